@@ -1,0 +1,17 @@
+/* hash.h - a fast 64-bit hash for tables and SHA-256 (libsodium) for identities that are stored. */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* FNV-1a continued from `seed`; start with PM_HASH_SEED. For tables in memory only. */
+#define PM_HASH_SEED 0xcbf29ce484222325ull
+uint64_t pm_hash64(const void *p, size_t n, uint64_t seed);
+
+enum { PM_SHA256_HEX = 65 }; /* 64 hexadecimal digits and the terminator */
+
+/* SHA-256 of n bytes as lower-case hexadecimal text. */
+void pm_sha256_hex(const void *p, size_t n, char hex[PM_SHA256_HEX]);
+
+#endif

@@ -7,6 +7,8 @@
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
+#include "passmith/types.h" /* PmStatus and the PM_E_ codes, shared with plugins */
+
 #include <stdint.h>
 
 #if defined(__GNUC__)
@@ -16,14 +18,6 @@
 #define PM_PRINTF(f, a)
 #define PM_NORETURN
 #endif
-
-typedef int32_t PmStatus;
-
-enum {
-#define XX(name, number, meaning) PM_##name = number,
-#include "base/errors.def"
-#undef XX
-};
 
 enum { PM_ERR_MAX = 1024 }; /* bytes of one sentence, terminator included; longer text is cut */
 
@@ -42,7 +36,7 @@ PmStatus pm_err(PmErr *err, PmStatus code, const char *fmt, ...) PM_PRINTF(3, 4)
  * (PM_E_INTERNAL when err is NULL). */
 PmStatus pm_err_ctx(PmErr *err, const char *fmt, ...) PM_PRINTF(2, 3);
 
-/* "E_TYPE" for PM_E_TYPE; "E_UNKNOWN" for a number not in errors.def. Static storage. */
+/* "E_TYPE" for PM_E_TYPE; "E_UNKNOWN" for a number not in passmith/errors.def. Static storage. */
 const char *pm_status_name(PmStatus st);
 
 /* The exit code of architecture section 8 for a status: 0 done, 3 environment, 4 bad input, 5 internal. */

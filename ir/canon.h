@@ -1,0 +1,23 @@
+/* canon.h - canonical form and hashes of a graph.
+ *
+ * Values are numbered by a depth-first walk from the ordered outputs over ordered operands (of commuting
+ * operands, the one whose subtree has the smaller structure hash first); names and dead nodes do not count.
+ */
+#ifndef IR_CANON_H
+#define IR_CANON_H
+
+#include "base/hash.h"
+#include "ir/graph.h"
+
+typedef enum {
+	PM_CANON_STRUCTURE, /* operators and wiring only */
+	PM_CANON_SHAPES,    /* + dimensions */
+	PM_CANON_FULL       /* + dtypes, attributes and values of small constants */
+} PmCanonLevel;
+
+/* Appends the canonical bytes (printable text); equality of graphs is equality of these bytes. */
+PmStatus pm_canon_text(const PmGraph *g, PmCanonLevel level, PmStr *out, PmErr *err);
+/* SHA-256 of those bytes. */
+PmStatus pm_canon_hash(const PmGraph *g, PmCanonLevel level, char hex[PM_SHA256_HEX], PmErr *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* infer.h - shape and type rules, and the verifier.
+ *
+ * The rule of a row is infer_<shape token>; a missing one is a link error.
+ */
+#ifndef IR_INFER_H
+#define IR_INFER_H
+
+#include "ir/graph.h"
+
+/* Computes the result types of one node from its operand types and attributes and stores them. Symbols are
+ * kept; a dimension that cannot be known becomes a fresh symbol. Fails with PM_E_TYPE or PM_E_SHAPE and a
+ * sentence that names node, operand and both types. Opaque nodes keep the types they have. */
+PmStatus pm_infer_node(PmGraph *g, PmNode n, PmErr *err);
+/* All nodes in execution order (the graph must be sorted). When `fold` is not 0, small integer values
+ * that depend on constants and shapes only (Shape, Gather, Concat, Cast, arithmetic, ...; at most 4096
+ * elements) are replaced by constants on the way, so that Reshape and Expand see their shapes. */
+PmStatus pm_infer_graph(PmGraph *g, int fold, PmErr *err);
+
+/* The verifier: order and acyclicity, every use defined, operand and result counts, attribute names,
+ * kinds and presence, types equal to what inference gives, constants' sizes, unique names, kernels decode
+ * and their bodies verify with matching types. Reports the first violation as a sentence. */
+PmStatus pm_verify(const PmGraph *g, PmErr *err);
+
+#endif

@@ -1,0 +1,67 @@
+/* onnx.h - ONNX models in and out.
+ *
+ * Import reads opsets 7 to 21, normalises them (see ops.def) to this program's form, and reports each
+ * operator that is not in the table: it becomes an opaque node and survives export unchanged.
+ */
+#ifndef IR_ONNX_H
+#define IR_ONNX_H
+
+#include "ir/graph.h"
+
+/* Values of graph inputs known beforehand (a test's data): they become constants before normalisation. */
+typedef struct PmOnnxBind {
+	const char *name;
+	PmType type;
+	PmBlob *blob; /* borrowed */
+} PmOnnxBind;
+
+typedef struct PmOnnxOpts {
+	size_t max_file;  /* bytes; 0 = 2 GiB */
+	size_t max_nodes; /* 0 = PM_MAX_NODES */
+	const PmOnnxBind *bind;
+	size_t n_bind;
+} PmOnnxOpts;
+
+typedef struct PmOnnxOpaque {
+	char name[128]; /* "domain:OpType" or "OpType" */
+	char why[192];  /* "not in the operator table", "axes are not constant", ... */
+	int count;
+} PmOnnxOpaque;
+
+typedef struct PmOnnxReport {
+	int64_t ir_version, opset;
+	size_t n_nodes, n_opaque_nodes;
+	size_t n_opaque; /* kinds, at most 64 recorded */
+	PmOnnxOpaque opaque[64];
+	size_t n_absent; /* constants whose data file is missing */
+} PmOnnxReport;
+
+/* Imports a .onnx file (external data relative to its folder, mapped, never outside it) or memory. The result
+ * is sorted, inferred, verified; shapes the file states must agree with inference. `report` and `opts` may be
+ * NULL. Returns owned. Every failure is one sentence that names the file and what is wrong. */
+PmStatus pm_onnx_import(const char *path, const PmOnnxOpts *opts, PmGraph **out, PmOnnxReport *report,
+			PmErr *err);
+PmStatus pm_onnx_import_mem(const void *p, size_t n, const char *label, const PmOnnxOpts *opts, PmGraph **out,
+			    PmOnnxReport *report, PmErr *err);
+
+/* Which graph inputs of a model must be bound so that it imports without opaque nodes: inputs that feed
+ * operand positions the table wants as attributes or shapes. Appends names to `names`. */
+PmStatus pm_onnx_inputs_to_bind(const void *p, size_t n, char names[][128], size_t max, size_t *count,
+				PmErr *err);
+
+/* Writes opset 18 (20 when the graph has Gelu; Kernel nodes go to domain "passmith"). Constants over 1 KiB
+ * use raw data; absent ones keep their location. Atomic. */
+PmStatus pm_onnx_export(const PmGraph *g, const char *path, PmErr *err);
+PmStatus pm_onnx_export_mem(const PmGraph *g, PmStr *out, PmErr *err);
+
+/* One serialised TensorProto (input_0.pb of ONNX's test data). Takes nothing; *blob returned owned. */
+PmStatus pm_onnx_tensor_read(const void *p, size_t n, char *name, size_t name_size, PmType *type,
+			     PmBlob **blob, PmErr *err);
+PmStatus pm_onnx_tensor_write(const char *name, const PmType *type, const PmBlob *blob, PmStr *out,
+			      PmErr *err);
+
+/* Our dtype for an ONNX TensorProto.DataType number (-1 when we have none), and back (0 when none). */
+int pm_dtype_from_onnx(int onnx);
+int pm_dtype_to_onnx(int dtype);
+
+#endif

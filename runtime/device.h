@@ -1,0 +1,101 @@
+/* device.h - a device that runs CUDA C++ kernels: `emu` (this CPU) or `cuda` (a GPU).
+ *
+ * The interface is a struct of functions; each member's contract is stated once, here. A device belongs to
+ * one thread. Buffers and modules are handles of one device; id 0 means none. Errors of kernels (out of
+ * bounds, divergent barrier, illegal address) are PM_E_DEVICE with a sentence that names kernel, argument and
+ * position; after such an error only `close` may be called. (The `ref` device runs operators, not kernels:
+ * see ref.h. run.h puts all three behind one call.)
+ */
+#ifndef RUNTIME_DEVICE_H
+#define RUNTIME_DEVICE_H
+
+#include "base/err.h"
+#include "ir/type.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct PmDevice PmDevice;
+typedef struct PmBuf {
+	uint32_t id;
+} PmBuf;
+typedef struct PmModule {
+	uint32_t id;
+} PmModule;
+
+/* What a source is compiled with: the same prelude (passmith/kernel.cuh) goes in front on every device. */
+typedef struct PmSource {
+	const char *label;  /* for messages: "silu", "eager Add float" */
+	const char *source; /* CUDA C++ without the prelude */
+	PmDType type;       /* `typedef <type> T;` is put between prelude and source */
+} PmSource;
+
+typedef enum { PM_ARG_BUF, PM_ARG_I64, PM_ARG_I32, PM_ARG_F32, PM_ARG_F64 } PmArgKind;
+typedef struct PmArg {
+	PmArgKind kind;
+	PmBuf buf; /* BUF: address of the buffer + offset bytes */
+	int64_t offset;
+	int64_t i;
+	double f;
+} PmArg;
+
+typedef struct PmLaunch {
+	PmModule module;
+	const char *entry; /* extern "C" __global__ function */
+	uint32_t grid[3], block[3];
+	uint32_t smem; /* dynamic shared memory in bytes */
+	const PmArg *args;
+	int n_args;
+} PmLaunch;
+
+/* Why a buffer exists: decides protection where the device has any. */
+typedef enum { PM_BUF_INPUT, PM_BUF_OUTPUT, PM_BUF_SCRATCH } PmBufUse;
+
+typedef struct PmDeviceInfo {
+	char name[128]; /* "emu (host CPU)", "NVIDIA H200" */
+	int cc;         /* compute capability, 90 for sm_90; what emu reports as __CUDA_ARCH__ / 10 */
+	int n_sm;
+	int64_t memory, l2; /* bytes */
+	int max_smem;       /* dynamic shared memory per block, bytes */
+	int measured;       /* 1: event times are real; 0: times must be modelled */
+} PmDeviceInfo;
+
+typedef struct PmDeviceOps {
+	void (*info)(PmDevice *d, PmDeviceInfo *out);
+	/* A buffer of `bytes` (>= 0), 256-byte aligned start unless `guard` placement says otherwise. */
+	PmStatus (*alloc)(PmDevice *d, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err);
+	void (*release)(PmDevice *d, PmBuf b);
+	/* Copies between host and buffer; ranges are checked. */
+	PmStatus (*upload)(PmDevice *d, PmBuf b, int64_t offset, const void *p, int64_t n, PmErr *err);
+	PmStatus (*download)(PmDevice *d, PmBuf b, int64_t offset, void *p, int64_t n, PmErr *err);
+	/* Fills a range with a repeated 32-bit pattern (poison). */
+	PmStatus (*fill)(PmDevice *d, PmBuf b, int64_t offset, int64_t n, uint32_t pattern, PmErr *err);
+	/* Compiles (cached on disk by content) and loads several sources at once; out[i] for each.
+	 * A compile error is PM_E_INVALID with the compiler's first error, its line counted in the source. */
+	PmStatus (*load)(PmDevice *d, const PmSource *src, size_t n, PmModule *out, PmErr *err);
+	void (*unload)(PmDevice *d, PmModule m);
+	/* Enqueues one launch. Entry, argument count and kinds were checked by the caller or are checked
+	 * here. */
+	PmStatus (*launch)(PmDevice *d, const PmLaunch *l, PmErr *err);
+	/* Waits for everything enqueued and reports the first kernel error. */
+	PmStatus (*sync)(PmDevice *d, PmErr *err);
+	/* Events: record marks a point in the stream; elapsed gives seconds between two recorded events. */
+	PmStatus (*event_record)(PmDevice *d, int slot, PmErr *err); /* slot 0..255 */
+	PmStatus (*event_elapsed)(PmDevice *d, int from, int to, double *seconds, PmErr *err);
+	void (*close)(PmDevice *d);
+} PmDeviceOps;
+
+struct PmDevice {
+	const PmDeviceOps *ops;
+	/* device's own state follows in the derived struct */
+};
+
+/* Opens "emu" or "cuda"; PM_E_ENV with what is missing and how to get it. Returns owned (ops->close). */
+PmStatus pm_device_open(const char *name, PmDevice **out, PmErr *err);
+PmStatus pm_emu_open(PmDevice **out, PmErr *err);
+
+/* Compiles sources for the emulated device without running anything: the shared objects land in the cache.
+ * Used to warm the cache in parallel (jobs processes). */
+PmStatus pm_emu_compile(const PmSource *src, size_t n, int jobs, PmErr *err);
+
+#endif

@@ -1,0 +1,57 @@
+/* exec.h - the executor: a graph becomes a plan of views, allocations and launches; the plan runs on a
+ * device.
+ *
+ * Eager rule: one kernel per operator; views (Transpose, Slice, Split, Expand, Reshape of contiguous data,
+ * Squeeze, Unsqueeze, Flatten, Identity) launch nothing and copy nothing. Kernel nodes launch what they
+ * describe; their operands are made contiguous first, and those copies count as launches.
+ */
+#ifndef RUNTIME_EXEC_H
+#define RUNTIME_EXEC_H
+
+#include "runtime/device.h"
+#include "runtime/tensor.h"
+
+typedef struct PmPlan PmPlan;
+
+typedef struct PmPlanStats {
+	int n_launches;
+	int n_views;
+	int64_t bytes; /* unique bytes read and written by launches */
+	int64_t flops;
+	double modelled_seconds; /* by the profile below */
+	int64_t peak_memory;     /* bytes of intermediates */
+} PmPlanStats;
+
+/* Numbers of the modelled clock: time = sum over launches of
+ * overhead + max(bytes / bandwidth, flops / peak). profiles.def holds named ones. */
+typedef struct PmProfile {
+	const char *name;
+	double launch_seconds; /* per kernel */
+	double bytes_per_second;
+	double flops_per_second[4]; /* f64, f32, f16/bf16 (dot), integer */
+} PmProfile;
+const PmProfile *pm_profile(const char *name); /* NULL name = "h200"; NULL when unknown */
+
+/* Plans a sorted, inferred, static graph. PM_E_UNSUPPORTED names the node the device cannot run (opaque).
+ * alts: per Kernel node (in execution order) which alternative to use; NULL = 0 everywhere.
+ * The graph is borrowed and must outlive the plan. */
+PmStatus pm_plan_new(const PmGraph *g, const int *alts, size_t n_alts, PmPlan **out, PmErr *err);
+void pm_plan_free(PmPlan *p);
+/* Statistics with the given profile (NULL = default). */
+void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out);
+/* The sources the plan needs (borrowed): for compiling ahead. */
+size_t pm_plan_sources(const PmPlan *p, const PmSource **out);
+/* One line per step: "launch ew_Add float grid=4 block=256 <- a, b -> c", "view Transpose ...". */
+PmStatus pm_plan_print(const PmPlan *p, PmStr *out, PmErr *err);
+
+/* Loads the plan's modules and allocates buffers on a device; then runs any number of times. */
+typedef struct PmExec PmExec;
+PmStatus pm_exec_new(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err);
+void pm_exec_free(PmExec *x);
+/* Uploads inputs, poisons outputs and scratch with `poison` (before every run, so that unwritten elements
+ * show), runs, downloads outputs (initialised here). Inputs that a kernel changed are PM_E_DEVICE
+ * "INPUT_MUTATED: ...". */
+PmStatus pm_exec_run(PmExec *x, const PmTensor *in, size_t n_in, uint32_t poison, PmTensor *out, size_t n_out,
+		     PmErr *err);
+
+#endif

@@ -1,0 +1,257 @@
+# Makefile - builds Passmith; `make help` lists what it can do.
+#
+# One makefile, no recursion into folders. Sources are found by folder, so a new .c file needs no line here.
+# Everything made goes below $(BUILD).
+
+BUILD ?= build
+DEV ?=
+SAN ?=
+HOSTILE ?=
+CUDA ?=
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CLANG ?= clang
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+
+# --- what there is to build ---------------------------------------------------------------------
+
+LIB_DIRS := base ir matcher extract runtime dataset bench integrity
+LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c))
+CLI_SRC  := $(wildcard cli/*.c)
+PASS_SRC := $(wildcard passes/*.c)
+PASS_CU  := $(wildcard passes/*.cu)
+MODELS   := $(wildcard models/*.gpt)
+HEADERS  := $(foreach d,$(LIB_DIRS) include/passmith runtime/emu cli tests/lib,$(wildcard $(d)/*.h))
+# Test programs by folder; other .c files in tests/plugin and tests/adversarial are passes that the tests load.
+TEST_DIRS    := unit conform plugin adversarial gpu
+TEST_SRC     := $(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/test_*.c))
+TEST_LIB_SRC := $(wildcard tests/lib/*.c)
+TEST_PASS    := $(filter-out $(TEST_SRC),$(wildcard tests/plugin/*.c tests/adversarial/*.c))
+FUZZ_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
+
+# --- how ----------------------------------------------------------------------------------------
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes \
+	-Wwrite-strings -Wformat=2
+ifneq ($(DEV),)
+WARN += -Werror
+endif
+
+GEN := $(BUILD)/gen
+PM_CPPFLAGS := -D_GNU_SOURCE -I. -Iinclude -I$(GEN) -MMD -MP
+PM_CFLAGS := -std=c11 -g $(if $(SAN),-O1 -fno-omit-frame-pointer,-O2)
+PM_LDFLAGS :=
+PM_LIBS := -lprotobuf-c -lcjson -lsqlite3 -lsodium -lm -ldl -lpthread
+
+ifneq ($(SAN),)
+PM_CFLAGS += -fsanitize=$(SAN) -fno-sanitize-recover=all
+PM_LDFLAGS += -fsanitize=$(SAN)
+endif
+ifneq ($(HOSTILE),)
+PM_CPPFLAGS += -DPM_HOSTILE
+endif
+
+# CUDA headers are used when they are found; the libraries are opened at run time, never linked.
+CUDA_HOME ?= /usr/local/cuda
+ifneq ($(CUDA),0)
+ifneq ($(wildcard $(CUDA_HOME)/include/cuda.h),)
+PM_CPPFLAGS += -DPM_HAVE_CUDA -isystem $(CUDA_HOME)/include
+else ifneq ($(wildcard /usr/include/cuda.h),)
+PM_CPPFLAGS += -DPM_HAVE_CUDA
+endif
+endif
+
+# libonnx-dev installs the schema under one of these names.
+ONNX_PROTO ?= $(firstword $(wildcard /usr/include/onnx/onnx-ml.proto /usr/include/onnx/onnx.proto) \
+	/usr/include/onnx/onnx.proto)
+
+# The line that builds a pass from C, for ours and for anyone's (docs/building.md).
+PASS_CC = $(CC) -std=c11 -O2 -fPIC -shared -nostdlib -fvisibility=hidden -I include -I $(GEN) -I $(GEN)/passes
+PASS_WARN := $(filter-out -Wmissing-prototypes,$(WARN))
+
+# --- derived names ------------------------------------------------------------------------------
+
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+LIB_OBJ  := $(call obj,$(LIB_SRC))
+CLI_OBJ  := $(call obj,$(CLI_SRC))
+TEST_LIB := $(call obj,$(TEST_LIB_SRC))
+PASSES   := $(patsubst passes/%.c,$(BUILD)/passes/%.so,$(PASS_SRC))
+PASS_INC := $(patsubst passes/%.cu,$(GEN)/passes/%.cu.h,$(PASS_CU))
+TESTS    := $(patsubst %.c,$(BUILD)/%,$(TEST_SRC))
+TEST_SO  := $(patsubst %.c,$(BUILD)/%.so,$(TEST_PASS))
+FUZZ     := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SRC))
+FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/libfuzzer/%,$(FUZZ_SRC))
+LIB      := $(BUILD)/libpassmith.a
+CLI      := $(if $(CLI_SRC),$(BUILD)/passmith)
+ONNX     := $(if $(CLI_SRC),$(patsubst models/%.gpt,$(BUILD)/models/%.onnx,$(MODELS)))
+
+# The generated sources exist as soon as the ir/ folder that needs them does.
+ifneq ($(wildcard ir/*.c),)
+GEN_OBJ := $(BUILD)/obj/gen/onnx.pb-c.o
+GEN_H   := $(GEN)/onnx.pb-c.h
+endif
+ifneq ($(wildcard tools/gen-ops.sh),)
+GEN_H   += $(GEN)/passmith/ops.h
+endif
+
+.PHONY: all lib tests models setup demo check check-gpu golden-update fuzz gen fmt check-fmt check-layers \
+	check-headers check-size check-gen check-ops clean help FORCE
+
+all: $(LIB) $(CLI) $(PASSES) $(TESTS) $(TEST_SO) $(FUZZ) $(ONNX)
+
+lib: $(LIB)
+tests: $(TESTS) $(TEST_SO) $(FUZZ)
+models: $(ONNX)
+
+# One short line per step; V=1 shows the commands instead.
+ifeq ($(V),)
+Q = @printf '  %-6s %s\n' $(1) '$@';
+endif
+
+# --- generated sources --------------------------------------------------------------------------
+
+$(GEN)/onnx.proto: $(ONNX_PROTO)
+	@mkdir -p $(@D)
+	@cp $< $@
+
+$(GEN)/onnx.pb-c.c $(GEN)/onnx.pb-c.h &: $(GEN)/onnx.proto
+	$(call Q,PROTO)cd $(GEN) && protoc-c --c_out=. onnx.proto
+
+$(GEN)/passmith/ops.h: ir/ops.def tools/gen-ops.sh
+	@mkdir -p $(@D)
+	tools/gen-ops.sh > $@.tmp
+	@mv $@.tmp $@
+
+$(GEN)/passes/%.cu.h: passes/%.cu tools/embed-cu.sh
+	@mkdir -p $(@D)
+	tools/embed-cu.sh $< > $@.tmp
+	@mv $@.tmp $@
+
+# --- objects, library, programs -----------------------------------------------------------------
+
+# Changes when the compiler or its flags do, so that one $(BUILD) never mixes two kinds of objects.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(PM_CPPFLAGS) $(PM_CFLAGS) $(WARN) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)' > $@.tmp
+	@cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(GEN_H)
+	@mkdir -p $(@D)
+	$(call Q,CC)$(CC) $(PM_CPPFLAGS) $(CPPFLAGS) $(PM_CFLAGS) $(WARN) $(CFLAGS) -c $< -o $@
+
+# protoc-c's output is not ours to keep free of warnings.
+$(BUILD)/obj/gen/%.o: $(GEN)/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call Q,CC)$(CC) $(PM_CPPFLAGS) $(CPPFLAGS) $(PM_CFLAGS) -w $(CFLAGS) -c $< -o $@
+
+# Made anew each time: `ar` alone would keep members whose source is gone.
+$(LIB): $(LIB_OBJ) $(GEN_OBJ)
+	@rm -f $@
+	$(call Q,AR)ar rcs $@ $^
+
+$(BUILD)/passmith: $(CLI_OBJ) $(LIB)
+	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -o $@ $^ $(PM_LIBS)
+
+$(BUILD)/passes/%.so: passes/%.c $(BUILD)/flags | $(GEN_H) $(PASS_INC)
+	@mkdir -p $(@D)
+	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -MMD -MP -MF $(@:.so=.d) -MT $@ -o $@ $<
+
+$(TEST_SO): $(BUILD)/%.so: %.c $(BUILD)/flags | $(GEN_H)
+	@mkdir -p $(@D)
+	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -MMD -MP -MF $(@:.so=.d) -MT $@ -o $@ $<
+
+$(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
+	@mkdir -p $(@D)
+	$(call Q,MODEL)$(BUILD)/passmith import $< -o $@
+
+# --- tests and fuzz targets ---------------------------------------------------------------------
+
+$(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
+	@mkdir -p $(@D)
+	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(PM_LIBS)
+
+# With a plain main that replays inputs, so that the targets do not rot where there is no clang.
+$(FUZZ): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/obj/tests/fuzz/replay_main.o $(TEST_LIB) $(LIB)
+	@mkdir -p $(@D)
+	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(PM_LIBS)
+
+FUZZ_FLAGS := -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+
+$(BUILD)/libfuzzer/%: tests/fuzz/%.c $(LIB_SRC) $(TEST_LIB_SRC) $(HEADERS) | $(GEN_H)
+	@mkdir -p $(@D)
+	$(call Q,FUZZ)$(CLANG) $(filter-out -MMD -MP,$(PM_CPPFLAGS)) $(CPPFLAGS) $(FUZZ_FLAGS) -w -o $@ $< $(LIB_SRC) \
+		$(if $(GEN_OBJ),$(GEN)/onnx.pb-c.c) $(TEST_LIB_SRC) -lcmocka $(PM_LIBS)
+
+fuzz: $(FUZZ_BIN) ## builds the libFuzzer programs (clang) and runs each for FUZZ_SECONDS (default 60)
+	tests/fuzz/run.sh $(BUILD)
+
+# --- for people ---------------------------------------------------------------------------------
+
+# Set-up may install what the lists above look for: the build runs in a make of its own, afterwards.
+SUBMAKE = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(nproc)) BUILD=$(BUILD)
+
+setup: ## installs what the build needs from the distribution, or prints the line that does
+	@tools/setup.sh
+
+demo: ## set-up, build, and the main job end to end on the bundled models
+	@tools/setup.sh
+	@$(SUBMAKE) all
+	@BUILD=$(BUILD) tools/demo.sh
+
+check: ## set-up, build, and all tests; the last line counts them
+	@tools/setup.sh
+	@$(SUBMAKE) all
+	@BUILD=$(BUILD) tests/run.sh
+
+check-gpu: all ## the tests that need an NVIDIA GPU
+	@BUILD=$(BUILD) tests/run.sh gpu
+
+check-ops: all ## the ONNX node tests, with the counts per operator shown
+	@BUILD=$(BUILD) tests/run.sh -v conform
+
+golden-update: all ## rewrites the expected parts of tests/golden; review the diff
+	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden
+
+gen: $(GEN_H) $(CLI) ## makes the generated files, also docs/ops.md which is committed
+	$(BUILD)/passmith doctor --ops-markdown > docs/ops.md.tmp
+	@mv docs/ops.md.tmp docs/ops.md
+
+check-gen: $(CLI) ## fails when the committed generated files are not fresh
+	@$(BUILD)/passmith doctor --ops-markdown > $(BUILD)/ops.md
+	@diff -u docs/ops.md $(BUILD)/ops.md || { echo "docs/ops.md is not fresh: run make gen" >&2; exit 1; }
+
+fmt: ## formats all C files
+	@tools/format.sh -i
+
+check-fmt: ## fails when a C file is not formatted
+	@tools/format.sh
+
+check-layers: ## fails when a file includes what its folder may not (tools/layers.txt)
+	@tools/check-layers.sh
+
+check-headers: $(GEN_H) ## compiles each header alone
+	@BUILD=$(BUILD) CC='$(CC)' CPPFLAGS='$(filter-out -MMD -MP,$(PM_CPPFLAGS))' tools/check-headers.sh $(HEADERS)
+
+check-size: ## file sizes, stray operator switches and unfinished words
+	@tools/check.sh
+
+clean: ## removes $(BUILD)
+	rm -rf $(BUILD)
+
+help: ## this list
+	@echo "make [target] [DEV=1] [SAN=address,undefined] [HOSTILE=1] [CUDA=0] [BUILD=folder] [CC=compiler]"
+	@echo
+	@printf '  %-15s %s\n' all 'library, program, passes, tests and bundled models (the default)'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | \
+		while IFS="$$(printf '\t')" read -r name what; do printf '  %-15s %s\n' "$$name" "$$what"; done
+	@echo
+	@echo "DEV=1 turns warnings into errors; SAN=... builds with sanitizers; HOSTILE=1 makes memory move and"
+	@echo "freed bytes change; CUDA=0 ignores CUDA headers. Use another BUILD folder for each combination."
+
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(FUZZ_SRC)) \
+	$(BUILD)/obj/tests/fuzz/replay_main.o) $(PASSES:.so=.d) $(TEST_SO:.so=.d)

@@ -1,0 +1,219 @@
+/* arena.c - memory that is freed all at once, with a byte budget; and checked heap calls.
+ *
+ * In a hostile build (PM_HOSTILE) blocks are tiny, growing always moves and freed bytes are overwritten,
+ * so that code which keeps a pointer for too long fails in the tests and not at a user's desk.
+ */
+#include "base/arena.h"
+
+#include "base/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef PM_HOSTILE
+#include <malloc.h>
+#endif
+
+enum {
+	ALIGN = 16,
+#ifdef PM_HOSTILE
+	BLOCK_BYTES = 64,
+#else
+	BLOCK_BYTES = 64 * 1024,
+#endif
+	POISON = 0xdb,
+};
+
+typedef struct Block {
+	struct Block *next;
+	size_t used, cap; /* bytes of data, counted from the aligned start */
+	unsigned char *data;
+} Block;
+
+struct PmArena {
+	Block *blocks; /* the first one is being filled */
+	size_t budget, used;
+};
+
+static void poison(void *p, size_t n)
+{
+#ifdef PM_HOSTILE
+	volatile unsigned char *b = p; /* volatile: or the stores before free() are optimised away */
+
+	while (n--)
+		b[n] = POISON;
+#else
+	(void)p;
+	(void)n;
+#endif
+}
+
+PmArena *pm_arena_new(size_t budget)
+{
+	PmArena *a = pm_xcalloc(1, sizeof *a);
+
+	a->budget = budget ? budget : SIZE_MAX;
+	return a;
+}
+
+void pm_arena_free(PmArena *a)
+{
+	Block *b, *next;
+
+	if (!a)
+		return;
+	for (b = a->blocks; b; b = next) {
+		next = b->next;
+		poison(b->data, b->cap);
+		free(b);
+	}
+	free(a);
+}
+
+static Block *block_new(size_t cap)
+{
+	Block *b;
+	uintptr_t at;
+
+	if (cap > SIZE_MAX - sizeof *b - ALIGN)
+		PM_BUG("arena block of %zu bytes", cap);
+	b = pm_xcalloc(1, sizeof *b + ALIGN + cap);
+	at = (uintptr_t)(b + 1);
+	b->data = (unsigned char *)(b + 1) + (ALIGN - at % ALIGN) % ALIGN;
+	b->cap = cap;
+	return b;
+}
+
+void *pm_arena_alloc(PmArena *a, size_t size)
+{
+	size_t want = size ? size : 1;
+	Block *b = a->blocks;
+	void *p;
+
+	/* Charged rounded up to the alignment, so that many tiny requests cannot outgrow the budget. */
+	if (want > a->budget - a->used || want > SIZE_MAX / 2)
+		return NULL;
+	want = (want + ALIGN - 1) / ALIGN * ALIGN;
+	a->used = want > a->budget - a->used ? a->budget : a->used + want;
+
+	if (!b || want > b->cap - b->used) {
+		Block *fresh = block_new(want > BLOCK_BYTES / 4 ? want : BLOCK_BYTES);
+
+		if (b && b->cap - b->used > fresh->cap - want) { /* keep filling the roomier one */
+			fresh->next = b->next;
+			b->next = fresh;
+		} else {
+			fresh->next = b;
+			a->blocks = fresh;
+		}
+		b = fresh;
+	}
+	p = b->data + b->used;
+	b->used += want;
+	return p;
+}
+
+char *pm_arena_strndup(PmArena *a, const char *s, size_t len)
+{
+	char *p;
+
+	if (len == SIZE_MAX)
+		return NULL;
+	p = pm_arena_alloc(a, len + 1);
+	if (p && len)
+		memcpy(p, s, len);
+	return p;
+}
+
+char *pm_arena_strdup(PmArena *a, const char *s)
+{
+	return pm_arena_strndup(a, s, strlen(s));
+}
+
+size_t pm_arena_used(const PmArena *a)
+{
+	return a->used;
+}
+
+void *pm_xmalloc(size_t size)
+{
+	void *p = malloc(size ? size : 1);
+
+	if (!p)
+		PM_BUG("out of memory for %zu bytes", size);
+	return p;
+}
+
+void *pm_xcalloc(size_t n, size_t size)
+{
+	size_t bytes;
+	void *p;
+
+	if (!pm_mul_size(n, size, &bytes))
+		PM_BUG("%zu elements of %zu bytes do not fit in memory", n, size);
+	p = calloc(bytes ? bytes : 1, 1);
+	if (!p)
+		PM_BUG("out of memory for %zu bytes", bytes);
+	return p;
+}
+
+void *pm_xrealloc(void *p, size_t n, size_t size)
+{
+	size_t bytes;
+	void *q;
+
+	if (!pm_mul_size(n, size, &bytes))
+		PM_BUG("%zu elements of %zu bytes do not fit in memory", n, size);
+#ifdef PM_HOSTILE
+	q = pm_xmalloc(bytes);
+	if (p) {
+		size_t old = malloc_usable_size(p);
+
+		memcpy(q, p, old < bytes ? old : bytes);
+		poison(p, old);
+		free(p);
+	}
+#else
+	q = realloc(p, bytes ? bytes : 1);
+	if (!q)
+		PM_BUG("out of memory for %zu bytes", bytes);
+#endif
+	return q;
+}
+
+char *pm_xstrdup(const char *s)
+{
+	size_t n = strlen(s) + 1;
+
+	return memcpy(pm_xmalloc(n), s, n);
+}
+
+int pm_mul_i64(int64_t a, int64_t b, int64_t *out)
+{
+	int64_t r;
+
+	if (__builtin_mul_overflow(a, b, &r))
+		return 0;
+	*out = r;
+	return 1;
+}
+
+int pm_add_i64(int64_t a, int64_t b, int64_t *out)
+{
+	int64_t r;
+
+	if (__builtin_add_overflow(a, b, &r))
+		return 0;
+	*out = r;
+	return 1;
+}
+
+int pm_mul_size(size_t a, size_t b, size_t *out)
+{
+	size_t r;
+
+	if (__builtin_mul_overflow(a, b, &r))
+		return 0;
+	*out = r;
+	return 1;
+}

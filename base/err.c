@@ -1,0 +1,110 @@
+/* err.c - status codes and error sentences. */
+#include "base/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pm_err_init(PmErr *err)
+{
+	err->code = PM_OK;
+	err->text[0] = '\0';
+}
+
+PmStatus pm_err(PmErr *err, PmStatus code, const char *fmt, ...)
+{
+	char text[PM_ERR_MAX]; /* the arguments may point into err->text */
+	va_list ap;
+
+	if (!err)
+		return code;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	memcpy(err->text, text, strlen(text) + 1);
+	err->code = code;
+	return code;
+}
+
+PmStatus pm_err_ctx(PmErr *err, const char *fmt, ...)
+{
+	char text[PM_ERR_MAX];
+	size_t n, room;
+	va_list ap;
+	int r;
+
+	if (!err)
+		return PM_E_INTERNAL;
+	va_start(ap, fmt);
+	r = vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	if (r < 0)
+		return err->code;
+	n = strlen(text);
+	room = sizeof text - 1 - n;
+	if (room >= 2) {
+		memcpy(text + n, ": ", 2);
+		n += 2;
+		room -= 2;
+		if (room > strlen(err->text))
+			room = strlen(err->text);
+		memcpy(text + n, err->text, room);
+		n += room;
+	}
+	text[n] = '\0';
+	memcpy(err->text, text, n + 1);
+	return err->code;
+}
+
+const char *pm_status_name(PmStatus st)
+{
+	switch (st) {
+#define XX(name, number, meaning)                                                                            \
+	case PM_##name:                                                                                      \
+		return #name;
+#include "base/errors.def"
+#undef XX
+	default:
+		return "E_UNKNOWN";
+	}
+}
+
+int pm_status_exit_code(PmStatus st)
+{
+	switch (st) {
+	case PM_OK:
+		return 0;
+	case PM_DECLINED: /* the answer is "no" */
+		return 1;
+	case PM_E_IO:
+	case PM_E_ENV:
+	case PM_E_DEVICE:
+	case PM_E_TIMEOUT:
+		return 3;
+	case PM_E_INVALID:
+	case PM_E_TYPE:
+	case PM_E_SHAPE:
+	case PM_E_LIMIT:
+	case PM_E_UNSUPPORTED:
+	case PM_E_NOT_FOUND:
+	case PM_E_ABI:
+	case PM_E_CONFLICT:
+		return 4;
+	default: /* PM_E_CRASH, PM_E_INTERNAL and numbers we never gave out */
+		return 5;
+	}
+}
+
+void pm_bug_at(const char *file, int line, const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fprintf(stderr, "%s:%d: bug: ", file, line);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	abort();
+}

@@ -1,0 +1,17 @@
+#!/bin/sh
+# embed-cu.sh FILE.cu - prints a header that holds the file as the string FILE_cu, with a #line for messages.
+set -eu
+name=$(basename "$1" .cu)
+echo "/* Generated from $1 by tools/embed-cu.sh. */"
+echo '#if defined(__GNUC__)'
+echo '#pragma GCC diagnostic push'
+echo '#pragma GCC diagnostic ignored "-Woverlength-strings"'
+echo '#endif'
+echo "static const char ${name}_cu[] ="
+printf '\t"#line 1 \\"%s\\"\\n"\n' "$1"
+# "??" could begin a trigraph in strict C11.
+sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/\t/\\t/g' -e 's/??/?""?/g' -e 's/^/\t"/' -e 's/$/\\n"/' "$1"
+echo '	;'
+echo '#if defined(__GNUC__)'
+echo '#pragma GCC diagnostic pop'
+echo '#endif'

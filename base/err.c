@@ -63,7 +63,7 @@ const char *pm_status_name(PmStatus st)
 #define XX(name, number, meaning)                                                                            \
 	case PM_##name:                                                                                      \
 		return #name;
-#include "base/errors.def"
+#include "passmith/errors.def"
 #undef XX
 	default:
 		return "E_UNKNOWN";

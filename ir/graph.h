@@ -131,7 +131,8 @@ void pm_node_set_operand(PmGraph *g, PmNode n, size_t k, PmValue v); /* k below 
 void pm_node_trim_operands(PmGraph *g, PmNode n, size_t count);      /* drops operands from `count` on */
 /* Every use of `from`, graph outputs included, becomes a use of `to`. */
 void pm_graph_replace_uses(PmGraph *g, PmValue from, PmValue to);
-/* PM_E_INVALID when a result still has a use or is a graph output. */
+/* PM_E_INVALID when a result still has a use or is a graph output. Positions in the order shift: walk by id
+ * (pm_graph_node_limit) while killing. */
 PmStatus pm_graph_kill_node(PmGraph *g, PmNode n, PmErr *err);
 /* Removes nodes and constants nothing depends on (opaque nodes too: they have no effects). Returns the
  * number of nodes removed. */

@@ -1,0 +1,64 @@
+/* blob.c - reference-counted constant data. */
+#include "ir/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static PmBlob *blob_new(const void *data, size_t size)
+{
+	PmBlob *b = pm_xcalloc(1, sizeof *b);
+
+	b->refs = 1;
+	b->data = data;
+	b->size = size;
+	return b;
+}
+
+static void drop_owned(PmBlob *b)
+{
+	free(b->owner);
+}
+
+PmBlob *pm_blob_take(void *p, size_t n)
+{
+	PmBlob *b = blob_new(p, n);
+
+	b->owner = p;
+	b->drop = drop_owned;
+	return b;
+}
+
+PmBlob *pm_blob_copy(const void *p, size_t n)
+{
+	char *copy = pm_xmalloc(n ? n : 1);
+
+	if (n)
+		memcpy(copy, p, n);
+	return pm_blob_take(copy, n);
+}
+
+PmBlob *pm_blob_absent(const char *location, int64_t offset, size_t size)
+{
+	PmBlob *b = blob_new(NULL, size);
+
+	b->location = pm_xstrdup(location);
+	b->offset = offset;
+	return b;
+}
+
+PmBlob *pm_blob_ref(PmBlob *b)
+{
+	if (b)
+		b->refs++;
+	return b;
+}
+
+void pm_blob_unref(PmBlob *b)
+{
+	if (!b || --b->refs > 0)
+		return;
+	if (b->drop)
+		b->drop(b);
+	free(b->location);
+	free(b);
+}

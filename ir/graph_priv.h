@@ -1,0 +1,74 @@
+/* graph_priv.h - the graph's inside, for the files of ir/graph*.c only. */
+#ifndef IR_GRAPH_PRIV_H
+#define IR_GRAPH_PRIV_H
+
+#include "base/vec.h"
+#include "ir/graph.h"
+
+/* One operand slot of a node; slots of a value form a doubly linked list. Slot 0 is never used. */
+typedef struct Slot {
+	uint32_t value, node, operand;
+	uint32_t next, prev;
+} Slot;
+
+typedef struct ValueRec {
+	uint32_t name;       /* interned; 0 = not named yet */
+	uint32_t def, index; /* producing node and result number; def 0 = input or constant */
+	uint32_t first_slot, n_uses;
+	uint32_t n_outputs; /* times it is a graph output */
+	uint8_t auto_named, is_input, dead;
+	PmBlob *blob;
+	PmType type;
+} ValueRec;
+
+typedef struct NodeRec {
+	uint16_t op;
+	uint8_t dead;
+	uint32_t name, domain, op_type;
+	uint32_t slot0, n_in;   /* operand slots are consecutive */
+	uint32_t value0, n_out; /* result values are consecutive */
+	PmAttr *attrs;
+	uint32_t n_attrs, cap_attrs;
+} NodeRec;
+
+typedef struct Meta {
+	const char *key, *value;
+} Meta;
+
+struct PmGraph {
+	size_t budget;
+	PmArena *arena;
+	PmIntern *names;
+	uint32_t name;           /* interned graph name */
+	PM_VEC(ValueRec) values; /* [0] is "none" */
+	PM_VEC(NodeRec) nodes;   /* [0] is "none" */
+	PM_VEC(Slot) slots;      /* [0] is "none" */
+	PM_VEC(uint32_t) order;
+	PM_VEC(uint32_t) inputs;
+	PM_VEC(uint32_t) outputs;
+	PM_VEC(uint32_t) by_name; /* value id by name id */
+	PM_VEC(uint32_t) symbols; /* name id by symbol number */
+	PM_VEC(Meta) meta;
+	uint32_t n_fresh;
+	int order_dirty; /* the order still lists dead nodes */
+};
+
+static inline ValueRec *pm__value(const PmGraph *g, PmValue v)
+{
+	return v.id && v.id < g->values.n && !g->values.v[v.id].dead ? &g->values.v[v.id] : NULL;
+}
+
+static inline NodeRec *pm__node(const PmGraph *g, PmNode n)
+{
+	return n.id && n.id < g->nodes.n && !g->nodes.v[n.id].dead ? &g->nodes.v[n.id] : NULL;
+}
+
+/* Charges what was allocated so far against the budget. */
+PmStatus pm__graph_check_budget(const PmGraph *g, PmErr *err);
+/* Interned text that lives as long as the graph. */
+const char *pm__graph_text(PmGraph *g, const char *s);
+void pm__attrs_release(PmAttr *attrs, uint32_t n);
+void pm__slot_link(PmGraph *g, uint32_t slot, uint32_t value);
+void pm__slot_unlink(PmGraph *g, uint32_t slot);
+
+#endif

@@ -126,7 +126,9 @@ int main(int argc, char **argv)
 	size_t k;
 
 	for (i = 1; i < argc; i++) {
-		int64_t *value = pm_str_eq(argv[i], "-n") ? &count : pm_str_eq(argv[i], "-s") ? &seconds : NULL;
+		int64_t *value = pm_str_eq(argv[i], "-n")   ? &count
+				 : pm_str_eq(argv[i], "-s") ? &seconds
+							    : NULL;
 
 		if (!value)
 			bad |= load(argv[i], &in, 8);
@@ -142,8 +144,8 @@ int main(int argc, char **argv)
 		make_input(&rng, &in, &s);
 		run(s.s, s.len);
 	}
-	printf("%s 1 - %zu inputs and %lld made from them\n", bad || (in.n == 0 && done == 0) ? "not ok" : "ok", in.n,
-	       (long long)done);
+	printf("%s 1 - %zu inputs and %lld made from them\n",
+	       bad || (in.n == 0 && done == 0) ? "not ok" : "ok", in.n, (long long)done);
 	for (k = 0; k < in.n; k++)
 		pm_str_release(&in.v[k]);
 	PM_VEC_RELEASE(&in);

@@ -108,8 +108,18 @@ static void interned_text_may_hold_nul_and_does_not_move(void **state)
 
 static void integers_parse_whole_or_not_at_all(void **state)
 {
-	static const char *const junk[] = { "", "-", "+", " 1", "1 ", "0x10", "1.0", "1e3", "--1",
-					    "9223372036854775808", "-9223372036854775809", "99999999999999999999" };
+	static const char *const junk[] = { "",
+					    "-",
+					    "+",
+					    " 1",
+					    "1 ",
+					    "0x10",
+					    "1.0",
+					    "1e3",
+					    "--1",
+					    "9223372036854775808",
+					    "-9223372036854775809",
+					    "99999999999999999999" };
 	int64_t v = 77;
 	size_t i;
 
@@ -127,8 +137,8 @@ static void integers_parse_whole_or_not_at_all(void **state)
 
 static void floats_parse_whole_or_not_at_all(void **state)
 {
-	static const char *const junk[] = { "",	   ".",	   "-",	   "e5",   "1e",    "1e+",  " 1",   "1 ",
-					    "inf", "nan",  "0x1p3", "1.2.3", "1e999", "-1e999", "1f" };
+	static const char *const junk[] = { "",    ".",   "-",     "e5",    "1e",    "1e+",    " 1", "1 ",
+					    "inf", "nan", "0x1p3", "1.2.3", "1e999", "-1e999", "1f" };
 	double v = 77;
 	size_t i;
 

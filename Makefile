@@ -124,7 +124,7 @@ $(GEN)/onnx.pb-c.c $(GEN)/onnx.pb-c.h &: $(GEN)/onnx.proto
 
 $(GEN)/passmith/ops.h: ir/ops.def tools/gen-ops.sh
 	@mkdir -p $(@D)
-	tools/gen-ops.sh > $@.tmp
+	$(call Q,GEN)tools/gen-ops.sh > $@.tmp
 	@mv $@.tmp $@
 
 $(GEN)/passes/%.cu.h: passes/%.cu tools/embed-cu.sh

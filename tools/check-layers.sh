@@ -31,9 +31,11 @@ git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.cu' '*.cuh' 
 					may[w[2], w[i]] = 1
 			} else if (w[1] == "only") {
 				only[++n_only] = glob(w[2])
-				allowed[n_only] = ""
-				for (i = 3; i <= n; i++)
+				allowed[n_only] = places[n_only] = ""
+				for (i = 3; i <= n; i++) {
 					allowed[n_only] = allowed[n_only] (i > 3 ? "|" : "") glob(w[i])
+					places[n_only] = places[n_only] " " w[i]
+				}
 			} else {
 				print rules ": cannot read: " text
 				exit failed = 1
@@ -62,7 +64,7 @@ git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.cu' '*.cuh' 
 		for (i = 1; i <= n_only; i++)
 			if (header ~ only[i]) {
 				if (file !~ allowed[i])
-					bad("this header is confined to " allowed[i])
+					bad("this header is confined to" places[i])
 				next
 			}
 		if (!quoted || index(header, "/") == 0) # of the system, or generated beside the file

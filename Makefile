@@ -200,12 +200,12 @@ setup: ## installs what the build needs from the distribution, or prints the lin
 
 demo: ## set-up, build, and the main job end to end on the bundled models
 	@tools/setup.sh
-	@$(SUBMAKE) all
+	+@$(SUBMAKE) all
 	@BUILD=$(BUILD) tools/demo.sh
 
 check: ## set-up, build, and all tests; the last line counts them
 	@tools/setup.sh
-	@$(SUBMAKE) all
+	+@$(SUBMAKE) all
 	@BUILD=$(BUILD) tests/run.sh
 
 check-gpu: all ## the tests that need an NVIDIA GPU

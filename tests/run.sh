@@ -71,7 +71,7 @@ for i in "${!names[@]}"; do
 		wait -n
 		running=$((running - 1))
 	fi
-	run_one "$i" &
+	run_one "$i" 2>/dev/null & # or the shell itself would report crashes, out of place
 	running=$((running + 1))
 done
 wait
@@ -136,7 +136,10 @@ for i in "${!names[@]}"; do
 		case $rc in
 		124 | 137) why="was stopped at its deadline of $deadline s" ;;
 		127) why="could not be started: is it built? (make tests)" ;;
-		*) why="ended with status $rc" ;;
+		*)
+			why="ended with status $rc"
+			[ "$rc" -gt 128 ] && why="was killed by signal $((rc - 128))"
+			;;
 		esac
 		failures+="  failed: $name $why"$'\n'
 	fi

@@ -2,6 +2,7 @@
  *
  * fuzz_X [-n COUNT] [-s SECONDS] [FILE|FOLDER]... runs every file, then up to COUNT inputs made from them
  * (from nothing when there are none) by a fixed random stream, for SECONDS at most. Speaks TAP.
+ * The same command line makes the same inputs: run it under a debugger to see a crash again.
  */
 #include "base/io.h"
 #include "base/proc.h"

@@ -188,6 +188,15 @@ static void file_and_descriptor_limits_hold(void **state)
 	sh("rm -f \"${TMPDIR:-/tmp}\"/pm-limit.*", NULL, 0, NULL);
 }
 
+static void status_survives_an_ignored_sigchld(void **state)
+{
+	(void)state;
+	signal(SIGCHLD, SIG_IGN);
+	sh("exit 3", NULL, 0, NULL);
+	assert_int_equal(r.end, PM_PROC_EXITED);
+	assert_int_equal(r.code, 3);
+}
+
 static void our_descriptors_do_not_reach_the_child(void **state)
 {
 	int fd = dup2(1, 77);
@@ -384,6 +393,7 @@ int main(void)
 		CASE(too_much_output_kills_the_child),
 		CASE(processor_time_limit_counts_as_timeout),
 		CASE(file_and_descriptor_limits_hold),
+		CASE(status_survives_an_ignored_sigchld),
 		CASE(our_descriptors_do_not_reach_the_child),
 		CASE(forked_function_sends_its_bytes_and_status),
 		CASE(forked_result_may_be_larger_than_a_pipe),

@@ -106,7 +106,7 @@ endif
 all: $(LIB) $(CLI) $(PASSES) $(TESTS) $(TEST_SO) $(FUZZ) $(ONNX)
 
 lib: $(LIB)
-tests: $(TESTS) $(TEST_SO) $(FUZZ)
+tests: $(TESTS) $(TEST_SO) $(FUZZ) $(PASSES)
 models: $(ONNX)
 
 # One short line per step; V=1 shows the commands instead.

@@ -96,6 +96,7 @@ ifneq ($(wildcard ir/*.c),)
 GEN_OBJ := $(BUILD)/obj/gen/onnx.pb-c.o
 GEN_H   := $(GEN)/onnx.pb-c.h
 endif
+GEN_H   += $(patsubst runtime/kernels/%.cu,$(GEN)/kernels/%.cu.h,$(wildcard runtime/kernels/*.cu))
 ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
@@ -126,6 +127,11 @@ $(GEN)/onnx.pb-c.c $(GEN)/onnx.pb-c.h &: $(GEN)/onnx.proto
 $(GEN)/passmith/ops.h: ir/ops.def tools/gen-ops.sh
 	@mkdir -p $(@D)
 	$(call Q,GEN)tools/gen-ops.sh > $@.tmp
+	@mv $@.tmp $@
+
+$(GEN)/kernels/%.cu.h: runtime/kernels/%.cu tools/embed-cu.sh
+	@mkdir -p $(@D)
+	tools/embed-cu.sh $< > $@.tmp
 	@mv $@.tmp $@
 
 $(GEN)/passes/%.cu.h: passes/%.cu tools/embed-cu.sh

@@ -255,13 +255,17 @@ int pm_tensors_close(const PmTensorView *expected, const PmTensorView *got, cons
 	return 1;
 }
 
+/* |x.i - y.i|, which may need all 64 bits. */
+static double steps(Elem x, Elem y)
+{
+	return (double)(x.i > y.i ? (uint64_t)x.i - (uint64_t)y.i : (uint64_t)y.i - (uint64_t)x.i);
+}
+
 /* How far off an unequal pair is; +inf when one side has no finite value. */
 static double badness(int is_float, Elem x, Elem y, const PmTol *unit, double *abs_diff)
 {
 	if (!is_float) {
-		uint64_t d = x.i > y.i ? (uint64_t)x.i - (uint64_t)y.i : (uint64_t)y.i - (uint64_t)x.i;
-
-		*abs_diff = (double)d;
+		*abs_diff = steps(x, y);
 		return *abs_diff;
 	}
 	*abs_diff = fabs(x.f - y.f);
@@ -284,12 +288,7 @@ static void note_worst(PmWorst *worst, double *worst_badness, int is_float, Elem
 	worst->got = is_float ? y.f : (double)y.i;
 	worst->abs = diff;
 	worst->rel = diff / fabs(worst->expected);
-	if (!is_float)
-		worst->ulp = diff;
-	else if (isnan(x.f) || isnan(y.f))
-		worst->ulp = INFINITY;
-	else
-		worst->ulp = fabs((double)x.i - (double)y.i);
+	worst->ulp = is_float && (isnan(x.f) || isnan(y.f)) ? (double)INFINITY : steps(x, y);
 }
 
 void pm_compare(const PmTensorView *expected, const PmTensorView *got, const PmCloseRule *rule,

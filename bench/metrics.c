@@ -33,7 +33,7 @@ double pm_fast_p(const PmItem *item, size_t n, double p)
 
 double pm_at_k(int64_t n, int64_t c, int64_t k)
 {
-	double miss = 1;
+	double log_miss = 0;
 
 	if (c < 0 || c > n || k < 1 || k > n)
 		return NAN;
@@ -47,8 +47,8 @@ double pm_at_k(int64_t n, int64_t c, int64_t k)
 		k = swap;
 	}
 	for (int64_t i = 0; i < c; i++)
-		miss *= 1 - (double)k / (double)(n - i);
-	return 1 - miss;
+		log_miss += log1p(-(double)k / (double)(n - i));
+	return 0 - expm1(log_miss);
 }
 
 double pm_mean_at_k(const PmSampleCount *problem, size_t n_problems, int64_t k)

@@ -167,7 +167,7 @@ static void check_allclose(VectorSet set, int want_pairs)
 		n++;
 	}
 	cJSON_Delete(file);
-	print_message("allclose.json: %d pairs, %zu verdicts\n", n, verdicts);
+	print_message("# allclose.json: %d pairs, %zu verdicts\n", n, verdicts);
 	assert_int_equal(n, want_pairs);
 }
 

@@ -255,7 +255,7 @@ static void check_file(VectorSet set, const char *name, int min_cases)
 		n++;
 	}
 	cJSON_Delete(file);
-	print_message("%s: %d cases, %zu numbers\n", name, n, n_compared);
+	print_message("# %s: %d cases, %zu numbers\n", name, n, n_compared);
 	assert_true(n >= min_cases);
 }
 

@@ -298,7 +298,7 @@ void pm_compare(const PmTensorView *expected, const PmTensorView *got, const PmC
 	PmTol tol[PM_T_COUNT], unit;
 	double worst_badness = 0;
 	Walk w;
-	int has_tol, alive = 0;
+	int has_tol, first = 0; /* the strictest level that nothing has failed yet */
 
 	*out = (PmComparison){ .smallest_t = PM_T_NEVER, .worst = { .index = -1 } };
 	out->same_dtype = expected->dtype == got->dtype;
@@ -308,10 +308,8 @@ void pm_compare(const PmTensorView *expected, const PmTensorView *got, const PmC
 	out->comparable = 1;
 	out->numel = w.numel;
 	has_tol = pm_tol(dtype, -5, &unit);
-	for (int i = 0; i < PM_T_COUNT; i++) {
+	for (int i = 0; i < PM_T_COUNT; i++)
 		pm_tol(dtype, PM_T_MIN + i, &tol[i]);
-		out->close[i] = 1;
-	}
 	for (int64_t k = 0; k < w.numel; k++, walk_next(&w)) {
 		Elem x = load(dtype, expected->data, w.e), y = load(dtype, got->data, w.g);
 
@@ -319,19 +317,13 @@ void pm_compare(const PmTensorView *expected, const PmTensorView *got, const PmC
 			continue;
 		out->n_different++;
 		note_worst(&out->worst, &worst_badness, w.is_float, x, y, k, &unit);
-		/* `alive` counts the levels known to have failed from the strict end; most data fails there.
-		 */
-		for (int i = alive; i < PM_T_COUNT; i++) {
-			if (out->close[i] && (!has_tol || !unequal_close(dtype, x, y, &tol[i], rule)))
-				out->close[i] = 0;
-		}
-		while (alive < PM_T_COUNT && !out->close[alive])
-			alive++;
+		/* Tolerances grow with the level and every rounding keeps the order, so an element that is
+		 * close at one level is close at all looser ones: one level to try for most elements. */
+		while (first < PM_T_COUNT && (!has_tol || !unequal_close(dtype, x, y, &tol[first], rule)))
+			first++;
 	}
 	out->equal = out->same_shape && out->n_different == 0;
-	if (!has_tol) {
-		for (int i = 0; i < PM_T_COUNT; i++)
-			out->close[i] = (signed char)out->equal;
-	}
+	for (int i = 0; i < PM_T_COUNT; i++)
+		out->close[i] = (signed char)(has_tol ? i >= first : out->equal);
 	out->smallest_t = pm_smallest_t(out->close);
 }

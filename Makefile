@@ -77,6 +77,7 @@ PASS_WARN := $(filter-out -Wmissing-prototypes,$(WARN))
 # --- derived names ------------------------------------------------------------------------------
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+pass_dep = $(patsubst $(BUILD)/%.so,$(BUILD)/obj/%.so.d,$(1))
 LIB_OBJ  := $(call obj,$(LIB_SRC))
 CLI_OBJ  := $(call obj,$(CLI_SRC))
 TEST_LIB := $(call obj,$(TEST_LIB_SRC))
@@ -95,6 +96,7 @@ ifneq ($(wildcard ir/*.c),)
 GEN_OBJ := $(BUILD)/obj/gen/onnx.pb-c.o
 GEN_H   := $(GEN)/onnx.pb-c.h
 endif
+GEN_H   += $(patsubst runtime/kernels/%.cu,$(GEN)/kernels/%.cu.h,$(wildcard runtime/kernels/*.cu))
 ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
@@ -105,7 +107,7 @@ endif
 all: $(LIB) $(CLI) $(PASSES) $(TESTS) $(TEST_SO) $(FUZZ) $(ONNX)
 
 lib: $(LIB)
-tests: $(TESTS) $(TEST_SO) $(FUZZ)
+tests: $(TESTS) $(TEST_SO) $(FUZZ) $(PASSES)
 models: $(ONNX)
 
 # One short line per step; V=1 shows the commands instead.
@@ -124,12 +126,17 @@ $(GEN)/onnx.pb-c.c $(GEN)/onnx.pb-c.h &: $(GEN)/onnx.proto
 
 $(GEN)/passmith/ops.h: ir/ops.def tools/gen-ops.sh
 	@mkdir -p $(@D)
-	tools/gen-ops.sh > $@.tmp
+	$(call Q,GEN)tools/gen-ops.sh > $@.tmp
+	@mv $@.tmp $@
+
+$(GEN)/kernels/%.cu.h: runtime/kernels/%.cu tools/embed-cu.sh
+	@mkdir -p $(@D)
+	tools/embed-cu.sh $< > $@.tmp
 	@mv $@.tmp $@
 
 $(GEN)/passes/%.cu.h: passes/%.cu tools/embed-cu.sh
 	@mkdir -p $(@D)
-	tools/embed-cu.sh $< > $@.tmp
+	$(call Q,EMBED)tools/embed-cu.sh $< > $@.tmp
 	@mv $@.tmp $@
 
 # --- objects, library, programs -----------------------------------------------------------------
@@ -158,12 +165,12 @@ $(BUILD)/passmith: $(CLI_OBJ) $(LIB)
 	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -o $@ $^ $(PM_LIBS)
 
 $(BUILD)/passes/%.so: passes/%.c $(BUILD)/flags | $(GEN_H) $(PASS_INC)
-	@mkdir -p $(@D)
-	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -MMD -MP -MF $(@:.so=.d) -MT $@ -o $@ $<
+	@mkdir -p $(@D) $(dir $(call pass_dep,$@))
+	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -MMD -MP -MF $(call pass_dep,$@) -MT $@ -o $@ $<
 
 $(TEST_SO): $(BUILD)/%.so: %.c $(BUILD)/flags | $(GEN_H)
-	@mkdir -p $(@D)
-	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -MMD -MP -MF $(@:.so=.d) -MT $@ -o $@ $<
+	@mkdir -p $(@D) $(dir $(call pass_dep,$@))
+	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -MMD -MP -MF $(call pass_dep,$@) -MT $@ -o $@ $<
 
 $(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
 	@mkdir -p $(@D)
@@ -200,12 +207,12 @@ setup: ## installs what the build needs from the distribution, or prints the lin
 
 demo: ## set-up, build, and the main job end to end on the bundled models
 	@tools/setup.sh
-	@$(SUBMAKE) all
+	+@$(SUBMAKE) all
 	@BUILD=$(BUILD) tools/demo.sh
 
 check: ## set-up, build, and all tests; the last line counts them
 	@tools/setup.sh
-	@$(SUBMAKE) all
+	+@$(SUBMAKE) all
 	@BUILD=$(BUILD) tests/run.sh
 
 check-gpu: all ## the tests that need an NVIDIA GPU
@@ -254,4 +261,4 @@ help: ## this list
 	@echo "freed bytes change; CUDA=0 ignores CUDA headers. Use another BUILD folder for each combination."
 
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(FUZZ_SRC)) \
-	$(BUILD)/obj/tests/fuzz/replay_main.o) $(PASSES:.so=.d) $(TEST_SO:.so=.d)
+	$(BUILD)/obj/tests/fuzz/replay_main.o) $(call pass_dep,$(PASSES) $(TEST_SO))

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_CATEGORIES = 16, NAME_BYTES = 24 };
 
@@ -91,6 +92,8 @@ void pm_log(PmLogLevel level, const char *category, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
+	if (isatty(2)) /* a progress bar may stand on the line */
+		pm_str_add(&line, "\r\033[K");
 	if (level == PM_LOG_ERROR)
 		pm_str_add(&line, "error: ");
 	else if (level == PM_LOG_WARN)

@@ -314,7 +314,11 @@ static PmStatus open_pipes(Pipes *p, const void *in, size_t in_len, PmErr *err)
 static pid_t start(Child *c, Pipes *p, PmStatus *rc, PmErr *err)
 {
 	pid_t parent = getpid();
+	struct sigaction chld;
 
+	/* Some launchers leave SIGCHLD ignored; the kernel would then reap the child and lose its status. */
+	if (sigaction(SIGCHLD, NULL, &chld) == 0 && chld.sa_handler == SIG_IGN)
+		signal(SIGCHLD, SIG_DFL);
 	fflush(stdout); /* or the child would print our buffered text again */
 	fflush(stderr);
 	c->pid = fork();

@@ -9,8 +9,8 @@ echo '#pragma GCC diagnostic ignored "-Woverlength-strings"'
 echo '#endif'
 echo "static const char ${name}_cu[] ="
 printf '\t"#line 1 \\"%s\\"\\n"\n' "$1"
-# "??" could begin a trigraph in strict C11.
-sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/\t/\\t/g' -e 's/??/?""?/g' -e 's/^/\t"/' -e 's/$/\\n"/' "$1"
+# \? because "??" could begin a trigraph in strict C11.
+sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/\t/\\t/g' -e 's/?/\\?/g' -e 's/^/\t"/' -e 's/$/\\n"/' "$1"
 echo '	;'
 echo '#if defined(__GNUC__)'
 echo '#pragma GCC diagnostic pop'

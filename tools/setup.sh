@@ -56,6 +56,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	as_root="sudo"
 fi
 line="apt-get install -y --no-install-recommends $missing"
+options="-o DPkg::Lock::Timeout=60"
 if ! command -v apt-get >/dev/null; then
 	echo "setup: missing: $missing (names of the Debian packages)." >&2
 	echo "setup: install them with this system's package manager, then run the same command again." >&2
@@ -74,7 +75,7 @@ trap 'rm -f "$log"' EXIT
 install()
 {
 	# shellcheck disable=SC2086 # the package names are words
-	DEBIAN_FRONTEND=noninteractive $as_root $line </dev/null >"$log" 2>&1
+	$as_root env DEBIAN_FRONTEND=noninteractive $line $options </dev/null >"$log" 2>&1
 }
 # Without a package list, or with an old one, the first try fails: fetch the list and try once more.
 if ! install; then

@@ -1,0 +1,242 @@
+/* eager_dot.c - matrix products, convolution and pooling. */
+#include "runtime/plan_priv.h"
+
+#include "kernels/conv.cu.h"
+#include "kernels/matmul.cu.h"
+#include "kernels/pool.cu.h"
+#include "runtime/ref.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void begin(KGen *k, PmPlan *p, PmNode n, int dtype, char label[96])
+{
+	pm__kg_init(k, p, n, dtype);
+	pm_str_addf(&k->head, "typedef %s A;\n", pm__acc_type(dtype));
+	snprintf(label, 96, "eager %s %s", pm_node_op_name(p->g, n), pm_dtype_name(dtype));
+}
+
+static void operand(KGen *k, const char *name, PmValue v)
+{
+	const PmType *t = pm__type(k->p, v);
+
+	pm__kg_in(k, name, pm__loc(k->p, v), t->dtype, pm__distinct(t, pm__loc(k->p, v)));
+}
+
+static void result(KGen *k, const char *name, PmValue v)
+{
+	pm__kg_out(k, name, pm__loc(k->p, v), pm__type(k->p, v)->dtype, pm__numel(k->p, v));
+}
+
+PmStatus eager_matmul(PmPlan *p, PmNode n, PmErr *err)
+{
+	PmValue a = pm_node_in(p->g, n, 0), b = pm_node_in(p->g, n, 1), y = pm_node_out(p->g, n, 0);
+	const PmType *at = pm__type(p, a), *bt = pm__type(p, b), *yt = pm__type(p, y);
+	const Loc *al = pm__loc(p, a), *bl = pm__loc(p, b);
+	int ab = at->rank > 1 ? at->rank - 2 : 0, bb = bt->rank > 1 ? bt->rank - 2 : 0,
+	    batch = ab > bb ? ab : bb;
+	int64_t dims[PM_MAX_RANK], as[PM_MAX_RANK], bs[PM_MAX_RANK];
+	const int64_t *strides[2] = { as, bs };
+	PmStatus st = pm__place(p, y, err);
+	char label[96];
+	KGen k;
+
+	if (st)
+		return st;
+	for (int d = 0; d < batch; d++) {
+		int ad = d - (batch - ab), bd = d - (batch - bb);
+
+		dims[d] = yt->dim[d];
+		as[d] = ad < 0 || at->dim[ad] == 1 ? 0 : al->stride[ad];
+		bs[d] = bd < 0 || bt->dim[bd] == 1 ? 0 : bl->stride[bd];
+	}
+	begin(&k, p, n, yt->dtype, label);
+	result(&k, "y", y);
+	operand(&k, "a", a);
+	operand(&k, "b", b);
+	pm__kg_space(&k, "o", dims, batch, strides, 2);
+	pm__kg_int(&k, "total", pm__numel(p, y));
+	pm__kg_int(&k, "rows", at->rank > 1 ? at->dim[at->rank - 2] : 1);
+	pm__kg_int(&k, "cols", bt->rank > 1 ? bt->dim[bt->rank - 1] : 1);
+	pm__kg_int(&k, "depth", at->dim[at->rank - 1]);
+	pm__kg_int(&k, "am", at->rank > 1 ? al->stride[at->rank - 2] : 0);
+	pm__kg_int(&k, "ak", al->stride[at->rank - 1]);
+	pm__kg_int(&k, "bk", bl->stride[bt->rank > 1 ? bt->rank - 2 : 0]);
+	pm__kg_int(&k, "bn", bt->rank > 1 ? bl->stride[bt->rank - 1] : 0);
+	return pm__kg_launch(&k, label, matmul_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
+}
+
+PmStatus eager_gemm(PmPlan *p, PmNode n, PmErr *err)
+{
+	PmValue a = pm_node_in(p->g, n, 0), b = pm_node_in(p->g, n, 1), c = pm_node_in(p->g, n, 2);
+	PmValue y = pm_node_out(p->g, n, 0);
+	const PmType *at = pm__type(p, a), *ct = pm__type(p, c), *yt = pm__type(p, y);
+	int ta = pm_node_i(p->g, n, "transA", 0) != 0, tb = pm_node_i(p->g, n, "transB", 0) != 0;
+	PmStatus st = pm__place(p, y, err);
+	char label[96];
+	KGen k;
+
+	if (st)
+		return st;
+	begin(&k, p, n, yt->dtype, label);
+	pm__kg_define(&k, "GEMM", "1");
+	result(&k, "y", y);
+	operand(&k, "a", a);
+	operand(&k, "b", b);
+	if (c.id) {
+		const Loc *cl = pm__loc(p, c);
+		int r = ct->rank;
+
+		pm__kg_define(&k, "HAS_C", "1");
+		operand(&k, "c", c);
+		pm__kg_int(&k, "cm", r < 2 || ct->dim[r - 2] == 1 ? 0 : cl->stride[r - 2]);
+		pm__kg_int(&k, "cn", r < 1 || ct->dim[r - 1] == 1 ? 0 : cl->stride[r - 1]);
+		pm__kg_f64(&k, "beta", pm_node_f(p->g, n, "beta", 1));
+	}
+	pm__kg_space(&k, "o", NULL, 0, (const int64_t *const[]){ NULL, NULL }, 2);
+	pm__kg_int(&k, "total", pm__numel(p, y));
+	pm__kg_int(&k, "rows", yt->dim[0]);
+	pm__kg_int(&k, "cols", yt->dim[1]);
+	pm__kg_int(&k, "depth", at->dim[ta ? 0 : 1]);
+	pm__kg_int(&k, "am", pm__loc(p, a)->stride[ta ? 1 : 0]);
+	pm__kg_int(&k, "ak", pm__loc(p, a)->stride[ta ? 0 : 1]);
+	pm__kg_int(&k, "bk", pm__loc(p, b)->stride[tb ? 1 : 0]);
+	pm__kg_int(&k, "bn", pm__loc(p, b)->stride[tb ? 0 : 1]);
+	pm__kg_f64(&k, "alpha", pm_node_f(p->g, n, "alpha", 1));
+	return pm__kg_launch(&k, label, matmul_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
+}
+
+/* Lists over (n, c, d, h, w) or (d, h, w): missing spatial dimensions in front get `unit`. */
+static void five(const int64_t *v, int rank, int64_t unit, int64_t out[5])
+{
+	out[0] = v[0];
+	out[1] = v[1];
+	for (int d = 0; d < 3; d++)
+		out[2 + d] = d < 5 - rank ? unit : v[2 + d - (5 - rank)];
+}
+
+static void three(const int64_t *v, int spatial, int64_t unit, int64_t out[3])
+{
+	for (int d = 0; d < 3; d++)
+		out[d] = d < 3 - spatial ? unit : v[d - (3 - spatial)];
+}
+
+static PmStatus check_spatial(const PmPlan *p, PmNode n, PmErr *err)
+{
+	PmStr what = PM_STR_INIT;
+	int rank = pm__type(p, pm_node_in(p->g, n, 0))->rank;
+	PmStatus st = PM_OK;
+
+	if (rank < 3 || rank > 5) {
+		pm_node_describe(p->g, n, &what);
+		st = pm_err(err, PM_E_UNSUPPORTED,
+			    "%s has %d spatial dimensions; there are kernels for 1 to 3.", what.s, rank - 2);
+		pm_str_release(&what);
+	}
+	return st;
+}
+
+/* The lists that convolution and pooling share; `xd` etc. by the names conv.cu uses. */
+static void window_lists(KGen *k, PmNode n, PmValue x, PmValue y)
+{
+	const PmGraph *g = k->p->g;
+	const PmType *xt = pm__type(k->p, x), *yt = pm__type(k->p, y);
+	const int64_t *strides, *pads, *dil;
+	int64_t list[5], sp = xt->rank - 2;
+
+	pm_node_ints(g, n, "strides", &strides);
+	pm_node_ints(g, n, "pads", &pads);
+	pm_node_ints(g, n, "dilations", &dil);
+	five(yt->dim, yt->rank, 1, list);
+	pm__kg_list(k, "y", list, 5);
+	three(xt->dim + 2, (int)sp, 1, list);
+	pm__kg_list(k, "xd", list, 3);
+	five(pm__loc(k->p, x)->stride, xt->rank, 0, list);
+	pm__kg_list(k, "xs", list, 5);
+	three(strides, (int)sp, 1, list);
+	pm__kg_list(k, "st", list, 3);
+	three(pads, (int)sp, 0, list);
+	pm__kg_list(k, "pad", list, 3);
+	three(pads + sp, (int)sp, 0, list);
+	pm__kg_list(k, "end", list, 3);
+	three(dil, (int)sp, 1, list);
+	pm__kg_list(k, "dil", list, 3);
+	pm__kg_int(k, "total", pm__numel(k->p, y));
+}
+
+PmStatus eager_conv(PmPlan *p, PmNode n, PmErr *err)
+{
+	PmValue x = pm_node_in(p->g, n, 0), w = pm_node_in(p->g, n, 1), b = pm_node_in(p->g, n, 2);
+	PmValue y = pm_node_out(p->g, n, 0);
+	const PmType *xt = pm__type(p, x), *wt = pm__type(p, w);
+	int64_t list[5], groups = pm_node_i(p->g, n, "group", 1);
+	PmStatus st = check_spatial(p, n, err);
+	char label[96];
+	KGen k;
+
+	if (!st)
+		st = pm__place(p, y, err);
+	if (st)
+		return st;
+	begin(&k, p, n, xt->dtype, label);
+	result(&k, "y", y);
+	operand(&k, "x", x);
+	operand(&k, "w", w);
+	if (b.id) {
+		pm__kg_define(&k, "HAS_BIAS", "1");
+		operand(&k, "bias", b);
+		pm__kg_int(&k, "bs", pm__loc(p, b)->stride[0]);
+	}
+	window_lists(&k, n, x, y);
+	five(pm__loc(p, w)->stride, wt->rank, 0, list);
+	pm__kg_list(&k, "ws", list, 5);
+	three(wt->dim + 2, wt->rank - 2, 1, list);
+	pm__kg_list(&k, "kd", list, 3);
+	pm__kg_int(&k, "groups", groups);
+	pm__kg_int(&k, "channels", wt->dim[1]);
+	return pm__kg_launch(&k, label, conv_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
+}
+
+static PmStatus pool(PmPlan *p, PmNode n, int is_max, PmErr *err)
+{
+	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0), idx = pm_node_out(p->g, n, 1);
+	const PmType *xt = pm__type(p, x);
+	const int64_t *kernel;
+	int64_t list[5];
+	PmStatus st = check_spatial(p, n, err);
+	char label[96];
+	KGen k;
+
+	for (size_t i = 0; i < pm_node_n_out(p->g, n) && !st; i++)
+		st = pm__place(p, pm_node_out(p->g, n, i), err);
+	if (st)
+		return st;
+	begin(&k, p, n, xt->dtype, label);
+	pm__kg_define(&k, "START", "0");
+	if (is_max)
+		pm__kg_define(&k, "MAX", "1");
+	if (pm_node_i(p->g, n, "count_include_pad", 0))
+		pm__kg_define(&k, "INCLUDE_PAD", "1");
+	result(&k, "y", y);
+	if (idx.id) {
+		pm__kg_define(&k, "HAS_INDEX", "1");
+		pm__kg_define(&k, "COLUMN_MAJOR", "%d", (int)pm_node_i(p->g, n, "storage_order", 0));
+		result(&k, "y_idx", idx);
+	}
+	operand(&k, "x", x);
+	window_lists(&k, n, x, y);
+	pm_node_ints(p->g, n, "kernel_shape", &kernel);
+	three(kernel, xt->rank - 2, 1, list);
+	pm__kg_list(&k, "kd", list, 3);
+	return pm__kg_launch(&k, label, pool_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
+}
+
+PmStatus eager_max_pool(PmPlan *p, PmNode n, PmErr *err)
+{
+	return pool(p, n, 1, err);
+}
+
+PmStatus eager_average_pool(PmPlan *p, PmNode n, PmErr *err)
+{
+	return pool(p, n, 0, err);
+}

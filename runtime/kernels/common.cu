@@ -1,0 +1,178 @@
+/* common.cu - what every eager kernel starts with: index arithmetic, loads and stores of every dtype.
+ *
+ * I is the index type; pm_offN gives the offset of the t-th element of a space of N dimensions.
+ */
+
+#define TID ((I)(blockIdx.x * (long long)blockDim.x + threadIdx.x))
+
+static __device__ inline I pm_off1(I t, I, I s0)
+{
+	return t * s0;
+}
+
+static __device__ inline I pm_off2(I t, I, I d1, I s0, I s1)
+{
+	I q = t / d1;
+
+	return (t - q * d1) * s1 + pm_off1(q, 0, s0);
+}
+
+static __device__ inline I pm_off3(I t, I, I d1, I d2, I s0, I s1, I s2)
+{
+	I q = t / d2;
+
+	return (t - q * d2) * s2 + pm_off2(q, 0, d1, s0, s1);
+}
+
+static __device__ inline I pm_off4(I t, I, I d1, I d2, I d3, I s0, I s1, I s2, I s3)
+{
+	I q = t / d3;
+
+	return (t - q * d3) * s3 + pm_off3(q, 0, d1, d2, s0, s1, s2);
+}
+
+static __device__ inline I pm_off5(I t, I, I d1, I d2, I d3, I d4, I s0, I s1, I s2, I s3, I s4)
+{
+	I q = t / d4;
+
+	return (t - q * d4) * s4 + pm_off4(q, 0, d1, d2, d3, s0, s1, s2, s3);
+}
+
+static __device__ inline I pm_off6(I t, I, I d1, I d2, I d3, I d4, I d5, I s0, I s1, I s2, I s3, I s4, I s5)
+{
+	I q = t / d5;
+
+	return (t - q * d5) * s5 + pm_off5(q, 0, d1, d2, d3, d4, s0, s1, s2, s3, s4);
+}
+
+static __device__ inline I pm_off7(I t, I, I d1, I d2, I d3, I d4, I d5, I d6, I s0, I s1, I s2, I s3, I s4, I s5, I s6)
+{
+	I q = t / d6;
+
+	return (t - q * d6) * s6 + pm_off6(q, 0, d1, d2, d3, d4, d5, s0, s1, s2, s3, s4, s5);
+}
+
+static __device__ inline I pm_off8(I t, I, I d1, I d2, I d3, I d4, I d5, I d6, I d7, I s0, I s1, I s2, I s3, I s4, I s5, I s6, I s7)
+{
+	I q = t / d7;
+
+	return (t - q * d7) * s7 + pm_off7(q, 0, d1, d2, d3, d4, d5, d6, s0, s1, s2, s3, s4, s5, s6);
+}
+
+static __device__ inline float pm_ld(__half x)
+{
+	return __half2float(x);
+}
+
+static __device__ inline float pm_ld(__nv_bfloat16 x)
+{
+	return __bfloat162float(x);
+}
+
+static __device__ inline float pm_ld(float x)
+{
+	return x;
+}
+
+static __device__ inline double pm_ld(double x)
+{
+	return x;
+}
+
+static __device__ inline long long pm_ld(long long x)
+{
+	return x;
+}
+
+static __device__ inline long long pm_ld(int x)
+{
+	return x;
+}
+
+static __device__ inline long long pm_ld(signed char x)
+{
+	return x;
+}
+
+static __device__ inline long long pm_ld(unsigned char x)
+{
+	return x;
+}
+
+template <class V> static __device__ inline void pm_st(__half *p, V v)
+{
+	*p = __float2half_rn((float)v);
+}
+
+template <class V> static __device__ inline void pm_st(__nv_bfloat16 *p, V v)
+{
+	*p = __float2bfloat16_rn((float)v);
+}
+
+template <class V> static __device__ inline void pm_st(float *p, V v)
+{
+	*p = (float)v;
+}
+
+template <class V> static __device__ inline void pm_st(double *p, V v)
+{
+	*p = (double)v;
+}
+
+template <class V> static __device__ inline void pm_st(long long *p, V v)
+{
+	*p = (long long)v;
+}
+
+template <class V> static __device__ inline void pm_st(int *p, V v)
+{
+	*p = (int)(long long)v;
+}
+
+template <class V> static __device__ inline void pm_st(signed char *p, V v)
+{
+	*p = (signed char)(long long)v;
+}
+
+template <class V> static __device__ inline void pm_st(unsigned char *p, V v)
+{
+	*p = (unsigned char)(long long)v;
+}
+
+/* Integer arithmetic of ops.def: wraps, and x / 0 is 0. */
+static __device__ inline long long iadd(long long a, long long b)
+{
+	return (long long)((unsigned long long)a + (unsigned long long)b);
+}
+
+static __device__ inline long long isub(long long a, long long b)
+{
+	return (long long)((unsigned long long)a - (unsigned long long)b);
+}
+
+static __device__ inline long long imul(long long a, long long b)
+{
+	return (long long)((unsigned long long)a * (unsigned long long)b);
+}
+
+static __device__ inline long long ineg(long long a)
+{
+	return isub(0, a);
+}
+
+static __device__ inline long long idiv(long long a, long long b)
+{
+	return b == 0 ? 0 : (b == -1 ? ineg(a) : a / b);
+}
+
+static __device__ inline long long ipow(long long a, long long b)
+{
+	long long r = 1;
+
+	if (b < 0)
+		return a == 1 ? 1 : (a == -1 ? (b % 2 ? -1 : 1) : 0);
+	for (; b; b >>= 1, a = imul(a, a))
+		if (b & 1)
+			r = imul(r, a);
+	return r;
+}

@@ -1,0 +1,46 @@
+/* conv.cu - direct convolution over up to three spatial dimensions, with groups, padding and dilation.
+ *
+ * Lists: y = output extents (n, m, d, h, w); xd = input extents (d, h, w); xs = input strides (n, c, d, h, w);
+ * ws = weight strides (m, c, d, h, w); kd = kernel extents; st, pad, dil by dimension.
+ */
+
+extern "C" __global__ void k(PARAMS)
+{
+	I t = TID, r, ow, oh, od, m, c0;
+	A sum = 0;
+
+	if (t >= total)
+		return;
+	ow = t % y_4, r = t / y_4;
+	oh = r % y_3, r /= y_3;
+	od = r % y_2, r /= y_2;
+	m = r % y_1;
+	c0 = m / (y_1 / groups) * channels;
+	x += r / y_1 * xs_0;
+	w += m * ws_0;
+	for (I c = 0; c < channels; c++)
+		for (I i = 0; i < kd_0; i++) {
+			I id = od * st_0 - pad_0 + i * dil_0;
+
+			if (id < 0 || id >= xd_0)
+				continue;
+			for (I j = 0; j < kd_1; j++) {
+				I ih = oh * st_1 - pad_1 + j * dil_1;
+
+				if (ih < 0 || ih >= xd_1)
+					continue;
+				for (I l = 0; l < kd_2; l++) {
+					I iw = ow * st_2 - pad_2 + l * dil_2;
+
+					if (iw >= 0 && iw < xd_2)
+						sum += (A)pm_ld(x[(c0 + c) * xs_1 + id * xs_2 + ih * xs_3 +
+						                  iw * xs_4]) *
+						       (A)pm_ld(w[c * ws_1 + i * ws_2 + j * ws_3 + l * ws_4]);
+				}
+			}
+		}
+#ifdef HAS_BIAS
+	sum += (A)pm_ld(bias[m * bs]);
+#endif
+	pm_st(&y[t], sum);
+}

@@ -1,0 +1,54 @@
+/* need.c - skipping test cases with a reason. */
+#include "tests/lib/need.h"
+
+#include "base/io.h"
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+void pm_test_skip(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	printf("# reason: ");
+	vprintf(fmt, ap);
+	printf("\n");
+	fflush(stdout);
+	va_end(ap);
+	skip();
+}
+
+void pm_test_need_path(const char *path)
+{
+	if (!pm_path_exists(path))
+		pm_test_skip("%s is not here", path);
+}
+
+void pm_test_need_program(const char *name)
+{
+	const char *dir = getenv("PATH");
+	PmStr path = PM_STR_INIT;
+	int found = 0;
+
+	while (dir && *dir && !found) {
+		size_t n = strcspn(dir, ":");
+
+		pm_str_clear(&path);
+		pm_str_addf(&path, "%.*s/%s", (int)n, dir, name);
+		found = access(path.s, X_OK) == 0;
+		dir += n + (dir[n] == ':');
+	}
+	pm_str_release(&path);
+	if (!found)
+		pm_test_skip("the program %s is not installed", name);
+}

@@ -1,0 +1,19 @@
+/* need.h - what a test case needs besides the build: says why and skips the case when it is missing.
+ *
+ * tests/run.sh counts the case as skipped and lists the reason; nothing passes by not running.
+ */
+#ifndef TESTS_LIB_NEED_H
+#define TESTS_LIB_NEED_H
+
+#include "base/err.h"
+
+/* Prints "# reason: TEXT" and skips the running cmocka case. Does not return. */
+void pm_test_skip(const char *fmt, ...) PM_PRINTF(1, 2);
+
+/* Skips unless the file or folder exists. Relative to the source folder, where tests/run.sh starts tests. */
+void pm_test_need_path(const char *path);
+
+/* Skips unless the program is on PATH. */
+void pm_test_need_program(const char *name);
+
+#endif

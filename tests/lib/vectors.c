@@ -1,0 +1,63 @@
+/* vectors.c - test vectors as JSON: finding the files and comparing numbers. */
+#include "tests/lib/vectors.h"
+
+#include "base/io.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+cJSON *vectors_load(VectorSet set, const char *name)
+{
+	const char *shared = getenv("PASSMITH_SHARED");
+	PmStr path = PM_STR_INIT, text = PM_STR_INIT;
+	cJSON *j = NULL;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (set == VECTORS_OWN)
+		pm_str_addf(&path, "tests/golden/scoring/%s", name);
+	else
+		pm_str_addf(&path, "%s/spec/golden_scoring/%s", shared && *shared ? shared : "../shared",
+			    name);
+	if (set == VECTORS_SHARED && !pm_path_exists(path.s)) {
+		printf("# reason: %s is not here (PASSMITH_SHARED names the folder with spec/)\n", path.s);
+		fflush(stdout);
+		pm_str_release(&path);
+		skip();
+	}
+	if (pm_read_file(path.s, 0, &text, &err) != PM_OK ||
+	    pm_json_parse(text.s, text.len, &j, &err) != PM_OK)
+		print_error("%s: %s\n", path.s, err.text);
+	pm_str_release(&path);
+	pm_str_release(&text);
+	assert_non_null(j);
+	return j;
+}
+
+double vectors_num(const cJSON *j)
+{
+	if (cJSON_IsNumber(j))
+		return j->valuedouble;
+	if (cJSON_IsString(j) && strcmp(j->valuestring, "inf") == 0)
+		return INFINITY;
+	if (cJSON_IsString(j) && strcmp(j->valuestring, "-inf") == 0)
+		return -INFINITY;
+	return NAN;
+}
+
+int vectors_close(double want, double got)
+{
+	if (isnan(want) || isnan(got))
+		return isnan(want) && isnan(got);
+	if (want == got)
+		return 1;
+	if (want == 0 || got == 0 || isinf(want) || isinf(got))
+		return 0;
+	return fabs(want - got) <= 1e-12 * fabs(want);
+}

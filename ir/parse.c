@@ -197,8 +197,10 @@ static PmStatus operator_name(Scope *sc, Item *it)
 		if (!it->domain)
 			return pm__text_fail(ps, &at, PM_E_LIMIT,
 					     "the names of the text take too much memory");
-		if (!*it->op_type)
-			return pm__text_fail(ps, &at, PM_E_INVALID, "the operator after ':' has no name");
+		if (!*it->op_type || colon == name)
+			return pm__text_fail(ps, &at, PM_E_INVALID,
+					     "expected \"domain:Operator\" or \"Operator\", found \"%.100s\"",
+					     name);
 		return PM_OK;
 	}
 	pm_str_add(&full, name);

@@ -265,4 +265,27 @@ extern const PmNormRow pm__norm_axes_rows[], pm__norm_nn_rows[], pm__norm_misc_r
 /* The row of an operator of the default domain, or NULL. */
 const PmNormRow *pm__norm_row(const char *op_type);
 
+/* ---- onnx_export.c, onnx_export_node.c ---- */
+
+typedef PM_VEC(PmOnnxOpset) PmExportDomains;
+
+typedef struct PmExport {
+	PmArena *arena; /* every message; no budget */
+	const PmGraph *g;
+	int64_t opset;
+	int depth;                /* of nested graphs */
+	PmExportDomains *domains; /* other than the default one */
+	PmIntern *taken;          /* names of constants made on the way */
+	PM_VEC(Onnx__TensorProto *) initializers;
+	PM_VEC(Onnx__ValueInfoProto *) infos;
+} PmExport;
+
+void *pm__export_alloc(PmExport *x, size_t n, size_t size); /* zeroed; never NULL */
+PmStatus pm__export_text(PmExport *x, const char *s, const char *what, char **out, PmErr *err);
+PmStatus pm__export_const(PmExport *x, const char *name, const PmType *t, const PmBlob *blob, PmErr *err);
+PmStatus pm__export_graph(PmExport *up, const PmGraph *g, Onnx__GraphProto *gp, PmErr *err);
+PmStatus pm__export_node(PmExport *x, PmNode n, Onnx__NodeProto **out, PmErr *err);
+/* Raises x->opset to what the nodes of g need and notes their domains. */
+PmStatus pm__export_opset(PmExport *x, const PmGraph *g, PmErr *err);
+
 #endif

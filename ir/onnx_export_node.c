@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BASE_OPSET = 18, DILATED_POOL_OPSET = 19, GELU_OPSET = 20 };
+enum { DILATED_POOL_OPSET = 19, GELU_OPSET = 20 };
 
 /* Attributes of the table that are operands in ONNX: the first at operand 1, and so on. */
 static const struct {
@@ -116,8 +116,8 @@ PmStatus pm__export_opset(PmExport *x, const PmGraph *g, PmErr *err)
 	size_t i, k;
 	PmStatus st = PM_OK;
 
-	if (x->opset < BASE_OPSET)
-		x->opset = BASE_OPSET;
+	if (x->opset < PM_ONNX_OUT_OPSET)
+		x->opset = PM_ONNX_OUT_OPSET;
 	if (x->depth > PM_ONNX_MAX_CALLS)
 		return pm_err(err, PM_E_LIMIT, "Graphs are nested deeper than %d; inline the kernels first.",
 			      PM_ONNX_MAX_CALLS);
@@ -148,42 +148,49 @@ PmStatus pm__export_opset(PmExport *x, const PmGraph *g, PmErr *err)
 	return st;
 }
 
-/* Whether a node of opset `from`, nested graphs included, still means the same in the opset written. */
-static PmStatus check_survives(PmExport *x, const Onnx__NodeProto *np, int64_t from, const char *where,
-			       PmErr *err)
+const char *pm__onnx_breaks(const Onnx__NodeProto *np, int64_t from, int64_t to)
 {
-	const char *domain = pm__onnx_domain(np);
-	PmStatus st = PM_OK;
+	const char *found = NULL;
 	size_t i, k, m;
 
-	for (i = 0; !*domain && i < sizeof breaks / sizeof *breaks; i++) {
+	for (i = 0; !*pm__onnx_domain(np) && i < sizeof breaks / sizeof *breaks; i++) {
 		if (strcmp(breaks[i].op_type, text(np->op_type)) != 0)
 			continue;
-		for (k = 0; k < 2 && breaks[i].at[k]; k++) {
-			if (from < breaks[i].at[k] && breaks[i].at[k] <= x->opset)
-				return pm_err(err, PM_E_UNSUPPORTED,
-					      "The opaque %s cannot be written: it holds %s of opset %lld, "
-					      "which opset "
-					      "%lld defines otherwise; convert the model to opset %lld "
-					      "before importing "
-					      "it.",
-					      where, np->op_type, (long long)from, (long long)x->opset,
-					      (long long)x->opset);
+		for (k = 0; k < 2; k++) {
+			if (from < breaks[i].at[k] && breaks[i].at[k] <= to)
+				return np->op_type;
 		}
 	}
-	for (i = 0; i < np->n_attribute && !st; i++) {
+	for (i = 0; i < np->n_attribute && !found; i++) {
 		const Onnx__AttributeProto *a = np->attribute[i];
 
-		for (k = 0; k < a->n_graphs + 1 && !st; k++) {
+		for (k = 0; k < a->n_graphs + 1 && !found; k++) {
 			const Onnx__GraphProto *g = k ? a->graphs[k - 1] : a->g;
 
-			for (m = 0; g && m < g->n_node && !st; m++) {
+			for (m = 0; g && m < g->n_node && !found; m++)
+				found = pm__onnx_breaks(g->node[m], from, to);
+		}
+	}
+	return found;
+}
+
+/* Domains of operators in nested graphs. */
+static void note_nested(PmExport *x, const Onnx__NodeProto *np)
+{
+	size_t i, k, m;
+
+	for (i = 0; i < np->n_attribute; i++) {
+		const Onnx__AttributeProto *a = np->attribute[i];
+
+		for (k = 0; k < a->n_graphs + 1; k++) {
+			const Onnx__GraphProto *g = k ? a->graphs[k - 1] : a->g;
+
+			for (m = 0; g && m < g->n_node; m++) {
 				note_domain(x, pm__onnx_domain(g->node[m]), 1);
-				st = check_survives(x, g->node[m], from, where, err);
+				note_nested(x, g->node[m]);
 			}
 		}
 	}
-	return st;
 }
 
 /* ---- attributes ---- */
@@ -383,6 +390,8 @@ static PmStatus opaque_node(PmExport *x, PmNode n, const PmAttr *raw, size_t n_i
 	ProtobufCAllocator alloc = pm__onnx_arena_allocator(x->arena);
 	const PmAttr *captures = pm_node_attr(x->g, n, "captures");
 	size_t k, count = captures ? captures->n : 0;
+	int64_t from;
+	const char *broken;
 	const char **to = pm__export_alloc(x, count, sizeof *to);
 	ProtobufCMessage *m;
 	PmStatus st = pm__onnx_scan(&onnx__node_proto__descriptor, raw->s, raw->n, err);
@@ -395,7 +404,15 @@ static PmStatus opaque_node(PmExport *x, PmNode n, const PmAttr *raw, size_t n_i
 			      "The raw bytes of the opaque %s are not a node; import it again.", where);
 	*out = (Onnx__NodeProto *)m;
 	(*out)->n_input = (*out)->n_output = 0;
-	st = check_survives(x, *out, pm_node_i(x->g, n, "opset", x->opset), where, err);
+	from = pm_node_i(x->g, n, "opset", x->opset);
+	broken = *pm_node_domain(x->g, n) ? NULL : pm__onnx_breaks(*out, from, x->opset);
+	if (broken)
+		st = pm_err(err, PM_E_UNSUPPORTED,
+			    "The opaque %s cannot be written: it holds %s of opset %lld, which opset %lld "
+			    "defines "
+			    "otherwise; convert the model to opset %lld before importing it.",
+			    where, broken, (long long)from, (long long)x->opset, (long long)x->opset);
+	note_nested(x, *out);
 	for (k = 0; k < count; k++)
 		to[k] = pm_value_name(x->g, pm_node_in(x->g, n, n_in + k));
 	if (!st && count)

@@ -17,7 +17,7 @@ static PmStatus norm_squeeze(PmDraft *d, PmErr *err)
 {
 	const PmType *t = pm__draft_type(d, 0);
 	int64_t *v, ones[PM_MAX_RANK];
-	size_t n;
+	size_t n, i;
 	int present, k;
 	PmStatus st = list(d, "axes", 1, 13, &v, &n, &present, err);
 
@@ -35,6 +35,12 @@ static PmStatus norm_squeeze(PmDraft *d, PmErr *err)
 	st = pm__draft_axes(d, v, n, t->rank, err);
 	if (st)
 		return st;
+	for (i = 0; i < n; i++) {
+		/* Some exporters mean "if it is 1", which ONNX does not say. */
+		if (t->dim[v[i]] >= 0 && t->dim[v[i]] != 1)
+			return pm__decline(d, "axis %lld to be squeezed has size %lld", (long long)v[i],
+					   (long long)t->dim[v[i]]);
+	}
 	pm__draft_set_ints(d, "axes", v, n);
 	pm__draft_eat(d, 1);
 	return PM_OK;

@@ -98,15 +98,15 @@ static const PmHost *pm_host_ PM_UNUSED;
  * characters. Longer ones go into NAME.cu beside NAME.c: #include "NAME.cu.h" gives the string NAME_cu. */
 #define PM_CUDA(...) #__VA_ARGS__
 
-#define PM_COUNT_(type_, ...) ((uint32_t)(sizeof((const type_[]){ __VA_ARGS__ }) / sizeof(type_)))
-#define PM_VALS(...)          ((PmVals){ .v = (const PmVal[]){ __VA_ARGS__ }, .n = PM_COUNT_(PmVal, __VA_ARGS__) })
-#define PM_ARGS(...)          ((PmArgs){ .v = (const PmArg[]){ __VA_ARGS__ }, .n = PM_COUNT_(PmArg, __VA_ARGS__) })
+#define PM_SEQ_(seq_, type_, ...)                                                                            \
+	((seq_){ .v = (const type_[]){ __VA_ARGS__ },                                                        \
+		 .n = (uint32_t)(sizeof((const type_[]){ __VA_ARGS__ }) / sizeof(type_)) })
+#define PM_VALS(...) PM_SEQ_(PmVals, PmVal, __VA_ARGS__)
+#define PM_ARGS(...) PM_SEQ_(PmArgs, PmArg, __VA_ARGS__)
 /* Bytes of each scratch buffer. */
-#define PM_SCRATCH(...)                                                                                      \
-	((PmSizes){ .v = (const int64_t[]){ __VA_ARGS__ }, .n = PM_COUNT_(int64_t, __VA_ARGS__) })
+#define PM_SCRATCH(...) PM_SEQ_(PmSizes, int64_t, __VA_ARGS__)
 /* PM_DEFINES(DEF(TILE, 64), DEF(VEC, 4)): integer macros for the source. */
-#define PM_DEFINES(...)                                                                                      \
-	((PmDefines){ .v = (const PmDefine[]){ __VA_ARGS__ }, .n = PM_COUNT_(PmDefine, __VA_ARGS__) })
+#define PM_DEFINES(...) PM_SEQ_(PmDefines, PmDefine, __VA_ARGS__)
 #define DEF(name_, x_)                                                                                       \
 	{                                                                                                    \
 		.name = #name_, .value = (x_)                                                                \

@@ -99,10 +99,9 @@ typedef struct PmMatch {
 	PmVal root;      /* the value the pattern's root stands for; of a region, its last output */
 	uint32_t serial; /* of the match, for messages */
 	const PmVal *v;  /* n_slots captured values */
-	PmVals in;  /* operands from outside the matched nodes, constants included, each once, in order of use
-		     */
-	PmVals out; /* results used outside, or graph outputs, in order of execution (always has the root) */
-	PmVals node; /* the matched nodes in order of execution */
+	PmVals in;       /* operands from outside, constants included, each once, in order of use */
+	PmVals out;      /* results used outside or graph outputs, in order of execution; has the root */
+	PmVals node;     /* the matched nodes in order of execution, each by its first result */
 } PmMatch;
 
 typedef struct PmRewriter PmRewriter; /* collects what a rewrite describes */
@@ -162,12 +161,15 @@ typedef struct PmLaunch {
 
 /* What replaces a match: one fused node, run as one or several launches, in one or several alternatives.
  *
- * Inputs must be values of PmMatch.in. Outputs are `outs`; when that is empty, the root, then the slots
- * named with replace_slot(). A single launch is written directly in the structure; several go in `launch`
- * (then entry, grid, block, smem and arg stay empty). The name T in the source is the element type of `like`
- * (when given: it must have the type of the first output), else of the first output, unless `type` names
- * another (PmDType + 1). Of the alternatives after the first, `in`, `outs` and `like` stay empty: they are
- * those of the first. */
+ * - Inputs must be values of PmMatch.in. What the matched nodes read and `in` does not list is known to the
+ *   host, but not passed to the kernel.
+ * - Outputs are `outs`; when that is empty: the root, then the slots named with replace_slot(); of a region,
+ *   all of PmMatch.out.
+ * - A single launch is written directly in the structure; several go in `launch` (then entry, grid, block,
+ *   smem and arg stay empty).
+ * - The name T in the source is the element type of `like` (when given: it must have the type of the first
+ *   output), else of the first output, unless `type` names another (PmDType + 1).
+ * - Of the alternatives after the first, `in`, `outs` and `like` stay empty: they are those of the first. */
 typedef struct PmKernelSpec PmKernelSpec;
 struct PmKernelSpec {
 	uint32_t struct_size;

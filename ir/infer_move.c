@@ -23,12 +23,29 @@ PmStatus infer_transpose(PmInfer *c, PmErr *err)
 
 /* ---- Reshape ---- */
 
+/* Takes the symbols out of d[0..*n-1]; only constants stay. */
+static int take_symbols(PmDim *d, int *n, PmDim *symbol)
+{
+	int i, kept = 0, count = 0;
+
+	for (i = 0; i < *n; i++) {
+		if (d[i] >= 0) {
+			d[kept++] = d[i];
+			continue;
+		}
+		*symbol = d[i];
+		count++;
+	}
+	*n = kept;
+	return count;
+}
+
 /* The dimension that -1 stands for: all of `x` divided by the other dimensions, symbols cancelling in pairs.
  */
 static PmStatus rest_of(PmInfer *c, const PmType *x, const PmType *o, int hole, PmErr *err)
 {
-	PmDim xs[PM_MAX_RANK], os[PM_MAX_RANK], num, den;
-	int i, j, nx = 0, no = 0;
+	PmDim xs[PM_MAX_RANK], os[PM_MAX_RANK], num, den, symbol = 0, ignored;
+	int i, j, nx = 0, no = 0, symbols;
 	PmStatus st;
 
 	for (i = 0; i < x->rank; i++)
@@ -43,10 +60,9 @@ static PmStatus rest_of(PmInfer *c, const PmType *x, const PmType *o, int hole, 
 		else
 			os[no++] = o->dim[i];
 	}
-	for (i = 0; i < no; i++) {
-		if (os[i] == PM_DIM_UNKNOWN)
-			return PM_OK;
-	}
+	symbols = take_symbols(xs, &nx, &symbol);
+	if (take_symbols(os, &no, &ignored))
+		return PM_OK;
 	st = pm__dim_product(c, xs, nx, &num, err);
 	if (!st)
 		st = pm__dim_product(c, os, no, &den, err);
@@ -55,10 +71,11 @@ static PmStatus rest_of(PmInfer *c, const PmType *x, const PmType *o, int hole, 
 	if (den == 0)
 		return pm__infer_fail(c, PM_E_SHAPE, 0, 1, err,
 				      "-1 stands for no one size because another dimension is 0");
-	if (num < 0 && den == 1)
-		c->out[0].dim[hole] = num;
-	if (num < 0 || den < 0)
+	if (symbols) {
+		if (symbols == 1 && num == den)
+			c->out[0].dim[hole] = symbol;
 		return PM_OK;
+	}
 	if (num % den)
 		return pm__infer_fail(
 			c, PM_E_SHAPE, 0, 1, err,
@@ -125,6 +142,8 @@ PmStatus infer_reshape(PmInfer *c, PmErr *err)
 	if (st)
 		return st;
 	c->out[0].dtype = x->dtype;
+	if (n < 0)
+		return PM_OK;
 	c->out[0].rank = n;
 	for (i = 0; i < n; i++) {
 		st = reshape_dim(c, x, e[i], i, &hole, err);

@@ -400,62 +400,45 @@ static int is_fresh_name(const char *s)
 	return s && s[0] == '_' && s[1] == 'd' && s[2] >= '0' && s[2] <= '9';
 }
 
-/* Settles what inference left open by what the text declares; everything else must agree. */
-static int reconcile(const PmGraph *g, PmNode n, const PmType *decl, PmType *t)
+/* 1 when the type t of a value fits what the text declares; a dimension declared as ? fits any. */
+static int fits(const PmGraph *g, const PmType *decl, const PmType *t)
 {
-	if (t->dtype < 0)
-		t->dtype = decl->dtype;
-	if (decl->dtype >= 0 && decl->dtype != t->dtype)
+	if ((decl->dtype >= 0 && decl->dtype != t->dtype) || (decl->rank >= 0 && decl->rank != t->rank))
 		return 0;
-	if (t->rank < 0) {
-		t->rank = decl->rank;
-		memcpy(t->dim, decl->dim, sizeof t->dim);
-	}
-	if (decl->rank >= 0 && decl->rank != t->rank)
-		return 0;
-	for (int i = 0; i < t->rank && decl->rank >= 0; i++) {
-		if (t->dim[i] == decl->dim[i])
-			continue;
-		if (t->dim[i] < 0 && n.id && !pm__text_dim_known(g, n, t->dim[i]))
-			t->dim[i] = decl->dim[i];
-		else if (!is_fresh_name(pm_graph_symbol_name(g, decl->dim[i])))
+	for (int i = 0; i < decl->rank; i++)
+		if (t->dim[i] != decl->dim[i] && !is_fresh_name(pm_graph_symbol_name(g, decl->dim[i])))
 			return 0;
-	}
 	return 1;
 }
 
-static PmStatus apply_decls(Scope *sc, PmNode n, PmValue v, const uint32_t *head)
+static PmStatus check_decls(Scope *sc, PmValue v, const uint32_t *head)
 {
+	const PmType *t = pm_value_type(sc->g, v);
+	PmStr want = PM_STR_INIT, have = PM_STR_INIT;
 	PmStatus st = PM_OK;
 
 	for (uint32_t i = head[v.id]; i && st == PM_OK; i = sc->decls.v[i - 1].next) {
 		const Decl *d = &sc->decls.v[i - 1];
-		PmType t = *pm_value_type(sc->g, v);
 
-		if (reconcile(sc->g, n, &d->type, &t)) {
-			pm_value_set_type(sc->g, v, &t);
-		} else {
-			PmStr want = PM_STR_INIT, have = PM_STR_INIT;
-
-			pm__text_add_type(sc->g, &d->type, &want);
-			pm__text_add_type(sc->g, pm_value_type(sc->g, v), &have);
-			st = pm__text_fail(sc->ps, &d->at, PM_E_TYPE,
-					   "'%.100s' is declared as %.300s but is %.300s", d->name, want.s,
-					   have.s);
-			pm_str_release(&want);
-			pm_str_release(&have);
-		}
+		if (fits(sc->g, &d->type, t))
+			continue;
+		pm__text_add_type(sc->g, &d->type, &want);
+		pm__text_add_type(sc->g, t, &have);
+		st = pm__text_fail(sc->ps, &d->at, PM_E_TYPE, "'%.100s' is declared as %.300s but is %.300s",
+				   d->name, want.s, have.s);
 	}
+	pm_str_release(&want);
+	pm_str_release(&have);
 	return st;
 }
 
 static PmStatus infer_node(Scope *sc, PmNode n, const uint32_t *head)
 {
 	PmGraph *g = sc->g;
-	int opaque = pm_op_desc(pm_node_op(g, n))->flags & PM_OPF_OPAQUE;
 	PmStatus st;
 
-	for (size_t k = 0; opaque && k < pm_node_n_out(g, n); k++) {
+	/* Inference keeps what a value already says where it cannot tell itself. */
+	for (size_t k = 0; k < pm_node_n_out(g, n); k++) {
 		PmValue v = pm_node_out(g, n, k);
 
 		if (head[v.id])
@@ -466,7 +449,7 @@ static PmStatus infer_node(Scope *sc, PmNode n, const uint32_t *head)
 		pm_err_ctx(sc->ps->err, "line %u, column %u", sc->node_at.v[n.id].line,
 			   sc->node_at.v[n.id].col);
 	for (size_t k = 0; k < pm_node_n_out(g, n) && st == PM_OK; k++)
-		st = apply_decls(sc, n, pm_node_out(g, n, k), head);
+		st = check_decls(sc, pm_node_out(g, n, k), head);
 	return st;
 }
 
@@ -474,7 +457,6 @@ static PmStatus finish(Scope *sc)
 {
 	PmStatus st = patch_operands(sc);
 	uint32_t *head = pm_xcalloc(pm_graph_value_limit(sc->g), sizeof *head);
-	PmNode none = { 0 };
 
 	if (st == PM_OK)
 		st = find_decls(sc, head);
@@ -482,7 +464,7 @@ static PmStatus finish(Scope *sc)
 		st = infer_node(sc, pm_graph_node_at(sc->g, i), head);
 	for (uint32_t id = 1; id < pm_graph_value_limit(sc->g) && st == PM_OK; id++)
 		if (head[id] && !pm_value_def(sc->g, (PmValue){ id }, NULL).id)
-			st = apply_decls(sc, none, (PmValue){ id }, head);
+			st = check_decls(sc, (PmValue){ id }, head);
 	free(head);
 	return st;
 }

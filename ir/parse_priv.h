@@ -107,8 +107,6 @@ PmStatus pm__text_attr_constant(PmParser *ps, const PmTok *at, PmTextAttr *attrs
 /* Appends a type with its symbols' names / a name, quoted when it has to be. */
 void pm__text_add_type(const PmGraph *g, const PmType *t, PmStr *out);
 void pm__text_add_name(const char *name, PmStr *out);
-/* 1 when dimension d is a number or stands in the type of an operand of n: inference can derive it. */
-int pm__text_dim_known(const PmGraph *g, PmNode n, PmDim d);
 
 /* ---- parse.c ---- */
 

@@ -3,6 +3,7 @@
 
 #include "base/half.h"
 #include "base/vec.h"
+#include "ir/infer_priv.h"
 #include "ir/parse_priv.h"
 
 #include <inttypes.h>
@@ -222,20 +223,6 @@ static void collect(Page *pg)
 
 /* ---- which types the text has to state ---- */
 
-int pm__text_dim_known(const PmGraph *g, PmNode n, PmDim d)
-{
-	if (d >= 0)
-		return 1;
-	for (size_t k = 0; k < pm_node_n_in(g, n); k++) {
-		const PmType *t = pm_value_type(g, pm_node_in(g, n, k));
-
-		for (int i = 0; i < t->rank; i++)
-			if (t->dim[i] == d)
-				return 1;
-	}
-	return 0;
-}
-
 static int is_reference(const Page *pg, PmValue v)
 {
 	const PmBlob *b = pm_value_blob(pg->g, v);
@@ -257,28 +244,21 @@ static PmValue shape_operand(const PmGraph *g, PmNode n)
 	return (PmValue){ 0 };
 }
 
-/* 1 when whoever reads the text cannot derive the type of result k from the rest of it. */
-static int needs_type(const Page *pg, PmNode n, size_t k)
+/* 1 when whoever reads the text cannot derive the type of result k, which inference alone says is `t`. */
+static int needs_type(const Page *pg, PmNode n, size_t k, const PmType *t)
 {
 	const PmGraph *g = pg->g;
 	PmValue v = pm_node_out(g, n, k), shape = shape_operand(g, n);
-	const PmType *t = pm_value_type(g, v);
+	const PmType *have = pm_value_type(g, v);
 
-	if (pm_value_is_output(g, v) || (t->dtype < 0 && t->rank < 0))
+	if (pm_value_is_output(g, v) || (have->dtype < 0 && have->rank < 0))
 		return 0;
-	if (pm_op_desc(pm_node_op(g, n))->flags & PM_OPF_OPAQUE)
+	if (t->dtype < 0 || t->rank < 0)
 		return 1;
-	if (shape.id &&
-	    (!pm_value_is_const(g, shape) || is_reference(pg, shape) || !has_data(pm_value_blob(g, shape))))
+	if (pm_value_is_const(g, shape) && is_reference(pg, shape))
 		return 1;
-	for (size_t i = 0; i < pm_node_n_in(g, n); i++) {
-		PmValue in = pm_node_in(g, n, i);
-
-		if (in.id && (pm_value_type(g, in)->dtype < 0 || pm_value_type(g, in)->rank < 0))
-			return 1;
-	}
 	for (int i = 0; i < t->rank; i++)
-		if (!pm__text_dim_known(g, n, t->dim[i]))
+		if (t->dim[i] == PM_DIM_UNKNOWN)
 			return 1;
 	return 0;
 }
@@ -339,10 +319,16 @@ static void add_list(const Page *pg)
 	}
 	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
 		PmNode node = pm_graph_node_at(g, i);
+		size_t n_out = pm_node_n_out(g, node);
+		PmType *t = pm_xcalloc(n_out + 1, sizeof *t);
 
-		for (size_t k = 0; k < pm_node_n_out(g, node); k++)
-			if (needs_type(pg, node, k))
+		if (pm__infer_types(g, node, NULL, t, NULL) != PM_OK)
+			for (size_t k = 0; k < n_out; k++)
+				t[k] = pm_type_unknown();
+		for (size_t k = 0; k < n_out; k++)
+			if (needs_type(pg, node, k, &t[k]))
 				entry(pg, &n, pm_node_out(g, node, k));
+		free(t);
 	}
 	if (n)
 		pm_str_addc(pg->pr->out, '>');

@@ -25,4 +25,9 @@ void pm_tensor_set(PmTensor *t, int64_t i, double v);
 void pm_tensor_set_i(PmTensor *t, int64_t i, int64_t v);
 int64_t pm_tensor_numel(const PmTensor *t);
 
+/* The conversions behind the stores: an integer wrapped to what an integer dtype holds (bool is != 0), and a
+ * double as an element of one: truncated, out of range goes to the nearest end, NaN to 0. */
+int64_t pm_int_wrap(int dtype, int64_t v);
+int64_t pm_int_from_f64(int dtype, double v);
+
 #endif

@@ -1,0 +1,217 @@
+/* tensor.c - host tensors: storage and element access by dtype. */
+#include "runtime/tensor.h"
+
+#include "base/half.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+static const int64_t MAX_BYTES = (int64_t)1 << 40;
+
+PmStatus pm_tensor_init(PmTensor *t, const PmType *type, PmErr *err)
+{
+	int64_t bytes = 0;
+	PmStatus st;
+	size_t room;
+
+	memset(t, 0, sizeof *t);
+	t->type = pm_type_unknown();
+	st = pm_type_bytes(type, &bytes, err);
+	if (st)
+		return st;
+	if (bytes > MAX_BYTES)
+		return pm_err(err, PM_E_LIMIT,
+			      "A tensor of %lld bytes is over the limit of 1 TiB; use smaller dimensions.",
+			      (long long)bytes);
+	t->type = *type;
+	if (!bytes)
+		return PM_OK;
+	room = ((size_t)bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	t->data = aligned_alloc(ALIGNMENT, room);
+	if (!t->data) {
+		t->type = pm_type_unknown();
+		return pm_err(err, PM_E_LIMIT,
+			      "There is no memory for a tensor of %lld bytes; use smaller dimensions.",
+			      (long long)bytes);
+	}
+	memset(t->data, 0, room);
+	t->bytes = (size_t)bytes;
+	return PM_OK;
+}
+
+void pm_tensor_release(PmTensor *t)
+{
+	free(t->data);
+	memset(t, 0, sizeof *t);
+	t->type = pm_type_unknown();
+}
+
+PmStatus pm_tensor_copy(PmTensor *dst, const PmTensor *src, PmErr *err)
+{
+	PmStatus st = pm_tensor_init(dst, &src->type, err);
+
+	if (!st && src->bytes)
+		memcpy(dst->data, src->data, src->bytes);
+	return st;
+}
+
+PmStatus pm_tensor_from_const(PmTensor *t, const PmGraph *g, PmValue v, PmErr *err)
+{
+	const PmBlob *b = pm_value_blob(g, v);
+	PmStatus st;
+
+	memset(t, 0, sizeof *t);
+	t->type = pm_type_unknown();
+	if (!b)
+		return pm_err(err, PM_E_NOT_FOUND, "Value '%s' is not a constant, so it has no data to copy.",
+			      pm_value_name(g, v));
+	if (!b->data && b->size)
+		return pm_err(err, PM_E_NOT_FOUND,
+			      "The data of constant '%s' is not at hand (file '%s'); supply the file or the "
+			      "values.",
+			      pm_value_name(g, v), b->location ? b->location : "");
+	st = pm_tensor_init(t, pm_value_type(g, v), err);
+	if (st)
+		return st;
+	if (b->size != t->bytes) {
+		pm_tensor_release(t);
+		return pm_err(
+			err, PM_E_INVALID,
+			"Constant '%s' has %zu bytes, which is not the size of its type; repair the model.",
+			pm_value_name(g, v), b->size);
+	}
+	if (t->bytes)
+		memcpy(t->data, b->data, t->bytes);
+	return PM_OK;
+}
+
+int64_t pm_tensor_numel(const PmTensor *t)
+{
+	size_t size = pm_dtype_size(t->type.dtype);
+
+	return size ? (int64_t)(t->bytes / size) : 0;
+}
+
+double pm_tensor_get(const PmTensor *t, int64_t i)
+{
+	switch (t->type.dtype) {
+	case PM_F32:
+		return (double)((const float *)t->data)[i];
+	case PM_F64:
+		return ((const double *)t->data)[i];
+	case PM_F16:
+		return pm_f16_to_f64(((const uint16_t *)t->data)[i]);
+	case PM_BF16:
+		return pm_bf16_to_f64(((const uint16_t *)t->data)[i]);
+	default:
+		return (double)pm_tensor_get_i(t, i);
+	}
+}
+
+int64_t pm_tensor_get_i(const PmTensor *t, int64_t i)
+{
+	switch (t->type.dtype) {
+	case PM_I64:
+		return ((const int64_t *)t->data)[i];
+	case PM_I32:
+		return ((const int32_t *)t->data)[i];
+	case PM_I8:
+		return ((const int8_t *)t->data)[i];
+	case PM_U8:
+		return ((const uint8_t *)t->data)[i];
+	case PM_BOOL:
+		return ((const uint8_t *)t->data)[i] != 0;
+	default:
+		return pm_int_from_f64(PM_I64, pm_tensor_get(t, i));
+	}
+}
+
+void pm_tensor_set(PmTensor *t, int64_t i, double v)
+{
+	switch (t->type.dtype) {
+	case PM_F32:
+		((float *)t->data)[i] = (float)v;
+		break;
+	case PM_F64:
+		((double *)t->data)[i] = v;
+		break;
+	case PM_F16:
+		((uint16_t *)t->data)[i] = pm_f16_from_f64(v);
+		break;
+	case PM_BF16:
+		((uint16_t *)t->data)[i] = pm_bf16_from_f64(v);
+		break;
+	default:
+		pm_tensor_set_i(t, i, pm_int_from_f64(t->type.dtype, v));
+		break;
+	}
+}
+
+void pm_tensor_set_i(PmTensor *t, int64_t i, int64_t v)
+{
+	switch (t->type.dtype) {
+	case PM_I64:
+		((int64_t *)t->data)[i] = v;
+		break;
+	case PM_I32:
+		((int32_t *)t->data)[i] = (int32_t)pm_int_wrap(PM_I32, v);
+		break;
+	case PM_I8:
+		((int8_t *)t->data)[i] = (int8_t)pm_int_wrap(PM_I8, v);
+		break;
+	case PM_U8:
+		((uint8_t *)t->data)[i] = (uint8_t)v;
+		break;
+	case PM_BOOL:
+		((uint8_t *)t->data)[i] = v != 0;
+		break;
+	case PM_F32: /* one rounding: not through double */
+		((float *)t->data)[i] = (float)v;
+		break;
+	default:
+		pm_tensor_set(t, i, (double)v);
+		break;
+	}
+}
+
+int64_t pm_int_wrap(int dtype, int64_t v)
+{
+	switch (dtype) {
+	case PM_I32:
+		return (int32_t)(uint32_t)(uint64_t)v;
+	case PM_I8:
+		return (int8_t)(uint8_t)(uint64_t)v;
+	case PM_U8:
+		return (uint8_t)(uint64_t)v;
+	case PM_BOOL:
+		return v != 0;
+	default:
+		return v;
+	}
+}
+
+int64_t pm_int_from_f64(int dtype, double v)
+{
+	int64_t lo = INT64_MIN, hi = INT64_MAX;
+
+	if (dtype == PM_BOOL)
+		return v != 0;
+	if (v != v)
+		return 0;
+	if (dtype == PM_I32) {
+		lo = INT32_MIN;
+		hi = INT32_MAX;
+	} else if (dtype == PM_I8) {
+		lo = INT8_MIN;
+		hi = INT8_MAX;
+	} else if (dtype == PM_U8) {
+		lo = 0;
+		hi = UINT8_MAX;
+	}
+	if (v >= (double)hi) /* 2^63 for int64, which has no int64 */
+		return hi;
+	if (v <= (double)lo)
+		return lo;
+	return (int64_t)v;
+}

@@ -1,0 +1,518 @@
+/* test_infer.c - rules of shape inference, one table of cases for each family of operators. */
+#include "ir/infer.h"
+
+#include "ir/onnx.h"
+#include "tests/lib/one_node.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Operands and attributes as in one_node.h; `want` lists the result types, or names the error. */
+typedef struct Case {
+	const char *op, *operands, *attrs, *want;
+} Case;
+
+static size_t count_words(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += *s == ' ';
+	return n + 1;
+}
+
+static void check_message(const Case *c, const PmErr *err)
+{
+	size_t n = strlen(err->text);
+
+	if (strncmp(err->text, "In node 1 (", 11) != 0 || err->text[n - 1] != '.' ||
+	    !strstr(err->text, c->op))
+		fail_msg("%s (%s): the message is no sentence about the node: %s", c->op, c->operands,
+			 err->text);
+}
+
+static void run_case(const Case *c)
+{
+	PmNode n;
+	PmGraph *g = one_node(c->op, c->operands, c->attrs, count_words(c->want), &n);
+	PmStr got = PM_STR_INIT;
+	PmStatus st;
+	PmErr err;
+	size_t k;
+
+	pm_err_init(&err);
+	st = pm_infer_node(g, n, &err);
+	if (st) {
+		pm_str_add(&got, pm_status_name(st));
+		check_message(c, &err);
+	}
+	for (k = 0; k < pm_node_n_out(g, n) && !st; k++) {
+		if (k)
+			pm_str_addc(&got, ' ');
+		one_node_print_type(g, pm_value_type(g, pm_node_out(g, n, k)), &got);
+	}
+	if (strcmp(got.s, c->want) != 0)
+		fail_msg("%s (%s) {%s} gives %s, not %s; %s", c->op, c->operands, c->attrs, got.s, c->want,
+			 err.text);
+	pm_str_release(&got);
+	pm_graph_free(g);
+}
+
+#define RUN(cases)                                                                                           \
+	do {                                                                                                 \
+		for (size_t i_ = 0; i_ < sizeof(cases) / sizeof(cases)[0]; i_++)                             \
+			run_case(&(cases)[i_]);                                                              \
+	} while (0)
+
+/* ---- element-wise ---- */
+
+static const Case broadcasting[] = {
+	{ "Add", "float[2,3] float[2,3]", "", "float[2,3]" },
+	{ "Add", "float[2,3] float[3]", "", "float[2,3]" },
+	{ "Add", "float[2,1] float[1,3]", "", "float[2,3]" },
+	{ "Add", "float[3] float[4,2,3]", "", "float[4,2,3]" },
+	{ "Add", "float float[2]", "", "float[2]" },
+	{ "Add", "float float", "", "float" },
+	{ "Add", "int8[2] int8[1]", "", "int8[2]" },
+	{ "Add", "float[0] float[1]", "", "float[0]" },
+	{ "Add", "float[0,3] float[1,3]", "", "float[0,3]" },
+	{ "Add", "float[0] float[2]", "", "E_SHAPE" },
+	{ "Add", "float[N] float[N]", "", "float[N]" },
+	{ "Add", "float[N] float[1]", "", "float[N]" },
+	{ "Add", "float[1] float[N]", "", "float[N]" },
+	{ "Add", "float[N] float[4]", "", "float[4]" },
+	{ "Add", "float[4] float[N]", "", "float[4]" },
+	{ "Add", "float[N] float[M]", "", "float[?]" },
+	{ "Add", "float[N,4] float[N,1]", "", "float[N,4]" },
+	{ "Add", "float[2,3] float[2]", "", "E_SHAPE" },
+	{ "Add", "float[2] float16[2]", "", "E_TYPE" },
+	{ "Add", "bool[2] bool[2]", "", "E_TYPE" },
+	{ "Add", "float[2]", "", "E_INVALID" },
+	{ "Add", "float[2] -", "", "E_INVALID" },
+	{ "Max", "float[2,1] float[3] float[4,1,1]", "", "float[4,2,3]" },
+	{ "Max", "int32[2]", "", "int32[2]" },
+	{ "Max", "float[2] float[2] float[3]", "", "E_SHAPE" },
+	{ "Max", "float[2] - float[2]", "", "E_INVALID" },
+	{ "Min", "float[2] float[2] double[2]", "", "E_TYPE" },
+	{ "Sum", "float[2] float[1] float", "", "float[2]" },
+	{ "Sum", "int64[2] int64[2]", "", "E_TYPE" },
+};
+
+static const Case unary_and_typed[] = {
+	{ "Relu", "float16[2,N]", "", "float16[2,N]" },
+	{ "Relu", "int8[2]", "", "int8[2]" },
+	{ "Relu", "bool[2]", "", "E_TYPE" },
+	{ "Sigmoid", "int64[2]", "", "E_TYPE" },
+	{ "Sigmoid", "float[2] float[2]", "", "E_INVALID" },
+	{ "Not", "bool[0]", "", "bool[0]" },
+	{ "Not", "int64[2]", "", "E_TYPE" },
+	{ "IsNaN", "bfloat16[2]", "", "bool[2]" },
+	{ "Identity", "bool", "", "bool" },
+	{ "LRN", "float[1,2,3,4]", "size=3", "float[1,2,3,4]" },
+	{ "Equal", "int64[2,1] int64[3]", "", "bool[2,3]" },
+	{ "Equal", "bool[2] bool[2]", "", "bool[2]" },
+	{ "Less", "float[2] float[N]", "", "bool[2]" },
+	{ "Less", "bool[2] bool[2]", "", "E_TYPE" },
+	{ "And", "bool[2,1] bool[1,N]", "", "bool[2,N]" },
+	{ "Or", "float[2] float[2]", "", "E_TYPE" },
+	{ "Cast", "float[2,N]", "to=7", "int64[2,N]" },
+	{ "Cast", "bool", "to=16", "bfloat16" },
+	{ "Cast", "float[2]", "to=10", "float16[2]" },
+	{ "Cast", "float[2]", "to=8", "E_UNSUPPORTED" },
+	{ "Cast", "float[2]", "", "E_INVALID" },
+	{ "Pow", "float[2] int64[1]", "", "float[2]" },
+	{ "Pow", "int32[2,1] double[3]", "", "int32[2,3]" },
+	{ "Pow", "float[2] bool[2]", "", "E_TYPE" },
+	{ "PRelu", "float[2,3,4] float[3,1]", "", "float[2,3,4]" },
+	{ "PRelu", "float[2,3] float[1,2,3]", "", "E_SHAPE" },
+	{ "PRelu", "float[2,1] float[3]", "", "E_SHAPE" },
+	{ "PRelu", "float[2,N] float[3]", "", "float[2,N]" },
+	{ "Clip", "float[2] float float", "", "float[2]" },
+	{ "Clip", "float[2] - float", "", "float[2]" },
+	{ "Clip", "float[2]", "", "float[2]" },
+	{ "Clip", "int64[2] int64", "", "int64[2]" },
+	{ "Clip", "float[2] float[2]", "", "E_SHAPE" },
+	{ "Clip", "float[2] double", "", "E_TYPE" },
+	{ "Where", "bool[2,1] float[3] float", "", "float[2,3]" },
+	{ "Where", "bool[N] int64[N] int64[1]", "", "int64[N]" },
+	{ "Where", "float[2] float[2] float[2]", "", "E_TYPE" },
+	{ "Where", "bool[2] float[2] int64[2]", "", "E_TYPE" },
+	{ "Where", "bool[2] float[3] float[3]", "", "E_SHAPE" },
+};
+
+static const Case reductions[] = {
+	{ "ReduceSum", "float[2,3,4]", "axes=[1]", "float[2,1,4]" },
+	{ "ReduceSum", "float[2,3,4]", "axes=[0,2] keepdims=0", "float[3]" },
+	{ "ReduceMean", "float[2,N]", "axes=[1] keepdims=0", "float[2]" },
+	{ "ReduceMean", "float[2,N]", "axes=[0] keepdims=0", "float[N]" },
+	{ "ReduceMax", "float[0,3]", "axes=[0]", "float[1,3]" },
+	{ "ReduceMax", "int64[2]", "axes=[0] keepdims=0", "int64" },
+	{ "ReduceProd", "float", "axes=[]", "float" },
+	{ "ReduceMin", "float[2]", "axes=[]", "E_INVALID" },
+	{ "ReduceMin", "float[2]", "", "E_INVALID" },
+	{ "ReduceL1", "float[2]", "axes=[1]", "E_SHAPE" },
+	{ "ReduceL2", "float[2]", "axes=[-1]", "E_SHAPE" },
+	{ "ReduceSumSquare", "float[2,3]", "axes=[0,0]", "E_SHAPE" },
+	{ "ReduceSum", "bool[2]", "axes=[0]", "E_TYPE" },
+	{ "Softmax", "float[2,3]", "axis=1", "float[2,3]" },
+	{ "LogSoftmax", "float[2,N]", "axis=0", "float[2,N]" },
+	{ "Softmax", "float[2,3]", "axis=2", "E_SHAPE" },
+	{ "Softmax", "float", "axis=0", "E_SHAPE" },
+	{ "Softmax", "float[2]", "", "E_INVALID" },
+};
+
+/* ---- contractions, windows, normalisation ---- */
+
+static const Case contractions[] = {
+	{ "MatMul", "float[2,3] float[3,4]", "", "float[2,4]" },
+	{ "MatMul", "float[3] float[3]", "", "float" },
+	{ "MatMul", "float[3] float[3,4]", "", "float[4]" },
+	{ "MatMul", "float[2,3] float[3]", "", "float[2]" },
+	{ "MatMul", "float[3] float[5,3,4]", "", "float[5,4]" },
+	{ "MatMul", "float[5,2,3] float[3]", "", "float[5,2]" },
+	{ "MatMul", "float[5,2,3] float[3,4]", "", "float[5,2,4]" },
+	{ "MatMul", "float[5,1,2,3] float[7,3,4]", "", "float[5,7,2,4]" },
+	{ "MatMul", "float[N,2,3] float[1,3,4]", "", "float[N,2,4]" },
+	{ "MatMul", "float[N,2,3] float[M,3,4]", "", "float[?,2,4]" },
+	{ "MatMul", "float[N,S,K] float[K,4]", "", "float[N,S,4]" },
+	{ "MatMul", "float[2,K] float[3,4]", "", "float[2,4]" },
+	{ "MatMul", "float[0,3] float[3,4]", "", "float[0,4]" },
+	{ "MatMul", "float[2,0] float[0,4]", "", "float[2,4]" },
+	{ "MatMul", "int32[2,3] int32[3,4]", "", "int32[2,4]" },
+	{ "MatMul", "float[2,3] float[4,5]", "", "E_SHAPE" },
+	{ "MatMul", "float[2,2,3] float[3,3,4]", "", "E_SHAPE" },
+	{ "MatMul", "float float[3]", "", "E_SHAPE" },
+	{ "MatMul", "float[2,3] float16[3,4]", "", "E_TYPE" },
+	{ "Gemm", "float[2,3] float[3,4]", "", "float[2,4]" },
+	{ "Gemm", "float[3,2] float[4,3] float[4]", "transA=1 transB=1", "float[2,4]" },
+	{ "Gemm", "float[2,3] float[3,4] float[2,1]", "", "float[2,4]" },
+	{ "Gemm", "float[2,3] float[3,4] float", "", "float[2,4]" },
+	{ "Gemm", "float[N,3] float[3,4] float[1,4]", "", "float[N,4]" },
+	{ "Gemm", "float[2,3] float[3,4] float[3]", "", "E_SHAPE" },
+	{ "Gemm", "float[1,3] float[3,4] float[2,4]", "", "E_SHAPE" },
+	{ "Gemm", "float[2,3] float[3,4] float[1,2,4]", "", "E_SHAPE" },
+	{ "Gemm", "float[2,3] float[4,3]", "", "E_SHAPE" },
+	{ "Gemm", "float[2,2,3] float[3,4]", "", "E_SHAPE" },
+	{ "Gemm", "float[2,3] float[3,4] double[4]", "", "E_TYPE" },
+};
+
+static const Case convolutions[] = {
+	{ "Conv", "float[1,3,8,8] float[4,3,3,3]", "strides=[1,1] pads=[0,0,0,0] dilations=[1,1]",
+	  "float[1,4,6,6]" },
+	{ "Conv", "float[1,3,8,8] float[4,3,3,3] float[4]", "strides=[2,2] pads=[1,1,1,1] dilations=[1,1]",
+	  "float[1,4,4,4]" },
+	{ "Conv", "float[1,3,9,8] float[4,3,3,2]", "strides=[2,3] pads=[0,1,2,0] dilations=[2,1]",
+	  "float[1,4,4,3]" },
+	{ "Conv", "float[2,6,10] float[4,3,3]", "group=2 strides=[1] pads=[2,0] dilations=[2]",
+	  "float[2,4,8]" },
+	{ "Conv", "float[1,2,4,5,6] float[3,2,1,2,3]", "strides=[1,1,1] pads=[0,0,0,0,0,0] dilations=[1,1,1]",
+	  "float[1,3,4,4,4]" },
+	{ "Conv", "float[1,4,5,5] float[4,1,5,5]", "group=4 strides=[1,1] pads=[0,0,0,0] dilations=[1,1]",
+	  "float[1,4,1,1]" },
+	{ "Conv", "float[N,3,H,8] float[4,3,3,3]", "strides=[1,1] pads=[1,1,1,1] dilations=[1,1]",
+	  "float[N,4,H,8]" },
+	{ "Conv", "float[N,3,H,8] float[4,3,3,3]", "strides=[2,2] pads=[1,1,1,1] dilations=[1,1]",
+	  "float[N,4,?,4]" },
+	{ "Conv", "float[0,3,8] float[4,3,3]", "strides=[1] pads=[0,0] dilations=[1]", "float[0,4,6]" },
+	{ "Conv", "float[1,3,8] float[4,2,3]", "strides=[1] pads=[0,0] dilations=[1]", "E_SHAPE" },
+	{ "Conv", "float[1,4,8] float[3,2,3]", "group=2 strides=[1] pads=[0,0] dilations=[1]", "E_SHAPE" },
+	{ "Conv", "float[1,4,8] float[3,4,3]", "group=0 strides=[1] pads=[0,0] dilations=[1]", "E_SHAPE" },
+	{ "Conv", "float[1,4,8] float[3,4,9]", "strides=[1] pads=[0,0] dilations=[1]", "E_SHAPE" },
+	{ "Conv", "float[1,4,8] float[3,4,0]", "strides=[1] pads=[0,0] dilations=[1]", "E_SHAPE" },
+	{ "Conv", "float[1,4,8] float[3,4,3] float[4]", "strides=[1] pads=[0,0] dilations=[1]", "E_SHAPE" },
+	{ "Conv", "float[1,4,8] float[3,4,3] double[3]", "strides=[1] pads=[0,0] dilations=[1]", "E_TYPE" },
+	{ "Conv", "float[1,4,8] float[3,4,3]", "strides=[0] pads=[0,0] dilations=[1]", "E_INVALID" },
+	{ "Conv", "float[1,4,8] float[3,4,3]", "strides=[1] pads=[0,-1] dilations=[1]", "E_INVALID" },
+	{ "Conv", "float[1,4,8] float[3,4,3]", "strides=[1,1] pads=[0,0] dilations=[1]", "E_SHAPE" },
+	{ "Conv", "float[1,4,8] float[3,4,3]", "pads=[0,0] dilations=[1]", "E_INVALID" },
+	{ "Conv", "float[1,4,8] float[3,4,3]", "strides=[1] pads=[0,0] dilations=[9223372036854775807]",
+	  "E_LIMIT" },
+	{ "Conv", "float[1,4,8] float[3,4,3]",
+	  "strides=[1] pads=[9223372036854775807,9223372036854775807] dilations=[1]", "E_LIMIT" },
+	{ "Conv", "float[1,4,8] float[3,4,3,3]", "strides=[1] pads=[0,0] dilations=[1]", "E_SHAPE" },
+	{ "Conv", "float[1,4] float[3,4]", "strides=[] pads=[] dilations=[]", "E_SHAPE" },
+	{ "Conv", "int64[1,4,8] int64[3,4,3]", "strides=[1] pads=[0,0] dilations=[1]", "E_TYPE" },
+};
+
+static const Case pooling[] = {
+	{ "MaxPool", "float[1,3,8,8]", "kernel_shape=[2,2] strides=[2,2] pads=[0,0,0,0] dilations=[1,1]",
+	  "float[1,3,4,4]" },
+	{ "MaxPool", "float[1,3,7,8]", "kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1] dilations=[1,1]",
+	  "float[1,3,4,4] int64[1,3,4,4]" },
+	{ "MaxPool", "int8[1,3,6]", "kernel_shape=[3] strides=[2] pads=[0,0] dilations=[1]", "int8[1,3,2]" },
+	{ "MaxPool", "float[1,3,6]", "kernel_shape=[3] strides=[2] pads=[0,0] dilations=[1] ceil_mode=1",
+	  "float[1,3,3]" },
+	{ "MaxPool", "float[1,3,7]", "kernel_shape=[3] strides=[2] pads=[0,0] dilations=[2] ceil_mode=1",
+	  "float[1,3,2]" },
+	/* A window that would start in the padding at the end does not count: torch and ONNX agree on 2. */
+	{ "MaxPool", "float[1,1,2]", "kernel_shape=[1] strides=[2] pads=[0,0] dilations=[1] ceil_mode=1",
+	  "float[1,1,1]" },
+	{ "MaxPool", "float[1,1,3]", "kernel_shape=[2] strides=[2] pads=[1,1] dilations=[1] ceil_mode=1",
+	  "float[1,1,2]" },
+	{ "MaxPool", "float[1,1,4]", "kernel_shape=[2] strides=[3] pads=[1,1] dilations=[1] ceil_mode=1",
+	  "float[1,1,2]" },
+	{ "AveragePool", "float[1,3,8,8,8]",
+	  "kernel_shape=[2,3,4] strides=[1,2,3] pads=[0,0,0,1,1,1] dilations=[1,1,1]", "float[1,3,8,4,2]" },
+	{ "AveragePool", "float[1,3,4]", "kernel_shape=[5] strides=[1] pads=[0,0] dilations=[1]", "E_SHAPE" },
+	{ "AveragePool", "float[1,3,H]", "kernel_shape=[3] strides=[1] pads=[1,1] dilations=[1]",
+	  "float[1,3,H]" },
+	{ "AveragePool", "float[1,3,H]", "kernel_shape=[2] strides=[2] pads=[0,0] dilations=[1]",
+	  "float[1,3,?]" },
+	{ "AveragePool", "float[1,3,4]", "kernel_shape=[0] strides=[1] pads=[0,0] dilations=[1]",
+	  "E_INVALID" },
+	{ "AveragePool", "float[1,3,4]", "kernel_shape=[2,2] strides=[1] pads=[0,0] dilations=[1]",
+	  "E_SHAPE" },
+	{ "AveragePool", "float[3,4]", "kernel_shape=[] strides=[] pads=[] dilations=[]", "E_SHAPE" },
+	{ "AveragePool", "int8[1,3,4]", "kernel_shape=[2] strides=[1] pads=[0,0] dilations=[1]", "E_TYPE" },
+	{ "GlobalAveragePool", "float[N,3,7,H]", "", "float[N,3,1,1]" },
+	{ "GlobalMaxPool", "float[2,3,7]", "", "float[2,3,1]" },
+	{ "GlobalMaxPool", "float[2,3]", "", "E_SHAPE" },
+};
+
+static const Case normalisation[] = {
+	{ "LayerNormalization", "float[2,3,4] float[4] float[4]", "axis=2", "float[2,3,4]" },
+	{ "LayerNormalization", "float16[2,3,4] float16[3,4] float16[3,4]", "axis=1",
+	  "float16[2,3,4] float[2,1,1] float[2,1,1]" },
+	{ "LayerNormalization", "bfloat16[N,S,4] bfloat16[4]", "axis=2 stash_type=16",
+	  "bfloat16[N,S,4] bfloat16[N,S,1]" },
+	{ "LayerNormalization", "float[2,3,4] float[3]", "axis=2", "E_SHAPE" },
+	{ "LayerNormalization", "float[2,3,4] float[4] float[3]", "axis=2", "E_SHAPE" },
+	{ "LayerNormalization", "float[2,3,4] double[4]", "axis=2", "E_TYPE" },
+	{ "LayerNormalization", "float[2,3,4] float[4]", "axis=3", "E_SHAPE" },
+	{ "LayerNormalization", "float[2,3,4] float[4]", "axis=2 stash_type=7", "E_UNSUPPORTED" },
+	{ "LayerNormalization", "float[2,3,4] float[4]", "axis=2", "float[2,3,4] float[2,3,1]" },
+	{ "BatchNormalization", "float[2,3,4] float[3] float[3] float[3] float[3]", "", "float[2,3,4]" },
+	{ "BatchNormalization", "float16[2,3] float[3] float[3] double[3] double[3]", "training_mode=1",
+	  "float16[2,3] double[3] double[3]" },
+	{ "BatchNormalization", "float[5] float[1] float[1] float[1] float[1]", "", "float[5]" },
+	{ "BatchNormalization", "float[2,C,4] float[3] float[3] float[3] float[3]", "", "float[2,3,4]" },
+	{ "BatchNormalization", "float[2,3,4] float[3] float[3] float[3] float[3]", "training_mode=1",
+	  "float[2,3,4]" },
+	{ "BatchNormalization", "float[2,3,4] float[2] float[3] float[3] float[3]", "", "E_SHAPE" },
+	{ "BatchNormalization", "float[2,3,4] float[3] double[3] float[3] float[3]", "", "E_TYPE" },
+	{ "BatchNormalization", "float[2,3,4] int64[3] int64[3] float[3] float[3]", "", "E_TYPE" },
+	{ "BatchNormalization", "float float[1] float[1] float[1] float[1]", "", "E_SHAPE" },
+};
+
+static void batch_normalization_results_depend_on_training_mode(void **state)
+{
+	const char *in = "float[2,3] float[3] float[3] float[3] float[3]";
+	PmNode n;
+	PmGraph *g = one_node("BatchNormalization", in, "training_mode=0", 3, &n);
+
+	(void)state;
+	assert_int_equal(pm_infer_node(g, n, NULL), PM_E_INVALID);
+	pm_graph_free(g);
+	g = one_node("BatchNormalization", in, "training_mode=1", 2, &n);
+	assert_int_equal(pm_infer_node(g, n, NULL), PM_E_INVALID);
+	pm_graph_free(g);
+}
+
+/* ---- moving elements ---- */
+
+static const Case reshapes[] = {
+	{ "Reshape", "float[2,3] int64{3,2}", "", "float[3,2]" },
+	{ "Reshape", "float[2,3] int64{-1}", "", "float[6]" },
+	{ "Reshape", "float[2,3,4] int64{0,-1}", "", "float[2,12]" },
+	{ "Reshape", "float[2,3,4] int64{0,0,2,2}", "", "float[2,3,2,2]" },
+	{ "Reshape", "float[1] int64{}", "", "float" },
+	{ "Reshape", "float int64{1,1}", "", "float[1,1]" },
+	{ "Reshape", "float[0,3] int64{3,0}", "allowzero=1", "float[3,0]" },
+	{ "Reshape", "float[0,3] int64{0,-1}", "", "E_SHAPE" },
+	{ "Reshape", "float[0,3] int64{-1,3}", "", "float[0,3]" },
+	{ "Reshape", "float[2,3] int64{0,3}", "allowzero=1", "E_SHAPE" },
+	{ "Reshape", "float[0,3] int64{0,-1}", "allowzero=1", "E_SHAPE" },
+	{ "Reshape", "float[N,S,64] int64{0,0,4,16}", "", "float[N,S,4,16]" },
+	{ "Reshape", "float[N,S,4,16] int64{0,0,-1}", "", "float[N,S,64]" },
+	{ "Reshape", "float[N,3] int64{-1,3}", "", "float[N,3]" },
+	{ "Reshape", "float[N,6] int64{-1,3}", "", "float[?,3]" },
+	{ "Reshape", "float[N,S] int64{-1}", "", "float[?]" },
+	{ "Reshape", "float[N,1] int64{-1}", "", "float[N]" },
+	{ "Reshape", "float[2,3] int64[2]", "", "float[?,?]" },
+	{ "Reshape", "float[2,3] int64[N]", "", "float[...]" },
+	{ "Reshape", "float[2,3] int64{4,2}", "", "E_SHAPE" },
+	{ "Reshape", "float[2,3] int64{-1,4}", "", "E_SHAPE" },
+	{ "Reshape", "float[2,3] int64{-1,-1}", "", "E_SHAPE" },
+	{ "Reshape", "float[2,3] int64{-2,3}", "", "E_SHAPE" },
+	{ "Reshape", "float[6] int64{6,0}", "", "E_SHAPE" },
+	{ "Reshape", "float[2,3] int32{3,2}", "", "E_TYPE" },
+	{ "Reshape", "float[2,3] int64", "", "E_TYPE" },
+	{ "Reshape", "float[1] int64{1,1,1,1,1,1,1,1,1}", "", "E_LIMIT" },
+	{ "Reshape", "float[4] int64{4611686018427387904,4}", "", "E_LIMIT" },
+	{ "Flatten", "float[2,3,4]", "axis=0", "float[1,24]" },
+	{ "Flatten", "float[2,3,4]", "axis=3", "float[24,1]" },
+	{ "Flatten", "float[N,3,4]", "axis=1", "float[N,12]" },
+	{ "Flatten", "float[2,3,N]", "axis=1", "float[2,?]" },
+	{ "Flatten", "float[2,0,N]", "axis=1", "float[2,0]" },
+	{ "Flatten", "float", "axis=0", "float[1,1]" },
+	{ "Flatten", "float[2,3]", "axis=3", "E_SHAPE" },
+	{ "Flatten", "float[4611686018427387904,4]", "axis=0", "E_LIMIT" },
+	{ "Squeeze", "float[1,3,1]", "axes=[0,2]", "float[3]" },
+	{ "Squeeze", "float[N,3]", "axes=[0]", "float[3]" },
+	{ "Squeeze", "float[2,3]", "axes=[0]", "E_SHAPE" },
+	{ "Squeeze", "float[1,3]", "axes=[2]", "E_SHAPE" },
+	{ "Unsqueeze", "float[2,3]", "axes=[0,3]", "float[1,2,3,1]" },
+	{ "Unsqueeze", "float", "axes=[0]", "float[1]" },
+	{ "Unsqueeze", "float[2]", "axes=[2,0]", "float[1,2,1]" },
+	{ "Unsqueeze", "float[2]", "axes=[2]", "E_SHAPE" },
+	{ "Unsqueeze", "float[2]", "axes=[0,0]", "E_SHAPE" },
+	{ "Unsqueeze", "float[1,1,1,1,1,1,1,1]", "axes=[0]", "E_LIMIT" },
+	{ "Transpose", "float[2,3,N]", "perm=[2,0,1]", "float[N,2,3]" },
+	{ "Transpose", "float", "perm=[]", "float" },
+	{ "Transpose", "float[2,3]", "perm=[0]", "E_SHAPE" },
+	{ "Transpose", "float[2,3]", "perm=[0,0]", "E_SHAPE" },
+	{ "Transpose", "float[2,3]", "perm=[0,2]", "E_SHAPE" },
+	{ "Expand", "float[3,1] int64{2,1,6}", "", "float[2,3,6]" },
+	{ "Expand", "float[3,4] int64{1}", "", "float[3,4]" },
+	{ "Expand", "float int64{2,0}", "", "float[2,0]" },
+	{ "Expand", "float[N,1] int64{1,5}", "", "float[N,5]" },
+	{ "Expand", "float[3,1] int64[2]", "", "float[3,?]" },
+	{ "Expand", "float[3] int64{2}", "", "E_SHAPE" },
+	{ "Expand", "float[3] int64{-1}", "", "E_SHAPE" },
+};
+
+static const Case slices[] = {
+	{ "Slice", "float[10]", "starts=[2] ends=[7] axes=[0] steps=[1]", "float[5]" },
+	{ "Slice", "float[10]", "starts=[2] ends=[7] axes=[0] steps=[2]", "float[3]" },
+	{ "Slice", "float[10]", "starts=[-3] ends=[9223372036854775807] axes=[0] steps=[1]", "float[3]" },
+	{ "Slice", "float[10]", "starts=[-100] ends=[100] axes=[0] steps=[1]", "float[10]" },
+	{ "Slice", "float[10]", "starts=[7] ends=[2] axes=[0] steps=[1]", "float[0]" },
+	{ "Slice", "float[10]", "starts=[20] ends=[30] axes=[0] steps=[1]", "float[0]" },
+	{ "Slice", "float[10]", "starts=[-1] ends=[-9223372036854775808] axes=[0] steps=[-1]", "float[10]" },
+	{ "Slice", "float[10]",
+	  "starts=[9223372036854775807] ends=[-9223372036854775808] axes=[0] steps=[-3]", "float[4]" },
+	{ "Slice", "float[10]", "starts=[8] ends=[2] axes=[0] steps=[-2]", "float[3]" },
+	{ "Slice", "float[10]", "starts=[2] ends=[8] axes=[0] steps=[-1]", "float[0]" },
+	{ "Slice", "float[10]", "starts=[-1] ends=[0] axes=[0] steps=[-9223372036854775808]", "float[1]" },
+	{ "Slice", "float[10]", "starts=[0] ends=[10] axes=[0] steps=[9223372036854775807]", "float[1]" },
+	{ "Slice", "float[10]",
+	  "starts=[-9223372036854775808] ends=[-9223372036854775808] axes=[0] steps=[-1]", "float[1]" },
+	{ "Slice", "float[0]", "starts=[0] ends=[5] axes=[0] steps=[1]", "float[0]" },
+	{ "Slice", "float[0]", "starts=[-1] ends=[-9] axes=[0] steps=[-1]", "float[0]" },
+	{ "Slice", "float[4,5,6]", "starts=[1,0] ends=[3,2] axes=[0,2] steps=[1,1]", "float[2,5,2]" },
+	{ "Slice", "float[4,5]", "starts=[] ends=[] axes=[] steps=[]", "float[4,5]" },
+	{ "Slice", "float[N,5]", "starts=[0] ends=[9223372036854775807] axes=[0] steps=[1]", "float[N,5]" },
+	{ "Slice", "float[N,5]", "starts=[-1] ends=[-2147483648] axes=[0] steps=[-1]", "float[N,5]" },
+	{ "Slice", "float[N,5]", "starts=[0,0] ends=[3,3] axes=[0,1] steps=[1,1]", "float[?,3]" },
+	{ "Slice", "float[4]", "starts=[0] ends=[3] axes=[0] steps=[0]", "E_INVALID" },
+	{ "Slice", "float[4]", "starts=[0] ends=[3] axes=[1] steps=[1]", "E_SHAPE" },
+	{ "Slice", "float[4,4]", "starts=[0,0] ends=[3,3] axes=[1,1] steps=[1,1]", "E_SHAPE" },
+	{ "Slice", "float[4]", "starts=[0,0] ends=[3] axes=[0] steps=[1]", "E_SHAPE" },
+	{ "Slice", "float[4]", "starts=[0] ends=[3] axes=[0]", "E_INVALID" },
+	{ "Split", "float[7,2]", "axis=0 split=[3,4]", "float[3,2] float[4,2]" },
+	{ "Split", "float[7,2]", "axis=0 split=[0,7,0]", "float[0,2] float[7,2] float[0,2]" },
+	{ "Split", "float[N,2]", "axis=0 split=[3,4]", "float[3,2] float[4,2]" },
+	{ "Split", "float[N,2]", "axis=1 split=[1,1]", "float[N,1] float[N,1]" },
+	{ "Split", "float[7]", "axis=0 split=[7]", "float[7]" },
+	{ "Split", "float[7]", "axis=0 split=[6]", "E_SHAPE" },
+	{ "Split", "float[7]", "axis=0 split=[3,4]", "E_SHAPE" },
+	{ "Split", "float[7]", "axis=0 split=[-1]", "E_INVALID" },
+	{ "Split", "float[7]", "axis=1 split=[7]", "E_SHAPE" },
+	{ "Split", "float", "axis=0 split=[1]", "E_SHAPE" },
+};
+
+static const Case moves[] = {
+	{ "Concat", "float[2,3] float[4,3]", "axis=0", "float[6,3]" },
+	{ "Concat", "float[2,3]", "axis=1", "float[2,3]" },
+	{ "Concat", "float[0] float[3] float[0]", "axis=0", "float[3]" },
+	{ "Concat", "float[0] float[N]", "axis=0", "float[N]" },
+	{ "Concat", "float[N,3] float[N,4]", "axis=1", "float[N,7]" },
+	{ "Concat", "float[N,3] float[2,4]", "axis=1", "float[2,7]" },
+	{ "Concat", "float[N] float[3]", "axis=0", "float[?]" },
+	{ "Concat", "float[2,3] float[4,4]", "axis=0", "E_SHAPE" },
+	{ "Concat", "float[2,3] float[2]", "axis=0", "E_SHAPE" },
+	{ "Concat", "float[2] int64[2]", "axis=0", "E_TYPE" },
+	{ "Concat", "float[2] - float[2]", "axis=0", "E_INVALID" },
+	{ "Concat", "float float", "axis=0", "E_SHAPE" },
+	{ "Concat", "float[2] float[2]", "axis=1", "E_SHAPE" },
+	{ "Concat", "float[9223372036854775807] float[1]", "axis=0", "E_LIMIT" },
+	{ "Gather", "float[5,4] int64[2,3]", "axis=0", "float[2,3,4]" },
+	{ "Gather", "float[5,4] int32[2,3]", "axis=1", "float[5,2,3]" },
+	{ "Gather", "float[5,4] int64", "axis=0", "float[4]" },
+	{ "Gather", "int64[3] int64", "axis=0", "int64" },
+	{ "Gather", "float[V,64] int64[N,S]", "axis=0", "float[N,S,64]" },
+	{ "Gather", "float[5,4] float[2]", "axis=0", "E_TYPE" },
+	{ "Gather", "float[5,4] int8[2]", "axis=0", "E_TYPE" },
+	{ "Gather", "float[5,4] int64[2]", "axis=2", "E_SHAPE" },
+	{ "Gather", "float int64[2]", "axis=0", "E_SHAPE" },
+	{ "Gather", "float[1,1,1,1,1,1] int64[1,1,1,1]", "axis=0", "E_LIMIT" },
+	{ "Pad", "float[2,3]", "pads=[0,1,2,3]", "float[4,7]" },
+	{ "Pad", "float[2,3] float", "pads=[0,-1,0,-1]", "float[2,1]" },
+	{ "Pad", "float[2,3]", "pads=[-1,0,-1,0]", "float[0,3]" },
+	{ "Pad", "float[2,3]", "pads=[0,1,0,1] mode='reflect'", "float[2,5]" },
+	{ "Pad", "float[N,3]", "pads=[0,1,0,1] mode='edge'", "float[N,5]" },
+	{ "Pad", "float[N,3]", "pads=[1,1,-1,1]", "float[N,5]" },
+	{ "Pad", "float[N,3]", "pads=[1,1,0,1]", "float[?,5]" },
+	{ "Pad", "float[0]", "pads=[2,2]", "float[4]" },
+	{ "Pad", "float[0]", "pads=[2,2] mode='edge'", "E_SHAPE" },
+	{ "Pad", "float[2]", "pads=[-3,4]", "E_SHAPE" },
+	{ "Pad", "float[2]", "pads=[1]", "E_SHAPE" },
+	{ "Pad", "float[2]", "pads=[1,1] mode='mirror'", "E_UNSUPPORTED" },
+	{ "Pad", "float[2] double", "pads=[1,1]", "E_TYPE" },
+	{ "Pad", "float[2] float[2]", "pads=[1,1]", "E_SHAPE" },
+	{ "Pad", "float[2]", "pads=[9223372036854775807,0]", "E_LIMIT" },
+	{ "Pad", "float[2]", "pads=[-9223372036854775808,-9223372036854775808]", "E_LIMIT" },
+	{ "Tile", "float[2,3] int64{2,1}", "", "float[4,3]" },
+	{ "Tile", "float[2,3] int64{0,2}", "", "float[0,6]" },
+	{ "Tile", "float[N,3] int64{1,2}", "", "float[N,6]" },
+	{ "Tile", "float[N,3] int64{2,2}", "", "float[?,6]" },
+	{ "Tile", "float[2,3] int64[2]", "", "float[?,?]" },
+	{ "Tile", "float[2,3] int64{2}", "", "E_SHAPE" },
+	{ "Tile", "float[2] int64{-1}", "", "E_SHAPE" },
+	{ "Tile", "float[4] int64{4611686018427387904}", "", "E_LIMIT" },
+	{ "Shape", "float[2,N,4]", "end=3", "int64[3]" },
+	{ "Shape", "float[2,3,4]", "start=1 end=-1", "int64[1]" },
+	{ "Shape", "float[2,3,4]", "start=-100 end=100", "int64[3]" },
+	{ "Shape", "float[2,3,4]", "start=2 end=1", "int64[0]" },
+	{ "Shape", "float", "end=0", "int64[0]" },
+	{ "Shape", "bool[2]", "", "E_INVALID" },
+	{ "ConstantOfShape", "int64{2,3}", "value=float{1}", "float[2,3]" },
+	{ "ConstantOfShape", "int64{}", "value=int64{7}", "int64" },
+	{ "ConstantOfShape", "int64{0,3}", "value=bool{1}", "bool[0,3]" },
+	{ "ConstantOfShape", "int64[2]", "value=float{1}", "float[?,?]" },
+	{ "ConstantOfShape", "int64{-1}", "value=float{1}", "E_SHAPE" },
+	{ "ConstantOfShape", "int64{1}", "value=float{1,2}", "E_SHAPE" },
+	{ "ConstantOfShape", "int64{1}", "", "E_INVALID" },
+	{ "ConstantOfShape", "float[1]", "value=float{1}", "E_TYPE" },
+};
+
+#define TABLE_TEST(name)                                                                                     \
+	static void name##_follow_onnx(void **state)                                                         \
+	{                                                                                                    \
+		(void)state;                                                                                 \
+		RUN(name);                                                                                   \
+	}
+TABLE_TEST(broadcasting)
+TABLE_TEST(unary_and_typed)
+TABLE_TEST(reductions)
+TABLE_TEST(contractions)
+TABLE_TEST(convolutions)
+TABLE_TEST(pooling)
+TABLE_TEST(normalisation)
+TABLE_TEST(reshapes)
+TABLE_TEST(slices)
+TABLE_TEST(moves)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(broadcasting_follow_onnx),
+		cmocka_unit_test(unary_and_typed_follow_onnx),
+		cmocka_unit_test(reductions_follow_onnx),
+		cmocka_unit_test(contractions_follow_onnx),
+		cmocka_unit_test(convolutions_follow_onnx),
+		cmocka_unit_test(pooling_follow_onnx),
+		cmocka_unit_test(normalisation_follow_onnx),
+		cmocka_unit_test(batch_normalization_results_depend_on_training_mode),
+		cmocka_unit_test(reshapes_follow_onnx),
+		cmocka_unit_test(slices_follow_onnx),
+		cmocka_unit_test(moves_follow_onnx),
+	};
+
+	return cmocka_run_group_tests_name("infer", tests, NULL, NULL);
+}

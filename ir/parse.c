@@ -266,13 +266,14 @@ static PmStatus check_count(Scope *sc, const Item *it, const char *what, size_t 
 	if (n >= (size_t)lo && (hi < 0 || n <= (size_t)hi))
 		return PM_OK;
 	if (hi < 0)
-		return pm__text_fail(sc->ps, &it->op_at, PM_E_INVALID, "%s has %zu %s but needs at least %d",
-				     pm_op_desc(it->op)->name, n, what, lo);
+		return pm__text_fail(sc->ps, &it->op_at, PM_E_INVALID,
+				     "%s has %zu %s%s but needs at least %d", pm_op_desc(it->op)->name, n,
+				     what, n == 1 ? "" : "s", lo);
 	if (lo == hi)
-		return pm__text_fail(sc->ps, &it->op_at, PM_E_INVALID, "%s has %zu %s but needs %d",
-				     pm_op_desc(it->op)->name, n, what, lo);
-	return pm__text_fail(sc->ps, &it->op_at, PM_E_INVALID, "%s has %zu %s but takes %d to %d",
-			     pm_op_desc(it->op)->name, n, what, lo, hi);
+		return pm__text_fail(sc->ps, &it->op_at, PM_E_INVALID, "%s has %zu %s%s but needs %d",
+				     pm_op_desc(it->op)->name, n, what, n == 1 ? "" : "s", lo);
+	return pm__text_fail(sc->ps, &it->op_at, PM_E_INVALID, "%s has %zu %s%s but takes %d to %d",
+			     pm_op_desc(it->op)->name, n, what, n == 1 ? "" : "s", lo, hi);
 }
 
 /* A Constant node becomes a constant. */
@@ -299,10 +300,10 @@ static PmStatus build_node(Scope *sc, Item *it)
 	PmErr *err = sc->ps->err;
 	const PmOpDesc *d = pm_op_desc(it->op);
 	PmNode n;
-	PmStatus st = check_count(sc, it, "operands", it->in.n, d->in_min, d->in_max);
+	PmStatus st = check_count(sc, it, "operand", it->in.n, d->in_min, d->in_max);
 
 	if (st == PM_OK)
-		st = check_count(sc, it, "results", it->results.n, d->out_min, d->out_max);
+		st = check_count(sc, it, "result", it->results.n, d->out_min, d->out_max);
 	if (st == PM_OK)
 		st = pm_graph_add_node(sc->g, it->op, it->in.v, it->in.n, it->results.n, &n, err);
 	if (st != PM_OK)

@@ -134,6 +134,8 @@ void pm_graph_replace_uses(PmGraph *g, PmValue from, PmValue to);
 /* PM_E_INVALID when a result still has a use or is a graph output. Positions in the order shift: walk by id
  * (pm_graph_node_limit) while killing. */
 PmStatus pm_graph_kill_node(PmGraph *g, PmNode n, PmErr *err);
+/* PM_E_INVALID when the value is no constant, has a use or is a graph output. */
+PmStatus pm_graph_kill_const(PmGraph *g, PmValue v, PmErr *err);
 /* Removes nodes and constants nothing depends on (opaque nodes too: they have no effects). Returns the
  * number of nodes removed. */
 size_t pm_graph_sweep(PmGraph *g);

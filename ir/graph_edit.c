@@ -90,6 +90,17 @@ PmStatus pm_graph_kill_node(PmGraph *g, PmNode n, PmErr *err)
 	return PM_OK;
 }
 
+PmStatus pm_graph_kill_const(PmGraph *g, PmValue v, PmErr *err)
+{
+	const ValueRec *r = pm__value(g, v);
+
+	if (!r || !r->blob || r->n_uses || r->n_outputs)
+		return pm_err(err, PM_E_INVALID, "Value '%.200s' is not an unused constant, so it cannot be removed.",
+			      pm_value_name(g, v));
+	kill_value(g, v.id);
+	return PM_OK;
+}
+
 /* Node ids whose results have no use left, found by following operands backwards. */
 size_t pm_graph_sweep(PmGraph *g)
 {

@@ -1,0 +1,62 @@
+/* conform.h - ONNX backend-test cases on the reference device.
+ *
+ * A case is a folder with model.onnx and test_data_set_K/{input_I.pb,output_I.pb}. Inputs that the importer
+ * wants as attributes or shapes are bound from the data. Outputs must have the expected dtype and shape;
+ * floating-point elements must satisfy |a - b| <= atol + rtol * |b| with rtol 1e-3 and atol 1e-7 (the ONNX
+ * project's own runner; NaN equals NaN), all others must be equal.
+ */
+#ifndef BENCH_CONFORM_H
+#define BENCH_CONFORM_H
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "runtime/tensor.h"
+
+#include <stddef.h>
+
+typedef enum { PM_CASE_PASSED, PM_CASE_FAILED, PM_CASE_SKIPPED } PmCaseVerdict;
+
+typedef struct PmCase {
+	char *name;   /* folder name */
+	char op[64];  /* the operator of a model with one node (constants aside), else "(several)" */
+	int in_table; /* `op` is a row of ops.def */
+	PmCaseVerdict verdict;
+	char why[PM_ERR_MAX]; /* what failed, or why it was skipped */
+} PmCase;
+
+typedef struct PmConform {
+	PmCase *v;
+	size_t n, cap;
+} PmConform;
+
+/* Appends the folder of the ONNX project's node tests: $PASSMITH_ONNX_TESTDATA, else where the distribution
+ * installs it. PM_E_ENV names the package when there is none. */
+PmStatus pm_conform_folder(PmStr *out, PmErr *err);
+/* Runs one case. A failing or skipped case is PM_OK; `out` is freed by pm_conform_release with its list. */
+PmStatus pm_conform_case(const char *folder, PmCase *out, PmErr *err);
+/* Runs every case below `folder` (sub-folders that have a model.onnx) and appends to `out`. */
+PmStatus pm_conform_run(const char *folder, PmConform *out, PmErr *err);
+void pm_conform_release(PmConform *c);
+
+/* Per operator of the table, in its order; then "(several)" and, summed, operators that are not in it. */
+typedef struct PmConformRow {
+	const char *op;
+	int run, passed, failed, skipped;
+} PmConformRow;
+/* Returns the number of rows; at most `max` are written to `rows`, whose strings live as long as `c`. */
+size_t pm_conform_rows(const PmConform *c, PmConformRow *rows, size_t max);
+/* The rows as a table with totals, then every failed case and the reasons of skipped ones. */
+void pm_conform_print(const PmConform *c, PmStr *out);
+/* {"cases": [...], "ops": [...], "run": n, "passed": n, ...}; returns owned. */
+cJSON *pm_conform_json(const PmConform *c);
+
+/* Runs a model whose one input is the ONNX project's dummy (element i = i / numel in float32) and compares
+ * its first output with a serialised tensor, by the rule above. *seconds is the time of the run without
+ * the import. PM_E_INVALID says where the outputs differ. */
+PmStatus pm_conform_model(const char *model, const char *expected, double *seconds, PmErr *err);
+
+/* The comparison itself: PM_E_INVALID names the first difference. */
+PmStatus pm_conform_compare(const PmTensor *got, const PmTensor *want, PmErr *err);
+
+#endif

@@ -1,0 +1,161 @@
+/* conform_peek.c - the operator and the element types of a serialised ONNX model, without importing it.
+ *
+ * Import normalises: the operator that a case is about may be gone afterwards. This reads the few fields that
+ * name it straight from the protobuf wire format.
+ */
+#include "bench/conform_priv.h"
+
+#include "ir/onnx.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Field numbers of onnx.proto. */
+enum {
+	MODEL_GRAPH = 7,
+	GRAPH_NODE = 1,
+	GRAPH_INPUT = 11,
+	GRAPH_OUTPUT = 12,
+	NODE_OP_TYPE = 4,
+	VALUE_TYPE = 2,
+	TYPE_TENSOR = 1,
+	TYPE_SEQUENCE = 4,
+	TYPE_MAP = 5,
+	TYPE_OPTIONAL = 9,
+	TENSOR_ELEM = 1
+};
+
+typedef struct Wire {
+	const unsigned char *p, *end;
+} Wire;
+
+typedef struct Field {
+	uint32_t number;
+	uint64_t value; /* of a varint */
+	Wire bytes;     /* of a length-delimited field */
+} Field;
+
+static int varint(Wire *w, uint64_t *v)
+{
+	int shift;
+
+	*v = 0;
+	for (shift = 0; shift < 64 && w->p < w->end; shift += 7) {
+		unsigned char b = *w->p++;
+
+		*v |= (uint64_t)(b & 0x7f) << shift;
+		if (!(b & 0x80))
+			return 1;
+	}
+	return 0;
+}
+
+/* The next field; 0 at the end or at anything malformed. */
+static int next(Wire *w, Field *f)
+{
+	uint64_t tag, n = 0;
+
+	memset(f, 0, sizeof *f);
+	if (!varint(w, &tag))
+		return 0;
+	f->number = (uint32_t)(tag >> 3);
+	switch (tag & 7) {
+	case 0:
+		return varint(w, &f->value);
+	case 1:
+		n = 8;
+		break;
+	case 2:
+		if (!varint(w, &n))
+			return 0;
+		break;
+	case 5:
+		n = 4;
+		break;
+	default:
+		return 0;
+	}
+	if (n > (uint64_t)(w->end - w->p))
+		return 0;
+	f->bytes.p = w->p;
+	f->bytes.end = w->p += n;
+	return 1;
+}
+
+static void peek_node(Wire w, PmModelPeek *out, int *count)
+{
+	Field f;
+
+	while (next(&w, &f)) {
+		size_t n = (size_t)(f.bytes.end - f.bytes.p);
+
+		if (f.number != NODE_OP_TYPE || !f.bytes.p)
+			continue;
+		if (n == 8 && memcmp(f.bytes.p, "Constant", 8) == 0 && *count)
+			return;
+		if (++*count > 1 && strcmp(out->op, "Constant") != 0)
+			snprintf(out->op, sizeof out->op, "(several)");
+		else
+			snprintf(out->op, sizeof out->op, "%.*s", (int)(n < 63 ? n : 63),
+				 (const char *)f.bytes.p);
+	}
+}
+
+static void peek_type(Wire w, PmModelPeek *out)
+{
+	Field f, e;
+
+	while (next(&w, &f)) {
+		if (f.number == TYPE_SEQUENCE)
+			out->container = "sequence";
+		else if (f.number == TYPE_OPTIONAL)
+			out->container = "optional";
+		else if (f.number == TYPE_MAP)
+			out->container = "map";
+		else if (f.number == TYPE_TENSOR)
+			while (next(&f.bytes, &e))
+				if (e.number == TENSOR_ELEM && e.value < 1000 &&
+				    pm_dtype_from_onnx((int)e.value) < 0)
+					out->bad_type = (int)e.value;
+	}
+}
+
+static void peek_value(Wire w, PmModelPeek *out)
+{
+	Field f;
+
+	while (next(&w, &f))
+		if (f.number == VALUE_TYPE && f.bytes.p)
+			peek_type(f.bytes, out);
+}
+
+void pm__model_peek(const void *p, size_t n, PmModelPeek *out)
+{
+	Wire model = { p, (const unsigned char *)p + n };
+	int count = 0;
+	Field f, g;
+
+	memset(out, 0, sizeof *out);
+	snprintf(out->op, sizeof out->op, "(none)");
+	while (next(&model, &f)) {
+		if (f.number != MODEL_GRAPH || !f.bytes.p)
+			continue;
+		while (next(&f.bytes, &g)) {
+			if (g.number == GRAPH_NODE)
+				peek_node(g.bytes, out, &count);
+			else if (g.number == GRAPH_INPUT || g.number == GRAPH_OUTPUT)
+				peek_value(g.bytes, out);
+		}
+	}
+}
+
+const char *pm__onnx_type_name(int type)
+{
+	static const char *const names[] = { "undefined",  "float",   "uint8",  "int8",   "uint16",
+					     "int16",      "int32",   "int64",  "string", "bool",
+					     "float16",    "double",  "uint32", "uint64", "complex64",
+					     "complex128", "bfloat16" };
+
+	return type >= 0 && (size_t)type < sizeof names / sizeof names[0] ? names[type] : "unknown";
+}

@@ -1,0 +1,303 @@
+/* onnx_import.c - ONNX models in: entry points, model-level checks, the report. */
+#include "ir/onnx.h"
+
+#include "base/io.h"
+#include "ir/infer_priv.h"
+#include "ir/onnx_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_FILE     ((size_t)2 << 30)
+#define GRAPH_BUDGET ((size_t)8 << 30)
+enum { MAX_META_KEYS = 4096 };
+
+static PmStatus check_opsets(const Onnx__ModelProto *m, PmOnnxReport *r, PmErr *err)
+{
+	size_t i;
+
+	r->ir_version = m->ir_version;
+	r->opset = 0;
+	for (i = 0; i < m->n_opset_import; i++) {
+		const char *domain = m->opset_import[i]->domain;
+
+		if (!domain || !*domain || strcmp(domain, "ai.onnx") == 0)
+			r->opset = m->opset_import[i]->version;
+	}
+	if (r->opset && (r->opset < PM_ONNX_MIN_OPSET || r->opset > PM_ONNX_MAX_OPSET))
+		return pm_err(err, PM_E_UNSUPPORTED,
+			      "The model uses opset %lld and opsets %d to %d are read; convert it with "
+			      "ONNX's version "
+			      "converter.",
+			      (long long)r->opset, PM_ONNX_MIN_OPSET, PM_ONNX_MAX_OPSET);
+	return PM_OK;
+}
+
+static PmStatus copy_meta(const Onnx__ModelProto *m, PmGraph *g, PmErr *err)
+{
+	PmStatus st = PM_OK;
+	size_t i;
+
+	if (m->n_metadata_props > MAX_META_KEYS)
+		return pm_err(err, PM_E_LIMIT,
+			      "The model has %zu metadata entries; at most %d are kept, so merge them.",
+			      m->n_metadata_props, MAX_META_KEYS);
+	for (i = 0; i < m->n_metadata_props && !st; i++) {
+		const Onnx__StringStringEntryProto *e = m->metadata_props[i];
+
+		if (e->key && strlen(e->key) > PM_MAX_NAME)
+			return pm_err(err, PM_E_LIMIT, "A metadata key has more than %d bytes; shorten it.",
+				      PM_MAX_NAME);
+		st = pm_graph_set_meta(g, e->key ? e->key : "", e->value ? e->value : "", err);
+	}
+	return st;
+}
+
+/* Removes a constant or node that nothing uses, then whatever only it used. */
+static void drop_unused(PmGraph *g, PmValue v)
+{
+	PM_VEC(PmValue) work = { NULL, 0, 0 };
+
+	PM_VEC_PUSH(&work, v);
+	while (work.n) {
+		PmValue at = work.v[--work.n];
+		PmNode n = pm_value_def(g, at, NULL);
+		size_t k, before = work.n;
+
+		if (pm_value_is_const(g, at))
+			pm_graph_kill_const(g, at, NULL);
+		if (!n.id)
+			continue;
+		for (k = 0; k < pm_node_n_in(g, n); k++) {
+			if (pm_node_in(g, n, k).id)
+				PM_VEC_PUSH(&work, pm_node_in(g, n, k));
+		}
+		if (pm_graph_kill_node(g, n, NULL))
+			work.n = before;
+	}
+	PM_VEC_RELEASE(&work);
+}
+
+static int is_needed(const PmGraph *g, PmNode n)
+{
+	size_t k;
+
+	for (k = 0; k < pm_node_n_out(g, n); k++) {
+		PmValue v = pm_node_out(g, n, k);
+
+		if (pm_value_n_uses(g, v) || pm_value_is_output(g, v))
+			return 1;
+	}
+	return 0;
+}
+
+/* Replaces known small integers by constants and removes the nodes that this leaves without a use. What was
+ * unused in the model stays. */
+static PmStatus fold(PmGraph *g, PmErr *err)
+{
+	uint32_t limit = pm_graph_node_limit(g), id;
+	unsigned char *needed = pm_xcalloc(limit, 1);
+	PmStatus st;
+	size_t i;
+
+	for (i = 0; i < pm_graph_n_nodes(g); i++)
+		needed[pm_graph_node_at(g, i).id] = (unsigned char)is_needed(g, pm_graph_node_at(g, i));
+	st = pm_infer_graph(g, 1, err);
+	for (id = limit; id-- > 1 && !st;) {
+		PmNode n = { id };
+
+		if (needed[id] && pm_node_n_out(g, n) && !is_needed(g, n))
+			drop_unused(g, pm_node_out(g, n, 0));
+	}
+	free(needed);
+	return st;
+}
+
+PmStatus pm__import_finish(PmImport *im, PmErr *err)
+{
+	PmStatus st = PM_OK;
+	size_t i;
+
+	for (i = 0; i < im->eaten.n; i++)
+		drop_unused(im->g, im->eaten.v[i]);
+	/* Our own files are in normal form already and are read as they are. */
+	if (!im->model->producer_name || strcmp(im->model->producer_name, PM_ONNX_PRODUCER) != 0)
+		st = fold(im->g, err);
+	return st;
+}
+
+static PmStatus build(PmImport *im, Onnx__ModelProto *m, PmErr *err)
+{
+	PmStatus st = check_opsets(m, im->report, err);
+
+	if (!st && !m->graph)
+		st = pm_err(err, PM_E_INVALID,
+			    "The model has no graph; it is not an ONNX model, or an empty one.");
+	if (!st)
+		st = copy_meta(m, im->g, err);
+	if (!st)
+		st = pm__import_graph(im, m->graph, err);
+	if (!st)
+		st = pm__import_finish(im, err);
+	if (!st)
+		st = pm_verify(im->g, err);
+	im->report->n_nodes = pm_graph_n_nodes(im->g);
+	return st;
+}
+
+static PmStatus import_bytes(const void *p, size_t n, const char *path, const PmOnnxOpts *opts, PmGraph **out,
+			     PmOnnxReport *report, PmErr *err)
+{
+	PmImport im = { .opts = opts, .report = report };
+	PmOnnxAlloc alloc;
+	ProtobufCMessage *m;
+	PmStatus st;
+
+	m = pm__onnx_unpack(&onnx__model_proto__descriptor, p, n, &alloc, err);
+	if (!m)
+		return err->code;
+	im.g = pm_graph_new(GRAPH_BUDGET);
+	im.arena = pm_arena_new(GRAPH_BUDGET);
+	im.model = (Onnx__ModelProto *)m;
+	im.files = pm__onnx_files_new(path);
+	im.taken = pm_intern_new();
+	im.fold = pm__fold_new();
+	im.max_nodes = opts->max_nodes ? opts->max_nodes : PM_MAX_NODES;
+	st = build(&im, (Onnx__ModelProto *)m, err);
+	PM_VEC_RELEASE(&im.eaten);
+	pm__fold_free(im.fold);
+	pm_intern_free(im.taken);
+	pm__onnx_files_free(im.files);
+	pm_arena_free(im.arena);
+	protobuf_c_message_free_unpacked(m, &alloc.base);
+	if (st) {
+		pm_graph_free(im.g);
+		return st;
+	}
+	*out = im.g;
+	return PM_OK;
+}
+
+/* Fills in what callers may leave out, checks the size, names the model in front of a sentence. */
+static PmStatus import_labelled(const void *p, size_t n, const char *label, const char *path,
+				const PmOnnxOpts *opts, PmGraph **out, PmOnnxReport *report, PmErr *err)
+{
+	static const PmOnnxOpts defaults;
+	PmOnnxReport unused;
+	PmErr local;
+	PmStatus st;
+	size_t max;
+
+	if (!opts)
+		opts = &defaults;
+	if (!report)
+		report = &unused;
+	memset(report, 0, sizeof *report);
+	if (!err) {
+		pm_err_init(&local);
+		err = &local;
+	}
+	max = opts->max_file ? opts->max_file : MAX_FILE;
+	if (n > max)
+		st = pm_err(err, PM_E_LIMIT,
+			    "The model has %zu bytes and at most %zu are read; keep weights in an external "
+			    "data file.",
+			    n, max);
+	else
+		st = import_bytes(p, n, path, opts, out, report, err);
+	if (st)
+		pm_err_ctx(err, "%.300s", label);
+	return st;
+}
+
+PmStatus pm_onnx_import(const char *path, const PmOnnxOpts *opts, PmGraph **out, PmOnnxReport *report,
+			PmErr *err)
+{
+	PmMap map = { NULL, 0 };
+	PmStatus st = pm_map_file(path, &map, err);
+
+	if (st)
+		return st;
+	st = import_labelled(map.p, map.n, path, path, opts, out, report, err);
+	pm_unmap(&map);
+	return st;
+}
+
+PmStatus pm_onnx_import_mem(const void *p, size_t n, const char *label, const PmOnnxOpts *opts, PmGraph **out,
+			    PmOnnxReport *report, PmErr *err)
+{
+	return import_labelled(p, n, label, NULL, opts, out, report, err);
+}
+
+/* ---- inputs to bind ---- */
+
+static int listed(char names[][128], size_t count, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (strcmp(names[i], name) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+static int is_free_input(const Onnx__GraphProto *g, const char *name)
+{
+	size_t i;
+	int found = 0;
+
+	for (i = 0; i < g->n_input; i++)
+		found |= g->input[i]->name && strcmp(g->input[i]->name, name) == 0;
+	for (i = 0; i < g->n_initializer; i++)
+		found &= !(g->initializer[i]->name && strcmp(g->initializer[i]->name, name) == 0);
+	return found;
+}
+
+static PmStatus wanted_operands(const Onnx__GraphProto *g, const Onnx__NodeProto *np, char names[][128],
+				size_t max, size_t *count, PmErr *err)
+{
+	const PmNormRow *row = np->op_type && (!np->domain || !*np->domain) ? pm__norm_row(np->op_type)
+									    : NULL;
+	size_t k;
+
+	for (k = 0; row && k < np->n_input && k < 32; k++) {
+		const char *name = np->input[k];
+
+		if (!(row->const_ops >> k & 1) || !*name || listed(names, *count, name) ||
+		    !is_free_input(g, name))
+			continue;
+		if (*count == max || strlen(name) >= 128)
+			return pm_err(err, PM_E_LIMIT,
+				      "More than %zu inputs, or one with a long name ('%.130s'), would have "
+				      "to be bound.",
+				      max, name);
+		strcpy(names[(*count)++], name);
+	}
+	return PM_OK;
+}
+
+PmStatus pm_onnx_inputs_to_bind(const void *p, size_t n, char names[][128], size_t max, size_t *count,
+				PmErr *err)
+{
+	PmOnnxAlloc alloc;
+	PmErr local;
+	ProtobufCMessage *m;
+	const Onnx__GraphProto *g;
+	PmStatus st = PM_OK;
+	size_t i;
+
+	if (!err) {
+		pm_err_init(&local);
+		err = &local;
+	}
+	*count = 0;
+	m = pm__onnx_unpack(&onnx__model_proto__descriptor, p, n, &alloc, err);
+	if (!m)
+		return err->code;
+	g = ((Onnx__ModelProto *)m)->graph;
+	for (i = 0; g && i < g->n_node && !st; i++)
+		st = wanted_operands(g, g->node[i], names, max, count, err);
+	protobuf_c_message_free_unpacked(m, &alloc.base);
+	return st;
+}

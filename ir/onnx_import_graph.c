@@ -1,0 +1,389 @@
+/* onnx_import_graph.c - a GraphProto becomes a graph: inputs, constants, nodes in order, outputs. */
+#include "ir/onnx_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text(const char *s)
+{
+	return s ? s : "";
+}
+
+const char *pm__import_fresh(PmImport *im, const char *base)
+{
+	size_t n = strlen(base), k;
+	char *name = n <= PM_MAX_NAME - 24 ? pm_arena_alloc(im->arena, n + 24) : NULL;
+
+	if (!name)
+		return "";
+	memcpy(name, base, n + 1);
+	for (k = 1; pm_intern_find(im->taken, name, strlen(name)) != UINT32_MAX; k++)
+		snprintf(name + n, 24, ".%zu", k);
+	pm_intern(im->taken, name, strlen(name));
+	return name;
+}
+
+/* ---- types ---- */
+
+static const Onnx__TypeProto__Tensor *tensor_type(const Onnx__TypeProto *tp, char why[96])
+{
+	if (!tp || tp->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE) {
+		snprintf(why, 96, "%s",
+			 tp && tp->value_case ? "it is a sequence, map, optional or sparse tensor"
+					      : "no type is stated");
+		return NULL;
+	}
+	if (pm_dtype_from_onnx(tp->tensor_type->elem_type) < 0) {
+		snprintf(why, 96, "element type %s is not supported",
+			 pm__onnx_dtype_name(tp->tensor_type->elem_type));
+		return NULL;
+	}
+	return tp->tensor_type;
+}
+
+static PmStatus check_dims(const Onnx__TensorShapeProto *s, const char *what, const char *name, PmErr *err)
+{
+	size_t k;
+
+	if (s->n_dim > PM_MAX_RANK)
+		return pm_err(err, PM_E_LIMIT,
+			      "The %s '%.200s' has %zu dimensions; at most %d are supported, so reshape it.",
+			      what, name, s->n_dim, PM_MAX_RANK);
+	for (k = 0; k < s->n_dim; k++) {
+		if (s->dim[k]->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
+		    s->dim[k]->dim_value < 0)
+			return pm_err(err, PM_E_INVALID,
+				      "Dimension %zu of the %s '%.200s' is %lld; give an unknown size a name "
+				      "(dim_param) instead.",
+				      k, what, name, (long long)s->dim[k]->dim_value);
+	}
+	return PM_OK;
+}
+
+PmStatus pm__import_type(PmImport *im, const Onnx__TypeProto *tp, const char *what, const char *name,
+			 PmType *out, char why[96], PmErr *err)
+{
+	const Onnx__TypeProto__Tensor *t = tensor_type(tp, why);
+	PmStatus st;
+	size_t k;
+
+	if (!t)
+		return PM_DECLINED;
+	*out = pm_type_unknown();
+	out->dtype = pm_dtype_from_onnx(t->elem_type);
+	if (!t->shape)
+		return PM_OK;
+	st = check_dims(t->shape, what, name, err);
+	if (st)
+		return st;
+	out->rank = (int32_t)t->shape->n_dim;
+	for (k = 0; k < t->shape->n_dim; k++) {
+		const Onnx__TensorShapeProto__Dimension *d = t->shape->dim[k];
+
+		if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
+			out->dim[k] = d->dim_value;
+		else if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
+			 *text(d->dim_param))
+			out->dim[k] = pm_graph_symbol(im->g, d->dim_param);
+		else
+			out->dim[k] = pm_graph_fresh_symbol(im->g);
+	}
+	return PM_OK;
+}
+
+static PmStatus disagree(PmImport *im, PmValue v, PmStatus code, const char *what, const char *stated,
+			 PmErr *err)
+{
+	PmStr s = PM_STR_INIT;
+	PmStatus st;
+
+	pm_type_describe(pm_value_type(im->g, v), &s);
+	st = pm_err(err, code,
+		    "The model states %s %s for the value '%.200s', but its definition gives %s; fix the "
+		    "model's types.",
+		    what, stated, pm_value_name(im->g, v), s.s);
+	pm_str_release(&s);
+	return st;
+}
+
+PmStatus pm__import_check_stated(PmImport *im, PmValue v, const Onnx__ValueInfoProto *info, PmErr *err)
+{
+	const PmType *t = pm_value_type(im->g, v);
+	const Onnx__TypeProto__Tensor *tp;
+	char why[96], buf[64];
+	PmStatus st;
+	size_t k;
+
+	if (!info || !v.id || !info->type || info->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
+	    t->dtype < 0)
+		return PM_OK;
+	if (info->type->tensor_type->elem_type && !tensor_type(info->type, why))
+		return disagree(im, v, PM_E_TYPE, "the element type",
+				pm__onnx_dtype_name(info->type->tensor_type->elem_type), err);
+	tp = info->type->tensor_type;
+	if (tp->elem_type && pm_dtype_from_onnx(tp->elem_type) != t->dtype)
+		return disagree(im, v, PM_E_TYPE, "the element type", pm__onnx_dtype_name(tp->elem_type),
+				err);
+	if (!tp->shape || t->rank < 0)
+		return PM_OK;
+	st = check_dims(tp->shape, "value", text(info->name), err);
+	if (st)
+		return st;
+	snprintf(buf, sizeof buf, "%zu", tp->shape->n_dim);
+	if ((size_t)t->rank != tp->shape->n_dim)
+		return disagree(im, v, PM_E_SHAPE, "the rank", buf, err);
+	for (k = 0; k < tp->shape->n_dim; k++) {
+		const Onnx__TensorShapeProto__Dimension *d = tp->shape->dim[k];
+
+		if (d->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE || t->dim[k] < 0 ||
+		    t->dim[k] == d->dim_value)
+			continue;
+		snprintf(buf, sizeof buf, "%lld at dimension %zu", (long long)d->dim_value, k);
+		return disagree(im, v, PM_E_SHAPE, "the size", buf, err);
+	}
+	return PM_OK;
+}
+
+/* ---- constants ---- */
+
+PmStatus pm__import_const(PmImport *im, const char *name, Onnx__TensorProto *t, int take, PmValue *out,
+			  char why[96], PmErr *err)
+{
+	PmBlob *blob = NULL;
+	PmType type;
+	int absent = 0;
+	PmStatus st = pm__onnx_tensor_type(t, &type, why, err);
+
+	if (st)
+		return st;
+	if (t->has_data_location && t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
+		st = pm__onnx_external(im->files, t, &type, &blob, &absent, err);
+	else
+		st = pm__onnx_tensor_data(t, &type, take, &blob, err);
+	if (!st)
+		st = pm_graph_add_const(im->g, name, &type, blob, out, err);
+	if (!st)
+		im->report->n_absent += (size_t)absent;
+	return st;
+}
+
+/* ---- graphs ---- */
+
+static PmStatus too_long(const char *what, PmErr *err)
+{
+	return pm_err(err, PM_E_LIMIT, "A name of %s has more than %d bytes; shorten it.", what, PM_MAX_NAME);
+}
+
+/* Every name of the graph, so that invented names stay clear of them; refuses over-long ones. */
+static PmStatus take_names(PmImport *im, const Onnx__GraphProto *gp, PmErr *err)
+{
+	size_t i, k;
+
+	for (i = 0; i < gp->n_input; i++)
+		pm_intern(im->taken, text(gp->input[i]->name), strlen(text(gp->input[i]->name)));
+	for (i = 0; i < gp->n_initializer; i++)
+		pm_intern(im->taken, text(gp->initializer[i]->name), strlen(text(gp->initializer[i]->name)));
+	for (i = 0; i < gp->n_node; i++) {
+		for (k = 0; k < gp->node[i]->n_output; k++) {
+			if (strlen(gp->node[i]->output[k]) > PM_MAX_NAME)
+				return too_long("a node's result", err);
+			pm_intern(im->taken, gp->node[i]->output[k], strlen(gp->node[i]->output[k]));
+		}
+	}
+	return PM_OK;
+}
+
+static const PmOnnxBind *bound(const PmImport *im, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < im->opts->n_bind; i++) {
+		if (strcmp(im->opts->bind[i].name, name) == 0)
+			return &im->opts->bind[i];
+	}
+	return NULL;
+}
+
+static PmStatus add_input(PmImport *im, PmOnnxScope *sc, const Onnx__ValueInfoProto *info, int may_bind,
+			  PmErr *err)
+{
+	const char *name = text(info->name);
+	const PmOnnxBind *b = may_bind ? bound(im, name) : NULL;
+	uint32_t id = pm__scope_id(sc, name);
+	char why[96];
+	PmType t;
+	PmValue v = { 0 };
+	PmStatus st;
+
+	sc->v.v[id].known = 1;
+	sc->v.v[id].info = info;
+	if (b) {
+		st = pm_graph_add_const(im->g, name, &b->type, pm_blob_ref(b->blob), &v, err);
+	} else {
+		st = pm__import_type(im, info->type, "graph input", name, &t, why, err);
+		if (!st && t.rank < 0)
+			st = pm_err(err, PM_E_UNSUPPORTED,
+				    "The graph input '%.200s' has no shape; state its dimensions, by name "
+				    "where unknown.",
+				    name);
+		if (st == PM_DECLINED)
+			st = pm_err(err, PM_E_UNSUPPORTED,
+				    "The graph input '%.200s' cannot be read (%s); only tensors of supported "
+				    "element "
+				    "types are.",
+				    name, why);
+		if (!st)
+			st = pm_graph_add_input(im->g, name, &t, &v, err);
+	}
+	sc->v.v[id].value = v;
+	return st ? st : pm__import_check_stated(im, v, info, err);
+}
+
+static PmStatus add_inputs(PmImport *im, PmOnnxScope *sc, const Onnx__GraphProto *gp, int may_bind,
+			   PmErr *err)
+{
+	PmIntern *constants = pm_intern_new();
+	PmStatus st = PM_OK;
+	size_t i;
+
+	for (i = 0; i < gp->n_initializer; i++)
+		pm_intern(constants, text(gp->initializer[i]->name), strlen(text(gp->initializer[i]->name)));
+	for (i = 0; i < gp->n_input && !st; i++) {
+		const char *name = text(gp->input[i]->name);
+		PmOnnxName *nm = pm__scope_at(sc, name);
+
+		if (strlen(name) > PM_MAX_NAME)
+			st = too_long("a graph input", err);
+		else if (!*name)
+			st = pm_err(err, PM_E_INVALID, "Graph input %zu has no name; name it.", i);
+		else if (nm->info || nm->known)
+			st = pm_err(err, PM_E_INVALID,
+				    "The graph input '%.200s' is listed twice; list it once.", name);
+		else if (pm_intern_find(constants, name, strlen(name)) != UINT32_MAX)
+			nm->info =
+				gp->input[i]; /* a default value: IR before version 4 lists every constant */
+		else
+			st = add_input(im, sc, gp->input[i], may_bind, err);
+	}
+	pm_intern_free(constants);
+	return st;
+}
+
+/* A tensor of an element type that is not ours lives on as an opaque Constant node. */
+static PmStatus opaque_constant(PmImport *im, PmOnnxScope *sc, Onnx__TensorProto *t, const char *why,
+				PmErr *err)
+{
+	char op[] = "Constant", attr[] = "value";
+	Onnx__AttributeProto a = ONNX__ATTRIBUTE_PROTO__INIT, *list = &a;
+	Onnx__NodeProto np = ONNX__NODE_PROTO__INIT;
+	char *name = t->name;
+	PmStatus st;
+
+	if (t->has_data_location && t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
+		return pm_err(
+			err, PM_E_UNSUPPORTED,
+			"Initializer '%.200s' lies in another file and its %s; store it inline or cast it.",
+			name, why);
+	a.name = attr;
+	a.has_type = 1;
+	a.type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR;
+	a.t = t;
+	np.op_type = op;
+	np.n_output = 1;
+	np.output = &name;
+	np.n_attribute = 1;
+	np.attribute = &list;
+	st = pm__import_opaque(im, sc, &np, 0, why, err);
+	return st;
+}
+
+static PmStatus add_initializer(PmImport *im, PmOnnxScope *sc, Onnx__TensorProto *t, size_t i, PmErr *err)
+{
+	const char *name = text(t->name);
+	uint32_t id = pm__scope_id(sc, name);
+	char why[96];
+	PmStatus st;
+
+	if (!*name)
+		return pm_err(err, PM_E_INVALID, "Initializer %zu has no name; name it.", i);
+	if (strlen(name) > PM_MAX_NAME)
+		return too_long("an initializer", err);
+	if (sc->v.v[id].known)
+		return pm_err(err, PM_E_INVALID, "The initializer '%.200s' is listed twice; list it once.",
+			      name);
+	sc->v.v[id].known = 1;
+	st = pm__import_const(im, name, t, 1, &sc->v.v[id].value, why, err);
+	if (st == PM_DECLINED)
+		return opaque_constant(im, sc, t, why, err);
+	return st ? st : pm__import_check_stated(im, sc->v.v[id].value, sc->v.v[id].info, err);
+}
+
+static PmStatus add_outputs(PmImport *im, PmOnnxScope *sc, const Onnx__GraphProto *gp, PmErr *err)
+{
+	PmStatus st = PM_OK;
+	size_t i;
+
+	for (i = 0; i < gp->n_output && !st; i++) {
+		const char *name = text(gp->output[i]->name);
+		const PmOnnxName *nm = pm__scope_find(sc, name);
+
+		if (!nm || !nm->known || !nm->value.id)
+			st = pm_err(err, PM_E_INVALID,
+				    "The graph output '%.200s' is not defined by any input, initializer or "
+				    "node; fix the "
+				    "model.",
+				    name);
+		else
+			st = pm_graph_add_output(im->g, nm->value, err);
+		if (!st)
+			st = pm__import_check_stated(im, nm->value, gp->output[i], err);
+	}
+	return st;
+}
+
+/* What the model states about the types of values, outputs last. */
+static void note_types(PmOnnxScope *sc, const Onnx__GraphProto *gp)
+{
+	size_t i;
+
+	for (i = 0; i < gp->n_value_info; i++)
+		pm__scope_at(sc, text(gp->value_info[i]->name))->info = gp->value_info[i];
+	for (i = 0; i < gp->n_output; i++) {
+		PmOnnxName *nm = pm__scope_at(sc, text(gp->output[i]->name));
+
+		nm->info = gp->output[i];
+		nm->uses++;
+	}
+	sc->v.v[0].info = NULL;
+}
+
+PmStatus pm__import_graph(PmImport *im, Onnx__GraphProto *gp, PmErr *err)
+{
+	PmOnnxScope sc;
+	PmStatus st = PM_OK;
+	size_t i;
+
+	pm__scope_init(&sc);
+	sc.nodes = gp->node;
+	sc.n_nodes = gp->n_node;
+	sc.opsets = im->model->opset_import;
+	sc.n_opsets = im->model->n_opset_import;
+	st = pm_graph_set_name(im->g, text(gp->name), err);
+	if (!st && gp->n_sparse_initializer)
+		st = pm_err(err, PM_E_UNSUPPORTED, "The model has sparse initializers; store them dense.");
+	if (!st)
+		st = take_names(im, gp, err);
+	if (!st)
+		st = add_inputs(im, &sc, gp, im->nested == 0, err);
+	for (i = 0; i < gp->n_initializer && !st; i++)
+		st = add_initializer(im, &sc, gp->initializer[i], i, err);
+	if (!st)
+		note_types(&sc, gp);
+	if (!st)
+		st = pm__import_nodes(im, &sc, err);
+	if (!st)
+		st = add_outputs(im, &sc, gp, err);
+	pm__scope_release(&sc);
+	return st;
+}

@@ -1,0 +1,213 @@
+/* onnx_import_scan.c - checks the bytes of a message before anything is built from them.
+ *
+ * protobuf-c recurses on nested messages without a bound and stops texts at their first NUL. One walk
+ * along the descriptors answers both: fields are complete, nesting is at most PM_ONNX_MAX_DEPTH, texts are
+ * UTF-8 without NUL. The allocator bounds what unpacking may take.
+ */
+#include "ir/onnx_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Scan {
+	const uint8_t *start;
+	PmErr *err;
+} Scan;
+
+int pm__utf8_ok(const char *text, size_t n)
+{
+	const uint8_t *s = (const uint8_t *)text;
+	size_t i = 0;
+
+	while (i < n) {
+		uint8_t c = s[i];
+		size_t more = c < 0x80 ? 0 : c >= 0xc2 && c <= 0xdf ? 1 : (c & 0xf0) == 0xe0 ? 2 : 3;
+		size_t k;
+
+		if (c == 0 || (c >= 0x80 && c < 0xc2) || c > 0xf4 || n - i <= more)
+			return 0;
+		for (k = 1; k <= more; k++) {
+			if ((s[i + k] & 0xc0) != 0x80)
+				return 0;
+		}
+		if ((c == 0xe0 && s[i + 1] < 0xa0) || (c == 0xed && s[i + 1] > 0x9f) ||
+		    (c == 0xf0 && s[i + 1] < 0x90) || (c == 0xf4 && s[i + 1] > 0x8f))
+			return 0;
+		i += more + 1;
+	}
+	return 1;
+}
+
+static int varint(const uint8_t **p, const uint8_t *end, uint64_t *out)
+{
+	uint64_t v = 0;
+	int shift;
+
+	for (shift = 0; shift < 70 && *p < end; shift += 7) {
+		uint8_t c = *(*p)++;
+
+		if (shift < 64)
+			v |= (uint64_t)(c & 0x7f) << shift;
+		if (!(c & 0x80)) {
+			*out = v;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static PmStatus cut(const Scan *s, const ProtobufCMessageDescriptor *d, const uint8_t *at)
+{
+	return pm_err(
+		s->err, PM_E_INVALID,
+		"The bytes at offset %zu are not a valid %s: the file is damaged, truncated or not ONNX; "
+		"fetch or export it again.",
+		(size_t)(at - s->start), d->short_name);
+}
+
+static PmStatus message(const Scan *s, const ProtobufCMessageDescriptor *d, const uint8_t *p,
+			const uint8_t *end, int depth);
+
+/* The content of a length-delimited field. */
+static PmStatus content(const Scan *s, const ProtobufCMessageDescriptor *d, uint32_t id, const uint8_t *p,
+			size_t n, int depth)
+{
+	const ProtobufCFieldDescriptor *f = protobuf_c_message_descriptor_get_field(d, id);
+
+	if (!f)
+		return PM_OK;
+	if (f->type == PROTOBUF_C_TYPE_MESSAGE)
+		return message(s, f->descriptor, p, p + n, depth + 1);
+	if (f->type == PROTOBUF_C_TYPE_STRING) {
+		if (n > PM_ONNX_MAX_META)
+			return pm_err(s->err, PM_E_LIMIT,
+				      "The text %s.%s at offset %zu has %zu bytes; at most %d are read, so "
+				      "shorten it.",
+				      d->short_name, f->name, (size_t)(p - s->start), n, PM_ONNX_MAX_META);
+		if (!pm__utf8_ok((const char *)p, n))
+			return pm_err(
+				s->err, PM_E_INVALID,
+				"The text %s.%s at offset %zu is not UTF-8 without NUL; write it in UTF-8.",
+				d->short_name, f->name, (size_t)(p - s->start));
+	}
+	return PM_OK;
+}
+
+static PmStatus message(const Scan *s, const ProtobufCMessageDescriptor *d, const uint8_t *p,
+			const uint8_t *end, int depth)
+{
+	if (depth > PM_ONNX_MAX_DEPTH)
+		return pm_err(s->err, PM_E_LIMIT,
+			      "Messages are nested deeper than %d at offset %zu; flatten the nested graphs.",
+			      PM_ONNX_MAX_DEPTH, (size_t)(p - s->start));
+	while (p < end) {
+		const uint8_t *at = p;
+		uint64_t tag, n;
+		PmStatus st;
+
+		if (!varint(&p, end, &tag) || tag >> 3 == 0 || tag > UINT32_MAX)
+			return cut(s, d, at);
+		switch (tag & 7) {
+		case 0:
+			if (!varint(&p, end, &n))
+				return cut(s, d, at);
+			break;
+		case 1:
+		case 5:
+			n = (tag & 7) == 1 ? 8 : 4;
+			if ((uint64_t)(end - p) < n)
+				return cut(s, d, at);
+			p += n;
+			break;
+		case 2:
+			if (!varint(&p, end, &n) || n > (uint64_t)(end - p))
+				return cut(s, d, at);
+			st = content(s, d, (uint32_t)(tag >> 3), p, (size_t)n, depth);
+			if (st)
+				return st;
+			p += n;
+			break;
+		default:
+			return cut(s, d, at);
+		}
+	}
+	return PM_OK;
+}
+
+PmStatus pm__onnx_scan(const ProtobufCMessageDescriptor *d, const void *p, size_t n, PmErr *err)
+{
+	static const uint8_t none[1];
+	Scan s = { n ? p : none, err };
+
+	return message(&s, d, s.start, s.start + n, 0);
+}
+
+static void *take(void *data, size_t size)
+{
+	PmOnnxAlloc *a = data;
+
+	if (size > a->budget - a->used) {
+		a->over = 1;
+		return NULL;
+	}
+	a->used += size;
+	return pm_xmalloc(size ? size : 1);
+}
+
+static void give(void *data, void *p)
+{
+	(void)data;
+	free(p);
+}
+
+static void *arena_take(void *data, size_t size)
+{
+	return pm_arena_alloc(data, size);
+}
+
+static void arena_give(void *data, void *p)
+{
+	(void)data;
+	(void)p;
+}
+
+ProtobufCAllocator pm__onnx_arena_allocator(PmArena *a)
+{
+	return (ProtobufCAllocator){ arena_take, arena_give, a };
+}
+
+void pm__onnx_alloc_init(PmOnnxAlloc *a, size_t message_bytes)
+{
+	/* The densest message seen is a list of dimensions: 4 bytes each in the file, about 150 unpacked. */
+	const size_t per_byte = 128, floor = (size_t)16 << 20, roof = (size_t)16 << 30;
+	size_t extra;
+
+	memset(a, 0, sizeof *a);
+	a->base.alloc = take;
+	a->base.free = give;
+	a->base.allocator_data = a;
+	if (!pm_mul_size(message_bytes, per_byte, &extra) || extra > roof)
+		extra = roof;
+	a->budget = message_bytes + extra + floor;
+}
+
+ProtobufCMessage *pm__onnx_unpack(const ProtobufCMessageDescriptor *d, const void *p, size_t n,
+				  PmOnnxAlloc *a, PmErr *err)
+{
+	ProtobufCMessage *m;
+
+	if (pm__onnx_scan(d, p, n, err))
+		return NULL;
+	pm__onnx_alloc_init(a, n);
+	m = protobuf_c_message_unpack(d, &a->base, n, p);
+	if (!m && a->over)
+		pm_err(err, PM_E_LIMIT,
+		       "Unpacking %zu bytes takes more than %zu bytes of memory; split the model.", n,
+		       a->budget);
+	else if (!m)
+		pm_err(err, PM_E_INVALID,
+		       "The %zu bytes are not a valid %s: the file is damaged or not ONNX; fetch or export "
+		       "it again.",
+		       n, d->short_name);
+	return m;
+}

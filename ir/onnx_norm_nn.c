@@ -1,0 +1,245 @@
+/* onnx_norm_nn.c - windows (convolution, pooling), softmax and normalisation across opsets. */
+#include "ir/onnx_priv.h"
+
+#include <string.h>
+
+typedef struct Window {
+	int n; /* spatial dimensions */
+	int64_t kernel[PM_MAX_RANK], strides[PM_MAX_RANK], dilations[PM_MAX_RANK];
+	const PmDim *size; /* of the input */
+} Window;
+
+/* A list of n positive ints, all 1 by default. */
+static PmStatus window_list(PmDraft *d, const char *name, int n, int64_t *out, PmErr *err)
+{
+	int64_t *v;
+	size_t count;
+	int present, k;
+	PmStatus st = pm__draft_get_ints(d, name, &v, &count, &present, err);
+
+	for (k = 0; k < n; k++)
+		out[k] = 1;
+	if (st || !present)
+		return st;
+	if (count != (size_t)n)
+		return pm_err(
+			err, PM_E_SHAPE,
+			"The attribute '%s' of %s has %zu elements, but there are %d spatial dimensions.",
+			name, d->where.s, count, n);
+	for (k = 0; k < n; k++) {
+		if (v[k] < 1 || v[k] > INT32_MAX)
+			return pm_err(err, PM_E_INVALID,
+				      "Element %d of the attribute '%s' of %s is %lld; it must be "
+				      "from 1 to %d.",
+				      k, name, d->where.s, (long long)v[k], INT32_MAX);
+		out[k] = v[k];
+	}
+	return PM_OK;
+}
+
+/* Total padding of one dimension that makes the result ceil(size / stride). */
+static PmStatus same_total(PmDraft *d, const Window *w, int k, int64_t *out)
+{
+	int64_t reach = (w->kernel[k] - 1) * w->dilations[k] + 1, steps;
+
+	if (w->size[k] < 0 && w->strides[k] != 1)
+		return pm__decline(d, "auto_pad needs the sizes of the input");
+	steps = w->strides[k] == 1 ? 0 : (w->size[k] + w->strides[k] - 1) / w->strides[k];
+	if (w->strides[k] == 1)
+		*out = reach - 1;
+	else
+		*out = w->size[k] > 0 ? (steps - 1) * w->strides[k] + reach - w->size[k] : 0;
+	if (*out < 0)
+		*out = 0;
+	return PM_OK;
+}
+
+/* Pads as numbers, whatever auto_pad says. */
+static PmStatus resolve_pads(PmDraft *d, const Window *w, PmErr *err)
+{
+	int64_t *v, pads[2 * PM_MAX_RANK] = { 0 }, total = 0;
+	const char *mode;
+	size_t n;
+	int present, k, lower;
+	PmStatus st = pm__draft_get_s(d, "auto_pad", "NOTSET", &mode, err);
+
+	if (!st)
+		st = pm__draft_get_ints(d, "pads", &v, &n, &present, err);
+	if (st)
+		return st;
+	lower = strcmp(mode, "SAME_LOWER") == 0;
+	if (lower || strcmp(mode, "SAME_UPPER") == 0) {
+		for (k = 0; k < w->n && !st; k++) {
+			st = same_total(d, w, k, &total);
+			if (st)
+				return st;
+			pads[k] = lower ? total - total / 2 : total / 2;
+			pads[k + w->n] = total - pads[k];
+		}
+	} else if (!*mode || strcmp(mode, "NOTSET") == 0) {
+		if (present && n != 2 * (size_t)w->n)
+			return pm_err(err, PM_E_SHAPE, "There are %zu pads at %s, but %d are needed.", n,
+				      d->where.s, 2 * w->n);
+		for (k = 0; present && k < 2 * w->n; k++)
+			pads[k] = v[k];
+	} else if (strcmp(mode, "VALID") != 0) {
+		return pm_err(err, PM_E_INVALID,
+			      "The attribute 'auto_pad' of %s is '%.60s', which ONNX does not have.",
+			      d->where.s, mode);
+	}
+	pm__draft_set_ints(d, "pads", pads, 2 * (size_t)w->n);
+	return PM_OK;
+}
+
+static PmStatus window(PmDraft *d, Window *w, PmErr *err)
+{
+	PmStatus st = window_list(d, "strides", w->n, w->strides, err);
+
+	if (!st)
+		st = window_list(d, "dilations", w->n, w->dilations, err);
+	if (!st)
+		st = resolve_pads(d, w, err);
+	if (st)
+		return st;
+	pm__draft_set_ints(d, "strides", w->strides, (size_t)w->n);
+	pm__draft_set_ints(d, "dilations", w->dilations, (size_t)w->n);
+	return PM_OK;
+}
+
+static PmStatus spatial(PmDraft *d, Window *w, PmErr *err)
+{
+	const PmType *t = pm__draft_type(d, 0);
+
+	w->n = t->rank - 2;
+	w->size = t->dim + 2;
+	if (w->n < 1)
+		return pm_err(err, PM_E_SHAPE, "Operand 0 of %s has %d dimensions; at least 3 are needed.",
+			      d->where.s, t->rank);
+	return PM_OK;
+}
+
+/* Conv: the kernel's shape is that of the weights; auto_pad becomes numbers. */
+static PmStatus norm_conv(PmDraft *d, PmErr *err)
+{
+	const PmType *t = pm__draft_type(d, 1);
+	int64_t stated[PM_MAX_RANK];
+	Window w;
+	int k;
+	PmStatus st = spatial(d, &w, err);
+
+	if (!st && t->rank != w.n + 2)
+		st = pm_err(err, PM_E_SHAPE,
+			    "The weights of %s have %d dimensions instead of %d; fix the model.", d->where.s,
+			    t->rank, w.n + 2);
+	if (!st)
+		st = window_list(d, "kernel_shape", w.n, stated, err);
+	for (k = 0; k < w.n && !st; k++) {
+		w.kernel[k] = t->dim[k + 2];
+		if (t->dim[k + 2] < 0)
+			return pm__decline(d, "the shape of the weights is not known");
+		if (pm__draft_proto(d, "kernel_shape") && stated[k] != w.kernel[k])
+			st = pm_err(err, PM_E_SHAPE,
+				    "The attribute 'kernel_shape' of %s says %lld where the weights have "
+				    "%lld; fix the "
+				    "model.",
+				    d->where.s, (long long)stated[k], (long long)w.kernel[k]);
+		else if (w.kernel[k] > INT32_MAX)
+			st = pm_err(err, PM_E_LIMIT, "The kernel of %s has %lld elements along one axis.",
+				    d->where.s, (long long)w.kernel[k]);
+	}
+	return st ? st : window(d, &w, err);
+}
+
+static PmStatus norm_pool(PmDraft *d, PmErr *err)
+{
+	Window w;
+	PmStatus st = spatial(d, &w, err);
+
+	if (!st && !pm__draft_proto(d, "kernel_shape"))
+		st = pm_err(err, PM_E_INVALID,
+			    "The attribute 'kernel_shape' of %s is missing; fix the model.", d->where.s);
+	if (!st)
+		st = window_list(d, "kernel_shape", w.n, w.kernel, err);
+	if (!st)
+		pm__draft_set_ints(d, "kernel_shape", w.kernel, (size_t)w.n);
+	return st ? st : window(d, &w, err);
+}
+
+/* Dimensions from `axis` on that are not known to be 1: one of them at most may differ. Returns that axis,
+ * the last axis when there is none, -1 when there are several. */
+static int single_axis(const PmType *t, int64_t axis)
+{
+	int k, found = -1;
+
+	for (k = (int)axis; k < t->rank; k++) {
+		if (t->dim[k] == 1)
+			continue;
+		if (found >= 0)
+			return -1;
+		found = k;
+	}
+	return found >= 0 ? found : t->rank - 1;
+}
+
+/* Below 13 softmax runs over all dimensions from `axis` on, seen as a matrix. Unless that is one axis, the
+ * matrix is made: Flatten, Softmax, Reshape to the shape of the operand. */
+static PmStatus norm_softmax(PmDraft *d, PmErr *err)
+{
+	const PmType t = *pm__draft_type(d, 0);
+	PmValue flat, soft, shape;
+	int64_t axis;
+	PmStatus st = pm__draft_get_i(d, "axis", d->opset < 13 ? 1 : -1, &axis, err);
+
+	if (!st && d->opset < 13 && axis == t.rank && t.rank > 0)
+		return pm__decline(d, "the axis is past the last dimension");
+	if (!st)
+		st = pm__draft_axis(d, &axis, t.rank, 0, err);
+	if (st)
+		return st;
+	if (d->opset < 13 && t.rank > 0 && axis < t.rank - 1)
+		axis = single_axis(&t, axis) >= 0 ? single_axis(&t, axis) : -axis - 1;
+	if (axis >= 0) {
+		pm__draft_set_i(d, "axis", axis);
+		return PM_OK;
+	}
+	st = pm__draft_before(d, PM_OP_Flatten, d->in, 1, "axis", -axis - 1, &flat, err);
+	if (!st)
+		st = pm__draft_before(d, d->op, &flat, 1, "axis", 1, &soft, err);
+	if (!st && pm_type_is_static(&t))
+		st = pm__draft_list(d, t.dim, (size_t)t.rank, &shape, err);
+	else if (!st)
+		st = pm__draft_before(d, PM_OP_Shape, d->in, 1, "end", INT64_MAX, &shape, err);
+	if (st)
+		return st;
+	pm__draft_release(d);
+	d->op = PM_OP_Reshape;
+	d->in[0] = soft;
+	d->in[1] = shape;
+	d->n_in = 2;
+	return PM_OK;
+}
+
+/* BatchNormalization: `spatial` ends with 9; more results than one meant training until 14 named it. */
+static PmStatus norm_batch_norm(PmDraft *d, PmErr *err)
+{
+	int64_t whole;
+	PmStatus st = pm__draft_get_i(d, "spatial", 1, &whole, err);
+
+	if (st)
+		return st;
+	if (!whole)
+		return pm__decline(d, "statistics per element (spatial = 0) are not supported");
+	if (d->opset < 14 && d->n_out > 1)
+		return pm__decline(d, "it is in training mode");
+	return PM_OK;
+}
+
+const PmNormRow pm__norm_nn_rows[] = {
+	{ "Conv", PM_OP_Conv, norm_conv, "auto_pad kernel_shape", 0 },
+	{ "MaxPool", PM_OP_MaxPool, norm_pool, "auto_pad", 0 },
+	{ "AveragePool", PM_OP_AveragePool, norm_pool, "auto_pad", 0 },
+	{ "Softmax", PM_OP_Softmax, norm_softmax, NULL, 0 },
+	{ "LogSoftmax", PM_OP_LogSoftmax, norm_softmax, NULL, 0 },
+	{ "BatchNormalization", PM_OP_BatchNormalization, norm_batch_norm, "spatial", 0 },
+	{ NULL, PM_OP_NONE, NULL, NULL, 0 },
+};

@@ -283,7 +283,7 @@ static PmStatus copy_node(PmPattern *p, const PmPat *src, int depth, uint32_t *o
 	PmPatMarks m;
 	PmPat pat;
 	PmStatus st;
-	uint32_t id;
+	uint32_t id = 0;
 
 	if (depth > PM_MAX_PATTERN_DEPTH)
 		return pm_err(err, PM_E_LIMIT, "The pattern is nested deeper than %d.", PM_MAX_PATTERN_DEPTH);

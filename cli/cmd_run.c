@@ -1,0 +1,198 @@
+/* cmd_run.c - passmith run: a model on seeded inputs, on one device, compared with another. */
+#include "cli/cmds.h"
+
+#include "base/hash.h"
+#include "bench/allclose.h"
+#include "bench/inputs.h"
+#include "runtime/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Run {
+	const char *device, *against, *profile;
+	int64_t seed;
+	double deadline;
+	int plan;
+} Run;
+
+static cJSON *comparison_json(const PmComparison *c)
+{
+	cJSON *j = cJSON_CreateObject();
+
+	cJSON_AddBoolToObject(j, "comparable", c->comparable);
+	pm_json_add_i64(j, "different", c->n_different);
+	cJSON_AddNumberToObject(j, "smallest_t", c->smallest_t);
+	if (c->worst.index >= 0) {
+		pm_json_add_i64(j, "worst_index", c->worst.index);
+		cJSON_AddNumberToObject(j, "expected", c->worst.expected);
+		cJSON_AddNumberToObject(j, "got", c->worst.got);
+		cJSON_AddNumberToObject(j, "ulp", c->worst.ulp);
+	}
+	return j;
+}
+
+static PmTensorView view_of(const PmTensor *t)
+{
+	return (PmTensorView){ t->type.dtype, t->type.rank, t->type.dim, t->data };
+}
+
+/* One line (or JSON object) per output; returns 1 when every output agrees at t = -5 (or nothing was
+ * compared). */
+static int report_outputs(const PmGraph *g, const PmRunResult *r, const PmRunResult *ref, const Run *run,
+			  cJSON *list)
+{
+	PmCloseRule rule = pm_close_rule(PM_PRESET_SOUND);
+	int ok = 1;
+
+	for (size_t i = 0; i < r->n_out; i++) {
+		const char *name = pm_value_name(g, pm_graph_output(g, i));
+		char hex[PM_SHA256_HEX];
+		PmStr type = PM_STR_INIT;
+		PmComparison c = { 0 };
+		cJSON *j = list ? cJSON_CreateObject() : NULL;
+
+		pm_type_describe(&r->out[i].type, &type);
+		pm_sha256_hex(r->out[i].data, r->out[i].bytes, hex);
+		if (ref) {
+			PmTensorView e = view_of(&ref->out[i]), got = view_of(&r->out[i]);
+
+			pm_compare(&e, &got, &rule, &c);
+			ok = ok && c.comparable && c.smallest_t <= -5;
+		}
+		if (j) {
+			cJSON_AddStringToObject(j, "name", name);
+			cJSON_AddStringToObject(j, "type", type.s);
+			cJSON_AddStringToObject(j, "sha256", hex);
+			if (ref)
+				cJSON_AddItemToObject(j, "compared", comparison_json(&c));
+			cJSON_AddItemToArray(list, j);
+		} else {
+			printf("%s %s sha256:%.16s", name, type.s, hex);
+			if (ref && c.equal)
+				printf("  equal to %s", run->against);
+			else if (ref)
+				printf("  %s at t=%d; worst [%lld] %s %.9g, %s %.9g (%.3g ulp)",
+				       c.smallest_t <= -5 ? "agrees" : "DIFFERS, agrees only", c.smallest_t,
+				       (long long)c.worst.index, run->against, c.worst.expected, run->device,
+				       c.worst.got, c.worst.ulp);
+			printf("\n");
+		}
+		pm_str_release(&type);
+	}
+	return ok;
+}
+
+static PmStatus print_plan(const PmGraph *g, PmErr *err)
+{
+	PmPlan *p = NULL;
+	PmStr s = PM_STR_INIT;
+	PmStatus st = pm_plan_new(g, NULL, 0, &p, err);
+
+	if (!st)
+		st = pm_plan_print(p, &s, err);
+	if (!st)
+		fputs(s.s, stderr);
+	pm_plan_free(p);
+	pm_str_release(&s);
+	return st;
+}
+
+static void print_stats(const PmRunResult *r, const Run *run, cJSON *j)
+{
+	if (j) {
+		cJSON *s = cJSON_AddObjectToObject(j, "stats");
+
+		cJSON_AddNumberToObject(s, "wall_seconds", r->wall_seconds);
+		cJSON_AddNumberToObject(s, "launches", r->stats.n_launches);
+		cJSON_AddNumberToObject(s, "views", r->stats.n_views);
+		pm_json_add_i64(s, "bytes", r->stats.bytes);
+		pm_json_add_i64(s, "flops", r->stats.flops);
+		cJSON_AddNumberToObject(s, "modelled_seconds", r->stats.modelled_seconds);
+	} else if (strcmp(run->device, "ref")) {
+		printf("%d launches, %d views, %.3g MB moved, %.3g Mflop; modelled %s time %.3g us (not a "
+		       "measurement)\n",
+		       r->stats.n_launches, r->stats.n_views, (double)r->stats.bytes / 1e6,
+		       (double)r->stats.flops / 1e6, run->profile ? run->profile : pm_profile(NULL)->name,
+		       r->stats.modelled_seconds * 1e6);
+	}
+}
+
+static PmStatus run_model(const char *path, const Run *run, int *agrees, PmErr *err)
+{
+	PmRunOpts o = { .device = run->device,
+			.deadline = run->deadline,
+			.poison = 0x7fc1d00d,
+			.profile = run->profile };
+	PmRunResult r = { 0 }, ref = { 0 };
+	PmTensor *in = NULL;
+	PmGraph *g = NULL;
+	size_t n = 0;
+	PmStatus st = pm_cli_load(path, &g, NULL, err);
+
+	if (!st && run->plan)
+		st = print_plan(g, err);
+	if (!st) {
+		n = pm_graph_n_inputs(g);
+		in = pm_xcalloc(n + 1, sizeof *in);
+		st = pm_inputs_make(g, (uint64_t)run->seed, PM_INPUTS_NORMAL, in, err);
+	}
+	if (!st)
+		st = pm_run_graph(g, in, n, &o, &r, err);
+	if (!st && run->against) {
+		o.device = run->against;
+		st = pm_run_graph(g, in, n, &o, &ref, err);
+	}
+	if (!st) {
+		cJSON *j = pm_cli_json ? cJSON_CreateObject() : NULL;
+
+		if (j) {
+			cJSON_AddStringToObject(j, "file", path);
+			cJSON_AddStringToObject(j, "device", run->device);
+			pm_json_add_i64(j, "seed", run->seed);
+		}
+		*agrees = report_outputs(g, &r, run->against ? &ref : NULL, run,
+					 j ? cJSON_AddArrayToObject(j, "outputs") : NULL);
+		print_stats(&r, run, j);
+		if (j)
+			pm_cli_put_json(j);
+	}
+	pm_tensors_release(in, n);
+	free(in);
+	pm_run_result_release(&r);
+	pm_run_result_release(&ref);
+	pm_graph_free(g);
+	return st;
+}
+
+int pm_cmd_run(const PmCmd *cmd, int argc, char **argv)
+{
+	Run run = { .device = "emu", .seed = 1, .deadline = 600 };
+	const PmOpt opts[] = {
+		{ "--device", PM_OPT_STR, &run.device,
+		  "ref (double precision), emu (kernels on this CPU) or cuda" },
+		{ "--compare", PM_OPT_STR, &run.against, "run on this device too and compare the outputs" },
+		{ "--seed", PM_OPT_INT, &run.seed, "seed of the inputs (default 1)" },
+		{ "--deadline", PM_OPT_NUM, &run.deadline, "seconds a device worker may take (default 600)" },
+		{ "--profile", PM_OPT_STR, &run.profile, "device whose time is modelled (default h200)" },
+		{ "--plan", PM_OPT_FLAG, &run.plan, "print the launches to stderr first" },
+		{ 0 },
+	};
+	PmStrList files = { 0 };
+	PmErr err;
+	int code = 0, agrees = 1;
+
+	pm_err_init(&err);
+	if (pm_args_parse(cmd, opts, argc, argv, &files, &code)) {
+		if (files.list.n != 1)
+			code = pm_cli_usage(cmd, "run takes one model.");
+		else if (run_model(files.list.v[0], &run, &agrees, &err))
+			code = pm_cli_fail(&err);
+		else
+			code = agrees ? 0 : 1;
+	}
+	PM_VEC_RELEASE(&files.list);
+	return code;
+}

@@ -1,0 +1,276 @@
+/* kernel.cuh - the device prelude: put in front of every kernel, on a GPU and on the emulated device.
+ *
+ * After it the device writes `typedef <type> T;`, then comes the author's source. Names here begin with pm_,
+ * except the two that every kernel uses:
+ *   ld(x)      the element x as float; double, int and 64-bit integers as double
+ *   st(v)      the value v, to be stored in a T:  y[i] = st(v);
+ *   st<U>(v)   the value v as a U, for buffers of another type:  z[i] = st<float>(v);
+ * docs/kernel-prelude.md describes the rest.
+ */
+#ifndef PASSMITH_KERNEL_CUH
+#define PASSMITH_KERNEL_CUH
+
+/* The headers of the half types use T as a template parameter: they must come before the typedef. */
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+
+#if defined(__CUDACC_RTC__)
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+#else
+#include <stdint.h>
+#endif
+
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
+#ifndef NAN
+#define NAN __int_as_float(0x7fffffff)
+#endif
+#ifndef CUDART_INF_F
+#define CUDART_INF_F __int_as_float(0x7f800000)
+#endif
+#ifndef FLT_MAX
+#define FLT_MAX 3.402823466e+38f
+#endif
+#ifndef FLT_MIN
+#define FLT_MIN 1.175494351e-38f
+#endif
+
+/* --- elements ------------------------------------------------------------------------------------- */
+
+__device__ __forceinline__ float ld(float x)
+{
+	return x;
+}
+__device__ __forceinline__ double ld(double x)
+{
+	return x;
+}
+__device__ __forceinline__ float ld(__half x)
+{
+	return __half2float(x);
+}
+__device__ __forceinline__ float ld(__nv_bfloat16 x)
+{
+	return __bfloat162float(x);
+}
+__device__ __forceinline__ float ld(bool x)
+{
+	return x ? 1.f : 0.f;
+}
+__device__ __forceinline__ float ld(signed char x)
+{
+	return (float)x;
+}
+__device__ __forceinline__ float ld(unsigned char x)
+{
+	return (float)x;
+}
+__device__ __forceinline__ double ld(int x)
+{
+	return (double)x;
+}
+__device__ __forceinline__ double ld(unsigned int x)
+{
+	return (double)x;
+}
+__device__ __forceinline__ double ld(long long x)
+{
+	return (double)x;
+}
+__device__ __forceinline__ double ld(unsigned long long x)
+{
+	return (double)x;
+}
+__device__ __forceinline__ double ld(long x)
+{
+	return (double)x;
+}
+
+/* st: how a value of type V becomes an element of type U. A half element keeps the value beside it, so that
+ * it may also be stored, unrounded, in a float or double buffer. */
+template<class U> struct pm_stored {
+	template<class V> static __device__ __forceinline__ V of(V v)
+	{
+		return v;
+	}
+	template<class V> static __device__ __forceinline__ U as(V v)
+	{
+		return (U)v;
+	}
+};
+template<> struct pm_stored<__half> : __half {
+	float value;
+	template<class V> static __device__ __forceinline__ pm_stored of(V v)
+	{
+		pm_stored s;
+		static_cast<__half &>(s) = as(v);
+		s.value = (float)v;
+		return s;
+	}
+	static __device__ __forceinline__ __half as(float v)
+	{
+		return __float2half_rn(v);
+	}
+	static __device__ __forceinline__ __half as(double v)
+	{
+		return __double2half(v);
+	}
+	template<class V> static __device__ __forceinline__ __half as(V v)
+	{
+		return __half(v);
+	}
+	__device__ __forceinline__ operator float() const
+	{
+		return value;
+	}
+};
+template<> struct pm_stored<__nv_bfloat16> : __nv_bfloat16 {
+	float value;
+	template<class V> static __device__ __forceinline__ pm_stored of(V v)
+	{
+		pm_stored s;
+		static_cast<__nv_bfloat16 &>(s) = as(v);
+		s.value = (float)v;
+		return s;
+	}
+	static __device__ __forceinline__ __nv_bfloat16 as(float v)
+	{
+		return __float2bfloat16_rn(v);
+	}
+	static __device__ __forceinline__ __nv_bfloat16 as(double v)
+	{
+		return __double2bfloat16(v);
+	}
+	template<class V> static __device__ __forceinline__ __nv_bfloat16 as(V v)
+	{
+		return __nv_bfloat16(v);
+	}
+	__device__ __forceinline__ operator float() const
+	{
+		return value;
+	}
+};
+template<class U, class V> __device__ __forceinline__ U st(V v)
+{
+	return pm_stored<U>::as(v);
+}
+#define st(...) (pm_stored<T>::of(__VA_ARGS__))
+
+/* --- reductions of a warp: every lane of the warp must call, every lane gets the result ---------------- */
+
+template<class V> __device__ __forceinline__ V pm_max(V a, V b)
+{
+	return a > b || a != a ? a : b;
+}
+template<class V> __device__ __forceinline__ V pm_min(V a, V b)
+{
+	return a < b || a != a ? a : b;
+}
+template<class V> __device__ __forceinline__ V pm_warp_sum(V v)
+{
+#pragma unroll
+	for (int d = 16; d > 0; d >>= 1)
+		v += __shfl_xor_sync(0xffffffffu, v, d);
+	return v;
+}
+template<class V> __device__ __forceinline__ V pm_warp_max(V v)
+{
+#pragma unroll
+	for (int d = 16; d > 0; d >>= 1)
+		v = pm_max(v, __shfl_xor_sync(0xffffffffu, v, d));
+	return v;
+}
+template<class V> __device__ __forceinline__ V pm_warp_min(V v)
+{
+#pragma unroll
+	for (int d = 16; d > 0; d >>= 1)
+		v = pm_min(v, __shfl_xor_sync(0xffffffffu, v, d));
+	return v;
+}
+
+/* --- reductions of a block: every thread must call, every thread gets the result ------------------------
+ *
+ * For a block of any shape whose size is a multiple of 32. They use 32 elements of shared memory and two
+ * barriers, and may be called one after another.
+ */
+
+__device__ __forceinline__ int pm_thread()
+{
+	return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+__device__ __forceinline__ int pm_threads()
+{
+	return blockDim.x * blockDim.y * blockDim.z;
+}
+template<class V> __device__ __forceinline__ V pm_block_sum(V v)
+{
+	__shared__ V part[32];
+	const int t = pm_thread(), n = pm_threads() / 32;
+
+	v = pm_warp_sum(v);
+	__syncthreads();
+	if (t % 32 == 0)
+		part[t / 32] = v;
+	__syncthreads();
+	return pm_warp_sum(t % 32 < n ? part[t % 32] : V(0));
+}
+template<class V> __device__ __forceinline__ V pm_block_max(V v)
+{
+	__shared__ V part[32];
+	const int t = pm_thread(), n = pm_threads() / 32;
+
+	v = pm_warp_max(v);
+	__syncthreads();
+	if (t % 32 == 0)
+		part[t / 32] = v;
+	__syncthreads();
+	return pm_warp_max(part[t % 32 < n ? t % 32 : 0]);
+}
+template<class V> __device__ __forceinline__ V pm_block_min(V v)
+{
+	__shared__ V part[32];
+	const int t = pm_thread(), n = pm_threads() / 32;
+
+	v = pm_warp_min(v);
+	__syncthreads();
+	if (t % 32 == 0)
+		part[t / 32] = v;
+	__syncthreads();
+	return pm_warp_min(part[t % 32 < n ? t % 32 : 0]);
+}
+
+/* --- several elements at once: p must be aligned to N * sizeof(U) ----------------------------------------- */
+
+template<class U, int N> struct __align__(sizeof(U) * N) pm_vec {
+	U v[N];
+	__device__ __forceinline__ U &operator[](int i)
+	{
+		return v[i];
+	}
+	__device__ __forceinline__ const U &operator[](int i) const
+	{
+		return v[i];
+	}
+};
+template<int N, class U> __device__ __forceinline__ pm_vec<U, N> pm_load(const U *p)
+{
+	return *reinterpret_cast<const pm_vec<U, N> *>(p);
+}
+template<int N, class U> __device__ __forceinline__ void pm_store(U *p, const pm_vec<U, N> &v)
+{
+	*reinterpret_cast<pm_vec<U, N> *>(p) = v;
+}
+template<class P> __device__ __forceinline__ bool pm_aligned(const P *p, int bytes)
+{
+	return reinterpret_cast<unsigned long long>(p) % (unsigned)bytes == 0;
+}
+
+#endif

@@ -1,0 +1,448 @@
+/* emu_build.c - CUDA source to shared object: writes the translation unit, compiles it, keeps it.
+ *
+ * Flags: no contraction of a * b + c (the same result on every host, whether it has fma or not), no strict
+ * aliasing (kernels cast between vector and element pointers freely), no headers of the host (a kernel sees
+ * what it sees under NVRTC), no library but libm (a kernel that calls anything else does not link).
+ */
+#include "runtime/emu_priv.h"
+
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/proc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *const flags[] = {
+	"-std=c++17",
+	"-O2",
+	"-fPIC",
+	"-w",
+	"-nostdinc",
+	"-fvisibility=hidden",
+	"-fno-strict-aliasing",
+	"-ffp-contract=off",
+	"-fno-math-errno",
+	"-fno-trapping-math",
+	"-fno-exceptions",
+	"-fno-rtti",
+	"-fno-threadsafe-statics",
+	"-fno-asynchronous-unwind-tables",
+	"-fno-stack-protector",
+	"-fstack-clash-protection",
+	"-fdiagnostics-color=never",
+	"-fno-diagnostics-show-caret",
+	"-Wfatal-errors",
+};
+enum { N_FLAGS = sizeof flags / sizeof flags[0], MAX_ARGV = N_FLAGS + 24 };
+
+static const PmLimits compile_limits = {
+	.seconds = 120,
+	.cpu_seconds = 120,
+	.memory = (int64_t)8 << 30,
+	.file_size = (int64_t)64 << 20,
+	.max_output = (int64_t)16 << 20,
+};
+
+/* --- what the key of every kernel starts with -------------------------------------------------------- */
+
+static PmStatus run_compiler(const PmEmuBuilder *b, const char *const *argv, const PmStr *in, PmProcResult *r,
+			     PmErr *err)
+{
+	PmStatus rc = pm_run(argv, in ? in->s : NULL, in ? in->len : 0, &compile_limits, r, err);
+
+	if (rc)
+		return pm_err(
+			err, PM_E_ENV,
+			"The emulated device needs a C++ compiler, but \"%s\" cannot be run; install g++ "
+			"or set PASSMITH_CXX to a compiler.",
+			b->cxx.s);
+	return PM_OK;
+}
+
+static PmStatus add_folder(const char *dir, const char *sub, PmStr *text, PmErr *err)
+{
+	PmStr path = PM_STR_INIT, file = PM_STR_INIT;
+	PmNames names = { 0 };
+	PmStatus rc;
+	size_t i;
+
+	pm_path_join(dir, sub, &path);
+	rc = pm_list_dir(path.s, &names, err);
+	for (i = 0; !rc && i < names.n; i++) {
+		if (!pm_str_ends(names.v[i], ".h") && !pm_str_ends(names.v[i], ".cuh") &&
+		    !pm_str_ends(names.v[i], ".ld"))
+			continue;
+		pm_str_clear(&file);
+		pm_path_join(path.s, names.v[i], &file);
+		pm_str_addf(text, "\n== %s\n", names.v[i]);
+		rc = pm_read_file(file.s, 16 << 20, text, err);
+	}
+	pm_names_release(&names);
+	pm_str_release(&path);
+	pm_str_release(&file);
+	return rc;
+}
+
+PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmErr *err)
+{
+	const char *cxx = getenv("PASSMITH_CXX");
+	PmStr text = PM_STR_INIT, dir = PM_STR_INIT;
+	PmProcResult r = { 0 };
+	PmStatus rc;
+	int i;
+
+	pm_str_init(&b->root);
+	pm_str_init(&b->cache);
+	pm_str_init(&b->cxx);
+	pm_str_add(&b->cxx, cxx && *cxx ? cxx : "g++");
+	rc = pm_root_dir(&b->root, err);
+	if (!rc)
+		rc = pm_cache_dir(&dir, err);
+	if (!rc) {
+		pm_path_join(dir.s, "emu", &b->cache);
+		rc = pm_mkdirs(b->cache.s, err);
+	}
+	if (!rc) {
+		const char *argv[] = { "env", "LC_ALL=C", b->cxx.s, "--version", NULL };
+
+		rc = run_compiler(b, argv, NULL, &r, err);
+		if (!rc && (r.end != PM_PROC_EXITED || r.code != 0))
+			rc = pm_err(err, PM_E_ENV,
+				    "The emulated device needs a C++ compiler, but \"%s --version\" does not "
+				    "work; "
+				    "install g++ or set PASSMITH_CXX to a compiler.",
+				    b->cxx.s);
+		else if (!rc)
+			pm_str_addf(&text, "abi %d\n%s\n%s", PM_EMU_ABI, b->cxx.s, r.out.s);
+		pm_proc_result_release(&r);
+	}
+	for (i = 0; i < N_FLAGS; i++)
+		pm_str_addf(&text, "%s\n", flags[i]);
+	if (!rc)
+		rc = add_folder(b->root.s, "runtime/emu", &text, err);
+	if (!rc)
+		rc = add_folder(b->root.s, "include/passmith", &text, err);
+	pm_sha256_hex(text.s, text.len, b->key);
+	pm_str_release(&text);
+	pm_str_release(&dir);
+	if (rc)
+		pm__emu_builder_close(b);
+	return rc;
+}
+
+void pm__emu_builder_close(PmEmuBuilder *b)
+{
+	pm_str_release(&b->root);
+	pm_str_release(&b->cache);
+	pm_str_release(&b->cxx);
+}
+
+/* --- the translation unit --------------------------------------------------------------------------------
+ */
+
+static const char *c_type(PmDType t)
+{
+	switch (t) {
+	case PM_F32:
+		return "float";
+	case PM_F16:
+		return "__half";
+	case PM_BF16:
+		return "__nv_bfloat16";
+	case PM_F64:
+		return "double";
+	case PM_I64:
+		return "long long";
+	case PM_I32:
+		return "int";
+	case PM_I8:
+		return "signed char";
+	case PM_U8:
+		return "unsigned char";
+	case PM_BOOL:
+		return "bool";
+	default:
+		return NULL;
+	}
+}
+
+/* The label as a file name in messages: no quotes, backslashes or control characters. */
+static void add_file_name(PmStr *out, const char *label)
+{
+	for (; *label; label++)
+		pm_str_addc(out,
+			    *label == '"' || *label == '\\' || (unsigned char)*label < ' ' ? '_' : *label);
+}
+
+static void begin_unit(const PmSource *s, PmStr *out)
+{
+	pm_str_add(out, "#include \"cuda_host.h\"\n#include \"passmith/kernel.cuh\"\n");
+	pm_str_addf(out, "typedef %s T;\n#line 1 \"", c_type(s->type));
+	add_file_name(out, s->label);
+	pm_str_add(out, "\"\n");
+}
+
+static int make_argv(const PmEmuBuilder *b, const char **argv, PmStr *keep)
+{
+	int n = 0, i;
+
+	argv[n++] = "env";
+	argv[n++] = "LC_ALL=C";
+	argv[n++] = b->cxx.s;
+	for (i = 0; i < N_FLAGS; i++)
+		argv[n++] = flags[i];
+	pm_str_addf(keep, "-I%s/runtime/emu", b->root.s);
+	argv[n++] = keep[0].s;
+	pm_str_addf(keep + 1, "-I%s/include", b->root.s);
+	argv[n++] = keep[1].s;
+	pm_str_addf(keep + 2, "-Wl,-T,%s/runtime/emu/shared.ld", b->root.s);
+	return n;
+}
+
+/* Replaces the kernels found in the source by those found behind the preprocessor. */
+static PmStatus scan_preprocessed(const PmEmuBuilder *b, const PmSource *s, PmEmuScan *scan, PmErr *err)
+{
+	const char *argv[MAX_ARGV];
+	PmStr keep[3] = { PM_STR_INIT, PM_STR_INIT, PM_STR_INIT }, unit = PM_STR_INIT;
+	PmProcResult r = { 0 };
+	PmEmuScan after = { .text = PM_STR_INIT };
+	PmStatus rc;
+	size_t i;
+	int n = make_argv(b, argv, keep);
+
+	argv[n++] = "-DPM_EMU_SCAN";
+	argv[n++] = "-E";
+	argv[n++] = "-xc++";
+	argv[n++] = "-";
+	argv[n] = NULL;
+	begin_unit(s, &unit);
+	pm_str_addn(&unit, scan->text.s, scan->text.len);
+	rc = run_compiler(b, argv, &unit, &r, err);
+	/* A source that cannot be preprocessed gets its message from the compilation. */
+	if (!rc && r.end == PM_PROC_EXITED && r.code == 0) {
+		rc = pm__emu_scan(s->label, r.out.s, r.out.len, &after, err);
+		for (i = 0; !rc && i < after.kernels.n; i++)
+			PM_VEC_PUSH(&scan->kernels, after.kernels.v[i]);
+		if (!rc)
+			PM_VEC_RELEASE(&after.kernels);
+	}
+	pm__emu_scan_release(&after);
+	pm_proc_result_release(&r);
+	for (i = 0; i < 3; i++)
+		pm_str_release(&keep[i]);
+	pm_str_release(&unit);
+	return rc;
+}
+
+static void drop_kernels(PmEmuScan *scan)
+{
+	size_t i;
+
+	for (i = 0; i < scan->kernels.n; i++) {
+		free(scan->kernels.v[i].name);
+		free(scan->kernels.v[i].bounds);
+	}
+	PM_VEC_RELEASE(&scan->kernels);
+}
+
+static PmStatus write_unit(const PmEmuBuilder *b, const PmSource *s, PmStr *unit, PmErr *err)
+{
+	PmEmuScan scan = { .text = PM_STR_INIT };
+	size_t n = strlen(s->source), i, entries = 0;
+	PmStatus rc;
+
+	if (!c_type(s->type))
+		return pm_err(err, PM_E_INVALID,
+			      "Kernel '%s' has no element type (%d); give one of dtypes.def.", s->label,
+			      (int)s->type);
+	if (n > PM_EMU_MAX_SOURCE)
+		return pm_err(err, PM_E_LIMIT,
+			      "The source of kernel '%s' has %zu bytes, over the limit of %d.", s->label, n,
+			      PM_EMU_MAX_SOURCE);
+	rc = pm__emu_scan(s->label, s->source, n, &scan, err);
+	if (!rc && scan.conditional) {
+		drop_kernels(&scan);
+		rc = scan_preprocessed(b, s, &scan, err);
+	}
+	if (!rc) {
+		begin_unit(s, unit);
+		pm_str_addn(unit, scan.text.s, scan.text.len);
+		pm_str_add(unit, "\n#line 1 \"the end of the source\"\nPM_EMU_MODULE_BEGIN\n");
+		for (i = 0; i < scan.kernels.n; i++) {
+			if (!scan.kernels.v[i].c_linkage)
+				continue;
+			pm_str_addf(unit, "PM_EMU_ENTRY(%s, (%s)),\n", scan.kernels.v[i].name,
+				    scan.kernels.v[i].bounds ? scan.kernels.v[i].bounds : "0");
+			entries++;
+		}
+		pm_str_add(unit, "PM_EMU_MODULE_END\n");
+	}
+	pm__emu_scan_release(&scan);
+	return rc;
+}
+
+/* --- the compiler's answer ------------------------------------------------------------------------------ */
+
+/* Finds "<file>:<line>:<column>: <mark>" at the start of a line and gives line number and what follows. */
+static const char *find_message(const char *text, const char *file, const char *mark, int *line)
+{
+	const char *at = text, *end;
+	size_t n = file ? strlen(file) : 0;
+
+	for (; at && *at; at = end ? end + 1 : NULL) {
+		const char *found = strstr(at, mark), *colon;
+
+		end = strchr(at, '\n');
+		if (!found || (end && found > end))
+			continue;
+		colon = at;
+		if (file) {
+			if (strncmp(at, file, n) != 0 || at[n] != ':')
+				continue;
+			colon = at + n;
+		}
+		*line = file ? atoi(colon + 1) : 0;
+		return file ? found + strlen(mark) : at;
+	}
+	return NULL;
+}
+
+static PmStatus report(const PmSource *s, const PmProcResult *r, PmErr *err)
+{
+	PmStr file = PM_STR_INIT, why = PM_STR_INIT;
+	const char *text = r->errtext.s, *msg;
+	int line = 0, used = 0;
+	PmStatus rc;
+
+	if (r->end != PM_PROC_EXITED) {
+		pm_proc_describe(r, &why);
+		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: the compiler %s.", s->label,
+			    why.s);
+		pm_str_release(&why);
+		return rc;
+	}
+	add_file_name(&file, s->label);
+	msg = find_message(text, file.s, " error: ", &line);
+	if (msg) {
+		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: line %d: %.*s", s->label, line,
+			    (int)strcspn(msg, "\n"), msg);
+	} else if ((msg = find_message(text, NULL, "error: ", &line)) != NULL) {
+		/* In a header, or in a file that the source names with #line. */
+		find_message(text, file.s, "required from", &used);
+		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: %.*s", s->label,
+			    (int)strcspn(msg, "\n"), msg);
+		if (used)
+			pm_err_ctx(err, "At line %d", used);
+	} else if ((msg = strstr(text, "undefined reference to ")) != NULL) {
+		rc = pm_err(err, PM_E_INVALID,
+			    "Kernel '%s' does not link: %.*s; a kernel may call only its own functions and "
+			    "CUDA's.",
+			    s->label, (int)strcspn(msg, "\n"), msg);
+	} else {
+		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: %.600s", s->label,
+			    *text ? text : "the compiler gave no message");
+	}
+	pm_str_release(&file);
+	return rc;
+}
+
+static PmStatus compile(const PmEmuBuilder *b, const PmSource *s, const PmStr *unit, const char *path,
+			PmErr *err)
+{
+	static unsigned counter;
+	const char *argv[MAX_ARGV];
+	PmStr keep[3] = { PM_STR_INIT, PM_STR_INIT, PM_STR_INIT }, tmp = PM_STR_INIT;
+	PmProcResult r = { 0 };
+	PmStatus rc;
+	int n = make_argv(b, argv, keep), i;
+
+	pm_str_addf(&tmp, "%s.%ld.%u.tmp", path, (long)getpid(), counter++);
+	argv[n++] = "-shared";
+	argv[n++] = "-nostdlib";
+	argv[n++] = "-Wl,-z,defs";
+	argv[n++] = "-Wl,--as-needed";
+	argv[n++] = keep[2].s;
+	argv[n++] = "-xc++";
+	argv[n++] = "-";
+	argv[n++] = "-xnone";
+	argv[n++] = "-lm";
+	argv[n++] = "-lgcc";
+	argv[n++] = "-o";
+	argv[n++] = tmp.s;
+	argv[n] = NULL;
+	rc = run_compiler(b, argv, unit, &r, err);
+	if (!rc) {
+		if (r.end != PM_PROC_EXITED || r.code != 0)
+			rc = report(s, &r, err);
+		else if (rename(tmp.s, path) != 0)
+			rc = pm_err(err, PM_E_IO,
+				    "Cannot put the compiled kernel '%s' into the cache as \"%s\"; check "
+				    "that the "
+				    "folder may be written and has space.",
+				    s->label, path);
+		pm_proc_result_release(&r);
+	}
+	if (rc)
+		unlink(tmp.s);
+	for (i = 0; i < 3; i++)
+		pm_str_release(&keep[i]);
+	pm_str_release(&tmp);
+	return rc;
+}
+
+PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, PmErr *err)
+{
+	PmStr unit = PM_STR_INIT, hashed = PM_STR_INIT;
+	char hex[PM_SHA256_HEX], name[PM_SHA256_HEX + 8];
+	PmStatus rc = write_unit(b, s, &unit, err);
+
+	if (!rc) {
+		pm_str_addf(&hashed, "%s\n", b->key);
+		pm_str_addn(&hashed, unit.s, unit.len);
+		pm_sha256_hex(hashed.s, hashed.len, hex);
+		snprintf(name, sizeof name, "%s.so", hex);
+		pm_path_join(b->cache.s, name, path);
+		if (!pm_path_exists(path->s))
+			rc = compile(b, s, &unit, path->s, err);
+	}
+	pm_str_release(&unit);
+	pm_str_release(&hashed);
+	return rc;
+}
+
+void pm__emu_build_ahead(const PmEmuBuilder *b, const PmSource *src, size_t n, int jobs)
+{
+	pid_t child[64];
+	int i, started = 0;
+
+	if (jobs > 64)
+		jobs = 64;
+	if ((size_t)jobs > n)
+		jobs = (int)n;
+	for (i = 0; i < jobs; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			break; /* what is missing is compiled by the caller */
+		if (pid == 0) {
+			size_t k;
+
+			for (k = (size_t)i; k < n; k += (size_t)jobs) {
+				PmStr path = PM_STR_INIT;
+
+				pm__emu_build(b, &src[k], &path, NULL);
+				pm_str_release(&path);
+			}
+			_exit(0);
+		}
+		child[started++] = pid;
+	}
+	for (i = 0; i < started; i++)
+		while (waitpid(child[i], NULL, 0) < 0)
+			if (i < 0)
+				break;
+}

@@ -1,0 +1,150 @@
+/* emu_priv.h - what the files of the emulated device share: emu_device.c (the interface), emu_buf.c
+ * (guarded memory), emu_scan.c and emu_build.c (source to shared object), emu_run.c (threads and barriers),
+ * emu_fault.c (signals).
+ */
+#ifndef RUNTIME_EMU_PRIV_H
+#define RUNTIME_EMU_PRIV_H
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "runtime/device.h"
+#include "runtime/emu/emu_abi.h"
+#include "runtime/emu_fiber.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	PM_EMU_MAX_THREADS = 1024,        /* of a block */
+	PM_EMU_MAX_STATIC = 48 * 1024,    /* static shared memory of a kernel */
+	PM_EMU_MAX_SMEM = 227 * 1024,     /* static and dynamic shared memory of a block */
+	PM_EMU_MAX_ARGS = 128,            /* of a launch */
+	PM_EMU_GUARD = 64 * 1024,         /* inaccessible bytes on both sides of a buffer */
+	PM_EMU_ALIGN = 16,                /* of a buffer's start */
+	PM_EMU_MAX_SOURCE = 1 << 20,      /* bytes of one source */
+	PM_EMU_PATTERN = (int)0xffc5ffc5, /* fills slack and fresh shared memory: NaN as f32, f16 and bf16 */
+};
+
+/* --- emu_buf.c: memory that ends at an inaccessible page ------------------------------------------- */
+
+typedef struct PmEmuBuf {
+	unsigned char *map; /* guard, pages, guard; NULL = not in use */
+	size_t pages;       /* bytes between the guards */
+	unsigned char *p;   /* the buffer: at the end of the pages, slack below 16 bytes behind it */
+	int64_t bytes;
+	PmBufUse use;
+	int locked; /* its pages are read-only now */
+} PmEmuBuf;
+
+PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, PmEmuBuf *out, PmErr *err);
+void pm__emu_buf_free(PmEmuBuf *b);
+/* Makes the pages read-only (1) or writable (0). */
+PmStatus pm__emu_buf_lock(PmEmuBuf *b, int locked, PmErr *err);
+/* Offset relative to the buffer's start of the first changed byte around it; 0 when all is as it was. */
+int64_t pm__emu_buf_damage(const PmEmuBuf *b);
+/* 1 when the address lies in the buffer or in the guards around it. */
+int pm__emu_buf_covers(const PmEmuBuf *b, const void *addr);
+/* Fills n bytes with PM_EMU_PATTERN. */
+void pm__emu_poison(unsigned char *p, size_t n);
+
+/* --- emu_scan.c: what must be known or changed before compiling -------------------------------------- */
+
+typedef struct PmEmuName {
+	char *name;
+	char *bounds; /* first argument of __launch_bounds__ as written, or NULL */
+	int c_linkage;
+} PmEmuName;
+
+typedef struct PmEmuScan {
+	PmStr text; /* the source with `extern __shared__` declarations rewritten, lines kept */
+	PM_VEC(PmEmuName) kernels;
+	int conditional; /* kernels may depend on macros: scan the preprocessed text for their names */
+} PmEmuScan;
+
+PmStatus pm__emu_scan(const char *label, const char *src, size_t n, PmEmuScan *out, PmErr *err);
+void pm__emu_scan_release(PmEmuScan *s);
+
+/* --- emu_build.c: source to shared object, cached ---------------------------------------------------- */
+
+typedef struct PmEmuBuilder {
+	PmStr root, cache; /* folders */
+	PmStr cxx;         /* the compiler */
+	char key[65];      /* hash of compiler, flags, shim and prelude */
+} PmEmuBuilder;
+
+PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmErr *err);
+void pm__emu_builder_close(PmEmuBuilder *b);
+/* Appends the path of the shared object of `s`, compiling it when the cache has none. */
+PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, PmErr *err);
+/* Compiles what the cache lacks with up to `jobs` processes. Errors are left for pm__emu_build to report. */
+void pm__emu_build_ahead(const PmEmuBuilder *b, const PmSource *src, size_t n, int jobs);
+
+/* --- emu_run.c: one launch --------------------------------------------------------------------------- */
+
+typedef struct PmEmuThread {
+	PmFiber *fiber; /* while it waits */
+	unsigned long long value, result;
+	const char *file;
+	uint32_t mask;
+	int arg, line;
+	uint8_t state, op;
+} PmEmuThread;
+
+typedef struct PmEmuFault {
+	int signal; /* 0 = none */
+	int wild;   /* the hardware gave no address */
+	int write;  /* 1 write, 0 read, -1 not known */
+	const void *addr;
+} PmEmuFault;
+
+typedef struct PmEmuRun {
+	const PmEmuModule *module;
+	const PmEmuEntry *entry;
+	void *const *args;
+	const char *label;
+	unsigned char *dyn; /* dynamic shared memory and its bytes */
+	uint32_t smem;
+	uint64_t order; /* changes in which direction threads of a block take turns */
+
+	int n, next, done; /* threads of the block: all, started, ended */
+	int step;          /* +1 or -1: in which direction threads start */
+	int cur;           /* the running thread */
+	PmEmuThread t[PM_EMU_MAX_THREADS];
+	PmEmu3 index[PM_EMU_MAX_THREADS];
+	int queue[PM_EMU_MAX_THREADS], head, ready; /* threads that may go on, oldest first */
+	uint32_t live[PM_EMU_MAX_THREADS / 32], waiting[PM_EMU_MAX_THREADS / 32]; /* lanes of each warp */
+	int arrived, votes, bar_kind, bar_line;                                   /* the block's barrier */
+	const char *bar_file;
+
+	PmFiber *main, *fiber; /* the caller; who runs */
+	PM_VEC(PmFiber *) fibers;
+	PM_VEC(PmFiber *) idle;
+	int failed;
+	PmEmuFault fault;
+	PmErr err;
+} PmEmuRun;
+
+PmEmuRun *pm__emu_run_new(void);
+void pm__emu_run_free(PmEmuRun *r);
+/* Runs all blocks. A fault is left in r->fault for the caller, who knows the buffers (PM_E_DEVICE). */
+PmStatus pm__emu_run(PmEmuRun *r, const uint32_t grid[3], const uint32_t block[3], PmErr *err);
+/* "block (0,0,0) thread (5,0,0)" of the running thread. */
+enum { PM_EMU_WHERE = 128 };
+const char *pm__emu_where(const PmEmuRun *r, char out[PM_EMU_WHERE]);
+
+/* --- emu_fault.c: signals while a kernel runs ----------------------------------------------------------- */
+
+typedef struct PmEmuSignals {
+	struct sigaction old[4];
+	stack_t old_stack;
+	void *stack;
+} PmEmuSignals;
+
+/* Between enter and leave, a fault of this thread ends the run that is given. */
+PmStatus pm__emu_signals_open(PmEmuSignals *s, PmErr *err);
+void pm__emu_signals_close(PmEmuSignals *s);
+void pm__emu_signals_enter(PmEmuSignals *s, PmEmuRun *r);
+void pm__emu_signals_leave(PmEmuSignals *s);
+
+#endif

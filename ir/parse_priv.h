@@ -80,6 +80,8 @@ PmStatus pm__text_string(PmParser *ps, const PmTok *t, const char **out, size_t 
 /* Takes an identifier or a quoted string as a name: not empty unless `empty_ok`, no zero byte, at most
  * PM_MAX_NAME bytes. */
 PmStatus pm__text_name(PmParser *ps, const char *what, int empty_ok, const char **out);
+/* Takes a quoted string of any length without zero bytes. */
+PmStatus pm__text_value(PmParser *ps, const char *what, const char **out);
 /* Takes an integer / an integer or float token. */
 PmStatus pm__text_int(PmParser *ps, const char *what, int64_t *out);
 PmStatus pm__text_float(PmParser *ps, const char *what, int single, double *out);

@@ -248,7 +248,8 @@ PmStatus pm_rewrite_check(const PmGraph *before, const PmGraph *after, PmErr *er
 	for (size_t i = 0; i < pm_graph_n_outputs(before); i++)
 		if (strcmp(pm_value_name(before, pm_graph_output(before, i)),
 			   pm_value_name(after, pm_graph_output(after, i))))
-			return pm_err(err, PM_E_INVALID, "Output %zu of the rewritten graph has another name.", i);
+			return pm_err(err, PM_E_INVALID,
+				      "Output %zu of the rewritten graph has another name.", i);
 	st = pm_graph_clone(before, &a, err);
 	if (!st)
 		st = pm_graph_clone(after, &b, err);

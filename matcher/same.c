@@ -186,11 +186,7 @@ static PmStatus walk(Walk *w)
 			st = differ(w, a, "the graph input has another name or type");
 	}
 	for (size_t i = 0; i < pm_graph_n_outputs(w->b) && !st; i++) {
-		PmValue a = pm_graph_output(w->a, i), b = pm_graph_output(w->b, i);
-
-		if (strcmp(pm_value_name(w->a, a), pm_value_name(w->b, b)))
-			st = differ(w, a, "the graph output has another name");
-		PM_VEC_PUSH(&w->work, ((Pair){ a, b }));
+		PM_VEC_PUSH(&w->work, ((Pair){ pm_graph_output(w->a, i), pm_graph_output(w->b, i) }));
 	}
 	while (!st && w->work.n) {
 		Pair p = w->work.v[--w->work.n];
@@ -249,6 +245,11 @@ PmStatus pm_rewrite_check(const PmGraph *before, const PmGraph *after, PmErr *er
 			      "The rewritten graph has %zu inputs and %zu outputs, the original %zu and %zu.",
 			      pm_graph_n_inputs(after), pm_graph_n_outputs(after), pm_graph_n_inputs(before),
 			      pm_graph_n_outputs(before));
+	for (size_t i = 0; i < pm_graph_n_outputs(before); i++)
+		if (strcmp(pm_value_name(before, pm_graph_output(before, i)),
+			   pm_value_name(after, pm_graph_output(after, i))))
+			return pm_err(err, PM_E_INVALID,
+				      "Output %zu of the rewritten graph has another name.", i);
 	st = pm_graph_clone(before, &a, err);
 	if (!st)
 		st = pm_graph_clone(after, &b, err);

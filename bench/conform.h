@@ -40,7 +40,7 @@ PmStatus pm_conform_case(const char *folder, PmCase *out, PmErr *err);
 PmStatus pm_conform_run(const char *folder, PmConform *out, PmErr *err);
 void pm_conform_release(PmConform *c);
 
-/* Per operator of the table, in its order; then "(several)" and, summed, operators that are not in it. */
+/* Per ONNX operator of the table, in its order; then "(several)" and, summed, operators that are not in it. */
 typedef struct PmConformRow {
 	const char *op;
 	int run, passed, failed, skipped;

@@ -74,7 +74,7 @@ static PmStatus add_folder(const char *dir, const char *sub, PmStr *text, PmErr 
 	rc = pm_list_dir(path.s, &names, err);
 	for (i = 0; !rc && i < names.n; i++) {
 		if (!pm_str_ends(names.v[i], ".h") && !pm_str_ends(names.v[i], ".cuh") &&
-		    !pm_str_ends(names.v[i], ".ld"))
+		    !pm_str_ends(names.v[i], ".inc") && !pm_str_ends(names.v[i], ".ld"))
 			continue;
 		pm_str_clear(&file);
 		pm_path_join(path.s, names.v[i], &file);

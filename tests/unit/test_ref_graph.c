@@ -123,6 +123,55 @@ static void cast_rounds_in_the_middle(void **state)
 	pm_graph_free(g);
 }
 
+static void a_result_may_be_an_output_twice(void **state)
+{
+	PmGraph *g = parse("g (float[1] x) => (y, y)\n{\n  y = Neg (x)\n}\n");
+	double v = 5;
+	PmTensor x = vector(PM_F32, &v, 1), out[2];
+
+	(void)state;
+	assert_int_equal(pm_ref_run(g, &x, 1, out, 2, NULL), PM_OK);
+	assert_true(pm_tensor_get(&out[0], 0) == -5 && pm_tensor_get(&out[1], 0) == -5);
+	pm_tensor_release(&out[0]);
+	pm_tensor_release(&out[1]);
+	pm_tensor_release(&x);
+	pm_graph_free(g);
+}
+
+/* Every integer operator wraps, not only the output: 100 + 100 is -56 in int8 for whoever reads it next. */
+static void integers_wrap_at_every_node(void **state)
+{
+	PmGraph *g = parse("g (int8[2] x, int8[1,2] a, int8[2,1] b) => (s, m, e, p)\n"
+			   "{\n"
+			   "  s8 = ReduceSum <axes: ints = [0]> (x)\n  s = Cast <to: int = 6> (s8)\n"
+			   "  m8 = MatMul (a, b)\n  m = Cast <to: int = 6> (m8)\n"
+			   "  e8 = Add (x, x)\n  e = Cast <to: int = 6> (e8)\n"
+			   "  p8 = Gemm (a, b)\n  p = Cast <to: int = 6> (p8)\n"
+			   "}\n");
+	double v[] = { 100, 100 };
+	int64_t row[] = { 1, 2 }, column[] = { 2, 1 };
+	PmTensor in[3], out[4];
+	PmType t;
+	int k;
+
+	(void)state;
+	for (k = 0; k < 3; k++) {
+		in[k] = vector(PM_I8, v, 2);
+		t = k ? pm_type(PM_I8, 2, k == 1 ? row : column) : in[k].type;
+		in[k].type = t;
+	}
+	assert_int_equal(pm_ref_run(g, in, 3, out, 4, NULL), PM_OK);
+	assert_int_equal(pm_tensor_get_i(&out[0], 0), -56);
+	assert_int_equal(pm_tensor_get_i(&out[1], 0), 20000 % 256);
+	assert_int_equal(pm_tensor_get_i(&out[2], 1), -56);
+	assert_int_equal(pm_tensor_get_i(&out[3], 0), 20000 % 256);
+	for (k = 0; k < 4; k++)
+		pm_tensor_release(&out[k]);
+	for (k = 0; k < 3; k++)
+		pm_tensor_release(&in[k]);
+	pm_graph_free(g);
+}
+
 static void bad_inputs_are_named(void **state)
 {
 	PmGraph *g = parse("g (float[2] x) => (float[2] y)\n{\n  y = Relu (x)\n}\n");
@@ -292,6 +341,8 @@ int main(void)
 		cmocka_unit_test(inputs_and_constants_may_be_outputs),
 		cmocka_unit_test(nothing_is_rounded_before_the_output),
 		cmocka_unit_test(cast_rounds_in_the_middle),
+		cmocka_unit_test(a_result_may_be_an_output_twice),
+		cmocka_unit_test(integers_wrap_at_every_node),
 		cmocka_unit_test(bad_inputs_are_named),
 		cmocka_unit_test(absent_constants_are_named),
 		cmocka_unit_test(opaque_nodes_are_refused_by_name),

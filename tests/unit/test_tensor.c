@@ -95,6 +95,10 @@ static void stores_round_truncate_and_wrap(void **state)
 	assert_true(pm_tensor_get_i(&i64, 0) == ((int64_t)1 << 53) + 1);
 	pm_tensor_set(&i64, 0, INFINITY);
 	assert_true(pm_tensor_get_i(&i64, 0) == INT64_MAX);
+	pm_tensor_set(&i64, 0, 9223372036854775808.0); /* one past the end */
+	assert_true(pm_tensor_get_i(&i64, 0) == INT64_MAX);
+	pm_tensor_set(&i64, 0, -9223372036854775808.0);
+	assert_true(pm_tensor_get_i(&i64, 0) == INT64_MIN);
 	pm_tensor_set(&i64, 0, NAN);
 	assert_true(pm_tensor_get_i(&i64, 0) == 0);
 	pm_tensor_set_i(&i32, 0, (int64_t)INT32_MAX + 1);

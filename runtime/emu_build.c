@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "base/proc.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -301,7 +302,7 @@ static const char *find_message(const char *text, const char *file, const char *
 			continue;
 		colon = at;
 		if (file) {
-			if (strncmp(at, file, n) != 0 || at[n] != ':')
+			if (strncmp(at, file, n) != 0 || at[n] != ':' || !isdigit((unsigned char)at[n + 1]))
 				continue;
 			colon = at + n;
 		}
@@ -315,7 +316,7 @@ static PmStatus report(const PmSource *s, const PmProcResult *r, PmErr *err)
 {
 	PmStr file = PM_STR_INIT, why = PM_STR_INIT;
 	const char *text = r->errtext.s, *msg;
-	int line = 0, used = 0;
+	int line = 0;
 	PmStatus rc;
 
 	if (r->end != PM_PROC_EXITED) {
@@ -336,12 +337,19 @@ static PmStatus report(const PmSource *s, const PmProcResult *r, PmErr *err)
 			    "CUDA's.",
 			    s->label, (int)strcspn(msg, "\n"), msg);
 	} else if ((msg = find_message(text, NULL, "error: ", &line)) != NULL) {
-		/* In a header, or in a file that the source names with #line. */
-		find_message(text, file.s, "required from", &used);
-		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: %.*s", s->label,
-			    (int)strcspn(msg, "\n"), msg);
-		if (used)
-			pm_err_ctx(err, "At line %d", used);
+		/* In a header - then a line near it says where the source used it - or in a file that the
+		 * source names with #line. */
+		const char *what = strstr(msg, "error: ") + 7, *end = msg + strcspn(msg, ":"), *base = end;
+
+		while (base > msg && base[-1] != '/')
+			base--;
+		if (find_message(text, file.s, ":", &line))
+			rc = pm_err(err, PM_E_INVALID,
+				    "Kernel '%s' does not compile: line %d: %.*s (reported in %.*s)",
+				    s->label, line, (int)strcspn(what, "\n"), what, (int)(end - base), base);
+		else
+			rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: %.*s", s->label,
+				    (int)strcspn(msg, "\n"), msg);
 	} else {
 		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: %.600s", s->label,
 			    *text ? text : "the compiler gave no message");

@@ -120,8 +120,5 @@ template <class To, class From> PM_EMU_INLINE To pm_emu_bits(const From &from)
 	return to;
 }
 
-#include "cuda_atomic.h"
-#include "cuda_entry.h"
-#include "cuda_math.h"
 #endif
 #endif

@@ -331,7 +331,7 @@ static void errors_in_the_prelude_name_the_line_that_used_it(void **state)
 	(void)state;
 	does_not_compile("struct Odd {};\nextern \"C\" __global__ void k(float *y, float *x)\n{\n"
 			 "\tOdd o = pm_warp_max(Odd());\n}\n",
-			 PM_E_INVALID, WORDS("At line 4"));
+			 PM_E_INVALID, WORDS("does not compile: line 4: ", "kernel.cuh"));
 }
 
 static void what_a_gpu_lacks_is_not_there(void **state)

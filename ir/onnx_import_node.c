@@ -325,6 +325,9 @@ static PmStatus draft_operands(PmDraft *d, PmErr *err)
 	}
 	while (d->n_in && !d->in[d->n_in - 1].id)
 		d->n_in--;
+	if (!st && (!d->n_in || !d->in[0].id))
+		st = pm_err(err, PM_E_INVALID, "Operand 0 of %s is omitted but required; fix the model.",
+			    d->where.s);
 	d->n_out = np->n_output;
 	while (d->n_out && !*np->output[d->n_out - 1])
 		d->n_out--;

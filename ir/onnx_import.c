@@ -10,26 +10,36 @@
 
 #define MAX_FILE     ((size_t)2 << 30)
 #define GRAPH_BUDGET ((size_t)8 << 30)
-enum { MAX_META_KEYS = 4096 };
+enum { MAX_META_KEYS = 4096, MAX_DOMAINS = 256 };
 
-static PmStatus check_opsets(const Onnx__ModelProto *m, PmOnnxReport *r, PmErr *err)
+PmStatus pm__import_check_opsets(Onnx__OperatorSetIdProto **v, size_t n, int64_t *opset, PmErr *err)
 {
-	size_t i;
+	size_t i, k;
 
-	r->ir_version = m->ir_version;
-	r->opset = 0;
-	for (i = 0; i < m->n_opset_import; i++) {
-		const char *domain = m->opset_import[i]->domain;
+	*opset = 0;
+	if (n > MAX_DOMAINS)
+		return pm_err(err, PM_E_LIMIT,
+			      "There are %zu operator sets imported and at most %d are read; drop some.", n,
+			      MAX_DOMAINS);
+	for (i = 0; i < n; i++) {
+		const char *domain = pm__onnx_domain_name(v[i]->domain);
 
-		if (!domain || !*domain || strcmp(domain, "ai.onnx") == 0)
-			r->opset = m->opset_import[i]->version;
+		for (k = 0; k < i; k++) {
+			if (strcmp(pm__onnx_domain_name(v[k]->domain), domain) == 0)
+				return pm_err(err, PM_E_INVALID,
+					      "The operators of the domain '%.100s' are imported twice; "
+					      "import them once.",
+					      domain);
+		}
+		if (!*domain)
+			*opset = v[i]->version;
 	}
-	if (r->opset && (r->opset < PM_ONNX_MIN_OPSET || r->opset > PM_ONNX_MAX_OPSET))
+	if (*opset && (*opset < PM_ONNX_MIN_OPSET || *opset > PM_ONNX_MAX_OPSET))
 		return pm_err(err, PM_E_UNSUPPORTED,
 			      "The model uses opset %lld and opsets %d to %d are read; convert it with "
 			      "ONNX's version "
 			      "converter.",
-			      (long long)r->opset, PM_ONNX_MIN_OPSET, PM_ONNX_MAX_OPSET);
+			      (long long)*opset, PM_ONNX_MIN_OPSET, PM_ONNX_MAX_OPSET);
 	return PM_OK;
 }
 
@@ -128,7 +138,10 @@ PmStatus pm__import_finish(PmImport *im, PmErr *err)
 
 static PmStatus build(PmImport *im, Onnx__ModelProto *m, PmErr *err)
 {
-	PmStatus st = check_opsets(m, im->report, err);
+	PmStatus st;
+
+	im->report->ir_version = m->ir_version;
+	st = pm__import_check_opsets(m->opset_import, m->n_opset_import, &im->report->opset, err);
 
 	if (!st && !m->graph)
 		st = pm_err(err, PM_E_INVALID,
@@ -178,6 +191,17 @@ static PmStatus import_bytes(const void *p, size_t n, const char *path, const Pm
 	return PM_OK;
 }
 
+/* Names come from the file and may hold anything: a message stays one line. */
+static void one_line(PmErr *err)
+{
+	char *c;
+
+	for (c = err->text; *c; c++) {
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	}
+}
+
 /* Fills in what callers may leave out, checks the size, names the model in front of a sentence. */
 static PmStatus import_labelled(const void *p, size_t n, const char *label, const char *path,
 				const PmOnnxOpts *opts, PmGraph **out, PmOnnxReport *report, PmErr *err)
@@ -205,8 +229,10 @@ static PmStatus import_labelled(const void *p, size_t n, const char *label, cons
 			    n, max);
 	else
 		st = import_bytes(p, n, path, opts, out, report, err);
-	if (st)
+	if (st) {
 		pm_err_ctx(err, "%.300s", label);
+		one_line(err);
+	}
 	return st;
 }
 

@@ -15,24 +15,36 @@ static const char *text(const char *s)
 
 /* ---- names ---- */
 
-int64_t pm__scope_opset(const PmOnnxScope *sc, const char *domain)
+const char *pm__onnx_domain_name(const char *domain)
 {
-	size_t i;
-
-	for (; sc; sc = sc->caller) {
-		for (i = 0; i < sc->n_opsets; i++) {
-			const char *d = text(sc->opsets[i]->domain);
-
-			if (strcmp(strcmp(d, "ai.onnx") == 0 ? "" : d, domain) == 0)
-				return sc->opsets[i]->version;
-		}
-	}
-	return 0;
+	return strcmp(text(domain), "ai.onnx") == 0 ? "" : text(domain);
 }
 
 const char *pm__onnx_domain(const Onnx__NodeProto *np)
 {
-	return strcmp(text(np->domain), "ai.onnx") == 0 ? "" : text(np->domain);
+	return pm__onnx_domain_name(np->domain);
+}
+
+static int64_t own_opset(const PmOnnxScope *sc, const char *domain)
+{
+	size_t i;
+
+	for (i = 0; i < sc->n_opsets; i++) {
+		if (strcmp(pm__onnx_domain_name(sc->opsets[i]->domain), domain) == 0)
+			return sc->opsets[i]->version;
+	}
+	return 0;
+}
+
+/* A function says which opset its body is written in; of other domains the model has one version. */
+int64_t pm__scope_opset(const PmOnnxScope *sc, const char *domain)
+{
+	int64_t up = *domain && sc->caller ? pm__scope_opset(sc->caller, domain) : 0;
+
+	if (up)
+		return up;
+	up = own_opset(sc, domain);
+	return up || !sc->caller ? up : pm__scope_opset(sc->caller, domain);
 }
 
 const char *pm__import_final_name(PmImport *im, const PmOnnxScope *sc, const char *name)
@@ -313,6 +325,9 @@ static PmStatus draft_operands(PmDraft *d, PmErr *err)
 	}
 	while (d->n_in && !d->in[d->n_in - 1].id)
 		d->n_in--;
+	if (!st && (!d->n_in || !d->in[0].id))
+		st = pm_err(err, PM_E_INVALID, "Operand 0 of %s is omitted but required; fix the model.",
+			    d->where.s);
 	d->n_out = np->n_output;
 	while (d->n_out && !*np->output[d->n_out - 1])
 		d->n_out--;
@@ -358,6 +373,12 @@ static PmStatus import_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, 
 	    strlen(text(np->name)) > PM_MAX_NAME)
 		return pm_err(err, PM_E_LIMIT, "A name at %s has more than %d bytes; shorten it.", w.s,
 			      PM_MAX_NAME);
+	if (strchr(np->op_type, ':') || strchr(domain, ':'))
+		return pm_err(err, PM_E_UNSUPPORTED,
+			      "The operator type or domain at %s has a ':', which the text form of graphs "
+			      "cannot say; "
+			      "rename it.",
+			      w.s);
 	if (strcmp(domain, PM_ONNX_KERNEL_DOMAIN) == 0 && strcmp(np->op_type, "Kernel") == 0)
 		return import_kernel(im, sc, np, index, err);
 	if (*domain)

@@ -41,7 +41,7 @@ typedef struct PmEvalRecord {
 	PmScoreOutput *outputs; /* owned: worst over all input classes */
 	int smallest_t;         /* PM_T_NEVER when it never passes or was not compared */
 	PmWorst worst;          /* of the worst output; index -1 when nothing differs */
-	char worst_where[160];  /* "output 'y', inputs normal, alternative 0" */
+	char worst_where[256];  /* "output 'y', inputs normal, alternative 0" */
 	/* speed */
 	int measured; /* 0: modelled by a profile */
 	double baseline_seconds, candidate_seconds;
@@ -70,6 +70,9 @@ void pm_eval_report_release(PmEvalReport *r);
 PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEvalOpts *opts, PmEvalRecord *out,
 			PmErr *err);
 void pm_eval_record_release(PmEvalRecord *r);
+/* Starts a report: hashes the pass and makes room for n records, which the caller fills. */
+PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, const PmEvalOpts *opts,
+			      PmErr *err);
 /* Scores records gathered one by one (fills score and fast1). */
 PmStatus pm_eval_score(PmEvalReport *r, PmErr *err);
 

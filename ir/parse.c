@@ -532,16 +532,12 @@ static PmStatus pairs(PmParser *ps, int ints, Header *keep)
 		const char *key, *value = "";
 		int64_t number;
 
-		if (ps->lex.tok.kind != PM_TOK_STR)
-			return pm__text_expected(ps, "a key in quotes");
-		st = pm__text_name(ps, "a key", 1, &key);
+		st = pm__text_value(ps, "a key in quotes", &key);
 		if (st == PM_OK)
 			st = pm__text_want(ps, ':', "':' after the key");
-		if (st == PM_OK && !ints && ps->lex.tok.kind != PM_TOK_STR)
-			st = pm__text_expected(ps, "a string");
 		if (st == PM_OK)
 			st = ints ? pm__text_int(ps, "a version number", &number)
-				  : pm__text_name(ps, "a string", 1, &value);
+				  : pm__text_value(ps, "a string", &value);
 		if (st == PM_OK && keep && keep->meta.n == 2 * PM_TEXT_MAX_META)
 			st = pm__text_fail(ps, &ps->lex.tok, PM_E_LIMIT,
 					   "the header has more than %d properties", (int)PM_TEXT_MAX_META);
@@ -582,10 +578,8 @@ static PmStatus header(PmParser *ps, Header *h)
 			return st;
 		if (is_int)
 			st = pm__text_int(ps, "an integer", &number);
-		else if (is_str && ps->lex.tok.kind != PM_TOK_STR)
-			st = pm__text_expected(ps, "a string");
 		else if (is_str)
-			st = pm__text_name(ps, "a string", 1, &text);
+			st = pm__text_value(ps, "a string", &text);
 		else
 			st = pairs(ps, pm__text_tok_is(&key, "opset_import"),
 				   pm__text_tok_is(&key, "metadata_props") ? h : NULL);

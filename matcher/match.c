@@ -40,6 +40,7 @@ typedef struct Matcher {
 	const PmPattern *p;
 	PmMatched *m;
 	PmMiss miss;
+	int close; /* see closeness() */
 	Goal goal[MAX_GOALS];
 	Choice choice[MAX_CHOICES];
 	uint32_t n_goals, n_choices;
@@ -50,9 +51,22 @@ typedef struct Matcher {
 	uint32_t todo; /* first goal + 1 */
 } Matcher;
 
+/* Of two failures after the same number of operators, the one that tells more: the right operator with the
+ * wrong details, then another operator, then no operator at all. */
+static int closeness(const Matcher *x, PmMissKind kind, PmValue v)
+{
+	if (kind != PM_MISS_OP)
+		return 2;
+	return pm_value_def(x->g, v, NULL).id != 0;
+}
+
 static int miss(Matcher *x, PmMissKind kind, const Goal *goal, uint32_t attr, PmValue other)
 {
-	if (x->miss.kind == PM_MISS_NONE || x->depth > x->miss.depth) {
+	int close = closeness(x, kind, goal->value);
+
+	if (x->miss.kind == PM_MISS_NONE || x->depth > x->miss.depth ||
+	    (x->depth == x->miss.depth && close > x->close)) {
+		x->close = close;
 		x->miss.kind = kind;
 		x->miss.depth = x->depth;
 		x->miss.pat = goal->pat;
@@ -250,6 +264,14 @@ static int match_num(Matcher *x, const Goal *goal, const PmPatternNode *pn)
 	return miss(x, PM_MISS_NUM, goal, 0, (PmValue){ 0 });
 }
 
+static void keep(Matcher *x, const Goal *goal, const PmPatternNode *pn)
+{
+	PmNode n = pm_value_def(x->g, goal->value, NULL);
+
+	if (pn->flags & PM_PF_KEEP && n.id && x->m->n_kept < PM_MAX_MATCH_NODES)
+		x->m->kept[x->m->n_kept++] = n;
+}
+
 static void add_node(Matcher *x, const Goal *goal, const PmPatternNode *pn, PmNode n)
 {
 	PmMatched *m = x->m;
@@ -259,8 +281,7 @@ static void add_node(Matcher *x, const Goal *goal, const PmPatternNode *pn, PmNo
 		;
 	if (i == m->n_nodes && i < PM_MAX_MATCH_NODES)
 		m->node[m->n_nodes++] = n;
-	if (pn->flags & PM_PF_KEEP && m->n_kept < PM_MAX_MATCH_NODES)
-		m->kept[m->n_kept++] = goal->value;
+	keep(x, goal, pn);
 }
 
 /* Operands that are there: omitted ones at the end do not count. */
@@ -324,8 +345,7 @@ static int match_goal(Matcher *x, uint32_t gi, uint32_t alt, const Mark *before)
 	case PM_PK_NUM:
 		return match_num(x, &goal, pn);
 	case PM_PK_ALT:
-		if (pn->flags & PM_PF_KEEP && x->m->n_kept < PM_MAX_MATCH_NODES)
-			x->m->kept[x->m->n_kept++] = goal.value;
+		keep(x, &goal, pn);
 		if ((alt + 1 < pn->n_in && !choose(x, gi, alt + 1, before)) ||
 		    !put(x, pn->in[alt], goal.value, goal.user, goal.operand))
 			return miss(x, PM_MISS_BUDGET, &goal, 0, (PmValue){ 0 });
@@ -340,8 +360,7 @@ static int match_goal(Matcher *x, uint32_t gi, uint32_t alt, const Mark *before)
 				return match_op(x, gi, 0, before);
 			}
 		}
-		if (pn->flags & PM_PF_KEEP && x->m->n_kept < PM_MAX_MATCH_NODES)
-			x->m->kept[x->m->n_kept++] = goal.value;
+		keep(x, &goal, pn);
 		if (!put(x, pn->in[0], goal.value, goal.user, goal.operand))
 			return miss(x, PM_MISS_BUDGET, &goal, 0, (PmValue){ 0 });
 		return 1;
@@ -360,10 +379,10 @@ static int in_values(const PmValue *v, uint32_t n, PmValue x)
 	return 0;
 }
 
-static int in_nodes(const PmMatched *m, PmNode n)
+static int in_nodes(const PmNode *v, uint32_t count, PmNode n)
 {
-	for (uint32_t i = 0; i < m->n_nodes; i++)
-		if (m->node[i].id == n.id)
+	for (uint32_t i = 0; i < count; i++)
+		if (v[i].id == n.id)
 			return 1;
 	return 0;
 }
@@ -375,7 +394,7 @@ static int escapes(const Matcher *x, PmValue v, PmNode *who)
 	if (pm_value_is_output(x->g, v))
 		return 1;
 	for (PmUse u = pm_value_first_use(x->g, v); u.slot; u = pm_use_next(x->g, u))
-		if (!in_nodes(x->m, u.node)) {
+		if (!in_nodes(x->m->node, x->m->n_nodes, u.node)) {
 			*who = u.node;
 			return 1;
 		}
@@ -393,7 +412,8 @@ static int finish(Matcher *x)
 		for (size_t k = 0; k < pm_node_n_out(x->g, m->node[i]); k++) {
 			PmValue v = pm_node_out(x->g, m->node[i], k);
 
-			if (v.id == m->root.id || in_values(m->kept, m->n_kept, v) || !escapes(x, v, &who))
+			if (v.id == m->root.id || in_nodes(m->kept, m->n_kept, m->node[i]) ||
+			    !escapes(x, v, &who))
 				continue;
 			if (in_values(x->as, x->n_as, v) && m->n_open < PM_MAX_MATCH_NODES) {
 				m->open[m->n_open++] = v;
@@ -476,6 +496,7 @@ int pm_match(const PmGraph *g, const PmPattern *p, PmValue root, PmMatched *m, P
 	x.p = p;
 	x.m = m;
 	x.miss = (PmMiss){ 0 };
+	x.close = 0;
 	x.n_goals = x.n_choices = x.bound = x.n_as = x.depth = x.steps = x.todo = 0;
 	m->root = root;
 	m->n_nodes = m->n_kept = m->n_open = 0;

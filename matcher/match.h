@@ -1,8 +1,8 @@
 /* match.h - matching one pattern at one value of a graph: a goal stack with backtracking and a step budget.
  *
  * Strict: exact operand counts, attributes that are not mentioned hold their defaults, and results of matched
- * nodes are used by matched nodes only. Excepted from the last rule are the root, values in a KEEP (their
- * nodes stay), and values named by AS (the rewrite must then replace them: PmMatched.open).
+ * nodes are used by matched nodes only. Excepted from the last rule are the root, results of nodes in a
+ * KEEP (these stay), and values named by AS (the rewrite must then replace them: PmMatched.open).
  */
 #ifndef MATCHER_MATCH_H
 #define MATCHER_MATCH_H
@@ -20,7 +20,7 @@ typedef struct PmMatched {
 	PmValue slot[PM_MAX_SLOTS];
 	uint32_t n_nodes, n_kept, n_open;
 	PmNode node[PM_MAX_MATCH_NODES];  /* in no particular order */
-	PmValue kept[PM_MAX_MATCH_NODES]; /* values whose node may stay */
+	PmNode kept[PM_MAX_MATCH_NODES];  /* in a KEEP: may stay, so their results may be used outside */
 	PmValue open[PM_MAX_MATCH_NODES]; /* named by AS and used outside */
 } PmMatched;
 

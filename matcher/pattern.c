@@ -319,7 +319,7 @@ static PmStatus copy_node(PmPattern *p, const PmPat *src, int depth, uint32_t *o
 PmStatus pm_pattern_copy(const PmPat *root, PmPattern **out, PmErr *err)
 {
 	PmPattern *p = pm__pattern_new();
-	uint32_t id;
+	uint32_t id = 0;
 	PmStatus st = root ? copy_node(p, root, 0, &id, err)
 			   : pm_err(err, PM_E_INVALID, "There is no pattern.");
 

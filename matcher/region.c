@@ -43,13 +43,17 @@ static int value_in(const PmValue *v, size_t n, PmValue x)
 	return 0;
 }
 
-int pm__set_has(const PmSession *s, const PmNodeSet *set, PmNode n)
+static int node_in(const PmNode *v, size_t n, PmNode x)
 {
-	(void)s;
-	for (size_t i = 0; i < set->node.n; i++)
-		if (set->node.v[i].id == n.id)
+	for (size_t i = 0; i < n; i++)
+		if (v[i].id == x.id)
 			return 1;
 	return 0;
+}
+
+int pm__set_has(const PmNodeSet *set, PmNode n)
+{
+	return node_in(set->node.v, set->node.n, n);
 }
 
 /* Sorts by execution position; sets are small, and nearly sorted already. */
@@ -75,7 +79,7 @@ static int used_outside(const PmSession *s, PmValue v, uint32_t stamp)
 	return 0;
 }
 
-void pm__set_close(PmSession *s, const PmNode *node, size_t n, PmValue root, const PmValue *kept,
+void pm__set_close(PmSession *s, const PmNode *node, size_t n, PmValue root, const PmNode *kept,
 		   size_t n_kept, PmNodeSet *set)
 {
 	uint32_t stamp = new_stamp(s);
@@ -101,7 +105,7 @@ void pm__set_close(PmSession *s, const PmNode *node, size_t n, PmValue root, con
 		for (size_t k = 0; k < pm_node_n_out(s->g, x); k++) {
 			PmValue v = pm_node_out(s->g, x, k);
 
-			if (v.id == root.id || (!value_in(kept, n_kept, v) && used_outside(s, v, stamp)))
+			if (v.id == root.id || (!node_in(kept, n_kept, x) && used_outside(s, v, stamp)))
 				PM_VEC_PUSH(&set->out, v);
 		}
 	}

@@ -91,7 +91,7 @@ static PmStatus take_outs(PmRewriter *rw, const PmKernelSpec *k)
 	for (uint32_t i = 0; i < rw->n_out; i++) {
 		PmNode def = pm_value_def(s->g, rw->out[i], NULL);
 
-		if (!def.id || !pm__set_has(s, rw->set, def))
+		if (!def.id || !pm__set_has(rw->set, def))
 			return pm__misuse(
 				s, "Output %u of the kernel of rule '%s' is not a result of a matched node.",
 				i, rw->rule);

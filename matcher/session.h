@@ -78,12 +78,12 @@ const PmHost *pm_host_v1(void);
 
 /* ---- sets of nodes (region.c) ---- */
 
-/* Fills `set` from nodes in any order. `kept`: values whose use outside does not matter. */
-void pm__set_close(PmSession *s, const PmNode *node, size_t n, PmValue root, const PmValue *kept,
+/* Fills `set` from nodes in any order. `kept`: nodes that stay where their results are used outside. */
+void pm__set_close(PmSession *s, const PmNode *node, size_t n, PmValue root, const PmNode *kept,
 		   size_t n_kept, PmNodeSet *set);
 void pm__set_clear(PmNodeSet *set);
 void pm__set_release(PmNodeSet *set);
-int pm__set_has(const PmSession *s, const PmNodeSet *set, PmNode n);
+int pm__set_has(const PmNodeSet *set, PmNode n);
 /* PM_DECLINED with a reason in s->why when one kernel writing `out` would have to run before itself. */
 PmStatus pm__set_convex(PmSession *s, const PmNodeSet *set, const PmValue *out, size_t n_out, PmErr *err);
 /* PM_DECLINED with a reason in s->why when the nodes are not connected, or one may not be fused. */

@@ -74,7 +74,7 @@ static PmStatus add_folder(const char *dir, const char *sub, PmStr *text, PmErr 
 	rc = pm_list_dir(path.s, &names, err);
 	for (i = 0; !rc && i < names.n; i++) {
 		if (!pm_str_ends(names.v[i], ".h") && !pm_str_ends(names.v[i], ".cuh") &&
-		    !pm_str_ends(names.v[i], ".ld"))
+		    !pm_str_ends(names.v[i], ".inc") && !pm_str_ends(names.v[i], ".ld"))
 			continue;
 		pm_str_clear(&file);
 		pm_path_join(path.s, names.v[i], &file);
@@ -330,6 +330,11 @@ static PmStatus report(const PmSource *s, const PmProcResult *r, PmErr *err)
 	if (msg) {
 		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: line %d: %.*s", s->label, line,
 			    (int)strcspn(msg, "\n"), msg);
+	} else if ((msg = strstr(text, "undefined reference to ")) != NULL) {
+		rc = pm_err(err, PM_E_INVALID,
+			    "Kernel '%s' does not link: %.*s; a kernel may call only its own functions and "
+			    "CUDA's.",
+			    s->label, (int)strcspn(msg, "\n"), msg);
 	} else if ((msg = find_message(text, NULL, "error: ", &line)) != NULL) {
 		/* In a header, or in a file that the source names with #line. */
 		find_message(text, file.s, "required from", &used);
@@ -337,11 +342,6 @@ static PmStatus report(const PmSource *s, const PmProcResult *r, PmErr *err)
 			    (int)strcspn(msg, "\n"), msg);
 		if (used)
 			pm_err_ctx(err, "At line %d", used);
-	} else if ((msg = strstr(text, "undefined reference to ")) != NULL) {
-		rc = pm_err(err, PM_E_INVALID,
-			    "Kernel '%s' does not link: %.*s; a kernel may call only its own functions and "
-			    "CUDA's.",
-			    s->label, (int)strcspn(msg, "\n"), msg);
 	} else {
 		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: %.600s", s->label,
 			    *text ? text : "the compiler gave no message");

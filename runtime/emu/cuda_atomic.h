@@ -7,6 +7,8 @@
 #define RUNTIME_EMU_CUDA_ATOMIC_H
 #ifdef __cplusplus
 
+#include "cuda_base.h"
+
 #define PM_EMU_ATOMIC1(name, U, expr)                                                                        \
 	PM_EMU_INLINE U name(U *p, U v)                                                                      \
 	{                                                                                                    \

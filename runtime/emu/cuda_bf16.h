@@ -4,6 +4,8 @@
 #ifdef __cplusplus
 
 #include "cuda_round.h"
+#include "cuda_vector.h"
+#include "cuda_warp.h"
 
 /* To nearest, ties to even; every NaN becomes 0x7fff, as CUDA has it. */
 PM_EMU_INLINE unsigned short pm_emu_to_bf16(float f)
@@ -29,7 +31,7 @@ PM_EMU_INLINE float pm_emu_from_bf16(unsigned short h)
 #define PM_HPAIR  halves2bfloat162
 #define PM_HFROM  pm_emu_to_bf16
 #define PM_HTO    pm_emu_from_bf16
-#include "cuda_half16.h"
+#include "cuda_half16.inc"
 
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;

@@ -3,6 +3,8 @@
 #define RUNTIME_EMU_CUDA_ENTRY_H
 #ifdef __cplusplus
 
+#include "cuda_base.h"
+
 template <class U> struct pm_emu_kind {
 	static const unsigned char value = PM_EMU_OTHER;
 };

@@ -4,6 +4,8 @@
 #ifdef __cplusplus
 
 #include "cuda_round.h"
+#include "cuda_vector.h"
+#include "cuda_warp.h"
 
 /* To nearest, ties to even; every NaN becomes 0x7fff, as CUDA has it. */
 PM_EMU_INLINE unsigned short pm_emu_to_f16(float f)
@@ -43,7 +45,7 @@ PM_EMU_INLINE float pm_emu_from_f16(unsigned short h)
 #define PM_HPAIR  halves2half2
 #define PM_HFROM  pm_emu_to_f16
 #define PM_HTO    pm_emu_from_f16
-#include "cuda_half16.h"
+#include "cuda_half16.inc"
 
 typedef __half half;
 typedef __half2 half2;

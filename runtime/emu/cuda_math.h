@@ -7,6 +7,8 @@
 #define RUNTIME_EMU_CUDA_MATH_H
 #ifdef __cplusplus
 
+#include "cuda_base.h"
+
 /* --- libm: one argument, for float and double, with the overload CUDA C++ has ---------------------- */
 
 #define PM_EMU_LIBM1(name)                                                                                   \

@@ -3,6 +3,8 @@
 #define RUNTIME_EMU_CUDA_ROUND_H
 #ifdef __cplusplus
 
+#include "cuda_math.h"
+
 /* A double as float, rounded to odd: towards zero, with the last bit set when anything was lost. Rounding
  * that to fewer digits gives what rounding the double itself would. */
 PM_EMU_INLINE float pm_emu_odd(double v)
@@ -47,8 +49,8 @@ template <class U> PM_EMU_INLINE U pm_emu_half_to_int(float x)
 {
 	const bool is_signed = (U)-1 < (U)0;
 	const int bits = (int)sizeof(U) * 8;
-	const U top = (U)(1ull << (bits - 1)), min_value = is_signed ? top : (U)0,
-		max_value = (U)(min_value - 1);
+	const U top = (U)(1ull << (bits - 1));
+	const U min_value = is_signed ? top : (U)0, max_value = is_signed ? (U)~top : (U) ~(U)0;
 	const double end = is_signed ? (double)(1ull << (bits - 1)) : 2. * (double)(1ull << (bits - 1));
 
 	return pm_emu_clamp<U>(trunc((double)x), is_signed ? -end : 0., end, min_value, max_value);

@@ -3,6 +3,8 @@
 #define RUNTIME_EMU_CUDA_VECTOR_H
 #ifdef __cplusplus
 
+#include "cuda_base.h"
+
 #define PM_EMU_VEC(name, base, a2, a4)                                                                       \
 	struct name##1                                                                                       \
 	{                                                                                                    \

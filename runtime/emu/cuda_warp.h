@@ -3,6 +3,8 @@
 #define RUNTIME_EMU_CUDA_WARP_H
 #ifdef __cplusplus
 
+#include "cuda_base.h"
+
 #define PM_EMU_HERE int line = __builtin_LINE(), const char *file = __builtin_FILE()
 
 /* --- barriers of the block ------------------------------------------------------------------------ */
@@ -98,7 +100,7 @@ PM_EMU_INLINE int pm_emu_src_xor(int arg, int width)
 	return src > last ? lane : src;
 }
 
-/* One shuffle for the arithmetic types; cuda_half16.h adds the 16-bit ones. */
+/* One shuffle for the arithmetic types; cuda_half16.inc adds the 16-bit ones. */
 #define PM_EMU_SHFL(U)                                                                                       \
 	PM_EMU_INLINE U __shfl_sync(unsigned mask, U v, int src, int width = 32,                             \
 				    int line = __builtin_LINE())                                             \

@@ -312,6 +312,18 @@ static void max_pool_indices_point_at_the_maxima(void **state)
 	}
 }
 
+static void of_equal_maxima_the_first_has_the_index(void **state)
+{
+	double v[] = { 7, 7, 1, 7, NAN, NAN }, index[] = { 0, 1, 3, 4, 4 };
+	PmTensor x = take1("Unsqueeze", "axes=[0,1]", eval_vector(PM_F64, v, 6)), out[2];
+
+	(void)state;
+	eval_all("MaxPool", "kernel_shape=[2] strides=[1] dilations=[1] pads=[0,0]", &x, 1, NULL, out, 2);
+	eval_same(take1("Squeeze", "axes=[0,1]", out[1]), eval_vector(PM_I64, index, 5), 0, "ties and NaN");
+	pm_tensor_release(&out[0]);
+	pm_tensor_release(&x);
+}
+
 static void global_pools_are_reductions(void **state)
 {
 	PmTensor x;
@@ -338,6 +350,7 @@ int main(void)
 		cmocka_unit_test(average_pool_is_a_conv_with_equal_weights),
 		cmocka_unit_test(ceil_mode_keeps_the_window_that_hangs_over),
 		cmocka_unit_test(max_pool_indices_point_at_the_maxima),
+		cmocka_unit_test(of_equal_maxima_the_first_has_the_index),
 		cmocka_unit_test(global_pools_are_reductions),
 	};
 

@@ -180,7 +180,7 @@ static void attributes_and_graphs_have_limits(void **state)
 
 	(void)state;
 	pm_str_add(&text, "g (float[2] x) => (y) { y = \"Op\" <");
-	for (int i = 0; i < 1025; i++)
+	for (int i = 0; i < 257; i++)
 		pm_str_addf(&text, "a%d = 1,", i);
 	pm_str_add(&text, "> (x) }");
 	assert_int_equal(pm_graph_parse(text.s, text.len, &g, NULL), PM_E_LIMIT);

@@ -164,8 +164,9 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 
 PM_RULE(roll_slice_add_layer_norm,
 	.doc = "LayerNormalization(residual + cut of a two-axis roll), and the sum -> one kernel",
-	.pattern = LAST_AXIS(OP(LayerNormalization, AS(SUM, OP(Add, OP(Reshape, CUT(ROLL_W), ANY), V(RES))),
-				V(SCALE), V(BIAS))),
+	.pattern = LAST_AXIS(OP(LayerNormalization,
+				AS(SUM, OP(Add, ANYATTR(OP(Reshape, CUT(ROLL_W), ANY)), V(RES))), V(SCALE),
+				V(BIAS))),
 	.check = check, .rewrite = rewrite);
 
 PM_PLUGIN("roll_slice_add_layer_norm", "1", &roll_slice_add_layer_norm)

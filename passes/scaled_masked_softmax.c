@@ -201,7 +201,7 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 				      .like = m->root, .alt = block);
 }
 
-#define SOFTMAX(p) WITH(OP(Softmax, OPT(Reshape, p)), INT(axis, -1))
+#define SOFTMAX(p) WITH(OP(Softmax, ANYATTR(OPT(Reshape, p))), INT(axis, -1))
 #define SCORES     TYPED(V(X), FLOATS, -1)
 /* check() wants the other operand to be a constant number; the fixed text form has no word for that. */
 #define SCALED(p) ALT(OP(Mul, p, ANY), OP(Div, p, ANY))

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "bench/allclose.h"
 #include "bench/inputs.h"
+#include "cli/feasible.h"
 #include "runtime/run.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 
 typedef struct Run {
 	const char *device, *against, *profile;
-	int64_t seed;
+	int64_t seed, cut; /* cut: megaflops; 0 = the whole model */
 	double deadline;
 	int plan;
 } Run;
@@ -120,6 +121,22 @@ static void print_stats(const PmRunResult *r, const Run *run, cJSON *j)
 	}
 }
 
+/* Replaces a model by its largest feasible part and says so. */
+static PmStatus cut_model(PmGraph **g, int64_t megaflops, const char *path, PmErr *err)
+{
+	PmGraph *part = NULL;
+	PmStatus st = pm_feasible_cut(*g, megaflops * 1000000, &part, err);
+
+	if (st)
+		return st;
+	if (!pm_cli_quiet)
+		fprintf(stderr, "%s: cut to %zu of %zu nodes\n", path, pm_graph_n_nodes(part),
+			pm_graph_n_nodes(*g));
+	pm_graph_free(*g);
+	*g = part;
+	return PM_OK;
+}
+
 static PmStatus run_model(const char *path, const Run *run, int *agrees, PmErr *err)
 {
 	PmRunOpts o = { .device = run->device,
@@ -132,6 +149,8 @@ static PmStatus run_model(const char *path, const Run *run, int *agrees, PmErr *
 	size_t n = 0;
 	PmStatus st = pm_cli_load(path, &g, NULL, err);
 
+	if (!st && run->cut)
+		st = cut_model(&g, run->cut, path, err);
 	if (!st && run->plan)
 		st = print_plan(g, err);
 	if (!st) {
@@ -177,6 +196,8 @@ int pm_cmd_run(const PmCmd *cmd, int argc, char **argv)
 		{ "--seed", PM_OPT_INT, &run.seed, "seed of the inputs (default 1)" },
 		{ "--deadline", PM_OPT_NUM, &run.deadline, "seconds a device worker may take (default 600)" },
 		{ "--profile", PM_OPT_STR, &run.profile, "device whose time is modelled (default h200)" },
+		{ "--cut", PM_OPT_INT, &run.cut,
+		  "run only the largest connected part of at most N megaflops" },
 		{ "--plan", PM_OPT_FLAG, &run.plan, "print the launches to stderr first" },
 		{ 0 },
 	};

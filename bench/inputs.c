@@ -48,6 +48,16 @@ enum { MAX_DEPTH = 12 };
 
 static void look(const PmGraph *g, PmValue v, int depth, Clues *c);
 
+/* "1 - x": exporters write attention masks so. */
+static int one_minus(const PmGraph *g, PmUse u)
+{
+	double one;
+	size_t n;
+
+	return pm_node_op(g, u.node) == PM_OP_Sub && u.operand == 1 &&
+	       !pm_value_const_floats(g, pm_node_in(g, u.node, 0), &one, 1, &n) && n == 1 && one == 1;
+}
+
 /* Rules for one use; anything that only moves or converts elements is looked through. */
 static void look_at_use(const PmGraph *g, PmUse u, int depth, Clues *c)
 {
@@ -69,7 +79,7 @@ static void look_at_use(const PmGraph *g, PmUse u, int depth, Clues *c)
 		c->scale = 1;
 	} else if ((flags & PM_OPF_DOT) && u.operand == 1) {
 		c->weight = 1;
-	} else if (op == PM_OP_Where && u.operand == 0) {
+	} else if ((op == PM_OP_Where && u.operand == 0) || one_minus(g, u)) {
 		c->condition = 1;
 	} else if (op == PM_OP_Add && pm_value_n_uses(g, out) == 1 &&
 		   pm_node_op(g, pm_value_first_use(g, out).node) == PM_OP_Softmax) {

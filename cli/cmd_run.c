@@ -2,7 +2,7 @@
 #include "cli/cmds.h"
 
 #include "base/hash.h"
-#include "bench/allclose.h"
+#include "bench/agree.h"
 #include "bench/inputs.h"
 #include "cli/feasible.h"
 #include "runtime/run.h"
@@ -19,66 +19,75 @@ typedef struct Run {
 	int plan;
 } Run;
 
-static cJSON *comparison_json(const PmComparison *c)
+static cJSON *agreement_json(const PmAgreement *a)
 {
 	cJSON *j = cJSON_CreateObject();
 
-	cJSON_AddBoolToObject(j, "comparable", c->comparable);
-	pm_json_add_i64(j, "different", c->n_different);
-	cJSON_AddNumberToObject(j, "smallest_t", c->smallest_t);
-	if (c->worst.index >= 0) {
-		pm_json_add_i64(j, "worst_index", c->worst.index);
-		cJSON_AddNumberToObject(j, "expected", c->worst.expected);
-		cJSON_AddNumberToObject(j, "got", c->worst.got);
-		cJSON_AddNumberToObject(j, "ulp", c->worst.ulp);
+	cJSON_AddBoolToObject(j, "agrees", a->agrees);
+	cJSON_AddBoolToObject(j, "by_conditioning", a->by_conditioning);
+	cJSON_AddBoolToObject(j, "ill_conditioned", a->ill_conditioned);
+	cJSON_AddBoolToObject(j, "equal", a->c.equal);
+	cJSON_AddNumberToObject(j, "smallest_t", a->c.smallest_t);
+	cJSON_AddNumberToObject(j, "nrms", a->nrms);
+	cJSON_AddNumberToObject(j, "one_ulp_nrms", a->one_ulp);
+	if (a->c.worst.index >= 0) {
+		pm_json_add_i64(j, "worst_index", a->c.worst.index);
+		cJSON_AddNumberToObject(j, "expected", a->c.worst.expected);
+		cJSON_AddNumberToObject(j, "got", a->c.worst.got);
+		cJSON_AddNumberToObject(j, "ulp", a->c.worst.ulp);
 	}
 	return j;
 }
 
-static PmTensorView view_of(const PmTensor *t)
+static void print_agreement(const PmAgreement *a, const Run *run)
 {
-	return (PmTensorView){ t->type.dtype, t->type.rank, t->type.dim, t->data };
+	if (a->c.equal) {
+		printf("  equal to %s", run->against);
+		return;
+	}
+	if (a->ill_conditioned)
+		printf("  ILL-CONDITIONED: the inputs' last digits decide it, so it says nothing about %s",
+		       run->against);
+	else if (!a->agrees)
+		printf("  DIFFERS from %s", run->against);
+	else if (a->by_conditioning)
+		printf("  agrees with %s as well as one ulp of the inputs lets it", run->against);
+	else
+		printf("  agrees with %s at t=%d", run->against, a->c.smallest_t);
+	printf(": nrms %.2g", a->nrms);
+	if (a->one_ulp >= 0)
+		printf(" (one ulp: %.2g)", a->one_ulp);
+	if (a->c.worst.index >= 0)
+		printf(", worst [%lld] %.9g, should be %.9g", (long long)a->c.worst.index, a->c.worst.got,
+		       a->c.worst.expected);
 }
 
-/* One line (or JSON object) per output; returns 1 when every output agrees at t = -5 (or nothing was
- * compared). */
-static int report_outputs(const PmGraph *g, const PmRunResult *r, const PmRunResult *ref, const Run *run,
+/* One line (or JSON object) per output; returns 1 when every output agrees (or nothing was compared). */
+static int report_outputs(const PmGraph *g, const PmRunResult *r, const PmAgreement *agree, const Run *run,
 			  cJSON *list)
 {
-	PmCloseRule rule = pm_close_rule(PM_PRESET_SOUND);
 	int ok = 1;
 
 	for (size_t i = 0; i < r->n_out; i++) {
 		const char *name = pm_value_name(g, pm_graph_output(g, i));
 		char hex[PM_SHA256_HEX];
 		PmStr type = PM_STR_INIT;
-		PmComparison c = { 0 };
 		cJSON *j = list ? cJSON_CreateObject() : NULL;
 
 		pm_type_describe(&r->out[i].type, &type);
 		pm_sha256_hex(r->out[i].data, r->out[i].bytes, hex);
-		if (ref) {
-			PmTensorView e = view_of(&ref->out[i]), got = view_of(&r->out[i]);
-
-			pm_compare(&e, &got, &rule, &c);
-			ok = ok && c.comparable && c.smallest_t <= -5;
-		}
+		ok = ok && (!agree || agree[i].agrees);
 		if (j) {
 			cJSON_AddStringToObject(j, "name", name);
 			cJSON_AddStringToObject(j, "type", type.s);
 			cJSON_AddStringToObject(j, "sha256", hex);
-			if (ref)
-				cJSON_AddItemToObject(j, "compared", comparison_json(&c));
+			if (agree)
+				cJSON_AddItemToObject(j, "compared", agreement_json(&agree[i]));
 			cJSON_AddItemToArray(list, j);
 		} else {
 			printf("%s %s sha256:%.16s", name, type.s, hex);
-			if (ref && c.equal)
-				printf("  equal to %s", run->against);
-			else if (ref)
-				printf("  %s at t=%d; worst [%lld] %s %.9g, %s %.9g (%.3g ulp)",
-				       c.smallest_t <= -5 ? "agrees" : "DIFFERS, agrees only", c.smallest_t,
-				       (long long)c.worst.index, run->against, c.worst.expected, run->device,
-				       c.worst.got, c.worst.ulp);
+			if (agree)
+				print_agreement(&agree[i], run);
 			printf("\n");
 		}
 		pm_str_release(&type);
@@ -144,6 +153,7 @@ static PmStatus run_model(const char *path, const Run *run, int *agrees, PmErr *
 			.poison = 0x7fc1d00d,
 			.profile = run->profile };
 	PmRunResult r = { 0 }, ref = { 0 };
+	PmAgreement *agree = NULL;
 	PmTensor *in = NULL;
 	PmGraph *g = NULL;
 	size_t n = 0;
@@ -163,6 +173,9 @@ static PmStatus run_model(const char *path, const Run *run, int *agrees, PmErr *
 	if (!st && run->against) {
 		o.device = run->against;
 		st = pm_run_graph(g, in, n, &o, &ref, err);
+		agree = pm_xcalloc(r.n_out + 1, sizeof *agree);
+		if (!st)
+			st = pm_agree(g, in, r.out, ref.out, r.n_out, (uint64_t)run->seed, agree, err);
 	}
 	if (!st) {
 		cJSON *j = pm_cli_json ? cJSON_CreateObject() : NULL;
@@ -172,14 +185,14 @@ static PmStatus run_model(const char *path, const Run *run, int *agrees, PmErr *
 			cJSON_AddStringToObject(j, "device", run->device);
 			pm_json_add_i64(j, "seed", run->seed);
 		}
-		*agrees = report_outputs(g, &r, run->against ? &ref : NULL, run,
-					 j ? cJSON_AddArrayToObject(j, "outputs") : NULL);
+		*agrees = report_outputs(g, &r, agree, run, j ? cJSON_AddArrayToObject(j, "outputs") : NULL);
 		print_stats(&r, run, j);
 		if (j)
 			pm_cli_put_json(j);
 	}
 	pm_tensors_release(in, n);
 	free(in);
+	free(agree);
 	pm_run_result_release(&r);
 	pm_run_result_release(&ref);
 	pm_graph_free(g);

@@ -335,8 +335,9 @@ static PmStatus find_entry(const Module *m, const char *name, const PmEmuEntry *
 			*out = e;
 			return PM_OK;
 		}
-		pm_str_addf(&known, "%s'%s'", known.len ? ", " : "", e->name);
 	}
+	for (e = m->m->entries; e->name; e++)
+		pm_str_addf(&known, "%s'%s'", known.len ? ", " : "", e->name);
 	rc = pm_err(err, PM_E_DEVICE,
 		    "Kernel '%s' has no entry '%s'; its extern \"C\" __global__ functions are: %s.", m->label,
 		    name ? name : "", known.len ? known.s : "none");

@@ -1,9 +1,11 @@
 /* dims.c - which dimensions of a graph's inputs change together.
  *
- * For a dimension, first it alone is doubled; when that gives no valid graph, all dimensions of the same size
- * are doubled with it, then all whose size is a multiple or a divisor; from a set that works, every member
- * that is not needed is taken out again. What remains is its class. A dimension of size 1 is looked at only
- * as the outermost one of inputs of two dimensions or more (a batch of one), all of them together.
+ * A set of dimensions is a class when the graph stays valid with all of them doubled. Sets are tried from
+ * small to large: single dimensions; two and three of the same size; all of the same size; two, then all, of
+ * which one size divides the other. What is found leaves the search, so that the larger sets see only what is
+ * still open; from the sets of all, every member that is not needed is taken out again. A dimension of size 1
+ * is looked at only as the outermost one of inputs of two dimensions or more (a batch of one), all of them
+ * together.
  */
 #include "extract/variants_priv.h"
 
@@ -17,7 +19,7 @@ typedef struct Search {
 	PmType *trial;
 	PmSubst *subst;
 	PM_VEC(PmSlot) slots;
-	unsigned char *done; /* by slot: in a class, or fixed */
+	unsigned char *done; /* by slot: in a class */
 	unsigned char *set;  /* by slot: in the set being tried */
 	PmDimClasses *out;
 } Search;
@@ -33,6 +35,7 @@ static int works(Search *s, int64_t mul, int64_t div)
 	PmResize r = { s->base, s->trial, s->subst, 0, s->max_elements, 0 };
 	PmVariantReason why;
 	PmGraph *g = NULL;
+	PmStatus st;
 	size_t k, n_in = pm_graph_n_inputs(s->base);
 
 	if (s->out->tried >= PM_MAX_CLASS_TRIES)
@@ -49,9 +52,9 @@ static int works(Search *s, int64_t mul, int64_t div)
 		s->subst[r.n_subst++] = (PmSubst){ from, to / div };
 		s->trial[s->slots.v[k].input].dim[s->slots.v[k].axis] = to / div;
 	}
-	pm__resize_any(r, &g, &why);
+	st = pm__resize_any(r, &g, &why);
 	pm_graph_free(g);
-	return why == PM_VARIANT_SIZE ? 0 : g != NULL;
+	return st == PM_OK;
 }
 
 /* Doubling may run over the size limit where halving does not. */
@@ -98,48 +101,99 @@ static void add_class(Search *s, size_t leader)
 	c->batch = outer;
 }
 
-static void look_at(Search *s, size_t leader)
+enum { SINGLE, PAIR, TRIPLE, ALL, RELATED_PAIR, RELATED, N_STAGES };
+enum { MAX_TRIPLE = 12 }; /* dimensions of one size among which threes are tried */
+
+/* Open dimensions that may belong to the leader's class, itself left out. */
+static size_t candidates(const Search *s, size_t leader, int related, size_t *out)
 {
-	int64_t d = slot_size(s, leader), e;
-	int wide;
-	size_t k;
-
-	for (wide = 0; wide < 3; wide++) {
-		size_t n = 0;
-
-		for (k = 0; k < s->slots.n; k++) {
-			e = slot_size(s, k);
-			s->set[k] = k == leader;
-			if (wide == 1)
-				s->set[k] |= !s->done[k] && e == d;
-			else if (wide == 2)
-				s->set[k] |= !s->done[k] && e > 1 && (e % d == 0 || d % e == 0);
-			n += s->set[k];
-		}
-		if ((wide && n == 1) || !can_scale(s, leader))
-			continue;
-		if (wide)
-			shrink(s, leader);
-		add_class(s, leader);
-		return;
-	}
-	s->done[leader] = 1; /* fixed */
-}
-
-/* Batches of one. */
-static void look_at_ones(Search *s)
-{
-	size_t k, first = SIZE_MAX;
+	int64_t d = slot_size(s, leader);
+	size_t k, n = 0;
 
 	for (k = 0; k < s->slots.n; k++) {
-		s->set[k] = slot_size(s, k) == 1 && s->slots.v[k].axis == 0 &&
-			    s->types[s->slots.v[k].input].rank > 1 &&
-			    pm_dtype_is_float(s->types[s->slots.v[k].input].dtype);
-		if (s->set[k] && first == SIZE_MAX)
-			first = k;
+		int64_t e = slot_size(s, k);
+
+		if (k != leader && !s->done[k] && e > 1 &&
+		    (e == d || (related && (e % d == 0 || d % e == 0))))
+			out[n++] = k;
 	}
-	if (first != SIZE_MAX && works(s, 2, 1))
-		add_class(s, first);
+	return n;
+}
+
+static int try_set(Search *s, size_t leader, const size_t *more, size_t n)
+{
+	size_t k;
+
+	memset(s->set, 0, s->slots.n);
+	s->set[leader] = 1;
+	for (k = 0; k < n; k++)
+		s->set[more[k]] = 1;
+	return can_scale(s, leader);
+}
+
+/* 1 when a class of the leader was found. */
+static int look_at(Search *s, size_t leader, int stage, size_t *cand)
+{
+	size_t i, j, n = candidates(s, leader, stage >= RELATED_PAIR, cand), two[2];
+
+	if (stage == SINGLE)
+		return try_set(s, leader, NULL, 0);
+	if (stage == ALL || stage == RELATED) {
+		if (n == 0 || !try_set(s, leader, cand, n))
+			return 0;
+		shrink(s, leader);
+		return 1;
+	}
+	if (stage == TRIPLE && n > MAX_TRIPLE)
+		return 0;
+	for (i = 0; i < n; i++) {
+		if (stage != TRIPLE && try_set(s, leader, cand + i, 1))
+			return 1;
+		for (j = i + 1; stage == TRIPLE && j < n; j++) {
+			two[0] = cand[i];
+			two[1] = cand[j];
+			if (try_set(s, leader, two, 2))
+				return 1;
+		}
+	}
+	return 0;
+}
+
+static void search(Search *s)
+{
+	size_t *cand = pm_xcalloc(s->slots.n + 1, sizeof *cand), k;
+	int stage;
+
+	for (stage = 0; stage < N_STAGES; stage++) {
+		for (k = 0; k < s->slots.n; k++) {
+			if (!s->done[k] && slot_size(s, k) > 1 && look_at(s, k, stage, cand))
+				add_class(s, k);
+		}
+	}
+	free(cand);
+}
+
+/* Batches of one: of all inputs, failing that of the floating point ones. */
+static void look_at_ones(Search *s)
+{
+	int only_float;
+
+	for (only_float = 0; only_float < 2; only_float++) {
+		size_t k, first = SIZE_MAX;
+
+		for (k = 0; k < s->slots.n; k++) {
+			const PmType *t = &s->types[s->slots.v[k].input];
+
+			s->set[k] = slot_size(s, k) == 1 && s->slots.v[k].axis == 0 && t->rank > 1 &&
+				    (!only_float || pm_dtype_is_float(t->dtype));
+			if (s->set[k] && first == SIZE_MAX)
+				first = k;
+		}
+		if (first != SIZE_MAX && works(s, 2, 1)) {
+			add_class(s, first);
+			return;
+		}
+	}
 }
 
 void pm__dim_classes(const PmGraph *base, int64_t max_elements, PmDimClasses *out)
@@ -166,10 +220,7 @@ void pm__dim_classes(const PmGraph *base, int64_t max_elements, PmDimClasses *ou
 	s.set = pm_xcalloc(s.slots.n + 1, 1);
 	s.subst = pm_xcalloc(s.slots.n + 1, sizeof *s.subst);
 	look_at_ones(&s);
-	for (k = 0; k < s.slots.n; k++) {
-		if (!s.done[k] && slot_size(&s, k) > 1)
-			look_at(&s, k);
-	}
+	search(&s);
 	free(s.types);
 	free(s.trial);
 	free(s.done);

@@ -1,6 +1,8 @@
 /* literals.c - numbers inside a graph that repeat sizes, fitted to new sizes. */
+#include "base/str.h"
 #include "extract/variants_priv.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Fit {
@@ -33,12 +35,23 @@ static size_t shape_operand(const Fit *f, int64_t out[PM_MAX_RANK])
 	return n;
 }
 
+/* Nodes that shared a shape go on sharing it where it changes alike: the new one is found by its name. */
 static PmStatus set_shape_operand(const Fit *f, const int64_t *v, size_t n)
 {
 	PmType t = pm_type(PM_I64, 1, (int64_t[]){ (int64_t)n });
+	PmStr name = PM_STR_INIT;
 	PmValue made;
+	const PmBlob *b;
+	PmStatus st = PM_OK;
 
-	if (pm_graph_add_const(f->g, NULL, &t, pm_blob_copy(v, n * sizeof *v), &made, NULL))
+	pm_str_addf(&name, "%s~", pm_value_name(f->g, pm_node_in(f->g, f->n, 1)));
+	made = pm_graph_find_value(f->g, name.s);
+	b = pm_value_blob(f->g, made);
+	if (!b || !b->data || b->size != n * sizeof *v || memcmp(b->data, v, b->size) != 0)
+		st = pm_graph_add_const(f->g, made.id ? NULL : name.s, &t, pm_blob_copy(v, n * sizeof *v),
+					&made, NULL);
+	pm_str_release(&name);
+	if (st)
 		return PM_DECLINED;
 	pm_node_set_operand(f->g, f->n, 1, made);
 	return PM_OK;

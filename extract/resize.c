@@ -59,6 +59,30 @@ static int same_ops(const PmGraph *a, const PmGraph *b)
 	return 1;
 }
 
+/* Dimensions of two element-wise operands that were equal stay equal: a batch of one must not turn into
+ * something that is broadcast. */
+static int same_broadcast(const PmGraph *base, PmNode b, const PmGraph *g, PmNode n)
+{
+	const PmType *was = pm_value_type(base, pm_node_in(base, b, 0));
+	const PmType *now = pm_value_type(g, pm_node_in(g, n, 0));
+	size_t k;
+	int i;
+
+	if (!(pm_op_desc(pm_node_op(g, n))->flags & PM_OPF_EW))
+		return 1;
+	for (k = 1; k < pm_node_n_in(g, n); k++) {
+		const PmType *was_k = pm_value_type(base, pm_node_in(base, b, k));
+		const PmType *now_k = pm_value_type(g, pm_node_in(g, n, k));
+
+		for (i = 1; i <= was->rank && i <= was_k->rank; i++) {
+			if (was->dim[was->rank - i] == was_k->dim[was_k->rank - i] &&
+			    now->dim[now->rank - i] != now_k->dim[now_k->rank - i])
+				return 0;
+		}
+	}
+	return 1;
+}
+
 static PmStatus build(const PmResize *r, PmGraph *g, PmVariantReason *why)
 {
 	size_t i;
@@ -74,6 +98,9 @@ static PmStatus build(const PmResize *r, PmGraph *g, PmVariantReason *why)
 		*why = PM_VARIANT_INFER;
 		forget_results(g, n);
 		if (pm_infer_node(g, n, NULL))
+			return PM_DECLINED;
+		*why = PM_VARIANT_BROADCAST;
+		if (!same_broadcast(r->base, pm_graph_node_at(r->base, i), g, n))
 			return PM_DECLINED;
 	}
 	pm_graph_sweep(g);

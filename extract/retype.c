@@ -10,16 +10,18 @@
 int pm__main_dtype(const PmGraph *g)
 {
 	size_t count[PM_N_DTYPES] = { 0 };
-	int best = -1, d, consts;
+	int best = -1, d, tier;
 	uint32_t id;
 
-	for (consts = 0; consts < 2 && best < 0; consts++) {
+	for (tier = 0; tier < 3 && best < 0; tier++) {
 		for (id = 1; id < pm_graph_value_limit(g); id++) {
 			PmValue v = { id };
 			int dtype = pm_value_type(g, v)->dtype;
+			int is = tier == 0   ? pm_value_is_input(g, v)
+				 : tier == 1 ? pm_value_is_const(g, v)
+					     : pm_value_def(g, v, NULL).id != 0;
 
-			if (pm_dtype_is_float(dtype) &&
-			    (consts ? pm_value_is_const(g, v) : pm_value_is_input(g, v)))
+			if (is && pm_dtype_is_float(dtype))
 				count[dtype]++;
 		}
 		for (d = 0; d < PM_N_DTYPES; d++) {

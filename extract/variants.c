@@ -35,7 +35,9 @@ const char *pm_variant_reason(PmVariantReason r)
 	static const char *const text[] = { "a number in the graph does not follow the sizes",
 					    "the shape rules refuse it",
 					    "it is empty, too large or of unknown size",
-					    "its operators differ", "it equals another variant" };
+					    "its operators differ",
+					    "operands of equal sizes would differ",
+					    "it equals another variant" };
 
 	return (unsigned)r < PM_VARIANT_N_REASONS ? text[r] : "unknown";
 }
@@ -175,24 +177,30 @@ static int is_prime(int64_t x)
 	return x > 1;
 }
 
-/* The size of class c in attempt a: the least, a prime, one above 32 that is no multiple of 32, then any. */
+static int wanted(int64_t x, size_t attempt)
+{
+	return attempt == 1 ? x > 2 && is_prime(x) : x > 32 && x % 32 != 0;
+}
+
+/* The size of class c in attempt a: the least, a prime, one above 32 that is no multiple of 32, then any.
+ * Classes take different ones where there is a choice: equal sizes hide swapped dimensions. */
 static int64_t pick(Make *m, size_t c, size_t a)
 {
 	const struct Sizes *s = &m->sizes[c];
-	int64_t best = 0;
-	size_t i;
+	int64_t fit[MAX_SIZES];
+	size_t i, n = 0;
 
 	for (i = 0; i < s->n; i++) {
-		int64_t x = s->v[i];
-
-		if (a == 0 && (!best || x < best))
-			best = x;
-		else if (a == 1 && x > 2 && is_prime(x) && (!best || x < best))
-			best = x;
-		else if (a == 2 && x > 32 && x % 32 && (!best || x < best))
-			best = x;
+		if (a == 0 && (n == 0 || s->v[i] < fit[0])) {
+			fit[0] = s->v[i];
+			n = 1;
+		} else if ((a == 1 || a == 2) && wanted(s->v[i], a)) {
+			fit[n++] = s->v[i];
+		}
 	}
-	return best ? best : s->v[pm_rng_range(&m->rng, 0, (int64_t)s->n - 1)];
+	if (n)
+		return fit[c % n];
+	return s->v[pm_rng_range(&m->rng, 0, (int64_t)s->n - 1)];
 }
 
 /* ---- handing on ---- */

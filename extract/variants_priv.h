@@ -48,7 +48,7 @@ typedef struct PmSlot {
 	uint32_t input, axis;
 } PmSlot;
 
-/* Input dimensions that change together: slot k has size * factor[k]. */
+/* Input dimensions that change together, all by the same ratio. */
 typedef struct PmDimClass {
 	PM_VEC(PmSlot) slots;
 	int64_t size; /* of the first slot in the base graph */
@@ -70,7 +70,7 @@ int pm__dim_class_set(const PmGraph *base, const PmDimClass *c, int64_t size, Pm
 
 /* ---- retype.c ---- */
 
-/* The floating point type that most inputs have (of constants when no input has one), or -1. */
+/* The floating point type that most inputs have (else constants, else results), or -1. */
 int pm__main_dtype(const PmGraph *g);
 /* Makes g with `to` in place of `from`: inputs, constants (rounded; finite numbers stay finite and nonzero)
  * and casts. PM_OK with *out, or PM_DECLINED. */

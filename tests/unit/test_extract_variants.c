@@ -136,6 +136,22 @@ static void a_linear_layer_has_three_classes(void **state)
 	pm_graph_free(g);
 }
 
+static void equal_sizes_do_not_make_one_class(void **state)
+{
+	/* all 64: rows of w go with x, its columns with the bias, the residual and the norm */
+	PmGraph *g = parse(
+		"m (float[2,64] x, float[64,64] w, float[64] b, float[2,64] r, float[64] s, float[64] t)"
+		" => (float[2,64] y) {\n m = MatMul (x, w)\n a = Add (m, b)\n c = Add (a, r)\n"
+		" y = LayerNormalization <axis = 1> (c, s, t) }");
+	PmVariantReport rep;
+	Look l = look_at(g, NULL, &rep, 0);
+
+	(void)state;
+	assert_int_equal(rep.n_classes, 3);
+	pm_str_release(&l.text);
+	pm_graph_free(g);
+}
+
 static void numbers_follow_the_sizes(void **state)
 {
 	static const struct {
@@ -197,6 +213,27 @@ static void more_heads_rather_than_other_widths(void **state)
 	assert_true(wide >= 3); /* the head's width stayed in most */
 	pm_str_release(&l.text);
 	pm_graph_free(g);
+}
+
+static void a_batch_of_one_is_not_turned_into_broadcasting(void **state)
+{
+	/* x has no dimension of one: growing r alone would still be valid */
+	PmGraph *g = parse(
+		"m (float[16,8] x, float[1,16,8] r) => (float[1,16,8] y)\n<int64[3] to = {1, 16, 8}> {\n"
+		" a = Reshape (x, to)\n b = Relu (a)\n y = Add (b, r) }");
+	PmGraph *both = parse("m (float[1,16,8] x, float[1,16,8] r) => (float[1,16,8] y) {\n b = Relu (x)\n"
+			      " y = Add (b, r) }");
+	PmVariantReport rep;
+	Look l = look_at(g, NULL, &rep, 0);
+
+	(void)state;
+	assert_int_equal(rep.n_classes, 2);
+	pm_str_release(&l.text);
+	l = look_at(both, NULL, &rep, 0);
+	assert_int_equal(rep.n_classes, 3);
+	pm_str_release(&l.text);
+	pm_graph_free(g);
+	pm_graph_free(both);
 }
 
 static PmStatus keep_one(void *arg, const PmGraph *g, const char *label, int shape, int dtype, PmErr *err)
@@ -471,8 +508,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_linear_layer_has_three_classes),
+		cmocka_unit_test(equal_sizes_do_not_make_one_class),
 		cmocka_unit_test(numbers_follow_the_sizes),
 		cmocka_unit_test(more_heads_rather_than_other_widths),
+		cmocka_unit_test(a_batch_of_one_is_not_turned_into_broadcasting),
 		cmocka_unit_test(element_types_change_with_their_constants),
 		cmocka_unit_test(symbols_get_numbers),
 		cmocka_unit_test(what_cannot_have_variants_says_so),

@@ -162,7 +162,7 @@ PmStatus pm__import_check_stated(PmImport *im, PmValue v, const Onnx__ValueInfoP
 
 /* No domain twice, the default one in the range we read; *opset is its version or 0. */
 PmStatus pm__import_check_opsets(Onnx__OperatorSetIdProto **v, size_t n, int64_t *opset, PmErr *err);
-const char *pm__onnx_domain_name(const char *domain); /* "" for "ai.onnx" and NULL */
+const char *pm__onnx_domain_name(const char *domain);               /* "" for "ai.onnx" and NULL */
 int64_t pm__scope_opset(const PmOnnxScope *sc, const char *domain); /* 0 when not imported */
 const char *pm__onnx_domain(const Onnx__NodeProto *np);             /* "" for the default one */
 /* The value of an operand's name. */

@@ -13,9 +13,12 @@
 
 #include <cmocka.h>
 
-static const char *const type_names[] = { "float", "float16", "bfloat16" };
+static const struct Type {
+	const char *name;
+	int onnx; /* its number in ONNX, which Cast names it by */
+} types[] = { { "float", 1 }, { "float16", 10 }, { "bfloat16", 16 } };
 
-static void expand(const char *tmpl, const char *type, const PassDims *row, PmStr *out)
+static void expand(const char *tmpl, const struct Type *type, const PassDims *row, PmStr *out)
 {
 	for (const char *p = tmpl; *p; p++) {
 		if (*p != '$') {
@@ -24,7 +27,9 @@ static void expand(const char *tmpl, const char *type, const PassDims *row, PmSt
 		}
 		p++;
 		if (*p == 'T')
-			pm_str_add(out, type);
+			pm_str_add(out, type->name);
+		else if (*p == 'O')
+			pm_str_addf(out, "%d", type->onnx);
 		else if (*p >= 'a' && *p <= 'h')
 			pm_str_addf(out, "%lld", (long long)row->d[*p - 'a']);
 		else
@@ -63,7 +68,8 @@ static void apply(const char *pass, const PmGraph *g, int misses, PmPassOutcome 
 	pm_str_release(&path);
 }
 
-static void fuse_one(const char *pass, const char *tmpl, int kernels, const char *type, const PassDims *row)
+static void fuse_one(const char *pass, const char *tmpl, int kernels, const struct Type *type,
+		     const PassDims *row)
 {
 	PmStr text = PM_STR_INIT;
 	PmPassOutcome out;
@@ -95,12 +101,12 @@ static void fuse_types(const char *pass, const char *tmpl, int kernels, const Pa
 {
 	for (size_t t = 0; t < n_types; t++)
 		for (size_t i = 0; i < n_rows; i++)
-			fuse_one(pass, tmpl, kernels, type_names[t], &rows[i]);
+			fuse_one(pass, tmpl, kernels, &types[t], &rows[i]);
 }
 
 void pass_fuses(const char *pass, const char *tmpl, int kernels, const PassDims *rows, size_t n_rows)
 {
-	fuse_types(pass, tmpl, kernels, rows, n_rows, PASS_COUNT(type_names));
+	fuse_types(pass, tmpl, kernels, rows, n_rows, PASS_COUNT(types));
 }
 
 void pass_fuses_float(const char *pass, const char *tmpl, int kernels, const PassDims *rows, size_t n_rows)
@@ -114,7 +120,7 @@ void pass_refuses(const char *pass, const char *tmpl, PassDims row, const char *
 	PmPassOutcome out;
 	PmGraph *g;
 
-	expand(tmpl, "float", &row, &text);
+	expand(tmpl, &types[0], &row, &text);
 	g = parse(text.s);
 	apply(pass, g, 1, &out);
 	pm_pass_outcome_print(&out, &report);

@@ -1,7 +1,7 @@
 /* pass_case.h - a first-party pass against graphs made from templates: must fuse and be right, or must not.
  *
- * In a template $T is the element type and $a .. $h are the numbers of the case. Everything fails the running
- * cmocka test when it does not hold, and prints the case.
+ * In a template $T is the element type, $O its number in ONNX, and $a .. $h are the numbers of the case.
+ * Everything fails the running cmocka test when it does not hold, and prints the case.
  */
 #ifndef TESTS_LIB_PASS_CASE_H
 #define TESTS_LIB_PASS_CASE_H

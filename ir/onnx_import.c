@@ -130,8 +130,7 @@ PmStatus pm__import_finish(PmImport *im, PmErr *err)
 
 	for (i = 0; i < im->eaten.n; i++)
 		drop_unused(im->g, im->eaten.v[i]);
-	/* Our own files are in normal form already and are read as they are. */
-	if (!im->model->producer_name || strcmp(im->model->producer_name, PM_ONNX_PRODUCER) != 0)
+	if (im->fold)
 		st = fold(im->g, err);
 	return st;
 }
@@ -174,7 +173,9 @@ static PmStatus import_bytes(const void *p, size_t n, const char *path, const Pm
 	im.model = (Onnx__ModelProto *)m;
 	im.files = pm__onnx_files_new(path);
 	im.taken = pm_intern_new();
-	im.fold = pm__fold_new();
+	/* Our own files are in normal form already; folding again would change what was written. */
+	if (!im.model->producer_name || strcmp(im.model->producer_name, PM_ONNX_PRODUCER) != 0)
+		im.fold = pm__fold_new();
 	im.max_nodes = opts->max_nodes ? opts->max_nodes : PM_MAX_NODES;
 	st = build(&im, (Onnx__ModelProto *)m, err);
 	PM_VEC_RELEASE(&im.eaten);

@@ -105,6 +105,28 @@ PmStatus pm__scope_value(const PmOnnxScope *sc, const char *name, PmValue *out, 
 	return PM_OK;
 }
 
+PmStatus pm__import_stated_types(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, PmNode n,
+				 PmErr *err)
+{
+	PmStatus st = PM_OK;
+	size_t k;
+
+	for (k = 0; k < np->n_output && !st; k++) {
+		const PmOnnxName *nm = pm__scope_find(sc, np->output[k]);
+		char why[96];
+		PmType t;
+
+		if (!nm || !nm->info)
+			continue;
+		st = pm__import_type(im, nm->info->type, "value", np->output[k], &t, why, err);
+		if (!st)
+			pm_value_set_type(im->g, pm_node_out(im->g, n, k), &t);
+		if (st == PM_DECLINED)
+			st = PM_OK;
+	}
+	return st;
+}
+
 /* ---- constants ---- */
 
 static PmStatus add_list_const(PmImport *im, const char *name, PmDType dtype, int is_list, const void *data,
@@ -149,7 +171,7 @@ static PmStatus set_body(PmImport *im, PmNode n, const Onnx__AttributeProto *a, 
 
 	memset(&sub.eaten, 0, sizeof sub.eaten);
 	sub.nested++;
-	sub.fold = pm__fold_new();
+	sub.fold = im->fold ? pm__fold_new() : NULL;
 	sub.g = pm_graph_new((size_t)1 << 30);
 	st = pm__import_graph(&sub, a->g, err);
 	if (!st)
@@ -227,6 +249,8 @@ static PmStatus import_kernel(PmImport *im, PmOnnxScope *sc, const Onnx__NodePro
 	for (k = 0; k < np->n_attribute && !st; k++)
 		st = set_kernel_attr(im, n, np->attribute[k], err);
 	if (!st)
+		st = pm__import_stated_types(im, sc, np, n, err);
+	if (!st)
 		st = pm_infer_node(im->g, n, err);
 	if (!st)
 		st = pm__import_results(im, sc, np, n, err);
@@ -292,11 +316,14 @@ static PmStatus emit(PmDraft *d, PmNode *n, PmErr *err)
 		st = set_attr(d->g, *n, &d->attr[k], err);
 	if (!st)
 		st = pm_node_fill_defaults(d->g, *n, err);
+	/* Inference overrides what the model states, but for the dimensions it cannot tell. */
+	if (!st)
+		st = pm__import_stated_types(d->im, d->sc, d->np, *n, err);
 	if (st)
 		return st;
 	pm_err_init(&why);
 	st = pm__infer_node(d->g, *n, d->im->fold, &why);
-	if (!st)
+	if (!st && d->im->fold)
 		st = pm__fold_node(d->g, d->im->fold, *n, &why);
 	if (st == PM_DECLINED || st == PM_E_UNSUPPORTED) {
 		st = pm_graph_kill_node(d->g, *n, err);

@@ -86,28 +86,6 @@ static PmStatus opaque_attrs(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProt
 	return st;
 }
 
-/* Types of an opaque node's results come from the model's statements alone. */
-static PmStatus opaque_types(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, PmNode n, PmErr *err)
-{
-	PmStatus st = PM_OK;
-	size_t k;
-
-	for (k = 0; k < np->n_output && !st; k++) {
-		const PmOnnxName *nm = pm__scope_find(sc, np->output[k]);
-		char why[96];
-		PmType t;
-
-		if (!nm || !nm->info)
-			continue;
-		st = pm__import_type(im, nm->info->type, "value", np->output[k], &t, why, err);
-		if (!st)
-			pm_value_set_type(im->g, pm_node_out(im->g, n, k), &t);
-		if (st == PM_DECLINED)
-			st = PM_OK;
-	}
-	return st;
-}
-
 /* Nested graphs are kept as bytes, so nothing in them may need this model's functions or attributes. */
 static PmStatus check_nested(const PmImport *im, const Onnx__NodeProto *np, const PmOnnxWhere *w, int top,
 			     PmErr *err);
@@ -172,7 +150,7 @@ PmStatus pm__import_opaque(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, s
 	if (!st)
 		st = opaque_attrs(im, sc, np, n, &captured, err);
 	if (!st)
-		st = opaque_types(im, sc, np, n, err);
+		st = pm__import_stated_types(im, sc, np, n, err);
 	if (!st)
 		st = pm__import_results(im, sc, np, n, err);
 	if (!st)

@@ -134,7 +134,7 @@ typedef struct PmImport {
 	PmOnnxReport *report;   /* never NULL */
 	PmIntern *taken;        /* names that new values must not get */
 	PM_VEC(PmValue) eaten;  /* operands that became attributes */
-	struct PmFold *fold;    /* small integers known so far */
+	struct PmFold *fold;    /* small integers known so far; NULL for our own files, read as they are */
 	size_t n_nodes, max_nodes;
 	int nested; /* depth of kernel bodies */
 } PmImport;
@@ -162,7 +162,7 @@ PmStatus pm__import_check_stated(PmImport *im, PmValue v, const Onnx__ValueInfoP
 
 /* No domain twice, the default one in the range we read; *opset is its version or 0. */
 PmStatus pm__import_check_opsets(Onnx__OperatorSetIdProto **v, size_t n, int64_t *opset, PmErr *err);
-const char *pm__onnx_domain_name(const char *domain); /* "" for "ai.onnx" and NULL */
+const char *pm__onnx_domain_name(const char *domain);               /* "" for "ai.onnx" and NULL */
 int64_t pm__scope_opset(const PmOnnxScope *sc, const char *domain); /* 0 when not imported */
 const char *pm__onnx_domain(const Onnx__NodeProto *np);             /* "" for the default one */
 /* The value of an operand's name. */
@@ -170,6 +170,9 @@ PmStatus pm__scope_value(const PmOnnxScope *sc, const char *name, PmValue *out, 
 			 PmErr *err);
 /* Names a node and its results, notes them in the scope, compares with what the model states. */
 PmStatus pm__import_results(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, PmNode n, PmErr *err);
+/* Gives a node's results the types that the model states for them. */
+PmStatus pm__import_stated_types(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, PmNode n,
+				 PmErr *err);
 /* The name a result called `name` in this scope gets in the graph. */
 const char *pm__import_final_name(PmImport *im, const PmOnnxScope *sc, const char *name);
 

@@ -155,7 +155,7 @@ static void describe_value(const PmGraph *g, const PmPattern *p, const PmMiss *m
 		add_pattern(p, miss->pat, out);
 		pm_str_add(out, ", this is ");
 		if (pm_value_const_floats(g, miss->value, &x, 1, &n) == PM_OK && n == 1)
-			pm_str_addf(out, "%.9g", x);
+			pm_str_addf(out, "%.6g", x);
 		else
 			add_value(g, miss->value, out);
 		break;

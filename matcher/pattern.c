@@ -209,6 +209,8 @@ static PmStatus unwrap(PmPattern *p, const PmPat **at, PmPat *pat, PmPatMarks *m
 	PmStatus st = read_pat(*at, pat, err);
 
 	for (int depth = 0; !st && pat->kind >= PM_PAT_AS; depth++) {
+		if (pat->kind > PM_PAT_RESULT)
+			return pm_err(err, PM_E_INVALID, "A pattern node is of unknown kind %u.", pat->kind);
 		if (depth == PM_MAX_PATTERN_DEPTH || !pat->in || !pat->in[0])
 			return pm_err(err, PM_E_INVALID,
 				      "A word that describes a pattern has no pattern inside.");
@@ -236,11 +238,9 @@ static PmStatus unwrap(PmPattern *p, const PmPat **at, PmPat *pat, PmPatMarks *m
 		case PM_PAT_ANYATTR:
 			m->flags |= PM_PF_ANYATTR;
 			break;
-		case PM_PAT_RESULT:
+		default: /* RESULT */
 			m->result = pat->slot;
 			break;
-		default:
-			return pm_err(err, PM_E_INVALID, "A pattern node is of unknown kind %u.", pat->kind);
 		}
 		*at = pat->in[0];
 		if (!st)

@@ -263,11 +263,17 @@ static void inputs_to_bind_are_found(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(axes_are_attributes),          cmocka_unit_test(reductions_find_their_axes),
-		cmocka_unit_test(parts_and_pads_are_spelt_out), cmocka_unit_test(windows_are_numbers),
-		cmocka_unit_test(old_softmax_is_a_matrix),      cmocka_unit_test(the_rest_has_its_defaults),
-		cmocka_unit_test(constants_of_every_form),      cmocka_unit_test(shape_arithmetic_is_folded),
-		cmocka_unit_test(what_is_unknown_stays_opaque), cmocka_unit_test(nodes_are_put_in_order),
+		cmocka_unit_test(axes_are_attributes),
+		cmocka_unit_test(reductions_find_their_axes),
+		cmocka_unit_test(parts_and_pads_are_spelt_out),
+		cmocka_unit_test(windows_are_numbers),
+		cmocka_unit_test(old_softmax_is_a_matrix),
+		cmocka_unit_test(the_rest_has_its_defaults),
+		cmocka_unit_test(constants_of_every_form),
+		cmocka_unit_test(shape_arithmetic_is_folded),
+		cmocka_unit_test(what_is_unknown_stays_opaque),
+		cmocka_unit_test(an_old_meaning_is_not_written),
+		cmocka_unit_test(nodes_are_put_in_order),
 		cmocka_unit_test(inputs_to_bind_are_found),
 	};
 

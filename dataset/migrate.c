@@ -65,6 +65,19 @@ static PmStatus read_version(PmDb *db, int64_t *version, PmErr *err)
 	return PM_OK;
 }
 
+/* All of it as of one moment: another process may be making the tables just now. */
+static PmStatus read_version_at_once(PmDb *db, int64_t *version, PmErr *err)
+{
+	int rc = sqlite3_exec(db->sq, "BEGIN", NULL, NULL, NULL);
+	PmStatus st;
+
+	if (rc != SQLITE_OK)
+		return pm__db_fail(db, rc, "read it", err);
+	st = read_version(db, version, err);
+	sqlite3_exec(db->sq, "COMMIT", NULL, NULL, NULL);
+	return st;
+}
+
 static PmStatus apply(PmDb *db, int from, int to, PmErr *err)
 {
 	PmStr sql = PM_STR_INIT;
@@ -89,7 +102,7 @@ PmStatus pm__db_migrate(PmDb *db, PmErr *err)
 {
 	int to = pm_db_schema_version();
 	int64_t version = 0;
-	PmStatus st = read_version(db, &version, err);
+	PmStatus st = read_version_at_once(db, &version, err);
 
 	if (st || version == to)
 		return st;

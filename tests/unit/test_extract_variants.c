@@ -10,6 +10,7 @@
 #include "ir/infer.h"
 #include "ir/onnx.h"
 #include "ir/text.h"
+#include "tests/lib/gen_graph.h"
 #include "tests/lib/need.h"
 
 #include <setjmp.h>
@@ -462,6 +463,27 @@ static void core_subgraphs_vary(void **state)
 	pm_dedup_free(seen);
 }
 
+static void random_subgraphs_vary(void **state)
+{
+	PmDedup *seen = pm_dedup_new();
+	Sum s = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0 };
+	double t0 = pm_now();
+	int k;
+
+	(void)state;
+	for (k = 0; k < 60; k++) {
+		GenOpts o = { (uint64_t)k + 1, 20 + k % 40, 0, 0, k % 3 == 2, k % 2, 0 };
+		PmGraph *g = gen_graph(&o);
+
+		vary_model(g, seen, &s);
+		pm_graph_free(g);
+	}
+	show("random", &s, pm_now() - t0);
+	assert_true(s.subgraphs > 100);
+	assert_true(s.varied * 4 >= s.subgraphs * 3);
+	pm_dedup_free(seen);
+}
+
 /* ---- tasks ---- */
 
 static PmStatus count_member(void *arg, const PmMemberRow *row, PmErr *err)
@@ -518,6 +540,7 @@ int main(void)
 		cmocka_unit_test(the_same_options_give_the_same_variants),
 		cmocka_unit_test(bundled_subgraphs_all_vary),
 		cmocka_unit_test(core_subgraphs_vary),
+		cmocka_unit_test(random_subgraphs_vary),
 		cmocka_unit_test(a_task_is_made_of_a_subgraph),
 	};
 

@@ -82,6 +82,19 @@ static int symbols_given(const PmGraph *g, PmNode n, const PmType *t)
 	return 1;
 }
 
+/* Operand 1 of these is a shape or a count; computed by other nodes, it cannot be planned either. */
+static int sizes_given(const PmGraph *g, PmNode n, PmOp op)
+{
+	static const PmOp reads[] = { PM_OP_Reshape, PM_OP_Expand, PM_OP_Tile };
+	size_t i;
+
+	for (i = 0; i < sizeof reads / sizeof reads[0]; i++) {
+		if (reads[i] == op)
+			return pm_value_is_const(g, pm_node_in(g, n, 1));
+	}
+	return 1;
+}
+
 int pm_fusible_node(const PmGraph *g, PmNode n)
 {
 	PmOp op = pm_node_op(g, n);
@@ -89,6 +102,8 @@ int pm_fusible_node(const PmGraph *g, PmNode n)
 	size_t k;
 
 	if (op == PM_OP_NONE || (flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL | PM_OPF_SHAPE)))
+		return 0;
+	if (!sizes_given(g, n, op))
 		return 0;
 	for (k = 0; k < pm_node_n_in(g, n); k++) {
 		PmValue v = pm_node_in(g, n, k);

@@ -27,7 +27,8 @@ void pm_node_sets_release(PmNodeSets *s);
  * Time is near-linear in nodes and edges. `opts` may be NULL. */
 PmStatus pm_fusible_sets(const PmGraph *g, const PmFusibleOpts *opts, PmNodeSets *out, PmErr *err);
 
-/* 1 when the program knows what the node computes and its result types follow from its operand types. */
+/* 1 when the program knows what the node computes and its result types follow from its operand types and from
+ * constants. */
 int pm_fusible_node(const PmGraph *g, PmNode n);
 
 #endif

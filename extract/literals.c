@@ -114,8 +114,12 @@ static PmStatus fit_reshape(const Fit *f)
 	size_t n = shape_operand(f, lit);
 	int i = 0, j = 0, k, changed = 0;
 
-	if (n == 0 || (int)n != res->rank || pm_node_i(f->g, f->n, "allowzero", 0))
+	if (n == 0 || (int)n != res->rank)
 		return PM_OK;
+	for (k = 0; k < res->rank; k++) {
+		if (lit[k] == 0 && pm_node_i(f->g, f->n, "allowzero", 0))
+			return PM_OK; /* a size of 0: nothing to follow */
+	}
 	memcpy(out, res->dim, sizeof out);
 	while (i < f->was->rank || j < res->rank) {
 		int i0 = i, j0 = j;

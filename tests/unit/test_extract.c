@@ -373,6 +373,18 @@ static void unknown_operators_end_a_set(void **state)
 		  NULL, "a b; c d y");
 }
 
+static void sizes_that_are_computed_end_a_set(void **state)
+{
+	(void)state;
+	want_sets("m (float[N,6] x, int64[2] to) => (float[A,B] c) {\n a = Relu (x)\n b = Neg (a)\n"
+		  " c = Reshape (b, to) }",
+		  NULL, "a b");
+	want_sets(
+		"m (float[N,6] x) => (float[A,3] c)\n<int64[2] to = {-1, 3}> {\n a = Relu (x)\n b = Neg (a)\n"
+		" c = Reshape (b, to) }",
+		NULL, "a b"); /* A is no operand's size */
+}
+
 static void long_chains_are_split_at_the_limit(void **state)
 {
 	PmStr s = PM_STR_INIT;
@@ -688,6 +700,7 @@ int main(void)
 		cmocka_unit_test(ends_that_only_relabel_are_left_out),
 		cmocka_unit_test(views_that_select_stay),
 		cmocka_unit_test(unknown_operators_end_a_set),
+		cmocka_unit_test(sizes_that_are_computed_end_a_set),
 		cmocka_unit_test(long_chains_are_split_at_the_limit),
 		cmocka_unit_test(random_sets_are_connected_convex_and_disjoint),
 		cmocka_unit_test(bundled_models_give_the_same_counts),

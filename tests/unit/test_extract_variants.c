@@ -164,6 +164,13 @@ static void numbers_follow_the_sizes(void **state)
 		  "<int64[4] split = {2, 16, 12, 64}, int64[3] join = {2, 16, 768}> {\n"
 		  " a = Reshape (x, split)\n b = Relu (a)\n c = Reshape (b, join)\n y = Add (c, z) }",
 		  "Reshape", 3 },
+		/* "0" as operand 0 has it; with allowzero, numbers follow all the same */
+		{ "m (float[2,16,24] x) => (float[2,4,96] y)\n<int64[3] to = {0, 4, 96}> {\n"
+		  " a = Relu (x)\n y = Reshape (a, to) }",
+		  "Reshape with 0", 3 },
+		{ "m (float[2,5,16] x, float[80,2] w) => (float[2,2] y)\n<int64[2] to = {2, 80}> {\n"
+		  " a = Relu (x)\n b = Reshape <allowzero = 1> (a, to)\n y = MatMul (b, w) }",
+		  "Reshape with allowzero", 3 },
 		/* a roll, and the halves of a rotary embedding */
 		{ "m (float[4,16] x) => (float[4,16] y) {\n"
 		  " a = Slice <starts = [0], ends = [8], axes = [1], steps = [1]> (x)\n"

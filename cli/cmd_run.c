@@ -16,7 +16,7 @@ typedef struct Run {
 	const char *device, *against, *profile;
 	int64_t seed, cut; /* cut: megaflops; 0 = the whole model */
 	double deadline;
-	int plan;
+	int plan, inputs;
 } Run;
 
 static cJSON *agreement_json(const PmAgreement *a)
@@ -95,6 +95,23 @@ static int report_outputs(const PmGraph *g, const PmRunResult *r, const PmAgreem
 	return ok;
 }
 
+static void print_inputs(const PmGraph *g)
+{
+	for (size_t i = 0; i < pm_graph_n_inputs(g); i++) {
+		PmValue v = pm_graph_input(g, i);
+		PmStr type = PM_STR_INIT;
+		int64_t limit;
+		PmInputRole role = pm_input_role(g, v, &limit);
+
+		pm_type_describe(pm_value_type(g, v), &type);
+		fprintf(stderr, "%s %s: %s", pm_value_name(g, v), type.s, pm_input_role_name(role));
+		if (role == PM_ROLE_INDEX)
+			fprintf(stderr, " below %lld", (long long)limit);
+		fputc('\n', stderr);
+		pm_str_release(&type);
+	}
+}
+
 static PmStatus print_plan(const PmGraph *g, PmErr *err)
 {
 	PmPlan *p = NULL;
@@ -163,6 +180,8 @@ static PmStatus run_model(const char *path, const Run *run, int *agrees, PmErr *
 		st = cut_model(&g, run->cut, path, err);
 	if (!st && run->plan)
 		st = print_plan(g, err);
+	if (!st && run->inputs)
+		print_inputs(g);
 	if (!st) {
 		n = pm_graph_n_inputs(g);
 		in = pm_xcalloc(n + 1, sizeof *in);
@@ -211,6 +230,8 @@ int pm_cmd_run(const PmCmd *cmd, int argc, char **argv)
 		{ "--profile", PM_OPT_STR, &run.profile, "device whose time is modelled (default h200)" },
 		{ "--cut", PM_OPT_INT, &run.cut,
 		  "run only the largest connected part of at most N megaflops" },
+		{ "--inputs", PM_OPT_FLAG, &run.inputs,
+		  "print each input's type and what it is drawn as to stderr" },
 		{ "--plan", PM_OPT_FLAG, &run.plan, "print the launches to stderr first" },
 		{ 0 },
 	};

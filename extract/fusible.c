@@ -3,8 +3,10 @@
  * Nodes are visited in execution order. A contraction opens a group; any other fusible node joins the group
  * of one of its producers when that is safe, else it opens a group too. Each group has a level, and every
  * edge between two groups goes strictly upwards, so no cycle through groups can arise and each group is
- * convex. A node may join group g when all its other producers' groups are below g, or when nothing outside g
- * reads g yet: then g can be lifted above them.
+ * convex. A group that no other group reads yet can be lifted; so a node may join group g when each of its
+ * other producers' groups
+ *   - is below g, or can be below g because g can be lifted, or
+ *   - is read by nothing but this node, and then becomes one with g.
  */
 #include "extract/fusible.h"
 
@@ -18,7 +20,10 @@ typedef struct Group {
 	uint8_t open;     /* nodes may join */
 	uint8_t anchored; /* begins with a contraction */
 	uint8_t consumed; /* a node of another group reads it */
+	uint32_t into;    /* the group it became one with; itself at first */
 } Group;
+
+enum { MANY = 16 }; /* a node that reads more groups than this opens one */
 
 typedef struct Grow {
 	const PmGraph *g;
@@ -102,6 +107,15 @@ int pm_fusible_node(const PmGraph *g, PmNode n)
 
 /* ---- growing ---- */
 
+static uint32_t group_root(Grow *w, uint32_t id)
+{
+	while (w->groups.v[id].into != id) {
+		w->groups.v[id].into = w->groups.v[w->groups.v[id].into].into;
+		id = w->groups.v[id].into;
+	}
+	return id;
+}
+
 static PmStatus collect_producers(Grow *w, PmNode at, uint32_t place, PmErr *err)
 {
 	size_t k;
@@ -118,35 +132,13 @@ static PmStatus collect_producers(Grow *w, PmNode at, uint32_t place, PmErr *err
 				      "Node %u of graph '%s' comes before a node it depends on; sort the "
 				      "graph first.",
 				      (unsigned)at.id, pm_graph_name(w->g));
-		grp = w->group_of[def.id] - 1;
+		grp = group_root(w, w->group_of[def.id] - 1);
 		if (w->stamp.v[grp] == place)
 			continue;
 		w->stamp.v[grp] = place;
 		PM_VEC_PUSH(&w->producers, grp);
 	}
 	return PM_OK;
-}
-
-typedef struct Top {
-	uint32_t first, second; /* 1 + level: highest, and highest of the rest; 0 = none */
-} Top;
-
-static Top top_levels(const Grow *w)
-{
-	Top t = { 0, 0 };
-	size_t i;
-
-	for (i = 0; i < w->producers.n; i++) {
-		uint32_t l = w->groups.v[w->producers.v[i]].level + 1;
-
-		if (l > t.first) {
-			t.second = t.first;
-			t.first = l;
-		} else if (l > t.second) {
-			t.second = l;
-		}
-	}
-	return t;
 }
 
 static int better(const Group *a, const Group *b)
@@ -156,26 +148,73 @@ static int better(const Group *a, const Group *b)
 	return a->anchored > b->anchored;
 }
 
-/* The group that the node at hand joins, or UINT32_MAX; lifts it when needed. */
-static uint32_t choose(Grow *w, Top top)
+/* Whether the node at hand can join group `into`. *level is what its level becomes; bit i of *merge is set
+ * when producer i's group becomes one with it. */
+static int can_join(const Grow *w, uint32_t into, uint32_t *level, uint32_t *merge)
 {
-	uint32_t best = UINT32_MAX, lift = 0;
+	const Group *g = &w->groups.v[into];
+	uint32_t size = g->size + 1;
+	int anchored = g->anchored;
 	size_t i;
 
+	*level = g->level;
+	*merge = 0;
+	if (!g->open || size > w->max_nodes)
+		return 0;
+	for (i = 0; i < w->producers.n; i++) {
+		const Group *h = &w->groups.v[w->producers.v[i]];
+
+		if (h == g)
+			continue;
+		if (h->open && !h->consumed && !(anchored && h->anchored) && size + h->size <= w->max_nodes &&
+		    (!g->consumed || h->level <= g->level)) {
+			*merge |= (uint32_t)1 << i;
+			size += h->size;
+			anchored |= h->anchored;
+			if (h->level > *level)
+				*level = h->level;
+		} else if (h->level >= *level) {
+			*level = h->level + 1;
+		}
+	}
+	return !g->consumed || *level == g->level;
+}
+
+/* The group that the node at hand joins, UINT32_MAX when there is none. */
+static uint32_t choose(Grow *w)
+{
+	uint32_t best = UINT32_MAX, level = 0, merge = 0, l, m;
+	Group *g;
+	size_t i;
+
+	if (w->producers.n > MANY)
+		return UINT32_MAX;
 	for (i = 0; i < w->producers.n; i++) {
 		uint32_t id = w->producers.v[i];
-		Group *g = &w->groups.v[id];
-		uint32_t others = g->level + 1 == top.first ? top.second : top.first; /* 1 + level */
 
-		if (!g->open || g->size >= w->max_nodes || (others > g->level && g->consumed))
+		if (best != UINT32_MAX && !better(&w->groups.v[id], &w->groups.v[best]))
 			continue;
-		if (best != UINT32_MAX && !better(g, &w->groups.v[best]))
+		if (!can_join(w, id, &l, &m))
 			continue;
 		best = id;
-		lift = others > g->level ? others : g->level;
+		level = l;
+		merge = m;
 	}
-	if (best != UINT32_MAX)
-		w->groups.v[best].level = lift;
+	if (best == UINT32_MAX)
+		return best;
+	g = &w->groups.v[best];
+	g->level = level;
+	for (i = 0; i < w->producers.n; i++) {
+		Group *h = &w->groups.v[w->producers.v[i]];
+
+		if (!(merge >> i & 1))
+			continue;
+		g->size += h->size;
+		g->anchored |= h->anchored;
+		h->size = 0;
+		h->open = 0;
+		h->into = best;
+	}
 	return best;
 }
 
@@ -186,25 +225,31 @@ static PmStatus place_node(Grow *w, PmNode at, uint32_t place, PmErr *err)
 	PmStatus st = collect_producers(w, at, place, err);
 	uint32_t into = UINT32_MAX;
 	size_t i;
-	Top top;
 
 	if (st)
 		return st;
-	top = top_levels(w);
 	if (fusible && !anchor)
-		into = choose(w, top);
+		into = choose(w);
 	if (into == UINT32_MAX) {
-		Group fresh = { 0, top.first, (uint8_t)fusible, (uint8_t)anchor, 0 };
+		Group fresh = { 0, 0, (uint8_t)fusible, (uint8_t)anchor, 0, 0 };
 
-		into = (uint32_t)w->groups.n;
+		for (i = 0; i < w->producers.n; i++) {
+			uint32_t l = w->groups.v[w->producers.v[i]].level;
+
+			if (l >= fresh.level)
+				fresh.level = l + 1;
+		}
+		fresh.into = into = (uint32_t)w->groups.n;
 		PM_VEC_PUSH(&w->groups, fresh);
 		PM_VEC_PUSH(&w->stamp, 0);
 	}
 	w->groups.v[into].size++;
 	w->group_of[at.id] = into + 1;
 	for (i = 0; i < w->producers.n; i++) {
-		if (w->producers.v[i] != into)
-			w->groups.v[w->producers.v[i]].consumed = 1;
+		uint32_t id = group_root(w, w->producers.v[i]);
+
+		if (id != into)
+			w->groups.v[id].consumed = 1;
 	}
 	return PM_OK;
 }
@@ -348,7 +393,7 @@ static void emit(Grow *w, Set *s)
 }
 
 /* Node ids by group, in execution order. */
-static PmNode *by_group(const Grow *w, size_t **start)
+static PmNode *by_group(Grow *w, size_t **start)
 {
 	size_t i, n = pm_graph_n_nodes(w->g);
 	size_t *at = pm_xcalloc(w->groups.n + 2, sizeof *at);
@@ -359,7 +404,7 @@ static PmNode *by_group(const Grow *w, size_t **start)
 	for (i = 0; i < n; i++) {
 		PmNode node = pm_graph_node_at(w->g, i);
 
-		v[at[w->group_of[node.id]]++] = node;
+		v[at[group_root(w, w->group_of[node.id] - 1) + 1]++] = node;
 	}
 	*start = at; /* filling moved each start to the next one: at[k] is the start of group k */
 	return v;

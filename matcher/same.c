@@ -154,7 +154,8 @@ static PmStatus meet(Walk *w, Pair p)
 	PmNode na = pm_value_def(w->a, p.a, &ka), nb = pm_value_def(w->b, p.b, &kb);
 
 	if (w->value_of[p.b.id])
-		return w->value_of[p.b.id] == p.a.id ? PM_OK : differ(w, p.a, "another value is used in its place");
+		return w->value_of[p.b.id] == p.a.id ? PM_OK
+						     : differ(w, p.a, "another value is used in its place");
 	w->value_of[p.b.id] = p.a.id;
 	if (!same_type(w, p.a, p.b))
 		return differ(w, p.a, "the type differs");

@@ -33,6 +33,7 @@ static const char *const flags[] = {
 	"-fno-threadsafe-statics",
 	"-fno-asynchronous-unwind-tables",
 	"-fno-stack-protector",
+	"-fno-tree-loop-distribute-patterns", /* a loop that copies must not become a call of memcpy */
 	"-fstack-clash-protection",
 	"-fdiagnostics-color=never",
 	"-fno-diagnostics-show-caret",

@@ -10,8 +10,18 @@ typedef struct Body {
 	PmRewriter *rw;
 	PmGraph *g;              /* the body */
 	PM_VEC(PmValue) operand; /* of the fused node: its inputs, then what only the body needs */
-	uint32_t *map;           /* value of the outer graph -> value of the body */
+	/* Value of the outer graph -> value of the body, and where it is set: the array belongs to the
+	 * session and is all zeros between commits, so that a commit costs what the match has, not what the
+	 * graph has. */
+	uint32_t *map;
+	PM_VEC(uint32_t) touched;
 } Body;
+
+static void map_value(Body *b, PmValue from, PmValue to)
+{
+	b->map[from.id] = to.id;
+	PM_VEC_PUSH(&b->touched, from.id);
+}
 
 /* A type of the outer graph in terms of the body's symbols. */
 static PmType inner_type(const PmGraph *from, PmGraph *to, PmType t)
@@ -35,7 +45,7 @@ static PmStatus add_operand(Body *b, PmValue v, PmErr *err)
 		return st;
 	PM_VEC_PUSH(&b->operand, v);
 	if (!b->map[v.id]) /* an operand listed twice: the body reads the first */
-		b->map[v.id] = in.id;
+		map_value(b, v, in);
 	return PM_OK;
 }
 
@@ -56,7 +66,7 @@ static PmStatus add_outside(Body *b, PmValue v, PmErr *err)
 		return add_operand(b, v, err);
 	st = pm_graph_add_const(b->g, NULL, t, pm_blob_ref((PmBlob *)(uintptr_t)blob), &c, err);
 	if (!st)
-		b->map[v.id] = c.id;
+		map_value(b, v, c);
 	return st;
 }
 
@@ -78,7 +88,7 @@ static PmStatus add_node(Body *b, PmNode n, PmErr *err)
 		PmValue v = pm_node_out(g, n, k);
 		PmType t = inner_type(g, b->g, *pm_value_type(g, v));
 
-		b->map[v.id] = pm_node_out(b->g, to, k).id;
+		map_value(b, v, pm_node_out(b->g, to, k));
 		pm_value_set_type(b->g, pm_node_out(b->g, to, k), &t);
 	}
 	return st;
@@ -198,7 +208,9 @@ PmStatus pm__commit(PmRewriter *rw, PmNode *node, PmErr *err)
 	if (st)
 		return st;
 	b.g = pm_graph_new(0);
-	b.map = pm_xcalloc(pm_graph_value_limit(rw->s->g), sizeof *b.map);
+	while (rw->s->map.n < pm_graph_value_limit(rw->s->g))
+		PM_VEC_PUSH(&rw->s->map, 0u);
+	b.map = rw->s->map.v;
 	st = build_body(&b, err);
 	d.name = rw->rule;
 	d.body = b.g;
@@ -209,7 +221,9 @@ PmStatus pm__commit(PmRewriter *rw, PmNode *node, PmErr *err)
 	if (!st)
 		st = put_in_place(&b, *node, err);
 	PM_VEC_RELEASE(&b.operand);
-	free(b.map);
+	for (size_t i = 0; i < b.touched.n; i++)
+		b.map[b.touched.v[i]] = 0;
+	PM_VEC_RELEASE(&b.touched);
 	pm_graph_free(b.g);
 	return st;
 }

@@ -22,6 +22,10 @@ enum { PM__CHILD_SANDBOX = 71 }; /* exit status when the sandbox could not be en
 /* Runs in the child (a PmForkFn); arg is a PmPassJob. */
 int pm__pass_child(void *arg, PmStr *out);
 
+/* In the parent: fills the verdict and what belongs to it from the child's bytes, which may be anything. `in`
+ * is the original graph, or NULL when none was sent. */
+void pm__judge_answer(const PmStr *answer, const PmGraph *in, PmPassOutcome *out);
+
 /* Rules and statistics as JSON, and back from untrusted JSON: cut to limits, control characters removed. */
 void pm__rule_to_json(const PmRuleEntry *rule, const PmRuleStats *st, cJSON *list);
 void pm__rules_from_json(const cJSON *list, PmPassOutcome *out);

@@ -127,6 +127,16 @@ static PmStatus copy_meta(const PmGraph *from, PmGraph *to, PmErr *err)
 	return st;
 }
 
+static int64_t count_kernels(const PmGraph *g)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
+		n += pm_node_op(g, pm_graph_node_at(g, i)) == PM_OP_Kernel;
+	return n;
+}
+
+/* Each time a rule applies, one fused node is made: what applied is counted here, not believed. */
 static void accept_graph(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 {
 	PmGraph *g = NULL;
@@ -139,8 +149,11 @@ static void accept_graph(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 	} else if (pm_graph_bind_consts(g, in, &err) || copy_meta(in, g, &err) ||
 		   pm_rewrite_check(in, g, &err)) {
 		verdict(out, PM_VERDICT_REJECT_MATCH, "%s", err.text);
+	} else if (count_kernels(g) <= count_kernels(in)) {
+		verdict(out, PM_VERDICT_NO_MATCH, "The pass returned the graph without a new fused node.");
 	} else {
 		verdict(out, PM_VERDICT_OK, "%s", "");
+		out->applied = count_kernels(g) - count_kernels(in);
 		out->graph = g;
 		return;
 	}
@@ -170,12 +183,27 @@ static void judge(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 	else if (!strcmp(end, "none"))
 		verdict(out, PM_VERDICT_NO_MATCH, "No rule of the pass applied to the graph.");
 	else if (!strcmp(end, "REJECT_ABI"))
-		verdict(out, PM_VERDICT_REJECT_ABI, "%s", message);
+		verdict(out, PM_VERDICT_REJECT_ABI, "%s",
+			*message ? message : pm_verdict_meaning(PM_VERDICT_REJECT_ABI));
 	else if (!strcmp(end, "REJECT_LINT"))
-		verdict(out, PM_VERDICT_REJECT_LINT, "%s", message);
+		verdict(out, PM_VERDICT_REJECT_LINT, "%s",
+			*message ? message : pm_verdict_meaning(PM_VERDICT_REJECT_LINT));
 	else
 		verdict(out, PM_VERDICT_REJECT_API, "%s",
 			*message ? message : "The answer of the pass process has no end.");
+}
+
+void pm__judge_answer(const PmStr *answer, const PmGraph *in, PmPassOutcome *out)
+{
+	Reply reply = { 0 };
+	PmErr why;
+
+	pm_err_init(&why);
+	if (split_reply(answer, &reply, &why))
+		verdict(out, PM_VERDICT_REJECT_API, "%s", why.text);
+	else
+		judge(&reply, in, out);
+	cJSON_Delete(reply.json);
 }
 
 static PmStatus run_job(const char *so_path, const PmGraph *in, const PmPassOpts *opts, PmPassOutcome *out,
@@ -210,17 +238,8 @@ static PmStatus run_job(const char *so_path, const PmGraph *in, const PmPassOpts
 	free(out->output);
 	out->output = pm_xcalloc(MAX_OUTPUT, 1);
 	pm__clean_text(r.errtext.s, out->output, MAX_OUTPUT, 1);
-	if (came_back(&r, out)) {
-		Reply reply = { 0 };
-		PmErr why;
-
-		pm_err_init(&why);
-		if (split_reply(&r.out, &reply, &why))
-			verdict(out, PM_VERDICT_REJECT_API, "%s", why.text);
-		else
-			judge(&reply, in, out);
-		cJSON_Delete(reply.json);
-	}
+	if (came_back(&r, out))
+		pm__judge_answer(&r.out, in, out);
 	pm_proc_result_release(&r);
 	return PM_OK;
 }

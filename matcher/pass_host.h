@@ -36,10 +36,10 @@ typedef struct PmPassOutcome {
 	PmVerdict verdict;
 	char message[PM_ERR_MAX]; /* one sentence; "" when the verdict is OK */
 	char plugin[PM_MAX_RULE_NAME + 1], version[PM_MAX_RULE_NAME + 1];
-	char *problems; /* REJECT_LINT: one per line; else "" */
-	char *output;   /* what the plugin wrote to stdout and stderr (at most 64 KiB) */
-	PmGraph *graph; /* the rewritten graph, owned; only when the verdict is OK and a graph was given */
-	int64_t applied;
+	char *problems;  /* REJECT_LINT: one per line; else "" */
+	char *output;    /* what the plugin wrote to stdout and stderr (at most 64 KiB) */
+	PmGraph *graph;  /* the rewritten graph, owned; only when the verdict is OK and a graph was given */
+	int64_t applied; /* fused nodes that are new in `graph` */
 	int sweeps;
 	double seconds; /* wall time of the child */
 	PmPassRule *rule;

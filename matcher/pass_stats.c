@@ -193,6 +193,9 @@ static void print_rule(const PmPassRule *r, PmStr *text)
 	pm_str_addf(text, "  tried %lld, matched %lld, declined %lld, applied %lld, failed %lld\n",
 		    (long long)st->tried, (long long)st->matched, (long long)st->declined,
 		    (long long)st->applied, (long long)st->failed);
+	if (!st->tried && r->pattern[0] == '(')
+		pm_str_addf(text, "  the graph has no %.*s node that is not fused already\n",
+			    (int)strcspn(r->pattern + 1, " )"), r->pattern + 1);
 	for (size_t i = 0; i < st->n_reasons; i++)
 		pm_str_addf(text, "  declined  %lld x %s\n", (long long)st->reason[i].count,
 			    st->reason[i].text);

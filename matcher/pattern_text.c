@@ -76,6 +76,12 @@ static PmStatus small(Parser *ps, uint32_t max, uint32_t *out)
 	return PM_OK;
 }
 
+/* 1 when c is one of the characters of `set`; strchr would also find the terminator. */
+static int one_of(int c, const char *set)
+{
+	return c > 0 && strchr(set, c) != NULL;
+}
+
 /* A decimal number, inf or nan; *integral tells whether it was written as an integer. */
 static PmStatus number(Parser *ps, double *f, int64_t *i, int *integral)
 {
@@ -83,7 +89,7 @@ static PmStatus number(Parser *ps, double *f, int64_t *i, int *integral)
 	size_t n = 0, k = 0;
 
 	while (ps->at + n < ps->end && n < sizeof b - 1 &&
-	       (isalnum((unsigned char)ps->at[n]) || strchr("+-.", ps->at[n])))
+	       (isalnum((unsigned char)ps->at[n]) || one_of((unsigned char)ps->at[n], "+-.")))
 		n++;
 	memcpy(b, ps->at, n);
 	b[n] = 0;
@@ -92,7 +98,7 @@ static PmStatus number(Parser *ps, double *f, int64_t *i, int *integral)
 	if (*integral) {
 		if (!pm_parse_i64(b, i))
 			return fail(ps, "an integer of 64 bits");
-		*f = (double)*i;
+		*f = k && !*i ? -0.0 : (double)*i;
 	} else if (!strcmp(b + k, "inf")) {
 		*f = k ? -INFINITY : INFINITY;
 	} else if (!strcmp(b, "nan")) {
@@ -322,8 +328,7 @@ static PmStatus core(Parser *ps, int depth, PmPatMarks *m, uint32_t *out)
 		return pm__pattern_add(ps->p, PM_PK_REST, out, ps->err);
 	if (take(ps, "_"))
 		return pm__pattern_add(ps->p, PM_PK_ANY, out, ps->err);
-	st = peek(ps) < 0 || !strchr("-0123456789in", peek(ps)) ? fail(ps, "a pattern")
-								: number(ps, &f, &i, &integral);
+	st = !one_of(peek(ps), "-0123456789in") ? fail(ps, "a pattern") : number(ps, &f, &i, &integral);
 	if (!st)
 		st = pm__pattern_add(ps->p, PM_PK_NUM, out, ps->err);
 	if (!st)

@@ -22,6 +22,7 @@ void pm__session_release(PmSession *s)
 	PM_VEC_RELEASE(&s->handle_of);
 	PM_VEC_RELEASE(&s->pos);
 	PM_VEC_RELEASE(&s->seen);
+	PM_VEC_RELEASE(&s->map);
 }
 
 PmStatus pm__session_order(PmSession *s, PmErr *err)

@@ -49,6 +49,7 @@ typedef struct PmSession {
 	int pos_stale;
 	PM_VEC(uint32_t) seen; /* by node id: stamp of the last walk that visited it */
 	uint32_t stamp;
+	PM_VEC(uint32_t) map; /* by value id; all zeros: lent to whoever cleans up (commit.c) */
 } PmSession;
 
 struct PmRegion {

@@ -1,8 +1,10 @@
 /* test_pass_host.c - whatever a pass does ends as a verdict of its own, and the next pass is not affected. */
 #include "matcher/pass_host.h"
 
+#include "base/io.h"
 #include "ir/text.h"
 #include "matcher/same.h"
+#include "tests/lib/need.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -145,6 +147,34 @@ static void no_match_says_how_close_it_came(void **state)
 	pm_pass_outcome_release(&out);
 	pm_graph_free(g);
 	expect("tests/plugin/never_matches.so", NULL, silu_text, 10, PM_VERDICT_NO_MATCH, "No rule");
+}
+
+static void a_real_model_is_explained(void **state)
+{
+	PmStr text = PM_STR_INIT, report = PM_STR_INIT;
+	PmPassOutcome out;
+	PmGraph *g;
+	PmErr err;
+
+	(void)state;
+	pm_test_need_path("models/mobilenetv3_se_block.gpt");
+	pm_err_init(&err);
+	assert_int_equal(pm_read_file("models/mobilenetv3_se_block.gpt", 0, &text, &err), PM_OK);
+	g = parse(text.s);
+	assert_int_equal(pm_pass_explain(built(SILU), g, NULL, &out, &report, &err), PM_OK);
+	assert_int_equal(out.verdict, PM_VERDICT_NO_MATCH);
+	assert_non_null(strstr(report.s,
+			       "(Mul -> 'gated'): the pattern wants (Sigmoid ?0), this is 'gate', made by "
+			       "HardSigmoid\n"));
+	pm_pass_outcome_release(&out);
+	pm_str_clear(&report);
+	assert_int_equal(
+		pm_pass_explain(built("tests/plugin/never_matches.so"), g, NULL, &out, &report, &err), PM_OK);
+	assert_non_null(strstr(report.s, "the graph has no Selu node"));
+	pm_pass_outcome_release(&out);
+	pm_graph_free(g);
+	pm_str_release(&text);
+	pm_str_release(&report);
 }
 
 static void declines_are_counted_by_reason(void **state)
@@ -399,6 +429,7 @@ int main(void)
 		cmocka_unit_test(a_good_pass_is_applied),
 		cmocka_unit_test(large_constants_cross_by_reference),
 		cmocka_unit_test(no_match_says_how_close_it_came),
+		cmocka_unit_test(a_real_model_is_explained),
 		cmocka_unit_test(declines_are_counted_by_reason),
 		cmocka_unit_test(crashes_and_hangs_have_verdicts),
 		cmocka_unit_test(wrong_abi_names_both_versions),

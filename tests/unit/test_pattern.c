@@ -117,6 +117,7 @@ static void text_round_trips(void **state)
 		"?2",
 		"_{int,r8}",
 		"0.33333333333333331",
+		"-0",
 	};
 
 	(void)state;
@@ -165,6 +166,12 @@ static void junk_text_is_refused_with_a_column(void **state)
 					     "(Relu ?0){a=99999999999999999999}" };
 
 	(void)state;
+	{ /* a zero byte ends nothing: it is junk like any other */
+		PmPattern *p = NULL;
+
+		assert_true(pm_pattern_parse("-1\0", 3, &p, NULL) < 0);
+		assert_true(pm_pattern_parse("\0", 1, &p, NULL) < 0);
+	}
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		PmPattern *p = NULL;
 		PmErr err;

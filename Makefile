@@ -97,6 +97,7 @@ GEN_OBJ := $(BUILD)/obj/gen/onnx.pb-c.o
 GEN_H   := $(GEN)/onnx.pb-c.h
 endif
 GEN_H   += $(patsubst runtime/kernels/%.cu,$(GEN)/kernels/%.cu.h,$(wildcard runtime/kernels/*.cu))
+GEN_H   += $(patsubst dataset/%.sql,$(GEN)/dataset/%.sql.h,$(wildcard dataset/*.sql))
 ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
@@ -132,6 +133,11 @@ $(GEN)/passmith/ops.h: ir/ops.def tools/gen-ops.sh
 $(GEN)/kernels/%.cu.h: runtime/kernels/%.cu tools/embed-cu.sh
 	@mkdir -p $(@D)
 	tools/embed-cu.sh $< > $@.tmp
+	@mv $@.tmp $@
+
+$(GEN)/dataset/%.sql.h: dataset/%.sql tools/embed-text.sh
+	@mkdir -p $(@D)
+	$(call Q,EMBED)tools/embed-text.sh $< > $@.tmp
 	@mv $@.tmp $@
 
 $(GEN)/passes/%.cu.h: passes/%.cu tools/embed-cu.sh

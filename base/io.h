@@ -45,6 +45,8 @@ void pm_names_release(PmNames *n);
 
 /* $PASSMITH_CACHE, else $XDG_CACHE_HOME/passmith, else ~/.cache/passmith; created when missing. */
 PmStatus pm_cache_dir(PmStr *out, PmErr *err);
+/* The folder that holds the running program. */
+PmStatus pm_self_dir(PmStr *out, PmErr *err);
 /* The folder of the running program's installation root (where include/ and runtime/emu/ are found):
  * $PASSMITH_ROOT, else found from /proc/self/exe upwards. */
 PmStatus pm_root_dir(PmStr *out, PmErr *err);

@@ -226,6 +226,19 @@ static int is_root(const char *dir)
 	return yes;
 }
 
+PmStatus pm_self_dir(PmStr *out, PmErr *err)
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+
+	if (n <= 0)
+		return pm_err(err, PM_E_ENV,
+			      "The running program's own path cannot be read from /proc/self/exe.");
+	path[n] = '\0';
+	pm_path_dir(path, out);
+	return PM_OK;
+}
+
 PmStatus pm_root_dir(PmStr *out, PmErr *err)
 {
 	const char *env = getenv("PASSMITH_ROOT");

@@ -3,7 +3,8 @@
  * A case is a folder with model.onnx and test_data_set_K/{input_I.pb,output_I.pb}. Inputs that the importer
  * wants as attributes or shapes are bound from the data. Outputs must have the expected dtype and shape;
  * floating-point elements must satisfy |a - b| <= atol + rtol * |b| with rtol 1e-3 and atol 1e-7 (the ONNX
- * project's own runner; NaN equals NaN), all others must be equal.
+ * project's own runner; NaN equals NaN; rtol is 1/128, one unit in the last place, for bfloat16, whose
+ * expected data were cut off instead of rounded), all others must be equal.
  */
 #ifndef BENCH_CONFORM_H
 #define BENCH_CONFORM_H
@@ -39,7 +40,7 @@ PmStatus pm_conform_case(const char *folder, PmCase *out, PmErr *err);
 PmStatus pm_conform_run(const char *folder, PmConform *out, PmErr *err);
 void pm_conform_release(PmConform *c);
 
-/* Per operator of the table, in its order; then "(several)" and, summed, operators that are not in it. */
+/* Per ONNX operator of the table, in its order; then "(several)" and, summed, operators that are not in it. */
 typedef struct PmConformRow {
 	const char *op;
 	int run, passed, failed, skipped;

@@ -12,8 +12,12 @@
 #include <string.h>
 
 /* Field numbers of onnx.proto. */
+enum { ONNX_UINT16 = 4, ONNX_BFLOAT16 = 16 };
 enum {
 	MODEL_GRAPH = 7,
+	MODEL_OPSET = 8,
+	OPSET_DOMAIN = 1,
+	OPSET_VERSION = 2,
 	GRAPH_NODE = 1,
 	GRAPH_INPUT = 11,
 	GRAPH_OUTPUT = 12,
@@ -23,7 +27,8 @@ enum {
 	TYPE_SEQUENCE = 4,
 	TYPE_MAP = 5,
 	TYPE_OPTIONAL = 9,
-	TENSOR_ELEM = 1
+	TENSOR_ELEM = 1,
+	DATA_TYPE = 2
 };
 
 typedef struct Wire {
@@ -115,9 +120,11 @@ static void peek_type(Wire w, PmModelPeek *out)
 			out->container = "map";
 		else if (f.number == TYPE_TENSOR)
 			while (next(&f.bytes, &e))
-				if (e.number == TENSOR_ELEM && e.value < 1000 &&
-				    pm_dtype_from_onnx((int)e.value) < 0)
-					out->bad_type = (int)e.value;
+				if (e.number == TENSOR_ELEM && e.value < 1000) {
+					if (pm_dtype_from_onnx((int)e.value) < 0)
+						out->bad_type = (int)e.value;
+					out->has_bfloat16 |= e.value == ONNX_BFLOAT16;
+				}
 	}
 }
 
@@ -148,6 +155,38 @@ void pm__model_peek(const void *p, size_t n, PmModelPeek *out)
 				peek_value(g.bytes, out);
 		}
 	}
+}
+
+void pm__model_raise_opset(void *p, size_t n, unsigned char least)
+{
+	Wire model = { p, (const unsigned char *)p + n };
+	Field f, g;
+
+	while (next(&model, &f)) {
+		size_t version = 0;
+		int is_default = 1;
+
+		if (f.number != MODEL_OPSET || !f.bytes.p)
+			continue;
+		while (next(&f.bytes, &g)) {
+			if (g.number == OPSET_DOMAIN && g.bytes.p != g.bytes.end)
+				is_default = 0;
+			if (g.number == OPSET_VERSION && g.value < least) /* one byte, just read */
+				version = (size_t)(f.bytes.p - (const unsigned char *)p) - 1;
+		}
+		if (is_default && version)
+			((unsigned char *)p)[version] = least;
+	}
+}
+
+void pm__tensor_uint16_is_bfloat16(void *p, size_t n)
+{
+	Wire tensor = { p, (const unsigned char *)p + n };
+	Field f;
+
+	while (next(&tensor, &f))
+		if (f.number == DATA_TYPE && f.value == ONNX_UINT16)
+			((unsigned char *)p)[tensor.p - (const unsigned char *)p - 1] = ONNX_BFLOAT16;
 }
 
 const char *pm__onnx_type_name(int type)

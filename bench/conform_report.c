@@ -33,9 +33,15 @@ size_t pm_conform_rows(const PmConform *c, PmConformRow *rows, size_t max)
 	size_t n = 0;
 	int op;
 
-	for (op = PM_OP_NONE + 1; op < PM_N_OPS; op++, n++)
+	for (op = PM_OP_NONE + 1; op < PM_N_OPS; op++) {
+		const PmOpDesc *d = pm_op_desc((PmOp)op);
+
+		if (d->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL)) /* ours, not ONNX's */
+			continue;
 		if (n < max)
-			rows[n] = count(c, pm_op_desc((PmOp)op)->name);
+			rows[n] = count(c, d->name);
+		n++;
+	}
 	if (n < max)
 		rows[n] = count(c, SEVERAL);
 	n++;

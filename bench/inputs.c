@@ -40,13 +40,23 @@ static int says(const char *name, const char *word)
 
 /* What is found out about an input while its uses are followed. */
 typedef struct Clues {
-	int index, variance, scale, weight, softmax_bias, condition, arithmetic;
+	int index, variance, scale, weight, softmax_bias, condition;
 	int64_t limit;
 } Clues;
 
 enum { MAX_DEPTH = 12 };
 
 static void look(const PmGraph *g, PmValue v, int depth, Clues *c);
+
+/* "1 - x": exporters write attention masks so. */
+static int one_minus(const PmGraph *g, PmUse u)
+{
+	double one;
+	size_t n;
+
+	return pm_node_op(g, u.node) == PM_OP_Sub && u.operand == 1 &&
+	       !pm_value_const_floats(g, pm_node_in(g, u.node, 0), &one, 1, &n) && n == 1 && one == 1;
+}
 
 /* Rules for one use; anything that only moves or converts elements is looked through. */
 static void look_at_use(const PmGraph *g, PmUse u, int depth, Clues *c)
@@ -69,16 +79,21 @@ static void look_at_use(const PmGraph *g, PmUse u, int depth, Clues *c)
 		c->scale = 1;
 	} else if ((flags & PM_OPF_DOT) && u.operand == 1) {
 		c->weight = 1;
-	} else if (op == PM_OP_Where && u.operand == 0) {
+	} else if ((op == PM_OP_Where && u.operand == 0) || one_minus(g, u)) {
 		c->condition = 1;
 	} else if (op == PM_OP_Add && pm_value_n_uses(g, out) == 1 &&
 		   pm_node_op(g, pm_value_first_use(g, out).node) == PM_OP_Softmax) {
 		c->softmax_bias = 1;
-	} else if ((flags & (PM_OPF_VIEW | PM_OPF_MOVE)) || op == PM_OP_Cast || op == PM_OP_Identity) {
+	} else if ((flags & (PM_OPF_VIEW | PM_OPF_MOVE)) || op == PM_OP_Cast || op == PM_OP_MaxPool) {
 		for (size_t k = 0; k < pm_node_n_out(g, u.node); k++)
 			look(g, pm_node_out(g, u.node, k), depth + 1, c);
-	} else {
-		c->arithmetic = 1;
+	} else if (op == PM_OP_Mul) {
+		/* A mask spread by multiplying with ones is still a mask; nothing else is said by a product.
+		 */
+		Clues behind = { 0 };
+
+		look(g, out, depth + 4, &behind);
+		c->condition |= behind.condition;
 	}
 }
 
@@ -109,6 +124,8 @@ PmInputRole pm_input_role(const PmGraph *g, PmValue v, int64_t *limit)
 		return PM_ROLE_VARIANCE;
 	if (c.scale)
 		return PM_ROLE_SCALE;
+	if (c.condition)
+		return PM_ROLE_MASK;
 	if (says(name, "mask"))
 		return c.softmax_bias ? PM_ROLE_BIAS_MASK : PM_ROLE_MASK;
 	if (says(name, "prob"))

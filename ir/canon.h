@@ -1,7 +1,8 @@
 /* canon.h - canonical form and hashes of a graph.
  *
  * Values are numbered by a depth-first walk from the ordered outputs over ordered operands (of commuting
- * operands, the one whose subtree has the smaller structure hash first); names and dead nodes do not count.
+ * operands, the one with the smaller hash of everything the level shows of its surroundings first); names,
+ * unused inputs and dead nodes do not count. canon.c describes the text.
  */
 #ifndef IR_CANON_H
 #define IR_CANON_H

@@ -39,6 +39,7 @@ void pm_graph_free(PmGraph *g)
 	PM_VEC_RELEASE(&g->outputs);
 	PM_VEC_RELEASE(&g->by_name);
 	PM_VEC_RELEASE(&g->symbols);
+	PM_VEC_RELEASE(&g->symbol_of);
 	PM_VEC_RELEASE(&g->meta);
 	pm_intern_free(g->names);
 	pm_arena_free(g->arena);
@@ -118,11 +119,14 @@ PmDim pm_graph_symbol(PmGraph *g, const char *name)
 {
 	uint32_t id = pm_intern(g->names, name, strlen(name));
 
-	for (size_t k = 0; k < g->symbols.n; k++)
-		if (g->symbols.v[k] == id)
-			return -(PmDim)k - 1;
-	PM_VEC_PUSH(&g->symbols, id);
-	return -(PmDim)g->symbols.n;
+	for (; g->symbol_of.n <= id; g->symbol_steps++)
+		PM_VEC_PUSH(&g->symbol_of, 0u);
+	g->symbol_steps++;
+	if (!g->symbol_of.v[id]) {
+		PM_VEC_PUSH(&g->symbols, id);
+		g->symbol_of.v[id] = (uint32_t)g->symbols.n;
+	}
+	return -(PmDim)g->symbol_of.v[id];
 }
 
 const char *pm_graph_symbol_name(const PmGraph *g, PmDim d)

@@ -46,11 +46,13 @@ struct PmGraph {
 	PM_VEC(uint32_t) order;
 	PM_VEC(uint32_t) inputs;
 	PM_VEC(uint32_t) outputs;
-	PM_VEC(uint32_t) by_name; /* value id by name id */
-	PM_VEC(uint32_t) symbols; /* name id by symbol number */
+	PM_VEC(uint32_t) by_name;   /* value id by name id */
+	PM_VEC(uint32_t) symbols;   /* name id by symbol number */
+	PM_VEC(uint32_t) symbol_of; /* symbol number + 1 by name id; 0 = the name is no symbol's */
 	PM_VEC(Meta) meta;
 	uint32_t n_fresh;
-	int order_dirty; /* the order still lists dead nodes */
+	uint64_t symbol_steps; /* entries of symbol_of touched so far; tests hold it against the names */
+	int order_dirty;       /* the order still lists dead nodes */
 };
 
 static inline ValueRec *pm__value(const PmGraph *g, PmValue v)

@@ -8,8 +8,10 @@
 #include "ir/graph.h"
 
 /* Computes the result types of one node from its operand types and attributes and stores them. Symbols are
- * kept; a dimension that cannot be known becomes a fresh symbol. Fails with PM_E_TYPE or PM_E_SHAPE and a
- * sentence that names node, operand and both types. Opaque nodes keep the types they have. */
+ * kept; a dimension that cannot be known stays what the result already says, else becomes a fresh symbol (so
+ * inferring twice changes nothing). Fails with PM_E_TYPE or PM_E_SHAPE and a sentence that names node,
+ * operand and both types. Opaque nodes, and nodes with an operand of unknown type, keep the result types they
+ * have. */
 PmStatus pm_infer_node(PmGraph *g, PmNode n, PmErr *err);
 /* All nodes in execution order (the graph must be sorted). When `fold` is not 0, small integer values
  * that depend on constants and shapes only (Shape, Gather, Concat, Cast, arithmetic, ...; at most 4096

@@ -37,16 +37,33 @@ static void strides_of(const PmType *t, int64_t *stride)
 	}
 }
 
+/* Whether the result's type follows from shape operand k. Where it does not, inference leaves the result the
+ * type it had, and that proves nothing. */
+static int shape_known(PmEval *e, size_t k)
+{
+	const PmElem *s = pm__eval_in(e, k);
+	int64_t i;
+
+	for (i = 0; s && i < pm__eval_type(e, k)->dim[0]; i++) {
+		if (s[i].kind != PM_ELEM_INT)
+			return 0;
+	}
+	return s != NULL;
+}
+
 static PmStatus eval_copy(PmEval *e)
 {
 	const PmElem *src = pm__eval_in(e, 0);
-	int64_t numel;
 
-	/* A shape that is not known leaves the result the type it had, which may be a wrong one. */
-	if (!src || pm_type_numel(pm__eval_type(e, 0), &numel, NULL) || (size_t)numel != e->n)
+	if (!src)
 		return PM_DECLINED;
 	memcpy(e->out, src, e->n * sizeof *src);
 	return PM_OK;
+}
+
+static PmStatus eval_reshape(PmEval *e)
+{
+	return shape_known(e, 1) ? eval_copy(e) : PM_DECLINED;
 }
 
 static PmStatus eval_shape(PmEval *e)
@@ -73,7 +90,7 @@ static PmStatus eval_constant_of_shape(PmEval *e)
 	int64_t v = 0;
 	size_t i, size;
 
-	if (!a || a->kind != PM_ATTR_TENSOR || !a->blob || !a->blob->data)
+	if (!a || a->kind != PM_ATTR_TENSOR || !a->blob || !a->blob->data || !shape_known(e, 0))
 		return PM_DECLINED;
 	size = pm_dtype_size(a->type.dtype);
 	for (i = 0; i < size; i++)
@@ -110,14 +127,11 @@ static PmStatus eval_expand(PmEval *e)
 	int64_t from[PM_MAX_RANK], stride[PM_MAX_RANK];
 	int d, lead = e->type->rank - x->rank;
 
-	if (!src || lead < 0)
+	if (!src || !shape_known(e, 1))
 		return PM_DECLINED;
 	strides_of(x, from);
-	for (d = 0; d < e->type->rank; d++) {
+	for (d = 0; d < e->type->rank; d++)
 		stride[d] = d < lead || x->dim[d - lead] == 1 ? 0 : from[d - lead];
-		if (stride[d] && x->dim[d - lead] != e->type->dim[d])
-			return PM_DECLINED;
-	}
 	return copy_strided(e, src, 0, stride);
 }
 
@@ -227,7 +241,7 @@ PmEvalFn pm__eval_fn(PmOp op)
 {
 	static const PmEvalFn table[PM_N_OPS] = {
 		[PM_OP_Identity] = eval_copy,
-		[PM_OP_Reshape] = eval_copy,
+		[PM_OP_Reshape] = eval_reshape,
 		[PM_OP_Flatten] = eval_copy,
 		[PM_OP_Squeeze] = eval_copy,
 		[PM_OP_Unsqueeze] = eval_copy,

@@ -10,26 +10,36 @@
 
 #define MAX_FILE     ((size_t)2 << 30)
 #define GRAPH_BUDGET ((size_t)8 << 30)
-enum { MAX_META_KEYS = 4096 };
+enum { MAX_META_KEYS = 4096, MAX_DOMAINS = 256 };
 
-static PmStatus check_opsets(const Onnx__ModelProto *m, PmOnnxReport *r, PmErr *err)
+PmStatus pm__import_check_opsets(Onnx__OperatorSetIdProto **v, size_t n, int64_t *opset, PmErr *err)
 {
-	size_t i;
+	size_t i, k;
 
-	r->ir_version = m->ir_version;
-	r->opset = 0;
-	for (i = 0; i < m->n_opset_import; i++) {
-		const char *domain = m->opset_import[i]->domain;
+	*opset = 0;
+	if (n > MAX_DOMAINS)
+		return pm_err(err, PM_E_LIMIT,
+			      "There are %zu operator sets imported and at most %d are read; drop some.", n,
+			      MAX_DOMAINS);
+	for (i = 0; i < n; i++) {
+		const char *domain = pm__onnx_domain_name(v[i]->domain);
 
-		if (!domain || !*domain || strcmp(domain, "ai.onnx") == 0)
-			r->opset = m->opset_import[i]->version;
+		for (k = 0; k < i; k++) {
+			if (strcmp(pm__onnx_domain_name(v[k]->domain), domain) == 0)
+				return pm_err(err, PM_E_INVALID,
+					      "The operators of the domain '%.100s' are imported twice; "
+					      "import them once.",
+					      domain);
+		}
+		if (!*domain)
+			*opset = v[i]->version;
 	}
-	if (r->opset && (r->opset < PM_ONNX_MIN_OPSET || r->opset > PM_ONNX_MAX_OPSET))
+	if (*opset && (*opset < PM_ONNX_MIN_OPSET || *opset > PM_ONNX_MAX_OPSET))
 		return pm_err(err, PM_E_UNSUPPORTED,
 			      "The model uses opset %lld and opsets %d to %d are read; convert it with "
 			      "ONNX's version "
 			      "converter.",
-			      (long long)r->opset, PM_ONNX_MIN_OPSET, PM_ONNX_MAX_OPSET);
+			      (long long)*opset, PM_ONNX_MIN_OPSET, PM_ONNX_MAX_OPSET);
 	return PM_OK;
 }
 
@@ -120,15 +130,17 @@ PmStatus pm__import_finish(PmImport *im, PmErr *err)
 
 	for (i = 0; i < im->eaten.n; i++)
 		drop_unused(im->g, im->eaten.v[i]);
-	/* Our own files are in normal form already and are read as they are. */
-	if (!im->model->producer_name || strcmp(im->model->producer_name, PM_ONNX_PRODUCER) != 0)
+	if (im->fold)
 		st = fold(im->g, err);
 	return st;
 }
 
 static PmStatus build(PmImport *im, Onnx__ModelProto *m, PmErr *err)
 {
-	PmStatus st = check_opsets(m, im->report, err);
+	PmStatus st;
+
+	im->report->ir_version = m->ir_version;
+	st = pm__import_check_opsets(m->opset_import, m->n_opset_import, &im->report->opset, err);
 
 	if (!st && !m->graph)
 		st = pm_err(err, PM_E_INVALID,
@@ -161,7 +173,9 @@ static PmStatus import_bytes(const void *p, size_t n, const char *path, const Pm
 	im.model = (Onnx__ModelProto *)m;
 	im.files = pm__onnx_files_new(path);
 	im.taken = pm_intern_new();
-	im.fold = pm__fold_new();
+	/* Our own files are in normal form already; folding again would change what was written. */
+	if (!im.model->producer_name || strcmp(im.model->producer_name, PM_ONNX_PRODUCER) != 0)
+		im.fold = pm__fold_new();
 	im.max_nodes = opts->max_nodes ? opts->max_nodes : PM_MAX_NODES;
 	st = build(&im, (Onnx__ModelProto *)m, err);
 	PM_VEC_RELEASE(&im.eaten);
@@ -176,6 +190,17 @@ static PmStatus import_bytes(const void *p, size_t n, const char *path, const Pm
 	}
 	*out = im.g;
 	return PM_OK;
+}
+
+/* Names come from the file and may hold anything: a message stays one line. */
+static void one_line(PmErr *err)
+{
+	char *c;
+
+	for (c = err->text; *c; c++) {
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	}
 }
 
 /* Fills in what callers may leave out, checks the size, names the model in front of a sentence. */
@@ -205,8 +230,10 @@ static PmStatus import_labelled(const void *p, size_t n, const char *label, cons
 			    n, max);
 	else
 		st = import_bytes(p, n, path, opts, out, report, err);
-	if (st)
+	if (st) {
 		pm_err_ctx(err, "%.300s", label);
+		one_line(err);
+	}
 	return st;
 }
 

@@ -170,6 +170,7 @@ PmStatus pm__import_call(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, siz
 	PmOnnxWhere w = pm__onnx_where(np, index);
 	PmOnnxScope body;
 	PmStr prefix = PM_STR_INIT;
+	int64_t opset;
 	PmStatus st;
 
 	if (sc->depth >= PM_ONNX_MAX_CALLS)
@@ -190,7 +191,9 @@ PmStatus pm__import_call(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, siz
 	body.call = np;
 	body.prefix = prefix.s;
 	body.depth = sc->depth + 1;
-	st = read_defaults(im, f, &body, err);
+	st = pm__import_check_opsets(f->opset_import, f->n_opset_import, &opset, err);
+	if (!st)
+		st = read_defaults(im, f, &body, err);
 	if (!st)
 		st = bind_inputs(&body, sc, np, f, &w, err);
 	if (!st)

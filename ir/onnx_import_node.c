@@ -15,24 +15,36 @@ static const char *text(const char *s)
 
 /* ---- names ---- */
 
-int64_t pm__scope_opset(const PmOnnxScope *sc, const char *domain)
+const char *pm__onnx_domain_name(const char *domain)
 {
-	size_t i;
-
-	for (; sc; sc = sc->caller) {
-		for (i = 0; i < sc->n_opsets; i++) {
-			const char *d = text(sc->opsets[i]->domain);
-
-			if (strcmp(strcmp(d, "ai.onnx") == 0 ? "" : d, domain) == 0)
-				return sc->opsets[i]->version;
-		}
-	}
-	return 0;
+	return strcmp(text(domain), "ai.onnx") == 0 ? "" : text(domain);
 }
 
 const char *pm__onnx_domain(const Onnx__NodeProto *np)
 {
-	return strcmp(text(np->domain), "ai.onnx") == 0 ? "" : text(np->domain);
+	return pm__onnx_domain_name(np->domain);
+}
+
+static int64_t own_opset(const PmOnnxScope *sc, const char *domain)
+{
+	size_t i;
+
+	for (i = 0; i < sc->n_opsets; i++) {
+		if (strcmp(pm__onnx_domain_name(sc->opsets[i]->domain), domain) == 0)
+			return sc->opsets[i]->version;
+	}
+	return 0;
+}
+
+/* A function says which opset its body is written in; of other domains the model has one version. */
+int64_t pm__scope_opset(const PmOnnxScope *sc, const char *domain)
+{
+	int64_t up = *domain && sc->caller ? pm__scope_opset(sc->caller, domain) : 0;
+
+	if (up)
+		return up;
+	up = own_opset(sc, domain);
+	return up || !sc->caller ? up : pm__scope_opset(sc->caller, domain);
 }
 
 const char *pm__import_final_name(PmImport *im, const PmOnnxScope *sc, const char *name)
@@ -93,6 +105,28 @@ PmStatus pm__scope_value(const PmOnnxScope *sc, const char *name, PmValue *out, 
 	return PM_OK;
 }
 
+PmStatus pm__import_stated_types(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, PmNode n,
+				 PmErr *err)
+{
+	PmStatus st = PM_OK;
+	size_t k;
+
+	for (k = 0; k < np->n_output && !st; k++) {
+		const PmOnnxName *nm = pm__scope_find(sc, np->output[k]);
+		char why[96];
+		PmType t;
+
+		if (!nm || !nm->info)
+			continue;
+		st = pm__import_type(im, nm->info->type, "value", np->output[k], &t, why, err);
+		if (!st)
+			pm_value_set_type(im->g, pm_node_out(im->g, n, k), &t);
+		if (st == PM_DECLINED)
+			st = PM_OK;
+	}
+	return st;
+}
+
 /* ---- constants ---- */
 
 static PmStatus add_list_const(PmImport *im, const char *name, PmDType dtype, int is_list, const void *data,
@@ -137,7 +171,7 @@ static PmStatus set_body(PmImport *im, PmNode n, const Onnx__AttributeProto *a, 
 
 	memset(&sub.eaten, 0, sizeof sub.eaten);
 	sub.nested++;
-	sub.fold = pm__fold_new();
+	sub.fold = im->fold ? pm__fold_new() : NULL;
 	sub.g = pm_graph_new((size_t)1 << 30);
 	st = pm__import_graph(&sub, a->g, err);
 	if (!st)
@@ -215,6 +249,8 @@ static PmStatus import_kernel(PmImport *im, PmOnnxScope *sc, const Onnx__NodePro
 	for (k = 0; k < np->n_attribute && !st; k++)
 		st = set_kernel_attr(im, n, np->attribute[k], err);
 	if (!st)
+		st = pm__import_stated_types(im, sc, np, n, err);
+	if (!st)
 		st = pm_infer_node(im->g, n, err);
 	if (!st)
 		st = pm__import_results(im, sc, np, n, err);
@@ -280,11 +316,14 @@ static PmStatus emit(PmDraft *d, PmNode *n, PmErr *err)
 		st = set_attr(d->g, *n, &d->attr[k], err);
 	if (!st)
 		st = pm_node_fill_defaults(d->g, *n, err);
+	/* Inference overrides what the model states, but for the dimensions it cannot tell. */
+	if (!st)
+		st = pm__import_stated_types(d->im, d->sc, d->np, *n, err);
 	if (st)
 		return st;
 	pm_err_init(&why);
 	st = pm__infer_node(d->g, *n, d->im->fold, &why);
-	if (!st)
+	if (!st && d->im->fold)
 		st = pm__fold_node(d->g, d->im->fold, *n, &why);
 	if (st == PM_DECLINED || st == PM_E_UNSUPPORTED) {
 		st = pm_graph_kill_node(d->g, *n, err);
@@ -313,6 +352,9 @@ static PmStatus draft_operands(PmDraft *d, PmErr *err)
 	}
 	while (d->n_in && !d->in[d->n_in - 1].id)
 		d->n_in--;
+	if (!st && (!d->n_in || !d->in[0].id))
+		st = pm_err(err, PM_E_INVALID, "Operand 0 of %s is omitted but required; fix the model.",
+			    d->where.s);
 	d->n_out = np->n_output;
 	while (d->n_out && !*np->output[d->n_out - 1])
 		d->n_out--;
@@ -358,6 +400,12 @@ static PmStatus import_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, 
 	    strlen(text(np->name)) > PM_MAX_NAME)
 		return pm_err(err, PM_E_LIMIT, "A name at %s has more than %d bytes; shorten it.", w.s,
 			      PM_MAX_NAME);
+	if (strchr(np->op_type, ':') || strchr(domain, ':'))
+		return pm_err(err, PM_E_UNSUPPORTED,
+			      "The operator type or domain at %s has a ':', which the text form of graphs "
+			      "cannot say; "
+			      "rename it.",
+			      w.s);
 	if (strcmp(domain, PM_ONNX_KERNEL_DOMAIN) == 0 && strcmp(np->op_type, "Kernel") == 0)
 		return import_kernel(im, sc, np, index, err);
 	if (*domain)

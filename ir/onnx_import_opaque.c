@@ -42,6 +42,8 @@ static void raw_bytes(const PmOnnxScope *sc, const Onnx__NodeProto *np, PmStr *o
 
 	copy.n_input = copy.n_output = copy.n_attribute = 0;
 	copy.name = NULL;
+	if (!*pm__onnx_domain(np))
+		copy.domain = NULL;
 	copy.attribute = pm_xcalloc(np->n_attribute + 1, sizeof *copy.attribute);
 	for (i = 0; i < np->n_attribute; i++) {
 		const Onnx__AttributeProto *a = pm__scope_attr(sc, np->attribute[i]);
@@ -66,38 +68,21 @@ static PmStatus opaque_attrs(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProt
 {
 	PmStr raw = PM_STR_INIT;
 	const char *domain = pm__onnx_domain(np);
+	int64_t opset;
 	PmStatus st = pm_node_set_opaque(im->g, n, domain, np->op_type, err);
 
 	raw_bytes(sc, np, &raw);
 	if (!st)
 		st = pm_node_set_s(im->g, n, "raw", raw.s, raw.len, err);
+	/* What an older opset shares with the one we write is of that one: the same node reads the same. */
+	opset = pm__scope_opset(sc, domain);
+	if (!*domain && opset < PM_ONNX_OUT_OPSET && !pm__onnx_breaks(np, opset, PM_ONNX_OUT_OPSET))
+		opset = PM_ONNX_OUT_OPSET;
 	if (!st)
-		st = pm_node_set_i(im->g, n, "opset", pm__scope_opset(sc, domain), err);
+		st = pm_node_set_i(im->g, n, "opset", opset, err);
 	if (!st && captured->v.n)
 		st = pm_node_set_strings(im->g, n, "captures", captured->v.v, captured->v.n, err);
 	pm_str_release(&raw);
-	return st;
-}
-
-/* Types of an opaque node's results come from the model's statements alone. */
-static PmStatus opaque_types(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, PmNode n, PmErr *err)
-{
-	PmStatus st = PM_OK;
-	size_t k;
-
-	for (k = 0; k < np->n_output && !st; k++) {
-		const PmOnnxName *nm = pm__scope_find(sc, np->output[k]);
-		char why[96];
-		PmType t;
-
-		if (!nm || !nm->info)
-			continue;
-		st = pm__import_type(im, nm->info->type, "value", np->output[k], &t, why, err);
-		if (!st)
-			pm_value_set_type(im->g, pm_node_out(im->g, n, k), &t);
-		if (st == PM_DECLINED)
-			st = PM_OK;
-	}
 	return st;
 }
 
@@ -165,7 +150,7 @@ PmStatus pm__import_opaque(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, s
 	if (!st)
 		st = opaque_attrs(im, sc, np, n, &captured, err);
 	if (!st)
-		st = opaque_types(im, sc, np, n, err);
+		st = pm__import_stated_types(im, sc, np, n, err);
 	if (!st)
 		st = pm__import_results(im, sc, np, n, err);
 	if (!st)

@@ -441,13 +441,14 @@ PmStatus pm__draft_before(PmDraft *d, PmOp op, const PmValue *in, size_t n_in, c
 
 PmStatus pm__draft_axis(PmDraft *d, int64_t *axis, int rank, int end, PmErr *err)
 {
-	int64_t top = rank + end;
+	int64_t top = rank + end ? rank + end : 1; /* a scalar is taken to have axis 0 */
+	int64_t low = rank ? rank : 1;
 
-	if (*axis < -top || *axis >= (top ? top : 1))
+	if (*axis < -low || *axis >= top)
 		return pm_err(err, PM_E_SHAPE, "Axis %lld of %s is outside %lld to %lld; fix the model.",
-			      (long long)*axis, d->where.s, (long long)-top, (long long)(top ? top - 1 : 0));
+			      (long long)*axis, d->where.s, (long long)-low, (long long)top - 1);
 	if (*axis < 0)
-		*axis += top;
+		*axis += low;
 	return PM_OK;
 }
 

@@ -17,7 +17,7 @@ static PmStatus norm_squeeze(PmDraft *d, PmErr *err)
 {
 	const PmType *t = pm__draft_type(d, 0);
 	int64_t *v, ones[PM_MAX_RANK];
-	size_t n;
+	size_t n, i;
 	int present, k;
 	PmStatus st = list(d, "axes", 1, 13, &v, &n, &present, err);
 
@@ -35,6 +35,12 @@ static PmStatus norm_squeeze(PmDraft *d, PmErr *err)
 	st = pm__draft_axes(d, v, n, t->rank, err);
 	if (st)
 		return st;
+	for (i = 0; i < n; i++) {
+		/* Some exporters mean "if it is 1", which ONNX does not say. */
+		if (t->dim[v[i]] >= 0 && t->dim[v[i]] != 1)
+			return pm__decline(d, "axis %lld to be squeezed has size %lld", (long long)v[i],
+					   (long long)t->dim[v[i]]);
+	}
 	pm__draft_set_ints(d, "axes", v, n);
 	pm__draft_eat(d, 1);
 	return PM_OK;
@@ -263,13 +269,13 @@ static PmStatus norm_pad(PmDraft *d, PmErr *err)
 }
 
 /* One axis attribute with a default: made explicit and non-negative. */
-static PmStatus one_axis(PmDraft *d, int64_t dflt, int end, PmErr *err)
+static PmStatus one_axis(PmDraft *d, int64_t dflt, PmErr *err)
 {
 	int64_t axis;
 	PmStatus st = pm__draft_get_i(d, "axis", dflt, &axis, err);
 
 	if (!st)
-		st = pm__draft_axis(d, &axis, pm__draft_type(d, 0)->rank, end, err);
+		st = pm__draft_axis(d, &axis, pm__draft_type(d, 0)->rank, 0, err);
 	if (!st)
 		pm__draft_set_i(d, "axis", axis);
 	return st;
@@ -277,17 +283,25 @@ static PmStatus one_axis(PmDraft *d, int64_t dflt, int end, PmErr *err)
 
 static PmStatus norm_gather(PmDraft *d, PmErr *err)
 {
-	return one_axis(d, 0, 0, err);
+	return one_axis(d, 0, err);
 }
 
+/* The axis may be the rank itself; a negative one still counts from the rank. */
 static PmStatus norm_flatten(PmDraft *d, PmErr *err)
 {
-	return one_axis(d, 1, 1, err);
+	int64_t axis;
+	PmStatus st = pm__draft_get_i(d, "axis", 1, &axis, err);
+
+	if (!st)
+		st = pm__draft_axis(d, &axis, pm__draft_type(d, 0)->rank, axis >= 0, err);
+	if (!st)
+		pm__draft_set_i(d, "axis", axis);
+	return st;
 }
 
 static PmStatus norm_layer_norm(PmDraft *d, PmErr *err)
 {
-	return one_axis(d, -1, 0, err);
+	return one_axis(d, -1, err);
 }
 
 static PmStatus norm_concat(PmDraft *d, PmErr *err)
@@ -295,7 +309,7 @@ static PmStatus norm_concat(PmDraft *d, PmErr *err)
 	if (!pm__draft_proto(d, "axis"))
 		return pm_err(err, PM_E_INVALID, "The attribute 'axis' of %s is missing; fix the model.",
 			      d->where.s);
-	return one_axis(d, 0, 0, err);
+	return one_axis(d, 0, err);
 }
 
 static PmStatus norm_transpose(PmDraft *d, PmErr *err)

@@ -19,6 +19,7 @@
 enum {
 	PM_ONNX_MIN_OPSET = 7,
 	PM_ONNX_MAX_OPSET = 21,
+	PM_ONNX_OUT_OPSET = 18,      /* written unless a node needs a later one */
 	PM_ONNX_MAX_DEPTH = 64,      /* nested messages: graphs in nodes in graphs, types in types */
 	PM_ONNX_MAX_CALLS = 32,      /* nested calls of model-local functions */
 	PM_ONNX_DRAFT_ATTRS = 24,    /* attributes of one operator of the table */
@@ -133,7 +134,7 @@ typedef struct PmImport {
 	PmOnnxReport *report;   /* never NULL */
 	PmIntern *taken;        /* names that new values must not get */
 	PM_VEC(PmValue) eaten;  /* operands that became attributes */
-	struct PmFold *fold;    /* small integers known so far */
+	struct PmFold *fold;    /* small integers known so far; NULL for our own files, read as they are */
 	size_t n_nodes, max_nodes;
 	int nested; /* depth of kernel bodies */
 } PmImport;
@@ -159,6 +160,9 @@ PmStatus pm__import_check_stated(PmImport *im, PmValue v, const Onnx__ValueInfoP
 
 /* ---- onnx_import_node.c ---- */
 
+/* No domain twice, the default one in the range we read; *opset is its version or 0. */
+PmStatus pm__import_check_opsets(Onnx__OperatorSetIdProto **v, size_t n, int64_t *opset, PmErr *err);
+const char *pm__onnx_domain_name(const char *domain);               /* "" for "ai.onnx" and NULL */
 int64_t pm__scope_opset(const PmOnnxScope *sc, const char *domain); /* 0 when not imported */
 const char *pm__onnx_domain(const Onnx__NodeProto *np);             /* "" for the default one */
 /* The value of an operand's name. */
@@ -166,6 +170,9 @@ PmStatus pm__scope_value(const PmOnnxScope *sc, const char *name, PmValue *out, 
 			 PmErr *err);
 /* Names a node and its results, notes them in the scope, compares with what the model states. */
 PmStatus pm__import_results(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, PmNode n, PmErr *err);
+/* Gives a node's results the types that the model states for them. */
+PmStatus pm__import_stated_types(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, PmNode n,
+				 PmErr *err);
 /* The name a result called `name` in this scope gets in the graph. */
 const char *pm__import_final_name(PmImport *im, const PmOnnxScope *sc, const char *name);
 
@@ -264,5 +271,30 @@ typedef struct PmNormRow {
 extern const PmNormRow pm__norm_axes_rows[], pm__norm_nn_rows[], pm__norm_misc_rows[]; /* end: op_type NULL */
 /* The row of an operator of the default domain, or NULL. */
 const PmNormRow *pm__norm_row(const char *op_type);
+
+/* ---- onnx_export.c, onnx_export_node.c ---- */
+
+typedef PM_VEC(PmOnnxOpset) PmExportDomains;
+
+typedef struct PmExport {
+	PmArena *arena; /* every message; no budget */
+	const PmGraph *g;
+	int64_t opset;
+	int depth;                /* of nested graphs */
+	PmExportDomains *domains; /* other than the default one */
+	PmIntern *taken;          /* names of constants made on the way */
+	PM_VEC(Onnx__TensorProto *) initializers;
+	PM_VEC(Onnx__ValueInfoProto *) infos;
+} PmExport;
+
+void *pm__export_alloc(PmExport *x, size_t n, size_t size); /* zeroed; never NULL */
+PmStatus pm__export_text(PmExport *x, const char *s, const char *what, char **out, PmErr *err);
+PmStatus pm__export_const(PmExport *x, const char *name, const PmType *t, const PmBlob *blob, PmErr *err);
+PmStatus pm__export_graph(PmExport *up, const PmGraph *g, Onnx__GraphProto *gp, PmErr *err);
+PmStatus pm__export_node(PmExport *x, PmNode n, Onnx__NodeProto **out, PmErr *err);
+/* The first operator, nested graphs included, that changes its meaning between two opsets; NULL when none. */
+const char *pm__onnx_breaks(const Onnx__NodeProto *np, int64_t from, int64_t to);
+/* Raises x->opset to what the nodes of g need and notes their domains. */
+PmStatus pm__export_opset(PmExport *x, const PmGraph *g, PmErr *err);
 
 #endif

@@ -197,8 +197,10 @@ static PmStatus operator_name(Scope *sc, Item *it)
 		if (!it->domain)
 			return pm__text_fail(ps, &at, PM_E_LIMIT,
 					     "the names of the text take too much memory");
-		if (!*it->op_type)
-			return pm__text_fail(ps, &at, PM_E_INVALID, "the operator after ':' has no name");
+		if (!*it->op_type || colon == name)
+			return pm__text_fail(ps, &at, PM_E_INVALID,
+					     "expected \"domain:Operator\" or \"Operator\", found \"%.100s\"",
+					     name);
 		return PM_OK;
 	}
 	pm_str_add(&full, name);
@@ -266,13 +268,14 @@ static PmStatus check_count(Scope *sc, const Item *it, const char *what, size_t 
 	if (n >= (size_t)lo && (hi < 0 || n <= (size_t)hi))
 		return PM_OK;
 	if (hi < 0)
-		return pm__text_fail(sc->ps, &it->op_at, PM_E_INVALID, "%s has %zu %s but needs at least %d",
-				     pm_op_desc(it->op)->name, n, what, lo);
+		return pm__text_fail(sc->ps, &it->op_at, PM_E_INVALID,
+				     "%s has %zu %s%s but needs at least %d", pm_op_desc(it->op)->name, n,
+				     what, n == 1 ? "" : "s", lo);
 	if (lo == hi)
-		return pm__text_fail(sc->ps, &it->op_at, PM_E_INVALID, "%s has %zu %s but needs %d",
-				     pm_op_desc(it->op)->name, n, what, lo);
-	return pm__text_fail(sc->ps, &it->op_at, PM_E_INVALID, "%s has %zu %s but takes %d to %d",
-			     pm_op_desc(it->op)->name, n, what, lo, hi);
+		return pm__text_fail(sc->ps, &it->op_at, PM_E_INVALID, "%s has %zu %s%s but needs %d",
+				     pm_op_desc(it->op)->name, n, what, n == 1 ? "" : "s", lo);
+	return pm__text_fail(sc->ps, &it->op_at, PM_E_INVALID, "%s has %zu %s%s but takes %d to %d",
+			     pm_op_desc(it->op)->name, n, what, n == 1 ? "" : "s", lo, hi);
 }
 
 /* A Constant node becomes a constant. */
@@ -299,10 +302,10 @@ static PmStatus build_node(Scope *sc, Item *it)
 	PmErr *err = sc->ps->err;
 	const PmOpDesc *d = pm_op_desc(it->op);
 	PmNode n;
-	PmStatus st = check_count(sc, it, "operands", it->in.n, d->in_min, d->in_max);
+	PmStatus st = check_count(sc, it, "operand", it->in.n, d->in_min, d->in_max);
 
 	if (st == PM_OK)
-		st = check_count(sc, it, "results", it->results.n, d->out_min, d->out_max);
+		st = check_count(sc, it, "result", it->results.n, d->out_min, d->out_max);
 	if (st == PM_OK)
 		st = pm_graph_add_node(sc->g, it->op, it->in.v, it->in.n, it->results.n, &n, err);
 	if (st != PM_OK)
@@ -529,16 +532,12 @@ static PmStatus pairs(PmParser *ps, int ints, Header *keep)
 		const char *key, *value = "";
 		int64_t number;
 
-		if (ps->lex.tok.kind != PM_TOK_STR)
-			return pm__text_expected(ps, "a key in quotes");
-		st = pm__text_name(ps, "a key", 1, &key);
+		st = pm__text_value(ps, "a key in quotes", &key);
 		if (st == PM_OK)
 			st = pm__text_want(ps, ':', "':' after the key");
-		if (st == PM_OK && !ints && ps->lex.tok.kind != PM_TOK_STR)
-			st = pm__text_expected(ps, "a string");
 		if (st == PM_OK)
 			st = ints ? pm__text_int(ps, "a version number", &number)
-				  : pm__text_name(ps, "a string", 1, &value);
+				  : pm__text_value(ps, "a string", &value);
 		if (st == PM_OK && keep && keep->meta.n == 2 * PM_TEXT_MAX_META)
 			st = pm__text_fail(ps, &ps->lex.tok, PM_E_LIMIT,
 					   "the header has more than %d properties", (int)PM_TEXT_MAX_META);
@@ -579,10 +578,8 @@ static PmStatus header(PmParser *ps, Header *h)
 			return st;
 		if (is_int)
 			st = pm__text_int(ps, "an integer", &number);
-		else if (is_str && ps->lex.tok.kind != PM_TOK_STR)
-			st = pm__text_expected(ps, "a string");
 		else if (is_str)
-			st = pm__text_name(ps, "a string", 1, &text);
+			st = pm__text_value(ps, "a string", &text);
 		else
 			st = pairs(ps, pm__text_tok_is(&key, "opset_import"),
 				   pm__text_tok_is(&key, "metadata_props") ? h : NULL);

@@ -196,14 +196,12 @@ static PmStatus location_data(PmParser *ps, const PmType *t, int64_t bytes, PmBl
 
 		if (kt.kind != PM_TOK_STR)
 			return pm__text_expected(ps, "\"location\", \"offset\", \"length\" or \"checksum\"");
-		st = pm__text_name(ps, "a key", 0, &key);
+		st = pm__text_value(ps, "a key", &key);
 		if (st == PM_OK)
 			st = pm__text_want(ps, ':', "':' after the key");
 		vt = ps->lex.tok;
-		if (st == PM_OK && vt.kind != PM_TOK_STR)
-			st = pm__text_expected(ps, "a string");
 		if (st == PM_OK)
-			st = pm__text_name(ps, "a string", 1, &value);
+			st = pm__text_value(ps, "a string", &value);
 		if (st != PM_OK)
 			return st;
 		if (strcmp(key, "location") == 0)
@@ -287,7 +285,7 @@ static PmStatus list_value(PmParser *ps, PmTextAttr *a)
 		if (at.kind == PM_TOK_STR && !floats.n) {
 			const char *s = NULL;
 
-			st = pm__text_name(ps, "a string", 1, &s);
+			st = pm__text_value(ps, "a string", &s);
 			PM_VEC_PUSH(&strings, s);
 		} else if (pm__text_at_number(ps) && !strings.n) {
 			int64_t i = 0;

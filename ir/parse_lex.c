@@ -307,6 +307,23 @@ PmStatus pm__text_name(PmParser *ps, const char *what, int empty_ok, const char 
 	return PM_OK;
 }
 
+PmStatus pm__text_value(PmParser *ps, const char *what, const char **out)
+{
+	PmTok t = ps->lex.tok;
+	size_t n;
+	PmStatus st;
+
+	if (t.kind != PM_TOK_STR)
+		return pm__text_expected(ps, what);
+	st = pm__text_string(ps, &t, out, &n);
+	if (st == PM_OK && strlen(*out) != n)
+		st = pm__text_fail(ps, &t, PM_E_INVALID, "expected %s, found one with a zero byte in it",
+				   what);
+	if (st == PM_OK)
+		pm__text_lex_next(&ps->lex);
+	return st;
+}
+
 /* The token as a terminated string; numbers are at most PM_TEXT_MAX_NUMBER long. */
 static void number_text(const PmTok *t, char buf[PM_TEXT_MAX_NUMBER + 1])
 {

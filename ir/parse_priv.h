@@ -8,7 +8,7 @@
 enum {
 	PM_TEXT_MAX_DEPTH = 8, /* graphs inside attributes of graphs inside attributes ... */
 	PM_TEXT_MAX_GRAPHS = 1 << 16,
-	PM_TEXT_MAX_ATTRS = 1024, /* of one node */
+	PM_TEXT_MAX_ATTRS = 256, /* of one node */
 	PM_TEXT_MAX_META = 1024,
 	PM_TEXT_MAX_NUMBER = 400, /* characters of one number */
 	PM_TEXT_MAX_STRING = 64 << 20
@@ -80,6 +80,8 @@ PmStatus pm__text_string(PmParser *ps, const PmTok *t, const char **out, size_t 
 /* Takes an identifier or a quoted string as a name: not empty unless `empty_ok`, no zero byte, at most
  * PM_MAX_NAME bytes. */
 PmStatus pm__text_name(PmParser *ps, const char *what, int empty_ok, const char **out);
+/* Takes a quoted string of any length without zero bytes. */
+PmStatus pm__text_value(PmParser *ps, const char *what, const char **out);
 /* Takes an integer / an integer or float token. */
 PmStatus pm__text_int(PmParser *ps, const char *what, int64_t *out);
 PmStatus pm__text_float(PmParser *ps, const char *what, int single, double *out);

@@ -57,7 +57,7 @@ static void add_params(KGen *k, const PmOpDesc *d, PmStr *body)
 			continue;
 		snprintf(name, sizeof name, "p%d_", j);
 		pm__kg_f64(k, name, attr_param(k->p, k->node, &d->attrs[j]));
-		pm_str_addf(body, "\tconst S p%d = (S)p%d_;\n", j, j);
+		pm_str_addf(body, "\tconst S p%d = (S)p%d_;\n\t(void)p%d;\n", j, j, j);
 	}
 }
 

@@ -93,6 +93,11 @@ void pm__kg_in(KGen *k, const char *name, const Loc *l, int dtype, int64_t numel
 
 	snprintf(type, sizeof type, "const %s *", pm__ctype(dtype));
 	param(k, type, name);
+	/* An operand given twice is read once. */
+	for (size_t i = 0; i < k->args.n; i++)
+		if (k->args.v[i].kind == PM_ARG_BUF && k->args.v[i].buf.id == (uint32_t)l->buf + 1 &&
+		    k->args.v[i].offset == l->off * (int64_t)pm_dtype_size(dtype))
+			numel = 0;
 	buf_arg(k, l, dtype);
 	k->bytes += numel * (int64_t)pm_dtype_size(dtype);
 }
@@ -244,6 +249,7 @@ PmStatus pm__kg_launch(KGen *k, const char *label, const char *body, int64_t thr
 				k->args.v[i].kind = PM_ARG_I32;
 		pm_str_addf(&src, "typedef %s I;\n", wide ? "long long" : "int");
 		pm_str_add(&src, common_cu);
+		pm_str_addf(&src, "#line 1 \"%s\"\n", label);
 		pm_str_addn(&src, k->head.s, k->head.len);
 		pm_str_addf(&src, "#define PARAMS %s\n", k->params.s);
 		pm_str_add(&src, body);

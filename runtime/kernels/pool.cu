@@ -19,6 +19,7 @@ extern "C" __global__ void k(PARAMS)
 	od = r % y_2, r /= y_2;
 	c = r % y_1;
 	nc = r;
+	(void)nc, (void)padded;
 	x += r / y_1 * xs_0 + c * xs_1;
 	for (I i = 0; i < kd_0; i++)
 		for (I j = 0; j < kd_1; j++)
@@ -51,11 +52,9 @@ extern "C" __global__ void k(PARAMS)
 	y_idx[t] = (long long)nc * xd_0 * xd_1 * xd_2 + best;
 #endif
 #else
-	(void)nc;
 #ifdef INCLUDE_PAD
 	pm_st(&y[t], acc / (A)(padded ? padded : 1));
 #else
-	(void)padded;
 	pm_st(&y[t], acc / (A)(inside ? inside : 1));
 #endif
 #endif

@@ -1,9 +1,12 @@
 /* test_graph.c - rules of the graph: handles, names, uses, order, cloning. */
 #include "ir/graph.h"
 
+#include "ir/graph_priv.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -255,6 +258,25 @@ static void fresh_symbols_avoid_names_in_use(void **state)
 	pm_graph_free(g);
 }
 
+/* Twice over 100,000 names: each lookup touches one entry, and each name makes one. */
+static void finding_symbols_takes_linear_work(void **state)
+{
+	enum { N = 100000 };
+	PmGraph *g = pm_graph_new(0);
+	char name[32];
+
+	(void)state;
+	for (int round = 0; round < 2; round++)
+		for (int i = 0; i < N; i++) {
+			snprintf(name, sizeof name, "batch_%d", i);
+			assert_int_equal(pm_graph_symbol(g, name), -(PmDim)i - 1);
+		}
+	assert_string_equal(pm_graph_symbol_name(g, -(PmDim)N), "batch_99999");
+	assert_int_equal(g->symbols.n, N);
+	assert_in_range(g->symbol_steps, 2 * N, 3 * N + 64);
+	pm_graph_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +291,7 @@ int main(void)
 		cmocka_unit_test(budgets_are_errors_not_crashes),
 		cmocka_unit_test(bad_handles_answer_as_none),
 		cmocka_unit_test(fresh_symbols_avoid_names_in_use),
+		cmocka_unit_test(finding_symbols_takes_linear_work),
 	};
 
 	return cmocka_run_group_tests_name("graph", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* test_infer.c - rules of shape inference, one table of cases for each family of operators. */
 #include "ir/infer.h"
 
-#include "ir/onnx.h"
+#include "base/rng.h"
 #include "tests/lib/one_node.h"
 
 #include <setjmp.h>
@@ -481,6 +481,91 @@ static const Case moves[] = {
 	{ "ConstantOfShape", "float[1]", "value=float{1}", "E_TYPE" },
 };
 
+/* ---- anything at all ---- */
+
+static int64_t wild_int(PmRng *r)
+{
+	static const int64_t special[] = { INT64_MIN, INT64_MIN + 1, INT32_MIN,
+					   INT32_MAX, INT64_MAX / 2, INT64_MAX };
+
+	return pm_rng_range(r, 0, 9) ? pm_rng_range(r, -2, 4) : special[pm_rng_range(r, 0, 5)];
+}
+
+static PmValue wild_value(PmGraph *g, PmRng *r)
+{
+	PmType t = pm_type_unknown();
+	int64_t v[8];
+	PmValue x = { 0 };
+	int i;
+
+	t.dtype = pm_rng_range(r, 0, 2) ? PM_F32 : (int)pm_rng_range(r, 0, PM_N_DTYPES - 1);
+	t.rank = (int)pm_rng_range(r, 0, pm_rng_range(r, 0, 9) ? 4 : PM_MAX_RANK);
+	for (i = 0; i < t.rank; i++) {
+		t.dim[i] = wild_int(r);
+		if (t.dim[i] < 0)
+			t.dim[i] = pm_graph_symbol(g, t.dim[i] & 1 ? "N" : "M");
+	}
+	if (pm_rng_range(r, 0, 4) == 0) {
+		t = pm_type(PM_I64, 1, &(int64_t){ pm_rng_range(r, 0, 8) });
+		for (i = 0; i < 8; i++)
+			v[i] = wild_int(r);
+		pm_graph_add_const(g, NULL, &t, pm_blob_copy(v, (size_t)t.dim[0] * 8), &x, NULL);
+	} else if (pm_rng_range(r, 0, 19)) {
+		pm_graph_add_input(g, NULL, &t, &x, NULL);
+	}
+	return x;
+}
+
+static void wild_attrs(PmGraph *g, PmNode n, PmRng *r)
+{
+	const PmOpDesc *d = pm_op_desc(pm_node_op(g, n));
+	int64_t v[8];
+	int i, k;
+
+	for (i = 0; i < d->n_attrs; i++) {
+		for (k = 0; k < 8; k++)
+			v[k] = wild_int(r);
+		if (d->attrs[i].kind == PM_ATTR_INT)
+			pm_node_set_i(g, n, d->attrs[i].name, v[0], NULL);
+		else if (d->attrs[i].kind == PM_ATTR_INTS)
+			pm_node_set_ints(g, n, d->attrs[i].name, v, (size_t)pm_rng_range(r, 0, 8), NULL);
+	}
+}
+
+/* What inference accepts, folding evaluates and the verifier accepts; nothing overflows or reads too far. */
+static void wild_nodes_are_refused_or_right(void **state)
+{
+	enum { RUNS = 40000 };
+	PmRng r;
+	int run, accepted = 0;
+
+	(void)state;
+	pm_rng_init(&r, 7);
+	for (run = 0; run < RUNS; run++) {
+		PmGraph *g = pm_graph_new(0);
+		PmOp op = (PmOp)pm_rng_range(&r, PM_OP_NONE + 1, PM_N_OPS - 1);
+		const PmOpDesc *d = pm_op_desc(op);
+		size_t i, n_in = (size_t)pm_rng_range(&r, d->in_min, d->in_max < 0 ? 4 : d->in_max);
+		PmValue in[8];
+		PmNode n;
+
+		for (i = 0; i < n_in; i++)
+			in[i] = i && pm_rng_range(&r, 0, 1) ? in[0] : wild_value(g, &r);
+		assert_int_equal(pm_graph_add_node(g, op, in, n_in, (size_t)d->out_min, &n, NULL), PM_OK);
+		wild_attrs(g, n, &r);
+		if (pm_infer_graph(g, 1, NULL) == PM_OK) {
+			PmErr err;
+
+			accepted++;
+			pm_err_init(&err);
+			if (pm_verify(g, &err) != PM_OK)
+				fail_msg("run %d: %s", run, err.text);
+		}
+		pm_graph_free(g);
+	}
+	assert_in_range(accepted, RUNS / 10, RUNS);
+}
+
 #define TABLE_TEST(name)                                                                                     \
 	static void name##_follow_onnx(void **state)                                                         \
 	{                                                                                                    \
@@ -512,6 +597,7 @@ int main(void)
 		cmocka_unit_test(reshapes_follow_onnx),
 		cmocka_unit_test(slices_follow_onnx),
 		cmocka_unit_test(moves_follow_onnx),
+		cmocka_unit_test(wild_nodes_are_refused_or_right),
 	};
 
 	return cmocka_run_group_tests_name("infer", tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "ir/infer.h"
 
 #include "ir/kernel.h"
+#include "tests/lib/gen_graph.h"
 #include "tests/lib/one_node.h"
 
 #include <setjmp.h>
@@ -239,6 +240,42 @@ static void kernels_must_decode_and_bodies_verify(void **state)
 	pm_graph_free(g);
 }
 
+/* Random graphs verify, infer to the same types again, and together use every operator of the table. */
+static void random_graphs_verify_and_infer_alike_again(void **state)
+{
+	unsigned char used[PM_N_OPS] = { 0 };
+	uint64_t seed;
+	size_t i, k;
+	int op;
+
+	(void)state;
+	for (seed = 0; seed < 200; seed++) {
+		GenOpts o = { .seed = seed, .n_nodes = 30, .symbols = seed & 1, .zero_dims = seed % 5 == 0 };
+		PmGraph *g = gen_graph(&o);
+
+		expect(g, PM_OK, NULL);
+		for (i = 0; i < pm_graph_n_nodes(g); i++) {
+			PmNode n = pm_graph_node_at(g, i);
+			PmType before[4];
+
+			used[pm_node_op(g, n)] = 1;
+			for (k = 0; k < pm_node_n_out(g, n); k++)
+				before[k] = *pm_value_type(g, pm_node_out(g, n, k));
+			assert_int_equal(pm_infer_node(g, n, NULL), PM_OK);
+			for (k = 0; k < pm_node_n_out(g, n); k++)
+				assert_true(
+					pm_type_equal(&before[k], pm_value_type(g, pm_node_out(g, n, k))));
+		}
+		assert_int_equal(pm_infer_graph(g, 1, NULL), PM_OK);
+		expect(g, PM_OK, NULL);
+		pm_graph_free(g);
+	}
+	for (op = PM_OP_NONE + 1; op < PM_N_OPS; op++) {
+		if (!used[op] && !(pm_op_desc((PmOp)op)->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL)))
+			fail_msg("no random graph has %s", pm_op_desc((PmOp)op)->name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +288,7 @@ int main(void)
 		cmocka_unit_test(operands_must_suit_the_operator),
 		cmocka_unit_test(opaque_results_may_be_unknown_and_so_may_what_follows),
 		cmocka_unit_test(kernels_take_types_from_their_body),
+		cmocka_unit_test(random_graphs_verify_and_infer_alike_again),
 		cmocka_unit_test(kernels_must_decode_and_bodies_verify),
 	};
 

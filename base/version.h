@@ -1,0 +1,8 @@
+/* version.h - the program's version. It is part of the key under which results are stored: raise it when a
+ * change alters what an evaluation gives. */
+#ifndef BASE_VERSION_H
+#define BASE_VERSION_H
+
+#define PM_VERSION "0.1.0"
+
+#endif

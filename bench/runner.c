@@ -1,0 +1,429 @@
+/* runner.c - evaluates one pass on the members of a task. */
+#include "bench/runner.h"
+
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/proc.h"
+#include "base/str.h"
+#include "bench/metrics.h"
+#include "ir/kernel.h"
+#include "runtime/ref.h"
+#include "runtime/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NEED_T = -5 }; /* the level at which a record is called OK */
+
+/* What one member's evaluation carries from stage to stage. */
+typedef struct Eval {
+	const PmEvalMember *m;
+	const PmEvalOpts *o;
+	PmEvalRecord *rec;
+	PmCandidate cand;
+	int n_alts; /* most alternatives of any kernel */
+} Eval;
+
+static PmStatus say(Eval *e, PmVerdict v, const char *text)
+{
+	e->rec->verdict = v;
+	snprintf(e->rec->why, sizeof e->rec->why, "%s", text);
+	return PM_OK;
+}
+
+/* ---- match ---- */
+
+static PmStatus stage_match(Eval *e, const char *so_path, PmErr *err)
+{
+	PmEvalRecord *r = e->rec;
+	PmStatus st = pm_referee_rewrite(so_path, e->m->g, e->o->pass_deadline, &e->cand, err);
+
+	if (st)
+		return st;
+	r->n_applied = e->cand.n_applied;
+	r->n_kernels = e->cand.n_kernels;
+	r->near_miss = e->cand.near_miss;
+	e->cand.near_miss = NULL;
+	return say(e, e->cand.verdict, e->cand.why);
+}
+
+static int count_alternatives(const PmGraph *g)
+{
+	int most = 1;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
+		int n = (int)pm_node_i(g, pm_graph_node_at(g, i), "alts", 1);
+
+		if (pm_node_op(g, pm_graph_node_at(g, i)) == PM_OP_Kernel && n > most)
+			most = n;
+	}
+	return most;
+}
+
+/* Alternative `k` for every kernel that has one, its last otherwise. */
+static int *choose_alternatives(const PmGraph *g, int k, size_t *n)
+{
+	int *alts = pm_xcalloc(pm_graph_n_nodes(g) + 1, sizeof *alts);
+
+	*n = 0;
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
+		PmNode node = pm_graph_node_at(g, i);
+		int have;
+
+		if (pm_node_op(g, node) != PM_OP_Kernel)
+			continue;
+		have = (int)pm_node_i(g, node, "alts", 1);
+		alts[(*n)++] = k < have ? k : have - 1;
+	}
+	return alts;
+}
+
+/* ---- correctness ---- */
+
+/* The verdict of a failed device run. */
+static PmVerdict device_verdict(PmStatus st)
+{
+	switch (st) {
+	case PM_E_INVALID:
+		return PM_VERDICT_COMPILE_FAIL;
+	case PM_E_TIMEOUT:
+		return PM_VERDICT_DEVICE_TIMEOUT;
+	case PM_E_OOB:
+		return PM_VERDICT_OOB;
+	case PM_E_MUTATED:
+		return PM_VERDICT_INPUT_MUTATED;
+	case PM_E_LIMIT:
+		return PM_VERDICT_LAUNCH_FAIL;
+	default:
+		return PM_VERDICT_DEVICE_FAULT;
+	}
+}
+
+/* Failures that are the machine's, not the pass's. */
+static int is_our_fault(PmStatus st)
+{
+	return st == PM_E_ENV || st == PM_E_INTERNAL || st == PM_E_IO || st == PM_E_NOT_FOUND;
+}
+
+static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poison, PmRunResult *out,
+			      PmErr *err)
+{
+	PmRunOpts o = { .device = e->o->device,
+			.deadline = e->o->device_deadline,
+			.poison = poison,
+			.profile = e->o->profile };
+	PmErr run_err;
+	int *alts = choose_alternatives(e->cand.g, alt, &o.n_alts);
+	PmStatus st;
+
+	pm_err_init(&run_err);
+	o.alts = alts;
+	st = pm_run_graph(e->cand.g, in, pm_graph_n_inputs(e->cand.g), &o, out, &run_err);
+	free(alts);
+	if (!st)
+		return PM_OK;
+	if (is_our_fault(st))
+		return pm_err(err, st, "%s", run_err.text);
+	return say(e, device_verdict(st), run_err.text);
+}
+
+static PmTensorView view_of(const PmTensor *t)
+{
+	return (PmTensorView){ t->type.dtype, t->type.rank, t->type.dim, t->data };
+}
+
+/* Folds one comparison into the record: a level passes only if it passes everywhere. */
+static void note(Eval *e, const PmComparison *c, size_t i, const char *where)
+{
+	PmEvalRecord *r = e->rec;
+	PmScoreOutput *o = &r->outputs[i];
+
+	o->equal = o->equal && c->equal;
+	for (int t = 0; t < PM_T_COUNT; t++)
+		o->close[t] = (signed char)(o->close[t] && c->close[t] == 1);
+	if (c->smallest_t > r->smallest_t || (c->smallest_t == r->smallest_t && r->worst.index < 0)) {
+		r->smallest_t = c->smallest_t;
+		if (c->worst.index >= 0) {
+			r->worst = c->worst;
+			snprintf(r->worst_where, sizeof r->worst_where, "output '%.60s', %s",
+				 pm_value_name(e->m->g, pm_graph_output(e->m->g, i)), where);
+		}
+	}
+}
+
+static int same_bits(const PmRunResult *a, const PmRunResult *b, size_t *output)
+{
+	for (size_t i = 0; i < a->n_out; i++)
+		if (a->out[i].bytes != b->out[i].bytes ||
+		    (a->out[i].bytes && memcmp(a->out[i].data, b->out[i].data, a->out[i].bytes))) {
+			*output = i;
+			return 0;
+		}
+	return 1;
+}
+
+/* The same inputs over other poison must give the same bits: what differs was not written, or is not
+ * determined. */
+static PmStatus check_poison(Eval *e, const PmTensor *in, const PmRunResult *first, int alt, PmErr *err)
+{
+	PmRunResult second = { 0 };
+	size_t output = 0;
+	char text[256];
+	PmStatus st = run_candidate(e, in, alt, 0x40490fdb, &second, err);
+
+	if (!st && e->rec->verdict == PM_VERDICT_OK && !same_bits(first, &second, &output)) {
+		snprintf(text, sizeof text,
+			 "Part of output '%.80s' was never written: it changes with what its buffer held "
+			 "before the launch.",
+			 pm_value_name(e->m->g, pm_graph_output(e->m->g, output)));
+		say(e, PM_VERDICT_UNWRITTEN, text);
+	}
+	pm_run_result_release(&second);
+	return st;
+}
+
+/* Compares with the oracle, which exists only from here on. */
+static PmStatus compare(Eval *e, const PmTensor *in, const PmRunResult *got, const char *where, PmErr *err)
+{
+	size_t n = pm_graph_n_outputs(e->m->g);
+	PmTensor *want = pm_xcalloc(n + 1, sizeof *want);
+	PmCloseRule rule = pm_close_rule(e->o->preset);
+	PmStatus st = pm_ref_run(e->m->g, in, pm_graph_n_inputs(e->m->g), want, n, err);
+
+	for (size_t i = 0; i < n && !st; i++) {
+		PmTensorView w = view_of(&want[i]), g = view_of(&got->out[i]);
+		PmComparison c;
+
+		pm_compare(&w, &g, &rule, &c);
+		note(e, &c, i, where);
+	}
+	if (!st)
+		pm_tensors_release(want, n);
+	free(want);
+	return st;
+}
+
+static PmStatus check_class(Eval *e, PmInputClass cls, int alt, PmErr *err)
+{
+	size_t n = pm_graph_n_inputs(e->m->g);
+	PmTensor *in = pm_xcalloc(n + 1, sizeof *in);
+	PmRunResult got = { 0 };
+	char where[96];
+	PmStatus st = pm_inputs_make(e->m->g, e->o->seed, cls, in, err);
+
+	snprintf(where, sizeof where, "inputs %s, alternative %d", pm_input_class_name(cls), alt);
+	if (!st)
+		st = run_candidate(e, in, alt, 0x7fc1d00d, &got, err);
+	if (!st && e->rec->verdict == PM_VERDICT_OK && cls == PM_INPUTS_NORMAL)
+		st = check_poison(e, in, &got, alt, err);
+	if (!st && e->rec->verdict == PM_VERDICT_OK)
+		st = compare(e, in, &got, where, err);
+	pm_run_result_release(&got);
+	pm_tensors_release(in, n);
+	free(in);
+	return st;
+}
+
+static PmStatus stage_correctness(Eval *e, PmErr *err)
+{
+	PmEvalRecord *r = e->rec;
+	PmStatus st = PM_OK;
+
+	r->n_outputs = pm_graph_n_outputs(e->m->g);
+	r->outputs = pm_xcalloc(r->n_outputs + 1, sizeof *r->outputs);
+	for (size_t i = 0; i < r->n_outputs; i++) {
+		r->outputs[i].dtype = pm_value_type(e->m->g, pm_graph_output(e->m->g, i))->dtype;
+		r->outputs[i].equal = 1;
+		memset(r->outputs[i].close, 1, sizeof r->outputs[i].close);
+	}
+	r->smallest_t = PM_T_MIN;
+	e->n_alts = count_alternatives(e->cand.g);
+	for (int alt = 0; alt < e->n_alts && !st && r->verdict == PM_VERDICT_OK; alt++)
+		for (int cls = 0; cls < PM_N_INPUT_CLASSES && !st && r->verdict == PM_VERDICT_OK; cls++)
+			st = check_class(e, (PmInputClass)cls, alt, err);
+	if (!st && r->verdict == PM_VERDICT_OK && r->smallest_t > NEED_T) {
+		char text[400];
+
+		snprintf(text, sizeof text,
+			 "Wrong at t = %d: %s, element %lld is %.9g where the reference has %.9g (%.3g ulp).",
+			 NEED_T, r->worst_where, (long long)r->worst.index, r->worst.got, r->worst.expected,
+			 r->worst.ulp);
+		say(e, PM_VERDICT_INCORRECT, text);
+	}
+	return st;
+}
+
+/* ---- speed ---- */
+
+static PmStatus plan_stats(const PmGraph *g, const int *alts, size_t n_alts, const PmProfile *prof,
+			   PmPlanStats *out, PmErr *err)
+{
+	PmPlan *p = NULL;
+	PmStatus st = pm_plan_new(g, alts, n_alts, &p, err);
+
+	if (!st)
+		pm_plan_stats(p, prof, out);
+	pm_plan_free(p);
+	return st;
+}
+
+static PmStatus stage_speed(Eval *e, PmErr *err)
+{
+	PmEvalRecord *r = e->rec;
+	const PmProfile *prof = pm_profile(e->o->profile);
+	PmPlanStats base, best = { 0 };
+	double kernels = 0;
+	PmStatus st = plan_stats(e->m->g, NULL, 0, prof, &base, err);
+
+	/* The tuning step: the alternative with the least time, reported, not scored. */
+	for (int k = 0; k < e->n_alts && !st; k++) {
+		size_t n;
+		int *alts = choose_alternatives(e->cand.g, k, &n);
+		PmPlanStats s;
+
+		st = plan_stats(e->cand.g, alts, n, prof, &s, err);
+		if (!st && (k == 0 || s.modelled_seconds < best.modelled_seconds))
+			best = s;
+		free(alts);
+	}
+	if (st)
+		return st;
+	r->baseline_seconds = base.modelled_seconds;
+	r->candidate_seconds = best.modelled_seconds;
+	r->baseline_launches = base.n_launches;
+	r->candidate_launches = best.n_launches;
+	r->baseline_bytes = base.bytes;
+	r->candidate_bytes = best.bytes;
+	if (best.modelled_seconds > 0 && base.modelled_seconds > 0)
+		r->speedup = base.modelled_seconds / best.modelled_seconds;
+	/* What was replaced: the bodies of the kernels, timed as the baseline would run them. */
+	for (size_t i = 0; i < pm_graph_n_nodes(e->cand.g) && !st; i++) {
+		const PmAttr *body = pm_node_attr(e->cand.g, pm_graph_node_at(e->cand.g, i), "body");
+		PmPlanStats s;
+
+		if (!body || body->kind != PM_ATTR_GRAPH)
+			continue;
+		st = plan_stats(body->graph, NULL, 0, prof, &s, err);
+		if (!st)
+			kernels += s.modelled_seconds;
+	}
+	r->coverage = base.modelled_seconds > 0 ? fmin(1, kernels / base.modelled_seconds) : 0;
+	return st;
+}
+
+/* ---- all stages ---- */
+
+PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEvalOpts *opts, PmEvalRecord *out,
+			PmErr *err)
+{
+	Eval e = { .m = m, .o = opts, .rec = out };
+	double t0 = pm_now();
+	PmStatus st;
+
+	memset(out, 0, sizeof *out);
+	snprintf(out->label, sizeof out->label, "%s", m->label);
+	out->speedup = NAN;
+	out->smallest_t = PM_T_NEVER;
+	out->worst.index = -1;
+	st = stage_match(&e, so_path, err);
+	if (!st && out->verdict == PM_VERDICT_OK)
+		st = stage_correctness(&e, err);
+	if (!st && (out->verdict == PM_VERDICT_OK || out->verdict == PM_VERDICT_INCORRECT))
+		st = stage_speed(&e, err);
+	if (out->verdict != PM_VERDICT_OK && out->verdict != PM_VERDICT_INCORRECT)
+		out->smallest_t = PM_T_NEVER;
+	pm_candidate_release(&e.cand);
+	out->wall_seconds = pm_now() - t0;
+	if (st) {
+		pm_eval_record_release(out);
+		return pm_err_ctx(err, "%s on %s", pm_path_base(so_path), m->label);
+	}
+	return PM_OK;
+}
+
+void pm_eval_record_release(PmEvalRecord *r)
+{
+	free(r->outputs);
+	free(r->near_miss);
+	r->outputs = NULL;
+	r->near_miss = NULL;
+	r->n_outputs = 0;
+}
+
+PmStatus pm_eval_score(PmEvalReport *r, PmErr *err)
+{
+	PmScoreRule rule = pm_score_rule(r->opts.preset);
+	PmScoreRecord *s = pm_xcalloc(r->n + 1, sizeof *s);
+	size_t fast = 0;
+	PmStatus st;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const PmEvalRecord *e = &r->rec[i];
+
+		s[i].status = pm_verdict_score_status(e->verdict);
+		s[i].speedup = e->speedup;
+		s[i].n_outputs = e->n_outputs;
+		s[i].outputs = e->outputs;
+		fast += e->verdict == PM_VERDICT_OK && e->speedup > 1;
+	}
+	st = pm_score(&rule, s, r->n, &r->score, err);
+	r->fast1 = r->n ? (double)fast / (double)r->n : 0;
+	free(s);
+	return st;
+}
+
+static PmStatus hash_pass(const char *path, char hex[PM_SHA256_HEX], PmErr *err)
+{
+	PmMap map;
+	PmStatus st = pm_map_file(path, &map, err);
+
+	if (!st) {
+		pm_sha256_hex(map.p, map.n, hex);
+		pm_unmap(&map);
+	}
+	return st;
+}
+
+PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, const PmEvalOpts *opts,
+			      PmErr *err)
+{
+	PmStatus st;
+
+	memset(r, 0, sizeof *r);
+	r->opts = *opts;
+	snprintf(r->pass, sizeof r->pass, "%s", so_path);
+	st = hash_pass(so_path, r->sha256, err);
+	if (!st) {
+		r->rec = pm_xcalloc(n + 1, sizeof *r->rec);
+		r->n = n;
+	}
+	return st;
+}
+
+PmStatus pm_eval_pass(const char *so_path, const PmEvalMember *m, size_t n, const PmEvalOpts *opts,
+		      PmEvalReport *out, PmErr *err)
+{
+	PmStatus st = pm_eval_report_begin(out, so_path, n, opts, err);
+
+	for (size_t i = 0; i < n && !st; i++) {
+		st = pm_eval_member(so_path, &m[i], opts, &out->rec[i], err);
+		if (!st && opts->step)
+			opts->step(opts->step_arg, m[i].label);
+	}
+	if (!st)
+		st = pm_eval_score(out, err);
+	if (st)
+		pm_eval_report_release(out);
+	return st;
+}
+
+void pm_eval_report_release(PmEvalReport *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		pm_eval_record_release(&r->rec[i]);
+	free(r->rec);
+	r->rec = NULL;
+	r->n = 0;
+}

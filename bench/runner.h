@@ -1,0 +1,79 @@
+/* runner.h - evaluates one pass on the members of a task: match, correctness, speed, score.
+ *
+ * Order (reverse order evaluation): the candidate's outputs exist before any reference is computed, and
+ * references are computed in this process, which runs no candidate code.
+ * Every member gets a record, whatever happens to it: N is fixed.
+ */
+#ifndef BENCH_RUNNER_H
+#define BENCH_RUNNER_H
+
+#include "bench/allclose.h"
+#include "bench/inputs.h"
+#include "bench/score.h"
+#include "integrity/referee.h"
+#include "runtime/exec.h"
+
+typedef struct PmEvalMember {
+	const char *label; /* "s0 float16" */
+	const PmGraph *g;  /* sorted, static, verified; borrowed */
+} PmEvalMember;
+
+typedef struct PmEvalOpts {
+	const char *device;  /* "emu" or "cuda" */
+	const char *profile; /* of the modelled clock; NULL = default */
+	PmPreset preset;
+	uint64_t seed;
+	double pass_deadline, device_deadline;      /* seconds; 0 = 10 and 60 */
+	void (*step)(void *arg, const char *label); /* after each member; may be NULL */
+	void *step_arg;
+} PmEvalOpts;
+
+typedef struct PmEvalRecord {
+	char label[128];
+	PmVerdict verdict;
+	char why[PM_ERR_MAX]; /* one sentence; empty when OK */
+	char *near_miss;      /* owned; when nothing matched */
+	/* match */
+	int n_applied, n_kernels;
+	double coverage; /* share of the baseline's modelled time spent in what was replaced */
+	/* correctness */
+	size_t n_outputs;
+	PmScoreOutput *outputs; /* owned: worst over all input classes */
+	int smallest_t;         /* PM_T_NEVER when it never passes or was not compared */
+	PmWorst worst;          /* of the worst output; index -1 when nothing differs */
+	char worst_where[256];  /* "output 'y', inputs normal, alternative 0" */
+	/* speed */
+	int measured; /* 0: modelled by a profile */
+	double baseline_seconds, candidate_seconds;
+	double speedup; /* NaN when there is none */
+	int baseline_launches, candidate_launches;
+	int64_t baseline_bytes, candidate_bytes;
+	double wall_seconds; /* the evaluation took */
+} PmEvalRecord;
+
+typedef struct PmEvalReport {
+	char pass[256]; /* path */
+	char sha256[65];
+	size_t n;
+	PmEvalRecord *rec; /* owned */
+	PmScore score;
+	double fast1; /* share that is correct and faster than 1 */
+	PmEvalOpts opts;
+} PmEvalReport;
+
+/* Evaluates one pass on n members. PM_OK whatever the pass does; errors are the harness's own. */
+PmStatus pm_eval_pass(const char *so_path, const PmEvalMember *m, size_t n, const PmEvalOpts *opts,
+		      PmEvalReport *out, PmErr *err);
+void pm_eval_report_release(PmEvalReport *r);
+
+/* One record alone (the same stages), for callers that store each as it comes. */
+PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEvalOpts *opts, PmEvalRecord *out,
+			PmErr *err);
+void pm_eval_record_release(PmEvalRecord *r);
+/* Starts a report: hashes the pass and makes room for n records, which the caller fills. */
+PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, const PmEvalOpts *opts,
+			      PmErr *err);
+/* Scores records gathered one by one (fills score and fast1). */
+PmStatus pm_eval_score(PmEvalReport *r, PmErr *err);
+
+#endif

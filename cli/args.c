@@ -1,0 +1,131 @@
+/* args.c - command lines. */
+#include "cli/args.h"
+
+#include "base/str.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int pm_cli_json, pm_cli_quiet;
+
+static const PmOpt common[] = {
+	{ "--json", PM_OPT_FLAG, &pm_cli_json, "results as JSON on stdout" },
+	{ "--quiet", PM_OPT_FLAG, &pm_cli_quiet, "no progress, only errors on stderr" },
+	{ 0 },
+};
+
+static void help_options(const PmOpt *o)
+{
+	for (; o && o->name; o++) {
+		static const char *const value[] = { "", " TEXT", " N", " X", " TEXT" };
+		char left[64];
+
+		snprintf(left, sizeof left, "%s%s", o->name, value[o->kind]);
+		printf("  %-22s %s\n", left, o->help);
+	}
+}
+
+static void print_help(const PmCmd *cmd, const PmOpt *opts)
+{
+	printf("passmith %s %s\n\n%s.\n\noptions:\n", cmd->name, cmd->args, cmd->summary);
+	help_options(opts);
+	help_options(common);
+	printf("\nexample:\n  %s\n", cmd->example);
+}
+
+int pm_cli_fail(const PmErr *err)
+{
+	fprintf(stderr, "passmith: %s\n", err->text);
+	return pm_status_exit_code(err->code);
+}
+
+int pm_cli_usage(const PmCmd *cmd, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "passmith: ");
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, " See passmith %s --help.\n", cmd->name);
+	return 2;
+}
+
+static const PmOpt *find(const PmOpt *opts, const char *arg, size_t n)
+{
+	for (; opts && opts->name; opts++)
+		if (strlen(opts->name) == n && !strncmp(opts->name, arg, n))
+			return opts;
+	return NULL;
+}
+
+/* Stores one value; 0 when it is not of the option's kind. */
+static int store(const PmOpt *o, const char *value)
+{
+	PmStrList *list = o->to;
+
+	switch (o->kind) {
+	case PM_OPT_FLAG:
+		*(int *)o->to = 1;
+		return 1;
+	case PM_OPT_STR:
+		*(const char **)o->to = value;
+		return 1;
+	case PM_OPT_INT:
+		return pm_parse_i64(value, o->to);
+	case PM_OPT_NUM:
+		return pm_parse_f64(value, o->to);
+	case PM_OPT_LIST:
+		PM_VEC_PUSH(&list->list, value);
+		return 1;
+	}
+	return 0;
+}
+
+int pm_args_parse(const PmCmd *cmd, const PmOpt *opts, int argc, char **argv, PmStrList *positional,
+		  int *exit_code)
+{
+	int only_positional = 0;
+
+	for (int i = 0; i < argc; i++) {
+		const char *a = argv[i], *eq = strchr(a, '='), *value;
+		size_t n = eq && a[1] == '-' ? (size_t)(eq - a) : strlen(a);
+		const PmOpt *o;
+
+		if (only_positional || a[0] != '-' || !a[1]) {
+			PM_VEC_PUSH(&positional->list, a);
+			continue;
+		}
+		if (!strcmp(a, "--")) {
+			only_positional = 1;
+			continue;
+		}
+		if (!strcmp(a, "--help") || !strcmp(a, "-h")) {
+			print_help(cmd, opts);
+			*exit_code = 0;
+			return 0;
+		}
+		o = find(opts, a, n);
+		if (!o)
+			o = find(common, a, n);
+		if (!o) {
+			*exit_code = pm_cli_usage(cmd, "There is no option '%.60s'.", a);
+			return 0;
+		}
+		value = n < strlen(a) ? eq + 1 : NULL;
+		if (o->kind != PM_OPT_FLAG && !value) {
+			if (i + 1 == argc) {
+				*exit_code = pm_cli_usage(cmd, "Option '%s' needs a value.", o->name);
+				return 0;
+			}
+			value = argv[++i];
+		}
+		if (!store(o, value)) {
+			*exit_code = pm_cli_usage(cmd, "Option '%s' needs a number, not '%.60s'.", o->name,
+						  value);
+			return 0;
+		}
+	}
+	return 1;
+}

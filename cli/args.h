@@ -1,0 +1,42 @@
+/* args.h - command lines: options by table, positional arguments, help. */
+#ifndef CLI_ARGS_H
+#define CLI_ARGS_H
+
+#include "base/err.h"
+#include "base/vec.h"
+
+#include <stdint.h>
+
+typedef enum { PM_OPT_FLAG, PM_OPT_STR, PM_OPT_INT, PM_OPT_NUM, PM_OPT_LIST } PmOptKind;
+
+typedef struct PmStrList {
+	PM_VEC(const char *) list; /* borrowed from argv */
+} PmStrList;
+
+typedef struct PmOpt {
+	const char *name; /* "--device"; a one-letter "-o" stands alone */
+	PmOptKind kind;
+	void *to;         /* int *, const char **, int64_t *, double *, PmStrList * */
+	const char *help; /* "DEVICE  where to run: ..." */
+} PmOpt;
+
+typedef struct PmCmd {
+	const char *name, *args, *summary, *example;
+	int (*run)(const struct PmCmd *cmd, int argc, char **argv); /* argv without the command's name */
+} PmCmd;
+
+/* What every command understands. */
+extern int pm_cli_json, pm_cli_quiet;
+
+/* Parses argv into the table's places; the rest goes to `positional`. --help prints and gives 0 in
+ * *exit_code. Returns 1 to go on, 0 to leave with *exit_code (2 after a usage error, whose sentence was
+ * printed). */
+int pm_args_parse(const PmCmd *cmd, const PmOpt *opts, int argc, char **argv, PmStrList *positional,
+		  int *exit_code);
+
+/* Prints the sentence of `err` to stderr and returns the exit code of its status. */
+int pm_cli_fail(const PmErr *err);
+/* A usage error: prints one sentence and how to get help; returns 2. */
+int pm_cli_usage(const PmCmd *cmd, const char *fmt, ...) PM_PRINTF(2, 3);
+
+#endif

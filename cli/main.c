@@ -1,0 +1,46 @@
+/* main.c - passmith: picks the command. */
+#include "cli/args.h"
+
+#include "cli/cmds.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const PmCmd cmds[] = {
+#define XX(name, args, summary, example) { #name, args, summary, example, pm_cmd_##name },
+#include "cli/cmds.def"
+#undef XX
+};
+
+enum { N_CMDS = sizeof cmds / sizeof *cmds };
+
+static int help(FILE *to)
+{
+	fprintf(to, "passmith: compiler passes written by programs, checked and scored.\n\ncommands:\n");
+	for (int i = 0; i < N_CMDS; i++)
+		fprintf(to, "  %-9s %s\n", cmds[i].name, cmds[i].summary);
+	fprintf(to,
+		"\nEvery command takes --help and --json. Exit codes: 0 done, 1 the answer is no, 2 usage,\n"
+		"3 environment, 4 bad input, 5 internal.\n");
+	return to == stdout ? 0 : 2;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		return help(stderr);
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+		return help(stdout);
+	for (int i = 0; i < N_CMDS; i++)
+		if (!strcmp(argv[1], cmds[i].name)) {
+			int code = cmds[i].run(&cmds[i], argc - 2, argv + 2);
+
+			if (fflush(stdout) || ferror(stdout)) {
+				fprintf(stderr, "passmith: Standard output could not be written.\n");
+				return 3;
+			}
+			return code;
+		}
+	fprintf(stderr, "passmith: There is no command '%.60s'; passmith --help lists them.\n", argv[1]);
+	return 2;
+}

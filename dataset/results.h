@@ -1,0 +1,48 @@
+/* results.h - runs of passes and what came out, one row for each member of a task. */
+#ifndef DATASET_RESULTS_H
+#define DATASET_RESULTS_H
+
+#include "dataset/db.h"
+
+#include <stdint.h>
+
+/* One run: what decides its outcome. Strings are borrowed. */
+typedef struct PmRunRow {
+	int64_t id;              /* ignored when storing */
+	int64_t task;            /* 0: not of one task */
+	const char *pass_path;   /* for people; not part of the key */
+	const char *pass_sha256; /* of the plugin's bytes; "" when there is no pass (a baseline) */
+	const char *device;      /* "emu", "cuda:NVIDIA H200", ... */
+	uint64_t seed;
+	const char *version;       /* of the program: release or commit */
+	const char *options;       /* whatever else decides the outcome, as text; may be "" */
+	int64_t started, finished; /* seconds since 1970; started 0 = now; finished 0 = not yet */
+} PmRunRow;
+
+/* Stores a run, or finds the one that has the same task, pass, device, seed, version and options, so that its
+ * missing results can be filled in. *is_new may be NULL. */
+PmStatus pm_run_put(PmDb *db, const PmRunRow *row, int64_t *id, int *is_new, PmErr *err);
+/* Marks a run as complete, now. */
+PmStatus pm_run_finish(PmDb *db, int64_t run, PmErr *err);
+typedef PmStatus (*PmRunFn)(void *arg, const PmRunRow *row, PmErr *err);
+/* Runs of one task, or all (0), in the order stored. */
+PmStatus pm_runs_each(PmDb *db, int64_t task, PmRunFn fn, void *arg, PmErr *err);
+
+/* The result of one member. Strings are borrowed. */
+typedef struct PmResultRow {
+	int64_t run, task, ordinal;
+	const char *verdict; /* "correct", "wrong", "crash", ... */
+	const char *stage;   /* the last stage reached: "match", "correctness", "speed" */
+	double speedup;      /* NaN when it was not measured */
+	const char *json;    /* everything else */
+} PmResultRow;
+
+/* Stores a result; when one is stored for this run and member, that one stays. *is_new may be NULL. */
+PmStatus pm_result_put(PmDb *db, const PmResultRow *row, int *is_new, PmErr *err);
+/* *done is 1 when this result is stored. */
+PmStatus pm_result_is_done(PmDb *db, int64_t run, int64_t task, int64_t ordinal, int *done, PmErr *err);
+/* Results of a run, by task and member. */
+typedef PmStatus (*PmResultFn)(void *arg, const PmResultRow *row, PmErr *err);
+PmStatus pm_results_each(PmDb *db, int64_t run, PmResultFn fn, void *arg, PmErr *err);
+
+#endif

@@ -1,0 +1,113 @@
+-- schema.sql - the tables of a dataset, as migrations.
+--
+-- A line "-- migration N" begins what brings a database from version N-1 to N. Migrations run in order in one
+-- transaction; PRAGMA user_version holds the version reached. A migration that has been released never
+-- changes: later changes are new migrations.
+--
+-- Rows have small integer keys; every table also has a unique key made of content (a hash, or keys of other
+-- tables), so that storing the same thing twice changes nothing. Times are seconds since 1970.
+
+-- migration 1
+
+-- One model file, named by the SHA-256 of its bytes; the same file under two paths is one model.
+CREATE TABLE models (
+	id INTEGER PRIMARY KEY,
+	sha256 TEXT NOT NULL UNIQUE CHECK (length(sha256) = 64),
+	path TEXT NOT NULL,
+	name TEXT NOT NULL,
+	opset INTEGER NOT NULL DEFAULT 0,
+	n_nodes INTEGER NOT NULL DEFAULT 0,
+	n_opaque INTEGER NOT NULL DEFAULT 0,
+	status TEXT NOT NULL CHECK (status IN ('done', 'failed')),
+	error TEXT NOT NULL DEFAULT '',
+	created INTEGER NOT NULL DEFAULT (CAST(strftime('%s', 'now') AS INTEGER))
+);
+
+-- Names of operators in execution order, separated by commas.
+CREATE TABLE op_seqs (
+	id INTEGER PRIMARY KEY,
+	text TEXT NOT NULL UNIQUE
+);
+
+-- Every graph that is stored: extracted subgraphs and the members of tasks. `hash` is the hash of the
+-- canonical form with everything in it, `structure` and `shapes` are the coarser ones (ir/canon.h).
+CREATE TABLE subgraphs (
+	id INTEGER PRIMARY KEY,
+	hash TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
+	structure TEXT NOT NULL CHECK (length(structure) = 64),
+	shapes TEXT NOT NULL CHECK (length(shapes) = 64),
+	kind TEXT NOT NULL,
+	n_nodes INTEGER NOT NULL,
+	op_seq INTEGER NOT NULL REFERENCES op_seqs (id),
+	text TEXT NOT NULL
+);
+CREATE INDEX subgraphs_structure ON subgraphs (structure);
+CREATE INDEX subgraphs_op_seq ON subgraphs (op_seq);
+
+-- Where subgraphs come from, many to many. `nodes` lists the node numbers in the imported model,
+-- ascending, with commas; first_node and last_node are its ends.
+CREATE TABLE occurrences (
+	model INTEGER NOT NULL REFERENCES models (id) ON DELETE CASCADE,
+	subgraph INTEGER NOT NULL REFERENCES subgraphs (id) ON DELETE CASCADE,
+	first_node INTEGER NOT NULL,
+	last_node INTEGER NOT NULL,
+	nodes TEXT NOT NULL,
+	PRIMARY KEY (model, subgraph, nodes)
+) WITHOUT ROWID;
+CREATE INDEX occurrences_subgraph ON occurrences (subgraph);
+
+-- How often a subgraph occurs in a model.
+CREATE VIEW provenance AS
+	SELECT model, subgraph, count(*) AS count, min(first_node) AS first_node
+	FROM occurrences GROUP BY model, subgraph;
+
+-- A benchmark task, named by the hash of its kind and its members' hashes.
+CREATE TABLE tasks (
+	id INTEGER PRIMARY KEY,
+	hash TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
+	name TEXT NOT NULL,
+	kind TEXT NOT NULL,
+	created INTEGER NOT NULL DEFAULT (CAST(strftime('%s', 'now') AS INTEGER))
+);
+CREATE INDEX tasks_name ON tasks (name);
+
+CREATE TABLE members (
+	task INTEGER NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+	ordinal INTEGER NOT NULL CHECK (ordinal >= 0),
+	subgraph INTEGER NOT NULL REFERENCES subgraphs (id),
+	label TEXT NOT NULL,
+	shape INTEGER NOT NULL,
+	dtype TEXT NOT NULL,
+	PRIMARY KEY (task, ordinal),
+	UNIQUE (task, subgraph)
+) WITHOUT ROWID;
+CREATE INDEX members_subgraph ON members (subgraph);
+
+-- One evaluation of one pass. `key` is the hash of what decides its outcome, so that a run that was
+-- interrupted is found again.
+CREATE TABLE runs (
+	id INTEGER PRIMARY KEY,
+	key TEXT NOT NULL UNIQUE CHECK (length(key) = 64),
+	task INTEGER REFERENCES tasks (id) ON DELETE CASCADE,
+	pass_path TEXT NOT NULL,
+	pass_sha256 TEXT NOT NULL,
+	device TEXT NOT NULL,
+	seed TEXT NOT NULL,
+	version TEXT NOT NULL,
+	options TEXT NOT NULL,
+	started INTEGER NOT NULL,
+	finished INTEGER
+);
+
+CREATE TABLE results (
+	run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+	task INTEGER NOT NULL,
+	ordinal INTEGER NOT NULL,
+	verdict TEXT NOT NULL,
+	stage TEXT NOT NULL,
+	speedup REAL,
+	json TEXT NOT NULL,
+	PRIMARY KEY (run, task, ordinal),
+	FOREIGN KEY (task, ordinal) REFERENCES members (task, ordinal) ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE INDEX results_member ON results (task, ordinal);

@@ -1,0 +1,53 @@
+/* tasks.h - benchmark tasks: named sets of graphs, each a variant of one subgraph.
+ *
+ * A task is named by its content: the hash of its kind and its members' hashes. Making the same task again
+ * gives the task that is there.
+ *
+ *   PmTaskBuilder *b = pm_task_begin("silu", "fusible");
+ *   pm_variants_make(sub, NULL, pm_task_add, b, NULL, err);
+ *   pm_task_end(b, db, &id, &is_new, err);
+ */
+#ifndef DATASET_TASKS_H
+#define DATASET_TASKS_H
+
+#include "dataset/db.h"
+#include "ir/graph.h"
+
+enum { PM_MAX_TASK_MEMBERS = 4096 };
+
+/* A task in the making; nothing is stored before pm_task_end. Returns owned. */
+typedef struct PmTaskBuilder PmTaskBuilder;
+PmTaskBuilder *pm_task_begin(const char *name, const char *kind);
+/* Adds a member: a graph, a label for people, the number of its shapes (0 = as extracted), its main element
+ * type (PmDType). A graph that equals one that is there is left out. `builder` is a PmTaskBuilder; the
+ * signature is that of the functions that variants are handed to (extract/variants.h). */
+PmStatus pm_task_add(void *builder, const PmGraph *g, const char *label, int shape, int dtype, PmErr *err);
+/* Stores the task and its members in one transaction and frees the builder, also on failure. A task without
+ * members is refused. *is_new may be NULL. */
+PmStatus pm_task_end(PmTaskBuilder *b, PmDb *db, int64_t *id, int *is_new, PmErr *err);
+/* Frees a builder that is given up; NULL is allowed. */
+void pm_task_drop(PmTaskBuilder *b);
+
+/* One task. Strings are borrowed until the callback returns. */
+typedef struct PmTaskRow {
+	int64_t id;
+	const char *hash, *name, *kind;
+	int64_t n_members;
+} PmTaskRow;
+typedef PmStatus (*PmTaskFn)(void *arg, const PmTaskRow *row, PmErr *err);
+PmStatus pm_tasks_each(PmDb *db, PmTaskFn fn, void *arg, PmErr *err);
+/* Finds one by id (digits), else by name, else by hash or a prefix of it (8 digits at least). Several tasks
+ * of one name, or of one prefix, are an error that says so. */
+PmStatus pm_task_find(PmDb *db, const char *id_name_or_hash, int64_t *id, PmErr *err);
+
+/* One member, in order. The graph's text is whole: it needs no other file. */
+typedef struct PmMemberRow {
+	int64_t task, ordinal, subgraph;
+	const char *hash, *label, *text;
+	int64_t shape;
+	int dtype; /* PmDType */
+} PmMemberRow;
+typedef PmStatus (*PmMemberFn)(void *arg, const PmMemberRow *row, PmErr *err);
+PmStatus pm_members_each(PmDb *db, int64_t task, PmMemberFn fn, void *arg, PmErr *err);
+
+#endif

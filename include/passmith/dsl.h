@@ -1,0 +1,462 @@
+/* dsl.h - short names for authors of passes. For plugins only: the names are short and many.
+ *
+ * A pass needs nothing from the C library. The functions below call the host through a pointer that
+ * PM_PLUGIN() sets; handles given to them that are not valid read as "none".
+ */
+#ifndef PASSMITH_DSL_H
+#define PASSMITH_DSL_H
+
+#include "passmith/ops.h" /* PM_OP_<name> for each operator: a misspelt one does not compile */
+#include "passmith/pass.h"
+
+/* ---- pattern words ---- */
+
+#define PM_PAT_(...) (&(const PmPat){ .struct_size = sizeof(PmPat), __VA_ARGS__ })
+#define PM_ONE_(p)                                                                                           \
+	.in = (const PmPat *const[])                                                                         \
+	{                                                                                                    \
+		p, NULL                                                                                      \
+	}
+#define PM_LIST_(...)                                                                                        \
+	.in = (const PmPat *const[])                                                                         \
+	{                                                                                                    \
+		__VA_ARGS__, NULL                                                                            \
+	}
+
+/* First result of the operator, with exactly these operands: OP(Mul, V(X), OP(Sigmoid, V(X))). */
+#define OP(name_, ...)                                                                                       \
+	PM_PAT_(.kind = PM_PAT_OP, .op = #name_, .opcheck = PM_OP_##name_, PM_LIST_(__VA_ARGS__))
+/* Any value, captured; the same slot again asks for the same value. */
+#define V(slot_) PM_PAT_(.kind = PM_PAT_VAR, .slot = (slot_))
+#define ANY      PM_PAT_(.kind = PM_PAT_ANY)
+/* A constant of one element, equal to x to the precision of its element type. */
+#define NUM(x_) PM_PAT_(.kind = PM_PAT_NUM, .num = (x_))
+/* p itself, or the operator applied to p (further operands of it are free). */
+#define OPT(name_, p) PM_PAT_(.kind = PM_PAT_OPT, .op = #name_, .opcheck = PM_OP_##name_, PM_ONE_(p))
+#define ALT(...)      PM_PAT_(.kind = PM_PAT_ALT, PM_LIST_(__VA_ARGS__))
+/* All remaining operands, as last operand of OP. */
+#define REST PM_PAT_(.kind = PM_PAT_REST)
+/* Names the value that p stands for; V(slot) elsewhere asks for it again. It may be replaced too. */
+#define AS(slot_, p) PM_PAT_(.kind = PM_PAT_AS, .slot = (slot_), PM_ONE_(p))
+/* Attributes: WITH(OP(ReduceSum, p), INTS(axes, -1), INT(keepdims, 0)). Those not mentioned must hold their
+ * defaults, and those without default must be mentioned (but `to` of Cast: say it with TYPED). */
+#define WITH(p, ...)                                                                                         \
+	PM_PAT_(.kind = PM_PAT_WITH, PM_ONE_(p), .attr = (const PmPatAttr *const[]){ __VA_ARGS__, NULL })
+#define PM_PATTR_(...) (&(const PmPatAttr){ .struct_size = sizeof(PmPatAttr), __VA_ARGS__ })
+#define INT(name_, x_)                                                                                       \
+	PM_PATTR_(.kind = PM_PATTR_INT, .name = #name_, .ints = (const int64_t[]){ x_ }, .n_ints = 1)
+#define INTS(name_, ...)                                                                                     \
+	PM_PATTR_(.kind = PM_PATTR_INTS, .name = #name_, .ints = (const int64_t[]){ __VA_ARGS__ },           \
+		  .n_ints = sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
+#define NO_INTS(name_)   PM_PATTR_(.kind = PM_PATTR_INTS, .name = #name_)
+#define FLOAT(name_, x_) PM_PATTR_(.kind = PM_PATTR_FLOAT, .name = #name_, .f = (x_))
+#define STR(name_, s_)   PM_PATTR_(.kind = PM_PATTR_STR, .name = #name_, .s = (s_))
+/* Element type one of a set (FLOATS, INTEGERS, TYPE(F16) | TYPE(BF16), 0: any, ...) and rank (-1: any). */
+#define TYPED(p, types_, rank_) PM_PAT_(.kind = PM_PAT_TYPED, .dtypes = (types_), .rank = (rank_), PM_ONE_(p))
+/* The value may be used outside the match; the node that makes it then stays beside the kernel. */
+#define KEEP(p)    PM_PAT_(.kind = PM_PAT_KEEP, PM_ONE_(p))
+#define ORDERED(p) PM_PAT_(.kind = PM_PAT_ORDERED, PM_ONE_(p))
+#define ANYATTR(p) PM_PAT_(.kind = PM_PAT_ANYATTR, PM_ONE_(p))
+/* Result number k of the operator: RESULT(1, OP(Split, V(X))). */
+#define RESULT(k_, p) PM_PAT_(.kind = PM_PAT_RESULT, .slot = (k_), PM_ONE_(p))
+
+/* Sets of element types. FLOATS are those that kernels compute in float; double is not among them. */
+#define TYPE(t_)  (1u << PM_##t_)
+#define FLOATS    (TYPE(F32) | TYPE(F16) | TYPE(BF16))
+#define INTEGERS  (TYPE(I64) | TYPE(I32) | TYPE(I8) | TYPE(U8))
+#define ALL_TYPES (FLOATS | INTEGERS | TYPE(F64) | TYPE(BOOL))
+
+/* ---- rules ---- */
+
+/* PM_RULE(silu, .doc = "...", .pattern = ..., .check = ..., .rewrite = ...); defines the rule `silu`. */
+#define PM_RULE(name_, ...)                                                                                  \
+	static const PmRule name_ = { .struct_size = sizeof(PmRule), .name = #name_, __VA_ARGS__ }
+/* The same with `.region = ...` in place of a pattern. */
+#define PM_REGION_RULE(name_, ...) PM_RULE(name_, __VA_ARGS__)
+
+/* PM_PLUGIN("name", "version", &rule, ...): once, at the end of the file. */
+#define PM_PLUGIN(name_, version_, ...)                                                                      \
+	static const PmRule *const pm_rules_[] = { __VA_ARGS__ };                                            \
+	static const PmPlugin pm_plugin_ = { .struct_size = sizeof(PmPlugin),                                \
+					     .abi_major = PM_ABI_MAJOR,                                      \
+					     .abi_minor = PM_ABI_MINOR,                                      \
+					     .n_rules = sizeof pm_rules_ / sizeof pm_rules_[0],              \
+					     .name = (name_),                                                \
+					     .version = (version_),                                          \
+					     .rules = pm_rules_ };                                           \
+	const PmPlugin *passmith_plugin_v1(const PmHost *host)                                               \
+	{                                                                                                    \
+		pm_host_ = host;                                                                             \
+		return &pm_plugin_;                                                                          \
+	}
+
+static const PmHost *pm_host_ PM_UNUSED;
+
+/* ---- kernels ---- */
+
+/* CUDA source as a string. One long line: for short kernels, without # directives and of at most 4,095
+ * characters. Longer ones go into NAME.cu beside NAME.c: #include "NAME.cu.h" gives the string NAME_cu. */
+#define PM_CUDA(...) #__VA_ARGS__
+
+#define PM_SEQ_(seq_, type_, ...)                                                                            \
+	((seq_){ .v = (const type_[]){ __VA_ARGS__ },                                                        \
+		 .n = (uint32_t)(sizeof((const type_[]){ __VA_ARGS__ }) / sizeof(type_)) })
+#define PM_VALS(...) PM_SEQ_(PmVals, PmVal, __VA_ARGS__)
+#define PM_ARGS(...) PM_SEQ_(PmArgs, PmArg, __VA_ARGS__)
+/* Bytes of each scratch buffer. */
+#define PM_SCRATCH(...) PM_SEQ_(PmSizes, int64_t, __VA_ARGS__)
+/* PM_DEFINES(DEF(TILE, 64), DEF(VEC, 4)): integer macros for the source. */
+#define PM_DEFINES(...) PM_SEQ_(PmDefines, PmDefine, __VA_ARGS__)
+#define DEF(name_, x_)                                                                                       \
+	{                                                                                                    \
+		.name = #name_, .value = (x_)                                                                \
+	}
+
+/* Arguments. Without IN, OUT and SCR in the list, all pointers come first: inputs, outputs, scratch. */
+#define I64(x_)                                                                                              \
+	{                                                                                                    \
+		.kind = PM_ARG_I64, .i = (x_)                                                                \
+	}
+#define I32(x_)                                                                                              \
+	{                                                                                                    \
+		.kind = PM_ARG_I32, .i = (x_)                                                                \
+	}
+#define F32(x_)                                                                                              \
+	{                                                                                                    \
+		.kind = PM_ARG_F32, .f = (x_)                                                                \
+	}
+#define F64(x_)                                                                                              \
+	{                                                                                                    \
+		.kind = PM_ARG_F64, .f = (x_)                                                                \
+	}
+#define IN(k_)                                                                                               \
+	{                                                                                                    \
+		.kind = PM_ARG_IN, .index = (k_)                                                             \
+	}
+#define OUT(k_)                                                                                              \
+	{                                                                                                    \
+		.kind = PM_ARG_OUT, .index = (k_)                                                            \
+	}
+#define SCR(k_)                                                                                              \
+	{                                                                                                    \
+		.kind = PM_ARG_SCRATCH, .index = (k_)                                                        \
+	}
+
+/* .launch = PM_LAUNCHES(LAUNCH(.entry = "a", .grid = {...}, .block = {...}, .arg = ...), LAUNCH(...)) */
+#define LAUNCH(...)      (&(const PmLaunch){ .struct_size = sizeof(PmLaunch), __VA_ARGS__ })
+#define PM_LAUNCHES(...) ((const PmLaunch *const[]){ __VA_ARGS__, NULL })
+/* .alt = PM_ALTERNATIVE(.entry = ..., .source = ..., .grid = ..., .alt = PM_ALTERNATIVE(...)) */
+#define PM_ALTERNATIVE(...) (&(const PmKernelSpec){ .struct_size = sizeof(PmKernelSpec), __VA_ARGS__ })
+
+/* Describes what replaces the match (fields of PmKernelSpec); returns what rewrite returns. */
+#define PM_REPLACE_WITH_KERNEL(rw_, m_, ...)                                                                 \
+	((void)(m_), pm_host_->replace((rw_), &(const PmKernelSpec){ .struct_size = sizeof(PmKernelSpec),    \
+								     __VA_ARGS__ }))
+/* The value in this slot is replaced too: an output of the kernel after the root. */
+#define pm_replace_slot(rw_, m_, slot_) ((void)(m_), pm_host_->replace_slot((rw_), (slot_)))
+
+/* Remembers why the rule does not apply here; the reason is counted and shown by `passmith explain`. */
+#define pm_decline(m_, why_) ((void)(m_), pm_host_->decline(why_))
+
+/* ---- values ---- */
+
+static inline int32_t pm_dtype(PmVal v)
+{
+	return pm_host_->dtype(v);
+}
+
+static inline int32_t pm_rank(PmVal v)
+{
+	return pm_host_->rank(v);
+}
+
+/* Size along axis k (k < 0 counts from the end); -1 when it is not known. */
+static inline int64_t pm_dim(PmVal v, int32_t k)
+{
+	return pm_host_->dim(v, k);
+}
+
+/* Number of elements; -1 when a dimension is not known. */
+static inline int64_t pm_numel(PmVal v)
+{
+	int32_t r = pm_host_->rank(v), k;
+	int64_t n = 1;
+
+	if (r < 0)
+		return -1;
+	for (k = 0; k < r; k++) {
+		int64_t d = pm_host_->dim(v, k);
+		if (d < 0 || (d > 0 && n > INT64_MAX / d))
+			return -1;
+		n *= d;
+	}
+	return n;
+}
+
+/* Product of the sizes of axes from `first` on, up to but not including `end`; -1 when not known. */
+static inline int64_t pm_span(PmVal v, int32_t first, int32_t end)
+{
+	int64_t n = 1;
+	int32_t k;
+
+	for (k = first; k < end; k++) {
+		int64_t d = pm_host_->dim(v, k);
+		if (d < 0 || (d > 0 && n > INT64_MAX / d))
+			return -1;
+		n *= d;
+	}
+	return n;
+}
+
+static inline int pm_same_type(PmVal a, PmVal b)
+{
+	return pm_host_->same_type(a, b);
+}
+
+static inline int pm_same_dtype(PmVal a, PmVal b)
+{
+	return pm_host_->dtype(a) >= 0 && pm_host_->dtype(a) == pm_host_->dtype(b);
+}
+
+static inline int pm_same_shape(PmVal a, PmVal b)
+{
+	int32_t r = pm_host_->rank(a), k;
+
+	if (r < 0 || r != pm_host_->rank(b))
+		return 0;
+	for (k = 0; k < r; k++)
+		if (!pm_host_->same_dim(a, k, b, k))
+			return 0;
+	return 1;
+}
+
+static inline int pm_same_dim(PmVal a, int32_t i, PmVal b, int32_t j)
+{
+	return pm_host_->same_dim(a, i, b, j);
+}
+
+static inline int pm_same(PmVal a, PmVal b)
+{
+	return a.id == b.id;
+}
+
+static inline int pm_is_const(PmVal v)
+{
+	return pm_host_->is_const(v);
+}
+
+static inline int pm_is_output(PmVal v)
+{
+	return pm_host_->is_output(v);
+}
+
+/* Bytes of one element of a type; 0 for an unknown one. */
+static inline uint32_t pm_dtype_bytes(int32_t dtype)
+{
+	switch (dtype) {
+#define XX(name, number, text, bytes, cls)                                                                   \
+	case number:                                                                                         \
+		return bytes;
+#include "passmith/dtypes.def"
+#undef XX
+	default:
+		return 0;
+	}
+}
+
+/* A constant of one element: 1 and its value, or 0. */
+static inline int pm_scalar(PmVal v, double *out)
+{
+	return pm_host_->scalar(v, out);
+}
+
+/* The elements of a constant (at most max): their number, or -1. */
+static inline int32_t pm_ints(PmVal v, int64_t *out, uint32_t max)
+{
+	return pm_host_->ints(v, out, max);
+}
+
+static inline int32_t pm_floats(PmVal v, double *out, uint32_t max)
+{
+	return pm_host_->floats(v, out, max);
+}
+
+/* ---- nodes, by any of their results ---- */
+
+static inline const char *pm_op(PmVal v)
+{
+	return pm_host_->op(v);
+}
+
+static inline int pm_str_same(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+#define pm_is_op(v_, name_) ((void)PM_OP_##name_, pm_str_same(pm_host_->op(v_), #name_))
+
+/* Scalar expression of the operator over a, b, c, p0, ... (see kernel.cuh), or NULL. */
+static inline const char *pm_expr(PmVal v)
+{
+	return pm_host_->expr(v);
+}
+
+static inline uint32_t pm_n_in(PmVal v)
+{
+	return pm_host_->n_in(v);
+}
+
+static inline PmVal pm_in(PmVal v, uint32_t k)
+{
+	return pm_host_->in(v, k);
+}
+
+static inline uint32_t pm_n_out(PmVal v)
+{
+	return pm_host_->n_out(v);
+}
+
+static inline PmVal pm_out(PmVal v, uint32_t k)
+{
+	return pm_host_->out(v, k);
+}
+
+static inline uint32_t pm_n_uses(PmVal v)
+{
+	return pm_host_->n_uses(v);
+}
+
+static inline PmVal pm_user(PmVal v, uint32_t i)
+{
+	return pm_host_->user(v, i);
+}
+
+static inline int64_t pm_attr_i(PmVal v, const char *name, int64_t dflt)
+{
+	return pm_host_->attr_i(v, name, dflt);
+}
+
+static inline double pm_attr_f(PmVal v, const char *name, double dflt)
+{
+	return pm_host_->attr_f(v, name, dflt);
+}
+
+static inline const char *pm_attr_s(PmVal v, const char *name, const char *dflt)
+{
+	return pm_host_->attr_s(v, name, dflt);
+}
+
+/* Number of ints of the attribute, at most max, or -1. */
+static inline int32_t pm_attr_ints(PmVal v, const char *name, int64_t *out, uint32_t max)
+{
+	return pm_host_->attr_ints(v, name, out, max);
+}
+
+/* ---- regions ---- */
+
+static inline PmStatus pm_region_add(PmRegion *r, PmVal v)
+{
+	return pm_host_->region_add(r, v);
+}
+
+static inline int pm_region_has(PmRegion *r, PmVal v)
+{
+	return pm_host_->region_has(r, v);
+}
+
+static inline uint32_t pm_region_size(PmRegion *r)
+{
+	return pm_host_->region_size(r);
+}
+
+/* ---- small things ---- */
+
+/* Blocks of b threads that cover n elements; 0, which the host refuses, when n < 1 or it is too many. */
+static inline uint32_t pm_blocks(int64_t n, int64_t b)
+{
+	if (n < 1 || b < 1 || (n - 1) / b >= INT32_MAX)
+		return 0;
+	return (uint32_t)((n - 1) / b + 1);
+}
+
+/* Zeroed memory that lives until the callback returns; NULL over the host's limit. */
+static inline void *pm_alloc(uint32_t size)
+{
+	return pm_host_->alloc(size);
+}
+
+/* Text built piece by piece, for kernels whose source depends on the graph. `s` is always terminated; what
+ * does not fit sets `full`, and a source that is full must not be used: decline. */
+typedef struct PmText {
+	char *s;
+	uint32_t n, cap;
+	int full;
+} PmText;
+
+static inline PmText pm_text(uint32_t cap)
+{
+	PmText t = { pm_host_->alloc(cap), 0, cap, 0 };
+
+	if (!t.s || !cap) {
+		t.cap = 0;
+		t.full = 1;
+	}
+	return t;
+}
+
+static inline void pm_text_add(PmText *t, const char *s)
+{
+	for (; *s; s++) {
+		if (t->n + 1 >= t->cap) {
+			t->full = 1;
+			return;
+		}
+		t->s[t->n++] = *s;
+	}
+}
+
+static inline void pm_text_int(PmText *t, int64_t x)
+{
+	char b[24];
+	int k = 23;
+	uint64_t u = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
+
+	b[k] = 0;
+	do {
+		b[--k] = (char)('0' + u % 10);
+		u /= 10;
+	} while (u);
+	if (x < 0)
+		b[--k] = '-';
+	pm_text_add(t, b + k);
+}
+
+/* A double, exactly, as a hexadecimal constant in parentheses. */
+static inline void pm_text_float(PmText *t, double x)
+{
+	union {
+		double d;
+		uint64_t u;
+	} bits = { x };
+	int e = (int)(bits.u >> 52 & 2047), k;
+	uint64_t frac = bits.u & ((1ull << 52) - 1);
+	char b[14];
+
+	pm_text_add(t, bits.u >> 63 ? "(-" : "(");
+	if (e == 2047) {
+		pm_text_add(t, frac ? "(0.0 / 0.0))" : "(1.0 / 0.0))");
+		return;
+	}
+	for (k = 0; k < 13; k++)
+		b[k] = "0123456789abcdef"[frac >> (48 - 4 * k) & 15];
+	b[13] = 0;
+	pm_text_add(t, e ? "0x1." : "0x0.");
+	pm_text_add(t, b);
+	pm_text_add(t, "p");
+	pm_text_int(t, e ? e - 1023 : -1022);
+	pm_text_add(t, ")");
+}
+
+#endif

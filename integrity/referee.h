@@ -1,0 +1,31 @@
+/* referee.h - the trusted side of one rewrite: runs the pass host, believes nothing, returns a checked graph.
+ */
+#ifndef INTEGRITY_REFEREE_H
+#define INTEGRITY_REFEREE_H
+
+#include "ir/graph.h"
+#include "matcher/verdict.h"
+
+typedef struct PmCandidate {
+	PmVerdict verdict;    /* OK: `g` is the rewritten graph */
+	char why[PM_ERR_MAX]; /* one sentence for the author; empty when OK */
+	PmGraph *g;           /* owned; NULL unless OK */
+	int n_applied;        /* rule applications */
+	int n_kernels;        /* fused nodes in g */
+	char *near_miss;      /* owned; how far the best attempt came when nothing matched; may be NULL */
+	double seconds;       /* of the pass host, both runs */
+} PmCandidate;
+
+/* Runs the pass on `g` twice in sandboxed children and compares the answers byte for byte (PASS_NONDET), then
+ * checks that the result is the original with regions replaced by kernels whose bodies are those regions.
+ * Whatever the pass does, this returns PM_OK and a verdict; an error means that the referee itself failed. */
+PmStatus pm_referee_rewrite(const char *so_path, const PmGraph *g, double deadline, PmCandidate *out,
+			    PmErr *err);
+void pm_candidate_release(PmCandidate *c);
+
+/* The status by which a verdict is scored (bench/score.h): "correct" for OK, INCORRECT and PRECISION (the
+ * tolerance ladder decides those), an error class for honest failures, the verdict's own name, which is never
+ * forgiven, for broken integrity rules. */
+const char *pm_verdict_score_status(PmVerdict v);
+
+#endif

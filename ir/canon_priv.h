@@ -1,0 +1,49 @@
+/* canon_priv.h - what the files of the canonical form share. */
+#ifndef IR_CANON_PRIV_H
+#define IR_CANON_PRIV_H
+
+#include "base/vec.h"
+#include "ir/canon.h"
+
+typedef struct PmCanon {
+	const PmGraph *g;
+	PmCanonLevel level;
+	int depth;                    /* of graphs in attributes */
+	PM_VEC(uint32_t) nodes;       /* nodes the outputs depend on, operands first */
+	PM_VEC(uint32_t) values;      /* values of those nodes, operands included */
+	PM_VEC(size_t) label_at;      /* by position in `nodes`: where its label begins in `labels` */
+	PmStr labels;                 /* terminated labels, one after another */
+	uint32_t *pos;                /* by node id: 1 + position in `nodes` */
+	uint64_t *base, *color, *sum; /* by value id; base is the storage of all three */
+	uint64_t *symbol_sum;         /* by symbol number */
+	size_t n_symbols;
+	int64_t budget; /* node visits left for refinement after ties */
+} PmCanon;
+
+static inline uint64_t pm__mix(uint64_t a, uint64_t b)
+{
+	uint64_t z = a * 0x9e3779b97f4a7c15ull + b + 0x632be59bd9b4e019ull;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
+/* The label of the node at position i: operator, and what the level shows of its attributes. */
+static inline const char *pm__canon_label(const PmCanon *c, size_t i)
+{
+	return c->labels.s + c->label_at.v[i];
+}
+
+/* canon_label.c: appends a node's label, a value's type and a small constant's data as the level shows them.
+ * Symbols print through `symbol_of` (may be NULL: all alike). */
+PmStatus pm__canon_node_label(PmCanon *c, PmNode n, PmStr *out, PmErr *err);
+void pm__canon_type(const PmCanon *c, const PmType *t, const uint32_t *symbol_of, PmStr *out);
+void pm__canon_source(const PmCanon *c, PmValue v, PmStr *out);
+PmStatus pm__canon_text_at(const PmGraph *g, PmCanonLevel level, int depth, PmStr *out, PmErr *err);
+
+/* canon_color.c: colours that tell values apart by what they depend on and what depends on them. */
+void pm__canon_color_init(PmCanon *c);
+void pm__canon_refine(PmCanon *c);
+
+#endif

@@ -1,0 +1,216 @@
+/* build.c - compiles passes, and starts one from the template. */
+#include "matcher/build.h"
+
+#include "base/io.h"
+#include "base/proc.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_SOURCE = 4 << 20 };
+
+/* The text of a .cu file as `static const char NAME_cu[] = "..."`, one literal a line, lines kept. */
+static void embed(const char *name, const char *path, const PmStr *text, PmStr *out)
+{
+	int at_start = 1;
+
+	pm_str_addf(out,
+		    "/* Made from %s by passmith build. */\nstatic const char %s_cu[] =\n\t\"#line 1 "
+		    "\\\"%s\\\"\\n\"\n",
+		    pm_path_base(path), name, pm_path_base(path));
+	for (size_t i = 0; i < text->len; i++) {
+		char c = text->s[i];
+
+		if (at_start)
+			pm_str_add(out, "\t\"");
+		at_start = c == '\n';
+		if (c == '\n')
+			pm_str_add(out, "\\n\"\n");
+		else if (c == '"' || c == '\\')
+			pm_str_addf(out, "\\%c", c);
+		else if (c == '?') /* "??" could begin a trigraph */
+			pm_str_add(out, "\\?");
+		else
+			pm_str_addc(out, c);
+	}
+	pm_str_add(out, at_start ? "\t;\n" : "\"\n\t;\n");
+}
+
+/* NAME.cu beside NAME.c, when it is there, becomes NAME.cu.h in `dir`. */
+static PmStatus embed_beside(const char *source, const char *dir, PmErr *err)
+{
+	PmStr cu = PM_STR_INIT, name = PM_STR_INIT, text = PM_STR_INIT, header = PM_STR_INIT,
+	      path = PM_STR_INIT;
+	PmStatus st = PM_OK;
+
+	pm_str_addn(&cu, source, strlen(source) - 2);
+	pm_str_add(&name, pm_path_base(cu.s));
+	pm_str_add(&cu, ".cu");
+	if (pm_path_exists(cu.s)) {
+		st = pm_read_file(cu.s, MAX_SOURCE, &text, err);
+		embed(name.s, cu.s, &text, &header);
+		pm_str_addf(&name, ".cu.h");
+		pm_path_join(dir, name.s, &path);
+		if (!st)
+			st = pm_write_file(path.s, header.s, header.len, err);
+	}
+	pm_str_release(&cu);
+	pm_str_release(&name);
+	pm_str_release(&text);
+	pm_str_release(&header);
+	pm_str_release(&path);
+	return st;
+}
+
+/* The folder of generated SDK headers: beside the program, or in the installation root. */
+static PmStatus gen_dir(const char *root, PmStr *out, PmErr *err)
+{
+	const char *build = getenv("PASSMITH_BUILD");
+	PmStr exe = PM_STR_INIT, probe = PM_STR_INIT;
+	PmStatus st = PM_OK;
+
+	if (build && *build)
+		pm_path_join(build, "gen", out);
+	else if (!pm_self_dir(&exe, NULL))
+		pm_path_join(exe.s, "gen", out);
+	pm_path_join(out->s, "passmith/ops.h", &probe);
+	if (!pm_path_exists(probe.s)) {
+		pm_str_clear(out);
+		pm_path_join(root, "build/gen", out);
+		pm_str_clear(&probe);
+		pm_path_join(out->s, "passmith/ops.h", &probe);
+		if (!pm_path_exists(probe.s))
+			st = pm_err(err, PM_E_ENV,
+				    "The SDK header passmith/ops.h was not found in %s; run make first.",
+				    out->s);
+	}
+	pm_str_release(&exe);
+	pm_str_release(&probe);
+	return st;
+}
+
+static PmStatus compile(const char *source, const char *out, const char *include, const char *gen,
+			const char *extra, PmStr *messages, PmErr *err)
+{
+	const char *cc = getenv("CC");
+	const char *argv[] = { cc && *cc ? cc : "cc",
+			       "-std=c11",
+			       "-O2",
+			       "-Wall",
+			       "-Wextra",
+			       "-fPIC",
+			       "-shared",
+			       "-nostdlib",
+			       "-fvisibility=hidden",
+			       "-I",
+			       include,
+			       "-I",
+			       gen,
+			       "-I",
+			       extra,
+			       "-o",
+			       out,
+			       source,
+			       NULL };
+	PmLimits lim = { .seconds = 120, .file_size = -1 };
+	PmProcResult r;
+	PmStatus st = pm_run(argv, NULL, 0, &lim, &r, err);
+
+	if (st)
+		return st;
+	pm_str_addn(messages, r.errtext.s, r.errtext.len);
+	if (r.end != PM_PROC_EXITED || r.code == 127)
+		st = pm_err(err, PM_E_ENV, "The C compiler '%s' does not run; install gcc or set CC.",
+			    argv[0]);
+	else if (r.code)
+		st = pm_err(err, PM_E_INVALID, "%s does not compile; the compiler's messages are above.",
+			    source);
+	pm_proc_result_release(&r);
+	return st;
+}
+
+PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmErr *err)
+{
+	PmStr root = PM_STR_INIT, include = PM_STR_INIT, gen = PM_STR_INIT, tmp = PM_STR_INIT;
+	PmStatus st = PM_OK;
+
+	if (!pm_str_ends(source, ".c"))
+		st = pm_err(err, PM_E_INVALID,
+			    "%s is not a .c file; a pass is one C file, with its kernels in it or in a .cu "
+			    "file beside it.",
+			    source);
+	else if (!pm_path_exists(source))
+		st = pm_err(err, PM_E_NOT_FOUND, "There is no file %s.", source);
+	if (!st)
+		st = pm_root_dir(&root, err);
+	if (!st)
+		st = gen_dir(root.s, &gen, err);
+	if (!st)
+		st = pm_temp_dir("build", &tmp, err);
+	if (!st)
+		st = embed_beside(source, tmp.s, err);
+	if (!st) {
+		pm_path_join(root.s, "include", &include);
+		st = compile(source, out, include.s, gen.s, tmp.s, messages, err);
+	}
+	if (tmp.len)
+		pm_remove_tree(tmp.s, NULL);
+	pm_str_release(&root);
+	pm_str_release(&include);
+	pm_str_release(&gen);
+	pm_str_release(&tmp);
+	return st;
+}
+
+static int is_identifier(const char *s)
+{
+	if (!isalpha((unsigned char)*s) && *s != '_')
+		return 0;
+	for (; *s; s++)
+		if (!isalnum((unsigned char)*s) && *s != '_')
+			return 0;
+	return 1;
+}
+
+PmStatus pm_pass_new(const char *name, const char *dir, PmStr *path, PmErr *err)
+{
+	PmStr root = PM_STR_INIT, from = PM_STR_INIT, text = PM_STR_INIT, made = PM_STR_INIT,
+	      file = PM_STR_INIT;
+	PmStatus st = PM_OK;
+
+	if (!is_identifier(name) || strlen(name) > 64)
+		st = pm_err(err, PM_E_INVALID,
+			    "'%.80s' is no name for a pass; use letters, digits and underscores, such as "
+			    "my_fusion.",
+			    name);
+	pm_str_addf(&file, "%s.c", name);
+	pm_path_join(dir, file.s, path);
+	if (!st && pm_path_exists(path->s))
+		st = pm_err(err, PM_E_CONFLICT, "%s exists already; choose another name or remove it.",
+			    path->s);
+	if (!st)
+		st = pm_root_dir(&root, err);
+	if (!st) {
+		pm_path_join(root.s, "passes/TEMPLATE.c", &from);
+		st = pm_read_file(from.s, MAX_SOURCE, &text, err);
+	}
+	if (!st) {
+		const char *p = text.s, *hit;
+
+		for (; (hit = strstr(p, "TEMPLATE")); p = hit + strlen("TEMPLATE")) {
+			pm_str_addn(&made, p, (size_t)(hit - p));
+			pm_str_add(&made, name);
+		}
+		pm_str_add(&made, p);
+		st = pm_mkdirs(dir, err);
+	}
+	if (!st)
+		st = pm_write_file(path->s, made.s, made.len, err);
+	pm_str_release(&root);
+	pm_str_release(&from);
+	pm_str_release(&text);
+	pm_str_release(&made);
+	pm_str_release(&file);
+	return st;
+}

@@ -1,0 +1,269 @@
+/* ksig.c - reading the parameters of kernel entries from CUDA source. */
+#include "matcher/ksig.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { MAX_PARAM_TOKENS = 32 };
+
+typedef struct Token {
+	const char *s;
+	size_t n; /* 0 = end of source */
+} Token;
+
+typedef struct Lexer {
+	const char *at;
+	int line_start; /* only blanks since the last newline */
+} Lexer;
+
+static const char *skip_quoted(const char *p)
+{
+	char q = *p++;
+
+	while (*p && *p != q && *p != '\n')
+		p += *p == '\\' && p[1] ? 2 : 1;
+	return *p == q ? p + 1 : p;
+}
+
+/* A preprocessor line, with its continuation lines. */
+static const char *skip_directive(const char *p)
+{
+	while (*p && *p != '\n')
+		p += *p == '\\' && p[1] ? 2 : 1;
+	return p;
+}
+
+static const char *skip_blank(Lexer *x)
+{
+	const char *p = x->at;
+
+	for (;;) {
+		if (*p == '\n') {
+			x->line_start = 1;
+			p++;
+		} else if (isspace((unsigned char)*p)) {
+			p++;
+		} else if (p[0] == '/' && p[1] == '/') {
+			p = skip_directive(p);
+		} else if (p[0] == '/' && p[1] == '*') {
+			const char *end = strstr(p + 2, "*/");
+
+			p = end ? end + 2 : p + strlen(p);
+		} else if (*p == '#' && x->line_start) {
+			p = skip_directive(p);
+		} else {
+			return p;
+		}
+	}
+}
+
+static Token next(Lexer *x)
+{
+	const char *p = skip_blank(x), *start = p;
+
+	x->line_start = 0;
+	if (isalnum((unsigned char)*p) || *p == '_') {
+		int digits = isdigit((unsigned char)*p); /* may hold separators: 1'000 */
+
+		while (isalnum((unsigned char)*p) || *p == '_' || (digits && *p == '\''))
+			p++;
+	} else if (*p == '"' || *p == '\'') {
+		p = skip_quoted(p);
+	} else if (*p) {
+		p++;
+	}
+	x->at = p;
+	return (Token){ start, (size_t)(p - start) };
+}
+
+static int is(Token t, const char *s)
+{
+	return strlen(s) == t.n && !memcmp(t.s, s, t.n);
+}
+
+/* After "__global__": the parameter list when this is `entry`. Qualifiers with arguments, such as
+ * __launch_bounds__(256), are stepped over. */
+static int at_entry(Lexer *x, const char *entry)
+{
+	Token t, last = { "", 0 };
+
+	for (;;) {
+		t = next(x);
+		if (!t.n || is(t, "{") || is(t, ";") || is(t, "}"))
+			return 0;
+		if (is(t, "(")) {
+			int depth = 1;
+
+			if (is(last, entry))
+				return 1;
+			if (!is(last, "__launch_bounds__") && !is(last, "__attribute__") &&
+			    !is(last, "__maxnreg__") && !is(last, "__cluster_dims__"))
+				return 0;
+			while (depth && (t = next(x)).n)
+				depth += is(t, "(") - is(t, ")");
+		}
+		last = t;
+	}
+}
+
+/* Classifies one parameter from its tokens. Returns 0 when its type is not one the host knows. */
+static int classify(const Token *t, int n, PmKParam *out)
+{
+	static const struct {
+		const char *word;
+		PmKParam kind;
+	} types[] = { { "int64_t", PM_KP_I64 },   { "uint64_t", PM_KP_I64 }, { "size_t", PM_KP_I64 },
+		      { "ptrdiff_t", PM_KP_I64 }, { "ssize_t", PM_KP_I64 },  { "int32_t", PM_KP_I32 },
+		      { "uint32_t", PM_KP_I32 },  { "float", PM_KP_F32 },    { "double", PM_KP_F64 } };
+	static const char *const ignored[] = { "const", "volatile", "__restrict__", "__restrict",
+					       "__grid_constant__" };
+	int longs = 0, ints = 0, other = 0, known = 0;
+	PmKParam kind = PM_KP_I32;
+
+	for (int i = 0; i < n; i++) {
+		size_t k;
+
+		if (is(t[i], "*") || is(t[i], "[")) {
+			*out = PM_KP_POINTER;
+			return 1;
+		}
+		if (is(t[i], "&") || is(t[i], "<") || is(t[i], ".") || is(t[i], "char") || is(t[i], "short"))
+			return 0;
+		for (k = 0; k < sizeof ignored / sizeof *ignored && !is(t[i], ignored[k]); k++)
+			;
+		if (k < sizeof ignored / sizeof *ignored)
+			continue;
+		for (k = 0; k < sizeof types / sizeof *types && !is(t[i], types[k].word); k++)
+			;
+		if (k < sizeof types / sizeof *types) {
+			kind = types[k].kind;
+			known++;
+		} else if (is(t[i], "long")) {
+			longs++;
+		} else if (is(t[i], "int") || is(t[i], "unsigned") || is(t[i], "signed")) {
+			ints++;
+		} else {
+			other++; /* the name, or a type that is not known */
+		}
+	}
+	if (known + (longs || ints) != 1 || other > 1)
+		return 0;
+	*out = known ? kind : longs ? PM_KP_I64 : PM_KP_I32;
+	return 1;
+}
+
+static PmStatus bad_param(PmErr *err, const char *entry, int k, const Token *t, int n)
+{
+	int len = n ? (int)(t[n - 1].s + t[n - 1].n - t[0].s) : 0;
+
+	return pm_err(err, PM_E_INVALID,
+		      "Parameter %d of kernel %.100s, '%.*s', is none that the host can pass; use pointers, "
+		      "int, long "
+		      "long, float and double.",
+		      k, entry, len > 80 ? 80 : len, n ? t[0].s : "");
+}
+
+/* From behind "(" to the matching ")". */
+static PmStatus params(Lexer *x, const char *entry, PmKParam *out, int max, int *count, PmErr *err)
+{
+	Token t[MAX_PARAM_TOKENS];
+	int n = 0, k = 0;
+
+	for (;;) {
+		Token one = next(x);
+
+		if (!one.n || is(one, "(") || is(one, "{") || is(one, ";"))
+			return pm_err(err, PM_E_INVALID,
+				      "The parameter list of kernel %.100s cannot be read; write out plain "
+				      "parameters.",
+				      entry);
+		if (!is(one, ",") && !is(one, ")")) {
+			if (n == MAX_PARAM_TOKENS)
+				return bad_param(err, entry, k, t, n);
+			t[n++] = one;
+			continue;
+		}
+		if (n == 0 && is(one, ")") && k == 0)
+			break;
+		if (n == 1 && is(t[0], "void") && is(one, ")") && k == 0)
+			break;
+		if (k == max)
+			return pm_err(err, PM_E_LIMIT, "Kernel %.100s has more than %d parameters.", entry,
+				      max);
+		if (!classify(t, n, &out[k]))
+			return bad_param(err, entry, k, t, n);
+		k++;
+		n = 0;
+		if (is(one, ")"))
+			break;
+	}
+	*count = k;
+	return PM_OK;
+}
+
+PmStatus pm_ksig_params(const char *source, const char *entry, PmKParam *out, int max, int *n, PmErr *err)
+{
+	Lexer x = { source, 1 };
+	Token t;
+
+	while ((t = next(&x)).n) {
+		Lexer ahead;
+
+		if (!is(t, "__global__"))
+			continue;
+		ahead = x;
+		if (at_entry(&ahead, entry))
+			return params(&ahead, entry, out, max, n, err);
+	}
+	return pm_err(
+		err, PM_E_INVALID,
+		"The source has no function `__global__ void %.100s(...)`; check .entry against the source.",
+		entry);
+}
+
+static const char *kind_word(PmKParam k)
+{
+	static const char *const words[] = { "a pointer", "a 64-bit integer", "a 32-bit integer", "a float",
+					     "a double" };
+
+	return words[k];
+}
+
+PmStatus pm_ksig_check(const char *source, const PmKLaunch *l, PmErr *err)
+{
+	static const PmKParam wants[] = { [PM_KARG_IN] = PM_KP_POINTER,      [PM_KARG_OUT] = PM_KP_POINTER,
+					  [PM_KARG_SCRATCH] = PM_KP_POINTER, [PM_KARG_I64] = PM_KP_I64,
+					  [PM_KARG_I32] = PM_KP_I32,         [PM_KARG_F32] = PM_KP_F32,
+					  [PM_KARG_F64] = PM_KP_F64 };
+	PmKParam have[PM_MAX_KERNEL_ARGS];
+	int n;
+	PmStatus st = pm_ksig_params(source, l->entry, have, PM_MAX_KERNEL_ARGS, &n, err);
+
+	if (st)
+		return st;
+	if (n != l->n_args)
+		return pm_err(err, PM_E_INVALID,
+			      "Kernel %.100s has %d parameters, but %d arguments are passed (inputs, "
+			      "outputs, scratch "
+			      "buffers, then .arg).",
+			      l->entry, n, l->n_args);
+	for (int k = 0; k < n; k++)
+		if (have[k] != wants[l->args[k].kind])
+			return pm_err(err, PM_E_TYPE,
+				      "Parameter %d of kernel %.100s is %s, but %s is passed.", k, l->entry,
+				      kind_word(have[k]), kind_word(wants[l->args[k].kind]));
+	return PM_OK;
+}
+
+PmStatus pm_ksig_check_node(const PmGraph *g, PmNode n, PmErr *err)
+{
+	PmArena *arena = pm_arena_new(0);
+	PmKernelDesc d;
+	PmStatus st = pm_kernel_decode(g, n, arena, &d, err);
+
+	for (int a = 0; !st && a < d.n_alts; a++)
+		for (int k = 0; !st && k < d.alts[a].n_launches; k++)
+			st = pm_ksig_check(d.alts[a].source, &d.alts[a].launches[k], err);
+	pm_arena_free(arena);
+	return st;
+}

@@ -1,0 +1,250 @@
+/* pass_host.c - starting the child, and judging how it ended and what it answered. */
+#include "matcher/pass_host.h"
+
+#include "base/proc.h"
+#include "ir/infer.h"
+#include "ir/text.h"
+#include "matcher/pass_child.h"
+#include "matcher/same.h"
+#include "matcher/session.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	MAX_OUTPUT = 64 << 10,  /* bytes kept of what a plugin wrote */
+	MAX_FILES = 64,         /* descriptors of the child */
+	MAX_PROBLEMS = 64 << 10 /* bytes kept of lint's lines */
+};
+
+static const double default_seconds = 10;
+static const int64_t default_memory = (int64_t)1 << 30;
+
+/* Bytes this process has mapped: a forked child starts with as many. */
+static int64_t mapped_bytes(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	long long pages = 0;
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%lld", &pages) != 1)
+		pages = 0;
+	fclose(f);
+	return (int64_t)pages * sysconf(_SC_PAGESIZE);
+}
+
+static void verdict(PmPassOutcome *out, PmVerdict v, const char *fmt, ...) PM_PRINTF(3, 4);
+static void verdict(PmPassOutcome *out, PmVerdict v, const char *fmt, ...)
+{
+	char raw[PM_ERR_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(raw, sizeof raw, fmt, ap);
+	va_end(ap);
+	out->verdict = v;
+	pm__clean_text(raw, out->message, sizeof out->message, 0);
+}
+
+/* ---- how the child ended ---- */
+
+/* 1 when it came back by itself, so that there may be an answer. */
+static int came_back(const PmProcResult *r, PmPassOutcome *out)
+{
+	PmStr how = PM_STR_INIT;
+	int ok = 0;
+
+	pm_proc_describe(r, &how);
+	if (r->end == PM_PROC_TIMEOUT)
+		verdict(out, PM_VERDICT_PASS_TIMEOUT, "The pass did not come back within %.3g seconds.",
+			r->seconds);
+	else if (r->end == PM_PROC_TOO_MUCH)
+		verdict(out, PM_VERDICT_REJECT_API, "The pass wrote more output than is accepted.");
+	else if (r->end == PM_PROC_SIGNALED && r->code == SIGSYS)
+		verdict(out, PM_VERDICT_SANDBOX_KILL,
+			"The pass %s: it made a system call that its sandbox forbids.", how.s);
+	else if (r->end == PM_PROC_SIGNALED)
+		verdict(out, PM_VERDICT_PASS_CRASH, "The pass %s.", how.s);
+	else if (r->code == PM__CHILD_SANDBOX && !r->out.len)
+		verdict(out, PM_VERDICT_SANDBOX_KILL, "The sandbox for the pass could not be entered.");
+	else if (r->code != 0 || !r->out.len)
+		verdict(out, PM_VERDICT_PASS_CRASH,
+			"The pass ended its process (status %d) before it answered.", r->code);
+	else
+		ok = 1;
+	pm_str_release(&how);
+	return ok;
+}
+
+/* ---- what it answered ---- */
+
+typedef struct Reply {
+	cJSON *json;
+	const char *graph;
+	size_t graph_len;
+} Reply;
+
+static PmStatus split_reply(const PmStr *s, Reply *r, PmErr *err)
+{
+	size_t head = strlen(PM__ANSWER_MAGIC), json_len = 0, at;
+	const char *nl = memchr(s->s, '\n', s->len < 80 ? s->len : 80);
+	unsigned long long a, b;
+	char line[96], tail;
+
+	if (!nl || s->len < head || memcmp(s->s, PM__ANSWER_MAGIC, head))
+		return pm_err(err, PM_E_INVALID,
+			      "The answer of the pass process does not begin as it should.");
+	snprintf(line, sizeof line, "%.*s", (int)(nl - s->s), s->s);
+	if (sscanf(line + head, " %llu %llu%c", &a, &b, &tail) != 2)
+		return pm_err(err, PM_E_INVALID,
+			      "The answer of the pass process has a malformed first line.");
+	at = (size_t)(nl - s->s) + 1;
+	if (a > s->len - at || b != s->len - at - a)
+		return pm_err(err, PM_E_INVALID,
+			      "The answer of the pass process has another length than it says.");
+	json_len = (size_t)a;
+	r->graph = s->s + at + json_len;
+	r->graph_len = (size_t)b;
+	return pm_json_parse(s->s + at, json_len, &r->json, err);
+}
+
+/* The header was left out of the text: metadata are the original's, as they were. */
+static PmStatus copy_meta(const PmGraph *from, PmGraph *to, PmErr *err)
+{
+	PmStatus st = pm_graph_set_name(to, pm_graph_name(from), err);
+
+	for (size_t i = 0; i < pm_graph_n_meta(from) && !st; i++) {
+		const char *key, *value;
+
+		pm_graph_meta_at(from, i, &key, &value);
+		st = pm_graph_set_meta(to, key, value, err);
+	}
+	return st;
+}
+
+static void accept_graph(const Reply *r, const PmGraph *in, PmPassOutcome *out)
+{
+	PmGraph *g = NULL;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_graph_parse(r->graph, r->graph_len, &g, &err)) {
+		verdict(out, PM_VERDICT_REJECT_API, "The pass returned a graph that cannot be read. %s",
+			err.text);
+	} else if (pm_graph_bind_consts(g, in, &err) || copy_meta(in, g, &err) ||
+		   pm_rewrite_check(in, g, &err)) {
+		verdict(out, PM_VERDICT_REJECT_MATCH, "%s", err.text);
+	} else {
+		verdict(out, PM_VERDICT_OK, "%s", "");
+		out->graph = g;
+		return;
+	}
+	pm_graph_free(g);
+	out->applied = 0;
+}
+
+static void judge(const Reply *r, const PmGraph *in, PmPassOutcome *out)
+{
+	const char *end = pm_json_str(r->json, "end", ""), *message = pm_json_str(r->json, "message", "");
+	const char *problems = pm_json_str(r->json, "problems", "");
+
+	pm__clean_text(pm_json_str(r->json, "plugin", ""), out->plugin, sizeof out->plugin, 0);
+	pm__clean_text(pm_json_str(r->json, "version", ""), out->version, sizeof out->version, 0);
+	out->applied = pm_json_i64(r->json, "applied", 0);
+	if (out->applied < 0)
+		out->applied = 0;
+	out->sweeps = (int)(pm_json_i64(r->json, "sweeps", 0) & 0xff);
+	pm__rules_from_json(cJSON_GetObjectItemCaseSensitive(r->json, "rules"), out);
+	free(out->problems);
+	out->problems = pm_xcalloc(MAX_PROBLEMS, 1);
+	pm__clean_text(problems, out->problems, MAX_PROBLEMS, 1);
+	if (!strcmp(end, "applied") && in)
+		accept_graph(r, in, out);
+	else if (!strcmp(end, "loaded") && !in)
+		verdict(out, PM_VERDICT_OK, "%s", "");
+	else if (!strcmp(end, "none"))
+		verdict(out, PM_VERDICT_NO_MATCH, "No rule of the pass applied to the graph.");
+	else if (!strcmp(end, "REJECT_ABI"))
+		verdict(out, PM_VERDICT_REJECT_ABI, "%s", message);
+	else if (!strcmp(end, "REJECT_LINT"))
+		verdict(out, PM_VERDICT_REJECT_LINT, "%s", message);
+	else
+		verdict(out, PM_VERDICT_REJECT_API, "%s",
+			*message ? message : "The answer of the pass process has no end.");
+}
+
+static PmStatus run_job(const char *so_path, const PmGraph *in, const PmPassOpts *opts, PmPassOutcome *out,
+			PmErr *err)
+{
+	static const PmPassOpts no_opts;
+	static const PmPrintOpts print = { .max_inline = PM_MAX_INLINE_CONST, .no_header = 1 };
+	PmStr text = PM_STR_INIT;
+	PmPassJob job = { .so_path = so_path, .opts = opts ? opts : &no_opts };
+	PmLimits lim = { .file_size = 0, .max_files = MAX_FILES };
+	PmProcResult r;
+	PmStatus st;
+
+	memset(out, 0, sizeof *out);
+	out->problems = pm_xstrdup("");
+	out->output = pm_xstrdup("");
+	st = in ? pm_graph_print(in, &print, &text, err) : PM_OK;
+	if (in) {
+		job.text = text.s;
+		job.text_len = text.len;
+	}
+	lim.seconds = job.opts->seconds > 0 ? job.opts->seconds : default_seconds;
+	lim.cpu_seconds = (int)lim.seconds + 1;
+	lim.memory = mapped_bytes() + (job.opts->memory > 0 ? job.opts->memory : default_memory);
+	lim.max_output = ((int64_t)64 << 20) + 8 * (int64_t)text.len;
+	if (!st)
+		st = pm_fork_call(pm__pass_child, &job, &lim, &r, err);
+	pm_str_release(&text);
+	if (st)
+		return st;
+	out->seconds = r.seconds;
+	free(out->output);
+	out->output = pm_xcalloc(MAX_OUTPUT, 1);
+	pm__clean_text(r.errtext.s, out->output, MAX_OUTPUT, 1);
+	if (came_back(&r, out)) {
+		Reply reply = { 0 };
+		PmErr why;
+
+		pm_err_init(&why);
+		if (split_reply(&r.out, &reply, &why))
+			verdict(out, PM_VERDICT_REJECT_API, "%s", why.text);
+		else
+			judge(&reply, in, out);
+		cJSON_Delete(reply.json);
+	}
+	pm_proc_result_release(&r);
+	return PM_OK;
+}
+
+PmStatus pm_pass_apply(const char *so_path, const PmGraph *in, const PmPassOpts *opts, PmPassOutcome *out,
+		       PmErr *err)
+{
+	return run_job(so_path, in, opts, out, err);
+}
+
+PmStatus pm_pass_lint(const char *so_path, const PmPassOpts *opts, PmPassOutcome *out, PmErr *err)
+{
+	return run_job(so_path, NULL, opts, out, err);
+}
+
+PmStatus pm_pass_explain(const char *so_path, const PmGraph *in, const PmPassOpts *opts, PmPassOutcome *out,
+			 PmStr *text, PmErr *err)
+{
+	PmPassOpts with = opts ? *opts : (PmPassOpts){ 0 };
+	PmStatus st;
+
+	with.misses = 1;
+	st = run_job(so_path, in, &with, out, err);
+	if (!st)
+		pm_pass_outcome_print(out, text);
+	return st;
+}

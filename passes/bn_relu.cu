@@ -1,0 +1,92 @@
+/* bn_relu.cu - y = act((x - mean) / sqrt(var + eps) * scale + bias (+ res)), one set of parameters per channel.
+ *
+ * x is [N, C, ...] with `inner` elements per image and channel.
+ *
+ * ACT       0 none  1 relu  2 silu  3 hard swish  4 leaky relu, slope p0  5 clip to [p0, p1]
+ * RESIDUAL  1: add res, of the shape of x, before the activation
+ * ONE_CH    1: inner is a multiple of 16 / sizeof(T), so that the elements of one load share a channel
+ */
+__device__ __forceinline__ float act(float v, float p0, float p1)
+{
+#if ACT == 1
+	return v > 0.f ? v : (v != v ? v : 0.f);
+#elif ACT == 2
+	return v / (1.f + expf(-v));
+#elif ACT == 3
+	return v * fmaxf(0.f, fminf(1.f, v / 6.f + .5f));
+#elif ACT == 4
+	return v >= 0.f ? v : p0 * v;
+#elif ACT == 5
+	v = v < p0 ? p0 : v;
+	return v > p1 ? p1 : v;
+#else
+	return v;
+#endif
+}
+
+/* What the parameters of a channel come down to: y = (x - mean) * k + shift. */
+struct Channel {
+	float mean, k, shift;
+};
+
+__device__ __forceinline__ Channel channel(const T *scale, const T *bias, const T *mean, const T *var, int c,
+					   float eps)
+{
+	Channel p;
+
+	p.mean = ld(mean[c]);
+	p.k = ld(scale[c]) / sqrtf(ld(var[c]) + eps);
+	p.shift = ld(bias[c]);
+	return p;
+}
+
+__device__ __forceinline__ float apply(const Channel &p, float x, float res, float p0, float p1)
+{
+	return act((x - p.mean) * p.k + p.shift + res, p0, p1);
+}
+
+/* 16 bytes per thread over the flat tensor. */
+extern "C" __global__ void bn_act_flat(const T *x, const T *scale, const T *bias, const T *mean, const T *var,
+				       const T *res, T *y, long long n, long long inner, int C, float eps, float p0,
+				       float p1)
+{
+	const int V = 16 / (int)sizeof(T);
+	const long long i = (blockIdx.x * (long long)blockDim.x + threadIdx.x) * V;
+
+	if (i >= n)
+		return;
+	if (ONE_CH && pm_aligned(x, 16) && pm_aligned(y, 16) && pm_aligned(res, 16)) {
+		const Channel p = channel(scale, bias, mean, var, (int)(i / inner % C), eps);
+		const pm_vec<T, V> a = pm_load<V>(x + i);
+#if RESIDUAL
+		const pm_vec<T, V> b = pm_load<V>(res + i);
+#endif
+		pm_vec<T, V> out;
+
+		for (int j = 0; j < V; j++)
+#if RESIDUAL
+			out[j] = st(apply(p, ld(a[j]), ld(b[j]), p0, p1));
+#else
+			out[j] = st(apply(p, ld(a[j]), 0.f, p0, p1));
+#endif
+		pm_store<V>(y + i, out);
+		return;
+	}
+	for (long long j = i; j < n && j < i + V; j++) {
+		const Channel p = channel(scale, bias, mean, var, (int)(j / inner % C), eps);
+
+		y[j] = st(apply(p, ld(x[j]), RESIDUAL ? ld(res[j]) : 0.f, p0, p1));
+	}
+}
+
+/* One block per image and channel: no division per element, one set of parameters per thread. */
+extern "C" __global__ void bn_act_plane(const T *x, const T *scale, const T *bias, const T *mean, const T *var,
+					const T *res, T *y, long long n, long long inner, int C, float eps, float p0,
+					float p1)
+{
+	const long long plane = blockIdx.x, base = plane * inner;
+	const Channel p = channel(scale, bias, mean, var, (int)(plane % C), eps);
+
+	for (long long j = base + threadIdx.x; j < base + inner; j += blockDim.x)
+		y[j] = st(apply(p, ld(x[j]), RESIDUAL ? ld(res[j]) : 0.f, p0, p1));
+}

@@ -1,0 +1,3 @@
+/* abi_none.c - a shared object that is no plugin. Ends as REJECT_ABI. */
+extern const int nothing_here;
+const int nothing_here = 1;

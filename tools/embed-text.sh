@@ -1,0 +1,16 @@
+#!/bin/sh
+# embed-text.sh FILE - prints a header that holds the file as the string NAME_EXT (schema.sql: schema_sql).
+set -eu
+name=$(basename "$1" | tr . _)
+echo "/* Generated from $1 by tools/embed-text.sh. */"
+echo '#if defined(__GNUC__)'
+echo '#pragma GCC diagnostic push'
+echo '#pragma GCC diagnostic ignored "-Woverlength-strings"'
+echo '#endif'
+echo "static const char ${name}[] ="
+# \? because "??" could begin a trigraph in strict C11.
+sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/\t/\\t/g' -e 's/?/\\?/g' -e 's/^/\t"/' -e 's/$/\\n"/' "$1"
+echo '	;'
+echo '#if defined(__GNUC__)'
+echo '#pragma GCC diagnostic pop'
+echo '#endif'

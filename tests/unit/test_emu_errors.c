@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -393,6 +394,26 @@ static void a_missing_compiler_is_an_environment_error(void **state)
 	assert_non_null(strstr(err.text, "PASSMITH_CXX"));
 }
 
+/* Many processes compile the same new kernel; every one of them gets it whole. */
+static void parallel_writers_share_the_cache(void **state)
+{
+	char text[256];
+	PmSource s[8];
+	PmModule m;
+	PmErr err;
+	int i;
+
+	(void)state;
+	pm_err_init(&err);
+	snprintf(text, sizeof text, "/* %ld */ extern \"C\" __global__ void k(T *y) { *y = 1; }",
+		 (long)getpid());
+	for (i = 0; i < 8; i++)
+		s[i] = (PmSource){ "same", text, PM_F32 };
+	assert_int_equal(pm_emu_compile(s, 8, 8, &err), PM_OK);
+	assert_int_equal(emu_load_text(dev, "same", text, &m, &err), PM_OK);
+	EMU_CALL(dev, m, "k", 1, 1, 0, emu_arg(out));
+}
+
 static volatile sig_atomic_t seen;
 
 static void note(int sig)
@@ -455,6 +476,7 @@ int main(void)
 		CASE(sources_without_an_entry_load_but_do_not_launch),
 		CASE(compiling_ahead_reports_the_first_error),
 		CASE(a_missing_compiler_is_an_environment_error),
+		CASE(parallel_writers_share_the_cache),
 		CASE(signal_handlers_are_put_back),
 	};
 

@@ -84,13 +84,12 @@ static const char *const taken[] = {
 	"__half h; h = 2.0; h = 3; h = 3u; h = 3ll; y[0] = h > __half(0.f) ? 1 : 2",
 	"__nv_bfloat16 b = 1.5f; b *= b; y[0] = b; y[1] = hexp(b); y[2] = __hmax(b, b)",
 	"__half h(__nv_bfloat16(1.f)); __nv_bfloat16 b(h); y[0] = b; y[1] = sqrtf(h) + expf(b)",
-	"y[0] = __float2half(2.f) * __float2half(3.f); y[1] = __half2float(1.f); y[2] = __hfma(1.f, 2.f, "
-	"3.f)",
+	"y[0] = __float2half(2.f) * __float2half(3.f); y[1] = __half2float(1.f)",
 	"__half2 h; h.x = 1.f; h.y = 2; h += h; y[0] = h.x; y[1] = __habs2(h).x; y[2] = __hlt2(h, h).y",
 	"y[0] = __shfl_sync(~0u, true, 0) + __shfl_sync(~0u, (short)1, 0) + __activemask()",
 	"atomicAdd((unsigned long long *)y, 1); atomicAnd((long long *)y, 1ll); atomicAdd((__half *)y, "
 	"__half(1.f))",
-	"y[0] = __ldg((const float4 *)y).x + __ldg((const __half *)y); __stcs(y, 1.f)",
+	"y[0] = __ldg((const float4 *)y).x; y[1] = __ldg((const __half *)y); __stcs(y, 1.f)",
 	"float a[3000] = { 0 }; a[(int)y[0]] = 1; y[1] = a[(int)y[2]]; memcpy(y, a, 8); memset(y, 0, 4)",
 	"auto f = [](float a) { return a * 2; }; constexpr int n = 3; if constexpr (sizeof(T) == 4) y[0] = "
 	"f(n)",

@@ -62,9 +62,16 @@ static int find(void *so, const char *name, void *fn)
 	return p != NULL;
 }
 
-static PmStatus open_api(Api *a, PmErr *err)
+/* Opened once and never closed: NVRTC keeps what it allocates for the life of the process. */
+static PmStatus open_api(Api *out, PmErr *err)
 {
-	memset(a, 0, sizeof *a);
+	static Api api;
+	Api *a = &api;
+
+	if (a->so) {
+		*out = api;
+		return PM_OK;
+	}
 	a->so = open_library();
 	if (!a->so)
 		return pm_err(err, PM_E_ENV,
@@ -76,9 +83,12 @@ static PmStatus open_api(Api *a, PmErr *err)
 	    find(a->so, "nvrtcCompileProgram", &a->compile) &&
 	    find(a->so, "nvrtcGetProgramLogSize", &a->log_size) &&
 	    find(a->so, "nvrtcGetProgramLog", &a->log) && find(a->so, "nvrtcGetPTXSize", &a->ptx_size) &&
-	    find(a->so, "nvrtcGetPTX", &a->ptx) && find(a->so, "nvrtcDestroyProgram", &a->destroy))
+	    find(a->so, "nvrtcGetPTX", &a->ptx) && find(a->so, "nvrtcDestroyProgram", &a->destroy)) {
+		*out = api;
 		return PM_OK;
+	}
 	dlclose(a->so);
+	a->so = NULL;
 	return pm_err(err, PM_E_ENV,
 		      "The NVRTC library that was found lacks functions; install CUDA 11.2 or newer.");
 }
@@ -185,7 +195,6 @@ PmStatus pm_nvrtc_ptx(const PmSource *s, int cc, PmStr *ptx, PmErr *err)
 		if (p)
 			a.destroy(&p);
 	}
-	dlclose(a.so);
 	pm_str_release(&unit);
 	pm_str_release(&arch);
 	pm_str_release(&cuda);
@@ -206,6 +215,5 @@ PmStatus pm_nvrtc_version(PmStr *out, PmErr *err)
 		rc = pm_err(err, PM_E_ENV, "NVRTC does not tell its version; check the CUDA toolkit.");
 	else
 		pm_str_addf(out, "%d.%d", major, minor);
-	dlclose(a.so);
 	return rc;
 }

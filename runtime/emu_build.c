@@ -1,8 +1,9 @@
 /* emu_build.c - CUDA source to shared object: writes the translation unit, compiles it, keeps it.
  *
  * Flags: no contraction of a * b + c (the same result on every host, whether it has fma or not), no strict
- * aliasing (kernels cast between vector and element pointers freely), no headers of the host (a kernel sees
- * what it sees under NVRTC), no library but libm (a kernel that calls anything else does not link).
+ * aliasing (kernels cast between vector and element pointers freely), no removal of accesses through null, no
+ * headers of the host (a kernel sees what it sees under NVRTC), no library but libm (a kernel that calls
+ * anything else does not link).
  */
 #include "runtime/emu_priv.h"
 
@@ -26,6 +27,7 @@ static const char *const flags[] = {
 	"-nostdinc",
 	"-fvisibility=hidden",
 	"-fno-strict-aliasing",
+	"-fno-delete-null-pointer-checks",
 	"-ffp-contract=off",
 	"-fno-math-errno",
 	"-fno-trapping-math",
@@ -36,7 +38,6 @@ static const char *const flags[] = {
 	"-fno-stack-protector",
 	"-fstack-clash-protection",
 	"-fdiagnostics-color=never",
-	"-fno-diagnostics-show-caret",
 	"-Wfatal-errors",
 };
 enum { N_FLAGS = sizeof flags / sizeof flags[0], MAX_ARGV = N_FLAGS + 24 };

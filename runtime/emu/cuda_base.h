@@ -43,8 +43,8 @@ typedef __PTRDIFF_TYPE__ ptrdiff_t;
 #define __cluster_dims__(...)
 #endif
 /* A section of its own for each variable: one section for all would mix variables of templates with others,
- * which GCC refuses. shared.ld gathers them. */
-#define __shared__ static __attribute__((section(".pm_shared." PM_EMU_STRING(__COUNTER__))))
+ * which GCC refuses. shared.ld gathers them. `used` tells compilers that somebody else writes there too. */
+#define __shared__ static __attribute__((section(".pm_shared." PM_EMU_STRING(__COUNTER__)), used))
 
 extern "C" {
 __attribute__((visibility("hidden"))) PmEmuCtx pm_emu_ctx;

@@ -315,7 +315,7 @@ static void compile_errors_count_lines_of_the_source(void **state)
 	(void)state;
 	does_not_compile("extern \"C\" __global__ void k(float *y)\n{\n\tint a = 1;\n\ty[0] = b;\n}\n",
 			 PM_E_INVALID,
-			 WORDS("Kernel 'author' does not compile: line 4: ", "'b' was not declared"));
+			 WORDS("Kernel 'author' does not compile: line 4: ", "'b'"));
 	/* After a declaration that is rewritten, and on two lines at that. */
 	does_not_compile("extern \"C\" __global__ void k(float *y)\n{\n\textern __shared__\n\tfloat s[];\n"
 			 "\ty[0] = s[0] + ;\n}\n",
@@ -339,7 +339,7 @@ static void what_a_gpu_lacks_is_not_there(void **state)
 {
 	(void)state;
 	does_not_compile("#include <stdio.h>\nextern \"C\" __global__ void k() {}\n", PM_E_INVALID,
-			 WORDS("line 1: ", "stdio.h: No such file"));
+			 WORDS("line 1: ", "stdio.h"));
 	does_not_compile("extern \"C\" int system(const char *);\nextern \"C\" __global__ void k() { "
 			 "system(\"x\"); }\n",
 			 PM_E_INVALID, WORDS("does not link", "system"));

@@ -1,21 +1,21 @@
-/* conform.c - runs ONNX backend-test cases on the reference device and compares. */
+/* conform.c - runs one ONNX backend-test case on a device and compares. */
 #include "bench/conform.h"
 
 #include "base/arena.h"
 #include "base/io.h"
 #include "base/proc.h"
-#include "base/vec.h"
 #include "bench/conform_priv.h"
 #include "ir/infer.h"
 #include "ir/onnx.h"
-#include "runtime/ref.h"
+#include "runtime/run.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FILES = 64, MAX_SETS = 64, NAME = 128, LEAST_OPSET = 7 };
+enum { MAX_FILES = 64, MAX_SETS = 64, NAME = 128, LEAST_OPSET = 7, POISON = 0x7fc1d00d };
+static const double DEADLINE = 120; /* seconds a device may take for one data set */
 static const double RTOL = 1e-3, RTOL_BF16 = 1.0 / 128, ATOL = 1e-7;
 
 /* ---- comparison ---- */
@@ -196,38 +196,62 @@ static PmStatus compare_outputs(const PmTensor *got, size_t n, const Data *want,
 	return PM_OK;
 }
 
-/* Runs an imported graph on one data set; compares all outputs or the first. */
-static PmStatus run_set(PmGraph *g, const Data *in, const Data *want, int first_only, double *seconds,
-			PmErr *err)
+/* What is to be done with a data set: run it on a device, or collect the sources it needs. */
+typedef struct Aim {
+	const char *device;
+	PmSourceSet *sources; /* NULL = run */
+	int first_only;       /* compare the first output alone */
+	double seconds;       /* out: of the run, without import and compilation */
+} Aim;
+
+static PmStatus collect(const PmGraph *g, PmSourceSet *to, PmErr *err)
 {
-	size_t n_in = pm_graph_n_inputs(g), n_out = pm_graph_n_outputs(g), k;
+	const PmSource *src;
+	PmPlan *plan = NULL;
+	PmStatus st = pm_plan_new(g, NULL, 0, &plan, err);
+	size_t n = st ? 0 : pm_plan_sources(plan, &src), k;
+
+	for (k = 0; k < n; k++)
+		pm__source_set_add(to, &src[k]);
+	pm_plan_free(plan);
+	return st;
+}
+
+static PmStatus run_on_device(const PmGraph *g, const PmTensor *from, const Data *want, Aim *aim, PmErr *err)
+{
+	PmRunOpts o = { .device = aim->device, .deadline = DEADLINE, .poison = POISON };
+	PmRunResult r;
+	PmStatus st = pm_run_graph(g, from, pm_graph_n_inputs(g), &o, &r, err);
+
+	if (st)
+		return st;
+	aim->seconds = r.wall_seconds;
+	st = compare_outputs(r.out, aim->first_only && r.n_out ? 1 : r.n_out, want, err);
+	pm_run_result_release(&r);
+	return st;
+}
+
+static PmStatus run_set(PmGraph *g, const Data *in, const Data *want, Aim *aim, PmErr *err)
+{
+	size_t n_in = pm_graph_n_inputs(g), k;
 	PmTensor *from = pm_xcalloc(n_in ? n_in : 1, sizeof *from);
-	PmTensor *got = pm_xcalloc(n_out ? n_out : 1, sizeof *got);
 	PmStatus st = feed(g, in, from, err);
-	double start = pm_now();
 
 	if (!st)
-		st = pm_ref_run(g, from, n_in, got, n_out, err);
-	*seconds = pm_now() - start;
-	if (!st)
-		st = compare_outputs(got, first_only && n_out ? 1 : n_out, want, err);
+		st = aim->sources ? collect(g, aim->sources, err) : run_on_device(g, from, want, aim, err);
 	for (k = 0; k < n_in; k++)
 		pm_tensor_release(&from[k]);
-	for (k = 0; k < n_out; k++)
-		pm_tensor_release(&got[k]);
 	free(from);
-	free(got);
 	return st;
 }
 
 /* PM_DECLINED with the reason in `why` when the case cannot be run here. */
-static PmStatus one_set(const PmStr *model, const char *set, const PmCase *c, int bfloat16, char *why,
-			PmErr *err)
+static PmStatus one_set(const PmStr *model, const char *set, const PmCase *c, int bfloat16, Aim *aim,
+			char *why, PmErr *err)
 {
 	Data *in = pm_xcalloc(1, sizeof *in), *want = pm_xcalloc(1, sizeof *want);
 	PmOnnxReport *report = pm_xcalloc(1, sizeof *report);
 	PmGraph *g = NULL;
-	double seconds;
 	PmStatus st = data_read(set, "input", bfloat16, in, err);
 
 	if (!st)
@@ -239,7 +263,7 @@ static PmStatus one_set(const PmStr *model, const char *set, const PmCase *c, in
 		st = PM_DECLINED;
 	}
 	if (!st)
-		st = run_set(g, in, want, 0, &seconds, err);
+		st = run_set(g, in, want, aim, err);
 	pm_graph_free(g);
 	data_release(in);
 	data_release(want);
@@ -262,7 +286,7 @@ static int outside(const PmModelPeek *peek, PmCase *c)
 	return 1;
 }
 
-static void run_sets(const char *folder, const PmStr *model, int bfloat16, PmCase *c)
+static void run_sets(const char *folder, const PmStr *model, int bfloat16, Aim *aim, PmCase *c)
 {
 	PmStr set = PM_STR_INIT;
 	PmStatus st = PM_OK;
@@ -275,7 +299,7 @@ static void run_sets(const char *folder, const PmStr *model, int bfloat16, PmCas
 		pm_str_addf(&set, "%s/test_data_set_%d", folder, k);
 		if (!pm_path_is_dir(set.s))
 			break;
-		st = one_set(model, set.s, c, bfloat16, c->why, &err);
+		st = one_set(model, set.s, c, bfloat16, aim, c->why, &err);
 	}
 	pm_str_release(&set);
 	if (!k) {
@@ -283,13 +307,14 @@ static void run_sets(const char *folder, const PmStr *model, int bfloat16, PmCas
 		snprintf(c->why, sizeof c->why, "there is no test_data_set_0");
 	}
 	c->verdict = st == PM_OK ? PM_CASE_PASSED : PM_CASE_FAILED;
-	if (st == PM_DECLINED || (st == PM_E_UNSUPPORTED && !c->in_table))
+	if (st == PM_DECLINED ||
+	    (st == PM_E_UNSUPPORTED && (!c->in_table || strcmp(aim->device, "ref") != 0)))
 		c->verdict = PM_CASE_SKIPPED;
 	if (st < 0)
 		snprintf(c->why, sizeof c->why, "%s", err.text);
 }
 
-PmStatus pm_conform_case(const char *folder, PmCase *out, PmErr *err)
+static PmStatus one_case(const char *folder, Aim *aim, PmCase *out, PmErr *err)
 {
 	PmStr path = PM_STR_INIT, model = PM_STR_INIT;
 	PmModelPeek peek;
@@ -307,75 +332,28 @@ PmStatus pm_conform_case(const char *folder, PmCase *out, PmErr *err)
 		if (outside(&peek, out))
 			out->verdict = PM_CASE_SKIPPED;
 		else
-			run_sets(folder, &model, peek.has_bfloat16, out);
+			run_sets(folder, &model, peek.has_bfloat16, aim, out);
 	}
 	pm_str_release(&path);
 	pm_str_release(&model);
 	return st;
 }
 
-PmStatus pm_conform_run(const char *folder, PmConform *out, PmErr *err)
+PmStatus pm_conform_case(const char *folder, const char *device, PmCase *out, PmErr *err)
 {
-	PmNames names = { 0 };
-	PmStr dir = PM_STR_INIT, model = PM_STR_INIT;
-	PmStatus st = pm_list_dir(folder, &names, err);
-	size_t k;
+	Aim aim = { .device = device ? device : "ref" };
 
-	for (k = 0; !st && k < names.n; k++) {
-		PmCase c;
-
-		pm_str_clear(&dir);
-		pm_str_clear(&model);
-		pm_path_join(folder, names.v[k], &dir);
-		pm_path_join(dir.s, "model.onnx", &model);
-		if (!pm_path_exists(model.s))
-			continue;
-		st = pm_conform_case(dir.s, &c, err);
-		if (!st)
-			PM_VEC_PUSH(out, c);
-	}
-	pm_names_release(&names);
-	pm_str_release(&dir);
-	pm_str_release(&model);
-	return st;
+	return one_case(folder, &aim, out, err);
 }
 
-void pm_conform_release(PmConform *c)
+void pm__conform_sources(const char *folder, PmSourceSet *to)
 {
-	size_t k;
+	Aim aim = { .device = "emu", .sources = to };
+	PmCase c;
 
-	for (k = 0; k < c->n; k++)
-		free(c->v[k].name);
-	PM_VEC_RELEASE(c);
-}
-
-PmStatus pm_conform_folder(PmStr *out, PmErr *err)
-{
-	static const char *const places[] = {
-		"/usr/lib/python3/dist-packages/onnx/backend/test/data/node",
-		"/usr/share/libonnx-testdata/data/node",
-		"/usr/share/onnx/backend/test/data/node",
-	};
-	const char *env = getenv("PASSMITH_ONNX_TESTDATA");
-	size_t k;
-
-	if (env && *env && !pm_path_is_dir(env))
-		return pm_err(err, PM_E_ENV,
-			      "$PASSMITH_ONNX_TESTDATA names '%s', which is no folder; correct or unset it.",
-			      env);
-	if (env && *env) {
-		pm_str_add(out, env);
-		return PM_OK;
-	}
-	for (k = 0; k < sizeof places / sizeof places[0]; k++)
-		if (pm_path_is_dir(places[k])) {
-			pm_str_add(out, places[k]);
-			return PM_OK;
-		}
-	return pm_err(
-		err, PM_E_ENV,
-		"The ONNX node tests are not installed; install libonnx-testdata, or name their folder in "
-		"$PASSMITH_ONNX_TESTDATA.");
+	/* What is wrong with a case is told when it is run. */
+	one_case(folder, &aim, &c, NULL);
+	free(c.name);
 }
 
 /* ---- whole models with the dummy input ---- */
@@ -407,6 +385,7 @@ PmStatus pm_conform_model(const char *model, const char *expected, double *secon
 {
 	Data *in = pm_xcalloc(1, sizeof *in), *want = pm_xcalloc(1, sizeof *want);
 	PmOnnxReport *report = pm_xcalloc(1, sizeof *report);
+	Aim aim = { .device = "ref", .first_only = 1 };
 	PmGraph *g = NULL;
 	PmStatus st = pm_onnx_import(model, NULL, &g, report, err);
 
@@ -421,7 +400,8 @@ PmStatus pm_conform_model(const char *model, const char *expected, double *secon
 		st = read_tensor(expected, 0, want->name[0], &want->type[0], &want->blob[0], err);
 	if (!st) {
 		want->n = 1;
-		st = run_set(g, in, want, 1, seconds, err);
+		st = run_set(g, in, want, &aim, err);
+		*seconds = aim.seconds;
 	}
 	pm_graph_free(g);
 	data_release(in);

@@ -1,4 +1,4 @@
-/* conform.h - ONNX backend-test cases on the reference device.
+/* conform.h - ONNX backend-test cases on a device.
  *
  * A case is a folder with model.onnx and test_data_set_K/{input_I.pb,output_I.pb}. Inputs that the importer
  * wants as attributes or shapes are bound from the data. Outputs must have the expected dtype and shape;
@@ -29,26 +29,39 @@ typedef struct PmCase {
 typedef struct PmConform {
 	PmCase *v;
 	size_t n, cap;
+	size_t left_out; /* cases that PmConformOpts.per_op kept from running; not in `v` */
 } PmConform;
+
+typedef struct PmConformOpts {
+	const char *device; /* as for pm_run_graph; NULL = "ref" */
+	int per_op; /* at most so many cases of an operator, spread evenly over their names; 0 = all */
+	int jobs;   /* processes that compile kernels before the first case runs; 0 = 1 */
+	void (*on_case)(void *arg, const char *name, size_t done,
+			size_t total); /* before each case; or NULL */
+	void *arg;
+} PmConformOpts;
 
 /* Appends the folder of the ONNX project's node tests: $PASSMITH_ONNX_TESTDATA, else where the distribution
  * installs it. PM_E_ENV names the package when there is none. */
 PmStatus pm_conform_folder(PmStr *out, PmErr *err);
-/* Runs one case. A failing or skipped case is PM_OK; `out` is freed by pm_conform_release with its list. */
-PmStatus pm_conform_case(const char *folder, PmCase *out, PmErr *err);
-/* Runs every case below `folder` (sub-folders that have a model.onnx) and appends to `out`. */
-PmStatus pm_conform_run(const char *folder, PmConform *out, PmErr *err);
+/* Runs one case on a device (NULL = "ref"). A failing or skipped case is PM_OK; a case that a device other
+ * than ref says it does not support is skipped. `out` is freed by pm_conform_release with its list. */
+PmStatus pm_conform_case(const char *folder, const char *device, PmCase *out, PmErr *err);
+/* Runs the cases below `folder` (sub-folders that have a model.onnx) and appends to `out`. opts may be NULL.
+ * PM_E_ENV when the device is not here, PM_E_NOT_FOUND when there is no case. */
+PmStatus pm_conform_run(const char *folder, const PmConformOpts *opts, PmConform *out, PmErr *err);
 void pm_conform_release(PmConform *c);
 
-/* Per ONNX operator of the table, in its order; then "(several)" and, summed, operators that are not in it. */
+/* Per ONNX operator of the table, in its order; then "(several)" and, summed, operators that are not in it.
+ */
 typedef struct PmConformRow {
 	const char *op;
 	int run, passed, failed, skipped;
 } PmConformRow;
 /* Returns the number of rows; at most `max` are written to `rows`, whose strings live as long as `c`. */
 size_t pm_conform_rows(const PmConform *c, PmConformRow *rows, size_t max);
-/* The rows as a table with totals, then every failed case and the reasons of skipped ones. */
-void pm_conform_print(const PmConform *c, PmStr *out);
+/* The rows as a table with totals, then every failed case and, with `skips`, the reasons of skipped ones. */
+void pm_conform_print(const PmConform *c, int skips, PmStr *out);
 /* {"cases": [...], "ops": [...], "run": n, "passed": n, ...}; returns owned. */
 cJSON *pm_conform_json(const PmConform *c);
 

@@ -1,6 +1,10 @@
-/* conform_priv.h - a glance at a serialised model and its data, before import. */
+/* conform_priv.h - a glance at a serialised model before its import, and kernels compiled ahead. */
 #ifndef BENCH_CONFORM_PRIV_H
 #define BENCH_CONFORM_PRIV_H
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "runtime/device.h"
 
 #include <stddef.h>
 
@@ -21,5 +25,16 @@ void pm__model_raise_opset(void *p, size_t n, unsigned char least);
 void pm__tensor_uint16_is_bfloat16(void *p, size_t n);
 /* "uint16" for an ONNX element type number. */
 const char *pm__onnx_type_name(int type);
+
+/* Kernel sources that cases need, each once; texts are owned. */
+typedef struct PmSourceSet {
+	PM_VEC(PmSource) v;
+	PM_VEC(uint64_t) hash;
+} PmSourceSet;
+
+/* Adds what the case in `folder` would compile; nothing when it cannot be imported or planned. */
+void pm__conform_sources(const char *folder, PmSourceSet *to);
+void pm__source_set_add(PmSourceSet *set, const PmSource *s);
+void pm__source_set_release(PmSourceSet *set);
 
 #endif

@@ -52,7 +52,7 @@ size_t pm_conform_rows(const PmConform *c, PmConformRow *rows, size_t max)
 
 enum { MAX_ROWS = PM_N_OPS + 2 };
 
-void pm_conform_print(const PmConform *c, PmStr *out)
+void pm_conform_print(const PmConform *c, int skips, PmStr *out)
 {
 	PmConformRow rows[MAX_ROWS], all = count(c, NULL);
 	size_t n = pm_conform_rows(c, rows, MAX_ROWS), k;
@@ -63,10 +63,13 @@ void pm_conform_print(const PmConform *c, PmStr *out)
 			    rows[k].failed, rows[k].skipped,
 			    rows[k].run + rows[k].skipped ? "" : "  no case of its own");
 	pm_str_addf(out, "%-22s %5d %7d %7d %8d\n", "total", all.run, all.passed, all.failed, all.skipped);
+	if (c->left_out)
+		pm_str_addf(out, "%zu more cases were left out: a fixed choice per operator was run\n",
+			    c->left_out);
 	for (k = 0; k < c->n; k++)
 		if (c->v[k].verdict == PM_CASE_FAILED)
 			pm_str_addf(out, "failed: %s (%s): %s\n", c->v[k].name, c->v[k].op, c->v[k].why);
-	for (k = 0; k < c->n; k++)
+	for (k = 0; skips && k < c->n; k++)
 		if (c->v[k].verdict == PM_CASE_SKIPPED && row_of(&c->v[k]) != OTHER)
 			pm_str_addf(out, "skipped: %s (%s): %s\n", c->v[k].name, c->v[k].op, c->v[k].why);
 }
@@ -88,6 +91,7 @@ cJSON *pm_conform_json(const PmConform *c)
 	      *cases = cJSON_AddArrayToObject(j, "cases");
 
 	add_counts(j, &all);
+	cJSON_AddNumberToObject(j, "left_out", (double)c->left_out);
 	for (k = 0; k < n; k++) {
 		cJSON *o = cJSON_CreateObject();
 

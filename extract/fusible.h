@@ -1,9 +1,9 @@
 /* fusible.h - which nodes of a graph could become one kernel.
  *
- * A fusible set is connected and convex, holds 2 to 35 nodes, at most one contraction, which then comes
- * first, and no node of unknown meaning. Sets do not overlap. Nodes at either end that only relabel floating
- * point elements (Reshape, Transpose, Identity, ... of as many elements) are left out: they cost nothing
- * where they are.
+ * A fusible set is connected and convex, holds 2 to 35 nodes, at most one contraction, which reads nothing of
+ * the set, and no node of unknown meaning. Sets do not overlap. Nodes at either end that only relabel
+ * floating point elements (Reshape, Transpose, Identity, ... of as many elements) are left out: they cost
+ * nothing where they are.
  */
 #ifndef EXTRACT_FUSIBLE_H
 #define EXTRACT_FUSIBLE_H

@@ -95,7 +95,8 @@ PmStatus pm_graph_kill_const(PmGraph *g, PmValue v, PmErr *err)
 	const ValueRec *r = pm__value(g, v);
 
 	if (!r || !r->blob || r->n_uses || r->n_outputs)
-		return pm_err(err, PM_E_INVALID, "Value '%.200s' is not an unused constant, so it cannot be removed.",
+		return pm_err(err, PM_E_INVALID,
+			      "Value '%.200s' is not an unused constant, so it cannot be removed.",
 			      pm_value_name(g, v));
 	kill_value(g, v.id);
 	return PM_OK;

@@ -47,6 +47,23 @@ static void fill_dim(PmExport *x, const PmGraph *g, PmDim dim, Onnx__TensorShape
 		d->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE__NOT_SET;
 }
 
+/* The type kept as bytes with an opaque node, or NULL. */
+static Onnx__TypeProto *kept_type(PmExport *x, const PmGraph *g, PmValue v)
+{
+	ProtobufCAllocator alloc = pm__onnx_arena_allocator(x->arena);
+	size_t k;
+	PmNode n = pm_value_def(g, v, &k);
+	const PmAttr *a;
+	char name[32];
+
+	snprintf(name, sizeof name, PM_ONNX_TYPE_ATTR "%zu", k);
+	a = pm_node_op(g, n) == PM_OP_Opaque ? pm_node_attr(g, n, name) : NULL;
+	if (!a || a->kind != PM_ATTR_STRING || pm__onnx_scan(&onnx__type_proto__descriptor, a->s, a->n, NULL))
+		return NULL;
+	return (Onnx__TypeProto *)protobuf_c_message_unpack(&onnx__type_proto__descriptor, &alloc, a->n,
+							    (const uint8_t *)a->s);
+}
+
 static PmStatus value_info(PmExport *x, const PmGraph *g, PmValue v, Onnx__ValueInfoProto **out, PmErr *err)
 {
 	const PmType *t = pm_value_type(g, v);
@@ -59,6 +76,8 @@ static PmStatus value_info(PmExport *x, const PmGraph *g, PmValue v, Onnx__Value
 	onnx__type_proto__init(tp);
 	onnx__type_proto__tensor__init(tt);
 	*out = info;
+	if (t->dtype < 0)
+		info->type = kept_type(x, g, v);
 	if (t->dtype >= 0) {
 		info->type = tp;
 		tp->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
@@ -140,10 +159,11 @@ static PmStatus nodes(PmExport *x, Onnx__GraphProto *gp, PmErr *err)
 			PmValue v = pm_node_out(x->g, at, k);
 			Onnx__ValueInfoProto *info;
 
-			if (pm_value_is_output(x->g, v) || pm_value_type(x->g, v)->dtype < 0)
+			if (pm_value_is_output(x->g, v))
 				continue;
 			st = value_info(x, x->g, v, &info, err);
-			PM_VEC_PUSH(&x->infos, info);
+			if (info->type)
+				PM_VEC_PUSH(&x->infos, info);
 		}
 	}
 	return st;

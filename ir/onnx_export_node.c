@@ -294,7 +294,8 @@ static int is_written(const PmExport *x, PmNode n, const PmAttr *a)
 		return a->i != INT64_MAX;
 	if (op == PM_OP_AveragePool && strcmp(a->name, "dilations") == 0)
 		return !all_ones(x->g, n, a->name);
-	if (op == PM_OP_Opaque && (strcmp(a->name, "opset") == 0 || strcmp(a->name, "captures") == 0))
+	if (op == PM_OP_Opaque && (strcmp(a->name, "opset") == 0 || strcmp(a->name, "captures") == 0 ||
+				   strncmp(a->name, PM_ONNX_TYPE_ATTR, strlen(PM_ONNX_TYPE_ATTR)) == 0))
 		return 0;
 	return op == PM_OP_Kernel || !is_default(pm_op_attr_desc(op, a->name), a);
 }

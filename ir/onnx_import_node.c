@@ -105,6 +105,23 @@ PmStatus pm__scope_value(const PmOnnxScope *sc, const char *name, PmValue *out, 
 	return PM_OK;
 }
 
+/* A type that is not ours (text, a sequence) is kept as bytes for the result of an opaque node. */
+static PmStatus keep_type(PmImport *im, PmNode n, size_t k, const Onnx__TypeProto *tp, PmErr *err)
+{
+	size_t size = tp ? onnx__type_proto__get_packed_size(tp) : 0;
+	char name[32], *buf;
+	PmStatus st;
+
+	if (!size || pm_node_op(im->g, n) != PM_OP_Opaque)
+		return PM_OK;
+	snprintf(name, sizeof name, PM_ONNX_TYPE_ATTR "%zu", k);
+	buf = pm_xmalloc(size);
+	onnx__type_proto__pack(tp, (uint8_t *)buf);
+	st = pm_node_set_s(im->g, n, name, buf, size, err);
+	free(buf);
+	return st;
+}
+
 PmStatus pm__import_stated_types(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, PmNode n,
 				 PmErr *err)
 {
@@ -122,7 +139,7 @@ PmStatus pm__import_stated_types(PmImport *im, PmOnnxScope *sc, const Onnx__Node
 		if (!st)
 			pm_value_set_type(im->g, pm_node_out(im->g, n, k), &t);
 		if (st == PM_DECLINED)
-			st = PM_OK;
+			st = keep_type(im, n, k, nm->info->type, err);
 	}
 	return st;
 }

@@ -4,6 +4,7 @@
 #include "ir/infer_priv.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* Clip: bounds are attributes below 11. */
 static PmStatus norm_clip(PmDraft *d, PmErr *err)

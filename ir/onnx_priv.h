@@ -28,6 +28,9 @@ enum {
 
 #define PM_ONNX_KERNEL_DOMAIN "passmith"
 #define PM_ONNX_PRODUCER      "passmith"
+#define PM_ONNX_TYPE_ATTR                                                                                    \
+	"type_" /* + result number: a TypeProto that is no type of ours, on opaque nodes                     \
+		 */
 
 /* ---- onnx_import_scan.c ---- */
 

@@ -60,11 +60,6 @@ static void note_miss(Driver *d, const PmRuleEntry *rule, const PmMiss *miss, Pm
 	if (at == PM_MAX_MISSES)
 		return;
 	pm_miss_describe(d->g, rule->pattern, miss, &text);
-	for (size_t i = 0; i < st->n_misses; i++)
-		if (!strcmp(st->miss[i].text, text.s)) { /* seen in an earlier sweep */
-			pm_str_release(&text);
-			return;
-		}
 	if (st->n_misses < PM_MAX_MISSES)
 		st->n_misses++;
 	for (size_t i = st->n_misses - 1; i > at; i--)
@@ -320,12 +315,23 @@ static PmStatus index_nodes(Driver *d, PmErr *err)
 	return st;
 }
 
+/* A node that no rule took is tried again in the next sweep; it counts once. */
+static void recount(PmRuleStats *st)
+{
+	st->tried = st->matched = st->applied;
+	st->rejected = st->declined = 0;
+	st->n_reasons = st->n_misses = 0;
+	memset(st->reason, 0, sizeof st->reason);
+}
+
 static PmStatus run_rule(Driver *d, const PmRuleEntry *rule, PmRuleStats *st, PmErr *err)
 {
 	const NodeList *list = rule->pattern ? &d->by_op[rule->pattern->node[0].op] : &d->all;
 	double start = pm_now();
 
-	for (size_t i = 0; i < list->n; i++) {
+	recount(st);
+	/* After a wrong use of the interface the pass is refused anyway. */
+	for (size_t i = 0; i < list->n && d->res->misuse.code == PM_OK; i++) {
 		PmNode n = list->v[rule->pattern ? i : list->n - 1 - i];
 
 		if (pm_node_op(d->g, n) == PM_OP_NONE)

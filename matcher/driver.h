@@ -28,6 +28,8 @@ typedef struct PmReason {
 	int64_t count;
 } PmReason;
 
+/* Counts of roots, each once however many sweeps there were; reasons and misses are those of the last sweep.
+ */
 typedef struct PmRuleStats {
 	char name[PM_MAX_RULE_NAME + 1];
 	int64_t tried;    /* roots looked at (regions: seeds) */

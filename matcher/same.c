@@ -154,7 +154,8 @@ static PmStatus meet(Walk *w, Pair p)
 	PmNode na = pm_value_def(w->a, p.a, &ka), nb = pm_value_def(w->b, p.b, &kb);
 
 	if (w->value_of[p.b.id])
-		return w->value_of[p.b.id] == p.a.id ? PM_OK : differ(w, p.a, "two values were made one");
+		return w->value_of[p.b.id] == p.a.id ? PM_OK
+						     : differ(w, p.a, "another value is used in its place");
 	w->value_of[p.b.id] = p.a.id;
 	if (!same_type(w, p.a, p.b))
 		return differ(w, p.a, "the type differs");
@@ -182,8 +183,8 @@ static PmStatus walk(Walk *w)
 		PmValue a = pm_graph_input(w->a, i), b = pm_graph_input(w->b, i);
 
 		w->value_of[b.id] = a.id;
-		if (strcmp(pm_value_name(w->a, a), pm_value_name(w->b, b)) || !same_type(w, a, b))
-			st = differ(w, a, "the graph input has another name or type");
+		if (!same_type(w, a, b))
+			st = differ(w, a, "the type of the graph input differs");
 	}
 	for (size_t i = 0; i < pm_graph_n_outputs(w->b) && !st; i++) {
 		PM_VEC_PUSH(&w->work, ((Pair){ pm_graph_output(w->a, i), pm_graph_output(w->b, i) }));
@@ -245,6 +246,12 @@ PmStatus pm_rewrite_check(const PmGraph *before, const PmGraph *after, PmErr *er
 			      "The rewritten graph has %zu inputs and %zu outputs, the original %zu and %zu.",
 			      pm_graph_n_inputs(after), pm_graph_n_outputs(after), pm_graph_n_inputs(before),
 			      pm_graph_n_outputs(before));
+	/* Names before cloning: a clone gives values without names other ones. */
+	for (size_t i = 0; i < pm_graph_n_inputs(before); i++)
+		if (strcmp(pm_value_name(before, pm_graph_input(before, i)),
+			   pm_value_name(after, pm_graph_input(after, i))))
+			return pm_err(err, PM_E_INVALID, "Input %zu of the rewritten graph has another name.",
+				      i);
 	for (size_t i = 0; i < pm_graph_n_outputs(before); i++)
 		if (strcmp(pm_value_name(before, pm_graph_output(before, i)),
 			   pm_value_name(after, pm_graph_output(after, i))))

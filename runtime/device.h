@@ -2,9 +2,10 @@
  *
  * The interface is a struct of functions; each member's contract is stated once, here. A device belongs to
  * one thread. Buffers and modules are handles of one device; id 0 means none. Errors of kernels are
- * PM_E_OOB (access outside a buffer), PM_E_MUTATED (an input was written) or PM_E_DEVICE (divergent barrier,
- * trap, ...), with a sentence that names kernel, argument and position; after such an error only `close` may be called. (The `ref` device runs operators, not kernels:
- * see ref.h. run.h puts all three behind one call.)
+ * PM_E_OOB (access outside a buffer), PM_E_MUTATED (an input was written), PM_E_LIMIT (a launch that no
+ * device takes) or PM_E_DEVICE (divergent barrier, trap, ...), with a sentence that names kernel, argument
+ * and position; after such an error only `close` may be called. (The `ref` device runs operators, not
+ * kernels: see ref.h. run.h puts all three behind one call.)
  */
 #ifndef RUNTIME_DEVICE_H
 #define RUNTIME_DEVICE_H

@@ -36,6 +36,7 @@ static const char *const flags[] = {
 	"-fno-threadsafe-statics",
 	"-fno-asynchronous-unwind-tables",
 	"-fno-stack-protector",
+	"-fno-tree-loop-distribute-patterns", /* a loop that copies must not become a call of memcpy */
 	"-fstack-clash-protection",
 	"-fdiagnostics-color=never",
 	"-Wfatal-errors",

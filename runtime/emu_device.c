@@ -249,7 +249,8 @@ static void describe_place(const PmEmuBuf *b, uint32_t id, int arg, const PmEmuF
 	pm_str_addf(out, "%lld bytes) at byte %lld", (long long)b->bytes, (long long)at);
 }
 
-static int describe_buffers(EmuDevice *d, const PmLaunch *l, PmStr *out)
+/* PM_E_OOB, PM_E_MUTATED, or PM_DECLINED when the address belongs to no buffer. */
+static PmStatus describe_buffers(EmuDevice *d, const PmLaunch *l, PmStr *out)
 {
 	const PmEmuFault *f = &d->run->fault;
 	size_t i;
@@ -265,41 +266,43 @@ static int describe_buffers(EmuDevice *d, const PmLaunch *l, PmStr *out)
 			if (l->args[a].kind == PM_ARG_BUF && l->args[a].buf.id == i + 1)
 				break;
 		at = (const unsigned char *)f->addr - b->p;
-		if (at >= 0 && at < b->bytes && b->locked)
-			pm_str_add(out, "INPUT_MUTATED: ");
 		describe_place(b, (uint32_t)i + 1, a, f, out);
-		return 1;
+		return at >= 0 && at < b->bytes && b->locked ? PM_E_MUTATED : PM_E_OOB;
 	}
-	return 0;
+	return PM_DECLINED;
 }
 
-static void describe_memory(EmuDevice *d, const PmLaunch *l, PmStr *out)
+static PmStatus describe_memory(EmuDevice *d, const PmLaunch *l, PmStr *out)
 {
 	const PmEmuFault *f = &d->run->fault;
 	const char *verb = f->write < 0 ? "accessed" : f->write ? "wrote" : "read";
 	size_t i;
+	PmStatus st;
 
 	if (f->wild) {
 		pm_str_add(out, "used a misaligned vector access or an impossible address");
-		return;
+		return PM_E_DEVICE;
 	}
 	if ((uintptr_t)f->addr < 65536) {
 		pm_str_addf(out, "%s through a null pointer (address %p)", verb, f->addr);
-		return;
+		return PM_E_DEVICE;
 	}
 	for (i = 0; i < d->run->fibers.n; i++) {
 		if (pm__fiber_overflowed(d->run->fibers.v[i], f->addr)) {
 			pm_str_addf(out, "overflowed a thread's stack of %d KiB", PM_FIBER_STACK / 1024);
-			return;
+			return PM_E_DEVICE;
 		}
 	}
 	if (pm__emu_buf_covers(&d->dyn, f->addr)) {
 		pm_str_addf(out, "%s outside its %u bytes of dynamic shared memory, at byte %lld", verb,
 			    l->smem, (long long)((const unsigned char *)f->addr - d->run->dyn));
-		return;
+		return PM_E_OOB;
 	}
-	if (!describe_buffers(d, l, out))
-		pm_str_addf(out, "%s address %p, which belongs to no buffer", verb, f->addr);
+	st = describe_buffers(d, l, out);
+	if (st != PM_DECLINED)
+		return st;
+	pm_str_addf(out, "%s address %p, which belongs to no buffer", verb, f->addr);
+	return PM_E_OOB;
 }
 
 static PmStatus describe_fault(EmuDevice *d, const PmLaunch *l, PmErr *err)
@@ -307,15 +310,16 @@ static PmStatus describe_fault(EmuDevice *d, const PmLaunch *l, PmErr *err)
 	const PmEmuFault *f = &d->run->fault;
 	char where[PM_EMU_WHERE];
 	PmStr what = PM_STR_INIT;
-	PmStatus rc;
+	PmStatus rc = PM_E_DEVICE;
 
 	if (f->signal == SIGFPE)
 		pm_str_add(&what, "divided an integer by zero");
 	else if (f->signal == SIGILL)
 		pm_str_add(&what, "ran into code that cannot be reached (undefined behaviour)");
 	else
-		describe_memory(d, l, &what);
-	rc = pm_err(err, PM_E_DEVICE, "Kernel '%s' (entry '%s') %s in %s.", d->run->label, l->entry, what.s,
+		rc = describe_memory(d, l, &what);
+	rc = pm_err(err, rc, "Kernel '%s' (entry '%s') %s%s in %s.", d->run->label, l->entry, what.s,
+		    rc == PM_E_MUTATED ? ", which is an input and may only be read," : "",
 		    pm__emu_where(d->run, where));
 	pm_str_release(&what);
 	return rc;
@@ -353,25 +357,25 @@ static PmStatus check_shape(const Module *m, const PmEmuEntry *e, const PmLaunch
 
 	if (!g[0] || !g[1] || !g[2] || g[0] > 0x7fffffffu || g[1] > 65535 || g[2] > 65535)
 		return pm_err(
-			err, PM_E_DEVICE,
+			err, PM_E_LIMIT,
 			"Kernel '%s' (entry '%s') is launched with a grid of (%u,%u,%u) blocks; each must be "
 			"at least 1, and at most 2147483647, 65535, 65535.",
 			m->label, e->name, g[0], g[1], g[2]);
 	if (!b[0] || !b[1] || !b[2] || b[0] > 1024 || b[1] > 1024 || b[2] > 64 || n > PM_EMU_MAX_THREADS)
-		return pm_err(err, PM_E_DEVICE,
+		return pm_err(err, PM_E_LIMIT,
 			      "Kernel '%s' (entry '%s') is launched with blocks of (%u,%u,%u) threads; a "
 			      "block has 1 "
 			      "to 1024 threads, at most 1024, 1024, 64 in each direction.",
 			      m->label, e->name, b[0], b[1], b[2]);
 	if (e->max_threads > 0 && n > (uint64_t)e->max_threads)
-		return pm_err(err, PM_E_DEVICE,
+		return pm_err(err, PM_E_LIMIT,
 			      "Kernel '%s' (entry '%s') is launched with %llu threads per block, but its "
 			      "__launch_bounds__ say %d.",
 			      m->label, e->name, (unsigned long long)n, e->max_threads);
 	if (m->n_entries > 1)
 		shared = 0; /* which of the kernels it belongs to is not known */
 	if (l->smem + shared > PM_EMU_MAX_SMEM)
-		return pm_err(err, PM_E_DEVICE,
+		return pm_err(err, PM_E_LIMIT,
 			      "Kernel '%s' (entry '%s') wants %zu bytes of shared memory (%zu static, %u "
 			      "dynamic); a "
 			      "block has at most %d.",
@@ -475,13 +479,13 @@ static PmStatus check_damage(EmuDevice *d, const Module *m, const PmLaunch *l, P
 
 		if (at < 0)
 			return pm_err(
-				err, PM_E_DEVICE,
+				err, PM_E_OOB,
 				"Kernel '%s' (entry '%s') wrote before the start of buffer %u (argument %d, "
 				"%lld bytes) at byte %lld.",
 				m->label, l->entry, l->args[i].buf.id, i, (long long)b->bytes, (long long)at);
 		if (at > 0)
 			return pm_err(
-				err, PM_E_DEVICE,
+				err, PM_E_OOB,
 				"Kernel '%s' (entry '%s') wrote past the end of buffer %u (argument %d, %lld "
 				"bytes) at byte %lld.",
 				m->label, l->entry, l->args[i].buf.id, i, (long long)b->bytes, (long long)at);

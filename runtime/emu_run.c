@@ -422,7 +422,7 @@ static PmStatus check_dyn(PmEmuRun *r, PmErr *err)
 	for (i = r->smem; i < end; i++)
 		if (r->dyn[i] != ((const unsigned char *)&pattern)[i % 4])
 			return pm_err(
-				err, PM_E_DEVICE,
+				err, PM_E_OOB,
 				"Kernel '%s' (entry '%s') wrote past the end of its dynamic shared memory "
 				"(byte %u of %u) in block (%u,%u,%u).",
 				r->label, r->entry->name, i, r->smem, b.x, b.y, b.z);

@@ -2,6 +2,7 @@
 #include "base/io.h"
 #include "base/vec.h"
 #include "bench/conform.h"
+#include "runtime/device.h"
 #include "tests/lib/need.h"
 
 #include <math.h>
@@ -112,14 +113,14 @@ static void a_wrong_output_fails_and_is_counted(void **state)
 	pm_str_clear(&to);
 	pm_path_join(dir.s, "b_wrong", &to);
 	copy_case(from.s, to.s, 1);
-	assert_int_equal(pm_conform_run(dir.s, &c, &err), PM_OK);
+	assert_int_equal(pm_conform_run(dir.s, NULL, &c, &err), PM_OK);
 	assert_int_equal(c.n, 2);
 	assert_string_equal(c.v[0].name, "a_good");
 	assert_int_equal(c.v[0].verdict, PM_CASE_PASSED);
 	assert_string_equal(c.v[0].op, "Tanh");
 	assert_int_equal(c.v[1].verdict, PM_CASE_FAILED);
 	assert_non_null(strstr(c.v[1].why, "Output 0: Element"));
-	pm_conform_print(&c, &text);
+	pm_conform_print(&c, 0, &text);
 	assert_non_null(strstr(text.s, "Tanh                       2       1       1        0\n"));
 	assert_non_null(strstr(text.s, "failed: b_wrong (Tanh): "));
 	assert_int_equal(pm_remove_tree(dir.s, NULL), PM_OK);
@@ -129,6 +130,50 @@ static void a_wrong_output_fails_and_is_counted(void **state)
 	pm_str_release(&to);
 	pm_str_release(&dir);
 	pm_str_release(&text);
+}
+
+/* The same folder on the emulated device: the kernels' output is what is compared. */
+static void the_emulated_device_is_judged_alike(void **state)
+{
+	PmConformOpts opts = { .device = "emu", .jobs = 1 };
+	PmStr folder = PM_STR_INIT, from = PM_STR_INIT, to = PM_STR_INIT, dir = PM_STR_INIT;
+	PmConform c = { 0 };
+	PmDevice *d = NULL;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	if (pm_conform_folder(&folder, &err) || pm_device_open("emu", &d, &err))
+		pm_test_skip("%s", err.text);
+	d->ops->close(d);
+	pm_path_join(folder.s, "test_tanh", &from);
+	pm_test_need_path(from.s);
+	assert_int_equal(pm_temp_dir("conform", &dir, NULL), PM_OK);
+	pm_path_join(dir.s, "a_good", &to);
+	copy_case(from.s, to.s, 0);
+	pm_str_clear(&to);
+	pm_path_join(dir.s, "b_wrong", &to);
+	copy_case(from.s, to.s, 1);
+	assert_int_equal(pm_conform_run(dir.s, &opts, &c, &err), PM_OK);
+	assert_int_equal(c.n, 2);
+	assert_int_equal(c.v[0].verdict, PM_CASE_PASSED);
+	assert_int_equal(c.v[1].verdict, PM_CASE_FAILED);
+	pm_conform_release(&c);
+	/* One of the two, by position. */
+	opts.per_op = 1;
+	assert_int_equal(pm_conform_run(dir.s, &opts, &c, &err), PM_OK);
+	assert_int_equal(c.n, 1);
+	assert_int_equal(c.left_out, 1);
+	assert_string_equal(c.v[0].name, "a_good");
+	pm_conform_release(&c);
+	opts.device = "abacus";
+	assert_int_not_equal(pm_conform_run(dir.s, &opts, &c, &err), PM_OK);
+	assert_int_equal(pm_remove_tree(dir.s, NULL), PM_OK);
+	pm_conform_release(&c);
+	pm_str_release(&folder);
+	pm_str_release(&from);
+	pm_str_release(&to);
+	pm_str_release(&dir);
 }
 
 /* Files that are no models end as failed cases with a sentence, whatever their bytes. */
@@ -149,7 +194,7 @@ static void broken_files_are_failed_cases(void **state)
 		PmCase one;
 
 		assert_int_equal(pm_write_file(file.s, bytes[k], strlen(bytes[k]), NULL), PM_OK);
-		assert_int_equal(pm_conform_case(dir.s, &one, NULL), PM_OK);
+		assert_int_equal(pm_conform_case(dir.s, NULL, &one, NULL), PM_OK);
 		assert_int_equal(one.verdict, PM_CASE_FAILED);
 		assert_true(strlen(one.why) > 0);
 		PM_VEC_PUSH(&c, one);
@@ -166,6 +211,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(comparison_follows_the_stated_rule),
 		cmocka_unit_test(a_wrong_output_fails_and_is_counted),
+		cmocka_unit_test(the_emulated_device_is_judged_alike),
 		cmocka_unit_test(broken_files_are_failed_cases),
 	};
 

@@ -303,6 +303,29 @@ static void foreign_constants_live_on(void **state)
 	pm_str_release(&m);
 }
 
+static void foreign_types_of_results_live_on(void **state)
+{
+	PmStr m = pm_ob_spec(18, "i x float 2\no y string 2\nn Cast x -> y to=8"), s = PM_STR_INIT,
+	      out = PM_STR_INIT;
+	PmGraph *g = import_ok(&m);
+	int found = 0;
+	size_t i;
+
+	(void)state;
+	print(g, &s);
+	assert_non_null(strstr(s.s, "type_0 = "));
+	survives(g, "string");
+	assert_int_equal(pm_onnx_export_mem(g, &out, NULL), PM_OK);
+	/* elem_type 8, one dimension of size 2 */
+	for (i = 0; i + 8 <= out.len; i++)
+		found |= memcmp(out.s + i, "\x08\x08\x12\x04\x0a\x02\x08\x02", 8) == 0;
+	assert_true(found);
+	pm_graph_free(g);
+	pm_str_release(&m);
+	pm_str_release(&s);
+	pm_str_release(&out);
+}
+
 /* ---- external data ---- */
 
 static PmStr model_of_two(const char *location, int64_t second_offset)
@@ -434,6 +457,7 @@ int main(void)
 		cmocka_unit_test(endless_functions_are_refused),
 		cmocka_unit_test(nested_graphs_keep_what_they_capture),
 		cmocka_unit_test(foreign_constants_live_on),
+		cmocka_unit_test(foreign_types_of_results_live_on),
 		cmocka_unit_test(data_files_are_shared_and_confined),
 		cmocka_unit_test(tensors_of_every_type_survive),
 	};

@@ -12,6 +12,14 @@
 
 #include <cmocka.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#define ADDRESS_SANITIZER __has_feature(address_sanitizer)
+#else
+#define ADDRESS_SANITIZER 0
+#endif
+
 #define MISBEHAVES "tests/plugin/misbehaves.so"
 #define SILU       "passes/silu.so"
 
@@ -161,7 +169,7 @@ static void crashes_and_hangs_have_verdicts(void **state)
 	expect(MISBEHAVES, "leaves", silu_text, 10, PM_VERDICT_PASS_CRASH, "ended its process (status 0)");
 	expect(MISBEHAVES, "endless", silu_text, 0.3, PM_VERDICT_PASS_TIMEOUT,
 	       "did not come back within 0.3");
-#if !defined(__SANITIZE_ADDRESS__)
+#if !ADDRESS_SANITIZER
 	/* The sanitizer turns these into exits of its own, and cannot run below a memory limit. */
 	expect(MISBEHAVES, "null_deref", silu_text, 10, PM_VERDICT_PASS_CRASH, "killed by signal 11");
 	expect(MISBEHAVES, "deep", silu_text, 10, PM_VERDICT_PASS_CRASH, "killed by signal 11");

@@ -1,0 +1,240 @@
+/* cmd_eval.c - passmith eval: scores passes on a task, resuming what a database already holds. */
+#include "cli/cmds.h"
+
+#include "base/io.h"
+#include "base/progress.h"
+#include "base/version.h"
+#include "bench/report.h"
+#include "cli/members.h"
+#include "dataset/results.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Eval {
+	const char *target, *db_path, *json_out, *preset;
+	PmStrList passes;
+	PmEvalOpts opts;
+	int64_t seed;
+	int variants, summary;
+	PmDb *db;
+	PmMembers members;
+	PmProgress bar;
+} Eval;
+
+/* ---- stored results ---- */
+
+typedef struct Stored {
+	const Eval *e;
+	PmEvalReport *r;
+	char *have; /* by position in the member list */
+} Stored;
+
+static PmStatus take_stored(void *arg, const PmResultRow *row, PmErr *err)
+{
+	Stored *s = arg;
+	cJSON *j = NULL;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < s->r->n && !st; i++) {
+		if (s->e->members.list.v[i].ordinal != row->ordinal || s->have[i])
+			continue;
+		st = pm_json_parse(row->json, strlen(row->json), &j, err);
+		if (!st)
+			st = pm_eval_record_from_json(j, &s->r->rec[i], err);
+		cJSON_Delete(j);
+		s->have[i] = !st;
+		break;
+	}
+	return st;
+}
+
+static PmStatus open_run(Eval *e, const PmEvalReport *r, int64_t *run, PmErr *err)
+{
+	char options[160];
+	PmRunRow row = { .task = e->members.task,
+			 .pass_path = r->pass,
+			 .pass_sha256 = r->sha256,
+			 .device = e->opts.device,
+			 .seed = e->opts.seed,
+			 .version = PM_VERSION,
+			 .options = options };
+
+	snprintf(options, sizeof options, "profile=%s preset=%s",
+		 e->opts.profile ? e->opts.profile : pm_profile(NULL)->name, e->preset);
+	return pm_run_put(e->db, &row, run, NULL, err);
+}
+
+static PmStatus store(Eval *e, int64_t run, size_t i, const PmEvalRecord *rec, PmErr *err)
+{
+	cJSON *j = pm_eval_record_json(rec);
+	PmStr text = PM_STR_INIT;
+	PmResultRow row = { .run = run,
+			    .task = e->members.task,
+			    .ordinal = e->members.list.v[i].ordinal,
+			    .verdict = pm_verdict_name(rec->verdict),
+			    .stage = pm_eval_stage(rec),
+			    .speedup = rec->speedup };
+	PmStatus st;
+
+	pm_json_print(j, 0, &text);
+	row.json = text.s;
+	st = pm_result_put(e->db, &row, NULL, err);
+	cJSON_Delete(j);
+	pm_str_release(&text);
+	return st;
+}
+
+/* ---- one pass ---- */
+
+static PmStatus eval_missing(Eval *e, const char *so, int64_t run, char *have, PmEvalReport *r, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < r->n && !st; i++) {
+		PmEvalMember m = { e->members.list.v[i].label, e->members.list.v[i].g };
+
+		if (!have[i])
+			st = pm_eval_member(so, &m, &e->opts, &r->rec[i], err);
+		if (!st && !have[i] && run)
+			st = store(e, run, i, &r->rec[i], err);
+		have[i] = have[i] || !st;
+		pm_progress_step(&e->bar, m.label);
+	}
+	return st;
+}
+
+static PmStatus eval_pass(Eval *e, const char *so, PmEvalReport *r, PmErr *err)
+{
+	char *have = pm_xcalloc(e->members.list.n + 1, 1);
+	Stored stored = { e, r, have };
+	int64_t run = 0;
+	PmStatus st = pm_eval_report_begin(r, so, e->members.list.n, &e->opts, err);
+
+	if (!st && e->db && e->members.task) {
+		st = open_run(e, r, &run, err);
+		if (!st)
+			st = pm_results_each(e->db, run, take_stored, &stored, err);
+	}
+	if (!st)
+		st = eval_missing(e, so, run, have, r, err);
+	if (!st && run)
+		st = pm_run_finish(e->db, run, err);
+	if (!st)
+		st = pm_eval_score(r, err);
+	free(have);
+	return st;
+}
+
+/* ---- all of them ---- */
+
+static PmStatus find_members(Eval *e, PmErr *err)
+{
+	if (e->db_path) {
+		PmStatus st = pm_db_open(e->db_path, PM_DB_MUST_EXIST, &e->db, err);
+
+		return st ? st : pm_members_of_task(e->db, e->target, &e->members, err);
+	}
+	if (!pm_path_exists(e->target))
+		return pm_err(err, PM_E_NOT_FOUND,
+			      "There is no model file %s; for a stored task give --db FILE too.", e->target);
+	return pm_members_of_model(e->target, e->variants, &e->members, err);
+}
+
+static PmStatus put_results(Eval *e, const PmEvalReport *r, size_t n, PmErr *err)
+{
+	cJSON *list = cJSON_CreateArray();
+	PmStr text = PM_STR_INIT, table = PM_STR_INIT;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < n; i++) {
+		cJSON_AddItemToArray(list, pm_eval_report_json(&r[i], e->target));
+		if (!e->summary)
+			pm_eval_report_table(&r[i], &table);
+	}
+	pm_json_print(list, 1, &text);
+	if (pm_cli_json) {
+		fwrite(text.s, 1, text.len, stdout);
+	} else {
+		if (!e->summary)
+			pm_str_addc(&table, '\n');
+		pm_eval_summary_table(r, n, &table);
+		fputs(table.s, stdout);
+	}
+	if (e->json_out)
+		st = pm_write_file(e->json_out, text.s, text.len, err);
+	if (!st && e->json_out && !pm_cli_json)
+		printf("JSON: %s\n", e->json_out);
+	cJSON_Delete(list);
+	pm_str_release(&text);
+	pm_str_release(&table);
+	return st;
+}
+
+static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
+{
+	size_t n = e->passes.list.n, done = 0;
+	PmEvalReport *r = pm_xcalloc(n + 1, sizeof *r);
+	PmStatus st = find_members(e, err);
+
+	if (!st && !e->members.list.n)
+		st = pm_err(err, PM_E_NOT_FOUND, "%s gives no variant to evaluate.", e->target);
+	if (!st && !pm_cli_quiet)
+		pm_progress_start(&e->bar, "evaluating", (int64_t)(n * e->members.list.n));
+	for (; done < n && !st; done++)
+		st = eval_pass(e, e->passes.list.v[done], &r[done], err);
+	pm_progress_end(&e->bar);
+	if (!st)
+		st = put_results(e, r, n, err);
+	*all_ok = 1;
+	for (size_t i = 0; i < done; i++) {
+		for (size_t k = 0; k < r[i].n; k++)
+			*all_ok = *all_ok && r[i].rec[k].verdict == PM_VERDICT_OK;
+		pm_eval_report_release(&r[i]);
+	}
+	free(r);
+	return st;
+}
+
+int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
+{
+	Eval e = { .opts = { .device = "emu" }, .seed = 1, .preset = "sound" };
+	const PmOpt opts[] = {
+		{ "--pass", PM_OPT_LIST, &e.passes, "a pass (may be given several times)" },
+		{ "--db", PM_OPT_STR, &e.db_path,
+		  "database that holds the task; results are kept and resumed" },
+		{ "--device", PM_OPT_STR, &e.opts.device, "emu (times are modelled) or cuda" },
+		{ "--profile", PM_OPT_STR, &e.opts.profile, "device whose time is modelled (default h200)" },
+		{ "--preset", PM_OPT_STR, &e.preset,
+		  "sound (default) or passnet: how closeness and scores count" },
+		{ "--seed", PM_OPT_INT, &e.seed, "seed of the inputs (default 1)" },
+		{ "--variants", PM_OPT_FLAG, &e.variants, "with a model: also its other shapes and dtypes" },
+		{ "--summary", PM_OPT_FLAG, &e.summary, "one line per pass only" },
+		{ "-o", PM_OPT_STR, &e.json_out, "also write the JSON report to this file" },
+		{ 0 },
+	};
+	PmStrList targets = { 0 };
+	PmErr err;
+	int code = 0, all_ok = 1;
+
+	pm_err_init(&err);
+	if (pm_args_parse(cmd, opts, argc, argv, &targets, &code)) {
+		e.opts.seed = (uint64_t)e.seed;
+		e.opts.preset = !strcmp(e.preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
+		if (targets.list.n != 1 || !e.passes.list.n) {
+			code = pm_cli_usage(cmd, "eval takes one task or model and at least one --pass.");
+		} else if (strcmp(e.preset, "passnet") && strcmp(e.preset, "sound")) {
+			code = pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.",
+					    e.preset);
+		} else {
+			e.target = targets.list.v[0];
+			code = eval_all(&e, &all_ok, &err) ? pm_cli_fail(&err) : !all_ok;
+		}
+	}
+	pm_members_release(&e.members);
+	pm_db_close(e.db);
+	PM_VEC_RELEASE(&e.passes.list);
+	PM_VEC_RELEASE(&targets.list);
+	return code;
+}

@@ -1,0 +1,295 @@
+/* cmd_task.c - passmith task: makes, lists and shows tasks. */
+#include "cli/cmds.h"
+
+#include "dataset/subgraphs.h"
+#include "dataset/tasks.h"
+#include "extract/variants.h"
+#include "ir/text.h"
+#include "matcher/pass_host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Make {
+	PmDb *db;
+	const char *for_pass, *name;
+	int64_t top, shapes;
+	PM_VEC(int64_t) chosen; /* subgraph ids */
+	PmStrList hashes;
+	cJSON *list; /* NULL: print lines */
+	int64_t made, had;
+} Make;
+
+typedef struct Pick {
+	int64_t id, weight;
+} Pick;
+
+typedef struct Picks {
+	PM_VEC(Pick) list;
+} Picks;
+
+static PmStatus pick(void *arg, const PmSubgraphRow *row, PmErr *err)
+{
+	Picks *p = arg;
+
+	(void)err;
+	PM_VEC_PUSH(&p->list, ((Pick){ row->id, row->n_found * row->n_nodes }));
+	return PM_OK;
+}
+
+/* The most nodes in all models first; then the order in which they were stored. */
+static int by_weight(const void *a, const void *b)
+{
+	const Pick *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* 1 when the pass applies to the stored subgraph. */
+static PmStatus pass_applies(Make *m, int64_t id, int *yes, PmErr *err)
+{
+	PmPassOutcome o = { 0 };
+	PmPassOpts po = { 0 };
+	PmGraph *g = NULL;
+	PmStatus st = pm_subgraph_get(m->db, id, &g, err);
+
+	if (!st)
+		st = pm_pass_apply(m->for_pass, g, &po, &o, err);
+	*yes = !st && o.verdict == PM_VERDICT_OK;
+	pm_pass_outcome_release(&o);
+	pm_graph_free(g);
+	return st;
+}
+
+static PmStatus choose(Make *m, PmErr *err)
+{
+	Picks p = { 0 };
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < m->hashes.list.n && !st; i++) {
+		int64_t id;
+
+		st = pm_subgraph_find(m->db, m->hashes.list.v[i], &id, err);
+		if (!st)
+			PM_VEC_PUSH(&m->chosen, id);
+	}
+	if (st || m->hashes.list.n)
+		return st;
+	st = pm_subgraphs_each(m->db, "fusible", 0, pick, &p, err);
+	if (!st && p.list.n)
+		qsort(p.list.v, p.list.n, sizeof *p.list.v, by_weight);
+	for (size_t i = 0; i < p.list.n && !st && (int64_t)m->chosen.n < m->top; i++) {
+		int yes = 1;
+
+		if (m->for_pass)
+			st = pass_applies(m, p.list.v[i].id, &yes, err);
+		if (!st && yes)
+			PM_VEC_PUSH(&m->chosen, p.list.v[i].id);
+	}
+	PM_VEC_RELEASE(&p.list);
+	return st;
+}
+
+/* "Mul_Sigmoid-1a2b3c4d": what it does and which it is. */
+static void default_name(const PmGraph *g, const char *hash, PmStr *out)
+{
+	PmStr ops = PM_STR_INIT;
+
+	pm_graph_ops(g, &ops);
+	for (size_t i = 0; i < ops.len && i < 40; i++)
+		pm_str_addc(out, ops.s[i] == ',' ? '_' : ops.s[i]);
+	pm_str_addf(out, "%s-%.8s", ops.len > 40 ? ".." : "", hash);
+	pm_str_release(&ops);
+}
+
+static PmStatus make_one(Make *m, int64_t subgraph, PmErr *err)
+{
+	PmVariantOpts vo = { .n_shapes = (int)m->shapes };
+	PmVariantReport vr = { 0 };
+	PmStr name = PM_STR_INIT;
+	PmTaskBuilder *b;
+	PmGraph *g = NULL;
+	PmGraphKey key;
+	int64_t id = 0;
+	int is_new = 0;
+	PmStatus st = pm_subgraph_get(m->db, subgraph, &g, err);
+
+	if (!st)
+		st = pm_graph_key(g, &key, err);
+	if (!st) {
+		if (m->name && m->chosen.n == 1)
+			pm_str_add(&name, m->name);
+		else
+			default_name(g, key.full, &name);
+		b = pm_task_begin(name.s, "fusible");
+		st = pm_variants_make(g, &vo, pm_task_add, b, &vr, err);
+		if (st)
+			pm_task_drop(b);
+		else
+			st = pm_task_end(b, m->db, &id, &is_new, err);
+	}
+	if (!st && m->list) {
+		cJSON *j = cJSON_CreateObject();
+
+		pm_json_add_i64(j, "id", id);
+		cJSON_AddStringToObject(j, "name", name.s);
+		cJSON_AddBoolToObject(j, "new", is_new);
+		pm_json_add_i64(j, "shapes", (int64_t)vr.n_shapes);
+		pm_json_add_i64(j, "members", (int64_t)vr.n_made);
+		cJSON_AddItemToArray(m->list, j);
+	} else if (!st) {
+		printf("task %lld %s: %zu members of %zu shapes%s\n", (long long)id, name.s, vr.n_made,
+		       vr.n_shapes, is_new ? "" : " (was there)");
+	}
+	m->made += is_new;
+	m->had += !st && !is_new;
+	pm_graph_free(g);
+	pm_str_release(&name);
+	return st;
+}
+
+static PmStatus task_make(Make *m, PmErr *err)
+{
+	PmStatus st = choose(m, err);
+
+	if (!st && !m->chosen.n)
+		st = pm_err(err, PM_E_NOT_FOUND,
+			    "%s holds no subgraph %s; run passmith extract on more models.",
+			    pm_db_path(m->db), m->for_pass ? "to which the pass applies" : "yet");
+	m->list = pm_cli_json ? cJSON_CreateArray() : NULL;
+	for (size_t i = 0; i < m->chosen.n && !st; i++)
+		st = make_one(m, m->chosen.v[i], err);
+	if (m->list && !st)
+		pm_cli_put_json(m->list);
+	else
+		cJSON_Delete(m->list);
+	return st;
+}
+
+/* ---- list and show ---- */
+
+static PmStatus list_one(void *arg, const PmTaskRow *row, PmErr *err)
+{
+	cJSON *list = arg;
+
+	(void)err;
+	if (list) {
+		cJSON *j = cJSON_CreateObject();
+
+		pm_json_add_i64(j, "id", row->id);
+		cJSON_AddStringToObject(j, "name", row->name);
+		cJSON_AddStringToObject(j, "kind", row->kind);
+		cJSON_AddStringToObject(j, "hash", row->hash);
+		pm_json_add_i64(j, "members", row->n_members);
+		cJSON_AddItemToArray(list, j);
+	} else {
+		printf("%4lld  %-48s %4lld members  %.12s\n", (long long)row->id, row->name,
+		       (long long)row->n_members, row->hash);
+	}
+	return PM_OK;
+}
+
+static PmStatus task_list(PmDb *db, PmErr *err)
+{
+	cJSON *list = pm_cli_json ? cJSON_CreateArray() : NULL;
+	PmStatus st = pm_tasks_each(db, list_one, list, err);
+
+	if (list && !st)
+		pm_cli_put_json(list);
+	else
+		cJSON_Delete(list);
+	return st;
+}
+
+typedef struct Show {
+	cJSON *list;
+	int whole;
+} Show;
+
+static PmStatus show_one(void *arg, const PmMemberRow *row, PmErr *err)
+{
+	Show *s = arg;
+
+	(void)err;
+	if (s->list) {
+		cJSON *j = cJSON_CreateObject();
+
+		pm_json_add_i64(j, "ordinal", row->ordinal);
+		cJSON_AddStringToObject(j, "label", row->label);
+		cJSON_AddStringToObject(j, "dtype", pm_dtype_name(row->dtype));
+		cJSON_AddStringToObject(j, "hash", row->hash);
+		cJSON_AddStringToObject(j, "text", row->text);
+		cJSON_AddItemToArray(s->list, j);
+	} else {
+		printf("%s# member %lld: %s\n%s", row->ordinal ? "\n" : "", (long long)row->ordinal,
+		       row->label, s->whole || row->ordinal == 0 ? row->text : "");
+	}
+	return PM_OK;
+}
+
+static PmStatus task_show(PmDb *db, const char *what, int whole, PmErr *err)
+{
+	Show s = { pm_cli_json ? cJSON_CreateArray() : NULL, whole };
+	int64_t id;
+	PmStatus st = pm_task_find(db, what, &id, err);
+
+	if (!st)
+		st = pm_members_each(db, id, show_one, &s, err);
+	if (s.list && !st)
+		pm_cli_put_json(s.list);
+	else
+		cJSON_Delete(s.list);
+	return st;
+}
+
+int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
+{
+	Make m = { .top = 10 };
+	const char *db = NULL;
+	int whole = 0;
+	const PmOpt opts[] = {
+		{ "--db", PM_OPT_STR, &db, "the database" },
+		{ "--top", PM_OPT_INT, &m.top,
+		  "make: from the N subgraphs that cover most nodes (default 10)" },
+		{ "--for", PM_OPT_STR, &m.for_pass, "make: only from subgraphs to which this pass applies" },
+		{ "--subgraph", PM_OPT_LIST, &m.hashes,
+		  "make: from the subgraph of this hash (several times)" },
+		{ "--name", PM_OPT_STR, &m.name, "make: name of a single task" },
+		{ "--shapes", PM_OPT_INT, &m.shapes,
+		  "make: shapes of each task, the original included (default 9)" },
+		{ "--all", PM_OPT_FLAG, &whole, "show: the text of every member, not only the first" },
+		{ 0 },
+	};
+	PmStrList args = { 0 };
+	PmStatus st = PM_OK;
+	PmErr err;
+	int code = 0;
+
+	pm_err_init(&err);
+	if (pm_args_parse(cmd, opts, argc, argv, &args, &code)) {
+		const char *verb = args.list.n ? args.list.v[0] : "";
+		int list = !strcmp(verb, "list"), make = !strcmp(verb, "make"), show = !strcmp(verb, "show");
+
+		if (!db || args.list.n != (show ? 2u : 1u) || !(list || make || show))
+			code = pm_cli_usage(cmd,
+					    "Say task list, task make or task show TASK, with --db FILE.");
+		else if (m.shapes < 0 || m.shapes > PM_MAX_SHAPES)
+			code = pm_cli_usage(cmd, "--shapes takes a number up to %d.", PM_MAX_SHAPES);
+		else
+			st = pm_db_open(db, PM_DB_MUST_EXIST, &m.db, &err);
+		if (!st && m.db)
+			st = list ? task_list(m.db, &err)
+				  : (make ? task_make(&m, &err)
+					  : task_show(m.db, args.list.v[1], whole, &err));
+		if (st)
+			code = pm_cli_fail(&err);
+	}
+	pm_db_close(m.db);
+	PM_VEC_RELEASE(&m.chosen);
+	PM_VEC_RELEASE(&m.hashes.list);
+	PM_VEC_RELEASE(&args.list);
+	return code;
+}

@@ -1,0 +1,26 @@
+/* members.h - the graphs an evaluation runs on: the members of a stored task, or a model's variants. */
+#ifndef CLI_MEMBERS_H
+#define CLI_MEMBERS_H
+
+#include "base/vec.h"
+#include "dataset/db.h"
+#include "ir/graph.h"
+
+typedef struct PmMember {
+	char *label;     /* owned */
+	PmGraph *g;      /* owned */
+	int64_t ordinal; /* in its task */
+} PmMember;
+
+typedef struct PmMembers {
+	PM_VEC(PmMember) list;
+	int64_t task; /* 0: not of a stored task */
+} PmMembers;
+
+/* The members of a task of `db` (by id, name or hash). */
+PmStatus pm_members_of_task(PmDb *db, const char *target, PmMembers *out, PmErr *err);
+/* A model file as one member, or with `variants` as the shapes and dtypes it generalises to. */
+PmStatus pm_members_of_model(const char *path, int variants, PmMembers *out, PmErr *err);
+void pm_members_release(PmMembers *m);
+
+#endif

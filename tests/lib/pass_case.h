@@ -1,0 +1,29 @@
+/* pass_case.h - a first-party pass against graphs made from templates: must fuse and be right, or must not.
+ *
+ * In a template $T is the element type, $O its number in ONNX, and $a .. $h are the numbers of the case.
+ * Everything fails the running cmocka test when it does not hold, and prints the case.
+ */
+#ifndef TESTS_LIB_PASS_CASE_H
+#define TESTS_LIB_PASS_CASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct PassDims {
+	int64_t d[8]; /* $a .. $h */
+} PassDims;
+
+#define PASS_COUNT(table) (sizeof(table) / sizeof *(table))
+
+/* For every row and each of float, float16, bfloat16: the pass applies, nothing but `kernels` fused nodes is
+ * left, every alternative runs on the emulated device, and all outputs agree with the reference device on the
+ * original graph at t = -5. */
+void pass_fuses(const char *pass, const char *tmpl, int kernels, const PassDims *rows, size_t n_rows);
+/* The same for float only. */
+void pass_fuses_float(const char *pass, const char *tmpl, int kernels, const PassDims *rows, size_t n_rows);
+
+/* The pass leaves the graph alone, and what it says about it (a reason to decline or a near miss) contains
+ * `why`. */
+void pass_refuses(const char *pass, const char *tmpl, PassDims row, const char *why);
+
+#endif

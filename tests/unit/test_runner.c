@@ -1,0 +1,242 @@
+/* test_runner.c - every way to be wrong ends in its own verdict, and the next pass is unaffected. */
+#include "bench/report.h"
+#include "bench/runner.h"
+#include "ir/text.h"
+#include "tests/plugin/paths.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static PmGraph *silu_graph(int64_t rows, int64_t cols, const char *dtype)
+{
+	char text[256];
+	PmGraph *g;
+	PmErr err;
+
+	pm_err_init(&err);
+	snprintf(text, sizeof text,
+		 "g (%s[%lld,%lld] x) => (%s[%lld,%lld] y) { s = Sigmoid(x)\n y = Mul(x, s) }", dtype,
+		 (long long)rows, (long long)cols, dtype, (long long)rows, (long long)cols);
+	if (pm_graph_parse(text, strlen(text), &g, &err))
+		fail_msg("%s", err.text);
+	return g;
+}
+
+static PmEvalOpts options(void)
+{
+	return (PmEvalOpts){ .device = "emu",
+			     .preset = PM_PRESET_SOUND,
+			     .seed = 7,
+			     .pass_deadline = 2,
+			     .device_deadline = 3 };
+}
+
+/* Evaluates one pass on silu of 3 x 67 floats; the caller releases *r. */
+static void eval_one(const char *so, const PmGraph *g, PmEvalRecord *r)
+{
+	PmEvalMember m = { "3x67", g };
+	PmEvalOpts o = options();
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_eval_member(built(so), &m, &o, r, &err))
+		fail_msg("%s", err.text);
+}
+
+static void expect(const char *so, PmVerdict want, const char *says)
+{
+	PmGraph *g = silu_graph(3, 67, "float");
+	PmEvalRecord r;
+
+	eval_one(so, g, &r);
+	if (r.verdict != want || (says && !strstr(r.why, says)))
+		fail_msg("%s: %s (%s), expected %s ... %s", so, pm_verdict_name(r.verdict), r.why,
+			 pm_verdict_name(want), says ? says : "");
+	if (want != PM_VERDICT_OK)
+		assert_true(*r.why);
+	pm_eval_record_release(&r);
+	/* The next pass is as good as ever. */
+	eval_one("passes/silu.so", g, &r);
+	assert_string_equal(pm_verdict_name(r.verdict), "OK");
+	assert_true(r.smallest_t <= -5);
+	assert_true(r.speedup > 1);
+	pm_eval_record_release(&r);
+	pm_graph_free(g);
+}
+
+static void a_wrong_pass_is_incorrect_and_told_where(void **state)
+{
+	(void)state;
+	expect("tests/plugin/wrong_silu.so", PM_VERDICT_INCORRECT, "output 'y'");
+}
+
+static void an_unwritten_output_is_seen(void **state)
+{
+	(void)state;
+	expect("tests/plugin/half_silu.so", PM_VERDICT_UNWRITTEN, "'y' was never written");
+}
+
+static void a_write_past_the_end_is_out_of_bounds(void **state)
+{
+	(void)state;
+	expect("tests/plugin/oob_silu.so", PM_VERDICT_OOB, NULL);
+}
+
+static void a_write_to_an_input_is_named(void **state)
+{
+	(void)state;
+	expect("tests/plugin/mutating_silu.so", PM_VERDICT_INPUT_MUTATED, NULL);
+}
+
+static void a_hanging_kernel_times_out(void **state)
+{
+	(void)state;
+	expect("tests/plugin/hanging_silu.so", PM_VERDICT_DEVICE_TIMEOUT, "3 seconds");
+}
+
+static void a_kernel_that_does_not_compile_says_why(void **state)
+{
+	(void)state;
+	expect("tests/plugin/uncompilable_silu.so", PM_VERDICT_COMPILE_FAIL, "sigmiod");
+}
+
+static void a_divergent_barrier_is_a_fault(void **state)
+{
+	(void)state;
+	expect("tests/plugin/divergent_silu.so", PM_VERDICT_DEVICE_FAULT, "__syncthreads");
+}
+
+static void a_crashing_pass_is_a_crash(void **state)
+{
+	(void)state;
+	expect("tests/plugin/crashing_check.so", PM_VERDICT_PASS_CRASH, NULL);
+}
+
+static void a_hanging_pass_times_out(void **state)
+{
+	(void)state;
+	expect("tests/plugin/hanging_check.so", PM_VERDICT_PASS_TIMEOUT, NULL);
+}
+
+static void a_pass_that_never_matches_gets_no_credit(void **state)
+{
+	(void)state;
+	expect("tests/plugin/never_matches.so", PM_VERDICT_NO_MATCH, NULL);
+}
+
+static void a_newer_interface_is_refused(void **state)
+{
+	(void)state;
+	expect("tests/plugin/abi_newer.so", PM_VERDICT_REJECT_ABI, NULL);
+}
+
+static void an_honest_pass_scores_over_shapes_and_dtypes(void **state)
+{
+	static const char *const dtypes[] = { "float", "float16", "bfloat16" };
+	static const int64_t shapes[][2] = { { 1, 1 }, { 1, 7 }, { 31, 33 }, { 128, 3 } };
+	PmEvalMember m[12];
+	PmGraph *g[12];
+	PmEvalOpts o = options();
+	PmEvalReport r;
+	PmErr err;
+	size_t n = 0;
+
+	(void)state;
+	pm_err_init(&err);
+	for (size_t s = 0; s < 4; s++)
+		for (size_t d = 0; d < 3; d++, n++) {
+			g[n] = silu_graph(shapes[s][0], shapes[s][1], dtypes[d]);
+			m[n] = (PmEvalMember){ dtypes[d], g[n] };
+		}
+	if (pm_eval_pass(built("passes/silu.so"), m, n, &o, &r, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < n; i++) {
+		if (r.rec[i].verdict != PM_VERDICT_OK)
+			fail_msg("%s %s", pm_verdict_name(r.rec[i].verdict), r.rec[i].why);
+		assert_int_equal(r.rec[i].baseline_launches, 2);
+		assert_int_equal(r.rec[i].candidate_launches, 1);
+		assert_true(r.rec[i].coverage > 0.99);
+	}
+	/* Correct at every level from -5 on with a speedup: AS lies between 1 and the speedup. */
+	assert_true(r.score.as > 1 && r.score.as < r.rec[0].speedup);
+	assert_true(r.fast1 == 1);
+	pm_eval_report_release(&r);
+	while (n)
+		pm_graph_free(g[--n]);
+}
+
+static void a_failing_variant_never_drops_out(void **state)
+{
+	PmGraph *g = silu_graph(3, 67, "float");
+	PmEvalMember m[2] = { { "a", g }, { "b", g } };
+	PmEvalOpts o = options();
+	PmEvalReport r;
+
+	(void)state;
+	assert_int_equal(pm_eval_pass(built("tests/plugin/never_matches.so"), m, 2, &o, &r, NULL), PM_OK);
+	assert_int_equal(r.n, 2);
+	assert_true(fabs(r.score.es[0] - 0.1) < 1e-12);
+	assert_true(r.score.as < 1);
+	pm_eval_report_release(&r);
+	pm_graph_free(g);
+}
+
+static void records_survive_storage(void **state)
+{
+	PmGraph *g = silu_graph(3, 67, "float");
+	static const char *const so[] = { "passes/silu.so", "tests/plugin/wrong_silu.so",
+					  "tests/plugin/never_matches.so" };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		PmEvalReport a = { .n = 1, .opts = options() }, b = { .n = 1, .opts = options() };
+		PmEvalRecord ra, rb;
+		cJSON *j, *back = NULL;
+		PmStr text = PM_STR_INIT;
+
+		eval_one(so[i], g, &ra);
+		j = pm_eval_record_json(&ra);
+		pm_json_print(j, 0, &text);
+		assert_int_equal(pm_json_parse(text.s, text.len, &back, NULL), PM_OK);
+		assert_int_equal(pm_eval_record_from_json(back, &rb, NULL), PM_OK);
+		assert_string_equal(pm_verdict_name(ra.verdict), pm_verdict_name(rb.verdict));
+		assert_string_equal(ra.why, rb.why);
+		a.rec = &ra;
+		b.rec = &rb;
+		assert_int_equal(pm_eval_score(&a, NULL), PM_OK);
+		assert_int_equal(pm_eval_score(&b, NULL), PM_OK);
+		assert_true(a.score.as == b.score.as);
+		cJSON_Delete(j);
+		cJSON_Delete(back);
+		pm_str_release(&text);
+		pm_eval_record_release(&ra);
+		pm_eval_record_release(&rb);
+	}
+	pm_graph_free(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_wrong_pass_is_incorrect_and_told_where),
+		cmocka_unit_test(an_unwritten_output_is_seen),
+		cmocka_unit_test(a_write_past_the_end_is_out_of_bounds),
+		cmocka_unit_test(a_write_to_an_input_is_named),
+		cmocka_unit_test(a_hanging_kernel_times_out),
+		cmocka_unit_test(a_kernel_that_does_not_compile_says_why),
+		cmocka_unit_test(a_divergent_barrier_is_a_fault),
+		cmocka_unit_test(a_crashing_pass_is_a_crash),
+		cmocka_unit_test(a_hanging_pass_times_out),
+		cmocka_unit_test(a_pass_that_never_matches_gets_no_credit),
+		cmocka_unit_test(a_newer_interface_is_refused),
+		cmocka_unit_test(an_honest_pass_scores_over_shapes_and_dtypes),
+		cmocka_unit_test(a_failing_variant_never_drops_out),
+		cmocka_unit_test(records_survive_storage),
+	};
+
+	return cmocka_run_group_tests_name("runner", tests, NULL, NULL);
+}

@@ -1,14 +1,16 @@
 /* emu_build.c - CUDA source to shared object: writes the translation unit, compiles it, keeps it.
  *
  * Flags: no contraction of a * b + c (the same result on every host, whether it has fma or not), no strict
- * aliasing (kernels cast between vector and element pointers freely), no headers of the host (a kernel sees
- * what it sees under NVRTC), no library but libm (a kernel that calls anything else does not link).
+ * aliasing (kernels cast between vector and element pointers freely), no removal of accesses through null, no
+ * headers of the host (a kernel sees what it sees under NVRTC), no library but libm (a kernel that calls
+ * anything else does not link).
  */
 #include "runtime/emu_priv.h"
 
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/proc.h"
+#include "runtime/kernel_unit.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -21,10 +23,11 @@ static const char *const flags[] = {
 	"-std=c++17",
 	"-O2",
 	"-fPIC",
-	"-w",
+	"-Werror=vla",
 	"-nostdinc",
 	"-fvisibility=hidden",
 	"-fno-strict-aliasing",
+	"-fno-delete-null-pointer-checks",
 	"-ffp-contract=off",
 	"-fno-math-errno",
 	"-fno-trapping-math",
@@ -36,7 +39,6 @@ static const char *const flags[] = {
 	"-fno-tree-loop-distribute-patterns", /* a loop that copies must not become a call of memcpy */
 	"-fstack-clash-protection",
 	"-fdiagnostics-color=never",
-	"-fno-diagnostics-show-caret",
 	"-Wfatal-errors",
 };
 enum { N_FLAGS = sizeof flags / sizeof flags[0], MAX_ARGV = N_FLAGS + 24 };
@@ -146,48 +148,6 @@ void pm__emu_builder_close(PmEmuBuilder *b)
 /* --- the translation unit --------------------------------------------------------------------------------
  */
 
-static const char *c_type(PmDType t)
-{
-	switch (t) {
-	case PM_F32:
-		return "float";
-	case PM_F16:
-		return "__half";
-	case PM_BF16:
-		return "__nv_bfloat16";
-	case PM_F64:
-		return "double";
-	case PM_I64:
-		return "long long";
-	case PM_I32:
-		return "int";
-	case PM_I8:
-		return "signed char";
-	case PM_U8:
-		return "unsigned char";
-	case PM_BOOL:
-		return "bool";
-	default:
-		return NULL;
-	}
-}
-
-/* The label as a file name in messages: no quotes, backslashes or control characters. */
-static void add_file_name(PmStr *out, const char *label)
-{
-	for (; *label; label++)
-		pm_str_addc(out,
-			    *label == '"' || *label == '\\' || (unsigned char)*label < ' ' ? '_' : *label);
-}
-
-static void begin_unit(const PmSource *s, PmStr *out)
-{
-	pm_str_add(out, "#include \"cuda_host.h\"\n#include \"passmith/kernel.cuh\"\n");
-	pm_str_addf(out, "typedef %s T;\n#line 1 \"", c_type(s->type));
-	add_file_name(out, s->label);
-	pm_str_add(out, "\"\n");
-}
-
 static int make_argv(const PmEmuBuilder *b, const char **argv, PmStr *keep)
 {
 	int n = 0, i;
@@ -221,7 +181,8 @@ static PmStatus scan_preprocessed(const PmEmuBuilder *b, const PmSource *s, PmEm
 	argv[n++] = "-xc++";
 	argv[n++] = "-";
 	argv[n] = NULL;
-	begin_unit(s, &unit);
+	pm_str_add(&unit, "#include \"cuda_host.h\"\n");
+	pm_kernel_unit_begin(s, &unit);
 	pm_str_addn(&unit, scan->text.s, scan->text.len);
 	rc = run_compiler(b, argv, &unit, &r, err);
 	/* A source that cannot be preprocessed gets its message from the compilation. */
@@ -254,24 +215,19 @@ static void drop_kernels(PmEmuScan *scan)
 static PmStatus write_unit(const PmEmuBuilder *b, const PmSource *s, PmStr *unit, PmErr *err)
 {
 	PmEmuScan scan = { .text = PM_STR_INIT };
-	size_t n = strlen(s->source), i, entries = 0;
+	size_t n = strlen(s->source), i;
 	PmStatus rc;
 
-	if (!c_type(s->type))
-		return pm_err(err, PM_E_INVALID,
-			      "Kernel '%s' has no element type (%d); give one of dtypes.def.", s->label,
-			      (int)s->type);
-	if (n > PM_EMU_MAX_SOURCE)
-		return pm_err(err, PM_E_LIMIT,
-			      "The source of kernel '%s' has %zu bytes, over the limit of %d.", s->label, n,
-			      PM_EMU_MAX_SOURCE);
-	rc = pm__emu_scan(s->label, s->source, n, &scan, err);
+	rc = pm_kernel_source_check(s, err);
+	if (!rc)
+		rc = pm__emu_scan(s->label, s->source, n, &scan, err);
 	if (!rc && scan.conditional) {
 		drop_kernels(&scan);
 		rc = scan_preprocessed(b, s, &scan, err);
 	}
 	if (!rc) {
-		begin_unit(s, unit);
+		pm_str_add(unit, "#include \"cuda_host.h\"\n");
+		pm_kernel_unit_begin(s, unit);
 		pm_str_addn(unit, scan.text.s, scan.text.len);
 		pm_str_add(unit, "\n#line 1 \"the end of the source\"\nPM_EMU_MODULE_BEGIN\n");
 		for (i = 0; i < scan.kernels.n; i++) {
@@ -279,7 +235,6 @@ static PmStatus write_unit(const PmEmuBuilder *b, const PmSource *s, PmStr *unit
 				continue;
 			pm_str_addf(unit, "PM_EMU_ENTRY(%s, (%s)),\n", scan.kernels.v[i].name,
 				    scan.kernels.v[i].bounds ? scan.kernels.v[i].bounds : "0");
-			entries++;
 		}
 		pm_str_add(unit, "PM_EMU_MODULE_END\n");
 	}
@@ -327,7 +282,7 @@ static PmStatus report(const PmSource *s, const PmProcResult *r, PmErr *err)
 		pm_str_release(&why);
 		return rc;
 	}
-	add_file_name(&file, s->label);
+	pm_kernel_file_name(s->label, &file);
 	msg = find_message(text, file.s, " error: ", &line);
 	if (msg) {
 		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: line %d: %.*s", s->label, line,

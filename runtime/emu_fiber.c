@@ -20,8 +20,11 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-#if !defined(__x86_64__) && !defined(__aarch64__)
+/* -DFIBER_UCONTEXT tries the portable way where there is a faster one. */
+#if !defined(FIBER_UCONTEXT) && !defined(__x86_64__) && !defined(__aarch64__)
 #define FIBER_UCONTEXT 1
+#endif
+#ifdef FIBER_UCONTEXT
 #include <ucontext.h>
 #endif
 

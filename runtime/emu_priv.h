@@ -22,7 +22,6 @@ enum {
 	PM_EMU_MAX_ARGS = 128,            /* of a launch */
 	PM_EMU_GUARD = 64 * 1024,         /* inaccessible bytes on both sides of a buffer */
 	PM_EMU_ALIGN = 16,                /* of a buffer's start */
-	PM_EMU_MAX_SOURCE = 1 << 20,      /* bytes of one source */
 	PM_EMU_PATTERN = (int)0xffc5ffc5, /* fills slack and fresh shared memory: NaN as f32, f16 and bf16 */
 };
 

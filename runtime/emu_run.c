@@ -403,14 +403,14 @@ static PmStatus run_block(PmEmuRun *r, PmErr *err)
 	return r->fault.signal ? PM_E_DEVICE : r->err.code;
 }
 
-static void trap(int line, const char *file)
+static void trap(const char *what, int line, const char *file)
 {
 	char where[PM_EMU_WHERE];
 
-	fail(run, "called __trap() at line %d of %s in %s.", line, file, pm__emu_where(run, where));
+	fail(run, "%s at line %d of %s in %s.", what, line, file, pm__emu_where(run, where));
 }
 
-static const PmEmuCalls calls = { barrier, warp, trap };
+static const PmEmuCalls calls = { barrier, warp, trap, memcpy, memmove, memset };
 
 /* Dynamic shared memory ends at an inaccessible page; the few bytes before it are the pattern. */
 static PmStatus check_dyn(PmEmuRun *r, PmErr *err)

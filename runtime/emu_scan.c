@@ -46,7 +46,7 @@ static void skip_blanks(Lexer *l)
 		if (isspace(peek(l, 0)) || (peek(l, 0) == '\\' && peek(l, 1) == '\n')) {
 			step(l);
 		} else if (peek(l, 0) == '/' && peek(l, 1) == '/') {
-			while (l->at < l->n && peek(l, 0) != '\n')
+			while (l->at < l->n && (peek(l, 0) != '\n' || l->s[l->at - 1] == '\\'))
 				step(l);
 		} else if (peek(l, 0) == '/' && peek(l, 1) == '*') {
 			step(l);
@@ -190,12 +190,12 @@ static int rewrite_dynamic(Lexer *l, size_t from, PmStr *out)
 		name = t;
 	}
 	if (t.kind == '[' && name.kind == 'a' && type.len && next(l).kind == ']') {
-		size_t rest = l->at;
-
-		for (t = next(l); t.kind && t.kind != ';' && t.kind != ','; t = next(l))
-			;
+		for (t = next(l); t.kind && t.kind != ';' && t.kind != ','; t = next(l)) {
+			pm_str_addn(&dims, l->s + t.from, t.to - t.from);
+			if (t.kind == 'a')
+				pm_str_addc(&dims, ' ');
+		}
 		if (t.kind == ';') {
-			pm_str_addn(&dims, l->s + rest, t.from - rest);
 			pm_str_addf(out, "%s(*const &%.*s)%s = *(%s(*const *)%s)&pm_emu_ctx.dyn;", type.s,
 				    (int)(name.to - name.from), l->s + name.from, dims.s, type.s, dims.s);
 			add_line_breaks(out, l->s, from, l->at);

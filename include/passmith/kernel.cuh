@@ -27,6 +27,7 @@ typedef unsigned long long uint64_t;
 #include <stdint.h>
 #endif
 
+/* What <math.h>, <float.h> and <limits.h> would give: NVRTC has no headers of the host. */
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
 #endif
@@ -36,11 +37,68 @@ typedef unsigned long long uint64_t;
 #ifndef CUDART_INF_F
 #define CUDART_INF_F __int_as_float(0x7f800000)
 #endif
+#ifndef CUDART_NAN_F
+#define CUDART_NAN_F __int_as_float(0x7fffffff)
+#endif
+#ifndef CUDART_INF
+#define CUDART_INF __longlong_as_double(0x7ff0000000000000ll)
+#endif
+#ifndef CUDART_NAN
+#define CUDART_NAN __longlong_as_double(0x7fffffffffffffffll)
+#endif
+#ifndef CUDART_PI_F
+#define CUDART_PI_F 3.141592654f
+#endif
 #ifndef FLT_MAX
 #define FLT_MAX 3.402823466e+38f
 #endif
 #ifndef FLT_MIN
 #define FLT_MIN 1.175494351e-38f
+#endif
+#ifndef FLT_EPSILON
+#define FLT_EPSILON 1.192092896e-07f
+#endif
+#ifndef DBL_MAX
+#define DBL_MAX 1.7976931348623157e+308
+#endif
+#ifndef DBL_MIN
+#define DBL_MIN 2.2250738585072014e-308
+#endif
+#ifndef DBL_EPSILON
+#define DBL_EPSILON 2.2204460492503131e-16
+#endif
+#ifndef INT_MAX
+#define INT_MAX 2147483647
+#endif
+#ifndef INT_MIN
+#define INT_MIN (-2147483647 - 1)
+#endif
+#ifndef UINT_MAX
+#define UINT_MAX 4294967295u
+#endif
+#ifndef LLONG_MAX
+#define LLONG_MAX 9223372036854775807ll
+#endif
+#ifndef LLONG_MIN
+#define LLONG_MIN (-9223372036854775807ll - 1)
+#endif
+#ifndef M_PI
+#define M_PI 3.14159265358979323846
+#endif
+#ifndef M_SQRT2
+#define M_SQRT2 1.41421356237309504880
+#endif
+#ifndef M_SQRT1_2
+#define M_SQRT1_2 0.70710678118654752440
+#endif
+#ifndef M_2_SQRTPI
+#define M_2_SQRTPI 1.12837916709551257390
+#endif
+#ifndef M_LOG2E
+#define M_LOG2E 1.44269504088896340736
+#endif
+#ifndef M_LN2
+#define M_LN2 0.69314718055994530942
 #endif
 
 /* --- elements ------------------------------------------------------------------------------------- */

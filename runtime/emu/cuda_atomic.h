@@ -46,8 +46,7 @@ PM_EMU_ATOMIC(atomicDec, unsigned, old == 0u || old > v ? v : old - 1u)
 PM_EMU_ATOMIC_INT(int)
 PM_EMU_ATOMIC_INT(unsigned)
 PM_EMU_ATOMIC_INT(unsigned long long)
-PM_EMU_ATOMIC(atomicMin, long long, v < old ? v : old)
-PM_EMU_ATOMIC(atomicMax, long long, v > old ? v : old)
+PM_EMU_ATOMIC_INT(long long)
 
 #define PM_EMU_CAS1(name, U)                                                                                 \
 	PM_EMU_INLINE U name(U *p, U compare, U v)                                                           \

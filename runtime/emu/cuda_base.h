@@ -12,19 +12,6 @@
 
 typedef __SIZE_TYPE__ size_t;
 typedef __PTRDIFF_TYPE__ ptrdiff_t;
-typedef signed char int8_t;
-typedef unsigned char uint8_t;
-typedef short int16_t;
-typedef unsigned short uint16_t;
-typedef int int32_t;
-typedef unsigned int uint32_t;
-typedef long long int64_t;
-typedef unsigned long long uint64_t;
-typedef unsigned long long uintptr_t;
-typedef long long intptr_t;
-typedef unsigned char uchar;
-typedef unsigned short ushort;
-typedef unsigned int uint;
 #ifndef NULL
 #define NULL __null
 #endif
@@ -56,35 +43,8 @@ typedef unsigned int uint;
 #define __cluster_dims__(...)
 #endif
 /* A section of its own for each variable: one section for all would mix variables of templates with others,
- * which GCC refuses. shared.ld gathers them. */
-#define __shared__ static __attribute__((section(".pm_shared." PM_EMU_STRING(__COUNTER__))))
-
-#define FLT_MAX             __FLT_MAX__
-#define FLT_MIN             __FLT_MIN__
-#define FLT_EPSILON         __FLT_EPSILON__
-#define DBL_MAX             __DBL_MAX__
-#define DBL_MIN             __DBL_MIN__
-#define DBL_EPSILON         __DBL_EPSILON__
-#define INT_MAX             __INT_MAX__
-#define INT_MIN             (-__INT_MAX__ - 1)
-#define UINT_MAX            0xffffffffu
-#define LLONG_MAX           __LONG_LONG_MAX__
-#define LLONG_MIN           (-__LONG_LONG_MAX__ - 1)
-#define INFINITY            (__builtin_inff())
-#define NAN                 (__builtin_nanf(""))
-#define CUDART_INF_F        (__builtin_inff())
-#define CUDART_INF          (__builtin_inf())
-#define CUDART_NAN_F        (__builtin_nanf(""))
-#define CUDART_NAN          (__builtin_nan(""))
-#define CUDART_PI_F         3.141592654f
-#define CUDART_PI           3.1415926535897931e+0
-#define CUDART_MAX_NORMAL_F __FLT_MAX__
-#define M_PI                3.14159265358979323846
-#define M_SQRT1_2           0.70710678118654752440
-#define M_SQRT2             1.41421356237309504880
-#define M_LOG2E             1.44269504088896340736
-#define M_LN2               0.69314718055994530942
-#define M_2_SQRTPI          1.12837916709551257390
+ * which GCC refuses. shared.ld gathers them. `used` tells compilers that somebody else writes there too. */
+#define __shared__ static __attribute__((section(".pm_shared." PM_EMU_STRING(__COUNTER__)), used))
 
 extern "C" {
 __attribute__((visibility("hidden"))) PmEmuCtx pm_emu_ctx;

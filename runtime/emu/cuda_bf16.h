@@ -3,6 +3,7 @@
 #define RUNTIME_EMU_CUDA_BF16_H
 #ifdef __cplusplus
 
+#include "cuda_fp16.h"
 #include "cuda_round.h"
 #include "cuda_vector.h"
 #include "cuda_warp.h"
@@ -23,6 +24,7 @@ PM_EMU_INLINE float pm_emu_from_bf16(unsigned short h)
 }
 
 #define PM_H      __nv_bfloat16
+#define PM_OTHER  __half
 #define PM_H2     __nv_bfloat162
 #define PM_HNAME  bfloat16
 #define PM_H2NAME bfloat162
@@ -32,6 +34,13 @@ PM_EMU_INLINE float pm_emu_from_bf16(unsigned short h)
 #define PM_HFROM  pm_emu_to_bf16
 #define PM_HTO    pm_emu_from_bf16
 #include "cuda_half16.inc"
+
+inline __half::__half(const __nv_bfloat16 &v) : __half(pm_emu_from_bf16(v.pm_bits))
+{
+}
+inline __nv_bfloat16::__nv_bfloat16(const __half &v) : __nv_bfloat16(pm_emu_from_f16(v.pm_bits))
+{
+}
 
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;

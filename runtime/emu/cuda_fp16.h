@@ -37,6 +37,7 @@ PM_EMU_INLINE float pm_emu_from_f16(unsigned short h)
 }
 
 #define PM_H      __half
+#define PM_OTHER  __nv_bfloat16
 #define PM_H2     __half2
 #define PM_HNAME  half
 #define PM_H2NAME half2

@@ -187,8 +187,6 @@ template <class U> PM_EMU_INLINE U pm_emu_max(U a, U b)
 {
 	return a != a ? b : b != b ? a : a == b ? (__builtin_signbit(a) ? b : a) : a > b ? a : b;
 }
-#define fminf pm_emu_fminf
-#define fmaxf pm_emu_fmaxf
 PM_EMU_INLINE float fminf(float a, float b)
 {
 	return pm_emu_min(a, b);
@@ -243,6 +241,19 @@ PM_EMU_MINMAX_FLOAT(double, double, double)
 PM_EMU_MINMAX_FLOAT(double, float, double)
 PM_EMU_MINMAX_FLOAT(double, double, float)
 
+#define PM_EMU_MINMAX_NAMED(prefix, U)                                                                       \
+	PM_EMU_INLINE U prefix##min(U a, U b)                                                                \
+	{                                                                                                    \
+		return a < b ? a : b;                                                                        \
+	}                                                                                                    \
+	PM_EMU_INLINE U prefix##max(U a, U b)                                                                \
+	{                                                                                                    \
+		return a > b ? a : b;                                                                        \
+	}
+PM_EMU_MINMAX_NAMED(u, unsigned)
+PM_EMU_MINMAX_NAMED(ll, long long)
+PM_EMU_MINMAX_NAMED(ull, unsigned long long)
+
 /* --- functions that libm lacks ---------------------------------------------------------------------------
  */
 
@@ -271,11 +282,11 @@ PM_EMU_F1(exp10f, float, (float)pow(10., (double)x))
 PM_EMU_F1(exp10, double, pow(10., x))
 PM_EMU_F1(exp10, float, exp10f(x))
 /* The remainder by 2 is exact, so that large arguments keep their phase. */
-PM_EMU_F1(sinpi, double, sin(CUDART_PI *remainder(x, 2.)))
-PM_EMU_F1(cospi, double, cos(CUDART_PI *remainder(x, 2.)))
+PM_EMU_F1(sinpi, double, sin(3.14159265358979323846 * remainder(x, 2.)))
+PM_EMU_F1(cospi, double, cos(3.14159265358979323846 * remainder(x, 2.)))
 PM_EMU_F1(sinpif, float, (float)sinpi((double)x))
 PM_EMU_F1(cospif, float, (float)cospi((double)x))
-PM_EMU_F1(normcdf, double, .5 * erfc(-x * M_SQRT1_2))
+PM_EMU_F1(normcdf, double, .5 * erfc(-x * 0.70710678118654752440))
 PM_EMU_F1(normcdff, float, (float)normcdf((double)x))
 PM_EMU_F1(__saturatef, float, x > 0.f ? (x < 1.f ? x : 1.f) : 0.f)
 PM_EMU_F2(fdividef, float, x / y)
@@ -303,13 +314,9 @@ PM_EMU_INLINE void sincospif(float x, float *s, float *c)
 	*s = sinpif(x);
 	*c = cospif(x);
 }
-PM_EMU_INLINE float powif(float x, int n)
-{
-	return (float)pow((double)x, (double)n);
-}
 PM_EMU_INLINE float pow(float x, int n)
 {
-	return powif(x, n);
+	return (float)pow((double)x, (double)n);
 }
 PM_EMU_INLINE double pow(double x, int n)
 {
@@ -402,15 +409,17 @@ template <class To> PM_EMU_INLINE To pm_emu_clamp(double x, double lo, double hi
 #define PM_EMU_TO_INT(from, U, r, f)                                                                         \
 	PM_EMU_INLINE int __##from##2int_##r(U x)                                                            \
 	{                                                                                                    \
-		return pm_emu_clamp<int>(f((double)x), -2147483648., 2147483647., INT_MIN, INT_MAX);         \
+		return pm_emu_clamp<int>(f((double)x), -2147483648., 2147483647., (-__INT_MAX__ - 1),        \
+					 __INT_MAX__);                                                       \
 	}                                                                                                    \
 	PM_EMU_INLINE unsigned __##from##2uint_##r(U x)                                                      \
 	{                                                                                                    \
-		return pm_emu_clamp<unsigned>(f((double)x), 0., 4294967295., 0u, UINT_MAX);                  \
+		return pm_emu_clamp<unsigned>(f((double)x), 0., 4294967295., 0u, 0xffffffffu);               \
 	}                                                                                                    \
 	PM_EMU_INLINE long long __##from##2ll_##r(U x)                                                       \
 	{                                                                                                    \
-		return pm_emu_clamp<long long>(f((double)x), -0x1p63, 0x1p63, LLONG_MIN, LLONG_MAX);         \
+		return pm_emu_clamp<long long>(f((double)x), -0x1p63, 0x1p63, (-__LONG_LONG_MAX__ - 1),      \
+					       __LONG_LONG_MAX__);                                           \
 	}                                                                                                    \
 	PM_EMU_INLINE unsigned long long __##from##2ull_##r(U x)                                             \
 	{                                                                                                    \

@@ -40,8 +40,9 @@ PM_EMU_INLINE void __threadfence_system()
 }
 PM_EMU_INLINE void __trap(PM_EMU_HERE)
 {
-	pm_emu_ctx.calls->trap(line, file);
+	pm_emu_ctx.calls->trap("called __trap()", line, file);
 }
+#define assert(e) ((e) ? (void)0 : pm_emu_ctx.calls->trap("failed assert(" #e ")", __LINE__, __FILE__))
 
 /* --- warp collectives ------------------------------------------------------------------------------- */
 
@@ -166,6 +167,23 @@ PM_EMU_MATCH(long long)
 PM_EMU_MATCH(unsigned long long)
 PM_EMU_MATCH(float)
 PM_EMU_MATCH(double)
+
+/* --- memory: the module is linked without the C library, and compilers emit calls of these ------------ */
+
+extern "C" {
+__attribute__((used)) inline void *memcpy(void *to, const void *from, size_t n) noexcept
+{
+	return pm_emu_ctx.calls->copy(to, from, n);
+}
+__attribute__((used)) inline void *memmove(void *to, const void *from, size_t n) noexcept
+{
+	return pm_emu_ctx.calls->move(to, from, n);
+}
+__attribute__((used)) inline void *memset(void *to, int byte, size_t n) noexcept
+{
+	return pm_emu_ctx.calls->set(to, byte, n);
+}
+}
 
 /* --- bits -------------------------------------------------------------------------------------------- */
 

@@ -43,7 +43,12 @@ enum {
 typedef struct PmEmuCalls {
 	int (*barrier)(int kind, int pred, int line, const char *file);
 	unsigned long long (*warp)(int op, unsigned int mask, unsigned long long value, int arg, int line);
-	void (*trap)(int line, const char *file);
+	/* Ends the launch; what is "called __trap()" or the like. */
+	void (*trap)(const char *what, int line, const char *file);
+	/* What compilers call for copies and fills. */
+	void *(*copy)(void *to, const void *from, __SIZE_TYPE__ n);
+	void *(*move)(void *to, const void *from, __SIZE_TYPE__ n);
+	void *(*set)(void *to, int byte, __SIZE_TYPE__ n);
 } PmEmuCalls;
 
 /* The running thread, kept up to date by the program whenever it changes threads. */

@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(2 * 32, 1) in_a_block(int *y)
 }
 }
 
-__launch_bounds__(64) extern "C" __global__ void bounds_first(float *y)
+extern "C" __launch_bounds__(64) __global__ void bounds_first(float *y)
 {
 	y[threadIdx.x] = halves[threadIdx.x & 1];
 	if (threadIdx.x == 0)

@@ -89,3 +89,13 @@ extern "C" __global__ void transpose(const float *x, float *y, int rows, int col
 	if (r < cols && c < rows)
 		y[r * rows + c] = tile[threadIdx.x][threadIdx.y];
 }
+
+/* Lacks a barrier: right only if the neighbour above (below) has already run. */
+extern "C" __global__ void race(int *y, int towards)
+{
+	__shared__ int s[64];
+	int i = threadIdx.x, k = (i + towards + 64) % 64;
+
+	s[i] = i;
+	y[i] = s[k] == k;
+}

@@ -173,6 +173,27 @@ static void shared_memory_is_fresh_in_every_block(void **state)
 		assert_int_equal(y[i], 0xffc5ffc5u);
 }
 
+/* Threads start in both directions in turn, so that a missing barrier shows whoever the neighbour is. */
+static void a_missing_barrier_shows(void **state)
+{
+	PmModule m = emu_load(dev, "shared.cu", PM_F32);
+	PmBuf out = emu_buf(dev, PM_BUF_OUTPUT, NULL, 64 * 4);
+	int towards, y[64], i;
+
+	(void)state;
+	for (towards = -1; towards <= 1; towards += 2) {
+		int round, right = 0;
+
+		for (round = 0; round < 2; round++) {
+			EMU_CALL(dev, m, "race", 1, 64, 0, emu_arg(out), emu_i32(towards));
+			emu_get(dev, out, y, sizeof y);
+			for (i = 0; i < 64; i++)
+				right += y[i];
+		}
+		assert_int_equal(right, 64);
+	}
+}
+
 static void a_tiled_transpose_works(void **state)
 {
 	PmModule m = emu_load(dev, "shared.cu", PM_F32);
@@ -397,6 +418,7 @@ int main(void)
 		CASE(the_words_of_the_language_compile),
 		CASE(shared_memory_is_shared_by_a_block),
 		CASE(shared_memory_is_fresh_in_every_block),
+		CASE(a_missing_barrier_shows),
 		CASE(a_tiled_transpose_works),
 		CASE(barriers_count_votes),
 		CASE(barriers_in_loops_and_branches_work),

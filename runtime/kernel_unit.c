@@ -1,0 +1,60 @@
+/* kernel_unit.c - the text that a kernel is compiled as: prelude, element type, source. */
+#include "runtime/kernel_unit.h"
+
+#include <string.h>
+
+static const char *c_type(PmDType t)
+{
+	switch (t) {
+	case PM_F32:
+		return "float";
+	case PM_F16:
+		return "__half";
+	case PM_BF16:
+		return "__nv_bfloat16";
+	case PM_F64:
+		return "double";
+	case PM_I64:
+		return "long long";
+	case PM_I32:
+		return "int";
+	case PM_I8:
+		return "signed char";
+	case PM_U8:
+		return "unsigned char";
+	case PM_BOOL:
+		return "bool";
+	default:
+		return NULL;
+	}
+}
+
+PmStatus pm_kernel_source_check(const PmSource *s, PmErr *err)
+{
+	size_t n = strlen(s->source);
+
+	if (!c_type(s->type))
+		return pm_err(err, PM_E_INVALID,
+			      "Kernel '%s' has no element type (%d); give one of dtypes.def.", s->label,
+			      (int)s->type);
+	if (n > PM_KERNEL_MAX_SOURCE)
+		return pm_err(err, PM_E_LIMIT,
+			      "The source of kernel '%s' has %zu bytes, over the limit of %d.", s->label, n,
+			      PM_KERNEL_MAX_SOURCE);
+	return PM_OK;
+}
+
+void pm_kernel_file_name(const char *label, PmStr *out)
+{
+	for (; *label; label++)
+		pm_str_addc(out,
+			    *label == '"' || *label == '\\' || (unsigned char)*label < ' ' ? '_' : *label);
+}
+
+void pm_kernel_unit_begin(const PmSource *s, PmStr *out)
+{
+	pm_str_add(out, "#include \"passmith/kernel.cuh\"\n");
+	pm_str_addf(out, "typedef %s T;\n#line 1 \"", c_type(s->type));
+	pm_kernel_file_name(s->label, out);
+	pm_str_add(out, "\"\n");
+}

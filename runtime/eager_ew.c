@@ -117,7 +117,7 @@ PmStatus eager_ew(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_out(&k, "y", pm__loc(p, out), ot->dtype, pm__numel(p, out));
 	for (size_t i = 0; i < n_in; i++) {
 		PmValue v = pm_node_in(p->g, n, i);
-		char name[16];
+		char name[24];
 
 		rows[i] = strides[i];
 		memset(strides[i], 0, sizeof strides[i]);

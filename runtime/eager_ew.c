@@ -18,18 +18,22 @@ static void broadcast_strides(const PmType *from, const Loc *l, const PmType *to
 /* The type the expression is computed in; see the compute rule in docs/runtime.md. */
 static int compute_dtype(const PmPlan *p, PmNode n)
 {
-	int best = PM_I64;
+	int best = PM_I64, has_int = 0;
 
 	for (size_t i = 0; i < pm_node_n_in(p->g, n); i++) {
 		PmValue v = pm_node_in(p->g, n, i);
 		int dt = pm__type(p, v)->dtype;
 
-		if (!v.id || dt == PM_BOOL || !pm_dtype_is_float(dt))
+		has_int |= v.id && pm_dtype_is_int(dt);
+		if (!v.id || !pm_dtype_is_float(dt))
 			continue;
 		if (dt == PM_F64)
 			return PM_F64;
 		best = PM_F32;
 	}
+	/* Integers that stay integers must not pass through the 24 bits of a float: Pow(int, float). */
+	if (best == PM_F32 && has_int && pm_dtype_is_int(pm__type(p, pm_node_out(p->g, n, 0))->dtype))
+		return PM_F64;
 	return best;
 }
 
@@ -117,7 +121,7 @@ PmStatus eager_ew(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_out(&k, "y", pm__loc(p, out), ot->dtype, pm__numel(p, out));
 	for (size_t i = 0; i < n_in; i++) {
 		PmValue v = pm_node_in(p->g, n, i);
-		char name[16];
+		char name[24];
 
 		rows[i] = strides[i];
 		memset(strides[i], 0, sizeof strides[i]);

@@ -30,7 +30,7 @@ typedef struct Reduction {
 
 static const Reduction reductions[] = {
 	{ PM_OP_ReduceSum, "0", "(a) + (v)", "(a)", NULL },
-	{ PM_OP_ReduceMean, "0", "(a) + (v)", "((a) / (A)N_r)", NULL },
+	{ PM_OP_ReduceMean, "0", "(a) + (v)", "pm_div(a, (A)N_r)", NULL },
 	{ PM_OP_ReduceMax, "-(A)INFINITY", "((v) > (a) || (v) != (v) ? (v) : (a))", "(a)",
 	  "(-0x7fffffffffffffffll - 1)" },
 	{ PM_OP_ReduceMin, "(A)INFINITY", "((v) < (a) || (v) != (v) ? (v) : (a))", "(a)",
@@ -39,7 +39,7 @@ static const Reduction reductions[] = {
 	{ PM_OP_ReduceL1, "0", "(a) + ((v) < 0 ? -(v) : (v))", "(a)", NULL },
 	{ PM_OP_ReduceL2, "0", "(a) + (v) * (v)", "(A)sqrt((double)(a))", NULL },
 	{ PM_OP_ReduceSumSquare, "0", "(a) + (v) * (v)", "(a)", NULL },
-	{ PM_OP_GlobalAveragePool, "0", "(a) + (v)", "((a) / (A)N_r)", NULL },
+	{ PM_OP_GlobalAveragePool, "0", "(a) + (v)", "pm_div(a, (A)N_r)", NULL },
 	{ PM_OP_GlobalMaxPool, "-(A)INFINITY", "((v) > (a) || (v) != (v) ? (v) : (a))", "(a)", NULL },
 };
 

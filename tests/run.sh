@@ -2,8 +2,8 @@
 # run.sh [-v] [WORD...] - runs the tests, each program in its own process with a deadline.
 #
 # Without words: every test program of tests/{unit,conform,plugin,adversarial}, every fuzz target on its
-# corpus, and every tests/*.sh. With words: those whose path contains one of them ("gpu" adds the tests that
-# need a GPU). Output is shown for what fails (-v: always). Programs and scripts speak TAP; a case that is
+# corpus, every tests/*.sh and tests/cli/*.sh. With words: those whose path contains one of them ("gpu" adds
+# the tests that need a GPU). Output is shown for what fails (-v: always). Programs and scripts speak TAP; a case that is
 # skipped says why ("# reason: TEXT" before cmocka's skip(), or "# SKIP TEXT"), a script may exit 77 with the
 # reason as its last line. Environment: BUILD (build), JOBS (processors), TEST_TIMEOUT (120 seconds each).
 #
@@ -43,7 +43,7 @@ wanted()
 
 # The programs to run come from the sources, so that a stale binary is not run and a missing one fails.
 names=()
-for f in tests/{unit,conform,plugin,adversarial,gpu}/test_*.c tests/fuzz/fuzz_*.c tests/*.sh; do
+for f in tests/{unit,conform,plugin,adversarial,gpu}/test_*.c tests/fuzz/fuzz_*.c tests/*.sh tests/cli/*.sh; do
 	[ -e "$f" ] && [ "$f" != tests/run.sh ] && wanted "$f" && names+=("$f")
 done
 

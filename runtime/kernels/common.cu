@@ -99,14 +99,49 @@ static __device__ inline long long pm_ld(unsigned char x)
 	return x;
 }
 
+/* What an integer of [lo, hi] takes of a value: floating point is truncated, out of range goes to the nearest
+ * end and NaN to 0; integers wrap when they are stored. */
+template <class V> static __device__ inline long long pm_int(V v, long long, long long)
+{
+	return (long long)v;
+}
+
+template <class V> static __device__ inline long long pm_saturate(V v, long long lo, long long hi)
+{
+	if (v != v)
+		return 0;
+	return v >= (V)hi ? hi : (v <= (V)lo ? lo : (long long)v);
+}
+
+static __device__ inline long long pm_int(float v, long long lo, long long hi)
+{
+	return pm_saturate(v, lo, hi);
+}
+
+static __device__ inline long long pm_int(double v, long long lo, long long hi)
+{
+	return pm_saturate(v, lo, hi);
+}
+
+/* One rounding each: double and integers do not go through float. */
+static __device__ inline void pm_st(__half *p, float v)
+{
+	*p = __float2half_rn(v);
+}
+
 template <class V> static __device__ inline void pm_st(__half *p, V v)
 {
-	*p = __float2half_rn((float)v);
+	*p = __double2half((double)v);
+}
+
+static __device__ inline void pm_st(__nv_bfloat16 *p, float v)
+{
+	*p = __float2bfloat16_rn(v);
 }
 
 template <class V> static __device__ inline void pm_st(__nv_bfloat16 *p, V v)
 {
-	*p = __float2bfloat16_rn((float)v);
+	*p = __double2bfloat16((double)v);
 }
 
 template <class V> static __device__ inline void pm_st(float *p, V v)
@@ -121,22 +156,22 @@ template <class V> static __device__ inline void pm_st(double *p, V v)
 
 template <class V> static __device__ inline void pm_st(long long *p, V v)
 {
-	*p = (long long)v;
+	*p = pm_int(v, -0x7fffffffffffffffll - 1, 0x7fffffffffffffffll);
 }
 
 template <class V> static __device__ inline void pm_st(int *p, V v)
 {
-	*p = (int)(long long)v;
+	*p = (int)pm_int(v, -0x80000000ll, 0x7fffffffll);
 }
 
 template <class V> static __device__ inline void pm_st(signed char *p, V v)
 {
-	*p = (signed char)(long long)v;
+	*p = (signed char)pm_int(v, -128, 127);
 }
 
 template <class V> static __device__ inline void pm_st(unsigned char *p, V v)
 {
-	*p = (unsigned char)(long long)v;
+	*p = (unsigned char)pm_int(v, 0, 255);
 }
 
 /* Integer arithmetic of ops.def: wraps, and x / 0 is 0. */
@@ -163,6 +198,22 @@ static __device__ inline long long ineg(long long a)
 static __device__ inline long long idiv(long long a, long long b)
 {
 	return b == 0 ? 0 : (b == -1 ? ineg(a) : a / b);
+}
+
+/* The quotient of a mean: by idiv for integers, whose division by zero is not defined otherwise. */
+static __device__ inline float pm_div(float a, float b)
+{
+	return a / b;
+}
+
+static __device__ inline double pm_div(double a, double b)
+{
+	return a / b;
+}
+
+static __device__ inline long long pm_div(long long a, long long b)
+{
+	return idiv(a, b);
 }
 
 static __device__ inline long long ipow(long long a, long long b)

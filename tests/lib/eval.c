@@ -131,6 +131,8 @@ static int near(double a, double b, double rel)
 
 	if (a == b || (a != a && b != b))
 		return 1;
+	if (isinf(a) || isinf(b)) /* or the scale would let everything through */
+		return 0;
 	return fabs(a - b) <= rel * scale;
 }
 

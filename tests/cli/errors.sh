@@ -1,0 +1,53 @@
+#!/bin/sh
+# errors.sh - exit codes 2, 3 and 4, each with one sentence that names what is wrong.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+model=models/llama_block.gpt
+
+for args in "print" "run" "new" "build" "explain $model" "conform a b" "doctor x" "run $model --seed ten" \
+	"run $model --seed" "conform --device abacus"; do
+	# shellcheck disable=SC2086 # the words are arguments
+	pm $args
+	exits 2 "passmith $args"
+	one_sentence "passmith $args: one sentence"
+done
+
+pm print "$tmp/none.onnx"
+exits 4 "a file that is not there"
+one_sentence "a file that is not there: one sentence"
+warns "$tmp/none.onnx" "the sentence names the file"
+
+printf 'no model at all' >"$tmp/junk.onnx"
+pm import "$tmp/junk.onnx"
+exits 4 "a file that is no model"
+one_sentence "a file that is no model: one sentence"
+
+pm import $model -o "$tmp/whole.onnx"
+exits 0 "writing a model"
+for n in 1 100 1000 4000; do
+	head -c $n "$tmp/whole.onnx" >"$tmp/cut.onnx"
+	pm import "$tmp/cut.onnx"
+	exits 4 "a model cut after $n bytes"
+	one_sentence "a model cut after $n bytes: one sentence"
+done
+
+sed 's/Softmax/Sofmax/' $model >"$tmp/bad.gpt"
+pm print "$tmp/bad.gpt"
+exits 4 "text with a misspelt operator"
+one_sentence "text with a misspelt operator: one sentence"
+warns "did you mean Softmax" "the sentence proposes the right one"
+grep -q 'line [0-9][0-9]*, column [0-9]' "$tmp/err"
+tap "the sentence says where"
+
+pm run $model --profile abacus
+exits 4 "an unknown profile"
+warns "abacus" "the sentence names the profile"
+
+export PASSMITH_CXX="$tmp/none"
+pm run $model --device emu
+unset PASSMITH_CXX
+exits 3 "no C++ compiler for the emulated device"
+one_sentence "no C++ compiler: one sentence"
+warns "install g++" "the sentence says what to install"
+tap_done

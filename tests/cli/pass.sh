@@ -1,0 +1,49 @@
+#!/bin/sh
+# pass.sh - the way of a pass's author: new, build, check, explain, eval; and what goes wrong on it.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+pm new my_fusion --dir "$tmp"
+exits 0 "new"
+says "passmith build $tmp/my_fusion.c" "new says what comes next"
+[ -s "$tmp/my_fusion.c" ]
+tap "new wrote the source"
+cp "$tmp/my_fusion.c" "$tmp/kept.c"
+pm new my_fusion --dir "$tmp"
+[ "$code" -ne 0 ] && cmp -s "$tmp/my_fusion.c" "$tmp/kept.c"
+tap "new does not overwrite a pass"
+pm build "$tmp/my_fusion.c"
+exits 0 "build"
+pm check "$tmp/my_fusion.so"
+exits 0 "check"
+says "OK (my_fusion" "check says OK and names the pass"
+pm explain models/resnet_bottleneck.gpt --pass "$tmp/my_fusion.so"
+exits 0 "explain on a model with Relu(Add)"
+pm explain models/bge_pooling_head.gpt --pass "$tmp/my_fusion.so"
+exits 1 "explain where nothing matches"
+says "NO_MATCH" "explain names the verdict"
+
+pm explain models/llama_block.gpt --pass "$build/passes/bias_gelu.so" --rule gelu_half_x
+exits 1 "explain a rule that nearly matches"
+says "near miss" "explain tells of near misses"
+grep -q 'near miss [0-9]* of [0-9]* operators: operand [01] of node .*: the pattern wants .*, this is ' "$tmp/out"
+tap "a near miss says where, what was wanted and what is there"
+
+sed 's/PM_PLUGIN/PM_PLUGGIN/' "$tmp/kept.c" >"$tmp/broken.c"
+pm build "$tmp/broken.c"
+exits 1 "build of a pass that does not compile"
+warns "PM_PLUGGIN" "the compiler's message is shown"
+[ ! -e "$tmp/broken.so" ]
+tap "no shared object is left behind"
+
+for p in abi_newer abi_v2 abi_none; do
+	pm check "$build/tests/plugin/$p.so"
+	exits 1 "check of $p"
+	says "REJECT_ABI" "$p is REJECT_ABI"
+done
+pm check "$build/tests/plugin/bad_rules.so"
+exits 1 "check of a pass with bad rules"
+says "did you mean 'Sigmoid'?" "the lint proposes the right operator"
+[ "$(grep -c '^bad_rules: ' "$tmp/out")" -ge 10 ]
+tap "all problems are reported at once"
+tap_done

@@ -1,0 +1,96 @@
+#!/bin/sh
+# tap.sh - TAP for tests of the command line; sourced by tests/cli/*.sh, which end with tap_done.
+#
+# pm ARG... runs the program: its status is in $code, its streams in $tmp/out and $tmp/err.
+
+set -u
+cd "$(dirname "$0")/../.." || exit 5
+build=${BUILD:-build}
+passmith=$build/passmith
+: "${PASSMITH_ROOT:=$PWD}" "${PASSMITH_CACHE:=$build/test-cache}"
+export PASSMITH_ROOT PASSMITH_CACHE
+unset PASSMITH_LOG
+tap_n=0
+tap_failed=0
+code=0
+tmp=$(mktemp -d) || exit 5
+trap 'rm -rf "$tmp"' EXIT
+
+pm()
+{
+	code=0
+	"$passmith" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || code=$?
+}
+
+# tap NAME: reports the status of the command before it; on failure with what the program said last.
+tap()
+{
+	tap_status=$?
+	tap_n=$((tap_n + 1))
+	if [ $tap_status -eq 0 ]; then
+		echo "ok $tap_n - $1"
+	else
+		echo "not ok $tap_n - $1"
+		echo "# status $code; stdout and stderr of the last run:"
+		head -n 20 "$tmp/out" "$tmp/err" | sed 's/^/#   /'
+		tap_failed=1
+	fi
+}
+
+# exits CODE NAME: the last run ended with this status.
+exits()
+{
+	[ "$code" -eq "$1" ]
+	tap "$2 (exit code $1)"
+}
+
+# says TEXT NAME and warns TEXT NAME: the text is somewhere in stdout, in stderr.
+says()
+{
+	grep -qF -e "$1" "$tmp/out"
+	tap "$2"
+}
+
+warns()
+{
+	grep -qF -e "$1" "$tmp/err"
+	tap "$2"
+}
+
+# one_sentence NAME: stderr is a single line that begins with the program's name, stdout is empty.
+one_sentence()
+{
+	[ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q '^passmith: [^ ].* ' "$tmp/err" && [ ! -s "$tmp/out" ]
+	tap "$1"
+}
+
+# is_json FILE: it holds one well-formed JSON value. Strings and numbers become "s" and "v"; then objects and
+# arrays of them shrink to "v" until one value is left.
+is_json()
+{
+	awk '
+	{ text = text $0 " " }
+	END {
+		gsub(/"([^"\\]|\\.)*"/, "s", text)
+		gsub(/[ \t]/, "", text)
+		gsub(/-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?|true|false|null/, "v", text)
+		do {
+			before = length(text)
+			gsub(/\{(s:[sv](,s:[sv])*)?\}/, "v", text)
+			gsub(/\[([sv](,[sv])*)?\]/, "v", text)
+		} while (length(text) < before)
+		exit text != "v" && text != "s"
+	}' "$1"
+}
+
+json()
+{
+	is_json "$tmp/out"
+	tap "$1"
+}
+
+tap_done()
+{
+	echo "1..$tap_n"
+	exit $tap_failed
+}

@@ -232,7 +232,7 @@ static void record_line(const PmEvalRecord *r, PmStr *out)
 		snprintf(launches, sizeof launches, "%d -> %d", r->baseline_launches, r->candidate_launches);
 	if (r->speedup > 0)
 		snprintf(speed, sizeof speed, "%.2fx", r->speedup);
-	pm_str_addf(out, "  %-28.28s %-10s %-8s %-12s %8s  %s\n", r->label, match, correct, launches, speed,
+	pm_str_addf(out, "  %-40.40s %-10s %-8s %-12s %8s  %s\n", r->label, match, correct, launches, speed,
 		    pm_verdict_name(r->verdict));
 }
 
@@ -265,7 +265,7 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 	pm_str_addf(out, "pass %s on %s (%s times, profile %s)\n", pass_name(r, name), r->opts.device,
 		    r->n && r->rec[0].measured ? "measured" : "modelled",
 		    r->opts.profile ? r->opts.profile : pm_profile(NULL)->name);
-	pm_str_addf(out, "  %-28s %-10s %-8s %-12s %8s  %s\n", "variant", "match", "correct", "launches",
+	pm_str_addf(out, "  %-40s %-10s %-8s %-12s %8s  %s\n", "variant", "match", "correct", "launches",
 		    "speed", "verdict");
 	for (size_t i = 0; i < r->n; i++)
 		record_line(&r->rec[i], out);

@@ -5,7 +5,7 @@
 #include "base/io.h"
 #include "base/proc.h"
 #include "base/str.h"
-#include "bench/metrics.h"
+#include "bench/probe.h"
 #include "ir/kernel.h"
 #include "runtime/ref.h"
 #include "runtime/run.h"
@@ -23,7 +23,8 @@ typedef struct Eval {
 	const PmEvalOpts *o;
 	PmEvalRecord *rec;
 	PmCandidate cand;
-	int n_alts; /* most alternatives of any kernel */
+	PmProbe probe; /* the candidate with every kernel's operands and results as outputs */
+	int n_alts;    /* most alternatives of any kernel */
 } Eval;
 
 static PmStatus say(Eval *e, PmVerdict v, const char *text)
@@ -115,12 +116,12 @@ static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poi
 			.poison = poison,
 			.profile = e->o->profile };
 	PmErr run_err;
-	int *alts = choose_alternatives(e->cand.g, alt, &o.n_alts);
+	int *alts = choose_alternatives(e->probe.g, alt, &o.n_alts);
 	PmStatus st;
 
 	pm_err_init(&run_err);
 	o.alts = alts;
-	st = pm_run_graph(e->cand.g, in, pm_graph_n_inputs(e->cand.g), &o, out, &run_err);
+	st = pm_run_graph(e->probe.g, in, pm_graph_n_inputs(e->probe.g), &o, out, &run_err);
 	free(alts);
 	if (!st)
 		return PM_OK;
@@ -135,7 +136,7 @@ static PmTensorView view_of(const PmTensor *t)
 }
 
 /* Folds one comparison into the record: a level passes only if it passes everywhere. */
-static void note(Eval *e, const PmComparison *c, size_t i, const char *where)
+static void note(Eval *e, const PmComparison *c, size_t i, const char *name, const char *where)
 {
 	PmEvalRecord *r = e->rec;
 	PmScoreOutput *o = &r->outputs[i];
@@ -147,8 +148,7 @@ static void note(Eval *e, const PmComparison *c, size_t i, const char *where)
 		r->smallest_t = c->smallest_t;
 		if (c->worst.index >= 0) {
 			r->worst = c->worst;
-			snprintf(r->worst_where, sizeof r->worst_where, "output '%.60s', %s",
-				 pm_value_name(e->m->g, pm_graph_output(e->m->g, i)), where);
+			snprintf(r->worst_where, sizeof r->worst_where, "output '%.60s', %s", name, where);
 		}
 	}
 }
@@ -177,31 +177,60 @@ static PmStatus check_poison(Eval *e, const PmTensor *in, const PmRunResult *fir
 		snprintf(text, sizeof text,
 			 "Part of output '%.80s' was never written: it changes with what its buffer held "
 			 "before the launch.",
-			 pm_value_name(e->m->g, pm_graph_output(e->m->g, output)));
+			 pm_value_name(e->probe.g, pm_graph_output(e->probe.g, output)));
 		say(e, PM_VERDICT_UNWRITTEN, text);
 	}
 	pm_run_result_release(&second);
 	return st;
 }
 
-/* Compares with the oracle, which exists only from here on. */
-static PmStatus compare(Eval *e, const PmTensor *in, const PmRunResult *got, const char *where, PmErr *err)
+/* Every kernel against its body: the oracle in double precision, on the very operands the kernel was given.
+ * It exists only from here on. What surrounds the kernels runs the same code on both sides and is not judged.
+ */
+static PmStatus compare_kernels(Eval *e, const PmTensor *in, const PmRunResult *got, const char *where,
+				PmErr *err)
 {
-	size_t n = pm_graph_n_outputs(e->m->g);
-	PmTensor *want = pm_xcalloc(n + 1, sizeof *want);
 	PmCloseRule rule = pm_close_rule(e->o->preset);
-	PmStatus st = pm_ref_run(e->m->g, in, pm_graph_n_inputs(e->m->g), want, n, err);
+	PmStatus st = PM_OK;
+	size_t slot = 0;
 
-	for (size_t i = 0; i < n && !st; i++) {
-		PmTensorView w = view_of(&want[i]), g = view_of(&got->out[i]);
+	for (size_t k = 0; k < e->probe.n_kernels && !st; k++) {
+		PmTensor *want = NULL;
+		size_t n = 0;
+
+		st = pm_probe_expected(&e->probe, k, in, got->out, &want, &n, err);
+		for (size_t i = 0; i < n && !st; i++) {
+			const PmTensor *y = pm_probe_result(&e->probe, k, i, got->out);
+			PmTensorView w = view_of(&want[i]), g = view_of(y);
+			PmComparison c;
+
+			pm_compare(&w, &g, &rule, &c);
+			note(e, &c, slot++, pm_probe_name(&e->probe, k, i), where);
+		}
+		pm_tensors_release(want, n);
+		free(want);
+	}
+	return st;
+}
+
+/* The published protocol: the graph's outputs against the eager baseline's on the same device. */
+static PmStatus compare_eager(Eval *e, const PmTensor *in, const PmRunResult *got, const char *where,
+			      PmErr *err)
+{
+	PmRunOpts o = { .device = e->o->device, .deadline = e->o->device_deadline, .poison = 0x7fc1d00d };
+	PmCloseRule rule = pm_close_rule(e->o->preset);
+	PmRunResult want;
+	PmStatus st = pm_run_graph(e->m->g, in, pm_graph_n_inputs(e->m->g), &o, &want, err);
+
+	for (size_t i = 0; !st && i < want.n_out; i++) {
+		PmTensorView w = view_of(&want.out[i]), g = view_of(&got->out[i]);
 		PmComparison c;
 
 		pm_compare(&w, &g, &rule, &c);
-		note(e, &c, i, where);
+		note(e, &c, i, pm_value_name(e->m->g, pm_graph_output(e->m->g, i)), where);
 	}
 	if (!st)
-		pm_tensors_release(want, n);
-	free(want);
+		pm_run_result_release(&want);
 	return st;
 }
 
@@ -219,7 +248,8 @@ static PmStatus check_class(Eval *e, PmInputClass cls, int alt, PmErr *err)
 	if (!st && e->rec->verdict == PM_VERDICT_OK && cls == PM_INPUTS_NORMAL)
 		st = check_poison(e, in, &got, alt, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK)
-		st = compare(e, in, &got, where, err);
+		st = (e->o->preset == PM_PRESET_PASSNET ? compare_eager : compare_kernels)(e, in, &got, where,
+											   err);
 	pm_run_result_release(&got);
 	pm_tensors_release(in, n);
 	free(in);
@@ -231,10 +261,15 @@ static PmStatus stage_correctness(Eval *e, PmErr *err)
 	PmEvalRecord *r = e->rec;
 	PmStatus st = PM_OK;
 
-	r->n_outputs = pm_graph_n_outputs(e->m->g);
+	st = pm_probe_init(&e->probe, e->cand.g, err);
+	if (st)
+		return st;
+	r->n_outputs = e->o->preset == PM_PRESET_PASSNET ? pm_graph_n_outputs(e->m->g) : e->probe.n_results;
 	r->outputs = pm_xcalloc(r->n_outputs + 1, sizeof *r->outputs);
 	for (size_t i = 0; i < r->n_outputs; i++) {
-		r->outputs[i].dtype = pm_value_type(e->m->g, pm_graph_output(e->m->g, i))->dtype;
+		r->outputs[i].dtype = e->o->preset == PM_PRESET_PASSNET
+					      ? pm_value_type(e->m->g, pm_graph_output(e->m->g, i))->dtype
+					      : pm_probe_dtype(&e->probe, i);
 		r->outputs[i].equal = 1;
 		memset(r->outputs[i].close, 1, sizeof r->outputs[i].close);
 	}
@@ -334,6 +369,7 @@ PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEval
 		st = stage_speed(&e, err);
 	if (out->verdict != PM_VERDICT_OK && out->verdict != PM_VERDICT_INCORRECT)
 		out->smallest_t = PM_T_NEVER;
+	pm_probe_release(&e.probe);
 	pm_candidate_release(&e.cand);
 	out->wall_seconds = pm_now() - t0;
 	if (st) {

@@ -2,7 +2,9 @@
  *
  * Order (reverse order evaluation): the candidate's outputs exist before any reference is computed, and
  * references are computed in this process, which runs no candidate code.
- * Every member gets a record, whatever happens to it: N is fixed.
+ * Correctness under the sound preset is judged kernel by kernel (probe.h); under passnet, the graph's outputs
+ * are compared with the eager baseline's, as published. Every member gets a record, whatever happens to it: N
+ * is fixed.
  */
 #ifndef BENCH_RUNNER_H
 #define BENCH_RUNNER_H
@@ -38,7 +40,8 @@ typedef struct PmEvalRecord {
 	double coverage; /* share of the baseline's modelled time spent in what was replaced */
 	/* correctness */
 	size_t n_outputs;
-	PmScoreOutput *outputs; /* owned: worst over all input classes */
+	PmScoreOutput *outputs; /* owned: of each kernel result (passnet: graph output), worst over all input
+				 * classes and alternatives */
 	int smallest_t;         /* PM_T_NEVER when it never passes or was not compared */
 	PmWorst worst;          /* of the worst output; index -1 when nothing differs */
 	char worst_where[256];  /* "output 'y', inputs normal, alternative 0" */

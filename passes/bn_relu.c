@@ -22,8 +22,8 @@ static PmStatus check(PmMatch *m)
 
 	if (pm_numel(x) <= 0)
 		return pm_decline(m, "x is empty or its size is not known");
-	if (pm_rank(x) < 2 || c > INT32_MAX)
-		return pm_decline(m, "x has no channel axis that the kernel can index");
+	if (pm_rank(x) < 2 || c > INT32_MAX || pm_span(x, 0, 2) >= INT32_MAX)
+		return pm_decline(m, "x has no channel axis, or more planes than a grid can have blocks");
 	if (pm_attr_i(bn, "training_mode", 0) != 0)
 		return pm_decline(m, "the normalisation is in training mode");
 	for (k = SCALE; k <= VAR; k++)
@@ -70,18 +70,16 @@ static PmStatus replace(PmRewriter *rw, PmMatch *m, int act, int residual, doubl
 	PmVals vals = { in, residual ? 6 : 5 };
 	PmArgs arg = PM_ARGS(IN(0), IN(1), IN(2), IN(3), IN(4), IN(residual ? 5 : 0), OUT(0), I64(n),
 			     I64(inner), I32(c), F32(pm_attr_f(m->v[BN], "epsilon", 1e-5)), F32(p0), F32(p1));
-	PmDefines define = PM_DEFINES(DEF(ACT, act), DEF(RESIDUAL, residual), DEF(ONE_CH, inner % vec == 0));
-	const PmKernelSpec *plane = PM_ALTERNATIVE(.entry = "bn_act_plane", .source = bn_relu_cu,
-						   .grid = { pm_blocks(planes, 1) },
-						   .block = { inner > 1024  ? 256
-							      : inner > 128 ? 128
-									    : 32 },
-						   .arg = arg, .define = define);
+	PmDefines define = PM_DEFINES(DEF(ACT, act), DEF(RESIDUAL, residual), DEF(ONE_CH, inner % vec == 0),
+				      DEF(IS_F32, pm_dtype(x) == PM_F32));
+	uint32_t threads = inner > 2048 ? 256 : inner > 256 ? 128 : 32;
 
-	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "bn_act_flat", .source = bn_relu_cu,
-				      .grid = { pm_blocks((n - 1) / vec + 1, 256) }, .block = { 256 },
-				      .in = vals, .arg = arg, .define = define, .like = m->root,
-				      .alt = planes < INT32_MAX ? plane : 0);
+	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "bn_act_plane", .source = bn_relu_cu,
+				      .grid = { pm_blocks(planes, 1) }, .block = { threads }, .in = vals,
+				      .arg = arg, .define = define, .like = m->root,
+				      .alt = PM_ALTERNATIVE(.entry = "bn_act_flat", .source = bn_relu_cu,
+							    .grid = { pm_blocks((n - 1) / vec + 1, 256) },
+							    .block = { 256 }, .arg = arg, .define = define));
 }
 
 static PmStatus rewrite_relu(PmRewriter *rw, PmMatch *m)

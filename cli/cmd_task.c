@@ -6,6 +6,7 @@
 #include "extract/variants.h"
 #include "ir/text.h"
 #include "matcher/pass_host.h"
+#include "runtime/ref.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 typedef struct Make {
 	PmDb *db;
 	const char *for_pass, *name;
-	int64_t top, shapes;
+	int64_t top, shapes, max_elements, max_mflop;
 	PM_VEC(int64_t) chosen; /* subgraph ids */
 	PmStrList hashes;
 	cJSON *list; /* NULL: print lines */
@@ -48,17 +49,28 @@ static int by_weight(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* 1 when the pass applies to the stored subgraph. */
-static PmStatus pass_applies(Make *m, int64_t id, int *yes, PmErr *err)
+static int64_t flops_of(const PmGraph *g)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
+		sum += pm_op_flops(g, pm_graph_node_at(g, i));
+	return sum;
+}
+
+/* 1 when the stored subgraph is small enough and the pass, if one is asked for, applies to it. */
+static PmStatus qualifies(Make *m, int64_t id, int *yes, PmErr *err)
 {
 	PmPassOutcome o = { 0 };
 	PmPassOpts po = { 0 };
 	PmGraph *g = NULL;
 	PmStatus st = pm_subgraph_get(m->db, id, &g, err);
 
-	if (!st)
+	*yes = !st && (!m->max_mflop || flops_of(g) <= m->max_mflop * 1000000);
+	if (*yes && m->for_pass) {
 		st = pm_pass_apply(m->for_pass, g, &po, &o, err);
-	*yes = !st && o.verdict == PM_VERDICT_OK;
+		*yes = !st && o.verdict == PM_VERDICT_OK;
+	}
 	pm_pass_outcome_release(&o);
 	pm_graph_free(g);
 	return st;
@@ -82,10 +94,9 @@ static PmStatus choose(Make *m, PmErr *err)
 	if (!st && p.list.n)
 		qsort(p.list.v, p.list.n, sizeof *p.list.v, by_weight);
 	for (size_t i = 0; i < p.list.n && !st && (int64_t)m->chosen.n < m->top; i++) {
-		int yes = 1;
+		int yes;
 
-		if (m->for_pass)
-			st = pass_applies(m, p.list.v[i].id, &yes, err);
+		st = qualifies(m, p.list.v[i].id, &yes, err);
 		if (!st && yes)
 			PM_VEC_PUSH(&m->chosen, p.list.v[i].id);
 	}
@@ -107,7 +118,7 @@ static void default_name(const PmGraph *g, const char *hash, PmStr *out)
 
 static PmStatus make_one(Make *m, int64_t subgraph, PmErr *err)
 {
-	PmVariantOpts vo = { .n_shapes = (int)m->shapes };
+	PmVariantOpts vo = { .n_shapes = (int)m->shapes, .max_elements = m->max_elements };
 	PmVariantReport vr = { 0 };
 	PmStr name = PM_STR_INIT;
 	PmTaskBuilder *b;
@@ -260,6 +271,10 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		{ "--name", PM_OPT_STR, &m.name, "make: name of a single task" },
 		{ "--shapes", PM_OPT_INT, &m.shapes,
 		  "make: shapes of each task, the original included (default 9)" },
+		{ "--max-elements", PM_OPT_INT, &m.max_elements,
+		  "make: elements of one value at most (default 4194304)" },
+		{ "--max-mflop", PM_OPT_INT, &m.max_mflop,
+		  "make: only from subgraphs of at most N megaflops" },
 		{ "--all", PM_OPT_FLAG, &whole, "show: the text of every member, not only the first" },
 		{ 0 },
 	};

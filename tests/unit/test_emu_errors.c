@@ -60,7 +60,7 @@ static void refuses(const char *entry, uint32_t blocks, uint32_t threads, uint32
 	{                                                                                                    \
 		__VA_ARGS__, NULL                                                                            \
 	}
-#define LIST(...)    LIST("E_DEVICE", __VA_ARGS__)
+#define WORDS(...)   LIST("E_DEVICE", __VA_ARGS__)
 #define OUTSIDE(...) LIST("E_OOB", __VA_ARGS__)
 #define REFUSED(...) LIST("E_LIMIT", __VA_ARGS__)
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -317,8 +318,7 @@ static void compile_errors_count_lines_of_the_source(void **state)
 {
 	(void)state;
 	does_not_compile("extern \"C\" __global__ void k(float *y)\n{\n\tint a = 1;\n\ty[0] = b;\n}\n",
-			 PM_E_INVALID,
-			 LIST("Kernel 'author' does not compile: line 4: ", "'b'"));
+			 PM_E_INVALID, LIST("Kernel 'author' does not compile: line 4: ", "'b'"));
 	/* After a declaration that is rewritten, and on two lines at that. */
 	does_not_compile("extern \"C\" __global__ void k(float *y)\n{\n\textern __shared__\n\tfloat s[];\n"
 			 "\ty[0] = s[0] + ;\n}\n",
@@ -397,6 +397,26 @@ static void a_missing_compiler_is_an_environment_error(void **state)
 	assert_non_null(strstr(err.text, "PASSMITH_CXX"));
 }
 
+/* Many processes compile the same new kernel; every one of them gets it whole. */
+static void parallel_writers_share_the_cache(void **state)
+{
+	char text[256];
+	PmSource s[8];
+	PmModule m;
+	PmErr err;
+	int i;
+
+	(void)state;
+	pm_err_init(&err);
+	snprintf(text, sizeof text, "/* %ld */ extern \"C\" __global__ void k(T *y) { *y = 1; }",
+		 (long)getpid());
+	for (i = 0; i < 8; i++)
+		s[i] = (PmSource){ "same", text, PM_F32 };
+	assert_int_equal(pm_emu_compile(s, 8, 8, &err), PM_OK);
+	assert_int_equal(emu_load_text(dev, "same", text, &m, &err), PM_OK);
+	EMU_CALL(dev, m, "k", 1, 1, 0, emu_arg(out));
+}
+
 static volatile sig_atomic_t seen;
 
 static void note(int sig)
@@ -459,6 +479,7 @@ int main(void)
 		CASE(sources_without_an_entry_load_but_do_not_launch),
 		CASE(compiling_ahead_reports_the_first_error),
 		CASE(a_missing_compiler_is_an_environment_error),
+		CASE(parallel_writers_share_the_cache),
 		CASE(signal_handlers_are_put_back),
 	};
 

@@ -6,7 +6,8 @@
 #   gpt NAME.gpt   written; must parse
 #   c pattern      one pattern a line; each must compile and pass `passmith check`
 #   sh             run; compared with the text block that follows at once, otherwise it must succeed
-# In a text block "..." stands for anything, within a line, or, alone on a line, for any lines.
+# In a text block "..." stands for anything, within a line, or, alone on a line, for any lines. How many blanks
+# stand between two words does not matter.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${PASSMITH_BUILD:-${BUILD:-build}}
@@ -69,7 +70,7 @@ pattern_pass()
 	echo "PM_PLUGIN(\"patterns\", \"1\"${rules})"
 }
 
-# Whether file $2 is what $1 shows. awk: "..." alone on a line skips lines, inside one skips characters.
+# Whether file $2 is what $1 shows: "..." alone on a line skips lines, inside one skips characters.
 matches()
 {
 	awk '
@@ -97,6 +98,7 @@ matches()
 			}
 			return j == n_got + 1
 		}
+		{ gsub(/[ \t]+/, " ") }
 		FNR == NR { want[++n_want] = $0; next }
 		{ got[++n_got] = $0 }
 		END { exit !match_from(1, 1) }' "$1" "$2"

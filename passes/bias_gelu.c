@@ -15,27 +15,30 @@
 /* S is the argument of GELU: the sum of X and BIAS, or, without bias, any value. */
 enum { S, X, BIAS };
 
-/* ---- the pattern ---- */
+/* ---- the patterns ---- */
 
-#define SQRT_2    NUM(1.4142135623730951)
-#define SQRT_HALF NUM(0.7071067811865476)
-#define SQRT_2_PI NUM(0.7978845608028654)
-#define CUBIC     NUM(0.044715)
-#define HALF(p)   ALT(OP(Mul, p, NUM(0.5)), OP(Div, p, NUM(2)))
-#define ERF       OP(Erf, ALT(OP(Div, V(S), SQRT_2), OP(Mul, V(S), SQRT_HALF)))
-#define CUBE      ALT(OP(Pow, V(S), NUM(3)), OP(Mul, V(S), OP(Mul, V(S), V(S))))
+/* A constant, and what half-precision models round it to; a model keeps that when its type is changed later.
+ */
+#define SQRT_2    ALT(NUM(1.4142135623730951), NUM(1.4140625))
+#define SQRT_HALF ALT(NUM(0.7071067811865476), NUM(0.70703125))
+#define SQRT_2_PI ALT(NUM(0.7978845608028654), NUM(0.7978515625), NUM(0.796875))
+#define CUBIC     ALT(NUM(0.044715), NUM(0.0447082519), NUM(0.0446777344))
+
+#define ERF  OP(Erf, ALT(OP(Div, V(S), SQRT_2), OP(Mul, V(S), SQRT_HALF)))
+#define CUBE ALT(OP(Pow, V(S), NUM(3)), OP(Mul, V(S), OP(Mul, V(S), V(S))))
 #define TANH                                                                                                 \
 	OP(Tanh,                                                                                             \
 	   ALT(OP(Mul, SQRT_2_PI, OP(Add, V(S), OP(Mul, CUBIC, CUBE))),                                      \
 	       OP(Mul, OP(Mul, V(S), SQRT_2_PI), OP(Add, NUM(1), OP(Mul, OP(Mul, V(S), CUBIC), V(S))))))
-#define GATE OP(Add, NUM(1), ALT(ERF, TANH))
+#define GATE(f) OP(Add, NUM(1), f)
 
 #define ALONE     TYPED(V(S), FLOATS, -1)
 #define WITH_BIAS AS(S, OP(Add, TYPED(V(X), FLOATS, -1), V(BIAS)))
 
-#define HALF_GATE(p) OP(Mul, p, OP(Mul, NUM(0.5), GATE))
-#define HALF_LAST(p) OP(Mul, NUM(0.5), OP(Mul, p, GATE))
-#define HALF_X(p)    OP(Mul, HALF(p), GATE)
+/* p is x, f is erf or tanh of it. */
+#define HALF_GATE(p, f) OP(Mul, p, OP(Mul, NUM(0.5), GATE(f)))
+#define HALF_LAST(p, f) OP(Mul, NUM(0.5), OP(Mul, p, GATE(f)))
+#define HALF_X(p, f)    OP(Mul, ALT(OP(Mul, p, NUM(0.5)), OP(Div, p, NUM(2))), GATE(f))
 
 /* ---- where the bias of an element is ---- */
 
@@ -167,18 +170,19 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	return replace(rw, m, 0, constant_near(m, 0.7071067811865476), 0.f);
 }
 
-PM_RULE(gelu_half_gate, .doc = "x * (0.5 * (1 + erf(x / sqrt(2)))) -> one kernel",
-	.pattern = HALF_GATE(ALONE), .check = check, .rewrite = rewrite);
-PM_RULE(gelu_half_last, .doc = "0.5 * (x * (1 + erf(x / sqrt(2)))) -> one kernel",
-	.pattern = HALF_LAST(ALONE), .check = check, .rewrite = rewrite);
-PM_RULE(gelu_half_x, .doc = "(0.5 * x) * (1 + erf(x / sqrt(2))) -> one kernel", .pattern = HALF_X(ALONE),
-	.check = check, .rewrite = rewrite);
-PM_RULE(bias_gelu_half_gate, .doc = "gelu_half_gate of x + bias -> one kernel",
-	.pattern = HALF_GATE(WITH_BIAS), .check = check, .rewrite = rewrite);
-PM_RULE(bias_gelu_half_last, .doc = "gelu_half_last of x + bias -> one kernel",
-	.pattern = HALF_LAST(WITH_BIAS), .check = check, .rewrite = rewrite);
-PM_RULE(bias_gelu_half_x, .doc = "gelu_half_x of x + bias -> one kernel", .pattern = HALF_X(WITH_BIAS),
-	.check = check, .rewrite = rewrite);
+#define SPELLING(name_, form_, says_)                                                                        \
+	PM_RULE(erf_##name_, .doc = "GELU as " says_ ", by erf -> one kernel", .pattern = form_(ALONE, ERF), \
+		.check = check, .rewrite = rewrite);                                                         \
+	PM_RULE(tanh_##name_, .doc = "GELU as " says_ ", by tanh -> one kernel",                             \
+		.pattern = form_(ALONE, TANH), .check = check, .rewrite = rewrite);                          \
+	PM_RULE(bias_erf_##name_, .doc = "GELU of x + bias as " says_ ", by erf -> one kernel",              \
+		.pattern = form_(WITH_BIAS, ERF), .check = check, .rewrite = rewrite);                       \
+	PM_RULE(bias_tanh_##name_, .doc = "GELU of x + bias as " says_ ", by tanh -> one kernel",            \
+		.pattern = form_(WITH_BIAS, TANH), .check = check, .rewrite = rewrite)
+
+SPELLING(half_gate, HALF_GATE, "x * (0.5 * (1 + f(x)))");
+SPELLING(half_last, HALF_LAST, "0.5 * (x * (1 + f(x)))");
+SPELLING(half_x, HALF_X, "(0.5 * x) * (1 + f(x))");
 
 /* The operator itself, where an exporter writes it, is worth a kernel only together with the bias. */
 
@@ -192,5 +196,6 @@ static PmStatus rewrite_op(PmRewriter *rw, PmMatch *m)
 PM_RULE(bias_gelu_op, .doc = "Gelu(x + bias) -> one kernel", .pattern = ANYATTR(OP(Gelu, WITH_BIAS)),
 	.check = check, .rewrite = rewrite_op);
 
-PM_PLUGIN("bias_gelu", "1", &bias_gelu_half_gate, &bias_gelu_half_last, &bias_gelu_half_x, &bias_gelu_op,
-	  &gelu_half_gate, &gelu_half_last, &gelu_half_x)
+PM_PLUGIN("bias_gelu", "1", &bias_gelu_op, &bias_erf_half_gate, &bias_erf_half_last, &bias_erf_half_x,
+	  &bias_tanh_half_gate, &bias_tanh_half_last, &bias_tanh_half_x, &erf_half_gate, &erf_half_last,
+	  &erf_half_x, &tanh_half_gate, &tanh_half_last, &tanh_half_x)

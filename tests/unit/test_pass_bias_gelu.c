@@ -60,6 +60,23 @@ static void every_spelling_fuses(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < PASS_COUNT(tmpl); i++)
+		pass_fuses_float("bias_gelu", tmpl[i], 1, few, PASS_COUNT(few));
+}
+
+/* What float models made from bfloat16 and float16 ones hold. */
+static void rounded_constants_fuse_and_are_used(void **state)
+{
+#define ROUNDED(r, c, k)                                                                                     \
+	"g ($T[$a,$b,$c] s) => ($T[$a,$b,$c] y) <$T r2 = {" r "}, $T half = {0.5}, $T one = {1}, "           \
+	"$T three = {3}, $T c = {" c "}, $T k = {" k "}> {"
+	static const char *const tmpl[] = {
+		ROUNDED("1.4140625", "1", "1") BY_DIV HALF_GATE "}",
+		ROUNDED("1", "0.796875", "0.0446777344") BY_TANH HALF_GATE "}",
+		ROUNDED("1", "0.7978515625", "0.0447082519") BY_TANH HALF_X "}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < PASS_COUNT(tmpl); i++)
 		pass_fuses("bias_gelu", tmpl[i], 1, few, PASS_COUNT(few));
 }
 
@@ -91,7 +108,6 @@ static void bias_may_lie_along_any_run_of_axes(void **state)
 		pass_fuses("bias_gelu", bias[i], 1, images, PASS_COUNT(images));
 }
 
-/* Add stays as it is used elsewhere; the rest fuses. The kernel count is checked by hand: two nodes. */
 static void near_misses_are_left_alone(void **state)
 {
 	static const PassDims row = { { 2, 3, 5 } };
@@ -140,6 +156,7 @@ int main(void)
 		cmocka_unit_test(usual_spelling_fuses_on_every_shape),
 		cmocka_unit_test(tanh_fuses_on_every_shape),
 		cmocka_unit_test(every_spelling_fuses),
+		cmocka_unit_test(rounded_constants_fuse_and_are_used),
 		cmocka_unit_test(operator_fuses_with_its_bias),
 		cmocka_unit_test(bias_may_lie_along_any_run_of_axes),
 		cmocka_unit_test(near_misses_are_left_alone),

@@ -5,7 +5,8 @@
 # corpus, every tests/*.sh and tests/cli/*.sh. With words: those whose path contains one of them ("gpu" adds
 # the tests that need a GPU). Output is shown for what fails (-v: always). Programs and scripts speak TAP; a case that is
 # skipped says why ("# reason: TEXT" before cmocka's skip(), or "# SKIP TEXT"), a script may exit 77 with the
-# reason as its last line. Environment: BUILD (build), JOBS (processors), TEST_TIMEOUT (120 seconds each).
+# reason as its last line. Environment: BUILD (build), JOBS (processors), TEST_TIMEOUT (300 seconds each),
+# TEST_CACHE (compiled kernels; BUILD/test-cache).
 #
 # The last line is "N passed, N failed, N skipped"; exit 1 when something failed or nothing ran.
 set -u
@@ -19,14 +20,14 @@ fi
 words=("$@")
 build=${BUILD:-build}
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 1)}
-deadline=${TEST_TIMEOUT:-120}
+deadline=${TEST_TIMEOUT:-300}
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/passmith-tests-XXXXXX") || exit 5
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/tmp" "$build/test-cache"
 build=$(cd "$build" && pwd) || exit 5
 
-export PASSMITH_ROOT=$PWD PASSMITH_BUILD=$build PASSMITH_CACHE=$build/test-cache BUILD=$build
+export PASSMITH_ROOT=$PWD PASSMITH_BUILD=$build PASSMITH_CACHE=${TEST_CACHE:-$build/test-cache} BUILD=$build
 export CMOCKA_MESSAGE_OUTPUT=TAP TMPDIR=$work/tmp LC_ALL=C
 export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0} UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 unset PASSMITH_LOG

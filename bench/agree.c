@@ -70,7 +70,7 @@ static PmStatus move_inputs(const PmTensor *in, size_t n, uint64_t seed, PmTenso
 	return PM_OK;
 }
 
-static PmTensorView view_of(const PmTensor *t)
+PmTensorView pm_view_of(const PmTensor *t)
 {
 	return (PmTensorView){ t->type.dtype, t->type.rank, t->type.dim, t->data };
 }
@@ -109,7 +109,7 @@ PmStatus pm_agree(const PmGraph *g, const PmTensor *in, const PmTensor *got, con
 	int all = 1;
 
 	for (size_t i = 0; i < n_out; i++) {
-		PmTensorView e = view_of(&expected[i]), y = view_of(&got[i]);
+		PmTensorView e = pm_view_of(&expected[i]), y = pm_view_of(&got[i]);
 
 		memset(&out[i], 0, sizeof out[i]);
 		out[i].one_ulp = NAN;

@@ -25,6 +25,9 @@ typedef struct PmAgreement {
 	PmComparison c;
 } PmAgreement;
 
+/* A tensor as the comparison takes it (borrows). */
+PmTensorView pm_view_of(const PmTensor *t);
+
 /* NaN when the types differ; infinity when a NaN or an infinity stands where the other has none or another.
  */
 double pm_nrms(const PmTensor *got, const PmTensor *expected);

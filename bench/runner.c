@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/proc.h"
 #include "base/str.h"
+#include "bench/agree.h"
 #include "bench/probe.h"
 #include "ir/kernel.h"
 #include "runtime/ref.h"
@@ -130,11 +131,6 @@ static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poi
 	return say(e, device_verdict(st), run_err.text);
 }
 
-static PmTensorView view_of(const PmTensor *t)
-{
-	return (PmTensorView){ t->type.dtype, t->type.rank, t->type.dim, t->data };
-}
-
 /* Folds one comparison into the record: a level passes only if it passes everywhere. */
 static void note(Eval *e, const PmComparison *c, size_t i, const char *name, const char *where)
 {
@@ -201,7 +197,7 @@ static PmStatus compare_kernels(Eval *e, const PmTensor *in, const PmRunResult *
 		st = pm_probe_expected(&e->probe, k, in, got->out, &want, &n, err);
 		for (size_t i = 0; i < n && !st; i++) {
 			const PmTensor *y = pm_probe_result(&e->probe, k, i, got->out);
-			PmTensorView w = view_of(&want[i]), g = view_of(y);
+			PmTensorView w = pm_view_of(&want[i]), g = pm_view_of(y);
 			PmComparison c;
 
 			pm_compare(&w, &g, &rule, &c);
@@ -223,7 +219,7 @@ static PmStatus compare_eager(Eval *e, const PmTensor *in, const PmRunResult *go
 	PmStatus st = pm_run_graph(e->m->g, in, pm_graph_n_inputs(e->m->g), &o, &want, err);
 
 	for (size_t i = 0; !st && i < want.n_out; i++) {
-		PmTensorView w = view_of(&want.out[i]), g = view_of(&got->out[i]);
+		PmTensorView w = pm_view_of(&want.out[i]), g = pm_view_of(&got->out[i]);
 		PmComparison c;
 
 		pm_compare(&w, &g, &rule, &c);

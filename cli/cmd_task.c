@@ -116,6 +116,23 @@ static void default_name(const PmGraph *g, const char *hash, PmStr *out)
 	pm_str_release(&ops);
 }
 
+typedef struct Named {
+	int64_t id;
+	PmStr *name;
+} Named;
+
+static PmStatus take_name(void *arg, const PmTaskRow *row, PmErr *err)
+{
+	Named *n = arg;
+
+	(void)err;
+	if (row->id == n->id) {
+		pm_str_clear(n->name);
+		pm_str_add(n->name, row->name);
+	}
+	return PM_OK;
+}
+
 static PmStatus make_one(Make *m, int64_t subgraph, PmErr *err)
 {
 	PmVariantOpts vo = { .n_shapes = (int)m->shapes, .max_elements = m->max_elements };
@@ -142,6 +159,9 @@ static PmStatus make_one(Make *m, int64_t subgraph, PmErr *err)
 		else
 			st = pm_task_end(b, m->db, &id, &is_new, err);
 	}
+	/* The same members may be there under another name, which is then the task's. */
+	if (!st && !is_new)
+		st = pm_tasks_each(m->db, take_name, &(Named){ id, &name }, err);
 	if (!st && m->list) {
 		cJSON *j = cJSON_CreateObject();
 
@@ -153,7 +173,7 @@ static PmStatus make_one(Make *m, int64_t subgraph, PmErr *err)
 		cJSON_AddItemToArray(m->list, j);
 	} else if (!st) {
 		printf("task %lld %s: %zu members of %zu shapes%s\n", (long long)id, name.s, vr.n_made,
-		       vr.n_shapes, is_new ? "" : " (was there)");
+		       vr.n_shapes, is_new ? "" : " (was there, by this name)");
 	}
 	m->made += is_new;
 	m->had += !st && !is_new;

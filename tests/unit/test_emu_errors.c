@@ -114,52 +114,52 @@ static void different_barriers_are_divergent(void **state)
 {
 	(void)state;
 	refuses("two_barriers", 1, 32, 0, ARGS(emu_arg(out)),
-		LIST("divergent barrier", "line 22", "line 25", "errors.cu",
-		     "block (0,0,0) thread (10,0,0)"));
+		WORDS("divergent barrier", "line 22", "line 25", "errors.cu",
+		      "block (0,0,0) thread (10,0,0)"));
 }
 
 static void a_barrier_that_some_threads_skip_is_divergent(void **state)
 {
 	(void)state;
 	refuses("some_leave", 1, 64, 0, ARGS(emu_arg(out), emu_i32(60)),
-		LIST("divergent barrier", "thread (0,0,0) and 59 more threads", "line 32",
-		     "4 threads of the block have ended"));
+		WORDS("divergent barrier", "thread (0,0,0) and 59 more threads", "line 32",
+		      "4 threads of the block have ended"));
 }
 
 static void lanes_that_never_come_are_named(void **state)
 {
 	(void)state;
 	refuses("stuck_shuffle", 1, 32, 0, ARGS(emu_arg(out)),
-		LIST("stuck in a warp collective", "thread (0,0,0) waits in __shfl_sync at line 38",
-		     "mask 0xffffffff"));
+		WORDS("stuck in a warp collective", "thread (0,0,0) waits in __shfl_sync at line 38",
+		      "mask 0xffffffff"));
 }
 
 static void masks_that_disagree_are_named(void **state)
 {
 	(void)state;
 	refuses("two_masks", 1, 32, 0, ARGS(emu_arg(out)),
-		LIST("stuck in a warp collective", "__shfl_sync at line 45"));
+		WORDS("stuck in a warp collective", "__shfl_sync at line 45"));
 }
 
 static void a_mask_without_its_own_lane_is_named(void **state)
 {
 	(void)state;
 	refuses("not_in_mask", 1, 32, 0, ARGS(emu_arg(out)),
-		LIST("with mask 0xfffffffd", "thread (1,0,0), which is lane 1"));
+		WORDS("with mask 0xfffffffd", "thread (1,0,0), which is lane 1"));
 }
 
 static void null_pointers_are_named(void **state)
 {
 	(void)state;
 	refuses("null_pointer", 1, 1, 0, ARGS(emu_arg(out), emu_i32(4)),
-		LIST("wrote through a null pointer (address 0x10)", "thread (0,0,0)"));
+		WORDS("wrote through a null pointer (address 0x10)", "thread (0,0,0)"));
 }
 
 static void wild_pointers_are_named(void **state)
 {
 	(void)state;
 	refuses("wild_pointer", 1, 1, 0, ARGS(emu_arg(out), emu_i64(0x7123456789abcdef)),
-		LIST("misaligned vector access or an impossible address"));
+		WORDS("misaligned vector access or an impossible address"));
 }
 
 static void dividing_by_zero_is_named(void **state)
@@ -167,7 +167,7 @@ static void dividing_by_zero_is_named(void **state)
 	(void)state;
 #if defined(__x86_64__)
 	refuses("divide", 1, 32, 0, ARGS(emu_arg(out), emu_i32(5), emu_i32(9)),
-		LIST("divided an integer by zero in block (0,0,0) thread (9,0,0)"));
+		WORDS("divided an integer by zero in block (0,0,0) thread (9,0,0)"));
 #else
 	/* Other machines give 0, as a GPU gives something. */
 	EMU_CALL(dev, bad, "divide", 1, 32, 0, emu_arg(out), emu_i32(5), emu_i32(9));
@@ -179,7 +179,7 @@ static void a_stack_overflow_is_named(void **state)
 	(void)state;
 	EMU_CALL(dev, bad, "stack", 1, 1, 0, emu_arg(out), emu_i32(100));
 	refuses("stack", 1, 1, 0, ARGS(emu_arg(out), emu_i32(1000000)),
-		LIST("overflowed a thread's stack of 256 KiB", "thread (0,0,0)"));
+		WORDS("overflowed a thread's stack of 256 KiB", "thread (0,0,0)"));
 }
 
 static void dynamic_shared_memory_has_an_end(void **state)
@@ -207,34 +207,34 @@ static void a_trap_is_named(void **state)
 {
 	(void)state;
 	refuses("trap", 1, 32, 0, ARGS(emu_arg(out)),
-		LIST("called __trap() at line 85", "block (0,0,0) thread (2,0,0)"));
+		WORDS("called __trap() at line 85", "block (0,0,0) thread (2,0,0)"));
 }
 
 static void misaligned_vectors_are_named(void **state)
 {
 	(void)state;
 	refuses("misaligned", 1, 1, 0, ARGS(emu_arg(in), emu_arg(out)),
-		LIST("misaligned vector access or an impossible address"));
+		WORDS("misaligned vector access or an impossible address"));
 }
 
 static void a_missing_entry_lists_what_there_is(void **state)
 {
 	(void)state;
-	refuses("finer", 1, 1, 0, ARGS(emu_arg(out)), LIST("has no entry 'finer'", "'oob_read'", "'fine'"));
+	refuses("finer", 1, 1, 0, ARGS(emu_arg(out)), WORDS("has no entry 'finer'", "'oob_read'", "'fine'"));
 }
 
 static void arguments_are_counted(void **state)
 {
 	(void)state;
 	refuses("fine", 1, 1, 0, ARGS(emu_arg(out), emu_i32(1)),
-		LIST("has 1 parameters, but the launch gives 2"));
+		WORDS("has 1 parameters, but the launch gives 2"));
 }
 
 static void arguments_have_kinds(void **state)
 {
 	(void)state;
 	refuses("oob_write", 1, 1, 0, ARGS(emu_arg(in), emu_arg(out), emu_i64(1)),
-		LIST("parameter 2 is a 32-bit integer, but the launch gives i64"));
+		WORDS("parameter 2 is a 32-bit integer, but the launch gives i64"));
 }
 
 static void integers_must_fit(void **state)
@@ -242,7 +242,7 @@ static void integers_must_fit(void **state)
 	PmArg big = { .kind = PM_ARG_I32, .i = 1ll << 32 };
 
 	(void)state;
-	refuses("oob_write", 1, 1, 0, ARGS(emu_arg(in), emu_arg(out), big), LIST("4294967296", "32 bits"));
+	refuses("oob_write", 1, 1, 0, ARGS(emu_arg(in), emu_arg(out), big), WORDS("4294967296", "32 bits"));
 }
 
 static void blocks_have_at_most_1024_threads(void **state)
@@ -432,7 +432,7 @@ static void signal_handlers_are_put_back(void **state)
 	(void)state;
 	sigemptyset(&mine.sa_mask);
 	sigaction(SIGFPE, &mine, &old);
-	refuses("null_pointer", 1, 1, 0, ARGS(emu_arg(out), emu_i32(4)), LIST("null pointer"));
+	refuses("null_pointer", 1, 1, 0, ARGS(emu_arg(out), emu_i32(4)), WORDS("null pointer"));
 	raise(SIGFPE);
 	sigaction(SIGFPE, &old, NULL);
 	assert_int_equal(seen, SIGFPE);

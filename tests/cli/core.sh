@@ -1,0 +1,59 @@
+#!/bin/sh
+# core.sh - real models: they come in and round-trip unchanged, the devices agree on them, and each first-party pass
+# matches and is right somewhere in them.
+#
+# Needs the model graphs in $PASSMITH_SHARED/models/core (default ../shared); without them the script is skipped.
+# Weights are not in those files: what enters the part that is run becomes a seeded input.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+core=${PASSMITH_SHARED:-../shared}/models/core
+[ -d "$core" ] || {
+	echo "there is no $core"
+	exit 77
+}
+agreed=0
+for m in "$core"/*.onnx; do
+	name=$(basename "$m" .onnx)
+	pm import "$m"
+	exits 0 "$name: import"
+	pm print "$m"
+	cp "$tmp/out" "$tmp/first.gpt"
+	pm print "$tmp/first.gpt"
+	[ -s "$tmp/first.gpt" ] && cmp -s "$tmp/out" "$tmp/first.gpt"
+	tap "$name: print, parse, print is the same text"
+	pm import "$m" -o "$tmp/again.onnx"
+	pm print "$tmp/again.onnx"
+	cmp -s "$tmp/out" "$tmp/first.gpt"
+	tap "$name: import, export, import is the same graph"
+	pm run "$m" --device emu --compare ref --cut "${PM_CORE_MFLOP:-200}" --quiet
+	grep -q ILL-CONDITIONED "$tmp/out" || {
+		exits 0 "$name: emu and ref agree on its largest part"
+		agreed=$((agreed + 1))
+	}
+done
+[ "$agreed" -ge 45 ]
+tap "at most five models are too ill-conditioned to compare ($agreed were compared)"
+
+pm extract "$core"/*.onnx --db "$tmp/core.db" --quiet
+exits 0 "extract all of them"
+
+# pass, a model whose subgraphs it is evaluated on (of at most so many Mflop, for the emulator's sake)
+while read -r p model mflop; do
+	pm task make --db "$tmp/core.db" --for "$build/passes/$p.so" --top 1 --shapes 3
+	exits 0 "$p matches a subgraph of the core models"
+	pm extract "$core/$model".onnx --db "$tmp/$p.db" --quiet
+	pm task make --db "$tmp/$p.db" --for "$build/passes/$p.so" --top 1 --name "$p" --shapes 3 \
+		--max-elements 40000 --max-mflop "$mflop"
+	pm eval "$p" --db "$tmp/$p.db" --pass "$build/passes/$p.so" --quiet
+	exits 0 "$p is right at t = -5 on every variant"
+done <<'EOF'
+silu timm__test_efficientnet.r160_in1k 50
+bias_gelu transformers-auto-model__noamr_bert-finetuned-ner 100
+add_layer_norm transformers-auto-model__noamr_bert-finetuned-ner 50
+masked_mean_pool transformers-auto-model__ibm-research_MoLFormer-XL-both-10pct 50
+roll_slice_add_layer_norm mmseg__Swin-t 400
+scaled_masked_softmax transformers-auto-model__noamr_bert-finetuned-ner 50
+bn_relu timm__lcnet_050.ra2_in1k 20
+EOF
+tap_done

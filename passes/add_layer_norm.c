@@ -17,7 +17,8 @@ enum {
 	MAX_ROW = 1 << 30,
 	MAX_CACHED = 48 * 1024 / 4, /* floats of shared memory that every device has */
 	MAX_WARP_ROW = 1024,
-	WARP_ROWS = 4 /* per block */
+	MAX_DOUBLE = 64, /* rows up to here are worked out in double when the elements are float */
+	WARP_ROWS = 4    /* per block */
 };
 
 /* Rows of v when it repeats along the leading axes of sum; 0 when it does not line up with it. */
@@ -90,6 +91,7 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	int64_t h = pm_dim(sum, -1), rows = pm_numel(sum) / h;
 	int three = m->n_slots > C, has_bias = m->n_slots > BIAS, keep = m->out.n > 1;
 	int cache = h <= MAX_CACHED, per = per_lane(h);
+	int dbl = h <= MAX_DOUBLE && pm_dtype(sum) == PM_F32;
 	uint32_t n = 0, at_scale, at_bias, at_c;
 	float eps = (float)pm_attr_f(m->root, "epsilon", 1e-5);
 	int64_t ra = row_period(m->v[A], sum), rb = row_period(m->v[B], sum), rc = 1;
@@ -115,15 +117,15 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	PmArgs arg = PM_ARGS(IN(0), IN(1), IN(at_c), IN(at_scale), IN(at_bias), OUT(0), OUT(keep ? 1 : 0),
 			     I64(rows), I64(ra), I64(rb), I64(rc), I32(h), F32(eps));
 	PmDefines define = PM_DEFINES(DEF(N_ADD, three ? 3 : 2), DEF(HAS_BIAS, has_bias), DEF(KEEP, keep),
-				      DEF(CACHE, cache), DEF(PER, per));
+				      DEF(CACHE, cache), DEF(PER, per), DEF(DOUBLE, dbl));
 	const PmKernelSpec *warp = PM_ALTERNATIVE(.entry = "add_layer_norm_warp", .source = add_layer_norm_cu,
 						  .grid = { pm_blocks(rows, WARP_ROWS) },
 						  .block = { 32, WARP_ROWS }, .arg = arg, .define = define);
 
 	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "add_layer_norm_block", .source = add_layer_norm_cu,
 				      .grid = { (uint32_t)rows }, .block = { threads_for(h) },
-				      .smem = cache ? (uint32_t)h * 4 : 0, .in = { in, n }, .arg = arg,
-				      .define = define, .like = m->root, .alt = per ? warp : 0);
+				      .smem = cache ? (uint32_t)h * (dbl ? 8 : 4) : 0, .in = { in, n },
+				      .arg = arg, .define = define, .like = m->root, .alt = per ? warp : 0);
 }
 
 #define LAST_AXIS(p) WITH(ANYATTR(p), INT(axis, -1)) /* any epsilon; check() looks at stash_type */

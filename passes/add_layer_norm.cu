@@ -1,15 +1,24 @@
 /* add_layer_norm.cu - rows of H elements: sum = a + b (+ c), y = (sum - mean) / sqrt(var + eps) * scale + bias.
  *
  * Row r of an addend is its row r % rows of it, so that a bias or a position embedding is an addend like any
- * other. Sums are kept in float from the first load to the last store.
+ * other. Sums are not rounded between the first load and the last store.
  *
  * N_ADD     addends, 2 or 3
  * HAS_BIAS  0: bias is not read
  * KEEP      1: the sum is an output of its own
- * CACHE     1: the block kernel keeps the row in H floats of dynamic shared memory; 0: adds it up again
+ * DOUBLE    1: compute in double
+ * CACHE     1: the block kernel keeps the row in H numbers of dynamic shared memory; 0: adds it up again
  * PER       elements per lane of the warp kernel, at least H / 32; 0: leave that kernel out
  */
-template<int N> __device__ __forceinline__ void add_from(float (&v)[N], const T *p)
+/* With few elements per row, the deviations may be small beside the elements: in f32 more digits are needed than
+ * a float has. In a long row they are not. */
+#if DOUBLE
+typedef double Real;
+#else
+typedef float Real;
+#endif
+
+template<int N> __device__ __forceinline__ void add_from(Real (&v)[N], const T *p)
 {
 	const pm_vec<T, N> x = pm_load<N>(p);
 
@@ -18,10 +27,10 @@ template<int N> __device__ __forceinline__ void add_from(float (&v)[N], const T 
 }
 
 template<int N>
-__device__ __forceinline__ void add_up(float (&v)[N], const T *a, const T *b, const T *c, int k)
+__device__ __forceinline__ void add_up(Real (&v)[N], const T *a, const T *b, const T *c, int k)
 {
 	for (int i = 0; i < N; i++)
-		v[i] = 0.f;
+		v[i] = 0;
 	add_from<N>(v, a + k);
 	add_from<N>(v, b + k);
 #if N_ADD > 2
@@ -32,9 +41,9 @@ __device__ __forceinline__ void add_up(float (&v)[N], const T *a, const T *b, co
 /* One row by one block, N elements per load. */
 template<int N>
 __device__ __forceinline__ void norm_row(const T *a, const T *b, const T *c, const T *scale, const T *bias, T *y,
-					 T *sum, int H, float eps, float *cache)
+					 T *sum, int H, float eps, Real *cache)
 {
-	float v[N], total = 0.f, square = 0.f;
+	Real v[N], total = 0, square = 0;
 
 	for (int k = threadIdx.x * N; k < H; k += blockDim.x * N) {
 		pm_vec<T, N> s;
@@ -51,7 +60,7 @@ __device__ __forceinline__ void norm_row(const T *a, const T *b, const T *c, con
 		pm_store<N>(sum + k, s);
 #endif
 	}
-	const float mean = pm_block_sum(total) / H;
+	const Real mean = pm_block_sum(total) / H;
 
 	for (int k = threadIdx.x * N; k < H; k += blockDim.x * N) {
 #if !CACHE
@@ -64,7 +73,7 @@ __device__ __forceinline__ void norm_row(const T *a, const T *b, const T *c, con
 			square += (v[i] - mean) * (v[i] - mean);
 		}
 	}
-	const float inv = rsqrtf(pm_block_sum(square) / H + eps);
+	const Real inv = 1 / sqrt(pm_block_sum(square) / H + eps);
 
 	for (int k = threadIdx.x * N; k < H; k += blockDim.x * N) {
 		const pm_vec<T, N> g = pm_load<N>(scale + k);
@@ -95,7 +104,7 @@ extern "C" __global__ void add_layer_norm_block(const T *a, const T *b, const T 
 						T *y, T *sum, long long rows, long long ra, long long rb,
 						long long rc, int H, float eps)
 {
-	extern __shared__ float cache[];
+	extern __shared__ Real cache[];
 	const int V = 16 / (int)sizeof(T);
 	const long long r = blockIdx.x;
 	const bool wide = H % V == 0 && pm_aligned(a, 16) && pm_aligned(b, 16) && pm_aligned(c, 16) &&
@@ -120,7 +129,7 @@ extern "C" __global__ void add_layer_norm_warp(const T *a, const T *b, const T *
 {
 	const long long r = blockIdx.x * (long long)blockDim.y + threadIdx.y;
 	const int lane = threadIdx.x;
-	float v[PER][1], total = 0.f, square = 0.f;
+	Real v[PER][1], total = 0, square = 0;
 
 	if (r >= rows)
 		return;
@@ -139,13 +148,13 @@ extern "C" __global__ void add_layer_norm_warp(const T *a, const T *b, const T *
 		sum[r * H + k] = st(v[j][0]);
 #endif
 	}
-	const float mean = pm_warp_sum(total) / H;
+	const Real mean = pm_warp_sum(total) / H;
 
 #pragma unroll
 	for (int j = 0; j < PER; j++)
 		if (j * 32 + lane < H)
 			square += (v[j][0] - mean) * (v[j][0] - mean);
-	const float inv = rsqrtf(pm_warp_sum(square) / H + eps);
+	const Real inv = 1 / sqrt(pm_warp_sum(square) / H + eps);
 
 #pragma unroll
 	for (int j = 0; j < PER; j++) {
@@ -153,7 +162,7 @@ extern "C" __global__ void add_layer_norm_warp(const T *a, const T *b, const T *
 
 		if (k >= H)
 			continue;
-		float out = (v[j][0] - mean) * inv * ld(scale[k]);
+		Real out = (v[j][0] - mean) * inv * ld(scale[k]);
 #if HAS_BIAS
 		out += ld(bias[k]);
 #endif

@@ -12,7 +12,11 @@
 
 enum { X, ROLLED_H, RES, SCALE, BIAS, SUM };
 
-enum { MAX_ROW = 1 << 30, MAX_CACHED = 48 * 1024 / 4 };
+enum {
+	MAX_ROW = 1 << 30,
+	MAX_CACHED = 48 * 1024 / 4, /* floats of shared memory that every device has */
+	MAX_DOUBLE = 64             /* rows up to here are worked out in double when the elements are float */
+};
 
 /* Where the window lies: element (i, j) of the result is element (i + move) mod size of x. */
 typedef struct Window {
@@ -139,6 +143,7 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	PmVal x = m->v[X], sum = m->v[SUM];
 	int64_t c = pm_dim(x, 3), rows = pm_numel(sum) / c;
 	int keep = m->out.n > 1, cache = c <= MAX_CACHED;
+	int dbl = c <= MAX_DOUBLE && pm_dtype(sum) == PM_F32;
 	uint32_t threads = c > 2048 ? 256 : c > 512 ? 128 : c > 64 ? 64 : 32;
 	Window w;
 
@@ -146,13 +151,14 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 		return PM_DECLINED;
 	return PM_REPLACE_WITH_KERNEL(
 		rw, m, .entry = "roll_norm_block", .source = roll_slice_add_layer_norm_cu,
-		.grid = { (uint32_t)rows }, .block = { threads }, .smem = cache ? (uint32_t)c * 4 : 0,
+		.grid = { (uint32_t)rows }, .block = { threads },
+		.smem = cache ? (uint32_t)c * (dbl ? 8 : 4) : 0,
 		.in = PM_VALS(x, m->v[RES], m->v[SCALE], m->v[BIAS]),
 		.arg = PM_ARGS(IN(0), IN(1), IN(2), IN(3), OUT(0), OUT(keep ? 1 : 0),
 			       I64(row_period(m->v[RES], sum)), I32(w.size[0]), I32(w.size[1]), I32(c),
 			       I32(w.out[0]), I32(w.out[1]), I32(w.move[0]), I32(w.move[1]),
 			       F32(pm_attr_f(m->root, "epsilon", 1e-5))),
-		.define = PM_DEFINES(DEF(KEEP, keep), DEF(CACHE, cache)), .like = m->root);
+		.define = PM_DEFINES(DEF(KEEP, keep), DEF(CACHE, cache), DEF(DOUBLE, dbl)), .like = m->root);
 }
 
 /* ranges are check()'s business */

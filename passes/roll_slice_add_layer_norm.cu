@@ -4,21 +4,30 @@
  * mod W) of x: a cyclic shift of two axes, cut to a window.
  *
  * KEEP   1: the sum is an output of its own
- * CACHE  1: the row stays in C floats of dynamic shared memory; 0: it is added up again
+ * DOUBLE 1: compute in double
+ * CACHE  1: the row stays in C numbers of dynamic shared memory; 0: it is added up again
  */
-template<int N> __device__ __forceinline__ void add_up(float (&v)[N], const T *x, const T *res, int k)
+/* With few elements per row, the deviations may be small beside the elements: in f32 more digits are needed than
+ * a float has. In a long row they are not. */
+#if DOUBLE
+typedef double Real;
+#else
+typedef float Real;
+#endif
+
+template<int N> __device__ __forceinline__ void add_up(Real (&v)[N], const T *x, const T *res, int k)
 {
 	const pm_vec<T, N> a = pm_load<N>(x + k), b = pm_load<N>(res + k);
 
 	for (int i = 0; i < N; i++)
-		v[i] = ld(a[i]) + ld(b[i]);
+		v[i] = (Real)ld(a[i]) + ld(b[i]);
 }
 
 template<int N>
 __device__ __forceinline__ void norm_row(const T *x, const T *res, const T *scale, const T *bias, T *y, T *sum,
-					 int C, float eps, float *cache)
+					 int C, float eps, Real *cache)
 {
-	float v[N], total = 0.f, square = 0.f;
+	Real v[N], total = 0, square = 0;
 
 	for (int k = threadIdx.x * N; k < C; k += blockDim.x * N) {
 		pm_vec<T, N> s;
@@ -35,7 +44,7 @@ __device__ __forceinline__ void norm_row(const T *x, const T *res, const T *scal
 		pm_store<N>(sum + k, s);
 #endif
 	}
-	const float mean = pm_block_sum(total) / C;
+	const Real mean = pm_block_sum(total) / C;
 
 	for (int k = threadIdx.x * N; k < C; k += blockDim.x * N) {
 #if !CACHE
@@ -48,7 +57,7 @@ __device__ __forceinline__ void norm_row(const T *x, const T *res, const T *scal
 			square += (v[i] - mean) * (v[i] - mean);
 		}
 	}
-	const float inv = rsqrtf(pm_block_sum(square) / C + eps);
+	const Real inv = 1 / sqrt(pm_block_sum(square) / C + eps);
 
 	for (int k = threadIdx.x * N; k < C; k += blockDim.x * N) {
 		const pm_vec<T, N> g = pm_load<N>(scale + k), h = pm_load<N>(bias + k);
@@ -72,7 +81,7 @@ extern "C" __global__ void roll_norm_block(const T *x, const T *res, const T *sc
 					   long long res_rows, int H, int W, int C, int out_h, int out_w,
 					   int move_h, int move_w, float eps)
 {
-	extern __shared__ float cache[];
+	extern __shared__ Real cache[];
 	const int V = 16 / (int)sizeof(T);
 	const long long r = blockIdx.x;
 	const bool wide = C % V == 0 && pm_aligned(x, 16) && pm_aligned(res, 16) && pm_aligned(scale, 16) &&

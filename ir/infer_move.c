@@ -448,7 +448,8 @@ static PmStatus pad_dim(PmInfer *c, int i, int64_t before, int64_t after, int fi
 
 PmStatus infer_pad(PmInfer *c, PmErr *err)
 {
-	static const char *const modes[] = { "constant", "reflect", "edge", "wrap" };
+	/* "wrap" is of opset 19, above the one that is written. */
+	static const char *const modes[] = { "constant", "reflect", "edge" };
 	const PmType *x = pm__in(c, 0);
 	const char *mode = pm_node_s(c->g, c->n, "mode", "constant");
 	const int64_t *pads;
@@ -457,12 +458,11 @@ PmStatus infer_pad(PmInfer *c, PmErr *err)
 
 	if (st)
 		return st;
-	for (m = 0; m < 4 && strcmp(mode, modes[m]) != 0; m++)
+	for (m = 0; m < 3 && strcmp(mode, modes[m]) != 0; m++)
 		;
-	if (m == 4)
+	if (m == 3)
 		return pm__infer_fail(c, PM_E_UNSUPPORTED, -1, -1, err,
-				      "the attribute 'mode' is '%.40s', not constant, reflect, edge or wrap",
-				      mode);
+				      "the attribute 'mode' is '%.40s', not constant, reflect or edge", mode);
 	if (pm__in_given(c, 1)) {
 		st = pm__same_dtype(c, 0, 1, err);
 		if (st)

@@ -295,9 +295,9 @@ static void set_window(Gen *q, PmNode n)
 
 static void set_pads(Gen *q, PmNode n)
 {
-	static const char *const modes[] = { "constant", "reflect", "edge", "wrap" };
+	static const char *const modes[] = { "constant", "reflect", "edge" };
 	int64_t v[2 * PM_MAX_RANK];
-	const char *mode = modes[draw(q, 0, 3)];
+	const char *mode = modes[draw(q, 0, 2)];
 	int i, first = strcmp(mode, "constant") == 0;
 
 	for (i = 0; i < q->x.rank; i++) {

@@ -3,10 +3,13 @@
  * Each case is a node whose operands are inputs; all cases of a test are one graph, so that its kernels are
  * compiled together. '#' in the operands stands for the element type under test.
  */
+#include "bench/agree.h"
+#include "bench/inputs.h"
 #include "ir/infer.h"
 #include "ir/onnx.h"
 #include "runtime/run.h"
 #include "tests/lib/eval.h"
+#include "tests/lib/gen_graph.h"
 #include "tests/lib/need.h"
 #include "tests/lib/one_node.h"
 
@@ -398,6 +401,49 @@ static void reductions_meet_infinity(void **state)
 	run(b, 1);
 }
 
+/* Random graphs of the whole table, views on views included, agree as far as their conditioning lets them. */
+static void random_graphs_agree(void **state)
+{
+	enum { GRAPHS = 20 };
+	PmDevice *d = NULL;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	if (pm_device_open("emu", &d, &err))
+		pm_test_skip("%s", err.text);
+	d->ops->close(d);
+	for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
+		GenOpts o = { .seed = seed, .n_nodes = 14, .zero_dims = seed % 4 == 0, .max_numel = 512 };
+		PmRunOpts ref = { .device = "ref" },
+			  emu = { .device = "emu", .deadline = 100, .poison = 0x7fc1d00d };
+		PmGraph *g = gen_graph(&o);
+		size_t n_in = pm_graph_n_inputs(g), n_out = pm_graph_n_outputs(g);
+		PmTensor *in = test_calloc(n_in + 1, sizeof *in);
+		PmAgreement *a = test_calloc(n_out + 1, sizeof *a);
+		PmRunResult want, got;
+
+		assert_int_equal(pm_inputs_make(g, seed, PM_INPUTS_NORMAL, in, &err), PM_OK);
+		if (pm_run_graph(g, in, n_in, &ref, &want, &err))
+			fail_msg("seed %d on ref: %s", (int)seed, err.text);
+		if (pm_run_graph(g, in, n_in, &emu, &got, &err))
+			fail_msg("seed %d on emu: %s", (int)seed, err.text);
+		assert_int_equal(pm_agree(g, in, got.out, want.out, n_out, 1, a, &err), PM_OK);
+		for (size_t k = 0; k < n_out; k++)
+			if (!a[k].agrees && !a[k].ill_conditioned)
+				fail_msg("seed %d, output '%s': element %lld is %g instead of %g", (int)seed,
+					 pm_value_name(g, pm_graph_output(g, k)),
+					 (long long)a[k].c.worst.index, a[k].c.worst.got,
+					 a[k].c.worst.expected);
+		pm_run_result_release(&want);
+		pm_run_result_release(&got);
+		pm_tensors_release(in, n_in);
+		test_free(in);
+		test_free(a);
+		pm_graph_free(g);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,6 +460,7 @@ int main(void)
 		cmocka_unit_test(operators_agree_in_bfloat16),
 		cmocka_unit_test(operators_agree_on_integers),
 		cmocka_unit_test(reductions_meet_infinity),
+		cmocka_unit_test(random_graphs_agree),
 	};
 
 	return cmocka_run_group_tests_name("eager", tests, NULL, NULL);

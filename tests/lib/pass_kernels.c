@@ -69,9 +69,10 @@ static PmStatus take_variant(void *arg, const PmGraph *g, const char *label, int
 		snprintf(path, sizeof path, "%s/passes/%s.so", build ? build : "build", passes[i]);
 		if (pm_pass_apply(path, g, &opts, &out, err))
 			fail_msg("%s", err->text);
-		if (out.verdict != PM_VERDICT_OK)
+		if (out.verdict == PM_VERDICT_OK)
+			hand_over(arg, i, out.graph, dtype);
+		else if (out.verdict != PM_VERDICT_NO_MATCH)
 			fail_msg("%s on %s: %s", passes[i], label, out.message);
-		hand_over(arg, i, out.graph, dtype);
 		pm_pass_outcome_release(&out);
 	}
 	return PM_OK;

@@ -102,7 +102,7 @@ ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests models setup demo check check-gpu golden-update fuzz gen fmt check-fmt check-layers \
+.PHONY: all lib tests models setup demo check check-gpu bundle golden-update fuzz gen fmt check-fmt check-layers \
 	check-headers check-size check-gen check-ops clean help FORCE
 
 all: $(LIB) $(CLI) $(PASSES) $(TESTS) $(TEST_SO) $(FUZZ) $(ONNX)
@@ -222,7 +222,13 @@ check: ## set-up, build, and all tests; the last line counts them
 	@BUILD=$(BUILD) tests/run.sh
 
 check-gpu: all ## the tests that need an NVIDIA GPU
-	@BUILD=$(BUILD) tests/run.sh gpu
+	@BUILD=$(BUILD) TEST_TIMEOUT=$${TEST_TIMEOUT:-600} JOBS=1 tests/run.sh tests/gpu/
+
+# What the bundle holds besides the sources.
+BUNDLE_NEEDS := $(CLI) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc,$(TESTS))
+
+bundle: $(BUNDLE_NEEDS) ## $(BUILD)/bundle: a folder that runs on a GPU node (docs/gpu.md)
+	@BUILD=$(BUILD) tools/bundle.sh $(BUILD)/bundle
 
 check-ops: all ## the ONNX node tests, with the counts per operator shown
 	@BUILD=$(BUILD) tests/run.sh -v conform

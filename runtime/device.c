@@ -8,10 +8,7 @@ PmStatus pm_device_open(const char *name, PmDevice **out, PmErr *err)
 	if (pm_str_eq(name, "emu"))
 		return pm_emu_open(out, err);
 	if (pm_str_eq(name, "cuda"))
-		return pm_err(err, PM_E_ENV,
-			      "This build cannot run kernels on a GPU; use the device \"emu\" (same kernels, "
-			      "on the "
-			      "CPU) or \"ref\".");
+		return pm_cuda_open(out, err);
 	return pm_err(err, PM_E_NOT_FOUND,
 		      "There is no device \"%s\" that runs kernels; the devices are \"emu\" and \"cuda\".",
 		      name ? name : "");

@@ -94,6 +94,8 @@ struct PmDevice {
 /* Opens "emu" or "cuda"; PM_E_ENV with what is missing and how to get it. Returns owned (ops->close). */
 PmStatus pm_device_open(const char *name, PmDevice **out, PmErr *err);
 PmStatus pm_emu_open(PmDevice **out, PmErr *err);
+/* The driver is initialised in the calling process, which must not fork users of the device afterwards. */
+PmStatus pm_cuda_open(PmDevice **out, PmErr *err);
 
 /* Compiles sources for the emulated device without running anything: the shared objects land in the cache.
  * Used to warm the cache in parallel (jobs processes). */

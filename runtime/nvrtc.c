@@ -1,122 +1,29 @@
-/* nvrtc.c - CUDA source to PTX through NVRTC, opened at run time. */
+/* nvrtc.c - CUDA source to PTX and cubin, and the cache of what was compiled. */
 #include "runtime/nvrtc.h"
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/io.h"
+#include "runtime/kcache.h"
 #include "runtime/kernel_unit.h"
+#include "runtime/nvrtc_priv.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Program Program; /* NVRTC's own */
+enum { MAX_RESULT = 1 << 28, N_OPTIONS = 5 }; /* bytes of PTX or cubin; options of a compilation */
 
-/* The functions that are used, by the signatures of NVRTC's documentation. 0 is success. */
-typedef struct Api {
-	void *so;
-	int (*version)(int *major, int *minor);
-	int (*create)(Program **p, const char *source, const char *name, int n, const char *const *headers,
-		      const char *const *names);
-	int (*compile)(Program *p, int n, const char *const *options);
-	int (*log_size)(Program *p, size_t *n);
-	int (*log)(Program *p, char *text);
-	int (*ptx_size)(Program *p, size_t *n);
-	int (*ptx)(Program *p, char *text);
-	int (*destroy)(Program **p);
-} Api;
+/* One compilation: the library, what it is asked, and the text it is given. */
+typedef struct Job {
+	const PmNvrtc *a;
+	const PmSource *s;
+	int real; /* machine code is wanted too */
+	PmStr root, arch, own, unit;
+	const char *options[N_OPTIONS];
+} Job;
 
-static const char *cuda_home(void)
-{
-	const char *home = getenv("CUDA_HOME");
-
-	return home && *home ? home : "/usr/local/cuda";
-}
-
-static void *open_library(void)
-{
-	static const char *const names[] = { "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12",
-					     "libnvrtc.so.11.2" };
-	static const char *const folders[] = { "", "/lib64/", "/lib/", "/targets/x86_64-linux/lib/" };
-	PmStr path = PM_STR_INIT;
-	void *so = NULL;
-	size_t i, k;
-
-	for (i = 0; !so && i < sizeof folders / sizeof folders[0]; i++) {
-		for (k = 0; !so && k < sizeof names / sizeof names[0]; k++) {
-			pm_str_clear(&path);
-			/* The first folder is where the system's own search looks. */
-			pm_str_addf(&path, "%s%s%s", *folders[i] ? cuda_home() : "", folders[i], names[k]);
-			so = dlopen(path.s, RTLD_NOW | RTLD_LOCAL);
-		}
-	}
-	pm_str_release(&path);
-	return so;
-}
-
-static int find(void *so, const char *name, void *fn)
-{
-	void *p = dlsym(so, name);
-
-	memcpy(fn, &p, sizeof p); /* from an object pointer to one to a function */
-	return p != NULL;
-}
-
-/* Opened once and never closed: NVRTC keeps what it allocates for the life of the process. */
-static PmStatus open_api(Api *out, PmErr *err)
-{
-	static Api api;
-	Api *a = &api;
-
-	if (a->so) {
-		*out = api;
-		return PM_OK;
-	}
-	a->so = open_library();
-	if (!a->so)
-		return pm_err(err, PM_E_ENV,
-			      "NVRTC is not there (libnvrtc.so, also looked for below %s); install the CUDA "
-			      "toolkit "
-			      "or set CUDA_HOME to it.",
-			      cuda_home());
-	if (find(a->so, "nvrtcVersion", &a->version) && find(a->so, "nvrtcCreateProgram", &a->create) &&
-	    find(a->so, "nvrtcCompileProgram", &a->compile) &&
-	    find(a->so, "nvrtcGetProgramLogSize", &a->log_size) &&
-	    find(a->so, "nvrtcGetProgramLog", &a->log) && find(a->so, "nvrtcGetPTXSize", &a->ptx_size) &&
-	    find(a->so, "nvrtcGetPTX", &a->ptx) && find(a->so, "nvrtcDestroyProgram", &a->destroy)) {
-		*out = api;
-		return PM_OK;
-	}
-	dlclose(a->so);
-	a->so = NULL;
-	return pm_err(err, PM_E_ENV,
-		      "The NVRTC library that was found lacks functions; install CUDA 11.2 or newer.");
-}
-
-/* Folder of cuda_fp16.h. */
-static PmStatus find_headers(PmStr *out, PmErr *err)
-{
-	const char *const tries[] = { "/include", "/targets/x86_64-linux/include" };
-	PmStr file = PM_STR_INIT;
-	size_t i;
-
-	for (i = 0; i < 2 && !out->len; i++) {
-		pm_str_clear(&file);
-		pm_str_addf(&file, "%s%s/cuda_fp16.h", cuda_home(), tries[i]);
-		if (pm_path_exists(file.s))
-			pm_str_addf(out, "-I%s%s", cuda_home(), tries[i]);
-	}
-	if (!out->len && pm_path_exists("/usr/include/cuda_fp16.h"))
-		pm_str_add(out, "-I/usr/include");
-	pm_str_release(&file);
-	if (!out->len)
-		return pm_err(err, PM_E_ENV,
-			      "NVRTC needs CUDA's header cuda_fp16.h, which is not below %s/include; install "
-			      "the CUDA "
-			      "toolkit's headers or set CUDA_HOME.",
-			      cuda_home());
-	return PM_OK;
-}
+/* --- the compiler's answer ------------------------------------------------------------------------------ */
 
 /* The first error of the log: "label(12): error: text" becomes "line 12: text". */
 static PmStatus report(const PmSource *s, const char *log, PmErr *err)
@@ -145,75 +52,263 @@ static PmStatus report(const PmSource *s, const char *log, PmErr *err)
 	return rc;
 }
 
-static PmStatus fetch(const Api *a, Program *p, int failed, const PmSource *s, PmStr *ptx, PmErr *err)
+/* Appends one result of the program: its log, PTX (texts, without the terminator) or cubin. */
+static PmStatus fetch(const PmSource *s, PmNvrtcProgram *p, int (*size)(PmNvrtcProgram *, size_t *),
+		      int (*get)(PmNvrtcProgram *, char *), int is_text, PmStr *out, PmErr *err)
 {
 	size_t n = 0;
-	char *text;
-	PmStatus rc = PM_OK;
+	char *bytes;
+	int failed = size(p, &n) != 0 || n > MAX_RESULT;
 
-	if ((failed ? a->log_size : a->ptx_size)(p, &n) != 0 || n > ((size_t)1 << 30))
+	if (!failed) {
+		bytes = pm_xcalloc(n + 1, 1);
+		failed = get(p, bytes) != 0;
+		if (!failed)
+			pm_str_addn(out, bytes, is_text ? strlen(bytes) : n);
+		free(bytes);
+	}
+	if (failed)
 		return pm_err(err, PM_E_INTERNAL, "NVRTC compiled kernel '%s' but gives no result.",
 			      s->label);
-	text = pm_xcalloc(n + 1, 1);
-	if ((failed ? a->log : a->ptx)(p, text) != 0)
-		rc = pm_err(err, PM_E_INTERNAL, "NVRTC compiled kernel '%s' but gives no result.", s->label);
-	else if (failed)
-		rc = report(s, text, err);
-	else
-		pm_str_add(ptx, text);
-	free(text);
+	return PM_OK;
+}
+
+static PmStatus compile(const Job *j, PmStr *ptx, PmStr *cubin, PmErr *err)
+{
+	const PmNvrtc *a = j->a;
+	PmNvrtcProgram *p = NULL;
+	PmStr log = PM_STR_INIT;
+	PmStatus rc;
+
+	if (a->create(&p, j->unit.s, "kernel.cu", 0, NULL, NULL) != 0)
+		return pm_err(err, PM_E_ENV, "NVRTC cannot start on kernel '%s'; check the CUDA toolkit.",
+			      j->s->label);
+	if (a->compile(p, N_OPTIONS, j->options) != 0) {
+		rc = fetch(j->s, p, a->log_size, a->log, 1, &log, err);
+		if (!rc)
+			rc = report(j->s, log.s, err);
+	} else {
+		rc = fetch(j->s, p, a->ptx_size, a->ptx, 1, ptx, err);
+		if (!rc && j->real && cubin)
+			rc = fetch(j->s, p, a->cubin_size, a->cubin, 0, cubin, err);
+	}
+	pm_str_release(&log);
+	a->destroy(&p);
+	return rc;
+}
+
+/* --- jobs ----------------------------------------------------------------------------------------------- */
+
+static void job_release(Job *j)
+{
+	pm_str_release(&j->root);
+	pm_str_release(&j->arch);
+	pm_str_release(&j->own);
+	pm_str_release(&j->unit);
+}
+
+/* `machine`: code for a device of capability cc; otherwise PTX for exactly that architecture. */
+static PmStatus job_open(Job *j, const PmSource *s, int cc, int machine, PmErr *err)
+{
+	int arch = cc;
+	PmStatus rc = pm_kernel_source_check(s, err);
+
+	memset(j, 0, sizeof *j);
+	j->s = s;
+	pm_str_init(&j->root);
+	pm_str_init(&j->arch);
+	pm_str_init(&j->own);
+	pm_str_init(&j->unit);
+	if (!rc)
+		rc = pm__nvrtc_open(&j->a, err);
+	if (!rc && machine)
+		rc = pm__nvrtc_arch(j->a, cc, &arch, &j->real, err);
+	if (!rc)
+		rc = pm_root_dir(&j->root, err);
+	if (rc) {
+		job_release(j);
+		return rc;
+	}
+	pm_str_addf(&j->arch, "--gpu-architecture=%s_%d", j->real ? "sm" : "compute", arch);
+	pm_str_addf(&j->own, "-I%s/include", j->root.s);
+	pm_kernel_unit_begin(s, &j->unit);
+	pm_str_add(&j->unit, s->source);
+	j->options[0] = j->arch.s;
+	j->options[1] = "--std=c++17";
+	j->options[2] = "-w";
+	j->options[3] = j->own.s;
+	j->options[4] = j->a->headers.s;
+	return PM_OK;
+}
+
+/* What decides the result besides the unit. Where Passmith is installed does not; what its headers say does,
+ * and those are read once. */
+static PmStatus key_of(const Job *j, char hex[PM_SHA256_HEX], PmErr *err)
+{
+	static PmStr sdk = PM_STR_INIT, sdk_root = PM_STR_INIT;
+	PmStr text = PM_STR_INIT;
+	PmStatus rc = PM_OK;
+
+	if (!sdk.len || !pm_str_eq(sdk_root.s, j->root.s)) {
+		pm_str_clear(&sdk);
+		pm_str_clear(&sdk_root);
+		rc = pm_kcache_add_headers(j->root.s, "include/passmith", &sdk, err);
+		pm_str_add(&sdk_root, j->root.s);
+	}
+	pm_str_addf(&text, "nvrtc %d.%d\n%s\n%s\n%s\n%s\n", j->a->major, j->a->minor, j->options[0],
+		    j->options[1], j->options[2], j->a->headers.s);
+	pm_str_addn(&text, sdk.s, sdk.len);
+	pm_str_addn(&text, j->unit.s, j->unit.len);
+	pm_sha256_hex(text.s, text.len, hex);
+	pm_str_release(&text);
+	return rc;
+}
+
+/* The two files of a kernel in the cache. */
+static PmStatus cache_paths(const Job *j, PmStr *ptx, PmStr *cubin, PmErr *err)
+{
+	PmStr dir = PM_STR_INIT;
+	char hex[PM_SHA256_HEX], name[PM_SHA256_HEX + 8];
+	PmStatus rc = key_of(j, hex, err);
+
+	if (!rc)
+		rc = pm_kcache_dir("nvrtc", &dir, err);
+	if (!rc) {
+		snprintf(name, sizeof name, "%s.ptx", hex);
+		pm_path_join(dir.s, name, ptx);
+		snprintf(name, sizeof name, "%s.cubin", hex);
+		pm_path_join(dir.s, name, cubin);
+	}
+	pm_str_release(&dir);
+	return rc;
+}
+
+/* The cubin is written last, so its presence means that the PTX is there. */
+static int cached(const Job *j, const char *ptx_path, const char *cubin_path)
+{
+	return pm_path_exists(j->real ? cubin_path : ptx_path);
+}
+
+/* A damaged entry counts as missing: it is compiled anew and replaced. */
+static int read_cached(const Job *j, const char *ptx_path, const char *cubin_path, PmStr *ptx, PmStr *cubin)
+{
+	PmStr text = PM_STR_INIT, code = PM_STR_INIT;
+	int ok = cached(j, ptx_path, cubin_path);
+
+	ok = ok && pm_read_file(ptx_path, MAX_RESULT, &text, NULL) == PM_OK && text.len > 0;
+	if (ok && j->real)
+		ok = pm_read_file(cubin_path, MAX_RESULT, &code, NULL) == PM_OK && code.len > 4 &&
+		     memcmp(code.s, "\177ELF", 4) == 0;
+	if (ok) {
+		pm_str_addn(ptx, text.s, text.len);
+		pm_str_addn(cubin, code.s, code.len);
+	}
+	pm_str_release(&text);
+	pm_str_release(&code);
+	return ok;
+}
+
+static PmStatus compile_into_cache(const Job *j, const char *ptx_path, const char *cubin_path, PmStr *ptx,
+				   PmStr *cubin, PmErr *err)
+{
+	PmStr text = PM_STR_INIT, code = PM_STR_INIT;
+	PmStatus rc = compile(j, &text, &code, err);
+
+	if (!rc)
+		rc = pm_write_file(ptx_path, text.s, text.len, err);
+	if (!rc && j->real)
+		rc = pm_write_file(cubin_path, code.s, code.len, err);
+	if (!rc) {
+		pm_str_addn(ptx, text.s, text.len);
+		pm_str_addn(cubin, code.s, code.len);
+	}
+	pm_str_release(&text);
+	pm_str_release(&code);
+	return rc;
+}
+
+PmStatus pm_nvrtc_compile(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin, PmErr *err)
+{
+	PmStr ptx_path = PM_STR_INIT, cubin_path = PM_STR_INIT;
+	Job j;
+	PmStatus rc = job_open(&j, s, cc, 1, err);
+
+	if (rc)
+		return rc;
+	rc = cache_paths(&j, &ptx_path, &cubin_path, err);
+	if (!rc && !read_cached(&j, ptx_path.s, cubin_path.s, ptx, cubin))
+		rc = compile_into_cache(&j, ptx_path.s, cubin_path.s, ptx, cubin, err);
+	pm_str_release(&ptx_path);
+	pm_str_release(&cubin_path);
+	job_release(&j);
 	return rc;
 }
 
 PmStatus pm_nvrtc_ptx(const PmSource *s, int cc, PmStr *ptx, PmErr *err)
 {
-	PmStr unit = PM_STR_INIT, arch = PM_STR_INIT, cuda = PM_STR_INIT, own = PM_STR_INIT,
-	      root = PM_STR_INIT;
-	Program *p = NULL;
-	Api a;
-	PmStatus rc = pm_kernel_source_check(s, err);
+	Job j;
+	PmStatus rc = job_open(&j, s, cc, 0, err);
 
-	if (rc || (rc = open_api(&a, err)))
+	if (rc)
 		return rc;
-	rc = find_headers(&cuda, err);
-	if (!rc)
-		rc = pm_root_dir(&root, err);
-	if (!rc) {
-		const char *options[] = { arch.s, own.s, cuda.s, "--std=c++17", "-w" };
-
-		pm_str_addf(&arch, "--gpu-architecture=compute_%d", cc);
-		pm_str_addf(&own, "-I%s/include", root.s);
-		options[0] = arch.s;
-		options[1] = own.s;
-		pm_kernel_unit_begin(s, &unit);
-		pm_str_add(&unit, s->source);
-		if (a.create(&p, unit.s, "kernel.cu", 0, NULL, NULL) != 0)
-			rc = pm_err(err, PM_E_ENV,
-				    "NVRTC cannot start on kernel '%s'; check the CUDA toolkit.", s->label);
-		else
-			rc = fetch(&a, p, a.compile(p, 5, options) != 0, s, ptx, err);
-		if (p)
-			a.destroy(&p);
-	}
-	pm_str_release(&unit);
-	pm_str_release(&arch);
-	pm_str_release(&cuda);
-	pm_str_release(&own);
-	pm_str_release(&root);
+	rc = compile(&j, ptx, NULL, err);
+	job_release(&j);
 	return rc;
 }
 
 PmStatus pm_nvrtc_version(PmStr *out, PmErr *err)
 {
-	int major = 0, minor = 0;
-	Api a;
-	PmStatus rc = open_api(&a, err);
+	const PmNvrtc *a;
+	PmStatus rc = pm__nvrtc_open(&a, err);
 
-	if (rc)
-		return rc;
-	if (a.version(&major, &minor) != 0)
-		rc = pm_err(err, PM_E_ENV, "NVRTC does not tell its version; check the CUDA toolkit.");
-	else
-		pm_str_addf(out, "%d.%d", major, minor);
+	if (!rc)
+		pm_str_addf(out, "%d.%d", a->major, a->minor);
 	return rc;
+}
+
+/* --- compiling ahead ------------------------------------------------------------------------------------ */
+
+typedef struct Ahead {
+	const PmSource *src;
+	const size_t *missing; /* indices into src */
+	int cc;
+} Ahead;
+
+static void compile_nth(void *arg, size_t i)
+{
+	const Ahead *a = arg;
+	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
+
+	pm_nvrtc_compile(&a->src[a->missing[i]], a->cc, &ptx, &cubin, NULL);
+	pm_str_release(&ptx);
+	pm_str_release(&cubin);
+}
+
+static int is_missing(const PmSource *s, int cc)
+{
+	PmStr ptx_path = PM_STR_INIT, cubin_path = PM_STR_INIT;
+	Job j;
+	int missing;
+
+	if (job_open(&j, s, cc, 1, NULL))
+		return 0;
+	missing = cache_paths(&j, &ptx_path, &cubin_path, NULL) == PM_OK &&
+		  !cached(&j, ptx_path.s, cubin_path.s);
+	pm_str_release(&ptx_path);
+	pm_str_release(&cubin_path);
+	job_release(&j);
+	return missing;
+}
+
+void pm_nvrtc_ahead(const PmSource *src, size_t n, int cc, int jobs)
+{
+	size_t *missing = pm_xcalloc(n + 1, sizeof *missing), n_missing = 0, i;
+	Ahead a = { src, missing, cc };
+
+	for (i = 0; i < n; i++)
+		if (is_missing(&src[i], cc))
+			missing[n_missing++] = i;
+	if (n_missing > 1 && jobs > 1)
+		pm_kcache_ahead(jobs, n_missing, compile_nth, &a);
+	free(missing);
 }

@@ -2,7 +2,9 @@
 #include "tests/lib/need.h"
 
 #include "base/io.h"
+#include "base/proc.h"
 #include "base/str.h"
+#include "runtime/device.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,4 +53,36 @@ void pm_test_need_program(const char *name)
 	pm_str_release(&path);
 	if (!found)
 		pm_test_skip("the program %s is not installed", name);
+}
+
+static int try_device(void *arg, PmStr *out)
+{
+	PmDevice *d = NULL;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_device_open(arg, &d, &err)) {
+		pm_str_add(out, err.text);
+		return 1;
+	}
+	d->ops->close(d);
+	return 0;
+}
+
+void pm_test_need_device(const char *name)
+{
+	PmLimits lim = { .seconds = 60, .file_size = -1 };
+	char device[16];
+	PmProcResult r;
+	PmErr err;
+
+	pm_err_init(&err);
+	snprintf(device, sizeof device, "%s", name);
+	if (pm_fork_call(try_device, device, &lim, &r, &err))
+		fail_msg("%s", err.text);
+	if (r.end == PM_PROC_EXITED && r.code == 1)
+		pm_test_skip("%s", r.out.s);
+	if (r.end != PM_PROC_EXITED || r.code)
+		fail_msg("the process that opens the device \"%s\" died: %s", name, r.errtext.s);
+	pm_proc_result_release(&r);
 }

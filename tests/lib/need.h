@@ -16,4 +16,8 @@ void pm_test_need_path(const char *path);
 /* Skips unless the program is on PATH. */
 void pm_test_need_program(const char *name);
 
+/* Skips unless the device ("emu", "cuda") can be opened. It is tried in a process of its own, because a
+ * process that has used a GPU cannot fork others that do. */
+void pm_test_need_device(const char *name);
+
 #endif

@@ -1,0 +1,172 @@
+/* cuda_priv.h - the driver's functions, the guard of buffers and what a kernel's PTX says of its parameters;
+ * shared by cuda_*.c. */
+#ifndef RUNTIME_CUDA_PRIV_H
+#define RUNTIME_CUDA_PRIV_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "runtime/device.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- the driver (cuda_api.c) ---- */
+
+/* The driver's own types, by the signatures of the driver API's documentation. 0 is success. */
+typedef uint64_t CuPtr;
+typedef struct CuCtx CuCtx;
+typedef struct CuMod CuMod;
+typedef struct CuFn CuFn;
+typedef struct CuStream CuStream;
+typedef struct CuEvent CuEvent;
+
+/* XX(member, symbol, parameters). All return int. */
+#define PM__CUDA_FUNCTIONS(XX)                                                                               \
+	XX(init, cuInit, (unsigned flags))                                                                   \
+	XX(driver_version, cuDriverGetVersion, (int *v))                                                     \
+	XX(error_name, cuGetErrorName, (int error, const char **name))                                       \
+	XX(error_string, cuGetErrorString, (int error, const char **text))                                   \
+	XX(device_count, cuDeviceGetCount, (int *n))                                                         \
+	XX(device_get, cuDeviceGet, (int *dev, int ordinal))                                                 \
+	XX(device_name, cuDeviceGetName, (char *name, int n, int dev))                                       \
+	XX(device_attr, cuDeviceGetAttribute, (int *value, int attr, int dev))                               \
+	XX(device_memory, cuDeviceTotalMem_v2, (size_t * bytes, int dev))                                    \
+	XX(ctx_retain, cuDevicePrimaryCtxRetain, (CuCtx * *ctx, int dev))                                    \
+	XX(ctx_release, cuDevicePrimaryCtxRelease_v2, (int dev))                                             \
+	XX(ctx_set, cuCtxSetCurrent, (CuCtx * ctx))                                                          \
+	XX(module_load, cuModuleLoadData, (CuMod * *m, const void *image))                                   \
+	XX(module_unload, cuModuleUnload, (CuMod * m))                                                       \
+	XX(module_function, cuModuleGetFunction, (CuFn * *f, CuMod * m, const char *name))                   \
+	XX(fn_attr, cuFuncGetAttribute, (int *value, int attr, CuFn *f))                                     \
+	XX(fn_set_attr, cuFuncSetAttribute, (CuFn * f, int attr, int value))                                 \
+	XX(mem_alloc, cuMemAlloc_v2, (CuPtr * p, size_t bytes))                                              \
+	XX(mem_free, cuMemFree_v2, (CuPtr p))                                                                \
+	XX(copy_to, cuMemcpyHtoDAsync_v2, (CuPtr to, const void *from, size_t bytes, CuStream *s))           \
+	XX(copy_from, cuMemcpyDtoHAsync_v2, (void *to, CuPtr from, size_t bytes, CuStream *s))               \
+	XX(set8, cuMemsetD8Async, (CuPtr p, unsigned char v, size_t n, CuStream *s))                         \
+	XX(set16, cuMemsetD16Async, (CuPtr p, unsigned short v, size_t n, CuStream *s))                      \
+	XX(set32, cuMemsetD32Async, (CuPtr p, unsigned v, size_t n, CuStream *s))                            \
+	XX(launch, cuLaunchKernel,                                                                           \
+	   (CuFn * f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,          \
+	    unsigned smem, CuStream *s, void **params, void **extra))                                        \
+	XX(stream_create, cuStreamCreate, (CuStream * *s, unsigned flags))                                   \
+	XX(stream_destroy, cuStreamDestroy_v2, (CuStream * s))                                               \
+	XX(stream_sync, cuStreamSynchronize, (CuStream * s))                                                 \
+	XX(event_create, cuEventCreate, (CuEvent * *e, unsigned flags))                                      \
+	XX(event_destroy, cuEventDestroy_v2, (CuEvent * e))                                                  \
+	XX(event_record, cuEventRecord, (CuEvent * e, CuStream * s))                                         \
+	XX(event_sync, cuEventSynchronize, (CuEvent * e))                                                    \
+	XX(event_elapsed, cuEventElapsedTime, (float *ms, CuEvent *from, CuEvent *to))
+
+typedef struct PmCuda {
+	void *so;
+#define XX(member, symbol, parameters) int(*member) parameters;
+	PM__CUDA_FUNCTIONS(XX)
+#undef XX
+	int version; /* of CUDA that the driver knows: 13000 */
+} PmCuda;
+
+/* Numbers of the driver API that are used. */
+enum {
+	CU_OUT_OF_MEMORY = 2,
+	CU_NO_DEVICE = 100,
+	CU_INVALID_IMAGE = 200,
+	CU_NO_BINARY_FOR_GPU = 209,
+	CU_INVALID_PTX = 218,
+	CU_UNSUPPORTED_PTX_VERSION = 222,
+	CU_ILLEGAL_ADDRESS = 700,
+	CU_LAUNCH_OUT_OF_RESOURCES = 701,
+	CU_LAUNCH_TIMEOUT = 702,
+	CU_ASSERT = 710,
+	CU_HARDWARE_STACK_ERROR = 714,
+	CU_ILLEGAL_INSTRUCTION = 715,
+	CU_MISALIGNED_ADDRESS = 716,
+	CU_INVALID_ADDRESS_SPACE = 717,
+	CU_INVALID_PC = 718,
+	CU_LAUNCH_FAILED = 719,
+
+	CU_DEV_N_SM = 16,
+	CU_DEV_L2 = 38,
+	CU_DEV_CC_MAJOR = 75,
+	CU_DEV_CC_MINOR = 76,
+	CU_DEV_MAX_SMEM = 97, /* per block, opt-in */
+
+	CU_FN_MAX_THREADS = 0,
+	CU_FN_STATIC_SMEM = 1,
+	CU_FN_MAX_DYNAMIC_SMEM = 8,
+
+	CU_STREAM_NON_BLOCKING = 1,
+	CU_MIN_DRIVER = 12000
+};
+
+/* Opens libcuda.so.1 and initialises it, once in this process: never call this in a process that forks device
+ * workers later. *out is borrowed. PM_E_ENV says what is missing. */
+PmStatus pm__cuda_open(const PmCuda **out, PmErr *err);
+
+/* "cuMemAlloc: out of memory (CUDA_ERROR_OUT_OF_MEMORY)" as an error of the given status. */
+PmStatus pm__cuda_fail(const PmCuda *cu, PmStatus st, const char *what, int error, PmErr *err);
+
+/* ---- parameters of kernels (cuda_ptx.c) ---- */
+
+typedef enum { PTX_I64, PTX_I32, PTX_F32, PTX_F64, PTX_OTHER } PmPtxKind;
+
+typedef struct PmPtxEntry {
+	char *name; /* owned */
+	int n_params;
+	PmPtxKind *kind; /* owned */
+} PmPtxEntry;
+
+typedef struct PmPtx {
+	PM_VEC(PmPtxEntry) entries;
+} PmPtx;
+
+/* Finds the kernels of a PTX text and the types of their parameters: pointers and 64-bit integers are
+ * PTX_I64. What it cannot read it leaves out. */
+void pm__ptx_read(const char *text, PmPtx *out);
+void pm__ptx_release(PmPtx *p);
+
+/* ---- the guard (cuda_guard.c) ---- */
+
+enum { CU_ZONE = 1024 }; /* bytes before and behind each buffer */
+
+/* One buffer on the device: [base, base + total) is allocated, [p, p + bytes) is the caller's. */
+typedef struct PmCudaBuf {
+	CuPtr base; /* 0 = this handle is free */
+	CuPtr p;
+	int64_t bytes, total;
+	PmBufUse use;
+	int hashed;         /* INPUT: the slot holds the hash of what was last written by the host */
+	uint32_t launches;  /* since the last check: how many had this buffer as argument, */
+	const char *kernel; /* the last one's label, */
+	int arg;            /* and which argument it was */
+} PmCudaBuf;
+
+typedef PM_VEC(PmCudaBuf) PmCudaBufs;
+
+/* Trusted kernels that look whether anything around the buffers changed, and whether inputs did. */
+typedef struct PmCudaGuard {
+	CuMod *module;
+	CuFn *zones, *hash;
+	CuPtr report; /* 8 bytes: first damaged byte */
+	CuPtr slots;  /* two 8-byte hashes per buffer handle: before, after */
+	CuPtr table;  /* address and size of each zone */
+	size_t n_zones;
+	int stale;      /* the table does not describe the current buffers */
+	uint64_t *host; /* room for what is copied back and forth */
+	uint32_t *zone_buf;
+} PmCudaGuard;
+
+enum { CU_MAX_BUFS = 1 << 16 };
+
+PmStatus pm__guard_open(const PmCuda *cu, int cc, PmCudaGuard *g, PmErr *err);
+void pm__guard_close(const PmCuda *cu, PmCudaGuard *g);
+/* Enqueues the filling of a new buffer, zones included, with a pattern that is NaN in every floating type. */
+PmStatus pm__guard_fill(const PmCuda *cu, CuStream *s, const PmCudaBuf *b, PmErr *err);
+/* Before a launch that has buffer number i, an input, as argument: remembers its contents. */
+PmStatus pm__guard_input(const PmCuda *cu, CuStream *s, PmCudaGuard *g, PmCudaBuf *b, size_t i, PmErr *err);
+/* After launches: waits, then PM_E_OOB when bytes around a buffer changed and PM_E_MUTATED when an input that
+ * was an argument did. A status of the driver goes to *cu_error, its error is left to the caller. */
+PmStatus pm__guard_check(const PmCuda *cu, CuStream *s, PmCudaGuard *g, PmCudaBufs *bufs, int *cu_error,
+			 PmErr *err);
+
+#endif

@@ -1,0 +1,350 @@
+/* test_nvrtc.c - what Passmith would launch on a GPU compiles for one: every eager kernel, the kernels of
+ * every first-party pass and the device's own, to machine code for two architectures. No GPU is needed. */
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/proc.h"
+#include "kernels/guard.cu.h"
+#include "runtime/exec.h"
+#include "runtime/nvrtc.h"
+#include "tests/lib/eager_bench.h"
+#include "tests/lib/need.h"
+#include "tests/lib/pass_kernels.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MAX_SOURCES = 4096 };
+static const int archs[] = { 80, 90 };
+
+static void need_nvrtc(void)
+{
+	PmStr version = PM_STR_INIT;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_nvrtc_version(&version, &err))
+		pm_test_skip("%s", err.text);
+	pm_str_release(&version);
+}
+
+/* --- sets of different sources --- */
+
+typedef struct Set {
+	PmSource s[MAX_SOURCES];
+	uint64_t hash[MAX_SOURCES];
+	size_t n;
+} Set;
+
+static Set *new_set(void)
+{
+	return pm_xcalloc(1, sizeof(Set));
+}
+
+static void keep(Set *set, const char *label, const char *source, PmDType type)
+{
+	uint64_t h = pm_hash64(source, strlen(source), PM_HASH_SEED + (uint64_t)type);
+	size_t i;
+
+	for (i = 0; i < set->n; i++)
+		if (set->hash[i] == h)
+			return;
+	assert_true(set->n < MAX_SOURCES);
+	set->hash[set->n] = h;
+	set->s[set->n++] = (PmSource){ pm_xstrdup(label), pm_xstrdup(source), type };
+}
+
+static void free_set(Set *set)
+{
+	size_t i;
+
+	for (i = 0; i < set->n; i++) {
+		free((void *)(uintptr_t)set->s[i].label);
+		free((void *)(uintptr_t)set->s[i].source);
+	}
+	free(set);
+}
+
+static void compile_all(const Set *set, const char *what)
+{
+	double t0 = pm_now();
+	size_t a, i, bytes = 0;
+
+	for (a = 0; a < sizeof archs / sizeof archs[0]; a++) {
+		char target[32];
+
+		snprintf(target, sizeof target, ".target sm_%d", archs[a]);
+		pm_nvrtc_ahead(set->s, set->n, archs[a], (int)sysconf(_SC_NPROCESSORS_ONLN));
+		for (i = 0; i < set->n; i++) {
+			PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
+			PmErr err;
+
+			pm_err_init(&err);
+			if (pm_nvrtc_compile(&set->s[i], archs[a], &ptx, &cubin, &err))
+				fail_msg("sm_%d %s: %s", archs[a], pm_dtype_name(set->s[i].type), err.text);
+			assert_non_null(strstr(ptx.s, target));
+			assert_non_null(strstr(ptx.s, ".entry"));
+			assert_true(cubin.len > 64 && memcmp(cubin.s, "\177ELF", 4) == 0);
+			bytes += cubin.len;
+			pm_str_release(&ptx);
+			pm_str_release(&cubin);
+		}
+	}
+	print_message("# %zu %s x 2 architectures in %.1f s, %zu bytes\n", set->n, what, pm_now() - t0,
+		      bytes);
+}
+
+/* --- eager kernels --- */
+
+static void plan_bench(Set *set, EagerBench *b, int *launched)
+{
+	const PmSource *s;
+	PmPlan *p = NULL;
+	size_t i, n;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_plan_new(b->g, NULL, 0, &p, &err))
+		fail_msg("%s", err.text);
+	n = pm_plan_sources(p, &s);
+	for (i = 0; i < n; i++) {
+		PmOp op;
+
+		keep(set, s[i].label, s[i].source, s[i].type);
+		for (op = PM_OP_NONE + 1; op < PM_N_OPS; op++) {
+			const char *name = pm_op_desc(op)->name;
+			size_t len = strlen(name);
+
+			if (strncmp(s[i].label, "eager ", 6) == 0 &&
+			    strncmp(s[i].label + 6, name, len) == 0 &&
+			    (s[i].label[6 + len] == ' ' || s[i].label[6 + len] == '\0'))
+				launched[op] = 1;
+		}
+	}
+	pm_plan_free(p);
+	eager_free(b);
+}
+
+static void add_large(EagerBench *b, int dtype)
+{
+	/* Over 2^31 elements: these count in 64 bits. */
+	eager_add(b, dtype, "Add", "#[70000,70000] #[70000]", "", 1);
+	eager_add(b, dtype, "ReduceSum", "#[70000,70000]", "axes=[1]", 1);
+	eager_add(b, dtype, "Softmax", "#[70000,70000]", "axis=1", 1);
+	eager_add(b, dtype, "Gather", "#[70000,70000] int64{1,0}", "axis=0", 1);
+	eager_add(b, dtype, "MatMul", "#[70000,64] #[64,70000]", "", 1);
+	eager_add(b, dtype, "Pad", "#[70000,70000]", "pads=[1,0,0,1] mode='constant'", 1);
+	eager_add(b, dtype, "LayerNormalization", "#[70000,70000] #[70000] #[70000]", "axis=1", 1);
+}
+
+static void eager_kernels_compile(void **state)
+{
+	static const int floats[] = { PM_F32, PM_F16, PM_BF16 };
+	int launched[PM_N_OPS] = { 0 };
+	Set *set = new_set();
+	EagerBench *b;
+	size_t i;
+	PmOp op;
+
+	(void)state;
+	need_nvrtc();
+	for (i = 0; i < 3; i++) {
+		b = eager_open();
+		eager_add_rows(b, floats[i]);
+		plan_bench(set, b, launched);
+		b = eager_open();
+		eager_add_numbers(b, floats[i]);
+		eager_add_floats(b, floats[i]);
+		eager_add_moves(b, floats[i]);
+		eager_add_infinity(b, floats[i]);
+		add_large(b, floats[i]);
+		plan_bench(set, b, launched);
+	}
+	b = eager_open();
+	eager_add_rows(b, PM_BOOL);
+	eager_add_rows(b, PM_I64);
+	eager_add_casts(b);
+	eager_add_powers(b);
+	plan_bench(set, b, launched);
+	for (op = PM_OP_NONE + 1; op < PM_N_OPS; op++)
+		if (pm_op_desc(op)->flags & PM_OPF_EW && !launched[op])
+			fail_msg("no kernel of %s was compiled", pm_op_desc(op)->name);
+	compile_all(set, "eager kernels");
+	free_set(set);
+}
+
+/* --- passes --- */
+
+typedef struct Found {
+	Set *set;
+	int times[PASS_KERNELS_MAX][PM_N_DTYPES];
+} Found;
+
+static void take_kernel(void *arg, size_t pass, int dtype, const char *name, const char *source, PmDType type)
+{
+	Found *f = arg;
+
+	keep(f->set, name, source, type);
+	f->times[pass][dtype]++;
+}
+
+static void kernels_of_passes_compile(void **state)
+{
+	Found f = { .set = new_set() };
+	size_t i, n;
+
+	(void)state;
+	need_nvrtc();
+	n = pass_kernels(take_kernel, &f);
+	for (i = 0; i < n; i++)
+		if (!f.times[i][PM_F32] || !f.times[i][PM_F16] || !f.times[i][PM_BF16])
+			fail_msg("%s makes %d float, %d float16 and %d bfloat16 kernels",
+				 pass_kernels_name(i), f.times[i][PM_F32], f.times[i][PM_F16],
+				 f.times[i][PM_BF16]);
+	compile_all(f.set, "kernels of passes");
+	free_set(f.set);
+}
+
+static void the_guard_compiles(void **state)
+{
+	Set *set = new_set();
+
+	(void)state;
+	need_nvrtc();
+	keep(set, "guard.cu", guard_cu, PM_F32);
+	compile_all(set, "kernels of the device");
+	free_set(set);
+}
+
+/* --- the compiler itself --- */
+
+static const char doubling[] =
+	"extern \"C\" __global__ void k(const T *x, T *y)\n{\n\ty[0] = st(2 * ld(x[0]));\n}\n";
+
+/* Runs with an empty cache of its own. */
+static void with_cache(char *dir, size_t n)
+{
+	PmStr path = PM_STR_INIT;
+
+	assert_int_equal(pm_temp_dir("nvrtc", &path, NULL), PM_OK);
+	snprintf(dir, n, "%s", path.s);
+	pm_str_release(&path);
+	setenv("PASSMITH_CACHE", dir, 1);
+}
+
+static void get(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin)
+{
+	PmErr err;
+
+	pm_err_init(&err);
+	pm_str_clear(ptx);
+	pm_str_clear(cubin);
+	if (pm_nvrtc_compile(s, cc, ptx, cubin, &err))
+		fail_msg("%s", err.text);
+}
+
+static void results_are_kept_by_content(void **state)
+{
+	PmSource s = { "doubling", doubling, PM_F16 };
+	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT, ptx2 = PM_STR_INIT, cubin2 = PM_STR_INIT,
+	      dir = PM_STR_INIT, file = PM_STR_INIT;
+	const char *old = getenv("PASSMITH_CACHE");
+	char *saved = old ? pm_xstrdup(old) : NULL, cache[512];
+	PmNames names = { 0 };
+	size_t i;
+
+	(void)state;
+	need_nvrtc();
+	with_cache(cache, sizeof cache);
+	get(&s, 90, &ptx, &cubin);
+	pm_str_addf(&dir, "%s/nvrtc", cache);
+	assert_int_equal(pm_list_dir(dir.s, &names, NULL), PM_OK);
+	assert_int_equal(names.n, 2);
+	for (i = 0; i < 2; i++)
+		if (pm_str_ends(names.v[i], ".ptx"))
+			pm_path_join(dir.s, names.v[i], &file);
+	/* What is there is taken as it is; what is damaged is made again. */
+	assert_int_equal(pm_write_file(file.s, "kept", 4, NULL), PM_OK);
+	get(&s, 90, &ptx2, &cubin2);
+	assert_string_equal(ptx2.s, "kept");
+	assert_int_equal(cubin2.len, cubin.len);
+	assert_memory_equal(cubin2.s, cubin.s, cubin.len);
+	assert_int_equal(pm_write_file(file.s, "", 0, NULL), PM_OK);
+	get(&s, 90, &ptx2, &cubin2);
+	assert_string_equal(ptx2.s, ptx.s);
+	pm_names_release(&names);
+	/* Another type, architecture or source is another entry. */
+	s.type = PM_F32;
+	get(&s, 90, &ptx2, &cubin2);
+	get(&s, 80, &ptx2, &cubin2);
+	assert_non_null(strstr(ptx2.s, ".target sm_80"));
+	assert_int_equal(pm_list_dir(dir.s, &names, NULL), PM_OK);
+	assert_int_equal(names.n, 6);
+	pm_names_release(&names);
+	assert_int_equal(pm_remove_tree(cache, NULL), PM_OK);
+	if (saved)
+		setenv("PASSMITH_CACHE", saved, 1);
+	else
+		unsetenv("PASSMITH_CACHE");
+	free(saved);
+	pm_str_release(&ptx);
+	pm_str_release(&cubin);
+	pm_str_release(&ptx2);
+	pm_str_release(&cubin2);
+	pm_str_release(&dir);
+	pm_str_release(&file);
+}
+
+static void devices_out_of_range_are_handled(void **state)
+{
+	PmSource s = { "doubling", doubling, PM_F32 };
+	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
+	PmErr err;
+
+	(void)state;
+	need_nvrtc();
+	/* A later device of a known generation runs the code of an earlier one; an unknown one gets PTX. */
+	get(&s, 89, &ptx, &cubin);
+	assert_true(cubin.len > 0);
+	get(&s, 990, &ptx, &cubin);
+	assert_int_equal(cubin.len, 0);
+	assert_non_null(strstr(ptx.s, ".entry k("));
+	pm_err_init(&err);
+	assert_int_equal(pm_nvrtc_compile(&s, 20, &ptx, &cubin, &err), PM_E_ENV);
+	assert_non_null(strstr(err.text, "this device has 2.0"));
+	pm_str_release(&ptx);
+	pm_str_release(&cubin);
+}
+
+static void errors_name_kernel_and_line(void **state)
+{
+	PmSource s = { "author", "extern \"C\" __global__ void k(T *y)\n{\n\ty[0] = nothing;\n}\n", PM_F16 };
+	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
+	PmErr err;
+
+	(void)state;
+	need_nvrtc();
+	pm_err_init(&err);
+	assert_int_equal(pm_nvrtc_compile(&s, 90, &ptx, &cubin, &err), PM_E_INVALID);
+	assert_non_null(strstr(err.text, "Kernel 'author' does not compile: line 3: "));
+	assert_int_equal(ptx.len + cubin.len, 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_guard_compiles),
+		cmocka_unit_test(results_are_kept_by_content),
+		cmocka_unit_test(devices_out_of_range_are_handled),
+		cmocka_unit_test(errors_name_kernel_and_line),
+		cmocka_unit_test(kernels_of_passes_compile),
+		cmocka_unit_test(eager_kernels_compile),
+	};
+
+	return cmocka_run_group_tests_name("nvrtc", tests, NULL, NULL);
+}

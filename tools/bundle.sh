@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# bundle.sh OUT - collects what runs on another machine: program, its shared libraries, SDK, passes, models and
+# the tests that need a GPU. The other machine needs a GPU driver, the CUDA toolkit (or its NVRTC and headers) and
+# a C library at least as new as here; gcc and g++ only for building passes and for the emulated device.
+#
+# Environment: BUILD (build), BUNDLE_MAX (40: megabytes the folder may have).
+set -eu
+cd "$(dirname "$0")/.."
+build=${BUILD:-build}
+out=${1:?usage: tools/bundle.sh OUT}
+max=${BUNDLE_MAX:-40}
+
+# Only a folder that this script made is replaced.
+if [ -e "$out" ] && [ ! -e "$out/run.sh" ]; then
+	echo "bundle: $out exists and is no bundle; name another folder" >&2
+	exit 1
+fi
+rm -rf "$out"
+mkdir -p "$out/lib" "$out/include/passmith" "$out/runtime" "$out/passes" "$out/models" "$out/tests/gpu" "$out/tests/unit"
+
+put()
+{
+	cp "$1" "$2"
+	strip --strip-debug "$2/$(basename "$1")"
+}
+
+put "$build/passmith" "$out"
+programs=("$out/passmith")
+for t in tests/gpu/test_*.c tests/unit/test_nvrtc.c; do
+	put "$build/${t%.c}" "$out/$(dirname "$t")"
+	programs+=("$out/${t%.c}")
+done
+for p in "$build"/passes/*.so; do
+	put "$p" "$out/passes"
+done
+cp passes/*.c passes/*.cu "$out/passes"
+cp include/passmith/* "$build/gen/passmith/ops.h" "$out/include/passmith"
+cp -r runtime/emu "$out/runtime"
+cp "$build"/models/*.onnx models/*.gpt "$out/models"
+cp docs/gpu.md "$out/README.md"
+cp tools/bundle-run.sh "$out/run.sh"
+
+# Everything but the C library's family, which has to be the other machine's.
+ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u | while read -r lib; do
+	case $(basename "$lib") in
+	libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | ld-linux* | libgcc_s.so.*) ;;
+	*)
+		cp -L "$lib" "$out/lib"
+		;;
+	esac
+done
+
+size=$(du -sk "$out" | cut -f1)
+printf 'bundle: %s, %d files, %d.%d MB\n' "$out" "$(find "$out" -type f | wc -l)" $((size / 1024)) $((size % 1024 * 10 / 1024))
+if [ "$size" -gt $((max * 1024)) ]; then
+	echo "bundle: $out is over $max MB; find out what grew, or set BUNDLE_MAX" >&2
+	exit 1
+fi

@@ -19,8 +19,8 @@
 
 #include <cmocka.h>
 
-enum { MAX_SOURCES = 4096 };
 static const int archs[] = { 80, 90 };
+enum { N_ARCHS = sizeof archs / sizeof archs[0], MAX_SOURCES = 4096, BATCH = 16 };
 
 static void need_nvrtc(void)
 {
@@ -70,33 +70,106 @@ static void free_set(Set *set)
 	free(set);
 }
 
+static size_t compile_one(const PmSource *s, int cc, int *failed)
+{
+	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
+	char target[32];
+	size_t bytes;
+	PmErr err;
+
+	pm_err_init(&err);
+	snprintf(target, sizeof target, ".target sm_%d", cc);
+	if (pm_nvrtc_compile(s, cc, &ptx, &cubin, &err)) {
+		if (!failed)
+			fail_msg("sm_%d %s: %s", cc, pm_dtype_name(s->type), err.text);
+		*failed = 1;
+		return 0;
+	}
+	assert_non_null(strstr(ptx.s, target));
+	assert_non_null(strstr(ptx.s, ".entry"));
+	assert_true(cubin.len > 64 && memcmp(cubin.s, "\177ELF", 4) == 0);
+	bytes = cubin.len;
+	pm_str_release(&ptx);
+	pm_str_release(&cubin);
+	return bytes;
+}
+
 static void compile_all(const Set *set, const char *what)
 {
 	double t0 = pm_now();
 	size_t a, i, bytes = 0;
 
-	for (a = 0; a < sizeof archs / sizeof archs[0]; a++) {
-		char target[32];
-
-		snprintf(target, sizeof target, ".target sm_%d", archs[a]);
+	for (a = 0; a < N_ARCHS; a++) {
 		pm_nvrtc_ahead(set->s, set->n, archs[a], (int)sysconf(_SC_NPROCESSORS_ONLN));
-		for (i = 0; i < set->n; i++) {
-			PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
-			PmErr err;
-
-			pm_err_init(&err);
-			if (pm_nvrtc_compile(&set->s[i], archs[a], &ptx, &cubin, &err))
-				fail_msg("sm_%d %s: %s", archs[a], pm_dtype_name(set->s[i].type), err.text);
-			assert_non_null(strstr(ptx.s, target));
-			assert_non_null(strstr(ptx.s, ".entry"));
-			assert_true(cubin.len > 64 && memcmp(cubin.s, "\177ELF", 4) == 0);
-			bytes += cubin.len;
-			pm_str_release(&ptx);
-			pm_str_release(&cubin);
-		}
+		for (i = 0; i < set->n; i++)
+			bytes += compile_one(&set->s[i], archs[a], NULL);
 	}
 	print_message("# %zu %s x 2 architectures in %.1f s, %zu bytes\n", set->n, what, pm_now() - t0,
 		      bytes);
+}
+
+/* --- many kernels as one source, because most of the time goes into CUDA's headers --- */
+
+/* Adds source number i in a namespace, its entry and its macros kept from the others. */
+static void add_member(PmStr *text, const PmSource *s, size_t i)
+{
+	const char *p;
+
+	pm_str_addf(text, "namespace n%zu {\n#define k k%zu\n%s\n#undef k\n", i, i, s->source);
+	for (p = strstr(s->source, "#define "); p; p = strstr(p, "#define ")) {
+		p += strlen("#define ");
+		pm_str_addf(text, "#undef %.*s\n", (int)strcspn(p, " \t(\n"), p);
+	}
+	pm_str_add(text, "}\n");
+}
+
+/* Sources of up to BATCH members, all of one element type. */
+static Set *make_batches(const Set *set)
+{
+	Set *out = new_set();
+	int type;
+	size_t i;
+
+	for (type = 0; type < PM_N_DTYPES; type++) {
+		PmStr text = PM_STR_INIT;
+		char label[64];
+		int n = 0;
+
+		for (i = 0; i < set->n; i++) {
+			if ((int)set->s[i].type != type)
+				continue;
+			add_member(&text, &set->s[i], i);
+			if (++n % BATCH == 0) {
+				snprintf(label, sizeof label, "%d kernels", n);
+				keep(out, label, text.s, (PmDType)type);
+				pm_str_clear(&text);
+			}
+		}
+		if (text.len)
+			keep(out, "last kernels", text.s, (PmDType)type);
+		pm_str_release(&text);
+	}
+	return out;
+}
+
+/* When a batch does not compile, each kernel is compiled by itself, so that the one to blame is named. */
+static void compile_batches(const Set *set, const char *what)
+{
+	Set *batches = make_batches(set);
+	double t0 = pm_now();
+	size_t a, i, bytes = 0;
+	int failed = 0;
+
+	for (a = 0; a < N_ARCHS; a++) {
+		pm_nvrtc_ahead(batches->s, batches->n, archs[a], (int)sysconf(_SC_NPROCESSORS_ONLN));
+		for (i = 0; i < batches->n; i++)
+			bytes += compile_one(&batches->s[i], archs[a], &failed);
+	}
+	print_message("# %zu %s in %zu batches x 2 architectures in %.1f s, %zu bytes%s\n", set->n, what,
+		      batches->n, pm_now() - t0, bytes, failed ? "; a batch failed" : "");
+	free_set(batches);
+	if (failed)
+		compile_all(set, what);
 }
 
 /* --- eager kernels --- */
@@ -174,7 +247,7 @@ static void eager_kernels_compile(void **state)
 	for (op = PM_OP_NONE + 1; op < PM_N_OPS; op++)
 		if (pm_op_desc(op)->flags & PM_OPF_EW && !launched[op])
 			fail_msg("no kernel of %s was compiled", pm_op_desc(op)->name);
-	compile_all(set, "eager kernels");
+	compile_batches(set, "eager kernels");
 	free_set(set);
 }
 

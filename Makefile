@@ -225,7 +225,8 @@ check-gpu: all ## the tests that need an NVIDIA GPU
 	@BUILD=$(BUILD) TEST_TIMEOUT=$${TEST_TIMEOUT:-600} JOBS=1 tests/run.sh tests/gpu/
 
 # What the bundle holds besides the sources.
-BUNDLE_NEEDS := $(CLI) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc,$(TESTS))
+BUNDLE_NEEDS := $(CLI) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc \
+	$(PASS_SRC:passes/%.c=$(BUILD)/tests/unit/test_pass_%),$(TESTS))
 
 bundle: $(BUNDLE_NEEDS) ## $(BUILD)/bundle: a folder that runs on a GPU node (docs/gpu.md)
 	@BUILD=$(BUILD) tools/bundle.sh $(BUILD)/bundle

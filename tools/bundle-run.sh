@@ -20,8 +20,16 @@ logs=${PASSMITH_LOGS:-$(mktemp -d)} || exit 5
 mkdir -p "$logs" || exit 5
 [ -n "${PASSMITH_LOGS:-}" ] || trap 'rm -rf "$logs"' EXIT
 
+tests=(tests/gpu/test_* tests/unit/test_nvrtc)
+if ./passmith doctor | grep -q '^yes GPU'; then
+	export PASSMITH_TEST_DEVICE=cuda
+	tests+=(tests/unit/test_pass_*)
+else
+	echo "No GPU here: the tests of the passes are left out."
+fi
+
 passed=0 failed=0 skipped=0
-for test in tests/gpu/test_* tests/unit/test_*; do
+for test in "${tests[@]}"; do
 	log=$logs/$(basename "$test").log
 	start=$SECONDS
 	timeout -k 5 "${TEST_TIMEOUT:-600}" "./$test" >"$log" 2>&1 </dev/null

@@ -26,7 +26,8 @@ put()
 
 put "$build/passmith" "$out"
 programs=("$out/passmith")
-for t in tests/gpu/test_*.c tests/unit/test_nvrtc.c; do
+for t in tests/gpu/test_*.c tests/unit/test_nvrtc.c $(ls passes/*.c | sed 's,passes/,tests/unit/test_pass_,'); do
+	[ -e "$t" ] || continue
 	put "$build/${t%.c}" "$out/$(dirname "$t")"
 	programs+=("$out/${t%.c}")
 done

@@ -1,4 +1,4 @@
-/* pass_run.c - a fused graph on the emulated device against the original on the reference device. */
+/* pass_run.c - a fused graph on a device that runs kernels against the original on the reference device. */
 #include "tests/lib/pass_run.h"
 
 #include "bench/allclose.h"
@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -58,7 +59,10 @@ static void run_alternative(const PmGraph *g, const PmGraph *fused, const PmTens
 			    size_t n_out, int alt, const char *text, const char *cls)
 {
 	int alts[MAX_VALUES];
-	PmRunOpts opts = { .device = "emu", .deadline = 100, .poison = 0xffc00000u, .alts = alts };
+	const char *device = getenv("PASSMITH_TEST_DEVICE");
+	PmRunOpts opts = {
+		.device = device ? device : "emu", .deadline = 100, .poison = 0xffc00000u, .alts = alts
+	};
 	PmRunResult res = { 0 };
 	PmErr err;
 

@@ -1,11 +1,12 @@
-/* pass_run.h - a fused graph on the emulated device against the original on the reference device. */
+/* pass_run.h - a fused graph on a device that runs kernels against the original on the reference device. */
 #ifndef TESTS_LIB_PASS_RUN_H
 #define TESTS_LIB_PASS_RUN_H
 
 #include "ir/graph.h"
 
 /* Runs every alternative of the fused nodes of `fused` on seeded inputs of two kinds and fails the running
- * cmocka test unless all outputs agree with those of `g` at t = -5. `text` is shown with a failure. */
+ * cmocka test unless all outputs agree with those of `g` at t = -5. The device is "emu", or
+ * $PASSMITH_TEST_DEVICE. `text` is shown with a failure. */
 void pass_run_all(const PmGraph *g, const PmGraph *fused, const char *text);
 
 #endif

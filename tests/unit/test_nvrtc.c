@@ -3,12 +3,13 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/proc.h"
+#include "ir/kernel.h"
 #include "kernels/guard.cu.h"
 #include "runtime/exec.h"
 #include "runtime/nvrtc.h"
 #include "tests/lib/eager_bench.h"
 #include "tests/lib/need.h"
-#include "tests/lib/pass_kernels.h"
+#include "tests/lib/pass_models.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -255,15 +256,33 @@ static void eager_kernels_compile(void **state)
 
 typedef struct Found {
 	Set *set;
-	int times[PASS_KERNELS_MAX][PM_N_DTYPES];
+	int times[PASS_MODELS_MAX][PM_N_DTYPES];
 } Found;
 
-static void take_kernel(void *arg, size_t pass, int dtype, const char *name, const char *source, PmDType type)
+static void take_kernels(void *arg, int pass, const char *model, int dtype, const PmGraph *g,
+			 const PmGraph *fused)
 {
+	PmArena *arena = pm_arena_new(0);
 	Found *f = arg;
+	size_t i;
+	int k;
 
-	keep(f->set, name, source, type);
-	f->times[pass][dtype]++;
+	(void)g;
+	for (i = 0; i < pm_graph_n_nodes(fused); i++) {
+		PmNode n = pm_graph_node_at(fused, i);
+		PmKernelDesc d;
+		PmErr err;
+
+		pm_err_init(&err);
+		if (pm_node_op(fused, n) != PM_OP_Kernel)
+			continue;
+		if (pm_kernel_decode(fused, n, arena, &d, &err))
+			fail_msg("%s: %s", model, err.text);
+		for (k = 0; k < d.n_alts; k++)
+			keep(f->set, d.name, d.alts[k].source, d.alts[k].type);
+		f->times[pass][dtype]++;
+	}
+	pm_arena_free(arena);
 }
 
 static void kernels_of_passes_compile(void **state)
@@ -273,12 +292,11 @@ static void kernels_of_passes_compile(void **state)
 
 	(void)state;
 	need_nvrtc();
-	n = pass_kernels(take_kernel, &f);
+	n = pass_models(take_kernels, &f);
 	for (i = 0; i < n; i++)
 		if (!f.times[i][PM_F32] || !f.times[i][PM_F16] || !f.times[i][PM_BF16])
-			fail_msg("%s makes %d float, %d float16 and %d bfloat16 kernels",
-				 pass_kernels_name(i), f.times[i][PM_F32], f.times[i][PM_F16],
-				 f.times[i][PM_BF16]);
+			fail_msg("%s makes %d float, %d float16 and %d bfloat16 kernels", pass_models_name(i),
+				 f.times[i][PM_F32], f.times[i][PM_F16], f.times[i][PM_BF16]);
 	compile_all(f.set, "kernels of passes");
 	free_set(f.set);
 }

@@ -1,0 +1,72 @@
+/* test_cuda_models.c - the bundled models on a GPU against the reference device, in three element types, as
+ * they are and after each first-party pass. */
+#include "bench/agree.h"
+#include "bench/inputs.h"
+#include "runtime/ref.h"
+#include "runtime/run.h"
+#include "tests/lib/need.h"
+#include "tests/lib/pass_models.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { MAX_VALUES = 64, SEED = 20261121, DEADLINE = 120 };
+
+typedef struct Count {
+	int graphs, passes; /* run */
+} Count;
+
+static void agrees(void *arg, int pass, const char *model, int dtype, const PmGraph *g, const PmGraph *fused)
+{
+	PmRunOpts opts = { .device = "cuda", .deadline = DEADLINE, .poison = 0xffc5ffc5u };
+	size_t n_in = pm_graph_n_inputs(g), n_out = pm_graph_n_outputs(g);
+	const char *how = pass < 0 ? "no pass" : pass_models_name((size_t)pass);
+	PmTensor in[MAX_VALUES], want[MAX_VALUES];
+	Count *count = arg;
+	PmRunResult got;
+	PmAgreement a;
+	PmErr err;
+
+	pm_err_init(&err);
+	assert_true(n_in <= MAX_VALUES && n_out <= MAX_VALUES);
+	if (pm_inputs_make(g, SEED, PM_INPUTS_NORMAL, in, &err) ||
+	    pm_ref_run(g, in, n_in, want, n_out, &err) || pm_run_graph(fused, in, n_in, &opts, &got, &err) ||
+	    pm_agree(g, in, got.out, want, n_out, SEED, &a, &err))
+		fail_msg("%s %s, %s: %s", model, pm_dtype_name(dtype), how, err.text);
+	if (!a.agrees)
+		fail_msg("%s %s, %s: nrms %.3g, element %lld is %.9g instead of %.9g", model,
+			 pm_dtype_name(dtype), how, a.nrms, (long long)a.c.worst.index, a.c.worst.got,
+			 a.c.worst.expected);
+	print_message("# %s %s, %s: nrms %.2g%s\n", model, pm_dtype_name(dtype), how, a.nrms,
+		      a.by_conditioning ? " (by conditioning)" : "");
+	count->graphs++;
+	count->passes += pass >= 0;
+	pm_run_result_release(&got);
+	pm_tensors_release(in, n_in);
+	pm_tensors_release(want, n_out);
+}
+
+static void models_agree_with_the_reference(void **state)
+{
+	Count count = { 0, 0 };
+
+	(void)state;
+	pm_test_need_device("cuda");
+	pass_models(agrees, &count);
+	/* 6 models and 11 places where a pass applies, in 3 types each. */
+	assert_int_equal(count.graphs, 3 * (6 + 11));
+	assert_int_equal(count.passes, 3 * 11);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(models_agree_with_the_reference),
+	};
+
+	return cmocka_run_group_tests_name("cuda_models", tests, NULL, NULL);
+}

@@ -11,8 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { MAX_RESULT = 1 << 28, N_OPTIONS = 5 }; /* bytes of PTX or cubin; options of a compilation */
+enum {
+	MAX_RESULT = 1 << 28, /* bytes of PTX or cubin */
+	N_OPTIONS = 5,
+	AHEAD_SECONDS = 30 /* for one kernel compiled ahead */
+};
 
 /* One compilation: the library, what it is asked, and the text it is given. */
 typedef struct Job {
@@ -279,6 +284,7 @@ static void compile_nth(void *arg, size_t i)
 	const Ahead *a = arg;
 	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
 
+	alarm(AHEAD_SECONDS); /* NVRTC may look at a driver that was initialised before the fork */
 	pm_nvrtc_compile(&a->src[a->missing[i]], a->cc, &ptx, &cubin, NULL);
 	pm_str_release(&ptx);
 	pm_str_release(&cubin);

@@ -90,9 +90,12 @@ static PmStatus judge_by_conditioning(const PmGraph *g, const PmTensor *in, cons
 	}
 	for (size_t i = 0; i < n_out && !st; i++) {
 		out[i].one_ulp = pm_nrms(&res[i], &expected[i]);
-		if (!out[i].agrees && out[i].nrms <= PM_AGREE_FACTOR * out[i].one_ulp &&
-		    isfinite(out[i].nrms))
-			out[i].agrees = out[i].by_conditioning = 1;
+		if (out[i].agrees)
+			continue;
+		out[i].ill_conditioned = !(out[i].one_ulp <= PM_AGREE_MAX_ULP);
+		out[i].by_conditioning = !out[i].ill_conditioned &&
+					 out[i].nrms <= PM_AGREE_FACTOR * out[i].one_ulp;
+		out[i].agrees = out[i].by_conditioning;
 	}
 	if (ran)
 		pm_tensors_release(res, n_out);

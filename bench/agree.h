@@ -5,7 +5,8 @@
  * sqrt(sum (a - b)^2 / sum b^2)   over elements where both are finite, a device's output y agrees with the
  * reference's r when NaN and infinities stand in the same places and y is close to r at t = -5
  * (bench/tolerance.h), or nrms(y, r) <= PM_AGREE_FACTOR * nrms(r', r), where r' is the reference on inputs
- * moved by one ulp of their type each, up or down at random.
+ * moved by one ulp of their type each, up or down at random. When that alone moves it by more than
+ * PM_AGREE_MAX_ULP, the graph is ill-conditioned on these inputs and no agreement is claimed.
  */
 #ifndef BENCH_AGREE_H
 #define BENCH_AGREE_H

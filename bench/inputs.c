@@ -48,6 +48,16 @@ enum { MAX_DEPTH = 12 };
 
 static void look(const PmGraph *g, PmValue v, int depth, Clues *c);
 
+/* "x * -3.4e38": an inverted attention mask on its way to a softmax. */
+static int times_minus_huge(const PmGraph *g, PmUse u)
+{
+	double f;
+	size_t n;
+
+	return !pm_value_const_floats(g, pm_node_in(g, u.node, 1 - u.operand), &f, 1, &n) && n == 1 &&
+	       f <= -1e3;
+}
+
 /* "1 - x": exporters write attention masks so. */
 static int one_minus(const PmGraph *g, PmUse u)
 {
@@ -87,6 +97,8 @@ static void look_at_use(const PmGraph *g, PmUse u, int depth, Clues *c)
 	} else if ((flags & (PM_OPF_VIEW | PM_OPF_MOVE)) || op == PM_OP_Cast || op == PM_OP_MaxPool) {
 		for (size_t k = 0; k < pm_node_n_out(g, u.node); k++)
 			look(g, pm_node_out(g, u.node, k), depth + 1, c);
+	} else if (op == PM_OP_Mul && times_minus_huge(g, u)) {
+		c->condition = 1;
 	} else if (op == PM_OP_Mul) {
 		/* A mask spread by multiplying with ones is still a mask; nothing else is said by a product.
 		 */

@@ -11,7 +11,7 @@
 
 static cJSON *report_json(const char *path, const PmGraph *g, const PmOnnxReport *r, const char *hash)
 {
-	cJSON *j = cJSON_CreateObject(), *kinds = cJSON_AddArrayToObject(j, "opaque");
+	cJSON *j = cJSON_CreateObject(), *kinds;
 
 	cJSON_AddStringToObject(j, "file", path);
 	cJSON_AddStringToObject(j, "graph", pm_graph_name(g));
@@ -22,6 +22,7 @@ static cJSON *report_json(const char *path, const PmGraph *g, const PmOnnxReport
 	pm_json_add_i64(j, "opset", r->opset);
 	pm_json_add_i64(j, "absent_weights", (int64_t)r->n_absent);
 	pm_json_add_i64(j, "opaque_nodes", (int64_t)r->n_opaque_nodes);
+	kinds = cJSON_AddArrayToObject(j, "opaque");
 	for (size_t i = 0; i < r->n_opaque; i++) {
 		cJSON *k = cJSON_CreateObject();
 

@@ -136,7 +136,7 @@ PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmE
 	PmStatus st = PM_OK;
 
 	if (!pm_str_ends(source, ".c"))
-		st = pm_err(err, PM_E_INVALID,
+		st = pm_err(err, PM_E_UNSUPPORTED,
 			    "%s is not a .c file; a pass is one C file, with its kernels in it or in a .cu "
 			    "file beside it.",
 			    source);

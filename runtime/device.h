@@ -34,7 +34,8 @@ typedef struct PmSource {
 typedef enum { PM_ARG_BUF, PM_ARG_I64, PM_ARG_I32, PM_ARG_F32, PM_ARG_F64 } PmArgKind;
 typedef struct PmArg {
 	PmArgKind kind;
-	PmBuf buf; /* BUF: address of the buffer + offset bytes */
+	PmBuf buf;    /* BUF: address of the buffer + offset bytes */
+	int readonly; /* BUF: the launch may only read it; `emu` holds kernels to that */
 	int64_t offset;
 	int64_t i;
 	double f;

@@ -319,8 +319,7 @@ static PmStatus describe_fault(EmuDevice *d, const PmLaunch *l, PmErr *err)
 	else
 		rc = describe_memory(d, l, &what);
 	rc = pm_err(err, rc, "Kernel '%s' (entry '%s') %s%s in %s.", d->run->label, l->entry, what.s,
-		    rc == PM_E_MUTATED ? ", which is an input and may only be read," : "",
-		    pm__emu_where(d->run, where));
+		    rc == PM_E_MUTATED ? ", which it may only read," : "", pm__emu_where(d->run, where));
 	pm_str_release(&what);
 	return rc;
 }
@@ -454,18 +453,19 @@ static PmStatus bind(EmuDevice *d, const Module *m, const PmEmuEntry *e, const P
 	return PM_OK;
 }
 
-/* Inputs become read-only, everything else writable. */
+/* What the launch may only read, and inputs always, become read-only; everything else writable. A buffer that
+ * is given twice is writable when one of the two says so. */
 static PmStatus protect(EmuDevice *d, const PmLaunch *l, PmErr *err)
 {
 	PmStatus rc = PM_OK;
-	int i;
 
-	for (i = 0; !rc && i < l->n_args; i++) {
-		PmEmuBuf *b = l->args[i].kind == PM_ARG_BUF ? buf(d, l->args[i].buf) : NULL;
+	for (int writers = 0; writers < 2; writers++)
+		for (int i = 0; !rc && i < l->n_args; i++) {
+			PmEmuBuf *b = l->args[i].kind == PM_ARG_BUF ? buf(d, l->args[i].buf) : NULL;
 
-		if (b)
-			rc = pm__emu_buf_lock(b, b->use == PM_BUF_INPUT, err);
-	}
+			if (b && writers == !l->args[i].readonly)
+				rc = pm__emu_buf_lock(b, b->use == PM_BUF_INPUT || l->args[i].readonly, err);
+		}
 	return rc;
 }
 

@@ -49,8 +49,8 @@ typedef struct PmExec PmExec;
 PmStatus pm_exec_new(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err);
 void pm_exec_free(PmExec *x);
 /* Uploads inputs, poisons outputs and scratch with `poison` (before every run, so that unwritten elements
- * show), runs, downloads outputs (initialised here). Inputs that a kernel changed are PM_E_DEVICE
- * "INPUT_MUTATED: ...". */
+ * show), runs, downloads outputs (initialised here). A kernel that changes what it may only read is
+ * PM_E_MUTATED. */
 PmStatus pm_exec_run(PmExec *x, const PmTensor *in, size_t n_in, uint32_t poison, PmTensor *out, size_t n_out,
 		     PmErr *err);
 

@@ -80,10 +80,11 @@ static void param(KGen *k, const char *type, const char *name)
 	pm_str_addf(&k->params, "%s%s %s", k->params.len ? ", " : "", type, name);
 }
 
-static void buf_arg(KGen *k, const Loc *l, int dtype)
+static void buf_arg(KGen *k, const Loc *l, int dtype, int readonly)
 {
 	PM_VEC_PUSH(&k->args, ((PmArg){ .kind = PM_ARG_BUF,
 					.buf = { (uint32_t)l->buf + 1 },
+					.readonly = readonly,
 					.offset = l->off * (int64_t)pm_dtype_size(dtype) }));
 }
 
@@ -98,7 +99,7 @@ void pm__kg_in(KGen *k, const char *name, const Loc *l, int dtype, int64_t numel
 		if (k->args.v[i].kind == PM_ARG_BUF && k->args.v[i].buf.id == (uint32_t)l->buf + 1 &&
 		    k->args.v[i].offset == l->off * (int64_t)pm_dtype_size(dtype))
 			numel = 0;
-	buf_arg(k, l, dtype);
+	buf_arg(k, l, dtype, 1);
 	k->bytes += numel * (int64_t)pm_dtype_size(dtype);
 }
 
@@ -108,7 +109,7 @@ void pm__kg_out(KGen *k, const char *name, const Loc *l, int dtype, int64_t nume
 
 	snprintf(type, sizeof type, "%s *", pm__ctype(dtype));
 	param(k, type, name);
-	buf_arg(k, l, dtype);
+	buf_arg(k, l, dtype, 0);
 	k->bytes += numel * (int64_t)pm_dtype_size(dtype);
 }
 

@@ -17,6 +17,7 @@ static PmArg bind(const PmKArg *a, const Loc *in, const Loc *out, const int *scr
 		const Loc *l = &(a->kind == PM_KARG_IN ? in : out)[a->index];
 
 		r.kind = PM_ARG_BUF;
+		r.readonly = a->kind == PM_KARG_IN;
 		r.buf.id = (uint32_t)l->buf + 1;
 		r.offset = l->off; /* filled in bytes by the caller */
 		return r;

@@ -106,8 +106,8 @@ static void writing_to_an_input_is_named(void **state)
 {
 	(void)state;
 	refuses("mutate", 2, 32, 0, ARGS(emu_arg(in), emu_arg(out)),
-		LIST("E_MUTATED", "which is an input", "wrote buffer 1 (argument 0, 1000 bytes) at byte 8",
-		     "block (1,0,0) thread (5,0,0)"));
+		LIST("E_MUTATED", "which it may only read",
+		     "wrote buffer 1 (argument 0, 1000 bytes) at byte 8", "block (1,0,0) thread (5,0,0)"));
 }
 
 static void different_barriers_are_divergent(void **state)

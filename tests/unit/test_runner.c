@@ -92,6 +92,22 @@ static void a_write_to_an_input_is_named(void **state)
 	expect("tests/plugin/mutating_silu.so", PM_VERDICT_INPUT_MUTATED, NULL);
 }
 
+static void a_write_to_an_intermediate_operand_is_named(void **state)
+{
+	static const char text[] =
+		"g (float[3,67] z) => (float[3,67] y) { x = Exp(z)\n s = Sigmoid(x)\n y = Mul(x, s) }";
+	PmGraph *g;
+	PmEvalRecord r;
+
+	(void)state;
+	assert_int_equal(pm_graph_parse(text, strlen(text), &g, NULL), PM_OK);
+	eval_one("tests/plugin/mutating_silu.so", g, &r);
+	if (r.verdict != PM_VERDICT_INPUT_MUTATED)
+		fail_msg("%s: %s", pm_verdict_name(r.verdict), r.why);
+	pm_eval_record_release(&r);
+	pm_graph_free(g);
+}
+
 static void a_hanging_kernel_times_out(void **state)
 {
 	(void)state;
@@ -226,6 +242,7 @@ int main(void)
 		cmocka_unit_test(an_unwritten_output_is_seen),
 		cmocka_unit_test(a_write_past_the_end_is_out_of_bounds),
 		cmocka_unit_test(a_write_to_an_input_is_named),
+		cmocka_unit_test(a_write_to_an_intermediate_operand_is_named),
 		cmocka_unit_test(a_hanging_kernel_times_out),
 		cmocka_unit_test(a_kernel_that_does_not_compile_says_why),
 		cmocka_unit_test(a_divergent_barrier_is_a_fault),

@@ -10,13 +10,13 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/proc.h"
+#include "runtime/kcache.h"
 #include "runtime/kernel_unit.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const char *const flags[] = {
@@ -67,34 +67,10 @@ static PmStatus run_compiler(const PmEmuBuilder *b, const char *const *argv, con
 	return PM_OK;
 }
 
-static PmStatus add_folder(const char *dir, const char *sub, PmStr *text, PmErr *err)
-{
-	PmStr path = PM_STR_INIT, file = PM_STR_INIT;
-	PmNames names = { 0 };
-	PmStatus rc;
-	size_t i;
-
-	pm_path_join(dir, sub, &path);
-	rc = pm_list_dir(path.s, &names, err);
-	for (i = 0; !rc && i < names.n; i++) {
-		if (!pm_str_ends(names.v[i], ".h") && !pm_str_ends(names.v[i], ".cuh") &&
-		    !pm_str_ends(names.v[i], ".inc") && !pm_str_ends(names.v[i], ".ld"))
-			continue;
-		pm_str_clear(&file);
-		pm_path_join(path.s, names.v[i], &file);
-		pm_str_addf(text, "\n== %s\n", names.v[i]);
-		rc = pm_read_file(file.s, 16 << 20, text, err);
-	}
-	pm_names_release(&names);
-	pm_str_release(&path);
-	pm_str_release(&file);
-	return rc;
-}
-
 PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmErr *err)
 {
 	const char *cxx = getenv("PASSMITH_CXX");
-	PmStr text = PM_STR_INIT, dir = PM_STR_INIT;
+	PmStr text = PM_STR_INIT;
 	PmProcResult r = { 0 };
 	PmStatus rc;
 	int i;
@@ -105,11 +81,7 @@ PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmErr *err)
 	pm_str_add(&b->cxx, cxx && *cxx ? cxx : "g++");
 	rc = pm_root_dir(&b->root, err);
 	if (!rc)
-		rc = pm_cache_dir(&dir, err);
-	if (!rc) {
-		pm_path_join(dir.s, "emu", &b->cache);
-		rc = pm_mkdirs(b->cache.s, err);
-	}
+		rc = pm_kcache_dir("emu", &b->cache, err);
 	if (!rc) {
 		const char *argv[] = { "env", "LC_ALL=C", b->cxx.s, "--version", NULL };
 
@@ -127,12 +99,11 @@ PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmErr *err)
 	for (i = 0; i < N_FLAGS; i++)
 		pm_str_addf(&text, "%s\n", flags[i]);
 	if (!rc)
-		rc = add_folder(b->root.s, "runtime/emu", &text, err);
+		rc = pm_kcache_add_headers(b->root.s, "runtime/emu", &text, err);
 	if (!rc)
-		rc = add_folder(b->root.s, "include/passmith", &text, err);
+		rc = pm_kcache_add_headers(b->root.s, "include/passmith", &text, err);
 	pm_sha256_hex(text.s, text.len, b->key);
 	pm_str_release(&text);
-	pm_str_release(&dir);
 	if (rc)
 		pm__emu_builder_close(b);
 	return rc;
@@ -378,35 +349,24 @@ PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, Pm
 	return rc;
 }
 
+typedef struct Ahead {
+	const PmEmuBuilder *b;
+	const PmSource *src;
+} Ahead;
+
+static void build_nth(void *arg, size_t i)
+{
+	const Ahead *a = arg;
+	PmStr path = PM_STR_INIT;
+
+	pm__emu_build(a->b, &a->src[i], &path, NULL);
+	pm_str_release(&path);
+}
+
+/* What cannot be compiled here is compiled, and reported, by the caller. */
 void pm__emu_build_ahead(const PmEmuBuilder *b, const PmSource *src, size_t n, int jobs)
 {
-	pid_t child[64];
-	int i, started = 0;
+	Ahead a = { b, src };
 
-	if (jobs > 64)
-		jobs = 64;
-	if ((size_t)jobs > n)
-		jobs = (int)n;
-	for (i = 0; i < jobs; i++) {
-		pid_t pid = fork();
-
-		if (pid < 0)
-			break; /* what is missing is compiled by the caller */
-		if (pid == 0) {
-			size_t k;
-
-			for (k = (size_t)i; k < n; k += (size_t)jobs) {
-				PmStr path = PM_STR_INIT;
-
-				pm__emu_build(b, &src[k], &path, NULL);
-				pm_str_release(&path);
-			}
-			_exit(0);
-		}
-		child[started++] = pid;
-	}
-	for (i = 0; i < started; i++)
-		while (waitpid(child[i], NULL, 0) < 0)
-			if (i < 0)
-				break;
+	pm_kcache_ahead(jobs, n, build_nth, &a);
 }

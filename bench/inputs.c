@@ -9,8 +9,9 @@
 
 const char *pm_input_role_name(PmInputRole role)
 {
-	static const char *const names[] = { "data", "weight",        "scale", "variance", "probability",
-					     "mask", "additive mask", "index", "count" };
+	static const char *const names[] = { "data",        "weight", "scale",         "variance",
+					     "probability", "mask",   "inverted mask", "additive mask",
+					     "index",       "count" };
 
 	return names[role];
 }
@@ -40,7 +41,7 @@ static int says(const char *name, const char *word)
 
 /* What is found out about an input while its uses are followed. */
 typedef struct Clues {
-	int index, variance, scale, weight, softmax_bias, condition;
+	int index, variance, scale, weight, softmax_bias, condition, inverted;
 	int64_t limit;
 } Clues;
 
@@ -98,7 +99,7 @@ static void look_at_use(const PmGraph *g, PmUse u, int depth, Clues *c)
 		for (size_t k = 0; k < pm_node_n_out(g, u.node); k++)
 			look(g, pm_node_out(g, u.node, k), depth + 1, c);
 	} else if (op == PM_OP_Mul && times_minus_huge(g, u)) {
-		c->condition = 1;
+		c->inverted = 1;
 	} else if (op == PM_OP_Mul) {
 		/* A mask spread by multiplying with ones is still a mask; nothing else is said by a product.
 		 */
@@ -106,6 +107,7 @@ static void look_at_use(const PmGraph *g, PmUse u, int depth, Clues *c)
 
 		look(g, out, depth + 4, &behind);
 		c->condition |= behind.condition;
+		c->inverted |= behind.inverted;
 	}
 }
 
@@ -130,6 +132,8 @@ PmInputRole pm_input_role(const PmGraph *g, PmValue v, int64_t *limit)
 	if (!pm_dtype_is_float(dtype)) {
 		if (c.index)
 			return PM_ROLE_INDEX;
+		if (c.inverted)
+			return PM_ROLE_INVERTED;
 		return says(name, "mask") || c.condition ? PM_ROLE_MASK : PM_ROLE_COUNT;
 	}
 	if (c.variance || says(name, "running_var"))
@@ -138,6 +142,8 @@ PmInputRole pm_input_role(const PmGraph *g, PmValue v, int64_t *limit)
 		return PM_ROLE_SCALE;
 	if (c.condition)
 		return PM_ROLE_MASK;
+	if (c.inverted)
+		return PM_ROLE_INVERTED;
 	if (says(name, "mask"))
 		return c.softmax_bias ? PM_ROLE_BIAS_MASK : PM_ROLE_MASK;
 	if (says(name, "prob"))
@@ -186,6 +192,8 @@ static double draw(PmRng *r, PmInputRole role, PmInputClass cls, const PmType *t
 		return 0.01 + 0.98 * pm_rng_uniform(r);
 	case PM_ROLE_MASK:
 		return first || pm_rng_range(r, 0, 3) ? 1 : 0;
+	case PM_ROLE_INVERTED:
+		return first || pm_rng_range(r, 0, 3) ? 0 : 1;
 	case PM_ROLE_BIAS_MASK:
 		return first || pm_rng_range(r, 0, 3) ? 0 : -1e4;
 	default:

@@ -16,6 +16,7 @@ typedef enum PmInputRole {
 	PM_ROLE_VARIANCE,  /* positive: variances, operands of Sqrt and Log, divisors */
 	PM_ROLE_PROB,      /* in (0, 1) */
 	PM_ROLE_MASK,      /* 0 or 1, about three ones in four, never all zero along the last axis */
+	PM_ROLE_INVERTED,  /* the same with 0 and 1 swapped: 1 means masked away */
 	PM_ROLE_BIAS_MASK, /* additive attention mask: 0 or a large negative number */
 	PM_ROLE_INDEX,     /* integers in [0, limit) */
 	PM_ROLE_COUNT      /* small integers 0..8 */

@@ -34,7 +34,7 @@ static void roles_follow_the_uses(void **state)
 		{ "(int64[4] x, float[7,8] w) => (float[4,8] y) { y = Gather<axis=0>(w, x) }", "index" },
 		{ "(int64[4] x) => (float[4] y) <float one = {1}> { f = Cast<to=1>(x)\n y = Sub(one, f) }",
 		  "mask" },
-		{ "(float[4] x) => (float[4] y) <float c = {-3e38}> { y = Mul(x, c) }", "mask" },
+		{ "(float[4] x) => (float[4] y) <float c = {-3e38}> { y = Mul(x, c) }", "inverted mask" },
 		{ "(bool[4] x) => (bool[4] y) { y = Not(x) }", "mask" },
 		{ "(float[4,8] x, float[4,8] a) => (float[4,8] y) { y = MatMul(a, t)\n t = "
 		  "Transpose<perm=[1,0]>(x)\n }",

@@ -340,6 +340,9 @@ const PmNormRow pm__norm_axes_rows[] = {
 	{ "Split", PM_OP_Split, norm_split, "num_outputs", 1 << 1 },
 	{ "Pad", PM_OP_Pad, norm_pad, "value", 1 << 1 | 1 << 3 },
 	{ "Gather", PM_OP_Gather, norm_gather, NULL, 0 },
+	{ "GatherElements", PM_OP_GatherElements, norm_gather, NULL, 0 },
+	{ "ScatterElements", PM_OP_ScatterElements, norm_gather, NULL, 0 },
+	{ "Scatter", PM_OP_ScatterElements, norm_gather, NULL, 0 }, /* its name until opset 11 */
 	{ "Flatten", PM_OP_Flatten, norm_flatten, NULL, 0 },
 	{ "LayerNormalization", PM_OP_LayerNormalization, norm_layer_norm, NULL, 0 },
 	{ "Concat", PM_OP_Concat, norm_concat, NULL, 0 },

@@ -134,6 +134,10 @@ static int64_t node_flops(const PmGraph *g, PmNode n, int depth)
 		return pool_flops(g, n, in, out);
 	if (d->flags & PM_OPF_NORM)
 		return norm_flops(g, n, op, in);
+	if (pm_op_attr_desc(op, "reduction")) /* scattered elements are joined with those they meet */
+		return strcmp(pm_node_s(g, n, "reduction", "none"), "none") == 0
+			       ? 0
+			       : numel(g, pm_node_in(g, n, 2));
 	return 0; /* moves elements, or depends on shapes only */
 }
 

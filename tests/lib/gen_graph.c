@@ -407,6 +407,45 @@ static void ins_gather(Gen *q)
 	add_in(q, new_ints(q, v, (int)draw(q, 0, 1), n));
 }
 
+/* Indices and, when the operator scatters, updates: of the shape of x, with one entry along the axis 0. */
+static void ins_elements(Gen *q)
+{
+	int64_t v[64] = { 0 }, n = 1;
+	int i;
+	PmType t = pm_type(PM_I64, q->x.rank, q->x.dim);
+	PmValue r = { 0 };
+
+	t.dim[0] = 1;
+	for (i = 0; i < t.rank; i++) {
+		t.dim[i] = positive(t.dim[i]) < 3 ? positive(t.dim[i]) : 2;
+		n *= t.dim[i];
+	}
+	for (i = 0; i < 64; i++)
+		v[i] = -(i & 1);
+	pm_graph_add_const(q->g, NULL, &t, pm_blob_copy(v, (size_t)n * 8), &r, NULL);
+	add_in(q, r);
+	if (q->op == PM_OP_ScatterElements)
+		add_in(q, new_source(q, q->x.dtype, t.rank, t.dim));
+}
+
+/* Tuples of one index, which name rows of x. */
+static void ins_tuples(Gen *q)
+{
+	int64_t v[4] = { 0, -1, 0, -1 }, dim[PM_MAX_RANK], n = draw(q, 1, 4);
+	PmType t = pm_type(PM_I64, 2, (int64_t[]){ n, 1 });
+	PmValue r = { 0 };
+	int i;
+
+	pm_graph_add_const(q->g, NULL, &t, pm_blob_copy(v, (size_t)n * 8), &r, NULL);
+	add_in(q, r);
+	if (q->op != PM_OP_ScatterND)
+		return;
+	dim[0] = n;
+	for (i = 1; i < q->x.rank; i++)
+		dim[i] = positive(q->x.dim[i]);
+	add_in(q, new_source(q, q->x.dtype, q->x.rank, dim));
+}
+
 static void ins_shape(Gen *q)
 {
 	int64_t v[PM_MAX_RANK + 1];
@@ -477,6 +516,10 @@ static const Recipe recipes[PM_N_OPS] = {
 	[PM_OP_BatchNormalization] = { 2, 4, ins_per_channel, set_plain },
 	[PM_OP_LayerNormalization] = { 1, 4, ins_layer_norm, set_plain },
 	[PM_OP_Gather] = { 1, 4, ins_gather, set_plain },
+	[PM_OP_GatherElements] = { 1, 4, ins_elements, set_plain },
+	[PM_OP_ScatterElements] = { 1, 4, ins_elements, set_plain },
+	[PM_OP_GatherND] = { 1, 4, ins_tuples, set_plain },
+	[PM_OP_ScatterND] = { 1, 4, ins_tuples, set_plain },
 	[PM_OP_Reshape] = { 0, 4, ins_shape, set_plain },
 	[PM_OP_Expand] = { 0, 4, ins_shape, set_plain },
 	[PM_OP_Tile] = { 1, 4, ins_shape, set_plain },

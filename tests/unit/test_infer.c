@@ -532,6 +532,34 @@ static void wild_attrs(PmGraph *g, PmNode n, PmRng *r)
 	}
 }
 
+static const Case indexing[] = {
+	{ "GatherElements", "float[4,5] int64[4,2]", "axis=1", "float[4,2]" },
+	{ "GatherElements", "float16[4,5] int32[7,5]", "axis=0", "float16[7,5]" },
+	{ "GatherElements", "float[N,5] int64[7,2]", "axis=1", "float[7,2]" },
+	{ "GatherElements", "float[4,5] int64[5,2]", "axis=1", "E_SHAPE" },
+	{ "GatherElements", "float[4,5] int64[5]", "axis=1", "E_SHAPE" },
+	{ "GatherElements", "float[4,5] float[4,5]", "axis=1", "E_TYPE" },
+	{ "GatherElements", "float[4,5] int64[4,5]", "axis=2", "E_SHAPE" },
+	{ "ScatterElements", "float[4,5] int64[4,2] float[4,2]", "axis=1", "float[4,5]" },
+	{ "ScatterElements", "float[4,N] int64[4,2] float[4,2]", "axis=1 reduction='max'", "float[4,N]" },
+	{ "ScatterElements", "float[4,5] int64[4,2] float[4,3]", "axis=1", "E_SHAPE" },
+	{ "ScatterElements", "float[4,5] int64[4,2] double[4,2]", "axis=1", "E_TYPE" },
+	{ "ScatterElements", "float[4,5] int64[4,2] float[4,2]", "axis=1 reduction='avg'", "E_UNSUPPORTED" },
+	{ "ScatterElements", "bool[4] int64[4] bool[4]", "axis=0 reduction='add'", "E_UNSUPPORTED" },
+	{ "GatherND", "float[4,5,6] int64[7,2]", "", "float[7,6]" },
+	{ "GatherND", "float[4,5,6] int64[3]", "", "float" },
+	{ "GatherND", "float[4,5,6] int64[4,3,1]", "batch_dims=1", "float[4,3,6]" },
+	{ "GatherND", "float[4,5,6] int64[3,3,1]", "batch_dims=1", "E_SHAPE" },
+	{ "GatherND", "float[4,5,6] int64[4]", "", "E_SHAPE" },
+	{ "GatherND", "float[4,5,6] int64[4,0]", "", "E_SHAPE" },
+	{ "GatherND", "float[4,5,6] int64[4,N]", "", "float[...]" },
+	{ "GatherND", "float int64[4,1]", "", "E_SHAPE" },
+	{ "ScatterND", "float[4,5,6] int64[7,2] float[7,6]", "", "float[4,5,6]" },
+	{ "ScatterND", "float[4,5] int64[2] float", "reduction='mul'", "float[4,5]" },
+	{ "ScatterND", "float[4,5,6] int64[7,2] float[7]", "", "E_SHAPE" },
+	{ "ScatterND", "float[4,5,6] int64[7,4] float[7]", "", "E_SHAPE" },
+};
+
 /* What inference accepts, folding evaluates and the verifier accepts; nothing overflows or reads too far. */
 static void wild_nodes_are_refused_or_right(void **state)
 {
@@ -582,6 +610,7 @@ TABLE_TEST(normalisation)
 TABLE_TEST(reshapes)
 TABLE_TEST(slices)
 TABLE_TEST(moves)
+TABLE_TEST(indexing)
 
 int main(void)
 {
@@ -597,6 +626,7 @@ int main(void)
 		cmocka_unit_test(reshapes_follow_onnx),
 		cmocka_unit_test(slices_follow_onnx),
 		cmocka_unit_test(moves_follow_onnx),
+		cmocka_unit_test(indexing_follow_onnx),
 		cmocka_unit_test(wild_nodes_are_refused_or_right),
 	};
 

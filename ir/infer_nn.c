@@ -321,3 +321,28 @@ PmStatus infer_batch_norm(PmInfer *c, PmErr *err)
 	}
 	return PM_OK;
 }
+
+/* Scale and bias have one element per channel; groups of channels must divide them. */
+PmStatus infer_group_norm(PmInfer *c, PmErr *err)
+{
+	const PmType *x = pm__in(c, 0);
+	int64_t groups = 1;
+	size_t k;
+	PmStatus st = PM_OK;
+
+	if (x->rank < 2)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, -1, err, "the input must have a batch and a channel");
+	if (c->op == PM_OP_GroupNormalization)
+		st = pm__attr_int(c, "num_groups", 1, INT64_MAX, &groups, err);
+	for (k = 1; k < 3 && !st; k++) {
+		st = pm__same_dtype(c, 0, k, err);
+		if (!st && (pm__in(c, k)->rank != 1 || !pm__dims_agree(pm__in(c, k)->dim[0], x->dim[1])))
+			st = pm__infer_fail(c, PM_E_SHAPE, 0, (int)k, err,
+					    "operand %zu must have one element per channel", k);
+	}
+	if (!st && x->dim[1] >= 0 && x->dim[1] % groups)
+		st = pm__infer_fail(c, PM_E_SHAPE, 0, -1, err, "%lld groups do not divide the channels",
+				    (long long)groups);
+	c->out[0] = *x;
+	return st;
+}

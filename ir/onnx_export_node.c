@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DILATED_POOL_OPSET = 19, GELU_OPSET = 20 };
+enum { DILATED_POOL_OPSET = 19, GELU_OPSET = 20, GROUP_NORM_OPSET = 21 };
 
 /* Attributes of the table that are operands in ONNX: the first at operand 1, and so on. */
 static const struct {
@@ -22,6 +22,8 @@ static const struct {
 	{ PM_OP_ReduceL1, { "axes" } },
 	{ PM_OP_ReduceL2, { "axes" } },
 	{ PM_OP_ReduceSumSquare, { "axes" } },
+	{ PM_OP_ReduceLogSum, { "axes" } },
+	{ PM_OP_ReduceLogSumExp, { "axes" } },
 	{ PM_OP_Split, { "split" } },
 	{ PM_OP_Pad, { "pads" } },
 	{ PM_OP_Slice, { "starts", "ends", "axes", "steps" } },
@@ -128,6 +130,8 @@ PmStatus pm__export_opset(PmExport *x, const PmGraph *g, PmErr *err)
 
 		if (op == PM_OP_Gelu)
 			want = GELU_OPSET;
+		else if (op == PM_OP_GroupNormalization)
+			want = GROUP_NORM_OPSET;
 		else if (op == PM_OP_AveragePool && !all_ones(g, n, "dilations"))
 			want = DILATED_POOL_OPSET;
 		else if (op == PM_OP_Kernel)

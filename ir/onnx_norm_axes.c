@@ -336,6 +336,8 @@ const PmNormRow pm__norm_axes_rows[] = {
 	{ "ReduceL1", PM_OP_ReduceL1, norm_reduce, "noop_with_empty_axes", 1 << 1 },
 	{ "ReduceL2", PM_OP_ReduceL2, norm_reduce, "noop_with_empty_axes", 1 << 1 },
 	{ "ReduceSumSquare", PM_OP_ReduceSumSquare, norm_reduce, "noop_with_empty_axes", 1 << 1 },
+	{ "ReduceLogSum", PM_OP_ReduceLogSum, norm_reduce, "noop_with_empty_axes", 1 << 1 },
+	{ "ReduceLogSumExp", PM_OP_ReduceLogSumExp, norm_reduce, "noop_with_empty_axes", 1 << 1 },
 	{ "Slice", PM_OP_Slice, norm_slice, NULL, 0x1e },
 	{ "Split", PM_OP_Split, norm_split, "num_outputs", 1 << 1 },
 	{ "Pad", PM_OP_Pad, norm_pad, "value", 1 << 1 | 1 << 3 },

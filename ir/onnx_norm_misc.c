@@ -137,6 +137,7 @@ const PmNormRow pm__norm_misc_rows[] = {
 	{ "ConstantOfShape", PM_OP_ConstantOfShape, norm_constant_of_shape, NULL, 1 << 0 },
 	{ "Reshape", PM_OP_Reshape, NULL, NULL, 1 << 1 },
 	{ "Expand", PM_OP_Expand, NULL, NULL, 1 << 1 },
+	{ "CumSum", PM_OP_CumSum, NULL, NULL, 1 << 1 },
 	{ "Tile", PM_OP_Tile, NULL, NULL, 1 << 1 },
 	{ NULL, PM_OP_NONE, NULL, NULL, 0 },
 };

@@ -234,12 +234,46 @@ static PmStatus norm_batch_norm(PmDraft *d, PmErr *err)
 	return PM_OK;
 }
 
+/* GroupNormalization: below 21 scale and bias have one element per group; each is repeated for its channels.
+ */
+static PmStatus norm_group_norm(PmDraft *d, PmErr *err)
+{
+	const PmType *t = pm__draft_type(d, 0);
+	int64_t groups, channels = t->rank > 1 ? t->dim[1] : -1, *v, k;
+	PmValue in[2];
+	PmStatus st = pm__draft_get_i(d, "num_groups", 1, &groups, err);
+
+	if (st || d->opset >= 21)
+		return st;
+	if (channels < 0 || d->n_in != 3)
+		return pm__decline(d, "the number of channels is not known");
+	if (groups < 1 || channels % groups)
+		return pm_err(err, PM_E_SHAPE, "%lld groups do not divide the %lld channels at %s.",
+			      (long long)groups, (long long)channels, d->where.s);
+	if (channels > INT32_MAX)
+		return pm_err(err, PM_E_LIMIT, "There are %lld channels at %s; split the model.",
+			      (long long)channels, d->where.s);
+	v = pm_arena_alloc(d->im->arena, ((size_t)channels + 1) * sizeof *v);
+	if (!v)
+		return pm_err(err, PM_E_LIMIT, "The model takes too much memory at %s; split it.",
+			      d->where.s);
+	for (k = 0; k < channels; k++)
+		v[k] = k / (channels / groups);
+	st = pm__draft_list(d, v, (size_t)channels, &in[1], err);
+	for (k = 1; k < 3 && !st; k++) {
+		in[0] = d->in[k];
+		st = pm__draft_before(d, PM_OP_Gather, in, 2, "axis", 0, &d->in[k], err);
+	}
+	return st;
+}
+
 const PmNormRow pm__norm_nn_rows[] = {
 	{ "Conv", PM_OP_Conv, norm_conv, "auto_pad kernel_shape", 0 },
 	{ "MaxPool", PM_OP_MaxPool, norm_pool, "auto_pad", 0 },
 	{ "AveragePool", PM_OP_AveragePool, norm_pool, "auto_pad", 0 },
 	{ "Softmax", PM_OP_Softmax, norm_softmax, NULL, 0 },
 	{ "LogSoftmax", PM_OP_LogSoftmax, norm_softmax, NULL, 0 },
+	{ "GroupNormalization", PM_OP_GroupNormalization, norm_group_norm, NULL, 0 },
 	{ "BatchNormalization", PM_OP_BatchNormalization, norm_batch_norm, "spatial", 0 },
 	{ NULL, PM_OP_NONE, NULL, NULL, 0 },
 };

@@ -329,6 +329,8 @@ static void set_plain(Gen *q, PmNode n)
 			pm_node_set_i(q->g, n, name, pm_dtype_to_onnx(draw_dtype(q, PM_TYPES_NUM)), NULL);
 		else if (strcmp(name, "end") == 0)
 			pm_node_set_i(q->g, n, name, q->x.rank, NULL);
+		else if (strcmp(name, "num_groups") == 0)
+			pm_node_set_i(q->g, n, name, 1, NULL);
 		else if (strcmp(name, "size") == 0)
 			pm_node_set_i(q->g, n, name, 3, NULL);
 	}
@@ -386,6 +388,36 @@ static void ins_per_channel(Gen *q)
 
 	for (k = 0; k < 4; k++)
 		add_in(q, new_const(q, q->x.dtype, 1, &c));
+}
+
+static void ins_two_per_channel(Gen *q)
+{
+	int64_t c = q->x.rank > 1 ? positive(q->x.dim[1]) : 1;
+	int k;
+
+	for (k = 0; k < 2; k++)
+		add_in(q, new_const(q, q->x.dtype, 1, &c));
+}
+
+static void ins_axis(Gen *q)
+{
+	int64_t v = draw(q, -q->x.rank, q->x.rank - 1);
+
+	add_in(q, new_ints(q, &v, 0, 1));
+}
+
+/* A product of matrices, possibly of many, or the sum of each row. */
+static void ins_einsum(Gen *q)
+{
+	if (q->x.rank == 2 && chance(q, 50))
+		ins_matmul(q);
+}
+
+static void set_equation(Gen *q, PmNode n)
+{
+	const char *s = q->n_in == 2 ? "ij,jk->ki" : "...i->...";
+
+	pm_node_set_s(q->g, n, "equation", s, strlen(s), NULL);
 }
 
 static void ins_layer_norm(Gen *q)
@@ -514,6 +546,10 @@ static const Recipe recipes[PM_N_OPS] = {
 	[PM_OP_GlobalMaxPool] = { 3, 5, ins_default, set_plain },
 	[PM_OP_LRN] = { 3, 4, ins_default, set_plain },
 	[PM_OP_BatchNormalization] = { 2, 4, ins_per_channel, set_plain },
+	[PM_OP_InstanceNormalization] = { 3, 4, ins_two_per_channel, set_plain },
+	[PM_OP_GroupNormalization] = { 3, 4, ins_two_per_channel, set_plain },
+	[PM_OP_CumSum] = { 1, 4, ins_axis, set_plain },
+	[PM_OP_Einsum] = { 1, 4, ins_einsum, set_equation },
 	[PM_OP_LayerNormalization] = { 1, 4, ins_layer_norm, set_plain },
 	[PM_OP_Gather] = { 1, 4, ins_gather, set_plain },
 	[PM_OP_GatherElements] = { 1, 4, ins_elements, set_plain },

@@ -114,6 +114,12 @@ static const Case unary_and_typed[] = {
 	{ "IsNaN", "bfloat16[2]", "", "bool[2]" },
 	{ "Identity", "bool", "", "bool" },
 	{ "LRN", "float[1,2,3,4]", "size=3", "float[1,2,3,4]" },
+	{ "InstanceNormalization", "float[2,6,N] float[6] float[6]", "", "float[2,6,N]" },
+	{ "InstanceNormalization", "float[2,6,5] float[5] float[6]", "", "E_SHAPE" },
+	{ "GroupNormalization", "float[2,6,5] float[6] float[6]", "num_groups=3", "float[2,6,5]" },
+	{ "GroupNormalization", "float[2,6,5] float[6] float[6]", "num_groups=4", "E_SHAPE" },
+	{ "IsInf", "float16[2]", "", "bool[2]" },
+	{ "Mod", "int64[2,1] int64[3]", "", "int64[2,3]" },
 	{ "Equal", "int64[2,1] int64[3]", "", "bool[2,3]" },
 	{ "Equal", "bool[2] bool[2]", "", "bool[2]" },
 	{ "Less", "float[2] float[N]", "", "bool[2]" },
@@ -532,7 +538,34 @@ static void wild_attrs(PmGraph *g, PmNode n, PmRng *r)
 	}
 }
 
+static const Case einsums[] = {
+	{ "Einsum", "float[2,3] float[3,4]", "equation='ij,jk->ik'", "float[2,4]" },
+	{ "Einsum", "float[2,3] float[3,4]", "equation='ij,jk'", "float[2,4]" },
+	{ "Einsum", "float[2,3] float[3,4]", "equation='bA,Ac->cb'", "float[4,2]" },
+	{ "Einsum", "float[N,3] float[3,M]", "equation='ij,jk->ki'", "float[M,N]" },
+	{ "Einsum", "float[5,2,3] float[1,3,4]", "equation='...ij,...jk->...ik'", "float[5,2,4]" },
+	{ "Einsum", "float[5,2,3]", "equation='...i'", "float[5,2,3]" },
+	{ "Einsum", "float[4,4]", "equation='ii->i'", "float[4]" },
+	{ "Einsum", "float[4,4]", "equation='ii'", "float" },
+	{ "Einsum", "int64[4] int64[4]", "equation='i,i->'", "int64" },
+	{ "Einsum", "float[4,5]", "equation='ii->i'", "E_SHAPE" },
+	{ "Einsum", "float[2,3] float[4,4]", "equation='ij,jk->ik'", "E_SHAPE" },
+	{ "Einsum", "float[2,3]", "equation='i->i'", "E_INVALID" },
+	{ "Einsum", "float[2,3]", "equation='ij->ik'", "E_INVALID" },
+	{ "Einsum", "float[2,3]", "equation='ij->ii'", "E_INVALID" },
+	{ "Einsum", "float[2,3]", "equation='ij,jk->ik'", "E_INVALID" },
+	{ "Einsum", "float[2,3] float[2,3]", "equation='ij->ij'", "E_INVALID" },
+	{ "Einsum", "float[2,3]", "equation='i.j->ij'", "E_INVALID" },
+	{ "Einsum", "float[2,3]", "equation='ij->ij->ij'", "E_INVALID" },
+	{ "Einsum", "float[2,3] double[3]", "equation='ij,j->i'", "E_TYPE" },
+};
+
 static const Case indexing[] = {
+	{ "CumSum", "float[4,N] int64=1", "", "float[4,N]" },
+	{ "CumSum", "int32[4] int32{-1}", "", "int32[4]" },
+	{ "CumSum", "float[4] int64=1", "", "E_SHAPE" },
+	{ "CumSum", "float[4] float", "", "E_TYPE" },
+	{ "CumSum", "float[4] int64{0,1}", "", "E_SHAPE" },
 	{ "GatherElements", "float[4,5] int64[4,2]", "axis=1", "float[4,2]" },
 	{ "GatherElements", "float16[4,5] int32[7,5]", "axis=0", "float16[7,5]" },
 	{ "GatherElements", "float[N,5] int64[7,2]", "axis=1", "float[7,2]" },
@@ -611,6 +644,7 @@ TABLE_TEST(reshapes)
 TABLE_TEST(slices)
 TABLE_TEST(moves)
 TABLE_TEST(indexing)
+TABLE_TEST(einsums)
 
 int main(void)
 {
@@ -627,6 +661,7 @@ int main(void)
 		cmocka_unit_test(slices_follow_onnx),
 		cmocka_unit_test(moves_follow_onnx),
 		cmocka_unit_test(indexing_follow_onnx),
+		cmocka_unit_test(einsums_follow_onnx),
 		cmocka_unit_test(wild_nodes_are_refused_or_right),
 	};
 

@@ -199,6 +199,68 @@ PmStatus infer_conv(PmInfer *c, PmErr *err)
 	return pm__same_dtype(c, 0, 2, err);
 }
 
+/* Extent of a spatial axis of a transposed convolution; the padding is cut off. */
+static PmStatus spread(PmInfer *c, const Window *w, int i, PmDim x, PmDim k, int64_t more, PmDim *out,
+		       PmErr *err)
+{
+	int64_t reach, all, cut;
+
+	*out = PM_DIM_UNKNOWN;
+	if (x < 0 || k < 0)
+		return PM_OK;
+	if (x == 0 || k == 0)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, 1, err, "spatial axis %d is empty", i);
+	if (!pm_mul_i64(k - 1, w->dilations[i], &reach) || !pm_mul_i64(x - 1, w->strides[i], &all) ||
+	    !pm_add_i64(all, reach, &all) || !pm_add_i64(all, 1, &all) || !pm_add_i64(all, more, &all) ||
+	    !pm_add_i64(w->pads[i], w->pads[w->n + i], &cut))
+		return pm__infer_fail(c, PM_E_LIMIT, 0, 1, err, "spatial axis %d does not fit in 63 bits", i);
+	if (cut > all)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, 1, err,
+				      "the padding cuts off more than spatial axis %d has", i);
+	*out = all - cut;
+	return PM_OK;
+}
+
+PmStatus infer_conv_transpose(PmInfer *c, PmErr *err)
+{
+	const PmType *x = pm__in(c, 0), *k = pm__in(c, 1);
+	const int64_t *more;
+	int64_t group, filters;
+	Window w;
+	int i;
+	PmStatus st = pm__same_dtype(c, 0, 1, err);
+
+	if (!st)
+		st = read_window(c, &w, err);
+	if (!st)
+		st = pm__attr_int(c, "group", 1, INT64_MAX, &group, err);
+	if (!st)
+		st = pm__attr_ints_n(c, "output_padding", (size_t)w.n, 0, &more, err);
+	if (st)
+		return st;
+	if (k->rank != x->rank)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, 1, err, "input and weights differ in rank");
+	if (!pm__dims_agree(k->dim[0], x->dim[1]) || (x->dim[1] >= 0 && x->dim[1] % group))
+		return pm__infer_fail(
+			c, PM_E_SHAPE, 0, 1, err,
+			"the weights' first dimension is not the input's channels, in %lld groups",
+			(long long)group);
+	c->out[0] = *x;
+	filters = k->dim[1];
+	if (filters < 0)
+		filters = group == 1 ? filters : PM_DIM_UNKNOWN;
+	else if (!pm_mul_i64(filters, group, &filters))
+		return pm__infer_fail(c, PM_E_LIMIT, 0, 1, err, "the channels do not fit in 63 bits");
+	c->out[0].dim[1] = filters;
+	for (i = 0; i < w.n && !st; i++)
+		st = spread(c, &w, i, x->dim[2 + i], k->dim[2 + i], more[i], &c->out[0].dim[2 + i], err);
+	if (st || !pm__in_given(c, 2))
+		return st;
+	if (pm__in(c, 2)->rank != 1 || !pm__dims_agree(pm__in(c, 2)->dim[0], filters))
+		return pm__infer_fail(c, PM_E_SHAPE, 1, 2, err, "the bias must have one element per filter");
+	return pm__same_dtype(c, 0, 2, err);
+}
+
 PmStatus infer_pool(PmInfer *c, PmErr *err)
 {
 	const PmType *x = pm__in(c, 0);

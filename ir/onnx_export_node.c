@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DILATED_POOL_OPSET = 19, GELU_OPSET = 20, GROUP_NORM_OPSET = 21 };
+enum { DILATED_POOL_OPSET = 19, SYMMETRIC_RESIZE_OPSET = 19, GELU_OPSET = 20, GROUP_NORM_OPSET = 21 };
 
 /* Attributes of the table that are operands in ONNX: the first at operand 1, and so on. */
 static const struct {
@@ -130,6 +130,9 @@ PmStatus pm__export_opset(PmExport *x, const PmGraph *g, PmErr *err)
 
 		if (op == PM_OP_Gelu)
 			want = GELU_OPSET;
+		else if (op == PM_OP_Resize && strcmp(pm_node_s(g, n, "coordinate_transformation_mode", ""),
+						      "half_pixel_symmetric") == 0)
+			want = SYMMETRIC_RESIZE_OPSET;
 		else if (op == PM_OP_GroupNormalization)
 			want = GROUP_NORM_OPSET;
 		else if (op == PM_OP_AveragePool && !all_ones(g, n, "dilations"))

@@ -74,6 +74,13 @@ static int64_t dot_flops(const PmGraph *g, PmNode n, PmOp op, int64_t out)
 
 	if (op == PM_OP_Einsum)
 		return einsum_flops(g, n);
+	if (op == PM_OP_ConvTranspose) {
+		/* Every input element meets every tap of its group's filters. */
+		for (d = 1; d < w->rank; d++)
+			inner = times(inner, w->dim[d]);
+		return times(times(2, numel(g, pm_node_in(g, n, 0))), inner) +
+		       (pm_node_in(g, n, 2).id ? out : 0);
+	}
 	if (op == PM_OP_Conv) {
 		for (d = 1; d < w->rank; d++)
 			inner = times(inner, w->dim[d]);
@@ -154,6 +161,8 @@ static int64_t node_flops(const PmGraph *g, PmNode n, int depth)
 					 : 1);
 	if (d->flags & PM_OPF_DOT)
 		return dot_flops(g, n, op, out);
+	if (op == PM_OP_Resize) /* two operations for each element of a window; the window as if linear */
+		return strcmp(pm_node_s(g, n, "mode", "nearest"), "nearest") == 0 ? 0 : times(out, 8);
 	if (d->flags & PM_OPF_POOL)
 		return pool_flops(g, n, in, out);
 	if (d->flags & PM_OPF_NORM)

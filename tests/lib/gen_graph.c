@@ -289,7 +289,7 @@ static void set_window(Gen *q, PmNode n)
 	set_ints(q, n, "strides", strides, sp);
 	set_ints(q, n, "pads", pads, sp * 2);
 	set_ints(q, n, "dilations", dil, sp);
-	if (q->op != PM_OP_Conv)
+	if (q->op != PM_OP_Conv && q->op != PM_OP_ConvTranspose)
 		set_ints(q, n, "kernel_shape", kernel, sp);
 }
 
@@ -379,6 +379,58 @@ static void ins_conv(Gen *q)
 	add_in(q, new_const(q, q->x.dtype, q->x.rank, dim));
 	if (chance(q, 50))
 		add_in(q, new_const(q, q->x.dtype, 1, dim));
+}
+
+static void ins_conv_transpose(Gen *q)
+{
+	int64_t dim[5];
+	int i;
+
+	dim[0] = positive(q->x.dim[1]);
+	dim[1] = draw(q, 1, 3);
+	for (i = 2; i < q->x.rank; i++)
+		dim[i] = draw(q, 2, 3);
+	add_in(q, new_const(q, q->x.dtype, q->x.rank, dim));
+	if (chance(q, 50))
+		add_in(q, new_const(q, q->x.dtype, 1, &dim[1]));
+}
+
+static void set_conv_transpose(Gen *q, PmNode n)
+{
+	int64_t more[3] = { 0 };
+
+	set_window(q, n);
+	set_ints(q, n, "output_padding", more, (size_t)q->x.rank - 2);
+}
+
+/* Sizes for every axis. */
+static void ins_resize(Gen *q)
+{
+	int64_t v[PM_MAX_RANK];
+	int i;
+
+	for (i = 0; i < q->x.rank; i++)
+		v[i] = i < 2 ? positive(q->x.dim[i]) : draw_dim(q);
+	add_in(q, (PmValue){ 0 });
+	add_in(q, (PmValue){ 0 });
+	add_in(q, new_ints(q, v, 1, q->x.rank));
+}
+
+static void set_resize(Gen *q, PmNode n)
+{
+	static const char *const modes[] = { "nearest", "linear", "cubic" };
+	static const char *const coords[] = { "half_pixel", "align_corners", "asymmetric",
+					      "pytorch_half_pixel" };
+	const char *mode = modes[draw(q, 0, 2)], *coord = coords[draw(q, 0, 3)];
+
+	pm_node_set_s(q->g, n, "mode", mode, strlen(mode), NULL);
+	pm_node_set_s(q->g, n, "coordinate_transformation_mode", coord, strlen(coord), NULL);
+	pm_node_set_i(q->g, n, "antialias", draw(q, 0, 1), NULL);
+}
+
+static void set_blocks(Gen *q, PmNode n)
+{
+	pm_node_set_i(q->g, n, "blocksize", draw(q, 1, 2), NULL);
 }
 
 static void ins_per_channel(Gen *q)
@@ -540,6 +592,10 @@ static const Recipe recipes[PM_N_OPS] = {
 	[PM_OP_MatMul] = { 1, 4, ins_matmul, set_plain },
 	[PM_OP_Gemm] = { 2, 2, ins_matmul, set_plain },
 	[PM_OP_Conv] = { 3, 5, ins_conv, set_window },
+	[PM_OP_ConvTranspose] = { 3, 5, ins_conv_transpose, set_conv_transpose },
+	[PM_OP_Resize] = { 2, 4, ins_resize, set_resize },
+	[PM_OP_DepthToSpace] = { 4, 4, ins_default, set_blocks },
+	[PM_OP_SpaceToDepth] = { 4, 4, ins_default, set_blocks },
 	[PM_OP_MaxPool] = { 3, 5, ins_default, set_window },
 	[PM_OP_AveragePool] = { 3, 5, ins_default, set_window },
 	[PM_OP_GlobalAveragePool] = { 3, 5, ins_default, set_plain },

@@ -560,6 +560,40 @@ static const Case einsums[] = {
 	{ "Einsum", "float[2,3] double[3]", "equation='ij,j->i'", "E_TYPE" },
 };
 
+static const Case resizes[] = {
+	{ "Resize", "float[1,2,4,4] - - int64{1,2,8,3}", "", "float[1,2,8,3]" },
+	{ "Resize", "float[N,2,4,4] - float{1,1,2,3}", "", "float[N,2,8,12]" },
+	{ "Resize", "float[1,2,N,4] - float{1,1,2,3}", "", "float[1,2,?,12]" },
+	{ "Resize", "uint8[4,4] - - int64{2}", "axes=[1]", "uint8[4,2]" },
+	{ "Resize", "float[4,8] - - int64{2,2}", "keep_aspect_ratio_policy='not_larger'", "float[1,2]" },
+	{ "Resize", "float[4,8] - - int64{2,2}", "keep_aspect_ratio_policy='not_smaller'", "float[2,4]" },
+	{ "Resize", "float[4,8] - float[2]", "", "float[?,?]" },
+	{ "Resize", "float[4,8] - float{1,1,1}", "", "E_INVALID" },
+	{ "Resize", "float[4,8] - float{1,-1}", "", "E_INVALID" },
+	{ "Resize", "float[4,8]", "", "E_INVALID" },
+	{ "Resize", "float[4,8] - float{1,1} int64{4,8}", "", "E_INVALID" },
+	{ "Resize", "float[4,8] - - int64{2,2}", "axes=[0,0]", "E_INVALID" },
+	{ "Resize", "float[4,8] - - int64{2,2}", "mode='lanczos'", "E_UNSUPPORTED" },
+	{ "Resize", "float[0,8] - - int64{2,2}", "", "E_INVALID" },
+	{ "Resize", "float[4,8] - - float{2,2}", "", "E_TYPE" },
+	{ "Resize", "bool[4] - - int64{2}", "mode='linear'", "E_UNSUPPORTED" },
+	{ "ConvTranspose", "float[1,4,5] float[4,3,2]",
+	  "strides=[2] pads=[1,0] dilations=[1] output_padding=[1]", "float[1,3,10]" },
+	{ "ConvTranspose", "float[1,4,5,N] float[4,3,2,2] float[6]",
+	  "group=2 strides=[1,1] pads=[0,0,0,0] dilations=[3,1] output_padding=[0,0]", "float[1,6,8,?]" },
+	{ "ConvTranspose", "float[1,4,5] float[3,3,2]",
+	  "strides=[1] pads=[0,0] dilations=[1] output_padding=[0]", "E_SHAPE" },
+	{ "ConvTranspose", "float[1,4,5] float[4,3,2] float[4]",
+	  "strides=[1] pads=[0,0] dilations=[1] output_padding=[0]", "E_SHAPE" },
+	{ "ConvTranspose", "float[1,4,5] float[4,3,2]",
+	  "strides=[1] pads=[9,0] dilations=[1] output_padding=[0]", "E_SHAPE" },
+	{ "DepthToSpace", "float[1,8,2,N]", "blocksize=2", "float[1,2,4,?]" },
+	{ "DepthToSpace", "float[1,6,2,3]", "blocksize=2", "E_SHAPE" },
+	{ "DepthToSpace", "float[1,8,2,3]", "blocksize=2 mode='RCD'", "E_UNSUPPORTED" },
+	{ "SpaceToDepth", "int8[1,2,4,6]", "blocksize=2", "int8[1,8,2,3]" },
+	{ "SpaceToDepth", "int8[1,2,4]", "blocksize=2", "E_SHAPE" },
+};
+
 static const Case indexing[] = {
 	{ "CumSum", "float[4,N] int64=1", "", "float[4,N]" },
 	{ "CumSum", "int32[4] int32{-1}", "", "int32[4]" },
@@ -644,6 +678,7 @@ TABLE_TEST(reshapes)
 TABLE_TEST(slices)
 TABLE_TEST(moves)
 TABLE_TEST(indexing)
+TABLE_TEST(resizes)
 TABLE_TEST(einsums)
 
 int main(void)
@@ -661,6 +696,7 @@ int main(void)
 		cmocka_unit_test(slices_follow_onnx),
 		cmocka_unit_test(moves_follow_onnx),
 		cmocka_unit_test(indexing_follow_onnx),
+		cmocka_unit_test(resizes_follow_onnx),
 		cmocka_unit_test(einsums_follow_onnx),
 		cmocka_unit_test(wild_nodes_are_refused_or_right),
 	};

@@ -559,3 +559,16 @@ PmStatus infer_space_to_depth(PmInfer *c, PmErr *err)
 {
 	return blocks(c, 0, err);
 }
+
+PmStatus infer_trilu(PmInfer *c, PmErr *err)
+{
+	const PmType *x = pm__in(c, 0);
+
+	if (x->rank < 2)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, -1, err, "the input must be at least a matrix");
+	if (pm__in_given(c, 1) && (pm__in(c, 1)->dtype != PM_I64 || pm__in(c, 1)->rank > 1 ||
+				   (pm__in(c, 1)->rank == 1 && !pm__dims_agree(pm__in(c, 1)->dim[0], 1))))
+		return pm__infer_fail(c, PM_E_TYPE, 0, 1, err, "the diagonal must be one int64");
+	c->out[0] = *x;
+	return PM_OK;
+}

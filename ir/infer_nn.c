@@ -408,3 +408,57 @@ PmStatus infer_group_norm(PmInfer *c, PmErr *err)
 	c->out[0] = *x;
 	return st;
 }
+
+/* ---- Fourier transform ---- */
+
+/* Elements that a constant dft_length operand asks for; -1 when it is not known, 0 when there is none. */
+static PmStatus dft_length(PmInfer *c, int64_t *out, PmErr *err)
+{
+	const PmType *t;
+	PmElem e;
+	size_t n;
+
+	*out = 0;
+	if (!pm__in_given(c, 1))
+		return PM_OK;
+	t = pm__in(c, 1);
+	if (!pm_dtype_is_int(t->dtype) || t->rank > 1 || (t->rank == 1 && !pm__dims_agree(t->dim[0], 1)))
+		return pm__infer_fail(c, PM_E_TYPE, 0, 1, err, "the length must be one integer");
+	*out = -1;
+	if (pm__in_elems(c, 1, &e, 1, &n) || n != 1 || e.kind != PM_ELEM_INT)
+		return PM_OK;
+	if (e.v < 1 || e.v > INT32_MAX)
+		return pm__infer_fail(c, PM_E_INVALID, 0, 1, err, "the length is %lld, outside 1 to %d",
+				      (long long)e.v, INT32_MAX);
+	*out = e.v;
+	return PM_OK;
+}
+
+PmStatus infer_dft(PmInfer *c, PmErr *err)
+{
+	const PmType *x = pm__in(c, 0);
+	int64_t axis, length, one = pm_node_i(c->g, c->n, "onesided", 0);
+	PmDim d;
+	PmStatus st = pm__attr_int(c, "axis", 0, x->rank - 2, &axis, err);
+
+	if (!st)
+		st = dft_length(c, &length, err);
+	if (st)
+		return st;
+	if (x->dim[x->rank - 1] >= 0 && x->dim[x->rank - 1] != 1 && x->dim[x->rank - 1] != 2)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, -1, err,
+				      "the last dimension must be 1 (real) or 2 (complex)");
+	if (one && pm_node_i(c->g, c->n, "inverse", 0))
+		return pm__infer_fail(c, PM_E_UNSUPPORTED, 0, -1, err,
+				      "an inverse transform of one side is not supported");
+	d = length > 0 ? length : length < 0 ? PM_DIM_UNKNOWN : x->dim[axis];
+	if (d == 0)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, -1, err, "axis %lld has no elements",
+				      (long long)axis);
+	if (one)
+		d = d < 0 ? PM_DIM_UNKNOWN : d / 2 + 1;
+	c->out[0] = *x;
+	c->out[0].dim[axis] = d;
+	c->out[0].dim[x->rank - 1] = 2;
+	return PM_OK;
+}

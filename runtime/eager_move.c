@@ -394,6 +394,11 @@ PmStatus eager_shape(PmPlan *p, PmNode n, PmErr *err)
 	return fill(p, n, y, t->dim + start, 0, err);
 }
 
+PmStatus eager_size(PmPlan *p, PmNode n, PmErr *err)
+{
+	return fill(p, n, pm_node_out(p->g, n, 0), NULL, (double)pm__numel(p, in0(p, n)), err);
+}
+
 PmStatus eager_constant_of_shape(PmPlan *p, PmNode n, PmErr *err)
 {
 	const PmAttr *a = pm_node_attr(p->g, n, "value");

@@ -72,6 +72,8 @@ static int64_t dot_flops(const PmGraph *g, PmNode n, PmOp op, int64_t out)
 	int64_t inner = 1, extra = 0;
 	int d;
 
+	if (op == PM_OP_DFT) /* a complex product and sum for each of the axis' elements */
+		return times(times(out / 2, 8), a->rank > 1 ? a->dim[pm_node_i(g, n, "axis", 0)] : 0);
 	if (op == PM_OP_Einsum)
 		return einsum_flops(g, n);
 	if (op == PM_OP_ConvTranspose) {

@@ -284,6 +284,34 @@ PmStatus pm__ref_shape(const PmRefCall *c, PmErr *err)
 	return PM_OK;
 }
 
+PmStatus pm__ref_size(const PmRefCall *c, PmErr *err)
+{
+	(void)err;
+	c->out[0].i[0] = c->in[0].numel;
+	return PM_OK;
+}
+
+/* Keeps what is on one side of a diagonal; the rest stays zero. */
+PmStatus pm__ref_trilu(const PmRefCall *c, PmErr *err)
+{
+	const PmRefTensor *x = &c->in[0], *diagonal = pm__ref_in(c, 1);
+	int64_t cols = x->type.dim[x->type.rank - 1], rows = x->type.dim[x->type.rank - 2], k, off;
+	int upper = pm_node_i(c->g, c->node, "upper", 1) != 0;
+	double shift = diagonal && diagonal->numel ? (double)diagonal->i[0] : 0;
+
+	(void)err;
+	for (k = 0; k < x->numel; k++) {
+		off = k % cols - k / cols % rows;
+		if (upper ? (double)off < shift : (double)off > shift)
+			continue;
+		if (x->f)
+			c->out[0].f[k] = x->f[k];
+		else
+			c->out[0].i[k] = x->i[k];
+	}
+	return PM_OK;
+}
+
 PmStatus pm__ref_constant_of_shape(const PmRefCall *c, PmErr *err)
 {
 	const PmAttr *a = pm_node_attr(c->g, c->node, "value");

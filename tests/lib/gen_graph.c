@@ -428,6 +428,13 @@ static void set_resize(Gen *q, PmNode n)
 	pm_node_set_i(q->g, n, "antialias", draw(q, 0, 1), NULL);
 }
 
+/* The last dimension is that of a complex number. */
+static void set_dft(Gen *q, PmNode n)
+{
+	pm_node_set_i(q->g, n, "axis", draw(q, 0, q->x.rank - 2), NULL);
+	pm_node_set_i(q->g, n, "inverse", draw(q, 0, 1), NULL);
+}
+
 static void set_blocks(Gen *q, PmNode n)
 {
 	pm_node_set_i(q->g, n, "blocksize", draw(q, 1, 2), NULL);
@@ -594,6 +601,8 @@ static const Recipe recipes[PM_N_OPS] = {
 	[PM_OP_Conv] = { 3, 5, ins_conv, set_window },
 	[PM_OP_ConvTranspose] = { 3, 5, ins_conv_transpose, set_conv_transpose },
 	[PM_OP_Resize] = { 2, 4, ins_resize, set_resize },
+	[PM_OP_DFT] = { 2, 4, ins_default, set_dft },
+	[PM_OP_Trilu] = { 2, 4, ins_default, set_plain },
 	[PM_OP_DepthToSpace] = { 4, 4, ins_default, set_blocks },
 	[PM_OP_SpaceToDepth] = { 4, 4, ins_default, set_blocks },
 	[PM_OP_MaxPool] = { 3, 5, ins_default, set_window },

@@ -594,6 +594,27 @@ static const Case resizes[] = {
 	{ "SpaceToDepth", "int8[1,2,4]", "blocksize=2", "E_SHAPE" },
 };
 
+static const Case lines[] = {
+	{ "ArgMax", "float[2,3,N]", "axis=1", "int64[2,1,N]" },
+	{ "ArgMin", "int8[2,3]", "axis=0 keepdims=0", "int64[3]" },
+	{ "ArgMax", "float[2,0]", "axis=1", "E_SHAPE" },
+	{ "ArgMax", "float", "axis=0", "E_SHAPE" },
+	{ "LpNormalization", "float[2,3]", "axis=1 p=1", "float[2,3]" },
+	{ "LpNormalization", "float[2,3]", "axis=1 p=3", "E_UNSUPPORTED" },
+	{ "DFT", "float[2,9,1]", "axis=1", "float[2,9,2]" },
+	{ "DFT", "float[2,9,1]", "axis=1 onesided=1", "float[2,5,2]" },
+	{ "DFT", "double[2,N,2] int64=16", "axis=1 inverse=1", "double[2,16,2]" },
+	{ "DFT", "float[2,9,2] int64", "axis=1", "float[2,?,2]" },
+	{ "DFT", "float[2,9,3]", "axis=1", "E_SHAPE" },
+	{ "DFT", "float[2,9,2]", "axis=2", "E_SHAPE" },
+	{ "DFT", "float[2,9,2] int64=0", "axis=1", "E_INVALID" },
+	{ "DFT", "float[2,9,2]", "axis=1 inverse=1 onesided=1", "E_UNSUPPORTED" },
+	{ "Trilu", "bool[2,N,3] int64=-1", "upper=0", "bool[2,N,3]" },
+	{ "Trilu", "float[2]", "", "E_SHAPE" },
+	{ "Trilu", "float[2,2] float", "", "E_TYPE" },
+	{ "Size", "float[2,N]", "", "int64" },
+};
+
 static const Case indexing[] = {
 	{ "CumSum", "float[4,N] int64=1", "", "float[4,N]" },
 	{ "CumSum", "int32[4] int32{-1}", "", "int32[4]" },
@@ -678,6 +699,7 @@ TABLE_TEST(reshapes)
 TABLE_TEST(slices)
 TABLE_TEST(moves)
 TABLE_TEST(indexing)
+TABLE_TEST(lines)
 TABLE_TEST(resizes)
 TABLE_TEST(einsums)
 
@@ -696,6 +718,7 @@ int main(void)
 		cmocka_unit_test(slices_follow_onnx),
 		cmocka_unit_test(moves_follow_onnx),
 		cmocka_unit_test(indexing_follow_onnx),
+		cmocka_unit_test(lines_follow_onnx),
 		cmocka_unit_test(resizes_follow_onnx),
 		cmocka_unit_test(einsums_follow_onnx),
 		cmocka_unit_test(wild_nodes_are_refused_or_right),

@@ -220,14 +220,11 @@ PmStatus eager_gather(PmPlan *p, PmNode n, PmErr *err)
 	const int64_t *xs = pm__loc(p, x)->stride, *is = pm__loc(p, idx)->stride, *tail;
 	int axis = (int)pm_node_i(p->g, n, "axis", 0);
 	PmStatus st = pm__place(p, y, err);
-	int64_t row = 1;
 	char label[96];
 	KGen k;
 
 	if (st)
 		return st;
-	for (int d = axis + 1; d < t->rank; d++)
-		row *= t->dim[d];
 	tail = xs + axis + 1;
 	pm__kg_init(&k, p, n, t->dtype);
 	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));

@@ -28,19 +28,22 @@ static void einsum_says_what_other_operators_do(void **state)
 	a = eval_normal(&r, 3, ad);
 	b = eval_normal(&r, 3, bd);
 	s = eval_normal(&r, 2, sq);
-	eval_same(eval2("Einsum", "equation='bij,bjk->bik'", copy(&a), copy(&b)),
-		  eval2("MatMul", "", copy(&a), copy(&b)), 1e-12, "matrix product");
-	eval_same(eval2("Einsum", "equation='...ij,...jk'", copy(&a), copy(&b)),
-		  eval2("MatMul", "", copy(&a), b), 1e-12, "ellipsis");
-	eval_same(eval1("Einsum", "equation='bij->jbi'", copy(&a)),
-		  eval1("Transpose", "perm=[2,0,1]", copy(&a)), 0, "transpose");
-	eval_same(eval1("Einsum", "equation='bij->i'", copy(&a)),
-		  eval1("ReduceSum", "axes=[0,2] keepdims=0", copy(&a)), 1e-12, "sum");
-	eval_same(eval2("Einsum", "equation='bij,bij->bij'", copy(&a), copy(&a)),
-		  eval2("Mul", "", copy(&a), a), 0, "product");
+	eval_same(eval_take2("Einsum", "equation='bij,bjk->bik'", copy(&a), copy(&b)),
+		  eval_take2("MatMul", "", copy(&a), copy(&b)), 1e-12, "matrix product");
+	eval_same(eval_take2("Einsum", "equation='...ij,...jk'", copy(&a), copy(&b)),
+		  eval_take2("MatMul", "", copy(&a), copy(&b)), 1e-12, "ellipsis");
+	eval_same(eval_take1("Einsum", "equation='bij->jbi'", copy(&a)),
+		  eval_take1("Transpose", "perm=[2,0,1]", copy(&a)), 0, "transpose");
+	eval_same(eval_take1("Einsum", "equation='bij->i'", copy(&a)),
+		  eval_take1("ReduceSum", "axes=[0,2] keepdims=0", copy(&a)), 1e-12, "sum");
+	eval_same(eval_take2("Einsum", "equation='bij,bij->bij'", copy(&a), copy(&a)),
+		  eval_take2("Mul", "", copy(&a), copy(&a)), 0, "product");
+	pm_tensor_release(&a);
+	pm_tensor_release(&b);
 	for (k = 0; k < 4; k++)
 		pm_tensor_set(&trace, 0, pm_tensor_get(&trace, 0) + pm_tensor_get(&s, k * 5));
-	eval_same(eval1("Einsum", "equation='ii->'", s), eval1("Squeeze", "axes=[0]", trace), 1e-12, "trace");
+	eval_same(eval_take1("Einsum", "equation='ii->'", s), eval_take1("Squeeze", "axes=[0]", trace), 1e-12,
+		  "trace");
 }
 
 /* One group is LayerNormalization over everything but the batch, without weights. */
@@ -58,13 +61,17 @@ static void one_group_is_layer_normalisation(void **state)
 		pm_tensor_set(&one, k, 1);
 	for (k = 0; k < 15; k++)
 		pm_tensor_set(&w, k, 1);
-	eval_same(eval3("GroupNormalization", "num_groups=1", copy(&x), copy(&one), copy(&zero)),
-		  eval2("LayerNormalization", "axis=1", copy(&x), w), 1e-12, "one group");
+	eval_same(eval_take3("GroupNormalization", "num_groups=1", copy(&x), copy(&one), copy(&zero)),
+		  eval_take2("LayerNormalization", "axis=1", copy(&x), w), 1e-12, "one group");
 	/* As many groups as channels are InstanceNormalization. */
 	pm_tensor_set(&one, 1, 4);
 	pm_tensor_set(&zero, 2, -2);
-	eval_same(eval3("GroupNormalization", "num_groups=3", copy(&x), copy(&one), copy(&zero)),
-		  eval3("InstanceNormalization", "", x, one, zero), 0, "a group per channel");
+	eval_same(eval_take3("GroupNormalization", "num_groups=3", copy(&x), copy(&one), copy(&zero)),
+		  eval_take3("InstanceNormalization", "", copy(&x), copy(&one), copy(&zero)), 0,
+		  "a group per channel");
+	pm_tensor_release(&x);
+	pm_tensor_release(&one);
+	pm_tensor_release(&zero);
 }
 
 /* sum(x[..k]) = product with a triangle of ones. */
@@ -88,8 +95,8 @@ static void running_sums_are_triangles(void **state)
 
 				pm_tensor_set(&tri, i * 5 + j, m & 1 ? from < to : from <= to);
 			}
-		eval_same(eval_with("CumSum", attrs[m], copy(&x), "int64=-1"),
-			  eval2("MatMul", "", copy(&x), tri), 1e-12, attrs[m]);
+		eval_same(eval_take_with("CumSum", attrs[m], copy(&x), "int64=-1"),
+			  eval_take2("MatMul", "", copy(&x), tri), 1e-12, attrs[m]);
 	}
 	pm_tensor_release(&x);
 }
@@ -100,11 +107,11 @@ static void remainders_have_the_right_sign(void **state)
 	static const double python[] = { 1, 2, -2, -1, 0, 0 }, c[] = { 1, -1, 1, -1, 0, 0 };
 
 	(void)state;
-	eval_same(eval2("Mod", "", eval_vector(PM_I64, a, 6), eval_vector(PM_I64, b, 6)),
+	eval_same(eval_take2("Mod", "", eval_vector(PM_I64, a, 6), eval_vector(PM_I64, b, 6)),
 		  eval_vector(PM_I64, python, 6), 0, "imod");
-	eval_same(eval2("Mod", "fmod=1", eval_vector(PM_I32, a, 6), eval_vector(PM_I32, b, 6)),
+	eval_same(eval_take2("Mod", "fmod=1", eval_vector(PM_I32, a, 6), eval_vector(PM_I32, b, 6)),
 		  eval_vector(PM_I32, c, 6), 0, "irem");
-	eval_same(eval2("Mod", "fmod=1", eval_vector(PM_F64, a, 5), eval_vector(PM_F64, b, 5)),
+	eval_same(eval_take2("Mod", "fmod=1", eval_vector(PM_F64, a, 5), eval_vector(PM_F64, b, 5)),
 		  eval_vector(PM_F64, c, 5), 0, "fmod");
 }
 
@@ -114,9 +121,9 @@ static void logarithms_of_sums_do_not_overflow(void **state)
 	double want = 1000 + log(2), four = log(4);
 
 	(void)state;
-	eval_same(eval1("ReduceLogSumExp", "axes=[0]", eval_vector(PM_F64, x, 3)),
+	eval_same(eval_take1("ReduceLogSumExp", "axes=[0]", eval_vector(PM_F64, x, 3)),
 		  eval_vector(PM_F64, &want, 1), 1e-15, "large");
-	eval_same(eval1("ReduceLogSum", "axes=[0]", eval_vector(PM_F64, small, 2)),
+	eval_same(eval_take1("ReduceLogSum", "axes=[0]", eval_vector(PM_F64, small, 2)),
 		  eval_vector(PM_F64, &four, 1), 1e-15, "sum");
 }
 

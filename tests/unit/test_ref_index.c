@@ -40,12 +40,14 @@ static void gather_elements_follows_the_index_formula(void **state)
 			}
 		pm_tensor_copy(&idx2, &idx, NULL);
 		pm_tensor_copy(&x2, &x, NULL);
-		eval_same(eval2("GatherElements", axis ? "axis=1" : "axis=0", x, idx), want, 0, "formula");
+		eval_same(eval_take2("GatherElements", axis ? "axis=1" : "axis=0", x, idx), want, 0,
+			  "formula");
 		/* Adding nothing at those places changes nothing. */
 		want = eval_tensor(PM_F64, 2, yd);
 		pm_tensor_copy(&x, &x2, NULL);
-		eval_same(eval3("ScatterElements", axis ? "axis=1 reduction='add'" : "axis=0 reduction='add'",
-				x, idx2, want),
+		eval_same(eval_take3("ScatterElements",
+				     axis ? "axis=1 reduction='add'" : "axis=0 reduction='add'", x, idx2,
+				     want),
 			  x2, 0, "scatter of zeros");
 	}
 }
@@ -72,8 +74,8 @@ static void scatter_undoes_gather(void **state)
 		}
 		pm_tensor_copy(&idx2, &idx, NULL);
 		pm_tensor_copy(&x2, &x, NULL);
-		y = eval2("GatherND", "", x, idx);
-		eval_same(eval3("ScatterND", "", eval_tensor(PM_F64, 2, d), idx2, y), x2, 0, "back");
+		y = eval_take2("GatherND", "", x, idx);
+		eval_same(eval_take3("ScatterND", "", eval_tensor(PM_F64, 2, d), idx2, y), x2, 0, "back");
 	}
 }
 
@@ -107,11 +109,11 @@ static void reductions_join_in_order(void **state)
 			pm_tensor_set_i(&flat, 1, -3);
 			pm_tensor_set_i(&flat, 2, 2);
 			snprintf(attrs, sizeof attrs, "axis=0 %s", cases[k].attrs);
-			eval_same(eval3("ScatterElements", attrs, eval_vector(dt, data, 3), idx,
-					eval_vector(dt, updates, 3)),
+			eval_same(eval_take3("ScatterElements", attrs, eval_vector(dt, data, 3), idx,
+					     eval_vector(dt, updates, 3)),
 				  eval_vector(dt, cases[k].want, 3), 0, attrs);
-			eval_same(eval3("ScatterND", cases[k].attrs, eval_vector(dt, data, 3), flat,
-					eval_vector(dt, updates, 3)),
+			eval_same(eval_take3("ScatterND", cases[k].attrs, eval_vector(dt, data, 3), flat,
+					     eval_vector(dt, updates, 3)),
 				  eval_vector(dt, cases[k].want, 3), 0, attrs);
 		}
 }
@@ -132,7 +134,7 @@ static void batch_dims_choose_the_row(void **state)
 			pm_tensor_set(
 				&want, b * 2 + m,
 				pm_tensor_get(&x, b * 4 + wrapped(pm_tensor_get_i(&idx, b * 2 + m), 4)));
-	eval_same(eval2("GatherND", "batch_dims=1", x, idx), want, 0, "batch_dims");
+	eval_same(eval_take2("GatherND", "batch_dims=1", x, idx), want, 0, "batch_dims");
 }
 
 static void an_index_out_of_range_is_refused(void **state)

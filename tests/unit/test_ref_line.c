@@ -26,17 +26,22 @@ static void transforms_undo_each_other(void **state)
 	(void)state;
 	pm_rng_init(&r, 51);
 	x = eval_normal(&r, 3, d);
-	eval_same(eval1("DFT", "axis=1 inverse=1", eval1("DFT", "axis=1", copy(&x))), copy(&x), 1e-12,
-		  "axis 1");
-	eval_same(eval1("DFT", "axis=0", eval1("DFT", "axis=0 inverse=1", copy(&x))), x, 1e-12, "axis 0");
+	eval_same(eval_take1("DFT", "axis=1 inverse=1", eval_take1("DFT", "axis=1", copy(&x))), copy(&x),
+		  1e-12, "axis 1");
+	eval_same(eval_take1("DFT", "axis=0", eval_take1("DFT", "axis=0 inverse=1", copy(&x))), copy(&x),
+		  1e-12, "axis 0");
+	pm_tensor_release(&x);
 	/* One side is the first half of both. */
 	x = eval_normal(&r, 3, real);
-	eval_same(eval1("DFT", "axis=1 onesided=1", copy(&x)),
-		  eval1("Slice", "starts=[0] ends=[5] axes=[1] steps=[1]", eval1("DFT", "axis=1", copy(&x))),
+	eval_same(eval_take1("DFT", "axis=1 onesided=1", copy(&x)),
+		  eval_take1("Slice", "starts=[0] ends=[5] axes=[1] steps=[1]",
+			     eval_take1("DFT", "axis=1", copy(&x))),
 		  0, "one side");
 	/* Padding with zeros is a longer transform. */
-	eval_same(eval_with("DFT", "axis=1", copy(&x), "int64=11"),
-		  eval1("DFT", "axis=1", eval1("Pad", "pads=[0,0,0,0,3,0]", x)), 1e-12, "length");
+	eval_same(eval_take_with("DFT", "axis=1", copy(&x), "int64=11"),
+		  eval_take1("DFT", "axis=1", eval_take1("Pad", "pads=[0,0,0,0,3,0]", copy(&x))), 1e-12,
+		  "length");
+	pm_tensor_release(&x);
 }
 
 /* Frequency 1 of four samples: the sum of x[j] * (-i)^j. */
@@ -45,8 +50,9 @@ static void a_transform_by_hand(void **state)
 	static const double x[] = { 1, 2, 4, 8 }, want[] = { 15, 0, -3, 6, -5, 0, -3, -6 };
 
 	(void)state;
-	eval_same(eval1("DFT", "axis=0", eval_with("Reshape", "", eval_vector(PM_F64, x, 4), "int64{4,1}")),
-		  eval_with("Reshape", "", eval_vector(PM_F64, want, 8), "int64{4,2}"), 1e-12,
+	eval_same(eval_take1("DFT", "axis=0",
+			     eval_take_with("Reshape", "", eval_vector(PM_F64, x, 4), "int64{4,1}")),
+		  eval_take_with("Reshape", "", eval_vector(PM_F64, want, 8), "int64{4,2}"), 1e-12,
 		  "four samples");
 }
 
@@ -66,11 +72,11 @@ static void the_first_or_last_extreme_is_chosen(void **state)
 
 	(void)state;
 	for (k = 0; k < 4; k++) {
-		eval_same(eval1(cases[k].op, cases[k].attrs, eval_vector(PM_F64, x, 5)),
+		eval_same(eval_take1(cases[k].op, cases[k].attrs, eval_vector(PM_F64, x, 5)),
 			  eval_vector(PM_I64, &cases[k].want, 1), 0, cases[k].attrs);
-		eval_same(eval1(cases[k].op, cases[k].attrs, eval_vector(PM_I32, x, 5)),
+		eval_same(eval_take1(cases[k].op, cases[k].attrs, eval_vector(PM_I32, x, 5)),
 			  eval_vector(PM_I64, &cases[k].want, 1), 0, cases[k].attrs);
-		eval_same(eval1(cases[k].op, cases[k].attrs, eval_vector(PM_F64, nan_x, 4)),
+		eval_same(eval_take1(cases[k].op, cases[k].attrs, eval_vector(PM_F64, nan_x, 4)),
 			  eval_vector(PM_I64, &cases[k].want_nan, 1), 0, "NaN");
 	}
 }
@@ -84,13 +90,13 @@ static void norms_become_one(void **state)
 	(void)state;
 	pm_rng_init(&r, 52);
 	x = eval_normal(&r, 2, d);
-	eval_same(eval1("LpNormalization", "axis=1", copy(&x)),
-		  eval2("Div", "", copy(&x), eval1("ReduceL2", "axes=[1]", copy(&x))), 1e-12, "2");
-	eval_same(eval1("LpNormalization", "axis=0 p=1", copy(&x)),
-		  eval2("Div", "", copy(&x), eval1("ReduceL1", "axes=[0]", copy(&x))), 1e-12, "1");
+	eval_same(eval_take1("LpNormalization", "axis=1", copy(&x)),
+		  eval_take2("Div", "", copy(&x), eval_take1("ReduceL2", "axes=[1]", copy(&x))), 1e-12, "2");
+	eval_same(eval_take1("LpNormalization", "axis=0 p=1", copy(&x)),
+		  eval_take2("Div", "", copy(&x), eval_take1("ReduceL1", "axes=[0]", copy(&x))), 1e-12, "1");
 	pm_tensor_release(&x);
-	eval_same(eval1("LpNormalization", "axis=1", eval_tensor(PM_F64, 2, d)), eval_tensor(PM_F64, 2, d), 0,
-		  "zeros");
+	eval_same(eval_take1("LpNormalization", "axis=1", eval_tensor(PM_F64, 2, d)),
+		  eval_tensor(PM_F64, 2, d), 0, "zeros");
 }
 
 /* Upper and lower parts with the diagonal between them add up to the whole. */
@@ -103,11 +109,11 @@ static void triangles_add_up(void **state)
 	(void)state;
 	pm_rng_init(&r, 53);
 	x = eval_normal(&r, 3, d);
-	eval_same(eval2("Add", "", eval_with("Trilu", "", copy(&x), "int64=1"),
-			eval1("Trilu", "upper=0", copy(&x))),
+	eval_same(eval_take2("Add", "", eval_take_with("Trilu", "", copy(&x), "int64=1"),
+			     eval_take1("Trilu", "upper=0", copy(&x))),
 		  copy(&x), 0, "sum");
-	eval_same(eval_with("Trilu", "", copy(&x), "int64=-9"), copy(&x), 0, "all");
-	eval_same(eval_with("Trilu", "upper=0", x, "int64=-9"), eval_tensor(PM_F64, 3, d), 0, "nothing");
+	eval_same(eval_take_with("Trilu", "", copy(&x), "int64=-9"), copy(&x), 0, "all");
+	eval_same(eval_take_with("Trilu", "upper=0", x, "int64=-9"), eval_tensor(PM_F64, 3, d), 0, "nothing");
 }
 
 int main(void)

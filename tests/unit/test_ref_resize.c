@@ -74,7 +74,8 @@ static void one_axis_follows_the_formulas(void **state)
 
 	(void)state;
 	for (k = 0; k < sizeof cases / sizeof *cases; k++)
-		eval_same(eval_with("Resize", cases[k].attrs, eval_vector(PM_F64, x, 4), cases[k].operands),
+		eval_same(eval_take_with("Resize", cases[k].attrs, eval_vector(PM_F64, x, 4),
+					 cases[k].operands),
 			  eval_vector(PM_F64, cases[k].want, cases[k].n), 1e-12, cases[k].attrs);
 }
 
@@ -109,12 +110,12 @@ static void transposed_convolution_is_the_adjoint(void **state)
 
 		snprintf(conv, sizeof conv, "group=%d strides=[%d,2] pads=[%d,1,%d,0] dilations=[%d,1]",
 			 (int)groups, (int)s, (int)p0, (int)p1, (int)dil);
-		cx = eval2("Conv", conv, copy(&x), copy(&w));
+		cx = eval_take2("Conv", conv, copy(&x), copy(&w));
 		more[0] = (9 + p0 + p1 - (k - 1) * dil - 1) % s;
 		more[1] = (8 + 1 - 1 - 1) % 2;
 		snprintf(back, sizeof back, "%s output_padding=[%d,%d]", conv, (int)more[0], (int)more[1]);
 		y = eval_normal(&r, 4, cx.type.dim);
-		ty = eval2("ConvTranspose", back, copy(&y), w);
+		ty = eval_take2("ConvTranspose", back, copy(&y), w);
 		want = dot(&cx, &y);
 		got = dot(&x, &ty);
 		assert_true(got - want < 1e-9 && want - got < 1e-9);
@@ -134,18 +135,20 @@ static void depth_and_space_undo_each_other(void **state)
 	(void)state;
 	pm_rng_init(&r, 42);
 	x = eval_normal(&r, 4, d);
-	eval_same(eval1("SpaceToDepth", "blocksize=2", eval1("DepthToSpace", "blocksize=2", copy(&x))),
+	eval_same(eval_take1("SpaceToDepth", "blocksize=2",
+			     eval_take1("DepthToSpace", "blocksize=2", copy(&x))),
 		  copy(&x), 0, "back");
-	eval_same(eval_with("Reshape", "",
-			    eval1("Transpose", "perm=[0,3,4,1,5,2]",
-				  eval_with("Reshape", "", copy(&x), "int64{2,2,2,3,3,2}")),
-			    "int64{2,3,6,4}"),
-		  eval1("DepthToSpace", "blocksize=2", copy(&x)), 0, "DCR");
-	eval_same(eval_with("Reshape", "",
-			    eval1("Transpose", "perm=[0,1,4,2,5,3]",
-				  eval_with("Reshape", "", copy(&x), "int64{2,3,2,2,3,2}")),
-			    "int64{2,3,6,4}"),
-		  eval1("DepthToSpace", "blocksize=2 mode='CRD'", x), 0, "CRD");
+	eval_same(eval_take_with("Reshape", "",
+				 eval_take1("Transpose", "perm=[0,3,4,1,5,2]",
+					    eval_take_with("Reshape", "", copy(&x), "int64{2,2,2,3,3,2}")),
+				 "int64{2,3,6,4}"),
+		  eval_take1("DepthToSpace", "blocksize=2", copy(&x)), 0, "DCR");
+	eval_same(eval_take_with("Reshape", "",
+				 eval_take1("Transpose", "perm=[0,1,4,2,5,3]",
+					    eval_take_with("Reshape", "", copy(&x), "int64{2,3,2,2,3,2}")),
+				 "int64{2,3,6,4}"),
+		  eval_take1("DepthToSpace", "blocksize=2 mode='CRD'", copy(&x)), 0, "CRD");
+	pm_tensor_release(&x);
 }
 
 int main(void)

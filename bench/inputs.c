@@ -69,6 +69,30 @@ static int one_minus(const PmGraph *g, PmUse u)
 	       !pm_value_const_floats(g, pm_node_in(g, u.node, 0), &one, 1, &n) && n == 1 && one == 1;
 }
 
+/* Operators whose operand 1 holds indices into operand 0: sets *limit to the least extent they index. */
+static int is_index_use(const PmGraph *g, PmUse u, int64_t *limit)
+{
+	PmOp op = pm_node_op(g, u.node);
+	const PmType *t = pm_value_type(g, pm_node_in(g, u.node, 0));
+	const PmType *it = pm_value_type(g, pm_node_in(g, u.node, 1));
+	int64_t first = pm_node_i(g, u.node, "batch_dims", 0), end;
+
+	if (u.operand != 1)
+		return 0;
+	if (op == PM_OP_Gather || op == PM_OP_GatherElements || op == PM_OP_ScatterElements) {
+		first = pm_node_i(g, u.node, "axis", 0);
+		end = first + 1;
+	} else if (op == PM_OP_GatherND || op == PM_OP_ScatterND) {
+		end = first + (it->rank > 0 ? it->dim[it->rank - 1] : 0);
+	} else {
+		return 0;
+	}
+	*limit = first < t->rank ? t->dim[first] : 1;
+	for (; first < end && first < t->rank; first++)
+		*limit = t->dim[first] < *limit ? t->dim[first] : *limit;
+	return 1;
+}
+
 /* Rules for one use; anything that only moves or converts elements is looked through. */
 static void look_at_use(const PmGraph *g, PmUse u, int depth, Clues *c)
 {
@@ -76,11 +100,9 @@ static void look_at_use(const PmGraph *g, PmUse u, int depth, Clues *c)
 	uint32_t flags = pm_op_desc(op)->flags;
 	PmValue out = pm_node_out(g, u.node, 0);
 
-	if (op == PM_OP_Gather && u.operand == 1) {
-		const PmType *t = pm_value_type(g, pm_node_in(g, u.node, 0));
-		int64_t axis = pm_node_i(g, u.node, "axis", 0);
-		int64_t dim = axis < t->rank ? t->dim[axis] : 1;
+	int64_t dim;
 
+	if (is_index_use(g, u, &dim)) {
 		c->limit = !c->index || dim < c->limit ? dim : c->limit;
 		c->index = 1;
 	} else if ((op == PM_OP_BatchNormalization && u.operand == 4) || op == PM_OP_Sqrt ||

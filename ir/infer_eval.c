@@ -84,6 +84,17 @@ static PmStatus eval_shape(PmEval *e)
 	return PM_OK;
 }
 
+static PmStatus eval_size(PmEval *e)
+{
+	const PmType *x = pm__eval_type(e, 0);
+	int64_t n;
+
+	if (!pm_type_is_static(x) || pm_type_numel(x, &n, NULL))
+		return PM_DECLINED;
+	e->out[0] = (PmElem){ PM_ELEM_INT, n };
+	return PM_OK;
+}
+
 static PmStatus eval_constant_of_shape(PmEval *e)
 {
 	const PmAttr *a = pm_node_attr(e->g, e->node, "value");
@@ -240,19 +251,13 @@ static PmStatus eval_gather(PmEval *e)
 PmEvalFn pm__eval_fn(PmOp op)
 {
 	static const PmEvalFn table[PM_N_OPS] = {
-		[PM_OP_Identity] = eval_copy,
-		[PM_OP_Reshape] = eval_reshape,
-		[PM_OP_Flatten] = eval_copy,
-		[PM_OP_Squeeze] = eval_copy,
-		[PM_OP_Unsqueeze] = eval_copy,
-		[PM_OP_Shape] = eval_shape,
-		[PM_OP_ConstantOfShape] = eval_constant_of_shape,
-		[PM_OP_Transpose] = eval_transpose,
-		[PM_OP_Expand] = eval_expand,
-		[PM_OP_Slice] = eval_slice,
-		[PM_OP_Split] = eval_split,
-		[PM_OP_Concat] = eval_concat,
-		[PM_OP_Gather] = eval_gather,
+		[PM_OP_Identity] = eval_copy,       [PM_OP_Reshape] = eval_reshape,
+		[PM_OP_Flatten] = eval_copy,        [PM_OP_Squeeze] = eval_copy,
+		[PM_OP_Unsqueeze] = eval_copy,      [PM_OP_Shape] = eval_shape,
+		[PM_OP_Size] = eval_size,           [PM_OP_ConstantOfShape] = eval_constant_of_shape,
+		[PM_OP_Transpose] = eval_transpose, [PM_OP_Expand] = eval_expand,
+		[PM_OP_Slice] = eval_slice,         [PM_OP_Split] = eval_split,
+		[PM_OP_Concat] = eval_concat,       [PM_OP_Gather] = eval_gather,
 	};
 
 	return table[op] ? table[op] : pm__eval_ew_fn(op);

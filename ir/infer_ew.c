@@ -151,3 +151,55 @@ PmStatus infer_axis_same(PmInfer *c, PmErr *err)
 	c->out[0] = *pm__in(c, 0);
 	return pm__attr_int(c, "axis", 0, c->out[0].rank - 1, &axis, err);
 }
+
+PmStatus infer_cum_sum(PmInfer *c, PmErr *err)
+{
+	const PmType *t = pm__in(c, 1);
+	int rank = pm__in(c, 0)->rank;
+	PmElem e;
+	size_t n;
+
+	if (t->dtype != PM_I64 && t->dtype != PM_I32)
+		return pm__infer_fail(c, PM_E_TYPE, 0, 1, err, "the axis must be int32 or int64");
+	if (t->rank > 1 || (t->rank == 1 && !pm__dims_agree(t->dim[0], 1)))
+		return pm__infer_fail(c, PM_E_SHAPE, 0, 1, err, "the axis must be one number");
+	if (pm__in_elems(c, 1, &e, 1, &n) == PM_OK && n == 1 && e.kind == PM_ELEM_INT &&
+	    (e.v < -rank || e.v >= rank))
+		return pm__infer_fail(c, PM_E_SHAPE, 0, 1, err, "axis %lld is outside %d to %d",
+				      (long long)e.v, -rank, rank - 1);
+	c->out[0] = *pm__in(c, 0);
+	return PM_OK;
+}
+
+PmStatus infer_arg(PmInfer *c, PmErr *err)
+{
+	const PmType *x = pm__in(c, 0);
+	int64_t axis, keep = pm_node_i(c->g, c->n, "keepdims", 1);
+	PmType *o = &c->out[0];
+	int i;
+	PmStatus st = pm__attr_int(c, "axis", 0, x->rank - 1, &axis, err);
+
+	if (st)
+		return st;
+	if (x->dim[axis] == 0)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, -1, err, "axis %lld has no elements to choose from",
+				      (long long)axis);
+	*o = pm_type(PM_I64, 0, NULL);
+	for (i = 0; i < x->rank; i++) {
+		if (i != axis)
+			o->dim[o->rank++] = x->dim[i];
+		else if (keep)
+			o->dim[o->rank++] = 1;
+	}
+	return PM_OK;
+}
+
+PmStatus infer_lp_norm(PmInfer *c, PmErr *err)
+{
+	int64_t p = pm_node_i(c->g, c->n, "p", 2);
+
+	if (p != 1 && p != 2)
+		return pm__infer_fail(c, PM_E_UNSUPPORTED, 0, -1, err,
+				      "the attribute 'p' is %lld, not 1 or 2", (long long)p);
+	return infer_axis_same(c, err);
+}

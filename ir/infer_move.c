@@ -507,3 +507,68 @@ PmStatus infer_tile(PmInfer *c, PmErr *err)
 	}
 	return PM_OK;
 }
+
+/* ---- DepthToSpace and SpaceToDepth ---- */
+
+/* Multiplies or divides one dimension; `by` is positive. */
+static PmStatus rescale(PmInfer *c, int i, int64_t by, int divide, PmErr *err)
+{
+	PmDim *d = &c->out[0].dim[i];
+
+	if (*d < 0) {
+		*d = by == 1 ? *d : PM_DIM_UNKNOWN;
+		return PM_OK;
+	}
+	if (divide && *d % by)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, -1, err, "dimension %d is no multiple of %lld", i,
+				      (long long)by);
+	if (divide)
+		*d /= by;
+	else if (!pm_mul_i64(*d, by, d))
+		return pm__infer_fail(c, PM_E_LIMIT, 0, -1, err, "dimension %d does not fit in 63 bits", i);
+	return PM_OK;
+}
+
+static PmStatus blocks(PmInfer *c, int to_space, PmErr *err)
+{
+	int64_t b;
+	PmStatus st = pm__attr_int(c, "blocksize", 1, 1 << 20, &b, err);
+
+	if (st)
+		return st;
+	c->out[0] = *pm__in(c, 0);
+	if (c->out[0].rank != 4)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, -1, err, "the input must have four dimensions");
+	st = rescale(c, 1, b * b, to_space, err);
+	if (!st)
+		st = rescale(c, 2, b, !to_space, err);
+	return st ? st : rescale(c, 3, b, !to_space, err);
+}
+
+PmStatus infer_depth_to_space(PmInfer *c, PmErr *err)
+{
+	const char *mode = pm_node_s(c->g, c->n, "mode", "DCR");
+
+	if (strcmp(mode, "DCR") != 0 && strcmp(mode, "CRD") != 0)
+		return pm__infer_fail(c, PM_E_UNSUPPORTED, 0, -1, err,
+				      "the attribute 'mode' is '%.40s', not DCR or CRD", mode);
+	return blocks(c, 1, err);
+}
+
+PmStatus infer_space_to_depth(PmInfer *c, PmErr *err)
+{
+	return blocks(c, 0, err);
+}
+
+PmStatus infer_trilu(PmInfer *c, PmErr *err)
+{
+	const PmType *x = pm__in(c, 0);
+
+	if (x->rank < 2)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, -1, err, "the input must be at least a matrix");
+	if (pm__in_given(c, 1) && (pm__in(c, 1)->dtype != PM_I64 || pm__in(c, 1)->rank > 1 ||
+				   (pm__in(c, 1)->rank == 1 && !pm__dims_agree(pm__in(c, 1)->dim[0], 1))))
+		return pm__infer_fail(c, PM_E_TYPE, 0, 1, err, "the diagonal must be one int64");
+	c->out[0] = *x;
+	return PM_OK;
+}

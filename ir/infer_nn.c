@@ -199,6 +199,68 @@ PmStatus infer_conv(PmInfer *c, PmErr *err)
 	return pm__same_dtype(c, 0, 2, err);
 }
 
+/* Extent of a spatial axis of a transposed convolution; the padding is cut off. */
+static PmStatus spread(PmInfer *c, const Window *w, int i, PmDim x, PmDim k, int64_t more, PmDim *out,
+		       PmErr *err)
+{
+	int64_t reach, all, cut;
+
+	*out = PM_DIM_UNKNOWN;
+	if (x < 0 || k < 0)
+		return PM_OK;
+	if (x == 0 || k == 0)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, 1, err, "spatial axis %d is empty", i);
+	if (!pm_mul_i64(k - 1, w->dilations[i], &reach) || !pm_mul_i64(x - 1, w->strides[i], &all) ||
+	    !pm_add_i64(all, reach, &all) || !pm_add_i64(all, 1, &all) || !pm_add_i64(all, more, &all) ||
+	    !pm_add_i64(w->pads[i], w->pads[w->n + i], &cut))
+		return pm__infer_fail(c, PM_E_LIMIT, 0, 1, err, "spatial axis %d does not fit in 63 bits", i);
+	if (cut > all)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, 1, err,
+				      "the padding cuts off more than spatial axis %d has", i);
+	*out = all - cut;
+	return PM_OK;
+}
+
+PmStatus infer_conv_transpose(PmInfer *c, PmErr *err)
+{
+	const PmType *x = pm__in(c, 0), *k = pm__in(c, 1);
+	const int64_t *more;
+	int64_t group, filters;
+	Window w;
+	int i;
+	PmStatus st = pm__same_dtype(c, 0, 1, err);
+
+	if (!st)
+		st = read_window(c, &w, err);
+	if (!st)
+		st = pm__attr_int(c, "group", 1, INT64_MAX, &group, err);
+	if (!st)
+		st = pm__attr_ints_n(c, "output_padding", (size_t)w.n, 0, &more, err);
+	if (st)
+		return st;
+	if (k->rank != x->rank)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, 1, err, "input and weights differ in rank");
+	if (!pm__dims_agree(k->dim[0], x->dim[1]) || (x->dim[1] >= 0 && x->dim[1] % group))
+		return pm__infer_fail(
+			c, PM_E_SHAPE, 0, 1, err,
+			"the weights' first dimension is not the input's channels, in %lld groups",
+			(long long)group);
+	c->out[0] = *x;
+	filters = k->dim[1];
+	if (filters < 0)
+		filters = group == 1 ? filters : PM_DIM_UNKNOWN;
+	else if (!pm_mul_i64(filters, group, &filters))
+		return pm__infer_fail(c, PM_E_LIMIT, 0, 1, err, "the channels do not fit in 63 bits");
+	c->out[0].dim[1] = filters;
+	for (i = 0; i < w.n && !st; i++)
+		st = spread(c, &w, i, x->dim[2 + i], k->dim[2 + i], more[i], &c->out[0].dim[2 + i], err);
+	if (st || !pm__in_given(c, 2))
+		return st;
+	if (pm__in(c, 2)->rank != 1 || !pm__dims_agree(pm__in(c, 2)->dim[0], filters))
+		return pm__infer_fail(c, PM_E_SHAPE, 1, 2, err, "the bias must have one element per filter");
+	return pm__same_dtype(c, 0, 2, err);
+}
+
 PmStatus infer_pool(PmInfer *c, PmErr *err)
 {
 	const PmType *x = pm__in(c, 0);
@@ -319,5 +381,84 @@ PmStatus infer_batch_norm(PmInfer *c, PmErr *err)
 		c->out[k] = *pm__in(c, 3);
 		c->out[k].dim[0] = channels;
 	}
+	return PM_OK;
+}
+
+/* Scale and bias have one element per channel; groups of channels must divide them. */
+PmStatus infer_group_norm(PmInfer *c, PmErr *err)
+{
+	const PmType *x = pm__in(c, 0);
+	int64_t groups = 1;
+	size_t k;
+	PmStatus st = PM_OK;
+
+	if (x->rank < 2)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, -1, err, "the input must have a batch and a channel");
+	if (c->op == PM_OP_GroupNormalization)
+		st = pm__attr_int(c, "num_groups", 1, INT64_MAX, &groups, err);
+	for (k = 1; k < 3 && !st; k++) {
+		st = pm__same_dtype(c, 0, k, err);
+		if (!st && (pm__in(c, k)->rank != 1 || !pm__dims_agree(pm__in(c, k)->dim[0], x->dim[1])))
+			st = pm__infer_fail(c, PM_E_SHAPE, 0, (int)k, err,
+					    "operand %zu must have one element per channel", k);
+	}
+	if (!st && x->dim[1] >= 0 && x->dim[1] % groups)
+		st = pm__infer_fail(c, PM_E_SHAPE, 0, -1, err, "%lld groups do not divide the channels",
+				    (long long)groups);
+	c->out[0] = *x;
+	return st;
+}
+
+/* ---- Fourier transform ---- */
+
+/* Elements that a constant dft_length operand asks for; -1 when it is not known, 0 when there is none. */
+static PmStatus dft_length(PmInfer *c, int64_t *out, PmErr *err)
+{
+	const PmType *t;
+	PmElem e;
+	size_t n;
+
+	*out = 0;
+	if (!pm__in_given(c, 1))
+		return PM_OK;
+	t = pm__in(c, 1);
+	if (!pm_dtype_is_int(t->dtype) || t->rank > 1 || (t->rank == 1 && !pm__dims_agree(t->dim[0], 1)))
+		return pm__infer_fail(c, PM_E_TYPE, 0, 1, err, "the length must be one integer");
+	*out = -1;
+	if (pm__in_elems(c, 1, &e, 1, &n) || n != 1 || e.kind != PM_ELEM_INT)
+		return PM_OK;
+	if (e.v < 1 || e.v > INT32_MAX)
+		return pm__infer_fail(c, PM_E_INVALID, 0, 1, err, "the length is %lld, outside 1 to %d",
+				      (long long)e.v, INT32_MAX);
+	*out = e.v;
+	return PM_OK;
+}
+
+PmStatus infer_dft(PmInfer *c, PmErr *err)
+{
+	const PmType *x = pm__in(c, 0);
+	int64_t axis, length, one = pm_node_i(c->g, c->n, "onesided", 0);
+	PmDim d;
+	PmStatus st = pm__attr_int(c, "axis", 0, x->rank - 2, &axis, err);
+
+	if (!st)
+		st = dft_length(c, &length, err);
+	if (st)
+		return st;
+	if (x->dim[x->rank - 1] >= 0 && x->dim[x->rank - 1] != 1 && x->dim[x->rank - 1] != 2)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, -1, err,
+				      "the last dimension must be 1 (real) or 2 (complex)");
+	if (one && pm_node_i(c->g, c->n, "inverse", 0))
+		return pm__infer_fail(c, PM_E_UNSUPPORTED, 0, -1, err,
+				      "an inverse transform of one side is not supported");
+	d = length > 0 ? length : length < 0 ? PM_DIM_UNKNOWN : x->dim[axis];
+	if (d == 0)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, -1, err, "axis %lld has no elements",
+				      (long long)axis);
+	if (one)
+		d = d < 0 ? PM_DIM_UNKNOWN : d / 2 + 1;
+	c->out[0] = *x;
+	c->out[0].dim[axis] = d;
+	c->out[0].dim[x->rank - 1] = 2;
 	return PM_OK;
 }

@@ -23,6 +23,13 @@ PmStatus infer_shape(PmInfer *c, PmErr *err)
 	return PM_OK;
 }
 
+PmStatus infer_size(PmInfer *c, PmErr *err)
+{
+	(void)err;
+	c->out[0] = pm_type(PM_I64, 0, NULL);
+	return PM_OK;
+}
+
 PmStatus infer_constant_of_shape(PmInfer *c, PmErr *err)
 {
 	const PmAttr *value = pm_node_attr(c->g, c->n, "value");

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DILATED_POOL_OPSET = 19, GELU_OPSET = 20 };
+enum { DFT_OPERAND_OPSET = 20 }; /* the axis of DFT is an operand from there on */
+enum { DILATED_POOL_OPSET = 19, SYMMETRIC_RESIZE_OPSET = 19, GELU_OPSET = 20, GROUP_NORM_OPSET = 21 };
 
 /* Attributes of the table that are operands in ONNX: the first at operand 1, and so on. */
 static const struct {
@@ -22,6 +23,8 @@ static const struct {
 	{ PM_OP_ReduceL1, { "axes" } },
 	{ PM_OP_ReduceL2, { "axes" } },
 	{ PM_OP_ReduceSumSquare, { "axes" } },
+	{ PM_OP_ReduceLogSum, { "axes" } },
+	{ PM_OP_ReduceLogSumExp, { "axes" } },
 	{ PM_OP_Split, { "split" } },
 	{ PM_OP_Pad, { "pads" } },
 	{ PM_OP_Slice, { "starts", "ends", "axes", "steps" } },
@@ -128,6 +131,11 @@ PmStatus pm__export_opset(PmExport *x, const PmGraph *g, PmErr *err)
 
 		if (op == PM_OP_Gelu)
 			want = GELU_OPSET;
+		else if (op == PM_OP_Resize && strcmp(pm_node_s(g, n, "coordinate_transformation_mode", ""),
+						      "half_pixel_symmetric") == 0)
+			want = SYMMETRIC_RESIZE_OPSET;
+		else if (op == PM_OP_GroupNormalization)
+			want = GROUP_NORM_OPSET;
 		else if (op == PM_OP_AveragePool && !all_ones(g, n, "dilations"))
 			want = DILATED_POOL_OPSET;
 		else if (op == PM_OP_Kernel)
@@ -290,6 +298,8 @@ static int is_written(const PmExport *x, PmNode n, const PmAttr *a)
 		if (strcmp(operands[k], a->name) == 0)
 			return 0;
 	}
+	if (op == PM_OP_DFT && strcmp(a->name, "axis") == 0)
+		return x->opset < DFT_OPERAND_OPSET;
 	if (op == PM_OP_Shape && strcmp(a->name, "end") == 0)
 		return a->i != INT64_MAX;
 	if (op == PM_OP_AveragePool && strcmp(a->name, "dilations") == 0)
@@ -363,6 +373,18 @@ static PmStatus operands(PmExport *x, PmNode n, Onnx__NodeProto *np, size_t coun
 			np->input[np->n_input++] = (char *)(uintptr_t)name;
 			st = pm__export_const(x, name, &t, &blob, err);
 		}
+	}
+	if (!st && pm_node_op(x->g, n) == PM_OP_DFT && x->opset >= DFT_OPERAND_OPSET) {
+		int64_t axis = pm_node_i(x->g, n, "axis", 0);
+		PmType t = pm_type(PM_I64, 0, NULL);
+		const char *name = fresh_name(x, pm_value_name(x->g, pm_node_out(x->g, n, 0)), "axis");
+		PmBlob blob = { .refs = 1, .data = &axis, .size = sizeof axis };
+
+		if (np->n_input < 2)
+			st = pm__export_text(x, "", "value name", &np->input[np->n_input++], err);
+		np->input[np->n_input++] = (char *)(uintptr_t)name;
+		if (!st)
+			st = pm__export_const(x, name, &t, &blob, err);
 	}
 	return st;
 }

@@ -304,6 +304,31 @@ static PmStatus norm_layer_norm(PmDraft *d, PmErr *err)
 	return one_axis(d, -1, err);
 }
 
+/* DFT: the axis becomes an operand in 20, where it counts from the end by default. */
+static PmStatus norm_dft(PmDraft *d, PmErr *err)
+{
+	int64_t *v, axis = -2;
+	size_t n;
+	int present;
+	PmStatus st;
+
+	if (d->opset < 20)
+		return one_axis(d, 1, err);
+	st = pm__draft_operand_ints(d, 2, "axis", &v, &n, &present, err);
+	if (!st && present && n != 1)
+		st = pm_err(err, PM_E_INVALID, "The axis of %s is not one number; fix the model.",
+			    d->where.s);
+	if (st)
+		return st;
+	axis = present ? v[0] : axis;
+	st = pm__draft_axis(d, &axis, pm__draft_type(d, 0)->rank, 0, err);
+	pm__draft_set_i(d, "axis", axis);
+	pm__draft_eat(d, 2);
+	while (d->n_in > 1 && !d->in[d->n_in - 1].id)
+		d->n_in--;
+	return st;
+}
+
 static PmStatus norm_concat(PmDraft *d, PmErr *err)
 {
 	if (!pm__draft_proto(d, "axis"))
@@ -336,10 +361,20 @@ const PmNormRow pm__norm_axes_rows[] = {
 	{ "ReduceL1", PM_OP_ReduceL1, norm_reduce, "noop_with_empty_axes", 1 << 1 },
 	{ "ReduceL2", PM_OP_ReduceL2, norm_reduce, "noop_with_empty_axes", 1 << 1 },
 	{ "ReduceSumSquare", PM_OP_ReduceSumSquare, norm_reduce, "noop_with_empty_axes", 1 << 1 },
+	{ "ReduceLogSum", PM_OP_ReduceLogSum, norm_reduce, "noop_with_empty_axes", 1 << 1 },
+	{ "ReduceLogSumExp", PM_OP_ReduceLogSumExp, norm_reduce, "noop_with_empty_axes", 1 << 1 },
 	{ "Slice", PM_OP_Slice, norm_slice, NULL, 0x1e },
 	{ "Split", PM_OP_Split, norm_split, "num_outputs", 1 << 1 },
 	{ "Pad", PM_OP_Pad, norm_pad, "value", 1 << 1 | 1 << 3 },
 	{ "Gather", PM_OP_Gather, norm_gather, NULL, 0 },
+	{ "GatherElements", PM_OP_GatherElements, norm_gather, NULL, 0 },
+	{ "ScatterElements", PM_OP_ScatterElements, norm_gather, NULL, 0 },
+	{ "Scatter", PM_OP_ScatterElements, norm_gather, NULL, 0 }, /* its name until opset 11 */
+	{ "ArgMax", PM_OP_ArgMax, norm_gather, NULL, 0 },
+	{ "ArgMin", PM_OP_ArgMin, norm_gather, NULL, 0 },
+	{ "LpNormalization", PM_OP_LpNormalization, norm_layer_norm, NULL, 0 },
+	{ "DFT", PM_OP_DFT, norm_dft, NULL, 1 << 1 | 1 << 2 },
+	{ "Trilu", PM_OP_Trilu, NULL, NULL, 1 << 1 },
 	{ "Flatten", PM_OP_Flatten, norm_flatten, NULL, 0 },
 	{ "LayerNormalization", PM_OP_LayerNormalization, norm_layer_norm, NULL, 0 },
 	{ "Concat", PM_OP_Concat, norm_concat, NULL, 0 },

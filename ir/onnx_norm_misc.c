@@ -128,6 +128,40 @@ static PmStatus norm_constant_of_shape(PmDraft *d, PmErr *err)
 	return PM_OK;
 }
 
+/* Resize: 10 and the older Upsample scale from the corner and round down; 7 had the scales as attribute. */
+static PmStatus norm_resize(PmDraft *d, PmErr *err)
+{
+	const Onnx__AttributeProto *a = pm__draft_proto(d, "scales");
+	int upsample = strcmp(d->np->op_type, "Upsample") == 0;
+	PmStatus st = PM_OK;
+	const char *mode;
+
+	if (!upsample && d->opset >= 11)
+		return a ? pm__decline(d, "the attribute 'scales' is not known") : PM_OK;
+	if (a) {
+		int64_t n = (int64_t)a->n_floats;
+		PmType t = pm_type(PM_F32, 1, &n);
+
+		st = pm_graph_add_const(d->g, NULL, &t, pm_blob_copy(a->floats, a->n_floats * sizeof(float)),
+					&d->in[2], err);
+	} else if (d->n_in > 1) {
+		d->in[2] = d->in[1];
+	} else {
+		return pm_err(err, PM_E_INVALID, "The scales of %s are missing; fix the model.", d->where.s);
+	}
+	if (!st)
+		st = pm__draft_get_s(d, "mode", "nearest", &mode, err);
+	if (st)
+		return st;
+	d->in[1] = (PmValue){ 0 };
+	d->n_in = 3;
+	if (strcmp(mode, "bilinear") == 0 || strcmp(mode, "trilinear") == 0)
+		pm__draft_set_s(d, "mode", "linear");
+	pm__draft_set_s(d, "coordinate_transformation_mode", "asymmetric");
+	pm__draft_set_s(d, "nearest_mode", "floor");
+	return PM_OK;
+}
+
 const PmNormRow pm__norm_misc_rows[] = {
 	{ "Clip", PM_OP_Clip, norm_clip, "min max", 0 },
 	{ "Cast", PM_OP_Cast, norm_cast, "to saturate", 0 },
@@ -137,6 +171,9 @@ const PmNormRow pm__norm_misc_rows[] = {
 	{ "ConstantOfShape", PM_OP_ConstantOfShape, norm_constant_of_shape, NULL, 1 << 0 },
 	{ "Reshape", PM_OP_Reshape, NULL, NULL, 1 << 1 },
 	{ "Expand", PM_OP_Expand, NULL, NULL, 1 << 1 },
+	{ "CumSum", PM_OP_CumSum, NULL, NULL, 1 << 1 },
+	{ "Resize", PM_OP_Resize, norm_resize, "scales", 0xe },
+	{ "Upsample", PM_OP_Resize, norm_resize, "scales", 1 << 1 },
 	{ "Tile", PM_OP_Tile, NULL, NULL, 1 << 1 },
 	{ NULL, PM_OP_NONE, NULL, NULL, 0 },
 };

@@ -150,6 +150,82 @@ static PmStatus norm_conv(PmDraft *d, PmErr *err)
 	return st ? st : window(d, &w, err);
 }
 
+/* ConvTranspose's pads where output_shape or auto_pad say what the result is to be. */
+static PmStatus transpose_pads(PmDraft *d, const Window *w, int64_t *more, const char *mode, PmErr *err)
+{
+	int64_t *shape, pads[2 * PM_MAX_RANK] = { 0 };
+	size_t n, from;
+	int present, k, upper = strcmp(mode, "SAME_UPPER") == 0;
+	PmStatus st = pm__draft_get_ints(d, "output_shape", &shape, &n, &present, err);
+
+	if (st)
+		return st;
+	if (present && n < (size_t)w->n)
+		return pm_err(err, PM_E_SHAPE, "The output_shape of %s has %zu elements; %d are needed.",
+			      d->where.s, n, w->n);
+	from = n - (present ? (size_t)w->n : 0); /* some files list batch and channels too */
+	for (k = 0; k < w->n; k++) {
+		int64_t want, total;
+
+		if (w->size[k] < 0 || w->size[k] > INT32_MAX)
+			return pm__decline(d, "the padding needs the sizes of the input");
+		want = present ? shape[from + (size_t)k] : w->size[k] * w->strides[k];
+		total = (w->size[k] - 1) * w->strides[k] + (w->kernel[k] - 1) * w->dilations[k] + 1 + more[k];
+		if (want < 0 || want > INT32_MAX)
+			return pm__decline(d, "its output_shape is not from 0 to %d", INT32_MAX);
+		/* What the kernel does not reach holds the bias only, as output_padding has it. */
+		if (want > total) {
+			more[k] += want - total;
+			total = want;
+		}
+		total -= want;
+		/* With output_shape alone the odd element goes to the front, as SAME_LOWER has it. */
+		pads[k] = upper ? total / 2 : total - total / 2;
+		pads[k + w->n] = total - pads[k];
+	}
+	pm__draft_set_ints(d, "pads", pads, 2 * (size_t)w->n);
+	pm__draft_set_ints(d, "output_padding", more, (size_t)w->n);
+	return PM_OK;
+}
+
+static PmStatus norm_conv_transpose(PmDraft *d, PmErr *err)
+{
+	int64_t *v, more[PM_MAX_RANK] = { 0 };
+	const char *mode;
+	size_t n;
+	int present, k;
+	PmStatus st = pm__draft_get_s(d, "auto_pad", "NOTSET", &mode, err);
+	Window w = { .n = 0 };
+
+	if (!st)
+		st = pm__draft_get_ints(d, "output_padding", &v, &n, &present, err);
+	if (!st)
+		st = norm_conv(d, err);
+	if (!st)
+		st = spatial(d, &w, err);
+	if (!st && present && n != (size_t)w.n)
+		st = pm_err(err, PM_E_SHAPE, "The output_padding of %s has %zu elements; %d are needed.",
+			    d->where.s, n, w.n);
+	for (k = 0; k < w.n && present && !st; k++) {
+		if (v[k] < 0 || v[k] > INT32_MAX)
+			return pm_err(err, PM_E_INVALID, "Element %d of the output_padding of %s is %lld.", k,
+				      d->where.s, (long long)v[k]);
+		more[k] = v[k];
+	}
+	if (!st)
+		st = window_list(d, "strides", w.n, w.strides, err);
+	if (!st)
+		st = window_list(d, "dilations", w.n, w.dilations, err);
+	if (st)
+		return st;
+	for (k = 0; k < w.n; k++)
+		w.kernel[k] = pm__draft_type(d, 1)->dim[k + 2];
+	pm__draft_set_ints(d, "output_padding", more, (size_t)w.n);
+	if (pm__draft_proto(d, "output_shape") || strncmp(mode, "SAME", 4) == 0)
+		return transpose_pads(d, &w, more, mode, err);
+	return PM_OK;
+}
+
 static PmStatus norm_pool(PmDraft *d, PmErr *err)
 {
 	Window w;
@@ -234,12 +310,48 @@ static PmStatus norm_batch_norm(PmDraft *d, PmErr *err)
 	return PM_OK;
 }
 
+/* GroupNormalization: below 21 scale and bias have one element per group; each is repeated for its channels.
+ */
+static PmStatus norm_group_norm(PmDraft *d, PmErr *err)
+{
+	const PmType *t = pm__draft_type(d, 0);
+	int64_t groups, channels = t->rank > 1 ? t->dim[1] : -1, *v, k;
+	PmValue in[2];
+	PmStatus st = pm__draft_get_i(d, "num_groups", 1, &groups, err);
+
+	if (st || d->opset >= 21)
+		return st;
+	if (channels < 0 || d->n_in != 3)
+		return pm__decline(d, "the number of channels is not known");
+	if (groups < 1 || channels % groups)
+		return pm_err(err, PM_E_SHAPE, "%lld groups do not divide the %lld channels at %s.",
+			      (long long)groups, (long long)channels, d->where.s);
+	if (channels > INT32_MAX)
+		return pm_err(err, PM_E_LIMIT, "There are %lld channels at %s; split the model.",
+			      (long long)channels, d->where.s);
+	v = pm_arena_alloc(d->im->arena, ((size_t)channels + 1) * sizeof *v);
+	if (!v)
+		return pm_err(err, PM_E_LIMIT, "The model takes too much memory at %s; split it.",
+			      d->where.s);
+	for (k = 0; k < channels; k++)
+		v[k] = k / (channels / groups);
+	st = pm__draft_list(d, v, (size_t)channels, &in[1], err);
+	for (k = 1; k < 3 && !st; k++) {
+		in[0] = d->in[k];
+		st = pm__draft_before(d, PM_OP_Gather, in, 2, "axis", 0, &d->in[k], err);
+	}
+	return st;
+}
+
 const PmNormRow pm__norm_nn_rows[] = {
 	{ "Conv", PM_OP_Conv, norm_conv, "auto_pad kernel_shape", 0 },
+	{ "ConvTranspose", PM_OP_ConvTranspose, norm_conv_transpose, "auto_pad kernel_shape output_shape",
+	  0 },
 	{ "MaxPool", PM_OP_MaxPool, norm_pool, "auto_pad", 0 },
 	{ "AveragePool", PM_OP_AveragePool, norm_pool, "auto_pad", 0 },
 	{ "Softmax", PM_OP_Softmax, norm_softmax, NULL, 0 },
 	{ "LogSoftmax", PM_OP_LogSoftmax, norm_softmax, NULL, 0 },
+	{ "GroupNormalization", PM_OP_GroupNormalization, norm_group_norm, NULL, 0 },
 	{ "BatchNormalization", PM_OP_BatchNormalization, norm_batch_norm, "spatial", 0 },
 	{ NULL, PM_OP_NONE, NULL, NULL, 0 },
 };

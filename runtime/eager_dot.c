@@ -2,6 +2,7 @@
 #include "runtime/plan_priv.h"
 
 #include "kernels/conv.cu.h"
+#include "kernels/conv_transpose.cu.h"
 #include "kernels/matmul.cu.h"
 #include "kernels/pool.cu.h"
 #include "runtime/ref.h"
@@ -169,6 +170,7 @@ PmStatus eager_conv(PmPlan *p, PmNode n, PmErr *err)
 	PmValue x = pm_node_in(p->g, n, 0), w = pm_node_in(p->g, n, 1), b = pm_node_in(p->g, n, 2);
 	PmValue y = pm_node_out(p->g, n, 0);
 	const PmType *xt = pm__type(p, x), *wt = pm__type(p, w);
+	int transposed = pm_node_op(p->g, n) == PM_OP_ConvTranspose;
 	int64_t list[5], groups = pm_node_i(p->g, n, "group", 1);
 	PmStatus st = check_spatial(p, n, err);
 	char label[96];
@@ -192,9 +194,20 @@ PmStatus eager_conv(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_list(&k, "ws", list, 5);
 	three(wt->dim + 2, wt->rank - 2, 1, list);
 	pm__kg_list(&k, "kd", list, 3);
-	pm__kg_int(&k, "groups", groups);
-	pm__kg_int(&k, "channels", wt->dim[1]);
-	return pm__kg_launch(&k, label, conv_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
+	if (transposed) {
+		pm__kg_int(&k, "filters", wt->dim[1]);
+		pm__kg_int(&k, "channels", wt->dim[0] / groups);
+	} else {
+		pm__kg_int(&k, "groups", groups);
+		pm__kg_int(&k, "channels", wt->dim[1]);
+	}
+	return pm__kg_launch(&k, label, transposed ? conv_transpose_cu : conv_cu, pm__numel(p, y),
+			     pm_op_flops(p->g, n), err);
+}
+
+PmStatus eager_conv_transpose(PmPlan *p, PmNode n, PmErr *err)
+{
+	return eager_conv(p, n, err);
 }
 
 static PmStatus pool(PmPlan *p, PmNode n, int is_max, PmErr *err)

@@ -320,6 +320,37 @@ PmStatus eager_tile(PmPlan *p, PmNode n, PmErr *err)
 	return pm__kg_launch(&k, label, text, pm__numel(p, y), 0, err);
 }
 
+/* A copy whose result is walked as (n, c, h, block row, w, block column), or (n, block, c, h, w) and back. */
+PmStatus eager_depth_to_space(PmPlan *p, PmNode n, PmErr *err)
+{
+	static const char text[] = "extern \"C\" __global__ void k(PARAMS)\n{\n\tconst I t = TID;\n\n"
+				   "\tif (t < N_o)\n\t\ty[t] = x[OFF_o_0(t)];\n}\n";
+	PmValue x = in0(p, n), y = pm_node_out(p->g, n, 0);
+	const PmType *t = pm__type(p, x), *yt = pm__type(p, y);
+	int to_space = pm_node_op(p->g, n) == PM_OP_DepthToSpace;
+	int crd = strcmp(pm_node_s(p->g, n, "mode", "DCR"), "CRD") == 0;
+	int64_t b = pm_node_i(p->g, n, "blocksize", 1), ch = to_space ? yt->dim[1] : t->dim[1];
+	const int64_t *xs = pm__loc(p, x)->stride;
+	int64_t to[6] = { yt->dim[0], ch, t->dim[2], b, t->dim[3], b };
+	int64_t to_s[6] = { xs[0], xs[1] * (crd ? b * b : 1), xs[2], xs[1] * (crd ? b : b * ch),
+			    xs[3], xs[1] * (crd ? 1 : ch) };
+	int64_t from[6] = { yt->dim[0], b, b, ch, yt->dim[2], yt->dim[3] };
+	int64_t from_s[6] = { xs[0], xs[2], xs[3], xs[1], xs[2] * b, xs[3] * b };
+	const int64_t *row = to_space ? to_s : from_s;
+	PmStatus st = pm__place(p, y, err);
+	char label[96];
+	KGen k;
+
+	if (st)
+		return st;
+	pm__kg_init(&k, p, n, t->dtype);
+	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));
+	pm__kg_in(&k, "x", pm__loc(p, x), t->dtype, pm__distinct(t, pm__loc(p, x)));
+	pm__kg_space(&k, "o", to_space ? to : from, 6, &row, 1);
+	snprintf(label, sizeof label, "eager %s %s", pm_node_op_name(p->g, n), pm_dtype_name(t->dtype));
+	return pm__kg_launch(&k, label, text, pm__numel(p, y), 0, err);
+}
+
 /* One element everywhere: the tensor attribute's bits, or a dimension known when planning. */
 static PmStatus fill(PmPlan *p, PmNode n, PmValue y, const int64_t *per_element, double value, PmErr *err)
 {
@@ -358,6 +389,11 @@ PmStatus eager_shape(PmPlan *p, PmNode n, PmErr *err)
 	start = start < 0 ? start + t->rank : start;
 	start = start < 0 ? 0 : (start > t->rank ? t->rank : start);
 	return fill(p, n, y, t->dim + start, 0, err);
+}
+
+PmStatus eager_size(PmPlan *p, PmNode n, PmErr *err)
+{
+	return fill(p, n, pm_node_out(p->g, n, 0), NULL, (double)pm__numel(p, in0(p, n)), err);
 }
 
 PmStatus eager_constant_of_shape(PmPlan *p, PmNode n, PmErr *err)

@@ -2,7 +2,10 @@
 #include "runtime/plan_priv.h"
 
 #include "kernels/batch_norm.cu.h"
+#include "kernels/cum_sum.cu.h"
+#include "kernels/group_norm.cu.h"
 #include "kernels/layer_norm.cu.h"
+#include "kernels/log_sum_exp.cu.h"
 #include "kernels/lrn.cu.h"
 #include "kernels/reduce.cu.h"
 #include "kernels/softmax.cu.h"
@@ -39,6 +42,8 @@ static const Reduction reductions[] = {
 	{ PM_OP_ReduceL1, "0", "(a) + ((v) < 0 ? -(v) : (v))", "(a)", NULL },
 	{ PM_OP_ReduceL2, "0", "(a) + (v) * (v)", "(A)sqrt((double)(a))", NULL },
 	{ PM_OP_ReduceSumSquare, "0", "(a) + (v) * (v)", "(a)", NULL },
+	{ PM_OP_ReduceLogSumExp, "0", "0", "0", NULL }, /* log_sum_exp.cu needs none of them */
+	{ PM_OP_ReduceLogSum, "0", "(a) + (v)", "(A)log((double)(a))", NULL },
 	{ PM_OP_GlobalAveragePool, "0", "(a) + (v)", "pm_div(a, (A)N_r)", NULL },
 	{ PM_OP_GlobalMaxPool, "-(A)INFINITY", "((v) > (a) || (v) != (v) ? (v) : (a))", "(a)", NULL },
 };
@@ -80,7 +85,9 @@ static PmStatus reduce_over(PmPlan *p, PmNode n, const int *over, PmErr *err)
 	pm__kg_space(&k, "o", od, no, &orow, 1);
 	pm__kg_space(&k, "r", rd, nr, &rrow, 1);
 	make_label(p, n, t->dtype, label);
-	return pm__kg_launch(&k, label, reduce_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
+	return pm__kg_launch(&k, label,
+			     pm_node_op(p->g, n) == PM_OP_ReduceLogSumExp ? log_sum_exp_cu : reduce_cu,
+			     pm__numel(p, y), pm_op_flops(p->g, n), err);
 }
 
 PmStatus eager_reduce(PmPlan *p, PmNode n, PmErr *err)
@@ -270,4 +277,87 @@ PmStatus eager_lrn(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_f64(&k, "bias", pm_node_f(p->g, n, "bias", 1));
 	make_label(p, n, t->dtype, label);
 	return pm__kg_launch(&k, label, lrn_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
+}
+
+PmStatus eager_group_norm(PmPlan *p, PmNode n, PmErr *err)
+{
+	static const char *const names[] = { "scale", "bias" };
+	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
+	const PmType *t = pm__type(p, x);
+	int64_t groups = pm_node_i(p->g, n, "num_groups", t->dim[1]), plane = 1, len;
+	Loc l[3];
+	PmStatus st = PM_OK;
+	char label[96];
+	KGen k;
+
+	for (size_t i = 0; i < 3 && !st; i++)
+		st = pm__make_contiguous(p, n, pm_node_in(p->g, n, i), &l[i], err);
+	if (!st)
+		st = pm__place(p, y, err);
+	if (st)
+		return st;
+	for (int d = 2; d < t->rank; d++)
+		plane *= t->dim[d];
+	len = groups ? t->dim[1] / groups * plane : 0;
+	pm__kg_init(&k, p, n, t->dtype);
+	define_acc(&k, t->dtype);
+	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));
+	pm__kg_in(&k, "x", &l[0], t->dtype, pm__numel(p, x));
+	for (size_t i = 1; i < 3; i++)
+		pm__kg_in(&k, names[i - 1], &l[i], t->dtype, t->dim[1]);
+	pm__kg_int(&k, "rows", t->dim[0] * groups);
+	pm__kg_int(&k, "groups", groups);
+	pm__kg_int(&k, "plane", plane);
+	pm__kg_int(&k, "len", len);
+	pm__kg_f64(&k, "eps", pm_node_f(p->g, n, "epsilon", 1e-5));
+	make_label(p, n, t->dtype, label);
+	return pm__kg_launch(&k, label, group_norm_cu, pm__numel(p, y) ? t->dim[0] * groups : 0,
+			     pm_op_flops(p->g, n), err);
+}
+
+PmStatus eager_cum_sum(PmPlan *p, PmNode n, PmErr *err)
+{
+	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
+	const PmType *t = pm__type(p, x);
+	int64_t axis, dims[PM_MAX_RANK], xs[PM_MAX_RANK], ys[PM_MAX_RANK], lines = 1;
+	const int64_t *strides[2] = { xs, ys };
+	size_t cnt = 0;
+	int rank = 0;
+	char label[96];
+	PmStatus st;
+	KGen k;
+
+	if (pm_value_const_ints(p->g, pm_node_in(p->g, n, 1), &axis, 1, &cnt) || cnt != 1 ||
+	    axis < -t->rank || axis >= t->rank)
+		return pm_err(err, PM_E_UNSUPPORTED,
+			      "Node %u (CumSum) has an axis that is not constant, for which there is no "
+			      "kernel; use --device ref.",
+			      n.id);
+	axis += axis < 0 ? t->rank : 0;
+	st = pm__place(p, y, err);
+	if (st)
+		return st;
+	for (int d = 0; d < t->rank; d++) {
+		if (d == axis)
+			continue;
+		lines *= t->dim[d];
+		dims[rank] = t->dim[d];
+		xs[rank] = pm__loc(p, x)->stride[d];
+		ys[rank++] = pm__loc(p, y)->stride[d];
+	}
+	pm__kg_init(&k, p, n, t->dtype);
+	define_acc(&k, t->dtype);
+	pm__kg_define(&k, "SUM(a, v)", pm_dtype_is_float(t->dtype) ? "((a) + (v))" : "iadd(a, v)");
+	if (pm_node_i(p->g, n, "exclusive", 0))
+		pm__kg_define(&k, "EXCLUSIVE", "1");
+	if (pm_node_i(p->g, n, "reverse", 0))
+		pm__kg_define(&k, "REVERSE", "1");
+	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));
+	pm__kg_in(&k, "x", pm__loc(p, x), t->dtype, pm__distinct(t, pm__loc(p, x)));
+	pm__kg_space(&k, "o", dims, rank, strides, 2);
+	pm__kg_int(&k, "len", t->dim[axis]);
+	pm__kg_int(&k, "xs", pm__loc(p, x)->stride[axis]);
+	pm__kg_int(&k, "ys", pm__loc(p, y)->stride[axis]);
+	make_label(p, n, t->dtype, label);
+	return pm__kg_launch(&k, label, cum_sum_cu, t->dim[axis] ? lines : 0, pm_op_flops(p->g, n), err);
 }

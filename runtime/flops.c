@@ -1,4 +1,5 @@
 /* flops.c - floating-point operations of a node, for the modelled clock. */
+#include "ir/einsum.h"
 #include "runtime/ref.h"
 
 #include <string.h>
@@ -46,12 +47,42 @@ static int64_t times(int64_t n, int64_t k)
 	return pm_mul_i64(n, k, &r) ? r : INT64_MAX;
 }
 
+/* For every combination of labels the product and its sum. */
+static int64_t einsum_flops(const PmGraph *g, PmNode n)
+{
+	const PmType *in[PM_EINSUM_OPERANDS];
+	int64_t dim[PM_EINSUM_LABELS], count = (int64_t)pm_node_n_in(g, n);
+	PmEinsum e;
+	char why[160];
+	int k;
+
+	for (k = 0; k < count && k < PM_EINSUM_OPERANDS; k++)
+		in[k] = pm_value_type(g, pm_node_in(g, n, (size_t)k));
+	if (pm_einsum_read(pm_node_s(g, n, "equation", ""), in, (size_t)count, &e, why))
+		return 0;
+	pm_einsum_dims(&e, in, dim);
+	for (k = 0; k < e.n_labels; k++)
+		count = times(count, dim[k]);
+	return count;
+}
+
 static int64_t dot_flops(const PmGraph *g, PmNode n, PmOp op, int64_t out)
 {
 	const PmType *a = pm_value_type(g, pm_node_in(g, n, 0)), *w = pm_value_type(g, pm_node_in(g, n, 1));
 	int64_t inner = 1, extra = 0;
 	int d;
 
+	if (op == PM_OP_DFT) /* a complex product and sum for each of the axis' elements */
+		return times(times(out / 2, 8), a->rank > 1 ? a->dim[pm_node_i(g, n, "axis", 0)] : 0);
+	if (op == PM_OP_Einsum)
+		return einsum_flops(g, n);
+	if (op == PM_OP_ConvTranspose) {
+		/* Every input element meets every tap of its group's filters. */
+		for (d = 1; d < w->rank; d++)
+			inner = times(inner, w->dim[d]);
+		return times(times(2, numel(g, pm_node_in(g, n, 0))), inner) +
+		       (pm_node_in(g, n, 2).id ? out : 0);
+	}
 	if (op == PM_OP_Conv) {
 		for (d = 1; d < w->rank; d++)
 			inner = times(inner, w->dim[d]);
@@ -86,7 +117,8 @@ static int64_t norm_flops(const PmGraph *g, PmNode n, PmOp op, int64_t in)
 {
 	if (op == PM_OP_LRN)
 		return times(in, 2 * pm_node_i(g, n, "size", 1) + 4);
-	if (op == PM_OP_LayerNormalization)
+	if (op == PM_OP_LayerNormalization || op == PM_OP_InstanceNormalization ||
+	    op == PM_OP_GroupNormalization)
 		return times(in, 8);
 	if (op == PM_OP_BatchNormalization)
 		return times(in, pm_node_i(g, n, "training_mode", 0) ? 8 : 4);
@@ -125,15 +157,22 @@ static int64_t node_flops(const PmGraph *g, PmNode n, int depth)
 	if (d->flags & PM_OPF_EW)
 		return times(out, expr_flops(d->expr ? d->expr : d->iexpr));
 	if (d->flags & PM_OPF_RED)
-		return times(in, op == PM_OP_ReduceL2 || op == PM_OP_ReduceSumSquare || op == PM_OP_ReduceL1
+		return times(in, op == PM_OP_ReduceL2 || op == PM_OP_ReduceSumSquare ||
+						 op == PM_OP_ReduceL1 || op == PM_OP_ReduceLogSumExp
 					 ? 2
 					 : 1);
 	if (d->flags & PM_OPF_DOT)
 		return dot_flops(g, n, op, out);
+	if (op == PM_OP_Resize) /* two operations for each element of a window; the window as if linear */
+		return strcmp(pm_node_s(g, n, "mode", "nearest"), "nearest") == 0 ? 0 : times(out, 8);
 	if (d->flags & PM_OPF_POOL)
 		return pool_flops(g, n, in, out);
 	if (d->flags & PM_OPF_NORM)
 		return norm_flops(g, n, op, in);
+	if (pm_op_attr_desc(op, "reduction")) /* scattered elements are joined with those they meet */
+		return strcmp(pm_node_s(g, n, "reduction", "none"), "none") == 0
+			       ? 0
+			       : numel(g, pm_node_in(g, n, 2));
 	return 0; /* moves elements, or depends on shapes only */
 }
 

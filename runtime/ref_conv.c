@@ -1,4 +1,4 @@
-/* ref_conv.c - Conv in any number of spatial dimensions.
+/* ref_conv.c - Conv and ConvTranspose in any number of spatial dimensions.
  *
  * Output positions are taken in tiles; for each tile the input elements that meet some rows of the filter
  * matrix are laid out as a panel (one row per input channel and filter tap), and the panel is multiplied by
@@ -126,5 +126,59 @@ PmStatus pm__ref_conv(const PmRefCall *c, PmErr *err)
 				   w->f + g * (oc / groups) * ic * v.taps, oc / groups,
 				   y + (n * oc + g * (oc / groups)) * v.out_size, panel);
 	free(panel);
+	return PM_OK;
+}
+
+/* ---- ConvTranspose: every input element adds the filter, scaled, where Conv would have read it from ---- */
+
+/* Adds x * filter plane `w` to the result plane `y`, both of one pair of channels. */
+static void spread_plane(const Conv *v, const double *x, const double *w, double *y)
+{
+	int64_t pos[MAX_SPATIAL], tap[MAX_SPATIAL], i, k, at, q, o;
+	int d, inside;
+
+	for (i = 0; i < v->in_size; i++) {
+		for (q = i, d = v->nd; d-- > 0; q /= v->in[d])
+			pos[d] = q % v->in[d] * v->stride[d] - v->pad[d];
+		for (k = 0; k < v->taps; k++) {
+			for (q = k, d = v->nd; d-- > 0; q /= v->kernel[d])
+				tap[d] = q % v->kernel[d] * v->dilation[d];
+			for (at = 0, inside = 1, d = 0; d < v->nd; d++) {
+				o = pos[d] + tap[d];
+				inside = inside && o >= 0 && o < v->out[d];
+				at = at * v->out[d] + o;
+			}
+			if (inside)
+				y[at] += x[i] * w[k];
+		}
+	}
+}
+
+PmStatus pm__ref_conv_transpose(const PmRefCall *c, PmErr *err)
+{
+	const PmRefTensor *x = &c->in[0], *w = &c->in[1], *bias = pm__ref_in(c, 2);
+	int64_t groups = pm_node_i(c->g, c->node, "group", 1), ic, oc, n, i, o, k, each;
+	double *y = c->out[0].f;
+	Conv v;
+	PmStatus st = conv_setup(c, &v, err);
+
+	if (st)
+		return st;
+	ic = x->type.dim[1];
+	each = w->type.dim[1];
+	if (groups < 1 || ic % groups || w->type.dim[0] != ic || c->out[0].type.dim[1] != each * groups)
+		return pm__ref_fail(c, err, PM_E_SHAPE, "%lld groups do not fit the channels.",
+				    (long long)groups);
+	oc = each * groups;
+	for (k = 0; bias && k < c->out[0].numel; k++)
+		y[k] = bias->f[k / v.out_size % oc];
+	if (!x->numel || !c->out[0].numel)
+		return PM_OK;
+	for (n = 0; n < x->type.dim[0]; n++)
+		for (i = 0; i < ic; i++)
+			for (o = 0; o < each; o++)
+				spread_plane(&v, x->f + (n * ic + i) * v.in_size,
+					     w->f + (i * each + o) * v.taps,
+					     y + (n * oc + i / (ic / groups) * each + o) * v.out_size);
 	return PM_OK;
 }

@@ -32,6 +32,19 @@ static int64_t idiv(int64_t a, int64_t b)
 	return b == -1 ? ineg(a) : a / b;
 }
 
+/* The remainder with the sign of a, and with that of b; 0 when b is 0. */
+static int64_t irem(int64_t a, int64_t b)
+{
+	return b == 0 || b == -1 ? 0 : a % b;
+}
+
+static int64_t imod(int64_t a, int64_t b)
+{
+	int64_t r = irem(a, b);
+
+	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
 /* Negative exponents truncate the reciprocal: 1 and -1 keep their powers, 0 and the rest give 0. */
 static int64_t ipow(int64_t a, int64_t b)
 {
@@ -61,11 +74,12 @@ static int64_t ipow(int64_t a, int64_t b)
 		(void)p;                                                                                     \
 		return expr - 0;                                                                             \
 	}                                                                                                    \
-	static int64_t i_##name(int64_t a, int64_t b, int64_t c)                                             \
+	static int64_t i_##name(int64_t a, int64_t b, int64_t c, const double *p)                            \
 	{                                                                                                    \
 		(void)a;                                                                                     \
 		(void)b;                                                                                     \
 		(void)c;                                                                                     \
+		(void)p;                                                                                     \
 		return iexpr - 0;                                                                            \
 	}
 #include "ir/ops.def"
@@ -76,7 +90,7 @@ static int64_t ipow(int64_t a, int64_t b)
 
 typedef struct EwRow {
 	double (*f)(double a, double b, double c, const double *p);
-	int64_t (*i)(int64_t a, int64_t b, int64_t c);
+	int64_t (*i)(int64_t a, int64_t b, int64_t c, const double *p);
 } EwRow;
 
 #define OP(name, ...) [PM_OP_##name] = { f_##name, i_##name },
@@ -185,7 +199,7 @@ static void chunk(const Loop *l, const int64_t *off, const int64_t *stride, int6
 		for (k = 0; k < 3; k++)
 			read_i(&l->op[k], off[k], stride[k], n, v[k]);
 		for (k = 0; k < n; k++) {
-			int64_t r = l->row->i(v[0][k], v[1][k], v[2][k]);
+			int64_t r = l->row->i(v[0][k], v[1][k], v[2][k], l->p);
 
 			if (l->out->f)
 				l->out->f[at + k] = (double)r;

@@ -284,6 +284,34 @@ PmStatus pm__ref_shape(const PmRefCall *c, PmErr *err)
 	return PM_OK;
 }
 
+PmStatus pm__ref_size(const PmRefCall *c, PmErr *err)
+{
+	(void)err;
+	c->out[0].i[0] = c->in[0].numel;
+	return PM_OK;
+}
+
+/* Keeps what is on one side of a diagonal; the rest stays zero. */
+PmStatus pm__ref_trilu(const PmRefCall *c, PmErr *err)
+{
+	const PmRefTensor *x = &c->in[0], *diagonal = pm__ref_in(c, 1);
+	int64_t cols = x->type.dim[x->type.rank - 1], rows = x->type.dim[x->type.rank - 2], k, off;
+	int upper = pm_node_i(c->g, c->node, "upper", 1) != 0;
+	double shift = diagonal && diagonal->numel ? (double)diagonal->i[0] : 0;
+
+	(void)err;
+	for (k = 0; k < x->numel; k++) {
+		off = k % cols - k / cols % rows;
+		if (upper ? (double)off < shift : (double)off > shift)
+			continue;
+		if (x->f)
+			c->out[0].f[k] = x->f[k];
+		else
+			c->out[0].i[k] = x->i[k];
+	}
+	return PM_OK;
+}
+
 PmStatus pm__ref_constant_of_shape(const PmRefCall *c, PmErr *err)
 {
 	const PmAttr *a = pm_node_attr(c->g, c->node, "value");
@@ -304,5 +332,35 @@ PmStatus pm__ref_constant_of_shape(const PmRefCall *c, PmErr *err)
 		else
 			out->i[k] = pm_tensor_get_i(&one, 0);
 	}
+	return PM_OK;
+}
+
+/* Both split space into (row, column, offset row, offset column) and depth into (block, channel) or, in CRD
+ * mode, (channel, block): one copy over six axes. */
+PmStatus pm__ref_depth_to_space(const PmRefCall *c, PmErr *err)
+{
+	int to_space = pm_node_op(c->g, c->node) == PM_OP_DepthToSpace;
+	int crd = strcmp(pm_node_s(c->g, c->node, "mode", "DCR"), "CRD") == 0;
+	const PmType *deep = to_space ? &c->in[0].type : &c->out[0].type;
+	int64_t b = pm_node_i(c->g, c->node, "blocksize", 1), ch, h, w, d[6], s[6];
+	PmRefCopy box;
+
+	if (b < 1 || deep->rank != 4 || deep->dim[1] % (b * b))
+		return pm__ref_fail(c, err, PM_E_SHAPE, "blocks of %lld do not fit the channels.",
+				    (long long)b);
+	ch = deep->dim[1] / (b * b);
+	h = deep->dim[2];
+	w = deep->dim[3];
+	memset(&box, 0, sizeof box);
+	box.rank = 6; /* n, c, block row, block column, h, w */
+	memcpy(box.dim, (int64_t[]){ deep->dim[0], ch, b, b, h, w }, sizeof d);
+	memcpy(d,
+	       (int64_t[]){ ch * b * b * h * w, (crd ? b * b : 1) * h * w, (crd ? b : b * ch) * h * w,
+			    (crd ? 1 : ch) * h * w, w, 1 },
+	       sizeof d);
+	memcpy(s, (int64_t[]){ ch * b * b * h * w, b * b * h * w, w * b, 1, b * w * b, b }, sizeof s);
+	memcpy(box.from_stride, to_space ? d : s, sizeof d);
+	memcpy(box.to_stride, to_space ? s : d, sizeof d);
+	pm__ref_copy(&c->out[0], &c->in[0], &box);
 	return PM_OK;
 }

@@ -124,6 +124,32 @@ PmStatus pm__ref_batch_norm(const PmRefCall *c, PmErr *err)
 	return PM_OK;
 }
 
+/* InstanceNormalization is the case of one channel per group. */
+PmStatus pm__ref_group_norm(const PmRefCall *c, PmErr *err)
+{
+	const PmRefTensor *x = &c->in[0];
+	int64_t channels = x->type.rank > 1 ? x->type.dim[1] : 0, plane, groups, len, n, k;
+	double eps = pm_node_f(c->g, c->node, "epsilon", 1e-5), mean, var;
+
+	groups = pm_node_i(c->g, c->node, "num_groups", channels);
+	if (!x->numel)
+		return PM_OK;
+	if (groups < 1 || channels % groups || c->in[1].numel != channels || c->in[2].numel != channels)
+		return pm__ref_fail(c, err, PM_E_SHAPE, "%lld groups do not fit %lld channels.",
+				    (long long)groups, (long long)channels);
+	plane = pm__ref_extent(&x->type, 2, x->type.rank);
+	len = channels / groups * plane;
+	for (n = 0; n < x->numel / len; n++) {
+		moments(x->f + n * len, len, &mean, &var);
+		for (k = n * len; k < (n + 1) * len; k++) {
+			int64_t ch = k / plane % channels;
+
+			c->out[0].f[k] = (x->f[k] - mean) / sqrt(var + eps) * c->in[1].f[ch] + c->in[2].f[ch];
+		}
+	}
+	return PM_OK;
+}
+
 PmStatus pm__ref_lrn(const PmRefCall *c, PmErr *err)
 {
 	const PmRefTensor *x = &c->in[0];

@@ -2,9 +2,10 @@
 #include "runtime/ref_priv.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-typedef enum { SUM, MEAN, MAX, MIN, PROD, L1, L2, SUM_SQUARE } Reduction;
+typedef enum { SUM, MEAN, MAX, MIN, PROD, L1, L2, SUM_SQUARE, LOG_SUM, LOG_SUM_EXP } Reduction;
 
 static Reduction which(PmOp op)
 {
@@ -12,10 +13,11 @@ static Reduction which(PmOp op)
 		PmOp op;
 		Reduction r;
 	} table[] = {
-		{ PM_OP_ReduceSum, SUM },   { PM_OP_ReduceMean, MEAN },
-		{ PM_OP_ReduceMax, MAX },   { PM_OP_ReduceMin, MIN },
-		{ PM_OP_ReduceProd, PROD }, { PM_OP_ReduceL1, L1 },
-		{ PM_OP_ReduceL2, L2 },     { PM_OP_ReduceSumSquare, SUM_SQUARE },
+		{ PM_OP_ReduceSum, SUM },        { PM_OP_ReduceMean, MEAN },
+		{ PM_OP_ReduceMax, MAX },        { PM_OP_ReduceMin, MIN },
+		{ PM_OP_ReduceProd, PROD },      { PM_OP_ReduceL1, L1 },
+		{ PM_OP_ReduceL2, L2 },          { PM_OP_ReduceSumSquare, SUM_SQUARE },
+		{ PM_OP_ReduceLogSum, LOG_SUM }, { PM_OP_ReduceLogSumExp, LOG_SUM_EXP },
 	};
 	size_t k;
 
@@ -54,6 +56,8 @@ static double join_f(Reduction r, double acc, double x)
 		return acc + x * x;
 	case SUM:
 	case MEAN:
+	case LOG_SUM:
+	case LOG_SUM_EXP:
 		break;
 	}
 	return acc + x;
@@ -77,6 +81,8 @@ static int64_t join_i(Reduction r, int64_t acc, int64_t x)
 		return (int64_t)(a + b * b);
 	case SUM:
 	case MEAN:
+	case LOG_SUM:
+	case LOG_SUM_EXP:
 		break;
 	}
 	return (int64_t)(a + b);
@@ -126,6 +132,48 @@ static void finish(Reduction r, PmRefTensor *out, int64_t count)
 	}
 }
 
+/* The logarithm of a sum, of exponentials too, which are taken relative to the largest. */
+static void reduce_log(Reduction r, const PmRefTensor *in, const int64_t *stride, PmRefTensor *out)
+{
+	double *top = pm_xcalloc((size_t)out->numel + 1, sizeof *top);
+	double *sum = pm_xcalloc((size_t)out->numel + 1, sizeof *sum), v;
+	int pass, d;
+	int64_t k, i;
+
+	for (k = 0; k < out->numel; k++)
+		top[k] = r == LOG_SUM_EXP ? -HUGE_VAL : 0;
+	for (pass = r == LOG_SUM; pass < 2 && in->numel; pass++) {
+		PmRefWalk w = { .rank = in->type.rank };
+
+		for (d = 0; d < w.rank; d++)
+			w.dim[d] = in->type.dim[d];
+		i = 0;
+		do {
+			int64_t at = 0;
+
+			for (d = 0; d < w.rank; d++)
+				at += w.at[d] * stride[d];
+			v = in->f ? in->f[i] : (double)in->i[i];
+			i++;
+			if (pass == 0)
+				top[at] = join_f(MAX, top[at], v);
+			else if (r == LOG_SUM)
+				sum[at] += v;
+			else
+				sum[at] += v == top[at] ? 1 : exp(v - top[at]);
+		} while (pm__ref_walk_next(&w));
+	}
+	for (k = 0; k < out->numel; k++) {
+		v = (r == LOG_SUM || sum[k] == 0 ? 0 : top[k]) + log(sum[k]);
+		if (out->f)
+			out->f[k] = v;
+		else
+			out->i[k] = pm_int_from_f64(out->type.dtype, v);
+	}
+	free(top);
+	free(sum);
+}
+
 PmStatus pm__ref_reduce(const PmRefCall *c, PmErr *err)
 {
 	const PmRefTensor *in = &c->in[0];
@@ -138,6 +186,10 @@ PmStatus pm__ref_reduce(const PmRefCall *c, PmErr *err)
 
 	if (st)
 		return st;
+	if (r == LOG_SUM || r == LOG_SUM_EXP) {
+		reduce_log(r, in, stride, out);
+		return PM_OK;
+	}
 	for (k = 0; k < out->numel; k++) {
 		if (out->f)
 			out->f[k] = start_f(r);
@@ -197,6 +249,43 @@ PmStatus pm__ref_softmax(const PmRefCall *c, PmErr *err)
 				double v = x[base + k * inner] - max;
 
 				y[base + k * inner] = take_log ? v - log(sum) : exp(v) / sum;
+			}
+		}
+	}
+	return PM_OK;
+}
+
+PmStatus pm__ref_cum_sum(const PmRefCall *c, PmErr *err)
+{
+	const PmRefTensor *x = &c->in[0];
+	const PmType *t = &x->type;
+	PmRefTensor *y = &c->out[0];
+	int exclusive = pm_node_i(c->g, c->node, "exclusive", 0) != 0;
+	int reverse = pm_node_i(c->g, c->node, "reverse", 0) != 0;
+	int64_t axis = c->in[1].numel == 1 ? c->in[1].i[0] : t->rank, dim, inner, line, k;
+
+	if (axis < -t->rank || axis >= t->rank)
+		return pm__ref_fail(c, err, PM_E_INVALID, "axis %lld does not exist in rank %d.",
+				    (long long)axis, t->rank);
+	axis += axis < 0 ? t->rank : 0;
+	dim = t->dim[axis];
+	inner = pm__ref_extent(t, (int)axis + 1, t->rank);
+	for (line = 0; dim && line < x->numel / dim; line++) {
+		int64_t base = line / inner * dim * inner + line % inner;
+		double sum = 0;
+		uint64_t isum = 0;
+
+		for (k = 0; k < dim; k++) {
+			int64_t at = base + (reverse ? dim - 1 - k : k) * inner;
+			double before = sum;
+			uint64_t ibefore = isum;
+
+			if (x->f) {
+				sum += x->f[at];
+				y->f[at] = exclusive ? before : sum;
+			} else {
+				isum += (uint64_t)x->i[at];
+				y->i[at] = pm_int_wrap(t->dtype, (int64_t)(exclusive ? ibefore : isum));
 			}
 		}
 	}

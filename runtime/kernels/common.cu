@@ -200,6 +200,18 @@ static __device__ inline long long idiv(long long a, long long b)
 	return b == 0 ? 0 : (b == -1 ? ineg(a) : a / b);
 }
 
+static __device__ inline long long irem(long long a, long long b)
+{
+	return b == 0 || b == -1 ? 0 : a % b;
+}
+
+static __device__ inline long long imod(long long a, long long b)
+{
+	long long r = irem(a, b);
+
+	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
 /* The quotient of a mean: by idiv for integers, whose division by zero is not defined otherwise. */
 static __device__ inline float pm_div(float a, float b)
 {

@@ -171,3 +171,38 @@ const char *eval_list(const char *name, const int64_t *v, size_t n)
 	snprintf(s + at, sizeof buffers[0] - at, "]");
 	return s;
 }
+
+PmTensor eval_take1(const char *op, const char *attrs, PmTensor a)
+{
+	PmTensor y = eval1(op, attrs, a);
+
+	pm_tensor_release(&a);
+	return y;
+}
+
+PmTensor eval_take2(const char *op, const char *attrs, PmTensor a, PmTensor b)
+{
+	PmTensor y = eval2(op, attrs, a, b);
+
+	pm_tensor_release(&a);
+	pm_tensor_release(&b);
+	return y;
+}
+
+PmTensor eval_take3(const char *op, const char *attrs, PmTensor a, PmTensor b, PmTensor c)
+{
+	PmTensor y = eval3(op, attrs, a, b, c);
+
+	pm_tensor_release(&a);
+	pm_tensor_release(&b);
+	pm_tensor_release(&c);
+	return y;
+}
+
+PmTensor eval_take_with(const char *op, const char *attrs, PmTensor a, const char *extra)
+{
+	PmTensor y = eval_with(op, attrs, a, extra);
+
+	pm_tensor_release(&a);
+	return y;
+}

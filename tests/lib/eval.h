@@ -32,6 +32,12 @@ PmTensor eval3(const char *op, const char *attrs, PmTensor a, PmTensor b, PmTens
 /* eval1 with constant operands. */
 PmTensor eval_with(const char *op, const char *attrs, PmTensor a, const char *extra);
 
+/* The same, and the operands are released: for calls inside calls. */
+PmTensor eval_take1(const char *op, const char *attrs, PmTensor a);
+PmTensor eval_take2(const char *op, const char *attrs, PmTensor a, PmTensor b);
+PmTensor eval_take3(const char *op, const char *attrs, PmTensor a, PmTensor b, PmTensor c);
+PmTensor eval_take_with(const char *op, const char *attrs, PmTensor a, const char *extra);
+
 /* Equal types, and elements within rel of the larger magnitude (or abs below 1); 0 = exactly equal. Both are
  * released. */
 void eval_same(PmTensor got, PmTensor want, double rel, const char *what);

@@ -289,7 +289,7 @@ static void set_window(Gen *q, PmNode n)
 	set_ints(q, n, "strides", strides, sp);
 	set_ints(q, n, "pads", pads, sp * 2);
 	set_ints(q, n, "dilations", dil, sp);
-	if (q->op != PM_OP_Conv)
+	if (q->op != PM_OP_Conv && q->op != PM_OP_ConvTranspose)
 		set_ints(q, n, "kernel_shape", kernel, sp);
 }
 
@@ -329,6 +329,8 @@ static void set_plain(Gen *q, PmNode n)
 			pm_node_set_i(q->g, n, name, pm_dtype_to_onnx(draw_dtype(q, PM_TYPES_NUM)), NULL);
 		else if (strcmp(name, "end") == 0)
 			pm_node_set_i(q->g, n, name, q->x.rank, NULL);
+		else if (strcmp(name, "num_groups") == 0)
+			pm_node_set_i(q->g, n, name, 1, NULL);
 		else if (strcmp(name, "size") == 0)
 			pm_node_set_i(q->g, n, name, 3, NULL);
 	}
@@ -379,6 +381,65 @@ static void ins_conv(Gen *q)
 		add_in(q, new_const(q, q->x.dtype, 1, dim));
 }
 
+static void ins_conv_transpose(Gen *q)
+{
+	int64_t dim[5];
+	int i;
+
+	dim[0] = positive(q->x.dim[1]);
+	dim[1] = draw(q, 1, 3);
+	for (i = 2; i < q->x.rank; i++)
+		dim[i] = draw(q, 2, 3);
+	add_in(q, new_const(q, q->x.dtype, q->x.rank, dim));
+	if (chance(q, 50))
+		add_in(q, new_const(q, q->x.dtype, 1, &dim[1]));
+}
+
+static void set_conv_transpose(Gen *q, PmNode n)
+{
+	int64_t more[3] = { 0 };
+
+	set_window(q, n);
+	set_ints(q, n, "output_padding", more, (size_t)q->x.rank - 2);
+}
+
+/* Sizes for every axis. */
+static void ins_resize(Gen *q)
+{
+	int64_t v[PM_MAX_RANK];
+	int i;
+
+	for (i = 0; i < q->x.rank; i++)
+		v[i] = i < 2 ? positive(q->x.dim[i]) : draw_dim(q);
+	add_in(q, (PmValue){ 0 });
+	add_in(q, (PmValue){ 0 });
+	add_in(q, new_ints(q, v, 1, q->x.rank));
+}
+
+static void set_resize(Gen *q, PmNode n)
+{
+	static const char *const modes[] = { "nearest", "linear", "cubic" };
+	static const char *const coords[] = { "half_pixel", "align_corners", "asymmetric",
+					      "pytorch_half_pixel" };
+	const char *mode = modes[draw(q, 0, 2)], *coord = coords[draw(q, 0, 3)];
+
+	pm_node_set_s(q->g, n, "mode", mode, strlen(mode), NULL);
+	pm_node_set_s(q->g, n, "coordinate_transformation_mode", coord, strlen(coord), NULL);
+	pm_node_set_i(q->g, n, "antialias", draw(q, 0, 1), NULL);
+}
+
+/* The last dimension is that of a complex number. */
+static void set_dft(Gen *q, PmNode n)
+{
+	pm_node_set_i(q->g, n, "axis", draw(q, 0, q->x.rank - 2), NULL);
+	pm_node_set_i(q->g, n, "inverse", draw(q, 0, 1), NULL);
+}
+
+static void set_blocks(Gen *q, PmNode n)
+{
+	pm_node_set_i(q->g, n, "blocksize", draw(q, 1, 2), NULL);
+}
+
 static void ins_per_channel(Gen *q)
 {
 	int64_t c = q->x.rank > 1 ? positive(q->x.dim[1]) : 1;
@@ -386,6 +447,36 @@ static void ins_per_channel(Gen *q)
 
 	for (k = 0; k < 4; k++)
 		add_in(q, new_const(q, q->x.dtype, 1, &c));
+}
+
+static void ins_two_per_channel(Gen *q)
+{
+	int64_t c = q->x.rank > 1 ? positive(q->x.dim[1]) : 1;
+	int k;
+
+	for (k = 0; k < 2; k++)
+		add_in(q, new_const(q, q->x.dtype, 1, &c));
+}
+
+static void ins_axis(Gen *q)
+{
+	int64_t v = draw(q, -q->x.rank, q->x.rank - 1);
+
+	add_in(q, new_ints(q, &v, 0, 1));
+}
+
+/* A product of matrices, possibly of many, or the sum of each row. */
+static void ins_einsum(Gen *q)
+{
+	if (q->x.rank == 2 && chance(q, 50))
+		ins_matmul(q);
+}
+
+static void set_equation(Gen *q, PmNode n)
+{
+	const char *s = q->n_in == 2 ? "ij,jk->ki" : "...i->...";
+
+	pm_node_set_s(q->g, n, "equation", s, strlen(s), NULL);
 }
 
 static void ins_layer_norm(Gen *q)
@@ -405,6 +496,45 @@ static void ins_gather(Gen *q)
 	for (i = 0; i < n; i++)
 		v[i] = -(i & 1); /* 0 and -1 are within every axis that is not empty */
 	add_in(q, new_ints(q, v, (int)draw(q, 0, 1), n));
+}
+
+/* Indices and, when the operator scatters, updates: of the shape of x, with one entry along the axis 0. */
+static void ins_elements(Gen *q)
+{
+	int64_t v[64] = { 0 }, n = 1;
+	int i;
+	PmType t = pm_type(PM_I64, q->x.rank, q->x.dim);
+	PmValue r = { 0 };
+
+	t.dim[0] = 1;
+	for (i = 0; i < t.rank; i++) {
+		t.dim[i] = positive(t.dim[i]) < 3 ? positive(t.dim[i]) : 2;
+		n *= t.dim[i];
+	}
+	for (i = 0; i < 64; i++)
+		v[i] = -(i & 1);
+	pm_graph_add_const(q->g, NULL, &t, pm_blob_copy(v, (size_t)n * 8), &r, NULL);
+	add_in(q, r);
+	if (q->op == PM_OP_ScatterElements)
+		add_in(q, new_source(q, q->x.dtype, t.rank, t.dim));
+}
+
+/* Tuples of one index, which name rows of x. */
+static void ins_tuples(Gen *q)
+{
+	int64_t v[4] = { 0, -1, 0, -1 }, dim[PM_MAX_RANK], n = draw(q, 1, 4);
+	PmType t = pm_type(PM_I64, 2, (int64_t[]){ n, 1 });
+	PmValue r = { 0 };
+	int i;
+
+	pm_graph_add_const(q->g, NULL, &t, pm_blob_copy(v, (size_t)n * 8), &r, NULL);
+	add_in(q, r);
+	if (q->op != PM_OP_ScatterND)
+		return;
+	dim[0] = n;
+	for (i = 1; i < q->x.rank; i++)
+		dim[i] = positive(q->x.dim[i]);
+	add_in(q, new_source(q, q->x.dtype, q->x.rank, dim));
 }
 
 static void ins_shape(Gen *q)
@@ -469,14 +599,28 @@ static const Recipe recipes[PM_N_OPS] = {
 	[PM_OP_MatMul] = { 1, 4, ins_matmul, set_plain },
 	[PM_OP_Gemm] = { 2, 2, ins_matmul, set_plain },
 	[PM_OP_Conv] = { 3, 5, ins_conv, set_window },
+	[PM_OP_ConvTranspose] = { 3, 5, ins_conv_transpose, set_conv_transpose },
+	[PM_OP_Resize] = { 2, 4, ins_resize, set_resize },
+	[PM_OP_DFT] = { 2, 4, ins_default, set_dft },
+	[PM_OP_Trilu] = { 2, 4, ins_default, set_plain },
+	[PM_OP_DepthToSpace] = { 4, 4, ins_default, set_blocks },
+	[PM_OP_SpaceToDepth] = { 4, 4, ins_default, set_blocks },
 	[PM_OP_MaxPool] = { 3, 5, ins_default, set_window },
 	[PM_OP_AveragePool] = { 3, 5, ins_default, set_window },
 	[PM_OP_GlobalAveragePool] = { 3, 5, ins_default, set_plain },
 	[PM_OP_GlobalMaxPool] = { 3, 5, ins_default, set_plain },
 	[PM_OP_LRN] = { 3, 4, ins_default, set_plain },
 	[PM_OP_BatchNormalization] = { 2, 4, ins_per_channel, set_plain },
+	[PM_OP_InstanceNormalization] = { 3, 4, ins_two_per_channel, set_plain },
+	[PM_OP_GroupNormalization] = { 3, 4, ins_two_per_channel, set_plain },
+	[PM_OP_CumSum] = { 1, 4, ins_axis, set_plain },
+	[PM_OP_Einsum] = { 1, 4, ins_einsum, set_equation },
 	[PM_OP_LayerNormalization] = { 1, 4, ins_layer_norm, set_plain },
 	[PM_OP_Gather] = { 1, 4, ins_gather, set_plain },
+	[PM_OP_GatherElements] = { 1, 4, ins_elements, set_plain },
+	[PM_OP_ScatterElements] = { 1, 4, ins_elements, set_plain },
+	[PM_OP_GatherND] = { 1, 4, ins_tuples, set_plain },
+	[PM_OP_ScatterND] = { 1, 4, ins_tuples, set_plain },
 	[PM_OP_Reshape] = { 0, 4, ins_shape, set_plain },
 	[PM_OP_Expand] = { 0, 4, ins_shape, set_plain },
 	[PM_OP_Tile] = { 1, 4, ins_shape, set_plain },

@@ -114,6 +114,12 @@ static const Case unary_and_typed[] = {
 	{ "IsNaN", "bfloat16[2]", "", "bool[2]" },
 	{ "Identity", "bool", "", "bool" },
 	{ "LRN", "float[1,2,3,4]", "size=3", "float[1,2,3,4]" },
+	{ "InstanceNormalization", "float[2,6,N] float[6] float[6]", "", "float[2,6,N]" },
+	{ "InstanceNormalization", "float[2,6,5] float[5] float[6]", "", "E_SHAPE" },
+	{ "GroupNormalization", "float[2,6,5] float[6] float[6]", "num_groups=3", "float[2,6,5]" },
+	{ "GroupNormalization", "float[2,6,5] float[6] float[6]", "num_groups=4", "E_SHAPE" },
+	{ "IsInf", "float16[2]", "", "bool[2]" },
+	{ "Mod", "int64[2,1] int64[3]", "", "int64[2,3]" },
 	{ "Equal", "int64[2,1] int64[3]", "", "bool[2,3]" },
 	{ "Equal", "bool[2] bool[2]", "", "bool[2]" },
 	{ "Less", "float[2] float[N]", "", "bool[2]" },
@@ -532,6 +538,116 @@ static void wild_attrs(PmGraph *g, PmNode n, PmRng *r)
 	}
 }
 
+static const Case einsums[] = {
+	{ "Einsum", "float[2,3] float[3,4]", "equation='ij,jk->ik'", "float[2,4]" },
+	{ "Einsum", "float[2,3] float[3,4]", "equation='ij,jk'", "float[2,4]" },
+	{ "Einsum", "float[2,3] float[3,4]", "equation='bA,Ac->cb'", "float[4,2]" },
+	{ "Einsum", "float[N,3] float[3,M]", "equation='ij,jk->ki'", "float[M,N]" },
+	{ "Einsum", "float[5,2,3] float[1,3,4]", "equation='...ij,...jk->...ik'", "float[5,2,4]" },
+	{ "Einsum", "float[5,2,3]", "equation='...i'", "float[5,2,3]" },
+	{ "Einsum", "float[4,4]", "equation='ii->i'", "float[4]" },
+	{ "Einsum", "float[4,4]", "equation='ii'", "float" },
+	{ "Einsum", "int64[4] int64[4]", "equation='i,i->'", "int64" },
+	{ "Einsum", "float[4,5]", "equation='ii->i'", "E_SHAPE" },
+	{ "Einsum", "float[2,3] float[4,4]", "equation='ij,jk->ik'", "E_SHAPE" },
+	{ "Einsum", "float[2,3]", "equation='i->i'", "E_INVALID" },
+	{ "Einsum", "float[2,3]", "equation='ij->ik'", "E_INVALID" },
+	{ "Einsum", "float[2,3]", "equation='ij->ii'", "E_INVALID" },
+	{ "Einsum", "float[2,3]", "equation='ij,jk->ik'", "E_INVALID" },
+	{ "Einsum", "float[2,3] float[2,3]", "equation='ij->ij'", "E_INVALID" },
+	{ "Einsum", "float[2,3]", "equation='i.j->ij'", "E_INVALID" },
+	{ "Einsum", "float[2,3]", "equation='ij->ij->ij'", "E_INVALID" },
+	{ "Einsum", "float[2,3] double[3]", "equation='ij,j->i'", "E_TYPE" },
+};
+
+static const Case resizes[] = {
+	{ "Resize", "float[1,2,4,4] - - int64{1,2,8,3}", "", "float[1,2,8,3]" },
+	{ "Resize", "float[N,2,4,4] - float{1,1,2,3}", "", "float[N,2,8,12]" },
+	{ "Resize", "float[1,2,N,4] - float{1,1,2,3}", "", "float[1,2,?,12]" },
+	{ "Resize", "uint8[4,4] - - int64{2}", "axes=[1]", "uint8[4,2]" },
+	{ "Resize", "float[4,8] - - int64{2,2}", "keep_aspect_ratio_policy='not_larger'", "float[1,2]" },
+	{ "Resize", "float[4,8] - - int64{2,2}", "keep_aspect_ratio_policy='not_smaller'", "float[2,4]" },
+	{ "Resize", "float[4,8] - float[2]", "", "float[?,?]" },
+	{ "Resize", "float[4,8] - float{1,1,1}", "", "E_INVALID" },
+	{ "Resize", "float[4,8] - float{1,-1}", "", "E_INVALID" },
+	{ "Resize", "float[4,8]", "", "E_INVALID" },
+	{ "Resize", "float[4,8] - float{1,1} int64{4,8}", "", "E_INVALID" },
+	{ "Resize", "float[4,8] - - int64{2,2}", "axes=[0,0]", "E_INVALID" },
+	{ "Resize", "float[4,8] - - int64{2,2}", "mode='lanczos'", "E_UNSUPPORTED" },
+	{ "Resize", "float[0,8] - - int64{2,2}", "", "E_INVALID" },
+	{ "Resize", "float[4,8] - - float{2,2}", "", "E_TYPE" },
+	{ "Resize", "bool[4] - - int64{2}", "mode='linear'", "E_UNSUPPORTED" },
+	{ "ConvTranspose", "float[1,4,5] float[4,3,2]",
+	  "strides=[2] pads=[1,0] dilations=[1] output_padding=[1]", "float[1,3,10]" },
+	{ "ConvTranspose", "float[1,4,5,N] float[4,3,2,2] float[6]",
+	  "group=2 strides=[1,1] pads=[0,0,0,0] dilations=[3,1] output_padding=[0,0]", "float[1,6,8,?]" },
+	{ "ConvTranspose", "float[1,4,5] float[3,3,2]",
+	  "strides=[1] pads=[0,0] dilations=[1] output_padding=[0]", "E_SHAPE" },
+	{ "ConvTranspose", "float[1,4,5] float[4,3,2] float[4]",
+	  "strides=[1] pads=[0,0] dilations=[1] output_padding=[0]", "E_SHAPE" },
+	{ "ConvTranspose", "float[1,4,5] float[4,3,2]",
+	  "strides=[1] pads=[9,0] dilations=[1] output_padding=[0]", "E_SHAPE" },
+	{ "DepthToSpace", "float[1,8,2,N]", "blocksize=2", "float[1,2,4,?]" },
+	{ "DepthToSpace", "float[1,6,2,3]", "blocksize=2", "E_SHAPE" },
+	{ "DepthToSpace", "float[1,8,2,3]", "blocksize=2 mode='RCD'", "E_UNSUPPORTED" },
+	{ "SpaceToDepth", "int8[1,2,4,6]", "blocksize=2", "int8[1,8,2,3]" },
+	{ "SpaceToDepth", "int8[1,2,4]", "blocksize=2", "E_SHAPE" },
+};
+
+static const Case lines[] = {
+	{ "ArgMax", "float[2,3,N]", "axis=1", "int64[2,1,N]" },
+	{ "ArgMin", "int8[2,3]", "axis=0 keepdims=0", "int64[3]" },
+	{ "ArgMax", "float[2,0]", "axis=1", "E_SHAPE" },
+	{ "ArgMax", "float", "axis=0", "E_SHAPE" },
+	{ "LpNormalization", "float[2,3]", "axis=1 p=1", "float[2,3]" },
+	{ "LpNormalization", "float[2,3]", "axis=1 p=3", "E_UNSUPPORTED" },
+	{ "DFT", "float[2,9,1]", "axis=1", "float[2,9,2]" },
+	{ "DFT", "float[2,9,1]", "axis=1 onesided=1", "float[2,5,2]" },
+	{ "DFT", "double[2,N,2] int64=16", "axis=1 inverse=1", "double[2,16,2]" },
+	{ "DFT", "float[2,9,2] int64", "axis=1", "float[2,?,2]" },
+	{ "DFT", "float[2,9,3]", "axis=1", "E_SHAPE" },
+	{ "DFT", "float[2,9,2]", "axis=2", "E_SHAPE" },
+	{ "DFT", "float[2,9,2] int64=0", "axis=1", "E_INVALID" },
+	{ "DFT", "float[2,9,2]", "axis=1 inverse=1 onesided=1", "E_UNSUPPORTED" },
+	{ "Trilu", "bool[2,N,3] int64=-1", "upper=0", "bool[2,N,3]" },
+	{ "Trilu", "float[2]", "", "E_SHAPE" },
+	{ "Trilu", "float[2,2] float", "", "E_TYPE" },
+	{ "Size", "float[2,N]", "", "int64" },
+};
+
+static const Case indexing[] = {
+	{ "CumSum", "float[4,N] int64=1", "", "float[4,N]" },
+	{ "CumSum", "int32[4] int32{-1}", "", "int32[4]" },
+	{ "CumSum", "float[4] int64=1", "", "E_SHAPE" },
+	{ "CumSum", "float[4] float", "", "E_TYPE" },
+	{ "CumSum", "float[4] int64{0,1}", "", "E_SHAPE" },
+	{ "GatherElements", "float[4,5] int64[4,2]", "axis=1", "float[4,2]" },
+	{ "GatherElements", "float16[4,5] int32[7,5]", "axis=0", "float16[7,5]" },
+	{ "GatherElements", "float[N,5] int64[7,2]", "axis=1", "float[7,2]" },
+	{ "GatherElements", "float[4,5] int64[5,2]", "axis=1", "E_SHAPE" },
+	{ "GatherElements", "float[4,5] int64[5]", "axis=1", "E_SHAPE" },
+	{ "GatherElements", "float[4,5] float[4,5]", "axis=1", "E_TYPE" },
+	{ "GatherElements", "float[4,5] int64[4,5]", "axis=2", "E_SHAPE" },
+	{ "ScatterElements", "float[4,5] int64[4,2] float[4,2]", "axis=1", "float[4,5]" },
+	{ "ScatterElements", "float[4,N] int64[4,2] float[4,2]", "axis=1 reduction='max'", "float[4,N]" },
+	{ "ScatterElements", "float[4,5] int64[4,2] float[4,3]", "axis=1", "E_SHAPE" },
+	{ "ScatterElements", "float[4,5] int64[4,2] double[4,2]", "axis=1", "E_TYPE" },
+	{ "ScatterElements", "float[4,5] int64[4,2] float[4,2]", "axis=1 reduction='avg'", "E_UNSUPPORTED" },
+	{ "ScatterElements", "bool[4] int64[4] bool[4]", "axis=0 reduction='add'", "E_UNSUPPORTED" },
+	{ "GatherND", "float[4,5,6] int64[7,2]", "", "float[7,6]" },
+	{ "GatherND", "float[4,5,6] int64[3]", "", "float" },
+	{ "GatherND", "float[4,5,6] int64[4,3,1]", "batch_dims=1", "float[4,3,6]" },
+	{ "GatherND", "float[4,5,6] int64[3,3,1]", "batch_dims=1", "E_SHAPE" },
+	{ "GatherND", "float[4,5,6] int64[4]", "", "E_SHAPE" },
+	{ "GatherND", "float[4,5,6] int64[4,0]", "", "E_SHAPE" },
+	{ "GatherND", "float[4,5,6] int64[4,N]", "", "float[...]" },
+	{ "GatherND", "float int64[4,1]", "", "E_SHAPE" },
+	{ "ScatterND", "float[4,5,6] int64[7,2] float[7,6]", "", "float[4,5,6]" },
+	{ "ScatterND", "float[4,5] int64[2] float", "reduction='mul'", "float[4,5]" },
+	{ "ScatterND", "float[4,5,6] int64[7,2] float[7]", "", "E_SHAPE" },
+	{ "ScatterND", "float[4,5,6] int64[7,4] float[7]", "", "E_SHAPE" },
+};
+
 /* What inference accepts, folding evaluates and the verifier accepts; nothing overflows or reads too far. */
 static void wild_nodes_are_refused_or_right(void **state)
 {
@@ -582,6 +698,10 @@ TABLE_TEST(normalisation)
 TABLE_TEST(reshapes)
 TABLE_TEST(slices)
 TABLE_TEST(moves)
+TABLE_TEST(indexing)
+TABLE_TEST(lines)
+TABLE_TEST(resizes)
+TABLE_TEST(einsums)
 
 int main(void)
 {
@@ -597,6 +717,10 @@ int main(void)
 		cmocka_unit_test(reshapes_follow_onnx),
 		cmocka_unit_test(slices_follow_onnx),
 		cmocka_unit_test(moves_follow_onnx),
+		cmocka_unit_test(indexing_follow_onnx),
+		cmocka_unit_test(lines_follow_onnx),
+		cmocka_unit_test(resizes_follow_onnx),
+		cmocka_unit_test(einsums_follow_onnx),
 		cmocka_unit_test(wild_nodes_are_refused_or_right),
 	};
 

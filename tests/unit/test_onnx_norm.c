@@ -93,6 +93,62 @@ static void reductions_find_their_axes(void **state)
 	becomes(18, "i x float -\no y\nn ReduceMax x -> y", "y = ReduceMax <axes: ints = []> (x)");
 }
 
+static void old_resizes_scale_from_the_corner(void **state)
+{
+	static const char corner[] =
+		"coordinate_transformation_mode = \"asymmetric\", nearest_mode = \"floor\"";
+
+	(void)state;
+	becomes(9, "i x float 2,3\no y\nw s float 2 2 1\nn Upsample x,s -> y", corner);
+	becomes(10, "i x float 2,3\no y\nw s float 2 2 1\nn Resize x,s -> y mode='linear'", corner);
+	becomes(11, "i x float 2,3\no y\nw r float 0\nw s float 2 2 1\nn Resize x,r,s -> y", "Resize");
+}
+
+static void scatters_transforms_and_extremes(void **state)
+{
+	(void)state;
+	becomes(9, "i x float 4\ni u float 1\no y\nw k int64 1 2\nn Scatter x,k,u -> y",
+		"y = ScatterElements <axis = 0> (x, k, u)");
+	becomes(13, "i x float 2,3\no y\nn ArgMax x -> y axis=-1", "y = ArgMax <axis = 1> (x)");
+	becomes(17, "i x float 2,3,2\no y\nn DFT x -> y", "y = DFT <axis = 1> (x)");
+	becomes(20, "i x float 2,3,2\no y\nw a int64 - 0\nn DFT x,,a -> y", "y = DFT <axis = 0> (x)");
+	/* GroupNormalization needs opset 21, where the axis of DFT is an operand. */
+	becomes(21,
+		"i x float 1,2,2\no y\nw s float 2 1 2\nn DFT x -> t onesided=1\n"
+		"n GroupNormalization t,s,s -> y num_groups=1",
+		"t = DFT <axis = 1, onesided = 1> (x)");
+}
+
+static void transposed_windows_are_numbers(void **state)
+{
+	(void)state;
+	becomes(11, "i x float 1,1,3\no y\nw k float 1,1,2 1 2\nn ConvTranspose x,k -> y strides=[2]",
+		"strides = [2], pads = [0, 0], dilations = [1], output_padding = [0]");
+	becomes(11,
+		"i x float 1,1,3\no y\nw k float 1,1,4 1 2 3 4\nn ConvTranspose x,k -> y strides=[1] "
+		"auto_pad='SAME_UPPER'",
+		"pads = [1, 2]");
+	becomes(11,
+		"i x float 1,1,3\no y\nw k float 1,1,4 1 2 3 4\nn ConvTranspose x,k -> y strides=[1] "
+		"output_shape=[3]",
+		"pads = [2, 1]");
+	becomes(11,
+		"i x float 1,1,3\no y\nw k float 1,1,2 1 2\nn ConvTranspose x,k -> y strides=[2] "
+		"output_shape=[7]",
+		"pads = [0, 0], dilations = [1], output_padding = [1]");
+}
+
+static void weights_of_groups_become_those_of_channels(void **state)
+{
+	(void)state;
+	becomes(18,
+		"i x float 1,4,2\no y\ni s float 2\nw b float 2 0 1\nn GroupNormalization x,s,b -> y "
+		"num_groups=2",
+		"= Gather <axis = 0> (s, ");
+	becomes(21, "i x float 1,4,2\no y\ni s float 4\nn GroupNormalization x,s,s -> y num_groups=2",
+		"y = GroupNormalization <num_groups = 2> (x, s, s)");
+}
+
 static void parts_and_pads_are_spelt_out(void **state)
 {
 	(void)state;
@@ -265,6 +321,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(axes_are_attributes),
 		cmocka_unit_test(reductions_find_their_axes),
+		cmocka_unit_test(old_resizes_scale_from_the_corner),
+		cmocka_unit_test(scatters_transforms_and_extremes),
+		cmocka_unit_test(transposed_windows_are_numbers),
+		cmocka_unit_test(weights_of_groups_become_those_of_channels),
 		cmocka_unit_test(parts_and_pads_are_spelt_out),
 		cmocka_unit_test(windows_are_numbers),
 		cmocka_unit_test(old_softmax_is_a_matrix),

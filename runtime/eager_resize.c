@@ -1,0 +1,136 @@
+/* eager_resize.c - Resize: one launch over all axes that change. */
+#include "runtime/plan_priv.h"
+
+#include "ir/resize.h"
+#include "kernels/resize.cu.h"
+#include "runtime/ref.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A list of doubles, as V_name. */
+static void doubles(KGen *k, const char *name, const double *v, int n)
+{
+	char one[64], text[512] = "";
+
+	for (int i = 0; i < n; i++) {
+		snprintf(one, sizeof one, "%s_%d", name, i);
+		pm__kg_f64(k, one, v[i]);
+		snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? ", " : "", one);
+	}
+	snprintf(one, sizeof one, "V_%s", name);
+	pm__kg_define(k, one, "%s", text);
+}
+
+/* Operands must be constant: the window depends on them. */
+static PmStatus read(const PmPlan *p, PmNode n, PmResize *r, PmErr *err)
+{
+	PmResizeArgs a = { .n_roi = 0 };
+	PmValue in[4];
+	char why[160];
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < 4; i++) {
+		in[i] = i < pm_node_n_in(p->g, n) ? pm_node_in(p->g, n, i) : (PmValue){ 0 };
+		if (i && in[i].id && !pm__numel(p, in[i]))
+			in[i].id = 0;
+	}
+	if (in[1].id)
+		st = pm_value_const_floats(p->g, in[1], a.roi, 2 * PM_MAX_RANK, &a.n_roi);
+	if (in[2].id && !st)
+		st = pm_value_const_floats(p->g, in[2], a.scales, PM_MAX_RANK, &a.n_scales);
+	if (in[3].id && !st)
+		st = pm_value_const_ints(p->g, in[3], a.sizes, PM_MAX_RANK, &a.n_sizes);
+	if (st)
+		return pm_err(
+			err, PM_E_UNSUPPORTED,
+			"Node %u (Resize) has scales or sizes that are not constant, for which there is "
+			"no kernel; use --device ref.",
+			n.id);
+	st = pm_resize_read(p->g, n, pm__type(p, in[0]), &a, r, why);
+	return st ? pm_err(err, st, "Node %u (Resize) cannot be planned: %s.", n.id, why) : PM_OK;
+}
+
+/* What the kernel needs of each axis that changes. */
+typedef struct Lists {
+	int64_t xd[PM_MAX_RANK], yd[PM_MAX_RANK], below[PM_MAX_RANK], xs[PM_MAX_RANK], first[PM_MAX_RANK],
+		taps[PM_MAX_RANK];
+	double scale[PM_MAX_RANK], width[PM_MAX_RANK], from[PM_MAX_RANK], to[PM_MAX_RANK],
+		stretch[PM_MAX_RANK];
+	int n;
+} Lists;
+
+static void fill(Lists *l, const PmResize *r, const int64_t *stride, int64_t *kept)
+{
+	int64_t below = 1;
+
+	l->n = 0;
+	for (int d = r->rank - 1; d >= 0; d--) {
+		const PmResizeAxis *a = &r->axis[d];
+
+		kept[d] = a->same ? stride[d] : 0;
+		if (!a->same) {
+			l->xd[l->n] = a->in;
+			l->yd[l->n] = a->out;
+			l->below[l->n] = below;
+			l->xs[l->n] = stride[d];
+			l->first[l->n] = a->first;
+			l->taps[l->n] = a->taps;
+			l->scale[l->n] = a->scale;
+			l->width[l->n] = a->width;
+			l->from[l->n] = a->from;
+			l->to[l->n] = a->to;
+			l->stretch[l->n++] = a->stretch;
+		}
+		below *= a->out;
+	}
+}
+
+PmStatus eager_resize(PmPlan *p, PmNode n, PmErr *err)
+{
+	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
+	const PmType *t = pm__type(p, y);
+	int64_t kept[PM_MAX_RANK];
+	const int64_t *row = kept;
+	char label[96];
+	PmResize r;
+	Lists l;
+	KGen k;
+	PmStatus st = read(p, n, &r, err);
+
+	if (st)
+		return st;
+	fill(&l, &r, pm__loc(p, x)->stride, kept);
+	if (!l.n) {
+		pm__place_view(p, n, y, pm__loc(p, x));
+		return PM_OK;
+	}
+	st = pm__place(p, y, err);
+	if (st)
+		return st;
+	pm__kg_init(&k, p, n, t->dtype);
+	pm__kg_define(&k, "MODE", "%d", (int)r.mode);
+	pm__kg_define(&k, "COORD", "%d", (int)r.coord);
+	pm__kg_define(&k, "ROUND", "%d", (int)r.round);
+	pm__kg_define(&k, "AXES", "%d", l.n);
+	if (r.exclude_outside)
+		pm__kg_define(&k, "EXCLUDE_OUTSIDE", "1");
+	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));
+	pm__kg_in(&k, "x", pm__loc(p, x), t->dtype, pm__distinct(pm__type(p, x), pm__loc(p, x)));
+	pm__kg_space(&k, "o", t->dim, t->rank, &row, 1);
+	pm__kg_list(&k, "xd", l.xd, l.n);
+	pm__kg_list(&k, "yd", l.yd, l.n);
+	pm__kg_list(&k, "below", l.below, l.n);
+	pm__kg_list(&k, "xs", l.xs, l.n);
+	pm__kg_list(&k, "first", l.first, l.n);
+	pm__kg_list(&k, "taps", l.taps, l.n);
+	doubles(&k, "scale", l.scale, l.n);
+	doubles(&k, "width", l.width, l.n);
+	doubles(&k, "from", l.from, l.n);
+	doubles(&k, "to", l.to, l.n);
+	doubles(&k, "stretch", l.stretch, l.n);
+	pm__kg_f64(&k, "cubic_a", r.cubic_a);
+	pm__kg_f64(&k, "extrapolation", r.extrapolation);
+	snprintf(label, sizeof label, "eager Resize %s", pm_dtype_name(t->dtype));
+	return pm__kg_launch(&k, label, resize_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
+}

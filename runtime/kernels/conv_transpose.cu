@@ -1,0 +1,46 @@
+/* conv_transpose.cu - transposed convolution over up to three spatial dimensions, seen from the result.
+ *
+ * Lists as in conv.cu; ws = weight strides (c, m, d, h, w), `filters` results per group of `channels` inputs.
+ */
+
+extern "C" __global__ void k(PARAMS)
+{
+	I t = TID, r, ow, oh, od, m, c0;
+	A sum = 0;
+
+	if (t >= total)
+		return;
+	ow = t % y_4, r = t / y_4;
+	oh = r % y_3, r /= y_3;
+	od = r % y_2, r /= y_2;
+	m = r % y_1;
+	c0 = m / filters * channels;
+	x += r / y_1 * xs_0;
+	w += m % filters * ws_1;
+	for (I i = 0; i < kd_0; i++) {
+		I id = od + pad_0 - i * dil_0;
+
+		if (id < 0 || id % st_0 || id / st_0 >= xd_0)
+			continue;
+		for (I j = 0; j < kd_1; j++) {
+			I ih = oh + pad_1 - j * dil_1;
+
+			if (ih < 0 || ih % st_1 || ih / st_1 >= xd_1)
+				continue;
+			for (I l = 0; l < kd_2; l++) {
+				I iw = ow + pad_2 - l * dil_2;
+
+				if (iw < 0 || iw % st_2 || iw / st_2 >= xd_2)
+					continue;
+				for (I c = c0; c < c0 + channels; c++)
+					sum += (A)pm_ld(x[c * xs_1 + id / st_0 * xs_2 + ih / st_1 * xs_3 +
+					                  iw / st_2 * xs_4]) *
+					       (A)pm_ld(w[c * ws_0 + i * ws_2 + j * ws_3 + l * ws_4]);
+			}
+		}
+	}
+#ifdef HAS_BIAS
+	sum += (A)pm_ld(bias[m * bs]);
+#endif
+	pm_st(&y[t], sum);
+}

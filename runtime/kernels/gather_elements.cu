@@ -1,0 +1,13 @@
+/* gather_elements.cu - y[o] = x[o with the coordinate of the axis replaced by idx[o]]. */
+
+extern "C" __global__ void k(PARAMS)
+{
+	I t = TID;
+	long long j;
+
+	if (t >= N_o)
+		return;
+	j = (long long)idx[OFF_o_1(t)];
+	j = j < 0 ? j + axis_dim : j;
+	y[t] = x[OFF_o_0(t) + (I)j * axis_stride];
+}

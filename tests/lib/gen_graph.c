@@ -523,10 +523,17 @@ static void ins_elements(Gen *q)
 static void ins_tuples(Gen *q)
 {
 	int64_t v[4] = { 0, -1, 0, -1 }, dim[PM_MAX_RANK], n = draw(q, 1, 4);
-	PmType t = pm_type(PM_I64, 2, (int64_t[]){ n, 1 });
+	PmType t;
 	PmValue r = { 0 };
 	int i;
 
+	/* What becomes of a row that is scattered to twice is open: each row is named once. */
+	if (q->op == PM_OP_ScatterND) {
+		n = n < positive(q->x.dim[0]) ? n : positive(q->x.dim[0]);
+		v[2] = 1;
+		v[3] = -2;
+	}
+	t = pm_type(PM_I64, 2, (int64_t[]){ n, 1 });
 	pm_graph_add_const(q->g, NULL, &t, pm_blob_copy(v, (size_t)n * 8), &r, NULL);
 	add_in(q, r);
 	if (q->op != PM_OP_ScatterND)

@@ -24,6 +24,9 @@ static int can_run(const PmGraph *g, PmNode n)
 	for (size_t k = 0; k < pm_node_n_out(g, n); k++)
 		if (!pm_type_is_static(pm_value_type(g, pm_node_out(g, n, k))))
 			return 0;
+	for (size_t k = 0; k < pm_node_n_in(g, n); k++)
+		if (pm_node_in(g, n, k).id && !pm_type_is_static(pm_value_type(g, pm_node_in(g, n, k))))
+			return 0;
 	return 1;
 }
 

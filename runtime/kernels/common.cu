@@ -239,3 +239,20 @@ static __device__ inline long long ipow(long long a, long long b)
 			r = imul(r, a);
 	return r;
 }
+
+/* sum += term(r) for r below len, in runs of 1024 terms: in float, one run of two million terms would lose three
+ * digits. */
+#define PM_SUM(sum, r, len, term)                                                                            \
+	for (I r = 0; r < (len);) {                                                                          \
+		I end_ = (len) - r > 1024 ? r + 1024 : (len);                                                \
+		A part_ = 0;                                                                                 \
+                                                                                                             \
+		for (; r < end_; r++)                                                                        \
+			part_ += (term);                                                                     \
+		(sum) += part_;                                                                              \
+	}
+
+template <class V> static __device__ inline V pm_square(V v)
+{
+	return v * v;
+}

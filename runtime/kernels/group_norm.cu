@@ -12,14 +12,9 @@ extern "C" __global__ void k(PARAMS)
 		return;
 	x += t * len;
 	y += t * len;
-	for (I r = 0; r < len; r++)
-		mean += (A)pm_ld(x[r]);
+	PM_SUM(mean, r, len, (A)pm_ld(x[r]))
 	mean /= (A)len;
-	for (I r = 0; r < len; r++) {
-		A d = (A)pm_ld(x[r]) - mean;
-
-		var += d * d;
-	}
+	PM_SUM(var, r, len, pm_square((A)pm_ld(x[r]) - mean))
 	inv = 1 / sqrt(var / (A)len + (A)eps);
 	for (I r = 0; r < len; r++) {
 		I c = (t % groups) * (len / plane) + r / plane;

@@ -5,6 +5,7 @@
 #include "bench/inputs.h"
 #include "ir/infer.h"
 #include "ir/onnx.h"
+#include "ir/text.h"
 #include "runtime/run.h"
 #include "tests/lib/eval.h"
 #include "tests/lib/gen_graph.h"
@@ -14,6 +15,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -194,9 +196,41 @@ static void random_graphs_agree(void **state)
 	}
 }
 
+/* One group of a million elements: a single float sum would be off by 1e-4. */
+static void long_rows_keep_their_digits(void **state)
+{
+	static const char text[] =
+		"g (float[1,2,500000] x, float[2] s, float[2] b) => (float[1,2,500000] y) { "
+		"y = GroupNormalization<num_groups = 1>(x, s, b) }";
+	PmRunOpts ref = { .device = "ref" }, emu = { .device = "emu", .deadline = 100 };
+	PmRunResult want, got;
+	PmAgreement a;
+	PmTensor in[3];
+	PmGraph *g;
+	PmErr err;
+
+	(void)state;
+	pm_test_need_device("emu");
+	pm_err_init(&err);
+	assert_int_equal(pm_graph_parse(text, strlen(text), &g, &err), PM_OK);
+	assert_int_equal(pm_inputs_make(g, 1, PM_INPUTS_NORMAL, in, &err), PM_OK);
+	for (int64_t i = 0; i < 1000000; i++) /* a mean far from 0 */
+		pm_tensor_set(&in[0], i, pm_tensor_get(&in[0], i) + 1);
+	assert_int_equal(pm_run_graph(g, in, 3, &ref, &want, &err), PM_OK);
+	assert_int_equal(pm_run_graph(g, in, 3, &emu, &got, &err), PM_OK);
+	assert_int_equal(pm_agree(g, in, got.out, want.out, 1, 1, &a, &err), PM_OK);
+	if (a.nrms > 1e-6)
+		fail_msg("the norm of the difference is %g", a.nrms);
+	pm_run_result_release(&want);
+	pm_run_result_release(&got);
+	pm_tensors_release(in, 3);
+	pm_graph_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(long_rows_keep_their_digits),
 		cmocka_unit_test(rows_in_double),
 		cmocka_unit_test(rows_in_float),
 		cmocka_unit_test(rows_in_float16),

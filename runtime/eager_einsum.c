@@ -39,7 +39,7 @@ PmStatus eager_einsum(PmPlan *p, PmNode n, PmErr *err)
 	for (size_t i = 0; i < n_in; i++) {
 		PmValue v = pm_node_in(p->g, n, i);
 		const Loc *l = pm__loc(p, v);
-		char name[16];
+		char name[32];
 
 		for (int d = 0; d < e.rank[i]; d++)
 			step[i][e.label[i][d]] += in[i]->dim[d] == 1 ? 0 : l->stride[d];

@@ -54,7 +54,7 @@ static double attr_param(const PmPlan *p, PmNode n, const PmAttrDesc *a)
 static void add_params(KGen *k, const PmOpDesc *d, PmStr *body)
 {
 	for (int j = 0; j < d->n_attrs; j++) {
-		char name[16];
+		char name[32];
 
 		if (d->attrs[j].kind != PM_ATTR_FLOAT && d->attrs[j].kind != PM_ATTR_INT &&
 		    d->attrs[j].kind != PM_ATTR_STRING)

@@ -15,7 +15,6 @@ CLANG ?= clang
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.SECONDARY:
 MAKEFLAGS += --no-builtin-rules
 
 # --- what there is to build ---------------------------------------------------------------------
@@ -43,6 +42,9 @@ WARN += -Werror
 endif
 
 GEN := $(BUILD)/gen
+
+# Kept although only implicit rules name them; unlike .SECONDARY, a missing one is made again.
+.PRECIOUS: $(BUILD)/obj/%.o $(GEN)/%.h
 PM_CPPFLAGS := -D_GNU_SOURCE -I. -Iinclude -I$(GEN) -MMD -MP
 PM_CFLAGS := -std=c11 -g $(if $(SAN),-O1 -fno-omit-frame-pointer,-O2)
 PM_LDFLAGS :=

@@ -163,13 +163,18 @@ static PmStatus make_one(Make *m, int64_t subgraph, PmErr *err)
 	if (!st && !is_new)
 		st = pm_tasks_each(m->db, take_name, &(Named){ id, &name }, err);
 	if (!st && m->list) {
-		cJSON *j = cJSON_CreateObject();
+		cJSON *j = cJSON_CreateObject(), *dropped;
 
 		pm_json_add_i64(j, "id", id);
 		cJSON_AddStringToObject(j, "name", name.s);
 		cJSON_AddBoolToObject(j, "new", is_new);
 		pm_json_add_i64(j, "shapes", (int64_t)vr.n_shapes);
 		pm_json_add_i64(j, "members", (int64_t)vr.n_made);
+		dropped = cJSON_AddObjectToObject(j, "dropped");
+		for (int r = 0; r < PM_VARIANT_N_REASONS; r++)
+			if (vr.rejected[r])
+				cJSON_AddNumberToObject(dropped, pm_variant_reason((PmVariantReason)r),
+							(double)vr.rejected[r]);
 		cJSON_AddItemToArray(m->list, j);
 	} else if (!st) {
 		printf("task %lld %s: %zu members of %zu shapes%s\n", (long long)id, name.s, vr.n_made,

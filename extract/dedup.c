@@ -48,13 +48,3 @@ size_t pm_dedup_size(const PmDedup *d)
 {
 	return d->count.n;
 }
-
-size_t pm_dedup_count(const PmDedup *d, size_t number)
-{
-	return number < d->count.n ? d->count.v[number] : 0;
-}
-
-const char *pm_dedup_hash(const PmDedup *d, size_t number)
-{
-	return number < d->count.n ? pm_intern_text(d->ids, (uint32_t)number + 1) : "";
-}

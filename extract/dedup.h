@@ -13,8 +13,6 @@ void pm_dedup_free(PmDedup *d);
 /* Counts one more graph with this hash (64 hexadecimal digits). Returns its number, from 0 in the order of
  * first sight; *count (may be NULL) is how often it was seen, this time included. */
 size_t pm_dedup_add(PmDedup *d, const char *hash, size_t *count);
-size_t pm_dedup_size(const PmDedup *d);                     /* different hashes */
-size_t pm_dedup_count(const PmDedup *d, size_t number);     /* how often number k was seen */
-const char *pm_dedup_hash(const PmDedup *d, size_t number); /* borrowed until the next add */
+size_t pm_dedup_size(const PmDedup *d); /* different hashes */
 
 #endif

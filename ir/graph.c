@@ -298,31 +298,6 @@ PmStatus pm_graph_add_const(PmGraph *g, const char *name, const PmType *t, PmBlo
 	return PM_OK;
 }
 
-PmStatus pm_value_make_const(PmGraph *g, PmValue v, PmBlob *blob, PmErr *err)
-{
-	ValueRec *r = pm__value(g, v);
-	PmStatus st;
-
-	if (!r || !r->is_input)
-		st = pm_err(err, PM_E_INVALID, "Value '%.200s' is not a graph input.", pm_value_name(g, v));
-	else
-		st = check_blob(&r->type, blob, pm_value_name(g, v), err);
-	if (st) {
-		pm_blob_unref(blob);
-		return st;
-	}
-	for (size_t i = 0; i < g->inputs.n; i++)
-		if (g->inputs.v[i] == v.id) {
-			memmove(&g->inputs.v[i], &g->inputs.v[i + 1],
-				(g->inputs.n - i - 1) * sizeof *g->inputs.v);
-			g->inputs.n--;
-			break;
-		}
-	r->is_input = 0;
-	r->blob = blob;
-	return PM_OK;
-}
-
 void pm__slot_link(PmGraph *g, uint32_t slot, uint32_t value)
 {
 	Slot *s = &g->slots.v[slot];
@@ -410,13 +385,6 @@ PmStatus pm_graph_add_output(PmGraph *g, PmValue v, PmErr *err)
 	PM_VEC_PUSH(&g->outputs, v.id);
 	r->n_outputs++;
 	return PM_OK;
-}
-
-void pm_graph_clear_outputs(PmGraph *g)
-{
-	for (size_t i = 0; i < g->outputs.n; i++)
-		g->values.v[g->outputs.v[i]].n_outputs--;
-	g->outputs.n = 0;
 }
 
 void pm_value_set_type(PmGraph *g, PmValue v, const PmType *t)

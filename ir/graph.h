@@ -105,7 +105,6 @@ PmStatus pm_graph_add_const(PmGraph *g, const char *name, const PmType *t, PmBlo
 PmStatus pm_graph_add_node(PmGraph *g, PmOp op, const PmValue *in, size_t n_in, size_t n_out, PmNode *out,
 			   PmErr *err);
 PmStatus pm_graph_add_output(PmGraph *g, PmValue v, PmErr *err);
-void pm_graph_clear_outputs(PmGraph *g);
 /* Opaque nodes: their ONNX domain and operator type. */
 PmStatus pm_node_set_opaque(PmGraph *g, PmNode n, const char *domain, const char *op_type, PmErr *err);
 
@@ -144,8 +143,6 @@ PmStatus pm_graph_sort(PmGraph *g, PmErr *err);
 
 void pm_value_set_type(PmGraph *g, PmValue v, const PmType *t);
 PmStatus pm_value_set_name(PmGraph *g, PmValue v, const char *name, PmErr *err);
-/* Turns a graph input into a constant (takes the blob). */
-PmStatus pm_value_make_const(PmGraph *g, PmValue v, PmBlob *blob, PmErr *err);
 
 /* ---- reading ---- */
 

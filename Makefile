@@ -91,6 +91,8 @@ PASSES   := $(patsubst passes/%.c,$(BUILD)/passes/%.so,$(PASS_SRC))
 PASS_INC := $(patsubst passes/%.cu,$(GEN)/passes/%.cu.h,$(PASS_CU))
 TESTS    := $(patsubst %.c,$(BUILD)/%,$(TEST_SRC))
 TEST_SO  := $(patsubst %.c,$(BUILD)/%.so,$(TEST_PASS))
+# Objects that may not be loaded: each names, after "build:", what to link it with.
+BAD_ELF  := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/adversarial/elf/*.c))
 FUZZ     := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SRC))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/libfuzzer/%,$(FUZZ_SRC))
 LIB      := $(BUILD)/libpassmith.a
@@ -112,10 +114,10 @@ endif
 .PHONY: all lib tests models setup demo check check-gpu bundle golden-update fuzz gen fmt check-fmt check-layers \
 	check-headers check-size check-gen check-ops clean help FORCE
 
-all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(FUZZ) $(ONNX)
+all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(ONNX)
 
 lib: $(LIB)
-tests: $(TESTS) $(TEST_SO) $(FUZZ) $(PASSES) $(HOST)
+tests: $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
 models: $(ONNX)
 
 # One short line per step; V=1 shows the commands instead.
@@ -187,7 +189,12 @@ $(BUILD)/passes/%.so: passes/%.c $(BUILD)/flags | $(GEN_H) $(PASS_INC)
 
 $(TEST_SO): $(BUILD)/%.so: %.c $(BUILD)/flags | $(GEN_H)
 	@mkdir -p $(@D) $(dir $(call pass_dep,$@))
-	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -MMD -MP -MF $(call pass_dep,$@) -MT $@ -o $@ $<
+	$(call Q,PASS)$(PASS_CC) -I . $(PASS_WARN) -MMD -MP -MF $(call pass_dep,$@) -MT $@ -o $@ $<
+
+$(BAD_ELF): $(BUILD)/%.so: %.c $(BUILD)/flags | $(GEN_H)
+	@mkdir -p $(@D)
+	$(call Q,PASS)$(CC) -std=gnu11 -O2 -fPIC -shared -fno-stack-protector -fvisibility=hidden -w -I . -I include -I $(GEN) \
+		$$(sed -n 's,^// build: ,,p' $<) -o $@ $<
 
 $(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
 	@mkdir -p $(@D)

@@ -1,0 +1,15 @@
+/* D05_interpose_memcmp - exports a name that the host may use */
+// build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
+#include "tests/adversarial/attack.h"
+
+__attribute__((visibility("default"))) int memcmp(const void *a, const void *b, size_t n);
+
+int memcmp(const void *a, const void *b, size_t n)
+{
+	(void)a, (void)b, (void)n;
+	return 0;
+}
+
+PM_RULE(silu, .pattern = SILU, .rewrite = honest);
+
+PM_PLUGIN("D05_interpose_memcmp", "1", &silu)

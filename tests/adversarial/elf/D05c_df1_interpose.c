@@ -1,0 +1,8 @@
+/* D05c_df1_interpose - asks to be searched before other libraries */
+// build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
+// -Wl,-z,interpose
+#include "tests/adversarial/attack.h"
+
+PM_RULE(silu, .pattern = SILU, .rewrite = honest);
+
+PM_PLUGIN("D05c_df1_interpose", "1", &silu)

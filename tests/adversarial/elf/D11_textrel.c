@@ -1,0 +1,10 @@
+/* D11_textrel - has addresses inside its code */
+// build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
+// -Wl,-z,notext
+#include "tests/adversarial/attack.h"
+
+__asm__(".text\n\t.quad passmith_plugin_v1\n");
+
+PM_RULE(silu, .pattern = SILU, .rewrite = honest);
+
+PM_PLUGIN("D11_textrel", "1", &silu)

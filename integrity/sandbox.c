@@ -88,9 +88,9 @@ unsigned pm_sandbox_enter(void)
 		return layers;
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	setrlimit(RLIMIT_CORE, &none);
-	setrlimit(RLIMIT_NOFILE, &none);
 	if (enter_landlock())
 		layers |= PM_BOX_LANDLOCK;
+	setrlimit(RLIMIT_NOFILE, &none); /* landlock takes a descriptor */
 	if (!SANITIZED)
 		prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0);
 	if (forbid_clock())

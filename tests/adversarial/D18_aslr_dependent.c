@@ -1,4 +1,4 @@
-/* D18_aslr_dependent - the source depends on where the plugin lies. */
+/* D18_aslr_dependent.c - the source depends on where the plugin lies. */
 #include "tests/adversarial/attack.h"
 
 static int here;

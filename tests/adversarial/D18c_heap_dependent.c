@@ -1,4 +1,4 @@
-/* D18c_heap_dependent - the source depends on where the host's memory lies. */
+/* D18c_heap_dependent.c - the source depends on where the host's memory lies. */
 #include "tests/adversarial/attack.h"
 
 static PmStatus by_heap(PmRewriter *rw, PmMatch *m)

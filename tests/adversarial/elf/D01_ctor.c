@@ -1,4 +1,4 @@
-/* D01_ctor - runs code when it is loaded */
+/* D01_ctor.c - runs code when it is loaded */
 // build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
 #include "tests/adversarial/attack.h"
 

@@ -1,4 +1,4 @@
-/* D02_ifunc_internal - a resolver behind a hidden name, which runs while the object is relocated */
+/* D02_ifunc_internal.c - a resolver behind a hidden name, which runs while the object is relocated */
 // build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
 #include "tests/adversarial/attack.h"
 

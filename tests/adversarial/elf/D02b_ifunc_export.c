@@ -1,4 +1,4 @@
-/* D02b_ifunc_export - a resolver behind an exported name, which runs when the name is looked up */
+/* D02b_ifunc_export.c - a resolver behind an exported name, which runs when the name is looked up */
 // build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
 #include "tests/adversarial/attack.h"
 

@@ -1,4 +1,4 @@
-/* D03_needed - brings another library along */
+/* D03_needed.c - brings another library along */
 // build: -Wl,--no-as-needed -lm -Wl,-z,noexecstack
 #include "tests/adversarial/attack.h"
 

@@ -1,4 +1,4 @@
-/* D03b_runpath - says where its libraries are to be searched */
+/* D03b_runpath.c - says where its libraries are to be searched */
 // build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
 // -Wl,-rpath,$ORIGIN
 #include "tests/adversarial/attack.h"

@@ -1,4 +1,4 @@
-/* D04_getenv - reads the environment through the C library */
+/* D04_getenv.c - reads the environment through the C library */
 // build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
 #include "tests/adversarial/attack.h"
 

@@ -1,4 +1,4 @@
-/* D05_interpose_memcmp - exports a name that the host may use */
+/* D05_interpose_memcmp.c - exports a name that the host may use */
 // build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
 #include "tests/adversarial/attack.h"
 

@@ -1,4 +1,4 @@
-/* D05b_unique - a symbol that is the same one in every library */
+/* D05b_unique.c - a symbol that is the same one in every library */
 // build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
 #include "tests/adversarial/attack.h"
 

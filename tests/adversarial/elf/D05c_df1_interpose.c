@@ -1,4 +1,4 @@
-/* D05c_df1_interpose - asks to be searched before other libraries */
+/* D05c_df1_interpose.c - asks to be searched before other libraries */
 // build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
 // -Wl,-z,interpose
 #include "tests/adversarial/attack.h"

@@ -1,4 +1,4 @@
-/* D08_import_dlopen - opens libraries itself */
+/* D08_import_dlopen.c - opens libraries itself */
 // build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
 #include "tests/adversarial/attack.h"
 

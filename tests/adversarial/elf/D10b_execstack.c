@@ -1,4 +1,4 @@
-/* D10b_execstack - wants a stack that can be executed */
+/* D10b_execstack.c - wants a stack that can be executed */
 // build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,execstack -Wl,--build-id=none
 #include "tests/adversarial/attack.h"
 

@@ -1,4 +1,4 @@
-/* D11_textrel - has addresses inside its code */
+/* D11_textrel.c - has addresses inside its code */
 // build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
 // -Wl,-z,notext
 #include "tests/adversarial/attack.h"

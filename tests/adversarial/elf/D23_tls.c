@@ -1,4 +1,4 @@
-/* D23_tls - keeps thread-local state */
+/* D23_tls.c - keeps thread-local state */
 // build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
 #include "tests/adversarial/attack.h"
 

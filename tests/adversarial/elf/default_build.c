@@ -1,4 +1,4 @@
-/* default_build - what gcc -shared makes without the published line */
+/* default_build.c - what gcc -shared makes without the published line */
 // build:
 #include "tests/adversarial/attack.h"
 

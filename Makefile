@@ -75,8 +75,8 @@ ONNX_PROTO ?= $(firstword $(wildcard /usr/include/onnx/onnx-ml.proto /usr/includ
 	/usr/include/onnx/onnx.proto)
 
 # The line that builds a pass from C, for ours and for anyone's (docs/building.md).
-PASS_CC = $(CC) -std=c11 -O2 -fPIC -shared -nostdlib -nostartfiles -fno-stack-protector -fvisibility=hidden \
-	-Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none -I include -I $(GEN) -I $(GEN)/passes
+PASS_LINK = -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
+PASS_CC = $(CC) -std=c11 -O2 -fPIC -shared -fno-stack-protector -fvisibility=hidden $(PASS_LINK) -I include -I $(GEN) -I $(GEN)/passes
 PASS_WARN := $(filter-out -Wmissing-prototypes,$(WARN))
 
 # --- derived names ------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ $(TEST_SO): $(BUILD)/%.so: %.c $(BUILD)/flags | $(GEN_H)
 $(BAD_ELF): $(BUILD)/%.so: %.c $(BUILD)/flags | $(GEN_H)
 	@mkdir -p $(@D)
 	$(call Q,PASS)$(CC) -std=gnu11 -O2 -fPIC -shared -fno-stack-protector -fvisibility=hidden -w -I . -I include -I $(GEN) \
-		$$(sed -n 's,^// build: ,,p' $<) -o $@ $<
+		$$(sed -n '/^\/\/ build: /{s,^// build: ,,;s|published|$(PASS_LINK)|;p}' $<) -o $@ $<
 
 $(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
 	@mkdir -p $(@D)

@@ -1,5 +1,5 @@
 /* D01_ctor.c - runs code when it is loaded */
-// build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
+// build: published
 #include "tests/adversarial/attack.h"
 
 __attribute__((constructor)) static void at_load(void)

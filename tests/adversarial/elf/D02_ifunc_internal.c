@@ -1,5 +1,5 @@
 /* D02_ifunc_internal.c - a resolver behind a hidden name, which runs while the object is relocated */
-// build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
+// build: published
 #include "tests/adversarial/attack.h"
 
 static int plain(int x)

@@ -1,5 +1,5 @@
 /* D02b_ifunc_export.c - a resolver behind an exported name, which runs when the name is looked up */
-// build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
+// build: published
 #include "tests/adversarial/attack.h"
 
 static int plain(int x)

@@ -1,5 +1,5 @@
 /* D04_getenv.c - reads the environment through the C library */
-// build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
+// build: published
 #include "tests/adversarial/attack.h"
 
 extern char *getenv(const char *name);

@@ -1,5 +1,5 @@
 /* D05_interpose_memcmp.c - exports a name that the host may use */
-// build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
+// build: published
 #include "tests/adversarial/attack.h"
 
 __attribute__((visibility("default"))) int memcmp(const void *a, const void *b, size_t n);

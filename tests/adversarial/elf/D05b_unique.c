@@ -1,5 +1,5 @@
 /* D05b_unique.c - a symbol that is the same one in every library */
-// build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
+// build: published
 #include "tests/adversarial/attack.h"
 
 __asm__(".section .data\n\t.globl only_one\n\t.type only_one, @gnu_unique_object\n\t.size only_one, 8\n"

@@ -1,6 +1,5 @@
 /* D05c_df1_interpose.c - asks to be searched before other libraries */
-// build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
-// -Wl,-z,interpose
+// build: published -Wl,-z,interpose
 #include "tests/adversarial/attack.h"
 
 PM_RULE(silu, .pattern = SILU, .rewrite = honest);

@@ -1,5 +1,5 @@
 /* D08_import_dlopen.c - opens libraries itself */
-// build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
+// build: published
 #include "tests/adversarial/attack.h"
 
 extern void *dlopen(const char *name, int flags);

@@ -1,6 +1,5 @@
 /* D11_textrel.c - has addresses inside its code */
-// build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
-// -Wl,-z,notext
+// build: published -Wl,-z,notext
 #include "tests/adversarial/attack.h"
 
 __asm__(".text\n\t.quad passmith_plugin_v1\n");

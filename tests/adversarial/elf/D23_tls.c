@@ -1,5 +1,5 @@
 /* D23_tls.c - keeps thread-local state */
-// build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
+// build: published
 #include "tests/adversarial/attack.h"
 
 static __thread int counter = 42;

@@ -456,7 +456,7 @@ static PmStatus find_entry(CudaDevice *d, Module *m, const char *name, Fn **out,
 	return PM_OK;
 }
 
-static PmStatus check_shape(CudaDevice *d, const Module *m, Fn *f, const PmLaunch *l, PmErr *err)
+static PmStatus check_shape(CudaDevice *d, const Module *m, Fn *f, const PmDevLaunch *l, PmErr *err)
 {
 	const uint32_t *g = l->grid, *b = l->block;
 	uint64_t n = (uint64_t)b[0] * b[1] * b[2];
@@ -502,13 +502,13 @@ typedef union Value {
 	double f64;
 } Value;
 
-static PmStatus bind_one(CudaDevice *d, const Module *m, const Fn *f, const PmArg *a, int i, Value *v,
+static PmStatus bind_one(CudaDevice *d, const Module *m, const Fn *f, const PmDevArg *a, int i, Value *v,
 			 PmErr *err)
 {
 	const PmCudaBuf *b;
 
 	switch (a->kind) {
-	case PM_ARG_BUF:
+	case PM_DARG_BUF:
 		b = buf(d, a->buf);
 		if (!b || a->offset < 0 || a->offset > b->bytes)
 			return pm_err(err, PM_E_INVALID,
@@ -517,10 +517,10 @@ static PmStatus bind_one(CudaDevice *d, const Module *m, const Fn *f, const PmAr
 				      m->label, f->name, i, (long long)a->offset, a->buf.id);
 		v->p = b->p + (uint64_t)a->offset;
 		return PM_OK;
-	case PM_ARG_I64:
+	case PM_DARG_I64:
 		v->i64 = a->i;
 		return PM_OK;
-	case PM_ARG_I32:
+	case PM_DARG_I32:
 		if (a->i < INT32_MIN || a->i > UINT32_MAX)
 			return pm_err(err, PM_E_DEVICE,
 				      "Kernel '%s' (entry '%s'): argument %d is %lld, which does not fit in "
@@ -528,7 +528,7 @@ static PmStatus bind_one(CudaDevice *d, const Module *m, const Fn *f, const PmAr
 				      m->label, f->name, i, (long long)a->i);
 		v->i32 = (int32_t)(uint32_t)a->i;
 		return PM_OK;
-	case PM_ARG_F32:
+	case PM_DARG_F32:
 		v->f32 = (float)a->f;
 		return PM_OK;
 	default:
@@ -537,8 +537,8 @@ static PmStatus bind_one(CudaDevice *d, const Module *m, const Fn *f, const PmAr
 	}
 }
 
-static PmStatus bind(CudaDevice *d, const Module *m, const Fn *f, const PmLaunch *l, Value *v, void **params,
-		     PmErr *err)
+static PmStatus bind(CudaDevice *d, const Module *m, const Fn *f, const PmDevLaunch *l, Value *v,
+		     void **params, PmErr *err)
 {
 	static const char *const given[] = { "a buffer", "i64", "i32", "f32", "f64" };
 	static const char *const wanted[] = { "a pointer or a 64-bit integer", "a 32-bit integer", "float",
@@ -554,14 +554,14 @@ static PmStatus bind(CudaDevice *d, const Module *m, const Fn *f, const PmLaunch
 			"most %d).",
 			m->label, f->name, f->entry->n_params, l->n_args, MAX_ARGS);
 	for (i = 0; i < l->n_args && !st; i++) {
-		const PmArg *a = &l->args[i];
+		const PmDevArg *a = &l->args[i];
 
-		if (a->kind > PM_ARG_F64 || want[a->kind] != f->entry->kind[i])
+		if (a->kind > PM_DARG_F64 || want[a->kind] != f->entry->kind[i])
 			return pm_err(
 				err, PM_E_DEVICE,
 				"Kernel '%s' (entry '%s'): parameter %d is %s, but the launch gives %s.",
 				m->label, f->name, i, wanted[f->entry->kind[i]],
-				a->kind > PM_ARG_F64 ? "an unknown kind" : given[a->kind]);
+				a->kind > PM_DARG_F64 ? "an unknown kind" : given[a->kind]);
 		memset(&v[i], 0, sizeof v[i]);
 		st = bind_one(d, m, f, a, i, &v[i], err);
 		params[i] = &v[i];
@@ -570,13 +570,13 @@ static PmStatus bind(CudaDevice *d, const Module *m, const Fn *f, const PmLaunch
 }
 
 /* Buffers that the launch is about to use: inputs are hashed, all remember who used them. */
-static PmStatus note_buffers(CudaDevice *d, const Module *m, const PmLaunch *l, PmErr *err)
+static PmStatus note_buffers(CudaDevice *d, const Module *m, const PmDevLaunch *l, PmErr *err)
 {
 	PmStatus st = PM_OK;
 	int i;
 
 	for (i = 0; i < l->n_args && !st; i++) {
-		PmCudaBuf *b = l->args[i].kind == PM_ARG_BUF ? buf(d, l->args[i].buf) : NULL;
+		PmCudaBuf *b = l->args[i].kind == PM_DARG_BUF ? buf(d, l->args[i].buf) : NULL;
 
 		if (!b)
 			continue;
@@ -589,7 +589,7 @@ static PmStatus note_buffers(CudaDevice *d, const Module *m, const PmLaunch *l, 
 	return st;
 }
 
-static PmStatus enqueue(CudaDevice *d, const Module *m, const Fn *f, const PmLaunch *l, void **params,
+static PmStatus enqueue(CudaDevice *d, const Module *m, const Fn *f, const PmDevLaunch *l, void **params,
 			PmErr *err)
 {
 	const char *name = NULL;
@@ -614,7 +614,7 @@ static PmStatus enqueue(CudaDevice *d, const Module *m, const Fn *f, const PmLau
 		      l->block[2], l->smem, name ? name : "no reason");
 }
 
-static PmStatus cuda_launch(PmDevice *dev, const PmLaunch *l, PmErr *err)
+static PmStatus cuda_launch(PmDevice *dev, const PmDevLaunch *l, PmErr *err)
 {
 	CudaDevice *d = (CudaDevice *)dev;
 	Module *m = module(d, l->module);

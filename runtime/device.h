@@ -31,24 +31,24 @@ typedef struct PmSource {
 	PmDType type;       /* `typedef <type> T;` is put between prelude and source */
 } PmSource;
 
-typedef enum { PM_ARG_BUF, PM_ARG_I64, PM_ARG_I32, PM_ARG_F32, PM_ARG_F64 } PmArgKind;
-typedef struct PmArg {
-	PmArgKind kind;
+typedef enum { PM_DARG_BUF, PM_DARG_I64, PM_DARG_I32, PM_DARG_F32, PM_DARG_F64 } PmDevArgKind;
+typedef struct PmDevArg {
+	PmDevArgKind kind;
 	PmBuf buf;    /* BUF: address of the buffer + offset bytes */
 	int readonly; /* BUF: the launch may only read it; `emu` holds kernels to that */
 	int64_t offset;
 	int64_t i;
 	double f;
-} PmArg;
+} PmDevArg;
 
-typedef struct PmLaunch {
+typedef struct PmDevLaunch {
 	PmModule module;
 	const char *entry; /* extern "C" __global__ function */
 	uint32_t grid[3], block[3];
 	uint32_t smem; /* dynamic shared memory in bytes */
-	const PmArg *args;
+	const PmDevArg *args;
 	int n_args;
-} PmLaunch;
+} PmDevLaunch;
 
 /* Why a buffer exists: decides protection where the device has any. */
 typedef enum { PM_BUF_INPUT, PM_BUF_OUTPUT, PM_BUF_SCRATCH } PmBufUse;
@@ -78,7 +78,7 @@ typedef struct PmDeviceOps {
 	void (*unload)(PmDevice *d, PmModule m);
 	/* Enqueues one launch. Entry, argument count and kinds were checked by the caller or are checked
 	 * here. */
-	PmStatus (*launch)(PmDevice *d, const PmLaunch *l, PmErr *err);
+	PmStatus (*launch)(PmDevice *d, const PmDevLaunch *l, PmErr *err);
 	/* Waits for everything enqueued and reports the first kernel error. */
 	PmStatus (*sync)(PmDevice *d, PmErr *err);
 	/* Events: record marks a point in the stream; elapsed gives seconds between two recorded events. */

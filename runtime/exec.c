@@ -11,7 +11,7 @@ struct PmExec {
 	PmDevice *d;
 	PmBuf *buf;       /* by plan buffer */
 	PmModule *module; /* by plan source */
-	PmArg *args;      /* of the launch being made */
+	PmDevArg *args;   /* of the launch being made */
 };
 
 static PmStatus upload_consts(PmExec *x, PmErr *err)
@@ -105,17 +105,17 @@ static PmStatus prepare(PmExec *x, const PmTensor *in, uint32_t poison, PmErr *e
 
 static PmStatus launch(PmExec *x, const Step *s, PmErr *err)
 {
-	PmLaunch l = { .module = x->module[s->source],
-		       .entry = s->entry,
-		       .smem = s->smem,
-		       .args = x->args,
-		       .n_args = s->n_args };
+	PmDevLaunch l = { .module = x->module[s->source],
+			  .entry = s->entry,
+			  .smem = s->smem,
+			  .args = x->args,
+			  .n_args = s->n_args };
 
 	memcpy(l.grid, s->grid, sizeof l.grid);
 	memcpy(l.block, s->block, sizeof l.block);
 	for (int i = 0; i < s->n_args; i++) {
 		x->args[i] = s->args[i];
-		if (s->args[i].kind == PM_ARG_BUF)
+		if (s->args[i].kind == PM_DARG_BUF)
 			x->args[i].buf = x->buf[s->args[i].buf.id - 1];
 	}
 	return x->d->ops->launch(x->d, &l, err);

@@ -126,6 +126,23 @@ static PmStatus emu_fill(PmDevice *dev, PmBuf b, int64_t offset, int64_t n, uint
 	return PM_OK;
 }
 
+static PmStatus emu_copy(PmDevice *dev, PmBuf to, int64_t to_offset, PmBuf from, int64_t from_offset,
+			 int64_t n, PmErr *err)
+{
+	PmEmuBuf *a, *b;
+	PmStatus rc = range((EmuDevice *)dev, to, to_offset, n, "write", &a, err);
+
+	if (!rc)
+		rc = range((EmuDevice *)dev, from, from_offset, n, "read", &b, err);
+	if (!rc)
+		rc = pm__emu_buf_lock(a, 0, err);
+	if (!rc)
+		rc = pm__emu_buf_lock(b, 0, err);
+	if (!rc && n)
+		memmove(a->p + to_offset, b->p + from_offset, (size_t)n);
+	return rc;
+}
+
 /* --- modules ---------------------------------------------------------------------------------------------
  */
 
@@ -634,6 +651,7 @@ static const PmDeviceOps ops = {
 	.upload = emu_upload,
 	.download = emu_download,
 	.fill = emu_fill,
+	.copy = emu_copy,
 	.load = emu_load,
 	.unload = emu_unload,
 	.launch = emu_launch,

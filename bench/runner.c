@@ -24,8 +24,9 @@ typedef struct Eval {
 	const PmEvalOpts *o;
 	PmEvalRecord *rec;
 	PmCandidate cand;
-	PmProbe probe; /* the candidate with every kernel's operands and results as outputs */
-	int n_alts;    /* most alternatives of any kernel */
+	PmWorker *worker; /* the candidate's own */
+	PmProbe probe;    /* the candidate with every kernel's operands and results as outputs */
+	int n_alts;       /* most alternatives of any kernel */
 } Eval;
 
 static PmStatus say(Eval *e, PmVerdict v, const char *text)
@@ -115,7 +116,8 @@ static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poi
 	PmRunOpts o = { .device = e->o->device,
 			.deadline = e->o->device_deadline,
 			.poison = poison,
-			.profile = e->o->profile };
+			.profile = e->o->profile,
+			.worker = e->worker };
 	PmErr run_err;
 	int *alts = choose_alternatives(e->probe.g, alt, &o.n_alts);
 	PmStatus st;
@@ -358,6 +360,7 @@ PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEval
 	out->speedup = NAN;
 	out->smallest_t = PM_T_NEVER;
 	out->worst.index = -1;
+	e.worker = pm_worker_new(opts->device);
 	st = stage_match(&e, so_path, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = stage_correctness(&e, err);
@@ -365,6 +368,7 @@ PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEval
 		st = stage_speed(&e, err);
 	if (out->verdict != PM_VERDICT_OK && out->verdict != PM_VERDICT_INCORRECT)
 		out->smallest_t = PM_T_NEVER;
+	pm_worker_free(e.worker);
 	pm_probe_release(&e.probe);
 	pm_candidate_release(&e.cand);
 	out->wall_seconds = pm_now() - t0;

@@ -2,7 +2,7 @@
  *
  * Nothing here knows a device: a PmClock takes single samples, this module decides which, and judges them. So
  * the protocol is tested on a simulated clock (tests/unit/test_timer.c) and runs the same on a GPU
- * (bench/gpu_clock.h).
+ * (runtime/sampler.h behind bench/clock.h).
  *
  * - Sides: side 0 is the baseline, the others are compared with it. One of them, the control, is the baseline
  * a second time: its true ratio is 1, and a run in which the clock does not find that is void.
@@ -22,33 +22,14 @@
 
 #include "base/err.h"
 #include "bench/stats.h"
+#include "runtime/sampler.h"
 
 #include <stdint.h>
 
-enum { PM_MAX_SIDES = 4, PM_MAX_TRAIN = 64 };
+enum { PM_MAX_SIDES = PM_SAMPLER_SIDES, PM_MAX_TRAIN = PM_SAMPLER_DEPTH };
 
-/* Three figures that are never mixed. */
-typedef enum {
-	PM_TIME_COLD,   /* GPU time of one call with nothing of it in the L2 cache: what is scored */
-	PM_TIME_REPLAY, /* the same, its launches replayed as one CUDA graph: gaps between launches removed */
-	PM_TIME_WALL,   /* host time of a train of calls and the wait for it, per call */
-	PM_N_TIME_KINDS
-} PmTimeKind;
 /* "cold", "replay", "wall". */
 const char *pm_time_kind_name(PmTimeKind kind);
-
-/* One sample: `train` calls of a side, each on buffers of its own, on inputs number `index` and following. */
-typedef struct PmSampleAsk {
-	int side;
-	PmTimeKind kind;
-	uint64_t index;
-	int train;
-} PmSampleAsk;
-
-typedef struct PmSample {
-	double seconds; /* between the marks, their own cost included */
-	int disturbed;  /* the device may have waited for the host: take it again */
-} PmSample;
 
 /* What takes samples. Errors end the run and are passed on. */
 typedef struct PmClock {

@@ -410,7 +410,8 @@ PmStatus pm_timer_run(const PmClock *clock, const PmTimerOpts *opts, PmTiming *o
 			"was given %d, control %d.",
 			PM_MAX_SIDES, opts->n_sides, opts->control);
 	pm_rng_init_named(&r.rng, opts->seed, "timer");
-	st = warm_up(&r, err);
+	out->steady = opts->warm;
+	st = opts->warm ? PM_OK : warm_up(&r, err);
 	if (!st)
 		st = study_marks(&r, err);
 	if (!st)

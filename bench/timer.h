@@ -49,6 +49,7 @@ typedef struct PmTimerOpts {
 	int max_train;    /* buffers there are; 0 = PM_MAX_TRAIN */
 	int blocks;       /* to begin with; 0 = 50. At most 8 times as many are taken */
 	int replay, wall; /* blocks of these kinds; 0 = 15 and 10, -1 = none */
+	int warm;         /* the clock is steady from a run just before: no warm-up */
 	double seconds;   /* no block begins after that many; 0 = 20 */
 	uint64_t seed;    /* of orders, inputs and resampling */
 	/* A time below floor[side] is not to be believed (0 = no floor), nor a speedup above max_speedup (0 =

@@ -5,6 +5,7 @@
 #include "base/proc.h"
 #include "integrity/ptx_gate.h"
 #include "ir/kernel.h"
+#include "kernels/clock.cu.h"
 #include "kernels/guard.cu.h"
 #include "runtime/exec.h"
 #include "runtime/nvrtc.h"
@@ -306,13 +307,14 @@ static void kernels_of_passes_compile(void **state)
 	free_set(f.set);
 }
 
-static void the_guard_compiles(void **state)
+static void kernels_of_the_device_compile(void **state)
 {
 	Set *set = new_set();
 
 	(void)state;
 	need_nvrtc();
 	keep(set, "guard.cu", guard_cu, PM_F32);
+	keep(set, "clock.cu", clock_cu, PM_F32);
 	compile_all(set, "kernels of the device");
 	free_set(set);
 }
@@ -434,7 +436,7 @@ static void errors_name_kernel_and_line(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_guard_compiles),
+		cmocka_unit_test(kernels_of_the_device_compile),
 		cmocka_unit_test(results_are_kept_by_content),
 		cmocka_unit_test(devices_out_of_range_are_handled),
 		cmocka_unit_test(errors_name_kernel_and_line),

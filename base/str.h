@@ -29,6 +29,7 @@ char *pm_str_detach(PmStr *b, size_t *len); /* returns owned (free()); len may b
 void pm_str_add(PmStr *b, const char *s);
 void pm_str_addn(PmStr *b, const void *p, size_t n);
 void pm_str_addc(PmStr *b, char c);
+void pm_str_addi(PmStr *b, int64_t v); /* in decimal; several times faster than addf */
 void pm_str_addf(PmStr *b, const char *fmt, ...) PM_PRINTF(2, 3);
 /* Adds `s` in double quotes with \" \\ \n \t \r escaped and other bytes < 0x20 or 0x7f as \xNN;
  * bytes >= 0x80 pass through unchanged. */

@@ -183,7 +183,7 @@ static PmStatus import_bytes(const void *p, size_t n, const char *path, const Pm
 	pm_intern_free(im.taken);
 	pm__onnx_files_free(im.files);
 	pm_arena_free(im.arena);
-	protobuf_c_message_free_unpacked(m, &alloc.base);
+	pm__onnx_alloc_release(&alloc);
 	if (st) {
 		pm_graph_free(im.g);
 		return st;
@@ -325,6 +325,6 @@ PmStatus pm_onnx_inputs_to_bind(const void *p, size_t n, char names[][128], size
 	g = ((Onnx__ModelProto *)m)->graph;
 	for (i = 0; g && i < g->n_node && !st; i++)
 		st = wanted_operands(g, g->node[i], names, max, count, err);
-	protobuf_c_message_free_unpacked(m, &alloc.base);
+	pm__onnx_alloc_release(&alloc);
 	return st;
 }

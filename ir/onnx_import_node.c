@@ -406,23 +406,23 @@ static PmStatus import_table_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto
 static PmStatus import_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, size_t index, PmErr *err)
 {
 	const char *domain = pm__onnx_domain(np);
-	PmOnnxWhere w = pm__onnx_where(np, index);
 	PmStatus st;
 	char why[96];
 	PmOp op;
 
 	if (!*text(np->op_type))
-		return pm_err(err, PM_E_INVALID, "The operator type of %s is missing; fix the model.", w.s);
+		return pm_err(err, PM_E_INVALID, "The operator type of %s is missing; fix the model.",
+			      pm__onnx_where(np, index).s);
 	if (strlen(np->op_type) > PM_MAX_NAME || strlen(domain) > PM_MAX_NAME ||
 	    strlen(text(np->name)) > PM_MAX_NAME)
-		return pm_err(err, PM_E_LIMIT, "A name at %s has more than %d bytes; shorten it.", w.s,
-			      PM_MAX_NAME);
+		return pm_err(err, PM_E_LIMIT, "A name at %s has more than %d bytes; shorten it.",
+			      pm__onnx_where(np, index).s, PM_MAX_NAME);
 	if (strchr(np->op_type, ':') || strchr(domain, ':'))
 		return pm_err(err, PM_E_UNSUPPORTED,
 			      "The operator type or domain at %s has a ':', which the text form of graphs "
 			      "cannot say; "
 			      "rename it.",
-			      w.s);
+			      pm__onnx_where(np, index).s);
 	if (strcmp(domain, PM_ONNX_KERNEL_DOMAIN) == 0 && strcmp(np->op_type, "Kernel") == 0)
 		return import_kernel(im, sc, np, index, err);
 	if (*domain)
@@ -430,7 +430,7 @@ static PmStatus import_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, 
 	if (!pm__scope_opset(sc, ""))
 		return pm_err(err, PM_E_INVALID,
 			      "The model has %s but does not say which opset it uses; add an opset_import.",
-			      w.s);
+			      pm__onnx_where(np, index).s);
 	if (strcmp(np->op_type, "Constant") == 0) {
 		PmValue v = { 0 };
 

@@ -38,16 +38,27 @@ enum {
 PmStatus pm__onnx_scan(const ProtobufCMessageDescriptor *d, const void *p, size_t n, PmErr *err);
 int pm__utf8_ok(const char *s, size_t n);
 
+/* What a message is unpacked into: small things from an arena, large ones (data of tensors) singly. */
+typedef struct PmOnnxLarge {
+	struct PmOnnxLarge *prev, *next;
+	uint64_t
+		pad; /* a large block's bytes start at 8 modulo 16, an arena's at 0: so they are told apart */
+} PmOnnxLarge;
 typedef struct PmOnnxAlloc {
-	ProtobufCAllocator base; /* malloc and free: blocks may be taken over by blobs */
+	ProtobufCAllocator base;
+	PmArena *arena;
+	PmOnnxLarge large; /* head of a ring */
 	size_t used, budget;
 	int over;
 } PmOnnxAlloc;
 void pm__onnx_alloc_init(PmOnnxAlloc *a, size_t message_bytes);
+/* Frees all that was unpacked, but for what was taken out. */
+void pm__onnx_alloc_release(PmOnnxAlloc *a);
+/* A blob that owns these bytes of a message; NULL when they are not a large block of their own. */
+PmBlob *pm__onnx_alloc_take(void *p, size_t n);
 /* An allocator that takes from an arena and frees nothing: its messages need no free_unpacked. */
 ProtobufCAllocator pm__onnx_arena_allocator(PmArena *a);
-/* Scan and unpack. NULL with a sentence on failure; free with protobuf_c_message_free_unpacked(m, &a->base).
- */
+/* Scan and unpack. NULL with a sentence on failure, and then there is nothing to release. */
 ProtobufCMessage *pm__onnx_unpack(const ProtobufCMessageDescriptor *d, const void *p, size_t n,
 				  PmOnnxAlloc *a, PmErr *err);
 

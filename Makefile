@@ -32,6 +32,7 @@ TEST_SRC     := $(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/test_*.c))
 TEST_LIB_SRC := $(wildcard tests/lib/*.c)
 TEST_PASS    := $(filter-out $(TEST_SRC),$(wildcard tests/plugin/*.c tests/adversarial/*.c))
 FUZZ_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
+BENCH_SRC    := $(wildcard tests/bench/bench_*.c)
 
 # --- how ----------------------------------------------------------------------------------------
 
@@ -88,6 +89,7 @@ PASS_INC := $(patsubst passes/%.cu,$(GEN)/passes/%.cu.h,$(PASS_CU))
 TESTS    := $(patsubst %.c,$(BUILD)/%,$(TEST_SRC))
 TEST_SO  := $(patsubst %.c,$(BUILD)/%.so,$(TEST_PASS))
 FUZZ     := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SRC))
+BENCH    := $(patsubst %.c,$(BUILD)/%,$(BENCH_SRC))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/libfuzzer/%,$(FUZZ_SRC))
 LIB      := $(BUILD)/libpassmith.a
 CLI      := $(if $(CLI_SRC),$(BUILD)/passmith)
@@ -104,10 +106,10 @@ ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests models setup demo check check-gpu bundle golden-update fuzz gen fmt check-fmt check-layers \
-	check-headers check-size check-gen check-ops clean help FORCE
+.PHONY: all lib tests models setup demo check bench-import check-gpu bundle golden-update fuzz gen fmt check-fmt \
+	check-layers check-headers check-size check-gen check-ops clean help FORCE
 
-all: $(LIB) $(CLI) $(PASSES) $(TESTS) $(TEST_SO) $(FUZZ) $(ONNX)
+all: $(LIB) $(CLI) $(PASSES) $(TESTS) $(TEST_SO) $(FUZZ) $(BENCH) $(ONNX)
 
 lib: $(LIB)
 tests: $(TESTS) $(TEST_SO) $(FUZZ) $(PASSES)
@@ -186,7 +188,7 @@ $(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
 
 # --- tests and fuzz targets ---------------------------------------------------------------------
 
-$(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
+$(TESTS) $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(PM_LIBS)
 
@@ -233,6 +235,9 @@ BUNDLE_NEEDS := $(CLI) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/
 bundle: $(BUNDLE_NEEDS) ## $(BUILD)/bundle: a folder that runs on a GPU node (docs/gpu.md)
 	@BUILD=$(BUILD) tools/bundle.sh $(BUILD)/bundle
 
+bench-import: $(BENCH) $(ONNX) ## how fast models are read, and in how much memory (docs/results/import.md)
+	@BUILD=$(BUILD) tools/bench-import.sh
+
 check-ops: all ## the ONNX node tests, with the counts per operator shown
 	@BUILD=$(BUILD) tests/run.sh -v conform
 
@@ -275,5 +280,5 @@ help: ## this list
 	@echo "DEV=1 turns warnings into errors; SAN=... builds with sanitizers; HOSTILE=1 makes memory move and"
 	@echo "freed bytes change; CUDA=0 ignores CUDA headers. Use another BUILD folder for each combination."
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(FUZZ_SRC)) \
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC)) \
 	$(BUILD)/obj/tests/fuzz/replay_main.o) $(call pass_dep,$(PASSES) $(TEST_SO))

@@ -204,8 +204,10 @@ $(BUILD)/libfuzzer/%: tests/fuzz/%.c $(LIB_SRC) $(TEST_LIB_SRC) $(HEADERS) | $(G
 	$(call Q,FUZZ)$(CLANG) $(filter-out -MMD -MP,$(PM_CPPFLAGS)) $(CPPFLAGS) $(FUZZ_FLAGS) -w -o $@ $< $(LIB_SRC) \
 		$(if $(GEN_OBJ),$(GEN)/onnx.pb-c.c) $(TEST_LIB_SRC) -lcmocka $(PM_LIBS)
 
-fuzz: $(FUZZ_BIN) ## builds the libFuzzer programs (clang) and runs each for FUZZ_SECONDS (default 60)
-	tests/fuzz/run.sh $(BUILD)
+# FUZZ_TARGETS="onnx graph_text" picks some; FUZZ_TIME=600 is how many seconds each runs.
+FUZZ_TARGETS ?=
+fuzz: $(if $(FUZZ_TARGETS),$(FUZZ_TARGETS:%=$(BUILD)/libfuzzer/fuzz_%),$(FUZZ_BIN)) ## runs the libFuzzer programs (clang), each for FUZZ_TIME seconds (60)
+	@FUZZ_TIME='$(or $(FUZZ_TIME),60)' tests/fuzz/run.sh $(BUILD) $(FUZZ_TARGETS)
 
 # --- for people ---------------------------------------------------------------------------------
 

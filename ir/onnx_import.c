@@ -152,6 +152,8 @@ static PmStatus build(PmImport *im, Onnx__ModelProto *m, PmErr *err)
 	if (!st)
 		st = pm__import_finish(im, err);
 	if (!st)
+		st = pm__import_raise_opsets(im, err);
+	if (!st)
 		st = pm_verify(im->g, err);
 	im->report->n_nodes = pm_graph_n_nodes(im->g);
 	return st;

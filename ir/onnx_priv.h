@@ -195,6 +195,10 @@ const char *pm__import_final_name(PmImport *im, const PmOnnxScope *sc, const cha
 PmStatus pm__import_opaque(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, size_t index, const char *why,
 			   PmErr *err);
 
+/* The opaque nodes of a whole model, functions and kernels included, in the opset that it would be written in,
+ * where they mean the same in it: so that writing and reading changes nothing. */
+PmStatus pm__import_raise_opsets(PmImport *im, PmErr *err);
+
 /* ---- onnx_import_func.c ---- */
 
 /* The model-local function a node calls, or NULL. */

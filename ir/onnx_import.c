@@ -63,75 +63,15 @@ static PmStatus copy_meta(const Onnx__ModelProto *m, PmGraph *g, PmErr *err)
 	return st;
 }
 
-/* Removes a constant or node that nothing uses, then whatever only it used. */
-static void drop_unused(PmGraph *g, PmValue v)
-{
-	PM_VEC(PmValue) work = { NULL, 0, 0 };
-
-	PM_VEC_PUSH(&work, v);
-	while (work.n) {
-		PmValue at = work.v[--work.n];
-		PmNode n = pm_value_def(g, at, NULL);
-		size_t k, before = work.n;
-
-		if (pm_value_is_const(g, at))
-			pm_graph_kill_const(g, at, NULL);
-		if (!n.id)
-			continue;
-		for (k = 0; k < pm_node_n_in(g, n); k++) {
-			if (pm_node_in(g, n, k).id)
-				PM_VEC_PUSH(&work, pm_node_in(g, n, k));
-		}
-		if (pm_graph_kill_node(g, n, NULL))
-			work.n = before;
-	}
-	PM_VEC_RELEASE(&work);
-}
-
-static int is_needed(const PmGraph *g, PmNode n)
-{
-	size_t k;
-
-	for (k = 0; k < pm_node_n_out(g, n); k++) {
-		PmValue v = pm_node_out(g, n, k);
-
-		if (pm_value_n_uses(g, v) || pm_value_is_output(g, v))
-			return 1;
-	}
-	return 0;
-}
-
-/* Replaces known small integers by constants and removes the nodes that this leaves without a use. What was
- * unused in the model stays. */
-static PmStatus fold(PmGraph *g, PmErr *err)
-{
-	uint32_t limit = pm_graph_node_limit(g), id;
-	unsigned char *needed = pm_xcalloc(limit, 1);
-	PmStatus st;
-	size_t i;
-
-	for (i = 0; i < pm_graph_n_nodes(g); i++)
-		needed[pm_graph_node_at(g, i).id] = (unsigned char)is_needed(g, pm_graph_node_at(g, i));
-	st = pm_infer_graph(g, 1, err);
-	for (id = limit; id-- > 1 && !st;) {
-		PmNode n = { id };
-
-		if (needed[id] && pm_node_n_out(g, n) && !is_needed(g, n))
-			drop_unused(g, pm_node_out(g, n, 0));
-	}
-	free(needed);
-	return st;
-}
-
 PmStatus pm__import_finish(PmImport *im, PmErr *err)
 {
 	PmStatus st = PM_OK;
 	size_t i;
 
 	for (i = 0; i < im->eaten.n; i++)
-		drop_unused(im->g, im->eaten.v[i]);
+		pm_graph_drop_unused(im->g, im->eaten.v[i]);
 	if (im->fold)
-		st = fold(im->g, err);
+		st = pm_fold_shapes(im->g, err);
 	return st;
 }
 
@@ -181,6 +121,7 @@ static PmStatus import_bytes(const void *p, size_t n, const char *path, const Pm
 	im.max_nodes = opts->max_nodes ? opts->max_nodes : PM_MAX_NODES;
 	st = build(&im, (Onnx__ModelProto *)m, err);
 	PM_VEC_RELEASE(&im.eaten);
+	PM_VEC_RELEASE(&im.stated_names);
 	pm__fold_free(im.fold);
 	pm_intern_free(im.taken);
 	pm__onnx_files_free(im.files);

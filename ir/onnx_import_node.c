@@ -125,9 +125,12 @@ static PmStatus keep_type(PmImport *im, PmNode n, size_t k, const Onnx__TypeProt
 PmStatus pm__import_stated_types(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, PmNode n,
 				 PmErr *err)
 {
+	PmOp op = pm_node_op(im->g, n);
 	PmStatus st = PM_OK;
 	size_t k;
 
+	if (im->opts->compare_stated && op != PM_OP_Opaque && op != PM_OP_Kernel)
+		return PM_OK;
 	for (k = 0; k < np->n_output && !st; k++) {
 		const PmOnnxName *nm = pm__scope_find(sc, np->output[k]);
 		char why[96];
@@ -187,6 +190,7 @@ static PmStatus set_body(PmImport *im, PmNode n, const Onnx__AttributeProto *a, 
 	PmStatus st;
 
 	memset(&sub.eaten, 0, sizeof sub.eaten);
+	memset(&sub.stated_names, 0, sizeof sub.stated_names);
 	sub.nested++;
 	sub.fold = im->fold ? pm__fold_new() : NULL;
 	sub.g = pm_graph_new((size_t)1 << 30);
@@ -194,6 +198,7 @@ static PmStatus set_body(PmImport *im, PmNode n, const Onnx__AttributeProto *a, 
 	if (!st)
 		st = pm__import_finish(&sub, err);
 	PM_VEC_RELEASE(&sub.eaten);
+	PM_VEC_RELEASE(&sub.stated_names);
 	pm__fold_free(sub.fold);
 	im->n_nodes = sub.n_nodes;
 	if (st) {

@@ -139,6 +139,11 @@ PmOnnxWhere pm__onnx_where(const Onnx__NodeProto *np, size_t index);
 
 /* ---- onnx_import.c / onnx_import_graph.c ---- */
 
+typedef struct PmStatedName {
+	const char *name; /* as the model states it */
+	PmDim dim;        /* what inference calls it */
+} PmStatedName;
+
 typedef struct PmImport {
 	PmGraph *g;
 	PmArena *arena; /* names and lists that live until the import ends */
@@ -150,7 +155,8 @@ typedef struct PmImport {
 	PM_VEC(PmValue) eaten;  /* operands that became attributes */
 	struct PmFold *fold;    /* small integers known so far; NULL for our own files, read as they are */
 	size_t n_nodes, max_nodes;
-	int nested; /* depth of kernel bodies */
+	int nested;                        /* depth of kernel bodies */
+	PM_VEC(PmStatedName) stated_names; /* seen while comparing stated types */
 } PmImport;
 
 /* After all nodes: removes operands that became attributes, folds shape arithmetic. */
@@ -169,7 +175,16 @@ const char *pm__import_fresh(PmImport *im, const char *base);
 /* A constant from a tensor; `take` as above. PM_DECLINED with `why` when its element type is not ours. */
 PmStatus pm__import_const(PmImport *im, const char *name, Onnx__TensorProto *t, int take, PmValue *out,
 			  char why[96], PmErr *err);
-/* A known type must agree with a stated one in element type, rank and constant dimensions. */
+/* The dimension called `name`: its size when the caller gives it one (PmOnnxOpts.dims), else a symbol. */
+PmDim pm__import_dim(PmImport *im, const char *name);
+/* At most PM_MAX_RANK dimensions, none negative. */
+PmStatus pm__import_check_dims(const Onnx__TensorShapeProto *s, const char *what, const char *name,
+			       PmErr *err);
+
+/* ---- onnx_import_stated.c ---- */
+
+/* A known type must agree with a stated one in element type, rank and constant dimensions; with
+ * PmOnnxOpts.compare_stated it is only compared and counted. */
 PmStatus pm__import_check_stated(PmImport *im, PmValue v, const Onnx__ValueInfoProto *info, PmErr *err);
 
 /* ---- onnx_import_node.c ---- */
@@ -184,7 +199,7 @@ PmStatus pm__scope_value(const PmOnnxScope *sc, const char *name, PmValue *out, 
 			 PmErr *err);
 /* Names a node and its results, notes them in the scope, compares with what the model states. */
 PmStatus pm__import_results(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, PmNode n, PmErr *err);
-/* Gives a node's results the types that the model states for them. */
+/* Gives a node's results the types that the model states for them, unless those are only compared. */
 PmStatus pm__import_stated_types(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, PmNode n,
 				 PmErr *err);
 /* The name a result called `name` in this scope gets in the graph. */
@@ -195,8 +210,8 @@ const char *pm__import_final_name(PmImport *im, const PmOnnxScope *sc, const cha
 PmStatus pm__import_opaque(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, size_t index, const char *why,
 			   PmErr *err);
 
-/* The opaque nodes of a whole model, functions and kernels included, in the opset that it would be written in,
- * where they mean the same in it: so that writing and reading changes nothing. */
+/* The opaque nodes of a whole model, functions and kernels included, in the opset that it would be written
+ * in, where they mean the same in it: so that writing and reading changes nothing. */
 PmStatus pm__import_raise_opsets(PmImport *im, PmErr *err);
 
 /* ---- onnx_import_func.c ---- */

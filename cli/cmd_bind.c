@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 #include "base/str.h"
+#include "ir/dim_expr.h"
 #include "ir/infer.h"
 #include "ir/text.h"
 
@@ -39,14 +40,16 @@ static int add_dim(Dims *d, const char *arg)
 	return 1;
 }
 
-/* Whether the symbol occurs in a type of the graph. */
-static int occurs(const PmGraph *g, const char *name)
+/* Whether the name occurs in a type of the graph, alone or in a formula. */
+static int occurs(PmGraph *g, const char *name)
 {
+	const PmDimSize probe = { name, 1 };
+
 	for (uint32_t id = 1; id < pm_graph_value_limit(g); id++) {
 		const PmType *t = pm_value_type(g, (PmValue){ id });
 
 		for (int k = 0; k < t->rank; k++)
-			if (t->dim[k] < 0 && pm_str_eq(pm_graph_symbol_name(g, t->dim[k]), name))
+			if (t->dim[k] < 0 && pm_dim_bind(g, t->dim[k], &probe, 1) != t->dim[k])
 				return 1;
 	}
 	return 0;
@@ -72,7 +75,7 @@ static void add_input_symbols(const PmGraph *g, PmStr *out)
 }
 
 /* Every name must be one of the model's. */
-static PmStatus check_names(const char *path, const PmGraph *g, const Dims *d, PmErr *err)
+static PmStatus check_names(const char *path, PmGraph *g, const Dims *d, PmErr *err)
 {
 	PmStr open = PM_STR_INIT;
 	PmStatus st = PM_OK;

@@ -2,9 +2,9 @@
 #include "ir/infer.h"
 
 #include "base/vec.h"
+#include "ir/dim_expr.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- folding ---- */
 
@@ -67,19 +67,6 @@ PmStatus pm_fold_shapes(PmGraph *g, PmErr *err)
 
 /* ---- binding ---- */
 
-/* The size that the dimension gets; the dimension itself when it is none of those bound. */
-static PmDim bound(const PmGraph *g, PmDim d, const PmDimSize *dims, size_t n)
-{
-	const char *name = pm_graph_symbol_name(g, d);
-	size_t i;
-
-	for (i = 0; name && i < n; i++) {
-		if (strcmp(dims[i].name, name) == 0)
-			return dims[i].size;
-	}
-	return d;
-}
-
 static void bind_types(PmGraph *g, const PmDimSize *dims, size_t n)
 {
 	uint32_t id;
@@ -89,7 +76,7 @@ static void bind_types(PmGraph *g, const PmDimSize *dims, size_t n)
 		PmType t = *pm_value_type(g, (PmValue){ id });
 
 		for (k = 0; k < t.rank; k++)
-			t.dim[k] = bound(g, t.dim[k], dims, n);
+			t.dim[k] = pm_dim_bind(g, t.dim[k], dims, n);
 		pm_value_set_type(g, (PmValue){ id }, &t);
 	}
 }

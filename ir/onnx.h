@@ -38,7 +38,8 @@ typedef struct PmOnnxOpaque {
 /* Stated types (value_info, outputs) of results and constants against what inference says. */
 typedef struct PmOnnxStated {
 	size_t n_equal;    /* element type, rank and every dimension */
-	size_t n_renamed;  /* but for names: a size that the data decides has a symbol of ours, one for one */
+	size_t n_renamed;  /* but for names: a size that the data decides has a symbol of ours, one for each
+			      name */
 	size_t n_less;     /* inference leaves something open that the model states */
 	size_t n_differ;   /* they contradict each other */
 	size_t n_opaque;   /* of results of opaque nodes: nothing to compare with */

@@ -116,7 +116,8 @@ static PmStatus import_bytes(const void *p, size_t n, const char *path, const Pm
 	im.files = pm__onnx_files_new(path);
 	im.taken = pm_intern_new();
 	/* Our own files are in normal form already; folding again would change what was written. */
-	if (!im.model->producer_name || strcmp(im.model->producer_name, PM_ONNX_PRODUCER) != 0)
+	if (opts->compare_stated || !im.model->producer_name ||
+	    strcmp(im.model->producer_name, PM_ONNX_PRODUCER) != 0)
 		im.fold = pm__fold_new();
 	im.max_nodes = opts->max_nodes ? opts->max_nodes : PM_MAX_NODES;
 	st = build(&im, (Onnx__ModelProto *)m, err);

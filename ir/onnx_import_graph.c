@@ -1,4 +1,5 @@
 /* onnx_import_graph.c - a GraphProto becomes a graph: inputs, constants, nodes in order, outputs. */
+#include "ir/dim_expr.h"
 #include "ir/onnx_priv.h"
 
 #include <stdio.h>
@@ -64,13 +65,7 @@ PmStatus pm__import_check_dims(const Onnx__TensorShapeProto *s, const char *what
 
 PmDim pm__import_dim(PmImport *im, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < im->opts->n_dims; i++) {
-		if (strcmp(im->opts->dims[i].name, name) == 0)
-			return im->opts->dims[i].size;
-	}
-	return pm_graph_symbol(im->g, name);
+	return pm_dim_bind(im->g, pm_dim_named(im->g, name), im->opts->dims, im->opts->n_dims);
 }
 
 PmStatus pm__import_type(PmImport *im, const Onnx__TypeProto *tp, const char *what, const char *name,

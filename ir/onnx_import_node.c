@@ -369,7 +369,8 @@ static PmStatus draft_operands(PmDraft *d, PmErr *err)
 			      d->where.s);
 	for (k = 0; k < np->n_input && !st; k++) {
 		st = pm__scope_value(d->sc, np->input[k], &d->in[k], &d->where, err);
-		if (!st && d->in[k].id && pm_value_type(d->g, d->in[k])->rank < 0)
+		/* A copy of something is a copy whatever it is; inlined functions make some too. */
+		if (!st && d->in[k].id && d->op != PM_OP_Identity && pm_value_type(d->g, d->in[k])->rank < 0)
 			st = pm__decline(d, "the type of operand %zu is not known", k);
 	}
 	while (d->n_in && !d->in[d->n_in - 1].id)

@@ -13,19 +13,15 @@ static const char *text(const char *s)
 
 typedef enum { SAME, RENAMED, LESS, OTHER } Verdict;
 
-/* A size that only the data tells has a name in the model and a symbol here: one for one. */
+/* A size that only the data tells has a name in the model and a symbol here: one symbol for each name. Two
+ * names may have one symbol, where inference sees that they are equal. */
 static Verdict compare_name(PmImport *im, const char *name, PmDim have)
 {
 	size_t i;
 
 	for (i = 0; i < im->stated_names.n; i++) {
-		int same_name = strcmp(im->stated_names.v[i].name, name) == 0;
-		int same_dim = im->stated_names.v[i].dim == have;
-
-		if (same_name != same_dim)
-			return LESS;
-		if (same_name)
-			return RENAMED;
+		if (strcmp(im->stated_names.v[i].name, name) == 0)
+			return im->stated_names.v[i].dim == have ? RENAMED : LESS;
 	}
 	PM_VEC_PUSH(&im->stated_names, ((PmStatedName){ name, have }));
 	return RENAMED;

@@ -20,9 +20,12 @@ typedef struct Case {
 static size_t count_words(const char *s)
 {
 	size_t n = 0;
+	int depth = 0; /* a formula between brackets may have spaces */
 
-	for (; *s; s++)
-		n += *s == ' ';
+	for (; *s; s++) {
+		depth += (*s == '[') - (*s == ']');
+		n += *s == ' ' && !depth;
+	}
 	return n + 1;
 }
 
@@ -430,6 +433,7 @@ static const Case moves[] = {
 	{ "Concat", "float[0] float[N]", "axis=0", "float[N]" },
 	{ "Concat", "float[N,3] float[N,4]", "axis=1", "float[N,7]" },
 	{ "Concat", "float[N,3] float[2,4]", "axis=1", "float[2,7]" },
+	{ "Concat", "float[N] float[3]", "axis=0", "float[N + 3]" },
 	{ "Concat", "float[N] float[N]", "axis=0", "float[2*N]" },
 	{ "Concat", "float[2,3] float[4,4]", "axis=0", "E_SHAPE" },
 	{ "Concat", "float[2,3] float[2]", "axis=0", "E_SHAPE" },
@@ -454,7 +458,7 @@ static const Case moves[] = {
 	{ "Pad", "float[2,3]", "pads=[0,1,0,1] mode='reflect'", "float[2,5]" },
 	{ "Pad", "float[N,3]", "pads=[0,1,0,1] mode='edge'", "float[N,5]" },
 	{ "Pad", "float[N,3]", "pads=[1,1,-1,1]", "float[N,5]" },
-	{ "Pad", "float[N,3]", "pads=[1,1,0,1]", "float[?,5]" },
+	{ "Pad", "float[N,3]", "pads=[1,1,0,1]", "float[N + 1,5]" },
 	{ "Pad", "float[0]", "pads=[2,2]", "float[4]" },
 	{ "Pad", "float[0]", "pads=[2,2] mode='edge'", "E_SHAPE" },
 	{ "Pad", "float[2]", "pads=[-3,4]", "E_SHAPE" },

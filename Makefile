@@ -19,7 +19,7 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- what there is to build ---------------------------------------------------------------------
 
-LIB_DIRS := base ir matcher extract runtime dataset bench integrity
+LIB_DIRS := base ir matcher extract runtime simplify dataset bench integrity
 LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c))
 CLI_SRC  := $(wildcard cli/*.c)
 PASS_SRC := $(wildcard passes/*.c)

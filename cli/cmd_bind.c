@@ -1,11 +1,9 @@
 /* cmd_bind.c - passmith bind: a model with its open sizes fixed. */
 #include "cli/cmds.h"
 
-#include "base/io.h"
 #include "base/str.h"
 #include "ir/dim_expr.h"
 #include "ir/infer.h"
-#include "ir/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,20 +125,6 @@ static PmStatus load_bound(const char *path, const Dims *d, PmGraph **out, PmOnn
 	return PM_OK;
 }
 
-static PmStatus save(const PmGraph *g, const char *out, PmErr *err)
-{
-	PmStr text = PM_STR_INIT;
-	PmStatus st;
-
-	if (pm_str_ends(out, ".onnx"))
-		return pm_onnx_export(g, out, err);
-	st = pm_graph_print(g, NULL, &text, err);
-	if (!st)
-		st = pm_write_file(out, text.s, text.len, err);
-	pm_str_release(&text);
-	return st;
-}
-
 static void report_result(const char *out, const PmGraph *g, const PmOnnxReport *r)
 {
 	PmStr open = PM_STR_INIT;
@@ -188,7 +172,7 @@ int pm_cmd_bind(const PmCmd *cmd, int argc, char **argv)
 		code = pm_cli_usage(cmd, "bind takes one model, at least one --dim, and -o.");
 	if (code)
 		goto done;
-	if (load_bound(files.list.v[0], &dims, &g, &report, &err) || save(g, out, &err))
+	if (load_bound(files.list.v[0], &dims, &g, &report, &err) || pm_cli_save(g, out, &err))
 		code = pm_cli_fail(&err);
 	else
 		report_result(out, g, &report);

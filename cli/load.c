@@ -30,6 +30,20 @@ PmStatus pm_cli_load(const char *path, PmGraph **out, PmOnnxReport *report, PmEr
 	return st;
 }
 
+PmStatus pm_cli_save(const PmGraph *g, const char *out, PmErr *err)
+{
+	PmStr text = PM_STR_INIT;
+	PmStatus st;
+
+	if (pm_str_ends(out, ".onnx"))
+		return pm_onnx_export(g, out, err);
+	st = pm_graph_print(g, NULL, &text, err);
+	if (!st)
+		st = pm_write_file(out, text.s, text.len, err);
+	pm_str_release(&text);
+	return st;
+}
+
 void pm_cli_put_json(cJSON *j)
 {
 	PmStr s = PM_STR_INIT;

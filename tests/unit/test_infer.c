@@ -471,7 +471,7 @@ static const Case moves[] = {
 	{ "Tile", "float[2,3] int64{2,1}", "", "float[4,3]" },
 	{ "Tile", "float[2,3] int64{0,2}", "", "float[0,6]" },
 	{ "Tile", "float[N,3] int64{1,2}", "", "float[N,6]" },
-	{ "Tile", "float[N,3] int64{2,2}", "", "float[?,6]" },
+	{ "Tile", "float[N,3] int64{2,2}", "", "float[2*N,6]" },
 	{ "Tile", "float[2,3] int64[2]", "", "float[?,?]" },
 	{ "Tile", "float[2,3] int64{2}", "", "E_SHAPE" },
 	{ "Tile", "float[2] int64{-1}", "", "E_SHAPE" },

@@ -80,6 +80,12 @@ static PmStatus build(PmImport *im, Onnx__ModelProto *m, PmErr *err)
 	PmStatus st;
 
 	im->report->ir_version = m->ir_version;
+	if (m->has_ir_version && (m->ir_version < PM_ONNX_MIN_IR || m->ir_version > PM_ONNX_MAX_IR))
+		return pm_err(err, PM_E_UNSUPPORTED,
+			      "The model has IR version %lld and versions %d to %d are read; export it with "
+			      "another "
+			      "version of ONNX.",
+			      (long long)m->ir_version, PM_ONNX_MIN_IR, PM_ONNX_MAX_IR);
 	st = pm__import_check_opsets(m->opset_import, m->n_opset_import, &im->report->opset, err);
 
 	if (!st && !m->graph)

@@ -325,6 +325,20 @@ static PmStatus check_counts(const PmDraft *d, PmErr *err)
 	return PM_OK;
 }
 
+/* Inference names a node as the graph counts it; whoever reads the sentence has the file. */
+static void in_file_terms(const PmDraft *d, PmNode n, const PmErr *why, PmStr *out)
+{
+	PmStr own = PM_STR_INIT;
+
+	pm_str_add(&own, "In ");
+	pm_node_describe(d->g, n, &own);
+	if (strncmp(why->text, own.s, own.len) == 0)
+		pm_str_addf(out, "In %s%s", d->where.s, why->text + own.len);
+	else
+		pm_str_add(out, why->text);
+	pm_str_release(&own);
+}
+
 /* Adds the drafted node and infers its types. PM_DECLINED: it was taken back, d->why says why. */
 static PmStatus emit(PmDraft *d, PmNode *n, PmErr *err)
 {
@@ -351,8 +365,13 @@ static PmStatus emit(PmDraft *d, PmNode *n, PmErr *err)
 		st = pm_graph_kill_node(d->g, *n, err);
 		return st ? st : pm__decline(d, "%.180s", why.text);
 	}
-	if (st)
-		pm_err(err, st, "%s", why.text);
+	if (st) {
+		PmStr text = PM_STR_INIT;
+
+		in_file_terms(d, *n, &why, &text);
+		pm_err(err, st, "%s", text.s);
+		pm_str_release(&text);
+	}
 	return st;
 }
 

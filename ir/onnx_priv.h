@@ -19,6 +19,8 @@
 enum {
 	PM_ONNX_MIN_OPSET = 7,
 	PM_ONNX_MAX_OPSET = 21,
+	PM_ONNX_MIN_IR = 3, /* the first with opset_import; a file without a version is let in */
+	PM_ONNX_MAX_IR = 13,
 	PM_ONNX_OUT_OPSET = 18,      /* written unless a node needs a later one */
 	PM_ONNX_MAX_DEPTH = 64,      /* nested messages: graphs in nodes in graphs, types in types */
 	PM_ONNX_MAX_CALLS = 32,      /* nested calls of model-local functions */

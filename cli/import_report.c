@@ -127,18 +127,21 @@ static const char *plural(size_t n)
 	return n == 1 ? "" : "s";
 }
 
+/* One value a line: names of real models are long. */
 static void print_values(const char *label, const PmGraph *g, size_t n,
 			 PmValue (*at)(const PmGraph *, size_t))
 {
 	PmStr s = PM_STR_INIT;
 
 	for (size_t i = 0; i < n && i < MAX_LISTED; i++) {
-		pm_str_addf(&s, "%s%.100s ", i ? ", " : "", pm_value_name(g, at(g, i)));
+		pm_str_clear(&s);
 		add_type(g, pm_value_type(g, at(g, i)), &s);
+		printf("  %-10s %.200s %s\n", i ? "" : label, pm_value_name(g, at(g, i)), s.s);
 	}
 	if (n > MAX_LISTED)
-		pm_str_addf(&s, ", and %zu more", n - MAX_LISTED);
-	printf("  %-10s %s\n", label, n ? s.s : "none");
+		printf("  %-10s and %zu more\n", "", n - MAX_LISTED);
+	if (!n)
+		printf("  %-10s none\n", label);
 	pm_str_release(&s);
 }
 

@@ -48,6 +48,11 @@ else
 	skip "corpus models" "there is no $corpus; make bench-import unpacks it"
 fi
 
+printf '\010\007garbage' >"$tmp/model.pb"
+pm import "$tmp/model.pb"
+exits 4 "a file that is neither text nor called .onnx"
+warns "The file is not text; ONNX models are read when their name ends in" "it says what the name must be"
+
 cat >"$tmp/open.gpt" <<'EOF'
 open (float[batch,seq,8] x) => (float["batch*seq",8] y)
 <int64[2] s = {-1, 8}> {

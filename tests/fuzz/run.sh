@@ -20,6 +20,7 @@ for name in "${names[@]}"; do
 	mkdir -p "$build/corpus/fuzz_$name"
 	dirs=("$build/corpus/fuzz_$name")
 	[ -d "tests/fuzz/corpus/$name" ] && dirs+=("tests/fuzz/corpus/$name")
+	[ "$name" = elf ] && dirs+=("$build/passes" "$build/tests/adversarial/elf")
 	echo "== $name"
 	"$build/libfuzzer/fuzz_$name" -max_total_time="${FUZZ_TIME:-60}" -timeout=10 -rss_limit_mb=2048 \
 		-print_final_stats=1 -verbosity="${FUZZ_VERBOSITY:-1}" \

@@ -26,7 +26,7 @@ typedef struct Slot {
 } Slot;
 
 struct PmIntern {
-	PmArena *text;
+	PmArena *text;         /* NULL: texts are borrowed */
 	PM_VEC(Entry) entries; /* by id */
 	Slot *slots;           /* never more than half full */
 	size_t n_slots;        /* a power of two */
@@ -43,7 +43,7 @@ static void place(PmIntern *t, uint32_t id)
 
 static uint32_t add(PmIntern *t, const char *s, size_t n, uint64_t hash)
 {
-	Entry e = { pm_arena_strndup(t->text, s, n), n, hash };
+	Entry e = { t->text ? pm_arena_strndup(t->text, s, n) : s, n, hash };
 	size_t i;
 
 	if (!e.s || t->entries.n >= UINT32_MAX - 1)
@@ -61,13 +61,23 @@ static uint32_t add(PmIntern *t, const char *s, size_t n, uint64_t hash)
 	return (uint32_t)(t->entries.n - 1);
 }
 
-PmIntern *pm_intern_new(void)
+static PmIntern *with_text(PmArena *text)
 {
 	PmIntern *t = pm_xcalloc(1, sizeof *t);
 
-	t->text = pm_arena_new(0);
+	t->text = text;
 	add(t, "", 0, pm_hash_bytes("", 0));
 	return t;
+}
+
+PmIntern *pm_intern_new(void)
+{
+	return with_text(pm_arena_new(0));
+}
+
+PmIntern *pm_intern_new_borrowing(void)
+{
+	return with_text(NULL);
 }
 
 void pm_intern_free(PmIntern *t)

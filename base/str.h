@@ -38,6 +38,8 @@ void pm_str_add_quoted(PmStr *b, const char *s, size_t n);
 /* Interning: equal strings get equal ids; id 0 is the empty string. Ids are dense and stable. */
 typedef struct PmIntern PmIntern;
 PmIntern *pm_intern_new(void);
+/* One that keeps no copies: what is interned must be terminated and outlive it. */
+PmIntern *pm_intern_new_borrowing(void);
 void pm_intern_free(PmIntern *t);
 uint32_t pm_intern(PmIntern *t, const char *s, size_t n);
 /* The terminated text of an id (borrowed, valid until pm_intern_free); "" for an unknown id. */

@@ -108,7 +108,8 @@ static PmStatus build(PmImport *im, Onnx__ModelProto *m, PmErr *err)
 static PmStatus import_bytes(const void *p, size_t n, const char *path, const PmOnnxOpts *opts, PmGraph **out,
 			     PmOnnxReport *report, PmErr *err)
 {
-	PmImport im = { .opts = opts, .report = report };
+	PmTaken taken = { pm_intern_new_borrowing(), { NULL, 0, 0 }, 0 };
+	PmImport im = { .opts = opts, .report = report, .taken = &taken };
 	PmOnnxAlloc alloc;
 	ProtobufCMessage *m;
 	PmStatus st;
@@ -120,7 +121,6 @@ static PmStatus import_bytes(const void *p, size_t n, const char *path, const Pm
 	im.arena = pm_arena_new(GRAPH_BUDGET);
 	im.model = (Onnx__ModelProto *)m;
 	im.files = pm__onnx_files_new(path);
-	im.taken = pm_intern_new();
 	/* Our own files are in normal form already; folding again would change what was written. */
 	if (opts->compare_stated || !im.model->producer_name ||
 	    strcmp(im.model->producer_name, PM_ONNX_PRODUCER) != 0)
@@ -130,7 +130,8 @@ static PmStatus import_bytes(const void *p, size_t n, const char *path, const Pm
 	PM_VEC_RELEASE(&im.eaten);
 	PM_VEC_RELEASE(&im.stated_names);
 	pm__fold_free(im.fold);
-	pm_intern_free(im.taken);
+	pm_intern_free(taken.names);
+	PM_VEC_RELEASE(&taken.graphs);
 	pm__onnx_files_free(im.files);
 	pm_arena_free(im.arena);
 	pm__onnx_alloc_release(&alloc);

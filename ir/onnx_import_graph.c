@@ -11,17 +11,39 @@ static const char *text(const char *s)
 	return s ? s : "";
 }
 
+static void take(PmTaken *t, const char *name)
+{
+	pm_intern(t->names, text(name), strlen(text(name)));
+}
+
+static void take_graph(PmTaken *t, const Onnx__GraphProto *gp)
+{
+	size_t i, k;
+
+	for (i = 0; i < gp->n_input; i++)
+		take(t, gp->input[i]->name);
+	for (i = 0; i < gp->n_initializer; i++)
+		take(t, gp->initializer[i]->name);
+	for (i = 0; i < gp->n_node; i++) {
+		for (k = 0; k < gp->node[i]->n_output; k++)
+			take(t, gp->node[i]->output[k]);
+	}
+}
+
 const char *pm__import_fresh(PmImport *im, const char *base)
 {
 	size_t n = strlen(base), k;
 	char *name = n <= PM_MAX_NAME - 24 ? pm_arena_alloc(im->arena, n + 24) : NULL;
+	PmTaken *t = im->taken;
 
 	if (!name)
 		return "";
+	while (t->n_read < t->graphs.n)
+		take_graph(t, t->graphs.v[t->n_read++]);
 	memcpy(name, base, n + 1);
-	for (k = 1; pm_intern_find(im->taken, name, strlen(name)) != UINT32_MAX; k++)
+	for (k = 1; pm_intern_find(t->names, name, strlen(name)) != UINT32_MAX; k++)
 		snprintf(name + n, 24, ".%zu", k);
-	pm_intern(im->taken, name, strlen(name));
+	take(t, name);
 	return name;
 }
 
@@ -129,20 +151,16 @@ static PmStatus too_long(const char *what, PmErr *err)
 	return pm_err(err, PM_E_LIMIT, "A name of %s has more than %d bytes; shorten it.", what, PM_MAX_NAME);
 }
 
-/* Every name of the graph, so that invented names stay clear of them; refuses over-long ones. */
+/* Notes the graph, so that invented names stay clear of its own; refuses over-long ones. */
 static PmStatus take_names(PmImport *im, const Onnx__GraphProto *gp, PmErr *err)
 {
 	size_t i, k;
 
-	for (i = 0; i < gp->n_input; i++)
-		pm_intern(im->taken, text(gp->input[i]->name), strlen(text(gp->input[i]->name)));
-	for (i = 0; i < gp->n_initializer; i++)
-		pm_intern(im->taken, text(gp->initializer[i]->name), strlen(text(gp->initializer[i]->name)));
+	PM_VEC_PUSH(&im->taken->graphs, gp);
 	for (i = 0; i < gp->n_node; i++) {
 		for (k = 0; k < gp->node[i]->n_output; k++) {
-			if (strlen(gp->node[i]->output[k]) > PM_MAX_NAME)
+			if (strnlen(gp->node[i]->output[k], PM_MAX_NAME + 1) > PM_MAX_NAME)
 				return too_long("a node's result", err);
-			pm_intern(im->taken, gp->node[i]->output[k], strlen(gp->node[i]->output[k]));
 		}
 	}
 	return PM_OK;

@@ -51,7 +51,7 @@ PmOnnxWhere pm__onnx_where(const Onnx__NodeProto *np, size_t index)
 void pm__scope_init(PmOnnxScope *sc)
 {
 	memset(sc, 0, sizeof *sc);
-	sc->names = pm_intern_new();
+	sc->names = pm_intern_new_borrowing();           /* from the message */
 	PM_VEC_PUSH(&sc->v, (PmOnnxName){ .known = 1 }); /* "", an omitted operand */
 }
 

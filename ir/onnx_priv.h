@@ -141,6 +141,13 @@ PmOnnxWhere pm__onnx_where(const Onnx__NodeProto *np, size_t index);
 
 /* ---- onnx_import.c / onnx_import_graph.c ---- */
 
+/* Names of the model's graphs, read when the first new name is needed: most models need none. */
+typedef struct PmTaken {
+	PmIntern *names;
+	PM_VEC(const Onnx__GraphProto *) graphs;
+	size_t n_read; /* of graphs */
+} PmTaken;
+
 typedef struct PmStatedName {
 	const char *name; /* as the model states it */
 	PmDim dim;        /* what inference calls it */
@@ -153,7 +160,7 @@ typedef struct PmImport {
 	PmOnnxFiles *files;
 	const PmOnnxOpts *opts; /* never NULL */
 	PmOnnxReport *report;   /* never NULL */
-	PmIntern *taken;        /* names that new values must not get */
+	struct PmTaken *taken;  /* names that new values must not get */
 	PM_VEC(PmValue) eaten;  /* operands that became attributes */
 	struct PmFold *fold;    /* small integers known so far; NULL for our own files, read as they are */
 	size_t n_nodes, max_nodes;

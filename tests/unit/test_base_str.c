@@ -106,6 +106,19 @@ static void interned_text_may_hold_nul_and_does_not_move(void **state)
 	pm_intern_free(t);
 }
 
+static void borrowed_texts_are_not_copied(void **state)
+{
+	static const char a[] = "one", b[] = "one";
+	PmIntern *t = pm_intern_new_borrowing();
+
+	(void)state;
+	assert_int_equal(pm_intern(t, a, 3), 1);
+	assert_int_equal(pm_intern(t, b, 3), 1);
+	assert_ptr_equal(pm_intern_text(t, 1), a);
+	assert_string_equal(pm_intern_text(t, 0), "");
+	pm_intern_free(t);
+}
+
 static void integers_parse_whole_or_not_at_all(void **state)
 {
 	static const char *const junk[] = { "",
@@ -229,6 +242,7 @@ int main(void)
 		cmocka_unit_test(quoting_escapes_what_the_contract_lists),
 		cmocka_unit_test(equal_strings_get_equal_dense_ids),
 		cmocka_unit_test(interned_text_may_hold_nul_and_does_not_move),
+		cmocka_unit_test(borrowed_texts_are_not_copied),
 		cmocka_unit_test(integers_parse_whole_or_not_at_all),
 		cmocka_unit_test(floats_parse_whole_or_not_at_all),
 		cmocka_unit_test(comparisons_take_null),

@@ -4,6 +4,7 @@
 
 #include "ir/infer_priv.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -406,11 +407,19 @@ static PmStatus draft_operands(PmDraft *d, PmErr *err)
 static PmStatus import_table_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, size_t index, PmOp op,
 				  PmErr *err)
 {
-	PmDraft d = { .im = im, .g = im->g, .sc = sc, .np = np, .index = index, .op = op };
+	PmDraft d;
 	size_t eaten = im->eaten.n;
 	PmNode n = { 0 };
 	PmStatus st;
 
+	memset(&d, 0, offsetof(PmDraft, where)); /* the rest is several thousand bytes */
+	d.why[0] = '\0';
+	d.im = im;
+	d.g = im->g;
+	d.sc = sc;
+	d.np = np;
+	d.index = index;
+	d.op = op;
 	d.where = pm__onnx_where(np, index);
 	d.opset = pm__scope_opset(sc, "");
 	st = draft_operands(&d, err);

@@ -254,10 +254,10 @@ typedef struct PmDraft {
 	PmOp op;
 	PmValue *in;
 	size_t n_in, n_out;
-	PmDraftAttr attr[PM_ONNX_DRAFT_ATTRS];
 	size_t n_attr;
-	char why[192];
 	PmOnnxWhere where;
+	char why[192]; /* empty, or a sentence's part; from here on a new draft is not cleared */
+	PmDraftAttr attr[PM_ONNX_DRAFT_ATTRS];
 } PmDraft;
 
 /* Brings a draft whose operands are set to normal form: d->op, operands and attributes. PM_DECLINED with

@@ -108,7 +108,7 @@ static PmStatus build(PmImport *im, Onnx__ModelProto *m, PmErr *err)
 static PmStatus import_bytes(const void *p, size_t n, const char *path, const PmOnnxOpts *opts, PmGraph **out,
 			     PmOnnxReport *report, PmErr *err)
 {
-	PmTaken taken = { pm_intern_new_borrowing(), { NULL, 0, 0 }, 0 };
+	PmTaken taken = { NULL, { NULL, 0, 0 }, 0 };
 	PmImport im = { .opts = opts, .report = report, .taken = &taken };
 	PmOnnxAlloc alloc;
 	ProtobufCMessage *m;
@@ -117,6 +117,7 @@ static PmStatus import_bytes(const void *p, size_t n, const char *path, const Pm
 	m = pm__onnx_unpack(&onnx__model_proto__descriptor, p, n, &alloc, err);
 	if (!m)
 		return err->code;
+	taken.names = pm_intern_new_borrowing();
 	im.g = pm_graph_new(GRAPH_BUDGET);
 	im.arena = pm_arena_new(GRAPH_BUDGET);
 	im.model = (Onnx__ModelProto *)m;

@@ -9,6 +9,9 @@ static PmStatus list(PmDraft *d, const char *name, size_t k, int64_t since, int6
 {
 	if (d->opset < since)
 		return pm__draft_get_ints(d, name, v, n, present, err);
+	if (pm__draft_proto(d, name))
+		return pm__decline(d, "'%s' is an attribute, which opset %lld lacks", name,
+				   (long long)d->opset);
 	return pm__draft_operand_ints(d, k, name, v, n, present, err);
 }
 
@@ -314,7 +317,7 @@ static PmStatus norm_dft(PmDraft *d, PmErr *err)
 
 	if (d->opset < 20)
 		return one_axis(d, 1, err);
-	st = pm__draft_operand_ints(d, 2, "axis", &v, &n, &present, err);
+	st = list(d, "axis", 2, 20, &v, &n, &present, err);
 	if (!st && present && n != 1)
 		st = pm_err(err, PM_E_INVALID, "The axis of %s is not one number; fix the model.",
 			    d->where.s);
@@ -377,6 +380,7 @@ const PmNormRow pm__norm_axes_rows[] = {
 	{ "Trilu", PM_OP_Trilu, NULL, NULL, 1 << 1 },
 	{ "Flatten", PM_OP_Flatten, norm_flatten, NULL, 0 },
 	{ "LayerNormalization", PM_OP_LayerNormalization, norm_layer_norm, NULL, 0 },
+	{ "RMSNormalization", PM_OP_RMSNormalization, norm_layer_norm, NULL, 0 },
 	{ "Concat", PM_OP_Concat, norm_concat, NULL, 0 },
 	{ "Transpose", PM_OP_Transpose, norm_transpose, NULL, 0 },
 	{ NULL, PM_OP_NONE, NULL, NULL, 0 },

@@ -18,11 +18,12 @@
 
 enum {
 	PM_ONNX_MIN_OPSET = 7,
-	PM_ONNX_MAX_OPSET = 21,
+	PM_ONNX_MAX_OPSET = 24,
 	PM_ONNX_OUT_OPSET = 18,      /* written unless a node needs a later one */
 	PM_ONNX_MAX_DEPTH = 64,      /* nested messages: graphs in nodes in graphs, types in types */
 	PM_ONNX_MAX_CALLS = 32,      /* nested calls of model-local functions */
 	PM_ONNX_DRAFT_ATTRS = 24,    /* attributes of one operator of the table */
+	PM_ONNX_MADE = 4,            /* results of an expanded operator */
 	PM_ONNX_MAX_META = 64 << 20, /* bytes of one text: metadata, documentation */
 };
 
@@ -217,6 +218,8 @@ typedef struct PmDraft {
 	size_t n_in, n_out;
 	PmDraftAttr attr[PM_ONNX_DRAFT_ATTRS];
 	size_t n_attr;
+	PmValue made[PM_ONNX_MADE]; /* results, when the node became several (onnx_expand.h) */
+	size_t n_made;              /* 0: the draft is one node */
 	char why[192];
 	PmOnnxWhere where;
 } PmDraft;
@@ -272,6 +275,8 @@ typedef struct PmNormRow {
 	unsigned const_ops; /* bit k: operand k must be constant for the node to import */
 } PmNormRow;
 extern const PmNormRow pm__norm_axes_rows[], pm__norm_nn_rows[], pm__norm_misc_rows[]; /* end: op_type NULL */
+/* Conv: operands 0 (input) and 1 (weights) are read, the attributes of the draft set. */
+PmStatus pm__norm_conv(PmDraft *d, PmErr *err);
 /* The row of an operator of the default domain, or NULL. */
 const PmNormRow *pm__norm_row(const char *op_type);
 

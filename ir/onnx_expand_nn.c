@@ -2,6 +2,7 @@
 #include "ir/onnx_expand.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* (x - mean) / (deviation + 1e-9) over some axes; ONNX adds to the deviation, not to the variance. */
@@ -135,6 +136,7 @@ static PmStatus expand_max_unpool(PmDraft *d, PmErr *err)
 		y = pm__x_close(&x, n);
 	}
 	y = pm__x_reshape(&x, y, dims, rank);
+	pm__draft_eat(d, 2);
 	pm__x_result(&x, 0, padded ? pm__x_pad(&x, y, (PmValue){ 0 }, pads, rank) : y);
 	return x.st;
 }
@@ -197,6 +199,9 @@ static PmStatus expand_stft(PmDraft *d, PmErr *err)
 				  pm_node_set_i(d->g, n, "onesided", pm__x_i(&x, "onesided", 1) != 0, err));
 		y = pm__x_close(&x, n);
 	}
+	pm__draft_eat(d, 3);
+	d->n_in = d->n_in > 2 ? 2 : d->n_in;
+	pm__draft_eat(d, 1);
 	pm__x_result(&x, 0, y);
 	return x.st;
 }
@@ -284,6 +289,80 @@ static PmStatus expand_mel(PmDraft *d, PmErr *err)
 	return x.st;
 }
 
+/* ---- AffineGrid ---- */
+
+/* The centres (or corners) of the cells of [-1, 1] in each axis, the innermost axis first, and a 1: rows of
+ * n + 1 numbers. */
+static PmBlob *base_grid(const int64_t *size, int n, int64_t points, int corners, int dtype)
+{
+	size_t width = pm_dtype_size(dtype), at = 0;
+	unsigned char *bytes = pm_xcalloc((size_t)points * (size_t)(n + 1) + 1, 8);
+	PmBlob *b;
+	int64_t i;
+	int d;
+
+	for (i = 0; i < points; i++) {
+		int64_t rest = i;
+
+		for (d = n - 1; d >= 0; d--, at += width) {
+			double k = (double)(rest % size[d]), s = (double)size[d];
+
+			pm__encode_element(dtype,
+					   !corners ? (2 * k + 1) / s - 1 : (s > 1 ? 2 * k / (s - 1) - 1 : 0),
+					   bytes + at);
+			rest /= size[d];
+		}
+		pm__encode_element(dtype, 1, bytes + at);
+		at += width;
+	}
+	b = pm_blob_copy(bytes, at);
+	free(bytes);
+	return b;
+}
+
+/* AffineGrid: a constant grid times the transposed matrices. */
+static PmStatus expand_affine_grid(PmDraft *d, PmErr *err)
+{
+	enum { MAX_POINTS = 1 << 22 };
+	PmExpand x = { d, err, PM_OK };
+	const PmType *t = pm__draft_type(d, 0);
+	int64_t *size = NULL, points = 1, shape[PM_MAX_RANK] = { 0 }, dims[2];
+	size_t n_size = 0;
+	int present, n, k;
+	PmValue grid = { 0 }, y;
+	PmType type;
+
+	pm__x_counts(&x, 2, 2, 1);
+	if (!x.st)
+		x.st = pm__draft_operand_ints(d, 1, "size", &size, &n_size, &present, err);
+	n = (int)n_size - 2;
+	if (!x.st && (n_size < 4 || n_size > 5 || t->rank != 3 || t->dim[1] != n || t->dim[2] != n + 1 ||
+		      !pm_dtype_is_float(t->dtype)))
+		pm__x_fail(
+			&x, PM_E_SHAPE,
+			"%s needs a size of 4 or 5 numbers and matrices of 2 by 3 or 3 by 4; fix the model.",
+			d->where.s);
+	for (k = 0; k < n && !x.st; k++) {
+		shape[k + 1] = size[k + 2];
+		if (size[k + 2] < 1 || size[k + 2] > MAX_POINTS || (points *= size[k + 2]) > MAX_POINTS)
+			pm__x_decline(&x, "its grid does not have from 1 to %d points", (int)MAX_POINTS);
+	}
+	if (x.st)
+		return x.st;
+	dims[0] = points;
+	dims[1] = n + 1;
+	type = pm_type((PmDType)t->dtype, 2, dims);
+	x.st = pm_graph_add_const(
+		d->g, NULL, &type,
+		base_grid(size + 2, n, points, pm__x_i(&x, "align_corners", 0) != 0, t->dtype), &grid, err);
+	y = pm__x_op2(&x, PM_OP_MatMul, grid, pm__x_swapped(&x, d->in[0]));
+	shape[n + 1] = n;
+	y = pm__x_op2(&x, PM_OP_Reshape, y, pm__x_ints(&x, shape, (size_t)n + 2));
+	pm__draft_eat(d, 1);
+	pm__x_result(&x, 0, y);
+	return x.st;
+}
+
 /* ---- caches ---- */
 
 /* TensorScatter: `update` is written into `past` along an axis, from write_indices[batch] on. */
@@ -346,6 +425,7 @@ const PmNormRow pm__expand_nn_rows[] = {
 	{ "MaxUnpool", PM_OP_Identity, expand_max_unpool, "kernel_shape strides pads", 1 << 2 },
 	{ "STFT", PM_OP_Identity, expand_stft, "onesided", 1 << 1 | 1 << 3 },
 	{ "MelWeightMatrix", PM_OP_Identity, expand_mel, "output_datatype", 0x1f },
+	{ "AffineGrid", PM_OP_Identity, expand_affine_grid, "align_corners", 1 << 1 },
 	{ "TensorScatter", PM_OP_Identity, expand_tensor_scatter, "axis mode", 0 },
 	{ NULL, PM_OP_NONE, NULL, NULL, 0 },
 };

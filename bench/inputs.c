@@ -2,6 +2,7 @@
 #include "bench/inputs.h"
 
 #include "base/rng.h"
+#include "ir/stats.h"
 
 #include <math.h>
 #include <string.h>
@@ -88,6 +89,27 @@ PmStatus pm_inputs_make(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTen
 		fill(&r, role, cls, limit, &out[i]);
 	}
 	return PM_OK;
+}
+
+PmStatus pm_inputs_of_model(const PmGraph *g, uint64_t seed, PmTensor *out, PmErr *err)
+{
+	PmStatus st = pm_inputs_make(g, seed, PM_INPUTS_NORMAL, out, err);
+	PmStats *stats = pm_stats_new(g);
+
+	for (size_t i = 0; i < pm_graph_n_inputs(g) && !st; i++) {
+		PmValue v = pm_graph_input(g, i);
+		int64_t limit;
+		PmInputRole role = pm_input_role(g, v, &limit);
+		PmSynth law;
+		PmLawFrom from = pm_stats_law(stats, pm_value_name(g, v), pm_value_type(g, v), role, limit,
+					      seed ^ pm_stats_hash(stats), &law);
+
+		if (from == PM_LAW_STATS || from == PM_LAW_LITERAL)
+			pm_synth_fill(&law, 0, (size_t)pm_tensor_numel(&out[i]), out[i].data);
+		pm_synth_release(&law);
+	}
+	pm_stats_free(stats);
+	return st;
 }
 
 void pm_tensors_release(PmTensor *t, size_t n)

@@ -22,6 +22,9 @@ const char *pm_input_class_name(PmInputClass cls);
 
 /* Draws one tensor per graph input into out[0 .. n_inputs) (initialised here, released by the caller). */
 PmStatus pm_inputs_make(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTensor *out, PmErr *err);
+/* The same, but an input of which the model's metadata has statistics (ir/stats.h) is drawn from those, or is
+ * what they spell out: for runs of whole models, whose weights are in proportion to such inputs. */
+PmStatus pm_inputs_of_model(const PmGraph *g, uint64_t seed, PmTensor *out, PmErr *err);
 void pm_tensors_release(PmTensor *t, size_t n); /* releases each; the array stays the caller's */
 
 #endif

@@ -5,9 +5,20 @@
 #include "base/str.h"
 #include "ir/canon.h"
 #include "ir/text.h"
+#include "runtime/ref.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* Floating point operations of one run, as far as shapes are known. */
+static int64_t total_flops(const PmGraph *g)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
+		sum += pm_op_flops(g, pm_graph_node_at(g, i));
+	return sum;
+}
 
 static cJSON *report_json(const char *path, const PmGraph *g, const PmOnnxReport *r, const char *hash)
 {
@@ -21,6 +32,8 @@ static cJSON *report_json(const char *path, const PmGraph *g, const PmOnnxReport
 	pm_json_add_i64(j, "outputs", (int64_t)pm_graph_n_outputs(g));
 	pm_json_add_i64(j, "opset", r->opset);
 	pm_json_add_i64(j, "absent_weights", (int64_t)r->n_absent);
+	pm_json_add_i64(j, "flops", total_flops(g));
+	cJSON_AddItemToObject(j, "weights", pm_cli_weights_json(&r->weights));
 	pm_json_add_i64(j, "opaque_nodes", (int64_t)r->n_opaque_nodes);
 	kinds = cJSON_AddArrayToObject(j, "opaque");
 	for (size_t i = 0; i < r->n_opaque; i++) {
@@ -36,13 +49,20 @@ static cJSON *report_json(const char *path, const PmGraph *g, const PmOnnxReport
 
 static void report_text(const char *path, const PmGraph *g, const PmOnnxReport *r)
 {
+	PmStr how = PM_STR_INIT;
+
 	printf("%s: %zu nodes, %zu inputs, %zu outputs", path, pm_graph_n_nodes(g), pm_graph_n_inputs(g),
 	       pm_graph_n_outputs(g));
-	if (r->n_absent)
-		printf(", %zu weights not at hand", r->n_absent);
+	if (r->weights.n)
+		printf(", %zu weights synthesised", r->weights.n);
 	if (r->n_opaque_nodes)
 		printf(", %zu opaque nodes:", r->n_opaque_nodes);
 	printf("\n");
+	if (r->weights.n) {
+		pm_weights_describe(&r->weights, &how);
+		printf("    synthesised weights (%.3g MB): %s\n", (double)r->weights.bytes / 1e6, how.s);
+		pm_str_release(&how);
+	}
 	for (size_t i = 0; i < r->n_opaque; i++)
 		printf("    %4d %s (%s)\n", r->opaque[i].count, r->opaque[i].name, r->opaque[i].why);
 }
@@ -110,6 +130,7 @@ int pm_cmd_print(const PmCmd *cmd, int argc, char **argv)
 	};
 	PmPrintOpts po = { 0 };
 	PmStrList files = { 0 };
+	static PmOnnxReport report; /* large */
 	PmStr text = PM_STR_INIT;
 	PmGraph *g = NULL;
 	PmErr err;
@@ -124,14 +145,16 @@ int pm_cmd_print(const PmCmd *cmd, int argc, char **argv)
 	}
 	po.renumber = canonical;
 	po.max_inline = max_inline;
-	if (pm_cli_load(files.list.v[0], &g, NULL, &err) || pm_graph_print(g, &po, &text, &err)) {
+	if (pm_cli_load(files.list.v[0], &g, &report, &err) || pm_graph_print(g, &po, &text, &err)) {
 		code = pm_cli_fail(&err);
 		goto done;
 	}
+	pm_cli_say_weights(files.list.v[0], &report.weights);
 	if (pm_cli_json) {
 		cJSON *j = cJSON_CreateObject();
 
 		cJSON_AddStringToObject(j, "text", text.s);
+		cJSON_AddItemToObject(j, "weights", pm_cli_weights_json(&report.weights));
 		pm_cli_put_json(j);
 	} else {
 		fwrite(text.s, 1, text.len, stdout);

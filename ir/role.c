@@ -150,7 +150,7 @@ static void look(const PmGraph *g, PmValue v, int depth, Clues *c)
 		look_at_use(g, u, depth, c);
 }
 
-static PmInputRole role_of(const PmGraph *g, PmValue v, int64_t *limit, Clues *c)
+static PmInputRole role_of(const PmGraph *g, PmValue v, int is_weight, int64_t *limit, Clues *c)
 {
 	const char *name = pm_value_name(g, v);
 	int dtype = pm_value_type(g, v)->dtype;
@@ -174,9 +174,9 @@ static PmInputRole role_of(const PmGraph *g, PmValue v, int64_t *limit, Clues *c
 		return PM_ROLE_MASK;
 	if (c->inverted)
 		return PM_ROLE_INVERTED;
-	if (says(name, "mask"))
+	if (says(name, "mask") && (!is_weight || c->softmax_bias)) /* a "mask_head" has weights like any */
 		return c->softmax_bias ? PM_ROLE_BIAS_MASK : PM_ROLE_MASK;
-	if (says(name, "prob"))
+	if (says(name, "prob") && !is_weight)
 		return PM_ROLE_PROB;
 	return c->weight || says(name, "weight") ? PM_ROLE_WEIGHT : PM_ROLE_DATA;
 }
@@ -185,13 +185,13 @@ PmInputRole pm_input_role(const PmGraph *g, PmValue v, int64_t *limit)
 {
 	Clues c = { 0 };
 
-	return role_of(g, v, limit, &c);
+	return role_of(g, v, 0, limit, &c);
 }
 
 PmInputRole pm_weight_role(const PmGraph *g, PmValue v, int64_t *limit)
 {
 	Clues c = { 0 };
-	PmInputRole role = role_of(g, v, limit, &c);
+	PmInputRole role = role_of(g, v, 1, limit, &c);
 
 	if (role != PM_ROLE_DATA && role != PM_ROLE_WEIGHT)
 		return role;

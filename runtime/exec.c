@@ -14,6 +14,27 @@ struct PmExec {
 	PmArg *args;      /* of the launch being made */
 };
 
+/* Made-up elements go over in pieces, so that they are never held twice. */
+static PmStatus upload_const(PmExec *x, size_t i, const PmBlob *blob, PmErr *err)
+{
+	size_t piece = (size_t)4 << 20, at;
+	PmStatus st = PM_OK;
+	void *buf;
+
+	if (blob->data)
+		return x->d->ops->upload(x->d, x->buf[i], 0, blob->data, x->p->buffers.v[i].bytes, err);
+	piece = piece < blob->size ? piece : blob->size;
+	buf = pm_xmalloc(piece);
+	for (at = 0; at < blob->size && !st; at += piece) {
+		size_t n = blob->size - at < piece ? blob->size - at : piece;
+
+		pm_blob_read(blob, at, n, buf);
+		st = x->d->ops->upload(x->d, x->buf[i], (int64_t)at, buf, (int64_t)n, err);
+	}
+	free(buf);
+	return st;
+}
+
 static PmStatus upload_consts(PmExec *x, PmErr *err)
 {
 	for (size_t i = 0; i < x->p->buffers.n; i++) {
@@ -22,8 +43,7 @@ static PmStatus upload_consts(PmExec *x, PmErr *err)
 
 		if (!b->is_const || !b->bytes)
 			continue;
-		st = x->d->ops->upload(x->d, x->buf[i], 0, pm_value_blob(x->p->g, b->value)->data, b->bytes,
-				       err);
+		st = upload_const(x, i, pm_value_blob(x->p->g, b->value), err);
 		if (st)
 			return st;
 	}

@@ -197,13 +197,13 @@ PmInputRole pm_weight_role(const PmGraph *g, PmValue v, int64_t *limit)
 		return role;
 	if (c.dot)
 		return PM_ROLE_WEIGHT;
+	if (c.table)
+		return PM_ROLE_TABLE;
 	if (c.mean)
 		return PM_ROLE_MEAN;
 	if (c.bias)
 		return PM_ROLE_BIAS;
-	if (c.factor)
-		return PM_ROLE_SCALE;
-	return c.table ? PM_ROLE_TABLE : role;
+	return c.factor ? PM_ROLE_SCALE : role;
 }
 
 double pm_fan_in(const PmType *t)

@@ -6,12 +6,14 @@
 For each model passmith fills in the missing weights, draws inputs and runs it (`passmith run --save`); ONNX
 Runtime (CPU, one thread) runs the same file on the same inputs. A model of more than --max-gflop, or with
 operators that passmith does not run, is compared in part: the largest part of at most --part-gflop, exported by
-passmith, with what enters it as inputs.
+passmith, with what enters it as inputs. Random nodes become inputs first, drawn from the same range.
 
 What must hold, per output y of ONNX Runtime against r of the device (nrms = sqrt(sum (y-r)^2 / sum r^2)):
   integers and bool   equal
   floating point      NaN and infinities in the same places, nrms <= B and max|y-r| <= 1000 B rms(r), with B
-                      1e-12 double, 1e-5 float, 5e-3 float16, 4e-2 bfloat16
+                      1e-12 double, 1e-5 float, 5e-3 float16, 4e-2 bfloat16; for float at least sqrt(L) 2^-24, where
+                      L is the most numbers that one reduction of the model sums: the error of a plain float sum,
+                      which says nothing about what is summed
 Where that fails, every input and weight is moved by one unit in its last place, up or down at random, and `ref`
 runs again: r'. Both differences may be 16 times what that does to r: nrms(r',r), max|r'-r| (for integers the
 share of elements that differ). If it moves an output by more than 0.1 of its norm, the model is ill-conditioned
@@ -87,7 +89,29 @@ def finite_diff(y, r):
     return same, nrms, float(np.max(np.abs(d))) * scale, den / np.sqrt(f.sum()) * scale
 
 
-def judge(y, r, dtype):
+def longest_sum(path):
+    """The most elements that one result of a node is summed from, as far as the model states shapes."""
+    m = onnx.load(path, load_external_data=False)
+    g = m.graph
+    size = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim]
+            for v in [*g.input, *g.output, *g.value_info]}
+    size.update({t.name: list(t.dims) for t in g.initializer})
+    most = 1
+    for n in g.node:
+        i = size.get(n.input[0]) if n.input else None
+        o = size.get(n.output[0]) if n.output else None
+        if not i or o is None:
+            continue
+        if n.op_type.startswith("Reduce") or n.op_type.startswith("Global"):
+            most = max(most, int(np.prod(i)) // max(1, int(np.prod(o))))
+        elif n.op_type in ("InstanceNormalization", "GroupNormalization"):
+            most = max(most, int(np.prod(i[2:])))
+        elif n.op_type in ("Softmax", "LogSoftmax", "MatMul", "LayerNormalization"):
+            most = max(most, i[-1])
+    return most
+
+
+def judge(y, r, dtype, longest):
     """First rule: (verdict or None, numbers)."""
     if y.shape != r.shape:
         return "differs", {"why": f"shape {y.shape}, not {r.shape}"}
@@ -95,7 +119,7 @@ def judge(y, r, dtype):
         n = int(np.sum(y != r))
         return (None if n else "agrees"), {"unequal": n, "elements": int(r.size)}
     same, nrms, worst, rms = finite_diff(y, r)
-    b = BOUND[dtype]
+    b = max(BOUND[dtype], longest**0.5 * 2.0**-24 if dtype == "float32" else 0)
     num = {"nrms": nrms, "max": worst, "rms": rms, "same_nonfinite": same, "elements": int(r.size)}
     if same and nrms <= b and worst <= MAX_FACTOR * b * rms:
         flat = r.ravel()
@@ -224,14 +248,34 @@ def widen(model, inputs):
     return [tensor(t) for t in inputs]
 
 
+def free_random(path, to):
+    """A copy in which nodes that draw uniform numbers are inputs drawn likewise; `path` when there are none."""
+    m = onnx.load(path, load_external_data=False)
+    drawn = [n for n in m.graph.node if n.op_type in ("RandomUniformLike", "RandomUniform")]
+    shapes = {v.name: v for v in m.graph.value_info}
+    if not drawn or any(n.output[0] not in shapes for n in drawn):
+        return path
+    meta = next((p for p in m.metadata_props if p.key == "tensor_stats"), None) or m.metadata_props.add(
+        key="tensor_stats", value="{}")
+    stats = json.loads(meta.value)
+    for n in drawn:
+        at = {a.name: a.f for a in n.attribute if a.name in ("low", "high")}
+        stats[n.output[0]] = {"min": at.get("low", 0.0), "max": at.get("high", 1.0)}
+        m.graph.input.append(shapes[n.output[0]])
+        m.graph.node.remove(n)
+    meta.value = json.dumps(stats)
+    onnx.save(m, to)
+    return to
+
+
 # ---- one model ----
 
-def compare(args, rec, device, outputs, got, moved):
+def compare(args, rec, device, outputs, got, moved, longest):
     res = rec["devices"].setdefault(device, {"outputs": []})
     for t in outputs:
         r, dtype = value_of(t), dtype_of(t)
         y = ort_value(got[t.name])
-        verdict, num = judge(y, r, dtype)
+        verdict, num = judge(y, r, dtype, longest)
         if verdict is None:
             verdict, more = judge_moved(y, r, moved()[t.name], dtype)
             num.update(more)
@@ -241,8 +285,11 @@ def compare(args, rec, device, outputs, got, moved):
 
 
 def check(args, job, tmp):
-    path, part = job["file"], job["part"]
-    rec = {"file": os.path.basename(path), "part": part, "gflop": job["gflop"], "devices": {}}
+    path, part = free_random(job["file"], f"{tmp}/free.onnx"), job["part"]
+    if path != job["file"]:
+        m = json.loads(passmith(args, "import", "--json", path))[0]
+        part = part_of(args, m)
+    rec = {"file": os.path.basename(job["file"]), "part": part, "gflop": job["gflop"], "devices": {}}
     case, cache = f"{tmp}/case", {}
     cut = ["--cut", str(int(args.part_gflop * 1000))] if part else []
     t0 = time.time()
@@ -280,11 +327,12 @@ def check(args, job, tmp):
         return cache["m"]
 
     try:
-        compare(args, rec, first, outputs, got, moved)
+        rec["longest_sum"] = longest = longest_sum(f"{case}/model.onnx")
+        compare(args, rec, first, outputs, got, moved, longest)
         for d in rest:
             passmith(args, "run", f"{case}/model.onnx", "--device", d, "--inputs", case, "--save",
                      f"{tmp}/{d}", "--quiet", "--deadline", str(args.timeout))
-            compare(args, rec, d, read_set(f"{tmp}/{d}", "output"), got, moved)
+            compare(args, rec, d, read_set(f"{tmp}/{d}", "output"), got, moved, longest)
     except (RuntimeError, subprocess.TimeoutExpired) as e:
         rec.update(verdict="unsupported", why=str(e)[:400])
         return rec
@@ -304,14 +352,16 @@ def find_models(paths):
             yield p
 
 
+def part_of(args, m):
+    return m["flops"] > args.max_gflop * 1e9 or m["opaque_nodes"] > 0 or m["weights"]["bytes"] > args.max_gb * 1e9
+
+
 def jobs_of(args):
     files = list(find_models(args.models))
     jobs = []
     for k in range(0, len(files), 100):
         for m in json.loads(passmith(args, "import", "--json", *files[k:k + 100])):
-            g = m["flops"] / 1e9
-            part = g > args.max_gflop or m["opaque_nodes"] > 0 or m["weights"]["bytes"] > args.max_gb * 1e9
-            jobs.append({"file": m["file"], "gflop": round(g, 4), "part": part})
+            jobs.append({"file": m["file"], "gflop": round(m["flops"] / 1e9, 4), "part": part_of(args, m)})
     jobs.sort(key=lambda j: (j["part"], j["gflop"], j["file"]))
     if args.pick:
         jobs = jobs[:args.pick]
@@ -337,12 +387,12 @@ def main():
     done = {}
     if os.path.exists(args.out):
         with open(args.out) as f:
-            done = {(r["file"], r["part"], ",".join(r["asked"])): r for r in map(json.loads, f)}
+            done = {(r["file"], r["gflop"], ",".join(r["asked"])): r for r in map(json.loads, f)}
     with open(args.passmith, "rb") as f:
         binary = hashlib.sha256(f.read()).hexdigest()[:16]
     jobs, recs = jobs_of(args), []
     for k, job in enumerate(jobs):
-        key = (os.path.basename(job["file"]), job["part"], ",".join(args.device))
+        key = (os.path.basename(job["file"]), job["gflop"], ",".join(args.device))
         if key not in done:
             tmp = tempfile.mkdtemp(prefix="check_ort-")
             try:

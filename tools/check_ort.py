@@ -361,8 +361,9 @@ def jobs_of(args):
     jobs = []
     for k in range(0, len(files), 100):
         for m in json.loads(passmith(args, "import", "--json", *files[k:k + 100])):
-            jobs.append({"file": m["file"], "gflop": round(m["flops"] / 1e9, 4), "part": part_of(args, m)})
-    jobs.sort(key=lambda j: (j["part"], j["gflop"], j["file"]))
+            jobs.append({"file": m["file"], "gflop": round(m["flops"] / 1e9, 4), "part": part_of(args, m),
+                         "cost": m["flops"] + 20 * m["weights"]["bytes"]})
+    jobs.sort(key=lambda j: (j["part"], j["cost"], j["file"]))
     if args.pick:
         jobs = jobs[:args.pick]
     i, n = (int(x) for x in args.shard.split("/"))
@@ -375,7 +376,7 @@ def main():
     ap.add_argument("--passmith", default=os.environ.get("BUILD", "build") + "/passmith")
     ap.add_argument("--device", default="ref", help="ref, emu or both, separated by a comma")
     ap.add_argument("--out", default="build/check_ort.jsonl", help="results, a line per model; resumed")
-    ap.add_argument("--pick", type=int, default=0, help="only the N models with the fewest operations")
+    ap.add_argument("--pick", type=int, default=0, help="only the N cheapest models (operations, and 20 for each byte of weights)")
     ap.add_argument("--shard", default="0/1", help="I/N: every N-th model from the I-th on")
     ap.add_argument("--max-gflop", type=float, default=20, help="larger models are compared in part")
     ap.add_argument("--max-gb", type=float, default=4, help="and those with more GB of weights")

@@ -364,6 +364,8 @@ PmStatus pm_run(const char *const *argv, const void *in, size_t in_len, const Pm
 	if (start(&c, &p, &rc, err) == 0) {
 		fcntl(CHANNEL, F_SETFD, FD_CLOEXEC);
 		apply_limits(lim);
+		if (lim && lim->bare && (clearenv() != 0 || chdir("/") != 0))
+			_exit(EXEC_FAILED);
 		execvp(argv[0], (char *const *)(uintptr_t)argv);
 		exec_errno = errno;
 		n = write(CHANNEL, &exec_errno, sizeof exec_errno);

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/proc.h"
+#include "integrity/ptx_gate.h"
 #include "ir/kernel.h"
 #include "kernels/guard.cu.h"
 #include "runtime/exec.h"
@@ -73,7 +74,7 @@ static void free_set(Set *set)
 
 static size_t compile_one(const PmSource *s, int cc, int *failed)
 {
-	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
+	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT, problems = PM_STR_INIT;
 	char target[32];
 	size_t bytes;
 	PmErr err;
@@ -89,6 +90,10 @@ static size_t compile_one(const PmSource *s, int cc, int *failed)
 	assert_non_null(strstr(ptx.s, target));
 	assert_non_null(strstr(ptx.s, ".entry"));
 	assert_true(cubin.len > 64 && memcmp(cubin.s, "\177ELF", 4) == 0);
+	if (pm_ptx_gate(ptx.s, ptx.len, NULL, 0, &problems))
+		fail_msg("sm_%d %s: our own kernel '%s' is refused: %s", cc, pm_dtype_name(s->type), s->label,
+			 problems.s);
+	pm_str_release(&problems);
 	bytes = cubin.len;
 	pm_str_release(&ptx);
 	pm_str_release(&cubin);

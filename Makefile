@@ -244,7 +244,7 @@ check-gpu: all ## the tests that need an NVIDIA GPU
 
 # What the bundle holds besides the sources.
 BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc \
-	$(PASS_SRC:passes/%.c=$(BUILD)/tests/unit/test_pass_%),$(TESTS))
+	$(PASS_SRC:passes/%.c=$(BUILD)/tests/unit/test_pass_%),$(TESTS)) $(filter %_silu.so,$(TEST_SO))
 
 bundle: $(BUNDLE_NEEDS) ## $(BUILD)/bundle: a folder that runs on a GPU node (docs/gpu.md)
 	@BUILD=$(BUILD) tools/bundle.sh $(BUILD)/bundle

@@ -111,7 +111,7 @@ static void put_sandbox(cJSON *j)
 
 static int doctor(void)
 {
-	PmProbe p[PM_MAX_PROBES];
+	PmFound p[PM_MAX_PROBES];
 	int n = pm_probe_all(p), usable = 1;
 	PmStr root = PM_STR_INIT, cache = PM_STR_INIT;
 	cJSON *j = pm_cli_json ? cJSON_CreateObject() : NULL,

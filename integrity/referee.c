@@ -16,6 +16,7 @@ const char *pm_verdict_score_status(PmVerdict v)
 	case PM_VERDICT_OK:
 	case PM_VERDICT_INCORRECT:
 	case PM_VERDICT_PRECISION:
+	case PM_VERDICT_TIMING_UNSTABLE:
 		return "correct";
 	case PM_VERDICT_NO_MATCH:
 		return "no_match";

@@ -214,6 +214,24 @@ static void weights_survive_text_and_onnx(void **state)
 	pm_graph_free(g);
 }
 
+/* A graph that went to another process as text gets its makers (or their bytes) back by name. */
+static void made_weights_are_bound_by_name(void **state)
+{
+	PmGraph *g = model(), *back;
+	PmStr text = PM_STR_INIT;
+
+	(void)state;
+	pm_weights_attach(g, NULL);
+	assert_int_equal(pm_graph_print(g, NULL, &text, NULL), PM_OK);
+	back = parse(text.s);
+	assert_false(pm_blob_readable(pm_value_blob(back, pm_graph_find_value(back, "gamma"))));
+	assert_int_equal(pm_graph_bind_consts(back, g, NULL), PM_OK);
+	assert_true(pm_blob_readable(pm_value_blob(back, pm_graph_find_value(back, "gamma"))));
+	same_weights(g, back);
+	pm_str_release(&text);
+	pm_graph_free(g);
+}
+
 static void run(const PmGraph *g, PmTensor out[3])
 {
 	int64_t dim[] = { 1, 3, 8, 8 };
@@ -344,6 +362,7 @@ int main(void)
 		cmocka_unit_test(every_weight_fits_its_role_and_statistics),
 		cmocka_unit_test(import_allocates_nothing_and_names_differ),
 		cmocka_unit_test(weights_survive_text_and_onnx),
+		cmocka_unit_test(made_weights_are_bound_by_name),
 		cmocka_unit_test(a_materialised_model_has_everything),
 		cmocka_unit_test(unused_initializers_are_filled),
 	};

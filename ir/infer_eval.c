@@ -1,4 +1,5 @@
 /* infer_eval.c - evaluates operators that move elements of small integer values. */
+#include "ir/element.h"
 #include "ir/infer_fold_priv.h"
 
 #include <string.h>
@@ -98,18 +99,12 @@ static PmStatus eval_size(PmEval *e)
 static PmStatus eval_constant_of_shape(PmEval *e)
 {
 	const PmAttr *a = pm_node_attr(e->g, e->node, "value");
-	int64_t v = 0;
-	size_t i, size;
+	int64_t v;
+	size_t i;
 
 	if (!a || a->kind != PM_ATTR_TENSOR || !a->blob || !a->blob->data || !shape_known(e, 0))
 		return PM_DECLINED;
-	size = pm_dtype_size(a->type.dtype);
-	for (i = 0; i < size; i++)
-		v |= (int64_t)((uint64_t)((const unsigned char *)a->blob->data)[i] << (8 * i));
-	if (a->type.dtype == PM_I32)
-		v = (int32_t)v;
-	else if (a->type.dtype == PM_I8)
-		v = (int8_t)v;
+	v = pm_int_load(a->type.dtype, a->blob->data);
 	for (i = 0; i < e->n; i++)
 		e->out[i] = (PmElem){ PM_ELEM_INT, v };
 	return PM_OK;

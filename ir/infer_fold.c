@@ -64,9 +64,10 @@ PmStatus pm__fold_get(const PmGraph *g, const PmFold *f, PmValue v, PmElem *out,
 
 /* ---- one evaluation ---- */
 
+/* Words of uint64 would have to be compared and divided in their own way; no shape is of that type. */
 static int followed_dtype(int dtype)
 {
-	return pm_dtype_is_int(dtype) || dtype == PM_BOOL;
+	return (pm_dtype_is_int(dtype) && dtype != PM_U64) || dtype == PM_BOOL;
 }
 
 static int small(const PmType *t, size_t *n)

@@ -82,7 +82,8 @@ static void fill(PmTensor *t, int is_awkward, PmRng *r)
 		else if (pm_dtype_is_float(t->type.dtype))
 			pm_tensor_set(t, i, (double)pm_rng_range(r, -8, 8) / 4);
 		else
-			pm_tensor_set_i(t, i, pm_rng_range(r, t->type.dtype == PM_U8 ? 0 : -5, 9));
+			pm_tensor_set_i(t, i,
+					pm_rng_range(r, pm_dtype_is_unsigned(t->type.dtype) ? 0 : -5, 9));
 	}
 }
 
@@ -334,8 +335,8 @@ void eager_add_infinity(EagerBench *b, int dtype)
 
 void eager_add_casts(EagerBench *b)
 {
-	static const char *const from[] = { "double[15]",   "float[15]", "float16[15]",
-					    "bfloat16[15]", "int64[15]", "bool[15]" };
+	static const char *const from[] = { "double[15]", "float[15]",  "float16[15]", "bfloat16[15]",
+					    "int64[15]",  "uint64[15]", "int16[15]",   "bool[15]" };
 	char attrs[32];
 
 	for (size_t k = 0; k < sizeof from / sizeof from[0]; k++)

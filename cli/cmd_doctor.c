@@ -38,12 +38,13 @@ static void put_kind(uint32_t f)
 	static const struct {
 		uint32_t flag;
 		const char *name;
-	} kinds[] = { { PM_OPF_EW, "element-wise" }, { PM_OPF_COMM, "commutative" },
-		      { PM_OPF_FOLD, "variadic" },   { PM_OPF_RED, "reduction" },
-		      { PM_OPF_VIEW, "view" },       { PM_OPF_MOVE, "moves" },
-		      { PM_OPF_DOT, "contraction" }, { PM_OPF_NORM, "normalisation" },
-		      { PM_OPF_POOL, "pooling" },    { PM_OPF_SHAPE, "shape only" },
-		      { PM_OPF_OPAQUE, "opaque" },   { PM_OPF_KERNEL, "fused kernel" } };
+	} kinds[] = { { PM_OPF_EW, "element-wise" },     { PM_OPF_COMM, "commutative" },
+		      { PM_OPF_FOLD, "variadic" },       { PM_OPF_RED, "reduction" },
+		      { PM_OPF_VIEW, "view" },           { PM_OPF_MOVE, "moves" },
+		      { PM_OPF_DOT, "contraction" },     { PM_OPF_NORM, "normalisation" },
+		      { PM_OPF_POOL, "pooling" },        { PM_OPF_SHAPE, "shape only" },
+		      { PM_OPF_DATA, "data-dependent" }, { PM_OPF_RANDOM, "random" },
+		      { PM_OPF_OPAQUE, "opaque" },       { PM_OPF_KERNEL, "fused kernel" } };
 	const char *sep = "";
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -55,7 +56,7 @@ static void put_kind(uint32_t f)
 
 static int ops_markdown(void)
 {
-	static const char *const classes[] = { "float", "float, int", "bool", "any" };
+	static const char *const classes[] = { "float", "float, int", "bool", "any", "int" };
 
 	printf("# Operators\n\nGenerated from `ir/ops.def` by `make gen`; the normal form is described "
 	       "there. Attributes "

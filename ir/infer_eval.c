@@ -243,6 +243,19 @@ static PmStatus eval_gather(PmEval *e)
 	return PM_OK;
 }
 
+static PmStatus eval_range(PmEval *e)
+{
+	const PmElem *from = pm__eval_in(e, 0), *by = pm__eval_in(e, 2);
+	size_t i;
+
+	if (!from || !by || from->kind != PM_ELEM_INT || by->kind != PM_ELEM_INT)
+		return PM_DECLINED;
+	for (i = 0; i < e->n; i++)
+		e->out[i] = (PmElem){ PM_ELEM_INT,
+				      pm_int_wrap(e->type->dtype, from->v + (int64_t)i * by->v) };
+	return PM_OK;
+}
+
 PmEvalFn pm__eval_fn(PmOp op)
 {
 	static const PmEvalFn table[PM_N_OPS] = {
@@ -253,6 +266,7 @@ PmEvalFn pm__eval_fn(PmOp op)
 		[PM_OP_Transpose] = eval_transpose, [PM_OP_Expand] = eval_expand,
 		[PM_OP_Slice] = eval_slice,         [PM_OP_Split] = eval_split,
 		[PM_OP_Concat] = eval_concat,       [PM_OP_Gather] = eval_gather,
+		[PM_OP_Range] = eval_range,
 	};
 
 	return table[op] ? table[op] : pm__eval_ew_fn(op);

@@ -102,6 +102,16 @@ PM__EAGER(pad);
 PM__EAGER(tile);
 PM__EAGER(shape);
 PM__EAGER(constant_of_shape);
+PM__EAGER(hardmax);
+PM__EAGER(top_k);
+PM__EAGER(one_hot);
+PM__EAGER(reverse_sequence);
+PM__EAGER(eye_like);
+PM__EAGER(range);
+PM__EAGER(non_zero);
+PM__EAGER(unique);
+PM__EAGER(non_max_suppression);
+PM__EAGER(random);
 PM__EAGER(none);
 PmStatus pm__plan_kernel(PmPlan *p, PmNode n, int alt, PmErr *err);
 

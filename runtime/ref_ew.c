@@ -60,6 +60,17 @@ static int64_t ipow(int64_t a, int64_t b)
 	return r;
 }
 
+/* The right shift keeps the sign. */
+static int64_t ishl(int64_t a, int64_t b)
+{
+	return (uint64_t)b < 64 ? (int64_t)((uint64_t)a << b) : 0;
+}
+
+static int64_t ishr(int64_t a, int64_t b)
+{
+	return (uint64_t)b < 64 ? a >> b : (a < 0 ? -1 : 0);
+}
+
 /* The same on uint64, for the third function of a row. */
 static uint64_t udiv(uint64_t a, uint64_t b)
 {
@@ -69,6 +80,16 @@ static uint64_t udiv(uint64_t a, uint64_t b)
 static uint64_t urem(uint64_t a, uint64_t b)
 {
 	return b ? a % b : 0;
+}
+
+static uint64_t ushl(uint64_t a, uint64_t b)
+{
+	return b < 64 ? a << b : 0;
+}
+
+static uint64_t ushr(uint64_t a, uint64_t b)
+{
+	return b < 64 ? a >> b : 0;
 }
 
 static uint64_t upow(uint64_t a, uint64_t b)
@@ -116,6 +137,8 @@ static uint64_t upow(uint64_t a, uint64_t b)
 #define irem       urem
 #define imod       urem
 #define ipow       upow
+#define ishl       ushl
+#define ishr       ushr
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtype-limits"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
@@ -141,6 +164,8 @@ static uint64_t upow(uint64_t a, uint64_t b)
 #undef irem
 #undef imod
 #undef ipow
+#undef ishl
+#undef ishr
 #undef p0
 #undef p1
 

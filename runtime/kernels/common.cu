@@ -266,6 +266,16 @@ static __device__ inline long long imod(long long a, long long b)
 	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+static __device__ inline long long ishl(long long a, long long b)
+{
+	return (unsigned long long)b < 64 ? (long long)((unsigned long long)a << b) : 0;
+}
+
+static __device__ inline long long ishr(long long a, long long b)
+{
+	return (unsigned long long)b < 64 ? a >> b : (a < 0 ? -1 : 0);
+}
+
 /* The same on uint64. */
 typedef unsigned long long pm_u64;
 
@@ -287,6 +297,16 @@ static __device__ inline pm_u64 imul(pm_u64 a, pm_u64 b)
 static __device__ inline pm_u64 ineg(pm_u64 a)
 {
 	return 0 - a;
+}
+
+static __device__ inline pm_u64 ishl(pm_u64 a, pm_u64 b)
+{
+	return b < 64 ? a << b : 0;
+}
+
+static __device__ inline pm_u64 ishr(pm_u64 a, pm_u64 b)
+{
+	return b < 64 ? a >> b : 0;
 }
 
 static __device__ inline pm_u64 idiv(pm_u64 a, pm_u64 b)

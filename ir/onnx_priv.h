@@ -23,6 +23,7 @@ enum {
 	PM_ONNX_MAX_DEPTH = 64,      /* nested messages: graphs in nodes in graphs, types in types */
 	PM_ONNX_MAX_CALLS = 32,      /* nested calls of model-local functions */
 	PM_ONNX_DRAFT_ATTRS = 24,    /* attributes of one operator of the table */
+	PM_ONNX_MADE = 4,            /* results of an expanded operator */
 	PM_ONNX_MAX_META = 64 << 20, /* bytes of one text: metadata, documentation */
 };
 
@@ -217,6 +218,8 @@ typedef struct PmDraft {
 	size_t n_in, n_out;
 	PmDraftAttr attr[PM_ONNX_DRAFT_ATTRS];
 	size_t n_attr;
+	PmValue made[PM_ONNX_MADE]; /* results, when the node became several (onnx_expand.h) */
+	size_t n_made;              /* 0: the draft is one node */
 	char why[192];
 	PmOnnxWhere where;
 } PmDraft;
@@ -238,6 +241,7 @@ PmStatus pm__draft_get_s(PmDraft *d, const char *name, const char *dflt, const c
 PmStatus pm__draft_get_ints(PmDraft *d, const char *name, int64_t **v, size_t *n, int *present, PmErr *err);
 
 void pm__draft_set_i(PmDraft *d, const char *name, int64_t v);
+void pm__draft_set_f(PmDraft *d, const char *name, double v);
 void pm__draft_set_s(PmDraft *d, const char *name, const char *s);
 void pm__draft_set_ints(PmDraft *d, const char *name, const int64_t *v, size_t n);
 void pm__draft_set_tensor(PmDraft *d, const char *name, const PmType *t, PmBlob *takes);
@@ -271,6 +275,8 @@ typedef struct PmNormRow {
 	const char *extra;  /* attributes that fn reads and the table does not have, space separated */
 	unsigned const_ops; /* bit k: operand k must be constant for the node to import */
 } PmNormRow;
+/* In const_ops: the operator takes no operands. */
+#define PM_NORM_NO_OPERANDS (1u << 31)
 extern const PmNormRow pm__norm_axes_rows[], pm__norm_nn_rows[], pm__norm_misc_rows[]; /* end: op_type NULL */
 /* The row of an operator of the default domain, or NULL. */
 const PmNormRow *pm__norm_row(const char *op_type);

@@ -18,7 +18,7 @@
 
 enum {
 	PM_ONNX_MIN_OPSET = 7,
-	PM_ONNX_MAX_OPSET = 21,
+	PM_ONNX_MAX_OPSET = 24,
 	PM_ONNX_OUT_OPSET = 18,      /* written unless a node needs a later one */
 	PM_ONNX_MAX_DEPTH = 64,      /* nested messages: graphs in nodes in graphs, types in types */
 	PM_ONNX_MAX_CALLS = 32,      /* nested calls of model-local functions */
@@ -278,6 +278,8 @@ typedef struct PmNormRow {
 /* In const_ops: the operator takes no operands. */
 #define PM_NORM_NO_OPERANDS (1u << 31)
 extern const PmNormRow pm__norm_axes_rows[], pm__norm_nn_rows[], pm__norm_misc_rows[]; /* end: op_type NULL */
+/* Conv: operands 0 (input) and 1 (weights) are read, the attributes of the draft set. */
+PmStatus pm__norm_conv(PmDraft *d, PmErr *err);
 /* The row of an operator of the default domain, or NULL. */
 const PmNormRow *pm__norm_row(const char *op_type);
 

@@ -63,8 +63,9 @@ static int ops_markdown(void)
 	       "without a value must be\npresent. \"ref\" is the reference function, \"expression\" what "
 	       "element-wise "
 	       "kernels are made from.\n\n"
-	       "| operator | operands | results | kind | element types | attributes | ref | expression |\n"
-	       "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+	       "| operator | operands | results | kind | element types | attributes | ref | kernel | "
+	       "expression |\n"
+	       "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
 	for (int op = PM_OP_NONE + 1; op < PM_N_OPS; op++) {
 		const PmOpDesc *d = pm_op_desc((PmOp)op);
 
@@ -77,7 +78,7 @@ static int ops_markdown(void)
 		printf(" | %s |", classes[d->types]);
 		for (int k = 0; k < d->n_attrs; k++)
 			put_attr(&d->attrs[k]);
-		printf(" | %s | ", d->ref);
+		printf(" | %s | %s | ", d->ref, pm_plan_has_kernel((PmOp)op) ? "yes" : "no");
 		for (const char *e = d->expr ? d->expr : d->iexpr; e && *e; e++)
 			printf(*e == '|' ? "\\|" : "%c", *e);
 		printf(" |\n");

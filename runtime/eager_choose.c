@@ -236,23 +236,3 @@ PmStatus eager_random(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_int(&k, "total", pm__numel(p, y));
 	return launch(&k, random_cu, pm__numel(p, y), err);
 }
-
-static PmStatus no_kernel(PmPlan *p, PmNode n, PmErr *err)
-{
-	PmStr who = PM_STR_INIT;
-
-	pm_node_describe(p->g, n, &who);
-	pm_err(err, PM_E_UNSUPPORTED, "There is no kernel for %s; use --device ref.", who.s);
-	pm_str_release(&who);
-	return PM_E_UNSUPPORTED;
-}
-
-PmStatus eager_unique(PmPlan *p, PmNode n, PmErr *err)
-{
-	return no_kernel(p, n, err);
-}
-
-PmStatus eager_non_max_suppression(PmPlan *p, PmNode n, PmErr *err)
-{
-	return no_kernel(p, n, err);
-}

@@ -15,6 +15,11 @@ static const PmEagerFn planners[PM_N_OPS] = {
 #undef OP
 };
 
+int pm_plan_has_kernel(PmOp op)
+{
+	return (unsigned)op < PM_N_OPS && planners[op] && planners[op] != eager_none;
+}
+
 const PmType *pm__type(const PmPlan *p, PmValue v)
 {
 	return pm_value_type(p->g, v);

@@ -372,7 +372,7 @@ const PmNormRow pm__expand_data_rows[] = {
 	{ "Bernoulli", PM_OP_RandomUniformLike, expand_bernoulli, NULL, 0 },
 	{ "Dropout", PM_OP_Identity, expand_dropout, "ratio seed", 1 << 1 | 1 << 2 },
 	{ "Mean", PM_OP_Sum, expand_mean, NULL, 0 },
-	{ "Compress", PM_OP_Gather, expand_compress, "axis", 0 },
+	{ "Compress", PM_OP_Gather, expand_compress, "axis", 1 << 1 },
 	{ "HannWindow", PM_OP_Range, expand_window, "output_datatype periodic", 1 << 0 },
 	{ "HammingWindow", PM_OP_Range, expand_window, "output_datatype periodic", 1 << 0 },
 	{ "BlackmanWindow", PM_OP_Range, expand_window, "output_datatype periodic", 1 << 0 },

@@ -30,7 +30,7 @@ static PmStatus scale_shape(PmInfer *c, size_t k, PmErr *err)
 	for (d = 0; d < x->rank && s->rank == x->rank; d++) {
 		PmDim want = d != axis       ? x->dim[d]
 			     : x->dim[d] < 0 ? PM_DIM_UNKNOWN
-					     : (x->dim[d] + block - 1) / block;
+					     : x->dim[d] / block + (x->dim[d] % block != 0);
 
 		same &= pm__dims_agree(s->dim[d], want);
 	}

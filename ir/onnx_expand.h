@@ -19,6 +19,7 @@ typedef struct PmExpand {
 
 /* Operand k as written; {0} when it is omitted. */
 PmValue pm__x_in(const PmExpand *x, size_t k);
+/* Valid until the next node or constant is added: copy what is needed longer. */
 const PmType *pm__x_type(const PmExpand *x, PmValue v);
 /* Size of a dimension that must be known: declines with "<what> is not known". */
 int64_t pm__x_dim(PmExpand *x, PmValue v, int dim, const char *what);

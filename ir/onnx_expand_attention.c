@@ -76,21 +76,21 @@ static PmValue plus(PmExpand *x, PmValue a, PmValue b)
 /* The mask operand as a bias, filled up with minus infinity to the number of keys (since 24). */
 static PmValue mask_bias(PmExpand *x, PmValue mask, PmValue key, int dtype)
 {
-	const PmType *t = pm__x_type(x, mask);
+	const PmType t = *pm__x_type(x, mask); /* adding nodes moves the types */
 	int64_t pads[2 * PM_MAX_RANK] = { 0 }, keys = pm__x_type(x, key)->dim[2];
-	int rank = t->rank;
+	int rank = t.rank;
 
 	if (x->st || !mask.id)
 		return (PmValue){ 0 };
-	if (rank < 1 || rank > 4 || (t->dtype != PM_BOOL && t->dtype != dtype)) {
+	if (rank < 1 || rank > 4 || (t.dtype != PM_BOOL && t.dtype != dtype)) {
 		pm__x_fail(x, PM_E_TYPE, "The mask of %s must have 1 to 4 dimensions and be bool or %s.",
 			   x->d->where.s, pm_dtype_name(dtype));
 		return mask;
 	}
-	if (x->d->opset >= 24 && (t->dim[rank - 1] < 0 || keys < 0) && t->dim[rank - 1] != keys)
+	if (x->d->opset >= 24 && (t.dim[rank - 1] < 0 || keys < 0) && t.dim[rank - 1] != keys)
 		pm__x_decline(x, "whether its mask is shorter than the keys is not known");
-	pads[2 * rank - 1] = keys - t->dim[rank - 1];
-	if (t->dtype == PM_BOOL)
+	pads[2 * rank - 1] = keys - t.dim[rank - 1];
+	if (t.dtype == PM_BOOL)
 		mask = bias_of(x, mask, dtype);
 	if (x->d->opset < 24 || pads[2 * rank - 1] <= 0)
 		return mask;

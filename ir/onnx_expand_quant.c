@@ -74,7 +74,7 @@ static PmValue quantize(PmExpand *x, PmValue v, PmValue scale, PmValue zero)
 /* v - zero in a wider type. A zero point per row or per filter lies along dimension `dim`. */
 static PmValue centred(PmExpand *x, PmValue v, PmValue zero, int dtype, int dim)
 {
-	const PmType *t = pm__x_type(x, v), *z = pm__x_type(x, zero);
+	const PmType t = *pm__x_type(x, v), z = *pm__x_type(x, zero); /* adding nodes moves the types */
 	int64_t shape[PM_MAX_RANK];
 	int k;
 
@@ -82,10 +82,10 @@ static PmValue centred(PmExpand *x, PmValue v, PmValue zero, int dtype, int dim)
 		return v;
 	if (zero.id) {
 		zero = pm__x_cast(x, zero, dtype);
-		for (k = 0; k < t->rank - dim; k++)
-			shape[k] = k ? 1 : z->rank ? z->dim[0] : 1;
-		if (z->rank == 1 && !is_single(z) && dim < t->rank - 1)
-			zero = pm__x_reshape(x, zero, shape, t->rank - dim);
+		for (k = 0; k < t.rank - dim; k++)
+			shape[k] = k ? 1 : z.rank ? z.dim[0] : 1;
+		if (z.rank == 1 && !is_single(&z) && dim < t.rank - 1)
+			zero = pm__x_reshape(x, zero, shape, t.rank - dim);
 	}
 	v = pm__x_cast(x, v, dtype);
 	return zero.id ? pm__x_op2(x, PM_OP_Sub, v, zero) : v;
@@ -129,13 +129,13 @@ static PmValue scales(PmExpand *x, size_t a, size_t b, int dim_a, int dim_b, int
 	PmValue v[2];
 
 	for (i = 0; i < 2; i++) {
-		const PmType *t = pm__x_type(x, pm__x_in(x, k[i]));
+		const PmType t = *pm__x_type(x, pm__x_in(x, k[i]));
 		int64_t shape[PM_MAX_RANK];
 
 		v[i] = pm__x_cast(x, pm__x_in(x, k[i]), PM_F32);
 		for (j = 0; j < rank - dim[i]; j++)
-			shape[j] = j ? 1 : t->rank ? t->dim[0] : 1;
-		if (t->rank == 1 && !is_single(t) && dim[i] < rank - 1)
+			shape[j] = j ? 1 : t.rank ? t.dim[0] : 1;
+		if (t.rank == 1 && !is_single(&t) && dim[i] < rank - 1)
 			v[i] = pm__x_reshape(x, v[i], shape, rank - dim[i]);
 	}
 	return pm__x_op2(x, PM_OP_Mul, v[0], v[1]);

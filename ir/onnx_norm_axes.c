@@ -85,8 +85,35 @@ static PmStatus reduce_bool(PmDraft *d, const int64_t *axes, size_t n, PmErr *er
 	return x.st;
 }
 
+/* A reduction over no axes keeps what it does to each element. */
+static PmStatus reduce_nothing(PmDraft *d, PmErr *err)
+{
+	static const struct {
+		PmOp from, to;
+	} rest[] = {
+		{ PM_OP_ReduceL1, PM_OP_Abs },
+		{ PM_OP_ReduceL2, PM_OP_Abs },
+		{ PM_OP_ReduceLogSum, PM_OP_Log },
+		{ PM_OP_ReduceSumSquare, PM_OP_Mul },
+	};
+	PmOp op = PM_OP_Identity;
+	size_t k;
+
+	(void)err;
+	for (k = 0; k < sizeof rest / sizeof *rest; k++)
+		if (rest[k].from == d->op)
+			op = rest[k].to;
+	if (op == PM_OP_Log && !pm_dtype_is_float(pm__draft_type(d, 0)->dtype))
+		return pm__decline(d, "it is the logarithm of integers");
+	pm__draft_release(d);
+	d->op = op;
+	if (op == PM_OP_Mul)
+		d->in[d->n_in++] = d->in[0];
+	return PM_OK;
+}
+
 /* Reductions: axes become an operand (13 for the sum, 18 for the others); no axes mean all of them, or none
- * with noop_with_empty_axes, which copies. */
+ * with noop_with_empty_axes. */
 static PmStatus reduce(PmDraft *d, int64_t since, PmErr *err)
 {
 	int rank = pm__draft_type(d, 0)->rank, present, k;
@@ -103,11 +130,8 @@ static PmStatus reduce(PmDraft *d, int64_t since, PmErr *err)
 	if (st)
 		return st;
 	pm__draft_eat(d, 1);
-	if (n == 0 && noop && rank > 0) {
-		pm__draft_release(d);
-		d->op = PM_OP_Identity;
-		return PM_OK;
-	}
+	if (n == 0 && noop && rank > 0)
+		return reduce_nothing(d, err);
 	for (k = 0; n == 0 && k < rank; k++)
 		all[k] = k;
 	pm__draft_set_ints(d, "axes", n ? v : all, n ? n : (size_t)rank);

@@ -18,7 +18,7 @@ static void scale_steps(KGen *k, const PmType *x, int64_t axis, int64_t block, i
 		for (int d = (int)axis + 1; d < x->rank; d++)
 			inner *= x->dim[d];
 	}
-	blocks = block ? (dim + block - 1) / block : 0;
+	blocks = block ? dim / block + (dim % block != 0) : 0;
 	pm__kg_int(k, "inner", inner);
 	pm__kg_int(k, "dim", dim);
 	pm__kg_int(k, "block", block ? block : 1);

@@ -22,7 +22,7 @@ static Places places(const PmRefCall *c)
 	if (block) {
 		p.block = block;
 		p.axis_step = p.inner;
-		p.outer_step = (p.dim + block - 1) / block * p.inner;
+		p.outer_step = (p.dim / block + (p.dim % block != 0)) * p.inner;
 		p.inner_step = 1;
 	}
 	return p;

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/half.h"
 #include "bench/exact_priv.h"
+#include "ir/element.h"
 
 #include <float.h>
 #include <math.h>
@@ -63,20 +64,8 @@ static Elem load(int dtype, const void *data, int64_t k)
 		e.i = ordered(u, 16);
 		break;
 	}
-	case PM_I64:
-		memcpy(&e.i, (const char *)data + k * 8, 8);
-		break;
-	case PM_I32: {
-		int32_t v;
-		memcpy(&v, (const char *)data + k * 4, 4);
-		e.i = v;
-		break;
-	}
-	case PM_I8:
-		e.i = ((const int8_t *)data)[k];
-		break;
 	default:
-		e.i = ((const uint8_t *)data)[k];
+		e.i = pm_int_load(dtype, (const char *)data + k * (int64_t)pm_dtype_size(dtype));
 		break;
 	}
 	return e;

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/half.h"
+#include "ir/element.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -93,19 +94,10 @@ int64_t pm_mt_range(PmMt *m, int64_t lo, int64_t hi)
 
 /* ---- elements ---- */
 
+/* The low bits, as a cast of the tensor does. */
 static void store_int(int dtype, void *data, int64_t k, int64_t v)
 {
-	switch (dtype) {
-	case PM_I64:
-		((int64_t *)data)[k] = v;
-		break;
-	case PM_I32:
-		((int32_t *)data)[k] = (int32_t)(uint32_t)(uint64_t)v;
-		break;
-	default: /* one byte; the low bits, as a cast of the tensor does */
-		((uint8_t *)data)[k] = (uint8_t)(uint64_t)v;
-		break;
-	}
+	pm_int_store(dtype, (char *)data + k * (int64_t)pm_dtype_size(dtype), v);
 }
 
 static void store_float(int dtype, void *data, int64_t k, double v)

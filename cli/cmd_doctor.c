@@ -39,12 +39,13 @@ static void put_kind(uint32_t f)
 	static const struct {
 		uint32_t flag;
 		const char *name;
-	} kinds[] = { { PM_OPF_EW, "element-wise" }, { PM_OPF_COMM, "commutative" },
-		      { PM_OPF_FOLD, "variadic" },   { PM_OPF_RED, "reduction" },
-		      { PM_OPF_VIEW, "view" },       { PM_OPF_MOVE, "moves" },
-		      { PM_OPF_DOT, "contraction" }, { PM_OPF_NORM, "normalisation" },
-		      { PM_OPF_POOL, "pooling" },    { PM_OPF_SHAPE, "shape only" },
-		      { PM_OPF_OPAQUE, "opaque" },   { PM_OPF_KERNEL, "fused kernel" } };
+	} kinds[] = { { PM_OPF_EW, "element-wise" },     { PM_OPF_COMM, "commutative" },
+		      { PM_OPF_FOLD, "variadic" },       { PM_OPF_RED, "reduction" },
+		      { PM_OPF_VIEW, "view" },           { PM_OPF_MOVE, "moves" },
+		      { PM_OPF_DOT, "contraction" },     { PM_OPF_NORM, "normalisation" },
+		      { PM_OPF_POOL, "pooling" },        { PM_OPF_SHAPE, "shape only" },
+		      { PM_OPF_DATA, "data-dependent" }, { PM_OPF_RANDOM, "random" },
+		      { PM_OPF_OPAQUE, "opaque" },       { PM_OPF_KERNEL, "fused kernel" } };
 	const char *sep = "";
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -56,15 +57,16 @@ static void put_kind(uint32_t f)
 
 static int ops_markdown(void)
 {
-	static const char *const classes[] = { "float", "float, int", "bool", "any" };
+	static const char *const classes[] = { "float", "float, int", "bool", "any", "int" };
 
 	printf("# Operators\n\nGenerated from `ir/ops.def` by `make gen`; the normal form is described "
 	       "there. Attributes "
 	       "without a value must be\npresent. \"ref\" is the reference function, \"expression\" what "
 	       "element-wise "
 	       "kernels are made from.\n\n"
-	       "| operator | operands | results | kind | element types | attributes | ref | expression |\n"
-	       "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+	       "| operator | operands | results | kind | element types | attributes | ref | kernel | "
+	       "expression |\n"
+	       "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
 	for (int op = PM_OP_NONE + 1; op < PM_N_OPS; op++) {
 		const PmOpDesc *d = pm_op_desc((PmOp)op);
 
@@ -77,7 +79,7 @@ static int ops_markdown(void)
 		printf(" | %s |", classes[d->types]);
 		for (int k = 0; k < d->n_attrs; k++)
 			put_attr(&d->attrs[k]);
-		printf(" | %s | ", d->ref);
+		printf(" | %s | %s | ", d->ref, pm_plan_has_kernel((PmOp)op) ? "yes" : "no");
 		for (const char *e = d->expr ? d->expr : d->iexpr; e && *e; e++)
 			printf(*e == '|' ? "\\|" : "%c", *e);
 		printf(" |\n");

@@ -85,7 +85,7 @@ static int symbols_given(const PmGraph *g, PmNode n, const PmType *t)
 /* Operand 1 of these is a shape or a count; computed by other nodes, it cannot be planned either. */
 static int sizes_given(const PmGraph *g, PmNode n, PmOp op)
 {
-	static const PmOp reads[] = { PM_OP_Reshape, PM_OP_Expand, PM_OP_Tile };
+	static const PmOp reads[] = { PM_OP_Reshape, PM_OP_Expand, PM_OP_Tile, PM_OP_TopK, PM_OP_OneHot };
 	size_t i;
 
 	for (i = 0; i < sizeof reads / sizeof reads[0]; i++) {
@@ -101,7 +101,8 @@ int pm_fusible_node(const PmGraph *g, PmNode n)
 	uint32_t flags = pm_op_desc(op)->flags;
 	size_t k;
 
-	if (op == PM_OP_NONE || (flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL | PM_OPF_SHAPE)))
+	if (op == PM_OP_NONE ||
+	    flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL | PM_OPF_SHAPE | PM_OPF_DATA | PM_OPF_RANDOM))
 		return 0;
 	if (!sizes_given(g, n, op))
 		return 0;

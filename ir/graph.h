@@ -200,7 +200,8 @@ PmUse pm_value_first_use(const PmGraph *g, PmValue v);
 PmUse pm_use_next(const PmGraph *g, PmUse u);
 
 /* Reads a constant of at most `max` elements as integers / doubles. PM_DECLINED when it is not a
- * constant, has no data at hand, is larger, or (ints) is not of an integer or bool type. */
+ * constant, has no data at hand, is larger, or (ints) is not of an integer or bool type or holds a uint64
+ * that no int64_t can. */
 PmStatus pm_value_const_ints(const PmGraph *g, PmValue v, int64_t *out, size_t max, size_t *n);
 PmStatus pm_value_const_floats(const PmGraph *g, PmValue v, double *out, size_t max, size_t *n);
 

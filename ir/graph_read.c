@@ -1,6 +1,7 @@
 /* graph_read.c - read access to graphs, and constants as numbers. */
 #include "base/half.h"
 #include "base/str.h"
+#include "ir/element.h"
 #include "ir/graph.h"
 #include "ir/graph_priv.h"
 
@@ -240,22 +241,9 @@ PmStatus pm_value_const_ints(const PmGraph *g, PmValue v, int64_t *out, size_t m
 	if (!p || pm_dtype_is_float(dtype))
 		return PM_DECLINED;
 	for (size_t i = 0; i < *n; i++) {
-		int32_t x32;
-
-		switch (dtype) {
-		case PM_I64:
-			memcpy(&out[i], p + 8 * i, 8);
-			break;
-		case PM_I32:
-			memcpy(&x32, p + 4 * i, 4);
-			out[i] = x32;
-			break;
-		case PM_I8:
-			out[i] = (int8_t)p[i];
-			break;
-		default:
-			out[i] = p[i];
-		}
+		out[i] = pm_int_load(dtype, p + pm_dtype_size(dtype) * i);
+		if (dtype == PM_U64 && out[i] < 0)
+			return PM_DECLINED;
 	}
 	return PM_OK;
 }
@@ -267,25 +255,10 @@ PmStatus pm_value_const_floats(const PmGraph *g, PmValue v, double *out, size_t 
 
 	if (!p)
 		return PM_DECLINED;
-	if (!pm_dtype_is_float(dtype)) {
-		int64_t x;
-
-		for (size_t i = 0; i < *n; i++) {
-			size_t size = pm_dtype_size(dtype);
-			int32_t x32;
-
-			if (size == 8) {
-				memcpy(&x, p + 8 * i, 8);
-			} else if (size == 4) {
-				memcpy(&x32, p + 4 * i, 4);
-				x = x32;
-			} else {
-				x = dtype == PM_I8 ? (int64_t)(int8_t)p[i] : p[i];
-			}
-			out[i] = (double)x;
-		}
+	for (size_t i = 0; i < *n && !pm_dtype_is_float(dtype); i++)
+		out[i] = pm_int_to_f64(dtype, pm_int_load(dtype, p + pm_dtype_size(dtype) * i));
+	if (!pm_dtype_is_float(dtype))
 		return PM_OK;
-	}
 	for (size_t i = 0; i < *n; i++) {
 		float f;
 		uint16_t h;

@@ -268,7 +268,8 @@ static PmStatus check_counts(const PmInfer *c, PmErr *err)
 
 static PmStatus check_class(const PmInfer *c, PmErr *err)
 {
-	static const char *const want[] = { "floating point", "numeric", "bool", "any" };
+	static const char *const want[] = { "floating point", "numeric", "bool", "any",
+					    "of an integer type" };
 	PmTypeClass cls = pm_op_desc(c->op)->types;
 	int dt = pm__in(c, 0)->dtype, ok = 1;
 
@@ -276,6 +277,8 @@ static PmStatus check_class(const PmInfer *c, PmErr *err)
 		ok = pm_dtype_is_float(dt);
 	else if (cls == PM_TYPES_NUM)
 		ok = pm_dtype_is_float(dt) || pm_dtype_is_int(dt);
+	else if (cls == PM_TYPES_INT)
+		ok = pm_dtype_is_int(dt);
 	else if (cls == PM_TYPES_BOOL)
 		ok = dt == PM_BOOL;
 	if (ok)

@@ -38,4 +38,20 @@ PmStatus pm_graph_bind_dims(PmGraph *g, const PmDimSize *dims, size_t n, PmErr *
  * and their bodies verify with matching types. Reports the first violation as a sentence. */
 PmStatus pm_verify(const PmGraph *g, PmErr *err);
 
+/* ---- inference while a graph runs ---- */
+
+/* Integer values known so far: what a run computes (or, inside ir/, what shape arithmetic follows). */
+typedef struct PmFold PmFold;
+PmFold *pm_known_new(void);
+void pm_known_free(PmFold *k);
+/* Notes the n elements of a value (ir/element.h); more than a shape or an index list can have are ignored. */
+void pm_known_set(PmFold *k, PmValue v, const int64_t *elem, size_t n);
+/* pm_infer_node that sees these values: with the operands' values known, only a DATA row leaves dimensions
+ * open. */
+PmStatus pm_infer_node_known(PmGraph *g, PmNode n, PmFold *known, PmErr *err);
+
+/* Number of entries of a Range from v (floating point) or w (integers): start, limit, step; -1 when it has no
+ * end. */
+int64_t pm_range_length(int dtype, const double v[3], const int64_t w[3]);
+
 #endif

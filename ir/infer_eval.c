@@ -1,4 +1,5 @@
 /* infer_eval.c - evaluates operators that move elements of small integer values. */
+#include "ir/element.h"
 #include "ir/infer_fold_priv.h"
 
 #include <string.h>
@@ -98,18 +99,12 @@ static PmStatus eval_size(PmEval *e)
 static PmStatus eval_constant_of_shape(PmEval *e)
 {
 	const PmAttr *a = pm_node_attr(e->g, e->node, "value");
-	int64_t v = 0;
-	size_t i, size;
+	int64_t v;
+	size_t i;
 
 	if (!a || a->kind != PM_ATTR_TENSOR || !a->blob || !a->blob->data || !shape_known(e, 0))
 		return PM_DECLINED;
-	size = pm_dtype_size(a->type.dtype);
-	for (i = 0; i < size; i++)
-		v |= (int64_t)((uint64_t)((const unsigned char *)a->blob->data)[i] << (8 * i));
-	if (a->type.dtype == PM_I32)
-		v = (int32_t)v;
-	else if (a->type.dtype == PM_I8)
-		v = (int8_t)v;
+	v = pm_int_load(a->type.dtype, a->blob->data);
 	for (i = 0; i < e->n; i++)
 		e->out[i] = (PmElem){ PM_ELEM_INT, v };
 	return PM_OK;
@@ -248,6 +243,19 @@ static PmStatus eval_gather(PmEval *e)
 	return PM_OK;
 }
 
+static PmStatus eval_range(PmEval *e)
+{
+	const PmElem *from = pm__eval_in(e, 0), *by = pm__eval_in(e, 2);
+	size_t i;
+
+	if (!from || !by || from->kind != PM_ELEM_INT || by->kind != PM_ELEM_INT)
+		return PM_DECLINED;
+	for (i = 0; i < e->n; i++)
+		e->out[i] = (PmElem){ PM_ELEM_INT,
+				      pm_int_wrap(e->type->dtype, from->v + (int64_t)i * by->v) };
+	return PM_OK;
+}
+
 PmEvalFn pm__eval_fn(PmOp op)
 {
 	static const PmEvalFn table[PM_N_OPS] = {
@@ -258,6 +266,7 @@ PmEvalFn pm__eval_fn(PmOp op)
 		[PM_OP_Transpose] = eval_transpose, [PM_OP_Expand] = eval_expand,
 		[PM_OP_Slice] = eval_slice,         [PM_OP_Split] = eval_split,
 		[PM_OP_Concat] = eval_concat,       [PM_OP_Gather] = eval_gather,
+		[PM_OP_Range] = eval_range,
 	};
 
 	return table[op] ? table[op] : pm__eval_ew_fn(op);

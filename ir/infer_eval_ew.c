@@ -2,6 +2,7 @@
  *
  * A dimension known only by its symbol takes part where the result does not depend on its size, or is it.
  */
+#include "ir/element.h"
 #include "ir/infer_fold_priv.h"
 
 #include <string.h>
@@ -186,14 +187,7 @@ static PmElem wrap(PmElem e, int dtype)
 {
 	if (e.kind == PM_ELEM_DIM)
 		return dtype == PM_I64 ? e : unknown;
-	if (dtype == PM_I32)
-		e.v = (int32_t)(uint32_t)e.v;
-	else if (dtype == PM_I8)
-		e.v = (int8_t)(uint8_t)e.v;
-	else if (dtype == PM_U8)
-		e.v = (uint8_t)e.v;
-	else if (dtype == PM_BOOL)
-		e.v = e.v != 0;
+	e.v = pm_int_wrap(dtype, e.v);
 	return e;
 }
 

@@ -2,6 +2,8 @@
 #include "ir/infer_priv.h"
 #include "ir/onnx.h"
 
+#include <string.h>
+
 PmStatus infer_same(PmInfer *c, PmErr *err)
 {
 	(void)err;
@@ -34,6 +36,16 @@ PmStatus infer_bcast(PmInfer *c, PmErr *err)
 	for (k = 1; k < c->n_in && st == PM_OK; k++)
 		st = pm__same_dtype(c, 0, k, err);
 	return st;
+}
+
+PmStatus infer_bit_shift(PmInfer *c, PmErr *err)
+{
+	const char *way = pm_node_s(c->g, c->n, "direction", "");
+
+	if (strcmp(way, "LEFT") != 0 && strcmp(way, "RIGHT") != 0)
+		return pm__infer_fail(c, PM_E_INVALID, -1, -1, err,
+				      "the attribute 'direction' is '%.40s', not LEFT or RIGHT", way);
+	return infer_bcast(c, err);
 }
 
 PmStatus infer_cmp(PmInfer *c, PmErr *err)

@@ -64,9 +64,10 @@ PmStatus pm__fold_get(const PmGraph *g, const PmFold *f, PmValue v, PmElem *out,
 
 /* ---- one evaluation ---- */
 
+/* Words of uint64 would have to be compared and divided in their own way; no shape is of that type. */
 static int followed_dtype(int dtype)
 {
-	return pm_dtype_is_int(dtype) || dtype == PM_BOOL;
+	return (pm_dtype_is_int(dtype) && dtype != PM_U64) || dtype == PM_BOOL;
 }
 
 static int small(const PmType *t, size_t *n)
@@ -185,4 +186,35 @@ PmStatus pm__fold_node(PmGraph *g, PmFold *f, PmNode n, PmErr *err)
 	for (k = 0; fn && k < n_out && st == PM_OK; k++)
 		st = eval_result(g, f, n, fn, k, err);
 	return st;
+}
+
+/* ---- values that a run knows ---- */
+
+PmFold *pm_known_new(void)
+{
+	return pm__fold_new();
+}
+
+void pm_known_free(PmFold *k)
+{
+	pm__fold_free(k);
+}
+
+void pm_known_set(PmFold *k, PmValue v, const int64_t *elem, size_t n)
+{
+	PmElem *e;
+	size_t i;
+
+	if (n > PM_FOLD_MAX)
+		return;
+	e = pm_xcalloc(n ? n : 1, sizeof *e);
+	for (i = 0; i < n; i++)
+		e[i] = (PmElem){ PM_ELEM_INT, elem[i] };
+	remember(k, v, e, n);
+	free(e);
+}
+
+PmStatus pm_infer_node_known(PmGraph *g, PmNode n, PmFold *known, PmErr *err)
+{
+	return pm__infer_node(g, n, known, err);
 }

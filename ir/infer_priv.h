@@ -21,8 +21,6 @@ typedef struct PmElem {
 	int64_t v; /* INT: the value; DIM: the symbol, as a PmDim */
 } PmElem;
 
-typedef struct PmFold PmFold; /* elements known so far, by value (infer_fold.c) */
-
 typedef struct PmInfer {
 	const PmGraph *g;
 	PmNode n;

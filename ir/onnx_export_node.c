@@ -328,6 +328,8 @@ static int is_written(const PmExport *x, PmNode n, const PmAttr *a)
 	}
 	if (op == PM_OP_DFT && strcmp(a->name, "axis") == 0)
 		return x->opset < DFT_OPERAND_OPSET;
+	if (op == PM_OP_BitShift || strcmp(a->name, "seed") == 0) /* no default in ONNX, or another one */
+		return 1;
 	if (op == PM_OP_Shape && strcmp(a->name, "end") == 0)
 		return a->i != INT64_MAX;
 	if (op == PM_OP_AveragePool && strcmp(a->name, "dilations") == 0)

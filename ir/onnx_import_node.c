@@ -379,6 +379,8 @@ static PmStatus emit(PmDraft *d, PmNode *n, PmErr *err)
 static PmStatus draft_operands(PmDraft *d, PmErr *err)
 {
 	const Onnx__NodeProto *np = d->np;
+	const PmNormRow *row = pm__norm_row(np->op_type);
+	int takes_none = row && row->const_ops & PM_NORM_NO_OPERANDS;
 	PmStatus st = PM_OK;
 	size_t k;
 
@@ -395,7 +397,7 @@ static PmStatus draft_operands(PmDraft *d, PmErr *err)
 	}
 	while (d->n_in && !d->in[d->n_in - 1].id)
 		d->n_in--;
-	if (!st && (!d->n_in || !d->in[0].id))
+	if (!st && !(takes_none && !np->n_input) && (!d->n_in || !d->in[0].id))
 		st = pm_err(err, PM_E_INVALID, "Operand 0 of %s is omitted but required; fix the model.",
 			    d->where.s);
 	d->n_out = np->n_output;

@@ -20,9 +20,9 @@ static const char *text(const char *s)
 }
 
 static const PmNormRow *const tables[] = {
-	pm__norm_axes_rows,        pm__norm_nn_rows,     pm__norm_misc_rows,
-	pm__expand_nn_rows,        pm__expand_loss_rows, pm__expand_quant_rows,
-	pm__expand_attention_rows, pm__expand_rnn_rows,  pm__expand_ngram_rows,
+	pm__norm_axes_rows,    pm__norm_nn_rows,      pm__norm_misc_rows,        pm__expand_nn_rows,
+	pm__expand_loss_rows,  pm__expand_quant_rows, pm__expand_attention_rows, pm__expand_rnn_rows,
+	pm__expand_ngram_rows, pm__expand_data_rows,
 };
 
 const PmNormRow *pm__norm_row(const char *op_type)
@@ -199,6 +199,11 @@ static PmDraftAttr *slot(PmDraft *d, const char *name, PmAttrKind kind)
 void pm__draft_set_i(PmDraft *d, const char *name, int64_t v)
 {
 	slot(d, name, PM_ATTR_INT)->i = v;
+}
+
+void pm__draft_set_f(PmDraft *d, const char *name, double v)
+{
+	slot(d, name, PM_ATTR_FLOAT)->f = v;
 }
 
 void pm__draft_set_s(PmDraft *d, const char *name, const char *s)

@@ -76,36 +76,6 @@ static PmStatus norm_cast_like(PmDraft *d, PmErr *err)
 	return PM_OK;
 }
 
-static int is_used(const PmDraft *d, size_t k)
-{
-	const PmOnnxName *nm;
-
-	if (k >= d->np->n_output || !*d->np->output[k])
-		return 0;
-	nm = pm__scope_find(d->sc, d->np->output[k]);
-	return nm && nm->uses > 0;
-}
-
-/* Dropout: outside training and without its mask it copies. */
-static PmStatus norm_dropout(PmDraft *d, PmErr *err)
-{
-	PmElem training = { PM_ELEM_INT, 0 };
-	size_t n = 1;
-
-	(void)err;
-	if (is_used(d, 1))
-		return pm__decline(d, "its mask is used");
-	if (d->n_in > 2 && d->in[2].id &&
-	    (pm__fold_get(d->g, d->im->fold, d->in[2], &training, 1, &n) || n != 1 ||
-	     training.kind != PM_ELEM_INT))
-		return pm__decline(d, "whether it is in training mode is not known");
-	if (training.v)
-		return pm__decline(d, "it is in training mode");
-	pm__draft_eat(d, 1);
-	d->n_out = 1;
-	return PM_OK;
-}
-
 static PmStatus norm_shape(PmDraft *d, PmErr *err)
 {
 	int64_t end;
@@ -128,6 +98,27 @@ static PmStatus norm_constant_of_shape(PmDraft *d, PmErr *err)
 	return PM_OK;
 }
 
+/* (x + 0.5) / scale, of opsets 11 and 12, is half_pixel's position plus 0.5; rounding can make up for it. */
+static PmStatus norm_tf_half_pixel(PmDraft *d, PmErr *err)
+{
+	const char *coord, *mode, *nearest;
+	PmStatus st = pm__draft_get_s(d, "coordinate_transformation_mode", "half_pixel", &coord, err);
+
+	if (st || strcmp(coord, "tf_half_pixel_for_nn") != 0)
+		return st;
+	st = pm__draft_get_s(d, "mode", "nearest", &mode, err);
+	if (!st)
+		st = pm__draft_get_s(d, "nearest_mode", "round_prefer_floor", &nearest, err);
+	if (st)
+		return st;
+	if (strcmp(mode, "nearest") != 0 ||
+	    (strcmp(nearest, "floor") != 0 && strcmp(nearest, "round_prefer_floor") != 0))
+		return pm__decline(d, "tf_half_pixel_for_nn is read for rounding down only");
+	pm__draft_set_s(d, "coordinate_transformation_mode", "half_pixel");
+	pm__draft_set_s(d, "nearest_mode", strcmp(nearest, "floor") == 0 ? "round_prefer_ceil" : "ceil");
+	return PM_OK;
+}
+
 /* Resize: 10 and the older Upsample scale from the corner and round down; 7 had the scales as attribute. */
 static PmStatus norm_resize(PmDraft *d, PmErr *err)
 {
@@ -137,7 +128,7 @@ static PmStatus norm_resize(PmDraft *d, PmErr *err)
 	const char *mode;
 
 	if (!upsample && d->opset >= 11)
-		return a ? pm__decline(d, "the attribute 'scales' is not known") : PM_OK;
+		return a ? pm__decline(d, "the attribute 'scales' is not known") : norm_tf_half_pixel(d, err);
 	if (a) {
 		int64_t n = (int64_t)a->n_floats;
 		PmType t = pm_type(PM_F32, 1, &n);
@@ -166,7 +157,6 @@ const PmNormRow pm__norm_misc_rows[] = {
 	{ "Clip", PM_OP_Clip, norm_clip, "min max", 0 },
 	{ "Cast", PM_OP_Cast, norm_cast, "to saturate", 0 },
 	{ "CastLike", PM_OP_Cast, norm_cast_like, "saturate", 0 },
-	{ "Dropout", PM_OP_Identity, norm_dropout, "ratio seed", 1 << 2 },
 	{ "Shape", PM_OP_Shape, norm_shape, NULL, 0 },
 	{ "ConstantOfShape", PM_OP_ConstantOfShape, norm_constant_of_shape, NULL, 1 << 0 },
 	{ "Reshape", PM_OP_Reshape, NULL, NULL, 1 << 1 },

@@ -406,6 +406,7 @@ const PmNormRow pm__norm_nn_rows[] = {
 	{ "AveragePool", PM_OP_AveragePool, norm_pool, "auto_pad", 0 },
 	{ "Softmax", PM_OP_Softmax, norm_softmax, NULL, 0 },
 	{ "LogSoftmax", PM_OP_LogSoftmax, norm_softmax, NULL, 0 },
+	{ "Hardmax", PM_OP_Hardmax, norm_softmax, NULL, 0 },
 	{ "GroupNormalization", PM_OP_GroupNormalization, norm_group_norm, NULL, 0 },
 	{ "BatchNormalization", PM_OP_BatchNormalization, norm_batch_norm, "spatial", 0 },
 	{ NULL, PM_OP_NONE, NULL, NULL, 0 },

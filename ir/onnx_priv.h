@@ -280,6 +280,7 @@ PmStatus pm__draft_get_s(PmDraft *d, const char *name, const char *dflt, const c
 PmStatus pm__draft_get_ints(PmDraft *d, const char *name, int64_t **v, size_t *n, int *present, PmErr *err);
 
 void pm__draft_set_i(PmDraft *d, const char *name, int64_t v);
+void pm__draft_set_f(PmDraft *d, const char *name, double v);
 void pm__draft_set_s(PmDraft *d, const char *name, const char *s);
 void pm__draft_set_ints(PmDraft *d, const char *name, const int64_t *v, size_t n);
 void pm__draft_set_tensor(PmDraft *d, const char *name, const PmType *t, PmBlob *takes);
@@ -313,6 +314,8 @@ typedef struct PmNormRow {
 	const char *extra;  /* attributes that fn reads and the table does not have, space separated */
 	unsigned const_ops; /* bit k: operand k must be constant for the node to import */
 } PmNormRow;
+/* In const_ops: the operator takes no operands. */
+#define PM_NORM_NO_OPERANDS (1u << 31)
 extern const PmNormRow pm__norm_axes_rows[], pm__norm_nn_rows[], pm__norm_misc_rows[]; /* end: op_type NULL */
 /* Conv: operands 0 (input) and 1 (weights) are read, the attributes of the draft set. */
 PmStatus pm__norm_conv(PmDraft *d, PmErr *err);

@@ -3,6 +3,7 @@
 #include "ir/onnx.h"
 
 #include "base/half.h"
+#include "ir/element.h"
 #include "ir/onnx_priv.h"
 
 #include <stdio.h>
@@ -16,9 +17,9 @@ static const struct {
 	int dtype; /* ours, -1 when we have none */
 } onnx_types[] = {
 	{ "undefined", -1 },      { "float", PM_F32 },    { "uint8", PM_U8 },       { "int8", PM_I8 },
-	{ "uint16", -1 },         { "int16", -1 },        { "int32", PM_I32 },      { "int64", PM_I64 },
+	{ "uint16", PM_U16 },     { "int16", PM_I16 },    { "int32", PM_I32 },      { "int64", PM_I64 },
 	{ "string", -1 },         { "bool", PM_BOOL },    { "float16", PM_F16 },    { "double", PM_F64 },
-	{ "uint32", -1 },         { "uint64", -1 },       { "complex64", -1 },      { "complex128", -1 },
+	{ "uint32", PM_U32 },     { "uint64", PM_U64 },   { "complex64", -1 },      { "complex128", -1 },
 	{ "bfloat16", PM_BF16 },  { "float8e4m3fn", -1 }, { "float8e4m3fnuz", -1 }, { "float8e5m2", -1 },
 	{ "float8e5m2fnuz", -1 }, { "uint4", -1 },        { "int4", -1 },           { "float4e2m1", -1 },
 };
@@ -105,7 +106,8 @@ static PmStatus bad_element(const Onnx__TensorProto *t, const PmType *type, size
 		      (long long)v, pm_dtype_name(type->dtype));
 }
 
-/* int32_data holds every type of at most 32 bits; 16-bit floats as their bit patterns. */
+/* int32_data holds every type of at most 32 bits but float and uint32; 16-bit floats as their bit patterns.
+ */
 static PmStatus from_int32(const Onnx__TensorProto *t, const PmType *type, unsigned char *p, PmErr *err)
 {
 	size_t i;
@@ -116,25 +118,14 @@ static PmStatus from_int32(const Onnx__TensorProto *t, const PmType *type, unsig
 		int ok = 1;
 
 		switch (type->dtype) {
-		case PM_I32:
-			memcpy(p + 4 * i, &v, 4);
-			break;
 		case PM_F16:
 		case PM_BF16:
 			ok = v >= 0 && v <= 0xffff;
 			memcpy(p + 2 * i, &h, 2);
 			break;
-		case PM_I8:
-			ok = v >= -128 && v <= 127;
-			p[i] = (unsigned char)v;
-			break;
-		case PM_U8:
-			ok = v >= 0 && v <= 255;
-			p[i] = (unsigned char)v;
-			break;
 		default:
-			ok = v == 0 || v == 1;
-			p[i] = (unsigned char)v;
+			ok = pm_int_wrap(type->dtype, v) == v;
+			pm_int_store(type->dtype, p + pm_dtype_size(type->dtype) * i, v);
 		}
 		if (!ok)
 			return bad_element(t, type, i, v, err);
@@ -142,7 +133,21 @@ static PmStatus from_int32(const Onnx__TensorProto *t, const PmType *type, unsig
 	return PM_OK;
 }
 
-/* The typed field that holds elements of this type: its name, count and storage (NULL for int32_data). */
+/* uint64_data holds uint32 too. */
+static PmStatus from_uint64(const Onnx__TensorProto *t, const PmType *type, unsigned char *p, PmErr *err)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_uint64_data; i++) {
+		if (t->uint64_data[i] > UINT32_MAX)
+			return bad_element(t, type, i, (int64_t)t->uint64_data[i], err);
+		pm_int_store(type->dtype, p + 4 * i, (int64_t)t->uint64_data[i]);
+	}
+	return PM_OK;
+}
+
+/* The typed field that holds elements of this type: its name, count and storage (NULL where
+ * elements have to be narrowed). */
 static const void *typed_field(const Onnx__TensorProto *t, int dtype, const char **name, size_t *n)
 {
 	switch (dtype) {
@@ -158,6 +163,11 @@ static const void *typed_field(const Onnx__TensorProto *t, int dtype, const char
 		*name = "int64_data";
 		*n = t->n_int64_data;
 		return t->int64_data;
+	case PM_U64:
+	case PM_U32:
+		*name = "uint64_data";
+		*n = t->n_uint64_data;
+		return dtype == PM_U64 ? t->uint64_data : NULL;
 	default:
 		*name = "int32_data";
 		*n = t->n_int32_data;
@@ -180,7 +190,7 @@ static PmStatus typed_data(const Onnx__TensorProto *t, const PmType *type, int64
 	if (from) {
 		memcpy(p, from, bytes);
 	} else {
-		st = from_int32(t, type, p, err);
+		st = type->dtype == PM_U32 ? from_uint64(t, type, p, err) : from_int32(t, type, p, err);
 		if (st) {
 			free(p);
 			return st;
@@ -280,13 +290,14 @@ static PmStatus fill_external(Onnx__TensorProto *t, const PmBlob *blob, PmArena 
 static PmStatus fill_typed(Onnx__TensorProto *t, int dtype, size_t n, const PmBlob *blob, PmArena *a,
 			   PmErr *err)
 {
-	size_t bytes = n * (pm_dtype_size(dtype) < 4 ? 4 : pm_dtype_size(dtype)), i;
+	size_t size = pm_dtype_size(dtype), i;
+	size_t bytes = n * (dtype == PM_U32 ? 8 : size < 4 ? 4 : size);
 	const unsigned char *p = blob->data;
 	void *to = pm_arena_alloc(a, bytes);
 
 	if (!to)
 		return pm_err(err, PM_E_LIMIT, "Writing constant '%.200s' takes too much memory.", label(t));
-	if (n && pm_dtype_size(dtype) >= 4)
+	if (n && size >= 4 && dtype != PM_U32)
 		memcpy(to, p, bytes);
 	switch (dtype) {
 	case PM_F32:
@@ -301,6 +312,13 @@ static PmStatus fill_typed(Onnx__TensorProto *t, int dtype, size_t n, const PmBl
 		t->n_int64_data = n;
 		t->int64_data = to;
 		return PM_OK;
+	case PM_U64:
+	case PM_U32:
+		t->n_uint64_data = n;
+		t->uint64_data = to;
+		for (i = 0; i < n && dtype == PM_U32; i++)
+			t->uint64_data[i] = (uint64_t)pm_int_load(dtype, p + 4 * i);
+		return PM_OK;
 	default:
 		t->n_int32_data = n;
 		t->int32_data = to;
@@ -308,12 +326,8 @@ static PmStatus fill_typed(Onnx__TensorProto *t, int dtype, size_t n, const PmBl
 	for (i = 0; i < n && dtype != PM_I32; i++) {
 		uint16_t h;
 
-		if (pm_dtype_size(dtype) == 2) {
-			memcpy(&h, p + 2 * i, 2);
-			t->int32_data[i] = h;
-		} else {
-			t->int32_data[i] = dtype == PM_I8 ? (int8_t)p[i] : p[i];
-		}
+		memcpy(&h, p + 2 * i, size == 2 ? 2 : 0);
+		t->int32_data[i] = pm_dtype_is_float(dtype) ? h : (int32_t)pm_int_load(dtype, p + size * i);
 	}
 	return PM_OK;
 }

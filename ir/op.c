@@ -14,6 +14,8 @@
 #define POOL   PM_OPF_POOL
 #define FOLD   PM_OPF_FOLD
 #define SHAPE  PM_OPF_SHAPE
+#define DATA   PM_OPF_DATA
+#define RANDOM PM_OPF_RANDOM
 #define OPAQUE PM_OPF_OPAQUE
 #define KERNEL PM_OPF_KERNEL
 

@@ -28,11 +28,13 @@ enum {
 	PM_OPF_FOLD = 1 << 8,    /* variadic element-wise: fold the expression over all operands */
 	PM_OPF_SHAPE = 1 << 9,   /* the result's values depend only on shapes */
 	PM_OPF_OPAQUE = 1 << 10, /* meaning unknown to us; kept, never rewritten */
-	PM_OPF_KERNEL = 1 << 11  /* a fused node; meaning is its body */
+	PM_OPF_KERNEL = 1 << 11, /* a fused node; meaning is its body */
+	PM_OPF_DATA = 1 << 12,   /* the result's shape depends on the operands' values */
+	PM_OPF_RANDOM = 1 << 13  /* an effect: two such nodes are never the same, and none is a constant */
 };
 
 /* Element types an operator accepts for operand 0 (the shape rule checks the rest). */
-typedef enum { PM_TYPES_FLT, PM_TYPES_NUM, PM_TYPES_BOOL, PM_TYPES_ANY } PmTypeClass;
+typedef enum { PM_TYPES_FLT, PM_TYPES_NUM, PM_TYPES_BOOL, PM_TYPES_ANY, PM_TYPES_INT } PmTypeClass;
 
 typedef enum {
 	PM_ATTR_INT,

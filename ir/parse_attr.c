@@ -3,6 +3,7 @@
 
 #include "base/half.h"
 #include "base/vec.h"
+#include "ir/element.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,7 @@ PmStatus pm__text_type(PmParser *ps, PmGraph *g, int unknown_ok, PmType *out)
 static PmStatus element(PmParser *ps, int dtype, unsigned char *p)
 {
 	PmTok at = ps->lex.tok;
-	int64_t i, lo = INT64_MIN, hi = INT64_MAX;
+	int64_t i;
 	double d = 0;
 	float f;
 	uint16_t h;
@@ -112,25 +113,14 @@ static PmStatus element(PmParser *ps, int dtype, unsigned char *p)
 		pm__text_lex_next(&ps->lex);
 		return PM_OK;
 	}
-	st = pm__text_int(ps, "an integer or '}'", &i);
+	st = dtype == PM_U64 ? pm__text_uint(ps, "an integer or '}'", &i)
+			     : pm__text_int(ps, "an integer or '}'", &i);
 	if (st != PM_OK)
 		return st;
-	if (dtype != PM_I64) {
-		lo = dtype == PM_I32 ? INT32_MIN : dtype == PM_I8 ? INT8_MIN : 0;
-		hi = dtype == PM_I32 ? INT32_MAX : dtype == PM_I8 ? INT8_MAX : dtype == PM_U8 ? UINT8_MAX : 1;
-	}
-	if (i < lo || i > hi)
+	if (pm_int_wrap(dtype, i) != i)
 		return pm__text_fail(ps, &at, PM_E_LIMIT, "%.*s does not fit in %s", (int)at.n, at.p,
 				     pm_dtype_name(dtype));
-	if (dtype == PM_I64) {
-		memcpy(p, &i, 8);
-	} else if (dtype == PM_I32) {
-		int32_t x = (int32_t)i;
-
-		memcpy(p, &x, 4);
-	} else {
-		*p = (unsigned char)i;
-	}
+	pm_int_store(dtype, p, i);
 	return PM_OK;
 }
 

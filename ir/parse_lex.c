@@ -350,6 +350,22 @@ PmStatus pm__text_int(PmParser *ps, const char *what, int64_t *out)
 	return PM_OK;
 }
 
+PmStatus pm__text_uint(PmParser *ps, const char *what, int64_t *out)
+{
+	PmTok t = ps->lex.tok;
+	char buf[PM_TEXT_MAX_NUMBER + 1];
+
+	if (t.kind != PM_TOK_INT)
+		return pm__text_expected(ps, what);
+	number_text(&t, buf);
+	errno = 0;
+	*out = (int64_t)strtoull(buf, NULL, 10);
+	if (errno == ERANGE || (*buf == '-' && *out))
+		return pm__text_fail(ps, &t, PM_E_LIMIT, "%s does not fit in uint64", buf);
+	pm__text_lex_next(&ps->lex);
+	return PM_OK;
+}
+
 int pm__text_at_number(const PmParser *ps)
 {
 	const PmTok *t = &ps->lex.tok;

@@ -84,6 +84,8 @@ PmStatus pm__text_name(PmParser *ps, const char *what, int empty_ok, const char 
 PmStatus pm__text_value(PmParser *ps, const char *what, const char **out);
 /* Takes an integer / an integer or float token. */
 PmStatus pm__text_int(PmParser *ps, const char *what, int64_t *out);
+/* The same for a uint64, as its bits. */
+PmStatus pm__text_uint(PmParser *ps, const char *what, int64_t *out);
 PmStatus pm__text_float(PmParser *ps, const char *what, int single, double *out);
 /* 1 when the current token can be read by pm__text_float. */
 int pm__text_at_number(const PmParser *ps);

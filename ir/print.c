@@ -3,6 +3,7 @@
 
 #include "base/half.h"
 #include "base/vec.h"
+#include "ir/element.h"
 #include "ir/infer_priv.h"
 #include "ir/parse_priv.h"
 
@@ -93,8 +94,6 @@ static void add_float(PmStr *out, double x, int digits, int point)
 
 static void add_element(PmStr *out, int dtype, const unsigned char *p)
 {
-	int64_t i64;
-	int32_t i32;
 	uint16_t h;
 	double d;
 	float f;
@@ -113,22 +112,11 @@ static void add_element(PmStr *out, int dtype, const unsigned char *p)
 		memcpy(&d, p, 8);
 		add_float(out, d, 17, 0);
 		break;
-	case PM_I64:
-		memcpy(&i64, p, 8);
-		pm_str_addf(out, "%" PRId64, i64);
-		break;
-	case PM_I32:
-		memcpy(&i32, p, 4);
-		pm_str_addf(out, "%" PRId32, i32);
-		break;
-	case PM_I8:
-		pm_str_addf(out, "%d", (int)(int8_t)*p);
-		break;
-	case PM_BOOL:
-		pm_str_addc(out, *p ? '1' : '0');
+	case PM_U64:
+		pm_str_addf(out, "%" PRIu64, (uint64_t)pm_int_load(dtype, p));
 		break;
 	default:
-		pm_str_addf(out, "%d", (int)*p);
+		pm_str_addf(out, "%" PRId64, pm_int_load(dtype, p));
 	}
 }
 

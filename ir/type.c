@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-typedef enum { CLS_FLOAT, CLS_INT, CLS_BOOL } DTypeClass;
+typedef enum { CLS_FLOAT, CLS_INT, CLS_UINT, CLS_BOOL } DTypeClass;
 
 static const struct {
 	const char *name;
@@ -75,7 +75,12 @@ int pm_dtype_is_float(int dtype)
 
 int pm_dtype_is_int(int dtype)
 {
-	return known(dtype) && dtypes[dtype].cls == CLS_INT;
+	return known(dtype) && (dtypes[dtype].cls == CLS_INT || dtypes[dtype].cls == CLS_UINT);
+}
+
+int pm_dtype_is_unsigned(int dtype)
+{
+	return known(dtype) && dtypes[dtype].cls == CLS_UINT;
 }
 
 int pm_type_equal(const PmType *a, const PmType *b)

@@ -30,6 +30,7 @@ const char *pm_dtype_name(int dtype);     /* "float16"; "undefined" for an unkno
 int pm_dtype_from_name(const char *name); /* -1 when there is none of that name */
 int pm_dtype_is_float(int dtype);
 int pm_dtype_is_int(int dtype); /* signed and unsigned integers, not bool */
+int pm_dtype_is_unsigned(int dtype);
 
 int pm_type_equal(const PmType *a, const PmType *b);
 /* 1 when dtype and rank are known and every dimension is a constant. */

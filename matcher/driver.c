@@ -292,7 +292,7 @@ static int may_match(const PmGraph *g, PmNode n)
 {
 	PmOp op = pm_node_op(g, n);
 
-	return op != PM_OP_NONE && !(pm_op_desc(op)->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL));
+	return op != PM_OP_NONE && !(pm_op_desc(op)->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL | PM_OPF_RANDOM));
 }
 
 static PmStatus index_nodes(Driver *d, PmErr *err)

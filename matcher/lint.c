@@ -99,7 +99,7 @@ static void lint_op(Lint *l, const PmPatternNode *n)
 		return;
 	}
 	d = pm_op_desc(n->op);
-	if (d->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL)) {
+	if (d->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL | PM_OPF_RANDOM)) {
 		problem(l, "%s nodes cannot be matched", n->op_name);
 		return;
 	}

@@ -303,7 +303,7 @@ static int match_op(Matcher *x, uint32_t gi, uint32_t alt, const Mark *before)
 	PmNode n = pm_value_def(x->g, goal.value, &result);
 	uint32_t have, want = pn->n_in, rest;
 
-	if (!n.id || pm_node_op(x->g, n) != pn->op)
+	if (!n.id || pm_node_op(x->g, n) != pn->op || pm_op_desc(pn->op)->flags & PM_OPF_RANDOM)
 		return miss(x, PM_MISS_OP, &goal, 0, (PmValue){ 0 });
 	if (result != pn->result)
 		return miss(x, PM_MISS_RESULT, &goal, 0, (PmValue){ 0 });

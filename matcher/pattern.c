@@ -336,7 +336,8 @@ PmStatus pm_pattern_copy(const PmPat *root, PmPattern **out, PmErr *err)
 /* ---- printing ---- */
 
 /* The names of dtypes.def in lower case. */
-static const char *const type_words[] = { "f32", "f16", "bf16", "f64", "i64", "i32", "i8", "u8", "bool" };
+static const char *const type_words[] = { "f32", "f16",  "bf16", "f64", "i64", "i32", "i8",
+					  "u8",  "bool", "i16",  "u16", "u32", "u64" };
 _Static_assert(sizeof type_words / sizeof type_words[0] == PM_N_DTYPES, "one word per element type");
 
 const char *pm__type_word(int dtype)

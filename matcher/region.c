@@ -157,7 +157,7 @@ static int may_fuse(const PmGraph *g, PmNode n)
 {
 	PmOp op = pm_node_op(g, n);
 
-	return op != PM_OP_NONE && !(pm_op_desc(op)->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL));
+	return op != PM_OP_NONE && !(pm_op_desc(op)->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL | PM_OPF_RANDOM));
 }
 
 /* Connected through values that a member makes and a member uses, or through a shared operand. */

@@ -25,6 +25,8 @@ static int compute_dtype(const PmPlan *p, PmNode n)
 		int dt = pm__type(p, v)->dtype;
 
 		has_int |= v.id && pm_dtype_is_int(dt);
+		if (v.id && dt == PM_U64 && best == PM_I64)
+			best = PM_U64;
 		if (!v.id || !pm_dtype_is_float(dt))
 			continue;
 		if (dt == PM_F64)
@@ -65,11 +67,14 @@ static void add_params(KGen *k, const PmOpDesc *d, PmStr *body)
 	}
 }
 
-/* The statements that compute S v from the operands. */
-static void add_expression(const PmPlan *p, PmNode n, const char *expr, int is_float, PmStr *body)
+/* The statements that compute S v, of type ct, from the operands. */
+static void add_expression(const PmPlan *p, PmNode n, const char *expr, int ct, PmStr *body)
 {
 	const PmOpDesc *d = pm_op_desc(pm_node_op(p->g, n));
 	size_t n_in = pm_node_n_in(p->g, n);
+	const char *lowest = ct == PM_U64 ? "0" : "-0x7fffffffffffffffll - 1";
+	const char *highest = ct == PM_U64 ? "0xffffffffffffffffull" : "0x7fffffffffffffffll";
+	int is_float = pm_dtype_is_float(ct);
 
 	if (d->flags & PM_OPF_FOLD) {
 		pm_str_add(body, "\tS v = (S)pm_ld(x0[OFF_o_0(t)]);\n");
@@ -84,8 +89,7 @@ static void add_expression(const PmPlan *p, PmNode n, const char *expr, int is_f
 		else if (is_float)
 			pm_str_addf(body, "\tconst S %c = %s(S)INFINITY;\n", 'a' + i, i == 1 ? "-" : "");
 		else
-			pm_str_addf(body, "\tconst S %c = %s;\n", 'a' + i,
-				    i == 1 ? "-0x7fffffffffffffffll - 1" : "0x7fffffffffffffffll");
+			pm_str_addf(body, "\tconst S %c = %s;\n", 'a' + i, i == 1 ? lowest : highest);
 	}
 	pm_str_addf(body, "\tconst S v = (S)(%s);\n", expr);
 }
@@ -135,7 +139,7 @@ PmStatus eager_ew(PmPlan *p, PmNode n, PmErr *err)
 	rows[n_in] = NULL;
 	pm__kg_space(&k, "o", ot->dim, ot->rank, rows, (int)n_in);
 	add_params(&k, d, &body);
-	add_expression(p, n, expr, is_float, &body);
+	add_expression(p, n, expr, ct, &body);
 	pm_str_addf(&text,
 		    "extern \"C\" __global__ void k(PARAMS)\n{\n\tconst I t = TID;\n\n\tif (t >= "
 		    "N_o)\n\t\treturn;\n%s"

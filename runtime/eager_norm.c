@@ -28,24 +28,24 @@ static void make_label(const PmPlan *p, PmNode n, int dtype, char label[96])
 typedef struct Reduction {
 	PmOp op;
 	const char *init, *step, *fin;
-	const char *iinit; /* start for integers; NULL = as init */
+	const char *iinit, *uinit; /* start for integers, and for uint64; NULL = as init */
 } Reduction;
 
 static const Reduction reductions[] = {
-	{ PM_OP_ReduceSum, "0", "(a) + (v)", "(a)", NULL },
-	{ PM_OP_ReduceMean, "0", "(a) + (v)", "pm_div(a, (A)N_r)", NULL },
+	{ PM_OP_ReduceSum, "0", "(a) + (v)", "(a)", NULL, NULL },
+	{ PM_OP_ReduceMean, "0", "(a) + (v)", "pm_div(a, (A)N_r)", NULL, NULL },
 	{ PM_OP_ReduceMax, "-(A)INFINITY", "((v) > (a) || (v) != (v) ? (v) : (a))", "(a)",
-	  "(-0x7fffffffffffffffll - 1)" },
+	  "(-0x7fffffffffffffffll - 1)", "0" },
 	{ PM_OP_ReduceMin, "(A)INFINITY", "((v) < (a) || (v) != (v) ? (v) : (a))", "(a)",
-	  "0x7fffffffffffffffll" },
-	{ PM_OP_ReduceProd, "1", "(a) * (v)", "(a)", NULL },
-	{ PM_OP_ReduceL1, "0", "(a) + ((v) < 0 ? -(v) : (v))", "(a)", NULL },
-	{ PM_OP_ReduceL2, "0", "(a) + (v) * (v)", "(A)sqrt((double)(a))", NULL },
-	{ PM_OP_ReduceSumSquare, "0", "(a) + (v) * (v)", "(a)", NULL },
-	{ PM_OP_ReduceLogSumExp, "0", "0", "0", NULL }, /* log_sum_exp.cu needs none of them */
-	{ PM_OP_ReduceLogSum, "0", "(a) + (v)", "(A)log((double)(a))", NULL },
-	{ PM_OP_GlobalAveragePool, "0", "(a) + (v)", "pm_div(a, (A)N_r)", NULL },
-	{ PM_OP_GlobalMaxPool, "-(A)INFINITY", "((v) > (a) || (v) != (v) ? (v) : (a))", "(a)", NULL },
+	  "0x7fffffffffffffffll", "0xffffffffffffffffull" },
+	{ PM_OP_ReduceProd, "1", "(a) * (v)", "(a)", NULL, NULL },
+	{ PM_OP_ReduceL1, "0", "(a) + ((v) < 0 ? -(v) : (v))", "(a)", NULL, NULL },
+	{ PM_OP_ReduceL2, "0", "(a) + (v) * (v)", "(A)sqrt((double)(a))", NULL, NULL },
+	{ PM_OP_ReduceSumSquare, "0", "(a) + (v) * (v)", "(a)", NULL, NULL },
+	{ PM_OP_ReduceLogSumExp, "0", "0", "0", NULL, NULL }, /* log_sum_exp.cu needs none of them */
+	{ PM_OP_ReduceLogSum, "0", "(a) + (v)", "(A)log((double)(a))", NULL, NULL },
+	{ PM_OP_GlobalAveragePool, "0", "(a) + (v)", "pm_div(a, (A)N_r)", NULL, NULL },
+	{ PM_OP_GlobalMaxPool, "-(A)INFINITY", "((v) > (a) || (v) != (v) ? (v) : (a))", "(a)", NULL, NULL },
 };
 
 /* Reduces operand 0 over the dimensions marked in `over`. */
@@ -57,6 +57,7 @@ static PmStatus reduce_over(PmPlan *p, PmNode n, const int *over, PmErr *err)
 	int64_t od[PM_MAX_RANK], os[PM_MAX_RANK], rd[PM_MAX_RANK], rs[PM_MAX_RANK];
 	const int64_t *orow = os, *rrow = rs;
 	const Reduction *red = NULL;
+	const char *init;
 	int no = 0, nr = 0, is_float = pm_dtype_is_float(t->dtype);
 	PmStatus st = pm__place(p, y, err);
 	char label[96];
@@ -77,7 +78,8 @@ static PmStatus reduce_over(PmPlan *p, PmNode n, const int *over, PmErr *err)
 	}
 	pm__kg_init(&k, p, n, t->dtype);
 	define_acc(&k, t->dtype);
-	pm__kg_define(&k, "INIT", "%s", !is_float && red->iinit ? red->iinit : red->init);
+	init = t->dtype == PM_U64 ? red->uinit : is_float ? NULL : red->iinit;
+	pm__kg_define(&k, "INIT", "%s", init ? init : red->init);
 	pm__kg_define(&k, "STEP(a, v)", "(%s)", red->step);
 	pm__kg_define(&k, "FIN(a)", "%s", red->fin);
 	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));

@@ -32,6 +32,9 @@ typedef struct PmProfile {
 } PmProfile;
 const PmProfile *pm_profile(const char *name); /* NULL name = "h200"; NULL when unknown */
 
+/* 1 when an operator can be planned at all: as a view, or as a launch of an eager kernel. */
+int pm_plan_has_kernel(PmOp op);
+
 /* Plans a sorted, inferred, static graph. PM_E_UNSUPPORTED names the node the device cannot run (opaque).
  * alts: per Kernel node (in execution order) which alternative to use; NULL = 0 everywhere.
  * The graph is borrowed and must outlive the plan. */

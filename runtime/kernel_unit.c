@@ -24,6 +24,14 @@ static const char *c_type(PmDType t)
 		return "unsigned char";
 	case PM_BOOL:
 		return "bool";
+	case PM_I16:
+		return "short";
+	case PM_U16:
+		return "unsigned short";
+	case PM_U32:
+		return "unsigned int";
+	case PM_U64:
+		return "unsigned long long";
 	default:
 		return NULL;
 	}

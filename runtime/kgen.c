@@ -23,8 +23,16 @@ const char *pm__ctype(int dtype)
 		return "long long";
 	case PM_I32:
 		return "int";
+	case PM_I16:
+		return "short";
 	case PM_I8:
 		return "signed char";
+	case PM_U64:
+		return "unsigned long long";
+	case PM_U32:
+		return "unsigned int";
+	case PM_U16:
+		return "unsigned short";
 	default:
 		return "unsigned char";
 	}
@@ -34,6 +42,8 @@ const char *pm__acc_type(int dtype)
 {
 	if (dtype == PM_F64)
 		return "double";
+	if (dtype == PM_U64)
+		return "unsigned long long";
 	return pm_dtype_is_float(dtype) ? "float" : "long long";
 }
 

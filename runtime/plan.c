@@ -15,6 +15,11 @@ static const PmEagerFn planners[PM_N_OPS] = {
 #undef OP
 };
 
+int pm_plan_has_kernel(PmOp op)
+{
+	return (unsigned)op < PM_N_OPS && planners[op] && planners[op] != eager_none;
+}
+
 const PmType *pm__type(const PmPlan *p, PmValue v)
 {
 	return pm_value_type(p->g, v);
@@ -114,6 +119,18 @@ static PmStatus check_static(const PmGraph *g, PmErr *err)
 
 		if (!live || pm_type_is_static(pm_value_type(g, v)))
 			continue;
+		if (pm_value_def(g, v, NULL).id &&
+		    pm_op_desc(pm_node_op(g, pm_value_def(g, v, NULL)))->flags & PM_OPF_DATA) {
+			pm_node_describe(g, pm_value_def(g, v, NULL), &what);
+			pm_err(err, PM_E_UNSUPPORTED,
+			       "How large the result of %s is depends on its data, which is not known when "
+			       "kernels "
+			       "are planned; use --device ref, or bind its symbol to the number it will "
+			       "have.",
+			       what.s);
+			pm_str_release(&what);
+			return PM_E_UNSUPPORTED;
+		}
 		pm_type_describe(pm_value_type(g, v), &what);
 		pm_err(err, PM_E_SHAPE,
 		       "Value '%.120s' has type %s, which is not fully known; bind the symbols to numbers "

@@ -109,7 +109,18 @@ PM__EAGER(pad);
 PM__EAGER(tile);
 PM__EAGER(shape);
 PM__EAGER(constant_of_shape);
+PM__EAGER(hardmax);
+PM__EAGER(top_k);
+PM__EAGER(one_hot);
+PM__EAGER(reverse_sequence);
+PM__EAGER(eye_like);
+PM__EAGER(range);
+PM__EAGER(non_zero);
+PM__EAGER(random);
 PM__EAGER(none);
+/* Rows without a kernel: their results are as large as their data say, which no plan can know. */
+#define eager_unique              eager_none
+#define eager_non_max_suppression eager_none
 PmStatus pm__plan_kernel(PmPlan *p, PmNode n, int alt, PmErr *err);
 
 /* ---- places (plan.c) ---- */

@@ -1,6 +1,8 @@
 /* ref.c - the reference device: dispatch by operator and execution of whole graphs. */
 #include "runtime/ref_priv.h"
 
+#include "ir/infer.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,9 +131,14 @@ PmStatus pm_ref_node(const PmRefCall *c, PmErr *err)
 
 /* ---- whole graphs ---- */
 
-/* The state of one run. A value's storage is owned here unless `borrowed`. */
+/* The state of one run. A value's storage is owned here unless `borrowed`.
+ *
+ * Where a type is not known before the run (NonZero, a Reshape to a computed shape), the run works on a copy
+ * of the graph and infers each node again, from what its operands turned out to be, just before it runs. */
 typedef struct Run {
 	const PmGraph *g;
+	PmGraph *copy;    /* g, when types have to be found on the way; else NULL */
+	PmFold *known;    /* the integer values so far, with copy */
 	PmRefTensor *val; /* by value id */
 	uint32_t *left;   /* uses still to come, outputs included */
 	uint8_t *has, *borrowed;
@@ -191,6 +198,22 @@ static void count_uses(Run *r)
 		r->left[pm_graph_output(r->g, i).id]++;
 }
 
+/* Notes an integer value that shapes may depend on. */
+static void note(Run *r, PmValue v)
+{
+	const PmRefTensor *t = &r->val[v.id];
+
+	if (r->known && (!t->f || !t->numel) && !pm_dtype_is_float(t->type.dtype) && v.id)
+		pm_known_set(r->known, v, t->i, (size_t)t->numel);
+}
+
+/* 1 when a result of the node is sized by the function that computes it. */
+static int sizes_itself(const Run *r, PmNode n, PmValue v)
+{
+	return pm_op_desc(pm_node_op(r->g, n))->flags & PM_OPF_DATA &&
+	       !pm_type_is_static(pm_value_type(r->g, v));
+}
+
 /* Allocates the results of a node; names the value that is not static. */
 static PmStatus make_results(Run *r, PmNode n, PmRefTensor *out, size_t n_out, PmErr *err)
 {
@@ -198,8 +221,12 @@ static PmStatus make_results(Run *r, PmNode n, PmRefTensor *out, size_t n_out, P
 
 	for (k = 0; k < n_out; k++) {
 		PmValue v = pm_node_out(r->g, n, k);
-		PmStatus st = pm_ref_tensor_init(&out[k], pm_value_type(r->g, v), err);
+		PmStatus st = PM_OK;
 
+		if (sizes_itself(r, n, v))
+			out[k].type = *pm_value_type(r->g, v);
+		else
+			st = pm_ref_tensor_init(&out[k], pm_value_type(r->g, v), err);
 		if (st)
 			return pm_err_ctx(err, "Value '%s' cannot be computed", pm_value_name(r->g, v));
 	}
@@ -224,6 +251,8 @@ static PmStatus step(Run *r, PmNode n, PmErr *err)
 		if (!st)
 			in[k] = r->val[v.id];
 	}
+	if (!st && r->copy)
+		st = pm_infer_node_known(r->copy, n, r->known, err);
 	if (!st)
 		st = make_results(r, n, out, n_out, err);
 	if (!st)
@@ -231,11 +260,15 @@ static PmStatus step(Run *r, PmNode n, PmErr *err)
 	for (k = 0; k < n_out; k++) {
 		PmValue v = pm_node_out(r->g, n, k);
 
+		if (!st && r->copy)
+			pm_value_set_type(r->copy, v, &out[k].type);
+
 		if (st || !r->left[v.id]) {
 			pm_ref_tensor_release(&out[k]);
 		} else {
 			r->val[v.id] = out[k];
 			r->has[v.id] = 1;
+			note(r, v);
 		}
 	}
 	for (k = 0; k < n_in; k++)
@@ -297,15 +330,54 @@ static PmStatus lend_inputs(Run *r, const PmRefTensor *in, size_t n_in, PmErr *e
 		r->val[v.id] = in[k];
 		r->has[v.id] = 1;
 		r->borrowed[v.id] = 1;
+		note(r, v);
 	}
 	return PM_OK;
+}
+
+static int has_open_types(const PmGraph *g)
+{
+	size_t i, k;
+
+	for (i = 0; i < pm_graph_n_nodes(g); i++) {
+		PmNode n = pm_graph_node_at(g, i);
+
+		for (k = 0; k < pm_node_n_out(g, n); k++)
+			if (!pm_type_is_static(pm_value_type(g, pm_node_out(g, n, k))))
+				return 1;
+	}
+	return 0;
+}
+
+static PmStatus run_on(Run *r, const PmRefTensor *in, size_t n_in, PmRefTensor *out, size_t n_out, PmErr *err)
+{
+	uint32_t limit = pm_graph_value_limit(r->g) + 1, v;
+	PmStatus st;
+	size_t i;
+
+	r->val = pm_xcalloc(limit, sizeof *r->val);
+	r->left = pm_xcalloc(limit, sizeof *r->left);
+	r->has = pm_xcalloc(limit, 1);
+	r->borrowed = pm_xcalloc(limit, 1);
+	count_uses(r);
+	st = lend_inputs(r, in, n_in, err);
+	for (i = 0; !st && i < pm_graph_n_nodes(r->g); i++)
+		st = step(r, pm_graph_node_at(r->g, i), err);
+	if (!st)
+		st = take_outputs(r, out, n_out, err);
+	for (v = 0; v < limit; v++)
+		drop(r, (PmValue){ v });
+	free(r->val);
+	free(r->left);
+	free(r->has);
+	free(r->borrowed);
+	return st;
 }
 
 static PmStatus run_graph(const PmGraph *g, const PmRefTensor *in, size_t n_in, PmRefTensor *out,
 			  size_t n_out, int depth, PmErr *err)
 {
-	uint32_t limit = pm_graph_value_limit(g) + 1, v;
-	Run r = { g, NULL, NULL, NULL, NULL, depth };
+	Run r = { .g = g, .depth = depth };
 	PmStatus st = PM_OK;
 	size_t i;
 
@@ -315,24 +387,18 @@ static PmStatus run_graph(const PmGraph *g, const PmRefTensor *in, size_t n_in, 
 	if (n_out != pm_graph_n_outputs(g))
 		return pm_err(err, PM_E_INVALID, "Graph '%s' has %zu outputs, but %zu were asked for.",
 			      pm_graph_name(g), pm_graph_n_outputs(g), n_out);
-	r.val = pm_xcalloc(limit, sizeof *r.val);
-	r.left = pm_xcalloc(limit, sizeof *r.left);
-	r.has = pm_xcalloc(limit, 1);
-	r.borrowed = pm_xcalloc(limit, 1);
-	count_uses(&r);
-	st = lend_inputs(&r, in, n_in, err);
-	for (i = 0; !st && i < pm_graph_n_nodes(g); i++)
-		st = step(&r, pm_graph_node_at(g, i), err);
-	if (!st)
-		st = take_outputs(&r, out, n_out, err);
-	for (v = 0; v < limit; v++)
-		drop(&r, (PmValue){ v });
+	if (has_open_types(g)) {
+		st = pm_graph_clone(g, &r.copy, err);
+		if (st)
+			return st;
+		r.g = r.copy;
+		r.known = pm_known_new();
+	}
+	st = run_on(&r, in, n_in, out, n_out, err);
 	for (i = 0; st && i < n_out; i++)
 		pm_ref_tensor_release(&out[i]);
-	free(r.val);
-	free(r.left);
-	free(r.has);
-	free(r.borrowed);
+	pm_graph_free(r.copy);
+	pm_known_free(r.known);
 	return st;
 }
 

@@ -17,7 +17,8 @@ typedef struct PmRefTensor {
 } PmRefTensor;
 
 /* One operator call: operands (entries with type.dtype -1 were omitted), results with types set and storage
- * allocated by the caller. */
+ * allocated by the caller; those of a DATA row whose type is not static are allocated by the row's function.
+ */
 typedef struct PmRefCall {
 	const PmGraph *g;
 	PmNode node;
@@ -31,9 +32,10 @@ typedef struct PmRefCall {
  * data such as an index out of range (the sentence names node and value). Kernel nodes run their body. */
 PmStatus pm_ref_node(const PmRefCall *c, PmErr *err);
 
-/* Runs a sorted, inferred, static graph. `in` has one tensor per graph input; `out` receives one tensor per
- * graph output (initialised here; released by the caller), rounded once to the output's dtype. Intermediate
- * values are freed after their last use. */
+/* Runs a sorted, inferred graph whose inputs are static; other types may still be open and are then found on
+ * the way (PM_E_SHAPE for what values do not tell either). `in` has one tensor per graph input; `out`
+ * receives one tensor per graph output (initialised here; released by the caller), rounded once to the
+ * output's dtype. Intermediate values are freed after their last use. */
 PmStatus pm_ref_run(const PmGraph *g, const PmTensor *in, size_t n_in, PmTensor *out, size_t n_out,
 		    PmErr *err);
 /* The same without the final rounding: doubles (or 64-bit integers) per output, freed with

@@ -200,6 +200,7 @@ static const PmRefTensor *oriented(const PmRefTensor *t, int transpose, PmRefTen
 static void scale_and_add(const PmRefTensor *add, double alpha, double beta, PmRefTensor *out)
 {
 	int64_t n = out->type.dim[1], k, s[PM_MAX_RANK] = { 0 };
+	int wide = out->type.dtype == PM_U64 ? PM_U64 : PM_I64; /* of integer sums */
 
 	if (add)
 		pm__ref_broadcast_strides(&add->type, &out->type, s);
@@ -212,9 +213,9 @@ static void scale_and_add(const PmRefTensor *add, double alpha, double beta, PmR
 			int64_t v = out->i[k], w = add ? add->i[at] : 0;
 
 			if (alpha != 1)
-				v = pm_int_from_f64(PM_I64, alpha * (double)v);
+				v = pm_int_from_f64(wide, alpha * pm_int_to_f64(wide, v));
 			if (beta != 1)
-				w = pm_int_from_f64(PM_I64, beta * (double)w);
+				w = pm_int_from_f64(wide, beta * pm_int_to_f64(wide, w));
 			out->i[k] = pm_int_wrap(out->type.dtype, (int64_t)((uint64_t)v + (uint64_t)w));
 		}
 	}

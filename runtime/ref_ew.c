@@ -60,6 +60,47 @@ static int64_t ipow(int64_t a, int64_t b)
 	return r;
 }
 
+/* The right shift keeps the sign. */
+static int64_t ishl(int64_t a, int64_t b)
+{
+	return (uint64_t)b < 64 ? (int64_t)((uint64_t)a << b) : 0;
+}
+
+static int64_t ishr(int64_t a, int64_t b)
+{
+	return (uint64_t)b < 64 ? a >> b : (a < 0 ? -1 : 0);
+}
+
+/* The same on uint64, for the third function of a row. */
+static uint64_t udiv(uint64_t a, uint64_t b)
+{
+	return b ? a / b : 0;
+}
+
+static uint64_t urem(uint64_t a, uint64_t b)
+{
+	return b ? a % b : 0;
+}
+
+static uint64_t ushl(uint64_t a, uint64_t b)
+{
+	return b < 64 ? a << b : 0;
+}
+
+static uint64_t ushr(uint64_t a, uint64_t b)
+{
+	return b < 64 ? a >> b : 0;
+}
+
+static uint64_t upow(uint64_t a, uint64_t b)
+{
+	uint64_t r = 1;
+
+	for (; b; b >>= 1, a *= a)
+		r *= b & 1 ? a : 1;
+	return r;
+}
+
 /* A row's functions. A lone "-" in the table is followed by "- 0" here, which makes it 0: such a column is
  * never called, as the descriptor says that it is absent. After an expression, "- 0" changes nothing. */
 #define K(x) ((double)(x))
@@ -85,15 +126,56 @@ static int64_t ipow(int64_t a, int64_t b)
 #include "ir/ops.def"
 #undef OP
 #undef K
+
+/* uint64 is computed by the integer expressions with other functions behind their names. Some of them ask
+ * whether an operand is below zero. */
+#define iadd(a, b) ((a) + (b))
+#define isub(a, b) ((a) - (b))
+#define imul(a, b) ((a) * (b))
+#define ineg(a)    (0 - (a))
+#define idiv       udiv
+#define irem       urem
+#define imod       urem
+#define ipow       upow
+#define ishl       ushl
+#define ishr       ushr
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtype-limits"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wextra"
+#define OP(name, in_min, in_max, out_min, out_max, flags, types, attrs, shape, ref, expr, iexpr)             \
+	static int64_t u_##name(uint64_t a, uint64_t b, uint64_t c, const double *p)                         \
+	{                                                                                                    \
+		(void)a;                                                                                     \
+		(void)b;                                                                                     \
+		(void)c;                                                                                     \
+		(void)p;                                                                                     \
+		return (int64_t)(iexpr - 0);                                                                 \
+	}
+#include "ir/ops.def"
+#undef OP
+#pragma GCC diagnostic pop
+#undef iadd
+#undef isub
+#undef imul
+#undef ineg
+#undef idiv
+#undef irem
+#undef imod
+#undef ipow
+#undef ishl
+#undef ishr
 #undef p0
 #undef p1
 
 typedef struct EwRow {
 	double (*f)(double a, double b, double c, const double *p);
 	int64_t (*i)(int64_t a, int64_t b, int64_t c, const double *p);
+	int64_t (*u)(uint64_t a, uint64_t b, uint64_t c, const double *p); /* uint64 */
 } EwRow;
 
-#define OP(name, ...) [PM_OP_##name] = { f_##name, i_##name },
+#define OP(name, ...) [PM_OP_##name] = { f_##name, i_##name, u_##name },
 static const EwRow rows[PM_N_OPS] = {
 #include "ir/ops.def"
 };
@@ -128,16 +210,6 @@ typedef struct Operand {
 	int64_t i;
 } Operand;
 
-static void operand_init(Operand *o, const PmRefTensor *t, const PmType *out, int missing_sign)
-{
-	memset(o, 0, sizeof *o);
-	o->t = t;
-	o->f = missing_sign < 0 ? -HUGE_VAL : HUGE_VAL;
-	o->i = missing_sign < 0 ? INT64_MIN : INT64_MAX;
-	if (t)
-		pm__ref_broadcast_strides(&t->type, out, o->stride);
-}
-
 /* Reads `n` (at most ROW) elements from offset `at` with a stride, as doubles or as integers. */
 static void read_f(const Operand *o, int64_t at, int64_t stride, int64_t n, double *to)
 {
@@ -151,7 +223,7 @@ static void read_f(const Operand *o, int64_t at, int64_t stride, int64_t n, doub
 			to[k] = o->t->f[at + k * stride];
 	else
 		for (k = 0; k < n; k++)
-			to[k] = (double)o->t->i[at + k * stride];
+			to[k] = pm_int_to_f64(o->t->type.dtype, o->t->i[at + k * stride]);
 }
 
 static void read_i(const Operand *o, int64_t at, int64_t stride, int64_t n, int64_t *to)
@@ -170,9 +242,20 @@ typedef struct Loop {
 	const EwRow *row;
 	double p[MAX_PARAMS];
 	Operand op[3];
-	int as_float; /* compute in doubles */
+	int as_float;    /* compute in doubles */
+	int as_unsigned; /* else: in uint64 */
 	PmRefTensor *out;
 } Loop;
+
+static void operand_init(const Loop *l, Operand *o, const PmRefTensor *t, const PmType *out, int missing_sign)
+{
+	memset(o, 0, sizeof *o);
+	o->t = t;
+	o->f = missing_sign < 0 ? -HUGE_VAL : HUGE_VAL;
+	o->i = pm_int_from_f64(l->as_unsigned ? PM_U64 : PM_I64, o->f);
+	if (t)
+		pm__ref_broadcast_strides(&t->type, out, o->stride);
+}
 
 /* Computes results [at, at + n) from operands at off[0..2]; n is at most ROW. */
 static void chunk(const Loop *l, const int64_t *off, const int64_t *stride, int64_t at, int64_t n)
@@ -199,7 +282,9 @@ static void chunk(const Loop *l, const int64_t *off, const int64_t *stride, int6
 		for (k = 0; k < 3; k++)
 			read_i(&l->op[k], off[k], stride[k], n, v[k]);
 		for (k = 0; k < n; k++) {
-			int64_t r = l->row->i(v[0][k], v[1][k], v[2][k], l->p);
+			int64_t r = l->as_unsigned ? l->row->u((uint64_t)v[0][k], (uint64_t)v[1][k],
+							       (uint64_t)v[2][k], l->p)
+						   : l->row->i(v[0][k], v[1][k], v[2][k], l->p);
 
 			if (l->out->f)
 				l->out->f[at + k] = (double)r;
@@ -266,8 +351,9 @@ static void cast(const PmRefTensor *from, PmRefTensor *out)
 		if (out->f && from->f)
 			out->f[k] = pm__ref_round(dtype, from->f[k]);
 		else if (out->f)
-			out->f[k] = dtype == PM_F32 ? (double)(float)from->i[k]
-						    : pm__ref_round(dtype, (double)from->i[k]);
+			out->f[k] = dtype == PM_F32 ? (double)pm_int_to_f32(from->type.dtype, from->i[k])
+						    : pm__ref_round(dtype, pm_int_to_f64(from->type.dtype,
+											 from->i[k]));
 		else if (!from->f)
 			out->i[k] = pm_int_wrap(dtype, from->i[k]);
 		else
@@ -294,6 +380,9 @@ PmStatus pm__ref_ew(const PmRefCall *c, PmErr *err)
 	for (k = 0; k < n; k++)
 		if (pm__ref_in(c, k) && pm_dtype_is_float(c->in[k].type.dtype))
 			l.as_float = 1;
+	for (k = 0; k < n; k++)
+		if (pm__ref_in(c, k) && c->in[k].type.dtype == PM_U64)
+			l.as_unsigned = 1;
 	if (!(l.as_float ? d->expr : d->iexpr))
 		return pm__ref_fail(c, err, PM_E_UNSUPPORTED,
 				    "the operator is not defined for %s; cast first.",
@@ -302,15 +391,15 @@ PmStatus pm__ref_ew(const PmRefCall *c, PmErr *err)
 	if (d->flags & PM_OPF_FOLD) {
 		broadcast_copy(&c->in[0], out);
 		for (k = 1; k < n; k++) {
-			operand_init(&l.op[0], out, &out->type, -1);
-			operand_init(&l.op[1], pm__ref_in(c, k), &out->type, -1);
-			operand_init(&l.op[2], NULL, &out->type, 1);
+			operand_init(&l, &l.op[0], out, &out->type, -1);
+			operand_init(&l, &l.op[1], pm__ref_in(c, k), &out->type, -1);
+			operand_init(&l, &l.op[2], NULL, &out->type, 1);
 			run_loop(&l);
 		}
 		return PM_OK;
 	}
 	for (k = 0; k < 3; k++)
-		operand_init(&l.op[k], pm__ref_in(c, k), &out->type, k == 2 ? 1 : -1);
+		operand_init(&l, &l.op[k], pm__ref_in(c, k), &out->type, k == 2 ? 1 : -1);
 	run_loop(&l);
 	return PM_OK;
 }

@@ -34,7 +34,7 @@ static double join_f(Join j, double a, double b)
 	return b;
 }
 
-static int64_t join_i(Join j, int64_t a, int64_t b)
+static int64_t join_i(Join j, int dtype, int64_t a, int64_t b)
 {
 	switch (j) {
 	case ADD:
@@ -42,9 +42,9 @@ static int64_t join_i(Join j, int64_t a, int64_t b)
 	case MUL:
 		return (int64_t)((uint64_t)a * (uint64_t)b);
 	case MAX:
-		return b > a ? b : a;
+		return pm_int_less(dtype, a, b) ? b : a;
 	case MIN:
-		return b < a ? b : a;
+		return pm_int_less(dtype, b, a) ? b : a;
 	case REPLACE:
 		break;
 	}
@@ -56,7 +56,7 @@ static void join_at(Join j, PmRefTensor *to, int64_t at, const PmRefTensor *from
 	if (to->f)
 		to->f[at] = join_f(j, to->f[at], from->f[k]);
 	else
-		to->i[at] = pm_int_wrap(to->type.dtype, join_i(j, to->i[at], from->i[k]));
+		to->i[at] = pm_int_wrap(to->type.dtype, join_i(j, to->type.dtype, to->i[at], from->i[k]));
 }
 
 static void copy_all(PmRefTensor *to, const PmRefTensor *from)

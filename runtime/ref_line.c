@@ -15,11 +15,11 @@ static int better(double v, double best, int smallest, int last)
 	return smallest ? v < best : v > best;
 }
 
-static int better_i(int64_t v, int64_t best, int smallest, int last)
+static int better_i(int dtype, int64_t v, int64_t best, int smallest, int last)
 {
 	if (v == best)
 		return last;
-	return smallest ? v < best : v > best;
+	return smallest ? pm_int_less(dtype, v, best) : pm_int_less(dtype, best, v);
 }
 
 PmStatus pm__ref_arg(const PmRefCall *c, PmErr *err)
@@ -42,7 +42,7 @@ PmStatus pm__ref_arg(const PmRefCall *c, PmErr *err)
 			int64_t at = base + k * inner, was = base + best * inner;
 
 			wins = x->f ? better(x->f[at], x->f[was], smallest, last)
-				    : better_i(x->i[at], x->i[was], smallest, last);
+				    : better_i(t->dtype, x->i[at], x->i[was], smallest, last);
 			best = wins ? k : best;
 		}
 		c->out[0].i[line] = best;

@@ -106,7 +106,7 @@ static int64_t window_max(const Pool *v, const PmRefTensor *x, int64_t base, int
 		if (best < 0 ||
 		    (x->f ? x->f[base + o] > x->f[base + best] || (x->f[base + o] != x->f[base + o] &&
 								   x->f[base + best] == x->f[base + best])
-			  : x->i[base + o] > x->i[base + best]))
+			  : pm_int_less(x->type.dtype, x->i[base + best], x->i[base + o])))
 			best = o;
 	} while (pm__ref_walk_next(&w.tap));
 	return best;

@@ -23,6 +23,10 @@ PmStatus pm__ref_fail(const PmRefCall *c, PmErr *err, PmStatus code, const char 
 /* Operand k, or NULL when it was omitted. */
 const PmRefTensor *pm__ref_in(const PmRefCall *c, size_t k);
 
+/* Result k of a DATA row turns out to be of type `t`: allocates it, or checks it against what the graph says.
+ */
+PmStatus pm__ref_sized(const PmRefCall *c, size_t k, const PmType *t, PmErr *err);
+
 /* Row-major strides of a type, in elements. */
 void pm__ref_strides(const PmType *t, int64_t *stride);
 /* Strides of `t` seen through the dimensions of `to` (aligned right; 0 where it is broadcast). */

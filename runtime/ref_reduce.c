@@ -63,19 +63,19 @@ static double join_f(Reduction r, double acc, double x)
 	return acc + x;
 }
 
-static int64_t join_i(Reduction r, int64_t acc, int64_t x)
+static int64_t join_i(Reduction r, int dtype, int64_t acc, int64_t x)
 {
 	uint64_t a = (uint64_t)acc, b = (uint64_t)x;
 
 	switch (r) {
 	case MAX:
-		return x > acc ? x : acc;
+		return pm_int_less(dtype, acc, x) ? x : acc;
 	case MIN:
-		return x < acc ? x : acc;
+		return pm_int_less(dtype, x, acc) ? x : acc;
 	case PROD:
 		return (int64_t)(a * b);
 	case L1:
-		return (int64_t)(a + (x < 0 ? 0 - b : b));
+		return (int64_t)(a + (pm_int_less(dtype, x, 0) ? 0 - b : b));
 	case L2:
 	case SUM_SQUARE:
 		return (int64_t)(a + b * b);
@@ -116,6 +116,7 @@ static PmStatus result_strides(const PmRefCall *c, int64_t *stride, PmErr *err)
 
 static void finish(Reduction r, PmRefTensor *out, int64_t count)
 {
+	int dtype = out->type.dtype;
 	int64_t k;
 
 	for (k = 0; k < out->numel; k++) {
@@ -124,11 +125,13 @@ static void finish(Reduction r, PmRefTensor *out, int64_t count)
 		else if (out->f && r == L2)
 			out->f[k] = sqrt(out->f[k]);
 		else if (out->i && r == MEAN)
-			out->i[k] = count ? out->i[k] / count : 0;
+			out->i[k] = !count            ? 0
+				    : dtype == PM_U64 ? (int64_t)((uint64_t)out->i[k] / (uint64_t)count)
+						      : out->i[k] / count;
 		else if (out->i && r == L2)
-			out->i[k] = (int64_t)sqrt((double)out->i[k]);
+			out->i[k] = pm_int_from_f64(PM_U64, sqrt(pm_int_to_f64(dtype, out->i[k])));
 		if (out->i)
-			out->i[k] = pm_int_wrap(out->type.dtype, out->i[k]);
+			out->i[k] = pm_int_wrap(dtype, out->i[k]);
 	}
 }
 
@@ -153,7 +156,7 @@ static void reduce_log(Reduction r, const PmRefTensor *in, const int64_t *stride
 
 			for (d = 0; d < w.rank; d++)
 				at += w.at[d] * stride[d];
-			v = in->f ? in->f[i] : (double)in->i[i];
+			v = in->f ? in->f[i] : pm_int_to_f64(in->type.dtype, in->i[i]);
 			i++;
 			if (pass == 0)
 				top[at] = join_f(MAX, top[at], v);
@@ -210,7 +213,7 @@ PmStatus pm__ref_reduce(const PmRefCall *c, PmErr *err)
 			if (out->f)
 				out->f[at] = join_f(r, out->f[at], in->f[i]);
 			else
-				out->i[at] = join_i(r, out->i[at], in->i[i]);
+				out->i[at] = join_i(r, out->type.dtype, out->i[at], in->i[i]);
 			i++;
 		} while (pm__ref_walk_next(&w));
 	}

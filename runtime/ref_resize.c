@@ -108,7 +108,7 @@ PmStatus pm__ref_resize(const PmRefCall *c, PmErr *err)
 		return st;
 	now = pm_xcalloc((size_t)x->numel + 1, sizeof *now);
 	for (k = 0; k < x->numel; k++)
-		now[k] = x->f ? x->f[k] : (double)x->i[k];
+		now[k] = x->f ? x->f[k] : pm_int_to_f64(x->type.dtype, x->i[k]);
 	for (d = 0; d < r.rank; d++) {
 		if (r.axis[d].same)
 			continue;

@@ -27,6 +27,25 @@ const PmRefTensor *pm__ref_in(const PmRefCall *c, size_t k)
 	return k < c->n_in && c->in[k].type.dtype >= 0 ? &c->in[k] : NULL;
 }
 
+PmStatus pm__ref_sized(const PmRefCall *c, size_t k, const PmType *t, PmErr *err)
+{
+	PmStr want = PM_STR_INIT, got = PM_STR_INIT;
+	PmStatus st;
+
+	if (!pm_type_is_static(&c->out[k].type))
+		return pm_ref_tensor_init(&c->out[k], t, err);
+	if (pm_type_equal(&c->out[k].type, t))
+		return PM_OK;
+	pm_type_describe(&c->out[k].type, &want);
+	pm_type_describe(t, &got);
+	st = pm__ref_fail(c, err, PM_E_SHAPE,
+			  "for this data result %zu is %s, but the graph says %s; leave its size open.", k,
+			  got.s, want.s);
+	pm_str_release(&want);
+	pm_str_release(&got);
+	return st;
+}
+
 void pm__ref_strides(const PmType *t, int64_t *stride)
 {
 	int64_t s = 1;

@@ -104,26 +104,15 @@ double pm_tensor_get(const PmTensor *t, int64_t i)
 	case PM_BF16:
 		return pm_bf16_to_f64(((const uint16_t *)t->data)[i]);
 	default:
-		return (double)pm_tensor_get_i(t, i);
+		return pm_int_to_f64(t->type.dtype, pm_tensor_get_i(t, i));
 	}
 }
 
 int64_t pm_tensor_get_i(const PmTensor *t, int64_t i)
 {
-	switch (t->type.dtype) {
-	case PM_I64:
-		return ((const int64_t *)t->data)[i];
-	case PM_I32:
-		return ((const int32_t *)t->data)[i];
-	case PM_I8:
-		return ((const int8_t *)t->data)[i];
-	case PM_U8:
-		return ((const uint8_t *)t->data)[i];
-	case PM_BOOL:
-		return ((const uint8_t *)t->data)[i] != 0;
-	default:
+	if (pm_dtype_is_float(t->type.dtype))
 		return pm_int_from_f64(PM_I64, pm_tensor_get(t, i));
-	}
+	return pm_int_load(t->type.dtype, (const char *)t->data + i * (int64_t)pm_dtype_size(t->type.dtype));
 }
 
 void pm_tensor_set(PmTensor *t, int64_t i, double v)
@@ -149,68 +138,12 @@ void pm_tensor_set(PmTensor *t, int64_t i, double v)
 
 void pm_tensor_set_i(PmTensor *t, int64_t i, int64_t v)
 {
-	switch (t->type.dtype) {
-	case PM_I64:
-		((int64_t *)t->data)[i] = v;
-		break;
-	case PM_I32:
-		((int32_t *)t->data)[i] = (int32_t)pm_int_wrap(PM_I32, v);
-		break;
-	case PM_I8:
-		((int8_t *)t->data)[i] = (int8_t)pm_int_wrap(PM_I8, v);
-		break;
-	case PM_U8:
-		((uint8_t *)t->data)[i] = (uint8_t)v;
-		break;
-	case PM_BOOL:
-		((uint8_t *)t->data)[i] = v != 0;
-		break;
-	case PM_F32: /* one rounding: not through double */
+	int dtype = t->type.dtype;
+
+	if (dtype == PM_F32) /* one rounding: not through double */
 		((float *)t->data)[i] = (float)v;
-		break;
-	default:
+	else if (pm_dtype_is_float(dtype))
 		pm_tensor_set(t, i, (double)v);
-		break;
-	}
-}
-
-int64_t pm_int_wrap(int dtype, int64_t v)
-{
-	switch (dtype) {
-	case PM_I32:
-		return (int32_t)(uint32_t)(uint64_t)v;
-	case PM_I8:
-		return (int8_t)(uint8_t)(uint64_t)v;
-	case PM_U8:
-		return (uint8_t)(uint64_t)v;
-	case PM_BOOL:
-		return v != 0;
-	default:
-		return v;
-	}
-}
-
-int64_t pm_int_from_f64(int dtype, double v)
-{
-	int64_t lo = INT64_MIN, hi = INT64_MAX;
-
-	if (dtype == PM_BOOL)
-		return v != 0;
-	if (v != v)
-		return 0;
-	if (dtype == PM_I32) {
-		lo = INT32_MIN;
-		hi = INT32_MAX;
-	} else if (dtype == PM_I8) {
-		lo = INT8_MIN;
-		hi = INT8_MAX;
-	} else if (dtype == PM_U8) {
-		lo = 0;
-		hi = UINT8_MAX;
-	}
-	if (v >= (double)hi) /* 2^63 for int64, which has no int64 */
-		return hi;
-	if (v <= (double)lo)
-		return lo;
-	return (int64_t)v;
+	else
+		pm_int_store(dtype, (char *)t->data + i * (int64_t)pm_dtype_size(dtype), v);
 }

@@ -3,6 +3,7 @@
 #define RUNTIME_TENSOR_H
 
 #include "base/err.h"
+#include "ir/element.h"
 #include "ir/graph.h"
 
 typedef struct PmTensor {
@@ -18,16 +19,11 @@ PmStatus pm_tensor_copy(PmTensor *dst, const PmTensor *src, PmErr *err); /* init
 /* Copies or makes a constant's data; PM_E_NOT_FOUND when it is absent and nobody makes it. */
 PmStatus pm_tensor_from_const(PmTensor *t, const PmGraph *g, PmValue v, PmErr *err);
 /* Element i as a double (integers beyond 2^53 round) and as an integer; and stores with the dtype's rounding
- * (integers truncate, bool is != 0). No bounds check. */
+ * (integers truncate, bool is != 0); uint64 as the words of ir/element.h. No bounds check. */
 double pm_tensor_get(const PmTensor *t, int64_t i);
 int64_t pm_tensor_get_i(const PmTensor *t, int64_t i);
 void pm_tensor_set(PmTensor *t, int64_t i, double v);
 void pm_tensor_set_i(PmTensor *t, int64_t i, int64_t v);
 int64_t pm_tensor_numel(const PmTensor *t);
-
-/* The conversions behind the stores: an integer wrapped to what an integer dtype holds (bool is != 0), and a
- * double as an element of one: truncated, out of range goes to the nearest end, NaN to 0. */
-int64_t pm_int_wrap(int dtype, int64_t v);
-int64_t pm_int_from_f64(int dtype, double v);
 
 #endif

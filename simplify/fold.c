@@ -36,7 +36,7 @@ static int worth_it(const PmGraph *g, PmNode n)
 	int64_t bytes;
 	size_t k;
 
-	if (op == PM_OP_NONE || pm_op_desc(op)->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL))
+	if (op == PM_OP_NONE || pm_op_desc(op)->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL | PM_OPF_RANDOM))
 		return 0;
 	for (k = 0; k < pm_node_n_in(g, n); k++)
 		if (!is_known(g, pm_node_in(g, n, k)))

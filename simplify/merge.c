@@ -122,7 +122,7 @@ static int node_key(const PmGraph *g, PmNode n, PmStr *key)
 	PmOp op = pm_node_op(g, n);
 	size_t k;
 
-	if (op == PM_OP_NONE || pm_op_desc(op)->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL))
+	if (op == PM_OP_NONE || pm_op_desc(op)->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL | PM_OPF_RANDOM))
 		return 0;
 	pm_str_add(key, "node ");
 	pm_str_addi(key, (int)op);

@@ -63,7 +63,7 @@
 /* Sets of element types. FLOATS are those that kernels compute in float; double is not among them. */
 #define TYPE(t_)  (1u << PM_##t_)
 #define FLOATS    (TYPE(F32) | TYPE(F16) | TYPE(BF16))
-#define INTEGERS  (TYPE(I64) | TYPE(I32) | TYPE(I8) | TYPE(U8))
+#define INTEGERS  (TYPE(I64) | TYPE(I32) | TYPE(I8) | TYPE(U8) | TYPE(I16) | TYPE(U16) | TYPE(U32) | TYPE(U64))
 #define ALL_TYPES (FLOATS | INTEGERS | TYPE(F64) | TYPE(BOOL))
 
 /* ---- rules ---- */

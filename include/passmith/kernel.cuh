@@ -131,6 +131,14 @@ __device__ __forceinline__ float ld(unsigned char x)
 {
 	return (float)x;
 }
+__device__ __forceinline__ float ld(short x)
+{
+	return (float)x;
+}
+__device__ __forceinline__ float ld(unsigned short x)
+{
+	return (float)x;
+}
 __device__ __forceinline__ double ld(int x)
 {
 	return (double)x;

@@ -1,4 +1,4 @@
-/* pass.h - the plugin interface, version 1.0: everything that crosses between Passmith and a pass.
+/* pass.h - the plugin interface, version 1.1: everything that crosses between Passmith and a pass.
  *
  * A pass is a shared object that exports one function, passmith_plugin_v1(). It returns constant data: rules,
  * each with a pattern (or a `region` callback), an optional `check`, and a `rewrite` that describes kernels.
@@ -25,7 +25,7 @@
 
 enum {
 	PM_ABI_MAJOR = 1, /* also in the name of the exported function */
-	PM_ABI_MINOR = 0,
+	PM_ABI_MINOR = 1,
 	PM_MAX_SLOTS = 32,         /* slots of one pattern */
 	PM_MAX_PATTERN_NODES = 64, /* of one pattern */
 	PM_MAX_RULES = 256,        /* of one plugin */
@@ -263,7 +263,7 @@ typedef struct PmHost {
 	PmStatus (*region_add)(PmRegion *r, PmVal v); /* the node of v; PM_OK also when it is in already */
 	int32_t (*region_has)(PmRegion *r, PmVal v);  /* 1 when the node of v is in */
 	uint32_t (*region_size)(PmRegion *r);         /* nodes */
-	/* ---- end of 1.0: append below, bump PM_ABI_MINOR ---- */
+	/* ---- end of 1.0 and 1.1 (which added element types): append below, bump PM_ABI_MINOR ---- */
 } PmHost;
 
 #if UINTPTR_MAX == 0xffffffffffffffffu

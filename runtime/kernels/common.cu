@@ -89,6 +89,27 @@ static __device__ inline long long pm_ld(int x)
 	return x;
 }
 
+static __device__ inline long long pm_ld(short x)
+{
+	return x;
+}
+
+static __device__ inline long long pm_ld(unsigned short x)
+{
+	return x;
+}
+
+static __device__ inline long long pm_ld(unsigned int x)
+{
+	return x;
+}
+
+/* The one type whose arithmetic is unsigned. */
+static __device__ inline unsigned long long pm_ld(unsigned long long x)
+{
+	return x;
+}
+
 static __device__ inline long long pm_ld(signed char x)
 {
 	return x;
@@ -159,6 +180,39 @@ template <class V> static __device__ inline void pm_st(long long *p, V v)
 	*p = pm_int(v, -0x7fffffffffffffffll - 1, 0x7fffffffffffffffll);
 }
 
+template <class V> static __device__ inline void pm_st(unsigned long long *p, V v)
+{
+	*p = (unsigned long long)v;
+}
+
+static __device__ inline void pm_st(unsigned long long *p, double v)
+{
+	if (v >= 18446744073709551616.)
+		*p = 0xffffffffffffffffull;
+	else
+		*p = v > 0 ? (unsigned long long)v : 0; /* NaN too */
+}
+
+static __device__ inline void pm_st(unsigned long long *p, float v)
+{
+	pm_st(p, (double)v);
+}
+
+template <class V> static __device__ inline void pm_st(unsigned int *p, V v)
+{
+	*p = (unsigned int)pm_int(v, 0, 0xffffffffll);
+}
+
+template <class V> static __device__ inline void pm_st(short *p, V v)
+{
+	*p = (short)pm_int(v, -32768, 32767);
+}
+
+template <class V> static __device__ inline void pm_st(unsigned short *p, V v)
+{
+	*p = (unsigned short)pm_int(v, 0, 65535);
+}
+
 template <class V> static __device__ inline void pm_st(int *p, V v)
 {
 	*p = (int)pm_int(v, -0x80000000ll, 0x7fffffffll);
@@ -192,7 +246,7 @@ static __device__ inline long long imul(long long a, long long b)
 
 static __device__ inline long long ineg(long long a)
 {
-	return isub(0, a);
+	return isub(0ll, a);
 }
 
 static __device__ inline long long idiv(long long a, long long b)
@@ -212,6 +266,64 @@ static __device__ inline long long imod(long long a, long long b)
 	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+static __device__ inline long long ishl(long long a, long long b)
+{
+	return (unsigned long long)b < 64 ? (long long)((unsigned long long)a << b) : 0;
+}
+
+static __device__ inline long long ishr(long long a, long long b)
+{
+	return (unsigned long long)b < 64 ? a >> b : (a < 0 ? -1 : 0);
+}
+
+/* The same on uint64. */
+typedef unsigned long long pm_u64;
+
+static __device__ inline pm_u64 iadd(pm_u64 a, pm_u64 b)
+{
+	return a + b;
+}
+
+static __device__ inline pm_u64 isub(pm_u64 a, pm_u64 b)
+{
+	return a - b;
+}
+
+static __device__ inline pm_u64 imul(pm_u64 a, pm_u64 b)
+{
+	return a * b;
+}
+
+static __device__ inline pm_u64 ineg(pm_u64 a)
+{
+	return 0 - a;
+}
+
+static __device__ inline pm_u64 ishl(pm_u64 a, pm_u64 b)
+{
+	return b < 64 ? a << b : 0;
+}
+
+static __device__ inline pm_u64 ishr(pm_u64 a, pm_u64 b)
+{
+	return b < 64 ? a >> b : 0;
+}
+
+static __device__ inline pm_u64 idiv(pm_u64 a, pm_u64 b)
+{
+	return b == 0 ? 0 : a / b;
+}
+
+static __device__ inline pm_u64 irem(pm_u64 a, pm_u64 b)
+{
+	return b == 0 ? 0 : a % b;
+}
+
+static __device__ inline pm_u64 imod(pm_u64 a, pm_u64 b)
+{
+	return irem(a, b);
+}
+
 /* The quotient of a mean: by idiv for integers, whose division by zero is not defined otherwise. */
 static __device__ inline float pm_div(float a, float b)
 {
@@ -226,6 +338,21 @@ static __device__ inline double pm_div(double a, double b)
 static __device__ inline long long pm_div(long long a, long long b)
 {
 	return idiv(a, b);
+}
+
+static __device__ inline pm_u64 pm_div(pm_u64 a, pm_u64 b)
+{
+	return idiv(a, b);
+}
+
+static __device__ inline pm_u64 ipow(pm_u64 a, pm_u64 b)
+{
+	pm_u64 r = 1;
+
+	for (; b; b >>= 1, a *= a)
+		if (b & 1)
+			r *= a;
+	return r;
 }
 
 static __device__ inline long long ipow(long long a, long long b)

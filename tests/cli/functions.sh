@@ -8,7 +8,7 @@ folder=tests/golden/functions
 for device in ref emu; do
 	pm conform $folder --device $device
 	exits 0 "every case passes on $device"
-	grep -Eq '^total +8 +8 +0 +0$' "$tmp/out"
+	grep -Eq '^total +8 +8 +0 +0 +0$' "$tmp/out"
 	tap "all eight were run on $device"
 done
 for m in "$folder"/*/model.onnx; do

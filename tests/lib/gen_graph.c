@@ -53,6 +53,8 @@ static int draw_dtype(Gen *q, PmTypeClass cls)
 {
 	static const int ints[] = { PM_I64, PM_I32, PM_I8, PM_U8 };
 
+	if (cls == PM_TYPES_INT)
+		return ints[draw(q, 0, 3)];
 	if (cls == PM_TYPES_BOOL || (cls == PM_TYPES_ANY && chance(q, 10)))
 		return PM_BOOL;
 	if (cls != PM_TYPES_FLT && !q->o.float_only && chance(q, 20))
@@ -66,6 +68,8 @@ static int suits(int dtype, PmTypeClass cls)
 		return 1;
 	if (cls == PM_TYPES_BOOL)
 		return dtype == PM_BOOL;
+	if (cls == PM_TYPES_INT)
+		return pm_dtype_is_int(dtype);
 	return pm_dtype_is_float(dtype) || (cls == PM_TYPES_NUM && pm_dtype_is_int(dtype));
 }
 
@@ -327,6 +331,10 @@ static void set_plain(Gen *q, PmNode n)
 			pm_node_set_i(q->g, n, name, draw(q, 0, 1), NULL);
 		else if (strcmp(name, "to") == 0)
 			pm_node_set_i(q->g, n, name, pm_dtype_to_onnx(draw_dtype(q, PM_TYPES_NUM)), NULL);
+		else if (strcmp(name, "dtype") == 0)
+			pm_node_set_i(q->g, n, name, pm_dtype_to_onnx(draw_float_dtype(q)), NULL);
+		else if (strcmp(name, "seed") == 0)
+			pm_node_set_f(q->g, n, name, (double)draw(q, 0, 99), NULL);
 		else if (strcmp(name, "end") == 0)
 			pm_node_set_i(q->g, n, name, q->x.rank, NULL);
 		else if (strcmp(name, "num_groups") == 0)
@@ -563,6 +571,25 @@ static void ins_shape(Gen *q)
 	add_in(q, new_ints(q, v, 1, n));
 }
 
+/* TopK: one entry, which every axis that is not empty has. OneHot: the depth, and the two values. */
+static void ins_count(Gen *q)
+{
+	int64_t v = q->op == PM_OP_TopK ? 1 : 3, two = 2;
+
+	add_in(q, new_ints(q, &v, 1, 1));
+	if (q->op == PM_OP_OneHot)
+		add_in(q, new_const(q, draw_float_dtype(q), 1, &two));
+}
+
+static void ins_lengths(Gen *q)
+{
+	int64_t v[64], n = positive(q->x.dim[1]), i;
+
+	for (i = 0; i < n && i < 64; i++)
+		v[i] = i & 1;
+	add_in(q, new_ints(q, v, 1, n < 64 ? n : 64));
+}
+
 static void ins_bounds(Gen *q)
 {
 	add_in(q, new_const(q, q->x.dtype, 0, NULL));
@@ -699,6 +726,10 @@ static const Recipe recipes[PM_N_OPS] = {
 	[PM_OP_Slice] = { 1, 4, ins_default, set_slice },
 	[PM_OP_Split] = { 1, 4, ins_default, set_split },
 	[PM_OP_Pad] = { 1, 4, ins_default, set_pads },
+	[PM_OP_TopK] = { 1, 4, ins_count, set_plain },
+	[PM_OP_OneHot] = { 1, 3, ins_count, set_plain },
+	[PM_OP_ReverseSequence] = { 2, 4, ins_lengths, set_plain },
+	[PM_OP_EyeLike] = { 2, 2, ins_default, set_plain },
 	[PM_OP_ConstantOfShape] = { 1, 1, ins_default, set_value },
 };
 
@@ -707,7 +738,8 @@ static PmOp draw_op(Gen *q)
 	for (;;) {
 		PmOp op = (PmOp)draw(q, PM_OP_NONE + 1, PM_N_OPS - 1);
 
-		if (!(pm_op_desc(op)->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL)))
+		/* What is as large as its data say cannot be planned. */
+		if (!(pm_op_desc(op)->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL | PM_OPF_DATA)))
 			return op;
 	}
 }
@@ -754,7 +786,7 @@ static int try_node(Gen *q)
 	q->n_out = (size_t)pm_op_desc(q->op)->out_min;
 	if (q->op == PM_OP_Split)
 		q->n_out = (size_t)draw(q, 1, 3);
-	else if (q->op == PM_OP_MaxPool || q->op == PM_OP_LayerNormalization)
+	else if (q->op == PM_OP_MaxPool || q->op == PM_OP_LayerNormalization || q->op == PM_OP_TopK)
 		q->n_out = chance(q, 20) ? 2 : 1;
 	if (pm_graph_add_node(q->g, q->op, q->in, q->n_in, q->n_out, &n, NULL))
 		return 0;

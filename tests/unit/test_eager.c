@@ -63,6 +63,13 @@ static void rows_in_uint8(void **state)
 	every_row(PM_U8);
 }
 
+/* The type whose arithmetic is unsigned. */
+static void rows_in_uint64(void **state)
+{
+	(void)state;
+	every_row(PM_U64);
+}
+
 static void rows_in_bool(void **state)
 {
 	(void)state;
@@ -136,6 +143,7 @@ static void operators_agree_on_integers(void **state)
 	b = eager_open();
 	eager_add_numbers(b, PM_I32);
 	eager_add_numbers(b, PM_U8);
+	eager_add_numbers(b, PM_U64);
 	eager_add_moves(b, PM_BOOL);
 	eager_add(b, PM_I32, "ReduceMean", "#[2,0,3]", "axes=[1]", 1);
 	eager_run(b, "emu", 0);
@@ -236,6 +244,7 @@ int main(void)
 		cmocka_unit_test(rows_in_float16),
 		cmocka_unit_test(rows_in_int64),
 		cmocka_unit_test(rows_in_uint8),
+		cmocka_unit_test(rows_in_uint64),
 		cmocka_unit_test(rows_in_bool),
 		cmocka_unit_test(casts_agree),
 		cmocka_unit_test(mixed_powers_agree),

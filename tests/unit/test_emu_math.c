@@ -1,6 +1,7 @@
 /* test_emu_math.c - functions, vector types and the prelude on the emulated device. */
 #include "base/half.h"
 #include "base/rng.h"
+#include "ir/element.h"
 #include "tests/lib/emu.h"
 
 #include <float.h>
@@ -334,14 +335,9 @@ static double element(int type, const void *p, int i)
 		return pm_bf16_to_f64(((const uint16_t *)p)[i]);
 	case PM_F64:
 		return ((const double *)p)[i];
-	case PM_I64:
-		return (double)((const int64_t *)p)[i];
-	case PM_I32:
-		return ((const int32_t *)p)[i];
-	case PM_I8:
-		return ((const int8_t *)p)[i];
 	default:
-		return ((const uint8_t *)p)[i];
+		return pm_int_to_f64(type,
+				     pm_int_load(type, (const char *)p + (size_t)i * pm_dtype_size(type)));
 	}
 }
 
@@ -360,20 +356,8 @@ static void set_element(int type, void *p, int i, int v)
 	case PM_F64:
 		((double *)p)[i] = v;
 		break;
-	case PM_I64:
-		((int64_t *)p)[i] = v;
-		break;
-	case PM_I32:
-		((int32_t *)p)[i] = v;
-		break;
-	case PM_I8:
-		((int8_t *)p)[i] = (int8_t)v;
-		break;
-	case PM_BOOL:
-		((uint8_t *)p)[i] = v != 0;
-		break;
 	default:
-		((uint8_t *)p)[i] = (uint8_t)v;
+		pm_int_store(type, (char *)p + (size_t)i * pm_dtype_size(type), v);
 	}
 }
 

@@ -37,6 +37,20 @@ static PmNode def_of(const PmGraph *g, const char *value)
 	return pm_value_def(g, pm_graph_find_value(g, value), NULL);
 }
 
+/* What draws random numbers, and what is as large as its data say, belongs in no task. */
+static void effects_and_open_sizes_are_not_cut(void **state)
+{
+	PmGraph *g = parse("g (float[4] x) => (float[4] r, int64[1,n] where, float[4] y)\n{\n"
+			   "  r = RandomUniformLike <dtype = 1, seed = 1.0> (x)\n"
+			   "  where = NonZero (x)\n  y = Exp (x)\n}\n");
+
+	(void)state;
+	assert_false(pm_fusible_node(g, def_of(g, "r")));
+	assert_false(pm_fusible_node(g, def_of(g, "where")));
+	assert_true(pm_fusible_node(g, def_of(g, "y")));
+	pm_graph_free(g);
+}
+
 /* ---- brute force on small graphs ---- */
 
 enum { MAX_N = 64 };
@@ -691,6 +705,7 @@ static void time_is_near_linear(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(effects_and_open_sizes_are_not_cut),
 		cmocka_unit_test(a_cut_has_what_crosses_its_border),
 		cmocka_unit_test(larger_constants_stay_when_asked),
 		cmocka_unit_test(a_set_that_is_no_part_is_refused),

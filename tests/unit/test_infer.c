@@ -674,6 +674,50 @@ static const Case lines[] = {
 	{ "Size", "float[2,N]", "", "int64" },
 };
 
+static const Case choosing[] = {
+	{ "TopK", "float[2,9,N] int64{3}", "axis=1", "float[2,3,N] int64[2,3,N]" },
+	{ "TopK", "float[2,9] int64[1]", "axis=1", "float[2,?] int64[2,?]" },
+	{ "TopK", "float[2,9] int64{10}", "axis=1", "E_SHAPE" },
+	{ "TopK", "float[2,9] int64{-1}", "axis=1", "E_INVALID" },
+	{ "TopK", "float[2,9] float{1}", "axis=1", "E_TYPE" },
+	{ "TopK", "float[2,9] int64{1,1}", "axis=1", "E_SHAPE" },
+	{ "OneHot", "int64[2,N] int64=5 float16[2]", "axis=1", "float16[2,5,N]" },
+	{ "OneHot", "int64[2] int64=5 float[2]", "axis=1", "float[2,5]" },
+	{ "OneHot", "int64[2] int64=5 float[3]", "axis=0", "E_SHAPE" },
+	{ "OneHot", "int64[2] int64=-1 float[2]", "axis=0", "E_INVALID" },
+	{ "EyeLike", "float[2,N]", "dtype=9", "bool[2,N]" },
+	{ "EyeLike", "float[2]", "dtype=1", "E_SHAPE" },
+	{ "EyeLike", "float[2,2]", "dtype=8", "E_UNSUPPORTED" },
+	{ "Hardmax", "float[2,N]", "axis=1", "float[2,N]" },
+	{ "ReverseSequence", "float[4,N,3] int64[N]", "", "float[4,N,3]" },
+	{ "ReverseSequence", "float[4,2] int64[3]", "", "E_SHAPE" },
+	{ "ReverseSequence", "float[4] int64[4]", "", "E_SHAPE" },
+	{ "ReverseSequence", "float[4,2] int64[2]", "batch_axis=1 time_axis=1", "E_SHAPE" },
+	{ "Range", "int64=0 int64=10 int64=3", "", "int64[4]" },
+	{ "Range", "int64=-9223372036854775808 int64=9223372036854775807 int64=9223372036854775807", "",
+	  "int64[3]" },
+	{ "Range", "float=0 float=10 float=3", "", "float[4]" },
+	{ "Range", "int64=0 int64 int64=1", "", "int64[?]" },
+	{ "Range", "int64=0 int64=10 int64=0", "", "E_INVALID" },
+	{ "Range", "int64=0 int32=10 int64=1", "", "E_TYPE" },
+	{ "Range", "int64{0,1} int64=10 int64=1", "", "E_SHAPE" },
+	{ "NonZero", "float[2,N]", "", "int64[2,?]" },
+	{ "NonZero", "int64{0,4,5}", "", "int64[1,2]" },
+	{ "NonZero", "bool", "", "int64[0,?]" },
+	{ "Unique", "float[2,3]", "axis=1", "float[2,?]" },
+	{ "Unique", "float[2,0]", "axis=1", "float[2,0]" },
+	{ "Unique", "float", "axis=0", "E_SHAPE" },
+	{ "NonMaxSuppression", "float[2,N,4] float[2,5,N]", "", "int64[?,3]" },
+	{ "NonMaxSuppression", "float[2,7,4] float[2,5,8]", "", "E_SHAPE" },
+	{ "NonMaxSuppression", "float[2,7,4] float[2,5,7] float", "", "E_TYPE" },
+	{ "RandomUniformLike", "int64[2,N]", "dtype=10 seed=1.0", "float16[2,N]" },
+	{ "RandomNormalLike", "float[2]", "dtype=7 seed=1.0", "E_UNSUPPORTED" },
+	{ "BitShift", "uint8[2] uint8[1]", "direction='RIGHT'", "uint8[2]" },
+	{ "BitShift", "uint8[2] uint8[1]", "direction='UP'", "E_INVALID" },
+	{ "BitShift", "float[2] float[2]", "", "E_TYPE" },
+	{ "BitwiseAnd", "bool[2] bool[2]", "", "E_TYPE" },
+};
+
 static const Case indexing[] = {
 	{ "CumSum", "float[4,N] int64=1", "", "float[4,N]" },
 	{ "CumSum", "int32[4] int32{-1}", "", "int32[4]" },
@@ -759,6 +803,7 @@ TABLE_TEST(slices)
 TABLE_TEST(moves)
 TABLE_TEST(indexing)
 TABLE_TEST(lines)
+TABLE_TEST(choosing)
 TABLE_TEST(resizes)
 TABLE_TEST(einsums)
 
@@ -778,6 +823,7 @@ int main(void)
 		cmocka_unit_test(moves_follow_onnx),
 		cmocka_unit_test(indexing_follow_onnx),
 		cmocka_unit_test(lines_follow_onnx),
+		cmocka_unit_test(choosing_follow_onnx),
 		cmocka_unit_test(resizes_follow_onnx),
 		cmocka_unit_test(einsums_follow_onnx),
 		cmocka_unit_test(wild_nodes_are_refused_or_right),

@@ -224,6 +224,69 @@ static void the_rest_has_its_defaults(void **state)
 		"dilations = [2]");
 }
 
+static void choosing_is_one_form(void **state)
+{
+	(void)state;
+	becomes(9, "i x float 2,9\no y\nn TopK x -> y k=3", "<int64[1] v2 = {3}>");
+	becomes(11, "i x float 2,9\nw k int64 1 3\no y\nn TopK x,k -> y,i axis=1 largest=0",
+		"y, i = TopK <axis = 1, largest = 0> (x, k)");
+	becomes(11, "i x int64 2\nw d float - 5\ni v float 2\no y\nn OneHot x,d,v -> y",
+		"OneHot <axis = 1> (x, v");
+	becomes(11, "i x int64 2\nw d int64 - 5\ni v float 2\no y\nn OneHot x,d,v -> y axis=-2",
+		"OneHot <axis = 0> (x, d, v)");
+	becomes(9, "i x int32 2,3\no y\nn EyeLike x -> y k=1", "EyeLike <dtype = 6, k = 1> (x)");
+	becomes(11, "i x float 2,3\no y\nn Unique x -> y axis=-1 sorted=0",
+		"y = Unique <axis = 1, sorted = 0> (x)");
+	becomes(11, "i x float 2,3\no y\nn Unique x -> y", "y = Unique <axis = 0> (v");
+	becomes(11, "i x float 2,3,4\no y\nn Hardmax x -> y", "Hardmax <axis = 1> (v");
+	becomes(13, "i x float 2,3,4\no y\nn Hardmax x -> y", "y = Hardmax <axis = 2> (x)");
+	becomes(10, "i x float 4,2\nw n int64 2 1 2\no y\nn ReverseSequence x,n -> y",
+		"y = ReverseSequence (x, n)");
+	becomes(11, "i x float 3,2\nw c bool 3 1 0 1\no y\nn Compress x,c -> y axis=0", "NonZero (c)");
+	becomes(11, "i x float 3,2\ni c bool 4\no y\nn Compress x,c -> y", "y = Gather <axis = 0> (v");
+	becomes(8, "i x float 3\ni z float 1\no y\nn Mean x,z -> y", "y = Div (v");
+	becomes(8, "i x float 3\no y\nn Mean x -> y", "y = Sum (x)");
+	becomes(11, "i x uint8 3\no y\nn BitShift x,x -> y direction='LEFT'", "y = BitShift (x, x)");
+	becomes(11,
+		"i x float 1,1,2,2\nw e float 0\nw s int64 4 1 1 3 3\no y\nn Resize x,e,e,s -> y "
+		"coordinate_transformation_mode='tf_half_pixel_for_nn' nearest_mode='floor'",
+		"nearest_mode = \"round_prefer_ceil\"");
+}
+
+static void dropout_is_what_it_does(void **state)
+{
+	(void)state;
+	becomes(7, "i x float 2\no y\nn Dropout x -> y,m\no m float 2",
+		"m = ConstantOfShape <value = float[1] {1}>");
+	becomes(13, "i x float 2\no y\nn Dropout x -> y,m\no m bool 2",
+		"m = ConstantOfShape <value = bool[1] {1}>");
+	becomes(13, "i x float 2\nw r float - 0\nw t bool - 1\no y\nn Dropout x,r,t -> y",
+		"y = Identity (x)");
+	becomes(13, "i x float 2\nw r float - 0.5\nw t bool - 1\no y\nn Dropout x,r,t -> y",
+		"RandomUniformLike <dtype = 1, seed = 1");
+}
+
+static void random_numbers_get_a_seed(void **state)
+{
+	(void)state;
+	becomes(7, "i x float 2\no y\nn Abs x -> a\nn RandomUniformLike a -> y",
+		"y = RandomUniformLike <dtype = 1, seed = 2.0> (a)");
+	becomes(7, "i x float 2\no y\nn RandomNormalLike x -> y seed=0.0f dtype=11",
+		"y = RandomNormalLike <dtype = 11> (x)");
+	becomes(7, "o y\nn RandomNormal - -> y shape=[2,3] mean=1.5f", "mean = 1.5");
+	becomes(7, "o y\nn RandomUniform - -> y shape=[] dtype=10", "dtype = 10");
+	becomes(15, "i x float 2\no y\nn Bernoulli x -> y dtype=11", "Less (v");
+}
+
+static void windows_are_cosines(void **state)
+{
+	(void)state;
+	becomes(17, "w n int64 - 9\no y\nn HannWindow n -> y", "Cos (v");
+	becomes(17, "w n int64 - 9\no y float 9\nn HammingWindow n -> y periodic=0", "Cos (v");
+	becomes(17, "w n int32 - 9\no y double 9\nn BlackmanWindow n -> y output_datatype=11", "double v");
+	becomes(17, "i n int64 -\no y float ?\nn HannWindow n -> y", "Range (v");
+}
+
 static void constants_of_every_form(void **state)
 {
 	(void)state;
@@ -254,9 +317,10 @@ static void what_is_unknown_stays_opaque(void **state)
 	stays_opaque(18, "i x float 2\no y float 2\nn com.acme:Add x,x -> y", "not in the operator table");
 	stays_opaque(18, "i x float 2\no y float 2\nn Relu x -> y slope=2",
 		     "the attribute 'slope' is not known");
-	stays_opaque(13, "i x float 2\no y\nn Dropout x -> y,m\no m bool 2", "its mask is used");
-	stays_opaque(13, "i x float 2\no y float ?\nn Cast x -> y to=4",
-		     "element type uint16 is not supported");
+	stays_opaque(13, "i x float 2\ni t bool -\no y float 2\nn Dropout x,,t -> y",
+		     "whether it is in training mode is not known");
+	stays_opaque(13, "i x float 2\no y float ?\nn Cast x -> y to=14",
+		     "element type complex64 is not supported");
 	stays_opaque(13, "i x float 1,12\no y float 1,12\nw a int64 1 -1\nn Squeeze x,a -> y",
 		     "axis 1 to be squeezed has size 12");
 }
@@ -332,6 +396,10 @@ int main(void)
 		cmocka_unit_test(windows_are_numbers),
 		cmocka_unit_test(old_softmax_is_a_matrix),
 		cmocka_unit_test(the_rest_has_its_defaults),
+		cmocka_unit_test(choosing_is_one_form),
+		cmocka_unit_test(dropout_is_what_it_does),
+		cmocka_unit_test(random_numbers_get_a_seed),
+		cmocka_unit_test(windows_are_cosines),
 		cmocka_unit_test(constants_of_every_form),
 		cmocka_unit_test(shape_arithmetic_is_folded),
 		cmocka_unit_test(what_is_unknown_stays_opaque),

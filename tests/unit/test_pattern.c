@@ -233,6 +233,8 @@ static void lint_accepts_good_and_names_bad(void **state)
 	assert_int_equal(lint("(Add (Cast? ?0) (Expand? ?1))", ""), 0);
 	assert_int_equal(lint("(Relu (| (Add ?0 ?1) (Sub ?0 ?1)))", ""), 0);
 	assert_int_equal(lint("(Kernel ?0)", "p: r: Kernel nodes cannot be matched\n"), 1);
+	assert_int_equal(lint("(RandomUniformLike ?0)", "p: r: RandomUniformLike nodes cannot be matched\n"),
+			 1);
 	assert_int_equal(
 		lint("(Relu (Softmx ?0))", "p: r: unknown operator 'Softmx'; did you mean 'Softmax'?\n"), 1);
 	assert_int_equal(lint("(Relu ?0){#1}", "p: r: Relu has no result 1\n"), 1);

@@ -109,6 +109,16 @@ static const Pair pairs[] = {
 	{ "Min", PM_F64, NAN, 3, NAN },
 	{ "Min", PM_F64, 3, NAN, NAN },
 	{ "Min", PM_U8, 200, 3, 3 },
+	/* From 2^63 on. */
+	{ "Max", PM_U64, 0x1p63, 3, 0x1p63 },
+	{ "Min", PM_U64, 0x1p63, 3, 3 },
+	{ "Div", PM_U64, 0x1p63, 2, 0x1p62 },
+	{ "Mod", PM_U64, 0x1p63, 3, 2 },
+	{ "Pow", PM_U64, 2, 63, 0x1p63 },
+	{ "Sub", PM_U64, 0, 0x1p63, 0x1p63 },
+	{ "Sub", PM_U32, 1, 2, 4294967295.0 },
+	{ "Add", PM_I16, 32767, 1, -32768 },
+	{ "Add", PM_U16, 65535, 2, 1 },
 	{ "PRelu", PM_F64, -2, 0.5, -1 },
 	{ "PRelu", PM_I32, -2, 3, -6 },
 };
@@ -285,6 +295,14 @@ static const CastCase casts[] = {
 	{ PM_I64, PM_F16, 4097, 4096 },
 	{ PM_BOOL, PM_F32, 1, 1 },
 	{ PM_F16, PM_F64, 0.5, 0.5 },
+	{ PM_F64, PM_U64, 0x1.8p63, 0x1.8p63 },
+	{ PM_F64, PM_U64, 1e30, 0x1p64 }, /* as a double; the element is 2^64 - 1 */
+	{ PM_F64, PM_U64, -3, 0 },
+	{ PM_U64, PM_F64, 0x1.8p63, 0x1.8p63 },
+	{ PM_U64, PM_F32, 0x1p63, 0x1p63 },
+	{ PM_F64, PM_U16, 70000, 65535 },
+	{ PM_F64, PM_I16, -70000, -32768 },
+	{ PM_I64, PM_U32, -1, 4294967295.0 },
 };
 
 static void casts_round_truncate_wrap_and_saturate(void **state)

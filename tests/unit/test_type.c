@@ -19,7 +19,9 @@ static void names_and_numbers_agree(void **state)
 		     { PM_BF16, "bfloat16", 2, 1, 0 }, { PM_F64, "double", 8, 1, 0 },
 		     { PM_I64, "int64", 8, 0, 1 },     { PM_I32, "int32", 4, 0, 1 },
 		     { PM_I8, "int8", 1, 0, 1 },       { PM_U8, "uint8", 1, 0, 1 },
-		     { PM_BOOL, "bool", 1, 0, 0 } };
+		     { PM_BOOL, "bool", 1, 0, 0 },     { PM_I16, "int16", 2, 0, 1 },
+		     { PM_U16, "uint16", 2, 0, 1 },    { PM_U32, "uint32", 4, 0, 1 },
+		     { PM_U64, "uint64", 8, 0, 1 } };
 	size_t i;
 
 	(void)state;
@@ -30,6 +32,7 @@ static void names_and_numbers_agree(void **state)
 		assert_int_equal(pm_dtype_size(want[i].dtype), want[i].size);
 		assert_int_equal(pm_dtype_is_float(want[i].dtype), want[i].is_float);
 		assert_int_equal(pm_dtype_is_int(want[i].dtype), want[i].is_int);
+		assert_int_equal(pm_dtype_is_unsigned(want[i].dtype), want[i].name[0] == 'u');
 	}
 }
 

@@ -1,0 +1,9 @@
+/* range.cu - y[t] = start + t * step; one thread per result. */
+
+extern "C" __global__ void k(PARAMS)
+{
+	I t = TID;
+
+	if (t < total)
+		pm_st(&y[t], (A)pm_ld(*start) + (A)t * (A)pm_ld(*step));
+}

@@ -18,6 +18,7 @@ struct PmCutter {
 	uint32_t *mapped; /* by value id: epoch in which `to` holds */
 	PmValue *to;      /* by value id: the value in the graph being made */
 	uint32_t epoch;
+	PmCutFault fault;
 	PM_VEC(uint32_t) stack;
 	PM_VEC(uint32_t) root; /* union-find over the set */
 	PM_VEC(PmNode) sorted;
@@ -183,11 +184,21 @@ PmStatus pm_cutter_check(PmCutter *c, const PmNode *nodes, size_t n, PmErr *err)
 {
 	PmStatus st = mark(c, nodes, n, err);
 
-	if (st == PM_OK)
+	c->fault = st ? PM_CUT_NO_SET : PM_CUT_FINE;
+	if (st == PM_OK) {
 		st = check_connected(c, nodes, n, err);
-	if (st == PM_OK)
+		c->fault = st ? PM_CUT_NOT_CONNECTED : PM_CUT_FINE;
+	}
+	if (st == PM_OK) {
 		st = check_convex(c, nodes, n, err);
+		c->fault = st ? PM_CUT_NOT_CONVEX : PM_CUT_FINE;
+	}
 	return st;
+}
+
+PmCutFault pm_cutter_fault(const PmCutter *c)
+{
+	return c->fault;
 }
 
 /* ---- building ---- */

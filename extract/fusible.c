@@ -27,7 +27,8 @@ enum { MANY = 16 }; /* a node that reads more groups than this opens one */
 
 typedef struct Grow {
 	const PmGraph *g;
-	size_t min_nodes, max_nodes;
+	size_t min_nodes, max_nodes, min_launches;
+	const uint32_t *launches;
 	int keep_ends;
 	uint32_t *group_of; /* by node id: 1 + group */
 	PM_VEC(Group) groups;
@@ -369,17 +370,22 @@ static void trim(Grow *w, Set *s)
 	} while (n != i);
 }
 
-/* Views alone, or without a floating point result, are no work for a kernel. */
-static int worth_it(const PmGraph *g, const PmNode *v, size_t n)
+uint32_t pm_fusible_launches(const PmGraph *g, const uint32_t *launches, PmNode n)
 {
-	int computes = 0, has_float = 0;
-	size_t i;
+	return launches ? launches[n.id] : !(pm_op_desc(pm_node_op(g, n))->flags & PM_OPF_VIEW);
+}
+
+/* One kernel cannot become fewer, and what has no floating point result is no work for a kernel. */
+static int worth_it(const Grow *w, const PmNode *v, size_t n)
+{
+	size_t i, launches = 0;
+	int has_float = 0;
 
 	for (i = 0; i < n; i++) {
-		computes |= !(pm_op_desc(pm_node_op(g, v[i]))->flags & PM_OPF_VIEW);
-		has_float |= pm_dtype_is_float(pm_value_type(g, pm_node_out(g, v[i], 0))->dtype);
+		launches += pm_fusible_launches(w->g, w->launches, v[i]);
+		has_float |= pm_dtype_is_float(pm_value_type(w->g, pm_node_out(w->g, v[i], 0))->dtype);
 	}
-	return computes && has_float;
+	return launches >= w->min_launches && has_float;
 }
 
 /* Emits the connected parts of a trimmed group (parts of a convex set are convex). */
@@ -399,8 +405,7 @@ static void emit(Grow *w, Set *s)
 			if (root_of(s, (uint32_t)j) == part)
 				PM_VEC_PUSH(&w->nodes, s->v[j]);
 		}
-		if (w->nodes.n - first < w->min_nodes ||
-		    !worth_it(w->g, w->nodes.v + first, w->nodes.n - first))
+		if (w->nodes.n - first < w->min_nodes || !worth_it(w, w->nodes.v + first, w->nodes.n - first))
 			w->nodes.n = first;
 		else
 			PM_VEC_PUSH(&w->start, first);
@@ -497,6 +502,8 @@ PmStatus pm_fusible_sets(const PmGraph *g, const PmFusibleOpts *opts, PmNodeSets
 	w.g = g;
 	w.min_nodes = opts && opts->min_nodes ? opts->min_nodes : 2;
 	w.max_nodes = opts && opts->max_nodes ? opts->max_nodes : 35;
+	w.min_launches = opts && opts->min_launches ? opts->min_launches : 2;
+	w.launches = opts ? opts->launches : NULL;
 	w.keep_ends = opts && opts->keep_ends;
 	w.group_of = pm_xcalloc(limit, sizeof *w.group_of);
 	w.local = pm_xcalloc(limit, sizeof *w.local);

@@ -302,3 +302,13 @@ PmStatus pm_canon_hash(const PmGraph *g, PmCanonLevel level, char hex[PM_SHA256_
 	pm_str_release(&text);
 	return st;
 }
+
+PmStatus pm_canon_node_text(const PmGraph *g, PmNode n, PmCanonLevel level, PmStr *out, PmErr *err)
+{
+	PmCanon c;
+
+	memset(&c, 0, sizeof c);
+	c.g = g;
+	c.level = level;
+	return pm__canon_node_label(&c, n, out, err);
+}

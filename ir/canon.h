@@ -21,4 +21,7 @@ PmStatus pm_canon_text(const PmGraph *g, PmCanonLevel level, PmStr *out, PmErr *
 /* SHA-256 of those bytes. */
 PmStatus pm_canon_hash(const PmGraph *g, PmCanonLevel level, char hex[PM_SHA256_HEX], PmErr *err);
 
+/* Appends what a level shows of one node: operator, attributes (by name, defaults left out). */
+PmStatus pm_canon_node_text(const PmGraph *g, PmNode n, PmCanonLevel level, PmStr *out, PmErr *err);
+
 #endif

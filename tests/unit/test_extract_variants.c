@@ -387,12 +387,13 @@ static PmStatus vary(void *arg, const PmExtracted *e, PmErr *err)
 	return st;
 }
 
-static void vary_model(const PmGraph *g, PmDedup *seen, Sum *s)
+static void vary_model(const PmGraph *g, PmExtractSeen *seen, Sum *s)
 {
+	PmExtractOpts opts = { .kinds = 1u << PM_KIND_FUSIBLE };
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_extract_model(g, NULL, seen, vary, s, NULL, &err))
+	if (pm_extract_model(g, &opts, seen, vary, s, NULL, &err))
 		fail_msg("%s", err.text);
 }
 
@@ -408,12 +409,13 @@ static void show(const char *what, const Sum *s, double took)
 static void bundled_subgraphs_all_vary(void **state)
 {
 	PmNames names = { NULL, 0, 0 };
-	PmDedup *seen = pm_dedup_new();
+	PmExtractSeen seen;
 	Sum s = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0 };
 	double t0 = pm_now();
 	size_t i;
 
 	(void)state;
+	pm_extract_seen_init(&seen);
 	assert_int_equal(pm_list_dir("models", &names, NULL), PM_OK);
 	for (i = 0; i < names.n; i++) {
 		PmStr path = PM_STR_INIT, text = PM_STR_INIT;
@@ -423,7 +425,7 @@ static void bundled_subgraphs_all_vary(void **state)
 		if (pm_str_ends(path.s, ".gpt")) {
 			assert_int_equal(pm_read_file(path.s, 0, &text, NULL), PM_OK);
 			g = parse(text.s);
-			vary_model(g, seen, &s);
+			vary_model(g, &seen, &s);
 			pm_graph_free(g);
 		}
 		pm_str_release(&path);
@@ -436,14 +438,14 @@ static void bundled_subgraphs_all_vary(void **state)
 	assert_int_equal(s.ones, s.subgraphs);
 	assert_true(s.shapes >= 7 * s.subgraphs);
 	pm_names_release(&names);
-	pm_dedup_free(seen);
+	pm_extract_seen_release(&seen);
 }
 
 static void core_subgraphs_vary(void **state)
 {
 	static const char dir[] = "../shared/models/core";
 	PmNames names = { NULL, 0, 0 };
-	PmDedup *seen = pm_dedup_new();
+	PmExtractSeen seen;
 	Sum s = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0 };
 	double t0 = pm_now();
 	size_t i;
@@ -452,6 +454,7 @@ static void core_subgraphs_vary(void **state)
 	pm_test_need_path(dir);
 	if (getenv("PM_TEST_ALL"))
 		s.every = 1;
+	pm_extract_seen_init(&seen);
 	assert_int_equal(pm_list_dir(dir, &names, NULL), PM_OK);
 	for (i = 0; i < names.n; i++) {
 		PmStr path = PM_STR_INIT;
@@ -459,7 +462,7 @@ static void core_subgraphs_vary(void **state)
 
 		pm_path_join(dir, names.v[i], &path);
 		if (pm_str_ends(path.s, ".onnx") && pm_onnx_import(path.s, NULL, &g, NULL, NULL) == PM_OK) {
-			vary_model(g, seen, &s);
+			vary_model(g, &seen, &s);
 			pm_graph_free(g);
 		}
 		pm_str_release(&path);
@@ -467,28 +470,29 @@ static void core_subgraphs_vary(void **state)
 	show("core", &s, pm_now() - t0);
 	assert_true(s.varied * 10 >= s.subgraphs * 9);
 	pm_names_release(&names);
-	pm_dedup_free(seen);
+	pm_extract_seen_release(&seen);
 }
 
 static void random_subgraphs_vary(void **state)
 {
-	PmDedup *seen = pm_dedup_new();
+	PmExtractSeen seen;
 	Sum s = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0 };
 	double t0 = pm_now();
 	int k;
 
 	(void)state;
+	pm_extract_seen_init(&seen);
 	for (k = 0; k < 60; k++) {
 		GenOpts o = { (uint64_t)k + 1, 20 + k % 40, 0, 0, k % 3 == 2, k % 2, 0 };
 		PmGraph *g = gen_graph(&o);
 
-		vary_model(g, seen, &s);
+		vary_model(g, &seen, &s);
 		pm_graph_free(g);
 	}
 	show("random", &s, pm_now() - t0);
 	assert_true(s.subgraphs > 100);
 	assert_true(s.varied * 4 >= s.subgraphs * 3);
-	pm_dedup_free(seen);
+	pm_extract_seen_release(&seen);
 }
 
 /* ---- tasks ---- */

@@ -32,6 +32,7 @@ TEST_SRC     := $(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/test_*.c))
 TEST_LIB_SRC := $(wildcard tests/lib/*.c)
 TEST_PASS    := $(filter-out $(TEST_SRC),$(wildcard tests/plugin/*.c tests/adversarial/*.c))
 FUZZ_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
+BENCH_SRC    := $(wildcard tests/bench/bench_*.c)
 
 # --- how ----------------------------------------------------------------------------------------
 
@@ -86,6 +87,7 @@ TEST_LIB := $(call obj,$(TEST_LIB_SRC))
 PASSES   := $(patsubst passes/%.c,$(BUILD)/passes/%.so,$(PASS_SRC))
 PASS_INC := $(patsubst passes/%.cu,$(GEN)/passes/%.cu.h,$(PASS_CU))
 TESTS    := $(patsubst %.c,$(BUILD)/%,$(TEST_SRC))
+BENCHES  := $(patsubst %.c,$(BUILD)/%,$(BENCH_SRC))
 TEST_SO  := $(patsubst %.c,$(BUILD)/%.so,$(TEST_PASS))
 FUZZ     := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SRC))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/libfuzzer/%,$(FUZZ_SRC))
@@ -104,10 +106,10 @@ ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests models setup demo check check-gpu bundle golden-update fuzz gen fmt check-fmt check-layers \
+.PHONY: all lib tests models setup demo check check-gpu bench-extract bundle golden-update fuzz gen fmt check-fmt check-layers \
 	check-headers check-size check-gen check-ops clean help FORCE
 
-all: $(LIB) $(CLI) $(PASSES) $(TESTS) $(TEST_SO) $(FUZZ) $(ONNX)
+all: $(LIB) $(CLI) $(PASSES) $(TESTS) $(TEST_SO) $(FUZZ) $(BENCHES) $(ONNX)
 
 lib: $(LIB)
 tests: $(TESTS) $(TEST_SO) $(FUZZ) $(PASSES)
@@ -186,7 +188,7 @@ $(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
 
 # --- tests and fuzz targets ---------------------------------------------------------------------
 
-$(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
+$(TESTS) $(BENCHES): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(PM_LIBS)
 
@@ -229,6 +231,9 @@ check-gpu: all ## the tests that need an NVIDIA GPU
 # What the bundle holds besides the sources.
 BUNDLE_NEEDS := $(CLI) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc \
 	$(PASS_SRC:passes/%.c=$(BUILD)/tests/unit/test_pass_%),$(TESTS))
+
+bench-extract: all ## times extraction from graphs of 300,000 nodes
+	@$(BUILD)/tests/bench/bench_extract
 
 bundle: $(BUNDLE_NEEDS) ## $(BUILD)/bundle: a folder that runs on a GPU node (docs/gpu.md)
 	@BUILD=$(BUILD) tools/bundle.sh $(BUILD)/bundle

@@ -1,16 +1,17 @@
 /* fusible.c - grows fusible sets of nodes.
  *
- * Nodes are visited in execution order. A contraction opens a group; any other fusible node joins the group
- * of one of its producers when that is safe, else it opens a group too. Each group has a level, and every
- * edge between two groups goes strictly upwards, so no cycle through groups can arise and each group is
- * convex. A group that no other group reads yet can be lifted; so a node may join group g when each of its
- * other producers' groups
+ * Nodes are visited in canonical order (extract/skeleton.h), so that storage does not matter. A contraction
+ * opens a group; any other fusible node joins the group of one of its producers when that is safe, else it
+ * opens a group too. Each group has a level, and every edge between two groups goes strictly upwards, so no
+ * cycle through groups can arise and each group is convex. A group that no other group reads yet can be
+ * lifted; so a node may join group g when each of its other producers' groups
  *   - is below g, or can be below g because g can be lifted, or
  *   - is read by nothing but this node, and then becomes one with g.
  */
 #include "extract/fusible.h"
 
 #include "base/vec.h"
+#include "extract/skeleton.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,11 +158,16 @@ static PmStatus collect_producers(Grow *w, PmNode at, uint32_t place, PmErr *err
 	return PM_OK;
 }
 
-static int better(const Group *a, const Group *b)
+/* Whether group a is the better one to join; numbers are canonical, the order of operands need not be. */
+static int better(const Grow *w, uint32_t a, uint32_t b)
 {
-	if (a->level != b->level)
-		return a->level > b->level;
-	return a->anchored > b->anchored;
+	const Group *x = &w->groups.v[a], *y = &w->groups.v[b];
+
+	if (x->level != y->level)
+		return x->level > y->level;
+	if (x->anchored != y->anchored)
+		return x->anchored > y->anchored;
+	return a < b;
 }
 
 /* Whether the node at hand can join group `into`. *level is what its level becomes; bit i of *merge is set
@@ -208,7 +214,7 @@ static uint32_t choose(Grow *w)
 	for (i = 0; i < w->producers.n; i++) {
 		uint32_t id = w->producers.v[i];
 
-		if (best != UINT32_MAX && !better(&w->groups.v[id], &w->groups.v[best]))
+		if (best != UINT32_MAX && !better(w, id, best))
 			continue;
 		if (!can_join(w, id, &l, &m))
 			continue;
@@ -424,7 +430,8 @@ static PmNode *by_group(Grow *w, size_t **start)
 	for (i = 0; i < n; i++) {
 		PmNode node = pm_graph_node_at(w->g, i);
 
-		v[at[group_root(w, w->group_of[node.id] - 1) + 1]++] = node;
+		if (w->group_of[node.id]) /* else nothing depends on it */
+			v[at[group_root(w, w->group_of[node.id] - 1) + 1]++] = node;
 	}
 	*start = at; /* filling moved each start to the next one: at[k] is the start of group k */
 	return v;
@@ -495,9 +502,14 @@ static void deliver(Grow *w, PmNodeSets *out)
 PmStatus pm_fusible_sets(const PmGraph *g, const PmFusibleOpts *opts, PmNodeSets *out, PmErr *err)
 {
 	size_t limit = (size_t)pm_graph_node_limit(g) + 1, i;
+	PmSkeleton order;
 	Grow w;
-	PmStatus st = PM_OK;
+	PmStatus st;
 
+	*out = (PmNodeSets){ NULL, NULL, 0 };
+	st = pm_skeleton_make(g, &order, err);
+	if (st)
+		return st;
 	memset(&w, 0, sizeof w);
 	w.g = g;
 	w.min_nodes = opts && opts->min_nodes ? opts->min_nodes : 2;
@@ -507,13 +519,13 @@ PmStatus pm_fusible_sets(const PmGraph *g, const PmFusibleOpts *opts, PmNodeSets
 	w.keep_ends = opts && opts->keep_ends;
 	w.group_of = pm_xcalloc(limit, sizeof *w.group_of);
 	w.local = pm_xcalloc(limit, sizeof *w.local);
-	*out = (PmNodeSets){ NULL, NULL, 0 };
-	for (i = 0; i < pm_graph_n_nodes(g) && st == PM_OK; i++)
-		st = place_node(&w, pm_graph_node_at(g, i), (uint32_t)i + 1, err);
+	for (i = 0; i < order.n && st == PM_OK; i++)
+		st = place_node(&w, order.node[i], (uint32_t)i + 1, err);
 	if (st == PM_OK) {
 		finish(&w);
 		deliver(&w, out);
 	}
+	pm_skeleton_release(&order);
 	free(w.group_of);
 	free(w.local);
 	PM_VEC_RELEASE(&w.groups);

@@ -128,9 +128,10 @@ static void a_linear_layer_has_three_classes(void **state)
 
 	(void)state;
 	assert_int_equal(rep.n_classes, 3); /* rows; inner; columns with the bias */
-	assert_int_equal(rep.n_shapes, 9);
-	assert_int_equal(l.max_shape, 8);
-	assert_int_equal(rep.n_made, 27);
+	assert_int_equal(rep.n_shapes, 10);
+	assert_int_equal(l.max_shape, 9);
+	assert_true(rep.n_spans >= 7); /* of size classes, of three dimensions */
+	assert_int_equal(rep.n_made, 30);
 	assert_int_equal(l.dtypes, 1u << PM_F32 | 1u << PM_F16 | 1u << PM_BF16);
 	assert_true(l.ones >= 3 && l.primes >= 3 && l.odd >= 3);
 	pm_str_release(&l.text);
@@ -282,6 +283,51 @@ static void element_types_change_with_their_constants(void **state)
 					      : pm_f16_to_f64(pm_f16_from_f64((double)0.333333343f))));
 	}
 	pm_graph_free(v);
+	pm_graph_free(g);
+}
+
+/* The element type of an input of the variant in `to`. */
+static int dtype_of(const PmGraph *g, const char *input)
+{
+	return pm_value_type(g, pm_graph_find_value(g, input))->dtype;
+}
+
+static void operands_of_their_own_type_keep_it(void **state)
+{
+	PmGraph *g = parse(
+		"m (float[2,3,4,4] x, float[3] s, float[3] b, float[3] m, float[3] v, float[3] k) => "
+		"(float[2,3,8,8] y, float[2,3,4,4] z)\n<float[4] by = {1, 1, 2, 2}> {\n"
+		" n = BatchNormalization (x, s, b, m, v)\n r = Relu (n)\n"
+		" y = Resize <mode = \"nearest\"> (r, , by)\n"
+		" z = BatchNormalization (r, k, k, m, v) }");
+	PmGraph *mixed = parse(
+		"m (float[2,3] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[2,3] y) {\n"
+		" t = Exp (s)\n n = BatchNormalization (x, t, b, m, v)\n y = Relu (n) }");
+	PmVariantOpts opts = { 1, 1u << PM_F16, 0, 0 };
+	char once[PM_SHA256_HEX], twice[PM_SHA256_HEX];
+	PmGraph *v = NULL, *again = NULL;
+
+	(void)state;
+	assert_int_equal(pm_variants_make(g, &opts, keep_one, &v, NULL, NULL), PM_OK);
+	assert_int_equal(dtype_of(v, "x"), PM_F16);
+	assert_int_equal(dtype_of(v, "s"), PM_F32);
+	assert_int_equal(dtype_of(v, "v"), PM_F32);
+	assert_int_equal(dtype_of(v, "by"), PM_F32);
+	assert_int_equal(dtype_of(v, "y"), PM_F16);
+	/* a second time changes nothing */
+	assert_int_equal(pm_variants_make(v, &opts, keep_one, &again, NULL, NULL), PM_OK);
+	assert_int_equal(pm_canon_hash(v, PM_CANON_FULL, once, NULL), PM_OK);
+	assert_int_equal(pm_canon_hash(again, PM_CANON_FULL, twice, NULL), PM_OK);
+	assert_string_equal(once, twice);
+	pm_graph_free(again);
+	pm_graph_free(v);
+	/* a scale that is computed follows, and its bias with it */
+	assert_int_equal(pm_variants_make(mixed, &opts, keep_one, &v, NULL, NULL), PM_OK);
+	assert_int_equal(dtype_of(v, "x"), PM_F16);
+	assert_int_equal(dtype_of(v, "s"), PM_F16);
+	assert_int_equal(dtype_of(v, "b"), PM_F16);
+	pm_graph_free(v);
+	pm_graph_free(mixed);
 	pm_graph_free(g);
 }
 
@@ -529,7 +575,7 @@ static void a_task_is_made_of_a_subgraph(void **state)
 	}
 	assert_int_equal(id[0], id[1]);
 	assert_int_equal(pm_members_each(db, id[0], count_member, &n, NULL), PM_OK);
-	assert_int_equal(n, 27);
+	assert_int_equal(n, 30);
 	pm_db_close(db);
 	assert_int_equal(pm_remove_tree(dir.s, NULL), PM_OK);
 	pm_str_release(&dir);
@@ -546,6 +592,7 @@ int main(void)
 		cmocka_unit_test(more_heads_rather_than_other_widths),
 		cmocka_unit_test(a_batch_of_one_is_not_turned_into_broadcasting),
 		cmocka_unit_test(element_types_change_with_their_constants),
+		cmocka_unit_test(operands_of_their_own_type_keep_it),
 		cmocka_unit_test(symbols_get_numbers),
 		cmocka_unit_test(what_cannot_have_variants_says_so),
 		cmocka_unit_test(the_same_options_give_the_same_variants),

@@ -8,6 +8,7 @@
 #include "cli/cmds.h"
 #include "dataset/models.h"
 #include "dataset/subgraphs.h"
+#include "ir/noise.h"
 #include "runtime/exec.h"
 
 #include <stdio.h>
@@ -55,6 +56,16 @@ typedef struct Work {
 static void spool_path(const Work *w, int worker, PmStr *out)
 {
 	pm_str_addf(out, "%s/skeletons.%d", w->folder.s, worker);
+}
+
+/* A model without what its exporter left behind, so that motifs do not depend on the exporter. */
+static PmStatus load(const char *path, PmGraph **g, PmOnnxReport *r, PmErr *err)
+{
+	PmStatus st = pm_cli_load(path, g, r, err);
+
+	if (!st)
+		pm_graph_drop_noise(*g);
+	return st;
 }
 
 /* ---- which models ---- */
@@ -155,7 +166,7 @@ static PmStatus read_skeleton(void *arg, size_t item, void *result, PmErr *err)
 	long at;
 
 	pm_err_init(&why);
-	if (w->model[item].broken || pm_cli_load(w->model[item].path, &g, NULL, &why))
+	if (w->model[item].broken || load(w->model[item].path, &g, NULL, &why))
 		return PM_OK;
 	if (pm_skeleton_make(g, &s, &why) == PM_OK) {
 		pm_skeleton_pack(&s, &bytes);
@@ -324,7 +335,7 @@ static PmStatus cut_model(void *arg, size_t item, void *result, PmErr *err)
 	PmStatus st;
 
 	pm_err_init(&bad);
-	if (pm_cli_load(m->path, &g, &r, &bad) == PM_OK && m->broken) {
+	if (load(m->path, &g, &r, &bad) == PM_OK && m->broken) {
 		pm_err(&bad, PM_E_CRASH, "%s: reading the model ended the process.", m->path);
 		pm_graph_free(g);
 		g = NULL;

@@ -8,8 +8,8 @@
 #include "cli/cmds.h"
 #include "dataset/models.h"
 #include "dataset/subgraphs.h"
-#include "ir/noise.h"
 #include "runtime/exec.h"
+#include "simplify/simplify.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,13 +58,27 @@ static void spool_path(const Work *w, int worker, PmStr *out)
 	pm_str_addf(out, "%s/skeletons.%d", w->folder.s, worker);
 }
 
-/* A model without what its exporter left behind, so that motifs do not depend on the exporter. */
+/* A model without what its exporter left behind, so that motifs do not depend on the exporter: nodes that
+ * change nothing, and what is there twice. Nothing is computed ahead, and no operator is replaced by another.
+ */
 static PmStatus load(const char *path, PmGraph **g, PmOnnxReport *r, PmErr *err)
 {
+	static const PmSimplifyPass passes[] = { PM_SIMPLIFY_identity,       PM_SIMPLIFY_noop_cast,
+						 PM_SIMPLIFY_noop_transpose, PM_SIMPLIFY_noop_reshape,
+						 PM_SIMPLIFY_noop_slice,     PM_SIMPLIFY_common,
+						 PM_SIMPLIFY_dead_code };
+	PmSimplifyOpts opts = { 0 };
 	PmStatus st = pm_cli_load(path, g, r, err);
+	size_t i;
 
+	for (i = 0; i < sizeof passes / sizeof passes[0]; i++)
+		opts.passes |= 1u << passes[i];
 	if (!st)
-		pm_graph_drop_noise(*g);
+		st = pm_simplify(*g, &opts, NULL, err);
+	if (st) {
+		pm_graph_free(*g);
+		*g = NULL;
+	}
 	return st;
 }
 

@@ -26,7 +26,7 @@ const PmNormRow *pm__norm_row(const char *op_type)
 
 	for (t = 0; t < sizeof tables / sizeof *tables; t++) {
 		for (r = tables[t]; r->op_type; r++) {
-			if (strcmp(r->op_type, op_type) == 0)
+			if (r->op_type[0] == op_type[0] && strcmp(r->op_type, op_type) == 0)
 				return r;
 		}
 	}

@@ -20,9 +20,12 @@ typedef struct Case {
 static size_t count_words(const char *s)
 {
 	size_t n = 0;
+	int depth = 0; /* a formula between brackets may have spaces */
 
-	for (; *s; s++)
-		n += *s == ' ';
+	for (; *s; s++) {
+		depth += (*s == '[') - (*s == ']');
+		n += *s == ' ' && !depth;
+	}
 	return n + 1;
 }
 
@@ -336,8 +339,9 @@ static const Case reshapes[] = {
 	{ "Reshape", "float[N,S,64] int64{0,0,4,16}", "", "float[N,S,4,16]" },
 	{ "Reshape", "float[N,S,4,16] int64{0,0,-1}", "", "float[N,S,64]" },
 	{ "Reshape", "float[N,3] int64{-1,3}", "", "float[N,3]" },
-	{ "Reshape", "float[N,6] int64{-1,3}", "", "float[?,3]" },
-	{ "Reshape", "float[N,S] int64{-1}", "", "float[?]" },
+	{ "Reshape", "float[N,6] int64{-1,3}", "", "float[2*N,3]" },
+	{ "Reshape", "float[N,5] int64{-1,3}", "", "float[?,3]" },
+	{ "Reshape", "float[N,S] int64{-1}", "", "float[N*S]" },
 	{ "Reshape", "float[N,1] int64{-1}", "", "float[N]" },
 	{ "Reshape", "float[2,3] int64[2]", "", "float[?,?]" },
 	{ "Reshape", "float[2,3] int64[N]", "", "float[...]" },
@@ -353,7 +357,7 @@ static const Case reshapes[] = {
 	{ "Flatten", "float[2,3,4]", "axis=0", "float[1,24]" },
 	{ "Flatten", "float[2,3,4]", "axis=3", "float[24,1]" },
 	{ "Flatten", "float[N,3,4]", "axis=1", "float[N,12]" },
-	{ "Flatten", "float[2,3,N]", "axis=1", "float[2,?]" },
+	{ "Flatten", "float[2,3,N]", "axis=1", "float[2,3*N]" },
 	{ "Flatten", "float[2,0,N]", "axis=1", "float[2,0]" },
 	{ "Flatten", "float", "axis=0", "float[1,1]" },
 	{ "Flatten", "float[2,3]", "axis=3", "E_SHAPE" },
@@ -429,7 +433,8 @@ static const Case moves[] = {
 	{ "Concat", "float[0] float[N]", "axis=0", "float[N]" },
 	{ "Concat", "float[N,3] float[N,4]", "axis=1", "float[N,7]" },
 	{ "Concat", "float[N,3] float[2,4]", "axis=1", "float[2,7]" },
-	{ "Concat", "float[N] float[3]", "axis=0", "float[?]" },
+	{ "Concat", "float[N] float[3]", "axis=0", "float[N + 3]" },
+	{ "Concat", "float[N] float[N]", "axis=0", "float[2*N]" },
 	{ "Concat", "float[2,3] float[4,4]", "axis=0", "E_SHAPE" },
 	{ "Concat", "float[2,3] float[2]", "axis=0", "E_SHAPE" },
 	{ "Concat", "float[2] int64[2]", "axis=0", "E_TYPE" },
@@ -453,7 +458,7 @@ static const Case moves[] = {
 	{ "Pad", "float[2,3]", "pads=[0,1,0,1] mode='reflect'", "float[2,5]" },
 	{ "Pad", "float[N,3]", "pads=[0,1,0,1] mode='edge'", "float[N,5]" },
 	{ "Pad", "float[N,3]", "pads=[1,1,-1,1]", "float[N,5]" },
-	{ "Pad", "float[N,3]", "pads=[1,1,0,1]", "float[?,5]" },
+	{ "Pad", "float[N,3]", "pads=[1,1,0,1]", "float[N + 1,5]" },
 	{ "Pad", "float[0]", "pads=[2,2]", "float[4]" },
 	{ "Pad", "float[0]", "pads=[2,2] mode='edge'", "E_SHAPE" },
 	{ "Pad", "float[2]", "pads=[-3,4]", "E_SHAPE" },
@@ -466,7 +471,7 @@ static const Case moves[] = {
 	{ "Tile", "float[2,3] int64{2,1}", "", "float[4,3]" },
 	{ "Tile", "float[2,3] int64{0,2}", "", "float[0,6]" },
 	{ "Tile", "float[N,3] int64{1,2}", "", "float[N,6]" },
-	{ "Tile", "float[N,3] int64{2,2}", "", "float[?,6]" },
+	{ "Tile", "float[N,3] int64{2,2}", "", "float[2*N,6]" },
 	{ "Tile", "float[2,3] int64[2]", "", "float[?,?]" },
 	{ "Tile", "float[2,3] int64{2}", "", "E_SHAPE" },
 	{ "Tile", "float[2] int64{-1}", "", "E_SHAPE" },

@@ -228,6 +228,19 @@ static int is_mapped(const PmCutter *c, PmValue v)
 	return c->mapped[v.id] == c->epoch;
 }
 
+/* 1 when the set reads v as sizes: scales of a Resize are as much part of what is computed as integer sizes.
+ */
+static int gives_sizes(const PmCutter *c, PmValue v)
+{
+	PmUse u;
+
+	for (u = pm_value_first_use(c->g, v); u.slot; u = pm_use_next(c->g, u)) {
+		if (c->inside[u.node.id] == c->epoch && pm_node_op(c->g, u.node) == PM_OP_Resize && u.operand)
+			return 1;
+	}
+	return 0;
+}
+
 static int stays_constant(const PmCutter *c, PmValue v)
 {
 	const PmBlob *b = pm_value_blob(c->g, v);
@@ -236,7 +249,9 @@ static int stays_constant(const PmCutter *c, PmValue v)
 
 	if (!b || (!b->data && b->size) || pm_type_numel(t, &n, NULL))
 		return 0;
-	return n <= (pm_dtype_is_float(t->dtype) ? c->opts.max_float_const : c->opts.max_const);
+	if (!pm_dtype_is_float(t->dtype) || (n > c->opts.max_float_const && gives_sizes(c, v)))
+		return n <= c->opts.max_const;
+	return n <= c->opts.max_float_const;
 }
 
 /* A value that comes from outside: an input, or a copied constant. */

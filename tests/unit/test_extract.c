@@ -217,6 +217,27 @@ static void larger_constants_stay_when_asked(void **state)
 	pm_graph_free(g);
 }
 
+static void scales_stay_constants(void **state)
+{
+	PmGraph *g = parse("m (float[1,1,2,2] x) => (float[1,1,4,4] y)\n"
+			   "<float[4] by = {1, 1, 2, 2}, float[4] b = {1, 2, 3, 4}> {\n"
+			   " r = Resize <mode = \"nearest\"> (x, , by)\n y = Add (r, b) }"),
+		*sub = NULL;
+	PmCutter *c = NULL;
+	PmNode set[2];
+
+	(void)state;
+	set[0] = def_of(g, "r");
+	set[1] = def_of(g, "y");
+	assert_int_equal(pm_cutter_new(g, NULL, &c, NULL), PM_OK);
+	assert_int_equal(pm_cutter_cut(c, set, 2, &sub, NULL), PM_OK);
+	assert_true(pm_value_is_const(sub, pm_graph_find_value(sub, "by")));
+	assert_true(pm_value_is_input(sub, pm_graph_find_value(sub, "b"))); /* a weight */
+	pm_graph_free(sub);
+	pm_cutter_free(c);
+	pm_graph_free(g);
+}
+
 static void a_set_that_is_no_part_is_refused(void **state)
 {
 	PmGraph *g = parse(chain), *sub;
@@ -784,6 +805,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_cut_has_what_crosses_its_border),
 		cmocka_unit_test(larger_constants_stay_when_asked),
+		cmocka_unit_test(scales_stay_constants),
 		cmocka_unit_test(a_set_that_is_no_part_is_refused),
 		cmocka_unit_test(a_path_out_and_back_is_found),
 		cmocka_unit_test(checks_agree_with_brute_force),

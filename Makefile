@@ -114,7 +114,7 @@ GEN_H   += $(GEN)/passmith/ops.h
 endif
 
 .PHONY: all lib tests models setup demo check bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt \
-	check-layers check-headers check-size check-gen check-ops clean help FORCE
+	check-layers check-headers check-size check-gen check-ops conform clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
@@ -261,6 +261,9 @@ bench-import: $(BENCH) $(ONNX) ## how fast models are read, and in how much memo
 
 check-ops: all ## the ONNX node tests, with the counts per operator shown
 	@BUILD=$(BUILD) tests/run.sh -v conform
+
+conform: $(CLI) ## runs the ONNX node tests on ref and emu and writes docs/conformance.md
+	$(BUILD)/passmith conform --doc docs/conformance.md
 
 golden-update: all ## rewrites the expected parts of tests/golden; review the diff
 	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden

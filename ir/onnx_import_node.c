@@ -404,10 +404,56 @@ static PmStatus draft_operands(PmDraft *d, PmErr *err)
 	return st;
 }
 
+/* Names the results of an expanded operator. A result that is an operand, or another result, is copied. */
+static PmStatus name_made(PmDraft *d, uint32_t first_value, PmErr *err)
+{
+	PmStatus st = PM_OK;
+	size_t k, i;
+
+	for (k = 0; k < d->np->n_output && !st; k++) {
+		PmValue v = k < d->n_made ? d->made[k] : (PmValue){ 0 };
+		int fresh = v.id >= first_value;
+		PmOnnxName *nm;
+
+		if (!*d->np->output[k])
+			continue;
+		if (!v.id)
+			return pm_err(err, PM_E_INVALID, "%s has no result %zu; fix the model.", d->where.s,
+				      k);
+		for (i = 0; i < k; i++)
+			fresh &= d->made[i].id != v.id || !*d->np->output[i];
+		if (!fresh)
+			st = pm__draft_before(d, PM_OP_Identity, &v, 1, NULL, 0, &v, err);
+		nm = pm__scope_find(d->sc, d->np->output[k]);
+		if (!st)
+			st = pm_value_set_name(d->g, v, pm__import_final_name(d->im, d->sc, d->np->output[k]),
+					       err);
+		nm->value = v;
+		nm->known = 1;
+		if (!st)
+			st = pm__import_check_stated(d->im, v, nm->info, err);
+	}
+	return st;
+}
+
+/* Removes what a declined draft has added. */
+static void take_back(PmGraph *g, uint32_t first_node, uint32_t first_value)
+{
+	uint32_t id;
+
+	for (id = pm_graph_node_limit(g); id-- > first_node;)
+		if (pm_node_op(g, (PmNode){ id }) != PM_OP_NONE)
+			pm_graph_kill_node(g, (PmNode){ id }, NULL);
+	for (id = pm_graph_value_limit(g); id-- > first_value;)
+		if (pm_value_is_const(g, (PmValue){ id }))
+			pm_graph_kill_const(g, (PmValue){ id }, NULL);
+}
+
 static PmStatus import_table_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, size_t index, PmOp op,
 				  PmErr *err)
 {
 	PmDraft d;
+	uint32_t first_node = pm_graph_node_limit(im->g), first_value = pm_graph_value_limit(im->g);
 	size_t eaten = im->eaten.n;
 	PmNode n = { 0 };
 	PmStatus st;
@@ -425,11 +471,14 @@ static PmStatus import_table_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto
 	st = draft_operands(&d, err);
 	if (!st)
 		st = pm__norm(&d, err);
-	if (!st)
+	if (!st && d.n_made)
+		st = name_made(&d, first_value, err);
+	else if (!st)
 		st = emit(&d, &n, err);
-	if (!st)
+	if (!st && !d.n_made)
 		st = pm__import_results(im, sc, np, n, err);
 	if (st == PM_DECLINED) {
+		take_back(im->g, first_node, first_value);
 		im->eaten.n = eaten;
 		st = pm__import_opaque(im, sc, np, index, d.why, err);
 	}

@@ -18,13 +18,14 @@
 
 enum {
 	PM_ONNX_MIN_OPSET = 7,
-	PM_ONNX_MAX_OPSET = 21,
+	PM_ONNX_MAX_OPSET = 24,
 	PM_ONNX_MIN_IR = 3, /* the first with opset_import; a file without a version is let in */
 	PM_ONNX_MAX_IR = 13,
 	PM_ONNX_OUT_OPSET = 18,      /* written unless a node needs a later one */
 	PM_ONNX_MAX_DEPTH = 64,      /* nested messages: graphs in nodes in graphs, types in types */
 	PM_ONNX_MAX_CALLS = 32,      /* nested calls of model-local functions */
 	PM_ONNX_DRAFT_ATTRS = 24,    /* attributes of one operator of the table */
+	PM_ONNX_MADE = 4,            /* results of an expanded operator */
 	PM_ONNX_MAX_META = 64 << 20, /* bytes of one text: metadata, documentation */
 };
 
@@ -255,6 +256,8 @@ typedef struct PmDraft {
 	PmValue *in;
 	size_t n_in, n_out;
 	size_t n_attr;
+	PmValue made[PM_ONNX_MADE]; /* results, when the node became several (onnx_expand.h) */
+	size_t n_made;              /* 0: the draft is one node */
 	PmOnnxWhere where;
 	char why[192]; /* empty, or a sentence's part; from here on a new draft is not cleared */
 	PmDraftAttr attr[PM_ONNX_DRAFT_ATTRS];
@@ -311,6 +314,8 @@ typedef struct PmNormRow {
 	unsigned const_ops; /* bit k: operand k must be constant for the node to import */
 } PmNormRow;
 extern const PmNormRow pm__norm_axes_rows[], pm__norm_nn_rows[], pm__norm_misc_rows[]; /* end: op_type NULL */
+/* Conv: operands 0 (input) and 1 (weights) are read, the attributes of the draft set. */
+PmStatus pm__norm_conv(PmDraft *d, PmErr *err);
 /* The row of an operator of the default domain, or NULL. */
 const PmNormRow *pm__norm_row(const char *op_type);
 

@@ -113,7 +113,7 @@ ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests models setup demo check bench-import check-gpu bundle golden-update fuzz gen fmt check-fmt \
+.PHONY: all lib tests models setup demo check bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt \
 	check-layers check-headers check-size check-gen check-ops conform clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
@@ -249,6 +249,9 @@ check-gpu: all ## the tests that need an NVIDIA GPU
 # What the bundle holds besides the sources.
 BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc \
 	$(PASS_SRC:passes/%.c=$(BUILD)/tests/unit/test_pass_%),$(TESTS)) $(filter %_silu.so,$(TEST_SO))
+
+bench-extract: $(BENCH) ## times extraction from graphs of 300,000 nodes
+	@$(BUILD)/tests/bench/bench_extract
 
 bundle: $(BUNDLE_NEEDS) ## $(BUILD)/bundle: a folder that runs on a GPU node (docs/gpu.md)
 	@BUILD=$(BUILD) tools/bundle.sh $(BUILD)/bundle

@@ -18,6 +18,7 @@ struct PmCutter {
 	uint32_t *mapped; /* by value id: epoch in which `to` holds */
 	PmValue *to;      /* by value id: the value in the graph being made */
 	uint32_t epoch;
+	PmCutFault fault;
 	PM_VEC(uint32_t) stack;
 	PM_VEC(uint32_t) root; /* union-find over the set */
 	PM_VEC(PmNode) sorted;
@@ -183,11 +184,21 @@ PmStatus pm_cutter_check(PmCutter *c, const PmNode *nodes, size_t n, PmErr *err)
 {
 	PmStatus st = mark(c, nodes, n, err);
 
-	if (st == PM_OK)
+	c->fault = st ? PM_CUT_NO_SET : PM_CUT_FINE;
+	if (st == PM_OK) {
 		st = check_connected(c, nodes, n, err);
-	if (st == PM_OK)
+		c->fault = st ? PM_CUT_NOT_CONNECTED : PM_CUT_FINE;
+	}
+	if (st == PM_OK) {
 		st = check_convex(c, nodes, n, err);
+		c->fault = st ? PM_CUT_NOT_CONVEX : PM_CUT_FINE;
+	}
 	return st;
+}
+
+PmCutFault pm_cutter_fault(const PmCutter *c)
+{
+	return c->fault;
 }
 
 /* ---- building ---- */
@@ -217,6 +228,19 @@ static int is_mapped(const PmCutter *c, PmValue v)
 	return c->mapped[v.id] == c->epoch;
 }
 
+/* 1 when the set reads v as sizes: scales of a Resize are as much part of what is computed as integer sizes.
+ */
+static int gives_sizes(const PmCutter *c, PmValue v)
+{
+	PmUse u;
+
+	for (u = pm_value_first_use(c->g, v); u.slot; u = pm_use_next(c->g, u)) {
+		if (c->inside[u.node.id] == c->epoch && pm_node_op(c->g, u.node) == PM_OP_Resize && u.operand)
+			return 1;
+	}
+	return 0;
+}
+
 static int stays_constant(const PmCutter *c, PmValue v)
 {
 	const PmBlob *b = pm_value_blob(c->g, v);
@@ -225,7 +249,9 @@ static int stays_constant(const PmCutter *c, PmValue v)
 
 	if (!b || (!b->data && b->size) || pm_type_numel(t, &n, NULL))
 		return 0;
-	return n <= (pm_dtype_is_float(t->dtype) ? c->opts.max_float_const : c->opts.max_const);
+	if (!pm_dtype_is_float(t->dtype) || (n > c->opts.max_float_const && gives_sizes(c, v)))
+		return n <= c->opts.max_const;
+	return n <= c->opts.max_float_const;
 }
 
 /* A value that comes from outside: an input, or a copied constant. */

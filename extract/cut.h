@@ -26,6 +26,10 @@ void pm_cutter_free(PmCutter *c);
  * aside) and convex (no path leaves it and comes back), without duplicates; else PM_E_INVALID. */
 PmStatus pm_cutter_cut(PmCutter *c, const PmNode *nodes, size_t n, PmGraph **out, PmErr *err);
 
+/* What the last check of a cutter found. */
+typedef enum { PM_CUT_FINE, PM_CUT_NO_SET, PM_CUT_NOT_CONNECTED, PM_CUT_NOT_CONVEX } PmCutFault;
+PmCutFault pm_cutter_fault(const PmCutter *c);
+
 /* The two properties by themselves: PM_OK, or PM_E_INVALID with a sentence. */
 PmStatus pm_cutter_check(PmCutter *c, const PmNode *nodes, size_t n, PmErr *err);
 

@@ -44,6 +44,11 @@ size_t pm_dedup_add(PmDedup *d, const char *hash, size_t *count)
 	return k;
 }
 
+int pm_dedup_has(const PmDedup *d, const char *hash)
+{
+	return pm_intern_find(d->ids, hash, strlen(hash)) != UINT32_MAX;
+}
+
 size_t pm_dedup_size(const PmDedup *d)
 {
 	return d->count.n;

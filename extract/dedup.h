@@ -10,9 +10,11 @@ typedef struct PmDedup PmDedup;
 
 PmDedup *pm_dedup_new(void);
 void pm_dedup_free(PmDedup *d);
-/* Counts one more graph with this hash (64 hexadecimal digits). Returns its number, from 0 in the order of
- * first sight; *count (may be NULL) is how often it was seen, this time included. */
+/* Counts one more graph with this hash (64 hexadecimal digits, or any text but the empty one). Returns its
+ * number, from 0 in the order of first sight; *count (may be NULL) is how often it was seen, this time
+ * included. */
 size_t pm_dedup_add(PmDedup *d, const char *hash, size_t *count);
-size_t pm_dedup_size(const PmDedup *d); /* different hashes */
+int pm_dedup_has(const PmDedup *d, const char *hash); /* 1 when it was seen; counts nothing */
+size_t pm_dedup_size(const PmDedup *d);               /* different hashes */
 
 #endif

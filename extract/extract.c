@@ -1,18 +1,69 @@
-/* extract.c - finds, cuts and names the fusible subgraphs of a model. */
+/* extract.c - finds, cuts and names the subgraphs of a model. */
 #include "extract/extract.h"
 
+#include "extract/single.h"
+#include "extract/skeleton.h"
 #include "ir/canon.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Job {
+	const PmGraph *g;
+	const PmExtractOpts *opts;
 	PmCutter *cutter;
-	PmDedup *seen;
+	PmExtractSeen *seen;
 	PmExtractFn fn;
 	void *arg;
 	PmExtractReport *report;
 } Job;
+
+const char *pm_extract_kind(PmExtractKind k)
+{
+	static const char *const names[PM_N_KINDS] = { "fusible", "classical", "single" };
+
+	return (unsigned)k < PM_N_KINDS ? names[k] : "unknown";
+}
+
+void pm_extract_report_add(PmExtractReport *sum, const PmExtractReport *r)
+{
+	int k;
+
+	sum->n_nodes += r->n_nodes;
+	sum->n_opaque += r->n_opaque;
+	sum->n_launches += r->n_launches;
+	for (k = 0; k < PM_N_KINDS; k++) {
+		PmKindReport *to = &sum->kind[k];
+		const PmKindReport *from = &r->kind[k];
+
+		to->n_found += from->n_found;
+		to->n_new += from->n_new;
+		to->n_covered += from->n_covered;
+		to->n_launches += from->n_launches;
+		to->n_not_connected += from->n_not_connected;
+		to->n_not_convex += from->n_not_convex;
+		to->n_rejected += from->n_rejected;
+		if (!to->why[0])
+			memcpy(to->why, from->why, sizeof to->why);
+	}
+}
+
+void pm_extract_seen_init(PmExtractSeen *s)
+{
+	int k;
+
+	for (k = 0; k < PM_N_KINDS; k++)
+		s->kind[k] = pm_dedup_new();
+}
+
+void pm_extract_seen_release(PmExtractSeen *s)
+{
+	int k;
+
+	for (k = 0; k < PM_N_KINDS; k++)
+		pm_dedup_free(s->kind[k]);
+}
 
 static PmStatus name_it(PmExtracted *e, PmErr *err)
 {
@@ -25,13 +76,23 @@ static PmStatus name_it(PmExtracted *e, PmErr *err)
 	return st;
 }
 
-/* One set. That it cannot be cut is counted, not an error. */
-static PmStatus one_set(Job *j, const PmNode *nodes, size_t n, PmErr *err)
+static void reject(Job *j, PmKindReport *r, const PmErr *why)
 {
-	PmExtracted e = { NULL, nodes, n, "", "", "", 0 };
+	r->n_not_connected += pm_cutter_fault(j->cutter) == PM_CUT_NOT_CONNECTED;
+	r->n_not_convex += pm_cutter_fault(j->cutter) == PM_CUT_NOT_CONVEX;
+	if (!r->n_rejected++)
+		snprintf(r->why, sizeof r->why, "%.255s", why->text);
+}
+
+/* One set. That it cannot be cut is counted, not an error. */
+static PmStatus one_set(Job *j, PmExtractKind kind, const PmNode *nodes, size_t n, PmErr *err)
+{
+	PmExtracted e = { NULL, kind, nodes, n, "", "", "", 0 };
+	PmKindReport *r = &j->report->kind[kind];
 	PmGraph *sub = NULL;
 	PmErr why;
 	PmStatus st;
+	size_t i;
 
 	pm_err_init(&why);
 	st = pm_cutter_cut(j->cutter, nodes, n, &sub, &why);
@@ -39,49 +100,127 @@ static PmStatus one_set(Job *j, const PmNode *nodes, size_t n, PmErr *err)
 	if (st == PM_OK)
 		st = name_it(&e, &why);
 	if (st) {
-		if (!j->report->n_rejected++)
-			snprintf(j->report->why, sizeof j->report->why, "%.255s", why.text);
+		reject(j, r, &why);
 		pm_graph_free(sub);
 		return PM_OK;
 	}
-	pm_dedup_add(j->seen, e.full, &e.seen);
-	j->report->n_found++;
-	j->report->n_new += e.seen == 1;
-	j->report->n_covered += n;
+	pm_dedup_add(j->seen->kind[kind], e.full, &e.seen);
+	r->n_new += e.seen == 1;
+	if (kind != PM_KIND_SINGLE) {
+		r->n_found++;
+		r->n_covered += n;
+		for (i = 0; i < n; i++)
+			r->n_launches += pm_fusible_launches(j->g, j->opts->fusible.launches, nodes[i]);
+	}
 	st = j->fn(j->arg, &e, err);
 	pm_graph_free(sub);
 	return st;
 }
 
-static size_t count_opaque(const PmGraph *g)
+static PmStatus all_sets(Job *j, PmExtractKind kind, const PmNodeSets *s, PmErr *err)
 {
-	size_t i, n = 0;
-
-	for (i = 0; i < pm_graph_n_nodes(g); i++)
-		n += (pm_op_desc(pm_node_op(g, pm_graph_node_at(g, i)))->flags & PM_OPF_OPAQUE) != 0;
-	return n;
-}
-
-PmStatus pm_extract_model(const PmGraph *g, const PmExtractOpts *opts, PmDedup *seen, PmExtractFn fn,
-			  void *arg, PmExtractReport *report, PmErr *err)
-{
-	PmExtractReport own;
-	PmDedup *fresh = seen ? NULL : pm_dedup_new();
-	Job j = { NULL, seen ? seen : fresh, fn, arg, report ? report : &own };
-	PmNodeSets sets = { NULL, NULL, 0 };
-	PmStatus st;
+	PmStatus st = PM_OK;
 	size_t i;
 
-	memset(j.report, 0, sizeof *j.report);
-	j.report->n_nodes = pm_graph_n_nodes(g);
-	j.report->n_opaque = count_opaque(g);
-	st = pm_fusible_sets(g, opts ? &opts->fusible : NULL, &sets, err);
+	for (i = 0; i < s->n && st == PM_OK; i++)
+		st = one_set(j, kind, s->nodes + s->start[i], s->start[i + 1] - s->start[i], err);
+	return st;
+}
+
+static PmStatus fusible(Job *j, PmErr *err)
+{
+	PmNodeSets sets;
+	PmStatus st = pm_fusible_sets(j->g, &j->opts->fusible, &sets, err);
+
 	if (st == PM_OK)
-		st = pm_cutter_new(g, opts ? &opts->cut : NULL, &j.cutter, err);
-	for (i = 0; i < sets.n && st == PM_OK; i++)
-		st = one_set(&j, sets.nodes + sets.start[i], sets.start[i + 1] - sets.start[i], err);
-	pm_cutter_free(j.cutter);
+		st = all_sets(j, PM_KIND_FUSIBLE, &sets, err);
 	pm_node_sets_release(&sets);
-	pm_dedup_free(fresh);
+	return st;
+}
+
+static PmStatus fold_alone(Job *j, PmNodeSets *sets, PmErr *err)
+{
+	PmSkeleton s;
+	const PmSkeleton *one = &s;
+	PmFoldDag f;
+	PmStatus st = pm_skeleton_make(j->g, &s, err);
+
+	if (st)
+		return st;
+	pm_fold_dag(&one, 1, &j->opts->fold, &f);
+	pm_fold_dag_sets(&f, 0, &s, sets);
+	pm_fold_dag_release(&f);
+	pm_skeleton_release(&s);
+	return PM_OK;
+}
+
+static PmStatus classical(Job *j, PmErr *err)
+{
+	PmNodeSets own = { NULL, NULL, 0 };
+	PmStatus st = PM_OK;
+
+	if (!j->opts->motifs)
+		st = fold_alone(j, &own, err);
+	if (st == PM_OK)
+		st = all_sets(j, PM_KIND_CLASSICAL, j->opts->motifs ? j->opts->motifs : &own, err);
+	pm_node_sets_release(&own);
+	return st;
+}
+
+static PmStatus single(Job *j, PmErr *err)
+{
+	PmKindReport *r = &j->report->kind[PM_KIND_SINGLE];
+	PmSingles s;
+	PmStatus st = pm_single_ops(j->g, &s, err);
+	size_t i;
+
+	for (i = 0; i < s.n && st == PM_OK; i++)
+		st = one_set(j, PM_KIND_SINGLE, &s.v[i].node, 1, err);
+	r->n_found = s.n_nodes;
+	r->n_covered = s.n_covered;
+	pm_singles_release(&s);
+	return st;
+}
+
+static void count_nodes(Job *j)
+{
+	PmExtractReport *r = j->report;
+	size_t i;
+
+	r->n_nodes = pm_graph_n_nodes(j->g);
+	for (i = 0; i < r->n_nodes; i++) {
+		PmNode n = pm_graph_node_at(j->g, i);
+
+		r->n_opaque += (pm_op_desc(pm_node_op(j->g, n))->flags & PM_OPF_OPAQUE) != 0;
+		r->n_launches += pm_fusible_launches(j->g, j->opts->fusible.launches, n);
+	}
+}
+
+PmStatus pm_extract_model(const PmGraph *g, const PmExtractOpts *opts, PmExtractSeen *seen, PmExtractFn fn,
+			  void *arg, PmExtractReport *report, PmErr *err)
+{
+	static PmStatus (*const find[PM_N_KINDS])(Job *, PmErr *) = { fusible, classical, single };
+	static const PmExtractOpts defaults;
+	PmExtractReport own;
+	PmExtractSeen fresh;
+	Job j = { g, opts ? opts : &defaults, NULL, seen, fn, arg, report ? report : &own };
+	uint32_t kinds = j.opts->kinds ? j.opts->kinds : UINT32_MAX;
+	PmStatus st;
+	int k;
+
+	memset(j.report, 0, sizeof *j.report);
+	count_nodes(&j);
+	if (!seen) {
+		pm_extract_seen_init(&fresh);
+		j.seen = &fresh;
+	}
+	st = pm_cutter_new(g, &j.opts->cut, &j.cutter, err);
+	for (k = 0; k < PM_N_KINDS && st == PM_OK; k++) {
+		if (kinds >> k & 1)
+			st = find[k](&j, err);
+	}
+	pm_cutter_free(j.cutter);
+	if (!seen)
+		pm_extract_seen_release(&fresh);
 	return st;
 }

@@ -1,16 +1,17 @@
 /* fusible.c - grows fusible sets of nodes.
  *
- * Nodes are visited in execution order. A contraction opens a group; any other fusible node joins the group
- * of one of its producers when that is safe, else it opens a group too. Each group has a level, and every
- * edge between two groups goes strictly upwards, so no cycle through groups can arise and each group is
- * convex. A group that no other group reads yet can be lifted; so a node may join group g when each of its
- * other producers' groups
+ * Nodes are visited in canonical order (extract/skeleton.h), so that storage does not matter. A contraction
+ * opens a group; any other fusible node joins the group of one of its producers when that is safe, else it
+ * opens a group too. Each group has a level, and every edge between two groups goes strictly upwards, so no
+ * cycle through groups can arise and each group is convex. A group that no other group reads yet can be
+ * lifted; so a node may join group g when each of its other producers' groups
  *   - is below g, or can be below g because g can be lifted, or
  *   - is read by nothing but this node, and then becomes one with g.
  */
 #include "extract/fusible.h"
 
 #include "base/vec.h"
+#include "extract/skeleton.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,8 @@ enum { MANY = 16 }; /* a node that reads more groups than this opens one */
 
 typedef struct Grow {
 	const PmGraph *g;
-	size_t min_nodes, max_nodes;
+	size_t min_nodes, max_nodes, min_launches;
+	const uint32_t *launches;
 	int keep_ends;
 	uint32_t *group_of; /* by node id: 1 + group */
 	PM_VEC(Group) groups;
@@ -157,11 +159,16 @@ static PmStatus collect_producers(Grow *w, PmNode at, uint32_t place, PmErr *err
 	return PM_OK;
 }
 
-static int better(const Group *a, const Group *b)
+/* Whether group a is the better one to join; numbers are canonical, the order of operands need not be. */
+static int better(const Grow *w, uint32_t a, uint32_t b)
 {
-	if (a->level != b->level)
-		return a->level > b->level;
-	return a->anchored > b->anchored;
+	const Group *x = &w->groups.v[a], *y = &w->groups.v[b];
+
+	if (x->level != y->level)
+		return x->level > y->level;
+	if (x->anchored != y->anchored)
+		return x->anchored > y->anchored;
+	return a < b;
 }
 
 /* Whether the node at hand can join group `into`. *level is what its level becomes; bit i of *merge is set
@@ -208,7 +215,7 @@ static uint32_t choose(Grow *w)
 	for (i = 0; i < w->producers.n; i++) {
 		uint32_t id = w->producers.v[i];
 
-		if (best != UINT32_MAX && !better(&w->groups.v[id], &w->groups.v[best]))
+		if (best != UINT32_MAX && !better(w, id, best))
 			continue;
 		if (!can_join(w, id, &l, &m))
 			continue;
@@ -370,17 +377,22 @@ static void trim(Grow *w, Set *s)
 	} while (n != i);
 }
 
-/* Views alone, or without a floating point result, are no work for a kernel. */
-static int worth_it(const PmGraph *g, const PmNode *v, size_t n)
+uint32_t pm_fusible_launches(const PmGraph *g, const uint32_t *launches, PmNode n)
 {
-	int computes = 0, has_float = 0;
-	size_t i;
+	return launches ? launches[n.id] : !(pm_op_desc(pm_node_op(g, n))->flags & PM_OPF_VIEW);
+}
+
+/* One kernel cannot become fewer, and what has no floating point result is no work for a kernel. */
+static int worth_it(const Grow *w, const PmNode *v, size_t n)
+{
+	size_t i, launches = 0;
+	int has_float = 0;
 
 	for (i = 0; i < n; i++) {
-		computes |= !(pm_op_desc(pm_node_op(g, v[i]))->flags & PM_OPF_VIEW);
-		has_float |= pm_dtype_is_float(pm_value_type(g, pm_node_out(g, v[i], 0))->dtype);
+		launches += pm_fusible_launches(w->g, w->launches, v[i]);
+		has_float |= pm_dtype_is_float(pm_value_type(w->g, pm_node_out(w->g, v[i], 0))->dtype);
 	}
-	return computes && has_float;
+	return launches >= w->min_launches && has_float;
 }
 
 /* Emits the connected parts of a trimmed group (parts of a convex set are convex). */
@@ -400,8 +412,7 @@ static void emit(Grow *w, Set *s)
 			if (root_of(s, (uint32_t)j) == part)
 				PM_VEC_PUSH(&w->nodes, s->v[j]);
 		}
-		if (w->nodes.n - first < w->min_nodes ||
-		    !worth_it(w->g, w->nodes.v + first, w->nodes.n - first))
+		if (w->nodes.n - first < w->min_nodes || !worth_it(w, w->nodes.v + first, w->nodes.n - first))
 			w->nodes.n = first;
 		else
 			PM_VEC_PUSH(&w->start, first);
@@ -420,7 +431,8 @@ static PmNode *by_group(Grow *w, size_t **start)
 	for (i = 0; i < n; i++) {
 		PmNode node = pm_graph_node_at(w->g, i);
 
-		v[at[group_root(w, w->group_of[node.id] - 1) + 1]++] = node;
+		if (w->group_of[node.id]) /* else nothing depends on it */
+			v[at[group_root(w, w->group_of[node.id] - 1) + 1]++] = node;
 	}
 	*start = at; /* filling moved each start to the next one: at[k] is the start of group k */
 	return v;
@@ -491,23 +503,30 @@ static void deliver(Grow *w, PmNodeSets *out)
 PmStatus pm_fusible_sets(const PmGraph *g, const PmFusibleOpts *opts, PmNodeSets *out, PmErr *err)
 {
 	size_t limit = (size_t)pm_graph_node_limit(g) + 1, i;
+	PmSkeleton order;
 	Grow w;
-	PmStatus st = PM_OK;
+	PmStatus st;
 
+	*out = (PmNodeSets){ NULL, NULL, 0 };
+	st = pm_skeleton_make(g, &order, err);
+	if (st)
+		return st;
 	memset(&w, 0, sizeof w);
 	w.g = g;
 	w.min_nodes = opts && opts->min_nodes ? opts->min_nodes : 2;
 	w.max_nodes = opts && opts->max_nodes ? opts->max_nodes : 35;
+	w.min_launches = opts && opts->min_launches ? opts->min_launches : 2;
+	w.launches = opts ? opts->launches : NULL;
 	w.keep_ends = opts && opts->keep_ends;
 	w.group_of = pm_xcalloc(limit, sizeof *w.group_of);
 	w.local = pm_xcalloc(limit, sizeof *w.local);
-	*out = (PmNodeSets){ NULL, NULL, 0 };
-	for (i = 0; i < pm_graph_n_nodes(g) && st == PM_OK; i++)
-		st = place_node(&w, pm_graph_node_at(g, i), (uint32_t)i + 1, err);
+	for (i = 0; i < order.n && st == PM_OK; i++)
+		st = place_node(&w, order.node[i], (uint32_t)i + 1, err);
 	if (st == PM_OK) {
 		finish(&w);
 		deliver(&w, out);
 	}
+	pm_skeleton_release(&order);
 	free(w.group_of);
 	free(w.local);
 	PM_VEC_RELEASE(&w.groups);

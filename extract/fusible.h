@@ -1,9 +1,9 @@
 /* fusible.h - which nodes of a graph could become one kernel.
  *
- * A fusible set is connected and convex, holds 2 to 35 nodes, at most one contraction, which reads nothing of
- * the set, and no node of unknown meaning. Sets do not overlap. Nodes at either end that only relabel
- * floating point elements (Reshape, Transpose, Identity, ... of as many elements) are left out: they cost
- * nothing where they are.
+ * A fusible set is connected and convex, holds 2 to 35 nodes that launch two kernels or more when run one by
+ * one, at most one contraction, which reads nothing of the set, and no node of unknown meaning. Sets do not
+ * overlap. Nodes at either end that only relabel floating point elements (Reshape, Transpose, Identity, ...
+ * of as many elements) are left out: they cost nothing where they are.
  */
 #ifndef EXTRACT_FUSIBLE_H
 #define EXTRACT_FUSIBLE_H
@@ -13,6 +13,10 @@
 typedef struct PmFusibleOpts {
 	size_t min_nodes, max_nodes; /* 0 = 2 and 35 */
 	int keep_ends;               /* 1: nodes that only relabel stay */
+	size_t min_launches;         /* 0 = 2 */
+	/* Kernels that each node launches when run by itself, by node id (pm_plan_count of runtime/exec.h);
+	 * NULL: none for what can be a view, one for everything else. Borrowed. */
+	const uint32_t *launches;
 } PmFusibleOpts;
 
 /* Sets of nodes, each in execution order: set i is nodes[start[i]] to nodes[start[i + 1] - 1]. */
@@ -26,6 +30,9 @@ void pm_node_sets_release(PmNodeSets *s);
 /* The fusible sets of a sorted graph, by the place of their first node. The same graph gives the same sets.
  * Time is near-linear in nodes and edges. `opts` may be NULL. */
 PmStatus pm_fusible_sets(const PmGraph *g, const PmFusibleOpts *opts, PmNodeSets *out, PmErr *err);
+
+/* The kernels that a node launches, as above. */
+uint32_t pm_fusible_launches(const PmGraph *g, const uint32_t *launches, PmNode n);
 
 /* 1 when the program knows what the node computes and its result types follow from its operand types and from
  * constants. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SIZES = 40, TRIES_PER_SHAPE = 12 };
+enum { MAX_SIZES = 44, TRIES_PER_SHAPE = 12, DRAWS = 12 };
 
 typedef struct Make {
 	PmVariantOpts opts;
@@ -22,6 +22,8 @@ typedef struct Make {
 	PmDimClasses classes;
 	PmRng rng;
 	PmDedup *shapes, *made; /* full hashes: of shapes in the main type, of all graphs handed on */
+	PmDedup *spans;         /* size classes of all dimension classes, of shapes handed on */
+	int64_t size[PM_MAX_DIM_CLASSES]; /* the proposal */
 	struct Sizes {
 		int64_t v[MAX_SIZES];
 		size_t n;
@@ -138,9 +140,9 @@ static void base_types(Make *m)
  * ratios of the original, which keep divisors. */
 static void find_sizes(Make *m, size_t c)
 {
-	static const int64_t batch[] = { 1, 2, 3, 5, 7, 8, 13, 16, 31, 32, 33 };
-	static const int64_t other[] = { 1,  2,   3,   7,   13,  17,  31,  32,  33,  61,  64,   65,
-					 97, 100, 127, 128, 129, 197, 256, 257, 384, 512, 1000, 1024 };
+	static const int64_t batch[] = { 1, 2, 3, 5, 7, 8, 13, 16, 31, 32, 33, 64, 256 };
+	static const int64_t other[] = { 1,   2,   3,   7,   13,  17,  31,  32,  33,  61,   64,   65,  97,
+					 100, 127, 128, 129, 197, 256, 257, 384, 512, 1000, 1024, 4096 };
 	const PmDimClass *k = &m->classes.v[c];
 	struct Sizes want = { { 0 }, 0 };
 	size_t i;
@@ -201,6 +203,48 @@ static int64_t pick(Make *m, size_t c, size_t a)
 	if (n)
 		return fit[c % n];
 	return s->v[pm_rng_range(&m->rng, 0, (int64_t)s->n - 1)];
+}
+
+/* Which of 1-15, 16-255, 256-4095, ... each class is in: benchmarks are grouped by it. */
+static void add_span(const Make *m, PmStr *out)
+{
+	size_t c;
+	int64_t d;
+
+	for (c = 0; c < m->classes.n; c++) {
+		pm_str_addc(out, 'a');
+		for (d = m->size[c]; d >= 16; d /= 16)
+			out->s[out->len - 1]++;
+	}
+}
+
+/* 1 when the proposal spans what no shape spanned before; `keep` notes it. */
+static int spans_anew(Make *m, int keep)
+{
+	PmStr span = PM_STR_INIT;
+	size_t before = pm_dedup_size(m->spans), seen;
+
+	add_span(m, &span);
+	if (keep)
+		pm_dedup_add(m->spans, span.s, &seen);
+	else
+		seen = pm_dedup_has(m->spans, span.s) ? 2 : 1;
+	pm_str_release(&span);
+	return keep ? pm_dedup_size(m->spans) > before : seen == 1;
+}
+
+/* Fills m->size. What is drawn freely is drawn again while another shape has the same spans. */
+static void propose(Make *m, size_t attempt)
+{
+	size_t c;
+	int again;
+
+	for (again = 0; again < DRAWS; again++) {
+		for (c = 0; c < m->classes.n; c++)
+			m->size[c] = pick(m, c, attempt);
+		if (attempt < 3 || spans_anew(m, 0))
+			return;
+	}
 }
 
 /* ---- handing on ---- */
@@ -273,8 +317,9 @@ static PmStatus one_shape(Make *m, size_t attempt, PmErr *err)
 	PmStatus st;
 
 	base_types(m);
+	propose(m, attempt);
 	for (c = 0; c < m->classes.n; c++) {
-		int n = pm__dim_class_set(m->base, &m->classes.v[c], pick(m, c, attempt), m->types,
+		int n = pm__dim_class_set(m->base, &m->classes.v[c], m->size[c], m->types,
 					  m->subst + n_subst);
 
 		n_subst += n > 0 ? (size_t)n : 0;
@@ -284,10 +329,12 @@ static PmStatus one_shape(Make *m, size_t attempt, PmErr *err)
 	st = pm_canon_hash(g, PM_CANON_FULL, full, err);
 	if (st == PM_OK) {
 		pm_dedup_add(m->shapes, full, &seen);
-		if (seen > 1)
+		if (seen > 1) {
 			m->rep->rejected[PM_VARIANT_DUPLICATE]++;
-		else
+		} else {
+			m->rep->n_spans += (size_t)spans_anew(m, 1);
 			st = all_dtypes(m, g, (int)m->rep->n_shapes++, err);
+		}
 	}
 	pm_graph_free(g);
 	return st;
@@ -312,8 +359,11 @@ static PmStatus make_all(Make *m, PmErr *err)
 	pm__dim_classes(m->base, m->opts.max_elements, &m->classes);
 	m->rep->n_classes = m->classes.n;
 	m->rep->n_tried += m->classes.tried;
-	for (c = 0; c < m->classes.n; c++)
+	for (c = 0; c < m->classes.n; c++) {
 		find_sizes(m, c);
+		m->size[c] = m->classes.v[c].size;
+	}
+	m->rep->n_spans = m->classes.n ? (size_t)spans_anew(m, 1) : 1;
 	for (a = 0; a < (size_t)m->opts.n_shapes * TRIES_PER_SHAPE && m->classes.n && st == PM_OK; a++) {
 		if (m->rep->n_shapes == (size_t)m->opts.n_shapes)
 			break;
@@ -333,7 +383,7 @@ PmStatus pm_variants_make(const PmGraph *g, const PmVariantOpts *opts, PmVariant
 	if (opts)
 		m.opts = *opts;
 	if (m.opts.n_shapes <= 0)
-		m.opts.n_shapes = 9;
+		m.opts.n_shapes = 10;
 	if (m.opts.n_shapes > PM_MAX_SHAPES)
 		return pm_err(err, PM_E_LIMIT,
 			      "%d shapes of one graph are more than PM_MAX_SHAPES (%d); ask for fewer.",
@@ -352,12 +402,14 @@ PmStatus pm_variants_make(const PmGraph *g, const PmVariantOpts *opts, PmVariant
 		return st;
 	m.shapes = pm_dedup_new();
 	m.made = pm_dedup_new();
+	m.spans = pm_dedup_new();
 	m.types = pm_xcalloc(pm_graph_n_inputs(m.base) + 1, sizeof *m.types);
 	m.subst = pm_xcalloc(PM_MAX_SLOTS + 1, sizeof *m.subst);
 	st = make_all(&m, err);
 	pm__dim_classes_release(&m.classes);
 	pm_dedup_free(m.shapes);
 	pm_dedup_free(m.made);
+	pm_dedup_free(m.spans);
 	pm_graph_free(m.base);
 	free(m.types);
 	free(m.subst);

@@ -12,7 +12,7 @@
 #include "ir/graph.h"
 
 typedef struct PmVariantOpts {
-	int n_shapes;         /* shapes in all, the original included; 0 = 9 */
+	int n_shapes;         /* shapes in all, the original included; 0 = 10 */
 	uint32_t dtypes;      /* 1 << PmDType each; 0 = f32, f16, bf16 */
 	int64_t max_elements; /* of one value, unless the original has more; 0 = 4 Mi */
 	uint64_t seed;
@@ -34,6 +34,7 @@ const char *pm_variant_reason(PmVariantReason r); /* "the shape rules refuse it"
 typedef struct PmVariantReport {
 	size_t n_classes;                      /* classes of dimensions that can change */
 	size_t n_shapes, n_made;               /* shapes, and graphs (shapes x dtypes) handed on */
+	size_t n_spans;                        /* different size classes (below 16, 256, 4096, ...) of them */
 	size_t n_tried;                        /* graphs tried, while looking for classes too */
 	size_t rejected[PM_VARIANT_N_REASONS]; /* proposals dropped (not those tried to find classes) */
 } PmVariantReport;

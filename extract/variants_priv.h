@@ -73,7 +73,8 @@ int pm__dim_class_set(const PmGraph *base, const PmDimClass *c, int64_t size, Pm
 /* The floating point type that most inputs have (else constants, else results), or -1. */
 int pm__main_dtype(const PmGraph *g);
 /* Makes g with `to` in place of `from`: inputs, constants (rounded; finite numbers stay finite and nonzero)
- * and casts. PM_OK with *out, or PM_DECLINED. */
+ * and casts. Parameters of BatchNormalization and scales of Resize that are float32 stay so beside types of
+ * two bytes. PM_OK with *out, or PM_DECLINED. */
 PmStatus pm__retype(const PmGraph *g, int from, int to, PmGraph **out);
 
 #endif

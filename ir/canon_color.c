@@ -102,7 +102,7 @@ static void sweep_down(PmCanon *c)
 	for (i = 0; i < c->values.n; i++)
 		c->sum[c->values.v[i]] = 0;
 	for (i = 0; i < pm_graph_n_outputs(c->g); i++)
-		c->sum[pm_graph_output(c->g, i).id] += pm__mix(~(uint64_t)0, i);
+		c->sum[pm_graph_output(c->g, i).id] += pm__mix(~(uint64_t)0, c->depth ? i : 0);
 	for (i = c->nodes.n; i-- > 0;) {
 		PmNode n = { c->nodes.v[i] };
 		uint64_t h = 0;
@@ -164,4 +164,5 @@ void pm__canon_refine(PmCanon *c)
 			sweep_symbols(c);
 	}
 	c->budget -= (int64_t)c->values.n * 2 * ROUNDS;
+	c->n_refined++;
 }

@@ -16,8 +16,10 @@ typedef struct PmCanon {
 	uint32_t *pos;                /* by node id: 1 + position in `nodes` */
 	uint64_t *base, *color, *sum; /* by value id; base is the storage of all three */
 	uint64_t *symbol_sum;         /* by symbol number */
+	uint32_t *n_uses;             /* by value id: by `nodes`, and as outputs */
 	size_t n_symbols;
-	int64_t budget; /* node visits left for refinement after ties */
+	int64_t budget;     /* value visits left for refinement after ties */
+	uint64_t n_refined; /* refinements so far: colours may have changed */
 } PmCanon;
 
 static inline uint64_t pm__mix(uint64_t a, uint64_t b)
@@ -45,5 +47,18 @@ PmStatus pm__canon_text_at(const PmGraph *g, PmCanonLevel level, int depth, PmSt
 /* canon_color.c: colours that tell values apart by what they depend on and what depends on them. */
 void pm__canon_color_init(PmCanon *c);
 void pm__canon_refine(PmCanon *c);
+
+/* canon_ties.c: a walk through all combinations of choices, depth first.
+ *
+ * The walk asks for a choice wherever values tie. After a walk, next() says what came of it and moves on: the
+ * last choice takes its next option, unless the text shows that this option is no different from one before
+ * it (equal texts mean that an automorphism leads from one to the other), until all are tried. */
+typedef struct PmTies PmTies;
+PmTies *pm__ties_new(void);
+void pm__ties_free(PmTies *t);
+/* The option to take, below n. */
+size_t pm__ties_pick(PmTies *t, size_t n);
+/* 1 when another walk is to be made. */
+int pm__ties_next(PmTies *t, const char *text, size_t len);
 
 #endif

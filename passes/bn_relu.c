@@ -27,9 +27,11 @@ static PmStatus check(PmMatch *m)
 	if (pm_attr_i(bn, "training_mode", 0) != 0)
 		return pm_decline(m, "the normalisation is in training mode");
 	for (k = SCALE; k <= VAR; k++)
-		if (!pm_same_dtype(m->v[k], x) || pm_numel(m->v[k]) != c)
-			return pm_decline(m,
-					  "a parameter has another element type than x, or not C elements");
+		if (!pm_same_dtype(m->v[k], m->v[SCALE]) || pm_numel(m->v[k]) != c)
+			return pm_decline(
+				m, "the parameters differ in their element types, or have not C elements");
+	if (!pm_same_dtype(m->v[SCALE], x) && pm_dtype(m->v[SCALE]) != PM_F32)
+		return pm_decline(m, "the parameters are neither of x's element type nor float");
 	if (m->out.n > 1)
 		return pm_decline(m, "the normalised value is used outside");
 	if (!pm_same_shape(m->root, x))
@@ -71,7 +73,8 @@ static PmStatus replace(PmRewriter *rw, PmMatch *m, int act, int residual, doubl
 	PmArgs arg = PM_ARGS(IN(0), IN(1), IN(2), IN(3), IN(4), IN(residual ? 5 : 0), OUT(0), I64(n),
 			     I64(inner), I32(c), F32(pm_attr_f(m->v[BN], "epsilon", 1e-5)), F32(p0), F32(p1));
 	PmDefines define = PM_DEFINES(DEF(ACT, act), DEF(RESIDUAL, residual), DEF(ONE_CH, inner % vec == 0),
-				      DEF(IS_F32, pm_dtype(x) == PM_F32));
+				      DEF(IS_F32, pm_dtype(x) == PM_F32),
+				      DEF(P_F32, pm_dtype(m->v[SCALE]) == PM_F32));
 	uint32_t threads = inner > 2048 ? 256 : inner > 256 ? 128 : 32;
 
 	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "bn_act_plane", .source = bn_relu_cu,

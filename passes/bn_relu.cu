@@ -5,6 +5,7 @@
  * ACT       0 none  1 relu  2 silu  3 hard swish  4 leaky relu, slope p0  5 clip to [p0, p1]
  * RESIDUAL  1: add res, of the shape of x, before the activation
  * IS_F32    1: T is float
+ * P_F32     1: the parameters are float, whatever T is
  * ONE_CH    1: inner is a multiple of 16 / sizeof(T), so that the elements of one load share a channel
  */
 __device__ __forceinline__ float act(float v, float p0, float p1)
@@ -33,12 +34,18 @@ typedef double Real;
 typedef float Real;
 #endif
 
+#if P_F32
+typedef float P;
+#else
+typedef T P;
+#endif
+
 /* What the parameters of a channel come down to: y = (x - mean) * k + shift. */
 struct Channel {
 	Real mean, k, shift;
 };
 
-__device__ __forceinline__ Channel channel(const T *scale, const T *bias, const T *mean, const T *var, int c,
+__device__ __forceinline__ Channel channel(const P *scale, const P *bias, const P *mean, const P *var, int c,
 					   float eps)
 {
 	Channel p;
@@ -75,7 +82,7 @@ __device__ __forceinline__ void apply_vec(const Channel &p, const T *x, const T 
 }
 
 /* 16 bytes per thread over the flat tensor. */
-extern "C" __global__ void bn_act_flat(const T *x, const T *scale, const T *bias, const T *mean, const T *var,
+extern "C" __global__ void bn_act_flat(const T *x, const P *scale, const P *bias, const P *mean, const P *var,
 				       const T *res, T *y, long long n, long long inner, int C, float eps, float p0,
 				       float p1)
 {
@@ -96,7 +103,7 @@ extern "C" __global__ void bn_act_flat(const T *x, const T *scale, const T *bias
 }
 
 /* One block per image and channel: no division per element, the parameters are worked out once. */
-extern "C" __global__ void bn_act_plane(const T *x, const T *scale, const T *bias, const T *mean, const T *var,
+extern "C" __global__ void bn_act_plane(const T *x, const P *scale, const P *bias, const P *mean, const P *var,
 					const T *res, T *y, long long n, long long inner, int C, float eps, float p0,
 					float p1)
 {

@@ -40,6 +40,9 @@ int pm_plan_has_kernel(PmOp op);
  * The graph is borrowed and must outlive the plan. */
 PmStatus pm_plan_new(const PmGraph *g, const int *alts, size_t n_alts, PmPlan **out, PmErr *err);
 void pm_plan_free(PmPlan *p);
+/* The kernels that each node launches in that plan, by node id (room for pm_graph_node_limit(g)). Constants
+ * need no data, and a node that cannot be planned counts as one launch. */
+PmStatus pm_plan_count(const PmGraph *g, uint32_t *launches, PmErr *err);
 /* Statistics with the given profile (NULL = default). */
 void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out);
 /* The sources the plan needs (borrowed): for compiling ahead. */

@@ -99,7 +99,7 @@ static PmStatus place_source(PmPlan *p, PmValue v, int is_const, PmErr *err)
 
 	if (st)
 		return st;
-	if (is_const && !pm_blob_readable(b))
+	if (is_const && !p->counts && !pm_blob_readable(b))
 		return pm_err(err, PM_E_NOT_FOUND,
 			      "Constant '%.120s' has no data here (it lives in '%.120s'); put that file "
 			      "beside the model.",
@@ -167,6 +167,40 @@ static PmStatus place_outputs(PmPlan *p, PmErr *err)
 	return PM_OK;
 }
 
+/* Counting goes on behind a node that cannot be planned: it counts as one launch that writes its results. */
+static PmStatus place_unknown(PmPlan *p, PmNode n, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t k = 0; k < pm_node_n_out(p->g, n) && !st; k++)
+		st = pm__place(p, pm_node_out(p->g, n, k), err);
+	return st;
+}
+
+static PmStatus plan_node(PmPlan *p, PmNode n, size_t *kernels, const int *alts, size_t n_alts, PmErr *err)
+{
+	PmOp op = pm_node_op(p->g, n);
+	size_t first = p->steps.n;
+	PmErr why;
+	PmStatus st;
+
+	pm_err_init(&why);
+	if (pm_op_desc(op)->flags & PM_OPF_KERNEL) {
+		st = pm__plan_kernel(p, n, *kernels < n_alts ? alts[*kernels] : 0, &why);
+		++*kernels;
+	} else {
+		st = planners[op](p, n, &why);
+	}
+	if (st && !p->counts)
+		return pm_err(err, st, "%s", why.text);
+	if (!p->counts)
+		return PM_OK;
+	p->counts[n.id] = st != PM_OK;
+	for (size_t i = first; i < p->steps.n && !st; i++)
+		p->counts[n.id] += p->steps.v[i].source >= 0;
+	return st ? place_unknown(p, n, err) : PM_OK;
+}
+
 static PmStatus build(PmPlan *p, const int *alts, size_t n_alts, PmErr *err)
 {
 	const PmGraph *g = p->g;
@@ -181,26 +215,19 @@ static PmStatus build(PmPlan *p, const int *alts, size_t n_alts, PmErr *err)
 		if (pm_value_is_const(g, v) && (pm_value_n_uses(g, v) || pm_value_is_output(g, v)))
 			st = place_source(p, v, 1, err);
 	}
-	for (size_t i = 0; i < pm_graph_n_nodes(g) && !st; i++) {
-		PmNode n = pm_graph_node_at(g, i);
-		PmOp op = pm_node_op(g, n);
-
-		if (pm_op_desc(op)->flags & PM_OPF_KERNEL) {
-			st = pm__plan_kernel(p, n, kernels < n_alts ? alts[kernels] : 0, err);
-			kernels++;
-		} else {
-			st = planners[op](p, n, err);
-		}
-	}
+	for (size_t i = 0; i < pm_graph_n_nodes(g) && !st; i++)
+		st = plan_node(p, pm_graph_node_at(g, i), &kernels, alts, n_alts, err);
 	return st ? st : place_outputs(p, err);
 }
 
-PmStatus pm_plan_new(const PmGraph *g, const int *alts, size_t n_alts, PmPlan **out, PmErr *err)
+static PmStatus make(const PmGraph *g, const int *alts, size_t n_alts, uint32_t *counts, PmPlan **out,
+		     PmErr *err)
 {
 	PmPlan *p = pm_xcalloc(1, sizeof *p);
 	PmStatus st;
 
 	p->g = g;
+	p->counts = counts;
 	p->arena = pm_arena_new(0);
 	p->loc = pm_xcalloc(pm_graph_value_limit(g), sizeof *p->loc);
 	for (uint32_t i = 0; i < pm_graph_value_limit(g); i++)
@@ -212,6 +239,20 @@ PmStatus pm_plan_new(const PmGraph *g, const int *alts, size_t n_alts, PmPlan **
 	}
 	*out = p;
 	return PM_OK;
+}
+
+PmStatus pm_plan_new(const PmGraph *g, const int *alts, size_t n_alts, PmPlan **out, PmErr *err)
+{
+	return make(g, alts, n_alts, NULL, out, err);
+}
+
+PmStatus pm_plan_count(const PmGraph *g, uint32_t *launches, PmErr *err)
+{
+	PmPlan *p = NULL;
+	PmStatus st = make(g, NULL, 0, launches, &p, err);
+
+	pm_plan_free(p);
+	return st;
 }
 
 void pm_plan_free(PmPlan *p)

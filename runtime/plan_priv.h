@@ -46,6 +46,7 @@ struct PmPlan {
 	PM_VEC(Step) steps;
 	PM_VEC(PmSource) sources;
 	PM_VEC(int) outputs; /* buffer of each graph output */
+	uint32_t *counts;    /* pm_plan_count: launches by node id; else NULL */
 };
 
 /* One launch being described: its source text and arguments grow together, so that they cannot disagree. */

@@ -86,6 +86,9 @@ static void copy_node(Disguise *d, PmNode n)
 		in[1] = t;
 	}
 	pm_graph_add_node(d->to, op, in, n_in, pm_node_n_out(d->from, n), &made, NULL);
+	if (op == PM_OP_Opaque)
+		pm_node_set_opaque(d->to, made, pm_node_domain(d->from, n), pm_node_op_name(d->from, n),
+				   NULL);
 	pm_node_copy_attrs(d->to, made, d->from, n, NULL);
 	new_name(d, name, sizeof name);
 	pm_node_set_name(d->to, made, name, NULL);

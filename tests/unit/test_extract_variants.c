@@ -128,9 +128,10 @@ static void a_linear_layer_has_three_classes(void **state)
 
 	(void)state;
 	assert_int_equal(rep.n_classes, 3); /* rows; inner; columns with the bias */
-	assert_int_equal(rep.n_shapes, 9);
-	assert_int_equal(l.max_shape, 8);
-	assert_int_equal(rep.n_made, 27);
+	assert_int_equal(rep.n_shapes, 10);
+	assert_int_equal(l.max_shape, 9);
+	assert_true(rep.n_spans >= 7); /* of size classes, of three dimensions */
+	assert_int_equal(rep.n_made, 30);
 	assert_int_equal(l.dtypes, 1u << PM_F32 | 1u << PM_F16 | 1u << PM_BF16);
 	assert_true(l.ones >= 3 && l.primes >= 3 && l.odd >= 3);
 	pm_str_release(&l.text);
@@ -285,6 +286,51 @@ static void element_types_change_with_their_constants(void **state)
 	pm_graph_free(g);
 }
 
+/* The element type of an input of the variant in `to`. */
+static int dtype_of(const PmGraph *g, const char *input)
+{
+	return pm_value_type(g, pm_graph_find_value(g, input))->dtype;
+}
+
+static void operands_of_their_own_type_keep_it(void **state)
+{
+	PmGraph *g = parse(
+		"m (float[2,3,4,4] x, float[3] s, float[3] b, float[3] m, float[3] v, float[3] k) => "
+		"(float[2,3,8,8] y, float[2,3,4,4] z)\n<float[4] by = {1, 1, 2, 2}> {\n"
+		" n = BatchNormalization (x, s, b, m, v)\n r = Relu (n)\n"
+		" y = Resize <mode = \"nearest\"> (r, , by)\n"
+		" z = BatchNormalization (r, k, k, m, v) }");
+	PmGraph *mixed = parse(
+		"m (float[2,3] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[2,3] y) {\n"
+		" t = Exp (s)\n n = BatchNormalization (x, t, b, m, v)\n y = Relu (n) }");
+	PmVariantOpts opts = { 1, 1u << PM_F16, 0, 0 };
+	char once[PM_SHA256_HEX], twice[PM_SHA256_HEX];
+	PmGraph *v = NULL, *again = NULL;
+
+	(void)state;
+	assert_int_equal(pm_variants_make(g, &opts, keep_one, &v, NULL, NULL), PM_OK);
+	assert_int_equal(dtype_of(v, "x"), PM_F16);
+	assert_int_equal(dtype_of(v, "s"), PM_F32);
+	assert_int_equal(dtype_of(v, "v"), PM_F32);
+	assert_int_equal(dtype_of(v, "by"), PM_F32);
+	assert_int_equal(dtype_of(v, "y"), PM_F16);
+	/* a second time changes nothing */
+	assert_int_equal(pm_variants_make(v, &opts, keep_one, &again, NULL, NULL), PM_OK);
+	assert_int_equal(pm_canon_hash(v, PM_CANON_FULL, once, NULL), PM_OK);
+	assert_int_equal(pm_canon_hash(again, PM_CANON_FULL, twice, NULL), PM_OK);
+	assert_string_equal(once, twice);
+	pm_graph_free(again);
+	pm_graph_free(v);
+	/* a scale that is computed follows, and its bias with it */
+	assert_int_equal(pm_variants_make(mixed, &opts, keep_one, &v, NULL, NULL), PM_OK);
+	assert_int_equal(dtype_of(v, "x"), PM_F16);
+	assert_int_equal(dtype_of(v, "s"), PM_F16);
+	assert_int_equal(dtype_of(v, "b"), PM_F16);
+	pm_graph_free(v);
+	pm_graph_free(mixed);
+	pm_graph_free(g);
+}
+
 static void symbols_get_numbers(void **state)
 {
 	PmGraph *g = parse(
@@ -387,12 +433,13 @@ static PmStatus vary(void *arg, const PmExtracted *e, PmErr *err)
 	return st;
 }
 
-static void vary_model(const PmGraph *g, PmDedup *seen, Sum *s)
+static void vary_model(const PmGraph *g, PmExtractSeen *seen, Sum *s)
 {
+	PmExtractOpts opts = { .kinds = 1u << PM_KIND_FUSIBLE };
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_extract_model(g, NULL, seen, vary, s, NULL, &err))
+	if (pm_extract_model(g, &opts, seen, vary, s, NULL, &err))
 		fail_msg("%s", err.text);
 }
 
@@ -408,12 +455,13 @@ static void show(const char *what, const Sum *s, double took)
 static void bundled_subgraphs_all_vary(void **state)
 {
 	PmNames names = { NULL, 0, 0 };
-	PmDedup *seen = pm_dedup_new();
+	PmExtractSeen seen;
 	Sum s = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0 };
 	double t0 = pm_now();
 	size_t i;
 
 	(void)state;
+	pm_extract_seen_init(&seen);
 	assert_int_equal(pm_list_dir("models", &names, NULL), PM_OK);
 	for (i = 0; i < names.n; i++) {
 		PmStr path = PM_STR_INIT, text = PM_STR_INIT;
@@ -423,7 +471,7 @@ static void bundled_subgraphs_all_vary(void **state)
 		if (pm_str_ends(path.s, ".gpt")) {
 			assert_int_equal(pm_read_file(path.s, 0, &text, NULL), PM_OK);
 			g = parse(text.s);
-			vary_model(g, seen, &s);
+			vary_model(g, &seen, &s);
 			pm_graph_free(g);
 		}
 		pm_str_release(&path);
@@ -436,14 +484,14 @@ static void bundled_subgraphs_all_vary(void **state)
 	assert_int_equal(s.ones, s.subgraphs);
 	assert_true(s.shapes >= 7 * s.subgraphs);
 	pm_names_release(&names);
-	pm_dedup_free(seen);
+	pm_extract_seen_release(&seen);
 }
 
 static void core_subgraphs_vary(void **state)
 {
 	static const char dir[] = "../shared/models/core";
 	PmNames names = { NULL, 0, 0 };
-	PmDedup *seen = pm_dedup_new();
+	PmExtractSeen seen;
 	Sum s = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0 };
 	double t0 = pm_now();
 	size_t i;
@@ -452,6 +500,7 @@ static void core_subgraphs_vary(void **state)
 	pm_test_need_path(dir);
 	if (getenv("PM_TEST_ALL"))
 		s.every = 1;
+	pm_extract_seen_init(&seen);
 	assert_int_equal(pm_list_dir(dir, &names, NULL), PM_OK);
 	for (i = 0; i < names.n; i++) {
 		PmStr path = PM_STR_INIT;
@@ -459,7 +508,7 @@ static void core_subgraphs_vary(void **state)
 
 		pm_path_join(dir, names.v[i], &path);
 		if (pm_str_ends(path.s, ".onnx") && pm_onnx_import(path.s, NULL, &g, NULL, NULL) == PM_OK) {
-			vary_model(g, seen, &s);
+			vary_model(g, &seen, &s);
 			pm_graph_free(g);
 		}
 		pm_str_release(&path);
@@ -467,28 +516,29 @@ static void core_subgraphs_vary(void **state)
 	show("core", &s, pm_now() - t0);
 	assert_true(s.varied * 10 >= s.subgraphs * 9);
 	pm_names_release(&names);
-	pm_dedup_free(seen);
+	pm_extract_seen_release(&seen);
 }
 
 static void random_subgraphs_vary(void **state)
 {
-	PmDedup *seen = pm_dedup_new();
+	PmExtractSeen seen;
 	Sum s = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0 };
 	double t0 = pm_now();
 	int k;
 
 	(void)state;
+	pm_extract_seen_init(&seen);
 	for (k = 0; k < 60; k++) {
 		GenOpts o = { (uint64_t)k + 1, 20 + k % 40, 0, 0, k % 3 == 2, k % 2, 0 };
 		PmGraph *g = gen_graph(&o);
 
-		vary_model(g, seen, &s);
+		vary_model(g, &seen, &s);
 		pm_graph_free(g);
 	}
 	show("random", &s, pm_now() - t0);
 	assert_true(s.subgraphs > 100);
 	assert_true(s.varied * 4 >= s.subgraphs * 3);
-	pm_dedup_free(seen);
+	pm_extract_seen_release(&seen);
 }
 
 /* ---- tasks ---- */
@@ -525,7 +575,7 @@ static void a_task_is_made_of_a_subgraph(void **state)
 	}
 	assert_int_equal(id[0], id[1]);
 	assert_int_equal(pm_members_each(db, id[0], count_member, &n, NULL), PM_OK);
-	assert_int_equal(n, 27);
+	assert_int_equal(n, 30);
 	pm_db_close(db);
 	assert_int_equal(pm_remove_tree(dir.s, NULL), PM_OK);
 	pm_str_release(&dir);
@@ -542,6 +592,7 @@ int main(void)
 		cmocka_unit_test(more_heads_rather_than_other_widths),
 		cmocka_unit_test(a_batch_of_one_is_not_turned_into_broadcasting),
 		cmocka_unit_test(element_types_change_with_their_constants),
+		cmocka_unit_test(operands_of_their_own_type_keep_it),
 		cmocka_unit_test(symbols_get_numbers),
 		cmocka_unit_test(what_cannot_have_variants_says_so),
 		cmocka_unit_test(the_same_options_give_the_same_variants),

@@ -72,6 +72,15 @@ static void other_ranks_fuse(void **state)
 		   rows, PASS_COUNT(rows));
 }
 
+static void parameters_may_stay_float(void **state)
+{
+	(void)state;
+	pass_fuses("bn_relu",
+		   "g (" X " x, float[$b] scale, float[$b] bias, float[$b] mean, float[$b] var) => (" X
+		   " y) {" BN "y = Relu(n) }",
+		   1, few, PASS_COUNT(few));
+}
+
 static void near_misses_are_left_alone(void **state)
 {
 	static const PassDims row = { { 4, 4, 4, 4 } };
@@ -94,19 +103,25 @@ static void near_misses_are_left_alone(void **state)
 		     "g (" X " x, " PARAMS ", $T hi) => (" X " y) <$T lo = {0}> {" BN "y = Clip(n, lo, hi) }",
 		     row, "not a constant number");
 	pass_refuses("bn_relu", G("y = Relu(n)"), (PassDims){ { 0, 3, 2, 2 } }, "empty");
-	pass_refuses(
-		"bn_relu",
-		"g (float16[$a,$b,$c] x, float[$b] scale, float[$b] bias, float[$b] mean, float[$b] var) => "
-		"(float16[$a,$b,$c] y) {" BN "y = Relu(n) }",
-		row, "another element type");
+	pass_refuses("bn_relu",
+		     "g (float16[$a,$b,$c] x, double[$b] scale, double[$b] bias, double[$b] mean, double[$b] "
+		     "var) => "
+		     "(float16[$a,$b,$c] y) {" BN "y = Relu(n) }",
+		     row, "neither of x's element type nor float");
+	pass_refuses("bn_relu",
+		     "g (float16[$a,$b,$c] x, float[$b] scale, float[$b] bias, float16[$b] mean, float16[$b] "
+		     "var) => "
+		     "(float16[$a,$b,$c] y) {" BN "y = Relu(n) }",
+		     row, "differ in their element types");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(relu_fuses_on_every_shape), cmocka_unit_test(residual_fuses_on_every_shape),
-		cmocka_unit_test(silu_fuses_on_every_shape), cmocka_unit_test(other_activations_fuse),
-		cmocka_unit_test(other_ranks_fuse),          cmocka_unit_test(near_misses_are_left_alone),
+		cmocka_unit_test(relu_fuses_on_every_shape),  cmocka_unit_test(residual_fuses_on_every_shape),
+		cmocka_unit_test(silu_fuses_on_every_shape),  cmocka_unit_test(other_activations_fuse),
+		cmocka_unit_test(other_ranks_fuse),           cmocka_unit_test(parameters_may_stay_float),
+		cmocka_unit_test(near_misses_are_left_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,51 +140,110 @@ PmStatus eager_split(PmPlan *p, PmNode n, PmErr *err)
 
 enum { CONCAT_MAX = 8 }; /* operands of one concatenation kernel */
 
+/* Operands of one launch, as [dimensions before the axis, axis, dimensions behind it]; when the rows of all
+ * of them lie together, axis and what is behind it are one dimension, which vectors of V elements are moved
+ * along. */
+typedef struct Concat {
+	PmSpace before, behind;
+	int64_t extent[CONCAT_MAX], step[CONCAT_MAX], inner,
+		whole; /* along the axis; `whole`: of the result */
+	int v;
+} Concat;
+
+static void concat_shape(const PmPlan *p, PmNode n, size_t first, int count, int axis, int64_t at, Concat *c)
+{
+	const PmType *t = pm__type(p, pm_node_out(p->g, n, 0));
+	const int64_t *rows[CONCAT_MAX], *tails[CONCAT_MAX];
+	int flat = 1;
+
+	for (int i = 0; i < count; i++) {
+		PmValue v = pm_node_in(p->g, n, first + (size_t)i);
+
+		rows[i] = pm__loc(p, v)->stride;
+		tails[i] = rows[i] + axis + 1;
+		c->extent[i] = pm__type(p, v)->dim[axis];
+		c->step[i] = rows[i][axis];
+	}
+	pm__space(&c->before, t->dim, axis, rows, count);
+	pm__space(&c->behind, t->dim + axis + 1, t->rank - axis - 1, tails, count);
+	c->inner = c->behind.total;
+	c->whole = t->dim[axis];
+	c->v = 16 / (int)pm_dtype_size(t->dtype);
+	for (int i = 0; i < count; i++)
+		flat &= c->behind.rank == 1 && (c->inner == 1 || c->behind.stride[i][0] == 1) &&
+			(c->extent[i] == 1 || c->step[i] == c->inner);
+	if (!flat) {
+		c->v = 1;
+		return;
+	}
+	for (int i = 0; i < count; i++) {
+		int64_t off = pm__loc(p, pm_node_in(p->g, n, first + (size_t)i))->off;
+
+		c->extent[i] *= c->inner;
+		c->step[i] = 1;
+		while (c->extent[i] % c->v || off % c->v)
+			c->v /= 2;
+		for (int d = 0; d < c->before.rank; d++)
+			while (c->before.stride[i][d] % c->v)
+				c->v /= 2;
+	}
+	c->whole *= c->inner;
+	while (c->whole % c->v || at * c->inner % c->v)
+		c->v /= 2;
+	c->inner = 1;
+}
+
 /* One launch for up to CONCAT_MAX operands, written from position `at` of the axis on. */
-static PmStatus concat_some(PmPlan *p, PmNode n, size_t first, size_t count, int64_t at, int64_t extent,
-			    PmErr *err)
+static PmStatus concat_some(PmPlan *p, PmNode n, size_t first, int count, int64_t at, PmErr *err)
 {
 	PmValue y = pm_node_out(p->g, n, 0);
 	const PmType *t = pm__type(p, y);
-	int64_t axis = pm_node_i(p->g, n, "axis", 0), dims[PM_MAX_RANK], threads = 1, start = 0;
+	int axis = (int)pm_node_i(p->g, n, "axis", 0);
+	int64_t inner = 1, extent = 0, from = 0, threads;
 	PmStr body = PM_STR_INIT;
 	PmStatus st;
-	char name[32];
+	char name[96];
+	Concat c;
 	KGen k;
 
-	memcpy(dims, t->dim, sizeof dims);
-	dims[axis] = extent;
-	for (int d = 0; d < t->rank; d++)
-		threads *= dims[d];
+	for (int d = axis + 1; d < t->rank; d++)
+		inner *= t->dim[d];
+	concat_shape(p, n, first, count, axis, at, &c);
+	for (int i = 0; i < count; i++)
+		extent += c.extent[i];
+	threads = c.before.total * extent / c.v * c.inner;
 	pm__kg_init(&k, p, n, t->dtype);
-	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, threads);
+	pm__kg_define(&k, "V", "%d", c.v);
+	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, threads * c.v);
 	pm__kg_int(&k, "total", threads);
-	pm__kg_int(&k, "at", at);
-	pm__kg_list(&k, "yd", dims, t->rank);
-	pm__kg_list(&k, "ys", pm__loc(p, y)->stride, t->rank);
+	pm__kg_int(&k, "at", at * (inner / c.inner));
+	pm__kg_int(&k, "ys", c.whole * c.inner);
+	pm__kg_divisor(&k, "inner", c.inner);
+	pm__kg_divisor(&k, "extent", extent / c.v);
+	pm__kg_put_space(&k, "o", &c.before);
+	pm__kg_put_space(&k, "r", &c.behind);
 	pm_str_addf(&body,
-		    "extern \"C\" __global__ void k(PARAMS)\n{\n\tI t = TID, j;\n\n\tif (t >= "
-		    "total)\n\t\treturn;\n"
-		    "\tI off = pm_off%d(t, V_yd, V_ys) + at * ys_%d;\n\tj = t",
-		    t->rank, (int)axis);
-	for (int d = t->rank - 1; d > axis; d--)
-		pm_str_addf(&body, " / yd_%d", d);
-	pm_str_addf(&body, " %% yd_%d;\n", (int)axis);
-	for (size_t i = 0; i < count; i++) {
-		PmValue v = pm_node_in(p->g, n, first + i);
+		    "KERNEL\n{\n\tconst I t = TID;\n\n\tif (t >= total)\n\t\treturn;\n%s"
+		    "\tconst I q = Q_extent(s), j = (s - q * extent) * V;\n"
+		    "\ty += q * ys + (at + j) * inner + r;\n",
+		    c.inner == 1 ? "\tconst I s = t, r = 0;\n"
+				 : "\tconst I s = Q_inner(t), r = t - s * inner;\n");
+	for (int i = 0; i < count; i++) {
+		PmValue v = pm_node_in(p->g, n, first + (size_t)i);
 
-		snprintf(name, sizeof name, "x%zu", i);
+		snprintf(name, sizeof name, "x%d", i);
 		pm__kg_in(&k, name, pm__loc(p, v), t->dtype, pm__distinct(pm__type(p, v), pm__loc(p, v)));
-		snprintf(name, sizeof name, "x%zu_s", i);
-		pm__kg_list(&k, name, pm__loc(p, v)->stride, t->rank);
-		snprintf(name, sizeof name, "from%zu", i);
-		pm__kg_int(&k, name, start);
-		start += pm__type(p, v)->dim[axis];
+		snprintf(name, sizeof name, "step%d", i);
+		pm__kg_int(&k, name, c.step[i]);
+		snprintf(name, sizeof name, "from%d", i);
+		pm__kg_int(&k, name, from);
+		from += c.extent[i];
 		/* What is left belongs to the last operand. */
 		if (i + 1 < count)
-			pm_str_addf(&body, "\tif (j < from%zu) {\n", i + 1);
-		pm_str_addf(&body, "\ty[off] = x%zu[pm_off%d(t, V_yd, V_x%zu_s) - from%zu * x%zu_s_%d];\n", i,
-			    t->rank, i, i, i, (int)axis);
+			pm_str_addf(&body, "\tif (j < from%d) {\n", i + 1);
+		pm_str_addf(&body, "\tpm_put(y, pm_get<V>(x%d + OFF_o_%d(q) + (j - from%d) * step%d%s));\n",
+			    i, i, i, i,
+			    c.inner == 1 ? "" : (snprintf(name, sizeof name, " + OFF_r_%d(r)", i), name));
 		if (i + 1 < count)
 			pm_str_add(&body, "\treturn;\n\t}\n");
 	}
@@ -207,7 +266,7 @@ PmStatus eager_concat(PmPlan *p, PmNode n, PmErr *err)
 
 		for (size_t j = 0; j < count; j++)
 			extent += pm__type(p, pm_node_in(p->g, n, i + j))->dim[axis];
-		st = concat_some(p, n, i, count, at, extent, err);
+		st = concat_some(p, n, i, (int)count, at, err);
 		at += extent;
 	}
 	return st;
@@ -218,29 +277,41 @@ PmStatus eager_gather(PmPlan *p, PmNode n, PmErr *err)
 	PmValue x = in0(p, n), idx = pm_node_in(p->g, n, 1), y = pm_node_out(p->g, n, 0);
 	const PmType *t = pm__type(p, x), *it = pm__type(p, idx);
 	const int64_t *xs = pm__loc(p, x)->stride, *is = pm__loc(p, idx)->stride, *tail;
-	int axis = (int)pm_node_i(p->g, n, "axis", 0);
+	int axis = (int)pm_node_i(p->g, n, "axis", 0), v;
 	PmStatus st = pm__place(p, y, err);
+	int64_t distinct;
 	char label[96];
+	PmSpace o, r;
 	KGen k;
 
 	if (st)
 		return st;
 	tail = xs + axis + 1;
+	pm__space(&o, t->dim, axis, &xs, 1);
+	pm__space(&r, t->dim + axis + 1, t->rank - axis - 1, &tail, 1);
+	v = pm__space_width(&r, 0, pm__loc(p, x)->off, 16 / (int)pm_dtype_size(t->dtype));
+	while (xs[axis] % v)
+		v /= 2;
+	for (int d = 0; d < o.rank; d++)
+		while (o.stride[0][d] % v)
+			v /= 2;
+	distinct = pm__distinct(t, pm__loc(p, x));
 	pm__kg_init(&k, p, n, t->dtype);
+	pm__kg_define(&k, "V", "%d", v);
 	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));
 	/* At most what the result needs is read. */
-	pm__kg_in(&k, "x", pm__loc(p, x), t->dtype,
-		  pm__numel(p, y) < pm__distinct(t, pm__loc(p, x)) ? pm__numel(p, y)
-								   : pm__distinct(t, pm__loc(p, x)));
+	pm__kg_in(&k, "x", pm__loc(p, x), t->dtype, pm__numel(p, y) < distinct ? pm__numel(p, y) : distinct);
 	pm__kg_in(&k, "idx", pm__loc(p, idx), it->dtype, pm__numel(p, idx));
-	pm__kg_space(&k, "o", t->dim, axis, &xs, 1);
+	pm__kg_put_space(&k, "o", &o);
 	pm__kg_space(&k, "i", it->dim, it->rank, &is, 1);
-	pm__kg_space(&k, "r", t->dim + axis + 1, t->rank - axis - 1, &tail, 1);
+	pm__kg_put_space(&k, "r", &r);
+	pm__kg_divisor(&k, "len", r.total / v);
+	pm__kg_divisor(&k, "picks", pm__numel(p, idx));
 	pm__kg_int(&k, "axis_dim", t->dim[axis]);
 	pm__kg_int(&k, "axis_stride", xs[axis]);
-	pm__kg_int(&k, "total", pm__numel(p, y));
+	pm__kg_int(&k, "total", pm__numel(p, y) / v);
 	snprintf(label, sizeof label, "eager Gather %s", pm_dtype_name(t->dtype));
-	return pm__kg_launch(&k, label, gather_cu, pm__numel(p, y), 0, err);
+	return pm__kg_launch(&k, label, gather_cu, pm__numel(p, y) / v, 0, err);
 }
 
 PmStatus eager_pad(PmPlan *p, PmNode n, PmErr *err)
@@ -283,48 +354,38 @@ PmStatus eager_pad(PmPlan *p, PmNode n, PmErr *err)
 /* Each dimension of extent d repeated r times is the pair (r, d) walked with strides (0, s). */
 PmStatus eager_tile(PmPlan *p, PmNode n, PmErr *err)
 {
-	static const char text[] = "extern \"C\" __global__ void k(PARAMS)\n{\n\tconst I t = TID;\n\n"
-				   "\tif (t < N_o)\n\t\ty[t] = x[OFF_o_0(t)];\n}\n";
 	PmValue x = in0(p, n), y = pm_node_out(p->g, n, 0);
 	const PmType *t = pm__type(p, x), *yt = pm__type(p, y);
-	int64_t dims[2 * PM_MAX_RANK], strides[2 * PM_MAX_RANK];
-	const int64_t *row = strides;
-	int rank = 0;
+	int64_t dims[2 * PM_MAX_RANK];
+	PmVecOut out = { .dtype = t->dtype, .dim = dims };
+	PmVecIn in = { .loc = pm__loc(p, x), .dtype = t->dtype, .numel = pm__distinct(t, pm__loc(p, x)) };
 	PmStatus st = pm__place(p, y, err);
 	char label[96];
-	KGen k;
 
 	if (st)
 		return st;
+	out.loc = pm__loc(p, y);
 	for (int d = 0; d < t->rank; d++) {
 		int64_t times = t->dim[d] ? yt->dim[d] / t->dim[d] : 0;
 
-		if (times != 1) {
-			dims[rank] = times;
-			strides[rank++] = 0;
-		}
+		if (times != 1)
+			dims[out.rank++] = times;
 		if (t->dim[d] != 1) {
-			dims[rank] = t->dim[d];
-			strides[rank++] = pm__loc(p, x)->stride[d];
+			in.stride[out.rank] = pm__loc(p, x)->stride[d];
+			dims[out.rank++] = t->dim[d];
 		}
 	}
-	if (rank > PM_MAX_RANK)
+	if (out.rank > PM_MAX_RANK)
 		return pm_err(err, PM_E_UNSUPPORTED,
-			      "Node %u (Tile) repeats %d dimensions; kernels walk at most %d.", n.id, rank,
-			      PM_MAX_RANK);
-	pm__kg_init(&k, p, n, t->dtype);
-	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));
-	pm__kg_in(&k, "x", pm__loc(p, x), t->dtype, pm__distinct(t, pm__loc(p, x)));
-	pm__kg_space(&k, "o", dims, rank, &row, 1);
+			      "Node %u (Tile) repeats %d dimensions; kernels walk at most %d.", n.id,
+			      out.rank, PM_MAX_RANK);
 	snprintf(label, sizeof label, "eager Tile %s", pm_dtype_name(t->dtype));
-	return pm__kg_launch(&k, label, text, pm__numel(p, y), 0, err);
+	return pm__move(p, n, label, &out, &in, err);
 }
 
 /* A copy whose result is walked as (n, c, h, block row, w, block column), or (n, block, c, h, w) and back. */
 PmStatus eager_depth_to_space(PmPlan *p, PmNode n, PmErr *err)
 {
-	static const char text[] = "extern \"C\" __global__ void k(PARAMS)\n{\n\tconst I t = TID;\n\n"
-				   "\tif (t < N_o)\n\t\ty[t] = x[OFF_o_0(t)];\n}\n";
 	PmValue x = in0(p, n), y = pm_node_out(p->g, n, 0);
 	const PmType *t = pm__type(p, x), *yt = pm__type(p, y);
 	int to_space = pm_node_op(p->g, n) == PM_OP_DepthToSpace;
@@ -336,26 +397,25 @@ PmStatus eager_depth_to_space(PmPlan *p, PmNode n, PmErr *err)
 			    xs[3], xs[1] * (crd ? 1 : ch) };
 	int64_t from[6] = { yt->dim[0], b, b, ch, yt->dim[2], yt->dim[3] };
 	int64_t from_s[6] = { xs[0], xs[2], xs[3], xs[1], xs[2] * b, xs[3] * b };
-	const int64_t *row = to_space ? to_s : from_s;
+	PmVecOut out = { .dtype = t->dtype, .rank = 6, .dim = to_space ? to : from };
+	PmVecIn in = { .loc = pm__loc(p, x), .dtype = t->dtype, .numel = pm__distinct(t, pm__loc(p, x)) };
 	PmStatus st = pm__place(p, y, err);
 	char label[96];
-	KGen k;
 
 	if (st)
 		return st;
-	pm__kg_init(&k, p, n, t->dtype);
-	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));
-	pm__kg_in(&k, "x", pm__loc(p, x), t->dtype, pm__distinct(t, pm__loc(p, x)));
-	pm__kg_space(&k, "o", to_space ? to : from, 6, &row, 1);
+	out.loc = pm__loc(p, y);
+	memcpy(in.stride, to_space ? to_s : from_s, sizeof to_s);
 	snprintf(label, sizeof label, "eager %s %s", pm_node_op_name(p->g, n), pm_dtype_name(t->dtype));
-	return pm__kg_launch(&k, label, text, pm__numel(p, y), 0, err);
+	return pm__move(p, n, label, &out, &in, err);
 }
 
-/* One element everywhere: the tensor attribute's bits, or a dimension known when planning. */
-static PmStatus fill(PmPlan *p, PmNode n, PmValue y, const int64_t *per_element, double value, PmErr *err)
+/* One value everywhere. */
+static PmStatus fill(PmPlan *p, PmNode n, double value, PmErr *err)
 {
+	PmValue y = pm_node_out(p->g, n, 0);
 	const PmType *t = pm__type(p, y);
-	PmStr body = PM_STR_INIT;
+	PmVecOut out = { .loc = pm__loc(p, y), .dtype = t->dtype, .rank = t->rank, .dim = t->dim };
 	PmStatus st = pm__place(p, y, err);
 	char label[96];
 	KGen k;
@@ -363,43 +423,43 @@ static PmStatus fill(PmPlan *p, PmNode n, PmValue y, const int64_t *per_element,
 	if (st)
 		return st;
 	pm__kg_init(&k, p, n, t->dtype);
-	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));
-	pm__kg_int(&k, "total", pm__numel(p, y));
-	if (per_element) {
-		pm__kg_list(&k, "v", per_element, (int)t->dim[0]);
-		pm_str_add(&body, "extern \"C\" __global__ void k(PARAMS)\n{\n\tconst I v[] = { V_v };\n\n"
-				  "\tif (TID < total)\n\t\ty[TID] = v[TID];\n}\n");
-	} else {
-		pm__kg_f64(&k, "value", value);
-		pm_str_add(&body, "extern \"C\" __global__ void k(PARAMS)\n{\n\tif (TID < total)\n\t\t"
-				  "pm_st(&y[TID], value);\n}\n");
-	}
+	pm__kg_f64(&k, "value", value);
 	snprintf(label, sizeof label, "eager %s %s", pm_node_op_name(p->g, n), pm_dtype_name(t->dtype));
-	st = pm__kg_launch(&k, label, body.s, pm__numel(p, y), 0, err);
-	pm_str_release(&body);
-	return st;
+	return pm__vec_launch(&k, label, &out, NULL, 0, "\tpm_st(&q, value);\n", 0, err);
 }
 
+/* Dimensions that were known when planning. */
 PmStatus eager_shape(PmPlan *p, PmNode n, PmErr *err)
 {
-	const PmType *t = pm__type(p, in0(p, n));
+	const PmType *t = pm__type(p, in0(p, n)), *yt = pm__type(p, pm_node_out(p->g, n, 0));
 	PmValue y = pm_node_out(p->g, n, 0);
 	int64_t start = pm_node_i(p->g, n, "start", 0);
+	PmStatus st = pm__place(p, y, err);
+	char label[96];
+	KGen k;
 
+	if (st)
+		return st;
 	start = start < 0 ? start + t->rank : start;
 	start = start < 0 ? 0 : (start > t->rank ? t->rank : start);
-	return fill(p, n, y, t->dim + start, 0, err);
+	pm__kg_init(&k, p, n, yt->dtype);
+	pm__kg_out(&k, "y", pm__loc(p, y), yt->dtype, pm__numel(p, y));
+	pm__kg_list(&k, "v", t->dim + start, (int)yt->dim[0]);
+	snprintf(label, sizeof label, "eager Shape %s", pm_dtype_name(yt->dtype));
+	return pm__kg_launch(&k, label,
+			     "KERNEL\n{\n\tconst I v[] = { V_v };\n\n"
+			     "\tif (TID < (I)(sizeof v / sizeof v[0]))\n\t\ty[TID] = v[TID];\n}\n",
+			     yt->dim[0], 0, err);
 }
 
 PmStatus eager_size(PmPlan *p, PmNode n, PmErr *err)
 {
-	return fill(p, n, pm_node_out(p->g, n, 0), NULL, (double)pm__numel(p, in0(p, n)), err);
+	return fill(p, n, (double)pm__numel(p, in0(p, n)), err);
 }
 
 PmStatus eager_constant_of_shape(PmPlan *p, PmNode n, PmErr *err)
 {
 	const PmAttr *a = pm_node_attr(p->g, n, "value");
-	PmValue y = pm_node_out(p->g, n, 0);
 	PmTensor t = { 0 };
 	double v = 0;
 
@@ -414,7 +474,7 @@ PmStatus eager_constant_of_shape(PmPlan *p, PmNode n, PmErr *err)
 				      "has no kernel.",
 				      n.id);
 	}
-	return fill(p, n, y, NULL, v, err);
+	return fill(p, n, v, err);
 }
 
 PmStatus eager_none(PmPlan *p, PmNode n, PmErr *err)

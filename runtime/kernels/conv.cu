@@ -4,7 +4,7 @@
  * ws = weight strides (m, c, d, h, w); kd = kernel extents; st, pad, dil by dimension.
  */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID, r, ow, oh, od, m, c0;
 	A sum = 0;

@@ -3,7 +3,7 @@
  * Lists as in conv.cu; ws = weight strides (c, m, d, h, w), `filters` results per group of `channels` inputs.
  */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID, r, ow, oh, od, m, c0;
 	A sum = 0;

@@ -3,7 +3,7 @@
  * Lists: yd = output extents, xd = input extents, xs = input strides, lo = elements added in front.
  */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	const I yd[] = { V_yd }, xd[] = { V_xd }, xs[] = { V_xs }, lo[] = { V_lo };
 	I t = TID, r = t, off = 0;

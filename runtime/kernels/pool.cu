@@ -4,7 +4,7 @@
  * the padded input (a ceil_mode window may reach past it). y_idx receives the flat index of the maximum.
  */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID, r, ow, oh, od, c, nc, inside = 0, padded = 0;
 #ifdef HAS_INDEX

@@ -33,7 +33,7 @@ static __device__ inline double weight(double d, double a)
 #endif
 }
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	const I xd[] = { V_xd }, yd[] = { V_yd }, below[] = { V_below }, xs[] = { V_xs };
 	const I first[] = { V_first }, taps[] = { V_taps };

@@ -1,28 +1,120 @@
-/* softmax.cu - softmax (or its logarithm) along one axis; one thread per row. */
+/* softmax.cu - softmax (or its logarithm) of rows; the row stays in registers, see row.cu.
+ *
+ * ITEMS 0: rows too long for that. A block walks the row twice; the first time it keeps the largest element so far
+ * and the sum relative to it (ACC 1 of acc.cu).
+ */
 
-extern "C" __global__ void k(PARAMS)
-{
-	I t = TID;
-	A top = -(A)INFINITY, sum = 0;
-
-	if (t >= N_o)
-		return;
-	x += OFF_o_0(t);
-	y += OFF_o_1(t);
-	for (I r = 0; r < len; r++) {
-		A v = pm_ld(x[r * xs]);
-
-		top = v > top || v != v ? v : top;
-	}
-	for (I r = 0; r < len; r++)
-		sum += exp((A)pm_ld(x[r * xs]) - top);
 #ifdef LOG_SOFTMAX
-	sum = log(sum);
-	for (I r = 0; r < len; r++)
-		pm_st(&y[r * ys], (A)pm_ld(x[r * xs]) - top - sum);
+#define SOFTMAX(v) ((v) - top - scale)
+#define SCALE(sum) log(sum)
 #else
-	sum = 1 / sum;
-	for (I r = 0; r < len; r++)
-		pm_st(&y[r * ys], exp((A)pm_ld(x[r * xs]) - top) * sum);
+#define SOFTMAX(v) (exp((v) - top) * scale)
+#define SCALE(sum) (1 / (sum))
 #endif
+
+#if ITEMS > 0
+KERNEL
+{
+	const I t = ROW, end = t < N_o ? len : 0;
+	A v[ITEMS][V], top = -(A)INFINITY, sum = 0, scale;
+
+	if (end) {
+		x += OFF_o_0(t);
+		y += OFF_o_1(t);
+	}
+#pragma unroll
+	for (int n = 0; n < ITEMS; n++) {
+		const I i = (n * G + ROW_LANE) * V;
+
+#pragma unroll
+		for (int j = 0; j < V; j++)
+			v[n][j] = -(A)INFINITY;
+		if (i < end) {
+			const pm_vec<X, V> e = pm_get<V>(x + i * xs);
+
+#pragma unroll
+			for (int j = 0; j < V; j++)
+				v[n][j] = (A)pm_ld(e.v[j]);
+		}
+	}
+#pragma unroll
+	for (int n = 0; n < ITEMS; n++)
+#pragma unroll
+		for (int j = 0; j < V; j++)
+			top = pm_max(top, v[n][j]);
+	top = row_max(top);
+#pragma unroll
+	for (int n = 0; n < ITEMS; n++)
+#pragma unroll
+		for (int j = 0; j < V; j++) {
+#ifdef LOG_SOFTMAX
+			sum += exp(v[n][j] - top);
+#else
+			v[n][j] = exp(v[n][j] - top);
+			sum += v[n][j];
+#endif
+		}
+	scale = SCALE(row_sum(sum));
+#pragma unroll
+	for (int n = 0; n < ITEMS; n++) {
+		const I i = (n * G + ROW_LANE) * V;
+
+		if (i < end) {
+			pm_vec<X, V> e;
+
+#pragma unroll
+			for (int j = 0; j < V; j++)
+#ifdef LOG_SOFTMAX
+				pm_st(&e.v[j], SOFTMAX(v[n][j]));
+#else
+				pm_st(&e.v[j], v[n][j] * scale);
+#endif
+			pm_put(y + i, e);
+		}
+	}
 }
+#else
+KERNEL
+{
+	__shared__ Acc warps[B / 32];
+	Acc c[V];
+	A top, scale;
+
+	x += OFF_o_0((I)blockIdx.x);
+	y += OFF_o_1((I)blockIdx.x);
+#pragma unroll
+	for (int j = 0; j < V; j++)
+		acc_start(c[j]);
+#pragma unroll 2
+	for (I i = (I)threadIdx.x * V; i < len; i += B * V) {
+		const pm_vec<X, V> e = pm_get<V>(x + i * xs);
+
+#pragma unroll
+		for (int j = 0; j < V; j++)
+			acc_step(c[j], (A)pm_ld(e.v[j]), 0);
+	}
+#pragma unroll
+	for (int j = 1; j < V; j++)
+		acc_join(c[0], c[j]);
+	acc_join_lanes(c[0], 32);
+	if (threadIdx.x % 32 == 0)
+		warps[threadIdx.x / 32] = c[0];
+	__syncthreads();
+	acc_start(c[0]);
+	if (threadIdx.x % 32 < B / 32)
+		c[0] = warps[threadIdx.x % 32];
+	acc_join_lanes(c[0], 32);
+	top = c[0].top;
+	/* The definition: what is relative to an infinite top is not a number. */
+	scale = SCALE(c[0].sum + (top - top));
+#pragma unroll 2
+	for (I i = (I)threadIdx.x * V; i < len; i += B * V) {
+		pm_vec<X, V> e = pm_get<V>(x + i * xs);
+
+#pragma unroll
+		for (int j = 0; j < V; j++)
+			pm_st(&e.v[j], SOFTMAX((A)pm_ld(e.v[j])));
+		pm_put(y + i, e);
+	}
+}
+#endif

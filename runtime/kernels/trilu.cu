@@ -1,6 +1,6 @@
 /* trilu.cu - keeps one side of a diagonal of each matrix, zeros elsewhere. */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID, off;
 

@@ -26,7 +26,7 @@ put()
 
 put "$build/passmith" "$out"
 programs=("$out/passmith")
-for t in tests/gpu/test_*.c tests/unit/test_nvrtc.c $(ls passes/*.c | sed 's,passes/,tests/unit/test_pass_,'); do
+for t in tests/gpu/test_*.c tests/gpu/time_*.c tests/unit/test_nvrtc.c $(ls passes/*.c | sed 's,passes/,tests/unit/test_pass_,'); do
 	[ -e "$t" ] || continue
 	put "$build/${t%.c}" "$out/$(dirname "$t")"
 	programs+=("$out/${t%.c}")
@@ -38,6 +38,8 @@ cp passes/*.c passes/*.cu "$out/passes"
 cp include/passmith/* "$build/gen/passmith/ops.h" "$out/include/passmith"
 cp -r runtime/emu "$out/runtime"
 cp "$build"/models/*.onnx models/*.gpt "$out/models"
+mkdir -p "$out/tools"
+cp tools/torch_*.py "$out/tools"
 cp docs/gpu.md "$out/README.md"
 cp tools/bundle-run.sh "$out/run.sh"
 

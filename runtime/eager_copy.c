@@ -28,7 +28,9 @@ static PmStatus transposed(KGen *k, const char *label, const PmSpace *s, int fas
 	int64_t dim[2 * PM_MAX_RANK], xs[2 * PM_MAX_RANK], ys[2 * PM_MAX_RANK], batches = 1;
 	const int64_t *rows[2] = { xs, ys };
 	int64_t step[2 * PM_MAX_RANK], tiles_r, tiles_c;
-	int last = s->rank - 1, n = 0;
+	int last = s->rank - 1, n = 0, w = 4 / (int)pm_dtype_size(k->dtype);
+
+	w = w ? w : 1;
 
 	step[last] = 1;
 	for (int d = last; d > 0; d--)
@@ -41,8 +43,15 @@ static PmStatus transposed(KGen *k, const char *label, const PmSpace *s, int fas
 		ys[n++] = step[d];
 		batches *= s->dim[d];
 	}
-	tiles_r = (s->dim[fast] + TILE - 1) / TILE;
-	tiles_c = (s->dim[last] + TILE - 1) / TILE;
+	/* Elements smaller than a word are moved by words where everything is a multiple of them. */
+	while (s->dim[fast] % w || s->dim[last] % w || s->stride[0][last] % w || from->off % w)
+		w /= 2;
+	for (int d = 0; d < n; d++)
+		while (xs[d] % w)
+			w /= 2;
+	tiles_r = (s->dim[fast] / w + TILE - 1) / TILE;
+	tiles_c = (s->dim[last] / w + TILE - 1) / TILE;
+	pm__kg_define(k, "W", "%d", w);
 	pm__kg_define(k, "X", "%s", pm__ctype(k->dtype));
 	pm__kg_define(k, "TILE", "%d", TILE);
 	pm__kg_out(k, "y", to, k->dtype, s->total);
@@ -50,8 +59,8 @@ static PmStatus transposed(KGen *k, const char *label, const PmSpace *s, int fas
 	pm__kg_space(k, "b", dim, n, rows, 2);
 	pm__kg_divisor(k, "tiles_r", tiles_r);
 	pm__kg_divisor(k, "tiles_c", tiles_c);
-	pm__kg_int(k, "rows", s->dim[fast]);
-	pm__kg_int(k, "cols", s->dim[last]);
+	pm__kg_int(k, "rows", s->dim[fast] / w);
+	pm__kg_int(k, "cols", s->dim[last] / w);
 	pm__kg_int(k, "xc", s->stride[0][last]);
 	pm__kg_int(k, "yr", step[fast]);
 	return pm__kg_launch_grid(k, label, transpose_cu,

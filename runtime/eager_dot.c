@@ -149,7 +149,10 @@ static void window_lists(KGen *k, PmNode n, PmValue x, PmValue y)
 	pm_node_ints(g, n, "pads", &pads);
 	pm_node_ints(g, n, "dilations", &dil);
 	five(yt->dim, yt->rank, 1, list);
-	pm__kg_list(k, "y", list, 5);
+	pm__kg_divisor(k, "y_1", list[1]);
+	pm__kg_divisor(k, "y_2", list[2]);
+	pm__kg_divisor(k, "y_3", list[3]);
+	pm__kg_divisor(k, "y_4", list[4]);
 	three(xt->dim + 2, (int)sp, 1, list);
 	pm__kg_list(k, "xd", list, 3);
 	five(pm__loc(k->p, x)->stride, xt->rank, 0, list);
@@ -225,7 +228,6 @@ static PmStatus pool(PmPlan *p, PmNode n, int is_max, PmErr *err)
 	if (st)
 		return st;
 	begin(&k, p, n, xt->dtype, label);
-	pm__kg_define(&k, "START", "0");
 	if (is_max)
 		pm__kg_define(&k, "MAX", "1");
 	if (pm_node_i(p->g, n, "count_include_pad", 0))
@@ -240,7 +242,10 @@ static PmStatus pool(PmPlan *p, PmNode n, int is_max, PmErr *err)
 	window_lists(&k, n, x, y);
 	pm_node_ints(p->g, n, "kernel_shape", &kernel);
 	three(kernel, xt->rank - 2, 1, list);
-	pm__kg_list(&k, "kd", list, 3);
+	pm__kg_define(&k, "KD_0", "%lld", (long long)list[0]);
+	pm__kg_define(&k, "KD_1", "%lld", (long long)list[1]);
+	pm__kg_define(&k, "KD_2", "%lld", (long long)list[2]);
+	pm__kg_define(&k, "UNROLL", "%d", list[0] * list[1] * list[2] <= 32 ? 32 : 1);
 	return pm__kg_launch(&k, label, pool_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
 }
 

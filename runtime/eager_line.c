@@ -2,6 +2,7 @@
 #include "runtime/plan_priv.h"
 
 #include "kernels/cum_sum.cu.h"
+#include "kernels/cum_sum_row.cu.h"
 #include "kernels/dft.cu.h"
 #include "kernels/lp_norm.cu.h"
 #include "kernels/trilu.cu.h"
@@ -146,20 +147,22 @@ PmStatus eager_trilu(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_define(&k, "X", "%s", pm__ctype(t->dtype));
 	pm__kg_define(&k, "UPPER", "%d", pm_node_i(p->g, n, "upper", 1) != 0);
 	pm__kg_space(&k, "o", t->dim, t->rank, &row, 1);
-	pm__kg_int(&k, "rows", rows);
-	pm__kg_int(&k, "cols", cols);
+	pm__kg_divisor(&k, "rows", rows);
+	pm__kg_divisor(&k, "cols", cols);
 	pm__kg_int(&k, "shift", shift);
 	return launch(&k, trilu_cu, pm__numel(p, y), err);
 }
 
 PmStatus eager_cum_sum(PmPlan *p, PmNode n, PmErr *err)
 {
+	enum { WARP = 32, ROW_MIN = 16 };
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
 	const PmType *t = pm__type(p, x);
 	int64_t axis, dims[PM_MAX_RANK], xs[PM_MAX_RANK], ys[PM_MAX_RANK], count = 1;
 	const int64_t *strides[2] = { xs, ys };
 	size_t cnt = 0;
 	int rank = 0;
+	char label[96];
 	PmStatus st;
 	KGen k;
 
@@ -194,5 +197,11 @@ PmStatus eager_cum_sum(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_int(&k, "len", t->dim[axis]);
 	pm__kg_int(&k, "xs", pm__loc(p, x)->stride[axis]);
 	pm__kg_int(&k, "ys", pm__loc(p, y)->stride[axis]);
-	return launch(&k, cum_sum_cu, t->dim[axis] ? count : 0, err);
+	if (t->dim[axis] <= ROW_MIN || pm__loc(p, y)->stride[axis] != 1)
+		return launch(&k, cum_sum_cu, t->dim[axis] ? count : 0, err);
+	pm__kg_define(&k, "V", "%d", t->dim[axis] > 4 * WARP ? 4 : 1);
+	snprintf(label, sizeof label, "eager CumSum %s", pm_dtype_name(t->dtype));
+	return pm__kg_launch_grid(&k, label, cum_sum_row_cu,
+				  (PmGrid){ count, 1, t->dim[axis] > 16 * WARP ? PM__BLOCK : WARP },
+				  pm_op_flops(p->g, n), err);
 }

@@ -314,14 +314,47 @@ PmStatus eager_gather(PmPlan *p, PmNode n, PmErr *err)
 	return pm__kg_launch(&k, label, gather_cu, pm__numel(p, y) / v, 0, err);
 }
 
+/* Dimensions of a padding, those side by side that are not padded merged where x walks them as one. */
+typedef struct Pad {
+	int64_t yd[PM_MAX_RANK], xd[PM_MAX_RANK], xs[PM_MAX_RANK], lo[PM_MAX_RANK];
+	int rank;
+} Pad;
+
+static void pad_dims(Pad *a, const PmType *x, const PmType *y, const int64_t *stride, const int64_t *pads)
+{
+	int whole = 0;
+
+	a->rank = 0;
+	for (int d = 0; d < x->rank; d++) {
+		int same = pads[d] == 0 && x->dim[d] == y->dim[d], r = a->rank;
+
+		if (same && whole && a->xs[r - 1] == stride[d] * x->dim[d]) {
+			a->yd[r - 1] *= y->dim[d];
+			a->xd[r - 1] *= x->dim[d];
+			a->xs[r - 1] = stride[d];
+			continue;
+		}
+		a->yd[r] = y->dim[d];
+		a->xd[r] = x->dim[d];
+		a->xs[r] = stride[d];
+		a->lo[r] = pads[d];
+		a->rank++;
+		whole = same;
+	}
+}
+
 PmStatus eager_pad(PmPlan *p, PmNode n, PmErr *err)
 {
+	enum { LARGE = 1 << 18, U = 4 };
 	PmValue x = in0(p, n), value = pm_node_in(p->g, n, 1), y = pm_node_out(p->g, n, 0);
-	const PmType *t = pm__type(p, x), *yt = pm__type(p, y);
+	const PmType *t = pm__type(p, x);
 	const char *mode = pm_node_s(p->g, n, "mode", "constant");
+	int64_t total = pm__numel(p, y);
 	const int64_t *pads;
 	PmStatus st = pm__place(p, y, err);
 	char label[96];
+	int u = total > LARGE ? U : 1;
+	Pad a;
 	KGen k;
 
 	if (st)
@@ -332,23 +365,33 @@ PmStatus eager_pad(PmPlan *p, PmNode n, PmErr *err)
 		return pm_err(err, PM_E_UNSUPPORTED, "Node %u (Pad) has mode '%.40s', which has no kernel.",
 			      n.id, mode);
 	pm_node_ints(p->g, n, "pads", &pads);
+	pad_dims(&a, t, pm__type(p, y), pm__loc(p, x)->stride, pads);
 	pm__kg_init(&k, p, n, t->dtype);
-	pm__kg_define(&k, "RANK", "%d", t->rank);
+	pm__kg_define(&k, "U", "%d", u);
 	pm__kg_define(&k, "MODE", "%d", !strcmp(mode, "constant") ? 0 : (!strcmp(mode, "edge") ? 1 : 2));
 	pm__kg_define(&k, "X", "%s", pm__ctype(t->dtype));
-	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));
+	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, total);
 	pm__kg_in(&k, "x", pm__loc(p, x), t->dtype, pm__distinct(t, pm__loc(p, x)));
 	if (value.id) {
 		pm__kg_define(&k, "HAS_VALUE", "1");
 		pm__kg_in(&k, "value", pm__loc(p, value), t->dtype, 1);
 	}
-	pm__kg_list(&k, "yd", yt->dim, t->rank);
-	pm__kg_list(&k, "xd", t->dim, t->rank);
-	pm__kg_list(&k, "xs", pm__loc(p, x)->stride, t->rank);
-	pm__kg_list(&k, "lo", pads, t->rank);
-	pm__kg_int(&k, "total", pm__numel(p, y));
+	for (int d = 1; d < a.rank; d++) {
+		snprintf(label, sizeof label, "yd_%d", d);
+		pm__kg_divisor(&k, label, a.yd[d]);
+	}
+	pm__kg_list(&k, "xd", a.xd, a.rank);
+	pm__kg_list(&k, "xs", a.xs, a.rank);
+	pm__kg_list(&k, "lo", a.lo, a.rank);
+	pm__kg_int(&k, "total", total);
+	pm_str_add(&k.head, "#define DIMS");
+	for (int d = a.rank - 1; d > 0; d--)
+		pm_str_addf(&k.head, " DIM(%d)", d);
+	pm_str_addc(&k.head, '\n');
 	snprintf(label, sizeof label, "eager Pad %s", pm_dtype_name(t->dtype));
-	return pm__kg_launch(&k, label, pad_cu, pm__numel(p, y), 0, err);
+	return pm__kg_launch_grid(&k, label, pad_cu,
+				  (PmGrid){ (total + PM__BLOCK * u - 1) / (PM__BLOCK * u), 1, PM__BLOCK }, 0,
+				  err);
 }
 
 /* Each dimension of extent d repeated r times is the pair (r, d) walked with strides (0, s). */

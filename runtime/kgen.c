@@ -302,17 +302,19 @@ static int needs_64_bit(const KGen *k, int64_t threads)
 	return wide;
 }
 
-/* The body with its word KERNEL written out: `emu` finds kernels that no macro hides without a preprocessor.
+/* The body with its words KERNEL written out: `emu` finds kernels that no macro hides without a preprocessor.
  */
 static void add_body(const KGen *k, const char *body, int block, PmStr *src)
 {
-	const char *at = strstr(body, "KERNEL");
+	const char *at;
 
-	if (!at)
-		PM_BUG("a kernel without an entry: %s", body);
-	pm_str_addn(src, body, (size_t)(at - body));
-	pm_str_addf(src, "extern \"C\" __global__ void __launch_bounds__(%d) k(%s)", block, k->params.s);
-	pm_str_add(src, at + strlen("KERNEL"));
+	while ((at = strstr(body, "KERNEL"))) {
+		pm_str_addn(src, body, (size_t)(at - body));
+		pm_str_addf(src, "extern \"C\" __global__ void __launch_bounds__(%d) k(%s)", block,
+			    k->params.s);
+		body = at + strlen("KERNEL");
+	}
+	pm_str_add(src, body);
 }
 
 PmStatus pm__kg_launch_grid(KGen *k, const char *label, const char *body, PmGrid grid, int64_t flops,

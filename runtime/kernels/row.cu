@@ -18,14 +18,14 @@ static __device__ __forceinline__ A row_sum(A v)
 #endif
 }
 
+/* NaNs are passed over. */
 static __device__ __forceinline__ A row_max(A v)
 {
-#if G > 32
-	return pm_block_max(v);
-#else
 #pragma unroll
-	for (int d = G / 2; d > 0; d >>= 1)
-		v = pm_max(v, __shfl_xor_sync(0xffffffffu, v, d));
-	return v;
+	for (int d = (G < 32 ? G : 32) / 2; d > 0; d >>= 1)
+		v = fmax(v, __shfl_xor_sync(0xffffffffu, v, d));
+#if G > 32
+	v = pm_block_max(v);
 #endif
+	return v;
 }

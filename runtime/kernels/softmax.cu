@@ -2,6 +2,8 @@
  *
  * ITEMS 0: rows too long for that. A block walks the row twice; the first time it keeps the largest element so far
  * and the sum relative to it (ACC 1 of acc.cu).
+ *
+ * The largest element need not be looked for among NaNs: any of them makes the sum NaN.
  */
 
 #ifdef LOG_SOFTMAX
@@ -41,7 +43,7 @@ KERNEL
 	for (int n = 0; n < ITEMS; n++)
 #pragma unroll
 		for (int j = 0; j < V; j++)
-			top = pm_max(top, v[n][j]);
+			top = fmax(top, v[n][j]);
 	top = row_max(top);
 #pragma unroll
 	for (int n = 0; n < ITEMS; n++)

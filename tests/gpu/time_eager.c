@@ -2,7 +2,8 @@
  * named.
  *
  *   time_eager OUT.jsonl [WORD...]      only cases whose name contains one of the words
- *   time_eager --list                   the graphs, without a GPU
+ *   time_eager --list                   the plans, without a GPU
+ *   time_eager --compile [WORD...]      compiles their kernels, without a GPU
  *
  * Not a test: it asserts nothing. tools/torch_ops.py reads the lines, times PyTorch on the same shapes and
  * compares. Each case is launched in trains between two events of the device; the median train counts. In a
@@ -315,7 +316,7 @@ static int wanted(const Case *c, char **word, int n)
 }
 
 /* All kernels at once, on all processors; the driver must not be in use yet. */
-static void compile_ahead(char **word, int n_words)
+static void compile_ahead(char **word, int n_words, int complain)
 {
 	static PmSource all[N_CASES * N_DTYPES * 4];
 	size_t n = 0;
@@ -336,6 +337,16 @@ static void compile_ahead(char **word, int n_words)
 				all[n++] = src[j];
 	}
 	pm_nvrtc_ahead(all, n, 90, (int)sysconf(_SC_NPROCESSORS_ONLN));
+	for (size_t i = 0; i < n && complain; i++) {
+		PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
+		PmErr err;
+
+		pm_err_init(&err);
+		if (pm_nvrtc_compile(&all[i], 90, &ptx, &cubin, &err))
+			printf("%s: %s\n", all[i].label, err.text);
+		pm_str_release(&ptx);
+		pm_str_release(&cubin);
+	}
 }
 
 static int list(void)
@@ -368,12 +379,16 @@ int main(int argc, char **argv)
 	pm_err_init(&err);
 	if (argc > 1 && !strcmp(argv[1], "--list"))
 		return list();
+	if (argc > 1 && !strcmp(argv[1], "--compile")) {
+		compile_ahead(argv + 2, argc - 2, 1);
+		return 0;
+	}
 	f = argc > 1 ? fopen(argv[1], "w") : NULL;
 	if (!f) {
 		fprintf(stderr, "usage: time_eager OUT.jsonl [WORD...]\n");
 		return 2;
 	}
-	compile_ahead(argv + 2, argc - 2);
+	compile_ahead(argv + 2, argc - 2, 0);
 	if (pm_device_open("cuda", &d, &err))
 		die("cuda", &err);
 	for (size_t i = 0; i < N_CASES * N_DTYPES; i++)

@@ -27,6 +27,12 @@ static void begin(KGen *k, PmPlan *p, PmNode n, int dtype, char label[96])
 	snprintf(label, 96, "eager %s %s", pm_node_op_name(p->g, n), pm_dtype_name(dtype));
 }
 
+/* Whether a row is too long to be kept by the largest block. */
+static int is_long(int64_t len, int v)
+{
+	return ((len + v - 1) / v + LARGEST - 1) / LARGEST * v > LARGEST_KEEPS;
+}
+
 /* How the threads share rows of `len` elements, read v at a time: defines V, G and ITEMS (0: the row is too
  * long to be kept); returns the grid for so many rows. */
 static PmGrid share_rows(KGen *k, int64_t rows, int64_t len, int v)
@@ -39,9 +45,7 @@ static PmGrid share_rows(KGen *k, int64_t rows, int64_t len, int v)
 	if ((vectors + g - 1) / g * v > WARP_KEEPS)
 		for (g = 128; g < LARGEST && (vectors + g - 1) / g * v > BLOCK_KEEPS;)
 			g *= 2;
-	items = (vectors + g - 1) / g;
-	if (items * v > (g == LARGEST ? LARGEST_KEEPS : WARP_KEEPS))
-		items = 0;
+	items = is_long(len, v) ? 0 : (vectors + g - 1) / g;
 	pm__kg_define(k, "V", "%d", v);
 	pm__kg_define(k, "G", "%d", g);
 	pm__kg_define(k, "ITEMS", "%d", (int)items);
@@ -81,6 +85,16 @@ static PmGrid share_lines(KGen *k, int64_t lines, int64_t len, int v)
 	return (PmGrid){ (lines + (int64_t)tx * v - 1) / ((int64_t)tx * v), 1, tx * ty };
 }
 
+/* Whether each row of x begins as far from a vector of v elements as that of the result: long rows need no more. */
+static int begins_alike(const PmSpace *s, const Loc *x, int64_t xstep, int v)
+{
+	int same = xstep == 1 && x->off % v == 0;
+
+	for (int d = 0; d < s->rank; d++)
+		same &= (s->stride[0][d] - s->stride[1][d]) % v == 0;
+	return same;
+}
+
 PmStatus eager_softmax(PmPlan *p, PmNode n, PmErr *err)
 {
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
@@ -89,7 +103,7 @@ PmStatus eager_softmax(PmPlan *p, PmNode n, PmErr *err)
 	int64_t axis = pm_node_i(p->g, n, "axis", 0), dims[PM_MAX_RANK], xs[PM_MAX_RANK], ys[PM_MAX_RANK],
 		len, xstep, ystep;
 	const int64_t *strides[2] = { xs, ys };
-	int rank = 0, v = 16 / (int)pm_dtype_size(t->dtype);
+	int rank = 0, wide = 16 / (int)pm_dtype_size(t->dtype), v = wide;
 	PmStatus st = pm__place(p, y, err);
 	char label[96];
 	PmGrid grid;
@@ -124,6 +138,8 @@ PmStatus eager_softmax(PmPlan *p, PmNode n, PmErr *err)
 		for (int d = 0; d < s.rank; d++)
 			while (v > 1 && s.stride[0][d] % v)
 				v /= 2;
+		if (is_long(len, v) && begins_alike(&s, xl, xstep, wide))
+			v = wide;
 		grid = share_rows(&k, pm__numel(p, y) ? s.total : 0, len, v);
 		return launch(&k, label, softmax_cu, grid, err);
 	}
@@ -287,7 +303,7 @@ PmStatus eager_group_norm(PmPlan *p, PmNode n, PmErr *err)
 
 PmStatus eager_batch_norm(PmPlan *p, PmNode n, PmErr *err)
 {
-	static const char text[] = "\tconst A inv = (A)pm_ld(e1) / sqrt((A)pm_ld(e4) + (A)eps);\n"
+	static const char text[] = "\tconst A inv = (A)pm_ld(e1) * rsqrt((A)pm_ld(e4) + (A)eps);\n"
 				   "\tpm_st(&q, ((A)pm_ld(e0) - (A)pm_ld(e3)) * inv + (A)pm_ld(e2));\n";
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
 	const PmType *t = pm__type(p, x);

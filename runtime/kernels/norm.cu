@@ -85,7 +85,7 @@ KERNEL
 #pragma unroll
 			for (int j = 0; j < V; j++)
 				var += pm_square(v[n][j] - mean);
-	inv = 1 / sqrt(row_sum(var) / (A)len + (A)eps);
+	inv = rsqrt(row_sum(var) / (A)len + (A)eps);
 #pragma unroll
 	for (int n = 0; n < ITEMS; n++) {
 		const I at_ = (n * G + ROW_LANE) * V;
@@ -124,7 +124,7 @@ KERNEL
 #pragma unroll
 	for (int j = 0; j < V; j++)
 		var += part[j];
-	inv = 1 / sqrt(row_sum(var) / (A)len + (A)eps);
+	inv = rsqrt(row_sum(var) / (A)len + (A)eps);
 #pragma unroll 2
 	for (I at_ = ROW_LANE * V; at_ < end; at_ += G * V) {
 		const pm_vec<X, V> e = pm_get<V>(x + at_);

@@ -76,41 +76,65 @@ KERNEL
 	}
 }
 #else
+/* Joins V elements at once: one look for the largest, one change of the sum. */
+static __device__ __forceinline__ void join_some(Acc &c, const A (&v)[V])
+{
+	A top = c.top, sum = 0;
+
+#pragma unroll
+	for (int j = 0; j < V; j++)
+		top = fmax(top, v[j]);
+#pragma unroll
+	for (int j = 0; j < V; j++)
+		sum += acc_exp(v[j], top);
+	c.sum = c.sum * acc_exp(c.top, top) + sum;
+	c.top = top;
+}
+
+/* Rows need not begin at a vector: what stands before the first whole one (`head` elements, the same in x and y) and
+ * behind the last is taken singly. */
 KERNEL
 {
 	__shared__ Acc warps[B / 32];
-	Acc c[V];
+	Acc c;
 	A top, scale;
+	I head = 0, i;
 
 	x += OFF_o_0((I)blockIdx.x);
 	y += OFF_o_1((I)blockIdx.x);
-#pragma unroll
-	for (int j = 0; j < V; j++)
-		acc_start(c[j]);
-#pragma unroll 2
-	for (I i = (I)threadIdx.x * V; i < len; i += B * V) {
+#if V > 1
+	head = (I)((16 - (reinterpret_cast<unsigned long long>(x) & 15)) % 16 / sizeof(X));
+#endif
+	acc_start(c);
+	for (i = threadIdx.x; i < head; i += B)
+		acc_step(c, (A)pm_ld(x[i]), 0);
+#pragma unroll 4
+	for (i = head + (I)threadIdx.x * V; i + V <= len; i += B * V) {
 		const pm_vec<X, V> e = pm_get<V>(x + i * xs);
+		A v[V];
 
 #pragma unroll
 		for (int j = 0; j < V; j++)
-			acc_step(c[j], (A)pm_ld(e.v[j]), 0);
+			v[j] = (A)pm_ld(e.v[j]);
+		join_some(c, v);
 	}
-#pragma unroll
-	for (int j = 1; j < V; j++)
-		acc_join(c[0], c[j]);
-	acc_join_lanes(c[0], 32);
+	for (; i < len; i++)
+		acc_step(c, (A)pm_ld(x[i * xs]), 0);
+	acc_join_lanes(c, 32);
 	if (threadIdx.x % 32 == 0)
-		warps[threadIdx.x / 32] = c[0];
+		warps[threadIdx.x / 32] = c;
 	__syncthreads();
-	acc_start(c[0]);
+	acc_start(c);
 	if (threadIdx.x % 32 < B / 32)
-		c[0] = warps[threadIdx.x % 32];
-	acc_join_lanes(c[0], 32);
-	top = c[0].top;
+		c = warps[threadIdx.x % 32];
+	acc_join_lanes(c, 32);
+	top = c.top;
 	/* The definition: what is relative to an infinite top is not a number. */
-	scale = SCALE(c[0].sum + (top - top));
-#pragma unroll 2
-	for (I i = (I)threadIdx.x * V; i < len; i += B * V) {
+	scale = SCALE(c.sum + (top - top));
+	for (i = threadIdx.x; i < head; i += B)
+		pm_st(&y[i], SOFTMAX((A)pm_ld(x[i])));
+#pragma unroll 4
+	for (i = head + (I)threadIdx.x * V; i + V <= len; i += B * V) {
 		pm_vec<X, V> e = pm_get<V>(x + i * xs);
 
 #pragma unroll
@@ -118,5 +142,7 @@ KERNEL
 			pm_st(&e.v[j], SOFTMAX((A)pm_ld(e.v[j])));
 		pm_put(y + i, e);
 	}
+	for (; i < len; i++)
+		pm_st(&y[i], SOFTMAX((A)pm_ld(x[i * xs])));
 }
 #endif

@@ -129,6 +129,15 @@ static const Shape shapes[] = {
 	  "(#[2,3,7,7] x, #[3] s, #[3] b) => (#[2,3,7,7] y) { y = InstanceNormalization (x, s, b) }" },
 	{ F32_ONLY, "(#[1,2,20000] x, #[2] s, #[2] b) => (#[1,2,20000] y) { y = GroupNormalization "
 		    "<num_groups = 1> (x, s, b) }" },
+	/* Products: squares with edges, batches, any order; filters by four, two and one. */
+	{ WIDE, "(#[3,40,19] x, #[3,19,37] z) => (#[3,40,37] y) { y = MatMul (x, z) }" },
+	{ F32_ONLY, "(#[2,1,33,16] x, #[4,16,32] z) => (#[2,4,33,32] y) { y = MatMul (x, z) }" },
+	{ F32_ONLY, "(#[19,40] x, #[37,19] z, #[37] c) => (#[40,37] y) { y = Gemm <transA = 1, transB = 1, beta = 0.5, alpha = 2.0> (x, z, c) }" },
+	{ F32_ONLY, "(int64[20,9] x, int64[9,12] z) => (int64[20,12] y) { y = MatMul (x, z) }" },
+	{ F32_ONLY, "(#[900,700] x, #[700,800] z) => (#[900,1] y) { a = MatMul (x, z) y = ReduceMean <axes = [1]> (a) }" },
+	{ WIDE, "(#[2,3,9,10] x, #[8,3,3,3] w, #[8] b) => (#[2,8,5,5] y) { y = Conv <strides = [2, 2], pads = [1, 1, 1, 1], dilations = [1, 1]> (x, w, b) }" },
+	{ F32_ONLY, "(#[1,4,9,10] x, #[4,2,3,2] w) => (#[1,4,5,8] y) { y = Conv <group = 2, strides = [1, 1], pads = [0, 0, 0, 0], dilations = [2, 2]> (x, w) }" },
+	{ F32_ONLY, "(#[1,6,9] x, #[6,1,4] w, #[6] b) => (#[1,6,10] y) { y = Conv <group = 6, strides = [1], pads = [3, 1], dilations = [1]> (x, w, b) }" },
 	/* Moves. */
 	{ WIDE, "(#[3,16] x, #[3,32] z) => (#[3,48] y) { y = Concat <axis = 1> (x, z) }" },
 	{ WIDE, "(#[3,5] x, #[3,7] z) => (#[3,12] y) { y = Concat <axis = 1> (x, z) }" },

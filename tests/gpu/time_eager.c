@@ -12,8 +12,8 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "ir/text.h"
+#include "runtime/exec.h"
 #include "runtime/nvrtc.h"
-#include "runtime/plan_priv.h"
 #include "runtime/tensor.h"
 
 #include <stdio.h>
@@ -126,7 +126,7 @@ static const Case cases[] = {
 	  "(#[32,64,64,64] x) => (#[32,64,128,128] y) <float[4] f = {1, 1, 2, 2}> { y = Resize <mode = "
 	  "\"linear\"> (x, , f) }" },
 };
-enum { N_CASES = sizeof cases / sizeof cases[0], N_DTYPES = 3, TRAINS = 5, MAX_BUFS = 64 };
+enum { N_CASES = sizeof cases / sizeof cases[0], N_DTYPES = 3, TRAINS = 5 };
 static const int dtypes[N_DTYPES] = { PM_F32, PM_F16, PM_BF16 };
 
 static void die(const char *what, const PmErr *err)
@@ -182,46 +182,6 @@ static void upload(PmDevice *d, PmBuf b, const PmType *t, int64_t bytes)
 	pm_tensor_release(&v);
 }
 
-static void launch(PmDevice *d, const PmPlan *p, const PmModule *m, const PmBuf *b)
-{
-	PmArg args[256];
-	PmErr err;
-
-	pm_err_init(&err);
-	for (size_t i = 0; i < p->steps.n; i++) {
-		const Step *s = &p->steps.v[i];
-		PmLaunch l = { .entry = s->entry, .smem = s->smem, .args = args, .n_args = s->n_args };
-
-		if (s->source < 0)
-			continue;
-		l.module = m[s->source];
-		memcpy(l.grid, s->grid, sizeof l.grid);
-		memcpy(l.block, s->block, sizeof l.block);
-		for (int a = 0; a < s->n_args; a++) {
-			args[a] = s->args[a];
-			if (args[a].kind == PM_ARG_BUF)
-				args[a].buf = b[args[a].buf.id - 1];
-		}
-		if (d->ops->launch(d, &l, &err))
-			die(s->label, &err);
-	}
-}
-
-static double train(PmDevice *d, const PmPlan *p, const PmModule *m, const PmBuf *b, int n)
-{
-	double seconds = 0;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (d->ops->event_record(d, 0, &err))
-		die("event", &err);
-	for (int i = 0; i < n; i++)
-		launch(d, p, m, b);
-	if (d->ops->event_record(d, 1, &err) || d->ops->event_elapsed(d, 0, 1, &seconds, &err))
-		die("event", &err);
-	return seconds / n;
-}
-
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -229,23 +189,45 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double measure(PmDevice *d, const PmPlan *p, const PmModule *m, const PmBuf *b)
+/* Seconds of one call: n of them recorded and replayed as one, so that the host's time does not count. */
+static double train(PmDevice *d, PmBind *b, int n)
 {
 	double t[TRAINS];
+	PmReplay r;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (d->ops->clock->record_begin(d, &err))
+		die("recording", &err);
+	for (int i = 0; i < n; i++)
+		if (pm_bind_launch(b, &err))
+			die("launch", &err);
+	if (d->ops->clock->record_end(d, &r, &err) || d->ops->clock->replay(d, r, &err))
+		die("recording", &err);
+	for (int i = 0; i < TRAINS; i++)
+		if (d->ops->event_record(d, 0, &err) || d->ops->clock->replay(d, r, &err) ||
+		    d->ops->event_record(d, 1, &err) || d->ops->event_elapsed(d, 0, 1, &t[i], &err))
+			die("replay", &err);
+	d->ops->clock->replay_drop(d, r);
+	qsort(t, TRAINS, sizeof *t, by_value);
+	return t[TRAINS / 2] / n;
+}
+
+static double measure(PmDevice *d, PmBind *b)
+{
+	double seconds;
 	PmErr err;
 	int n;
 
 	pm_err_init(&err);
-	launch(d, p, m, b);
-	if (d->ops->sync(d, &err))
+	if (pm_bind_launch(b, &err) || d->ops->sync(d, &err) || d->ops->clock->quiet(d, 1, &err))
 		die("first run", &err);
-	train(d, p, m, b, 3);
-	n = (int)(8e-3 / train(d, p, m, b, 5)) + 4;
-	n = n > 400 ? 400 : n;
-	for (int i = 0; i < TRAINS; i++)
-		t[i] = train(d, p, m, b, n);
-	qsort(t, TRAINS, sizeof *t, by_value);
-	return t[TRAINS / 2];
+	n = (int)(8e-3 / train(d, b, 3));
+	n = n < 2 ? 2 : (n > 50 ? 50 : n);
+	seconds = train(d, b, n);
+	if (d->ops->clock->quiet(d, 0, &err))
+		die("last look", &err);
+	return seconds;
 }
 
 static void report(FILE *f, const Case *c, int dtype, const PmGraph *g, const PmPlanStats *s, double seconds,
@@ -271,38 +253,27 @@ static void report(FILE *f, const Case *c, int dtype, const PmGraph *g, const Pm
 static void run(PmDevice *d, const Case *c, int dtype, FILE *f)
 {
 	PmGraph *g = parse(c, dtype);
-	PmModule module[16];
-	PmBuf buf[MAX_BUFS];
 	PmDeviceInfo info;
 	PmPlanStats stats;
-	const PmSource *src;
 	PmPlan *p;
+	PmExec *x;
+	PmBind *b;
 	PmErr err;
-	size_t n;
 
 	pm_err_init(&err);
-	if (pm_plan_new(g, NULL, 0, &p, &err))
+	if (pm_plan_new(g, NULL, 0, &p, &err) || pm_exec_new(p, d, &x, &err) || pm_bind_new(x, 1, &b, &err))
 		die(c->name, &err);
-	n = pm_plan_sources(p, &src);
-	if (n > sizeof module / sizeof *module || p->buffers.n > MAX_BUFS)
-		die("too large", &err);
-	if (d->ops->load(d, src, n, module, &err))
-		die(c->name, &err);
-	for (size_t i = 0; i < p->buffers.n; i++) {
-		const Buffer *b = &p->buffers.v[i];
+	for (size_t i = 0; i < pm_graph_n_inputs(g); i++) {
+		const PmType *t = pm_value_type(g, pm_graph_input(g, i));
+		int64_t bytes = 0;
 
-		if (d->ops->alloc(d, b->bytes, b->use, &buf[i], &err))
-			die(c->name, &err);
-		if (b->use == PM_BUF_INPUT && b->bytes)
-			upload(d, buf[i], pm_value_type(g, b->value), b->bytes);
+		pm_type_bytes(t, &bytes, NULL);
+		upload(d, pm_bind_input(b, i), t, bytes);
 	}
 	pm_plan_stats(p, NULL, &stats);
 	d->ops->info(d, &info);
-	report(f, c, dtype, g, &stats, measure(d, p, module, buf), info.name);
-	for (size_t i = 0; i < p->buffers.n; i++)
-		d->ops->release(d, buf[i]);
-	for (size_t i = 0; i < n; i++)
-		d->ops->unload(d, module[i]);
+	report(f, c, dtype, g, &stats, measure(d, b), info.name);
+	pm_exec_free(x);
 	pm_plan_free(p);
 	pm_graph_free(g);
 }

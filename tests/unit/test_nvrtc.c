@@ -3,7 +3,9 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/proc.h"
+#include "integrity/ptx_gate.h"
 #include "ir/kernel.h"
+#include "kernels/clock.cu.h"
 #include "kernels/guard.cu.h"
 #include "runtime/exec.h"
 #include "runtime/nvrtc.h"
@@ -74,7 +76,7 @@ static void free_set(Set *set)
 
 static size_t compile_one(const PmSource *s, int cc, int *failed)
 {
-	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
+	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT, problems = PM_STR_INIT;
 	char target[32];
 	size_t bytes;
 	PmErr err;
@@ -90,6 +92,10 @@ static size_t compile_one(const PmSource *s, int cc, int *failed)
 	assert_non_null(strstr(ptx.s, target));
 	assert_non_null(strstr(ptx.s, ".entry"));
 	assert_true(cubin.len > 64 && memcmp(cubin.s, "\177ELF", 4) == 0);
+	if (pm_ptx_gate(ptx.s, ptx.len, NULL, 0, &problems))
+		fail_msg("sm_%d %s: our own kernel '%s' is refused: %s", cc, pm_dtype_name(s->type), s->label,
+			 problems.s);
+	pm_str_release(&problems);
 	bytes = cubin.len;
 	pm_str_release(&ptx);
 	pm_str_release(&cubin);
@@ -321,13 +327,14 @@ static void kernels_of_passes_compile(void **state)
 	free_set(f.set);
 }
 
-static void the_guard_compiles(void **state)
+static void kernels_of_the_device_compile(void **state)
 {
 	Set *set = new_set();
 
 	(void)state;
 	need_nvrtc();
 	keep(set, "guard.cu", guard_cu, PM_F32);
+	keep(set, "clock.cu", clock_cu, PM_F32);
 	compile_all(set, "kernels of the device");
 	free_set(set);
 }
@@ -449,7 +456,7 @@ static void errors_name_kernel_and_line(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_guard_compiles),
+		cmocka_unit_test(kernels_of_the_device_compile),
 		cmocka_unit_test(results_are_kept_by_content),
 		cmocka_unit_test(devices_out_of_range_are_handled),
 		cmocka_unit_test(errors_name_kernel_and_line),

@@ -36,8 +36,8 @@ typedef struct Product {
 	int64_t am, ak, bk, bn; /* strides */
 } Product;
 
-/* Launches the product that the description has the operands and the space of already: in squares through shared
- * memory when there are enough results for them, else one thread for each result. */
+/* Launches the product that the description has the operands and the space of already: in squares through
+ * shared memory when there are enough results for them, else one thread for each result. */
 static PmStatus multiply(KGen *k, const char *label, const Product *m, PmErr *err)
 {
 	enum { SMALL = 8, SUM = 16, FULL = 132 * 64 * 64 };
@@ -178,7 +178,8 @@ static PmStatus check_spatial(const PmPlan *p, PmNode n, PmErr *err)
 	return st;
 }
 
-/* The lists that convolution and pooling share, by the names conv.cu uses; a thread makes that many `filters`. */
+/* The lists that convolution and pooling share, by the names conv.cu uses; a thread makes that many
+ * `filters`. */
 static void window_lists(KGen *k, PmNode n, PmValue x, PmValue y, int64_t filters)
 {
 	const PmGraph *g = k->p->g;

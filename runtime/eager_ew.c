@@ -96,6 +96,88 @@ static void add_expression(const PmPlan *p, PmNode n, const char *expr, int is_f
 	pm_str_addf(body, "\tconst S v = (S)(%s);\n", expr);
 }
 
+/* ---- results that lie as their operands do ---- */
+
+/* The dimensions from the slowest to the fastest, when the strides are those of a contiguous tensor in some
+ * order. */
+static int dense_order(const PmType *t, const int64_t *stride, int *order)
+{
+	int64_t want = 1;
+
+	for (int d = 0; d < t->rank; d++) {
+		int k = d;
+
+		for (; k > 0 && stride[order[k - 1]] < stride[d]; k--)
+			order[k] = order[k - 1];
+		order[k] = d;
+	}
+	for (int k = t->rank - 1; k >= 0; k--) {
+		if (t->dim[order[k]] == 1)
+			continue;
+		if (stride[order[k]] != want)
+			return 0;
+		want *= t->dim[order[k]];
+	}
+	return 1;
+}
+
+/* Whether no reader of v would have to copy it if its dimensions lay in another order. */
+static int any_order_will_do(const PmPlan *p, PmValue v)
+{
+	enum { LARGE = 8 << 20 }; /* bytes from which two launches in order are faster than one that is not */
+	int64_t bytes = 0;
+
+	pm_type_bytes(pm__type(p, v), &bytes, NULL);
+	if (pm_value_is_output(p->g, v) && bytes < LARGE)
+		return 0;
+	for (PmUse u = pm_value_first_use(p->g, v); u.slot; u = pm_use_next(p->g, u)) {
+		PmOp op = pm_node_op(p->g, u.node);
+
+		if (!(pm_op_desc(op)->flags & (PM_OPF_EW | PM_OPF_RED)) && op != PM_OP_Transpose &&
+		    op != PM_OP_Softmax)
+			return 0;
+	}
+	return 1;
+}
+
+/* When all operands of the result's size lie alike and densely, but not in the order of the dimensions, so
+ * may the result: then nothing has to be read across, as in other frameworks. Sets its strides and the order.
+ */
+static void choose_order(const PmPlan *p, PmValue y, const PmVecIn *in, int n, int *order)
+{
+	const PmType *t = pm__type(p, y);
+	const int64_t *stride = NULL;
+	int mixed = pm__numel(p, y) == 0;
+
+	for (int i = 0; i < n; i++) {
+		int large = in[i].numel == pm__numel(p, y);
+
+		for (int d = 0; large && stride && d < t->rank; d++)
+			mixed |= t->dim[d] > 1 && in[i].stride[d] != stride[d];
+		stride = large ? in[i].stride : stride;
+	}
+	if (mixed || !stride || !dense_order(t, stride, order) || !any_order_will_do(p, y))
+		for (int d = 0; d < t->rank; d++)
+			order[d] = d;
+	else
+		memcpy(pm__loc(p, y)->stride, stride, (size_t)t->rank * sizeof *stride);
+}
+
+/* The launch's dimensions in that order. */
+static void reorder(PmVecOut *out, int64_t *dim, PmVecIn *in, int n, const int *order)
+{
+	for (int d = 0; d < out->rank; d++)
+		dim[d] = out->dim[order[d]];
+	out->dim = dim;
+	for (int i = 0; i < n; i++) {
+		int64_t stride[2 * PM_MAX_RANK];
+
+		memcpy(stride, in[i].stride, sizeof stride);
+		for (int d = 0; d < out->rank; d++)
+			in[i].stride[d] = stride[order[d]];
+	}
+}
+
 PmStatus eager_ew(PmPlan *p, PmNode n, PmErr *err)
 {
 	const PmOpDesc *d = pm_op_desc(pm_node_op(p->g, n));
@@ -106,6 +188,8 @@ PmStatus eager_ew(PmPlan *p, PmNode n, PmErr *err)
 	PmVecOut out = { .dtype = t->dtype, .rank = t->rank, .dim = t->dim };
 	PmVecIn in[PM_MAX_OPERANDS];
 	size_t n_in = pm_node_n_in(p->g, n);
+	int64_t dim[PM_MAX_RANK];
+	int order[PM_MAX_RANK];
 	PmStr body = PM_STR_INIT;
 	char label[96];
 	PmStatus st;
@@ -125,6 +209,8 @@ PmStatus eager_ew(PmPlan *p, PmNode n, PmErr *err)
 	for (size_t i = 0; i < n_in; i++)
 		if (pm_node_in(p->g, n, i).id)
 			pm__vec_in(p, pm_node_in(p->g, n, i), t, &in[used++]);
+	choose_order(p, y, in, used, order);
+	reorder(&out, dim, in, used, order);
 	pm__kg_init(&k, p, n, ct);
 	pm__kg_define(&k, "K(x)", "((S)(x))");
 	pm_str_addf(&k.head, "typedef %s S;\n", pm__acc_type(ct));

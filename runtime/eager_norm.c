@@ -85,7 +85,8 @@ static PmGrid share_lines(KGen *k, int64_t lines, int64_t len, int v)
 	return (PmGrid){ (lines + (int64_t)tx * v - 1) / ((int64_t)tx * v), 1, tx * ty };
 }
 
-/* Whether each row of x begins as far from a vector of v elements as that of the result: long rows need no more. */
+/* Whether each row of x begins as far from a vector of v elements as that of the result: long rows need no
+ * more. */
 static int begins_alike(const PmSpace *s, const Loc *x, int64_t xstep, int v)
 {
 	int same = xstep == 1 && x->off % v == 0;

@@ -14,7 +14,8 @@ static PmValue in0(const PmPlan *p, PmNode n)
 
 enum { CONCAT_MAX = 8 }; /* operands of one concatenation kernel */
 
-/* How many vectors of v elements a thread moves: several when they are short, to have more loads under way. */
+/* How many vectors of v elements a thread moves: several when they are short, to have more loads under way.
+ */
 static int moves(int64_t vectors, int v, int dtype)
 {
 	return vectors > 1 << 18 && v * (int)pm_dtype_size(dtype) < 16 ? 4 : 1;
@@ -351,4 +352,3 @@ PmStatus eager_depth_to_space(PmPlan *p, PmNode n, PmErr *err)
 	snprintf(label, sizeof label, "eager %s %s", pm_node_op_name(p->g, n), pm_dtype_name(t->dtype));
 	return pm__move(p, n, label, &out, &in, err);
 }
-

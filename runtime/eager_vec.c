@@ -16,11 +16,11 @@ typedef enum { FLAT, ROW, SAME, EACH } Way;
 
 enum {
 	ACCESS = 16, /* bytes of the widest access */
-	/* Threads of a block. On an H200, copies of 256 MB take 127.9 us with one vector for each thread and blocks of
-	 * 128 or 256, 128.7 with 512, 131.2 with two vectors. */
+	/* Threads of a block. On an H200, copies of 256 MB take 127.9 us with one vector for each thread and
+	 * blocks of 128 or 256, 128.7 with 512, 131.2 with two vectors. */
 	BLOCK = 128,
 	LARGE = 132 * 2048 * 4, /* results of which a thread makes several where that pays: */
-	HEAVY = 8		/* operations for each element; Gelu in float16: 180 us with one vector, 147 with four */
+	HEAVY = 8 /* operations for each element; Gelu in float16: 180 us with one vector, 147 with four */
 };
 
 static int is_flat(const PmSpace *s, int i)
@@ -163,10 +163,9 @@ PmStatus pm__vec_launch(KGen *k, const char *label, const PmVecOut *out, const P
 	if (s.total % v)
 		add_rest(&text, in, n, body);
 	pm_str_add(&text, "\t}\n}\n");
-	st = pm__kg_launch_grid(
-		k, label, text.s,
-		(PmGrid){ (s.total + BLOCK * v * u - 1) / (BLOCK * v * u), 1, BLOCK },
-		flops, err);
+	st = pm__kg_launch_grid(k, label, text.s,
+				(PmGrid){ (s.total + BLOCK * v * u - 1) / (BLOCK * v * u), 1, BLOCK }, flops,
+				err);
 	pm_str_release(&text);
 	return st;
 }

@@ -3,6 +3,7 @@
 
 #include "ir/text.h"
 #include "runtime/exec.h"
+#include "runtime/nvrtc.h"
 #include "runtime/run.h"
 #include "tests/lib/eval.h"
 
@@ -10,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -59,6 +61,19 @@ static const Shape shapes[] = {
 	{ F32_ONLY, "(#[9,32] x, #[32] z) => (bool[9,32] y) { y = Less (x, z) }" },
 	{ F32_ONLY, "(#[9,34] x) => (float16[9,34] y) { y = Cast <to = 10> (x) }" },
 	{ F32_ONLY, "(#[9,34] x) => (double[9,34] y) { y = Cast <to = 11> (x) }" },
+	/* Results that lie as their operands do, and what reads them. */
+	{ WIDE, "(#[3,20,16] x) => (#[3,20,16] y) { a = Transpose <perm = [0, 2, 1]> (x) b = Neg (a) y = "
+		"Transpose <perm = [0, 2, 1]> (b) }" },
+	{ F32_ONLY, "(#[3,20,16] x, #[20] z) => (#[3,16] y) { a = Transpose <perm = [0, 2, 1]> (x) b = Add "
+		    "(a, z) y = ReduceSum <axes = [2], keepdims = 0> (b) }" },
+	{ F32_ONLY, "(#[3,20,16] x, #[3,16,20] z) => (#[3,16,20] y) { a = Transpose <perm = [0, 2, 1]> (x) b "
+		    "= Neg (a) y = Add (b, z) }" },
+	{ F32_ONLY, "(#[3,20,16] x) => (#[3,16,20] y) { a = Transpose <perm = [0, 2, 1]> (x) b = Neg (a) c = "
+		    "Mul (a, b) y = Softmax <axis = 2> (c) }" },
+	{ F32_ONLY,
+	  "(#[1500,1501] x) => (#[1501,1500] y) { a = Transpose <perm = [1, 0]> (x) y = Neg (a) }" },
+	{ F32_ONLY, "(#[1,20,1,16] x) => (#[1,16,20,1] y, #[16,1] z) { a = Transpose <perm = [0, 3, 1, 2]> "
+		    "(x) b = Neg (a) y = Abs (b) z = ReduceMax <axes = [0, 2], keepdims = 0> (b) }" },
 	/* Copies: squares of words and of elements, with and without edges, batches, rows. */
 	{ WIDE, "(#[64,64] x) => (#[64,64] y) { y = Transpose <perm = [1, 0]> (x) }" },
 	{ WIDE, "(#[3,70,50] x) => (#[3,50,70] y) { y = Transpose <perm = [0, 2, 1]> (x) }" },
@@ -132,12 +147,17 @@ static const Shape shapes[] = {
 	/* Products: squares with edges, batches, any order; filters by four, two and one. */
 	{ WIDE, "(#[3,40,19] x, #[3,19,37] z) => (#[3,40,37] y) { y = MatMul (x, z) }" },
 	{ F32_ONLY, "(#[2,1,33,16] x, #[4,16,32] z) => (#[2,4,33,32] y) { y = MatMul (x, z) }" },
-	{ F32_ONLY, "(#[19,40] x, #[37,19] z, #[37] c) => (#[40,37] y) { y = Gemm <transA = 1, transB = 1, beta = 0.5, alpha = 2.0> (x, z, c) }" },
+	{ F32_ONLY, "(#[19,40] x, #[37,19] z, #[37] c) => (#[40,37] y) { y = Gemm <transA = 1, transB = 1, "
+		    "beta = 0.5, alpha = 2.0> (x, z, c) }" },
 	{ F32_ONLY, "(int64[20,9] x, int64[9,12] z) => (int64[20,12] y) { y = MatMul (x, z) }" },
-	{ F32_ONLY, "(#[900,700] x, #[700,800] z) => (#[900,1] y) { a = MatMul (x, z) y = ReduceMean <axes = [1]> (a) }" },
-	{ WIDE, "(#[2,3,9,10] x, #[8,3,3,3] w, #[8] b) => (#[2,8,5,5] y) { y = Conv <strides = [2, 2], pads = [1, 1, 1, 1], dilations = [1, 1]> (x, w, b) }" },
-	{ F32_ONLY, "(#[1,4,9,10] x, #[4,2,3,2] w) => (#[1,4,5,8] y) { y = Conv <group = 2, strides = [1, 1], pads = [0, 0, 0, 0], dilations = [2, 2]> (x, w) }" },
-	{ F32_ONLY, "(#[1,6,9] x, #[6,1,4] w, #[6] b) => (#[1,6,10] y) { y = Conv <group = 6, strides = [1], pads = [3, 1], dilations = [1]> (x, w, b) }" },
+	{ F32_ONLY, "(#[900,700] x, #[700,800] z) => (#[900,1] y) { a = MatMul (x, z) y = ReduceMean <axes = "
+		    "[1]> (a) }" },
+	{ WIDE, "(#[2,3,9,10] x, #[8,3,3,3] w, #[8] b) => (#[2,8,5,5] y) { y = Conv <strides = [2, 2], pads "
+		"= [1, 1, 1, 1], dilations = [1, 1]> (x, w, b) }" },
+	{ F32_ONLY, "(#[1,4,9,10] x, #[4,2,3,2] w) => (#[1,4,5,8] y) { y = Conv <group = 2, strides = [1, "
+		    "1], pads = [0, 0, 0, 0], dilations = [2, 2]> (x, w) }" },
+	{ F32_ONLY, "(#[1,6,9] x, #[6,1,4] w, #[6] b) => (#[1,6,10] y) { y = Conv <group = 6, strides = [1], "
+		    "pads = [3, 1], dilations = [1]> (x, w, b) }" },
 	/* Moves. */
 	{ WIDE, "(#[3,16] x, #[3,32] z) => (#[3,48] y) { y = Concat <axis = 1> (x, z) }" },
 	{ WIDE, "(#[3,5] x, #[3,7] z) => (#[3,12] y) { y = Concat <axis = 1> (x, z) }" },
@@ -213,10 +233,11 @@ static void fill(PmTensor *t, int64_t seed)
 			pm_tensor_set_i(t, i, (i * 5 + seed) % 7 - 3);
 }
 
-static void run_one(const PmGraph *g, const char *device, double rel, const char *what)
+static void run_one(const PmGraph *g, PmWorker *w, double rel, const char *what)
 {
+	const char *device = pm_worker_device(w);
 	PmRunOpts ref = { .device = "ref" },
-		  dev = { .device = device, .deadline = 100, .poison = 0x7fc1d00d };
+		  dev = { .device = device, .deadline = 100, .poison = 0x7fc1d00d, .worker = w };
 	size_t n_in = pm_graph_n_inputs(g);
 	PmTensor in[MAX_INPUTS];
 	PmRunResult want, got;
@@ -244,31 +265,37 @@ static void run_one(const PmGraph *g, const char *device, double rel, const char
 }
 
 /* Fills the cache with several processes; what fails is reported by the run. */
-static void compile_ahead(int dtype)
+static void compile_ahead(PmWorker *w, int dtype)
 {
-	for (size_t i = 0; i < N_SHAPES; i += 16) {
-		PmSource all[64];
-		PmPlan *plan[16] = { NULL };
-		PmGraph *g[16] = { NULL };
-		size_t n = 0;
-		PmErr err;
+	enum { MAX_SOURCES = 4 * N_SHAPES };
+	PmSource all[MAX_SOURCES];
+	PmPlan *plan[N_SHAPES] = { NULL };
+	PmGraph *g[N_SHAPES];
+	int jobs = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	PmDeviceInfo info;
+	size_t n = 0;
+	PmErr err;
 
-		pm_err_init(&err);
-		for (size_t j = 0; j < 16 && i + j < N_SHAPES; j++) {
-			const PmSource *src;
+	pm_err_init(&err);
+	if (pm_worker_info(w, &info, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < N_SHAPES; i++) {
+		const PmSource *src;
 
-			g[j] = eager_shapes_graph(i + j, dtype);
-			if (!g[j] || pm_plan_new(g[j], NULL, 0, &plan[j], &err))
-				continue;
-			for (size_t k = 0, count = pm_plan_sources(plan[j], &src); k < count && n < 64; k++)
-				all[n++] = src[k];
-		}
-		pm_emu_compile(all, n, 2, &err);
-		for (size_t j = 0; j < 16; j++) {
-			pm_plan_free(plan[j]);
-			if (g[j])
-				pm_graph_free(g[j]);
-		}
+		g[i] = eager_shapes_graph(i, dtype);
+		if (!g[i] || pm_plan_new(g[i], NULL, 0, &plan[i], &err))
+			continue;
+		for (size_t k = 0, count = pm_plan_sources(plan[i], &src); k < count && n < MAX_SOURCES; k++)
+			all[n++] = src[k];
+	}
+	if (strcmp(pm_worker_device(w), "emu"))
+		pm_nvrtc_ahead(all, n, info.cc, jobs);
+	else
+		pm_emu_compile(all, n, jobs, &err);
+	for (size_t i = 0; i < N_SHAPES; i++) {
+		pm_plan_free(plan[i]);
+		if (g[i])
+			pm_graph_free(g[i]);
 	}
 }
 
@@ -276,15 +303,16 @@ void eager_shapes_run(const char *device, int dtype)
 {
 	/* Twice what one operator may have, as two stand in a row at most. */
 	double rel = dtype == PM_F32 ? 4e-6 : (dtype == PM_F16 ? 2e-3 : 1.6e-2);
+	PmWorker *w = pm_worker_new(device);
 
-	if (!strcmp(device, "emu"))
-		compile_ahead(dtype);
+	compile_ahead(w, dtype);
 	for (size_t i = 0; i < N_SHAPES; i++) {
 		PmGraph *g = eager_shapes_graph(i, dtype);
 
 		if (!g)
 			continue;
-		run_one(g, device, rel, shapes[i].text);
+		run_one(g, w, rel, shapes[i].text);
 		pm_graph_free(g);
 	}
+	pm_worker_free(w);
 }

@@ -96,21 +96,38 @@ static int begins_alike(const PmSpace *s, const Loc *x, int64_t xstep, int v)
 	return same;
 }
 
+/* Where softmax reads x: as it lies, or from a copy when its rows lie across and are many. */
+static PmStatus softmax_source(PmPlan *p, PmNode n, PmValue x, int64_t axis, Loc *l, PmErr *err)
+{
+	enum { LARGE = 1 << 18 }; /* bytes */
+	const PmType *t = pm__type(p, x);
+	int64_t bytes = 0;
+
+	*l = *pm__loc(p, x);
+	pm_type_bytes(t, &bytes, NULL);
+	if (axis != t->rank - 1 || t->dim[axis] == 1 || l->stride[axis] == 1 || bytes < LARGE)
+		return PM_OK;
+	return pm__make_contiguous(p, n, x, l, err);
+}
+
 PmStatus eager_softmax(PmPlan *p, PmNode n, PmErr *err)
 {
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
 	const PmType *t = pm__type(p, x);
-	const Loc *xl = pm__loc(p, x);
+	Loc source;
+	const Loc *xl = &source;
 	int64_t axis = pm_node_i(p->g, n, "axis", 0), dims[PM_MAX_RANK], xs[PM_MAX_RANK], ys[PM_MAX_RANK],
 		len, xstep, ystep;
 	const int64_t *strides[2] = { xs, ys };
 	int rank = 0, wide = 16 / (int)pm_dtype_size(t->dtype), v = wide;
-	PmStatus st = pm__place(p, y, err);
+	PmStatus st = softmax_source(p, n, x, axis, &source, err);
 	char label[96];
 	PmGrid grid;
 	PmSpace s;
 	KGen k;
 
+	if (!st)
+		st = pm__place(p, y, err);
 	if (st)
 		return st;
 	for (int d = 0; d < t->rank; d++) {

@@ -54,6 +54,18 @@ static const Case cases[] = {
 	{ "elementwise", "mul chain",
 	  "(#[2048,4096] x, #[2048,4096] z) => (#[2048,4096] y) { a = Mul (x, z) b = Mul (a, z) y = Mul (b, "
 	  "x) }" },
+	{ "strided", "gelu permuted",
+	  "(#[32,256,56,56] x) => (#[32,256,56,56] y) { a = Transpose <perm = [0, 2, 3, 1]> (x) b = Gelu (a) "
+	  "y = Transpose <perm = [0, 3, 1, 2]> (b) }" },
+	{ "strided", "add transposed",
+	  "(#[64,1024,1024] x, #[64,1024,1024] z) => (#[64,1024,1024] y) { a = Transpose <perm = [0, 2, 1]> "
+	  "(x) y = Add (z, a) }" },
+	{ "strided", "relu slices",
+	  "(#[$,4096] x) => (#[$,2048] y) { a = Slice <starts = [1024], ends = [3072], axes = [1], steps = "
+	  "[1]> (x) y = Relu (a) }" },
+	{ "strided", "relu every other",
+	  "(#[$,4096] x) => (#[$,2048] y) { a = Slice <starts = [0], ends = [4096], axes = [1], steps = [2]> "
+	  "(x) y = Relu (a) }" },
 	{ "broadcast", "bias add 256MB", BINARY("Add", "[$,4096]", "[4096]") },
 	{ "broadcast", "column mul 256MB", BINARY("Mul", "[$,4096]", "[$,1]") },
 	{ "broadcast", "channel mul", BINARY("Mul", "[64,256,56,56]", "[256,1,1]") },

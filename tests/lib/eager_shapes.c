@@ -124,6 +124,8 @@ static const Shape shapes[] = {
 	{ F32_ONLY, "(#[2,3,41] x) => (#[2,3,41] y) { y = LogSoftmax <axis = 1> (x) }" },
 	{ F32_ONLY,
 	  "(#[24,10] x) => (#[10,24] y) { a = Transpose <perm = [1, 0]> (x) y = Softmax <axis = 1> (a) }" },
+	{ F32_ONLY,
+	  "(#[500,300] x) => (#[300,500] y) { a = Transpose <perm = [1, 0]> (x) y = Softmax <axis = 1> (a) }" },
 	/* Normalisations: the same, and channels that vectors do and do not straddle. */
 	{ WIDE,
 	  "(#[5,24] x, #[24] s, #[24] b) => (#[5,24] y) { y = LayerNormalization <axis = 1> (x, s, b) }" },
@@ -181,6 +183,8 @@ static const Shape shapes[] = {
 		    "\"linear\"> (x, , f) }" },
 	{ F32_ONLY, "(#[2,6,7,3] x) => (#[2,12,14,3] y) <float[4] f = {1, 2, 2, 1}> { y = Resize <mode = "
 		    "\"linear\"> (x, , f) }" },
+	{ F32_ONLY, /* more planes than a grid has rows */
+	  "(#[70000,2] x) => (#[70000,4] y) <float[2] f = {1, 2}> { y = Resize <mode = \"linear\"> (x, , f) }" },
 	{ WIDE,
 	  "(#[2,300,6,7] x) => (#[2,300,9,9] y) <int64[4] f = {2, 300, 9, 9}> { y = Resize (x, , , f) }" },
 	{ F32_ONLY, "(#[2,3,6,7] x) => (#[2,3,9,9] y) <int64[4] f = {2, 3, 9, 9}> { y = Resize <mode = "

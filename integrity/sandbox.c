@@ -100,6 +100,26 @@ unsigned pm_sandbox_enter(void)
 	return layers;
 }
 
+unsigned pm_sandbox_enter_compiler(void)
+{
+	static const struct rlimit none = { 0, 0 };
+	unsigned layers = 0;
+
+	close(0);
+#ifdef SYS_close_range
+	syscall(SYS_close_range, 4, ~0u, 0);
+#endif
+	if (enter_namespaces())
+		layers |= PM_BOX_NAMESPACES;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return layers;
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (enter_landlock())
+		layers |= PM_BOX_LANDLOCK;
+	setrlimit(RLIMIT_NOFILE, &none);
+	return layers;
+}
+
 static int probe_child(void *arg, PmStr *out)
 {
 	(void)arg;

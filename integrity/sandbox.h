@@ -28,6 +28,11 @@ enum {
  * calls, the filter and the clock are left alone. */
 unsigned pm_sandbox_enter(void);
 
+/* For a process that compiles a stranger's source: no files, no descriptors but 1 to 3, no new ones, no
+ * network, no new privileges. System calls are not filtered: a compiler needs many. Returns the layers that
+ * hold. */
+unsigned pm_sandbox_enter_compiler(void);
+
 /* Turns faults of the plugin into an exit with status PM__CHILD_SANDBOX and a sentence on descriptor 2, when
  * the cause is something that the sandbox forbids: reading the time-stamp counter, writing to memory that is
  * not the plugin's, overflowing the stack. Other faults end the process by their signal. Call before

@@ -261,6 +261,8 @@ PmStatus eager_layer_norm(PmPlan *p, PmNode n, PmErr *err)
 	v = row_width(&rows, &xl, len, t->dtype);
 	begin(&k, p, n, t->dtype, label);
 	norm_params(&k, x, &xl, &rows, len);
+	if (pm_node_op(p->g, n) == PM_OP_RMSNormalization)
+		pm__kg_define(&k, "RMS", "1");
 	pm_str_addf(&k.head, "typedef %s W;\n", pm__ctype(wt->dtype));
 	pm__kg_in(&k, "scale", pm__loc(p, w), wt->dtype, pm__numel(p, w));
 	if (b.id) {
@@ -274,6 +276,11 @@ PmStatus eager_layer_norm(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_put_space(&k, "w", &s);
 	grid = share_rows(&k, rows.total, len, v);
 	return launch(&k, label, norm_cu, grid, err);
+}
+
+PmStatus eager_rms_norm(PmPlan *p, PmNode n, PmErr *err)
+{
+	return eager_layer_norm(p, n, err);
 }
 
 PmStatus eager_group_norm(PmPlan *p, PmNode n, PmErr *err)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-	MAX_PARTS = 65535, /* what a grid may have in its second dimension */
+	MAX_PARTS = 65535,    /* what a grid may have in its second dimension */
 	MAX_TAPS = 16,        /* of a window whose weights a thread keeps */
 	FULL = 132 * 2048 * 2 /* threads that keep a large GPU busy */
 };
@@ -147,10 +147,8 @@ static PmStatus resize_planes(KGen *k, const PmResize *r, const Lists *l, PmErr 
 	pm__kg_int(k, "positions", positions);
 	pm__kg_int(k, "planes", planes);
 	pm__kg_int(k, "chunk", parts ? (planes + parts - 1) / parts : 1);
-	return launch(
-		k, resize_planes_cu,
-		(PmGrid){ (positions + PM__BLOCK - 1) / PM__BLOCK, parts, PM__BLOCK },
-		err);
+	return launch(k, resize_planes_cu,
+		      (PmGrid){ (positions + PM__BLOCK - 1) / PM__BLOCK, parts, PM__BLOCK }, err);
 }
 
 PmStatus eager_resize(PmPlan *p, PmNode n, PmErr *err)

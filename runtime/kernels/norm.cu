@@ -1,4 +1,5 @@
-/* norm.cu - normalises rows of `len` neighbouring elements to mean 0 and variance 1, then scales and shifts them.
+/* norm.cu - normalises rows of `len` neighbouring elements to mean 0 and variance 1 (RMS: to mean square 1 as they are),
+ * then scales and shifts them.
  *
  * Variance is the mean square of the distance from the mean, in two passes: over registers (row.cu), or with ITEMS 0,
  * for rows too long, over memory. Scale and bias: one element per element of the row (WFLAT: they lie alike; else
@@ -73,12 +74,14 @@ KERNEL
 				v[n][j] = (A)pm_ld(e.v[j]);
 		}
 	}
+#ifndef RMS
 #pragma unroll
 	for (int n = 0; n < ITEMS; n++)
 #pragma unroll
 		for (int j = 0; j < V; j++)
 			mean += v[n][j];
 	mean = row_sum(mean) / (A)len;
+#endif
 #pragma unroll
 	for (int n = 0; n < ITEMS; n++)
 		if ((n * G + ROW_LANE) * V < end)
@@ -99,6 +102,7 @@ KERNEL
 #pragma unroll
 	for (int j = 0; j < V; j++)
 		part[j] = 0;
+#ifndef RMS
 #pragma unroll 4
 	for (I i = ROW_LANE * V; i < end; i += G * V) {
 		const pm_vec<X, V> e = pm_get<V>(x + i);
@@ -113,6 +117,7 @@ KERNEL
 		part[j] = 0;
 	}
 	mean = row_sum(mean) / (A)len;
+#endif
 #pragma unroll 4
 	for (I i = ROW_LANE * V; i < end; i += G * V) {
 		const pm_vec<X, V> e = pm_get<V>(x + i);

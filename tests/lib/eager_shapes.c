@@ -124,8 +124,8 @@ static const Shape shapes[] = {
 	{ F32_ONLY, "(#[2,3,41] x) => (#[2,3,41] y) { y = LogSoftmax <axis = 1> (x) }" },
 	{ F32_ONLY,
 	  "(#[24,10] x) => (#[10,24] y) { a = Transpose <perm = [1, 0]> (x) y = Softmax <axis = 1> (a) }" },
-	{ F32_ONLY,
-	  "(#[500,300] x) => (#[300,500] y) { a = Transpose <perm = [1, 0]> (x) y = Softmax <axis = 1> (a) }" },
+	{ F32_ONLY, "(#[500,300] x) => (#[300,500] y) { a = Transpose <perm = [1, 0]> (x) y = Softmax <axis "
+		    "= 1> (a) }" },
 	/* Normalisations: the same, and channels that vectors do and do not straddle. */
 	{ WIDE,
 	  "(#[5,24] x, #[24] s, #[24] b) => (#[5,24] y) { y = LayerNormalization <axis = 1> (x, s, b) }" },
@@ -146,6 +146,9 @@ static const Shape shapes[] = {
 	  "(#[2,3,7,7] x, #[3] s, #[3] b) => (#[2,3,7,7] y) { y = InstanceNormalization (x, s, b) }" },
 	{ F32_ONLY, "(#[1,2,20000] x, #[2] s, #[2] b) => (#[1,2,20000] y) { y = GroupNormalization "
 		    "<num_groups = 1> (x, s, b) }" },
+	{ WIDE, "(#[3,768] x, #[768] s) => (#[3,768] y) { y = RMSNormalization <axis = 1> (x, s) }" },
+	{ F32_ONLY,
+	  "(#[2,33001] x, #[33001] s) => (#[2,33001] y) { y = RMSNormalization <axis = 1> (x, s) }" },
 	/* Products: squares with edges, batches, any order; filters by four, two and one. */
 	{ WIDE, "(#[3,40,19] x, #[3,19,37] z) => (#[3,40,37] y) { y = MatMul (x, z) }" },
 	{ F32_ONLY, "(#[2,1,33,16] x, #[4,16,32] z) => (#[2,4,33,32] y) { y = MatMul (x, z) }" },
@@ -184,7 +187,8 @@ static const Shape shapes[] = {
 	{ F32_ONLY, "(#[2,6,7,3] x) => (#[2,12,14,3] y) <float[4] f = {1, 2, 2, 1}> { y = Resize <mode = "
 		    "\"linear\"> (x, , f) }" },
 	{ F32_ONLY, /* more planes than a grid has rows */
-	  "(#[70000,2] x) => (#[70000,4] y) <float[2] f = {1, 2}> { y = Resize <mode = \"linear\"> (x, , f) }" },
+	  "(#[70000,2] x) => (#[70000,4] y) <float[2] f = {1, 2}> { y = Resize <mode = \"linear\"> (x, , f) "
+	  "}" },
 	{ WIDE,
 	  "(#[2,300,6,7] x) => (#[2,300,9,9] y) <int64[4] f = {2, 300, 9, 9}> { y = Resize (x, , , f) }" },
 	{ F32_ONLY, "(#[2,3,6,7] x) => (#[2,3,9,9] y) <int64[4] f = {2, 3, 9, 9}> { y = Resize <mode = "

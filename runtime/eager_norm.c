@@ -233,6 +233,13 @@ static void norm_params(KGen *k, PmValue x, const Loc *xl, const PmSpace *rows, 
 	pm__kg_f64(k, "eps", pm_node_f(p->g, n, "epsilon", 1e-5));
 }
 
+/* Whether a weight can be read as the row is: neighbours, of the same type, v at a time. */
+static int lies_flat(const PmSpace *s, int i, const Loc *l, const PmType *w, const PmType *x, int v)
+{
+	return s->rank == 1 && s->stride[i][0] == 1 && w->dtype == x->dtype &&
+	       pm__space_width(s, i, l->off, v) == v;
+}
+
 PmStatus eager_layer_norm(PmPlan *p, PmNode n, PmErr *err)
 {
 	PmValue x = pm_node_in(p->g, n, 0), w = pm_node_in(p->g, n, 1), b = pm_node_in(p->g, n, 2);
@@ -269,9 +276,8 @@ PmStatus eager_layer_norm(PmPlan *p, PmNode n, PmErr *err)
 		pm__kg_in(&k, "bias", pm__loc(p, b), pm__type(p, b)->dtype, pm__numel(p, b));
 		pm__kg_define(&k, "HAS_BIAS", "1");
 	}
-	if (s.rank == 1 && wt->dtype == t->dtype && pm__space_width(&s, 0, pm__loc(p, w)->off, v) == v &&
-	    (!b.id ||
-	     (pm__type(p, b)->dtype == t->dtype && pm__space_width(&s, 1, pm__loc(p, b)->off, v) == v)))
+	if (lies_flat(&s, 0, pm__loc(p, w), wt, t, v) &&
+	    (!b.id || lies_flat(&s, 1, pm__loc(p, b), pm__type(p, b), t, v)))
 		pm__kg_define(&k, "WFLAT", "1");
 	pm__kg_put_space(&k, "w", &s);
 	grid = share_rows(&k, rows.total, len, v);

@@ -146,6 +146,8 @@ static const Shape shapes[] = {
 	  "(#[2,3,7,7] x, #[3] s, #[3] b) => (#[2,3,7,7] y) { y = InstanceNormalization (x, s, b) }" },
 	{ F32_ONLY, "(#[1,2,20000] x, #[2] s, #[2] b) => (#[1,2,20000] y) { y = GroupNormalization "
 		    "<num_groups = 1> (x, s, b) }" },
+	{ F32_ONLY, "(#[3,7] x, #[1] s) => (#[3,7] y) { y = RMSNormalization <axis = 1> (x, s) }" },
+	{ F32_ONLY, "(#[3,8] x, #[1] s) => (#[3,8] y) { y = RMSNormalization <axis = 1> (x, s) }" },
 	{ WIDE, "(#[3,768] x, #[768] s) => (#[3,768] y) { y = RMSNormalization <axis = 1> (x, s) }" },
 	{ F32_ONLY,
 	  "(#[2,33001] x, #[33001] s) => (#[2,33001] y) { y = RMSNormalization <axis = 1> (x, s) }" },

@@ -115,6 +115,7 @@ int pm_cmd_print(const PmCmd *cmd, int argc, char **argv)
 	};
 	PmPrintOpts po = { 0 };
 	PmStrList files = { 0 };
+	static PmOnnxReport report; /* large */
 	PmStr text = PM_STR_INIT;
 	PmGraph *g = NULL;
 	PmErr err;
@@ -129,14 +130,16 @@ int pm_cmd_print(const PmCmd *cmd, int argc, char **argv)
 	}
 	po.renumber = canonical;
 	po.max_inline = max_inline;
-	if (pm_cli_load(files.list.v[0], &g, NULL, &err) || pm_graph_print(g, &po, &text, &err)) {
+	if (pm_cli_load(files.list.v[0], &g, &report, &err) || pm_graph_print(g, &po, &text, &err)) {
 		code = pm_cli_fail(&err);
 		goto done;
 	}
+	pm_cli_say_weights(files.list.v[0], &report.weights);
 	if (pm_cli_json) {
 		cJSON *j = cJSON_CreateObject();
 
 		cJSON_AddStringToObject(j, "text", text.s);
+		cJSON_AddItemToObject(j, "weights", pm_cli_weights_json(&report.weights));
 		pm_cli_put_json(j);
 	} else {
 		fwrite(text.s, 1, text.len, stdout);

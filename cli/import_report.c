@@ -3,6 +3,8 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "cli/cmds.h"
+#include "runtime/ref.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,7 +160,7 @@ static void print_ops(const PmGraph *g)
 	printf("\n");
 }
 
-static void print_weights(const PmGraph *g)
+static void print_weights(const PmGraph *g, const PmOnnxReport *r)
 {
 	Weights w = count_weights(g);
 	PmStr s = PM_STR_INIT;
@@ -171,6 +173,11 @@ static void print_weights(const PmGraph *g)
 		pm_str_addf(&s, ") is not at hand: '%.100s' is missing", w.file ? w.file : "its file");
 	}
 	printf("  %-10s %s\n", "weights", s.s);
+	if (r->weights.n) {
+		pm_str_clear(&s);
+		pm_weights_describe(&r->weights, &s);
+		printf("  %-10s %zu weights synthesised: %s\n", "", r->weights.n, s.s);
+	}
 	pm_str_release(&s);
 }
 
@@ -204,7 +211,7 @@ void pm_import_print(const char *path, const PmGraph *g, const PmOnnxReport *r)
 	print_values("inputs", g, pm_graph_n_inputs(g), pm_graph_input);
 	print_values("outputs", g, pm_graph_n_outputs(g), pm_graph_output);
 	print_ops(g);
-	print_weights(g);
+	print_weights(g, r);
 	print_symbols(g, path);
 	if (r->n_inlined)
 		printf("  %-10s %zu call%s of the model's own functions inlined\n", "functions", r->n_inlined,
@@ -228,7 +235,8 @@ void pm_import_print_line(const char *path, const PmGraph *g, const PmOnnxReport
 	add_bytes(w.bytes, &s);
 	pm_str_add(&s, " of weights");
 	if (w.n_absent)
-		pm_str_addf(&s, " (%zu of %zu not at hand)", w.n_absent, w.n);
+		pm_str_addf(&s, " (%zu of %zu not at hand, %zu weights synthesised)", w.n_absent, w.n,
+			    r->weights.n);
 	n_sym = input_symbols(g, sym, MAX_LISTED);
 	if (n_sym)
 		pm_str_addf(&s, ", %zu open size%s", n_sym, plural(n_sym));
@@ -242,6 +250,16 @@ void pm_import_print_line(const char *path, const PmGraph *g, const PmOnnxReport
 }
 
 /* ---- for programs ---- */
+
+/* Floating point operations of one run, as far as shapes are known. */
+static int64_t total_flops(const PmGraph *g)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
+		sum += pm_op_flops(g, pm_graph_node_at(g, i));
+	return sum;
+}
 
 static cJSON *values_json(const PmGraph *g, size_t n, PmValue (*at)(const PmGraph *, size_t))
 {
@@ -327,8 +345,10 @@ cJSON *pm_import_json(const char *path, const PmGraph *g, const PmOnnxReport *r,
 	cJSON_AddItemToObject(j, "inputs", values_json(g, pm_graph_n_inputs(g), pm_graph_input));
 	cJSON_AddItemToObject(j, "outputs", values_json(g, pm_graph_n_outputs(g), pm_graph_output));
 	cJSON_AddItemToObject(j, "open_sizes", symbols_json(g));
-	pm_json_add_i64(j, "weights", (int64_t)w.n);
-	cJSON_AddNumberToObject(j, "weight_bytes", w.bytes);
+	pm_json_add_i64(j, "flops", total_flops(g));
+	pm_json_add_i64(j, "constants", (int64_t)w.n);
+	cJSON_AddNumberToObject(j, "constant_bytes", w.bytes);
+	cJSON_AddItemToObject(j, "weights", pm_cli_weights_json(&r->weights));
 	pm_json_add_i64(j, "absent_weights", (int64_t)w.n_absent);
 	cJSON_AddNumberToObject(j, "absent_bytes", w.absent_bytes);
 	pm_json_add_i64(j, "functions_inlined", (int64_t)r->n_inlined);

@@ -22,7 +22,8 @@ static PmStatus check_text(const char *path, const PmStr *text, PmErr *err)
 	return PM_OK;
 }
 
-PmStatus pm_cli_load(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err)
+/* Reads a model as it is written. */
+static PmStatus read_model(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err)
 {
 	PmStr text = PM_STR_INIT;
 	PmStatus st;
@@ -57,6 +58,43 @@ PmStatus pm_cli_save(const PmGraph *g, const char *out, PmErr *err)
 		st = pm_write_file(out, text.s, text.len, err);
 	pm_str_release(&text);
 	return st;
+}
+
+PmStatus pm_cli_load(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err)
+{
+	PmStatus st = read_model(path, out, report, err);
+
+	if (!st)
+		pm_weights_attach(*out, report ? &report->weights : NULL);
+	return st;
+}
+
+void pm_cli_say_weights(const char *path, const PmWeightsReport *r)
+{
+	PmStr s = PM_STR_INIT;
+
+	if (!r->n || pm_cli_quiet)
+		return;
+	pm_weights_describe(r, &s);
+	fprintf(stderr, "%s: %zu weights (%.3g MB) are not at hand and are synthesised (%s)\n", path, r->n,
+		(double)r->bytes / 1e6, s.s);
+	pm_str_release(&s);
+}
+
+cJSON *pm_cli_weights_json(const PmWeightsReport *r)
+{
+	cJSON *j = cJSON_CreateObject(), *from, *as;
+
+	pm_json_add_i64(j, "synthesised", (int64_t)r->n);
+	pm_json_add_i64(j, "bytes", r->bytes);
+	from = cJSON_AddObjectToObject(j, "how");
+	for (int k = 0; k < PM_N_LAW_FROM; k++)
+		pm_json_add_i64(from, pm_law_from_name((PmLawFrom)k), (int64_t)r->from[k]);
+	as = cJSON_AddObjectToObject(j, "as");
+	for (int k = 0; k < PM_N_ROLES; k++)
+		if (r->role[k])
+			pm_json_add_i64(as, pm_input_role_name((PmInputRole)k), (int64_t)r->role[k]);
+	return j;
 }
 
 void pm_cli_put_json(cJSON *j)

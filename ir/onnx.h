@@ -8,6 +8,7 @@
 
 #include "ir/graph.h"
 #include "ir/infer.h"
+#include "ir/weights.h"
 
 /* Values of graph inputs known beforehand (a test's data): they become constants before normalisation. */
 typedef struct PmOnnxBind {
@@ -54,6 +55,7 @@ typedef struct PmOnnxReport {
 	size_t n_absent;  /* constants whose data file is missing */
 	size_t n_inlined; /* calls of model-local functions */
 	PmOnnxStated stated;
+	PmWeightsReport weights; /* filled by whoever has them made up (pm_weights_attach) */
 } PmOnnxReport;
 
 /* Imports a .onnx file (external data relative to its folder, mapped, never outside it) or memory. The result
@@ -73,6 +75,27 @@ PmStatus pm_onnx_inputs_to_bind(const void *p, size_t n, char names[][128], size
  * use raw data; absent ones keep their location. Atomic. */
 PmStatus pm_onnx_export(const PmGraph *g, const char *path, PmErr *err);
 PmStatus pm_onnx_export_mem(const PmGraph *g, PmStr *out, PmErr *err);
+
+typedef struct PmOnnxFillOpts {
+	int external; /* weights into PATH.data; otherwise only when the model would pass 2 GiB */
+	void (*on_bytes)(void *arg, const char *name, int64_t done, int64_t total); /* or NULL */
+	void *arg;
+} PmOnnxFillOpts;
+
+typedef struct PmOnnxFillReport {
+	size_t n_filled; /* initializers written that were not in the file */
+	size_t n_made;   /* of these, made up (ir/weights.h) */
+	int64_t bytes;   /* of their elements */
+	int external;
+} PmOnnxFillReport;
+
+/* Writes the file `model` again with all its weights in it: its nodes, types and metadata as they are, and
+ * for each initializer in another file the elements that its constant of that name in g (imported from the
+ * same file) has or makes. model NULL: g itself, exported. Streams: memory is that of the model without
+ * weights. Files appear whole or not at all; the same model gives the same bytes. opts, report may be NULL.
+ */
+PmStatus pm_onnx_materialize(const char *model, const PmGraph *g, const char *path,
+			     const PmOnnxFillOpts *opts, PmOnnxFillReport *report, PmErr *err);
 
 /* One serialised TensorProto (input_0.pb of ONNX's test data). Takes nothing; *blob returned owned. */
 PmStatus pm_onnx_tensor_read(const void *p, size_t n, char *name, size_t name_size, PmType *type,

@@ -31,6 +31,8 @@ HEADERS  := $(foreach d,$(LIB_DIRS) include/passmith runtime/emu cli tests/lib,$
 # Test programs by folder; other .c files in tests/plugin and tests/adversarial are passes that the tests load.
 TEST_DIRS    := unit conform plugin adversarial gpu
 TEST_SRC     := $(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/test_*.c))
+# Measures, and so is no test: a program of its own, for the bundle.
+TIME_SRC     := $(wildcard tests/gpu/time_*.c)
 TEST_LIB_SRC := $(wildcard tests/lib/*.c)
 TEST_PASS    := $(filter-out $(TEST_SRC),$(wildcard tests/plugin/*.c tests/adversarial/*.c))
 FUZZ_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
@@ -90,7 +92,7 @@ HOST_OBJ := $(call obj,$(HOST_SRC))
 TEST_LIB := $(call obj,$(TEST_LIB_SRC))
 PASSES   := $(patsubst passes/%.c,$(BUILD)/passes/%.so,$(PASS_SRC))
 PASS_INC := $(patsubst passes/%.cu,$(GEN)/passes/%.cu.h,$(PASS_CU))
-TESTS    := $(patsubst %.c,$(BUILD)/%,$(TEST_SRC))
+TESTS    := $(patsubst %.c,$(BUILD)/%,$(TEST_SRC) $(TIME_SRC))
 TEST_SO  := $(patsubst %.c,$(BUILD)/%.so,$(TEST_PASS))
 # Objects that may not be loaded: each names, after "build:", what to link it with.
 BAD_ELF  := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/adversarial/elf/*.c))
@@ -304,5 +306,5 @@ help: ## this list
 	@echo "DEV=1 turns warnings into errors; SAN=... builds with sanitizers; HOSTILE=1 makes memory move and"
 	@echo "freed bytes change; CUDA=0 ignores CUDA headers. Use another BUILD folder for each combination."
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC)) \
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC)) \
 	$(BUILD)/obj/tests/fuzz/replay_main.o) $(call pass_dep,$(PASSES) $(TEST_SO))

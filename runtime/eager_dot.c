@@ -4,6 +4,7 @@
 #include "kernels/conv.cu.h"
 #include "kernels/conv_transpose.cu.h"
 #include "kernels/matmul.cu.h"
+#include "kernels/matmul_tile.cu.h"
 #include "kernels/pool.cu.h"
 #include "runtime/ref.h"
 
@@ -29,6 +30,45 @@ static void result(KGen *k, const char *name, PmValue v)
 	pm__kg_out(k, name, pm__loc(k->p, v), pm__type(k->p, v)->dtype, pm__numel(k->p, v));
 }
 
+/* rows x cols results for each of the batches, sums of `depth` products. */
+typedef struct Product {
+	int64_t batches, rows, cols, depth;
+	int64_t am, ak, bk, bn; /* strides */
+} Product;
+
+/* Launches the product that the description has the operands and the space of already: in squares through
+ * shared memory when there are enough results for them, else one thread for each result. */
+static PmStatus multiply(KGen *k, const char *label, const Product *m, PmErr *err)
+{
+	enum { SMALL = 8, SUM = 16, FULL = 132 * 64 * 64 };
+	int64_t flops = pm_op_flops(k->p->g, k->node), total = m->batches * m->rows * m->cols, tm, tn;
+	int tile = total >= FULL && m->rows >= 64 && m->cols >= 64 ? 64 : 32;
+
+	pm__kg_int(k, "rows", m->rows);
+	pm__kg_int(k, "cols", m->cols);
+	pm__kg_int(k, "depth", m->depth);
+	pm__kg_int(k, "am", m->am);
+	pm__kg_int(k, "ak", m->ak);
+	pm__kg_int(k, "bk", m->bk);
+	pm__kg_int(k, "bn", m->bn);
+	if (m->rows < SMALL || m->cols < SMALL) {
+		pm__kg_int(k, "total", total);
+		return pm__kg_launch(k, label, matmul_cu, total, flops, err);
+	}
+	tm = (m->rows + tile - 1) / tile;
+	tn = (m->cols + tile - 1) / tile;
+	pm__kg_define(k, "TILE", "%d", tile);
+	pm__kg_define(k, "DEPTH", "%d", SUM);
+	if (m->ak == 1)
+		pm__kg_define(k, "A_FAST", "1");
+	if (m->bk == 1)
+		pm__kg_define(k, "B_FAST", "1");
+	pm__kg_divisor(k, "tiles_m", tm);
+	pm__kg_divisor(k, "tiles_n", tn);
+	return pm__kg_launch_grid(k, label, matmul_tile_cu,
+				  (PmGrid){ m->batches * tm * tn, 1, tile / 4 * (tile / 4) }, flops, err);
+}
+
 PmStatus eager_matmul(PmPlan *p, PmNode n, PmErr *err)
 {
 	PmValue a = pm_node_in(p->g, n, 0), b = pm_node_in(p->g, n, 1), y = pm_node_out(p->g, n, 0);
@@ -38,6 +78,7 @@ PmStatus eager_matmul(PmPlan *p, PmNode n, PmErr *err)
 	    batch = ab > bb ? ab : bb;
 	int64_t dims[PM_MAX_RANK], as[PM_MAX_RANK], bs[PM_MAX_RANK];
 	const int64_t *strides[2] = { as, bs };
+	Product m = { .batches = 1 };
 	PmStatus st = pm__place(p, y, err);
 	char label[96];
 	KGen k;
@@ -48,6 +89,7 @@ PmStatus eager_matmul(PmPlan *p, PmNode n, PmErr *err)
 		int ad = d - (batch - ab), bd = d - (batch - bb);
 
 		dims[d] = yt->dim[d];
+		m.batches *= dims[d];
 		as[d] = ad < 0 || at->dim[ad] == 1 ? 0 : al->stride[ad];
 		bs[d] = bd < 0 || bt->dim[bd] == 1 ? 0 : bl->stride[bd];
 	}
@@ -56,15 +98,14 @@ PmStatus eager_matmul(PmPlan *p, PmNode n, PmErr *err)
 	operand(&k, "a", a);
 	operand(&k, "b", b);
 	pm__kg_space(&k, "o", dims, batch, strides, 2);
-	pm__kg_int(&k, "total", pm__numel(p, y));
-	pm__kg_int(&k, "rows", at->rank > 1 ? at->dim[at->rank - 2] : 1);
-	pm__kg_int(&k, "cols", bt->rank > 1 ? bt->dim[bt->rank - 1] : 1);
-	pm__kg_int(&k, "depth", at->dim[at->rank - 1]);
-	pm__kg_int(&k, "am", at->rank > 1 ? al->stride[at->rank - 2] : 0);
-	pm__kg_int(&k, "ak", al->stride[at->rank - 1]);
-	pm__kg_int(&k, "bk", bl->stride[bt->rank > 1 ? bt->rank - 2 : 0]);
-	pm__kg_int(&k, "bn", bt->rank > 1 ? bl->stride[bt->rank - 1] : 0);
-	return pm__kg_launch(&k, label, matmul_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
+	m.rows = at->rank > 1 ? at->dim[at->rank - 2] : 1;
+	m.cols = bt->rank > 1 ? bt->dim[bt->rank - 1] : 1;
+	m.depth = at->dim[at->rank - 1];
+	m.am = at->rank > 1 ? al->stride[at->rank - 2] : 0;
+	m.ak = al->stride[at->rank - 1];
+	m.bk = bl->stride[bt->rank > 1 ? bt->rank - 2 : 0];
+	m.bn = bt->rank > 1 ? bl->stride[bt->rank - 1] : 0;
+	return multiply(&k, label, &m, err);
 }
 
 PmStatus eager_gemm(PmPlan *p, PmNode n, PmErr *err)
@@ -73,6 +114,7 @@ PmStatus eager_gemm(PmPlan *p, PmNode n, PmErr *err)
 	PmValue y = pm_node_out(p->g, n, 0);
 	const PmType *at = pm__type(p, a), *ct = pm__type(p, c), *yt = pm__type(p, y);
 	int ta = pm_node_i(p->g, n, "transA", 0) != 0, tb = pm_node_i(p->g, n, "transB", 0) != 0;
+	Product m = { .batches = 1 };
 	PmStatus st = pm__place(p, y, err);
 	char label[96];
 	KGen k;
@@ -95,16 +137,15 @@ PmStatus eager_gemm(PmPlan *p, PmNode n, PmErr *err)
 		pm__kg_f64(&k, "beta", pm_node_f(p->g, n, "beta", 1));
 	}
 	pm__kg_space(&k, "o", NULL, 0, (const int64_t *const[]){ NULL, NULL }, 2);
-	pm__kg_int(&k, "total", pm__numel(p, y));
-	pm__kg_int(&k, "rows", yt->dim[0]);
-	pm__kg_int(&k, "cols", yt->dim[1]);
-	pm__kg_int(&k, "depth", at->dim[ta ? 0 : 1]);
-	pm__kg_int(&k, "am", pm__loc(p, a)->stride[ta ? 1 : 0]);
-	pm__kg_int(&k, "ak", pm__loc(p, a)->stride[ta ? 0 : 1]);
-	pm__kg_int(&k, "bk", pm__loc(p, b)->stride[tb ? 1 : 0]);
-	pm__kg_int(&k, "bn", pm__loc(p, b)->stride[tb ? 0 : 1]);
 	pm__kg_f64(&k, "alpha", pm_node_f(p->g, n, "alpha", 1));
-	return pm__kg_launch(&k, label, matmul_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
+	m.rows = yt->dim[0];
+	m.cols = yt->dim[1];
+	m.depth = at->dim[ta ? 0 : 1];
+	m.am = pm__loc(p, a)->stride[ta ? 1 : 0];
+	m.ak = pm__loc(p, a)->stride[ta ? 0 : 1];
+	m.bk = pm__loc(p, b)->stride[tb ? 1 : 0];
+	m.bn = pm__loc(p, b)->stride[tb ? 0 : 1];
+	return multiply(&k, label, &m, err);
 }
 
 /* Lists over (n, c, d, h, w) or (d, h, w): missing spatial dimensions in front get `unit`. */
@@ -137,8 +178,9 @@ static PmStatus check_spatial(const PmPlan *p, PmNode n, PmErr *err)
 	return st;
 }
 
-/* The lists that convolution and pooling share; `xd` etc. by the names conv.cu uses. */
-static void window_lists(KGen *k, PmNode n, PmValue x, PmValue y)
+/* The lists that convolution and pooling share, by the names conv.cu uses; a thread makes that many
+ * `filters`. */
+static void window_lists(KGen *k, PmNode n, PmValue x, PmValue y, int64_t filters)
 {
 	const PmGraph *g = k->p->g;
 	const PmType *xt = pm__type(k->p, x), *yt = pm__type(k->p, y);
@@ -149,7 +191,10 @@ static void window_lists(KGen *k, PmNode n, PmValue x, PmValue y)
 	pm_node_ints(g, n, "pads", &pads);
 	pm_node_ints(g, n, "dilations", &dil);
 	five(yt->dim, yt->rank, 1, list);
-	pm__kg_list(k, "y", list, 5);
+	pm__kg_divisor(k, "y_1", list[1] / filters);
+	pm__kg_divisor(k, "y_2", list[2]);
+	pm__kg_divisor(k, "y_3", list[3]);
+	pm__kg_divisor(k, "y_4", list[4]);
 	three(xt->dim + 2, (int)sp, 1, list);
 	pm__kg_list(k, "xd", list, 3);
 	five(pm__loc(k->p, x)->stride, xt->rank, 0, list);
@@ -162,7 +207,7 @@ static void window_lists(KGen *k, PmNode n, PmValue x, PmValue y)
 	pm__kg_list(k, "end", list, 3);
 	three(dil, (int)sp, 1, list);
 	pm__kg_list(k, "dil", list, 3);
-	pm__kg_int(k, "total", pm__numel(k->p, y));
+	pm__kg_int(k, "total", pm__numel(k->p, y) / filters);
 }
 
 PmStatus eager_conv(PmPlan *p, PmNode n, PmErr *err)
@@ -171,7 +216,7 @@ PmStatus eager_conv(PmPlan *p, PmNode n, PmErr *err)
 	PmValue y = pm_node_out(p->g, n, 0);
 	const PmType *xt = pm__type(p, x), *wt = pm__type(p, w);
 	int transposed = pm_node_op(p->g, n) == PM_OP_ConvTranspose;
-	int64_t list[5], groups = pm_node_i(p->g, n, "group", 1);
+	int64_t list[5], groups = pm_node_i(p->g, n, "group", 1), plane = 1, m = transposed ? 1 : 4;
 	PmStatus st = check_spatial(p, n, err);
 	char label[96];
 	KGen k;
@@ -180,6 +225,10 @@ PmStatus eager_conv(PmPlan *p, PmNode n, PmErr *err)
 		st = pm__place(p, y, err);
 	if (st)
 		return st;
+	for (int d = 2; d < xt->rank; d++)
+		plane *= pm__type(p, y)->dim[d];
+	while (m > 1 && wt->dim[0] % (groups * m))
+		m /= 2;
 	begin(&k, p, n, xt->dtype, label);
 	result(&k, "y", y);
 	operand(&k, "x", x);
@@ -189,7 +238,7 @@ PmStatus eager_conv(PmPlan *p, PmNode n, PmErr *err)
 		operand(&k, "bias", b);
 		pm__kg_int(&k, "bs", pm__loc(p, b)->stride[0]);
 	}
-	window_lists(&k, n, x, y);
+	window_lists(&k, n, x, y, m);
 	five(pm__loc(p, w)->stride, wt->rank, 0, list);
 	pm__kg_list(&k, "ws", list, 5);
 	three(wt->dim + 2, wt->rank - 2, 1, list);
@@ -198,10 +247,12 @@ PmStatus eager_conv(PmPlan *p, PmNode n, PmErr *err)
 		pm__kg_int(&k, "filters", wt->dim[1]);
 		pm__kg_int(&k, "channels", wt->dim[0] / groups);
 	} else {
-		pm__kg_int(&k, "groups", groups);
+		pm__kg_define(&k, "M", "%d", (int)m);
+		pm__kg_int(&k, "plane", plane);
+		pm__kg_int(&k, "per_group", groups ? wt->dim[0] / groups : 1);
 		pm__kg_int(&k, "channels", wt->dim[1]);
 	}
-	return pm__kg_launch(&k, label, transposed ? conv_transpose_cu : conv_cu, pm__numel(p, y),
+	return pm__kg_launch(&k, label, transposed ? conv_transpose_cu : conv_cu, pm__numel(p, y) / m,
 			     pm_op_flops(p->g, n), err);
 }
 
@@ -225,7 +276,6 @@ static PmStatus pool(PmPlan *p, PmNode n, int is_max, PmErr *err)
 	if (st)
 		return st;
 	begin(&k, p, n, xt->dtype, label);
-	pm__kg_define(&k, "START", "0");
 	if (is_max)
 		pm__kg_define(&k, "MAX", "1");
 	if (pm_node_i(p->g, n, "count_include_pad", 0))
@@ -237,10 +287,13 @@ static PmStatus pool(PmPlan *p, PmNode n, int is_max, PmErr *err)
 		result(&k, "y_idx", idx);
 	}
 	operand(&k, "x", x);
-	window_lists(&k, n, x, y);
+	window_lists(&k, n, x, y, 1);
 	pm_node_ints(p->g, n, "kernel_shape", &kernel);
 	three(kernel, xt->rank - 2, 1, list);
-	pm__kg_list(&k, "kd", list, 3);
+	pm__kg_define(&k, "KD_0", "%lld", (long long)list[0]);
+	pm__kg_define(&k, "KD_1", "%lld", (long long)list[1]);
+	pm__kg_define(&k, "KD_2", "%lld", (long long)list[2]);
+	pm__kg_define(&k, "UNROLL", "%d", list[0] * list[1] * list[2] <= 32 ? 32 : 1);
 	return pm__kg_launch(&k, label, pool_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
 }
 

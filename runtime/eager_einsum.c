@@ -33,7 +33,7 @@ PmStatus eager_einsum(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_init(&k, p, n, t->dtype);
 	pm_str_addf(&k.head, "typedef %s A;\n", pm__acc_type(t->dtype));
 	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));
-	pm_str_add(&body, "extern \"C\" __global__ void k(PARAMS)\n{\n\tI t = TID;\n\tA sum = 0;\n\n"
+	pm_str_add(&body, "KERNEL\n{\n\tI t = TID;\n\tA sum = 0;\n\n"
 			  "\tif (t >= N_o)\n\t\treturn;\n\tfor (I r = 0; r < N_r; r++) {\n"
 			  "\t\tA v = (A)pm_ld(x0[OFF_o_0(t) + OFF_r_0(r)]);\n\n");
 	for (size_t i = 0; i < n_in; i++) {

@@ -1,4 +1,4 @@
-/* eager_ew.c - element-wise operators, from the expressions of ops.def; and strided copies. */
+/* eager_ew.c - element-wise operators, from the expressions of ops.def. */
 #include "runtime/plan_priv.h"
 
 #include "runtime/ref.h"
@@ -6,13 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Strides with which a value is walked as if it had the result's (broadcast) dimensions. */
-static void broadcast_strides(const PmType *from, const Loc *l, const PmType *to, int64_t *out)
+void pm__vec_in(const PmPlan *p, PmValue v, const PmType *to, PmVecIn *out)
 {
+	const PmType *from = pm__type(p, v);
+	const Loc *l = pm__loc(p, v);
 	int lead = to->rank - from->rank;
 
+	out->loc = l;
+	out->dtype = from->dtype;
+	out->numel = pm__distinct(from, l);
 	for (int d = 0; d < to->rank; d++)
-		out[d] = d < lead || (from->dim[d - lead] == 1 && to->dim[d] != 1) ? 0 : l->stride[d - lead];
+		out->stride[d] = d < lead || (from->dim[d - lead] == 1 && to->dim[d] != 1)
+					 ? 0
+					 : l->stride[d - lead];
 }
 
 /* The type the expression is computed in; see the compute rule in docs/runtime.md. */
@@ -67,25 +73,24 @@ static void add_params(KGen *k, const PmOpDesc *d, PmStr *body)
 	}
 }
 
-/* The statements that compute S v, of type ct, from the operands. */
+/* The statements that compute S v, of type ct, from the elements of the operands that are there. */
 static void add_expression(const PmPlan *p, PmNode n, const char *expr, int ct, PmStr *body)
 {
 	const PmOpDesc *d = pm_op_desc(pm_node_op(p->g, n));
 	size_t n_in = pm_node_n_in(p->g, n);
 	const char *lowest = ct == PM_U64 ? "0" : "-0x7fffffffffffffffll - 1";
 	const char *highest = ct == PM_U64 ? "0xffffffffffffffffull" : "0x7fffffffffffffffll";
-	int is_float = pm_dtype_is_float(ct);
+	int is_float = pm_dtype_is_float(ct), at = 0;
 
 	if (d->flags & PM_OPF_FOLD) {
-		pm_str_add(body, "\tS v = (S)pm_ld(x0[OFF_o_0(t)]);\n");
+		pm_str_add(body, "\tS v = (S)pm_ld(e0);\n");
 		for (size_t i = 1; i < n_in; i++)
-			pm_str_addf(body, "\t{ const S a = v, b = (S)pm_ld(x%zu[OFF_o_%zu(t)]); v = %s; }\n",
-				    i, i, expr);
+			pm_str_addf(body, "\t{ const S a = v, b = (S)pm_ld(e%zu); v = %s; }\n", i, expr);
 		return;
 	}
 	for (int i = 0; i < d->in_max; i++) {
 		if (pm_node_in(p->g, n, (size_t)i).id)
-			pm_str_addf(body, "\tconst S %c = (S)pm_ld(x%d[OFF_o_%d(t)]);\n", 'a' + i, i, i);
+			pm_str_addf(body, "\tconst S %c = (S)pm_ld(e%d);\n", 'a' + i, at++);
 		else if (is_float)
 			pm_str_addf(body, "\tconst S %c = %s(S)INFINITY;\n", 'a' + i, i == 1 ? "-" : "");
 		else
@@ -94,95 +99,129 @@ static void add_expression(const PmPlan *p, PmNode n, const char *expr, int ct, 
 	pm_str_addf(body, "\tconst S v = (S)(%s);\n", expr);
 }
 
+/* ---- results that lie as their operands do ---- */
+
+/* The dimensions from the slowest to the fastest, when the strides are those of a contiguous tensor in some
+ * order. */
+static int dense_order(const PmType *t, const int64_t *stride, int *order)
+{
+	int64_t want = 1;
+
+	for (int d = 0; d < t->rank; d++) {
+		int k = d;
+
+		for (; k > 0 && stride[order[k - 1]] < stride[d]; k--)
+			order[k] = order[k - 1];
+		order[k] = d;
+	}
+	for (int k = t->rank - 1; k >= 0; k--) {
+		if (t->dim[order[k]] == 1)
+			continue;
+		if (stride[order[k]] != want)
+			return 0;
+		want *= t->dim[order[k]];
+	}
+	return 1;
+}
+
+/* Whether no reader of v would have to copy it if its dimensions lay in another order. */
+static int any_order_will_do(const PmPlan *p, PmValue v)
+{
+	enum { LARGE = 8 << 20 }; /* bytes from which two launches in order are faster than one that is not */
+	int64_t bytes = 0;
+
+	pm_type_bytes(pm__type(p, v), &bytes, NULL);
+	if (pm_value_is_output(p->g, v) && bytes < LARGE)
+		return 0;
+	for (PmUse u = pm_value_first_use(p->g, v); u.slot; u = pm_use_next(p->g, u)) {
+		PmOp op = pm_node_op(p->g, u.node);
+
+		if (!(pm_op_desc(op)->flags & (PM_OPF_EW | PM_OPF_RED)) && op != PM_OP_Transpose &&
+		    op != PM_OP_Softmax)
+			return 0;
+	}
+	return 1;
+}
+
+/* When all operands of the result's size lie alike and densely, but not in the order of the dimensions, so
+ * may the result: then nothing has to be read across, as in other frameworks. Sets its strides and the order.
+ */
+static void choose_order(const PmPlan *p, PmValue y, const PmVecIn *in, int n, int *order)
+{
+	const PmType *t = pm__type(p, y);
+	const int64_t *stride = NULL;
+	int mixed = pm__numel(p, y) == 0;
+
+	for (int i = 0; i < n; i++) {
+		int large = in[i].numel == pm__numel(p, y);
+
+		for (int d = 0; large && stride && d < t->rank; d++)
+			mixed |= t->dim[d] > 1 && in[i].stride[d] != stride[d];
+		stride = large ? in[i].stride : stride;
+	}
+	if (mixed || !stride || !dense_order(t, stride, order) || !any_order_will_do(p, y))
+		for (int d = 0; d < t->rank; d++)
+			order[d] = d;
+	else
+		memcpy(pm__loc(p, y)->stride, stride, (size_t)t->rank * sizeof *stride);
+}
+
+/* The launch's dimensions in that order. */
+static void reorder(PmVecOut *out, int64_t *dim, PmVecIn *in, int n, const int *order)
+{
+	for (int d = 0; d < out->rank; d++)
+		dim[d] = out->dim[order[d]];
+	out->dim = dim;
+	for (int i = 0; i < n; i++) {
+		int64_t stride[2 * PM_MAX_RANK];
+
+		memcpy(stride, in[i].stride, sizeof stride);
+		for (int d = 0; d < out->rank; d++)
+			in[i].stride[d] = stride[order[d]];
+	}
+}
+
 PmStatus eager_ew(PmPlan *p, PmNode n, PmErr *err)
 {
 	const PmOpDesc *d = pm_op_desc(pm_node_op(p->g, n));
-	int ct = compute_dtype(p, n), is_float = pm_dtype_is_float(ct);
+	int ct = compute_dtype(p, n), is_float = pm_dtype_is_float(ct), used = 0;
 	const char *expr = is_float ? d->expr : d->iexpr;
-	PmValue out = pm_node_out(p->g, n, 0);
-	const PmType *ot = pm__type(p, out);
-	int64_t strides[PM_MAX_OPERANDS][PM_MAX_RANK];
-	const int64_t *rows[PM_MAX_OPERANDS];
+	PmValue y = pm_node_out(p->g, n, 0);
+	const PmType *t = pm__type(p, y);
+	PmVecOut out = { .dtype = t->dtype, .rank = t->rank, .dim = t->dim };
+	PmVecIn in[PM_MAX_OPERANDS];
 	size_t n_in = pm_node_n_in(p->g, n);
-	PmStr body = PM_STR_INIT, text = PM_STR_INIT;
+	int64_t dim[PM_MAX_RANK];
+	int order[PM_MAX_RANK];
+	PmStr body = PM_STR_INIT;
 	char label[96];
 	PmStatus st;
 	KGen k;
 
 	if (!expr || n_in > PM_MAX_OPERANDS - 1) {
-		pm_node_describe(p->g, n, &text);
+		pm_node_describe(p->g, n, &body);
 		st = pm_err(err, PM_E_UNSUPPORTED, "%s has no kernel for element type %s with %zu operands.",
-			    text.s, pm_dtype_name(ct), n_in);
-		pm_str_release(&text);
+			    body.s, pm_dtype_name(ct), n_in);
+		pm_str_release(&body);
 		return st;
 	}
-	st = pm__place(p, out, err);
+	st = pm__place(p, y, err);
 	if (st)
 		return st;
+	out.loc = pm__loc(p, y);
+	for (size_t i = 0; i < n_in; i++)
+		if (pm_node_in(p->g, n, i).id)
+			pm__vec_in(p, pm_node_in(p->g, n, i), t, &in[used++]);
+	choose_order(p, y, in, used, order);
+	reorder(&out, dim, in, used, order);
 	pm__kg_init(&k, p, n, ct);
 	pm__kg_define(&k, "K(x)", "((S)(x))");
 	pm_str_addf(&k.head, "typedef %s S;\n", pm__acc_type(ct));
-	pm__kg_out(&k, "y", pm__loc(p, out), ot->dtype, pm__numel(p, out));
-	for (size_t i = 0; i < n_in; i++) {
-		PmValue v = pm_node_in(p->g, n, i);
-		char name[24];
-
-		rows[i] = strides[i];
-		memset(strides[i], 0, sizeof strides[i]);
-		if (!v.id)
-			continue;
-		broadcast_strides(pm__type(p, v), pm__loc(p, v), ot, strides[i]);
-		snprintf(name, sizeof name, "x%zu", i);
-		pm__kg_in(&k, name, pm__loc(p, v), pm__type(p, v)->dtype,
-			  pm__distinct(pm__type(p, v), pm__loc(p, v)));
-	}
-	rows[n_in] = NULL;
-	pm__kg_space(&k, "o", ot->dim, ot->rank, rows, (int)n_in);
 	add_params(&k, d, &body);
 	add_expression(p, n, expr, ct, &body);
-	pm_str_addf(&text,
-		    "extern \"C\" __global__ void k(PARAMS)\n{\n\tconst I t = TID;\n\n\tif (t >= "
-		    "N_o)\n\t\treturn;\n%s"
-		    "\tpm_st(&y[t], %s);\n}\n",
-		    body.s, ot->dtype == PM_BOOL ? "v != 0" : "v");
-	snprintf(label, sizeof label, "eager %s %s", d->name, pm_dtype_name(ot->dtype));
-	st = pm__kg_launch(&k, label, text.s, pm__numel(p, out), pm_op_flops(p->g, n), err);
+	pm_str_addf(&body, "\tpm_st(&q, %s);\n", t->dtype == PM_BOOL ? "v != 0" : "v");
+	snprintf(label, sizeof label, "eager %s %s", d->name, pm_dtype_name(t->dtype));
+	st = pm__vec_launch(&k, label, &out, in, used, body.s, pm_op_flops(p->g, n), err);
 	pm_str_release(&body);
-	pm_str_release(&text);
 	return st;
-}
-
-PmStatus pm__copy(PmPlan *p, PmNode n, const PmType *t, const Loc *from, Loc *to, PmErr *err)
-{
-	static const char text[] = "extern \"C\" __global__ void k(PARAMS)\n{\n\tconst I t = TID;\n\n"
-				   "\tif (t < N_o)\n\t\ty[t] = x[OFF_o_0(t)];\n}\n";
-	Loc l = *from; /* *to may be *from */
-	const int64_t *rows[1] = { l.stride };
-	int64_t bytes, numel;
-	PmStatus st = pm_type_bytes(t, &bytes, err);
-	char label[96];
-	KGen k;
-
-	if (!st)
-		st = pm_type_numel(t, &numel, err);
-	if (st)
-		return st;
-	memset(to, 0, sizeof *to);
-	to->buf = pm__add_buffer(p, bytes, PM_BUF_SCRATCH);
-	pm__contiguous_strides(t, to->stride);
-	pm__kg_init(&k, p, n, t->dtype);
-	pm__kg_out(&k, "y", to, t->dtype, numel);
-	pm__kg_in(&k, "x", &l, t->dtype, pm__distinct(t, &l));
-	pm__kg_space(&k, "o", t->dim, t->rank, rows, 1);
-	snprintf(label, sizeof label, "eager copy %s", pm_dtype_name(t->dtype));
-	return pm__kg_launch(&k, label, text, numel, 0, err);
-}
-
-PmStatus pm__make_contiguous(PmPlan *p, PmNode n, PmValue v, Loc *out, PmErr *err)
-{
-	if (pm__is_contiguous(p, v)) {
-		*out = *pm__loc(p, v);
-		return PM_OK;
-	}
-	return pm__copy(p, n, pm__type(p, v), pm__loc(p, v), out, err);
 }

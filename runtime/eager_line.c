@@ -1,7 +1,8 @@
-/* eager_line.c - operators along one axis: ArgMax, ArgMin, LpNormalization, DFT; and Trilu. */
+/* eager_line.c - operators along one axis: CumSum, LpNormalization, DFT; and Trilu. */
 #include "runtime/plan_priv.h"
 
-#include "kernels/arg.cu.h"
+#include "kernels/cum_sum.cu.h"
+#include "kernels/cum_sum_row.cu.h"
 #include "kernels/dft.cu.h"
 #include "kernels/lp_norm.cu.h"
 #include "kernels/trilu.cu.h"
@@ -50,29 +51,6 @@ static PmStatus launch(KGen *k, const char *text, int64_t threads, PmErr *err)
 	snprintf(label, sizeof label, "eager %s %s", pm_node_op_name(k->p->g, k->node),
 		 pm_dtype_name(k->dtype));
 	return pm__kg_launch(k, label, text, threads, pm_op_flops(k->p->g, k->node), err);
-}
-
-PmStatus eager_arg(PmPlan *p, PmNode n, PmErr *err)
-{
-	PmValue x = pm_node_in(p->g, n, 0);
-	int axis = (int)pm_node_i(p->g, n, "axis", 0);
-	const int64_t *row;
-	PmStatus st = pm__place(p, pm_node_out(p->g, n, 0), err);
-	Lines l;
-	KGen k;
-
-	if (st)
-		return st;
-	lines(p, x, (PmValue){ 0 }, axis, pm__type(p, x)->rank, &l);
-	row = l.xs;
-	begin(&k, p, n);
-	pm__kg_define(&k, "LAST", "%d", pm_node_i(p->g, n, "select_last_index", 0) != 0);
-	pm__kg_define(&k, "BETTER(v, top)",
-		      pm_node_op(p->g, n) == PM_OP_ArgMin ? "((v) < (top))" : "((v) > (top))");
-	pm__kg_space(&k, "o", l.dim, l.rank, &row, 1);
-	pm__kg_int(&k, "len", pm__type(p, x)->dim[axis]);
-	pm__kg_int(&k, "xs", pm__loc(p, x)->stride[axis]);
-	return launch(&k, arg_cu, l.count, err);
 }
 
 PmStatus eager_lp_norm(PmPlan *p, PmNode n, PmErr *err)
@@ -169,8 +147,61 @@ PmStatus eager_trilu(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_define(&k, "X", "%s", pm__ctype(t->dtype));
 	pm__kg_define(&k, "UPPER", "%d", pm_node_i(p->g, n, "upper", 1) != 0);
 	pm__kg_space(&k, "o", t->dim, t->rank, &row, 1);
-	pm__kg_int(&k, "rows", rows);
-	pm__kg_int(&k, "cols", cols);
+	pm__kg_divisor(&k, "rows", rows);
+	pm__kg_divisor(&k, "cols", cols);
 	pm__kg_int(&k, "shift", shift);
 	return launch(&k, trilu_cu, pm__numel(p, y), err);
+}
+
+PmStatus eager_cum_sum(PmPlan *p, PmNode n, PmErr *err)
+{
+	enum { WARP = 32, ROW_MIN = 16 };
+	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
+	const PmType *t = pm__type(p, x);
+	int64_t axis, dims[PM_MAX_RANK], xs[PM_MAX_RANK], ys[PM_MAX_RANK], count = 1;
+	const int64_t *strides[2] = { xs, ys };
+	size_t cnt = 0;
+	int rank = 0;
+	char label[96];
+	PmStatus st;
+	KGen k;
+
+	if (pm_value_const_ints(p->g, pm_node_in(p->g, n, 1), &axis, 1, &cnt) || cnt != 1 ||
+	    axis < -t->rank || axis >= t->rank)
+		return pm_err(err, PM_E_UNSUPPORTED,
+			      "Node %u (CumSum) has an axis that is not constant, for which there is no "
+			      "kernel; use --device ref.",
+			      n.id);
+	axis += axis < 0 ? t->rank : 0;
+	st = pm__place(p, y, err);
+	if (st)
+		return st;
+	for (int d = 0; d < t->rank; d++) {
+		if (d == axis)
+			continue;
+		count *= t->dim[d];
+		dims[rank] = t->dim[d];
+		xs[rank] = pm__loc(p, x)->stride[d];
+		ys[rank++] = pm__loc(p, y)->stride[d];
+	}
+	pm__kg_init(&k, p, n, t->dtype);
+	pm_str_addf(&k.head, "typedef %s A;\n", pm__acc_type(t->dtype));
+	pm__kg_define(&k, "SUM(a, v)", pm_dtype_is_float(t->dtype) ? "((a) + (v))" : "iadd(a, v)");
+	if (pm_node_i(p->g, n, "exclusive", 0))
+		pm__kg_define(&k, "EXCLUSIVE", "1");
+	if (pm_node_i(p->g, n, "reverse", 0))
+		pm__kg_define(&k, "REVERSE", "1");
+	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));
+	pm__kg_in(&k, "x", pm__loc(p, x), t->dtype, pm__distinct(t, pm__loc(p, x)));
+	pm__kg_space(&k, "o", dims, rank, strides, 2);
+	pm__kg_int(&k, "len", t->dim[axis]);
+	pm__kg_int(&k, "xs", pm__loc(p, x)->stride[axis]);
+	pm__kg_int(&k, "ys", pm__loc(p, y)->stride[axis]);
+	if (t->dim[axis] <= ROW_MIN || pm__loc(p, y)->stride[axis] != 1)
+		return launch(&k, cum_sum_cu, t->dim[axis] ? count : 0, err);
+	pm__kg_define(&k, "V", "%d", t->dim[axis] > 4 * WARP ? 4 : 1);
+	snprintf(label, sizeof label, "eager CumSum %s", pm_dtype_name(t->dtype));
+	return pm__kg_launch_grid(&k, label, cum_sum_row_cu,
+				  (PmGrid){ count, 1, t->dim[axis] > 16 * WARP ? PM__BLOCK : WARP },
+				  pm_op_flops(p->g, n), err);
 }

@@ -1,8 +1,7 @@
-/* eager_quant.c - QuantizeLinear, DequantizeLinear and RMSNormalization. */
+/* eager_quant.c - QuantizeLinear and DequantizeLinear. */
 #include "runtime/plan_priv.h"
 
 #include "kernels/quantize.cu.h"
-#include "kernels/rms_norm.cu.h"
 #include "runtime/ref.h"
 
 #include <stdio.h>
@@ -19,9 +18,9 @@ static void scale_steps(KGen *k, const PmType *x, int64_t axis, int64_t block, i
 			inner *= x->dim[d];
 	}
 	blocks = block ? dim / block + (dim % block != 0) : 0;
-	pm__kg_int(k, "inner", inner);
-	pm__kg_int(k, "dim", dim);
-	pm__kg_int(k, "block", block ? block : 1);
+	pm__kg_divisor(k, "inner", inner);
+	pm__kg_divisor(k, "dim", dim);
+	pm__kg_divisor(k, "block", block ? block : 1);
 	pm__kg_int(k, "so", blocks * inner);
 	pm__kg_int(k, "sa", !spread ? 0 : (block ? inner : 1));
 	pm__kg_int(k, "si", block ? 1 : 0);
@@ -72,39 +71,4 @@ PmStatus eager_quantize(PmPlan *p, PmNode n, PmErr *err)
 PmStatus eager_dequantize(PmPlan *p, PmNode n, PmErr *err)
 {
 	return quantize(p, n, 1, err);
-}
-
-PmStatus eager_rms_norm(PmPlan *p, PmNode n, PmErr *err)
-{
-	PmValue x = pm_node_in(p->g, n, 0), w = pm_node_in(p->g, n, 1), y = pm_node_out(p->g, n, 0);
-	const PmType *t = pm__type(p, x), *wt = pm__type(p, w);
-	int64_t axis = pm_node_i(p->g, n, "axis", 0), len = 1, rows = 1, ws[PM_MAX_RANK] = { 0 };
-	const int64_t *row = ws;
-	Loc xl;
-	char label[96];
-	KGen k;
-	PmStatus st = pm__make_contiguous(p, n, x, &xl, err);
-
-	if (!st)
-		st = pm__place(p, y, err);
-	if (st)
-		return st;
-	for (int d = 0; d < t->rank; d++) {
-		int from = d - (t->rank - wt->rank);
-
-		*(d < axis ? &rows : &len) *= t->dim[d];
-		if (d >= axis && from >= 0 && wt->dim[from] != 1)
-			ws[d - axis] = pm__loc(p, w)->stride[from];
-	}
-	pm__kg_init(&k, p, n, t->dtype);
-	pm_str_addf(&k.head, "typedef %s A;\n", pm__acc_type(t->dtype));
-	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));
-	pm__kg_in(&k, "x", &xl, t->dtype, pm__numel(p, x));
-	pm__kg_in(&k, "scale", pm__loc(p, w), wt->dtype, pm__numel(p, w));
-	pm__kg_space(&k, "w", t->dim + axis, t->rank - (int)axis, &row, 1);
-	pm__kg_int(&k, "rows", rows);
-	pm__kg_int(&k, "len", len);
-	pm__kg_f64(&k, "eps", pm_node_f(p->g, n, "epsilon", 1e-5));
-	snprintf(label, sizeof label, "eager RMSNormalization %s", pm_dtype_name(t->dtype));
-	return pm__kg_launch(&k, label, rms_norm_cu, len ? rows : 0, pm_op_flops(p->g, n), err);
 }

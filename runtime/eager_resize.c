@@ -3,10 +3,18 @@
 
 #include "ir/resize.h"
 #include "kernels/resize.cu.h"
+#include "kernels/resize_planes.cu.h"
+#include "kernels/resize_window.cu.h"
 #include "runtime/ref.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum {
+	MAX_PARTS = 65535,    /* what a grid may have in its second dimension */
+	MAX_TAPS = 16,        /* of a window whose weights a thread keeps */
+	FULL = 132 * 2048 * 2 /* threads that keep a large GPU busy */
+};
 
 /* A list of doubles, as V_name. */
 static void doubles(KGen *k, const char *name, const double *v, int n)
@@ -86,13 +94,69 @@ static void fill(Lists *l, const PmResize *r, const int64_t *stride, int64_t *ke
 	}
 }
 
+/* Whether all axes that change come last and the window is small enough for registers. */
+static int in_planes(const PmResize *r, const Lists *l)
+{
+	int64_t taps = 1;
+
+	for (int i = 0; i < l->n; i++)
+		taps *= r->mode == PM_RESIZE_NEAREST ? 1 : l->taps[i];
+	for (int d = r->rank - l->n; d < r->rank; d++)
+		if (r->axis[d].same)
+			return 0;
+	return taps <= MAX_TAPS;
+}
+
+static PmStatus launch(KGen *k, const char *text, PmGrid grid, PmErr *err)
+{
+	PmStr body = PM_STR_INIT;
+	char label[96];
+	PmStatus st;
+
+	pm_str_add(&body, resize_window_cu);
+	pm_str_add(&body, text);
+	snprintf(label, sizeof label, "eager Resize %s", pm_dtype_name(k->dtype));
+	st = pm__kg_launch_grid(k, label, body.s, grid, pm_op_flops(k->p->g, k->node), err);
+	pm_str_release(&body);
+	return st;
+}
+
+static PmStatus resize_planes(KGen *k, const PmResize *r, const Lists *l, PmErr *err)
+{
+	const PmPlan *p = k->p;
+	PmValue x = pm_node_in(p->g, k->node, 0), y = pm_node_out(p->g, k->node, 0);
+	const int64_t *row = pm__loc(p, x)->stride;
+	int64_t positions = 1, planes = 1, parts, taps = 1;
+	PmStr list = PM_STR_INIT;
+
+	for (int d = 0; d < r->rank; d++)
+		*(d < r->rank - l->n ? &planes : &positions) *= pm__type(p, y)->dim[d];
+	for (int i = 0; i < l->n; i++) {
+		int64_t n = r->mode == PM_RESIZE_NEAREST ? 1 : l->taps[i];
+
+		pm_str_addf(&list, "%s%lld", i ? ", " : "", (long long)n);
+		taps *= n;
+	}
+	pm__kg_define(k, "TAPS", "%lld", (long long)taps);
+	pm__kg_define(k, "TAPS_LIST", "%s", list.s);
+	pm_str_release(&list);
+	pm__kg_space(k, "o", pm__type(p, y)->dim, r->rank - l->n, &row, 1);
+	parts = positions && planes ? (FULL + positions - 1) / positions : 0;
+	parts = parts < planes ? parts : planes;
+	parts = parts < MAX_PARTS ? parts : MAX_PARTS;
+	pm__kg_int(k, "positions", positions);
+	pm__kg_int(k, "planes", planes);
+	pm__kg_int(k, "chunk", parts ? (planes + parts - 1) / parts : 1);
+	return launch(k, resize_planes_cu,
+		      (PmGrid){ (positions + PM__BLOCK - 1) / PM__BLOCK, parts, PM__BLOCK }, err);
+}
+
 PmStatus eager_resize(PmPlan *p, PmNode n, PmErr *err)
 {
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
 	const PmType *t = pm__type(p, y);
 	int64_t kept[PM_MAX_RANK];
 	const int64_t *row = kept;
-	char label[96];
 	PmResize r;
 	Lists l;
 	KGen k;
@@ -109,6 +173,8 @@ PmStatus eager_resize(PmPlan *p, PmNode n, PmErr *err)
 	if (st)
 		return st;
 	pm__kg_init(&k, p, n, t->dtype);
+	pm_str_addf(&k.head, "typedef %s A;\n",
+		    pm_dtype_is_float(t->dtype) ? pm__acc_type(t->dtype) : "double");
 	pm__kg_define(&k, "MODE", "%d", (int)r.mode);
 	pm__kg_define(&k, "COORD", "%d", (int)r.coord);
 	pm__kg_define(&k, "ROUND", "%d", (int)r.round);
@@ -117,13 +183,11 @@ PmStatus eager_resize(PmPlan *p, PmNode n, PmErr *err)
 		pm__kg_define(&k, "EXCLUDE_OUTSIDE", "1");
 	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));
 	pm__kg_in(&k, "x", pm__loc(p, x), t->dtype, pm__distinct(pm__type(p, x), pm__loc(p, x)));
-	pm__kg_space(&k, "o", t->dim, t->rank, &row, 1);
 	pm__kg_list(&k, "xd", l.xd, l.n);
 	pm__kg_list(&k, "yd", l.yd, l.n);
 	pm__kg_list(&k, "below", l.below, l.n);
 	pm__kg_list(&k, "xs", l.xs, l.n);
 	pm__kg_list(&k, "first", l.first, l.n);
-	pm__kg_list(&k, "taps", l.taps, l.n);
 	doubles(&k, "scale", l.scale, l.n);
 	doubles(&k, "width", l.width, l.n);
 	doubles(&k, "from", l.from, l.n);
@@ -131,6 +195,10 @@ PmStatus eager_resize(PmPlan *p, PmNode n, PmErr *err)
 	doubles(&k, "stretch", l.stretch, l.n);
 	pm__kg_f64(&k, "cubic_a", r.cubic_a);
 	pm__kg_f64(&k, "extrapolation", r.extrapolation);
-	snprintf(label, sizeof label, "eager Resize %s", pm_dtype_name(t->dtype));
-	return pm__kg_launch(&k, label, resize_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
+	if (in_planes(&r, &l))
+		return resize_planes(&k, &r, &l, err);
+	pm__kg_list(&k, "taps", l.taps, l.n);
+	pm__kg_space(&k, "o", t->dim, t->rank, &row, 1);
+	return launch(&k, resize_cu, (PmGrid){ (pm__numel(p, y) + PM__BLOCK - 1) / PM__BLOCK, 1, PM__BLOCK },
+		      err);
 }

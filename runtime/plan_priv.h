@@ -60,6 +60,20 @@ typedef struct KGen {
 	int64_t bytes;
 } KGen;
 
+/* An index space that several places are walked over, after adjacent dimensions that all of them walk alike
+ * were merged and those of one element left out. Rank is at least 1; the last dimension varies fastest. */
+typedef struct PmSpace {
+	int rank, n; /* dimensions, places */
+	int64_t total;
+	int64_t dim[2 * PM_MAX_RANK], stride[PM_MAX_OPERANDS][2 * PM_MAX_RANK];
+} PmSpace;
+
+/* Blocks of a launch (x varies fastest) and threads of each. */
+typedef struct PmGrid {
+	int64_t x, y;
+	int block;
+} PmGrid;
+
 typedef PmStatus (*PmEagerFn)(PmPlan *p, PmNode n, PmErr *err);
 
 /* eager_*.c: one planner per reference token of ops.def, called eager_<token>. */
@@ -149,18 +163,65 @@ void pm__kg_define(KGen *k, const char *name, const char *fmt, ...) PM_PRINTF(3,
 /* A pointer parameter `const <ctype> *name` (or writable) at a place of `numel` distinct elements. */
 void pm__kg_in(KGen *k, const char *name, const Loc *l, int dtype, int64_t numel);
 void pm__kg_out(KGen *k, const char *name, const Loc *l, int dtype, int64_t numel);
+/* A pointer parameter, declared in full, at a scratch buffer that holds what the elements of T do not:
+ * `bytes`. */
+void pm__kg_scratch(KGen *k, const char *param, const Loc *l, int64_t bytes);
 void pm__kg_int(KGen *k, const char *name, int64_t v);
 void pm__kg_f64(KGen *k, const char *name, double v);
 /* n integer parameters name_0 .. and V_name, their comma-separated list. */
 void pm__kg_list(KGen *k, const char *name, const int64_t *v, int n);
-/* An index space: dimensions `dims` and, per place, strides; defines N_<space>, and OFF_<space>_<i>(t), the
- * offset in place i of the t-th element. Adjacent dimensions that every place walks alike are merged. */
+/* A parameter that never counts for the width of indices. */
+void pm__kg_int32(KGen *k, const char *name, int32_t v);
+/* An integer parameter by which the kernel divides: Q_<name>(t) is t / name, without a division. */
+void pm__kg_divisor(KGen *k, const char *name, int64_t v);
+/* Fills a space from dimensions and, per place, strides. */
+void pm__space(PmSpace *s, const int64_t *dims, int rank, const int64_t *const *strides, int n);
+/* How many elements (a power of two, at most `most`) of place i, which begins at element `off` of its buffer,
+ * one aligned access can take at any multiple of that number; 1 when they are not neighbours. */
+int pm__space_width(const PmSpace *s, int i, int64_t off, int most);
+/* Parameters of a space (rank at most 8): defines N_<space>, and OFF_<space>_<i>(t), the offset in place i of
+ * the t-th element. */
+void pm__kg_put_space(KGen *k, const char *space, const PmSpace *s);
+/* pm__space, then pm__kg_put_space. */
 void pm__kg_space(KGen *k, const char *space, const int64_t *dims, int rank, const int64_t *const *strides,
 		  int n);
-/* Ends the description: `body` is the kernel's text. `threads` in total, `flops` for the clock. Releases k.
- */
+/* Ends the description: `body` is the kernel's text, which begins the kernel with KERNEL and is told the
+ * threads of a block as B. An empty grid launches nothing; `flops` for the clock. Releases k. */
+PmStatus pm__kg_launch_grid(KGen *k, const char *label, const char *body, PmGrid grid, int64_t flops,
+			    PmErr *err);
+/* The same with one thread per element: `threads` in total. */
 PmStatus pm__kg_launch(KGen *k, const char *label, const char *body, int64_t threads, int64_t flops,
 		       PmErr *err);
+
+/* ---- one result element per element of its operands (eager_vec.c) ---- */
+
+typedef struct PmVecIn {
+	const Loc *loc;
+	int dtype;
+	int64_t numel;                   /* distinct elements */
+	int64_t stride[2 * PM_MAX_RANK]; /* over the result's dimensions: 0 where it is repeated */
+} PmVecIn;
+
+typedef struct PmVecOut {
+	const Loc *loc; /* contiguous */
+	int dtype, rank;
+	const int64_t *dim;
+} PmVecOut;
+
+/* A value as an operand that is broadcast to the dimensions of `to`. */
+void pm__vec_in(const PmPlan *p, PmValue v, const PmType *to, PmVecIn *out);
+/* A launch that makes each element from those of the operands at its place. `body`: statements that compute
+ * the result q (a Y &) from the elements e0, e1, ...; what else they need is in k->head already, or a
+ * parameter of k. An operand without a place (loc NULL) is not allowed. Releases k. */
+PmStatus pm__vec_launch(KGen *k, const char *label, const PmVecOut *out, const PmVecIn *in, int n,
+			const char *body, int64_t flops, PmErr *err);
+
+/* The same for one operand of the result's type that is only moved: through shared memory where the two sides
+ * vary fastest along different dimensions (eager_copy.c). */
+PmStatus pm__move(PmPlan *p, PmNode n, const char *label, const PmVecOut *out, const PmVecIn *in, PmErr *err);
+
+/* ---- element types ---- */
+
 const char *pm__ctype(int dtype); /* "__half" */
 /* Type the arithmetic is done in: float for half types, long long for integers and bool. */
 const char *pm__acc_type(int dtype);

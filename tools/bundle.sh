@@ -27,7 +27,7 @@ put()
 put "$build/passmith" "$out"
 put "$build/passmith-host" "$out"
 programs=("$out/passmith" "$out/passmith-host")
-for t in tests/gpu/test_*.c tests/unit/test_nvrtc.c $(ls passes/*.c | sed 's,passes/,tests/unit/test_pass_,'); do
+for t in tests/gpu/test_*.c tests/gpu/time_*.c tests/unit/test_nvrtc.c $(ls passes/*.c | sed 's,passes/,tests/unit/test_pass_,'); do
 	[ -e "$t" ] || continue
 	put "$build/${t%.c}" "$out/$(dirname "$t")"
 	programs+=("$out/${t%.c}")
@@ -42,6 +42,8 @@ cp passes/*.c passes/*.cu "$out/passes"
 cp include/passmith/* "$build/gen/passmith/ops.h" "$out/include/passmith"
 cp -r runtime/emu "$out/runtime"
 cp "$build"/models/*.onnx models/*.gpt "$out/models"
+mkdir -p "$out/tools"
+cp tools/torch_*.py "$out/tools"
 cp docs/gpu.md "$out/README.md"
 cp tools/bundle-run.sh "$out/run.sh"
 

@@ -3,7 +3,7 @@
  * Axes are listed from the innermost on. One thread per element of the image.
  */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	const I image[] = { V_image }, block[] = { V_block }, dilation[] = { V_dilation }, pad[] = { V_pad },
 		stride[] = { V_stride }, count[] = { V_count };

@@ -1,62 +1,104 @@
 /* common.cu - what every eager kernel starts with: index arithmetic, loads and stores of every dtype.
  *
- * I is the index type; pm_offN gives the offset of the t-th element of a space of N dimensions.
+ * I is the index type; pm_offN gives the offset of the t-th element of a space of N dimensions; pm_get and pm_put
+ * move several elements at once.
  */
 
 #define TID ((I)(blockIdx.x * (long long)blockDim.x + threadIdx.x))
 
-static __device__ inline I pm_off1(I t, I, I s0)
+/* t / d. In 32 bits by a multiplication with numbers made on the host (kgen.c); t is not negative. */
+static __device__ __forceinline__ I pm_quot(I t, I d, int m, int s)
+{
+	return sizeof(I) == 4 ? (I)((__umulhi((unsigned)t, (unsigned)m) + (unsigned)t) >> s) : t / d;
+}
+
+/* The last dimension varies fastest. `dN` stands for an extent with the two numbers that divide by it. */
+#define D_(n) I d##n, int m##n, int h##n
+#define Q_(n) const I q = pm_quot(t, d##n, m##n, h##n)
+#define P_(n) d##n, m##n, h##n
+
+static __device__ inline I pm_off1(I t, I s0)
 {
 	return t * s0;
 }
 
-static __device__ inline I pm_off2(I t, I, I d1, I s0, I s1)
+static __device__ inline I pm_off2(I t, D_(1), I s0, I s1)
 {
-	I q = t / d1;
-
-	return (t - q * d1) * s1 + pm_off1(q, 0, s0);
+	Q_(1);
+	return (t - q * d1) * s1 + q * s0;
 }
 
-static __device__ inline I pm_off3(I t, I, I d1, I d2, I s0, I s1, I s2)
+static __device__ inline I pm_off3(I t, D_(1), D_(2), I s0, I s1, I s2)
 {
-	I q = t / d2;
-
-	return (t - q * d2) * s2 + pm_off2(q, 0, d1, s0, s1);
+	Q_(2);
+	return (t - q * d2) * s2 + pm_off2(q, P_(1), s0, s1);
 }
 
-static __device__ inline I pm_off4(I t, I, I d1, I d2, I d3, I s0, I s1, I s2, I s3)
+static __device__ inline I pm_off4(I t, D_(1), D_(2), D_(3), I s0, I s1, I s2, I s3)
 {
-	I q = t / d3;
-
-	return (t - q * d3) * s3 + pm_off3(q, 0, d1, d2, s0, s1, s2);
+	Q_(3);
+	return (t - q * d3) * s3 + pm_off3(q, P_(1), P_(2), s0, s1, s2);
 }
 
-static __device__ inline I pm_off5(I t, I, I d1, I d2, I d3, I d4, I s0, I s1, I s2, I s3, I s4)
+static __device__ inline I pm_off5(I t, D_(1), D_(2), D_(3), D_(4), I s0, I s1, I s2, I s3, I s4)
 {
-	I q = t / d4;
-
-	return (t - q * d4) * s4 + pm_off4(q, 0, d1, d2, d3, s0, s1, s2, s3);
+	Q_(4);
+	return (t - q * d4) * s4 + pm_off4(q, P_(1), P_(2), P_(3), s0, s1, s2, s3);
 }
 
-static __device__ inline I pm_off6(I t, I, I d1, I d2, I d3, I d4, I d5, I s0, I s1, I s2, I s3, I s4, I s5)
+static __device__ inline I pm_off6(I t, D_(1), D_(2), D_(3), D_(4), D_(5), I s0, I s1, I s2, I s3, I s4, I s5)
 {
-	I q = t / d5;
-
-	return (t - q * d5) * s5 + pm_off5(q, 0, d1, d2, d3, d4, s0, s1, s2, s3, s4);
+	Q_(5);
+	return (t - q * d5) * s5 + pm_off5(q, P_(1), P_(2), P_(3), P_(4), s0, s1, s2, s3, s4);
 }
 
-static __device__ inline I pm_off7(I t, I, I d1, I d2, I d3, I d4, I d5, I d6, I s0, I s1, I s2, I s3, I s4, I s5, I s6)
+static __device__ inline I pm_off7(I t, D_(1), D_(2), D_(3), D_(4), D_(5), D_(6), I s0, I s1, I s2, I s3, I s4,
+                                   I s5, I s6)
 {
-	I q = t / d6;
-
-	return (t - q * d6) * s6 + pm_off6(q, 0, d1, d2, d3, d4, d5, s0, s1, s2, s3, s4, s5);
+	Q_(6);
+	return (t - q * d6) * s6 + pm_off6(q, P_(1), P_(2), P_(3), P_(4), P_(5), s0, s1, s2, s3, s4, s5);
 }
 
-static __device__ inline I pm_off8(I t, I, I d1, I d2, I d3, I d4, I d5, I d6, I d7, I s0, I s1, I s2, I s3, I s4, I s5, I s6, I s7)
+static __device__ inline I pm_off8(I t, D_(1), D_(2), D_(3), D_(4), D_(5), D_(6), D_(7), I s0, I s1, I s2, I s3,
+                                   I s4, I s5, I s6, I s7)
 {
-	I q = t / d7;
+	Q_(7);
+	return (t - q * d7) * s7 +
+	       pm_off7(q, P_(1), P_(2), P_(3), P_(4), P_(5), P_(6), s0, s1, s2, s3, s4, s5, s6);
+}
 
-	return (t - q * d7) * s7 + pm_off7(q, 0, d1, d2, d3, d4, d5, d6, s0, s1, s2, s3, s4, s5, s6);
+/* N elements in one access of N * sizeof(U) bytes, to which p is aligned. */
+template <int BYTES> struct pm_raw;
+template <> struct pm_raw<16> {
+	typedef uint4 type;
+};
+template <> struct pm_raw<8> {
+	typedef uint2 type;
+};
+template <> struct pm_raw<4> {
+	typedef unsigned int type;
+};
+template <> struct pm_raw<2> {
+	typedef unsigned short type;
+};
+template <> struct pm_raw<1> {
+	typedef unsigned char type;
+};
+
+template <int N, class U> static __device__ __forceinline__ pm_vec<U, N> pm_get(const U *p)
+{
+	typedef typename pm_raw<N * (int)sizeof(U)>::type Raw;
+	pm_vec<U, N> v;
+
+	*reinterpret_cast<Raw *>(&v) = *reinterpret_cast<const Raw *>(p);
+	return v;
+}
+
+template <int N, class U> static __device__ __forceinline__ void pm_put(U *p, const pm_vec<U, N> &v)
+{
+	typedef typename pm_raw<N * (int)sizeof(U)>::type Raw;
+
+	*reinterpret_cast<Raw *>(p) = *reinterpret_cast<const Raw *>(&v);
 }
 
 static __device__ inline float pm_ld(__half x)

@@ -3,19 +3,19 @@
  * Lists as in conv.cu; ws = weight strides (c, m, d, h, w), `filters` results per group of `channels` inputs.
  */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
-	I t = TID, r, ow, oh, od, m, c0;
+	I t = TID, r, q, ow, oh, od, m, c0;
 	A sum = 0;
 
 	if (t >= total)
 		return;
-	ow = t % y_4, r = t / y_4;
-	oh = r % y_3, r /= y_3;
-	od = r % y_2, r /= y_2;
-	m = r % y_1;
+	q = Q_y_4(t), ow = t - q * y_4;
+	r = Q_y_3(q), oh = q - r * y_3;
+	q = Q_y_2(r), od = r - q * y_2;
+	r = Q_y_1(q), m = q - r * y_1;
 	c0 = m / filters * channels;
-	x += r / y_1 * xs_0;
+	x += r * xs_0;
 	w += m % filters * ws_1;
 	for (I i = 0; i < kd_0; i++) {
 		I id = od + pad_0 - i * dil_0;

@@ -1,6 +1,6 @@
 /* cum_sum.cu - running sums along one axis; one thread per line. */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID;
 	A sum = 0;

@@ -1,6 +1,6 @@
 /* det.cu - determinants of contiguous SIZE x SIZE matrices by elimination with pivoting; one thread each. */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID;
 	A m[SIZE * SIZE + 1], det = 1;

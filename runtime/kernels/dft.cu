@@ -3,7 +3,7 @@
  * `n` is the length, of which `used` elements are given; `re` is the distance of a complex number's parts.
  */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID, f;
 	long long w = 0;

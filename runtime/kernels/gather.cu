@@ -1,15 +1,26 @@
-/* gather.cu - y[o, i, r] = x[o, idx[i], r]: rows picked along one axis; negative indices count from the end. */
+/* gather.cu - y[o, i, r] = x[o, idx[i], r]: rows picked along one axis; negative indices count from the end.
+ *
+ * A thread moves U vectors of V neighbouring elements of r; `len` is the extent of r over V, `picks` that of i.
+ */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
-	I t = TID, r, i;
-	long long j;
+	const I t0 = (I)blockIdx.x * (B * U) + (I)threadIdx.x;
+	pm_vec<X, V> v[U];
 
-	if (t >= total)
-		return;
-	r = t % N_r;
-	i = t / N_r % N_i;
-	j = (long long)idx[OFF_i_0(i)];
-	j = j < 0 ? j + axis_dim : j;
-	y[t] = x[OFF_o_0(t / N_r / N_i) + (I)j * axis_stride + OFF_r_0(r)];
+#pragma unroll
+	for (int u = 0; u < U; u++) {
+		const I t = t0 + u * B, s = Q_len(t), o = Q_picks(s);
+
+		if (t < total) {
+			long long j = (long long)idx[OFF_i_0(s - o * picks)];
+
+			j = j < 0 ? j + axis_dim : j;
+			v[u] = pm_get<V>(x + OFF_o_0(o) + (I)j * axis_stride + OFF_r_0((t - s * len) * V));
+		}
+	}
+#pragma unroll
+	for (int u = 0; u < U; u++)
+		if (t0 + u * B < total)
+			pm_put(y + (t0 + u * B) * V, v[u]);
 }

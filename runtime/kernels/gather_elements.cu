@@ -1,6 +1,6 @@
 /* gather_elements.cu - y[o] = x[o with the coordinate of the axis replaced by idx[o]]. */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID;
 	long long j;

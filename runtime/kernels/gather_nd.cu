@@ -3,7 +3,7 @@
  * Lists: xd = extents, xs = strides of the dimensions of x that a tuple names.
  */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	const I xd[] = { V_xd }, xs[] = { V_xs };
 	I t = TID, m, off;

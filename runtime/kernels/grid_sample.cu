@@ -46,7 +46,7 @@ static __device__ inline void weights(A f, A *w)
 	}
 }
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	const I size[] = { V_size };
 	I t = TID, at[AXES][TAPS], plane = 1;

@@ -1,6 +1,6 @@
 /* lp_norm.cu - divides each line along one axis by its norm; a line of norm 0 gives zeros. */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID;
 	A norm = 0;

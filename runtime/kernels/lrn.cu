@@ -1,13 +1,14 @@
 /* lrn.cu - local response normalisation across channels of contiguous [n, c, inner]. */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID, c, lo, hi;
 	A sum = 0;
 
 	if (t >= n)
 		return;
-	c = t / inner % channels;
+	c = Q_inner(t);
+	c -= Q_channels(c) * channels;
 	lo = c - (size - 1) / 2;
 	hi = c + size / 2;
 	lo = lo < 0 ? 0 : lo;

@@ -1,6 +1,6 @@
 /* matmul.cu - y[o, m, n] = alpha * sum over k of a[o, m, k] * b[o, k, n] (+ beta * c[m, n]); any strides. */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID, col, row, batch;
 	A sum = 0;

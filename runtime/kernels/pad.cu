@@ -1,34 +1,47 @@
-/* pad.cu - constant, edge or reflect padding (negative pads crop); RANK dimensions, any input strides.
+/* pad.cu - constant, edge or reflect padding (negative pads crop); any input strides.
  *
- * Lists: yd = output extents, xd = input extents, xs = input strides, lo = elements added in front.
+ * By dimension d: yd_d = output extent, xd_d = input extent, xs_d = input stride, lo_d = elements added in front. DIMS
+ * names the dimensions from the last to the second; the first is what is left. A thread makes U results, B apart.
  */
 
-extern "C" __global__ void k(PARAMS)
-{
-	const I yd[] = { V_yd }, xd[] = { V_xd }, xs[] = { V_xs }, lo[] = { V_lo };
-	I t = TID, r = t, off = 0;
-	bool inside = true;
-
-	if (t >= total)
-		return;
-	for (int d = RANK - 1; d >= 0; d--) {
-		I i = r % yd[d] - lo[d];
-
-		r /= yd[d];
 #if MODE == 0
-		inside = inside && i >= 0 && i < xd[d];
+#define PLACE(i, extent) inside = inside && (i) >= 0 && (i) < (extent);
 #elif MODE == 1
-		i = i < 0 ? 0 : (i >= xd[d] ? xd[d] - 1 : i);
+#define PLACE(i, extent) i = (i) < 0 ? 0 : ((i) >= (extent) ? (extent) - 1 : (i));
 #else
-		while (xd[d] > 1 && (i < 0 || i >= xd[d]))
-			i = i < 0 ? -i : 2 * (xd[d] - 1) - i;
-		i = xd[d] == 1 ? 0 : i;
+#define PLACE(i, extent)                                                                                     \
+	while ((extent) > 1 && ((i) < 0 || (i) >= (extent)))                                                 \
+		i = (i) < 0 ? -(i) : 2 * ((extent) - 1) - (i);                                               \
+	i = (extent) == 1 ? 0 : (i);
 #endif
-		off += i * xs[d];
+#define DIM(d)                                                                                               \
+	{                                                                                                    \
+		const I q = Q_yd_##d(r);                                                                     \
+		I i = r - q * yd_##d - lo_##d;                                                               \
+                                                                                                             \
+		r = q;                                                                                       \
+		PLACE(i, xd_##d)                                                                             \
+		off += i * xs_##d;                                                                           \
 	}
+
+KERNEL
+{
+#pragma unroll
+	for (int u = 0; u < U; u++) {
+		const I t = (I)blockIdx.x * (B * U) + u * B + (I)threadIdx.x;
+		I r = t, off = 0;
+		bool inside = t < total;
+
+		if (t < total) {
+			DIMS
+			r -= lo_0;
+			PLACE(r, xd_0)
+			off += r * xs_0;
 #ifdef HAS_VALUE
-	y[t] = inside ? x[off] : *value;
+			y[t] = inside ? x[off] : *value;
 #else
-	y[t] = inside ? x[off] : (X)0.f;
+			y[t] = inside ? x[off] : (X)0.f;
 #endif
+		}
+	}
 }

@@ -1,36 +1,51 @@
 /* pool.cu - maximum (MAX) or average over windows of up to three spatial dimensions.
  *
- * Lists as in conv.cu. The average divides by the elements inside the input, or with INCLUDE_PAD by those inside
- * the padded input (a ceil_mode window may reach past it). y_idx receives the flat index of the maximum.
+ * Lists as in conv.cu; the window has KD_0 x KD_1 x KD_2 elements, and its loops are unrolled when UNROLL says so. The
+ * average divides by the elements inside the input, or with INCLUDE_PAD by those inside the padded input (a ceil_mode
+ * window may reach past it). y_idx receives the flat index of the maximum.
  */
 
-extern "C" __global__ void k(PARAMS)
+/* How many of n places from `first` on, `step` apart, lie below `end`. */
+static __device__ __forceinline__ I below(I first, I step, I n, I end)
 {
-	I t = TID, r, ow, oh, od, c, nc, inside = 0, padded = 0;
+	const I m = end <= first ? 0 : (step == 1 ? end - first : (end - first + step - 1) / step);
+
+	return m < n ? m : n;
+}
+
+KERNEL
+{
+	I t = TID, r, q, ow, oh, od, c, inside = 0;
 #ifdef HAS_INDEX
 	I best = 0;
 #endif
-	A acc = START;
+	A acc = 0;
 
 	if (t >= total)
 		return;
-	ow = t % y_4, r = t / y_4;
-	oh = r % y_3, r /= y_3;
-	od = r % y_2, r /= y_2;
-	c = r % y_1;
-	nc = r;
-	(void)nc, (void)padded;
-	x += r / y_1 * xs_0 + c * xs_1;
-	for (I i = 0; i < kd_0; i++)
-		for (I j = 0; j < kd_1; j++)
-			for (I l = 0; l < kd_2; l++) {
-				I id = od * st_0 - pad_0 + i * dil_0, ih = oh * st_1 - pad_1 + j * dil_1,
-				  iw = ow * st_2 - pad_2 + l * dil_2;
+	q = Q_y_4(t), ow = (t - q * y_4) * st_2 - pad_2;
+	r = Q_y_3(q), oh = (q - r * y_3) * st_1 - pad_1;
+	q = Q_y_2(r), od = (r - q * y_2) * st_0 - pad_0;
+	r = Q_y_1(q), c = q - r * y_1;
+	x += r * xs_0 + c * xs_1;
+#pragma unroll UNROLL
+	for (int i = 0; i < KD_0; i++) {
+		const I id = od + i * dil_0;
+
+		if (id < 0 || id >= xd_0)
+			continue;
+#pragma unroll UNROLL
+		for (int j = 0; j < KD_1; j++) {
+			const I ih = oh + j * dil_1;
+
+			if (ih < 0 || ih >= xd_1)
+				continue;
+#pragma unroll UNROLL
+			for (int l = 0; l < KD_2; l++) {
+				const I iw = ow + l * dil_2;
 				A v;
 
-				if (id < xd_0 + end_0 && ih < xd_1 + end_1 && iw < xd_2 + end_2)
-					padded++;
-				if (id < 0 || id >= xd_0 || ih < 0 || ih >= xd_1 || iw < 0 || iw >= xd_2)
+				if (iw < 0 || iw >= xd_2)
 					continue;
 				v = (A)pm_ld(x[id * xs_2 + ih * xs_3 + iw * xs_4]);
 #ifdef MAX
@@ -46,16 +61,18 @@ extern "C" __global__ void k(PARAMS)
 #endif
 				inside++;
 			}
+		}
+	}
 #ifdef MAX
 	pm_st(&y[t], acc);
 #ifdef HAS_INDEX
-	y_idx[t] = (long long)nc * xd_0 * xd_1 * xd_2 + best;
+	y_idx[t] = (long long)q * xd_0 * xd_1 * xd_2 + best;
 #endif
 #else
 #ifdef INCLUDE_PAD
-	pm_st(&y[t], acc / (A)(padded ? padded : 1));
-#else
-	pm_st(&y[t], acc / (A)(inside ? inside : 1));
+	inside = below(od, dil_0, KD_0, xd_0 + end_0) * below(oh, dil_1, KD_1, xd_1 + end_1) *
+	         below(ow, dil_2, KD_2, xd_2 + end_2);
 #endif
+	pm_st(&y[t], acc / (A)(inside ? inside : 1));
 #endif
 }

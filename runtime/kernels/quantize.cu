@@ -3,14 +3,15 @@
  * One thread per element. Its scale stands at outer * so + (index of the axis / block) * sa + inner * si.
  */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
-	I t = TID, s, i;
+	I t = TID, s, i, o;
 
 	if (t >= N_o)
 		return;
-	i = t / inner;
-	s = i / dim * so + i % dim / block * sa + t % inner * si;
+	i = Q_inner(t);
+	o = Q_dim(i);
+	s = o * so + Q_block((i - o * dim)) * sa + (t - i * inner) * si;
 #ifdef DEQUANTIZE
 	long long v = pm_ld(x[OFF_o_0(t)]);
 

@@ -20,7 +20,7 @@ static __device__ inline int neighbours(A v, I n, I *at, A *w)
 	return 1;
 }
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID, r, ph, pw, gh, gw;
 	A y0, x0, bh, bw, result = 0;

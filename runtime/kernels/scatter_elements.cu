@@ -3,7 +3,7 @@
  * All updates of one line of y are in the same line of u: one thread per line, in order, needs no atomics.
  */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID;
 

@@ -4,7 +4,7 @@
  * each r has a thread that takes the tuples in order.
  */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	const I yd[] = { V_yd };
 	I t = TID;

@@ -1,11 +1,12 @@
 /* trilu.cu - keeps one side of a diagonal of each matrix, zeros elsewhere. */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
-	I t = TID, off;
+	I t = TID, row, off;
 
 	if (t >= N_o)
 		return;
-	off = t % cols - t / cols % rows;
+	row = Q_cols(t);
+	off = (t - row * cols) - (row - Q_rows(row) * rows);
 	y[t] = (UPPER ? off < shift : off > shift) ? (X)0.f : x[OFF_o_0(t)];
 }

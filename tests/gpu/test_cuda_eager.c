@@ -1,5 +1,6 @@
 /* test_cuda_eager.c - the eager executor on a GPU against the reference device. */
 #include "tests/lib/eager_bench.h"
+#include "tests/lib/eager_shapes.h"
 #include "tests/lib/need.h"
 
 #include <setjmp.h>
@@ -164,6 +165,16 @@ static void reductions_meet_infinity(void **state)
 	eager_run(b, "cuda", 1);
 }
 
+/* Each way of the kernels, in the element types that make a difference. */
+static void shapes_agree(void **state)
+{
+	(void)state;
+	pm_test_need_device("cuda");
+	eager_shapes_run("cuda", PM_F32);
+	eager_shapes_run("cuda", PM_F16);
+	eager_shapes_run("cuda", PM_BF16);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +193,7 @@ int main(void)
 		cmocka_unit_test(operators_agree_in_bfloat16),
 		cmocka_unit_test(operators_agree_on_integers),
 		cmocka_unit_test(reductions_meet_infinity),
+		cmocka_unit_test(shapes_agree),
 	};
 
 	return cmocka_run_group_tests_name("cuda_eager", tests, NULL, NULL);

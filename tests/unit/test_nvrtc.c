@@ -10,6 +10,7 @@
 #include "runtime/exec.h"
 #include "runtime/nvrtc.h"
 #include "tests/lib/eager_bench.h"
+#include "tests/lib/eager_shapes.h"
 #include "tests/lib/need.h"
 #include "tests/lib/pass_models.h"
 
@@ -182,7 +183,8 @@ static void compile_batches(const Set *set, const char *what)
 
 /* --- eager kernels --- */
 
-static void plan_bench(Set *set, EagerBench *b, int *launched)
+/* The kernels of a graph, and which operators have one. */
+static void plan_graph(Set *set, const PmGraph *g, int *launched)
 {
 	const PmSource *s;
 	PmPlan *p = NULL;
@@ -190,7 +192,7 @@ static void plan_bench(Set *set, EagerBench *b, int *launched)
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_plan_new(b->g, NULL, 0, &p, &err))
+	if (pm_plan_new(g, NULL, 0, &p, &err))
 		fail_msg("%s", err.text);
 	n = pm_plan_sources(p, &s);
 	for (i = 0; i < n; i++) {
@@ -208,7 +210,24 @@ static void plan_bench(Set *set, EagerBench *b, int *launched)
 		}
 	}
 	pm_plan_free(p);
+}
+
+static void plan_bench(Set *set, EagerBench *b, int *launched)
+{
+	plan_graph(set, b->g, launched);
 	eager_free(b);
+}
+
+static void plan_shapes(Set *set, int dtype, int *launched)
+{
+	for (size_t i = 0; i < eager_shapes_count(); i++) {
+		PmGraph *g = eager_shapes_graph(i, dtype);
+
+		if (!g)
+			continue;
+		plan_graph(set, g, launched);
+		pm_graph_free(g);
+	}
 }
 
 static void add_large(EagerBench *b, int dtype)
@@ -245,6 +264,7 @@ static void eager_kernels_compile(void **state)
 		eager_add_infinity(b, floats[i]);
 		add_large(b, floats[i]);
 		plan_bench(set, b, launched);
+		plan_shapes(set, floats[i], launched);
 	}
 	b = eager_open();
 	eager_add_rows(b, PM_BOOL);

@@ -99,15 +99,18 @@ static PmStatus one_run(void *arg, sqlite3_stmt *row, PmErr *err)
 	return w->run(w->arg, &r, err);
 }
 
+#define RUN_COLUMNS                                                                                          \
+	"SELECT id, task, pass_path, pass_sha256, device, seed, version, options, started, finished "
+
 PmStatus pm_runs_each(PmDb *db, int64_t task, PmRunFn fn, void *arg, PmErr *err)
 {
 	Walk w = { fn, NULL, arg };
 
-	return pm__db_each(
-		db, "list its runs", one_run, &w, NULL, err,
-		"SELECT id, task, pass_path, pass_sha256, device, seed, version, options, started, "
-		"finished FROM runs WHERE ?1 = 0 OR task = ?1 ORDER BY id",
-		"i", task);
+	if (task)
+		return pm__db_each(db, "list its runs", one_run, &w, NULL, err,
+				   RUN_COLUMNS "FROM runs WHERE task = ? ORDER BY id", "i", task);
+	return pm__db_each(db, "list its runs", one_run, &w, NULL, err, RUN_COLUMNS "FROM runs ORDER BY id",
+			   "");
 }
 
 /* ---- results ---- */

@@ -11,7 +11,7 @@
 typedef struct PmSubgraphRow {
 	int64_t id;
 	const char *hash, *structure, *shapes; /* canonical hashes: full, structure, shapes (ir/canon.h) */
-	const char *kind;                      /* "fusible", "variant", ... */
+	const char *kind;                      /* "fusible", "variant", ...; the first by name of several */
 	int64_t n_nodes;
 	const char *ops;  /* operator names in execution order, with commas */
 	const char *text; /* the graph with canonical names (ir/text.h) */
@@ -26,8 +26,9 @@ PmStatus pm_graph_key(const PmGraph *g, PmGraphKey *out, PmErr *err);
 /* Appends the operator names in execution order, with commas. */
 void pm_graph_ops(const PmGraph *g, PmStr *out);
 
-/* Stores a graph, whose data must all be at hand, unless one of the same full hash is stored; *id receives
- * its key and *is_new (may be NULL) 1 when it was not there. `key` may be NULL: it is computed. */
+/* Stores a graph, whose data must all be at hand, unless one of the same full hash is stored, and that it is
+ * of this kind (a graph may be of several); *id receives its key and *is_new (may be NULL) 1 when it was not
+ * there. Of the texts of one hash the least stays. `key` may be NULL: it is computed. */
 PmStatus pm_subgraph_put(PmDb *db, const PmGraph *g, const PmGraphKey *key, const char *kind, int64_t *id,
 			 int *is_new, PmErr *err);
 /* Stores that `subgraph` was found in `model` at these nodes (n > 0); the same again is no change. */

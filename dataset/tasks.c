@@ -79,22 +79,32 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The name of the task: a hash over its kind and the sorted hashes of its members. */
-static void task_hash(const PmTaskBuilder *b, char hex[PM_SHA256_HEX])
+void pm__task_hash(const char *kind, const char *const *hashes, size_t n, char hex[PM_SHA256_HEX])
 {
-	const char **sorted = pm_xcalloc(b->members.n, sizeof *sorted);
+	const char **sorted = pm_xcalloc(n + 1, sizeof *sorted);
 	PmStr s = PM_STR_INIT;
 	size_t i;
 
-	for (i = 0; i < b->members.n; i++)
-		sorted[i] = b->members.v[i].key.full;
-	qsort(sorted, b->members.n, sizeof *sorted, by_text);
-	pm_str_addf(&s, "task\n%s\n", b->kind);
-	for (i = 0; i < b->members.n; i++)
+	if (n)
+		memcpy(sorted, hashes, n * sizeof *sorted);
+	qsort(sorted, n, sizeof *sorted, by_text);
+	pm_str_addf(&s, "task\n%s\n", kind);
+	for (i = 0; i < n; i++)
 		pm_str_addf(&s, "%s\n", sorted[i]);
 	pm_sha256_hex(s.s, s.len, hex);
 	free(sorted);
 	pm_str_release(&s);
+}
+
+static void task_hash(const PmTaskBuilder *b, char hex[PM_SHA256_HEX])
+{
+	const char **hashes = pm_xcalloc(b->members.n + 1, sizeof *hashes);
+	size_t i;
+
+	for (i = 0; i < b->members.n; i++)
+		hashes[i] = b->members.v[i].key.full;
+	pm__task_hash(b->kind, hashes, b->members.n, hex);
+	free(hashes);
 }
 
 static PmStatus store_members(const PmTaskBuilder *b, PmDb *db, int64_t task, PmErr *err)

@@ -276,16 +276,17 @@ static void spoil(const PmGate *x, const Mutant *m, const double *y, double *out
 	}
 }
 
-/* 1 when the mutant exists: it was made, has the same outputs, and runs. *killed when some seed shows it. */
+/* 1 when the mutant exists: it was made, has the same outputs, runs, and is not the same function (no bit of
+ * the reference changes on any seed: an attribute without effect). *killed when some seed shows it. */
 static int try_mutant(PmGate *x, const Mutant *m, double *y, int *killed)
 {
 	PmGraph *g = NULL;
-	int exists = m->mistake >= LAST;
+	int exists = m->mistake >= LAST, differs = 0;
 
 	*killed = 0;
 	if (!exists) {
 		exists = !pm_graph_clone(x->g, &g, NULL) && change(g, m) && !pm_graph_sort(g, NULL) &&
-			 !pm_infer_graph(g, 0, NULL);
+			 !pm_infer_graph(g, 0, NULL) && !pm_verify(g, NULL);
 		for (size_t o = 0; o < x->n_out && exists; o++)
 			exists = pm_type_equal(pm_value_type(g, pm_graph_output(g, o)),
 					       pm_value_type(x->g, pm_graph_output(x->g, o)));
@@ -295,10 +296,11 @@ static int try_mutant(PmGate *x, const Mutant *m, double *y, int *killed)
 			exists = !pm__gate_ref(x, g, x->run[s].in, y, NULL);
 		else
 			spoil(x, m, x->run[s].y, y);
+		differs |= exists && memcmp(x->run[s].y, y, x->total * sizeof *y) != 0;
 		*killed = exists && pm__gate_differ(x, x->n_out, x->run[s].y, y, 1) > 0;
 	}
 	pm_graph_free(g);
-	return exists;
+	return exists && differs;
 }
 
 PmStatus pm__gate_mutants(PmGate *x, int *kept, PmErr *err)
@@ -326,7 +328,8 @@ PmStatus pm__gate_mutants(PmGate *x, int *kept, PmErr *err)
 			survivor = &all.v[i];
 	}
 	x->r->found[PM_GATE_MUTANTS] = x->r->n_mutants ? (double)x->r->n_killed / x->r->n_mutants : NAN;
-	if (survivor && x->r->found[PM_GATE_MUTANTS] < 0.95)
+	if (survivor && x->r->found[PM_GATE_MUTANTS] < 0.95 &&
+	    (x->r->n_mutants < 8 || x->r->n_mutants - x->r->n_killed > 2))
 		*kept = pm__gate_break(x, PM_GATE_MUTANTS, "%d of %d wrong versions pass; one %s at %s %zu.",
 				       x->r->n_mutants - x->r->n_killed, x->r->n_mutants,
 				       says[survivor->mistake], survivor->mistake >= LAST ? "output" : "node",

@@ -4,6 +4,7 @@
 
 #include "bench/gate.h"
 #include "bench/inputs.h"
+#include "bench/tolerance.h"
 
 /* The answers for one set of inputs: all outputs as doubles, one after another. */
 typedef struct PmGateRun {
@@ -18,6 +19,7 @@ typedef struct PmGate {
 	size_t n_in, n_out, total; /* total: elements of all outputs */
 	size_t *at;                /* where each output begins in y, and the end */
 	PmGateRun *run;            /* n_seeds of them */
+	PmTol *pair;               /* by output */
 	double *tol;               /* by element, at the first seed's value */
 } PmGate;
 

@@ -303,11 +303,10 @@ typedef struct Walk {
 static PmStatus one_subgraph(void *arg, sqlite3_stmt *row, PmErr *err)
 {
 	const Walk *w = arg;
-	PmSubgraphRow s = {
-		sqlite3_column_int64(row, 0), pm__col_text(row, 1), pm__col_text(row, 2),
-		pm__col_text(row, 3),         pm__col_text(row, 8), sqlite3_column_int64(row, 4),
-		pm__col_text(row, 5),         pm__col_text(row, 6), sqlite3_column_int64(row, 7)
-	};
+	PmSubgraphRow s = { sqlite3_column_int64(row, 0), pm__col_text(row, 1),  pm__col_text(row, 2),
+			    pm__col_text(row, 3),         pm__col_text(row, 8),  sqlite3_column_int64(row, 4),
+			    pm__col_text(row, 5),         pm__col_text(row, 6),  sqlite3_column_int64(row, 7),
+			    sqlite3_column_int64(row, 9), pm__col_text(row, 10), pm__col_text(row, 11) };
 
 	return w->fn(w->arg, &s, err);
 }
@@ -315,7 +314,7 @@ static PmStatus one_subgraph(void *arg, sqlite3_stmt *row, PmErr *err)
 #define COLUMNS                                                                                              \
 	"SELECT s.id, s.hash, s.structure, s.shapes, s.n_nodes, q.text, s.text, "                            \
 	"(SELECT count(*) FROM occurrences o WHERE o.subgraph = s.id), "                                     \
-	"(SELECT min(k.kind) FROM kinds k WHERE k.subgraph = s.id) "
+	"(SELECT min(k.kind) FROM kinds k WHERE k.subgraph = s.id), s.op_seq, b.shapes, b.dtypes "
 
 /* One query for each combination, so that each finds its rows by an index. */
 PmStatus pm_subgraphs_each(PmDb *db, const char *kind, int64_t model, PmSubgraphFn fn, void *arg, PmErr *err)
@@ -324,28 +323,33 @@ PmStatus pm_subgraphs_each(PmDb *db, const char *kind, int64_t model, PmSubgraph
 	static const char what[] = "list its subgraphs";
 
 	if (kind && model)
-		return pm__db_each(db, what, one_subgraph, &w, NULL, err,
-				   COLUMNS
-				   "FROM (SELECT DISTINCT subgraph FROM occurrences WHERE model = ?2) o "
-				   "JOIN kinds k ON k.kind = ?1 AND k.subgraph = o.subgraph "
-				   "JOIN subgraphs s ON s.id = o.subgraph "
-				   "JOIN op_seqs q ON q.id = s.op_seq ORDER BY s.id",
-				   "si", kind, model);
+		return pm__db_each(
+			db, what, one_subgraph, &w, NULL, err,
+			COLUMNS
+			"FROM (SELECT DISTINCT subgraph FROM occurrences WHERE model = ?2) o "
+			"JOIN kinds k ON k.kind = ?1 AND k.subgraph = o.subgraph "
+			"JOIN subgraphs s ON s.id = o.subgraph "
+			"JOIN op_seqs q ON q.id = s.op_seq JOIN buckets b ON b.id = s.bucket ORDER BY s.id",
+			"si", kind, model);
 	if (kind)
 		return pm__db_each(db, what, one_subgraph, &w, NULL, err,
-				   COLUMNS "FROM kinds k JOIN subgraphs s ON s.id = k.subgraph "
-					   "JOIN op_seqs q ON q.id = s.op_seq "
-					   "WHERE k.kind = ? ORDER BY k.subgraph",
+				   COLUMNS
+				   "FROM kinds k JOIN subgraphs s ON s.id = k.subgraph "
+				   "JOIN op_seqs q ON q.id = s.op_seq JOIN buckets b ON b.id = s.bucket "
+				   "WHERE k.kind = ? ORDER BY k.subgraph",
 				   "s", kind);
 	if (model)
-		return pm__db_each(db, what, one_subgraph, &w, NULL, err,
-				   COLUMNS
-				   "FROM (SELECT DISTINCT subgraph FROM occurrences WHERE model = ?) o "
-				   "JOIN subgraphs s ON s.id = o.subgraph "
-				   "JOIN op_seqs q ON q.id = s.op_seq ORDER BY s.id",
-				   "i", model);
+		return pm__db_each(
+			db, what, one_subgraph, &w, NULL, err,
+			COLUMNS
+			"FROM (SELECT DISTINCT subgraph FROM occurrences WHERE model = ?) o "
+			"JOIN subgraphs s ON s.id = o.subgraph "
+			"JOIN op_seqs q ON q.id = s.op_seq JOIN buckets b ON b.id = s.bucket ORDER BY s.id",
+			"i", model);
 	return pm__db_each(db, what, one_subgraph, &w, NULL, err,
-			   COLUMNS "FROM subgraphs s JOIN op_seqs q ON q.id = s.op_seq ORDER BY s.id", "");
+			   COLUMNS "FROM subgraphs s JOIN op_seqs q ON q.id = s.op_seq JOIN buckets b ON "
+				   "b.id = s.bucket ORDER BY s.id",
+			   "");
 }
 
 static PmStatus one_occurrence(void *arg, sqlite3_stmt *row, PmErr *err)

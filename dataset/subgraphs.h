@@ -13,9 +13,11 @@ typedef struct PmSubgraphRow {
 	const char *hash, *structure, *shapes; /* canonical hashes: full, structure, shapes (ir/canon.h) */
 	const char *kind;                      /* "fusible", "variant", ...; the first by name of several */
 	int64_t n_nodes;
-	const char *ops;  /* operator names in execution order, with commas */
-	const char *text; /* the graph with canonical names (ir/text.h) */
-	int64_t n_found;  /* occurrences in all models */
+	const char *ops;                   /* operator names in execution order, with commas */
+	const char *text;                  /* the graph with canonical names (ir/text.h) */
+	int64_t n_found;                   /* occurrences in all models */
+	int64_t op_seq;                    /* number of `ops`: equal lists have equal numbers */
+	const char *shape_bucket, *dtypes; /* of the inputs (dataset/bucket.h) */
 } PmSubgraphRow;
 
 /* What stands for a graph in the database. */

@@ -7,6 +7,7 @@
 #include "dataset/jsonl.h"
 #include "dataset/models.h"
 #include "dataset/results.h"
+#include "dataset/split.h"
 #include "dataset/subgraphs.h"
 #include "dataset/tasks.h"
 #include "ir/text.h"
@@ -454,6 +455,10 @@ static void ask_everything(PmDb *db, PmDb *other)
 	pm_graph_free(g);
 	pm_subgraph_find(db, "0123456789", &id, NULL);
 	assert_int_equal(pm_tasks_each(db, no_task, NULL, NULL), PM_OK);
+	assert_int_equal(pm_tasks_of_split(db, "eval", no_task, NULL, NULL), PM_OK);
+	assert_int_equal(pm_task_get(db, 1, no_task, NULL, NULL), PM_OK);
+	assert_int_equal(pm_leakage_check(db, NULL, NULL, NULL, NULL), PM_OK);
+	assert_int_equal(pm_rejected_has(db, "0", &done, NULL), PM_OK);
 	pm_task_find(db, "1", &id, NULL);
 	pm_task_find(db, "0123456789", &id, NULL);
 	assert_int_equal(pm_members_each(db, 1, no_member, NULL, NULL), PM_OK);
@@ -463,6 +468,7 @@ static void ask_everything(PmDb *db, PmDb *other)
 	assert_int_equal(pm_result_is_done(db, 1, 1, 1, &done, NULL), PM_OK);
 	assert_int_equal(pm_run_finish(db, 1, NULL), PM_OK);
 	assert_int_equal(pm__subgraphs_fill_buckets(db, NULL), PM_OK);
+	assert_int_equal(pm_tasks_drop_splits(db, &id, NULL), PM_OK);
 	assert_int_equal(pm__db_each(db, "test", nothing, NULL, NULL, NULL,
 				     "SELECT text FROM subgraphs WHERE n_nodes = 3", ""),
 			 PM_OK); /* the one that has no index: the test must see it */

@@ -46,7 +46,7 @@ static void expect_ok(const char *text)
 
 	if (!r.ok)
 		fail_msg("broke '%s': %s (%s)", pm_gate_rule_name(r.broken), r.why, text);
-	assert_true(r.found[PM_GATE_MUTANTS] >= 0.95);
+	assert_true(r.n_killed >= r.n_mutants - 2);
 	assert_true(r.n_mutants >= 5);
 	assert_true(r.found[PM_GATE_TRIVIAL] == 1);
 }
@@ -109,9 +109,9 @@ static void answers_that_do_not_depend_on_values_are_rejected(void **state)
 	expect("g (float[6,50] x) => (float[6,1] y) "
 	       "{ t = Softmax <axis = 1> (x)\n y = ReduceMean <axes = [1]> (t) }",
 	       PM_GATE_SEEDS, "depend on");
-	/* Half of the result is padding. */
-	expect("g (float[6,8] x) => (float[6,16] y) { t = Tanh (x)\n y = Pad <pads = [0, 0, 0, 8]> (t) }",
-	       PM_GATE_SEEDS, "50.0 %");
+	/* Three quarters of the result are padding. */
+	expect("g (float[6,8] x) => (float[6,32] y) { t = Tanh (x)\n y = Pad <pads = [0, 0, 0, 24]> (t) }",
+	       PM_GATE_SEEDS, "25.0 %");
 }
 
 static void answers_alike_along_an_axis_are_rejected(void **state)
@@ -147,10 +147,11 @@ static void inputs_that_do_not_matter_are_rejected(void **state)
 	expect("g (float[7,31] x, float[7,1] m) => (float[7,31] y) { t = Add (x, m)\n y = Softmax <axis = 1> "
 	       "(t) }",
 	       PM_GATE_INPUTS, "'m'");
-	/* One element of forty depends on the second input. */
-	expect("g (float[8,39] x, float[8,1] z) => (float[8,40] y) { t = Concat <axis = 1> (x, z)\n y = Exp "
+	/* One element of two hundred depends on the second input. */
+	expect("g (float[8,199] x, float[8,1] z) => (float[8,200] y) { t = Concat <axis = 1> (x, z)\n y = "
+	       "Exp "
 	       "(t) }",
-	       PM_GATE_INPUTS, "reaches 2.5 %");
+	       PM_GATE_INPUTS, "reaches 0.5 %");
 }
 
 static void sampling_is_rejected(void **state)

@@ -1,0 +1,75 @@
+#!/bin/sh
+# tasks.sh - from models to a benchmark and to packs: extract, build, check, pack, verify, unpack, evaluate, and the database's
+# copies.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+db=$tmp/set.db
+pm extract "$build"/models/*.onnx --db "$db" --quiet
+exits 0 "extract the bundled models"
+pm task build --db "$db" --eval 3 --ratio 1 --stride 1 --honest 1 --quiet
+exits 0 "a benchmark of 3 tasks and as many to train on"
+says "eval:  3 tasks" "the eval tasks are counted"
+says "0 leaks" "nothing leaks"
+pm task build --db "$db" --eval 3 --ratio 1 --stride 1 --honest 1 --quiet --json
+exits 0 "build again"
+json "build --json is JSON"
+says '"eval_tasks": 3' "the same tasks"
+says '"rejected_now": {' "it goes on where it stopped"
+grep -q '"rejected_now": {}' "$tmp/out" || grep -A 1 '"rejected_now": {' "$tmp/out" | grep -q '}'
+tap "nothing is judged twice"
+pm task build --db "$db" --eval 2 --quiet
+exits 4 "other options need --rebuild"
+warns "--rebuild" "and the sentence says so"
+pm task check --db "$db"
+exits 0 "the checker finds no leak"
+pm task list --db "$db" --split eval --json
+json "list --json is JSON"
+says '"gate": "ok"' "every task passed the gate"
+eval_task=$("$passmith" task list --db "$db" --split eval | awk 'NR == 1 { print $2 }')
+pm task gate "$eval_task" --db "$db" --honest 0
+exits 0 "the gate passes a task again"
+
+pm task pack --split eval -o "$tmp/packs" --db "$db" --quiet
+exits 0 "pack"
+pm task verify "$tmp/packs"
+exits 0 "verify"
+says "3 packs verified" "all packs are verified"
+pm task unpack "$tmp/packs" --db "$tmp/other.db"
+exits 0 "unpack"
+pm task pack --split eval -o "$tmp/packs2" --db "$tmp/other.db" --quiet
+diff -r "$tmp/packs" "$tmp/packs2" >/dev/null
+tap "packing what was unpacked gives the same files"
+
+pack=$(dirname "$(find "$tmp/packs" -name task.json | sort | head -n 1)")
+pm eval "$pack" --pass "$build/passes/silu.so" --summary --quiet
+[ "$code" -le 1 ]
+tap "a pack is evaluated"
+says "silu" "and the pass has a line"
+graph=$(find "$pack/graphs" -name '*.onnx' | sort | head -n 1)
+printf x >>"$graph"
+pm task verify "$pack"
+exits 4 "a changed file is found"
+warns "$(basename "$graph")" "and named"
+
+pm db stats --db "$db" --json
+json "stats --json is JSON"
+pm db query "SELECT rule, count(*) AS n FROM rejected GROUP BY rule" --db "$db"
+exits 0 "a question in SQL"
+pm db query "DELETE FROM tasks" --db "$db"
+exits 4 "a question that would write is refused"
+pm db export --db "$db" -o "$tmp/a.jsonl"
+exits 0 "export"
+pm db import "$tmp/a.jsonl" --db "$tmp/copy.db"
+exits 0 "import"
+pm db export --db "$tmp/copy.db" -o "$tmp/b.jsonl"
+cmp -s "$tmp/a.jsonl" "$tmp/b.jsonl"
+tap "the copy exports the same bytes"
+pm db merge "$tmp/other.db" --db "$tmp/copy.db"
+exits 0 "merge"
+pm db vacuum --db "$tmp/copy.db"
+exits 0 "vacuum"
+pm db export --db "$tmp/copy.db" -o "$tmp/b.jsonl"
+cmp -s "$tmp/a.jsonl" "$tmp/b.jsonl"
+tap "what was merged was there"
+tap_done

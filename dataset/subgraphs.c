@@ -352,6 +352,29 @@ PmStatus pm_subgraphs_each(PmDb *db, const char *kind, int64_t model, PmSubgraph
 			   "");
 }
 
+typedef struct Provenance {
+	PmProvenanceFn fn;
+	void *arg;
+} Provenance;
+
+static PmStatus one_count(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	const Provenance *p = arg;
+
+	return p->fn(p->arg, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+		     sqlite3_column_int64(row, 2), err);
+}
+
+PmStatus pm_provenance_each(PmDb *db, PmProvenanceFn fn, void *arg, PmErr *err)
+{
+	Provenance p = { fn, arg };
+
+	return pm__db_each(db, "count occurrences", one_count, &p, NULL, err,
+			   "SELECT model, subgraph, count(*) FROM occurrences GROUP BY model, subgraph "
+			   "ORDER BY model, subgraph",
+			   "");
+}
+
 static PmStatus one_occurrence(void *arg, sqlite3_stmt *row, PmErr *err)
 {
 	const Walk *w = arg;

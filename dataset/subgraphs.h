@@ -46,6 +46,10 @@ PmStatus pm_subgraph_find(PmDb *db, const char *hash_prefix, int64_t *id, PmErr 
 typedef PmStatus (*PmSubgraphFn)(void *arg, const PmSubgraphRow *row, PmErr *err);
 PmStatus pm_subgraphs_each(PmDb *db, const char *kind, int64_t model, PmSubgraphFn fn, void *arg, PmErr *err);
 
+/* How often each stored graph occurs in each model. */
+typedef PmStatus (*PmProvenanceFn)(void *arg, int64_t model, int64_t subgraph, int64_t count, PmErr *err);
+PmStatus pm_provenance_each(PmDb *db, PmProvenanceFn fn, void *arg, PmErr *err);
+
 /* Where a stored graph was found. Strings are borrowed until the callback returns. */
 typedef struct PmOccurrenceRow {
 	int64_t model, subgraph;

@@ -30,6 +30,39 @@ eval_task=$("$passmith" task list --db "$db" --split eval | awk 'NR == 1 { print
 pm task gate "$eval_task" --db "$db" --honest 0
 exits 0 "the gate passes a task again"
 
+pm mine --db "$db" --top 8 -o "$tmp/mined" --quiet
+exits 0 "mine"
+says "at stake" "structures are ranked"
+pm mine --db "$db" --top 2 --quiet --json
+json "mine --json is JSON"
+n=0
+for c in "$tmp"/mined/*.c; do
+	name=$(basename "$c" .c)
+	pm build "$c"
+	exits 0 "$name: the mined pass compiles"
+	pm check "${c%.c}.so"
+	exits 0 "$name: and is a good plugin"
+	pm explain "${c%.c}.gpt" --pass "${c%.c}.so"
+	says "the kernel is not written yet" "$name: it matches where it came from"
+	n=$((n + 1))
+done
+[ $n -ge 5 ]
+tap "at least five of eight structures have a pattern ($n)"
+
+for m in llama_block bert_encoder_layer; do
+	pm apply "models/$m.gpt" --passes "$build/passes" -o "$tmp/$m.onnx"
+	exits 0 "$m: apply all passes"
+	says "saved" "$m: launches and bytes saved are reported"
+	pm run "models/$m.gpt" --device ref
+	cp "$tmp/out" "$tmp/want"
+	pm run "$tmp/$m.onnx" --device ref
+	sed 's/^[^:]*: //' "$tmp/want" >"$tmp/want.1"
+	sed 's/^[^:]*: //' "$tmp/out" | cmp -s - "$tmp/want.1"
+	tap "$m: the rewritten model gives the same results on ref"
+done
+pm apply models/llama_block.gpt --passes "$build/passes" -o "$tmp/llama.onnx" --json
+json "apply --json is JSON"
+
 pm task pack --split eval -o "$tmp/packs" --db "$db" --quiet
 exits 0 "pack"
 pm task verify "$tmp/packs"

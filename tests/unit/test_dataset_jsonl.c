@@ -432,6 +432,14 @@ NOTHING(PmTaskRow, no_task)
 NOTHING(PmMemberRow, no_member)
 NOTHING(PmRunRow, no_run)
 NOTHING(PmResultRow, no_result)
+NOTHING(PmScoreRow, no_score)
+
+static PmStatus no_count(void *arg, int64_t model, int64_t subgraph, int64_t count, PmErr *err)
+{
+	(void)arg;
+	(void)err;
+	return model && subgraph && count ? PM_OK : PM_E_INVALID;
+}
 
 /* Makes the program ask everything it ever asks. */
 static void ask_everything(PmDb *db, PmDb *other)
@@ -462,6 +470,8 @@ static void ask_everything(PmDb *db, PmDb *other)
 	pm_task_find(db, "1", &id, NULL);
 	pm_task_find(db, "0123456789", &id, NULL);
 	assert_int_equal(pm_members_each(db, 1, no_member, NULL, NULL), PM_OK);
+	assert_int_equal(pm_provenance_each(db, no_count, NULL, NULL), PM_OK);
+	assert_int_equal(pm_scores_each(db, "OK", no_score, NULL, NULL), PM_OK);
 	assert_int_equal(pm_runs_each(db, 0, no_run, NULL, NULL), PM_OK);
 	assert_int_equal(pm_runs_each(db, 1, no_run, NULL, NULL), PM_OK);
 	assert_int_equal(pm_results_each(db, 1, no_result, NULL, NULL), PM_OK);

@@ -6,6 +6,8 @@
  */
 #include "base/proc.h"
 
+#include "base/proc_priv.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -35,9 +37,7 @@
 #endif
 
 enum {
-	CHANNEL = 3,       /* the child's descriptor for pm_fork_call's bytes or exec's errno */
-	TICK_MS = 20,      /* how often to look for the child's end where there is no pidfd */
-	EXEC_FAILED = 127, /* exit status after a failed exec, as in the shell */
+	TICK_MS = 20, /* how often to look for the child's end where there is no pidfd */
 	DEFAULT_OUTPUT = 64 << 20,
 };
 
@@ -62,15 +62,14 @@ void pm_proc_result_release(PmProcResult *r)
 	pm_str_release(&r->errtext);
 }
 
-static void close_fd(int *fd)
+void pm__close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
 }
 
-/* A pipe whose ends stay clear of 0..3, which the child's dup2 calls overwrite. */
-static int make_pipe(int fd[2])
+int pm__make_pipe(int fd[2])
 {
 	int raw[2], i;
 
@@ -78,13 +77,13 @@ static int make_pipe(int fd[2])
 	if (pipe2(raw, O_CLOEXEC) != 0)
 		return -1;
 	for (i = 0; i < 2; i++) {
-		fd[i] = fcntl(raw[i], F_DUPFD_CLOEXEC, CHANNEL + 1);
+		fd[i] = fcntl(raw[i], F_DUPFD_CLOEXEC, PM__CHANNEL + 1);
 		close(raw[i]);
 	}
 	if (fd[0] >= 0 && fd[1] >= 0)
 		return 0;
-	close_fd(&fd[0]);
-	close_fd(&fd[1]);
+	pm__close_fd(&fd[0]);
+	pm__close_fd(&fd[1]);
 	return -1;
 }
 
@@ -97,7 +96,7 @@ static int make_input(const void *in, size_t n)
 	fd = n ? memfd_create("stdin", MFD_CLOEXEC) : open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	high = fcntl(fd, F_DUPFD_CLOEXEC, CHANNEL + 1);
+	high = fcntl(fd, F_DUPFD_CLOEXEC, PM__CHANNEL + 1);
 	close(fd);
 	if (high < 0)
 		return -1;
@@ -132,10 +131,10 @@ static void set_limit(int what, rlim_t soft, rlim_t hard)
 			r.rlim_cur = r.rlim_max;
 	}
 	if (setrlimit(what, &r) != 0)
-		_exit(EXEC_FAILED);
+		_exit(PM__EXEC_FAILED);
 }
 
-static void apply_limits(const PmLimits *lim)
+void pm__apply_limits(const PmLimits *lim)
 {
 	set_limit(RLIMIT_CORE, 0, 0);
 	if (!lim)
@@ -163,8 +162,7 @@ static void close_from(int first)
 		close((int)fd);
 }
 
-/* Descriptors 0..3 in place and no others, signals as in a fresh process, limits on. */
-static void become_child(int in, int out, int errfd, int channel, pid_t parent)
+void pm__become_child(int in, int out, int errfd, int channel, pid_t parent)
 {
 	sigset_t none;
 	int s;
@@ -172,14 +170,14 @@ static void become_child(int in, int out, int errfd, int channel, pid_t parent)
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent) /* it died before the line above */
-		_exit(EXEC_FAILED);
+		_exit(PM__EXEC_FAILED);
 	for (s = 1; s < NSIG; s++)
 		signal(s, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(errfd, 2) < 0 || dup2(channel, CHANNEL) < 0)
-		_exit(EXEC_FAILED);
-	close_from(CHANNEL + 1);
+	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(errfd, 2) < 0 || dup2(channel, PM__CHANNEL) < 0)
+		_exit(PM__EXEC_FAILED);
+	close_from(PM__CHANNEL + 1);
 }
 
 /* --- in the parent ------------------------------------------------------------------------------ */
@@ -197,7 +195,7 @@ static int take(int *fd, PmStr *into, int64_t *left)
 		if (n < 0 && errno == EAGAIN)
 			return 0;
 		if (n <= 0) {
-			close_fd(fd);
+			pm__close_fd(fd);
 			return 0;
 		}
 		if (n > *left) {
@@ -237,10 +235,10 @@ static void reap(Child *c, const PmLimits *lim, PmProcResult *r)
 	kill(c->pid, SIGKILL); /* if it was killed before its setpgid and ours failed */
 	while (wait4(c->pid, &status, 0, &use) < 0 && errno == EINTR)
 		;
-	close_fd(&c->out);
-	close_fd(&c->err);
-	close_fd(&c->exec_fail);
-	close_fd(&c->pidfd);
+	pm__close_fd(&c->out);
+	pm__close_fd(&c->err);
+	pm__close_fd(&c->exec_fail);
+	pm__close_fd(&c->pidfd);
 	if (r->end == PM_PROC_TIMEOUT || r->end == PM_PROC_TOO_MUCH)
 		return;
 	r->end = WIFSIGNALED(status) ? PM_PROC_SIGNALED : PM_PROC_EXITED;
@@ -288,11 +286,11 @@ static void close_pipes(Pipes *p)
 {
 	int i;
 
-	close_fd(&p->in);
+	pm__close_fd(&p->in);
 	for (i = 0; i < 2; i++) {
-		close_fd(&p->out[i]);
-		close_fd(&p->err[i]);
-		close_fd(&p->channel[i]);
+		pm__close_fd(&p->out[i]);
+		pm__close_fd(&p->err[i]);
+		pm__close_fd(&p->channel[i]);
 	}
 }
 
@@ -303,7 +301,8 @@ static PmStatus open_pipes(Pipes *p, const void *in, size_t in_len, PmErr *err)
 
 	*p = closed;
 	p->in = make_input(in, in_len);
-	if (p->in >= 0 && make_pipe(p->out) == 0 && make_pipe(p->err) == 0 && make_pipe(p->channel) == 0)
+	if (p->in >= 0 && pm__make_pipe(p->out) == 0 && pm__make_pipe(p->err) == 0 &&
+	    pm__make_pipe(p->channel) == 0)
 		return PM_OK;
 	e = errno;
 	close_pipes(p);
@@ -323,7 +322,7 @@ static pid_t start(Child *c, Pipes *p, PmStatus *rc, PmErr *err)
 	fflush(stderr);
 	c->pid = fork();
 	if (c->pid == 0) {
-		become_child(p->in, p->out[1], p->err[1], p->channel[1], parent);
+		pm__become_child(p->in, p->out[1], p->err[1], p->channel[1], parent);
 		return 0;
 	}
 	if (c->pid < 0) {
@@ -362,12 +361,14 @@ PmStatus pm_run(const char *const *argv, const void *in, size_t in_len, const Pm
 	if (rc)
 		return rc;
 	if (start(&c, &p, &rc, err) == 0) {
-		fcntl(CHANNEL, F_SETFD, FD_CLOEXEC);
-		apply_limits(lim);
+		fcntl(PM__CHANNEL, F_SETFD, FD_CLOEXEC);
+		pm__apply_limits(lim);
+		if (lim && lim->bare && (clearenv() != 0 || chdir("/") != 0))
+			_exit(PM__EXEC_FAILED);
 		execvp(argv[0], (char *const *)(uintptr_t)argv);
 		exec_errno = errno;
-		n = write(CHANNEL, &exec_errno, sizeof exec_errno);
-		_exit(n == sizeof exec_errno ? EXEC_FAILED : EXEC_FAILED + 1);
+		n = write(PM__CHANNEL, &exec_errno, sizeof exec_errno);
+		_exit(n == sizeof exec_errno ? PM__EXEC_FAILED : PM__EXEC_FAILED + 1);
 	}
 	if (rc)
 		return rc;
@@ -409,18 +410,18 @@ PmStatus pm_fork_call(PmForkFn fn, void *arg, const PmLimits *lim, PmProcResult 
 		int code;
 
 		if (dup2(2, 1) < 0)
-			_exit(EXEC_FAILED);
-		apply_limits(lim);
+			_exit(PM__EXEC_FAILED);
+		pm__apply_limits(lim);
 		code = fn(arg, &out);
 		fflush(stdout);
 		fflush(stderr);
 		while (sent < out.len) {
-			ssize_t w = write(CHANNEL, out.s + sent, out.len - sent);
+			ssize_t w = write(PM__CHANNEL, out.s + sent, out.len - sent);
 
 			if (w < 0 && errno == EINTR)
 				continue;
 			if (w < 0)
-				_exit(EXEC_FAILED);
+				_exit(PM__EXEC_FAILED);
 			sent += (size_t)w;
 		}
 		_exit(code & 0xff);

@@ -9,7 +9,7 @@
 
 const char *pm_eval_stage(const PmEvalRecord *r)
 {
-	if (r->verdict == PM_VERDICT_OK || r->verdict == PM_VERDICT_INCORRECT)
+	if (r->verdict == PM_VERDICT_OK || r->verdict == PM_VERDICT_INCORRECT || r->measured)
 		return "speed";
 	return r->n_kernels > 0 ? "correctness" : "match";
 }
@@ -43,6 +43,40 @@ static void add_worst(cJSON *j, const PmEvalRecord *r)
 	cJSON_AddNumberToObject(w, "ulp", r->worst.ulp);
 }
 
+/* The clock's figures as name and place: one list for writing and reading. */
+#define TIMING_FIGURES(XX)                                                                                   \
+	XX("speedup_lo", lo)                                                                                 \
+	XX("speedup_hi", hi)                                                                                 \
+	XX("control", control)                                                                               \
+	XX("replay_speedup", replay_speedup)                                                                 \
+	XX("replay_baseline_seconds", replay[0])                                                             \
+	XX("replay_candidate_seconds", replay[1])                                                            \
+	XX("wall_speedup", wall_speedup)                                                                     \
+	XX("wall_baseline_seconds", wall[0])                                                                 \
+	XX("wall_candidate_seconds", wall[1])
+
+static void add_timing(cJSON *j, const PmEvalTiming *t)
+{
+	cJSON *o = cJSON_AddObjectToObject(j, "clock");
+
+	cJSON_AddNumberToObject(o, "blocks", t->blocks);
+	cJSON_AddNumberToObject(o, "checked", t->checked);
+#define XX(name, place) cJSON_AddNumberToObject(o, name, t->place);
+	TIMING_FIGURES(XX)
+#undef XX
+}
+
+static void timing_from_json(const cJSON *o, PmEvalTiming *t)
+{
+	if (!o)
+		return;
+	t->blocks = (int)pm_json_i64(o, "blocks", 0);
+	t->checked = (int)pm_json_i64(o, "checked", 0);
+#define XX(name, place) t->place = pm_json_num(o, name, NAN);
+	TIMING_FIGURES(XX)
+#undef XX
+}
+
 cJSON *pm_eval_record_json(const PmEvalRecord *r)
 {
 	cJSON *j = cJSON_CreateObject(), *outs;
@@ -70,6 +104,8 @@ cJSON *pm_eval_record_json(const PmEvalRecord *r)
 	pm_json_add_i64(j, "baseline_bytes", r->baseline_bytes);
 	pm_json_add_i64(j, "candidate_bytes", r->candidate_bytes);
 	cJSON_AddNumberToObject(j, "wall_seconds", r->wall_seconds);
+	if (r->measured)
+		add_timing(j, &r->timing);
 	return j;
 }
 
@@ -138,6 +174,7 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 	out->baseline_bytes = pm_json_i64(j, "baseline_bytes", 0);
 	out->candidate_bytes = pm_json_i64(j, "candidate_bytes", 0);
 	out->wall_seconds = pm_json_num(j, "wall_seconds", 0);
+	timing_from_json(cJSON_GetObjectItem(j, "clock"), &out->timing);
 	st = outputs_from_json(cJSON_GetObjectItem(j, "outputs"), out, err);
 	if (st)
 		pm_eval_record_release(out);
@@ -218,7 +255,22 @@ static const char *pass_name(const PmEvalReport *r, char buf[64])
 	return buf;
 }
 
-static void record_line(const PmEvalRecord *r, PmStr *out)
+/* What the clock adds to a line: the interval, the same ratio as replayed graphs and on the host's clock, and
+ * the candidate's time. */
+static void clock_columns(const PmEvalRecord *r, PmStr *out)
+{
+	char interval[40] = "-", replay[24] = "-", wall[24] = "-", time[24] = "-";
+
+	if (r->measured) {
+		snprintf(interval, sizeof interval, "%.3f-%.3f", r->timing.lo, r->timing.hi);
+		snprintf(replay, sizeof replay, "%.2fx", r->timing.replay_speedup);
+		snprintf(wall, sizeof wall, "%.2fx", r->timing.wall_speedup);
+		snprintf(time, sizeof time, "%.1f", r->candidate_seconds * 1e6);
+	}
+	pm_str_addf(out, " %13s %8s %8s %10s", interval, replay, wall, time);
+}
+
+static void record_line(const PmEvalRecord *r, int clock, PmStr *out)
 {
 	char match[32] = "-", correct[48] = "-", launches[32] = "-", speed[32] = "-";
 
@@ -232,8 +284,18 @@ static void record_line(const PmEvalRecord *r, PmStr *out)
 		snprintf(launches, sizeof launches, "%d -> %d", r->baseline_launches, r->candidate_launches);
 	if (r->speedup > 0)
 		snprintf(speed, sizeof speed, "%.2fx", r->speedup);
-	pm_str_addf(out, "  %-40.40s %-10s %-8s %-12s %8s  %s\n", r->label, match, correct, launches, speed,
-		    pm_verdict_name(r->verdict));
+	pm_str_addf(out, "  %-40.40s %-10s %-8s %-12s %8s", r->label, match, correct, launches, speed);
+	if (clock)
+		clock_columns(r, out);
+	pm_str_addf(out, "  %s\n", pm_verdict_name(r->verdict));
+}
+
+static int any_measured(const PmEvalReport *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->rec[i].measured)
+			return 1;
+	return 0;
 }
 
 /* Each different sentence once, with the first variant that has it. */
@@ -261,14 +323,20 @@ static void sentences(const PmEvalReport *r, PmStr *out)
 void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 {
 	char name[64];
+	int clock = any_measured(r);
 
-	pm_str_addf(out, "pass %s on %s (%s times, profile %s)\n", pass_name(r, name), r->opts.device,
-		    r->n && r->rec[0].measured ? "measured" : "modelled",
-		    r->opts.profile ? r->opts.profile : pm_profile(NULL)->name);
-	pm_str_addf(out, "  %-40s %-10s %-8s %-12s %8s  %s\n", "variant", "match", "correct", "launches",
-		    "speed", "verdict");
+	pm_str_addf(out, "pass %s on %s (", pass_name(r, name), r->opts.device);
+	if (clock)
+		pm_str_addf(out, "measured times: GPU time of one call, caches cold)\n");
+	else
+		pm_str_addf(out, "modelled times, profile %s)\n",
+			    r->opts.profile ? r->opts.profile : pm_profile(NULL)->name);
+	pm_str_addf(out, "  %-40s %-10s %-8s %-12s %8s", "variant", "match", "correct", "launches", "speed");
+	if (clock)
+		pm_str_addf(out, " %13s %8s %8s %10s", "95 %", "replay", "wall", "us");
+	pm_str_addf(out, "  verdict\n");
 	for (size_t i = 0; i < r->n; i++)
-		record_line(&r->rec[i], out);
+		record_line(&r->rec[i], clock, out);
 	sentences(r, out);
 }
 

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "bench/agree.h"
 #include "bench/probe.h"
+#include "integrity/compile_gate.h"
 #include "ir/kernel.h"
 #include "runtime/ref.h"
 #include "runtime/run.h"
@@ -24,8 +25,9 @@ typedef struct Eval {
 	const PmEvalOpts *o;
 	PmEvalRecord *rec;
 	PmCandidate cand;
-	PmProbe probe; /* the candidate with every kernel's operands and results as outputs */
-	int n_alts;    /* most alternatives of any kernel */
+	PmWorker *worker; /* the candidate's own */
+	PmProbe probe;    /* the candidate with every kernel's operands and results as outputs */
+	int n_alts;       /* most alternatives of any kernel */
 } Eval;
 
 static PmStatus say(Eval *e, PmVerdict v, const char *text)
@@ -49,6 +51,21 @@ static PmStatus stage_match(Eval *e, const char *so_path, PmErr *err)
 	r->near_miss = e->cand.near_miss;
 	e->cand.near_miss = NULL;
 	return say(e, e->cand.verdict, e->cand.why);
+}
+
+/* ---- compile ---- */
+
+/* Compiled in a closed process and judged by their PTX, for whichever device: what the pass could not do on a
+ * GPU it may not do here. The device finds the judged code in the cache. */
+static PmStatus stage_compile(Eval *e, PmErr *err)
+{
+	PmCompileJudgement j;
+	PmDeviceInfo info;
+	PmStatus st = pm_worker_info(e->worker, &info, err);
+
+	if (!st)
+		st = pm_compile_gate(e->cand.g, info.cc, &j, err);
+	return st ? st : say(e, j.verdict, j.why);
 }
 
 static int count_alternatives(const PmGraph *g)
@@ -115,7 +132,8 @@ static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poi
 	PmRunOpts o = { .device = e->o->device,
 			.deadline = e->o->device_deadline,
 			.poison = poison,
-			.profile = e->o->profile };
+			.profile = e->o->profile,
+			.worker = e->worker };
 	PmErr run_err;
 	int *alts = choose_alternatives(e->probe.g, alt, &o.n_alts);
 	PmStatus st;
@@ -300,25 +318,200 @@ static PmStatus plan_stats(const PmGraph *g, const int *alts, size_t n_alts, con
 	return st;
 }
 
-static PmStatus stage_speed(Eval *e, PmErr *err)
-{
-	PmEvalRecord *r = e->rec;
-	const PmProfile *prof = pm_profile(e->o->profile);
-	PmPlanStats base, best = { 0 };
-	double kernels = 0;
-	PmStatus st = plan_stats(e->m->g, NULL, 0, prof, &base, err);
+/* ---- measured time ---- */
 
-	/* The tuning step: the alternative with the least time, reported, not scored. */
+/* Bytes that have to reach memory: the outputs, less what the L2 cache may hold back. */
+static int64_t compulsory(const PmGraph *g, const PmDeviceInfo *info)
+{
+	int64_t sum = 0, b = 0;
+
+	for (size_t i = 0; i < pm_graph_n_outputs(g); i++)
+		if (!pm_type_bytes(pm_value_type(g, pm_graph_output(g, i)), &b, NULL))
+			sum += b;
+	return sum > info->l2 ? sum - info->l2 : 0;
+}
+
+/* What the candidate made in timed calls, against the reference, which is computed only now. */
+static PmStatus check_timed(Eval *e, const PmClockResult *c, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < c->n_checked && !st && e->rec->verdict == PM_VERDICT_OK; i++) {
+		PmTensor *want = pm_xcalloc(c->n_out + 1, sizeof *want);
+		PmAgreement a = { 0 };
+
+		st = pm_ref_run(e->m->g, c->checked[i].in, c->n_in, want, c->n_out, err);
+		if (!st)
+			st = pm_agree(e->m->g, c->checked[i].in, c->checked[i].out, want, c->n_out,
+				      e->o->seed, &a, err);
+		if (!st && !a.agrees && !a.ill_conditioned) {
+			char text[256];
+
+			snprintf(text, sizeof text,
+				 "Wrong in a timed call: element %lld is %.9g where the reference has %.9g; "
+				 "untimed calls were right.",
+				 (long long)a.c.worst.index, a.c.worst.got, a.c.worst.expected);
+			say(e, PM_VERDICT_INCORRECT, text);
+		}
+		e->rec->timing.checked++;
+		pm_tensors_release(want, c->n_out);
+		free(want);
+	}
+	return st;
+}
+
+static void keep_times(PmEvalRecord *r, const PmTiming *t)
+{
+	const PmTimes *cold = &t->kind[PM_TIME_COLD], *replay = &t->kind[PM_TIME_REPLAY],
+		      *wall = &t->kind[PM_TIME_WALL];
+
+	r->measured = 1;
+	r->baseline_seconds = cold->side[PM_SIDE_BASELINE].median;
+	r->candidate_seconds = cold->side[PM_SIDE_CANDIDATE].median;
+	r->speedup = cold->ratio[PM_SIDE_CANDIDATE].point;
+	r->timing.blocks = cold->blocks;
+	r->timing.lo = cold->ratio[PM_SIDE_CANDIDATE].lo;
+	r->timing.hi = cold->ratio[PM_SIDE_CANDIDATE].hi;
+	r->timing.control = cold->ratio[PM_SIDE_CONTROL].point;
+	for (int i = 0; i < 2; i++) {
+		r->timing.replay[i] = replay->side[i].median;
+		r->timing.wall[i] = wall->side[i].median;
+	}
+	r->timing.replay_speedup = replay->ratio[PM_SIDE_CANDIDATE].point;
+	r->timing.wall_speedup = wall->ratio[PM_SIDE_CANDIDATE].point;
+}
+
+/* One comparison with alternative `alt`; *c is filled when the verdict stays OK. */
+static PmStatus time_one(Eval *e, int alt, const PmClockOpts *opts, PmClockResult *c, PmErr *err)
+{
+	PmWork base = { .g = e->m->g }, cand = { .g = e->cand.g };
+	int *alts = choose_alternatives(e->cand.g, alt, &cand.n_alts);
+	PmErr run_err;
+	PmStatus st;
+
+	pm_err_init(&run_err);
+	cand.alts = alts;
+	st = pm_clock_compare(e->worker, &base, &cand, opts, c, &run_err);
+	free(alts);
+	if (!st)
+		return PM_OK;
+	if (is_our_fault(st))
+		return pm_err(err, st, "%s", run_err.text);
+	return say(e, device_verdict(st), run_err.text);
+}
+
+/* The alternative with the least measured time, found by short comparisons that are not scored. */
+static PmStatus tune(Eval *e, const PmClockOpts *opts, int *alt, PmErr *err)
+{
+	PmClockOpts quick = *opts;
+	double least = INFINITY;
+	PmStatus st = PM_OK;
+
+	quick.blocks = 8;
+	quick.seconds = 2;
+	for (int k = 0; k < e->n_alts && e->n_alts > 1 && !st && e->rec->verdict == PM_VERDICT_OK; k++) {
+		PmClockResult c;
+
+		st = time_one(e, k, &quick, &c, err);
+		if (st || e->rec->verdict != PM_VERDICT_OK)
+			break;
+		if (c.t.kind[PM_TIME_COLD].side[PM_SIDE_CANDIDATE].median < least) {
+			least = c.t.kind[PM_TIME_COLD].side[PM_SIDE_CANDIDATE].median;
+			*alt = k;
+		}
+		pm_clock_release(&c);
+	}
+	return st;
+}
+
+static PmStatus time_and_judge(Eval *e, int alt, const PmClockOpts *opts, PmErr *err)
+{
+	PmClockResult c;
+	PmStatus st = time_one(e, alt, opts, &c, err);
+
+	if (st || e->rec->verdict != PM_VERDICT_OK)
+		return st;
+	keep_times(e->rec, &c.t);
+	pm_worker_renew(e->worker); /* the candidate's process ends before there are references */
+	st = check_timed(e, &c, err);
+	if (!st && e->rec->verdict == PM_VERDICT_OK && c.t.state != PM_TIMING_OK)
+		say(e,
+		    c.t.state == PM_TIMING_UNSTABLE ? PM_VERDICT_TIMING_UNSTABLE
+						    : PM_VERDICT_TIMING_QUARANTINE,
+		    c.t.why);
+	pm_clock_release(&c);
+	return st;
+}
+
+/* Measures where the device can, and when the candidate is right; its times stay modelled otherwise. */
+static PmStatus stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlanStats *cand, PmErr *err)
+{
+	PmClockOpts o = { .seed = e->o->seed,
+			  .deadline = e->o->device_deadline,
+			  .seconds = e->o->clock_seconds };
+	PmDeviceInfo info;
+	PmStatus st = e->rec->verdict == PM_VERDICT_OK ? pm_worker_info(e->worker, &info, err) : PM_OK;
+
+	if (st || e->rec->verdict != PM_VERDICT_OK || !info.measured)
+		return st;
+	o.bytes[0] = o.bytes[1] = compulsory(e->m->g, &info);
+	o.bytes_per_second = pm_profile(e->o->profile)->bytes_per_second;
+	if (cand->n_launches > 0)
+		o.max_speedup = fmax(10, 3.0 * base->n_launches / cand->n_launches);
+	st = tune(e, &o, &alt, err);
+	return st || e->rec->verdict != PM_VERDICT_OK ? st : time_and_judge(e, alt, &o, err);
+}
+
+/* ---- modelled time, and both ---- */
+
+/* The tuning step: the alternative with the least modelled time, reported, not scored. */
+static PmStatus model(Eval *e, PmPlanStats *base, PmPlanStats *best, int *alt, PmErr *err)
+{
+	const PmProfile *prof = pm_profile(e->o->profile);
+	PmStatus st = plan_stats(e->m->g, NULL, 0, prof, base, err);
+
 	for (int k = 0; k < e->n_alts && !st; k++) {
 		size_t n;
 		int *alts = choose_alternatives(e->cand.g, k, &n);
 		PmPlanStats s;
 
 		st = plan_stats(e->cand.g, alts, n, prof, &s, err);
-		if (!st && (k == 0 || s.modelled_seconds < best.modelled_seconds))
-			best = s;
+		if (!st && (k == 0 || s.modelled_seconds < best->modelled_seconds)) {
+			*best = s;
+			*alt = k;
+		}
 		free(alts);
 	}
+	return st;
+}
+
+/* What was replaced: the bodies of the kernels, timed as the baseline would run them. */
+static PmStatus coverage(Eval *e, const PmPlanStats *base, PmErr *err)
+{
+	double kernels = 0;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(e->cand.g) && !st; i++) {
+		const PmAttr *body = pm_node_attr(e->cand.g, pm_graph_node_at(e->cand.g, i), "body");
+		PmPlanStats s;
+
+		if (!body || body->kind != PM_ATTR_GRAPH)
+			continue;
+		st = plan_stats(body->graph, NULL, 0, pm_profile(e->o->profile), &s, err);
+		if (!st)
+			kernels += s.modelled_seconds;
+	}
+	e->rec->coverage = base->modelled_seconds > 0 ? fmin(1, kernels / base->modelled_seconds) : 0;
+	return st;
+}
+
+static PmStatus stage_speed(Eval *e, PmErr *err)
+{
+	PmEvalRecord *r = e->rec;
+	PmPlanStats base, best = { 0 };
+	int alt = 0;
+	PmStatus st = model(e, &base, &best, &alt, err);
+
 	if (st)
 		return st;
 	r->baseline_seconds = base.modelled_seconds;
@@ -329,19 +522,8 @@ static PmStatus stage_speed(Eval *e, PmErr *err)
 	r->candidate_bytes = best.bytes;
 	if (best.modelled_seconds > 0 && base.modelled_seconds > 0)
 		r->speedup = base.modelled_seconds / best.modelled_seconds;
-	/* What was replaced: the bodies of the kernels, timed as the baseline would run them. */
-	for (size_t i = 0; i < pm_graph_n_nodes(e->cand.g) && !st; i++) {
-		const PmAttr *body = pm_node_attr(e->cand.g, pm_graph_node_at(e->cand.g, i), "body");
-		PmPlanStats s;
-
-		if (!body || body->kind != PM_ATTR_GRAPH)
-			continue;
-		st = plan_stats(body->graph, NULL, 0, prof, &s, err);
-		if (!st)
-			kernels += s.modelled_seconds;
-	}
-	r->coverage = base.modelled_seconds > 0 ? fmin(1, kernels / base.modelled_seconds) : 0;
-	return st;
+	st = coverage(e, &base, err);
+	return st ? st : stage_clock(e, alt, &base, &best, err);
 }
 
 /* ---- all stages ---- */
@@ -358,13 +540,17 @@ PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEval
 	out->speedup = NAN;
 	out->smallest_t = PM_T_NEVER;
 	out->worst.index = -1;
+	e.worker = pm_worker_new(opts->device);
 	st = stage_match(&e, so_path, err);
+	if (!st && out->verdict == PM_VERDICT_OK)
+		st = stage_compile(&e, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = stage_correctness(&e, err);
 	if (!st && (out->verdict == PM_VERDICT_OK || out->verdict == PM_VERDICT_INCORRECT))
 		st = stage_speed(&e, err);
-	if (out->verdict != PM_VERDICT_OK && out->verdict != PM_VERDICT_INCORRECT)
+	if (out->verdict != PM_VERDICT_OK && out->verdict != PM_VERDICT_INCORRECT && !out->measured)
 		out->smallest_t = PM_T_NEVER;
+	pm_worker_free(e.worker);
 	pm_probe_release(&e.probe);
 	pm_candidate_release(&e.cand);
 	out->wall_seconds = pm_now() - t0;
@@ -395,7 +581,8 @@ PmStatus pm_eval_score(PmEvalReport *r, PmErr *err)
 		const PmEvalRecord *e = &r->rec[i];
 
 		s[i].status = pm_verdict_score_status(e->verdict);
-		s[i].speedup = e->speedup;
+		/* Times that cannot be ranked never count as faster. */
+		s[i].speedup = e->verdict == PM_VERDICT_TIMING_UNSTABLE ? fmin(1, e->speedup) : e->speedup;
 		s[i].n_outputs = e->n_outputs;
 		s[i].outputs = e->outputs;
 		fast += e->verdict == PM_VERDICT_OK && e->speedup > 1;

@@ -10,6 +10,7 @@
 #define BENCH_RUNNER_H
 
 #include "bench/allclose.h"
+#include "bench/clock.h"
 #include "bench/inputs.h"
 #include "bench/score.h"
 #include "integrity/referee.h"
@@ -26,9 +27,20 @@ typedef struct PmEvalOpts {
 	PmPreset preset;
 	uint64_t seed;
 	double pass_deadline, device_deadline;      /* seconds; 0 = 10 and 60 */
+	double clock_seconds;                       /* budget of one member's measurement; 0 = 20 */
 	void (*step)(void *arg, const char *label); /* after each member; may be NULL */
 	void *step_arg;
 } PmEvalOpts;
+
+/* What the clock said, where times are measured (bench/timer.h). Seconds per call. */
+typedef struct PmEvalTiming {
+	int blocks;                /* 0: nothing was measured */
+	double lo, hi;             /* 95 % interval of the speedup */
+	double control;            /* the baseline against itself */
+	double replay[2], wall[2]; /* baseline, candidate: as CUDA graphs; on the host's clock */
+	double replay_speedup, wall_speedup;
+	int checked; /* timed calls whose outputs were compared with the reference */
+} PmEvalTiming;
 
 typedef struct PmEvalRecord {
 	char label[128];
@@ -47,6 +59,7 @@ typedef struct PmEvalRecord {
 	char worst_where[256];  /* "output 'y', inputs normal, alternative 0" */
 	/* speed */
 	int measured; /* 0: modelled by a profile */
+	PmEvalTiming timing;
 	double baseline_seconds, candidate_seconds;
 	double speedup; /* NaN when there is none */
 	int baseline_launches, candidate_launches;

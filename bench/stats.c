@@ -181,3 +181,46 @@ PmInterval pm_bootstrap_ratio(const double *num, size_t n_num, const double *den
 	free(work);
 	return out;
 }
+
+/* Median of n draws with replacement from n ascending values: draws are counted, not sorted. */
+static double counted_median(const double *sorted, size_t n, unsigned *count, PmRng *rng)
+{
+	size_t seen = 0, lower = (n - 1) / 2, upper = n / 2, i = 0;
+	double lo;
+
+	memset(count, 0, n * sizeof *count);
+	for (size_t k = 0; k < n; k++)
+		count[pm_rng_range(rng, 0, (int64_t)n - 1)]++;
+	while (seen + count[i] <= lower)
+		seen += count[i++];
+	lo = sorted[i];
+	while (seen + count[i] <= upper)
+		seen += count[i++];
+	return lo / 2 + sorted[i] / 2;
+}
+
+PmInterval pm_bootstrap_median(const double *x, size_t n, size_t reps, double confidence, PmRng *rng)
+{
+	PmInterval out = { NAN, NAN, NAN };
+	double *median, *sorted, tail = (1 - confidence) / 2;
+	unsigned *count;
+
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(x[i]))
+			return out;
+	if (n == 0 || reps == 0 || !(tail >= 0 && tail <= 0.5))
+		return out;
+	sorted = sorted_copy(x, n);
+	median = pm_xcalloc(reps, sizeof *median);
+	count = pm_xcalloc(n, sizeof *count);
+	for (size_t r = 0; r < reps; r++)
+		median[r] = counted_median(sorted, n, count, rng);
+	qsort(median, reps, sizeof *median, ascending);
+	out.point = median_sorted(sorted, n);
+	out.lo = pm_quantile_sorted(median, reps, tail);
+	out.hi = pm_quantile_sorted(median, reps, 1 - tail);
+	free(median);
+	free(sorted);
+	free(count);
+	return out;
+}

@@ -47,4 +47,8 @@ typedef struct PmInterval {
 PmInterval pm_bootstrap_ratio(const double *num, size_t n_num, const double *den, size_t n_den, size_t reps,
 			      double confidence, PmRng *rng);
 
+/* The same for the median of one sample, such as ratios of paired figures. NaN as above, except that any
+ * finite value is allowed. */
+PmInterval pm_bootstrap_median(const double *x, size_t n, size_t reps, double confidence, PmRng *rng);
+
 #endif

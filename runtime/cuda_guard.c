@@ -114,6 +114,7 @@ static int renew_table(const PmCuda *cu, CuStream *s, PmCudaGuard *g, const PmCu
 
 	for (i = 0; i < bufs->n; i++) {
 		const PmCudaBuf *b = &bufs->v[i];
+		int64_t behind = b->total - CU_ZONE - b->bytes;
 
 		if (!b->base)
 			continue;
@@ -121,7 +122,7 @@ static int renew_table(const PmCuda *cu, CuStream *s, PmCudaGuard *g, const PmCu
 		g->host[4 * n] = b->base;
 		g->host[4 * n + 1] = CU_ZONE;
 		g->host[4 * n + 2] = b->p + (uint64_t)b->bytes;
-		g->host[4 * n + 3] = (uint64_t)(b->total - CU_ZONE - b->bytes);
+		g->host[4 * n + 3] = (uint64_t)(behind < 2 * CU_ZONE ? behind : 2 * CU_ZONE);
 		n++;
 	}
 	g->n_zones = 2 * n;

@@ -4,6 +4,7 @@
 #define RUNTIME_CUDA_PRIV_H
 
 #include "base/arena.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "runtime/device.h"
 
@@ -19,6 +20,8 @@ typedef struct CuMod CuMod;
 typedef struct CuFn CuFn;
 typedef struct CuStream CuStream;
 typedef struct CuEvent CuEvent;
+typedef struct CuGraph CuGraph;
+typedef struct CuGraphExec CuGraphExec;
 
 /* XX(member, symbol, parameters). All return int. */
 #define PM__CUDA_FUNCTIONS(XX)                                                                               \
@@ -46,6 +49,7 @@ typedef struct CuEvent CuEvent;
 	XX(set8, cuMemsetD8Async, (CuPtr p, unsigned char v, size_t n, CuStream *s))                         \
 	XX(set16, cuMemsetD16Async, (CuPtr p, unsigned short v, size_t n, CuStream *s))                      \
 	XX(set32, cuMemsetD32Async, (CuPtr p, unsigned v, size_t n, CuStream *s))                            \
+	XX(copy, cuMemcpyDtoDAsync_v2, (CuPtr to, CuPtr from, size_t bytes, CuStream * s))                   \
 	XX(launch, cuLaunchKernel,                                                                           \
 	   (CuFn * f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,          \
 	    unsigned smem, CuStream *s, void **params, void **extra))                                        \
@@ -56,7 +60,15 @@ typedef struct CuEvent CuEvent;
 	XX(event_destroy, cuEventDestroy_v2, (CuEvent * e))                                                  \
 	XX(event_record, cuEventRecord, (CuEvent * e, CuStream * s))                                         \
 	XX(event_sync, cuEventSynchronize, (CuEvent * e))                                                    \
-	XX(event_elapsed, cuEventElapsedTime, (float *ms, CuEvent *from, CuEvent *to))
+	XX(event_elapsed, cuEventElapsedTime, (float *ms, CuEvent *from, CuEvent *to))                       \
+	XX(ctx_reset_l2, cuCtxResetPersistingL2Cache, (void))                                                \
+	XX(capture_begin, cuStreamBeginCapture_v2, (CuStream * s, int mode))                                 \
+	XX(capture_end, cuStreamEndCapture, (CuStream * s, CuGraph * *g))                                    \
+	XX(graph_make, cuGraphInstantiateWithFlags,                                                          \
+	   (CuGraphExec * *x, CuGraph * g, unsigned long long flags))                                        \
+	XX(graph_launch, cuGraphLaunch, (CuGraphExec * x, CuStream * s))                                     \
+	XX(graph_destroy, cuGraphDestroy, (CuGraph * g))                                                     \
+	XX(graph_exec_destroy, cuGraphExecDestroy, (CuGraphExec * x))
 
 typedef struct PmCuda {
 	void *so;
@@ -96,6 +108,7 @@ enum {
 	CU_FN_MAX_DYNAMIC_SMEM = 8,
 
 	CU_STREAM_NON_BLOCKING = 1,
+	CU_CAPTURE_RELAXED = 2,
 	CU_MIN_DRIVER = 12000
 };
 
@@ -168,5 +181,92 @@ PmStatus pm__guard_input(const PmCuda *cu, CuStream *s, PmCudaGuard *g, PmCudaBu
  * was an argument did. A status of the driver goes to *cu_error, its error is left to the caller. */
 PmStatus pm__guard_check(const PmCuda *cu, CuStream *s, PmCudaGuard *g, PmCudaBufs *bufs, int *cu_error,
 			 PmErr *err);
+
+/* ---- the device (cuda_device.c, cuda_mem.c, cuda_launch.c, cuda_clock.c) ---- */
+
+enum { CU_N_EVENTS = 256, CU_PLAIN_SMEM = 48 * 1024 /* dynamic shared memory that needs no opting in */ };
+
+typedef struct PmCudaFn {
+	const char *name;
+	CuFn *f;
+	const PmPtxEntry *entry;
+	int max_threads, static_smem, smem_allowed;
+} PmCudaFn;
+
+typedef struct PmCudaModule {
+	CuMod *m; /* NULL = this handle is free */
+	const char *label;
+	PmPtx ptx;
+	PM_VEC(PmCudaFn) fns; /* those that were launched */
+} PmCudaModule;
+
+typedef struct PmCudaBlock {
+	CuPtr base;
+	int64_t total;
+} PmCudaBlock;
+
+/* Trusted kernels and memory for timing, made when they are first needed. */
+typedef struct PmCudaClock {
+	CuMod *module; /* NULL = not yet made */
+	CuFn *spin, *sweep, *scrub, *work;
+	CuPtr area; /* what the flush writes and reads */
+	int64_t bytes;
+	int scrub_smem;
+} PmCudaClock;
+
+typedef struct PmCudaDevice {
+	PmDevice base;
+	const PmCuda *cu;
+	int dev, has_ctx;
+	PmDeviceInfo info;
+	CuStream *stream;
+	PmCudaGuard guard;
+	PmCudaBufs bufs; /* handle id - 1 */
+	PM_VEC(PmCudaModule) modules;
+	PM_VEC(PmCudaBlock) kept; /* released, to be used again */
+	int64_t kept_bytes;
+	CuEvent *event[CU_N_EVENTS];
+	unsigned char recorded[CU_N_EVENTS];
+	PmIntern *names;                     /* labels and entries, so that messages may outlive modules */
+	uint64_t n_pending;                  /* launches since the last sync, */
+	const char *first_label;             /* the first of them, */
+	const char *last_label, *last_entry; /* and the last */
+	PmErr failed;                        /* the first kernel error; code 0 = none */
+	size_t first_free;                   /* no handle of bufs below it is free */
+	int quiet, recording;
+	PmCudaClock clock;
+	PM_VEC(CuGraphExec *) replays; /* id - 1; NULL = free */
+} PmCudaDevice;
+
+/* Text that lives as long as the device. */
+const char *pm__cuda_keep_name(PmCudaDevice *d, const char *s);
+/* Remembers *why as what every later call returns. */
+PmStatus pm__cuda_fail_with(PmCudaDevice *d, PmStatus st, const PmErr *why, PmErr *err);
+/* The error remembered, PM_OK when there is none. */
+PmStatus pm__cuda_failed(const PmCudaDevice *d, PmErr *err);
+/* The sentence about an error that the driver reports some time after a launch; it is remembered. */
+PmStatus pm__cuda_kernel_error(PmCudaDevice *d, int error, PmErr *err);
+
+PmCudaBuf *pm__cuda_buf(PmCudaDevice *d, PmBuf b); /* NULL for an unknown handle */
+void pm__cuda_drop_kept(PmCudaDevice *d);          /* gives released memory back to the driver */
+PmCudaModule *pm__cuda_module(PmCudaDevice *d, PmModule m);
+void pm__cuda_close_module(PmCudaDevice *d, PmCudaModule *m);
+
+/* The members of PmDeviceOps, as device.h says. */
+PmStatus pm__cuda_alloc(PmDevice *dev, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err);
+void pm__cuda_release(PmDevice *dev, PmBuf h);
+PmStatus pm__cuda_upload(PmDevice *dev, PmBuf h, int64_t offset, const void *src, int64_t n, PmErr *err);
+PmStatus pm__cuda_download(PmDevice *dev, PmBuf h, int64_t offset, void *dst, int64_t n, PmErr *err);
+PmStatus pm__cuda_fill(PmDevice *dev, PmBuf h, int64_t offset, int64_t n, uint32_t pattern, PmErr *err);
+PmStatus pm__cuda_copy(PmDevice *dev, PmBuf to, int64_t to_offset, PmBuf from, int64_t from_offset, int64_t n,
+		       PmErr *err);
+PmStatus pm__cuda_load(PmDevice *dev, const PmSource *src, size_t n, PmModule *out, PmErr *err);
+void pm__cuda_unload(PmDevice *dev, PmModule h);
+PmStatus pm__cuda_launch(PmDevice *dev, const PmDevLaunch *l, PmErr *err);
+PmStatus pm__cuda_sync(PmDevice *dev, PmErr *err);
+PmStatus pm__cuda_event_record(PmDevice *dev, int slot, PmErr *err);
+PmStatus pm__cuda_event_elapsed(PmDevice *dev, int from, int to, double *seconds, PmErr *err);
+extern const PmClockOps pm__cuda_clock_ops;
+void pm__cuda_clock_close(PmCudaDevice *d);
 
 #endif

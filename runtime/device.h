@@ -31,24 +31,24 @@ typedef struct PmSource {
 	PmDType type;       /* `typedef <type> T;` is put between prelude and source */
 } PmSource;
 
-typedef enum { PM_ARG_BUF, PM_ARG_I64, PM_ARG_I32, PM_ARG_F32, PM_ARG_F64 } PmArgKind;
-typedef struct PmArg {
-	PmArgKind kind;
+typedef enum { PM_DARG_BUF, PM_DARG_I64, PM_DARG_I32, PM_DARG_F32, PM_DARG_F64 } PmDevArgKind;
+typedef struct PmDevArg {
+	PmDevArgKind kind;
 	PmBuf buf;    /* BUF: address of the buffer + offset bytes */
 	int readonly; /* BUF: the launch may only read it; `emu` holds kernels to that */
 	int64_t offset;
 	int64_t i;
 	double f;
-} PmArg;
+} PmDevArg;
 
-typedef struct PmLaunch {
+typedef struct PmDevLaunch {
 	PmModule module;
 	const char *entry; /* extern "C" __global__ function */
 	uint32_t grid[3], block[3];
 	uint32_t smem; /* dynamic shared memory in bytes */
-	const PmArg *args;
+	const PmDevArg *args;
 	int n_args;
-} PmLaunch;
+} PmDevLaunch;
 
 /* Why a buffer exists: decides protection where the device has any. */
 typedef enum { PM_BUF_INPUT, PM_BUF_OUTPUT, PM_BUF_SCRATCH } PmBufUse;
@@ -62,6 +62,30 @@ typedef struct PmDeviceInfo {
 	int measured;       /* 1: event times are real; 0: times must be modelled */
 } PmDeviceInfo;
 
+/* A sequence of launches that the device has recorded, to be enqueued again as one. */
+typedef struct PmReplay {
+	uint32_t id;
+} PmReplay;
+
+/* What timing takes beyond events. All of it is trusted work, enqueued like launches. */
+typedef struct PmClockOps {
+	/* Quiet: launches are enqueued without the guard's work before them, and sync only waits. Leaving it
+	 * waits and looks at everything around the buffers at once (PM_E_OOB). */
+	PmStatus (*quiet)(PmDevice *d, int on, PmErr *err);
+	/* Fills the L2 cache with other, clean lines, and every multiprocessor's shared memory with a
+	 * pattern. */
+	PmStatus (*flush)(PmDevice *d, PmErr *err);
+	/* Keeps the device busy for that long, so that what is enqueued meanwhile follows without gaps. */
+	PmStatus (*delay)(PmDevice *d, double seconds, PmErr *err);
+	/* A fixed amount of arithmetic and copying, some milliseconds of it. */
+	PmStatus (*work)(PmDevice *d, PmErr *err);
+	/* Between the two, launches are recorded instead of run; nothing else may be called. */
+	PmStatus (*record_begin)(PmDevice *d, PmErr *err);
+	PmStatus (*record_end)(PmDevice *d, PmReplay *out, PmErr *err);
+	PmStatus (*replay)(PmDevice *d, PmReplay r, PmErr *err);
+	void (*replay_drop)(PmDevice *d, PmReplay r);
+} PmClockOps;
+
 typedef struct PmDeviceOps {
 	void (*info)(PmDevice *d, PmDeviceInfo *out);
 	/* A buffer of `bytes` (>= 0), 256-byte aligned start unless `guard` placement says otherwise. */
@@ -72,19 +96,24 @@ typedef struct PmDeviceOps {
 	PmStatus (*download)(PmDevice *d, PmBuf b, int64_t offset, void *p, int64_t n, PmErr *err);
 	/* Fills a range with a repeated 32-bit pattern (poison). */
 	PmStatus (*fill)(PmDevice *d, PmBuf b, int64_t offset, int64_t n, uint32_t pattern, PmErr *err);
+	/* Copies a range of one buffer to another, or to a place of the same buffer that does not overlap.
+	 * Enqueued like a launch. */
+	PmStatus (*copy)(PmDevice *d, PmBuf to, int64_t to_offset, PmBuf from, int64_t from_offset, int64_t n,
+			 PmErr *err);
 	/* Compiles (cached on disk by content) and loads several sources at once; out[i] for each.
 	 * A compile error is PM_E_INVALID with the compiler's first error, its line counted in the source. */
 	PmStatus (*load)(PmDevice *d, const PmSource *src, size_t n, PmModule *out, PmErr *err);
 	void (*unload)(PmDevice *d, PmModule m);
 	/* Enqueues one launch. Entry, argument count and kinds were checked by the caller or are checked
 	 * here. */
-	PmStatus (*launch)(PmDevice *d, const PmLaunch *l, PmErr *err);
+	PmStatus (*launch)(PmDevice *d, const PmDevLaunch *l, PmErr *err);
 	/* Waits for everything enqueued and reports the first kernel error. */
 	PmStatus (*sync)(PmDevice *d, PmErr *err);
 	/* Events: record marks a point in the stream; elapsed gives seconds between two recorded events. */
 	PmStatus (*event_record)(PmDevice *d, int slot, PmErr *err); /* slot 0..255 */
 	PmStatus (*event_elapsed)(PmDevice *d, int from, int to, double *seconds, PmErr *err);
 	void (*close)(PmDevice *d);
+	const PmClockOps *clock; /* NULL: this device's times mean nothing */
 } PmDeviceOps;
 
 struct PmDevice {

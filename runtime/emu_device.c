@@ -126,6 +126,23 @@ static PmStatus emu_fill(PmDevice *dev, PmBuf b, int64_t offset, int64_t n, uint
 	return PM_OK;
 }
 
+static PmStatus emu_copy(PmDevice *dev, PmBuf to, int64_t to_offset, PmBuf from, int64_t from_offset,
+			 int64_t n, PmErr *err)
+{
+	PmEmuBuf *a, *b;
+	PmStatus rc = range((EmuDevice *)dev, to, to_offset, n, "write", &a, err);
+
+	if (!rc)
+		rc = range((EmuDevice *)dev, from, from_offset, n, "read", &b, err);
+	if (!rc)
+		rc = pm__emu_buf_lock(a, 0, err);
+	if (!rc)
+		rc = pm__emu_buf_lock(b, 0, err);
+	if (!rc && n)
+		memmove(a->p + to_offset, b->p + from_offset, (size_t)n);
+	return rc;
+}
+
 /* --- modules ---------------------------------------------------------------------------------------------
  */
 
@@ -250,7 +267,7 @@ static void describe_place(const PmEmuBuf *b, uint32_t id, int arg, const PmEmuF
 }
 
 /* PM_E_OOB, PM_E_MUTATED, or PM_DECLINED when the address belongs to no buffer. */
-static PmStatus describe_buffers(EmuDevice *d, const PmLaunch *l, PmStr *out)
+static PmStatus describe_buffers(EmuDevice *d, const PmDevLaunch *l, PmStr *out)
 {
 	const PmEmuFault *f = &d->run->fault;
 	size_t i;
@@ -263,7 +280,7 @@ static PmStatus describe_buffers(EmuDevice *d, const PmLaunch *l, PmStr *out)
 		if (!pm__emu_buf_covers(b, f->addr))
 			continue;
 		for (a = l->n_args - 1; a >= 0; a--)
-			if (l->args[a].kind == PM_ARG_BUF && l->args[a].buf.id == i + 1)
+			if (l->args[a].kind == PM_DARG_BUF && l->args[a].buf.id == i + 1)
 				break;
 		at = (const unsigned char *)f->addr - b->p;
 		describe_place(b, (uint32_t)i + 1, a, f, out);
@@ -272,7 +289,7 @@ static PmStatus describe_buffers(EmuDevice *d, const PmLaunch *l, PmStr *out)
 	return PM_DECLINED;
 }
 
-static PmStatus describe_memory(EmuDevice *d, const PmLaunch *l, PmStr *out)
+static PmStatus describe_memory(EmuDevice *d, const PmDevLaunch *l, PmStr *out)
 {
 	const PmEmuFault *f = &d->run->fault;
 	const char *verb = f->write < 0 ? "accessed" : f->write ? "wrote" : "read";
@@ -305,7 +322,7 @@ static PmStatus describe_memory(EmuDevice *d, const PmLaunch *l, PmStr *out)
 	return PM_E_OOB;
 }
 
-static PmStatus describe_fault(EmuDevice *d, const PmLaunch *l, PmErr *err)
+static PmStatus describe_fault(EmuDevice *d, const PmDevLaunch *l, PmErr *err)
 {
 	const PmEmuFault *f = &d->run->fault;
 	char where[PM_EMU_WHERE];
@@ -348,7 +365,7 @@ static PmStatus find_entry(const Module *m, const char *name, const PmEmuEntry *
 	return rc;
 }
 
-static PmStatus check_shape(const Module *m, const PmEmuEntry *e, const PmLaunch *l, PmErr *err)
+static PmStatus check_shape(const Module *m, const PmEmuEntry *e, const PmDevLaunch *l, PmErr *err)
 {
 	const uint32_t *g = l->grid, *b = l->block;
 	size_t shared = (size_t)(m->m->shared_end - m->m->shared);
@@ -396,7 +413,7 @@ typedef union Value {
 	double f64;
 } Value;
 
-static PmStatus bind(EmuDevice *d, const Module *m, const PmEmuEntry *e, const PmLaunch *l, Value *v,
+static PmStatus bind(EmuDevice *d, const Module *m, const PmEmuEntry *e, const PmDevLaunch *l, Value *v,
 		     void **args, PmErr *err)
 {
 	static const unsigned char want[] = { PM_EMU_POINTER, PM_EMU_INT64, PM_EMU_INT32, PM_EMU_FLOAT,
@@ -410,18 +427,18 @@ static PmStatus bind(EmuDevice *d, const Module *m, const PmEmuEntry *e, const P
 			"most %d).",
 			m->label, e->name, e->n_params, l->n_args, PM_EMU_MAX_ARGS);
 	for (i = 0; i < l->n_args; i++) {
-		const PmArg *a = &l->args[i];
+		const PmDevArg *a = &l->args[i];
 		PmEmuBuf *b;
 
 		args[i] = &v[i];
-		if (a->kind > PM_ARG_F64 || want[a->kind] != e->kind[i])
+		if (a->kind > PM_DARG_F64 || want[a->kind] != e->kind[i])
 			return pm_err(
 				err, PM_E_DEVICE,
 				"Kernel '%s' (entry '%s'): parameter %d is %s, but the launch gives %s.",
 				m->label, e->name, i, param_names[e->kind[i]],
-				a->kind > PM_ARG_F64 ? "an unknown kind" : arg_names[a->kind]);
+				a->kind > PM_DARG_F64 ? "an unknown kind" : arg_names[a->kind]);
 		switch (a->kind) {
-		case PM_ARG_BUF:
+		case PM_DARG_BUF:
 			b = buf(d, a->buf);
 			if (!b || a->offset < 0 || a->offset > b->bytes)
 				return pm_err(
@@ -431,10 +448,10 @@ static PmStatus bind(EmuDevice *d, const Module *m, const PmEmuEntry *e, const P
 					m->label, e->name, i, (long long)a->offset, a->buf.id);
 			v[i].p = b->p + a->offset;
 			break;
-		case PM_ARG_I64:
+		case PM_DARG_I64:
 			v[i].i64 = a->i;
 			break;
-		case PM_ARG_I32:
+		case PM_DARG_I32:
 			if (a->i < INT32_MIN || a->i > UINT32_MAX)
 				return pm_err(
 					err, PM_E_DEVICE,
@@ -443,7 +460,7 @@ static PmStatus bind(EmuDevice *d, const Module *m, const PmEmuEntry *e, const P
 					m->label, e->name, i, (long long)a->i);
 			v[i].i32 = (int32_t)(uint32_t)a->i;
 			break;
-		case PM_ARG_F32:
+		case PM_DARG_F32:
 			v[i].f32 = (float)a->f;
 			break;
 		default:
@@ -455,13 +472,13 @@ static PmStatus bind(EmuDevice *d, const Module *m, const PmEmuEntry *e, const P
 
 /* What the launch may only read, and inputs always, become read-only; everything else writable. A buffer that
  * is given twice is writable when one of the two says so. */
-static PmStatus protect(EmuDevice *d, const PmLaunch *l, PmErr *err)
+static PmStatus protect(EmuDevice *d, const PmDevLaunch *l, PmErr *err)
 {
 	PmStatus rc = PM_OK;
 
 	for (int writers = 0; writers < 2; writers++)
 		for (int i = 0; !rc && i < l->n_args; i++) {
-			PmEmuBuf *b = l->args[i].kind == PM_ARG_BUF ? buf(d, l->args[i].buf) : NULL;
+			PmEmuBuf *b = l->args[i].kind == PM_DARG_BUF ? buf(d, l->args[i].buf) : NULL;
 
 			if (b && writers == !l->args[i].readonly)
 				rc = pm__emu_buf_lock(b, b->use == PM_BUF_INPUT || l->args[i].readonly, err);
@@ -469,12 +486,12 @@ static PmStatus protect(EmuDevice *d, const PmLaunch *l, PmErr *err)
 	return rc;
 }
 
-static PmStatus check_damage(EmuDevice *d, const Module *m, const PmLaunch *l, PmErr *err)
+static PmStatus check_damage(EmuDevice *d, const Module *m, const PmDevLaunch *l, PmErr *err)
 {
 	int i;
 
 	for (i = 0; i < l->n_args; i++) {
-		PmEmuBuf *b = l->args[i].kind == PM_ARG_BUF ? buf(d, l->args[i].buf) : NULL;
+		PmEmuBuf *b = l->args[i].kind == PM_DARG_BUF ? buf(d, l->args[i].buf) : NULL;
 		int64_t at = b && !b->locked ? pm__emu_buf_damage(b) : 0;
 
 		if (at < 0)
@@ -493,7 +510,7 @@ static PmStatus check_damage(EmuDevice *d, const Module *m, const PmLaunch *l, P
 	return PM_OK;
 }
 
-static PmStatus execute(EmuDevice *d, const Module *m, const PmEmuEntry *e, const PmLaunch *l, void **args,
+static PmStatus execute(EmuDevice *d, const Module *m, const PmEmuEntry *e, const PmDevLaunch *l, void **args,
 			PmErr *err)
 {
 	PmEmuRun *r = d->run;
@@ -515,7 +532,7 @@ static PmStatus execute(EmuDevice *d, const Module *m, const PmEmuEntry *e, cons
 	return rc ? rc : check_damage(d, m, l, err);
 }
 
-static PmStatus emu_launch(PmDevice *dev, const PmLaunch *l, PmErr *err)
+static PmStatus emu_launch(PmDevice *dev, const PmDevLaunch *l, PmErr *err)
 {
 	EmuDevice *d = (EmuDevice *)dev;
 	const Module *m = module(d, l->module);
@@ -634,6 +651,7 @@ static const PmDeviceOps ops = {
 	.upload = emu_upload,
 	.download = emu_download,
 	.fill = emu_fill,
+	.copy = emu_copy,
 	.load = emu_load,
 	.unload = emu_unload,
 	.launch = emu_launch,

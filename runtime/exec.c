@@ -9,25 +9,115 @@
 struct PmExec {
 	const PmPlan *p;
 	PmDevice *d;
-	PmBuf *buf;       /* by plan buffer */
+	PmBuf *constant;  /* by plan buffer; id 0 = no constant */
 	PmModule *module; /* by plan source */
-	PmArg *args;      /* of the launch being made */
+	PmDevArg *args;   /* of the launch being made */
+	int *slot;        /* by plan buffer: which memory it takes when memory is reused; -1 = constant */
+	int64_t *slot_bytes;
+	int n_slots;
+	PM_VEC(PmBind *) binds;
+	PmBind *checked; /* what pm_exec_run uses */
 };
 
-static PmStatus upload_consts(PmExec *x, PmErr *err)
-{
-	for (size_t i = 0; i < x->p->buffers.n; i++) {
-		const Buffer *b = &x->p->buffers.v[i];
-		PmStatus st;
+struct PmBind {
+	PmExec *x;
+	int reuse;
+	PmBuf *buf; /* by plan buffer; constants are the executor's */
+	PmBuf *own; /* allocated for this binding */
+	size_t n_own;
+	char *poisoned; /* by own: it is no input */
+};
 
-		if (!b->is_const || !b->bytes)
-			continue;
-		st = x->d->ops->upload(x->d, x->buf[i], 0, pm_value_blob(x->p->g, b->value)->data, b->bytes,
-				       err);
-		if (st)
-			return st;
+/* --- which buffers may share memory ----------------------------------------------------------------------
+ */
+
+/* The last step that a buffer is an argument of; -1 = none. */
+static void last_uses(const PmPlan *p, int *last)
+{
+	for (size_t i = 0; i < p->buffers.n; i++)
+		last[i] = -1;
+	for (size_t s = 0; s < p->steps.n; s++)
+		for (int i = 0; i < p->steps.v[s].n_args && p->steps.v[s].source >= 0; i++)
+			if (p->steps.v[s].args[i].kind == PM_DARG_BUF)
+				last[p->steps.v[s].args[i].buf.id - 1] = (int)s;
+}
+
+static int new_slot(PmExec *x, int64_t bytes)
+{
+	x->slot_bytes = pm_xrealloc(x->slot_bytes, (size_t)x->n_slots + 1, sizeof *x->slot_bytes);
+	x->slot_bytes[x->n_slots] = bytes;
+	return x->n_slots++;
+}
+
+/* The smallest free slot that is large enough and not much too large, or a new one. */
+static int take_slot(PmExec *x, const char *is_free, int n_free, int64_t bytes)
+{
+	int best = -1;
+
+	for (int i = 0; i < n_free && i < x->n_slots; i++)
+		if (is_free[i] && x->slot_bytes[i] >= bytes && x->slot_bytes[i] / 2 <= bytes &&
+		    (best < 0 || x->slot_bytes[i] < x->slot_bytes[best]))
+			best = i;
+	return best >= 0 ? best : new_slot(x, bytes);
+}
+
+/* Gives every buffer but constants a slot; intermediates give theirs back after their last use. */
+static void assign_slots(PmExec *x)
+{
+	const PmPlan *p = x->p;
+	int n = (int)p->buffers.n, *last = pm_xcalloc(p->buffers.n + 1, sizeof *last);
+	char *is_free = pm_xcalloc(p->buffers.n + 1, 1); /* by slot; there are no more slots than buffers */
+
+	last_uses(p, last);
+	x->slot = pm_xcalloc(p->buffers.n + 1, sizeof *x->slot);
+	for (int i = 0; i < n; i++) {
+		const Buffer *b = &p->buffers.v[i];
+
+		x->slot[i] = -1;
+		if (!b->is_const && (b->use != PM_BUF_SCRATCH || last[i] < 0))
+			x->slot[i] = new_slot(x, b->bytes);
 	}
-	return PM_OK;
+	for (size_t s = 0; s < p->steps.n; s++) {
+		const Step *step = &p->steps.v[s];
+
+		for (int pass = 0; pass < 2 && step->source >= 0; pass++)
+			for (int i = 0; i < step->n_args; i++) {
+				int b = step->args[i].kind == PM_DARG_BUF ? (int)step->args[i].buf.id - 1
+									  : -1;
+
+				if (b < 0 || p->buffers.v[b].is_const ||
+				    p->buffers.v[b].use != PM_BUF_SCRATCH)
+					continue;
+				if (pass == 0 && x->slot[b] < 0) {
+					x->slot[b] = take_slot(x, is_free, n, p->buffers.v[b].bytes);
+					is_free[x->slot[b]] = 0;
+				} else if (pass == 1 && last[b] == (int)s) {
+					is_free[x->slot[b]] = 1;
+				}
+			}
+	}
+	free(last);
+	free(is_free);
+}
+
+/* --- the executor ----------------------------------------------------------------------------------------
+ */
+
+static PmStatus place_constants(PmExec *x, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < x->p->buffers.n && !st; i++) {
+		const Buffer *b = &x->p->buffers.v[i];
+
+		if (!b->is_const)
+			continue;
+		st = x->d->ops->alloc(x->d, b->bytes, PM_BUF_INPUT, &x->constant[i], err);
+		if (!st && b->bytes)
+			st = x->d->ops->upload(x->d, x->constant[i], 0,
+					       pm_value_blob(x->p->g, b->value)->data, b->bytes, err);
+	}
+	return st;
 }
 
 PmStatus pm_exec_new(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err)
@@ -38,18 +128,17 @@ PmStatus pm_exec_new(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err)
 
 	x->p = p;
 	x->d = d;
-	x->buf = pm_xcalloc(p->buffers.n + 1, sizeof *x->buf);
+	x->constant = pm_xcalloc(p->buffers.n + 1, sizeof *x->constant);
 	x->module = pm_xcalloc(p->sources.n + 1, sizeof *x->module);
 	for (size_t i = 0; i < p->steps.n; i++)
 		if (p->steps.v[i].n_args > most)
 			most = p->steps.v[i].n_args;
 	x->args = pm_xcalloc((size_t)most + 1, sizeof *x->args);
+	assign_slots(x);
 	if (p->sources.n)
 		st = d->ops->load(d, p->sources.v, p->sources.n, x->module, err);
-	for (size_t i = 0; i < p->buffers.n && !st; i++)
-		st = d->ops->alloc(d, p->buffers.v[i].bytes, p->buffers.v[i].use, &x->buf[i], err);
 	if (!st)
-		st = upload_consts(x, err);
+		st = place_constants(x, err);
 	if (st) {
 		pm_exec_free(x);
 		return st;
@@ -58,93 +147,213 @@ PmStatus pm_exec_new(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err)
 	return PM_OK;
 }
 
+static void bind_free(PmBind *b)
+{
+	for (size_t i = 0; i < b->n_own; i++)
+		if (b->own[i].id)
+			b->x->d->ops->release(b->x->d, b->own[i]);
+	free(b->buf);
+	free(b->own);
+	free(b->poisoned);
+	free(b);
+}
+
+void pm_exec_drop_binds(PmExec *x)
+{
+	for (size_t i = 0; i < x->binds.n; i++)
+		bind_free(x->binds.v[i]);
+	x->binds.n = 0;
+	x->checked = NULL;
+}
+
+int pm_exec_launches(const PmExec *x)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < x->p->steps.n; i++)
+		n += x->p->steps.v[i].source >= 0;
+	return n;
+}
+
 void pm_exec_free(PmExec *x)
 {
 	if (!x)
 		return;
+	pm_exec_drop_binds(x);
 	for (size_t i = 0; i < x->p->buffers.n; i++)
-		if (x->buf[i].id)
-			x->d->ops->release(x->d, x->buf[i]);
+		if (x->constant[i].id)
+			x->d->ops->release(x->d, x->constant[i]);
 	for (size_t i = 0; i < x->p->sources.n; i++)
 		if (x->module[i].id)
 			x->d->ops->unload(x->d, x->module[i]);
-	free(x->buf);
+	PM_VEC_RELEASE(&x->binds);
+	free(x->constant);
 	free(x->module);
 	free(x->args);
+	free(x->slot);
+	free(x->slot_bytes);
 	free(x);
 }
 
-static PmStatus prepare(PmExec *x, const PmTensor *in, uint32_t poison, PmErr *err)
+/* --- bindings --------------------------------------------------------------------------------------------
+ */
+
+int64_t pm_bind_bytes(const PmExec *x, int reuse)
 {
-	for (size_t i = 0; i < x->p->buffers.n; i++) {
-		const Buffer *b = &x->p->buffers.v[i];
-		PmStatus st = PM_OK;
+	int64_t sum = 0;
 
-		if (b->bytes && b->use != PM_BUF_INPUT)
-			st = x->d->ops->fill(x->d, x->buf[i], 0, b->bytes, poison, err);
-		if (st)
-			return st;
-	}
-	for (size_t i = 0; i < pm_graph_n_inputs(x->p->g); i++) {
-		PmValue v = pm_graph_input(x->p->g, i);
-		PmStatus st;
+	for (int i = 0; reuse && i < x->n_slots; i++)
+		sum += x->slot_bytes[i];
+	for (size_t i = 0; !reuse && i < x->p->buffers.n; i++)
+		sum += x->p->buffers.v[i].is_const ? 0 : x->p->buffers.v[i].bytes;
+	return sum;
+}
 
-		if (!pm_type_equal(&in[i].type, pm_value_type(x->p->g, v)))
-			return pm_err(err, PM_E_TYPE,
-				      "The tensor given for input '%.120s' is of another type.",
-				      pm_value_name(x->p->g, v));
-		if (!in[i].bytes)
+PmStatus pm_bind_new(PmExec *x, int reuse, PmBind **out, PmErr *err)
+{
+	const PmPlan *p = x->p;
+	PmBind *b = pm_xcalloc(1, sizeof *b);
+	PmStatus st = PM_OK;
+
+	b->x = x;
+	b->reuse = reuse;
+	b->n_own = reuse ? (size_t)x->n_slots : p->buffers.n;
+	b->buf = pm_xcalloc(p->buffers.n + 1, sizeof *b->buf);
+	b->own = pm_xcalloc(b->n_own + 1, sizeof *b->own);
+	b->poisoned = pm_xcalloc(b->n_own + 1, 1);
+	for (size_t i = 0; i < p->buffers.n && !st; i++) {
+		const Buffer *f = &p->buffers.v[i];
+		size_t at = reuse ? (size_t)x->slot[i] : i;
+
+		if (f->is_const) {
+			b->buf[i] = x->constant[i];
 			continue;
-		st = x->d->ops->upload(x->d, x->buf[pm__loc(x->p, v)->buf], 0, in[i].data,
-				       (int64_t)in[i].bytes, err);
-		if (st)
-			return st;
+		}
+		if (!b->own[at].id)
+			st = x->d->ops->alloc(x->d, reuse ? x->slot_bytes[at] : f->bytes, f->use, &b->own[at],
+					      err);
+		b->buf[i] = b->own[at];
+		b->poisoned[at] = f->use != PM_BUF_INPUT;
 	}
+	if (st) {
+		bind_free(b);
+		return st;
+	}
+	PM_VEC_PUSH(&x->binds, b);
+	*out = b;
 	return PM_OK;
 }
 
-static PmStatus launch(PmExec *x, const Step *s, PmErr *err)
+PmBuf pm_bind_input(const PmBind *b, size_t i)
 {
-	PmLaunch l = { .module = x->module[s->source],
-		       .entry = s->entry,
-		       .smem = s->smem,
-		       .args = x->args,
-		       .n_args = s->n_args };
+	return b->buf[pm__loc(b->x->p, pm_graph_input(b->x->p->g, i))->buf];
+}
+
+PmBuf pm_bind_output(const PmBind *b, size_t i)
+{
+	return b->buf[b->x->p->outputs.v[i]];
+}
+
+PmStatus pm_bind_poison(PmBind *b, uint32_t pattern, PmErr *err)
+{
+	const PmExec *x = b->x;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < b->n_own && !st; i++) {
+		int64_t bytes = b->reuse ? x->slot_bytes[i] : x->p->buffers.v[i].bytes;
+
+		if (b->poisoned[i] && bytes)
+			st = x->d->ops->fill(x->d, b->own[i], 0, bytes, pattern, err);
+	}
+	return st;
+}
+
+static PmStatus launch(PmBind *b, const Step *s, PmErr *err)
+{
+	PmExec *x = b->x;
+	PmDevLaunch l = { .module = x->module[s->source],
+			  .entry = s->entry,
+			  .smem = s->smem,
+			  .args = x->args,
+			  .n_args = s->n_args };
 
 	memcpy(l.grid, s->grid, sizeof l.grid);
 	memcpy(l.block, s->block, sizeof l.block);
 	for (int i = 0; i < s->n_args; i++) {
 		x->args[i] = s->args[i];
-		if (s->args[i].kind == PM_ARG_BUF)
-			x->args[i].buf = x->buf[s->args[i].buf.id - 1];
+		if (s->args[i].kind == PM_DARG_BUF)
+			x->args[i].buf = b->buf[s->args[i].buf.id - 1];
 	}
 	return x->d->ops->launch(x->d, &l, err);
+}
+
+PmStatus pm_bind_launch(PmBind *b, PmErr *err)
+{
+	const PmPlan *p = b->x->p;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < p->steps.n && !st; i++)
+		if (p->steps.v[i].source >= 0)
+			st = launch(b, &p->steps.v[i], err);
+	return st;
+}
+
+PmStatus pm_bind_outputs(PmBind *b, PmTensor *out, size_t n_out, PmErr *err)
+{
+	const PmPlan *p = b->x->p;
+	PmStatus st = b->x->d->ops->sync(b->x->d, err);
+
+	memset(out, 0, n_out * sizeof *out);
+	for (size_t i = 0; i < n_out && !st; i++) {
+		st = pm_tensor_init(&out[i], pm_value_type(p->g, pm_graph_output(p->g, i)), err);
+		if (!st && out[i].bytes)
+			st = b->x->d->ops->download(b->x->d, pm_bind_output(b, i), 0, out[i].data,
+						    (int64_t)out[i].bytes, err);
+	}
+	if (st)
+		for (size_t i = 0; i < n_out; i++)
+			pm_tensor_release(&out[i]);
+	return st;
+}
+
+static PmStatus upload_inputs(PmBind *b, const PmTensor *in, PmErr *err)
+{
+	const PmGraph *g = b->x->p->g;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < pm_graph_n_inputs(g) && !st; i++) {
+		PmValue v = pm_graph_input(g, i);
+
+		if (!pm_type_equal(&in[i].type, pm_value_type(g, v)))
+			return pm_err(err, PM_E_TYPE,
+				      "The tensor given for input '%.120s' is of another type.",
+				      pm_value_name(g, v));
+		if (in[i].bytes)
+			st = b->x->d->ops->upload(b->x->d, pm_bind_input(b, i), 0, in[i].data,
+						  (int64_t)in[i].bytes, err);
+	}
+	return st;
 }
 
 PmStatus pm_exec_run(PmExec *x, const PmTensor *in, size_t n_in, uint32_t poison, PmTensor *out, size_t n_out,
 		     PmErr *err)
 {
-	PmStatus st;
+	PmStatus st = PM_OK;
 
 	if (n_in != pm_graph_n_inputs(x->p->g) || n_out != pm_graph_n_outputs(x->p->g))
 		return pm_err(err, PM_E_INVALID,
 			      "The graph has %zu inputs and %zu outputs; %zu and %zu were given.",
 			      pm_graph_n_inputs(x->p->g), pm_graph_n_outputs(x->p->g), n_in, n_out);
 	memset(out, 0, n_out * sizeof *out);
-	st = prepare(x, in, poison, err);
-	for (size_t i = 0; i < x->p->steps.n && !st; i++)
-		if (x->p->steps.v[i].source >= 0)
-			st = launch(x, &x->p->steps.v[i], err);
+	if (!x->checked)
+		st = pm_bind_new(x, 0, &x->checked, err);
 	if (!st)
-		st = x->d->ops->sync(x->d, err);
-	for (size_t i = 0; i < n_out && !st; i++) {
-		st = pm_tensor_init(&out[i], pm_value_type(x->p->g, pm_graph_output(x->p->g, i)), err);
-		if (!st && out[i].bytes)
-			st = x->d->ops->download(x->d, x->buf[x->p->outputs.v[i]], 0, out[i].data,
-						 (int64_t)out[i].bytes, err);
-	}
-	if (st)
-		for (size_t i = 0; i < n_out; i++)
-			pm_tensor_release(&out[i]);
+		st = pm_bind_poison(x->checked, poison, err);
+	if (!st)
+		st = upload_inputs(x->checked, in, err);
+	if (!st)
+		st = pm_bind_launch(x->checked, err);
+	if (!st)
+		st = pm_bind_outputs(x->checked, out, n_out, err);
 	return st;
 }

@@ -44,14 +44,34 @@ size_t pm_plan_sources(const PmPlan *p, const PmSource **out);
 /* One line per step: "launch ew_Add float grid=4 block=256 <- a, b -> c", "view Transpose ...". */
 PmStatus pm_plan_print(const PmPlan *p, PmStr *out, PmErr *err);
 
-/* Loads the plan's modules and allocates buffers on a device; then runs any number of times. */
+/* Loads the plan's modules and its constants onto a device; then runs any number of times. The plan is
+ * borrowed.
+ */
 typedef struct PmExec PmExec;
 PmStatus pm_exec_new(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err);
-void pm_exec_free(PmExec *x);
+void pm_exec_free(PmExec *x);          /* frees its bindings first */
+int pm_exec_launches(const PmExec *x); /* of one call */
 /* Uploads inputs, poisons outputs and scratch with `poison` (before every run, so that unwritten elements
  * show), runs, downloads outputs (initialised here). A kernel that changes what it may only read is
  * PM_E_MUTATED. */
 PmStatus pm_exec_run(PmExec *x, const PmTensor *in, size_t n_in, uint32_t poison, PmTensor *out, size_t n_out,
 		     PmErr *err);
+
+/* A binding: buffers for the inputs, outputs and intermediates of one call. With `reuse`, an intermediate
+ * takes the memory of one that no later launch reads, as a framework's allocator would; without, each has its
+ * own, so that each is poisoned and guarded. Owned by x, freed with it. */
+typedef struct PmBind PmBind;
+PmStatus pm_bind_new(PmExec *x, int reuse, PmBind **out, PmErr *err);
+/* Frees all bindings that pm_bind_new gave. */
+void pm_exec_drop_binds(PmExec *x);
+int64_t pm_bind_bytes(const PmExec *x, int reuse); /* what a binding would take */
+PmBuf pm_bind_input(const PmBind *b, size_t i);
+PmBuf pm_bind_output(const PmBind *b, size_t i);
+/* Fills everything but the inputs with a pattern. */
+PmStatus pm_bind_poison(PmBind *b, uint32_t pattern, PmErr *err);
+/* Enqueues the plan's launches, nothing else. */
+PmStatus pm_bind_launch(PmBind *b, PmErr *err);
+/* The outputs, once what was enqueued is done (waits); tensors are initialised here. */
+PmStatus pm_bind_outputs(PmBind *b, PmTensor *out, size_t n_out, PmErr *err);
 
 #endif

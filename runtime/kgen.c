@@ -82,10 +82,10 @@ static void param(KGen *k, const char *type, const char *name)
 
 static void buf_arg(KGen *k, const Loc *l, int dtype, int readonly)
 {
-	PM_VEC_PUSH(&k->args, ((PmArg){ .kind = PM_ARG_BUF,
-					.buf = { (uint32_t)l->buf + 1 },
-					.readonly = readonly,
-					.offset = l->off * (int64_t)pm_dtype_size(dtype) }));
+	PM_VEC_PUSH(&k->args, ((PmDevArg){ .kind = PM_DARG_BUF,
+					   .buf = { (uint32_t)l->buf + 1 },
+					   .readonly = readonly,
+					   .offset = l->off * (int64_t)pm_dtype_size(dtype) }));
 }
 
 void pm__kg_in(KGen *k, const char *name, const Loc *l, int dtype, int64_t numel)
@@ -96,7 +96,7 @@ void pm__kg_in(KGen *k, const char *name, const Loc *l, int dtype, int64_t numel
 	param(k, type, name);
 	/* An operand given twice is read once. */
 	for (size_t i = 0; i < k->args.n; i++)
-		if (k->args.v[i].kind == PM_ARG_BUF && k->args.v[i].buf.id == (uint32_t)l->buf + 1 &&
+		if (k->args.v[i].kind == PM_DARG_BUF && k->args.v[i].buf.id == (uint32_t)l->buf + 1 &&
 		    k->args.v[i].offset == l->off * (int64_t)pm_dtype_size(dtype))
 			numel = 0;
 	buf_arg(k, l, dtype, 1);
@@ -116,13 +116,13 @@ void pm__kg_out(KGen *k, const char *name, const Loc *l, int dtype, int64_t nume
 void pm__kg_int(KGen *k, const char *name, int64_t v)
 {
 	param(k, "I", name);
-	PM_VEC_PUSH(&k->args, ((PmArg){ .kind = PM_ARG_I64, .i = v }));
+	PM_VEC_PUSH(&k->args, ((PmDevArg){ .kind = PM_DARG_I64, .i = v }));
 }
 
 void pm__kg_f64(KGen *k, const char *name, double v)
 {
 	param(k, "double", name);
-	PM_VEC_PUSH(&k->args, ((PmArg){ .kind = PM_ARG_F64, .f = v }));
+	PM_VEC_PUSH(&k->args, ((PmDevArg){ .kind = PM_DARG_F64, .f = v }));
 }
 
 void pm__kg_list(KGen *k, const char *name, const int64_t *v, int n)
@@ -220,11 +220,11 @@ static int needs_64_bit(const KGen *k, int64_t threads)
 	int wide = threads > INT32_MAX / 2;
 
 	for (size_t i = 0; i < k->args.n; i++) {
-		const PmArg *a = &k->args.v[i];
+		const PmDevArg *a = &k->args.v[i];
 
-		if (a->kind == PM_ARG_BUF)
+		if (a->kind == PM_DARG_BUF)
 			wide |= k->p->buffers.v[a->buf.id - 1].bytes > INT32_MAX / 2;
-		else if (a->kind == PM_ARG_I64)
+		else if (a->kind == PM_DARG_I64)
 			wide |= a->i > INT32_MAX / 2 || a->i < -INT32_MAX / 2;
 	}
 	return wide;
@@ -246,8 +246,8 @@ PmStatus pm__kg_launch(KGen *k, const char *label, const char *body, int64_t thr
 		int wide = needs_64_bit(k, threads);
 
 		for (size_t i = 0; i < k->args.n; i++)
-			if (k->args.v[i].kind == PM_ARG_I64 && !wide)
-				k->args.v[i].kind = PM_ARG_I32;
+			if (k->args.v[i].kind == PM_DARG_I64 && !wide)
+				k->args.v[i].kind = PM_DARG_I32;
 		pm_str_addf(&src, "typedef %s I;\n", wide ? "long long" : "int");
 		pm_str_add(&src, common_cu);
 		pm_str_addf(&src, "#line 1 \"%s\"\n", label);

@@ -7,36 +7,36 @@
 #include <string.h>
 
 /* One argument of a fused kernel as an argument of a step. */
-static PmArg bind(const PmKArg *a, const Loc *in, const Loc *out, const int *scratch)
+static PmDevArg bind(const PmKArg *a, const Loc *in, const Loc *out, const int *scratch)
 {
-	PmArg r = { .i = a->i, .f = a->f };
+	PmDevArg r = { .i = a->i, .f = a->f };
 
 	switch (a->kind) {
 	case PM_KARG_IN:
 	case PM_KARG_OUT: {
 		const Loc *l = &(a->kind == PM_KARG_IN ? in : out)[a->index];
 
-		r.kind = PM_ARG_BUF;
+		r.kind = PM_DARG_BUF;
 		r.readonly = a->kind == PM_KARG_IN;
 		r.buf.id = (uint32_t)l->buf + 1;
 		r.offset = l->off; /* filled in bytes by the caller */
 		return r;
 	}
 	case PM_KARG_SCRATCH:
-		r.kind = PM_ARG_BUF;
+		r.kind = PM_DARG_BUF;
 		r.buf.id = (uint32_t)scratch[a->index] + 1;
 		return r;
 	case PM_KARG_I64:
-		r.kind = PM_ARG_I64;
+		r.kind = PM_DARG_I64;
 		return r;
 	case PM_KARG_I32:
-		r.kind = PM_ARG_I32;
+		r.kind = PM_DARG_I32;
 		return r;
 	case PM_KARG_F32:
-		r.kind = PM_ARG_F32;
+		r.kind = PM_DARG_F32;
 		return r;
 	case PM_KARG_F64:
-		r.kind = PM_ARG_F64;
+		r.kind = PM_DARG_F64;
 		return r;
 	}
 	PM_BUG("kernel argument kind %d", (int)a->kind);

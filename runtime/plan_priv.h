@@ -32,7 +32,7 @@ typedef struct Step {
 	int source;        /* index into sources; -1 = a view, nothing to launch */
 	const char *entry;
 	uint32_t grid[3], block[3], smem;
-	PmArg *args; /* arena; BUF arguments carry buffer index + 1 in buf.id */
+	PmDevArg *args; /* arena; BUF arguments carry buffer index + 1 in buf.id */
 	int n_args;
 	int64_t bytes, flops;
 	int flop_class; /* index into PmProfile.flops_per_second */
@@ -55,7 +55,7 @@ typedef struct KGen {
 	int dtype;    /* what T stands for */
 	PmStr head;   /* #define lines */
 	PmStr params; /* the parameter list */
-	PM_VEC(PmArg) args;
+	PM_VEC(PmDevArg) args;
 	int64_t bytes;
 } KGen;
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static PmProbe *add(PmProbe *out, int *n, const char *what, const char *needed_for)
+static PmFound *add(PmFound *out, int *n, const char *what, const char *needed_for)
 {
-	PmProbe *p = &out[(*n)++];
+	PmFound *p = &out[(*n)++];
 
 	memset(p, 0, sizeof *p);
 	p->what = what;
@@ -20,7 +20,7 @@ static PmProbe *add(PmProbe *out, int *n, const char *what, const char *needed_f
 }
 
 /* First line of what a program says about its version. */
-static void probe_program(PmProbe *p, const char *program, const char *hint)
+static void probe_program(PmFound *p, const char *program, const char *hint)
 {
 	const char *argv[] = { program, "--version", NULL };
 	PmLimits lim = { .seconds = 10, .file_size = -1 };
@@ -41,7 +41,7 @@ static void probe_program(PmProbe *p, const char *program, const char *hint)
 }
 
 /* Path of a loaded library, from any of its functions. */
-static void say_path(PmProbe *p, void *symbol, const char *version)
+static void say_path(PmFound *p, void *symbol, const char *version)
 {
 	Dl_info info;
 
@@ -67,7 +67,7 @@ static void *symbol(void *lib, const char *name)
 	return lib ? dlsym(lib, name) : NULL;
 }
 
-static void probe_driver(PmProbe *driver, PmProbe *gpu)
+static void probe_driver(PmFound *driver, PmFound *gpu)
 {
 	static const char *const names[] = { "libcuda.so.1", NULL };
 	void *h = open_any(names);
@@ -102,7 +102,7 @@ static void probe_driver(PmProbe *driver, PmProbe *gpu)
 	dlclose(h);
 }
 
-static void probe_nvrtc(PmProbe *p)
+static void probe_nvrtc(PmFound *p)
 {
 	static const char *const names[] = { "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12",
 					     "/usr/local/cuda/lib64/libnvrtc.so", NULL };
@@ -122,7 +122,7 @@ static void probe_nvrtc(PmProbe *p)
 		dlclose(h);
 }
 
-static void probe_lib(PmProbe *p, const char *const *names, const char *entry, const char *hint)
+static void probe_lib(PmFound *p, const char *const *names, const char *entry, const char *hint)
 {
 	void *h = open_any(names);
 
@@ -135,14 +135,14 @@ static void probe_lib(PmProbe *p, const char *const *names, const char *entry, c
 		dlclose(h);
 }
 
-int pm_probe_all(PmProbe *out)
+int pm_probe_all(PmFound *out)
 {
 	static const char *const cublas[] = { "libcublasLt.so", "libcublasLt.so.13", "libcublasLt.so.12",
 					      "/usr/local/cuda/lib64/libcublasLt.so", NULL };
 	static const char *const cudnn[] = { "libcudnn.so", "libcudnn.so.9",
 					     "/usr/local/cuda/lib64/libcudnn.so", NULL };
 	const char *cxx = getenv("PASSMITH_CXX"), *cc = getenv("CC");
-	PmProbe *p, *gpu;
+	PmFound *p, *gpu;
 	int n = 0;
 
 	p = add(out, &n, "C compiler", "passmith build");

@@ -4,16 +4,16 @@
 
 #include "base/err.h"
 
-typedef struct PmProbe {
+typedef struct PmFound {
 	const char *what; /* "CUDA driver" */
 	const char *needed_for;
 	int found;
 	char detail[256]; /* version and path when found, else what to do */
-} PmProbe;
+} PmFound;
 
 enum { PM_MAX_PROBES = 16 };
 
 /* Looks for everything; returns the number of entries written to `out` (at most PM_MAX_PROBES). */
-int pm_probe_all(PmProbe *out);
+int pm_probe_all(PmFound *out);
 
 #endif

@@ -125,6 +125,17 @@ static PmStatus run_worker(const PmGraph *g, const Job *j, PmRunResult *out, PmE
 	return st;
 }
 
+static PmStatus run_there(const PmGraph *g, const Job *j, PmRunResult *out, PmErr *err)
+{
+	PmWork work = { g, j->opts->alts, j->opts->n_alts };
+
+	if (j->n_in != pm_graph_n_inputs(g))
+		return pm_err(err, PM_E_INVALID, "The graph has %zu inputs; %zu were given.",
+			      pm_graph_n_inputs(g), j->n_in);
+	return pm_worker_run(j->opts->worker, &work, j->in, j->opts->poison, j->opts->deadline, out->out,
+			     &out->wall_seconds, err);
+}
+
 PmStatus pm_run_graph(const PmGraph *g, const PmTensor *in, size_t n_in, const PmRunOpts *opts,
 		      PmRunResult *out, PmErr *err)
 {
@@ -149,7 +160,9 @@ PmStatus pm_run_graph(const PmGraph *g, const PmTensor *in, size_t n_in, const P
 		if (!st) {
 			pm_plan_stats(plan, prof, &out->stats);
 			j.plan = plan;
-			st = run_worker(g, &j, out, err);
+			st = opts->worker && !strcmp(pm_worker_device(opts->worker), opts->device)
+				     ? run_there(g, &j, out, err)
+				     : run_worker(g, &j, out, err);
 		}
 	}
 	pm_plan_free(plan);

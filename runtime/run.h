@@ -2,7 +2,7 @@
 #ifndef RUNTIME_RUN_H
 #define RUNTIME_RUN_H
 
-#include "runtime/exec.h"
+#include "runtime/worker.h"
 
 typedef struct PmRunOpts {
 	const char *device; /* "ref", "emu" or "cuda" */
@@ -11,6 +11,7 @@ typedef struct PmRunOpts {
 	const int *alts;    /* see pm_plan_new */
 	size_t n_alts;
 	const char *profile; /* modelled clock; NULL = default */
+	PmWorker *worker;    /* runs there, if the device is the worker's; NULL: in a process of its own */
 } PmRunOpts;
 
 typedef struct PmRunResult {
@@ -20,8 +21,9 @@ typedef struct PmRunResult {
 	double wall_seconds; /* of the run itself, compilation excluded */
 } PmRunResult;
 
-/* Runs `g` on opts->device. `emu` and `cuda` run in a forked worker: a crash is PM_E_CRASH, a hang
- * PM_E_TIMEOUT, a named kernel error PM_E_DEVICE; the caller is never harmed. `ref` runs in this process. */
+/* Runs `g` on opts->device. `emu` and `cuda` run in opts->worker, or in a worker forked for this run alone: a
+ * crash is PM_E_CRASH, a hang PM_E_TIMEOUT, a named kernel error PM_E_DEVICE; the caller is never harmed.
+ * `ref` runs in this process. */
 PmStatus pm_run_graph(const PmGraph *g, const PmTensor *in, size_t n_in, const PmRunOpts *opts,
 		      PmRunResult *out, PmErr *err);
 void pm_run_result_release(PmRunResult *r);

@@ -16,7 +16,7 @@ if [ -e "$out" ] && [ ! -e "$out/run.sh" ]; then
 	exit 1
 fi
 rm -rf "$out"
-mkdir -p "$out/lib" "$out/include/passmith" "$out/runtime" "$out/passes" "$out/models" "$out/tests/gpu" "$out/tests/unit"
+mkdir -p "$out/lib" "$out/include/passmith" "$out/runtime" "$out/passes" "$out/models" "$out/tests/gpu" "$out/tests/unit" "$out/tests/plugin"
 
 put()
 {
@@ -25,7 +25,8 @@ put()
 }
 
 put "$build/passmith" "$out"
-programs=("$out/passmith")
+put "$build/passmith-host" "$out"
+programs=("$out/passmith" "$out/passmith-host")
 for t in tests/gpu/test_*.c tests/unit/test_nvrtc.c $(ls passes/*.c | sed 's,passes/,tests/unit/test_pass_,'); do
 	[ -e "$t" ] || continue
 	put "$build/${t%.c}" "$out/$(dirname "$t")"
@@ -33,6 +34,9 @@ for t in tests/gpu/test_*.c tests/unit/test_nvrtc.c $(ls passes/*.c | sed 's,pas
 done
 for p in "$build"/passes/*.so; do
 	put "$p" "$out/passes"
+done
+for p in "$build"/tests/plugin/*_silu.so; do
+	put "$p" "$out/tests/plugin"
 done
 cp passes/*.c passes/*.cu "$out/passes"
 cp include/passmith/* "$build/gen/passmith/ops.h" "$out/include/passmith"

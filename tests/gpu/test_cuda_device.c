@@ -137,22 +137,22 @@ static PmBuf alloc(PmDevice *d, int64_t bytes, PmBufUse use)
 }
 
 static PmStatus launch(PmDevice *d, PmModule m, const char *entry, uint32_t blocks, uint32_t threads,
-		       uint32_t smem, const PmArg *args, int n_args, PmErr *err)
+		       uint32_t smem, const PmDevArg *args, int n_args, PmErr *err)
 {
-	PmLaunch l = { .module = m,
-		       .entry = entry,
-		       .grid = { blocks, 1, 1 },
-		       .block = { threads, 1, 1 },
-		       .smem = smem,
-		       .args = args,
-		       .n_args = n_args };
+	PmDevLaunch l = { .module = m,
+			  .entry = entry,
+			  .grid = { blocks, 1, 1 },
+			  .block = { threads, 1, 1 },
+			  .smem = smem,
+			  .args = args,
+			  .n_args = n_args };
 
 	return d->ops->launch(d, &l, err);
 }
 
 /* The launch, or the sync after it, must end with that status and words in its sentence. */
 static void fails(PmDevice *d, PmModule m, const char *entry, uint32_t threads, uint32_t smem,
-		  const PmArg *args, int n_args, PmStatus want, const char *words)
+		  const PmDevArg *args, int n_args, PmStatus want, const char *words)
 {
 	PmStatus st;
 	PmErr err;
@@ -170,7 +170,7 @@ static void fails(PmDevice *d, PmModule m, const char *entry, uint32_t threads, 
 		bad("the error of %s is forgotten", entry);
 }
 
-#define ARGS(...) (PmArg[]){ __VA_ARGS__ }, (int)(sizeof(PmArg[]){ __VA_ARGS__ } / sizeof(PmArg))
+#define ARGS(...) (PmDevArg[]){ __VA_ARGS__ }, (int)(sizeof(PmDevArg[]){ __VA_ARGS__ } / sizeof(PmDevArg))
 
 /* --- what works --- */
 

@@ -18,11 +18,15 @@ enum { MAX_VALUES = 64, SEED = 20261121, DEADLINE = 120 };
 
 typedef struct Count {
 	int graphs, passes; /* run */
+	PmWorker *worker;
 } Count;
 
 static void agrees(void *arg, int pass, const char *model, int dtype, const PmGraph *g, const PmGraph *fused)
 {
-	PmRunOpts opts = { .device = "cuda", .deadline = DEADLINE, .poison = 0xffc5ffc5u };
+	PmRunOpts opts = { .device = "cuda",
+			   .deadline = DEADLINE,
+			   .poison = 0xffc5ffc5u,
+			   .worker = ((Count *)arg)->worker };
 	size_t n_in = pm_graph_n_inputs(g), n_out = pm_graph_n_outputs(g);
 	const char *how = pass < 0 ? "no pass" : pass_models_name((size_t)pass);
 	PmTensor in[MAX_VALUES], want[MAX_VALUES];
@@ -52,7 +56,7 @@ static void agrees(void *arg, int pass, const char *model, int dtype, const PmGr
 
 static void models_agree_with_the_reference(void **state)
 {
-	Count count = { 0, 0 };
+	Count count = { 0, 0, pm_worker_new("cuda") };
 
 	(void)state;
 	pm_test_need_device("cuda");
@@ -60,6 +64,8 @@ static void models_agree_with_the_reference(void **state)
 	/* 6 models and 12 places where a pass applies, in 3 types each. */
 	assert_int_equal(count.graphs, 3 * (6 + 12));
 	assert_int_equal(count.passes, 3 * 12);
+	assert_int_equal(pm_worker_starts(count.worker), 1);
+	pm_worker_free(count.worker);
 }
 
 int main(void)

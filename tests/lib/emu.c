@@ -75,48 +75,48 @@ void emu_get(PmDevice *dev, PmBuf b, void *data, int64_t bytes)
 	must(dev->ops->download(dev, b, 0, data, bytes, &err), &err);
 }
 
-PmArg emu_arg(PmBuf b)
+PmDevArg emu_arg(PmBuf b)
 {
-	return (PmArg){ .kind = PM_ARG_BUF, .buf = b };
+	return (PmDevArg){ .kind = PM_DARG_BUF, .buf = b };
 }
 
-PmArg emu_i64(int64_t v)
+PmDevArg emu_i64(int64_t v)
 {
-	return (PmArg){ .kind = PM_ARG_I64, .i = v };
+	return (PmDevArg){ .kind = PM_DARG_I64, .i = v };
 }
 
-PmArg emu_i32(int32_t v)
+PmDevArg emu_i32(int32_t v)
 {
-	return (PmArg){ .kind = PM_ARG_I32, .i = v };
+	return (PmDevArg){ .kind = PM_DARG_I32, .i = v };
 }
 
-PmArg emu_f32(double v)
+PmDevArg emu_f32(double v)
 {
-	return (PmArg){ .kind = PM_ARG_F32, .f = v };
+	return (PmDevArg){ .kind = PM_DARG_F32, .f = v };
 }
 
-PmArg emu_f64(double v)
+PmDevArg emu_f64(double v)
 {
-	return (PmArg){ .kind = PM_ARG_F64, .f = v };
+	return (PmDevArg){ .kind = PM_DARG_F64, .f = v };
 }
 
 PmStatus emu_launch(PmDevice *dev, PmModule m, const char *entry, uint32_t n_blocks, uint32_t n_threads,
-		    uint32_t smem, const PmArg *args, int n_args, PmErr *err)
+		    uint32_t smem, const PmDevArg *args, int n_args, PmErr *err)
 {
-	PmLaunch l = { .module = m,
-		       .entry = entry,
-		       .grid = { n_blocks, 1, 1 },
-		       .block = { n_threads, 1, 1 },
-		       .smem = smem,
-		       .args = args,
-		       .n_args = n_args };
+	PmDevLaunch l = { .module = m,
+			  .entry = entry,
+			  .grid = { n_blocks, 1, 1 },
+			  .block = { n_threads, 1, 1 },
+			  .smem = smem,
+			  .args = args,
+			  .n_args = n_args };
 	PmStatus rc = dev->ops->launch(dev, &l, err);
 
 	return rc ? rc : dev->ops->sync(dev, err);
 }
 
 void emu_call(PmDevice *dev, PmModule m, const char *entry, uint32_t n_blocks, uint32_t n_threads,
-	      uint32_t smem, const PmArg *args, int n_args)
+	      uint32_t smem, const PmDevArg *args, int n_args)
 {
 	PmErr err;
 

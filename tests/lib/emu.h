@@ -14,20 +14,20 @@ PmStatus emu_load_text(PmDevice *dev, const char *label, const char *source, PmM
 PmBuf emu_buf(PmDevice *dev, PmBufUse use, const void *data, int64_t bytes);
 void emu_get(PmDevice *dev, PmBuf b, void *data, int64_t bytes);
 
-PmArg emu_arg(PmBuf b);
-PmArg emu_i64(int64_t v);
-PmArg emu_i32(int32_t v);
-PmArg emu_f32(double v);
-PmArg emu_f64(double v);
+PmDevArg emu_arg(PmBuf b);
+PmDevArg emu_i64(int64_t v);
+PmDevArg emu_i32(int32_t v);
+PmDevArg emu_f32(double v);
+PmDevArg emu_f64(double v);
 
 /* Launches `n_blocks` blocks of `n_threads` threads. */
 PmStatus emu_launch(PmDevice *dev, PmModule m, const char *entry, uint32_t n_blocks, uint32_t n_threads,
-		    uint32_t smem, const PmArg *args, int n_args, PmErr *err);
+		    uint32_t smem, const PmDevArg *args, int n_args, PmErr *err);
 /* The same; the case fails unless the launch succeeds. EMU_CALL counts the arguments. */
 void emu_call(PmDevice *dev, PmModule m, const char *entry, uint32_t n_blocks, uint32_t n_threads,
-	      uint32_t smem, const PmArg *args, int n_args);
+	      uint32_t smem, const PmDevArg *args, int n_args);
 #define EMU_CALL(dev, m, entry, n_blocks, n_threads, smem, ...)                                              \
-	emu_call(dev, m, entry, n_blocks, n_threads, smem, (PmArg[]){ __VA_ARGS__ },                         \
-		 (int)(sizeof(PmArg[]){ __VA_ARGS__ } / sizeof(PmArg)))
+	emu_call(dev, m, entry, n_blocks, n_threads, smem, (PmDevArg[]){ __VA_ARGS__ },                      \
+		 (int)(sizeof(PmDevArg[]){ __VA_ARGS__ } / sizeof(PmDevArg)))
 
 #endif

@@ -55,14 +55,35 @@ static int most_alternatives(const PmGraph *g)
 	return most;
 }
 
+static PmWorker *the_worker;
+
+static void drop_worker(void)
+{
+	pm_worker_free(the_worker);
+}
+
+/* One for the whole program: starting one on a GPU takes longer than a case. */
+static PmWorker *worker(void)
+{
+	const char *device = getenv("PASSMITH_TEST_DEVICE");
+
+	if (!the_worker) {
+		the_worker = pm_worker_new(device ? device : "emu");
+		atexit(drop_worker);
+	}
+	return the_worker;
+}
+
 static void run_alternative(const PmGraph *g, const PmGraph *fused, const PmTensor *in, const PmTensor *want,
 			    size_t n_out, int alt, const char *text, const char *cls)
 {
 	int alts[MAX_VALUES];
-	const char *device = getenv("PASSMITH_TEST_DEVICE");
-	PmRunOpts opts = {
-		.device = device ? device : "emu", .deadline = 100, .poison = 0xffc00000u, .alts = alts
-	};
+	PmWorker *w = worker();
+	PmRunOpts opts = { .device = pm_worker_device(w),
+			   .deadline = 100,
+			   .poison = 0xffc00000u,
+			   .alts = alts,
+			   .worker = w };
 	PmRunResult res = { 0 };
 	PmErr err;
 

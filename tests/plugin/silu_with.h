@@ -2,6 +2,10 @@
  * entry is `k(const T *x, T *y, long long n)`. Each file that includes it is wrong in one way. */
 #include "passmith/dsl.h"
 
+#ifndef SILU_SMEM
+#define SILU_SMEM 0
+#endif
+
 enum { X };
 
 static const char SRC[] = SILU_SOURCE;
@@ -11,8 +15,8 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	int64_t n = pm_numel(m->v[X]);
 
 	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "k", .source = SRC, .grid = { pm_blocks(n, 64) },
-				      .block = { 64 }, .in = PM_VALS(m->v[X]), .arg = PM_ARGS(I64(n)),
-				      .like = m->root);
+				      .block = { 64 }, .smem = SILU_SMEM, .in = PM_VALS(m->v[X]),
+				      .arg = PM_ARGS(I64(n)), .like = m->root);
 }
 
 PM_RULE(silu, .doc = "Mul(x, Sigmoid(x)), wrongly",

@@ -32,8 +32,8 @@ static void threads_know_where_they_are(void **state)
 	enum { N = 24 * 24 * 8 };
 	static int y[N];
 	PmBuf b = emu_buf(dev, PM_BUF_OUTPUT, NULL, sizeof y);
-	PmArg a = emu_arg(b);
-	PmLaunch l = { m, "where", { 4, 3, 2 }, { 3, 2, 4 }, 0, &a, 1 };
+	PmDevArg a = emu_arg(b);
+	PmDevLaunch l = { m, "where", { 4, 3, 2 }, { 3, 2, 4 }, 0, &a, 1 };
 	PmErr err;
 	int i;
 
@@ -54,7 +54,7 @@ static void arguments_arrive_by_kind(void **state)
 	PmModule m = emu_load(dev, "index.cu", PM_F32);
 	double x[2] = { 1, 2.5 }, y[7], want[7] = { -5e9, 7, -3, 4e9, 0.75, 1e-300, 2.5 };
 	PmBuf in = emu_buf(dev, PM_BUF_INPUT, x, sizeof x), out = emu_buf(dev, PM_BUF_OUTPUT, NULL, sizeof y);
-	PmArg unsigned_arg = { .kind = PM_ARG_I32, .i = 4000000000 };
+	PmDevArg unsigned_arg = { .kind = PM_DARG_I32, .i = 4000000000 };
 
 	(void)state;
 	EMU_CALL(dev, m, "kinds", 1, 1, 0, emu_arg(in), emu_i64(-5000000000), emu_i64(7), emu_i32(-3),
@@ -69,7 +69,7 @@ static void a_buffer_argument_may_start_inside(void **state)
 	PmModule m = emu_load(dev, "index.cu", PM_F32);
 	double x[4] = { 1, 2, 3, 4 }, y[8];
 	PmBuf in = emu_buf(dev, PM_BUF_INPUT, x, sizeof x), out = emu_buf(dev, PM_BUF_OUTPUT, NULL, sizeof y);
-	PmArg from = emu_arg(in), to = emu_arg(out);
+	PmDevArg from = emu_arg(in), to = emu_arg(out);
 
 	(void)state;
 	from.offset = 16;
@@ -209,8 +209,8 @@ static void a_tiled_transpose_works(void **state)
 		x[i] = (float)i;
 	in = emu_buf(dev, PM_BUF_INPUT, x, sizeof x);
 	{
-		PmArg args[] = { emu_arg(in), emu_arg(out), emu_i32(R), emu_i32(C) };
-		PmLaunch l = { m, "transpose", { 4, 3, 1 }, { 16, 16, 1 }, 0, args, 4 };
+		PmDevArg args[] = { emu_arg(in), emu_arg(out), emu_i32(R), emu_i32(C) };
+		PmDevLaunch l = { m, "transpose", { 4, 3, 1 }, { 16, 16, 1 }, 0, args, 4 };
 
 		assert_int_equal(dev->ops->launch(dev, &l, &err), PM_OK);
 	}

@@ -36,7 +36,7 @@ static int close_device(void **state)
 }
 
 /* The launch must fail with the status that comes first, and a sentence that holds every one of the words. */
-static void refuses(const char *entry, uint32_t blocks, uint32_t threads, uint32_t smem, const PmArg *args,
+static void refuses(const char *entry, uint32_t blocks, uint32_t threads, uint32_t smem, const PmDevArg *args,
 		    int n_args, const char *const *words)
 {
 	PmErr err, again;
@@ -54,7 +54,7 @@ static void refuses(const char *entry, uint32_t blocks, uint32_t threads, uint32
 	assert_int_equal(dev->ops->sync(dev, &again), rc);
 	assert_string_equal(again.text, err.text);
 }
-#define ARGS(...) (PmArg[]){ __VA_ARGS__ }, (int)(sizeof(PmArg[]){ __VA_ARGS__ } / sizeof(PmArg))
+#define ARGS(...) (PmDevArg[]){ __VA_ARGS__ }, (int)(sizeof(PmDevArg[]){ __VA_ARGS__ } / sizeof(PmDevArg))
 #define LIST(...)                                                                                            \
 	(const char *const[])                                                                                \
 	{                                                                                                    \
@@ -239,7 +239,7 @@ static void arguments_have_kinds(void **state)
 
 static void integers_must_fit(void **state)
 {
-	PmArg big = { .kind = PM_ARG_I32, .i = 1ll << 32 };
+	PmDevArg big = { .kind = PM_DARG_I32, .i = 1ll << 32 };
 
 	(void)state;
 	refuses("oob_write", 1, 1, 0, ARGS(emu_arg(in), emu_arg(out), big), WORDS("4294967296", "32 bits"));
@@ -290,7 +290,7 @@ static void static_shared_memory_is_limited(void **state)
 static void handles_are_checked(void **state)
 {
 	PmBuf none = { 77 };
-	PmArg a = emu_arg(none);
+	PmDevArg a = emu_arg(none);
 	PmModule no_module = { 5 };
 
 	(void)state;

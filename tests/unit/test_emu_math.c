@@ -472,8 +472,8 @@ static void reductions_of_the_prelude(void **state)
 			assert_true(y[3 * i] == sum && y[3 * i + 1] == most && y[3 * i + 2] == least);
 	}
 	for (k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
-		PmArg args[] = { emu_arg(in), emu_arg(out), emu_i32(3000) };
-		PmLaunch l = {
+		PmDevArg args[] = { emu_arg(in), emu_arg(out), emu_i32(3000) };
+		PmDevLaunch l = {
 			m, "block_words", { 1, 1, 1 }, { shapes[k][0], shapes[k][1], shapes[k][2] }, 0, args,
 			3
 		};
@@ -497,7 +497,7 @@ static void reductions_of_the_prelude(void **state)
 static void sized_integers_are_there(void **state)
 {
 	PmModule m = emu_load(dev, "prelude.cu", PM_F32);
-	PmArg args[8];
+	PmDevArg args[8];
 	PmBuf b[8];
 	int64_t v[8];
 	int i;

@@ -165,6 +165,34 @@ static void the_interval_of_a_geometric_mean(void **state)
 	assert_true(isnan(pm_bootstrap_gmean(bad, 2, 500, 0.95, &rng).point));
 }
 
+static void medians_are_resampled(void **state)
+{
+	double two[] = { 3, 1 }, x[41];
+	PmInterval v;
+	PmRng rng;
+	int held = 0;
+
+	(void)state;
+	pm_rng_init(&rng, 7);
+	v = pm_bootstrap_median(two, 2, 400, 0.95, &rng); /* 1, 2 or 3 with chances 1/4, 1/2, 1/4 */
+	assert_true(v.point == 2 && v.lo == 1 && v.hi == 3);
+	v = pm_bootstrap_median((double[]){ -5 }, 1, 10, 0.95, &rng);
+	assert_true(v.point == -5 && v.lo == -5 && v.hi == -5);
+	for (int i = 0; i < 300; i++) {
+		for (int k = 0; k < 41; k++)
+			x[k] = pm_rng_normal(&rng);
+		v = pm_bootstrap_median(x, 41, 200, 0.95, &rng);
+		near(v.point, pm_median(x, 41));
+		held += v.lo <= 0 && v.hi >= 0;
+	}
+	if (held < 270 || held > 298) /* 285 wanted, give or take four deviations */
+		fail_msg("%d of 300 intervals hold the true median", held);
+	x[3] = NAN;
+	assert_true(isnan(pm_bootstrap_median(x, 41, 10, 0.95, &rng).point));
+	assert_true(isnan(pm_bootstrap_median(x, 0, 10, 0.95, &rng).lo));
+	assert_true(isnan(pm_bootstrap_median(two, 2, 0, 0.95, &rng).hi));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +204,7 @@ int main(void)
 		cmocka_unit_test(odd_samples_have_no_statistics),
 		cmocka_unit_test(the_interval_holds_the_ratio_and_is_repeatable),
 		cmocka_unit_test(the_interval_of_a_geometric_mean),
+		cmocka_unit_test(medians_are_resampled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

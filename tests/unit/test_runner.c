@@ -86,6 +86,12 @@ static void a_write_past_the_end_is_out_of_bounds(void **state)
 	expect("tests/plugin/oob_silu.so", PM_VERDICT_OOB, NULL);
 }
 
+static void too_much_shared_memory_is_a_launch_that_fails(void **state)
+{
+	(void)state;
+	expect("tests/plugin/greedy_silu.so", PM_VERDICT_LAUNCH_FAIL, "shared memory");
+}
+
 static void a_write_to_an_input_is_named(void **state)
 {
 	(void)state;
@@ -241,6 +247,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_pass_is_incorrect_and_told_where),
 		cmocka_unit_test(an_unwritten_output_is_seen),
 		cmocka_unit_test(a_write_past_the_end_is_out_of_bounds),
+		cmocka_unit_test(too_much_shared_memory_is_a_launch_that_fails),
 		cmocka_unit_test(a_write_to_an_input_is_named),
 		cmocka_unit_test(a_write_to_an_intermediate_operand_is_named),
 		cmocka_unit_test(a_hanging_kernel_times_out),

@@ -1,0 +1,96 @@
+/* timer.h - the clock's protocol: what is timed, in which order, and what the times say.
+ *
+ * Nothing here knows a device: a PmClock takes single samples, this module decides which, and judges them. So
+ * the protocol is tested on a simulated clock (tests/unit/test_timer.c) and runs the same on a GPU
+ * (runtime/sampler.h behind bench/clock.h).
+ *
+ * - Sides: side 0 is the baseline, the others are compared with it. One of them, the control, is the baseline
+ * a second time: its true ratio is 1, and a run in which the clock does not find that is void.
+ * - A block takes every side twice, in a random order and then in its reverse (two sides: ABBA or BAAB). What
+ *   drifts steadily cancels in a block's ratios. All sides of half a block get the same inputs, which no
+ * other half block gets.
+ * - A time is what lies between two marks, less the median of 200 pairs of marks with nothing between. Calls
+ *   shorter than 20 ticks of the marks are taken in trains.
+ * - speedup = median over blocks of (baseline / side), with a 95 % bootstrap interval over blocks. Blocks are
+ *   added, doubling up to three times, until half the interval is at most 1 % of the ratio and 0.8 of what
+ * the control may be off by.
+ * - No sample is dropped because of its value. A block in which the clock was disturbed from outside (the
+ * host was held up while it enqueued) is taken again, for all sides alike, at most once in ten.
+ */
+#ifndef BENCH_TIMER_H
+#define BENCH_TIMER_H
+
+#include "base/err.h"
+#include "bench/stats.h"
+#include "runtime/sampler.h"
+
+#include <stdint.h>
+
+enum { PM_MAX_SIDES = PM_SAMPLER_SIDES, PM_MAX_TRAIN = PM_SAMPLER_DEPTH };
+
+/* "cold", "replay", "wall". */
+const char *pm_time_kind_name(PmTimeKind kind);
+
+/* What takes samples. Errors end the run and are passed on. */
+typedef struct PmClock {
+	PmStatus (*sample)(void *arg, const PmSampleAsk *ask, PmSample *out, PmErr *err);
+	/* Two marks with nothing between them. */
+	PmStatus (*empty)(void *arg, double *seconds, PmErr *err);
+	/* A fixed amount of trusted work of some milliseconds; its duration says how fast the device runs
+	 * now. */
+	PmStatus (*warm)(void *arg, double *seconds, PmErr *err);
+	double (*now)(void *arg); /* host seconds, for limits */
+	void *arg;
+} PmClock;
+
+typedef struct PmTimerOpts {
+	int n_sides;      /* 2 .. PM_MAX_SIDES */
+	int control;      /* the side that is the baseline again; 0 = none */
+	int max_train;    /* buffers there are; 0 = PM_MAX_TRAIN */
+	int blocks;       /* to begin with; 0 = 50. At most 8 times as many are taken */
+	int replay, wall; /* blocks of these kinds; 0 = 15 and 10, -1 = none */
+	int warm;         /* the clock is steady from a run just before: no warm-up */
+	double seconds;   /* no block begins after that many; 0 = 20 */
+	uint64_t seed;    /* of orders, inputs and resampling */
+	/* A time below floor[side] is not to be believed (0 = no floor), nor a speedup above max_speedup (0 =
+	 * 10). */
+	double floor[PM_MAX_SIDES], max_speedup;
+} PmTimerOpts;
+
+typedef enum {
+	PM_TIMING_OK,
+	PM_TIMING_UNSTABLE,   /* the times vary too much, or the control is not 1: no ranking by them */
+	PM_TIMING_IMPLAUSIBLE /* the times cannot be: needs a second look */
+} PmTimingState;
+const char *pm_timing_state_name(PmTimingState s);
+
+typedef struct PmTimes {
+	int blocks;                     /* taken and used; 0 = this kind was not measured */
+	PmStats side[PM_MAX_SIDES];     /* seconds per call */
+	PmInterval ratio[PM_MAX_SIDES]; /* baseline / side; [0] is 1 */
+} PmTimes;
+
+typedef struct PmTiming {
+	PmTimingState state;
+	char why[256]; /* one sentence unless OK */
+	PmTimes kind[PM_N_TIME_KINDS];
+	int train;             /* calls per sample of the first kind */
+	int repeated;          /* blocks taken again after a disturbance */
+	double overhead, tick; /* of a pair of marks; 0 when no tick showed */
+	double warm_seconds;   /* until the clock was steady */
+	int steady;            /* it became so */
+} PmTiming;
+
+/* Runs the whole protocol: warm-up, marks, estimate, blocks of each kind, judgement. PM_OK whatever the times
+ * say; errors are the clock's. */
+PmStatus pm_timer_run(const PmClock *clock, const PmTimerOpts *opts, PmTiming *out, PmErr *err);
+
+/* How far from 1 the control may be found, by the length of a call: 0.3 % from 200 us on, 1 % from 20 us on,
+ * 2 % below. */
+double pm_timer_control_bound(double seconds);
+
+/* 1 when the ordered times split in two: a gap of more than 25 % with at least a tenth of them on each side.
+ */
+int pm_timer_bimodal(const double *x, size_t n);
+
+#endif

@@ -1,0 +1,350 @@
+/* sampler.c - single timed samples of plans on a device: what happens around each timed call. */
+#include "runtime/sampler.h"
+
+#include "base/proc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MIN_DEPTH = 2,
+	PLAIN_DEPTH = 16, /* bindings when calls are not very short */
+	FEW_LAUNCHES = 4, /* at most so many: trains may be needed, and bindings are cheap */
+	MEMORY_SHARE = 4  /* bindings of all sides together take at most this share of the memory */
+};
+/* The device is kept busy that long before a timed call, and for each launch of it. */
+static const double delay_base = 40e-6, delay_launch = 5e-6, delay_most = 4e-3;
+
+typedef struct Side {
+	PmExec *x;
+	PmBind *bind[PM_SAMPLER_DEPTH];
+	PmReplay replay[PM_SAMPLER_DEPTH]; /* id 0 = not yet recorded */
+	int n_launches;
+} Side;
+
+struct PmSampler {
+	PmDevice *d;
+	Side side[PM_SAMPLER_SIDES];
+	int n_sides, depth;
+	PmBank bank;                    /* its tensors: types and sizes only are used after the upload */
+	PmBuf *stored;                  /* n_sets * n_in */
+	PmBind *used[PM_SAMPLER_DEPTH]; /* by the last sample, to be poisoned by the next */
+	int n_used;
+};
+
+/* --- the bank --------------------------------------------------------------------------------------------
+ */
+
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= 0xbf58476d1ce4e5b9u;
+	x ^= x >> 27;
+	x *= 0x94d049bb133111ebu;
+	return x ^ x >> 31;
+}
+
+/* Which set's tensor input i of inputs number `index` is, and by how many bytes it is turned. Rows stay
+ * whole, so that what holds for each row (a mask with something in it) goes on holding. */
+static void choose(const PmBank *b, uint64_t index, size_t i, const PmTensor **t, size_t *turn)
+{
+	uint64_t h = mix(mix(b->seed + 0x9e3779b97f4a7c15u * (index + 1)) + i);
+	const PmType *type;
+	size_t row, rows;
+
+	*t = &b->t[(h % (uint64_t)b->n_sets) * b->n_in + i];
+	type = &(*t)->type;
+	*turn = 0;
+	if (!(*t)->bytes)
+		return;
+	row = pm_dtype_size(type->dtype);
+	if (type->rank > 1 && (*t)->bytes > row * (size_t)type->dim[type->rank - 1])
+		row *= (size_t)type->dim[type->rank - 1];
+	rows = (*t)->bytes / row;
+	*turn = (size_t)(h >> 20) % rows * row;
+}
+
+PmStatus pm_bank_inputs(const PmBank *bank, uint64_t index, PmTensor *out, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	memset(out, 0, bank->n_in * sizeof *out);
+	for (size_t i = 0; i < bank->n_in && !st; i++) {
+		const PmTensor *t;
+		size_t turn;
+
+		choose(bank, index, i, &t, &turn);
+		st = pm_tensor_init(&out[i], &t->type, err);
+		if (st || !t->bytes)
+			continue;
+		memcpy(out[i].data, (const char *)t->data + turn, t->bytes - turn);
+		memcpy((char *)out[i].data + (t->bytes - turn), t->data, turn);
+	}
+	for (size_t i = 0; st && i < bank->n_in; i++)
+		pm_tensor_release(&out[i]);
+	return st;
+}
+
+static PmStatus store_bank(PmSampler *s, PmErr *err)
+{
+	size_t n = (size_t)s->bank.n_sets * s->bank.n_in;
+	PmStatus st = PM_OK;
+
+	s->stored = pm_xcalloc(n + 1, sizeof *s->stored);
+	for (size_t i = 0; i < n && !st; i++) {
+		const PmTensor *t = &s->bank.t[i];
+
+		st = s->d->ops->alloc(s->d, (int64_t)t->bytes, PM_BUF_SCRATCH, &s->stored[i], err);
+		if (!st && t->bytes)
+			st = s->d->ops->upload(s->d, s->stored[i], 0, t->data, (int64_t)t->bytes, err);
+	}
+	return st;
+}
+
+static PmStatus give_inputs(PmSampler *s, PmBind *b, uint64_t index, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < s->bank.n_in && !st; i++) {
+		const PmTensor *t;
+		PmBuf from, to = pm_bind_input(b, i);
+		int64_t turn, bytes;
+		size_t at;
+
+		choose(&s->bank, index, i, &t, &at);
+		from = s->stored[t - s->bank.t];
+		turn = (int64_t)at;
+		bytes = (int64_t)t->bytes;
+		st = s->d->ops->copy(s->d, to, 0, from, turn, bytes - turn, err);
+		if (!st)
+			st = s->d->ops->copy(s->d, to, bytes - turn, from, 0, turn, err);
+	}
+	return st;
+}
+
+/* --- making one ------------------------------------------------------------------------------------------
+ */
+
+static int choose_depth(const PmSampler *s, const PmDeviceInfo *info)
+{
+	int64_t bytes = 1;
+	int few = 1, depth;
+
+	for (int k = 0; k < s->n_sides; k++) {
+		bytes += pm_bind_bytes(s->side[k].x, 1);
+		few &= s->side[k].n_launches <= FEW_LAUNCHES;
+	}
+	depth = few ? PM_SAMPLER_DEPTH : PLAIN_DEPTH;
+	while (depth > MIN_DEPTH && depth * bytes > info->memory / MEMORY_SHARE)
+		depth /= 2;
+	return depth;
+}
+
+static PmStatus make_bindings(PmSampler *s, PmErr *err)
+{
+	PmDeviceInfo info;
+	PmStatus st = PM_OK;
+
+	s->d->ops->info(s->d, &info);
+	s->depth = choose_depth(s, &info);
+	/* Sides take turns, so that none has all the low addresses. */
+	for (int i = 0; i < s->depth && !st; i++)
+		for (int k = 0; k < s->n_sides && !st; k++) {
+			st = pm_bind_new(s->side[k].x, 1, &s->side[k].bind[i], err);
+			if (!st)
+				st = pm_bind_poison(s->side[k].bind[i], 0xffc5ffc5u, err);
+		}
+	return st;
+}
+
+PmStatus pm_sampler_new(PmDevice *d, PmExec *const *side, int n_sides, const PmBank *bank, PmSampler **out,
+			PmErr *err)
+{
+	PmSampler *s;
+	PmStatus st;
+
+	if (!d->ops->clock)
+		return pm_err(err, PM_E_UNSUPPORTED,
+			      "This device has no clock; its times are modelled (docs/runtime.md).");
+	if (n_sides < 1 || n_sides > PM_SAMPLER_SIDES || bank->n_sets < 1)
+		return pm_err(err, PM_E_INVALID, "A sampler takes 1 to %d sides and a bank of inputs.",
+			      PM_SAMPLER_SIDES);
+	s = pm_xcalloc(1, sizeof *s);
+	s->d = d;
+	s->bank = *bank;
+	s->n_sides = n_sides;
+	for (int k = 0; k < n_sides; k++) {
+		s->side[k].x = side[k];
+		s->side[k].n_launches = pm_exec_launches(side[k]);
+	}
+	st = store_bank(s, err);
+	if (!st)
+		st = make_bindings(s, err);
+	if (!st)
+		st = d->ops->clock->quiet(d, 1, err);
+	if (st) {
+		pm_sampler_free(s, NULL);
+		return st;
+	}
+	*out = s;
+	return PM_OK;
+}
+
+PmStatus pm_sampler_free(PmSampler *s, PmErr *err)
+{
+	PmStatus st;
+
+	if (!s)
+		return PM_OK;
+	st = s->d->ops->clock->quiet(s->d, 0, err);
+	for (int k = 0; k < s->n_sides; k++)
+		for (int i = 0; i < s->depth; i++)
+			if (s->side[k].replay[i].id)
+				s->d->ops->clock->replay_drop(s->d, s->side[k].replay[i]);
+	for (size_t i = 0; s->stored && i < (size_t)s->bank.n_sets * s->bank.n_in; i++)
+		if (s->stored[i].id)
+			s->d->ops->release(s->d, s->stored[i]);
+	for (int k = 0; k < s->n_sides; k++)
+		pm_exec_drop_binds(s->side[k].x);
+	free(s->stored);
+	free(s);
+	return st;
+}
+
+int pm_sampler_depth(const PmSampler *s)
+{
+	return s->depth;
+}
+
+/* --- one sample ------------------------------------------------------------------------------------------
+ */
+
+static PmStatus timed(PmSampler *s, PmStatus st, double *seconds, PmErr *err)
+{
+	if (!st)
+		st = s->d->ops->event_record(s->d, 1, err);
+	if (!st)
+		st = s->d->ops->sync(s->d, err);
+	return st ? st : s->d->ops->event_elapsed(s->d, 0, 1, seconds, err);
+}
+
+PmStatus pm_sampler_empty(PmSampler *s, double *seconds, PmErr *err)
+{
+	PmStatus st = s->d->ops->clock->delay(s->d, delay_base, err);
+
+	if (!st)
+		st = s->d->ops->event_record(s->d, 0, err);
+	return timed(s, st, seconds, err);
+}
+
+PmStatus pm_sampler_warm(PmSampler *s, double *seconds, PmErr *err)
+{
+	PmStatus st = s->d->ops->event_record(s->d, 0, err);
+
+	if (!st)
+		st = s->d->ops->clock->work(s->d, err);
+	return timed(s, st, seconds, err);
+}
+
+static PmStatus record(PmSampler *s, Side *side, int i, PmErr *err)
+{
+	PmStatus st = s->d->ops->clock->record_begin(s->d, err), launched;
+
+	if (st)
+		return st;
+	launched = pm_bind_launch(side->bind[i], err);
+	st = s->d->ops->clock->record_end(s->d, &side->replay[i], launched ? NULL : err);
+	return launched ? launched : st;
+}
+
+/* Poisons what the last sample used, then chooses bindings for this one and fills their inputs. */
+static PmStatus prepare(PmSampler *s, const PmSampleAsk *ask, int *place, PmErr *err)
+{
+	uint64_t h = mix(s->bank.seed ^ mix(ask->index + 77));
+	Side *side = &s->side[ask->side];
+	PmStatus st = PM_OK;
+
+	for (int i = 0; i < s->n_used && !st; i++)
+		st = pm_bind_poison(s->used[i], 0xffc00000u | (uint32_t)(h >> 32 & 0x3fffff), err);
+	s->n_used = 0;
+	for (int i = 0; i < ask->train && !st; i++) {
+		place[i] = (int)((h + (uint64_t)i) % (uint64_t)s->depth);
+		s->used[s->n_used++] = side->bind[place[i]];
+		st = give_inputs(s, side->bind[place[i]], ask->index + (uint64_t)i, err);
+		if (!st && ask->kind == PM_TIME_REPLAY && !side->replay[place[i]].id)
+			st = record(s, side, place[i], err);
+	}
+	return st;
+}
+
+static PmStatus calls(PmSampler *s, const PmSampleAsk *ask, const int *place, PmErr *err)
+{
+	Side *side = &s->side[ask->side];
+	PmStatus st = PM_OK;
+
+	for (int i = 0; i < ask->train && !st; i++)
+		st = ask->kind == PM_TIME_REPLAY ? s->d->ops->clock->replay(s->d, side->replay[place[i]], err)
+						 : pm_bind_launch(side->bind[place[i]], err);
+	return st;
+}
+
+static PmStatus take_wall(PmSampler *s, const PmSampleAsk *ask, const int *place, PmSample *out, PmErr *err)
+{
+	PmStatus st = s->d->ops->sync(s->d, err);
+	double t0 = pm_now();
+
+	if (!st)
+		st = calls(s, ask, place, err);
+	if (!st)
+		st = s->d->ops->sync(s->d, err);
+	out->seconds = pm_now() - t0;
+	return st;
+}
+
+static PmStatus take_events(PmSampler *s, const PmSampleAsk *ask, const int *place, PmSample *out, PmErr *err)
+{
+	int n = ask->train * (ask->kind == PM_TIME_REPLAY ? 2 : s->side[ask->side].n_launches);
+	double delay = delay_base + delay_launch * n, t0;
+	PmStatus st;
+
+	if (delay > delay_most)
+		delay = delay_most;
+	st = s->d->ops->clock->flush(s->d, err);
+	/* What is enqueued so far has run before the clock of the host starts: the delay is all there is to
+	 * hide behind. */
+	if (!st)
+		st = s->d->ops->sync(s->d, err);
+	t0 = pm_now();
+	if (!st)
+		st = s->d->ops->clock->delay(s->d, delay, err);
+	if (!st)
+		st = s->d->ops->event_record(s->d, 0, err);
+	if (!st)
+		st = calls(s, ask, place, err);
+	out->disturbed = pm_now() - t0 > delay && delay < delay_most;
+	return timed(s, st, &out->seconds, err);
+}
+
+PmStatus pm_sampler_take(PmSampler *s, const PmSampleAsk *ask, PmSample *out, PmErr *err)
+{
+	int place[PM_SAMPLER_DEPTH];
+	PmStatus st;
+
+	memset(out, 0, sizeof *out);
+	if (ask->side < 0 || ask->side >= s->n_sides || ask->train < 1 || ask->train > s->depth)
+		return pm_err(
+			err, PM_E_INVALID,
+			"A sample takes 1 to %d calls of one of %d sides; %d of side %d were asked for.",
+			s->depth, s->n_sides, ask->train, ask->side);
+	st = prepare(s, ask, place, err);
+	if (st)
+		return st;
+	return (ask->kind == PM_TIME_WALL ? take_wall : take_events)(s, ask, place, out, err);
+}
+
+PmStatus pm_sampler_outputs(PmSampler *s, PmTensor *out, size_t n_out, PmErr *err)
+{
+	if (!s->n_used)
+		return pm_err(err, PM_E_INVALID, "No sample was taken yet that has outputs.");
+	return pm_bind_outputs(s->used[s->n_used - 1], out, n_out, err);
+}

@@ -1,0 +1,67 @@
+/* sampler.h - single timed samples of plans on a device: what happens around each timed call.
+ *
+ * Several sides (executors of graphs with the same inputs) are prepared once, each with a pool of bindings. A
+ * sample then gets fresh inputs into bindings chosen by its number, poisons what earlier samples left behind
+ * (so that no side finds another's results), empties the L2 cache and shared memory, keeps the device busy
+ * until everything is enqueued, and times the calls between two events. Protocol and judgement are elsewhere
+ * (bench/timer.h).
+ */
+#ifndef RUNTIME_SAMPLER_H
+#define RUNTIME_SAMPLER_H
+
+#include "runtime/exec.h"
+
+/* Three figures that are never mixed. */
+typedef enum {
+	PM_TIME_COLD,   /* GPU time of one call with nothing of it in the L2 cache: what is scored */
+	PM_TIME_REPLAY, /* the same, its launches replayed as one CUDA graph: gaps between launches removed */
+	PM_TIME_WALL,   /* host time of a train of calls and the wait for it, per call */
+	PM_N_TIME_KINDS
+} PmTimeKind;
+
+/* One sample: `train` calls of a side, each on a binding of its own, on inputs number `index` and following.
+ */
+typedef struct PmSampleAsk {
+	int side;
+	PmTimeKind kind;
+	uint64_t index;
+	int train;
+} PmSampleAsk;
+
+typedef struct PmSample {
+	double seconds; /* between the marks, their own cost included */
+	int disturbed;  /* the device may have waited for the host: take it again */
+} PmSample;
+
+/* Inputs are drawn from a bank: `n_sets` sets of `n_in` tensors, set after set. Inputs number `index` are,
+ * for each input, some set's tensor with its rows moved around in a ring. */
+typedef struct PmBank {
+	const PmTensor *t;
+	int n_sets;
+	size_t n_in;
+	uint64_t seed;
+} PmBank;
+/* Makes inputs number `index` (out[0 .. n_in), initialised here): for whoever checks what a sample gave. */
+PmStatus pm_bank_inputs(const PmBank *bank, uint64_t index, PmTensor *out, PmErr *err);
+
+typedef struct PmSampler PmSampler;
+
+enum { PM_SAMPLER_SIDES = 4, PM_SAMPLER_DEPTH = 64 };
+
+/* Uploads the bank and makes the bindings, as many per side as memory and `launches` allow; the device is
+ * quiet from here on (PmClockOps.quiet) until the sampler is freed. The executors are borrowed.
+ * PM_E_UNSUPPORTED on a device that has no clock. */
+PmStatus pm_sampler_new(PmDevice *d, PmExec *const *side, int n_sides, const PmBank *bank, PmSampler **out,
+			PmErr *err);
+/* The device is watched again: PM_E_OOB when a timed call wrote outside its buffers. */
+PmStatus pm_sampler_free(PmSampler *s, PmErr *err);
+/* Bindings per side: the longest train. */
+int pm_sampler_depth(const PmSampler *s);
+PmStatus pm_sampler_take(PmSampler *s, const PmSampleAsk *ask, PmSample *out, PmErr *err);
+/* Two events with nothing between them; some milliseconds of trusted work between two events. */
+PmStatus pm_sampler_empty(PmSampler *s, double *seconds, PmErr *err);
+PmStatus pm_sampler_warm(PmSampler *s, double *seconds, PmErr *err);
+/* The outputs of the last call of the last sample (tensors initialised here). */
+PmStatus pm_sampler_outputs(PmSampler *s, PmTensor *out, size_t n_out, PmErr *err);
+
+#endif

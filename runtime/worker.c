@@ -1,0 +1,292 @@
+/* worker.c - asks a device worker, and replaces it when it fails. */
+#include "runtime/worker.h"
+
+#include "base/hash.h"
+#include "base/serve.h"
+#include "runtime/worker_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPEN_SECONDS = 60 };
+static const int64_t max_reply = (int64_t)1 << 40; /* tensors are checked one by one */
+
+struct PmWorker {
+	char device[16];
+	PmServer *server; /* NULL = not started */
+	int starts;
+	char held[WORKER_SLOTS][PM_SHA256_HEX]; /* what each slot of the process holds; "" = nothing */
+	int next;                               /* slot to be filled next */
+	double clock_deadline;
+};
+
+PmWorker *pm_worker_new(const char *device)
+{
+	PmWorker *w = pm_xcalloc(1, sizeof *w);
+
+	snprintf(w->device, sizeof w->device, "%s", device);
+	return w;
+}
+
+void pm_worker_renew(PmWorker *w)
+{
+	pm_server_stop(w->server);
+	w->server = NULL;
+	memset(w->held, 0, sizeof w->held);
+}
+
+void pm_worker_free(PmWorker *w)
+{
+	if (!w)
+		return;
+	pm_worker_renew(w);
+	free(w);
+}
+
+const char *pm_worker_device(const PmWorker *w)
+{
+	return w->device;
+}
+
+int pm_worker_starts(const PmWorker *w)
+{
+	return w->starts;
+}
+
+/* --- one request -----------------------------------------------------------------------------------------
+ */
+
+static PmStatus start(PmWorker *w, PmErr *err)
+{
+	PmLimits lim = { .file_size = -1, .max_output = max_reply };
+	PmStatus st;
+
+	if (w->server)
+		return PM_OK;
+	st = pm_server_start(pm__worker_serve, w->device, &lim, &w->server, err);
+	if (!st)
+		w->starts++;
+	return st;
+}
+
+/* Sends head and payload; *payload becomes the reply's. Whatever fails ends the worker. */
+static PmStatus ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, double deadline, WorkerReply *r,
+		    PmErr *err)
+{
+	PmStr request = PM_STR_INIT, reply = PM_STR_INIT;
+	PmStatus st = start(w, err);
+	Cursor c;
+	const char *head;
+
+	memset(r, 0, sizeof *r);
+	if (st)
+		return st;
+	pm_str_addn(&request, a, sizeof *a);
+	pm_str_addn(&request, payload->s, payload->len);
+	st = pm_server_call(w->server, "device worker", request.s, request.len, deadline, &reply, err);
+	pm_str_release(&request);
+	c = (Cursor){ reply.s, reply.len };
+	head = st ? NULL : pm__take(&c, sizeof *r);
+	if (!st && !head)
+		st = pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
+	if (!st) {
+		memcpy(r, head, sizeof *r);
+		r->text[sizeof r->text - 1] = '\0';
+		if (r->status)
+			st = pm_err(err, r->status < 0 ? r->status : PM_E_INTERNAL, "%s", r->text);
+	}
+	pm_str_clear(payload);
+	if (!st)
+		pm_str_addn(payload, c.p, c.left);
+	pm_str_release(&reply);
+	if (st)
+		pm_worker_renew(w);
+	return st;
+}
+
+static PmStatus take_outputs(PmWorker *w, const PmGraph *g, const PmStr *payload, PmTensor *out, PmErr *err)
+{
+	size_t n = pm_graph_n_outputs(g), i = 0;
+	Cursor c = { payload->s, payload->len };
+	PmStatus st = PM_OK;
+
+	memset(out, 0, n * sizeof *out);
+	for (; i < n && !st; i++)
+		st = pm__tensor_unpack(&c, pm_value_type(g, pm_graph_output(g, i)), &out[i], err);
+	if (!st && c.left)
+		st = pm_err(err, PM_E_CRASH, "The device worker sent %zu bytes too many.", c.left);
+	if (st) {
+		for (i = 0; i < n; i++)
+			pm_tensor_release(&out[i]);
+		pm_worker_renew(w);
+	}
+	return st;
+}
+
+PmStatus pm_worker_info(PmWorker *w, PmDeviceInfo *out, PmErr *err)
+{
+	WorkerAsk a = { .what = WORKER_INFO };
+	PmStr payload = PM_STR_INIT;
+	WorkerReply r;
+	PmStatus st = ask(w, &a, &payload, OPEN_SECONDS, &r, err);
+
+	if (!st && payload.len != sizeof *out)
+		st = pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
+	if (!st)
+		memcpy(out, payload.s, sizeof *out);
+	pm_str_release(&payload);
+	return st;
+}
+
+/* Makes sure that the worker holds the work; *slot says where. Slots in the set `keep` are not given away. */
+static PmStatus load(PmWorker *w, const PmWork *work, unsigned keep, double deadline, int *slot, PmErr *err)
+{
+	WorkerAsk a = { .what = WORKER_LOAD, .n = (int)work->n_alts };
+	char hex[PM_SHA256_HEX];
+	PmStr payload = PM_STR_INIT;
+	WorkerReply r;
+	PmStatus st;
+
+	if (work->n_alts)
+		pm_str_addn(&payload, work->alts, work->n_alts * sizeof *work->alts);
+	st = pm__graph_pack(work->g, &payload, err);
+	if (!st) {
+		pm_sha256_hex(payload.s, payload.len, hex);
+		for (*slot = 0; *slot < WORKER_SLOTS && strcmp(w->held[*slot], hex) != 0; (*slot)++)
+			;
+	}
+	if (!st && *slot == WORKER_SLOTS) {
+		while (keep >> w->next & 1)
+			w->next = (w->next + 1) % WORKER_SLOTS;
+		a.slot = *slot = w->next;
+		st = ask(w, &a, &payload, deadline, &r, err);
+		if (!st) {
+			memcpy(w->held[*slot], hex, sizeof hex);
+			w->next = (w->next + 1) % WORKER_SLOTS;
+		}
+	}
+	pm_str_release(&payload);
+	return st;
+}
+
+PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, double deadline,
+		       PmTensor *out, double *seconds, PmErr *err)
+{
+	WorkerAsk a = { .what = WORKER_RUN, .poison = poison };
+	double limit = deadline > 0 ? deadline : OPEN_SECONDS;
+	size_t n_in = pm_graph_n_inputs(work->g);
+	PmStr payload = PM_STR_INIT;
+	WorkerReply r;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < n_in && !st; i++)
+		if (!pm_type_equal(&in[i].type, pm_value_type(work->g, pm_graph_input(work->g, i))))
+			st = pm_err(err, PM_E_TYPE, "The tensor given for input '%.120s' is of another type.",
+				    pm_value_name(work->g, pm_graph_input(work->g, i)));
+	if (!st)
+		st = load(w, work, 0, limit, &a.slot, err);
+	if (st)
+		return st;
+	pm__tensors_pack(in, n_in, &payload);
+	st = ask(w, &a, &payload, limit, &r, err);
+	if (!st)
+		st = take_outputs(w, work->g, &payload, out, err);
+	if (!st && seconds)
+		*seconds = r.sample.seconds;
+	pm_str_release(&payload);
+	return st;
+}
+
+/* --- the clock -------------------------------------------------------------------------------------------
+ */
+
+PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, const PmBank *bank,
+			      double deadline, int *depth, PmErr *err)
+{
+	WorkerAsk a = { .what = WORKER_CLOCK, .n = n_sides, .n_sets = bank->n_sets, .seed = bank->seed };
+	int slot[PM_SAMPLER_SIDES];
+	unsigned keep = 0;
+	PmStr payload = PM_STR_INIT;
+	WorkerReply r;
+	PmStatus st = PM_OK;
+
+	if (n_sides < 1 || n_sides > PM_SAMPLER_SIDES)
+		return pm_err(err, PM_E_INVALID, "A clock compares 1 to %d sides.", PM_SAMPLER_SIDES);
+	w->clock_deadline = deadline > 0 ? deadline : OPEN_SECONDS;
+	for (int i = 0; i < n_sides && !st; i++) {
+		st = load(w, &side[i], keep, w->clock_deadline, &slot[i], err);
+		keep |= st ? 0 : 1u << slot[i];
+	}
+	if (st)
+		return st;
+	pm_str_addn(&payload, slot, (size_t)n_sides * sizeof *slot);
+	pm__tensors_pack(bank->t, bank->n_in * (size_t)bank->n_sets, &payload);
+	st = ask(w, &a, &payload, w->clock_deadline, &r, err);
+	*depth = r.n;
+	pm_str_release(&payload);
+	return st;
+}
+
+static PmStatus clock_ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, PmSample *sample, PmErr *err)
+{
+	WorkerReply r;
+	PmStatus st;
+
+	if (!w->server)
+		return pm_err(err, PM_E_INVALID, "The clock of this worker is not open.");
+	st = ask(w, a, payload, w->clock_deadline, &r, err);
+	if (!st && sample)
+		*sample = r.sample;
+	return st;
+}
+
+static PmStatus clock_simple(PmWorker *w, WorkerWhat what, double *seconds, PmErr *err)
+{
+	WorkerAsk a = { .what = what };
+	PmStr payload = PM_STR_INIT;
+	PmSample s = { 0 };
+	PmStatus st = clock_ask(w, &a, &payload, &s, err);
+
+	if (!st && seconds)
+		*seconds = s.seconds;
+	pm_str_release(&payload);
+	return st;
+}
+
+PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *out, PmErr *err)
+{
+	WorkerAsk a = { .what = WORKER_TAKE, .ask = *sample };
+	PmStr payload = PM_STR_INIT;
+	PmStatus st = clock_ask(w, &a, &payload, out, err);
+
+	pm_str_release(&payload);
+	return st;
+}
+
+PmStatus pm_worker_clock_empty(PmWorker *w, double *seconds, PmErr *err)
+{
+	return clock_simple(w, WORKER_EMPTY, seconds, err);
+}
+
+PmStatus pm_worker_clock_warm(PmWorker *w, double *seconds, PmErr *err)
+{
+	return clock_simple(w, WORKER_WARM, seconds, err);
+}
+
+PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, PmTensor *out, PmErr *err)
+{
+	WorkerAsk a = { .what = WORKER_OUTPUTS };
+	PmStr payload = PM_STR_INIT;
+	PmStatus st = clock_ask(w, &a, &payload, NULL, err);
+
+	if (!st)
+		st = take_outputs(w, g, &payload, out, err);
+	pm_str_release(&payload);
+	return st;
+}
+
+PmStatus pm_worker_clock_close(PmWorker *w, PmErr *err)
+{
+	return clock_simple(w, WORKER_CLOSE, NULL, err);
+}

@@ -1,0 +1,66 @@
+/* worker_priv.h - what a device worker is asked and answers; shared by worker.c (asks) and worker_serve.c
+ * (answers).
+ *
+ * A request is a WorkerAsk and its payload, a reply a WorkerReply and its payload. Both ends are one program,
+ * so structures cross as they are; lengths are checked on both sides.
+ */
+#ifndef RUNTIME_WORKER_PRIV_H
+#define RUNTIME_WORKER_PRIV_H
+
+#include "base/str.h"
+#include "runtime/worker.h"
+
+enum { WORKER_SLOTS = PM_SAMPLER_SIDES + 2 }; /* works that a worker keeps: more than a clock has sides */
+
+typedef enum {
+	WORKER_INFO,    /* - ; a PmDeviceInfo */
+	WORKER_LOAD,    /* alternatives (n of them), a graph (pm__graph_pack) into `slot`; - */
+	WORKER_RUN,     /* the inputs of `slot`; its outputs */
+	WORKER_CLOCK,   /* slots (n of them), a bank: n_sets, seed, tensors; the depth in `n` */
+	WORKER_TAKE,    /* `ask`; times */
+	WORKER_EMPTY,   /* - ; times */
+	WORKER_WARM,    /* - ; times */
+	WORKER_OUTPUTS, /* - ; the outputs */
+	WORKER_CLOSE    /* - ; - */
+} WorkerWhat;
+
+typedef struct WorkerAsk {
+	WorkerWhat what;
+	int slot, n;
+	uint32_t poison;
+	int n_sets;
+	uint64_t seed;
+	PmSampleAsk ask;
+} WorkerAsk;
+
+typedef struct WorkerReply {
+	PmStatus status;
+	int n;
+	PmSample sample;
+	char text[PM_ERR_MAX];
+} WorkerReply;
+
+/* A place in bytes that came from the other side. */
+typedef struct Cursor {
+	const char *p;
+	size_t left;
+} Cursor;
+/* Takes n bytes, NULL when there are fewer. */
+const char *pm__take(Cursor *c, size_t n);
+/* Takes an unsigned number; 0 when there is none. */
+uint64_t pm__take_u64(Cursor *c);
+void pm__add_u64(PmStr *s, uint64_t v);
+
+/* A graph as text; constants beyond a few elements follow as they are. */
+PmStatus pm__graph_pack(const PmGraph *g, PmStr *out, PmErr *err);
+PmStatus pm__graph_unpack(Cursor *c, PmGraph **out, PmErr *err);
+
+/* Elements only: both sides know the types. */
+void pm__tensors_pack(const PmTensor *t, size_t n, PmStr *out);
+/* Initialises t[i] with the given types; PM_E_CRASH when bytes are missing. */
+PmStatus pm__tensor_unpack(Cursor *c, const PmType *type, PmTensor *t, PmErr *err);
+
+/* The worker's life: what it holds; answers one request (PmServeFn; `arg` is the device's name). */
+int pm__worker_serve(void *arg, const char *request, size_t n, PmStr *reply);
+
+#endif

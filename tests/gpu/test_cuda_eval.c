@@ -1,0 +1,101 @@
+/* test_cuda_eval.c - evaluating passes on a GPU: times are measured, and every way to be wrong ends in its
+ * own verdict without harm to the next pass. */
+#include "bench/report.h"
+#include "ir/text.h"
+#include "tests/lib/need.h"
+#include "tests/plugin/paths.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static PmGraph *silu(int rows, int cols)
+{
+	char text[256];
+	PmGraph *g;
+
+	snprintf(text, sizeof text,
+		 "g (float[%d,%d] x) => (float[%d,%d] y) { s = Sigmoid(x)\n y = Mul(x, s) }", rows, cols,
+		 rows, cols);
+	assert_int_equal(pm_graph_parse(text, strlen(text), &g, NULL), PM_OK);
+	return g;
+}
+
+static PmEvalRecord eval(const char *so, int rows, int cols)
+{
+	PmGraph *g = silu(rows, cols);
+	PmEvalMember m = { "silu", g };
+	PmEvalOpts o = { .device = "cuda", .preset = PM_PRESET_SOUND, .seed = 7, .device_deadline = 10 };
+	PmEvalRecord r;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_eval_member(built(so), &m, &o, &r, &err))
+		fail_msg("%s: %s", so, err.text);
+	print_message("# %s %dx%d: %s%s%s\n", so, rows, cols, pm_verdict_name(r.verdict), *r.why ? ": " : "",
+		      r.why);
+	if (r.measured)
+		print_message("#   %.2f -> %.2f us, %.3fx (%.3f to %.3f), control %.4f, replay %.2fx, wall "
+			      "%.2fx, %d "
+			      "blocks, %.1f s\n",
+			      r.baseline_seconds * 1e6, r.candidate_seconds * 1e6, r.speedup, r.timing.lo,
+			      r.timing.hi, r.timing.control, r.timing.replay_speedup, r.timing.wall_speedup,
+			      r.timing.blocks, r.wall_seconds);
+	pm_graph_free(g);
+	return r;
+}
+
+static void ends(const char *so, PmVerdict want)
+{
+	PmEvalRecord r = eval(so, 3, 67);
+
+	if (r.verdict != want)
+		fail_msg("%s: %s (%s) instead of %s", so, pm_verdict_name(r.verdict), r.why,
+			 pm_verdict_name(want));
+	pm_eval_record_release(&r);
+	r = eval("passes/silu.so", 3, 67);
+	assert_true(r.verdict == PM_VERDICT_OK || r.verdict == PM_VERDICT_TIMING_UNSTABLE);
+	assert_true(r.measured);
+	pm_eval_record_release(&r);
+}
+
+static void a_good_pass_is_measured(void **state)
+{
+	PmEvalRecord r;
+
+	(void)state;
+	pm_test_need_device("cuda");
+	r = eval("passes/silu.so", 4096, 4096);
+	assert_int_equal(r.verdict, PM_VERDICT_OK);
+	assert_true(r.measured && r.timing.blocks > 0 && r.timing.checked == PM_CLOCK_CHECKED);
+	assert_true(r.timing.lo > 1); /* one kernel instead of two of the same size */
+	assert_true(r.timing.replay[0] > 0 && r.timing.wall[1] > 0);
+	pm_eval_record_release(&r);
+}
+
+static void every_mistake_has_its_own_verdict(void **state)
+{
+	(void)state;
+	pm_test_need_device("cuda");
+	ends("tests/plugin/wrong_silu.so", PM_VERDICT_INCORRECT);
+	ends("tests/plugin/half_silu.so", PM_VERDICT_UNWRITTEN);
+	ends("tests/plugin/oob_silu.so", PM_VERDICT_OOB);
+	ends("tests/plugin/mutating_silu.so", PM_VERDICT_INPUT_MUTATED);
+	ends("tests/plugin/greedy_silu.so", PM_VERDICT_LAUNCH_FAIL);
+	ends("tests/plugin/uncompilable_silu.so", PM_VERDICT_COMPILE_FAIL);
+	ends("tests/plugin/hanging_silu.so", PM_VERDICT_DEVICE_TIMEOUT);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_good_pass_is_measured),
+		cmocka_unit_test(every_mistake_has_its_own_verdict),
+	};
+
+	return cmocka_run_group_tests_name("cuda_eval", tests, NULL, NULL);
+}

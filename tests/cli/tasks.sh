@@ -18,6 +18,16 @@ says '"eval_tasks": 3' "the same tasks"
 says '"rejected_now": {' "it goes on where it stopped"
 grep -q '"rejected_now": {}' "$tmp/out" || grep -A 1 '"rejected_now": {' "$tmp/out" | grep -q '}'
 tap "nothing is judged twice"
+rev=
+for m in "$build"/models/*.onnx; do rev="$m $rev"; done
+# shellcheck disable=SC2086 # paths of the build folder
+pm extract $rev --db "$tmp/rev.db" --quiet
+pm task build --db "$tmp/rev.db" --eval 3 --ratio 1 --stride 1 --honest 1 --quiet
+exits 0 "the same from models in the other order"
+pm db export --db "$db" -o "$tmp/fwd.jsonl"
+pm db export --db "$tmp/rev.db" -o "$tmp/rev.jsonl"
+[ -s "$tmp/fwd.jsonl" ] && cmp -s "$tmp/fwd.jsonl" "$tmp/rev.jsonl"
+tap "both databases export the same bytes, tasks and gate reports included"
 pm task build --db "$db" --eval 2 --quiet
 exits 4 "other options need --rebuild"
 warns "--rebuild" "and the sentence says so"

@@ -99,7 +99,7 @@ static const struct {
 } verbs[] = {
 	{ "list", NO, YES, NO, pm_task_verb_list },     { "make", NO, YES, NO, pm_task_verb_make },
 	{ "show", YES, YES, NO, pm_task_verb_show },    { "build", NO, YES, NO, pm_task_verb_build },
-	{ "check", NO, YES, NO, pm_task_verb_check },   { "gate", YES, YES, NO, pm_task_verb_gate },
+	{ "check", NO, YES, NO, pm_task_verb_check },   { "gate", YES, MAYBE, NO, pm_task_verb_gate },
 	{ "pack", MAYBE, YES, YES, pm_task_verb_pack }, { "unpack", YES, YES, NO, pm_task_verb_unpack },
 	{ "verify", YES, NO, NO, pm_task_verb_verify },
 };

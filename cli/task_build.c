@@ -6,26 +6,16 @@
  * become tasks to train on, one of each list of operators in turn. Everything follows from the graphs'
  * content, and an interrupted build goes on where it stopped.
  */
-#include "cli/task.h"
-
-#include "base/hash.h"
 #include "base/progress.h"
 #include "cli/task_one.h"
-#include "dataset/group.h"
+#include "cli/task_plan.h"
 #include "dataset/select.h"
-#include "dataset/split.h"
 #include "dataset/subgraphs.h"
 #include "dataset/tasks.h"
-#include "ir/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* All groups with one list of operators. */
-typedef struct Seq {
-	size_t first_group, n_groups, part;
-} Seq;
 
 typedef struct Judge {
 	struct Build *b;
@@ -34,164 +24,14 @@ typedef struct Judge {
 
 typedef struct Build {
 	PmTaskCmd *c;
-	PmIntern *texts;
-	PM_VEC(PmSample) sample;
-	PM_VEC(int64_t) id;         /* by sample */
-	PM_VEC(PmSplitItem) item;   /* by sample */
-	PM_VEC(PmColors) colors;    /* by structure */
-	PM_VEC(uint32_t) structure; /* interned text to number + 1 */
-	PM_VEC(size_t) least;       /* by structure: the sample with the least hash */
-	PmTaskVerdict *verdict;     /* by structure; json NULL: not asked yet */
-	size_t *part, n_parts;      /* by sample */
-	PmGroups groups;
-	PM_VEC(Seq) seq;
-	PM_VEC(unsigned) ops; /* of all sequences, as pm_select takes them */
-	PM_VEC(size_t) start;
-	unsigned n_ops;
-	char *taken;              /* by part: asked in evaluation */
-	char plan[PM_SHA256_HEX]; /* hash of graphs and options */
+	PmTaskPlan p;
+	PmTaskVerdict *verdict; /* by structure; json NULL: not asked yet */
+	char *taken;            /* by part: asked in evaluation */
 	PmProgress bar;
 	const char *split;
 	int64_t n[2], members[2], rejected, before; /* eval, train */
 	PM_VEC(uint32_t) reason;                    /* interned, one for each rejection of this run */
 } Build;
-
-/* ---- what there is ---- */
-
-static uint32_t intern(Build *b, const char *s)
-{
-	return pm_intern(b->texts, s, strlen(s));
-}
-
-static PmStatus take_sample(void *arg, const PmSubgraphRow *row, PmErr *err)
-{
-	Build *b = arg;
-	uint32_t structure = intern(b, row->structure);
-	PmSample s = { pm_intern_text(b->texts, intern(b, row->hash)), row->n_nodes, row->op_seq,
-		       intern(b, row->shape_bucket), intern(b, row->dtypes) };
-	PmStatus st = PM_OK;
-	size_t *least;
-
-	while (b->structure.n <= structure)
-		PM_VEC_PUSH(&b->structure, 0);
-	if (!b->structure.v[structure]) {
-		PmGraph *g = NULL;
-		PmColors colors;
-
-		st = pm_graph_parse(row->text, strlen(row->text), &g, err);
-		if (st)
-			return pm_err_ctx(err, "subgraph %lld", (long long)row->id);
-		pm_colors_of(g, &colors);
-		PM_VEC_PUSH(&b->colors, colors);
-		b->structure.v[structure] = (uint32_t)b->colors.n;
-		PM_VEC_PUSH(&b->least, b->sample.n);
-		pm_graph_free(g);
-	}
-	least = &b->least.v[b->structure.v[structure] - 1];
-	if (*least < b->sample.n && strcmp(s.hash, b->sample.v[*least].hash) < 0)
-		*least = b->sample.n;
-	PM_VEC_PUSH(&b->sample, s);
-	PM_VEC_PUSH(&b->id, row->id);
-	PM_VEC_PUSH(&b->item, ((PmSplitItem){ b->structure.v[structure] - 1, row->op_seq }));
-	return st;
-}
-
-static int by_text(const void *x, const void *y)
-{
-	return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
-/* What decides the outcome: the graphs, in any order, and the options. */
-static void hash_plan(Build *b)
-{
-	const char **hash = pm_xcalloc(b->sample.n + 1, sizeof *hash);
-	PmStr s = PM_STR_INIT;
-
-	for (size_t i = 0; i < b->sample.n; i++)
-		hash[i] = b->sample.v[i].hash;
-	qsort(hash, b->sample.n, sizeof *hash, by_text);
-	pm_str_addf(&s, "build 1 eval=%lld stride=%lld shapes=%lld elements=%lld seed=%lld honest=%lld\n",
-		    (long long)b->c->n_eval, (long long)b->c->stride, (long long)b->c->shapes,
-		    (long long)b->c->max_elements, (long long)b->c->seed, (long long)b->c->honest);
-	for (size_t i = 0; i < b->sample.n; i++)
-		pm_str_addf(&s, "%s\n", hash[i]);
-	pm_sha256_hex(s.s, s.len, b->plan);
-	free(hash);
-	pm_str_release(&s);
-}
-
-/* ---- plan ---- */
-
-static void add_ops(Build *b, PmIntern *names, const char *ops)
-{
-	while (*ops) {
-		size_t n = strcspn(ops, ",");
-		unsigned op = pm_intern(names, ops, n) - 1;
-
-		PM_VEC_PUSH(&b->ops, op);
-		b->n_ops = op + 1 > b->n_ops ? op + 1 : b->n_ops;
-		ops += n + (ops[n] == ',');
-	}
-	PM_VEC_PUSH(&b->start, b->ops.n);
-}
-
-static void plan_groups(Build *b)
-{
-	pm_group(b->sample.v, b->sample.n, (size_t)b->c->stride, &b->groups);
-	for (size_t g = 0; g < b->groups.n; g++) {
-		size_t first = b->groups.member[b->groups.group[g].first];
-		size_t last =
-			b->seq.n ? b->groups.member[b->groups.group[b->seq.v[b->seq.n - 1].first_group].first]
-				 : 0;
-
-		if (!b->seq.n || b->sample.v[first].op_seq != b->sample.v[last].op_seq)
-			PM_VEC_PUSH(&b->seq, ((Seq){ g, 0, b->part[first] }));
-		b->seq.v[b->seq.n - 1].n_groups++;
-	}
-}
-
-/* The lists of operators, in the order of b->seq. */
-static PmStatus plan_ops(Build *b, PmErr *err)
-{
-	PmIntern *names = pm_intern_new();
-	PmStatus st = PM_OK;
-
-	PM_VEC_PUSH(&b->start, 0);
-	for (size_t i = 0; i < b->seq.n && !st; i++) {
-		PmStr ops = PM_STR_INIT;
-		PmGraph *g = NULL;
-
-		st = pm_subgraph_get(
-			b->c->db, b->id.v[b->groups.member[b->groups.group[b->seq.v[i].first_group].first]],
-			&g, err);
-		if (!st) {
-			pm_graph_ops(g, &ops);
-			add_ops(b, names, ops.s);
-		}
-		pm_graph_free(g);
-		pm_str_release(&ops);
-	}
-	pm_intern_free(names);
-	return st;
-}
-
-static PmStatus make_plan(Build *b, PmErr *err)
-{
-	PmStatus st = pm_subgraphs_each(b->c->db, "fusible", 0, take_sample, b, err);
-
-	if (!st && !b->sample.n)
-		st = pm_err(err, PM_E_NOT_FOUND, "%s holds no fusible subgraph; run passmith extract first.",
-			    pm_db_path(b->c->db));
-	if (st)
-		return st;
-	b->part = pm_xcalloc(b->sample.n, sizeof *b->part);
-	b->n_parts = pm_components(b->item.v, b->sample.n, b->colors.v, b->colors.n, b->part);
-	b->taken = pm_xcalloc(b->n_parts + 1, 1);
-	b->verdict = pm_xcalloc(b->colors.n + 1, sizeof *b->verdict);
-	hash_plan(b);
-	plan_groups(b);
-	return plan_ops(b, err);
-}
 
 /* ---- an earlier build ---- */
 
@@ -200,7 +40,7 @@ static PmStatus other_plan(void *arg, const PmTaskRow *row, PmErr *err)
 	Build *b = arg;
 	const char *mark = strrchr(row->policy, ' ');
 
-	if (mark && !strncmp(mark + 1, b->plan, 12))
+	if (mark && !strncmp(mark + 1, b->p.hash, 12))
 		return PM_OK;
 	return pm_err(
 		err, PM_E_CONFLICT,
@@ -228,10 +68,10 @@ static size_t pick_bases(const Build *b, const PmGroup *g, int64_t *base, PmStr 
 	size_t n = g->n < PM_TASK_MAX_BASES ? g->n : PM_TASK_MAX_BASES;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t s = b->groups.member[g->first + i * g->n / n];
+		size_t s = b->p.groups.member[g->first + i * g->n / n];
 
-		base[i] = b->id.v[s];
-		pm_str_addf(hashes, "%s\n", b->sample.v[s].hash);
+		base[i] = b->p.id.v[s];
+		pm_str_addf(hashes, "%s\n", b->p.sample.v[s].hash);
 	}
 	return n;
 }
@@ -246,7 +86,7 @@ static PmStatus judge_structure(void *arg, const PmTaskVerdict **out, PmErr *err
 	PmStatus st = PM_OK;
 
 	if (!v->json) {
-		st = pm_subgraph_get(j->b->c->db, j->b->id.v[j->b->least.v[j->structure]], &g, err);
+		st = pm_subgraph_get(j->b->c->db, j->b->p.id.v[j->b->p.least.v[j->structure]], &g, err);
 		if (!st)
 			st = pm_task_judge(g, j->b->c->seed, 0, v, err);
 		pm_graph_free(g);
@@ -269,24 +109,24 @@ static PmStatus make_group(Build *b, const PmGroup *g, PmTaskMade *made, PmErr *
 			    .max_elements = b->c->max_elements,
 			    .seed = b->c->seed,
 			    .n_honest = eval ? (int)b->c->honest : 0 };
-	Judge judge = { b, b->item.v[b->groups.member[g->first]].structure };
+	Judge judge = { b, b->p.item.v[b->p.groups.member[g->first]].structure };
 	PmStatus st;
 
 	if (!eval) {
 		spec.judge = judge_structure;
 		spec.judge_arg = &judge;
 	}
-	pm_str_addf(&key_text, "%s %s %s\n", b->plan, b->split, pm_group_rule_name(g->rule));
+	pm_str_addf(&key_text, "%s %s %s\n", b->p.hash, b->split, pm_group_rule_name(g->rule));
 	spec.n_base = pick_bases(b, g, base, &key_text);
 	pm_sha256_hex(key_text.s, key_text.len, key);
-	snprintf(policy, sizeof policy, "%s %.12s", pm_group_rule_name(g->rule), b->plan);
+	snprintf(policy, sizeof policy, "%s %.12s", pm_group_rule_name(g->rule), b->p.hash);
 	st = pm_task_make_one(b->c->db, &spec, made, err);
 	b->before += made->before;
 	b->n[!eval] += made->made;
 	b->members[!eval] += made->members;
 	b->rejected += !made->made;
 	if (!st && *made->rule)
-		PM_VEC_PUSH(&b->reason, intern(b, made->rule));
+		PM_VEC_PUSH(&b->reason, pm_intern(b->p.texts, made->rule, strlen(made->rule)));
 	pm_str_release(&key_text);
 	return st;
 }
@@ -295,7 +135,7 @@ static PmStatus make_group(Build *b, const PmGroup *g, PmTaskMade *made, PmErr *
 static PmStatus accept(void *arg, size_t i, int *yes, PmErr *err)
 {
 	Build *b = arg;
-	const Seq *q = &b->seq.v[i];
+	const PmTaskSeq *q = &b->p.seq.v[i];
 	char *tried = pm_xcalloc(q->n_groups, 1);
 	PmStatus st = PM_OK;
 
@@ -306,11 +146,11 @@ static PmStatus accept(void *arg, size_t i, int *yes, PmErr *err)
 
 		for (size_t k = 0; k < q->n_groups; k++)
 			if (!tried[k] &&
-			    (best == q->n_groups || b->groups.group[q->first_group + k].n >
-							    b->groups.group[q->first_group + best].n))
+			    (best == q->n_groups || b->p.groups.group[q->first_group + k].n >
+							    b->p.groups.group[q->first_group + best].n))
 				best = k;
 		tried[best] = 1;
-		st = make_group(b, &b->groups.group[q->first_group + best], &made, err);
+		st = make_group(b, &b->p.groups.group[q->first_group + best], &made, err);
 		*yes = !st && made.made;
 	}
 	if (*yes) {
@@ -323,16 +163,16 @@ static PmStatus accept(void *arg, size_t i, int *yes, PmErr *err)
 
 static PmStatus make_eval(Build *b, PmSelection *sel, PmErr *err)
 {
-	size_t *part = pm_xcalloc(b->seq.n + 1, sizeof *part);
+	size_t *part = pm_xcalloc(b->p.seq.n + 1, sizeof *part);
 	PmSelectOpts o = { .weight = -1, .part = part, .accept = accept, .arg = b };
 	PmStatus st;
 
-	for (size_t i = 0; i < b->seq.n; i++)
-		part[i] = b->seq.v[i].part;
+	for (size_t i = 0; i < b->p.seq.n; i++)
+		part[i] = b->p.seq.v[i].part;
 	b->split = "eval";
 	if (!pm_cli_quiet)
 		pm_progress_start(&b->bar, "tasks to evaluate on", b->c->n_eval);
-	st = pm_select(b->ops.v, b->start.v, b->seq.n, b->n_ops, (size_t)b->c->n_eval, &o, sel, err);
+	st = pm_select(b->p.ops.v, b->p.start.v, b->p.seq.n, b->p.n_ops, (size_t)b->c->n_eval, &o, sel, err);
 	pm_progress_end(&b->bar);
 	free(part);
 	return st;
@@ -353,14 +193,14 @@ static PmStatus make_train(Build *b, PmErr *err)
 		pm_progress_start(&b->bar, "tasks to train on", b->c->ratio * b->n[0]);
 	for (size_t round = 0; more && !st && !enough(b); round++) {
 		more = 0;
-		for (size_t i = 0; i < b->seq.n && !st && !enough(b); i++) {
-			const Seq *q = &b->seq.v[i];
+		for (size_t i = 0; i < b->p.seq.n && !st && !enough(b); i++) {
+			const PmTaskSeq *q = &b->p.seq.v[i];
 			PmTaskMade made;
 
 			if (b->taken[q->part] || round >= q->n_groups)
 				continue;
 			more = 1;
-			st = make_group(b, &b->groups.group[q->first_group + round], &made, err);
+			st = make_group(b, &b->p.groups.group[q->first_group + round], &made, err);
 			if (!st && made.made)
 				pm_progress_step(&b->bar, NULL);
 		}
@@ -375,8 +215,8 @@ static size_t held_out(const Build *b)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < b->sample.n; i++)
-		n += (size_t)b->taken[b->part[i]];
+	for (size_t i = 0; i < b->p.sample.n; i++)
+		n += (size_t)b->taken[b->p.part[i]];
 	return n;
 }
 
@@ -390,9 +230,9 @@ static void put_reasons(const Build *b, cJSON *j)
 		for (size_t k = first; k < b->reason.n && first == i; k++)
 			count += b->reason.v[k] == b->reason.v[i];
 		if (first == i && j)
-			cJSON_AddNumberToObject(j, pm_intern_text(b->texts, b->reason.v[i]), (double)count);
+			cJSON_AddNumberToObject(j, pm_intern_text(b->p.texts, b->reason.v[i]), (double)count);
 		else if (first == i)
-			printf("  %-12s %6zu\n", pm_intern_text(b->texts, b->reason.v[i]), count);
+			printf("  %-12s %6zu\n", pm_intern_text(b->p.texts, b->reason.v[i]), count);
 	}
 }
 
@@ -401,10 +241,10 @@ static void report(const Build *b, const PmSelection *sel, size_t leaks)
 	if (pm_cli_json) {
 		cJSON *j = cJSON_CreateObject();
 
-		pm_json_add_i64(j, "subgraphs", (int64_t)b->sample.n);
-		pm_json_add_i64(j, "op_sequences", (int64_t)b->seq.n);
-		pm_json_add_i64(j, "components", (int64_t)b->n_parts);
-		pm_json_add_i64(j, "groups", (int64_t)b->groups.n);
+		pm_json_add_i64(j, "subgraphs", (int64_t)b->p.sample.n);
+		pm_json_add_i64(j, "op_sequences", (int64_t)b->p.seq.n);
+		pm_json_add_i64(j, "components", (int64_t)b->p.n_parts);
+		pm_json_add_i64(j, "groups", (int64_t)b->p.groups.n);
 		pm_json_add_i64(j, "edges", (int64_t)sel->n_edges);
 		pm_json_add_i64(j, "edges_covered", (int64_t)sel->n_covered);
 		pm_json_add_i64(j, "eval_tasks", b->n[0]);
@@ -419,8 +259,8 @@ static void report(const Build *b, const PmSelection *sel, size_t leaks)
 		pm_cli_put_json(j);
 		return;
 	}
-	printf("%zu subgraphs, %zu lists of operators, %zu components, %zu groups\n", b->sample.n, b->seq.n,
-	       b->n_parts, b->groups.n);
+	printf("%zu subgraphs, %zu lists of operators, %zu components, %zu groups\n", b->p.sample.n,
+	       b->p.seq.n, b->p.n_parts, b->p.groups.n);
 	printf("eval:  %lld tasks, %lld variants, %zu of %zu operator pairs; %zu subgraphs in their "
 	       "components\n",
 	       (long long)b->n[0], (long long)b->members[0], sel->n_covered, sel->n_edges, held_out(b));
@@ -432,36 +272,25 @@ static void report(const Build *b, const PmSelection *sel, size_t leaks)
 
 static void release(Build *b)
 {
-	for (size_t i = 0; i < b->colors.n; i++)
-		pm_colors_release(&b->colors.v[i]);
-	PM_VEC_RELEASE(&b->sample);
-	PM_VEC_RELEASE(&b->id);
-	PM_VEC_RELEASE(&b->item);
-	PM_VEC_RELEASE(&b->colors);
-	PM_VEC_RELEASE(&b->structure);
-	for (size_t i = 0; b->verdict && i < b->colors.n; i++)
+	for (size_t i = 0; b->verdict && i < b->p.colors.n; i++)
 		pm_task_verdict_release(&b->verdict[i]);
 	free(b->verdict);
-	PM_VEC_RELEASE(&b->least);
-	PM_VEC_RELEASE(&b->seq);
-	PM_VEC_RELEASE(&b->ops);
-	PM_VEC_RELEASE(&b->start);
-	PM_VEC_RELEASE(&b->reason);
-	pm_groups_release(&b->groups);
-	pm_intern_free(b->texts);
-	free(b->part);
 	free(b->taken);
+	PM_VEC_RELEASE(&b->reason);
+	pm_task_plan_release(&b->p);
 }
 
 PmStatus pm_task_verb_build(PmTaskCmd *c, PmErr *err)
 {
-	Build b = { .c = c, .texts = pm_intern_new() };
+	Build b = { .c = c };
 	PmSelection sel = { 0 };
 	size_t leaks = 0;
 	PmStatus st;
 
 	c->shapes = c->shapes ? c->shapes : 10;
-	st = make_plan(&b, err);
+	st = pm_task_plan(&b.p, c, err);
+	b.taken = pm_xcalloc(b.p.n_parts + 1, 1);
+	b.verdict = pm_xcalloc(b.p.colors.n + 1, sizeof *b.verdict);
 	if (!st)
 		st = check_earlier(&b, err);
 	if (!st)

@@ -75,6 +75,11 @@ static PmStatus find_graph(PmTaskCmd *c, PmGraph **g, PmErr *err)
 	pm_err_init(&none);
 	if (pm_path_exists(c->arg))
 		return pm_cli_load(c->arg, g, NULL, err);
+	if (!c->db)
+		return pm_err(
+			err, PM_E_NOT_FOUND,
+			"There is no model file %.200s; for a stored task or subgraph give --db FILE too.",
+			c->arg);
 	if (!pm_task_find(c->db, c->arg, &id, &none))
 		return pm_members_each(c->db, id, keep_first, g, err);
 	st = pm_subgraph_find(c->db, c->arg, &id, &none);

@@ -89,6 +89,25 @@ pm eval "$pack" --pass "$build/passes/silu.so" --summary --quiet
 [ "$code" -le 1 ]
 tap "a pack is evaluated"
 says "silu" "and the pass has a line"
+sums()
+{
+	find "$pack" -type f -exec sha256sum {} + | sort
+}
+sums >"$tmp/before"
+for k in 1 2; do
+	"$passmith" eval "$pack" --pass "$build/passes/silu.so" --summary --quiet >"$tmp/eval.$k" 2>&1 </dev/null &
+done
+wait
+[ -s "$tmp/eval.1" ] && cmp -s "$tmp/eval.1" "$tmp/eval.2"
+tap "two evaluations at once say the same"
+sums | cmp -s - "$tmp/before"
+tap "and leave the pack as it was"
+pm eval "$pack" --pass "$build/passes/silu.so" --db "$tmp/other.db" --summary --quiet
+pm db query "SELECT count(*) > 0 AS kept FROM results" --db "$tmp/other.db"
+tail -n 1 "$tmp/out" | grep -qx 1
+tap "with a database the results are kept"
+pm task gate models/llama_block.gpt --honest 0 --json
+json "gate --json of a model file is JSON"
 graph=$(find "$pack/graphs" -name '*.onnx' | sort | head -n 1)
 printf x >>"$graph"
 pm task verify "$pack"
@@ -108,7 +127,8 @@ exits 0 "import"
 pm db export --db "$tmp/copy.db" -o "$tmp/b.jsonl"
 cmp -s "$tmp/a.jsonl" "$tmp/b.jsonl"
 tap "the copy exports the same bytes"
-pm db merge "$tmp/other.db" --db "$tmp/copy.db"
+pm task unpack "$tmp/packs2" --db "$tmp/third.db"
+pm db merge "$tmp/third.db" --db "$tmp/copy.db"
 exits 0 "merge"
 pm db vacuum --db "$tmp/copy.db"
 exits 0 "vacuum"

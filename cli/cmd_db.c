@@ -1,6 +1,8 @@
-/* cmd_db.c - passmith db: counts, questions in SQL, JSON Lines out and in, merging, shrinking. */
+/* cmd_db.c - passmith db: counts, questions in SQL, a report, JSON Lines out and in, merging, shrinking. */
 #include "cli/cmds.h"
 
+#include "base/io.h"
+#include "cli/db_report.h"
 #include "dataset/jsonl.h"
 
 #include <errno.h>
@@ -158,6 +160,19 @@ static PmStatus db_merge(PmDb *db, const char *path, PmErr *err)
 	return st;
 }
 
+static PmStatus db_report(PmDb *db, const char *out, PmErr *err)
+{
+	PmStr page = PM_STR_INIT;
+	PmStatus st = pm_db_report(db, &page, err);
+
+	if (!st && out)
+		st = pm_write_file(out, page.s, page.len, err);
+	else if (!st)
+		fwrite(page.s, 1, page.len, stdout);
+	pm_str_release(&page);
+	return st;
+}
+
 static PmStatus db_run(const Args *a, PmErr *err)
 {
 	int makes = !strcmp(a->verb, "import") || !strcmp(a->verb, "merge");
@@ -174,6 +189,8 @@ static PmStatus db_run(const Args *a, PmErr *err)
 		st = db_stats(db, err);
 	else if (!strcmp(a->verb, "query"))
 		st = db_query(db, a->rest, err);
+	else if (!strcmp(a->verb, "report"))
+		st = db_report(db, a->out, err);
 	else if (!strcmp(a->verb, "export"))
 		st = db_export(db, a->out, err);
 	else if (!strcmp(a->verb, "import"))
@@ -189,16 +206,15 @@ static PmStatus db_run(const Args *a, PmErr *err)
 /* Whether the verb exists and has its arguments. */
 static int well_formed(const Args *a)
 {
-	static const char *const alone[] = { "stats", "export", "vacuum" }, *const one[] = { "query",
-											     "import",
-											     "merge" };
+	static const struct {
+		const char *verb;
+		int arg, out;
+	} verbs[] = { { "stats", 0, 0 }, { "vacuum", 0, 0 }, { "export", 0, 1 }, { "report", 0, 1 },
+		      { "query", 1, 0 }, { "import", 1, 0 }, { "merge", 1, 0 } };
 
-	for (int k = 0; k < 3; k++) {
-		if (!strcmp(a->verb, alone[k]))
-			return a->n == 1 && (!a->out || k == 1);
-		if (!strcmp(a->verb, one[k]))
-			return a->n == 2 && !a->out;
-	}
+	for (size_t k = 0; k < sizeof verbs / sizeof *verbs; k++)
+		if (!strcmp(a->verb, verbs[k].verb))
+			return a->n == 1u + (size_t)verbs[k].arg && (!a->out || verbs[k].out);
 	return 0;
 }
 
@@ -207,7 +223,7 @@ int pm_cmd_db(const PmCmd *cmd, int argc, char **argv)
 	Args a = { .verb = "" };
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &a.db_path, "the database" },
-		{ "-o", PM_OPT_STR, &a.out, "export: the file to write (default: standard output)" },
+		{ "-o", PM_OPT_STR, &a.out, "export, report: the file to write (default: standard output)" },
 		{ 0 },
 	};
 	PmStrList args = { 0 };
@@ -220,9 +236,10 @@ int pm_cmd_db(const PmCmd *cmd, int argc, char **argv)
 		a.verb = a.n > 0 ? args.list.v[0] : "";
 		a.rest = a.n > 1 ? args.list.v[1] : "";
 		if (!a.db_path || !well_formed(&a))
-			code = pm_cli_usage(cmd,
-					    "Say db stats, query SQL, export [-o FILE], import FILE, merge "
-					    "OTHER.db or vacuum, with --db FILE.");
+			code = pm_cli_usage(
+				cmd,
+				"Say db stats, query SQL, report or export [-o FILE], import FILE, merge "
+				"OTHER.db or vacuum, with --db FILE.");
 		else if (db_run(&a, &err))
 			code = pm_cli_fail(&err);
 	}

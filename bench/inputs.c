@@ -70,7 +70,8 @@ static int one_minus(const PmGraph *g, PmUse u)
 	       !pm_value_const_floats(g, pm_node_in(g, u.node, 0), &one, 1, &n) && n == 1 && one == 1;
 }
 
-/* Operators whose operand 1 holds indices into operand 0: sets *limit to the least extent they index. */
+/* Operators that take indices into operand 0 (as operand 1, RoiAlign as operand 2): sets *limit to the least
+ * extent they index. */
 static int is_index_use(const PmGraph *g, PmUse u, int64_t *limit)
 {
 	PmOp op = pm_node_op(g, u.node);
@@ -78,6 +79,10 @@ static int is_index_use(const PmGraph *g, PmUse u, int64_t *limit)
 	const PmType *it = pm_value_type(g, pm_node_in(g, u.node, 1));
 	int64_t first = pm_node_i(g, u.node, "batch_dims", 0), end;
 
+	if (op == PM_OP_RoiAlign && u.operand == 2) { /* which image a region is of */
+		*limit = t->rank > 0 ? t->dim[0] : 1;
+		return 1;
+	}
 	if (u.operand != 1)
 		return 0;
 	if (op == PM_OP_Gather || op == PM_OP_GatherElements || op == PM_OP_ScatterElements) {
@@ -107,7 +112,8 @@ static void look_at_use(const PmGraph *g, PmUse u, int depth, Clues *c)
 		c->limit = !c->index || dim < c->limit ? dim : c->limit;
 		c->index = 1;
 	} else if ((op == PM_OP_BatchNormalization && u.operand == 4) || op == PM_OP_Sqrt ||
-		   op == PM_OP_Log || op == PM_OP_Reciprocal || (op == PM_OP_Div && u.operand == 1)) {
+		   op == PM_OP_Log || op == PM_OP_Reciprocal || (op == PM_OP_Div && u.operand == 1) ||
+		   (op == PM_OP_QuantizeLinear && u.operand == 1)) {
 		c->variance = 1;
 	} else if (((op == PM_OP_BatchNormalization || op == PM_OP_LayerNormalization) && u.operand == 1)) {
 		c->scale = 1;

@@ -15,6 +15,9 @@
  */
 PmStatus pm_cli_load(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err);
 
+/* Writes a model by the ending of the path: .onnx, or IR text otherwise. */
+PmStatus pm_cli_save(const PmGraph *g, const char *path, PmErr *err);
+
 /* Writes one JSON value to stdout and frees it. */
 void pm_cli_put_json(cJSON *j);
 

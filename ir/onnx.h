@@ -7,6 +7,7 @@
 #define IR_ONNX_H
 
 #include "ir/graph.h"
+#include "ir/infer.h"
 
 /* Values of graph inputs known beforehand (a test's data): they become constants before normalisation. */
 typedef struct PmOnnxBind {
@@ -16,8 +17,14 @@ typedef struct PmOnnxBind {
 } PmOnnxBind;
 
 typedef struct PmOnnxOpts {
-	size_t max_file;  /* bytes; 0 = 2 GiB */
-	size_t max_nodes; /* 0 = PM_MAX_NODES */
+	size_t max_file;       /* bytes; 0 = 2 GiB */
+	size_t max_nodes;      /* 0 = PM_MAX_NODES */
+	const PmDimSize *dims; /* wherever the model has one of these names, it has the size */
+	size_t n_dims;
+	/* What the model states about results is not used to tell what inference cannot, nor is the import
+	 * refused where they differ: the two are compared, and PmOnnxReport.stated counts. Opaque nodes'
+	 * results have stated types all the same. */
+	int compare_stated;
 	const PmOnnxBind *bind;
 	size_t n_bind;
 } PmOnnxOpts;
@@ -28,12 +35,25 @@ typedef struct PmOnnxOpaque {
 	int count;
 } PmOnnxOpaque;
 
+/* Stated types (value_info, outputs) of results and constants against what inference says. */
+typedef struct PmOnnxStated {
+	size_t n_equal;    /* element type, rank and every dimension */
+	size_t n_renamed;  /* but for names: a size that the data decides has a symbol of ours, one for each
+			      name */
+	size_t n_less;     /* inference leaves something open that the model states */
+	size_t n_differ;   /* they contradict each other */
+	size_t n_opaque;   /* of results of opaque nodes: nothing to compare with */
+	char example[320]; /* the first that is less or differs, in words */
+} PmOnnxStated;
+
 typedef struct PmOnnxReport {
 	int64_t ir_version, opset;
 	size_t n_nodes, n_opaque_nodes;
 	size_t n_opaque; /* kinds, at most 64 recorded */
 	PmOnnxOpaque opaque[64];
-	size_t n_absent; /* constants whose data file is missing */
+	size_t n_absent;  /* constants whose data file is missing */
+	size_t n_inlined; /* calls of model-local functions */
+	PmOnnxStated stated;
 } PmOnnxReport;
 
 /* Imports a .onnx file (external data relative to its folder, mapped, never outside it) or memory. The result

@@ -178,6 +178,7 @@ PmStatus pm__import_call(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, siz
 			err, PM_E_LIMIT,
 			"Function calls are nested deeper than %d at %s; recursion is not allowed in ONNX.",
 			PM_ONNX_MAX_CALLS, w.s);
+	im->report->n_inlined++;
 	pm__scope_init(&body);
 	pm_str_addf(&prefix, "%s%s%.200s", sc->prefix ? sc->prefix : "", sc->prefix ? "/" : "",
 		    *text(np->name) ? np->name

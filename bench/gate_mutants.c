@@ -171,7 +171,7 @@ static int round_result(PmGraph *g, PmNode n)
 static int float_off(PmGraph *g, PmNode n, size_t which)
 {
 	PmValue v = which >= 100 ? pm_node_in(g, n, which - 100) : (PmValue){ 0 }, fresh;
-	const PmType *t = pm_value_type(g, v);
+	PmType t = *pm_value_type(g, v); /* a copy: the graph's moves when it grows */
 	PmTensor c = { 0 };
 	double x;
 	size_t got;
@@ -182,12 +182,12 @@ static int float_off(PmGraph *g, PmNode n, size_t which)
 
 		return !pm_node_set_f(g, n, a->name, (float)(a->f * 1.01 + 0.001), NULL);
 	}
-	if (!pm_dtype_is_float(t->dtype) || pm_value_const_floats(g, v, &x, 1, &got) || got != 1)
+	if (!pm_dtype_is_float(t.dtype) || pm_value_const_floats(g, v, &x, 1, &got) || got != 1)
 		return 0;
-	if (pm_tensor_init(&c, t, NULL))
+	if (pm_tensor_init(&c, &t, NULL))
 		return 0;
 	pm_tensor_set(&c, 0, x * 1.01 + 0.001);
-	ok = !pm_graph_add_const(g, NULL, t, pm_blob_copy(c.data, c.bytes), &fresh, NULL);
+	ok = !pm_graph_add_const(g, NULL, &t, pm_blob_copy(c.data, c.bytes), &fresh, NULL);
 	pm_tensor_release(&c);
 	if (ok)
 		pm_node_set_operand(g, n, which - 100, fresh);

@@ -2,6 +2,7 @@
 #include "bench/inputs.h"
 
 #include "base/rng.h"
+#include "ir/kernel.h"
 #include "ir/stats.h"
 
 #include <math.h>
@@ -69,7 +70,7 @@ static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, Pm
 	}
 }
 
-PmStatus pm_inputs_make(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTensor *out, PmErr *err)
+static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTensor *out, PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(g);
 
@@ -89,6 +90,32 @@ PmStatus pm_inputs_make(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTen
 		fill(&r, role, cls, limit, &out[i]);
 	}
 	return PM_OK;
+}
+
+static int has_kernel(const PmGraph *g)
+{
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
+		if (pm_node_op(g, pm_graph_node_at(g, i)) == PM_OP_Kernel)
+			return 1;
+	return 0;
+}
+
+/* A rewritten graph gets the inputs of the original: what they are for stands in the kernels' bodies. */
+PmStatus pm_inputs_make(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTensor *out, PmErr *err)
+{
+	PmGraph *plain = NULL;
+	PmStatus st;
+
+	if (!has_kernel(g))
+		return draw_inputs(g, seed, cls, out, err);
+	memset(out, 0, pm_graph_n_inputs(g) * sizeof *out);
+	st = pm_graph_clone(g, &plain, err);
+	if (!st)
+		st = pm_graph_inline_kernels(plain, err);
+	if (!st)
+		st = draw_inputs(plain, seed, cls, out, err);
+	pm_graph_free(plain);
+	return st;
 }
 
 PmStatus pm_inputs_of_model(const PmGraph *g, uint64_t seed, PmTensor *out, PmErr *err)

@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "bench/report.h"
 #include "cli/members.h"
+#include "dataset/pack.h"
 #include "dataset/results.h"
 
 #include <stdio.h>
@@ -131,11 +132,19 @@ static PmStatus eval_pass(Eval *e, const char *so, PmEvalReport *r, PmErr *err)
 
 static PmStatus find_members(Eval *e, PmErr *err)
 {
-	if (e->db_path) {
-		PmStatus st = pm_db_open(e->db_path, PM_DB_MUST_EXIST, &e->db, err);
+	int pack = pm_pack_is(e->target);
 
-		return st ? st : pm_members_of_task(e->db, e->target, &e->members, err);
+	if (e->db_path) { /* a pack becomes a stored task, so that its results are kept */
+		char id[24];
+		int64_t task;
+		PmStatus st = pm_db_open(e->db_path, pack ? 0 : PM_DB_MUST_EXIST, &e->db, err);
+
+		if (!st && pack && !(st = pm_pack_unpack(e->target, e->db, &task, NULL, err)))
+			snprintf(id, sizeof id, "%lld", (long long)task);
+		return st ? st : pm_members_of_task(e->db, pack ? id : e->target, &e->members, err);
 	}
+	if (pack)
+		return pm_members_of_pack(e->target, &e->members, err);
 	if (!pm_path_exists(e->target))
 		return pm_err(err, PM_E_NOT_FOUND,
 			      "There is no model file %s; for a stored task give --db FILE too.", e->target);
@@ -223,7 +232,8 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		e.opts.seed = (uint64_t)e.seed;
 		e.opts.preset = !strcmp(e.preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
 		if (targets.list.n != 1 || !e.passes.list.n) {
-			code = pm_cli_usage(cmd, "eval takes one task or model and at least one --pass.");
+			code = pm_cli_usage(cmd,
+					    "eval takes one task, pack or model and at least one --pass.");
 		} else if (strcmp(e.preset, "passnet") && strcmp(e.preset, "sound")) {
 			code = pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.",
 					    e.preset);

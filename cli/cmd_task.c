@@ -1,209 +1,11 @@
-/* cmd_task.c - passmith task: makes, lists and shows tasks. */
-#include "cli/cmds.h"
+/* cmd_task.c - passmith task: picks the verb; lists and shows tasks. */
+#include "cli/task.h"
 
-#include "dataset/subgraphs.h"
 #include "dataset/tasks.h"
 #include "extract/variants.h"
-#include "ir/text.h"
-#include "matcher/pass_host.h"
-#include "runtime/ref.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-typedef struct Make {
-	PmDb *db;
-	const char *for_pass, *name;
-	int64_t top, shapes, max_elements, max_mflop;
-	PM_VEC(int64_t) chosen; /* subgraph ids */
-	PmStrList hashes;
-	cJSON *list; /* NULL: print lines */
-	int64_t made, had;
-} Make;
-
-typedef struct Pick {
-	int64_t id, weight;
-} Pick;
-
-typedef struct Picks {
-	PM_VEC(Pick) list;
-} Picks;
-
-static PmStatus pick(void *arg, const PmSubgraphRow *row, PmErr *err)
-{
-	Picks *p = arg;
-
-	(void)err;
-	PM_VEC_PUSH(&p->list, ((Pick){ row->id, row->n_found * row->n_nodes }));
-	return PM_OK;
-}
-
-/* The most nodes in all models first; then the order in which they were stored. */
-static int by_weight(const void *a, const void *b)
-{
-	const Pick *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? 1 : -1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static int64_t flops_of(const PmGraph *g)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
-		sum += pm_op_flops(g, pm_graph_node_at(g, i));
-	return sum;
-}
-
-/* 1 when the stored subgraph is small enough and the pass, if one is asked for, applies to it. */
-static PmStatus qualifies(Make *m, int64_t id, int *yes, PmErr *err)
-{
-	PmPassOutcome o = { 0 };
-	PmPassOpts po = { 0 };
-	PmGraph *g = NULL;
-	PmStatus st = pm_subgraph_get(m->db, id, &g, err);
-
-	*yes = !st && (!m->max_mflop || flops_of(g) <= m->max_mflop * 1000000);
-	if (*yes && m->for_pass) {
-		st = pm_pass_apply(m->for_pass, g, &po, &o, err);
-		*yes = !st && o.verdict == PM_VERDICT_OK;
-	}
-	pm_pass_outcome_release(&o);
-	pm_graph_free(g);
-	return st;
-}
-
-static PmStatus choose(Make *m, PmErr *err)
-{
-	Picks p = { 0 };
-	PmStatus st = PM_OK;
-
-	for (size_t i = 0; i < m->hashes.list.n && !st; i++) {
-		int64_t id;
-
-		st = pm_subgraph_find(m->db, m->hashes.list.v[i], &id, err);
-		if (!st)
-			PM_VEC_PUSH(&m->chosen, id);
-	}
-	if (st || m->hashes.list.n)
-		return st;
-	st = pm_subgraphs_each(m->db, "fusible", 0, pick, &p, err);
-	if (!st && p.list.n)
-		qsort(p.list.v, p.list.n, sizeof *p.list.v, by_weight);
-	for (size_t i = 0; i < p.list.n && !st && (int64_t)m->chosen.n < m->top; i++) {
-		int yes;
-
-		st = qualifies(m, p.list.v[i].id, &yes, err);
-		if (!st && yes)
-			PM_VEC_PUSH(&m->chosen, p.list.v[i].id);
-	}
-	PM_VEC_RELEASE(&p.list);
-	return st;
-}
-
-/* "Mul_Sigmoid-1a2b3c4d": what it does and which it is. */
-static void default_name(const PmGraph *g, const char *hash, PmStr *out)
-{
-	PmStr ops = PM_STR_INIT;
-
-	pm_graph_ops(g, &ops);
-	for (size_t i = 0; i < ops.len && i < 40; i++)
-		pm_str_addc(out, ops.s[i] == ',' ? '_' : ops.s[i]);
-	pm_str_addf(out, "%s-%.8s", ops.len > 40 ? ".." : "", hash);
-	pm_str_release(&ops);
-}
-
-typedef struct Named {
-	int64_t id;
-	PmStr *name;
-} Named;
-
-static PmStatus take_name(void *arg, const PmTaskRow *row, PmErr *err)
-{
-	Named *n = arg;
-
-	(void)err;
-	if (row->id == n->id) {
-		pm_str_clear(n->name);
-		pm_str_add(n->name, row->name);
-	}
-	return PM_OK;
-}
-
-static PmStatus make_one(Make *m, int64_t subgraph, PmErr *err)
-{
-	PmVariantOpts vo = { .n_shapes = (int)m->shapes, .max_elements = m->max_elements };
-	PmVariantReport vr = { 0 };
-	PmStr name = PM_STR_INIT;
-	PmTaskBuilder *b;
-	PmGraph *g = NULL;
-	PmGraphKey key;
-	int64_t id = 0;
-	int is_new = 0;
-	PmStatus st = pm_subgraph_get(m->db, subgraph, &g, err);
-
-	if (!st)
-		st = pm_graph_key(g, &key, err);
-	if (!st) {
-		if (m->name && m->chosen.n == 1)
-			pm_str_add(&name, m->name);
-		else
-			default_name(g, key.full, &name);
-		b = pm_task_begin(name.s, "fusible");
-		st = pm_variants_make(g, &vo, pm_task_add, b, &vr, err);
-		if (st)
-			pm_task_drop(b);
-		else
-			st = pm_task_end(b, m->db, &id, &is_new, err);
-	}
-	/* The same members may be there under another name, which is then the task's. */
-	if (!st && !is_new)
-		st = pm_tasks_each(m->db, take_name, &(Named){ id, &name }, err);
-	if (!st && m->list) {
-		cJSON *j = cJSON_CreateObject(), *dropped;
-
-		pm_json_add_i64(j, "id", id);
-		cJSON_AddStringToObject(j, "name", name.s);
-		cJSON_AddBoolToObject(j, "new", is_new);
-		pm_json_add_i64(j, "shapes", (int64_t)vr.n_shapes);
-		pm_json_add_i64(j, "members", (int64_t)vr.n_made);
-		dropped = cJSON_AddObjectToObject(j, "dropped");
-		for (int r = 0; r < PM_VARIANT_N_REASONS; r++)
-			if (vr.rejected[r])
-				cJSON_AddNumberToObject(dropped, pm_variant_reason((PmVariantReason)r),
-							(double)vr.rejected[r]);
-		cJSON_AddItemToArray(m->list, j);
-	} else if (!st) {
-		printf("task %lld %s: %zu members of %zu shapes%s\n", (long long)id, name.s, vr.n_made,
-		       vr.n_shapes, is_new ? "" : " (was there, by this name)");
-	}
-	m->made += is_new;
-	m->had += !st && !is_new;
-	pm_graph_free(g);
-	pm_str_release(&name);
-	return st;
-}
-
-static PmStatus task_make(Make *m, PmErr *err)
-{
-	PmStatus st = choose(m, err);
-
-	if (!st && !m->chosen.n)
-		st = pm_err(err, PM_E_NOT_FOUND,
-			    "%s holds no subgraph %s; run passmith extract on more models.",
-			    pm_db_path(m->db), m->for_pass ? "to which the pass applies" : "yet");
-	m->list = pm_cli_json ? cJSON_CreateArray() : NULL;
-	for (size_t i = 0; i < m->chosen.n && !st; i++)
-		st = make_one(m, m->chosen.v[i], err);
-	if (m->list && !st)
-		pm_cli_put_json(m->list);
-	else
-		cJSON_Delete(m->list);
-	return st;
-}
 
 /* ---- list and show ---- */
 
@@ -220,18 +22,23 @@ static PmStatus list_one(void *arg, const PmTaskRow *row, PmErr *err)
 		cJSON_AddStringToObject(j, "kind", row->kind);
 		cJSON_AddStringToObject(j, "hash", row->hash);
 		pm_json_add_i64(j, "members", row->n_members);
+		cJSON_AddStringToObject(j, "split", row->split);
+		cJSON_AddStringToObject(j, "policy", row->policy);
+		cJSON_AddStringToObject(j, "stratum", row->stratum);
+		cJSON_AddStringToObject(j, "gate", row->gate);
 		cJSON_AddItemToArray(list, j);
 	} else {
-		printf("%4lld  %-48s %4lld members  %.12s\n", (long long)row->id, row->name,
-		       (long long)row->n_members, row->hash);
+		printf("%4lld  %-54s %4lld members  %.12s  %-5s %s\n", (long long)row->id, row->name,
+		       (long long)row->n_members, row->hash, row->split, row->stratum);
 	}
 	return PM_OK;
 }
 
-static PmStatus task_list(PmDb *db, PmErr *err)
+PmStatus pm_task_verb_list(PmTaskCmd *c, PmErr *err)
 {
 	cJSON *list = pm_cli_json ? cJSON_CreateArray() : NULL;
-	PmStatus st = pm_tasks_each(db, list_one, list, err);
+	PmStatus st = c->split ? pm_tasks_of_split(c->db, c->split, list_one, list, err)
+			       : pm_tasks_each(c->db, list_one, list, err);
 
 	if (list && !st)
 		pm_cli_put_json(list);
@@ -266,14 +73,14 @@ static PmStatus show_one(void *arg, const PmMemberRow *row, PmErr *err)
 	return PM_OK;
 }
 
-static PmStatus task_show(PmDb *db, const char *what, int whole, PmErr *err)
+PmStatus pm_task_verb_show(PmTaskCmd *c, PmErr *err)
 {
-	Show s = { pm_cli_json ? cJSON_CreateArray() : NULL, whole };
+	Show s = { pm_cli_json ? cJSON_CreateArray() : NULL, c->whole };
 	int64_t id;
-	PmStatus st = pm_task_find(db, what, &id, err);
+	PmStatus st = pm_task_find(c->db, c->arg, &id, err);
 
 	if (!st)
-		st = pm_members_each(db, id, show_one, &s, err);
+		st = pm_members_each(c->db, id, show_one, &s, err);
 	if (s.list && !st)
 		pm_cli_put_json(s.list);
 	else
@@ -281,55 +88,106 @@ static PmStatus task_show(PmDb *db, const char *what, int whole, PmErr *err)
 	return st;
 }
 
+/* ---- the verbs ---- */
+
+enum { NO, MAYBE, YES };
+
+static const struct {
+	const char *name;
+	int arg, db, out; /* NO, MAYBE or YES: what the verb takes */
+	PmTaskVerb run;
+} verbs[] = {
+	{ "list", NO, YES, NO, pm_task_verb_list },     { "make", NO, YES, NO, pm_task_verb_make },
+	{ "show", YES, YES, NO, pm_task_verb_show },    { "build", NO, YES, NO, pm_task_verb_build },
+	{ "check", NO, YES, NO, pm_task_verb_check },   { "gate", YES, MAYBE, NO, pm_task_verb_gate },
+	{ "pack", MAYBE, YES, YES, pm_task_verb_pack }, { "unpack", YES, YES, NO, pm_task_verb_unpack },
+	{ "verify", YES, NO, NO, pm_task_verb_verify },
+};
+
+enum { N_VERBS = sizeof verbs / sizeof *verbs };
+
+static int find_verb(const char *name)
+{
+	int k = 0;
+
+	while (k < N_VERBS && strcmp(verbs[k].name, name))
+		k++;
+	return k;
+}
+
+/* Unpacking may make a database. */
+static int run_verb(PmTaskCmd *c, int verb, const char *db)
+{
+	unsigned flags = verbs[verb].run == pm_task_verb_unpack ? 0 : PM_DB_MUST_EXIST;
+	PmErr err;
+	PmStatus st;
+
+	pm_err_init(&err);
+	st = db ? pm_db_open(db, flags, &c->db, &err) : PM_OK;
+	if (!st)
+		st = verbs[verb].run(c, &err);
+	pm_db_close(c->db);
+	return st ? pm_cli_fail(&err) : c->no;
+}
+
+static int fits(int wants, int given)
+{
+	return wants == MAYBE || given == (wants == YES);
+}
+
 int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 {
-	Make m = { .top = 10 };
+	PmTaskCmd c = { .top = 10, .n_eval = 200, .ratio = 10, .stride = 16, .seed = 1, .honest = 2 };
 	const char *db = NULL;
-	int whole = 0;
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &db, "the database" },
-		{ "--top", PM_OPT_INT, &m.top,
+		{ "--top", PM_OPT_INT, &c.top,
 		  "make: from the N subgraphs that cover most nodes (default 10)" },
-		{ "--for", PM_OPT_STR, &m.for_pass, "make: only from subgraphs to which this pass applies" },
-		{ "--subgraph", PM_OPT_LIST, &m.hashes,
+		{ "--for", PM_OPT_STR, &c.for_pass, "make: only from subgraphs to which this pass applies" },
+		{ "--subgraph", PM_OPT_LIST, &c.hashes,
 		  "make: from the subgraph of this hash (several times)" },
-		{ "--name", PM_OPT_STR, &m.name, "make: name of a single task" },
-		{ "--shapes", PM_OPT_INT, &m.shapes,
-		  "make: shapes of each task, the original included (default 9)" },
-		{ "--max-elements", PM_OPT_INT, &m.max_elements,
-		  "make: elements of one value at most (default 4194304)" },
-		{ "--max-mflop", PM_OPT_INT, &m.max_mflop,
+		{ "--name", PM_OPT_STR, &c.name, "make: name of a single task" },
+		{ "--shapes", PM_OPT_INT, &c.shapes,
+		  "make, build: shapes of each task, the original included (default 9; build 10)" },
+		{ "--max-elements", PM_OPT_INT, &c.max_elements,
+		  "make, build: elements of one value at most (default 4194304)" },
+		{ "--max-mflop", PM_OPT_INT, &c.max_mflop,
 		  "make: only from subgraphs of at most N megaflops" },
-		{ "--all", PM_OPT_FLAG, &whole, "show: the text of every member, not only the first" },
+		{ "--eval", PM_OPT_INT, &c.n_eval, "build: tasks to evaluate on (default 200)" },
+		{ "--ratio", PM_OPT_INT, &c.ratio, "build: tasks to train on for each of them (default 10)" },
+		{ "--stride", PM_OPT_INT, &c.stride,
+		  "build: every N-th graph of a bucket is a task of its own (default 16)" },
+		{ "--seed", PM_OPT_INT, &c.seed, "build, gate: seed of variants and inputs (default 1)" },
+		{ "--honest", PM_OPT_INT, &c.honest,
+		  "build, gate: runs of plain kernels on emu that must agree (default 2, of eval tasks)" },
+		{ "--rebuild", PM_OPT_FLAG, &c.rebuild, "build: remove the tasks of an earlier build first" },
+		{ "--split", PM_OPT_STR, &c.split, "list, pack: eval or train only" },
+		{ "-o", PM_OPT_STR, &c.out, "pack: the folder below which packs are written" },
+		{ "--all", PM_OPT_FLAG, &c.whole, "show: the text of every member, not only the first" },
 		{ 0 },
 	};
 	PmStrList args = { 0 };
-	PmStatus st = PM_OK;
-	PmErr err;
 	int code = 0;
 
-	pm_err_init(&err);
 	if (pm_args_parse(cmd, opts, argc, argv, &args, &code)) {
-		const char *verb = args.list.n ? args.list.v[0] : "";
-		int list = !strcmp(verb, "list"), make = !strcmp(verb, "make"), show = !strcmp(verb, "show");
+		int verb = args.list.n ? find_verb(args.list.v[0]) : N_VERBS;
 
-		if (!db || args.list.n != (show ? 2u : 1u) || !(list || make || show))
-			code = pm_cli_usage(cmd,
-					    "Say task list, task make or task show TASK, with --db FILE.");
-		else if (m.shapes < 0 || m.shapes > PM_MAX_SHAPES)
+		c.arg = args.list.n > 1 ? args.list.v[1] : NULL;
+		if (verb == N_VERBS || args.list.n > 2 || !fits(verbs[verb].arg, c.arg != NULL) ||
+		    !fits(verbs[verb].db, db != NULL) || !fits(verbs[verb].out, c.out != NULL))
+			code = pm_cli_usage(
+				cmd,
+				"Say task list, make, build, check, show TASK, gate TASK, pack [TASK] -o "
+				"DIR or unpack DIR, with --db FILE; or task verify DIR.");
+		else if (c.shapes < 0 || c.shapes > PM_MAX_SHAPES)
 			code = pm_cli_usage(cmd, "--shapes takes a number up to %d.", PM_MAX_SHAPES);
+		else if (c.n_eval < 0 || c.ratio < 0 || c.stride < 1 || c.honest < 0)
+			code = pm_cli_usage(
+				cmd, "--eval, --ratio and --honest take a number from 0, --stride from 1.");
 		else
-			st = pm_db_open(db, PM_DB_MUST_EXIST, &m.db, &err);
-		if (!st && m.db)
-			st = list ? task_list(m.db, &err)
-				  : (make ? task_make(&m, &err)
-					  : task_show(m.db, args.list.v[1], whole, &err));
-		if (st)
-			code = pm_cli_fail(&err);
+			code = run_verb(&c, verb, db);
 	}
-	pm_db_close(m.db);
-	PM_VEC_RELEASE(&m.chosen);
-	PM_VEC_RELEASE(&m.hashes.list);
+	PM_VEC_RELEASE(&c.hashes.list);
 	PM_VEC_RELEASE(&args.list);
 	return code;
 }

@@ -2,6 +2,7 @@
 #include "cli/members.h"
 
 #include "cli/cmds.h"
+#include "dataset/pack.h"
 #include "dataset/tasks.h"
 #include "extract/variants.h"
 #include "ir/text.h"
@@ -26,6 +27,22 @@ PmStatus pm_members_of_task(PmDb *db, const char *target, PmMembers *out, PmErr 
 	PmStatus st = pm_task_find(db, target, &out->task, err);
 
 	return st ? st : pm_members_each(db, out->task, add_row, out, err);
+}
+
+static PmStatus add_packed(void *arg, const PmPackGraph *p, PmErr *err)
+{
+	PmMembers *m = arg;
+	PmGraph *copy;
+	PmStatus st = p->ordinal < 0 ? PM_DECLINED : pm_graph_clone(p->g, &copy, err);
+
+	if (!st)
+		PM_VEC_PUSH(&m->list, ((PmMember){ pm_xstrdup(p->label), copy, p->ordinal }));
+	return st == PM_DECLINED ? PM_OK : st;
+}
+
+PmStatus pm_members_of_pack(const char *dir, PmMembers *out, PmErr *err)
+{
+	return pm_pack_read(dir, add_packed, out, NULL, err);
 }
 
 static PmStatus add_variant(void *arg, const PmGraph *g, const char *label, int shape, int dtype, PmErr *err)

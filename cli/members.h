@@ -1,4 +1,5 @@
-/* members.h - the graphs an evaluation runs on: the members of a stored task, or a model's variants. */
+/* members.h - the graphs an evaluation runs on: the members of a stored task or a pack, or a model's
+ * variants. */
 #ifndef CLI_MEMBERS_H
 #define CLI_MEMBERS_H
 
@@ -19,6 +20,8 @@ typedef struct PmMembers {
 
 /* The members of a task of `db` (by id, name or hash). */
 PmStatus pm_members_of_task(PmDb *db, const char *target, PmMembers *out, PmErr *err);
+/* The members of a pack (dataset/pack.h). */
+PmStatus pm_members_of_pack(const char *dir, PmMembers *out, PmErr *err);
 /* A model file as one member, or with `variants` as the shapes and dtypes it generalises to. */
 PmStatus pm_members_of_model(const char *path, int variants, PmMembers *out, PmErr *err);
 void pm_members_release(PmMembers *m);

@@ -361,36 +361,3 @@ const char *pm_db_path(const PmDb *db)
 {
 	return db->path;
 }
-
-/* ---- counts ---- */
-
-PmStatus pm_db_stats(PmDb *db, PmDbStats *out, PmErr *err)
-{
-	int64_t page = 0, pages = 0, version = 0;
-	struct {
-		const char *sql;
-		int64_t *to;
-	} const q[] = {
-		{ "SELECT count(*) FROM models", &out->models },
-		{ "SELECT count(*) FROM models WHERE status = 'failed'", &out->models_failed },
-		{ "SELECT count(*) FROM subgraphs", &out->subgraphs },
-		{ "SELECT count(DISTINCT structure) FROM subgraphs", &out->structures },
-		{ "SELECT count(*) FROM op_seqs", &out->op_seqs },
-		{ "SELECT count(*) FROM occurrences", &out->occurrences },
-		{ "SELECT count(*) FROM tasks", &out->tasks },
-		{ "SELECT count(*) FROM members", &out->members },
-		{ "SELECT count(*) FROM runs", &out->runs },
-		{ "SELECT count(*) FROM results", &out->results },
-		{ "PRAGMA page_size", &page },
-		{ "PRAGMA page_count", &pages },
-		{ "PRAGMA user_version", &version },
-	};
-	size_t i;
-	PmStatus st = PM_OK;
-
-	for (i = 0; i < sizeof q / sizeof q[0] && st == PM_OK; i++)
-		st = pm__db_i64(db, "count its rows", q[i].to, err, q[i].sql, "");
-	out->bytes = page * pages;
-	out->version = (int)version;
-	return st;
-}

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct PmDb PmDb;
@@ -38,10 +39,19 @@ PmStatus pm_db_begin(PmDb *db, PmErr *err);
 PmStatus pm_db_commit(PmDb *db, PmErr *err);
 void pm_db_rollback(PmDb *db);
 
+/* Drops texts that nothing uses and gives free space back to the file system. Not inside a batch. */
+PmStatus pm_db_vacuum(PmDb *db, PmErr *err);
+
+/* Runs one SQL statement that only reads, and calls fn for each row with the columns' names and values as
+ * text (NULL for SQL's NULL), borrowed until it returns. PM_E_INVALID when it is not SQL or would write. */
+typedef PmStatus (*PmQueryFn)(void *arg, size_t n, const char *const *names, const char *const *values,
+			      PmErr *err);
+PmStatus pm_db_query(PmDb *db, const char *sql, PmQueryFn fn, void *arg, PmErr *err);
+
 typedef struct PmDbStats {
 	int64_t models, models_failed;
-	int64_t subgraphs, structures, op_seqs, occurrences;
-	int64_t tasks, members, runs, results;
+	int64_t subgraphs, structures, op_seqs, buckets, occurrences;
+	int64_t tasks, tasks_eval, tasks_train, members, rejected, runs, results;
 	int64_t bytes; /* of the database, free pages included */
 	int version;   /* of its tables */
 } PmDbStats;

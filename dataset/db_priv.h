@@ -2,12 +2,13 @@
 #ifndef DATASET_DB_PRIV_H
 #define DATASET_DB_PRIV_H
 
+#include "base/hash.h"
 #include "dataset/db.h"
 
 #include <sqlite3.h>
 #include <stddef.h>
 
-enum { PM_DB_CACHE = 64 }; /* statements kept prepared */
+enum { PM_DB_CACHE = 128 }; /* statements kept prepared */
 
 struct PmDb {
 	sqlite3 *sq;
@@ -49,5 +50,9 @@ PmStatus pm__db_leave(PmDb *db, PmStatus st, PmErr *err);
 
 /* migrate.c: brings the tables up to date, or (read_only) checks that they are. */
 PmStatus pm__db_migrate(PmDb *db, PmErr *err);
+/* subgraphs.c: the part of a migration that needs graphs: gives a bucket to rows that have none. */
+PmStatus pm__subgraphs_fill_buckets(PmDb *db, PmErr *err);
+/* tasks.c: the name of a task: a hash over its kind and its members' full hashes, in any order. */
+void pm__task_hash(const char *kind, const char *const *hashes, size_t n, char hex[PM_SHA256_HEX]);
 
 #endif

@@ -118,5 +118,7 @@ PmStatus pm__db_migrate(PmDb *db, PmErr *err)
 	st = read_version(db, &version, err); /* another process may have been faster */
 	if (st == PM_OK && version < to)
 		st = apply(db, (int)version, to, err);
+	if (st == PM_OK && version == 1)
+		st = pm__subgraphs_fill_buckets(db, err);
 	return pm__db_leave(db, st, err);
 }

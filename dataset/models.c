@@ -26,6 +26,8 @@ PmStatus pm_model_put(PmDb *db, const PmModelRow *row, int64_t *id, PmErr *err)
 	st = pm__db_run(db, "store a model", NULL, err,
 			"INSERT INTO models (sha256, path, name, opset, n_nodes, n_opaque, status, error) "
 			"VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (sha256) DO UPDATE SET "
+			"name = CASE WHEN excluded.path < path THEN excluded.name ELSE name END, "
+			"path = min(path, excluded.path), "
 			"opset = excluded.opset, n_nodes = excluded.n_nodes, n_opaque = excluded.n_opaque, "
 			"status = excluded.status, error = excluded.error",
 			"sssiiiss", row->sha256, row->path, row->name, row->opset, row->n_nodes,

@@ -17,8 +17,8 @@ typedef struct PmModelRow {
 
 /* SHA-256 of a file's bytes as hexadecimal text. */
 PmStatus pm_model_hash(const char *path, char hex[65], PmErr *err);
-/* Stores a model, or updates the row of the same hash; *id receives its key. Path and name of the first one
- * stay. */
+/* Stores a model, or updates the row of the same hash; *id receives its key. Of several paths
+ * the least stays, with its name, so that the order of storing does not matter. */
 PmStatus pm_model_put(PmDb *db, const PmModelRow *row, int64_t *id, PmErr *err);
 /* *done is 1 when a model of this hash is stored and was extracted without an error. */
 PmStatus pm_model_is_done(PmDb *db, const char *sha256, int *done, PmErr *err);

@@ -84,6 +84,7 @@ PmStatus pm_run_finish(PmDb *db, int64_t run, PmErr *err)
 typedef struct Walk {
 	PmRunFn run;
 	PmResultFn result;
+	PmScoreFn score;
 	void *arg;
 } Walk;
 
@@ -99,15 +100,18 @@ static PmStatus one_run(void *arg, sqlite3_stmt *row, PmErr *err)
 	return w->run(w->arg, &r, err);
 }
 
+#define RUN_COLUMNS                                                                                          \
+	"SELECT id, task, pass_path, pass_sha256, device, seed, version, options, started, finished "
+
 PmStatus pm_runs_each(PmDb *db, int64_t task, PmRunFn fn, void *arg, PmErr *err)
 {
-	Walk w = { fn, NULL, arg };
+	Walk w = { .run = fn, .arg = arg };
 
-	return pm__db_each(
-		db, "list its runs", one_run, &w, NULL, err,
-		"SELECT id, task, pass_path, pass_sha256, device, seed, version, options, started, "
-		"finished FROM runs WHERE ?1 = 0 OR task = ?1 ORDER BY id",
-		"i", task);
+	if (task)
+		return pm__db_each(db, "list its runs", one_run, &w, NULL, err,
+				   RUN_COLUMNS "FROM runs WHERE task = ? ORDER BY id", "i", task);
+	return pm__db_each(db, "list its runs", one_run, &w, NULL, err, RUN_COLUMNS "FROM runs ORDER BY id",
+			   "");
 }
 
 /* ---- results ---- */
@@ -153,11 +157,34 @@ static PmStatus one_result(void *arg, sqlite3_stmt *row, PmErr *err)
 
 PmStatus pm_results_each(PmDb *db, int64_t run, PmResultFn fn, void *arg, PmErr *err)
 {
-	Walk w = { NULL, fn, arg };
+	Walk w = { .result = fn, .arg = arg };
 
 	return pm__db_each(
 		db, "list results", one_result, &w, NULL, err,
 		"SELECT run, task, ordinal, verdict, stage, speedup, json FROM results WHERE run = ? "
 		"ORDER BY task, ordinal",
 		"i", run);
+}
+
+static PmStatus one_score(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	const Walk *w = arg;
+	PmScoreRow r = { pm__col_text(row, 0), pm__col_text(row, 1), pm__col_text(row, 2),
+			 sqlite3_column_int64(row, 3),
+			 sqlite3_column_type(row, 4) == SQLITE_NULL ? NAN : sqlite3_column_double(row, 4) };
+
+	return w->score(w->arg, &r, err);
+}
+
+/* Whole tables: every result may be the best one of its structure. */
+PmStatus pm_scores_each(PmDb *db, const char *verdict, PmScoreFn fn, void *arg, PmErr *err)
+{
+	Walk w = { .score = fn, .arg = arg };
+
+	return pm__db_each(db, "list results", one_score, &w, NULL, err,
+			   "SELECT s.structure, r.pass_path, x.json, m.subgraph, x.speedup FROM runs r "
+			   "JOIN results x ON x.run = r.id AND x.verdict = ? "
+			   "JOIN members m ON m.task = x.task AND m.ordinal = x.ordinal "
+			   "JOIN subgraphs s ON s.id = m.subgraph ORDER BY r.id, x.task, x.ordinal",
+			   "s", verdict);
 }

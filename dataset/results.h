@@ -45,4 +45,14 @@ PmStatus pm_result_is_done(PmDb *db, int64_t run, int64_t task, int64_t ordinal,
 typedef PmStatus (*PmResultFn)(void *arg, const PmResultRow *row, PmErr *err);
 PmStatus pm_results_each(PmDb *db, int64_t run, PmResultFn fn, void *arg, PmErr *err);
 
+/* What passes did on graphs of one structure: every result that was right, with the pass that gave it.
+ * `graph` is the member it was measured on. */
+typedef struct PmScoreRow {
+	const char *structure, *pass_path, *json;
+	int64_t graph;
+	double speedup;
+} PmScoreRow;
+typedef PmStatus (*PmScoreFn)(void *arg, const PmScoreRow *row, PmErr *err);
+PmStatus pm_scores_each(PmDb *db, const char *verdict, PmScoreFn fn, void *arg, PmErr *err);
+
 #endif

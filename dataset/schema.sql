@@ -111,3 +111,51 @@ CREATE TABLE results (
 	FOREIGN KEY (task, ordinal) REFERENCES members (task, ordinal) ON DELETE CASCADE
 ) WITHOUT ROWID;
 CREATE INDEX results_member ON results (task, ordinal);
+
+-- migration 2
+
+-- A graph may be several things at once: a fusible subgraph of one model and a variant of another's.
+CREATE TABLE kinds (
+	subgraph INTEGER NOT NULL REFERENCES subgraphs (id) ON DELETE CASCADE,
+	kind TEXT NOT NULL,
+	PRIMARY KEY (kind, subgraph)
+) WITHOUT ROWID;
+CREATE INDEX kinds_subgraph ON kinds (subgraph);
+INSERT INTO kinds (subgraph, kind) SELECT id, kind FROM subgraphs;
+ALTER TABLE subgraphs DROP COLUMN kind;
+
+-- Operators, size classes and element types of the inputs (dataset/bucket.h).
+CREATE TABLE buckets (
+	id INTEGER PRIMARY KEY,
+	op_seq INTEGER NOT NULL REFERENCES op_seqs (id),
+	shapes TEXT NOT NULL,
+	dtypes TEXT NOT NULL,
+	UNIQUE (op_seq, shapes, dtypes)
+);
+ALTER TABLE subgraphs ADD COLUMN bucket INTEGER REFERENCES buckets (id);
+CREATE INDEX subgraphs_bucket ON subgraphs (bucket);
+
+-- What a task is for ('eval', 'train', 'held out', '' for one made by hand), how its graphs were grouped, how
+-- hard it looks, and what the gate said: '' not asked, 'ok', or the rule that it breaks; details as JSON.
+ALTER TABLE tasks ADD COLUMN split TEXT NOT NULL DEFAULT '';
+ALTER TABLE tasks ADD COLUMN policy TEXT NOT NULL DEFAULT '';
+ALTER TABLE tasks ADD COLUMN stratum TEXT NOT NULL DEFAULT '';
+ALTER TABLE tasks ADD COLUMN gate TEXT NOT NULL DEFAULT '';
+ALTER TABLE tasks ADD COLUMN gate_json TEXT NOT NULL DEFAULT '';
+CREATE INDEX tasks_split ON tasks (split);
+
+-- The extracted graph that a member is a variant of; NULL in tasks made before version 2.
+ALTER TABLE members ADD COLUMN base INTEGER REFERENCES subgraphs (id);
+CREATE INDEX members_base ON members (base);
+CREATE INDEX runs_task ON runs (task);
+CREATE INDEX models_status ON models (status);
+
+-- Graphs that make no task, so that a build that is run again does not try them again. `key` is the hash of the
+-- graph and of the options it was tried with.
+CREATE TABLE rejected (
+	key TEXT PRIMARY KEY CHECK (length(key) = 64),
+	subgraph INTEGER NOT NULL REFERENCES subgraphs (id) ON DELETE CASCADE,
+	rule TEXT NOT NULL,
+	why TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX rejected_subgraph ON rejected (subgraph);

@@ -11,11 +11,13 @@
 typedef struct PmSubgraphRow {
 	int64_t id;
 	const char *hash, *structure, *shapes; /* canonical hashes: full, structure, shapes (ir/canon.h) */
-	const char *kind;                      /* "fusible", "variant", ... */
+	const char *kind;                      /* "fusible", "variant", ...; the first by name of several */
 	int64_t n_nodes;
-	const char *ops;  /* operator names in execution order, with commas */
-	const char *text; /* the graph with canonical names (ir/text.h) */
-	int64_t n_found;  /* occurrences in all models */
+	const char *ops;                   /* operator names in execution order, with commas */
+	const char *text;                  /* the graph with canonical names (ir/text.h) */
+	int64_t n_found;                   /* occurrences in all models */
+	int64_t op_seq;                    /* number of `ops`: equal lists have equal numbers */
+	const char *shape_bucket, *dtypes; /* of the inputs (dataset/bucket.h) */
 } PmSubgraphRow;
 
 /* What stands for a graph in the database. */
@@ -26,8 +28,9 @@ PmStatus pm_graph_key(const PmGraph *g, PmGraphKey *out, PmErr *err);
 /* Appends the operator names in execution order, with commas. */
 void pm_graph_ops(const PmGraph *g, PmStr *out);
 
-/* Stores a graph, whose data must all be at hand, unless one of the same full hash is stored; *id receives
- * its key and *is_new (may be NULL) 1 when it was not there. `key` may be NULL: it is computed. */
+/* Stores a graph, whose data must all be at hand, unless one of the same full hash is stored, and that it is
+ * of this kind (a graph may be of several); *id receives its key and *is_new (may be NULL) 1 when it was not
+ * there. Of the texts of one hash the least stays. `key` may be NULL: it is computed. */
 PmStatus pm_subgraph_put(PmDb *db, const PmGraph *g, const PmGraphKey *key, const char *kind, int64_t *id,
 			 int *is_new, PmErr *err);
 /* Stores that `subgraph` was found in `model` at these nodes (n > 0); the same again is no change. */
@@ -42,6 +45,10 @@ PmStatus pm_subgraph_find(PmDb *db, const char *hash_prefix, int64_t *id, PmErr 
  */
 typedef PmStatus (*PmSubgraphFn)(void *arg, const PmSubgraphRow *row, PmErr *err);
 PmStatus pm_subgraphs_each(PmDb *db, const char *kind, int64_t model, PmSubgraphFn fn, void *arg, PmErr *err);
+
+/* How often each stored graph occurs in each model. */
+typedef PmStatus (*PmProvenanceFn)(void *arg, int64_t model, int64_t subgraph, int64_t count, PmErr *err);
+PmStatus pm_provenance_each(PmDb *db, PmProvenanceFn fn, void *arg, PmErr *err);
 
 /* Where a stored graph was found. Strings are borrowed until the callback returns. */
 typedef struct PmOccurrenceRow {

@@ -22,13 +22,15 @@ enum {
 	REPEAT_SHARE = 10
 };
 static const double min_warm = 0.3, max_warm = 5, steady_for = 0.2, steady_within = 0.02,
-		    most_half_width = 0.01, max_mark_noise = 0.5e-6, launch_noise = 1e-6;
+		    most_half_width = 0.01, max_mark_noise = 0.5e-6, launch_noise = 1.5e-6,
+		    short_call = 20e-6;
 
 typedef struct Run {
 	const PmClock *clock;
 	const PmTimerOpts *o;
 	PmTiming *out;
 	PmRng rng;
+	double shortest;     /* call of any side, roughly */
 	uint64_t next_index; /* of the inputs: each is used once */
 	double began;
 } Run;
@@ -184,6 +186,7 @@ static PmStatus choose_train(Run *r, PmErr *err)
 		if (!st)
 			shortest = fmin(shortest, pm_median(t, N_ESTIMATE));
 	}
+	r->shortest = shortest;
 	need = TICKS * r->out->tick;
 	r->out->train = 1;
 	if (!st && shortest < need)
@@ -368,7 +371,7 @@ static double wanted_half_width(const Run *r)
 static PmStatus time_cold(Run *r, PmErr *err)
 {
 	Blocks b = { .kind = PM_TIME_COLD, .train = r->out->train };
-	int n = r->o->blocks > 0 ? r->o->blocks : BLOCKS;
+	int n = r->o->blocks > 0 ? r->o->blocks : (r->shortest < short_call ? 2 * BLOCKS : BLOCKS);
 	PmStatus st = PM_OK;
 
 	for (int i = 0; i <= DOUBLINGS && !st; i++, n *= 2) {

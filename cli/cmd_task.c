@@ -1,6 +1,7 @@
-/* cmd_task.c - passmith task: makes, lists and shows tasks. */
+/* cmd_task.c - passmith task: makes, lists, shows and exports tasks. */
 #include "cli/cmds.h"
 
+#include "cli/task_export.h"
 #include "dataset/subgraphs.h"
 #include "dataset/tasks.h"
 #include "extract/variants.h"
@@ -284,6 +285,7 @@ static PmStatus task_show(PmDb *db, const char *what, int whole, PmErr *err)
 int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 {
 	Make m = { .top = 10 };
+	PmTaskExport e = { .seed = 1, .max_check = 32 << 20 };
 	const char *db = NULL;
 	int whole = 0;
 	const PmOpt opts[] = {
@@ -300,6 +302,12 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		  "make: elements of one value at most (default 4194304)" },
 		{ "--max-mflop", PM_OPT_INT, &m.max_mflop,
 		  "make: only from subgraphs of at most N megaflops" },
+		{ "--torch", PM_OPT_STR, &e.dir,
+		  "export: a folder for PyTorch modules, one folder per graph" },
+		{ "--seed", PM_OPT_INT, &e.seed, "export: of the inputs (default 1)" },
+		{ "--max-check", PM_OPT_INT, &e.max_check,
+		  "export: store inputs and expected outputs up to N bytes and operations (default "
+		  "33554432)" },
 		{ "--all", PM_OPT_FLAG, &whole, "show: the text of every member, not only the first" },
 		{ 0 },
 	};
@@ -312,15 +320,22 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 	if (pm_args_parse(cmd, opts, argc, argv, &args, &code)) {
 		const char *verb = args.list.n ? args.list.v[0] : "";
 		int list = !strcmp(verb, "list"), make = !strcmp(verb, "make"), show = !strcmp(verb, "show");
+		int export = !strcmp(verb, "export");
 
-		if (!db || args.list.n != (show ? 2u : 1u) || !(list || make || show))
-			code = pm_cli_usage(cmd,
-					    "Say task list, task make or task show TASK, with --db FILE.");
+		if ((!db && !export) || args.list.n != (show || export ? 2u : 1u) ||
+		    !(list || make || show || export))
+			code = pm_cli_usage(
+				cmd, "Say task list, task make, task show TASK or task export TASK, with "
+				     "--db FILE (task export MODEL does without).");
+		else if (export && !e.dir)
+			code = pm_cli_usage(cmd, "task export needs --torch DIR.");
 		else if (m.shapes < 0 || m.shapes > PM_MAX_SHAPES)
 			code = pm_cli_usage(cmd, "--shapes takes a number up to %d.", PM_MAX_SHAPES);
-		else
+		else if (db)
 			st = pm_db_open(db, PM_DB_MUST_EXIST, &m.db, &err);
-		if (!st && m.db)
+		if (!st && !code && export)
+			st = pm_task_export(m.db, args.list.v[1], &e, &err);
+		else if (!st && m.db)
 			st = list ? task_list(m.db, &err)
 				  : (make ? task_make(&m, &err)
 					  : task_show(m.db, args.list.v[1], whole, &err));

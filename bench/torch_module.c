@@ -138,8 +138,8 @@ static PmStatus attribute(Writer *w, const char *name, PmErr *err)
 	return PM_OK;
 }
 
-/* One placeholder; *p stands behind its '$'. */
-static PmStatus placeholder(Writer *w, const char **p, PmErr *err)
+/* One word; *p stands behind its '$'. */
+static PmStatus word(Writer *w, const char **p, PmErr *err)
 {
 	const PmType *t = pm_value_type(w->g, pm_node_out(w->g, w->n, 0));
 	char name[64];
@@ -181,7 +181,7 @@ static PmStatus expression(Writer *w, const char *text, PmErr *err)
 			continue;
 		}
 		text++;
-		st = placeholder(w, &text, err);
+		st = word(w, &text, err);
 	}
 	return st;
 }

@@ -22,6 +22,8 @@ MAKEFLAGS += --no-builtin-rules
 LIB_DIRS := base ir matcher extract runtime dataset bench integrity
 LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c))
 CLI_SRC  := $(wildcard cli/*.c)
+# The program that runs passes, started by passmith.
+HOST_SRC := $(wildcard cli/host/*.c)
 PASS_SRC := $(wildcard passes/*.c)
 PASS_CU  := $(wildcard passes/*.cu)
 MODELS   := $(wildcard models/*.gpt)
@@ -73,7 +75,8 @@ ONNX_PROTO ?= $(firstword $(wildcard /usr/include/onnx/onnx-ml.proto /usr/includ
 	/usr/include/onnx/onnx.proto)
 
 # The line that builds a pass from C, for ours and for anyone's (docs/building.md).
-PASS_CC = $(CC) -std=c11 -O2 -fPIC -shared -nostdlib -fvisibility=hidden -I include -I $(GEN) -I $(GEN)/passes
+PASS_LINK = -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
+PASS_CC = $(CC) -std=c11 -O2 -fPIC -shared -fno-stack-protector -fvisibility=hidden $(PASS_LINK) -I include -I $(GEN) -I $(GEN)/passes
 PASS_WARN := $(filter-out -Wmissing-prototypes,$(WARN))
 
 # --- derived names ------------------------------------------------------------------------------
@@ -82,15 +85,19 @@ obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 pass_dep = $(patsubst $(BUILD)/%.so,$(BUILD)/obj/%.so.d,$(1))
 LIB_OBJ  := $(call obj,$(LIB_SRC))
 CLI_OBJ  := $(call obj,$(CLI_SRC))
+HOST_OBJ := $(call obj,$(HOST_SRC))
 TEST_LIB := $(call obj,$(TEST_LIB_SRC))
 PASSES   := $(patsubst passes/%.c,$(BUILD)/passes/%.so,$(PASS_SRC))
 PASS_INC := $(patsubst passes/%.cu,$(GEN)/passes/%.cu.h,$(PASS_CU))
 TESTS    := $(patsubst %.c,$(BUILD)/%,$(TEST_SRC))
 TEST_SO  := $(patsubst %.c,$(BUILD)/%.so,$(TEST_PASS))
+# Objects that may not be loaded: each names, after "build:", what to link it with.
+BAD_ELF  := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/adversarial/elf/*.c))
 FUZZ     := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SRC))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/libfuzzer/%,$(FUZZ_SRC))
 LIB      := $(BUILD)/libpassmith.a
 CLI      := $(if $(CLI_SRC),$(BUILD)/passmith)
+HOST     := $(BUILD)/passmith-host
 ONNX     := $(if $(CLI_SRC),$(patsubst models/%.gpt,$(BUILD)/models/%.onnx,$(MODELS)))
 
 # The generated sources exist as soon as the ir/ folder that needs them does.
@@ -108,10 +115,10 @@ endif
 .PHONY: all lib tests models setup demo check check-gpu bundle golden-update fuzz gen fmt check-fmt check-layers \
 	check-headers check-size check-gen check-ops clean help FORCE
 
-all: $(LIB) $(CLI) $(PASSES) $(TESTS) $(TEST_SO) $(FUZZ) $(ONNX)
+all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(ONNX)
 
 lib: $(LIB)
-tests: $(TESTS) $(TEST_SO) $(FUZZ) $(PASSES)
+tests: $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
 models: $(ONNX)
 
 # One short line per step; V=1 shows the commands instead.
@@ -178,13 +185,22 @@ $(LIB): $(LIB_OBJ) $(GEN_OBJ)
 $(BUILD)/passmith: $(CLI_OBJ) $(LIB)
 	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -o $@ $^ $(PM_LIBS)
 
+# Read-only tables, and the bundle's libraries beside it: it starts with an empty environment.
+$(HOST): $(HOST_OBJ) $(LIB)
+	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -Wl,-z,relro,-z,now -Wl,-rpath,'$$ORIGIN/lib' -o $@ $^ $(PM_LIBS)
+
 $(BUILD)/passes/%.so: passes/%.c $(BUILD)/flags | $(GEN_H) $(PASS_INC)
 	@mkdir -p $(@D) $(dir $(call pass_dep,$@))
 	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -MMD -MP -MF $(call pass_dep,$@) -MT $@ -o $@ $<
 
 $(TEST_SO): $(BUILD)/%.so: %.c $(BUILD)/flags | $(GEN_H)
 	@mkdir -p $(@D) $(dir $(call pass_dep,$@))
-	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -MMD -MP -MF $(call pass_dep,$@) -MT $@ -o $@ $<
+	$(call Q,PASS)$(PASS_CC) -I . $(PASS_WARN) -MMD -MP -MF $(call pass_dep,$@) -MT $@ -o $@ $<
+
+$(BAD_ELF): $(BUILD)/%.so: %.c $(BUILD)/flags | $(GEN_H)
+	@mkdir -p $(@D)
+	$(call Q,PASS)$(CC) -std=gnu11 -O2 -fPIC -shared -fno-stack-protector -fvisibility=hidden -w -I . -I include -I $(GEN) \
+		$$(sed -n '/^\/\/ build: /{s,^// build: ,,;s|published|$(PASS_LINK)|;p}' $<) -o $@ $<
 
 $(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
 	@mkdir -p $(@D)
@@ -233,7 +249,7 @@ check-gpu: all ## the tests that need an NVIDIA GPU
 	@BUILD=$(BUILD) TEST_TIMEOUT=$${TEST_TIMEOUT:-600} JOBS=1 tests/run.sh tests/gpu/
 
 # What the bundle holds besides the sources.
-BUNDLE_NEEDS := $(CLI) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc \
+BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc \
 	$(PASS_SRC:passes/%.c=$(BUILD)/tests/unit/test_pass_%),$(TESTS)) $(filter %_silu.so,$(TEST_SO))
 
 bundle: $(BUNDLE_NEEDS) ## $(BUILD)/bundle: a folder that runs on a GPU node (docs/gpu.md)

@@ -363,6 +363,8 @@ PmStatus pm_run(const char *const *argv, const void *in, size_t in_len, const Pm
 	if (start(&c, &p, &rc, err) == 0) {
 		fcntl(PM__CHANNEL, F_SETFD, FD_CLOEXEC);
 		pm__apply_limits(lim);
+		if (lim && lim->bare && (clearenv() != 0 || chdir("/") != 0))
+			_exit(PM__EXEC_FAILED);
 		execvp(argv[0], (char *const *)(uintptr_t)argv);
 		exec_errno = errno;
 		n = write(PM__CHANNEL, &exec_errno, sizeof exec_errno);

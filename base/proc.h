@@ -19,6 +19,7 @@ typedef struct PmLimits {
 	int64_t file_size;  /* RLIMIT_FSIZE in bytes; -1 = none */
 	int max_files;      /* RLIMIT_NOFILE; 0 = as inherited */
 	int64_t max_output; /* bytes accepted from the child; over it the child is killed; 0 = 64 MiB */
+	int bare;           /* pm_run: the child gets an empty environment and starts in "/" */
 } PmLimits;
 
 typedef enum {

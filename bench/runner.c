@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "bench/agree.h"
 #include "bench/probe.h"
+#include "integrity/compile_gate.h"
 #include "ir/kernel.h"
 #include "runtime/ref.h"
 #include "runtime/run.h"
@@ -50,6 +51,21 @@ static PmStatus stage_match(Eval *e, const char *so_path, PmErr *err)
 	r->near_miss = e->cand.near_miss;
 	e->cand.near_miss = NULL;
 	return say(e, e->cand.verdict, e->cand.why);
+}
+
+/* ---- compile ---- */
+
+/* Compiled in a closed process and judged by their PTX, for whichever device: what the pass could not do on a
+ * GPU it may not do here. The device finds the judged code in the cache. */
+static PmStatus stage_compile(Eval *e, PmErr *err)
+{
+	PmCompileJudgement j;
+	PmDeviceInfo info;
+	PmStatus st = pm_worker_info(e->worker, &info, err);
+
+	if (!st)
+		st = pm_compile_gate(e->cand.g, info.cc, &j, err);
+	return st ? st : say(e, j.verdict, j.why);
 }
 
 static int count_alternatives(const PmGraph *g)
@@ -526,6 +542,8 @@ PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEval
 	out->worst.index = -1;
 	e.worker = pm_worker_new(opts->device);
 	st = stage_match(&e, so_path, err);
+	if (!st && out->verdict == PM_VERDICT_OK)
+		st = stage_compile(&e, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = stage_correctness(&e, err);
 	if (!st && (out->verdict == PM_VERDICT_OK || out->verdict == PM_VERDICT_INCORRECT))

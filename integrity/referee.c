@@ -138,6 +138,7 @@ PmStatus pm_referee_rewrite(const char *so_path, const PmGraph *g, double deadli
 		st = say(out, first.verdict, first.message);
 	} else if (!st) {
 		opts.misses = first.verdict == PM_VERDICT_NO_MATCH;
+		opts.variant = 1;
 		st = pm_pass_apply(so_path, g, &opts, &second, err);
 		if (!st)
 			st = judge(&first, &second, out, err);

@@ -1,7 +1,6 @@
 /* driver.c - trying rules at nodes, calling check and rewrite, counting. */
 #include "matcher/driver.h"
 
-#include "base/proc.h"
 #include "ir/infer.h"
 #include "matcher/rewrite.h"
 #include "matcher/session.h"
@@ -327,7 +326,6 @@ static void recount(PmRuleStats *st)
 static PmStatus run_rule(Driver *d, const PmRuleEntry *rule, PmRuleStats *st, PmErr *err)
 {
 	const NodeList *list = rule->pattern ? &d->by_op[rule->pattern->node[0].op] : &d->all;
-	double start = pm_now();
 
 	recount(st);
 	/* After a wrong use of the interface the pass is refused anyway. */
@@ -346,7 +344,6 @@ static PmStatus run_rule(Driver *d, const PmRuleEntry *rule, PmRuleStats *st, Pm
 		else
 			try_region(d, rule, n, st);
 	}
-	st->seconds += pm_now() - start;
 	return PM_OK;
 }
 

@@ -38,7 +38,6 @@ typedef struct PmRuleStats {
 	int64_t declined; /* by check, rewrite, or because the set cannot be one kernel */
 	int64_t applied;
 	int64_t failed; /* the rewrite was wrong: see PmDriverResult.misuse */
-	double seconds;
 	size_t n_reasons, n_misses;
 	PmReason reason[PM_MAX_REASONS]; /* why it declined; the last one gathers the rest */
 	PmNearMiss miss[PM_MAX_MISSES];

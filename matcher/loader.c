@@ -1,109 +1,212 @@
-/* loader.c - opening a plugin's shared object and checking what it was built for. */
+/* loader.c - mapping a plugin's shared object and checking what it was built for. */
 #include "matcher/loader.h"
 
-#include "base/io.h"
 #include "matcher/session.h"
 
-#include <dlfcn.h>
+#include <elf.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { LAST_MAJOR_TRIED = 9 };
+enum { LAST_MAJOR_TRIED = 9, PAGE = 4096, WINDOW = 1 << 24 };
+
+/* Bits 12 to 23 of the address, by variant. */
+static const uintptr_t pages_of[2] = { 0x555000, 0xaaa000 };
 
 typedef const PmPlugin *(*EntryFn)(const PmHost *);
 
-/* ISO C has no conversion from object to function pointers; POSIX makes this one work. */
-static EntryFn find_entry(void *handle, const char *symbol)
-{
-	void *p = dlsym(handle, symbol);
-	EntryFn fn = NULL;
+/* ---- imports ---- */
 
-	if (p)
-		memcpy(&fn, &p, sizeof fn);
-	return fn;
+/* ISO C has no conversion between object and function pointers; POSIX makes this one work. */
+#define AS_DATA(fn) (*(const void *const *)&(fn))
+
+const void *pm_plugin_import(const char *name)
+{
+	static void *(*const copy)(void *, const void *, size_t) = memcpy;
+	static void *(*const move)(void *, const void *, size_t) = memmove;
+	static void *(*const set)(void *, int, size_t) = memset;
+	static int (*const compare)(const void *, const void *, size_t) = memcmp;
+	static size_t (*const length)(const char *) = strlen;
+
+	if (!strcmp(name, "memcpy"))
+		return AS_DATA(copy);
+	if (!strcmp(name, "memmove"))
+		return AS_DATA(move);
+	if (!strcmp(name, "memset"))
+		return AS_DATA(set);
+	if (!strcmp(name, "memcmp"))
+		return AS_DATA(compare);
+	if (!strcmp(name, "strlen"))
+		return AS_DATA(length);
+	return NULL;
 }
 
-static PmStatus no_entry(void *handle, const char *path, PmErr *err)
+/* ---- mapping ---- */
+
+static int relocation_kind(uint32_t type)
+{
+	enum { NONE, RELATIVE, SYMBOL };
+
+#if defined(__x86_64__)
+	return type == R_X86_64_NONE ? NONE : type == R_X86_64_RELATIVE ? RELATIVE : SYMBOL;
+#else
+	return type == R_AARCH64_NONE ? NONE : type == R_AARCH64_RELATIVE ? RELATIVE : SYMBOL;
+#endif
+}
+
+static PmStatus relocate(const PmElf *e, int t, PmLoaded *l, PmErr *err)
+{
+	for (size_t i = 0; i < e->n_rela[t]; i++) {
+		PmElfReloc r;
+		uint64_t value = 0;
+
+		pm_elf_reloc(e, t, i, &r);
+		switch (relocation_kind(r.type)) {
+		case 0:
+			continue;
+		case 1:
+			value = (uint64_t)(uintptr_t)l->base + r.addend;
+			break;
+		default: {
+			PmElfSymbol s;
+
+			pm_elf_symbol(e, r.symbol, &s);
+			value = s.defined ? (uint64_t)(uintptr_t)l->base + s.value
+					  : (uint64_t)(uintptr_t)pm_plugin_import(s.name);
+			if (!s.defined && !value && s.bind != STB_WEAK)
+				return pm_err(err, PM_E_INVALID,
+					      "The plugin imports '%s', which no pass gets.", s.name);
+			value += r.addend;
+		}
+		}
+		memcpy(l->base + r.offset, &value, sizeof value);
+	}
+	return PM_OK;
+}
+
+static int protection(uint32_t flags)
+{
+	return (flags & PF_R ? PROT_READ : 0) | (flags & PF_W ? PROT_WRITE : 0) |
+	       (flags & PF_X ? PROT_EXEC : 0);
+}
+
+static PmStatus protect(const PmElf *e, PmLoaded *l, PmErr *err)
+{
+	for (size_t i = 0; i < e->n_segs; i++) {
+		const PmElfSegment *s = &e->seg[i];
+		uint64_t from = s->vaddr / PAGE * PAGE, to = (s->vaddr + s->memsz + PAGE - 1) / PAGE * PAGE;
+
+		if (to > from && mprotect(l->base + from, (size_t)(to - from), protection(s->flags)) != 0)
+			return pm_err(err, PM_E_ENV, "The memory of a plugin cannot be protected.");
+	}
+	return PM_OK;
+}
+
+PmStatus pm_plugin_map(const PmElf *e, unsigned variant, PmLoaded *out, PmErr *err)
+{
+	size_t span = (size_t)((e->span + PAGE - 1) / PAGE * PAGE);
+	uintptr_t at;
+	PmStatus st;
+	void *p;
+
+	memset(out, 0, sizeof *out);
+	out->map_len = span + 2 * (size_t)WINDOW;
+	p = mmap(NULL, out->map_len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return pm_err(err, PM_E_ENV, "There is no memory for a plugin of %zu bytes.", span);
+	out->map = p;
+	at = ((uintptr_t)p + WINDOW - 1) / WINDOW * WINDOW + pages_of[variant & 1];
+	out->base = out->map + (at - (uintptr_t)p);
+	for (size_t i = 0; i < e->n_segs; i++) {
+		const PmElfSegment *s = &e->seg[i];
+		uint64_t from = s->vaddr / PAGE * PAGE, to = (s->vaddr + s->memsz + PAGE - 1) / PAGE * PAGE;
+
+		if (to > from && mprotect(out->base + from, (size_t)(to - from), PROT_READ | PROT_WRITE) != 0)
+			return pm_err(err, PM_E_ENV, "There is no memory for a plugin of %zu bytes.", span);
+		memcpy(out->base + s->vaddr, e->file + s->offset, (size_t)s->filesz);
+	}
+	st = relocate(e, 0, out, err);
+	if (!st)
+		st = relocate(e, 1, out, err);
+	return st ? st : protect(e, out, err);
+}
+
+void pm_plugin_unmap(PmLoaded *l)
+{
+	if (l->map)
+		munmap(l->map, l->map_len);
+	l->map = l->base = NULL;
+}
+
+/* ---- the entry ---- */
+
+static EntryFn find_entry(const PmElf *e, const PmLoaded *l, const char *symbol)
+{
+	for (size_t i = 1; i < e->n_symbols; i++) {
+		PmElfSymbol s;
+		EntryFn fn;
+		const void *p;
+
+		pm_elf_symbol(e, i, &s);
+		if (!s.defined || strcmp(s.name, symbol) != 0)
+			continue;
+		p = l->base + s.value;
+		memcpy(&fn, &p, sizeof fn);
+		return fn;
+	}
+	return NULL;
+}
+
+static PmStatus no_entry(const PmElf *e, const PmLoaded *l, const char *name, PmErr *err)
 {
 	for (int major = 1; major <= LAST_MAJOR_TRIED; major++) {
 		char symbol[40];
 
 		snprintf(symbol, sizeof symbol, "passmith_plugin_v%d", major);
-		if (major != PM_ABI_MAJOR && dlsym(handle, symbol))
+		if (major != PM_ABI_MAJOR && find_entry(e, l, symbol))
 			return pm_err(err, PM_E_ABI,
 				      "'%s' was built for plugin interface %d, this program offers %d.%d; "
 				      "rebuild it with "
 				      "the headers of this program.",
-				      pm_path_base(path), major, PM_ABI_MAJOR, PM_ABI_MINOR);
+				      name, major, PM_ABI_MAJOR, PM_ABI_MINOR);
 	}
 	return pm_err(
 		err, PM_E_ABI,
 		"'%s' exports no passmith_plugin_v%d; end the pass with PM_PLUGIN(...) and build it with the "
 		"published compiler line.",
-		pm_path_base(path), PM_ABI_MAJOR);
+		name, PM_ABI_MAJOR);
 }
 
-static PmStatus check_version(const char *path, const PmPlugin *p, PmPlugin *out, PmErr *err)
+static PmStatus check_version(const char *name, const PmPlugin *p, PmPlugin *out, PmErr *err)
 {
 	if (!p)
 		return pm_err(err, PM_E_ABI, "The plugin '%s' says that it cannot work with interface %d.%d.",
-			      pm_path_base(path), PM_ABI_MAJOR, PM_ABI_MINOR);
+			      name, PM_ABI_MAJOR, PM_ABI_MINOR);
 	if (p->struct_size < offsetof(PmPlugin, n_rules))
 		return pm_err(
 			err, PM_E_ABI,
 			"The plugin structure of '%s' has %u bytes where version 1.0 has %zu; define it with "
 			"PM_PLUGIN.",
-			pm_path_base(path), p->struct_size, sizeof *p);
+			name, p->struct_size, sizeof *p);
 	if (p->abi_major != PM_ABI_MAJOR || p->abi_minor > PM_ABI_MINOR)
 		return pm_err(err, PM_E_ABI,
 			      "'%s' was built for plugin interface %u.%u, this program offers %d.%d; rebuild "
 			      "it with "
 			      "the headers of this program, or update the program.",
-			      pm_path_base(path), p->abi_major, p->abi_minor, PM_ABI_MAJOR, PM_ABI_MINOR);
+			      name, p->abi_major, p->abi_minor, PM_ABI_MAJOR, PM_ABI_MINOR);
 	if (p->struct_size < sizeof *p)
 		return pm_err(
 			err, PM_E_ABI,
 			"The plugin structure of '%s' has %u bytes where version 1.0 has %zu; define it with "
 			"PM_PLUGIN.",
-			pm_path_base(path), p->struct_size, sizeof *p);
+			name, p->struct_size, sizeof *p);
 	memcpy(out, p, sizeof *out);
 	return PM_OK;
 }
 
-PmStatus pm_plugin_load(const char *path, PmLoaded *out, PmErr *err)
+PmStatus pm_plugin_open(const PmElf *e, const char *name, PmLoaded *l, PmErr *err)
 {
-	int64_t size = pm_file_size(path);
-	char *full;
-	const char *why;
-	EntryFn entry;
-	PmStatus st;
+	EntryFn entry = find_entry(e, l, "passmith_plugin_v1");
 
-	memset(out, 0, sizeof *out);
-	if (size < 0)
-		return pm_err(err, PM_E_INVALID, "There is no file '%s'; build the pass first.", path);
-	if (size > PM_MAX_PLUGIN_BYTES)
-		return pm_err(err, PM_E_INVALID, "'%s' has %lld bytes; a plugin has at most %d.", path,
-			      (long long)size, PM_MAX_PLUGIN_BYTES);
-	full = realpath(path, NULL); /* a name without a slash would be searched for elsewhere */
-	out->handle = full ? dlopen(full, RTLD_NOW | RTLD_LOCAL) : NULL;
-	free(full);
-	if (!out->handle) {
-		why = dlerror();
-		return pm_err(err, PM_E_INVALID, "'%s' cannot be loaded: %s.", pm_path_base(path),
-			      why ? why : "its path cannot be resolved");
-	}
-	entry = find_entry(out->handle, "passmith_plugin_v1");
-	st = entry ? check_version(path, entry(pm_host_v1()), &out->plugin, err)
-		   : no_entry(out->handle, path, err);
-	if (st)
-		pm_plugin_unload(out);
-	return st;
-}
-
-void pm_plugin_unload(PmLoaded *l)
-{
-	if (l->handle)
-		dlclose(l->handle);
-	l->handle = NULL;
+	return entry ? check_version(name, entry(pm_host_v1()), &l->plugin, err) : no_entry(e, l, name, err);
 }

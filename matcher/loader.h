@@ -1,22 +1,36 @@
-/* loader.h - opening a plugin's shared object. Only for the pass host's child process: opening one runs its
- * code. */
+/* loader.h - a plugin's shared object in memory. Only for the pass host's process: opening one runs its code.
+ *
+ * There is no dlopen: the object is mapped from bytes that integrity/elf_gate.h has accepted, its few imports
+ * are bound to functions of the host's own, and nothing of it runs before pm_plugin_open.
+ */
 #ifndef MATCHER_LOADER_H
 #define MATCHER_LOADER_H
 
+#include "base/elf.h"
 #include "base/err.h"
 #include "passmith/pass.h"
 
-enum { PM_MAX_PLUGIN_BYTES = 64 << 20 };
-
 typedef struct PmLoaded {
-	void *handle;
+	uint8_t *base; /* where address 0 of the object is; NULL = not mapped */
+	uint8_t *map;  /* the whole reservation */
+	size_t map_len;
 	PmPlugin plugin; /* as far as the plugin's structure went */
 } PmLoaded;
 
-/* Loads `path`, calls its entry with pm_host_v1() and checks versions. PM_E_ABI when it is no plugin of this
- * interface (the sentence has both versions), PM_E_INVALID when it cannot be loaded at all. */
-PmStatus pm_plugin_load(const char *path, PmLoaded *out, PmErr *err);
-/* For tests: the plugin stays mapped when a callback may still run; call it last. */
-void pm_plugin_unload(PmLoaded *l);
+/* The host's function for an import that a plugin may have (memcpy, memmove, memset, memcmp, strlen, which
+ * compilers call by themselves), as the bytes of a pointer; NULL for any other name. */
+const void *pm_plugin_import(const char *name);
+
+/* Maps an accepted object, applies its relocations and protects it as its
+ * segments say. Two values of `variant` (0, 1) put it at addresses that differ in every
+ * bit from 12 to 23, so that a pass that depends on its address gives two answers. PM_E_ENV without memory,
+ * PM_E_INVALID for a relocation that cannot be applied. Unmap in every case. */
+PmStatus pm_plugin_map(const PmElf *e, unsigned variant, PmLoaded *out, PmErr *err);
+
+/* Calls the entry with pm_host_v1() and checks versions. PM_E_ABI when the object is no plugin of this
+ * interface; the sentence has both versions. `name` is the file's, for messages. */
+PmStatus pm_plugin_open(const PmElf *e, const char *name, PmLoaded *l, PmErr *err);
+
+void pm_plugin_unmap(PmLoaded *l);
 
 #endif

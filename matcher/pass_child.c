@@ -1,8 +1,7 @@
-/* pass_child.c - the pass host's child process: the only place where a plugin's code runs. */
-#include "matcher/pass_child.h"
+/* pass_child.c - the work of the program that runs passes: the only place where a plugin's code runs. */
+#include "matcher/pass_job.h"
 
 #include "ir/text.h"
-#include "matcher/loader.h"
 #include "matcher/session.h"
 
 #include <stdio.h>
@@ -34,7 +33,7 @@ static void send(const Answer *a, PmStr *out)
 static void run(const PmPassJob *job, const PmRules *rules, PmGraph *g, PmDriverResult *res, Answer *a)
 {
 	static const PmPrintOpts print = { .max_inline = PM_MAX_INLINE_CONST, .no_header = 1 };
-	PmDriverOpts opts = { .only_rule = job->opts->only_rule, .misses = job->opts->misses };
+	PmDriverOpts opts = { .only_rule = job->rule, .misses = job->misses };
 	PmErr err;
 
 	pm_err_init(&err);
@@ -85,25 +84,28 @@ static void work(const PmPassJob *job, const PmPlugin *plugin, Answer *a)
 	pm_str_release(&problems);
 }
 
-int pm__pass_child(void *arg, PmStr *out)
+void pm__pass_child(const PmPassJob *job, const PmElf *elf, PmLoaded *plugin, PmStr *out)
 {
-	const PmPassJob *job = arg;
 	Answer a = { cJSON_CreateObject(), PM_STR_INIT };
-	PmLoaded plugin;
 	PmErr err;
-	PmStatus st;
 
 	pm_err_init(&err);
-	if (job->opts->sandbox && job->opts->sandbox(job->opts->sandbox_arg))
-		return PM__CHILD_SANDBOX;
-	st = pm_plugin_load(job->so_path, &plugin, &err);
-	if (st)
+	if (pm_plugin_open(elf, job->name, plugin, &err))
 		end(&a, "REJECT_ABI", err.text);
 	else
-		work(job, &plugin.plugin, &a);
+		work(job, &plugin->plugin, &a);
 	send(&a, out);
 	cJSON_Delete(a.json);
 	pm_str_release(&a.graph);
-	/* The plugin stays open: the process ends here. */
-	return 0;
+}
+
+void pm__answer_refusal(const char *verdict, const char *message, const char *problems, PmStr *out)
+{
+	Answer a = { cJSON_CreateObject(), PM_STR_INIT };
+
+	cJSON_AddStringToObject(a.json, "problems", problems);
+	end(&a, verdict, message);
+	send(&a, out);
+	cJSON_Delete(a.json);
+	pm_str_release(&a.graph);
 }

@@ -1,10 +1,11 @@
 /* pass_host.c - starting the child, and judging how it ended and what it answered. */
 #include "matcher/pass_host.h"
 
+#include "base/io.h"
 #include "base/proc.h"
 #include "ir/infer.h"
 #include "ir/text.h"
-#include "matcher/pass_child.h"
+#include "matcher/pass_job.h"
 #include "matcher/same.h"
 #include "matcher/session.h"
 
@@ -13,30 +14,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
 	MAX_OUTPUT = 64 << 10,  /* bytes kept of what a plugin wrote */
-	MAX_FILES = 64,         /* descriptors of the child */
+	MAX_FILES = 64,         /* descriptors of the child, until its sandbox closes all but two */
+	MAX_OBJECT = 64 << 20,  /* bytes read of a shared object; the gate allows fewer */
+	OVERHEAD = 256 << 20,   /* bytes that the program itself and the place for the plugin map */
 	MAX_PROBLEMS = 64 << 10 /* bytes kept of lint's lines */
 };
 
 static const double default_seconds = 10;
 static const int64_t default_memory = (int64_t)1 << 30;
-
-/* Bytes this process has mapped: a forked child starts with as many. */
-static int64_t mapped_bytes(void)
-{
-	FILE *f = fopen("/proc/self/statm", "r");
-	long long pages = 0;
-
-	if (!f)
-		return 0;
-	if (fscanf(f, "%lld", &pages) != 1)
-		pages = 0;
-	fclose(f);
-	return (int64_t)pages * sysconf(_SC_PAGESIZE);
-}
 
 static void verdict(PmPassOutcome *out, PmVerdict v, const char *fmt, ...) PM_PRINTF(3, 4);
 static void verdict(PmPassOutcome *out, PmVerdict v, const char *fmt, ...)
@@ -70,8 +58,9 @@ static int came_back(const PmProcResult *r, PmPassOutcome *out)
 			"The pass %s: it made a system call that its sandbox forbids.", how.s);
 	else if (r->end == PM_PROC_SIGNALED)
 		verdict(out, PM_VERDICT_PASS_CRASH, "The pass %s.", how.s);
-	else if (r->code == PM__CHILD_SANDBOX && !r->out.len)
-		verdict(out, PM_VERDICT_SANDBOX_KILL, "The sandbox for the pass could not be entered.");
+	else if (r->code == PM__CHILD_SANDBOX)
+		verdict(out, PM_VERDICT_SANDBOX_KILL, "The pass %s",
+			r->errtext.len ? r->errtext.s : "was stopped.");
 	else if (r->code != 0 || !r->out.len)
 		verdict(out, PM_VERDICT_PASS_CRASH,
 			"The pass ended its process (status %d) before it answered.", r->code);
@@ -185,6 +174,9 @@ static void judge(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 	else if (!strcmp(end, "REJECT_ABI"))
 		verdict(out, PM_VERDICT_REJECT_ABI, "%s",
 			*message ? message : pm_verdict_meaning(PM_VERDICT_REJECT_ABI));
+	else if (!strcmp(end, "REJECT_ELF"))
+		verdict(out, PM_VERDICT_REJECT_ELF, "%s",
+			*message ? message : pm_verdict_meaning(PM_VERDICT_REJECT_ELF));
 	else if (!strcmp(end, "REJECT_LINT"))
 		verdict(out, PM_VERDICT_REJECT_LINT, "%s",
 			*message ? message : pm_verdict_meaning(PM_VERDICT_REJECT_LINT));
@@ -206,32 +198,89 @@ void pm__judge_answer(const PmStr *answer, const PmGraph *in, PmPassOutcome *out
 	cJSON_Delete(reply.json);
 }
 
+/* The program that runs passes: beside this one, or above it (tests lie in folders below), or in
+ * $PASSMITH_BUILD. */
+static PmStatus find_program(PmStr *out, PmErr *err)
+{
+	static const char name[] = "passmith-host";
+	const char *build = getenv("PASSMITH_BUILD");
+	PmStr dir = PM_STR_INIT, up = PM_STR_INIT;
+	PmStatus st = PM_OK;
+
+	if (build && *build)
+		pm_path_join(build, name, out);
+	if (!out->len || !pm_path_exists(out->s))
+		st = pm_self_dir(&dir, err);
+	for (int level = 0; level < 3 && !st && dir.len && !(out->len && pm_path_exists(out->s)); level++) {
+		pm_str_clear(out);
+		pm_path_join(dir.s, name, out);
+		pm_str_clear(&up);
+		pm_path_dir(dir.s, &up);
+		pm_str_clear(&dir);
+		pm_str_add(&dir, up.s);
+	}
+	if (!st && !pm_path_exists(out->s))
+		st = pm_err(err, PM_E_ENV,
+			    "The program %s, which runs passes, was not found beside this one; run make.",
+			    name);
+	pm_str_release(&dir);
+	pm_str_release(&up);
+	return st;
+}
+
+static PmStatus run_program(const PmPassJob *job, const PmPassOpts *opts, PmProcResult *r, PmErr *err)
+{
+	PmLimits lim = { .file_size = 0, .max_files = MAX_FILES, .bare = 1 };
+	PmStr program = PM_STR_INIT, bytes = PM_STR_INIT;
+	PmStatus st = find_program(&program, err);
+	const char *argv[] = { program.s, NULL };
+
+	pm__job_write(job, &bytes);
+	lim.seconds = opts->seconds > 0 ? opts->seconds : default_seconds;
+	lim.cpu_seconds = (int)lim.seconds + 1;
+	lim.memory = (opts->memory > 0 ? opts->memory : default_memory) + OVERHEAD + 4 * (int64_t)bytes.len;
+	lim.max_output = ((int64_t)64 << 20) + 8 * (int64_t)job->text_len;
+	if (!st)
+		st = pm_run(argv, bytes.s, bytes.len, &lim, r, err);
+	pm_str_release(&program);
+	pm_str_release(&bytes);
+	return st;
+}
+
 static PmStatus run_job(const char *so_path, const PmGraph *in, const PmPassOpts *opts, PmPassOutcome *out,
 			PmErr *err)
 {
 	static const PmPassOpts no_opts;
 	static const PmPrintOpts print = { .max_inline = PM_MAX_INLINE_CONST, .no_header = 1 };
-	PmStr text = PM_STR_INIT;
-	PmPassJob job = { .so_path = so_path, .opts = opts ? opts : &no_opts };
-	PmLimits lim = { .file_size = 0, .max_files = MAX_FILES };
+	PmStr text = PM_STR_INIT, object = PM_STR_INIT;
+	PmPassJob job = { .name = pm_path_base(so_path) };
 	PmProcResult r;
+	PmErr why;
 	PmStatus st;
 
 	memset(out, 0, sizeof *out);
 	out->problems = pm_xstrdup("");
 	out->output = pm_xstrdup("");
-	st = in ? pm_graph_print(in, &print, &text, err) : PM_OK;
-	if (in) {
-		job.text = text.s;
-		job.text_len = text.len;
+	pm_err_init(&why);
+	if (!opts)
+		opts = &no_opts;
+	if (pm_read_file(so_path, MAX_OBJECT, &object, &why)) {
+		verdict(out, PM_VERDICT_REJECT_ELF, "%s", why.text);
+		pm_str_release(&object);
+		return PM_OK;
 	}
-	lim.seconds = job.opts->seconds > 0 ? job.opts->seconds : default_seconds;
-	lim.cpu_seconds = (int)lim.seconds + 1;
-	lim.memory = mapped_bytes() + (job.opts->memory > 0 ? job.opts->memory : default_memory);
-	lim.max_output = ((int64_t)64 << 20) + 8 * (int64_t)text.len;
+	st = in ? pm_graph_print(in, &print, &text, err) : PM_OK;
+	job.object = object.s;
+	job.object_len = object.len;
+	job.text = in ? text.s : NULL;
+	job.text_len = text.len;
+	job.rule = opts->only_rule;
+	job.misses = opts->misses;
+	job.variant = opts->variant;
 	if (!st)
-		st = pm_fork_call(pm__pass_child, &job, &lim, &r, err);
+		st = run_program(&job, opts, &r, err);
 	pm_str_release(&text);
+	pm_str_release(&object);
 	if (st)
 		return st;
 	out->seconds = r.seconds;

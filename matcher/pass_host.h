@@ -1,9 +1,10 @@
-/* pass_host.h - running a pass: its code in a child process, its answer checked here.
+/* pass_host.h - running a pass: its code in another program, its answer checked here.
  *
- * The child gets graph text (constants of more than 64 elements by reference), loads the plugin, applies its
- * rules and answers with graph text and statistics. Everything that comes back is untrusted: it is parsed
- * within limits, verified, and accepted only when it computes the original graph (matcher/same.h). Whatever
- * a plugin does ends as a verdict; the caller's process is not affected.
+ * That program, passmith-host, starts with an empty environment and knows nothing of the caller: it gets the
+ * shared object's bytes and graph text (constants of more than 64 elements by reference), maps the plugin,
+ * enters its sandbox, applies the rules and answers with graph text and statistics. Everything that comes
+ * back is untrusted: it is parsed within limits, verified, and accepted only when it computes the original
+ * graph (matcher/same.h). Whatever a plugin does ends as a verdict; the caller's process is not affected.
  */
 #ifndef MATCHER_PASS_HOST_H
 #define MATCHER_PASS_HOST_H
@@ -15,13 +16,10 @@
 
 typedef struct PmPassOpts {
 	double seconds;        /* deadline for the whole child; 0 = 10 */
-	int64_t memory;        /* bytes the child may map beyond what is mapped now; 0 = 1 GiB */
+	int64_t memory;        /* bytes the plugin may make the child map; 0 = 1 GiB */
 	const char *only_rule; /* NULL = all rules */
 	int misses;            /* collect near misses (slower); pm_pass_explain sets it */
-	/* Called in the child before the plugin is opened, to enter a sandbox that still allows reading the
-	 * shared object; returns 0, or the child ends with SANDBOX_KILL. NULL = limits only. */
-	int (*sandbox)(void *arg);
-	void *sandbox_arg;
+	unsigned variant; /* 0 or 1: where the plugin, the heap and the stack lie; answers must not differ */
 } PmPassOpts;
 
 /* One rule of a pass: what it is (empty where the child said nothing) and what it did. */
@@ -36,8 +34,8 @@ typedef struct PmPassOutcome {
 	PmVerdict verdict;
 	char message[PM_ERR_MAX]; /* one sentence; "" when the verdict is OK */
 	char plugin[PM_MAX_RULE_NAME + 1], version[PM_MAX_RULE_NAME + 1];
-	char *problems;  /* REJECT_LINT: one per line; else "" */
-	char *output;    /* what the plugin wrote to stdout and stderr (at most 64 KiB) */
+	char *problems;  /* REJECT_ELF, REJECT_LINT: one per line; else "" */
+	char *output;    /* what the child wrote to stderr (at most 64 KiB) */
 	PmGraph *graph;  /* the rewritten graph, owned; only when the verdict is OK and a graph was given */
 	int64_t applied; /* fused nodes that are new in `graph` */
 	int sweeps;
@@ -50,7 +48,7 @@ typedef struct PmPassOutcome {
  * `in`. Release *out in every case. */
 PmStatus pm_pass_apply(const char *so_path, const PmGraph *in, const PmPassOpts *opts, PmPassOutcome *out,
 		       PmErr *err);
-/* Loads the pass and checks its rules: OK, REJECT_ABI, REJECT_LINT, PASS_CRASH, PASS_TIMEOUT. */
+/* Loads the pass and checks its rules: OK, REJECT_ELF, REJECT_ABI, REJECT_LINT, PASS_CRASH, PASS_TIMEOUT. */
 PmStatus pm_pass_lint(const char *so_path, const PmPassOpts *opts, PmPassOutcome *out, PmErr *err);
 /* pm_pass_apply with near misses, and a report for people appended to *text: per rule its pattern, counts,
  * reasons to decline, and how close it came. */

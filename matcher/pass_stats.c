@@ -1,5 +1,5 @@
 /* pass_stats.c - rules and their statistics as JSON, back from untrusted JSON, and as a report. */
-#include "matcher/pass_child.h"
+#include "matcher/pass_job.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +38,6 @@ static void stats_to_json(const PmRuleStats *st, cJSON *o)
 	pm_json_add_i64(o, "declined", st->declined);
 	pm_json_add_i64(o, "applied", st->applied);
 	pm_json_add_i64(o, "failed", st->failed);
-	cJSON_AddNumberToObject(o, "seconds", st->seconds);
 	list = cJSON_AddArrayToObject(o, "reasons");
 	for (size_t i = 0; i < st->n_reasons; i++) {
 		cJSON *r = cJSON_CreateObject();
@@ -87,7 +86,6 @@ static int64_t count_of(const cJSON *o, const char *key)
 static void stats_from_json(const cJSON *o, PmRuleStats *st)
 {
 	const cJSON *e;
-	double t = pm_json_num(o, "seconds", 0);
 
 	st->tried = count_of(o, "tried");
 	st->rejected = count_of(o, "rejected");
@@ -95,7 +93,6 @@ static void stats_from_json(const cJSON *o, PmRuleStats *st)
 	st->declined = count_of(o, "declined");
 	st->applied = count_of(o, "applied");
 	st->failed = count_of(o, "failed");
-	st->seconds = t >= 0 && t < 1e9 ? t : 0;
 	cJSON_ArrayForEach(e, cJSON_GetObjectItemCaseSensitive(o, "reasons"))
 	{
 		if (st->n_reasons == PM_MAX_REASONS)

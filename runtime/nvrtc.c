@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "runtime/kcache.h"
 #include "runtime/kernel_unit.h"
+#include "runtime/nvrtc_box.h"
 #include "runtime/nvrtc_priv.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 enum {
 	MAX_RESULT = 1 << 28, /* bytes of PTX or cubin */
-	N_OPTIONS = 5,
+	N_OPTIONS = 3,
 	AHEAD_SECONDS = 30 /* for one kernel compiled ahead */
 };
 
@@ -24,7 +25,8 @@ typedef struct Job {
 	const PmNvrtc *a;
 	const PmSource *s;
 	int real; /* machine code is wanted too */
-	PmStr root, arch, own, unit;
+	const PmNvrtcHeaders *headers;
+	PmStr arch, unit;
 	const char *options[N_OPTIONS];
 } Job;
 
@@ -85,7 +87,8 @@ static PmStatus compile(const Job *j, PmStr *ptx, PmStr *cubin, PmErr *err)
 	PmStr log = PM_STR_INIT;
 	PmStatus rc;
 
-	if (a->create(&p, j->unit.s, "kernel.cu", 0, NULL, NULL) != 0)
+	if (a->create(&p, j->unit.s, "kernel.cu", j->headers->n, (const char *const *)j->headers->text,
+		      (const char *const *)j->headers->name) != 0)
 		return pm_err(err, PM_E_ENV, "NVRTC cannot start on kernel '%s'; check the CUDA toolkit.",
 			      j->s->label);
 	if (a->compile(p, N_OPTIONS, j->options) != 0) {
@@ -106,10 +109,27 @@ static PmStatus compile(const Job *j, PmStr *ptx, PmStr *cubin, PmErr *err)
 
 static void job_release(Job *j)
 {
-	pm_str_release(&j->root);
 	pm_str_release(&j->arch);
-	pm_str_release(&j->own);
 	pm_str_release(&j->unit);
+}
+
+/* Read once; they stay for the life of the process, like the library. */
+static PmStatus headers_of(const PmNvrtc *a, const PmNvrtcHeaders **out, PmErr *err)
+{
+	static PmNvrtcHeaders headers;
+	PmStr root = PM_STR_INIT;
+	PmStatus rc = PM_OK;
+
+	*out = &headers;
+	if (headers.n)
+		return PM_OK;
+	rc = pm_root_dir(&root, err);
+	if (!rc) {
+		pm_str_add(&root, "/include");
+		pm__nvrtc_headers(&headers, root.s, a->headers.s);
+	}
+	pm_str_release(&root);
+	return rc;
 }
 
 /* `machine`: code for a device of capability cc; otherwise PTX for exactly that architecture. */
@@ -120,53 +140,45 @@ static PmStatus job_open(Job *j, const PmSource *s, int cc, int machine, PmErr *
 
 	memset(j, 0, sizeof *j);
 	j->s = s;
-	pm_str_init(&j->root);
 	pm_str_init(&j->arch);
-	pm_str_init(&j->own);
 	pm_str_init(&j->unit);
 	if (!rc)
 		rc = pm__nvrtc_open(&j->a, err);
 	if (!rc && machine)
 		rc = pm__nvrtc_arch(j->a, cc, &arch, &j->real, err);
 	if (!rc)
-		rc = pm_root_dir(&j->root, err);
+		rc = headers_of(j->a, &j->headers, err);
 	if (rc) {
 		job_release(j);
 		return rc;
 	}
 	pm_str_addf(&j->arch, "--gpu-architecture=%s_%d", j->real ? "sm" : "compute", arch);
-	pm_str_addf(&j->own, "-I%s/include", j->root.s);
 	pm_kernel_unit_begin(s, &j->unit);
 	pm_str_add(&j->unit, s->source);
 	j->options[0] = j->arch.s;
 	j->options[1] = "--std=c++17";
 	j->options[2] = "-w";
-	j->options[3] = j->own.s;
-	j->options[4] = j->a->headers.s;
 	return PM_OK;
 }
 
-/* What decides the result besides the unit. Where Passmith is installed does not; what its headers say does,
- * and those are read once. */
-static PmStatus key_of(const Job *j, char hex[PM_SHA256_HEX], PmErr *err)
+/* What decides the result: compiler, options, the headers' texts (hashed once) and the unit. Where things are
+ * installed does not. */
+static void key_of(const Job *j, char hex[PM_SHA256_HEX])
 {
-	static PmStr sdk = PM_STR_INIT, sdk_root = PM_STR_INIT;
+	static char headers[PM_SHA256_HEX];
 	PmStr text = PM_STR_INIT;
-	PmStatus rc = PM_OK;
 
-	if (!sdk.len || !pm_str_eq(sdk_root.s, j->root.s)) {
-		pm_str_clear(&sdk);
-		pm_str_clear(&sdk_root);
-		rc = pm_kcache_add_headers(j->root.s, "include/passmith", &sdk, err);
-		pm_str_add(&sdk_root, j->root.s);
+	if (!headers[0]) {
+		for (int i = 0; i < j->headers->n; i++)
+			pm_str_addf(&text, "== %s\n%s\n", j->headers->name[i], j->headers->text[i]);
+		pm_sha256_hex(text.s, text.len, headers);
+		pm_str_clear(&text);
 	}
 	pm_str_addf(&text, "nvrtc %d.%d\n%s\n%s\n%s\n%s\n", j->a->major, j->a->minor, j->options[0],
-		    j->options[1], j->options[2], j->a->headers.s);
-	pm_str_addn(&text, sdk.s, sdk.len);
+		    j->options[1], j->options[2], headers);
 	pm_str_addn(&text, j->unit.s, j->unit.len);
 	pm_sha256_hex(text.s, text.len, hex);
 	pm_str_release(&text);
-	return rc;
 }
 
 /* The two files of a kernel in the cache. */
@@ -174,10 +186,9 @@ static PmStatus cache_paths(const Job *j, PmStr *ptx, PmStr *cubin, PmErr *err)
 {
 	PmStr dir = PM_STR_INIT;
 	char hex[PM_SHA256_HEX], name[PM_SHA256_HEX + 8];
-	PmStatus rc = key_of(j, hex, err);
+	PmStatus rc = pm_kcache_dir("nvrtc", &dir, err);
 
-	if (!rc)
-		rc = pm_kcache_dir("nvrtc", &dir, err);
+	key_of(j, hex);
 	if (!rc) {
 		snprintf(name, sizeof name, "%s.ptx", hex);
 		pm_path_join(dir.s, name, ptx);
@@ -243,6 +254,53 @@ PmStatus pm_nvrtc_compile(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin, P
 	rc = cache_paths(&j, &ptx_path, &cubin_path, err);
 	if (!rc && !read_cached(&j, ptx_path.s, cubin_path.s, ptx, cubin))
 		rc = compile_into_cache(&j, ptx_path.s, cubin_path.s, ptx, cubin, err);
+	pm_str_release(&ptx_path);
+	pm_str_release(&cubin_path);
+	job_release(&j);
+	return rc;
+}
+
+PmStatus pm__nvrtc_compile_only(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin, PmErr *err)
+{
+	Job j;
+	PmStatus rc = job_open(&j, s, cc, 1, err);
+
+	if (rc)
+		return rc;
+	rc = compile(&j, ptx, cubin, err);
+	job_release(&j);
+	return rc;
+}
+
+int pm__nvrtc_cached(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin)
+{
+	PmStr ptx_path = PM_STR_INIT, cubin_path = PM_STR_INIT;
+	Job j;
+	int found;
+
+	if (job_open(&j, s, cc, 1, NULL))
+		return 0;
+	found = cache_paths(&j, &ptx_path, &cubin_path, NULL) == PM_OK &&
+		read_cached(&j, ptx_path.s, cubin_path.s, ptx, cubin);
+	pm_str_release(&ptx_path);
+	pm_str_release(&cubin_path);
+	job_release(&j);
+	return found;
+}
+
+PmStatus pm_nvrtc_keep(const PmSource *s, int cc, const PmBoxed *b, PmErr *err)
+{
+	PmStr ptx_path = PM_STR_INIT, cubin_path = PM_STR_INIT;
+	Job j;
+	PmStatus rc = job_open(&j, s, cc, 1, err);
+
+	if (rc)
+		return rc;
+	rc = cache_paths(&j, &ptx_path, &cubin_path, err);
+	if (!rc)
+		rc = pm_write_file(ptx_path.s, b->ptx.s, b->ptx.len, err);
+	if (!rc && j.real)
+		rc = pm_write_file(cubin_path.s, b->cubin.s, b->cubin.len, err);
 	pm_str_release(&ptx_path);
 	pm_str_release(&cubin_path);
 	job_release(&j);

@@ -65,7 +65,7 @@ static int try_headers(PmNvrtc *a, const char *dir, const char *sub)
 	pm_str_addf(&file, "%s%s/cuda_fp16.h", dir, sub);
 	found = pm_path_exists(file.s);
 	if (found)
-		pm_str_addf(&a->headers, "-I%s%s", dir, sub);
+		pm_str_addf(&a->headers, "%s%s", dir, sub);
 	pm_str_release(&file);
 	return found;
 }

@@ -3,12 +3,27 @@
 #define RUNTIME_NVRTC_PRIV_H
 
 #include "base/str.h"
+#include "runtime/device.h"
 
 #include <stddef.h>
 
 enum { PM__NVRTC_MAX_ARCHS = 64 };
 
 typedef struct PmNvrtcProgram PmNvrtcProgram; /* NVRTC's own */
+
+/* Headers by the name they are included as. Made once, kept for the life of the process. */
+typedef struct PmNvrtcHeaders {
+	int n;
+	char **name, **text;
+} PmNvrtcHeaders;
+
+/* Compiles for the machine code of capability `cc` without looking at the cache. */
+PmStatus pm__nvrtc_compile_only(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin, PmErr *err);
+/* 1, with the results appended, when the cache has them. */
+int pm__nvrtc_cached(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin);
+
+/* Reads every header that kernels can reach, from the folders of the SDK and of CUDA. */
+void pm__nvrtc_headers(PmNvrtcHeaders *out, const char *sdk, const char *cuda);
 
 /* The functions that are used, by the signatures of NVRTC's documentation. 0 is success. */
 typedef struct PmNvrtc {
@@ -30,7 +45,7 @@ typedef struct PmNvrtc {
 	int major, minor;
 	int n_known;
 	int known[PM__NVRTC_MAX_ARCHS]; /* architectures it compiles for, ascending: 75, 80, ... */
-	PmStr headers;                  /* "-I<folder of cuda_fp16.h>" */
+	PmStr headers;                  /* the folder of cuda_fp16.h */
 } PmNvrtc;
 
 /* Opened once and never closed: NVRTC keeps what it allocates for the life of the process. *out is borrowed.

@@ -59,6 +59,8 @@ run_one()
 		local corpus=tests/fuzz/corpus/$(basename "${name%.c}" | sed s/^fuzz_//)
 		cmd=("$build/${name%.c}" -n 2000 -s 5)
 		[ -d "$corpus" ] && cmd+=("$corpus")
+		# Shared objects are not kept in the repository: the built ones are the corpus.
+		[ "$name" = tests/fuzz/fuzz_elf.c ] && cmd+=("$build/passes" "$build/tests/adversarial/elf")
 		;;
 	*) cmd=("$build/${name%.c}") ;;
 	esac

@@ -25,7 +25,8 @@ put()
 }
 
 put "$build/passmith" "$out"
-programs=("$out/passmith")
+put "$build/passmith-host" "$out"
+programs=("$out/passmith" "$out/passmith-host")
 for t in tests/gpu/test_*.c tests/unit/test_nvrtc.c $(ls passes/*.c | sed 's,passes/,tests/unit/test_pass_,'); do
 	[ -e "$t" ] || continue
 	put "$build/${t%.c}" "$out/$(dirname "$t")"

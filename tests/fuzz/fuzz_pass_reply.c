@@ -2,7 +2,7 @@
  * OK, one that computes the original. */
 #include "ir/infer.h"
 #include "ir/text.h"
-#include "matcher/pass_child.h"
+#include "matcher/pass_job.h"
 #include "matcher/same.h"
 
 #include <stdint.h>

@@ -12,6 +12,7 @@ for program in "$build"/libfuzzer/fuzz_*; do
 	mkdir -p "$build/corpus/$name"
 	dirs=("$build/corpus/$name")
 	[ -d "tests/fuzz/corpus/${name#fuzz_}" ] && dirs+=("tests/fuzz/corpus/${name#fuzz_}")
+	[ "$name" = fuzz_elf ] && dirs+=("$build/passes" "$build/tests/adversarial/elf")
 	echo "== $name"
 	"$program" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
 		-artifact_prefix="$build/crash-$name-" "${dirs[@]}" || bad=1

@@ -1,13 +1,9 @@
 /* misbehaves.c - one rule per way to go wrong while running; tests pick one with only_rule.
  *
- * All match Mul(x, Sigmoid(x)). Those that need the C library declare what they use: nothing stops a plugin
- * from trying.
+ * All match Mul(x, Sigmoid(x)). They are wrong within the interface; attacks on the host are in
+ * tests/adversarial.
  */
 #include "passmith/dsl.h"
-
-extern void *malloc(size_t n);
-extern long write(int fd, const void *p, size_t n);
-extern void _exit(int status);
 
 enum { X };
 
@@ -50,18 +46,6 @@ static PmStatus endless_check(PmMatch *m)
 	return PM_OK;
 }
 
-static PmStatus greedy_check(PmMatch *m)
-{
-	(void)m;
-	while (on) {
-		volatile char *p = malloc(1 << 20);
-
-		for (size_t k = 0; k < 1 << 20; k += 4096)
-			p[k] = 1;
-	}
-	return PM_OK;
-}
-
 static PmStatus (*volatile deeper)(PmMatch *);
 
 static PmStatus deep_check(PmMatch *m)
@@ -71,19 +55,6 @@ static PmStatus deep_check(PmMatch *m)
 	big[0] = 0;
 	deeper = deep_check;
 	return deeper(m) + big[0];
-}
-
-static PmStatus exit_check(PmMatch *m)
-{
-	(void)m;
-	_exit(0);
-	return PM_OK;
-}
-
-static PmStatus chatty_check(PmMatch *m)
-{
-	(void)m;
-	return write(1, "hello from the pass\n", 20) == 20 ? PM_OK : PM_DECLINED;
 }
 
 static PmStatus stale_check(PmMatch *m)
@@ -136,43 +107,15 @@ static PmStatus late_rewrite(PmRewriter *rw, PmMatch *m)
 	return st;
 }
 
-/* Writes an answer of its own to the channel of the pass host and leaves: the graph without its Sigmoid. */
-static PmStatus forge_check(PmMatch *m)
-{
-	static const char forged[] = "PMPASS1 29 57\n"
-				     "{\"end\":\"applied\",\"applied\":1}"
-				     "g (float[4,8] x) => (float[4,8] y)\n{\n   y = Mul (x, x)\n}\n";
-
-	(void)m;
-	if (write(3, forged, sizeof forged - 1) < 0)
-		return PM_DECLINED;
-	_exit(0);
-	return PM_OK;
-}
-
-static PmStatus garbage_check(PmMatch *m)
-{
-	(void)m;
-	if (write(3, "PMPASS1 99999999999999999999 5\n{}", 33) < 0)
-		return PM_DECLINED;
-	_exit(0);
-	return PM_OK;
-}
-
 PM_RULE(null_deref, .pattern = SILU, .check = null_check, .rewrite = silu);
 PM_RULE(endless, .pattern = SILU, .check = endless_check, .rewrite = silu);
-PM_RULE(greedy, .pattern = SILU, .check = greedy_check, .rewrite = silu);
 PM_RULE(deep, .pattern = SILU, .check = deep_check, .rewrite = silu);
-PM_RULE(leaves, .pattern = SILU, .check = exit_check, .rewrite = silu);
-PM_RULE(chatty, .pattern = SILU, .check = chatty_check, .rewrite = silu);
 PM_RULE(stale, .pattern = SILU, .check = stale_check, .rewrite = silu);
 PM_RULE(invented, .pattern = SILU, .check = invented_check, .rewrite = silu);
 PM_RULE(error_status, .pattern = SILU, .check = error_check, .rewrite = silu);
 PM_RULE(busy, .pattern = SILU, .check = busy_check, .rewrite = silu);
 PM_RULE(silent, .pattern = SILU, .rewrite = silent_rewrite);
 PM_RULE(late, .pattern = SILU, .rewrite = late_rewrite);
-PM_RULE(forge, .pattern = SILU, .check = forge_check, .rewrite = silu);
-PM_RULE(garbage, .pattern = SILU, .check = garbage_check, .rewrite = silu);
 
-PM_PLUGIN("misbehaves", "1", &null_deref, &endless, &greedy, &deep, &leaves, &chatty, &stale, &invented,
-	  &error_status, &busy, &silent, &late, &forge, &garbage)
+PM_PLUGIN("misbehaves", "1", &null_deref, &endless, &deep, &stale, &invented, &error_status, &busy, &silent,
+	  &late)

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/proc.h"
+#include "integrity/ptx_gate.h"
 #include "ir/kernel.h"
 #include "kernels/clock.cu.h"
 #include "kernels/guard.cu.h"
@@ -72,9 +73,10 @@ static void free_set(Set *set)
 	free(set);
 }
 
-static size_t compile_one(const PmSource *s, int cc, int *failed)
+/* `ours`: of the device itself, which may look at clocks; all others must pass the gate for candidates. */
+static size_t compile_one(const PmSource *s, int cc, int ours, int *failed)
 {
-	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
+	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT, problems = PM_STR_INIT;
 	char target[32];
 	size_t bytes;
 	PmErr err;
@@ -90,13 +92,17 @@ static size_t compile_one(const PmSource *s, int cc, int *failed)
 	assert_non_null(strstr(ptx.s, target));
 	assert_non_null(strstr(ptx.s, ".entry"));
 	assert_true(cubin.len > 64 && memcmp(cubin.s, "\177ELF", 4) == 0);
+	if (!ours && pm_ptx_gate(ptx.s, ptx.len, NULL, 0, &problems))
+		fail_msg("sm_%d %s: our own kernel '%s' is refused: %s", cc, pm_dtype_name(s->type), s->label,
+			 problems.s);
+	pm_str_release(&problems);
 	bytes = cubin.len;
 	pm_str_release(&ptx);
 	pm_str_release(&cubin);
 	return bytes;
 }
 
-static void compile_all(const Set *set, const char *what)
+static void compile_all(const Set *set, const char *what, int ours)
 {
 	double t0 = pm_now();
 	size_t a, i, bytes = 0;
@@ -104,7 +110,7 @@ static void compile_all(const Set *set, const char *what)
 	for (a = 0; a < N_ARCHS; a++) {
 		pm_nvrtc_ahead(set->s, set->n, archs[a], (int)sysconf(_SC_NPROCESSORS_ONLN));
 		for (i = 0; i < set->n; i++)
-			bytes += compile_one(&set->s[i], archs[a], NULL);
+			bytes += compile_one(&set->s[i], archs[a], ours, NULL);
 	}
 	print_message("# %zu %s x 2 architectures in %.1f s, %zu bytes\n", set->n, what, pm_now() - t0,
 		      bytes);
@@ -165,13 +171,13 @@ static void compile_batches(const Set *set, const char *what)
 	for (a = 0; a < N_ARCHS; a++) {
 		pm_nvrtc_ahead(batches->s, batches->n, archs[a], (int)sysconf(_SC_NPROCESSORS_ONLN));
 		for (i = 0; i < batches->n; i++)
-			bytes += compile_one(&batches->s[i], archs[a], &failed);
+			bytes += compile_one(&batches->s[i], archs[a], 0, &failed);
 	}
 	print_message("# %zu %s in %zu batches x 2 architectures in %.1f s, %zu bytes%s\n", set->n, what,
 		      batches->n, pm_now() - t0, bytes, failed ? "; a batch failed" : "");
 	free_set(batches);
 	if (failed)
-		compile_all(set, what);
+		compile_all(set, what, 0);
 }
 
 /* --- eager kernels --- */
@@ -298,7 +304,7 @@ static void kernels_of_passes_compile(void **state)
 		if (!f.times[i][PM_F32] || !f.times[i][PM_F16] || !f.times[i][PM_BF16])
 			fail_msg("%s makes %d float, %d float16 and %d bfloat16 kernels", pass_models_name(i),
 				 f.times[i][PM_F32], f.times[i][PM_F16], f.times[i][PM_BF16]);
-	compile_all(f.set, "kernels of passes");
+	compile_all(f.set, "kernels of passes", 0);
 	free_set(f.set);
 }
 
@@ -310,7 +316,7 @@ static void kernels_of_the_device_compile(void **state)
 	need_nvrtc();
 	keep(set, "guard.cu", guard_cu, PM_F32);
 	keep(set, "clock.cu", clock_cu, PM_F32);
-	compile_all(set, "kernels of the device");
+	compile_all(set, "kernels of the device", 1);
 	free_set(set);
 }
 

@@ -196,14 +196,12 @@ static void declines_are_counted_by_reason(void **state)
 static void crashes_and_hangs_have_verdicts(void **state)
 {
 	(void)state;
-	expect(MISBEHAVES, "leaves", silu_text, 10, PM_VERDICT_PASS_CRASH, "ended its process (status 0)");
 	expect(MISBEHAVES, "endless", silu_text, 0.3, PM_VERDICT_PASS_TIMEOUT,
 	       "did not come back within 0.3");
 #if !ADDRESS_SANITIZER
 	/* The sanitizer turns these into exits of its own, and cannot run below a memory limit. */
 	expect(MISBEHAVES, "null_deref", silu_text, 10, PM_VERDICT_PASS_CRASH, "killed by signal 11");
-	expect(MISBEHAVES, "deep", silu_text, 10, PM_VERDICT_PASS_CRASH, "killed by signal 11");
-	expect(MISBEHAVES, "greedy", silu_text, 10, PM_VERDICT_PASS_CRASH, "killed by signal 11");
+	expect(MISBEHAVES, "deep", silu_text, 10, PM_VERDICT_SANDBOX_KILL, "overflowed its stack");
 #else
 	expect(MISBEHAVES, "null_deref", silu_text, 10, PM_VERDICT_PASS_CRASH, "");
 #endif
@@ -218,7 +216,7 @@ static void wrong_abi_names_both_versions(void **state)
 	       "built for plugin interface 2, this program offers 1.0");
 	expect("tests/plugin/abi_none.so", NULL, silu_text, 10, PM_VERDICT_REJECT_ABI,
 	       "exports no passmith_plugin_v1");
-	expect("tests/plugin/missing.so", NULL, silu_text, 10, PM_VERDICT_REJECT_ABI, "There is no file");
+	expect("tests/plugin/missing.so", NULL, silu_text, 10, PM_VERDICT_REJECT_ELF, "missing.so");
 }
 
 static void misuse_of_the_interface_is_named(void **state)
@@ -266,25 +264,6 @@ static void malformed_kernels_are_named(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		expect("tests/plugin/bad_specs.so", cases[i][0], silu_text, 10, PM_VERDICT_REJECT_API,
 		       cases[i][1]);
-}
-
-static void forged_answers_are_judged_as_data(void **state)
-{
-	(void)state;
-	expect(MISBEHAVES, "forge", silu_text, 10, PM_VERDICT_REJECT_MATCH,
-	       "does not mean the same as the original: at value 's' of the original");
-	expect(MISBEHAVES, "garbage", silu_text, 10, PM_VERDICT_REJECT_API, "another length than it says");
-}
-
-static void writing_to_stdout_harms_nothing(void **state)
-{
-	PmPassOutcome out = apply(MISBEHAVES, "chatty", silu_text, 10);
-
-	(void)state;
-	assert_int_equal(out.verdict, PM_VERDICT_OK);
-	assert_string_equal(out.output, "hello from the pass\n");
-	assert_int_equal(out.applied, 1);
-	pm_pass_outcome_release(&out);
 }
 
 static void callbacks_have_a_step_budget(void **state)
@@ -347,28 +326,27 @@ static void lint_reports_every_problem(void **state)
 	expect("tests/plugin/bad_rules.so", NULL, silu_text, 10, PM_VERDICT_REJECT_LINT, "malformed");
 }
 
-static int refuse(void *arg)
+/* What the referee relies on to notice a pass that depends on addresses. */
+static void both_variants_of_the_process_give_one_answer(void **state)
 {
-	return *(int *)arg;
-}
-
-static void a_sandbox_that_fails_stops_the_pass(void **state)
-{
-	PmGraph *g = parse(silu_text);
-	int answer = 1;
-	PmPassOpts opts = { .sandbox = refuse, .sandbox_arg = &answer };
-	PmPassOutcome out;
+	PmGraph *g = parse(twice_text);
+	PmStr text[2] = { PM_STR_INIT, PM_STR_INIT };
 	PmErr err;
 
 	(void)state;
 	pm_err_init(&err);
-	assert_int_equal(pm_pass_apply(built(SILU), g, &opts, &out, &err), PM_OK);
-	assert_int_equal(out.verdict, PM_VERDICT_SANDBOX_KILL);
-	pm_pass_outcome_release(&out);
-	answer = 0;
-	assert_int_equal(pm_pass_apply(built(SILU), g, &opts, &out, &err), PM_OK);
-	assert_int_equal(out.verdict, PM_VERDICT_OK);
-	pm_pass_outcome_release(&out);
+	for (unsigned v = 0; v < 2; v++) {
+		PmPassOpts opts = { .variant = v };
+		PmPassOutcome out;
+
+		assert_int_equal(pm_pass_apply(built(SILU), g, &opts, &out, &err), PM_OK);
+		assert_int_equal(out.verdict, PM_VERDICT_OK);
+		assert_int_equal(pm_graph_print(out.graph, NULL, &text[v], &err), PM_OK);
+		pm_pass_outcome_release(&out);
+	}
+	assert_string_equal(text[0].s, text[1].s);
+	pm_str_release(&text[0]);
+	pm_str_release(&text[1]);
 	pm_graph_free(g);
 }
 
@@ -435,11 +413,9 @@ int main(void)
 		cmocka_unit_test(wrong_abi_names_both_versions),
 		cmocka_unit_test(misuse_of_the_interface_is_named),
 		cmocka_unit_test(malformed_kernels_are_named),
-		cmocka_unit_test(forged_answers_are_judged_as_data),
-		cmocka_unit_test(writing_to_stdout_harms_nothing),
 		cmocka_unit_test(callbacks_have_a_step_budget),
 		cmocka_unit_test(lint_reports_every_problem),
-		cmocka_unit_test(a_sandbox_that_fails_stops_the_pass),
+		cmocka_unit_test(both_variants_of_the_process_give_one_answer),
 		cmocka_unit_test(many_words_work_together),
 		cmocka_unit_test(outcomes_become_json),
 		cmocka_unit_test(verdicts_have_names),

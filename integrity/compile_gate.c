@@ -1,0 +1,128 @@
+/* compile_gate.c - from a candidate graph to judged machine code. */
+#include "integrity/compile_gate.h"
+
+#include "base/vec.h"
+#include "integrity/ptx_gate.h"
+#include "integrity/sandbox.h"
+#include "ir/kernel.h"
+#include "runtime/nvrtc.h"
+#include "runtime/nvrtc_box.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A source with the entries that launches name, over all nodes and alternatives that share it. */
+typedef struct Unit {
+	PmSource s;
+	PM_VEC(const char *) entry;
+} Unit;
+
+typedef struct Units {
+	PmArena *arena;
+	PM_VEC(Unit) v;
+} Units;
+
+static Unit *unit_of(Units *u, const char *label, const PmKAlt *alt)
+{
+	Unit fresh = { .s = { label, alt->source, alt->type } };
+
+	for (size_t i = 0; i < u->v.n; i++)
+		if (u->v.v[i].s.type == alt->type && !strcmp(u->v.v[i].s.source, alt->source))
+			return &u->v.v[i];
+	PM_VEC_PUSH(&u->v, fresh);
+	return &u->v.v[u->v.n - 1];
+}
+
+static PmStatus collect(const PmGraph *g, Units *u, PmErr *err)
+{
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
+		PmNode node = pm_graph_node_at(g, i);
+		PmKernelDesc d;
+		PmStatus st;
+
+		if (pm_node_op(g, node) != PM_OP_Kernel)
+			continue;
+		st = pm_kernel_decode(g, node, u->arena, &d, err);
+		if (st)
+			return st;
+		for (int a = 0; a < d.n_alts; a++) {
+			Unit *unit = unit_of(u, d.name, &d.alts[a]);
+
+			for (int l = 0; l < d.alts[a].n_launches; l++)
+				PM_VEC_PUSH(&unit->entry, d.alts[a].launches[l].entry);
+		}
+	}
+	return PM_OK;
+}
+
+static void say(PmCompileJudgement *out, PmVerdict v, const char *text)
+{
+	out->verdict = v;
+	snprintf(out->why, sizeof out->why, "%s", text);
+}
+
+static PmStatus judge(const Unit *u, int cc, const PmBoxed *b, PmCompileJudgement *out, PmErr *err)
+{
+	PmStr problems = PM_STR_INIT, text = PM_STR_INIT;
+	PmStatus st = PM_OK;
+
+	if (b->st) {
+		say(out, b->st == PM_E_LIMIT ? PM_VERDICT_COMPILE_LIMIT : PM_VERDICT_COMPILE_FAIL, b->why);
+	} else if (pm_ptx_gate(b->ptx.s, b->ptx.len, u->entry.v, u->entry.n, &problems)) {
+		pm_str_addf(&text, "The kernel of rule '%s' is refused: %s", u->s.label, problems.s);
+		for (size_t i = 0; i < text.len; i++)
+			if (text.s[i] == '\n')
+				text.s[i] = ' ';
+		say(out, PM_VERDICT_REJECT_PTX, text.s);
+	} else if (!b->cached) {
+		st = pm_nvrtc_keep(&u->s, cc, b, err);
+	}
+	pm_str_release(&problems);
+	pm_str_release(&text);
+	return st;
+}
+
+static void enter(void)
+{
+	pm_sandbox_enter_compiler();
+}
+
+static PmStatus compile_and_judge(const Units *u, int cc, PmCompileJudgement *out, PmErr *err)
+{
+	PmSource *s = pm_xcalloc(u->v.n + 1, sizeof *s);
+	PmBoxed *b = pm_xcalloc(u->v.n + 1, sizeof *b);
+	PmBoxOpts o = { .cc = cc, .enter = enter };
+	PmStatus st;
+
+	for (size_t i = 0; i < u->v.n; i++)
+		s[i] = u->v.v[i].s;
+	st = pm_nvrtc_boxed(s, u->v.n, &o, b, err);
+	for (size_t i = 0; i < u->v.n && !st && out->verdict == PM_VERDICT_OK; i++)
+		st = judge(&u->v.v[i], cc, &b[i], out, err);
+	for (size_t i = 0; i < u->v.n; i++)
+		pm_boxed_release(&b[i]);
+	free(s);
+	free(b);
+	return st;
+}
+
+PmStatus pm_compile_gate(const PmGraph *g, int cc, PmCompileJudgement *out, PmErr *err)
+{
+	Units u = { .arena = pm_arena_new(0) };
+	PmStr version = PM_STR_INIT;
+	PmStatus st;
+
+	memset(out, 0, sizeof *out);
+	out->verdict = PM_VERDICT_OK;
+	out->checked = pm_nvrtc_version(&version, NULL) == PM_OK;
+	pm_str_release(&version);
+	st = collect(g, &u, err);
+	if (!st && out->checked && u.v.n)
+		st = compile_and_judge(&u, cc, out, err);
+	for (size_t i = 0; i < u.v.n; i++)
+		PM_VEC_RELEASE(&u.v.v[i].entry);
+	PM_VEC_RELEASE(&u.v);
+	pm_arena_free(u.arena);
+	return st;
+}

@@ -1,0 +1,21 @@
+/* compile_gate.h - the kernels of a candidate, compiled in a closed process and judged by their PTX, before
+ * any device sees them.
+ */
+#ifndef INTEGRITY_COMPILE_GATE_H
+#define INTEGRITY_COMPILE_GATE_H
+
+#include "ir/graph.h"
+#include "matcher/verdict.h"
+
+typedef struct PmCompileJudgement {
+	PmVerdict verdict;    /* OK, COMPILE_FAIL, COMPILE_LIMIT, REJECT_PTX */
+	char why[PM_ERR_MAX]; /* one sentence, or the first problems; "" when OK */
+	int checked;          /* 0: there is no NVRTC here, nothing was judged */
+} PmCompileJudgement;
+
+/* Compiles every alternative of every Kernel node of `g` for compute capability `cc` and judges the PTX. What
+ * is accepted is put into the cache, so the device assembles and runs the very bytes that were judged.
+ * Whatever the sources do, this returns PM_OK and a verdict; an error is of this machine. */
+PmStatus pm_compile_gate(const PmGraph *g, int cc, PmCompileJudgement *out, PmErr *err);
+
+#endif

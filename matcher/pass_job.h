@@ -1,0 +1,51 @@
+/* pass_job.h - what the caller of a pass and the program that runs it say to each other.
+ *
+ * Job, on the child's stdin: "PMJOB1 <bytes of object> <bytes of graph text> <bytes of rule> <bytes of name>
+ * <has graph> <misses> <variant>\n", then the four in that order. Answer, on its stdout: "PMPASS1 <bytes of
+ * JSON> <bytes of graph text>\n", JSON, graph text. The JSON has "end": "applied", "none", "loaded", or the
+ * name of a verdict, with "message".
+ */
+#ifndef MATCHER_PASS_JOB_H
+#define MATCHER_PASS_JOB_H
+
+#include "matcher/loader.h"
+#include "matcher/pass_host.h"
+
+#define PM__ANSWER_MAGIC "PMPASS1"
+
+/* Exit status of a child that was stopped by its own guard for something forbidden; the reason is on stderr.
+ */
+enum { PM__CHILD_SANDBOX = 71 };
+
+typedef struct PmPassJob {
+	const char *object; /* the shared object */
+	size_t object_len;
+	const char *text; /* graph, or NULL to load and check only */
+	size_t text_len;
+	const char *rule; /* only this one; NULL = all */
+	const char *name; /* of the object's file, for messages */
+	int misses;
+	unsigned variant;
+} PmPassJob;
+
+void pm__job_write(const PmPassJob *job, PmStr *out);
+/* The parts point into `s`, where their ends are made to terminate (one byte after each is part of the
+ * format). PM_E_INVALID for anything that pm__job_write does not make. */
+PmStatus pm__job_read(PmStr *s, PmPassJob *out, PmErr *err);
+
+/* In the child, inside the sandbox: opens the mapped plugin, applies its rules, appends the answer to *out.
+ */
+void pm__pass_child(const PmPassJob *job, const PmElf *elf, PmLoaded *plugin, PmStr *out);
+/* An answer that only names a verdict; `problems` are lines, or "". */
+void pm__answer_refusal(const char *verdict, const char *message, const char *problems, PmStr *out);
+
+/* In the caller: fills the verdict and what belongs to it from the child's bytes, which may be anything. `in`
+ * is the original graph, or NULL when none was sent. */
+void pm__judge_answer(const PmStr *answer, const PmGraph *in, PmPassOutcome *out);
+
+/* Rules and statistics as JSON, and back from untrusted JSON: cut to limits, control characters removed. */
+void pm__rule_to_json(const PmRuleEntry *rule, const PmRuleStats *st, cJSON *list);
+void pm__rules_from_json(const cJSON *list, PmPassOutcome *out);
+void pm__clean_text(const char *s, char *out, size_t size, int lines);
+
+#endif

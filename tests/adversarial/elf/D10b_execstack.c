@@ -1,0 +1,7 @@
+/* D10b_execstack.c - wants a stack that can be executed */
+// build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,execstack -Wl,--build-id=none
+#include "tests/adversarial/attack.h"
+
+PM_RULE(silu, .pattern = SILU, .rewrite = honest);
+
+PM_PLUGIN("D10b_execstack", "1", &silu)

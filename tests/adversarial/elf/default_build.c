@@ -1,0 +1,7 @@
+/* default_build.c - what gcc -shared makes without the published line */
+// build:
+#include "tests/adversarial/attack.h"
+
+PM_RULE(silu, .pattern = SILU, .rewrite = honest);
+
+PM_PLUGIN("default_build", "1", &silu)

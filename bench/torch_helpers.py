@@ -147,6 +147,18 @@ def _scatter_elements(x, i, updates, axis, reduction):
     return torch.scatter_reduce(x, axis, i, updates, name)
 
 
+def _gather_nd(x, i, batch_dims):
+    if batch_dims:
+        flat = [_gather_nd(a, b, batch_dims - 1) for a, b in zip(x, i)]
+        return torch.stack(flat)
+    return x[i.unbind(-1)]
+
+
+def _scatter_nd(x, i, updates, reduction):
+    assert reduction in ("none", "add"), "ScatterND with " + reduction
+    return x.clone().index_put_(i.unbind(-1), updates, accumulate=reduction == "add")
+
+
 def _pad(x, value, pads, mode):
     n = len(pads) // 2
     pads = [pads[i + e * n] for i in reversed(range(n)) for e in (0, 1)]

@@ -16,7 +16,7 @@ typedef struct Run {
 	const char *device, *against, *profile;
 	int64_t seed, cut; /* cut: megaflops; 0 = the whole model */
 	double deadline;
-	int plan, inputs;
+	int plan, inputs, tf32;
 } Run;
 
 static cJSON *agreement_json(const PmAgreement *a)
@@ -176,6 +176,7 @@ static PmStatus run_model(const char *path, const Run *run, int *agrees, PmErr *
 	size_t n = 0;
 	PmStatus st = pm_cli_load(path, &g, NULL, err);
 
+	pm_cli_libraries(run->device, run->tf32);
 	if (!st && run->cut)
 		st = cut_model(&g, run->cut, path, err);
 	if (!st && run->plan)
@@ -232,6 +233,7 @@ int pm_cmd_run(const PmCmd *cmd, int argc, char **argv)
 		  "run only the largest connected part of at most N megaflops" },
 		{ "--inputs", PM_OPT_FLAG, &run.inputs,
 		  "print each input's type and what it is drawn as to stderr" },
+		{ "--tf32", PM_OPT_FLAG, &run.tf32, "cuda: let libraries use TF32 for float" },
 		{ "--plan", PM_OPT_FLAG, &run.plan, "print the launches to stderr first" },
 		{ 0 },
 	};

@@ -167,7 +167,7 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 		if (!targets.list.n) {
 			code = pm_cli_usage(cmd, "time takes at least one model or task.");
 		} else {
-			pm_library_allow_tf32(t.tf32);
+			pm_cli_libraries(t.device, t.tf32);
 			t.worker = pm_worker_new(t.device);
 			t.records = cJSON_CreateArray();
 			for (size_t i = 0; i < targets.list.n && !st; i++)

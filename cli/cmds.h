@@ -15,6 +15,10 @@
  */
 PmStatus pm_cli_load(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err);
 
+/* Before anything runs on `device`: sets what libraries may do there, and says on stderr which of them is not
+ * there, so that the baseline's products or convolutions run on our own kernels. */
+void pm_cli_libraries(const char *device, int tf32);
+
 /* Writes one JSON value to stdout and frees it. */
 void pm_cli_put_json(cJSON *j);
 

@@ -200,6 +200,11 @@ static void bind_free(PmBind *b)
 	free(b);
 }
 
+PmBind *pm_exec_bind(const PmExec *x, size_t i)
+{
+	return i < x->binds.n ? x->binds.v[i] : NULL;
+}
+
 void pm_exec_drop_binds(PmExec *x)
 {
 	for (size_t i = 0; i < x->binds.n; i++)

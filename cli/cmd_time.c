@@ -46,6 +46,7 @@ static void print_times(const PmMember *m, const PmPlanStats *s, const PmTiming 
 	printf("  %-44.44s %4d launches %10.2f us %10.2f us %10.2f us  %s\n", m->label, s->n_launches,
 	       t->kind[PM_TIME_COLD].side[0].median * 1e6, t->kind[PM_TIME_REPLAY].side[0].median * 1e6,
 	       t->kind[PM_TIME_WALL].side[0].median * 1e6, *t->why ? t->why : "ok");
+	fflush(stdout); /* a line each few seconds, to whoever waits for it */
 }
 
 static PmStatus launches(const PmGraph *g, PmPlanStats *s, PmErr *err)

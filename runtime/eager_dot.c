@@ -64,10 +64,7 @@ PmStatus eager_matmul(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_int(&k, "ak", al->stride[at->rank - 1]);
 	pm__kg_int(&k, "bk", bl->stride[bt->rank > 1 ? bt->rank - 2 : 0]);
 	pm__kg_int(&k, "bn", bt->rank > 1 ? bl->stride[bt->rank - 1] : 0);
-	st = pm__kg_launch(&k, label, matmul_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
-	if (!st)
-		pm__offer_matmul(p, n);
-	return st;
+	return pm__kg_launch(&k, label, matmul_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
 }
 
 PmStatus eager_gemm(PmPlan *p, PmNode n, PmErr *err)
@@ -107,10 +104,7 @@ PmStatus eager_gemm(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_int(&k, "bk", pm__loc(p, b)->stride[tb ? 1 : 0]);
 	pm__kg_int(&k, "bn", pm__loc(p, b)->stride[tb ? 0 : 1]);
 	pm__kg_f64(&k, "alpha", pm_node_f(p->g, n, "alpha", 1));
-	st = pm__kg_launch(&k, label, matmul_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
-	if (!st)
-		pm__offer_gemm(p, n);
-	return st;
+	return pm__kg_launch(&k, label, matmul_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
 }
 
 /* Lists over (n, c, d, h, w) or (d, h, w): missing spatial dimensions in front get `unit`. */
@@ -207,11 +201,8 @@ PmStatus eager_conv(PmPlan *p, PmNode n, PmErr *err)
 		pm__kg_int(&k, "groups", groups);
 		pm__kg_int(&k, "channels", wt->dim[1]);
 	}
-	st = pm__kg_launch(&k, label, transposed ? conv_transpose_cu : conv_cu, pm__numel(p, y),
-			   pm_op_flops(p->g, n), err);
-	if (!st)
-		pm__offer_conv(p, n);
-	return st;
+	return pm__kg_launch(&k, label, transposed ? conv_transpose_cu : conv_cu, pm__numel(p, y),
+			     pm_op_flops(p->g, n), err);
 }
 
 PmStatus eager_conv_transpose(PmPlan *p, PmNode n, PmErr *err)

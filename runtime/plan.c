@@ -172,7 +172,11 @@ static PmStatus build(PmPlan *p, const int *alts, size_t n_alts, PmErr *err)
 			st = pm__plan_kernel(p, n, kernels < n_alts ? alts[kernels] : 0, err);
 			kernels++;
 		} else {
+			size_t first = p->steps.n;
+
 			st = planners[op](p, n, err);
+			if (!st)
+				pm__offer_library(p, n, first);
 		}
 	}
 	return st ? st : place_outputs(p, err);

@@ -86,7 +86,7 @@ static void tidy(int64_t rows, int64_t cols, int64_t *row, int64_t *col)
 		*col = rows;
 }
 
-void pm__offer_matmul(PmPlan *p, PmNode n)
+static void offer_matmul(PmPlan *p, PmNode n)
 {
 	PmValue a = pm_node_in(p->g, n, 0), b = pm_node_in(p->g, n, 1), y = pm_node_out(p->g, n, 0);
 	const PmType *at = pm__type(p, a), *bt = pm__type(p, b), *yt = pm__type(p, y);
@@ -132,7 +132,7 @@ void pm__offer_matmul(PmPlan *p, PmNode n)
 	offer(p, &c, 3);
 }
 
-void pm__offer_gemm(PmPlan *p, PmNode n)
+static void offer_gemm(PmPlan *p, PmNode n)
 {
 	PmValue a = pm_node_in(p->g, n, 0), b = pm_node_in(p->g, n, 1), cv = pm_node_in(p->g, n, 2);
 	const PmType *at = pm__type(p, a), *bt = pm__type(p, b), *yt = pm__type(p, pm_node_out(p->g, n, 0));
@@ -174,7 +174,7 @@ void pm__offer_gemm(PmPlan *p, PmNode n)
 	offer(p, &c, cv.id ? 4 : 3);
 }
 
-void pm__offer_conv(PmPlan *p, PmNode n)
+static void offer_conv(PmPlan *p, PmNode n)
 {
 	PmValue x = pm_node_in(p->g, n, 0), w = pm_node_in(p->g, n, 1), b = pm_node_in(p->g, n, 2);
 	const PmType *xt = pm__type(p, x), *wt = pm__type(p, w), *yt = pm__type(p, pm_node_out(p->g, n, 0));
@@ -184,9 +184,9 @@ void pm__offer_conv(PmPlan *p, PmNode n)
 
 	v->spatial = xt->rank - 2;
 	v->groups = pm_node_i(p->g, n, "group", 1);
-	if (pm_node_op(p->g, n) != PM_OP_Conv || !is_library_type(yt->dtype) || xt->dtype != yt->dtype ||
-	    wt->dtype != yt->dtype || v->spatial < 1 || v->spatial > 3 || !pm__is_contiguous(p, x) ||
-	    !pm__is_contiguous(p, w) || (b.id && !pm__is_contiguous(p, b)))
+	if (!is_library_type(yt->dtype) || xt->dtype != yt->dtype || wt->dtype != yt->dtype ||
+	    v->spatial < 1 || v->spatial > 3 || !pm__is_contiguous(p, x) || !pm__is_contiguous(p, w) ||
+	    (b.id && !pm__is_contiguous(p, b)))
 		return;
 	/* Depthwise: a plain kernel is as good, which is also what frameworks take. */
 	if (v->groups > 1 && wt->dim[1] == 1)
@@ -210,4 +210,18 @@ void pm__offer_conv(PmPlan *p, PmNode n)
 	}
 	v->has_bias = b.id != 0;
 	offer(p, &c, b.id ? 4 : 3);
+}
+
+void pm__offer_library(PmPlan *p, PmNode n, size_t first_step)
+{
+	PmOp op = pm_node_op(p->g, n);
+
+	if (p->steps.n != first_step + 1) /* none, or copies as well: then the last is not the whole of it */
+		return;
+	if (op == PM_OP_MatMul)
+		offer_matmul(p, n);
+	else if (op == PM_OP_Gemm)
+		offer_gemm(p, n);
+	else if (op == PM_OP_Conv)
+		offer_conv(p, n);
 }

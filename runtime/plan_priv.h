@@ -126,10 +126,9 @@ void pm__place_view(PmPlan *p, PmNode n, PmValue v, const Loc *l);
 
 /* ---- calls of libraries (plan_lib.c) ---- */
 
-/* After the launch of n was described: says beside it what it is, when a library may know how to do it. */
-void pm__offer_matmul(PmPlan *p, PmNode n);
-void pm__offer_gemm(PmPlan *p, PmNode n);
-void pm__offer_conv(PmPlan *p, PmNode n);
+/* After node n was planned, its steps from `first_step` on: when they are one launch that a library may know
+ * how to do, says beside it what it is. */
+void pm__offer_library(PmPlan *p, PmNode n, size_t first_step);
 
 /* ---- describing a launch (kgen.c) ---- */
 

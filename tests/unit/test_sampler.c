@@ -20,6 +20,7 @@ enum { SETS = 3 };
 static PmStr log_text = PM_STR_INIT; /* a letter per call */
 static PmStatus (*inner_launch)(PmDevice *d, const PmDevLaunch *l, PmErr *err);
 static PmStatus (*inner_record)(PmDevice *d, int slot, PmErr *err);
+static double last_delay;
 static int hang_ms; /* how long the host takes over a launch */
 
 static PmStatus quiet(PmDevice *d, int on, PmErr *err)
@@ -40,6 +41,7 @@ static PmStatus delay(PmDevice *d, double seconds, PmErr *err)
 {
 	(void)d, (void)err;
 	assert_true(seconds > 0);
+	last_delay = seconds;
 	pm_str_addc(&log_text, 'D');
 	return PM_OK;
 }
@@ -183,8 +185,12 @@ static void a_slow_host_is_a_disturbance(void **state)
 	make(&b);
 	hang_ms = 2; /* three launches take far longer than the delay that hides them */
 	s = take(&b, 0, PM_TIME_COLD, 1, 1);
-	hang_ms = 0;
 	assert_true(s.disturbed && s.seconds >= 6e-3);
+	hang_ms = 0;
+	take(&b, 0, PM_TIME_COLD, 1, 1);
+	assert_true(last_delay >= 4e-3); /* the next delay is as long as is allowed */
+	take(&b, 1, PM_TIME_COLD, 1, 1);
+	assert_true(last_delay < 1e-3); /* of that side alone */
 	s = take(&b, 0, PM_TIME_WALL, 1, 1);
 	assert_false(s.disturbed);
 	drop(&b);

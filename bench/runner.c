@@ -459,23 +459,41 @@ static PmStatus time_and_judge(Eval *e, int alt, const PmClockOpts *opts, PmErr 
 	return st;
 }
 
-/* Measures where the device can, and when the candidate is right; its times stay modelled otherwise. */
-static PmStatus stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlanStats *cand, PmErr *err)
+static PmStatus measure(Eval *e, int alt, const PmPlanStats *base, const PmPlanStats *cand,
+			const PmDeviceInfo *info, PmErr *err)
 {
 	PmClockOpts o = { .seed = e->o->seed,
 			  .deadline = e->o->device_deadline,
 			  .seconds = e->o->clock_seconds };
-	PmDeviceInfo info;
-	PmStatus st = e->rec->verdict == PM_VERDICT_OK ? pm_worker_info(e->worker, &info, err) : PM_OK;
+	PmStatus st;
 
-	if (st || e->rec->verdict != PM_VERDICT_OK || !info.measured)
-		return st;
-	o.bytes[0] = o.bytes[1] = compulsory(e->m->g, &info);
+	o.bytes[0] = o.bytes[1] = compulsory(e->m->g, info);
 	o.bytes_per_second = pm_profile(e->o->profile)->bytes_per_second;
 	if (cand->n_launches > 0)
 		o.max_speedup = fmax(10, 3.0 * base->n_launches / cand->n_launches);
 	st = tune(e, &o, &alt, err);
 	return st || e->rec->verdict != PM_VERDICT_OK ? st : time_and_judge(e, alt, &o, err);
+}
+
+/* Measures where the device can. A candidate that is wrong at the level asked for is measured as well, since
+ * it may be right at a coarser one: measured and modelled times must not meet in one score. It stays
+ * INCORRECT, unless it fails on the device. */
+static PmStatus stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlanStats *cand, PmErr *err)
+{
+	PmEvalRecord *r = e->rec;
+	int wrong = r->verdict == PM_VERDICT_INCORRECT;
+	char why[PM_ERR_MAX];
+	PmDeviceInfo info;
+	PmStatus st = pm_worker_info(e->worker, &info, err);
+
+	if (st || !info.measured)
+		return st;
+	memcpy(why, r->why, sizeof why);
+	say(e, PM_VERDICT_OK, "");
+	st = measure(e, alt, base, cand, &info, err);
+	if (wrong && r->measured)
+		say(e, PM_VERDICT_INCORRECT, why);
+	return st;
 }
 
 /* ---- modelled time, and both ---- */

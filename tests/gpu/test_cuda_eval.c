@@ -56,6 +56,7 @@ static void ends(const char *so, PmVerdict want)
 	if (r.verdict != want)
 		fail_msg("%s: %s (%s) instead of %s", so, pm_verdict_name(r.verdict), r.why,
 			 pm_verdict_name(want));
+	assert_int_equal(r.measured, want == PM_VERDICT_INCORRECT); /* what can be scored was measured */
 	pm_eval_record_release(&r);
 	r = eval("passes/silu.so", 3, 67);
 	assert_true(r.verdict == PM_VERDICT_OK || r.verdict == PM_VERDICT_TIMING_UNSTABLE);

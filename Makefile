@@ -19,7 +19,7 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- what there is to build ---------------------------------------------------------------------
 
-LIB_DIRS := base ir matcher extract runtime dataset bench integrity
+LIB_DIRS := base ir matcher extract runtime simplify dataset bench integrity
 LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c))
 CLI_SRC  := $(wildcard cli/*.c)
 # The program that runs passes, started by passmith.
@@ -34,6 +34,7 @@ TEST_SRC     := $(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/test_*.c))
 TEST_LIB_SRC := $(wildcard tests/lib/*.c)
 TEST_PASS    := $(filter-out $(TEST_SRC),$(wildcard tests/plugin/*.c tests/adversarial/*.c))
 FUZZ_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
+BENCH_SRC    := $(wildcard tests/bench/bench_*.c)
 
 # --- how ----------------------------------------------------------------------------------------
 
@@ -94,6 +95,7 @@ TEST_SO  := $(patsubst %.c,$(BUILD)/%.so,$(TEST_PASS))
 # Objects that may not be loaded: each names, after "build:", what to link it with.
 BAD_ELF  := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/adversarial/elf/*.c))
 FUZZ     := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SRC))
+BENCH    := $(patsubst %.c,$(BUILD)/%,$(BENCH_SRC))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/libfuzzer/%,$(FUZZ_SRC))
 LIB      := $(BUILD)/libpassmith.a
 CLI      := $(if $(CLI_SRC),$(BUILD)/passmith)
@@ -112,10 +114,10 @@ ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests models setup demo check check-gpu bundle golden-update fuzz gen fmt check-fmt check-layers \
-	check-headers check-size check-gen check-ops clean help FORCE
+.PHONY: all lib tests models setup demo check bench-import check-gpu bundle golden-update fuzz gen fmt check-fmt \
+	check-layers check-headers check-size check-gen check-ops conform clean help FORCE
 
-all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(ONNX)
+all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
 lib: $(LIB)
 tests: $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
@@ -208,7 +210,7 @@ $(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
 
 # --- tests and fuzz targets ---------------------------------------------------------------------
 
-$(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
+$(TESTS) $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(PM_LIBS)
 
@@ -224,8 +226,10 @@ $(BUILD)/libfuzzer/%: tests/fuzz/%.c $(LIB_SRC) $(TEST_LIB_SRC) $(HEADERS) | $(G
 	$(call Q,FUZZ)$(CLANG) $(filter-out -MMD -MP,$(PM_CPPFLAGS)) $(CPPFLAGS) $(FUZZ_FLAGS) -w -o $@ $< $(LIB_SRC) \
 		$(if $(GEN_OBJ),$(GEN)/onnx.pb-c.c) $(TEST_LIB_SRC) -lcmocka $(PM_LIBS)
 
-fuzz: $(FUZZ_BIN) ## builds the libFuzzer programs (clang) and runs each for FUZZ_SECONDS (default 60)
-	tests/fuzz/run.sh $(BUILD)
+# FUZZ_TARGETS="onnx graph_text" picks some; FUZZ_TIME=600 is how many seconds each runs.
+FUZZ_TARGETS ?=
+fuzz: $(if $(FUZZ_TARGETS),$(FUZZ_TARGETS:%=$(BUILD)/libfuzzer/fuzz_%),$(FUZZ_BIN)) ## runs the libFuzzer programs (clang), each for FUZZ_TIME seconds (60)
+	@FUZZ_TIME='$(or $(FUZZ_TIME),60)' tests/fuzz/run.sh $(BUILD) $(FUZZ_TARGETS)
 
 # --- for people ---------------------------------------------------------------------------------
 
@@ -255,8 +259,14 @@ BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $
 bundle: $(BUNDLE_NEEDS) ## $(BUILD)/bundle: a folder that runs on a GPU node (docs/gpu.md)
 	@BUILD=$(BUILD) tools/bundle.sh $(BUILD)/bundle
 
+bench-import: $(BENCH) $(ONNX) ## how fast models are read, and in how much memory (docs/results/import.md)
+	@BUILD=$(BUILD) tools/bench-import.sh
+
 check-ops: all ## the ONNX node tests, with the counts per operator shown
 	@BUILD=$(BUILD) tests/run.sh -v conform
+
+conform: $(CLI) ## runs the ONNX node tests on ref and emu and writes docs/conformance.md
+	$(BUILD)/passmith conform --doc docs/conformance.md
 
 golden-update: all ## rewrites the expected parts of tests/golden; review the diff
 	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden
@@ -297,5 +307,5 @@ help: ## this list
 	@echo "DEV=1 turns warnings into errors; SAN=... builds with sanitizers; HOSTILE=1 makes memory move and"
 	@echo "freed bytes change; CUDA=0 ignores CUDA headers. Use another BUILD folder for each combination."
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(FUZZ_SRC)) \
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC)) \
 	$(BUILD)/obj/tests/fuzz/replay_main.o) $(call pass_dep,$(PASSES) $(TEST_SO))

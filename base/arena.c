@@ -17,9 +17,11 @@
 enum {
 	ALIGN = 16,
 #ifdef PM_HOSTILE
-	BLOCK_BYTES = 64,
+	FIRST_BLOCK = 64,
+	LAST_BLOCK = 64,
 #else
-	BLOCK_BYTES = 64 * 1024,
+	FIRST_BLOCK = 512, /* small arenas are made for single nodes; each block is twice the one before */
+	LAST_BLOCK = 64 * 1024,
 #endif
 	POISON = 0xdb,
 };
@@ -33,6 +35,7 @@ typedef struct Block {
 struct PmArena {
 	Block *blocks; /* the first one is being filled */
 	size_t budget, used;
+	size_t next_block; /* bytes of the next ordinary block */
 };
 
 static void poison(void *p, size_t n)
@@ -53,6 +56,7 @@ PmArena *pm_arena_new(size_t budget)
 	PmArena *a = pm_xcalloc(1, sizeof *a);
 
 	a->budget = budget ? budget : SIZE_MAX;
+	a->next_block = FIRST_BLOCK;
 	return a;
 }
 
@@ -97,8 +101,10 @@ void *pm_arena_alloc(PmArena *a, size_t size)
 	a->used = want > a->budget - a->used ? a->budget : a->used + want;
 
 	if (!b || want > b->cap - b->used) {
-		Block *fresh = block_new(want > BLOCK_BYTES / 4 ? want : BLOCK_BYTES);
+		Block *fresh = block_new(want > a->next_block / 4 ? want : a->next_block);
 
+		if (a->next_block < LAST_BLOCK)
+			a->next_block *= 2;
 		if (b && b->cap - b->used > fresh->cap - want) { /* keep filling the roomier one */
 			fresh->next = b->next;
 			b->next = fresh;

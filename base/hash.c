@@ -3,6 +3,8 @@
 
 #include <sodium.h>
 
+#include <string.h>
+
 uint64_t pm_hash64(const void *p, size_t n, uint64_t seed)
 {
 	const unsigned char *b = p;
@@ -14,6 +16,28 @@ uint64_t pm_hash64(const void *p, size_t n, uint64_t seed)
 		h *= 0x100000001b3ull;
 	}
 	return h;
+}
+
+/* Multiplying carries a bit upwards only, the shift brings the upper half back down. */
+static uint64_t stir(uint64_t h, uint64_t word)
+{
+	h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 32;
+}
+
+uint64_t pm_hash_bytes(const void *p, size_t n)
+{
+	const unsigned char *b = p;
+	uint64_t h = stir(PM_HASH_SEED, n), word;
+
+	for (; n >= sizeof word; n -= sizeof word, b += sizeof word) {
+		memcpy(&word, b, sizeof word);
+		h = stir(h, word);
+	}
+	word = 0;
+	if (n)
+		memcpy(&word, b, n);
+	return stir(h, word);
 }
 
 void pm_sha256_hex(const void *p, size_t n, char hex[PM_SHA256_HEX])

@@ -20,10 +20,15 @@ typedef struct Entry {
 	uint64_t hash;
 } Entry;
 
+typedef struct Slot {
+	uint32_t id;  /* + 1, or 0 = free */
+	uint32_t top; /* the upper half of the text's hash: other entries are passed without a look at them */
+} Slot;
+
 struct PmIntern {
-	PmArena *text;
+	PmArena *text;         /* NULL: texts are borrowed */
 	PM_VEC(Entry) entries; /* by id */
-	uint32_t *slots;       /* id + 1, or 0 = free; never more than half full */
+	Slot *slots;           /* never more than half full */
 	size_t n_slots;        /* a power of two */
 };
 
@@ -31,14 +36,14 @@ static void place(PmIntern *t, uint32_t id)
 {
 	size_t i = (size_t)t->entries.v[id].hash & (t->n_slots - 1);
 
-	while (t->slots[i])
+	while (t->slots[i].id)
 		i = (i + 1) & (t->n_slots - 1);
-	t->slots[i] = id + 1;
+	t->slots[i] = (Slot){ id + 1, (uint32_t)(t->entries.v[id].hash >> 32) };
 }
 
 static uint32_t add(PmIntern *t, const char *s, size_t n, uint64_t hash)
 {
-	Entry e = { pm_arena_strndup(t->text, s, n), n, hash };
+	Entry e = { t->text ? pm_arena_strndup(t->text, s, n) : s, n, hash };
 	size_t i;
 
 	if (!e.s || t->entries.n >= UINT32_MAX - 1)
@@ -56,13 +61,23 @@ static uint32_t add(PmIntern *t, const char *s, size_t n, uint64_t hash)
 	return (uint32_t)(t->entries.n - 1);
 }
 
-PmIntern *pm_intern_new(void)
+static PmIntern *with_text(PmArena *text)
 {
 	PmIntern *t = pm_xcalloc(1, sizeof *t);
 
-	t->text = pm_arena_new(0);
-	add(t, "", 0, pm_hash64("", 0, PM_HASH_SEED));
+	t->text = text;
+	add(t, "", 0, pm_hash_bytes("", 0));
 	return t;
+}
+
+PmIntern *pm_intern_new(void)
+{
+	return with_text(pm_arena_new(0));
+}
+
+PmIntern *pm_intern_new_borrowing(void)
+{
+	return with_text(NULL);
 }
 
 void pm_intern_free(PmIntern *t)
@@ -79,18 +94,19 @@ static uint32_t find(const PmIntern *t, const char *s, size_t n, uint64_t hash)
 {
 	size_t i = (size_t)hash & (t->n_slots - 1);
 
-	for (; t->slots[i]; i = (i + 1) & (t->n_slots - 1)) {
-		const Entry *e = &t->entries.v[t->slots[i] - 1];
+	for (; t->slots[i].id; i = (i + 1) & (t->n_slots - 1)) {
+		const Entry *e = &t->entries.v[t->slots[i].id - 1];
 
-		if (e->hash == hash && e->n == n && (n == 0 || memcmp(e->s, s, n) == 0))
-			return t->slots[i] - 1;
+		if (t->slots[i].top == (uint32_t)(hash >> 32) && e->hash == hash && e->n == n &&
+		    (n == 0 || memcmp(e->s, s, n) == 0))
+			return t->slots[i].id - 1;
 	}
 	return UINT32_MAX;
 }
 
 uint32_t pm_intern(PmIntern *t, const char *s, size_t n)
 {
-	uint64_t hash = pm_hash64(s, n, PM_HASH_SEED);
+	uint64_t hash = pm_hash_bytes(s, n);
 	uint32_t id = find(t, s, n, hash);
 
 	return id != UINT32_MAX ? id : add(t, s, n, hash);
@@ -98,7 +114,7 @@ uint32_t pm_intern(PmIntern *t, const char *s, size_t n)
 
 uint32_t pm_intern_find(const PmIntern *t, const char *s, size_t n)
 {
-	return find(t, s, n, pm_hash64(s, n, PM_HASH_SEED));
+	return find(t, s, n, pm_hash_bytes(s, n));
 }
 
 const char *pm_intern_text(const PmIntern *t, uint32_t id)

@@ -79,6 +79,20 @@ void pm_str_addc(PmStr *b, char c)
 	pm_str_addn(b, &c, 1);
 }
 
+void pm_str_addi(PmStr *b, int64_t v)
+{
+	char digits[24], *d = digits + sizeof digits;
+	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+
+	do {
+		*--d = (char)('0' + u % 10);
+		u /= 10;
+	} while (u);
+	if (v < 0)
+		*--d = '-';
+	pm_str_addn(b, d, (size_t)(digits + sizeof digits - d));
+}
+
 void pm_str_addf(PmStr *b, const char *fmt, ...)
 {
 	va_list ap;

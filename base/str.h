@@ -29,6 +29,7 @@ char *pm_str_detach(PmStr *b, size_t *len); /* returns owned (free()); len may b
 void pm_str_add(PmStr *b, const char *s);
 void pm_str_addn(PmStr *b, const void *p, size_t n);
 void pm_str_addc(PmStr *b, char c);
+void pm_str_addi(PmStr *b, int64_t v); /* in decimal; several times faster than addf */
 void pm_str_addf(PmStr *b, const char *fmt, ...) PM_PRINTF(2, 3);
 /* Adds `s` in double quotes with \" \\ \n \t \r escaped and other bytes < 0x20 or 0x7f as \xNN;
  * bytes >= 0x80 pass through unchanged. */
@@ -37,6 +38,8 @@ void pm_str_add_quoted(PmStr *b, const char *s, size_t n);
 /* Interning: equal strings get equal ids; id 0 is the empty string. Ids are dense and stable. */
 typedef struct PmIntern PmIntern;
 PmIntern *pm_intern_new(void);
+/* One that keeps no copies: what is interned must be terminated and outlive it. */
+PmIntern *pm_intern_new_borrowing(void);
 void pm_intern_free(PmIntern *t);
 uint32_t pm_intern(PmIntern *t, const char *s, size_t n);
 /* The terminated text of an id (borrowed, valid until pm_intern_free); "" for an unknown id. */

@@ -273,19 +273,6 @@ static PmStatus one_set(const PmStr *model, const char *set, const PmCase *c, in
 	return st;
 }
 
-/* Why the case is outside what this program holds, or 0. */
-static int outside(const PmModelPeek *peek, PmCase *c)
-{
-	if (peek->container)
-		snprintf(c->why, sizeof c->why, "an input or output is no tensor (%s)", peek->container);
-	else if (peek->bad_type)
-		snprintf(c->why, sizeof c->why, "element type %s is not held",
-			 pm__onnx_type_name(peek->bad_type));
-	else
-		return 0;
-	return 1;
-}
-
 static void run_sets(const char *folder, const PmStr *model, int bfloat16, Aim *aim, PmCase *c)
 {
 	PmStr set = PM_STR_INIT;
@@ -309,7 +296,7 @@ static void run_sets(const char *folder, const PmStr *model, int bfloat16, Aim *
 	c->verdict = st == PM_OK ? PM_CASE_PASSED : PM_CASE_FAILED;
 	if (st == PM_DECLINED ||
 	    (st == PM_E_UNSUPPORTED && (!c->in_table || strcmp(aim->device, "ref") != 0)))
-		c->verdict = PM_CASE_SKIPPED;
+		c->verdict = PM_CASE_UNSUPPORTED;
 	if (st < 0)
 		snprintf(c->why, sizeof c->why, "%s", err.text);
 }
@@ -329,10 +316,16 @@ static PmStatus one_case(const char *folder, Aim *aim, PmCase *out, PmErr *err)
 		pm__model_peek(model.s, model.len, &peek);
 		snprintf(out->op, sizeof out->op, "%s", peek.op);
 		out->in_table = pm_op_from_name(peek.op) != PM_OP_NONE;
-		if (outside(&peek, out))
-			out->verdict = PM_CASE_SKIPPED;
-		else
+		if (peek.outside) {
+			out->verdict = PM_CASE_EXCLUDED;
+			snprintf(out->why, sizeof out->why, "%s", peek.outside);
+		} else if (peek.bad_type) {
+			out->verdict = PM_CASE_UNSUPPORTED;
+			snprintf(out->why, sizeof out->why, "element type %s is not held",
+				 pm__onnx_type_name(peek.bad_type));
+		} else {
 			run_sets(folder, &model, peek.has_bfloat16, aim, out);
+		}
 	}
 	pm_str_release(&path);
 	pm_str_release(&model);

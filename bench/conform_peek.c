@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Field numbers of onnx.proto. */
-enum { ONNX_UINT16 = 4, ONNX_BFLOAT16 = 16 };
+enum { ONNX_UINT16 = 4, ONNX_STRING = 8, ONNX_BFLOAT16 = 16 };
 enum {
 	MODEL_GRAPH = 7,
 	MODEL_OPSET = 8,
@@ -22,6 +22,7 @@ enum {
 	GRAPH_INPUT = 11,
 	GRAPH_OUTPUT = 12,
 	NODE_OP_TYPE = 4,
+	NODE_DOMAIN = 7,
 	VALUE_TYPE = 2,
 	TYPE_TENSOR = 1,
 	TYPE_SEQUENCE = 4,
@@ -88,6 +89,39 @@ static int next(Wire *w, Field *f)
 	return 1;
 }
 
+/* The domains and operators that conformance does not count, with the word for why: the only list of them. A
+ * name that ends with '*' stands for all that begin so. */
+static const struct {
+	const char *name, *why;
+	int is_domain;
+} outside[] = {
+	{ "ai.onnx.preview.training", "training", 1 },
+	{ "ai.onnx.training", "training", 1 },
+	{ "ai.onnx.ml", "machine learning", 1 },
+	{ "StringNormalizer", "string", 0 },
+	{ "If", "control flow", 0 },
+	{ "Loop", "control flow", 0 },
+	{ "Scan", "control flow", 0 },
+	{ "Sequence*", "sequence", 0 },
+	{ "Optional*", "sequence", 0 },
+	{ "SplitToSequence", "sequence", 0 },
+	{ "ConcatFromSequence", "sequence", 0 },
+};
+
+static void note_outside(PmModelPeek *out, int is_domain, const void *text, size_t n)
+{
+	size_t k;
+
+	for (k = 0; k < sizeof outside / sizeof *outside && !out->outside; k++) {
+		size_t len = strlen(outside[k].name), prefix = outside[k].name[len - 1] == '*';
+
+		len -= prefix;
+		if (outside[k].is_domain == is_domain && (prefix ? n >= len : n == len) &&
+		    memcmp(text, outside[k].name, len) == 0)
+			out->outside = outside[k].why;
+	}
+}
+
 static void peek_node(Wire w, PmModelPeek *out, int *count)
 {
 	Field f;
@@ -95,10 +129,13 @@ static void peek_node(Wire w, PmModelPeek *out, int *count)
 	while (next(&w, &f)) {
 		size_t n = (size_t)(f.bytes.end - f.bytes.p);
 
+		if (f.number == NODE_DOMAIN && f.bytes.p)
+			note_outside(out, 1, f.bytes.p, n);
 		if (f.number != NODE_OP_TYPE || !f.bytes.p)
 			continue;
+		note_outside(out, 0, f.bytes.p, n);
 		if (n == 8 && memcmp(f.bytes.p, "Constant", 8) == 0 && *count)
-			return;
+			continue;
 		if (++*count > 1 && strcmp(out->op, "Constant") != 0)
 			snprintf(out->op, sizeof out->op, "(several)");
 		else
@@ -112,16 +149,14 @@ static void peek_type(Wire w, PmModelPeek *out)
 	Field f, e;
 
 	while (next(&w, &f)) {
-		if (f.number == TYPE_SEQUENCE)
-			out->container = "sequence";
-		else if (f.number == TYPE_OPTIONAL)
-			out->container = "optional";
-		else if (f.number == TYPE_MAP)
-			out->container = "map";
+		if (f.number == TYPE_SEQUENCE || f.number == TYPE_OPTIONAL || f.number == TYPE_MAP)
+			out->outside = "sequence";
 		else if (f.number == TYPE_TENSOR)
 			while (next(&f.bytes, &e))
 				if (e.number == TENSOR_ELEM && e.value < 1000) {
-					if (pm_dtype_from_onnx((int)e.value) < 0)
+					if (e.value == ONNX_STRING)
+						out->outside = "string";
+					else if (pm_dtype_from_onnx((int)e.value) < 0)
 						out->bad_type = (int)e.value;
 					out->has_bfloat16 |= e.value == ONNX_BFLOAT16;
 				}

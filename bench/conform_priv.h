@@ -12,7 +12,7 @@ typedef struct PmModelPeek {
 	char op[64];      /* operator of the only node that is no Constant; "(several)", or "(none)" */
 	int bad_type;     /* ONNX number of an element type of an input or output that we do not hold, or 0 */
 	int has_bfloat16; /* an input or output has elements of type bfloat16 */
-	const char *container; /* "sequence", "optional" or "map" when an input or output is one, else NULL */
+	const char *outside; /* why the case does not count (conform.h), or NULL */
 } PmModelPeek;
 
 /* Reads what can be read; a malformed model leaves the importer to say so. */

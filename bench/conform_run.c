@@ -56,41 +56,52 @@ static void found_release(FoundList *f)
 	PM_VEC_RELEASE(&f->list);
 }
 
-static PmStatus find(const char *folder, FoundList *to, PmErr *err)
+enum { MAX_DEPTH = 4 };
+
+/* Adds the folder when it is a case, else looks into its sub-folders. */
+static PmStatus find_in(const char *folder, int depth, FoundList *to, PmErr *err)
 {
 	PmNames names = { 0 };
-	PmStr dir = PM_STR_INIT, path = PM_STR_INIT, model = PM_STR_INIT;
-	PmStatus st = pm_list_dir(folder, &names, err);
+	PmStr path = PM_STR_INIT, model = PM_STR_INIT;
+	PmStatus st = PM_OK;
 	PmModelPeek peek;
 	size_t k;
 
-	for (k = 0; !st && k < names.n; k++) {
+	pm_path_join(folder, "model.onnx", &path);
+	if (pm_path_exists(path.s)) {
 		Found f = { 0 };
 
-		pm_str_clear(&dir);
-		pm_str_clear(&path);
-		pm_str_clear(&model);
-		pm_path_join(folder, names.v[k], &dir);
-		pm_path_join(dir.s, "model.onnx", &path);
-		if (!pm_path_exists(path.s))
-			continue;
 		st = pm_read_file(path.s, 0, &model, err);
-		if (st)
-			break;
-		pm__model_peek(model.s, model.len, &peek);
-		memcpy(f.op, peek.op, sizeof f.op);
-		f.folder = pm_xstrdup(dir.s);
-		PM_VEC_PUSH(&to->list, f);
+		if (!st) {
+			pm__model_peek(model.s, model.len, &peek);
+			memcpy(f.op, peek.op, sizeof f.op);
+			f.folder = pm_xstrdup(folder);
+			PM_VEC_PUSH(&to->list, f);
+		}
+	} else if (depth < MAX_DEPTH) {
+		st = pm_list_dir(folder, &names, err);
+		for (k = 0; !st && k < names.n; k++) {
+			pm_str_clear(&path);
+			pm_path_join(folder, names.v[k], &path);
+			if (pm_path_is_dir(path.s))
+				st = find_in(path.s, depth + 1, to, err);
+		}
 	}
-	if (!st && !to->list.n)
-		st = pm_err(
-			err, PM_E_NOT_FOUND,
-			"There is no case in '%.200s'; name a folder whose sub-folders have a model.onnx.",
-			folder);
 	pm_names_release(&names);
-	pm_str_release(&dir);
 	pm_str_release(&path);
 	pm_str_release(&model);
+	return st;
+}
+
+static PmStatus find(const char *folder, FoundList *to, PmErr *err)
+{
+	PmStatus st = find_in(folder, 0, to, err);
+
+	if (!st && !to->list.n)
+		st = pm_err(err, PM_E_NOT_FOUND,
+			    "There is no case in '%.200s'; name a folder that has a model.onnx, or whose "
+			    "sub-folders do.",
+			    folder);
 	return st;
 }
 

@@ -45,7 +45,8 @@ static PmStatus say(Eval *e, PmVerdict v, const char *text)
 static PmStatus stage_match(Eval *e, const char *so_path, PmErr *err)
 {
 	PmEvalRecord *r = e->rec;
-	PmStatus st = pm_referee_rewrite(so_path, e->m->g, e->o->pass_deadline, &e->cand, err);
+	PmStatus st = pm_referee_rewrite(so_path, e->o->only_rule, e->m->g, e->o->pass_deadline, &e->cand,
+					 err);
 
 	if (st)
 		return st;

@@ -28,6 +28,7 @@ typedef struct PmEvalOpts {
 	uint64_t seed;
 	double pass_deadline, device_deadline;      /* seconds; 0 = 10 and 60 */
 	double clock_seconds;                       /* budget of one member's measurement; 0 = 20 */
+	const char *only_rule;                      /* this rule of the pass alone; NULL = all */
 	void (*step)(void *arg, const char *label); /* after each member; may be NULL */
 	void *step_arg;
 } PmEvalOpts;

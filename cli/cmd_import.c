@@ -1,99 +1,104 @@
 /* cmd_import.c - passmith import and passmith print. */
 #include "cli/cmds.h"
 
-#include "base/progress.h"
 #include "base/str.h"
+#include "cli/import_check.h"
+#include "cli/import_report.h"
 #include "ir/canon.h"
 #include "ir/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static cJSON *report_json(const char *path, const PmGraph *g, const PmOnnxReport *r, const char *hash)
-{
-	cJSON *j = cJSON_CreateObject(), *kinds;
+/* What one run of the command has seen. */
+typedef struct Sum {
+	size_t n_files, n_failed, n_nodes, n_opaque;
+	PmImportCheck check;
+} Sum;
 
-	cJSON_AddStringToObject(j, "file", path);
-	cJSON_AddStringToObject(j, "graph", pm_graph_name(g));
-	cJSON_AddStringToObject(j, "hash", hash);
-	pm_json_add_i64(j, "nodes", (int64_t)pm_graph_n_nodes(g));
-	pm_json_add_i64(j, "inputs", (int64_t)pm_graph_n_inputs(g));
-	pm_json_add_i64(j, "outputs", (int64_t)pm_graph_n_outputs(g));
-	pm_json_add_i64(j, "opset", r->opset);
-	pm_json_add_i64(j, "absent_weights", (int64_t)r->n_absent);
-	pm_json_add_i64(j, "opaque_nodes", (int64_t)r->n_opaque_nodes);
-	kinds = cJSON_AddArrayToObject(j, "opaque");
-	for (size_t i = 0; i < r->n_opaque; i++) {
-		cJSON *k = cJSON_CreateObject();
+typedef struct Options {
+	const char *out;
+	int check;
+	size_t n_files;
+	cJSON *list; /* NULL without --json */
+} Options;
 
-		cJSON_AddStringToObject(k, "operator", r->opaque[i].name);
-		cJSON_AddStringToObject(k, "why", r->opaque[i].why);
-		pm_json_add_i64(k, "count", r->opaque[i].count);
-		cJSON_AddItemToArray(kinds, k);
-	}
-	return j;
-}
-
-static void report_text(const char *path, const PmGraph *g, const PmOnnxReport *r)
-{
-	printf("%s: %zu nodes, %zu inputs, %zu outputs", path, pm_graph_n_nodes(g), pm_graph_n_inputs(g),
-	       pm_graph_n_outputs(g));
-	if (r->n_absent)
-		printf(", %zu weights not at hand", r->n_absent);
-	if (r->n_opaque_nodes)
-		printf(", %zu opaque nodes:", r->n_opaque_nodes);
-	printf("\n");
-	for (size_t i = 0; i < r->n_opaque; i++)
-		printf("    %4d %s (%s)\n", r->opaque[i].count, r->opaque[i].name, r->opaque[i].why);
-}
-
-static PmStatus import_one(const char *path, const char *out, cJSON *list, PmErr *err)
+static PmStatus import_one(const char *path, const Options *o, Sum *sum, PmErr *err)
 {
 	static PmOnnxReport r; /* large */
+	PmImportCheck check = { 0 };
 	char hash[PM_SHA256_HEX];
 	PmGraph *g = NULL;
 	PmStatus st = pm_cli_load(path, &g, &r, err);
 
+	sum->n_files++;
 	if (!st)
 		st = pm_canon_hash(g, PM_CANON_FULL, hash, err);
-	if (!st && out)
-		st = pm_onnx_export(g, out, err);
-	if (!st && list)
-		cJSON_AddItemToArray(list, report_json(path, g, &r, hash));
-	else if (!st)
-		report_text(path, g, &r);
+	if (!st && o->out)
+		st = pm_onnx_export(g, o->out, err);
+	sum->n_failed += st != PM_OK;
+	if (!st) {
+		sum->n_nodes += pm_graph_n_nodes(g);
+		sum->n_opaque += r.n_opaque_nodes;
+		if (o->check)
+			st = pm_import_check(path, g, &check, err);
+		if (o->list)
+			cJSON_AddItemToArray(o->list,
+					     pm_import_json(path, g, &r, hash, o->check ? &check : NULL));
+		else if (o->n_files == 1)
+			pm_import_print(path, g, &r);
+		else
+			pm_import_print_line(path, g, &r);
+	}
+	pm_import_check_add(&sum->check, &check);
 	pm_graph_free(g);
 	return st;
 }
 
+static void print_sum(const Options *o, const Sum *sum)
+{
+	if (o->n_files > 1)
+		printf("%zu models read of %zu, %zu nodes, %zu of them opaque\n",
+		       sum->n_files - sum->n_failed, sum->n_files, sum->n_nodes, sum->n_opaque);
+	if (o->check)
+		pm_import_check_print(&sum->check);
+}
+
 int pm_cmd_import(const PmCmd *cmd, int argc, char **argv)
 {
-	const char *out = NULL;
+	Options o = { 0 };
 	const PmOpt opts[] = {
-		{ "-o", PM_OPT_STR, &out, "write the (single) model as ONNX" },
+		{ "-o", PM_OPT_STR, &o.out, "write the (single) model as ONNX" },
+		{ "--check", PM_OPT_FLAG, &o.check, "round trips, and stated types against inferred ones" },
 		{ 0 },
 	};
 	PmStrList files = { 0 };
-	cJSON *list = NULL;
+	Sum sum = { 0 };
 	int code = 0;
 
 	if (!pm_args_parse(cmd, opts, argc, argv, &files, &code))
 		goto done;
-	if (!files.list.n || (out && files.list.n != 1)) {
+	if (!files.list.n || (o.out && files.list.n != 1)) {
 		code = pm_cli_usage(cmd,
 				    files.list.n ? "-o takes one model at a time." : "No model was given.");
 		goto done;
 	}
-	list = pm_cli_json ? cJSON_CreateArray() : NULL;
+	o.list = pm_cli_json ? cJSON_CreateArray() : NULL;
+	o.n_files = files.list.n;
 	for (size_t i = 0; i < files.list.n; i++) {
 		PmErr err;
 
 		pm_err_init(&err);
-		if (import_one(files.list.v[i], out, list, &err))
-			code = pm_cli_fail(&err);
+		if (import_one(files.list.v[i], &o, &sum, &err)) {
+			int bad = pm_cli_fail(&err);
+
+			code = bad > code ? bad : code;
+		}
 	}
-	if (list)
-		pm_cli_put_json(list);
+	if (o.list)
+		pm_cli_put_json(o.list);
+	else
+		print_sum(&o, &sum);
 done:
 	PM_VEC_RELEASE(&files.list);
 	return code;
@@ -110,6 +115,7 @@ int pm_cmd_print(const PmCmd *cmd, int argc, char **argv)
 	};
 	PmPrintOpts po = { 0 };
 	PmStrList files = { 0 };
+	static PmOnnxReport report; /* large */
 	PmStr text = PM_STR_INIT;
 	PmGraph *g = NULL;
 	PmErr err;
@@ -124,14 +130,16 @@ int pm_cmd_print(const PmCmd *cmd, int argc, char **argv)
 	}
 	po.renumber = canonical;
 	po.max_inline = max_inline;
-	if (pm_cli_load(files.list.v[0], &g, NULL, &err) || pm_graph_print(g, &po, &text, &err)) {
+	if (pm_cli_load(files.list.v[0], &g, &report, &err) || pm_graph_print(g, &po, &text, &err)) {
 		code = pm_cli_fail(&err);
 		goto done;
 	}
+	pm_cli_say_weights(files.list.v[0], &report.weights);
 	if (pm_cli_json) {
 		cJSON *j = cJSON_CreateObject();
 
 		cJSON_AddStringToObject(j, "text", text.s);
+		cJSON_AddItemToObject(j, "weights", pm_cli_weights_json(&report.weights));
 		pm_cli_put_json(j);
 	} else {
 		fwrite(text.s, 1, text.len, stdout);

@@ -2,8 +2,10 @@
 #include "cli/cmds.h"
 
 #include "base/hash.h"
+#include "base/io.h"
 #include "bench/agree.h"
 #include "bench/inputs.h"
+#include "bench/testdata.h"
 #include "cli/feasible.h"
 #include "runtime/run.h"
 
@@ -13,10 +15,10 @@
 #include <string.h>
 
 typedef struct Run {
-	const char *device, *against, *profile;
+	const char *device, *against, *profile, *from, *save;
 	int64_t seed, cut; /* cut: megaflops; 0 = the whole model */
 	double deadline;
-	int plan, inputs, tf32;
+	int plan, roles, tf32;
 } Run;
 
 static cJSON *agreement_json(const PmAgreement *a)
@@ -95,7 +97,7 @@ static int report_outputs(const PmGraph *g, const PmRunResult *r, const PmAgreem
 	return ok;
 }
 
-static void print_inputs(const PmGraph *g)
+static void print_roles(const PmGraph *g)
 {
 	for (size_t i = 0; i < pm_graph_n_inputs(g); i++) {
 		PmValue v = pm_graph_input(g, i);
@@ -151,6 +153,7 @@ static void print_stats(const PmRunResult *r, const Run *run, cJSON *j)
 static PmStatus cut_model(PmGraph **g, int64_t megaflops, const char *path, PmErr *err)
 {
 	PmGraph *part = NULL;
+	const char *meta;
 	PmStatus st = pm_feasible_cut(*g, megaflops * 1000000, &part, err);
 
 	if (st)
@@ -158,9 +161,27 @@ static PmStatus cut_model(PmGraph **g, int64_t megaflops, const char *path, PmEr
 	if (!pm_cli_quiet)
 		fprintf(stderr, "%s: cut to %zu of %zu nodes\n", path, pm_graph_n_nodes(part),
 			pm_graph_n_nodes(*g));
+	meta = pm_graph_meta(*g, "tensor_stats");
+	if (meta) /* what was a weight is an input now, and still has statistics */
+		st = pm_graph_set_meta(part, "tensor_stats", meta, err);
 	pm_graph_free(*g);
 	*g = part;
-	return PM_OK;
+	return st;
+}
+
+/* The run as a case of ONNX's backend tests. */
+static PmStatus save(const char *path, const PmGraph *g, const Run *run, const PmTensor *in,
+		     const PmTensor *out, PmErr *err)
+{
+	PmStr model = PM_STR_INIT;
+	PmStatus st = pm_testdata_write(run->save, g, in, out, err);
+
+	pm_path_join(run->save, "model.onnx", &model);
+	if (!st)
+		st = pm_onnx_materialize(run->cut || !pm_str_ends(path, ".onnx") ? NULL : path, g, model.s,
+					 NULL, NULL, err);
+	pm_str_release(&model);
+	return st;
 }
 
 static PmStatus run_model(const char *path, const Run *run, int *agrees, PmErr *err)
@@ -174,22 +195,27 @@ static PmStatus run_model(const char *path, const Run *run, int *agrees, PmErr *
 	PmTensor *in = NULL;
 	PmGraph *g = NULL;
 	size_t n = 0;
-	PmStatus st = pm_cli_load(path, &g, NULL, err);
+	static PmOnnxReport report; /* large */
+	PmStatus st = pm_cli_load(path, &g, &report, err);
 
 	pm_cli_libraries(run->device, run->tf32);
 	if (!st && run->cut)
 		st = cut_model(&g, run->cut, path, err);
 	if (!st && run->plan)
 		st = print_plan(g, err);
-	if (!st && run->inputs)
-		print_inputs(g);
+	if (!st && run->roles)
+		print_roles(g);
 	if (!st) {
+		pm_cli_say_weights(path, &report.weights);
 		n = pm_graph_n_inputs(g);
 		in = pm_xcalloc(n + 1, sizeof *in);
-		st = pm_inputs_make(g, (uint64_t)run->seed, PM_INPUTS_NORMAL, in, err);
+		st = run->from ? pm_testdata_read_inputs(run->from, g, in, err)
+			       : pm_inputs_of_model(g, (uint64_t)run->seed, in, err);
 	}
 	if (!st)
 		st = pm_run_graph(g, in, n, &o, &r, err);
+	if (!st && run->save)
+		st = save(path, g, run, in, r.out, err);
 	if (!st && run->against) {
 		o.device = run->against;
 		st = pm_run_graph(g, in, n, &o, &ref, err);
@@ -204,6 +230,7 @@ static PmStatus run_model(const char *path, const Run *run, int *agrees, PmErr *
 			cJSON_AddStringToObject(j, "file", path);
 			cJSON_AddStringToObject(j, "device", run->device);
 			pm_json_add_i64(j, "seed", run->seed);
+			cJSON_AddItemToObject(j, "weights", pm_cli_weights_json(&report.weights));
 		}
 		*agrees = report_outputs(g, &r, agree, run, j ? cJSON_AddArrayToObject(j, "outputs") : NULL);
 		print_stats(&r, run, j);
@@ -231,7 +258,11 @@ int pm_cmd_run(const PmCmd *cmd, int argc, char **argv)
 		{ "--profile", PM_OPT_STR, &run.profile, "device whose time is modelled (default h200)" },
 		{ "--cut", PM_OPT_INT, &run.cut,
 		  "run only the largest connected part of at most N megaflops" },
-		{ "--inputs", PM_OPT_FLAG, &run.inputs,
+		{ "--inputs", PM_OPT_STR, &run.from,
+		  "read the inputs from this folder's input_K.pb (serialised tensors) instead" },
+		{ "--save", PM_OPT_STR, &run.save,
+		  "write inputs and outputs to DIR/test_data_set_0, the (cut) model to DIR/model.onnx" },
+		{ "--roles", PM_OPT_FLAG, &run.roles,
 		  "print each input's type and what it is drawn as to stderr" },
 		{ "--tf32", PM_OPT_FLAG, &run.tf32, "cuda: let libraries use TF32 for float" },
 		{ "--plan", PM_OPT_FLAG, &run.plan, "print the launches to stderr first" },

@@ -11,9 +11,16 @@
 #include "cli/cmds.def"
 #undef XX
 
-/* Reads a model by its ending: .onnx, or IR text otherwise. `report` may be NULL; it is filled for text too.
- */
+/* Reads a model by its ending: .onnx, or IR text otherwise. Weights that are not at hand are made up when
+ * they are needed (ir/weights.h). `report` may be NULL; it is filled for text too. */
 PmStatus pm_cli_load(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err);
+/* Says on stderr how many weights of a model are made up and how; nothing when none are. */
+void pm_cli_say_weights(const char *path, const PmWeightsReport *r);
+/* The same as {"synthesised": n, "bytes": b, "how": {...}, "as": {...}}; returns owned. */
+cJSON *pm_cli_weights_json(const PmWeightsReport *r);
+
+/* Writes a model by the ending of the path: .onnx, or IR text otherwise. */
+PmStatus pm_cli_save(const PmGraph *g, const char *path, PmErr *err);
 
 /* Before anything runs on `device`: sets what libraries may do there, and says on stderr which of them is not
  * there, so that the baseline's products or convolutions run on our own kernels. */

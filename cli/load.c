@@ -10,7 +10,21 @@
 
 enum { MAX_TEXT = 1 << 30 };
 
-PmStatus pm_cli_load(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err)
+/* Text has no bytes below tab. */
+static PmStatus check_text(const char *path, const PmStr *text, PmErr *err)
+{
+	for (size_t i = 0; i < text->len && i < 256; i++)
+		if ((unsigned char)text->s[i] < '\t')
+			return pm_err(
+				err, PM_E_INVALID,
+				"%s: The file is not text; ONNX models are read when their name ends in "
+				"\".onnx\".",
+				path);
+	return PM_OK;
+}
+
+/* Reads a model as it is written. */
+static PmStatus read_model(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err)
 {
 	PmStr text = PM_STR_INIT;
 	PmStatus st;
@@ -20,6 +34,8 @@ PmStatus pm_cli_load(const char *path, PmGraph **out, PmOnnxReport *report, PmEr
 	if (pm_str_ends(path, ".onnx"))
 		return pm_onnx_import(path, NULL, out, report, err);
 	st = pm_read_file(path, MAX_TEXT, &text, err);
+	if (!st)
+		st = check_text(path, &text, err);
 	if (!st) {
 		st = pm_graph_parse(text.s, text.len, out, err);
 		if (st)
@@ -29,6 +45,57 @@ PmStatus pm_cli_load(const char *path, PmGraph **out, PmOnnxReport *report, PmEr
 	if (!st && report)
 		report->n_nodes = pm_graph_n_nodes(*out);
 	return st;
+}
+
+PmStatus pm_cli_save(const PmGraph *g, const char *out, PmErr *err)
+{
+	PmStr text = PM_STR_INIT;
+	PmStatus st;
+
+	if (pm_str_ends(out, ".onnx"))
+		return pm_onnx_export(g, out, err);
+	st = pm_graph_print(g, NULL, &text, err);
+	if (!st)
+		st = pm_write_file(out, text.s, text.len, err);
+	pm_str_release(&text);
+	return st;
+}
+
+PmStatus pm_cli_load(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err)
+{
+	PmStatus st = read_model(path, out, report, err);
+
+	if (!st)
+		pm_weights_attach(*out, report ? &report->weights : NULL);
+	return st;
+}
+
+void pm_cli_say_weights(const char *path, const PmWeightsReport *r)
+{
+	PmStr s = PM_STR_INIT;
+
+	if (!r->n || pm_cli_quiet)
+		return;
+	pm_weights_describe(r, &s);
+	fprintf(stderr, "%s: %zu weights (%.3g MB) are not at hand and are synthesised (%s)\n", path, r->n,
+		(double)r->bytes / 1e6, s.s);
+	pm_str_release(&s);
+}
+
+cJSON *pm_cli_weights_json(const PmWeightsReport *r)
+{
+	cJSON *j = cJSON_CreateObject(), *from, *as;
+
+	pm_json_add_i64(j, "synthesised", (int64_t)r->n);
+	pm_json_add_i64(j, "bytes", r->bytes);
+	from = cJSON_AddObjectToObject(j, "how");
+	for (int k = 0; k < PM_N_LAW_FROM; k++)
+		pm_json_add_i64(from, pm_law_from_name((PmLawFrom)k), (int64_t)r->from[k]);
+	as = cJSON_AddObjectToObject(j, "as");
+	for (int k = 0; k < PM_N_ROLES; k++)
+		if (r->role[k])
+			pm_json_add_i64(as, pm_input_role_name((PmInputRole)k), (int64_t)r->role[k]);
+	return j;
 }
 
 void pm_cli_put_json(cJSON *j)

@@ -123,10 +123,10 @@ static PmStatus judge(PmPassOutcome *first, PmPassOutcome *second, PmCandidate *
 	return say(out, PM_VERDICT_OK, "");
 }
 
-PmStatus pm_referee_rewrite(const char *so_path, const PmGraph *g, double deadline, PmCandidate *out,
-			    PmErr *err)
+PmStatus pm_referee_rewrite(const char *so_path, const char *rule, const PmGraph *g, double deadline,
+			    PmCandidate *out, PmErr *err)
 {
-	PmPassOpts opts = { .seconds = deadline };
+	PmPassOpts opts = { .seconds = deadline, .only_rule = rule };
 	PmPassOutcome first = { 0 }, second = { 0 };
 	PmStatus st;
 

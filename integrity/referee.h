@@ -16,11 +16,12 @@ typedef struct PmCandidate {
 	double seconds;       /* of the pass host, both runs */
 } PmCandidate;
 
-/* Runs the pass on `g` twice in sandboxed children and compares the answers byte for byte (PASS_NONDET), then
- * checks that the result is the original with regions replaced by kernels whose bodies are those regions.
- * Whatever the pass does, this returns PM_OK and a verdict; an error means that the referee itself failed. */
-PmStatus pm_referee_rewrite(const char *so_path, const PmGraph *g, double deadline, PmCandidate *out,
-			    PmErr *err);
+/* Runs the pass (`rule`: this rule of it alone; NULL: all) on `g` twice in sandboxed children and compares
+ * the answers byte for byte (PASS_NONDET), then checks that the result is the original with regions replaced
+ * by kernels whose bodies are those regions. Whatever the pass does, this returns PM_OK and a verdict; an
+ * error means that the referee itself failed. */
+PmStatus pm_referee_rewrite(const char *so_path, const char *rule, const PmGraph *g, double deadline,
+			    PmCandidate *out, PmErr *err);
 void pm_candidate_release(PmCandidate *c);
 
 /* The status by which a verdict is scored (bench/score.h): "correct" for OK, INCORRECT and PRECISION (the

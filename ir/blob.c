@@ -46,6 +46,19 @@ PmBlob *pm_blob_absent(const char *location, int64_t offset, size_t size)
 	return b;
 }
 
+int pm_blob_readable(const PmBlob *b)
+{
+	return b && (b->data || !b->size || b->make);
+}
+
+void pm_blob_read(const PmBlob *b, size_t offset, size_t n, void *out)
+{
+	if (b->data && n)
+		memcpy(out, (const char *)b->data + offset, n);
+	else if (n && b->make)
+		b->make(b, offset, n, out);
+}
+
 PmBlob *pm_blob_ref(PmBlob *b)
 {
 	if (b)

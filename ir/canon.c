@@ -153,7 +153,8 @@ static void add_ref(Walk *w, PmValue v)
 		pm_str_add(w->out, " -");
 		return;
 	}
-	pm_str_addf(w->out, " %u", (unsigned)(w->line[v.id] - 1));
+	pm_str_addc(w->out, ' ');
+	pm_str_addi(w->out, (int64_t)w->line[v.id] - 1);
 	if (pm_value_def(w->c->g, v, &k).id && k)
 		pm_str_addf(w->out, ".%zu", k);
 }

@@ -20,7 +20,7 @@ void pm__canon_type(const PmCanon *c, const PmType *t, const uint32_t *symbol_of
 		if (i)
 			pm_str_addc(out, ',');
 		if (t->dim[i] >= 0)
-			pm_str_addf(out, "%lld", (long long)t->dim[i]);
+			pm_str_addi(out, t->dim[i]);
 		else if (symbol_of)
 			pm_str_addf(out, "s%u", (unsigned)symbol_of[-(t->dim[i] + 1)]);
 		else
@@ -34,8 +34,10 @@ static void add_hex(PmStr *out, const void *p, size_t n)
 	const unsigned char *b = p;
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		pm_str_addf(out, "%02x", (unsigned)b[i]);
+	for (i = 0; i < n; i++) {
+		pm_str_addc(out, "0123456789abcdef"[b[i] >> 4]);
+		pm_str_addc(out, "0123456789abcdef"[b[i] & 15]);
+	}
 }
 
 /* Data of at most SMALL_CONST elements. */
@@ -102,9 +104,11 @@ static PmStatus add_attr(const PmCanon *c, const PmAttr *a, PmStr *out, PmErr *e
 
 	pm_str_addc(out, ' ');
 	pm_str_add_quoted(out, a->name, strlen(a->name));
-	pm_str_addf(out, "=%d:", (int)a->kind);
+	pm_str_addc(out, '=');
+	pm_str_addi(out, (int)a->kind);
+	pm_str_addc(out, ':');
 	if (a->kind == PM_ATTR_INT)
-		pm_str_addf(out, "%lld", (long long)a->i);
+		pm_str_addi(out, a->i);
 	else if (a->kind == PM_ATTR_FLOAT)
 		pm_str_addf(out, "%.17g", a->f);
 	else if (a->kind == PM_ATTR_STRING)
@@ -113,8 +117,10 @@ static PmStatus add_attr(const PmCanon *c, const PmAttr *a, PmStr *out, PmErr *e
 		add_tensor(a, out);
 	else if (a->kind == PM_ATTR_GRAPH)
 		return add_graph_hash(a->graph, c->level, c->depth, out, err);
-	for (i = 0; i < a->n && a->kind == PM_ATTR_INTS; i++)
-		pm_str_addf(out, "%lld,", (long long)a->ints[i]);
+	for (i = 0; i < a->n && a->kind == PM_ATTR_INTS; i++) {
+		pm_str_addi(out, a->ints[i]);
+		pm_str_addc(out, ',');
+	}
 	for (i = 0; i < a->n && a->kind == PM_ATTR_FLOATS; i++)
 		pm_str_addf(out, "%.17g,", a->floats[i]);
 	for (i = 0; i < a->n && a->kind == PM_ATTR_STRINGS; i++)

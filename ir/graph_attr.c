@@ -37,7 +37,7 @@ static PmAttr *fresh_attr(PmGraph *g, PmNode n, const char *name, PmAttrKind kin
 		pm__attrs_release(a, 1);
 	} else {
 		if (r->n_attrs == r->cap_attrs) {
-			r->cap_attrs = r->cap_attrs ? r->cap_attrs * 2 : 4;
+			r->cap_attrs = r->cap_attrs ? r->cap_attrs * 2 : 1;
 			r->attrs = pm_xrealloc(r->attrs, r->cap_attrs, sizeof *r->attrs);
 		}
 		a = &r->attrs[r->n_attrs++];

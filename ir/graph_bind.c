@@ -12,17 +12,22 @@ static PmStatus bind_graph(PmGraph *g, const PmGraph *from, int depth, PmErr *er
 		const char *name;
 		ValueRec *src;
 
-		if (r->dead || !r->blob || r->blob->data || !r->blob->location ||
-		    strcmp(r->blob->location, "@") != 0)
+		int by_reference;
+
+		if (r->dead || !r->blob || r->blob->data || !r->blob->location)
 			continue;
+		by_reference = strcmp(r->blob->location, "@") == 0;
 		name = pm_value_name(g, (PmValue){ id });
 		src = pm__value(from, pm_graph_find_value(from, name));
-		if (!src || !src->blob || !pm_type_equal(&src->type, &r->type))
+		if (!src || !src->blob || !pm_type_equal(&src->type, &r->type)) {
+			if (!by_reference) /* a weight that is not shipped may stay so */
+				continue;
 			return pm_err(err, PM_E_NOT_FOUND,
 				      "The constant '%.200s' is given by reference, but there is no constant "
 				      "of that "
 				      "name and type to take its data from.",
 				      name);
+		}
 		pm_blob_unref(r->blob);
 		r->blob = pm_blob_ref(src->blob);
 	}

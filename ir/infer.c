@@ -192,9 +192,9 @@ PmStatus pm__broadcast_in(const PmInfer *c, PmType *acc, size_t ka, size_t k, Pm
 
 PmStatus pm__dim_product(const PmInfer *c, const PmDim *d, int n, PmDim *out, PmErr *err)
 {
-	PmDim symbol = 1;
+	PmDim symbols = 1;
 	int64_t p = 1;
-	int i, symbols = 0;
+	int i;
 
 	for (i = 0; i < n; i++) {
 		if (d[i] == 0) {
@@ -203,18 +203,13 @@ PmStatus pm__dim_product(const PmInfer *c, const PmDim *d, int n, PmDim *out, Pm
 		}
 	}
 	for (i = 0; i < n; i++) {
-		if (d[i] < 0) {
-			symbol = d[i];
-			symbols++;
-		} else if (!pm_mul_i64(p, d[i], &p)) {
+		if (d[i] < 0)
+			symbols = pm_dim_mul(c->g, symbols, d[i]);
+		else if (!pm_mul_i64(p, d[i], &p))
 			return pm__infer_fail(c, PM_E_LIMIT, 0, -1, err,
 					      "a product of dimensions does not fit in 63 bits");
-		}
 	}
-	if (symbols == 0)
-		*out = p;
-	else
-		*out = symbols == 1 && p == 1 ? symbol : PM_DIM_UNKNOWN;
+	*out = pm_dim_mul(c->g, symbols, p);
 	return PM_OK;
 }
 

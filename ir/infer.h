@@ -18,6 +18,21 @@ PmStatus pm_infer_node(PmGraph *g, PmNode n, PmErr *err);
  * elements) are replaced by constants on the way, so that Reshape and Expand see their shapes. */
 PmStatus pm_infer_graph(PmGraph *g, int fold, PmErr *err);
 
+/* pm_infer_graph with folding, and then the nodes and constants that folding left without a use go; what had
+ * no use before stays. */
+PmStatus pm_fold_shapes(PmGraph *g, PmErr *err);
+/* Removes a constant or the node that defines a value, when nothing uses it, then whatever only that used. */
+void pm_graph_drop_unused(PmGraph *g, PmValue v);
+
+/* Gives symbols of a graph sizes, wherever they stand in types (bodies of kernels too), then infers and folds
+ * again. A name that is no symbol of the graph is passed over. PM_E_SHAPE when a node cannot have that size:
+ * the graph is then half bound and only good to be freed. */
+typedef struct PmDimSize {
+	const char *name;
+	int64_t size;
+} PmDimSize;
+PmStatus pm_graph_bind_dims(PmGraph *g, const PmDimSize *dims, size_t n, PmErr *err);
+
 /* The verifier: order and acyclicity, every use defined, operand and result counts, attribute names,
  * kinds and presence, types equal to what inference gives, constants' sizes, unique names, kernels decode
  * and their bodies verify with matching types. Reports the first violation as a sentence. */

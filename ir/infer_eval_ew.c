@@ -292,10 +292,6 @@ static PmStatus reduce_sum(PmEval *e)
 		return pm__eval_elementwise(e, fn);                                                          \
 	}
 #define EW_LIST(X)                                                                                           \
-	X(Add, add)                                                                                          \
-	X(Sub, sub)                                                                                          \
-	X(Mul, mul)                                                                                          \
-	X(Div, quotient)                                                                                     \
 	X(Neg, neg)                                                                                          \
 	X(Abs, absolute)                                                                                     \
 	X(Equal, equal)                                                                                      \
@@ -310,6 +306,49 @@ static PmStatus reduce_sum(PmEval *e)
 	X(Where, choose)                                                                                     \
 	X(Cast, same)
 EW_LIST(EACH)
+
+/* What the elements leave open may still be a formula of sizes. */
+static PmStatus eval_sizes(PmEval *e, PmElemFn fn, PmDim (*formula)(const PmGraph *, PmDim, PmDim))
+{
+	const PmElem *a = pm__eval_in(e, 0), *b = pm__eval_in(e, 1);
+	PmStatus st = pm__eval_elementwise(e, fn);
+	size_t i;
+
+	for (i = 0; i < e->n && st == PM_OK; i++) {
+		PmElem x = a[broadcast_index(e->type, pm__eval_type(e, 0), i)];
+		PmElem y = b[broadcast_index(e->type, pm__eval_type(e, 1), i)];
+		PmDim d;
+
+		if (e->out[i].kind != PM_ELEM_UNKNOWN || x.kind == PM_ELEM_UNKNOWN ||
+		    y.kind == PM_ELEM_UNKNOWN || (is_int(x) && x.v < 0) || (is_int(y) && y.v < 0) ||
+		    both_ints(x, y))
+			continue;
+		d = formula(e->g, x.v, y.v);
+		if (d != PM_DIM_UNKNOWN)
+			e->out[i] = wrap(d < 0 ? (PmElem){ PM_ELEM_DIM, d } : num(d), e->type->dtype);
+	}
+	return st;
+}
+
+static PmStatus eval_add(PmEval *e)
+{
+	return eval_sizes(e, add, pm_dim_add);
+}
+
+static PmStatus eval_sub(PmEval *e)
+{
+	return eval_sizes(e, sub, pm_dim_sub);
+}
+
+static PmStatus eval_mul(PmEval *e)
+{
+	return eval_sizes(e, mul, pm_dim_mul);
+}
+
+static PmStatus eval_div(PmEval *e)
+{
+	return eval_sizes(e, quotient, pm_dim_div);
+}
 
 /* Max and Min take one operand or two; more are left alone. */
 static PmStatus eval_fold(PmEval *e, PmElemFn fn)
@@ -334,10 +373,14 @@ static PmStatus eval_min(PmEval *e)
 PmEvalFn pm__eval_ew_fn(PmOp op)
 {
 #define ROW(name, fn) [PM_OP_##name] = eval_##name,
-	static const PmEvalFn table[PM_N_OPS] = {
-		EW_LIST(ROW)[PM_OP_Max] = eval_max, [PM_OP_Min] = eval_min, [PM_OP_ReduceProd] = reduce_prod,
-		[PM_OP_ReduceSum] = reduce_sum
-	};
+	static const PmEvalFn table[PM_N_OPS] = { EW_LIST(ROW)[PM_OP_Add] = eval_add,
+						  [PM_OP_Sub] = eval_sub,
+						  [PM_OP_Mul] = eval_mul,
+						  [PM_OP_Div] = eval_div,
+						  [PM_OP_Max] = eval_max,
+						  [PM_OP_Min] = eval_min,
+						  [PM_OP_ReduceProd] = reduce_prod,
+						  [PM_OP_ReduceSum] = reduce_sum };
 #undef ROW
 
 	return table[op];

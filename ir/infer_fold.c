@@ -169,7 +169,7 @@ static PmStatus eval_result(PmGraph *g, PmFold *f, PmNode node, PmEvalFn fn, siz
 		}
 		if (ints == e.n && !pm_value_is_output(g, v) && pm_value_n_uses(g, v))
 			st = make_const(g, v, e.out, e.n, err);
-		else if (known)
+		else if (known || !e.n) /* an empty value is known as a whole */
 			remember(f, v, e.out, e.n);
 	}
 	pm_arena_free(e.scratch);

@@ -23,29 +23,12 @@ PmStatus infer_transpose(PmInfer *c, PmErr *err)
 
 /* ---- Reshape ---- */
 
-/* Takes the symbols out of d[0..*n-1]; only constants stay. */
-static int take_symbols(PmDim *d, int *n, PmDim *symbol)
-{
-	int i, kept = 0, count = 0;
-
-	for (i = 0; i < *n; i++) {
-		if (d[i] >= 0) {
-			d[kept++] = d[i];
-			continue;
-		}
-		*symbol = d[i];
-		count++;
-	}
-	*n = kept;
-	return count;
-}
-
-/* The dimension that -1 stands for: all of `x` divided by the other dimensions, symbols cancelling in pairs.
- */
+/* The dimension that -1 stands for: all of `x` divided by the other dimensions. Equal symbols cancel first,
+ * since not every name can be calculated with. */
 static PmStatus rest_of(PmInfer *c, const PmType *x, const PmType *o, int hole, PmErr *err)
 {
-	PmDim xs[PM_MAX_RANK], os[PM_MAX_RANK], num, den, symbol = 0, ignored;
-	int i, j, nx = 0, no = 0, symbols;
+	PmDim xs[PM_MAX_RANK], os[PM_MAX_RANK], num, den;
+	int i, j, nx = 0, no = 0;
 	PmStatus st;
 
 	for (i = 0; i < x->rank; i++)
@@ -60,9 +43,6 @@ static PmStatus rest_of(PmInfer *c, const PmType *x, const PmType *o, int hole, 
 		else
 			os[no++] = o->dim[i];
 	}
-	symbols = take_symbols(xs, &nx, &symbol);
-	if (take_symbols(os, &no, &ignored))
-		return PM_OK;
 	st = pm__dim_product(c, xs, nx, &num, err);
 	if (!st)
 		st = pm__dim_product(c, os, no, &den, err);
@@ -71,9 +51,8 @@ static PmStatus rest_of(PmInfer *c, const PmType *x, const PmType *o, int hole, 
 	if (den == 0)
 		return pm__infer_fail(c, PM_E_SHAPE, 0, 1, err,
 				      "-1 stands for no one size because another dimension is 0");
-	if (symbols) {
-		if (symbols == 1 && num == den)
-			c->out[0].dim[hole] = symbol;
+	if (num < 0 || den < 0) {
+		c->out[0].dim[hole] = pm_dim_div(c->g, num, den);
 		return PM_OK;
 	}
 	if (num % den)
@@ -369,7 +348,7 @@ static PmStatus join(PmInfer *c, int axis, size_t k, PmErr *err)
 		else if (*d == 0 || t->dim[i] == 0)
 			*d = *d == 0 ? t->dim[i] : *d;
 		else if (*d < 0 || t->dim[i] < 0)
-			*d = PM_DIM_UNKNOWN;
+			*d = pm_dim_add(c->g, *d, t->dim[i]);
 		else if (!pm_add_i64(*d, t->dim[i], d))
 			return pm__infer_fail(c, PM_E_LIMIT, 0, (int)k, err,
 					      "the size of axis %d does not fit in 63 bits", axis);
@@ -430,7 +409,7 @@ static PmStatus pad_dim(PmInfer *c, int i, int64_t before, int64_t after, int fi
 		return pm__infer_fail(c, PM_E_LIMIT, 0, -1, err,
 				      "the padding of axis %d does not fit in 63 bits", i);
 	if (d < 0) {
-		*o = both == 0 ? d : PM_DIM_UNKNOWN;
+		*o = both == 0 ? d : before < 0 || after < 0 ? PM_DIM_UNKNOWN : pm_dim_add(c->g, d, both);
 		return PM_OK;
 	}
 	if (!pm_add_i64(d, before < 0 ? before : 0, &left) ||

@@ -344,6 +344,30 @@ PmStatus infer_layer_norm(PmInfer *c, PmErr *err)
 	return PM_OK;
 }
 
+/* The scale broadcasts to the normalised dimensions. */
+PmStatus infer_rms_norm(PmInfer *c, PmErr *err)
+{
+	const PmType *x = pm__in(c, 0), *s = pm__in(c, 1);
+	int64_t axis;
+	int i;
+	PmStatus st = pm__attr_int(c, "axis", 0, x->rank - 1, &axis, err);
+
+	if (!st)
+		st = pm__same_dtype(c, 0, 1, err);
+	if (st)
+		return st;
+	for (i = 1; i <= s->rank && i <= x->rank - axis; i++) {
+		if (s->dim[s->rank - i] != 1 && !pm__dims_agree(s->dim[s->rank - i], x->dim[x->rank - i]))
+			break;
+	}
+	if (i <= s->rank)
+		return pm__infer_fail(c, PM_E_SHAPE, 0, 1, err,
+				      "the scale cannot be broadcast to the input from axis %lld on",
+				      (long long)axis);
+	c->out[0] = *x;
+	return PM_OK;
+}
+
 PmStatus infer_batch_norm(PmInfer *c, PmErr *err)
 {
 	const PmType *x = pm__in(c, 0);

@@ -8,10 +8,9 @@
 #ifndef IR_INFER_PRIV_H
 #define IR_INFER_PRIV_H
 
+#include "ir/dim_expr.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
-
-#define PM_DIM_UNKNOWN INT64_MIN
 
 enum { PM_FOLD_MAX = 4096 }; /* elements of a value that is followed through integer arithmetic */
 
@@ -68,7 +67,8 @@ PmDim pm__dims_meet(PmDim a, PmDim b);
 PmStatus pm__broadcast_in(const PmInfer *c, PmType *acc, size_t ka, size_t k, PmErr *err);
 /* 0 when two dimensions cannot be broadcast together, else 1 with the result. */
 int pm__broadcast_dim(PmDim a, PmDim b, PmDim *out);
-/* Product of dimensions: PM_DIM_UNKNOWN when symbols do not allow to say; fails when it overflows. */
+/* Product of dimensions, a formula when there are symbols (dim_expr.h) or PM_DIM_UNKNOWN; fails when it
+ * overflows. */
 PmStatus pm__dim_product(const PmInfer *c, const PmDim *d, int n, PmDim *out, PmErr *err);
 
 /* Elements of an integer operand (constant, or followed). PM_DECLINED when nothing is known of it or it has

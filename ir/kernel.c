@@ -146,6 +146,9 @@ static PmStatus check_names(const Decoder *d, int n_alts)
 	return PM_OK;
 }
 
+/* Names go into reports, messages and #line. */
+static const char name_chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+
 PmStatus pm_kernel_decode(const PmGraph *g, PmNode n, PmArena *arena, PmKernelDesc *out, PmErr *err)
 {
 	Decoder d = { g, n, arena, err };
@@ -158,6 +161,8 @@ PmStatus pm_kernel_decode(const PmGraph *g, PmNode n, PmArena *arena, PmKernelDe
 	name = attr_of(&d, "name", PM_ATTR_STRING);
 	if (!name || !name->n || strlen(name->s) != name->n)
 		return fail(&d, PM_E_INVALID, "name", "must name the rule that made the kernel");
+	if (name->n > PM_MAX_KERNEL_NAME || strspn(name->s, name_chars) != name->n)
+		return fail(&d, PM_E_INVALID, "name", "must be at most 63 letters, digits, '_', '.' or '-'");
 	body = attr_of(&d, "body", PM_ATTR_GRAPH);
 	if (!body || !body->graph)
 		return fail(&d, PM_E_INVALID, "body", "must be a graph");

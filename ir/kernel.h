@@ -25,6 +25,7 @@ enum {
 	PM_MAX_LAUNCHES = 16,     /* per alternative */
 	PM_MAX_KERNEL_ARGS = 128, /* per launch */
 	PM_MAX_SCRATCH = 16,      /* buffers per alternative */
+	PM_MAX_KERNEL_NAME = 63,  /* bytes of the name: letters, digits, _ . - */
 	PM_MAX_SOURCE = 1 << 20,  /* bytes of one source */
 	PM_MAX_BLOCK_THREADS = 1024,
 	PM_MAX_SMEM = 227 * 1024 /* bytes of dynamic shared memory (sm_90) */

@@ -6,7 +6,15 @@
 #include <string.h>
 
 enum { DFT_OPERAND_OPSET = 20 }; /* the axis of DFT is an operand from there on */
-enum { DILATED_POOL_OPSET = 19, SYMMETRIC_RESIZE_OPSET = 19, GELU_OPSET = 20, GROUP_NORM_OPSET = 21 };
+enum {
+	DILATED_POOL_OPSET = 19,
+	SYMMETRIC_RESIZE_OPSET = 19,
+	GELU_OPSET = 20,
+	GROUP_NORM_OPSET = 21,
+	GRID_MODES_OPSET = 20,
+	QUANTIZE_OPSET = 21,
+	RMS_NORM_OPSET = 23
+};
 
 /* Attributes of the table that are operands in ONNX: the first at operand 1, and so on. */
 static const struct {
@@ -25,6 +33,7 @@ static const struct {
 	{ PM_OP_ReduceSumSquare, { "axes" } },
 	{ PM_OP_ReduceLogSum, { "axes" } },
 	{ PM_OP_ReduceLogSumExp, { "axes" } },
+	{ PM_OP_Col2Im, { "image_shape", "block_shape" } },
 	{ PM_OP_Split, { "split" } },
 	{ PM_OP_Pad, { "pads" } },
 	{ PM_OP_Slice, { "starts", "ends", "axes", "steps" } },
@@ -98,6 +107,19 @@ static int all_ones(const PmGraph *g, PmNode n, const char *attr)
 
 /* ---- the opset ---- */
 
+/* Blocks, stated result types, and floating point other than float came later; so did other integers than
+ * bytes. */
+static int64_t quantize_opset(const PmGraph *g, PmNode n)
+{
+	int is_q = pm_node_op(g, n) == PM_OP_QuantizeLinear;
+	int real = pm_value_type(g, is_q ? pm_node_in(g, n, 0) : pm_node_out(g, n, 0))->dtype;
+	int whole = pm_value_type(g, is_q ? pm_node_out(g, n, 0) : pm_node_in(g, n, 0))->dtype;
+	int early = real == PM_F32 && (whole == PM_I8 || whole == PM_U8 || (whole == PM_I32 && !is_q)) &&
+		    !pm_node_i(g, n, "block_size", 0) && !pm_node_i(g, n, "output_dtype", 0);
+
+	return early ? 0 : QUANTIZE_OPSET;
+}
+
 static void note_domain(PmExport *x, const char *domain, int64_t version)
 {
 	size_t i;
@@ -136,6 +158,12 @@ PmStatus pm__export_opset(PmExport *x, const PmGraph *g, PmErr *err)
 			want = SYMMETRIC_RESIZE_OPSET;
 		else if (op == PM_OP_GroupNormalization)
 			want = GROUP_NORM_OPSET;
+		else if (op == PM_OP_GridSample)
+			want = GRID_MODES_OPSET;
+		else if (op == PM_OP_RMSNormalization)
+			want = RMS_NORM_OPSET;
+		else if (op == PM_OP_QuantizeLinear || op == PM_OP_DequantizeLinear)
+			want = quantize_opset(g, n);
 		else if (op == PM_OP_AveragePool && !all_ones(g, n, "dilations"))
 			want = DILATED_POOL_OPSET;
 		else if (op == PM_OP_Kernel)

@@ -63,75 +63,15 @@ static PmStatus copy_meta(const Onnx__ModelProto *m, PmGraph *g, PmErr *err)
 	return st;
 }
 
-/* Removes a constant or node that nothing uses, then whatever only it used. */
-static void drop_unused(PmGraph *g, PmValue v)
-{
-	PM_VEC(PmValue) work = { NULL, 0, 0 };
-
-	PM_VEC_PUSH(&work, v);
-	while (work.n) {
-		PmValue at = work.v[--work.n];
-		PmNode n = pm_value_def(g, at, NULL);
-		size_t k, before = work.n;
-
-		if (pm_value_is_const(g, at))
-			pm_graph_kill_const(g, at, NULL);
-		if (!n.id)
-			continue;
-		for (k = 0; k < pm_node_n_in(g, n); k++) {
-			if (pm_node_in(g, n, k).id)
-				PM_VEC_PUSH(&work, pm_node_in(g, n, k));
-		}
-		if (pm_graph_kill_node(g, n, NULL))
-			work.n = before;
-	}
-	PM_VEC_RELEASE(&work);
-}
-
-static int is_needed(const PmGraph *g, PmNode n)
-{
-	size_t k;
-
-	for (k = 0; k < pm_node_n_out(g, n); k++) {
-		PmValue v = pm_node_out(g, n, k);
-
-		if (pm_value_n_uses(g, v) || pm_value_is_output(g, v))
-			return 1;
-	}
-	return 0;
-}
-
-/* Replaces known small integers by constants and removes the nodes that this leaves without a use. What was
- * unused in the model stays. */
-static PmStatus fold(PmGraph *g, PmErr *err)
-{
-	uint32_t limit = pm_graph_node_limit(g), id;
-	unsigned char *needed = pm_xcalloc(limit, 1);
-	PmStatus st;
-	size_t i;
-
-	for (i = 0; i < pm_graph_n_nodes(g); i++)
-		needed[pm_graph_node_at(g, i).id] = (unsigned char)is_needed(g, pm_graph_node_at(g, i));
-	st = pm_infer_graph(g, 1, err);
-	for (id = limit; id-- > 1 && !st;) {
-		PmNode n = { id };
-
-		if (needed[id] && pm_node_n_out(g, n) && !is_needed(g, n))
-			drop_unused(g, pm_node_out(g, n, 0));
-	}
-	free(needed);
-	return st;
-}
-
 PmStatus pm__import_finish(PmImport *im, PmErr *err)
 {
 	PmStatus st = PM_OK;
 	size_t i;
 
 	for (i = 0; i < im->eaten.n; i++)
-		drop_unused(im->g, im->eaten.v[i]);
+		pm_graph_drop_unused(im->g, im->eaten.v[i]);
 	if (im->fold)
-		st = fold(im->g, err);
+		st = pm_fold_shapes(im->g, err);
 	return st;
 }
 
@@ -140,6 +80,12 @@ static PmStatus build(PmImport *im, Onnx__ModelProto *m, PmErr *err)
 	PmStatus st;
 
 	im->report->ir_version = m->ir_version;
+	if (m->has_ir_version && (m->ir_version < PM_ONNX_MIN_IR || m->ir_version > PM_ONNX_MAX_IR))
+		return pm_err(err, PM_E_UNSUPPORTED,
+			      "The model has IR version %lld and versions %d to %d are read; export it with "
+			      "another "
+			      "version of ONNX.",
+			      (long long)m->ir_version, PM_ONNX_MIN_IR, PM_ONNX_MAX_IR);
 	st = pm__import_check_opsets(m->opset_import, m->n_opset_import, &im->report->opset, err);
 
 	if (!st && !m->graph)
@@ -152,6 +98,8 @@ static PmStatus build(PmImport *im, Onnx__ModelProto *m, PmErr *err)
 	if (!st)
 		st = pm__import_finish(im, err);
 	if (!st)
+		st = pm__import_raise_opsets(im, err);
+	if (!st)
 		st = pm_verify(im->g, err);
 	im->report->n_nodes = pm_graph_n_nodes(im->g);
 	return st;
@@ -160,7 +108,8 @@ static PmStatus build(PmImport *im, Onnx__ModelProto *m, PmErr *err)
 static PmStatus import_bytes(const void *p, size_t n, const char *path, const PmOnnxOpts *opts, PmGraph **out,
 			     PmOnnxReport *report, PmErr *err)
 {
-	PmImport im = { .opts = opts, .report = report };
+	PmTaken taken = { NULL, { NULL, 0, 0 }, 0 };
+	PmImport im = { .opts = opts, .report = report, .taken = &taken };
 	PmOnnxAlloc alloc;
 	ProtobufCMessage *m;
 	PmStatus st;
@@ -168,22 +117,25 @@ static PmStatus import_bytes(const void *p, size_t n, const char *path, const Pm
 	m = pm__onnx_unpack(&onnx__model_proto__descriptor, p, n, &alloc, err);
 	if (!m)
 		return err->code;
+	taken.names = pm_intern_new_borrowing();
 	im.g = pm_graph_new(GRAPH_BUDGET);
 	im.arena = pm_arena_new(GRAPH_BUDGET);
 	im.model = (Onnx__ModelProto *)m;
 	im.files = pm__onnx_files_new(path);
-	im.taken = pm_intern_new();
 	/* Our own files are in normal form already; folding again would change what was written. */
-	if (!im.model->producer_name || strcmp(im.model->producer_name, PM_ONNX_PRODUCER) != 0)
+	if (opts->compare_stated || !im.model->producer_name ||
+	    strcmp(im.model->producer_name, PM_ONNX_PRODUCER) != 0)
 		im.fold = pm__fold_new();
 	im.max_nodes = opts->max_nodes ? opts->max_nodes : PM_MAX_NODES;
 	st = build(&im, (Onnx__ModelProto *)m, err);
 	PM_VEC_RELEASE(&im.eaten);
+	PM_VEC_RELEASE(&im.stated_names);
 	pm__fold_free(im.fold);
-	pm_intern_free(im.taken);
+	pm_intern_free(taken.names);
+	PM_VEC_RELEASE(&taken.graphs);
 	pm__onnx_files_free(im.files);
 	pm_arena_free(im.arena);
-	protobuf_c_message_free_unpacked(m, &alloc.base);
+	pm__onnx_alloc_release(&alloc);
 	if (st) {
 		pm_graph_free(im.g);
 		return st;
@@ -325,6 +277,6 @@ PmStatus pm_onnx_inputs_to_bind(const void *p, size_t n, char names[][128], size
 	g = ((Onnx__ModelProto *)m)->graph;
 	for (i = 0; g && i < g->n_node && !st; i++)
 		st = wanted_operands(g, g->node[i], names, max, count, err);
-	protobuf_c_message_free_unpacked(m, &alloc.base);
+	pm__onnx_alloc_release(&alloc);
 	return st;
 }

@@ -8,13 +8,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	ATTRIBUTE_PROTO_FIELD = 11
-}; /* of FunctionProto, in schemas newer than ours: defaults of attributes */
+enum {                             /* of schemas newer than ours */
+       ATTRIBUTE_PROTO_FIELD = 11, /* of FunctionProto: defaults of attributes */
+       OVERLOAD_OF_FUNCTION = 13,  /* tells functions of one name apart (IR version 10) */
+       OVERLOAD_OF_NODE = 8
+};
 
 static const char *text(const char *s)
 {
 	return s ? s : "";
+}
+
+/* The text of a field that our schema need not know: n bytes, not terminated. */
+static const char *field_text(const ProtobufCMessage *m, const char *name, unsigned tag, size_t *n)
+{
+	const ProtobufCFieldDescriptor *d = protobuf_c_message_descriptor_get_field_by_name(m->descriptor,
+											    name);
+	unsigned i;
+
+	*n = 0;
+	if (d && d->type == PROTOBUF_C_TYPE_STRING) {
+		const char *s = *(char *const *)((const char *)m + d->offset);
+
+		*n = strlen(text(s));
+		return text(s);
+	}
+	for (i = m->n_unknown_fields; i-- > 0;) {
+		const ProtobufCMessageUnknownField *u = &m->unknown_fields[i];
+		size_t skip = 0;
+
+		if (u->tag != tag || u->wire_type != PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED)
+			continue;
+		while (skip < u->len && u->data[skip] & 0x80)
+			skip++;
+		skip += skip < u->len;
+		*n = u->len - skip;
+		return (const char *)u->data + skip;
+	}
+	return "";
+}
+
+static int same_overload(const Onnx__FunctionProto *f, const Onnx__NodeProto *np)
+{
+	size_t n, m;
+	const char *a = field_text(&f->base, "overload", OVERLOAD_OF_FUNCTION, &n);
+	const char *b = field_text(&np->base, "overload", OVERLOAD_OF_NODE, &m);
+
+	return n == m && memcmp(a, b, n) == 0;
 }
 
 const Onnx__FunctionProto *pm__onnx_function(const PmImport *im, const Onnx__NodeProto *np)
@@ -25,7 +65,7 @@ const Onnx__FunctionProto *pm__onnx_function(const PmImport *im, const Onnx__Nod
 		const Onnx__FunctionProto *f = im->model->functions[i];
 
 		if (strcmp(text(f->name), text(np->op_type)) == 0 &&
-		    strcmp(text(f->domain), text(np->domain)) == 0)
+		    strcmp(text(f->domain), text(np->domain)) == 0 && same_overload(f, np))
 			return f;
 	}
 	return NULL;
@@ -178,6 +218,7 @@ PmStatus pm__import_call(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, siz
 			err, PM_E_LIMIT,
 			"Function calls are nested deeper than %d at %s; recursion is not allowed in ONNX.",
 			PM_ONNX_MAX_CALLS, w.s);
+	im->report->n_inlined++;
 	pm__scope_init(&body);
 	pm_str_addf(&prefix, "%s%s%.200s", sc->prefix ? sc->prefix : "", sc->prefix ? "/" : "",
 		    *text(np->name) ? np->name

@@ -4,6 +4,7 @@
 
 #include "ir/infer_priv.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,9 +126,12 @@ static PmStatus keep_type(PmImport *im, PmNode n, size_t k, const Onnx__TypeProt
 PmStatus pm__import_stated_types(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, PmNode n,
 				 PmErr *err)
 {
+	PmOp op = pm_node_op(im->g, n);
 	PmStatus st = PM_OK;
 	size_t k;
 
+	if (im->opts->compare_stated && op != PM_OP_Opaque && op != PM_OP_Kernel)
+		return PM_OK;
 	for (k = 0; k < np->n_output && !st; k++) {
 		const PmOnnxName *nm = pm__scope_find(sc, np->output[k]);
 		char why[96];
@@ -187,6 +191,7 @@ static PmStatus set_body(PmImport *im, PmNode n, const Onnx__AttributeProto *a, 
 	PmStatus st;
 
 	memset(&sub.eaten, 0, sizeof sub.eaten);
+	memset(&sub.stated_names, 0, sizeof sub.stated_names);
 	sub.nested++;
 	sub.fold = im->fold ? pm__fold_new() : NULL;
 	sub.g = pm_graph_new((size_t)1 << 30);
@@ -194,6 +199,7 @@ static PmStatus set_body(PmImport *im, PmNode n, const Onnx__AttributeProto *a, 
 	if (!st)
 		st = pm__import_finish(&sub, err);
 	PM_VEC_RELEASE(&sub.eaten);
+	PM_VEC_RELEASE(&sub.stated_names);
 	pm__fold_free(sub.fold);
 	im->n_nodes = sub.n_nodes;
 	if (st) {
@@ -320,6 +326,20 @@ static PmStatus check_counts(const PmDraft *d, PmErr *err)
 	return PM_OK;
 }
 
+/* Inference names a node as the graph counts it; whoever reads the sentence has the file. */
+static void in_file_terms(const PmDraft *d, PmNode n, const PmErr *why, PmStr *out)
+{
+	PmStr own = PM_STR_INIT;
+
+	pm_str_add(&own, "In ");
+	pm_node_describe(d->g, n, &own);
+	if (strncmp(why->text, own.s, own.len) == 0)
+		pm_str_addf(out, "In %s%s", d->where.s, why->text + own.len);
+	else
+		pm_str_add(out, why->text);
+	pm_str_release(&own);
+}
+
 /* Adds the drafted node and infers its types. PM_DECLINED: it was taken back, d->why says why. */
 static PmStatus emit(PmDraft *d, PmNode *n, PmErr *err)
 {
@@ -346,8 +366,13 @@ static PmStatus emit(PmDraft *d, PmNode *n, PmErr *err)
 		st = pm_graph_kill_node(d->g, *n, err);
 		return st ? st : pm__decline(d, "%.180s", why.text);
 	}
-	if (st)
-		pm_err(err, st, "%s", why.text);
+	if (st) {
+		PmStr text = PM_STR_INIT;
+
+		in_file_terms(d, *n, &why, &text);
+		pm_err(err, st, "%s", text.s);
+		pm_str_release(&text);
+	}
 	return st;
 }
 
@@ -364,7 +389,8 @@ static PmStatus draft_operands(PmDraft *d, PmErr *err)
 			      d->where.s);
 	for (k = 0; k < np->n_input && !st; k++) {
 		st = pm__scope_value(d->sc, np->input[k], &d->in[k], &d->where, err);
-		if (!st && d->in[k].id && pm_value_type(d->g, d->in[k])->rank < 0)
+		/* A copy of something is a copy whatever it is; inlined functions make some too. */
+		if (!st && d->in[k].id && d->op != PM_OP_Identity && pm_value_type(d->g, d->in[k])->rank < 0)
 			st = pm__decline(d, "the type of operand %zu is not known", k);
 	}
 	while (d->n_in && !d->in[d->n_in - 1].id)
@@ -378,24 +404,81 @@ static PmStatus draft_operands(PmDraft *d, PmErr *err)
 	return st;
 }
 
+/* Names the results of an expanded operator. A result that is an operand, or another result, is copied. */
+static PmStatus name_made(PmDraft *d, uint32_t first_value, PmErr *err)
+{
+	PmStatus st = PM_OK;
+	size_t k, i;
+
+	for (k = 0; k < d->np->n_output && !st; k++) {
+		PmValue v = k < d->n_made ? d->made[k] : (PmValue){ 0 };
+		int fresh = v.id >= first_value;
+		PmOnnxName *nm;
+
+		if (!*d->np->output[k])
+			continue;
+		if (!v.id)
+			return pm_err(err, PM_E_INVALID, "%s has no result %zu; fix the model.", d->where.s,
+				      k);
+		for (i = 0; i < k; i++)
+			fresh &= d->made[i].id != v.id || !*d->np->output[i];
+		if (!fresh)
+			st = pm__draft_before(d, PM_OP_Identity, &v, 1, NULL, 0, &v, err);
+		nm = pm__scope_find(d->sc, d->np->output[k]);
+		if (!st)
+			st = pm_value_set_name(d->g, v, pm__import_final_name(d->im, d->sc, d->np->output[k]),
+					       err);
+		nm->value = v;
+		nm->known = 1;
+		if (!st)
+			st = pm__import_check_stated(d->im, v, nm->info, err);
+	}
+	return st;
+}
+
+/* Removes what a declined draft has added. */
+static void take_back(PmGraph *g, uint32_t first_node, uint32_t first_value)
+{
+	uint32_t id;
+
+	for (id = pm_graph_node_limit(g); id-- > first_node;)
+		if (pm_node_op(g, (PmNode){ id }) != PM_OP_NONE)
+			pm_graph_kill_node(g, (PmNode){ id }, NULL);
+	for (id = pm_graph_value_limit(g); id-- > first_value;)
+		if (pm_value_is_const(g, (PmValue){ id }))
+			pm_graph_kill_const(g, (PmValue){ id }, NULL);
+}
+
 static PmStatus import_table_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, size_t index, PmOp op,
 				  PmErr *err)
 {
-	PmDraft d = { .im = im, .g = im->g, .sc = sc, .np = np, .index = index, .op = op };
+	PmDraft d;
+	uint32_t first_node = pm_graph_node_limit(im->g), first_value = pm_graph_value_limit(im->g);
 	size_t eaten = im->eaten.n;
 	PmNode n = { 0 };
 	PmStatus st;
 
+	memset(&d, 0, offsetof(PmDraft, where)); /* the rest is several thousand bytes */
+	d.why[0] = '\0';
+	d.im = im;
+	d.g = im->g;
+	d.sc = sc;
+	d.np = np;
+	d.index = index;
+	d.op = op;
 	d.where = pm__onnx_where(np, index);
 	d.opset = pm__scope_opset(sc, "");
 	st = draft_operands(&d, err);
 	if (!st)
 		st = pm__norm(&d, err);
-	if (!st)
+	if (!st && d.n_made)
+		st = name_made(&d, first_value, err);
+	else if (!st)
 		st = emit(&d, &n, err);
-	if (!st)
+	if (!st && !d.n_made)
 		st = pm__import_results(im, sc, np, n, err);
 	if (st == PM_DECLINED) {
+		take_back(im->g, first_node, first_value);
 		im->eaten.n = eaten;
 		st = pm__import_opaque(im, sc, np, index, d.why, err);
 	}
@@ -406,23 +489,23 @@ static PmStatus import_table_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto
 static PmStatus import_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, size_t index, PmErr *err)
 {
 	const char *domain = pm__onnx_domain(np);
-	PmOnnxWhere w = pm__onnx_where(np, index);
 	PmStatus st;
 	char why[96];
 	PmOp op;
 
 	if (!*text(np->op_type))
-		return pm_err(err, PM_E_INVALID, "The operator type of %s is missing; fix the model.", w.s);
+		return pm_err(err, PM_E_INVALID, "The operator type of %s is missing; fix the model.",
+			      pm__onnx_where(np, index).s);
 	if (strlen(np->op_type) > PM_MAX_NAME || strlen(domain) > PM_MAX_NAME ||
 	    strlen(text(np->name)) > PM_MAX_NAME)
-		return pm_err(err, PM_E_LIMIT, "A name at %s has more than %d bytes; shorten it.", w.s,
-			      PM_MAX_NAME);
+		return pm_err(err, PM_E_LIMIT, "A name at %s has more than %d bytes; shorten it.",
+			      pm__onnx_where(np, index).s, PM_MAX_NAME);
 	if (strchr(np->op_type, ':') || strchr(domain, ':'))
 		return pm_err(err, PM_E_UNSUPPORTED,
 			      "The operator type or domain at %s has a ':', which the text form of graphs "
 			      "cannot say; "
 			      "rename it.",
-			      w.s);
+			      pm__onnx_where(np, index).s);
 	if (strcmp(domain, PM_ONNX_KERNEL_DOMAIN) == 0 && strcmp(np->op_type, "Kernel") == 0)
 		return import_kernel(im, sc, np, index, err);
 	if (*domain)
@@ -430,7 +513,7 @@ static PmStatus import_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, 
 	if (!pm__scope_opset(sc, ""))
 		return pm_err(err, PM_E_INVALID,
 			      "The model has %s but does not say which opset it uses; add an opset_import.",
-			      w.s);
+			      pm__onnx_where(np, index).s);
 	if (strcmp(np->op_type, "Constant") == 0) {
 		PmValue v = { 0 };
 

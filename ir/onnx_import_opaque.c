@@ -159,3 +159,54 @@ PmStatus pm__import_opaque(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, s
 	free(in);
 	return st;
 }
+
+/* ---- one opset for all ---- */
+
+static PmStatus raise_node(PmImport *im, PmGraph *g, PmNode n, int64_t opset, PmErr *err)
+{
+	ProtobufCAllocator alloc = pm__onnx_arena_allocator(im->arena);
+	const PmAttr *raw = pm_node_attr(g, n, "raw");
+	int64_t from = pm_node_i(g, n, "opset", opset);
+	ProtobufCMessage *m;
+
+	if (from >= opset || *pm_node_domain(g, n) || !raw || raw->kind != PM_ATTR_STRING)
+		return PM_OK;
+	if (pm__onnx_scan(&onnx__node_proto__descriptor, raw->s, raw->n, NULL))
+		return PM_OK; /* writing it will say so */
+	m = protobuf_c_message_unpack(&onnx__node_proto__descriptor, &alloc, raw->n, (const uint8_t *)raw->s);
+	if (!m || pm__onnx_breaks((const Onnx__NodeProto *)m, from, opset))
+		return PM_OK;
+	return pm_node_set_i(g, n, "opset", opset, err);
+}
+
+static PmStatus raise_graph(PmImport *im, PmGraph *g, int64_t opset, PmErr *err)
+{
+	PmStatus st = PM_OK;
+	size_t i, k;
+
+	for (i = 0; i < pm_graph_n_nodes(g) && !st; i++) {
+		PmNode n = pm_graph_node_at(g, i);
+
+		if (pm_node_op(g, n) == PM_OP_Opaque)
+			st = raise_node(im, g, n, opset, err);
+		for (k = 0; k < pm_node_n_attrs(g, n) && !st; k++) {
+			PmGraph *body = pm_node_attr_at(g, n, k)->graph;
+
+			if (body)
+				st = raise_graph(im, body, opset, err);
+		}
+	}
+	return st;
+}
+
+PmStatus pm__import_raise_opsets(PmImport *im, PmErr *err)
+{
+	PmExportDomains domains = { NULL, 0, 0 };
+	PmExport x = { .arena = im->arena, .g = im->g, .domains = &domains };
+	PmStatus st = PM_OK;
+
+	if (im->report->n_opaque_nodes && !pm__export_opset(&x, im->g, NULL) && x.opset > PM_ONNX_OUT_OPSET)
+		st = raise_graph(im, im->g, x.opset, err);
+	PM_VEC_RELEASE(&domains);
+	return st;
+}

@@ -16,14 +16,24 @@ typedef struct Scan {
 
 int pm__utf8_ok(const char *text, size_t n)
 {
+	const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
 	const uint8_t *s = (const uint8_t *)text;
 	size_t i = 0;
 
 	while (i < n) {
+		uint64_t eight;
 		uint8_t c = s[i];
 		size_t more = c < 0x80 ? 0 : c >= 0xc2 && c <= 0xdf ? 1 : (c & 0xf0) == 0xe0 ? 2 : 3;
 		size_t k;
 
+		if (n - i >= sizeof eight) {
+			memcpy(&eight, s + i, sizeof eight);
+			/* No byte has its top bit set or is zero: what ASCII looks like. */
+			if (!(eight & high) && !((eight - ones) & high)) {
+				i += sizeof eight;
+				continue;
+			}
+		}
 		if (c == 0 || (c >= 0x80 && c < 0xc2) || c > 0xf4 || n - i <= more)
 			return 0;
 		for (k = 1; k <= more; k++) {
@@ -142,22 +152,75 @@ PmStatus pm__onnx_scan(const ProtobufCMessageDescriptor *d, const void *p, size_
 	return message(&s, d, s.start, s.start + n, 0);
 }
 
+enum { LARGE = 1024 }; /* bytes */
+
+static int is_large(const void *p)
+{
+	return ((uintptr_t)p & 15) == 8;
+}
+
+static void unlink_large(PmOnnxLarge *l)
+{
+	l->prev->next = l->next;
+	l->next->prev = l->prev;
+}
+
 static void *take(void *data, size_t size)
 {
 	PmOnnxAlloc *a = data;
+	PmOnnxLarge *l;
 
 	if (size > a->budget - a->used) {
 		a->over = 1;
 		return NULL;
 	}
 	a->used += size;
-	return pm_xmalloc(size ? size : 1);
+	if (size < LARGE)
+		return pm_arena_alloc(a->arena, size);
+	_Static_assert(sizeof *l % 16 == 8, "large blocks start at 8 modulo 16");
+	l = pm_xmalloc(sizeof *l + size);
+	l->prev = &a->large;
+	l->next = a->large.next;
+	l->next->prev = a->large.next = l;
+	return l + 1;
 }
 
 static void give(void *data, void *p)
 {
 	(void)data;
-	free(p);
+	if (p && is_large(p)) {
+		unlink_large((PmOnnxLarge *)p - 1);
+		free((PmOnnxLarge *)p - 1);
+	}
+}
+
+static void drop_large(PmBlob *b)
+{
+	free(b->owner);
+}
+
+PmBlob *pm__onnx_alloc_take(void *p, size_t n)
+{
+	PmBlob *b;
+
+	if (!is_large(p))
+		return NULL;
+	unlink_large((PmOnnxLarge *)p - 1);
+	b = pm_xcalloc(1, sizeof *b);
+	b->refs = 1;
+	b->data = p;
+	b->size = n;
+	b->owner = (PmOnnxLarge *)p - 1;
+	b->drop = drop_large;
+	return b;
+}
+
+void pm__onnx_alloc_release(PmOnnxAlloc *a)
+{
+	while (a->large.next != &a->large)
+		give(a, a->large.next + 1);
+	pm_arena_free(a->arena);
+	a->arena = NULL;
 }
 
 static void *arena_take(void *data, size_t size)
@@ -183,6 +246,8 @@ void pm__onnx_alloc_init(PmOnnxAlloc *a, size_t message_bytes)
 	size_t extra;
 
 	memset(a, 0, sizeof *a);
+	a->arena = pm_arena_new(0);
+	a->large.prev = a->large.next = &a->large;
 	a->base.alloc = take;
 	a->base.free = give;
 	a->base.allocator_data = a;
@@ -209,5 +274,7 @@ ProtobufCMessage *pm__onnx_unpack(const ProtobufCMessageDescriptor *d, const voi
 		       "The %zu bytes are not a valid %s: the file is damaged or not ONNX; fetch or export "
 		       "it again.",
 		       n, d->short_name);
+	if (!m)
+		pm__onnx_alloc_release(a);
 	return m;
 }

@@ -1,11 +1,13 @@
 /* onnx_norm.c - brings one node to normal form: attributes as the table has them, the rest by operator.
  *
  * The differences between opsets live in onnx_norm_axes.c (axes, slices, reductions), onnx_norm_nn.c
- * (windows, normalisation) and onnx_norm_misc.c; here is what they share.
+ * (windows, normalisation) and onnx_norm_misc.c, operators that become several nodes in onnx_expand*.c; here
+ * is what they share.
  */
 #include "ir/onnx_priv.h"
 
 #include "ir/infer_priv.h"
+#include "ir/onnx_expand.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +19,11 @@ static const char *text(const char *s)
 	return s ? s : "";
 }
 
-static const PmNormRow *const tables[] = { pm__norm_axes_rows, pm__norm_nn_rows, pm__norm_misc_rows };
+static const PmNormRow *const tables[] = {
+	pm__norm_axes_rows,        pm__norm_nn_rows,     pm__norm_misc_rows,
+	pm__expand_nn_rows,        pm__expand_loss_rows, pm__expand_quant_rows,
+	pm__expand_attention_rows, pm__expand_rnn_rows,  pm__expand_ngram_rows,
+};
 
 const PmNormRow *pm__norm_row(const char *op_type)
 {
@@ -26,7 +32,7 @@ const PmNormRow *pm__norm_row(const char *op_type)
 
 	for (t = 0; t < sizeof tables / sizeof *tables; t++) {
 		for (r = tables[t]; r->op_type; r++) {
-			if (strcmp(r->op_type, op_type) == 0)
+			if (r->op_type[0] == op_type[0] && strcmp(r->op_type, op_type) == 0)
 				return r;
 		}
 	}
@@ -348,7 +354,7 @@ PmStatus pm__norm(PmDraft *d, PmErr *err)
 
 	if (!st && row && row->fn)
 		st = row->fn(d, err);
-	return st ? st : check_required(d, err);
+	return st || d->n_made ? st : check_required(d, err);
 }
 
 /* ---- operands ---- */

@@ -1,6 +1,7 @@
 /* onnx_norm_axes.c - operators whose axes, sizes or bounds moved between attributes and operands. */
-#include "ir/onnx_priv.h"
+#include "ir/onnx_expand.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Reads a list that is an attribute below opset `since` and operand k from there on. */
@@ -9,6 +10,9 @@ static PmStatus list(PmDraft *d, const char *name, size_t k, int64_t since, int6
 {
 	if (d->opset < since)
 		return pm__draft_get_ints(d, name, v, n, present, err);
+	if (pm__draft_proto(d, name))
+		return pm__decline(d, "'%s' is an attribute, which opset %lld lacks", name,
+				   (long long)d->opset);
 	return pm__draft_operand_ints(d, k, name, v, n, present, err);
 }
 
@@ -70,8 +74,46 @@ static PmStatus norm_unsqueeze(PmDraft *d, PmErr *err)
 	return PM_OK;
 }
 
+/* Extremes of bool (since 20): of bytes, which 0 and 1 are. */
+static PmStatus reduce_bool(PmDraft *d, const int64_t *axes, size_t n, PmErr *err)
+{
+	PmExpand x = { d, err, PM_OK };
+	PmValue v = pm__x_cast(&x, d->in[0], PM_U8);
+
+	v = pm__x_reduce(&x, d->op, v, axes, (int)n, pm__x_i(&x, "keepdims", 1) != 0);
+	pm__x_result(&x, 0, pm__x_cast(&x, v, PM_BOOL));
+	return x.st;
+}
+
+/* A reduction over no axes keeps what it does to each element. */
+static PmStatus reduce_nothing(PmDraft *d, PmErr *err)
+{
+	static const struct {
+		PmOp from, to;
+	} rest[] = {
+		{ PM_OP_ReduceL1, PM_OP_Abs },
+		{ PM_OP_ReduceL2, PM_OP_Abs },
+		{ PM_OP_ReduceLogSum, PM_OP_Log },
+		{ PM_OP_ReduceSumSquare, PM_OP_Mul },
+	};
+	PmOp op = PM_OP_Identity;
+	size_t k;
+
+	(void)err;
+	for (k = 0; k < sizeof rest / sizeof *rest; k++)
+		if (rest[k].from == d->op)
+			op = rest[k].to;
+	if (op == PM_OP_Log && !pm_dtype_is_float(pm__draft_type(d, 0)->dtype))
+		return pm__decline(d, "it is the logarithm of integers");
+	pm__draft_release(d);
+	d->op = op;
+	if (op == PM_OP_Mul)
+		d->in[d->n_in++] = d->in[0];
+	return PM_OK;
+}
+
 /* Reductions: axes become an operand (13 for the sum, 18 for the others); no axes mean all of them, or none
- * with noop_with_empty_axes, which copies. */
+ * with noop_with_empty_axes. */
 static PmStatus reduce(PmDraft *d, int64_t since, PmErr *err)
 {
 	int rank = pm__draft_type(d, 0)->rank, present, k;
@@ -88,14 +130,13 @@ static PmStatus reduce(PmDraft *d, int64_t since, PmErr *err)
 	if (st)
 		return st;
 	pm__draft_eat(d, 1);
-	if (n == 0 && noop && rank > 0) {
-		pm__draft_release(d);
-		d->op = PM_OP_Identity;
-		return PM_OK;
-	}
+	if (n == 0 && noop && rank > 0)
+		return reduce_nothing(d, err);
 	for (k = 0; n == 0 && k < rank; k++)
 		all[k] = k;
 	pm__draft_set_ints(d, "axes", n ? v : all, n ? n : (size_t)rank);
+	if (pm__draft_type(d, 0)->dtype == PM_BOOL && (d->op == PM_OP_ReduceMax || d->op == PM_OP_ReduceMin))
+		return reduce_bool(d, v, n, err);
 	return PM_OK;
 }
 
@@ -220,6 +261,37 @@ static PmStatus spread_pads(PmDraft *d, const int64_t *axes, size_t n_axes, cons
 	return PM_OK;
 }
 
+/* Pad with the other end's elements (since 19): they are gathered, axis by axis. */
+static PmStatus wrap(PmDraft *d, PmErr *err)
+{
+	const int64_t *pads = pm__draft_attr(d, "pads")->ints;
+	int rank = pm__draft_type(d, 0)->rank, k;
+	PmExpand x = { d, err, PM_OK };
+	PmValue y = d->in[0];
+
+	for (k = 0; k < rank && !x.st; k++) {
+		int64_t before = pads[k], size, n, i, *at;
+
+		if (!pads[k] && !pads[k + rank])
+			continue;
+		size = pm__x_dim(&x, d->in[0], k, "the size of a padded dimension");
+		if (!x.st &&
+		    (size < 1 || !pm_add_i64(before, size, &n) || !pm_add_i64(n, pads[k + rank], &n) ||
+		     n < 0 || n > INT32_MAX || before < -INT32_MAX))
+			pm__x_decline(&x, "dimension %d cannot be padded so", k);
+		if (x.st)
+			break;
+		at = pm_xcalloc((size_t)n + 1, sizeof *at);
+		for (i = 0; i < n; i++)
+			at[i] = ((i - before) % size + size) % size;
+		y = pm__x_opi(&x, PM_OP_Gather, y, pm__x_ints(&x, at, (size_t)n), "axis", k);
+		free(at);
+	}
+	pm__draft_eat(d, 1);
+	pm__x_result(&x, 0, y);
+	return x.st;
+}
+
 /* Pad: pads and value become operands in 11, axes come in 18; below 11 the value is an attribute. */
 static PmStatus norm_pad(PmDraft *d, PmErr *err)
 {
@@ -233,7 +305,8 @@ static PmStatus norm_pad(PmDraft *d, PmErr *err)
 
 	if (!st)
 		st = pm__draft_get_s(d, "mode", "constant", &mode, err);
-	if (!st && strcmp(mode, "constant") && strcmp(mode, "edge") && strcmp(mode, "reflect"))
+	if (!st && strcmp(mode, "constant") && strcmp(mode, "edge") && strcmp(mode, "reflect") &&
+	    (strcmp(mode, "wrap") || d->opset < 19))
 		return pm__decline(d, "mode '%.40s' is not supported", mode);
 	if (!st)
 		st = pm__draft_operand_ints(d, 3, "axes", &axes, &n_axes, &has_axes, err);
@@ -252,6 +325,8 @@ static PmStatus norm_pad(PmDraft *d, PmErr *err)
 		st = pm__draft_get_f(d, "value", 0, &value, err);
 	if (st)
 		return st;
+	if (strcmp(mode, "wrap") == 0)
+		return wrap(d, err);
 	if (d->opset >= 11) {
 		PmValue fill = d->n_in > 2 ? d->in[2] : (PmValue){ 0 };
 
@@ -314,7 +389,7 @@ static PmStatus norm_dft(PmDraft *d, PmErr *err)
 
 	if (d->opset < 20)
 		return one_axis(d, 1, err);
-	st = pm__draft_operand_ints(d, 2, "axis", &v, &n, &present, err);
+	st = list(d, "axis", 2, 20, &v, &n, &present, err);
 	if (!st && present && n != 1)
 		st = pm_err(err, PM_E_INVALID, "The axis of %s is not one number; fix the model.",
 			    d->where.s);
@@ -377,6 +452,7 @@ const PmNormRow pm__norm_axes_rows[] = {
 	{ "Trilu", PM_OP_Trilu, NULL, NULL, 1 << 1 },
 	{ "Flatten", PM_OP_Flatten, norm_flatten, NULL, 0 },
 	{ "LayerNormalization", PM_OP_LayerNormalization, norm_layer_norm, NULL, 0 },
+	{ "RMSNormalization", PM_OP_RMSNormalization, norm_layer_norm, NULL, 0 },
 	{ "Concat", PM_OP_Concat, norm_concat, NULL, 0 },
 	{ "Transpose", PM_OP_Transpose, norm_transpose, NULL, 0 },
 	{ NULL, PM_OP_NONE, NULL, NULL, 0 },

@@ -119,7 +119,7 @@ static PmStatus spatial(PmDraft *d, Window *w, PmErr *err)
 }
 
 /* Conv: the kernel's shape is that of the weights; auto_pad becomes numbers. */
-static PmStatus norm_conv(PmDraft *d, PmErr *err)
+PmStatus pm__norm_conv(PmDraft *d, PmErr *err)
 {
 	const PmType *t = pm__draft_type(d, 1);
 	int64_t stated[PM_MAX_RANK];
@@ -200,7 +200,7 @@ static PmStatus norm_conv_transpose(PmDraft *d, PmErr *err)
 	if (!st)
 		st = pm__draft_get_ints(d, "output_padding", &v, &n, &present, err);
 	if (!st)
-		st = norm_conv(d, err);
+		st = pm__norm_conv(d, err);
 	if (!st)
 		st = spatial(d, &w, err);
 	if (!st && present && n != (size_t)w.n)
@@ -343,8 +343,63 @@ static PmStatus norm_group_norm(PmDraft *d, PmErr *err)
 	return st;
 }
 
+/* GridSample: 20 renamed the modes. */
+static PmStatus norm_grid_sample(PmDraft *d, PmErr *err)
+{
+	const char *mode;
+	PmStatus st = pm__draft_get_s(d, "mode", "linear", &mode, err);
+
+	if (!st && strcmp(mode, "bilinear") == 0)
+		pm__draft_set_s(d, "mode", "linear");
+	else if (!st && strcmp(mode, "bicubic") == 0)
+		pm__draft_set_s(d, "mode", "cubic");
+	return st;
+}
+
+/* RoiAlign: below 16 regions were not moved by half a pixel. */
+static PmStatus norm_roi_align(PmDraft *d, PmErr *err)
+{
+	(void)err;
+	if (d->opset < 16)
+		pm__draft_set_s(d, "coordinate_transformation_mode", "output_half_pixel");
+	return PM_OK;
+}
+
+/* Col2Im: image and block are operands; the other lists have defaults. */
+static PmStatus norm_col2im(PmDraft *d, PmErr *err)
+{
+	static const char *const operands[] = { "image_shape", "block_shape" }, *const lists[] = {
+		"dilations", "strides", "pads"
+	};
+	int64_t *v, dflt[2 * PM_MAX_RANK];
+	size_t n = 0, i;
+	int present, k;
+	PmStatus st = PM_OK;
+
+	for (k = 0; k < 2 && !st; k++) {
+		st = pm__draft_operand_ints(d, (size_t)k + 1, operands[k], &v, &n, &present, err);
+		if (!st && (!present || n > PM_MAX_RANK - 2))
+			st = pm_err(err, PM_E_INVALID, "The %s of %s has %zu elements; fix the model.",
+				    operands[k], d->where.s, n);
+		if (!st)
+			pm__draft_set_ints(d, operands[k], v, n);
+	}
+	for (k = 0; k < 3 && !st; k++) {
+		for (i = 0; i < 2 * PM_MAX_RANK; i++)
+			dflt[i] = k < 2;
+		if (!pm__draft_proto(d, lists[k]))
+			pm__draft_set_ints(d, lists[k], dflt, k < 2 ? n : 2 * n);
+	}
+	if (!st)
+		pm__draft_eat(d, 1);
+	return st;
+}
+
 const PmNormRow pm__norm_nn_rows[] = {
-	{ "Conv", PM_OP_Conv, norm_conv, "auto_pad kernel_shape", 0 },
+	{ "GridSample", PM_OP_GridSample, norm_grid_sample, NULL, 0 },
+	{ "RoiAlign", PM_OP_RoiAlign, norm_roi_align, NULL, 0 },
+	{ "Col2Im", PM_OP_Col2Im, norm_col2im, NULL, 1 << 1 | 1 << 2 },
+	{ "Conv", PM_OP_Conv, pm__norm_conv, "auto_pad kernel_shape", 0 },
 	{ "ConvTranspose", PM_OP_ConvTranspose, norm_conv_transpose, "auto_pad kernel_shape output_shape",
 	  0 },
 	{ "MaxPool", PM_OP_MaxPool, norm_pool, "auto_pad", 0 },

@@ -18,11 +18,14 @@
 
 enum {
 	PM_ONNX_MIN_OPSET = 7,
-	PM_ONNX_MAX_OPSET = 21,
+	PM_ONNX_MAX_OPSET = 24,
+	PM_ONNX_MIN_IR = 3, /* the first with opset_import; a file without a version is let in */
+	PM_ONNX_MAX_IR = 13,
 	PM_ONNX_OUT_OPSET = 18,      /* written unless a node needs a later one */
 	PM_ONNX_MAX_DEPTH = 64,      /* nested messages: graphs in nodes in graphs, types in types */
 	PM_ONNX_MAX_CALLS = 32,      /* nested calls of model-local functions */
 	PM_ONNX_DRAFT_ATTRS = 24,    /* attributes of one operator of the table */
+	PM_ONNX_MADE = 4,            /* results of an expanded operator */
 	PM_ONNX_MAX_META = 64 << 20, /* bytes of one text: metadata, documentation */
 };
 
@@ -38,16 +41,27 @@ enum {
 PmStatus pm__onnx_scan(const ProtobufCMessageDescriptor *d, const void *p, size_t n, PmErr *err);
 int pm__utf8_ok(const char *s, size_t n);
 
+/* What a message is unpacked into: small things from an arena, large ones (data of tensors) singly. */
+typedef struct PmOnnxLarge {
+	struct PmOnnxLarge *prev, *next;
+	uint64_t
+		pad; /* a large block's bytes start at 8 modulo 16, an arena's at 0: so they are told apart */
+} PmOnnxLarge;
 typedef struct PmOnnxAlloc {
-	ProtobufCAllocator base; /* malloc and free: blocks may be taken over by blobs */
+	ProtobufCAllocator base;
+	PmArena *arena;
+	PmOnnxLarge large; /* head of a ring */
 	size_t used, budget;
 	int over;
 } PmOnnxAlloc;
 void pm__onnx_alloc_init(PmOnnxAlloc *a, size_t message_bytes);
+/* Frees all that was unpacked, but for what was taken out. */
+void pm__onnx_alloc_release(PmOnnxAlloc *a);
+/* A blob that owns these bytes of a message; NULL when they are not a large block of their own. */
+PmBlob *pm__onnx_alloc_take(void *p, size_t n);
 /* An allocator that takes from an arena and frees nothing: its messages need no free_unpacked. */
 ProtobufCAllocator pm__onnx_arena_allocator(PmArena *a);
-/* Scan and unpack. NULL with a sentence on failure; free with protobuf_c_message_free_unpacked(m, &a->base).
- */
+/* Scan and unpack. NULL with a sentence on failure, and then there is nothing to release. */
 ProtobufCMessage *pm__onnx_unpack(const ProtobufCMessageDescriptor *d, const void *p, size_t n,
 				  PmOnnxAlloc *a, PmErr *err);
 
@@ -128,6 +142,18 @@ PmOnnxWhere pm__onnx_where(const Onnx__NodeProto *np, size_t index);
 
 /* ---- onnx_import.c / onnx_import_graph.c ---- */
 
+/* Names of the model's graphs, read when the first new name is needed: most models need none. */
+typedef struct PmTaken {
+	PmIntern *names;
+	PM_VEC(const Onnx__GraphProto *) graphs;
+	size_t n_read; /* of graphs */
+} PmTaken;
+
+typedef struct PmStatedName {
+	const char *name; /* as the model states it */
+	PmDim dim;        /* what inference calls it */
+} PmStatedName;
+
 typedef struct PmImport {
 	PmGraph *g;
 	PmArena *arena; /* names and lists that live until the import ends */
@@ -135,11 +161,12 @@ typedef struct PmImport {
 	PmOnnxFiles *files;
 	const PmOnnxOpts *opts; /* never NULL */
 	PmOnnxReport *report;   /* never NULL */
-	PmIntern *taken;        /* names that new values must not get */
+	struct PmTaken *taken;  /* names that new values must not get */
 	PM_VEC(PmValue) eaten;  /* operands that became attributes */
 	struct PmFold *fold;    /* small integers known so far; NULL for our own files, read as they are */
 	size_t n_nodes, max_nodes;
-	int nested; /* depth of kernel bodies */
+	int nested;                        /* depth of kernel bodies */
+	PM_VEC(PmStatedName) stated_names; /* seen while comparing stated types */
 } PmImport;
 
 /* After all nodes: removes operands that became attributes, folds shape arithmetic. */
@@ -158,7 +185,16 @@ const char *pm__import_fresh(PmImport *im, const char *base);
 /* A constant from a tensor; `take` as above. PM_DECLINED with `why` when its element type is not ours. */
 PmStatus pm__import_const(PmImport *im, const char *name, Onnx__TensorProto *t, int take, PmValue *out,
 			  char why[96], PmErr *err);
-/* A known type must agree with a stated one in element type, rank and constant dimensions. */
+/* The dimension called `name`: its size when the caller gives it one (PmOnnxOpts.dims), else a symbol. */
+PmDim pm__import_dim(PmImport *im, const char *name);
+/* At most PM_MAX_RANK dimensions, none negative. */
+PmStatus pm__import_check_dims(const Onnx__TensorShapeProto *s, const char *what, const char *name,
+			       PmErr *err);
+
+/* ---- onnx_import_stated.c ---- */
+
+/* A known type must agree with a stated one in element type, rank and constant dimensions; with
+ * PmOnnxOpts.compare_stated it is only compared and counted. */
 PmStatus pm__import_check_stated(PmImport *im, PmValue v, const Onnx__ValueInfoProto *info, PmErr *err);
 
 /* ---- onnx_import_node.c ---- */
@@ -173,7 +209,7 @@ PmStatus pm__scope_value(const PmOnnxScope *sc, const char *name, PmValue *out, 
 			 PmErr *err);
 /* Names a node and its results, notes them in the scope, compares with what the model states. */
 PmStatus pm__import_results(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, PmNode n, PmErr *err);
-/* Gives a node's results the types that the model states for them. */
+/* Gives a node's results the types that the model states for them, unless those are only compared. */
 PmStatus pm__import_stated_types(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, PmNode n,
 				 PmErr *err);
 /* The name a result called `name` in this scope gets in the graph. */
@@ -183,6 +219,10 @@ const char *pm__import_final_name(PmImport *im, const PmOnnxScope *sc, const cha
 
 PmStatus pm__import_opaque(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, size_t index, const char *why,
 			   PmErr *err);
+
+/* The opaque nodes of a whole model, functions and kernels included, in the opset that it would be written
+ * in, where they mean the same in it: so that writing and reading changes nothing. */
+PmStatus pm__import_raise_opsets(PmImport *im, PmErr *err);
 
 /* ---- onnx_import_func.c ---- */
 
@@ -215,10 +255,12 @@ typedef struct PmDraft {
 	PmOp op;
 	PmValue *in;
 	size_t n_in, n_out;
-	PmDraftAttr attr[PM_ONNX_DRAFT_ATTRS];
 	size_t n_attr;
-	char why[192];
+	PmValue made[PM_ONNX_MADE]; /* results, when the node became several (onnx_expand.h) */
+	size_t n_made;              /* 0: the draft is one node */
 	PmOnnxWhere where;
+	char why[192]; /* empty, or a sentence's part; from here on a new draft is not cleared */
+	PmDraftAttr attr[PM_ONNX_DRAFT_ATTRS];
 } PmDraft;
 
 /* Brings a draft whose operands are set to normal form: d->op, operands and attributes. PM_DECLINED with
@@ -272,6 +314,8 @@ typedef struct PmNormRow {
 	unsigned const_ops; /* bit k: operand k must be constant for the node to import */
 } PmNormRow;
 extern const PmNormRow pm__norm_axes_rows[], pm__norm_nn_rows[], pm__norm_misc_rows[]; /* end: op_type NULL */
+/* Conv: operands 0 (input) and 1 (weights) are read, the attributes of the draft set. */
+PmStatus pm__norm_conv(PmDraft *d, PmErr *err);
 /* The row of an operator of the default domain, or NULL. */
 const PmNormRow *pm__norm_row(const char *op_type);
 

@@ -214,12 +214,11 @@ PmStatus pm__onnx_tensor_data(Onnx__TensorProto *t, const PmType *type, int take
 		if (t->raw_data.data[i] > 1)
 			return bad_element(t, type, i, t->raw_data.data[i], err);
 	}
-	if (!t->raw_data.len || !take) {
+	*out = take && t->raw_data.len ? pm__onnx_alloc_take(t->raw_data.data, t->raw_data.len) : NULL;
+	if (!*out) {
 		*out = pm_blob_copy(t->raw_data.data, t->raw_data.len);
 		return PM_OK;
 	}
-	/* The allocator of messages is malloc, so the blob can own the block and nothing is copied. */
-	*out = pm_blob_take(t->raw_data.data, t->raw_data.len);
 	t->raw_data.data = NULL;
 	t->raw_data.len = 0;
 	t->has_raw_data = 0;
@@ -382,7 +381,7 @@ PmStatus pm_onnx_tensor_read(const void *p, size_t n, char *name, size_t name_si
 		st = pm__onnx_tensor_data(t, type, 1, blob, err);
 	if (!st && name && name_size)
 		snprintf(name, name_size, "%s", t->name ? t->name : "");
-	protobuf_c_message_free_unpacked(m, &alloc.base);
+	pm__onnx_alloc_release(&alloc);
 	return st;
 }
 

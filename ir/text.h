@@ -42,7 +42,8 @@ PmStatus pm_graph_print(const PmGraph *g, const PmPrintOpts *opts, PmStr *out, P
 PmStatus pm_graph_parse(const char *text, size_t n, PmGraph **out, PmErr *err);
 
 /* Gives every constant of `g` that is by reference ("@") the data of the constant of the same name and
- * type in `from`; PM_E_NOT_FOUND names one that has none. */
+ * type in `from`; PM_E_NOT_FOUND names one that has none. Other constants without data get it where `from`
+ * has one of their name and type, and stay as they are where not. */
 PmStatus pm_graph_bind_consts(PmGraph *g, const PmGraph *from, PmErr *err);
 
 #endif

@@ -255,15 +255,36 @@ PmStatus pm_ksig_check(const char *source, const PmKLaunch *l, PmErr *err)
 	return PM_OK;
 }
 
+/* What no launch is given, no kernel can write. */
+static PmStatus check_results(const PmGraph *g, PmNode n, const PmKAlt *alt, PmErr *err)
+{
+	for (size_t k = 0; k < pm_node_n_out(g, n); k++) {
+		int passed = 0;
+
+		for (int l = 0; l < alt->n_launches; l++)
+			for (int i = 0; i < alt->launches[l].n_args; i++)
+				passed |= alt->launches[l].args[i].kind == PM_KARG_OUT &&
+					  alt->launches[l].args[i].index == k;
+		if (!passed)
+			return pm_err(err, PM_E_INVALID,
+				      "Result %zu of fused node %u is passed to no launch; pass OUT(%zu).", k,
+				      n.id, k);
+	}
+	return PM_OK;
+}
+
 PmStatus pm_ksig_check_node(const PmGraph *g, PmNode n, PmErr *err)
 {
 	PmArena *arena = pm_arena_new(0);
 	PmKernelDesc d;
 	PmStatus st = pm_kernel_decode(g, n, arena, &d, err);
 
-	for (int a = 0; !st && a < d.n_alts; a++)
+	for (int a = 0; !st && a < d.n_alts; a++) {
 		for (int k = 0; !st && k < d.alts[a].n_launches; k++)
 			st = pm_ksig_check(d.alts[a].source, &d.alts[a].launches[k], err);
+		if (!st)
+			st = check_results(g, n, &d.alts[a], err);
+	}
 	pm_arena_free(arena);
 	return st;
 }

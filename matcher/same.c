@@ -229,12 +229,11 @@ static PmStatus walk(Walk *w)
 
 /* ---- fused nodes ---- */
 
-/* Every fused node is needed by an output, and its arguments fit its source. */
-static PmStatus check_kernels(const PmGraph *g, PmErr *err)
+/* By node id: 1 for what an output needs. Owned. */
+static uint8_t *needed(const PmGraph *g)
 {
 	PM_VEC(PmValue) work = { 0 };
 	uint8_t *seen = pm_xcalloc(pm_graph_node_limit(g) + 1, 1);
-	PmStatus st = PM_OK;
 
 	for (size_t i = 0; i < pm_graph_n_outputs(g); i++)
 		PM_VEC_PUSH(&work, pm_graph_output(g, i));
@@ -247,6 +246,27 @@ static PmStatus check_kernels(const PmGraph *g, PmErr *err)
 		for (size_t k = 0; k < pm_node_n_in(g, n); k++)
 			PM_VEC_PUSH(&work, pm_node_in(g, n, k));
 	}
+	PM_VEC_RELEASE(&work);
+	return seen;
+}
+
+static size_t count_dead(const PmGraph *g)
+{
+	uint8_t *seen = needed(g);
+	size_t dead = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
+		dead += !seen[pm_graph_node_at(g, i).id];
+	free(seen);
+	return dead;
+}
+
+/* Every fused node is needed by an output, and its arguments fit its source. */
+static PmStatus check_kernels(const PmGraph *g, PmErr *err)
+{
+	uint8_t *seen = needed(g);
+	PmStatus st = PM_OK;
+
 	for (size_t i = 0; i < pm_graph_n_nodes(g) && !st; i++) {
 		PmNode n = pm_graph_node_at(g, i);
 
@@ -257,9 +277,19 @@ static PmStatus check_kernels(const PmGraph *g, PmErr *err)
 					 "Fused node %u of the rewritten graph is not needed by any output.",
 					 n.id);
 	}
-	PM_VEC_RELEASE(&work);
 	free(seen);
 	return st;
+}
+
+/* Replacing never adds operators that nothing needs; the original may have some. */
+static PmStatus check_dead(const PmGraph *before, const PmGraph *after, PmErr *err)
+{
+	size_t was = count_dead(before), is = count_dead(after);
+
+	if (is <= was)
+		return PM_OK;
+	return pm_err(err, PM_E_INVALID,
+		      "The rewritten graph has %zu nodes that no output needs, the original %zu.", is, was);
 }
 
 PmStatus pm_rewrite_check(const PmGraph *before, const PmGraph *after, PmErr *err)
@@ -268,6 +298,8 @@ PmStatus pm_rewrite_check(const PmGraph *before, const PmGraph *after, PmErr *er
 	Walk w = { .err = err };
 	PmStatus st = check_kernels(after, err);
 
+	if (!st)
+		st = check_dead(before, after, err);
 	if (st)
 		return st;
 	if (pm_graph_n_inputs(before) != pm_graph_n_inputs(after) ||

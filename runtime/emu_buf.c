@@ -12,9 +12,8 @@
 
 static const int64_t max_bytes = (int64_t)1 << 40;
 
-void pm__emu_poison(unsigned char *p, size_t n)
+void pm__emu_poison(unsigned char *p, size_t n, uint32_t pattern)
 {
-	const uint32_t pattern = (uint32_t)PM_EMU_PATTERN;
 	size_t filled = n < 4 ? n : 4;
 
 	memcpy(p, &pattern, filled);
@@ -64,8 +63,8 @@ PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, PmEmuBuf *out, PmErr *err)
 	out->locked = 0;
 	end = out->map + PM_EMU_GUARD + out->pages;
 	out->p = end - rounded;
-	pm__emu_poison(out->map + PM_EMU_GUARD, out->pages - rounded);
-	pm__emu_poison(end - slack, slack);
+	pm__emu_poison(out->map + PM_EMU_GUARD, out->pages - rounded, (uint32_t)PM_EMU_PATTERN);
+	pm__emu_poison(end - slack, slack, (uint32_t)PM_EMU_PATTERN);
 	return PM_OK;
 }
 

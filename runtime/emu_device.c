@@ -120,6 +120,7 @@ static PmStatus emu_fill(PmDevice *dev, PmBuf b, int64_t offset, int64_t n, uint
 		rc = pm__emu_buf_lock(p, 0, err);
 	if (rc)
 		return rc;
+	((EmuDevice *)dev)->run->fresh = pattern;
 	for (i = 0; i + 4 <= n; i += 4)
 		memcpy(p->p + offset + i, &pattern, 4);
 	memcpy(p->p + offset + i, &pattern, (size_t)(n - i));

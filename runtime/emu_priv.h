@@ -22,7 +22,7 @@ enum {
 	PM_EMU_MAX_ARGS = 128,            /* of a launch */
 	PM_EMU_GUARD = 64 * 1024,         /* inaccessible bytes on both sides of a buffer */
 	PM_EMU_ALIGN = 16,                /* of a buffer's start */
-	PM_EMU_PATTERN = (int)0xffc5ffc5, /* fills slack and fresh shared memory: NaN as f32, f16 and bf16 */
+	PM_EMU_PATTERN = (int)0xffc5ffc5, /* fills slack: NaN as f32, f16 and bf16 */
 };
 
 /* --- emu_buf.c: memory that ends at an inaccessible page ------------------------------------------- */
@@ -44,8 +44,8 @@ PmStatus pm__emu_buf_lock(PmEmuBuf *b, int locked, PmErr *err);
 int64_t pm__emu_buf_damage(const PmEmuBuf *b);
 /* 1 when the address lies in the buffer or in the guards around it. */
 int pm__emu_buf_covers(const PmEmuBuf *b, const void *addr);
-/* Fills n bytes with PM_EMU_PATTERN. */
-void pm__emu_poison(unsigned char *p, size_t n);
+/* Fills n bytes with a pattern. */
+void pm__emu_poison(unsigned char *p, size_t n, uint32_t pattern);
 
 /* --- emu_scan.c: what must be known or changed before compiling -------------------------------------- */
 
@@ -104,6 +104,7 @@ typedef struct PmEmuRun {
 	const char *label;
 	unsigned char *dyn; /* dynamic shared memory and its bytes */
 	uint32_t smem;
+	uint32_t fresh; /* what shared memory holds when a block begins */
 	uint64_t order; /* changes in which direction threads of a block take turns */
 
 	int n, next, done; /* threads of the block: all, started, ended */

@@ -429,6 +429,19 @@ static PmStatus check_dyn(PmEmuRun *r, PmErr *err)
 	return PM_OK;
 }
 
+/* A block finds in shared memory whatever lay there: the pattern that buffers were last filled with, so that
+ * a kernel which reads it unwritten gives another result when the pattern is another. */
+static void fresh_shared(PmEmuRun *r)
+{
+	const PmEmuModule *m = r->module;
+	uint32_t rounded = (r->smem + PM_EMU_ALIGN - 1) / PM_EMU_ALIGN * PM_EMU_ALIGN;
+
+	pm__emu_poison(m->shared, (size_t)(m->shared_end - m->shared), r->fresh);
+	pm__emu_poison(r->dyn, r->smem, r->fresh);
+	for (uint32_t i = r->smem; i < rounded; i++) /* looked at by check_dyn */
+		r->dyn[i] = (unsigned char)((uint32_t)PM_EMU_PATTERN >> i % 4 * 8);
+}
+
 PmStatus pm__emu_run(PmEmuRun *r, const uint32_t grid[3], const uint32_t block[3], PmErr *err)
 {
 	const PmEmuModule *m = r->module;
@@ -456,9 +469,7 @@ PmStatus pm__emu_run(PmEmuRun *r, const uint32_t grid[3], const uint32_t block[3
 			for (b.x = 0; !rc && b.x < g.x; b.x++, turn++) {
 				c->block = b;
 				r->step = turn & 1 ? -1 : 1;
-				pm__emu_poison(m->shared, (size_t)(m->shared_end - m->shared));
-				pm__emu_poison(r->dyn,
-					       (r->smem + PM_EMU_ALIGN - 1) / PM_EMU_ALIGN * PM_EMU_ALIGN);
+				fresh_shared(r);
 				rc = run_block(r, err);
 				if (!rc && r->smem % PM_EMU_ALIGN)
 					rc = check_dyn(r, err);
@@ -471,6 +482,7 @@ PmEmuRun *pm__emu_run_new(void)
 {
 	PmEmuRun *r = pm_xcalloc(1, sizeof *r);
 
+	r->fresh = (uint32_t)PM_EMU_PATTERN;
 	r->main = pm__fiber_main();
 	return r;
 }

@@ -104,6 +104,26 @@ static void assign_slots(PmExec *x)
 /* --- the executor ----------------------------------------------------------------------------------------
  */
 
+/* Made-up elements go over in pieces, so that they are never held twice. */
+static PmStatus upload_constant(PmExec *x, size_t i, const PmBlob *blob, PmErr *err)
+{
+	size_t piece = (size_t)4 << 20, at;
+	PmStatus st = PM_OK;
+	void *buf;
+
+	if (blob->data)
+		return x->d->ops->upload(x->d, x->constant[i], 0, blob->data, (int64_t)blob->size, err);
+	buf = pm_xmalloc(piece);
+	for (at = 0; at < blob->size && !st; at += piece) {
+		size_t n = blob->size - at < piece ? blob->size - at : piece;
+
+		pm_blob_read(blob, at, n, buf);
+		st = x->d->ops->upload(x->d, x->constant[i], (int64_t)at, buf, (int64_t)n, err);
+	}
+	free(buf);
+	return st;
+}
+
 static PmStatus place_constants(PmExec *x, PmErr *err)
 {
 	PmStatus st = PM_OK;
@@ -115,8 +135,7 @@ static PmStatus place_constants(PmExec *x, PmErr *err)
 			continue;
 		st = x->d->ops->alloc(x->d, b->bytes, PM_BUF_INPUT, &x->constant[i], err);
 		if (!st && b->bytes)
-			st = x->d->ops->upload(x->d, x->constant[i], 0,
-					       pm_value_blob(x->p->g, b->value)->data, b->bytes, err);
+			st = upload_constant(x, i, pm_value_blob(x->p->g, b->value), err);
 	}
 	return st;
 }

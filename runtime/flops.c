@@ -120,6 +120,8 @@ static int64_t norm_flops(const PmGraph *g, PmNode n, PmOp op, int64_t in)
 	if (op == PM_OP_LayerNormalization || op == PM_OP_InstanceNormalization ||
 	    op == PM_OP_GroupNormalization)
 		return times(in, 8);
+	if (op == PM_OP_QuantizeLinear || op == PM_OP_DequantizeLinear) /* scale, zero point, rounding */
+		return times(in, op == PM_OP_QuantizeLinear ? 3 : 2);
 	if (op == PM_OP_BatchNormalization)
 		return times(in, pm_node_i(g, n, "training_mode", 0) ? 8 : 4);
 	return times(in, 5);
@@ -165,6 +167,8 @@ static int64_t node_flops(const PmGraph *g, PmNode n, int depth)
 		return dot_flops(g, n, op, out);
 	if (op == PM_OP_Resize) /* two operations for each element of a window; the window as if linear */
 		return strcmp(pm_node_s(g, n, "mode", "nearest"), "nearest") == 0 ? 0 : times(out, 8);
+	if (op == PM_OP_GridSample || op == PM_OP_RoiAlign) /* likewise, as if linear in two dimensions */
+		return times(out, 8);
 	if (d->flags & PM_OPF_POOL)
 		return pool_flops(g, n, in, out);
 	if (d->flags & PM_OPF_NORM)

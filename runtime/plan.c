@@ -94,7 +94,7 @@ static PmStatus place_source(PmPlan *p, PmValue v, int is_const, PmErr *err)
 
 	if (st)
 		return st;
-	if (is_const && !b->data && b->size)
+	if (is_const && !pm_blob_readable(b))
 		return pm_err(err, PM_E_NOT_FOUND,
 			      "Constant '%.120s' has no data here (it lives in '%.120s'); put that file "
 			      "beside the model.",

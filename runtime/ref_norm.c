@@ -1,7 +1,8 @@
-/* ref_norm.c - LayerNormalization, BatchNormalization (inference and training), LRN. */
+/* ref_norm.c - LayerNormalization, RMSNormalization, BatchNormalization (inference and training), LRN. */
 #include "runtime/ref_priv.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Mean and (population) variance of n elements at a stride, in two passes. */
 static void moments(const double *x, int64_t n, double *mean, double *var)
@@ -58,6 +59,38 @@ PmStatus pm__ref_layer_norm(const PmRefCall *c, PmErr *err)
 			c->out[1].f[o] = mean;
 		if (c->n_out > 2)
 			c->out[2].f[o] = inv;
+	}
+	return PM_OK;
+}
+
+PmStatus pm__ref_rms_norm(const PmRefCall *c, PmErr *err)
+{
+	const PmRefTensor *x = &c->in[0], *scale = &c->in[1];
+	int64_t axis = pm_node_i(c->g, c->node, "axis", 0), inner, k, i = 0, ss[PM_MAX_RANK];
+	double eps = pm_node_f(c->g, c->node, "epsilon", 1e-5);
+	PmRefWalk w = { .rank = x->type.rank };
+	int d;
+
+	if (axis < 0 || axis >= x->type.rank)
+		return pm__ref_fail(c, err, PM_E_INVALID, "axis %lld does not exist in rank %d.",
+				    (long long)axis, x->type.rank);
+	inner = pm__ref_extent(&x->type, (int)axis, x->type.rank);
+	pm__ref_broadcast_strides(&scale->type, &x->type, ss);
+	memcpy(w.dim, x->type.dim, (size_t)w.rank * sizeof *w.dim);
+	while (i < x->numel) {
+		double squares = 0, inv;
+
+		for (k = 0; k < inner; k++)
+			squares += x->f[i + k] * x->f[i + k];
+		inv = 1 / sqrt(squares / (double)inner + eps);
+		for (k = 0; k < inner; k++, i++) {
+			int64_t at = 0;
+
+			for (d = 0; d < w.rank; d++)
+				at += w.at[d] * ss[d];
+			c->out[0].f[i] = x->f[i] * inv * scale->f[at];
+			pm__ref_walk_next(&w);
+		}
 	}
 	return PM_OK;
 }

@@ -66,7 +66,7 @@ PmStatus pm_tensor_from_const(PmTensor *t, const PmGraph *g, PmValue v, PmErr *e
 	if (!b)
 		return pm_err(err, PM_E_NOT_FOUND, "Value '%s' is not a constant, so it has no data to copy.",
 			      pm_value_name(g, v));
-	if (!b->data && b->size)
+	if (!pm_blob_readable(b))
 		return pm_err(err, PM_E_NOT_FOUND,
 			      "The data of constant '%s' is not at hand (file '%s'); supply the file or the "
 			      "values.",
@@ -81,8 +81,7 @@ PmStatus pm_tensor_from_const(PmTensor *t, const PmGraph *g, PmValue v, PmErr *e
 			"Constant '%s' has %zu bytes, which is not the size of its type; repair the model.",
 			pm_value_name(g, v), b->size);
 	}
-	if (t->bytes)
-		memcpy(t->data, b->data, t->bytes);
+	pm_blob_read(b, 0, t->bytes, t->data);
 	return PM_OK;
 }
 

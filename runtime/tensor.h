@@ -15,7 +15,7 @@ typedef struct PmTensor {
 PmStatus pm_tensor_init(PmTensor *t, const PmType *type, PmErr *err);
 void pm_tensor_release(PmTensor *t); /* frees; t becomes empty; NULL data is fine */
 PmStatus pm_tensor_copy(PmTensor *dst, const PmTensor *src, PmErr *err); /* initialises dst */
-/* Copies a constant's data; PM_E_NOT_FOUND when it is absent. */
+/* Copies or makes a constant's data; PM_E_NOT_FOUND when it is absent and nobody makes it. */
 PmStatus pm_tensor_from_const(PmTensor *t, const PmGraph *g, PmValue v, PmErr *err);
 /* Element i as a double (integers beyond 2^53 round) and as an integer; and stores with the dtype's rounding
  * (integers truncate, bool is != 0). No bounds check. */

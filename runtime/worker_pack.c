@@ -37,6 +37,25 @@ void pm__add_u64(PmStr *s, uint64_t v)
 /* --- graphs ----------------------------------------------------------------------------------------------
  */
 
+static void add_bytes(const PmBlob *b, PmStr *out)
+{
+	size_t piece = (size_t)4 << 20, at;
+	char *buf;
+
+	if (b->data) {
+		pm_str_addn(out, b->data, b->size);
+		return;
+	}
+	buf = pm_xmalloc(piece);
+	for (at = 0; at < b->size; at += piece) {
+		size_t n = b->size - at < piece ? b->size - at : piece;
+
+		pm_blob_read(b, at, n, buf);
+		pm_str_addn(out, buf, n);
+	}
+	free(buf);
+}
+
 /* Appends every constant that the text names by reference, those of graphs inside included. */
 static uint64_t pack_constants(const PmGraph *g, int depth, PmStr *out)
 {
@@ -52,13 +71,15 @@ static uint64_t pack_constants(const PmGraph *g, int depth, PmStr *out)
 			continue;
 		t = pm_value_type(g, v);
 		b = pm_value_blob(g, v);
-		if (!b->data || pm_type_numel(t, &numel, NULL) || numel <= INLINE_ELEMENTS)
+		/* Made-up constants are references in the text whatever their size. */
+		if (!pm_blob_readable(b) || !b->size || pm_type_numel(t, &numel, NULL) ||
+		    (b->data && numel <= INLINE_ELEMENTS))
 			continue;
 		pm__add_u64(out, strlen(pm_value_name(g, v)) + 1);
 		pm_str_addn(out, pm_value_name(g, v), strlen(pm_value_name(g, v)) + 1);
 		pm_str_addn(out, t, sizeof *t);
 		pm__add_u64(out, b->size);
-		pm_str_addn(out, b->data, b->size);
+		add_bytes(b, out);
 		n++;
 	}
 	for (size_t i = 0; i < pm_graph_n_nodes(g) && depth < MAX_DEPTH; i++) {

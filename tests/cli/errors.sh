@@ -5,7 +5,7 @@
 
 model=models/llama_block.gpt
 
-for args in "print" "run" "new" "build" "explain $model" "conform a b" "doctor x" "run $model --seed ten" \
+for args in "print" "run" "new" "build" "explain $model" "conform --check-doc x --device cuda" "doctor x" "run $model --seed ten" \
 	"run $model --seed" "conform --device abacus"; do
 	# shellcheck disable=SC2086 # the words are arguments
 	pm $args

@@ -121,7 +121,8 @@ static void a_wrong_output_fails_and_is_counted(void **state)
 	assert_int_equal(c.v[1].verdict, PM_CASE_FAILED);
 	assert_non_null(strstr(c.v[1].why, "Output 0: Element"));
 	pm_conform_print(&c, 0, &text);
-	assert_non_null(strstr(text.s, "Tanh                       2       1       1        0\n"));
+	assert_non_null(
+		strstr(text.s, "Tanh                          2       1       1            0         0\n"));
 	assert_non_null(strstr(text.s, "failed: b_wrong (Tanh): "));
 	assert_int_equal(pm_remove_tree(dir.s, NULL), PM_OK);
 	pm_conform_release(&c);

@@ -69,7 +69,7 @@ static PmCandidate judged(const char *so)
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_referee_rewrite(built(so), g, 10, &c, &err))
+	if (pm_referee_rewrite(built(so), NULL, g, 10, &c, &err))
 		fail_msg("%s", err.text);
 	pm_graph_free(g);
 	return c;

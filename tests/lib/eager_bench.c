@@ -210,6 +210,12 @@ static const Case for_numbers[] = {
 	{ "MaxPool", "#[2,1,7]", "kernel_shape=[3] strides=[2] pads=[1,1] dilations=[1]", 1 },
 	{ "MaxPool", "#[1,1,3,4,5]",
 	  "kernel_shape=[2,2,2] strides=[1,1,2] pads=[0,0,0,1,1,1] dilations=[1,1,1]", 2 },
+	{ "Col2Im", "#[1,4,6]",
+	  "image_shape=[3,4] block_shape=[2,2] dilations=[1,1] pads=[0,0,0,0] strides=[1,1]", 1 },
+	{ "Col2Im", "#[2,6,6]", "image_shape=[7] block_shape=[3] dilations=[2] pads=[1,2] strides=[1]", 1 },
+	{ "Col2Im", "#[1,8,4]",
+	  "image_shape=[2,3,1] block_shape=[1,2,1] dilations=[1,1,1] pads=[0,0,0,0,0,0] strides=[1,1,1]", 1 },
+	{ "Col2Im", "#[1,0,6]", "image_shape=[6] block_shape=[1] dilations=[1] pads=[0,0] strides=[1]", 1 },
 	{ "ScatterElements", "#[5] int64{-1,0,-1} #[3]", "axis=0 reduction='add'", 1 },
 	{ "ScatterElements", "#[5] int64{1,0,1} #[3]", "axis=0 reduction='max'", 1 },
 	{ "ScatterND", "#[3,4] int64{1} #[4]", "reduction='mul'", 1 },
@@ -226,6 +232,30 @@ static const Case for_floats[] = {
 	{ "InstanceNormalization", "#[2,3,4,2] #[3] #[3]", "epsilon=0.5", 1 },
 	{ "GroupNormalization", "#[2,6,4] #[6] #[6]", "num_groups=2", 1 },
 	{ "ReduceLogSumExp", "#[3,2,4]", "axes=[1]", 1 },
+	{ "RMSNormalization", "#[2,3,5] #[3,5]", "axis=1", 1 },
+	{ "RMSNormalization", "#[2,3,7] #[1]", "axis=2 epsilon=0.5", 1 },
+	{ "RMSNormalization", "#[2,0,3] #[3]", "axis=2", 1 },
+	{ "QuantizeLinear", "#[3,5] float=2", "", 1 },
+	{ "QuantizeLinear", "#[3,5] float{1,2,4} int8{0,-3,7}", "axis=0", 1 },
+	{ "QuantizeLinear", "#[2,3,1] float{1,4,2}", "axis=1 output_dtype=3", 1 },
+	{ "QuantizeLinear", "#[0,3] float=1 uint8=9", "", 1 },
+	{ "QuantizeLinear", "#[5] float{1,2,4} int8{0,1,2}", "axis=0 block_size=2", 1 },
+	{ "GridSample", "#[1,2,5,4] #[1,3,2,2]", "", 1 },
+	{ "GridSample", "#[2,1,5,7] #[2,3,3,2]", "mode='cubic' padding_mode='border' align_corners=1", 1 },
+	{ "GridSample", "#[2,3,4,1] #[2,3,1,2]", "mode='cubic' padding_mode='reflection'", 1 },
+	{ "GridSample", "#[1,2,3,4] #[1,1,5,2]", "padding_mode='reflection' align_corners=1", 1 },
+	{ "GridSample", "#[1,2,7] #[1,6,1]", "padding_mode='border'", 1 },
+	{ "GridSample", "#[1,2,3,4,2] #[1,2,2,2,3]", "mode='nearest' align_corners=1", 1 },
+	{ "GridSample", "#[2,2,3] #[2,0,1]", "", 1 },
+	{ "RoiAlign", "#[2,3,5,4] #[3,4] int64{1,0,1}", "output_height=2 output_width=3", 1 },
+	{ "RoiAlign", "#[1,1,7,3] #[2,4] int64{0,0}",
+	  "mode='max' sampling_ratio=2 output_width=2 spatial_scale=0.5 "
+	  "coordinate_transformation_mode='output_half_pixel'",
+	  1 },
+	{ "Det", "#[3,3]", "", 1 },
+	{ "Det", "#[2,3,1,1]", "", 1 },
+	{ "Det", "#[0,2,2]", "", 1 },
+	{ "Det", "#[2,0,0]", "", 1 },
 	{ "Resize", "#[1,2,4,5] - - int64{1,2,7,3}", "mode='linear'", 1 },
 	{ "Resize", "#[2,4,5] - - int64{3,2,9}",
 	  "mode='cubic' coordinate_transformation_mode='align_corners'", 1 },
@@ -301,9 +331,19 @@ static const Case for_moves[] = {
 	{ "Identity", "#", "", 1 },
 };
 
+static const Case for_integers[] = {
+	{ "DequantizeLinear", "#[3,5] float=2", "", 1 },
+	{ "DequantizeLinear", "#[3,5] float16{1,2,4} #[3]", "axis=0", 1 },
+	{ "DequantizeLinear", "#[2,3,1] double{1,4,2}", "axis=1", 1 },
+	{ "DequantizeLinear", "#[5,2] bfloat16[3,2] #[3,2]", "axis=0 block_size=2", 1 },
+	{ "DequantizeLinear", "#[0,3] float=1 #", "", 1 },
+};
+
 void eager_add_numbers(EagerBench *b, int dtype)
 {
 	ADD(b, for_numbers, dtype);
+	if (pm_dtype_is_int(dtype))
+		ADD(b, for_integers, dtype);
 }
 
 void eager_add_floats(EagerBench *b, int dtype)

@@ -484,7 +484,7 @@ static void ins_layer_norm(Gen *q)
 	int64_t d = q->x.rank ? positive(q->x.dim[q->x.rank - 1]) : 1;
 
 	add_in(q, new_source(q, q->x.dtype, 1, &d));
-	if (chance(q, 50))
+	if (q->op == PM_OP_LayerNormalization && chance(q, 50))
 		add_in(q, new_const(q, q->x.dtype, 1, &d));
 }
 
@@ -594,6 +594,61 @@ static void ins_same(Gen *q)
 		       pm_type_is_static(&q->x) ? new_source(q, q->x.dtype, q->x.rank, q->x.dim) : q->in[0]);
 }
 
+/* A scale for all elements, and half of the time a zero point. */
+static void ins_quantize(Gen *q)
+{
+	int back = q->op == PM_OP_DequantizeLinear;
+
+	add_in(q, new_const(q, back ? PM_F32 : q->x.dtype, 0, NULL));
+	if (chance(q, 50))
+		add_in(q, new_const(q, back ? q->x.dtype : PM_I8, 0, NULL));
+}
+
+/* A grid of as many coordinates as the input has spatial dimensions, one or two places in each. */
+static void ins_grid(Gen *q)
+{
+	int64_t dim[PM_MAX_RANK];
+	int k;
+
+	for (k = 1; k < q->x.rank - 1; k++)
+		dim[k] = draw(q, 1, 2);
+	dim[0] = q->x.dim[0];
+	dim[k] = q->x.rank - 2;
+	add_in(q, new_input(q, q->x.dtype, q->x.rank, dim));
+}
+
+static void ins_regions(Gen *q)
+{
+	int64_t dim[2] = { 2, 4 }, batch[2] = { 0, 0 };
+
+	add_in(q, new_input(q, q->x.dtype, 2, dim));
+	add_in(q, new_ints(q, batch, 1, 2));
+}
+
+static void set_grid(Gen *q, PmNode n)
+{
+	static const char *const modes[] = { "linear", "nearest", "cubic" }, *const paddings[] = {
+		"zeros", "border", "reflection"
+	};
+	const char *mode = modes[draw(q, 0, 2)], *padding = paddings[draw(q, 0, 2)];
+
+	pm_node_set_s(q->g, n, "mode", mode, strlen(mode), NULL);
+	pm_node_set_s(q->g, n, "padding_mode", padding, strlen(padding), NULL);
+	pm_node_set_i(q->g, n, "align_corners", draw(q, 0, 1), NULL);
+}
+
+/* Blocks of one element: the image is the row of columns. */
+static void set_col2im(Gen *q, PmNode n)
+{
+	int64_t one = 1, none[2] = { 0, 0 }, size = q->x.rank == 3 ? positive(q->x.dim[2]) : 1;
+
+	set_ints(q, n, "image_shape", &size, 1);
+	set_ints(q, n, "block_shape", &one, 1);
+	set_ints(q, n, "dilations", &one, 1);
+	set_ints(q, n, "pads", none, 2);
+	set_ints(q, n, "strides", &one, 1);
+}
+
 /* ---- one node ---- */
 
 typedef struct Recipe {
@@ -623,6 +678,13 @@ static const Recipe recipes[PM_N_OPS] = {
 	[PM_OP_CumSum] = { 1, 4, ins_axis, set_plain },
 	[PM_OP_Einsum] = { 1, 4, ins_einsum, set_equation },
 	[PM_OP_LayerNormalization] = { 1, 4, ins_layer_norm, set_plain },
+	[PM_OP_RMSNormalization] = { 1, 4, ins_layer_norm, set_plain },
+	[PM_OP_QuantizeLinear] = { 0, 4, ins_quantize, set_plain },
+	[PM_OP_DequantizeLinear] = { 0, 4, ins_quantize, set_plain },
+	[PM_OP_GridSample] = { 3, 4, ins_grid, set_grid },
+	[PM_OP_RoiAlign] = { 4, 4, ins_regions, set_plain },
+	[PM_OP_Col2Im] = { 3, 3, ins_default, set_col2im },
+	[PM_OP_Det] = { 2, 4, ins_default, set_plain },
 	[PM_OP_Gather] = { 1, 4, ins_gather, set_plain },
 	[PM_OP_GatherElements] = { 1, 4, ins_elements, set_plain },
 	[PM_OP_ScatterElements] = { 1, 4, ins_elements, set_plain },
@@ -697,7 +759,7 @@ static int try_node(Gen *q)
 	if (pm_graph_add_node(q->g, q->op, q->in, q->n_in, q->n_out, &n, NULL))
 		return 0;
 	(r->attrs ? r->attrs : set_plain)(q, n);
-	if (q->op == PM_OP_LayerNormalization)
+	if (q->op == PM_OP_LayerNormalization || q->op == PM_OP_RMSNormalization)
 		pm_node_set_i(q->g, n, "axis", q->x.rank - 1, NULL);
 	pm_node_fill_defaults(q->g, n, NULL);
 	if (!acceptable(q, n)) {

@@ -140,16 +140,26 @@ static PmStr tensor(char **w, int n)
 	return t;
 }
 
-static void ints(PmStr *a, char *text)
+/* [1,2], [0.5f,1f] or ['a','b']; an empty list is one of ints. */
+static void list(PmStr *a, char *text)
 {
 	char *v[32];
-	int n, k;
+	int n, k, kind = 7;
 
 	text[strlen(text) - 1] = '\0';
 	n = *text ? split(text, ',', v, 32) : 0;
-	for (k = 0; k < n; k++)
-		pm_ob_int(a, 8, strtoll(v[k], NULL, 10));
-	pm_ob_int(a, 20, 7);
+	for (k = 0; k < n; k++) {
+		if (*v[k] == '\'') {
+			kind = 8;
+			pm_ob_bytes(a, 9, v[k] + 1, strlen(v[k]) - 2);
+		} else if (v[k][strlen(v[k]) - 1] == 'f') {
+			kind = 6;
+			float_field(a, 7, v[k]);
+		} else {
+			pm_ob_int(a, 8, strtoll(v[k], NULL, 10));
+		}
+	}
+	pm_ob_int(a, 20, kind);
 }
 
 static PmStr attribute(char *word)
@@ -161,7 +171,7 @@ static PmStr attribute(char *word)
 	*eq = '\0';
 	pm_ob_str(&a, 1, word);
 	if (*v == '[') {
-		ints(&a, v + 1);
+		list(&a, v + 1);
 	} else if (*v == '\'') {
 		pm_ob_bytes(&a, 4, v + 1, strlen(v) - 2);
 		pm_ob_int(&a, 20, 3);

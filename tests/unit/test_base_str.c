@@ -106,6 +106,19 @@ static void interned_text_may_hold_nul_and_does_not_move(void **state)
 	pm_intern_free(t);
 }
 
+static void borrowed_texts_are_not_copied(void **state)
+{
+	static const char a[] = "one", b[] = "one";
+	PmIntern *t = pm_intern_new_borrowing();
+
+	(void)state;
+	assert_int_equal(pm_intern(t, a, 3), 1);
+	assert_int_equal(pm_intern(t, b, 3), 1);
+	assert_ptr_equal(pm_intern_text(t, 1), a);
+	assert_string_equal(pm_intern_text(t, 0), "");
+	pm_intern_free(t);
+}
+
 static void integers_parse_whole_or_not_at_all(void **state)
 {
 	static const char *const junk[] = { "",
@@ -184,6 +197,43 @@ static void fnv1a_gives_the_published_values_and_continues(void **state)
 	assert_true(pm_hash64("bar", 3, pm_hash64("foo", 3, PM_HASH_SEED)) == 0x85944171f73967e8ull);
 }
 
+static void numbers_are_added_as_printf_writes_them(void **state)
+{
+	static const int64_t v[] = { 0, 9, -1, 10, 1234567890123, INT64_MAX, INT64_MIN };
+	PmStr fast = PM_STR_INIT, slow = PM_STR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
+		pm_str_addi(&fast, v[i]);
+		pm_str_addf(&slow, "%lld", (long long)v[i]);
+	}
+	assert_string_equal(fast.s, slow.s);
+	pm_str_release(&fast);
+	pm_str_release(&slow);
+}
+
+/* Every byte and the length count: no two of these texts may share a hash. */
+static void the_table_hash_sees_every_byte_and_the_length(void **state)
+{
+	enum { N = 40 };
+	uint64_t seen[2 * N + 1];
+	char text[N] = { 0 };
+	size_t n = 0;
+
+	(void)state;
+	for (size_t len = 0; len <= N; len++) /* zeros of every length */
+		seen[n++] = pm_hash_bytes(text, len);
+	for (size_t i = 0; i < N; i++) { /* one bit at every place */
+		text[i] = 1;
+		seen[n++] = pm_hash_bytes(text, N);
+		text[i] = 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < i; k++)
+			assert_true(seen[i] != seen[k]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,10 +242,13 @@ int main(void)
 		cmocka_unit_test(quoting_escapes_what_the_contract_lists),
 		cmocka_unit_test(equal_strings_get_equal_dense_ids),
 		cmocka_unit_test(interned_text_may_hold_nul_and_does_not_move),
+		cmocka_unit_test(borrowed_texts_are_not_copied),
 		cmocka_unit_test(integers_parse_whole_or_not_at_all),
 		cmocka_unit_test(floats_parse_whole_or_not_at_all),
 		cmocka_unit_test(comparisons_take_null),
 		cmocka_unit_test(sha256_gives_the_published_digests),
+		cmocka_unit_test(numbers_are_added_as_printf_writes_them),
+		cmocka_unit_test(the_table_hash_sees_every_byte_and_the_length),
 		cmocka_unit_test(fnv1a_gives_the_published_values_and_continues),
 	};
 

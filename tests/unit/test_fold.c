@@ -247,12 +247,13 @@ static void arithmetic_on_symbols_says_only_what_is_true(void **state)
 	static const struct {
 		const char *op, *in, *want;
 	} cases[] = {
-		{ "Add", "%s int64=0", "float[N]" }, { "Add", "%s int64=1", "float[?]" },
-		{ "Mul", "int64=1 %s", "float[N]" }, { "Mul", "%s int64=0", "float[0]" },
-		{ "Mul", "%s %s", "float[?]" },      { "Sub", "%s %s", "float[0]" },
-		{ "Sub", "%s int64=0", "float[N]" }, { "Div", "%s int64=1", "float[N]" },
-		{ "Div", "%s int64=2", "float[?]" }, { "Max", "%s int64=0", "float[N]" },
-		{ "Max", "%s int64=1", "float[?]" }, { "Min", "%s %s", "float[N]" },
+		{ "Add", "%s int64=0", "float[N]" },  { "Add", "%s int64=1", "float[N + 1]" },
+		{ "Mul", "int64=1 %s", "float[N]" },  { "Mul", "%s int64=0", "float[0]" },
+		{ "Mul", "%s %s", "float[N*N]" },     { "Sub", "%s %s", "float[0]" },
+		{ "Sub", "%s int64=0", "float[N]" },  { "Div", "%s int64=1", "float[N]" },
+		{ "Div", "%s int64=2", "float[?]" },  { "Sub", "%s int64=1", "float[?]" },
+		{ "Add", "%s int64=-1", "float[?]" }, { "Max", "%s int64=0", "float[N]" },
+		{ "Max", "%s int64=1", "float[?]" },  { "Min", "%s %s", "float[N]" },
 		{ "Abs", "%s", "float[N]" },
 	};
 	size_t i;

@@ -32,6 +32,10 @@ static void roles_follow_the_uses(void **state)
 		  "Squeeze<axes=[0]>(t)\n y = Log(s) }",
 		  "variance" },
 		{ "(int64[4] x, float[7,8] w) => (float[4,8] y) { y = Gather<axis=0>(w, x) }", "index" },
+		{ "(int64[4] x, float[7,3,5,5] w, float[4,4] r) => (float[4,3,1,1] y) { y = RoiAlign(w, r, "
+		  "x) }",
+		  "index" },
+		{ "(float x, float[4] a) => (uint8[4] y) { y = QuantizeLinear(a, x) }", "variance" },
 		{ "(int64[4] x) => (float[4] y) <float one = {1}> { f = Cast<to=1>(x)\n y = Sub(one, f) }",
 		  "mask" },
 		{ "(float[4] x) => (float[4] y) <float c = {-3e38}> { y = Mul(x, c) }", "inverted mask" },

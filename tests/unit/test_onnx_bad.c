@@ -93,10 +93,10 @@ static void bad_opsets(void **state)
 
 	(void)state;
 	refuses_spec(6, "i x float 2", PM_E_UNSUPPORTED,
-		     "m: The model uses opset 6 and opsets 7 to 21 are read; convert it with ONNX's version "
+		     "m: The model uses opset 6 and opsets 7 to 24 are read; convert it with ONNX's version "
 		     "converter.");
-	refuses_spec(22, "i x float 2", PM_E_UNSUPPORTED,
-		     "m: The model uses opset 22 and opsets 7 to 21 are read; convert it with ONNX's version "
+	refuses_spec(25, "i x float 2", PM_E_UNSUPPORTED,
+		     "m: The model uses opset 25 and opsets 7 to 24 are read; convert it with ONNX's version "
 		     "converter.");
 	refuses_spec(0, "i x float 2\no y\nn Relu x -> y", PM_E_INVALID,
 		     "m: The model has node 0 (Relu -> 'y') but does not say which opset it uses; add an "

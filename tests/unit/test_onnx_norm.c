@@ -90,6 +90,9 @@ static void reductions_find_their_axes(void **state)
 	becomes(18, "i x float 2,3\no y\nw a int64 1 1\nn ReduceMax x,a -> y",
 		"y = ReduceMax <axes = [1]> (x)");
 	becomes(18, "i x float 2,3\no y\nn ReduceMax x -> y noop_with_empty_axes=1", "y = Identity (x)");
+	becomes(18, "i x float 2,3\no y\nn ReduceL2 x -> y noop_with_empty_axes=1", "y = Abs (x)");
+	becomes(18, "i x float 2,3\no y\nn ReduceLogSum x -> y noop_with_empty_axes=1", "y = Log (x)");
+	becomes(18, "i x float 2,3\no y\nn ReduceSumSquare x -> y noop_with_empty_axes=1", "y = Mul (x, x)");
 	becomes(18, "i x float -\no y\nn ReduceMax x -> y", "y = ReduceMax <axes: ints = []> (x)");
 }
 

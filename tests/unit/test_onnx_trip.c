@@ -289,6 +289,50 @@ static void nested_graphs_keep_what_they_capture(void **state)
 	pm_str_release(&bytes);
 }
 
+static void spec_survives(int64_t opset, const char *spec)
+{
+	PmStr m = pm_ob_spec(opset, spec);
+	PmGraph *g = import_ok(&m);
+
+	survives(g, spec);
+	pm_graph_free(g);
+	pm_str_release(&m);
+}
+
+/* Found by fuzzing: what one node needs raises the opset that all are written in. */
+static void unknown_nodes_follow_the_opset(void **state)
+{
+	(void)state;
+	spec_survives(18, "i x float 1,4,3\ni s float 2\ni b float 2\no y\no z\nn Unknown x -> y\n"
+			  "n GroupNormalization x,s,b -> z num_groups=2");
+}
+
+/* Found by fuzzing: the shape of a scalar, a list of nothing, is known from the start. */
+static void empty_shapes_are_known(void **state)
+{
+	(void)state;
+	spec_survives(18, "i x float -\no q\nn Shape x -> s\nn Squeeze x,s -> q");
+}
+
+/* Found by fuzzing: inlining makes copies; of a value without a type they were read as opaque nodes. */
+static void copies_of_unknown_values_live_on(void **state)
+{
+	PmStr g = PM_STR_INIT, m;
+	PmGraph *in;
+
+	(void)state;
+	spec_survives(
+		18, "i x float 2\no z float 2\no u\nn Unknown x -> y\nn Identity y -> z\nn Identity y -> u\n"
+		    "n Relu z -> r\n");
+	pm_ob_graph(&g, "i x float 2\no z\no y\nn my:F x -> z\nn my:F x -> y");
+	m = pm_ob_model(18, &g);
+	add_function(&m, "F", "a", "b", "Unknown", "dim");
+	in = import_ok(&m);
+	survives(in, "copies");
+	pm_graph_free(in);
+	pm_str_release(&m);
+}
+
 static void foreign_constants_live_on(void **state)
 {
 	PmStr m = pm_ob_spec(18, "w w uint16 2 1 2\no y float 2\nn Cast w -> y to=1");
@@ -454,6 +498,9 @@ int main(void)
 		cmocka_unit_test(old_models_survive),
 		cmocka_unit_test(kernels_survive),
 		cmocka_unit_test(functions_are_inlined),
+		cmocka_unit_test(unknown_nodes_follow_the_opset),
+		cmocka_unit_test(empty_shapes_are_known),
+		cmocka_unit_test(copies_of_unknown_values_live_on),
 		cmocka_unit_test(endless_functions_are_refused),
 		cmocka_unit_test(nested_graphs_keep_what_they_capture),
 		cmocka_unit_test(foreign_constants_live_on),

@@ -1,0 +1,17 @@
+/* import_report.h - what `passmith import` says of a model. */
+#ifndef CLI_IMPORT_REPORT_H
+#define CLI_IMPORT_REPORT_H
+
+#include "base/json.h"
+#include "cli/import_check.h"
+#include "ir/onnx.h"
+
+/* One model to stdout in some lines: what it takes and gives, its operators, weights, and what is special. */
+void pm_import_print(const char *path, const PmGraph *g, const PmOnnxReport *r);
+/* The same in one line, and one for each kind of opaque node. */
+void pm_import_print_line(const char *path, const PmGraph *g, const PmOnnxReport *r);
+/* The same as JSON. Returns owned. `check` may be NULL. */
+cJSON *pm_import_json(const char *path, const PmGraph *g, const PmOnnxReport *r, const char *hash,
+		      const PmImportCheck *check);
+
+#endif

@@ -1,0 +1,145 @@
+/* test_device.c - kernels that cheat: each ends in its verdict, and the honest kernel after it is still
+ * right. */
+#include "bench/runner.h"
+#include "ir/text.h"
+#include "tests/plugin/paths.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ATTACKS "tests/adversarial/device_attacks.so"
+
+#define SILU_TEXT      "g (float[5,67] x) => (float[5,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }"
+#define SILU_LARGE     "g (float[24,67] x) => (float[24,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }"
+#define SOFTMAX_TEXT   "g (float[3,8,300] x) => (float[3,8,300] y) { y = Softmax<axis = 2>(x) }"
+#define SOFTMAX_AXIS_1 "g (float[3,8,30] x) => (float[3,8,30] y) { y = Softmax<axis = 1>(x) }"
+#define MATMUL_TEXT    "g (float[5,1024] a, float[1024,6] b) => (float[5,6] y) { y = MatMul(a, b) }"
+
+typedef struct Attack {
+	const char *id, *graph;
+	const char *want; /* verdicts that are right, separated by spaces */
+} Attack;
+
+static const Attack attacks[] = {
+	{ "A06b", SILU_TEXT, "INCORRECT" },
+	{ "A07_zero_softmax", SOFTMAX_TEXT, "INCORRECT" },
+	{ "A07b_uniform", SOFTMAX_TEXT, "INCORRECT" },
+	{ "A10_half_grid", SILU_TEXT, "UNWRITTEN" },
+	{ "A10b", SILU_TEXT, "INCORRECT" },
+	{ "A11_skip_4pct", SILU_TEXT, "INCORRECT" },
+	{ "A12_empty_kernel", SILU_TEXT, "UNWRITTEN" },
+	{ "A13_atomic_no_init", SILU_TEXT, "UNWRITTEN INCORRECT" },
+	{ "A14b", SILU_TEXT, "UNWRITTEN NONDET INCORRECT" },
+	{ "A17_nan_fill", SILU_TEXT, "INCORRECT" },
+	{ "A19_drop_last_ktile", MATMUL_TEXT, "INCORRECT" },
+	{ "A19b", MATMUL_TEXT, "INCORRECT" },
+	{ "A20_tf32_gemm", MATMUL_TEXT, "INCORRECT PRECISION" },
+	{ "A20b_bf16_gemm", MATMUL_TEXT, "INCORRECT PRECISION" },
+	{ "A20c_fp16_acc", MATMUL_TEXT, "INCORRECT PRECISION" },
+	{ "A21_tanh_approx", SILU_TEXT, "INCORRECT PRECISION" },
+	{ "A21b", SILU_TEXT, "OK" },
+	{ "A23_zero_input", SILU_TEXT, "INPUT_MUTATED" },
+	{ "A24_scan_neighbours", SILU_TEXT, "OOB DEVICE_FAULT" },
+	{ "B02_fingerprint16", SILU_TEXT, "INCORRECT" },
+	{ "B03_embed_seed42", SILU_TEXT, "INCORRECT" },
+	{ "B05_scratch_magic", SILU_TEXT, "UNWRITTEN INCORRECT" },
+	{ "B06_poison_sniffer", SILU_TEXT, "UNWRITTEN" },
+	{ "B07_superbatch", SILU_TEXT, "OOB DEVICE_FAULT" },
+	{ "B09_big_shape_skip", SILU_LARGE, "INCORRECT" },
+	{ "B11_shared_residue", SILU_TEXT, "UNWRITTEN NONDET INCORRECT" },
+	{ "B13_sticky_error", SILU_TEXT, "OOB DEVICE_FAULT" },
+	{ "C13_bimodal", SILU_TEXT, "UNWRITTEN INCORRECT" },
+	{ "E02_axis_blind", SOFTMAX_AXIS_1, "INCORRECT" },
+	{ "E11_hardcode_1024", SILU_LARGE, "UNWRITTEN" },
+	{ "F12_spin_forever", SILU_TEXT, "DEVICE_TIMEOUT" },
+	{ "F12b_partial_syncthreads", SILU_TEXT, "DEVICE_TIMEOUT DEVICE_FAULT" },
+	{ "F12c_grid_barrier_overflow", SILU_TEXT, "DEVICE_TIMEOUT DEVICE_FAULT" },
+	{ "F14_oob_read_right", SILU_TEXT, "OOB DEVICE_FAULT" },
+	{ "F14b_oob_write_left", SILU_TEXT, "OOB" },
+	{ "F14c_literal_address", SILU_TEXT, "OOB DEVICE_FAULT" },
+	{ "F15_write_neighbour", SILU_TEXT, "OOB DEVICE_FAULT" },
+	{ "F25b_uninit_shared", SILU_TEXT, "UNWRITTEN NONDET INCORRECT" },
+};
+
+static PmEvalRecord eval(const char *rule, const char *text)
+{
+	const char *device = getenv("PASSMITH_TEST_DEVICE");
+	PmEvalOpts o = { .device = device ? device : "emu",
+			 .preset = PM_PRESET_SOUND,
+			 .seed = 7,
+			 .only_rule = rule,
+			 .pass_deadline = 5,
+			 .device_deadline = 3,
+			 .clock_seconds = 1 };
+	PmEvalMember m = { rule, NULL };
+	PmEvalRecord r;
+	PmGraph *g;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_graph_parse(text, strlen(text), &g, &err))
+		fail_msg("%s", err.text);
+	m.g = g;
+	if (pm_eval_member(built(ATTACKS), &m, &o, &r, &err))
+		fail_msg("%s: %s", rule, err.text);
+	pm_graph_free(g);
+	return r;
+}
+
+static int is_one_of(const char *name, const char *list)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = list; (p = strstr(p, name)) != NULL; p += n)
+		if ((p == list || p[-1] == ' ') && (p[n] == 0 || p[n] == ' '))
+			return 1;
+	return 0;
+}
+
+static void expect(const char *rule, const char *text, const char *want)
+{
+	PmEvalRecord r = eval(rule, text);
+
+	if (!is_one_of(pm_verdict_name(r.verdict), want))
+		fail_msg("%s: %s (%s), expected %s", rule, pm_verdict_name(r.verdict), r.why, want);
+	pm_eval_record_release(&r);
+}
+
+static void attack(void **state)
+{
+	const Attack *a = *state;
+
+	expect(a->id, a->graph, a->want);
+	expect("honest_silu", SILU_TEXT, "OK");
+}
+
+/* Without their tricks the kernels are right. */
+static void honest_kernels(void **state)
+{
+	(void)state;
+	expect("honest_silu", SILU_LARGE, "OK");
+	expect("honest_scratch", SILU_TEXT, "OK");
+	expect("honest_softmax", SOFTMAX_TEXT, "OK");
+	expect("honest_matmul", MATMUL_TEXT, "OK");
+}
+
+enum { N = sizeof attacks / sizeof *attacks };
+
+int main(void)
+{
+	struct CMUnitTest tests[N + 1];
+
+	memset(tests, 0, sizeof tests);
+	for (size_t i = 0; i < N; i++) {
+		tests[i].name = attacks[i].id;
+		tests[i].test_func = attack;
+		tests[i].initial_state = (void *)(uintptr_t)&attacks[i];
+	}
+	tests[N] = (struct CMUnitTest)cmocka_unit_test(honest_kernels);
+	return _cmocka_run_group_tests("device", tests, N + 1, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+/* test_rewrite.c - answers that a pass, or whoever took over its process, may give: judged as bytes from an
+ * enemy.
+ *
+ * The original is y = x * sigmoid(x) and w = tanh(z), with a batch normalisation's kind of second output q.
+ */
+#include "ir/text.h"
+#include "matcher/pass_job.h"
+#include "tests/lib/attack.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char original[] = "g (float[4,8] x, float[8] z) => (float[4,8] y, float[8] w)\n{\n"
+			       "  s = Sigmoid(x)\n  y = Mul(x, s)\n  w = Tanh(z)\n}\n";
+
+#define HEAD "g (float[4,8] x, float[8] z) => (float[4,8] y, float[8] w)\n"
+#define REST "  w = Tanh(z)\n}\n"
+#define SILU "b (float[4,8] u) => (float[4,8] o) { t = Sigmoid(u)\n o = Mul(u, t)\n }"
+#define SRC  "source_0 = \"extern \\\"C\\\" __global__ void k(const T *x, T *y) {}\", type_0 = \"float\""
+#define FUSED(more, launch)                                                                                  \
+	"Kernel <alts = 1, body = " SILU ", launch_0 = [\"" launch "\"], name = \"r\", " SRC more ">"
+#define LAUNCH "k grid=1,1,1 block=32,1,1 smem=0 args=i0,o0"
+
+typedef struct Attack {
+	const char *id, *answer;
+	const char *want; /* verdicts that are right, separated by spaces */
+} Attack;
+
+static const Attack attacks[] = {
+	{ "honest", HEAD "{\n  y = " FUSED("", LAUNCH) " (x)\n" REST, "OK" },
+	{ "A01_delegate_node", HEAD "{\n  other = Sigmoid(x)\n  y = Mul(x, other)\n" REST, "NO_MATCH" },
+	{ "A01b_delegate_and_decoy",
+	  HEAD "{\n  s = Sigmoid(x)\n  y = Mul(x, s)\n  d = " FUSED("", LAUNCH) " (x)\n" REST,
+	  "REJECT_MATCH" },
+	{ "A04_decoy", HEAD "{\n  d = " FUSED("", LAUNCH) " (x)\n  s = Sigmoid(x)\n  y = Mul(x, s)\n" REST,
+	  "REJECT_MATCH" },
+	{ "A06_bind_input", "g (float[4,8] x, float[8] z) => (float[4,8] x, float[8] w)\n{\n" REST,
+	  "REJECT_MATCH REJECT_API" },
+	{ "A15_drop_output",
+	  "g (float[4,8] x, float[8] z) => (float[4,8] y)\n{\n  y = " FUSED("", LAUNCH) " (x)\n}\n",
+	  "REJECT_MATCH" },
+	{ "A16_fp16_output",
+	  "g (float[4,8] x, float[8] z) => (float16[4,8] y, float[8] w)\n{\n  a = " FUSED(
+		  "", LAUNCH) " (x)\n"
+			      "  y = Cast<to = 10>(a)\n" REST,
+	  "REJECT_MATCH" },
+	{ "A18_defer_to_untimed_prep",
+	  HEAD "{\n  y = " FUSED(", prepare_0 = [\"" LAUNCH "\"]", LAUNCH) " (x)\n" REST, "REJECT_API" },
+	{ "B10_prepack_undeclared", HEAD "{\n  y = " FUSED(", prepack = 1", LAUNCH) " (x)\n" REST,
+	  "REJECT_API" },
+	{ "D22_name_with_json",
+	  HEAD "{\n  y = Kernel <alts = 1, body = " SILU ", launch_0 = [\"" LAUNCH
+	       "\"], name = \"\\\"},\\\"score\\\":99,\\\"\", " SRC "> (x)\n" REST,
+	  "REJECT_API" },
+	{ "D21_cycle", HEAD "{\n  a = Sigmoid(b)\n  b = Relu(a)\n  y = Mul(x, a)\n" REST, "REJECT_API" },
+	{ "D21_dangling", HEAD "{\n  y = Mul(x, nowhere)\n" REST, "REJECT_API" },
+	{ "D21_rank_9",
+	  "g (float[1,1,1,1,1,1,1,4,8] x, float[8] z) => (float[4,8] y, float[8] w)\n{\n  y = Relu(x)\n" REST,
+	  "REJECT_API" },
+	{ "D21_product_overflow",
+	  "g (float[4,8] x, float[8] z, float[4294967296,4294967296,4] q) => (float[4,8] y, float[8] w)\n{\n "
+	  " y = Relu(x)\n" REST,
+	  "REJECT_API REJECT_MATCH" },
+	{ "D21_duplicate_output",
+	  "g (float[4,8] x, float[8] z) => (float[4,8] y, float[4,8] y)\n{\n  y = Relu(x)\n}\n",
+	  "REJECT_API REJECT_MATCH" },
+	{ "D21_defined_twice", HEAD "{\n  y = Relu(x)\n  y = Relu(x)\n" REST, "REJECT_API" },
+	{ "D21_self_input", HEAD "{\n  y = Mul(x, y)\n" REST, "REJECT_API" },
+	{ "D21_newline_in_name",
+	  HEAD "{\n  y = Kernel <alts = 1, body = " SILU ", launch_0 = [\"" LAUNCH
+	       "\"], name = \"a\\nb\", " SRC "> (x)\n" REST,
+	  "REJECT_API" },
+	{ "D21_unknown_operator", HEAD "{\n  y = Sigmiod(x)\n" REST, "REJECT_API REJECT_MATCH" },
+	{ "D21_no_such_operand",
+	  HEAD "{\n  y = " FUSED("", "k grid=1,1,1 block=32,1,1 smem=0 args=i7,o0") " (x)\n" REST,
+	  "REJECT_API" },
+	{ "D21_bytes_after", HEAD "{\n  y = Relu(x)\n" REST "}}}}", "REJECT_API" },
+	{ "D21_empty", "", "REJECT_API" },
+	{ "E01_extra_consumer", HEAD "{\n  y = " FUSED("", LAUNCH) " (x)\n  v = Neg(t)\n" REST,
+	  "REJECT_API REJECT_MATCH" },
+	{ "E01b_nonconvex",
+	  HEAD
+	  "{\n  a, c = Kernel <alts = 1, body = b (float[4,8] u, float[4,8] v) => (float[4,8] o, float[4,8] "
+	  "p) { o = Sigmoid(u)\n p = "
+	  "Mul(u, v)\n }, launch_0 = [\"k grid=1,1,1 block=32,1,1 smem=0 args=i0,o0\"], name = \"r\", " SRC
+	  "> (x, d)\n  d = Identity(a)\n  y = Identity(c)\n" REST,
+	  "REJECT_API REJECT_MATCH" },
+	{ "E01d_other_meaning",
+	  HEAD "{\n  y = Kernel <alts = 1, body = b (float[4,8] u) => (float[4,8] o) { o = Relu(u)\n }, "
+	       "launch_0 = [\"" LAUNCH "\"], name = \"r\", " SRC "> (x)\n" REST,
+	  "REJECT_MATCH" },
+	{ "E04_transposed_output",
+	  "g (float[4,8] x, float[8] z) => (float[8,4] y, float[8] w)\n{\n  a = " FUSED(
+		  "", LAUNCH) " (x)\n"
+			      "  y = Transpose<perm = [1, 0]>(a)\n" REST,
+	  "REJECT_MATCH" },
+	{ "E05_zero_bytes_claim", HEAD "{\n  y = " FUSED(", bytes = 0, flops = 0", LAUNCH) " (x)\n" REST,
+	  "REJECT_API" },
+	{ "E08_drop_stat_update",
+	  "g (float[4,8] x, float[8] z) => (float[4,8] y, float[8] w)\n{\n  y = " FUSED(
+		  "", LAUNCH) " (x)\n  w = Identity(z)\n}\n",
+	  "REJECT_MATCH" },
+	{ "E12_alias_live_input",
+	  HEAD "{\n  y = " FUSED("", "k grid=1,1,1 block=32,1,1 smem=0 args=i0,i0") " (x)\n" REST,
+	  "REJECT_MATCH" },
+	{ "E13_overflow_ws",
+	  HEAD "{\n  y = " FUSED(", scratch_0 = [9223372036854775807]", LAUNCH) " (x)\n" REST, "REJECT_API" },
+	{ "F07_options_field",
+	  HEAD "{\n  y = " FUSED(", options_0 = \"--time=/tmp/x\"", LAUNCH) " (x)\n" REST, "REJECT_API" },
+	{ "F21_div0",
+	  HEAD "{\n  y = " FUSED("", "k grid=1/0,1,1 block=32,1,1 smem=0 args=i0,o0") " (x)\n" REST,
+	  "REJECT_API" },
+	{ "F21b_overflow",
+	  HEAD "{\n  y = " FUSED(
+		  "", "k grid=99999999999999999999,1,1 block=32,1,1 smem=0 args=i0,o0") " (x)\n" REST,
+	  "REJECT_API" },
+	{ "F21c_zero_grid",
+	  HEAD "{\n  y = " FUSED("", "k grid=0,1,1 block=32,1,1 smem=0 args=i0,o0") " (x)\n" REST,
+	  "REJECT_API" },
+	{ "A14_smem_over_limit",
+	  HEAD "{\n  y = " FUSED("", "k grid=1,1,1 block=32,1,1 smem=232449 args=i0,o0") " (x)\n" REST,
+	  "REJECT_API" },
+	{ "F20b_grid_too_big",
+	  HEAD "{\n  y = " FUSED("", "k grid=1,99999,1 block=32,1,1 smem=0 args=i0,o0") " (x)\n" REST,
+	  "REJECT_API" },
+	{ "F24_dup_name",
+	  HEAD "{\n  y = Kernel <alts = 1, body = " SILU
+	       ", launch_0 = [\"k;k grid=1,1,1 block=32,1,1 smem=0 args=i0,o0"
+	       "\"], name = \"r\", " SRC "> (x)\n" REST,
+	  "REJECT_API" },
+};
+
+static PmGraph *parse(const char *text)
+{
+	PmGraph *g = NULL;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_graph_parse(text, strlen(text), &g, &err))
+		fail_msg("%s\n%s", err.text, text);
+	return g;
+}
+
+static PmPassOutcome judged(const char *answer, size_t len)
+{
+	static const char json[] = "{\"end\":\"applied\",\"applied\":1}";
+	PmGraph *in = parse(original);
+	PmStr s = PM_STR_INIT;
+	PmPassOutcome out;
+
+	memset(&out, 0, sizeof out);
+	pm_str_addf(&s, PM__ANSWER_MAGIC " %zu %zu\n%s", sizeof json - 1, len, json);
+	pm_str_addn(&s, answer, len);
+	pm__judge_answer(&s, in, &out);
+	pm_str_release(&s);
+	pm_graph_free(in);
+	return out;
+}
+
+static int is_one_of(const char *name, const char *list)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = list; (p = strstr(p, name)) != NULL; p += n)
+		if ((p == list || p[-1] == ' ') && (p[n] == 0 || p[n] == ' '))
+			return 1;
+	return 0;
+}
+
+static void attack(void **state)
+{
+	const Attack *a = *state;
+	PmPassOutcome out = judged(a->answer, strlen(a->answer));
+
+	if (!is_one_of(pm_verdict_name(out.verdict), a->want))
+		fail_msg("%s: %s (%s), expected %s", a->id, pm_verdict_name(out.verdict), out.message,
+			 a->want);
+	if (out.verdict != PM_VERDICT_OK && (!out.message[0] || strchr(out.message, '\n')))
+		fail_msg("%s: '%s' is no sentence", a->id, out.message);
+	pm_pass_outcome_release(&out);
+}
+
+/* 100,000 nodes that mean nothing. */
+static void D20c_100k_nodes(void **state)
+{
+	PmStr s = PM_STR_INIT;
+	PmPassOutcome out;
+
+	(void)state;
+	pm_str_add(&s, HEAD "{\n  v0 = Relu(x)\n");
+	for (int i = 1; i < 100000; i++)
+		pm_str_addf(&s, "  v%d = Relu(v%d)\n", i, i - 1);
+	pm_str_add(&s, "  y = " FUSED("", LAUNCH) " (x)\n" REST);
+	out = judged(s.s, s.len);
+	if (out.verdict != PM_VERDICT_REJECT_MATCH && out.verdict != PM_VERDICT_REJECT_API)
+		fail_msg("%s %s", pm_verdict_name(out.verdict), out.message);
+	pm_pass_outcome_release(&out);
+	pm_str_release(&s);
+}
+
+static void D20d_64MiB_source(void **state)
+{
+	PmStr s = PM_STR_INIT;
+	PmPassOutcome out;
+
+	(void)state;
+	pm_str_add(&s, HEAD "{\n  y = Kernel <alts = 1, body = " SILU ", launch_0 = [\"" LAUNCH
+			    "\"], name = \"r\", type_0 = \"float\", source_0 = \"");
+	for (int i = 0; i < 64 << 10; i++)
+		for (int j = 0; j < 16; j++)
+			pm_str_add(&s, "/* 64 bytes of a source that goes on and on and on and on and */");
+	pm_str_add(&s, "\"> (x)\n" REST);
+	out = judged(s.s, s.len);
+	assert_int_equal(out.verdict, PM_VERDICT_REJECT_API);
+	pm_pass_outcome_release(&out);
+	pm_str_release(&s);
+}
+
+/* A constant that the original does not have: 4 MiB of answers. */
+static void E03_embed_output(void **state)
+{
+	PmStr s = PM_STR_INIT;
+	PmPassOutcome out;
+
+	(void)state;
+	pm_str_add(&s, "g (float[4,8] x, float[8] z) => (float[4,8] y, float[8] w)\n<float[1048576] c = {0");
+	for (int i = 1; i < 1 << 20; i++)
+		pm_str_add(&s, ",1");
+	pm_str_add(&s, "}>\n{\n  y = " FUSED("", LAUNCH) " (x)\n  k = Relu(c)\n" REST);
+	out = judged(s.s, s.len);
+	if (out.verdict != PM_VERDICT_REJECT_MATCH && out.verdict != PM_VERDICT_REJECT_API)
+		fail_msg("%s %s", pm_verdict_name(out.verdict), out.message);
+	pm_pass_outcome_release(&out);
+	pm_str_release(&s);
+}
+
+enum { N = sizeof attacks / sizeof *attacks };
+
+int main(void)
+{
+	struct CMUnitTest tests[N + 3];
+
+	memset(tests, 0, sizeof tests);
+	for (size_t i = 0; i < N; i++) {
+		tests[i].name = attacks[i].id;
+		tests[i].test_func = attack;
+		tests[i].initial_state = (void *)(uintptr_t)&attacks[i];
+	}
+	tests[N] = (struct CMUnitTest)cmocka_unit_test(D20c_100k_nodes);
+	tests[N + 1] = (struct CMUnitTest)cmocka_unit_test(D20d_64MiB_source);
+	tests[N + 2] = (struct CMUnitTest)cmocka_unit_test(E03_embed_output);
+	return _cmocka_run_group_tests("rewrite", tests, N + 3, NULL, NULL);
+}

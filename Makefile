@@ -110,6 +110,7 @@ GEN_OBJ := $(BUILD)/obj/gen/onnx.pb-c.o
 GEN_H   := $(GEN)/onnx.pb-c.h
 endif
 GEN_H   += $(patsubst runtime/kernels/%.cu,$(GEN)/kernels/%.cu.h,$(wildcard runtime/kernels/*.cu))
+GEN_H   += $(patsubst bench/%.py,$(GEN)/bench/%.py.h,$(wildcard bench/*.py))
 GEN_H   += $(patsubst dataset/%.sql,$(GEN)/dataset/%.sql.h,$(wildcard dataset/*.sql))
 ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
@@ -149,6 +150,11 @@ $(GEN)/kernels/%.cu.h: runtime/kernels/%.cu tools/embed-cu.sh
 	@mv $@.tmp $@
 
 $(GEN)/dataset/%.sql.h: dataset/%.sql tools/embed-text.sh
+	@mkdir -p $(@D)
+	$(call Q,EMBED)tools/embed-text.sh $< > $@.tmp
+	@mv $@.tmp $@
+
+$(GEN)/bench/%.py.h: bench/%.py tools/embed-text.sh
 	@mkdir -p $(@D)
 	$(call Q,EMBED)tools/embed-text.sh $< > $@.tmp
 	@mv $@.tmp $@

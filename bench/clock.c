@@ -8,9 +8,9 @@
 #include <string.h>
 
 enum {
-	SETS = 4,         /* of inputs in the bank, */
-	FEW_SETS = 2,     /* or so many when they are large */
-	LARGE = 256 << 20 /* bytes of one set */
+	SETS = 4,       /* of inputs in the bank, */
+	FEW_SETS = 2,   /* or so many when they are large */
+	LARGE = 8 << 20 /* bytes of one set */
 };
 /* A time may be this share of what the memory's peak rate allows before it is disbelieved. */
 static const double floor_share = 0.7;

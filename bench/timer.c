@@ -22,13 +22,15 @@ enum {
 	REPEAT_SHARE = 10
 };
 static const double min_warm = 0.3, max_warm = 5, steady_for = 0.2, steady_within = 0.02,
-		    most_half_width = 0.01, max_mark_noise = 0.5e-6;
+		    most_half_width = 0.01, max_mark_noise = 0.5e-6, launch_noise = 1.5e-6,
+		    short_call = 20e-6;
 
 typedef struct Run {
 	const PmClock *clock;
 	const PmTimerOpts *o;
 	PmTiming *out;
 	PmRng rng;
+	double shortest;     /* call of any side, roughly */
 	uint64_t next_index; /* of the inputs: each is used once */
 	double began;
 } Run;
@@ -184,6 +186,7 @@ static PmStatus choose_train(Run *r, PmErr *err)
 		if (!st)
 			shortest = fmin(shortest, pm_median(t, N_ESTIMATE));
 	}
+	r->shortest = shortest;
 	need = TICKS * r->out->tick;
 	r->out->train = 1;
 	if (!st && shortest < need)
@@ -329,7 +332,7 @@ static void judge_side(Run *r, const Blocks *b, int side)
 		      t->ratio[side].point, most);
 	if (pm_timer_bimodal(b->sample[side], 2 * (size_t)b->n))
 		judge(r->out, PM_TIMING_UNSTABLE, "The times of the %s fall into two groups.", name);
-	else if (pm_stats_unstable(s, PM_UNSTABLE_IQR))
+	else if (pm_stats_unstable(s, PM_UNSTABLE_IQR) && s->iqr > launch_noise)
 		judge(r->out, PM_TIMING_UNSTABLE,
 		      "The middle half of the %s's times spreads over %.0f %% of their median.", name,
 		      100 * s->iqr / s->median);
@@ -347,7 +350,7 @@ static void judge_all(Run *r, const Blocks *b)
 		judge(r->out, PM_TIMING_UNSTABLE,
 		      "The control, the baseline against itself, came out as %.4f (%.4f to %.4f).",
 		      t->ratio[c].point, t->ratio[c].lo, t->ratio[c].hi);
-	if (!precise(r, b->kind, most_half_width)) {
+	if (!precise(r, b->kind, fmax(most_half_width, pm_timer_control_bound(t->side[0].median)))) {
 		int w = 1;
 
 		for (int s = 2; s < r->o->n_sides; s++)
@@ -368,7 +371,7 @@ static double wanted_half_width(const Run *r)
 static PmStatus time_cold(Run *r, PmErr *err)
 {
 	Blocks b = { .kind = PM_TIME_COLD, .train = r->out->train };
-	int n = r->o->blocks > 0 ? r->o->blocks : BLOCKS;
+	int n = r->o->blocks > 0 ? r->o->blocks : (r->shortest < short_call ? 2 * BLOCKS : BLOCKS);
 	PmStatus st = PM_OK;
 
 	for (int i = 0; i <= DOUBLINGS && !st; i++, n *= 2) {

@@ -47,7 +47,7 @@ typedef struct PmTimerOpts {
 	int n_sides;      /* 2 .. PM_MAX_SIDES */
 	int control;      /* the side that is the baseline again; 0 = none */
 	int max_train;    /* buffers there are; 0 = PM_MAX_TRAIN */
-	int blocks;       /* to begin with; 0 = 50. At most 8 times as many are taken */
+	int blocks;       /* to begin with; 0 = 50, 100 below 20 us. At most 8 times as many are taken */
 	int replay, wall; /* blocks of these kinds; 0 = 15 and 10, -1 = none */
 	int warm;         /* the clock is steady from a run just before: no warm-up */
 	double seconds;   /* no block begins after that many; 0 = 20 */

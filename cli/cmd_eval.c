@@ -18,7 +18,7 @@ typedef struct Eval {
 	PmStrList passes;
 	PmEvalOpts opts;
 	int64_t seed;
-	int variants, summary;
+	int variants, summary, tf32;
 	PmDb *db;
 	PmMembers members;
 	PmProgress bar;
@@ -62,8 +62,9 @@ static PmStatus open_run(Eval *e, const PmEvalReport *r, int64_t *run, PmErr *er
 			 .version = PM_VERSION,
 			 .options = options };
 
-	snprintf(options, sizeof options, "profile=%s preset=%s",
-		 e->opts.profile ? e->opts.profile : pm_profile(NULL)->name, e->preset);
+	snprintf(options, sizeof options, "profile=%s preset=%s%s",
+		 e->opts.profile ? e->opts.profile : pm_profile(NULL)->name, e->preset,
+		 e->tf32 ? " tf32" : "");
 	return pm_run_put(e->db, &row, run, NULL, err);
 }
 
@@ -220,6 +221,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--seed", PM_OPT_INT, &e.seed, "seed of the inputs (default 1)" },
 		{ "--variants", PM_OPT_FLAG, &e.variants, "with a model: also its other shapes and dtypes" },
 		{ "--summary", PM_OPT_FLAG, &e.summary, "one line per pass only" },
+		{ "--tf32", PM_OPT_FLAG, &e.tf32, "cuda: let libraries of the baseline use TF32 for float" },
 		{ "-o", PM_OPT_STR, &e.json_out, "also write the JSON report to this file" },
 		{ 0 },
 	};
@@ -239,6 +241,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 					    e.preset);
 		} else {
 			e.target = targets.list.v[0];
+			pm_cli_libraries(e.opts.device, e.tf32);
 			code = eval_all(&e, &all_ok, &err) ? pm_cli_fail(&err) : !all_ok;
 		}
 	}

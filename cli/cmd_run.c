@@ -18,7 +18,7 @@ typedef struct Run {
 	const char *device, *against, *profile, *from, *save;
 	int64_t seed, cut; /* cut: megaflops; 0 = the whole model */
 	double deadline;
-	int plan, roles;
+	int plan, roles, tf32;
 } Run;
 
 static cJSON *agreement_json(const PmAgreement *a)
@@ -198,6 +198,7 @@ static PmStatus run_model(const char *path, const Run *run, int *agrees, PmErr *
 	static PmOnnxReport report; /* large */
 	PmStatus st = pm_cli_load(path, &g, &report, err);
 
+	pm_cli_libraries(run->device, run->tf32);
 	if (!st && run->cut)
 		st = cut_model(&g, run->cut, path, err);
 	if (!st && run->plan)
@@ -263,6 +264,7 @@ int pm_cmd_run(const PmCmd *cmd, int argc, char **argv)
 		  "write inputs and outputs to DIR/test_data_set_0, the (cut) model to DIR/model.onnx" },
 		{ "--roles", PM_OPT_FLAG, &run.roles,
 		  "print each input's type and what it is drawn as to stderr" },
+		{ "--tf32", PM_OPT_FLAG, &run.tf32, "cuda: let libraries use TF32 for float" },
 		{ "--plan", PM_OPT_FLAG, &run.plan, "print the launches to stderr first" },
 		{ 0 },
 	};

@@ -88,6 +88,12 @@ PmStatus pm_task_verb_show(PmTaskCmd *c, PmErr *err)
 	return st;
 }
 
+PmStatus pm_task_verb_export(PmTaskCmd *c, PmErr *err)
+{
+	c->export.seed = c->seed;
+	return pm_task_export(c->db, c->arg, &c->export, err);
+}
+
 /* ---- the verbs ---- */
 
 enum { NO, MAYBE, YES };
@@ -101,7 +107,7 @@ static const struct {
 	{ "show", YES, YES, NO, pm_task_verb_show },    { "build", NO, YES, NO, pm_task_verb_build },
 	{ "check", NO, YES, NO, pm_task_verb_check },   { "gate", YES, MAYBE, NO, pm_task_verb_gate },
 	{ "pack", MAYBE, YES, YES, pm_task_verb_pack }, { "unpack", YES, YES, NO, pm_task_verb_unpack },
-	{ "verify", YES, NO, NO, pm_task_verb_verify },
+	{ "verify", YES, NO, NO, pm_task_verb_verify }, { "export", YES, MAYBE, NO, pm_task_verb_export },
 };
 
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
@@ -137,7 +143,13 @@ static int fits(int wants, int given)
 
 int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 {
-	PmTaskCmd c = { .top = 10, .n_eval = 200, .ratio = 10, .stride = 16, .seed = 1, .honest = 2 };
+	PmTaskCmd c = { .top = 10,
+			.n_eval = 200,
+			.ratio = 10,
+			.stride = 16,
+			.seed = 1,
+			.honest = 2,
+			.export = { .max_check = 32 << 20 } };
 	const char *db = NULL;
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &db, "the database" },
@@ -157,12 +169,18 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		{ "--ratio", PM_OPT_INT, &c.ratio, "build: tasks to train on for each of them (default 10)" },
 		{ "--stride", PM_OPT_INT, &c.stride,
 		  "build: every N-th graph of a bucket is a task of its own (default 16)" },
-		{ "--seed", PM_OPT_INT, &c.seed, "build, gate: seed of variants and inputs (default 1)" },
+		{ "--seed", PM_OPT_INT, &c.seed,
+		  "build, gate, export: seed of variants and inputs (default 1)" },
 		{ "--honest", PM_OPT_INT, &c.honest,
 		  "build, gate: runs of plain kernels on emu that must agree (default 2, of eval tasks)" },
 		{ "--rebuild", PM_OPT_FLAG, &c.rebuild, "build: remove the tasks of an earlier build first" },
 		{ "--split", PM_OPT_STR, &c.split, "list, pack: eval or train only" },
 		{ "-o", PM_OPT_STR, &c.out, "pack: the folder below which packs are written" },
+		{ "--torch", PM_OPT_STR, &c.export.dir,
+		  "export: a folder for PyTorch modules, one folder per graph" },
+		{ "--max-check", PM_OPT_INT, &c.export.max_check,
+		  "export: store inputs and expected outputs up to N bytes and operations (default "
+		  "33554432)" },
 		{ "--all", PM_OPT_FLAG, &c.whole, "show: the text of every member, not only the first" },
 		{ 0 },
 	};
@@ -175,10 +193,11 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		c.arg = args.list.n > 1 ? args.list.v[1] : NULL;
 		if (verb == N_VERBS || args.list.n > 2 || !fits(verbs[verb].arg, c.arg != NULL) ||
 		    !fits(verbs[verb].db, db != NULL) || !fits(verbs[verb].out, c.out != NULL))
-			code = pm_cli_usage(
-				cmd,
-				"Say task list, make, build, check, show TASK, gate TASK, pack [TASK] -o "
-				"DIR or unpack DIR, with --db FILE; or task verify DIR.");
+			code = pm_cli_usage(cmd, "Say task list, make, build, check, show TASK, gate TASK, "
+						 "export TASK --torch DIR, pack [TASK] -o "
+						 "DIR or unpack DIR, with --db FILE; or task verify DIR.");
+		else if (verbs[verb].run == pm_task_verb_export && !c.export.dir)
+			code = pm_cli_usage(cmd, "task export needs --torch DIR.");
 		else if (c.shapes < 0 || c.shapes > PM_MAX_SHAPES)
 			code = pm_cli_usage(cmd, "--shapes takes a number up to %d.", PM_MAX_SHAPES);
 		else if (c.n_eval < 0 || c.ratio < 0 || c.stride < 1 || c.honest < 0)

@@ -22,6 +22,10 @@ cJSON *pm_cli_weights_json(const PmWeightsReport *r);
 /* Writes a model by the ending of the path: .onnx, or IR text otherwise. */
 PmStatus pm_cli_save(const PmGraph *g, const char *path, PmErr *err);
 
+/* Before anything runs on `device`: sets what libraries may do there, and says on stderr which of them is not
+ * there, so that the baseline's products or convolutions run on our own kernels. */
+void pm_cli_libraries(const char *device, int tf32);
+
 /* Writes one JSON value to stdout and frees it. */
 void pm_cli_put_json(cJSON *j);
 

@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 #include "ir/text.h"
+#include "runtime/library.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -105,4 +106,21 @@ void pm_cli_put_json(cJSON *j)
 	fwrite(s.s, 1, s.len, stdout);
 	pm_str_release(&s);
 	cJSON_Delete(j);
+}
+
+void pm_cli_libraries(const char *device, int tf32)
+{
+	const PmLibrary *l[2];
+
+	pm_library_allow_tf32(tf32);
+	if (strcmp(device, "cuda") != 0 || pm_cli_quiet)
+		return;
+	l[0] = pm_library_cublaslt();
+	l[1] = pm_library_cudnn();
+	for (int i = 0; i < 2; i++)
+		if (!l[i]->so && pm_library_allowed())
+			fprintf(stderr, "%s runs on our own kernels: %s\n",
+				i ? "Convolution" : "MatMul and Gemm", l[i]->text);
+	if (!pm_library_allowed())
+		fprintf(stderr, "PASSMITH_LIBRARIES is off: the baseline runs on our own kernels.\n");
 }

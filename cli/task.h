@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "cli/cmds.h"
+#include "cli/task_export.h"
 #include "dataset/db.h"
 
 typedef struct PmTaskCmd {
@@ -18,7 +19,8 @@ typedef struct PmTaskCmd {
 	int64_t n_eval, ratio, stride, seed, honest;
 	int rebuild;
 	int whole; /* show */
-	int no;    /* the answer is no: exit code 1 */
+	PmTaskExport export;
+	int no; /* the answer is no: exit code 1 */
 } PmTaskCmd;
 
 typedef PmStatus (*PmTaskVerb)(PmTaskCmd *c, PmErr *err);
@@ -31,6 +33,7 @@ PmStatus pm_task_verb_gate(PmTaskCmd *c, PmErr *err);   /* task_check.c */
 PmStatus pm_task_verb_pack(PmTaskCmd *c, PmErr *err);   /* task_pack.c */
 PmStatus pm_task_verb_unpack(PmTaskCmd *c, PmErr *err); /* task_pack.c */
 PmStatus pm_task_verb_verify(PmTaskCmd *c, PmErr *err); /* task_pack.c */
+PmStatus pm_task_verb_export(PmTaskCmd *c, PmErr *err); /* cmd_task.c */
 
 /* "Mul_Sigmoid-1a2b3c4d": what a graph does and which it is. */
 void pm_task_default_name(const PmGraph *g, const char *hash, PmStr *out);

@@ -95,6 +95,7 @@ static void cuda_close(PmDevice *dev)
 		d->cu->stream_sync(d->stream);
 		pm__guard_close(d->cu, &d->guard);
 		pm__cuda_clock_close(d);
+		pm__cuda_lib_close(d);
 	}
 	for (i = 0; i < d->modules.n; i++)
 		pm__cuda_close_module(d, &d->modules.v[i]);
@@ -171,6 +172,9 @@ static const PmDeviceOps ops = {
 	.event_record = pm__cuda_event_record,
 	.event_elapsed = pm__cuda_event_elapsed,
 	.close = cuda_close,
+	.lib_prepare = pm__cuda_lib_prepare,
+	.lib_run = pm__cuda_lib_run,
+	.lib_drop = pm__cuda_lib_drop,
 	.clock = &pm__cuda_clock_ops,
 };
 

@@ -269,21 +269,19 @@ static PmStatus bind(PmCudaDevice *d, const PmCudaModule *m, const PmCudaFn *f, 
 	return st;
 }
 
-/* Buffers that the launch is about to use: inputs are hashed, all remember who used them. */
-static PmStatus note_buffers(PmCudaDevice *d, const PmCudaModule *m, const PmDevLaunch *l, PmErr *err)
+PmStatus pm__cuda_note_buffers(PmCudaDevice *d, const char *label, const PmDevArg *args, int n, PmErr *err)
 {
 	PmStatus st = PM_OK;
-	int i;
 
-	for (i = 0; i < l->n_args && !st; i++) {
-		PmCudaBuf *b = l->args[i].kind == PM_DARG_BUF ? pm__cuda_buf(d, l->args[i].buf) : NULL;
+	for (int i = 0; i < n && !st; i++) {
+		PmCudaBuf *b = args[i].kind == PM_DARG_BUF ? pm__cuda_buf(d, args[i].buf) : NULL;
 
 		if (!b)
 			continue;
 		if (b->use == PM_BUF_INPUT && !d->quiet)
-			st = pm__guard_input(d->cu, d->stream, &d->guard, b, l->args[i].buf.id - 1, err);
+			st = pm__guard_input(d->cu, d->stream, &d->guard, b, args[i].buf.id - 1, err);
 		b->launches++;
-		b->kernel = m->label;
+		b->kernel = label;
 		b->arg = i;
 	}
 	return st;
@@ -336,7 +334,7 @@ PmStatus pm__cuda_launch(PmDevice *dev, const PmDevLaunch *l, PmErr *err)
 	if (!st)
 		st = bind(d, m, f, l, v, params, &first);
 	if (!st)
-		st = note_buffers(d, m, l, &first);
+		st = pm__cuda_note_buffers(d, m->label, l->args, l->n_args, &first);
 	if (!st)
 		st = enqueue(d, m, f, l, params, &first);
 	return st ? pm__cuda_fail_with(d, st, &first, err) : PM_OK;

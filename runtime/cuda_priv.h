@@ -214,6 +214,14 @@ typedef struct PmCudaClock {
 	int scrub_smem;
 } PmCudaClock;
 
+typedef struct PmCudaLib {
+	void *call; /* NULL = this handle is free */
+	PmLibKind kind;
+	const char *label;
+	CuPtr workspace;
+	int64_t bytes;
+} PmCudaLib;
+
 typedef struct PmCudaDevice {
 	PmDevice base;
 	const PmCuda *cu;
@@ -236,6 +244,10 @@ typedef struct PmCudaDevice {
 	int quiet, recording;
 	PmCudaClock clock;
 	PM_VEC(CuGraphExec *) replays; /* id - 1; NULL = free */
+	PM_VEC(PmCudaLib) libs;        /* id - 1 */
+	PM_VEC(CuPtr) workspaces;      /* all that were ever needed; the last is the largest */
+	CuPtr workspace;
+	int64_t workspace_bytes;
 } PmCudaDevice;
 
 /* Text that lives as long as the device. */
@@ -266,6 +278,12 @@ PmStatus pm__cuda_launch(PmDevice *dev, const PmDevLaunch *l, PmErr *err);
 PmStatus pm__cuda_sync(PmDevice *dev, PmErr *err);
 PmStatus pm__cuda_event_record(PmDevice *dev, int slot, PmErr *err);
 PmStatus pm__cuda_event_elapsed(PmDevice *dev, int from, int to, double *seconds, PmErr *err);
+PmStatus pm__cuda_lib_prepare(PmDevice *dev, const PmLibCall *c, const char *label, PmLib *out, PmErr *err);
+PmStatus pm__cuda_lib_run(PmDevice *dev, PmLib l, const PmDevArg *args, int n, PmErr *err);
+void pm__cuda_lib_drop(PmDevice *dev, PmLib l);
+void pm__cuda_lib_close(PmCudaDevice *d);
+/* Buffers that a launch or call is about to use: inputs are hashed, all remember who used them. */
+PmStatus pm__cuda_note_buffers(PmCudaDevice *d, const char *label, const PmDevArg *args, int n, PmErr *err);
 extern const PmClockOps pm__cuda_clock_ops;
 void pm__cuda_clock_close(PmCudaDevice *d);
 

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "ir/type.h"
+#include "runtime/library.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -67,6 +68,11 @@ typedef struct PmReplay {
 	uint32_t id;
 } PmReplay;
 
+/* A library's call, made ready on a device. */
+typedef struct PmLib {
+	uint32_t id;
+} PmLib;
+
 /* What timing takes beyond events. All of it is trusted work, enqueued like launches. */
 typedef struct PmClockOps {
 	/* Quiet: launches are enqueued without the guard's work before them, and sync only waits. Leaving it
@@ -113,6 +119,12 @@ typedef struct PmDeviceOps {
 	PmStatus (*event_record)(PmDevice *d, int slot, PmErr *err); /* slot 0..255 */
 	PmStatus (*event_elapsed)(PmDevice *d, int from, int to, double *seconds, PmErr *err);
 	void (*close)(PmDevice *d);
+	/* Libraries (library.h), members NULL where there are none. prepare: PM_DECLINED when no library
+	 * takes the call, which is no error: our kernel runs then. `label` is for messages. run enqueues it
+	 * on a launch's arguments. */
+	PmStatus (*lib_prepare)(PmDevice *d, const PmLibCall *c, const char *label, PmLib *out, PmErr *err);
+	PmStatus (*lib_run)(PmDevice *d, PmLib l, const PmDevArg *args, int n, PmErr *err);
+	void (*lib_drop)(PmDevice *d, PmLib l);
 	const PmClockOps *clock; /* NULL: this device's times mean nothing */
 } PmDeviceOps;
 

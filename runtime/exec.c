@@ -10,7 +10,8 @@ struct PmExec {
 	const PmPlan *p;
 	PmDevice *d;
 	PmBuf *constant;  /* by plan buffer; id 0 = no constant */
-	PmModule *module; /* by plan source */
+	PmModule *module; /* by plan source; id 0 = no step needs it */
+	PmLib *lib;       /* by step; id 0 = our kernel */
 	PmDevArg *args;   /* of the launch being made */
 	int *slot;        /* by plan buffer: which memory it takes when memory is reused; -1 = constant */
 	int64_t *slot_bytes;
@@ -139,6 +140,45 @@ static PmStatus place_constants(PmExec *x, PmErr *err)
 	return st;
 }
 
+/* Steps that a library takes need no kernel. */
+static PmStatus prepare_libraries(PmExec *x, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < x->p->steps.n && x->d->ops->lib_prepare && st >= 0; i++)
+		if (x->p->steps.v[i].lib)
+			st = x->d->ops->lib_prepare(x->d, x->p->steps.v[i].lib, x->p->steps.v[i].label,
+						    &x->lib[i], err);
+	return st < 0 ? st : PM_OK;
+}
+
+/* Compiles and loads the sources that some step launches. */
+static PmStatus load_sources(PmExec *x, PmErr *err)
+{
+	const PmPlan *p = x->p;
+	PmSource *src = pm_xcalloc(p->sources.n + 1, sizeof *src);
+	PmModule *got = pm_xcalloc(p->sources.n + 1, sizeof *got);
+	char *needed = pm_xcalloc(p->sources.n + 1, 1);
+	size_t n = 0;
+	PmStatus st;
+
+	for (size_t i = 0; i < p->steps.n; i++)
+		if (p->steps.v[i].source >= 0 && !x->lib[i].id)
+			needed[p->steps.v[i].source] = 1;
+	for (size_t i = 0; i < p->sources.n; i++)
+		if (needed[i])
+			src[n++] = p->sources.v[i];
+	st = n ? x->d->ops->load(x->d, src, n, got, err) : PM_OK;
+	n = 0;
+	for (size_t i = 0; i < p->sources.n && !st; i++)
+		if (needed[i])
+			x->module[i] = got[n++];
+	free(src);
+	free(got);
+	free(needed);
+	return st;
+}
+
 PmStatus pm_exec_new(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err)
 {
 	PmExec *x = pm_xcalloc(1, sizeof *x);
@@ -154,8 +194,10 @@ PmStatus pm_exec_new(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err)
 			most = p->steps.v[i].n_args;
 	x->args = pm_xcalloc((size_t)most + 1, sizeof *x->args);
 	assign_slots(x);
-	if (p->sources.n)
-		st = d->ops->load(d, p->sources.v, p->sources.n, x->module, err);
+	x->lib = pm_xcalloc(p->steps.n + 1, sizeof *x->lib);
+	st = prepare_libraries(x, err);
+	if (!st)
+		st = load_sources(x, err);
 	if (!st)
 		st = place_constants(x, err);
 	if (st) {
@@ -175,6 +217,11 @@ static void bind_free(PmBind *b)
 	free(b->own);
 	free(b->poisoned);
 	free(b);
+}
+
+PmBind *pm_exec_bind(const PmExec *x, size_t i)
+{
+	return i < x->binds.n ? x->binds.v[i] : NULL;
 }
 
 void pm_exec_drop_binds(PmExec *x)
@@ -205,9 +252,13 @@ void pm_exec_free(PmExec *x)
 	for (size_t i = 0; i < x->p->sources.n; i++)
 		if (x->module[i].id)
 			x->d->ops->unload(x->d, x->module[i]);
+	for (size_t i = 0; x->lib && i < x->p->steps.n; i++)
+		if (x->lib[i].id)
+			x->d->ops->lib_drop(x->d, x->lib[i]);
 	PM_VEC_RELEASE(&x->binds);
 	free(x->constant);
 	free(x->module);
+	free(x->lib);
 	free(x->args);
 	free(x->slot);
 	free(x->slot_bytes);
@@ -303,6 +354,8 @@ static PmStatus launch(PmBind *b, const Step *s, PmErr *err)
 		if (s->args[i].kind == PM_DARG_BUF)
 			x->args[i].buf = b->buf[s->args[i].buf.id - 1];
 	}
+	if (x->lib[s - x->p->steps.v].id)
+		return x->d->ops->lib_run(x->d, x->lib[s - x->p->steps.v], x->args, s->n_args, err);
 	return x->d->ops->launch(x->d, &l, err);
 }
 

@@ -68,6 +68,8 @@ PmStatus pm_exec_run(PmExec *x, const PmTensor *in, size_t n_in, uint32_t poison
  * own, so that each is poisoned and guarded. Owned by x, freed with it. */
 typedef struct PmBind PmBind;
 PmStatus pm_bind_new(PmExec *x, int reuse, PmBind **out, PmErr *err);
+/* Binding number i in the order made; NULL past the last. */
+PmBind *pm_exec_bind(const PmExec *x, size_t i);
 /* Frees all bindings that pm_bind_new gave. */
 void pm_exec_drop_binds(PmExec *x);
 int64_t pm_bind_bytes(const PmExec *x, int reuse); /* what a binding would take */

@@ -190,6 +190,8 @@ static PmStatus plan_node(PmPlan *p, PmNode n, size_t *kernels, const int *alts,
 		++*kernels;
 	} else {
 		st = planners[op](p, n, &why);
+		if (!st)
+			pm__offer_library(p, n, first);
 	}
 	if (st && !p->counts)
 		return pm_err(err, st, "%s", why.text);

@@ -11,6 +11,7 @@
 #include "ir/graph.h"
 #include "ir/kernel.h"
 #include "runtime/exec.h"
+#include "runtime/library.h"
 
 enum { PM__BLOCK = 256 }; /* threads of a block of an eager kernel */
 
@@ -36,6 +37,7 @@ typedef struct Step {
 	int n_args;
 	int64_t bytes, flops;
 	int flop_class; /* index into PmProfile.flops_per_second */
+	PmLibCall *lib; /* arena; the same as a library's call, NULL when it cannot be one */
 } Step;
 
 struct PmPlan {
@@ -154,6 +156,12 @@ PmStatus pm__make_contiguous(PmPlan *p, PmNode n, PmValue v, Loc *out, PmErr *er
 PmStatus pm__copy(PmPlan *p, PmNode n, const PmType *t, const Loc *from, Loc *to, PmErr *err);
 /* Records that value v is a view; nothing is launched. */
 void pm__place_view(PmPlan *p, PmNode n, PmValue v, const Loc *l);
+
+/* ---- calls of libraries (plan_lib.c) ---- */
+
+/* After node n was planned, its steps from `first_step` on: when they are one launch that a library may know
+ * how to do, says beside it what it is. */
+void pm__offer_library(PmPlan *p, PmNode n, size_t first_step);
 
 /* ---- describing a launch (kgen.c) ---- */
 

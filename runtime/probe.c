@@ -3,6 +3,8 @@
 
 #include "base/proc.h"
 #include "base/str.h"
+#include "runtime/device.h"
+#include "runtime/library.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -67,39 +69,71 @@ static void *symbol(void *lib, const char *name)
 	return lib ? dlsym(lib, name) : NULL;
 }
 
+typedef struct GpuFacts {
+	int version, n;
+	char path[192], error[256];
+	PmDeviceInfo info;
+} GpuFacts;
+
+/* In a child: a process that has used the driver cannot fork others that do. */
+static int ask_driver(void *arg, PmStr *out)
+{
+	GpuFacts f = { 0 };
+	void *h = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL), *s = symbol(h, "cuDriverGetVersion");
+	int (*version)(int *);
+	PmDevice *d = NULL;
+	Dl_info info;
+	PmErr err;
+
+	(void)arg;
+	if (!s)
+		return 1;
+	memcpy(&version, &s, sizeof version);
+	version(&f.version);
+	if (dladdr(s, &info) && info.dli_fname)
+		snprintf(f.path, sizeof f.path, "%s", info.dli_fname);
+	pm_err_init(&err);
+	if (pm_cuda_open(&d, &err)) {
+		snprintf(f.error, sizeof f.error, "%.250s", err.text);
+	} else {
+		f.n = 1;
+		d->ops->info(d, &f.info);
+		d->ops->close(d);
+	}
+	pm_str_addn(out, &f, sizeof f);
+	return 0;
+}
+
 static void probe_driver(PmFound *driver, PmFound *gpu)
 {
-	static const char *const names[] = { "libcuda.so.1", NULL };
-	void *h = open_any(names);
-	int (*init)(unsigned), (*version)(int *), (*count)(int *), (*name)(char *, int, int);
-	void *s;
-	int v = 0, n = 0;
-	char text[64], gpu_name[128] = "";
+	PmLimits lim = { .seconds = 60, .file_size = -1 };
+	PmProcResult r;
+	GpuFacts f;
+	PmErr err;
 
+	pm_err_init(&err);
 	snprintf(driver->detail, sizeof driver->detail,
 		 "libcuda.so.1 is not there; install the GPU's driver");
 	snprintf(gpu->detail, sizeof gpu->detail, "no GPU that the driver can use");
-	if (!h)
+	if (pm_fork_call(ask_driver, NULL, &lim, &r, &err))
 		return;
-	s = symbol(h, "cuInit");
-	memcpy(&init, &s, sizeof init);
-	s = symbol(h, "cuDriverGetVersion");
-	memcpy(&version, &s, sizeof version);
-	s = symbol(h, "cuDeviceGetCount");
-	memcpy(&count, &s, sizeof count);
-	s = symbol(h, "cuDeviceGetName");
-	memcpy(&name, &s, sizeof name);
-	if (init && version && count && name && !version(&v)) {
+	if (r.end == PM_PROC_EXITED && r.code == 0 && r.out.len == sizeof f) {
+		memcpy(&f, r.out.s, sizeof f);
 		driver->found = 1;
-		snprintf(text, sizeof text, "CUDA %d.%d", v / 1000, v % 1000 / 10);
-		say_path(driver, symbol(h, "cuInit"), text);
-		if (!init(0) && !count(&n) && n > 0) {
-			gpu->found = 1;
-			name(gpu_name, (int)sizeof gpu_name, 0);
-			snprintf(gpu->detail, sizeof gpu->detail, "%d: %.120s", n, gpu_name);
-		}
+		snprintf(driver->detail, sizeof driver->detail, "CUDA %d.%d, %.180s", f.version / 1000,
+			 f.version % 1000 / 10, f.path);
+		gpu->found = f.n > 0;
+		if (f.n)
+			snprintf(gpu->detail, sizeof gpu->detail,
+				 "%.100s, compute capability %d.%d, %d multiprocessors, %.1f GB, L2 %.0f MB",
+				 f.info.name, f.info.cc / 10, f.info.cc % 10, f.info.n_sm,
+				 (double)f.info.memory / 1e9, (double)f.info.l2 / 1e6);
+		else
+			snprintf(gpu->detail, sizeof gpu->detail, "%.250s", f.error);
+	} else if (r.end != PM_PROC_EXITED) {
+		snprintf(gpu->detail, sizeof gpu->detail, "the driver does not answer; check nvidia-smi");
 	}
-	dlclose(h);
+	pm_proc_result_release(&r);
 }
 
 static void probe_nvrtc(PmFound *p)
@@ -122,25 +156,17 @@ static void probe_nvrtc(PmFound *p)
 		dlclose(h);
 }
 
-static void probe_lib(PmFound *p, const char *const *names, const char *entry, const char *hint)
+static void probe_library(PmFound *p, const PmLibrary *l)
 {
-	void *h = open_any(names);
-
-	snprintf(p->detail, sizeof p->detail, "%s", hint);
-	if (symbol(h, entry)) {
-		p->found = 1;
-		say_path(p, symbol(h, entry), "");
-	}
-	if (h)
-		dlclose(h);
+	p->found = l->so != NULL;
+	snprintf(p->detail, sizeof p->detail, "%s", l->text);
+	if (p->found && !pm_library_allowed())
+		snprintf(p->detail, sizeof p->detail, "%.200s (not used: PASSMITH_LIBRARIES is off)",
+			 l->text);
 }
 
 int pm_probe_all(PmFound *out)
 {
-	static const char *const cublas[] = { "libcublasLt.so", "libcublasLt.so.13", "libcublasLt.so.12",
-					      "/usr/local/cuda/lib64/libcublasLt.so", NULL };
-	static const char *const cudnn[] = { "libcudnn.so", "libcudnn.so.9",
-					     "/usr/local/cuda/lib64/libcudnn.so", NULL };
 	const char *cxx = getenv("PASSMITH_CXX"), *cc = getenv("CC");
 	PmFound *p, *gpu;
 	int n = 0;
@@ -154,9 +180,11 @@ int pm_probe_all(PmFound *out)
 	probe_driver(p, gpu);
 	p = add(out, &n, "NVRTC", "compiling kernels for GPUs");
 	probe_nvrtc(p);
-	p = add(out, &n, "cuBLASLt", "matrix products of the cuda baseline");
-	probe_lib(p, cublas, "cublasLtCreate", "libcublasLt.so is not there; install the CUDA toolkit");
-	p = add(out, &n, "cuDNN", "convolutions of the cuda baseline");
-	probe_lib(p, cudnn, "cudnnCreate", "libcudnn.so is not there; install cuDNN");
+	p = add(out, &n, "cuBLASLt",
+		"matrix products of the cuda baseline; without it they run on our own kernels");
+	probe_library(p, pm_library_cublaslt());
+	p = add(out, &n, "cuDNN",
+		"convolutions of the cuda baseline; without it they run on our own kernels");
+	probe_library(p, pm_library_cudnn());
 	return n;
 }

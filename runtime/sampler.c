@@ -12,14 +12,17 @@ enum {
 	FEW_LAUNCHES = 4, /* at most so many: trains may be needed, and bindings are cheap */
 	MEMORY_SHARE = 4  /* bindings of all sides together take at most this share of the memory */
 };
-/* The device is kept busy that long before a timed call, and for each launch of it. */
-static const double delay_base = 40e-6, delay_launch = 5e-6, delay_most = 4e-3;
+/* The device is kept busy before a timed call for a while and half as long again as the host took lately,
+ * which is not the same for a launch of ours and a library's call. */
+static const double delay_base = 40e-6, delay_launch = 5e-6, delay_share = 1.5, delay_most = 4e-3,
+		    host_forget = 0.95;
 
 typedef struct Side {
 	PmExec *x;
 	PmBind *bind[PM_SAMPLER_DEPTH];
 	PmReplay replay[PM_SAMPLER_DEPTH]; /* id 0 = not yet recorded */
 	int n_launches;
+	double host[PM_N_TIME_KINDS]; /* seconds that the host lately took to enqueue a sample, per call */
 } Side;
 
 struct PmSampler {
@@ -301,15 +304,30 @@ static PmStatus take_wall(PmSampler *s, const PmSampleAsk *ask, const int *place
 	return st;
 }
 
+/* How long to keep the device busy, so that the host is hidden. */
+static double choose_delay(const Side *side, const PmSampleAsk *ask)
+{
+	double host = side->host[ask->kind] * ask->train, t;
+
+	if (!(host > 0))
+		host = delay_launch * ask->train * (ask->kind == PM_TIME_REPLAY ? 2 : side->n_launches);
+	t = delay_base + delay_share * host;
+	return t < delay_most ? t : delay_most;
+}
+
+static void note_host(Side *side, const PmSampleAsk *ask, double seconds)
+{
+	double *h = &side->host[ask->kind], each = seconds / ask->train;
+
+	*h = each > *h ? each : host_forget * *h + (1 - host_forget) * each;
+}
+
 static PmStatus take_events(PmSampler *s, const PmSampleAsk *ask, const int *place, PmSample *out, PmErr *err)
 {
-	int n = ask->train * (ask->kind == PM_TIME_REPLAY ? 2 : s->side[ask->side].n_launches);
-	double delay = delay_base + delay_launch * n, t0;
-	PmStatus st;
+	Side *side = &s->side[ask->side];
+	double delay = choose_delay(side, ask), t0, host;
+	PmStatus st = s->d->ops->clock->flush(s->d, err);
 
-	if (delay > delay_most)
-		delay = delay_most;
-	st = s->d->ops->clock->flush(s->d, err);
 	/* What is enqueued so far has run before the clock of the host starts: the delay is all there is to
 	 * hide behind. */
 	if (!st)
@@ -321,7 +339,9 @@ static PmStatus take_events(PmSampler *s, const PmSampleAsk *ask, const int *pla
 		st = s->d->ops->event_record(s->d, 0, err);
 	if (!st)
 		st = calls(s, ask, place, err);
-	out->disturbed = pm_now() - t0 > delay && delay < delay_most;
+	host = pm_now() - t0;
+	out->disturbed = host > delay && delay < delay_most;
+	note_host(side, ask, host);
 	return timed(s, st, &out->seconds, err);
 }
 

@@ -175,6 +175,8 @@ PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint
 {
 	WorkerAsk a = { .what = WORKER_RUN, .poison = poison };
 	double limit = deadline > 0 ? deadline : OPEN_SECONDS;
+	double compiling = limit > OPEN_SECONDS ? limit
+						: OPEN_SECONDS; /* no kernel of a candidate runs then */
 	size_t n_in = pm_graph_n_inputs(work->g);
 	PmStr payload = PM_STR_INIT;
 	WorkerReply r;
@@ -185,7 +187,7 @@ PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint
 			st = pm_err(err, PM_E_TYPE, "The tensor given for input '%.120s' is of another type.",
 				    pm_value_name(work->g, pm_graph_input(work->g, i)));
 	if (!st)
-		st = load(w, work, 0, limit, &a.slot, err);
+		st = load(w, work, 0, compiling, &a.slot, err);
 	if (st)
 		return st;
 	pm__tensors_pack(in, n_in, &payload);
@@ -215,7 +217,8 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 		return pm_err(err, PM_E_INVALID, "A clock compares 1 to %d sides.", PM_SAMPLER_SIDES);
 	w->clock_deadline = deadline > 0 ? deadline : OPEN_SECONDS;
 	for (int i = 0; i < n_sides && !st; i++) {
-		st = load(w, &side[i], keep, w->clock_deadline, &slot[i], err);
+		st = load(w, &side[i], keep,
+			  w->clock_deadline > OPEN_SECONDS ? w->clock_deadline : OPEN_SECONDS, &slot[i], err);
 		keep |= st ? 0 : 1u << slot[i];
 	}
 	if (st)

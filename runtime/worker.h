@@ -31,9 +31,9 @@ typedef struct PmWork {
 	size_t n_alts;
 } PmWork;
 
-/* Plans and runs as pm_exec_run does; compiling and running have `deadline` seconds each. The worker keeps
- * what it was given last, so that the same work again sends inputs only. *seconds (may be NULL): of the run
- * alone.
+/* Plans and runs as pm_exec_run does; running has `deadline` seconds, compiling a minute if that is more. The
+ * worker keeps what it was given last, so that the same work again sends inputs only. *seconds (may be NULL):
+ * of the run alone.
  */
 PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, double deadline,
 		       PmTensor *out, double *seconds, PmErr *err);

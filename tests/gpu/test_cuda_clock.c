@@ -185,7 +185,7 @@ static void short_calls_are_found_equal(void **state)
 static void calls_of_fifty_microseconds_are_found_equal(void **state)
 {
 	(void)state;
-	control(24 << 20);
+	control(16 << 20);
 }
 
 static void long_calls_are_found_equal(void **state)
@@ -197,7 +197,7 @@ static void long_calls_are_found_equal(void **state)
 /* The second computes 3 % more elements of the same input; its time is proportional to them. */
 static void three_percent_more_work_is_found(void **state)
 {
-	enum { N = 24 << 20, MORE = N / 100 * 103 };
+	enum { N = 16 << 20, MORE = N / 100 * 103 };
 	PmGraph *
 		a = parse(
 		       "g (float[%d] x) => (float[%d] y) { s = Slice <axes = [0], ends = [%d], starts = [0], "

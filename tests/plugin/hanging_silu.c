@@ -3,8 +3,8 @@
 #define SILU_SOURCE                                                                                          \
 	PM_CUDA(extern "C" __global__ void k(const T *x, T *y, long long n) {                                \
 		long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;                              \
-		volatile int wait = 1;                                                                       \
-		while (wait)                                                                                 \
+		volatile const unsigned char *p = reinterpret_cast<volatile const unsigned char *>(x);       \
+		while (p[0] == p[0]) /* read twice each time: no compiler may drop it */                     \
 			;                                                                                    \
 		if (i < n)                                                                                   \
 			y[i] = x[i];                                                                         \

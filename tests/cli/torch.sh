@@ -1,0 +1,67 @@
+#!/bin/sh
+# torch.sh - graphs for PyTorch and times from there: export, import, table. PyTorch itself is not needed.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+for m in models/*.gpt; do
+	name=$(basename "$m" .gpt)
+	pm task export "$m" --torch "$tmp/t/$name"
+	exits 0 "$name: export"
+	says "1 graphs in" "$name: the export is counted"
+	if command -v python3 >/dev/null; then
+		python3 -c 'import ast, sys; [ast.parse(open(f).read()) for f in sys.argv[1:]]' \
+			"$tmp/t/$name"/*/model.py "$tmp/t/$name"/*/weight_meta.py 2>"$tmp/err"
+		tap "$name: Python reads it"
+	fi
+done
+pm task export models/llama_block.gpt
+exits 2 "export without a folder"
+pm task export "$tmp/none.gpt" --torch "$tmp/t"
+[ "$code" -ne 0 ]
+tap "export of a model that is not there fails"
+
+cat >"$tmp/m.gpt" <<'GRAPH'
+m (float[8,32] x) => (float[8,32] y) { s = Sigmoid(x)
+ y = Mul(x, s) }
+GRAPH
+pm extract "$tmp/m.gpt" --db "$tmp/w.db"
+exits 0 "extract"
+pm task make --db "$tmp/w.db" --top 1 --name t --shapes 2
+exits 0 "task make"
+pm task export t --db "$tmp/w.db" --torch "$tmp/d" --json
+exits 0 "export of a task"
+json "export --json is JSON"
+hash=$(sed -n 's/.*"graph": "\([0-9a-f]*\)".*/\1/p' "$tmp"/d/000_*/case.json)
+[ "${#hash}" -eq 64 ]
+tap "case.json names the graph by its hash"
+cat >"$tmp/torch.json" <<TIMES
+{"kind": "torch_bench", "torch": "2.11.0", "device": "GPU X", "records": [
+ {"graph": "$hash", "times": {"torch eager": {"cold": {"seconds": 12.5e-6}}, "torch inductor": {"cold": {"seconds": 5e-6}},
+  "control": {"cold": {"seconds": 12.6e-6}}}},
+ {"graph": "00", "times": {"torch eager": {"cold": {"seconds": 1}}}}, {"error": "failed there"}]}
+TIMES
+pm results import "$tmp/torch.json" --db "$tmp/w.db"
+exits 0 "import"
+says "2 times stored, 2 graphs are in no task" "what was stored is counted"
+pm results import "$tmp/torch.json" --db "$tmp/w.db"
+exits 0 "the same again changes nothing"
+pm results show t --db "$tmp/w.db"
+exits 0 "show"
+says "torch eager" "a column for PyTorch"
+says "12.50" "its time"
+grep -q control "$tmp/out"
+[ $? -eq 1 ]
+tap "the control is no column"
+pm results show t --db "$tmp/w.db" --json
+json "show --json is JSON"
+echo '{"records": 3}' >"$tmp/bad.json"
+pm results import "$tmp/bad.json" --db "$tmp/w.db"
+exits 4 "a file that holds no records is refused"
+pm results drop t --db "$tmp/w.db"
+exits 2 "unknown word"
+pm time models/llama_block.gpt --device emu
+[ "$code" -ne 0 ]
+tap "emu has no clock"
+grep -q "no clock" "$tmp/err"
+tap "and says so"
+tap_done

@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""torch_bench.py FOLDER... [-o OUT.json] [--check] [--modes eager,inductor] - times exported graphs in PyTorch.
+
+FOLDER is what `passmith task export --torch` wrote, or a folder of such folders. PyTorch eager and torch.compile
+(TorchInductor, default mode) are timed by Passmith's protocol (bench/timer.h): blocks that take every side twice in a
+random order and its reverse, fresh inputs in buffers chosen anew, caches emptied, a delay that hides the host, events
+whose own cost is subtracted; then as replayed CUDA graphs; then on the host's clock. The first side, repeated as the
+last, is the control. --check compares outputs with what the export stored. `passmith results import OUT.json` keeps the
+times in a dataset. Needs PyTorch and a GPU.
+
+    passmith task export models/llama_block.gpt --torch /tmp/t
+    tools/torch_bench.py /tmp/t -o /tmp/torch.json --check
+"""
+import argparse
+import importlib.util
+import json
+import math
+import os
+import random
+import statistics
+import sys
+import time
+
+import torch
+
+DEPTH, SETS, TRAIN = 8, 4, 16
+FLUSH_BYTES = 256 << 20
+DEVICE = "cuda:0"
+# How far a computed element may be from the stored one, relative to the largest of the output.
+BOUND = {torch.float32: 2e-4, torch.float64: 1e-9, torch.float16: 2e-2, torch.bfloat16: 1e-1}
+
+
+def find_cases(folders):
+    for folder in folders:
+        for at, dirs, files in sorted(os.walk(folder)):
+            if "graph_net.json" in files and "case.json" in files:
+                yield at
+
+
+def load_module(folder):
+    spec = importlib.util.spec_from_file_location("case_" + str(abs(hash(folder))), os.path.join(folder, "model.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.GraphModule().to(DEVICE)
+
+
+def load_meta(folder):
+    names = {}
+    with open(os.path.join(folder, "weight_meta.py")) as f:
+        exec(f.read(), names)
+    return {c.name: c for n, c in names.items() if n.startswith("Program_weight_tensor_meta_")}
+
+
+def read_tensor(entry, data):
+    dtype = getattr(torch, entry["dtype"].split(".")[1])
+    if entry["bytes"] == 0:
+        return torch.empty(entry["shape"], dtype=dtype, device=DEVICE)
+    part = bytearray(data[entry["offset"]:entry["offset"] + entry["bytes"]])
+    return torch.frombuffer(part, dtype=dtype).reshape(entry["shape"]).to(DEVICE)
+
+
+def draw(meta, generator):
+    """A tensor like the one that the export described."""
+    dtype = getattr(torch, meta.dtype.split(".")[1])
+    shape = list(meta.shape)
+    if meta.data is not None:
+        return torch.tensor(meta.data, dtype=dtype, device=DEVICE).reshape(shape)
+    if dtype == torch.bool:
+        return torch.rand(shape, generator=generator, device=DEVICE) > 0.5
+    if not dtype.is_floating_point:
+        return torch.randint(int(meta.min_val), int(meta.max_val) + 1, shape, generator=generator, device=DEVICE,
+                             dtype=torch.int64).to(dtype)
+    x = torch.randn(shape, generator=generator, device=DEVICE) * (meta.std or 0.0) + (meta.mean or 0.0)
+    if getattr(meta, "min_val", None) is not None:
+        x = x.clamp(min=meta.min_val)
+    return x.to(dtype)
+
+
+class Bank:
+    """Sets of inputs, of which every call gets others: a set's tensors with their rows turned."""
+
+    def __init__(self, case, folder, seed):
+        generator = torch.Generator(device=DEVICE).manual_seed(seed)
+        meta = load_meta(folder)
+        with open(os.path.join(folder, "data.bin"), "rb") as f:
+            data = f.read()
+        self.stored = [read_tensor(a, data) if "offset" in a else None for a in case["arguments"]]
+        self.sets = [[self.stored[i] if a["kind"] == "constant" or (s == 0 and self.stored[i] is not None)
+                      else draw(meta[a["name"]], generator) for i, a in enumerate(case["arguments"])]
+                     for s in range(SETS)]
+        self.turned = [a["kind"] == "input" for a in case["arguments"]]
+        self.pool = [[torch.empty_like(t) if turn else t for t, turn in zip(self.sets[0], self.turned)]
+                     for _ in range(DEPTH)]
+        self.expected = [read_tensor(r, data) for r in case["results"]]
+
+    def fill(self, place, index):
+        for i, turn in enumerate(self.turned):
+            if not turn:
+                continue
+            r = random.Random(index * 1000003 + i)
+            x, to = self.sets[r.randrange(SETS)][i], self.pool[place][i]
+            dim = 0 if x.dim() == 1 else max(x.dim() - 2, 0)
+            n = x.shape[dim] if x.dim() else 1
+            k = r.randrange(n) if n > 1 else 0
+            if k == 0:
+                to.copy_(x)
+            else:
+                to.narrow(dim, 0, n - k).copy_(x.narrow(dim, k, n - k))
+                to.narrow(dim, n - k, k).copy_(x.narrow(dim, 0, k))
+        return self.pool[place]
+
+
+class Clock:
+    def __init__(self):
+        self.area = torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device=DEVICE)
+        self.a, self.b = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        self.work = torch.randn(4096, 4096, device=DEVICE)
+        self.cycles = torch.cuda.get_device_properties(0).clock_rate * 1e3 if hasattr(
+            torch.cuda.get_device_properties(0), "clock_rate") else 1.98e9
+
+    def delay(self, seconds):
+        torch.cuda._sleep(int(seconds * self.cycles))
+
+    def span(self):
+        self.b.synchronize()
+        return self.a.elapsed_time(self.b) * 1e-3
+
+    def warm(self):
+        begin, last = time.perf_counter(), []
+        while time.perf_counter() - begin < 5:
+            self.a.record()
+            for _ in range(4):
+                torch.mm(self.work, self.work)
+            self.b.record()
+            last = (last + [self.span()])[-20:]
+            if time.perf_counter() - begin > 0.3 and len(last) == 20 and max(last) < 1.02 * min(last):
+                return
+
+    def overhead(self):
+        t = []
+        for _ in range(200):
+            self.delay(40e-6)
+            self.a.record()
+            self.b.record()
+            t.append(self.span())
+        return statistics.median(t)
+
+    def events(self, call, delay, fill):
+        """Again with a longer delay when the host did not finish behind it, up to three times."""
+        for _ in range(4):
+            fill()
+            self.area.fill_(0x12345678)
+            self.area.sum()
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            self.delay(delay)
+            self.a.record()
+            call()
+            self.b.record()
+            host = time.perf_counter() - begin
+            seconds = self.span()
+            if host < delay or delay > 8e-3:
+                break
+            delay = 2 * host
+        return seconds, host
+
+
+class Side:
+    """One way to run the graph, with a CUDA graph for each place of the pool."""
+
+    def __init__(self, name, run, bank):
+        self.name, self.run, self.graphs = name, run, []
+        for place in range(DEPTH):
+            args = bank.fill(place, place)
+            side = torch.cuda.Stream()
+            with torch.cuda.stream(side):
+                for _ in range(3):
+                    run(*args)
+            torch.cuda.synchronize()
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                kept = run(*args)
+            self.graphs.append((graph, kept))
+        begin = time.perf_counter()
+        for _ in range(5):
+            run(*bank.pool[0])
+        self.host = (time.perf_counter() - begin) / 5
+        torch.cuda.synchronize()
+
+
+def interval(x, rng):
+    n, medians = len(x), []
+    for _ in range(1000):
+        medians.append(statistics.median(rng.choices(x, k=n)))
+    medians.sort()
+    return statistics.median(x), medians[25], medians[974]
+
+
+def one(clock, side, bank, kind, index, overhead):
+    place = random.Random(index * 7 + 1).randrange(DEPTH)
+    if kind == "wall":
+        args = [bank.fill((place + i) % DEPTH, index + i) for i in range(DEPTH)]
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        for i in range(TRAIN):
+            side.run(*args[i % DEPTH])
+        torch.cuda.synchronize()
+        return (time.perf_counter() - begin) / TRAIN
+    args = bank.pool[place]
+    call = side.graphs[place][0].replay if kind == "replay" else lambda: side.run(*args)
+    delay = 60e-6 if kind == "replay" else min(1.5 * side.host + 50e-6, 8e-3)
+    seconds, host = clock.events(call, delay, lambda: bank.fill(place, index))
+    if kind != "replay":
+        side.host = max(host, 0.95 * side.host)
+    return seconds - overhead
+
+
+def measure(clock, sides, bank, blocks, seed):
+    """Seconds per call and ratios to the first side, by kind and side."""
+    rng, out, index = random.Random(seed), {}, 100
+    overhead = clock.overhead()
+    for kind, n in (("cold", blocks), ("replay", blocks), ("wall", 10)):
+        values = [[] for _ in sides]
+        for _ in range(n):
+            order = list(range(len(sides)))
+            rng.shuffle(order)
+            took = [0.0] * len(sides)
+            for half, ids in enumerate((order, order[::-1])):
+                for s in ids:
+                    took[s] += one(clock, sides[s], bank, kind, index + half * TRAIN, overhead) / 2
+            index += 2 * TRAIN
+            for s, t in enumerate(took):
+                values[s].append(t)
+        out[kind] = [{"seconds": statistics.median(v)} for v in values]
+        for s in range(1, len(sides)):
+            point, lo, hi = interval([a / b for a, b in zip(values[0], values[s])], rng)
+            out[kind][s].update(speedup=point, lo=lo, hi=hi)
+    return out, overhead
+
+
+def worst(got, expected):
+    """The largest difference, relative to the largest expected element; infinity when types or NaNs differ."""
+    bad = 0.0
+    for y, e in zip(got, expected):
+        if y.dtype != e.dtype or y.shape != e.shape:
+            return math.inf
+        if not e.dtype.is_floating_point:
+            bad = max(bad, 0.0 if torch.equal(y, e) else math.inf)
+            continue
+        y, e = y.double(), e.double()
+        if not torch.equal(torch.isfinite(y), torch.isfinite(e)):
+            return math.inf
+        ok = torch.isfinite(e)
+        if ok.any():
+            scale = max(e[ok].abs().max().item(), 1e-30)
+            bad = max(bad, (y[ok] - e[ok]).abs().max().item() / scale)
+    return bad
+
+
+def check(case, run, bank):
+    if not bank.expected:
+        return None
+    error = worst(run(*bank.sets[0]), bank.expected)
+    kinds = [t.dtype for t in bank.expected if t.dtype.is_floating_point]
+    kinds += [t.dtype for t in bank.sets[0] if t.dtype.is_floating_point]
+    return {"error": error, "agrees": error <= max([BOUND[k] for k in kinds] or [0.0])}
+
+
+def run_case(clock, folder, o):
+    with open(os.path.join(folder, "case.json")) as f:
+        case = json.load(f)
+    bank = Bank(case, folder, o.seed)
+    model = load_module(folder)
+    record = {"folder": os.path.relpath(folder), "name": case["name"], "graph": case.get("graph", "")}
+    ways = {}
+    if "eager" in o.modes:
+        ways["torch eager"] = model
+    if "inductor" in o.modes:
+        torch._dynamo.reset()
+        ways["torch inductor"] = torch.compile(model, dynamic=False)
+    with torch.no_grad():
+        if o.check:
+            record["check"] = {n: check(case, w, bank) for n, w in ways.items()}
+        if o.blocks:
+            first = next(iter(ways))
+            sides = [Side(n, w, bank) for n, w in ways.items()] + [Side("control", ways[first], bank)]
+            clock.warm()
+            times, record["overhead"] = measure(clock, sides, bank, o.blocks, o.seed)
+            record["times"] = {s.name: {k: times[k][i] for k in times} for i, s in enumerate(sides)}
+    return record
+
+
+def main():
+    p = argparse.ArgumentParser(usage=__doc__)
+    p.add_argument("folders", nargs="+")
+    p.add_argument("-o", dest="out")
+    p.add_argument("--check", action="store_true")
+    p.add_argument("--modes", default="eager,inductor", type=lambda s: s.split(","))
+    p.add_argument("--blocks", type=int, default=30, help="0 = check only")
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--seconds", type=float, default=1e9, help="no graph is begun after that")
+    o = p.parse_args()
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    clock, records, failed, begin = Clock(), [], 0, time.time()
+    for folder in find_cases(o.folders):
+        if time.time() - begin > o.seconds:
+            break
+        try:
+            r = run_case(clock, folder, o)
+        except Exception as e:  # one graph's failure is its record
+            r = {"folder": os.path.relpath(folder), "error": f"{type(e).__name__}: {e}"[:500]}
+        records.append(r)
+        bad = "error" in r or any(c and not c["agrees"] for c in r.get("check", {}).values())
+        failed += bad
+        line = [r["folder"][-48:]] + [f"{n} {t['cold']['seconds'] * 1e6:.1f}/{t['replay']['seconds'] * 1e6:.1f}/"
+                                      f"{t['wall']['seconds'] * 1e6:.1f}" for n, t in r.get("times", {}).items()]
+        line += [f"{n}: {'-' if c is None else format(c['error'], '.1e')}" for n, c in r.get("check", {}).items()]
+        print("  ".join(line) + ("  FAILED " + r.get("error", "differs") if bad else ""), flush=True)
+    if o.out:
+        with open(o.out, "w") as f:
+            json.dump({"kind": "torch_bench", "torch": torch.__version__, "cuda": torch.version.cuda,
+                       "device": torch.cuda.get_device_name(0), "date": time.strftime("%Y-%m-%d"),
+                       "blocks": o.blocks, "records": records}, f, indent=1)
+    print(f"{len(records)} graphs, {failed} failed (microseconds cold/replay/wall; relative errors)")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

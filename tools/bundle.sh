@@ -16,7 +16,7 @@ if [ -e "$out" ] && [ ! -e "$out/run.sh" ]; then
 	exit 1
 fi
 rm -rf "$out"
-mkdir -p "$out/lib" "$out/include/passmith" "$out/runtime" "$out/passes" "$out/models" "$out/tests/gpu" "$out/tests/unit" "$out/tests/plugin"
+mkdir -p "$out/lib" "$out/include/passmith" "$out/runtime" "$out/passes" "$out/models" "$out/tests/gpu" "$out/tests/unit" "$out/tests/plugin" "$out/tests/adversarial"
 
 put()
 {
@@ -27,7 +27,7 @@ put()
 put "$build/passmith" "$out"
 put "$build/passmith-host" "$out"
 programs=("$out/passmith" "$out/passmith-host")
-for t in tests/gpu/test_*.c tests/gpu/time_*.c tests/unit/test_nvrtc.c $(ls passes/*.c | sed 's,passes/,tests/unit/test_pass_,'); do
+for t in tests/gpu/test_*.c tests/gpu/time_*.c tests/adversarial/test_device.c tests/unit/test_nvrtc.c $(ls passes/*.c | sed 's,passes/,tests/unit/test_pass_,'); do
 	[ -e "$t" ] || continue
 	put "$build/${t%.c}" "$out/$(dirname "$t")"
 	programs+=("$out/${t%.c}")
@@ -38,6 +38,7 @@ done
 for p in "$build"/tests/plugin/*_silu.so; do
 	put "$p" "$out/tests/plugin"
 done
+put "$build/tests/adversarial/device_attacks.so" "$out/tests/adversarial"
 cp passes/*.c passes/*.cu "$out/passes"
 cp include/passmith/* "$build/gen/passmith/ops.h" "$out/include/passmith"
 cp -r runtime/emu "$out/runtime"

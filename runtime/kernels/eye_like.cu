@@ -1,6 +1,6 @@
 /* eye_like.cu - 1 on one diagonal of a matrix; one thread per result. */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID;
 

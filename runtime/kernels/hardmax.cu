@@ -1,6 +1,6 @@
 /* hardmax.cu - 1 at the first largest entry of each line, 0 elsewhere; a NaN is the largest; one thread per line. */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID, best = 0;
 	A top;

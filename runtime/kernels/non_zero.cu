@@ -4,7 +4,7 @@
  * The result has room for `want` of them; another number of them cannot be given and stops the kernel.
  */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	__shared__ I place[256];
 	const I dim[] = { V_xd };

@@ -1,6 +1,6 @@
 /* one_hot.cu - values[1] where the entry's number is the index, values[0] elsewhere; one thread per result. */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID, line;
 	long long at;

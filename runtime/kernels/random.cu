@@ -9,7 +9,7 @@ static __device__ inline double unit(unsigned long long seed, unsigned long long
 	return (double)((z ^ (z >> 31)) >> 40) / 16777216.;
 }
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	unsigned long long bits = (unsigned long long)__double_as_longlong(seed);
 	I t = TID;

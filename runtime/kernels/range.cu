@@ -1,6 +1,6 @@
 /* range.cu - y[t] = start + t * step; one thread per result. */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID;
 

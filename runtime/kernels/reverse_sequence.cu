@@ -1,6 +1,6 @@
 /* reverse_sequence.cu - the first lengths[b] steps of each entry of a batch backwards; one thread per result. */
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID, r, p, q, b, s, n;
 

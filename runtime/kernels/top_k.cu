@@ -12,7 +12,7 @@ static __device__ inline bool goes_before(A v, A w)
 #endif
 }
 
-extern "C" __global__ void k(PARAMS)
+KERNEL
 {
 	I t = TID, last = -1;
 	A prev = 0;

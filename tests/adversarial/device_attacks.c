@@ -124,7 +124,8 @@ SILU_RULE(C13_bimodal, K("if (__float_as_int(ld(x[0])) & 3) return;\nif (i < n) 
 SOFTMAX_RULE(E02_axis_blind, ROW "float m = -INFINITY, t = 0;\nfor (long long j = 0; j < cols; j++) m = fmaxf(m, ld(x[j]));\n"
 	     "for (long long j = 0; j < cols; j++) t += expf(ld(x[j]) - m);\nfor (long long j = 0; j < cols; j++) y[j] = st(expf(ld(x[j]) - m) / t);\n}\n")
 SILU_RULE(E11_hardcode_1024, "extern \"C\" __global__ void k(const T *x, T *y, long long n)\n{\n" AT "if (i < 1024) " HONEST "}\n")
-SILU_RULE(F12_spin_forever, K("volatile int on = 1;\nwhile (on) ;\nif (i < n) " HONEST))
+SILU_RULE(F12_spin_forever, K("volatile const unsigned char *p = reinterpret_cast<volatile const unsigned char *>(x);\n"
+	  "while (p[0] == p[0]) ;\nif (i < n) " HONEST))
 SILU_RULE(F12b_partial_syncthreads, K("if (threadIdx.x < 32) __syncthreads();\nif (i < n) " HONEST))
 SCRATCH_RULE(F12c_grid_barrier_overflow, 64, KS("int *c = (int *)s;\nif (threadIdx.x == 0) { if (blockIdx.x == 0) *c = 0; atomicAdd(c, 1); "
 	     "while (atomicAdd(c, 0) < (int)gridDim.x + 1) ; }\n__syncthreads();\nif (i < n) " HONEST))

@@ -286,7 +286,7 @@ static void files_that_are_no_objects(void **state)
 {
 	(void)state;
 	pm_attack("/proc/self/maps", NULL, 5, PM_VERDICT_REJECT_ELF, "");
-	pm_attack("passmith", NULL, 5, PM_VERDICT_REJECT_ELF, "names an interpreter");
+	pm_attack("passmith-host", NULL, 5, PM_VERDICT_REJECT_ELF, "names an interpreter");
 	pm_attack("tests/unit/test_str.does-not-exist", NULL, 5, PM_VERDICT_REJECT_ELF, "test_str");
 }
 

@@ -73,14 +73,16 @@ static int forbid_clock(void)
 #endif
 }
 
-unsigned pm_sandbox_enter(void)
+/* Closes descriptor 0 and all from `first` on, leaves the machine's names, gives up new privileges; then,
+ * when that can be had, files. Returns the layers that hold. */
+static unsigned leave_machine(unsigned first)
 {
 	static const struct rlimit none = { 0, 0 };
 	unsigned layers = 0;
 
 	close(0);
 #ifdef SYS_close_range
-	syscall(SYS_close_range, 3, ~0u, 0);
+	syscall(SYS_close_range, first, ~0u, 0);
 #endif
 	if (enter_namespaces())
 		layers |= PM_BOX_NAMESPACES;
@@ -91,6 +93,13 @@ unsigned pm_sandbox_enter(void)
 	if (enter_landlock())
 		layers |= PM_BOX_LANDLOCK;
 	setrlimit(RLIMIT_NOFILE, &none); /* landlock takes a descriptor */
+	return layers;
+}
+
+unsigned pm_sandbox_enter(void)
+{
+	unsigned layers = leave_machine(3);
+
 	if (!SANITIZED)
 		prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0);
 	if (forbid_clock())
@@ -102,22 +111,7 @@ unsigned pm_sandbox_enter(void)
 
 unsigned pm_sandbox_enter_compiler(void)
 {
-	static const struct rlimit none = { 0, 0 };
-	unsigned layers = 0;
-
-	close(0);
-#ifdef SYS_close_range
-	syscall(SYS_close_range, 4, ~0u, 0);
-#endif
-	if (enter_namespaces())
-		layers |= PM_BOX_NAMESPACES;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-		return layers;
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	if (enter_landlock())
-		layers |= PM_BOX_LANDLOCK;
-	setrlimit(RLIMIT_NOFILE, &none);
-	return layers;
+	return leave_machine(4);
 }
 
 static int probe_child(void *arg, PmStr *out)

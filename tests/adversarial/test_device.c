@@ -2,6 +2,7 @@
  * right. */
 #include "bench/runner.h"
 #include "ir/text.h"
+#include "tests/lib/attack.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -91,21 +92,11 @@ static PmEvalRecord eval(const char *rule, const char *text)
 	return r;
 }
 
-static int is_one_of(const char *name, const char *list)
-{
-	size_t n = strlen(name);
-
-	for (const char *p = list; (p = strstr(p, name)) != NULL; p += n)
-		if ((p == list || p[-1] == ' ') && (p[n] == 0 || p[n] == ' '))
-			return 1;
-	return 0;
-}
-
 static void expect(const char *rule, const char *text, const char *want)
 {
 	PmEvalRecord r = eval(rule, text);
 
-	if (!is_one_of(pm_verdict_name(r.verdict), want))
+	if (!pm_attack_is_one_of(pm_verdict_name(r.verdict), want))
 		fail_msg("%s: %s (%s), expected %s", rule, pm_verdict_name(r.verdict), r.why, want);
 	pm_eval_record_release(&r);
 }

@@ -163,22 +163,12 @@ static PmPassOutcome judged(const char *answer, size_t len)
 	return out;
 }
 
-static int is_one_of(const char *name, const char *list)
-{
-	size_t n = strlen(name);
-
-	for (const char *p = list; (p = strstr(p, name)) != NULL; p += n)
-		if ((p == list || p[-1] == ' ') && (p[n] == 0 || p[n] == ' '))
-			return 1;
-	return 0;
-}
-
 static void attack(void **state)
 {
 	const Attack *a = *state;
 	PmPassOutcome out = judged(a->answer, strlen(a->answer));
 
-	if (!is_one_of(pm_verdict_name(out.verdict), a->want))
+	if (!pm_attack_is_one_of(pm_verdict_name(out.verdict), a->want))
 		fail_msg("%s: %s (%s), expected %s", a->id, pm_verdict_name(out.verdict), out.message,
 			 a->want);
 	if (out.verdict != PM_VERDICT_OK && (!out.message[0] || strchr(out.message, '\n')))

@@ -93,3 +93,13 @@ void pm_attack_referee(const char *so, PmVerdict want, const char *part)
 	pm_candidate_release(&c);
 	honest_pass_works(so);
 }
+
+int pm_attack_is_one_of(const char *name, const char *list)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = list; (p = strstr(p, name)) != NULL; p += n)
+		if ((p == list || p[-1] == ' ') && (p[n] == 0 || p[n] == ' '))
+			return 1;
+	return 0;
+}

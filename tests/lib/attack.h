@@ -14,5 +14,7 @@ void pm_attack(const char *so, const char *rule, double seconds, PmVerdict want,
 PmVerdict pm_attack_verdict(const char *so);
 /* Under the referee, which runs the pass twice. */
 void pm_attack_referee(const char *so, PmVerdict want, const char *part);
+/* 1 when `name` is one of the names in `list`, which are separated by spaces. */
+int pm_attack_is_one_of(const char *name, const char *list);
 
 #endif

@@ -158,7 +158,7 @@ static void G06_inputs_differ_by_trial(void **state)
 static PmGateReport gated(const char *text)
 {
 	PmGraph *g = parse(text);
-	PmGateReport r;
+	PmGateReport r = { 0 };
 	PmErr err;
 
 	pm_err_init(&err);
@@ -193,8 +193,8 @@ static void G16_planted_tasks_are_rejected(void **state)
 	static const char *const planted[] = {
 		"g (float[16,32] x, float[16,32] z) => (float[16,32] y) { d = Sub(z, z)\n y = Add(x, d) }",
 		"g (float[16,32] x) => (float[16,32] y) { y = Identity(x) }",
-		"g (float[16,32] x) => (float[16] y) { s = Softmax<axis = 1>(x)\n y = ReduceSum<axes = [1], "
-		"keepdims = 0>(s) }",
+		("g (float[16,32] x) => (float[16] y) { s = Softmax<axis = 1>(x)\n y = ReduceSum<axes = [1], "
+		 "keepdims = 0>(s) }"),
 	};
 
 	(void)state;

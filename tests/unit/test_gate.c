@@ -17,7 +17,7 @@ static PmGateReport judge(const char *text, int honest)
 {
 	PmGateOpts o = { .seed = 1, .n_honest = honest };
 	PmGraph *g = NULL;
-	PmGateReport r;
+	PmGateReport r = { 0 };
 	PmErr err;
 
 	pm_err_init(&err);

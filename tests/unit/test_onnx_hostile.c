@@ -565,7 +565,7 @@ static void functions_that_explode(void **state)
 
 	(void)state;
 	for (int k = 0; k < 20; k++) {
-		char name[8], body[64];
+		char name[16], body[64];
 
 		snprintf(name, sizeof name, "F%d", k);
 		snprintf(body, sizeof body, "n my:F%d a -> c\nn my:F%d c -> b", k + 1, k + 1);

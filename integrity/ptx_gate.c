@@ -407,6 +407,20 @@ static void function(Gate *g, int is_entry, int is_extern)
 	g->function.n = 0;
 }
 
+/* A decimal number; anything else, and one over eight digits, is taken for a large one. The text does not end
+ * with a zero byte. */
+static int64_t number(PmPtxToken t)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < t.n; i++) {
+		if (t.p[i] < '0' || t.p[i] > '9' || i >= 8)
+			return INT32_MAX;
+		n = n * 10 + (t.p[i] - '0');
+	}
+	return n;
+}
+
 /* .const .align 4 .b8 name[64] = { ... }; */
 static void constant(Gate *g)
 {
@@ -415,8 +429,8 @@ static void constant(Gate *g)
 	for (; !at_end(g) && !at_punct(g, ';'); next(g)) {
 		if (at_punct(g, '[')) {
 			next(g);
-			if (g->t.kind == PM__PTX_WORD && g->t.n < 12)
-				bytes = strtoll(g->t.p, NULL, 10);
+			if (g->t.kind == PM__PTX_WORD)
+				bytes = number(g->t);
 		}
 		if (pm__ptx_begins(g->t, ".b64") || pm__ptx_begins(g->t, ".u64") ||
 		    pm__ptx_begins(g->t, ".s64") || pm__ptx_begins(g->t, ".f64"))

@@ -400,7 +400,7 @@ static PmStatus fill_bytes(const void *p, size_t n, const char *model_path, cons
 			pm_blob_unref(f.filled[i].blob);
 	}
 	free(f.filled);
-	protobuf_c_message_free_unpacked(&f.m->base, &alloc.base);
+	pm__onnx_alloc_release(&alloc);
 	return st;
 }
 

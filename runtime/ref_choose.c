@@ -175,7 +175,8 @@ PmStatus pm__ref_reverse_sequence(const PmRefCall *c, PmErr *err)
 		if (len->i[b] < 0 || len->i[b] > t->dim[1 - batch])
 			return pm__ref_fail(c, err, PM_E_INVALID, "length %lld is outside 0 to %lld.",
 					    (long long)len->i[b], (long long)t->dim[1 - batch]);
-		for (s = 0; s < t->dim[1 - batch]; s++) {
+		/* Empty tensors have no elements to point to. */
+		for (s = 0; block && s < t->dim[1 - batch]; s++) {
 			int64_t to = (batch ? s * t->dim[1] + b : b * t->dim[1] + s) * block;
 
 			k = s < len->i[b] ? len->i[b] - 1 - s : s;

@@ -76,7 +76,7 @@ static PmStatus judge(const Unit *u, int cc, const PmBoxed *b, PmCompileJudgemen
 				text.s[i] = ' ';
 		say(out, PM_VERDICT_REJECT_PTX, text.s);
 	} else if (!b->cached) {
-		st = pm_nvrtc_keep(&u->s, cc, b, err);
+		st = pm_nvrtc_keep(&u->s, cc, &b->ptx, &b->cubin, err);
 	}
 	pm_str_release(&problems);
 	pm_str_release(&text);

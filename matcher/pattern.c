@@ -340,11 +340,6 @@ static const char *const type_words[] = { "f32", "f16",  "bf16", "f64", "i64", "
 					  "u8",  "bool", "i16",  "u16", "u32", "u64" };
 _Static_assert(sizeof type_words / sizeof type_words[0] == PM_N_DTYPES, "one word per element type");
 
-const char *pm__type_word(int dtype)
-{
-	return dtype >= 0 && dtype < PM_N_DTYPES ? type_words[dtype] : "?";
-}
-
 int pm__type_from_word(const char *s, size_t n)
 {
 	for (int t = 0; t < PM_N_DTYPES; t++)

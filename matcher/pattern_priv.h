@@ -31,8 +31,7 @@ PmStatus pm__pattern_add(PmPattern *p, PmPatKind kind, uint32_t *out, PmErr *err
 PmStatus pm__pattern_mark(PmPattern *p, uint32_t node, const PmPatMarks *m, PmErr *err);
 /* Counts slots and operators, and checks slot numbers. */
 PmStatus pm__pattern_finish(PmPattern *p, PmErr *err);
-/* The short name of a type: "f32", static storage; and its number, or -1. */
-const char *pm__type_word(int dtype);
+/* The number of the type with this short name ("f32"), or -1. */
 int pm__type_from_word(const char *s, size_t n);
 
 #endif

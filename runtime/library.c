@@ -10,16 +10,11 @@
 
 enum { MIN_CUBLASLT = 110000, MIN_CUDNN = 8000 };
 
-static int tf32, refused;
+static int tf32;
 
 void pm_library_allow_tf32(int on)
 {
 	tf32 = on;
-}
-
-void pm_library_allow(int on)
-{
-	refused = !on;
 }
 
 int pm_library_tf32(void)
@@ -29,7 +24,7 @@ int pm_library_tf32(void)
 
 int pm_library_allowed(void)
 {
-	return !refused && !pm_str_eq(getenv("PASSMITH_LIBRARIES"), "off");
+	return !pm_str_eq(getenv("PASSMITH_LIBRARIES"), "off");
 }
 
 void *pm_library_symbol(const PmLibrary *l, const char *name)

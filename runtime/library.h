@@ -53,9 +53,8 @@ typedef struct PmLibCall {
 } PmLibCall;
 
 /* Settings of this process and of workers it starts afterwards. TF32 (10-bit factors for float products) is
- * off unless it is allowed; libraries are used unless they are refused or $PASSMITH_LIBRARIES is "off". */
+ * off unless it is allowed; libraries are used unless $PASSMITH_LIBRARIES is "off". */
 void pm_library_allow_tf32(int on);
-void pm_library_allow(int on);
 int pm_library_tf32(void);
 int pm_library_allowed(void);
 

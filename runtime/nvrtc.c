@@ -224,42 +224,6 @@ static int read_cached(const Job *j, const char *ptx_path, const char *cubin_pat
 	return ok;
 }
 
-static PmStatus compile_into_cache(const Job *j, const char *ptx_path, const char *cubin_path, PmStr *ptx,
-				   PmStr *cubin, PmErr *err)
-{
-	PmStr text = PM_STR_INIT, code = PM_STR_INIT;
-	PmStatus rc = compile(j, &text, &code, err);
-
-	if (!rc)
-		rc = pm_write_file(ptx_path, text.s, text.len, err);
-	if (!rc && j->real)
-		rc = pm_write_file(cubin_path, code.s, code.len, err);
-	if (!rc) {
-		pm_str_addn(ptx, text.s, text.len);
-		pm_str_addn(cubin, code.s, code.len);
-	}
-	pm_str_release(&text);
-	pm_str_release(&code);
-	return rc;
-}
-
-PmStatus pm_nvrtc_compile(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin, PmErr *err)
-{
-	PmStr ptx_path = PM_STR_INIT, cubin_path = PM_STR_INIT;
-	Job j;
-	PmStatus rc = job_open(&j, s, cc, 1, err);
-
-	if (rc)
-		return rc;
-	rc = cache_paths(&j, &ptx_path, &cubin_path, err);
-	if (!rc && !read_cached(&j, ptx_path.s, cubin_path.s, ptx, cubin))
-		rc = compile_into_cache(&j, ptx_path.s, cubin_path.s, ptx, cubin, err);
-	pm_str_release(&ptx_path);
-	pm_str_release(&cubin_path);
-	job_release(&j);
-	return rc;
-}
-
 PmStatus pm__nvrtc_compile_only(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin, PmErr *err)
 {
 	Job j;
@@ -288,7 +252,7 @@ int pm__nvrtc_cached(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin)
 	return found;
 }
 
-PmStatus pm_nvrtc_keep(const PmSource *s, int cc, const PmBoxed *b, PmErr *err)
+PmStatus pm_nvrtc_keep(const PmSource *s, int cc, const PmStr *ptx, const PmStr *cubin, PmErr *err)
 {
 	PmStr ptx_path = PM_STR_INIT, cubin_path = PM_STR_INIT;
 	Job j;
@@ -298,12 +262,32 @@ PmStatus pm_nvrtc_keep(const PmSource *s, int cc, const PmBoxed *b, PmErr *err)
 		return rc;
 	rc = cache_paths(&j, &ptx_path, &cubin_path, err);
 	if (!rc)
-		rc = pm_write_file(ptx_path.s, b->ptx.s, b->ptx.len, err);
+		rc = pm_write_file(ptx_path.s, ptx->s, ptx->len, err);
 	if (!rc && j.real)
-		rc = pm_write_file(cubin_path.s, b->cubin.s, b->cubin.len, err);
+		rc = pm_write_file(cubin_path.s, cubin->s, cubin->len, err);
 	pm_str_release(&ptx_path);
 	pm_str_release(&cubin_path);
 	job_release(&j);
+	return rc;
+}
+
+PmStatus pm_nvrtc_compile(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin, PmErr *err)
+{
+	PmStr text = PM_STR_INIT, code = PM_STR_INIT;
+	PmStatus rc;
+
+	/* What goes wrong there goes wrong again below, with a sentence. */
+	if (pm__nvrtc_cached(s, cc, ptx, cubin))
+		return PM_OK;
+	rc = pm__nvrtc_compile_only(s, cc, &text, &code, err);
+	if (!rc)
+		rc = pm_nvrtc_keep(s, cc, &text, &code, err);
+	if (!rc) {
+		pm_str_addn(ptx, text.s, text.len);
+		pm_str_addn(cubin, code.s, code.len);
+	}
+	pm_str_release(&text);
+	pm_str_release(&code);
 	return rc;
 }
 

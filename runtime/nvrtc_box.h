@@ -34,6 +34,6 @@ PmStatus pm_nvrtc_boxed(const PmSource *s, size_t n, const PmBoxOpts *o, PmBoxed
 void pm_boxed_release(PmBoxed *b);
 
 /* Puts what was judged into the cache, where pm_nvrtc_compile finds it. */
-PmStatus pm_nvrtc_keep(const PmSource *s, int cc, const PmBoxed *b, PmErr *err);
+PmStatus pm_nvrtc_keep(const PmSource *s, int cc, const PmStr *ptx, const PmStr *cubin, PmErr *err);
 
 #endif

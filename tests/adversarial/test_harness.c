@@ -1,6 +1,5 @@
 /* test_harness.c - what a pass could gain from the harness itself: scores, tasks, processes. Named by
  * fixture. */
-#include "base/proc.h"
 #include "bench/allclose.h"
 #include "bench/gate.h"
 #include "bench/inputs.h"
@@ -263,30 +262,6 @@ static void D19b_hang_on_3rd_graph(void **state)
 				 i == 2 ? PM_VERDICT_PASS_TIMEOUT : PM_VERDICT_OK);
 }
 
-static int ends(void *arg, PmStr *out)
-{
-	pm_str_add(out, "x");
-	return *(int *)arg;
-}
-
-/* Every way to end gives an answer, and none is taken for another. */
-static void G14_exit_paths(void **state)
-{
-	(void)state;
-	for (int code = 0; code < 256; code += 17) {
-		PmLimits lim = { .seconds = 5 };
-		PmProcResult r;
-		PmErr err;
-
-		pm_err_init(&err);
-		if (pm_fork_call(ends, &code, &lim, &r, &err))
-			fail_msg("%s", err.text);
-		assert_int_equal(r.end, PM_PROC_EXITED);
-		assert_int_equal(r.code, code);
-		pm_proc_result_release(&r);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,7 +275,6 @@ int main(void)
 		cmocka_unit_test(G07_tolerance_is_used),
 		cmocka_unit_test(G08_tolerance_larger_than_the_data),
 		cmocka_unit_test(G11_integrity_zeroes_the_score),
-		cmocka_unit_test(G14_exit_paths),
 		cmocka_unit_test(G16_planted_tasks_are_rejected),
 	};
 

@@ -230,11 +230,39 @@ static void E03_embed_output(void **state)
 	pm_str_release(&s);
 }
 
+/* A process may end at any byte of its answer: the whole is accepted, and nothing shorter. */
+static void G14_cut_answers(void **state)
+{
+	static const char json[] = "{\"end\":\"applied\",\"applied\":1}";
+	const char *text = attacks[0].answer;
+	PmGraph *in = parse(original);
+	PmStr whole = PM_STR_INIT;
+
+	(void)state;
+	pm_str_addf(&whole, PM__ANSWER_MAGIC " %zu %zu\n%s%s", sizeof json - 1, strlen(text), json, text);
+	for (size_t n = 0; n <= whole.len; n++) {
+		PmPassOutcome out;
+		PmStr cut = PM_STR_INIT;
+
+		memset(&out, 0, sizeof out);
+		pm_str_addn(&cut, whole.s, n);
+		pm__judge_answer(&cut, in, &out);
+		if ((out.verdict == PM_VERDICT_OK) != (n == whole.len) ||
+		    (out.verdict != PM_VERDICT_OK && !out.message[0]))
+			fail_msg("cut after %zu of %zu bytes: %s", n, whole.len,
+				 pm_verdict_name(out.verdict));
+		pm_pass_outcome_release(&out);
+		pm_str_release(&cut);
+	}
+	pm_str_release(&whole);
+	pm_graph_free(in);
+}
+
 enum { N = sizeof attacks / sizeof *attacks };
 
 int main(void)
 {
-	struct CMUnitTest tests[N + 3];
+	struct CMUnitTest tests[N + 4];
 
 	memset(tests, 0, sizeof tests);
 	for (size_t i = 0; i < N; i++) {
@@ -245,5 +273,6 @@ int main(void)
 	tests[N] = (struct CMUnitTest)cmocka_unit_test(D20c_100k_nodes);
 	tests[N + 1] = (struct CMUnitTest)cmocka_unit_test(D20d_64MiB_source);
 	tests[N + 2] = (struct CMUnitTest)cmocka_unit_test(E03_embed_output);
-	return _cmocka_run_group_tests("rewrite", tests, N + 3, NULL, NULL);
+	tests[N + 3] = (struct CMUnitTest)cmocka_unit_test(G14_cut_answers);
+	return _cmocka_run_group_tests("rewrite", tests, N + 4, NULL, NULL);
 }

@@ -60,6 +60,9 @@ static void add_timing(cJSON *j, const PmEvalTiming *t)
 	cJSON *o = cJSON_AddObjectToObject(j, "clock");
 
 	cJSON_AddNumberToObject(o, "blocks", t->blocks);
+	cJSON_AddNumberToObject(o, "calls", t->calls);
+	cJSON_AddNumberToObject(o, "replayed", t->replayed);
+	cJSON_AddNumberToObject(o, "compared", t->compared);
 	cJSON_AddNumberToObject(o, "checked", t->checked);
 #define XX(name, place) cJSON_AddNumberToObject(o, name, t->place);
 	TIMING_FIGURES(XX)
@@ -71,6 +74,9 @@ static void timing_from_json(const cJSON *o, PmEvalTiming *t)
 	if (!o)
 		return;
 	t->blocks = (int)pm_json_i64(o, "blocks", 0);
+	t->calls = (int)pm_json_i64(o, "calls", 0);
+	t->replayed = (int)pm_json_i64(o, "replayed", 0);
+	t->compared = (int)pm_json_i64(o, "compared", 0);
 	t->checked = (int)pm_json_i64(o, "checked", 0);
 #define XX(name, place) t->place = pm_json_num(o, name, NAN);
 	TIMING_FIGURES(XX)

@@ -311,6 +311,11 @@ def run_case(clock, folder, o):
         torch._dynamo.reset()
         ways["torch inductor"] = torch.compile(model, dynamic=False)
     with torch.no_grad():
+        if o.compile_only:
+            for run in ways.values():
+                run(*bank.sets[0])
+            torch.cuda.synchronize()
+            return record
         if o.check:
             record["check"] = {n: check(case, w, bank) for n, w in ways.items()}
         if o.blocks:
@@ -331,6 +336,7 @@ def main():
     p.add_argument("--check", action="store_true")
     p.add_argument("--modes", default="eager,inductor", type=lambda s: s.split(","))
     p.add_argument("--blocks", type=int, default=30, help="0 = check only")
+    p.add_argument("--compile-only", action="store_true", help="run each way once: fills the compiler's cache")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--seconds", type=float, default=1e9, help="no graph is begun after that")
     o = p.parse_args()

@@ -64,11 +64,15 @@ static PmStatus show_one(void *arg, const PmMemberRow *row, PmErr *err)
 		cJSON_AddStringToObject(j, "label", row->label);
 		cJSON_AddStringToObject(j, "dtype", pm_dtype_name(row->dtype));
 		cJSON_AddStringToObject(j, "hash", row->hash);
+		cJSON_AddStringToObject(j, "ref", row->ref);
+		cJSON_AddStringToObject(j, "ref_why", row->ref_why);
 		cJSON_AddStringToObject(j, "text", row->text);
 		cJSON_AddItemToArray(s->list, j);
 	} else {
-		printf("%s# member %lld: %s\n%s", row->ordinal ? "\n" : "", (long long)row->ordinal,
-		       row->label, s->whole || row->ordinal == 0 ? row->text : "");
+		printf("%s# member %lld: %s%s%s%s%s\n%s", row->ordinal ? "\n" : "", (long long)row->ordinal,
+		       row->label, *row->ref ? "; on the reference: " : "", row->ref,
+		       *row->ref_why ? ", " : "", row->ref_why,
+		       s->whole || row->ordinal == 0 ? row->text : "");
 	}
 	return PM_OK;
 }

@@ -81,7 +81,7 @@ static PmStatus maybe_keep(Clock *c, size_t call, int of_sample, PmErr *err)
 static PmStatus take_as(Clock *c, int side, const PmSampleAsk *ask, PmSample *out, PmErr *err)
 {
 	PmDigest made[PM_SAMPLER_DEPTH];
-	PmStatus st = pm_worker_clock_take(c->w, ask, out, made, err);
+	PmStatus st = pm_worker_clock_take(c->w, ask, out, c->keep ? made : NULL, err);
 
 	for (int i = 0; i < ask->train && !st && c->keep; i++) {
 		PmTimedCall t = {

@@ -266,11 +266,11 @@ static PmStatus clock_simple(PmWorker *w, WorkerWhat what, double *seconds, PmEr
 PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *out, PmDigest *made,
 			      PmErr *err)
 {
-	WorkerAsk a = { .what = WORKER_TAKE, .ask = *sample };
+	WorkerAsk a = { .what = WORKER_TAKE, .ask = *sample, .n = made != NULL };
 	PmStr payload = PM_STR_INIT;
 	PmStatus st = clock_ask(w, &a, &payload, out, err);
 
-	if (!st && payload.len != (size_t)sample->train * sizeof *made) {
+	if (!st && payload.len != (made ? (size_t)sample->train * sizeof *made : 0)) {
 		st = pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
 		pm_worker_renew(w);
 	}

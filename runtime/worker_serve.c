@@ -149,7 +149,7 @@ static PmStatus clock_take(const WorkerAsk *a, WorkerReply *r, PmStr *payload, P
 	PmStatus st = pm_sampler_take(w.sampler, &a->ask, &r->sample, err);
 
 	w.last_side = a->ask.side;
-	for (int i = 0; i < a->ask.train && !st; i++) {
+	for (int i = 0; i < a->ask.train && a->n && !st; i++) {
 		PmDigest d;
 
 		st = pm_sampler_digest(w.sampler, i, &d, err);

@@ -1,14 +1,13 @@
 /* runner_clock.c - the stage that measures a candidate, and looks at what was timed. */
-#include "bench/agree.h"
+#include "bench/deferred.h"
 #include "bench/runner_priv.h"
-#include "runtime/ref.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHECK_FLOPS = 1000000000 }; /* operations that the reference may take over timed calls */
+enum { REHEARSED = 24 }; /* calls where nothing is timed */
 
 /* Bytes that have to reach memory: the outputs, less what the L2 cache may hold back. */
 static int64_t compulsory(const PmGraph *g, const PmDeviceInfo *info)
@@ -21,45 +20,47 @@ static int64_t compulsory(const PmGraph *g, const PmDeviceInfo *info)
 	return sum > info->l2 ? sum - info->l2 : 0;
 }
 
-/* How many timed calls the reference can be asked about in a few seconds: at least one. */
-static size_t affordable(const PmGraph *g, size_t n)
+/* Every call that was timed, looked at now that the candidate's process has ended. */
+static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c, int baseline, PmErr *err)
 {
-	int64_t flops = 1;
+	PmWork base = { .g = e->m->g };
+	PmDeferredOpts o = { .deadline = e->o->device_deadline,
+			     .reference_seconds = baseline ? 3 : 0.3,
+			     .seed = e->o->seed,
+			     .baseline = baseline ? &base : NULL };
+	PmEvalTiming *t = &e->rec->timing;
+	PmDeferred d;
+	PmErr why;
+	PmStatus st;
 
-	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
-		flops += pm_op_flops(g, pm_graph_node_at(g, i));
-	while (n > 1 && (int64_t)n * flops > CHECK_FLOPS)
-		n--;
-	return n;
+	pm_err_init(&why);
+	st = pm_deferred_check(e->worker, e->m->g, cand, c, &o, &d, &why);
+	if (st && pm__is_our_fault(st))
+		return pm_err(err, st, "%s", why.text);
+	if (st)
+		return pm__say(e, pm__device_verdict(st), why.text);
+	t->calls = d.calls;
+	t->replayed = d.replayed;
+	t->compared = d.compared;
+	t->checked = d.referenced;
+	if (d.state == PM_DEFERRED_WRONG)
+		pm__say(e, PM_VERDICT_INCORRECT, d.why);
+	else if (d.state == PM_DEFERRED_SPECIAL)
+		pm__say(e, PM_VERDICT_NONDET, d.why);
+	else if (d.state == PM_DEFERRED_DISTURBED)
+		pm__say(e, PM_VERDICT_TIMING_QUARANTINE, d.why);
+	return PM_OK;
 }
 
-/* What the candidate made in timed calls, against the reference, which is computed only now. */
-static PmStatus check_timed(Eval *e, const PmClockResult *c, PmErr *err)
+static PmStatus check_alternative(Eval *e, int alt, const PmClockResult *c, int baseline, PmErr *err)
 {
-	size_t n = affordable(e->m->g, c->n_checked);
-	PmStatus st = PM_OK;
+	PmWork cand = { .g = e->cand.g };
+	int *alts = pm__choose_alternatives(e->cand.g, alt, &cand.n_alts);
+	PmStatus st;
 
-	for (size_t i = 0; i < n && !st && e->rec->verdict == PM_VERDICT_OK; i++) {
-		PmTensor *want = pm_xcalloc(c->n_out + 1, sizeof *want);
-		PmAgreement a = { 0 };
-
-		st = pm_ref_run(e->m->g, c->checked[i].in, c->n_in, want, c->n_out, err);
-		if (!st)
-			st = pm_agree(e->m->g, c->checked[i].in, c->checked[i].out, want, c->n_out,
-				      e->o->seed, &a, err);
-		if (!st && !a.agrees && !a.ill_conditioned) {
-			char text[256];
-
-			snprintf(text, sizeof text,
-				 "Wrong in a timed call: element %lld is %.9g where the reference has %.9g; "
-				 "untimed calls were right.",
-				 (long long)a.c.worst.index, a.c.worst.got, a.c.worst.expected);
-			pm__say(e, PM_VERDICT_INCORRECT, text);
-		}
-		e->rec->timing.checked++;
-		pm_tensors_release(want, c->n_out);
-		free(want);
-	}
+	cand.alts = alts;
+	st = check_calls(e, &cand, c, baseline, err);
+	free(alts);
 	return st;
 }
 
@@ -129,20 +130,48 @@ static PmStatus tune(Eval *e, const PmClockOpts *opts, int *alt, PmErr *err)
 
 static PmStatus time_and_judge(Eval *e, int alt, const PmClockOpts *opts, PmErr *err)
 {
+	PmClockOpts o = *opts;
 	PmClockResult c;
-	PmStatus st = time_one(e, alt, opts, &c, err);
+	PmStatus st;
 
+	o.keep = 1;
+	st = time_one(e, alt, &o, &c, err);
 	if (st || e->rec->verdict != PM_VERDICT_OK)
 		return st;
 	keep_times(e->rec, &c.t);
-	pm_worker_renew(e->worker); /* the candidate's process ends before there are references */
-	st = check_timed(e, &c, err);
+	st = check_alternative(e, alt, &c, 1, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && c.t.state != PM_TIMING_OK)
 		pm__say(e,
 			c.t.state == PM_TIMING_UNSTABLE ? PM_VERDICT_TIMING_UNSTABLE
 							: PM_VERDICT_TIMING_QUARANTINE,
 			c.t.why);
 	pm_clock_release(&c);
+	return st;
+}
+
+/* Where nothing can be timed the candidate is called as if it were, so that what depends on the call is found
+ * there too. */
+static PmStatus rehearse(Eval *e, int alt, PmErr *err)
+{
+	PmClockOpts o = { .seed = e->o->seed, .deadline = e->o->device_deadline, .seconds = 0.3, .keep = 1 };
+	PmWork cand = { .g = e->cand.g };
+	int *alts = pm__choose_alternatives(e->cand.g, alt, &cand.n_alts);
+	PmClockResult c;
+	PmErr why;
+	PmStatus st;
+
+	pm_err_init(&why);
+	cand.alts = alts;
+	st = pm_clock_rehearse(e->worker, e->m->g, &cand, REHEARSED, &o, &c, &why);
+	if (!st) {
+		st = check_calls(e, &cand, &c, 0, err);
+		pm_clock_release(&c);
+	} else if (pm__is_our_fault(st)) {
+		pm_err(err, st, "%s", why.text);
+	} else {
+		st = pm__say(e, pm__device_verdict(st), why.text);
+	}
+	free(alts);
 	return st;
 }
 
@@ -173,8 +202,10 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 	PmDeviceInfo info;
 	PmStatus st = pm_worker_info(e->worker, &info, err);
 
-	if (st || !info.measured)
+	if (st)
 		return st;
+	if (!info.measured)
+		return wrong ? PM_OK : rehearse(e, alt, err);
 	memcpy(why, r->why, sizeof why);
 	pm__say(e, PM_VERDICT_OK, "");
 	st = measure(e, alt, base, cand, &info, err);

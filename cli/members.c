@@ -18,7 +18,7 @@ static PmStatus add_row(void *arg, const PmMemberRow *row, PmErr *err)
 
 	if (st)
 		return pm_err_ctx(err, "member %lld of the task", (long long)row->ordinal);
-	PM_VEC_PUSH(&m->list, ((PmMember){ pm_xstrdup(row->label), g, row->ordinal }));
+	PM_VEC_PUSH(&m->list, ((PmMember){ pm_xstrdup(row->label), g, row->ordinal, row->dtype }));
 	return PM_OK;
 }
 
@@ -36,7 +36,7 @@ static PmStatus add_packed(void *arg, const PmPackGraph *p, PmErr *err)
 	PmStatus st = p->ordinal < 0 ? PM_DECLINED : pm_graph_clone(p->g, &copy, err);
 
 	if (!st)
-		PM_VEC_PUSH(&m->list, ((PmMember){ pm_xstrdup(p->label), copy, p->ordinal }));
+		PM_VEC_PUSH(&m->list, ((PmMember){ pm_xstrdup(p->label), copy, p->ordinal, p->dtype }));
 	return st == PM_DECLINED ? PM_OK : st;
 }
 
@@ -52,9 +52,8 @@ static PmStatus add_variant(void *arg, const PmGraph *g, const char *label, int 
 	PmStatus st = pm_graph_clone(g, &copy, err);
 
 	(void)shape;
-	(void)dtype;
 	if (!st)
-		PM_VEC_PUSH(&m->list, ((PmMember){ pm_xstrdup(label), copy, (int64_t)m->list.n }));
+		PM_VEC_PUSH(&m->list, ((PmMember){ pm_xstrdup(label), copy, (int64_t)m->list.n, dtype }));
 	return st;
 }
 
@@ -66,7 +65,7 @@ PmStatus pm_members_of_model(const char *path, int variants, PmMembers *out, PmE
 	if (!st && variants)
 		st = pm_variants_make(g, NULL, add_variant, out, NULL, err);
 	else if (!st)
-		st = add_variant(out, g, "as written", 0, 0, err);
+		st = add_variant(out, g, "as written", 0, PM_F32, err);
 	pm_graph_free(g);
 	return st;
 }

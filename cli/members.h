@@ -11,6 +11,7 @@ typedef struct PmMember {
 	char *label;     /* owned */
 	PmGraph *g;      /* owned */
 	int64_t ordinal; /* in its task */
+	int dtype;       /* PmDType of the variant; PM_F32 when nobody said */
 } PmMember;
 
 typedef struct PmMembers {

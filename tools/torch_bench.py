@@ -266,6 +266,38 @@ def check(case, run, bank):
     return {"error": error, "agrees": error <= max([BOUND[k] for k in kinds] or [0.0])}
 
 
+def smallest_t(case, got, expected):
+    """The strictest tolerance level from which on all outputs pass; 99 when none does. NaN is right where NaN is
+    expected."""
+    least = -10
+    for y, e in zip(got, expected):
+        if y.dtype != e.dtype or y.shape != e.shape:
+            return 99
+        ladder = case["tolerance"].get(str(e.dtype))
+        if ladder is None:
+            least = least if torch.equal(y, e) else 99
+            continue
+        y, e = y.double(), e.double()
+        same = (y == e) | (y.isnan() & e.isnan())
+        passes = {}
+        for t, atol, rtol in ladder:
+            d = (y - e).abs()
+            passes[t] = bool((same | (d.isfinite() & (d <= atol + rtol * e.abs()))).all())
+        failed = [t for t in passes if not passes[t]]
+        t = max(failed) + 1 if failed else min(passes)
+        least = max(least, t if t in passes else 99)
+    return least
+
+
+def accuracy(case, ways, bank):
+    """How close the later ways come to the first, over the sets of inputs."""
+    first, out = next(iter(ways)), {}
+    for name, run in ways.items():
+        if name != first:
+            out[name] = max(smallest_t(case, run(*x), ways[first](*x)) for x in bank.sets)
+    return out
+
+
 def run_case(clock, folder, o):
     with open(os.path.join(folder, "case.json")) as f:
         case = json.load(f)
@@ -287,6 +319,8 @@ def run_case(clock, folder, o):
             clock.warm()
             times, record["overhead"] = measure(clock, sides, bank, o.blocks, o.seed)
             record["times"] = {s.name: {k: times[k][i] for k in times} for i, s in enumerate(sides)}
+            for name, t in accuracy(case, ways, bank).items():
+                record["times"][name]["smallest_t"] = t
     return record
 
 

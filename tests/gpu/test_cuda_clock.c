@@ -59,7 +59,7 @@ static PmGraph *parse(const char *fmt, ...)
 
 static PmStatus sample(void *w, const PmSampleAsk *ask, PmSample *out, PmErr *err)
 {
-	return pm_worker_clock_take(w, ask, out, err);
+	return pm_worker_clock_take(w, ask, out, NULL, err);
 }
 
 static PmStatus empty(void *w, double *seconds, PmErr *err)
@@ -88,7 +88,7 @@ typedef struct Pair {
 static void open_pair(Pair *p, const PmGraph *a, const PmGraph *b)
 {
 	PmWork side[2] = { { .g = a }, { .g = b } };
-	PmBank bank = { p->in, 1, 1, 7 };
+	PmBank bank = { .t = p->in, .n_sets = 1, .n_in = 1, .seed = 7 };
 	PmErr err;
 
 	pm_test_need_device("cuda");

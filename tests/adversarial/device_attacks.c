@@ -126,7 +126,9 @@ SOFTMAX_RULE(E02_axis_blind, ROW "float m = -INFINITY, t = 0;\nfor (long long j 
 SILU_RULE(E11_hardcode_1024, "extern \"C\" __global__ void k(const T *x, T *y, long long n)\n{\n" AT "if (i < 1024) " HONEST "}\n")
 SILU_RULE(F12_spin_forever, K("volatile const unsigned char *p = reinterpret_cast<volatile const unsigned char *>(x);\n"
 	  "while (p[0] == p[0]) ;\nif (i < n) " HONEST))
-SILU_RULE(F12b_partial_syncthreads, K("if (threadIdx.x < 32) __syncthreads();\nif (i < n) " HONEST))
+/* One warp waits at a barrier, the other for that warp; to skip a barrier by ending is legal on a GPU. */
+SCRATCH_RULE(F12b_partial_syncthreads, 64, KS("int *c = (int *)s;\nif (threadIdx.x < 32) { __syncthreads(); atomicExch(c, 1234567); } "
+	     "else while (atomicAdd(c, 0) != 1234567) ;\nif (i < n) " HONEST))
 SCRATCH_RULE(F12c_grid_barrier_overflow, 64, KS("int *c = (int *)s;\nif (threadIdx.x == 0) { if (blockIdx.x == 0) *c = 0; atomicAdd(c, 1); "
 	     "while (atomicAdd(c, 0) < (int)gridDim.x + 1) ; }\n__syncthreads();\nif (i < n) " HONEST))
 SILU_RULE(F14_oob_read_right, K("float t = ld(x[n + (1 << 26)]);\nif (i < n) " HONEST "if (t == 12345.f) y[0] = st(t);\n"))

@@ -66,6 +66,7 @@ static const Attack attacks[] = {
 	{ "F14b_oob_write_left", SILU_TEXT, "OOB" },
 	{ "F14c_literal_address", SILU_TEXT, "OOB DEVICE_FAULT" },
 	{ "F15_write_neighbour", SILU_TEXT, "OOB DEVICE_FAULT" },
+	{ "F20_local_512KiB", SILU_TEXT, "REJECT_CUBIN DEVICE_FAULT" }, /* the latter without NVRTC */
 	{ "F25b_uninit_shared", SILU_TEXT, "UNWRITTEN NONDET INCORRECT" },
 };
 

@@ -100,6 +100,10 @@ typedef struct PmDeviceOps {
 	void (*info)(PmDevice *d, PmDeviceInfo *out);
 	/* A buffer of `bytes` (>= 0), 256-byte aligned start unless `guard` placement says otherwise. */
 	PmStatus (*alloc)(PmDevice *d, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err);
+	/* The same for a run that is checked: at a random place, the beginning or the end at a gap in which
+	 * every access faults, read-only to launches that may only read it. NULL: alloc does so, or nothing
+	 * does. */
+	PmStatus (*alloc_guarded)(PmDevice *d, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err);
 	void (*release)(PmDevice *d, PmBuf b);
 	/* Copies between host and buffer; ranges are checked. */
 	PmStatus (*upload)(PmDevice *d, PmBuf b, int64_t offset, const void *p, int64_t n, PmErr *err);

@@ -56,6 +56,7 @@ cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 	cJSON_AddStringToObject(j, "device", r->opts.device);
 	cJSON_AddStringToObject(j, "profile", r->opts.profile ? r->opts.profile : pm_profile(NULL)->name);
 	cJSON_AddStringToObject(j, "preset", r->opts.preset == PM_PRESET_PASSNET ? "passnet" : "sound");
+	cJSON_AddStringToObject(j, "sandbox_lacks", r->sandbox_lacks);
 	pm_json_add_i64(j, "seed", (int64_t)r->opts.seed);
 	pm_json_add_i64(j, "variants", (int64_t)r->n);
 	pm_json_add_i64(j, "matched", (int64_t)count_matched(r));
@@ -171,6 +172,9 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 	for (size_t i = 0; i < r->n; i++)
 		record_line(&r->rec[i], clock, out);
 	sentences(r, out);
+	if (*r->sandbox_lacks)
+		pm_str_addf(out, "  The sandbox of this machine lacks: %s (passmith doctor).\n",
+			    r->sandbox_lacks);
 }
 
 void pm_eval_summary_table(const PmEvalReport *r, size_t n, PmStr *out)

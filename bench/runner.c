@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/proc.h"
+#include "base/sandbox.h"
 #include "base/str.h"
 #include "bench/runner_priv.h"
 #include "integrity/compile_gate.h"
@@ -35,6 +36,8 @@ PmVerdict pm__device_verdict(PmStatus st)
 		return PM_VERDICT_INPUT_MUTATED;
 	case PM_E_LIMIT:
 		return PM_VERDICT_LAUNCH_FAIL;
+	case PM_E_FORBIDDEN:
+		return PM_VERDICT_SANDBOX_KILL;
 	default:
 		return PM_VERDICT_DEVICE_FAULT;
 	}
@@ -173,6 +176,22 @@ static PmStatus hash_pass(const char *path, char hex[PM_SHA256_HEX], PmErr *err)
 	return st;
 }
 
+/* Results from a machine that lacks a layer carry its name. */
+static void note_sandbox(PmEvalReport *r)
+{
+	unsigned passes = 0, kernels = PM_BOX_ALL;
+	PmStr lacks = PM_STR_INIT;
+
+	if (pm_sandbox_probe(&passes, NULL))
+		passes = 0;
+	if (!strcmp(r->opts.device, "emu") && pm_sandbox_probe_kernels(&kernels, NULL))
+		kernels = 0;
+	if ((passes & kernels) != PM_BOX_ALL)
+		pm_sandbox_names(PM_BOX_ALL & ~(passes & kernels), &lacks);
+	snprintf(r->sandbox_lacks, sizeof r->sandbox_lacks, "%s", lacks.s);
+	pm_str_release(&lacks);
+}
+
 PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, const PmEvalOpts *opts,
 			      PmErr *err)
 {
@@ -185,6 +204,7 @@ PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, co
 	if (!st) {
 		r->rec = pm_xcalloc(n + 1, sizeof *r->rec);
 		r->n = n;
+		note_sandbox(r);
 	}
 	return st;
 }

@@ -86,7 +86,9 @@ typedef struct PmEvalReport {
 	size_t n;
 	PmEvalRecord *rec; /* owned */
 	PmScore score;
-	double fast1; /* share that is correct and faster than 1 */
+	double fast1;            /* share that is correct and faster than 1 */
+	char sandbox_lacks[128]; /* layers that this machine lacks for passes or, on emu, for kernels; "" =
+				    none */
 	PmEvalOpts opts;
 } PmEvalReport;
 

@@ -232,6 +232,16 @@ void pm_exec_drop_binds(PmExec *x)
 	x->checked = NULL;
 }
 
+const PmPlan *pm_exec_plan(const PmExec *x)
+{
+	return x->p;
+}
+
+PmDevice *pm_exec_device(const PmExec *x)
+{
+	return x->d;
+}
+
 int pm_exec_launches(const PmExec *x)
 {
 	int n = 0;

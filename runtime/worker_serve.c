@@ -1,8 +1,6 @@
 /* worker_serve.c - what a device worker does: holds a device, a few loaded graphs and a sampler. */
 #include "runtime/worker_priv.h"
 
-#include "base/proc.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,14 +56,11 @@ static PmStatus run(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmStr *payloa
 	size_t n_in = pm_graph_n_inputs(s->g), n_out = pm_graph_n_outputs(s->g), n = 0;
 	PmTensor *in = pm_xcalloc(n_in + 1, sizeof *in), *out = pm_xcalloc(n_out + 1, sizeof *out);
 	PmStatus st = PM_OK;
-	double t0;
 
 	for (; n < n_in && !st; n++)
 		st = pm__tensor_unpack(c, pm_value_type(s->g, pm_graph_input(s->g, n)), &in[n], err);
-	t0 = pm_now();
 	if (!st)
-		st = pm_exec_run(s->exec, in, n_in, a->poison, out, n_out, err);
-	r->sample.seconds = pm_now() - t0;
+		st = pm_exec_run_apart(s->exec, in, n_in, a->poison, out, n_out, &r->sample.seconds, err);
 	if (!st)
 		pm__tensors_pack(out, n_out, payload);
 	for (size_t i = 0; i < n_in; i++)

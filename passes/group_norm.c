@@ -66,7 +66,7 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 		inner = pm_span(y, 2, pm_rank(y));
 	uint32_t stretches = pm_blocks(len, PER), threads = len > 2048 ? 512 : len > 512 ? 256 : 64;
 	float eps = (float)pm_attr_f(norm, "epsilon", 1e-5);
-	PmDefines define = PM_DEFINES(DEF(ACT, m->n_slots > Y));
+	PmDefines define = PM_DEFINES(DEF(ACT, m->n_slots > Y), DEF(SPLIT, stretches > 1));
 	PmVals in = PM_VALS(m->v[X], m->v[SCALE], m->v[BIAS]);
 	PmSizes scratch = PM_SCRATCH(rows * stretches * 8);
 	const PmLaunch *parts = LAUNCH(.entry = "group_norm_parts", .grid = { stretches, (uint32_t)rows },

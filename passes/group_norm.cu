@@ -4,7 +4,8 @@
  * One launch, a block per row; or two: mean and sum of squared deviations of stretches of `per` elements, then each
  * stretch puts those of its row together. Channel of element i of row r: r % G * (L / inner) + i / inner.
  *
- * ACT  0: none  1: v * sigmoid(v)
+ * ACT    0: none  1: v * sigmoid(v)
+ * SPLIT  1: with the kernels of the two launches
  */
 __device__ __forceinline__ float act(float v)
 {
@@ -49,6 +50,7 @@ extern "C" __global__ void group_norm_row(const T *x, const T *scale, const T *b
 	      rsqrtf(square / L + eps));
 }
 
+#if SPLIT
 /* Grid: stretches, rows. */
 extern "C" __global__ void group_norm_parts(const T *x, float *parts, int L, int per)
 {
@@ -83,3 +85,4 @@ extern "C" __global__ void group_norm_apply(const T *x, const T *scale, const T 
 
 	apply(x + r * L, scale, bias, y + r * L, from, to, inner, (int)(r % G) * (L / inner), mean, inv);
 }
+#endif

@@ -86,20 +86,19 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	PmVal x = m->v[X], mask = m->v[MASK];
 	int64_t batch = pm_dim(x, 0), s = pm_dim(x, 1), h = pm_dim(x, 2);
 	int64_t vec = 16 / pm_dtype_bytes(pm_dtype(x)), per = h % vec ? 1 : vec;
-	const char *entry = per > 1 ? "pool_vec" : "pool_one";
 	uint32_t wide = columns_for(batch, h, per), other = wide > 2 ? wide / 2 : wide * 2;
 	double eps = 0;
 
 	pm_scalar(m->v[EPS], &eps);
 
 	PmArgs arg = PM_ARGS(I64(s), I64(h), F32(eps));
-	PmDefines define = PM_DEFINES(DEF(MASK_TYPE, pm_dtype(mask)));
+	PmDefines define = PM_DEFINES(DEF(MASK_TYPE, pm_dtype(mask)), DEF(WIDE, per > 1));
 
 	return PM_REPLACE_WITH_KERNEL(
-		rw, m, .entry = entry, .source = masked_mean_pool_cu,
+		rw, m, .entry = "masked_mean_pool", .source = masked_mean_pool_cu,
 		.grid = { (uint32_t)batch, pm_blocks(h, wide * per) }, .block = { wide, THREADS / wide },
 		.in = PM_VALS(x, mask), .arg = arg, .define = define, .like = m->root,
-		.alt = PM_ALTERNATIVE(.entry = entry, .source = masked_mean_pool_cu,
+		.alt = PM_ALTERNATIVE(.entry = "masked_mean_pool", .source = masked_mean_pool_cu,
 				      .grid = { (uint32_t)batch, pm_blocks(h, other * per) },
 				      .block = { other, 2 * THREADS / other }, .arg = arg, .define = define));
 }

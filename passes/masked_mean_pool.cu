@@ -1,6 +1,7 @@
 /* masked_mean_pool.cu - y[b, h] = sum_s x[b, s, h] * w[b, s] / max(sum_s w[b, s], eps), w = mask cast to T.
  *
  * MASK_TYPE  element type of the mask as in dtypes.def
+ * WIDE       1: rows of x end on 16 bytes, and a thread loads as much
  */
 #if MASK_TYPE == 0
 typedef float M;
@@ -70,9 +71,10 @@ __device__ __forceinline__ void pool(const T *x, const M *mask, T *y, long long 
 	}
 }
 
-/* Grid: batch, then columns for 16 bytes per thread. */
-extern "C" __global__ void pool_vec(const T *x, const M *mask, T *y, long long S, long long H, float eps)
+/* Grid: batch, then columns. */
+extern "C" __global__ void masked_mean_pool(const T *x, const M *mask, T *y, long long S, long long H, float eps)
 {
+#if WIDE
 	const int V = 16 / (int)sizeof(T);
 
 	if (pm_aligned(x, 16)) {
@@ -93,10 +95,7 @@ extern "C" __global__ void pool_vec(const T *x, const M *mask, T *y, long long S
 		if (h < H)
 			y[b * H + h] = st(sum / pm_max(count, eps));
 	}
-}
-
-/* Grid: batch, then columns; one element per thread, for rows that do not end on 16 bytes. */
-extern "C" __global__ void pool_one(const T *x, const M *mask, T *y, long long S, long long H, float eps)
-{
+#else
 	pool<1>(x, mask, y, S, H, eps);
+#endif
 }

@@ -65,14 +65,16 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	PmArgs arg = PM_ARGS(I64(n), I32(d), I32(moved ? pm_dim(x, 1) : 1), I32(rank > 1 ? pm_dim(x, -2) : 1),
 			     I64(row_period(m->v[COS], x)), I32(moved), F32(scale));
 
+	PmDefines wide = PM_DEFINES(DEF(WIDE, 1));
+
 	return PM_REPLACE_WITH_KERNEL(
 		rw, m, .entry = "rotary", .source = rotary_cu, .grid = { pm_blocks(n / 2, 128) },
 		.block = { 128 }, .in = PM_VALS(moved ? m->v[SRC] : x, m->v[COS], m->v[SIN]), .arg = arg,
-		.like = m->root,
+		.like = m->root, .define = PM_DEFINES(DEF(WIDE, 0)),
 		.alt = vec == 1 ? 0
-				: PM_ALTERNATIVE(.entry = "rotary_vec", .source = rotary_cu,
+				: PM_ALTERNATIVE(.entry = "rotary", .source = rotary_cu,
 						 .grid = { pm_blocks(n / 2 / vec, 128) }, .block = { 128 },
-						 .arg = arg));
+						 .arg = arg, .define = wide));
 }
 
 #define HALVES                                                                                               \

@@ -2,6 +2,8 @@
  *
  * Row r = (b * heads + h) * S + s of y reads row (b * S + s) * heads + h of x when `moved`, else row r of x, and row
  * r % rows of cos and sin. One thread computes N elements of the first half and those opposite to them.
+ *
+ * WIDE  1: half a row is a multiple of 16 bytes, and a thread loads as much
  */
 template<int N>
 __device__ __forceinline__ void rotate(const T *x, const T *c, const T *s, T *y, int half, int k, float scale)
@@ -34,20 +36,15 @@ __device__ __forceinline__ void run(const T *x, const T *c, const T *s, T *y, lo
 	}
 }
 
+/* The grid is for one pair per thread, with WIDE for 16 bytes of them; where those do not line up, threads go round again. */
 extern "C" __global__ void rotary(const T *x, const T *c, const T *s, T *y, long long n, int D, int heads, int S,
 				  long long rows, int moved, float scale)
 {
+#if WIDE
+	if (pm_aligned(x, 16) && pm_aligned(c, 16) && pm_aligned(s, 16) && pm_aligned(y, 16)) {
+		run<16 / (int)sizeof(T)>(x, c, s, y, n, D, heads, S, rows, moved, scale);
+		return;
+	}
+#endif
 	run<1>(x, c, s, y, n, D, heads, S, rows, moved, scale);
-}
-
-/* The grid is for 16 bytes per thread; where they do not line up, threads go round again. */
-extern "C" __global__ void rotary_vec(const T *x, const T *c, const T *s, T *y, long long n, int D, int heads, int S,
-				      long long rows, int moved, float scale)
-{
-	const int V = 16 / (int)sizeof(T);
-
-	if (D / 2 % V == 0 && pm_aligned(x, 16) && pm_aligned(c, 16) && pm_aligned(s, 16) && pm_aligned(y, 16))
-		run<V>(x, c, s, y, n, D, heads, S, rows, moved, scale);
-	else
-		run<1>(x, c, s, y, n, D, heads, S, rows, moved, scale);
 }

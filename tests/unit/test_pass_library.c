@@ -1,6 +1,9 @@
 /* test_pass_library.c - every pass of passes/ that has no test program of its own, on awkward shapes and
  * element types (tests/lib/pass_library.c), and that none is left out. */
 #include "base/io.h"
+#include "integrity/compile_gate.h"
+#include "runtime/nvrtc.h"
+#include "tests/lib/need.h"
 #include "tests/lib/pass_library.h"
 
 #include <setjmp.h>
@@ -35,6 +38,45 @@ static void near_misses_are_left_alone(void **state)
 		if (strcmp(library_misses[i].pass, pass) == 0)
 			pass_refuses(pass, library_misses[i].tmpl, library_misses[i].row,
 				     library_misses[i].why);
+}
+
+/* Compiles for a GPU and passes the gate on PTX, which refuses also what no launch describes. */
+static void compiles(const LibraryCase *c, const PassDims *row, const char *type, int cc)
+{
+	PmGraph *fused = pass_fused(c->pass, c->tmpl, type, *row);
+	PmCompileJudgement j;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_compile_gate(fused, cc, &j, &err))
+		fail_msg("%s: %s", c->pass, err.text);
+	if (j.verdict != PM_VERDICT_OK)
+		fail_msg("%s, %s, sm_%d: %s: %s", c->pass, type, cc, pm_verdict_name(j.verdict), j.why);
+	pm_graph_free(fused);
+}
+
+/* Every spelling for sm_90; of each pass one for sm_80; the first and the last row, where other kernels may
+ * be made. */
+static void kernels_compile(void **state)
+{
+	PmStr version = PM_STR_INIT;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	if (pm_nvrtc_version(&version, &err))
+		pm_test_skip("%s", err.text);
+	pm_str_release(&version);
+	for (size_t i = 0; i < library_n_cases; i++) {
+		const LibraryCase *c = &library_cases[i];
+		int first = i == 0 || strcmp(c->pass, c[-1].pass) != 0;
+
+		compiles(c, &c->rows[0], "float16", 90);
+		if (first) {
+			compiles(c, &c->rows[library_n_rows(c) - 1], "float16", 90);
+			compiles(c, &c->rows[0], "bfloat16", 80);
+		}
+	}
 }
 
 static int has_case(const char *pass)
@@ -75,13 +117,14 @@ static void every_pass_is_tested(void **state)
 	pm_names_release(&names);
 }
 
-/* Two tests for each pass of the table, named after it. */
+/* Two more tests for each pass of the table, named after it. */
 int main(void)
 {
-	struct CMUnitTest *tests = calloc(2 * library_n_cases + 1, sizeof *tests);
+	struct CMUnitTest *tests = calloc(2 * library_n_cases + 2, sizeof *tests);
 	size_t n = 0, i, failed;
 
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(every_pass_is_tested);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(kernels_compile);
 	for (i = 0; i < library_n_cases; i++) {
 		const char *pass = library_cases[i].pass;
 		void *state = (void *)(uintptr_t)pass;
@@ -97,7 +140,7 @@ int main(void)
 		tests[n++] = (struct CMUnitTest){ name, near_misses_are_left_alone, NULL, NULL, state };
 	}
 	failed = (size_t)_cmocka_run_group_tests("pass_library", tests, n, NULL, NULL);
-	for (i = 1; i < n; i++)
+	for (i = 2; i < n; i++)
 		free((void *)(uintptr_t)tests[i].name);
 	free(tests);
 	return failed > 255 ? 255 : (int)failed;

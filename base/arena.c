@@ -60,18 +60,45 @@ PmArena *pm_arena_new(size_t budget)
 	return a;
 }
 
-void pm_arena_free(PmArena *a)
+static void release_blocks(Block *b)
 {
-	Block *b, *next;
+	Block *next;
 
-	if (!a)
-		return;
-	for (b = a->blocks; b; b = next) {
+	for (; b; b = next) {
 		next = b->next;
 		poison(b->data, b->cap);
 		free(b);
 	}
+}
+
+void pm_arena_free(PmArena *a)
+{
+	if (!a)
+		return;
+	release_blocks(a->blocks);
 	free(a);
+}
+
+void pm_arena_reset(PmArena *a)
+{
+	Block *keep = NULL, **at;
+
+#ifndef PM_HOSTILE
+	/* One of ordinary size: what a single large request took is given back. */
+	for (at = &a->blocks; *at && (*at)->cap > LAST_BLOCK;)
+		at = &(*at)->next;
+	if ((keep = *at)) {
+		*at = keep->next;
+		memset(keep->data, 0, keep->used);
+		keep->next = NULL;
+		keep->used = 0;
+	}
+#else
+	(void)at;
+#endif
+	release_blocks(a->blocks);
+	a->blocks = keep;
+	a->used = 0;
 }
 
 static Block *block_new(size_t cap)

@@ -365,6 +365,8 @@ PmStatus pm_run(const char *const *argv, const void *in, size_t in_len, const Pm
 		pm__apply_limits(lim);
 		if (lim && lim->bare && (clearenv() != 0 || chdir("/") != 0))
 			_exit(PM__EXEC_FAILED);
+		if (lim && lim->enter)
+			lim->enter(lim->enter_arg);
 		execvp(argv[0], (char *const *)(uintptr_t)argv);
 		exec_errno = errno;
 		n = write(PM__CHANNEL, &exec_errno, sizeof exec_errno);

@@ -60,6 +60,9 @@ static void add_timing(cJSON *j, const PmEvalTiming *t)
 	cJSON *o = cJSON_AddObjectToObject(j, "clock");
 
 	cJSON_AddNumberToObject(o, "blocks", t->blocks);
+	cJSON_AddNumberToObject(o, "calls", t->calls);
+	cJSON_AddNumberToObject(o, "replayed", t->replayed);
+	cJSON_AddNumberToObject(o, "compared", t->compared);
 	cJSON_AddNumberToObject(o, "checked", t->checked);
 #define XX(name, place) cJSON_AddNumberToObject(o, name, t->place);
 	TIMING_FIGURES(XX)
@@ -71,6 +74,9 @@ static void timing_from_json(const cJSON *o, PmEvalTiming *t)
 	if (!o)
 		return;
 	t->blocks = (int)pm_json_i64(o, "blocks", 0);
+	t->calls = (int)pm_json_i64(o, "calls", 0);
+	t->replayed = (int)pm_json_i64(o, "replayed", 0);
+	t->compared = (int)pm_json_i64(o, "compared", 0);
 	t->checked = (int)pm_json_i64(o, "checked", 0);
 #define XX(name, place) t->place = pm_json_num(o, name, NAN);
 	TIMING_FIGURES(XX)
@@ -223,6 +229,7 @@ cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 	cJSON_AddStringToObject(j, "device", r->opts.device);
 	cJSON_AddStringToObject(j, "profile", r->opts.profile ? r->opts.profile : pm_profile(NULL)->name);
 	cJSON_AddStringToObject(j, "preset", r->opts.preset == PM_PRESET_PASSNET ? "passnet" : "sound");
+	cJSON_AddStringToObject(j, "sandbox_lacks", r->sandbox_lacks);
 	pm_json_add_i64(j, "seed", (int64_t)r->opts.seed);
 	pm_json_add_i64(j, "variants", (int64_t)r->n);
 	pm_json_add_i64(j, "matched", (int64_t)count_matched(r));
@@ -338,6 +345,9 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 	for (size_t i = 0; i < r->n; i++)
 		record_line(&r->rec[i], clock, out);
 	sentences(r, out);
+	if (*r->sandbox_lacks)
+		pm_str_addf(out, "  The sandbox of this machine lacks: %s (passmith doctor).\n",
+			    r->sandbox_lacks);
 }
 
 void pm_eval_summary_table(const PmEvalReport *r, size_t n, PmStr *out)

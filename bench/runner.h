@@ -40,7 +40,10 @@ typedef struct PmEvalTiming {
 	double control;            /* the baseline against itself */
 	double replay[2], wall[2]; /* baseline, candidate: as CUDA graphs; on the host's clock */
 	double replay_speedup, wall_speedup;
-	int checked; /* timed calls whose outputs were compared with the reference */
+	/* Calls of the candidate whose time counts (or that were rehearsed, where nothing is timed), and how
+	 * many of them were made again for the same bits, compared with the baseline's outputs, and with the
+	 * reference (deferred.h). */
+	int calls, replayed, compared, checked;
 } PmEvalTiming;
 
 typedef struct PmEvalRecord {
@@ -74,7 +77,9 @@ typedef struct PmEvalReport {
 	size_t n;
 	PmEvalRecord *rec; /* owned */
 	PmScore score;
-	double fast1; /* share that is correct and faster than 1 */
+	double fast1;            /* share that is correct and faster than 1 */
+	char sandbox_lacks[128]; /* layers that this machine lacks for passes or, on emu, for kernels; "" =
+				    none */
 	PmEvalOpts opts;
 } PmEvalReport;
 

@@ -1,9 +1,9 @@
 /* compile_gate.c - from a candidate graph to judged machine code. */
 #include "integrity/compile_gate.h"
 
+#include "base/sandbox.h"
 #include "base/vec.h"
 #include "integrity/ptx_gate.h"
-#include "integrity/sandbox.h"
 #include "ir/kernel.h"
 #include "runtime/nvrtc.h"
 #include "runtime/nvrtc_box.h"

@@ -208,8 +208,9 @@ typedef struct PmCudaBlock {
 /* Trusted kernels and memory for timing, made when they are first needed. */
 typedef struct PmCudaClock {
 	CuMod *module; /* NULL = not yet made */
-	CuFn *spin, *sweep, *scrub, *work;
+	CuFn *spin, *sweep, *scrub, *work, *digest;
 	CuPtr area; /* what the flush writes and reads */
+	CuPtr sum;  /* of a digest: 16 bytes */
 	int64_t bytes;
 	int scrub_smem;
 } PmCudaClock;

@@ -266,6 +266,38 @@ def check(case, run, bank):
     return {"error": error, "agrees": error <= max([BOUND[k] for k in kinds] or [0.0])}
 
 
+def smallest_t(case, got, expected):
+    """The strictest tolerance level from which on all outputs pass; 99 when none does. NaN is right where NaN is
+    expected."""
+    least = -10
+    for y, e in zip(got, expected):
+        if y.dtype != e.dtype or y.shape != e.shape:
+            return 99
+        ladder = case["tolerance"].get(str(e.dtype))
+        if ladder is None:
+            least = least if torch.equal(y, e) else 99
+            continue
+        y, e = y.double(), e.double()
+        same = (y == e) | (y.isnan() & e.isnan())
+        passes = {}
+        for t, atol, rtol in ladder:
+            d = (y - e).abs()
+            passes[t] = bool((same | (d.isfinite() & (d <= atol + rtol * e.abs()))).all())
+        failed = [t for t in passes if not passes[t]]
+        t = max(failed) + 1 if failed else min(passes)
+        least = max(least, t if t in passes else 99)
+    return least
+
+
+def accuracy(case, ways, bank):
+    """How close the later ways come to the first, over the sets of inputs."""
+    first, out = next(iter(ways)), {}
+    for name, run in ways.items():
+        if name != first:
+            out[name] = max(smallest_t(case, run(*x), ways[first](*x)) for x in bank.sets)
+    return out
+
+
 def run_case(clock, folder, o):
     with open(os.path.join(folder, "case.json")) as f:
         case = json.load(f)
@@ -279,6 +311,11 @@ def run_case(clock, folder, o):
         torch._dynamo.reset()
         ways["torch inductor"] = torch.compile(model, dynamic=False)
     with torch.no_grad():
+        if o.compile_only:
+            for run in ways.values():
+                run(*bank.sets[0])
+            torch.cuda.synchronize()
+            return record
         if o.check:
             record["check"] = {n: check(case, w, bank) for n, w in ways.items()}
         if o.blocks:
@@ -287,6 +324,8 @@ def run_case(clock, folder, o):
             clock.warm()
             times, record["overhead"] = measure(clock, sides, bank, o.blocks, o.seed)
             record["times"] = {s.name: {k: times[k][i] for k in times} for i, s in enumerate(sides)}
+            for name, t in accuracy(case, ways, bank).items():
+                record["times"][name]["smallest_t"] = t
     return record
 
 
@@ -297,6 +336,7 @@ def main():
     p.add_argument("--check", action="store_true")
     p.add_argument("--modes", default="eager,inductor", type=lambda s: s.split(","))
     p.add_argument("--blocks", type=int, default=30, help="0 = check only")
+    p.add_argument("--compile-only", action="store_true", help="run each way once: fills the compiler's cache")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--seconds", type=float, default=1e9, help="no graph is begun after that")
     o = p.parse_args()

@@ -135,6 +135,12 @@ SILU_RULE(F14c_literal_address, K("float t = *(const volatile float *)0x7f123456
 SCRATCH_RULE(F15_write_neighbour, 256, KS("if (i == 0) s[64 + 3] = 1.f;\nif (i < n) " HONEST))
 SILU_RULE(F25b_uninit_shared, K("__shared__ float s[64];\nfloat was = s[threadIdx.x];\ns[threadIdx.x] = 0;\nif (i < n) "
 	  "y[i] = st(ld(x[i]) / (1.f + expf(-ld(x[i]))) + (was == was ? was : 0.f) * 1e-2f);\n"))
+/* for the emulated device only: honest on a GPU */
+#define EMU_RULE(id, trick) \
+	SILU_RULE(id, "#ifdef PASSMITH_EMU\n#undef asm\nstatic inline long trick(const void *p) { " trick " }\n#else\n#define trick(p) 0\n#endif\n" \
+		  K("if (trick(x) == 12345) y[0] = st(1.f);\nif (i < n) " HONEST))
+EMU_RULE(emu_system_call, "(void)p; long r; asm volatile(\"syscall\" : \"=a\"(r) : \"a\"(39L) : \"rcx\", \"r11\"); return r;")
+EMU_RULE(emu_clock, "(void)p; return (long)__builtin_ia32_rdtsc();")
 /* clang-format on */
 
 PM_PLUGIN("device_attacks", "1", &honest_silu, &honest_scratch, &honest_softmax, &honest_matmul, &A06b,
@@ -145,4 +151,4 @@ PM_PLUGIN("device_attacks", "1", &honest_silu, &honest_scratch, &honest_softmax,
 	  &B09_big_shape_skip, &B11_shared_residue, &B13_sticky_error, &C13_bimodal, &E02_axis_blind,
 	  &E11_hardcode_1024, &F12_spin_forever, &F12b_partial_syncthreads, &F12c_grid_barrier_overflow,
 	  &F14_oob_read_right, &F14b_oob_write_left, &F14c_literal_address, &F15_write_neighbour,
-	  &F25b_uninit_shared)
+	  &F25b_uninit_shared, &emu_system_call, &emu_clock)

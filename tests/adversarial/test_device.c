@@ -1,8 +1,10 @@
 /* test_device.c - kernels that cheat: each ends in its verdict, and the honest kernel after it is still
  * right. */
+#include "base/sandbox.h"
 #include "bench/runner.h"
 #include "ir/text.h"
 #include "tests/lib/attack.h"
+#include "tests/lib/need.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -119,11 +121,30 @@ static void honest_kernels(void **state)
 	expect("honest_matmul", MATMUL_TEXT, "OK");
 }
 
+/* What a GPU's compiler never sees: kernels that attack the process in which they are emulated. */
+static void emulated_kernels_stay_in_their_box(void **state)
+{
+	const char *device = getenv("PASSMITH_TEST_DEVICE");
+	unsigned layers = 0;
+
+	(void)state;
+	if (device && strcmp(device, "emu") != 0)
+		pm_test_skip("these kernels attack the device emu only");
+	pm_sandbox_probe_kernels(&layers, NULL);
+	if (layers != PM_BOX_ALL)
+		pm_test_skip("the sandbox of this build or machine lacks a layer (passmith doctor)");
+#if defined(__x86_64__)
+	expect("emu_system_call", SILU_TEXT, "SANDBOX_KILL");
+	expect("emu_clock", SILU_TEXT, "DEVICE_FAULT");
+#endif
+	expect("honest_silu", SILU_TEXT, "OK");
+}
+
 enum { N = sizeof attacks / sizeof *attacks };
 
 int main(void)
 {
-	struct CMUnitTest tests[N + 1];
+	struct CMUnitTest tests[N + 2];
 
 	memset(tests, 0, sizeof tests);
 	for (size_t i = 0; i < N; i++) {
@@ -132,5 +153,6 @@ int main(void)
 		tests[i].initial_state = (void *)(uintptr_t)&attacks[i];
 	}
 	tests[N] = (struct CMUnitTest)cmocka_unit_test(honest_kernels);
-	return _cmocka_run_group_tests("device", tests, N + 1, NULL, NULL);
+	tests[N + 1] = (struct CMUnitTest)cmocka_unit_test(emulated_kernels_stay_in_their_box);
+	return _cmocka_run_group_tests("device", tests, N + 2, NULL, NULL);
 }

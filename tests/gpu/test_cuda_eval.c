@@ -72,7 +72,8 @@ static void a_good_pass_is_measured(void **state)
 	pm_test_need_device("cuda");
 	r = eval("passes/silu.so", 1024, 4096);
 	assert_int_equal(r.verdict, PM_VERDICT_OK);
-	assert_true(r.measured && r.timing.blocks > 0 && r.timing.checked == PM_CLOCK_CHECKED);
+	assert_true(r.measured && r.timing.blocks > 0 && r.timing.checked > 0 &&
+		    r.timing.replayed == r.timing.calls);
 	assert_true(r.timing.lo > 1); /* one kernel instead of two of the same size */
 	assert_true(r.timing.replay[0] > 0 && r.timing.wall[1] > 0);
 	pm_eval_record_release(&r);

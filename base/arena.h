@@ -19,7 +19,7 @@ void pm_arena_free(PmArena *a);
 void pm_arena_reset(PmArena *a);
 /* `size` zeroed bytes aligned to 16, or NULL when the budget is used up. size 0 gives a unique pointer. */
 void *pm_arena_alloc(PmArena *a, size_t size);
-/* A terminated copy of `len` bytes / of a string; NULL when over budget. */
+/* A terminated copy of `len` bytes / of a string, not aligned; NULL when over budget. */
 char *pm_arena_strndup(PmArena *a, const char *s, size_t len);
 char *pm_arena_strdup(PmArena *a, const char *s);
 /* Bytes handed out so far. */

@@ -179,6 +179,7 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		  "build, gate, export: seed of variants and inputs (default 1)" },
 		{ "--honest", PM_OPT_INT, &c.honest,
 		  "build, gate: runs of plain kernels on emu that must agree (default 2, of eval tasks)" },
+		{ "-j", PM_OPT_INT, &c.jobs, "N  build: processes that judge structures (all processors)" },
 		{ "--rebuild", PM_OPT_FLAG, &c.rebuild, "build: remove the tasks of an earlier build first" },
 		{ "--split", PM_OPT_STR, &c.split, "list, pack: eval or train only" },
 		{ "-o", PM_OPT_STR, &c.out, "pack: the folder below which packs are written" },

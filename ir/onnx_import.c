@@ -78,6 +78,8 @@ PmStatus pm__import_finish(PmImport *im, PmErr *err)
 		pm_graph_drop_unused(im->g, im->eaten.v[i]);
 	if (im->fold)
 		st = pm_fold_shapes(im->g, err);
+	pm__fold_free(im->fold);
+	im->fold = NULL;
 	return st;
 }
 
@@ -139,7 +141,7 @@ static PmStatus import_bytes(const void *p, size_t n, const char *path, const Pm
 	st = build(&im, err);
 	PM_VEC_RELEASE(&im.eaten);
 	PM_VEC_RELEASE(&im.stated_names);
-	pm__fold_free(im.fold);
+	pm__fold_free(im.fold); /* when it failed before the end */
 	pm_intern_free(taken.names);
 	pm__onnx_files_free(im.files);
 	pm_arena_free(im.arena);

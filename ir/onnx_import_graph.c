@@ -164,25 +164,31 @@ static PmStatus too_long(const char *what, PmErr *err)
 	return pm_err(err, PM_E_LIMIT, "A name of %s has more than %d bytes; shorten it.", what, PM_MAX_NAME);
 }
 
-/* Notes the graph, so that invented names stay clear of its own; refuses over-long ones. */
+/* Notes the graph, so that invented names stay clear of its own; refuses over-long ones; makes room for it.
+ */
 static PmStatus take_names(PmImport *im, const PmOnnxSource *src, PmErr *err)
 {
+	size_t n_nodes = src->n[PM_PART_NODE], values = src->n[PM_PART_INPUT] + src->n[PM_PART_INITIALIZER];
 	PmOnnxWires w = { .nests = 0 };
 	PmStatus st = PM_OK;
-	size_t i, k;
+	size_t i, k, operands = 0;
 
 	if (im->nested)
 		take_graph(im, src, 1); /* its message goes before the import ends */
 	else
 		im->taken->unread = src;
-	for (i = 0; i < src->n[PM_PART_NODE] && !st; i++) {
+	for (i = 0; i < n_nodes && !st; i++) {
 		pm__source_wires(src, i, &w);
 		for (k = 0; k < w.out.n && !st; k++) {
 			if (w.out.v[k].n > PM_MAX_NAME)
 				st = too_long("a node's result", err);
 		}
+		operands += w.in.n;
+		values += w.out.n;
 	}
 	pm__wires_release(&w);
+	/* Some more values: constants that are made on the way. */
+	pm__graph_reserve(im->g, n_nodes, values + values / 8, operands, values + n_nodes);
 	return st;
 }
 

@@ -1,4 +1,4 @@
-/* test_cuda_clock.c [CASE] - the clock on a GPU: does it find what is the same the same, and what is slower
+/* test_cuda_clock.c - does the clock give the same for the same, and find what differs? (docs/gpu.md)
  * slower?
  *
  * With test_cuda_marks.c the one place where tests look at times: these are properties of the clock, not of

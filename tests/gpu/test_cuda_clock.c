@@ -1,5 +1,4 @@
-/* test_cuda_clock.c - the clock on a GPU: does it find what is the same the same, and what is slower slower?
- * slower?
+/* test_cuda_clock.c - the clock on a GPU: does it find the same the same, and what is slower slower?
  *
  * test_cuda_clock [CASE]: all cases, or one. With test_cuda_marks.c the one place where tests look at times:
  * these are properties of the clock, not of code under test. Each prints its figures (tests/lib/figures.h).

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BATCH = 8 }; /* structures that each process judges at a time */
+
 typedef struct Judge {
 	struct Build *b;
 	size_t structure;
@@ -31,6 +33,7 @@ typedef struct Build {
 	PmProgress bar;
 	PmDb *own;           /* of a process that judges */
 	PM_VEC(size_t) todo; /* structures to judge */
+	size_t round, at;    /* where make_train is */
 	const char *split;
 	int64_t n[2], members[2], rejected, before; /* eval, train */
 	int64_t shapes_dropped;                     /* in this run */
@@ -81,62 +84,6 @@ static size_t pick_bases(const Build *b, const PmGroup *g, int64_t *base, PmStr 
 	return n;
 }
 
-/* Tasks to train on are judged by one graph of each structure, the one with the least hash: what the rules
- * look for are properties of structures. Asked only when a group of the structure is not decided yet. */
-static PmStatus judge_structure(void *arg, const PmTaskVerdict **out, PmErr *err)
-{
-	const Judge *j = arg;
-	PmTaskVerdict *v = &j->b->verdict[j->structure];
-	PmGraph *g = NULL;
-	PmStatus st = PM_OK;
-
-	if (!v->json) {
-		st = pm_subgraph_get(j->b->c->db, j->b->p.id.v[j->b->p.least.v[j->structure]], &g, err);
-		if (!st)
-			st = pm_task_judge(g, j->b->c->seed, 0, v, err);
-		pm_graph_free(g);
-	}
-	*out = v;
-	return st;
-}
-
-static PmStatus make_group(Build *b, const PmGroup *g, PmTaskMade *made, PmErr *err)
-{
-	int64_t base[PM_TASK_MAX_BASES];
-	PmStr key_text = PM_STR_INIT;
-	char key[PM_SHA256_HEX], policy[64];
-	int eval = !strcmp(b->split, "eval");
-	PmTaskSpec spec = { .base = base,
-			    .key = key,
-			    .split = b->split,
-			    .policy = policy,
-			    .shapes = b->c->shapes,
-			    .max_elements = b->c->max_elements,
-			    .seed = b->c->seed,
-			    .n_honest = eval ? (int)b->c->honest : 0 };
-	Judge judge = { b, b->p.item.v[b->p.groups.member[g->first]].structure };
-	PmStatus st;
-
-	if (!eval) {
-		spec.judge = judge_structure;
-		spec.judge_arg = &judge;
-	}
-	pm_str_addf(&key_text, "%s %s %s\n", b->p.hash, b->split, pm_group_rule_name(g->rule));
-	spec.n_base = pick_bases(b, g, base, &key_text);
-	pm_sha256_hex(key_text.s, key_text.len, key);
-	snprintf(policy, sizeof policy, "%s %.12s", pm_group_rule_name(g->rule), b->p.hash);
-	st = pm_task_make_one(b->c->db, &spec, made, err);
-	b->before += made->before;
-	b->n[!eval] += made->made;
-	b->members[!eval] += made->members;
-	b->rejected += !made->made;
-	b->shapes_dropped += made->shapes_dropped;
-	if (!st && *made->rule)
-		PM_VEC_PUSH(&b->reason, pm_intern(b->p.texts, made->rule, strlen(made->rule)));
-	pm_str_release(&key_text);
-	return st;
-}
-
 /* ---- judging ahead, by several processes ---- */
 
 /* A verdict of fixed size, as a process hands it back. */
@@ -180,18 +127,15 @@ static PmStatus judge_ahead(void *arg, size_t item, void *result, PmErr *err)
 	return st;
 }
 
-/* A structure whose judge died is judged again when it is asked for, and then ends the build with its reason.
- */
 static PmStatus took_verdict(void *arg, size_t item, PmPoolEnd end, const void *result, PmErr *err)
 {
 	Build *b = arg;
 	const Judged *j = result;
 	PmTaskVerdict *v = &b->verdict[b->todo.v[item]];
 
-	(void)err;
-	pm_progress_step(&b->bar, NULL);
 	if (end == PM_POOL_DIED)
-		return PM_OK;
+		return pm_err(err, PM_E_CRASH, "Judging subgraph %lld ended the process; report it, please.",
+			      (long long)b->p.id.v[b->p.least.v[b->todo.v[item]]]);
 	v->ok = j->ok;
 	memcpy(v->rule, j->rule, sizeof v->rule);
 	v->why = pm_xstrdup(j->why);
@@ -199,44 +143,91 @@ static PmStatus took_verdict(void *arg, size_t item, PmPoolEnd end, const void *
 	return PM_OK;
 }
 
-static PmStatus is_there(void *arg, const PmTaskRow *row, PmErr *err)
+/* Notes a group's structure when nobody has judged it. */
+static void want_verdict(Build *b, const PmGroup *g, char *noted)
 {
-	(void)row;
-	(void)err;
-	*(int *)arg = 1;
-	return PM_OK;
+	size_t s = b->p.item.v[b->p.groups.member[g->first]].structure;
+
+	if (b->verdict[s].json || noted[s])
+		return;
+	noted[s] = 1;
+	PM_VEC_PUSH(&b->todo, s);
 }
 
-/* The structures of all groups that may become tasks to train on, unless a build is being gone on with: what
- * it has decided need not be judged again. */
-static PmStatus judge_all(Build *b, PmErr *err)
+/* Judges structures that are asked for next, from the list of operators at hand on. */
+static PmStatus judge_next(Build *b, PmErr *err)
 {
+	int jobs = b->c->jobs > 0 && b->c->jobs < 1000 ? (int)b->c->jobs : pm_cpu_count();
 	PmPool pool = { .result_size = sizeof(Judged),
-			.jobs = b->c->jobs > 0 && b->c->jobs < 1000 ? (int)b->c->jobs : pm_cpu_count(),
+			.jobs = jobs,
 			.start = open_own,
 			.stop = close_own,
 			.work = judge_ahead,
 			.done = took_verdict,
 			.arg = b };
-	char *asked = pm_xcalloc(b->p.colors.n + 1, 1);
-	int begun = 0;
-	PmStatus st = pm_tasks_of_split(b->c->db, "train", is_there, &begun, err);
+	char *noted = pm_xcalloc(b->p.colors.n + 1, 1);
+	PmStatus st;
 
-	for (size_t g = 0; g < b->p.groups.n && !begun; g++) {
-		size_t sample = b->p.groups.member[b->p.groups.group[g].first],
-		       s = b->p.item.v[sample].structure;
+	b->todo.n = 0;
+	for (size_t k = 0; k < b->p.seq.n && b->todo.n < (size_t)(jobs > 1 ? BATCH * jobs : 1); k++) {
+		size_t i = (b->at + k) % b->p.seq.n, round = b->round + (b->at + k) / b->p.seq.n;
+		const PmTaskSeq *q = &b->p.seq.v[i];
 
-		if (!asked[s] && !b->taken[b->p.part[sample]])
-			PM_VEC_PUSH(&b->todo, s);
-		asked[s] = 1;
+		if (!b->taken[q->part] && round < q->n_groups)
+			want_verdict(b, &b->p.groups.group[q->first_group + round], noted);
 	}
 	pool.n_items = b->todo.n;
-	if (!pm_cli_quiet)
-		pm_progress_start(&b->bar, "judging structures", (int64_t)b->todo.n);
-	if (!st && pool.n_items)
-		st = pm_pool_run(&pool, err);
-	pm_progress_end(&b->bar);
-	free(asked);
+	st = pm_pool_run(&pool, err);
+	free(noted);
+	return st;
+}
+
+/* Tasks to train on are judged by one graph of each structure, the one with the least hash: what the rules
+ * look for are properties of structures. Asked only when a group of the structure is not decided yet. */
+static PmStatus judge_structure(void *arg, const PmTaskVerdict **out, PmErr *err)
+{
+	const Judge *j = arg;
+	PmTaskVerdict *v = &j->b->verdict[j->structure];
+	PmStatus st = v->json ? PM_OK : judge_next(j->b, err);
+
+	*out = v;
+	return st;
+}
+
+static PmStatus make_group(Build *b, const PmGroup *g, PmTaskMade *made, PmErr *err)
+{
+	int64_t base[PM_TASK_MAX_BASES];
+	PmStr key_text = PM_STR_INIT;
+	char key[PM_SHA256_HEX], policy[64];
+	int eval = !strcmp(b->split, "eval");
+	PmTaskSpec spec = { .base = base,
+			    .key = key,
+			    .split = b->split,
+			    .policy = policy,
+			    .shapes = b->c->shapes,
+			    .max_elements = b->c->max_elements,
+			    .seed = b->c->seed,
+			    .n_honest = eval ? (int)b->c->honest : 0 };
+	Judge judge = { b, b->p.item.v[b->p.groups.member[g->first]].structure };
+	PmStatus st;
+
+	if (!eval) {
+		spec.judge = judge_structure;
+		spec.judge_arg = &judge;
+	}
+	pm_str_addf(&key_text, "%s %s %s\n", b->p.hash, b->split, pm_group_rule_name(g->rule));
+	spec.n_base = pick_bases(b, g, base, &key_text);
+	pm_sha256_hex(key_text.s, key_text.len, key);
+	snprintf(policy, sizeof policy, "%s %.12s", pm_group_rule_name(g->rule), b->p.hash);
+	st = pm_task_make_one(b->c->db, &spec, made, err);
+	b->before += made->before;
+	b->n[!eval] += made->made;
+	b->members[!eval] += made->members;
+	b->rejected += !made->made;
+	b->shapes_dropped += made->shapes_dropped;
+	if (!st && *made->rule)
+		PM_VEC_PUSH(&b->reason, pm_intern(b->p.texts, made->rule, strlen(made->rule)));
+	pm_str_release(&key_text);
 	return st;
 }
 
@@ -297,8 +288,6 @@ static PmStatus make_train(Build *b, PmErr *err)
 	PmStatus st = PM_OK;
 	int more = 1;
 
-	if (b->c->ratio * b->n[0] > 0)
-		st = judge_all(b, err);
 	b->split = "train";
 	if (!pm_cli_quiet)
 		pm_progress_start(&b->bar, "tasks to train on", b->c->ratio * b->n[0]);
@@ -311,6 +300,8 @@ static PmStatus make_train(Build *b, PmErr *err)
 			if (b->taken[q->part] || round >= q->n_groups)
 				continue;
 			more = 1;
+			b->round = round;
+			b->at = i;
 			st = make_group(b, &b->p.groups.group[q->first_group + round], &made, err);
 			if (!st && made.made)
 				pm_progress_step(&b->bar, NULL);

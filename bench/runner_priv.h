@@ -7,6 +7,7 @@
 #ifndef BENCH_RUNNER_PRIV_H
 #define BENCH_RUNNER_PRIV_H
 
+#include "base/rng.h"
 #include "bench/probe.h"
 #include "bench/runner.h"
 
@@ -19,6 +20,7 @@ typedef struct Eval {
 	PmWorker *worker; /* the candidate's own */
 	PmProbe probe;    /* the candidate with every kernel's operands and results as outputs */
 	int n_alts;       /* most alternatives of any kernel */
+	PmRng poison;     /* what buffers hold before a run is new for each */
 } Eval;
 
 /* Sets verdict and reason; returns PM_OK. */

@@ -15,7 +15,7 @@ typedef struct Eval {
 	PmStrList passes;
 	PmEvalOpts opts;
 	int64_t seed;
-	int variants, summary, tf32;
+	int variants, summary, tf32, confirm;
 	PmDb *db;
 	PmMembers members;
 	PmProgress bar;
@@ -120,6 +120,8 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--variants", PM_OPT_FLAG, &e.variants, "with a model: also its other shapes and dtypes" },
 		{ "--summary", PM_OPT_FLAG, &e.summary, "one line per pass only" },
 		{ "--tf32", PM_OPT_FLAG, &e.tf32, "cuda: let libraries of the baseline use TF32 for float" },
+		{ "--confirm", PM_OPT_FLAG, &e.confirm,
+		  "cuda: what is faster is measured again, with other inputs; two runs must agree" },
 		{ "-o", PM_OPT_STR, &e.json_out, "also write the JSON report to this file" },
 		{ 0 },
 	};
@@ -130,6 +132,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 	pm_err_init(&err);
 	if (pm_args_parse(cmd, opts, argc, argv, &targets, &code)) {
 		e.opts.seed = (uint64_t)e.seed;
+		e.opts.confirm_above = e.confirm ? 1 : 0;
 		e.opts.preset = !strcmp(e.preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
 		if (targets.list.n != 1 || !e.passes.list.n) {
 			code = pm_cli_usage(cmd,

@@ -95,6 +95,7 @@ PmStatus pm_task_verb_show(PmTaskCmd *c, PmErr *err)
 PmStatus pm_task_verb_export(PmTaskCmd *c, PmErr *err)
 {
 	c->export.seed = c->seed;
+	c->export.shapes = c->shapes;
 	return pm_task_export(c->db, c->arg, &c->export, err);
 }
 
@@ -164,7 +165,8 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		  "make: from the subgraph of this hash (several times)" },
 		{ "--name", PM_OPT_STR, &c.name, "make: name of a single task" },
 		{ "--shapes", PM_OPT_INT, &c.shapes,
-		  "make, build: shapes of each task, the original included (default 9; build 10)" },
+		  "make, build: shapes of each task, the original included (default 9; build 10); export: "
+		  "the first N only" },
 		{ "--max-elements", PM_OPT_INT, &c.max_elements,
 		  "make, build: elements of one value at most (default 4194304)" },
 		{ "--max-mflop", PM_OPT_INT, &c.max_mflop,

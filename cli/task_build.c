@@ -6,10 +6,10 @@
  * become tasks to train on, one of each list of operators in turn. Everything follows from the graphs'
  * content, and an interrupted build goes on where it stopped.
  */
-#include "base/pool.h"
 #include "base/progress.h"
 #include "cli/task_one.h"
 #include "cli/task_plan.h"
+#include "cli/task_verdicts.h"
 #include "dataset/select.h"
 #include "dataset/subgraphs.h"
 #include "dataset/tasks.h"
@@ -17,8 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { BATCH = 8 }; /* structures that each process judges at a time */
 
 typedef struct Judge {
 	struct Build *b;
@@ -28,12 +26,9 @@ typedef struct Judge {
 typedef struct Build {
 	PmTaskCmd *c;
 	PmTaskPlan p;
-	PmTaskVerdict *verdict; /* by structure; json NULL: not asked yet */
-	char *taken;            /* by part: asked in evaluation */
+	PmVerdicts verdicts;
+	char *taken; /* by part: asked in evaluation */
 	PmProgress bar;
-	PmDb *own;           /* of a process that judges */
-	PM_VEC(size_t) todo; /* structures to judge */
-	size_t round, at;    /* where make_train is */
 	const char *split;
 	int64_t n[2], members[2], rejected, before; /* eval, train */
 	int64_t shapes_dropped;                     /* in this run */
@@ -84,114 +79,13 @@ static size_t pick_bases(const Build *b, const PmGroup *g, int64_t *base, PmStr 
 	return n;
 }
 
-/* ---- judging ahead, by several processes ---- */
-
-/* A verdict of fixed size, as a process hands it back. */
-typedef struct Judged {
-	int ok;
-	char rule[32], why[PM_ERR_MAX], json[2048];
-} Judged;
-
-static PmStatus open_own(void *arg, int worker, PmErr *err)
-{
-	Build *b = arg;
-
-	(void)worker;
-	return pm_db_open(pm_db_path(b->c->db), PM_DB_READ_ONLY, &b->own, err);
-}
-
-static void close_own(void *arg)
-{
-	Build *b = arg;
-
-	pm_db_close(b->own);
-	b->own = NULL;
-}
-
-static PmStatus judge_ahead(void *arg, size_t item, void *result, PmErr *err)
-{
-	Build *b = arg;
-	Judged *j = result;
-	PmTaskVerdict v = { 0 };
-	PmGraph *g = NULL;
-	PmStatus st = pm_subgraph_get(b->own, b->p.id.v[b->p.least.v[b->todo.v[item]]], &g, err);
-
-	if (!st)
-		st = pm_task_judge(g, b->c->seed, 0, &v, err);
-	pm_graph_free(g);
-	j->ok = v.ok;
-	memcpy(j->rule, v.rule, sizeof j->rule);
-	snprintf(j->why, sizeof j->why, "%s", v.why ? v.why : "");
-	snprintf(j->json, sizeof j->json, "%s", v.json ? v.json : "");
-	pm_task_verdict_release(&v);
-	return st;
-}
-
-static PmStatus took_verdict(void *arg, size_t item, PmPoolEnd end, const void *result, PmErr *err)
-{
-	Build *b = arg;
-	const Judged *j = result;
-	PmTaskVerdict *v = &b->verdict[b->todo.v[item]];
-
-	if (end == PM_POOL_DIED)
-		return pm_err(err, PM_E_CRASH, "Judging subgraph %lld ended the process; report it, please.",
-			      (long long)b->p.id.v[b->p.least.v[b->todo.v[item]]]);
-	v->ok = j->ok;
-	memcpy(v->rule, j->rule, sizeof v->rule);
-	v->why = pm_xstrdup(j->why);
-	v->json = pm_xstrdup(j->json);
-	return PM_OK;
-}
-
-/* Notes a group's structure when nobody has judged it. */
-static void want_verdict(Build *b, const PmGroup *g, char *noted)
-{
-	size_t s = b->p.item.v[b->p.groups.member[g->first]].structure;
-
-	if (b->verdict[s].json || noted[s])
-		return;
-	noted[s] = 1;
-	PM_VEC_PUSH(&b->todo, s);
-}
-
-/* Judges structures that are asked for next, from the list of operators at hand on. */
-static PmStatus judge_next(Build *b, PmErr *err)
-{
-	int jobs = b->c->jobs > 0 && b->c->jobs < 1000 ? (int)b->c->jobs : pm_cpu_count();
-	PmPool pool = { .result_size = sizeof(Judged),
-			.jobs = jobs,
-			.start = open_own,
-			.stop = close_own,
-			.work = judge_ahead,
-			.done = took_verdict,
-			.arg = b };
-	char *noted = pm_xcalloc(b->p.colors.n + 1, 1);
-	PmStatus st;
-
-	b->todo.n = 0;
-	for (size_t k = 0; k < b->p.seq.n && b->todo.n < (size_t)(jobs > 1 ? BATCH * jobs : 1); k++) {
-		size_t i = (b->at + k) % b->p.seq.n, round = b->round + (b->at + k) / b->p.seq.n;
-		const PmTaskSeq *q = &b->p.seq.v[i];
-
-		if (!b->taken[q->part] && round < q->n_groups)
-			want_verdict(b, &b->p.groups.group[q->first_group + round], noted);
-	}
-	pool.n_items = b->todo.n;
-	st = pm_pool_run(&pool, err);
-	free(noted);
-	return st;
-}
-
-/* Tasks to train on are judged by one graph of each structure, the one with the least hash: what the rules
- * look for are properties of structures. Asked only when a group of the structure is not decided yet. */
+/* Tasks to train on are judged by one graph of each structure. Asked only when a group of the structure is
+ * not decided yet. */
 static PmStatus judge_structure(void *arg, const PmTaskVerdict **out, PmErr *err)
 {
 	const Judge *j = arg;
-	PmTaskVerdict *v = &j->b->verdict[j->structure];
-	PmStatus st = v->json ? PM_OK : judge_next(j->b, err);
 
-	*out = v;
-	return st;
+	return pm_verdicts_get(&j->b->verdicts, j->structure, out, err);
 }
 
 static PmStatus make_group(Build *b, const PmGroup *g, PmTaskMade *made, PmErr *err)
@@ -300,8 +194,8 @@ static PmStatus make_train(Build *b, PmErr *err)
 			if (b->taken[q->part] || round >= q->n_groups)
 				continue;
 			more = 1;
-			b->round = round;
-			b->at = i;
+			b->verdicts.round = round;
+			b->verdicts.at = i;
 			st = make_group(b, &b->p.groups.group[q->first_group + round], &made, err);
 			if (!st && made.made)
 				pm_progress_step(&b->bar, NULL);
@@ -406,12 +300,9 @@ static void report(const Build *b, const PmSelection *sel, size_t leaks)
 
 static void release(Build *b)
 {
-	for (size_t i = 0; b->verdict && i < b->p.colors.n; i++)
-		pm_task_verdict_release(&b->verdict[i]);
-	free(b->verdict);
+	pm_verdicts_release(&b->verdicts);
 	free(b->taken);
 	PM_VEC_RELEASE(&b->reason);
-	PM_VEC_RELEASE(&b->todo);
 	pm_task_plan_release(&b->p);
 }
 
@@ -425,7 +316,7 @@ PmStatus pm_task_verb_build(PmTaskCmd *c, PmErr *err)
 	c->shapes = c->shapes ? c->shapes : 10;
 	st = pm_task_plan(&b.p, c, err);
 	b.taken = pm_xcalloc(b.p.n_parts + 1, 1);
-	b.verdict = pm_xcalloc(b.p.colors.n + 1, sizeof *b.verdict);
+	pm_verdicts_init(&b.verdicts, &b.p, b.taken);
 	if (!st)
 		st = check_earlier(&b, err);
 	if (!st)

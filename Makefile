@@ -116,7 +116,7 @@ ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests models setup demo check adversarial bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt \
+.PHONY: all lib tests models setup demo check adversarial check-kill bench-integrity bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt \
 	check-layers check-headers check-size check-gen check-ops conform clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
@@ -253,6 +253,9 @@ check: ## set-up, build, and all tests; the last line counts them
 
 adversarial: all ## the attacks, counted by family (tests/adversarial/fixtures.tsv)
 	@BUILD=$(BUILD) tools/adversarial.sh
+
+check-kill: all ## kills the processes of an evaluation at 200 random moments (tests/adversarial/test_kill.c)
+	@BUILD=$(BUILD) PASSMITH_KILLS=200 TEST_TIMEOUT=3600 tests/run.sh -v adversarial/test_kill
 
 check-gpu: all ## the tests that need an NVIDIA GPU
 	@BUILD=$(BUILD) TEST_TIMEOUT=$${TEST_TIMEOUT:-600} JOBS=1 tests/run.sh tests/gpu/

@@ -142,6 +142,8 @@ static int ask_device(PmCudaDevice *d)
 		rc = cu->device_attr(&d->info.max_smem, CU_DEV_MAX_SMEM, d->dev);
 	if (!rc)
 		rc = cu->device_memory(&memory, d->dev);
+	if (!rc)
+		rc = cu->device_pci(d->info.pci, (int)sizeof d->info.pci, d->dev);
 	d->info.cc = major * 10 + minor;
 	d->info.l2 = l2;
 	d->info.memory = (int64_t)memory;

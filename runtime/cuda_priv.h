@@ -46,6 +46,7 @@ typedef struct CuMemAccess {
 	XX(device_get, cuDeviceGet, (int *dev, int ordinal))                                                 \
 	XX(device_name, cuDeviceGetName, (char *name, int n, int dev))                                       \
 	XX(device_attr, cuDeviceGetAttribute, (int *value, int attr, int dev))                               \
+	XX(device_pci, cuDeviceGetPCIBusId, (char *id, int n, int dev))                                      \
 	XX(device_memory, cuDeviceTotalMem_v2, (size_t * bytes, int dev))                                    \
 	XX(ctx_retain, cuDevicePrimaryCtxRetain, (CuCtx * *ctx, int dev))                                    \
 	XX(ctx_release, cuDevicePrimaryCtxRelease_v2, (int dev))                                             \
@@ -246,8 +247,9 @@ typedef struct PmCudaBlock {
 /* Trusted kernels and memory for timing, made when they are first needed. */
 typedef struct PmCudaClock {
 	CuMod *module; /* NULL = not yet made */
-	CuFn *spin, *sweep, *work;
+	CuFn *spin, *sweep, *work, *digest;
 	CuPtr area; /* what the flush writes and reads */
+	CuPtr sum;  /* of a digest: 16 bytes */
 	int64_t bytes;
 } PmCudaClock;
 

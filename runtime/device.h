@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "ir/type.h"
+#include "runtime/digest.h"
 #include "runtime/library.h"
 
 #include <stddef.h>
@@ -61,6 +62,7 @@ typedef struct PmDeviceInfo {
 	int64_t memory, l2; /* bytes */
 	int max_smem;       /* dynamic shared memory per block, bytes */
 	int measured;       /* 1: event times are real; 0: times must be modelled */
+	char pci[32];       /* address on the bus, as NVML takes it; "" = none */
 } PmDeviceInfo;
 
 /* A sequence of launches that the device has recorded, to be enqueued again as one. */
@@ -90,6 +92,9 @@ typedef struct PmClockOps {
 	PmStatus (*record_end)(PmDevice *d, PmReplay *out, PmErr *err);
 	PmStatus (*replay)(PmDevice *d, PmReplay r, PmErr *err);
 	void (*replay_drop)(PmDevice *d, PmReplay r);
+	/* Digest of n buffers in order, each from its start; waits. */
+	PmStatus (*digest)(PmDevice *d, const PmBuf *buf, const int64_t *bytes, size_t n, uint64_t key,
+			   PmDigest *out, PmErr *err);
 } PmClockOps;
 
 typedef struct PmDeviceOps {

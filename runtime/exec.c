@@ -353,6 +353,19 @@ PmBuf pm_bind_output(const PmBind *b, size_t i)
 	return b->buf[b->x->p->outputs.v[i]];
 }
 
+size_t pm_bind_n_outputs(const PmBind *b)
+{
+	return b->x->p->outputs.n;
+}
+
+int64_t pm_bind_output_bytes(const PmBind *b, size_t i)
+{
+	int64_t bytes = 0;
+
+	pm_type_bytes(pm_value_type(b->x->p->g, pm_graph_output(b->x->p->g, i)), &bytes, NULL);
+	return bytes;
+}
+
 PmStatus pm_bind_poison(PmBind *b, uint32_t pattern, PmErr *err)
 {
 	const PmExec *x = b->x;

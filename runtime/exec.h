@@ -88,7 +88,9 @@ PmBind *pm_exec_bind(const PmExec *x, size_t i);
 void pm_exec_drop_binds(PmExec *x);
 int64_t pm_bind_bytes(const PmExec *x, int reuse); /* what a binding would take */
 PmBuf pm_bind_input(const PmBind *b, size_t i);
+size_t pm_bind_n_outputs(const PmBind *b);
 PmBuf pm_bind_output(const PmBind *b, size_t i);
+int64_t pm_bind_output_bytes(const PmBind *b, size_t i);
 /* Fills everything but the inputs with a pattern. */
 PmStatus pm_bind_poison(PmBind *b, uint32_t pattern, PmErr *err);
 /* Enqueues the plan's launches, nothing else. */

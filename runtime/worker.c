@@ -249,7 +249,11 @@ PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint
 PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, const PmBank *bank,
 			      double deadline, int *depth, PmErr *err)
 {
-	WorkerAsk a = { .what = WORKER_CLOCK, .n = n_sides, .n_sets = bank->n_sets, .seed = bank->seed };
+	WorkerAsk a = { .what = WORKER_CLOCK,
+			.n = n_sides,
+			.n_sets = bank->n_sets,
+			.seed = bank->seed,
+			.salt = bank->salt };
 	int slot[PM_SAMPLER_SIDES];
 	unsigned keep = 0;
 	PmStr payload = PM_STR_INIT;
@@ -267,6 +271,8 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 	if (st)
 		return st;
 	pm_str_addn(&payload, slot, (size_t)n_sides * sizeof *slot);
+	for (size_t i = 0; i < bank->n_in; i++)
+		pm_str_addc(&payload, bank->editable ? (char)bank->editable[i] : 0);
 	pm__tensors_pack(bank->t, bank->n_in * (size_t)bank->n_sets, &payload);
 	st = ask(w, &a, &payload, w->clock_deadline, &r, err);
 	*depth = r.n;
@@ -300,12 +306,19 @@ static PmStatus clock_simple(PmWorker *w, WorkerWhat what, double *seconds, PmEr
 	return st;
 }
 
-PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *out, PmErr *err)
+PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *out, PmDigest *made,
+			      PmErr *err)
 {
-	WorkerAsk a = { .what = WORKER_TAKE, .ask = *sample };
+	WorkerAsk a = { .what = WORKER_TAKE, .ask = *sample, .n = made != NULL };
 	PmStr payload = PM_STR_INIT;
 	PmStatus st = clock_ask(w, &a, &payload, out, err);
 
+	if (!st && payload.len != (made ? (size_t)sample->train * sizeof *made : 0)) {
+		st = pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
+		pm_worker_renew(w);
+	}
+	if (!st && made)
+		memcpy(made, payload.s, payload.len);
 	pm_str_release(&payload);
 	return st;
 }
@@ -320,9 +333,9 @@ PmStatus pm_worker_clock_warm(PmWorker *w, double *seconds, PmErr *err)
 	return clock_simple(w, WORKER_WARM, seconds, err);
 }
 
-PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, PmTensor *out, PmErr *err)
+PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, int call, PmTensor *out, PmErr *err)
 {
-	WorkerAsk a = { .what = WORKER_OUTPUTS };
+	WorkerAsk a = { .what = WORKER_OUTPUTS, .n = call };
 	PmStr payload = PM_STR_INIT;
 	PmStatus st = clock_ask(w, &a, &payload, NULL, err);
 

@@ -16,6 +16,7 @@
 #include <math.h>
 
 enum { SETS = 3 };
+static const unsigned char all[] = { 1, 1, 1, 1 };
 
 static PmStr log_text = PM_STR_INIT; /* a letter per call */
 static PmStatus (*inner_launch)(PmDevice *d, const PmDevLaunch *l, PmErr *err);
@@ -95,7 +96,7 @@ static void make(Bed *b)
 	b->d->ops = &b->ops;
 	for (int i = 0; i < SETS; i++)
 		assert_int_equal(pm_inputs_make(b->g, (uint64_t)i, PM_INPUTS_NORMAL, &b->t[i], NULL), PM_OK);
-	b->bank = (PmBank){ b->t, SETS, 1, 5 };
+	b->bank = (PmBank){ .t = b->t, .n_sets = SETS, .n_in = 1, .seed = 5, .editable = all };
 	for (int i = 0; i < 2; i++)
 		if (pm_exec_new(b->plan, b->d, &b->x[i], &err))
 			fail_msg("%s", err.text);
@@ -129,12 +130,12 @@ static PmSample take(Bed *b, int side, PmTimeKind kind, uint64_t index, int trai
 	return out;
 }
 
-/* The last call computed exp(-x) of the inputs of that number. */
-static void computed(Bed *b, uint64_t index)
+/* That call of the last sample computed exp(-x) of the inputs of that number. */
+static void computed(Bed *b, int call, uint64_t index)
 {
 	PmTensor in, out;
 
-	assert_int_equal(pm_sampler_outputs(b->s, &out, 1, NULL), PM_OK);
+	assert_int_equal(pm_sampler_outputs(b->s, call, &out, 1, NULL), PM_OK);
 	assert_int_equal(pm_bank_inputs(&b->bank, index, &in, NULL), PM_OK);
 	for (int64_t i = 0; i < 24; i++) {
 		double want = exp(-pm_tensor_get(&in, i));
@@ -153,10 +154,10 @@ static void every_call_has_the_inputs_of_its_number(void **state)
 	make(&b);
 	for (uint64_t i = 0; i < 30; i++) {
 		take(&b, (int)(i % 2), i % 5 ? PM_TIME_COLD : PM_TIME_WALL, i, 1);
-		computed(&b, i);
+		computed(&b, 0, i);
 	}
 	take(&b, 0, PM_TIME_COLD, 100, 7); /* a train's last call has the seventh */
-	computed(&b, 106);
+	computed(&b, 6, 106);
 	drop(&b);
 }
 
@@ -210,7 +211,7 @@ static void what_cannot_be_taken_is_refused(void **state)
 	assert_int_equal(pm_sampler_take(b.s, &none, &s, NULL), PM_E_INVALID);
 	assert_int_equal(pm_sampler_take(b.s, &side, &s, NULL), PM_E_INVALID);
 	assert_int_equal(pm_sampler_take(b.s, &lng, &s, NULL), PM_E_INVALID);
-	assert_int_equal(pm_sampler_outputs(b.s, &out, 1, NULL), PM_E_INVALID);
+	assert_int_equal(pm_sampler_outputs(b.s, 0, &out, 1, NULL), PM_E_INVALID);
 	drop(&b);
 }
 
@@ -223,7 +224,7 @@ static void no_side_finds_anothers_results(void **state)
 	(void)state;
 	make(&b);
 	take(&b, 0, PM_TIME_COLD, 3, 1);
-	assert_int_equal(pm_sampler_outputs(b.s, &want, 1, NULL), PM_OK);
+	assert_int_equal(pm_sampler_outputs(b.s, 0, &want, 1, NULL), PM_OK);
 	take(&b, 1, PM_TIME_COLD, 3, 1);
 	for (int i = 0; i < pm_sampler_depth(b.s); i++) {
 		assert_int_equal(pm_bind_outputs(pm_exec_bind(b.x[0], (size_t)i), &got, 1, NULL), PM_OK);

@@ -161,6 +161,32 @@ static void every_call_has_the_inputs_of_its_number(void **state)
 	drop(&b);
 }
 
+/* What a time is divided by is what ran: a train of seven is seven calls with results of their own, those
+ * that each makes when it runs alone. */
+static void a_train_is_as_many_calls_as_it_is_divided_by(void **state)
+{
+	enum { TRAIN = 7 };
+	PmDigest in_train[TRAIN], alone;
+	Bed b;
+
+	(void)state;
+	make(&b);
+	take(&b, 0, PM_TIME_COLD, 40, TRAIN);
+	assert_int_equal(strlen(log_text.s), strlen("FDB") + (size_t)3 * TRAIN + strlen("E"));
+	for (int i = 0; i < TRAIN; i++) {
+		assert_int_equal(pm_sampler_digest(b.s, i, &in_train[i], NULL), PM_OK);
+		for (int k = 0; k < i; k++)
+			assert_false(pm_digest_equal(&in_train[k], &in_train[i]));
+	}
+	for (int i = 0; i < TRAIN; i++) {
+		take(&b, 1, PM_TIME_NONE, 40 + (uint64_t)i, 1);
+		assert_int_equal(pm_sampler_digest(b.s, 0, &alone, NULL), PM_OK);
+		assert_true(pm_digest_equal(&alone, &in_train[i]));
+	}
+	assert_int_equal(pm_sampler_digest(b.s, 1, &alone, NULL), PM_E_INVALID);
+	drop(&b);
+}
+
 static void caches_are_emptied_and_the_host_is_hidden(void **state)
 {
 	Bed b;
@@ -239,6 +265,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_call_has_the_inputs_of_its_number),
+		cmocka_unit_test(a_train_is_as_many_calls_as_it_is_divided_by),
 		cmocka_unit_test(caches_are_emptied_and_the_host_is_hidden),
 		cmocka_unit_test(a_slow_host_is_a_disturbance),
 		cmocka_unit_test(what_cannot_be_taken_is_refused),

@@ -254,12 +254,12 @@ check: ## set-up, build, and all tests; the last line counts them
 adversarial: all ## the attacks, counted by family (tests/adversarial/fixtures.tsv)
 	@BUILD=$(BUILD) tools/adversarial.sh
 
-check-gpu: all ## the tests that need an NVIDIA GPU
-	@BUILD=$(BUILD) TEST_TIMEOUT=$${TEST_TIMEOUT:-600} JOBS=1 tests/run.sh tests/gpu/
+check-gpu: all ## the tests that need an NVIDIA GPU, and with one the passes' tables and timed attacks on it
+	@BUILD=$(BUILD) tools/check-gpu.sh
 
 # What the bundle holds besides the sources.
-BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc $(BUILD)/tests/adversarial/test_device \
-	$(PASS_SRC:passes/%.c=$(BUILD)/tests/unit/test_pass_%),$(TESTS)) $(filter %_silu.so %/device_attacks.so,$(TEST_SO))
+BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc $(BUILD)/tests/adversarial/test_device $(BUILD)/tests/adversarial/test_timed \
+	$(PASS_SRC:passes/%.c=$(BUILD)/tests/unit/test_pass_%),$(TESTS)) $(filter %_silu.so %/device_attacks.so %/timed_attacks.so,$(TEST_SO))
 
 bench-extract: $(BENCH) ## times extraction from graphs of 300,000 nodes
 	@$(BUILD)/tests/bench/bench_extract

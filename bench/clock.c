@@ -4,13 +4,15 @@
 #include "base/proc.h"
 #include "bench/inputs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	SETS = 4,       /* of inputs in the bank, */
-	FEW_SETS = 2,   /* or so many when they are large */
-	LARGE = 8 << 20 /* bytes of one set */
+	SETS = 4,        /* of inputs in the bank, */
+	FEW_SETS = 2,    /* or so many when they are large */
+	LARGE = 8 << 20, /* bytes of one set */
+	LOOK_EVERY = 64  /* samples: what the GPU is doing */
 };
 static const int64_t keep_most = 512 << 20;
 /* A time may be this share of what the memory's peak rate allows before it is disbelieved. */
@@ -21,7 +23,8 @@ typedef struct Clock {
 	const PmWork *candidate;
 	PmClockResult *out;
 	PmRng rng;
-	int keep;
+	PmGpuWatch *watch; /* NULL = none */
+	int keep, samples;
 	size_t room, seen;   /* calls whose outputs are kept at most; calls of the candidate so far */
 	PM_VEC(size_t) kept; /* which calls have outputs */
 } Clock;
@@ -81,8 +84,10 @@ static PmStatus maybe_keep(Clock *c, size_t call, int of_sample, PmErr *err)
 static PmStatus take_as(Clock *c, int side, const PmSampleAsk *ask, PmSample *out, PmErr *err)
 {
 	PmDigest made[PM_SAMPLER_DEPTH];
-	PmStatus st = pm_worker_clock_take(c->w, ask, out, made, err);
+	PmStatus st = pm_worker_clock_take(c->w, ask, out, c->keep ? made : NULL, err);
 
+	if (c->watch && c->samples++ % LOOK_EVERY == 0)
+		pm_gpu_watch_look(c->watch, 1);
 	for (int i = 0; i < ask->train && !st && c->keep; i++) {
 		PmTimedCall t = {
 			.side = side, .kind = ask->kind, .index = ask->index + (uint64_t)i, .made = made[i]
@@ -184,6 +189,25 @@ static PmStatus begin(Clock *c, PmWorker *w, const PmGraph *original, const PmWo
 	return make_bank(original, opts->seed, &out->bank, err);
 }
 
+void pm_clock_judge_gpu(const PmGpuSeen *seen, PmTiming *t)
+{
+	if (seen->others <= 0 || t->state != PM_TIMING_OK)
+		return;
+	t->state = PM_TIMING_UNSTABLE;
+	snprintf(t->why, sizeof t->why,
+		 "%d other processes used the GPU during the run; end them, or wait for them.", seen->others);
+}
+
+static void end_watch(Clock *c)
+{
+	PmClockResult *r = c->out;
+
+	pm_gpu_watch_look(c->watch, 1);
+	r->gpu = *pm_gpu_watch_seen(c->watch);
+	pm_gpu_watch_close(c->watch);
+	pm_clock_judge_gpu(&r->gpu, &r->t);
+}
+
 static PmStatus run(Clock *c, const PmWork *side, const PmClockOpts *opts, PmErr *err)
 {
 	PmClock clock = { sample, empty, warm, now, c };
@@ -209,9 +233,15 @@ PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *can
 	const PmWork side[PM_N_SIDES] = { *baseline, *candidate, *baseline };
 	Clock c;
 	PmStatus st = begin(&c, w, baseline->g, candidate, opts, out, err);
+	PmDeviceInfo info;
 
 	if (!st)
+		st = pm_worker_info(w, &info, err);
+	if (!st) {
+		c.watch = pm_gpu_watch_open(NULL, info.pci);
 		st = run(&c, side, opts, err);
+		end_watch(&c);
+	}
 	PM_VEC_RELEASE(&c.kept);
 	if (st)
 		pm_clock_release(out);

@@ -10,6 +10,7 @@
 
 #include "base/vec.h"
 #include "bench/timer.h"
+#include "runtime/gpu_watch.h"
 #include "runtime/worker.h"
 
 typedef struct PmClockOpts {
@@ -40,7 +41,9 @@ typedef struct PmTimedCall {
 } PmTimedCall;
 
 typedef struct PmClockResult {
-	PmTiming t; /* side 0 the baseline, 1 the candidate, 2 the control */
+	PmTiming t; /* side 0 the baseline, 1 the candidate, 2 the control; unstable when others used the GPU
+		     */
+	PmGpuSeen gpu;
 	size_t n_out;
 	PmBank bank;               /* of which the calls had their inputs; owned */
 	PM_VEC(PmTimedCall) calls; /* of all sides, in the order they ran */
@@ -57,6 +60,8 @@ PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *can
  * take longer than opts->seconds, on inputs made for `original`. `t` stays empty. */
 PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *candidate, int calls,
 			   const PmClockOpts *opts, PmClockResult *out, PmErr *err);
+/* With others on the GPU times say nothing: unstable. */
+void pm_clock_judge_gpu(const PmGpuSeen *seen, PmTiming *t);
 void pm_clock_release(PmClockResult *r);
 
 #endif

@@ -1,7 +1,7 @@
 /* inputs.c - seeded input tensors by role. */
 #include "bench/inputs.h"
 
-#include "base/rng.h"
+#include "bench/inputs_priv.h"
 #include "ir/kernel.h"
 #include "ir/stats.h"
 
@@ -148,6 +148,8 @@ static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, P
 							   : ~(seed * PM_N_ALL_CLASSES + (uint64_t)cls),
 				  pm_value_name(g, v));
 		fill(&r, role, cls, limit, &out[i]);
+		if (role == PM_ROLE_INDEX)
+			pm__scatter_indices(g, v, &r, &out[i]);
 	}
 	return PM_OK;
 }

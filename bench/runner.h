@@ -29,24 +29,33 @@ typedef struct PmEvalOpts {
 	PmPreset preset;
 	PmLane lane; /* of the sound preset: how exact results have to be (bench/bound.h) */
 	uint64_t seed;
-	double pass_deadline, device_deadline;      /* seconds; 0 = 10 and 60 */
-	double clock_seconds;                       /* budget of one member's measurement; 0 = 20 */
-	const char *only_rule;                      /* this rule of the pass alone; NULL = all */
+	double pass_deadline, device_deadline; /* seconds; 0 = 10 and 60 */
+	double clock_seconds;                  /* budget of one member's measurement; 0 = 20 */
+	double confirm_above;  /* speedups above are confirmed by a second run; 0 = those that are implausible
+				*/
+	const char *only_rule; /* this rule of the pass alone; NULL = all */
 	void (*step)(void *arg, const char *label); /* after each member; may be NULL */
 	void *step_arg;
 } PmEvalOpts;
 
 /* What the clock said, where times are measured (bench/timer.h). Seconds per call. */
 typedef struct PmEvalTiming {
-	int blocks;                /* 0: nothing was measured */
-	double lo, hi;             /* 95 % interval of the speedup */
-	double control;            /* the baseline against itself */
-	double replay[2], wall[2]; /* baseline, candidate: as CUDA graphs; on the host's clock */
+	int blocks;                    /* 0: nothing was measured */
+	double lo, hi;                 /* 95 % interval of the speedup */
+	double control;                /* the baseline against itself, */
+	double control_lo, control_hi; /* and its interval */
+	double replay[2], wall[2];     /* baseline, candidate: as CUDA graphs; on the host's clock */
 	double replay_speedup, wall_speedup;
 	/* Calls of the candidate whose time counts (or that were rehearsed, where nothing is timed), and how
 	 * many of them were made again for the same bits, compared with the baseline's outputs, and with the
 	 * reference (deferred.h). */
 	int calls, replayed, compared, checked;
+	PmGpuSeen gpu; /* while it was measured */
+	/* Runs of the clock in processes of their own, with other inputs, and the speedup that each found:
+	 * one, unless a second look was due. The figures above are of the run that is published. */
+	int runs;
+	double found[3];
+	int host_bound[2]; /* baseline, candidate: launching is what a call waits for (bench/timer.h) */
 } PmEvalTiming;
 
 /* What the error bound said of a pass's results (bench/bound.h), worst over everything that was judged. */

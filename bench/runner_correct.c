@@ -44,6 +44,15 @@ static int same_bits(const PmRunResult *a, const PmRunResult *b, size_t *output)
 	return 1;
 }
 
+/* What outputs and scratch hold before a run: NaN in every floating type, or a number that could be a result.
+ */
+static uint32_t next_poison(Eval *e, int finite)
+{
+	uint32_t r = (uint32_t)pm_rng_u64(&e->poison);
+
+	return finite ? 0x3f003c00u | (r & 0x80ff83ffu) : 0x7fc17fc1u | (r & 0x803e803eu);
+}
+
 /* The same inputs over other poison must give the same bits: what differs was not written, or is not
  * determined. */
 static PmStatus check_poison(Eval *e, const PmTensor *in, const PmRunResult *first, int alt, PmErr *err)
@@ -51,7 +60,7 @@ static PmStatus check_poison(Eval *e, const PmTensor *in, const PmRunResult *fir
 	PmRunResult second = { 0 };
 	size_t output = 0;
 	char text[256];
-	PmStatus st = run_candidate(e, in, alt, 0x40490fdb, &second, err);
+	PmStatus st = run_candidate(e, in, alt, next_poison(e, 1), &second, err);
 
 	if (!st && e->rec->verdict == PM_VERDICT_OK && !same_bits(first, &second, &output)) {
 		snprintf(text, sizeof text,
@@ -74,7 +83,7 @@ static PmStatus check_class(Eval *e, PmInputClass cls, int alt, PmErr *err)
 
 	snprintf(where, sizeof where, "inputs %s, alternative %d", pm_input_class_name(cls), alt);
 	if (!st)
-		st = run_candidate(e, in, alt, 0x7fc1d00d, &got, err);
+		st = run_candidate(e, in, alt, next_poison(e, 0), &got, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && cls == PM_INPUTS_NORMAL)
 		st = check_poison(e, in, &got, alt, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK)
@@ -117,6 +126,7 @@ PmStatus pm__stage_correctness(Eval *e, PmErr *err)
 	if (st)
 		return st;
 	pm__judge_begin(e);
+	pm_rng_init_named(&e->poison, e->o->seed, "poison");
 	e->n_alts = count_alternatives(e->cand.g);
 	for (int alt = 0; alt < e->n_alts && !st && r->verdict == PM_VERDICT_OK; alt++)
 		for (int cls = 0; cls < n_classes && !st && r->verdict == PM_VERDICT_OK; cls++)

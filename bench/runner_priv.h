@@ -7,6 +7,7 @@
 #ifndef BENCH_RUNNER_PRIV_H
 #define BENCH_RUNNER_PRIV_H
 
+#include "base/rng.h"
 #include "bench/probe.h"
 #include "bench/runner.h"
 #include "runtime/run.h"
@@ -21,6 +22,7 @@ typedef struct Eval {
 	PmProbe probe;    /* the candidate with every kernel's operands and results as outputs */
 	int n_alts;       /* most alternatives of any kernel */
 	int by_ladder;    /* a result for which there is no bound is wrong at the level that decides */
+	PmRng poison;     /* what buffers hold before a run is new for each */
 } Eval;
 
 /* Sets verdict and reason; returns PM_OK. */

@@ -268,6 +268,7 @@ PmStatus pm_bench_task(PmBench *b, int64_t task, PmErr *err)
 
 	snprintf(id, sizeof id, "%lld", (long long)task);
 	st = pm_members_of_task(b->db, id, &m, err);
+	pm_members_keep_shapes(&m, b->shapes);
 	if (!st)
 		st = add_rows(b, &m, err);
 	b->eval.db = b->db;

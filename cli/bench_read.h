@@ -22,6 +22,7 @@ typedef struct PmBench {
 	PmEvalTask eval; /* options of evaluations; db and members are filled in */
 	PmSystems table;
 	PmBenchSystem system[PM_MAX_SYSTEMS];
+	int64_t shapes; /* only members of fewer shapes than this; 0 = all */
 	PmProgress bar;
 } PmBench;
 

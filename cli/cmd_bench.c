@@ -13,7 +13,7 @@ typedef struct Args {
 	const char *db, *baselines, *against, *device, *profile, *preset, *split, *folder, *out;
 	PmStrList passes, tasks;
 	double seconds;
-	int64_t seed;
+	int64_t seed, shapes;
 	int stored, tf32;
 } Args;
 
@@ -187,6 +187,7 @@ static PmStatus compare(Work *w, const Args *a, PmErr *err)
 				  .bar = a->stored ? NULL : &w->b.bar };
 	if (!st && !pm_cli_quiet && n_passes && !a->stored)
 		pm_progress_start(&w->b.bar, "evaluating", w->graphs * (int64_t)n_passes);
+	w->b.shapes = a->shapes;
 	for (size_t i = 0; i < w->tasks.n && !st; i++)
 		st = pm_bench_task(&w->b, w->tasks.v[i], err);
 	pm_progress_end(&w->b.bar);
@@ -208,6 +209,7 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		  "folder of passes given by name (default: beside the program)" },
 		{ "--against", PM_OPT_STR, &a.against, "the system that speedups are over (default eager)" },
 		{ "--split", PM_OPT_STR, &a.split, "tasks of this split only: eval, train" },
+		{ "--shapes", PM_OPT_INT, &a.shapes, "the first N shapes of each graph only" },
 		{ "--device", PM_OPT_STR, &a.device, "emu (times are modelled) or cuda" },
 		{ "--profile", PM_OPT_STR, &a.profile,
 		  "device of the roofline and of modelled times (default h200)" },

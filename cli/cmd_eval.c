@@ -15,7 +15,7 @@ typedef struct Eval {
 	PmStrList passes;
 	PmEvalOpts opts;
 	int64_t seed;
-	int variants, summary, tf32;
+	int variants, summary, tf32, confirm;
 	PmDb *db;
 	PmMembers members;
 	PmProgress bar;
@@ -123,6 +123,8 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--variants", PM_OPT_FLAG, &e.variants, "with a model: also its other shapes and dtypes" },
 		{ "--summary", PM_OPT_FLAG, &e.summary, "one line per pass only" },
 		{ "--tf32", PM_OPT_FLAG, &e.tf32, "cuda: let libraries of the baseline use TF32 for float" },
+		{ "--confirm", PM_OPT_FLAG, &e.confirm,
+		  "cuda: what is faster is measured again, with other inputs; two runs must agree" },
 		{ "-o", PM_OPT_STR, &e.json_out, "also write the JSON report to this file" },
 		{ 0 },
 	};
@@ -135,6 +137,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		/* Who may compute less exactly is measured against a baseline that may. */
 		e.tf32 |= pm_lane_from_name(lane, &e.opts.lane) && e.opts.lane > PM_LANE_STRICT;
 		e.opts.seed = (uint64_t)e.seed;
+		e.opts.confirm_above = e.confirm ? 1 : 0;
 		e.opts.preset = !strcmp(e.preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
 		if (targets.list.n != 1 || !e.passes.list.n) {
 			code = pm_cli_usage(cmd,

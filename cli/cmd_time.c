@@ -13,7 +13,7 @@
 
 typedef struct Time {
 	const char *device, *db_path, *json_out;
-	int64_t seed;
+	int64_t seed, shapes;
 	int variants, tf32, failed;
 	PmWorker *worker;
 	cJSON *records;
@@ -111,6 +111,7 @@ static PmStatus time_target(Time *t, const char *target, PmErr *err)
 	if (!st && !pm_cli_json)
 		printf("%s: GPU time with caches cold, replayed as a CUDA graph, on the host's clock\n",
 		       target);
+	pm_members_keep_shapes(&members, t->shapes);
 	for (size_t i = 0; i < members.list.n && !st; i++)
 		st = time_one(t, &members.list.v[i], err);
 	pm_members_release(&members);
@@ -153,6 +154,7 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 		{ "--db", PM_OPT_STR, &t.db_path, "the targets are tasks of this database, not model files" },
 		{ "--variants", PM_OPT_FLAG, &t.variants,
 		  "a model in all the shapes and types it generalises to" },
+		{ "--shapes", PM_OPT_INT, &t.shapes, "the first N shapes of each graph only" },
 		{ "--tf32", PM_OPT_FLAG, &t.tf32, "let libraries use TF32 for float" },
 		{ "--seed", PM_OPT_INT, &t.seed, "seed of inputs and orders (default 1)" },
 		{ "-o", PM_OPT_STR, &t.json_out, "write the times as JSON, for passmith results import" },

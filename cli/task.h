@@ -16,7 +16,7 @@ typedef struct PmTaskCmd {
 	int64_t top, shapes, max_elements, max_mflop;
 	PmStrList hashes;
 	/* build */
-	int64_t n_eval, ratio, stride, seed, honest;
+	int64_t n_eval, ratio, stride, seed, honest, jobs;
 	int rebuild;
 	int whole; /* show */
 	PmTaskExport export;

@@ -6,6 +6,7 @@
  * become tasks to train on, one of each list of operators in turn. Everything follows from the graphs'
  * content, and an interrupted build goes on where it stopped.
  */
+#include "base/pool.h"
 #include "base/progress.h"
 #include "cli/task_one.h"
 #include "cli/task_plan.h"
@@ -28,8 +29,12 @@ typedef struct Build {
 	PmTaskVerdict *verdict; /* by structure; json NULL: not asked yet */
 	char *taken;            /* by part: asked in evaluation */
 	PmProgress bar;
+	PmDb *own;           /* of a process that judges */
+	PM_VEC(size_t) todo; /* structures to judge */
 	const char *split;
 	int64_t n[2], members[2], rejected, before; /* eval, train */
+	int64_t shapes_dropped;                     /* in this run */
+	int64_t whole[2], twin[2];                  /* variants that the reference ran */
 	PM_VEC(uint32_t) reason;                    /* interned, one for each rejection of this run */
 } Build;
 
@@ -125,9 +130,113 @@ static PmStatus make_group(Build *b, const PmGroup *g, PmTaskMade *made, PmErr *
 	b->n[!eval] += made->made;
 	b->members[!eval] += made->members;
 	b->rejected += !made->made;
+	b->shapes_dropped += made->shapes_dropped;
 	if (!st && *made->rule)
 		PM_VEC_PUSH(&b->reason, pm_intern(b->p.texts, made->rule, strlen(made->rule)));
 	pm_str_release(&key_text);
+	return st;
+}
+
+/* ---- judging ahead, by several processes ---- */
+
+/* A verdict of fixed size, as a process hands it back. */
+typedef struct Judged {
+	int ok;
+	char rule[32], why[PM_ERR_MAX], json[2048];
+} Judged;
+
+static PmStatus open_own(void *arg, int worker, PmErr *err)
+{
+	Build *b = arg;
+
+	(void)worker;
+	return pm_db_open(pm_db_path(b->c->db), PM_DB_READ_ONLY, &b->own, err);
+}
+
+static void close_own(void *arg)
+{
+	Build *b = arg;
+
+	pm_db_close(b->own);
+	b->own = NULL;
+}
+
+static PmStatus judge_ahead(void *arg, size_t item, void *result, PmErr *err)
+{
+	Build *b = arg;
+	Judged *j = result;
+	PmTaskVerdict v = { 0 };
+	PmGraph *g = NULL;
+	PmStatus st = pm_subgraph_get(b->own, b->p.id.v[b->p.least.v[b->todo.v[item]]], &g, err);
+
+	if (!st)
+		st = pm_task_judge(g, b->c->seed, 0, &v, err);
+	pm_graph_free(g);
+	j->ok = v.ok;
+	memcpy(j->rule, v.rule, sizeof j->rule);
+	snprintf(j->why, sizeof j->why, "%s", v.why ? v.why : "");
+	snprintf(j->json, sizeof j->json, "%s", v.json ? v.json : "");
+	pm_task_verdict_release(&v);
+	return st;
+}
+
+/* A structure whose judge died is judged again when it is asked for, and then ends the build with its reason.
+ */
+static PmStatus took_verdict(void *arg, size_t item, PmPoolEnd end, const void *result, PmErr *err)
+{
+	Build *b = arg;
+	const Judged *j = result;
+	PmTaskVerdict *v = &b->verdict[b->todo.v[item]];
+
+	(void)err;
+	pm_progress_step(&b->bar, NULL);
+	if (end == PM_POOL_DIED)
+		return PM_OK;
+	v->ok = j->ok;
+	memcpy(v->rule, j->rule, sizeof v->rule);
+	v->why = pm_xstrdup(j->why);
+	v->json = pm_xstrdup(j->json);
+	return PM_OK;
+}
+
+static PmStatus is_there(void *arg, const PmTaskRow *row, PmErr *err)
+{
+	(void)row;
+	(void)err;
+	*(int *)arg = 1;
+	return PM_OK;
+}
+
+/* The structures of all groups that may become tasks to train on, unless a build is being gone on with: what
+ * it has decided need not be judged again. */
+static PmStatus judge_all(Build *b, PmErr *err)
+{
+	PmPool pool = { .result_size = sizeof(Judged),
+			.jobs = b->c->jobs > 0 && b->c->jobs < 1000 ? (int)b->c->jobs : pm_cpu_count(),
+			.start = open_own,
+			.stop = close_own,
+			.work = judge_ahead,
+			.done = took_verdict,
+			.arg = b };
+	char *asked = pm_xcalloc(b->p.colors.n + 1, 1);
+	int begun = 0;
+	PmStatus st = pm_tasks_of_split(b->c->db, "train", is_there, &begun, err);
+
+	for (size_t g = 0; g < b->p.groups.n && !begun; g++) {
+		size_t sample = b->p.groups.member[b->p.groups.group[g].first],
+		       s = b->p.item.v[sample].structure;
+
+		if (!asked[s] && !b->taken[b->p.part[sample]])
+			PM_VEC_PUSH(&b->todo, s);
+		asked[s] = 1;
+	}
+	pool.n_items = b->todo.n;
+	if (!pm_cli_quiet)
+		pm_progress_start(&b->bar, "judging structures", (int64_t)b->todo.n);
+	if (!st && pool.n_items)
+		st = pm_pool_run(&pool, err);
+	pm_progress_end(&b->bar);
+	free(asked);
 	return st;
 }
 
@@ -188,6 +297,8 @@ static PmStatus make_train(Build *b, PmErr *err)
 	PmStatus st = PM_OK;
 	int more = 1;
 
+	if (b->c->ratio * b->n[0] > 0)
+		st = judge_all(b, err);
 	b->split = "train";
 	if (!pm_cli_quiet)
 		pm_progress_start(&b->bar, "tasks to train on", b->c->ratio * b->n[0]);
@@ -236,6 +347,29 @@ static void put_reasons(const Build *b, cJSON *j)
 	}
 }
 
+static PmStatus add_ref(void *arg, size_t n, const char *const *names, const char *const *values, PmErr *err)
+{
+	Build *b = arg;
+	int train = values[0] && !strcmp(values[0], "train");
+
+	(void)n;
+	(void)names;
+	(void)err;
+	if (values[1] && values[2])
+		*(!strcmp(values[1], "twin") ? &b->twin[train] : &b->whole[train]) = atoll(values[2]);
+	return PM_OK;
+}
+
+/* What the reference ran, now or before. */
+static PmStatus count_ref(Build *b, PmErr *err)
+{
+	return pm_db_query(b->c->db,
+			   "SELECT t.split, r.how, count(*) FROM tasks t JOIN members m ON m.task = t.id "
+			   "JOIN ref_runs r ON r.subgraph = m.subgraph WHERE t.split IN ('eval', 'train') "
+			   "GROUP BY t.split, r.how",
+			   add_ref, b, err);
+}
+
 static void report(const Build *b, const PmSelection *sel, size_t leaks)
 {
 	if (pm_cli_json) {
@@ -255,6 +389,10 @@ static void report(const Build *b, const PmSelection *sel, size_t leaks)
 		pm_json_add_i64(j, "decided_before", b->before);
 		pm_json_add_i64(j, "rejected_groups", b->rejected);
 		pm_json_add_i64(j, "leaks", (int64_t)leaks);
+		pm_json_add_i64(j, "eval_ref_whole", b->whole[0]);
+		pm_json_add_i64(j, "eval_ref_twin", b->twin[0]);
+		pm_json_add_i64(j, "train_ref_whole", b->whole[1]);
+		pm_json_add_i64(j, "shapes_dropped_now", b->shapes_dropped);
 		put_reasons(b, cJSON_AddObjectToObject(j, "rejected_now"));
 		pm_cli_put_json(j);
 		return;
@@ -265,6 +403,11 @@ static void report(const Build *b, const PmSelection *sel, size_t leaks)
 	       "components\n",
 	       (long long)b->n[0], (long long)b->members[0], sel->n_covered, sel->n_edges, held_out(b));
 	printf("train: %lld tasks, %lld variants\n", (long long)b->n[1], (long long)b->members[1]);
+	printf("ref:   of the eval variants %lld ran as they are, %lld as a twin of smaller sizes; of the "
+	       "train "
+	       "variants %lld ran; %lld shapes dropped because they do not run\n",
+	       (long long)b->whole[0], (long long)b->twin[0], (long long)b->whole[1],
+	       (long long)b->shapes_dropped);
 	printf("%lld groups rejected; %lld decided before; %zu leaks\n", (long long)b->rejected,
 	       (long long)b->before, leaks);
 	put_reasons(b, NULL);
@@ -277,6 +420,7 @@ static void release(Build *b)
 	free(b->verdict);
 	free(b->taken);
 	PM_VEC_RELEASE(&b->reason);
+	PM_VEC_RELEASE(&b->todo);
 	pm_task_plan_release(&b->p);
 }
 
@@ -299,6 +443,8 @@ PmStatus pm_task_verb_build(PmTaskCmd *c, PmErr *err)
 		st = make_train(&b, err);
 	if (!st)
 		st = pm_leakage_check(c->db, NULL, NULL, &leaks, err);
+	if (!st)
+		st = count_ref(&b, err);
 	if (!st) {
 		report(&b, &sel, leaks);
 		if (b.n[0] < c->n_eval || !enough(&b))

@@ -153,7 +153,7 @@ const PmType *pm_value_type(const PmGraph *g, PmValue v)
 {
 	const ValueRec *r = pm__value(g, v);
 
-	return r ? &r->type : &g->values.v[0].type;
+	return pm__type_of(g, r ? r : &g->values.v[0]);
 }
 
 int pm_value_is_input(const PmGraph *g, PmValue v)
@@ -225,11 +225,11 @@ static const unsigned char *const_data(const PmGraph *g, PmValue v, size_t max, 
 	const ValueRec *r = pm__value(g, v);
 	int64_t numel;
 
-	if (!r || !r->blob || (!r->blob->data && r->blob->size) || pm_type_numel(&r->type, &numel, NULL) ||
-	    (uint64_t)numel > max)
+	if (!r || !r->blob || (!r->blob->data && r->blob->size) ||
+	    pm_type_numel(pm__type_of(g, r), &numel, NULL) || (uint64_t)numel > max)
 		return NULL;
 	*n = (size_t)numel;
-	*dtype = r->type.dtype;
+	*dtype = pm__type_of(g, r)->dtype;
 	return numel ? r->blob->data : (const unsigned char *)"";
 }
 

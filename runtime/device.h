@@ -62,6 +62,7 @@ typedef struct PmDeviceInfo {
 	int64_t memory, l2; /* bytes */
 	int max_smem;       /* dynamic shared memory per block, bytes */
 	int measured;       /* 1: event times are real; 0: times must be modelled */
+	char pci[32];       /* address on the bus, as NVML takes it; "" = none */
 } PmDeviceInfo;
 
 /* A sequence of launches that the device has recorded, to be enqueued again as one. */
@@ -100,6 +101,10 @@ typedef struct PmDeviceOps {
 	void (*info)(PmDevice *d, PmDeviceInfo *out);
 	/* A buffer of `bytes` (>= 0), 256-byte aligned start unless `guard` placement says otherwise. */
 	PmStatus (*alloc)(PmDevice *d, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err);
+	/* The same for a run that is checked: at a random place, the beginning or the end at a gap in which
+	 * every access faults, read-only to launches that may only read it. NULL: alloc does so, or nothing
+	 * does. */
+	PmStatus (*alloc_guarded)(PmDevice *d, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err);
 	void (*release)(PmDevice *d, PmBuf b);
 	/* Copies between host and buffer; ranges are checked. */
 	PmStatus (*upload)(PmDevice *d, PmBuf b, int64_t offset, const void *p, int64_t n, PmErr *err);

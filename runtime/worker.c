@@ -170,10 +170,10 @@ static PmStatus load(PmWorker *w, const PmWork *work, unsigned keep, double dead
 	return st;
 }
 
-PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, double deadline,
-		       PmTensor *out, double *seconds, PmErr *err)
+static PmStatus run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, int plain,
+		    double deadline, PmTensor *out, double *seconds, PmErr *err)
 {
-	WorkerAsk a = { .what = WORKER_RUN, .poison = poison };
+	WorkerAsk a = { .what = WORKER_RUN, .poison = poison, .plain = plain };
 	double limit = deadline > 0 ? deadline : OPEN_SECONDS;
 	double compiling = limit > OPEN_SECONDS ? limit
 						: OPEN_SECONDS; /* no kernel of a candidate runs then */
@@ -198,6 +198,33 @@ PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint
 		*seconds = r.sample.seconds;
 	pm_str_release(&payload);
 	return st;
+}
+
+/* A GPU does not say what a kernel that faulted had touched: outside its buffers, or an input, which is
+ * read-only. Run once more over inputs that can be written, the latter is found by their contents. */
+static PmStatus name_fault(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison,
+			   double deadline, PmErr *err)
+{
+	size_t n = pm_graph_n_outputs(work->g);
+	PmTensor *out = pm_xcalloc(n + 1, sizeof *out);
+	PmErr second;
+	PmStatus st;
+
+	pm_err_init(&second);
+	st = run(w, work, in, poison, 1, deadline, out, NULL, &second);
+	for (size_t i = 0; i < n && !st; i++)
+		pm_tensor_release(&out[i]);
+	free(out);
+	return st == PM_E_MUTATED ? pm_err(err, st, "%s", second.text) : PM_E_OOB;
+}
+
+PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, double deadline,
+		       PmTensor *out, double *seconds, PmErr *err)
+{
+	PmStatus st = run(w, work, in, poison, 0, deadline, out, seconds, err);
+
+	return st == PM_E_OOB && !strcmp(w->device, "cuda") ? name_fault(w, work, in, poison, deadline, err)
+							    : st;
 }
 
 /* --- the clock -------------------------------------------------------------------------------------------
@@ -266,11 +293,11 @@ static PmStatus clock_simple(PmWorker *w, WorkerWhat what, double *seconds, PmEr
 PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *out, PmDigest *made,
 			      PmErr *err)
 {
-	WorkerAsk a = { .what = WORKER_TAKE, .ask = *sample };
+	WorkerAsk a = { .what = WORKER_TAKE, .ask = *sample, .n = made != NULL };
 	PmStr payload = PM_STR_INIT;
 	PmStatus st = clock_ask(w, &a, &payload, out, err);
 
-	if (!st && payload.len != (size_t)sample->train * sizeof *made) {
+	if (!st && payload.len != (made ? (size_t)sample->train * sizeof *made : 0)) {
 		st = pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
 		pm_worker_renew(w);
 	}

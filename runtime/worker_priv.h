@@ -18,7 +18,7 @@ typedef enum {
 	WORKER_RUN,     /* the inputs of `slot`; its outputs */
 	WORKER_CLOCK,   /* slots (n of them), a bank: n_sets, seed, salt, what is editable, tensors; the depth
 			 * in `n` */
-	WORKER_TAKE,    /* `ask`; times, a PmDigest for each call */
+	WORKER_TAKE,    /* `ask`, n = digests are wanted; times, a PmDigest for each call */
 	WORKER_EMPTY,   /* - ; times */
 	WORKER_WARM,    /* - ; times */
 	WORKER_OUTPUTS, /* call number `n`; its outputs */
@@ -28,6 +28,7 @@ typedef enum {
 typedef struct WorkerAsk {
 	WorkerWhat what;
 	int slot, n;
+	int plain; /* RUN: pm_exec_plain */
 	uint32_t poison;
 	int n_sets;
 	uint64_t seed, salt;

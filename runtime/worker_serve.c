@@ -59,6 +59,7 @@ static PmStatus run(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmStr *payloa
 
 	for (; n < n_in && !st; n++)
 		st = pm__tensor_unpack(c, pm_value_type(s->g, pm_graph_input(s->g, n)), &in[n], err);
+	pm_exec_plain(s->exec, a->plain);
 	if (!st)
 		st = pm_exec_run_apart(s->exec, in, n_in, a->poison, out, n_out, &r->sample.seconds, err);
 	if (!st)
@@ -149,7 +150,7 @@ static PmStatus clock_take(const WorkerAsk *a, WorkerReply *r, PmStr *payload, P
 	PmStatus st = pm_sampler_take(w.sampler, &a->ask, &r->sample, err);
 
 	w.last_side = a->ask.side;
-	for (int i = 0; i < a->ask.train && !st; i++) {
+	for (int i = 0; i < a->ask.train && a->n && !st; i++) {
 		PmDigest d;
 
 		st = pm_sampler_digest(w.sampler, i, &d, err);

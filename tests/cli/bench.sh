@@ -46,6 +46,10 @@ grep -Eq '^  torch-inductor +1 +0 +1 +0 ' "$tmp/out"
 tap "an answer right at t = -3 only is timed, not right"
 says "GPU time, caches cold; speedup over torch-eager" "a table for each clock"
 
+pm bench --db "$tmp/w.db" --baselines eager,silu --stored --shapes 1
+says "speedup over eager, 3 graphs" "the first shapes only"
+pm task export t --db "$tmp/w.db" --torch "$tmp/first" --shapes 1
+says "3 graphs in" "export of the first shapes only"
 pm bench --db "$tmp/w.db" --baselines eager,none
 exits 4 "an unknown system"
 one_sentence "it is named in one sentence"

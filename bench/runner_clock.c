@@ -277,11 +277,11 @@ static PmStatus measure(Eval *e, int alt, const PmPlanStats *base, const PmPlanS
 
 /* Measures where the device can. A candidate that is wrong at the level asked for is measured as well, since
  * it may be right at a coarser one: measured and modelled times must not meet in one score. It stays
- * INCORRECT, unless it fails on the device. */
+ * wrong, unless it fails on the device. */
 PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlanStats *cand, PmErr *err)
 {
 	PmEvalRecord *r = e->rec;
-	int wrong = r->verdict == PM_VERDICT_INCORRECT;
+	PmVerdict was = r->verdict;
 	char why[PM_ERR_MAX];
 	PmDeviceInfo info;
 	PmStatus st = pm_worker_info(e->worker, &info, err);
@@ -289,11 +289,11 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 	if (st)
 		return st;
 	if (!info.measured)
-		return wrong ? PM_OK : rehearse(e, alt, err);
+		return pm__is_inexact(was) ? PM_OK : rehearse(e, alt, err);
 	memcpy(why, r->why, sizeof why);
 	pm__say(e, PM_VERDICT_OK, "");
 	st = measure(e, alt, base, cand, &info, err);
-	if (wrong && r->measured)
-		pm__say(e, PM_VERDICT_INCORRECT, why);
+	if (pm__is_inexact(was) && r->measured)
+		pm__say(e, was, why);
 	return st;
 }

@@ -25,13 +25,13 @@ double f_library_time(const Ctx *c, const Node *n)
 			bytes += bytes_of(&c->op[n->in[k]]);
 	for (k = 0; k < n->n_out; k++)
 		bytes += bytes_of(&c->op[n->out[k]]);
-	if (c->op[n->out[0]].kind == OP_GATHER || c->op[n->out[0]].kind == OP_GATHER_ELEMENTS)
+	if (c->op[n->out[0]].kind >= OP_GATHER && c->op[n->out[0]].kind <= OP_GATHER_ND)
 		bytes = 2 * bytes_of(&c->op[n->out[0]]);
 	return LAUNCH + bytes / BYTES_PER_US;
 }
 
 /* Operands that are views of other values have to be copied for a kernel. */
-static double copies(const Ctx *c)
+double f_copies(const Ctx *c)
 {
 	double sum = 0;
 	int i;
@@ -60,5 +60,5 @@ double f_kernel_time(const Ctx *c)
 		if (wait > slowest)
 			slowest = wait;
 	}
-	return LAUNCH + (sum > slowest ? sum + slowest / 4 : slowest + sum / 4) + copies(c);
+	return LAUNCH + (sum > slowest ? sum + slowest / 4 : slowest + sum / 4);
 }

@@ -85,12 +85,38 @@ static void piece(Ctx *c, const Op *o, int k, int y, const Ix *co)
 	f_forget(c, mark);
 }
 
+/* For the row's part no thread may go another way: every piece is computed, at a place inside it. */
+static int everywhere(Ctx *c, const Op *o, int k, const Ix *co)
+{
+	const Op *from = &c->op[o->in[k]];
+	Ix at[F_RANK];
+	int d;
+
+	for (d = 0; d < from->rank; d++)
+		at[d] = f_confine(c, co[d], from->dim[d] - 1);
+	return f_eval(c, o->in[k], at);
+}
+
+static void row_piece(Ctx *c, const Op *o, int k, int y, const Ix *co, const Ix *at, int64_t from)
+{
+	int x = everywhere(c, o, k, at);
+
+	if (x < 0)
+		return;
+	if (from > 0) {
+		t_add(c, "if (!");
+		f_below(c, co[o->axis], from);
+		t_add(c, ") ");
+	}
+	assign(c, y, x);
+}
+
 static int concat(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
 	int64_t from = 0, lo = c->lin[co[o->axis]].lo, hi = c->lin[co[o->axis]].hi;
 	Ix at[F_RANK];
-	int k, y = -1, d, first = 1, at_row = c->at_row;
+	int k, y = -1, d, first = 1;
 
 	for (d = 0; d < o->rank; d++)
 		at[d] = co[d];
@@ -101,18 +127,20 @@ static int concat(Ctx *c, int op, const Ix *co)
 			at[o->axis] = ix_plus(c, co[o->axis], -from);
 			if (from <= lo && hi < end)
 				return f_eval(c, o->in[k], at);
-			if (at_row)
-				return f_fail(c, "the pieces of a row's value differ from row to row");
 			if (first) {
 				y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
 				f_declare(c, y, NULL);
 			}
-			t_add(c, first ? "if " : hi < end ? "else " : "else if ");
-			if (hi >= end)
-				f_below(c, co[o->axis], end);
-			t_add(c, " {\n");
-			piece(c, o, k, y, at);
-			t_add(c, "} ");
+			if (c->at_row) {
+				row_piece(c, o, k, y, co, at, from);
+			} else {
+				t_add(c, first ? "if " : hi < end ? "else " : "else if ");
+				if (hi >= end)
+					f_below(c, co[o->axis], end);
+				t_add(c, " {\n");
+				piece(c, o, k, y, at);
+				t_add(c, "} ");
+			}
 			first = 0;
 		}
 		from = end;
@@ -157,7 +185,7 @@ static int needs_pad(const Ctx *c, const Op *o, const Ix *co)
 static int pad_constant(Ctx *c, const Op *o, const Ix *co)
 {
 	Ix at[F_RANK], zero[F_RANK];
-	int d, y, v = -1;
+	int d, y, x, v = -1;
 
 	for (d = 0; d < F_RANK; d++)
 		zero[d] = ix_const(c, 0);
@@ -165,18 +193,22 @@ static int pad_constant(Ctx *c, const Op *o, const Ix *co)
 		at[d] = ix_plus(c, co[d], -o->par[d]);
 	if (!needs_pad(c, o, co))
 		return f_eval(c, o->in[0], at);
-	if (c->at_row)
-		return f_fail(c, "the pieces of a row's value differ from row to row");
 	if (o->n_in > 1)
 		v = f_eval(c, o->in[1], zero);
 	y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
 	f_declare(c, y, v < 0 ? "0" : NULL);
 	if (v >= 0)
 		assign(c, y, v);
+	x = c->at_row ? everywhere(c, o, 0, at) : -1;
+	if (c->fail)
+		return -1;
 	t_add(c, "if (");
 	inside_text(c, o, co);
 	t_add(c, ") {\n");
-	piece(c, o, 0, y, at);
+	if (x >= 0)
+		assign(c, y, x);
+	else
+		piece(c, o, 0, y, at);
 	t_add(c, "}\n");
 	return y;
 }
@@ -274,6 +306,26 @@ static int gather_elements(Ctx *c, int op, const Ix *co)
 	return f_eval(c, o->in[0], at);
 }
 
+/* The last axis of the indices holds a place on the first axes of the operand. */
+static int gather_nd(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op], *x = &c->op[o->in[0]], *i = &c->op[o->in[1]];
+	int tuple = (int)i->dim[i->rank - 1], d;
+	Ix at[F_RANK], of[F_RANK];
+
+	for (d = 0; d + 1 < i->rank; d++)
+		of[d] = co[d];
+	for (d = 0; d < x->rank; d++) {
+		if (d < tuple) {
+			of[i->rank - 1] = ix_const(c, d);
+			at[d] = data_index(c, op, of, x->dim[d]);
+		} else {
+			at[d] = co[i->rank - 1 + d - tuple];
+		}
+	}
+	return f_eval(c, o->in[0], at);
+}
+
 static int trilu(Ctx *c, const Op *o, const Ix *co)
 {
 	int x = f_eval(c, o->in[0], co), y;
@@ -323,6 +375,8 @@ int f_eval_move(Ctx *c, int op, const Ix *co)
 		return gather(c, op, co);
 	case OP_GATHER_ELEMENTS:
 		return gather_elements(c, op, co);
+	case OP_GATHER_ND:
+		return gather_nd(c, op, co);
 	case OP_TRILU:
 		return trilu(c, o, co);
 	default:

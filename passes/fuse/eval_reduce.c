@@ -46,7 +46,7 @@ static void step(Ctx *c, const Op *o, int acc, int v, int lanes)
 	t_add(c, o->red == RED_MAX || o->red == RED_MIN ? ");\n" : ";\n");
 }
 
-/* Coordinates of the operand: those of the result, and the place `e` among the reduced elements. */
+/* Extents and numbers of the reduced axes (these end with -1); their elements. */
 static int64_t reduced(Ctx *c, const Op *o, int64_t *dim, int *axis)
 {
 	const Op *x = &c->op[o->in[0]];
@@ -63,6 +63,7 @@ static int64_t reduced(Ctx *c, const Op *o, int64_t *dim, int *axis)
 	return n;
 }
 
+/* Coordinates of the operand: those of the result, and the place `e` among the reduced elements. */
 static void place(Ctx *c, const Op *o, const Ix *co, Ix e, Ix *at)
 {
 	int64_t dim[F_RANK];
@@ -247,7 +248,7 @@ static void inside(Ctx *c, const Op *o, const Ix *at, const int *outside)
 /* Taps that count: in the operand, or also in the padding but not behind it. */
 static void count_tap(Ctx *c, const Op *o, const Ix *at, const int *outside)
 {
-	int d, any = 0;
+	int d;
 
 	t_add(c, "if (1");
 	for (d = 0; d + 2 < o->rank; d++) {
@@ -255,7 +256,6 @@ static void count_tap(Ctx *c, const Op *o, const Ix *at, const int *outside)
 
 		if (!outside[d])
 			continue;
-		any = 1;
 		t_add(c, " && ");
 		if (o->mode) {
 			f_below(c, at[d + 2], limit);
@@ -266,7 +266,6 @@ static void count_tap(Ctx *c, const Op *o, const Ix *at, const int *outside)
 			f_below(c, at[d + 2], c->op[o->in[0]].dim[d + 2]);
 		}
 	}
-	(void)any;
 	t_add(c, ")\n");
 }
 

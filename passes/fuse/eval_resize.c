@@ -2,9 +2,8 @@
  */
 #include "fuse.h"
 
-static double scale_of(const Ctx *c, const Op *x, const Op *o, int d, const double *given)
+static double scale_of(const Op *x, const Op *o, int d, const double *given)
 {
-	(void)c;
 	return given ? given[d] : (double)o->dim[d] / (double)x->dim[d];
 }
 
@@ -22,7 +21,7 @@ static int nearest(Ctx *c, const Node *n, int out, const char *grid, const doubl
 	for (d = 0; d < x->rank; d++) {
 		par[d] = c->op[out].dim[d] / x->dim[d];
 		if (par[d] < 1 || par[d] * x->dim[d] != c->op[out].dim[d] ||
-		    scale_of(c, x, &c->op[out], d, given) != (double)par[d])
+		    scale_of(x, &c->op[out], d, given) != (double)par[d])
 			return 0;
 	}
 	c->op[out].kind = OP_RESIZE;
@@ -56,7 +55,7 @@ static int linear(Ctx *c, const Node *n, int out, const char *grid, const double
 	if (!par || f_class(o->dtype) != PM_F32)
 		return 0;
 	for (d = 0; d < x->rank; d++) {
-		double scale = scale_of(c, x, o, d, given);
+		double scale = scale_of(x, o, d, given);
 
 		if (scale == 1 && x->dim[d] == o->dim[d])
 			continue;

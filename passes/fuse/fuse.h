@@ -10,6 +10,7 @@
  *   source.c  the kernel's text
  *   cost.c    what a set of nodes costs as library calls, and as this kernel
  *   grow.c    which nodes to take together
+ *   fuse.c    the rule
  *
  * Nothing is stored between operations: a value is computed where it is asked for, at the coordinates it is
  * asked at. So views, slices and concatenations become index arithmetic, and a set of nodes is one kernel
@@ -23,12 +24,11 @@
 
 enum {
 	F_RANK = PM_MAX_RANK,
-	F_OPS = 1024,   /* operations of the IR */
-	F_NODES = 192,  /* nodes of the graph that are looked at around one seed */
-	F_SET = 64,     /* nodes of one kernel */
-	F_VALUES = 768, /* values of those nodes */
-	F_ARGS = 48,    /* inputs, or outputs, of a kernel */
-	F_TERMS = 10,   /* of a linear form */
+	F_OPS = 1024,  /* operations of the IR */
+	F_NODES = 192, /* nodes of the graph that are looked at around one seed */
+	F_SET = 64,    /* nodes of one kernel */
+	F_ARGS = 48,   /* inputs, or outputs, of a kernel */
+	F_TERMS = 10,  /* of a linear form */
 	F_LINS = 4096,
 	F_ATOMS = 768,
 	F_VARS = 2048, /* variables of a kernel */
@@ -89,6 +89,7 @@ typedef enum Kind {
 	OP_PAD,    /* par: lows; mode */
 	OP_GATHER, /* axis */
 	OP_GATHER_ELEMENTS,
+	OP_GATHER_ND,
 	OP_TILE,
 	OP_TRILU,  /* axis: 1 upper; par[0]: k */
 	OP_RESIZE, /* nearest by whole numbers; par: factors */
@@ -119,9 +120,9 @@ typedef struct Op {
 typedef struct Node {
 	PmVal val; /* first result */
 	int64_t order;
-	uint8_t ok, in_set, seen, tried, n_in, n_out;
-	uint8_t launches; /* when it is run by itself */
-	int32_t *in;      /* ops; -1: omitted */
+	uint8_t ok, in_set, tried, tried_at, n_in, n_out; /* tried_at: nodes of the set at that time */
+	uint8_t launches;                                 /* when it is run by itself */
+	int32_t *in;                                      /* ops; -1: omitted */
 	int32_t *out;
 	PmVal *user; /* of all results one after another; n_user of each, or 0xff: used outside for sure */
 	uint8_t *n_user;
@@ -243,7 +244,6 @@ int f_node(Ctx *c, PmVal v);
 int f_op(Ctx *c, Kind kind, int like, int node);
 int64_t f_numel(const Op *o);
 int f_is(const char *a, const char *b);
-void f_shape_of(Ctx *c, int op, int from);
 /* Operators that are made of several operations; 1 when `name` is one of them (load_norm.c, load_move.c). */
 int f_load_norm(Ctx *c, Node *n, const char *name, int out);
 int f_load_move(Ctx *c, Node *n, const char *name, int out);
@@ -324,6 +324,8 @@ int f_write_section(Ctx *c, Section *s, int dry);
 void f_forget_wanted(Ctx *c);
 int f_source(Ctx *c, PmText *t, int *block, int64_t *blocks);
 double f_kernel_time(const Ctx *c);
+/* What copying those operands costs that are views of something outside the set. */
+double f_copies(const Ctx *c);
 double f_library_time(const Ctx *c, const Node *n);
 /* Results of the set that are used outside become the kernel's. */
 void f_results(Ctx *c);

@@ -1,7 +1,9 @@
 /* grow.c - which nodes to take together: from a seed, every neighbour that makes the whole faster. */
 #include "fuse.h"
 
-enum { LOOKED = 512 /* nodes that one question about order may visit */ };
+static const double DEBT = 0.4; /* microseconds */
+
+enum { LOOKED = 512 /* nodes that one question about order may visit */, MOST_TRIES = 4 };
 
 static int user_in_set(const Ctx *c, PmVal first)
 {
@@ -109,27 +111,44 @@ static int convex(Ctx *c, Walk *w)
 typedef struct Grow {
 	Ctx *c;
 	Walk walk;
-	double now; /* the kernel's time */
+	double now;  /* the kernel's time */
+	double debt; /* what views have cost so far */
 	int size;
 	int again; /* the set has changed since nodes were refused */
 } Grow;
+
+/* The nodes that make the kernel's operands, so that the estimate knows which are views. */
+static void load_operands(Ctx *c)
+{
+	int i;
+
+	for (i = 0; i < c->n_arg_in; i++)
+		if (pm_out(c->op[c->arg_in[i]].val, 0).id)
+			f_node(c, c->op[c->arg_in[i]].val);
+	c->fail = NULL;
+}
 
 static void try_node(Grow *g, PmVal v)
 {
 	Ctx *c = g->c;
 	int at = f_node(c, v);
 	Node *n = at < 0 ? NULL : &c->node[at];
-	double then;
+	double then, gain;
 
 	c->fail = NULL;
-	if (!n || !n->ok || n->in_set || n->tried > 1 || g->size == F_SET)
+	if (!n || !n->ok || n->in_set || n->tried == MOST_TRIES || n->tried_at == g->size || g->size == F_SET)
 		return;
 	n->tried++;
+	n->tried_at = (uint8_t)g->size;
 	n->in_set = 1;
 	f_results(c);
 	if (convex(c, &g->walk) && f_plan(c)) {
 		then = f_kernel_time(c);
-		if (then <= g->now + f_library_time(c, n) * 0.95 + 0.05) {
+		gain = g->now + f_library_time(c, n) * 0.95 - then;
+		/* Views may cost a little: what stands behind them makes up for that, or the set is declined.
+		 */
+		if (gain >= -0.05 || (!n->launches && g->debt - gain <= DEBT)) {
+			g->debt -= gain < 0 ? gain : 0;
 			g->now = then;
 			g->size++;
 			g->again = 1;
@@ -215,7 +234,9 @@ PmStatus f_grow(PmRegion *r, PmVal seed)
 	before = alone(c, &launches);
 	if (launches < 2)
 		return pm_host_->decline("");
-	if (g->now * 1.05 > before)
+	load_operands(c);
+	f_results(c);
+	if (!f_plan(c) || (f_kernel_time(c) + f_copies(c)) * 1.05 > before)
 		return pm_host_->decline("one kernel would not be faster");
 	for (i = 0; i < c->n_nodes; i++)
 		if (c->node[i].in_set)

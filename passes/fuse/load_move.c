@@ -207,6 +207,8 @@ int f_load_move(Ctx *c, Node *n, const char *name, int out)
 		return load_gather(c, n, out, OP_GATHER);
 	else if (f_is(name, "GatherElements"))
 		return load_gather(c, n, out, OP_GATHER_ELEMENTS);
+	else if (f_is(name, "GatherND"))
+		return !pm_attr_i(n->val, "batch_dims", 0) && load_gather(c, n, out, OP_GATHER_ND);
 	else if (f_is(name, "Resize"))
 		return f_load_resize(c, n, out);
 	else if (f_is(name, "Trilu"))

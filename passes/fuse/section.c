@@ -268,6 +268,8 @@ static void loop_results(Ctx *c)
 		c->trial = 1;
 		one_loop(c, extent, &st);
 		c->trial = 0;
+		if (c->fail)
+			return;
 		loop_drop(c, &st);
 		one_loop(c, extent, &st);
 		if (!c->fail)

@@ -312,6 +312,29 @@ static int lanes_step(Ctx *c, Ix a, Ix *base)
 	return 1;
 }
 
+/* An index of the row: kept inside for rows that have no business there, so that what it leads to can be
+ * computed for every row alike, by all of its threads. */
+static Ix clamped(Ctx *c, int key, Ix a, int64_t hi)
+{
+	PmText *out = c->out;
+	int at_row = c->at_row;
+	char tail[32];
+	PmText t = { tail, 0, sizeof tail, 0 };
+	Ix x;
+
+	pm_text_add(&t, ", ");
+	pm_text_int(&t, hi + 1);
+	pm_text_add(&t, ")");
+	tail[t.n] = 0;
+	c->out = at_row ? out : c->row;
+	c->at_row = 1;
+	x = f_opaque(c, a, "pad_edge(", tail, hi);
+	f_memo_add(c, key, &a, 1, x);
+	c->at_row = at_row;
+	c->out = out;
+	return x;
+}
+
 Ix f_confine(Ctx *c, Ix a, int64_t hi)
 {
 	enum { KEY = -2 };
@@ -323,6 +346,8 @@ Ix f_confine(Ctx *c, Ix a, int64_t hi)
 	found = f_memo_find(c, KEY, &a, 1);
 	if (found >= 0)
 		return found;
+	if (!(c->lin[a].deps & ~(uint32_t)DEP_ROW))
+		return clamped(c, KEY, a, hi);
 	if ((c->lin[a].deps & DEP_LANE) && lanes_step(c, a, &base)) {
 		int64_t v = c->s->vec;
 

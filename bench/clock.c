@@ -19,7 +19,8 @@ typedef struct Clock {
 	PmWorker *w;
 	const PmWork *candidate;
 	const PmBank *bank;
-	PmClockResult *out;
+	PmTiming *timing;
+	PmClockResult *out; /* NULL: nothing is brought back */
 	PmRng rng;
 	int seen; /* cold samples of the candidate so far */
 } Clock;
@@ -77,7 +78,7 @@ static PmStatus sample(void *arg, const PmSampleAsk *ask, PmSample *out, PmErr *
 	Clock *c = arg;
 	PmStatus st = pm_worker_clock_take(c->w, ask, out, err);
 
-	if (!st && ask->side == PM_SIDE_CANDIDATE && ask->kind == PM_TIME_COLD)
+	if (!st && c->out && ask->side == PM_SIDE_CANDIDATE && ask->kind == PM_TIME_COLD)
 		st = maybe_keep(c, ask, err);
 	return st;
 }
@@ -118,22 +119,25 @@ static PmStatus make_bank(const PmGraph *g, uint64_t seed, PmTensor **t, PmBank 
 	return st;
 }
 
-static PmStatus run(Clock *c, const PmWork *side, const PmClockOpts *opts, PmErr *err)
+static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts *opts, PmErr *err)
 {
 	PmClock clock = { sample, empty, warm, now, c };
-	PmTimerOpts o = { .n_sides = PM_N_SIDES,
-			  .control = PM_SIDE_CONTROL,
+	PmTimerOpts o = { .n_sides = n_sides,
+			  .control = n_sides - 1,
 			  .blocks = opts->blocks,
+			  .exact = opts->quick,
+			  .replay = opts->quick ? opts->blocks : 0,
+			  .wall = opts->quick ? opts->blocks : 0,
+			  .warm = opts->warm,
 			  .seconds = opts->seconds,
 			  .seed = opts->seed,
 			  .max_speedup = opts->max_speedup };
-	PmStatus st = pm_worker_clock_open(c->w, side, PM_N_SIDES, c->bank, opts->deadline, &o.max_train,
-					   err);
+	PmStatus st = pm_worker_clock_open(c->w, side, n_sides, c->bank, opts->deadline, &o.max_train, err);
 
 	for (int i = 0; i < 2 && opts->bytes_per_second > 0; i++)
 		o.floor[i] = floor_share * (double)opts->bytes[i] / opts->bytes_per_second;
 	if (!st)
-		st = pm_timer_run(&clock, &o, &c->out->t, err);
+		st = pm_timer_run(&clock, &o, c->timing, err);
 	return st ? st : pm_worker_clock_close(c->w, err);
 }
 
@@ -143,7 +147,7 @@ PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *can
 	const PmWork side[PM_N_SIDES] = { *baseline, *candidate, *baseline };
 	PmTensor *t = NULL;
 	PmBank bank;
-	Clock c = { .w = w, .candidate = candidate, .bank = &bank, .out = out };
+	Clock c = { .w = w, .candidate = candidate, .bank = &bank, .timing = &out->t, .out = out };
 	PmStatus st;
 
 	memset(out, 0, sizeof *out);
@@ -152,11 +156,28 @@ PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *can
 	pm_rng_init_named(&c.rng, opts->seed, "checked");
 	st = make_bank(baseline->g, opts->seed, &t, &bank, err);
 	if (!st)
-		st = run(&c, side, opts, err);
+		st = run(&c, side, PM_N_SIDES, opts, err);
 	if (t)
 		pm_tensors_release(t, bank.n_in * (size_t)bank.n_sets);
 	free(t);
 	if (st)
 		pm_clock_release(out);
+	return st;
+}
+
+PmStatus pm_clock_time(PmWorker *w, const PmWork *work, const PmClockOpts *opts, PmTiming *out, PmErr *err)
+{
+	const PmWork side[2] = { *work, *work };
+	PmTensor *t = NULL;
+	PmBank bank;
+	Clock c = { .w = w, .bank = &bank, .timing = out };
+	PmStatus st = make_bank(work->g, opts->seed, &t, &bank, err);
+
+	memset(out, 0, sizeof *out);
+	if (!st)
+		st = run(&c, side, 2, opts, err);
+	if (t)
+		pm_tensors_release(t, bank.n_in * (size_t)bank.n_sets);
+	free(t);
 	return st;
 }

@@ -22,6 +22,9 @@ typedef struct PmClockOpts {
 	double max_speedup; /* 0 = 10 */
 	double seconds;     /* budget; 0 = 20 */
 	int blocks;         /* to begin with; 0 = 50 */
+	/* Of pm_clock_time: a quick look with exactly `blocks` blocks of each kind, not judged by its
+	 * interval; and no warm-up, since the worker timed something just before. */
+	int quick, warm;
 } PmClockOpts;
 
 /* A timed call whose outputs were brought back. */
@@ -43,5 +46,8 @@ enum { PM_SIDE_BASELINE, PM_SIDE_CANDIDATE, PM_SIDE_CONTROL, PM_N_SIDES };
 PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *candidate,
 			  const PmClockOpts *opts, PmClockResult *out, PmErr *err);
 void pm_clock_release(PmClockResult *r);
+
+/* Times a graph by itself: side 0 is the graph, side 1 the graph again as control. */
+PmStatus pm_clock_time(PmWorker *w, const PmWork *work, const PmClockOpts *opts, PmTiming *out, PmErr *err);
 
 #endif

@@ -45,7 +45,7 @@ typedef struct Blocks {
 
 const char *pm_time_kind_name(PmTimeKind kind)
 {
-	static const char *const names[PM_N_TIME_KINDS] = { "cold", "replay", "wall" };
+	static const char *const names[PM_N_TIME_KINDS] = { "cold", "replay", "wall", "latency" };
 
 	return names[kind];
 }
@@ -162,7 +162,7 @@ static PmStatus one(Run *r, int side, PmTimeKind kind, uint64_t index, int train
 
 	memset(s, 0, sizeof *s);
 	st = r->clock->sample(r->clock->arg, &ask, s, err);
-	if (!st && kind != PM_TIME_WALL)
+	if (!st && kind < PM_TIME_WALL)
 		s->seconds -= r->out->overhead;
 	s->seconds /= train;
 	return st;
@@ -378,7 +378,7 @@ static PmStatus time_cold(Run *r, PmErr *err)
 		st = take_blocks(r, &b, n, err);
 		if (!st)
 			summarise(r, &b);
-		if (st || out_of_time(r) || precise(r, b.kind, wanted_half_width(r)))
+		if (st || r->o->exact || out_of_time(r) || precise(r, b.kind, wanted_half_width(r)))
 			break;
 	}
 	if (!st)
@@ -427,5 +427,7 @@ PmStatus pm_timer_run(const PmClock *clock, const PmTimerOpts *opts, PmTiming *o
 	if (!st)
 		st = time_other(&r, PM_TIME_WALL, opts->wall ? opts->wall : WALL_BLOCKS,
 				limit < WALL_TRAIN ? limit : WALL_TRAIN, err);
+	if (!st)
+		st = time_other(&r, PM_TIME_LATENCY, opts->wall ? opts->wall : WALL_BLOCKS, 1, err);
 	return st;
 }

@@ -359,7 +359,7 @@ PmStatus pm_sampler_take(PmSampler *s, const PmSampleAsk *ask, PmSample *out, Pm
 	st = prepare(s, ask, place, err);
 	if (st)
 		return st;
-	return (ask->kind == PM_TIME_WALL ? take_wall : take_events)(s, ask, place, out, err);
+	return (ask->kind >= PM_TIME_WALL ? take_wall : take_events)(s, ask, place, out, err);
 }
 
 PmStatus pm_sampler_outputs(PmSampler *s, PmTensor *out, size_t n_out, PmErr *err)

@@ -4,8 +4,9 @@
 FOLDER is what `passmith task export --torch` wrote, or a folder of such folders. PyTorch eager and torch.compile
 (TorchInductor, default mode) are timed by Passmith's protocol (bench/timer.h): blocks that take every side twice in a
 random order and its reverse, fresh inputs in buffers chosen anew, caches emptied, a delay that hides the host, events
-whose own cost is subtracted; then as replayed CUDA graphs; then on the host's clock. The first side, repeated as the
-last, is the control. --check compares outputs with what the export stored. `passmith results import OUT.json` keeps the
+whose own cost is subtracted; then as replayed CUDA graphs; then on the host's clock, as trains of 16 calls and a wait
+("wall", per call) and as one call and the wait for its result ("latency"). The first side, repeated as the last, is
+the control. --check compares outputs with what the export stored. `passmith results import OUT.json` keeps the
 times in a dataset. Needs PyTorch and a GPU.
 
     passmith task export models/llama_block.gpt --torch /tmp/t
@@ -35,6 +36,19 @@ def find_cases(folders):
         for at, dirs, files in sorted(os.walk(folder)):
             if "graph_net.json" in files and "case.json" in files:
                 yield at
+
+
+def in_order(folders, timed):
+    """The folders of the graphs that another file has times of, in its order."""
+    if not timed:
+        return folders
+    with open(timed) as f:
+        wanted = [r["graph"] for r in json.load(f)["records"] if "times" in r]
+    at = {}
+    for folder in folders:
+        with open(os.path.join(folder, "case.json")) as f:
+            at[json.load(f).get("graph", "")] = folder
+    return [at[g] for g in wanted if g in at]
 
 
 def load_module(folder):
@@ -115,6 +129,7 @@ class Clock:
         self.area = torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device=DEVICE)
         self.a, self.b = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         self.work = torch.randn(4096, 4096, device=DEVICE)
+        self.last = 0.0  # when something was timed
         self.cycles = torch.cuda.get_device_properties(0).clock_rate * 1e3 if hasattr(
             torch.cuda.get_device_properties(0), "clock_rate") else 1.98e9
 
@@ -126,7 +141,10 @@ class Clock:
         return self.a.elapsed_time(self.b) * 1e-3
 
     def warm(self):
+        """Works until equal pieces of work take the same time; a GPU that was busy until just now is warm."""
         begin, last = time.perf_counter(), []
+        if begin - self.last < 2:
+            return
         while time.perf_counter() - begin < 5:
             self.a.record()
             for _ in range(4):
@@ -198,14 +216,15 @@ def interval(x, rng):
 
 def one(clock, side, bank, kind, index, overhead):
     place = random.Random(index * 7 + 1).randrange(DEPTH)
-    if kind == "wall":
-        args = [bank.fill((place + i) % DEPTH, index + i) for i in range(DEPTH)]
+    if kind in ("wall", "latency"):
+        train = TRAIN if kind == "wall" else 1
+        args = [bank.fill((place + i) % DEPTH, index + i) for i in range(min(train, DEPTH))]
         torch.cuda.synchronize()
         begin = time.perf_counter()
-        for i in range(TRAIN):
+        for i in range(train):
             side.run(*args[i % DEPTH])
         torch.cuda.synchronize()
-        return (time.perf_counter() - begin) / TRAIN
+        return (time.perf_counter() - begin) / train
     args = bank.pool[place]
     call = side.graphs[place][0].replay if kind == "replay" else lambda: side.run(*args)
     delay = 60e-6 if kind == "replay" else min(1.5 * side.host + 50e-6, 8e-3)
@@ -219,7 +238,8 @@ def measure(clock, sides, bank, blocks, seed):
     """Seconds per call and ratios to the first side, by kind and side."""
     rng, out, index = random.Random(seed), {}, 100
     overhead = clock.overhead()
-    for kind, n in (("cold", blocks), ("replay", blocks), ("wall", 10)):
+    few = min(blocks, 10)
+    for kind, n in (("cold", blocks), ("replay", blocks), ("wall", few), ("latency", few)):
         values = [[] for _ in sides]
         for _ in range(n):
             order = list(range(len(sides)))
@@ -287,6 +307,7 @@ def run_case(clock, folder, o):
             clock.warm()
             times, record["overhead"] = measure(clock, sides, bank, o.blocks, o.seed)
             record["times"] = {s.name: {k: times[k][i] for k in times} for i, s in enumerate(sides)}
+            clock.last = time.perf_counter()
     return record
 
 
@@ -299,11 +320,12 @@ def main():
     p.add_argument("--blocks", type=int, default=30, help="0 = check only")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--seconds", type=float, default=1e9, help="no graph is begun after that")
+    p.add_argument("--only", help="only graphs with times in this file of `passmith time -o`, in its order")
     o = p.parse_args()
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     clock, records, failed, begin = Clock(), [], 0, time.time()
-    for folder in find_cases(o.folders):
+    for folder in in_order(list(find_cases(o.folders)), o.only):
         if time.time() - begin > o.seconds:
             break
         try:

@@ -128,6 +128,7 @@ static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts
 			  .exact = opts->quick,
 			  .replay = opts->quick ? opts->blocks : 0,
 			  .wall = opts->quick ? opts->blocks : 0,
+			  .graphs = opts->graphs,
 			  .warm = opts->warm,
 			  .seconds = opts->seconds,
 			  .seed = opts->seed,

@@ -22,6 +22,7 @@ typedef struct PmClockOpts {
 	double max_speedup; /* 0 = 10 */
 	double seconds;     /* budget; 0 = 20 */
 	int blocks;         /* to begin with; 0 = 50 */
+	int graphs;         /* both sides run as recorded CUDA graphs (timer.h) */
 	/* Of pm_clock_time: a quick look with exactly `blocks` blocks of each kind, not judged by its
 	 * interval; and no warm-up, since the worker timed something just before. */
 	int quick, warm;

@@ -465,6 +465,7 @@ static PmStatus measure(Eval *e, int alt, const PmPlanStats *base, const PmPlanS
 {
 	PmClockOpts o = { .seed = e->o->seed,
 			  .deadline = e->o->device_deadline,
+			  .graphs = e->o->graphs,
 			  .seconds = e->o->clock_seconds };
 	PmStatus st;
 

@@ -26,7 +26,8 @@ typedef struct PmEvalOpts {
 	const char *profile; /* of the modelled clock; NULL = default */
 	PmPreset preset;
 	uint64_t seed;
-	double pass_deadline, device_deadline;      /* seconds; 0 = 10 and 60 */
+	double pass_deadline, device_deadline; /* seconds; 0 = 10 and 60 */
+	int graphs; /* measured: baseline and candidate replay their launches as one CUDA graph each call */
 	double clock_seconds;                       /* budget of one member's measurement; 0 = 20 */
 	const char *only_rule;                      /* this rule of the pass alone; NULL = all */
 	void (*step)(void *arg, const char *label); /* after each member; may be NULL */

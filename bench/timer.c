@@ -157,7 +157,7 @@ static PmStatus study_marks(Run *r, PmErr *err)
 
 static PmStatus one(Run *r, int side, PmTimeKind kind, uint64_t index, int train, PmSample *s, PmErr *err)
 {
-	PmSampleAsk ask = { side, kind, index, train };
+	PmSampleAsk ask = { side, kind, index, train, r->o->graphs };
 	PmStatus st;
 
 	memset(s, 0, sizeof *s);

@@ -50,6 +50,7 @@ typedef struct PmTimerOpts {
 	int blocks;       /* to begin with; 0 = 50, 100 below 20 us. At most 8 times as many are taken */
 	int replay, wall; /* blocks of these kinds (wall: and of latency); 0 = 15 and 10, -1 = none */
 	int exact;        /* so many blocks, however wide the interval still is */
+	int graphs;       /* all sides run as recorded CUDA graphs (PmSampleAsk.graphs) */
 	int warm;         /* the clock is steady from a run just before: no warm-up */
 	double seconds;   /* no block begins after that many; 0 = 20 */
 	uint64_t seed;    /* of orders, inputs and resampling */

@@ -62,9 +62,9 @@ static PmStatus open_run(Eval *e, const PmEvalReport *r, int64_t *run, PmErr *er
 			 .version = PM_VERSION,
 			 .options = options };
 
-	snprintf(options, sizeof options, "profile=%s preset=%s%s",
+	snprintf(options, sizeof options, "profile=%s preset=%s%s%s",
 		 e->opts.profile ? e->opts.profile : pm_profile(NULL)->name, e->preset,
-		 e->tf32 ? " tf32" : "");
+		 e->tf32 ? " tf32" : "", e->opts.graphs ? " graphs" : "");
 	return pm_run_put(e->db, &row, run, NULL, err);
 }
 
@@ -221,6 +221,8 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--seed", PM_OPT_INT, &e.seed, "seed of the inputs (default 1)" },
 		{ "--variants", PM_OPT_FLAG, &e.variants, "with a model: also its other shapes and dtypes" },
 		{ "--summary", PM_OPT_FLAG, &e.summary, "one line per pass only" },
+		{ "--graphs", PM_OPT_FLAG, &e.opts.graphs,
+		  "cuda: every call of both sides replays its launches as one CUDA graph" },
 		{ "--tf32", PM_OPT_FLAG, &e.tf32, "cuda: let libraries of the baseline use TF32 for float" },
 		{ "-o", PM_OPT_STR, &e.json_out, "also write the JSON report to this file" },
 		{ 0 },

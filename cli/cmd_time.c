@@ -22,7 +22,7 @@ typedef struct Time {
 	const char *device, *db_path, *json_out;
 	int64_t seed, blocks;
 	double seconds; /* no graph is begun after that many */
-	int variants, tf32, failed, left_out;
+	int variants, tf32, graphs, failed, left_out;
 	double begin, last; /* of the run, of the last graph that was timed */
 	PmWorker *worker;
 	cJSON *records;
@@ -76,6 +76,7 @@ static PmStatus time_one(Time *t, const PmMember *m, PmErr *err)
 			  .deadline = 120,
 			  .blocks = (int)t->blocks,
 			  .quick = t->blocks > 0,
+			  .graphs = t->graphs,
 			  .warm = t->last > 0 && pm_now() - t->last < keeps_warm };
 	PmWork work = { .g = m->g };
 	PmTiming r = { 0 };
@@ -193,6 +194,7 @@ static PmStatus put(Time *t, PmErr *err)
 					pm_library_allowed() ? pm_library_cublaslt()->text : "off");
 		cJSON_AddStringToObject(j, "cudnn", pm_library_allowed() ? pm_library_cudnn()->text : "off");
 		cJSON_AddBoolToObject(j, "tf32", t->tf32);
+		cJSON_AddBoolToObject(j, "graphs", t->graphs);
 		cJSON_AddNumberToObject(j, "left_out", t->left_out);
 		cJSON_AddItemToObject(j, "records", t->records);
 		t->records = NULL;
@@ -216,6 +218,7 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 		{ "--variants", PM_OPT_FLAG, &t.variants,
 		  "a model in all the shapes and types it generalises to" },
 		{ "--tf32", PM_OPT_FLAG, &t.tf32, "let libraries use TF32 for float" },
+		{ "--graphs", PM_OPT_FLAG, &t.graphs, "every call replays its launches as one CUDA graph" },
 		{ "--seed", PM_OPT_INT, &t.seed, "seed of inputs and orders (default 1)" },
 		{ "--blocks", PM_OPT_INT, &t.blocks,
 		  "a quick look: exactly N blocks of each kind (default: until the times are precise)" },

@@ -28,6 +28,8 @@ typedef struct PmSampleAsk {
 	PmTimeKind kind;
 	uint64_t index;
 	int train;
+	int graphs; /* calls of every kind replay their launches as one CUDA graph, as PM_TIME_REPLAY always
+		       does */
 } PmSampleAsk;
 
 typedef struct PmSample {

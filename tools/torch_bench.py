@@ -186,8 +186,9 @@ class Clock:
 class Side:
     """One way to run the graph, with a CUDA graph for each place of the pool."""
 
-    def __init__(self, name, run, bank):
-        self.name, self.run, self.graphs = name, run, []
+    def __init__(self, name, run, bank, always):
+        self.name, self.run, self.graphs, self.pool = name, run, [], bank.pool
+        self.always = always  # every kind of time is of replays
         for place in range(DEPTH):
             args = bank.fill(place, place)
             side = torch.cuda.Stream()
@@ -205,6 +206,12 @@ class Side:
         self.host = (time.perf_counter() - begin) / 5
         torch.cuda.synchronize()
 
+    def run_on(self, place):
+        return self.run(*self.pool[place])
+
+    def replay(self, place):
+        self.graphs[place][0].replay()
+
 
 def interval(x, rng):
     n, medians = len(x), []
@@ -216,19 +223,20 @@ def interval(x, rng):
 
 def one(clock, side, bank, kind, index, overhead):
     place = random.Random(index * 7 + 1).randrange(DEPTH)
+    call = side.replay if side.always or kind == "replay" else side.run_on
     if kind in ("wall", "latency"):
         train = TRAIN if kind == "wall" else 1
-        args = [bank.fill((place + i) % DEPTH, index + i) for i in range(min(train, DEPTH))]
+        places = [(place + i) % DEPTH for i in range(train)]
+        for i in range(min(train, DEPTH)):
+            bank.fill(places[i], index + i)
         torch.cuda.synchronize()
         begin = time.perf_counter()
-        for i in range(train):
-            side.run(*args[i % DEPTH])
+        for at in places:
+            call(at)
         torch.cuda.synchronize()
         return (time.perf_counter() - begin) / train
-    args = bank.pool[place]
-    call = side.graphs[place][0].replay if kind == "replay" else lambda: side.run(*args)
     delay = 60e-6 if kind == "replay" else min(1.5 * side.host + 50e-6, 8e-3)
-    seconds, host = clock.events(call, delay, lambda: bank.fill(place, index))
+    seconds, host = clock.events(lambda: call(place), delay, lambda: bank.fill(place, index))
     if kind != "replay":
         side.host = max(host, 0.95 * side.host)
     return seconds - overhead
@@ -303,7 +311,8 @@ def run_case(clock, folder, o):
             record["check"] = {n: check(case, w, bank) for n, w in ways.items()}
         if o.blocks:
             first = next(iter(ways))
-            sides = [Side(n, w, bank) for n, w in ways.items()] + [Side("control", ways[first], bank)]
+            sides = [Side(n, w, bank, o.graphs) for n, w in ways.items()]
+            sides.append(Side("control", ways[first], bank, o.graphs))
             clock.warm()
             times, record["overhead"] = measure(clock, sides, bank, o.blocks, o.seed)
             record["times"] = {s.name: {k: times[k][i] for k in times} for i, s in enumerate(sides)}
@@ -320,6 +329,7 @@ def main():
     p.add_argument("--blocks", type=int, default=30, help="0 = check only")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--seconds", type=float, default=1e9, help="no graph is begun after that")
+    p.add_argument("--graphs", action="store_true", help="every call replays a CUDA graph, as passmith time --graphs")
     p.add_argument("--only", help="only graphs with times in this file of `passmith time -o`, in its order")
     o = p.parse_args()
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -343,7 +353,7 @@ def main():
         with open(o.out, "w") as f:
             json.dump({"kind": "torch_bench", "torch": torch.__version__, "cuda": torch.version.cuda,
                        "device": torch.cuda.get_device_name(0), "date": time.strftime("%Y-%m-%d"),
-                       "blocks": o.blocks, "records": records}, f, indent=1)
+                       "blocks": o.blocks, "graphs": o.graphs, "records": records}, f, indent=1)
     print(f"{len(records)} graphs, {failed} failed (microseconds cold/replay/wall; relative errors)")
     return failed > 0
 

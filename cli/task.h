@@ -14,9 +14,10 @@ typedef struct PmTaskCmd {
 	/* make */
 	const char *for_pass, *name;
 	int64_t top, shapes, max_elements, max_mflop;
+	int even;
 	PmStrList hashes;
 	/* build */
-	int64_t n_eval, ratio, stride, seed, honest;
+	int64_t n_eval, ratio, stride, seed, honest, jobs;
 	int rebuild;
 	int whole; /* show */
 	PmTaskExport export;

@@ -1,4 +1,5 @@
 /* test_eager.c - the eager executor on the emulated device against the reference device. */
+#include "tests/lib/bound_check.h"
 #include "tests/lib/eager_bench.h"
 
 #include "bench/agree.h"
@@ -11,6 +12,7 @@
 #include "tests/lib/gen_graph.h"
 #include "tests/lib/need.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -161,6 +163,11 @@ static void reductions_meet_infinity(void **state)
 	eager_run(b, "emu", 1);
 }
 
+static const char *name_of(void *g, size_t k)
+{
+	return pm_value_name(g, pm_graph_output(g, k));
+}
+
 /* Random graphs of the whole table, views on views included, agree as far as their conditioning lets them. */
 static void random_graphs_agree(void **state)
 {
@@ -189,6 +196,7 @@ static void random_graphs_agree(void **state)
 		if (pm_run_graph(g, in, n_in, &emu, &got, &err))
 			fail_msg("seed %d on emu: %s", (int)seed, err.text);
 		assert_int_equal(pm_agree(g, in, got.out, want.out, n_out, 1, a, &err), PM_OK);
+		bound_check(g, in, got.out, n_out, name_of, g);
 		for (size_t k = 0; k < n_out; k++)
 			if (!a[k].agrees && !a[k].ill_conditioned)
 				fail_msg("seed %d, output '%s': element %lld is %g instead of %g", (int)seed,
@@ -235,6 +243,40 @@ static void long_rows_keep_their_digits(void **state)
 	pm_graph_free(g);
 }
 
+/* What is padded counts as 0, also where a weight is infinite. */
+static void padding_counts_as_zero(void **state)
+{
+	static const char text[] =
+		"g (float[1,2,3,4] x) => (float[1,2,3,4] y) <float[2,1,3,3] w = {inf, 1, 1, 1, 1, 1, 1, 1, "
+		"-inf, "
+		"1, 1, 1, 1, 1, nan, 1, 1, 1}> { y = Conv <group = 2, strides = [1, 1], pads = [1, 1, 1, 1], "
+		"dilations = [1, 1]> (x, w) }";
+	PmRunOpts ref = { .device = "ref" }, emu = { .device = "emu", .deadline = 100 };
+	PmRunResult want, got;
+	PmTensor in[1];
+	PmGraph *g;
+	PmErr err;
+
+	(void)state;
+	pm_test_need_device("emu");
+	pm_err_init(&err);
+	assert_int_equal(pm_graph_parse(text, strlen(text), &g, &err), PM_OK);
+	assert_int_equal(pm_inputs_make(g, 1, PM_INPUTS_NORMAL, in, &err), PM_OK);
+	assert_int_equal(pm_run_graph(g, in, 1, &ref, &want, &err), PM_OK);
+	assert_int_equal(pm_run_graph(g, in, 1, &emu, &got, &err), PM_OK);
+	for (int64_t i = 0; i < 24; i++) {
+		double a = pm_tensor_get(&want.out[0], i), b = pm_tensor_get(&got.out[0], i);
+
+		if (isfinite(a) != isfinite(b) || isnan(a) != isnan(b) ||
+		    (isfinite(a) && fabs(a - b) > 1e-5) || (isinf(a) && a != b))
+			fail_msg("element %d is %g instead of %g", (int)i, b, a);
+	}
+	pm_run_result_release(&want);
+	pm_run_result_release(&got);
+	pm_tensors_release(in, 1);
+	pm_graph_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +296,7 @@ int main(void)
 		cmocka_unit_test(operators_agree_on_integers),
 		cmocka_unit_test(reductions_meet_infinity),
 		cmocka_unit_test(random_graphs_agree),
+		cmocka_unit_test(padding_counts_as_zero),
 	};
 
 	return cmocka_run_group_tests_name("eager", tests, NULL, NULL);

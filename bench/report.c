@@ -9,7 +9,8 @@
 
 const char *pm_eval_stage(const PmEvalRecord *r)
 {
-	if (r->verdict == PM_VERDICT_OK || r->verdict == PM_VERDICT_INCORRECT || r->measured)
+	if (r->verdict == PM_VERDICT_OK || r->verdict == PM_VERDICT_INCORRECT ||
+	    r->verdict == PM_VERDICT_PRECISION || r->measured)
 		return "speed";
 	return r->n_kernels > 0 ? "correctness" : "match";
 }

@@ -33,6 +33,29 @@ static void add_worst(cJSON *j, const PmEvalRecord *r)
 	cJSON_AddNumberToObject(w, "ulp", r->worst.ulp);
 }
 
+static void add_bound(cJSON *j, const PmEvalBound *b)
+{
+	cJSON *o = cJSON_AddObjectToObject(j, "bound");
+
+	cJSON_AddStringToObject(o, "lane", pm_lane_name(b->lane));
+	cJSON_AddNumberToObject(o, "judged", b->n);
+	cJSON_AddNumberToObject(o, "without", b->n_without);
+	cJSON_AddNumberToObject(o, "rms", b->rms);
+	cJSON_AddNumberToObject(o, "max", b->max);
+}
+
+static void bound_from_json(const cJSON *o, PmEvalBound *b)
+{
+	if (!o)
+		return;
+	b->lane = PM_LANE_NONE;
+	pm_lane_from_name(pm_json_str(o, "lane", ""), &b->lane);
+	b->n = (int)pm_json_i64(o, "judged", 0);
+	b->n_without = (int)pm_json_i64(o, "without", 0);
+	b->rms = pm_json_num(o, "rms", INFINITY);
+	b->max = pm_json_num(o, "max", INFINITY);
+}
+
 /* The clock's figures as name and place: one list for writing and reading. */
 #define TIMING_FIGURES(XX)                                                                                   \
 	XX("speedup_lo", lo)                                                                                 \
@@ -145,6 +168,8 @@ cJSON *pm_eval_record_json(const PmEvalRecord *r)
 	for (size_t i = 0; i < r->n_outputs; i++)
 		cJSON_AddItemToArray(outs, output_json(&r->outputs[i]));
 	add_worst(j, r);
+	if (r->bound.n)
+		add_bound(j, &r->bound);
 	cJSON_AddStringToObject(j, "time", r->measured ? "measured" : "modelled");
 	cJSON_AddNumberToObject(j, "speedup", r->speedup);
 	cJSON_AddNumberToObject(j, "baseline_seconds", r->baseline_seconds);
@@ -206,6 +231,7 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 	out->n_kernels = (int)pm_json_i64(j, "kernels", 0);
 	out->coverage = pm_json_num(j, "coverage", 0);
 	out->smallest_t = (int)pm_json_i64(j, "smallest_t", PM_T_NEVER);
+	bound_from_json(cJSON_GetObjectItem(j, "bound"), &out->bound);
 	out->worst.index = w ? pm_json_i64(w, "index", -1) : -1;
 	if (w) {
 		snprintf(out->worst_where, sizeof out->worst_where, "%s", pm_json_str(w, "where", ""));

@@ -35,6 +35,9 @@ int *pm__choose_alternatives(const PmGraph *g, int k, size_t *n);
 
 /* runner_correct.c: the candidate on every class of inputs, each kernel against its body. */
 PmStatus pm__stage_correctness(Eval *e, PmErr *err);
+/* runner_races.c: one more run of the candidate on emu, if it has shared memory, that looks for races
+ * (NONDET) and accesses between two arrays (OOB). */
+void pm__check_races(Eval *e, const PmTensor *in, int alt, uint32_t poison);
 /* runner_speed.c: modelled times, coverage, and then the clock. */
 PmStatus pm__stage_speed(Eval *e, PmErr *err);
 /* runner_clock.c: measured times with alternative `alt`, or the best by measure where there are several. Does

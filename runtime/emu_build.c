@@ -49,7 +49,7 @@ enum {
 	N_KEEP = 4
 };
 
-static const PmLimits version_limits = { .seconds = 60, .cpu_seconds = 60, .file_size = -1 };
+static const PmLimits version_limits = { .seconds = 60, .cpu_seconds = 60, .file_size = -1, .tries = 3 };
 
 /* --- what the key of every kernel starts with -------------------------------------------------------- */
 

@@ -27,7 +27,7 @@ HOST_SRC := $(wildcard cli/host/*.c)
 PASS_SRC := $(wildcard passes/*.c)
 PASS_CU  := $(wildcard passes/*.cu)
 MODELS   := $(wildcard models/*.gpt)
-HEADERS  := $(foreach d,$(LIB_DIRS) include/passmith runtime/emu cli tests/lib,$(wildcard $(d)/*.h))
+HEADERS  := $(foreach d,$(LIB_DIRS) include/passmith runtime/emu runtime/emu_races cli tests/lib,$(wildcard $(d)/*.h))
 # Test programs by folder; other .c files in tests/plugin and tests/adversarial are passes that the tests load.
 TEST_DIRS    := unit conform plugin adversarial gpu
 TEST_SRC     := $(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/test_*.c))

@@ -211,16 +211,21 @@ static void end_watch(Clock *c)
 	pm_clock_judge_gpu(&r->gpu, &r->t);
 }
 
-static PmStatus run(Clock *c, const PmWork *side, const PmClockOpts *opts, PmErr *err)
+static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts *opts, PmErr *err)
 {
 	PmClock clock = { sample, empty, warm, now, c };
-	PmTimerOpts o = { .n_sides = PM_N_SIDES,
-			  .control = PM_SIDE_CONTROL,
+	PmTimerOpts o = { .n_sides = n_sides,
+			  .control = n_sides - 1,
 			  .blocks = opts->blocks,
+			  .exact = opts->quick,
+			  .replay = opts->quick ? opts->blocks : 0,
+			  .wall = opts->quick ? opts->blocks : 0,
+			  .graphs = opts->graphs,
+			  .warm = opts->warm,
 			  .seconds = opts->seconds,
 			  .seed = opts->seed,
 			  .max_speedup = opts->max_speedup };
-	PmStatus st = pm_worker_clock_open(c->w, side, PM_N_SIDES, &c->out->bank, opts->deadline,
+	PmStatus st = pm_worker_clock_open(c->w, side, n_sides, &c->out->bank, opts->deadline,
 					   &o.max_train, err);
 
 	for (int i = 0; i < 2 && opts->bytes_per_second > 0; i++)
@@ -242,7 +247,7 @@ PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *can
 		st = pm_worker_info(w, &info, err);
 	if (!st) {
 		c.watch = pm_gpu_watch_open(NULL, info.pci);
-		st = run(&c, side, opts, err);
+		st = run(&c, side, PM_N_SIDES, opts, err);
 		end_watch(&c);
 	}
 	PM_VEC_RELEASE(&c.kept);
@@ -263,7 +268,7 @@ PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *c
 	if (!st)
 		st = pm_worker_clock_open(w, candidate, 1, &out->bank, opts->deadline, &depth, err);
 	for (int i = 0; i < calls && !st && (i < 2 || pm_now() - t0 < limit); i++) {
-		PmSampleAsk ask = { 0, PM_TIME_NONE, (uint64_t)i, 1 };
+		PmSampleAsk ask = { 0, PM_TIME_NONE, (uint64_t)i, 1, 0 };
 
 		st = take_as(&c, PM_SIDE_CANDIDATE, &ask, &s, err);
 	}
@@ -272,5 +277,20 @@ PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *c
 	PM_VEC_RELEASE(&c.kept);
 	if (st)
 		pm_clock_release(out);
+	return st;
+}
+
+PmStatus pm_clock_time(PmWorker *w, const PmWork *work, const PmClockOpts *opts, PmTiming *out, PmErr *err)
+{
+	const PmWork side[2] = { *work, *work };
+	PmClockResult r;
+	Clock c;
+	PmStatus st = begin(&c, w, work->g, work, opts, 0, &r, err);
+
+	if (!st)
+		st = run(&c, side, 2, opts, err);
+	*out = r.t;
+	PM_VEC_RELEASE(&c.kept);
+	pm_clock_release(&r);
 	return st;
 }

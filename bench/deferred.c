@@ -144,7 +144,7 @@ static PmStatus replay(Check *k, const PmWork *side, const Index *list, size_t n
 
 static PmStatus make(Check *k, const Batch *b, PmDigest *made, PmErr *err)
 {
-	PmSampleAsk ask = { 0, PM_TIME_NONE, b->index, b->train };
+	PmSampleAsk ask = { 0, PM_TIME_NONE, b->index, b->train, 0 };
 	PmSample s;
 
 	return pm_worker_clock_take(k->w, &ask, &s, made, err);

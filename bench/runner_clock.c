@@ -263,6 +263,7 @@ static PmStatus measure(Eval *e, int alt, const PmPlanStats *base, const PmPlanS
 			const PmDeviceInfo *info, PmErr *err)
 {
 	PmClockOpts o = { .seed = e->o->seed,
+			  .graphs = e->o->graphs,
 			  .deadline = e->o->device_deadline,
 			  .seconds = e->o->clock_seconds };
 	PmStatus st;

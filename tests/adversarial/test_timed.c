@@ -161,7 +161,7 @@ static void compiling_is_over_before_the_first_call(void **state)
 	compiled = files_in(folder);
 	assert_true(compiled > 0);
 	for (uint64_t i = 0; i < 3; i++) {
-		PmSampleAsk ask = { 0, PM_TIME_NONE, i, 1 };
+		PmSampleAsk ask = { 0, PM_TIME_NONE, i, 1, 0 };
 		PmSample s;
 
 		assert_int_equal(pm_worker_clock_take(w, &ask, &s, NULL, &err), PM_OK);

@@ -133,7 +133,7 @@ static double naive_ratio(Pair *p, uint64_t seed)
 
 	pm_err_init(&err);
 	for (int i = 0; i < 2 * NAIVE_SAMPLES; i++) {
-		PmSampleAsk ask = { i % 2, PM_TIME_COLD, seed * NAIVE_SAMPLES + (uint64_t)i / 2, 1 };
+		PmSampleAsk ask = { i % 2, PM_TIME_COLD, seed * NAIVE_SAMPLES + (uint64_t)i / 2, 1, 0 };
 		PmSample s;
 
 		if (pm_worker_clock_take(p->w, &ask, &s, NULL, &err))

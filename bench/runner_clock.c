@@ -25,6 +25,7 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 {
 	PmWork base = { .g = e->m->g };
 	PmDeferredOpts o = { .deadline = e->o->device_deadline,
+			     .lane = e->o->lane,
 			     .reference_seconds = baseline ? 3 : 0.3,
 			     .seed = e->o->seed,
 			     .baseline = baseline ? &base : NULL };

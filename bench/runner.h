@@ -36,6 +36,7 @@ typedef struct PmEvalOpts {
 	double confirm_above;  /* speedups above are confirmed by a second run; 0 = those that are implausible
 				*/
 	const char *only_rule; /* this rule of the pass alone; NULL = all */
+	int graphs; /* measured: baseline and candidate replay their launches as one CUDA graph each call */
 	void (*step)(void *arg, const char *label); /* after each member; may be NULL */
 	void *step_arg;
 } PmEvalOpts;

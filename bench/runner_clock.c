@@ -1,13 +1,17 @@
 /* runner_clock.c - the stage that measures a candidate, and looks at what was timed. */
 #include "bench/deferred.h"
 #include "bench/runner_priv.h"
+#include "runtime/ref.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { REHEARSED = 24 }; /* calls where nothing is timed */
+enum {
+	REHEARSED = 24,            /* calls where nothing is timed */
+	LARGE_REFERENCE = 30000000 /* operations: then the reference is not asked about ordinary rehearsals */
+};
 
 /* Bytes that have to reach memory: the outputs, less what the L2 cache may hold back. */
 static int64_t compulsory(const PmGraph *g, const PmDeviceInfo *info)
@@ -20,6 +24,15 @@ static int64_t compulsory(const PmGraph *g, const PmDeviceInfo *info)
 	return sum > info->l2 ? sum - info->l2 : 0;
 }
 
+static int is_large(const PmGraph *g)
+{
+	int64_t flops = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
+		flops += pm_op_flops(g, pm_graph_node_at(g, i));
+	return flops > LARGE_REFERENCE;
+}
+
 /* Every call that was timed, looked at now that the candidate's process has ended. */
 static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c, int baseline, PmErr *err)
 {
@@ -27,6 +40,7 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 	PmDeferredOpts o = { .deadline = e->o->device_deadline,
 			     .lane = e->o->lane,
 			     .reference_seconds = baseline ? 3 : 0.3,
+			     .special_only = !baseline && is_large(e->m->g),
 			     .seed = e->o->seed,
 			     .baseline = baseline ? &base : NULL };
 	PmEvalTiming *t = &e->rec->timing;
@@ -250,6 +264,7 @@ static PmStatus measure(Eval *e, int alt, const PmPlanStats *base, const PmPlanS
 			const PmDeviceInfo *info, PmErr *err)
 {
 	PmClockOpts o = { .seed = e->o->seed,
+			  .graphs = e->o->graphs,
 			  .deadline = e->o->device_deadline,
 			  .seconds = e->o->clock_seconds };
 	PmStatus st;

@@ -128,6 +128,8 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--secret", PM_OPT_INT, &secret, "the seed of a report's sentence, to see the same again" },
 		{ "--variants", PM_OPT_FLAG, &e.variants, "with a model: also its other shapes and dtypes" },
 		{ "--summary", PM_OPT_FLAG, &e.summary, "one line per pass only" },
+		{ "--graphs", PM_OPT_FLAG, &e.opts.graphs,
+		  "cuda: every call of both sides replays its launches as one CUDA graph" },
 		{ "--tf32", PM_OPT_FLAG, &e.tf32, "cuda: let libraries of the baseline use TF32 for float" },
 		{ "--confirm", PM_OPT_FLAG, &e.confirm,
 		  "cuda: what is faster is measured again, with other inputs; two runs must agree" },

@@ -37,6 +37,8 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	int has_sum = m->n_slots > A;
 	NormRows p = { .a = m->v[has_sum ? A : SUM], .scale = m->v[W] };
 
+	if (pm_is_op(m->root, Cast))
+		p.flags |= NORM_ONE_PLUS;
 	pm_scalar(m->v[EPS], &p.eps);
 	if (has_sum) {
 		p.b = m->v[B];
@@ -56,10 +58,18 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 #define RMS(p)                                                                                               \
 	ALT(OP(Mul, AS(WIDE, OPT(Cast, p)), OP(Reciprocal, ROOT)), OP(Div, AS(WIDE, OPT(Cast, p)), ROOT))
 #define NORM(p) OP(Mul, OPT(Cast, RMS(p)), V(W))
+/* Gemma stores weights less one, and casts behind them. */
+#define GEMMA(p) OP(Cast, OP(Mul, RMS(p), OP(Add, OPT(Cast, V(W)), NUM(1))))
 
 PM_RULE(add_rms_norm, .doc = "RMS norm of a + b, and a + b where it is used -> one kernel",
 	.pattern = NORM(AS(SUM, OP(Add, TYPED(V(A), FLOATS, -1), V(B)))), .check = check, .rewrite = rewrite);
 PM_RULE(rms_norm, .doc = "RMS norm -> one kernel", .pattern = NORM(TYPED(V(SUM), FLOATS, -1)), .check = check,
 	.rewrite = rewrite);
 
-PM_PLUGIN("add_rms_norm", "1", &add_rms_norm, &rms_norm)
+PM_RULE(gemma_add_rms_norm, .doc = "RMS norm of a + b times 1 + w, and a + b where it is used -> one kernel",
+	.pattern = GEMMA(AS(SUM, OP(Add, TYPED(V(A), FLOATS, -1), V(B)))), .check = check,
+	.rewrite = rewrite);
+PM_RULE(gemma_rms_norm, .doc = "RMS norm times 1 + w -> one kernel",
+	.pattern = GEMMA(TYPED(V(SUM), FLOATS, -1)), .check = check, .rewrite = rewrite);
+
+PM_PLUGIN("add_rms_norm", "1", &gemma_add_rms_norm, &gemma_rms_norm, &add_rms_norm, &rms_norm)

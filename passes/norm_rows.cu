@@ -27,6 +27,7 @@ enum {
 	CENTER = 64,   /* subtract the mean; without: root mean square */
 	L2 = 128,      /* divide by max(sqrt(sum of squares), eps) */
 	WINDOW = 256,  /* rows of b are found through the window */
+	ONE_PLUS = 512, /* the scale is one more than stored */
 	HOLD = 4       /* loads that a thread keeps */
 };
 
@@ -100,7 +101,7 @@ __device__ __forceinline__ void store_norm(const Real (&v)[N], const Row &p, int
 		const pm_vec<T, N> s = pm_load<N>(p.scale + k);
 
 		for (int i = 0; i < N; i++)
-			t[i] *= ld(s[i]);
+			t[i] *= flags & ONE_PLUS ? 1 + ld(s[i]) : ld(s[i]);
 	}
 	if (flags & HAS_BIAS) {
 		const pm_vec<T, N> s = pm_load<N>(p.bias + k);

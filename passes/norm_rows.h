@@ -6,7 +6,7 @@
 #include "shapes.h"
 
 /* Flags of norm_rows.cu; those of operands follow from the operands. */
-enum { NORM_KEEP = 8, NORM_CENTER = 64, NORM_L2 = 128, NORM_WINDOW = 256 };
+enum { NORM_KEEP = 8, NORM_CENTER = 64, NORM_L2 = 128, NORM_WINDOW = 256, NORM_ONE_PLUS = 512 };
 
 enum {
 	NORM_MAX_ROW = 16 * 1024, /* 16 elements for each of 1,024 threads */

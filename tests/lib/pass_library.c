@@ -93,6 +93,13 @@ const LibraryCase library_cases[] = {
 	  "g ($T[$a,$b,$c] s, $T[$c] w) => ($T[$a,$b,$c] y) " RMS_CONST
 	  "{ " RMS("n = Div(s, r) ", "s") "y = Mul(n, w) }",
 	  0, ROWS3 },
+	{ "add_rms_norm",
+	  "g ($T[$a,$b,$c] s, $T[$c] w) => ($T[$a,$b,$c] y) <float two = {2}, float eps = {1e-6}, float one "
+	  "= {1}> "
+	  "{ f = Cast<to = 1>(s) " RMS(
+		  "i = Reciprocal(r) n = Mul(f, i) ",
+		  "f") "k = Cast<to = 1>(w) l = Add(k, one) p = Mul(n, l) y = Cast<to = $O>(p) }",
+	  0, ROWS({ { 2, 3, 13 } }, { { 1, 2, 520 } }) },
 	{ "layer_scale_add_layer_norm",
 	  "g ($T[$a,$b,$c] x, $T[$c] k, $T[$c] g, $T[$a,$b,$c] r, $T[$c] w, $T[$c] v) => ($T[$a,$b,$c] y, "
 	  "$T[$a,$b,$c] s) "

@@ -251,6 +251,9 @@ check: ## set-up, build, and all tests; the last line counts them
 	+@$(SUBMAKE) all
 	@BUILD=$(BUILD) tests/run.sh
 
+honest: all ## 200 honest kernels over random shapes, none of which may be refused
+	@PASSMITH_HONEST=200 TEST_TIMEOUT=1800 BUILD=$(BUILD) tests/run.sh -v tests/adversarial/test_honest
+
 adversarial: all ## the attacks, counted by family (tests/adversarial/fixtures.tsv)
 	@BUILD=$(BUILD) tools/adversarial.sh
 

@@ -39,6 +39,7 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 {
 	PmWork base = { .g = e->m->g };
 	PmDeferredOpts o = { .deadline = e->o->device_deadline,
+			     .lane = e->o->lane,
 			     .reference_seconds = baseline ? 3 : 0.3,
 			     .special_only = !baseline && is_large(e->m->g),
 			     .seed = e->o->seed,

@@ -35,8 +35,8 @@ static PmStatus check(PmMatch *m)
 
 	if (pm_numel(x) <= 0)
 		return pm_decline(m, "x is empty or its size is not known");
-	if (pm_numel(x) > (int64_t)INT32_MAX * 128)
-		return pm_decline(m, "x has more elements than a grid can cover");
+	if (pm_numel(x) > INT32_MAX)
+		return pm_decline(m, "x has more elements than the kernel can index");
 	if (!are_halves(m))
 		return pm_decline(m, "the parts that are swapped are not the halves of x's last axis");
 	if (is_moved(m) && !has_perm(x, 4, perm))

@@ -20,8 +20,8 @@ static const char *read_sum(PmMatch *m, PmVal *x, PmVal *bias)
 	double s;
 	int k;
 
-	if (pm_numel(m->root) <= 0)
-		return "x is empty or its size is not known";
+	if (pm_numel(m->root) <= 0 || pm_numel(m->root) > INT32_MAX)
+		return "x is empty, its size is not known, or it has more elements than the kernel can index";
 	if (!pm_scalar(m->v[SCALE], &s) || !pm_same_shape(m->v[MOVED], m->root))
 		return "the scale is not one constant number";
 	if (pm_rank(four) != 4 || pm_dim(four, 2) * pm_dim(four, 3) != pm_dim(sum, -1))

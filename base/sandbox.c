@@ -5,12 +5,14 @@
 #include "base/proc.h"
 #include "base/sandbox_priv.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifndef PR_SET_MDWE
@@ -134,10 +136,41 @@ unsigned pm_sandbox_enter_compiler(void)
 	return layers | filter(PM__CALLS_LIBRARY);
 }
 
+/* Stays behind as the parent of the program, whose end it passes on. */
+static _Noreturn void mind(pid_t child)
+{
+	int status = 0;
+
+	for (int fd = 0; fd < 4; fd++)
+		close(fd);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFSIGNALED(status)) {
+		signal(WTERMSIG(status), SIG_DFL);
+		kill(getpid(), WTERMSIG(status));
+	}
+	_exit(WEXITSTATUS(status));
+}
+
+/* The program becomes the first process of a namespace: with its end, or ours, all that it started ends. */
+static void be_first(void)
+{
+	pid_t child = fork();
+
+	if (child < 0)
+		_exit(127);
+	if (child > 0)
+		mind(child);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
 unsigned pm_sandbox_enter_tool(const PmSandboxPaths *p)
 {
-	unsigned layers = leave_machine(p, 1);
+	unsigned layers;
 
+	if (unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0)
+		be_first();
+	layers = leave_machine(p, 1);
 	return layers | filter(PM__CALLS_PROGRAM);
 }
 

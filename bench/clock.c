@@ -4,13 +4,16 @@
 #include "base/proc.h"
 #include "bench/inputs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	SETS = 4,       /* of inputs in the bank, */
-	FEW_SETS = 2,   /* or so many when they are large */
-	LARGE = 8 << 20 /* bytes of one set */
+	SETS = 4,        /* of inputs in the bank, */
+	FEW_SETS = 2,    /* or so many when they are large, one for a rehearsal */
+	LARGE = 8 << 20, /* bytes of one set; */
+	LARGE_REHEARSAL = 1 << 18,
+	LOOK_EVERY = 64 /* samples: what the GPU is doing */
 };
 static const int64_t keep_most = 512 << 20;
 /* A time may be this share of what the memory's peak rate allows before it is disbelieved. */
@@ -21,7 +24,8 @@ typedef struct Clock {
 	const PmWork *candidate;
 	PmClockResult *out;
 	PmRng rng;
-	int keep;
+	PmGpuWatch *watch; /* NULL = none */
+	int keep, samples;
 	size_t room, seen;   /* calls whose outputs are kept at most; calls of the candidate so far */
 	PM_VEC(size_t) kept; /* which calls have outputs */
 } Clock;
@@ -83,6 +87,8 @@ static PmStatus take_as(Clock *c, int side, const PmSampleAsk *ask, PmSample *ou
 	PmDigest made[PM_SAMPLER_DEPTH];
 	PmStatus st = pm_worker_clock_take(c->w, ask, out, c->keep ? made : NULL, err);
 
+	if (c->watch && c->samples++ % LOOK_EVERY == 0)
+		pm_gpu_watch_look(c->watch, 1);
 	for (int i = 0; i < ask->train && !st && c->keep; i++) {
 		PmTimedCall t = {
 			.side = side, .kind = ask->kind, .index = ask->index + (uint64_t)i, .made = made[i]
@@ -139,7 +145,7 @@ static unsigned char *find_editable(const PmGraph *g)
 	return e;
 }
 
-static PmStatus make_bank(const PmGraph *g, uint64_t seed, PmBank *bank, PmErr *err)
+static PmStatus make_bank(const PmGraph *g, uint64_t seed, int rehearsal, PmBank *bank, PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(g);
 	int64_t bytes = 0, b = 0;
@@ -149,7 +155,9 @@ static PmStatus make_bank(const PmGraph *g, uint64_t seed, PmBank *bank, PmErr *
 	for (size_t i = 0; i < n; i++)
 		if (!pm_type_bytes(pm_value_type(g, pm_graph_input(g, i)), &b, NULL))
 			bytes += b;
-	*bank = (PmBank){ .n_sets = bytes > LARGE ? FEW_SETS : SETS, .n_in = n, .seed = seed, .salt = seed };
+	*bank = (PmBank){ .n_sets = SETS, .n_in = n, .seed = seed, .salt = seed };
+	if (bytes > (rehearsal ? LARGE_REHEARSAL : LARGE))
+		bank->n_sets = rehearsal ? 1 : FEW_SETS;
 	bank->t = t = pm_xcalloc(n * SETS + 1, sizeof *t);
 	bank->editable = find_editable(g);
 	for (int s = 0; s < bank->n_sets && !st; s++)
@@ -170,7 +178,7 @@ static size_t choose_room(const PmGraph *g, const PmClockOpts *opts)
 
 /* Everything before the first call. */
 static PmStatus begin(Clock *c, PmWorker *w, const PmGraph *original, const PmWork *candidate,
-		      const PmClockOpts *opts, PmClockResult *out, PmErr *err)
+		      const PmClockOpts *opts, int rehearsal, PmClockResult *out, PmErr *err)
 {
 	memset(out, 0, sizeof *out);
 	memset(c, 0, sizeof *c);
@@ -181,19 +189,43 @@ static PmStatus begin(Clock *c, PmWorker *w, const PmGraph *original, const PmWo
 	c->keep = opts->keep;
 	c->room = choose_room(candidate->g, opts);
 	pm_rng_init_named(&c->rng, opts->seed, "kept calls");
-	return make_bank(original, opts->seed, &out->bank, err);
+	return make_bank(original, opts->seed, rehearsal, &out->bank, err);
 }
 
-static PmStatus run(Clock *c, const PmWork *side, const PmClockOpts *opts, PmErr *err)
+void pm_clock_judge_gpu(const PmGpuSeen *seen, PmTiming *t)
+{
+	if (seen->others <= 0 || t->state != PM_TIMING_OK)
+		return;
+	t->state = PM_TIMING_UNSTABLE;
+	snprintf(t->why, sizeof t->why,
+		 "%d other processes used the GPU during the run; end them, or wait for them.", seen->others);
+}
+
+static void end_watch(Clock *c)
+{
+	PmClockResult *r = c->out;
+
+	pm_gpu_watch_look(c->watch, 1);
+	r->gpu = *pm_gpu_watch_seen(c->watch);
+	pm_gpu_watch_close(c->watch);
+	pm_clock_judge_gpu(&r->gpu, &r->t);
+}
+
+static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts *opts, PmErr *err)
 {
 	PmClock clock = { sample, empty, warm, now, c };
-	PmTimerOpts o = { .n_sides = PM_N_SIDES,
-			  .control = PM_SIDE_CONTROL,
+	PmTimerOpts o = { .n_sides = n_sides,
+			  .control = n_sides - 1,
 			  .blocks = opts->blocks,
+			  .exact = opts->quick,
+			  .replay = opts->quick ? opts->blocks : 0,
+			  .wall = opts->quick ? opts->blocks : 0,
+			  .graphs = opts->graphs,
+			  .warm = opts->warm,
 			  .seconds = opts->seconds,
 			  .seed = opts->seed,
 			  .max_speedup = opts->max_speedup };
-	PmStatus st = pm_worker_clock_open(c->w, side, PM_N_SIDES, &c->out->bank, opts->deadline,
+	PmStatus st = pm_worker_clock_open(c->w, side, n_sides, &c->out->bank, opts->deadline,
 					   &o.max_train, err);
 
 	for (int i = 0; i < 2 && opts->bytes_per_second > 0; i++)
@@ -208,10 +240,16 @@ PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *can
 {
 	const PmWork side[PM_N_SIDES] = { *baseline, *candidate, *baseline };
 	Clock c;
-	PmStatus st = begin(&c, w, baseline->g, candidate, opts, out, err);
+	PmStatus st = begin(&c, w, baseline->g, candidate, opts, 0, out, err);
+	PmDeviceInfo info;
 
 	if (!st)
-		st = run(&c, side, opts, err);
+		st = pm_worker_info(w, &info, err);
+	if (!st) {
+		c.watch = pm_gpu_watch_open(NULL, info.pci);
+		st = run(&c, side, PM_N_SIDES, opts, err);
+		end_watch(&c);
+	}
 	PM_VEC_RELEASE(&c.kept);
 	if (st)
 		pm_clock_release(out);
@@ -225,12 +263,12 @@ PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *c
 	PmSample s;
 	Clock c;
 	int depth;
-	PmStatus st = begin(&c, w, original, candidate, opts, out, err);
+	PmStatus st = begin(&c, w, original, candidate, opts, 1, out, err);
 
 	if (!st)
 		st = pm_worker_clock_open(w, candidate, 1, &out->bank, opts->deadline, &depth, err);
 	for (int i = 0; i < calls && !st && (i < 2 || pm_now() - t0 < limit); i++) {
-		PmSampleAsk ask = { 0, PM_TIME_NONE, (uint64_t)i, 1 };
+		PmSampleAsk ask = { 0, PM_TIME_NONE, (uint64_t)i, 1, 0 };
 
 		st = take_as(&c, PM_SIDE_CANDIDATE, &ask, &s, err);
 	}
@@ -239,5 +277,20 @@ PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *c
 	PM_VEC_RELEASE(&c.kept);
 	if (st)
 		pm_clock_release(out);
+	return st;
+}
+
+PmStatus pm_clock_time(PmWorker *w, const PmWork *work, const PmClockOpts *opts, PmTiming *out, PmErr *err)
+{
+	const PmWork side[2] = { *work, *work };
+	PmClockResult r;
+	Clock c;
+	PmStatus st = begin(&c, w, work->g, work, opts, 0, &r, err);
+
+	if (!st)
+		st = run(&c, side, 2, opts, err);
+	*out = r.t;
+	PM_VEC_RELEASE(&c.kept);
+	pm_clock_release(&r);
 	return st;
 }

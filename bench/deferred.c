@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLOSE_T = -5 }; /* the level at which an output is not looked at twice */
+enum {
+	CLOSE_T = -5,  /* the level at which an output is not looked at twice */
+	SPECIAL = 1000 /* more suspicious than any distance makes a call */
+};
 
 /* What is known of one timed call. */
 typedef struct Finding {
@@ -141,7 +144,7 @@ static PmStatus replay(Check *k, const PmWork *side, const Index *list, size_t n
 
 static PmStatus make(Check *k, const Batch *b, PmDigest *made, PmErr *err)
 {
-	PmSampleAsk ask = { 0, PM_TIME_NONE, b->index, b->train };
+	PmSampleAsk ask = { 0, PM_TIME_NONE, b->index, b->train, 0 };
 	PmSample s;
 
 	return pm_worker_clock_take(k->w, &ask, &s, made, err);
@@ -278,7 +281,7 @@ static void order_findings(Check *k)
 		if (!call_of(k, i)->out)
 			continue;
 		f[n] = f[i];
-		f[n].suspicion = f[n].special || call_of(k, i)->altered ? 1000 : f[n].suspicion;
+		f[n].suspicion = f[n].special || call_of(k, i)->altered ? SPECIAL : f[n].suspicion;
 		n++;
 	}
 	k->f.n = n;
@@ -331,7 +334,7 @@ static PmStatus judge(Check *k, PmErr *err)
 
 	order_findings(k);
 	for (size_t i = 0; i < k->f.n && !st && k->out->state == PM_DEFERRED_OK; i++) {
-		if (i && pm_now() - t0 > limit)
+		if ((i && pm_now() - t0 > limit) || (k->o->special_only && k->f.v[i].suspicion < SPECIAL))
 			break;
 		st = ask_reference(k, i, err);
 	}

@@ -15,7 +15,7 @@ typedef struct Eval {
 	PmStrList passes;
 	PmEvalOpts opts;
 	int64_t seed;
-	int variants, summary, tf32;
+	int variants, summary, tf32, confirm;
 	PmDb *db;
 	PmMembers members;
 	PmProgress bar;
@@ -108,6 +108,7 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 {
 	Eval e = { .opts = { .device = "emu" }, .seed = 1, .preset = "sound" };
+	const char *lane = "strict";
 	const PmOpt opts[] = {
 		{ "--pass", PM_OPT_LIST, &e.passes, "a pass (may be given several times)" },
 		{ "--db", PM_OPT_STR, &e.db_path,
@@ -116,10 +117,16 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--profile", PM_OPT_STR, &e.opts.profile, "device whose time is modelled (default h200)" },
 		{ "--preset", PM_OPT_STR, &e.preset,
 		  "sound (default) or passnet: how closeness and scores count" },
+		{ "--lane", PM_OPT_STR, &lane,
+		  "strict (default), tf32 or bf16: how exact results have to be" },
 		{ "--seed", PM_OPT_INT, &e.seed, "seed of the inputs (default 1)" },
 		{ "--variants", PM_OPT_FLAG, &e.variants, "with a model: also its other shapes and dtypes" },
 		{ "--summary", PM_OPT_FLAG, &e.summary, "one line per pass only" },
+		{ "--graphs", PM_OPT_FLAG, &e.opts.graphs,
+		  "cuda: every call of both sides replays its launches as one CUDA graph" },
 		{ "--tf32", PM_OPT_FLAG, &e.tf32, "cuda: let libraries of the baseline use TF32 for float" },
+		{ "--confirm", PM_OPT_FLAG, &e.confirm,
+		  "cuda: what is faster is measured again, with other inputs; two runs must agree" },
 		{ "-o", PM_OPT_STR, &e.json_out, "also write the JSON report to this file" },
 		{ 0 },
 	};
@@ -129,7 +136,10 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 
 	pm_err_init(&err);
 	if (pm_args_parse(cmd, opts, argc, argv, &targets, &code)) {
+		/* Who may compute less exactly is measured against a baseline that may. */
+		e.tf32 |= pm_lane_from_name(lane, &e.opts.lane) && e.opts.lane > PM_LANE_STRICT;
 		e.opts.seed = (uint64_t)e.seed;
+		e.opts.confirm_above = e.confirm ? 1 : 0;
 		e.opts.preset = !strcmp(e.preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
 		if (targets.list.n != 1 || !e.passes.list.n) {
 			code = pm_cli_usage(cmd,
@@ -137,6 +147,9 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		} else if (strcmp(e.preset, "passnet") && strcmp(e.preset, "sound")) {
 			code = pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.",
 					    e.preset);
+		} else if (!pm_lane_from_name(lane, &e.opts.lane)) {
+			code = pm_cli_usage(cmd, "There is no lane '%.40s'; strict, tf32 and bf16 exist.",
+					    lane);
 		} else {
 			e.target = targets.list.v[0];
 			pm_cli_libraries(e.opts.device, e.tf32);

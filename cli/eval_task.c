@@ -45,9 +45,10 @@ static PmStatus open_run(const PmEvalTask *e, const PmEvalReport *r, int64_t *ru
 			 .version = PM_VERSION,
 			 .options = options };
 
-	snprintf(options, sizeof options, "profile=%s preset=%s%s",
+	snprintf(options, sizeof options, "profile=%s preset=%s%s%s%s%s",
 		 e->opts.profile ? e->opts.profile : pm_profile(NULL)->name, e->preset,
-		 e->tf32 ? " tf32" : "");
+		 e->tf32 ? " tf32" : "", e->opts.lane ? " lane=" : "",
+		 e->opts.lane ? pm_lane_name(e->opts.lane) : "", e->opts.graphs ? " graphs" : "");
 	return pm_run_put(e->db, &row, run, NULL, err);
 }
 

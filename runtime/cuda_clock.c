@@ -87,16 +87,11 @@ static PmStatus load_clock(PmCudaDevice *d, PmErr *err)
 	if (!rc)
 		rc = d->cu->module_function(&c->sweep, c->module, "sweep");
 	if (!rc)
-		rc = d->cu->module_function(&c->scrub, c->module, "scrub");
-	if (!rc)
 		rc = d->cu->module_function(&c->work, c->module, "work");
 	if (!rc)
 		rc = d->cu->module_function(&c->digest, c->module, "digest");
 	if (!rc)
 		rc = d->cu->mem_alloc(&c->sum, sizeof(PmDigest));
-	c->scrub_smem = d->info.max_smem;
-	if (!rc)
-		rc = d->cu->fn_set_attr(c->scrub, CU_FN_MAX_DYNAMIC_SMEM, c->scrub_smem);
 	return rc ? pm__cuda_fail(d->cu, PM_E_ENV, "load the clock's kernels", rc, err) : PM_OK;
 }
 
@@ -137,6 +132,7 @@ static PmStatus clock_quiet(PmDevice *dev, int on, PmErr *err)
 
 	if (st || on == d->quiet)
 		return st;
+	d->n_checks++;
 	if (on) {
 		st = pm__cuda_sync(dev, err);
 		d->quiet = 1;
@@ -153,15 +149,13 @@ static PmStatus clock_flush(PmDevice *dev, PmErr *err)
 {
 	PmCudaDevice *d = (PmCudaDevice *)dev;
 	PmStatus st = ready(d, err);
-	int words = d->clock.scrub_smem / 4, rc;
-	void *params[] = { &words };
+	int rc;
 
 	if (st)
 		return st;
 	rc = d->cu->ctx_reset_l2();
 	if (!rc)
-		rc = d->cu->launch(d->clock.scrub, (unsigned)d->info.n_sm, 1, 1, 1024, 1, 1,
-				   (unsigned)d->clock.scrub_smem, d->stream, params, NULL);
+		rc = pm__guard_scrub(d->cu, d->stream, &d->guard, d->info.n_sm, 0xffc5ffc5u);
 	if (!rc)
 		rc = d->cu->set32(d->clock.area, 0x12345678u, (size_t)d->clock.bytes / 4, d->stream);
 	if (!rc)

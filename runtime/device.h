@@ -62,6 +62,7 @@ typedef struct PmDeviceInfo {
 	int64_t memory, l2; /* bytes */
 	int max_smem;       /* dynamic shared memory per block, bytes */
 	int measured;       /* 1: event times are real; 0: times must be modelled */
+	char pci[32];       /* address on the bus, as NVML takes it; "" = none */
 } PmDeviceInfo;
 
 /* A sequence of launches that the device has recorded, to be enqueued again as one. */
@@ -73,6 +74,18 @@ typedef struct PmReplay {
 typedef struct PmLib {
 	uint32_t id;
 } PmLib;
+
+/* One step of a sequence: a library's call on the launch's arguments when lib.id is not 0, else the launch.
+ */
+typedef struct PmDevStep {
+	PmDevLaunch launch;
+	PmLib lib;
+} PmDevStep;
+
+/* Such a sequence, made ready on a device. */
+typedef struct PmCall {
+	uint32_t id;
+} PmCall;
 
 /* What timing takes beyond events. All of it is trusted work, enqueued like launches. */
 typedef struct PmClockOps {
@@ -100,6 +113,10 @@ typedef struct PmDeviceOps {
 	void (*info)(PmDevice *d, PmDeviceInfo *out);
 	/* A buffer of `bytes` (>= 0), 256-byte aligned start unless `guard` placement says otherwise. */
 	PmStatus (*alloc)(PmDevice *d, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err);
+	/* The same for a run that is checked: at a random place, the beginning or the end at a gap in which
+	 * every access faults, read-only to launches that may only read it. NULL: alloc does so, or nothing
+	 * does. */
+	PmStatus (*alloc_guarded)(PmDevice *d, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err);
 	void (*release)(PmDevice *d, PmBuf b);
 	/* Copies between host and buffer; ranges are checked. */
 	PmStatus (*upload)(PmDevice *d, PmBuf b, int64_t offset, const void *p, int64_t n, PmErr *err);
@@ -127,9 +144,15 @@ typedef struct PmDeviceOps {
 	 * from here on buffers and launches only, and no way back. Kernels of strangers run on such a device
 	 * alone (exec.h, pm_exec_run_apart). NULL: the device's kernels run where they can do no harm. */
 	PmStatus (*shut)(PmDevice *d, PmErr *err);
+	/* A sequence of steps that runs again and again on the same arguments: new checks and lays out
+	 * everything, run only enqueues, in order. Buffers, modules and library calls must outlive it.
+	 * Members NULL where nothing is gained: use launch and lib_run. */
+	PmStatus (*call_new)(PmDevice *d, const PmDevStep *step, size_t n, PmCall *out, PmErr *err);
+	PmStatus (*call_run)(PmDevice *d, PmCall c, PmErr *err);
+	void (*call_drop)(PmDevice *d, PmCall c);
 	/* Libraries (library.h), members NULL where there are none. prepare: PM_DECLINED when no library
 	 * takes the call, which is no error: our kernel runs then. `label` is for messages. run enqueues it
-	 * on a launch's arguments. */
+	 * on a launch's arguments; NULL where only sequences run them. */
 	PmStatus (*lib_prepare)(PmDevice *d, const PmLibCall *c, const char *label, PmLib *out, PmErr *err);
 	PmStatus (*lib_run)(PmDevice *d, PmLib l, const PmDevArg *args, int n, PmErr *err);
 	void (*lib_drop)(PmDevice *d, PmLib l);

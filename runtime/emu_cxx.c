@@ -25,6 +25,7 @@ static const PmLimits compile_limits = {
 	.file_size = (int64_t)64 << 20,
 	.max_output = (int64_t)16 << 20,
 	.bare = 1,
+	.tries = 3,
 };
 
 /* --- its folder ------------------------------------------------------------------------------------------
@@ -129,6 +130,13 @@ static void find_prefix(const char *cxx, PmStr *out)
 	pm_str_release(&dir);
 }
 
+/* The driver says so of a program that it started, and ends as after an error of the source. */
+static int part_was_killed(const PmProcResult *r)
+{
+	return r->end == PM_PROC_EXITED && r->code &&
+	       strstr(r->errtext.s, "Killed signal terminated program");
+}
+
 static void enter(const void *arg)
 {
 	pm_sandbox_enter_tool(arg);
@@ -147,7 +155,7 @@ PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *cons
 	PmSandboxPaths paths = { .run = run, .read = read, .write = w->dir.s };
 	PmLimits lim = compile_limits;
 	PmStatus st;
-	int n = 0;
+	int n = 0, tries = 0;
 
 	find_prefix(b->cxx.s, &prefix);
 	if (prefix.len)
@@ -172,6 +180,10 @@ PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *cons
 	lim.enter = enter;
 	lim.enter_arg = &paths;
 	st = pm_run(argv, in->s, in->len, &lim, r, err);
+	while (!st && part_was_killed(r) && ++tries < lim.tries) {
+		pm_proc_result_release(r);
+		st = pm_run(argv, in->s, in->len, &lim, r, err);
+	}
 	if (st)
 		st = pm_err(err, PM_E_ENV,
 			    "The emulated device needs a C++ compiler, but \"%s\" cannot be run; install g++ "

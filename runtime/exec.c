@@ -17,7 +17,7 @@ struct PmExec {
 	int64_t *slot_bytes;
 	int n_slots;
 	PM_VEC(PmBind *) binds;
-	PmBind *checked; /* what pm_exec_run uses */
+	int plain; /* pm_exec_run takes buffers as timed runs do */
 };
 
 struct PmBind {
@@ -27,6 +27,7 @@ struct PmBind {
 	PmBuf *own; /* allocated for this binding */
 	size_t n_own;
 	char *poisoned; /* by own: it is no input */
+	PmCall call;    /* the launches, made ready at the first one; id 0 = not yet */
 };
 
 /* --- which buffers may share memory ----------------------------------------------------------------------
@@ -210,6 +211,8 @@ PmStatus pm_exec_new(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err)
 
 static void bind_free(PmBind *b)
 {
+	if (b->call.id)
+		b->x->d->ops->call_drop(b->x->d, b->call);
 	for (size_t i = 0; i < b->n_own; i++)
 		if (b->own[i].id)
 			b->x->d->ops->release(b->x->d, b->own[i]);
@@ -229,7 +232,11 @@ void pm_exec_drop_binds(PmExec *x)
 	for (size_t i = 0; i < x->binds.n; i++)
 		bind_free(x->binds.v[i]);
 	x->binds.n = 0;
-	x->checked = NULL;
+}
+
+void pm_exec_plain(PmExec *x, int plain)
+{
+	x->plain = plain;
 }
 
 const PmPlan *pm_exec_plan(const PmExec *x)
@@ -289,7 +296,14 @@ int64_t pm_bind_bytes(const PmExec *x, int reuse)
 	return sum;
 }
 
-PmStatus pm_bind_new(PmExec *x, int reuse, PmBind **out, PmErr *err)
+static PmStatus new_buffer(PmExec *x, int guarded, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err)
+{
+	const PmDeviceOps *ops = x->d->ops;
+
+	return (guarded && ops->alloc_guarded ? ops->alloc_guarded : ops->alloc)(x->d, bytes, use, out, err);
+}
+
+static PmStatus bind_new(PmExec *x, int reuse, int guarded, PmBind **out, PmErr *err)
 {
 	const PmPlan *p = x->p;
 	PmBind *b = pm_xcalloc(1, sizeof *b);
@@ -310,8 +324,8 @@ PmStatus pm_bind_new(PmExec *x, int reuse, PmBind **out, PmErr *err)
 			continue;
 		}
 		if (!b->own[at].id)
-			st = x->d->ops->alloc(x->d, reuse ? x->slot_bytes[at] : f->bytes, f->use, &b->own[at],
-					      err);
+			st = new_buffer(x, guarded, reuse ? x->slot_bytes[at] : f->bytes, f->use, &b->own[at],
+					err);
 		b->buf[i] = b->own[at];
 		b->poisoned[at] = f->use != PM_BUF_INPUT;
 	}
@@ -319,9 +333,17 @@ PmStatus pm_bind_new(PmExec *x, int reuse, PmBind **out, PmErr *err)
 		bind_free(b);
 		return st;
 	}
-	PM_VEC_PUSH(&x->binds, b);
 	*out = b;
 	return PM_OK;
+}
+
+PmStatus pm_bind_new(PmExec *x, int reuse, PmBind **out, PmErr *err)
+{
+	PmStatus st = bind_new(x, reuse, 0, out, err);
+
+	if (!st)
+		PM_VEC_PUSH(&x->binds, *out);
+	return st;
 }
 
 PmBuf pm_bind_input(const PmBind *b, size_t i)
@@ -361,32 +383,72 @@ PmStatus pm_bind_poison(PmBind *b, uint32_t pattern, PmErr *err)
 	return st;
 }
 
+/* A step of the plan on this binding's buffers; args has room for its arguments. */
+static void describe_step(const PmBind *b, const Step *s, PmDevArg *args, PmDevStep *out)
+{
+	const PmExec *x = b->x;
+
+	*out = (PmDevStep){ .launch = { .module = x->module[s->source],
+					.entry = s->entry,
+					.smem = s->smem,
+					.args = args,
+					.n_args = s->n_args },
+			    .lib = x->lib[s - x->p->steps.v] };
+	memcpy(out->launch.grid, s->grid, sizeof s->grid);
+	memcpy(out->launch.block, s->block, sizeof s->block);
+	for (int i = 0; i < s->n_args; i++) {
+		args[i] = s->args[i];
+		if (s->args[i].kind == PM_DARG_BUF)
+			args[i].buf = b->buf[s->args[i].buf.id - 1];
+	}
+}
+
 static PmStatus launch(PmBind *b, const Step *s, PmErr *err)
 {
 	PmExec *x = b->x;
-	PmDevLaunch l = { .module = x->module[s->source],
-			  .entry = s->entry,
-			  .smem = s->smem,
-			  .args = x->args,
-			  .n_args = s->n_args };
+	PmDevStep step;
 
-	memcpy(l.grid, s->grid, sizeof l.grid);
-	memcpy(l.block, s->block, sizeof l.block);
-	for (int i = 0; i < s->n_args; i++) {
-		x->args[i] = s->args[i];
-		if (s->args[i].kind == PM_DARG_BUF)
-			x->args[i].buf = b->buf[s->args[i].buf.id - 1];
-	}
-	if (x->lib[s - x->p->steps.v].id)
-		return x->d->ops->lib_run(x->d, x->lib[s - x->p->steps.v], x->args, s->n_args, err);
-	return x->d->ops->launch(x->d, &l, err);
+	describe_step(b, s, x->args, &step);
+	if (step.lib.id)
+		return x->d->ops->lib_run(x->d, step.lib, x->args, s->n_args, err);
+	return x->d->ops->launch(x->d, &step.launch, err);
+}
+
+/* Makes all steps ready as one sequence. */
+static PmStatus make_call(PmBind *b, PmErr *err)
+{
+	const PmPlan *p = b->x->p;
+	PmDevStep *step = pm_xcalloc(p->steps.n + 1, sizeof *step);
+	PmDevArg *args;
+	size_t n = 0, n_args = 0;
+	PmStatus st;
+
+	for (size_t i = 0; i < p->steps.n; i++)
+		n_args += (size_t)p->steps.v[i].n_args;
+	args = pm_xcalloc(n_args + 1, sizeof *args);
+	n_args = 0;
+	for (size_t i = 0; i < p->steps.n; i++)
+		if (p->steps.v[i].source >= 0) {
+			describe_step(b, &p->steps.v[i], args + n_args, &step[n++]);
+			n_args += (size_t)p->steps.v[i].n_args;
+		}
+	st = b->x->d->ops->call_new(b->x->d, step, n, &b->call, err);
+	free(step);
+	free(args);
+	return st;
 }
 
 PmStatus pm_bind_launch(PmBind *b, PmErr *err)
 {
+	const PmDeviceOps *ops = b->x->d->ops;
 	const PmPlan *p = b->x->p;
 	PmStatus st = PM_OK;
 
+	if (ops->call_run) {
+		if (!b->call.id)
+			st = make_call(b, err);
+		return st ? st : ops->call_run(b->x->d, b->call, err);
+	}
 	for (size_t i = 0; i < p->steps.n && !st; i++)
 		if (p->steps.v[i].source >= 0)
 			st = launch(b, &p->steps.v[i], err);
@@ -433,22 +495,24 @@ static PmStatus upload_inputs(PmBind *b, const PmTensor *in, PmErr *err)
 PmStatus pm_exec_run(PmExec *x, const PmTensor *in, size_t n_in, uint32_t poison, PmTensor *out, size_t n_out,
 		     PmErr *err)
 {
-	PmStatus st = PM_OK;
+	PmBind *b = NULL;
+	PmStatus st;
 
 	if (n_in != pm_graph_n_inputs(x->p->g) || n_out != pm_graph_n_outputs(x->p->g))
 		return pm_err(err, PM_E_INVALID,
 			      "The graph has %zu inputs and %zu outputs; %zu and %zu were given.",
 			      pm_graph_n_inputs(x->p->g), pm_graph_n_outputs(x->p->g), n_in, n_out);
 	memset(out, 0, n_out * sizeof *out);
-	if (!x->checked)
-		st = pm_bind_new(x, 0, &x->checked, err);
+	st = bind_new(x, 0, !x->plain, &b, err); /* each run elsewhere */
 	if (!st)
-		st = pm_bind_poison(x->checked, poison, err);
+		st = pm_bind_poison(b, poison, err);
 	if (!st)
-		st = upload_inputs(x->checked, in, err);
+		st = upload_inputs(b, in, err);
 	if (!st)
-		st = pm_bind_launch(x->checked, err);
+		st = pm_bind_launch(b, err);
 	if (!st)
-		st = pm_bind_outputs(x->checked, out, n_out, err);
+		st = pm_bind_outputs(b, out, n_out, err);
+	if (b)
+		bind_free(b);
 	return st;
 }

@@ -63,6 +63,10 @@ int pm_exec_launches(const PmExec *x); /* of one call */
 PmStatus pm_exec_run(PmExec *x, const PmTensor *in, size_t n_in, uint32_t poison, PmTensor *out, size_t n_out,
 		     PmErr *err);
 
+/* With 1, pm_exec_run takes buffers as timed runs do (PmDeviceOps.alloc instead of alloc_guarded): a write to
+ * an input is found by its contents instead of a fault, and so has a name. */
+void pm_exec_plain(PmExec *x, int plain);
+
 /* The same in a process of its own that has nothing but the plan's modules and this run's inputs, where the
  * device has such (PmDeviceOps.shut): what a kernel does there ends with it. Elsewhere it is pm_exec_run.
  * *seconds (may be NULL): of the run. A process that dies is PM_E_CRASH, PM_E_FORBIDDEN when it made a system

@@ -97,7 +97,7 @@ PmStatus pm_exec_run_apart(PmExec *x, const PmTensor *in, size_t n_in, uint32_t 
 {
 	Job j = { x, in, n_in, n_out, poison };
 	const PmGraph *g = pm_exec_plan(x)->g;
-	PmLimits lim = { .file_size = 0, .max_output = sizeof(Head) };
+	PmLimits lim = { .file_size = 0, .max_output = sizeof(Head), .tries = 3 };
 	double t0 = pm_now();
 	PmProcResult r;
 	PmStatus st;

@@ -188,8 +188,7 @@ static void offer_conv(PmPlan *p, PmNode n)
 	    v->spatial < 1 || v->spatial > 3 || !pm__is_contiguous(p, x) || !pm__is_contiguous(p, w) ||
 	    (b.id && !pm__is_contiguous(p, b)))
 		return;
-	/* Depthwise: a plain kernel is as good, which is also what frameworks take. */
-	if (v->groups > 1 && wt->dim[1] == 1)
+	if (pm__is_depthwise(p, n)) /* our kernel is the faster one (eager_depth.c) */
 		return;
 	pm_node_ints(p->g, n, "strides", &strides);
 	pm_node_ints(p->g, n, "pads", &pads);

@@ -228,6 +228,12 @@ PmStatus pm__vec_launch(KGen *k, const char *label, const PmVecOut *out, const P
  * vary fastest along different dimensions (eager_copy.c). */
 PmStatus pm__move(PmPlan *p, PmNode n, const char *label, const PmVecOut *out, const PmVecIn *in, PmErr *err);
 
+/* ---- convolution of each channel by itself (eager_depth.c) ---- */
+
+/* 1 when a node is one that pm__depthwise plans. */
+int pm__is_depthwise(const PmPlan *p, PmNode n);
+PmStatus pm__depthwise(PmPlan *p, PmNode n, PmErr *err);
+
 /* ---- element types ---- */
 
 const char *pm__ctype(int dtype); /* "__half" */

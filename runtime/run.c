@@ -92,7 +92,9 @@ static PmStatus read_reply(const PmGraph *g, const PmProcResult *pr, PmRunResult
 
 static PmStatus run_worker(const PmGraph *g, const Job *j, PmRunResult *out, PmErr *err)
 {
-	PmLimits lim = { .seconds = j->opts->deadline > 0 ? j->opts->deadline : 60, .file_size = -1 };
+	PmLimits lim = { .seconds = j->opts->deadline > 0 ? j->opts->deadline : 60,
+			 .file_size = -1,
+			 .tries = 3 };
 	PmProcResult pr;
 	PmStr why = PM_STR_INIT;
 	int64_t total = (int64_t)sizeof(Reply);

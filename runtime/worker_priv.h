@@ -28,6 +28,7 @@ typedef enum {
 typedef struct WorkerAsk {
 	WorkerWhat what;
 	int slot, n;
+	int plain; /* RUN: pm_exec_plain */
 	uint32_t poison;
 	int n_sets;
 	uint64_t seed, salt;

@@ -59,6 +59,7 @@ static PmStatus run(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmStr *payloa
 
 	for (; n < n_in && !st; n++)
 		st = pm__tensor_unpack(c, pm_value_type(s->g, pm_graph_input(s->g, n)), &in[n], err);
+	pm_exec_plain(s->exec, a->plain);
 	if (!st)
 		st = pm_exec_run_apart(s->exec, in, n_in, a->poison, out, n_out, &r->sample.seconds, err);
 	if (!st)

@@ -45,7 +45,7 @@ cp include/passmith/* "$build/gen/passmith/ops.h" "$out/include/passmith"
 cp -r runtime/emu "$out/runtime"
 cp "$build"/models/*.onnx models/*.gpt "$out/models"
 mkdir -p "$out/tools"
-cp tools/torch_*.py tools/bench_systems.py "$out/tools"
+cp tools/torch_*.py tools/bench_systems.py tools/parity.* "$out/tools"
 cp docs/gpu.md "$out/README.md"
 cp tools/bundle-run.sh "$out/run.sh"
 

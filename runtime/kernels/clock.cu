@@ -34,15 +34,6 @@ extern "C" __global__ void sweep(const uint4 *p, long long n, unsigned *never)
 		*never = sum;
 }
 
-/* Fills a block's whole shared memory, n words, with a pattern that is NaN in every floating type. */
-extern "C" __global__ void scrub(int n)
-{
-	extern __shared__ unsigned words[];
-
-	for (int i = threadIdx.x; i < n; i += blockDim.x)
-		*(volatile unsigned *)&words[i] = 0xffc5ffc5u;
-}
-
 /* Arithmetic that keeps every unit busy for some milliseconds. */
 extern "C" __global__ void work(int n, float *never)
 {

@@ -190,10 +190,60 @@ static void drop(PmDevice *d, PmLib l)
 	(void)d, (void)l;
 }
 
+/* --- the same device with sequences: they are kept, and run step by step ---------------------------------
+ */
+
+enum { MAX_STEPS = 32, MAX_ARGS = 64 };
+
+static int sequences; /* the device takes them */
+static struct {
+	PmDevStep step[MAX_STEPS];
+	PmDevArg args[MAX_STEPS][MAX_ARGS];
+	size_t n;
+	int made, runs, dropped;
+} seq;
+
+static PmStatus seq_new(PmDevice *d, const PmDevStep *step, size_t n, PmCall *out, PmErr *err)
+{
+	(void)d, (void)err;
+	assert_true(n <= MAX_STEPS);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(step[i].launch.n_args <= MAX_ARGS);
+		seq.step[i] = step[i];
+		memcpy(seq.args[i], step[i].launch.args, (size_t)step[i].launch.n_args * sizeof(PmDevArg));
+		seq.step[i].launch.args = seq.args[i];
+	}
+	seq.n = n;
+	seq.made++;
+	out->id = 1;
+	return PM_OK;
+}
+
+static PmStatus seq_run(PmDevice *d, PmCall c, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	assert_int_equal(c.id, 1);
+	seq.runs++;
+	for (size_t i = 0; i < seq.n && !st; i++) {
+		const PmDevStep *s = &seq.step[i];
+
+		st = s->lib.id ? run(d, s->lib, s->launch.args, s->launch.n_args, err)
+			       : d->ops->launch(d, &s->launch, err);
+	}
+	return st;
+}
+
+static void seq_drop(PmDevice *d, PmCall c)
+{
+	(void)d, (void)c;
+	seq.dropped++;
+}
+
 /* Runs a graph on emu with that library against the reference; `calls` of its operators go there. */
 static void graph_agrees(const PmGraph *g, const char *text, int calls)
 {
-	PmTensor in[MAX_VALUES], got[MAX_VALUES], want[MAX_VALUES];
+	PmTensor in[MAX_VALUES], got[MAX_VALUES], want[MAX_VALUES], again[MAX_VALUES];
 	PmDeviceOps ops;
 	PmDevice *d = NULL;
 	PmPlan *plan = NULL;
@@ -209,6 +259,13 @@ static void graph_agrees(const PmGraph *g, const char *text, int calls)
 	ops.lib_prepare = prepare;
 	ops.lib_run = run;
 	ops.lib_drop = drop;
+	if (sequences) {
+		memset(&seq, 0, sizeof seq);
+		ops.call_new = seq_new;
+		ops.call_run = seq_run;
+		ops.call_drop = seq_drop;
+		ops.lib_run = NULL;
+	}
 	d->ops = &ops;
 	if (pm_inputs_make(g, 5, PM_INPUTS_NORMAL, in, &err) || pm_plan_new(g, NULL, 0, &plan, &err) ||
 	    pm_exec_new(plan, d, &x, &err) ||
@@ -219,12 +276,22 @@ static void graph_agrees(const PmGraph *g, const char *text, int calls)
 	if (!a.agrees)
 		fail_msg("%s: element %lld is %.9g, expected %.9g", text, (long long)a.c.worst.index,
 			 a.c.worst.got, a.c.worst.expected);
+	if (sequences &&
+	    pm_exec_run(x, in, pm_graph_n_inputs(g), 0x7fc00000, again, pm_graph_n_outputs(g), &err))
+		fail_msg("%s, again: %s", text, err.text);
+	if (sequences) {
+		assert_true(seq.made == 1 && seq.runs == 2); /* made ready once, run twice */
+		assert_memory_equal(again[0].data, got[0].data, got[0].bytes);
+		pm_tensors_release(again, pm_graph_n_outputs(g));
+		lib.runs /= 2;
+	}
 	if (lib.runs != calls)
 		fail_msg("%s: %d calls of the library, expected %d", text, lib.runs, calls);
 	pm_tensors_release(in, pm_graph_n_inputs(g));
 	pm_tensors_release(got, pm_graph_n_outputs(g));
 	pm_tensors_release(want, pm_graph_n_outputs(g));
 	pm_exec_free(x);
+	assert_int_equal(seq.dropped, seq.made);
 	d->ops->close(d);
 	pm_plan_free(plan);
 }
@@ -373,6 +440,22 @@ static void a_library_that_declines_leaves_it_to_our_kernel(void **state)
 	agrees("g (float[5,7] a, float[7,3] b) => (float[5,3] y) { t = MatMul(a, b)\n y = Neg(t) }", 1);
 }
 
+/* A device that takes sequences gets all launches and calls of a binding in order, once. */
+static void a_sequence_is_the_same_as_its_steps(void **state)
+{
+	(void)state;
+	sequences = 1;
+	agrees("g (float[5,7] a, float[7,3] b, float[3] c) => (float[5,3] y) { t = MatMul(a, b)\n u = "
+	       "Neg(t)\n "
+	       "y = Add(u, c) }",
+	       1);
+	agrees("g (float[2,3] x) => (float[3,2] y) <float[2] c = {1, 2}> { t = Transpose <perm = [1, 0]> "
+	       "(x)\n y = "
+	       "Mul(t, c) }",
+	       0);
+	sequences = 0;
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -381,6 +464,7 @@ int main(void)
 		cmocka_unit_test(convolutions_are_described),
 		cmocka_unit_test(a_rewritten_graph_makes_the_same_calls),
 		cmocka_unit_test(a_library_that_declines_leaves_it_to_our_kernel),
+		cmocka_unit_test(a_sequence_is_the_same_as_its_steps),
 	};
 
 	return cmocka_run_group_tests_name("library", tests, NULL, NULL);

@@ -6,6 +6,10 @@
  * With E bytes per element: apart, ReduceL2 E, two launches over g, Mul 2 E, Mul 2 E, Add 2 E, Add 3 E: 8
  * launches and 10 E; here 2 launches: the first reads E, the second moves 2 E, and sums of squares that are
  * small.
+ *
+ * Mined: 135 places in 5 of 811 models; in 1 of the 400 structures with most time at stake, the first of
+ * rank 21. Measured on an H200: 1x14x14x1536 float16 22.8 to 27.3 us (0.84x), PyTorch 34.0, TorchInductor
+ * 11.4.
  */
 #include "shapes.h"
 

@@ -6,6 +6,10 @@
  * With E bytes per element: apart, the norm 2 E (when a row stays in cache), Mul 2 E, Add 2 E, SiLU 5 E: 3 to
  * 5 launches and 6 or 11 E; here 2 E when a block does a whole group in one launch, 3 E in two launches,
  * which is faster when groups are few and long. The tuning step chooses.
+ *
+ * Mined: 305 places in 9 of 811 models; in 5 of the 400 structures with most time at stake, the first of
+ * rank 43. Measured on an H200: 1x320x14x14 float16 14.6 to 16.7 us (0.88x), PyTorch 90.9, TorchInductor
+ * 8.3.
  */
 #include "shapes.h"
 

@@ -5,6 +5,10 @@
  *
  * With E bytes per element: apart, a transposed copy 2 E, the norm 2 E, and a copy back 2 E: 2 or 3 launches
  * and 4 or 6 E; here 1 launch and 2 E, turned in shared memory.
+ *
+ * Mined: 1360 places in 95 of 811 models; in 13 of the 400 structures with most time at stake, the first
+ * of rank 36. Measured on an H200: 1x96x56x56 float16 8.2 to 7.7 us (1.06x), PyTorch 11.5, TorchInductor
+ * 4.3; 1x384x14x14 float16 8.2 to 12.6 us (0.63x), PyTorch 8.3.
  */
 #include "shapes.h"
 

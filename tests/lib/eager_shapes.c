@@ -233,6 +233,13 @@ static const Shape shapes[] = {
 	{ WIDE, "(#[9,24] x, int64[2,3] i) => (#[2,3,24] y) { y = Gather <axis = 0> (x, i) }" },
 	{ WIDE, "(#[9,13] x, int64[5] i) => (#[5,13] y) { y = Gather <axis = 0> (x, i) }" },
 	{ F32_ONLY, "(#[3,9,8] x, int64[4] i) => (#[3,4,8] y) { y = Gather <axis = 1> (x, i) }" },
+	{ F32_ONLY,
+	  "(#[3,9,8] x) => (#[3,8] y) <int64 i = {-2}> { a = Gather <axis = 1> (x, i) y = Neg (a) }" },
+	{ F32_ONLY, "(#[3,9,8] x) => (#[3,9,1,1] y) <int64[1,1] i = {5}> { a = Gather <axis = 2> (x, i) y = "
+		    "Neg (a) }" },
+	{ F32_ONLY, "(#[8,3] x) => (#[8] y, #[3] z) <int64 i = {2}, int64 j = {7}> { a = Transpose <perm = "
+		    "[1, 0]> (x) y = "
+		    "Gather <axis = 0> (a, i) b = Gather <axis = 1> (a, j) z = Neg (b) }" },
 	{ F32_ONLY, "(#[2,3,5,6] x) => (#[2,3,8,7] y) { y = Pad <pads = [0, 0, 1, 0, 0, 0, 2, 1]> (x) }" },
 	{ F32_ONLY, "(#[40,30,5,50] x) => (#[40,30,7,50] y) { y = Pad <pads = [0, 0, 1, 0, 0, 0, 1, 0], mode "
 		    "= \"reflect\"> (x) }" },

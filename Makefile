@@ -116,7 +116,7 @@ ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests models setup demo check adversarial bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt \
+.PHONY: all lib tests models setup demo check adversarial check-kill bench-integrity bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt \
 	check-layers check-headers check-size check-gen check-ops conform clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
@@ -254,12 +254,18 @@ check: ## set-up, build, and all tests; the last line counts them
 adversarial: all ## the attacks, counted by family (tests/adversarial/fixtures.tsv)
 	@BUILD=$(BUILD) tools/adversarial.sh
 
-check-gpu: all ## the tests that need an NVIDIA GPU
-	@BUILD=$(BUILD) TEST_TIMEOUT=$${TEST_TIMEOUT:-600} JOBS=1 tests/run.sh tests/gpu/
+check-kill: all ## kills the processes of an evaluation at 200 random moments (tests/adversarial/test_kill.c)
+	@BUILD=$(BUILD) PASSMITH_KILLS=200 TEST_TIMEOUT=3600 tests/run.sh -v adversarial/test_kill
+
+check-gpu: all ## the tests that need an NVIDIA GPU, and with one the passes' tables and timed attacks on it
+	@BUILD=$(BUILD) tools/check-gpu.sh
 
 # What the bundle holds besides the sources.
-BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc $(BUILD)/tests/adversarial/test_device \
-	$(PASS_SRC:passes/%.c=$(BUILD)/tests/unit/test_pass_%),$(TESTS)) $(filter %_silu.so %/device_attacks.so,$(TEST_SO))
+BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc $(BUILD)/tests/unit/test_pass_library $(BUILD)/tests/adversarial/test_device $(BUILD)/tests/adversarial/test_timed \
+	$(PASS_SRC:passes/%.c=$(BUILD)/tests/unit/test_pass_%),$(TESTS)) $(filter %_silu.so %/device_attacks.so %/timed_attacks.so,$(TEST_SO))
+
+bench-integrity: $(BENCH) $(HOST) $(PASSES) ## times an evaluation on emu and each layer around strangers' code
+	@$(BUILD)/tests/bench/bench_integrity
 
 bench-extract: $(BENCH) ## times extraction from graphs of 300,000 nodes
 	@$(BUILD)/tests/bench/bench_extract

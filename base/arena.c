@@ -20,7 +20,7 @@ enum {
 	FIRST_BLOCK = 64,
 	LAST_BLOCK = 64,
 #else
-	FIRST_BLOCK = 512, /* small arenas are made for single nodes; each block is twice the one before */
+	FIRST_BLOCK = 512, /* small arenas are made for single nodes; a block is an eighth of all before */
 	LAST_BLOCK = 64 * 1024,
 #endif
 	POISON = 0xdb,
@@ -28,13 +28,15 @@ enum {
 
 typedef struct Block {
 	struct Block *next;
-	size_t used, cap; /* bytes of data, counted from the aligned start */
+	size_t used, cap; /* bytes of data, counted from the aligned start: those between the two are free */
+	size_t full;      /* cap of an empty block: texts are put at the end, where no alignment is lost */
 	unsigned char *data;
 } Block;
 
 struct PmArena {
 	Block *blocks; /* the first one is being filled */
 	size_t budget, used;
+	size_t total;      /* bytes of all blocks */
 	size_t next_block; /* bytes of the next ordinary block */
 };
 
@@ -60,18 +62,48 @@ PmArena *pm_arena_new(size_t budget)
 	return a;
 }
 
-void pm_arena_free(PmArena *a)
+static void release_blocks(Block *b)
 {
-	Block *b, *next;
+	Block *next;
 
-	if (!a)
-		return;
-	for (b = a->blocks; b; b = next) {
+	for (; b; b = next) {
 		next = b->next;
-		poison(b->data, b->cap);
+		poison(b->data, b->full);
 		free(b);
 	}
+}
+
+void pm_arena_free(PmArena *a)
+{
+	if (!a)
+		return;
+	release_blocks(a->blocks);
 	free(a);
+}
+
+void pm_arena_reset(PmArena *a)
+{
+	Block *keep = NULL, **at;
+
+#ifndef PM_HOSTILE
+	/* One of ordinary size: what a single large request took is given back. */
+	for (at = &a->blocks; *at && (*at)->full > LAST_BLOCK;)
+		at = &(*at)->next;
+	if ((keep = *at)) {
+		*at = keep->next;
+		memset(keep->data, 0, keep->used);
+		memset(keep->data + keep->cap, 0, keep->full - keep->cap);
+		keep->next = NULL;
+		keep->used = 0;
+		keep->cap = keep->full;
+	}
+#else
+	(void)at;
+#endif
+	release_blocks(a->blocks);
+	a->blocks = keep;
+	a->total = keep ? keep->full : 0;
+	a->used = 0;
 }
 
 static Block *block_new(size_t cap)
@@ -84,50 +116,69 @@ static Block *block_new(size_t cap)
 	b = pm_xcalloc(1, sizeof *b + ALIGN + cap);
 	at = (uintptr_t)(b + 1);
 	b->data = (unsigned char *)(b + 1) + (ALIGN - at % ALIGN) % ALIGN;
-	b->cap = cap;
+	b->cap = b->full = cap;
 	return b;
+}
+
+/* A block with room for `want` bytes, at the head of the list or next to it. */
+static Block *room(PmArena *a, size_t want)
+{
+	Block *b = a->blocks, *fresh;
+
+	if (b && want <= b->cap - b->used)
+		return b;
+	fresh = block_new(want > a->next_block / 4 ? want : a->next_block);
+	a->total += fresh->cap;
+	if (a->total / 8 > a->next_block)
+		a->next_block = a->total / 8 < LAST_BLOCK ? a->total / 8 : LAST_BLOCK;
+	if (b && b->cap - b->used > fresh->cap - want) { /* keep filling the roomier one */
+		fresh->next = b->next;
+		b->next = fresh;
+	} else {
+		fresh->next = b;
+		a->blocks = fresh;
+	}
+	return fresh;
+}
+
+/* Whether the budget allows that many bytes; if so, `charged` are counted. */
+static int charge(PmArena *a, size_t bytes, size_t charged)
+{
+	if (bytes > a->budget - a->used || bytes > SIZE_MAX / 2)
+		return 0;
+	a->used = charged > a->budget - a->used ? a->budget : a->used + charged;
+	return 1;
 }
 
 void *pm_arena_alloc(PmArena *a, size_t size)
 {
-	size_t want = size ? size : 1;
-	Block *b = a->blocks;
+	size_t want = size ? size : 1,
+	       rounded = want > SIZE_MAX / 2 ? want : (want + ALIGN - 1) / ALIGN * ALIGN;
+	Block *b;
 	void *p;
 
 	/* Charged rounded up to the alignment, so that many tiny requests cannot outgrow the budget. */
-	if (want > a->budget - a->used || want > SIZE_MAX / 2)
+	if (!charge(a, want, rounded))
 		return NULL;
-	want = (want + ALIGN - 1) / ALIGN * ALIGN;
-	a->used = want > a->budget - a->used ? a->budget : a->used + want;
-
-	if (!b || want > b->cap - b->used) {
-		Block *fresh = block_new(want > a->next_block / 4 ? want : a->next_block);
-
-		if (a->next_block < LAST_BLOCK)
-			a->next_block *= 2;
-		if (b && b->cap - b->used > fresh->cap - want) { /* keep filling the roomier one */
-			fresh->next = b->next;
-			b->next = fresh;
-		} else {
-			fresh->next = b;
-			a->blocks = fresh;
-		}
-		b = fresh;
-	}
+	b = room(a, rounded);
 	p = b->data + b->used;
-	b->used += want;
+	b->used += rounded;
 	return p;
 }
 
 char *pm_arena_strndup(PmArena *a, const char *s, size_t len)
 {
+	Block *b;
 	char *p;
 
-	if (len == SIZE_MAX)
+	if (len == SIZE_MAX || !charge(a, len + 1, len + 1))
 		return NULL;
-	p = pm_arena_alloc(a, len + 1);
-	if (p && len)
+	b = room(a, len + 1);
+	b->cap -= len + 1;
+	p = (char *)b->data + b->cap;
+	if (len)
 		memcpy(p, s, len);
+	p[len] = '\0';
 	return p;
 }
 

@@ -15,9 +15,11 @@ typedef struct PmArena PmArena;
 PmArena *pm_arena_new(size_t budget);
 /* Frees the arena and everything in it; NULL is allowed. */
 void pm_arena_free(PmArena *a);
+/* Takes back all that was handed out, and keeps one block to start again with. */
+void pm_arena_reset(PmArena *a);
 /* `size` zeroed bytes aligned to 16, or NULL when the budget is used up. size 0 gives a unique pointer. */
 void *pm_arena_alloc(PmArena *a, size_t size);
-/* A terminated copy of `len` bytes / of a string; NULL when over budget. */
+/* A terminated copy of `len` bytes / of a string, not aligned; NULL when over budget. */
 char *pm_arena_strndup(PmArena *a, const char *s, size_t len);
 char *pm_arena_strdup(PmArena *a, const char *s);
 /* Bytes handed out so far. */

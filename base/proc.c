@@ -346,8 +346,17 @@ static void result_init(PmProcResult *r)
 	pm_str_init(&r->errtext);
 }
 
-PmStatus pm_run(const char *const *argv, const void *in, size_t in_len, const PmLimits *lim, PmProcResult *r,
-		PmErr *err)
+/* 1 when the child was killed from outside and may be tried again; *n counts. */
+static int again(const PmLimits *lim, PmProcResult *r, int *n)
+{
+	if (!lim || r->end != PM_PROC_SIGNALED || r->code != SIGKILL || ++*n >= lim->tries)
+		return 0;
+	pm_proc_result_release(r);
+	return 1;
+}
+
+static PmStatus run_once(const char *const *argv, const void *in, size_t in_len, const PmLimits *lim,
+			 PmProcResult *r, PmErr *err)
 {
 	double started = pm_now();
 	int exec_errno = 0;
@@ -365,6 +374,8 @@ PmStatus pm_run(const char *const *argv, const void *in, size_t in_len, const Pm
 		pm__apply_limits(lim);
 		if (lim && lim->bare && (clearenv() != 0 || chdir("/") != 0))
 			_exit(PM__EXEC_FAILED);
+		if (lim && lim->enter)
+			lim->enter(lim->enter_arg);
 		execvp(argv[0], (char *const *)(uintptr_t)argv);
 		exec_errno = errno;
 		n = write(PM__CHANNEL, &exec_errno, sizeof exec_errno);
@@ -391,7 +402,19 @@ PmStatus pm_run(const char *const *argv, const void *in, size_t in_len, const Pm
 	return PM_OK;
 }
 
-PmStatus pm_fork_call(PmForkFn fn, void *arg, const PmLimits *lim, PmProcResult *r, PmErr *err)
+PmStatus pm_run(const char *const *argv, const void *in, size_t in_len, const PmLimits *lim, PmProcResult *r,
+		PmErr *err)
+{
+	PmStatus rc;
+	int n = 0;
+
+	do
+		rc = run_once(argv, in, in_len, lim, r, err);
+	while (!rc && again(lim, r, &n));
+	return rc;
+}
+
+static PmStatus fork_once(PmForkFn fn, void *arg, const PmLimits *lim, PmProcResult *r, PmErr *err)
 {
 	double started = pm_now();
 	PmStatus rc;
@@ -435,6 +458,17 @@ PmStatus pm_fork_call(PmForkFn fn, void *arg, const PmLimits *lim, PmProcResult 
 	close_pipes(&p);
 	watch(&c, lim, started, r);
 	return PM_OK;
+}
+
+PmStatus pm_fork_call(PmForkFn fn, void *arg, const PmLimits *lim, PmProcResult *r, PmErr *err)
+{
+	PmStatus rc;
+	int n = 0;
+
+	do
+		rc = fork_once(fn, arg, lim, r, err);
+	while (!rc && again(lim, r, &n));
+	return rc;
 }
 
 void pm_proc_describe(const PmProcResult *r, PmStr *out)

@@ -20,6 +20,10 @@ typedef struct PmLimits {
 	int max_files;      /* RLIMIT_NOFILE; 0 = as inherited */
 	int64_t max_output; /* bytes accepted from the child; over it the child is killed; 0 = 64 MiB */
 	int bare;           /* pm_run: the child gets an empty environment and starts in "/" */
+	int tries; /* in all, when something outside kills the child (SIGKILL): nobody's mistake; 0 = 1 */
+	/* pm_run: called in the child, last before the program starts, as by base/sandbox.h; may be NULL */
+	void (*enter)(const void *arg);
+	const void *enter_arg;
 } PmLimits;
 
 typedef enum {

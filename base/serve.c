@@ -24,6 +24,8 @@ struct PmServer {
 	pid_t pid; /* 0 = ended and reaped */
 	int to, from, err;
 	int64_t max_reply;
+	int killed;  /* from outside */
+	int gave_up; /* it was still there when we killed it */
 	PmStr words; /* end of what it wrote to stderr */
 };
 
@@ -168,17 +170,19 @@ static void hear(PmServer *s)
 /* Kills what is left and takes its status; with `wait_ms`, gives it that long to end by itself. */
 static void reap(PmServer *s, int wait_ms, PmProcResult *r)
 {
+	siginfo_t info;
 	int status = 0;
 
 	pm__close_fd(&s->to);
 	for (int i = 0; i < wait_ms; i += 5) {
-		siginfo_t info = { .si_pid = 0 };
-
+		info.si_pid = 0;
 		if (waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid)
 			break;
 		hear(s);
 		poll(NULL, 0, 5);
 	}
+	info.si_pid = 0;
+	s->gave_up = waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid;
 	kill(-s->pid, SIGKILL);
 	kill(s->pid, SIGKILL);
 	while (waitpid(s->pid, &status, 0) < 0 && errno == EINTR)
@@ -198,6 +202,7 @@ static PmStatus died(PmServer *s, const char *what, PmErr *err)
 	const char *words;
 
 	reap(s, 100, &r); /* a closed pipe comes a moment before the end */
+	s->killed = r.end == PM_PROC_SIGNALED && r.code == SIGKILL && !s->gave_up;
 	pm_proc_describe(&r, &how);
 	while (s->words.len && s->words.s[s->words.len - 1] == '\n')
 		s->words.s[--s->words.len] = '\0';
@@ -317,6 +322,11 @@ PmStatus pm_server_call(PmServer *s, const char *what, const void *request, size
 		free(bytes);
 	}
 	return st;
+}
+
+int pm_server_killed(const PmServer *s)
+{
+	return s && s->killed;
 }
 
 int pm_server_alive(const PmServer *s)

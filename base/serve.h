@@ -26,6 +26,8 @@ PmStatus pm_server_start(PmServeFn fn, void *arg, const PmLimits *lim, PmServer 
 PmStatus pm_server_call(PmServer *s, const char *what, const void *request, size_t n, double seconds,
 			PmStr *reply, PmErr *err);
 int pm_server_alive(const PmServer *s);
+/* 1 when something outside killed it (SIGKILL), which is nobody's mistake. */
+int pm_server_killed(const PmServer *s);
 /* Ends the child, reaps it and frees the handle; NULL is allowed. */
 void pm_server_stop(PmServer *s);
 

@@ -41,6 +41,8 @@ PmIntern *pm_intern_new(void);
 /* One that keeps no copies: what is interned must be terminated and outlive it. */
 PmIntern *pm_intern_new_borrowing(void);
 void pm_intern_free(PmIntern *t);
+/* Makes room for n texts in all, so that adding them moves nothing. */
+void pm_intern_reserve(PmIntern *t, size_t n);
 uint32_t pm_intern(PmIntern *t, const char *s, size_t n);
 /* The terminated text of an id (borrowed, valid until pm_intern_free); "" for an unknown id. */
 const char *pm_intern_text(const PmIntern *t, uint32_t id);

@@ -4,70 +4,101 @@
 #include "base/proc.h"
 #include "bench/inputs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	SETS = 4,       /* of inputs in the bank, */
-	FEW_SETS = 2,   /* or so many when they are large */
-	LARGE = 8 << 20 /* bytes of one set */
+	SETS = 4,        /* of inputs in the bank, */
+	FEW_SETS = 2,    /* or so many when they are large, one for a rehearsal */
+	LARGE = 8 << 20, /* bytes of one set; */
+	LARGE_REHEARSAL = 1 << 18,
+	LOOK_EVERY = 64 /* samples: what the GPU is doing */
 };
+static const int64_t keep_most = 512 << 20;
 /* A time may be this share of what the memory's peak rate allows before it is disbelieved. */
 static const double floor_share = 0.7;
 
 typedef struct Clock {
 	PmWorker *w;
 	const PmWork *candidate;
-	const PmBank *bank;
-	PmTiming *timing;
-	PmClockResult *out; /* NULL: nothing is brought back */
+	PmClockResult *out;
 	PmRng rng;
-	int seen; /* cold samples of the candidate so far */
+	PmGpuWatch *watch; /* NULL = none */
+	int keep, samples;
+	size_t room, seen;   /* calls whose outputs are kept at most; calls of the candidate so far */
+	PM_VEC(size_t) kept; /* which calls have outputs */
 } Clock;
 
 /* --- what was timed is what is checked -------------------------------------------------------------------
  */
 
-static void drop(PmClockResult *r, size_t i)
+static void drop_outputs(PmTimedCall *c, size_t n_out)
 {
-	if (r->checked[i].in)
-		pm_tensors_release(r->checked[i].in, r->n_in);
-	if (r->checked[i].out)
-		pm_tensors_release(r->checked[i].out, r->n_out);
-	free(r->checked[i].in);
-	free(r->checked[i].out);
-	memset(&r->checked[i], 0, sizeof r->checked[i]);
+	pm_tensors_release(c->out, n_out);
+	free(c->out);
+	c->out = NULL;
 }
 
 void pm_clock_release(PmClockResult *r)
 {
-	for (size_t i = 0; i < r->n_checked; i++)
-		drop(r, i);
-	r->n_checked = 0;
+	for (size_t i = 0; i < r->calls.n; i++)
+		drop_outputs(&r->calls.v[i], r->n_out);
+	PM_VEC_RELEASE(&r->calls);
+	if (r->bank.t)
+		pm_tensors_release((PmTensor *)r->bank.t, r->bank.n_in * (size_t)r->bank.n_sets);
+	free((void *)r->bank.t);
+	free((void *)r->bank.editable);
+	memset(&r->bank, 0, sizeof r->bank);
 }
 
-/* Keeps each sample with the same chance, whatever their number (reservoir sampling). */
-static PmStatus maybe_keep(Clock *c, const PmSampleAsk *ask, PmErr *err)
+/* Keeps each call with the same chance, whatever their number (reservoir sampling): decided when it is over.
+ */
+static PmStatus maybe_keep(Clock *c, size_t call, int of_sample, PmErr *err)
 {
 	PmClockResult *r = c->out;
-	size_t at = r->n_checked;
-	PmChecked *k;
+	PmTimedCall *t = &r->calls.v[call];
+	size_t at = c->kept.n;
+	PmDigest again;
 	PmStatus st;
 
 	c->seen++;
-	if (at == PM_CLOCK_CHECKED) {
-		at = (size_t)pm_rng_range(&c->rng, 0, c->seen - 1);
-		if (at >= PM_CLOCK_CHECKED)
+	if (at == c->room) {
+		at = (size_t)pm_rng_range(&c->rng, 0, (int64_t)c->seen - 1);
+		if (at >= c->room)
 			return PM_OK;
-		drop(r, at);
+		drop_outputs(&r->calls.v[c->kept.v[at]], r->n_out);
+		c->kept.v[at] = call;
 	} else {
-		r->n_checked++;
+		PM_VEC_PUSH(&c->kept, call);
 	}
-	k = &r->checked[at];
-	k->in = pm_xcalloc(r->n_in + 1, sizeof *k->in);
-	k->out = pm_xcalloc(r->n_out + 1, sizeof *k->out);
-	st = pm_worker_clock_outputs(c->w, c->candidate->g, k->out, err);
-	return st ? st : pm_bank_inputs(c->bank, ask->index + (uint64_t)ask->train - 1, k->in, err);
+	t->out = pm_xcalloc(r->n_out + 1, sizeof *t->out);
+	st = pm_worker_clock_outputs(c->w, c->candidate->g, of_sample, t->out, err);
+	if (!st) {
+		again = pm_bank_digest(&r->bank, t->out, r->n_out);
+		t->altered = !pm_digest_equal(&again, &t->made);
+	}
+	return st;
+}
+
+/* Takes a sample and writes down its calls as those of `side`. */
+static PmStatus take_as(Clock *c, int side, const PmSampleAsk *ask, PmSample *out, PmErr *err)
+{
+	PmDigest made[PM_SAMPLER_DEPTH];
+	PmStatus st = pm_worker_clock_take(c->w, ask, out, c->keep ? made : NULL, err);
+
+	if (c->watch && c->samples++ % LOOK_EVERY == 0)
+		pm_gpu_watch_look(c->watch, 1);
+	for (int i = 0; i < ask->train && !st && c->keep; i++) {
+		PmTimedCall t = {
+			.side = side, .kind = ask->kind, .index = ask->index + (uint64_t)i, .made = made[i]
+		};
+
+		PM_VEC_PUSH(&c->out->calls, t);
+		if (side == PM_SIDE_CANDIDATE)
+			st = maybe_keep(c, c->out->calls.n - 1, i, err);
+	}
+	return st;
 }
 
 /* --- the clock as the protocol wants it ------------------------------------------------------------------
@@ -75,12 +106,7 @@ static PmStatus maybe_keep(Clock *c, const PmSampleAsk *ask, PmErr *err)
 
 static PmStatus sample(void *arg, const PmSampleAsk *ask, PmSample *out, PmErr *err)
 {
-	Clock *c = arg;
-	PmStatus st = pm_worker_clock_take(c->w, ask, out, err);
-
-	if (!st && c->out && ask->side == PM_SIDE_CANDIDATE && ask->kind == PM_TIME_COLD)
-		st = maybe_keep(c, ask, err);
-	return st;
+	return take_as(arg, ask->side, ask, out, err);
 }
 
 static PmStatus empty(void *arg, double *seconds, PmErr *err)
@@ -102,21 +128,87 @@ static double now(void *arg)
 /* --- one comparison --------------------------------------------------------------------------------------
  */
 
-static PmStatus make_bank(const PmGraph *g, uint64_t seed, PmTensor **t, PmBank *bank, PmErr *err)
+/* Elements of data may be replaced one by one: nothing ties them to each other. */
+static unsigned char *find_editable(const PmGraph *g)
+{
+	size_t n = pm_graph_n_inputs(g);
+	unsigned char *e = pm_xcalloc(n + 1, 1);
+
+	for (size_t i = 0; i < n; i++) {
+		PmValue v = pm_graph_input(g, i);
+		int64_t limit;
+		PmInputRole role = pm_input_role(g, v, &limit);
+
+		e[i] = pm_dtype_is_float(pm_value_type(g, v)->dtype) &&
+		       (role == PM_ROLE_DATA || role == PM_ROLE_WEIGHT);
+	}
+	return e;
+}
+
+static PmStatus make_bank(const PmGraph *g, uint64_t seed, int rehearsal, PmBank *bank, PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(g);
 	int64_t bytes = 0, b = 0;
 	PmStatus st = PM_OK;
+	PmTensor *t;
 
 	for (size_t i = 0; i < n; i++)
 		if (!pm_type_bytes(pm_value_type(g, pm_graph_input(g, i)), &b, NULL))
 			bytes += b;
-	*bank = (PmBank){ .n_sets = bytes > LARGE ? FEW_SETS : SETS, .n_in = n, .seed = seed };
-	*t = pm_xcalloc(n * SETS + 1, sizeof **t);
-	bank->t = *t;
+	*bank = (PmBank){ .n_sets = SETS, .n_in = n, .seed = seed, .salt = seed };
+	if (bytes > (rehearsal ? LARGE_REHEARSAL : LARGE))
+		bank->n_sets = rehearsal ? 1 : FEW_SETS;
+	bank->t = t = pm_xcalloc(n * SETS + 1, sizeof *t);
+	bank->editable = find_editable(g);
 	for (int s = 0; s < bank->n_sets && !st; s++)
-		st = pm_inputs_make(g, seed + (uint64_t)s, PM_INPUTS_NORMAL, *t + (size_t)s * n, err);
+		st = pm_inputs_make(g, seed + (uint64_t)s, PM_INPUTS_NORMAL, t + (size_t)s * n, err);
 	return st;
+}
+
+/* Calls whose outputs fit. */
+static size_t choose_room(const PmGraph *g, const PmClockOpts *opts)
+{
+	int64_t limit = opts->keep_bytes > 0 ? opts->keep_bytes : keep_most, bytes = 1, b = 0;
+
+	for (size_t i = 0; i < pm_graph_n_outputs(g); i++)
+		if (!pm_type_bytes(pm_value_type(g, pm_graph_output(g, i)), &b, NULL))
+			bytes += b;
+	return limit / bytes > PM_CLOCK_KEPT ? (size_t)(limit / bytes) : PM_CLOCK_KEPT;
+}
+
+/* Everything before the first call. */
+static PmStatus begin(Clock *c, PmWorker *w, const PmGraph *original, const PmWork *candidate,
+		      const PmClockOpts *opts, int rehearsal, PmClockResult *out, PmErr *err)
+{
+	memset(out, 0, sizeof *out);
+	memset(c, 0, sizeof *c);
+	out->n_out = pm_graph_n_outputs(candidate->g);
+	c->w = w;
+	c->candidate = candidate;
+	c->out = out;
+	c->keep = opts->keep;
+	c->room = choose_room(candidate->g, opts);
+	pm_rng_init_named(&c->rng, opts->seed, "kept calls");
+	return make_bank(original, opts->seed, rehearsal, &out->bank, err);
+}
+
+void pm_clock_judge_gpu(const PmGpuSeen *seen, PmTiming *t)
+{
+	if (seen->others <= 0 || t->state != PM_TIMING_OK)
+		return;
+	t->state = PM_TIMING_UNSTABLE;
+	snprintf(t->why, sizeof t->why,
+		 "%d other processes used the GPU during the run; end them, or wait for them.", seen->others);
+}
+
+static void end_watch(Clock *c)
+{
+	PmClockResult *r = c->out;
+
+	pm_gpu_watch_look(c->watch, 1);
+	r->gpu = *pm_gpu_watch_seen(c->watch);
+	pm_gpu_watch_close(c->watch);
+	pm_clock_judge_gpu(&r->gpu, &r->t);
 }
 
 static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts *opts, PmErr *err)
@@ -133,12 +225,13 @@ static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts
 			  .seconds = opts->seconds,
 			  .seed = opts->seed,
 			  .max_speedup = opts->max_speedup };
-	PmStatus st = pm_worker_clock_open(c->w, side, n_sides, c->bank, opts->deadline, &o.max_train, err);
+	PmStatus st = pm_worker_clock_open(c->w, side, n_sides, &c->out->bank, opts->deadline,
+					   &o.max_train, err);
 
 	for (int i = 0; i < 2 && opts->bytes_per_second > 0; i++)
 		o.floor[i] = floor_share * (double)opts->bytes[i] / opts->bytes_per_second;
 	if (!st)
-		st = pm_timer_run(&clock, &o, c->timing, err);
+		st = pm_timer_run(&clock, &o, &c->out->t, err);
 	return st ? st : pm_worker_clock_close(c->w, err);
 }
 
@@ -146,21 +239,42 @@ PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *can
 			  const PmClockOpts *opts, PmClockResult *out, PmErr *err)
 {
 	const PmWork side[PM_N_SIDES] = { *baseline, *candidate, *baseline };
-	PmTensor *t = NULL;
-	PmBank bank;
-	Clock c = { .w = w, .candidate = candidate, .bank = &bank, .timing = &out->t, .out = out };
-	PmStatus st;
+	Clock c;
+	PmStatus st = begin(&c, w, baseline->g, candidate, opts, 0, out, err);
+	PmDeviceInfo info;
 
-	memset(out, 0, sizeof *out);
-	out->n_in = pm_graph_n_inputs(baseline->g);
-	out->n_out = pm_graph_n_outputs(candidate->g);
-	pm_rng_init_named(&c.rng, opts->seed, "checked");
-	st = make_bank(baseline->g, opts->seed, &t, &bank, err);
 	if (!st)
+		st = pm_worker_info(w, &info, err);
+	if (!st) {
+		c.watch = pm_gpu_watch_open(NULL, info.pci);
 		st = run(&c, side, PM_N_SIDES, opts, err);
-	if (t)
-		pm_tensors_release(t, bank.n_in * (size_t)bank.n_sets);
-	free(t);
+		end_watch(&c);
+	}
+	PM_VEC_RELEASE(&c.kept);
+	if (st)
+		pm_clock_release(out);
+	return st;
+}
+
+PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *candidate, int calls,
+			   const PmClockOpts *opts, PmClockResult *out, PmErr *err)
+{
+	double t0 = pm_now(), limit = opts->seconds > 0 ? opts->seconds : 20;
+	PmSample s;
+	Clock c;
+	int depth;
+	PmStatus st = begin(&c, w, original, candidate, opts, 1, out, err);
+
+	if (!st)
+		st = pm_worker_clock_open(w, candidate, 1, &out->bank, opts->deadline, &depth, err);
+	for (int i = 0; i < calls && !st && (i < 2 || pm_now() - t0 < limit); i++) {
+		PmSampleAsk ask = { 0, PM_TIME_NONE, (uint64_t)i, 1, 0 };
+
+		st = take_as(&c, PM_SIDE_CANDIDATE, &ask, &s, err);
+	}
+	if (!st)
+		st = pm_worker_clock_close(w, err);
+	PM_VEC_RELEASE(&c.kept);
 	if (st)
 		pm_clock_release(out);
 	return st;
@@ -169,16 +283,14 @@ PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *can
 PmStatus pm_clock_time(PmWorker *w, const PmWork *work, const PmClockOpts *opts, PmTiming *out, PmErr *err)
 {
 	const PmWork side[2] = { *work, *work };
-	PmTensor *t = NULL;
-	PmBank bank;
-	Clock c = { .w = w, .bank = &bank, .timing = out };
-	PmStatus st = make_bank(work->g, opts->seed, &t, &bank, err);
+	PmClockResult r;
+	Clock c;
+	PmStatus st = begin(&c, w, work->g, work, opts, 0, &r, err);
 
-	memset(out, 0, sizeof *out);
 	if (!st)
 		st = run(&c, side, 2, opts, err);
-	if (t)
-		pm_tensors_release(t, bank.n_in * (size_t)bank.n_sets);
-	free(t);
+	*out = r.t;
+	PM_VEC_RELEASE(&c.kept);
+	pm_clock_release(&r);
 	return st;
 }

@@ -1,16 +1,17 @@
 /* clock.h - measured times of a candidate against its baseline, in the candidate's own device worker.
  *
  * Joins the protocol (timer.h) with the device (runtime/worker.h): the baseline, the candidate and the
- * baseline again as control run in one process on fresh inputs. Some timed calls, chosen after they ran, have
- * their outputs brought back, so that what was timed is also what is checked.
+ * baseline again as control run in one process on inputs of their own for each call. What every single call
+ * made is written down as a digest, at once and in this process, and as many outputs of the candidate as fit
+ * are kept, so that what was timed can be checked when the candidate is gone (deferred.h).
  */
 #ifndef BENCH_CLOCK_H
 #define BENCH_CLOCK_H
 
+#include "base/vec.h"
 #include "bench/timer.h"
+#include "runtime/gpu_watch.h"
 #include "runtime/worker.h"
-
-enum { PM_CLOCK_CHECKED = 4 }; /* timed calls of the candidate that are brought back */
 
 typedef struct PmClockOpts {
 	uint64_t seed;
@@ -22,21 +23,34 @@ typedef struct PmClockOpts {
 	double max_speedup; /* 0 = 10 */
 	double seconds;     /* budget; 0 = 20 */
 	int blocks;         /* to begin with; 0 = 50 */
+	int keep;           /* write down what calls made */
+	int64_t keep_bytes; /* of outputs, at most, but for PM_CLOCK_KEPT calls; 0 = 512 MiB */
 	int graphs;         /* both sides run as recorded CUDA graphs (timer.h) */
 	/* Of pm_clock_time: a quick look with exactly `blocks` blocks of each kind, not judged by its
 	 * interval; and no warm-up, since the worker timed something just before. */
 	int quick, warm;
 } PmClockOpts;
 
-/* A timed call whose outputs were brought back. */
-typedef struct PmChecked {
-	PmTensor *in, *out; /* owned: its inputs and what the candidate made of them */
-} PmChecked;
+enum { PM_CLOCK_KEPT = 8 };
+
+/* One call of one sample. */
+typedef struct PmTimedCall {
+	int side;
+	PmTimeKind kind;
+	uint64_t index; /* of its inputs */
+	PmDigest made;
+	int altered; /* the outputs that were brought back have another digest: somebody wrote there after it
+		      */
+	PmTensor *out; /* owned; NULL = not kept */
+} PmTimedCall;
 
 typedef struct PmClockResult {
-	PmTiming t; /* side 0 the baseline, 1 the candidate, 2 the control */
-	size_t n_in, n_out, n_checked;
-	PmChecked checked[PM_CLOCK_CHECKED];
+	PmTiming t; /* side 0 the baseline, 1 the candidate, 2 the control; unstable when others used the GPU
+		     */
+	PmGpuSeen gpu;
+	size_t n_out;
+	PmBank bank;               /* of which the calls had their inputs; owned */
+	PM_VEC(PmTimedCall) calls; /* of all sides, in the order they ran */
 } PmClockResult;
 
 enum { PM_SIDE_BASELINE, PM_SIDE_CANDIDATE, PM_SIDE_CONTROL, PM_N_SIDES };
@@ -46,6 +60,12 @@ enum { PM_SIDE_BASELINE, PM_SIDE_CANDIDATE, PM_SIDE_CONTROL, PM_N_SIDES };
  */
 PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *candidate,
 			  const PmClockOpts *opts, PmClockResult *out, PmErr *err);
+/* The same calls without a clock, of the candidate alone, on any device: `calls` of them, fewer when they
+ * take longer than opts->seconds, on inputs made for `original`. `t` stays empty. */
+PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *candidate, int calls,
+			   const PmClockOpts *opts, PmClockResult *out, PmErr *err);
+/* With others on the GPU times say nothing: unstable. */
+void pm_clock_judge_gpu(const PmGpuSeen *seen, PmTiming *t);
 void pm_clock_release(PmClockResult *r);
 
 /* Times a graph by itself: side 0 is the graph, side 1 the graph again as control. */

@@ -94,7 +94,7 @@ static PmStatus run_seeds(PmGate *x, PmErr *err)
 			finite += isfinite(r->y[i]) != 0;
 	}
 	x->r->found[PM_GATE_RUNS] = (double)finite / (double)x->total / x->opts.n_seeds;
-	if (x->r->found[PM_GATE_RUNS] < 0.9)
+	if (x->r->found[PM_GATE_RUNS] < PM_GATE_FINITE)
 		pm__gate_break(x, PM_GATE_RUNS, "Only %.1f %% of the results are finite.",
 			       100 * x->r->found[PM_GATE_RUNS]);
 	for (size_t o = 0; o < x->n_out; o++)
@@ -111,16 +111,9 @@ static void worse(double *found, double v)
 		*found = v;
 }
 
-/* Results that break a rule are forgiven while those that keep it hold more than half of the elements: nobody
- * gets by without computing these. */
-static int enough(const PmGate *x, size_t good)
-{
-	return 2 * good > x->total;
-}
-
 static int judge_range(PmGate *x)
 {
-	size_t good = 0, bad = 0;
+	int kept = 1;
 
 	for (size_t o = 0; o < x->n_out; o++) {
 		/* The absolute part: a relative tolerance grows with y, and that of half types over a
@@ -136,17 +129,13 @@ static int judge_range(PmGate *x)
 			sum += y * y;
 		}
 		worse(&x->r->found[PM_GATE_RANGE], most);
-		if (most >= 1000 && sum >= 1e4 * tol * tol * (double)(x->at[o + 1] - x->at[o]))
-			good += x->at[o + 1] - x->at[o];
-		else
-			bad = o;
+		if (most < 1000 || sum < 1e4 * tol * tol * (double)(x->at[o + 1] - x->at[o]))
+			kept = pm__gate_break(
+				x, PM_GATE_RANGE,
+				"Output '%.60s' is at most %.3g times its tolerance: zeros are as good.",
+				output_name(x, o), most);
 	}
-	return enough(x, good)
-		       ? 1
-		       : pm__gate_break(
-				 x, PM_GATE_RANGE,
-				 "Output '%.60s' is at most %.3g times its tolerance: zeros are as good.",
-				 output_name(x, bad), x->r->found[PM_GATE_RANGE]);
+	return kept;
 }
 
 /* Whether element i varies over seeds: by 20 tolerances, or in being finite. */
@@ -168,7 +157,7 @@ static int varies(const PmGate *x, size_t i)
 	mean = sum / n;
 	for (int s = 0; s < n; s++)
 		sq += (x->run[s].y[i] - mean) * (x->run[s].y[i] - mean);
-	return sqrt(sq / n) >= 20 * x->tol[i];
+	return sqrt(sq / n) >= PM_GATE_STEP * x->tol[i];
 }
 
 static int judge_seeds(PmGate *x)
@@ -178,7 +167,7 @@ static int judge_seeds(PmGate *x)
 	for (size_t i = 0; i < x->total; i++)
 		n += (size_t)varies(x, i);
 	x->r->found[PM_GATE_SEEDS] = (double)n / (double)x->total;
-	return x->r->found[PM_GATE_SEEDS] >= 0.4
+	return x->r->found[PM_GATE_SEEDS] >= PM_GATE_SEEDS_MIN
 		       ? 1
 		       : pm__gate_break(x, PM_GATE_SEEDS,
 					"Only %.1f %% of the results depend on the inputs' values.",
@@ -239,52 +228,45 @@ static int flattest_axis(const PmGate *x, size_t o, double *deviation)
 
 static int judge_axes(PmGate *x)
 {
-	size_t good = 0, bad = 0;
-	int axis = -1, a;
-	double d, worst = 0;
+	int kept = 1;
 
 	for (size_t o = 0; o < x->n_out; o++) {
-		a = flattest_axis(x, o, &d);
-		if (a >= 0)
+		double d;
+		int axis = flattest_axis(x, o, &d);
+
+		if (axis >= 0)
 			worse(&x->r->found[PM_GATE_AXES], d);
-		if (d >= 20) {
-			good += x->at[o + 1] - x->at[o];
-			continue;
-		}
-		bad = o;
-		axis = a;
-		worst = d;
+		if (d < PM_GATE_STEP)
+			kept = pm__gate_break(
+				x, PM_GATE_AXES,
+				"Output '%.60s' hardly varies along axis %d: by %.3g tolerances.",
+				output_name(x, o), axis, d);
 	}
-	return enough(x, good)
-		       ? 1
-		       : pm__gate_break(x, PM_GATE_AXES,
-					"Output '%.60s' hardly varies along axis %d: by %.3g tolerances.",
-					output_name(x, bad), axis, worst);
+	return kept;
 }
 
 /* ---- all of it ---- */
 
 static PmStatus judge(PmGate *x, PmErr *err)
 {
+	static int (*const quick[])(PmGate *) = { judge_range, judge_seeds, judge_axes, pm__gate_trivial };
+	static PmStatus (*const slow[])(PmGate *, int *, PmErr *) = { pm__gate_inputs, pm__gate_elements,
+								      pm__gate_mutants, pm__gate_honest };
 	int kept = 1;
 	PmStatus st = run_seeds(x, err);
 
 	if (st || !x->r->ok)
 		return st;
 	x->r->found[PM_GATE_SIMPLE] = pm__gate_remaining(x->g);
-	if (x->r->found[PM_GATE_SIMPLE] < 0.9)
+	if (x->r->found[PM_GATE_SIMPLE] < PM_GATE_NEEDED)
 		kept = pm__gate_break(x, PM_GATE_SIMPLE,
 				      "Only %.0f %% of the work is needed for the outputs.",
 				      100 * x->r->found[PM_GATE_SIMPLE]);
-	kept = kept && judge_range(x) && judge_seeds(x) && judge_axes(x) && pm__gate_trivial(x);
-	if (kept)
-		st = pm__gate_inputs(x, &kept, err);
-	if (!st && kept)
-		st = pm__gate_elements(x, &kept, err);
-	if (!st && kept)
-		st = pm__gate_mutants(x, &kept, err);
-	if (!st && kept && x->opts.n_honest)
-		st = pm__gate_honest(x, &kept, err);
+	for (size_t k = 0; k < sizeof quick / sizeof *quick; k++)
+		kept = (kept || x->opts.ask_all) && quick[k](x);
+	for (size_t k = 0; k < sizeof slow / sizeof *slow && !st; k++)
+		if (kept || x->opts.ask_all)
+			st = slow[k](x, &kept, err);
 	return st;
 }
 

@@ -328,8 +328,7 @@ PmStatus pm__gate_mutants(PmGate *x, int *kept, PmErr *err)
 			survivor = &all.v[i];
 	}
 	x->r->found[PM_GATE_MUTANTS] = x->r->n_mutants ? (double)x->r->n_killed / x->r->n_mutants : NAN;
-	if (survivor && x->r->found[PM_GATE_MUTANTS] < 0.95 &&
-	    (x->r->n_mutants < 8 || x->r->n_mutants - x->r->n_killed > 2))
+	if (survivor && x->r->found[PM_GATE_MUTANTS] < PM_GATE_KILLED)
 		*kept = pm__gate_break(x, PM_GATE_MUTANTS, "%d of %d wrong versions pass; one %s at %s %zu.",
 				       x->r->n_mutants - x->r->n_killed, x->r->n_mutants,
 				       says[survivor->mistake], survivor->mistake >= LAST ? "output" : "node",

@@ -6,6 +6,16 @@
 #include "bench/inputs.h"
 #include "bench/tolerance.h"
 
+/* What the rules demand. */
+#define PM_GATE_FINITE    0.9  /* of all results */
+#define PM_GATE_NEEDED    0.9  /* of the work */
+#define PM_GATE_SEEDS_MIN 0.99 /* of all results vary over seeds */
+#define PM_GATE_STEP      20.0 /* tolerances that count as a change */
+#define PM_GATE_REACH     0.01 /* of all results are reached by an input */
+#define PM_GATE_REDRAWN   0.5  /* of those change when the input is drawn again */
+#define PM_GATE_MOVED     0.9  /* of moved elements show */
+#define PM_GATE_KILLED    0.95 /* of wrong versions are found wrong */
+
 /* The answers for one set of inputs: all outputs as doubles, one after another. */
 typedef struct PmGateRun {
 	PmTensor *in;

@@ -2,14 +2,16 @@
  *
  * Order (reverse order evaluation): the candidate's outputs exist before any reference is computed, and
  * references are computed in this process, which runs no candidate code.
- * Correctness under the sound preset is judged kernel by kernel (probe.h); under passnet, the graph's outputs
- * are compared with the eager baseline's, as published. Every member gets a record, whatever happens to it: N
- * is fixed.
+ * Correctness under the sound preset is judged kernel by kernel (probe.h) by the error bound, or where there
+ * is none at t = -5 of the ladder; results within the bound count as close from t = -5 on. Under passnet, the
+ * graph's outputs are compared with the eager baseline's, as published. Every member gets a record, whatever
+ * happens to it: N is fixed.
  */
 #ifndef BENCH_RUNNER_H
 #define BENCH_RUNNER_H
 
 #include "bench/allclose.h"
+#include "bench/bound.h"
 #include "bench/clock.h"
 #include "bench/inputs.h"
 #include "bench/score.h"
@@ -25,24 +27,45 @@ typedef struct PmEvalOpts {
 	const char *device;  /* "emu" or "cuda" */
 	const char *profile; /* of the modelled clock; NULL = default */
 	PmPreset preset;
+	PmLane lane; /* of the sound preset: how exact results have to be (bench/bound.h) */
 	uint64_t seed;
 	double pass_deadline, device_deadline; /* seconds; 0 = 10 and 60 */
+	double clock_seconds;                  /* budget of one member's measurement; 0 = 20 */
+	double confirm_above;  /* speedups above are confirmed by a second run; 0 = those that are implausible
+				*/
+	const char *only_rule; /* this rule of the pass alone; NULL = all */
 	int graphs; /* measured: baseline and candidate replay their launches as one CUDA graph each call */
-	double clock_seconds;                       /* budget of one member's measurement; 0 = 20 */
-	const char *only_rule;                      /* this rule of the pass alone; NULL = all */
 	void (*step)(void *arg, const char *label); /* after each member; may be NULL */
 	void *step_arg;
 } PmEvalOpts;
 
 /* What the clock said, where times are measured (bench/timer.h). Seconds per call. */
 typedef struct PmEvalTiming {
-	int blocks;                /* 0: nothing was measured */
-	double lo, hi;             /* 95 % interval of the speedup */
-	double control;            /* the baseline against itself */
-	double replay[2], wall[2]; /* baseline, candidate: as CUDA graphs; on the host's clock */
+	int blocks;                    /* 0: nothing was measured */
+	double lo, hi;                 /* 95 % interval of the speedup */
+	double control;                /* the baseline against itself, */
+	double control_lo, control_hi; /* and its interval */
+	double replay[2], wall[2];     /* baseline, candidate: as CUDA graphs; on the host's clock */
 	double replay_speedup, wall_speedup;
-	int checked; /* timed calls whose outputs were compared with the reference */
+	/* Calls of the candidate whose time counts (or that were rehearsed, where nothing is timed), and how
+	 * many of them were made again for the same bits, compared with the baseline's outputs, and with the
+	 * reference (deferred.h). */
+	int calls, replayed, compared, checked;
+	PmGpuSeen gpu; /* while it was measured */
+	/* Runs of the clock in processes of their own, with other inputs, and the speedup that each found:
+	 * one, unless a second look was due. The figures above are of the run that is published. */
+	int runs;
+	double found[3];
+	int host_bound[2]; /* baseline, candidate: launching is what a call waits for (bench/timer.h) */
 } PmEvalTiming;
+
+/* What the error bound said of a pass's results (bench/bound.h), worst over everything that was judged. */
+typedef struct PmEvalBound {
+	PmLane lane;              /* the narrowest that holds all */
+	int n, n_without;         /* comparisons judged, and those for which there was no rule */
+	double rms, max;          /* of the strict lane; 1 at the limit */
+	char why[PM_ERR_MAX / 2]; /* what is not strict; "" when all is */
+} PmEvalBound;
 
 typedef struct PmEvalRecord {
 	char label[128];
@@ -59,6 +82,7 @@ typedef struct PmEvalRecord {
 	int smallest_t;         /* PM_T_NEVER when it never passes or was not compared */
 	PmWorst worst;          /* of the worst output; index -1 when nothing differs */
 	char worst_where[256];  /* "output 'y', inputs normal, alternative 0" */
+	PmEvalBound bound;
 	/* speed */
 	int measured; /* 0: modelled by a profile */
 	PmEvalTiming timing;
@@ -75,7 +99,9 @@ typedef struct PmEvalReport {
 	size_t n;
 	PmEvalRecord *rec; /* owned */
 	PmScore score;
-	double fast1; /* share that is correct and faster than 1 */
+	double fast1;            /* share that is correct and faster than 1 */
+	char sandbox_lacks[128]; /* layers that this machine lacks for passes or, on emu, for kernels; "" =
+				    none */
 	PmEvalOpts opts;
 } PmEvalReport;
 

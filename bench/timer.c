@@ -1,10 +1,9 @@
-/* timer.c - the clock's protocol: what is timed, in which order, and what the times say. */
-#include "bench/timer.h"
+/* timer.c - the clock's protocol: what is timed, and in which order. */
+#include "bench/timer_priv.h"
 
 #include "base/arena.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,72 +21,13 @@ enum {
 	REPEAT_SHARE = 10
 };
 static const double min_warm = 0.3, max_warm = 5, steady_for = 0.2, steady_within = 0.02,
-		    most_half_width = 0.01, max_mark_noise = 0.5e-6, launch_noise = 1.5e-6,
-		    short_call = 20e-6;
-
-typedef struct Run {
-	const PmClock *clock;
-	const PmTimerOpts *o;
-	PmTiming *out;
-	PmRng rng;
-	double shortest;     /* call of any side, roughly */
-	uint64_t next_index; /* of the inputs: each is used once */
-	double began;
-} Run;
-
-/* Blocks of one kind: value[side][block], seconds per call, mean of the two samples. */
-typedef struct Blocks {
-	PmTimeKind kind;
-	int train, n, cap;
-	double *value[PM_MAX_SIDES];
-	double *sample[PM_MAX_SIDES]; /* 2 n single samples */
-} Blocks;
+		    max_mark_noise = 0.5e-6, short_call = 20e-6;
 
 const char *pm_time_kind_name(PmTimeKind kind)
 {
 	static const char *const names[PM_N_TIME_KINDS] = { "cold", "replay", "wall", "latency" };
 
 	return names[kind];
-}
-
-const char *pm_timing_state_name(PmTimingState s)
-{
-	static const char *const names[] = { "ok", "unstable", "implausible" };
-
-	return names[s];
-}
-
-double pm_timer_control_bound(double seconds)
-{
-	return seconds > 200e-6 ? 0.003 : (seconds > 20e-6 ? 0.01 : 0.02);
-}
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double *sorted_copy(const double *x, size_t n)
-{
-	double *s = pm_xcalloc(n + 1, sizeof *s);
-
-	memcpy(s, x, n * sizeof *s);
-	qsort(s, n, sizeof *s, ascending);
-	return s;
-}
-
-int pm_timer_bimodal(const double *x, size_t n)
-{
-	double *s = sorted_copy(x, n);
-	size_t edge = (n + 9) / 10;
-	int found = 0;
-
-	for (size_t i = edge; n >= 10 && i + edge <= n && !found; i++)
-		found = s[i - 1] > 0 && s[i] > 1.25 * s[i - 1];
-	free(s);
-	return found;
 }
 
 /* --- before the first block ------------------------------------------------------------------------------
@@ -114,19 +54,6 @@ static PmStatus warm_up(Run *r, PmErr *err)
 	return st;
 }
 
-static void judge(PmTiming *t, PmTimingState s, const char *fmt, ...) PM_PRINTF(3, 4);
-static void judge(PmTiming *t, PmTimingState s, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (t->state >= s) /* the worst finding stays, of equals the first */
-		return;
-	t->state = s;
-	va_start(ap, fmt);
-	vsnprintf(t->why, sizeof t->why, fmt, ap);
-	va_end(ap);
-}
-
 /* What a pair of marks costs, and the smallest step that its times make. */
 static PmStatus study_marks(Run *r, PmErr *err)
 {
@@ -140,7 +67,7 @@ static PmStatus study_marks(Run *r, PmErr *err)
 		return st;
 	pm_stats(t, N_EMPTY, &s);
 	r->out->overhead = s.median;
-	qsort(t, N_EMPTY, sizeof *t, ascending);
+	qsort(t, N_EMPTY, sizeof *t, pm__timer_ascending);
 	for (int i = 1; i < N_EMPTY; i++) {
 		double step = t[i] - t[i - 1];
 
@@ -148,10 +75,11 @@ static PmStatus study_marks(Run *r, PmErr *err)
 			r->out->tick = step;
 	}
 	if (s.iqr > max_mark_noise)
-		judge(r->out, PM_TIMING_UNSTABLE,
-		      "The marks themselves vary by %.2g us (half of %d empty pairs); is the GPU used by "
-		      "others?",
-		      s.iqr * 1e6, N_EMPTY);
+		pm__timer_say(
+			r->out, PM_TIMING_UNSTABLE,
+			"The marks themselves vary by %.2g us (half of %d empty pairs); is the GPU used by "
+			"others?",
+			s.iqr * 1e6, N_EMPTY);
 	return PM_OK;
 }
 
@@ -290,82 +218,14 @@ static void summarise(Run *r, const Blocks *b)
 	free(ratio);
 }
 
-/* Half of each interval is at most this share of its ratio. */
-static int precise(const Run *r, PmTimeKind kind, double half_width)
-{
-	for (int s = 1; s < r->o->n_sides; s++) {
-		const PmInterval *v = &r->out->kind[kind].ratio[s];
-
-		if (!((v->hi - v->lo) / 2 <= half_width * v->point))
-			return 0;
-	}
-	return 1;
-}
-
-/* --- what the times say ----------------------------------------------------------------------------------
+/* --- the kinds ------------------------------------------------------------------------------------------
  */
-
-static const char *side_name(const Run *r, int side)
-{
-	return side == 0 ? "baseline" : (side == r->o->control ? "control" : "candidate");
-}
-
-static void judge_side(Run *r, const Blocks *b, int side)
-{
-	const PmTimes *t = &r->out->kind[b->kind];
-	const PmStats *s = &t->side[side];
-	double most = r->o->max_speedup > 0 ? r->o->max_speedup : 10;
-	const char *name = side_name(r, side);
-
-	if (!(s->min > 0))
-		judge(r->out, PM_TIMING_IMPLAUSIBLE, "A sample of the %s took no time at all.", name);
-	if (s->median < r->o->floor[side])
-		judge(r->out, PM_TIMING_IMPLAUSIBLE,
-		      "The %s takes %.3g us; reading its inputs and writing its outputs once takes %.3g us "
-		      "at "
-		      "the memory's peak rate.",
-		      name, s->median * 1e6, r->o->floor[side] * 1e6);
-	if (side && t->ratio[side].point > most)
-		judge(r->out, PM_TIMING_IMPLAUSIBLE,
-		      "The candidate is %.3g times as fast as the baseline; more than %.3g needs a second "
-		      "look.",
-		      t->ratio[side].point, most);
-	if (pm_timer_bimodal(b->sample[side], 2 * (size_t)b->n))
-		judge(r->out, PM_TIMING_UNSTABLE, "The times of the %s fall into two groups.", name);
-	else if (pm_stats_unstable(s, PM_UNSTABLE_IQR) && s->iqr > launch_noise)
-		judge(r->out, PM_TIMING_UNSTABLE,
-		      "The middle half of the %s's times spreads over %.0f %% of their median.", name,
-		      100 * s->iqr / s->median);
-}
-
-static void judge_all(Run *r, const Blocks *b)
-{
-	const PmTimes *t = &r->out->kind[b->kind];
-	int c = r->o->control;
-
-	for (int s = 0; s < r->o->n_sides; s++)
-		judge_side(r, b, s);
-	if (c > 0 && (t->ratio[c].lo > 1 || t->ratio[c].hi < 1) &&
-	    fabs(t->ratio[c].point - 1) > pm_timer_control_bound(t->side[0].median))
-		judge(r->out, PM_TIMING_UNSTABLE,
-		      "The control, the baseline against itself, came out as %.4f (%.4f to %.4f).",
-		      t->ratio[c].point, t->ratio[c].lo, t->ratio[c].hi);
-	if (!precise(r, b->kind, fmax(most_half_width, pm_timer_control_bound(t->side[0].median)))) {
-		int w = 1;
-
-		for (int s = 2; s < r->o->n_sides; s++)
-			if (t->ratio[s].hi - t->ratio[s].lo > t->ratio[w].hi - t->ratio[w].lo)
-				w = s;
-		judge(r->out, PM_TIMING_UNSTABLE,
-		      "After %d blocks the speedup of the %s is still between %.4g and %.4g.", b->n,
-		      side_name(r, w), t->ratio[w].lo, t->ratio[w].hi);
-	}
-}
 
 /* Fine enough for the control to be found within its bound. */
 static double wanted_half_width(const Run *r)
 {
-	return fmin(most_half_width, 0.8 * pm_timer_control_bound(r->out->kind[PM_TIME_COLD].side[0].median));
+	return fmin(PM_TIMER_HALF_WIDTH,
+		    0.8 * pm_timer_control_bound(r->out->kind[PM_TIME_COLD].side[0].median));
 }
 
 static PmStatus time_cold(Run *r, PmErr *err)
@@ -378,11 +238,12 @@ static PmStatus time_cold(Run *r, PmErr *err)
 		st = take_blocks(r, &b, n, err);
 		if (!st)
 			summarise(r, &b);
-		if (st || r->o->exact || out_of_time(r) || precise(r, b.kind, wanted_half_width(r)))
+		if (st || r->o->exact || out_of_time(r) ||
+		    pm__timer_precise(r, b.kind, wanted_half_width(r)))
 			break;
 	}
 	if (!st)
-		judge_all(r, &b);
+		pm__timer_judge(r, &b);
 	blocks_release(&b);
 	return st;
 }
@@ -429,5 +290,7 @@ PmStatus pm_timer_run(const PmClock *clock, const PmTimerOpts *opts, PmTiming *o
 				limit < WALL_TRAIN ? limit : WALL_TRAIN, err);
 	if (!st)
 		st = time_other(&r, PM_TIME_LATENCY, opts->wall ? opts->wall : WALL_BLOCKS, 1, err);
+	if (!st)
+		pm__timer_judge_host(&r);
 	return st;
 }

@@ -57,6 +57,7 @@ typedef struct PmTimerOpts {
 	/* A time below floor[side] is not to be believed (0 = no floor), nor a speedup above max_speedup (0 =
 	 * 10). */
 	double floor[PM_MAX_SIDES], max_speedup;
+	double host_bound; /* seconds; 0 = 10 us */
 } PmTimerOpts;
 
 typedef enum {
@@ -66,6 +67,10 @@ typedef enum {
 } PmTimingState;
 const char *pm_timing_state_name(PmTimingState s);
 
+/* Why times cannot be, as bits. The last may be true all the same: a run in a new process confirms it or does
+ * not. */
+enum { PM_DOUBT_ZERO = 1, PM_DOUBT_FLOOR = 2, PM_DOUBT_SPEEDUP = 4 };
+
 typedef struct PmTimes {
 	int blocks;                     /* taken and used; 0 = this kind was not measured */
 	PmStats side[PM_MAX_SIDES];     /* seconds per call */
@@ -74,7 +79,11 @@ typedef struct PmTimes {
 
 typedef struct PmTiming {
 	PmTimingState state;
-	char why[256]; /* one sentence unless OK */
+	char why[256];   /* one sentence unless OK */
+	unsigned doubts; /* PM_DOUBT_... */
+	/* On the host's clock a call of the baseline and of the candidate takes over a tenth and host_bound
+	 * of PmTimerOpts longer than on the device: launching is what it waits for. */
+	int host_bound[2];
 	PmTimes kind[PM_N_TIME_KINDS];
 	int train;             /* calls per sample of the first kind */
 	int repeated;          /* blocks taken again after a disturbance */
@@ -90,6 +99,12 @@ PmStatus pm_timer_run(const PmClock *clock, const PmTimerOpts *opts, PmTiming *o
 /* How far from 1 the control may be found, by the length of a call: 0.3 % from 200 us on, 1 % from 20 us on,
  * 2 % below. */
 double pm_timer_control_bound(double seconds);
+
+/* Which of the speedups that n runs (2 or 3) in processes of their own found is to be published: the second
+ * of two that agree within PM_CONFIRM_WITHIN, the middle one of three that has another so near. -1: they do
+ * not agree; after two, a third decides. */
+#define PM_CONFIRM_WITHIN 0.03
+int pm_timer_confirm(const double *speedup, int n);
 
 /* 1 when the ordered times split in two: a gap of more than 25 % with at least a tenth of them on each side.
  */

@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "bench/inputs.h"
+#include "bench/tolerance.h"
 #include "bench/torch_priv.h"
 #include "runtime/ref.h"
 
@@ -172,6 +173,24 @@ static PmStatus put(const char *dir, const char *name, const char *p, size_t n, 
 	return st;
 }
 
+/* The ladder of tolerances by element type, so that who compares elsewhere has no list of its own. */
+static void tolerances(PmStr *out)
+{
+	static const int kinds[] = { PM_F32, PM_F16, PM_BF16, PM_F64 };
+
+	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+		pm_str_addf(out, "%s\"%s\": [", k ? ", " : "", pm__torch_dtype(kinds[k]));
+		for (int t = PM_T_MIN; t <= PM_T_MAX; t++) {
+			PmTol tol;
+
+			pm_tol(kinds[k], t, &tol);
+			pm_str_addf(out, "%s[%d, %.3g, %.3g]", t > PM_T_MIN ? ", " : "", t, tol.atol,
+				    tol.rtol);
+		}
+		pm_str_addc(out, ']');
+	}
+}
+
 static PmStatus put_all(Export *e, const char *dir, const PmStr *module, PmErr *err)
 {
 	PmStr text = PM_STR_INIT, name = PM_STR_INIT;
@@ -187,8 +206,11 @@ static PmStatus put_all(Export *e, const char *dir, const PmStr *module, PmErr *
 	if (!st)
 		st = put(dir, "data.bin", e->data.s, e->data.len, err);
 	pm_str_addf(&text,
-		    "{\"name\": %s,\n \"graph\": \"%s\",\n \"arguments\": [\n%s],\n \"results\": [\n%s]}\n",
+		    "{\"name\": %s,\n \"graph\": \"%s\",\n \"arguments\": [\n%s],\n \"results\": [\n%s],\n"
+		    " \"tolerance\": {",
 		    name.s, e->o->graph ? e->o->graph : "", e->args.s, e->results.s);
+	tolerances(&text);
+	pm_str_add(&text, "}}\n");
 	if (!st)
 		st = put(dir, "case.json", text.s, text.len, err);
 	pm_str_clear(&text);

@@ -1,7 +1,9 @@
 /* cmd_bind.c - passmith bind: a model with its open sizes fixed. */
 #include "cli/cmds.h"
 
+#include "base/io.h"
 #include "base/str.h"
+#include "extract/shape_table.h"
 #include "ir/dim_expr.h"
 #include "ir/infer.h"
 
@@ -36,6 +38,38 @@ static int add_dim(Dims *d, const char *arg)
 	d->v[d->n] = (PmDimSize){ d->names[d->n].s, size };
 	d->n++;
 	return 1;
+}
+
+/* The sizes that a table gives for the model's open inputs. */
+static PmStatus add_row(Dims *d, const char *path, const char *table, int64_t row, PmErr *err)
+{
+	const char *name[PM_TABLE_SYMBOLS];
+	int64_t size[PM_TABLE_SYMBOLS];
+	PmStr text = PM_STR_INIT, signature = PM_STR_INIT;
+	PmGraph *g = NULL;
+	cJSON *j = NULL;
+	size_t n = 0;
+	PmStatus st = pm_cli_load(path, &g, NULL, err);
+
+	if (!st)
+		st = pm_shape_signature(g, &signature, name, &n, err);
+	if (!st)
+		st = pm_read_file(table, 0, &text, err);
+	if (!st && (st = pm_json_parse(text.s, text.len, &j, err)))
+		pm_err_ctx(err, "%s", table);
+	if (!st)
+		st = pm_shape_table_find(j, table, signature.s, (size_t)row, size, n, err);
+	for (size_t k = 0; k < n && !st && d->n < MAX_DIMS; k++) {
+		pm_str_init(&d->names[d->n]);
+		pm_str_add(&d->names[d->n], name[k]);
+		d->v[d->n] = (PmDimSize){ d->names[d->n].s, size[k] };
+		d->n++;
+	}
+	cJSON_Delete(j);
+	pm_graph_free(g);
+	pm_str_release(&text);
+	pm_str_release(&signature);
+	return st;
 }
 
 /* Whether the name occurs in a type of the graph, alone or in a formula. */
@@ -151,9 +185,13 @@ int pm_cmd_bind(const PmCmd *cmd, int argc, char **argv)
 {
 	static PmOnnxReport report; /* large */
 	PmStrList files = { 0 }, sizes = { 0 };
-	const char *out = NULL;
+	const char *out = NULL, *table = NULL;
+	int64_t row = 0;
 	const PmOpt opts[] = {
 		{ "--dim", PM_OPT_LIST, &sizes, "NAME=SIZE; may be given several times" },
+		{ "--table", PM_OPT_STR, &table,
+		  "FILE  take the sizes that a table of shapes gives for the open inputs (docs/dataset.md)" },
+		{ "--row", PM_OPT_INT, &row, "N  which of them (default 0)" },
 		{ "-o", PM_OPT_STR, &out, "where to write the model: .onnx, or text otherwise" },
 		{ 0 },
 	};
@@ -168,11 +206,12 @@ int pm_cmd_bind(const PmCmd *cmd, int argc, char **argv)
 	for (size_t i = 0; i < sizes.list.n && !code; i++)
 		if (!add_dim(&dims, sizes.list.v[i]))
 			code = pm_cli_usage(cmd, "'--dim %.60s' is not NAME=SIZE.", sizes.list.v[i]);
-	if (!code && (files.list.n != 1 || !out || !dims.n))
-		code = pm_cli_usage(cmd, "bind takes one model, at least one --dim, and -o.");
+	if (!code && (files.list.n != 1 || !out || (!dims.n && !table) || row < 0))
+		code = pm_cli_usage(cmd, "bind takes one model, at least one --dim or a --table, and -o.");
 	if (code)
 		goto done;
-	if (load_bound(files.list.v[0], &dims, &g, &report, &err) || pm_cli_save(g, out, &err))
+	if ((table && add_row(&dims, files.list.v[0], table, row, &err)) ||
+	    load_bound(files.list.v[0], &dims, &g, &report, &err) || pm_cli_save(g, out, &err))
 		code = pm_cli_fail(&err);
 	else
 		report_result(out, g, &report);

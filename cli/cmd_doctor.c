@@ -2,7 +2,7 @@
 #include "cli/cmds.h"
 
 #include "base/io.h"
-#include "integrity/sandbox.h"
+#include "base/sandbox.h"
 #include "runtime/exec.h"
 #include "runtime/probe.h"
 
@@ -87,28 +87,35 @@ static int ops_markdown(void)
 	return 0;
 }
 
-/* The layers of the sandbox for passes; a machine without all of them still works, and says so. */
-static void put_sandbox(cJSON *j)
+/* The layers of a sandbox; a machine without all of them still works, and says so. */
+static void put_sandbox(cJSON *j, const char *name, PmStatus (*probe)(unsigned *, PmErr *))
 {
-	PmStr have = PM_STR_INIT, lack = PM_STR_INIT;
+	PmStr have = PM_STR_INIT, lack = PM_STR_INIT, key = PM_STR_INIT;
 	unsigned layers = 0;
-	PmErr err;
 
-	pm_err_init(&err);
-	if (pm_sandbox_probe(&layers, &err))
+	if (probe(&layers, NULL))
 		layers = 0;
 	pm_sandbox_names(layers, &have);
 	pm_sandbox_names(PM_BOX_ALL & ~layers, &lack);
 	if (j) {
-		cJSON_AddStringToObject(j, "sandbox", have.s);
-		cJSON_AddStringToObject(j, "sandbox_lacks", layers == PM_BOX_ALL ? "" : lack.s);
+		cJSON_AddStringToObject(j, name, have.s);
+		pm_str_addf(&key, "%s_lacks", name);
+		cJSON_AddStringToObject(j, key.s, layers == PM_BOX_ALL ? "" : lack.s);
 	} else {
-		printf("%-3s %-13s %s%s%s\n", layers == PM_BOX_ALL ? "yes" : "no", "sandbox", have.s,
+		printf("%-3s %-13s %s%s%s\n", layers == PM_BOX_ALL ? "yes" : "no", name, have.s,
 		       layers == PM_BOX_ALL ? "" : "; this kernel lacks: ",
 		       layers == PM_BOX_ALL ? "" : lack.s);
 	}
 	pm_str_release(&have);
 	pm_str_release(&lack);
+	pm_str_release(&key);
+}
+
+/* For passes, and for kernels on the emulated device. */
+static void put_sandboxes(cJSON *j)
+{
+	put_sandbox(j, "sandbox", pm_sandbox_probe);
+	put_sandbox(j, "emu_sandbox", pm_sandbox_probe_kernels);
 }
 
 static int doctor(void)
@@ -137,7 +144,7 @@ static int doctor(void)
 		usable = usable && (p[i].found || i > 1);
 	}
 	if (j) {
-		put_sandbox(j);
+		put_sandboxes(j);
 		cJSON_AddStringToObject(j, "root", root.s);
 		cJSON_AddStringToObject(j, "cache", cache.s);
 		cJSON_AddBoolToObject(j, "usable", usable);
@@ -147,7 +154,7 @@ static int doctor(void)
 		       has_root ? root.s : "set PASSMITH_ROOT");
 		printf("%-3s %-13s %s\n", has_cache ? "yes" : "no", "cache",
 		       has_cache ? cache.s : "set PASSMITH_CACHE");
-		put_sandbox(NULL);
+		put_sandboxes(NULL);
 		printf("\n%s\n",
 		       usable ? "Everything without a GPU works here."
 			      : "Install the compilers named above, then run passmith doctor again.");

@@ -2,12 +2,9 @@
 #include "cli/cmds.h"
 
 #include "base/io.h"
-#include "base/progress.h"
-#include "base/version.h"
 #include "bench/report.h"
-#include "cli/members.h"
+#include "cli/eval_task.h"
 #include "dataset/pack.h"
-#include "dataset/results.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,116 +15,11 @@ typedef struct Eval {
 	PmStrList passes;
 	PmEvalOpts opts;
 	int64_t seed;
-	int variants, summary, tf32;
+	int variants, summary, tf32, confirm;
 	PmDb *db;
 	PmMembers members;
 	PmProgress bar;
 } Eval;
-
-/* ---- stored results ---- */
-
-typedef struct Stored {
-	const Eval *e;
-	PmEvalReport *r;
-	char *have; /* by position in the member list */
-} Stored;
-
-static PmStatus take_stored(void *arg, const PmResultRow *row, PmErr *err)
-{
-	Stored *s = arg;
-	cJSON *j = NULL;
-	PmStatus st = PM_OK;
-
-	for (size_t i = 0; i < s->r->n && !st; i++) {
-		if (s->e->members.list.v[i].ordinal != row->ordinal || s->have[i])
-			continue;
-		st = pm_json_parse(row->json, strlen(row->json), &j, err);
-		if (!st)
-			st = pm_eval_record_from_json(j, &s->r->rec[i], err);
-		cJSON_Delete(j);
-		s->have[i] = !st;
-		break;
-	}
-	return st;
-}
-
-static PmStatus open_run(Eval *e, const PmEvalReport *r, int64_t *run, PmErr *err)
-{
-	char options[160];
-	PmRunRow row = { .task = e->members.task,
-			 .pass_path = r->pass,
-			 .pass_sha256 = r->sha256,
-			 .device = e->opts.device,
-			 .seed = e->opts.seed,
-			 .version = PM_VERSION,
-			 .options = options };
-
-	snprintf(options, sizeof options, "profile=%s preset=%s%s%s",
-		 e->opts.profile ? e->opts.profile : pm_profile(NULL)->name, e->preset,
-		 e->tf32 ? " tf32" : "", e->opts.graphs ? " graphs" : "");
-	return pm_run_put(e->db, &row, run, NULL, err);
-}
-
-static PmStatus store(Eval *e, int64_t run, size_t i, const PmEvalRecord *rec, PmErr *err)
-{
-	cJSON *j = pm_eval_record_json(rec);
-	PmStr text = PM_STR_INIT;
-	PmResultRow row = { .run = run,
-			    .task = e->members.task,
-			    .ordinal = e->members.list.v[i].ordinal,
-			    .verdict = pm_verdict_name(rec->verdict),
-			    .stage = pm_eval_stage(rec),
-			    .speedup = rec->speedup };
-	PmStatus st;
-
-	pm_json_print(j, 0, &text);
-	row.json = text.s;
-	st = pm_result_put(e->db, &row, NULL, err);
-	cJSON_Delete(j);
-	pm_str_release(&text);
-	return st;
-}
-
-/* ---- one pass ---- */
-
-static PmStatus eval_missing(Eval *e, const char *so, int64_t run, char *have, PmEvalReport *r, PmErr *err)
-{
-	PmStatus st = PM_OK;
-
-	for (size_t i = 0; i < r->n && !st; i++) {
-		PmEvalMember m = { e->members.list.v[i].label, e->members.list.v[i].g };
-
-		if (!have[i])
-			st = pm_eval_member(so, &m, &e->opts, &r->rec[i], err);
-		if (!st && !have[i] && run)
-			st = store(e, run, i, &r->rec[i], err);
-		have[i] = have[i] || !st;
-		pm_progress_step(&e->bar, m.label);
-	}
-	return st;
-}
-
-static PmStatus eval_pass(Eval *e, const char *so, PmEvalReport *r, PmErr *err)
-{
-	char *have = pm_xcalloc(e->members.list.n + 1, 1);
-	Stored stored = { e, r, have };
-	int64_t run = 0;
-	PmStatus st = pm_eval_report_begin(r, so, e->members.list.n, &e->opts, err);
-
-	if (!st && e->db && e->members.task) {
-		st = open_run(e, r, &run, err);
-		if (!st)
-			st = pm_results_each(e->db, run, take_stored, &stored, err);
-	}
-	if (!st)
-		st = eval_missing(e, so, run, have, r, err);
-	if (!st && run)
-		st = pm_run_finish(e->db, run, err);
-	if (!st)
-		st = pm_eval_score(r, err);
-	free(have);
-	return st;
-}
 
 /* ---- all of them ---- */
 
@@ -187,13 +79,19 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 	size_t n = e->passes.list.n, done = 0;
 	PmEvalReport *r = pm_xcalloc(n + 1, sizeof *r);
 	PmStatus st = find_members(e, err);
+	PmEvalTask task = { .db = e->db,
+			    .members = &e->members,
+			    .opts = e->opts,
+			    .preset = e->preset,
+			    .tf32 = e->tf32,
+			    .bar = &e->bar };
 
 	if (!st && !e->members.list.n)
 		st = pm_err(err, PM_E_NOT_FOUND, "%s gives no variant to evaluate.", e->target);
 	if (!st && !pm_cli_quiet)
 		pm_progress_start(&e->bar, "evaluating", (int64_t)(n * e->members.list.n));
 	for (; done < n && !st; done++)
-		st = eval_pass(e, e->passes.list.v[done], &r[done], err);
+		st = pm_eval_task(&task, e->passes.list.v[done], &r[done], NULL, err);
 	pm_progress_end(&e->bar);
 	if (!st)
 		st = put_results(e, r, n, err);
@@ -210,6 +108,7 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 {
 	Eval e = { .opts = { .device = "emu" }, .seed = 1, .preset = "sound" };
+	const char *lane = "strict";
 	const PmOpt opts[] = {
 		{ "--pass", PM_OPT_LIST, &e.passes, "a pass (may be given several times)" },
 		{ "--db", PM_OPT_STR, &e.db_path,
@@ -218,12 +117,16 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--profile", PM_OPT_STR, &e.opts.profile, "device whose time is modelled (default h200)" },
 		{ "--preset", PM_OPT_STR, &e.preset,
 		  "sound (default) or passnet: how closeness and scores count" },
+		{ "--lane", PM_OPT_STR, &lane,
+		  "strict (default), tf32 or bf16: how exact results have to be" },
 		{ "--seed", PM_OPT_INT, &e.seed, "seed of the inputs (default 1)" },
 		{ "--variants", PM_OPT_FLAG, &e.variants, "with a model: also its other shapes and dtypes" },
 		{ "--summary", PM_OPT_FLAG, &e.summary, "one line per pass only" },
 		{ "--graphs", PM_OPT_FLAG, &e.opts.graphs,
 		  "cuda: every call of both sides replays its launches as one CUDA graph" },
 		{ "--tf32", PM_OPT_FLAG, &e.tf32, "cuda: let libraries of the baseline use TF32 for float" },
+		{ "--confirm", PM_OPT_FLAG, &e.confirm,
+		  "cuda: what is faster is measured again, with other inputs; two runs must agree" },
 		{ "-o", PM_OPT_STR, &e.json_out, "also write the JSON report to this file" },
 		{ 0 },
 	};
@@ -233,7 +136,10 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 
 	pm_err_init(&err);
 	if (pm_args_parse(cmd, opts, argc, argv, &targets, &code)) {
+		/* Who may compute less exactly is measured against a baseline that may. */
+		e.tf32 |= pm_lane_from_name(lane, &e.opts.lane) && e.opts.lane > PM_LANE_STRICT;
 		e.opts.seed = (uint64_t)e.seed;
+		e.opts.confirm_above = e.confirm ? 1 : 0;
 		e.opts.preset = !strcmp(e.preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
 		if (targets.list.n != 1 || !e.passes.list.n) {
 			code = pm_cli_usage(cmd,
@@ -241,6 +147,9 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		} else if (strcmp(e.preset, "passnet") && strcmp(e.preset, "sound")) {
 			code = pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.",
 					    e.preset);
+		} else if (!pm_lane_from_name(lane, &e.opts.lane)) {
+			code = pm_cli_usage(cmd, "There is no lane '%.40s'; strict, tf32 and bf16 exist.",
+					    lane);
 		} else {
 			e.target = targets.list.v[0];
 			pm_cli_libraries(e.opts.device, e.tf32);

@@ -69,6 +69,7 @@ static void put_json(const PmExtractJob *j, const Held *held)
 		cJSON *e = cJSON_AddObjectToObject(kinds, pm_extract_kind(k));
 
 		pm_json_add_i64(e, "found", (int64_t)r->n_found);
+		pm_json_add_i64(e, "covered_ops", (int64_t)r->n_ops);
 		pm_json_add_i64(e, "covered_nodes", (int64_t)r->n_covered);
 		pm_json_add_i64(e, "covered_launches", (int64_t)r->n_launches);
 		pm_json_add_i64(e, "not_connected", (int64_t)r->n_not_connected);
@@ -92,7 +93,7 @@ static void put_text(const PmExtractJob *j, const Held *held)
 		       j->sum.n_launches);
 	printf("\n%s:\n%-10s %9s %9s %10s", j->db, "kind", "places", "graphs", "structures");
 	if (j->done)
-		printf("  %8s %8s  %s", "nodes", "kernels", "disconnected, not convex, rejected");
+		printf("  %8s %8s %8s  %s", "ops", "nodes", "kernels", "disconnected, not convex, rejected");
 	printf("\n");
 	for (k = 0; k < PM_N_KINDS; k++) {
 		const PmKindReport *r = &j->sum.kind[k];
@@ -100,9 +101,10 @@ static void put_text(const PmExtractJob *j, const Held *held)
 		printf("%-10s %9lld %9lld %10lld", pm_extract_kind(k), (long long)held[k].found,
 		       (long long)held[k].graphs, (long long)held[k].structures);
 		if (j->done)
-			printf("  %6.2f %% %6.2f %%  %zu, %zu, %zu%s%s", percent(r->n_covered, known),
-			       percent(r->n_launches, j->sum.n_launches), r->n_not_connected, r->n_not_convex,
-			       r->n_rejected, r->why[0] ? ": " : "", r->why);
+			printf("  %6.2f %% %6.2f %% %6.2f %%  %zu, %zu, %zu%s%s", percent(r->n_ops, known),
+			       percent(r->n_covered, known), percent(r->n_launches, j->sum.n_launches),
+			       r->n_not_connected, r->n_not_convex, r->n_rejected, r->why[0] ? ": " : "",
+			       r->why);
 		printf("\n");
 	}
 }

@@ -64,11 +64,15 @@ static PmStatus show_one(void *arg, const PmMemberRow *row, PmErr *err)
 		cJSON_AddStringToObject(j, "label", row->label);
 		cJSON_AddStringToObject(j, "dtype", pm_dtype_name(row->dtype));
 		cJSON_AddStringToObject(j, "hash", row->hash);
+		cJSON_AddStringToObject(j, "ref", row->ref);
+		cJSON_AddStringToObject(j, "ref_why", row->ref_why);
 		cJSON_AddStringToObject(j, "text", row->text);
 		cJSON_AddItemToArray(s->list, j);
 	} else {
-		printf("%s# member %lld: %s\n%s", row->ordinal ? "\n" : "", (long long)row->ordinal,
-		       row->label, s->whole || row->ordinal == 0 ? row->text : "");
+		printf("%s# member %lld: %s%s%s%s%s\n%s", row->ordinal ? "\n" : "", (long long)row->ordinal,
+		       row->label, *row->ref ? "; on the reference: " : "", row->ref,
+		       *row->ref_why ? ", " : "", row->ref_why,
+		       s->whole || row->ordinal == 0 ? row->text : "");
 	}
 	return PM_OK;
 }
@@ -91,6 +95,7 @@ PmStatus pm_task_verb_show(PmTaskCmd *c, PmErr *err)
 PmStatus pm_task_verb_export(PmTaskCmd *c, PmErr *err)
 {
 	c->export.seed = c->seed;
+	c->export.shapes = c->shapes;
 	return pm_task_export(c->db, c->arg, &c->export, err);
 }
 
@@ -162,7 +167,8 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		  "make: from the subgraph of this hash (several times)" },
 		{ "--name", PM_OPT_STR, &c.name, "make: name of a single task" },
 		{ "--shapes", PM_OPT_INT, &c.shapes,
-		  "make, build: shapes of each task, the original included (default 9; build 10)" },
+		  "make, build: shapes of each task, the original included (default 9; build 10); export: "
+		  "the first N only" },
 		{ "--max-elements", PM_OPT_INT, &c.max_elements,
 		  "make, build: elements of one value at most (default 4194304)" },
 		{ "--max-mflop", PM_OPT_INT, &c.max_mflop,
@@ -175,6 +181,7 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		  "build, gate, export: seed of variants and inputs (default 1)" },
 		{ "--honest", PM_OPT_INT, &c.honest,
 		  "build, gate: runs of plain kernels on emu that must agree (default 2, of eval tasks)" },
+		{ "-j", PM_OPT_INT, &c.jobs, "N  build: processes that judge structures (all processors)" },
 		{ "--rebuild", PM_OPT_FLAG, &c.rebuild, "build: remove the tasks of an earlier build first" },
 		{ "--split", PM_OPT_STR, &c.split, "list, pack: eval or train only" },
 		{ "-o", PM_OPT_STR, &c.out, "pack: the folder below which packs are written" },

@@ -20,7 +20,7 @@ enum { MAX_BLOCKS = 1000 };
 
 typedef struct Time {
 	const char *device, *db_path, *json_out;
-	int64_t seed, blocks;
+	int64_t seed, shapes, blocks;
 	double seconds; /* no graph is begun after that many */
 	int variants, tf32, graphs, failed, left_out;
 	double begin, last; /* of the run, of the last graph that was timed */
@@ -145,8 +145,11 @@ static PmStatus compile_ahead(Time *t, const PmMembers *all, size_t n, PmErr *er
 
 static PmStatus read_target(Time *t, PmDb *db, const char *target, PmMembers *out, PmErr *err)
 {
-	return db ? pm_members_of_task(db, target, out, err)
-		  : pm_members_of_model(target, t->variants, out, err);
+	PmStatus st = db ? pm_members_of_task(db, target, out, err)
+			 : pm_members_of_model(target, t->variants, out, err);
+
+	pm_members_keep_shapes(out, t->shapes);
+	return st;
 }
 
 static PmStatus time_all(Time *t, const PmStrList *targets, PmErr *err)
@@ -221,6 +224,7 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 		{ "--db", PM_OPT_STR, &t.db_path, "the targets are tasks of this database, not model files" },
 		{ "--variants", PM_OPT_FLAG, &t.variants,
 		  "a model in all the shapes and types it generalises to" },
+		{ "--shapes", PM_OPT_INT, &t.shapes, "the first N shapes of each graph only" },
 		{ "--tf32", PM_OPT_FLAG, &t.tf32, "let libraries use TF32 for float" },
 		{ "--graphs", PM_OPT_FLAG, &t.graphs, "every call replays its launches as one CUDA graph" },
 		{ "--seed", PM_OPT_INT, &t.seed, "seed of inputs and orders (default 1)" },

@@ -18,7 +18,8 @@ static PmStatus add_row(void *arg, const PmMemberRow *row, PmErr *err)
 
 	if (st)
 		return pm_err_ctx(err, "member %lld of the task", (long long)row->ordinal);
-	PM_VEC_PUSH(&m->list, ((PmMember){ pm_xstrdup(row->label), g, row->ordinal }));
+	PM_VEC_PUSH(&m->list,
+		    ((PmMember){ pm_xstrdup(row->label), g, row->ordinal, (int)row->shape, row->dtype }));
 	return PM_OK;
 }
 
@@ -36,7 +37,8 @@ static PmStatus add_packed(void *arg, const PmPackGraph *p, PmErr *err)
 	PmStatus st = p->ordinal < 0 ? PM_DECLINED : pm_graph_clone(p->g, &copy, err);
 
 	if (!st)
-		PM_VEC_PUSH(&m->list, ((PmMember){ pm_xstrdup(p->label), copy, p->ordinal }));
+		PM_VEC_PUSH(&m->list,
+			    ((PmMember){ pm_xstrdup(p->label), copy, p->ordinal, p->shape, p->dtype }));
 	return st == PM_DECLINED ? PM_OK : st;
 }
 
@@ -51,10 +53,9 @@ static PmStatus add_variant(void *arg, const PmGraph *g, const char *label, int 
 	PmGraph *copy;
 	PmStatus st = pm_graph_clone(g, &copy, err);
 
-	(void)shape;
-	(void)dtype;
 	if (!st)
-		PM_VEC_PUSH(&m->list, ((PmMember){ pm_xstrdup(label), copy, (int64_t)m->list.n }));
+		PM_VEC_PUSH(&m->list,
+			    ((PmMember){ pm_xstrdup(label), copy, (int64_t)m->list.n, shape, dtype }));
 	return st;
 }
 
@@ -66,9 +67,24 @@ PmStatus pm_members_of_model(const char *path, int variants, PmMembers *out, PmE
 	if (!st && variants)
 		st = pm_variants_make(g, NULL, add_variant, out, NULL, err);
 	else if (!st)
-		st = add_variant(out, g, "as written", 0, 0, err);
+		st = add_variant(out, g, "as written", 0, PM_F32, err);
 	pm_graph_free(g);
 	return st;
+}
+
+void pm_members_keep_shapes(PmMembers *m, int64_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < m->list.n; i++) {
+		if (n <= 0 || m->list.v[i].shape < n) {
+			m->list.v[kept++] = m->list.v[i];
+			continue;
+		}
+		free(m->list.v[i].label);
+		pm_graph_free(m->list.v[i].g);
+	}
+	m->list.n = kept;
 }
 
 void pm_members_release(PmMembers *m)

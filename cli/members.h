@@ -11,6 +11,8 @@ typedef struct PmMember {
 	char *label;     /* owned */
 	PmGraph *g;      /* owned */
 	int64_t ordinal; /* in its task */
+	int shape;       /* number of its shapes; 0 = as extracted */
+	int dtype;       /* PmDType of the variant; PM_F32 when nobody said */
 } PmMember;
 
 typedef struct PmMembers {
@@ -24,6 +26,8 @@ PmStatus pm_members_of_task(PmDb *db, const char *target, PmMembers *out, PmErr 
 PmStatus pm_members_of_pack(const char *dir, PmMembers *out, PmErr *err);
 /* A model file as one member, or with `variants` as the shapes and dtypes it generalises to. */
 PmStatus pm_members_of_model(const char *path, int variants, PmMembers *out, PmErr *err);
+/* Drops members of shapes n and above; n <= 0 keeps all. */
+void pm_members_keep_shapes(PmMembers *m, int64_t n);
 void pm_members_release(PmMembers *m);
 
 #endif

@@ -17,7 +17,7 @@ typedef struct PmTaskCmd {
 	int even;
 	PmStrList hashes;
 	/* build */
-	int64_t n_eval, ratio, stride, seed, honest;
+	int64_t n_eval, ratio, stride, seed, honest, jobs;
 	int rebuild;
 	int whole; /* show */
 	PmTaskExport export;

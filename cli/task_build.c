@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "cli/task_one.h"
 #include "cli/task_plan.h"
+#include "cli/task_verdicts.h"
 #include "dataset/select.h"
 #include "dataset/subgraphs.h"
 #include "dataset/tasks.h"
@@ -25,11 +26,13 @@ typedef struct Judge {
 typedef struct Build {
 	PmTaskCmd *c;
 	PmTaskPlan p;
-	PmTaskVerdict *verdict; /* by structure; json NULL: not asked yet */
-	char *taken;            /* by part: asked in evaluation */
+	PmVerdicts verdicts;
+	char *taken; /* by part: asked in evaluation */
 	PmProgress bar;
 	const char *split;
 	int64_t n[2], members[2], rejected, before; /* eval, train */
+	int64_t shapes_dropped;                     /* in this run */
+	int64_t whole[2], twin[2];                  /* variants that the reference ran */
 	PM_VEC(uint32_t) reason;                    /* interned, one for each rejection of this run */
 } Build;
 
@@ -76,23 +79,13 @@ static size_t pick_bases(const Build *b, const PmGroup *g, int64_t *base, PmStr 
 	return n;
 }
 
-/* Tasks to train on are judged by one graph of each structure, the one with the least hash: what the rules
- * look for are properties of structures. Asked only when a group of the structure is not decided yet. */
+/* Tasks to train on are judged by one graph of each structure. Asked only when a group of the structure is
+ * not decided yet. */
 static PmStatus judge_structure(void *arg, const PmTaskVerdict **out, PmErr *err)
 {
 	const Judge *j = arg;
-	PmTaskVerdict *v = &j->b->verdict[j->structure];
-	PmGraph *g = NULL;
-	PmStatus st = PM_OK;
 
-	if (!v->json) {
-		st = pm_subgraph_get(j->b->c->db, j->b->p.id.v[j->b->p.least.v[j->structure]], &g, err);
-		if (!st)
-			st = pm_task_judge(g, j->b->c->seed, 0, v, err);
-		pm_graph_free(g);
-	}
-	*out = v;
-	return st;
+	return pm_verdicts_get(&j->b->verdicts, j->structure, out, err);
 }
 
 static PmStatus make_group(Build *b, const PmGroup *g, PmTaskMade *made, PmErr *err)
@@ -125,6 +118,7 @@ static PmStatus make_group(Build *b, const PmGroup *g, PmTaskMade *made, PmErr *
 	b->n[!eval] += made->made;
 	b->members[!eval] += made->members;
 	b->rejected += !made->made;
+	b->shapes_dropped += made->shapes_dropped;
 	if (!st && *made->rule)
 		PM_VEC_PUSH(&b->reason, pm_intern(b->p.texts, made->rule, strlen(made->rule)));
 	pm_str_release(&key_text);
@@ -200,6 +194,8 @@ static PmStatus make_train(Build *b, PmErr *err)
 			if (b->taken[q->part] || round >= q->n_groups)
 				continue;
 			more = 1;
+			b->verdicts.round = round;
+			b->verdicts.at = i;
 			st = make_group(b, &b->p.groups.group[q->first_group + round], &made, err);
 			if (!st && made.made)
 				pm_progress_step(&b->bar, NULL);
@@ -236,6 +232,29 @@ static void put_reasons(const Build *b, cJSON *j)
 	}
 }
 
+static PmStatus add_ref(void *arg, size_t n, const char *const *names, const char *const *values, PmErr *err)
+{
+	Build *b = arg;
+	int train = values[0] && !strcmp(values[0], "train");
+
+	(void)n;
+	(void)names;
+	(void)err;
+	if (values[1] && values[2])
+		*(!strcmp(values[1], "twin") ? &b->twin[train] : &b->whole[train]) = atoll(values[2]);
+	return PM_OK;
+}
+
+/* What the reference ran, now or before. */
+static PmStatus count_ref(Build *b, PmErr *err)
+{
+	return pm_db_query(b->c->db,
+			   "SELECT t.split, r.how, count(*) FROM tasks t JOIN members m ON m.task = t.id "
+			   "JOIN ref_runs r ON r.subgraph = m.subgraph WHERE t.split IN ('eval', 'train') "
+			   "GROUP BY t.split, r.how",
+			   add_ref, b, err);
+}
+
 static void report(const Build *b, const PmSelection *sel, size_t leaks)
 {
 	if (pm_cli_json) {
@@ -255,6 +274,10 @@ static void report(const Build *b, const PmSelection *sel, size_t leaks)
 		pm_json_add_i64(j, "decided_before", b->before);
 		pm_json_add_i64(j, "rejected_groups", b->rejected);
 		pm_json_add_i64(j, "leaks", (int64_t)leaks);
+		pm_json_add_i64(j, "eval_ref_whole", b->whole[0]);
+		pm_json_add_i64(j, "eval_ref_twin", b->twin[0]);
+		pm_json_add_i64(j, "train_ref_whole", b->whole[1]);
+		pm_json_add_i64(j, "shapes_dropped_now", b->shapes_dropped);
 		put_reasons(b, cJSON_AddObjectToObject(j, "rejected_now"));
 		pm_cli_put_json(j);
 		return;
@@ -265,6 +288,11 @@ static void report(const Build *b, const PmSelection *sel, size_t leaks)
 	       "components\n",
 	       (long long)b->n[0], (long long)b->members[0], sel->n_covered, sel->n_edges, held_out(b));
 	printf("train: %lld tasks, %lld variants\n", (long long)b->n[1], (long long)b->members[1]);
+	printf("ref:   of the eval variants %lld ran as they are, %lld as a twin of smaller sizes; of the "
+	       "train "
+	       "variants %lld ran; %lld shapes dropped because they do not run\n",
+	       (long long)b->whole[0], (long long)b->twin[0], (long long)b->whole[1],
+	       (long long)b->shapes_dropped);
 	printf("%lld groups rejected; %lld decided before; %zu leaks\n", (long long)b->rejected,
 	       (long long)b->before, leaks);
 	put_reasons(b, NULL);
@@ -272,9 +300,7 @@ static void report(const Build *b, const PmSelection *sel, size_t leaks)
 
 static void release(Build *b)
 {
-	for (size_t i = 0; b->verdict && i < b->p.colors.n; i++)
-		pm_task_verdict_release(&b->verdict[i]);
-	free(b->verdict);
+	pm_verdicts_release(&b->verdicts);
 	free(b->taken);
 	PM_VEC_RELEASE(&b->reason);
 	pm_task_plan_release(&b->p);
@@ -290,7 +316,7 @@ PmStatus pm_task_verb_build(PmTaskCmd *c, PmErr *err)
 	c->shapes = c->shapes ? c->shapes : 10;
 	st = pm_task_plan(&b.p, c, err);
 	b.taken = pm_xcalloc(b.p.n_parts + 1, 1);
-	b.verdict = pm_xcalloc(b.p.colors.n + 1, sizeof *b.verdict);
+	pm_verdicts_init(&b.verdicts, &b.p, b.taken);
 	if (!st)
 		st = check_earlier(&b, err);
 	if (!st)
@@ -299,6 +325,8 @@ PmStatus pm_task_verb_build(PmTaskCmd *c, PmErr *err)
 		st = make_train(&b, err);
 	if (!st)
 		st = pm_leakage_check(c->db, NULL, NULL, &leaks, err);
+	if (!st)
+		st = count_ref(&b, err);
 	if (!st) {
 		report(&b, &sel, leaks);
 		if (b.n[0] < c->n_eval || !enough(&b))

@@ -90,7 +90,7 @@ static PmStatus find_graph(PmTaskCmd *c, PmGraph **g, PmErr *err)
 
 PmStatus pm_task_verb_gate(PmTaskCmd *c, PmErr *err)
 {
-	PmGateOpts o = { .seed = (uint64_t)c->seed, .n_honest = (int)c->honest };
+	PmGateOpts o = { .seed = (uint64_t)c->seed, .n_honest = (int)c->honest, .ask_all = 1 };
 	PmStr text = PM_STR_INIT;
 	PmGraph *g = NULL, *twin = NULL;
 	PmGateReport r;

@@ -63,6 +63,7 @@ PmStatus pm_task_export(PmDb *db, const char *what, PmTaskExport *e, PmErr *err)
 	PmStatus st = db ? pm_members_of_task(db, what, &members, err)
 			 : pm_members_of_model(what, 0, &members, err);
 
+	pm_members_keep_shapes(&members, e->shapes);
 	e->list = pm_cli_json ? cJSON_CreateArray() : NULL;
 	for (size_t i = 0; i < members.list.n && !st; i++)
 		st = export_one(e, &members.list.v[i], err);

@@ -8,6 +8,7 @@
 typedef struct PmTaskExport {
 	const char *dir;
 	int64_t seed, max_check; /* see PmTorchOpts */
+	int64_t shapes;          /* only members of fewer shapes than this; 0 = all */
 	size_t written, refused; /* out */
 	cJSON *list;             /* internal */
 } PmTaskExport;

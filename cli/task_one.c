@@ -3,6 +3,7 @@
 
 #include "bench/stratum.h"
 #include "cli/task.h"
+#include "cli/task_ref.h"
 #include "dataset/subgraphs.h"
 #include "dataset/tasks.h"
 #include "extract/variants.h"
@@ -66,16 +67,6 @@ static void variants_release(Variants *v)
 
 /* ---- the graph that is judged ---- */
 
-static int64_t cost(const PmGraph *g)
-{
-	int64_t c = pm_graph_flops(g), e;
-
-	for (uint32_t id = 1; id < pm_graph_value_limit(g); id++)
-		if (!pm_type_numel(pm_value_type(g, (PmValue){ id }), &e, NULL))
-			c += e;
-	return c;
-}
-
 /* Whether sizes were kept that the rules need: nothing shrunk to one, results of 64 elements. */
 static int is_fair(const PmGraph *g, const PmGraph *original)
 {
@@ -103,7 +94,7 @@ static int is_fair(const PmGraph *g, const PmGraph *original)
 static int better(const PmGraph *a, const PmGraph *b, const PmGraph *original)
 {
 	int fair_a = is_fair(a, original), fair_b = is_fair(b, original);
-	int64_t ca = cost(a), cb = cost(b);
+	int64_t ca = pm_graph_cost(a), cb = pm_graph_cost(b);
 
 	if (ca > TWIN_MAX || cb > TWIN_MAX)
 		return ca < cb;
@@ -135,11 +126,11 @@ PmStatus pm_task_twin(const PmGraph *g, PmGraph **out, char label[96], PmErr *er
 	size_t i = st ? 0 : best_twin(&v);
 
 	if (!st && i < v.list.n &&
-	    (cost(v.list.v[i].g) > TWIN_COST || !is_fair(v.list.v[i].g, v.list.v[0].g))) {
+	    (pm_graph_cost(v.list.v[i].g) > TWIN_COST || !is_fair(v.list.v[i].g, v.list.v[0].g))) {
 		st = pm_variants_make(g, &many, collect, &v, NULL, err);
 		i = best_twin(&v);
 	}
-	if (!st && (i == v.list.n || cost(v.list.v[i].g) > TWIN_MAX))
+	if (!st && (i == v.list.n || pm_graph_cost(v.list.v[i].g) > TWIN_MAX))
 		st = pm_err(err, PM_E_LIMIT,
 			    "No variant of the graph is small enough for the gate, which runs it some 200 "
 			    "times.");
@@ -183,7 +174,7 @@ typedef struct One {
 	PmTaskBuilder *b;
 	PmStr name, gate;
 	PmStratum stratum;
-	char why[PM_ERR_MAX];
+	char why[PM_ERR_MAX], does_not_run[160];
 } One;
 
 /* Says that this is no task. */
@@ -266,6 +257,36 @@ static PmStatus judge_worth(One *o, const PmGraph *g, PmErr *err)
 	return st;
 }
 
+/* Takes out the shapes that the reference does not run. Returns what became of the rest, owned. */
+static PmRefCase *keep_running(One *o, const PmGraph *g, Variants *v)
+{
+	PmRefCase *c = pm_xcalloc(v->list.n + 1, sizeof *c);
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->list.n; i++)
+		c[i] = (PmRefCase){ .g = v->list.v[i].g,
+				    .label = v->list.v[i].label,
+				    .shape = v->list.v[i].shape,
+				    .dtype = v->list.v[i].dtype };
+	pm_task_ref(g, !strcmp(o->spec->split, "eval"), (uint64_t)o->spec->seed, c, v->list.n);
+	for (size_t i = 0; i < v->list.n; i++) {
+		if (c[i].how == PM_REF_FAILED) {
+			if (!i || c[i].shape != c[i - 1].shape) {
+				v->n_shapes--;
+				o->out->shapes_dropped++;
+				snprintf(o->does_not_run, sizeof o->does_not_run, "%s", c[i].why);
+			}
+			pm_graph_free(v->list.v[i].g);
+			free(v->list.v[i].label);
+			continue;
+		}
+		c[n] = c[i];
+		v->list.v[n++] = v->list.v[i];
+	}
+	v->list.n = n;
+	return c;
+}
+
 /* Adds the variants of one base, or says why there are too few. */
 static PmStatus add_base(One *o, int64_t id, const PmGraph *g, PmErr *err)
 {
@@ -273,21 +294,33 @@ static PmStatus add_base(One *o, int64_t id, const PmGraph *g, PmErr *err)
 			     .max_elements = o->spec->max_elements,
 			     .seed = (uint64_t)o->spec->seed };
 	Variants v = { 0 };
+	PmRefCase *ref = NULL;
+	size_t n_shapes;
 	PmErr no;
 	PmStatus st = PM_OK;
 
 	pm_err_init(&no);
 	if (pm_variants_make(g, &vo, collect, &v, NULL, &no))
 		reject(o, "variants", no.text);
-	else if (v.n_shapes < PM_TASK_MIN_SHAPES)
+	n_shapes = v.n_shapes;
+	if (!*o->out->rule)
+		ref = keep_running(o, g, &v);
+	if (*o->out->rule)
+		;
+	else if (n_shapes < PM_TASK_MIN_SHAPES)
 		reject(o, "shapes", "It generalises to fewer than five shapes.");
+	else if (v.n_shapes < PM_TASK_MIN_SHAPES)
+		reject(o, "runs", o->does_not_run);
 	else if (v.n_dtypes < 3 || v.list.n < 3 * v.n_shapes)
 		reject(o, "types", "It does not exist in float, float16 and bfloat16 for all of its shapes.");
 	else
 		pm_task_set_base(o->b, id);
-	for (size_t i = 0; i < v.list.n && !st && !*o->out->rule; i++)
+	for (size_t i = 0; i < v.list.n && !st && !*o->out->rule; i++) {
+		pm_task_set_ref(o->b, pm_ref_how_name(ref[i].how), ref[i].why);
 		st = pm_task_add(o->b, v.list.v[i].g, v.list.v[i].label, v.list.v[i].shape, v.list.v[i].dtype,
 				 err);
+	}
+	free(ref);
 	variants_release(&v);
 	return st;
 }

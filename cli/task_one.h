@@ -33,8 +33,9 @@ typedef struct PmTaskMade {
 	int before; /* it was decided by an earlier run */
 	int64_t task;
 	int64_t members;
-	char rule[32]; /* why it was rejected, now: a rule of the gate, "shapes", "types", "size" or
-			  "variants" */
+	int64_t shapes_dropped; /* now, because the reference does not run them */
+	char rule[32];          /* why it was rejected, now: a rule of the gate, "shapes", "types", "size" or
+				   "variants" */
 } PmTaskMade;
 
 /* Makes the task, or remembers that and why it is none. Every base gets its shapes in float, float16 and

@@ -60,6 +60,16 @@ static PmStatus put_model(void *arg, sqlite3_stmt *row, PmErr *err)
 	return put(arg, j, err);
 }
 
+static PmStatus put_constraint(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	static const char *const keys[] = { "model", "name", "verdict", "why", "options" };
+	cJSON *j = row_of("constraint");
+
+	for (int k = 0; k < 5; k++)
+		add_text(j, keys[k], row, k);
+	return put(arg, j, err);
+}
+
 static PmStatus add_kind(void *arg, sqlite3_stmt *row, PmErr *err)
 {
 	(void)err;
@@ -78,6 +88,8 @@ static PmStatus put_subgraph(void *arg, sqlite3_stmt *row, PmErr *err)
 			 err, "SELECT kind FROM kinds WHERE subgraph = ? ORDER BY kind", "i",
 			 sqlite3_column_int64(row, 0));
 	add_text(j, "text", row, 2);
+	add_text(j, "ref", row, 3);
+	add_text(j, "ref_why", row, 4);
 	if (st) {
 		cJSON_Delete(j);
 		return st;
@@ -181,8 +193,15 @@ static PmStatus put_all(Out *o, PmErr *err)
 		"");
 
 	if (!st)
+		st = pm__db_each(o->db, "export its constraints", put_constraint, o, NULL, err,
+				 "SELECT sha256, name, verdict, why, options FROM constraints "
+				 "ORDER BY sha256, name",
+				 "");
+	if (!st)
 		st = pm__db_each(o->db, "export its subgraphs", put_subgraph, o, NULL, err,
-				 "SELECT id, hash, text FROM subgraphs ORDER BY hash", "");
+				 "SELECT s.id, s.hash, s.text, r.how, r.why FROM subgraphs s "
+				 "LEFT JOIN ref_runs r ON r.subgraph = s.id ORDER BY s.hash",
+				 "");
 	if (!st)
 		st = pm__db_each(o->db, "export its occurrences", put_occurrence, o, NULL, err,
 				 "SELECT m.sha256, s.hash, o.nodes FROM occurrences o "

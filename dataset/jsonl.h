@@ -5,7 +5,8 @@
  * order:
  *
  *   {"row":"model","sha256":...,"path":...,"name":...,"opset":...,"nodes":...,"opaque":...,"error":...}
- *   {"row":"subgraph","hash":...,"kinds":[...],"text":...}
+ *   {"row":"constraint","model":SHA256,"name":...,"verdict":...,"why":...,"options":...}
+ *   {"row":"subgraph","hash":...,"kinds":[...],"text":...,"ref":...,"ref_why":...}
  *   {"row":"occurrence","model":SHA256,"subgraph":HASH,"nodes":"3,7"}
  *   {"row":"task","hash":...,"name":...,"kind":...,"split":...,...,"members":[{"subgraph":HASH,...}]}
  *   {"row":"rejected","key":...,"subgraph":HASH,"rule":...,"why":...}

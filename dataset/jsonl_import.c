@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/vec.h"
+#include "dataset/checks.h"
 #include "dataset/db_priv.h"
 #include "dataset/models.h"
 #include "dataset/subgraphs.h"
@@ -67,13 +68,27 @@ static PmStatus take_model(In *in, const cJSON *j, PmErr *err)
 	return pm_model_put(in->db, &m, &id, err);
 }
 
+/* The table refuses verdicts that there are not. */
+static PmStatus take_constraint(In *in, const cJSON *j, PmErr *err)
+{
+	PmConstraintRow c = { .sha256 = pm_json_str(j, "model", ""),
+			      .name = pm_json_str(j, "name", ""),
+			      .verdict = pm_json_str(j, "verdict", ""),
+			      .why = pm_json_str(j, "why", ""),
+			      .options = pm_json_str(j, "options", "") };
+
+	if (!is_hash(c.sha256) || !*c.name)
+		return bad(in, err, "the constraint names no model, or has no name");
+	return pm_constraint_put(in->db, &c, err);
+}
+
 static PmStatus take_subgraph(In *in, const cJSON *j, PmErr *err)
 {
 	const char *text = pm_json_str(j, "text", ""), *hash = pm_json_str(j, "hash", "");
 	const cJSON *kinds = cJSON_GetObjectItemCaseSensitive(j, "kinds"), *k;
 	PmGraph *g = NULL;
 	PmGraphKey key;
-	int64_t id;
+	int64_t id = 0;
 	PmStatus st = pm_graph_parse(text, strlen(text), &g, err);
 
 	if (st)
@@ -90,6 +105,9 @@ static PmStatus take_subgraph(In *in, const cJSON *j, PmErr *err)
 		if (!st)
 			st = pm_subgraph_put(in->db, g, &key, k->valuestring, &id, NULL, err);
 	}
+	if (!st && *pm_json_str(j, "ref", ""))
+		st = pm_ref_run_put(in->db, id, pm_json_str(j, "ref", ""), pm_json_str(j, "ref_why", ""),
+				    err);
 	pm_graph_free(g);
 	return st;
 }
@@ -236,9 +254,11 @@ static PmStatus take_line(In *in, const char *text, size_t n, PmErr *err)
 	static const struct {
 		const char *row;
 		PmStatus (*take)(In *in, const cJSON *j, PmErr *err);
-	} rows[] = { { "model", take_model },           { "subgraph", take_subgraph }, { "task", take_task },
-		     { "occurrence", take_occurrence }, { "rejected", take_rejected }, { "run", take_run },
-		     { "result", take_result } };
+	} rows[] = {
+		{ "model", take_model }, { "constraint", take_constraint }, { "subgraph", take_subgraph },
+		{ "task", take_task },   { "occurrence", take_occurrence }, { "rejected", take_rejected },
+		{ "run", take_run },     { "result", take_result }
+	};
 	cJSON *j = NULL;
 	const char *row;
 	PmStatus st = pm_json_parse(text, n, &j, err);

@@ -29,6 +29,7 @@ typedef struct PmPackGraph {
 	const char *hash, *label, *base; /* base: hash of the graph it is a variant of, or "" */
 	int64_t ordinal;                 /* of the member; -1 for a base that is no member */
 	int shape, dtype;
+	const char *ref, *ref_why; /* as in PmMemberRow */
 } PmPackGraph;
 typedef PmStatus (*PmPackFn)(void *arg, const PmPackGraph *m, PmErr *err);
 

@@ -86,7 +86,9 @@ static PmStatus read_list(const char *dir, const cJSON *list, int is_base, PmPac
 				  .base = pm_json_str(j, "base", ""),
 				  .ordinal = is_base ? -1 : k,
 				  .shape = (int)pm_json_i64(j, "shape", 0),
-				  .dtype = pm_dtype_from_name(pm_json_str(j, "dtype", "")) };
+				  .dtype = pm_dtype_from_name(pm_json_str(j, "dtype", "")),
+				  .ref = pm_json_str(j, "ref", ""),
+				  .ref_why = pm_json_str(j, "ref_why", "") };
 		PmGraph *g = NULL;
 
 		if (!is_base && m.dtype < 0)
@@ -168,6 +170,8 @@ static PmStatus keep(void *arg, const PmPackGraph *m, PmErr *err)
 	k.hash = pm_xstrdup(m->hash);
 	k.label = pm_xstrdup(m->label);
 	k.base = pm_xstrdup(m->base);
+	k.ref = pm_xstrdup(m->ref);
+	k.ref_why = pm_xstrdup(m->ref_why);
 	PM_VEC_PUSH(&u->member, k);
 	return PM_OK;
 }
@@ -200,6 +204,7 @@ static PmStatus add_members(Unpack *u, PmErr *err)
 		if (*m->base)
 			st = pm_subgraph_find(u->db, m->base, &base, err);
 		pm_task_set_base(u->b, base);
+		pm_task_set_ref(u->b, m->ref, m->ref_why);
 		if (!st)
 			st = pm_task_add(u->b, m->g, m->label, m->shape, m->dtype, err);
 	}
@@ -287,6 +292,8 @@ PmStatus pm_pack_unpack(const char *dir, PmDb *db, int64_t *id, int *is_new, PmE
 		free((char *)u.member.v[i].hash);
 		free((char *)u.member.v[i].label);
 		free((char *)u.member.v[i].base);
+		free((char *)u.member.v[i].ref);
+		free((char *)u.member.v[i].ref_why);
 	}
 	PM_VEC_RELEASE(&u.member);
 	cJSON_Delete(j);

@@ -81,6 +81,10 @@ static PmStatus add_member(void *arg, const PmMemberRow *row, PmErr *err)
 	cJSON_AddStringToObject(j, "dtype", pm_dtype_name(row->dtype));
 	if (*row->base)
 		cJSON_AddStringToObject(j, "base", row->base);
+	if (*row->ref) {
+		cJSON_AddStringToObject(j, "ref", row->ref);
+		cJSON_AddStringToObject(j, "ref_why", row->ref_why);
+	}
 	pm_str_addf(&p->table, "| `%s` | %s |\n", file, row->label);
 	if (row->ordinal == 0)
 		pm_str_add(&p->first, row->text);

@@ -159,3 +159,27 @@ CREATE TABLE rejected (
 	why TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX rejected_subgraph ON rejected (subgraph);
+
+-- migration 3
+
+-- What `passmith validate` found of a model: one row for each constraint. Models are named by the SHA-256 of their
+-- bytes, so that they may be checked before anything is extracted from them. `options` is what the checks were asked
+-- with: rows of other options are replaced.
+CREATE TABLE constraints (
+	sha256 TEXT NOT NULL CHECK (length(sha256) = 64),
+	name TEXT NOT NULL,
+	verdict TEXT NOT NULL CHECK (verdict IN ('holds', 'broken', 'undecided')),
+	why TEXT NOT NULL,
+	options TEXT NOT NULL,
+	PRIMARY KEY (sha256, name)
+) WITHOUT ROWID;
+CREATE INDEX constraints_verdict ON constraints (name, verdict);
+
+-- How the reference ran a graph that is a member of a task: 'whole' as it is; 'twin' at smaller sizes, because it costs
+-- more than the budget; 'failed'. `why` says which sizes, or the reason.
+CREATE TABLE ref_runs (
+	subgraph INTEGER PRIMARY KEY REFERENCES subgraphs (id) ON DELETE CASCADE,
+	how TEXT NOT NULL CHECK (how IN ('whole', 'twin', 'failed')),
+	why TEXT NOT NULL
+);
+CREATE INDEX ref_runs_how ON ref_runs (how);

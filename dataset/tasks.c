@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "dataset/checks.h"
 #include "dataset/db_priv.h"
 #include "dataset/subgraphs.h"
 
@@ -15,6 +16,7 @@ typedef struct Member {
 	char *label;
 	int shape, dtype;
 	int64_t base;
+	char *ref, *ref_why; /* NULL: not run */
 } Member;
 
 enum { SPLIT, POLICY, STRATUM, GATE, GATE_JSON, N_ABOUT };
@@ -22,6 +24,7 @@ enum { SPLIT, POLICY, STRATUM, GATE, GATE_JSON, N_ABOUT };
 struct PmTaskBuilder {
 	char *name, *kind, *about[N_ABOUT];
 	int64_t base;
+	char *ref, *ref_why; /* of the next member */
 	PM_VEC(Member) members;
 };
 
@@ -53,7 +56,10 @@ void pm_task_drop(PmTaskBuilder *b)
 	for (i = 0; i < b->members.n; i++) {
 		pm_graph_free(b->members.v[i].g);
 		free(b->members.v[i].label);
+		free(b->members.v[i].ref);
+		free(b->members.v[i].ref_why);
 	}
+	pm_task_set_ref(b, NULL, NULL);
 	PM_VEC_RELEASE(&b->members);
 	for (i = 0; i < N_ABOUT; i++)
 		free(b->about[i]);
@@ -65,6 +71,14 @@ void pm_task_drop(PmTaskBuilder *b)
 void pm_task_set_base(PmTaskBuilder *b, int64_t subgraph)
 {
 	b->base = subgraph;
+}
+
+void pm_task_set_ref(PmTaskBuilder *b, const char *how, const char *why)
+{
+	free(b->ref);
+	free(b->ref_why);
+	b->ref = how && *how ? pm_xstrdup(how) : NULL;
+	b->ref_why = b->ref ? pm_xstrdup(why) : NULL;
 }
 
 void pm_task_set_about(PmTaskBuilder *b, const char *split, const char *policy, const char *stratum,
@@ -81,7 +95,7 @@ void pm_task_set_about(PmTaskBuilder *b, const char *split, const char *policy, 
 PmStatus pm_task_add(void *builder, const PmGraph *g, const char *label, int shape, int dtype, PmErr *err)
 {
 	PmTaskBuilder *b = builder;
-	Member m = { NULL, { "", "", "" }, NULL, shape, dtype, b->base };
+	Member m = { NULL, { "", "", "" }, NULL, shape, dtype, b->base, NULL, NULL };
 	PmStatus st = pm_graph_key(g, &m.key, err);
 	size_t i;
 
@@ -100,6 +114,9 @@ PmStatus pm_task_add(void *builder, const PmGraph *g, const char *label, int sha
 	if (st)
 		return st;
 	m.label = pm_xstrdup(label);
+	m.ref = b->ref;
+	m.ref_why = b->ref_why;
+	b->ref = b->ref_why = NULL;
 	PM_VEC_PUSH(&b->members, m);
 	return PM_OK;
 }
@@ -154,6 +171,8 @@ static PmStatus store_members(const PmTaskBuilder *b, PmDb *db, int64_t task, Pm
 				"VALUES (?, ?, ?, ?, ?, ?, nullif(?, 0))",
 				"iiisisi", task, (int64_t)i, sub, m->label, (int64_t)m->shape,
 				pm_dtype_name(m->dtype), m->base);
+		if (st == PM_OK && m->ref)
+			st = pm_ref_run_put(db, sub, m->ref, m->ref_why, err);
 	}
 	return st;
 }
@@ -337,7 +356,8 @@ static PmStatus one_member(void *arg, sqlite3_stmt *row, PmErr *err)
 			  sqlite3_column_int64(row, 2), pm__col_text(row, 3),
 			  pm__col_text(row, 4),         pm__col_text(row, 5),
 			  sqlite3_column_int64(row, 6), pm_dtype_from_name(pm__col_text(row, 7)),
-			  pm__col_text(row, 8) };
+			  pm__col_text(row, 8),         pm__col_text(row, 9),
+			  pm__col_text(row, 10) };
 
 	return w->member(w->arg, &m, err);
 }
@@ -348,8 +368,9 @@ PmStatus pm_members_each(PmDb *db, int64_t task, PmMemberFn fn, void *arg, PmErr
 
 	return pm__db_each(
 		db, "list a task's members", one_member, &w, NULL, err,
-		"SELECT m.task, m.ordinal, m.subgraph, s.hash, m.label, s.text, m.shape, m.dtype, b.hash "
-		"FROM members m JOIN subgraphs s ON s.id = m.subgraph "
+		"SELECT m.task, m.ordinal, m.subgraph, s.hash, m.label, s.text, m.shape, m.dtype, b.hash, "
+		"r.how, r.why FROM members m JOIN subgraphs s ON s.id = m.subgraph "
+		"LEFT JOIN ref_runs r ON r.subgraph = m.subgraph "
 		"LEFT JOIN subgraphs b ON b.id = m.base WHERE m.task = ? "
 		"ORDER BY m.ordinal",
 		"i", task);

@@ -25,6 +25,8 @@ void pm_task_set_name(PmTaskBuilder *b, const char *name);
 PmStatus pm_task_add(void *builder, const PmGraph *g, const char *label, int shape, int dtype, PmErr *err);
 /* The stored graph that the members added from now on are variants of; 0 = not known. */
 void pm_task_set_base(PmTaskBuilder *b, int64_t subgraph);
+/* How the reference ran the member that is added next (dataset/checks.h); "" or NULL = it was not asked. */
+void pm_task_set_ref(PmTaskBuilder *b, const char *how, const char *why);
 /* What the task is for ("eval", "train"), how it was made, how hard it looks and what the gate said (see
  * dataset/schema.sql); NULL leaves an entry empty. These are no part of its name. */
 void pm_task_set_about(PmTaskBuilder *b, const char *split, const char *policy, const char *stratum,
@@ -58,8 +60,9 @@ typedef struct PmMemberRow {
 	int64_t task, ordinal, subgraph;
 	const char *hash, *label, *text;
 	int64_t shape;
-	int dtype;        /* PmDType */
-	const char *base; /* hash of the graph it is a variant of; "" when not known */
+	int dtype;                 /* PmDType */
+	const char *base;          /* hash of the graph it is a variant of; "" when not known */
+	const char *ref, *ref_why; /* how the reference ran it (dataset/checks.h); "" when it was not asked */
 } PmMemberRow;
 typedef PmStatus (*PmMemberFn)(void *arg, const PmMemberRow *row, PmErr *err);
 PmStatus pm_members_each(PmDb *db, int64_t task, PmMemberFn fn, void *arg, PmErr *err);

@@ -40,6 +40,7 @@ void pm_extract_report_add(PmExtractReport *sum, const PmExtractReport *r)
 		to->n_found += from->n_found;
 		to->n_new += from->n_new;
 		to->n_covered += from->n_covered;
+		to->n_ops += from->n_ops;
 		to->n_launches += from->n_launches;
 		to->n_not_connected += from->n_not_connected;
 		to->n_not_convex += from->n_not_convex;
@@ -109,6 +110,7 @@ static PmStatus one_set(Job *j, PmExtractKind kind, const PmNode *nodes, size_t 
 	if (kind != PM_KIND_SINGLE) {
 		r->n_found++;
 		r->n_covered += n;
+		r->n_ops += n;
 		for (i = 0; i < n; i++)
 			r->n_launches += pm_fusible_launches(j->g, j->opts->fusible.launches, nodes[i]);
 	}
@@ -134,6 +136,7 @@ static PmStatus fusible(Job *j, PmErr *err)
 
 	if (st == PM_OK)
 		st = all_sets(j, PM_KIND_FUSIBLE, &sets, err);
+	j->report->kind[PM_KIND_FUSIBLE].n_ops += sets.n_ends;
 	pm_node_sets_release(&sets);
 	return st;
 }
@@ -156,7 +159,7 @@ static PmStatus fold_alone(Job *j, PmNodeSets *sets, PmErr *err)
 
 static PmStatus classical(Job *j, PmErr *err)
 {
-	PmNodeSets own = { NULL, NULL, 0 };
+	PmNodeSets own = { NULL, NULL, 0, 0 };
 	PmStatus st = PM_OK;
 
 	if (!j->opts->motifs)
@@ -177,7 +180,7 @@ static PmStatus single(Job *j, PmErr *err)
 	for (i = 0; i < s.n && st == PM_OK; i++)
 		st = one_set(j, PM_KIND_SINGLE, &s.v[i].node, 1, err);
 	r->n_found = s.n_nodes;
-	r->n_covered = s.n_covered;
+	r->n_covered = r->n_ops = s.n_covered;
 	pm_singles_release(&s);
 	return st;
 }

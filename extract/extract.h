@@ -35,9 +35,10 @@ typedef struct PmExtracted {
 } PmExtracted;
 
 typedef struct PmKindReport {
-	size_t n_found;    /* subgraphs handed on; single operators: nodes in their classes */
-	size_t n_new;      /* of them, seen for the first time */
-	size_t n_covered;  /* nodes of the model in them */
+	size_t n_found;   /* subgraphs handed on; single operators: nodes in their classes */
+	size_t n_new;     /* of them, seen for the first time */
+	size_t n_covered; /* nodes of the model in them */
+	size_t n_ops; /* the same with the views that were left out at their ends: coverage of operators */
 	size_t n_launches; /* kernels that these nodes launch one by one */
 	size_t n_not_connected, n_not_convex;
 	size_t n_rejected; /* sets that could not be cut or did not verify, the last two included */

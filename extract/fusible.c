@@ -8,43 +8,19 @@
  *   - is below g, or can be below g because g can be lifted, or
  *   - is read by nothing but this node, and then becomes one with g.
  */
-#include "extract/fusible.h"
-
-#include "base/vec.h"
+#include "extract/fusible_priv.h"
 #include "extract/skeleton.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Group {
-	uint32_t size, level;
-	uint8_t open;     /* nodes may join */
-	uint8_t anchored; /* begins with a contraction */
-	uint8_t consumed; /* a node of another group reads it */
-	uint32_t into;    /* the group it became one with; itself at first */
-} Group;
-
 enum { MANY = 16 }; /* a node that reads more groups than this opens one */
-
-typedef struct Grow {
-	const PmGraph *g;
-	size_t min_nodes, max_nodes, min_launches;
-	const uint32_t *launches;
-	int keep_ends;
-	uint32_t *group_of; /* by node id: 1 + group */
-	PM_VEC(Group) groups;
-	PM_VEC(uint32_t) stamp;     /* by group: 1 + node place that saw it last */
-	PM_VEC(uint32_t) producers; /* groups that the node at hand reads */
-	PM_VEC(PmNode) nodes;       /* result */
-	PM_VEC(size_t) start;
-	uint32_t *local; /* by node id, while trimming: 1 + place in the group */
-} Grow;
 
 void pm_node_sets_release(PmNodeSets *s)
 {
 	free(s->nodes);
 	free(s->start);
-	*s = (PmNodeSets){ NULL, NULL, 0 };
+	*s = (PmNodeSets){ NULL, NULL, 0, 0 };
 }
 
 /* ---- what may be fused ---- */
@@ -123,9 +99,14 @@ int pm_fusible_node(const PmGraph *g, PmNode n)
 	return 1;
 }
 
+uint32_t pm_fusible_launches(const PmGraph *g, const uint32_t *launches, PmNode n)
+{
+	return launches ? launches[n.id] : !(pm_op_desc(pm_node_op(g, n))->flags & PM_OPF_VIEW);
+}
+
 /* ---- growing ---- */
 
-static uint32_t group_root(Grow *w, uint32_t id)
+uint32_t pm__group_root(Grow *w, uint32_t id)
 {
 	while (w->groups.v[id].into != id) {
 		w->groups.v[id].into = w->groups.v[w->groups.v[id].into].into;
@@ -150,7 +131,7 @@ static PmStatus collect_producers(Grow *w, PmNode at, uint32_t place, PmErr *err
 				      "Node %u of graph '%s' comes before a node it depends on; sort the "
 				      "graph first.",
 				      (unsigned)at.id, pm_graph_name(w->g));
-		grp = group_root(w, w->group_of[def.id] - 1);
+		grp = pm__group_root(w, w->group_of[def.id] - 1);
 		if (w->stamp.v[grp] == place)
 			continue;
 		w->stamp.v[grp] = place;
@@ -269,235 +250,12 @@ static PmStatus place_node(Grow *w, PmNode at, uint32_t place, PmErr *err)
 	w->groups.v[into].size++;
 	w->group_of[at.id] = into + 1;
 	for (i = 0; i < w->producers.n; i++) {
-		uint32_t id = group_root(w, w->producers.v[i]);
+		uint32_t id = pm__group_root(w, w->producers.v[i]);
 
 		if (id != into)
 			w->groups.v[id].consumed = 1;
 	}
 	return PM_OK;
-}
-
-/* ---- trimming ---- */
-
-static int by_dim(const void *a, const void *b)
-{
-	PmDim x = *(const PmDim *)a, y = *(const PmDim *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Product of the constant dimensions, and the symbols, sorted. */
-static int64_t volume(const PmType *t, PmDim symbol[PM_MAX_RANK], int *n)
-{
-	int64_t p = 1;
-	int i;
-
-	*n = 0;
-	for (i = 0; i < t->rank; i++) {
-		if (t->dim[i] < 0)
-			symbol[(*n)++] = t->dim[i];
-		else if (!pm_mul_i64(p, t->dim[i], &p))
-			return -1;
-	}
-	qsort(symbol, (size_t)*n, sizeof *symbol, by_dim);
-	return p;
-}
-
-/* 1 for a view of all elements of a floating point value. */
-static int only_relabels(const PmGraph *g, PmNode n)
-{
-	const PmType *in = pm_value_type(g, pm_node_in(g, n, 0));
-	const PmType *out = pm_value_type(g, pm_node_out(g, n, 0));
-	PmDim a[PM_MAX_RANK], b[PM_MAX_RANK];
-	int na, nb;
-
-	if (!(pm_op_desc(pm_node_op(g, n))->flags & PM_OPF_VIEW) || !pm_dtype_is_float(in->dtype))
-		return 0;
-	if (volume(in, a, &na) != volume(out, b, &nb) || na != nb)
-		return 0;
-	return memcmp(a, b, (size_t)na * sizeof *a) == 0;
-}
-
-typedef struct Set {
-	PmNode *v;
-	size_t n;
-	uint32_t *reads, *read_by; /* edges inside the set */
-	uint32_t *root;            /* union-find */
-} Set;
-
-static uint32_t root_of(Set *s, uint32_t i)
-{
-	while (s->root[i] != i) {
-		s->root[i] = s->root[s->root[i]];
-		i = s->root[i];
-	}
-	return i;
-}
-
-/* Counts the edges inside the set and finds its connected parts. */
-static void edges(Grow *w, Set *s)
-{
-	size_t i, k;
-
-	for (i = 0; i < s->n; i++) {
-		w->local[s->v[i].id] = (uint32_t)i + 1;
-		s->reads[i] = s->read_by[i] = 0;
-		s->root[i] = (uint32_t)i;
-	}
-	for (i = 0; i < s->n; i++) {
-		for (k = 0; k < pm_node_n_in(w->g, s->v[i]); k++) {
-			PmNode def = pm_value_def(w->g, pm_node_in(w->g, s->v[i], k), NULL);
-			uint32_t from = def.id ? w->local[def.id] : 0;
-
-			if (!from)
-				continue;
-			s->reads[i]++;
-			s->read_by[from - 1]++;
-			s->root[root_of(s, (uint32_t)i)] = root_of(s, from - 1);
-		}
-	}
-	for (i = 0; i < s->n; i++)
-		w->local[s->v[i].id] = 0;
-}
-
-/* Taking a first or last node away leaves a convex set convex. */
-static void trim(Grow *w, Set *s)
-{
-	size_t i, n;
-
-	do {
-		edges(w, s);
-		n = 0;
-		for (i = 0; i < s->n; i++) {
-			if ((s->reads[i] && s->read_by[i]) || !only_relabels(w->g, s->v[i]))
-				s->v[n++] = s->v[i];
-		}
-		i = s->n;
-		s->n = n;
-	} while (n != i);
-}
-
-uint32_t pm_fusible_launches(const PmGraph *g, const uint32_t *launches, PmNode n)
-{
-	return launches ? launches[n.id] : !(pm_op_desc(pm_node_op(g, n))->flags & PM_OPF_VIEW);
-}
-
-/* One kernel cannot become fewer, and what has no floating point result is no work for a kernel. */
-static int worth_it(const Grow *w, const PmNode *v, size_t n)
-{
-	size_t i, launches = 0;
-	int has_float = 0;
-
-	for (i = 0; i < n; i++) {
-		launches += pm_fusible_launches(w->g, w->launches, v[i]);
-		has_float |= pm_dtype_is_float(pm_value_type(w->g, pm_node_out(w->g, v[i], 0))->dtype);
-	}
-	return launches >= w->min_launches && has_float;
-}
-
-/* Emits the connected parts of a trimmed group (parts of a convex set are convex). */
-static void emit(Grow *w, Set *s)
-{
-	size_t i, j;
-
-	for (i = 0; i < s->n; i++) {
-		size_t first = w->nodes.n;
-		uint32_t part = root_of(s, (uint32_t)i);
-
-		for (j = 0; j < i && root_of(s, (uint32_t)j) != part; j++)
-			continue;
-		if (j < i)
-			continue; /* emitted already */
-		for (; j < s->n; j++) {
-			if (root_of(s, (uint32_t)j) == part)
-				PM_VEC_PUSH(&w->nodes, s->v[j]);
-		}
-		if (w->nodes.n - first < w->min_nodes || !worth_it(w, w->nodes.v + first, w->nodes.n - first))
-			w->nodes.n = first;
-		else
-			PM_VEC_PUSH(&w->start, first);
-	}
-}
-
-/* Node ids by group, in execution order. */
-static PmNode *by_group(Grow *w, size_t **start)
-{
-	size_t i, n = pm_graph_n_nodes(w->g);
-	size_t *at = pm_xcalloc(w->groups.n + 2, sizeof *at);
-	PmNode *v = pm_xcalloc(n + 1, sizeof *v);
-
-	for (i = 0; i < w->groups.n; i++)
-		at[i + 2] = at[i + 1] + w->groups.v[i].size;
-	for (i = 0; i < n; i++) {
-		PmNode node = pm_graph_node_at(w->g, i);
-
-		if (w->group_of[node.id]) /* else nothing depends on it */
-			v[at[group_root(w, w->group_of[node.id] - 1) + 1]++] = node;
-	}
-	*start = at; /* filling moved each start to the next one: at[k] is the start of group k */
-	return v;
-}
-
-static void finish(Grow *w)
-{
-	size_t *start, i;
-	PmNode *v = by_group(w, &start);
-	size_t cap = w->max_nodes + 1;
-	Set s = { NULL, 0, pm_xcalloc(cap, sizeof *s.reads), pm_xcalloc(cap, sizeof *s.read_by),
-		  pm_xcalloc(cap, sizeof *s.root) };
-
-	for (i = 0; i < w->groups.n; i++) {
-		if (!w->groups.v[i].open)
-			continue;
-		s.v = v + start[i];
-		s.n = w->groups.v[i].size;
-		if (w->keep_ends)
-			edges(w, &s);
-		else
-			trim(w, &s);
-		emit(w, &s);
-	}
-	free(s.reads);
-	free(s.read_by);
-	free(s.root);
-	free(start);
-	free(v);
-}
-
-static int by_key(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (x[0] > y[0]) - (x[0] < y[0]);
-}
-
-/* Moves the sets into *out, ordered by the place of their first node. */
-static void deliver(Grow *w, PmNodeSets *out)
-{
-	size_t i, n = w->start.n, at = 0;
-	uint32_t *place = w->local; /* all zero by now */
-	uint64_t(*key)[2] = pm_xcalloc(n + 1, sizeof *key);
-
-	for (i = 0; i < pm_graph_n_nodes(w->g); i++)
-		place[pm_graph_node_at(w->g, i).id] = (uint32_t)i;
-	for (i = 0; i < n; i++) {
-		key[i][0] = place[w->nodes.v[w->start.v[i]].id];
-		key[i][1] = i;
-	}
-	qsort(key, n, sizeof *key, by_key);
-	PM_VEC_PUSH(&w->start, w->nodes.n);
-	out->n = n;
-	out->nodes = pm_xcalloc(w->nodes.n + 1, sizeof *out->nodes);
-	out->start = pm_xcalloc(n + 1, sizeof *out->start);
-	for (i = 0; i < n; i++) {
-		size_t from = w->start.v[key[i][1]], len = w->start.v[key[i][1] + 1] - from;
-
-		out->start[i] = at;
-		memcpy(out->nodes + at, w->nodes.v + from, len * sizeof *out->nodes);
-		at += len;
-	}
-	out->start[n] = at;
-	free(key);
 }
 
 PmStatus pm_fusible_sets(const PmGraph *g, const PmFusibleOpts *opts, PmNodeSets *out, PmErr *err)
@@ -507,7 +265,7 @@ PmStatus pm_fusible_sets(const PmGraph *g, const PmFusibleOpts *opts, PmNodeSets
 	Grow w;
 	PmStatus st;
 
-	*out = (PmNodeSets){ NULL, NULL, 0 };
+	*out = (PmNodeSets){ NULL, NULL, 0, 0 };
 	st = pm_skeleton_make(g, &order, err);
 	if (st)
 		return st;
@@ -522,10 +280,8 @@ PmStatus pm_fusible_sets(const PmGraph *g, const PmFusibleOpts *opts, PmNodeSets
 	w.local = pm_xcalloc(limit, sizeof *w.local);
 	for (i = 0; i < order.n && st == PM_OK; i++)
 		st = place_node(&w, order.node[i], (uint32_t)i + 1, err);
-	if (st == PM_OK) {
-		finish(&w);
-		deliver(&w, out);
-	}
+	if (st == PM_OK)
+		pm__fusible_finish(&w, out);
 	pm_skeleton_release(&order);
 	free(w.group_of);
 	free(w.local);

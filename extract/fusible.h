@@ -3,7 +3,8 @@
  * A fusible set is connected and convex, holds 2 to 35 nodes that launch two kernels or more when run one by
  * one, at most one contraction, which reads nothing of the set, and no node of unknown meaning. Sets do not
  * overlap. Nodes at either end that only relabel floating point elements (Reshape, Transpose, Identity, ...
- * of as many elements) are left out: they cost nothing where they are.
+ * of as many elements) are left out: they cost nothing where they are. A Reshape that must copy what the set
+ * makes does cost, and stays.
  */
 #ifndef EXTRACT_FUSIBLE_H
 #define EXTRACT_FUSIBLE_H
@@ -24,6 +25,9 @@ typedef struct PmNodeSets {
 	PmNode *nodes;
 	size_t *start; /* n + 1 entries */
 	size_t n;
+	/* Of pm_fusible_sets: views at the ends of these sets that launch nothing: of what a set makes, and
+	 * those that nothing but one set reads. */
+	size_t n_ends;
 } PmNodeSets;
 void pm_node_sets_release(PmNodeSets *s);
 

@@ -1,9 +1,10 @@
 /* compile_gate.c - from a candidate graph to judged machine code. */
 #include "integrity/compile_gate.h"
 
+#include "base/sandbox.h"
 #include "base/vec.h"
+#include "integrity/cubin_gate.h"
 #include "integrity/ptx_gate.h"
-#include "integrity/sandbox.h"
 #include "ir/kernel.h"
 #include "runtime/nvrtc.h"
 #include "runtime/nvrtc_box.h"
@@ -62,24 +63,36 @@ static void say(PmCompileJudgement *out, PmVerdict v, const char *text)
 	snprintf(out->why, sizeof out->why, "%s", text);
 }
 
+static void refuse(const Unit *u, PmVerdict v, const char *what, const PmStr *problems,
+		   PmCompileJudgement *out)
+{
+	PmStr text = PM_STR_INIT;
+
+	pm_str_addf(&text, "The %s of rule '%s' is refused: %s", what, u->s.label, problems->s);
+	for (size_t i = 0; i < text.len; i++)
+		if (text.s[i] == '\n')
+			text.s[i] = ' ';
+	say(out, v, text.s);
+	pm_str_release(&text);
+}
+
+/* A device newer than NVRTC gets PTX alone, which its driver assembles: there is no machine code to judge. */
 static PmStatus judge(const Unit *u, int cc, const PmBoxed *b, PmCompileJudgement *out, PmErr *err)
 {
-	PmStr problems = PM_STR_INIT, text = PM_STR_INIT;
+	PmStr problems = PM_STR_INIT;
 	PmStatus st = PM_OK;
 
 	if (b->st) {
 		say(out, b->st == PM_E_LIMIT ? PM_VERDICT_COMPILE_LIMIT : PM_VERDICT_COMPILE_FAIL, b->why);
 	} else if (pm_ptx_gate(b->ptx.s, b->ptx.len, u->entry.v, u->entry.n, &problems)) {
-		pm_str_addf(&text, "The kernel of rule '%s' is refused: %s", u->s.label, problems.s);
-		for (size_t i = 0; i < text.len; i++)
-			if (text.s[i] == '\n')
-				text.s[i] = ' ';
-		say(out, PM_VERDICT_REJECT_PTX, text.s);
+		refuse(u, PM_VERDICT_REJECT_PTX, "kernel", &problems, out);
+	} else if (b->cubin.len && pm_cubin_gate(b->cubin.s, b->cubin.len, u->entry.v, u->entry.n, NULL, 0,
+						 NULL, &problems)) {
+		refuse(u, PM_VERDICT_REJECT_CUBIN, "machine code", &problems, out);
 	} else if (!b->cached) {
 		st = pm_nvrtc_keep(&u->s, cc, &b->ptx, &b->cubin, err);
 	}
 	pm_str_release(&problems);
-	pm_str_release(&text);
 	return st;
 }
 

@@ -1,5 +1,5 @@
-/* compile_gate.h - the kernels of a candidate, compiled in a closed process and judged by their PTX, before
- * any device sees them.
+/* compile_gate.h - the kernels of a candidate, compiled in a closed process and judged by their PTX and their
+ * machine code, before any device sees them.
  */
 #ifndef INTEGRITY_COMPILE_GATE_H
 #define INTEGRITY_COMPILE_GATE_H
@@ -8,7 +8,7 @@
 #include "matcher/verdict.h"
 
 typedef struct PmCompileJudgement {
-	PmVerdict verdict;    /* OK, COMPILE_FAIL, COMPILE_LIMIT, REJECT_PTX */
+	PmVerdict verdict;    /* OK, COMPILE_FAIL, COMPILE_LIMIT, REJECT_PTX, REJECT_CUBIN */
 	char why[PM_ERR_MAX]; /* one sentence, or the first problems; "" when OK */
 	int checked;          /* 0: there is no NVRTC here, nothing was judged */
 } PmCompileJudgement;

@@ -12,6 +12,7 @@
 enum { MAX_SHOWN = 24, MAX_PROBLEMS = 64 };
 
 typedef struct Gate {
+	const char *text; /* all of it */
 	PmPtxLexer lex;
 	PmPtxToken t; /* the token being looked at */
 	const char *const *entry;
@@ -444,28 +445,51 @@ static void constant(Gate *g)
 /* The tables of CUDA's own sine and cosine for large arguments: internal, of known size, with values. A
  * kernel could declare one itself and keep a few bytes of state there; docs/integrity.md lists that as a
  * known limit. */
-static int is_library_table(Gate *g)
+static int is_library_table(const char *decl, int has_values)
 {
 	static const char *const tables[] = { "__cudart_i2opi_f[24]", "__cudart_i2opi_d[144]",
 					      "__cudart_sin_cos_coeffs[128]", NULL };
+
+	for (int i = 0; tables[i]; i++)
+		if (!strcmp(decl, tables[i]))
+			return has_values;
+	return 0;
+}
+
+/* CUDA's atomicExch and atomicCAS declare a byte in global memory and never use it. What no other place of
+ * the text names cannot be reached; a part of another name counts, too. */
+static int is_never_used(const Gate *g, PmPtxToken name)
+{
+	const char *p = g->text, *end = g->lex.end;
+	int n = 0;
+
+	while (name.n && p && n < 2) {
+		p = memmem(p, (size_t)(end - p), name.p, name.n);
+		n += p != NULL;
+		p = p ? p + 1 : NULL;
+	}
+	return n == 1;
+}
+
+/* .global .align 4 .b8 name[96] = { ... }; 1 when no kernel can keep anything there. */
+static int is_harmless_global(Gate *g)
+{
 	PmPtxToken name = { 0 };
 	char decl[64] = "", size[12];
-	int has_values = 0;
+	int has_values = 0, has_size = 0;
 
 	for (; !at_end(g) && !at_punct(g, ';'); next(g)) {
 		if (at_punct(g, '[')) {
+			has_size = 1;
 			next(g);
 			snprintf(decl, sizeof decl, "%.*s[%s]", (int)(name.n < 40 ? name.n : 40), name.p,
 				 shown(g->t, size, sizeof size));
 		}
 		has_values |= at_punct(g, '=');
-		if (g->t.kind == PM__PTX_WORD)
+		if (g->t.kind == PM__PTX_WORD && !has_values && !has_size)
 			name = g->t;
 	}
-	for (int i = 0; tables[i]; i++)
-		if (!strcmp(decl, tables[i]))
-			return has_values;
-	return 0;
+	return is_library_table(decl, has_values) || is_never_used(g, name);
 }
 
 /* With .visible, .extern or .weak before it, or nothing. */
@@ -488,7 +512,7 @@ static void declaration(Gate *g)
 	} else if (pm__ptx_is(g->t, ".const") && !is_extern) {
 		constant(g);
 	} else if (pm__ptx_is(g->t, ".global")) {
-		if (!is_library_table(g) || !is_internal)
+		if (!is_harmless_global(g) || !is_internal)
 			problem(g, "The module has a variable in global memory (a __device__ variable or "
 				   "table, a static local, "
 				   "__managed__); a kernel keeps no state: use arguments, or __constant__ "
@@ -532,7 +556,11 @@ static void module(Gate *g)
 
 int pm_ptx_gate(const char *ptx, size_t len, const char *const *entries, size_t n_entries, PmStr *problems)
 {
-	Gate g = { .lex = { ptx, ptx + len, 1 }, .entry = entries, .n_entries = n_entries, .out = problems };
+	Gate g = { .text = ptx,
+		   .lex = { ptx, ptx + len, 1 },
+		   .entry = entries,
+		   .n_entries = n_entries,
+		   .out = problems };
 
 	if (len > PM_PTX_MAX_BYTES)
 		problem(&g, "It has %zu bytes of PTX; at most %d are read.", len, PM_PTX_MAX_BYTES);

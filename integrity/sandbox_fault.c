@@ -2,7 +2,7 @@
  *
  * The handler runs in the plugin's process, which could replace it; all it could gain is another way to fail.
  */
-#include "integrity/sandbox.h"
+#include "integrity/sandbox_fault.h"
 
 #include "matcher/pass_job.h"
 

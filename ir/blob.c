@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static PmBlob *blob_new(const void *data, size_t size)
+/* With n bytes of its own behind it. */
+static PmBlob *blob_new(const void *data, size_t size, size_t n)
 {
-	PmBlob *b = pm_xcalloc(1, sizeof *b);
+	PmBlob *b = pm_xcalloc(1, sizeof *b + n);
 
 	b->refs = 1;
 	b->data = data;
@@ -21,7 +22,7 @@ static void drop_owned(PmBlob *b)
 
 PmBlob *pm_blob_take(void *p, size_t n)
 {
-	PmBlob *b = blob_new(p, n);
+	PmBlob *b = blob_new(p, n, 0);
 
 	b->owner = p;
 	b->drop = drop_owned;
@@ -30,20 +31,27 @@ PmBlob *pm_blob_take(void *p, size_t n)
 
 PmBlob *pm_blob_copy(const void *p, size_t n)
 {
-	char *copy = pm_xmalloc(n ? n : 1);
+	PmBlob *b = blob_new(NULL, n, n ? n : 1);
 
+	b->data = b + 1;
 	if (n)
-		memcpy(copy, p, n);
-	return pm_blob_take(copy, n);
+		memcpy(b + 1, p, n);
+	return b;
+}
+
+PmBlob *pm_blob_located(const void *data, const char *location, int64_t offset, size_t size)
+{
+	size_t n = strlen(location) + 1;
+	PmBlob *b = blob_new(data, size, n);
+
+	b->location = memcpy(b + 1, location, n);
+	b->offset = offset;
+	return b;
 }
 
 PmBlob *pm_blob_absent(const char *location, int64_t offset, size_t size)
 {
-	PmBlob *b = blob_new(NULL, size);
-
-	b->location = pm_xstrdup(location);
-	b->offset = offset;
-	return b;
+	return pm_blob_located(NULL, location, offset, size);
 }
 
 int pm_blob_readable(const PmBlob *b)
@@ -72,6 +80,5 @@ void pm_blob_unref(PmBlob *b)
 		return;
 	if (b->drop)
 		b->drop(b);
-	free(b->location);
 	free(b);
 }

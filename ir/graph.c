@@ -11,11 +11,13 @@
 PmGraph *pm_graph_new(size_t budget)
 {
 	PmGraph *g = pm_xcalloc(1, sizeof *g);
+	PmType unknown;
 
 	g->budget = budget;
 	g->arena = pm_arena_new(0);
 	g->names = pm_intern_new();
-	PM_VEC_PUSH(&g->values, (ValueRec){ .type = pm_type_unknown() });
+	unknown = pm_type_unknown();
+	PM_VEC_PUSH(&g->values, (ValueRec){ .type = pm__graph_type(g, &unknown) });
 	PM_VEC_PUSH(&g->nodes, (NodeRec){ .op = PM_OP_NONE });
 	PM_VEC_PUSH(&g->slots, (Slot){ 0 });
 	return g;
@@ -27,10 +29,11 @@ void pm_graph_free(PmGraph *g)
 		return;
 	for (size_t i = 0; i < g->values.n; i++)
 		pm_blob_unref(g->values.v[i].blob);
-	for (size_t i = 0; i < g->nodes.n; i++) {
-		pm__attrs_release(g->nodes.v[i].attrs, g->nodes.v[i].n_attrs);
-		free(g->nodes.v[i].attrs);
-	}
+	for (size_t i = 0; i < g->attrs.v.n; i++)
+		pm__attr_release(g, (uint32_t)i);
+	pm__shared_release(&g->attrs);
+	pm__shared_release(&g->types);
+	PM_VEC_RELEASE(&g->attr_ids);
 	PM_VEC_RELEASE(&g->values);
 	PM_VEC_RELEASE(&g->nodes);
 	PM_VEC_RELEASE(&g->slots);
@@ -53,7 +56,7 @@ PmStatus pm__graph_check_budget(const PmGraph *g, PmErr *err)
 	if (!g->budget)
 		return PM_OK;
 	used = pm_arena_used(g->arena) + g->values.n * sizeof *g->values.v + g->nodes.n * sizeof *g->nodes.v +
-	       g->slots.n * sizeof *g->slots.v;
+	       g->slots.n * sizeof *g->slots.v + g->attr_ids.n * sizeof *g->attr_ids.v;
 	if (used > g->budget)
 		return pm_err(err, PM_E_LIMIT,
 			      "The graph needs more than its budget of %zu bytes; raise the budget or split "
@@ -238,6 +241,16 @@ PmValue pm_graph_find_value(const PmGraph *g, const char *name)
 
 /* ---- building ---- */
 
+void pm__graph_reserve(PmGraph *g, size_t n_nodes, size_t n_values, size_t n_operands, size_t n_names)
+{
+	PM_VEC_RESERVE(&g->nodes, g->nodes.n + n_nodes);
+	PM_VEC_RESERVE(&g->order, g->order.n + n_nodes);
+	PM_VEC_RESERVE(&g->values, g->values.n + n_values);
+	PM_VEC_RESERVE(&g->slots, g->slots.n + n_operands);
+	pm_intern_reserve(g->names, n_names);
+	PM_VEC_RESERVE(&g->by_name, n_names);
+}
+
 static PmStatus new_value(PmGraph *g, const char *name, const PmType *t, PmValue *out, PmErr *err)
 {
 	PmValue v = { (uint32_t)g->values.n };
@@ -246,7 +259,7 @@ static PmStatus new_value(PmGraph *g, const char *name, const PmType *t, PmValue
 	if (g->values.n >= PM_MAX_VALUES)
 		return pm_err(err, PM_E_LIMIT, "The graph has more than %d values; split the model.",
 			      PM_MAX_VALUES);
-	PM_VEC_PUSH(&g->values, (ValueRec){ .type = t ? *t : pm_type_unknown() });
+	PM_VEC_PUSH(&g->values, (ValueRec){ .type = t ? pm__graph_type(g, t) : 0 });
 	st = pm__graph_check_budget(g, err);
 	if (!st && name && *name)
 		st = pm_value_set_name(g, v, name, err);
@@ -354,7 +367,7 @@ PmStatus pm_graph_add_node(PmGraph *g, PmOp op, const PmValue *in, size_t n_in, 
 				      pm_op_desc(op)->name);
 	rec.slot0 = (uint32_t)g->slots.n;
 	for (size_t k = 0; k < n_in; k++) {
-		PM_VEC_PUSH(&g->slots, ((Slot){ .node = n.id, .operand = (uint32_t)k }));
+		PM_VEC_PUSH(&g->slots, ((Slot){ .node = n.id }));
 		pm__slot_link(g, rec.slot0 + (uint32_t)k, in[k].id);
 	}
 	rec.value0 = (uint32_t)g->values.n;
@@ -392,5 +405,5 @@ void pm_value_set_type(PmGraph *g, PmValue v, const PmType *t)
 	ValueRec *r = pm__value(g, v);
 
 	if (r)
-		r->type = *t;
+		r->type = pm__graph_type(g, t);
 }

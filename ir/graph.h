@@ -39,10 +39,10 @@ typedef struct PmNode {
 
 typedef struct PmBlob {
 	int refs;
-	const void *data; /* little-endian elements in row-major order; NULL when absent */
-	size_t size;      /* bytes; the expected size when absent */
-	char *location;   /* external file as written in the model, or NULL */
-	int64_t offset;   /* in that file */
+	const void *data;     /* little-endian elements in row-major order; NULL when absent */
+	size_t size;          /* bytes; the expected size when absent */
+	const char *location; /* external file as written in the model, or NULL */
+	int64_t offset;       /* in that file */
 	/* Without data: writes bytes [offset, offset + n) of made-up elements (ir/weights.h), whole elements
 	 * only; NULL when nobody makes them. */
 	void (*make)(const struct PmBlob *, size_t offset, size_t n, void *out);
@@ -52,6 +52,8 @@ typedef struct PmBlob {
 
 PmBlob *pm_blob_copy(const void *p, size_t n); /* returns owned, refs 1 */
 PmBlob *pm_blob_take(void *p, size_t n);       /* takes a malloc'ed block */
+/* A blob of an external file's bytes, which whoever sets `drop` frees; `location` is copied. */
+PmBlob *pm_blob_located(const void *data, const char *location, int64_t offset, size_t size);
 /* A blob whose bytes are not at hand: only where they would be. Such a constant is never read as zeros. */
 PmBlob *pm_blob_absent(const char *location, int64_t offset, size_t size);
 /* Whether its bytes can be read: they are here, or somebody makes them. */

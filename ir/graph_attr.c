@@ -5,164 +5,122 @@
 #include <stdlib.h>
 #include <string.h>
 
-void pm__attrs_release(PmAttr *attrs, uint32_t n)
+void pm__attrs_drop(PmGraph *g, NodeRec *r)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		pm_blob_unref(attrs[i].blob);
-		pm_graph_free(attrs[i].graph);
-		attrs[i].blob = NULL;
-		attrs[i].graph = NULL;
+	for (uint32_t k = 0; k < r->n_attrs; k++)
+		pm__attr_release(g, g->attr_ids.v[r->attr0 + k]);
+	r->n_attrs = 0;
+}
+
+/* Which attribute of the node has that name; n_attrs when none. */
+static uint32_t find(const PmGraph *g, const NodeRec *r, const char *name)
+{
+	uint32_t k = 0;
+
+	while (k < r->n_attrs && strcmp(pm__attr_of(g, r, k)->name, name) != 0)
+		k++;
+	return k;
+}
+
+/* Room for one more at the end of the node's list. */
+static void push(PmGraph *g, NodeRec *r, uint32_t id)
+{
+	if (r->attr0 + (size_t)r->n_attrs != g->attr_ids.n) {
+		size_t at = g->attr_ids.n;
+
+		for (uint32_t k = 0; k < r->n_attrs; k++)
+			PM_VEC_PUSH(&g->attr_ids, g->attr_ids.v[r->attr0 + k]);
+		r->attr0 = (uint32_t)at;
 	}
+	PM_VEC_PUSH(&g->attr_ids, id);
+	r->n_attrs++;
 }
 
-static PmAttr *find(const NodeRec *r, const char *name)
-{
-	for (uint32_t i = 0; r && i < r->n_attrs; i++)
-		if (!strcmp(r->attrs[i].name, name))
-			return &r->attrs[i];
-	return NULL;
-}
-
-/* The attribute of that name, made or emptied; NULL for a bad node. */
-static PmAttr *fresh_attr(PmGraph *g, PmNode n, const char *name, PmAttrKind kind, PmErr *err)
+/* Gives the node this attribute, in place of the one of its name. */
+static PmStatus set(PmGraph *g, PmNode n, const char *name, PmAttr *a, PmErr *err)
 {
 	NodeRec *r = pm__node(g, n);
-	PmAttr *a = find(r, name);
+	uint32_t k, id, *at;
 
 	if (!r) {
-		pm_err(err, PM_E_INVALID, "Node handle %u does not exist in the graph.", n.id);
-		return NULL;
+		pm_blob_unref(a->blob);
+		pm_graph_free(a->graph);
+		return pm_err(err, PM_E_INVALID, "Node handle %u does not exist in the graph.", n.id);
 	}
-	if (a) {
-		pm__attrs_release(a, 1);
-	} else {
-		if (r->n_attrs == r->cap_attrs) {
-			r->cap_attrs = r->cap_attrs ? r->cap_attrs * 2 : 1;
-			r->attrs = pm_xrealloc(r->attrs, r->cap_attrs, sizeof *r->attrs);
-		}
-		a = &r->attrs[r->n_attrs++];
-	}
-	memset(a, 0, sizeof *a);
 	a->name = pm__graph_text(g, name);
-	a->kind = kind;
-	a->type = pm_type_unknown();
-	return a;
+	if (a->kind != PM_ATTR_TENSOR)
+		a->type = pm_type_unknown();
+	id = pm__graph_attr(g, a);
+	k = find(g, r, name);
+	if (k == r->n_attrs) {
+		push(g, r, id);
+	} else {
+		at = &g->attr_ids.v[r->attr0 + k];
+		if (*at != id)
+			pm__attr_release(g, *at);
+		*at = id;
+	}
+	return pm__graph_check_budget(g, err);
 }
 
 PmStatus pm_node_set_i(PmGraph *g, PmNode n, const char *attr, int64_t v, PmErr *err)
 {
-	PmAttr *a = fresh_attr(g, n, attr, PM_ATTR_INT, err);
-
-	if (!a)
-		return PM_E_INVALID;
-	a->i = v;
-	return pm__graph_check_budget(g, err);
+	return set(g, n, attr, &(PmAttr){ .kind = PM_ATTR_INT, .i = v }, err);
 }
 
 PmStatus pm_node_set_f(PmGraph *g, PmNode n, const char *attr, double v, PmErr *err)
 {
-	PmAttr *a = fresh_attr(g, n, attr, PM_ATTR_FLOAT, err);
-
-	if (!a)
-		return PM_E_INVALID;
-	a->f = (float)v; /* ONNX attributes are float32 */
-	return pm__graph_check_budget(g, err);
+	/* ONNX attributes are float32 */
+	return set(g, n, attr, &(PmAttr){ .kind = PM_ATTR_FLOAT, .f = (float)v }, err);
 }
 
 PmStatus pm_node_set_s(PmGraph *g, PmNode n, const char *attr, const char *s, size_t len, PmErr *err)
 {
-	PmAttr *a = fresh_attr(g, n, attr, PM_ATTR_STRING, err);
-
-	if (!a)
-		return PM_E_INVALID;
-	a->s = pm_arena_strndup(g->arena, s, len);
-	a->n = len;
-	return pm__graph_check_budget(g, err);
-}
-
-/* A copy of n elements of `size` bytes in the graph's arena. */
-static void *keep(PmGraph *g, const void *p, size_t n, size_t size)
-{
-	void *q = pm_arena_alloc(g->arena, n * size);
-
-	if (n)
-		memcpy(q, p, n * size);
-	return q;
+	return set(g, n, attr, &(PmAttr){ .kind = PM_ATTR_STRING, .s = s, .n = len }, err);
 }
 
 PmStatus pm_node_set_ints(PmGraph *g, PmNode n, const char *attr, const int64_t *v, size_t cnt, PmErr *err)
 {
-	int64_t *copy = keep(g, v, cnt,
-			     sizeof *v); /* before fresh_attr: v may be this attribute's own list */
-	PmAttr *a = fresh_attr(g, n, attr, PM_ATTR_INTS, err);
-
-	if (!a)
-		return PM_E_INVALID;
-	a->ints = copy;
-	a->n = cnt;
-	return pm__graph_check_budget(g, err);
+	return set(g, n, attr, &(PmAttr){ .kind = PM_ATTR_INTS, .ints = v, .n = cnt }, err);
 }
 
 PmStatus pm_node_set_floats(PmGraph *g, PmNode n, const char *attr, const double *v, size_t cnt, PmErr *err)
 {
-	double *copy = keep(g, v, cnt, sizeof *v);
-	PmAttr *a = fresh_attr(g, n, attr, PM_ATTR_FLOATS, err);
+	double *rounded = pm_xcalloc(cnt + 1, sizeof *rounded);
+	PmStatus st;
 
-	if (!a)
-		return PM_E_INVALID;
 	for (size_t i = 0; i < cnt; i++)
-		copy[i] = (float)copy[i];
-	a->floats = copy;
-	a->n = cnt;
-	return pm__graph_check_budget(g, err);
+		rounded[i] = (float)v[i];
+	st = set(g, n, attr, &(PmAttr){ .kind = PM_ATTR_FLOATS, .floats = rounded, .n = cnt }, err);
+	free(rounded);
+	return st;
 }
 
 PmStatus pm_node_set_strings(PmGraph *g, PmNode n, const char *attr, const char *const *v, size_t cnt,
 			     PmErr *err)
 {
-	const char **copy = pm_arena_alloc(g->arena, cnt * sizeof *copy);
-	PmAttr *a;
-
-	for (size_t i = 0; i < cnt; i++)
-		copy[i] = pm_arena_strdup(g->arena, v[i]);
-	a = fresh_attr(g, n, attr, PM_ATTR_STRINGS, err);
-	if (!a)
-		return PM_E_INVALID;
-	a->strings = copy;
-	a->n = cnt;
-	return pm__graph_check_budget(g, err);
+	return set(g, n, attr, &(PmAttr){ .kind = PM_ATTR_STRINGS, .strings = v, .n = cnt }, err);
 }
 
 PmStatus pm_node_set_tensor(PmGraph *g, PmNode n, const char *attr, const PmType *t, PmBlob *blob, PmErr *err)
 {
 	int64_t bytes;
 	PmStatus st = pm_type_bytes(t, &bytes, err);
-	PmAttr *a;
 
 	if (!st && (uint64_t)bytes != blob->size)
 		st = pm_err(err, PM_E_INVALID,
 			    "Tensor attribute '%.100s' holds %zu bytes but its type needs %lld.", attr,
 			    blob->size, (long long)bytes);
-	a = st ? NULL : fresh_attr(g, n, attr, PM_ATTR_TENSOR, err);
-	if (!a) {
+	if (st) {
 		pm_blob_unref(blob);
-		return st ? st : PM_E_INVALID;
+		return st;
 	}
-	a->type = *t;
-	a->blob = blob;
-	return pm__graph_check_budget(g, err);
+	return set(g, n, attr, &(PmAttr){ .kind = PM_ATTR_TENSOR, .type = *t, .blob = blob }, err);
 }
 
 PmStatus pm_node_set_graph(PmGraph *g, PmNode n, const char *attr, PmGraph *takes, PmErr *err)
 {
-	PmAttr *a = fresh_attr(g, n, attr, PM_ATTR_GRAPH, err);
-
-	if (!a) {
-		pm_graph_free(takes);
-		return PM_E_INVALID;
-	}
-	a->graph = takes;
-	return pm__graph_check_budget(g, err);
+	return set(g, n, attr, &(PmAttr){ .kind = PM_ATTR_GRAPH, .graph = takes }, err);
 }
 
 static PmStatus copy_attr(PmGraph *g, PmNode to, const PmAttr *a, PmErr *err)
@@ -206,13 +164,14 @@ PmStatus pm_node_copy_attrs(PmGraph *g, PmNode to, const PmGraph *from_g, PmNode
 void pm_node_drop_attr(PmGraph *g, PmNode n, const char *attr)
 {
 	NodeRec *r = pm__node(g, n);
-	PmAttr *a = find(r, attr);
+	uint32_t k = r ? find(g, r, attr) : 0, *at;
 
-	if (!a)
+	if (!r || k == r->n_attrs)
 		return;
-	pm__attrs_release(a, 1);
-	memmove(a, a + 1, (size_t)(r->attrs + r->n_attrs - (a + 1)) * sizeof *a);
+	at = &g->attr_ids.v[r->attr0 + k];
+	pm__attr_release(g, *at);
 	r->n_attrs--;
+	memmove(at, at + 1, (r->n_attrs - k) * sizeof *at);
 }
 
 PmStatus pm_node_fill_defaults(PmGraph *g, PmNode n, PmErr *err)
@@ -252,12 +211,15 @@ const PmAttr *pm_node_attr_at(const PmGraph *g, PmNode n, size_t i)
 {
 	const NodeRec *r = pm__node(g, n);
 
-	return r && i < r->n_attrs ? &r->attrs[i] : NULL;
+	return r && i < r->n_attrs ? pm__attr_of(g, r, (uint32_t)i) : NULL;
 }
 
 const PmAttr *pm_node_attr(const PmGraph *g, PmNode n, const char *name)
 {
-	return find(pm__node(g, n), name);
+	const NodeRec *r = pm__node(g, n);
+	uint32_t k = r ? find(g, r, name) : 0;
+
+	return r && k < r->n_attrs ? pm__attr_of(g, r, k) : NULL;
 }
 
 int64_t pm_node_i(const PmGraph *g, PmNode n, const char *name, int64_t dflt)

@@ -19,7 +19,7 @@ static PmStatus bind_graph(PmGraph *g, const PmGraph *from, int depth, PmErr *er
 		by_reference = strcmp(r->blob->location, "@") == 0;
 		name = pm_value_name(g, (PmValue){ id });
 		src = pm__value(from, pm_graph_find_value(from, name));
-		if (!src || !src->blob || !pm_type_equal(&src->type, &r->type)) {
+		if (!src || !src->blob || !pm_type_equal(pm__type_of(from, src), pm__type_of(g, r))) {
 			if (!by_reference) /* a weight that is not shipped may stay so */
 				continue;
 			return pm_err(err, PM_E_NOT_FOUND,
@@ -32,11 +32,11 @@ static PmStatus bind_graph(PmGraph *g, const PmGraph *from, int depth, PmErr *er
 		r->blob = pm_blob_ref(src->blob);
 	}
 	for (uint32_t id = 1; id < g->nodes.n && depth < PM_TEXT_MAX_DEPTH; id++) {
-		NodeRec *n = &g->nodes.v[id];
+		const NodeRec *n = &g->nodes.v[id];
 
 		for (uint32_t i = 0; i < n->n_attrs && !n->dead; i++)
-			if (n->attrs[i].graph) {
-				PmStatus st = bind_graph(n->attrs[i].graph, from, depth + 1, err);
+			if (pm__attr_of(g, n, i)->graph) {
+				PmStatus st = bind_graph(pm__attr_of(g, n, i)->graph, from, depth + 1, err);
 
 				if (st != PM_OK)
 					return st;

@@ -66,8 +66,7 @@ static void kill_node(PmGraph *g, uint32_t id)
 		pm__slot_unlink(g, r->slot0 + k);
 	for (uint32_t k = 0; k < r->n_out; k++)
 		kill_value(g, r->value0 + k);
-	pm__attrs_release(r->attrs, r->n_attrs);
-	r->n_attrs = 0;
+	pm__attrs_drop(g, r);
 	r->dead = 1;
 	g->order_dirty = 1;
 }
@@ -247,9 +246,9 @@ static PmStatus clone_value(const PmGraph *g, PmValue v, PmGraph *c, uint32_t *m
 	if (map[v.id])
 		return PM_OK;
 	if (r->blob)
-		st = pm_graph_add_const(c, name, &r->type, pm_blob_ref(r->blob), &to, err);
+		st = pm_graph_add_const(c, name, pm__type_of(g, r), pm_blob_ref(r->blob), &to, err);
 	else
-		st = pm_graph_add_input(c, name, &r->type, &to, err);
+		st = pm_graph_add_input(c, name, pm__type_of(g, r), &to, err);
 	if (!st)
 		map[v.id] = to.id;
 	return st;
@@ -290,7 +289,7 @@ static PmStatus clone_node(const PmGraph *g, PmNode n, PmGraph *c, uint32_t *map
 		PmValue v = pm_node_out(c, to, k);
 
 		map[r->value0 + k] = v.id;
-		pm_value_set_type(c, v, &from->type);
+		pm_value_set_type(c, v, pm__type_of(g, from));
 		if (from->name && !from->auto_named)
 			st = pm_value_set_name(c, v, pm_intern_text(g->names, from->name), err);
 	}

@@ -48,9 +48,9 @@ static PmStatus place_const(Inline *il, PmValue v)
 	const char *name = r->name && !r->auto_named ? pm_value_name(il->body, v) : NULL;
 	PmValue twin = { name ? pm_graph_find_value(il->g, name).id : 0 };
 	const ValueRec *have = pm__value(il->g, twin);
-	PmType type = r->type;
+	PmType type = *pm__type_of(il->body, r);
 
-	if (have && have->blob == r->blob && pm_type_equal(&have->type, &r->type)) {
+	if (have && have->blob == r->blob && pm_type_equal(pm__type_of(il->g, have), &type)) {
 		il->map[v.id] = twin;
 		return PM_OK;
 	}

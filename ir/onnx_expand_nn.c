@@ -21,7 +21,7 @@ static PmStatus expand_mvn(PmDraft *d, PmErr *err)
 	if (x.st)
 		return x.st;
 	if (!present) {
-		axes = pm_arena_alloc(d->im->arena, sizeof usual);
+		axes = pm_arena_alloc(d->im->scratch, sizeof usual);
 		n = sizeof usual / sizeof *usual;
 		memcpy(axes, usual, sizeof usual);
 	}

@@ -13,6 +13,8 @@ enum {
 	GROUP_NORM_OPSET = 21,
 	GRID_MODES_OPSET = 20,
 	QUANTIZE_OPSET = 21,
+	BF16_OPSET = 22,
+	BF16_FILL_OPSET = 20,
 	RMS_NORM_OPSET = 23
 };
 
@@ -120,6 +122,55 @@ static int64_t quantize_opset(const PmGraph *g, PmNode n)
 	return early ? 0 : QUANTIZE_OPSET;
 }
 
+/* These take bfloat16 from opset 22 on; most others always did, and a few (Einsum, TopK, ...) never do. */
+static int64_t bf16_opset(const PmGraph *g, PmNode n)
+{
+	static const PmOp ops[] = { PM_OP_Acos,
+				    PM_OP_Acosh,
+				    PM_OP_Asin,
+				    PM_OP_Asinh,
+				    PM_OP_Atan,
+				    PM_OP_Atanh,
+				    PM_OP_AveragePool,
+				    PM_OP_Conv,
+				    PM_OP_ConvTranspose,
+				    PM_OP_Cos,
+				    PM_OP_Cosh,
+				    PM_OP_Det,
+				    PM_OP_Elu,
+				    PM_OP_EyeLike,
+				    PM_OP_GlobalAveragePool,
+				    PM_OP_GlobalMaxPool,
+				    PM_OP_GridSample,
+				    PM_OP_HardSigmoid,
+				    PM_OP_HardSwish,
+				    PM_OP_InstanceNormalization,
+				    PM_OP_LpNormalization,
+				    PM_OP_MaxPool,
+				    PM_OP_Mish,
+				    PM_OP_RandomNormalLike,
+				    PM_OP_RandomUniformLike,
+				    PM_OP_RoiAlign,
+				    PM_OP_Round,
+				    PM_OP_Selu,
+				    PM_OP_Sin,
+				    PM_OP_Sinh,
+				    PM_OP_Softplus,
+				    PM_OP_Softsign,
+				    PM_OP_Tan,
+				    PM_OP_ThresholdedRelu };
+	PmValue x = pm_node_n_in(g, n) ? pm_node_in(g, n, 0) : (PmValue){ 0 };
+	int half = pm_value_type(g, x)->dtype == PM_BF16 ||
+		   pm_value_type(g, pm_node_out(g, n, 0))->dtype == PM_BF16;
+
+	for (size_t i = 0; half && i < sizeof ops / sizeof *ops; i++)
+		if (ops[i] == pm_node_op(g, n))
+			return BF16_OPSET;
+	return half && (pm_node_op(g, n) == PM_OP_ConstantOfShape || pm_node_op(g, n) == PM_OP_IsInf)
+		       ? BF16_FILL_OPSET
+		       : 0;
+}
+
 static void note_domain(PmExport *x, const char *domain, int64_t version)
 {
 	size_t i;
@@ -172,6 +223,8 @@ PmStatus pm__export_opset(PmExport *x, const PmGraph *g, PmErr *err)
 			note_domain(x, pm_node_domain(g, n), pm_node_i(g, n, "opset", 1));
 		else if (op == PM_OP_Opaque)
 			want = pm_node_i(g, n, "opset", 0);
+		if (bf16_opset(g, n) > want)
+			want = bf16_opset(g, n);
 		if (want > x->opset && want <= PM_ONNX_MAX_OPSET)
 			x->opset = want;
 		x->depth++;

@@ -3,7 +3,7 @@
 
 #include "base/io.h"
 #include "ir/infer_priv.h"
-#include "ir/onnx_priv.h"
+#include "ir/onnx_source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,40 +43,48 @@ PmStatus pm__import_check_opsets(Onnx__OperatorSetIdProto **v, size_t n, int64_t
 	return PM_OK;
 }
 
-static PmStatus copy_meta(const Onnx__ModelProto *m, PmGraph *g, PmErr *err)
+static PmStatus copy_meta(PmImport *im, PmErr *err)
 {
+	const PmOnnxModel *m = im->model;
 	PmStatus st = PM_OK;
 	size_t i;
 
-	if (m->n_metadata_props > MAX_META_KEYS)
+	if (m->meta.n > MAX_META_KEYS)
 		return pm_err(err, PM_E_LIMIT,
 			      "The model has %zu metadata entries; at most %d are kept, so merge them.",
-			      m->n_metadata_props, MAX_META_KEYS);
-	for (i = 0; i < m->n_metadata_props && !st; i++) {
-		const Onnx__StringStringEntryProto *e = m->metadata_props[i];
+			      m->meta.n, MAX_META_KEYS);
+	for (i = 0; i < m->meta.n && !st; i++) {
+		const Onnx__StringStringEntryProto *e = (const Onnx__StringStringEntryProto *)pm__slot_unpack(
+			im->info_slot, &onnx__string_string_entry_proto__descriptor, m->meta.v[i].p,
+			m->meta.v[i].n, err);
 
+		if (!e)
+			return err->code;
 		if (e->key && strlen(e->key) > PM_MAX_NAME)
 			return pm_err(err, PM_E_LIMIT, "A metadata key has more than %d bytes; shorten it.",
 				      PM_MAX_NAME);
-		st = pm_graph_set_meta(g, e->key ? e->key : "", e->value ? e->value : "", err);
+		st = pm_graph_set_meta(im->g, e->key ? e->key : "", e->value ? e->value : "", err);
 	}
+	pm__slot_release(im->info_slot); /* the texts may be large */
 	return st;
 }
 
 PmStatus pm__import_finish(PmImport *im, PmErr *err)
 {
-	PmStatus st = PM_OK;
 	size_t i;
 
 	for (i = 0; i < im->eaten.n; i++)
 		pm_graph_drop_unused(im->g, im->eaten.v[i]);
-	if (im->fold)
-		st = pm_fold_shapes(im->g, err);
-	return st;
+	if (!im->fold)
+		return PM_OK;
+	pm__fold_free(im->fold); /* what follows knows more, of a whole graph */
+	im->fold = NULL;
+	return pm_fold_shapes(im->g, err);
 }
 
-static PmStatus build(PmImport *im, Onnx__ModelProto *m, PmErr *err)
+static PmStatus build(PmImport *im, PmErr *err)
 {
+	const Onnx__ModelProto *m = im->model->head;
 	PmStatus st;
 
 	im->report->ir_version = m->ir_version;
@@ -88,13 +96,13 @@ static PmStatus build(PmImport *im, Onnx__ModelProto *m, PmErr *err)
 			      (long long)m->ir_version, PM_ONNX_MIN_IR, PM_ONNX_MAX_IR);
 	st = pm__import_check_opsets(m->opset_import, m->n_opset_import, &im->report->opset, err);
 
-	if (!st && !m->graph)
+	if (!st && !im->model->has_graph)
 		st = pm_err(err, PM_E_INVALID,
 			    "The model has no graph; it is not an ONNX model, or an empty one.");
 	if (!st)
-		st = copy_meta(m, im->g, err);
+		st = copy_meta(im, err);
 	if (!st)
-		st = pm__import_graph(im, m->graph, err);
+		st = pm__import_graph(im, &im->model->graph, err);
 	if (!st)
 		st = pm__import_finish(im, err);
 	if (!st)
@@ -108,34 +116,38 @@ static PmStatus build(PmImport *im, Onnx__ModelProto *m, PmErr *err)
 static PmStatus import_bytes(const void *p, size_t n, const char *path, const PmOnnxOpts *opts, PmGraph **out,
 			     PmOnnxReport *report, PmErr *err)
 {
-	PmTaken taken = { NULL, { NULL, 0, 0 }, 0 };
-	PmImport im = { .opts = opts, .report = report, .taken = &taken };
-	PmOnnxAlloc alloc;
-	ProtobufCMessage *m;
-	PmStatus st;
+	size_t max_nodes = opts->max_nodes ? opts->max_nodes : PM_MAX_NODES;
+	PmTaken taken = { NULL, NULL };
+	PmOnnxSlot node_slot = { .used = 0 }, info_slot = { .used = 0 };
+	PmOnnxModel m;
+	PmStatus st = pm__model_open(&m, p, n, max_nodes, err);
+	PmImport im = {
+		.opts = opts, .report = report, .taken = &taken, .model = &m, .max_nodes = max_nodes
+	};
 
-	m = pm__onnx_unpack(&onnx__model_proto__descriptor, p, n, &alloc, err);
-	if (!m)
-		return err->code;
+	if (st)
+		return st;
 	taken.names = pm_intern_new_borrowing();
 	im.g = pm_graph_new(GRAPH_BUDGET);
 	im.arena = pm_arena_new(GRAPH_BUDGET);
-	im.model = (Onnx__ModelProto *)m;
+	im.scratch = pm_arena_new(GRAPH_BUDGET);
+	im.node_slot = &node_slot;
+	im.info_slot = &info_slot;
 	im.files = pm__onnx_files_new(path);
 	/* Our own files are in normal form already; folding again would change what was written. */
-	if (opts->compare_stated || !im.model->producer_name ||
-	    strcmp(im.model->producer_name, PM_ONNX_PRODUCER) != 0)
+	if (opts->compare_stated || !pm_str_eq(m.head->producer_name, PM_ONNX_PRODUCER))
 		im.fold = pm__fold_new();
-	im.max_nodes = opts->max_nodes ? opts->max_nodes : PM_MAX_NODES;
-	st = build(&im, (Onnx__ModelProto *)m, err);
+	st = build(&im, err);
 	PM_VEC_RELEASE(&im.eaten);
 	PM_VEC_RELEASE(&im.stated_names);
-	pm__fold_free(im.fold);
+	pm__fold_free(im.fold); /* when it failed before the end */
 	pm_intern_free(taken.names);
-	PM_VEC_RELEASE(&taken.graphs);
 	pm__onnx_files_free(im.files);
 	pm_arena_free(im.arena);
-	pm__onnx_alloc_release(&alloc);
+	pm_arena_free(im.scratch);
+	pm__slot_release(&node_slot);
+	pm__slot_release(&info_slot);
+	pm__model_close(&m);
 	if (st) {
 		pm_graph_free(im.g);
 		return st;

@@ -192,12 +192,8 @@ PmStatus pm__onnx_external(PmOnnxFiles *f, const Onnx__TensorProto *t, const PmT
 			"Tensor '%.200s' ends at byte %lld of '%.200s', which has only %zu; the data file is "
 			"truncated, fetch it again.",
 			name, (long long)end, location, m->map.n);
-	b = pm_xcalloc(1, sizeof *b);
-	b->refs = 1;
-	b->data = bytes ? (const char *)m->map.p + offset : (const void *)"";
-	b->size = (size_t)bytes;
-	b->location = pm_xstrdup(location);
-	b->offset = offset;
+	b = pm_blob_located(bytes ? (const char *)m->map.p + offset : (const void *)"", location, offset,
+			    (size_t)bytes);
 	b->drop = drop_part;
 	b->owner = m;
 	m->refs++;

@@ -3,15 +3,14 @@
  * The body is imported in a scope of its own: its inputs stand for the call's operands, its outputs get the
  * names of the call's results, everything else is prefixed by the call.
  */
-#include "ir/onnx_priv.h"
+#include "ir/onnx_source.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {                             /* of schemas newer than ours */
        ATTRIBUTE_PROTO_FIELD = 11, /* of FunctionProto: defaults of attributes */
-       OVERLOAD_OF_FUNCTION = 13,  /* tells functions of one name apart (IR version 10) */
-       OVERLOAD_OF_NODE = 8
+       OVERLOAD_OF_NODE = 8        /* tells functions of one name apart (IR version 10) */
 };
 
 static const char *text(const char *s)
@@ -19,53 +18,51 @@ static const char *text(const char *s)
 	return s ? s : "";
 }
 
-/* The text of a field that our schema need not know: n bytes, not terminated. */
-static const char *field_text(const ProtobufCMessage *m, const char *name, unsigned tag, size_t *n)
+/* The overload that a node calls: a field that our schema need not know. */
+static PmOnnxText node_overload(const Onnx__NodeProto *np)
 {
-	const ProtobufCFieldDescriptor *d = protobuf_c_message_descriptor_get_field_by_name(m->descriptor,
-											    name);
+	const ProtobufCFieldDescriptor *d = protobuf_c_message_descriptor_get_field_by_name(
+		np->base.descriptor, "overload");
 	unsigned i;
 
-	*n = 0;
 	if (d && d->type == PROTOBUF_C_TYPE_STRING) {
-		const char *s = *(char *const *)((const char *)m + d->offset);
+		const char *s = *(char *const *)((const char *)np + d->offset);
 
-		*n = strlen(text(s));
-		return text(s);
+		return (PmOnnxText){ text(s), strlen(text(s)) };
 	}
-	for (i = m->n_unknown_fields; i-- > 0;) {
-		const ProtobufCMessageUnknownField *u = &m->unknown_fields[i];
+	for (i = np->base.n_unknown_fields; i-- > 0;) {
+		const ProtobufCMessageUnknownField *u = &np->base.unknown_fields[i];
 		size_t skip = 0;
 
-		if (u->tag != tag || u->wire_type != PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED)
+		if (u->tag != OVERLOAD_OF_NODE || u->wire_type != PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED)
 			continue;
 		while (skip < u->len && u->data[skip] & 0x80)
 			skip++;
 		skip += skip < u->len;
-		*n = u->len - skip;
-		return (const char *)u->data + skip;
+		return (PmOnnxText){ (const char *)u->data + skip, u->len - skip };
 	}
-	return "";
+	return (PmOnnxText){ "", 0 };
 }
 
-static int same_overload(const Onnx__FunctionProto *f, const Onnx__NodeProto *np)
+static int same(PmOnnxText a, PmOnnxText b)
 {
-	size_t n, m;
-	const char *a = field_text(&f->base, "overload", OVERLOAD_OF_FUNCTION, &n);
-	const char *b = field_text(&np->base, "overload", OVERLOAD_OF_NODE, &m);
-
-	return n == m && memcmp(a, b, n) == 0;
+	return a.n == b.n && (!a.n || memcmp(a.s, b.s, a.n) == 0);
 }
 
-const Onnx__FunctionProto *pm__onnx_function(const PmImport *im, const Onnx__NodeProto *np)
+static int is(PmOnnxText a, const char *s)
+{
+	return same(a, (PmOnnxText){ text(s), strlen(text(s)) });
+}
+
+PmOnnxFunction *pm__onnx_function(const PmImport *im, const Onnx__NodeProto *np)
 {
 	size_t i;
 
-	for (i = 0; i < im->model->n_functions; i++) {
-		const Onnx__FunctionProto *f = im->model->functions[i];
+	for (i = 0; i < im->model->functions.n; i++) {
+		PmOnnxFunction *f = &im->model->functions.v[i];
 
-		if (strcmp(text(f->name), text(np->op_type)) == 0 &&
-		    strcmp(text(f->domain), text(np->domain)) == 0 && same_overload(f, np))
+		if (is(f->name, np->op_type) && is(f->domain, np->domain) &&
+		    same(f->overload, node_overload(np)))
 			return f;
 	}
 	return NULL;
@@ -158,10 +155,9 @@ static void pass_names(PmImport *im, PmOnnxScope *body, PmOnnxScope *sc, const O
 	for (k = 0; k < f->n_output; k++) {
 		PmOnnxName *nm = pm__scope_at(body, f->output[k]);
 
-		nm->uses++;
-		if (k >= np->n_output || !*np->output[k] || nm->known || nm->final)
+		if (k >= np->n_output || !*np->output[k] || nm->known || pm__scope_final(body, nm))
 			continue;
-		nm->final = pm__import_final_name(im, sc, np->output[k]);
+		pm__scope_set_final(body, nm, pm__import_final_name(im, sc, np->output[k]));
 		nm->info = pm__scope_find(sc, np->output[k])->info;
 	}
 }
@@ -199,33 +195,26 @@ static PmStatus take_results(PmImport *im, PmOnnxScope *body, PmOnnxScope *sc, c
 		pm_value_set_type(im->g, to->value, pm_value_type(im->g, from->value));
 		st = pm_value_set_name(im->g, to->value, want, err);
 		if (!st)
-			st = pm__import_check_stated(im, to->value, to->info, err);
+			st = pm__import_check_name(im, sc, to, to->value, err);
 	}
 	return st;
 }
 
-PmStatus pm__import_call(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, size_t index,
-			 const Onnx__FunctionProto *f, PmErr *err)
+static PmStatus import_body(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, const PmOnnxWhere *w,
+			    const Onnx__FunctionProto *f, PmErr *err)
 {
-	PmOnnxWhere w = pm__onnx_where(np, index);
-	PmOnnxScope body;
+	const PmOnnxSource source = { .node = f->node, .n = { [PM_PART_NODE] = f->n_node } };
 	PmStr prefix = PM_STR_INIT;
+	PmOnnxScope body;
 	int64_t opset;
 	PmStatus st;
 
-	if (sc->depth >= PM_ONNX_MAX_CALLS)
-		return pm_err(
-			err, PM_E_LIMIT,
-			"Function calls are nested deeper than %d at %s; recursion is not allowed in ONNX.",
-			PM_ONNX_MAX_CALLS, w.s);
-	im->report->n_inlined++;
-	pm__scope_init(&body);
+	pm__scope_init(&body, &source, NULL);
 	pm_str_addf(&prefix, "%s%s%.200s", sc->prefix ? sc->prefix : "", sc->prefix ? "/" : "",
 		    *text(np->name) ? np->name
 		    : np->n_output  ? np->output[0]
 				    : text(f->name));
-	body.nodes = f->node;
-	body.n_nodes = f->n_node;
+	body.infos = sc->infos;
 	body.opsets = f->opset_import;
 	body.n_opsets = f->n_opset_import;
 	body.caller = sc;
@@ -236,7 +225,7 @@ PmStatus pm__import_call(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, siz
 	if (!st)
 		st = read_defaults(im, f, &body, err);
 	if (!st)
-		st = bind_inputs(&body, sc, np, f, &w, err);
+		st = bind_inputs(&body, sc, np, f, w, err);
 	if (!st)
 		pass_names(im, &body, sc, np, f);
 	if (!st)
@@ -244,8 +233,24 @@ PmStatus pm__import_call(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, siz
 	if (st)
 		pm_err_ctx(err, "Function '%.60s'", text(f->name));
 	if (!st)
-		st = take_results(im, &body, sc, np, f, &w, err);
+		st = take_results(im, &body, sc, np, f, w, err);
 	pm__scope_release(&body);
 	pm_str_release(&prefix);
 	return st;
+}
+
+PmStatus pm__import_call(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, size_t index, PmOnnxFunction *fn,
+			 PmErr *err)
+{
+	PmOnnxWhere w = pm__onnx_where(np, index);
+	const Onnx__FunctionProto *f;
+
+	if (sc->depth >= PM_ONNX_MAX_CALLS)
+		return pm_err(
+			err, PM_E_LIMIT,
+			"Function calls are nested deeper than %d at %s; recursion is not allowed in ONNX.",
+			PM_ONNX_MAX_CALLS, w.s);
+	im->report->n_inlined++;
+	f = pm__model_function(fn, err);
+	return f ? import_body(im, sc, np, &w, f, err) : err->code;
 }

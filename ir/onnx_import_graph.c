@@ -1,6 +1,7 @@
 /* onnx_import_graph.c - a GraphProto becomes a graph: inputs, constants, nodes in order, outputs. */
 #include "ir/dim_expr.h"
-#include "ir/onnx_priv.h"
+#include "ir/graph_priv.h"
+#include "ir/onnx_source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,23 +12,34 @@ static const char *text(const char *s)
 	return s ? s : "";
 }
 
-static void take(PmTaken *t, const char *name)
+/* Notes a name of the model; `keep` when the text does not last as long as the import. */
+static void take(PmImport *im, PmOnnxText name, int keep)
 {
-	pm_intern(t->names, text(name), strlen(text(name)));
+	PmIntern *t = im->taken->names;
+
+	if (pm_intern_find(t, name.s, name.n) != UINT32_MAX)
+		return;
+	if (keep)
+		name.s = pm_arena_strndup(im->arena, name.s, name.n);
+	if (name.s)
+		pm_intern(t, name.s, name.n);
 }
 
-static void take_graph(PmTaken *t, const Onnx__GraphProto *gp)
+static void take_graph(PmImport *im, const PmOnnxSource *src, int keep)
 {
+	PmOnnxWires w = { .nests = 0 };
 	size_t i, k;
 
-	for (i = 0; i < gp->n_input; i++)
-		take(t, gp->input[i]->name);
-	for (i = 0; i < gp->n_initializer; i++)
-		take(t, gp->initializer[i]->name);
-	for (i = 0; i < gp->n_node; i++) {
-		for (k = 0; k < gp->node[i]->n_output; k++)
-			take(t, gp->node[i]->output[k]);
+	for (i = 0; i < src->n[PM_PART_INPUT]; i++)
+		take(im, pm__source_name(src, PM_PART_INPUT, i), keep);
+	for (i = 0; i < src->n[PM_PART_INITIALIZER]; i++)
+		take(im, pm__source_name(src, PM_PART_INITIALIZER, i), keep);
+	for (i = 0; i < src->n[PM_PART_NODE]; i++) {
+		pm__source_wires(src, i, &w);
+		for (k = 0; k < w.out.n; k++)
+			take(im, w.out.v[k], keep);
 	}
+	pm__wires_release(&w);
 }
 
 const char *pm__import_fresh(PmImport *im, const char *base)
@@ -38,12 +50,13 @@ const char *pm__import_fresh(PmImport *im, const char *base)
 
 	if (!name)
 		return "";
-	while (t->n_read < t->graphs.n)
-		take_graph(t, t->graphs.v[t->n_read++]);
+	if (t->unread)
+		take_graph(im, t->unread, 0);
+	t->unread = NULL;
 	memcpy(name, base, n + 1);
 	for (k = 1; pm_intern_find(t->names, name, strlen(name)) != UINT32_MAX; k++)
 		snprintf(name + n, 24, ".%zu", k);
-	take(t, name);
+	pm_intern(t->names, name, strlen(name));
 	return name;
 }
 
@@ -151,19 +164,34 @@ static PmStatus too_long(const char *what, PmErr *err)
 	return pm_err(err, PM_E_LIMIT, "A name of %s has more than %d bytes; shorten it.", what, PM_MAX_NAME);
 }
 
-/* Notes the graph, so that invented names stay clear of its own; refuses over-long ones. */
-static PmStatus take_names(PmImport *im, const Onnx__GraphProto *gp, PmErr *err)
+/* Notes the graph, so that invented names stay clear of its own; refuses over-long ones; makes room for it.
+ */
+static PmStatus take_names(PmImport *im, PmOnnxScope *sc, PmErr *err)
 {
-	size_t i, k;
+	const PmOnnxSource *src = sc->source;
+	size_t n_nodes = src->n[PM_PART_NODE], values = src->n[PM_PART_INPUT] + src->n[PM_PART_INITIALIZER];
+	PmOnnxWires w = { .nests = 0 };
+	PmStatus st = PM_OK;
+	size_t i, k, operands = 0;
 
-	PM_VEC_PUSH(&im->taken->graphs, gp);
-	for (i = 0; i < gp->n_node; i++) {
-		for (k = 0; k < gp->node[i]->n_output; k++) {
-			if (strnlen(gp->node[i]->output[k], PM_MAX_NAME + 1) > PM_MAX_NAME)
-				return too_long("a node's result", err);
+	if (im->nested)
+		take_graph(im, src, 1); /* its message goes before the import ends */
+	else
+		im->taken->unread = src;
+	for (i = 0; i < n_nodes && !st; i++) {
+		pm__source_wires(src, i, &w);
+		for (k = 0; k < w.out.n && !st; k++) {
+			if (w.out.v[k].n > PM_MAX_NAME)
+				st = too_long("a node's result", err);
 		}
+		operands += w.in.n;
+		values += w.out.n;
 	}
-	return PM_OK;
+	pm__wires_release(&w);
+	/* Some more values and names: constants that are made on the way, attributes. */
+	pm__graph_reserve(im->g, n_nodes, values + values / 8, operands, values + 256);
+	PM_VEC_RESERVE(&sc->v, values + 64);
+	return st;
 }
 
 static const PmOnnxBind *bound(const PmImport *im, const char *name)
@@ -177,68 +205,74 @@ static const PmOnnxBind *bound(const PmImport *im, const char *name)
 	return NULL;
 }
 
-static PmStatus add_input(PmImport *im, PmOnnxScope *sc, const Onnx__ValueInfoProto *info, int may_bind,
+static PmStatus add_input(PmImport *im, const Onnx__ValueInfoProto *info, int may_bind, PmValue *v,
 			  PmErr *err)
 {
 	const char *name = text(info->name);
 	const PmOnnxBind *b = may_bind ? bound(im, name) : NULL;
-	uint32_t id = pm__scope_id(sc, name);
 	char why[96];
 	PmType t;
+	PmStatus st;
+
+	if (b) {
+		st = pm_graph_add_const(im->g, name, &b->type, pm_blob_ref(b->blob), v, err);
+		return st ? st : pm__import_check_stated(im, *v, info, err);
+	}
+	st = pm__import_type(im, info->type, "graph input", name, &t, why, err);
+	if (!st && t.rank < 0)
+		st = pm_err(err, PM_E_UNSUPPORTED,
+			    "The graph input '%.200s' has no shape; state its dimensions, by name "
+			    "where unknown.",
+			    name);
+	if (st == PM_DECLINED)
+		st = pm_err(err, PM_E_UNSUPPORTED,
+			    "The graph input '%.200s' cannot be read (%s); only tensors of supported "
+			    "element "
+			    "types are.",
+			    name, why);
+	return st ? st : pm_graph_add_input(im->g, name, &t, v, err);
+}
+
+static PmStatus one_input(PmImport *im, PmOnnxScope *sc, size_t i, PmErr *err)
+{
+	const Onnx__ValueInfoProto *info = pm__source_info(sc->source, PM_PART_INPUT, i, im->info_slot, err);
+	const char *name = info ? text(info->name) : "";
+	uint32_t id = pm__scope_id(sc, name, strlen(name));
+	PmOnnxName *nm = &sc->v.v[id];
 	PmValue v = { 0 };
 	PmStatus st;
 
-	sc->v.v[id].known = 1;
-	sc->v.v[id].info = info;
-	if (b) {
-		st = pm_graph_add_const(im->g, name, &b->type, pm_blob_ref(b->blob), &v, err);
-	} else {
-		st = pm__import_type(im, info->type, "graph input", name, &t, why, err);
-		if (!st && t.rank < 0)
-			st = pm_err(err, PM_E_UNSUPPORTED,
-				    "The graph input '%.200s' has no shape; state its dimensions, by name "
-				    "where unknown.",
-				    name);
-		if (st == PM_DECLINED)
-			st = pm_err(err, PM_E_UNSUPPORTED,
-				    "The graph input '%.200s' cannot be read (%s); only tensors of supported "
-				    "element "
-				    "types are.",
-				    name, why);
-		if (!st)
-			st = pm_graph_add_input(im->g, name, &t, &v, err);
-	}
+	if (!info)
+		return err->code;
+	if (strlen(name) > PM_MAX_NAME)
+		return too_long("a graph input", err);
+	if (!*name)
+		return pm_err(err, PM_E_INVALID, "Graph input %zu has no name; name it.", i);
+	if (nm->info || nm->known)
+		return pm_err(err, PM_E_INVALID, "The graph input '%.200s' is listed twice; list it once.",
+			      name);
+	pm__scope_note(nm, PM_PART_INPUT, i);
+	if (nm->constant) /* a default value: IR before version 4 lists every constant */
+		return PM_OK;
+	nm->known = 1;
+	st = add_input(im, info, im->nested == 0, &v, err);
 	sc->v.v[id].value = v;
-	return st || !b ? st : pm__import_check_stated(im, v, info, err);
+	return st;
 }
 
-static PmStatus add_inputs(PmImport *im, PmOnnxScope *sc, const Onnx__GraphProto *gp, int may_bind,
-			   PmErr *err)
+static PmStatus add_inputs(PmImport *im, PmOnnxScope *sc, PmErr *err)
 {
-	PmIntern *constants = pm_intern_new();
 	PmStatus st = PM_OK;
 	size_t i;
 
-	for (i = 0; i < gp->n_initializer; i++)
-		pm_intern(constants, text(gp->initializer[i]->name), strlen(text(gp->initializer[i]->name)));
-	for (i = 0; i < gp->n_input && !st; i++) {
-		const char *name = text(gp->input[i]->name);
-		PmOnnxName *nm = pm__scope_at(sc, name);
+	for (i = 0; i < sc->source->n[PM_PART_INITIALIZER]; i++) {
+		PmOnnxText name = pm__source_name(sc->source, PM_PART_INITIALIZER, i);
+		uint32_t id = pm__scope_id(sc, name.s, name.n);
 
-		if (strlen(name) > PM_MAX_NAME)
-			st = too_long("a graph input", err);
-		else if (!*name)
-			st = pm_err(err, PM_E_INVALID, "Graph input %zu has no name; name it.", i);
-		else if (nm->info || nm->known)
-			st = pm_err(err, PM_E_INVALID,
-				    "The graph input '%.200s' is listed twice; list it once.", name);
-		else if (pm_intern_find(constants, name, strlen(name)) != UINT32_MAX)
-			nm->info =
-				gp->input[i]; /* a default value: IR before version 4 lists every constant */
-		else
-			st = add_input(im, sc, gp->input[i], may_bind, err);
+		sc->v.v[id].constant = id != 0;
 	}
-	pm_intern_free(constants);
+	for (i = 0; i < sc->source->n[PM_PART_INPUT] && !st; i++)
+		st = one_input(im, sc, i, err);
 	return st;
 }
 
@@ -270,13 +304,16 @@ static PmStatus opaque_constant(PmImport *im, PmOnnxScope *sc, Onnx__TensorProto
 	return st;
 }
 
-static PmStatus add_initializer(PmImport *im, PmOnnxScope *sc, Onnx__TensorProto *t, size_t i, PmErr *err)
+static PmStatus add_initializer(PmImport *im, PmOnnxScope *sc, size_t i, PmErr *err)
 {
-	const char *name = text(t->name);
-	uint32_t id = pm__scope_id(sc, name);
+	Onnx__TensorProto *t = pm__source_initializer(sc->source, i, sc->slot, err);
+	const char *name = t ? text(t->name) : "";
+	uint32_t id = pm__scope_id(sc, name, strlen(name));
 	char why[96];
 	PmStatus st;
 
+	if (!t)
+		return err->code;
 	if (!*name)
 		return pm_err(err, PM_E_INVALID, "Initializer %zu has no name; name it.", i);
 	if (strlen(name) > PM_MAX_NAME)
@@ -288,74 +325,84 @@ static PmStatus add_initializer(PmImport *im, PmOnnxScope *sc, Onnx__TensorProto
 	st = pm__import_const(im, name, t, 1, &sc->v.v[id].value, why, err);
 	if (st == PM_DECLINED)
 		return opaque_constant(im, sc, t, why, err);
-	return st ? st : pm__import_check_stated(im, sc->v.v[id].value, sc->v.v[id].info, err);
+	return st ? st : pm__import_check_name(im, sc, &sc->v.v[id], sc->v.v[id].value, err);
 }
 
-static PmStatus add_outputs(PmImport *im, PmOnnxScope *sc, const Onnx__GraphProto *gp, PmErr *err)
+static PmStatus add_output(PmImport *im, PmOnnxScope *sc, size_t i, PmErr *err)
 {
-	PmStatus st = PM_OK;
-	size_t i;
+	const Onnx__ValueInfoProto *info = pm__source_info(sc->source, PM_PART_OUTPUT, i, im->info_slot, err);
+	const PmOnnxName *nm = info ? pm__scope_find(sc, text(info->name)) : NULL;
+	PmStatus st;
 
-	for (i = 0; i < gp->n_output && !st; i++) {
-		const char *name = text(gp->output[i]->name);
-		const PmOnnxName *nm = pm__scope_find(sc, name);
-
-		if (!nm || !nm->known || !nm->value.id)
-			st = pm_err(err, PM_E_INVALID,
-				    "The graph output '%.200s' is not defined by any input, initializer or "
-				    "node; fix the "
-				    "model.",
-				    name);
-		else
-			st = pm_graph_add_output(im->g, nm->value, err);
-		if (!st && !im->opts->compare_stated) /* done where the value was made */
-			st = pm__import_check_stated(im, nm->value, gp->output[i], err);
-	}
+	if (!info)
+		return err->code;
+	if (!nm || !nm->known || !nm->value.id)
+		return pm_err(err, PM_E_INVALID,
+			      "The graph output '%.200s' is not defined by any input, initializer or "
+			      "node; fix the "
+			      "model.",
+			      text(info->name));
+	st = pm_graph_add_output(im->g, nm->value, err);
+	if (!st && !im->opts->compare_stated) /* done where the value was made */
+		st = pm__import_check_stated(im, nm->value, info, err);
 	return st;
 }
 
 /* What the model states about the types of values, outputs last. */
-static void note_types(PmOnnxScope *sc, const Onnx__GraphProto *gp)
+static void note_types(PmOnnxScope *sc)
 {
-	size_t i;
+	static const PmPart parts[] = { PM_PART_INFO, PM_PART_OUTPUT };
+	size_t i, k;
 
-	for (i = 0; i < gp->n_value_info; i++)
-		pm__scope_at(sc, text(gp->value_info[i]->name))->info = gp->value_info[i];
-	for (i = 0; i < gp->n_output; i++) {
-		PmOnnxName *nm = pm__scope_at(sc, text(gp->output[i]->name));
+	for (k = 0; k < 2; k++) {
+		for (i = 0; i < sc->source->n[parts[k]]; i++) {
+			PmOnnxText name = pm__source_name(sc->source, parts[k], i);
+			uint32_t id = pm__scope_id(sc, name.s, name.n);
 
-		nm->info = gp->output[i];
-		nm->uses++;
+			pm__scope_note(&sc->v.v[id], parts[k], i);
+		}
 	}
-	sc->v.v[0].info = NULL;
+	sc->v.v[0].info = 0;
 }
 
-PmStatus pm__import_graph(PmImport *im, Onnx__GraphProto *gp, PmErr *err)
+static PmStatus fill_graph(PmImport *im, PmOnnxScope *sc, PmErr *err)
 {
-	PmOnnxScope sc;
-	PmStatus st = PM_OK;
+	const PmOnnxSource *src = sc->source;
+	PmStatus st = take_names(im, sc, err);
 	size_t i;
 
-	pm__scope_init(&sc);
-	sc.nodes = gp->node;
-	sc.n_nodes = gp->n_node;
-	sc.opsets = im->model->opset_import;
-	sc.n_opsets = im->model->n_opset_import;
-	st = pm_graph_set_name(im->g, text(gp->name), err);
-	if (!st && gp->n_sparse_initializer)
+	if (!st)
+		st = add_inputs(im, sc, err);
+	for (i = 0; i < src->n[PM_PART_INITIALIZER] && !st; i++)
+		st = add_initializer(im, sc, i, err);
+	if (!st)
+		note_types(sc);
+	if (!st)
+		st = pm__import_nodes(im, sc, err);
+	for (i = 0; i < src->n[PM_PART_OUTPUT] && !st; i++)
+		st = add_output(im, sc, i, err);
+	return st;
+}
+
+PmStatus pm__import_graph(PmImport *im, const PmOnnxSource *src, PmErr *err)
+{
+	char *name = pm_arena_strndup(im->arena, src->name.s, src->name.n);
+	PmOnnxScope sc;
+	PmStatus st;
+
+	if (!name)
+		return pm_err(err, PM_E_LIMIT, "The model takes too much memory for its names; split it.");
+	st = pm_graph_set_name(im->g, name, err);
+	if (!st && src->n_sparse)
 		st = pm_err(err, PM_E_UNSUPPORTED, "The model has sparse initializers; store them dense.");
-	if (!st)
-		st = take_names(im, gp, err);
-	if (!st)
-		st = add_inputs(im, &sc, gp, im->nested == 0, err);
-	for (i = 0; i < gp->n_initializer && !st; i++)
-		st = add_initializer(im, &sc, gp->initializer[i], i, err);
-	if (!st)
-		note_types(&sc, gp);
-	if (!st)
-		st = pm__import_nodes(im, &sc, err);
-	if (!st)
-		st = add_outputs(im, &sc, gp, err);
+	if (st)
+		return st;
+	/* Most of its names become the graph's, so they are kept there. */
+	pm__scope_init(&sc, src, im->g->names);
+	sc.slot = im->node_slot;
+	sc.opsets = im->model->head->opset_import;
+	sc.n_opsets = im->model->head->n_opset_import;
+	st = fill_graph(im, &sc, err);
 	pm__scope_release(&sc);
 	return st;
 }

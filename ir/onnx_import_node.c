@@ -1,6 +1,6 @@
 /* onnx_import_node.c - one node at a time: draft, normal form, graph node, inference; constants and kernels.
  */
-#include "ir/onnx_priv.h"
+#include "ir/onnx_source.h"
 
 #include "ir/infer_priv.h"
 
@@ -54,8 +54,8 @@ const char *pm__import_final_name(PmImport *im, const PmOnnxScope *sc, const cha
 	PmStr s = PM_STR_INIT;
 	const char *r = name;
 
-	if (nm->final)
-		return nm->final;
+	if (pm__scope_final(sc, nm))
+		return pm__scope_final(sc, nm);
 	if (sc->prefix) {
 		pm_str_addf(&s, "%s/%s", sc->prefix, name);
 		r = pm__import_fresh(im, s.s);
@@ -88,7 +88,7 @@ PmStatus pm__import_results(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto
 		nm->value = v;
 		nm->known = 1;
 		if (!st)
-			st = pm__import_check_stated(im, v, nm->info, err);
+			st = pm__import_check_name(im, sc, nm, v, err);
 	}
 	return st;
 }
@@ -134,16 +134,20 @@ PmStatus pm__import_stated_types(PmImport *im, PmOnnxScope *sc, const Onnx__Node
 		return PM_OK;
 	for (k = 0; k < np->n_output && !st; k++) {
 		const PmOnnxName *nm = pm__scope_find(sc, np->output[k]);
+		const Onnx__ValueInfoProto *info;
 		char why[96];
 		PmType t;
 
 		if (!nm || !nm->info)
 			continue;
-		st = pm__import_type(im, nm->info->type, "value", np->output[k], &t, why, err);
+		st = pm__scope_info(sc, nm, im->info_slot, &info, err);
+		if (st)
+			break;
+		st = pm__import_type(im, info->type, "value", np->output[k], &t, why, err);
 		if (!st)
 			pm_value_set_type(im->g, pm_node_out(im->g, n, k), &t);
 		if (st == PM_DECLINED)
-			st = keep_type(im, n, k, nm->info->type, err);
+			st = keep_type(im, n, k, info->type, err);
 	}
 	return st;
 }
@@ -188,6 +192,7 @@ static PmStatus import_constant(PmImport *im, PmOnnxScope *sc, const Onnx__NodeP
 static PmStatus set_body(PmImport *im, PmNode n, const Onnx__AttributeProto *a, PmErr *err)
 {
 	PmImport sub = *im;
+	PmOnnxSource source;
 	PmStatus st;
 
 	memset(&sub.eaten, 0, sizeof sub.eaten);
@@ -195,7 +200,8 @@ static PmStatus set_body(PmImport *im, PmNode n, const Onnx__AttributeProto *a, 
 	sub.nested++;
 	sub.fold = im->fold ? pm__fold_new() : NULL;
 	sub.g = pm_graph_new((size_t)1 << 30);
-	st = pm__import_graph(&sub, a->g, err);
+	pm__source_of_graph(&source, a->g);
+	st = pm__import_graph(&sub, &source, err);
 	if (!st)
 		st = pm__import_finish(&sub, err);
 	PM_VEC_RELEASE(&sub.eaten);
@@ -385,7 +391,7 @@ static PmStatus draft_operands(PmDraft *d, PmErr *err)
 	size_t k;
 
 	d->n_in = np->n_input;
-	d->in = pm_arena_alloc(d->im->arena, (np->n_input + 8) * sizeof *d->in);
+	d->in = pm_arena_alloc(d->im->scratch, (np->n_input + 8) * sizeof *d->in);
 	if (!d->in)
 		return pm_err(err, PM_E_LIMIT, "The model takes too much memory at %s; split it.",
 			      d->where.s);
@@ -433,7 +439,7 @@ static PmStatus name_made(PmDraft *d, uint32_t first_value, PmErr *err)
 		nm->value = v;
 		nm->known = 1;
 		if (!st)
-			st = pm__import_check_stated(d->im, v, nm->info, err);
+			st = pm__import_check_name(d->im, d->sc, nm, v, err);
 	}
 	return st;
 }
@@ -485,6 +491,7 @@ static PmStatus import_table_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto
 		st = pm__import_opaque(im, sc, np, index, d.why, err);
 	}
 	pm__draft_release(&d);
+	pm_arena_reset(im->scratch);
 	return st;
 }
 
@@ -527,7 +534,7 @@ static PmStatus import_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, 
 
 			nm->value = v;
 			nm->known = 1;
-			st = pm__import_check_stated(im, v, nm->info, err);
+			st = pm__import_check_name(im, sc, nm, v, err);
 		}
 		return st;
 	}
@@ -543,11 +550,13 @@ PmStatus pm__import_nodes(PmImport *im, PmOnnxScope *sc, PmErr *err)
 	PmStatus st = pm__scope_order(sc, &order, err);
 	size_t i;
 
-	for (i = 0; i < sc->n_nodes && !st; i++) {
-		Onnx__NodeProto *np = sc->nodes[order[i]];
-		const Onnx__FunctionProto *f = pm__onnx_function(im, np);
+	for (i = 0; i < sc->source->n[PM_PART_NODE] && !st; i++) {
+		Onnx__NodeProto *np = pm__source_node(sc->source, order[i], sc->slot, err);
+		PmOnnxFunction *f = np ? pm__onnx_function(im, np) : NULL;
 
-		if (++im->n_nodes > im->max_nodes)
+		if (!np)
+			st = err->code;
+		else if (++im->n_nodes > im->max_nodes)
 			st = pm_err(err, PM_E_LIMIT, "The model has more than %zu nodes; split it.",
 				    im->max_nodes);
 		else if (f)

@@ -1,5 +1,6 @@
 /* onnx_import_order.c - names of a graph or function body: who defines them, who uses them, in what order. */
 #include "ir/onnx_priv.h"
+#include "ir/onnx_source.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,22 +49,26 @@ PmOnnxWhere pm__onnx_where(const Onnx__NodeProto *np, size_t index)
 	return w;
 }
 
-void pm__scope_init(PmOnnxScope *sc)
+void pm__scope_init(PmOnnxScope *sc, const PmOnnxSource *source, PmIntern *names)
 {
 	memset(sc, 0, sizeof *sc);
-	sc->names = pm_intern_new_borrowing();           /* from the message */
+	if (!names)
+		names = sc->own_names = pm_intern_new_borrowing();
+	sc->names = names;
+	sc->source = sc->infos = source;
 	PM_VEC_PUSH(&sc->v, (PmOnnxName){ .known = 1 }); /* "", an omitted operand */
 }
 
 void pm__scope_release(PmOnnxScope *sc)
 {
-	pm_intern_free(sc->names);
+	pm_intern_free(sc->own_names);
 	PM_VEC_RELEASE(&sc->v);
+	PM_VEC_RELEASE(&sc->finals);
 }
 
-uint32_t pm__scope_id(PmOnnxScope *sc, const char *name)
+uint32_t pm__scope_id(PmOnnxScope *sc, const char *name, size_t n)
 {
-	uint32_t id = pm_intern(sc->names, name, strlen(name));
+	uint32_t id = pm_intern(sc->names, name, n);
 
 	while (sc->v.n <= id)
 		PM_VEC_PUSH(&sc->v, (PmOnnxName){ 0 });
@@ -72,9 +77,7 @@ uint32_t pm__scope_id(PmOnnxScope *sc, const char *name)
 
 PmOnnxName *pm__scope_at(PmOnnxScope *sc, const char *name)
 {
-	uint32_t id = pm__scope_id(sc, name);
-
-	return &sc->v.v[id];
+	return &sc->v.v[pm__scope_id(sc, name, strlen(name))];
 }
 
 PmOnnxName *pm__scope_find(const PmOnnxScope *sc, const char *name)
@@ -82,6 +85,41 @@ PmOnnxName *pm__scope_find(const PmOnnxScope *sc, const char *name)
 	uint32_t id = pm_intern_find(sc->names, name, strlen(name));
 
 	return id < sc->v.n ? &sc->v.v[id] : NULL;
+}
+
+void pm__scope_set_final(PmOnnxScope *sc, const PmOnnxName *nm, const char *name)
+{
+	size_t id = (size_t)(nm - sc->v.v);
+
+	while (sc->finals.n <= id)
+		PM_VEC_PUSH(&sc->finals, NULL);
+	sc->finals.v[id] = name;
+}
+
+const char *pm__scope_final(const PmOnnxScope *sc, const PmOnnxName *nm)
+{
+	size_t id = (size_t)(nm - sc->v.v);
+
+	return id < sc->finals.n ? sc->finals.v[id] : NULL;
+}
+
+enum { INFO_KINDS = 4 };
+
+void pm__scope_note(PmOnnxName *nm, PmPart part, size_t i)
+{
+	nm->info = (uint32_t)(INFO_KINDS * (i + 1)) + (uint32_t)(part - PM_PART_INPUT);
+}
+
+PmStatus pm__scope_info(const PmOnnxScope *sc, const PmOnnxName *nm, PmOnnxSlot *slot,
+			const Onnx__ValueInfoProto **out, PmErr *err)
+{
+	PmPart part = (PmPart)(PM_PART_INPUT + nm->info % INFO_KINDS);
+
+	*out = NULL;
+	if (!nm->info)
+		return PM_OK;
+	*out = pm__source_info(sc->infos, part, nm->info / INFO_KINDS - 1, slot, err);
+	return *out ? PM_OK : err->code;
 }
 
 /* ---- names that nested graphs take from outside ---- */
@@ -224,59 +262,103 @@ PmStatus pm__onnx_rename_captures(Onnx__NodeProto *np, const char *const *from, 
 
 /* ---- order ---- */
 
-static PmStatus define_results(PmOnnxScope *sc, PmErr *err)
-{
-	size_t i, k;
-
-	for (i = 0; i < sc->n_nodes; i++) {
-		const Onnx__NodeProto *np = sc->nodes[i];
-
-		for (k = 0; k < np->n_output; k++) {
-			PmOnnxName *nm;
-
-			if (!*np->output[k])
-				continue;
-			nm = pm__scope_at(sc, np->output[k]);
-			if (nm->known || nm->def) {
-				PmOnnxWhere w = pm__onnx_where(np, i);
-
-				return pm_err(
-					err, PM_E_INVALID,
-					"The value '%.200s' is defined by %s and by %s; give each value a "
-					"name of its own.",
-					np->output[k], w.s,
-					nm->def ? pm__onnx_where(sc->nodes[nm->def - 1], nm->def - 1).s
-						: "a graph input or initializer");
-			}
-			nm->def = (uint32_t)i + 1;
-		}
-	}
-	return PM_OK;
-}
-
 typedef struct Visit {
-	uint32_t node, k; /* k: next operand, then captured names */
+	uint32_t node, k; /* k: next of its needs */
 } Visit;
 
 typedef struct Order {
 	PmOnnxScope *sc;
+	size_t n_nodes;
+	PM_VEC(uint32_t)
+	needs;                /* names, by id: operands of node 0, what its nested graphs take, node 1, ... */
+	uint32_t *first;      /* of a node's needs; one more than there are nodes */
 	unsigned char *state; /* 0 new, 1 on the stack, 2 placed */
 	uint32_t *order;
 	size_t n;
 	PM_VEC(Visit) stack;
-	PmOnnxFree *captures; /* by node; NULL when no node has nested graphs */
 } Order;
 
-static size_t n_needs(const Order *o, uint32_t i)
+/* Of a node of the scope, for sentences; while no node of it is being imported. */
+static PmOnnxWhere where(const PmOnnxScope *sc, size_t i)
 {
-	return o->sc->nodes[i]->n_input + (o->captures ? o->captures[i].v.n : 0);
+	const Onnx__NodeProto *np = pm__source_node(sc->source, i, sc->slot, NULL);
+
+	return np ? pm__onnx_where(np, i) : (PmOnnxWhere){ "a node" };
 }
 
-static const char *need(const Order *o, uint32_t i, size_t k)
+static PmStatus define_results(PmOnnxScope *sc, const PmOnnxWires *w, size_t i, PmErr *err)
 {
-	const Onnx__NodeProto *np = o->sc->nodes[i];
+	for (size_t k = 0; k < w->out.n; k++) {
+		uint32_t id = pm__scope_id(sc, w->out.v[k].s, w->out.v[k].n);
+		PmOnnxName *nm = &sc->v.v[id];
 
-	return k < np->n_input ? np->input[k] : o->captures[i].v.v[k - np->n_input];
+		if (!id)
+			continue;
+		if (nm->known || nm->def)
+			return pm_err(err, PM_E_INVALID,
+				      "The value '%.200s' is defined by %s and by %s; give each value a "
+				      "name of its own.",
+				      pm_intern_text(sc->names, id), where(sc, i).s,
+				      nm->def ? where(sc, nm->def - 1).s : "a graph input or initializer");
+		nm->def = (uint32_t)i + 1;
+	}
+	return PM_OK;
+}
+
+static PmStatus note_captures(Order *o, size_t i, PmErr *err)
+{
+	const Onnx__NodeProto *np = pm__source_node(o->sc->source, i, o->sc->slot, err);
+	PmOnnxFree captured = { { NULL, 0, 0 } };
+
+	if (!np)
+		return err->code;
+	pm__onnx_captures(np, &captured);
+	for (size_t k = 0; k < captured.v.n; k++) {
+		const char *name = captured.v.v[k];
+
+		PM_VEC_PUSH(&o->needs, pm__scope_id(o->sc, name, strlen(name)));
+	}
+	PM_VEC_RELEASE(&captured.v);
+	return PM_OK;
+}
+
+/* Defines every node's results, collects what each needs. */
+static PmStatus note_nodes(Order *o, PmErr *err)
+{
+	PmOnnxWires w = { .nests = 0 };
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < o->n_nodes && !st; i++) {
+		pm__source_wires(o->sc->source, i, &w);
+		st = define_results(o->sc, &w, i, err);
+		for (size_t k = 0; k < w.in.n; k++)
+			PM_VEC_PUSH(&o->needs, pm__scope_id(o->sc, w.in.v[k].s, w.in.v[k].n));
+		if (!st && w.nests)
+			st = note_captures(o, i, err);
+		if (!st && o->needs.n > UINT32_MAX)
+			st = pm_err(err, PM_E_LIMIT,
+				    "The nodes have more than %lu operands; split the model.",
+				    (unsigned long)UINT32_MAX);
+		o->first[i + 1] = (uint32_t)o->needs.n;
+	}
+	pm__wires_release(&w);
+	return st;
+}
+
+static PmStatus undefined(const Order *o, const Visit *at, const char *name, PmErr *err)
+{
+	return pm_err(err, PM_E_INVALID,
+		      "Operand %u of %s is '%.200s', which no input, initializer or node defines; "
+		      "fix the model.",
+		      at->k, where(o->sc, at->node).s, name);
+}
+
+static PmStatus cycle(const Order *o, const Visit *at, const char *name, PmErr *err)
+{
+	return pm_err(err, PM_E_INVALID,
+		      "The graph has a cycle through %s and its operand '%.200s'; no execution "
+		      "order exists, so fix the model.",
+		      where(o->sc, at->node).s, name);
 }
 
 /* Places node i after everything it needs. */
@@ -286,86 +368,47 @@ static PmStatus place(Order *o, uint32_t i, PmErr *err)
 	o->state[i] = 1;
 	while (o->stack.n) {
 		Visit *top = &o->stack.v[o->stack.n - 1];
+		uint32_t at = top->node, name, def;
 		const PmOnnxName *nm;
-		uint32_t at = top->node;
 
-		if (top->k == n_needs(o, at)) {
+		if (top->k == o->first[at + 1] - o->first[at]) {
 			o->state[at] = 2;
 			o->order[o->n++] = at;
 			o->stack.n--;
 			continue;
 		}
-		nm = pm__scope_find(o->sc, need(o, at, top->k));
-		if (nm && nm->known) {
-			top->k++;
-			continue;
-		}
-		if (!nm || !nm->def)
-			return pm_err(
-				err, PM_E_INVALID,
-				"Operand %u of %s is '%.200s', which no input, initializer or node defines; "
-				"fix the model.",
-				top->k, pm__onnx_where(o->sc->nodes[at], at).s, need(o, at, top->k));
+		name = o->needs.v[o->first[at] + top->k];
+		nm = &o->sc->v.v[name];
+		def = nm->def;
+		if (!nm->known && !def)
+			return undefined(o, top, pm_intern_text(o->sc->names, name), err);
+		if (!nm->known && o->state[def - 1] == 1)
+			return cycle(o, top, pm_intern_text(o->sc->names, name), err);
 		top->k++;
-		if (o->state[nm->def - 1] == 1)
-			return pm_err(
-				err, PM_E_INVALID,
-				"The graph has a cycle through %s and its operand '%.200s'; no execution "
-				"order exists, so fix the model.",
-				pm__onnx_where(o->sc->nodes[at], at).s, need(o, at, top->k - 1));
-		if (o->state[nm->def - 1] == 0) {
-			uint32_t next = nm->def - 1;
-
-			o->state[next] = 1;
-			PM_VEC_PUSH(&o->stack, ((Visit){ next, 0 }));
+		if (!nm->known && o->state[def - 1] == 0) {
+			o->state[def - 1] = 1;
+			PM_VEC_PUSH(&o->stack, ((Visit){ def - 1, 0 }));
 		}
 	}
 	return PM_OK;
 }
 
-static void count_uses(Order *o)
-{
-	size_t i, k;
-
-	for (i = 0; i < o->sc->n_nodes; i++) {
-		const Onnx__NodeProto *np = o->sc->nodes[i];
-
-		for (k = 0; k < np->n_attribute; k++) {
-			if ((np->attribute[k]->g || np->attribute[k]->n_graphs) && !o->captures)
-				o->captures = pm_xcalloc(o->sc->n_nodes, sizeof *o->captures);
-		}
-	}
-	for (i = 0; i < o->sc->n_nodes; i++) {
-		if (o->captures)
-			pm__onnx_captures(o->sc->nodes[i], &o->captures[i]);
-		for (k = 0; k < n_needs(o, (uint32_t)i); k++) {
-			PmOnnxName *nm = pm__scope_find(o->sc, need(o, (uint32_t)i, k));
-
-			if (nm)
-				nm->uses++;
-		}
-	}
-}
-
 PmStatus pm__scope_order(PmOnnxScope *sc, uint32_t **order, PmErr *err)
 {
-	Order o = { .sc = sc };
-	PmStatus st = define_results(sc, err);
-	size_t i;
+	Order o = { .sc = sc, .n_nodes = sc->source->n[PM_PART_NODE] };
+	PmStatus st;
 
-	if (st)
-		return st;
-	o.state = pm_xcalloc(sc->n_nodes + 1, 1);
-	o.order = pm_xcalloc(sc->n_nodes + 1, sizeof *o.order);
-	count_uses(&o);
-	for (i = 0; i < sc->n_nodes && !st; i++) {
+	o.first = pm_xcalloc(o.n_nodes + 1, sizeof *o.first);
+	o.state = pm_xcalloc(o.n_nodes + 1, 1);
+	o.order = pm_xcalloc(o.n_nodes + 1, sizeof *o.order);
+	st = note_nodes(&o, err);
+	for (size_t i = 0; i < o.n_nodes && !st; i++) {
 		if (!o.state[i])
 			st = place(&o, (uint32_t)i, err);
 	}
-	for (i = 0; o.captures && i < sc->n_nodes; i++)
-		PM_VEC_RELEASE(&o.captures[i].v);
-	free(o.captures);
+	free(o.first);
 	free(o.state);
+	PM_VEC_RELEASE(&o.needs);
 	PM_VEC_RELEASE(&o.stack);
 	if (st)
 		free(o.order);

@@ -2,9 +2,11 @@
  *
  * protobuf-c recurses on nested messages without a bound and stops texts at their first NUL. One walk
  * along the descriptors answers both: fields are complete, nesting is at most PM_ONNX_MAX_DEPTH, texts are
- * UTF-8 without NUL. The allocator bounds what unpacking may take.
+ * UTF-8 without NUL. It refuses whatever protobuf-c would, so that messages that are never unpacked are held
+ * to the same. The allocator bounds what unpacking may take.
  */
 #include "ir/onnx_priv.h"
+#include "ir/onnx_wire.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,24 +50,6 @@ int pm__utf8_ok(const char *text, size_t n)
 	return 1;
 }
 
-static int varint(const uint8_t **p, const uint8_t *end, uint64_t *out)
-{
-	uint64_t v = 0;
-	int shift;
-
-	for (shift = 0; shift < 70 && *p < end; shift += 7) {
-		uint8_t c = *(*p)++;
-
-		if (shift < 64)
-			v |= (uint64_t)(c & 0x7f) << shift;
-		if (!(c & 0x80)) {
-			*out = v;
-			return 1;
-		}
-	}
-	return 0;
-}
-
 static PmStatus cut(const Scan *s, const ProtobufCMessageDescriptor *d, const uint8_t *at)
 {
 	return pm_err(
@@ -75,73 +59,83 @@ static PmStatus cut(const Scan *s, const ProtobufCMessageDescriptor *d, const ui
 		(size_t)(at - s->start), d->short_name);
 }
 
-static PmStatus message(const Scan *s, const ProtobufCMessageDescriptor *d, const uint8_t *p,
-			const uint8_t *end, int depth);
+static PmStatus message(const Scan *s, const ProtobufCMessageDescriptor *d, PmWire w, int depth);
 
-/* The content of a length-delimited field. */
-static PmStatus content(const Scan *s, const ProtobufCMessageDescriptor *d, uint32_t id, const uint8_t *p,
-			size_t n, int depth)
+/* Whether protobuf-c reads a field of this type from what is there. */
+static int fits(const ProtobufCFieldDescriptor *d, const PmWireField *f)
 {
-	const ProtobufCFieldDescriptor *f = protobuf_c_message_descriptor_get_field(d, id);
+	PmWireType alone;
+	size_t size = 0;
 
-	if (!f)
-		return PM_OK;
-	if (f->type == PROTOBUF_C_TYPE_MESSAGE)
-		return message(s, f->descriptor, p, p + n, depth + 1);
-	if (f->type == PROTOBUF_C_TYPE_STRING) {
-		if (n > PM_ONNX_MAX_META)
-			return pm_err(s->err, PM_E_LIMIT,
-				      "The text %s.%s at offset %zu has %zu bytes; at most %d are read, so "
-				      "shorten it.",
-				      d->short_name, f->name, (size_t)(p - s->start), n, PM_ONNX_MAX_META);
-		if (!pm__utf8_ok((const char *)p, n))
-			return pm_err(
-				s->err, PM_E_INVALID,
-				"The text %s.%s at offset %zu is not UTF-8 without NUL; write it in UTF-8.",
-				d->short_name, f->name, (size_t)(p - s->start));
+	switch (d->type) {
+	case PROTOBUF_C_TYPE_STRING:
+	case PROTOBUF_C_TYPE_BYTES:
+	case PROTOBUF_C_TYPE_MESSAGE:
+		return f->type == PM_WIRE_BYTES;
+	case PROTOBUF_C_TYPE_FLOAT:
+	case PROTOBUF_C_TYPE_FIXED32:
+	case PROTOBUF_C_TYPE_SFIXED32:
+		alone = PM_WIRE_32BIT;
+		size = 4;
+		break;
+	case PROTOBUF_C_TYPE_DOUBLE:
+	case PROTOBUF_C_TYPE_FIXED64:
+	case PROTOBUF_C_TYPE_SFIXED64:
+		alone = PM_WIRE_64BIT;
+		size = 8;
+		break;
+	default:
+		alone = PM_WIRE_VARINT;
 	}
+	if (d->label != PROTOBUF_C_LABEL_REPEATED || f->type != PM_WIRE_BYTES)
+		return f->type == alone;
+	return size ? f->n % size == 0 : pm__wire_is_numbers(f->p, f->n); /* a packed list */
+}
+
+static PmStatus check_text(const Scan *s, const ProtobufCMessageDescriptor *d,
+			   const ProtobufCFieldDescriptor *fd, const PmWireField *f)
+{
+	size_t at = (size_t)(f->p - s->start);
+
+	if (f->n > PM_ONNX_MAX_META)
+		return pm_err(s->err, PM_E_LIMIT,
+			      "The text %s.%s at offset %zu has %zu bytes; at most %d are read, so shorten "
+			      "it.",
+			      d->short_name, fd->name, at, f->n, PM_ONNX_MAX_META);
+	if (!pm__utf8_ok((const char *)f->p, f->n))
+		return pm_err(s->err, PM_E_INVALID,
+			      "The text %s.%s at offset %zu is not UTF-8 without NUL; write it in UTF-8.",
+			      d->short_name, fd->name, at);
 	return PM_OK;
 }
 
-static PmStatus message(const Scan *s, const ProtobufCMessageDescriptor *d, const uint8_t *p,
-			const uint8_t *end, int depth)
+static PmStatus message(const Scan *s, const ProtobufCMessageDescriptor *d, PmWire w, int depth)
 {
+	const ProtobufCFieldDescriptor *fd = NULL;
+	const uint8_t *at = w.at;
+	PmStatus st = PM_OK;
+	PmWireField f;
+	int more;
+
 	if (depth > PM_ONNX_MAX_DEPTH)
 		return pm_err(s->err, PM_E_LIMIT,
 			      "Messages are nested deeper than %d at offset %zu; flatten the nested graphs.",
-			      PM_ONNX_MAX_DEPTH, (size_t)(p - s->start));
-	while (p < end) {
-		const uint8_t *at = p;
-		uint64_t tag, n;
-		PmStatus st;
-
-		if (!varint(&p, end, &tag) || tag >> 3 == 0 || tag > UINT32_MAX)
+			      PM_ONNX_MAX_DEPTH, (size_t)(w.at - s->start));
+	for (; !st && (more = pm__wire_next(&w, &f)) != 0; at = w.at) {
+		if (more < 0)
 			return cut(s, d, at);
-		switch (tag & 7) {
-		case 0:
-			if (!varint(&p, end, &n))
-				return cut(s, d, at);
-			break;
-		case 1:
-		case 5:
-			n = (tag & 7) == 1 ? 8 : 4;
-			if ((uint64_t)(end - p) < n)
-				return cut(s, d, at);
-			p += n;
-			break;
-		case 2:
-			if (!varint(&p, end, &n) || n > (uint64_t)(end - p))
-				return cut(s, d, at);
-			st = content(s, d, (uint32_t)(tag >> 3), p, (size_t)n, depth);
-			if (st)
-				return st;
-			p += n;
-			break;
-		default:
+		if (!fd || fd->id != f.id) /* fields of a list follow each other */
+			fd = protobuf_c_message_descriptor_get_field(d, f.id);
+		if (!fd)
+			continue;
+		if (!fits(fd, &f))
 			return cut(s, d, at);
-		}
+		if (fd->type == PROTOBUF_C_TYPE_MESSAGE)
+			st = message(s, fd->descriptor, (PmWire){ f.p, f.p + f.n }, depth + 1);
+		else if (fd->type == PROTOBUF_C_TYPE_STRING)
+			st = check_text(s, d, fd, &f);
 	}
-	return PM_OK;
+	return st;
 }
 
 PmStatus pm__onnx_scan(const ProtobufCMessageDescriptor *d, const void *p, size_t n, PmErr *err)
@@ -149,7 +143,7 @@ PmStatus pm__onnx_scan(const ProtobufCMessageDescriptor *d, const void *p, size_
 	static const uint8_t none[1];
 	Scan s = { n ? p : none, err };
 
-	return message(&s, d, s.start, s.start + n, 0);
+	return message(&s, d, (PmWire){ s.start, s.start + n }, 0);
 }
 
 enum { LARGE = 1024 }; /* bytes */
@@ -239,21 +233,54 @@ ProtobufCAllocator pm__onnx_arena_allocator(PmArena *a)
 	return (ProtobufCAllocator){ arena_take, arena_give, a };
 }
 
-void pm__onnx_alloc_init(PmOnnxAlloc *a, size_t message_bytes)
+/* What unpacking a message of that many bytes may take. */
+static size_t budget(size_t message_bytes)
 {
 	/* The densest message seen is a list of dimensions: 4 bytes each in the file, about 150 unpacked. */
 	const size_t per_byte = 128, floor = (size_t)16 << 20, roof = (size_t)16 << 30;
 	size_t extra;
 
+	if (!pm_mul_size(message_bytes, per_byte, &extra) || extra > roof)
+		extra = roof;
+	return message_bytes + extra + floor;
+}
+
+void pm__onnx_alloc_init(PmOnnxAlloc *a, size_t message_bytes)
+{
 	memset(a, 0, sizeof *a);
 	a->arena = pm_arena_new(0);
 	a->large.prev = a->large.next = &a->large;
 	a->base.alloc = take;
 	a->base.free = give;
 	a->base.allocator_data = a;
-	if (!pm_mul_size(message_bytes, per_byte, &extra) || extra > roof)
-		extra = roof;
-	a->budget = message_bytes + extra + floor;
+	a->budget = budget(message_bytes);
+}
+
+void pm__onnx_alloc_reset(PmOnnxAlloc *a, size_t message_bytes)
+{
+	while (a->large.next != &a->large)
+		give(a, a->large.next + 1);
+	pm_arena_reset(a->arena);
+	a->used = 0;
+	a->over = 0;
+	a->budget = budget(message_bytes);
+}
+
+ProtobufCMessage *pm__onnx_unpack_scanned(const ProtobufCMessageDescriptor *d, const void *p, size_t n,
+					  PmOnnxAlloc *a, PmErr *err)
+{
+	ProtobufCMessage *m = protobuf_c_message_unpack(d, &a->base, n, p);
+
+	if (!m && a->over)
+		pm_err(err, PM_E_LIMIT,
+		       "Unpacking %zu bytes takes more than %zu bytes of memory; split the model.", n,
+		       a->budget);
+	else if (!m)
+		pm_err(err, PM_E_INVALID,
+		       "The %zu bytes are not a valid %s: the file is damaged or not ONNX; fetch or export "
+		       "it again.",
+		       n, d->short_name);
+	return m;
 }
 
 ProtobufCMessage *pm__onnx_unpack(const ProtobufCMessageDescriptor *d, const void *p, size_t n,
@@ -264,16 +291,7 @@ ProtobufCMessage *pm__onnx_unpack(const ProtobufCMessageDescriptor *d, const voi
 	if (pm__onnx_scan(d, p, n, err))
 		return NULL;
 	pm__onnx_alloc_init(a, n);
-	m = protobuf_c_message_unpack(d, &a->base, n, p);
-	if (!m && a->over)
-		pm_err(err, PM_E_LIMIT,
-		       "Unpacking %zu bytes takes more than %zu bytes of memory; split the model.", n,
-		       a->budget);
-	else if (!m)
-		pm_err(err, PM_E_INVALID,
-		       "The %zu bytes are not a valid %s: the file is damaged or not ONNX; fetch or export "
-		       "it again.",
-		       n, d->short_name);
+	m = pm__onnx_unpack_scanned(d, p, n, a, err);
 	if (!m)
 		pm__onnx_alloc_release(a);
 	return m;

@@ -1,5 +1,5 @@
 /* onnx_import_stated.c - the types that a model states against those that its definition gives. */
-#include "ir/onnx_priv.h"
+#include "ir/onnx_source.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,10 +20,10 @@ static Verdict compare_name(PmImport *im, const char *name, PmDim have)
 	size_t i;
 
 	for (i = 0; i < im->stated_names.n; i++) {
-		if (strcmp(im->stated_names.v[i].name, name) == 0)
+		if (pm_str_eq(im->stated_names.v[i].name, name))
 			return im->stated_names.v[i].dim == have ? RENAMED : LESS;
 	}
-	PM_VEC_PUSH(&im->stated_names, ((PmStatedName){ name, have }));
+	PM_VEC_PUSH(&im->stated_names, ((PmStatedName){ pm_arena_strdup(im->arena, name), have }));
 	return RENAMED;
 }
 
@@ -162,4 +162,13 @@ PmStatus pm__import_check_stated(PmImport *im, PmValue v, const Onnx__ValueInfoP
 		return disagree(im, v, PM_E_SHAPE, "the size", buf, err);
 	}
 	return PM_OK;
+}
+
+PmStatus pm__import_check_name(PmImport *im, const PmOnnxScope *sc, const PmOnnxName *nm, PmValue v,
+			       PmErr *err)
+{
+	const Onnx__ValueInfoProto *info;
+	PmStatus st = pm__scope_info(sc, nm, im->info_slot, &info, err);
+
+	return st ? st : pm__import_check_stated(im, v, info, err);
 }

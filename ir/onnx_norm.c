@@ -124,7 +124,7 @@ static PmStatus string_of(PmDraft *d, const Onnx__AttributeProto *a, const char 
 			    name, d->where.s);
 	if (st)
 		return st;
-	*out = pm_arena_strndup(d->im->arena, a->s.len ? (const char *)a->s.data : "", a->s.len);
+	*out = pm_arena_strndup(d->im->scratch, a->s.len ? (const char *)a->s.data : "", a->s.len);
 	return *out ? PM_OK
 		    : pm_err(err, PM_E_LIMIT, "The model takes too much memory at %s; split it.", d->where.s);
 }
@@ -139,7 +139,7 @@ PmStatus pm__draft_get_s(PmDraft *d, const char *name, const char *dflt, const c
 
 static int64_t *copy_ints(PmDraft *d, const int64_t *v, size_t n)
 {
-	int64_t *p = pm_arena_alloc(d->im->arena, (n + 1) * sizeof *p);
+	int64_t *p = pm_arena_alloc(d->im->scratch, (n + 1) * sizeof *p);
 
 	if (!p)
 		PM_BUG("out of room for %zu ints of an attribute", n);
@@ -387,8 +387,8 @@ PmStatus pm__draft_operand_ints(PmDraft *d, size_t k, const char *what, int64_t 
 			      k, what, d->where.s);
 	if (pm_type_numel(t, &numel, NULL) || numel > PM_FOLD_MAX)
 		return pm__decline(d, "%s are not constant", what);
-	*v = pm_arena_alloc(d->im->arena, ((size_t)numel + 1) * sizeof **v);
-	e = pm_arena_alloc(d->im->arena, ((size_t)numel + 1) * sizeof *e);
+	*v = pm_arena_alloc(d->im->scratch, ((size_t)numel + 1) * sizeof **v);
+	e = pm_arena_alloc(d->im->scratch, ((size_t)numel + 1) * sizeof *e);
 	if (!*v || !e)
 		return pm_err(err, PM_E_LIMIT, "The model takes too much memory at %s; split it.",
 			      d->where.s);

@@ -190,7 +190,7 @@ static PmStatus norm_slice(PmDraft *d, PmErr *err)
 static PmStatus equal_parts(PmDraft *d, int64_t dim, PmErr *err)
 {
 	int64_t parts = (int64_t)d->n_out, each, left = dim;
-	int64_t *v = pm_arena_alloc(d->im->arena, (d->n_out + 1) * sizeof *v);
+	int64_t *v = pm_arena_alloc(d->im->scratch, (d->n_out + 1) * sizeof *v);
 	size_t i;
 
 	if (dim < 0)

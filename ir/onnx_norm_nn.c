@@ -329,7 +329,7 @@ static PmStatus norm_group_norm(PmDraft *d, PmErr *err)
 	if (channels > INT32_MAX)
 		return pm_err(err, PM_E_LIMIT, "There are %lld channels at %s; split the model.",
 			      (long long)channels, d->where.s);
-	v = pm_arena_alloc(d->im->arena, ((size_t)channels + 1) * sizeof *v);
+	v = pm_arena_alloc(d->im->scratch, ((size_t)channels + 1) * sizeof *v);
 	if (!v)
 		return pm_err(err, PM_E_LIMIT, "The model takes too much memory at %s; split it.",
 			      d->where.s);

@@ -1,8 +1,9 @@
 /* onnx_priv.h - what the files of the ONNX reader and writer share.
  *
- * Reading goes: scan (bytes are well formed, nesting is bounded, text is UTF-8), unpack (protobuf-c, within
- * a budget), order (nodes after what they need), then node by node: draft (operands and attributes as
- * written), normalise (onnx_norm*.c), emit (graph node, inference, comparison with the stated type).
+ * Reading goes: scan (bytes are well formed, nesting is bounded, text is UTF-8), find the parts
+ * (onnx_source.h), order (nodes after what they need), then node by node: unpack (protobuf-c, within a
+ * budget), draft (operands and attributes as written), normalise (onnx_norm*.c), emit (graph node, inference,
+ * comparison with the stated type).
  * A normaliser that cannot express a node returns PM_DECLINED and says why; the node becomes opaque.
  */
 #ifndef IR_ONNX_PRIV_H
@@ -55,6 +56,8 @@ typedef struct PmOnnxAlloc {
 	int over;
 } PmOnnxAlloc;
 void pm__onnx_alloc_init(PmOnnxAlloc *a, size_t message_bytes);
+/* Ready for another message: what was unpacked before is gone, but for what was taken out. */
+void pm__onnx_alloc_reset(PmOnnxAlloc *a, size_t message_bytes);
 /* Frees all that was unpacked, but for what was taken out. */
 void pm__onnx_alloc_release(PmOnnxAlloc *a);
 /* A blob that owns these bytes of a message; NULL when they are not a large block of their own. */
@@ -64,6 +67,9 @@ ProtobufCAllocator pm__onnx_arena_allocator(PmArena *a);
 /* Scan and unpack. NULL with a sentence on failure, and then there is nothing to release. */
 ProtobufCMessage *pm__onnx_unpack(const ProtobufCMessageDescriptor *d, const void *p, size_t n,
 				  PmOnnxAlloc *a, PmErr *err);
+/* Unpack alone, of bytes that were scanned; what a failure leaves is the allocator's. */
+ProtobufCMessage *pm__onnx_unpack_scanned(const ProtobufCMessageDescriptor *d, const void *p, size_t n,
+					  PmOnnxAlloc *a, PmErr *err);
 
 /* ---- onnx_tensor.c ---- */
 
@@ -89,13 +95,14 @@ PmStatus pm__onnx_external(PmOnnxFiles *f, const Onnx__TensorProto *t, const PmT
 
 /* ---- onnx_import_order.c: names, scopes, order ---- */
 
+typedef struct PmOnnxSource PmOnnxSource; /* onnx_source.h */
+
 typedef struct PmOnnxName {
 	PmValue value;
-	uint32_t def;        /* 1 + index of the node that defines it; 0 = none */
-	uint32_t uses;       /* by nodes, nested graphs and graph outputs */
-	unsigned char known; /* has a value, possibly {0} (an omitted argument of a function) */
-	const char *final;   /* the name the value gets in the graph, when not its own */
-	const Onnx__ValueInfoProto *info;
+	uint32_t def;          /* 1 + index of the node that defines it; 0 = none */
+	uint32_t info : 30;    /* what the model states about it (pm__scope_note); 0 = nothing */
+	uint32_t known : 1;    /* has a value, possibly {0} (an omitted argument of a function) */
+	uint32_t constant : 1; /* an initializer has this name */
 } PmOnnxName;
 
 typedef struct PmOnnxOpset {
@@ -105,9 +112,12 @@ typedef struct PmOnnxOpset {
 
 typedef struct PmOnnxScope {
 	PmIntern *names;
-	PM_VEC(PmOnnxName) v; /* by id in `names` */
-	Onnx__NodeProto **nodes;
-	size_t n_nodes;
+	PmIntern *own_names;         /* `names`, unless those are a graph's */
+	PM_VEC(PmOnnxName) v;        /* by id in `names` */
+	PM_VEC(const char *) finals; /* likewise: the name the value gets in the graph, when not its own */
+	const PmOnnxSource *source;
+	const PmOnnxSource *infos; /* which PmOnnxName.info is about: of the graph around */
+	struct PmOnnxSlot *slot;   /* for nodes */
 	Onnx__OperatorSetIdProto **opsets;
 	size_t n_opsets;
 	const struct PmOnnxScope *caller; /* of a function's body */
@@ -118,14 +128,19 @@ typedef struct PmOnnxScope {
 	int depth;
 } PmOnnxScope;
 
-void pm__scope_init(PmOnnxScope *sc);
+/* A scope over a graph's (or body's) lists. Its names are kept in `names`, NULL: in a table of its own that
+ * borrows them. */
+void pm__scope_init(PmOnnxScope *sc, const PmOnnxSource *source, PmIntern *names);
 void pm__scope_release(PmOnnxScope *sc);
-uint32_t pm__scope_id(PmOnnxScope *sc, const char *name);    /* made when missing; stays below v.n */
+uint32_t pm__scope_id(PmOnnxScope *sc, const char *name, size_t n); /* made when missing; below v.n */
 PmOnnxName *pm__scope_at(PmOnnxScope *sc, const char *name); /* likewise; valid until the next new name */
 PmOnnxName *pm__scope_find(const PmOnnxScope *sc, const char *name); /* NULL when missing */
 /* Defines every node's results, counts uses, and gives an order in which operands come first. Names with
  * `known` set come from outside. *order is malloc'ed. */
 PmStatus pm__scope_order(PmOnnxScope *sc, uint32_t **order, PmErr *err);
+/* In a function's body: the name that the value gets in the graph; NULL when none was set. */
+void pm__scope_set_final(PmOnnxScope *sc, const PmOnnxName *nm, const char *name);
+const char *pm__scope_final(const PmOnnxScope *sc, const PmOnnxName *nm);
 /* Names that nested graphs of a node take from outside, each once, in order of first use. */
 typedef struct PmOnnxFree {
 	PM_VEC(const char *) v; /* borrowed from the message */
@@ -145,8 +160,7 @@ PmOnnxWhere pm__onnx_where(const Onnx__NodeProto *np, size_t index);
 /* Names of the model's graphs, read when the first new name is needed: most models need none. */
 typedef struct PmTaken {
 	PmIntern *names;
-	PM_VEC(const Onnx__GraphProto *) graphs;
-	size_t n_read; /* of graphs */
+	const PmOnnxSource *unread; /* the model's graph until then */
 } PmTaken;
 
 typedef struct PmStatedName {
@@ -156,8 +170,11 @@ typedef struct PmStatedName {
 
 typedef struct PmImport {
 	PmGraph *g;
-	PmArena *arena; /* names and lists that live until the import ends */
-	const Onnx__ModelProto *model;
+	PmArena *arena;   /* names and lists that live until the import ends */
+	PmArena *scratch; /* a draft's lists, gone after it */
+	struct PmOnnxModel *model;
+	struct PmOnnxSlot *node_slot,
+		*info_slot; /* for the model's own nodes; for stated types and weights */
 	PmOnnxFiles *files;
 	const PmOnnxOpts *opts; /* never NULL */
 	PmOnnxReport *report;   /* never NULL */
@@ -171,8 +188,8 @@ typedef struct PmImport {
 
 /* After all nodes: removes operands that became attributes, folds shape arithmetic. */
 PmStatus pm__import_finish(PmImport *im, PmErr *err);
-/* Fills an empty graph from a GraphProto: inputs, initializers, nodes, outputs. */
-PmStatus pm__import_graph(PmImport *im, Onnx__GraphProto *gp, PmErr *err);
+/* Fills an empty graph from a source: inputs, initializers, nodes, outputs. */
+PmStatus pm__import_graph(PmImport *im, const PmOnnxSource *src, PmErr *err);
 /* An attribute, or in a function's body the caller's attribute it refers to (under another name); NULL when
  * the caller gives none and there is no default. */
 Onnx__AttributeProto *pm__scope_attr(const PmOnnxScope *sc, Onnx__AttributeProto *a);
@@ -196,6 +213,9 @@ PmStatus pm__import_check_dims(const Onnx__TensorShapeProto *s, const char *what
 /* A known type must agree with a stated one in element type, rank and constant dimensions; with
  * PmOnnxOpts.compare_stated it is only compared and counted. */
 PmStatus pm__import_check_stated(PmImport *im, PmValue v, const Onnx__ValueInfoProto *info, PmErr *err);
+/* With what the scope has noted for the name. */
+PmStatus pm__import_check_name(PmImport *im, const PmOnnxScope *sc, const PmOnnxName *nm, PmValue v,
+			       PmErr *err);
 
 /* ---- onnx_import_node.c ---- */
 
@@ -227,9 +247,9 @@ PmStatus pm__import_raise_opsets(PmImport *im, PmErr *err);
 /* ---- onnx_import_func.c ---- */
 
 /* The model-local function a node calls, or NULL. */
-const Onnx__FunctionProto *pm__onnx_function(const PmImport *im, const Onnx__NodeProto *np);
+struct PmOnnxFunction *pm__onnx_function(const PmImport *im, const Onnx__NodeProto *np);
 PmStatus pm__import_call(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, size_t index,
-			 const Onnx__FunctionProto *f, PmErr *err);
+			 struct PmOnnxFunction *f, PmErr *err);
 
 /* ---- onnx_norm.c: drafts ---- */
 

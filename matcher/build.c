@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SOURCE = 4 << 20 };
+enum { MAX_SOURCE = 4 << 20, MAX_DEPTH = 8 /* headers that include headers */ };
 
 /* The text of a .cu file as `static const char NAME_cu[] = "..."`, one literal a line, lines kept. */
 static void embed(const char *name, const char *path, const PmStr *text, PmStr *out)
@@ -37,28 +37,51 @@ static void embed(const char *name, const char *path, const PmStr *text, PmStr *
 	pm_str_add(out, at_start ? "\t;\n" : "\"\n\t;\n");
 }
 
-/* NAME.cu beside NAME.c, when it is there, becomes NAME.cu.h in `dir`. */
-static PmStatus embed_beside(const char *source, const char *dir, PmErr *err)
+/* The file `cu` becomes NAME.cu.h in `dir`. */
+static PmStatus embed_file(const char *cu, const char *dir, PmErr *err)
 {
-	PmStr cu = PM_STR_INIT, name = PM_STR_INIT, text = PM_STR_INIT, header = PM_STR_INIT,
-	      path = PM_STR_INIT;
-	PmStatus st = PM_OK;
+	PmStr name = PM_STR_INIT, text = PM_STR_INIT, header = PM_STR_INIT, path = PM_STR_INIT;
+	const char *base = pm_path_base(cu);
+	PmStatus st = pm_read_file(cu, MAX_SOURCE, &text, err);
 
-	pm_str_addn(&cu, source, strlen(source) - 2);
-	pm_str_add(&name, pm_path_base(cu.s));
-	pm_str_add(&cu, ".cu");
-	if (pm_path_exists(cu.s)) {
-		st = pm_read_file(cu.s, MAX_SOURCE, &text, err);
-		embed(name.s, cu.s, &text, &header);
+	if (!st) {
+		pm_str_addn(&name, base, strlen(base) - strlen(".cu"));
+		embed(name.s, cu, &text, &header);
 		pm_str_addf(&name, ".cu.h");
 		pm_path_join(dir, name.s, &path);
-		if (!st)
-			st = pm_write_file(path.s, header.s, header.len, err);
+		st = pm_write_file(path.s, header.s, header.len, err);
 	}
-	pm_str_release(&cu);
 	pm_str_release(&name);
 	pm_str_release(&text);
 	pm_str_release(&header);
+	pm_str_release(&path);
+	return st;
+}
+
+/* What `file` includes in quotes and lies beside it: NAME.cu for a NAME.cu.h is embedded, a header is looked
+ * through in turn. What is not there is left for the compiler to report. */
+static PmStatus embed_included(const char *file, const char *dir, int depth, PmErr *err)
+{
+	static const char word[] = "#include \"";
+	PmStr text = PM_STR_INIT, path = PM_STR_INIT;
+	PmStatus st = pm_read_file(file, MAX_SOURCE, &text, err);
+	const char *p = text.s, *end;
+
+	for (; !st && p && (p = strstr(p, word)); p = end) {
+		p += strlen(word);
+		end = p + strcspn(p, "\"\n");
+		pm_str_clear(&path);
+		pm_str_addn(&path, file, (size_t)(pm_path_base(file) - file));
+		pm_str_addn(&path, p, (size_t)(end - p));
+		if (pm_str_ends(path.s, ".cu.h")) {
+			path.s[path.len -= strlen(".h")] = '\0';
+			if (pm_path_exists(path.s))
+				st = embed_file(path.s, dir, err);
+		} else if (depth < MAX_DEPTH && pm_path_exists(path.s)) {
+			st = embed_included(path.s, dir, depth + 1, err);
+		}
+	}
+	pm_str_release(&text);
 	pm_str_release(&path);
 	return st;
 }
@@ -155,7 +178,7 @@ PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmE
 	if (!st)
 		st = pm_temp_dir("build", &tmp, err);
 	if (!st)
-		st = embed_beside(source, tmp.s, err);
+		st = embed_included(source, tmp.s, 0, err);
 	if (!st) {
 		pm_path_join(root.s, "include", &include);
 		st = compile(source, out, include.s, gen.s, tmp.s, messages, err);

@@ -230,7 +230,7 @@ static PmStatus find_program(PmStr *out, PmErr *err)
 
 static PmStatus run_program(const PmPassJob *job, const PmPassOpts *opts, PmProcResult *r, PmErr *err)
 {
-	PmLimits lim = { .file_size = 0, .max_files = MAX_FILES, .bare = 1 };
+	PmLimits lim = { .file_size = 0, .max_files = MAX_FILES, .bare = 1, .tries = 3 };
 	PmStr program = PM_STR_INIT, bytes = PM_STR_INIT;
 	PmStatus st = find_program(&program, err);
 	const char *argv[] = { program.s, NULL };

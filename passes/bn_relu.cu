@@ -3,7 +3,8 @@
  * x is [N, C, ...] with `inner` elements per image and channel.
  *
  * ACT       0 none  1 relu  2 silu  3 hard swish  4 leaky relu, slope p0  5 clip to [p0, p1]
- * RESIDUAL  1: add res, of the shape of x, before the activation
+ *           6 GELU, .5 v (1 + erf(p0 v))
+ * RESIDUAL  1: add res, of the shape of x, before the activation  2: after it
  * IS_F32    1: T is float
  * P_F32     1: the parameters are float, whatever T is
  * ONE_CH    1: inner is a multiple of 16 / sizeof(T), so that the elements of one load share a channel
@@ -21,6 +22,8 @@ __device__ __forceinline__ float act(float v, float p0, float p1)
 #elif ACT == 5
 	v = v < p0 ? p0 : v;
 	return v > p1 ? p1 : v;
+#elif ACT == 6
+	return .5f * v * (1.f + erff(p0 * v));
 #else
 	return v;
 #endif
@@ -58,7 +61,11 @@ __device__ __forceinline__ Channel channel(const P *scale, const P *bias, const 
 
 __device__ __forceinline__ float apply(const Channel &p, float x, float res, float p0, float p1)
 {
+#if RESIDUAL == 2
+	return act((float)((x - p.mean) * p.k + p.shift), p0, p1) + res;
+#else
 	return act((float)((x - p.mean) * p.k + p.shift + res), p0, p1);
+#endif
 }
 
 /* V elements from i on, all of one channel and on a 16-byte border. */

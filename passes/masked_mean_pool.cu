@@ -1,6 +1,7 @@
 /* masked_mean_pool.cu - y[b, h] = sum_s x[b, s, h] * w[b, s] / max(sum_s w[b, s], eps), w = mask cast to T.
  *
  * MASK_TYPE  element type of the mask as in dtypes.def
+ * WIDE       1: rows of x end on 16 bytes, and a thread loads as much
  */
 #if MASK_TYPE == 0
 typedef float M;
@@ -22,45 +23,79 @@ __device__ __forceinline__ float weight(M m)
 	return ld(st<T>(ld(m)));
 }
 
-/* One thread per column; grid: batch, then columns. */
-extern "C" __global__ void pool_columns(const T *x, const M *mask, T *y, long long S, long long H, float eps)
+/* A block takes blockDim.x x N columns of one batch entry; its blockDim.y rows of threads share out the sequence.
+ * Both are powers of two, blockDim.x at most 32, the block whole warps. */
+template<int N>
+__device__ __forceinline__ void pool(const T *x, const M *mask, T *y, long long S, long long H, float eps)
 {
-	const long long b = blockIdx.x, h = blockIdx.y * (long long)blockDim.x + threadIdx.x;
-	float sum = 0.f, count = 0.f;
+	__shared__ float sums[32][32 * N + 1], counts[32];
+	const long long b = blockIdx.x, h = (blockIdx.y * (long long)blockDim.x + threadIdx.x) * N;
+	const int warp = pm_thread() / 32, lane = pm_thread() % 32, warps = pm_threads() / 32;
+	float sum[N] = {}, count = 0.f;
 
-	if (h >= H)
-		return;
-	for (long long s = 0; s < S; s++) {
+#pragma unroll 4
+	for (long long s = threadIdx.y; s < S; s += blockDim.y) {
 		const float w = weight(mask[b * S + s]);
 
-		sum += w * ld(x[(b * S + s) * H + h]);
 		count += w;
+		if (h < H) {
+			const pm_vec<T, N> a = pm_load<N>(x + (b * S + s) * H + h);
+
+			for (int j = 0; j < N; j++)
+				sum[j] += w * ld(a[j]);
+		}
 	}
-	y[b * H + h] = st(sum / pm_max(count, eps));
+	/* Lanes of one column are blockDim.x apart. */
+	for (int d = blockDim.x; d < 32; d *= 2) {
+		count += __shfl_xor_sync(0xffffffffu, count, d);
+		for (int j = 0; j < N; j++)
+			sum[j] += __shfl_xor_sync(0xffffffffu, sum[j], d);
+	}
+	if (lane < (int)blockDim.x)
+		for (int j = 0; j < N; j++)
+			sums[warp][lane * N + j] = sum[j];
+	if (lane == 0)
+		counts[warp] = count;
+	__syncthreads();
+	count = 0.f;
+	for (int j = 0; j < warps; j++)
+		count += counts[j];
+	for (int c = pm_thread(); c < (int)blockDim.x * N; c += pm_threads()) {
+		const long long at = blockIdx.y * (long long)blockDim.x * N + c;
+		float v = 0.f;
+
+		for (int j = 0; j < warps; j++)
+			v += sums[j][c];
+		if (at < H)
+			y[b * H + at] = st(v / pm_max(count, eps));
+	}
 }
 
-/* Block: 32 columns x 8 parts of the sequence. */
-extern "C" __global__ void pool_split(const T *x, const M *mask, T *y, long long S, long long H, float eps)
+/* Grid: batch, then columns. */
+extern "C" __global__ void masked_mean_pool(const T *x, const M *mask, T *y, long long S, long long H, float eps)
 {
-	__shared__ float sums[8][33], counts[8][33];
-	const long long b = blockIdx.x, h = blockIdx.y * 32ll + threadIdx.x;
-	float sum = 0.f, count = 0.f;
+#if WIDE
+	const int V = 16 / (int)sizeof(T);
 
-	for (long long s = threadIdx.y; s < S; s += 8) {
-		const float w = weight(mask[b * S + s]);
-
-		if (h < H)
-			sum += w * ld(x[(b * S + s) * H + h]);
-		count += w;
-	}
-	sums[threadIdx.y][threadIdx.x] = sum;
-	counts[threadIdx.y][threadIdx.x] = count;
-	__syncthreads();
-	if (threadIdx.y || h >= H)
+	if (pm_aligned(x, 16)) {
+		pool<V>(x, mask, y, S, H, eps);
 		return;
-	for (int j = 1; j < 8; j++) {
-		sum += sums[j][threadIdx.x];
-		count += counts[j][threadIdx.x];
 	}
-	y[b * H + h] = st(sum / pm_max(count, eps));
+	/* The same columns, one by one. */
+	for (int c = pm_thread(); c < (int)blockDim.x * V; c += pm_threads()) {
+		const long long b = blockIdx.x, h = blockIdx.y * (long long)blockDim.x * V + c;
+		float sum = 0.f, count = 0.f;
+
+		for (long long s = 0; s < S && h < H; s++) {
+			const float w = weight(mask[b * S + s]);
+
+			sum += w * ld(x[(b * S + s) * H + h]);
+			count += w;
+		}
+		if (h < H)
+			y[b * H + h] = st(sum / pm_max(count, eps));
+	}
+#else
+	pool<1>(x, mask, y, S, H, eps);
+#endif
 }

@@ -87,12 +87,11 @@ static PmStatus load_clock(PmCudaDevice *d, PmErr *err)
 	if (!rc)
 		rc = d->cu->module_function(&c->sweep, c->module, "sweep");
 	if (!rc)
-		rc = d->cu->module_function(&c->scrub, c->module, "scrub");
-	if (!rc)
 		rc = d->cu->module_function(&c->work, c->module, "work");
-	c->scrub_smem = d->info.max_smem;
 	if (!rc)
-		rc = d->cu->fn_set_attr(c->scrub, CU_FN_MAX_DYNAMIC_SMEM, c->scrub_smem);
+		rc = d->cu->module_function(&c->digest, c->module, "digest");
+	if (!rc)
+		rc = d->cu->mem_alloc(&c->sum, sizeof(PmDigest));
 	return rc ? pm__cuda_fail(d->cu, PM_E_ENV, "load the clock's kernels", rc, err) : PM_OK;
 }
 
@@ -150,15 +149,13 @@ static PmStatus clock_flush(PmDevice *dev, PmErr *err)
 {
 	PmCudaDevice *d = (PmCudaDevice *)dev;
 	PmStatus st = ready(d, err);
-	int words = d->clock.scrub_smem / 4, rc;
-	void *params[] = { &words };
+	int rc;
 
 	if (st)
 		return st;
 	rc = d->cu->ctx_reset_l2();
 	if (!rc)
-		rc = d->cu->launch(d->clock.scrub, (unsigned)d->info.n_sm, 1, 1, 1024, 1, 1,
-				   (unsigned)d->clock.scrub_smem, d->stream, params, NULL);
+		rc = pm__guard_scrub(d->cu, d->stream, &d->guard, d->info.n_sm, 0xffc5ffc5u);
 	if (!rc)
 		rc = d->cu->set32(d->clock.area, 0x12345678u, (size_t)d->clock.bytes / 4, d->stream);
 	if (!rc)
@@ -268,6 +265,47 @@ static void replay_drop(PmDevice *dev, PmReplay r)
 	}
 }
 
+/* --- what a launch made ----------------------------------------------------------------------------------
+ */
+
+static int add_digest(PmCudaDevice *d, const PmCudaBuf *b, int64_t bytes, uint64_t key, uint64_t which)
+{
+	uint64_t base[2] = { pm_digest_base(key, which, bytes, 0), pm_digest_base(key, which, bytes, 1) };
+	int64_t blocks = (bytes + 2047) / 2048, most = (int64_t)d->info.n_sm * 8;
+	CuPtr p = b->p;
+	void *params[] = { &p, &bytes, &base[0], &base[1], &d->clock.sum };
+
+	return d->cu->launch(d->clock.digest, (unsigned)(blocks < most ? blocks : most), 1, 1, 256, 1, 1, 0,
+			     d->stream, params, NULL);
+}
+
+static PmStatus clock_digest(PmDevice *dev, const PmBuf *buf, const int64_t *bytes, size_t n, uint64_t key,
+			     PmDigest *out, PmErr *err)
+{
+	PmCudaDevice *d = (PmCudaDevice *)dev;
+	PmStatus st = ready(d, err);
+	int rc;
+
+	if (st)
+		return st;
+	rc = d->cu->set32(d->clock.sum, 0, sizeof *out / 4, d->stream);
+	for (size_t i = 0; i < n && !rc; i++) {
+		const PmCudaBuf *b = pm__cuda_buf(d, buf[i]);
+
+		if (!b || bytes[i] > b->bytes)
+			return pm_err(err, PM_E_INVALID,
+				      "There is no buffer %u of %lld bytes on this device.", buf[i].id,
+				      (long long)bytes[i]);
+		if (bytes[i])
+			rc = add_digest(d, b, bytes[i], key, i);
+	}
+	if (!rc)
+		rc = d->cu->copy_from(out, d->clock.sum, sizeof *out, d->stream);
+	if (!rc)
+		rc = d->cu->stream_sync(d->stream);
+	return rc ? pm__cuda_kernel_error(d, rc, err) : PM_OK;
+}
+
 const PmClockOps pm__cuda_clock_ops = {
 	.quiet = clock_quiet,
 	.flush = clock_flush,
@@ -277,6 +315,7 @@ const PmClockOps pm__cuda_clock_ops = {
 	.record_end = record_end,
 	.replay = replay,
 	.replay_drop = replay_drop,
+	.digest = clock_digest,
 };
 
 void pm__cuda_clock_close(PmCudaDevice *d)
@@ -286,6 +325,8 @@ void pm__cuda_clock_close(PmCudaDevice *d)
 			d->cu->graph_exec_destroy(d->replays.v[i]);
 	if (d->clock.area)
 		d->cu->mem_free(d->clock.area);
+	if (d->clock.sum)
+		d->cu->mem_free(d->clock.sum);
 	if (d->clock.module)
 		d->cu->module_unload(d->clock.module);
 }

@@ -39,7 +39,8 @@ static const struct {
 	PmStatus st;
 	const char *what;
 } kernel_errors[] = {
-	{ CU_ILLEGAL_ADDRESS, PM_E_OOB, "accessed memory outside its buffers (illegal address)" },
+	{ CU_ILLEGAL_ADDRESS, PM_E_OOB,
+	  "accessed memory outside its buffers, or wrote what it may only read (illegal address)" },
 	{ CU_INVALID_ADDRESS_SPACE, PM_E_OOB, "accessed memory outside its buffers (wrong address space)" },
 	{ CU_MISALIGNED_ADDRESS, PM_E_DEVICE, "used a misaligned address (vector accesses need alignment)" },
 	{ CU_ASSERT, PM_E_DEVICE, "stopped at an assertion" },
@@ -101,7 +102,9 @@ static void cuda_close(PmDevice *dev)
 	for (i = 0; i < d->modules.n; i++)
 		pm__cuda_close_module(d, &d->modules.v[i]);
 	for (i = 0; i < d->bufs.n; i++)
-		if (d->bufs.v[i].base)
+		if (d->bufs.v[i].mapped)
+			pm__vmm_unmap(d, &d->bufs.v[i]);
+		else if (d->bufs.v[i].base)
 			d->cu->mem_free(d->bufs.v[i].base);
 	pm__cuda_drop_kept(d);
 	for (i = 0; i < CU_N_EVENTS; i++)
@@ -141,6 +144,8 @@ static int ask_device(PmCudaDevice *d)
 		rc = cu->device_attr(&d->info.max_smem, CU_DEV_MAX_SMEM, d->dev);
 	if (!rc)
 		rc = cu->device_memory(&memory, d->dev);
+	if (!rc)
+		rc = cu->device_pci(d->info.pci, (int)sizeof d->info.pci, d->dev);
 	d->info.cc = major * 10 + minor;
 	d->info.l2 = l2;
 	d->info.memory = (int64_t)memory;
@@ -162,6 +167,7 @@ static int open_context(PmCudaDevice *d)
 static const PmDeviceOps ops = {
 	.info = cuda_info,
 	.alloc = pm__cuda_alloc,
+	.alloc_guarded = pm__cuda_alloc_guarded,
 	.release = pm__cuda_release,
 	.upload = pm__cuda_upload,
 	.download = pm__cuda_download,
@@ -201,7 +207,9 @@ PmStatus pm_cuda_open(PmDevice **out, PmErr *err)
 	if (rc)
 		st = pm__cuda_fail(cu, PM_E_ENV, "be opened", rc, err);
 	else
-		st = pm__guard_open(cu, d->info.cc, &d->guard, err);
+		st = pm__guard_open(cu, d->info.cc, d->info.max_smem, &d->guard, err);
+	if (!st)
+		pm__vmm_open(d);
 	if (st) {
 		cuda_close(&d->base);
 		return st;

@@ -24,7 +24,7 @@ static PmStatus alloc_tables(const PmCuda *cu, PmCudaGuard *g, PmErr *err)
 	return rc ? pm__cuda_fail(cu, PM_E_ENV, "make room for its own tables", rc, err) : PM_OK;
 }
 
-PmStatus pm__guard_open(const PmCuda *cu, int cc, PmCudaGuard *g, PmErr *err)
+PmStatus pm__guard_open(const PmCuda *cu, int cc, int max_smem, PmCudaGuard *g, PmErr *err)
 {
 	PmSource source = { .label = "guard.cu", .source = guard_cu, .type = PM_F32 };
 	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
@@ -37,6 +37,11 @@ PmStatus pm__guard_open(const PmCuda *cu, int cc, PmCudaGuard *g, PmErr *err)
 			rc = cu->module_function(&g->zones, g->module, "zones");
 		if (!rc)
 			rc = cu->module_function(&g->hash, g->module, "hash");
+		if (!rc)
+			rc = cu->module_function(&g->scrub, g->module, "scrub");
+		g->scrub_smem = max_smem;
+		if (!rc)
+			rc = cu->fn_set_attr(g->scrub, CU_FN_MAX_DYNAMIC_SMEM, max_smem);
 		if (rc)
 			st = pm__cuda_fail(cu, PM_E_ENV,
 					   "load the code that NVRTC made (is the driver older than the "
@@ -77,6 +82,15 @@ PmStatus pm__guard_fill(const PmCuda *cu, CuStream *s, const PmCudaBuf *b, PmErr
 	return rc ? pm__cuda_fail(cu, PM_E_DEVICE, "fill a new buffer", rc, err) : PM_OK;
 }
 
+int pm__guard_scrub(const PmCuda *cu, CuStream *s, const PmCudaGuard *g, int n_sm, uint32_t pattern)
+{
+	int words = g->scrub_smem / 4;
+	void *params[] = { &words, &pattern };
+
+	return cu->launch(g->scrub, (unsigned)n_sm, 1, 1, 1024, 1, 1, (unsigned)g->scrub_smem, s, params,
+			  NULL);
+}
+
 static int enqueue_hash(const PmCuda *cu, CuStream *s, const PmCudaGuard *g, const PmCudaBuf *b, CuPtr slot)
 {
 	int64_t blocks = (b->bytes / 8 + THREADS - 1) / THREADS, n = b->bytes;
@@ -106,6 +120,21 @@ PmStatus pm__guard_input(const PmCuda *cu, CuStream *s, PmCudaGuard *g, PmCudaBu
 	return PM_OK;
 }
 
+/* How many bytes before and behind a buffer are looked at. */
+static int64_t before(const PmCudaBuf *b)
+{
+	int64_t n = (int64_t)(b->p - b->base);
+
+	return n < CU_LOOK ? n : CU_LOOK;
+}
+
+static int64_t behind(const PmCudaBuf *b)
+{
+	int64_t n = b->total - (int64_t)(b->p - b->base) - b->bytes;
+
+	return n < CU_LOOK ? n : CU_LOOK;
+}
+
 /* Describes the zones of all live buffers to the device. */
 static int renew_table(const PmCuda *cu, CuStream *s, PmCudaGuard *g, const PmCudaBufs *bufs)
 {
@@ -114,15 +143,14 @@ static int renew_table(const PmCuda *cu, CuStream *s, PmCudaGuard *g, const PmCu
 
 	for (i = 0; i < bufs->n; i++) {
 		const PmCudaBuf *b = &bufs->v[i];
-		int64_t behind = b->total - CU_ZONE - b->bytes;
 
 		if (!b->base)
 			continue;
 		g->zone_buf[n] = (uint32_t)i;
-		g->host[4 * n] = b->base;
-		g->host[4 * n + 1] = CU_ZONE;
+		g->host[4 * n] = b->p - (uint64_t)before(b);
+		g->host[4 * n + 1] = (uint64_t)before(b);
 		g->host[4 * n + 2] = b->p + (uint64_t)b->bytes;
-		g->host[4 * n + 3] = (uint64_t)(behind < 2 * CU_ZONE ? behind : 2 * CU_ZONE);
+		g->host[4 * n + 3] = (uint64_t)behind(b);
 		n++;
 	}
 	g->n_zones = 2 * n;
@@ -164,7 +192,8 @@ static PmStatus say_damage(const PmCudaGuard *g, const PmCudaBufs *bufs, PmErr *
 {
 	uint64_t zone = g->host[0] >> 32;
 	const PmCudaBuf *b = &bufs->v[g->zone_buf[zone / 2]];
-	long long at = (long long)(g->host[0] & 0xffffffffu) + (zone % 2 ? (long long)b->bytes : -CU_ZONE);
+	long long at = (long long)(g->host[0] & 0xffffffffu) +
+		       (zone % 2 ? (long long)b->bytes : -(long long)before(b));
 	const char *where = zone % 2 ? "past the end" : "before the start";
 	unsigned id = g->zone_buf[zone / 2] + 1;
 

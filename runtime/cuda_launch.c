@@ -259,16 +259,38 @@ static PmStatus bind(PmCudaDevice *d, const PmCudaModule *m, const PmCudaFn *f, 
 	return st;
 }
 
+/* Guarded buffers that the launch may only read, and inputs always, become read-only, others writable; one
+ * that is given twice is writable when one of the two says so. Before such a launch, what the one before it
+ * left on the chip is overwritten. */
+static PmStatus protect(PmCudaDevice *d, const PmDevArg *args, int n, PmErr *err)
+{
+	int guarded = 0, rc = 0;
+
+	for (int writers = 0; writers < 2; writers++)
+		for (int i = 0; i < n && !rc; i++) {
+			PmCudaBuf *b = args[i].kind == PM_DARG_BUF ? pm__cuda_buf(d, args[i].buf) : NULL;
+
+			if (!b || !b->mapped)
+				continue;
+			guarded = 1;
+			if (writers == !args[i].readonly)
+				rc = pm__vmm_lock(d, b, b->use == PM_BUF_INPUT || args[i].readonly);
+		}
+	if (guarded && !rc)
+		rc = pm__guard_scrub(d->cu, d->stream, &d->guard, d->info.n_sm, d->fresh);
+	return rc ? pm__cuda_kernel_error(d, rc, err) : PM_OK;
+}
+
 PmStatus pm__cuda_note_buffers(PmCudaDevice *d, const char *label, const PmDevArg *args, int n, PmErr *err)
 {
-	PmStatus st = PM_OK;
+	PmStatus st = protect(d, args, n, err);
 
 	for (int i = 0; i < n && !st; i++) {
 		PmCudaBuf *b = args[i].kind == PM_DARG_BUF ? pm__cuda_buf(d, args[i].buf) : NULL;
 
 		if (!b)
 			continue;
-		if (b->use == PM_BUF_INPUT && !d->quiet)
+		if (b->use == PM_BUF_INPUT && !b->mapped && !d->quiet)
 			st = pm__guard_input(d->cu, d->stream, &d->guard, b, args[i].buf.id - 1, err);
 		b->launches++;
 		b->kernel = label;

@@ -59,7 +59,18 @@ static int take_block(PmCudaDevice *d, int64_t total, CuPtr *out)
 	return rc;
 }
 
-PmStatus pm__cuda_alloc(PmDevice *dev, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err)
+/* A block with a zone before and behind the buffer. */
+static int take_zoned(PmCudaDevice *d, PmCudaBuf *b)
+{
+	int rc;
+
+	b->total = size_class(b->bytes + 2 * CU_ZONE);
+	rc = take_block(d, b->total, &b->base);
+	b->p = b->base + CU_ZONE;
+	return rc;
+}
+
+static PmStatus alloc(PmDevice *dev, int64_t bytes, PmBufUse use, int guarded, PmBuf *out, PmErr *err)
 {
 	PmCudaDevice *d = (PmCudaDevice *)dev;
 	PmCudaBuf b = { .bytes = bytes, .use = use };
@@ -78,8 +89,11 @@ PmStatus pm__cuda_alloc(PmDevice *dev, int64_t bytes, PmBufUse use, PmBuf *out, 
 	if (i >= CU_MAX_BUFS)
 		return pm_err(err, PM_E_LIMIT, "This device already has %d buffers, which is the limit.",
 			      CU_MAX_BUFS);
-	b.total = size_class(bytes + 2 * CU_ZONE);
-	rc = take_block(d, b.total, &b.base);
+	rc = guarded && d->granule ? pm__vmm_map(d, &b) : take_zoned(d, &b);
+	if (rc == CU_OUT_OF_MEMORY && guarded && d->kept.n) {
+		pm__cuda_drop_kept(d);
+		rc = pm__vmm_map(d, &b);
+	}
 	if (rc == CU_OUT_OF_MEMORY)
 		return pm_err(
 			err, PM_E_LIMIT,
@@ -88,7 +102,6 @@ PmStatus pm__cuda_alloc(PmDevice *dev, int64_t bytes, PmBufUse use, PmBuf *out, 
 			(long long)bytes);
 	if (rc)
 		return pm__cuda_kernel_error(d, rc, err);
-	b.p = b.base + CU_ZONE;
 	if (i < d->bufs.n)
 		d->bufs.v[i] = b;
 	else
@@ -99,6 +112,16 @@ PmStatus pm__cuda_alloc(PmDevice *dev, int64_t bytes, PmBufUse use, PmBuf *out, 
 	return pm__guard_fill(d->cu, d->stream, &b, err);
 }
 
+PmStatus pm__cuda_alloc(PmDevice *dev, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err)
+{
+	return alloc(dev, bytes, use, 0, out, err);
+}
+
+PmStatus pm__cuda_alloc_guarded(PmDevice *dev, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err)
+{
+	return alloc(dev, bytes, use, 1, out, err);
+}
+
 void pm__cuda_release(PmDevice *dev, PmBuf h)
 {
 	PmCudaDevice *d = (PmCudaDevice *)dev;
@@ -106,7 +129,9 @@ void pm__cuda_release(PmDevice *dev, PmBuf h)
 
 	if (!b)
 		return;
-	if (d->kept.n < MAX_KEPT && d->kept_bytes + b->total <= d->info.memory / KEEP_SHARE) {
+	if (b->mapped) {
+		pm__vmm_unmap(d, b);
+	} else if (d->kept.n < MAX_KEPT && d->kept_bytes + b->total <= d->info.memory / KEEP_SHARE) {
 		PM_VEC_PUSH(&d->kept, ((PmCudaBlock){ b->base, b->total }));
 		d->kept_bytes += b->total;
 	} else {
@@ -148,7 +173,9 @@ PmStatus pm__cuda_upload(PmDevice *dev, PmBuf h, int64_t offset, const void *src
 	if (st || !n)
 		return st;
 	b->hashed = 0;
-	rc = d->cu->copy_to(b->p + (uint64_t)offset, src, (size_t)n, d->stream);
+	rc = pm__vmm_lock(d, b, 0);
+	if (!rc)
+		rc = d->cu->copy_to(b->p + (uint64_t)offset, src, (size_t)n, d->stream);
 	if (!rc)
 		rc = d->cu->stream_sync(d->stream);
 	return rc ? pm__cuda_kernel_error(d, rc, err) : PM_OK;
@@ -182,6 +209,10 @@ PmStatus pm__cuda_fill(PmDevice *dev, PmBuf h, int64_t offset, int64_t n, uint32
 	if (st || !n)
 		return st;
 	b->hashed = 0;
+	d->fresh = pattern;
+	rc = pm__vmm_lock(d, b, 0);
+	if (rc)
+		return pm__cuda_kernel_error(d, rc, err);
 	p = b->p + (uint64_t)offset;
 	memcpy(bytes, &pattern, 4);
 	if (p % 4 == 0) {
@@ -214,6 +245,9 @@ PmStatus pm__cuda_copy(PmDevice *dev, PmBuf to, int64_t to_offset, PmBuf from, i
 	if (st || !n)
 		return st;
 	a->hashed = 0;
-	rc = d->cu->copy(a->p + (uint64_t)to_offset, b->p + (uint64_t)from_offset, (size_t)n, d->stream);
+	rc = pm__vmm_lock(d, a, 0);
+	if (!rc)
+		rc = d->cu->copy(a->p + (uint64_t)to_offset, b->p + (uint64_t)from_offset, (size_t)n,
+				 d->stream);
 	return rc ? pm__cuda_kernel_error(d, rc, err) : PM_OK;
 }

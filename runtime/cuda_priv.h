@@ -22,6 +22,19 @@ typedef struct CuStream CuStream;
 typedef struct CuEvent CuEvent;
 typedef struct CuGraph CuGraph;
 typedef struct CuGraphExec CuGraphExec;
+typedef struct CuMemPlace {
+	int type, id;
+} CuMemPlace;
+typedef struct CuMemProp {
+	int type, handle_types;
+	CuMemPlace where;
+	void *unused;
+	unsigned char flags[8];
+} CuMemProp;
+typedef struct CuMemAccess {
+	CuMemPlace where;
+	int flags;
+} CuMemAccess;
 
 /* XX(member, symbol, parameters). All return int. */
 #define PM__CUDA_FUNCTIONS(XX)                                                                               \
@@ -33,6 +46,7 @@ typedef struct CuGraphExec CuGraphExec;
 	XX(device_get, cuDeviceGet, (int *dev, int ordinal))                                                 \
 	XX(device_name, cuDeviceGetName, (char *name, int n, int dev))                                       \
 	XX(device_attr, cuDeviceGetAttribute, (int *value, int attr, int dev))                               \
+	XX(device_pci, cuDeviceGetPCIBusId, (char *id, int n, int dev))                                      \
 	XX(device_memory, cuDeviceTotalMem_v2, (size_t * bytes, int dev))                                    \
 	XX(ctx_retain, cuDevicePrimaryCtxRetain, (CuCtx * *ctx, int dev))                                    \
 	XX(ctx_release, cuDevicePrimaryCtxRelease_v2, (int dev))                                             \
@@ -50,6 +64,17 @@ typedef struct CuGraphExec CuGraphExec;
 	XX(set16, cuMemsetD16Async, (CuPtr p, unsigned short v, size_t n, CuStream *s))                      \
 	XX(set32, cuMemsetD32Async, (CuPtr p, unsigned v, size_t n, CuStream *s))                            \
 	XX(copy, cuMemcpyDtoDAsync_v2, (CuPtr to, CuPtr from, size_t bytes, CuStream * s))                   \
+	XX(mem_granularity, cuMemGetAllocationGranularity, (size_t * bytes, const CuMemProp *p, int which))  \
+	XX(mem_reserve, cuMemAddressReserve,                                                                 \
+	   (CuPtr * p, size_t bytes, size_t align, CuPtr at, unsigned long long flags))                      \
+	XX(mem_unreserve, cuMemAddressFree, (CuPtr p, size_t bytes))                                         \
+	XX(mem_create, cuMemCreate,                                                                          \
+	   (unsigned long long *handle, size_t bytes, const CuMemProp *p, unsigned long long flags))         \
+	XX(mem_release, cuMemRelease, (unsigned long long handle))                                           \
+	XX(mem_map, cuMemMap,                                                                                \
+	   (CuPtr p, size_t bytes, size_t offset, unsigned long long handle, unsigned long long flags))      \
+	XX(mem_unmap, cuMemUnmap, (CuPtr p, size_t bytes))                                                   \
+	XX(mem_access, cuMemSetAccess, (CuPtr p, size_t bytes, const CuMemAccess *a, size_t n))              \
 	XX(launch, cuLaunchKernel,                                                                           \
 	   (CuFn * f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,          \
 	    unsigned smem, CuStream *s, void **params, void **extra))                                        \
@@ -102,6 +127,7 @@ enum {
 	CU_DEV_CC_MAJOR = 75,
 	CU_DEV_CC_MINOR = 76,
 	CU_DEV_MAX_SMEM = 97, /* per block, opt-in */
+	CU_DEV_HAS_VMM = 102,
 
 	CU_FN_MAX_THREADS = 0,
 	CU_FN_STATIC_SMEM = 1,
@@ -140,7 +166,10 @@ void pm__ptx_release(PmPtx *p);
 
 /* ---- the guard (cuda_guard.c) ---- */
 
-enum { CU_ZONE = 1024 }; /* bytes before and behind each buffer */
+enum {
+	CU_ZONE = 1024,    /* bytes before and behind each buffer that has no mapping of its own */
+	CU_LOOK = 64 << 10 /* bytes before and behind each buffer that are looked at, if it has as many */
+};
 
 /* One buffer on the device: [base, base + total) is allocated, [p, p + bytes) is the caller's. */
 typedef struct PmCudaBuf {
@@ -152,6 +181,11 @@ typedef struct PmCudaBuf {
 	uint32_t launches;  /* since the last check: how many had this buffer as argument, */
 	const char *kernel; /* the last one's label, */
 	int arg;            /* and which argument it was */
+	/* A mapping of its own (cuda_vmm.c): */
+	int mapped, readonly;
+	unsigned long long handle; /* its memory */
+	CuPtr reserve;             /* its addresses, gaps included */
+	size_t reserved;
 } PmCudaBuf;
 
 typedef PM_VEC(PmCudaBuf) PmCudaBufs;
@@ -159,10 +193,11 @@ typedef PM_VEC(PmCudaBuf) PmCudaBufs;
 /* Trusted kernels that look whether anything around the buffers changed, and whether inputs did. */
 typedef struct PmCudaGuard {
 	CuMod *module;
-	CuFn *zones, *hash;
+	CuFn *zones, *hash, *scrub;
 	CuPtr report; /* 8 bytes: first damaged byte */
 	CuPtr slots;  /* two 8-byte hashes per buffer handle: before, after */
 	CuPtr table;  /* address and size of each zone */
+	int scrub_smem;
 	size_t n_zones;
 	int stale;      /* the table does not describe the current buffers */
 	uint64_t *host; /* room for what is copied back and forth */
@@ -171,7 +206,11 @@ typedef struct PmCudaGuard {
 
 enum { CU_MAX_BUFS = 1 << 16 };
 
-PmStatus pm__guard_open(const PmCuda *cu, int cc, PmCudaGuard *g, PmErr *err);
+/* max_smem: dynamic shared memory of a block, which scrubbing fills. */
+PmStatus pm__guard_open(const PmCuda *cu, int cc, int max_smem, PmCudaGuard *g, PmErr *err);
+/* Enqueues the filling of every multiprocessor's shared memory and registers with a pattern. 0 or the
+ * driver's error. */
+int pm__guard_scrub(const PmCuda *cu, CuStream *s, const PmCudaGuard *g, int n_sm, uint32_t pattern);
 void pm__guard_close(const PmCuda *cu, PmCudaGuard *g);
 /* Enqueues the filling of a new buffer, zones included, with a pattern that is NaN in every floating type. */
 PmStatus pm__guard_fill(const PmCuda *cu, CuStream *s, const PmCudaBuf *b, PmErr *err);
@@ -212,10 +251,10 @@ typedef struct PmCudaBlock {
 /* Trusted kernels and memory for timing, made when they are first needed. */
 typedef struct PmCudaClock {
 	CuMod *module; /* NULL = not yet made */
-	CuFn *spin, *sweep, *scrub, *work;
+	CuFn *spin, *sweep, *work, *digest;
 	CuPtr area; /* what the flush writes and reads */
+	CuPtr sum;  /* of a digest: 16 bytes */
 	int64_t bytes;
-	int scrub_smem;
 } PmCudaClock;
 
 typedef struct PmCudaLib {
@@ -263,6 +302,9 @@ typedef struct PmCudaDevice {
 	uint64_t n_pending;                  /* launches since the last sync, */
 	const char *first_label;             /* the first of them, */
 	const char *last_label, *last_entry; /* and the last */
+	size_t granule;                      /* of mappings; 0 = this device has none */
+	unsigned n_mapped;                   /* buffers mapped so far */
+	uint32_t fresh;                      /* the pattern that buffers were last filled with */
 	PmErr failed;                        /* the first kernel error; code 0 = none */
 	size_t first_free;                   /* no handle of bufs below it is free */
 	int quiet, recording;
@@ -285,6 +327,13 @@ PmStatus pm__cuda_failed(const PmCudaDevice *d, PmErr *err);
 /* The sentence about an error that the driver reports some time after a launch; it is remembered. */
 PmStatus pm__cuda_kernel_error(PmCudaDevice *d, int error, PmErr *err);
 
+/* Mappings (cuda_vmm.c). All return 0 or the driver's error. open finds out whether the device has them; map
+ * takes b->bytes and fills in where it lies, writable; lock makes it read-only to kernels or writable. */
+void pm__vmm_open(PmCudaDevice *d);
+int pm__vmm_map(PmCudaDevice *d, PmCudaBuf *b);
+void pm__vmm_unmap(PmCudaDevice *d, PmCudaBuf *b);
+int pm__vmm_lock(PmCudaDevice *d, PmCudaBuf *b, int readonly);
+
 PmCudaBuf *pm__cuda_buf(PmCudaDevice *d, PmBuf b); /* NULL for an unknown handle */
 void pm__cuda_drop_kept(PmCudaDevice *d);          /* gives released memory back to the driver */
 PmCudaModule *pm__cuda_module(PmCudaDevice *d, PmModule m);
@@ -292,6 +341,7 @@ void pm__cuda_close_module(PmCudaDevice *d, PmCudaModule *m);
 
 /* The members of PmDeviceOps, as device.h says. */
 PmStatus pm__cuda_alloc(PmDevice *dev, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err);
+PmStatus pm__cuda_alloc_guarded(PmDevice *dev, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err);
 void pm__cuda_release(PmDevice *dev, PmBuf h);
 PmStatus pm__cuda_upload(PmDevice *dev, PmBuf h, int64_t offset, const void *src, int64_t n, PmErr *err);
 PmStatus pm__cuda_download(PmDevice *dev, PmBuf h, int64_t offset, void *dst, int64_t n, PmErr *err);
@@ -307,7 +357,8 @@ PmStatus pm__cuda_event_elapsed(PmDevice *dev, int from, int to, double *seconds
 PmStatus pm__cuda_lib_prepare(PmDevice *dev, const PmLibCall *c, const char *label, PmLib *out, PmErr *err);
 void pm__cuda_lib_drop(PmDevice *dev, PmLib l);
 void pm__cuda_lib_close(PmCudaDevice *d);
-/* Buffers that a launch or call is about to use: inputs are hashed, all remember who used them. */
+/* Buffers that a launch or call is about to use: inputs are hashed or read-only, all remember who used them.
+ */
 PmStatus pm__cuda_note_buffers(PmCudaDevice *d, const char *label, const PmDevArg *args, int n, PmErr *err);
 /* Checks a launch and lays out its arguments in out->value and out->params, which have room for CU_MAX_ARGS
  * or as many as the launch has. Nothing is enqueued. */

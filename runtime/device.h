@@ -3,15 +3,16 @@
  * The interface is a struct of functions; each member's contract is stated once, here. A device belongs to
  * one thread. Buffers and modules are handles of one device; id 0 means none. Errors of kernels are
  * PM_E_OOB (access outside a buffer), PM_E_MUTATED (an input was written), PM_E_LIMIT (a launch that no
- * device takes) or PM_E_DEVICE (divergent barrier, trap, ...), with a sentence that names kernel, argument
- * and position; after such an error only `close` may be called. (The `ref` device runs operators, not
- * kernels: see ref.h. run.h puts all three behind one call.)
+ * device takes), PM_E_FORBIDDEN (what a kernel's sandbox forbids) or PM_E_DEVICE (divergent barrier, trap,
+ * ...), with a sentence that names kernel, argument and position; after such an error only `close` may be
+ * called. (The `ref` device runs operators, not kernels: see ref.h. run.h puts all three behind one call.)
  */
 #ifndef RUNTIME_DEVICE_H
 #define RUNTIME_DEVICE_H
 
 #include "base/err.h"
 #include "ir/type.h"
+#include "runtime/digest.h"
 #include "runtime/library.h"
 
 #include <stddef.h>
@@ -61,6 +62,7 @@ typedef struct PmDeviceInfo {
 	int64_t memory, l2; /* bytes */
 	int max_smem;       /* dynamic shared memory per block, bytes */
 	int measured;       /* 1: event times are real; 0: times must be modelled */
+	char pci[32];       /* address on the bus, as NVML takes it; "" = none */
 } PmDeviceInfo;
 
 /* A sequence of launches that the device has recorded, to be enqueued again as one. */
@@ -102,12 +104,19 @@ typedef struct PmClockOps {
 	PmStatus (*record_end)(PmDevice *d, PmReplay *out, PmErr *err);
 	PmStatus (*replay)(PmDevice *d, PmReplay r, PmErr *err);
 	void (*replay_drop)(PmDevice *d, PmReplay r);
+	/* Digest of n buffers in order, each from its start; waits. */
+	PmStatus (*digest)(PmDevice *d, const PmBuf *buf, const int64_t *bytes, size_t n, uint64_t key,
+			   PmDigest *out, PmErr *err);
 } PmClockOps;
 
 typedef struct PmDeviceOps {
 	void (*info)(PmDevice *d, PmDeviceInfo *out);
 	/* A buffer of `bytes` (>= 0), 256-byte aligned start unless `guard` placement says otherwise. */
 	PmStatus (*alloc)(PmDevice *d, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err);
+	/* The same for a run that is checked: at a random place, the beginning or the end at a gap in which
+	 * every access faults, read-only to launches that may only read it. NULL: alloc does so, or nothing
+	 * does. */
+	PmStatus (*alloc_guarded)(PmDevice *d, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err);
 	void (*release)(PmDevice *d, PmBuf b);
 	/* Copies between host and buffer; ranges are checked. */
 	PmStatus (*upload)(PmDevice *d, PmBuf b, int64_t offset, const void *p, int64_t n, PmErr *err);
@@ -131,6 +140,10 @@ typedef struct PmDeviceOps {
 	PmStatus (*event_record)(PmDevice *d, int slot, PmErr *err); /* slot 0..255 */
 	PmStatus (*event_elapsed)(PmDevice *d, int from, int to, double *seconds, PmErr *err);
 	void (*close)(PmDevice *d);
+	/* Gives up, in a process of its own, all of the machine that running what is loaded does not need:
+	 * from here on buffers and launches only, and no way back. Kernels of strangers run on such a device
+	 * alone (exec.h, pm_exec_run_apart). NULL: the device's kernels run where they can do no harm. */
+	PmStatus (*shut)(PmDevice *d, PmErr *err);
 	/* A sequence of steps that runs again and again on the same arguments: new checks and lays out
 	 * everything, run only enqueues, in order. Buffers, modules and library calls must outlive it.
 	 * Members NULL where nothing is gained: use launch and lib_run. */

@@ -1,4 +1,4 @@
-/* emu_build.c - CUDA source to shared object: writes the translation unit, compiles it, keeps it.
+/* emu_build.c - CUDA source to shared object: writes the translation unit, has it compiled, keeps it.
  *
  * Flags: no contraction of a * b + c (the same result on every host, whether it has fma or not), no strict
  * aliasing (kernels cast between vector and element pointers freely), no removal of accesses through null, no
@@ -43,29 +43,9 @@ static const char *const flags[] = {
 };
 enum { N_FLAGS = sizeof flags / sizeof flags[0], MAX_ARGV = N_FLAGS + 24 };
 
-static const PmLimits compile_limits = {
-	.seconds = 120,
-	.cpu_seconds = 120,
-	.memory = (int64_t)8 << 30,
-	.file_size = (int64_t)64 << 20,
-	.max_output = (int64_t)16 << 20,
-};
+static const PmLimits version_limits = { .seconds = 60, .cpu_seconds = 60, .file_size = -1 };
 
 /* --- what the key of every kernel starts with -------------------------------------------------------- */
-
-static PmStatus run_compiler(const PmEmuBuilder *b, const char *const *argv, const PmStr *in, PmProcResult *r,
-			     PmErr *err)
-{
-	PmStatus rc = pm_run(argv, in ? in->s : NULL, in ? in->len : 0, &compile_limits, r, err);
-
-	if (rc)
-		return pm_err(
-			err, PM_E_ENV,
-			"The emulated device needs a C++ compiler, but \"%s\" cannot be run; install g++ "
-			"or set PASSMITH_CXX to a compiler.",
-			b->cxx.s);
-	return PM_OK;
-}
 
 PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmErr *err)
 {
@@ -85,14 +65,13 @@ PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmErr *err)
 	if (!rc) {
 		const char *argv[] = { "env", "LC_ALL=C", b->cxx.s, "--version", NULL };
 
-		rc = run_compiler(b, argv, NULL, &r, err);
-		if (!rc && (r.end != PM_PROC_EXITED || r.code != 0))
+		rc = pm_run(argv, NULL, 0, &version_limits, &r, NULL);
+		if (rc || r.end != PM_PROC_EXITED || r.code != 0)
 			rc = pm_err(err, PM_E_ENV,
 				    "The emulated device needs a C++ compiler, but \"%s --version\" does not "
-				    "work; "
-				    "install g++ or set PASSMITH_CXX to a compiler.",
+				    "work; install g++ or set PASSMITH_CXX to a compiler.",
 				    b->cxx.s);
-		else if (!rc)
+		else
 			pm_str_addf(&text, "abi %d\n%s\n%s", PM_EMU_ABI, b->cxx.s, r.out.s);
 		pm_proc_result_release(&r);
 	}
@@ -123,9 +102,6 @@ static int make_argv(const PmEmuBuilder *b, const char **argv, PmStr *keep)
 {
 	int n = 0, i;
 
-	argv[n++] = "env";
-	argv[n++] = "LC_ALL=C";
-	argv[n++] = b->cxx.s;
 	for (i = 0; i < N_FLAGS; i++)
 		argv[n++] = flags[i];
 	pm_str_addf(keep, "-I%s/runtime/emu", b->root.s);
@@ -143,7 +119,8 @@ static PmStatus scan_preprocessed(const PmEmuBuilder *b, const PmSource *s, PmEm
 	PmStr keep[3] = { PM_STR_INIT, PM_STR_INIT, PM_STR_INIT }, unit = PM_STR_INIT;
 	PmProcResult r = { 0 };
 	PmEmuScan after = { .text = PM_STR_INIT };
-	PmStatus rc;
+	PmEmuWork work;
+	PmStatus rc = pm__emu_work_open(&work, err);
 	size_t i;
 	int n = make_argv(b, argv, keep);
 
@@ -155,7 +132,9 @@ static PmStatus scan_preprocessed(const PmEmuBuilder *b, const PmSource *s, PmEm
 	pm_str_add(&unit, "#include \"cuda_host.h\"\n");
 	pm_kernel_unit_begin(s, &unit);
 	pm_str_addn(&unit, scan->text.s, scan->text.len);
-	rc = run_compiler(b, argv, &unit, &r, err);
+	if (!rc)
+		rc = pm__emu_cxx(b, &work, argv, &unit, &r, err);
+	pm__emu_work_close(&work);
 	/* A source that cannot be preprocessed gets its message from the compilation. */
 	if (!rc && r.end == PM_PROC_EXITED && r.code == 0) {
 		rc = pm__emu_scan(s->label, r.out.s, r.out.len, &after, err);
@@ -288,14 +267,14 @@ static PmStatus report(const PmSource *s, const PmProcResult *r, PmErr *err)
 static PmStatus compile(const PmEmuBuilder *b, const PmSource *s, const PmStr *unit, const char *path,
 			PmErr *err)
 {
-	static unsigned counter;
 	const char *argv[MAX_ARGV];
-	PmStr keep[3] = { PM_STR_INIT, PM_STR_INIT, PM_STR_INIT }, tmp = PM_STR_INIT;
+	PmStr keep[3] = { PM_STR_INIT, PM_STR_INIT, PM_STR_INIT }, made = PM_STR_INIT;
 	PmProcResult r = { 0 };
-	PmStatus rc;
+	PmEmuWork work;
+	PmStatus rc = pm__emu_work_open(&work, err);
 	int n = make_argv(b, argv, keep), i;
 
-	pm_str_addf(&tmp, "%s.%ld.%u.tmp", path, (long)getpid(), counter++);
+	pm_path_join(work.dir.s, "kernel.so", &made);
 	argv[n++] = "-shared";
 	argv[n++] = "-nostdlib";
 	argv[n++] = "-Wl,-z,defs";
@@ -307,13 +286,16 @@ static PmStatus compile(const PmEmuBuilder *b, const PmSource *s, const PmStr *u
 	argv[n++] = "-lm";
 	argv[n++] = "-lgcc";
 	argv[n++] = "-o";
-	argv[n++] = tmp.s;
+	argv[n++] = made.s;
 	argv[n] = NULL;
-	rc = run_compiler(b, argv, unit, &r, err);
+	if (!rc)
+		rc = pm__emu_cxx(b, &work, argv, unit, &r, err);
 	if (!rc) {
 		if (r.end != PM_PROC_EXITED || r.code != 0)
 			rc = report(s, &r, err);
-		else if (rename(tmp.s, path) != 0)
+		else
+			rc = pm__emu_object_check(made.s, s->label, err);
+		if (!rc && rename(made.s, path) != 0)
 			rc = pm_err(err, PM_E_IO,
 				    "Cannot put the compiled kernel '%s' into the cache as \"%s\"; check "
 				    "that the "
@@ -321,11 +303,10 @@ static PmStatus compile(const PmEmuBuilder *b, const PmSource *s, const PmStr *u
 				    s->label, path);
 		pm_proc_result_release(&r);
 	}
-	if (rc)
-		unlink(tmp.s);
+	pm__emu_work_close(&work);
 	for (i = 0; i < 3; i++)
 		pm_str_release(&keep[i]);
-	pm_str_release(&tmp);
+	pm_str_release(&made);
 	return rc;
 }
 
@@ -343,6 +324,8 @@ PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, Pm
 		pm_path_join(b->cache.s, name, path);
 		if (!pm_path_exists(path->s))
 			rc = compile(b, s, &unit, path->s, err);
+		else
+			rc = pm__emu_object_check(path->s, s->label, err);
 	}
 	pm_str_release(&unit);
 	pm_str_release(&hashed);

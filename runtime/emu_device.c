@@ -3,20 +3,22 @@
 
 #include "base/io.h"
 #include "base/proc.h"
+#include "base/sandbox.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 enum { N_EVENTS = 256, MAX_HANDLES = 1 << 24 };
 
 typedef struct Module {
-	void *so; /* NULL = not in use */
+	char *path, *label; /* of the compiled kernel; NULL = not in use */
+	void *so;           /* NULL = not opened yet */
 	const PmEmuModule *m;
-	char *label;
 	int n_entries;
 } Module;
 
@@ -149,12 +151,13 @@ static PmStatus emu_copy(PmDevice *dev, PmBuf to, int64_t to_offset, PmBuf from,
 
 static Module *module(EmuDevice *d, PmModule m)
 {
-	if (m.id == 0 || m.id > d->modules.n || !d->modules.v[m.id - 1].so)
+	if (m.id == 0 || m.id > d->modules.n || !d->modules.v[m.id - 1].path)
 		return NULL;
 	return &d->modules.v[m.id - 1];
 }
 
-static PmStatus open_module(const char *path, const char *label, Module *out, PmErr *err)
+/* Asks the compiled kernel what is in it: the first code of it that runs. */
+static PmStatus ask_module(Module *m, PmErr *err)
 {
 	union {
 		void *p;
@@ -162,35 +165,42 @@ static PmStatus open_module(const char *path, const char *label, Module *out, Pm
 	} get;
 	size_t shared;
 
-	out->so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!out->so)
-		return pm_err(err, PM_E_IO,
-			      "Cannot load the compiled kernel '%s' (%s); remove \"%s\" and try again.",
-			      label, dlerror(), path);
-	get.p = dlsym(out->so, "pm_emu_module");
-	out->m = get.p ? get.fn() : NULL;
-	if (!out->m || out->m->abi != PM_EMU_ABI) {
-		dlclose(out->so);
-		out->so = NULL;
+	get.p = dlsym(m->so, "pm_emu_module");
+	m->m = get.p ? get.fn() : NULL;
+	if (!m->m || m->m->abi != PM_EMU_ABI)
 		return pm_err(
 			err, PM_E_IO,
 			"The compiled kernel '%s' is not one of this version; remove \"%s\" and try again.",
-			label, path);
-	}
-	for (out->n_entries = 0; out->m->entries[out->n_entries].name; out->n_entries++)
+			m->label, m->path);
+	for (m->n_entries = 0; m->m->entries[m->n_entries].name; m->n_entries++)
 		;
 	/* Static memory is known for the whole source: only when its kernels together are over, one is. */
-	shared = (size_t)(out->m->shared_end - out->m->shared);
-	if (shared > (size_t)PM_EMU_MAX_STATIC * (size_t)(out->n_entries > 1 ? out->n_entries : 1)) {
-		dlclose(out->so);
-		out->so = NULL;
+	shared = (size_t)(m->m->shared_end - m->m->shared);
+	if (shared > (size_t)PM_EMU_MAX_STATIC * (size_t)(m->n_entries > 1 ? m->n_entries : 1))
 		return pm_err(err, PM_E_DEVICE,
 			      "Kernel '%s' declares %zu bytes of static shared memory; a kernel may have %d "
 			      "(use extern __shared__ and give the launch the size for up to %d).",
-			      label, shared, PM_EMU_MAX_STATIC, PM_EMU_MAX_SMEM);
-	}
-	out->label = pm_xstrdup(label);
+			      m->label, shared, PM_EMU_MAX_STATIC, PM_EMU_MAX_SMEM);
 	return PM_OK;
+}
+
+static PmStatus open_module(Module *m, PmErr *err)
+{
+	PmStatus st;
+
+	if (m->so)
+		return PM_OK;
+	m->so = dlopen(m->path, RTLD_NOW | RTLD_LOCAL);
+	if (!m->so)
+		return pm_err(err, PM_E_IO,
+			      "Cannot load the compiled kernel '%s' (%s); remove \"%s\" and try again.",
+			      m->label, dlerror(), m->path);
+	st = ask_module(m, err);
+	if (st) {
+		dlclose(m->so);
+		m->so = NULL;
+	}
+	return st;
 }
 
 static void close_module(Module *m)
@@ -198,7 +208,34 @@ static void close_module(Module *m)
 	if (m->so)
 		dlclose(m->so);
 	free(m->label);
+	free(m->path);
 	memset(m, 0, sizeof *m);
+}
+
+/* The compiled kernels are opened inside, where asking them cannot hurt; opening alone runs nothing of them
+ * (emu_object.c). Buffers lie elsewhere in every such process. */
+static PmStatus emu_shut(PmDevice *dev, PmErr *err)
+{
+	EmuDevice *d = (EmuDevice *)dev;
+	const char **files = pm_xcalloc(d->modules.n + 1, sizeof *files);
+	uint16_t gap = 0;
+	PmStatus st = PM_OK;
+	unsigned layers;
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->modules.n; i++)
+		if (d->modules.v[i].path && !d->modules.v[i].so)
+			files[n++] = d->modules.v[i].path;
+	if (getrandom(&gap, sizeof gap, 0) == sizeof gap)
+		mmap(NULL, (size_t)(gap + 1) << 16, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		     -1, 0);
+	layers = pm_sandbox_load(files);
+	for (size_t i = 0; i < d->modules.n && !st; i++)
+		if (d->modules.v[i].path)
+			st = open_module(&d->modules.v[i], err);
+	pm_sandbox_close(layers);
+	free(files);
+	return st;
 }
 
 static void emu_unload(PmDevice *dev, PmModule m)
@@ -216,12 +253,14 @@ static PmStatus load_one(EmuDevice *d, const PmSource *s, PmModule *out, PmErr *
 	PmStatus rc = pm__emu_build(&d->builder, s, &path, err);
 	size_t i;
 
-	if (!rc)
-		rc = open_module(path.s, s->label, &m, err);
+	if (!rc) {
+		m.label = pm_xstrdup(s->label);
+		m.path = pm_xstrdup(path.s);
+	}
 	pm_str_release(&path);
 	if (rc)
 		return rc;
-	for (i = 0; i < d->modules.n && d->modules.v[i].so; i++)
+	for (i = 0; i < d->modules.n && d->modules.v[i].path; i++)
 		;
 	if (i < d->modules.n)
 		d->modules.v[i] = m;
@@ -536,7 +575,7 @@ static PmStatus execute(EmuDevice *d, const Module *m, const PmEmuEntry *e, cons
 static PmStatus emu_launch(PmDevice *dev, const PmDevLaunch *l, PmErr *err)
 {
 	EmuDevice *d = (EmuDevice *)dev;
-	const Module *m = module(d, l->module);
+	Module *m = module(d, l->module);
 	const PmEmuEntry *e = NULL;
 	Value v[PM_EMU_MAX_ARGS];
 	void *args[PM_EMU_MAX_ARGS];
@@ -552,7 +591,9 @@ static PmStatus emu_launch(PmDevice *dev, const PmDevLaunch *l, PmErr *err)
 		return pm_err(err, PM_E_INVALID, "There is no module %u on this device to launch.",
 			      l->module.id);
 	pm_err_init(&first);
-	rc = find_entry(m, l->entry, &e, &first);
+	rc = open_module(m, &first);
+	if (!rc)
+		rc = find_entry(m, l->entry, &e, &first);
 	if (!rc)
 		rc = check_shape(m, e, l, &first);
 	if (!rc)
@@ -660,6 +701,7 @@ static const PmDeviceOps ops = {
 	.event_record = emu_event_record,
 	.event_elapsed = emu_event_elapsed,
 	.close = emu_close,
+	.shut = emu_shut,
 };
 
 PmStatus pm_emu_open(PmDevice **out, PmErr *err)

@@ -1,10 +1,11 @@
 /* emu_priv.h - what the files of the emulated device share: emu_device.c (the interface), emu_buf.c
- * (guarded memory), emu_scan.c and emu_build.c (source to shared object), emu_run.c (threads and barriers),
- * emu_fault.c (signals).
+ * (guarded memory), emu_scan.c, emu_build.c, emu_cxx.c and emu_object.c (source to shared object), emu_run.c
+ * (threads and barriers), emu_fault.c (signals).
  */
 #ifndef RUNTIME_EMU_PRIV_H
 #define RUNTIME_EMU_PRIV_H
 
+#include "base/proc.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "runtime/device.h"
@@ -64,13 +65,34 @@ typedef struct PmEmuScan {
 PmStatus pm__emu_scan(const char *label, const char *src, size_t n, PmEmuScan *out, PmErr *err);
 void pm__emu_scan_release(PmEmuScan *s);
 
+typedef struct PmEmuBuilder PmEmuBuilder;
+
+/* --- emu_cxx.c: the compiler, in its box --------------------------------------------------------------- */
+
+/* The one folder in which a compiler may write: made empty, removed by close. */
+typedef struct PmEmuWork {
+	PmStr dir;
+	int lock;
+} PmEmuWork;
+PmStatus pm__emu_work_open(PmEmuWork *w, PmErr *err);
+void pm__emu_work_close(PmEmuWork *w); /* after a failed open too */
+/* Runs the compiler with `args` (at most 50, ends with NULL) on the text `in`. PM_OK when it ran, however it
+ * ended. */
+PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *const *args, const PmStr *in,
+		     PmProcResult *r, PmErr *err);
+
+/* --- emu_object.c: what a compiled kernel may hold ----------------------------------------------------- */
+
+/* PM_E_INVALID when loading the object would run code of it, or when it needs more than libm. */
+PmStatus pm__emu_object_check(const char *path, const char *label, PmErr *err);
+
 /* --- emu_build.c: source to shared object, cached ---------------------------------------------------- */
 
-typedef struct PmEmuBuilder {
+struct PmEmuBuilder {
 	PmStr root, cache; /* folders */
 	PmStr cxx;         /* the compiler */
 	char key[65];      /* hash of compiler, flags, shim and prelude */
-} PmEmuBuilder;
+};
 
 PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmErr *err);
 void pm__emu_builder_close(PmEmuBuilder *b);

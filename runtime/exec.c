@@ -17,7 +17,7 @@ struct PmExec {
 	int64_t *slot_bytes;
 	int n_slots;
 	PM_VEC(PmBind *) binds;
-	PmBind *checked; /* what pm_exec_run uses */
+	int plain; /* pm_exec_run takes buffers as timed runs do */
 };
 
 struct PmBind {
@@ -232,7 +232,21 @@ void pm_exec_drop_binds(PmExec *x)
 	for (size_t i = 0; i < x->binds.n; i++)
 		bind_free(x->binds.v[i]);
 	x->binds.n = 0;
-	x->checked = NULL;
+}
+
+void pm_exec_plain(PmExec *x, int plain)
+{
+	x->plain = plain;
+}
+
+const PmPlan *pm_exec_plan(const PmExec *x)
+{
+	return x->p;
+}
+
+PmDevice *pm_exec_device(const PmExec *x)
+{
+	return x->d;
 }
 
 int pm_exec_launches(const PmExec *x)
@@ -282,7 +296,14 @@ int64_t pm_bind_bytes(const PmExec *x, int reuse)
 	return sum;
 }
 
-PmStatus pm_bind_new(PmExec *x, int reuse, PmBind **out, PmErr *err)
+static PmStatus new_buffer(PmExec *x, int guarded, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err)
+{
+	const PmDeviceOps *ops = x->d->ops;
+
+	return (guarded && ops->alloc_guarded ? ops->alloc_guarded : ops->alloc)(x->d, bytes, use, out, err);
+}
+
+static PmStatus bind_new(PmExec *x, int reuse, int guarded, PmBind **out, PmErr *err)
 {
 	const PmPlan *p = x->p;
 	PmBind *b = pm_xcalloc(1, sizeof *b);
@@ -303,8 +324,8 @@ PmStatus pm_bind_new(PmExec *x, int reuse, PmBind **out, PmErr *err)
 			continue;
 		}
 		if (!b->own[at].id)
-			st = x->d->ops->alloc(x->d, reuse ? x->slot_bytes[at] : f->bytes, f->use, &b->own[at],
-					      err);
+			st = new_buffer(x, guarded, reuse ? x->slot_bytes[at] : f->bytes, f->use, &b->own[at],
+					err);
 		b->buf[i] = b->own[at];
 		b->poisoned[at] = f->use != PM_BUF_INPUT;
 	}
@@ -312,9 +333,17 @@ PmStatus pm_bind_new(PmExec *x, int reuse, PmBind **out, PmErr *err)
 		bind_free(b);
 		return st;
 	}
-	PM_VEC_PUSH(&x->binds, b);
 	*out = b;
 	return PM_OK;
+}
+
+PmStatus pm_bind_new(PmExec *x, int reuse, PmBind **out, PmErr *err)
+{
+	PmStatus st = bind_new(x, reuse, 0, out, err);
+
+	if (!st)
+		PM_VEC_PUSH(&x->binds, *out);
+	return st;
 }
 
 PmBuf pm_bind_input(const PmBind *b, size_t i)
@@ -325,6 +354,19 @@ PmBuf pm_bind_input(const PmBind *b, size_t i)
 PmBuf pm_bind_output(const PmBind *b, size_t i)
 {
 	return b->buf[b->x->p->outputs.v[i]];
+}
+
+size_t pm_bind_n_outputs(const PmBind *b)
+{
+	return b->x->p->outputs.n;
+}
+
+int64_t pm_bind_output_bytes(const PmBind *b, size_t i)
+{
+	int64_t bytes = 0;
+
+	pm_type_bytes(pm_value_type(b->x->p->g, pm_graph_output(b->x->p->g, i)), &bytes, NULL);
+	return bytes;
 }
 
 PmStatus pm_bind_poison(PmBind *b, uint32_t pattern, PmErr *err)
@@ -453,22 +495,24 @@ static PmStatus upload_inputs(PmBind *b, const PmTensor *in, PmErr *err)
 PmStatus pm_exec_run(PmExec *x, const PmTensor *in, size_t n_in, uint32_t poison, PmTensor *out, size_t n_out,
 		     PmErr *err)
 {
-	PmStatus st = PM_OK;
+	PmBind *b = NULL;
+	PmStatus st;
 
 	if (n_in != pm_graph_n_inputs(x->p->g) || n_out != pm_graph_n_outputs(x->p->g))
 		return pm_err(err, PM_E_INVALID,
 			      "The graph has %zu inputs and %zu outputs; %zu and %zu were given.",
 			      pm_graph_n_inputs(x->p->g), pm_graph_n_outputs(x->p->g), n_in, n_out);
 	memset(out, 0, n_out * sizeof *out);
-	if (!x->checked)
-		st = pm_bind_new(x, 0, &x->checked, err);
+	st = bind_new(x, 0, !x->plain, &b, err); /* each run elsewhere */
 	if (!st)
-		st = pm_bind_poison(x->checked, poison, err);
+		st = pm_bind_poison(b, poison, err);
 	if (!st)
-		st = upload_inputs(x->checked, in, err);
+		st = upload_inputs(b, in, err);
 	if (!st)
-		st = pm_bind_launch(x->checked, err);
+		st = pm_bind_launch(b, err);
 	if (!st)
-		st = pm_bind_outputs(x->checked, out, n_out, err);
+		st = pm_bind_outputs(b, out, n_out, err);
+	if (b)
+		bind_free(b);
 	return st;
 }

@@ -63,6 +63,20 @@ int pm_exec_launches(const PmExec *x); /* of one call */
 PmStatus pm_exec_run(PmExec *x, const PmTensor *in, size_t n_in, uint32_t poison, PmTensor *out, size_t n_out,
 		     PmErr *err);
 
+/* With 1, pm_exec_run takes buffers as timed runs do (PmDeviceOps.alloc instead of alloc_guarded): a write to
+ * an input is found by its contents instead of a fault, and so has a name. */
+void pm_exec_plain(PmExec *x, int plain);
+
+/* The same in a process of its own that has nothing but the plan's modules and this run's inputs, where the
+ * device has such (PmDeviceOps.shut): what a kernel does there ends with it. Elsewhere it is pm_exec_run.
+ * *seconds (may be NULL): of the run. A process that dies is PM_E_CRASH, PM_E_FORBIDDEN when it made a system
+ * call. */
+PmStatus pm_exec_run_apart(PmExec *x, const PmTensor *in, size_t n_in, uint32_t poison, PmTensor *out,
+			   size_t n_out, double *seconds, PmErr *err);
+/* What the executor's plan and device are (borrowed). */
+const PmPlan *pm_exec_plan(const PmExec *x);
+PmDevice *pm_exec_device(const PmExec *x);
+
 /* A binding: buffers for the inputs, outputs and intermediates of one call. With `reuse`, an intermediate
  * takes the memory of one that no later launch reads, as a framework's allocator would; without, each has its
  * own, so that each is poisoned and guarded. Owned by x, freed with it. */
@@ -74,7 +88,9 @@ PmBind *pm_exec_bind(const PmExec *x, size_t i);
 void pm_exec_drop_binds(PmExec *x);
 int64_t pm_bind_bytes(const PmExec *x, int reuse); /* what a binding would take */
 PmBuf pm_bind_input(const PmBind *b, size_t i);
+size_t pm_bind_n_outputs(const PmBind *b);
 PmBuf pm_bind_output(const PmBind *b, size_t i);
+int64_t pm_bind_output_bytes(const PmBind *b, size_t i);
 /* Fills everything but the inputs with a pattern. */
 PmStatus pm_bind_poison(PmBind *b, uint32_t pattern, PmErr *err);
 /* Enqueues the plan's launches, nothing else. */

@@ -4,6 +4,8 @@
 #include "base/io.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,7 +53,7 @@ PmStatus pm_kcache_add_headers(const char *dir, const char *sub, PmStr *text, Pm
 
 void pm_kcache_ahead(int jobs, size_t n, void (*fn)(void *arg, size_t i), void *arg)
 {
-	pid_t child[MAX_JOBS];
+	pid_t child[MAX_JOBS], parent = getpid();
 	int i, started = 0;
 
 	if (jobs > MAX_JOBS)
@@ -66,6 +68,9 @@ void pm_kcache_ahead(int jobs, size_t n, void (*fn)(void *arg, size_t i), void *
 		if (pid == 0) {
 			size_t k;
 
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			if (getppid() != parent)
+				_exit(1);
 			for (k = (size_t)i; k < n; k += (size_t)jobs)
 				fn(arg, k);
 			_exit(0);

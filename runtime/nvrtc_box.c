@@ -146,6 +146,7 @@ PmStatus pm_nvrtc_boxed(const PmSource *s, size_t n, const PmBoxOpts *o, PmBoxed
 	PmLimits lim = { .seconds = o->seconds > 0 ? o->seconds : default_seconds,
 			 .memory = o->memory > 0 ? o->memory : default_memory,
 			 .file_size = 0,
+			 .tries = 3,
 			 .max_output = (int64_t)256 << 20 };
 	const PmNvrtc *a;
 	PmProcResult r;

@@ -1,7 +1,7 @@
 /* nvrtc_box.h - compiling sources of strangers: in a child that is closed off before it reads them.
  *
  * The child opens NVRTC and compiles an empty kernel, after which NVRTC needs no more files; then it calls
- * enter(), which takes away files, descriptors and processes (integrity/sandbox.h), and only then compiles.
+ * enter(), which takes away files, descriptors and processes (base/sandbox.h), and only then compiles.
  * What comes back is data: texts and machine code to be judged, and kept in the cache when they may be used.
  */
 #ifndef RUNTIME_NVRTC_BOX_H

@@ -4,6 +4,7 @@
 #include "base/proc.h"
 #include "base/str.h"
 #include "runtime/device.h"
+#include "runtime/gpu_watch.h"
 #include "runtime/library.h"
 
 #include <dlfcn.h>
@@ -104,7 +105,27 @@ static int ask_driver(void *arg, PmStr *out)
 	return 0;
 }
 
-static void probe_driver(PmFound *driver, PmFound *gpu)
+/* One look, now that no process of ours is on the GPU. */
+static void probe_watch(PmFound *p, const char *pci)
+{
+	PmGpuWatch *w = pm_gpu_watch_open(NULL, pci);
+	const PmGpuSeen *s = pm_gpu_watch_seen(w);
+	char slowed[64];
+
+	pm_gpu_watch_look(w, 0);
+	p->found = s->known;
+	pm_gpu_slowed_text(s->slowed, slowed, sizeof slowed);
+	if (s->known)
+		snprintf(p->detail, sizeof p->detail,
+			 "SM %d MHz, memory %d MHz, %d C, slowed by %s, %d processes, persistence %s",
+			 s->sm_mhz[0], s->memory_mhz[0], s->celsius, slowed, s->others,
+			 s->persistence ? "on" : "off");
+	else
+		snprintf(p->detail, sizeof p->detail, "%s", s->why);
+	pm_gpu_watch_close(w);
+}
+
+static void probe_driver(PmFound *driver, PmFound *gpu, PmFound *watch)
 {
 	PmLimits lim = { .seconds = 60, .file_size = -1 };
 	PmProcResult r;
@@ -115,6 +136,7 @@ static void probe_driver(PmFound *driver, PmFound *gpu)
 	snprintf(driver->detail, sizeof driver->detail,
 		 "libcuda.so.1 is not there; install the GPU's driver");
 	snprintf(gpu->detail, sizeof gpu->detail, "no GPU that the driver can use");
+	snprintf(watch->detail, sizeof watch->detail, "no GPU to look at");
 	if (pm_fork_call(ask_driver, NULL, &lim, &r, &err))
 		return;
 	if (r.end == PM_PROC_EXITED && r.code == 0 && r.out.len == sizeof f) {
@@ -123,6 +145,8 @@ static void probe_driver(PmFound *driver, PmFound *gpu)
 		snprintf(driver->detail, sizeof driver->detail, "CUDA %d.%d, %.180s", f.version / 1000,
 			 f.version % 1000 / 10, f.path);
 		gpu->found = f.n > 0;
+		if (f.n)
+			probe_watch(watch, f.info.pci);
 		if (f.n)
 			snprintf(gpu->detail, sizeof gpu->detail,
 				 "%.100s, compute capability %d.%d, %d multiprocessors, %.1f GB, L2 %.0f MB",
@@ -168,7 +192,7 @@ static void probe_library(PmFound *p, const PmLibrary *l)
 int pm_probe_all(PmFound *out)
 {
 	const char *cxx = getenv("PASSMITH_CXX"), *cc = getenv("CC");
-	PmFound *p, *gpu;
+	PmFound *p, *gpu, *watch;
 	int n = 0;
 
 	p = add(out, &n, "C compiler", "passmith build");
@@ -177,7 +201,8 @@ int pm_probe_all(PmFound *out)
 	probe_program(p, cxx && *cxx ? cxx : "g++", "install g++");
 	p = add(out, &n, "CUDA driver", "the cuda device");
 	gpu = add(out, &n, "GPU", "measured times");
-	probe_driver(p, gpu);
+	watch = add(out, &n, "NVML", "clocks, throttling and other processes beside measured times");
+	probe_driver(p, gpu, watch);
 	p = add(out, &n, "NVRTC", "compiling kernels for GPUs");
 	probe_nvrtc(p);
 	p = add(out, &n, "cuBLASLt",

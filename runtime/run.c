@@ -26,14 +26,11 @@ static PmStatus work(const Job *j, PmTensor *out, double *seconds, PmErr *err)
 	PmDevice *d = NULL;
 	PmExec *x = NULL;
 	PmStatus st = pm_device_open(j->opts->device, &d, err);
-	double t0;
 
 	if (!st)
 		st = pm_exec_new(j->plan, d, &x, err);
-	t0 = pm_now();
 	if (!st)
-		st = pm_exec_run(x, j->in, j->n_in, j->opts->poison, out, j->n_out, err);
-	*seconds = pm_now() - t0;
+		st = pm_exec_run_apart(x, j->in, j->n_in, j->opts->poison, out, j->n_out, seconds, err);
 	/* After a kernel error the device must not be touched; the process ends anyway. */
 	if (!st)
 		pm_exec_free(x);
@@ -95,7 +92,9 @@ static PmStatus read_reply(const PmGraph *g, const PmProcResult *pr, PmRunResult
 
 static PmStatus run_worker(const PmGraph *g, const Job *j, PmRunResult *out, PmErr *err)
 {
-	PmLimits lim = { .seconds = j->opts->deadline > 0 ? j->opts->deadline : 60, .file_size = -1 };
+	PmLimits lim = { .seconds = j->opts->deadline > 0 ? j->opts->deadline : 60,
+			 .file_size = -1,
+			 .tries = 3 };
 	PmProcResult pr;
 	PmStr why = PM_STR_INIT;
 	int64_t total = (int64_t)sizeof(Reply);

@@ -8,9 +8,10 @@
 
 enum {
 	MIN_DEPTH = 2,
-	PLAIN_DEPTH = 16, /* bindings when calls are not very short */
-	FEW_LAUNCHES = 4, /* at most so many: trains may be needed, and bindings are cheap */
-	MEMORY_SHARE = 4  /* bindings of all sides together take at most this share of the memory */
+	UNTIMED_DEPTH = 4, /* bindings where nothing is timed */
+	PLAIN_DEPTH = 16,  /* bindings when calls are not very short */
+	FEW_LAUNCHES = 4,  /* at most so many: trains may be needed, and bindings are cheap */
+	MEMORY_SHARE = 4   /* bindings of all sides together take at most this share of the memory */
 };
 /* The device is kept busy before a timed call for a while and half as long again as the host took lately,
  * which is not the same for a launch of ours and a library's call. */
@@ -38,56 +39,6 @@ struct PmSampler {
 /* --- the bank --------------------------------------------------------------------------------------------
  */
 
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 30;
-	x *= 0xbf58476d1ce4e5b9u;
-	x ^= x >> 27;
-	x *= 0x94d049bb133111ebu;
-	return x ^ x >> 31;
-}
-
-/* Which set's tensor input i of inputs number `index` is, and by how many bytes it is turned. Rows stay
- * whole, so that what holds for each row (a mask with something in it) goes on holding. */
-static void choose(const PmBank *b, uint64_t index, size_t i, const PmTensor **t, size_t *turn)
-{
-	uint64_t h = mix(mix(b->seed + 0x9e3779b97f4a7c15u * (index + 1)) + i);
-	const PmType *type;
-	size_t row, rows;
-
-	*t = &b->t[(h % (uint64_t)b->n_sets) * b->n_in + i];
-	type = &(*t)->type;
-	*turn = 0;
-	if (!(*t)->bytes)
-		return;
-	row = pm_dtype_size(type->dtype);
-	if (type->rank > 1 && (*t)->bytes > row * (size_t)type->dim[type->rank - 1])
-		row *= (size_t)type->dim[type->rank - 1];
-	rows = (*t)->bytes / row;
-	*turn = (size_t)(h >> 20) % rows * row;
-}
-
-PmStatus pm_bank_inputs(const PmBank *bank, uint64_t index, PmTensor *out, PmErr *err)
-{
-	PmStatus st = PM_OK;
-
-	memset(out, 0, bank->n_in * sizeof *out);
-	for (size_t i = 0; i < bank->n_in && !st; i++) {
-		const PmTensor *t;
-		size_t turn;
-
-		choose(bank, index, i, &t, &turn);
-		st = pm_tensor_init(&out[i], &t->type, err);
-		if (st || !t->bytes)
-			continue;
-		memcpy(out[i].data, (const char *)t->data + turn, t->bytes - turn);
-		memcpy((char *)out[i].data + (t->bytes - turn), t->data, turn);
-	}
-	for (size_t i = 0; st && i < bank->n_in; i++)
-		pm_tensor_release(&out[i]);
-	return st;
-}
-
 static PmStatus store_bank(PmSampler *s, PmErr *err)
 {
 	size_t n = (size_t)s->bank.n_sets * s->bank.n_in;
@@ -107,21 +58,23 @@ static PmStatus store_bank(PmSampler *s, PmErr *err)
 static PmStatus give_inputs(PmSampler *s, PmBind *b, uint64_t index, PmErr *err)
 {
 	PmStatus st = PM_OK;
+	PmBankEdit e;
 
 	for (size_t i = 0; i < s->bank.n_in && !st; i++) {
-		const PmTensor *t;
-		PmBuf from, to = pm_bind_input(b, i);
+		PmBuf to = pm_bind_input(b, i);
 		int64_t turn, bytes;
-		size_t at;
+		size_t from, at;
 
-		choose(&s->bank, index, i, &t, &at);
-		from = s->stored[t - s->bank.t];
+		pm_bank_choice(&s->bank, index, i, &from, &at);
 		turn = (int64_t)at;
-		bytes = (int64_t)t->bytes;
-		st = s->d->ops->copy(s->d, to, 0, from, turn, bytes - turn, err);
+		bytes = (int64_t)s->bank.t[from].bytes;
+		st = s->d->ops->copy(s->d, to, 0, s->stored[from], turn, bytes - turn, err);
 		if (!st)
-			st = s->d->ops->copy(s->d, to, bytes - turn, from, 0, turn, err);
+			st = s->d->ops->copy(s->d, to, bytes - turn, s->stored[from], 0, turn, err);
 	}
+	for (int k = 0; k < PM_BANK_EDITS && !st && pm_bank_edit(&s->bank, index, k, &e); k++)
+		st = s->d->ops->copy(s->d, pm_bind_input(b, e.i), e.to, s->stored[e.from], e.at, e.bytes,
+				     err);
 	return st;
 }
 
@@ -138,9 +91,20 @@ static int choose_depth(const PmSampler *s, const PmDeviceInfo *info)
 		few &= s->side[k].n_launches <= FEW_LAUNCHES;
 	}
 	depth = few ? PM_SAMPLER_DEPTH : PLAIN_DEPTH;
+	if (!s->d->ops->clock)
+		depth = UNTIMED_DEPTH;
 	while (depth > MIN_DEPTH && depth * bytes > info->memory / MEMORY_SHARE)
 		depth /= 2;
 	return depth;
+}
+
+/* What outputs and scratch hold before a call: as often NaNs as plain numbers, so that neither says
+ * anything about the call. */
+static uint32_t poison(const PmSampler *s, uint64_t index)
+{
+	uint64_t h = pm_mix64(s->bank.salt ^ pm_mix64(index + 177));
+
+	return (h >> 63 ? 0xffc00000u : 0x3f000000u) | (uint32_t)(h & 0x3fffff);
 }
 
 static PmStatus make_bindings(PmSampler *s, PmErr *err)
@@ -155,7 +119,7 @@ static PmStatus make_bindings(PmSampler *s, PmErr *err)
 		for (int k = 0; k < s->n_sides && !st; k++) {
 			st = pm_bind_new(s->side[k].x, 1, &s->side[k].bind[i], err);
 			if (!st)
-				st = pm_bind_poison(s->side[k].bind[i], 0xffc5ffc5u, err);
+				st = pm_bind_poison(s->side[k].bind[i], poison(s, ~(uint64_t)i), err);
 		}
 	return st;
 }
@@ -166,9 +130,6 @@ PmStatus pm_sampler_new(PmDevice *d, PmExec *const *side, int n_sides, const PmB
 	PmSampler *s;
 	PmStatus st;
 
-	if (!d->ops->clock)
-		return pm_err(err, PM_E_UNSUPPORTED,
-			      "This device has no clock; its times are modelled (docs/runtime.md).");
 	if (n_sides < 1 || n_sides > PM_SAMPLER_SIDES || bank->n_sets < 1)
 		return pm_err(err, PM_E_INVALID, "A sampler takes 1 to %d sides and a bank of inputs.",
 			      PM_SAMPLER_SIDES);
@@ -183,7 +144,7 @@ PmStatus pm_sampler_new(PmDevice *d, PmExec *const *side, int n_sides, const PmB
 	st = store_bank(s, err);
 	if (!st)
 		st = make_bindings(s, err);
-	if (!st)
+	if (!st && d->ops->clock)
 		st = d->ops->clock->quiet(d, 1, err);
 	if (st) {
 		pm_sampler_free(s, NULL);
@@ -195,11 +156,12 @@ PmStatus pm_sampler_new(PmDevice *d, PmExec *const *side, int n_sides, const PmB
 
 PmStatus pm_sampler_free(PmSampler *s, PmErr *err)
 {
-	PmStatus st;
+	PmStatus st = PM_OK;
 
 	if (!s)
 		return PM_OK;
-	st = s->d->ops->clock->quiet(s->d, 0, err);
+	if (s->d->ops->clock)
+		st = s->d->ops->clock->quiet(s->d, 0, err);
 	for (int k = 0; k < s->n_sides; k++)
 		for (int i = 0; i < s->depth; i++)
 			if (s->side[k].replay[i].id)
@@ -222,6 +184,14 @@ int pm_sampler_depth(const PmSampler *s)
 /* --- one sample ------------------------------------------------------------------------------------------
  */
 
+static PmStatus need_clock(const PmSampler *s, PmErr *err)
+{
+	if (s->d->ops->clock)
+		return PM_OK;
+	return pm_err(err, PM_E_UNSUPPORTED,
+		      "This device has no clock; its times are modelled (docs/runtime.md).");
+}
+
 static PmStatus timed(PmSampler *s, PmStatus st, double *seconds, PmErr *err)
 {
 	if (!st)
@@ -233,8 +203,10 @@ static PmStatus timed(PmSampler *s, PmStatus st, double *seconds, PmErr *err)
 
 PmStatus pm_sampler_empty(PmSampler *s, double *seconds, PmErr *err)
 {
-	PmStatus st = s->d->ops->clock->delay(s->d, delay_base, err);
+	PmStatus st = need_clock(s, err);
 
+	if (!st)
+		st = s->d->ops->clock->delay(s->d, delay_base, err);
 	if (!st)
 		st = s->d->ops->event_record(s->d, 0, err);
 	return timed(s, st, seconds, err);
@@ -242,8 +214,10 @@ PmStatus pm_sampler_empty(PmSampler *s, double *seconds, PmErr *err)
 
 PmStatus pm_sampler_warm(PmSampler *s, double *seconds, PmErr *err)
 {
-	PmStatus st = s->d->ops->event_record(s->d, 0, err);
+	PmStatus st = need_clock(s, err);
 
+	if (!st)
+		st = s->d->ops->event_record(s->d, 0, err);
 	if (!st)
 		st = s->d->ops->clock->work(s->d, err);
 	return timed(s, st, seconds, err);
@@ -268,12 +242,12 @@ static PmStatus record(PmSampler *s, Side *side, int i, PmErr *err)
 /* Poisons what the last sample used, then chooses bindings for this one and fills their inputs. */
 static PmStatus prepare(PmSampler *s, const PmSampleAsk *ask, int *place, PmErr *err)
 {
-	uint64_t h = mix(s->bank.seed ^ mix(ask->index + 77));
+	uint64_t h = pm_mix64(s->bank.salt ^ pm_mix64(ask->index + 77));
 	Side *side = &s->side[ask->side];
 	PmStatus st = PM_OK;
 
 	for (int i = 0; i < s->n_used && !st; i++)
-		st = pm_bind_poison(s->used[i], 0xffc00000u | (uint32_t)(h >> 32 & 0x3fffff), err);
+		st = pm_bind_poison(s->used[i], poison(s, ask->index + (uint64_t)i), err);
 	s->n_used = 0;
 	for (int i = 0; i < ask->train && !st; i++) {
 		place[i] = (int)((h + (uint64_t)i) % (uint64_t)s->depth);
@@ -350,12 +324,21 @@ static PmStatus take_events(PmSampler *s, const PmSampleAsk *ask, const int *pla
 	return timed(s, st, &out->seconds, err);
 }
 
+static PmStatus take_untimed(PmSampler *s, const PmSampleAsk *ask, const int *place, PmErr *err)
+{
+	PmStatus st = calls(s, ask, place, err);
+
+	return st ? st : s->d->ops->sync(s->d, err);
+}
+
 PmStatus pm_sampler_take(PmSampler *s, const PmSampleAsk *ask, PmSample *out, PmErr *err)
 {
 	int place[PM_SAMPLER_DEPTH];
-	PmStatus st;
+	PmStatus st = ask->kind == PM_TIME_NONE ? PM_OK : need_clock(s, err);
 
 	memset(out, 0, sizeof *out);
+	if (st)
+		return st;
 	if (ask->side < 0 || ask->side >= s->n_sides || ask->train < 1 || ask->train > s->depth)
 		return pm_err(
 			err, PM_E_INVALID,
@@ -364,12 +347,62 @@ PmStatus pm_sampler_take(PmSampler *s, const PmSampleAsk *ask, PmSample *out, Pm
 	st = prepare(s, ask, place, err);
 	if (st)
 		return st;
+	if (ask->kind == PM_TIME_NONE)
+		return take_untimed(s, ask, place, err);
 	return (ask->kind >= PM_TIME_WALL ? take_wall : take_events)(s, ask, place, out, err);
 }
 
-PmStatus pm_sampler_outputs(PmSampler *s, PmTensor *out, size_t n_out, PmErr *err)
+/* --- what a call made ------------------------------------------------------------------------------------
+ */
+
+static PmStatus call_of_last(const PmSampler *s, int call, PmErr *err)
 {
-	if (!s->n_used)
-		return pm_err(err, PM_E_INVALID, "No sample was taken yet that has outputs.");
-	return pm_bind_outputs(s->used[s->n_used - 1], out, n_out, err);
+	if (call >= 0 && call < s->n_used)
+		return PM_OK;
+	return pm_err(err, PM_E_INVALID,
+		      "The last sample has %d calls with outputs; number %d was asked for.", s->n_used, call);
+}
+
+PmStatus pm_sampler_outputs(PmSampler *s, int call, PmTensor *out, size_t n_out, PmErr *err)
+{
+	PmStatus st = call_of_last(s, call, err);
+
+	return st ? st : pm_bind_outputs(s->used[call], out, n_out, err);
+}
+
+static PmStatus digest_here(PmSampler *s, int call, size_t n_out, PmDigest *out, PmErr *err)
+{
+	PmTensor *t = pm_xcalloc(n_out + 1, sizeof *t);
+	PmStatus st = pm_bind_outputs(s->used[call], t, n_out, err);
+
+	if (!st)
+		*out = pm_bank_digest(&s->bank, t, n_out);
+	for (size_t i = 0; i < n_out && !st; i++)
+		pm_tensor_release(&t[i]);
+	free(t);
+	return st;
+}
+
+PmStatus pm_sampler_digest(PmSampler *s, int call, PmDigest *out, PmErr *err)
+{
+	PmStatus st = call_of_last(s, call, err);
+	size_t n;
+	int64_t *bytes;
+	PmBuf *buf;
+
+	if (st)
+		return st;
+	n = pm_bind_n_outputs(s->used[call]);
+	if (!s->d->ops->clock || !s->d->ops->clock->digest)
+		return digest_here(s, call, n, out, err);
+	buf = pm_xcalloc(n + 1, sizeof *buf);
+	bytes = pm_xcalloc(n + 1, sizeof *bytes);
+	for (size_t i = 0; i < n; i++) {
+		buf[i] = pm_bind_output(s->used[call], i);
+		bytes[i] = pm_bind_output_bytes(s->used[call], i);
+	}
+	st = s->d->ops->clock->digest(s->d, buf, bytes, n, s->bank.seed, out, err);
+	free(buf);
+	free(bytes);
+	return st;
 }

@@ -9,16 +9,17 @@
 #ifndef RUNTIME_SAMPLER_H
 #define RUNTIME_SAMPLER_H
 
+#include "runtime/bank.h"
 #include "runtime/exec.h"
 
 /* Figures that are never mixed. */
 typedef enum {
 	PM_TIME_COLD,   /* GPU time of one call with nothing of it in the L2 cache: what is scored */
 	PM_TIME_REPLAY, /* the same, its launches replayed as one CUDA graph: gaps between launches removed */
-	PM_TIME_WALL, /* host time of a train of calls and the wait for it, per call: what a busy program pays
-		       */
+	PM_TIME_WALL,    /* host time of a train of calls and the wait for it, per call: what a busy program pays */
 	PM_TIME_LATENCY, /* host time of one call and the wait for its result, on an idle device */
-	PM_N_TIME_KINDS
+	PM_N_TIME_KINDS,
+	PM_TIME_NONE = PM_N_TIME_KINDS /* calls without a clock, for any device: seconds are 0 */
 } PmTimeKind;
 
 /* One sample: `train` calls of a side, each on a binding of its own, on inputs number `index` and following.
@@ -37,24 +38,13 @@ typedef struct PmSample {
 	int disturbed;  /* the device may have waited for the host: take it again */
 } PmSample;
 
-/* Inputs are drawn from a bank: `n_sets` sets of `n_in` tensors, set after set. Inputs number `index` are,
- * for each input, some set's tensor with its rows moved around in a ring. */
-typedef struct PmBank {
-	const PmTensor *t;
-	int n_sets;
-	size_t n_in;
-	uint64_t seed;
-} PmBank;
-/* Makes inputs number `index` (out[0 .. n_in), initialised here): for whoever checks what a sample gave. */
-PmStatus pm_bank_inputs(const PmBank *bank, uint64_t index, PmTensor *out, PmErr *err);
-
 typedef struct PmSampler PmSampler;
 
 enum { PM_SAMPLER_SIDES = 4, PM_SAMPLER_DEPTH = 64 };
 
 /* Uploads the bank and makes the bindings, as many per side as memory and `launches` allow; the device is
- * quiet from here on (PmClockOps.quiet) until the sampler is freed. The executors are borrowed.
- * PM_E_UNSUPPORTED on a device that has no clock. */
+ * quiet from here on (PmClockOps.quiet) until the sampler is freed. The executors are borrowed. On a device
+ * that has no clock only PM_TIME_NONE can be taken; everything else is PM_E_UNSUPPORTED there. */
 PmStatus pm_sampler_new(PmDevice *d, PmExec *const *side, int n_sides, const PmBank *bank, PmSampler **out,
 			PmErr *err);
 /* The device is watched again: PM_E_OOB when a timed call wrote outside its buffers. */
@@ -65,7 +55,9 @@ PmStatus pm_sampler_take(PmSampler *s, const PmSampleAsk *ask, PmSample *out, Pm
 /* Two events with nothing between them; some milliseconds of trusted work between two events. */
 PmStatus pm_sampler_empty(PmSampler *s, double *seconds, PmErr *err);
 PmStatus pm_sampler_warm(PmSampler *s, double *seconds, PmErr *err);
-/* The outputs of the last call of the last sample (tensors initialised here). */
-PmStatus pm_sampler_outputs(PmSampler *s, PmTensor *out, size_t n_out, PmErr *err);
+/* Of call number `call` of the last sample: its outputs (tensors initialised here), and their digest under
+ * the bank's seed. */
+PmStatus pm_sampler_outputs(PmSampler *s, int call, PmTensor *out, size_t n_out, PmErr *err);
+PmStatus pm_sampler_digest(PmSampler *s, int call, PmDigest *out, PmErr *err);
 
 #endif

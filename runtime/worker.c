@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPEN_SECONDS = 60 };
+enum { OPEN_SECONDS = 60, TRIES = 3 };
 static const int64_t max_reply = (int64_t)1 << 40; /* tensors are checked one by one */
 
 struct PmWorker {
@@ -19,6 +19,7 @@ struct PmWorker {
 	char held[WORKER_SLOTS][PM_SHA256_HEX]; /* what each slot of the process holds; "" = nothing */
 	int next;                               /* slot to be filled next */
 	double clock_deadline;
+	int killed; /* the last process, from outside */
 };
 
 PmWorker *pm_worker_new(const char *device)
@@ -100,6 +101,7 @@ static PmStatus ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, double dead
 	if (!st)
 		pm_str_addn(payload, c.p, c.left);
 	pm_str_release(&reply);
+	w->killed = st == PM_E_CRASH && pm_server_killed(w->server);
 	if (st)
 		pm_worker_renew(w);
 	return st;
@@ -124,13 +126,23 @@ static PmStatus take_outputs(PmWorker *w, const PmGraph *g, const PmStr *payload
 	return st;
 }
 
+/* A process that something outside killed says nothing of the work: it is asked of another one. */
+static int try_again(const PmWorker *w, PmStatus st, int *n)
+{
+	return st && w->killed && ++*n < TRIES;
+}
+
 PmStatus pm_worker_info(PmWorker *w, PmDeviceInfo *out, PmErr *err)
 {
 	WorkerAsk a = { .what = WORKER_INFO };
 	PmStr payload = PM_STR_INIT;
 	WorkerReply r;
-	PmStatus st = ask(w, &a, &payload, OPEN_SECONDS, &r, err);
+	PmStatus st;
+	int n = 0;
 
+	do
+		st = ask(w, &a, &payload, OPEN_SECONDS, &r, err);
+	while (try_again(w, st, &n));
 	if (!st && payload.len != sizeof *out)
 		st = pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
 	if (!st)
@@ -170,10 +182,10 @@ static PmStatus load(PmWorker *w, const PmWork *work, unsigned keep, double dead
 	return st;
 }
 
-PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, double deadline,
-		       PmTensor *out, double *seconds, PmErr *err)
+static PmStatus run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, int plain,
+		    double deadline, PmTensor *out, double *seconds, PmErr *err)
 {
-	WorkerAsk a = { .what = WORKER_RUN, .poison = poison };
+	WorkerAsk a = { .what = WORKER_RUN, .poison = poison, .plain = plain };
 	double limit = deadline > 0 ? deadline : OPEN_SECONDS;
 	double compiling = limit > OPEN_SECONDS ? limit
 						: OPEN_SECONDS; /* no kernel of a candidate runs then */
@@ -200,13 +212,48 @@ PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint
 	return st;
 }
 
+/* A GPU does not say what a kernel that faulted had touched: outside its buffers, or an input, which is
+ * read-only. Run once more over inputs that can be written, the latter is found by their contents. */
+static PmStatus name_fault(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison,
+			   double deadline, PmErr *err)
+{
+	size_t n = pm_graph_n_outputs(work->g);
+	PmTensor *out = pm_xcalloc(n + 1, sizeof *out);
+	PmErr second;
+	PmStatus st;
+
+	pm_err_init(&second);
+	st = run(w, work, in, poison, 1, deadline, out, NULL, &second);
+	for (size_t i = 0; i < n && !st; i++)
+		pm_tensor_release(&out[i]);
+	free(out);
+	return st == PM_E_MUTATED ? pm_err(err, st, "%s", second.text) : PM_E_OOB;
+}
+
+PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, double deadline,
+		       PmTensor *out, double *seconds, PmErr *err)
+{
+	PmStatus st;
+	int n = 0;
+
+	do
+		st = run(w, work, in, poison, 0, deadline, out, seconds, err);
+	while (try_again(w, st, &n));
+	return st == PM_E_OOB && !strcmp(w->device, "cuda") ? name_fault(w, work, in, poison, deadline, err)
+							    : st;
+}
+
 /* --- the clock -------------------------------------------------------------------------------------------
  */
 
 PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, const PmBank *bank,
 			      double deadline, int *depth, PmErr *err)
 {
-	WorkerAsk a = { .what = WORKER_CLOCK, .n = n_sides, .n_sets = bank->n_sets, .seed = bank->seed };
+	WorkerAsk a = { .what = WORKER_CLOCK,
+			.n = n_sides,
+			.n_sets = bank->n_sets,
+			.seed = bank->seed,
+			.salt = bank->salt };
 	int slot[PM_SAMPLER_SIDES];
 	unsigned keep = 0;
 	PmStr payload = PM_STR_INIT;
@@ -224,6 +271,8 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 	if (st)
 		return st;
 	pm_str_addn(&payload, slot, (size_t)n_sides * sizeof *slot);
+	for (size_t i = 0; i < bank->n_in; i++)
+		pm_str_addc(&payload, bank->editable ? (char)bank->editable[i] : 0);
 	pm__tensors_pack(bank->t, bank->n_in * (size_t)bank->n_sets, &payload);
 	st = ask(w, &a, &payload, w->clock_deadline, &r, err);
 	*depth = r.n;
@@ -257,12 +306,19 @@ static PmStatus clock_simple(PmWorker *w, WorkerWhat what, double *seconds, PmEr
 	return st;
 }
 
-PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *out, PmErr *err)
+PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *out, PmDigest *made,
+			      PmErr *err)
 {
-	WorkerAsk a = { .what = WORKER_TAKE, .ask = *sample };
+	WorkerAsk a = { .what = WORKER_TAKE, .ask = *sample, .n = made != NULL };
 	PmStr payload = PM_STR_INIT;
 	PmStatus st = clock_ask(w, &a, &payload, out, err);
 
+	if (!st && payload.len != (made ? (size_t)sample->train * sizeof *made : 0)) {
+		st = pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
+		pm_worker_renew(w);
+	}
+	if (!st && made)
+		memcpy(made, payload.s, payload.len);
 	pm_str_release(&payload);
 	return st;
 }
@@ -277,9 +333,9 @@ PmStatus pm_worker_clock_warm(PmWorker *w, double *seconds, PmErr *err)
 	return clock_simple(w, WORKER_WARM, seconds, err);
 }
 
-PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, PmTensor *out, PmErr *err)
+PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, int call, PmTensor *out, PmErr *err)
 {
-	WorkerAsk a = { .what = WORKER_OUTPUTS };
+	WorkerAsk a = { .what = WORKER_OUTPUTS, .n = call };
 	PmStr payload = PM_STR_INIT;
 	PmStatus st = clock_ask(w, &a, &payload, NULL, err);
 

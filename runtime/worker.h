@@ -42,11 +42,12 @@ PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint
  * each has the deadline given to open. An error closes. *depth: the longest train. */
 PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, const PmBank *bank,
 			      double deadline, int *depth, PmErr *err);
-PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *ask, PmSample *out, PmErr *err);
+/* *made (may be NULL; room for ask->train) gets the digest of what each call made. */
+PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *ask, PmSample *out, PmDigest *made, PmErr *err);
 PmStatus pm_worker_clock_empty(PmWorker *w, double *seconds, PmErr *err);
 PmStatus pm_worker_clock_warm(PmWorker *w, double *seconds, PmErr *err);
-/* Outputs of the last call of the last sample, which was of a side that computes `g`. */
-PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, PmTensor *out, PmErr *err);
+/* Outputs of call number `call` of the last sample, which was of a side that computes `g`. */
+PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, int call, PmTensor *out, PmErr *err);
 PmStatus pm_worker_clock_close(PmWorker *w, PmErr *err);
 
 #endif

@@ -16,20 +16,22 @@ typedef enum {
 	WORKER_INFO,    /* - ; a PmDeviceInfo */
 	WORKER_LOAD,    /* alternatives (n of them), a graph (pm__graph_pack) into `slot`; - */
 	WORKER_RUN,     /* the inputs of `slot`; its outputs */
-	WORKER_CLOCK,   /* slots (n of them), a bank: n_sets, seed, tensors; the depth in `n` */
-	WORKER_TAKE,    /* `ask`; times */
+	WORKER_CLOCK,   /* slots (n of them), a bank: n_sets, seed, salt, what is editable, tensors; the depth
+			 * in `n` */
+	WORKER_TAKE,    /* `ask`, n = digests are wanted; times, a PmDigest for each call */
 	WORKER_EMPTY,   /* - ; times */
 	WORKER_WARM,    /* - ; times */
-	WORKER_OUTPUTS, /* - ; the outputs */
+	WORKER_OUTPUTS, /* call number `n`; its outputs */
 	WORKER_CLOSE    /* - ; - */
 } WorkerWhat;
 
 typedef struct WorkerAsk {
 	WorkerWhat what;
 	int slot, n;
+	int plain; /* RUN: pm_exec_plain */
 	uint32_t poison;
 	int n_sets;
-	uint64_t seed;
+	uint64_t seed, salt;
 	PmSampleAsk ask;
 } WorkerAsk;
 

@@ -1,8 +1,6 @@
 /* worker_serve.c - what a device worker does: holds a device, a few loaded graphs and a sampler. */
 #include "runtime/worker_priv.h"
 
-#include "base/proc.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +20,7 @@ static struct {
 	int n_sides, last_side;
 	PmTensor *bank;
 	size_t n_bank;
+	unsigned char *editable; /* inputs of the bank */
 } w;
 
 static void empty_slot(Slot *s)
@@ -57,14 +56,12 @@ static PmStatus run(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmStr *payloa
 	size_t n_in = pm_graph_n_inputs(s->g), n_out = pm_graph_n_outputs(s->g), n = 0;
 	PmTensor *in = pm_xcalloc(n_in + 1, sizeof *in), *out = pm_xcalloc(n_out + 1, sizeof *out);
 	PmStatus st = PM_OK;
-	double t0;
 
 	for (; n < n_in && !st; n++)
 		st = pm__tensor_unpack(c, pm_value_type(s->g, pm_graph_input(s->g, n)), &in[n], err);
-	t0 = pm_now();
+	pm_exec_plain(s->exec, a->plain);
 	if (!st)
-		st = pm_exec_run(s->exec, in, n_in, a->poison, out, n_out, err);
-	r->sample.seconds = pm_now() - t0;
+		st = pm_exec_run_apart(s->exec, in, n_in, a->poison, out, n_out, &r->sample.seconds, err);
 	if (!st)
 		pm__tensors_pack(out, n_out, payload);
 	for (size_t i = 0; i < n_in; i++)
@@ -91,7 +88,9 @@ static PmStatus clock_close(PmErr *err)
 	for (size_t i = 0; i < w.n_bank; i++)
 		pm_tensor_release(&w.bank[i]);
 	free(w.bank);
+	free(w.editable);
 	w.bank = NULL;
+	w.editable = NULL;
 	w.n_bank = 0;
 	return st;
 }
@@ -100,8 +99,13 @@ static PmStatus clock_close(PmErr *err)
 static PmStatus take_bank(const WorkerAsk *a, const PmGraph *g, Cursor *c, PmErr *err)
 {
 	size_t n_in = pm_graph_n_inputs(g), n = n_in * (size_t)a->n_sets;
+	const char *editable = pm__take(c, n_in);
 	PmStatus st = PM_OK;
 
+	if (!editable)
+		return pm_err(err, PM_E_INTERNAL, "A clock was asked for without inputs.");
+	w.editable = pm_xcalloc(n_in + 1, 1);
+	memcpy(w.editable, editable, n_in);
 	w.bank = pm_xcalloc(n + 1, sizeof *w.bank);
 	for (; w.n_bank < n && !st; w.n_bank++)
 		st = pm__tensor_unpack(c, pm_value_type(g, pm_graph_input(g, w.n_bank % n_in)),
@@ -113,7 +117,7 @@ static PmStatus clock_open(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmErr 
 {
 	int slot[PM_SAMPLER_SIDES];
 	const char *p = pm__take(c, (size_t)a->n * sizeof *slot);
-	PmBank bank = { .n_sets = a->n_sets, .seed = a->seed };
+	PmBank bank = { .n_sets = a->n_sets, .seed = a->seed, .salt = a->salt };
 	PmStatus st = clock_close(err);
 
 	if (st)
@@ -132,6 +136,7 @@ static PmStatus clock_open(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmErr 
 	if (!st)
 		st = take_bank(a, w.slot[slot[0] % WORKER_SLOTS].g, c, err);
 	bank.t = w.bank;
+	bank.editable = w.editable;
 	bank.n_in = pm_graph_n_inputs(w.slot[slot[0] % WORKER_SLOTS].g);
 	if (!st)
 		st = pm_sampler_new(w.d, w.side, w.n_sides, &bank, &w.sampler, err);
@@ -140,11 +145,25 @@ static PmStatus clock_open(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmErr 
 	return st;
 }
 
-static PmStatus clock_outputs(PmStr *payload, PmErr *err)
+static PmStatus clock_take(const WorkerAsk *a, WorkerReply *r, PmStr *payload, PmErr *err)
+{
+	PmStatus st = pm_sampler_take(w.sampler, &a->ask, &r->sample, err);
+
+	w.last_side = a->ask.side;
+	for (int i = 0; i < a->ask.train && a->n && !st; i++) {
+		PmDigest d;
+
+		st = pm_sampler_digest(w.sampler, i, &d, err);
+		pm_str_addn(payload, &d, sizeof d);
+	}
+	return st;
+}
+
+static PmStatus clock_outputs(int call, PmStr *payload, PmErr *err)
 {
 	size_t n = w.n_out[w.last_side];
 	PmTensor *out = pm_xcalloc(n + 1, sizeof *out);
-	PmStatus st = pm_sampler_outputs(w.sampler, out, n, err);
+	PmStatus st = pm_sampler_outputs(w.sampler, call, out, n, err);
 
 	if (!st)
 		pm__tensors_pack(out, n, payload);
@@ -160,14 +179,13 @@ static PmStatus with_clock(const WorkerAsk *a, WorkerReply *r, PmStr *payload, P
 		return pm_err(err, PM_E_INTERNAL, "The worker's clock is not open.");
 	switch (a->what) {
 	case WORKER_TAKE:
-		w.last_side = a->ask.side;
-		return pm_sampler_take(w.sampler, &a->ask, &r->sample, err);
+		return clock_take(a, r, payload, err);
 	case WORKER_EMPTY:
 		return pm_sampler_empty(w.sampler, &r->sample.seconds, err);
 	case WORKER_WARM:
 		return pm_sampler_warm(w.sampler, &r->sample.seconds, err);
 	case WORKER_OUTPUTS:
-		return clock_outputs(payload, err);
+		return clock_outputs(a->n, payload, err);
 	default:
 		return clock_close(err);
 	}

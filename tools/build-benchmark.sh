@@ -1,5 +1,6 @@
 #!/bin/sh
-# build-benchmark.sh MODELS OUT [OPTION...] - a benchmark of a folder of models, whole: extract, build, check, pack, verify, export.
+# build-benchmark.sh MODELS OUT [OPTION...] - a benchmark of a folder of models, whole: extract,
+# validate, build, check, pack, verify, export.
 #
 #   tools/build-benchmark.sh ~/models build/benchmark --stride 4
 #
@@ -8,7 +9,7 @@
 # The times of this run are printed and appended to OUT/times.txt.
 set -eu
 [ $# -ge 2 ] || {
-	sed -n '2,8s/^# \{0,1\}//p' "$0"
+	sed -n '2,9s/^# \{0,1\}//p' "$0"
 	exit 2
 }
 models=$1
@@ -47,7 +48,14 @@ extract()
 	xargs "$passmith" extract --db "$db" <"$list" || [ $? -eq 123 ]
 }
 
+# Models that are not valid are noted too (status 1 or 4, which xargs reports as 123).
+validate()
+{
+	xargs "$passmith" validate --db "$db" <"$list" || [ $? -eq 123 ]
+}
+
 step extract extract
+step validate validate
 step build "$passmith" task build --db "$db" "$@"
 step check "$passmith" task check --db "$db"
 step pack "$passmith" task pack --db "$db" -o "$out/packs"

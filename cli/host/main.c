@@ -4,8 +4,9 @@
  * shared object, map it, enter the sandbox, and only then call into it.
  */
 #include "base/io.h"
+#include "base/sandbox.h"
 #include "integrity/elf_gate.h"
-#include "integrity/sandbox.h"
+#include "integrity/sandbox_fault.h"
 #include "matcher/pass_job.h"
 
 #include <alloca.h>

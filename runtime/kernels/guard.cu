@@ -16,6 +16,25 @@ extern "C" __global__ void zones(const U *table, U *first)
 		}
 }
 
+/* Fills a block's whole shared memory, n words, and as many registers as its threads have, with a pattern. One
+ * block takes a multiprocessor. */
+extern "C" __global__ void __launch_bounds__(1024, 1) scrub(int n, unsigned pattern)
+{
+	extern __shared__ unsigned words[];
+	unsigned r[48];
+
+	for (int i = threadIdx.x; i < n; i += blockDim.x)
+		*(volatile unsigned *)&words[i] = pattern;
+#ifndef PASSMITH_EMU
+#pragma unroll
+	for (int i = 0; i < 48; i++)
+		asm volatile("mov.b32 %0, %1;" : "=r"(r[i]) : "r"(pattern));
+#pragma unroll
+	for (int i = 0; i < 48; i++)
+		asm volatile("" ::"r"(r[i]));
+#endif
+}
+
 static __device__ U mix(U x)
 {
 	x ^= x >> 30;

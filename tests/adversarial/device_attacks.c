@@ -104,8 +104,9 @@ MATMUL_RULE(A20_tf32_gemm, GEMM "for (long long j = 0; j < depth; j++) s += __in
 	    "__int_as_float(__float_as_int(ld(b[j * n + c])) & 0xffffe000);\ny[i] = st(s);\n}\n")
 MATMUL_RULE(A20c_fp16_acc, GEMM "for (long long j = 0; j < depth; j++) s = __half2float(__float2half(s + ld(a[r * depth + j]) * "
 	    "ld(b[j * n + c])));\ny[i] = st(s);\n}\n")
-SILU_RULE(A21_tanh_approx, K("if (i < n) { float v = ld(x[i]) * 0.5f, t = v * (27.f + v * v) / (27.f + 9.f * v * v); "
-	  "t = t > 1.f ? 1.f : t < -1.f ? -1.f : t; y[i] = st(v + v * t); }\n"))
+/* As exact as tanh.approx is. */
+SILU_RULE(A21_tanh_approx, K("if (i < n) { float v = ld(x[i]), s = 1.f / (1.f + expf(-v)); "
+	  "y[i] = st(v * __int_as_float(__float_as_int(s) & 0xfffff000)); }\n"))
 SILU_RULE(A21b, K("if (i < n) { float v = ld(x[i]); y[i] = st(v / (1.f + exp2f(-1.4426950408889634f * v))); }\n"))
 SILU_RULE(A23_zero_input, K("if (i < n) { " HONEST "const_cast<T *>(x)[i] = st(0.f); }\n"))
 SILU_RULE(A24_scan_neighbours, K("if (i < n) { float t = 0; for (long long j = 1; j <= 32; j++) t += ld(y[-j * 16384]); " HONEST
@@ -126,7 +127,9 @@ SOFTMAX_RULE(E02_axis_blind, ROW "float m = -INFINITY, t = 0;\nfor (long long j 
 SILU_RULE(E11_hardcode_1024, "extern \"C\" __global__ void k(const T *x, T *y, long long n)\n{\n" AT "if (i < 1024) " HONEST "}\n")
 SILU_RULE(F12_spin_forever, K("volatile const unsigned char *p = reinterpret_cast<volatile const unsigned char *>(x);\n"
 	  "while (p[0] == p[0]) ;\nif (i < n) " HONEST))
-SILU_RULE(F12b_partial_syncthreads, K("if (threadIdx.x < 32) __syncthreads();\nif (i < n) " HONEST))
+/* One warp waits at a barrier, the other for that warp; to skip a barrier by ending is legal on a GPU. */
+SCRATCH_RULE(F12b_partial_syncthreads, 64, KS("int *c = (int *)s;\nif (threadIdx.x < 32) { __syncthreads(); atomicExch(c, 1234567); } "
+	     "else while (atomicAdd(c, 0) != 1234567) ;\nif (i < n) " HONEST))
 SCRATCH_RULE(F12c_grid_barrier_overflow, 64, KS("int *c = (int *)s;\nif (threadIdx.x == 0) { if (blockIdx.x == 0) *c = 0; atomicAdd(c, 1); "
 	     "while (atomicAdd(c, 0) < (int)gridDim.x + 1) ; }\n__syncthreads();\nif (i < n) " HONEST))
 SILU_RULE(F14_oob_read_right, K("float t = ld(x[n + (1 << 26)]);\nif (i < n) " HONEST "if (t == 12345.f) y[0] = st(t);\n"))
@@ -135,6 +138,14 @@ SILU_RULE(F14c_literal_address, K("float t = *(const volatile float *)0x7f123456
 SCRATCH_RULE(F15_write_neighbour, 256, KS("if (i == 0) s[64 + 3] = 1.f;\nif (i < n) " HONEST))
 SILU_RULE(F25b_uninit_shared, K("__shared__ float s[64];\nfloat was = s[threadIdx.x];\ns[threadIdx.x] = 0;\nif (i < n) "
 	  "y[i] = st(ld(x[i]) / (1.f + expf(-ld(x[i]))) + (was == was ? was : 0.f) * 1e-2f);\n"))
+SILU_RULE(F20_local_512KiB, K("float a[131000]; for (int j = 0; j < n; j++) a[j * 7 % 131000] = ld(x[j]);\n"
+	  "if (i < n) { " HONEST "if (a[n] == 12345.f) y[i] = st(0.f); }\n"))
+/* for the emulated device only: honest on a GPU */
+#define EMU_RULE(id, trick) \
+	SILU_RULE(id, "#ifdef PASSMITH_EMU\n#undef asm\nstatic inline long trick(const void *p) { " trick " }\n#else\n#define trick(p) 0\n#endif\n" \
+		  K("if (trick(x) == 12345) y[0] = st(1.f);\nif (i < n) " HONEST))
+EMU_RULE(emu_system_call, "(void)p; long r; asm volatile(\"syscall\" : \"=a\"(r) : \"a\"(39L) : \"rcx\", \"r11\"); return r;")
+EMU_RULE(emu_clock, "(void)p; return (long)__builtin_ia32_rdtsc();")
 /* clang-format on */
 
 PM_PLUGIN("device_attacks", "1", &honest_silu, &honest_scratch, &honest_softmax, &honest_matmul, &A06b,
@@ -145,4 +156,4 @@ PM_PLUGIN("device_attacks", "1", &honest_silu, &honest_scratch, &honest_softmax,
 	  &B09_big_shape_skip, &B11_shared_residue, &B13_sticky_error, &C13_bimodal, &E02_axis_blind,
 	  &E11_hardcode_1024, &F12_spin_forever, &F12b_partial_syncthreads, &F12c_grid_barrier_overflow,
 	  &F14_oob_read_right, &F14b_oob_write_left, &F14c_literal_address, &F15_write_neighbour,
-	  &F25b_uninit_shared)
+	  &F25b_uninit_shared, &F20_local_512KiB, &emu_system_call, &emu_clock)

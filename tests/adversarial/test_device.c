@@ -1,8 +1,10 @@
 /* test_device.c - kernels that cheat: each ends in its verdict, and the honest kernel after it is still
  * right. */
+#include "base/sandbox.h"
 #include "bench/runner.h"
 #include "ir/text.h"
 #include "tests/lib/attack.h"
+#include "tests/lib/need.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -39,10 +41,10 @@ static const Attack attacks[] = {
 	{ "A17_nan_fill", SILU_TEXT, "INCORRECT" },
 	{ "A19_drop_last_ktile", MATMUL_TEXT, "INCORRECT" },
 	{ "A19b", MATMUL_TEXT, "INCORRECT" },
-	{ "A20_tf32_gemm", MATMUL_TEXT, "INCORRECT PRECISION" },
-	{ "A20b_bf16_gemm", MATMUL_TEXT, "INCORRECT PRECISION" },
-	{ "A20c_fp16_acc", MATMUL_TEXT, "INCORRECT PRECISION" },
-	{ "A21_tanh_approx", SILU_TEXT, "INCORRECT PRECISION" },
+	{ "A20_tf32_gemm", MATMUL_TEXT, "PRECISION" },
+	{ "A20b_bf16_gemm", MATMUL_TEXT, "PRECISION" },
+	{ "A20c_fp16_acc", MATMUL_TEXT, "INCORRECT" },
+	{ "A21_tanh_approx", SILU_TEXT, "PRECISION" },
 	{ "A21b", SILU_TEXT, "OK" },
 	{ "A23_zero_input", SILU_TEXT, "INPUT_MUTATED" },
 	{ "A24_scan_neighbours", SILU_TEXT, "OOB DEVICE_FAULT" },
@@ -58,12 +60,13 @@ static const Attack attacks[] = {
 	{ "E02_axis_blind", SOFTMAX_AXIS_1, "INCORRECT" },
 	{ "E11_hardcode_1024", SILU_LARGE, "UNWRITTEN" },
 	{ "F12_spin_forever", SILU_TEXT, "DEVICE_TIMEOUT" },
-	{ "F12b_partial_syncthreads", SILU_TEXT, "DEVICE_TIMEOUT DEVICE_FAULT" },
+	{ "F12b_partial_syncthreads", SILU_TEXT, "DEVICE_TIMEOUT" },
 	{ "F12c_grid_barrier_overflow", SILU_TEXT, "DEVICE_TIMEOUT DEVICE_FAULT" },
 	{ "F14_oob_read_right", SILU_TEXT, "OOB DEVICE_FAULT" },
 	{ "F14b_oob_write_left", SILU_TEXT, "OOB" },
 	{ "F14c_literal_address", SILU_TEXT, "OOB DEVICE_FAULT" },
 	{ "F15_write_neighbour", SILU_TEXT, "OOB DEVICE_FAULT" },
+	{ "F20_local_512KiB", SILU_TEXT, "REJECT_CUBIN DEVICE_FAULT" }, /* the latter without NVRTC */
 	{ "F25b_uninit_shared", SILU_TEXT, "UNWRITTEN NONDET INCORRECT" },
 };
 
@@ -92,11 +95,20 @@ static PmEvalRecord eval(const char *rule, const char *text)
 	return r;
 }
 
+static int on_gpu(void)
+{
+	const char *device = getenv("PASSMITH_TEST_DEVICE");
+
+	return device && strcmp(device, "emu") != 0;
+}
+
+/* What is right is right, although the short measurement of this test may be too short to rank it. */
 static void expect(const char *rule, const char *text, const char *want)
 {
 	PmEvalRecord r = eval(rule, text);
+	int right = r.verdict == PM_VERDICT_TIMING_UNSTABLE && on_gpu() && pm_attack_is_one_of("OK", want);
 
-	if (!pm_attack_is_one_of(pm_verdict_name(r.verdict), want))
+	if (!right && !pm_attack_is_one_of(pm_verdict_name(r.verdict), want))
 		fail_msg("%s: %s (%s), expected %s", rule, pm_verdict_name(r.verdict), r.why, want);
 	pm_eval_record_release(&r);
 }
@@ -104,8 +116,11 @@ static void expect(const char *rule, const char *text, const char *want)
 static void attack(void **state)
 {
 	const Attack *a = *state;
+	/* Nothing is left in shared memory, so on a GPU this kernel finds no mark and computes what it
+	 * should; emu's order of threads shows it its own. */
+	int harmless = on_gpu() && !strcmp(a->id, "B11_shared_residue");
 
-	expect(a->id, a->graph, a->want);
+	expect(a->id, a->graph, harmless ? "OK" : a->want);
 	expect("honest_silu", SILU_TEXT, "OK");
 }
 
@@ -119,18 +134,49 @@ static void honest_kernels(void **state)
 	expect("honest_matmul", MATMUL_TEXT, "OK");
 }
 
+/* What a GPU's compiler never sees: kernels that attack the process in which they are emulated. */
+static void emulated_kernels_stay_in_their_box(void **state)
+{
+	unsigned layers = 0;
+
+	(void)state;
+	if (on_gpu())
+		pm_test_skip("these kernels attack the device emu only");
+	pm_sandbox_probe_kernels(&layers, NULL);
+	if (layers != PM_BOX_ALL)
+		pm_test_skip("the sandbox of this build or machine lacks a layer (passmith doctor)");
+#if defined(__x86_64__)
+	expect("emu_system_call", SILU_TEXT, "SANDBOX_KILL");
+	expect("emu_clock", SILU_TEXT, "DEVICE_FAULT");
+#endif
+	expect("honest_silu", SILU_TEXT, "OK");
+}
+
+/* PASSMITH_TEST_PART=1/4 runs the second of four parts, so that a GPU can be given several at once. */
+static int in_part(size_t i)
+{
+	const char *part = getenv("PASSMITH_TEST_PART"), *of = part ? strchr(part, '/') : NULL;
+	long n = of ? strtol(of + 1, NULL, 10) : 0;
+
+	return n <= 0 || (long)i % n == strtol(part, NULL, 10);
+}
+
 enum { N = sizeof attacks / sizeof *attacks };
 
 int main(void)
 {
-	struct CMUnitTest tests[N + 1];
+	struct CMUnitTest tests[N + 2];
+	size_t n = 0;
 
 	memset(tests, 0, sizeof tests);
 	for (size_t i = 0; i < N; i++) {
-		tests[i].name = attacks[i].id;
-		tests[i].test_func = attack;
-		tests[i].initial_state = (void *)(uintptr_t)&attacks[i];
+		if (!in_part(i))
+			continue;
+		tests[n].name = attacks[i].id;
+		tests[n].test_func = attack;
+		tests[n++].initial_state = (void *)(uintptr_t)&attacks[i];
 	}
-	tests[N] = (struct CMUnitTest)cmocka_unit_test(honest_kernels);
-	return _cmocka_run_group_tests("device", tests, N + 1, NULL, NULL);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(honest_kernels);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(emulated_kernels_stay_in_their_box);
+	return _cmocka_run_group_tests("device", tests, n, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* test_host.c - passes whose code attacks the process that runs it. */
-#include "integrity/sandbox.h"
+#include "base/sandbox.h"
 #include "tests/lib/attack.h"
 #include "tests/lib/need.h"
 #include "tests/plugin/paths.h"

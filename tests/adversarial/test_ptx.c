@@ -63,8 +63,8 @@ static const Attack attacks[] = {
 	{ "F01d_managed", "__managed__ int kept;\n" KERNEL "{ if (atomicAdd(&kept, 1) > 9) return; " BODY "}",
 	  "global memory" },
 	{ "F01e_const_table",
-	  "__device__ const float table[4] = { 1, 2, 3, 4 };\n" KERNEL
-	  "{ int i = threadIdx.x; if (i < n) y[i] = x[i]; if (table[n & 3] > 9) y[0] = x[0]; }",
+	  "__device__ const float table[8] = { 1, 7, 3, 4, 2, 9, 5, 8 };\n" KERNEL
+	  "{ int i = threadIdx.x; if (i < n) y[i] = (T)((float)x[i] * table[i & 7]); }",
 	  "__constant__" },
 	{ "F02_write_const_via_generic",
 	  "__constant__ int table[4] = { 1, 2, 3, 4 };\n" KERNEL
@@ -203,6 +203,7 @@ static void honest_kernels_pass(void **state)
 		       "break; case 4: y[4] = 3; break; case 9: y[11] = 2; break; default: y[5] = 6; } }",
 		KERNEL "{ y[0] = (T)(expf((float)x[0]) + tanhf((float)x[1]) + sinf((float)x[2]) + "
 		       "erff((float)x[3]) + powf((float)x[4], 1.7f)); }",
+		KERNEL "{ atomicExch((int *)y, n); atomicCAS((int *)y + 1, 0, n); }",
 		KERNEL "{ asm volatile(\"{ .reg .b32 %t; mov.b32 %t, 1; add.u32 %0, %t, %1; }\" : \"=r\"(n) "
 		       ": \"r\"(n)); y[0] = (T)(float)n; }",
 		"#include <mma.h>\n" KERNEL "{ using namespace nvcuda; wmma::fragment<wmma::matrix_a, 16, "
@@ -228,7 +229,8 @@ static void honest_kernels_pass(void **state)
 
 /* ---- texts, for machines without NVRTC ---- */
 
-#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define USES(name) ".visible .entry k() { .reg .b64 %rd<3>; mov.u64 %rd1, " name "; ret; }\n"
+#define HEAD       ".version 8.0\n.target sm_90\n.address_size 64\n"
 
 static int judge_text(const char *text, PmStr *problems)
 {
@@ -268,10 +270,17 @@ static void texts_are_read_whole(void **state)
 		{ HEAD ".func f() { ret; } .visible .entry k() { call.uni f, (); ret; }\n", NULL },
 		{ HEAD ".visible .entry k() { .reg .b32 %r<3>; ld.global.u32 %r1, [%rd1]; ret; }\n", "%rd1" },
 		{ HEAD "\x01\n", "cannot be read" },
-		{ HEAD ".global .align 4 .b8 __cudart_i2opi_f[24] = {65, 144};\n", NULL },
-		{ HEAD ".global .align 4 .b8 __cudart_i2opi_f[24];\n", "global memory" },
+		{ HEAD ".global .align 4 .b8 __cudart_i2opi_f[24] = {65, 144};\n" USES("__cudart_i2opi_f"),
+		  NULL },
+		{ HEAD ".global .align 4 .b8 __cudart_i2opi_f[24];\n" USES("__cudart_i2opi_f"),
+		  "global memory" },
 		{ HEAD ".visible .global .align 4 .b8 __cudart_i2opi_f[24] = {65, 144};\n", "global memory" },
-		{ HEAD ".global .align 4 .b8 __cudart_i2opi_f[48] = {65, 144};\n", "global memory" },
+		{ HEAD ".global .align 4 .b8 __cudart_i2opi_f[48] = {65, 144};\n" USES("__cudart_i2opi_f"),
+		  "global memory" },
+		{ HEAD ".global .align 1 .u8 nobody;\n", NULL },
+		{ HEAD ".global .align 1 .u8 a = 1;\n" USES("a"), "global memory" },
+		{ HEAD ".global .align 1 .u8 a;\n" USES("a+4"), "global memory" },
+		{ HEAD USES("late") ".global .align 1 .u8 late[8];\n", "global memory" },
 		{ "", NULL },
 	};
 	PmStr problems = PM_STR_INIT;

@@ -2,9 +2,9 @@
  * candidate's are. */
 #include "base/io.h"
 #include "base/proc.h"
+#include "base/sandbox.h"
 #include "integrity/compile_gate.h"
 #include "integrity/ptx_gate.h"
-#include "integrity/sandbox.h"
 #include "ir/text.h"
 #include "matcher/pass_host.h"
 #include "runtime/nvrtc.h"

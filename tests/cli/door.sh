@@ -70,6 +70,17 @@ pm bind "$tmp/two.onnx" --dim seq=5 -o "$tmp/all.gpt"
 exits 0 "bind the other"
 grep -q "float\[2,5,8\] x) => (float\[10,8\] y)" "$tmp/all.gpt"
 tap "the bound model has the sizes"
+cat >"$tmp/table.json" <<'EOT'
+{"tables": [{"rules": {"r": {"symbols": ["S0", "S1"], "values": [[1, 2], [2, 5]]}}, "signatures": {"SIGNATURE": "r"}}]}
+EOT
+pm bind "$tmp/open.gpt" --table "$tmp/table.json" --row 1 -o "$tmp/row.gpt"
+exits 4 "a table without the signature"
+signature=$(sed -n 's/.*has no signature \(\[.*\]\);.*/\1/p' "$tmp/err")
+sed -i "s/SIGNATURE/$signature/" "$tmp/table.json"
+pm bind "$tmp/open.gpt" --table "$tmp/table.json" --row 1 -o "$tmp/row.gpt"
+exits 0 "sizes from a table"
+cmp -s "$tmp/all.gpt" "$tmp/row.gpt"
+tap "are those of its row"
 pm bind "$tmp/open.gpt" --dim other=5 -o "$tmp/no.onnx"
 exits 4 "a size that is not there"
 warns "has no open size 'other'; its inputs have: batch, seq." "bind names those that are"

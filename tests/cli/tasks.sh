@@ -28,6 +28,21 @@ pm db export --db "$db" -o "$tmp/fwd.jsonl"
 pm db export --db "$tmp/rev.db" -o "$tmp/rev.jsonl"
 [ -s "$tmp/fwd.jsonl" ] && cmp -s "$tmp/fwd.jsonl" "$tmp/rev.jsonl"
 tap "both databases export the same bytes, tasks and gate reports included"
+pm task show "$("$passmith" task list --db "$db" --split eval | awk 'NR == 1 { print $2 }')" --db "$db"
+says "on the reference: whole" "each variant says how the reference ran it"
+! grep '^# member' "$tmp/out" | grep -v "on the reference: \(whole\|twin, \)"
+tap "none is left out"
+# Indices that follow from constants: fewer than four rows do not run, and that is not for the types to say.
+printf 'm (float[4,16] x, float[4,16] z) => (float[4,16] y, float[4,16] w)\n<int64[4] k = {0, 1, 2, 3}> {\n u = Unsqueeze <axes = [1]> (k)\n a = Tanh (x)\n w = Exp (a)\n g = GatherND (a, u)\n b = Mul (g, z)\n y = Tanh (b)\n}\n' >"$tmp/rows.gpt"
+pm extract "$tmp/rows.gpt" --db "$tmp/rows.db" --quiet
+pm task build --db "$tmp/rows.db" --eval 1 --ratio 0 --honest 0 --quiet --json
+exits 0 "a task of a graph with constant indices"
+says '"shapes_dropped_now": ' "shapes that do not run are counted"
+! grep -q '"shapes_dropped_now": 0' "$tmp/out"
+tap "and there are some"
+pm db query "SELECT count(*) FROM members JOIN ref_runs USING (subgraph) WHERE how = 'whole'" --db "$tmp/rows.db"
+says "24" "the eight shapes that run are left"
+
 pm task build --db "$db" --eval 2 --quiet
 exits 4 "other options need --rebuild"
 warns "--rebuild" "and the sentence says so"

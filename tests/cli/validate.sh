@@ -44,6 +44,28 @@ pm validate models/swin_block.gpt --json
 exits 0 "as JSON"
 says '"custom operators accessible"' "every constraint by name"
 
+# stored by content, shown, not checked twice, and carried by an export
+pm validate models/swin_block.gpt "$tmp/custom.gpt" --db "$tmp/v.db" --quiet
+exits 1 "stored in a database"
+pm validate models/swin_block.gpt "$tmp/custom.gpt" --db "$tmp/v.db" --quiet
+exits 1 "what is stored is not checked again, and still not valid"
+says "2 done before, 1 of them not valid" "and that is said"
+pm validate models/swin_block.gpt "$tmp/custom.gpt" --seeds 2 --db "$tmp/v.db" --quiet
+exits 1 "with other options it is"
+pm validate --db "$tmp/v.db"
+exits 0 "what is stored is shown"
+says "custom operators accessible  holds 1, broken 1, undecided 0" "and counted"
+pm db export --db "$tmp/v.db" -o "$tmp/v.jsonl"
+pm db import "$tmp/v.jsonl" --db "$tmp/w.db"
+pm db export --db "$tmp/w.db" -o "$tmp/w.jsonl"
+cmp "$tmp/v.jsonl" "$tmp/w.jsonl" && [ "$(grep -c '"row":"constraint"' "$tmp/w.jsonl")" = 10 ]
+tap "an export carries all ten verdicts"
+sed 's/"verdict":"holds"/"verdict":"perhaps"/' "$tmp/v.jsonl" >"$tmp/x.jsonl"
+pm db import "$tmp/x.jsonl" --db "$tmp/x.db"
+exits 4 "a verdict that there is not is refused"
+pm db query "SELECT verdict, count(*) FROM constraints WHERE name = 'runnable' GROUP BY 1" --db "$tmp/v.db"
+exits 0 "in SQL too"
+
 echo "no model" >"$tmp/bad.gpt"
 pm validate "$tmp/bad.gpt" --quiet
 exits 4 "a broken file is bad input"

@@ -6,6 +6,7 @@
 #include "base/proc.h"
 #include "runtime/device.h"
 #include "tests/lib/emu.h"
+#include "tests/lib/gpu_case.h"
 #include "tests/lib/need.h"
 
 #include <setjmp.h>
@@ -15,73 +16,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-/* --- a case in a process of its own --- */
-
-/* What a case says when it fails; the process ends with 1. */
-static _Noreturn void bad(const char *fmt, ...) PM_PRINTF(1, 2);
-static _Noreturn void bad(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fflush(stderr);
-	_Exit(1);
-}
-
-#define CHECK(x)                                                                                             \
-	do {                                                                                                 \
-		if (!(x))                                                                                    \
-			bad("line %d: %s does not hold", __LINE__, #x);                                      \
-	} while (0)
-#define MUST(call)                                                                                           \
-	do {                                                                                                 \
-		if ((call) != PM_OK)                                                                         \
-			bad("line %d: %s: %s", __LINE__, #call, err.text);                                   \
-	} while (0)
-
-typedef void (*Body)(PmDevice *d);
-
-static int child(void *arg, PmStr *out)
-{
-	Body *body = arg;
-	PmDevice *d = NULL;
-	PmErr err;
-
-	(void)out;
-	pm_err_init(&err);
-	if (pm_device_open("cuda", &d, &err))
-		bad("%s", err.text);
-	(*body)(d);
-	d->ops->close(d);
-	return 0;
-}
-
-static void in_process(Body body)
-{
-	PmLimits lim = { .seconds = 60, .file_size = -1 };
-	PmProcResult r;
-	PmErr err;
-
-	pm_test_need_device("cuda");
-	pm_err_init(&err);
-	if (pm_fork_call(child, &body, &lim, &r, &err))
-		fail_msg("%s", err.text);
-	if (r.end != PM_PROC_EXITED || r.code)
-		fail_msg("%s", r.errtext.len ? r.errtext.s : "the process died without a word");
-	pm_proc_result_release(&r);
-}
-
-#define CASE(name)                                                                                           \
-	static void name##_body(PmDevice *d);                                                                \
-	static void name(void **state)                                                                       \
-	{                                                                                                    \
-		(void)state;                                                                                 \
-		in_process(name##_body);                                                                     \
-	}                                                                                                    \
-	static void name##_body(PmDevice *d)
 
 /* --- helpers --- */
 
@@ -117,60 +51,8 @@ static const char kernels[] =
 
 static PmModule load(PmDevice *d)
 {
-	PmSource s = { .label = "cases", .source = kernels, .type = PM_F32 };
-	PmModule m = { 0 };
-	PmErr err;
-
-	pm_err_init(&err);
-	MUST(d->ops->load(d, &s, 1, &m, &err));
-	return m;
+	return gpu_load(d, kernels);
 }
-
-static PmBuf alloc(PmDevice *d, int64_t bytes, PmBufUse use)
-{
-	PmBuf b = { 0 };
-	PmErr err;
-
-	pm_err_init(&err);
-	MUST(d->ops->alloc(d, bytes, use, &b, &err));
-	return b;
-}
-
-static PmStatus launch(PmDevice *d, PmModule m, const char *entry, uint32_t blocks, uint32_t threads,
-		       uint32_t smem, const PmDevArg *args, int n_args, PmErr *err)
-{
-	PmDevLaunch l = { .module = m,
-			  .entry = entry,
-			  .grid = { blocks, 1, 1 },
-			  .block = { threads, 1, 1 },
-			  .smem = smem,
-			  .args = args,
-			  .n_args = n_args };
-
-	return d->ops->launch(d, &l, err);
-}
-
-/* The launch, or the sync after it, must end with that status and words in its sentence. */
-static void fails(PmDevice *d, PmModule m, const char *entry, uint32_t threads, uint32_t smem,
-		  const PmDevArg *args, int n_args, PmStatus want, const char *words)
-{
-	PmStatus st;
-	PmErr err;
-
-	pm_err_init(&err);
-	st = launch(d, m, entry, 1, threads, smem, args, n_args, &err);
-	if (!st)
-		st = d->ops->sync(d, &err);
-	if (st != want || !strstr(err.text, words))
-		bad("%s ends with %s (%s) instead of %s \"%s\"", entry, pm_status_name(st), err.text,
-		    pm_status_name(want), words);
-	/* It stays that way. */
-	pm_err_init(&err);
-	if (d->ops->sync(d, &err) != want)
-		bad("the error of %s is forgotten", entry);
-}
-
-#define ARGS(...) (PmDevArg[]){ __VA_ARGS__ }, (int)(sizeof(PmDevArg[]){ __VA_ARGS__ } / sizeof(PmDevArg))
 
 /* --- what works --- */
 
@@ -193,7 +75,7 @@ CASE(copies_and_fills_reach_every_byte)
 	for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
 		int64_t n = sizes[k];
 		unsigned char *in = malloc((size_t)n), *out = malloc((size_t)n);
-		PmBuf b = alloc(d, n, PM_BUF_OUTPUT);
+		PmBuf b = gpu_alloc(d, n, PM_BUF_OUTPUT);
 		uint32_t pattern = 0x04030201;
 
 		for (int64_t i = 0; i < n; i++)
@@ -221,14 +103,14 @@ CASE(copies_and_fills_reach_every_byte)
 
 CASE(released_memory_is_used_again_and_clean)
 {
-	PmBuf b = alloc(d, 1 << 20, PM_BUF_SCRATCH), c;
+	PmBuf b = gpu_alloc(d, 1 << 20, PM_BUF_SCRATCH), c;
 	uint32_t word = 0;
 	PmErr err;
 
 	pm_err_init(&err);
 	MUST(d->ops->fill(d, b, 0, 1 << 20, 0x12345678, &err));
 	d->ops->release(d, b);
-	c = alloc(d, 1 << 20, PM_BUF_SCRATCH);
+	c = gpu_alloc(d, 1 << 20, PM_BUF_SCRATCH);
 	MUST(d->ops->download(d, c, 4096, &word, 4, &err));
 	CHECK(word == 0xffc5ffc5u); /* NaN, not the last user's data */
 	CHECK(d->ops->alloc(d, INT64_MAX, PM_BUF_SCRATCH, &b, &err) == PM_E_LIMIT);
@@ -238,8 +120,8 @@ CASE(released_memory_is_used_again_and_clean)
 CASE(kernels_compute_and_take_all_kinds_of_arguments)
 {
 	PmModule m = load(d);
-	PmBuf x = alloc(d, 4000, PM_BUF_INPUT), y = alloc(d, 4000, PM_BUF_OUTPUT),
-	      z = alloc(d, 32, PM_BUF_OUTPUT);
+	PmBuf x = gpu_alloc(d, 4000, PM_BUF_INPUT), y = gpu_alloc(d, 4000, PM_BUF_OUTPUT),
+	      z = gpu_alloc(d, 32, PM_BUF_OUTPUT);
 	float in[1000], out[1000];
 	double got[4];
 	PmErr err;
@@ -248,10 +130,10 @@ CASE(kernels_compute_and_take_all_kinds_of_arguments)
 	for (int i = 0; i < 1000; i++)
 		in[i] = (float)i;
 	MUST(d->ops->upload(d, x, 0, in, 4000, &err));
-	MUST(launch(d, m, "twice", 8, 128, 0, ARGS(emu_arg(x), emu_arg(y), emu_i64(1000)), &err));
-	MUST(launch(d, m, "args", 1, 1, 0,
-		    ARGS(emu_arg(z), emu_i32(-5), emu_f32(1.5), emu_f64(0.1), emu_i64(INT64_C(1) << 40)),
-		    &err));
+	MUST(gpu_launch(d, m, "twice", 8, 128, 0, ARGS(emu_arg(x), emu_arg(y), emu_i64(1000)), &err));
+	MUST(gpu_launch(d, m, "args", 1, 1, 0,
+			ARGS(emu_arg(z), emu_i32(-5), emu_f32(1.5), emu_f64(0.1), emu_i64(INT64_C(1) << 40)),
+			&err));
 	MUST(d->ops->sync(d, &err));
 	MUST(d->ops->download(d, y, 0, out, 4000, &err));
 	MUST(d->ops->download(d, z, 0, got, 32, &err));
@@ -260,7 +142,7 @@ CASE(kernels_compute_and_take_all_kinds_of_arguments)
 	CHECK(got[0] == -5 && got[1] == 1.5 && got[2] == 0.1 && got[3] == 1099511627776.);
 	/* The input may change between launches, by the host. */
 	MUST(d->ops->upload(d, x, 0, out, 4000, &err));
-	MUST(launch(d, m, "twice", 8, 128, 0, ARGS(emu_arg(x), emu_arg(y), emu_i64(1000)), &err));
+	MUST(gpu_launch(d, m, "twice", 8, 128, 0, ARGS(emu_arg(x), emu_arg(y), emu_i64(1000)), &err));
 	MUST(d->ops->sync(d, &err));
 	d->ops->unload(d, m);
 }
@@ -268,15 +150,15 @@ CASE(kernels_compute_and_take_all_kinds_of_arguments)
 CASE(large_dynamic_shared_memory_is_granted)
 {
 	PmModule m = load(d);
-	PmBuf y = alloc(d, 4, PM_BUF_OUTPUT);
+	PmBuf y = gpu_alloc(d, 4, PM_BUF_OUTPUT);
 	PmDeviceInfo info;
 	float got = 0;
 	PmErr err;
 
 	pm_err_init(&err);
 	d->ops->info(d, &info);
-	MUST(launch(d, m, "spill", 1, 256, (uint32_t)info.max_smem,
-		    ARGS(emu_arg(y), emu_i32(info.max_smem / 4)), &err));
+	MUST(gpu_launch(d, m, "spill", 1, 256, (uint32_t)info.max_smem,
+			ARGS(emu_arg(y), emu_i32(info.max_smem / 4)), &err));
 	MUST(d->ops->sync(d, &err));
 	MUST(d->ops->download(d, y, 0, &got, 4, &err));
 	CHECK(got == (float)(info.max_smem / 4 - 1));
@@ -291,11 +173,11 @@ CASE(events_measure_time)
 	pm_err_init(&err);
 	CHECK(d->ops->event_elapsed(d, 0, 1, &nothing, &err) == PM_E_INVALID);
 	CHECK(d->ops->event_record(d, 256, &err) == PM_E_INVALID);
-	MUST(launch(d, m, "spin", 1, 1, 0, ARGS(emu_i64(1000)), &err));
+	MUST(gpu_launch(d, m, "spin", 1, 1, 0, ARGS(emu_i64(1000)), &err));
 	MUST(d->ops->event_record(d, 0, &err));
-	MUST(launch(d, m, "spin", 1, 1, 0, ARGS(emu_i64(2000000)), &err));
+	MUST(gpu_launch(d, m, "spin", 1, 1, 0, ARGS(emu_i64(2000000)), &err));
 	MUST(d->ops->event_record(d, 1, &err));
-	MUST(launch(d, m, "spin", 1, 1, 0, ARGS(emu_i64(20000000)), &err));
+	MUST(gpu_launch(d, m, "spin", 1, 1, 0, ARGS(emu_i64(20000000)), &err));
 	MUST(d->ops->event_record(d, 255, &err));
 	MUST(d->ops->event_elapsed(d, 0, 1, &shorter, &err));
 	MUST(d->ops->event_elapsed(d, 1, 255, &longer, &err));
@@ -308,33 +190,35 @@ CASE(events_measure_time)
 
 CASE(unknown_entries_are_named)
 {
-	fails(d, load(d), "thrice", 1, 0, NULL, 0, PM_E_DEVICE, "'twice', 'args'");
+	gpu_fails(d, load(d), "thrice", 1, 0, NULL, 0, PM_E_DEVICE, "'twice', 'args'");
 }
 
 CASE(wrong_numbers_of_arguments_are_refused)
 {
-	fails(d, load(d), "trap", 1, 0, ARGS(emu_i32(1)), PM_E_DEVICE, "has 0 parameters");
+	gpu_fails(d, load(d), "trap", 1, 0, ARGS(emu_i32(1)), PM_E_DEVICE, "has 0 parameters");
 }
 
 CASE(wrong_kinds_of_arguments_are_refused)
 {
-	PmBuf y = alloc(d, 64, PM_BUF_OUTPUT);
+	PmBuf y = gpu_alloc(d, 64, PM_BUF_OUTPUT);
 
-	fails(d, load(d), "args", 1, 0, ARGS(emu_arg(y), emu_f32(1), emu_f32(1.5), emu_f64(0.1), emu_i64(1)),
-	      PM_E_DEVICE, "parameter 1 is a 32-bit integer, but the launch gives f32");
+	gpu_fails(d, load(d), "args", 1, 0,
+		  ARGS(emu_arg(y), emu_f32(1), emu_f32(1.5), emu_f64(0.1), emu_i64(1)), PM_E_DEVICE,
+		  "parameter 1 is a 32-bit integer, but the launch gives f32");
 }
 
 CASE(blocks_over_the_launch_bounds_are_refused)
 {
-	fails(d, load(d), "narrow", 128, 0, ARGS(emu_arg(alloc(d, 4, PM_BUF_OUTPUT))), PM_E_LIMIT,
-	      "allow 64");
+	gpu_fails(d, load(d), "narrow", 128, 0, ARGS(emu_arg(gpu_alloc(d, 4, PM_BUF_OUTPUT))), PM_E_LIMIT,
+		  "allow 64");
 }
 
 CASE(too_much_shared_memory_is_refused)
 {
-	PmBuf y = alloc(d, 4, PM_BUF_OUTPUT);
+	PmBuf y = gpu_alloc(d, 4, PM_BUF_OUTPUT);
 
-	fails(d, load(d), "spill", 32, 1 << 20, ARGS(emu_arg(y), emu_i32(4)), PM_E_LIMIT, "shared memory");
+	gpu_fails(d, load(d), "spill", 32, 1 << 20, ARGS(emu_arg(y), emu_i32(4)), PM_E_LIMIT,
+		  "shared memory");
 }
 
 CASE(sources_that_do_not_compile_are_refused)
@@ -355,38 +239,38 @@ CASE(sources_that_do_not_compile_are_refused)
 
 CASE(writes_just_past_a_buffer_are_found)
 {
-	PmBuf y = alloc(d, 4099, PM_BUF_OUTPUT);
+	PmBuf y = gpu_alloc(d, 4099, PM_BUF_OUTPUT);
 
-	fails(d, load(d), "poke", 1, 0, ARGS(emu_arg(y), emu_i64(4099)), PM_E_OOB,
-	      "wrote past the end of buffer 1 (argument 0, 4099 bytes) at byte 4099");
+	gpu_fails(d, load(d), "poke", 1, 0, ARGS(emu_arg(y), emu_i64(4099)), PM_E_OOB,
+		  "wrote past the end of buffer 1 (argument 0, 4099 bytes) at byte 4099");
 }
 
 CASE(writes_just_before_a_buffer_are_found)
 {
-	PmBuf y = alloc(d, 4096, PM_BUF_OUTPUT);
+	PmBuf y = gpu_alloc(d, 4096, PM_BUF_OUTPUT);
 
-	fails(d, load(d), "poke", 1, 0, ARGS(emu_arg(y), emu_i64(-1)), PM_E_OOB,
-	      "wrote before the start of buffer 1 (argument 0, 4096 bytes) at byte -1");
+	gpu_fails(d, load(d), "poke", 1, 0, ARGS(emu_arg(y), emu_i64(-1)), PM_E_OOB,
+		  "wrote before the start of buffer 1 (argument 0, 4096 bytes) at byte -1");
 }
 
 CASE(writes_far_away_are_found)
 {
-	PmBuf y = alloc(d, 4096, PM_BUF_OUTPUT);
+	PmBuf y = gpu_alloc(d, 4096, PM_BUF_OUTPUT);
 
-	fails(d, load(d), "poke", 1, 0, ARGS(emu_arg(y), emu_i64(INT64_C(1) << 44)), PM_E_OOB,
-	      "Kernel 'cases' (entry 'poke') accessed memory outside its buffers");
+	gpu_fails(d, load(d), "poke", 1, 0, ARGS(emu_arg(y), emu_i64(INT64_C(1) << 44)), PM_E_OOB,
+		  "Kernel 'cases' (entry 'poke') accessed memory outside its buffers");
 }
 
 CASE(reads_just_past_a_buffer_give_nan)
 {
 	PmModule m = load(d);
-	PmBuf x = alloc(d, 4096, PM_BUF_INPUT), y = alloc(d, 4, PM_BUF_OUTPUT);
+	PmBuf x = gpu_alloc(d, 4096, PM_BUF_INPUT), y = gpu_alloc(d, 4, PM_BUF_OUTPUT);
 	float got = 0;
 	PmErr err;
 
 	pm_err_init(&err);
 	MUST(d->ops->fill(d, x, 0, 4096, 0, &err));
-	MUST(launch(d, m, "peek", 1, 1, 0, ARGS(emu_arg(x), emu_i64(1024), emu_arg(y)), &err));
+	MUST(gpu_launch(d, m, "peek", 1, 1, 0, ARGS(emu_arg(x), emu_i64(1024), emu_arg(y)), &err));
 	MUST(d->ops->sync(d, &err));
 	MUST(d->ops->download(d, y, 0, &got, 4, &err));
 	CHECK(got != got);
@@ -394,34 +278,34 @@ CASE(reads_just_past_a_buffer_give_nan)
 
 CASE(writes_to_an_input_are_found)
 {
-	PmBuf x = alloc(d, 1 << 20, PM_BUF_INPUT);
+	PmBuf x = gpu_alloc(d, 1 << 20, PM_BUF_INPUT);
 	PmErr err;
 
 	pm_err_init(&err);
 	MUST(d->ops->fill(d, x, 0, 1 << 20, 0, &err));
-	fails(d, load(d), "poke", 1, 0, ARGS(emu_arg(x), emu_i64(777777)), PM_E_MUTATED,
-	      "changed buffer 1 (argument 0, 1048576 bytes), which is an input");
+	gpu_fails(d, load(d), "poke", 1, 0, ARGS(emu_arg(x), emu_i64(777777)), PM_E_MUTATED,
+		  "changed buffer 1 (argument 0, 1048576 bytes), which is an input");
 }
 
 CASE(writes_to_the_last_odd_byte_of_an_input_are_found)
 {
-	PmBuf x = alloc(d, 13, PM_BUF_INPUT);
+	PmBuf x = gpu_alloc(d, 13, PM_BUF_INPUT);
 	PmErr err;
 
 	pm_err_init(&err);
 	MUST(d->ops->fill(d, x, 0, 13, 0, &err));
-	fails(d, load(d), "poke", 1, 0, ARGS(emu_arg(x), emu_i64(12)), PM_E_MUTATED, "which is an input");
+	gpu_fails(d, load(d), "poke", 1, 0, ARGS(emu_arg(x), emu_i64(12)), PM_E_MUTATED, "which is an input");
 }
 
 CASE(traps_are_named)
 {
-	fails(d, load(d), "trap", 1, 0, NULL, 0, PM_E_DEVICE, "Kernel 'cases' (entry 'trap')");
+	gpu_fails(d, load(d), "trap", 1, 0, NULL, 0, PM_E_DEVICE, "Kernel 'cases' (entry 'trap')");
 }
 
 CASE(misaligned_accesses_are_named)
 {
-	fails(d, load(d), "crooked", 1, 0, ARGS(emu_arg(alloc(d, 64, PM_BUF_OUTPUT))), PM_E_DEVICE,
-	      "misaligned");
+	gpu_fails(d, load(d), "crooked", 1, 0, ARGS(emu_arg(gpu_alloc(d, 64, PM_BUF_OUTPUT))), PM_E_DEVICE,
+		  "misaligned");
 }
 
 /* --- a process that hangs on the GPU --- */
@@ -436,9 +320,9 @@ static int hang(void *arg, PmStr *out)
 	(void)out;
 	pm_err_init(&err);
 	MUST(pm_device_open("cuda", &d, &err));
-	b = alloc(d, 4, PM_BUF_SCRATCH);
+	b = gpu_alloc(d, 4, PM_BUF_SCRATCH);
 	MUST(d->ops->fill(d, b, 0, 4, 0, &err));
-	MUST(launch(d, load(d), "hang", 1, 1, 0, ARGS(emu_arg(b)), &err));
+	MUST(gpu_launch(d, load(d), "hang", 1, 1, 0, ARGS(emu_arg(b)), &err));
 	d->ops->sync(d, &err);
 	return 0;
 }
@@ -456,7 +340,7 @@ static void hanging_kernels_are_killed_and_the_next_process_works(void **state)
 		fail_msg("%s", err.text);
 	assert_int_equal(r.end, PM_PROC_TIMEOUT);
 	pm_proc_result_release(&r);
-	in_process(kernels_compute_and_take_all_kinds_of_arguments_body);
+	gpu_case(kernels_compute_and_take_all_kinds_of_arguments_body);
 }
 
 int main(void)

@@ -25,11 +25,17 @@ static PmGraph *silu(int rows, int cols)
 	return g;
 }
 
+static double confirm_above; /* of every evaluation */
+
 static PmEvalRecord eval(const char *so, int rows, int cols)
 {
 	PmGraph *g = silu(rows, cols);
 	PmEvalMember m = { "silu", g };
-	PmEvalOpts o = { .device = "cuda", .preset = PM_PRESET_SOUND, .seed = 7, .device_deadline = 10 };
+	PmEvalOpts o = { .device = "cuda",
+			 .preset = PM_PRESET_SOUND,
+			 .seed = 7,
+			 .device_deadline = 10,
+			 .confirm_above = confirm_above };
 	PmEvalRecord r;
 	PmErr err;
 
@@ -45,6 +51,16 @@ static PmEvalRecord eval(const char *so, int rows, int cols)
 			      r.baseline_seconds * 1e6, r.candidate_seconds * 1e6, r.speedup, r.timing.lo,
 			      r.timing.hi, r.timing.control, r.timing.replay_speedup, r.timing.wall_speedup,
 			      r.timing.blocks, r.wall_seconds);
+	if (r.measured)
+		print_message(
+			"#   calls %d, made again %d, compared %d, with the reference %d; runs %d: %.3f %.3f "
+			"%.3f; host bound %d %d; NVML %d %s: SM %d to %d MHz, %d C, slowed %#llx, others "
+			"%d\n",
+			r.timing.calls, r.timing.replayed, r.timing.compared, r.timing.checked, r.timing.runs,
+			r.timing.found[0], r.timing.found[1], r.timing.found[2], r.timing.host_bound[0],
+			r.timing.host_bound[1], r.timing.gpu.known, r.timing.gpu.why, r.timing.gpu.sm_mhz[0],
+			r.timing.gpu.sm_mhz[1], r.timing.gpu.celsius, (unsigned long long)r.timing.gpu.slowed,
+			r.timing.gpu.others);
 	pm_graph_free(g);
 	return r;
 }
@@ -72,9 +88,25 @@ static void a_good_pass_is_measured(void **state)
 	pm_test_need_device("cuda");
 	r = eval("passes/silu.so", 1024, 4096);
 	assert_int_equal(r.verdict, PM_VERDICT_OK);
-	assert_true(r.measured && r.timing.blocks > 0 && r.timing.checked == PM_CLOCK_CHECKED);
+	assert_true(r.measured && r.timing.blocks > 0 && r.timing.checked > 0 &&
+		    r.timing.replayed == r.timing.calls);
 	assert_true(r.timing.lo > 1); /* one kernel instead of two of the same size */
 	assert_true(r.timing.replay[0] > 0 && r.timing.wall[1] > 0);
+	pm_eval_record_release(&r);
+}
+
+/* A second run in a process of its own, with other inputs, finds the same. */
+static void a_good_pass_is_confirmed(void **state)
+{
+	PmEvalRecord r;
+
+	(void)state;
+	pm_test_need_device("cuda");
+	confirm_above = 1;
+	r = eval("passes/silu.so", 1024, 4096);
+	confirm_above = 0;
+	assert_int_equal(r.verdict, PM_VERDICT_OK);
+	assert_true(r.timing.runs >= 2 && r.speedup > 1);
 	pm_eval_record_release(&r);
 }
 
@@ -95,6 +127,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_pass_is_measured),
+		cmocka_unit_test(a_good_pass_is_confirmed),
 		cmocka_unit_test(every_mistake_has_its_own_verdict),
 	};
 

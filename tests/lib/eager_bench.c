@@ -4,6 +4,7 @@
 #include "ir/infer.h"
 #include "ir/onnx.h"
 #include "runtime/run.h"
+#include "tests/lib/bound_check.h"
 #include "tests/lib/eval.h"
 #include "tests/lib/one_node.h"
 
@@ -89,6 +90,11 @@ static void fill(PmTensor *t, int is_awkward, PmRng *r)
 	}
 }
 
+static const char *name_of(void *arg, size_t k)
+{
+	return ((EagerBench *)arg)->name[k];
+}
+
 void eager_run(EagerBench *b, const char *device, int is_awkward)
 {
 	PmRunOpts ref = { .device = "ref" },
@@ -110,6 +116,7 @@ void eager_run(EagerBench *b, const char *device, int is_awkward)
 		fail_msg("ref: %s", err.text);
 	if (pm_run_graph(b->g, b->in, n_in, &dev, &got, &err))
 		fail_msg("%s: %s", device, err.text);
+	bound_check(b->g, b->in, got.out, b->n, name_of, b);
 	for (size_t k = 0; k < b->n; k++) {
 		eval_same(got.out[k], want.out[k], b->rel[k], b->name[k]);
 		memset(&got.out[k], 0, sizeof got.out[k]);

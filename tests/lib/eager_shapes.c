@@ -5,6 +5,7 @@
 #include "runtime/exec.h"
 #include "runtime/nvrtc.h"
 #include "runtime/run.h"
+#include "tests/lib/bound_check.h"
 #include "tests/lib/eval.h"
 
 #include <setjmp.h>
@@ -307,6 +308,12 @@ static void fill(PmTensor *t, int64_t seed)
 			pm_tensor_set_i(t, i, (i * 5 + seed) % 7 - 3);
 }
 
+static const char *name_of(void *arg, size_t k)
+{
+	(void)k;
+	return arg;
+}
+
 static void run_one(const PmGraph *g, PmWorker *w, double rel, const char *what)
 {
 	const char *device = pm_worker_device(w);
@@ -327,6 +334,7 @@ static void run_one(const PmGraph *g, PmWorker *w, double rel, const char *what)
 		fail_msg("%s on ref: %s", what, err.text);
 	if (pm_run_graph(g, in, n_in, &dev, &got, &err))
 		fail_msg("%s on %s: %s", what, device, err.text);
+	bound_check(g, in, got.out, got.n_out, name_of, (void *)(uintptr_t)what);
 	for (size_t k = 0; k < got.n_out; k++) {
 		eval_same(got.out[k], want.out[k], rel, what);
 		memset(&got.out[k], 0, sizeof got.out[k]);

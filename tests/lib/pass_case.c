@@ -96,6 +96,28 @@ static void fuse_one(const char *pass, const char *tmpl, int kernels, const stru
 	pm_str_release(&text);
 }
 
+PmGraph *pass_fused(const char *pass, const char *tmpl, const char *type, PassDims row)
+{
+	PmStr text = PM_STR_INIT;
+	PmGraph *g, *fused;
+	PmPassOutcome out;
+	size_t t = 0;
+
+	while (strcmp(types[t].name, type) != 0)
+		assert_true(++t < PASS_COUNT(types));
+	expand(tmpl, &types[t], &row, &text);
+	g = parse(text.s);
+	apply(pass, g, 0, &out);
+	if (out.verdict != PM_VERDICT_OK)
+		fail_msg("%s: %s\n%s", pass, out.message, text.s);
+	fused = out.graph;
+	out.graph = NULL;
+	pm_pass_outcome_release(&out);
+	pm_graph_free(g);
+	pm_str_release(&text);
+	return fused;
+}
+
 static void fuse_types(const char *pass, const char *tmpl, int kernels, const PassDims *rows, size_t n_rows,
 		       size_t n_types)
 {

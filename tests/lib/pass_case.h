@@ -6,6 +6,8 @@
 #ifndef TESTS_LIB_PASS_CASE_H
 #define TESTS_LIB_PASS_CASE_H
 
+#include "ir/graph.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +23,9 @@ typedef struct PassDims {
 void pass_fuses(const char *pass, const char *tmpl, int kernels, const PassDims *rows, size_t n_rows);
 /* The same for float only. */
 void pass_fuses_float(const char *pass, const char *tmpl, int kernels, const PassDims *rows, size_t n_rows);
+
+/* What the pass makes of the graph in this element type ("float", "float16", "bfloat16"); it must apply. */
+PmGraph *pass_fused(const char *pass, const char *tmpl, const char *type, PassDims row);
 
 /* The pass leaves the graph alone, and what it says about it (a reason to decline or a near miss) contains
  * `why`. */

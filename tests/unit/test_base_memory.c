@@ -65,6 +65,28 @@ static void arena_budget_may_be_used_to_the_last_byte(void **state)
 	pm_arena_free(a);
 }
 
+static void a_reset_arena_starts_again_zeroed(void **state)
+{
+	PmArena *a = pm_arena_new(1 << 20);
+	unsigned char *p;
+	size_t i, k;
+
+	(void)state;
+	pm_arena_reset(a);
+	for (i = 0; i < 50; i++) {
+		assert_int_equal(pm_arena_used(a), 0);
+		for (k = 1; k < 100000; k = k * 3 + i) { /* the largest fill blocks of their own */
+			p = pm_arena_alloc(a, k);
+			assert_non_null(p);
+			for (size_t b = 0; b < k; b++)
+				assert_int_equal(p[b], 0);
+			memset(p, 0xff, k);
+		}
+		pm_arena_reset(a);
+	}
+	pm_arena_free(a);
+}
+
 static void arena_strings_are_terminated_copies(void **state)
 {
 	PmArena *a = pm_arena_new(0);
@@ -136,6 +158,7 @@ int main(void)
 		cmocka_unit_test(arena_memory_is_zeroed_aligned_and_apart),
 		cmocka_unit_test(arena_budget_gives_null_and_stays_usable),
 		cmocka_unit_test(arena_budget_may_be_used_to_the_last_byte),
+		cmocka_unit_test(a_reset_arena_starts_again_zeroed),
 		cmocka_unit_test(arena_strings_are_terminated_copies),
 		cmocka_unit_test(vectors_keep_their_elements_when_they_grow),
 		cmocka_unit_test(hostile_growth_always_moves),

@@ -1,4 +1,5 @@
 /* test_eager.c - the eager executor on the emulated device against the reference device. */
+#include "tests/lib/bound_check.h"
 #include "tests/lib/eager_bench.h"
 
 #include "bench/agree.h"
@@ -162,6 +163,11 @@ static void reductions_meet_infinity(void **state)
 	eager_run(b, "emu", 1);
 }
 
+static const char *name_of(void *g, size_t k)
+{
+	return pm_value_name(g, pm_graph_output(g, k));
+}
+
 /* Random graphs of the whole table, views on views included, agree as far as their conditioning lets them. */
 static void random_graphs_agree(void **state)
 {
@@ -190,6 +196,7 @@ static void random_graphs_agree(void **state)
 		if (pm_run_graph(g, in, n_in, &emu, &got, &err))
 			fail_msg("seed %d on emu: %s", (int)seed, err.text);
 		assert_int_equal(pm_agree(g, in, got.out, want.out, n_out, 1, a, &err), PM_OK);
+		bound_check(g, in, got.out, n_out, name_of, g);
 		for (size_t k = 0; k < n_out; k++)
 			if (!a[k].agrees && !a[k].ill_conditioned)
 				fail_msg("seed %d, output '%s': element %lld is %g instead of %g", (int)seed,

@@ -283,7 +283,8 @@ static void static_shared_memory_is_limited(void **state)
 
 	(void)state;
 	pm_err_init(&err);
-	assert_int_equal(emu_load_text(dev, "wide", source, &m, &err), PM_E_DEVICE);
+	assert_int_equal(emu_load_text(dev, "wide", source, &m, &err), PM_OK);
+	assert_int_equal(emu_launch(dev, m, "k", 1, 1, 0, NULL, 0, &err), PM_E_DEVICE);
 	assert_non_null(strstr(err.text, "'wide' declares 49156 bytes of static shared memory"));
 }
 

@@ -8,6 +8,7 @@
 #include "ir/infer.h"
 #include "ir/onnx.h"
 #include "ir/text.h"
+#include "runtime/exec.h"
 #include "tests/lib/gen_graph.h"
 #include "tests/lib/need.h"
 
@@ -421,6 +422,33 @@ static void one_kernel_cannot_become_fewer(void **state)
 	pm_graph_free(g);
 }
 
+/* Attention's last step: what is transposed must be copied to be reshaped, which a kernel can save. A weight
+ * that is transposed, and views of what a set makes, launch nothing: they are the set's ends. */
+static void a_view_that_must_copy_stays(void **state)
+{
+	static const char text[] =
+		"m (float[2,6,4] p, float[4,2,3] v, float[5,6] w) => (float[30] y)\n"
+		"<int64[3] to = {2, 6, 4}, int64[2] flat = {12, 4}, int64[2] rows = {6, 6}, int64[1] all = "
+		"{30}> {\n"
+		" h = Transpose <perm = [1, 0, 2]> (v)\n a = Reshape (p, flat)\n s = Reshape (a, to)\n"
+		" m = MatMul (s, h)\n t = Transpose <perm = [1, 0, 2]> (m)\n c = Reshape (t, rows)\n"
+		" u = Transpose <perm = [1, 0]> (w)\n n = MatMul (c, u)\n e = Relu (n)\n y = Reshape (e, "
+		"all) }";
+	PmGraph *g = parse(text);
+	uint32_t *launches = pm_xcalloc((size_t)pm_graph_node_limit(g) + 1, sizeof *launches);
+	PmFusibleOpts counted = { .launches = launches };
+	PmNodeSets sets;
+
+	(void)state;
+	assert_int_equal(pm_plan_count(g, launches, NULL), PM_OK);
+	want_sets(text, &counted, "m t c; n e");
+	assert_int_equal(pm_fusible_sets(g, &counted, &sets, NULL), PM_OK);
+	assert_int_equal(sets.n_ends, 5); /* h, a and s of the first, u and y of the second */
+	pm_node_sets_release(&sets);
+	free(launches);
+	pm_graph_free(g);
+}
+
 static void unknown_operators_end_a_set(void **state)
 {
 	(void)state;
@@ -828,6 +856,7 @@ int main(void)
 		cmocka_unit_test(ends_that_only_relabel_are_left_out),
 		cmocka_unit_test(views_that_select_stay),
 		cmocka_unit_test(one_kernel_cannot_become_fewer),
+		cmocka_unit_test(a_view_that_must_copy_stays),
 		cmocka_unit_test(unknown_operators_end_a_set),
 		cmocka_unit_test(sizes_that_are_computed_end_a_set),
 		cmocka_unit_test(long_chains_are_split_at_the_limit),

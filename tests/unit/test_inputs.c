@@ -122,11 +122,54 @@ static void the_seed_and_the_class_decide(void **state)
 	pm_graph_free(g);
 }
 
+/* Which of two updates of one place stays is not defined, so there must not be two. */
+static void a_scatter_meets_no_place_twice(void **state)
+{
+	static const struct {
+		const char *body;
+		int64_t len, inner, width; /* of a line, between its elements; elements of one index */
+	} cases[] = {
+		{ "(float[5,7] d, int64[12,2] k, float[12] u) => (float[5,7] y) { y = ScatterND(d, k, u) }",
+		  12, 2, 2 },
+		{ "(float[13] d, int64[13] k, float[13] u) => (float[13] y) { q = Unsqueeze<axes=[1]>(k)\n"
+		  " y = ScatterND(d, q, u) }",
+		  13, 1, 1 },
+		{ "(float[9,6] d, int64[8,6] k, float[8,6] u) => (float[9,6] y) { y = "
+		  "ScatterElements<axis=0>(d, k, u) }",
+		  8, 6, 1 },
+	};
+
+	(void)state;
+	for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+		char text[400];
+		PmTensor in[3];
+		PmGraph *g;
+
+		snprintf(text, sizeof text, "g %s", cases[c].body);
+		g = parse(text);
+		for (uint64_t seed = 0; seed < 20; seed++) {
+			assert_int_equal(pm_inputs_make(g, seed, PM_INPUTS_NORMAL, in, NULL), PM_OK);
+			for (int64_t i = 0; i < cases[c].len; i++)
+				for (int64_t j = 0; j < i; j++) {
+					int64_t same = 0;
+
+					for (int64_t k = 0; k < cases[c].width; k++)
+						same += pm_tensor_get(&in[1], i * cases[c].inner + k) ==
+							pm_tensor_get(&in[1], j * cases[c].inner + k);
+					assert_true(same < cases[c].width);
+				}
+			pm_tensors_release(in, 3);
+		}
+		pm_graph_free(g);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(roles_follow_the_uses),
 		cmocka_unit_test(drawn_values_are_legal_in_every_class),
+		cmocka_unit_test(a_scatter_meets_no_place_twice),
 		cmocka_unit_test(the_seed_and_the_class_decide),
 	};
 

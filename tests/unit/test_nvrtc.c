@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/proc.h"
+#include "integrity/cubin_gate.h"
 #include "integrity/ptx_gate.h"
 #include "ir/kernel.h"
 #include "kernels/clock.cu.h"
@@ -94,6 +95,9 @@ static size_t compile_one(const PmSource *s, int cc, int ours, int *failed)
 	assert_non_null(strstr(ptx.s, ".entry"));
 	assert_true(cubin.len > 64 && memcmp(cubin.s, "\177ELF", 4) == 0);
 	if (!ours && pm_ptx_gate(ptx.s, ptx.len, NULL, 0, &problems))
+		fail_msg("sm_%d %s: our own kernel '%s' is refused: %s", cc, pm_dtype_name(s->type), s->label,
+			 problems.s);
+	if (!ours && pm_cubin_gate(cubin.s, cubin.len, NULL, 0, NULL, 0, NULL, &problems))
 		fail_msg("sm_%d %s: our own kernel '%s' is refused: %s", cc, pm_dtype_name(s->type), s->label,
 			 problems.s);
 	pm_str_release(&problems);

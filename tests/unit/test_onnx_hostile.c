@@ -297,14 +297,31 @@ static void broken_encodings(void **state)
 	bytes_are_refused(BYTES("\x3a\x7f\x0a"), PM_E_INVALID, damaged); /* a graph longer than the file */
 	bytes_are_refused(BYTES("\x3a\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), PM_E_INVALID, damaged);
 	bytes_are_refused(BYTES("\x09\x01\x02"), PM_E_INVALID, damaged); /* 8 bytes of which 2 are there */
-	bytes_are_refused(
-		BYTES("\x38\x05"), PM_E_INVALID, /* a graph that is a number */
-		"m: The 2 bytes are not a valid ModelProto: the file is damaged or not ONNX; fetch or "
-		"export it again.");
-	bytes_are_refused(
-		BYTES("\x0a\x01\x08"), PM_E_INVALID, /* a version that is a text */
-		"m: The 3 bytes are not a valid ModelProto: the file is damaged or not ONNX; fetch or "
-		"export it again.");
+	bytes_are_refused(BYTES("\x38\x05"), PM_E_INVALID, damaged);     /* a graph that is a number */
+	bytes_are_refused(BYTES("\x0a\x01\x08"), PM_E_INVALID, damaged); /* a version that is a text */
+	bytes_are_refused(BYTES("\x3d\0\0\0\0"), PM_E_INVALID, damaged); /* a graph that is 4 bytes */
+	bytes_are_refused(BYTES("\x71\0\0\0\0\0\0\0\0"), PM_E_INVALID, damaged); /* metadata of 8 bytes */
+	bytes_are_refused(BYTES("\x88\x80\x80\x80\x80\0\x08"), PM_E_INVALID, damaged); /* a key of 6 bytes */
+	bytes_are_refused(BYTES("\x88\x80\x80\x80\x10\x08"), PM_E_INVALID, damaged);   /* one past 32 bits */
+	bytes_are_refused(BYTES("\x3a\x80\x80\x80\x80\x80\0"), PM_E_INVALID, damaged); /* a length of 6 */
+	bytes_are_refused(BYTES("\x3a\x80\x80\x80\x80\x08"), PM_E_INVALID, damaged);   /* 2 GiB */
+	bytes_are_refused(BYTES("\xa3\x01\x08\x08\xa4\x01"), PM_E_INVALID, damaged);   /* an unknown group */
+	bytes_are_refused(BYTES("\x3a"), PM_E_INVALID, damaged);       /* a graph without a length */
+	bytes_are_refused(BYTES("\x08\x08\x72\x02\x0a"), PM_E_INVALID, /* metadata cut in the middle */
+			  "m: The bytes at offset 2 are not a valid ModelProto: the file is damaged, "
+			  "truncated or not ONNX; fetch or export it again.");
+	bytes_are_refused(BYTES("\x3a\x02\x0a\x7f"), PM_E_INVALID, /* a node longer than its graph */
+			  "m: The bytes at offset 2 are not a valid GraphProto: the file is damaged, "
+			  "truncated or not ONNX; fetch or export it again.");
+	bytes_are_refused(BYTES("\x3a\x02\x68\x01"), PM_E_INVALID, /* value_info that is a number */
+			  "m: The bytes at offset 2 are not a valid GraphProto: the file is damaged, "
+			  "truncated or not ONNX; fetch or export it again.");
+	bytes_are_refused(BYTES("\x3a\x04\x0a\x02\x08\x01"), PM_E_INVALID, /* an operand that is one */
+			  "m: The bytes at offset 4 are not a valid NodeProto: the file is damaged, "
+			  "truncated or not ONNX; fetch or export it again.");
+	bytes_are_refused(BYTES("\xca\x01\x02\x38\x01"), PM_E_INVALID, /* a function's node that is one */
+			  "m: The bytes at offset 3 are not a valid FunctionProto: the file is damaged, "
+			  "truncated or not ONNX; fetch or export it again.");
 	bytes_are_refused(BYTES("\x08\x08\x42\x02\x10\x12"), PM_E_INVALID,
 			  "m: The model has no graph; it is not an ONNX model, or an empty one.");
 	bytes_are_refused(
@@ -413,8 +430,8 @@ static void tensors_in_pieces(void **state)
 	pm_ob_bytes(&d, 4, raw, 7);
 	refuses_tensor(
 		&d, PM_E_INVALID,
-		"m: The 28 bytes are not a valid ModelProto: the file is damaged or not ONNX; fetch or "
-		"export it again.");
+		"m: The bytes at offset 19 are not a valid TensorProto: the file is damaged, truncated or "
+		"not ONNX; fetch or export it again.");
 	pm_ob_bytes(&d, 4, raw, 4);
 	refuses_tensor(
 		&d, PM_E_INVALID,

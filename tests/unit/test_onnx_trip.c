@@ -370,6 +370,38 @@ static void foreign_types_of_results_live_on(void **state)
 	pm_str_release(&out);
 }
 
+static int64_t written_opset(const char *text)
+{
+	PmGraph *g = NULL, *h;
+	PmStr m = PM_STR_INIT;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_graph_parse(text, strlen(text), &g, &err) || pm_onnx_export_mem(g, &m, &err))
+		fail_msg("%s", err.text);
+	survives(g, text);
+	h = import_ok(&m);
+	pm_graph_free(g);
+	pm_graph_free(h);
+	pm_str_release(&m);
+	return report.opset;
+}
+
+/* ONNX lets these compute in bfloat16 from then on only. */
+static void bfloat16_raises_the_opset_where_it_must(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		written_opset(
+			"m (bfloat16[1,2,4,4] x, bfloat16[3,2,1,1] w) => (bfloat16[1,3,4,4] y) "
+			"{ y = Conv <strides = [1, 1], dilations = [1, 1], pads = [0, 0, 0, 0]> (x, w) }"),
+		22);
+	assert_int_equal(written_opset("m (float16[4] x) => (float16[4] y) { y = Cos (x) }"), 18);
+	assert_int_equal(written_opset("m (bfloat16[4] x) => (bfloat16[4] y) { y = Cos (x) }"), 22);
+	assert_int_equal(written_opset("m (bfloat16[4] x) => (bool[4] y) { y = IsInf (x) }"), 20);
+	assert_int_equal(written_opset("m (bfloat16[4] x) => (bfloat16[4] y) { y = Exp (x) }"), 18);
+}
+
 /* ---- external data ---- */
 
 static PmStr model_of_two(const char *location, int64_t second_offset)
@@ -499,6 +531,7 @@ int main(void)
 		cmocka_unit_test(kernels_survive),
 		cmocka_unit_test(functions_are_inlined),
 		cmocka_unit_test(unknown_nodes_follow_the_opset),
+		cmocka_unit_test(bfloat16_raises_the_opset_where_it_must),
 		cmocka_unit_test(empty_shapes_are_known),
 		cmocka_unit_test(copies_of_unknown_values_live_on),
 		cmocka_unit_test(endless_functions_are_refused),

@@ -16,6 +16,7 @@
 #include <math.h>
 
 enum { SETS = 3 };
+static const unsigned char all[] = { 1, 1, 1, 1 };
 
 static PmStr log_text = PM_STR_INIT; /* a letter per call */
 static PmStatus (*inner_launch)(PmDevice *d, const PmDevLaunch *l, PmErr *err);
@@ -131,7 +132,7 @@ static void make(Bed *b)
 	b->d->ops = &b->ops;
 	for (int i = 0; i < SETS; i++)
 		assert_int_equal(pm_inputs_make(b->g, (uint64_t)i, PM_INPUTS_NORMAL, &b->t[i], NULL), PM_OK);
-	b->bank = (PmBank){ b->t, SETS, 1, 5 };
+	b->bank = (PmBank){ .t = b->t, .n_sets = SETS, .n_in = 1, .seed = 5, .editable = all };
 	for (int i = 0; i < 2; i++)
 		if (pm_exec_new(b->plan, b->d, &b->x[i], &err))
 			fail_msg("%s", err.text);
@@ -165,12 +166,12 @@ static PmSample take(Bed *b, int side, PmTimeKind kind, uint64_t index, int trai
 	return out;
 }
 
-/* The last call computed exp(-x) of the inputs of that number. */
-static void computed(Bed *b, uint64_t index)
+/* That call of the last sample computed exp(-x) of the inputs of that number. */
+static void computed(Bed *b, int call, uint64_t index)
 {
 	PmTensor in, out;
 
-	assert_int_equal(pm_sampler_outputs(b->s, &out, 1, NULL), PM_OK);
+	assert_int_equal(pm_sampler_outputs(b->s, call, &out, 1, NULL), PM_OK);
 	assert_int_equal(pm_bank_inputs(&b->bank, index, &in, NULL), PM_OK);
 	for (int64_t i = 0; i < 24; i++) {
 		double want = exp(-pm_tensor_get(&in, i));
@@ -189,10 +190,36 @@ static void every_call_has_the_inputs_of_its_number(void **state)
 	make(&b);
 	for (uint64_t i = 0; i < 30; i++) {
 		take(&b, (int)(i % 2), i % 5 ? PM_TIME_COLD : PM_TIME_WALL, i, 1);
-		computed(&b, i);
+		computed(&b, 0, i);
 	}
 	take(&b, 0, PM_TIME_COLD, 100, 7); /* a train's last call has the seventh */
-	computed(&b, 106);
+	computed(&b, 6, 106);
+	drop(&b);
+}
+
+/* What a time is divided by is what ran: a train of seven is seven calls with results of their own, those
+ * that each makes when it runs alone. */
+static void a_train_is_as_many_calls_as_it_is_divided_by(void **state)
+{
+	enum { TRAIN = 7 };
+	PmDigest in_train[TRAIN], alone;
+	Bed b;
+
+	(void)state;
+	make(&b);
+	take(&b, 0, PM_TIME_COLD, 40, TRAIN);
+	assert_int_equal(strlen(log_text.s), strlen("FDB") + (size_t)3 * TRAIN + strlen("E"));
+	for (int i = 0; i < TRAIN; i++) {
+		assert_int_equal(pm_sampler_digest(b.s, i, &in_train[i], NULL), PM_OK);
+		for (int k = 0; k < i; k++)
+			assert_false(pm_digest_equal(&in_train[k], &in_train[i]));
+	}
+	for (int i = 0; i < TRAIN; i++) {
+		take(&b, 1, PM_TIME_NONE, 40 + (uint64_t)i, 1);
+		assert_int_equal(pm_sampler_digest(b.s, 0, &alone, NULL), PM_OK);
+		assert_true(pm_digest_equal(&alone, &in_train[i]));
+	}
+	assert_int_equal(pm_sampler_digest(b.s, 1, &alone, NULL), PM_E_INVALID);
 	drop(&b);
 }
 
@@ -267,7 +294,7 @@ static void what_cannot_be_taken_is_refused(void **state)
 	assert_int_equal(pm_sampler_take(b.s, &none, &s, NULL), PM_E_INVALID);
 	assert_int_equal(pm_sampler_take(b.s, &side, &s, NULL), PM_E_INVALID);
 	assert_int_equal(pm_sampler_take(b.s, &lng, &s, NULL), PM_E_INVALID);
-	assert_int_equal(pm_sampler_outputs(b.s, &out, 1, NULL), PM_E_INVALID);
+	assert_int_equal(pm_sampler_outputs(b.s, 0, &out, 1, NULL), PM_E_INVALID);
 	drop(&b);
 }
 
@@ -280,7 +307,7 @@ static void no_side_finds_anothers_results(void **state)
 	(void)state;
 	make(&b);
 	take(&b, 0, PM_TIME_COLD, 3, 1);
-	assert_int_equal(pm_sampler_outputs(b.s, &want, 1, NULL), PM_OK);
+	assert_int_equal(pm_sampler_outputs(b.s, 0, &want, 1, NULL), PM_OK);
 	take(&b, 1, PM_TIME_COLD, 3, 1);
 	for (int i = 0; i < pm_sampler_depth(b.s); i++) {
 		assert_int_equal(pm_bind_outputs(pm_exec_bind(b.x[0], (size_t)i), &got, 1, NULL), PM_OK);
@@ -295,6 +322,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_call_has_the_inputs_of_its_number),
+		cmocka_unit_test(a_train_is_as_many_calls_as_it_is_divided_by),
 		cmocka_unit_test(caches_are_emptied_and_the_host_is_hidden),
 		cmocka_unit_test(calls_are_replayed),
 		cmocka_unit_test(a_slow_host_is_a_disturbance),

@@ -24,6 +24,7 @@ typedef struct Sim {
 	double ramp;         /* seconds until it runs at full speed */
 	int restless;        /* every other piece of warm-up work takes a tenth longer */
 	double pause;        /* host seconds per sample */
+	double launching;    /* host seconds per call, which only the host's clock sees */
 	double clock;        /* host time */
 	double first_sample; /* when the first sample was taken */
 	int fail_after;      /* samples until an error; 0 = never */
@@ -61,7 +62,9 @@ static PmStatus sim_sample(void *arg, const PmSampleAsk *ask, PmSample *out, PmE
 		t *= 5;
 	if (pm_rng_uniform(&s->rng) < s->second_mode)
 		t *= 1.5;
-	if (ask->kind < PM_TIME_WALL)
+	if (ask->kind >= PM_TIME_WALL)
+		t += s->launching * ask->train;
+	else
 		t = quantised(s, t + s->overhead * (1 + 0.01 * pm_rng_normal(&s->rng)));
 	out->seconds = t;
 	out->disturbed = pm_rng_uniform(&s->rng) < s->disturbed;
@@ -367,6 +370,72 @@ static void times_that_cannot_be_are_named(void **state)
 	assert_int_equal(t.state, PM_TIMING_OK);
 }
 
+/* What a second look may clear, and what no repetition explains. */
+static void doubts_are_kept_apart(void **state)
+{
+	PmTimerOpts o = with_control(3);
+	PmTiming t;
+
+	(void)state;
+	begin(500e-6, 30e-6, 3);
+	assert_int_equal(run(3).doubts, PM_DOUBT_SPEEDUP);
+	begin(500e-6, 400e-6, 3);
+	assert_int_equal(run(3).doubts, 0);
+	o.floor[1] = 450e-6;
+	assert_int_equal(try_run(&o, &t, NULL), PM_OK);
+	assert_int_equal(t.doubts, PM_DOUBT_FLOOR);
+	begin(500e-6, 0, 3);
+	sim.overhead = 0;
+	assert_true(run(3).doubts & PM_DOUBT_ZERO);
+}
+
+static void a_result_is_confirmed_by_one_that_agrees(void **state)
+{
+	static const struct {
+		double found[3];
+		int n, want;
+	} runs[] = {
+		{ { 12, 12.3 }, 2, 1 },  /* the second is published */
+		{ { 12, 12.4 }, 2, -1 }, /* over 3 % apart */
+		{ { 12.3, 12 }, 2, 1 },       { { 14, 12, 12.2 }, 3, 2 }, { { 12.2, 14, 12 }, 3, 0 },
+		{ { 12, 14, 12.2 }, 3, 2 },   { { 10, 12, 14 }, 3, -1 },  { { 1, 1, 1 }, 3, 0 },
+		{ { NAN, 12, 12.1 }, 3, -1 }, { { 12, NAN }, 2, -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+		if (pm_timer_confirm(runs[i].found, runs[i].n) != runs[i].want)
+			fail_msg("runs %zu: %d", i, pm_timer_confirm(runs[i].found, runs[i].n));
+}
+
+/* 50 us of the host in each call: the device's time does not see them, and the two clocks say so. */
+static void a_host_that_holds_up_calls_shows(void **state)
+{
+	PmTiming t;
+
+	(void)state;
+	begin(100e-6, 80e-6, 4);
+	t = run(4);
+	assert_true(!t.host_bound[0] && !t.host_bound[1]);
+	begin(100e-6, 80e-6, 4);
+	sim.launching = 50e-6;
+	t = run(4);
+	assert_true(t.host_bound[0] && t.host_bound[1] && t.state == PM_TIMING_OK);
+	near(t.kind[PM_TIME_COLD].ratio[1].point, 1.25, 0.01, "the speedup on the device");
+}
+
+/* Nanoseconds and less: the ratio is that of the times as they were measured. */
+static void times_are_not_rounded(void **state)
+{
+	PmTiming t;
+
+	(void)state;
+	begin(100.000001e-6, 100e-6, 5);
+	sim.noise = sim.tick = sim.overhead = 0;
+	t = run(5);
+	near(t.kind[PM_TIME_COLD].ratio[1].point, 1.00000001, 1e-12, "the speedup");
+}
+
 static void errors_of_the_device_end_the_run(void **state)
 {
 	PmTimerOpts o = with_control(13), bad = { .n_sides = 1 };
@@ -415,6 +484,10 @@ int main(void)
 		cmocka_unit_test(times_that_vary_too_much_are_named),
 		cmocka_unit_test(a_control_that_is_not_one_voids_the_run),
 		cmocka_unit_test(times_that_cannot_be_are_named),
+		cmocka_unit_test(doubts_are_kept_apart),
+		cmocka_unit_test(a_result_is_confirmed_by_one_that_agrees),
+		cmocka_unit_test(a_host_that_holds_up_calls_shows),
+		cmocka_unit_test(times_are_not_rounded),
 		cmocka_unit_test(errors_of_the_device_end_the_run),
 		cmocka_unit_test(two_groups_are_a_gap_with_enough_on_both_sides),
 	};

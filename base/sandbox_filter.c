@@ -1,12 +1,17 @@
 /* sandbox_filter.c - the system calls that are left, as a BPF program.
  *
- * Allowed, and only from the C library's code: taking and giving back memory that is not executable, writing
- * to descriptors 1 and 2, returning from a signal handler, ending. The rest kills the process. The place of
- * the call matters: a plugin that makes a system call of its own is killed even for one that is on the list.
+ * For plugins and kernels, and only from the C library's code: taking and giving back memory that is not
+ * executable, writing to descriptors 1 and 2 (kernels: to 3), returning from a signal handler, ending; for
+ * kernels, whose guard needs them, protection and handlers too. The rest kills the process. The place of the
+ * call matters: code that makes a system call of its own is killed even for one that is on the list.
+ *
+ * For compilers: everything but a list of calls that reach other processes, the network or the kernel's
+ * insides, which fail.
  */
-#include "integrity/sandbox_priv.h"
+#include "base/sandbox_priv.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -29,7 +34,7 @@
 #define SECCOMP_RET_KILL_PROCESS SECCOMP_RET_KILL
 #endif
 
-enum { MAX_PROGRAM = 96 };
+enum { MAX_PROGRAM = 160 };
 
 typedef struct Program {
 	struct sock_filter ins[MAX_PROGRAM];
@@ -107,11 +112,28 @@ static int libc_code(Code *c)
 /* Runs `body` for one system call number and kills afterwards unless it allowed. */
 typedef void Rule(Program *p);
 
-static void only_out_and_err(Program *p)
+static void up_to(Program *p, uint32_t last)
 {
 	load(p, ARG(0, 0));
 	kill_if(p, BPF_JEQ, 0);
-	kill_if(p, BPF_JGT, 2);
+	kill_if(p, BPF_JGT, last);
+	allow(p);
+}
+
+static void only_out_and_err(Program *p)
+{
+	up_to(p, 2);
+}
+
+static void only_out_err_and_channel(Program *p)
+{
+	up_to(p, 3);
+}
+
+static void only_not_executable(Program *p)
+{
+	load(p, ARG(2, 0));
+	kill_if(p, BPF_JSET, PROT_EXEC);
 	allow(p);
 }
 
@@ -136,7 +158,7 @@ static void rule(Program *p, uint32_t nr, Rule *body)
 		p->ins[at].jf = (uint8_t)(p->n - at - 1);
 }
 
-static void build(Program *p, const Code *c)
+static void build(Program *p, const Code *c, Pm__Calls calls)
 {
 	load(p, FIELD(arch, 0));
 	kill_unless(p, BPF_JEQ, ARCH);
@@ -145,7 +167,7 @@ static void build(Program *p, const Code *c)
 	load(p, FIELD(instruction_pointer, 0));
 	kill_unless(p, BPF_JGE, (uint32_t)c->from);
 	kill_if(p, BPF_JGT, (uint32_t)(c->to - 1));
-	rule(p, SYS_write, only_out_and_err);
+	rule(p, SYS_write, calls == PM__CALLS_KERNEL ? only_out_err_and_channel : only_out_and_err);
 	rule(p, SYS_mmap, only_plain_memory);
 	rule(p, SYS_brk, allow);
 	rule(p, SYS_munmap, allow);
@@ -153,18 +175,76 @@ static void build(Program *p, const Code *c)
 	rule(p, SYS_madvise, allow);
 	rule(p, SYS_rt_sigreturn, allow);
 	rule(p, SYS_exit_group, allow);
+	if (calls == PM__CALLS_KERNEL) {
+		rule(p, SYS_mprotect, only_not_executable);
+		rule(p, SYS_rt_sigaction, allow);
+		rule(p, SYS_sigaltstack, allow);
+	}
 	emit(p, BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS);
 }
 
-int pm__filter_install(void)
+/* ---- what no compiler does ---- */
+
+static void build_compiler(Program *p, Pm__Calls calls)
+{
+	static const uint32_t never[] = {
+		SYS_socket,
+		SYS_connect,
+		SYS_bind,
+		SYS_ptrace,
+		SYS_mount,
+		SYS_umount2,
+		SYS_process_vm_readv,
+		SYS_process_vm_writev,
+		SYS_setns,
+		SYS_unshare,
+		SYS_chroot,
+		SYS_pivot_root,
+		SYS_bpf,
+		SYS_perf_event_open,
+		SYS_keyctl,
+		SYS_add_key,
+		SYS_request_key,
+		SYS_userfaultfd,
+		SYS_open_by_handle_at,
+		SYS_init_module,
+		SYS_finit_module,
+		SYS_kexec_load,
+#ifdef SYS_io_uring_setup
+		SYS_io_uring_setup,
+#endif
+#ifdef SYS_pidfd_getfd
+		SYS_pidfd_getfd,
+#endif
+	};
+	static const uint32_t programs[] = { SYS_execve, SYS_execveat };
+	size_t n = sizeof never / sizeof *never, n_programs = calls == PM__CALLS_LIBRARY ? 2 : 0;
+
+	load(p, FIELD(arch, 0));
+	kill_unless(p, BPF_JEQ, ARCH);
+	load(p, FIELD(nr, 0));
+#if defined(__x86_64__)
+	kill_if(p, BPF_JGE, 0x40000000u); /* the x32 numbers of the same calls */
+#endif
+	for (size_t i = 0; i < n + n_programs; i++) {
+		emit(p, BPF_JMP | BPF_K | BPF_JEQ, 0, 1, i < n ? never[i] : programs[i - n]);
+		emit(p, BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM);
+	}
+	allow(p);
+}
+
+int pm__filter_install(Pm__Calls calls)
 {
 	Program p = { .n = 0 };
 	struct sock_fprog prog = { 0, p.ins };
 	Code c = { 0, 0, 0 };
 
-	if (!libc_code(&c))
+	if (calls == PM__CALLS_LIBRARY || calls == PM__CALLS_PROGRAM)
+		build_compiler(&p, calls);
+	else if (libc_code(&c))
+		build(&p, &c, calls);
+	else
 		return -1;
-	build(&p, &c);
 	if (p.n >= MAX_PROGRAM)
 		return -1;
 	prog.len = p.n;

@@ -1,0 +1,64 @@
+/* sandbox.h - what a process that handles a stranger's code can still do.
+ *
+ * Layers, each on its own enough against most attacks:
+ *   namespaces   user, network, IPC, mount: nothing of the machine is named
+ *   landlock     every access to files is denied, but to those that are given
+ *   no clock     the time-stamp counter faults, and with it the clock calls that need no system call
+ *   filter       a system call outside a short list, or from code that is not the C library's, kills the
+ * process and always: no new privileges, no core, hidden from ptrace.
+ *
+ * Who enters which: a pass and an emulated kernel run in all four (pm_sandbox_enter, pm_sandbox_load and
+ * pm_sandbox_close); compilers, which need many system calls and their own files, in the first two and a
+ * filter that knows what no compiler needs. A kernel may lack a layer; what is missing is reported
+ * (pm_sandbox_probe), never silently accepted. All are for single-threaded callers, and there is no way back.
+ */
+#ifndef BASE_SANDBOX_H
+#define BASE_SANDBOX_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+enum {
+	PM_BOX_FILTER = 1,
+	PM_BOX_LANDLOCK = 2,
+	PM_BOX_NAMESPACES = 4,
+	PM_BOX_NO_CLOCK = 8,
+	PM_BOX_ALL = 15,
+};
+
+/* For a process that calls into a plugin: compute, take memory, write to descriptors 1 and 2, which alone
+ * stay open. Returns the layers that hold (PM_BOX_*). In a build with a sanitizer, whose run time needs more
+ * system calls, the filter and the clock are left alone. */
+unsigned pm_sandbox_enter(void);
+
+/* For a process that compiles a stranger's source with a library: no files, no descriptors but 1 to 3, no new
+ * ones, no network, no other programs. Returns the layers that hold. */
+unsigned pm_sandbox_enter_compiler(void);
+
+/* Folders and files of a program that reads a stranger's source. Lists end with NULL; what does not exist is
+ * left out. */
+typedef struct PmSandboxPaths {
+	const char *const *run;  /* may be read, and run as programs */
+	const char *const *read; /* may be read */
+	const char *write;       /* a folder in which anything may be done */
+} PmSandboxPaths;
+
+/* For a child that is about to become such a program: those files, no network, no new privileges, and none
+ * of the system calls that no compiler makes. Descriptors stay as they are. Returns the layers that hold. */
+unsigned pm_sandbox_enter_tool(const PmSandboxPaths *p);
+
+/* For a process that runs emulated kernels, in two steps. load: descriptors 1 to 3 stay open, the given files
+ * (list ends with NULL) may still be opened to read, everything else is gone. close: compute, take memory
+ * that is not executable, change its protection and handle its own signals, write to descriptors 1 to 3.
+ * Both return the layers that hold; close those of both together when it is given what load returned. */
+unsigned pm_sandbox_load(const char *const *files);
+unsigned pm_sandbox_close(unsigned loaded);
+
+/* Tries the sandbox of plugins in a child: the layers that this machine has. */
+PmStatus pm_sandbox_probe(unsigned *layers, PmErr *err);
+/* The same for emulated kernels. */
+PmStatus pm_sandbox_probe_kernels(unsigned *layers, PmErr *err);
+/* Appends the names of the given layers, separated by ", "; "none" for none. */
+void pm_sandbox_names(unsigned layers, PmStr *out);
+
+#endif

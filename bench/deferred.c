@@ -1,0 +1,395 @@
+/* deferred.c - was every timed call a real one? Checked when the candidate's process has ended. */
+#include "bench/deferred.h"
+
+#include "base/proc.h"
+#include "bench/agree.h"
+#include "bench/inputs.h"
+#include "runtime/ref.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	CLOSE_T = -5,  /* the level at which an output is not looked at twice */
+	SPECIAL = 1000 /* more suspicious than any distance makes a call */
+};
+
+/* What is known of one timed call. */
+typedef struct Finding {
+	size_t call;   /* in the clock's list */
+	int special;   /* it made other bits than its replay */
+	int suspicion; /* orders what the reference is asked about: the largest first */
+} Finding;
+
+typedef struct Check {
+	PmWorker *w;
+	const PmGraph *original;
+	const PmClockResult *c;
+	const PmDeferredOpts *o;
+	PmDeferred *out;
+	PmRng rng;
+	PM_VEC(Finding) f; /* calls of the candidate, by the number of their inputs */
+} Check;
+
+static PmStatus found(Check *k, PmDeferredState s, const char *fmt, ...) PM_PRINTF(3, 4);
+static PmStatus found(Check *k, PmDeferredState s, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (k->out->state != PM_DEFERRED_OK)
+		return PM_OK;
+	k->out->state = s;
+	va_start(ap, fmt);
+	vsnprintf(k->out->why, sizeof k->out->why, fmt, ap);
+	va_end(ap);
+	return PM_OK;
+}
+
+static const PmTimedCall *call_of(const Check *k, size_t i)
+{
+	return &k->c->calls.v[k->f.v[i].call];
+}
+
+/* --- making calls again ----------------------------------------------------------------------------------
+ */
+
+typedef struct Index {
+	uint64_t index;
+	size_t call;
+} Index;
+
+static int by_index(const void *a, const void *b)
+{
+	const Index *x = a, *y = b;
+
+	if (x->index != y->index)
+		return x->index < y->index ? -1 : 1;
+	return (x->call > y->call) - (x->call < y->call);
+}
+
+/* The calls of the candidate, or of all sides, by the number of their inputs. */
+static Index *list_calls(const PmClockResult *c, int candidate_only, size_t *n)
+{
+	Index *x = pm_xcalloc(c->calls.n + 1, sizeof *x);
+
+	*n = 0;
+	for (size_t i = 0; i < c->calls.n; i++)
+		if (!candidate_only || c->calls.v[i].side == PM_SIDE_CANDIDATE)
+			x[(*n)++] = (Index){ c->calls.v[i].index, i };
+	qsort(x, *n, sizeof *x, by_index);
+	return x;
+}
+
+/* A batch of calls on consecutive inputs: list[first .. last), whose inputs are `train` numbers from `index`
+ * on.
+ */
+typedef struct Batch {
+	size_t first, last;
+	uint64_t index;
+	int train;
+} Batch;
+
+typedef PM_VEC(Batch) Batches;
+
+static void cut_batches(const Index *list, size_t n, int depth, Batches *out)
+{
+	for (size_t i = 0; i < n;) {
+		Batch b = { i, i, list[i].index, 0 };
+
+		while (b.last < n && list[b.last].index - b.index <= (uint64_t)b.train &&
+		       list[b.last].index - b.index < (uint64_t)depth) {
+			b.train = (int)(list[b.last].index - b.index) + 1;
+			b.last++;
+		}
+		i = b.last;
+		PM_VEC_PUSH(out, b);
+	}
+}
+
+static void shuffle(PmRng *rng, Batches *b)
+{
+	for (size_t i = b->n; i > 1; i--) {
+		size_t j = (size_t)pm_rng_range(rng, 0, (int64_t)i - 1);
+		Batch t = b->v[i - 1];
+
+		b->v[i - 1] = b->v[j];
+		b->v[j] = t;
+	}
+}
+
+/* Opens a clock for one side in a new process and hands its batches to `each`, in a random order. */
+static PmStatus replay(Check *k, const PmWork *side, const Index *list, size_t n,
+		       PmStatus (*each)(Check *k, const PmWork *side, const Index *list, const Batch *b,
+					PmErr *err),
+		       PmErr *err)
+{
+	PmBank bank = k->c->bank;
+	Batches b = { 0 };
+	int depth = 1;
+	PmStatus st;
+
+	pm_worker_renew(k->w);
+	bank.salt = pm_rng_u64(&k->rng);
+	st = pm_worker_clock_open(k->w, side, 1, &bank, k->o->deadline, &depth, err);
+	if (!st)
+		cut_batches(list, n, depth, &b);
+	shuffle(&k->rng, &b);
+	for (size_t i = 0; i < b.n && !st; i++)
+		st = each(k, side, list, &b.v[i], err);
+	PM_VEC_RELEASE(&b);
+	return st ? st : pm_worker_clock_close(k->w, err);
+}
+
+static PmStatus make(Check *k, const Batch *b, PmDigest *made, PmErr *err)
+{
+	PmSampleAsk ask = { 0, PM_TIME_NONE, b->index, b->train, 0 };
+	PmSample s;
+
+	return pm_worker_clock_take(k->w, &ask, &s, made, err);
+}
+
+/* --- 1. the candidate ------------------------------------------------------------------------------------
+ */
+
+static PmStatus replay_candidate(Check *k, const PmWork *side, const Index *list, const Batch *b, PmErr *err)
+{
+	PmDigest made[PM_SAMPLER_DEPTH];
+	PmStatus st = make(k, b, made, err);
+
+	(void)side;
+	for (size_t i = b->first; i < b->last && !st; i++) {
+		Finding *f = &k->f.v[i];
+
+		f->special = !pm_digest_equal(&made[list[i].index - b->index], &call_of(k, i)->made);
+		k->out->special += f->special;
+		k->out->replayed++;
+	}
+	return st;
+}
+
+/* --- 2. the baseline -------------------------------------------------------------------------------------
+ */
+
+/* Where the baseline or the control made other bits than here: does the baseline differ from itself? */
+static PmStatus baseline_differs(Check *k, const Batch *b, int at, const PmDigest *made, PmErr *err)
+{
+	Batch one = { 0, 0, b->index + (uint64_t)at, 1 };
+	PmDigest again;
+	PmStatus st = make(k, &one, &again, err);
+
+	if (st)
+		return st;
+	if (!pm_digest_equal(&again, made)) {
+		k->out->undetermined++;
+		return PM_OK;
+	}
+	return found(k, PM_DEFERRED_DISTURBED,
+		     "Beside the candidate the baseline made other outputs of inputs number %llu than it "
+		     "does in a "
+		     "process of its own.",
+		     (unsigned long long)one.index);
+}
+
+/* How far the kept outputs of call i are from the baseline's: 0 = close. */
+static int suspicion(const PmTimedCall *c, const PmTensor *base, size_t n)
+{
+	PmCloseRule rule = pm_close_rule(PM_PRESET_SOUND);
+	int worst = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		PmTensorView want = pm_view_of(&base[i]), got = pm_view_of(&c->out[i]);
+		PmComparison x;
+
+		pm_compare(&want, &got, &rule, &x);
+		if (!x.equal && x.smallest_t - CLOSE_T > worst)
+			worst = x.smallest_t - CLOSE_T;
+	}
+	return worst;
+}
+
+/* Compares the kept calls on inputs number b->index + at, which the baseline has just made as call `at`. */
+static PmStatus compare_kept(Check *k, const PmWork *side, const Batch *b, int at, PmErr *err)
+{
+	size_t n = k->c->n_out;
+	PmTensor *base = NULL;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < k->f.n && !st; i++) {
+		const PmTimedCall *c = call_of(k, i);
+
+		if (!c->out || c->index != b->index + (uint64_t)at)
+			continue;
+		if (!base) {
+			base = pm_xcalloc(n + 1, sizeof *base);
+			st = pm_worker_clock_outputs(k->w, side->g, at, base, err);
+		}
+		if (!st) {
+			k->f.v[i].suspicion = suspicion(c, base, n);
+			k->out->compared++;
+		}
+	}
+	if (base)
+		pm_tensors_release(base, n);
+	free(base);
+	return st;
+}
+
+static PmStatus replay_baseline(Check *k, const PmWork *side, const Index *list, const Batch *b, PmErr *err)
+{
+	PmDigest made[PM_SAMPLER_DEPTH];
+	int differs[PM_SAMPLER_DEPTH] = { 0 };
+	PmStatus st = make(k, b, made, err);
+
+	for (int at = 0; at < b->train && !st; at++)
+		st = compare_kept(k, side, b, at, err);
+	for (size_t i = b->first; i < b->last && !st; i++) {
+		const PmTimedCall *c = &k->c->calls.v[list[i].call];
+		int at = (int)(c->index - b->index);
+
+		if (c->side == PM_SIDE_CANDIDATE)
+			continue;
+		differs[at] |= !pm_digest_equal(&made[at], &c->made);
+		k->out->baseline++;
+	}
+	for (int at = 0; at < b->train && !st; at++)
+		if (differs[at])
+			st = baseline_differs(k, b, at, &made[at], err);
+	return st;
+}
+
+/* --- 3. the reference ------------------------------------------------------------------------------------
+ */
+
+static void swap(Finding *a, Finding *b)
+{
+	Finding t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+/* Special calls first, then every other one by suspicion and every other one as it comes, which is at random.
+ */
+static void order_findings(Check *k)
+{
+	Finding *f = k->f.v;
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->f.n; i++) {
+		if (!call_of(k, i)->out)
+			continue;
+		f[n] = f[i];
+		f[n].suspicion = f[n].special || call_of(k, i)->altered ? SPECIAL : f[n].suspicion;
+		n++;
+	}
+	k->f.n = n;
+	for (size_t i = n; i > 1; i--)
+		swap(&f[i - 1], &f[pm_rng_range(&k->rng, 0, (int64_t)i - 1)]);
+	for (size_t i = 0; i + 1 < n; i += 2) { /* the largest of what is left comes to place i */
+		size_t at = i;
+
+		for (size_t j = i + 1; j < n; j++)
+			at = f[j].suspicion > f[at].suspicion ? j : at;
+		swap(&f[i], &f[at]);
+	}
+}
+
+static PmStatus ask_reference(Check *k, size_t i, PmErr *err)
+{
+	const PmTimedCall *c = call_of(k, i);
+	size_t n_in = k->c->bank.n_in, n_out = k->c->n_out, wrong = n_out;
+	PmTensor *in = pm_xcalloc(n_in + 1, sizeof *in), *want = pm_xcalloc(n_out + 1, sizeof *want);
+	PmAgreement *a = pm_xcalloc(n_out + 1, sizeof *a);
+	PmStatus st = pm_bank_inputs(&k->c->bank, c->index, in, err);
+
+	if (!st)
+		st = pm_ref_run(k->original, in, n_in, want, n_out, err);
+	if (!st)
+		st = pm_agree(k->original, in, c->out, want, n_out, k->o->seed, a, err);
+	for (size_t o = n_out; o-- > 0 && !st;)
+		if (!a[o].agrees && !a[o].ill_conditioned)
+			wrong = o;
+	if (!st && wrong < n_out)
+		found(k, PM_DEFERRED_WRONG,
+		      "Wrong in timed call %zu of %zu: element %lld of output %zu is %.9g where the "
+		      "reference "
+		      "has %.9g; untimed calls were right.",
+		      k->f.v[i].call, k->c->calls.n, (long long)a[wrong].c.worst.index, wrong,
+		      a[wrong].c.worst.got, a[wrong].c.worst.expected);
+	k->out->referenced += !st;
+	pm_tensors_release(in, n_in);
+	pm_tensors_release(want, n_out);
+	free(in);
+	free(want);
+	free(a);
+	return st;
+}
+
+static PmStatus judge(Check *k, PmErr *err)
+{
+	double t0 = pm_now(), limit = k->o->reference_seconds > 0 ? k->o->reference_seconds : 2;
+	PmStatus st = PM_OK;
+
+	order_findings(k);
+	for (size_t i = 0; i < k->f.n && !st && k->out->state == PM_DEFERRED_OK; i++) {
+		if ((i && pm_now() - t0 > limit) || (k->o->special_only && k->f.v[i].suspicion < SPECIAL))
+			break;
+		st = ask_reference(k, i, err);
+	}
+	return st;
+}
+
+/* --- all -------------------------------------------------------------------------------------------------
+ */
+
+static void name_special(Check *k, const Finding *first, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const PmTimedCall *c = &k->c->calls.v[first[i].call];
+
+		if (!first[i].special && !c->altered)
+			continue;
+		found(k, PM_DEFERRED_SPECIAL,
+		      c->altered ? "The outputs of timed call %zu of %zu changed after it had ended (%d "
+				   "calls made "
+				   "other bits than here)."
+				 : "Timed call %zu of %zu made other bits of its inputs than the same "
+				   "kernels do "
+				   "in a process of their own, as did %d calls in all.",
+		      first[i].call, k->c->calls.n, k->out->special);
+	}
+}
+
+PmStatus pm_deferred_check(PmWorker *w, const PmGraph *original, const PmWork *candidate,
+			   const PmClockResult *c, const PmDeferredOpts *opts, PmDeferred *out, PmErr *err)
+{
+	Check k = { .w = w, .original = original, .c = c, .o = opts, .out = out };
+	size_t n, n_base;
+	Index *list = list_calls(c, 1, &n), *base = list_calls(c, 0, &n_base);
+	Finding *all;
+	PmStatus st;
+
+	memset(out, 0, sizeof *out);
+	out->calls = (int)n;
+	pm_rng_init_named(&k.rng, opts->seed, "deferred");
+	for (size_t i = 0; i < n; i++)
+		PM_VEC_PUSH(&k.f, ((Finding){ .call = list[i].call }));
+	st = replay(&k, candidate, list, n, replay_candidate, err);
+	if (!st && opts->baseline)
+		st = replay(&k, opts->baseline, base, n_base, replay_baseline, err);
+	pm_worker_renew(w);
+	all = pm_xcalloc(n + 1, sizeof *all);
+	if (n)
+		memcpy(all, k.f.v, n * sizeof *all);
+	if (!st && out->state == PM_DEFERRED_OK)
+		st = judge(&k, err);
+	if (!st)
+		name_special(&k, all, n);
+	free(all);
+	free(list);
+	free(base);
+	PM_VEC_RELEASE(&k.f);
+	return st;
+}

@@ -1,0 +1,137 @@
+/* runner_correct.c - the stage that judges a candidate's results. */
+#include "base/io.h"
+#include "base/str.h"
+#include "bench/runner_priv.h"
+#include "runtime/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REF_FLOPS = 400000000 }; /* operations of the reference on one set of inputs that are quick */
+
+static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poison, PmRunResult *out,
+			      PmErr *err)
+{
+	PmRunOpts o = { .device = e->o->device,
+			.deadline = e->o->device_deadline,
+			.poison = poison,
+			.profile = e->o->profile,
+			.worker = e->worker };
+	PmErr run_err;
+	int *alts = pm__choose_alternatives(e->probe.g, alt, &o.n_alts);
+	PmStatus st;
+
+	pm_err_init(&run_err);
+	o.alts = alts;
+	st = pm_run_graph(e->probe.g, in, pm_graph_n_inputs(e->probe.g), &o, out, &run_err);
+	free(alts);
+	if (!st)
+		return PM_OK;
+	if (pm__is_our_fault(st))
+		return pm_err(err, st, "%s", run_err.text);
+	return pm__say(e, pm__device_verdict(st), run_err.text);
+}
+
+static int same_bits(const PmRunResult *a, const PmRunResult *b, size_t *output)
+{
+	for (size_t i = 0; i < a->n_out; i++)
+		if (a->out[i].bytes != b->out[i].bytes ||
+		    (a->out[i].bytes && memcmp(a->out[i].data, b->out[i].data, a->out[i].bytes))) {
+			*output = i;
+			return 0;
+		}
+	return 1;
+}
+
+/* What outputs and scratch hold before a run: NaN in every floating type, or a number that could be a result.
+ */
+static uint32_t next_poison(Eval *e, int finite)
+{
+	uint32_t r = (uint32_t)pm_rng_u64(&e->poison);
+
+	return finite ? 0x3f003c00u | (r & 0x80ff83ffu) : 0x7fc17fc1u | (r & 0x803e803eu);
+}
+
+/* The same inputs over other poison must give the same bits: what differs was not written, or is not
+ * determined. */
+static PmStatus check_poison(Eval *e, const PmTensor *in, const PmRunResult *first, int alt, PmErr *err)
+{
+	PmRunResult second = { 0 };
+	size_t output = 0;
+	char text[256];
+	PmStatus st = run_candidate(e, in, alt, next_poison(e, 1), &second, err);
+
+	if (!st && e->rec->verdict == PM_VERDICT_OK && !same_bits(first, &second, &output)) {
+		snprintf(text, sizeof text,
+			 "Part of output '%.80s' was never written: it changes with what its buffer held "
+			 "before the launch.",
+			 pm_value_name(e->probe.g, pm_graph_output(e->probe.g, output)));
+		pm__say(e, PM_VERDICT_UNWRITTEN, text);
+	}
+	pm_run_result_release(&second);
+	return st;
+}
+
+static PmStatus check_class(Eval *e, PmInputClass cls, int alt, PmErr *err)
+{
+	size_t n = pm_graph_n_inputs(e->m->g);
+	PmTensor *in = pm_xcalloc(n + 1, sizeof *in);
+	PmRunResult got = { 0 };
+	char where[96];
+	PmStatus st = pm_inputs_make(e->m->g, e->o->seed, cls, in, err);
+
+	snprintf(where, sizeof where, "inputs %s, alternative %d", pm_input_class_name(cls), alt);
+	if (!st)
+		st = run_candidate(e, in, alt, next_poison(e, 0), &got, err);
+	if (!st && e->rec->verdict == PM_VERDICT_OK && cls == PM_INPUTS_NORMAL)
+		st = check_poison(e, in, &got, alt, err);
+	if (!st && e->rec->verdict == PM_VERDICT_OK)
+		st = pm__judge(e, in, &got, cls, where, err);
+	pm_run_result_release(&got);
+	pm_tensors_release(in, n);
+	free(in);
+	return st;
+}
+
+static int count_alternatives(const PmGraph *g)
+{
+	int most = 1;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
+		int n = (int)pm_node_i(g, pm_graph_node_at(g, i), "alts", 1);
+
+		if (pm_node_op(g, pm_graph_node_at(g, i)) == PM_OP_Kernel && n > most)
+			most = n;
+	}
+	return most;
+}
+
+/* The published protocol has five classes; ours all, unless the reference takes long. */
+static int count_classes(const Eval *e)
+{
+	int64_t flops = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(e->m->g); i++)
+		flops += pm_op_flops(e->m->g, pm_graph_node_at(e->m->g, i));
+	return e->o->preset == PM_PRESET_PASSNET || flops > REF_FLOPS ? PM_N_INPUT_CLASSES : PM_N_ALL_CLASSES;
+}
+
+PmStatus pm__stage_correctness(Eval *e, PmErr *err)
+{
+	PmEvalRecord *r = e->rec;
+	int n_classes = count_classes(e);
+	PmStatus st = pm_probe_init(&e->probe, e->cand.g, err);
+
+	if (st)
+		return st;
+	pm__judge_begin(e);
+	pm_rng_init_named(&e->poison, e->o->seed, "poison");
+	e->n_alts = count_alternatives(e->cand.g);
+	for (int alt = 0; alt < e->n_alts && !st && r->verdict == PM_VERDICT_OK; alt++)
+		for (int cls = 0; cls < n_classes && !st && r->verdict == PM_VERDICT_OK; cls++)
+			st = check_class(e, (PmInputClass)cls, alt, err);
+	if (!st && r->verdict == PM_VERDICT_OK)
+		pm__judge_end(e);
+	return st;
+}

@@ -1,0 +1,54 @@
+/* runner_priv.h - what the stages of an evaluation share.
+ *
+ * pm_eval_member (runner.c) runs them in this order until one says a verdict other than OK: match, compile,
+ * correctness, speed, which ends with the clock where the device has one. A stage fills its part of the
+ * record. Its status is the harness's own; whatever the pass did is the record's verdict.
+ */
+#ifndef BENCH_RUNNER_PRIV_H
+#define BENCH_RUNNER_PRIV_H
+
+#include "base/rng.h"
+#include "bench/probe.h"
+#include "bench/runner.h"
+#include "runtime/run.h"
+
+/* What one member's evaluation carries from stage to stage. */
+typedef struct Eval {
+	const PmEvalMember *m;
+	const PmEvalOpts *o;
+	PmEvalRecord *rec;
+	PmCandidate cand;
+	PmWorker *worker; /* the candidate's own */
+	PmProbe probe;    /* the candidate with every kernel's operands and results as outputs */
+	int n_alts;       /* most alternatives of any kernel */
+	int by_ladder;    /* a result for which there is no bound is wrong at the level that decides */
+	PmRng poison;     /* what buffers hold before a run is new for each */
+} Eval;
+
+/* Sets verdict and reason; returns PM_OK. */
+PmStatus pm__say(Eval *e, PmVerdict v, const char *text);
+/* The verdict of a failed device run. */
+PmVerdict pm__device_verdict(PmStatus st);
+/* Failures that are the machine's, not the pass's. */
+int pm__is_our_fault(PmStatus st);
+/* Verdicts about results alone, which may be good enough at some level of the ladder. */
+int pm__is_inexact(PmVerdict v);
+/* Alternative `k` for every kernel that has one, its last otherwise: *n of them, in execution order, owned by
+ * the caller. */
+int *pm__choose_alternatives(const PmGraph *g, int k, size_t *n);
+
+/* runner_correct.c: the candidate on every class of inputs, each kernel against its body. */
+PmStatus pm__stage_correctness(Eval *e, PmErr *err);
+/* runner_judge.c: what the results are worth. `begin` makes the record's outputs, after the probe; `got` is
+ * what the probe gave on inputs of a class; `end` says the verdict. */
+void pm__judge_begin(Eval *e);
+PmStatus pm__judge(Eval *e, const PmTensor *in, const PmRunResult *got, PmInputClass cls, const char *where,
+		   PmErr *err);
+void pm__judge_end(Eval *e);
+/* runner_speed.c: modelled times, coverage, and then the clock. */
+PmStatus pm__stage_speed(Eval *e, PmErr *err);
+/* runner_clock.c: measured times with alternative `alt`, or the best by measure where there are several. Does
+ * nothing where the device's times mean nothing. */
+PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlanStats *cand, PmErr *err);
+
+#endif

@@ -1,0 +1,118 @@
+/* eval_task.c - one pass on the members of a task, resuming what a database holds. */
+#include "cli/eval_task.h"
+
+#include "base/version.h"
+#include "bench/report.h"
+#include "dataset/results.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Stored {
+	const PmEvalTask *e;
+	PmEvalReport *r;
+	char *have; /* by position in the member list */
+} Stored;
+
+static PmStatus take_stored(void *arg, const PmResultRow *row, PmErr *err)
+{
+	Stored *s = arg;
+	cJSON *j = NULL;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < s->r->n && !st; i++) {
+		if (s->e->members->list.v[i].ordinal != row->ordinal || s->have[i])
+			continue;
+		st = pm_json_parse(row->json, strlen(row->json), &j, err);
+		if (!st)
+			st = pm_eval_record_from_json(j, &s->r->rec[i], err);
+		cJSON_Delete(j);
+		s->have[i] = !st;
+		break;
+	}
+	return st;
+}
+
+static PmStatus open_run(const PmEvalTask *e, const PmEvalReport *r, int64_t *run, PmErr *err)
+{
+	char options[160];
+	PmRunRow row = { .task = e->members->task,
+			 .pass_path = r->pass,
+			 .pass_sha256 = r->sha256,
+			 .device = e->opts.device,
+			 .seed = e->opts.seed,
+			 .version = PM_VERSION,
+			 .options = options };
+
+	snprintf(options, sizeof options, "profile=%s preset=%s%s%s%s%s",
+		 e->opts.profile ? e->opts.profile : pm_profile(NULL)->name, e->preset,
+		 e->tf32 ? " tf32" : "", e->opts.lane ? " lane=" : "",
+		 e->opts.lane ? pm_lane_name(e->opts.lane) : "", e->opts.graphs ? " graphs" : "");
+	return pm_run_put(e->db, &row, run, NULL, err);
+}
+
+static PmStatus store(const PmEvalTask *e, int64_t run, size_t i, const PmEvalRecord *rec, PmErr *err)
+{
+	cJSON *j = pm_eval_record_json(rec);
+	PmStr text = PM_STR_INIT;
+	PmResultRow row = { .run = run,
+			    .task = e->members->task,
+			    .ordinal = e->members->list.v[i].ordinal,
+			    .verdict = pm_verdict_name(rec->verdict),
+			    .stage = pm_eval_stage(rec),
+			    .speedup = rec->speedup };
+	PmStatus st;
+
+	pm_json_print(j, 0, &text);
+	row.json = text.s;
+	st = pm_result_put(e->db, &row, NULL, err);
+	cJSON_Delete(j);
+	pm_str_release(&text);
+	return st;
+}
+
+static PmStatus eval_missing(const PmEvalTask *e, const char *so, int64_t run, char *have, PmEvalReport *r,
+			     PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < r->n && !st; i++) {
+		PmEvalMember m = { e->members->list.v[i].label, e->members->list.v[i].g };
+
+		if (e->stored_only && !have[i])
+			continue;
+		if (!have[i])
+			st = pm_eval_member(so, &m, &e->opts, &r->rec[i], err);
+		if (!st && !have[i] && run)
+			st = store(e, run, i, &r->rec[i], err);
+		have[i] = have[i] || !st;
+		if (e->bar)
+			pm_progress_step(e->bar, m.label);
+	}
+	return st;
+}
+
+PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char *have, PmErr *err)
+{
+	char *has = pm_xcalloc(e->members->list.n + 1, 1);
+	Stored stored = { e, r, has };
+	int64_t run = 0;
+	PmStatus st = pm_eval_report_begin(r, so, e->members->list.n, &e->opts, err);
+
+	if (!st && e->db && e->members->task) {
+		st = open_run(e, r, &run, err);
+		if (!st)
+			st = pm_results_each(e->db, run, take_stored, &stored, err);
+	}
+	if (!st)
+		st = eval_missing(e, so, run, has, r, err);
+	if (!st && run && !e->stored_only)
+		st = pm_run_finish(e->db, run, err);
+	if (!st)
+		st = pm_eval_score(r, err);
+	if (have)
+		memcpy(have, has, e->members->list.n);
+	free(has);
+	return st;
+}

@@ -1,0 +1,24 @@
+/* eval_task.h - one pass on the members of a task, resuming what a database holds. */
+#ifndef CLI_EVAL_TASK_H
+#define CLI_EVAL_TASK_H
+
+#include "base/progress.h"
+#include "bench/runner.h"
+#include "cli/members.h"
+
+typedef struct PmEvalTask {
+	PmDb *db;                 /* NULL, or members of no stored task: nothing is kept */
+	const PmMembers *members; /* borrowed */
+	PmEvalOpts opts;
+	const char *preset; /* its name, part of a run's key */
+	int tf32;           /* likewise */
+	int stored_only;    /* evaluate nothing: members without a stored result get no record */
+	PmProgress *bar;    /* stepped once a member; may be NULL */
+} PmEvalTask;
+
+/* Fills *r with a record for each member, in order, and scores them. `have` (may be NULL; members->list.n
+ * bytes) says which have one: all, unless stored_only. The caller releases *r with pm_eval_report_release,
+ * also after a failure. */
+PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char *have, PmErr *err);
+
+#endif

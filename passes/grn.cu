@@ -1,0 +1,58 @@
+/* grn.cu - global response normalisation of x = [B, S, C]: g = sqrt(sum over s of x^2), y = x * (1 + scale * g / (mean
+ * over c of g + eps)) + bias.
+ *
+ * Two launches with B x parts x C sums between them: each part is a stretch of the S places.
+ */
+
+/* Block: 32 columns x 8 places; grid: C / 32, parts, B. */
+extern "C" __global__ void grn_squares(const T *x, float *sums, int S, int C, int parts)
+{
+	__shared__ float part[8][33];
+	const int c = blockIdx.x * 32 + threadIdx.x, per = (S + parts - 1) / parts;
+	const int from = blockIdx.y * per, to = from + per < S ? from + per : S;
+	const T *row = x + blockIdx.z * (long long)S * C;
+	float v = 0.f;
+
+	if (c < C)
+		for (int s = from + threadIdx.y; s < to; s += 8) {
+			const float a = ld(row[(long long)s * C + c]);
+
+			v += a * a;
+		}
+	part[threadIdx.y][threadIdx.x] = v;
+	__syncthreads();
+	if (threadIdx.y || c >= C)
+		return;
+	for (int j = 1; j < 8; j++)
+		v += part[j][threadIdx.x];
+	sums[(blockIdx.z * (long long)parts + blockIdx.y) * C + c] = v;
+}
+
+/* Block: whole warps, C floats of shared memory; grid: stretches of places, B. */
+extern "C" __global__ void grn_apply(const T *x, const T *scale, const T *bias, T *y, const float *sums, int S, int C,
+				     int parts, int per, float eps)
+{
+	extern __shared__ float factor[];
+	const long long base = blockIdx.y * (long long)S * C;
+	const int from = blockIdx.x * per, to = from + per < S ? from + per : S;
+	float total = 0.f;
+
+	for (int c = threadIdx.x; c < C; c += blockDim.x) {
+		float v = 0.f;
+
+		for (int p = 0; p < parts; p++)
+			v += sums[(blockIdx.y * (long long)parts + p) * C + c];
+		factor[c] = sqrtf(v);
+		total += factor[c];
+	}
+	const float inv = 1.f / (pm_block_sum(total) / C + eps);
+
+	for (int c = threadIdx.x; c < C; c += blockDim.x)
+		factor[c] = 1.f + ld(scale[c]) * factor[c] * inv;
+	__syncthreads();
+	for (long long i = (long long)from * C + threadIdx.x; i < (long long)to * C; i += blockDim.x) {
+		const int c = (int)(i % C);
+
+		y[base + i] = st(ld(x[base + i]) * factor[c] + ld(bias[c]));
+	}
+}

@@ -1,0 +1,103 @@
+/* norm_rows.h - the host's side of norm_rows.cu, for the passes that use it. */
+#ifndef PASSES_NORM_ROWS_H
+#define PASSES_NORM_ROWS_H
+
+#include "norm_rows.cu.h"
+#include "shapes.h"
+
+/* Flags of norm_rows.cu; those of operands follow from the operands. */
+enum { NORM_KEEP = 8, NORM_CENTER = 64, NORM_L2 = 128, NORM_WINDOW = 256, NORM_ONE_PLUS = 512 };
+
+enum {
+	NORM_MAX_ROW = 16 * 1024, /* 16 elements for each of 1,024 threads */
+	NORM_MAX_DOUBLE = 64      /* rows up to here are worked out in double when the elements are float */
+};
+
+/* Where the rows of b lie: see norm_rows.cu. win is {0, 0} when b is not cut into windows. */
+typedef struct NormWindow {
+	int64_t size[2], out[2], move[2], win[2];
+} NormWindow;
+
+/* y = norm(a + g * (b + c)) * scale + bias; operands that are not set are absent. */
+typedef struct NormRows {
+	PmVal a, b, c, g, scale, bias;
+	int64_t ra, rb; /* rows of a and b */
+	int flags;
+	double eps;
+	NormWindow window;
+} NormRows;
+
+/* Why rows of y's last axis are not for the kernel, or NULL. */
+static inline const char *norm_rows_refuse(PmVal y)
+{
+	int64_t n = pm_numel(y), h = pm_dim(y, -1);
+
+	if (n <= 0 || h < 1)
+		return "the rows are empty or their size is not known";
+	if (h > NORM_MAX_ROW || n / h > INT32_MAX)
+		return "a row is longer, or rows are more, than the kernel can hold";
+	return 0;
+}
+
+/* Threads for one row: enough that each holds 16 elements at most. */
+static inline uint32_t norm_threads(int64_t h, int64_t per_thread)
+{
+	uint32_t t = 32;
+
+	while (t < 1024 && (int64_t)t * per_thread < h)
+		t *= 2;
+	return t;
+}
+
+static inline PmStatus norm_rows_replace(PmRewriter *rw, PmMatch *m, const NormRows *p)
+{
+	const PmVal op[6] = { p->a, p->b, p->c, p->g, p->scale, p->bias };
+	static const int flag[6] = { 0, 1, 4, 2, 16, 32 };
+	int64_t h = pm_dim(m->root, -1), rows = pm_numel(m->root) / h;
+	int flags = p->flags, keep = (flags & NORM_KEEP) != 0;
+	int dbl = h <= NORM_MAX_DOUBLE && pm_dtype(m->root) == PM_F32 && (flags & NORM_CENTER);
+	uint32_t few = norm_threads(h, 16), many = norm_threads(h, 16 / pm_dtype_bytes(pm_dtype(m->root)));
+	uint32_t n = 0, at[6], k, j;
+	const NormWindow *w = &p->window;
+	PmVal in[6];
+
+	for (k = 0; k < 6; k++) {
+		at[k] = 0;
+		if (!op[k].id)
+			continue;
+		flags |= flag[k];
+		for (j = 0; j < n && !pm_same(in[j], op[k]); j++)
+			;
+		at[k] = j;
+		in[j] = op[k];
+		n += j == n;
+	}
+
+	PmArgs arg = PM_ARGS(IN(at[0]), IN(at[1]), IN(at[2]), IN(at[3]), IN(at[4]), IN(at[5]), OUT(0),
+			     OUT(keep ? 1 : 0), I64(rows), I64(p->ra ? p->ra : rows),
+			     I64(p->rb ? p->rb : rows), I32(h), I32(flags), F32(p->eps), I32(w->size[0]),
+			     I32(w->size[1]), I32(w->out[0]), I32(w->out[1]), I32(w->move[0]),
+			     I32(w->move[1]), I32(w->win[0]), I32(w->win[1]));
+	PmDefines define = PM_DEFINES(DEF(DOUBLE, dbl));
+	uint32_t at_once = few == 32 ? 4 : 1;
+	const PmKernelSpec *alt = PM_ALTERNATIVE(.entry = "norm_rows", .source = norm_rows_cu,
+						 .grid = { pm_blocks(rows, 1) }, .block = { many },
+						 .arg = arg, .define = define);
+
+	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "norm_rows", .source = norm_rows_cu,
+				      .grid = { pm_blocks(rows, at_once) }, .block = { few, at_once },
+				      .in = { in, n }, .arg = arg, .define = define, .like = m->root,
+				      .alt = many == few && at_once == 1 ? 0 : alt);
+}
+
+/* What LayerNormalization asks beyond its pattern: NULL, or why not. */
+static inline const char *layer_norm_refuse(PmMatch *m, PmVal scale, PmVal bias)
+{
+	if (!is_column_vector(scale, m->root) || (bias.id && !is_column_vector(bias, m->root)))
+		return "scale or bias has another element type than the sum, or not one element per column";
+	if (pm_attr_i(m->root, "stash_type", 1) != 1)
+		return "mean and variance are asked for in another precision than float";
+	return norm_rows_refuse(m->root);
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* gpu_watch.h - what happens on a GPU while it is measured: clocks, heat, throttling and other processes.
+ *
+ * Read from NVML (libnvidia-ml.so.1, opened at run time, the driver's own), in the process that runs no
+ * candidate. It changes nothing on the GPU. Where the library is not there, or does not answer, `known` is 0
+ * and `why` says so; that is a label of the results, not an error.
+ */
+#ifndef RUNTIME_GPU_WATCH_H
+#define RUNTIME_GPU_WATCH_H
+
+#include <stdint.h>
+
+typedef struct PmGpuSeen {
+	int known;
+	char why[160];                /* one sentence when not known */
+	int looks;                    /* how often it was looked at */
+	int sm_mhz[2], memory_mhz[2]; /* lowest and highest */
+	int celsius;                  /* highest */
+	uint64_t slowed; /* NVML's reasons for clocks below the highest, all that were seen; idle and
+			  * settings of the user are left out */
+	int others;      /* most processes on the GPU beside ours */
+	int persistence; /* the driver stays loaded between processes */
+} PmGpuSeen;
+
+typedef struct PmGpuWatch PmGpuWatch;
+
+/* `pci`: "00000000:1B:00.0", as in PmDeviceInfo. `library`: NULL = libnvidia-ml.so.1. Always returns one
+ * (owned). */
+PmGpuWatch *pm_gpu_watch_open(const char *library, const char *pci);
+/* Looks once; `ours` processes of this program hold the GPU now. */
+void pm_gpu_watch_look(PmGpuWatch *w, int ours);
+const PmGpuSeen *pm_gpu_watch_seen(const PmGpuWatch *w);
+void pm_gpu_watch_close(PmGpuWatch *w);
+
+/* "power cap, heat" or "nothing"; `room` bytes at `out` take as much as fits. */
+void pm_gpu_slowed_text(uint64_t slowed, char *out, int room);
+
+#endif

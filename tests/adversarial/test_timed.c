@@ -1,0 +1,233 @@
+/* test_timed.c - kernels that are right until they are timed. Each case ends in its verdict, and the same
+ * kernel without the trick passes. Where there is no clock the calls are rehearsed (bench/clock.h); with
+ * PASSMITH_TEST_DEVICE=cuda they are timed. */
+#include "bench/deferred.h"
+#include "bench/inputs.h"
+#include "bench/runner.h"
+#include "integrity/referee.h"
+#include "ir/text.h"
+#include "tests/plugin/paths.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ATTACKS "tests/adversarial/timed_attacks.so"
+
+enum { CALLS = 24, BLOCKS = 20 };
+
+static const char silu[] = "g (float[5,67] x) => (float[5,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }";
+
+static const char *device(void)
+{
+	const char *d = getenv("PASSMITH_TEST_DEVICE");
+
+	return d ? d : "emu";
+}
+
+static PmGraph *parse(void)
+{
+	PmGraph *g;
+
+	assert_int_equal(pm_graph_parse(silu, strlen(silu), &g, NULL), PM_OK);
+	return g;
+}
+
+/* The calls of the rule's kernel, made and checked as an evaluation does, but with no gate before them. */
+static PmDeferred let_through(const char *rule)
+{
+	PmWorker *w = pm_worker_new(device());
+	PmClockOpts o = { .seed = 7, .deadline = 20, .seconds = 3, .blocks = BLOCKS, .keep = 1 };
+	PmGraph *g = parse();
+	PmWork base = { .g = g }, cand = { 0 };
+	PmDeferredOpts d = { .deadline = 20, .seed = 7 };
+	PmCandidate c;
+	PmClockResult r;
+	PmDeferred out;
+	PmDeviceInfo info;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_referee_rewrite(built(ATTACKS), rule, g, 5, &c, &err) || pm_worker_info(w, &info, &err))
+		fail_msg("%s", err.text);
+	if (c.verdict != PM_VERDICT_OK)
+		fail_msg("%s: %s", rule, c.why);
+	cand.g = c.g;
+	if (info.measured)
+		d.baseline = &base;
+	if (info.measured ? pm_clock_compare(w, &base, &cand, &o, &r, &err)
+			  : pm_clock_rehearse(w, g, &cand, CALLS, &o, &r, &err))
+		fail_msg("%s: %s", rule, err.text);
+	if (pm_deferred_check(w, g, &cand, &r, &d, &out, &err))
+		fail_msg("%s: %s", rule, err.text);
+	print_message("# %s: %d calls, %d made again, %d special, %d compared, %d with the reference%s%s\n",
+		      rule, out.calls, out.replayed, out.special, out.compared, out.referenced,
+		      *out.why ? ": " : "", out.why);
+	pm_clock_release(&r);
+	pm_candidate_release(&c);
+	pm_worker_free(w);
+	pm_graph_free(g);
+	return out;
+}
+
+/* Special calls there are, and the reference says that they are wrong. */
+static void wrong_at_times(const char *rule, int least)
+{
+	PmDeferred d = let_through(rule), honest;
+
+	if (d.state != PM_DEFERRED_WRONG)
+		fail_msg("%s: state %d, %s", rule, d.state, d.why);
+	assert_true(d.special >= least);
+	honest = let_through("honest_but_counting");
+	assert_true(honest.state == PM_DEFERRED_OK && honest.special == 0);
+}
+
+static void only_the_tenth(void **state)
+{
+	(void)state;
+	wrong_at_times("only_the_tenth", 1);
+}
+
+static void every_fourth_works(void **state)
+{
+	(void)state;
+	wrong_at_times("every_fourth_works", CALLS / 2);
+}
+
+static void learns_for_fifteen_calls(void **state)
+{
+	(void)state;
+	wrong_at_times("learns_for_fifteen_calls", CALLS - 15);
+}
+
+static void one_element_of_one_call(void **state)
+{
+	(void)state;
+	wrong_at_times("one_element_of_one_call", 1);
+}
+
+static size_t n_files;
+
+static int count_file(const char *path, const struct stat *st, int what, struct FTW *at)
+{
+	(void)path, (void)st, (void)at;
+	n_files += what == FTW_F;
+	return 0;
+}
+
+static size_t files_in(const char *folder)
+{
+	n_files = 0;
+	nftw(folder, count_file, 16, FTW_PHYS);
+	return n_files;
+}
+
+static int remove_one(const char *path, const struct stat *st, int what, struct FTW *at)
+{
+	(void)st, (void)what, (void)at;
+	return remove(path);
+}
+
+/* With an empty cache everything is compiled when the clock opens, and nothing after. */
+static void compiling_is_over_before_the_first_call(void **state)
+{
+	const char *tmp = getenv("TMPDIR");
+	char folder[512], *cache = getenv("PASSMITH_CACHE");
+	PmWorker *w = pm_worker_new(device());
+	PmGraph *g = parse();
+	PmWork work = { .g = g };
+	PmTensor in[1];
+	PmBank bank = { .t = in, .n_sets = 1, .n_in = 1, .seed = 1 };
+	size_t compiled;
+	int depth;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	cache = cache ? strdup(cache) : NULL;
+	snprintf(folder, sizeof folder, "%.400s/passmith-timed-XXXXXX", tmp ? tmp : "/tmp");
+	assert_non_null(mkdtemp(folder));
+	setenv("PASSMITH_CACHE", folder, 1);
+	assert_int_equal(pm_inputs_make(g, 1, PM_INPUTS_NORMAL, in, &err), PM_OK);
+	if (pm_worker_clock_open(w, &work, 1, &bank, 100, &depth, &err))
+		fail_msg("%s", err.text);
+	compiled = files_in(folder);
+	assert_true(compiled > 0);
+	for (uint64_t i = 0; i < 3; i++) {
+		PmSampleAsk ask = { 0, PM_TIME_NONE, i, 1, 0 };
+		PmSample s;
+
+		assert_int_equal(pm_worker_clock_take(w, &ask, &s, NULL, &err), PM_OK);
+	}
+	assert_int_equal(files_in(folder), compiled);
+	pm_worker_free(w);
+	nftw(folder, remove_one, 16, FTW_PHYS | FTW_DEPTH);
+	if (cache)
+		setenv("PASSMITH_CACHE", cache, 1);
+	free(cache);
+	pm_tensors_release(in, 1);
+	pm_graph_free(g);
+}
+
+/* Those that keep no state pass every gate: the whole evaluation. */
+static void evaluated(const char *rule, PmVerdict want, const char *why)
+{
+	PmGraph *g = parse();
+	PmEvalMember m = { rule, g };
+	PmEvalOpts o = { .device = device(),
+			 .preset = PM_PRESET_SOUND,
+			 .seed = 7,
+			 .only_rule = rule,
+			 .pass_deadline = 5,
+			 .device_deadline = 20,
+			 .clock_seconds = 2 };
+	PmEvalRecord r;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_eval_member(built(ATTACKS), &m, &o, &r, &err))
+		fail_msg("%s: %s", rule, err.text);
+	if (want == PM_VERDICT_OK && r.measured && r.verdict == PM_VERDICT_TIMING_UNSTABLE)
+		print_message("# %s: %s\n", rule, r.why); /* of its time, not of what it made */
+	else if (r.verdict != want || !strstr(r.why, why))
+		fail_msg("%s: %s (%s)", rule, pm_verdict_name(r.verdict), r.why);
+	assert_true(r.timing.calls > 0 && r.timing.replayed == r.timing.calls && r.timing.checked > 0);
+	pm_eval_record_release(&r);
+	pm_graph_free(g);
+}
+
+static void by_the_poison(void **state)
+{
+	(void)state;
+	evaluated("by_the_poison", PM_VERDICT_INCORRECT, "timed call");
+	evaluated("honest", PM_VERDICT_OK, "");
+}
+
+static void by_the_inputs(void **state)
+{
+	(void)state;
+	evaluated("by_the_inputs", PM_VERDICT_INCORRECT, "timed call");
+	evaluated("honest", PM_VERDICT_OK, "");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_the_tenth),
+		cmocka_unit_test(every_fourth_works),
+		cmocka_unit_test(learns_for_fifteen_calls),
+		cmocka_unit_test(one_element_of_one_call),
+		cmocka_unit_test(compiling_is_over_before_the_first_call),
+		cmocka_unit_test(by_the_poison),
+		cmocka_unit_test(by_the_inputs),
+	};
+
+	return cmocka_run_group_tests_name("timed", tests, NULL, NULL);
+}

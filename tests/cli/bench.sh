@@ -1,0 +1,64 @@
+#!/bin/sh
+# bench.sh - passmith bench: systems in one table, from evaluations and from imported times.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+cat >"$tmp/m.gpt" <<'GRAPH'
+m (float[8,32] x) => (float[8,32] y) { s = Sigmoid(x)
+ y = Mul(x, s) }
+GRAPH
+pm extract "$tmp/m.gpt" --db "$tmp/w.db"
+pm task make --db "$tmp/w.db" --top 1 --name t --shapes 2
+exits 0 "a task"
+pm bench --db "$tmp/w.db" --baselines eager,silu,other="$build/passes/bias_gelu.so" -o "$tmp/o"
+exits 0 "bench"
+says "modelled time (nothing was measured); speedup over eager, 6 graphs" "it says that nothing was measured"
+grep -Eq '^  silu +6 +6 +6 +6 ' "$tmp/out"
+tap "silu is timed, right, applied and faster on all six"
+grep -Eq '^  other +6 +6 +0 +0 +1.000 ' "$tmp/out"
+tap "a pass that declines is the eager run"
+for f in bench.json bench.txt es_t.svg speedup.svg; do
+	[ -s "$tmp/o/$f" ]
+	tap "$f is there"
+done
+is_json "$tmp/o/bench.json"
+tap "bench.json is JSON"
+cp "$tmp/o/bench.json" "$tmp/first.json"
+pm bench --db "$tmp/w.db" --baselines eager,silu,other="$build/passes/bias_gelu.so" --stored -o "$tmp/o"
+exits 0 "again from what is stored"
+cmp -s "$tmp/first.json" "$tmp/o/bench.json"
+tap "the same table to the byte"
+
+pm task export t --db "$tmp/w.db" --torch "$tmp/d"
+hash=$(sed -n 's/.*"graph": "\([0-9a-f]*\)".*/\1/p' "$tmp"/d/000_*/case.json)
+grep -q '"tolerance": {"torch.float32": \[\[-10, 1e-10, ' "$tmp"/d/000_*/case.json
+tap "an export carries the ladder of tolerances"
+cat >"$tmp/torch.json" <<TIMES
+{"kind": "torch_bench", "torch": "2.11.0", "device": "GPU X", "records": [
+ {"graph": "$hash", "times": {"torch eager": {"cold": {"seconds": 12e-6}, "replay": {"seconds": 10e-6}},
+  "torch inductor": {"cold": {"seconds": 6e-6}, "replay": {"seconds": 4e-6}, "smallest_t": -3}}}]}
+TIMES
+pm results import "$tmp/torch.json" --db "$tmp/w.db"
+exits 0 "import"
+pm bench t --db "$tmp/w.db" --baselines torch-eager,torch-inductor --against torch-eager --stored
+exits 0 "bench of imported times"
+grep -Eq '^  torch-inductor +1 +0 +1 +0 ' "$tmp/out"
+tap "an answer right at t = -3 only is timed, not right"
+says "GPU time, caches cold; speedup over torch-eager" "a table for each clock"
+
+pm bench --db "$tmp/w.db" --baselines eager,silu --stored --shapes 1
+says "speedup over eager, 3 graphs" "the first shapes only"
+pm task export t --db "$tmp/w.db" --torch "$tmp/first" --shapes 1
+says "3 graphs in" "export of the first shapes only"
+pm bench --db "$tmp/w.db" --baselines eager,none
+exits 4 "an unknown system"
+one_sentence "it is named in one sentence"
+pm bench --db "$tmp/w.db" --baselines eager,silu,silu
+exits 4 "a system given twice"
+pm bench --db "$tmp/w.db" --baselines silu
+exits 4 "the reference is not among them"
+pm bench --db "$tmp/w.db" --split eval
+exits 4 "no task of that split"
+pm bench
+exits 2 "no database"
+tap_done

@@ -1,0 +1,66 @@
+/* fake_nvml.c - a library with NVML's functions and made-up answers, for test_gpu_watch.c: clocks that fall,
+ * a power cap at the second look, three processes. Compiled like a pass, so without the C library. */
+#define EXPORT __attribute__((visibility("default"))) int
+
+EXPORT nvmlInit_v2(void);
+EXPORT nvmlShutdown(void);
+EXPORT nvmlDeviceGetHandleByPciBusId_v2(const char *pci, void **device);
+EXPORT nvmlDeviceGetClockInfo(void *device, int which, unsigned *mhz);
+EXPORT nvmlDeviceGetTemperature(void *device, int which, unsigned *celsius);
+EXPORT nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons);
+EXPORT nvmlDeviceGetPersistenceMode(void *device, int *on);
+EXPORT nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *n, void *p);
+
+static int looks, thing;
+
+EXPORT nvmlInit_v2(void)
+{
+	looks = 0;
+	return 0;
+}
+
+EXPORT nvmlShutdown(void)
+{
+	return 0;
+}
+
+EXPORT nvmlDeviceGetHandleByPciBusId_v2(const char *pci, void **device)
+{
+	*device = &thing;
+	return pci[0] == '0' ? 0 : 6; /* not found */
+}
+
+EXPORT nvmlDeviceGetClockInfo(void *device, int which, unsigned *mhz)
+{
+	(void)device;
+	*mhz = which == 1 ? 1980 - 15 * (unsigned)looks : 3201;
+	return 0;
+}
+
+EXPORT nvmlDeviceGetTemperature(void *device, int which, unsigned *celsius)
+{
+	(void)device;
+	*celsius = which == 0 ? 40 + (unsigned)looks : 0;
+	return 0;
+}
+
+EXPORT nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons)
+{
+	(void)device;
+	*reasons = looks == 1 ? 0x4 | 0x20 : 0x1;
+	return looks > 3 ? 15 : 0; /* the GPU is lost */
+}
+
+EXPORT nvmlDeviceGetPersistenceMode(void *device, int *on)
+{
+	(void)device;
+	*on = 1;
+	return 0;
+}
+
+EXPORT nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *n, void *p)
+{
+	(void)device, (void)p;
+	*n = looks++ == 2 ? 3 : 1;
+	return 0;
+}

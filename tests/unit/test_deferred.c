@@ -1,0 +1,215 @@
+/* test_deferred.c - what a list of timed calls is found to be, when the list, the outputs or the candidate
+ * are not what they should be. On the emulated device, whose calls are rehearsed. */
+#include "bench/deferred.h"
+#include "ir/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { CALLS = 12 };
+
+static const char silu[] = "g (float[5,67] x) => (float[5,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }";
+
+typedef struct Bed {
+	PmWorker *w;
+	PmGraph *g;
+	PmWork work;
+	PmClockResult c;
+	PmDeferred d;
+} Bed;
+
+/* CALLS calls of the graph, as of a candidate that is the baseline; all outputs are kept unless keep_bytes
+ * says otherwise. */
+static void make(Bed *b, int64_t keep_bytes)
+{
+	PmClockOpts o = { .seed = 3, .deadline = 60, .keep = 1, .keep_bytes = keep_bytes };
+	PmErr err;
+
+	memset(b, 0, sizeof *b);
+	pm_err_init(&err);
+	if (pm_graph_parse(silu, strlen(silu), &b->g, &err))
+		fail_msg("%s", err.text);
+	b->w = pm_worker_new("emu");
+	b->work.g = b->g;
+	if (pm_clock_rehearse(b->w, b->g, &b->work, CALLS, &o, &b->c, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(b->c.calls.n, CALLS);
+}
+
+static void drop(Bed *b)
+{
+	pm_clock_release(&b->c);
+	pm_worker_free(b->w);
+	pm_graph_free(b->g);
+}
+
+/* As if the baseline had been timed beside the candidate: every call once more, by side 0. */
+static void add_baseline(Bed *b)
+{
+	for (size_t i = 0; i < CALLS; i++) {
+		PmTimedCall t = b->c.calls.v[i];
+
+		t.side = PM_SIDE_BASELINE;
+		t.out = NULL;
+		PM_VEC_PUSH(&b->c.calls, t);
+	}
+}
+
+static void check(Bed *b, int baseline, PmDeferredState want)
+{
+	PmDeferredOpts o = { .deadline = 60, .seed = 5, .baseline = baseline ? &b->work : NULL };
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_deferred_check(b->w, b->g, &b->work, &b->c, &o, &b->d, &err))
+		fail_msg("%s", err.text);
+	if (b->d.state != want)
+		fail_msg("state %d (%s) instead of %d", b->d.state, b->d.why, want);
+	assert_int_equal(b->d.calls, CALLS);
+	assert_int_equal(b->d.replayed, CALLS);
+	assert_int_equal(!b->d.why[0], want == PM_DEFERRED_OK);
+}
+
+/* Changes an element of what a call made, and the digest with it, as if the call had made it so. */
+static void alter(Bed *b, size_t call, float value)
+{
+	PmTimedCall *t = &b->c.calls.v[call];
+
+	pm_tensor_set(&t->out[0], 100, value);
+	t->made = pm_bank_digest(&b->c.bank, t->out, 1);
+}
+
+static void honest_calls_are_found_so(void **state)
+{
+	Bed b;
+
+	(void)state;
+	make(&b, 0);
+	check(&b, 0, PM_DEFERRED_OK);
+	assert_int_equal(b.d.compared, 0);
+	assert_int_equal(b.d.referenced, CALLS); /* a small graph: there is time for all */
+	add_baseline(&b);
+	check(&b, 1, PM_DEFERRED_OK);
+	assert_true(b.d.compared == CALLS && b.d.baseline == CALLS && !b.d.undetermined);
+	drop(&b);
+}
+
+static void one_wrong_call_is_enough(void **state)
+{
+	(void)state;
+	for (size_t call = 0; call < CALLS; call += CALLS - 1) {
+		Bed b;
+
+		make(&b, 0);
+		alter(&b, call, 1e6f);
+		check(&b, 0, PM_DEFERRED_WRONG);
+		assert_int_equal(b.d.special, 1);
+		assert_non_null(strstr(b.d.why, "element 100"));
+		drop(&b);
+	}
+}
+
+/* The bits differ, the reference has nothing against them: not wrong, but not determined either. */
+static void other_bits_of_the_same_value_are_named(void **state)
+{
+	float y;
+	Bed b;
+
+	(void)state;
+	make(&b, 0);
+	y = (float)pm_tensor_get(b.c.calls.v[4].out, 100);
+	alter(&b, 4, y * (1 + 0x1p-22f));
+	check(&b, 0, PM_DEFERRED_SPECIAL);
+	assert_non_null(strstr(b.d.why, "call 4 of 12"));
+	drop(&b);
+}
+
+/* Nobody kept what it made: its digest gives it away. */
+static void a_special_call_is_found_without_its_outputs(void **state)
+{
+	size_t kept = 0, gone = 0;
+	Bed b;
+
+	(void)state;
+	make(&b, 1);
+	for (size_t i = 0; i < CALLS; i++) {
+		kept += b.c.calls.v[i].out != NULL;
+		if (!b.c.calls.v[i].out)
+			gone = i;
+	}
+	assert_int_equal(kept, PM_CLOCK_KEPT);
+	b.c.calls.v[gone].made.v[1] ^= 1;
+	check(&b, 0, PM_DEFERRED_SPECIAL);
+	assert_true(b.d.special == 1 && b.d.referenced == PM_CLOCK_KEPT);
+	drop(&b);
+}
+
+static void writing_after_the_end_is_found(void **state)
+{
+	Bed b;
+
+	(void)state;
+	make(&b, 0);
+	b.c.calls.v[7].altered = 1;
+	check(&b, 0, PM_DEFERRED_SPECIAL);
+	assert_non_null(strstr(b.d.why, "after it had ended"));
+	drop(&b);
+}
+
+static void a_disturbed_baseline_is_found(void **state)
+{
+	Bed b;
+
+	(void)state;
+	make(&b, 0);
+	add_baseline(&b);
+	b.c.calls.v[CALLS + 5].made.v[0]++;
+	check(&b, 1, PM_DEFERRED_DISTURBED);
+	drop(&b);
+}
+
+/* A digest of the same bytes is the same wherever they lie; of others, under another key, or in another
+ * order, it is another. */
+static void digests_tell_bytes_apart(void **state)
+{
+	unsigned char a[70], copy[71];
+	PmDigest want = { { 0, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof a; i++)
+		a[i] = (unsigned char)(i * 37);
+	pm_digest_add(&want, 1, 0, a, sizeof a);
+	memcpy(copy + 1, a, sizeof a);
+	for (int what = 0; what < 6; what++) {
+		PmDigest d = { { 0, 0 } };
+
+		memcpy(copy + 1, a, sizeof a);
+		copy[1 + 69] ^= what == 1;
+		if (what == 2) {
+			memcpy(copy + 1, a + 8, 8);
+			memcpy(copy + 9, a, 8);
+		}
+		pm_digest_add(&d, what == 3 ? 2 : 1, what == 4, copy + 1, (int64_t)sizeof a - (what == 5));
+		assert_int_equal(pm_digest_equal(&d, &want), what == 0);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(digests_tell_bytes_apart),
+		cmocka_unit_test(honest_calls_are_found_so),
+		cmocka_unit_test(one_wrong_call_is_enough),
+		cmocka_unit_test(other_bits_of_the_same_value_are_named),
+		cmocka_unit_test(a_special_call_is_found_without_its_outputs),
+		cmocka_unit_test(writing_after_the_end_is_found),
+		cmocka_unit_test(a_disturbed_baseline_is_found),
+	};
+
+	return cmocka_run_group_tests_name("deferred", tests, NULL, NULL);
+}

@@ -29,7 +29,7 @@ PASS_CU  := $(wildcard passes/*.cu)
 # A pass of several files is a folder; its shared object has the folder's name.
 PASS_DIR := $(patsubst passes/%/,%,$(wildcard passes/*/))
 MODELS   := $(wildcard models/*.gpt)
-HEADERS  := $(foreach d,$(LIB_DIRS) include/passmith runtime/emu cli tests/lib,$(wildcard $(d)/*.h))
+HEADERS  := $(foreach d,$(LIB_DIRS) include/passmith runtime/emu runtime/emu_races cli tests/lib,$(wildcard $(d)/*.h))
 # Test programs by folder; other .c files in tests/plugin and tests/adversarial are passes that the tests load.
 TEST_DIRS    := unit conform plugin adversarial gpu
 TEST_SRC     := $(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/test_*.c))
@@ -256,6 +256,9 @@ check: ## set-up, build, and all tests; the last line counts them
 	@tools/setup.sh
 	+@$(SUBMAKE) all
 	@BUILD=$(BUILD) tests/run.sh
+
+honest: all ## 200 honest kernels over random shapes, none of which may be refused
+	@PASSMITH_HONEST=200 TEST_TIMEOUT=1800 BUILD=$(BUILD) tests/run.sh -v tests/adversarial/test_honest
 
 adversarial: all ## the attacks, counted by family (tests/adversarial/fixtures.tsv)
 	@BUILD=$(BUILD) tools/adversarial.sh

@@ -247,15 +247,23 @@ static Ix data_index(Ctx *c, int op, const Ix *co, int64_t extent)
 	char name[12] = "x";
 	PmText t = { name, 1, sizeof name, 0 };
 	uint32_t deps = f_deps(c, co, rank);
+	Place p = { c->out, c->at_row, c->branch };
 	Ix x;
 
+	if (c->op[idx].kind == OP_NUM) {
+		int64_t k = (int64_t)c->op[idx].num[0];
+
+		return ix_const(c, k < 0 ? k + extent : k);
+	}
 	found = f_memo_find(c, key, co, rank);
 	if (found >= 0)
 		return found;
 	v = f_eval(c, idx, co);
 	if (c->fail)
 		return 0;
-	if (c->branch)
+	if (c->var[v].row && !(deps & ~(uint32_t)DEP_ROW))
+		p = f_enter_row(c);
+	else if (c->branch || !(deps & ~(uint32_t)DEP_ROW))
 		deps |= DEP_HERE;
 	pm_text_int(&t, c->n_names++);
 	name[t.n] = 0;
@@ -279,6 +287,7 @@ static Ix data_index(Ctx *c, int op, const Ix *co, int64_t extent)
 		deps &= ~(uint32_t)DEP_LANE;
 	x = ix_var(c, name, extent - 1, deps, c->var[v].lanes);
 	f_memo_add(c, key, co, rank, x);
+	f_leave(c, &p);
 	return x;
 }
 

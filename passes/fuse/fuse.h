@@ -134,6 +134,7 @@ typedef struct Var { /* a variable of the kernel */
 	uint8_t wanted; /* kept over loops */
 	uint8_t cached; /* of a loop that is over */
 	uint8_t kept;   /* written to its array */
+	uint8_t row;    /* of the row's part */
 	int16_t loop;   /* loop class that made it, -1: none */
 } Var;
 
@@ -275,6 +276,13 @@ void t_int(Ctx *c, int64_t x);
 void t_ix(Ctx *c, Ix a);
 /* An index that a statement computes from `a` as `expr` says with $ for it; between 0 and hi. */
 Ix f_opaque(Ctx *c, Ix a, const char *before, const char *after, int64_t hi);
+/* Statements go to the row's part from here on; f_leave() goes back. */
+typedef struct Place {
+	PmText *out;
+	int at_row, branch;
+} Place;
+Place f_enter_row(Ctx *c);
+void f_leave(Ctx *c, const Place *p);
 /* a, known to be between 0 and hi where it is used. */
 Ix f_confine(Ctx *c, Ix a, int64_t hi);
 /* "a < k" for every lane alike, as text; fails when lanes differ. */

@@ -110,6 +110,7 @@ int f_new_var(Ctx *c, int dtype, int lanes)
 	v->dtype = (int8_t)f_class(dtype);
 	v->lanes = (uint8_t)(lanes && c->s->vec > 1);
 	v->cached = v->kept = 0;
+	v->row = (uint8_t)c->at_row;
 	v->loop = (int16_t)(c->at_row ? -1 : c->loop_now);
 	return c->n_vars++;
 }
@@ -284,15 +285,40 @@ static Ix named(Ctx *c, int64_t hi, uint32_t deps, int lanes)
 	return ix_var(c, name, hi, deps, lanes);
 }
 
+Place f_enter_row(Ctx *c)
+{
+	Place p = { c->out, c->at_row, c->branch };
+
+	if (c->at_row)
+		return p;
+	c->out = c->row;
+	c->at_row = 1;
+	c->branch = 0;
+	return p;
+}
+
+void f_leave(Ctx *c, const Place *p)
+{
+	c->out = p->out;
+	c->at_row = p->at_row;
+	c->branch = p->branch;
+}
+
+/* What depends on the row only is part of the row. */
 Ix f_opaque(Ctx *c, Ix a, const char *before, const char *after, int64_t hi)
 {
 	uint32_t deps = c->lin[a].deps;
-	Ix x = named(c, hi, deps, (deps & DEP_LANE) != 0);
+	Place p = { c->out, c->at_row, c->branch };
+	Ix x;
 
+	if (!(deps & ~(uint32_t)DEP_ROW))
+		p = f_enter_row(c);
+	x = named(c, hi, deps, (deps & DEP_LANE) != 0);
 	t_add(c, before);
 	t_ix(c, a);
 	t_add(c, after);
 	t_add(c, ";\n");
+	f_leave(c, &p);
 	return x;
 }
 
@@ -316,22 +342,19 @@ static int lanes_step(Ctx *c, Ix a, Ix *base)
  * computed for every row alike, by all of its threads. */
 static Ix clamped(Ctx *c, int key, Ix a, int64_t hi)
 {
-	PmText *out = c->out;
-	int at_row = c->at_row;
 	char tail[32];
 	PmText t = { tail, 0, sizeof tail, 0 };
+	Place p;
 	Ix x;
 
 	pm_text_add(&t, ", ");
 	pm_text_int(&t, hi + 1);
 	pm_text_add(&t, ")");
 	tail[t.n] = 0;
-	c->out = at_row ? out : c->row;
-	c->at_row = 1;
+	p = f_enter_row(c);
 	x = f_opaque(c, a, "pad_edge(", tail, hi);
 	f_memo_add(c, key, &a, 1, x);
-	c->at_row = at_row;
-	c->out = out;
+	f_leave(c, &p);
 	return x;
 }
 

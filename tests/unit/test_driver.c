@@ -99,6 +99,24 @@ static PmStatus whole(PmRegion *r, PmVal seed)
 
 PM_REGION_RULE(any_nodes, .region = whole, .rewrite = any_kernel);
 
+/* What a region callback may ask of nodes, in the graph of a_node_tells_its_place_and_parameters(). */
+static PmStatus ask(PmRegion *r, PmVal seed)
+{
+	double x = -1;
+
+	if (pm_n_in(seed) && pm_order(pm_in(seed, 0)) >= pm_order(seed))
+		return PM_E_INVALID;
+	if (pm_is_op(seed, LeakyRelu) && (!pm_param(seed, 0, &x) || x != 0.25 || pm_param(seed, 1, &x)))
+		return PM_E_INVALID;
+	if (pm_is_op(seed, Gelu) && (!pm_param(seed, 0, &x) || x != 1)) /* a string that is not its default */
+		return PM_E_INVALID;
+	if (pm_is_op(seed, Transpose) && pm_param(seed, 0, &x)) /* no number */
+		return PM_E_INVALID;
+	return whole(r, seed);
+}
+
+PM_REGION_RULE(asking, .region = ask, .rewrite = any_kernel);
+
 PM_PLUGIN("unit", "1", &add_relu)
 
 /* ---- helpers ---- */
@@ -289,6 +307,19 @@ static void regions_grow_and_are_checked(void **state)
 	pm_graph_free(g);
 }
 
+static void a_node_tells_its_place_and_parameters(void **state)
+{
+	PmGraph *g = parse("g (float[4,2] x) => (float[2,4] y) {\n a = LeakyRelu<alpha = 0.25>(x)\n"
+			   " b = Gelu<approximate = \"tanh\">(a)\n y = Transpose<perm = [1, 0]>(b)\n}\n");
+	PmDriverResult r;
+
+	(void)state;
+	assert_true(drive(g, RULES(&asking), &r) > 0);
+	assert_int_equal(stats(&r, "asking")->failed, 0);
+	pm_driver_result_release(&r);
+	pm_graph_free(g);
+}
+
 static void constants_move_into_bodies_or_become_operands(void **state)
 {
 	PmStr text = PM_STR_INIT;
@@ -388,6 +419,7 @@ int main(void)
 		cmocka_unit_test(kept_nodes_stay),
 		cmocka_unit_test(cycles_are_declined),
 		cmocka_unit_test(regions_grow_and_are_checked),
+		cmocka_unit_test(a_node_tells_its_place_and_parameters),
 		cmocka_unit_test(constants_move_into_bodies_or_become_operands),
 		cmocka_unit_test(random_graphs_end_verify_and_repeat),
 		cmocka_unit_test(long_graphs_take_seconds),

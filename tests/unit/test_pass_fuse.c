@@ -86,6 +86,29 @@ static void rows_are_shared(void **state)
 		   1, rows, 2);
 }
 
+/* Which row a thread reads depends on where the row ends up: behind padding and a roll, and in front of a
+ * constant place (an index that is a number once stood in the wrong part of the kernel). */
+static void rows_behind_pieces_are_shared(void **state)
+{
+	static const PassDims rows[] = { { { 5, 32, 6 } }, { { 7, 17, 8 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[$a,$b] x, $T[$b] s, $T[$b] b) => ($T[$c,$b] y) { n = LayerNormalization<axis = "
+		   "1>(x, s, b) "
+		   "p = Pad<pads = [0, 0, 1, 0]>(n) "
+		   "u = Slice<starts = [0], ends = [2], axes = [0], steps = [1]>(p) "
+		   "v = Slice<starts = [2], ends = [$c], axes = [0], steps = [1]>(p) y = Concat<axis = 0>(v, "
+		   "u) }",
+		   1, rows, PASS_COUNT(rows));
+	pass_fuses(
+		PASS,
+		"g ($T[1,$b] cls, $T[$b,$a] x, $T[$c,$b] e) => ($T[$b] y, $T[$c,$b] z) <int64 first = {0}> { "
+		"t = Transpose<perm = [1, 0]>(x) c = Concat<axis = 0>(cls, t) z = Add(c, e) "
+		"f = Gather<axis = 0>(z, first) y = Relu(f) }",
+		1, rows, PASS_COUNT(rows));
+}
+
 static void columns_are_shared(void **state)
 {
 	static const PassDims rows[] = { { { 2, 37, 40 } }, { { 3, 3, 5 } } };
@@ -293,6 +316,7 @@ int main(void)
 		cmocka_unit_test(views_become_indices),
 		cmocka_unit_test(data_are_indices),
 		cmocka_unit_test(rows_are_shared),
+		cmocka_unit_test(rows_behind_pieces_are_shared),
 		cmocka_unit_test(columns_are_shared),
 		cmocka_unit_test(channels_and_windows),
 		cmocka_unit_test(resizes_read_their_neighbours),

@@ -225,8 +225,8 @@ static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts
 			  .seconds = opts->seconds,
 			  .seed = opts->seed,
 			  .max_speedup = opts->max_speedup };
-	PmStatus st = pm_worker_clock_open(c->w, side, n_sides, &c->out->bank, opts->deadline,
-					   &o.max_train, err);
+	PmStatus st = pm_worker_clock_open(c->w, side, n_sides, &c->out->bank, opts->deadline, &o.max_train,
+					   err);
 
 	for (int i = 0; i < 2 && opts->bytes_per_second > 0; i++)
 		o.floor[i] = floor_share * (double)opts->bytes[i] / opts->bytes_per_second;

@@ -238,8 +238,7 @@ static PmStatus time_cold(Run *r, PmErr *err)
 		st = take_blocks(r, &b, n, err);
 		if (!st)
 			summarise(r, &b);
-		if (st || r->o->exact || out_of_time(r) ||
-		    pm__timer_precise(r, b.kind, wanted_half_width(r)))
+		if (st || r->o->exact || out_of_time(r) || pm__timer_precise(r, b.kind, wanted_half_width(r)))
 			break;
 	}
 	if (!st)

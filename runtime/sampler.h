@@ -16,7 +16,8 @@
 typedef enum {
 	PM_TIME_COLD,   /* GPU time of one call with nothing of it in the L2 cache: what is scored */
 	PM_TIME_REPLAY, /* the same, its launches replayed as one CUDA graph: gaps between launches removed */
-	PM_TIME_WALL,    /* host time of a train of calls and the wait for it, per call: what a busy program pays */
+	PM_TIME_WALL, /* host time of a train of calls and the wait for it, per call: what a busy program pays
+		       */
 	PM_TIME_LATENCY, /* host time of one call and the wait for its result, on an idle device */
 	PM_N_TIME_KINDS,
 	PM_TIME_NONE = PM_N_TIME_KINDS /* calls without a clock, for any device: seconds are 0 */

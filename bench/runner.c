@@ -36,6 +36,8 @@ PmVerdict pm__device_verdict(PmStatus st)
 		return PM_VERDICT_INPUT_MUTATED;
 	case PM_E_LIMIT:
 		return PM_VERDICT_LAUNCH_FAIL;
+	case PM_E_RACE:
+		return PM_VERDICT_NONDET;
 	case PM_E_FORBIDDEN:
 		return PM_VERDICT_SANDBOX_KILL;
 	default:

@@ -109,6 +109,9 @@ static PmStatus check_class(Eval *e, PmInputClass cls, int alt, uint64_t secret,
 		st = run_candidate(e, in, alt, next_poison(e, 0), &got, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && cls == PM_INPUTS_NORMAL && !secret)
 		st = check_poison(e, in, &got, alt, err);
+	if (!st && e->rec->verdict == PM_VERDICT_OK && cls == PM_INPUTS_NORMAL &&
+	    e->o->preset == PM_PRESET_SOUND)
+		pm__check_races(e, in, alt, next_poison(e, 0));
 	if (!st && e->rec->verdict == PM_VERDICT_OK)
 		st = pm__judge(e, in, &got, cls, where, err);
 	pm_run_result_release(&got);

@@ -24,6 +24,7 @@ typedef struct Time {
 	double seconds; /* no graph is begun after that many */
 	int variants, tf32, graphs, failed, left_out;
 	double begin, last; /* of the run, of the last graph that was timed */
+	double compiled;    /* seconds that compiling ahead took */
 	PmWorker *worker;
 	cJSON *records;
 } Time;
@@ -163,6 +164,7 @@ static PmStatus time_all(Time *t, const PmStrList *targets, PmErr *err)
 		st = read_target(t, db, targets->list.v[i], &all[i], err);
 	if (!st)
 		st = compile_ahead(t, all, n, err);
+	t->compiled = pm_now() - t->begin;
 	if (!st && !pm_cli_json)
 		printf("GPU time with caches cold and replayed as a CUDA graph; on the host's clock a call "
 		       "of a train, "
@@ -197,6 +199,8 @@ static PmStatus put(Time *t, PmErr *err)
 					pm_library_allowed() ? pm_library_cublaslt()->text : "off");
 		cJSON_AddStringToObject(j, "cudnn", pm_library_allowed() ? pm_library_cudnn()->text : "off");
 		cJSON_AddBoolToObject(j, "tf32", t->tf32);
+		cJSON_AddNumberToObject(j, "compile_seconds", t->compiled);
+		cJSON_AddNumberToObject(j, "all_seconds", pm_now() - t->begin);
 		cJSON_AddBoolToObject(j, "graphs", t->graphs);
 		cJSON_AddNumberToObject(j, "left_out", t->left_out);
 		cJSON_AddItemToObject(j, "records", t->records);

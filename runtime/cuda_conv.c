@@ -74,6 +74,13 @@ enum {
 	PLAN_HANDLE = 400,
 	PLAN_CONFIG = 401,
 	PLAN_WORKSPACE = 402,
+	BACKWARD = 12, /* of the input: the transposed convolution */
+	BACKWARD_ALPHA = 706,
+	BACKWARD_BETA = 707,
+	BACKWARD_CONV = 708,
+	BACKWARD_W = 709,
+	BACKWARD_DX = 710,
+	BACKWARD_DY = 711,
 	FORWARD = 10,
 	FORWARD_ALPHA = 700,
 	FORWARD_BETA = 701,
@@ -223,17 +230,27 @@ static int describe_window(Desc *c, const PmLibConv *v, int compute)
 	       dnn.desc_finalize(*c) == 0;
 }
 
-static int describe_op(Description *s, int is_double)
+/* What the attributes of an operation are called, forward and transposed. */
+typedef struct OpNames {
+	int kind, alpha, beta, conv, w, x, y;
+} OpNames;
+static const OpNames op_names[2] = {
+	{ FORWARD, FORWARD_ALPHA, FORWARD_BETA, FORWARD_CONV, FORWARD_W, FORWARD_X, FORWARD_Y },
+	{ BACKWARD, BACKWARD_ALPHA, BACKWARD_BETA, BACKWARD_CONV, BACKWARD_W, BACKWARD_DY, BACKWARD_DX },
+};
+
+static int describe_op(Description *s, int is_double, int transposed)
 {
 	static const double one = 1, zero = 0;
 	static const float onef = 1, zerof = 0;
+	const OpNames *op = &op_names[transposed];
 	int type = is_double ? A_DOUBLE : A_FLOAT;
 
-	return dnn.desc_create(FORWARD, &s->op) == 0 &&
-	       set(s->op, FORWARD_ALPHA, type, 1, is_double ? (const void *)&one : &onef) &&
-	       set(s->op, FORWARD_BETA, type, 1, is_double ? (const void *)&zero : &zerof) &&
-	       set(s->op, FORWARD_CONV, A_DESC, 1, &s->conv) && set(s->op, FORWARD_X, A_DESC, 1, &s->x) &&
-	       set(s->op, FORWARD_W, A_DESC, 1, &s->w) && set(s->op, FORWARD_Y, A_DESC, 1, &s->y) &&
+	return dnn.desc_create(op->kind, &s->op) == 0 &&
+	       set(s->op, op->alpha, type, 1, is_double ? (const void *)&one : &onef) &&
+	       set(s->op, op->beta, type, 1, is_double ? (const void *)&zero : &zerof) &&
+	       set(s->op, op->conv, A_DESC, 1, &s->conv) && set(s->op, op->x, A_DESC, 1, &s->x) &&
+	       set(s->op, op->w, A_DESC, 1, &s->w) && set(s->op, op->y, A_DESC, 1, &s->y) &&
 	       dnn.desc_finalize(s->op) == 0 && dnn.desc_create(GRAPH, &s->graph) == 0 &&
 	       set(s->graph, GRAPH_OPS, A_DESC, 1, &s->op) &&
 	       set(s->graph, GRAPH_HANDLE, A_HANDLE, 1, &dnn.handle) && dnn.desc_finalize(s->graph) == 0;
@@ -274,7 +291,7 @@ static int describe(Conv *c, Description *s, const PmLibCall *call)
 	       describe_tensor(&s->x, 1, type, v->x, v->spatial, call->align[1]) &&
 	       describe_tensor(&s->w, 2, type, v->w, v->spatial, call->align[2]) &&
 	       describe_window(&s->conv, v, c->is_double ? TYPE_DOUBLE : TYPE_FLOAT) &&
-	       describe_op(s, c->is_double) && (!v->has_bias || describe_bias(c, v, type));
+	       describe_op(s, c->is_double, v->transposed) && (!v->has_bias || describe_bias(c, v, type));
 }
 
 /* --- choosing --------------------------------------------------------------------------------------------

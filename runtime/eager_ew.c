@@ -191,7 +191,7 @@ static int is_short_gelu(const PmPlan *p, PmNode n)
 	int dtype = pm__type(p, pm_node_out(p->g, n, 0))->dtype;
 
 	return pm_node_op(p->g, n) == PM_OP_Gelu && (dtype == PM_F16 || dtype == PM_BF16) &&
-	       !attr_param(p, n, &pm_op_desc(PM_OP_Gelu)->attrs[0]);
+	       attr_param(p, n, &pm_op_desc(PM_OP_Gelu)->attrs[0]) == 0;
 }
 
 PmStatus eager_ew(PmPlan *p, PmNode n, PmErr *err)

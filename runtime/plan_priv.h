@@ -163,6 +163,11 @@ void pm__place_view(PmPlan *p, PmNode n, PmValue v, const Loc *l);
 /* After node n was planned, its steps from `first_step` on: when they are one launch that a library may know
  * how to do, says beside it what it is. */
 void pm__offer_library(PmPlan *p, PmNode n, size_t first_step);
+/* Strides over several dimensions as one: 1 when elements lie at multiples of *out, which is 0 for none. */
+int pm__merge_strides(const int64_t *dim, const int64_t *stride, int n, int64_t *out);
+/* An Einsum of two operands as a product of matrices, whose rows are the second operand's when *swap. 0 when
+ * it is none (eager_einsum.c). */
+int pm__einsum_gemm(const PmPlan *p, PmNode n, PmLibGemm *g, int *swap);
 
 /* ---- describing a launch (kgen.c) ---- */
 

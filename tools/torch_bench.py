@@ -199,8 +199,11 @@ class Side:
                     run(*args)
             torch.cuda.synchronize()
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
+            with torch.cuda.stream(side):  # torch.cuda.graph would collect garbage each time, which takes longer than the rest
+                graph.capture_begin()
                 kept = run(*args)
+                graph.capture_end()
+            torch.cuda.synchronize()
             self.graphs.append((graph, kept))
         begin = time.perf_counter()
         for _ in range(5):

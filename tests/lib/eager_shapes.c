@@ -205,6 +205,24 @@ static const Shape shapes[] = {
 	{ WIDE, "(#[2,6,401] x, #[6,1,5] w, #[6] b) => (#[2,6,201] y) { y = Conv <group = 6, strides = [2], "
 		"pads = [2, "
 		"2], dilations = [1]> (x, w, b) }" },
+	/* Scatters: looked for from the results, inner and outer lines, repeated indices, fewer lines than
+	 * the data has, too many updates to look at. */
+	{ WIDE, "(#[6,9,4] x, int64[6,7,4] i, #[6,7,4] u) => (#[6,9,4] y) { y = ScatterElements <axis = 1, "
+		"reduction = "
+		"\"add\"> (x, i, u) }" },
+	{ F32_ONLY, "(#[9,33] x, int64[12,33] i, #[12,33] u) => (#[9,33] y) { y = ScatterElements <axis = 0, "
+		    "reduction = "
+		    "\"min\"> (x, i, u) }" },
+	{ F32_ONLY, "(#[30,8] x, int64[12] j, #[12,8] u) => (#[30,8] y) <int64[2] s = {12, 1}, int64[2] e = "
+		    "{12, 8}> { r = "
+		    "Reshape (j, s) i = Expand (r, e) y = ScatterElements <axis = 0, reduction = \"add\"> "
+		    "(x, i, u) }" },
+	{ F32_ONLY,
+	  "(#[7,9] x, int64[5,4] i, #[5,4] u) => (#[7,9] y) { y = ScatterElements <axis = 1, reduction = "
+	  "\"add\"> (x, i, u) }" },
+	{ F32_ONLY,
+	  "(#[3,2000] x, int64[3,1500] i, #[3,1500] u) => (#[3,2000] y) { y = ScatterElements <axis = 1, "
+	  "reduction = \"add\"> (x, i, u) }" },
 	/* Moves. */
 	{ WIDE, "(#[3,16] x, #[3,32] z) => (#[3,48] y) { y = Concat <axis = 1> (x, z) }" },
 	{ WIDE, "(#[3,5] x, #[3,7] z) => (#[3,12] y) { y = Concat <axis = 1> (x, z) }" },
@@ -216,6 +234,13 @@ static const Shape shapes[] = {
 	{ WIDE, "(#[9,24] x, int64[2,3] i) => (#[2,3,24] y) { y = Gather <axis = 0> (x, i) }" },
 	{ WIDE, "(#[9,13] x, int64[5] i) => (#[5,13] y) { y = Gather <axis = 0> (x, i) }" },
 	{ F32_ONLY, "(#[3,9,8] x, int64[4] i) => (#[3,4,8] y) { y = Gather <axis = 1> (x, i) }" },
+	{ F32_ONLY,
+	  "(#[3,9,8] x) => (#[3,8] y) <int64 i = {-2}> { a = Gather <axis = 1> (x, i) y = Neg (a) }" },
+	{ F32_ONLY, "(#[3,9,8] x) => (#[3,9,1,1] y) <int64[1,1] i = {5}> { a = Gather <axis = 2> (x, i) y = "
+		    "Neg (a) }" },
+	{ F32_ONLY, "(#[8,3] x) => (#[8] y, #[3] z) <int64 i = {2}, int64 j = {7}> { a = Transpose <perm = "
+		    "[1, 0]> (x) y = "
+		    "Gather <axis = 0> (a, i) b = Gather <axis = 1> (a, j) z = Neg (b) }" },
 	{ F32_ONLY, "(#[2,3,5,6] x) => (#[2,3,8,7] y) { y = Pad <pads = [0, 0, 1, 0, 0, 0, 2, 1]> (x) }" },
 	{ F32_ONLY, "(#[40,30,5,50] x) => (#[40,30,7,50] y) { y = Pad <pads = [0, 0, 1, 0, 0, 0, 1, 0], mode "
 		    "= \"reflect\"> (x) }" },

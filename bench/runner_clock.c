@@ -9,9 +9,10 @@
 #include <string.h>
 
 enum {
-	REHEARSED = 24,             /* calls where nothing is timed */
-	LARGE_REFERENCE = 30000000, /* operations: then the reference is not asked about ordinary rehearsals */
-	CLOCK_TRIES = 3             /* of calls whose process something outside killed */
+	REHEARSED = 24, /* calls where nothing is timed */
+	LARGE_REFERENCE =
+		30000000, /* operations: then the reference is not asked about ordinary rehearsals */
+	CLOCK_TRIES = 3   /* of calls whose process something outside killed */
 };
 
 /* Bytes that have to reach memory: the outputs, less what the L2 cache may hold back. */

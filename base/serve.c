@@ -201,7 +201,8 @@ static PmStatus died(PmServer *s, const char *what, PmErr *err)
 	PmStr how = PM_STR_INIT;
 	const char *words;
 
-	reap(s, DIE_MS, &r); /* a closed pipe comes before the end: by much, where memory is large or time short */
+	reap(s, DIE_MS,
+	     &r); /* a closed pipe comes before the end: by much, where memory is large or time short */
 	s->killed = r.end == PM_PROC_SIGNALED && r.code == SIGKILL && !s->gave_up;
 	pm_proc_describe(&r, &how);
 	while (s->words.len && s->words.s[s->words.len - 1] == '\n')

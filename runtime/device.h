@@ -130,8 +130,9 @@ typedef struct PmDeviceOps {
 	void (*close)(PmDevice *d);
 	/* Gives up, in a process of its own, all of the machine that running what is loaded does not need:
 	 * from here on buffers and launches only, and no way back. Kernels of strangers run on such a device
-	 * alone (exec.h, pm_exec_run_apart). NULL: the device's kernels run where they can do no harm. */
-	PmStatus (*shut)(PmDevice *d, PmErr *err);
+	 * alone (exec.h, pm_exec_run_apart). `serving`: the process goes on answering requests on
+	 * descriptor 0. NULL: the device's kernels run where they can do no harm. */
+	PmStatus (*shut)(PmDevice *d, int serving, PmErr *err);
 	/* Libraries (library.h), members NULL where there are none. prepare: PM_DECLINED when no library
 	 * takes the call, which is no error: our kernel runs then. `label` is for messages. run enqueues it
 	 * on a launch's arguments. */

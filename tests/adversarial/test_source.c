@@ -297,8 +297,8 @@ static void F08_env_flags(void **state)
 
 	(void)state;
 	need_nvrtc();
-	snprintf(text, sizeof text, "/* %ld F08 */\n#ifdef EVIL\n#error an option came in\n#endif\n%s", (long)getpid(),
-		 honest);
+	snprintf(text, sizeof text, "/* %ld F08 */\n#ifdef EVIL\n#error an option came in\n#endif\n%s",
+		 (long)getpid(), honest);
 	plain = boxed(text, 0);
 	for (size_t i = 0; i < sizeof vars / sizeof *vars; i++)
 		setenv(vars[i], "-DEVIL --fmad=false --use_fast_math", 1);
@@ -313,7 +313,8 @@ static void F08_env_flags(void **state)
 	if (after.st)
 		fail_msg("%s", after.why);
 	assert_true(plain.ptx.len == after.ptx.len && !memcmp(plain.ptx.s, after.ptx.s, plain.ptx.len));
-	assert_true(plain.cubin.len == after.cubin.len && !memcmp(plain.cubin.s, after.cubin.s, plain.cubin.len));
+	assert_true(plain.cubin.len == after.cubin.len &&
+		    !memcmp(plain.cubin.s, after.cubin.s, plain.cubin.len));
 	pm_boxed_release(&plain);
 	pm_boxed_release(&after);
 }

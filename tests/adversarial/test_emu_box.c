@@ -157,7 +157,7 @@ static int child(void *arg, PmStr *out)
 	PmStatus st;
 
 	pm_err_init(&err);
-	st = dev->ops->shut(dev, &err);
+	st = dev->ops->shut(dev, 0, &err);
 	if (!st)
 		st = emu_launch(dev, j->m, "k", 1, 1, 0, &a, 1, &err);
 	if (!st)

@@ -188,7 +188,7 @@ static int probe_child(void *arg, PmStr *out)
  */
 static PmStatus probe(int kernels, unsigned *layers, PmErr *err)
 {
-	PmLimits lim = { .seconds = 10, .file_size = -1 };
+	PmLimits lim = { .seconds = 10, .file_size = -1, .tries = 3 };
 	PmProcResult r;
 	PmStatus st = pm_fork_call(probe_child, &kernels, &lim, &r, err);
 

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LAST_WORDS = 400, DEFAULT_REPLY = 64 << 20, STOP_MS = 500 };
+enum { LAST_WORDS = 400, DEFAULT_REPLY = 64 << 20, STOP_MS = 500, DIE_MS = 5000 };
 
 struct PmServer {
 	pid_t pid; /* 0 = ended and reaped */
@@ -201,7 +201,7 @@ static PmStatus died(PmServer *s, const char *what, PmErr *err)
 	PmStr how = PM_STR_INIT;
 	const char *words;
 
-	reap(s, 100, &r); /* a closed pipe comes a moment before the end */
+	reap(s, DIE_MS, &r); /* a closed pipe comes before the end: by much, where memory is large or time short */
 	s->killed = r.end == PM_PROC_SIGNALED && r.code == SIGKILL && !s->gave_up;
 	pm_proc_describe(&r, &how);
 	while (s->words.len && s->words.s[s->words.len - 1] == '\n')

@@ -20,7 +20,7 @@ typedef enum PmInputClass {
 	PM_INPUTS_TAIL = PM_N_INPUT_CLASSES, /* Student's t with three degrees of freedom */
 	PM_INPUTS_TINY,                      /* N(0, 1) / 10^6, one in eight of them denormal in float */
 	PM_INPUTS_LARGE,   /* U(-88, 88), the range of exp in float; U(-11, 11) in float16 */
-	PM_INPUTS_EQUAL,   /* one number for each row; all indices alike */
+	PM_INPUTS_EQUAL,   /* one number of sixteenths for each row; all indices alike */
 	PM_INPUTS_SPECIAL, /* N(0, 1) with an infinity of each sign in every DATA input; indices at the ends
 			    */
 	PM_N_ALL_CLASSES

@@ -107,15 +107,30 @@ static void gpu_from_json(const cJSON *o, PmGpuSeen *g)
 #undef XX
 }
 
+/* Calls that were timed or rehearsed, and what became of them. */
+static void add_calls(cJSON *j, const PmEvalTiming *t)
+{
+	cJSON *o = cJSON_AddObjectToObject(j, "calls");
+
+	cJSON_AddNumberToObject(o, "made", t->calls);
+	cJSON_AddNumberToObject(o, "replayed", t->replayed);
+	cJSON_AddNumberToObject(o, "compared", t->compared);
+	cJSON_AddNumberToObject(o, "checked", t->checked);
+}
+
+static void calls_from_json(const cJSON *o, PmEvalTiming *t)
+{
+	t->calls = (int)pm_json_i64(o, "made", 0);
+	t->replayed = (int)pm_json_i64(o, "replayed", 0);
+	t->compared = (int)pm_json_i64(o, "compared", 0);
+	t->checked = (int)pm_json_i64(o, "checked", 0);
+}
+
 static void add_timing(cJSON *j, const PmEvalTiming *t)
 {
 	cJSON *o = cJSON_AddObjectToObject(j, "clock");
 
 	cJSON_AddNumberToObject(o, "blocks", t->blocks);
-	cJSON_AddNumberToObject(o, "calls", t->calls);
-	cJSON_AddNumberToObject(o, "replayed", t->replayed);
-	cJSON_AddNumberToObject(o, "compared", t->compared);
-	cJSON_AddNumberToObject(o, "checked", t->checked);
 #define XX(name, place) cJSON_AddNumberToObject(o, name, t->place);
 	TIMING_FIGURES(XX)
 #undef XX
@@ -131,10 +146,6 @@ static void timing_from_json(const cJSON *o, PmEvalTiming *t)
 	if (!o)
 		return;
 	t->blocks = (int)pm_json_i64(o, "blocks", 0);
-	t->calls = (int)pm_json_i64(o, "calls", 0);
-	t->replayed = (int)pm_json_i64(o, "replayed", 0);
-	t->compared = (int)pm_json_i64(o, "compared", 0);
-	t->checked = (int)pm_json_i64(o, "checked", 0);
 #define XX(name, place) t->place = pm_json_num(o, name, NAN);
 	TIMING_FIGURES(XX)
 #undef XX
@@ -179,6 +190,7 @@ cJSON *pm_eval_record_json(const PmEvalRecord *r)
 	pm_json_add_i64(j, "baseline_bytes", r->baseline_bytes);
 	pm_json_add_i64(j, "candidate_bytes", r->candidate_bytes);
 	cJSON_AddNumberToObject(j, "wall_seconds", r->wall_seconds);
+	add_calls(j, &r->timing);
 	if (r->measured)
 		add_timing(j, &r->timing);
 	return j;
@@ -250,6 +262,7 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 	out->baseline_bytes = pm_json_i64(j, "baseline_bytes", 0);
 	out->candidate_bytes = pm_json_i64(j, "candidate_bytes", 0);
 	out->wall_seconds = pm_json_num(j, "wall_seconds", 0);
+	calls_from_json(cJSON_GetObjectItem(j, "calls"), &out->timing);
 	timing_from_json(cJSON_GetObjectItem(j, "clock"), &out->timing);
 	st = outputs_from_json(cJSON_GetObjectItem(j, "outputs"), out, err);
 	if (st)

@@ -36,6 +36,8 @@ PmVerdict pm__device_verdict(PmStatus st)
 		return PM_VERDICT_INPUT_MUTATED;
 	case PM_E_LIMIT:
 		return PM_VERDICT_LAUNCH_FAIL;
+	case PM_E_RACE:
+		return PM_VERDICT_NONDET;
 	case PM_E_FORBIDDEN:
 		return PM_VERDICT_SANDBOX_KILL;
 	default:
@@ -122,7 +124,7 @@ PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEval
 		st = pm__stage_compile(&e, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = pm__stage_correctness(&e, err);
-	if (!st && (out->verdict == PM_VERDICT_OK || pm__is_inexact(out->verdict)))
+	if (!st && !opts->check_only && (out->verdict == PM_VERDICT_OK || pm__is_inexact(out->verdict)))
 		st = pm__stage_speed(&e, err);
 	if (out->verdict != PM_VERDICT_OK && !pm__is_inexact(out->verdict) && !out->measured)
 		out->smallest_t = PM_T_NEVER;
@@ -164,9 +166,14 @@ PmStatus pm_eval_score(PmEvalReport *r, PmErr *err)
 						pm__is_inexact(e->verdict))
 				       ? fmin(1, e->speedup)
 				       : e->speedup;
+		if (r->hidden.verdict != PM_VERDICT_OK && !strcmp(s[i].status, "correct"))
+			s[i].status = r->hidden.verdict == PM_VERDICT_INCORRECT ||
+						      r->hidden.verdict == PM_VERDICT_PRECISION
+					      ? "accuracy"
+					      : pm_verdict_score_status(r->hidden.verdict);
 		s[i].n_outputs = e->n_outputs;
 		s[i].outputs = e->outputs;
-		fast += e->verdict == PM_VERDICT_OK && e->speedup > 1;
+		fast += e->verdict == PM_VERDICT_OK && e->speedup > 1 && !r->hidden.verdict;
 	}
 	st = pm_score(&rule, s, r->n, &r->score, err);
 	r->fast1 = r->n ? (double)fast / (double)r->n : 0;

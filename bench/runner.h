@@ -29,6 +29,8 @@ typedef struct PmEvalOpts {
 	PmPreset preset;
 	PmLane lane; /* of the sound preset: how exact results have to be (bench/bound.h) */
 	uint64_t seed;
+	uint64_t secret; /* seed of inputs that a pass cannot know; 0 = a new one for each record */
+	int check_only;  /* no times */
 	double pass_deadline, device_deadline; /* seconds; 0 = 10 and 60 */
 	double clock_seconds;                  /* budget of one member's measurement; 0 = 20 */
 	double confirm_above;  /* speedups above are confirmed by a second run; 0 = those that are implausible
@@ -93,6 +95,14 @@ typedef struct PmEvalRecord {
 	double wall_seconds; /* the evaluation took */
 } PmEvalRecord;
 
+/* What became of the pass on hidden shapes: of the same computation, drawn when the pass was there. */
+typedef struct PmEvalHidden {
+	int n, n_matched;  /* shapes; those on which a rule applied */
+	PmVerdict verdict; /* OK, or the first that says that the pass is wrong; then no record counts as
+			      right */
+	char why[PM_ERR_MAX];
+} PmEvalHidden;
+
 typedef struct PmEvalReport {
 	char pass[256]; /* path */
 	char sha256[65];
@@ -102,6 +112,7 @@ typedef struct PmEvalReport {
 	double fast1;            /* share that is correct and faster than 1 */
 	char sandbox_lacks[128]; /* layers that this machine lacks for passes or, on emu, for kernels; "" =
 				    none */
+	PmEvalHidden hidden;
 	PmEvalOpts opts;
 } PmEvalReport;
 

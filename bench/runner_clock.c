@@ -9,8 +9,9 @@
 #include <string.h>
 
 enum {
-	REHEARSED = 24,            /* calls where nothing is timed */
-	LARGE_REFERENCE = 30000000 /* operations: then the reference is not asked about ordinary rehearsals */
+	REHEARSED = 24,             /* calls where nothing is timed */
+	LARGE_REFERENCE = 30000000, /* operations: then the reference is not asked about ordinary rehearsals */
+	CLOCK_TRIES = 3             /* of calls whose process something outside killed */
 };
 
 /* Bytes that have to reach memory: the outputs, less what the L2 cache may hold back. */
@@ -38,6 +39,7 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 {
 	PmWork base = { .g = e->m->g };
 	PmDeferredOpts o = { .deadline = e->o->device_deadline,
+			     .lane = e->o->lane,
 			     .reference_seconds = baseline ? 3 : 0.3,
 			     .special_only = !baseline && is_large(e->m->g),
 			     .seed = e->o->seed,
@@ -113,10 +115,13 @@ static PmStatus time_one(Eval *e, int alt, const PmClockOpts *opts, PmClockResul
 	int *alts = pm__choose_alternatives(e->cand.g, alt, &cand.n_alts);
 	PmErr run_err;
 	PmStatus st;
+	int tries = 0;
 
 	pm_err_init(&run_err);
 	cand.alts = alts;
-	st = pm_clock_compare(e->worker, &base, &cand, opts, c, &run_err);
+	do
+		st = pm_clock_compare(e->worker, &base, &cand, opts, c, &run_err);
+	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
 	free(alts);
 	if (!st)
 		return PM_OK;
@@ -243,10 +248,13 @@ static PmStatus rehearse(Eval *e, int alt, PmErr *err)
 	PmClockResult c;
 	PmErr why;
 	PmStatus st;
+	int tries = 0;
 
 	pm_err_init(&why);
 	cand.alts = alts;
-	st = pm_clock_rehearse(e->worker, e->m->g, &cand, REHEARSED, &o, &c, &why);
+	do
+		st = pm_clock_rehearse(e->worker, e->m->g, &cand, REHEARSED, &o, &c, &why);
+	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
 	if (!st) {
 		st = check_calls(e, &cand, &c, 0, err);
 		pm_clock_release(&c);

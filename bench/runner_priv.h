@@ -45,6 +45,9 @@ void pm__judge_begin(Eval *e);
 PmStatus pm__judge(Eval *e, const PmTensor *in, const PmRunResult *got, PmInputClass cls, const char *where,
 		   PmErr *err);
 void pm__judge_end(Eval *e);
+/* runner_races.c: one more run of the candidate on emu, if it has shared memory, that looks for races
+ * (NONDET) and accesses between two arrays (OOB). */
+void pm__check_races(Eval *e, const PmTensor *in, int alt, uint32_t poison);
 /* runner_speed.c: modelled times, coverage, and then the clock. */
 PmStatus pm__stage_speed(Eval *e, PmErr *err);
 /* runner_clock.c: measured times with alternative `alt`, or the best by measure where there are several. Does

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SOURCE = 4 << 20, MAX_DEPTH = 8 /* headers that include headers */ };
+enum { MAX_SOURCE = 4 << 20, MAX_FILES = 64, MAX_DEPTH = 8 /* headers that include headers */ };
 
 /* The text of a .cu file as `static const char NAME_cu[] = "..."`, one literal a line, lines kept. */
 static void embed(const char *name, const char *path, const PmStr *text, PmStr *out)
@@ -113,39 +113,79 @@ static PmStatus gen_dir(const char *root, PmStr *out, PmErr *err)
 	return st;
 }
 
-static PmStatus compile(const char *source, const char *out, const char *include, const char *gen,
-			const char *extra, PmStr *messages, PmErr *err)
+typedef struct Sources {
+	PmStr path[MAX_FILES];
+	size_t n;
+} Sources;
+
+/* The .c files of a folder, by name; or the file itself. */
+static PmStatus sources_of(const char *source, Sources *out, PmErr *err)
 {
+	PmNames names = { 0 };
+	PmStatus st;
+
+	if (!pm_path_is_dir(source)) {
+		pm_str_init(&out->path[out->n]);
+		pm_str_add(&out->path[out->n++], source);
+		return PM_OK;
+	}
+	st = pm_list_dir(source, &names, err);
+	for (size_t i = 0; i < names.n && !st; i++) {
+		if (!pm_str_ends(names.v[i], ".c"))
+			continue;
+		if (out->n == MAX_FILES) {
+			st = pm_err(err, PM_E_LIMIT,
+				    "%s holds more than %d .c files; a pass has at most as many.", source,
+				    MAX_FILES);
+			break;
+		}
+		pm_str_init(&out->path[out->n]);
+		pm_path_join(source, names.v[i], &out->path[out->n++]);
+	}
+	if (!st && !out->n)
+		st = pm_err(err, PM_E_NOT_FOUND, "The folder %s holds no .c file.", source);
+	pm_names_release(&names);
+	return st;
+}
+
+static PmStatus compile(const char *source, const Sources *files, const char *out, const char *include,
+			const char *gen, const char *extra, PmStr *messages, PmErr *err)
+{
+	enum { FIXED = 64 };
 	const char *cc = getenv("CC");
-	const char *argv[] = { cc && *cc ? cc : "cc",
-			       "-std=c11",
-			       "-O2",
-			       "-Wall",
-			       "-Wextra",
-			       "-fPIC",
-			       "-shared",
-			       "-nostdlib",
-			       "-nostartfiles",
-			       "-fno-stack-protector",
-			       "-Wl,-z,now",
-			       "-Wl,-z,noexecstack",
-			       "-Wl,-z,separate-code",
-			       "-Wl,--build-id=none",
-			       "-fvisibility=hidden",
-			       "-I",
-			       include,
-			       "-I",
-			       gen,
-			       "-I",
-			       extra,
-			       "-o",
-			       out,
-			       source,
-			       NULL };
+	const char *argv[FIXED + MAX_FILES] = { cc && *cc ? cc : "cc",
+						"-std=c11",
+						"-O2",
+						"-Wall",
+						"-Wextra",
+						"-fPIC",
+						"-shared",
+						"-nostdlib",
+						"-nostartfiles",
+						"-fno-stack-protector",
+						"-Wl,-z,now",
+						"-Wl,-z,noexecstack",
+						"-Wl,-z,separate-code",
+						"-Wl,--build-id=none",
+						"-fvisibility=hidden",
+						"-I",
+						include,
+						"-I",
+						gen,
+						"-I",
+						extra,
+						"-o",
+						out };
 	PmLimits lim = { .seconds = 120, .file_size = -1 };
 	PmProcResult r;
-	PmStatus st = pm_run(argv, NULL, 0, &lim, &r, err);
+	PmStatus st;
+	size_t n = 0;
 
+	while (argv[n])
+		n++;
+	for (size_t i = 0; i < files->n; i++)
+		argv[n++] = files->path[i].s;
+	st = pm_run(argv, NULL, 0, &lim, &r, err);
 	if (st)
 		return st;
 	pm_str_addn(messages, r.errtext.s, r.errtext.len);
@@ -162,29 +202,34 @@ static PmStatus compile(const char *source, const char *out, const char *include
 PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmErr *err)
 {
 	PmStr root = PM_STR_INIT, include = PM_STR_INIT, gen = PM_STR_INIT, tmp = PM_STR_INIT;
+	Sources files = { .n = 0 };
 	PmStatus st = PM_OK;
 
-	if (!pm_str_ends(source, ".c"))
+	if (!pm_str_ends(source, ".c") && !pm_path_is_dir(source))
 		st = pm_err(err, PM_E_UNSUPPORTED,
 			    "%s is not a .c file; a pass is one C file, with its kernels in it or in a .cu "
-			    "file beside it.",
+			    "file beside it, or a folder of .c files.",
 			    source);
 	else if (!pm_path_exists(source))
 		st = pm_err(err, PM_E_NOT_FOUND, "There is no file %s.", source);
+	if (!st)
+		st = sources_of(source, &files, err);
 	if (!st)
 		st = pm_root_dir(&root, err);
 	if (!st)
 		st = gen_dir(root.s, &gen, err);
 	if (!st)
 		st = pm_temp_dir("build", &tmp, err);
-	if (!st)
-		st = embed_included(source, tmp.s, 0, err);
+	for (size_t i = 0; i < files.n && !st; i++)
+		st = embed_included(files.path[i].s, tmp.s, 0, err);
 	if (!st) {
 		pm_path_join(root.s, "include", &include);
-		st = compile(source, out, include.s, gen.s, tmp.s, messages, err);
+		st = compile(source, &files, out, include.s, gen.s, tmp.s, messages, err);
 	}
 	if (tmp.len)
 		pm_remove_tree(tmp.s, NULL);
+	for (size_t i = 0; i < files.n; i++)
+		pm_str_release(&files.path[i]);
 	pm_str_release(&root);
 	pm_str_release(&include);
 	pm_str_release(&gen);

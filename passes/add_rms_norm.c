@@ -6,6 +6,9 @@
  * In half-precision models a Cast to float stands in front of the square and one back behind the division.
  * With E bytes per element: apart, Add 3 E, Pow 2 E, mean E, Mul 3 E, Mul 2 E and with the casts 6 E more: 7
  * to 9 launches, 11 to 17 E; here 1 launch, 2 E in and 1 or 2 E out (without the addition 2 E).
+ *
+ * Mined: 1624 places in 35 of 811 models; in 9 of the 400 structures with most time at stake, the first of
+ * rank 5. Measured on an H200: 1x256x1024 float16 24.9 to 4.6 us (5.41x), PyTorch 31.5, TorchInductor 3.1.
  */
 #include "norm_rows.h"
 

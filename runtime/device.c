@@ -7,6 +7,8 @@ PmStatus pm_device_open(const char *name, PmDevice **out, PmErr *err)
 {
 	if (pm_str_eq(name, "emu"))
 		return pm_emu_open(out, err);
+	if (pm_str_eq(name, "emu+races"))
+		return pm_emu_open_races(out, err);
 	if (pm_str_eq(name, "cuda"))
 		return pm_cuda_open(out, err);
 	return pm_err(err, PM_E_NOT_FOUND,

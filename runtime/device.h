@@ -164,9 +164,15 @@ struct PmDevice {
 	/* device's own state follows in the derived struct */
 };
 
-/* Opens "emu" or "cuda"; PM_E_ENV with what is missing and how to get it. Returns owned (ops->close). */
+/* Opens "emu", "emu+races" or "cuda"; PM_E_ENV with what is missing and how to get it. Returns owned
+ * (ops->close). */
 PmStatus pm_device_open(const char *name, PmDevice **out, PmErr *err);
 PmStatus pm_emu_open(PmDevice **out, PmErr *err);
+/* "emu+races": the same, slower, watching shared memory: PM_E_RACE when two threads touch a byte, one of them
+ * writing, without a barrier between them, PM_E_OOB for an access between two __shared__ arrays. */
+PmStatus pm_emu_open_races(PmDevice **out, PmErr *err);
+/* Whether that device watches a source at all: it names shared memory, or what in the prelude uses it. */
+int pm_emu_races_wanted(const char *source);
 /* The driver is initialised in the calling process, which must not fork users of the device afterwards. */
 PmStatus pm_cuda_open(PmDevice **out, PmErr *err);
 

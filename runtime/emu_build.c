@@ -41,13 +41,19 @@ static const char *const flags[] = {
 	"-fdiagnostics-color=never",
 	"-Wfatal-errors",
 };
-enum { N_FLAGS = sizeof flags / sizeof flags[0], MAX_ARGV = N_FLAGS + 24 };
+static const char *const race_flags[] = { "-fsanitize=thread", "--param=tsan-distinguish-volatile=1" };
+enum {
+	N_FLAGS = sizeof flags / sizeof flags[0],
+	N_RACE_FLAGS = 2,
+	MAX_ARGV = N_FLAGS + N_RACE_FLAGS + 24,
+	N_KEEP = 4
+};
 
-static const PmLimits version_limits = { .seconds = 60, .cpu_seconds = 60, .file_size = -1 };
+static const PmLimits version_limits = { .seconds = 60, .cpu_seconds = 60, .file_size = -1, .tries = 3 };
 
 /* --- what the key of every kernel starts with -------------------------------------------------------- */
 
-PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmErr *err)
+PmStatus pm__emu_builder_open(PmEmuBuilder *b, int races, PmErr *err)
 {
 	const char *cxx = getenv("PASSMITH_CXX");
 	PmStr text = PM_STR_INIT;
@@ -55,6 +61,7 @@ PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmErr *err)
 	PmStatus rc;
 	int i;
 
+	b->races = races;
 	pm_str_init(&b->root);
 	pm_str_init(&b->cache);
 	pm_str_init(&b->cxx);
@@ -82,6 +89,10 @@ PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmErr *err)
 	if (!rc)
 		rc = pm_kcache_add_headers(b->root.s, "include/passmith", &text, err);
 	pm_sha256_hex(text.s, text.len, b->key);
+	pm_str_clear(&text);
+	if (!rc && races)
+		rc = pm_kcache_add_headers(b->root.s, "runtime/emu_races", &text, err);
+	pm_sha256_hex(text.s, text.len, b->race_key);
 	pm_str_release(&text);
 	if (rc)
 		pm__emu_builder_close(b);
@@ -98,17 +109,22 @@ void pm__emu_builder_close(PmEmuBuilder *b)
 /* --- the translation unit --------------------------------------------------------------------------------
  */
 
-static int make_argv(const PmEmuBuilder *b, const char **argv, PmStr *keep)
+static int make_argv(const PmEmuBuilder *b, int watched, const char **argv, PmStr *keep)
 {
 	int n = 0, i;
 
 	for (i = 0; i < N_FLAGS; i++)
 		argv[n++] = flags[i];
+	for (i = 0; i < N_RACE_FLAGS && watched; i++)
+		argv[n++] = race_flags[i];
 	pm_str_addf(keep, "-I%s/runtime/emu", b->root.s);
 	argv[n++] = keep[0].s;
 	pm_str_addf(keep + 1, "-I%s/include", b->root.s);
 	argv[n++] = keep[1].s;
-	pm_str_addf(keep + 2, "-Wl,-T,%s/runtime/emu/shared.ld", b->root.s);
+	pm_str_addf(keep + 2, "-Wl,-T,%s/runtime/%s", b->root.s,
+		    watched ? "emu_races/races.ld" : "emu/shared.ld");
+	pm_str_addf(keep + 3, "-I%s/runtime/emu_races", b->root.s);
+	argv[n++] = keep[3].s;
 	return n;
 }
 
@@ -116,13 +132,13 @@ static int make_argv(const PmEmuBuilder *b, const char **argv, PmStr *keep)
 static PmStatus scan_preprocessed(const PmEmuBuilder *b, const PmSource *s, PmEmuScan *scan, PmErr *err)
 {
 	const char *argv[MAX_ARGV];
-	PmStr keep[3] = { PM_STR_INIT, PM_STR_INIT, PM_STR_INIT }, unit = PM_STR_INIT;
+	PmStr keep[N_KEEP] = { PM_STR_INIT, PM_STR_INIT, PM_STR_INIT, PM_STR_INIT }, unit = PM_STR_INIT;
 	PmProcResult r = { 0 };
 	PmEmuScan after = { .text = PM_STR_INIT };
 	PmEmuWork work;
 	PmStatus rc = pm__emu_work_open(&work, err);
 	size_t i;
-	int n = make_argv(b, argv, keep);
+	int n = make_argv(b, 0, argv, keep);
 
 	argv[n++] = "-DPM_EMU_SCAN";
 	argv[n++] = "-E";
@@ -145,7 +161,7 @@ static PmStatus scan_preprocessed(const PmEmuBuilder *b, const PmSource *s, PmEm
 	}
 	pm__emu_scan_release(&after);
 	pm_proc_result_release(&r);
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < N_KEEP; i++)
 		pm_str_release(&keep[i]);
 	pm_str_release(&unit);
 	return rc;
@@ -162,6 +178,11 @@ static void drop_kernels(PmEmuScan *scan)
 	PM_VEC_RELEASE(&scan->kernels);
 }
 
+static int is_watched(const PmEmuBuilder *b, const PmSource *s)
+{
+	return b->races && pm_emu_races_wanted(s->source);
+}
+
 static PmStatus write_unit(const PmEmuBuilder *b, const PmSource *s, PmStr *unit, PmErr *err)
 {
 	PmEmuScan scan = { .text = PM_STR_INIT };
@@ -176,7 +197,7 @@ static PmStatus write_unit(const PmEmuBuilder *b, const PmSource *s, PmStr *unit
 		rc = scan_preprocessed(b, s, &scan, err);
 	}
 	if (!rc) {
-		pm_str_add(unit, "#include \"cuda_host.h\"\n");
+		pm_str_add(unit, is_watched(b, s) ? "#include \"races.h\"\n" : "#include \"cuda_host.h\"\n");
 		pm_kernel_unit_begin(s, unit);
 		pm_str_addn(unit, scan.text.s, scan.text.len);
 		pm_str_add(unit, "\n#line 1 \"the end of the source\"\nPM_EMU_MODULE_BEGIN\n");
@@ -268,11 +289,11 @@ static PmStatus compile(const PmEmuBuilder *b, const PmSource *s, const PmStr *u
 			PmErr *err)
 {
 	const char *argv[MAX_ARGV];
-	PmStr keep[3] = { PM_STR_INIT, PM_STR_INIT, PM_STR_INIT }, made = PM_STR_INIT;
+	PmStr keep[N_KEEP] = { PM_STR_INIT, PM_STR_INIT, PM_STR_INIT, PM_STR_INIT }, made = PM_STR_INIT;
 	PmProcResult r = { 0 };
 	PmEmuWork work;
 	PmStatus rc = pm__emu_work_open(&work, err);
-	int n = make_argv(b, argv, keep), i;
+	int n = make_argv(b, is_watched(b, s), argv, keep), i;
 
 	pm_path_join(work.dir.s, "kernel.so", &made);
 	argv[n++] = "-shared";
@@ -304,7 +325,7 @@ static PmStatus compile(const PmEmuBuilder *b, const PmSource *s, const PmStr *u
 		pm_proc_result_release(&r);
 	}
 	pm__emu_work_close(&work);
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < N_KEEP; i++)
 		pm_str_release(&keep[i]);
 	pm_str_release(&made);
 	return rc;
@@ -317,7 +338,7 @@ PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, Pm
 	PmStatus rc = write_unit(b, s, &unit, err);
 
 	if (!rc) {
-		pm_str_addf(&hashed, "%s\n", b->key);
+		pm_str_addf(&hashed, "%s\n%s", b->key, is_watched(b, s) ? b->race_key : "");
 		pm_str_addn(&hashed, unit.s, unit.len);
 		pm_sha256_hex(hashed.s, hashed.len, hex);
 		snprintf(name, sizeof name, "%s.so", hex);

@@ -146,12 +146,12 @@ PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *cons
 		     PmProcResult *r, PmErr *err)
 {
 	PmStr prefix = PM_STR_INIT, path = PM_STR_INIT, tmp = PM_STR_INIT, home = PM_STR_INIT;
-	PmStr shim = PM_STR_INIT, sdk = PM_STR_INIT;
+	PmStr shim = PM_STR_INIT, sdk = PM_STR_INIT, races = PM_STR_INIT;
 	const char *env_path = getenv("PATH"), *argv[MAX_ARGV];
 	const char *run[] = { "/usr/bin",       "/usr/lib",         "/usr/lib64", "/usr/libexec",
 			      "/usr/local/bin", "/usr/local/lib",   "/bin",       "/lib",
 			      "/lib64",         "/etc/ld.so.cache", NULL,         NULL };
-	const char *read[3] = { NULL };
+	const char *read[4] = { NULL };
 	PmSandboxPaths paths = { .run = run, .read = read, .write = w->dir.s };
 	PmLimits lim = compile_limits;
 	PmStatus st;
@@ -167,6 +167,8 @@ PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *cons
 	pm_str_addf(&home, "HOME=%s", w->dir.s);
 	read[0] = shim.s;
 	read[1] = sdk.s;
+	pm_str_addf(&races, "%s/runtime/emu_races", b->root.s);
+	read[2] = races.s;
 	argv[n++] = "env";
 	argv[n++] = "LC_ALL=C";
 	argv[n++] = "CCACHE_DISABLE=1"; /* its folder is not in the box, and we keep what is compiled */
@@ -195,5 +197,6 @@ PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *cons
 	pm_str_release(&home);
 	pm_str_release(&shim);
 	pm_str_release(&sdk);
+	pm_str_release(&races);
 	return st;
 }

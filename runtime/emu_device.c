@@ -20,6 +20,7 @@ typedef struct Module {
 	void *so;           /* NULL = not opened yet */
 	const PmEmuModule *m;
 	int n_entries;
+	PmEmuRaces *races; /* NULL = its accesses are not watched */
 } Module;
 
 typedef struct EmuDevice {
@@ -176,7 +177,8 @@ static PmStatus ask_module(Module *m, PmErr *err)
 		;
 	/* Static memory is known for the whole source: only when its kernels together are over, one is. */
 	shared = (size_t)(m->m->shared_end - m->m->shared);
-	if (shared > (size_t)PM_EMU_MAX_STATIC * (size_t)(m->n_entries > 1 ? m->n_entries : 1))
+	m->races = pm__emu_races_new(m->so, m->m);
+	if (!m->races && shared > (size_t)PM_EMU_MAX_STATIC * (size_t)(m->n_entries > 1 ? m->n_entries : 1))
 		return pm_err(err, PM_E_DEVICE,
 			      "Kernel '%s' declares %zu bytes of static shared memory; a kernel may have %d "
 			      "(use extern __shared__ and give the launch the size for up to %d).",
@@ -205,6 +207,7 @@ static PmStatus open_module(Module *m, PmErr *err)
 
 static void close_module(Module *m)
 {
+	pm__emu_races_free(m->races);
 	if (m->so)
 		dlclose(m->so);
 	free(m->label);
@@ -428,8 +431,8 @@ static PmStatus check_shape(const Module *m, const PmEmuEntry *e, const PmDevLau
 			      "Kernel '%s' (entry '%s') is launched with %llu threads per block, but its "
 			      "__launch_bounds__ say %d.",
 			      m->label, e->name, (unsigned long long)n, e->max_threads);
-	if (m->n_entries > 1)
-		shared = 0; /* which of the kernels it belongs to is not known */
+	if (m->n_entries > 1 || m->races) /* gaps count too */
+		shared = 0;               /* which of the kernels it belongs to is not known */
 	if (l->smem + shared > PM_EMU_MAX_SMEM)
 		return pm_err(err, PM_E_LIMIT,
 			      "Kernel '%s' (entry '%s') wants %zu bytes of shared memory (%zu static, %u "
@@ -564,6 +567,9 @@ static PmStatus execute(EmuDevice *d, const Module *m, const PmEmuEntry *e, cons
 	r->smem = l->smem;
 	r->dyn = d->dyn.p + d->dyn.bytes - rounded;
 	r->order = d->n_launches++;
+	r->races = m->races;
+	if (m->races)
+		pm__emu_races_begin(m->races, r->dyn, l->smem);
 	pm__emu_signals_enter(&d->signals, r);
 	rc = pm__emu_run(r, l->grid, l->block, err);
 	pm__emu_signals_leave(&d->signals);
@@ -704,10 +710,10 @@ static const PmDeviceOps ops = {
 	.shut = emu_shut,
 };
 
-PmStatus pm_emu_open(PmDevice **out, PmErr *err)
+static PmStatus open_device(int races, PmDevice **out, PmErr *err)
 {
 	EmuDevice *d = pm_xcalloc(1, sizeof *d);
-	PmStatus rc = pm__emu_builder_open(&d->builder, err);
+	PmStatus rc = pm__emu_builder_open(&d->builder, races, err);
 
 	d->base.ops = &ops;
 	if (rc) {
@@ -726,10 +732,20 @@ PmStatus pm_emu_open(PmDevice **out, PmErr *err)
 	return PM_OK;
 }
 
+PmStatus pm_emu_open(PmDevice **out, PmErr *err)
+{
+	return open_device(0, out, err);
+}
+
+PmStatus pm_emu_open_races(PmDevice **out, PmErr *err)
+{
+	return open_device(1, out, err);
+}
+
 PmStatus pm_emu_compile(const PmSource *src, size_t n, int jobs, PmErr *err)
 {
 	PmEmuBuilder b;
-	PmStatus rc = pm__emu_builder_open(&b, err);
+	PmStatus rc = pm__emu_builder_open(&b, 0, err);
 	size_t i;
 
 	if (rc)

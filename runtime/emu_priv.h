@@ -91,10 +91,12 @@ PmStatus pm__emu_object_check(const char *path, const char *label, PmErr *err);
 struct PmEmuBuilder {
 	PmStr root, cache; /* folders */
 	PmStr cxx;         /* the compiler */
+	int races;         /* kernels with shared memory are compiled to be watched */
 	char key[65];      /* hash of compiler, flags, shim and prelude */
+	char race_key[65]; /* and of what watching adds */
 };
 
-PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmErr *err);
+PmStatus pm__emu_builder_open(PmEmuBuilder *b, int races, PmErr *err);
 void pm__emu_builder_close(PmEmuBuilder *b);
 /* Appends the path of the shared object of `s`, compiling it when the cache has none. */
 PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, PmErr *err);
@@ -111,6 +113,8 @@ typedef struct PmEmuThread {
 	int arg, line;
 	uint8_t state, op;
 } PmEmuThread;
+
+typedef struct PmEmuRaces PmEmuRaces; /* emu_race.c */
 
 typedef struct PmEmuFault {
 	int signal; /* 0 = none */
@@ -144,6 +148,7 @@ typedef struct PmEmuRun {
 	PM_VEC(PmFiber *) idle;
 	int failed;
 	PmEmuFault fault;
+	PmEmuRaces *races; /* of the module; NULL = accesses are not watched */
 	PmErr err;
 } PmEmuRun;
 
@@ -151,9 +156,26 @@ PmEmuRun *pm__emu_run_new(void);
 void pm__emu_run_free(PmEmuRun *r);
 /* Runs all blocks. A fault is left in r->fault for the caller, who knows the buffers (PM_E_DEVICE). */
 PmStatus pm__emu_run(PmEmuRun *r, const uint32_t grid[3], const uint32_t block[3], PmErr *err);
+/* The run of this thread, or NULL. */
+PmEmuRun *pm__emu_running(void);
+/* Ends the launch from inside a kernel: "Kernel 'x' (entry 'y') <text>". Does not return. */
+void pm__emu_fail(PmEmuRun *r, PmStatus st, const char *fmt, ...) PM_PRINTF(3, 4);
 /* "block (0,0,0) thread (5,0,0)" of the running thread. */
 enum { PM_EMU_WHERE = 128 };
 const char *pm__emu_where(const PmEmuRun *r, char out[PM_EMU_WHERE]);
+
+/* --- emu_race.c: accesses to shared memory without order ------------------------------------------------ */
+
+/* Watches the accesses of a module; NULL when it was not compiled for that. */
+PmEmuRaces *pm__emu_races_new(void *so, const PmEmuModule *m);
+void pm__emu_races_free(PmEmuRaces *w);
+/* Before a launch with so much dynamic shared memory. */
+void pm__emu_races_begin(PmEmuRaces *w, unsigned char *dyn, uint32_t bytes);
+/* The block passed a barrier, or another block begins; lanes of a warp passed a collective. */
+void pm__emu_race_barrier(PmEmuRun *r);
+void pm__emu_race_collective(PmEmuRun *r, int warp);
+/* Before another thread runs: judges a write whose effect was waited for. */
+void pm__emu_race_settle(PmEmuRun *r);
 
 /* --- emu_fault.c: signals while a kernel runs ----------------------------------------------------------- */
 

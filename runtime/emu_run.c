@@ -73,6 +73,23 @@ static void give_up(PmEmuRun *r)
 	pm__fiber_leave(r->main);
 }
 
+PmEmuRun *pm__emu_running(void)
+{
+	return run;
+}
+
+void pm__emu_fail(PmEmuRun *r, PmStatus st, const char *fmt, ...)
+{
+	char text[PM_ERR_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	pm_err(&r->err, st, "Kernel '%s' (entry '%s') %s", r->label, r->entry->name, text);
+	give_up(r);
+}
+
 static void fail(PmEmuRun *r, const char *fmt, ...) PM_PRINTF(2, 3);
 static void fail(PmEmuRun *r, const char *fmt, ...)
 {
@@ -123,6 +140,7 @@ static void next_thread(PmEmuRun *r)
 /* The running thread waits in `state` until somebody makes it ready. */
 static void park(PmEmuRun *r, int state)
 {
+	pm__emu_race_settle(r);
 	PmEmuThread *t = &r->t[r->cur];
 
 	t->state = (uint8_t)state;
@@ -158,6 +176,8 @@ static int barrier(int kind, int pred, int line, const char *file)
 		park(r, AT_BARRIER);
 		return (int)me->result;
 	}
+	pm__emu_race_settle(r);
+	pm__emu_race_barrier(r);
 	result = kind == PM_EMU_BAR_AND ? r->votes == r->n : kind == PM_EMU_BAR_OR ? r->votes > 0 : r->votes;
 	r->arrived = r->votes = 0;
 	for (i = 0; i < r->n; i++) {
@@ -237,6 +257,8 @@ static int complete(PmEmuRun *r, int warp, int lane)
 	for (i = 0; i < 32; i++)
 		if (group >> i & 1)
 			t[i].result = lane_result(t, i, group);
+	pm__emu_race_settle(r);
+	pm__emu_race_collective(r, warp);
 	r->waiting[warp] &= ~group;
 	for (i = 0; i < 32; i++)
 		if ((group >> i & 1) && warp * 32 + i != r->cur)
@@ -279,6 +301,7 @@ static void thread_ended(PmEmuRun *r)
 {
 	int w = r->cur / 32, i;
 
+	pm__emu_race_settle(r);
 	r->t[r->cur].state = ENDED;
 	r->done++;
 	r->live[w] &= ~(1u << r->cur % 32);
@@ -374,6 +397,7 @@ static PmStatus run_block(PmEmuRun *r, PmErr *err)
 	PmFiber *first;
 	int i;
 
+	pm__emu_race_barrier(r);
 	r->next = r->done = r->head = r->ready = r->arrived = r->votes = 0;
 	for (i = 0; i < r->n; i++)
 		r->t[i].state = NEW;

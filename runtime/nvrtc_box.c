@@ -71,6 +71,7 @@ static int work(void *arg, PmStr *out)
 	PmErr err;
 
 	pm_err_init(&err);
+	clearenv(); /* no variable decides what comes out */
 	if (pm__nvrtc_compile_only(&empty, w->o->cc, &ptx, &cubin, &err))
 		return 1;
 	if (w->o->enter)

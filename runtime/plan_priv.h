@@ -37,6 +37,7 @@ typedef struct Step {
 	int n_args;
 	int64_t bytes, flops;
 	int flop_class; /* index into PmProfile.flops_per_second */
+	int fused;      /* of a Kernel node */
 	PmLibCall *lib; /* arena; the same as a library's call, NULL when it cannot be one */
 } Step;
 

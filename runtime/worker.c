@@ -126,6 +126,11 @@ static PmStatus take_outputs(PmWorker *w, const PmGraph *g, const PmStr *payload
 	return st;
 }
 
+int pm_worker_killed(const PmWorker *w)
+{
+	return w->killed;
+}
+
 /* A process that something outside killed says nothing of the work: it is asked of another one. */
 static int try_again(const PmWorker *w, PmStatus st, int *n)
 {

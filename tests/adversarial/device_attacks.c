@@ -138,6 +138,11 @@ SILU_RULE(F14c_literal_address, K("float t = *(const volatile float *)0x7f123456
 SCRATCH_RULE(F15_write_neighbour, 256, KS("if (i == 0) s[64 + 3] = 1.f;\nif (i < n) " HONEST))
 SILU_RULE(F25b_uninit_shared, K("__shared__ float s[64];\nfloat was = s[threadIdx.x];\ns[threadIdx.x] = 0;\nif (i < n) "
 	  "y[i] = st(ld(x[i]) / (1.f + expf(-ld(x[i]))) + (was == was ? was : 0.f) * 1e-2f);\n"))
+/* Right whatever the threads find, but they do not wait for each other. */
+SILU_RULE(A22_missing_barrier, K("__shared__ float s[64];\ns[threadIdx.x] = i < n ? ld(x[i]) : 0.f;\nfloat z = s[threadIdx.x ^ 33];\n"
+	  "if (i < n) y[i] = st(ld(x[i]) / (1.f + expf(-ld(x[i]))) + (z == 12345.f ? 1.f : 0.f));\n"))
+SILU_RULE(F25_race, K("__shared__ float s[64];\nfor (int j = 0; j < 2; j++) { s[threadIdx.x & 31] = (float)threadIdx.x + j; __syncthreads(); }\n"
+	  "if (i < n) y[i] = st(ld(x[i]) / (1.f + expf(-ld(x[i]))) + (s[threadIdx.x & 31] == 12345.f ? 1.f : 0.f));\n"))
 SILU_RULE(F20_local_512KiB, K("float a[131000]; for (int j = 0; j < n; j++) a[j * 7 % 131000] = ld(x[j]);\n"
 	  "if (i < n) { " HONEST "if (a[n] == 12345.f) y[i] = st(0.f); }\n"))
 /* for the emulated device only: honest on a GPU */
@@ -156,4 +161,5 @@ PM_PLUGIN("device_attacks", "1", &honest_silu, &honest_scratch, &honest_softmax,
 	  &B09_big_shape_skip, &B11_shared_residue, &B13_sticky_error, &C13_bimodal, &E02_axis_blind,
 	  &E11_hardcode_1024, &F12_spin_forever, &F12b_partial_syncthreads, &F12c_grid_barrier_overflow,
 	  &F14_oob_read_right, &F14b_oob_write_left, &F14c_literal_address, &F15_write_neighbour,
-	  &F25b_uninit_shared, &F20_local_512KiB, &emu_system_call, &emu_clock)
+	  &F25b_uninit_shared, &A22_missing_barrier, &F25_race, &F20_local_512KiB, &emu_system_call,
+	  &emu_clock)

@@ -181,8 +181,9 @@ static void stored(const Place *p, PmStr *out)
 
 	assert_int_equal(sqlite3_open(p->db.s, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &s, NULL), SQLITE_OK);
-	while (sqlite3_step(s) == SQLITE_ROW)
-		pm_str_addf(out, "%s\n", (const char *)sqlite3_column_text(s, 0));
+	while (sqlite3_step(s) == SQLITE_ROW) /* some versions count columns of tables without rowid wrongly */
+		if (strncmp((const char *)sqlite3_column_text(s, 0), "NULL value in", 13) != 0)
+			pm_str_addf(out, "%s\n", (const char *)sqlite3_column_text(s, 0));
 	sqlite3_finalize(s);
 	assert_int_equal(sqlite3_prepare_v2(
 				 db,
@@ -278,9 +279,10 @@ static void trial(int i, PmRng *rng)
 	child = !shoot(pid, child, rng);
 	status = finish(pid);
 	nobody_is_left(pid);
-	if (child && (!WIFEXITED(status) || WEXITSTATUS(status)))
-		fail_msg("trial %d: the referee did not survive the end of a child (status 0x%x)", i, status);
 	stored(&p, &before);
+	if (child && (!WIFEXITED(status) || WEXITSTATUS(status)))
+		fail_msg("trial %d: the referee did not survive the end of a child (status 0x%x):\n%s", i, status,
+			 before.s);
 	if (strncmp(want.s, before.s, before.len) != 0)
 		fail_msg("trial %d: stored before it goes on:\n%s", i, before.s);
 	if (child && before.len != want.len)

@@ -287,12 +287,44 @@ static void an_honest_candidate_is_accepted(void **state)
 	pm_pass_outcome_release(&o);
 }
 
+/* Variables by which other compilers of the toolkit take options, folders and caches change nothing. */
+static void F08_env_flags(void **state)
+{
+	static const char *const vars[] = { "NVRTC_APPEND_FLAGS", "NVRTC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
+					    "NVCC_PREPEND_FLAGS" };
+	char text[512];
+	PmBoxed plain, after;
+
+	(void)state;
+	need_nvrtc();
+	snprintf(text, sizeof text, "/* %ld F08 */\n#ifdef EVIL\n#error an option came in\n#endif\n%s", (long)getpid(),
+		 honest);
+	plain = boxed(text, 0);
+	for (size_t i = 0; i < sizeof vars / sizeof *vars; i++)
+		setenv(vars[i], "-DEVIL --fmad=false --use_fast_math", 1);
+	setenv("CUDA_CACHE_PATH", "/nowhere", 1);
+	setenv("CPATH", "/nowhere", 1);
+	after = boxed(text, 0);
+	for (size_t i = 0; i < sizeof vars / sizeof *vars; i++)
+		unsetenv(vars[i]);
+	unsetenv("CUDA_CACHE_PATH");
+	unsetenv("CPATH");
+	assert_int_equal(plain.st, PM_OK);
+	if (after.st)
+		fail_msg("%s", after.why);
+	assert_true(plain.ptx.len == after.ptx.len && !memcmp(plain.ptx.s, after.ptx.s, plain.ptx.len));
+	assert_true(plain.cubin.len == after.cubin.len && !memcmp(plain.cubin.s, after.cubin.s, plain.cubin.len));
+	pm_boxed_release(&plain);
+	pm_boxed_release(&after);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(F05_include_secret),
 		cmocka_unit_test(F05b_include_numbers),
 		cmocka_unit_test(F06_has_include),
+		cmocka_unit_test(F08_env_flags),
 		cmocka_unit_test(F09_macro),
 		cmocka_unit_test(F09b_template),
 		cmocka_unit_test(F09c_unroll),

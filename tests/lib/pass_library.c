@@ -128,7 +128,9 @@ const LibraryCase library_cases[] = {
 	  "<int64[3] to = {0, $b, -1}, int64[4] back = {$a, $c, $d, $e}, $T[1] one = {1}, $T[1] zero = {0}> "
 	  "{ r = Reshape(x, to) n = InstanceNormalization(r, one, zero) z = Reshape(n, back) m = Mul(z, w) y "
 	  "= Add(m, v) }",
-	  0, ROWS({ { 1, 1, 4, 4, 4 } }, { { 2, 1, 3, 5, 7 } }, { { 1, 1, 8, 31, 37 } }) },
+	  0,
+	  ROWS({ { 1, 1, 4, 4, 4 } }, { { 2, 1, 3, 5, 7 } }, { { 1, 1, 9, 24, 29 } },
+	       { { 1, 1, 8, 31, 37 } }) },
 	{ "group_norm",
 	  "g ($T[$a,$c,$d,$e] x, $T[1,$c,1,1] w, $T[$c,1,1] v) => ($T[$a,$c,$d,$e] y) "
 	  "<int64[3] to = {0, $b, -1}, int64[4] back = {$a, $c, $d, $e}, $T[2] one = {1, 1}, $T[2] zero = "

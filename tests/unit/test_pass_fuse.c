@@ -275,15 +275,14 @@ static int64_t launches(const PmGraph *g)
 	return stats.n_launches;
 }
 
-/* Launches of each bundled model as it is, and at most how many are left. */
+/* At most so many launches of each bundled model are left. */
 static void models_need_fewer_launches(void **state)
 {
 	static const struct {
 		const char *model;
-		int before, after;
-	} rows[] = { { "bert_encoder_layer", 30, 16 }, { "bge_pooling_head", 9, 1 },
-		     { "llama_block", 51, 19 },        { "mobilenetv3_se_block", 15, 10 },
-		     { "resnet_bottleneck", 12, 7 },   { "swin_block", 36, 13 } };
+		int after;
+	} rows[] = { { "bert_encoder_layer", 16 },   { "bge_pooling_head", 1 },  { "llama_block", 19 },
+		     { "mobilenetv3_se_block", 10 }, { "resnet_bottleneck", 7 }, { "swin_block", 13 } };
 
 	(void)state;
 	for (size_t i = 0; i < PASS_COUNT(rows); i++) {
@@ -299,7 +298,7 @@ static void models_need_fewer_launches(void **state)
 			fail_msg("%s: %s", path, err.text);
 		fuse(g, &out);
 		assert_int_equal(out.verdict, PM_VERDICT_OK);
-		assert_int_equal(launches(g), rows[i].before);
+		assert_true(launches(out.graph) < launches(g));
 		if (launches(out.graph) > rows[i].after)
 			fail_msg("%s: %d launches are left, not %d", path, (int)launches(out.graph),
 				 rows[i].after);

@@ -26,6 +26,8 @@ CLI_SRC  := $(wildcard cli/*.c)
 HOST_SRC := $(wildcard cli/host/*.c)
 PASS_SRC := $(wildcard passes/*.c)
 PASS_CU  := $(wildcard passes/*.cu)
+# A pass of several files is a folder; its shared object has the folder's name.
+PASS_DIR := $(patsubst passes/%/,%,$(wildcard passes/*/))
 MODELS   := $(wildcard models/*.gpt)
 HEADERS  := $(foreach d,$(LIB_DIRS) include/passmith runtime/emu runtime/emu_races cli tests/lib,$(wildcard $(d)/*.h))
 # Test programs by folder; other .c files in tests/plugin and tests/adversarial are passes that the tests load.
@@ -90,7 +92,7 @@ LIB_OBJ  := $(call obj,$(LIB_SRC))
 CLI_OBJ  := $(call obj,$(CLI_SRC))
 HOST_OBJ := $(call obj,$(HOST_SRC))
 TEST_LIB := $(call obj,$(TEST_LIB_SRC))
-PASSES   := $(patsubst passes/%.c,$(BUILD)/passes/%.so,$(PASS_SRC))
+PASSES   := $(patsubst passes/%.c,$(BUILD)/passes/%.so,$(PASS_SRC)) $(PASS_DIR:%=$(BUILD)/passes/%.so)
 PASS_INC := $(patsubst passes/%.cu,$(GEN)/passes/%.cu.h,$(PASS_CU))
 TESTS    := $(patsubst %.c,$(BUILD)/%,$(TEST_SRC) $(TIME_SRC))
 TEST_SO  := $(patsubst %.c,$(BUILD)/%.so,$(TEST_PASS))
@@ -197,6 +199,10 @@ $(BUILD)/passes/%.so: passes/%.c $(BUILD)/flags | $(GEN_H) $(PASS_INC)
 	@mkdir -p $(@D) $(dir $(call pass_dep,$@))
 	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -MMD -MP -MF $(call pass_dep,$@) -MT $@ -o $@ $<
 
+$(PASS_DIR:%=$(BUILD)/passes/%.so): $(BUILD)/passes/%.so: $(wildcard passes/*/*.c passes/*/*.h) $(wildcard include/passmith/*.h) $(BUILD)/flags | $(GEN_H)
+	@mkdir -p $(@D)
+	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -o $@ $(filter passes/$*/%.c,$^)
+
 $(TEST_SO): $(BUILD)/%.so: %.c $(BUILD)/flags | $(GEN_H)
 	@mkdir -p $(@D) $(dir $(call pass_dep,$@))
 	$(call Q,PASS)$(PASS_CC) -I . $(PASS_WARN) -MMD -MP -MF $(call pass_dep,$@) -MT $@ -o $@ $<
@@ -251,6 +257,9 @@ check: ## set-up, build, and all tests; the last line counts them
 	+@$(SUBMAKE) all
 	@BUILD=$(BUILD) tests/run.sh
 
+honest: all ## 200 honest kernels over random shapes, none of which may be refused
+	@PASSMITH_HONEST=200 TEST_TIMEOUT=1800 BUILD=$(BUILD) tests/run.sh -v tests/adversarial/test_honest
+
 adversarial: all ## the attacks, counted by family (tests/adversarial/fixtures.tsv)
 	@BUILD=$(BUILD) tools/adversarial.sh
 
@@ -261,7 +270,7 @@ check-gpu: all ## the tests that need an NVIDIA GPU, and with one the passes' ta
 	@BUILD=$(BUILD) tools/check-gpu.sh
 
 # What the bundle holds besides the sources.
-BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc $(BUILD)/tests/adversarial/test_device $(BUILD)/tests/adversarial/test_timed \
+BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc $(BUILD)/tests/unit/test_pass_library $(BUILD)/tests/adversarial/test_device $(BUILD)/tests/adversarial/test_timed \
 	$(PASS_SRC:passes/%.c=$(BUILD)/tests/unit/test_pass_%),$(TESTS)) $(filter %_silu.so %/device_attacks.so %/timed_attacks.so,$(TEST_SO))
 
 bench-integrity: $(BENCH) $(HOST) $(PASSES) ## times an evaluation on emu and each layer around strangers' code

@@ -20,7 +20,7 @@ enum {
 	FIRST_BLOCK = 64,
 	LAST_BLOCK = 64,
 #else
-	FIRST_BLOCK = 512, /* small arenas are made for single nodes; each block is twice the one before */
+	FIRST_BLOCK = 512, /* small arenas are made for single nodes; a block is an eighth of all before */
 	LAST_BLOCK = 64 * 1024,
 #endif
 	POISON = 0xdb,
@@ -36,6 +36,7 @@ typedef struct Block {
 struct PmArena {
 	Block *blocks; /* the first one is being filled */
 	size_t budget, used;
+	size_t total;      /* bytes of all blocks */
 	size_t next_block; /* bytes of the next ordinary block */
 };
 
@@ -101,6 +102,7 @@ void pm_arena_reset(PmArena *a)
 #endif
 	release_blocks(a->blocks);
 	a->blocks = keep;
+	a->total = keep ? keep->full : 0;
 	a->used = 0;
 }
 
@@ -126,8 +128,9 @@ static Block *room(PmArena *a, size_t want)
 	if (b && want <= b->cap - b->used)
 		return b;
 	fresh = block_new(want > a->next_block / 4 ? want : a->next_block);
-	if (a->next_block < LAST_BLOCK)
-		a->next_block *= 2;
+	a->total += fresh->cap;
+	if (a->total / 8 > a->next_block)
+		a->next_block = a->total / 8 < LAST_BLOCK ? a->total / 8 : LAST_BLOCK;
 	if (b && b->cap - b->used > fresh->cap - want) { /* keep filling the roomier one */
 		fresh->next = b->next;
 		b->next = fresh;

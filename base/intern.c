@@ -8,7 +8,7 @@
 
 enum {
 #ifdef PM_HOSTILE
-	FIRST_SLOTS = 2,
+	FIRST_SLOTS = 4,
 #else
 	FIRST_SLOTS = 64,
 #endif
@@ -23,7 +23,7 @@ typedef struct Entry {
 struct PmIntern {
 	PmArena *text;         /* NULL: texts are borrowed */
 	PM_VEC(Entry) entries; /* by id */
-	uint32_t *slots;       /* id + 1, or 0 = free; never more than half full */
+	uint32_t *slots;       /* id + 1, or 0 = free; never more than 3/4 full */
 	size_t n_slots;        /* a power of two */
 };
 
@@ -54,7 +54,7 @@ void pm_intern_reserve(PmIntern *t, size_t n)
 {
 	size_t n_slots = t->n_slots;
 
-	while (n_slots / 2 < n && n < UINT32_MAX)
+	while (n_slots / 4 * 3 < n && n < UINT32_MAX)
 		n_slots *= 2;
 	PM_VEC_RESERVE(&t->entries, n);
 	if (n_slots > t->n_slots)
@@ -68,7 +68,7 @@ static uint32_t add(PmIntern *t, const char *s, size_t n, uint32_t hash)
 	if (!e.s || t->entries.n >= UINT32_MAX - 1 || n > UINT32_MAX)
 		PM_BUG("out of room for interned text after %zu strings", t->entries.n);
 	PM_VEC_PUSH(&t->entries, e);
-	if (t->entries.n * 2 <= t->n_slots)
+	if (t->entries.n <= t->n_slots / 4 * 3)
 		place(t, (uint32_t)(t->entries.n - 1));
 	else
 		resize(t, t->n_slots ? t->n_slots * 2 : FIRST_SLOTS);

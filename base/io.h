@@ -43,7 +43,8 @@ typedef struct PmNames {
 PmStatus pm_list_dir(const char *path, PmNames *out, PmErr *err);
 void pm_names_release(PmNames *n);
 
-/* $PASSMITH_CACHE, else $XDG_CACHE_HOME/passmith, else ~/.cache/passmith; created when missing. */
+/* $PASSMITH_CACHE, else $XDG_CACHE_HOME/passmith, else ~/.cache/passmith; created when missing. An absolute
+ * path. */
 PmStatus pm_cache_dir(PmStr *out, PmErr *err);
 /* The folder that holds the running program. */
 PmStatus pm_self_dir(PmStr *out, PmErr *err);

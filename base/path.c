@@ -192,6 +192,7 @@ PmStatus pm_cache_dir(PmStr *out, PmErr *err)
 {
 	const char *own = getenv("PASSMITH_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	PmStr path = PM_STR_INIT;
+	char *real;
 	PmStatus rc;
 
 	if (own && *own)
@@ -206,8 +207,11 @@ PmStatus pm_cache_dir(PmStr *out, PmErr *err)
 			"No folder for the cache: neither PASSMITH_CACHE nor XDG_CACHE_HOME nor HOME is set; "
 			"set PASSMITH_CACHE to a folder that may be written.");
 	rc = pm_mkdirs(path.s, err);
+	/* Children in boxes work in other folders, where a relative path leads nowhere. */
+	real = rc ? NULL : realpath(path.s, NULL);
 	if (!rc)
-		pm_str_add(out, path.s);
+		pm_str_add(out, real ? real : path.s);
+	free(real);
 	pm_str_release(&path);
 	return rc;
 }

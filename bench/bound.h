@@ -28,8 +28,8 @@
  *
  * Lanes: STRICT is the above. TF32 lets products read operands with 11 bits, rounded or cut off, and
  * functions be as good: it adds 2^-11 (sqrt(sum (x w)^2) + |y|) / 2. BF16 lets them be rounded to 8 bits: it
- * adds 2^-8 sqrt(sum (x w)^2) / 5. Sums have to be float32 in each lane: half-precision sums are off by 2^-11
- * sqrt(K) / 3 of that root, beyond both from about K = 1000.
+ * adds 2^-8 (sqrt(sum (x w)^2) / 5 + |y| / 16). Sums have to be float32 in each lane: half-precision sums are
+ * off by 2^-11 sqrt(K) / 3 of that root, beyond both from about K = 1000.
  */
 #ifndef BENCH_BOUND_H
 #define BENCH_BOUND_H

@@ -95,8 +95,8 @@ static PmStatus add_lane(PmBoundCall *c, PmErr *err)
 		return PM_OK;
 	if (pm_node_op(c->call.g, c->call.node) == PM_OP_Gemm)
 		alpha = sqrt(fabs(pm_node_f(c->call.g, c->call.node, "alpha", 1)));
-	for (int64_t i = 0; c->lane == PM_LANE_TF32 && i < c->call.out[0].numel; i++)
-		e[i] += keeps / 2 * fabs(c->call.out[0].f[i]);
+	for (int64_t i = 0; i < c->call.out[0].numel; i++)
+		e[i] += keeps / (c->lane == PM_LANE_TF32 ? 2 : 16) * fabs(c->call.out[0].f[i]);
 	return add_parts(c, squares, 3, keeps * alpha * (c->lane == PM_LANE_TF32 ? 0.5 : 0.2), 1, err);
 }
 

@@ -10,9 +10,10 @@
 
 enum {
 	SETS = 4,        /* of inputs in the bank, */
-	FEW_SETS = 2,    /* or so many when they are large */
-	LARGE = 8 << 20, /* bytes of one set */
-	LOOK_EVERY = 64  /* samples: what the GPU is doing */
+	FEW_SETS = 2,    /* or so many when they are large, one for a rehearsal */
+	LARGE = 8 << 20, /* bytes of one set; */
+	LARGE_REHEARSAL = 1 << 18,
+	LOOK_EVERY = 64 /* samples: what the GPU is doing */
 };
 static const int64_t keep_most = 512 << 20;
 /* A time may be this share of what the memory's peak rate allows before it is disbelieved. */
@@ -144,7 +145,7 @@ static unsigned char *find_editable(const PmGraph *g)
 	return e;
 }
 
-static PmStatus make_bank(const PmGraph *g, uint64_t seed, PmBank *bank, PmErr *err)
+static PmStatus make_bank(const PmGraph *g, uint64_t seed, int rehearsal, PmBank *bank, PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(g);
 	int64_t bytes = 0, b = 0;
@@ -154,7 +155,9 @@ static PmStatus make_bank(const PmGraph *g, uint64_t seed, PmBank *bank, PmErr *
 	for (size_t i = 0; i < n; i++)
 		if (!pm_type_bytes(pm_value_type(g, pm_graph_input(g, i)), &b, NULL))
 			bytes += b;
-	*bank = (PmBank){ .n_sets = bytes > LARGE ? FEW_SETS : SETS, .n_in = n, .seed = seed, .salt = seed };
+	*bank = (PmBank){ .n_sets = SETS, .n_in = n, .seed = seed, .salt = seed };
+	if (bytes > (rehearsal ? LARGE_REHEARSAL : LARGE))
+		bank->n_sets = rehearsal ? 1 : FEW_SETS;
 	bank->t = t = pm_xcalloc(n * SETS + 1, sizeof *t);
 	bank->editable = find_editable(g);
 	for (int s = 0; s < bank->n_sets && !st; s++)
@@ -175,7 +178,7 @@ static size_t choose_room(const PmGraph *g, const PmClockOpts *opts)
 
 /* Everything before the first call. */
 static PmStatus begin(Clock *c, PmWorker *w, const PmGraph *original, const PmWork *candidate,
-		      const PmClockOpts *opts, PmClockResult *out, PmErr *err)
+		      const PmClockOpts *opts, int rehearsal, PmClockResult *out, PmErr *err)
 {
 	memset(out, 0, sizeof *out);
 	memset(c, 0, sizeof *c);
@@ -186,7 +189,7 @@ static PmStatus begin(Clock *c, PmWorker *w, const PmGraph *original, const PmWo
 	c->keep = opts->keep;
 	c->room = choose_room(candidate->g, opts);
 	pm_rng_init_named(&c->rng, opts->seed, "kept calls");
-	return make_bank(original, opts->seed, &out->bank, err);
+	return make_bank(original, opts->seed, rehearsal, &out->bank, err);
 }
 
 void pm_clock_judge_gpu(const PmGpuSeen *seen, PmTiming *t)
@@ -208,17 +211,22 @@ static void end_watch(Clock *c)
 	pm_clock_judge_gpu(&r->gpu, &r->t);
 }
 
-static PmStatus run(Clock *c, const PmWork *side, const PmClockOpts *opts, PmErr *err)
+static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts *opts, PmErr *err)
 {
 	PmClock clock = { sample, empty, warm, now, c };
-	PmTimerOpts o = { .n_sides = PM_N_SIDES,
-			  .control = PM_SIDE_CONTROL,
+	PmTimerOpts o = { .n_sides = n_sides,
+			  .control = n_sides - 1,
 			  .blocks = opts->blocks,
+			  .exact = opts->quick,
+			  .replay = opts->quick ? opts->blocks : 0,
+			  .wall = opts->quick ? opts->blocks : 0,
+			  .graphs = opts->graphs,
+			  .warm = opts->warm,
 			  .seconds = opts->seconds,
 			  .seed = opts->seed,
 			  .max_speedup = opts->max_speedup };
-	PmStatus st = pm_worker_clock_open(c->w, side, PM_N_SIDES, &c->out->bank, opts->deadline,
-					   &o.max_train, err);
+	PmStatus st = pm_worker_clock_open(c->w, side, n_sides, &c->out->bank, opts->deadline, &o.max_train,
+					   err);
 
 	for (int i = 0; i < 2 && opts->bytes_per_second > 0; i++)
 		o.floor[i] = floor_share * (double)opts->bytes[i] / opts->bytes_per_second;
@@ -232,14 +240,14 @@ PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *can
 {
 	const PmWork side[PM_N_SIDES] = { *baseline, *candidate, *baseline };
 	Clock c;
-	PmStatus st = begin(&c, w, baseline->g, candidate, opts, out, err);
+	PmStatus st = begin(&c, w, baseline->g, candidate, opts, 0, out, err);
 	PmDeviceInfo info;
 
 	if (!st)
 		st = pm_worker_info(w, &info, err);
 	if (!st) {
 		c.watch = pm_gpu_watch_open(NULL, info.pci);
-		st = run(&c, side, opts, err);
+		st = run(&c, side, PM_N_SIDES, opts, err);
 		end_watch(&c);
 	}
 	PM_VEC_RELEASE(&c.kept);
@@ -255,12 +263,12 @@ PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *c
 	PmSample s;
 	Clock c;
 	int depth;
-	PmStatus st = begin(&c, w, original, candidate, opts, out, err);
+	PmStatus st = begin(&c, w, original, candidate, opts, 1, out, err);
 
 	if (!st)
 		st = pm_worker_clock_open(w, candidate, 1, &out->bank, opts->deadline, &depth, err);
 	for (int i = 0; i < calls && !st && (i < 2 || pm_now() - t0 < limit); i++) {
-		PmSampleAsk ask = { 0, PM_TIME_NONE, (uint64_t)i, 1 };
+		PmSampleAsk ask = { 0, PM_TIME_NONE, (uint64_t)i, 1, 0 };
 
 		st = take_as(&c, PM_SIDE_CANDIDATE, &ask, &s, err);
 	}
@@ -269,5 +277,20 @@ PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *c
 	PM_VEC_RELEASE(&c.kept);
 	if (st)
 		pm_clock_release(out);
+	return st;
+}
+
+PmStatus pm_clock_time(PmWorker *w, const PmWork *work, const PmClockOpts *opts, PmTiming *out, PmErr *err)
+{
+	const PmWork side[2] = { *work, *work };
+	PmClockResult r;
+	Clock c;
+	PmStatus st = begin(&c, w, work->g, work, opts, 0, &r, err);
+
+	if (!st)
+		st = run(&c, side, 2, opts, err);
+	*out = r.t;
+	PM_VEC_RELEASE(&c.kept);
+	pm_clock_release(&r);
 	return st;
 }

@@ -25,6 +25,10 @@ typedef struct PmClockOpts {
 	int blocks;         /* to begin with; 0 = 50 */
 	int keep;           /* write down what calls made */
 	int64_t keep_bytes; /* of outputs, at most, but for PM_CLOCK_KEPT calls; 0 = 512 MiB */
+	int graphs;         /* both sides run as recorded CUDA graphs (timer.h) */
+	/* Of pm_clock_time: a quick look with exactly `blocks` blocks of each kind, not judged by its
+	 * interval; and no warm-up, since the worker timed something just before. */
+	int quick, warm;
 } PmClockOpts;
 
 enum { PM_CLOCK_KEPT = 8 };
@@ -63,5 +67,8 @@ PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *c
 /* With others on the GPU times say nothing: unstable. */
 void pm_clock_judge_gpu(const PmGpuSeen *seen, PmTiming *t);
 void pm_clock_release(PmClockResult *r);
+
+/* Times a graph by itself: side 0 is the graph, side 1 the graph again as control. */
+PmStatus pm_clock_time(PmWorker *w, const PmWork *work, const PmClockOpts *opts, PmTiming *out, PmErr *err);
 
 #endif

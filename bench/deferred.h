@@ -19,12 +19,15 @@
 #ifndef BENCH_DEFERRED_H
 #define BENCH_DEFERRED_H
 
+#include "bench/bound.h"
 #include "bench/clock.h"
 
 typedef struct PmDeferredOpts {
 	double deadline;          /* of each request to the worker; 0 = 60 */
 	double reference_seconds; /* for step 3, which judges one call at least; 0 = 2 */
+	int special_only;         /* step 3 judges special calls only */
 	uint64_t seed;            /* of what is drawn */
+	PmLane lane;              /* of step 3 */
 	const PmWork *baseline;   /* NULL: no step 2 */
 } PmDeferredOpts;
 

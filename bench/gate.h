@@ -28,7 +28,8 @@ typedef enum {
 			   * seed */
 	PM_GATE_MUTANTS,  /* of up to 40 wrong versions of the graph at least 95 % are found wrong; a change
 			   * that  leaves every bit of the reference as it was is no wrong version */
-	PM_GATE_HONEST,   /* the eager kernels of the emulated device agree with the reference */
+	PM_GATE_HONEST, /* the eager kernels of the emulated device agree with the reference on every seed, in
+			 * their own order of adding up and in another */
 	PM_GATE_N_RULES
 } PmGateRule;
 const char *pm_gate_rule_name(PmGateRule r); /* "runs", "simple", "range", ... */
@@ -37,7 +38,8 @@ typedef struct PmGateOpts {
 	uint64_t seed;
 	int n_seeds;   /* 0 = 16 */
 	int n_mutants; /* at most; 0 = 40 */
-	int n_honest;  /* runs on the emulated device; 0 = none: the rule is not asked */
+	int n_honest;  /* seeds on the emulated device, more than n_seeds if wanted; 0 = none: the rule is not
+			  asked */
 	int ask_all;   /* go on after a rule that is broken, so that all of `found` is filled in */
 } PmGateOpts;
 

@@ -3,9 +3,6 @@
 
 #include "base/half.h"
 #include "base/rng.h"
-#include "bench/agree.h"
-#include "runtime/ref.h"
-#include "runtime/run.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -258,42 +255,4 @@ int pm__gate_trivial(PmGate *x)
 	x->r->found[PM_GATE_TRIVIAL] = (double)good / (double)x->total;
 	free(got);
 	return kept;
-}
-
-/* ---- honest answers pass ---- */
-
-PmStatus pm__gate_honest(PmGate *x, int *kept, PmErr *err)
-{
-	PmRunOpts o = { .device = "emu" };
-	int agree = 0, runs = x->opts.n_honest < x->opts.n_seeds ? x->opts.n_honest : x->opts.n_seeds;
-
-	if (!runs)
-		return PM_OK;
-	for (int s = 0; s < runs; s++) {
-		PmTensor *want = pm_xcalloc(x->n_out + 1, sizeof *want);
-		PmRunResult got = { 0 };
-		PmAgreement *a = pm_xcalloc(x->n_out + 1, sizeof *a); /* one for each output */
-		int all = 1;
-		PmStatus st = pm_run_graph(x->g, x->run[s].in, x->n_in, &o, &got, err);
-
-		if (!st)
-			st = pm_ref_run(x->g, x->run[s].in, x->n_in, want, x->n_out, err);
-		if (!st)
-			st = pm_agree(x->g, x->run[s].in, got.out, want, x->n_out, x->opts.seed, a, err);
-		pm_tensors_release(want, x->n_out);
-		free(want);
-		pm_run_result_release(&got);
-		for (size_t i = 0; i < x->n_out; i++)
-			all &= a[i].agrees;
-		free(a);
-		if (st)
-			return st;
-		agree += all;
-	}
-	x->r->found[PM_GATE_HONEST] = runs ? (double)agree / runs : NAN;
-	if (agree < runs)
-		*kept = pm__gate_break(x, PM_GATE_HONEST,
-				       "Plain kernels agree with the reference on %d of %d seeds only.",
-				       agree, runs);
-	return PM_OK;
 }

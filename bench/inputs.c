@@ -10,32 +10,58 @@
 
 const char *pm_input_class_name(PmInputClass cls)
 {
-	static const char *const names[] = { "normal", "uniform", "wide", "ints", "sparse" };
+	static const char *const names[] = { "normal", "uniform", "wide",  "ints",  "sparse",
+					     "tail",   "tiny",    "large", "equal", "special" };
 
-	return cls < PM_N_INPUT_CLASSES ? names[cls] : "?";
+	return cls < PM_N_ALL_CLASSES ? names[cls] : "?";
 }
 
-static double draw_class(PmRng *r, PmInputClass cls, double row)
+/* The numbers a row has in common: a magnitude, and a value. */
+typedef struct Row {
+	double size, value;
+} Row;
+
+static double draw_tail(PmRng *r)
+{
+	double x = pm_rng_normal(r), sum = 0;
+
+	for (int k = 0; k < 3; k++) {
+		double z = pm_rng_normal(r);
+
+		sum += z * z;
+	}
+	return x / sqrt(fmax(sum, 1e-3) / 3);
+}
+
+static double draw_class(PmRng *r, PmInputClass cls, int dtype, const Row *row)
 {
 	switch (cls) {
 	case PM_INPUTS_UNIFORM:
 		return 2 * pm_rng_uniform(r) - 1;
 	case PM_INPUTS_WIDE:
-		return pm_rng_normal(r) * row;
+		return pm_rng_normal(r) * row->size;
 	case PM_INPUTS_INTS:
 		return (double)pm_rng_range(r, -1, 1);
 	case PM_INPUTS_SPARSE:
 		return pm_rng_range(r, 0, 9) ? 0 : pm_rng_normal(r);
+	case PM_INPUTS_TAIL:
+		return draw_tail(r);
+	case PM_INPUTS_TINY:
+		return pm_rng_normal(r) * (pm_rng_range(r, 0, 7) ? 1e-6 : 1e-40);
+	case PM_INPUTS_LARGE:
+		return (2 * pm_rng_uniform(r) - 1) * (dtype == PM_F16 ? 11 : 88);
+	case PM_INPUTS_EQUAL:
+		return row->value;
 	default:
 		return pm_rng_normal(r);
 	}
 }
 
-static double draw(PmRng *r, PmInputRole role, PmInputClass cls, const PmType *t, double row, int first)
+static double draw(PmRng *r, PmInputRole role, PmInputClass cls, const PmType *t, const Row *row, int first)
 {
 	switch (role) {
 	case PM_ROLE_WEIGHT:
-		return draw_class(r, cls, row) / sqrt(pm_fan_in(t));
+		return draw_class(r, cls, t->dtype, row) / sqrt(pm_fan_in(t));
 	case PM_ROLE_SCALE:
 		return 1 + 0.2 * pm_rng_normal(r);
 	case PM_ROLE_VARIANCE:
@@ -49,25 +75,62 @@ static double draw(PmRng *r, PmInputRole role, PmInputClass cls, const PmType *t
 	case PM_ROLE_BIAS_MASK:
 		return first || pm_rng_range(r, 0, 3) ? 0 : -1e4;
 	default:
-		return draw_class(r, cls, row);
+		return draw_class(r, cls, t->dtype, row);
 	}
+}
+
+static int64_t draw_index(PmRng *r, PmInputClass cls, int64_t limit, int64_t common)
+{
+	if (limit <= 0)
+		return 0;
+	if (cls == PM_INPUTS_EQUAL)
+		return common;
+	if (cls == PM_INPUTS_SPECIAL)
+		return pm_rng_range(r, 0, 1) ? limit - 1 : 0;
+	return pm_rng_range(r, 0, limit - 1);
+}
+
+/* An infinity of each sign, in places of their own. */
+static void add_infinities(PmRng *r, PmTensor *t)
+{
+	int64_t n = pm_tensor_numel(t), at;
+
+	if (n < 4 || !pm_dtype_is_float(t->type.dtype))
+		return;
+	at = pm_rng_range(r, 0, n - 1);
+	pm_tensor_set(t, at, INFINITY);
+	pm_tensor_set(t, (at + n / 2) % n, -INFINITY);
 }
 
 static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, PmTensor *t)
 {
 	int64_t n = pm_tensor_numel(t), last = t->type.rank ? t->type.dim[t->type.rank - 1] : 1;
-	double row = 1;
+	int64_t common = role == PM_ROLE_INDEX && cls == PM_INPUTS_EQUAL && limit > 0
+				 ? pm_rng_range(r, 0, limit - 1)
+				 : 0;
+	/* No row of a mask hides all; where its certain element stands is anybody's guess in the further
+	 * classes.
+	 */
+	int64_t certain = 0;
+	Row row = { 1, 0 };
 
 	for (int64_t i = 0; i < n; i++) {
-		if (i % last == 0)
-			row = exp2(8 * pm_rng_uniform(r) - 4);
+		if (i % last == 0) {
+			row.size = exp2(8 * pm_rng_uniform(r) - 4);
+			/* Sixteenths: sums of equal numbers with more digits are rounded the same way each
+			 * time, and a plain loop drifts off. */
+			row.value = cls == PM_INPUTS_EQUAL ? rint(16 * pm_rng_normal(r)) / 16 : 0;
+			certain = cls < PM_N_INPUT_CLASSES ? 0 : pm_rng_range(r, 0, last - 1);
+		}
 		if (role == PM_ROLE_INDEX)
-			pm_tensor_set_i(t, i, limit > 0 ? pm_rng_range(r, 0, limit - 1) : 0);
+			pm_tensor_set_i(t, i, draw_index(r, cls, limit, common));
 		else if (role == PM_ROLE_COUNT)
 			pm_tensor_set_i(t, i, pm_rng_range(r, 0, 8));
 		else
-			pm_tensor_set(t, i, draw(r, role, cls, &t->type, row, i % last == 0));
+			pm_tensor_set(t, i, draw(r, role, cls, &t->type, &row, i % last == certain));
 	}
+	if (role == PM_ROLE_DATA && cls == PM_INPUTS_SPECIAL)
+		add_infinities(r, t);
 }
 
 static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTensor *out, PmErr *err)
@@ -86,7 +149,11 @@ static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, P
 			pm_tensors_release(out, n);
 			return pm_err_ctx(err, "input '%.120s'", pm_value_name(g, v));
 		}
-		pm_rng_init_named(&r, seed * PM_N_INPUT_CLASSES + (uint64_t)cls, pm_value_name(g, v));
+		/* The first five keep the numbers they always had. */
+		pm_rng_init_named(&r,
+				  cls < PM_N_INPUT_CLASSES ? seed * PM_N_INPUT_CLASSES + (uint64_t)cls
+							   : ~(seed * PM_N_ALL_CLASSES + (uint64_t)cls),
+				  pm_value_name(g, v));
 		fill(&r, role, cls, limit, &out[i]);
 		if (role == PM_ROLE_INDEX)
 			pm__scatter_indices(g, v, &r, &out[i]);

@@ -11,12 +11,19 @@
 
 /* How DATA and WEIGHT inputs are distributed; the other roles keep theirs. */
 typedef enum PmInputClass {
-	PM_INPUTS_NORMAL,  /* N(0, 1) */
-	PM_INPUTS_UNIFORM, /* U(-1, 1) */
-	PM_INPUTS_WIDE,    /* N(0, 1) with one magnitude per row, 2^U(-4, 4) */
-	PM_INPUTS_INTS,    /* -1, 0, 1 */
-	PM_INPUTS_SPARSE,  /* nine zeros in ten */
-	PM_N_INPUT_CLASSES
+	PM_INPUTS_NORMAL,                    /* N(0, 1) */
+	PM_INPUTS_UNIFORM,                   /* U(-1, 1) */
+	PM_INPUTS_WIDE,                      /* N(0, 1) with one magnitude per row, 2^U(-4, 4) */
+	PM_INPUTS_INTS,                      /* -1, 0, 1 */
+	PM_INPUTS_SPARSE,                    /* nine zeros in ten */
+	PM_N_INPUT_CLASSES,                  /* those of the published protocol's evaluation */
+	PM_INPUTS_TAIL = PM_N_INPUT_CLASSES, /* Student's t with three degrees of freedom */
+	PM_INPUTS_TINY,                      /* N(0, 1) / 10^6, one in eight of them denormal in float */
+	PM_INPUTS_LARGE,   /* U(-88, 88), the range of exp in float; U(-11, 11) in float16 */
+	PM_INPUTS_EQUAL,   /* one number of sixteenths for each row; all indices alike */
+	PM_INPUTS_SPECIAL, /* N(0, 1) with an infinity of each sign in every DATA input; indices at the ends
+			    */
+	PM_N_ALL_CLASSES
 } PmInputClass;
 const char *pm_input_class_name(PmInputClass cls);
 

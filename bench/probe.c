@@ -1,8 +1,6 @@
 /* probe.c - looking at each kernel of a rewritten graph by itself. */
 #include "bench/probe.h"
 
-#include "runtime/ref.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,25 +92,23 @@ static PmStatus operand(const PmProbe *p, PmValue v, const PmTensor *in, const P
 		      pm_value_name(p->g, v));
 }
 
-PmStatus pm_probe_expected(const PmProbe *p, size_t k, const PmTensor *in, const PmTensor *out,
-			   PmTensor **want, size_t *n, PmErr *err)
+PmStatus pm_probe_operands(const PmProbe *p, size_t k, const PmTensor *in, const PmTensor *out,
+			   const PmGraph **body, PmTensor **ops, size_t *n, PmErr *err)
 {
 	PmNode node = p->kernel[k];
-	const PmGraph *body = pm_node_attr(p->g, node, "body")->graph;
-	size_t n_in = pm_node_n_in(p->g, node), n_out = pm_node_n_out(p->g, node), made = 0;
-	PmTensor *ops = pm_xcalloc(n_in + 1, sizeof *ops);
 	PmStatus st = PM_OK;
 
-	*want = pm_xcalloc(n_out + 1, sizeof **want);
+	*body = pm_node_attr(p->g, node, "body")->graph;
+	*n = pm_node_n_in(p->g, node);
+	*ops = pm_xcalloc(*n + 1, sizeof **ops);
+	for (size_t i = 0; i < *n && !st; i++)
+		st = operand(p, pm_node_in(p->g, node, i), in, out, &(*ops)[i], err);
+	if (!st)
+		return PM_OK;
+	for (size_t i = 0; i < *n; i++)
+		pm_tensor_release(&(*ops)[i]);
+	free(*ops);
+	*ops = NULL;
 	*n = 0;
-	for (; made < n_in && !st; made++)
-		st = operand(p, pm_node_in(p->g, node, made), in, out, &ops[made], err);
-	if (!st)
-		st = pm_ref_run(body, ops, n_in, *want, n_out, err);
-	if (!st)
-		*n = n_out;
-	for (size_t i = 0; i < made; i++)
-		pm_tensor_release(&ops[i]);
-	free(ops);
 	return st;
 }

@@ -9,7 +9,8 @@
 
 const char *pm_eval_stage(const PmEvalRecord *r)
 {
-	if (r->verdict == PM_VERDICT_OK || r->verdict == PM_VERDICT_INCORRECT || r->measured)
+	if (r->verdict == PM_VERDICT_OK || r->verdict == PM_VERDICT_INCORRECT ||
+	    r->verdict == PM_VERDICT_PRECISION || r->measured)
 		return "speed";
 	return r->n_kernels > 0 ? "correctness" : "match";
 }
@@ -46,6 +47,16 @@ static size_t count_verdict(const PmEvalReport *r, PmVerdict v)
 	return n;
 }
 
+static void add_hidden(cJSON *j, const PmEvalHidden *h)
+{
+	cJSON *o = cJSON_AddObjectToObject(j, "hidden");
+
+	cJSON_AddNumberToObject(o, "shapes", h->n);
+	cJSON_AddNumberToObject(o, "matched", h->n_matched);
+	cJSON_AddStringToObject(o, "verdict", pm_verdict_name(h->verdict));
+	cJSON_AddStringToObject(o, "why", h->why);
+}
+
 cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 {
 	cJSON *j = cJSON_CreateObject(), *es, *s, *list;
@@ -57,6 +68,9 @@ cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 	cJSON_AddStringToObject(j, "profile", r->opts.profile ? r->opts.profile : pm_profile(NULL)->name);
 	cJSON_AddStringToObject(j, "preset", r->opts.preset == PM_PRESET_PASSNET ? "passnet" : "sound");
 	cJSON_AddStringToObject(j, "sandbox_lacks", r->sandbox_lacks);
+	cJSON_AddStringToObject(j, "lane", pm_lane_name(r->opts.lane));
+	if (r->hidden.n)
+		add_hidden(j, &r->hidden);
 	pm_json_add_i64(j, "seed", (int64_t)r->opts.seed);
 	pm_json_add_i64(j, "variants", (int64_t)r->n);
 	pm_json_add_i64(j, "matched", (int64_t)count_matched(r));

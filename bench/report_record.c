@@ -33,6 +33,29 @@ static void add_worst(cJSON *j, const PmEvalRecord *r)
 	cJSON_AddNumberToObject(w, "ulp", r->worst.ulp);
 }
 
+static void add_bound(cJSON *j, const PmEvalBound *b)
+{
+	cJSON *o = cJSON_AddObjectToObject(j, "bound");
+
+	cJSON_AddStringToObject(o, "lane", pm_lane_name(b->lane));
+	cJSON_AddNumberToObject(o, "judged", b->n);
+	cJSON_AddNumberToObject(o, "without", b->n_without);
+	cJSON_AddNumberToObject(o, "rms", b->rms);
+	cJSON_AddNumberToObject(o, "max", b->max);
+}
+
+static void bound_from_json(const cJSON *o, PmEvalBound *b)
+{
+	if (!o)
+		return;
+	b->lane = PM_LANE_NONE;
+	pm_lane_from_name(pm_json_str(o, "lane", ""), &b->lane);
+	b->n = (int)pm_json_i64(o, "judged", 0);
+	b->n_without = (int)pm_json_i64(o, "without", 0);
+	b->rms = pm_json_num(o, "rms", INFINITY);
+	b->max = pm_json_num(o, "max", INFINITY);
+}
+
 /* The clock's figures as name and place: one list for writing and reading. */
 #define TIMING_FIGURES(XX)                                                                                   \
 	XX("speedup_lo", lo)                                                                                 \
@@ -84,15 +107,30 @@ static void gpu_from_json(const cJSON *o, PmGpuSeen *g)
 #undef XX
 }
 
+/* Calls that were timed or rehearsed, and what became of them. */
+static void add_calls(cJSON *j, const PmEvalTiming *t)
+{
+	cJSON *o = cJSON_AddObjectToObject(j, "calls");
+
+	cJSON_AddNumberToObject(o, "made", t->calls);
+	cJSON_AddNumberToObject(o, "replayed", t->replayed);
+	cJSON_AddNumberToObject(o, "compared", t->compared);
+	cJSON_AddNumberToObject(o, "checked", t->checked);
+}
+
+static void calls_from_json(const cJSON *o, PmEvalTiming *t)
+{
+	t->calls = (int)pm_json_i64(o, "made", 0);
+	t->replayed = (int)pm_json_i64(o, "replayed", 0);
+	t->compared = (int)pm_json_i64(o, "compared", 0);
+	t->checked = (int)pm_json_i64(o, "checked", 0);
+}
+
 static void add_timing(cJSON *j, const PmEvalTiming *t)
 {
 	cJSON *o = cJSON_AddObjectToObject(j, "clock");
 
 	cJSON_AddNumberToObject(o, "blocks", t->blocks);
-	cJSON_AddNumberToObject(o, "calls", t->calls);
-	cJSON_AddNumberToObject(o, "replayed", t->replayed);
-	cJSON_AddNumberToObject(o, "compared", t->compared);
-	cJSON_AddNumberToObject(o, "checked", t->checked);
 #define XX(name, place) cJSON_AddNumberToObject(o, name, t->place);
 	TIMING_FIGURES(XX)
 #undef XX
@@ -108,10 +146,6 @@ static void timing_from_json(const cJSON *o, PmEvalTiming *t)
 	if (!o)
 		return;
 	t->blocks = (int)pm_json_i64(o, "blocks", 0);
-	t->calls = (int)pm_json_i64(o, "calls", 0);
-	t->replayed = (int)pm_json_i64(o, "replayed", 0);
-	t->compared = (int)pm_json_i64(o, "compared", 0);
-	t->checked = (int)pm_json_i64(o, "checked", 0);
 #define XX(name, place) t->place = pm_json_num(o, name, NAN);
 	TIMING_FIGURES(XX)
 #undef XX
@@ -145,6 +179,8 @@ cJSON *pm_eval_record_json(const PmEvalRecord *r)
 	for (size_t i = 0; i < r->n_outputs; i++)
 		cJSON_AddItemToArray(outs, output_json(&r->outputs[i]));
 	add_worst(j, r);
+	if (r->bound.n)
+		add_bound(j, &r->bound);
 	cJSON_AddStringToObject(j, "time", r->measured ? "measured" : "modelled");
 	cJSON_AddNumberToObject(j, "speedup", r->speedup);
 	cJSON_AddNumberToObject(j, "baseline_seconds", r->baseline_seconds);
@@ -154,6 +190,7 @@ cJSON *pm_eval_record_json(const PmEvalRecord *r)
 	pm_json_add_i64(j, "baseline_bytes", r->baseline_bytes);
 	pm_json_add_i64(j, "candidate_bytes", r->candidate_bytes);
 	cJSON_AddNumberToObject(j, "wall_seconds", r->wall_seconds);
+	add_calls(j, &r->timing);
 	if (r->measured)
 		add_timing(j, &r->timing);
 	return j;
@@ -206,6 +243,7 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 	out->n_kernels = (int)pm_json_i64(j, "kernels", 0);
 	out->coverage = pm_json_num(j, "coverage", 0);
 	out->smallest_t = (int)pm_json_i64(j, "smallest_t", PM_T_NEVER);
+	bound_from_json(cJSON_GetObjectItem(j, "bound"), &out->bound);
 	out->worst.index = w ? pm_json_i64(w, "index", -1) : -1;
 	if (w) {
 		snprintf(out->worst_where, sizeof out->worst_where, "%s", pm_json_str(w, "where", ""));
@@ -224,6 +262,7 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 	out->baseline_bytes = pm_json_i64(j, "baseline_bytes", 0);
 	out->candidate_bytes = pm_json_i64(j, "candidate_bytes", 0);
 	out->wall_seconds = pm_json_num(j, "wall_seconds", 0);
+	calls_from_json(cJSON_GetObjectItem(j, "calls"), &out->timing);
 	timing_from_json(cJSON_GetObjectItem(j, "clock"), &out->timing);
 	st = outputs_from_json(cJSON_GetObjectItem(j, "outputs"), out, err);
 	if (st)

@@ -50,6 +50,11 @@ int pm__is_our_fault(PmStatus st)
 	return st == PM_E_ENV || st == PM_E_INTERNAL || st == PM_E_IO || st == PM_E_NOT_FOUND;
 }
 
+int pm__is_inexact(PmVerdict v)
+{
+	return v == PM_VERDICT_INCORRECT || v == PM_VERDICT_PRECISION;
+}
+
 int *pm__choose_alternatives(const PmGraph *g, int k, size_t *n)
 {
 	int *alts = pm_xcalloc(pm_graph_n_nodes(g) + 1, sizeof *alts);
@@ -119,9 +124,9 @@ PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEval
 		st = pm__stage_compile(&e, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = pm__stage_correctness(&e, err);
-	if (!st && (out->verdict == PM_VERDICT_OK || out->verdict == PM_VERDICT_INCORRECT))
+	if (!st && !opts->check_only && (out->verdict == PM_VERDICT_OK || pm__is_inexact(out->verdict)))
 		st = pm__stage_speed(&e, err);
-	if (out->verdict != PM_VERDICT_OK && out->verdict != PM_VERDICT_INCORRECT && !out->measured)
+	if (out->verdict != PM_VERDICT_OK && !pm__is_inexact(out->verdict) && !out->measured)
 		out->smallest_t = PM_T_NEVER;
 	pm_worker_free(e.worker);
 	pm_probe_release(&e.probe);
@@ -154,11 +159,21 @@ PmStatus pm_eval_score(PmEvalReport *r, PmErr *err)
 		const PmEvalRecord *e = &r->rec[i];
 
 		s[i].status = pm_verdict_score_status(e->verdict);
-		/* Times that cannot be ranked never count as faster. */
-		s[i].speedup = e->verdict == PM_VERDICT_TIMING_UNSTABLE ? fmin(1, e->speedup) : e->speedup;
+		/* Times that cannot be ranked never count as faster, nor does what the lane does not allow.
+		 */
+		s[i].speedup = e->verdict == PM_VERDICT_TIMING_UNSTABLE ||
+					       (r->opts.preset == PM_PRESET_SOUND &&
+						pm__is_inexact(e->verdict))
+				       ? fmin(1, e->speedup)
+				       : e->speedup;
+		if (r->hidden.verdict != PM_VERDICT_OK && !strcmp(s[i].status, "correct"))
+			s[i].status = r->hidden.verdict == PM_VERDICT_INCORRECT ||
+						      r->hidden.verdict == PM_VERDICT_PRECISION
+					      ? "accuracy"
+					      : pm_verdict_score_status(r->hidden.verdict);
 		s[i].n_outputs = e->n_outputs;
 		s[i].outputs = e->outputs;
-		fast += e->verdict == PM_VERDICT_OK && e->speedup > 1;
+		fast += e->verdict == PM_VERDICT_OK && e->speedup > 1 && !r->hidden.verdict;
 	}
 	st = pm_score(&rule, s, r->n, &r->score, err);
 	r->fast1 = r->n ? (double)fast / (double)r->n : 0;

@@ -2,14 +2,16 @@
  *
  * Order (reverse order evaluation): the candidate's outputs exist before any reference is computed, and
  * references are computed in this process, which runs no candidate code.
- * Correctness under the sound preset is judged kernel by kernel (probe.h); under passnet, the graph's outputs
- * are compared with the eager baseline's, as published. Every member gets a record, whatever happens to it: N
- * is fixed.
+ * Correctness under the sound preset is judged kernel by kernel (probe.h) by the error bound, or where there
+ * is none at t = -5 of the ladder; results within the bound count as close from t = -5 on. Under passnet, the
+ * graph's outputs are compared with the eager baseline's, as published. Every member gets a record, whatever
+ * happens to it: N is fixed.
  */
 #ifndef BENCH_RUNNER_H
 #define BENCH_RUNNER_H
 
 #include "bench/allclose.h"
+#include "bench/bound.h"
 #include "bench/clock.h"
 #include "bench/inputs.h"
 #include "bench/score.h"
@@ -25,12 +27,16 @@ typedef struct PmEvalOpts {
 	const char *device;  /* "emu" or "cuda" */
 	const char *profile; /* of the modelled clock; NULL = default */
 	PmPreset preset;
+	PmLane lane; /* of the sound preset: how exact results have to be (bench/bound.h) */
 	uint64_t seed;
+	uint64_t secret; /* seed of inputs that a pass cannot know; 0 = a new one for each record */
+	int check_only;  /* no times */
 	double pass_deadline, device_deadline; /* seconds; 0 = 10 and 60 */
 	double clock_seconds;                  /* budget of one member's measurement; 0 = 20 */
 	double confirm_above;  /* speedups above are confirmed by a second run; 0 = those that are implausible
 				*/
 	const char *only_rule; /* this rule of the pass alone; NULL = all */
+	int graphs; /* measured: baseline and candidate replay their launches as one CUDA graph each call */
 	void (*step)(void *arg, const char *label); /* after each member; may be NULL */
 	void *step_arg;
 } PmEvalOpts;
@@ -55,6 +61,14 @@ typedef struct PmEvalTiming {
 	int host_bound[2]; /* baseline, candidate: launching is what a call waits for (bench/timer.h) */
 } PmEvalTiming;
 
+/* What the error bound said of a pass's results (bench/bound.h), worst over everything that was judged. */
+typedef struct PmEvalBound {
+	PmLane lane;              /* the narrowest that holds all */
+	int n, n_without;         /* comparisons judged, and those for which there was no rule */
+	double rms, max;          /* of the strict lane; 1 at the limit */
+	char why[PM_ERR_MAX / 2]; /* what is not strict; "" when all is */
+} PmEvalBound;
+
 typedef struct PmEvalRecord {
 	char label[128];
 	PmVerdict verdict;
@@ -70,6 +84,7 @@ typedef struct PmEvalRecord {
 	int smallest_t;         /* PM_T_NEVER when it never passes or was not compared */
 	PmWorst worst;          /* of the worst output; index -1 when nothing differs */
 	char worst_where[256];  /* "output 'y', inputs normal, alternative 0" */
+	PmEvalBound bound;
 	/* speed */
 	int measured; /* 0: modelled by a profile */
 	PmEvalTiming timing;
@@ -80,6 +95,14 @@ typedef struct PmEvalRecord {
 	double wall_seconds; /* the evaluation took */
 } PmEvalRecord;
 
+/* What became of the pass on hidden shapes: of the same computation, drawn when the pass was there. */
+typedef struct PmEvalHidden {
+	int n, n_matched;  /* shapes; those on which a rule applied */
+	PmVerdict verdict; /* OK, or the first that says that the pass is wrong; then no record counts as
+			      right */
+	char why[PM_ERR_MAX];
+} PmEvalHidden;
+
 typedef struct PmEvalReport {
 	char pass[256]; /* path */
 	char sha256[65];
@@ -89,6 +112,7 @@ typedef struct PmEvalReport {
 	double fast1;            /* share that is correct and faster than 1 */
 	char sandbox_lacks[128]; /* layers that this machine lacks for passes or, on emu, for kernels; "" =
 				    none */
+	PmEvalHidden hidden;
 	PmEvalOpts opts;
 } PmEvalReport;
 

@@ -1,6 +1,7 @@
 /* runner_clock.c - the stage that measures a candidate, and looks at what was timed. */
 #include "bench/deferred.h"
 #include "bench/runner_priv.h"
+#include "runtime/ref.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +10,9 @@
 
 enum {
 	REHEARSED = 24, /* calls where nothing is timed */
-	CLOCK_TRIES = 3 /* of calls whose process something outside killed */
+	LARGE_REFERENCE =
+		30000000, /* operations: then the reference is not asked about ordinary rehearsals */
+	CLOCK_TRIES = 3   /* of calls whose process something outside killed */
 };
 
 /* Bytes that have to reach memory: the outputs, less what the L2 cache may hold back. */
@@ -23,12 +26,23 @@ static int64_t compulsory(const PmGraph *g, const PmDeviceInfo *info)
 	return sum > info->l2 ? sum - info->l2 : 0;
 }
 
+static int is_large(const PmGraph *g)
+{
+	int64_t flops = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
+		flops += pm_op_flops(g, pm_graph_node_at(g, i));
+	return flops > LARGE_REFERENCE;
+}
+
 /* Every call that was timed, looked at now that the candidate's process has ended. */
 static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c, int baseline, PmErr *err)
 {
 	PmWork base = { .g = e->m->g };
 	PmDeferredOpts o = { .deadline = e->o->device_deadline,
+			     .lane = e->o->lane,
 			     .reference_seconds = baseline ? 3 : 0.3,
+			     .special_only = !baseline && is_large(e->m->g),
 			     .seed = e->o->seed,
 			     .baseline = baseline ? &base : NULL };
 	PmEvalTiming *t = &e->rec->timing;
@@ -261,6 +275,7 @@ static PmStatus measure(Eval *e, int alt, const PmPlanStats *base, const PmPlanS
 			const PmDeviceInfo *info, PmErr *err)
 {
 	PmClockOpts o = { .seed = e->o->seed,
+			  .graphs = e->o->graphs,
 			  .deadline = e->o->device_deadline,
 			  .seconds = e->o->clock_seconds };
 	PmStatus st;
@@ -275,11 +290,11 @@ static PmStatus measure(Eval *e, int alt, const PmPlanStats *base, const PmPlanS
 
 /* Measures where the device can. A candidate that is wrong at the level asked for is measured as well, since
  * it may be right at a coarser one: measured and modelled times must not meet in one score. It stays
- * INCORRECT, unless it fails on the device. */
+ * wrong, unless it fails on the device. */
 PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlanStats *cand, PmErr *err)
 {
 	PmEvalRecord *r = e->rec;
-	int wrong = r->verdict == PM_VERDICT_INCORRECT;
+	PmVerdict was = r->verdict;
 	char why[PM_ERR_MAX];
 	PmDeviceInfo info;
 	PmStatus st = pm_worker_info(e->worker, &info, err);
@@ -287,11 +302,11 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 	if (st)
 		return st;
 	if (!info.measured)
-		return wrong ? PM_OK : rehearse(e, alt, err);
+		return pm__is_inexact(was) ? PM_OK : rehearse(e, alt, err);
 	memcpy(why, r->why, sizeof why);
 	pm__say(e, PM_VERDICT_OK, "");
 	st = measure(e, alt, base, cand, &info, err);
-	if (wrong && r->measured)
-		pm__say(e, PM_VERDICT_INCORRECT, why);
+	if (pm__is_inexact(was) && r->measured)
+		pm__say(e, was, why);
 	return st;
 }

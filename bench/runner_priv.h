@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "bench/probe.h"
 #include "bench/runner.h"
+#include "runtime/run.h"
 
 /* What one member's evaluation carries from stage to stage. */
 typedef struct Eval {
@@ -20,6 +21,7 @@ typedef struct Eval {
 	PmWorker *worker; /* the candidate's own */
 	PmProbe probe;    /* the candidate with every kernel's operands and results as outputs */
 	int n_alts;       /* most alternatives of any kernel */
+	int by_ladder;    /* a result for which there is no bound is wrong at the level that decides */
 	PmRng poison;     /* what buffers hold before a run is new for each */
 } Eval;
 
@@ -29,12 +31,20 @@ PmStatus pm__say(Eval *e, PmVerdict v, const char *text);
 PmVerdict pm__device_verdict(PmStatus st);
 /* Failures that are the machine's, not the pass's. */
 int pm__is_our_fault(PmStatus st);
+/* Verdicts about results alone, which may be good enough at some level of the ladder. */
+int pm__is_inexact(PmVerdict v);
 /* Alternative `k` for every kernel that has one, its last otherwise: *n of them, in execution order, owned by
  * the caller. */
 int *pm__choose_alternatives(const PmGraph *g, int k, size_t *n);
 
 /* runner_correct.c: the candidate on every class of inputs, each kernel against its body. */
 PmStatus pm__stage_correctness(Eval *e, PmErr *err);
+/* runner_judge.c: what the results are worth. `begin` makes the record's outputs, after the probe; `got` is
+ * what the probe gave on inputs of a class; `end` says the verdict. */
+void pm__judge_begin(Eval *e);
+PmStatus pm__judge(Eval *e, const PmTensor *in, const PmRunResult *got, PmInputClass cls, const char *where,
+		   PmErr *err);
+void pm__judge_end(Eval *e);
 /* runner_races.c: one more run of the candidate on emu, if it has shared memory, that looks for races
  * (NONDET) and accesses between two arrays (OOB). */
 void pm__check_races(Eval *e, const PmTensor *in, int alt, uint32_t poison);

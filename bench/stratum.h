@@ -19,6 +19,9 @@ typedef struct PmStratum {
 
 /* Looks at a sorted, static graph. PM_E_UNSUPPORTED when it cannot be planned. */
 PmStatus pm_stratum(const PmGraph *g, PmStratum *out, PmErr *err);
+/* The class of a graph: the operator on which most of its modelled time goes, launches not counted;
+ * "depthwise Conv" is one of its own. "none" for a graph of views. Borrowed, constant. */
+const char *pm_graph_class(const PmGraph *g);
 /* "easy", "medium launch-bound", ...; borrowed, constant. */
 const char *pm_stratum_name(const PmStratum *s);
 

@@ -25,7 +25,7 @@ static const double min_warm = 0.3, max_warm = 5, steady_for = 0.2, steady_withi
 
 const char *pm_time_kind_name(PmTimeKind kind)
 {
-	static const char *const names[PM_N_TIME_KINDS] = { "cold", "replay", "wall" };
+	static const char *const names[PM_N_TIME_KINDS] = { "cold", "replay", "wall", "latency" };
 
 	return names[kind];
 }
@@ -85,12 +85,12 @@ static PmStatus study_marks(Run *r, PmErr *err)
 
 static PmStatus one(Run *r, int side, PmTimeKind kind, uint64_t index, int train, PmSample *s, PmErr *err)
 {
-	PmSampleAsk ask = { side, kind, index, train };
+	PmSampleAsk ask = { side, kind, index, train, r->o->graphs };
 	PmStatus st;
 
 	memset(s, 0, sizeof *s);
 	st = r->clock->sample(r->clock->arg, &ask, s, err);
-	if (!st && kind != PM_TIME_WALL)
+	if (!st && kind < PM_TIME_WALL)
 		s->seconds -= r->out->overhead;
 	s->seconds /= train;
 	return st;
@@ -238,7 +238,7 @@ static PmStatus time_cold(Run *r, PmErr *err)
 		st = take_blocks(r, &b, n, err);
 		if (!st)
 			summarise(r, &b);
-		if (st || out_of_time(r) || pm__timer_precise(r, b.kind, wanted_half_width(r)))
+		if (st || r->o->exact || out_of_time(r) || pm__timer_precise(r, b.kind, wanted_half_width(r)))
 			break;
 	}
 	if (!st)
@@ -287,6 +287,8 @@ PmStatus pm_timer_run(const PmClock *clock, const PmTimerOpts *opts, PmTiming *o
 	if (!st)
 		st = time_other(&r, PM_TIME_WALL, opts->wall ? opts->wall : WALL_BLOCKS,
 				limit < WALL_TRAIN ? limit : WALL_TRAIN, err);
+	if (!st)
+		st = time_other(&r, PM_TIME_LATENCY, opts->wall ? opts->wall : WALL_BLOCKS, 1, err);
 	if (!st)
 		pm__timer_judge_host(&r);
 	return st;

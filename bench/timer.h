@@ -28,7 +28,7 @@
 
 enum { PM_MAX_SIDES = PM_SAMPLER_SIDES, PM_MAX_TRAIN = PM_SAMPLER_DEPTH };
 
-/* "cold", "replay", "wall". */
+/* "cold", "replay", "wall", "latency". */
 const char *pm_time_kind_name(PmTimeKind kind);
 
 /* What takes samples. Errors end the run and are passed on. */
@@ -48,7 +48,9 @@ typedef struct PmTimerOpts {
 	int control;      /* the side that is the baseline again; 0 = none */
 	int max_train;    /* buffers there are; 0 = PM_MAX_TRAIN */
 	int blocks;       /* to begin with; 0 = 50, 100 below 20 us. At most 8 times as many are taken */
-	int replay, wall; /* blocks of these kinds; 0 = 15 and 10, -1 = none */
+	int replay, wall; /* blocks of these kinds (wall: and of latency); 0 = 15 and 10, -1 = none */
+	int exact;        /* so many blocks, however wide the interval still is */
+	int graphs;       /* all sides run as recorded CUDA graphs (PmSampleAsk.graphs) */
 	int warm;         /* the clock is steady from a run just before: no warm-up */
 	double seconds;   /* no block begins after that many; 0 = 20 */
 	uint64_t seed;    /* of orders, inputs and resampling */

@@ -14,7 +14,7 @@ typedef struct Eval {
 	const char *target, *db_path, *json_out, *preset;
 	PmStrList passes;
 	PmEvalOpts opts;
-	int64_t seed;
+	int64_t seed, hidden;
 	int variants, summary, tf32, confirm;
 	PmDb *db;
 	PmMembers members;
@@ -84,6 +84,7 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 			    .opts = e->opts,
 			    .preset = e->preset,
 			    .tf32 = e->tf32,
+			    .hidden = (int)e->hidden,
 			    .bar = &e->bar };
 
 	if (!st && !e->members.list.n)
@@ -97,6 +98,7 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 		st = put_results(e, r, n, err);
 	*all_ok = 1;
 	for (size_t i = 0; i < done; i++) {
+		*all_ok = *all_ok && r[i].hidden.verdict == PM_VERDICT_OK;
 		for (size_t k = 0; k < r[i].n; k++)
 			*all_ok = *all_ok && r[i].rec[k].verdict == PM_VERDICT_OK;
 		pm_eval_report_release(&r[i]);
@@ -107,7 +109,9 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 
 int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 {
-	Eval e = { .opts = { .device = "emu" }, .seed = 1, .preset = "sound" };
+	Eval e = { .opts = { .device = "emu" }, .seed = 1, .hidden = 2, .preset = "sound" };
+	const char *lane = "strict";
+	int64_t secret = 0;
 	const PmOpt opts[] = {
 		{ "--pass", PM_OPT_LIST, &e.passes, "a pass (may be given several times)" },
 		{ "--db", PM_OPT_STR, &e.db_path,
@@ -116,9 +120,16 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--profile", PM_OPT_STR, &e.opts.profile, "device whose time is modelled (default h200)" },
 		{ "--preset", PM_OPT_STR, &e.preset,
 		  "sound (default) or passnet: how closeness and scores count" },
+		{ "--lane", PM_OPT_STR, &lane,
+		  "strict (default), tf32 or bf16: how exact results have to be" },
 		{ "--seed", PM_OPT_INT, &e.seed, "seed of the inputs (default 1)" },
+		{ "--hidden", PM_OPT_INT, &e.hidden,
+		  "shapes that are drawn now, on which the pass has to be right too (default 2)" },
+		{ "--secret", PM_OPT_INT, &secret, "the seed of a report's sentence, to see the same again" },
 		{ "--variants", PM_OPT_FLAG, &e.variants, "with a model: also its other shapes and dtypes" },
 		{ "--summary", PM_OPT_FLAG, &e.summary, "one line per pass only" },
+		{ "--graphs", PM_OPT_FLAG, &e.opts.graphs,
+		  "cuda: every call of both sides replays its launches as one CUDA graph" },
 		{ "--tf32", PM_OPT_FLAG, &e.tf32, "cuda: let libraries of the baseline use TF32 for float" },
 		{ "--confirm", PM_OPT_FLAG, &e.confirm,
 		  "cuda: what is faster is measured again, with other inputs; two runs must agree" },
@@ -131,7 +142,10 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 
 	pm_err_init(&err);
 	if (pm_args_parse(cmd, opts, argc, argv, &targets, &code)) {
+		/* Who may compute less exactly is measured against a baseline that may. */
+		e.tf32 |= pm_lane_from_name(lane, &e.opts.lane) && e.opts.lane > PM_LANE_STRICT;
 		e.opts.seed = (uint64_t)e.seed;
+		e.opts.secret = (uint64_t)secret;
 		e.opts.confirm_above = e.confirm ? 1 : 0;
 		e.opts.preset = !strcmp(e.preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
 		if (targets.list.n != 1 || !e.passes.list.n) {
@@ -140,6 +154,11 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		} else if (strcmp(e.preset, "passnet") && strcmp(e.preset, "sound")) {
 			code = pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.",
 					    e.preset);
+		} else if (e.hidden < 0 || e.hidden > 64) {
+			code = pm_cli_usage(cmd, "--hidden takes a number from 0 to 64.");
+		} else if (!pm_lane_from_name(lane, &e.opts.lane)) {
+			code = pm_cli_usage(cmd, "There is no lane '%.40s'; strict, tf32 and bf16 exist.",
+					    lane);
 		} else {
 			e.target = targets.list.v[0];
 			pm_cli_libraries(e.opts.device, e.tf32);

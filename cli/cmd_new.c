@@ -43,7 +43,8 @@ int pm_cmd_build(const PmCmd *cmd, int argc, char **argv)
 {
 	const char *out = NULL;
 	const PmOpt opts[] = {
-		{ "-o", PM_OPT_STR, &out, "shared object to write (default: PASS.so beside PASS.c)" },
+		{ "-o", PM_OPT_STR, &out,
+		  "shared object to write (default: PASS.so beside PASS.c, or beside the folder PASS)" },
 		{ 0 },
 	};
 	PmStrList files = { 0 };

@@ -160,6 +160,8 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		{ "--db", PM_OPT_STR, &db, "the database" },
 		{ "--top", PM_OPT_INT, &c.top,
 		  "make: from the N subgraphs that cover most nodes (default 10)" },
+		{ "--even", PM_OPT_FLAG, &c.even,
+		  "make: as many for each operator that dominates, classical subgraphs too" },
 		{ "--for", PM_OPT_STR, &c.for_pass, "make: only from subgraphs to which this pass applies" },
 		{ "--subgraph", PM_OPT_LIST, &c.hashes,
 		  "make: from the subgraph of this hash (several times)" },

@@ -2,30 +2,39 @@
 #include "cli/cmds.h"
 
 #include "base/io.h"
-#include "base/progress.h"
+#include "base/proc.h"
 #include "bench/clock.h"
+#include "bench/stratum.h"
 #include "cli/members.h"
 #include "dataset/subgraphs.h"
+#include "runtime/nvrtc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+static const double keeps_warm = 2; /* seconds for which a GPU that was busy needs no warm-up */
+
+enum { MAX_BLOCKS = 1000 };
 
 typedef struct Time {
 	const char *device, *db_path, *json_out;
-	int64_t seed, shapes;
-	int variants, tf32, failed;
+	int64_t seed, shapes, blocks;
+	double seconds; /* no graph is begun after that many */
+	int variants, tf32, graphs, failed, left_out;
+	double begin, last; /* of the run, of the last graph that was timed */
+	double compiled;    /* seconds that compiling ahead took */
 	PmWorker *worker;
 	cJSON *records;
-	PmProgress bar;
 } Time;
 
 static void kind_json(cJSON *j, const PmTimes *t, const char *name)
 {
 	cJSON *k = cJSON_AddObjectToObject(j, name);
 
-	cJSON_AddNumberToObject(k, "seconds", t->side[PM_SIDE_BASELINE].median);
-	cJSON_AddNumberToObject(k, "control", t->ratio[PM_SIDE_CONTROL].point);
+	cJSON_AddNumberToObject(k, "seconds", t->side[0].median);
+	cJSON_AddNumberToObject(k, "control", t->ratio[1].point);
 	cJSON_AddNumberToObject(k, "blocks", t->blocks);
 }
 
@@ -43,9 +52,10 @@ static cJSON *times_json(const PmTiming *t)
 
 static void print_times(const PmMember *m, const PmPlanStats *s, const PmTiming *t)
 {
-	printf("  %-44.44s %4d launches %10.2f us %10.2f us %10.2f us  %s\n", m->label, s->n_launches,
-	       t->kind[PM_TIME_COLD].side[0].median * 1e6, t->kind[PM_TIME_REPLAY].side[0].median * 1e6,
-	       t->kind[PM_TIME_WALL].side[0].median * 1e6, *t->why ? t->why : "ok");
+	printf("  %-44.44s %4d launches %10.2f us %10.2f us %10.2f us %10.2f us  %s\n", m->label,
+	       s->n_launches, t->kind[PM_TIME_COLD].side[0].median * 1e6,
+	       t->kind[PM_TIME_REPLAY].side[0].median * 1e6, t->kind[PM_TIME_WALL].side[0].median * 1e6,
+	       t->kind[PM_TIME_LATENCY].side[0].median * 1e6, *t->why ? t->why : "ok");
 	fflush(stdout); /* a line each few seconds, to whoever waits for it */
 }
 
@@ -63,9 +73,14 @@ static PmStatus launches(const PmGraph *g, PmPlanStats *s, PmErr *err)
 /* One graph; what fails there is its record, unless there is no such device. */
 static PmStatus time_one(Time *t, const PmMember *m, PmErr *err)
 {
-	PmClockOpts o = { .seed = (uint64_t)t->seed, .deadline = 120 };
+	PmClockOpts o = { .seed = (uint64_t)t->seed,
+			  .deadline = 120,
+			  .blocks = (int)t->blocks,
+			  .quick = t->blocks > 0,
+			  .graphs = t->graphs,
+			  .warm = t->last > 0 && pm_now() - t->last < keeps_warm };
 	PmWork work = { .g = m->g };
-	PmClockResult r = { 0 };
+	PmTiming r = { 0 };
 	PmPlanStats s = { 0 };
 	PmGraphKey key;
 	cJSON *j = cJSON_CreateObject(), *times;
@@ -77,9 +92,11 @@ static PmStatus time_one(Time *t, const PmMember *m, PmErr *err)
 	if (!st)
 		st = launches(m->g, &s, &why);
 	if (!st)
-		st = pm_clock_compare(t->worker, &work, &work, &o, &r, &why);
+		st = pm_clock_time(t->worker, &work, &o, &r, &why);
+	t->last = st ? 0 : pm_now();
 	cJSON_AddStringToObject(j, "name", m->label);
 	cJSON_AddStringToObject(j, "graph", key.full);
+	cJSON_AddStringToObject(j, "class", pm_graph_class(m->g));
 	cJSON_AddNumberToObject(j, "launches", s.n_launches);
 	if (st) {
 		cJSON_AddStringToObject(j, "error", why.text);
@@ -88,10 +105,9 @@ static PmStatus time_one(Time *t, const PmMember *m, PmErr *err)
 		t->failed++;
 	} else {
 		times = cJSON_AddObjectToObject(j, "times");
-		cJSON_AddItemToObject(times, "passmith eager", times_json(&r.t));
+		cJSON_AddItemToObject(times, "passmith eager", times_json(&r));
 		if (!pm_cli_json)
-			print_times(m, &s, &r.t);
-		pm_clock_release(&r);
+			print_times(m, &s, &r);
 	}
 	cJSON_AddItemToArray(t->records, j);
 	return st == PM_E_ENV || st == PM_E_NOT_FOUND || (st == PM_E_UNSUPPORTED && t->failed == 1)
@@ -99,22 +115,72 @@ static PmStatus time_one(Time *t, const PmMember *m, PmErr *err)
 		       : PM_OK;
 }
 
-static PmStatus time_target(Time *t, const char *target, PmErr *err)
+/* Everything that the graphs of all targets need is compiled at once, on all processors. */
+static PmStatus compile_ahead(Time *t, const PmMembers *all, size_t n, PmErr *err)
 {
-	PmMembers members = { 0 };
+	PM_VEC(PmSource) src = { 0 };
+	PM_VEC(PmPlan *) plans = { 0 }; /* own the sources */
+	PmDeviceInfo info;
+	PmStatus st = pm_worker_info(t->worker, &info, err);
+
+	for (size_t i = 0; i < n && !st; i++)
+		for (size_t k = 0; k < all[i].list.n; k++) {
+			const PmSource *s;
+			PmPlan *p = NULL;
+
+			if (pm_plan_new(all[i].list.v[k].g, NULL, 0, &p, NULL))
+				continue; /* its record will say why */
+			PM_VEC_PUSH(&plans, p);
+			for (size_t c = pm_plan_sources(p, &s); c-- > 0; s++)
+				PM_VEC_PUSH(&src, *s);
+		}
+	if (!st && info.measured)
+		pm_nvrtc_ahead(src.v, src.n, info.cc, (int)sysconf(_SC_NPROCESSORS_ONLN));
+	for (size_t i = 0; i < plans.n; i++)
+		pm_plan_free(plans.v[i]);
+	PM_VEC_RELEASE(&plans);
+	PM_VEC_RELEASE(&src);
+	return st;
+}
+
+static PmStatus read_target(Time *t, PmDb *db, const char *target, PmMembers *out, PmErr *err)
+{
+	PmStatus st = db ? pm_members_of_task(db, target, out, err)
+			 : pm_members_of_model(target, t->variants, out, err);
+
+	pm_members_keep_shapes(out, t->shapes);
+	return st;
+}
+
+static PmStatus time_all(Time *t, const PmStrList *targets, PmErr *err)
+{
+	size_t n = targets->list.n;
+	PmMembers *all = pm_xcalloc(n, sizeof *all);
 	PmDb *db = NULL;
 	PmStatus st = t->db_path ? pm_db_open(t->db_path, PM_DB_MUST_EXIST, &db, err) : PM_OK;
 
+	t->begin = pm_now();
+	for (size_t i = 0; i < n && !st; i++)
+		st = read_target(t, db, targets->list.v[i], &all[i], err);
 	if (!st)
-		st = db ? pm_members_of_task(db, target, &members, err)
-			: pm_members_of_model(target, t->variants, &members, err);
+		st = compile_ahead(t, all, n, err);
+	t->compiled = pm_now() - t->begin;
 	if (!st && !pm_cli_json)
-		printf("%s: GPU time with caches cold, replayed as a CUDA graph, on the host's clock\n",
-		       target);
-	pm_members_keep_shapes(&members, t->shapes);
-	for (size_t i = 0; i < members.list.n && !st; i++)
-		st = time_one(t, &members.list.v[i], err);
-	pm_members_release(&members);
+		printf("GPU time with caches cold and replayed as a CUDA graph; on the host's clock a call "
+		       "of a train, "
+		       "and one call and the wait for its result\n");
+	for (size_t i = 0; i < n && !st; i++) {
+		if (!pm_cli_json)
+			printf("%s\n", targets->list.v[i]);
+		for (size_t k = 0; k < all[i].list.n && !st; k++)
+			if (t->seconds > 0 && pm_now() - t->begin > t->seconds)
+				t->left_out++;
+			else
+				st = time_one(t, &all[i].list.v[k], err);
+	}
+	for (size_t i = 0; i < n; i++)
+		pm_members_release(&all[i]);
+	free(all);
 	pm_db_close(db);
 	return st;
 }
@@ -133,6 +199,10 @@ static PmStatus put(Time *t, PmErr *err)
 					pm_library_allowed() ? pm_library_cublaslt()->text : "off");
 		cJSON_AddStringToObject(j, "cudnn", pm_library_allowed() ? pm_library_cudnn()->text : "off");
 		cJSON_AddBoolToObject(j, "tf32", t->tf32);
+		cJSON_AddNumberToObject(j, "compile_seconds", t->compiled);
+		cJSON_AddNumberToObject(j, "all_seconds", pm_now() - t->begin);
+		cJSON_AddBoolToObject(j, "graphs", t->graphs);
+		cJSON_AddNumberToObject(j, "left_out", t->left_out);
 		cJSON_AddItemToObject(j, "records", t->records);
 		t->records = NULL;
 		pm_json_print(j, 1, &text);
@@ -156,7 +226,11 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 		  "a model in all the shapes and types it generalises to" },
 		{ "--shapes", PM_OPT_INT, &t.shapes, "the first N shapes of each graph only" },
 		{ "--tf32", PM_OPT_FLAG, &t.tf32, "let libraries use TF32 for float" },
+		{ "--graphs", PM_OPT_FLAG, &t.graphs, "every call replays its launches as one CUDA graph" },
 		{ "--seed", PM_OPT_INT, &t.seed, "seed of inputs and orders (default 1)" },
+		{ "--blocks", PM_OPT_INT, &t.blocks,
+		  "a quick look: exactly N blocks of each kind (default: until the times are precise)" },
+		{ "--seconds", PM_OPT_NUM, &t.seconds, "begin no graph after that many" },
 		{ "-o", PM_OPT_STR, &t.json_out, "write the times as JSON, for passmith results import" },
 		{ 0 },
 	};
@@ -169,12 +243,13 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 	if (pm_args_parse(cmd, opts, argc, argv, &targets, &code)) {
 		if (!targets.list.n) {
 			code = pm_cli_usage(cmd, "time takes at least one model or task.");
+		} else if (t.blocks < 0 || t.blocks > MAX_BLOCKS) {
+			code = pm_cli_usage(cmd, "--blocks takes a number up to %d.", MAX_BLOCKS);
 		} else {
 			pm_cli_libraries(t.device, t.tf32);
 			t.worker = pm_worker_new(t.device);
 			t.records = cJSON_CreateArray();
-			for (size_t i = 0; i < targets.list.n && !st; i++)
-				st = time_target(&t, targets.list.v[i], &err);
+			st = time_all(&t, &targets, &err);
 			if (!st)
 				st = put(&t, &err);
 			code = st ? pm_cli_fail(&err) : t.failed != 0;

@@ -13,6 +13,7 @@ typedef struct PmEvalTask {
 	const char *preset; /* its name, part of a run's key */
 	int tf32;           /* likewise */
 	int stored_only;    /* evaluate nothing: members without a stored result get no record */
+	int hidden;         /* hidden shapes to draw (cli/hidden.h) */
 	PmProgress *bar;    /* stepped once a member; may be NULL */
 } PmEvalTask;
 

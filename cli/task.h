@@ -14,6 +14,7 @@ typedef struct PmTaskCmd {
 	/* make */
 	const char *for_pass, *name;
 	int64_t top, shapes, max_elements, max_mflop;
+	int even;
 	PmStrList hashes;
 	/* build */
 	int64_t n_eval, ratio, stride, seed, honest, jobs;

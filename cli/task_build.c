@@ -6,10 +6,10 @@
  * become tasks to train on, one of each list of operators in turn. Everything follows from the graphs'
  * content, and an interrupted build goes on where it stopped.
  */
-#include "base/pool.h"
 #include "base/progress.h"
 #include "cli/task_one.h"
 #include "cli/task_plan.h"
+#include "cli/task_verdicts.h"
 #include "dataset/select.h"
 #include "dataset/subgraphs.h"
 #include "dataset/tasks.h"
@@ -26,11 +26,9 @@ typedef struct Judge {
 typedef struct Build {
 	PmTaskCmd *c;
 	PmTaskPlan p;
-	PmTaskVerdict *verdict; /* by structure; json NULL: not asked yet */
-	char *taken;            /* by part: asked in evaluation */
+	PmVerdicts verdicts;
+	char *taken; /* by part: asked in evaluation */
 	PmProgress bar;
-	PmDb *own;           /* of a process that judges */
-	PM_VEC(size_t) todo; /* structures to judge */
 	const char *split;
 	int64_t n[2], members[2], rejected, before; /* eval, train */
 	int64_t shapes_dropped;                     /* in this run */
@@ -81,23 +79,13 @@ static size_t pick_bases(const Build *b, const PmGroup *g, int64_t *base, PmStr 
 	return n;
 }
 
-/* Tasks to train on are judged by one graph of each structure, the one with the least hash: what the rules
- * look for are properties of structures. Asked only when a group of the structure is not decided yet. */
+/* Tasks to train on are judged by one graph of each structure. Asked only when a group of the structure is
+ * not decided yet. */
 static PmStatus judge_structure(void *arg, const PmTaskVerdict **out, PmErr *err)
 {
 	const Judge *j = arg;
-	PmTaskVerdict *v = &j->b->verdict[j->structure];
-	PmGraph *g = NULL;
-	PmStatus st = PM_OK;
 
-	if (!v->json) {
-		st = pm_subgraph_get(j->b->c->db, j->b->p.id.v[j->b->p.least.v[j->structure]], &g, err);
-		if (!st)
-			st = pm_task_judge(g, j->b->c->seed, 0, v, err);
-		pm_graph_free(g);
-	}
-	*out = v;
-	return st;
+	return pm_verdicts_get(&j->b->verdicts, j->structure, out, err);
 }
 
 static PmStatus make_group(Build *b, const PmGroup *g, PmTaskMade *made, PmErr *err)
@@ -134,109 +122,6 @@ static PmStatus make_group(Build *b, const PmGroup *g, PmTaskMade *made, PmErr *
 	if (!st && *made->rule)
 		PM_VEC_PUSH(&b->reason, pm_intern(b->p.texts, made->rule, strlen(made->rule)));
 	pm_str_release(&key_text);
-	return st;
-}
-
-/* ---- judging ahead, by several processes ---- */
-
-/* A verdict of fixed size, as a process hands it back. */
-typedef struct Judged {
-	int ok;
-	char rule[32], why[PM_ERR_MAX], json[2048];
-} Judged;
-
-static PmStatus open_own(void *arg, int worker, PmErr *err)
-{
-	Build *b = arg;
-
-	(void)worker;
-	return pm_db_open(pm_db_path(b->c->db), PM_DB_READ_ONLY, &b->own, err);
-}
-
-static void close_own(void *arg)
-{
-	Build *b = arg;
-
-	pm_db_close(b->own);
-	b->own = NULL;
-}
-
-static PmStatus judge_ahead(void *arg, size_t item, void *result, PmErr *err)
-{
-	Build *b = arg;
-	Judged *j = result;
-	PmTaskVerdict v = { 0 };
-	PmGraph *g = NULL;
-	PmStatus st = pm_subgraph_get(b->own, b->p.id.v[b->p.least.v[b->todo.v[item]]], &g, err);
-
-	if (!st)
-		st = pm_task_judge(g, b->c->seed, 0, &v, err);
-	pm_graph_free(g);
-	j->ok = v.ok;
-	memcpy(j->rule, v.rule, sizeof j->rule);
-	snprintf(j->why, sizeof j->why, "%s", v.why ? v.why : "");
-	snprintf(j->json, sizeof j->json, "%s", v.json ? v.json : "");
-	pm_task_verdict_release(&v);
-	return st;
-}
-
-/* A structure whose judge died is judged again when it is asked for, and then ends the build with its reason.
- */
-static PmStatus took_verdict(void *arg, size_t item, PmPoolEnd end, const void *result, PmErr *err)
-{
-	Build *b = arg;
-	const Judged *j = result;
-	PmTaskVerdict *v = &b->verdict[b->todo.v[item]];
-
-	(void)err;
-	pm_progress_step(&b->bar, NULL);
-	if (end == PM_POOL_DIED)
-		return PM_OK;
-	v->ok = j->ok;
-	memcpy(v->rule, j->rule, sizeof v->rule);
-	v->why = pm_xstrdup(j->why);
-	v->json = pm_xstrdup(j->json);
-	return PM_OK;
-}
-
-static PmStatus is_there(void *arg, const PmTaskRow *row, PmErr *err)
-{
-	(void)row;
-	(void)err;
-	*(int *)arg = 1;
-	return PM_OK;
-}
-
-/* The structures of all groups that may become tasks to train on, unless a build is being gone on with: what
- * it has decided need not be judged again. */
-static PmStatus judge_all(Build *b, PmErr *err)
-{
-	PmPool pool = { .result_size = sizeof(Judged),
-			.jobs = b->c->jobs > 0 && b->c->jobs < 1000 ? (int)b->c->jobs : pm_cpu_count(),
-			.start = open_own,
-			.stop = close_own,
-			.work = judge_ahead,
-			.done = took_verdict,
-			.arg = b };
-	char *asked = pm_xcalloc(b->p.colors.n + 1, 1);
-	int begun = 0;
-	PmStatus st = pm_tasks_of_split(b->c->db, "train", is_there, &begun, err);
-
-	for (size_t g = 0; g < b->p.groups.n && !begun; g++) {
-		size_t sample = b->p.groups.member[b->p.groups.group[g].first],
-		       s = b->p.item.v[sample].structure;
-
-		if (!asked[s] && !b->taken[b->p.part[sample]])
-			PM_VEC_PUSH(&b->todo, s);
-		asked[s] = 1;
-	}
-	pool.n_items = b->todo.n;
-	if (!pm_cli_quiet)
-		pm_progress_start(&b->bar, "judging structures", (int64_t)b->todo.n);
-	if (!st && pool.n_items)
-		st = pm_pool_run(&pool, err);
-	pm_progress_end(&b->bar);
-	free(asked);
 	return st;
 }
 
@@ -297,8 +182,6 @@ static PmStatus make_train(Build *b, PmErr *err)
 	PmStatus st = PM_OK;
 	int more = 1;
 
-	if (b->c->ratio * b->n[0] > 0)
-		st = judge_all(b, err);
 	b->split = "train";
 	if (!pm_cli_quiet)
 		pm_progress_start(&b->bar, "tasks to train on", b->c->ratio * b->n[0]);
@@ -311,6 +194,8 @@ static PmStatus make_train(Build *b, PmErr *err)
 			if (b->taken[q->part] || round >= q->n_groups)
 				continue;
 			more = 1;
+			b->verdicts.round = round;
+			b->verdicts.at = i;
 			st = make_group(b, &b->p.groups.group[q->first_group + round], &made, err);
 			if (!st && made.made)
 				pm_progress_step(&b->bar, NULL);
@@ -415,12 +300,9 @@ static void report(const Build *b, const PmSelection *sel, size_t leaks)
 
 static void release(Build *b)
 {
-	for (size_t i = 0; b->verdict && i < b->p.colors.n; i++)
-		pm_task_verdict_release(&b->verdict[i]);
-	free(b->verdict);
+	pm_verdicts_release(&b->verdicts);
 	free(b->taken);
 	PM_VEC_RELEASE(&b->reason);
-	PM_VEC_RELEASE(&b->todo);
 	pm_task_plan_release(&b->p);
 }
 
@@ -434,7 +316,7 @@ PmStatus pm_task_verb_build(PmTaskCmd *c, PmErr *err)
 	c->shapes = c->shapes ? c->shapes : 10;
 	st = pm_task_plan(&b.p, c, err);
 	b.taken = pm_xcalloc(b.p.n_parts + 1, 1);
-	b.verdict = pm_xcalloc(b.p.colors.n + 1, sizeof *b.verdict);
+	pm_verdicts_init(&b.verdicts, &b.p, b.taken);
 	if (!st)
 		st = check_earlier(&b, err);
 	if (!st)

@@ -1,6 +1,7 @@
 /* task_make.c - passmith task make: one task for each subgraph that covers most, or that is named. */
 #include "cli/task.h"
 
+#include "bench/stratum.h"
 #include "dataset/subgraphs.h"
 #include "dataset/tasks.h"
 #include "extract/variants.h"
@@ -19,6 +20,8 @@ typedef struct Make {
 
 typedef struct Pick {
 	int64_t id, weight;
+	const char *class; /* of --even: what dominates */
+	int turn;          /* how many of its class weigh more */
 } Pick;
 
 typedef struct Picks {
@@ -30,7 +33,7 @@ static PmStatus pick(void *arg, const PmSubgraphRow *row, PmErr *err)
 	Picks *p = arg;
 
 	(void)err;
-	PM_VEC_PUSH(&p->list, ((Pick){ row->id, row->n_found * row->n_nodes }));
+	PM_VEC_PUSH(&p->list, ((Pick){ .id = row->id, .weight = row->n_found * row->n_nodes }));
 	return PM_OK;
 }
 
@@ -42,6 +45,42 @@ static int by_weight(const void *a, const void *b)
 	if (x->weight != y->weight)
 		return x->weight < y->weight ? 1 : -1;
 	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* The first of every class, then the second of every class, and so on. */
+static int by_turn(const void *a, const void *b)
+{
+	const Pick *x = a, *y = b;
+
+	return x->turn != y->turn ? (x->turn > y->turn) - (x->turn < y->turn) : by_weight(a, b);
+}
+
+/* Orders picks, which are ordered by weight, so that those of all classes come in turn. */
+static PmStatus take_turns(PmDb *db, Picks *p, PmErr *err)
+{
+	PmStatus st = PM_OK;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->list.n; i++) /* what is of both kinds stands there twice */
+		if (!i || p->list.v[i].id != p->list.v[i - 1].id)
+			p->list.v[n++] = p->list.v[i];
+	p->list.n = n;
+	for (size_t i = 0; i < p->list.n && !st; i++) {
+		Pick *k = &p->list.v[i];
+		PmGraph *g = NULL;
+
+		st = pm_subgraph_get(db, k->id, &g, err);
+		if (st)
+			break;
+		k->class = pm_graph_class(g);
+		for (size_t j = i; j-- > 0 && !k->turn;)
+			if (strcmp(p->list.v[j].class, k->class) == 0)
+				k->turn = p->list.v[j].turn + 1;
+		pm_graph_free(g);
+	}
+	if (!st && p->list.n)
+		qsort(p->list.v, p->list.n, sizeof *p->list.v, by_turn);
+	return st;
 }
 
 int64_t pm_graph_flops(const PmGraph *g)
@@ -86,8 +125,12 @@ static PmStatus choose(Make *m, PmErr *err)
 	if (st || m->c->hashes.list.n)
 		return st;
 	st = pm_subgraphs_each(m->c->db, "fusible", 0, pick, &p, err);
+	if (!st && m->c->even)
+		st = pm_subgraphs_each(m->c->db, "classical", 0, pick, &p, err);
 	if (!st && p.list.n)
 		qsort(p.list.v, p.list.n, sizeof *p.list.v, by_weight);
+	if (!st && m->c->even)
+		st = take_turns(m->c->db, &p, err);
 	for (size_t i = 0; i < p.list.n && !st && (int64_t)m->chosen.n < m->c->top; i++) {
 		int yes;
 

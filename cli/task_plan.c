@@ -61,7 +61,7 @@ static void hash_plan(PmTaskPlan *p)
 	for (size_t i = 0; i < p->sample.n; i++)
 		hash[i] = p->sample.v[i].hash;
 	qsort(hash, p->sample.n, sizeof *hash, by_text);
-	pm_str_addf(&s, "build 2 eval=%lld stride=%lld shapes=%lld elements=%lld seed=%lld honest=%lld\n",
+	pm_str_addf(&s, "build 3 eval=%lld stride=%lld shapes=%lld elements=%lld seed=%lld honest=%lld\n",
 		    (long long)p->c->n_eval, (long long)p->c->stride, (long long)p->c->shapes,
 		    (long long)p->c->max_elements, (long long)p->c->seed, (long long)p->c->honest);
 	for (size_t i = 0; i < p->sample.n; i++)

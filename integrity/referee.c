@@ -19,6 +19,7 @@ const char *pm_verdict_score_status(PmVerdict v)
 	case PM_VERDICT_TIMING_UNSTABLE:
 		return "correct";
 	case PM_VERDICT_NO_MATCH:
+	case PM_VERDICT_NO_CREDIT:
 		return "no_match";
 	case PM_VERDICT_COMPILE_FAIL:
 	case PM_VERDICT_COMPILE_LIMIT:

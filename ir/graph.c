@@ -367,7 +367,7 @@ PmStatus pm_graph_add_node(PmGraph *g, PmOp op, const PmValue *in, size_t n_in, 
 				      pm_op_desc(op)->name);
 	rec.slot0 = (uint32_t)g->slots.n;
 	for (size_t k = 0; k < n_in; k++) {
-		PM_VEC_PUSH(&g->slots, ((Slot){ .node = n.id, .operand = (uint32_t)k }));
+		PM_VEC_PUSH(&g->slots, ((Slot){ .node = n.id }));
 		pm__slot_link(g, rec.slot0 + (uint32_t)k, in[k].id);
 	}
 	rec.value0 = (uint32_t)g->values.n;

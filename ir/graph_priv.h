@@ -7,7 +7,7 @@
 
 /* One operand slot of a node; slots of a value form a doubly linked list. Slot 0 is never used. */
 typedef struct Slot {
-	uint32_t value, node, operand;
+	uint32_t value, node; /* it is operand number (this slot - the node's slot0) */
 	uint32_t next, prev;
 } Slot;
 
@@ -24,10 +24,11 @@ typedef struct ValueRec {
 typedef struct NodeRec {
 	uint16_t op;
 	uint8_t dead;
-	uint32_t name, domain, op_type;
-	uint32_t slot0, n_in;    /* operand slots are consecutive */
-	uint32_t value0, n_out;  /* result values are consecutive */
-	uint32_t attr0, n_attrs; /* as are attributes in g->attr_ids */
+	uint32_t domain, op_type; /* interned */
+	const char *name;         /* in the arena; NULL = none. No two nodes have the same as a rule */
+	uint32_t slot0, n_in;     /* operand slots are consecutive */
+	uint32_t value0, n_out;   /* result values are consecutive */
+	uint32_t attr0, n_attrs;  /* as are attributes in g->attr_ids */
 } NodeRec;
 
 /* Things of which each is kept once, by number (graph_share.c). */

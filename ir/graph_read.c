@@ -75,7 +75,7 @@ const char *pm_node_name(const PmGraph *g, PmNode n)
 {
 	const NodeRec *r = pm__node(g, n);
 
-	return pm_intern_text(g->names, r ? r->name : 0);
+	return r && r->name ? r->name : "";
 }
 
 PmStatus pm_node_set_name(PmGraph *g, PmNode n, const char *name, PmErr *err)
@@ -87,8 +87,9 @@ PmStatus pm_node_set_name(PmGraph *g, PmNode n, const char *name, PmErr *err)
 	if (strlen(name) > PM_MAX_NAME)
 		return pm_err(err, PM_E_LIMIT, "A node name is longer than %d bytes; shorten it.",
 			      PM_MAX_NAME);
-	r->name = pm_intern(g->names, name, strlen(name));
-	return PM_OK;
+	if (strcmp(pm_node_name(g, n), name) != 0)
+		r->name = *name ? pm_arena_strdup(g->arena, name) : NULL;
+	return pm__graph_check_budget(g, err);
 }
 
 PmStatus pm_node_set_opaque(PmGraph *g, PmNode n, const char *domain, const char *op_type, PmErr *err)
@@ -202,7 +203,9 @@ size_t pm_value_n_uses(const PmGraph *g, PmValue v)
 
 static PmUse use_at(const PmGraph *g, uint32_t slot)
 {
-	return (PmUse){ slot, { g->slots.v[slot].node }, g->slots.v[slot].operand };
+	const Slot *s = &g->slots.v[slot];
+
+	return (PmUse){ slot, { s->node }, slot ? slot - g->nodes.v[s->node].slot0 : 0 };
 }
 
 PmUse pm_value_first_use(const PmGraph *g, PmValue v)

@@ -8,6 +8,7 @@
 #include "ir/infer_priv.h"
 
 #include "base/arena.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,8 @@ typedef struct Known {
 
 struct PmFold {
 	PmArena *arena;
-	Known *of; /* by value id */
-	size_t cap;
+	PM_VEC(Known) known;
+	PM_VEC(uint32_t) of; /* by value id: 1 + its place in `known`, 0 = nothing is */
 };
 
 PmFold *pm__fold_new(void)
@@ -38,13 +39,15 @@ void pm__fold_free(PmFold *f)
 	if (!f)
 		return;
 	pm_arena_free(f->arena);
-	free(f->of);
+	PM_VEC_RELEASE(&f->known);
+	PM_VEC_RELEASE(&f->of);
 	free(f);
 }
 
 PmStatus pm__fold_get(const PmGraph *g, const PmFold *f, PmValue v, PmElem *out, size_t max, size_t *n)
 {
 	int64_t buf[PM_FOLD_MAX];
+	const Known *k;
 	size_t i;
 
 	if (pm_value_is_const(g, v)) {
@@ -54,11 +57,12 @@ PmStatus pm__fold_get(const PmGraph *g, const PmFold *f, PmValue v, PmElem *out,
 			out[i] = (PmElem){ PM_ELEM_INT, buf[i] };
 		return PM_OK;
 	}
-	if (!f || v.id >= f->cap || !f->of[v.id].e || f->of[v.id].n > max)
+	k = f && v.id < f->of.n && f->of.v[v.id] ? &f->known.v[f->of.v[v.id] - 1] : NULL;
+	if (!k || k->n > max)
 		return PM_DECLINED;
-	*n = f->of[v.id].n;
+	*n = k->n;
 	if (*n)
-		memcpy(out, f->of[v.id].e, *n * sizeof *out);
+		memcpy(out, k->e, *n * sizeof *out);
 	return PM_OK;
 }
 
@@ -109,19 +113,18 @@ const PmType *pm__eval_type(const PmEval *e, size_t k)
 static void remember(PmFold *f, PmValue v, const PmElem *e, size_t n)
 {
 	PmElem *copy = pm_arena_alloc(f->arena, (n ? n : 1) * sizeof *e);
-	size_t cap;
 
 	if (!copy)
 		return;
 	if (n)
 		memcpy(copy, e, n * sizeof *e);
-	if (v.id >= f->cap) {
-		cap = (size_t)v.id + 1 > f->cap * 2 ? (size_t)v.id + 1 : f->cap * 2;
-		f->of = pm_xrealloc(f->of, cap, sizeof *f->of);
-		memset(f->of + f->cap, 0, (cap - f->cap) * sizeof *f->of);
-		f->cap = cap;
+	if (v.id >= f->of.n) {
+		PM_VEC_RESERVE(&f->of, (size_t)v.id + 1);
+		memset(f->of.v + f->of.n, 0, (v.id + 1 - f->of.n) * sizeof *f->of.v);
+		f->of.n = (size_t)v.id + 1;
 	}
-	f->of[v.id] = (Known){ copy, n };
+	PM_VEC_PUSH(&f->known, ((Known){ copy, n }));
+	f->of.v[v.id] = (uint32_t)f->known.n;
 }
 
 static PmBlob *pack(const PmElem *e, size_t n, size_t size)

@@ -55,8 +55,8 @@ static PmStatus copy_meta(PmImport *im, PmErr *err)
 			      m->meta.n, MAX_META_KEYS);
 	for (i = 0; i < m->meta.n && !st; i++) {
 		const Onnx__StringStringEntryProto *e = (const Onnx__StringStringEntryProto *)pm__slot_unpack(
-			im->info_slot, &onnx__string_string_entry_proto__descriptor,
-			m->bytes + m->meta.v[i].at, m->meta.v[i].n, err);
+			im->info_slot, &onnx__string_string_entry_proto__descriptor, m->meta.v[i].p,
+			m->meta.v[i].n, err);
 
 		if (!e)
 			return err->code;
@@ -71,16 +71,15 @@ static PmStatus copy_meta(PmImport *im, PmErr *err)
 
 PmStatus pm__import_finish(PmImport *im, PmErr *err)
 {
-	PmStatus st = PM_OK;
 	size_t i;
 
 	for (i = 0; i < im->eaten.n; i++)
 		pm_graph_drop_unused(im->g, im->eaten.v[i]);
-	if (im->fold)
-		st = pm_fold_shapes(im->g, err);
-	pm__fold_free(im->fold);
+	if (!im->fold)
+		return PM_OK;
+	pm__fold_free(im->fold); /* what follows knows more, of a whole graph */
 	im->fold = NULL;
-	return st;
+	return pm_fold_shapes(im->g, err);
 }
 
 static PmStatus build(PmImport *im, PmErr *err)

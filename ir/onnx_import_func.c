@@ -251,6 +251,6 @@ PmStatus pm__import_call(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, siz
 			"Function calls are nested deeper than %d at %s; recursion is not allowed in ONNX.",
 			PM_ONNX_MAX_CALLS, w.s);
 	im->report->n_inlined++;
-	f = pm__model_function(im->model, fn, err);
+	f = pm__model_function(fn, err);
 	return f ? import_body(im, sc, np, &w, f, err) : err->code;
 }

@@ -166,8 +166,9 @@ static PmStatus too_long(const char *what, PmErr *err)
 
 /* Notes the graph, so that invented names stay clear of its own; refuses over-long ones; makes room for it.
  */
-static PmStatus take_names(PmImport *im, const PmOnnxSource *src, PmErr *err)
+static PmStatus take_names(PmImport *im, PmOnnxScope *sc, PmErr *err)
 {
+	const PmOnnxSource *src = sc->source;
 	size_t n_nodes = src->n[PM_PART_NODE], values = src->n[PM_PART_INPUT] + src->n[PM_PART_INITIALIZER];
 	PmOnnxWires w = { .nests = 0 };
 	PmStatus st = PM_OK;
@@ -187,8 +188,9 @@ static PmStatus take_names(PmImport *im, const PmOnnxSource *src, PmErr *err)
 		values += w.out.n;
 	}
 	pm__wires_release(&w);
-	/* Some more values: constants that are made on the way. */
-	pm__graph_reserve(im->g, n_nodes, values + values / 8, operands, values + n_nodes);
+	/* Some more values and names: constants that are made on the way, attributes. */
+	pm__graph_reserve(im->g, n_nodes, values + values / 8, operands, values + 256);
+	PM_VEC_RESERVE(&sc->v, values + 64);
 	return st;
 }
 
@@ -366,7 +368,7 @@ static void note_types(PmOnnxScope *sc)
 static PmStatus fill_graph(PmImport *im, PmOnnxScope *sc, PmErr *err)
 {
 	const PmOnnxSource *src = sc->source;
-	PmStatus st = take_names(im, src, err);
+	PmStatus st = take_names(im, sc, err);
 	size_t i;
 
 	if (!st)

@@ -1,8 +1,9 @@
 /* onnx_priv.h - what the files of the ONNX reader and writer share.
  *
- * Reading goes: scan (bytes are well formed, nesting is bounded, text is UTF-8), unpack (protobuf-c, within
- * a budget), order (nodes after what they need), then node by node: draft (operands and attributes as
- * written), normalise (onnx_norm*.c), emit (graph node, inference, comparison with the stated type).
+ * Reading goes: scan (bytes are well formed, nesting is bounded, text is UTF-8), find the parts
+ * (onnx_source.h), order (nodes after what they need), then node by node: unpack (protobuf-c, within a
+ * budget), draft (operands and attributes as written), normalise (onnx_norm*.c), emit (graph node, inference,
+ * comparison with the stated type).
  * A normaliser that cannot express a node returns PM_DECLINED and says why; the node becomes opaque.
  */
 #ifndef IR_ONNX_PRIV_H

@@ -1,8 +1,6 @@
 /* onnx_source.c - where the parts of a model lie, and unpacking them one at a time. */
 #include "ir/onnx_source.h"
 
-#include "ir/onnx_wire.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,12 +100,22 @@ void pm__source_of_graph(PmOnnxSource *src, const Onnx__GraphProto *g)
 	src->n_sparse = g->n_sparse_initializer;
 }
 
+/* An entry of a file's list; it has been scanned. */
+static PmWireField entry(const PmOnnxSource *src, PmPart part, size_t i)
+{
+	PmWire w = { src->bytes + src->place[part][i], src->end };
+	PmWireField f = { .p = src->bytes };
+
+	pm__wire_next(&w, &f);
+	return f;
+}
+
 static ProtobufCMessage *unpack(const PmOnnxSource *src, PmPart part, size_t i,
 				const ProtobufCMessageDescriptor *d, PmOnnxSlot *slot, PmErr *err)
 {
-	PmOnnxSpan s = src->span[part][i];
+	PmWireField f = entry(src, part, i);
 
-	return pm__slot_unpack(slot, d, src->bytes + s.at, s.n, err);
+	return pm__slot_unpack(slot, d, f.p, f.n, err);
 }
 
 Onnx__NodeProto *pm__source_node(const PmOnnxSource *src, size_t i, PmOnnxSlot *slot, PmErr *err)
@@ -135,14 +143,13 @@ Onnx__ValueInfoProto *pm__source_info(const PmOnnxSource *src, PmPart part, size
 
 PmOnnxText pm__source_name(const PmOnnxSource *src, PmPart part, size_t i)
 {
-	PmOnnxSpan s;
+	PmWireField f;
 
 	if (!src->bytes)
 		return text_of(part == PM_PART_INITIALIZER ? src->initializer[i]->name
 							   : src->info[part][i]->name);
-	s = src->span[part][i];
-	return text_field(src->bytes + s.at, s.n,
-			  part == PM_PART_INITIALIZER ? TENSOR_NAME : VALUE_INFO_NAME);
+	f = entry(src, part, i);
+	return text_field(f.p, f.n, part == PM_PART_INITIALIZER ? TENSOR_NAME : VALUE_INFO_NAME);
 }
 
 static int nests(const PmWireField *attribute)
@@ -178,7 +185,8 @@ void pm__source_wires(const PmOnnxSource *src, size_t i, PmOnnxWires *w)
 		wires_of_message(src->node[i], w);
 		return;
 	}
-	at = walk(src->bytes + src->span[PM_PART_NODE][i].at, src->span[PM_PART_NODE][i].n);
+	f = entry(src, PM_PART_NODE, i);
+	at = walk(f.p, f.n);
 	while (pm__wire_next(&at, &f) > 0) {
 		if (f.id == NODE_INPUT)
 			PM_VEC_PUSH(&w->in, text_in(&f));
@@ -215,23 +223,18 @@ static int part_of(uint32_t graph_field)
 	}
 }
 
-static PmOnnxSpan span_of(const PmOnnxModel *m, const PmWireField *f)
-{
-	return (PmOnnxSpan){ (uint32_t)(f->p - m->bytes), (uint32_t)f->n };
-}
-
 /* The fields of one piece of the graph; lists are counted, and filled when there is room for them. */
-static void graph_piece(PmOnnxModel *m, PmWire w)
+static void graph_piece(PmOnnxSource *src, PmWire w)
 {
-	PmOnnxSource *src = &m->graph;
+	const uint8_t *start = w.at;
 	PmWireField f;
 
-	while (pm__wire_next(&w, &f) > 0) {
+	for (; pm__wire_next(&w, &f) > 0; start = w.at) {
 		int part = part_of(f.id);
 
 		if (part != PM_PARTS) {
-			if (src->span[part])
-				src->span[part][src->n[part]] = span_of(m, &f);
+			if (src->place[part])
+				src->place[part][src->n[part]] = (PmOnnxPlace)(start - src->bytes);
 			src->n[part]++;
 		} else if (f.id == GRAPH_NAME) {
 			src->name = text_in(&f);
@@ -241,9 +244,9 @@ static void graph_piece(PmOnnxModel *m, PmWire w)
 	}
 }
 
-static void each_piece(PmOnnxModel *m, size_t n)
+static void each_piece(PmOnnxModel *m)
 {
-	PmWire w = walk(m->bytes, n);
+	PmWire w = { m->graph.bytes, m->graph.end };
 	PmWireField f;
 
 	memset(m->graph.n, 0, sizeof m->graph.n);
@@ -252,17 +255,16 @@ static void each_piece(PmOnnxModel *m, size_t n)
 		if (f.id != MODEL_GRAPH)
 			continue;
 		m->has_graph = 1;
-		graph_piece(m, walk(f.p, f.n));
+		graph_piece(&m->graph, walk(f.p, f.n));
 	}
 }
 
-static PmStatus index_graph(PmOnnxModel *m, size_t n, size_t max_nodes, PmErr *err)
+static PmStatus index_graph(PmOnnxModel *m, size_t max_nodes, PmErr *err)
 {
 	size_t values = 0;
 
-	m->graph.bytes = m->bytes;
 	m->graph.name = text_of(NULL);
-	each_piece(m, n);
+	each_piece(m);
 	for (int part = PM_PART_INITIALIZER; part < PM_PARTS; part++)
 		values += m->graph.n[part];
 	if (m->graph.n[PM_PART_NODE] > max_nodes)
@@ -271,23 +273,23 @@ static PmStatus index_graph(PmOnnxModel *m, size_t n, size_t max_nodes, PmErr *e
 		return pm_err(err, PM_E_LIMIT, "The graph has more than %d values; split the model.",
 			      PM_MAX_VALUES);
 	for (int part = 0; part < PM_PARTS; part++)
-		m->graph.span[part] = pm_xcalloc(m->graph.n[part] + 1, sizeof *m->graph.span[part]);
-	each_piece(m, n);
+		m->graph.place[part] = pm_xcalloc(m->graph.n[part] + 1, sizeof *m->graph.place[part]);
+	each_piece(m);
 	return PM_OK;
 }
 
-static PmOnnxFunction function_in(const PmOnnxModel *m, const PmWireField *f)
+static PmOnnxFunction function_in(const PmWireField *f)
 {
 	return (PmOnnxFunction){ .name = text_field(f->p, f->n, FUNCTION_NAME),
 				 .domain = text_field(f->p, f->n, FUNCTION_DOMAIN),
 				 .overload = text_field(f->p, f->n, FUNCTION_OVERLOAD),
-				 .span = span_of(m, f) };
+				 .field = *f };
 }
 
 /* All but the graph: functions and metadata are noted, the fields that are wanted gathered in *head. */
-static void outer_fields(PmOnnxModel *m, size_t n, PmStr *head)
+static void outer_fields(PmOnnxModel *m, PmStr *head)
 {
-	PmWire w = walk(m->bytes, n);
+	PmWire w = { m->graph.bytes, m->graph.end };
 	const uint8_t *start = w.at;
 	PmWireField f;
 
@@ -295,9 +297,9 @@ static void outer_fields(PmOnnxModel *m, size_t n, PmStr *head)
 		if (f.id == MODEL_IR_VERSION || f.id == MODEL_PRODUCER_NAME || f.id == MODEL_OPSET_IMPORT)
 			pm_str_addn(head, (const char *)start, (size_t)(w.at - start));
 		else if (f.id == MODEL_METADATA)
-			PM_VEC_PUSH(&m->meta, span_of(m, &f));
+			PM_VEC_PUSH(&m->meta, f);
 		else if (f.id == MODEL_FUNCTION)
-			PM_VEC_PUSH(&m->functions, function_in(m, &f));
+			PM_VEC_PUSH(&m->functions, function_in(&f));
 	}
 }
 
@@ -308,18 +310,19 @@ PmStatus pm__model_open(PmOnnxModel *m, const void *p, size_t n, size_t max_node
 	PmStatus st;
 
 	memset(m, 0, sizeof *m);
-	m->bytes = n ? p : none;
+	m->graph.bytes = n ? p : none;
+	m->graph.end = m->graph.bytes + n;
 	if (n > UINT32_MAX)
 		return pm_err(err, PM_E_LIMIT, "The model has %zu bytes and no more than %lu can be read.", n,
 			      (unsigned long)UINT32_MAX);
 	st = pm__onnx_scan(&onnx__model_proto__descriptor, p, n, err);
 	if (st)
 		return st;
-	outer_fields(m, n, &head);
+	outer_fields(m, &head);
 	m->head = (Onnx__ModelProto *)pm__slot_unpack(&m->head_slot, &onnx__model_proto__descriptor, head.s,
 						      head.len, err);
 	pm_str_release(&head);
-	st = m->head ? index_graph(m, n, max_nodes, err) : err->code;
+	st = m->head ? index_graph(m, max_nodes, err) : err->code;
 	if (st)
 		pm__model_close(m);
 	return st;
@@ -328,7 +331,7 @@ PmStatus pm__model_open(PmOnnxModel *m, const void *p, size_t n, size_t max_node
 void pm__model_close(PmOnnxModel *m)
 {
 	for (int part = 0; part < PM_PARTS; part++)
-		free(m->graph.span[part]);
+		free(m->graph.place[part]);
 	for (size_t i = 0; i < m->functions.n; i++)
 		pm__slot_release(&m->functions.v[i].slot);
 	PM_VEC_RELEASE(&m->functions);
@@ -337,10 +340,10 @@ void pm__model_close(PmOnnxModel *m)
 	memset(m, 0, sizeof *m);
 }
 
-const Onnx__FunctionProto *pm__model_function(PmOnnxModel *m, PmOnnxFunction *f, PmErr *err)
+const Onnx__FunctionProto *pm__model_function(PmOnnxFunction *f, PmErr *err)
 {
 	if (!f->message)
 		f->message = (Onnx__FunctionProto *)pm__slot_unpack(
-			&f->slot, &onnx__function_proto__descriptor, m->bytes + f->span.at, f->span.n, err);
+			&f->slot, &onnx__function_proto__descriptor, f->field.p, f->field.n, err);
 	return f->message;
 }

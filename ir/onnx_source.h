@@ -11,6 +11,7 @@
 #define IR_ONNX_SOURCE_H
 
 #include "ir/onnx_priv.h"
+#include "ir/onnx_wire.h"
 
 /* ---- a place to unpack one message into ---- */
 
@@ -41,16 +42,15 @@ typedef enum {
 	PM_PARTS
 } PmPart;
 
-typedef struct PmOnnxSpan {
-	uint32_t at, n; /* in PmOnnxSource.bytes */
-} PmOnnxSpan;
+typedef uint32_t PmOnnxPlace; /* where in the model's bytes an entry's field starts */
 
 /* A graph's, or a function body's, lists. */
 struct PmOnnxSource {
 	size_t n[PM_PARTS];
 	/* Either of a file: */
 	const uint8_t *bytes; /* NULL: not of a file */
-	PmOnnxSpan *span[PM_PARTS];
+	const uint8_t *end;
+	PmOnnxPlace *place[PM_PARTS];
 	/* or unpacked: */
 	Onnx__NodeProto **node;
 	Onnx__TensorProto **initializer;
@@ -87,18 +87,17 @@ PmStatus pm__scope_info(const PmOnnxScope *sc, const PmOnnxName *nm, PmOnnxSlot 
 
 typedef struct PmOnnxFunction {
 	PmOnnxText name, domain, overload;
-	PmOnnxSpan span;
+	PmWireField field;
 	Onnx__FunctionProto *message; /* NULL: not called yet */
 	PmOnnxSlot slot;
 } PmOnnxFunction;
 
 typedef struct PmOnnxModel {
-	const uint8_t *bytes;
 	Onnx__ModelProto *head; /* only versions, opsets and producer */
 	int has_graph;
 	PmOnnxSource graph;
 	PM_VEC(PmOnnxFunction) functions;
-	PM_VEC(PmOnnxSpan) meta; /* metadata_props */
+	PM_VEC(PmWireField) meta; /* metadata_props */
 	PmOnnxSlot head_slot;
 } PmOnnxModel;
 
@@ -107,6 +106,6 @@ typedef struct PmOnnxModel {
 PmStatus pm__model_open(PmOnnxModel *m, const void *p, size_t n, size_t max_nodes, PmErr *err);
 void pm__model_close(PmOnnxModel *m);
 /* A function of the model, unpacked at its first call. NULL with a sentence. */
-const Onnx__FunctionProto *pm__model_function(PmOnnxModel *m, PmOnnxFunction *f, PmErr *err);
+const Onnx__FunctionProto *pm__model_function(PmOnnxFunction *f, PmErr *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SOURCE = 4 << 20 };
+enum { MAX_SOURCE = 4 << 20, MAX_FILES = 64, MAX_DEPTH = 8 /* headers that include headers */ };
 
 /* The text of a .cu file as `static const char NAME_cu[] = "..."`, one literal a line, lines kept. */
 static void embed(const char *name, const char *path, const PmStr *text, PmStr *out)
@@ -37,28 +37,51 @@ static void embed(const char *name, const char *path, const PmStr *text, PmStr *
 	pm_str_add(out, at_start ? "\t;\n" : "\"\n\t;\n");
 }
 
-/* NAME.cu beside NAME.c, when it is there, becomes NAME.cu.h in `dir`. */
-static PmStatus embed_beside(const char *source, const char *dir, PmErr *err)
+/* The file `cu` becomes NAME.cu.h in `dir`. */
+static PmStatus embed_file(const char *cu, const char *dir, PmErr *err)
 {
-	PmStr cu = PM_STR_INIT, name = PM_STR_INIT, text = PM_STR_INIT, header = PM_STR_INIT,
-	      path = PM_STR_INIT;
-	PmStatus st = PM_OK;
+	PmStr name = PM_STR_INIT, text = PM_STR_INIT, header = PM_STR_INIT, path = PM_STR_INIT;
+	const char *base = pm_path_base(cu);
+	PmStatus st = pm_read_file(cu, MAX_SOURCE, &text, err);
 
-	pm_str_addn(&cu, source, strlen(source) - 2);
-	pm_str_add(&name, pm_path_base(cu.s));
-	pm_str_add(&cu, ".cu");
-	if (pm_path_exists(cu.s)) {
-		st = pm_read_file(cu.s, MAX_SOURCE, &text, err);
-		embed(name.s, cu.s, &text, &header);
+	if (!st) {
+		pm_str_addn(&name, base, strlen(base) - strlen(".cu"));
+		embed(name.s, cu, &text, &header);
 		pm_str_addf(&name, ".cu.h");
 		pm_path_join(dir, name.s, &path);
-		if (!st)
-			st = pm_write_file(path.s, header.s, header.len, err);
+		st = pm_write_file(path.s, header.s, header.len, err);
 	}
-	pm_str_release(&cu);
 	pm_str_release(&name);
 	pm_str_release(&text);
 	pm_str_release(&header);
+	pm_str_release(&path);
+	return st;
+}
+
+/* What `file` includes in quotes and lies beside it: NAME.cu for a NAME.cu.h is embedded, a header is looked
+ * through in turn. What is not there is left for the compiler to report. */
+static PmStatus embed_included(const char *file, const char *dir, int depth, PmErr *err)
+{
+	static const char word[] = "#include \"";
+	PmStr text = PM_STR_INIT, path = PM_STR_INIT;
+	PmStatus st = pm_read_file(file, MAX_SOURCE, &text, err);
+	const char *p = text.s, *end;
+
+	for (; !st && p && (p = strstr(p, word)); p = end) {
+		p += strlen(word);
+		end = p + strcspn(p, "\"\n");
+		pm_str_clear(&path);
+		pm_str_addn(&path, file, (size_t)(pm_path_base(file) - file));
+		pm_str_addn(&path, p, (size_t)(end - p));
+		if (pm_str_ends(path.s, ".cu.h")) {
+			path.s[path.len -= strlen(".h")] = '\0';
+			if (pm_path_exists(path.s))
+				st = embed_file(path.s, dir, err);
+		} else if (depth < MAX_DEPTH && pm_path_exists(path.s)) {
+			st = embed_included(path.s, dir, depth + 1, err);
+		}
+	}
+	pm_str_release(&text);
 	pm_str_release(&path);
 	return st;
 }
@@ -90,39 +113,79 @@ static PmStatus gen_dir(const char *root, PmStr *out, PmErr *err)
 	return st;
 }
 
-static PmStatus compile(const char *source, const char *out, const char *include, const char *gen,
-			const char *extra, PmStr *messages, PmErr *err)
+typedef struct Sources {
+	PmStr path[MAX_FILES];
+	size_t n;
+} Sources;
+
+/* The .c files of a folder, by name; or the file itself. */
+static PmStatus sources_of(const char *source, Sources *out, PmErr *err)
 {
+	PmNames names = { 0 };
+	PmStatus st;
+
+	if (!pm_path_is_dir(source)) {
+		pm_str_init(&out->path[out->n]);
+		pm_str_add(&out->path[out->n++], source);
+		return PM_OK;
+	}
+	st = pm_list_dir(source, &names, err);
+	for (size_t i = 0; i < names.n && !st; i++) {
+		if (!pm_str_ends(names.v[i], ".c"))
+			continue;
+		if (out->n == MAX_FILES) {
+			st = pm_err(err, PM_E_LIMIT,
+				    "%s holds more than %d .c files; a pass has at most as many.", source,
+				    MAX_FILES);
+			break;
+		}
+		pm_str_init(&out->path[out->n]);
+		pm_path_join(source, names.v[i], &out->path[out->n++]);
+	}
+	if (!st && !out->n)
+		st = pm_err(err, PM_E_NOT_FOUND, "The folder %s holds no .c file.", source);
+	pm_names_release(&names);
+	return st;
+}
+
+static PmStatus compile(const char *source, const Sources *files, const char *out, const char *include,
+			const char *gen, const char *extra, PmStr *messages, PmErr *err)
+{
+	enum { FIXED = 64 };
 	const char *cc = getenv("CC");
-	const char *argv[] = { cc && *cc ? cc : "cc",
-			       "-std=c11",
-			       "-O2",
-			       "-Wall",
-			       "-Wextra",
-			       "-fPIC",
-			       "-shared",
-			       "-nostdlib",
-			       "-nostartfiles",
-			       "-fno-stack-protector",
-			       "-Wl,-z,now",
-			       "-Wl,-z,noexecstack",
-			       "-Wl,-z,separate-code",
-			       "-Wl,--build-id=none",
-			       "-fvisibility=hidden",
-			       "-I",
-			       include,
-			       "-I",
-			       gen,
-			       "-I",
-			       extra,
-			       "-o",
-			       out,
-			       source,
-			       NULL };
+	const char *argv[FIXED + MAX_FILES] = { cc && *cc ? cc : "cc",
+						"-std=c11",
+						"-O2",
+						"-Wall",
+						"-Wextra",
+						"-fPIC",
+						"-shared",
+						"-nostdlib",
+						"-nostartfiles",
+						"-fno-stack-protector",
+						"-Wl,-z,now",
+						"-Wl,-z,noexecstack",
+						"-Wl,-z,separate-code",
+						"-Wl,--build-id=none",
+						"-fvisibility=hidden",
+						"-I",
+						include,
+						"-I",
+						gen,
+						"-I",
+						extra,
+						"-o",
+						out };
 	PmLimits lim = { .seconds = 120, .file_size = -1 };
 	PmProcResult r;
-	PmStatus st = pm_run(argv, NULL, 0, &lim, &r, err);
+	PmStatus st;
+	size_t n = 0;
 
+	while (argv[n])
+		n++;
+	for (size_t i = 0; i < files->n; i++)
+		argv[n++] = files->path[i].s;
+	st = pm_run(argv, NULL, 0, &lim, &r, err);
 	if (st)
 		return st;
 	pm_str_addn(messages, r.errtext.s, r.errtext.len);
@@ -139,29 +202,34 @@ static PmStatus compile(const char *source, const char *out, const char *include
 PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmErr *err)
 {
 	PmStr root = PM_STR_INIT, include = PM_STR_INIT, gen = PM_STR_INIT, tmp = PM_STR_INIT;
+	Sources files = { .n = 0 };
 	PmStatus st = PM_OK;
 
-	if (!pm_str_ends(source, ".c"))
+	if (!pm_str_ends(source, ".c") && !pm_path_is_dir(source))
 		st = pm_err(err, PM_E_UNSUPPORTED,
 			    "%s is not a .c file; a pass is one C file, with its kernels in it or in a .cu "
-			    "file beside it.",
+			    "file beside it, or a folder of .c files.",
 			    source);
 	else if (!pm_path_exists(source))
 		st = pm_err(err, PM_E_NOT_FOUND, "There is no file %s.", source);
+	if (!st)
+		st = sources_of(source, &files, err);
 	if (!st)
 		st = pm_root_dir(&root, err);
 	if (!st)
 		st = gen_dir(root.s, &gen, err);
 	if (!st)
 		st = pm_temp_dir("build", &tmp, err);
-	if (!st)
-		st = embed_beside(source, tmp.s, err);
+	for (size_t i = 0; i < files.n && !st; i++)
+		st = embed_included(files.path[i].s, tmp.s, 0, err);
 	if (!st) {
 		pm_path_join(root.s, "include", &include);
-		st = compile(source, out, include.s, gen.s, tmp.s, messages, err);
+		st = compile(source, &files, out, include.s, gen.s, tmp.s, messages, err);
 	}
 	if (tmp.len)
 		pm_remove_tree(tmp.s, NULL);
+	for (size_t i = 0; i < files.n; i++)
+		pm_str_release(&files.path[i]);
 	pm_str_release(&root);
 	pm_str_release(&include);
 	pm_str_release(&gen);

@@ -273,6 +273,42 @@ static int32_t h_attr_ints(PmVal h, const char *name, int64_t *out, uint32_t max
 	return (int32_t)a->n;
 }
 
+static int64_t h_order(PmVal h)
+{
+	PmNode n;
+	PmSession *s = look_node(h, &n);
+
+	return s && n.id < s->pos.n ? (int64_t)s->pos.v[n.id] : -1;
+}
+
+/* As runtime/eager_ew.c gives them to eager kernels. */
+static int32_t h_param(PmVal h, uint32_t k, double *out)
+{
+	PmNode n;
+	PmSession *s = look_node(h, &n);
+	const PmOpDesc *d;
+	const PmAttr *a;
+
+	if (!s || pm_node_op(s->g, n) == PM_OP_NONE)
+		return 0;
+	d = pm_op_desc(pm_node_op(s->g, n));
+	if (k >= (uint32_t)d->n_attrs)
+		return 0;
+	a = pm_node_attr(s->g, n, d->attrs[k].name);
+	*out = 0;
+	if (!a)
+		return 1;
+	if (a->kind == PM_ATTR_FLOAT)
+		*out = a->f;
+	else if (a->kind == PM_ATTR_INT)
+		*out = (double)a->i;
+	else if (a->kind == PM_ATTR_STRING)
+		*out = strcmp(a->s, d->attrs[k].s) != 0;
+	else
+		return 0;
+	return 1;
+}
+
 /* ---- callbacks ---- */
 
 static PmStatus h_decline(const char *why)
@@ -406,6 +442,8 @@ const PmHost *pm_host_v1(void)
 		.region_add = h_region_add,
 		.region_has = h_region_has,
 		.region_size = h_region_size,
+		.order = h_order,
+		.param = h_param,
 	};
 
 	return &host;

@@ -261,7 +261,18 @@ static size_t count_dead(const PmGraph *g)
 	return dead;
 }
 
-/* Every fused node is needed by an output, and its arguments fit its source. */
+/* A body is what the reference runs and the error bound knows: operators, no kernels again. */
+static int has_kernel_inside(const PmGraph *g, PmNode n)
+{
+	const PmAttr *body = pm_node_attr(g, n, "body");
+
+	for (size_t i = 0; body && body->graph && i < pm_graph_n_nodes(body->graph); i++)
+		if (pm_node_op(body->graph, pm_graph_node_at(body->graph, i)) == PM_OP_Kernel)
+			return 1;
+	return 0;
+}
+
+/* Every fused node is needed by an output, has a body of operators, and its arguments fit its source. */
 static PmStatus check_kernels(const PmGraph *g, PmErr *err)
 {
 	uint8_t *seen = needed(g);
@@ -272,10 +283,16 @@ static PmStatus check_kernels(const PmGraph *g, PmErr *err)
 
 		if (pm_node_op(g, n) != PM_OP_Kernel)
 			continue;
-		st = seen[n.id] ? pm_ksig_check_node(g, n, err)
-				: pm_err(err, PM_E_INVALID,
-					 "Fused node %u of the rewritten graph is not needed by any output.",
-					 n.id);
+		if (has_kernel_inside(g, n))
+			st = pm_err(err, PM_E_INVALID,
+				    "Fused node %u of the rewritten graph has a fused node in its body.",
+				    n.id);
+		else
+			st = seen[n.id] ? pm_ksig_check_node(g, n, err)
+					: pm_err(err, PM_E_INVALID,
+						 "Fused node %u of the rewritten graph is not needed by any "
+						 "output.",
+						 n.id);
 	}
 	free(seen);
 	return st;

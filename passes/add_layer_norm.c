@@ -5,6 +5,9 @@
  * (norm, when a row stays in cache) = 5 E; here one launch moves 2 E in, 1 E out and, where the sum is used
  * again, 1 E more: 3 or 4 E. With a bias in front (x + bias + residual) it is 3 launches and 7 E before.
  * Each addend may repeat its rows: a bias of shape [H], a position embedding of shape [1, S, H].
+ *
+ * Mined: 12053 places in 441 of 811 models; in 38 of the 400 structures with most time at stake, the first
+ * of rank 4.
  */
 #include "passmith/dsl.h"
 

@@ -5,6 +5,10 @@
  * b is a bias (any band of axes of a) or a residual of a's shape. With E bytes per element: apart, Add 2 E (3
  * E with a residual) and the activation 2 E, SiLU 5 E, QuickGELU 7 E: 2 to 4 launches; here 1 launch moves 2
  * E (3 E). silu.c and quick_gelu.c are for values that no addition makes.
+ *
+ * Mined: 4389 places in 307 of 811 models; in 24 of the 400 structures with most time at stake, the first
+ * of rank 3. Measured on an H200: 1x100x2048 float16 5.3 to 3.3 us (1.59x), PyTorch 7.5; 1x50x3072 float16
+ * 10.5 to 3.8 us (2.69x), PyTorch 12.4.
  */
 #include "elementwise.h"
 

@@ -2,6 +2,9 @@
  *
  * Spelled with Div, Erf, Add, Mul, Mul, GELU is 5 launches that move 12 elements per output element, 6 and 14
  * with the bias (by tanh up to 9 and 24). The kernel reads x and writes y: 1 launch, 2 elements.
+ *
+ * Mined: 5617 places in 343 of 811 models; in 40 of the 400 structures with most time at stake, the first
+ * of rank 1.
  */
 #include "gelu.h"
 

@@ -4,6 +4,9 @@
  *
  * With E bytes per element: apart, the normalisation moves 2 E and the activation 2 E (SiLU 5 E, with a
  * residual 3 E more) in 2 to 3 launches; here 1 launch moves 2 E (3 E with a residual).
+ *
+ * Mined: 12373 places in 279 of 811 models; in 73 of the 400 structures with most time at stake, the first
+ * of rank 2.
  */
 #include "batch_norm.h"
 

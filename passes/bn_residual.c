@@ -5,6 +5,9 @@
  *
  * With E bytes per element: apart, the norm 2 E, Add 3 E, SiLU 5 E: 2 to 4 launches and 5 or 10 E; here 1
  * launch moves 3 E.
+ *
+ * Mined: 3098 places in 195 of 811 models; in 23 of the 400 structures with most time at stake, the first
+ * of rank 3. Measured on an H200: 1x64x80x80 float16 11.7 to 4.2 us (2.72x), PyTorch 22.1.
  */
 #include "batch_norm.h"
 

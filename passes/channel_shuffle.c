@@ -4,6 +4,9 @@
  *
  * With a and b of the same shape, channel 2 k of y is channel k of a, channel 2 k + 1 that of b. With E bytes
  * per element: apart, Concat 2 E and the transposed copy 2 E: 2 launches and 4 E; here 1 launch and 2 E.
+ *
+ * Mined: 32 places in 2 of 811 models; in 1 of the 400 structures with most time at stake, the first of
+ * rank 190. Measured on an H200: 1x58x28x28 float16 5.1 to 2.9 us (1.77x), PyTorch 6.2.
  */
 #include "shapes.h"
 
@@ -14,7 +17,7 @@ static const char SRC[] = PM_CUDA(
 	template<int N> __device__ void copy(const T *a, const T *b, T *y, long long n, long long plane)
 	{
 		for (long long i = (blockIdx.x * (long long)blockDim.x + threadIdx.x) * N; i < n; i += gridDim.x * (long long)blockDim.x * N) {
-			const long long c = i / plane;
+			const unsigned c = (unsigned)i / (unsigned)plane;
 			const long long at = c / 2 * plane + (i - c * plane);
 			pm_store<N>(y + i, pm_load<N>((c % 2 ? b : a) + at));
 		}
@@ -40,8 +43,8 @@ static PmStatus check(PmMatch *m)
 	int32_t r = pm_rank(y), k;
 	int64_t perm[8] = { 0, 2, 1 };
 
-	if (pm_numel(y) <= 0 || r < 3 || r > 6)
-		return pm_decline(m, "y is empty, its size is not known, or it is no image");
+	if (pm_numel(y) <= 0 || pm_numel(y) > INT32_MAX || r < 3 || r > 6)
+		return pm_decline(m, "y is empty, larger than the kernel can index, or no image");
 	for (k = 3; k <= r; k++)
 		perm[k] = k;
 	if (!pm_same_type(a, m->v[B]))

@@ -69,8 +69,8 @@ __device__ __forceinline__ Index place(const Walk &w, Index i)
  * all, and one by one where a row ends among them. */
 template<int V> __device__ __forceinline__ void fetch(float (&v)[V], const T *p, const Walk &w, Index i, int m)
 {
-	const Index q = i / w.inner, k = i - q * w.inner;
-	const Index at = w.n ? q % w.n : q * w.ld + k + w.off;
+	const Index q = w.inner == 1 ? i : i / w.inner, k = i - q * w.inner;
+	const Index at = w.n ? (q < w.n ? q : q % w.n) : q * w.ld + k + w.off;
 	const bool repeats = w.n && w.inner > 1;
 	const Index room = w.n && w.inner == 1 ? w.n - at : w.inner - k;
 

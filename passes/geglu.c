@@ -3,6 +3,9 @@
  *
  * With E bytes per element: apart, by erf 5 launches and 12 E for GELU, by tanh up to 9 and 24 E, and Mul 3
  * E; here 1 launch reads 2 E and writes E.
+ *
+ * Mined: 192 places in 12 of 811 models; in 3 of the 400 structures with most time at stake, the first of
+ * rank 60. Measured on an H200: 512x2048 float16 31.7 to 4.9 us (6.51x), PyTorch 27.4, TorchInductor 4.4.
  */
 #include "gated.h"
 #include "gelu.h"

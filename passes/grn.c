@@ -6,6 +6,10 @@
  * With E bytes per element: apart, ReduceL2 E, two launches over g, Mul 2 E, Mul 2 E, Add 2 E, Add 3 E: 8
  * launches and 10 E; here 2 launches: the first reads E, the second moves 2 E, and sums of squares that are
  * small.
+ *
+ * Mined: 135 places in 5 of 811 models; in 1 of the 400 structures with most time at stake, the first of
+ * rank 21. Measured on an H200: 1x14x14x1536 float16 22.8 to 27.3 us (0.84x), PyTorch 34.0, TorchInductor
+ * 11.4.
  */
 #include "shapes.h"
 
@@ -13,7 +17,7 @@
 
 enum { X, G, SCALE, BIAS, EPS };
 
-enum { MAX_CHANNELS = 48 * 1024 / 4, PLACES_PER_PART = 64, MAX_PARTS = 32, PLACES_PER_BLOCK = 8 };
+enum { MAX_CHANNELS = 48 * 1024 / 4, PLACES_PER_PART = 64, MAX_PARTS = 16, ENOUGH_BLOCKS = 264 };
 
 static PmStatus check(PmMatch *m)
 {
@@ -40,20 +44,21 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	PmVal x = m->v[X];
 	int64_t b = pm_dim(x, 0), s = pm_span(x, 1, 3), c = pm_dim(x, 3),
 		parts = (s - 1) / PLACES_PER_PART + 1;
+	int64_t per;
 	double eps = 0;
 
 	pm_scalar(m->v[EPS], &eps);
 	parts = parts > MAX_PARTS ? MAX_PARTS : parts;
+	per = b * s / ENOUGH_BLOCKS + 1;
 
 	const PmLaunch *squares = LAUNCH(.entry = "grn_squares",
 					 .grid = { pm_blocks(c, 32), (uint32_t)parts, (uint32_t)b },
 					 .block = { 32, 8 },
 					 .arg = PM_ARGS(IN(0), SCR(0), I32(s), I32(c), I32(parts)));
-	const PmLaunch *apply = LAUNCH(.entry = "grn_apply",
-				       .grid = { pm_blocks(s, PLACES_PER_BLOCK), (uint32_t)b },
+	const PmLaunch *apply = LAUNCH(.entry = "grn_apply", .grid = { pm_blocks(s, per), (uint32_t)b },
 				       .block = { 256 }, .smem = (uint32_t)c * 4,
 				       .arg = PM_ARGS(IN(0), IN(1), IN(2), OUT(0), SCR(0), I32(s), I32(c),
-						      I32(parts), I32(PLACES_PER_BLOCK), F32(eps)));
+						      I32(parts), I32(per), F32(eps)));
 
 	return PM_REPLACE_WITH_KERNEL(rw, m, .source = grn_cu, .launch = PM_LAUNCHES(squares, apply),
 				      .in = PM_VALS(x, m->v[SCALE], m->v[BIAS]),

@@ -28,6 +28,26 @@ extern "C" __global__ void grn_squares(const T *x, float *sums, int S, int C, in
 	sums[(blockIdx.z * (long long)parts + blockIdx.y) * C + c] = v;
 }
 
+enum { V = 16 / (int)sizeof(T) };
+
+/* Places [from, to) of one image. */
+template<int N>
+__device__ __forceinline__ void respond(const T *x, const float *factor, const T *bias, T *y, int from, int to, int C)
+{
+	for (int c = threadIdx.x * N; c < C; c += blockDim.x * N) {
+		const pm_vec<T, N> b = pm_load<N>(bias + c);
+
+		for (int s = from; s < to; s++) {
+			const pm_vec<T, N> a = pm_load<N>(x + (long long)s * C + c);
+			pm_vec<T, N> out;
+
+			for (int j = 0; j < N; j++)
+				out[j] = st(ld(a[j]) * factor[c + j] + ld(b[j]));
+			pm_store<N>(y + (long long)s * C + c, out);
+		}
+	}
+}
+
 /* Block: whole warps, C floats of shared memory; grid: stretches of places, B. */
 extern "C" __global__ void grn_apply(const T *x, const T *scale, const T *bias, T *y, const float *sums, int S, int C,
 				     int parts, int per, float eps)
@@ -50,9 +70,10 @@ extern "C" __global__ void grn_apply(const T *x, const T *scale, const T *bias, 
 	for (int c = threadIdx.x; c < C; c += blockDim.x)
 		factor[c] = 1.f + ld(scale[c]) * factor[c] * inv;
 	__syncthreads();
-	for (long long i = (long long)from * C + threadIdx.x; i < (long long)to * C; i += blockDim.x) {
-		const int c = (int)(i % C);
+	const bool wide = C % V == 0 && pm_aligned(x, 16) && pm_aligned(bias, 16) && pm_aligned(y, 16);
 
-		y[base + i] = st(ld(x[base + i]) * factor[c] + ld(bias[c]));
-	}
+	if (wide)
+		respond<V>(x + base, factor, bias, y + base, from, to, C);
+	else
+		respond<1>(x + base, factor, bias, y + base, from, to, C);
 }

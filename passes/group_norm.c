@@ -6,6 +6,10 @@
  * With E bytes per element: apart, the norm 2 E (when a row stays in cache), Mul 2 E, Add 2 E, SiLU 5 E: 3 to
  * 5 launches and 6 or 11 E; here 2 E when a block does a whole group in one launch, 3 E in two launches,
  * which is faster when groups are few and long. The tuning step chooses.
+ *
+ * Mined: 305 places in 9 of 811 models; in 5 of the 400 structures with most time at stake, the first of
+ * rank 43. Measured on an H200: 1x320x14x14 float16 14.6 to 16.7 us (0.88x), PyTorch 90.9, TorchInductor
+ * 8.3.
  */
 #include "shapes.h"
 
@@ -13,7 +17,7 @@
 
 enum { X, ONE, ZERO, NORM, SCALE, BIAS, Y };
 
-enum { MIN_ROW = 64, MAX_GROUPS = 64, PER = 4096 };
+enum { MIN_ROW = 64, MAX_GROUPS = 64, PIECE = 512, ENOUGH_BLOCKS = 264 };
 
 /* 1 when every element of a constant is x. */
 static int is_all(PmVal v, double x)
@@ -64,16 +68,18 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	PmVal norm = m->v[NORM], y = m->root;
 	int64_t g = pm_dim(norm, 1), len = pm_dim(norm, 2), rows = pm_dim(norm, 0) * g,
 		inner = pm_span(y, 2, pm_rank(y));
-	uint32_t stretches = pm_blocks(len, PER), threads = len > 2048 ? 512 : len > 512 ? 256 : 64;
+	int64_t per = (len * rows / ENOUGH_BLOCKS / PIECE + 1) * PIECE; /* elements of a stretch */
+	uint32_t stretches = pm_blocks(len, per), threads = len > 2048 ? 512 : len > 512 ? 256 : 64;
 	float eps = (float)pm_attr_f(norm, "epsilon", 1e-5);
 	PmDefines define = PM_DEFINES(DEF(ACT, m->n_slots > Y), DEF(SPLIT, stretches > 1));
 	PmVals in = PM_VALS(m->v[X], m->v[SCALE], m->v[BIAS]);
 	PmSizes scratch = PM_SCRATCH(rows * stretches * 8);
 	const PmLaunch *parts = LAUNCH(.entry = "group_norm_parts", .grid = { stretches, (uint32_t)rows },
-				       .block = { 256 }, .arg = PM_ARGS(IN(0), SCR(0), I32(len), I32(PER)));
+				       .block = { 256 },
+				       .arg = PM_ARGS(IN(0), SCR(0), I32(len), I32(per), I32(inner)));
 	const PmLaunch *apply = LAUNCH(.entry = "group_norm_apply", .grid = { stretches, (uint32_t)rows },
 				       .block = { 256 },
-				       .arg = PM_ARGS(IN(0), IN(1), IN(2), OUT(0), SCR(0), I32(len), I32(PER),
+				       .arg = PM_ARGS(IN(0), IN(1), IN(2), OUT(0), SCR(0), I32(len), I32(per),
 						      I32(inner), I32(g), F32(eps)));
 
 	return PM_REPLACE_WITH_KERNEL(

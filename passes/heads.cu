@@ -2,19 +2,18 @@
 template<int N>
 __device__ __forceinline__ void run(const T *x, const T *bias, T *y, long long n, int S, int heads, int D, float scale)
 {
-	const int per = D / N;
+	const unsigned per = D / N, total = (unsigned)(n / N), places = S, h_all = heads;
 
-	for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n / N;
-	     i += gridDim.x * (long long)blockDim.x) {
-		const long long r = i / per, b = r / S / heads;
-		const int k = (int)(i - r * per) * N, s = (int)(r % S), h = (int)(r / S % heads);
-		const pm_vec<T, N> v = pm_load<N>(x + ((b * S + s) * heads + h) * D + k);
+	for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < total; i += gridDim.x * blockDim.x) {
+		const unsigned r = i / per, q = r / places, b = q / h_all;
+		const int k = (int)(i - r * per) * N, s = (int)(r - q * places), h = (int)(q - b * h_all);
+		const pm_vec<T, N> v = pm_load<N>(x + (((long long)b * S + s) * heads + h) * D + k);
 		const pm_vec<T, N> c = pm_load<N>(bias + h * D + k);
 		pm_vec<T, N> out;
 
 		for (int j = 0; j < N; j++)
 			out[j] = st((ld(v[j]) + ld(c[j])) * scale);
-		pm_store<N>(y + r * D + k, out);
+		pm_store<N>(y + (long long)r * D + k, out);
 	}
 }
 

@@ -3,6 +3,9 @@
  * Exporters write ReduceL2, Clip (or Max), Expand and Div: 3 or 4 launches. With E bytes per element: the
  * norm reads E, Expand writes E where it is not a view, Div moves 2 or 3 E: 3 to 5 E; here 1 launch moves 2
  * E.
+ *
+ * Mined: 85 places in 7 of 811 models; in 1 of the 400 structures with most time at stake, the first of
+ * rank 77. Measured on an H200: 64x64x32 float16 7.2 to 5.4 us (1.35x), PyTorch 10.7, TorchInductor 2.7.
  */
 #include "norm_rows.h"
 

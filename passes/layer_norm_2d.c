@@ -5,6 +5,10 @@
  *
  * With E bytes per element: apart, a transposed copy 2 E, the norm 2 E, and a copy back 2 E: 2 or 3 launches
  * and 4 or 6 E; here 1 launch and 2 E, turned in shared memory.
+ *
+ * Mined: 1360 places in 95 of 811 models; in 13 of the 400 structures with most time at stake, the first
+ * of rank 36. Measured on an H200: 1x96x56x56 float16 8.2 to 7.7 us (1.06x), PyTorch 11.5, TorchInductor
+ * 4.3; 1x384x14x14 float16 8.2 to 12.6 us (0.63x), PyTorch 8.3.
  */
 #include "shapes.h"
 
@@ -12,16 +16,25 @@
 
 enum { X, SCALE, BIAS, NORM };
 
-enum { MAX_SHARED = 48 * 1024 / 4 }; /* floats that every device has */
+enum {
+	MAX_SHARED = 48 * 1024 / 4, /* floats that every device has */
+	ENOUGH_BLOCKS = 264
+};
 
-/* Places of a block: as many as fit, at most 32; 0 when not even 4 do. */
-static int64_t width_for(int64_t c)
+/* Places of a block, as a power of two: as many as fit and leave enough blocks; -1 when not even one fits. */
+static int shift_for(int64_t c, int64_t places)
 {
-	int64_t w = 32;
+	int shift = 5;
 
-	while (w >= 4 && c * (w + 1) > MAX_SHARED)
-		w /= 2;
-	return w >= 4 ? w : 0;
+	while (shift >= 0 &&
+	       (c * ((1 << shift) + 1) > MAX_SHARED || (shift > 0 && places >> shift < ENOUGH_BLOCKS)))
+		shift--;
+	return shift;
+}
+
+static uint32_t shared_for(int64_t c, int shift)
+{
+	return (uint32_t)(c * ((1 << shift) + 1) * 4);
 }
 
 /* 1 when the Transpose moves axis 1 last, or, `back`, the last axis to 1. */
@@ -49,7 +62,7 @@ static PmStatus check(PmMatch *m)
 				  "scale or bias has another element type, or not one element per channel");
 	if (pm_attr_i(norm, "stash_type", 1) != 1)
 		return pm_decline(m, "mean and variance are asked for in another precision than float");
-	if (!width_for(c) || n / c / pm_dim(norm, 0) > INT32_MAX / 2 || pm_dim(norm, 0) > 65535)
+	if (shift_for(c, n / c) < 0 || n / c / pm_dim(norm, 0) > INT32_MAX / 2 || pm_dim(norm, 0) > 65535)
 		return pm_decline(m, "there are more channels, places or images than the kernel can hold");
 	if (c < 16)
 		return pm_decline(m, "with so few channels float does not hold the deviations");
@@ -61,23 +74,23 @@ static PmStatus check(PmMatch *m)
 static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 {
 	PmVal norm = m->v[NORM];
-	int64_t c = pm_dim(norm, -1), b = pm_dim(norm, 0), q = pm_numel(norm) / c / b, w = width_for(c),
-		small = w / 4;
+	int64_t c = pm_dim(norm, -1), b = pm_dim(norm, 0), q = pm_numel(norm) / c / b;
+	int narrow = shift_for(c, b * q), wide = narrow + 2;
 	PmVals in = PM_VALS(m->v[X], m->v[SCALE], m->v[BIAS]);
 	PmDefines define = PM_DEFINES(DEF(BACK, !pm_same(norm, m->root)));
 	float eps = (float)pm_attr_f(norm, "epsilon", 1e-5);
+	const PmKernelSpec *alt = PM_ALTERNATIVE(.entry = "layer_norm_2d", .source = layer_norm_2d_cu,
+						 .grid = { pm_blocks(q, 1 << wide), (uint32_t)b },
+						 .block = { 256 }, .smem = shared_for(c, wide),
+						 .arg = PM_ARGS(I32(c), I32(q), I32(wide), F32(eps)),
+						 .define = define);
 
-	return PM_REPLACE_WITH_KERNEL(
-		rw, m, .entry = "layer_norm_2d", .source = layer_norm_2d_cu,
-		.grid = { pm_blocks(q, w), (uint32_t)b }, .block = { 256 },
-		.smem = (uint32_t)(c * (w + 1) * 4), .in = in,
-		.arg = PM_ARGS(I32(c), I32(q), I32(w), F32(eps)), .define = define, .like = m->root,
-		.alt = small < 4 ? 0
-				 : PM_ALTERNATIVE(.entry = "layer_norm_2d", .source = layer_norm_2d_cu,
-						  .grid = { pm_blocks(q, small), (uint32_t)b },
-						  .block = { 128 }, .smem = (uint32_t)(c * (small + 1) * 4),
-						  .arg = PM_ARGS(I32(c), I32(q), I32(small), F32(eps)),
-						  .define = define));
+	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "layer_norm_2d", .source = layer_norm_2d_cu,
+				      .grid = { pm_blocks(q, 1 << narrow), (uint32_t)b }, .block = { 128 },
+				      .smem = shared_for(c, narrow), .in = in,
+				      .arg = PM_ARGS(I32(c), I32(q), I32(narrow), F32(eps)), .define = define,
+				      .like = m->root,
+				      .alt = wide > 5 || shared_for(c, wide) > MAX_SHARED * 4 ? 0 : alt);
 }
 
 #define MOVED      ANYATTR(OP(Transpose, ANYATTR(OPT(Reshape, TYPED(V(X), FLOATS, -1)))))

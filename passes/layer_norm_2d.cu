@@ -1,21 +1,21 @@
 /* layer_norm_2d.cu - layer normalisation over the channels of x = [B, C, Q]: y[b, q, c], or y[b, c, q] with BACK.
  *
- * A block takes `width` neighbouring places (a power of two, at most 32) and all channels: it reads them along q, keeps
+ * A block takes width = 2^shift neighbouring places (at most 32) and all channels: it reads them along q, keeps
  * them in shared memory (C rows of width + 1 floats), normalises one place per warp and turn, and writes along c (BACK:
  * along q). Block: threads of whole warps; grid: places / width, B.
  *
  * BACK  1: the result keeps x's order of axes
  */
-extern "C" __global__ void layer_norm_2d(const T *x, const T *scale, const T *bias, T *y, int C, int Q, int width,
+extern "C" __global__ void layer_norm_2d(const T *x, const T *scale, const T *bias, T *y, int C, int Q, int shift,
 					 float eps)
 {
 	extern __shared__ float tile[];
 	const long long base = blockIdx.y * (long long)C * Q;
-	const int q0 = blockIdx.x * width, n = Q - q0 < width ? Q - q0 : width, pitch = width + 1;
+	const int width = 1 << shift, q0 = blockIdx.x * width, n = Q - q0 < width ? Q - q0 : width, pitch = width + 1;
 	const int lane = threadIdx.x % 32, warps = blockDim.x / 32;
 
 	for (int i = threadIdx.x; i < C * width; i += blockDim.x) {
-		const int c = i / width, q = i % width;
+		const int c = i >> shift, q = i & (width - 1);
 
 		tile[c * pitch + q] = q < n ? ld(x[base + (long long)c * Q + q0 + q]) : 0.f;
 	}
@@ -44,7 +44,7 @@ extern "C" __global__ void layer_norm_2d(const T *x, const T *scale, const T *bi
 #if BACK
 	__syncthreads();
 	for (int i = threadIdx.x; i < C * width; i += blockDim.x) {
-		const int c = i / width, q = i % width;
+		const int c = i >> shift, q = i & (width - 1);
 
 		if (q < n)
 			y[base + (long long)c * Q + q0 + q] = st(tile[c * pitch + q]);

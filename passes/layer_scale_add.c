@@ -4,6 +4,9 @@
  * gamma is a band of axes of x: a channel of [B, S, C] or [N, C, H, W], a position, or x's own shape. With E
  * bytes per element: apart, Add 2 E, Mul 2 E, Add 3 E: 2 or 3 launches and 5 or 7 E; here 1 launch reads 2 E
  * and writes E. Where a LayerNormalization follows, layer_scale_add_layer_norm.c takes it along.
+ *
+ * Mined: 5013 places in 369 of 811 models; in 85 of the 400 structures with most time at stake, the first
+ * of rank 17. Measured on an H200: 1x577x768 float16 6.4 to 4.3 us (1.45x), PyTorch 8.9.
  */
 #include "elementwise.h"
 

@@ -4,6 +4,9 @@
  *
  * With E bytes per element: apart, Add 2 E, Mul 2 E, Add 3 E, norm 2 E: 3 or 4 launches and 7 or 9 E; here 1
  * launch reads 2 E and writes 2 E.
+ *
+ * Mined: 482 places in 19 of 811 models; in 1 of the 400 structures with most time at stake, the first of
+ * rank 17. Measured on an H200: 1x197x768 float16 12.3 to 5.8 us (2.10x), PyTorch 17.1.
  */
 #include "norm_rows.h"
 

@@ -5,8 +5,8 @@
  * shift of two axes brings there: element (i, j) of an out_h x out_w cut is element ((i + move_h) mod H, (j +
  * move_w) mod W) of b, which lies in windows of win_h x win_w when these are not 0.
  *
- * A row is held in registers: at most 16 elements per thread. One warp per row with several rows per block
- * (blockDim.x = 32), or one block per row. Sums are not rounded between the first load and the last store.
+ * A row is held in registers: at most 16 elements per thread. Up to a warp of threads per row and several
+ * rows per block, or one block per row. Sums are not rounded between the first load and the last store.
  *
  * DOUBLE  1: compute in double. With few elements per row, the deviations may be small beside the elements:
  *         in f32 more digits are needed than a float has. In a long row they are not.
@@ -27,11 +27,12 @@ enum {
 	CENTER = 64,   /* subtract the mean; without: root mean square */
 	L2 = 128,      /* divide by max(sqrt(sum of squares), eps) */
 	WINDOW = 256,  /* rows of b are found through the window */
+	ONE_PLUS = 512, /* the scale is one more than stored */
 	HOLD = 4       /* loads that a thread keeps */
 };
 
 struct Window {
-	int H, W, out_h, out_w, move_h, move_w, win_h, win_w;
+	unsigned H, W, out_h, out_w, move_h, move_w, win_h, win_w;
 };
 
 struct Row {
@@ -39,23 +40,29 @@ struct Row {
 	T *y, *sum;
 };
 
-__device__ __forceinline__ long long window_row(long long r, const Window &w)
+__device__ __forceinline__ unsigned window_row(unsigned r, const Window &w)
 {
-	const long long q = r / w.out_w, image = q / w.out_h;
-	int i = (int)(q % w.out_h) + w.move_h, j = (int)(r % w.out_w) + w.move_w;
+	const unsigned q = r / w.out_w, image = q / w.out_h;
+	unsigned i = q - image * w.out_h + w.move_h, j = r - q * w.out_w + w.move_w;
 
 	i -= i >= w.H ? w.H : 0;
 	j -= j >= w.W ? w.W : 0;
 	if (w.win_h == 0)
 		return (image * w.H + i) * w.W + j;
-	return (((image * (w.H / w.win_h) + i / w.win_h) * (w.W / w.win_w) + j / w.win_w) * w.win_h + i % w.win_h) *
-		       w.win_w +
-	       j % w.win_w;
+	const unsigned wi = i / w.win_h, wj = j / w.win_w;
+
+	return (((image * (w.H / w.win_h) + wi) * (w.W / w.win_w) + wj) * w.win_h + (i - wi * w.win_h)) * w.win_w +
+	       (j - wj * w.win_w);
 }
 
+/* Over the threads of a row: a part of a warp, a power of two of them, or the whole block. */
 __device__ __forceinline__ Real row_sum(Real v)
 {
-	return blockDim.x == 32 ? pm_warp_sum(v) : pm_block_sum(v);
+	if (blockDim.x > 32)
+		return pm_block_sum(v);
+	for (int d = blockDim.x / 2; d > 0; d /= 2)
+		v += __shfl_xor_sync(0xffffffffu, v, d);
+	return v;
 }
 
 template<int N> __device__ __forceinline__ void load_sum(Real (&v)[N], const Row &p, int k, int flags)
@@ -100,7 +107,7 @@ __device__ __forceinline__ void store_norm(const Real (&v)[N], const Row &p, int
 		const pm_vec<T, N> s = pm_load<N>(p.scale + k);
 
 		for (int i = 0; i < N; i++)
-			t[i] *= ld(s[i]);
+			t[i] *= flags & ONE_PLUS ? 1 + ld(s[i]) : ld(s[i]);
 	}
 	if (flags & HAS_BIAS) {
 		const pm_vec<T, N> s = pm_load<N>(p.bias + k);
@@ -155,21 +162,21 @@ template<int N, int R> __device__ __forceinline__ void norm_row(const Row &p, in
 }
 
 extern "C" __global__ void norm_rows(const T *a, const T *b, const T *c, const T *g, const T *scale, const T *bias,
-				     T *y, T *sum, long long rows, long long ra, long long rb, int H, int flags,
+				     T *y, T *sum, int n_rows, int n_a, int n_b, int H, int flags,
 				     float eps, int wh, int ww, int out_h, int out_w, int move_h, int move_w,
 				     int win_h, int win_w)
 {
 	const int V = 16 / (int)sizeof(T);
-	const long long r = blockIdx.x * (long long)blockDim.y + threadIdx.y;
-	const bool wide = H % V == 0 && pm_aligned(a, 16) && pm_aligned(b, 16) && pm_aligned(c, 16) &&
-			  pm_aligned(g, 16) && pm_aligned(scale, 16) && pm_aligned(bias, 16) && pm_aligned(y, 16) &&
-			  pm_aligned(sum, 16);
-
-	if (r >= rows)
-		return;
-	const long long from =
-		flags & WINDOW ? window_row(r, Window{ wh, ww, out_h, out_w, move_h, move_w, win_h, win_w }) : r % rb;
-	const Row p = { a + r % ra * H, b + from * H, c, g, scale, bias, y + r * H, sum + r * H };
+	const unsigned rows = n_rows, ra = n_a, rb = n_b;
+	const bool wide = H % V == 0 && pm_aligned(a, 16) && pm_aligned(b, 16) && pm_aligned(c, 16) && pm_aligned(g, 16) &&
+			  pm_aligned(scale, 16) && pm_aligned(bias, 16) && pm_aligned(y, 16) && pm_aligned(sum, 16);
+	/* Behind the last row threads do it again, so that none is missing where a warp adds up. */
+	const unsigned at = blockIdx.x * blockDim.y + threadIdx.y, r = at < rows ? at : rows - 1;
+	const Window w = { (unsigned)wh,	 (unsigned)ww,	   (unsigned)out_h, (unsigned)out_w,
+			   (unsigned)move_h, (unsigned)move_w, (unsigned)win_h, (unsigned)win_w };
+	const unsigned ar = r < ra ? r : r % ra, br = flags & WINDOW ? window_row(r, w) : r < rb ? r : r % rb;
+	const Row p = { a + (long long)ar * H, b + (long long)br * H, c, g, scale, bias, y + (long long)r * H,
+			sum + (long long)r * H };
 
 	if (wide)
 		norm_row<V, HOLD>(p, H, flags, eps);

@@ -6,7 +6,7 @@
 #include "shapes.h"
 
 /* Flags of norm_rows.cu; those of operands follow from the operands. */
-enum { NORM_KEEP = 8, NORM_CENTER = 64, NORM_L2 = 128, NORM_WINDOW = 256 };
+enum { NORM_KEEP = 8, NORM_CENTER = 64, NORM_L2 = 128, NORM_WINDOW = 256, NORM_ONE_PLUS = 512 };
 
 enum {
 	NORM_MAX_ROW = 16 * 1024, /* 16 elements for each of 1,024 threads */
@@ -39,10 +39,10 @@ static inline const char *norm_rows_refuse(PmVal y)
 	return 0;
 }
 
-/* Threads for one row: enough that each holds 16 elements at most. */
+/* Threads for one row: enough that each holds so many elements at most. */
 static inline uint32_t norm_threads(int64_t h, int64_t per_thread)
 {
-	uint32_t t = 32;
+	uint32_t t = 4;
 
 	while (t < 1024 && (int64_t)t * per_thread < h)
 		t *= 2;
@@ -74,20 +74,20 @@ static inline PmStatus norm_rows_replace(PmRewriter *rw, PmMatch *m, const NormR
 	}
 
 	PmArgs arg = PM_ARGS(IN(at[0]), IN(at[1]), IN(at[2]), IN(at[3]), IN(at[4]), IN(at[5]), OUT(0),
-			     OUT(keep ? 1 : 0), I64(rows), I64(p->ra ? p->ra : rows),
-			     I64(p->rb ? p->rb : rows), I32(h), I32(flags), F32(p->eps), I32(w->size[0]),
+			     OUT(keep ? 1 : 0), I32(rows), I32(p->ra ? p->ra : rows),
+			     I32(p->rb ? p->rb : rows), I32(h), I32(flags), F32(p->eps), I32(w->size[0]),
 			     I32(w->size[1]), I32(w->out[0]), I32(w->out[1]), I32(w->move[0]),
 			     I32(w->move[1]), I32(w->win[0]), I32(w->win[1]));
 	PmDefines define = PM_DEFINES(DEF(DOUBLE, dbl));
-	uint32_t at_once = few == 32 ? 4 : 1;
+	uint32_t rows_few = few <= 32 ? 128 / few : 1, rows_many = many <= 32 ? 128 / many : 1;
 	const PmKernelSpec *alt = PM_ALTERNATIVE(.entry = "norm_rows", .source = norm_rows_cu,
-						 .grid = { pm_blocks(rows, 1) }, .block = { many },
-						 .arg = arg, .define = define);
+						 .grid = { pm_blocks(rows, rows_many) },
+						 .block = { many, rows_many }, .arg = arg, .define = define);
 
 	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "norm_rows", .source = norm_rows_cu,
-				      .grid = { pm_blocks(rows, at_once) }, .block = { few, at_once },
+				      .grid = { pm_blocks(rows, rows_few) }, .block = { few, rows_few },
 				      .in = { in, n }, .arg = arg, .define = define, .like = m->root,
-				      .alt = many == few && at_once == 1 ? 0 : alt);
+				      .alt = many == few ? 0 : alt);
 }
 
 /* What LayerNormalization asks beyond its pattern: NULL, or why not. */

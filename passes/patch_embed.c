@@ -6,6 +6,9 @@
  * With E bytes per element: apart, a transposed copy 2 E (or a strided Concat), Concat 2 E, Add 3 E: 2 or 3
  * launches and 5 to 7 E; here 1 launch moves 3 E, in tiles through shared memory. Without a class token it is
  * Transpose and Add.
+ *
+ * Mined: 116 places in 59 of 811 models; in 3 of the 400 structures with most time at stake, the first of
+ * rank 272. Measured on an H200: 1x768x14x14 float16 6.9 to 6.2 us (1.05x), PyTorch 7.8.
  */
 #include "tiles.h"
 

@@ -7,6 +7,10 @@
  * Unsqueeze. With E bytes per score of one image, for B images: apart, the gather writes E, the transposed
  * copy moves 2 E, Add 2 E B + E, Softmax 2 E B: 3 to 5 launches and 4 E B + 4 E; here 1 launch and 2 E B, as
  * the table stays in cache.
+ *
+ * Mined: 266 places in 27 of 811 models; in 4 of the 400 structures with most time at stake, the first of
+ * rank 30. Measured on an H200: 1x12x197x197 float16 12.9 to 7.5 us (1.72x), PyTorch 14.9, TorchInductor
+ * 7.0.
  */
 #include "softmax.h"
 

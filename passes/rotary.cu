@@ -22,17 +22,17 @@ __device__ __forceinline__ void rotate(const T *x, const T *c, const T *s, T *y,
 }
 
 template<int N>
-__device__ __forceinline__ void run(const T *x, const T *c, const T *s, T *y, long long n, int D, int heads, int S,
+__device__ __forceinline__ void run(const T *x, const T *c, const T *s, T *y, long long n, int D, unsigned heads, unsigned S,
 				    long long rows, int moved, float scale)
 {
-	const int half = D / 2, per = half / N;
+	const unsigned half = D / 2, per = half / N, total = (unsigned)(n / 2 / N);
 
-	for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n / 2 / N;
-	     i += gridDim.x * (long long)blockDim.x) {
-		const long long r = i / per, from = moved ? ((r / S / heads) * S + r % S) * heads + r / S % heads : r;
-		const long long at = r % rows * D;
+	for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < total; i += gridDim.x * blockDim.x) {
+		const unsigned r = i / per, q = r / S, b = q / heads;
+		const long long from = moved ? (b * S + (r - q * S)) * heads + (q - b * heads) : r;
+		const long long at = (long long)(r % (unsigned)rows) * D;
 
-		rotate<N>(x + from * D, c + at, s + at, y + r * D, half, (int)(i - r * per) * N, scale);
+		rotate<N>(x + from * D, c + at, s + at, y + (long long)r * D, half, (int)(i - r * per) * N, scale);
 	}
 }
 

@@ -5,6 +5,9 @@
  * This is how PyTorch's scaled dot product attention is exported. With E bytes per score: apart, Add 2 E,
  * Softmax 2 E, IsNaN E and a byte per score each way, Where 2 E: 3 to 5 launches and 7 to 10 E; here 1 launch
  * and 2 E.
+ *
+ * Mined: 452 places in 25 of 811 models; in 3 of the 400 structures with most time at stake, the first of
+ * rank 20. Measured on an H200: 1x16x256x256 float16 13.4 to 7.4 us (1.81x), PyTorch 20.0.
  */
 #include "softmax.h"
 

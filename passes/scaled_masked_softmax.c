@@ -6,6 +6,9 @@
  * With E bytes per score and a mask that is small beside them: apart, Mul 2 E, Add 2 E, Softmax 2 E (when a
  * row stays in cache), 3 or 4 launches and 6 E; here 1 launch and 2 E. The mask may broadcast along any axes,
  * and a Reshape that keeps the last axis may stand in front of Softmax (window attention has one).
+ *
+ * Mined: 5561 places in 383 of 811 models; in 30 of the 400 structures with most time at stake, the first
+ * of rank 14.
  */
 #include "softmax.h"
 

@@ -52,12 +52,13 @@ struct Mask {
 __device__ __forceinline__ Mask mask_row(const T *mask, const long long *index, long long r, int L, long long n1,
 					 long long n2, long long s0, long long s1, long long s2, int sk)
 {
-	const long long q = r / n2;
+	const unsigned i = (unsigned)r, q = i / (unsigned)n2, i2 = i - q * (unsigned)n2;
+	const unsigned i0 = q / (unsigned)n1, i1 = q - i0 * (unsigned)n1;
 
 #if MASK == 2
-	return Mask{ mask + q % n1, index + r % n2 * L, (int)n1, (int)s0 };
+	return Mask{ mask + i1, index + (long long)i2 * L, (int)n1, (int)s0 };
 #else
-	return Mask{ mask + q / n1 * s0 + q % n1 * s1 + r % n2 * s2, index, sk, 0 };
+	return Mask{ mask + i0 * s0 + i1 * s1 + i2 * s2, index, sk, 0 };
 #endif
 }
 

@@ -2,6 +2,9 @@
  *
  * Run apart, Sigmoid reads x and writes a temporary, and Mul reads both and writes y: five elements moved per
  * output element. The kernel reads x and writes y: two.
+ *
+ * Mined: 5235 places in 220 of 811 models; in 26 of the 400 structures with most time at stake, the first
+ * of rank 6. Measured on an H200: 1x64x80x80 float16 6.1 to 3.4 us (1.81x), PyTorch 6.2.
  */
 #include "passmith/dsl.h"
 

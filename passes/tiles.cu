@@ -14,7 +14,8 @@ extern "C" __global__ void transpose_tiles(const T *x, const T *bias, const T *p
 	const long long b = blockIdx.z;
 	const int rows = skip + Q, t0 = blockIdx.x * 32, r0 = blockIdx.y * 32;
 
-	for (int j = threadIdx.y; j < 32; j += blockDim.y) {
+#pragma unroll
+	for (int j = threadIdx.y; j < 32; j += 8) {
 		const int r = r0 + j, t = t0 + threadIdx.x, q = t - skip;
 		float v = 0.f;
 
@@ -30,7 +31,8 @@ extern "C" __global__ void transpose_tiles(const T *x, const T *bias, const T *p
 		tile[j][threadIdx.x] = v;
 	}
 	__syncthreads();
-	for (int j = threadIdx.y; j < 32; j += blockDim.y) {
+#pragma unroll
+	for (int j = threadIdx.y; j < 32; j += 8) {
 		const int r = r0 + threadIdx.x, t = t0 + j;
 
 		if (r >= R || t >= rows)

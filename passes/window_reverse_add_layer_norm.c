@@ -7,6 +7,10 @@
  * absent. With E bytes per element: apart, bias 2 E, the transposed copy 2 E, two Concats 4 E, the cut 2 E,
  * Add 3 E, norm 2 E: 4 to 7 launches and 7 to 15 E. Here 1 launch reads 2 E and writes 1 or 2 E; rows are
  * found by index.
+ *
+ * Mined: 67 places in 7 of 811 models; in 2 of the 400 structures with most time at stake, the first of
+ * rank 124. Measured on an H200: 64 windows of 7x7x96 float16 16.4 to 6.2 us (2.64x), PyTorch 26.0,
+ * TorchInductor 5.0.
  */
 #include "window.h"
 

@@ -132,6 +132,7 @@ static PmStatus clock_quiet(PmDevice *dev, int on, PmErr *err)
 
 	if (st || on == d->quiet)
 		return st;
+	d->n_checks++;
 	if (on) {
 		st = pm__cuda_sync(dev, err);
 		d->quiet = 1;

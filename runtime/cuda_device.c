@@ -96,6 +96,7 @@ static void cuda_close(PmDevice *dev)
 		d->cu->stream_sync(d->stream);
 		pm__guard_close(d->cu, &d->guard);
 		pm__cuda_clock_close(d);
+		pm__cuda_call_close(d);
 		pm__cuda_lib_close(d);
 	}
 	for (i = 0; i < d->modules.n; i++)
@@ -117,6 +118,7 @@ static void cuda_close(PmDevice *dev)
 	PM_VEC_RELEASE(&d->bufs);
 	PM_VEC_RELEASE(&d->kept);
 	PM_VEC_RELEASE(&d->replays);
+	PM_VEC_RELEASE(&d->calls);
 	pm_intern_free(d->names);
 	free(d);
 }
@@ -178,8 +180,10 @@ static const PmDeviceOps ops = {
 	.event_record = pm__cuda_event_record,
 	.event_elapsed = pm__cuda_event_elapsed,
 	.close = cuda_close,
+	.call_new = pm__cuda_call_new,
+	.call_run = pm__cuda_call_run,
+	.call_drop = pm__cuda_call_drop,
 	.lib_prepare = pm__cuda_lib_prepare,
-	.lib_run = pm__cuda_lib_run,
 	.lib_drop = pm__cuda_lib_drop,
 	.clock = &pm__cuda_clock_ops,
 };

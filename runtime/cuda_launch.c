@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_ARGS = 128 };
-
 /* --- modules -------------------------------------------------------------------------------------------- */
 
 PmCudaModule *pm__cuda_module(PmCudaDevice *d, PmModule m)
@@ -194,16 +192,8 @@ static PmStatus check_shape(PmCudaDevice *d, const PmCudaModule *m, PmCudaFn *f,
 	return PM_OK;
 }
 
-typedef union Value {
-	CuPtr p;
-	int64_t i64;
-	int32_t i32;
-	float f32;
-	double f64;
-} Value;
-
 static PmStatus bind_one(PmCudaDevice *d, const PmCudaModule *m, const PmCudaFn *f, const PmDevArg *a, int i,
-			 Value *v, PmErr *err)
+			 PmCudaValue *v, PmErr *err)
 {
 	const PmCudaBuf *b;
 
@@ -238,7 +228,7 @@ static PmStatus bind_one(PmCudaDevice *d, const PmCudaModule *m, const PmCudaFn 
 }
 
 static PmStatus bind(PmCudaDevice *d, const PmCudaModule *m, const PmCudaFn *f, const PmDevLaunch *l,
-		     Value *v, void **params, PmErr *err)
+		     PmCudaValue *v, void **params, PmErr *err)
 {
 	static const char *const given[] = { "a buffer", "i64", "i32", "f32", "f64" };
 	static const char *const wanted[] = { "a pointer or a 64-bit integer", "a 32-bit integer", "float",
@@ -247,12 +237,12 @@ static PmStatus bind(PmCudaDevice *d, const PmCudaModule *m, const PmCudaFn *f, 
 	PmStatus st = PM_OK;
 	int i;
 
-	if (l->n_args != f->entry->n_params || l->n_args > MAX_ARGS)
+	if (l->n_args != f->entry->n_params || l->n_args > CU_MAX_ARGS)
 		return pm_err(
 			err, PM_E_DEVICE,
 			"Kernel '%s' (entry '%s') has %d parameters, but the launch gives %d arguments (at "
 			"most %d).",
-			m->label, f->name, f->entry->n_params, l->n_args, MAX_ARGS);
+			m->label, f->name, f->entry->n_params, l->n_args, CU_MAX_ARGS);
 	for (i = 0; i < l->n_args && !st; i++) {
 		const PmDevArg *a = &l->args[i];
 
@@ -309,56 +299,76 @@ PmStatus pm__cuda_note_buffers(PmCudaDevice *d, const char *label, const PmDevAr
 	return st;
 }
 
-static PmStatus enqueue(PmCudaDevice *d, const PmCudaModule *m, const PmCudaFn *f, const PmDevLaunch *l,
-			void **params, PmErr *err)
+PmStatus pm__cuda_ready_launch(PmCudaDevice *d, const PmDevLaunch *l, PmCudaReady *out, PmErr *err)
+{
+	PmCudaModule *m = pm__cuda_module(d, l->module);
+	PmCudaFn *f = NULL;
+	PmStatus st;
+
+	if (!m)
+		return pm_err(err, PM_E_INVALID, "There is no module %u on this device to launch.",
+			      l->module.id);
+	st = find_entry(d, m, l->entry, &f, err);
+	if (!st)
+		st = check_shape(d, m, f, l, err);
+	if (!st)
+		st = bind(d, m, f, l, out->value, out->params, err);
+	if (st)
+		return st;
+	out->f = f->f;
+	out->label = m->label;
+	out->entry = f->name;
+	memcpy(out->grid, l->grid, sizeof out->grid);
+	memcpy(out->block, l->block, sizeof out->block);
+	out->smem = l->smem;
+	return PM_OK;
+}
+
+static PmStatus refuse_launch(PmCudaDevice *d, const PmCudaReady *r, int rc, PmErr *err)
 {
 	const char *name = NULL;
-	int rc = d->cu->launch(f->f, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
-			       l->block[2], l->smem, d->stream, params, NULL);
 
-	if (rc >= CU_ILLEGAL_ADDRESS && rc != CU_LAUNCH_OUT_OF_RESOURCES && d->n_pending)
-		return pm__cuda_kernel_error(d, rc, err); /* of an earlier one */
-	if (!d->n_pending++)
-		d->first_label = m->label;
-	d->last_label = m->label;
-	d->last_entry = f->name;
-	if (!rc)
-		return PM_OK;
 	if (rc >= CU_ILLEGAL_ADDRESS && rc != CU_LAUNCH_OUT_OF_RESOURCES)
 		return pm__cuda_kernel_error(d, rc, err); /* CUDA_LAUNCH_BLOCKING=1 */
 	d->cu->error_name(rc, &name);
 	return pm_err(err, PM_E_LIMIT,
 		      "Kernel '%s' (entry '%s') cannot be launched with a grid of (%u,%u,%u), blocks of "
 		      "(%u,%u,%u) and %u bytes of shared memory: the GPU's driver says %s.",
-		      m->label, f->name, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
-		      l->block[2], l->smem, name ? name : "no reason");
+		      r->label, r->entry, r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1],
+		      r->block[2], r->smem, name ? name : "no reason");
+}
+
+PmStatus pm__cuda_enqueue(PmCudaDevice *d, const PmCudaReady *r, PmErr *err)
+{
+	int rc = d->cu->launch(r->f, r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1],
+			       r->block[2], r->smem, d->stream, r->params, NULL);
+
+	if (rc >= CU_ILLEGAL_ADDRESS && rc != CU_LAUNCH_OUT_OF_RESOURCES && d->n_pending)
+		return pm__cuda_kernel_error(d, rc, err); /* of an earlier one */
+	if (!d->n_pending++)
+		d->first_label = r->label;
+	d->last_label = r->label;
+	d->last_entry = r->entry;
+	return rc ? refuse_launch(d, r, rc, err) : PM_OK;
 }
 
 PmStatus pm__cuda_launch(PmDevice *dev, const PmDevLaunch *l, PmErr *err)
 {
 	PmCudaDevice *d = (PmCudaDevice *)dev;
-	PmCudaModule *m = pm__cuda_module(d, l->module);
-	Value v[MAX_ARGS];
-	void *params[MAX_ARGS];
-	PmCudaFn *f = NULL;
+	PmCudaValue v[CU_MAX_ARGS];
+	void *params[CU_MAX_ARGS];
+	PmCudaReady r = { .value = v, .params = params };
 	PmErr first;
 	PmStatus st = pm__cuda_failed(d, err);
 
 	if (st)
 		return st;
-	if (!m)
-		return pm_err(err, PM_E_INVALID, "There is no module %u on this device to launch.",
-			      l->module.id);
 	pm_err_init(&first);
-	st = find_entry(d, m, l->entry, &f, &first);
+	st = pm__cuda_ready_launch(d, l, &r, &first);
 	if (!st)
-		st = check_shape(d, m, f, l, &first);
+		st = pm__cuda_note_buffers(d, r.label, l->args, l->n_args, &first);
 	if (!st)
-		st = bind(d, m, f, l, v, params, &first);
-	if (!st)
-		st = pm__cuda_note_buffers(d, m->label, l->args, l->n_args, &first);
-	if (!st)
-		st = enqueue(d, m, f, l, params, &first);
+		st = pm__cuda_enqueue(d, &r, &first);
 	return st ? pm__cuda_fail_with(d, st, &first, err) : PM_OK;
 }
 
@@ -380,6 +390,7 @@ PmStatus pm__cuda_sync(PmDevice *dev, PmErr *err)
 		return PM_OK;
 	pm_err_init(&why);
 	st = pm__guard_check(d->cu, d->stream, &d->guard, &d->bufs, &rc, &why);
+	d->n_checks++;
 	if (rc)
 		return pm__cuda_kernel_error(d, rc, err);
 	if (st)

@@ -6,7 +6,7 @@
 
 static const int64_t gemm_workspace = 32 << 20, conv_workspace = 1 << 30;
 
-static PmCudaLib *find(PmCudaDevice *d, PmLib h)
+PmCudaLib *pm__cuda_lib(PmCudaDevice *d, PmLib h)
 {
 	return h.id && h.id <= d->libs.n && d->libs.v[h.id - 1].call ? &d->libs.v[h.id - 1] : NULL;
 }
@@ -61,39 +61,9 @@ PmStatus pm__cuda_lib_prepare(PmDevice *dev, const PmLibCall *c, const char *lab
 	return st;
 }
 
-PmStatus pm__cuda_lib_run(PmDevice *dev, PmLib h, const PmDevArg *args, int n, PmErr *err)
-{
-	PmCudaDevice *d = (PmCudaDevice *)dev;
-	PmCudaLib *l = find(d, h);
-	PmStatus st = pm__cuda_failed(d, err);
-	CuPtr p[4] = { 0 };
-	PmErr why;
-
-	if (st)
-		return st;
-	if (!l)
-		return pm_err(err, PM_E_INVALID, "There is no library call %u on this device.", h.id);
-	pm_err_init(&why);
-	for (int i = 0; i < n && i < 4 && !st; i++) {
-		PmCudaBuf *b = args[i].kind == PM_DARG_BUF ? pm__cuda_buf(d, args[i].buf) : NULL;
-
-		if (b)
-			p[i] = b->p + (uint64_t)args[i].offset;
-	}
-	st = pm__cuda_note_buffers(d, l->label, args, n, &why);
-	if (!st)
-		st = (l->kind == PM_LIB_GEMM ? pm__gemm_run : pm__conv_run)(l->call, p, l->workspace,
-									    l->bytes, d->stream, &why);
-	if (!d->n_pending++)
-		d->first_label = l->label;
-	d->last_label = l->label;
-	d->last_entry = "a library's";
-	return st ? pm__cuda_fail_with(d, st, &why, err) : PM_OK;
-}
-
 void pm__cuda_lib_drop(PmDevice *dev, PmLib h)
 {
-	PmCudaLib *l = find((PmCudaDevice *)dev, h);
+	PmCudaLib *l = pm__cuda_lib((PmCudaDevice *)dev, h);
 
 	if (!l)
 		return;

@@ -10,10 +10,17 @@
  * errors are the library's. *workspace is what the call wants, at most `limit` bytes. */
 PmStatus pm__gemm_prepare(const PmLibCall *c, int64_t limit, void **out, int64_t *workspace, PmErr *err);
 PmStatus pm__conv_prepare(const PmLibCall *c, int64_t limit, void **out, int64_t *workspace, PmErr *err);
-/* Enqueues it; p holds the addresses of the arguments (PmLibCall). */
-PmStatus pm__gemm_run(void *call, const CuPtr p[4], CuPtr workspace, int64_t bytes, CuStream *s, PmErr *err);
-PmStatus pm__conv_run(void *call, const CuPtr p[4], CuPtr workspace, int64_t bytes, CuStream *s, PmErr *err);
 void pm__gemm_drop(void *call);
 void pm__conv_drop(void *call);
+
+/* A call on the arguments of one sequence: p holds their addresses (PmLibCall). What a library wants to be
+ * told before it is enqueued is told by place; *placed (may stay NULL) belongs to the sequence. */
+PmStatus pm__conv_place(void *call, const CuPtr p[4], CuPtr workspace, void **placed, PmErr *err);
+void pm__conv_unplace(void *placed);
+PmStatus pm__gemm_run(void *call, const CuPtr p[4], CuPtr workspace, int64_t bytes, CuStream *s, PmErr *err);
+PmStatus pm__conv_run(void *call, void *placed, const CuPtr p[4], CuStream *s, PmErr *err);
+
+/* NULL for an unknown handle. */
+PmCudaLib *pm__cuda_lib(PmCudaDevice *d, PmLib h);
 
 #endif

@@ -223,7 +223,11 @@ PmStatus pm__guard_check(const PmCuda *cu, CuStream *s, PmCudaGuard *g, PmCudaBu
 
 /* ---- the device (cuda_device.c, cuda_mem.c, cuda_launch.c, cuda_clock.c) ---- */
 
-enum { CU_N_EVENTS = 256, CU_PLAIN_SMEM = 48 * 1024 /* dynamic shared memory that needs no opting in */ };
+enum {
+	CU_N_EVENTS = 256,
+	CU_MAX_ARGS = 128,
+	CU_PLAIN_SMEM = 48 * 1024 /* dynamic shared memory that needs no opting in */
+};
 
 typedef struct PmCudaFn {
 	const char *name;
@@ -261,6 +265,26 @@ typedef struct PmCudaLib {
 	int64_t bytes;
 } PmCudaLib;
 
+/* One argument as the driver wants to find it. */
+typedef union PmCudaValue {
+	CuPtr p;
+	int64_t i64;
+	int32_t i32;
+	float f32;
+	double f64;
+} PmCudaValue;
+
+/* A launch that was checked: nothing is looked up any more. */
+typedef struct PmCudaReady {
+	CuFn *f;
+	const char *label, *entry; /* as long as the device */
+	uint32_t grid[3], block[3], smem;
+	PmCudaValue *value; /* room for the arguments, given by who asks, */
+	void **params;      /* and for their addresses */
+} PmCudaReady;
+
+struct PmCudaCall; /* cuda_call.c */
+
 typedef struct PmCudaDevice {
 	PmDevice base;
 	const PmCuda *cu;
@@ -285,9 +309,11 @@ typedef struct PmCudaDevice {
 	size_t first_free;                   /* no handle of bufs below it is free */
 	int quiet, recording;
 	PmCudaClock clock;
-	PM_VEC(CuGraphExec *) replays; /* id - 1; NULL = free */
-	PM_VEC(PmCudaLib) libs;        /* id - 1 */
-	PM_VEC(CuPtr) workspaces;      /* all that were ever needed; the last is the largest */
+	PM_VEC(CuGraphExec *) replays;     /* id - 1; NULL = free */
+	PM_VEC(PmCudaLib) libs;            /* id - 1 */
+	PM_VEC(struct PmCudaCall *) calls; /* id - 1; NULL = free */
+	uint64_t n_checks;                 /* looks of the guard so far, and changes of `quiet` */
+	PM_VEC(CuPtr) workspaces;          /* all that were ever needed; the last is the largest */
 	CuPtr workspace;
 	int64_t workspace_bytes;
 } PmCudaDevice;
@@ -329,12 +355,20 @@ PmStatus pm__cuda_sync(PmDevice *dev, PmErr *err);
 PmStatus pm__cuda_event_record(PmDevice *dev, int slot, PmErr *err);
 PmStatus pm__cuda_event_elapsed(PmDevice *dev, int from, int to, double *seconds, PmErr *err);
 PmStatus pm__cuda_lib_prepare(PmDevice *dev, const PmLibCall *c, const char *label, PmLib *out, PmErr *err);
-PmStatus pm__cuda_lib_run(PmDevice *dev, PmLib l, const PmDevArg *args, int n, PmErr *err);
 void pm__cuda_lib_drop(PmDevice *dev, PmLib l);
 void pm__cuda_lib_close(PmCudaDevice *d);
 /* Buffers that a launch or call is about to use: inputs are hashed or read-only, all remember who used them.
  */
 PmStatus pm__cuda_note_buffers(PmCudaDevice *d, const char *label, const PmDevArg *args, int n, PmErr *err);
+/* Checks a launch and lays out its arguments in out->value and out->params, which have room for CU_MAX_ARGS
+ * or as many as the launch has. Nothing is enqueued. */
+PmStatus pm__cuda_ready_launch(PmCudaDevice *d, const PmDevLaunch *l, PmCudaReady *out, PmErr *err);
+/* Enqueues it: one call of the driver. */
+PmStatus pm__cuda_enqueue(PmCudaDevice *d, const PmCudaReady *r, PmErr *err);
+PmStatus pm__cuda_call_new(PmDevice *dev, const PmDevStep *step, size_t n, PmCall *out, PmErr *err);
+PmStatus pm__cuda_call_run(PmDevice *dev, PmCall c, PmErr *err);
+void pm__cuda_call_drop(PmDevice *dev, PmCall c);
+void pm__cuda_call_close(PmCudaDevice *d);
 extern const PmClockOps pm__cuda_clock_ops;
 void pm__cuda_clock_close(PmCudaDevice *d);
 

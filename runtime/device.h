@@ -75,6 +75,18 @@ typedef struct PmLib {
 	uint32_t id;
 } PmLib;
 
+/* One step of a sequence: a library's call on the launch's arguments when lib.id is not 0, else the launch.
+ */
+typedef struct PmDevStep {
+	PmDevLaunch launch;
+	PmLib lib;
+} PmDevStep;
+
+/* Such a sequence, made ready on a device. */
+typedef struct PmCall {
+	uint32_t id;
+} PmCall;
+
 /* What timing takes beyond events. All of it is trusted work, enqueued like launches. */
 typedef struct PmClockOps {
 	/* Quiet: launches are enqueued without the guard's work before them, and sync only waits. Leaving it
@@ -133,9 +145,15 @@ typedef struct PmDeviceOps {
 	 * alone (exec.h, pm_exec_run_apart). `serving`: the process goes on answering requests on
 	 * descriptor 0. NULL: the device's kernels run where they can do no harm. */
 	PmStatus (*shut)(PmDevice *d, int serving, PmErr *err);
+	/* A sequence of steps that runs again and again on the same arguments: new checks and lays out
+	 * everything, run only enqueues, in order. Buffers, modules and library calls must outlive it.
+	 * Members NULL where nothing is gained: use launch and lib_run. */
+	PmStatus (*call_new)(PmDevice *d, const PmDevStep *step, size_t n, PmCall *out, PmErr *err);
+	PmStatus (*call_run)(PmDevice *d, PmCall c, PmErr *err);
+	void (*call_drop)(PmDevice *d, PmCall c);
 	/* Libraries (library.h), members NULL where there are none. prepare: PM_DECLINED when no library
 	 * takes the call, which is no error: our kernel runs then. `label` is for messages. run enqueues it
-	 * on a launch's arguments. */
+	 * on a launch's arguments; NULL where only sequences run them. */
 	PmStatus (*lib_prepare)(PmDevice *d, const PmLibCall *c, const char *label, PmLib *out, PmErr *err);
 	PmStatus (*lib_run)(PmDevice *d, PmLib l, const PmDevArg *args, int n, PmErr *err);
 	void (*lib_drop)(PmDevice *d, PmLib l);

@@ -221,6 +221,8 @@ PmStatus eager_conv(PmPlan *p, PmNode n, PmErr *err)
 	char label[96];
 	KGen k;
 
+	if (!st && pm__is_depthwise(p, n))
+		return pm__depthwise(p, n, err);
 	if (!st)
 		st = pm__place(p, y, err);
 	if (st)

@@ -7,6 +7,92 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What the labels are to two operands. */
+enum { BATCH, ROWS, COLS, SUMS, N_GROUPS };
+
+typedef struct Group {
+	int n;
+	int64_t size, dim[PM_EINSUM_LABELS], stride[2][PM_EINSUM_LABELS];
+} Group;
+
+static void put(Group *g, int64_t dim, int64_t first, int64_t second)
+{
+	g->dim[g->n] = dim;
+	g->stride[0][g->n] = first;
+	g->stride[1][g->n++] = second;
+	g->size *= dim;
+}
+
+/* Sorts labels of more than one element into groups: of the result those of both operands, of one, of the
+ * other; and what is summed. The result must have them group by group. 0 when a label is none of these. */
+static int sort_labels(const PmEinsum *e, const int64_t *dim, int64_t step[][PM_EINSUM_LABELS],
+		       Group group[N_GROUPS], int *swap)
+{
+	int last = BATCH;
+
+	*swap = 0;
+	for (int l = 0; l < e->n_labels; l++) {
+		int64_t a = step[0][l], b = step[1][l];
+		int g = a && b ? (l < e->n_out ? BATCH : SUMS) : (a ? ROWS : COLS);
+
+		if (dim[l] == 1)
+			continue;
+		if ((!a && !b) || (l >= e->n_out && g != SUMS))
+			return 0;
+		put(&group[g], dim[l], a, b);
+		if (l >= e->n_out || g == last)
+			continue;
+		if (last == BATCH)
+			*swap = g == COLS;
+		else if (g == BATCH || g == (*swap ? COLS : ROWS))
+			return 0;
+		last = g;
+	}
+	return 1;
+}
+
+int pm__einsum_gemm(const PmPlan *p, PmNode n, PmLibGemm *out, int *swap)
+{
+	PmValue v[2] = { pm_node_in(p->g, n, 0), pm_node_in(p->g, n, 1) };
+	const PmType *in[2] = { pm__type(p, v[0]), pm__type(p, v[1]) };
+	int64_t step[2][PM_EINSUM_LABELS] = { { 0 } }, dim[PM_EINSUM_LABELS], one[2][N_GROUPS];
+	Group group[N_GROUPS] = { { .size = 1 }, { .size = 1 }, { .size = 1 }, { .size = 1 } };
+	int dtype = pm__type(p, pm_node_out(p->g, n, 0))->dtype, rows, cols;
+	PmEinsum e;
+	char why[160];
+
+	*swap = 0;
+	if (pm_node_n_in(p->g, n) != 2 || in[0]->dtype != dtype || in[1]->dtype != dtype ||
+	    pm_einsum_read(pm_node_s(p->g, n, "equation", ""), in, 2, &e, why))
+		return 0;
+	pm_einsum_dims(&e, in, dim);
+	for (int i = 0; i < 2; i++)
+		for (int d = 0; d < e.rank[i]; d++)
+			step[i][e.label[i][d]] += in[i]->dim[d] == 1 ? 0 : pm__loc(p, v[i])->stride[d];
+	if (!sort_labels(&e, dim, step, group, swap) || !group[SUMS].n)
+		return 0;
+	for (int i = 0; i < 2; i++)
+		for (int g = 0; g < N_GROUPS; g++)
+			if (!group[g].size ||
+			    !pm__merge_strides(group[g].dim, group[g].stride[i], group[g].n, &one[i][g]))
+				return 0;
+	rows = *swap ? COLS : ROWS;
+	cols = *swap ? ROWS : COLS;
+	*out = (PmLibGemm){ .m = group[rows].size,
+			    .n = group[cols].size,
+			    .k = group[SUMS].size,
+			    .batch = group[BATCH].size,
+			    .a_row = one[*swap][rows],
+			    .a_col = one[*swap][SUMS],
+			    .a_batch = one[*swap][BATCH],
+			    .b_row = one[!*swap][SUMS],
+			    .b_col = one[!*swap][cols],
+			    .b_batch = one[!*swap][BATCH],
+			    .outer = 1,
+			    .alpha = 1 };
+	return 1;
+}
+
 PmStatus eager_einsum(PmPlan *p, PmNode n, PmErr *err)
 {
 	int64_t step[PM_EINSUM_OPERANDS][PM_EINSUM_LABELS] = { { 0 } }, dim[PM_EINSUM_LABELS];
@@ -16,6 +102,8 @@ PmStatus eager_einsum(PmPlan *p, PmNode n, PmErr *err)
 	PmValue y = pm_node_out(p->g, n, 0);
 	PmStr body = PM_STR_INIT;
 	char why[160], label[96];
+	PmLibGemm product;
+	int swap;
 	PmEinsum e;
 	PmStatus st = pm__place(p, y, err);
 	KGen k;
@@ -36,7 +124,10 @@ PmStatus eager_einsum(PmPlan *p, PmNode n, PmErr *err)
 	pm_str_add(&body, "KERNEL\n{\n\tI t = TID;\n\tA sum = 0;\n\n"
 			  "\tif (t >= N_o)\n\t\treturn;\n\tfor (I r = 0; r < N_r; r++) {\n"
 			  "\t\tA v = (A)pm_ld(x0[OFF_o_0(t) + OFF_r_0(r)]);\n\n");
-	for (size_t i = 0; i < n_in; i++) {
+	if (!pm__einsum_gemm(p, n, &product, &swap))
+		swap = 0;
+	for (size_t at = 0; at < n_in; at++) {
+		size_t i = swap ? n_in - 1 - at : at; /* a library's arguments stand in this order */
 		PmValue v = pm_node_in(p->g, n, i);
 		const Loc *l = pm__loc(p, v);
 		char name[32];

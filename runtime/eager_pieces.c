@@ -169,18 +169,50 @@ PmStatus eager_concat(PmPlan *p, PmNode n, PmErr *err)
 	return st;
 }
 
+/* With one index that is known the result is a view, as a slice is. */
+static int picks_one(PmPlan *p, PmNode n, Loc *out)
+{
+	PmValue x = in0(p, n), idx = pm_node_in(p->g, n, 1);
+	const PmType *t = pm__type(p, x), *it = pm__type(p, idx);
+	int axis = (int)pm_node_i(p->g, n, "axis", 0);
+	int64_t i, *to = out->stride;
+	size_t count = 0;
+
+	if (pm__numel(p, idx) != 1 || !pm__numel(p, x) ||
+	    pm_value_const_ints(p->g, idx, &i, 1, &count) != PM_OK || count != 1)
+		return 0;
+	i += i < 0 ? t->dim[axis] : 0;
+	if (i < 0 || i >= t->dim[axis])
+		return 0;
+	*out = *pm__loc(p, x);
+	out->off += i * out->stride[axis];
+	for (int d = 0; d < axis; d++)
+		*to++ = pm__loc(p, x)->stride[d];
+	for (int d = 0; d < it->rank; d++)
+		*to++ = 0;
+	for (int d = axis + 1; d < t->rank; d++)
+		*to++ = pm__loc(p, x)->stride[d];
+	return 1;
+}
+
 PmStatus eager_gather(PmPlan *p, PmNode n, PmErr *err)
 {
 	PmValue x = in0(p, n), idx = pm_node_in(p->g, n, 1), y = pm_node_out(p->g, n, 0);
 	const PmType *t = pm__type(p, x), *it = pm__type(p, idx);
 	const int64_t *xs = pm__loc(p, x)->stride, *is = pm__loc(p, idx)->stride, *tail;
 	int axis = (int)pm_node_i(p->g, n, "axis", 0), v, u;
-	PmStatus st = pm__place(p, y, err);
 	int64_t distinct;
 	char label[96];
 	PmSpace o, r;
+	PmStatus st;
+	Loc one;
 	KGen k;
 
+	if (picks_one(p, n, &one)) {
+		pm__place_view(p, n, y, &one);
+		return PM_OK;
+	}
+	st = pm__place(p, y, err);
 	if (st)
 		return st;
 	tail = xs + axis + 1;

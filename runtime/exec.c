@@ -27,6 +27,7 @@ struct PmBind {
 	PmBuf *own; /* allocated for this binding */
 	size_t n_own;
 	char *poisoned; /* by own: it is no input */
+	PmCall call;    /* the launches, made ready at the first one; id 0 = not yet */
 };
 
 /* --- which buffers may share memory ----------------------------------------------------------------------
@@ -210,6 +211,8 @@ PmStatus pm_exec_new(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err)
 
 static void bind_free(PmBind *b)
 {
+	if (b->call.id)
+		b->x->d->ops->call_drop(b->x->d, b->call);
 	for (size_t i = 0; i < b->n_own; i++)
 		if (b->own[i].id)
 			b->x->d->ops->release(b->x->d, b->own[i]);
@@ -380,32 +383,72 @@ PmStatus pm_bind_poison(PmBind *b, uint32_t pattern, PmErr *err)
 	return st;
 }
 
+/* A step of the plan on this binding's buffers; args has room for its arguments. */
+static void describe_step(const PmBind *b, const Step *s, PmDevArg *args, PmDevStep *out)
+{
+	const PmExec *x = b->x;
+
+	*out = (PmDevStep){ .launch = { .module = x->module[s->source],
+					.entry = s->entry,
+					.smem = s->smem,
+					.args = args,
+					.n_args = s->n_args },
+			    .lib = x->lib[s - x->p->steps.v] };
+	memcpy(out->launch.grid, s->grid, sizeof s->grid);
+	memcpy(out->launch.block, s->block, sizeof s->block);
+	for (int i = 0; i < s->n_args; i++) {
+		args[i] = s->args[i];
+		if (s->args[i].kind == PM_DARG_BUF)
+			args[i].buf = b->buf[s->args[i].buf.id - 1];
+	}
+}
+
 static PmStatus launch(PmBind *b, const Step *s, PmErr *err)
 {
 	PmExec *x = b->x;
-	PmDevLaunch l = { .module = x->module[s->source],
-			  .entry = s->entry,
-			  .smem = s->smem,
-			  .args = x->args,
-			  .n_args = s->n_args };
+	PmDevStep step;
 
-	memcpy(l.grid, s->grid, sizeof l.grid);
-	memcpy(l.block, s->block, sizeof l.block);
-	for (int i = 0; i < s->n_args; i++) {
-		x->args[i] = s->args[i];
-		if (s->args[i].kind == PM_DARG_BUF)
-			x->args[i].buf = b->buf[s->args[i].buf.id - 1];
-	}
-	if (x->lib[s - x->p->steps.v].id)
-		return x->d->ops->lib_run(x->d, x->lib[s - x->p->steps.v], x->args, s->n_args, err);
-	return x->d->ops->launch(x->d, &l, err);
+	describe_step(b, s, x->args, &step);
+	if (step.lib.id)
+		return x->d->ops->lib_run(x->d, step.lib, x->args, s->n_args, err);
+	return x->d->ops->launch(x->d, &step.launch, err);
+}
+
+/* Makes all steps ready as one sequence. */
+static PmStatus make_call(PmBind *b, PmErr *err)
+{
+	const PmPlan *p = b->x->p;
+	PmDevStep *step = pm_xcalloc(p->steps.n + 1, sizeof *step);
+	PmDevArg *args;
+	size_t n = 0, n_args = 0;
+	PmStatus st;
+
+	for (size_t i = 0; i < p->steps.n; i++)
+		n_args += (size_t)p->steps.v[i].n_args;
+	args = pm_xcalloc(n_args + 1, sizeof *args);
+	n_args = 0;
+	for (size_t i = 0; i < p->steps.n; i++)
+		if (p->steps.v[i].source >= 0) {
+			describe_step(b, &p->steps.v[i], args + n_args, &step[n++]);
+			n_args += (size_t)p->steps.v[i].n_args;
+		}
+	st = b->x->d->ops->call_new(b->x->d, step, n, &b->call, err);
+	free(step);
+	free(args);
+	return st;
 }
 
 PmStatus pm_bind_launch(PmBind *b, PmErr *err)
 {
+	const PmDeviceOps *ops = b->x->d->ops;
 	const PmPlan *p = b->x->p;
 	PmStatus st = PM_OK;
 
+	if (ops->call_run) {
+		if (!b->call.id)
+			st = make_call(b, err);
+		return st ? st : ops->call_run(b->x->d, b->call, err);
+	}
 	for (size_t i = 0; i < p->steps.n && !st; i++)
 		if (p->steps.v[i].source >= 0)
 			st = launch(b, &p->steps.v[i], err);

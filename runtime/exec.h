@@ -19,6 +19,7 @@ typedef struct PmPlanStats {
 	int64_t bytes; /* unique bytes read and written by launches */
 	int64_t flops;
 	double modelled_seconds; /* by the profile below */
+	double fused_seconds;    /* of that, in fused kernels */
 	int64_t peak_memory;     /* bytes of intermediates */
 } PmPlanStats;
 

@@ -29,9 +29,12 @@ typedef struct PmLibGemm {
 	double alpha, beta;
 } PmLibGemm;
 
-/* Cross-correlation of contiguous tensors [N, C, spatial...]; a bias per channel when has_bias. */
+/* Cross-correlation of contiguous tensors [N, C, spatial...]; a bias per channel when has_bias. Transposed:
+ * what turns the result of a convolution with these weights, x, into the size of its input, y; w is [channels
+ * of x, channels of y / groups, spatial...]. */
 typedef struct PmLibConv {
 	int spatial; /* 1 to 3 */
+	int transposed;
 	int64_t x[5], w[5], y[5];
 	int64_t pad[3], stride[3], dilation[3]; /* pads are the same on both ends */
 	int64_t groups;

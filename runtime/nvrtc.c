@@ -332,31 +332,54 @@ static void compile_nth(void *arg, size_t i)
 	pm_str_release(&cubin);
 }
 
-static int is_missing(const PmSource *s, int cc)
+/* A source that the cache lacks. */
+typedef struct Missing {
+	char *path; /* owned: where its PTX will be kept */
+	size_t i;   /* index into the sources */
+} Missing;
+
+/* The path in *path (owned) when the cache lacks it, else NULL. */
+static void find_missing(const PmSource *s, int cc, char **path)
 {
 	PmStr ptx_path = PM_STR_INIT, cubin_path = PM_STR_INIT;
 	Job j;
-	int missing;
 
+	*path = NULL;
 	if (job_open(&j, s, cc, 1, NULL))
-		return 0;
-	missing = cache_paths(&j, &ptx_path, &cubin_path, NULL) == PM_OK &&
-		  !cached(&j, ptx_path.s, cubin_path.s);
+		return;
+	if (cache_paths(&j, &ptx_path, &cubin_path, NULL) == PM_OK && !cached(&j, ptx_path.s, cubin_path.s))
+		*path = pm_xstrdup(ptx_path.s);
 	pm_str_release(&ptx_path);
 	pm_str_release(&cubin_path);
 	job_release(&j);
-	return missing;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const Missing *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
 }
 
 void pm_nvrtc_ahead(const PmSource *src, size_t n, int cc, int jobs)
 {
-	size_t *missing = pm_xcalloc(n + 1, sizeof *missing), n_missing = 0, i;
+	Missing *all = pm_xcalloc(n + 1, sizeof *all);
+	size_t *missing = pm_xcalloc(n + 1, sizeof *missing), n_all = 0, n_missing = 0, i;
 	Ahead a = { src, missing, cc };
 
-	for (i = 0; i < n; i++)
-		if (is_missing(&src[i], cc))
-			missing[n_missing++] = i;
+	for (i = 0; i < n; i++) {
+		find_missing(&src[i], cc, &all[n_all].path);
+		all[n_all].i = i;
+		n_all += all[n_all].path != NULL;
+	}
+	qsort(all, n_all, sizeof *all, by_path);
+	for (i = 0; i < n_all; i++) /* the same source twice is compiled once */
+		if (!i || strcmp(all[i].path, all[i - 1].path))
+			missing[n_missing++] = all[i].i;
 	if (n_missing > 1 && jobs > 1)
 		pm_kcache_ahead(jobs, n_missing, compile_nth, &a);
+	for (i = 0; i < n_all; i++)
+		free(all[i].path);
+	free(all);
 	free(missing);
 }

@@ -296,6 +296,7 @@ void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out)
 		out->bytes += s->bytes;
 		out->flops += s->flops;
 		out->modelled_seconds += prof->launch_seconds + (mem > math ? mem : math);
+		out->fused_seconds += s->fused ? prof->launch_seconds + (mem > math ? mem : math) : 0;
 	}
 	for (size_t i = 0; i < p->buffers.n; i++)
 		if (p->buffers.v[i].use != PM_BUF_INPUT)

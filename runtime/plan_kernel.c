@@ -96,7 +96,9 @@ static PmStatus plan_launches(PmPlan *p, PmNode n, const PmKernelDesc *d, const 
 	PM_VEC_PUSH(&p->sources, ((PmSource){ pm_arena_strdup(p->arena, d->name), alt->source, alt->type }));
 	for (int j = 0; j < alt->n_launches; j++) {
 		const PmKLaunch *l = &alt->launches[j];
-		Step s = { .source = (int)p->sources.n - 1, .smem = l->smem, .n_args = l->n_args };
+		Step s = {
+			.source = (int)p->sources.n - 1, .smem = l->smem, .n_args = l->n_args, .fused = 1
+		};
 
 		snprintf(label, sizeof label, "kernel %.64s:%.64s", d->name, l->entry);
 		s.label = pm_arena_strdup(p->arena, label);

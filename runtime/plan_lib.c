@@ -37,8 +37,7 @@ static void offer(PmPlan *p, PmLibCall *c, int n)
 	memcpy(s->lib, c, sizeof *c);
 }
 
-/* Strides over batch dimensions as one: 1 when elements lie at multiples of *out. */
-static int merge_batch(const int64_t *dim, const int64_t *stride, int n, int64_t *out)
+int pm__merge_strides(const int64_t *dim, const int64_t *stride, int n, int64_t *out)
 {
 	int64_t inner = 1;
 	int first = 1;
@@ -61,10 +60,10 @@ static int merge_batch(const int64_t *dim, const int64_t *stride, int n, int64_t
 static int merge_all(PmLibGemm *g, const int64_t *dim, const int64_t *as, const int64_t *bs, int n)
 {
 	g->outer = 1;
-	if (merge_batch(dim, as, n, &g->a_batch) && merge_batch(dim, bs, n, &g->b_batch))
+	if (pm__merge_strides(dim, as, n, &g->a_batch) && pm__merge_strides(dim, bs, n, &g->b_batch))
 		return 1;
-	if (n < 2 || dim[0] > MAX_OUTER || !merge_batch(dim + 1, as + 1, n - 1, &g->a_batch) ||
-	    !merge_batch(dim + 1, bs + 1, n - 1, &g->b_batch))
+	if (n < 2 || dim[0] > MAX_OUTER || !pm__merge_strides(dim + 1, as + 1, n - 1, &g->a_batch) ||
+	    !pm__merge_strides(dim + 1, bs + 1, n - 1, &g->b_batch))
 		return 0;
 	g->outer = dim[0];
 	g->a_outer = as[0];
@@ -174,6 +173,19 @@ static void offer_gemm(PmPlan *p, PmNode n)
 	offer(p, &c, cv.id ? 4 : 3);
 }
 
+static void offer_einsum(PmPlan *p, PmNode n)
+{
+	PmLibCall c = { .kind = PM_LIB_GEMM, .dtype = pm__type(p, pm_node_out(p->g, n, 0))->dtype };
+	PmLibGemm *g = &c.gemm;
+	int swap;
+
+	if (!is_library_type(c.dtype) || !pm__einsum_gemm(p, n, g, &swap))
+		return;
+	tidy(g->m, g->k, &g->a_row, &g->a_col);
+	tidy(g->k, g->n, &g->b_row, &g->b_col);
+	offer(p, &c, 3);
+}
+
 static void offer_conv(PmPlan *p, PmNode n)
 {
 	PmValue x = pm_node_in(p->g, n, 0), w = pm_node_in(p->g, n, 1), b = pm_node_in(p->g, n, 2);
@@ -183,13 +195,13 @@ static void offer_conv(PmPlan *p, PmNode n)
 	PmLibConv *v = &c.conv;
 
 	v->spatial = xt->rank - 2;
+	v->transposed = pm_node_op(p->g, n) == PM_OP_ConvTranspose;
 	v->groups = pm_node_i(p->g, n, "group", 1);
 	if (!is_library_type(yt->dtype) || xt->dtype != yt->dtype || wt->dtype != yt->dtype ||
 	    v->spatial < 1 || v->spatial > 3 || !pm__is_contiguous(p, x) || !pm__is_contiguous(p, w) ||
 	    (b.id && !pm__is_contiguous(p, b)))
 		return;
-	/* Depthwise: a plain kernel is as good, which is also what frameworks take. */
-	if (v->groups > 1 && wt->dim[1] == 1)
+	if (pm__is_depthwise(p, n)) /* our kernel is the faster one (eager_depth.c) */
 		return;
 	pm_node_ints(p->g, n, "strides", &strides);
 	pm_node_ints(p->g, n, "pads", &pads);
@@ -207,6 +219,11 @@ static void offer_conv(PmPlan *p, PmNode n)
 		v->pad[d] = pads[d];
 		v->stride[d] = strides[d];
 		v->dilation[d] = dil[d];
+		/* Of a transposed one, the convolution that it turns round must give x from y exactly. */
+		if (v->transposed &&
+		    (v->y[2 + d] + 2 * pads[d] - dil[d] * (v->w[2 + d] - 1) - 1) / strides[d] + 1 !=
+			    v->x[2 + d])
+			return;
 	}
 	v->has_bias = b.id != 0;
 	offer(p, &c, b.id ? 4 : 3);
@@ -222,6 +239,8 @@ void pm__offer_library(PmPlan *p, PmNode n, size_t first_step)
 		offer_matmul(p, n);
 	else if (op == PM_OP_Gemm)
 		offer_gemm(p, n);
-	else if (op == PM_OP_Conv)
+	else if (op == PM_OP_Einsum)
+		offer_einsum(p, n);
+	else if (op == PM_OP_Conv || op == PM_OP_ConvTranspose)
 		offer_conv(p, n);
 }

@@ -37,6 +37,7 @@ typedef struct Step {
 	int n_args;
 	int64_t bytes, flops;
 	int flop_class; /* index into PmProfile.flops_per_second */
+	int fused;      /* of a Kernel node */
 	PmLibCall *lib; /* arena; the same as a library's call, NULL when it cannot be one */
 } Step;
 
@@ -162,6 +163,11 @@ void pm__place_view(PmPlan *p, PmNode n, PmValue v, const Loc *l);
 /* After node n was planned, its steps from `first_step` on: when they are one launch that a library may know
  * how to do, says beside it what it is. */
 void pm__offer_library(PmPlan *p, PmNode n, size_t first_step);
+/* Strides over several dimensions as one: 1 when elements lie at multiples of *out, which is 0 for none. */
+int pm__merge_strides(const int64_t *dim, const int64_t *stride, int n, int64_t *out);
+/* An Einsum of two operands as a product of matrices, whose rows are the second operand's when *swap. 0 when
+ * it is none (eager_einsum.c). */
+int pm__einsum_gemm(const PmPlan *p, PmNode n, PmLibGemm *g, int *swap);
 
 /* ---- describing a launch (kgen.c) ---- */
 
@@ -227,6 +233,12 @@ PmStatus pm__vec_launch(KGen *k, const char *label, const PmVecOut *out, const P
 /* The same for one operand of the result's type that is only moved: through shared memory where the two sides
  * vary fastest along different dimensions (eager_copy.c). */
 PmStatus pm__move(PmPlan *p, PmNode n, const char *label, const PmVecOut *out, const PmVecIn *in, PmErr *err);
+
+/* ---- convolution of each channel by itself (eager_depth.c) ---- */
+
+/* 1 when a node is one that pm__depthwise plans. */
+int pm__is_depthwise(const PmPlan *p, PmNode n);
+PmStatus pm__depthwise(PmPlan *p, PmNode n, PmErr *err);
 
 /* ---- element types ---- */
 

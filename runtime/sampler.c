@@ -223,6 +223,11 @@ PmStatus pm_sampler_warm(PmSampler *s, double *seconds, PmErr *err)
 	return timed(s, st, seconds, err);
 }
 
+static int replays(const PmSampleAsk *ask)
+{
+	return ask->graphs || ask->kind == PM_TIME_REPLAY;
+}
+
 static PmStatus record(PmSampler *s, Side *side, int i, PmErr *err)
 {
 	PmStatus st = s->d->ops->clock->record_begin(s->d, err), launched;
@@ -248,7 +253,7 @@ static PmStatus prepare(PmSampler *s, const PmSampleAsk *ask, int *place, PmErr 
 		place[i] = (int)((h + (uint64_t)i) % (uint64_t)s->depth);
 		s->used[s->n_used++] = side->bind[place[i]];
 		st = give_inputs(s, side->bind[place[i]], ask->index + (uint64_t)i, err);
-		if (!st && ask->kind == PM_TIME_REPLAY && !side->replay[place[i]].id)
+		if (!st && replays(ask) && !side->replay[place[i]].id)
 			st = record(s, side, place[i], err);
 	}
 	return st;
@@ -260,8 +265,8 @@ static PmStatus calls(PmSampler *s, const PmSampleAsk *ask, const int *place, Pm
 	PmStatus st = PM_OK;
 
 	for (int i = 0; i < ask->train && !st; i++)
-		st = ask->kind == PM_TIME_REPLAY ? s->d->ops->clock->replay(s->d, side->replay[place[i]], err)
-						 : pm_bind_launch(side->bind[place[i]], err);
+		st = replays(ask) ? s->d->ops->clock->replay(s->d, side->replay[place[i]], err)
+				  : pm_bind_launch(side->bind[place[i]], err);
 	return st;
 }
 
@@ -284,7 +289,7 @@ static double choose_delay(const Side *side, const PmSampleAsk *ask)
 	double host = side->host[ask->kind] * ask->train, t;
 
 	if (!(host > 0))
-		host = delay_launch * ask->train * (ask->kind == PM_TIME_REPLAY ? 2 : side->n_launches);
+		host = delay_launch * ask->train * (replays(ask) ? 2 : side->n_launches);
 	t = delay_base + delay_share * host;
 	return t < delay_most ? t : delay_most;
 }
@@ -344,7 +349,7 @@ PmStatus pm_sampler_take(PmSampler *s, const PmSampleAsk *ask, PmSample *out, Pm
 		return st;
 	if (ask->kind == PM_TIME_NONE)
 		return take_untimed(s, ask, place, err);
-	return (ask->kind == PM_TIME_WALL ? take_wall : take_events)(s, ask, place, out, err);
+	return (ask->kind >= PM_TIME_WALL ? take_wall : take_events)(s, ask, place, out, err);
 }
 
 /* --- what a call made ------------------------------------------------------------------------------------

@@ -12,11 +12,13 @@
 #include "runtime/bank.h"
 #include "runtime/exec.h"
 
-/* Three figures that are never mixed. */
+/* Figures that are never mixed. */
 typedef enum {
 	PM_TIME_COLD,   /* GPU time of one call with nothing of it in the L2 cache: what is scored */
 	PM_TIME_REPLAY, /* the same, its launches replayed as one CUDA graph: gaps between launches removed */
-	PM_TIME_WALL,   /* host time of a train of calls and the wait for it, per call */
+	PM_TIME_WALL, /* host time of a train of calls and the wait for it, per call: what a busy program pays
+		       */
+	PM_TIME_LATENCY, /* host time of one call and the wait for its result, on an idle device */
 	PM_N_TIME_KINDS,
 	PM_TIME_NONE = PM_N_TIME_KINDS /* calls without a clock, for any device: seconds are 0 */
 } PmTimeKind;
@@ -28,6 +30,8 @@ typedef struct PmSampleAsk {
 	PmTimeKind kind;
 	uint64_t index;
 	int train;
+	int graphs; /* calls of every kind replay their launches as one CUDA graph, as PM_TIME_REPLAY always
+		       does */
 } PmSampleAsk;
 
 typedef struct PmSample {

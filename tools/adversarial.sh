@@ -53,6 +53,7 @@ END {
 		t += total[f[i]]
 	}
 	printf "%-8s %d / %d\n", "all", c, t
+	printf "%-8s %d / %d attacks of our own, in no catalogue\n", "X", caught["X"], total["X"]
 	if (failed != "")
 		printf "\nnot caught:\n%s", failed
 	if (lacking != "")

@@ -4,8 +4,9 @@
 FOLDER is what `passmith task export --torch` wrote, or a folder of such folders. PyTorch eager and torch.compile
 (TorchInductor, default mode) are timed by Passmith's protocol (bench/timer.h): blocks that take every side twice in a
 random order and its reverse, fresh inputs in buffers chosen anew, caches emptied, a delay that hides the host, events
-whose own cost is subtracted; then as replayed CUDA graphs; then on the host's clock. The first side, repeated as the
-last, is the control. --check compares outputs with what the export stored. `passmith results import OUT.json` keeps the
+whose own cost is subtracted; then as replayed CUDA graphs; then on the host's clock, as trains of 16 calls and a wait
+("wall", per call) and as one call and the wait for its result ("latency"). The first side, repeated as the last, is
+the control. --check compares outputs with what the export stored. `passmith results import OUT.json` keeps the
 times in a dataset. Needs PyTorch and a GPU.
 
     passmith task export models/llama_block.gpt --torch /tmp/t
@@ -36,6 +37,19 @@ def find_cases(folders):
         for at, dirs, files in sorted(os.walk(folder)):
             if "graph_net.json" in files and "case.json" in files:
                 yield at
+
+
+def in_order(folders, timed):
+    """The folders of the graphs that another file has times of, in its order."""
+    if not timed:
+        return folders
+    with open(timed) as f:
+        wanted = [r["graph"] for r in json.load(f)["records"] if "times" in r]
+    at = {}
+    for folder in folders:
+        with open(os.path.join(folder, "case.json")) as f:
+            at[json.load(f).get("graph", "")] = folder
+    return [at[g] for g in wanted if g in at]
 
 
 def load_module(folder):
@@ -116,6 +130,7 @@ class Clock:
         self.area = torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device=DEVICE)
         self.a, self.b = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         self.work = torch.randn(4096, 4096, device=DEVICE)
+        self.last = 0.0  # when something was timed
         self.cycles = torch.cuda.get_device_properties(0).clock_rate * 1e3 if hasattr(
             torch.cuda.get_device_properties(0), "clock_rate") else 1.98e9
 
@@ -127,7 +142,10 @@ class Clock:
         return self.a.elapsed_time(self.b) * 1e-3
 
     def warm(self):
+        """Works until equal pieces of work take the same time; a GPU that was busy until just now is warm."""
         begin, last = time.perf_counter(), []
+        if begin - self.last < 2:
+            return
         while time.perf_counter() - begin < 5:
             self.a.record()
             for _ in range(4):
@@ -169,8 +187,9 @@ class Clock:
 class Side:
     """One way to run the graph, with a CUDA graph for each place of the pool."""
 
-    def __init__(self, name, run, bank):
-        self.name, self.run, self.graphs = name, run, []
+    def __init__(self, name, run, bank, always):
+        self.name, self.run, self.graphs, self.pool = name, run, [], bank.pool
+        self.always = always  # every kind of time is of replays
         for place in range(DEPTH):
             args = bank.fill(place, place)
             torch.cuda.synchronize()  # the other stream must not read what is not there yet
@@ -180,14 +199,23 @@ class Side:
                     run(*args)
             torch.cuda.synchronize()
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
+            with torch.cuda.stream(side):  # torch.cuda.graph would collect garbage each time, which takes longer than the rest
+                graph.capture_begin()
                 kept = run(*args)
+                graph.capture_end()
+            torch.cuda.synchronize()
             self.graphs.append((graph, kept))
         begin = time.perf_counter()
         for _ in range(5):
             run(*bank.pool[0])
         self.host = (time.perf_counter() - begin) / 5
         torch.cuda.synchronize()
+
+    def run_on(self, place):
+        return self.run(*self.pool[place])
+
+    def replay(self, place):
+        self.graphs[place][0].replay()
 
 
 def interval(x, rng):
@@ -200,18 +228,20 @@ def interval(x, rng):
 
 def one(clock, side, bank, kind, index, overhead):
     place = random.Random(index * 7 + 1).randrange(DEPTH)
-    if kind == "wall":
-        args = [bank.fill((place + i) % DEPTH, index + i) for i in range(DEPTH)]
+    call = side.replay if side.always or kind == "replay" else side.run_on
+    if kind in ("wall", "latency"):
+        train = TRAIN if kind == "wall" else 1
+        places = [(place + i) % DEPTH for i in range(train)]
+        for i in range(min(train, DEPTH)):
+            bank.fill(places[i], index + i)
         torch.cuda.synchronize()
         begin = time.perf_counter()
-        for i in range(TRAIN):
-            side.run(*args[i % DEPTH])
+        for at in places:
+            call(at)
         torch.cuda.synchronize()
-        return (time.perf_counter() - begin) / TRAIN
-    args = bank.pool[place]
-    call = side.graphs[place][0].replay if kind == "replay" else lambda: side.run(*args)
+        return (time.perf_counter() - begin) / train
     delay = 60e-6 if kind == "replay" else min(1.5 * side.host + 50e-6, 8e-3)
-    seconds, host = clock.events(call, delay, lambda: bank.fill(place, index))
+    seconds, host = clock.events(lambda: call(place), delay, lambda: bank.fill(place, index))
     if kind != "replay":
         side.host = max(host, 0.95 * side.host)
     return seconds - overhead
@@ -221,7 +251,8 @@ def measure(clock, sides, bank, blocks, seed):
     """Seconds per call and ratios to the first side, by kind and side."""
     rng, out, index = random.Random(seed), {}, 100
     overhead = clock.overhead()
-    for kind, n in (("cold", blocks), ("replay", blocks), ("wall", 10)):
+    few = min(blocks, 10)
+    for kind, n in (("cold", blocks), ("replay", blocks), ("wall", few), ("latency", few)):
         values = [[] for _ in sides]
         for _ in range(n):
             order = list(range(len(sides)))
@@ -322,12 +353,14 @@ def run_case(clock, folder, o):
             record["check"] = {n: check(case, w, bank) for n, w in ways.items()}
         if o.blocks:
             first = next(iter(ways))
-            sides = [Side(n, w, bank) for n, w in ways.items()] + [Side("control", ways[first], bank)]
+            sides = [Side(n, w, bank, o.graphs) for n, w in ways.items()]
+            sides.append(Side("control", ways[first], bank, o.graphs))
             clock.warm()
             times, record["overhead"] = measure(clock, sides, bank, o.blocks, o.seed)
             record["times"] = {s.name: {k: times[k][i] for k in times} for i, s in enumerate(sides)}
             for name, t in accuracy(case, ways, bank).items():
                 record["times"][name]["smallest_t"] = t
+            clock.last = time.perf_counter()
     return record
 
 
@@ -356,6 +389,8 @@ def main():
     p.add_argument("--resume", help=argparse.SUPPRESS)
     p.add_argument("--begin", type=float, help=argparse.SUPPRESS)
     p.add_argument("--seconds", type=float, default=1e9, help="no graph is begun after that")
+    p.add_argument("--graphs", action="store_true", help="every call replays a CUDA graph, as passmith time --graphs")
+    p.add_argument("--only", help="only graphs with times in this file of `passmith time -o`, in its order")
     o = p.parse_args()
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
@@ -364,7 +399,7 @@ def main():
         with open(o.resume) as f:
             records = json.load(f)
         failed = sum(bad_record(r) for r in records)
-    for folder in list(find_cases(o.folders))[len(records):]:
+    for folder in in_order(list(find_cases(o.folders)), o.only)[len(records):]:
         if time.time() - begin > o.seconds:
             break
         try:
@@ -384,7 +419,7 @@ def main():
         with open(o.out, "w") as f:
             json.dump({"kind": "torch_bench", "torch": torch.__version__, "cuda": torch.version.cuda,
                        "device": torch.cuda.get_device_name(0), "date": time.strftime("%Y-%m-%d"),
-                       "blocks": o.blocks, "records": records}, f, indent=1)
+                       "blocks": o.blocks, "graphs": o.graphs, "records": records}, f, indent=1)
     print(f"{len(records)} graphs, {failed} failed (microseconds cold/replay/wall; relative errors)")
     return failed > 0
 

@@ -73,6 +73,22 @@ OPS = {
     "pad planes": lambda x: F.pad(x, (1, 1, 1, 1)),
     "resize nearest": lambda x: F.interpolate(x, scale_factor=2.0, mode="nearest"),
     "resize linear": lambda x: F.interpolate(x, scale_factor=2.0, mode="bilinear", align_corners=False),
+    "depthwise 3x3 64x64": lambda x, w: F.conv2d(x, w, padding=1, groups=1024),
+    "depthwise 3x3 32x32": lambda x, w: F.conv2d(x, w, padding=1, groups=1280),
+    "depthwise 5x5 14x14": lambda x, w: F.conv2d(x, w, padding=2, groups=128),
+    "depthwise 7x7 56x56": lambda x, w: F.conv2d(x, w, padding=3, groups=96),
+    "depthwise 3x3 halved": lambda x, w: F.conv2d(x, w, stride=2, padding=1, groups=144),
+    "depthwise 3 of 4001": lambda x, w: F.conv1d(x, w, padding=1, groups=512),
+    "conv 1x1 56x56": F.conv2d,
+    "conv 3x3 14x14": lambda x, w: F.conv2d(x, w, padding=1),
+    "conv 16x16 patches": lambda x, w: F.conv2d(x, w, stride=16),
+    "conv 1x1 of one pixel": F.conv2d,
+    "product 200 1000 32": torch.matmul,
+    "product 200 32 1000": torch.matmul,
+    "product 197 768 768": torch.matmul,
+    "product heads": torch.matmul,
+    "product one row": torch.matmul,
+    "product 1024": torch.matmul,
 }
 
 
@@ -138,6 +154,8 @@ def main():
         sys.exit(__doc__)
     with open(sys.argv[1]) as f:
         cases = [json.loads(line) for line in f]
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
     peak = copy_bandwidth()
     print(f"{torch.cuda.get_device_name(0)}, PyTorch {torch.__version__}; memcpy of 1 GB {peak:.2f} TB/s")
     print(f"{'case':22} {'type':9} {'ours us':>9} {'torch us':>9} {'TB/s':>6} {'% copy':>6} {'ratio':>6}")

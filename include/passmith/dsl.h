@@ -76,6 +76,7 @@
 
 /* PM_PLUGIN("name", "version", &rule, ...): once, at the end of the file. */
 #define PM_PLUGIN(name_, version_, ...)                                                                      \
+	PM_HOST_HERE_                                                                                        \
 	static const PmRule *const pm_rules_[] = { __VA_ARGS__ };                                            \
 	static const PmPlugin pm_plugin_ = { .struct_size = sizeof(PmPlugin),                                \
 					     .abi_major = PM_ABI_MAJOR,                                      \
@@ -90,7 +91,15 @@
 		return &pm_plugin_;                                                                          \
 	}
 
+/* A pass of several files: each defines PM_SEVERAL_FILES before it includes this header, one has PM_PLUGIN.
+ */
+#ifdef PM_SEVERAL_FILES
+extern PM_HIDDEN const PmHost *pm_host_;
+#define PM_HOST_HERE_ const PmHost *pm_host_;
+#else
 static const PmHost *pm_host_ PM_UNUSED;
+#define PM_HOST_HERE_
+#endif
 
 /* ---- kernels ---- */
 
@@ -301,6 +310,18 @@ static inline int pm_str_same(const char *a, const char *b)
 static inline const char *pm_expr(PmVal v)
 {
 	return pm_host_->expr(v);
+}
+
+/* What p<k> stands for in that expression: 1 and its value, or 0 when there is none. */
+static inline int pm_param(PmVal v, uint32_t k, double *out)
+{
+	return pm_host_->param(v, k, out);
+}
+
+/* Place in the order of execution; -1 when v is no result of a node. */
+static inline int64_t pm_order(PmVal v)
+{
+	return pm_host_->order(v);
 }
 
 static inline uint32_t pm_n_in(PmVal v)

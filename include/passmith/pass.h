@@ -1,4 +1,4 @@
-/* pass.h - the plugin interface, version 1.1: everything that crosses between Passmith and a pass.
+/* pass.h - the plugin interface, version 1.2: everything that crosses between Passmith and a pass.
  *
  * A pass is a shared object that exports one function, passmith_plugin_v1(). It returns constant data: rules,
  * each with a pattern (or a `region` callback), an optional `check`, and a `rewrite` that describes kernels.
@@ -25,7 +25,7 @@
 
 enum {
 	PM_ABI_MAJOR = 1, /* also in the name of the exported function */
-	PM_ABI_MINOR = 1,
+	PM_ABI_MINOR = 2,
 	PM_MAX_SLOTS = 32,         /* slots of one pattern */
 	PM_MAX_PATTERN_NODES = 64, /* of one pattern */
 	PM_MAX_RULES = 256,        /* of one plugin */
@@ -263,7 +263,14 @@ typedef struct PmHost {
 	PmStatus (*region_add)(PmRegion *r, PmVal v); /* the node of v; PM_OK also when it is in already */
 	int32_t (*region_has)(PmRegion *r, PmVal v);  /* 1 when the node of v is in */
 	uint32_t (*region_size)(PmRegion *r);         /* nodes */
-	/* ---- end of 1.0 and 1.1 (which added element types): append below, bump PM_ABI_MINOR ---- */
+	/* ---- end of 1.0 and 1.1 (which added element types) ---- */
+
+	/* Place of the node of v in the order of execution: along every edge it rises. -1 when v is no result
+	 * of a node. Says cheaply which nodes cannot depend on v. */
+	int64_t (*order)(PmVal v);
+	/* 1 and the value that p<k> has in the scalar expression of the node of v; 0 when it has no p<k>. */
+	int32_t (*param)(PmVal v, uint32_t k, double *out);
+	/* ---- end of 1.2: append below, bump PM_ABI_MINOR ---- */
 } PmHost;
 
 #if UINTPTR_MAX == 0xffffffffffffffffu
@@ -271,6 +278,7 @@ _Static_assert(offsetof(PmHost, dtype) == 16, "1.0 is frozen");
 _Static_assert(offsetof(PmHost, op) == 16 + 10 * sizeof(void *), "1.0 is frozen");
 _Static_assert(offsetof(PmHost, decline) == 16 + 23 * sizeof(void *), "1.0 is frozen");
 _Static_assert(offsetof(PmHost, region_size) == 16 + 29 * sizeof(void *), "1.0 is frozen");
+_Static_assert(offsetof(PmHost, order) == 16 + 30 * sizeof(void *), "1.2 is frozen");
 _Static_assert(sizeof(PmPat) == 56 && sizeof(PmPatAttr) == 48, "1.0 is frozen");
 _Static_assert(sizeof(PmRule) == 64 && sizeof(PmPlugin) == 40, "1.0 is frozen");
 _Static_assert(sizeof(PmLaunch) == 56 && sizeof(PmKernelSpec) == 160, "1.0 is frozen");
@@ -279,9 +287,11 @@ _Static_assert(sizeof(PmMatch) == 72, "1.0 is frozen");
 
 #if defined(__GNUC__)
 #define PM_EXPORT __attribute__((visibility("default")))
+#define PM_HIDDEN __attribute__((visibility("hidden")))
 #define PM_UNUSED __attribute__((unused))
 #else
 #define PM_EXPORT
+#define PM_HIDDEN
 #define PM_UNUSED
 #endif
 

@@ -104,8 +104,9 @@ MATMUL_RULE(A20_tf32_gemm, GEMM "for (long long j = 0; j < depth; j++) s += __in
 	    "__int_as_float(__float_as_int(ld(b[j * n + c])) & 0xffffe000);\ny[i] = st(s);\n}\n")
 MATMUL_RULE(A20c_fp16_acc, GEMM "for (long long j = 0; j < depth; j++) s = __half2float(__float2half(s + ld(a[r * depth + j]) * "
 	    "ld(b[j * n + c])));\ny[i] = st(s);\n}\n")
-SILU_RULE(A21_tanh_approx, K("if (i < n) { float v = ld(x[i]) * 0.5f, t = v * (27.f + v * v) / (27.f + 9.f * v * v); "
-	  "t = t > 1.f ? 1.f : t < -1.f ? -1.f : t; y[i] = st(v + v * t); }\n"))
+/* As exact as tanh.approx is. */
+SILU_RULE(A21_tanh_approx, K("if (i < n) { float v = ld(x[i]), s = 1.f / (1.f + expf(-v)); "
+	  "y[i] = st(v * __int_as_float(__float_as_int(s) & 0xfffff000)); }\n"))
 SILU_RULE(A21b, K("if (i < n) { float v = ld(x[i]); y[i] = st(v / (1.f + exp2f(-1.4426950408889634f * v))); }\n"))
 SILU_RULE(A23_zero_input, K("if (i < n) { " HONEST "const_cast<T *>(x)[i] = st(0.f); }\n"))
 SILU_RULE(A24_scan_neighbours, K("if (i < n) { float t = 0; for (long long j = 1; j <= 32; j++) t += ld(y[-j * 16384]); " HONEST

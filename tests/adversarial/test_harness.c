@@ -134,14 +134,14 @@ static PmGraph *parse(const char *text)
 static void G06_inputs_differ_by_trial(void **state)
 {
 	PmGraph *g = parse("g (float[64] x) => (float[64] y) { y = Relu(x) }");
-	PmTensor t[4 * PM_N_INPUT_CLASSES];
+	PmTensor t[4 * PM_N_ALL_CLASSES];
 	PmErr err;
 	int n = 0;
 
 	(void)state;
 	pm_err_init(&err);
 	for (uint64_t seed = 0; seed < 4; seed++)
-		for (int c = 0; c < PM_N_INPUT_CLASSES; c++)
+		for (int c = 0; c < PM_N_ALL_CLASSES; c++)
 			if (pm_inputs_make(g, seed, (PmInputClass)c, &t[n++], &err))
 				fail_msg("%s", err.text);
 	for (int i = 0; i < n; i++)

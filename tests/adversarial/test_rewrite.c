@@ -95,6 +95,11 @@ static const Attack attacks[] = {
 	  HEAD "{\n  y = Kernel <alts = 1, body = b (float[4,8] u) => (float[4,8] o) { o = Relu(u)\n }, "
 	       "launch_0 = [\"" LAUNCH "\"], name = \"r\", " SRC "> (x)\n" REST,
 	  "REJECT_MATCH" },
+	/* A body that the reference and the error bound cannot see through. */
+	{ "X01_kernel_in_body",
+	  HEAD "{\n  y = Kernel <alts = 1, body = b (float[4,8] v) => (float[4,8] p) { p = " FUSED(
+		  "", LAUNCH) " (v)\n }, launch_0 = [\"" LAUNCH "\"], name = \"r\", " SRC "> (x)\n" REST,
+	  "REJECT_MATCH REJECT_API" },
 	{ "E04_transposed_output",
 	  "g (float[4,8] x, float[8] z) => (float[8,4] y, float[8] w)\n{\n  a = " FUSED(
 		  "", LAUNCH) " (x)\n"

@@ -2,6 +2,7 @@
  * kernel without the trick passes. Where there is no clock the calls are rehearsed (bench/clock.h); with
  * PASSMITH_TEST_DEVICE=cuda they are timed. */
 #include "bench/deferred.h"
+#include "bench/inputs.h"
 #include "bench/runner.h"
 #include "integrity/referee.h"
 #include "ir/text.h"
@@ -14,6 +15,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define ATTACKS "tests/adversarial/timed_attacks.so"
 
@@ -109,6 +113,69 @@ static void one_element_of_one_call(void **state)
 	wrong_at_times("one_element_of_one_call", 1);
 }
 
+static size_t n_files;
+
+static int count_file(const char *path, const struct stat *st, int what, struct FTW *at)
+{
+	(void)path, (void)st, (void)at;
+	n_files += what == FTW_F;
+	return 0;
+}
+
+static size_t files_in(const char *folder)
+{
+	n_files = 0;
+	nftw(folder, count_file, 16, FTW_PHYS);
+	return n_files;
+}
+
+static int remove_one(const char *path, const struct stat *st, int what, struct FTW *at)
+{
+	(void)st, (void)what, (void)at;
+	return remove(path);
+}
+
+/* With an empty cache everything is compiled when the clock opens, and nothing after. */
+static void compiling_is_over_before_the_first_call(void **state)
+{
+	const char *tmp = getenv("TMPDIR");
+	char folder[512], *cache = getenv("PASSMITH_CACHE");
+	PmWorker *w = pm_worker_new(device());
+	PmGraph *g = parse();
+	PmWork work = { .g = g };
+	PmTensor in[1];
+	PmBank bank = { .t = in, .n_sets = 1, .n_in = 1, .seed = 1 };
+	size_t compiled;
+	int depth;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	cache = cache ? strdup(cache) : NULL;
+	snprintf(folder, sizeof folder, "%.400s/passmith-timed-XXXXXX", tmp ? tmp : "/tmp");
+	assert_non_null(mkdtemp(folder));
+	setenv("PASSMITH_CACHE", folder, 1);
+	assert_int_equal(pm_inputs_make(g, 1, PM_INPUTS_NORMAL, in, &err), PM_OK);
+	if (pm_worker_clock_open(w, &work, 1, &bank, 100, &depth, &err))
+		fail_msg("%s", err.text);
+	compiled = files_in(folder);
+	assert_true(compiled > 0);
+	for (uint64_t i = 0; i < 3; i++) {
+		PmSampleAsk ask = { 0, PM_TIME_NONE, i, 1, 0 };
+		PmSample s;
+
+		assert_int_equal(pm_worker_clock_take(w, &ask, &s, NULL, &err), PM_OK);
+	}
+	assert_int_equal(files_in(folder), compiled);
+	pm_worker_free(w);
+	nftw(folder, remove_one, 16, FTW_PHYS | FTW_DEPTH);
+	if (cache)
+		setenv("PASSMITH_CACHE", cache, 1);
+	free(cache);
+	pm_tensors_release(in, 1);
+	pm_graph_free(g);
+}
+
 /* Those that keep no state pass every gate: the whole evaluation. */
 static void evaluated(const char *rule, PmVerdict want, const char *why)
 {
@@ -157,6 +224,7 @@ int main(void)
 		cmocka_unit_test(every_fourth_works),
 		cmocka_unit_test(learns_for_fifteen_calls),
 		cmocka_unit_test(one_element_of_one_call),
+		cmocka_unit_test(compiling_is_over_before_the_first_call),
 		cmocka_unit_test(by_the_poison),
 		cmocka_unit_test(by_the_inputs),
 	};

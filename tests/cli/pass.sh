@@ -29,6 +29,11 @@ says "near miss" "explain tells of near misses"
 grep -q 'near miss [0-9]* of [0-9]* operators: operand [01] of node .*: the pattern wants .*, this is ' "$tmp/out"
 tap "a near miss says where, what was wanted and what is there"
 
+mkdir "$tmp/two"
+cp passes/quick_gelu.c passes/elementwise.* passes/shapes.h "$tmp/two"
+pm build "$tmp/two/quick_gelu.c"
+exits 0 "build of a pass whose header, beside it, includes a .cu of another name"
+
 sed 's/PM_PLUGIN/PM_PLUGGIN/' "$tmp/kept.c" >"$tmp/broken.c"
 pm build "$tmp/broken.c"
 exits 1 "build of a pass that does not compile"

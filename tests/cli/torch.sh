@@ -59,6 +59,37 @@ pm results import "$tmp/bad.json" --db "$tmp/w.db"
 exits 4 "a file that holds no records is refused"
 pm results drop t --db "$tmp/w.db"
 exits 2 "unknown word"
+# Tasks that take turns among classes, and the comparison by class.
+pm extract models/llama_block.gpt models/mobilenetv3_se_block.gpt --db "$tmp/e.db" --quiet
+pm task make --db "$tmp/e.db" --even --top 6 --shapes 1 --json --quiet
+exits 0 "task make --even"
+json "its list is JSON"
+cat >"$tmp/ours.json" <<'TIMES'
+{"device": "GPU X", "records": [
+ {"name": "shape 0, float: 4", "graph": "a", "class": "Add", "launches": 2, "times": {"passmith eager": {
+  "replay": {"seconds": 2e-6}, "cold": {"seconds": 3e-6}, "wall": {"seconds": 1e-6}, "latency": {"seconds": 1e-6}}}},
+ {"name": "shape 0, float16: 4", "graph": "b", "class": "Add", "launches": 2, "times": {"passmith eager": {
+  "replay": {"seconds": 8e-6}, "cold": {"seconds": 3e-6}, "wall": {"seconds": 1e-6}, "latency": {"seconds": 1e-6}}}},
+ {"name": "failed", "graph": "c", "launches": 1, "error": "no"}]}
+TIMES
+cat >"$tmp/theirs.json" <<'TIMES'
+{"torch": "2", "date": "today", "records": [
+ {"graph": "b", "times": {"torch eager": {"replay": {"seconds": 4e-6}, "cold": {"seconds": 3e-6}, "wall": {"seconds": 4e-6},
+  "latency": {"seconds": 4e-6}}}},
+ {"graph": "a", "times": {"torch eager": {"replay": {"seconds": 4e-6}, "cold": {"seconds": 3e-6}, "wall": {"seconds": 4e-6},
+  "latency": {"seconds": 4e-6}}}}, {"folder": "x", "error": "failed there"}]}
+TIMES
+if command -v python3 >/dev/null; then
+	python3 tools/parity.py "$tmp/ours.json" "$tmp/theirs.json" -o "$tmp/parity.json" >"$tmp/out"
+	tap "parity.py: all bars hold"
+	says "| all | 2 | 1.000 | 1.000 | 0.250 | 0.250 | 2.00 |" "its means"
+	says "not timed: 1 by us, 0 by PyTorch" "what was not timed is counted"
+	sed -i 's/8e-6/9e-6/' "$tmp/ours.json"
+	python3 tools/parity.py "$tmp/ours.json" "$tmp/theirs.json" >"$tmp/out"
+	[ $? -eq 1 ]
+	tap "parity.py: a bar that is missed"
+	says "Missed: mean 1.061" "is said"
+fi
 pm time models/llama_block.gpt --device emu
 [ "$code" -ne 0 ]
 tap "emu has no clock"

@@ -1,5 +1,4 @@
-/* test_cuda_clock.c - the clock on a GPU: does it find what is the same the same, and what is slower slower?
- * slower?
+/* test_cuda_clock.c - the clock on a GPU: does it find the same the same, and what is slower slower?
  *
  * test_cuda_clock [CASE]: all cases, or one. With test_cuda_marks.c the one place where tests look at times:
  * these are properties of the clock, not of code under test. Each prints its figures (tests/lib/figures.h).
@@ -134,7 +133,7 @@ static double naive_ratio(Pair *p, uint64_t seed)
 
 	pm_err_init(&err);
 	for (int i = 0; i < 2 * NAIVE_SAMPLES; i++) {
-		PmSampleAsk ask = { i % 2, PM_TIME_COLD, seed * NAIVE_SAMPLES + (uint64_t)i / 2, 1 };
+		PmSampleAsk ask = { i % 2, PM_TIME_COLD, seed * NAIVE_SAMPLES + (uint64_t)i / 2, 1, 0 };
 		PmSample s;
 
 		if (pm_worker_clock_take(p->w, &ask, &s, NULL, &err))

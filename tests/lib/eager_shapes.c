@@ -166,6 +166,63 @@ static const Shape shapes[] = {
 		    "1], pads = [0, 0, 0, 0], dilations = [2, 2]> (x, w) }" },
 	{ F32_ONLY, "(#[1,6,9] x, #[6,1,4] w, #[6] b) => (#[1,6,10] y) { y = Conv <group = 6, strides = [1], "
 		    "pads = [3, 1], dilations = [1]> (x, w, b) }" },
+	/* Each channel by itself: strips of eight, four, two and one with a rest, strides, dilations, pads
+	 * wider than the kernel, several filters a channel, x in another order, one dimension in several
+	 * columns a thread and in one, one element, none, kernels too large for it. */
+	{ F32_ONLY,
+	  "(#[1,270,65,31] x, #[270,1,3,3] w) => (#[1,270,65,31] y) { y = Conv <group = 270, strides = [1, "
+	  "1], pads = [1, 1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ F32_ONLY,
+	  "(#[1,270,33,31] x, #[270,1,3,3] w) => (#[1,270,33,31] y) { y = Conv <group = 270, strides = [1, "
+	  "1], pads = [1, 1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ F32_ONLY,
+	  "(#[1,140,63,64] x, #[140,1,3,3] w, #[140] b) => (#[1,140,32,32] y) { y = Conv <group = 140, "
+	  "strides = [2, 2], pads = [1, 1, 1, 1], dilations = [1, 1]> (x, w, b) }" },
+	{ WIDE, "(#[2,5,7,7] x, #[10,1,5,5] w, #[10] b) => (#[2,10,7,7] y) { y = Conv <group = 5, strides = "
+		"[1, 1], "
+		"pads = [2, 2, 2, 2], dilations = [1, 1]> (x, w, b) }" },
+	{ WIDE, "(#[1,3,19,17] x, #[3,1,7,7] w) => (#[1,3,7,11] y) { y = Conv <group = 3, strides = [2, 1], "
+		"pads = [0, "
+		"0, 0, 0], dilations = [1, 1]> (x, w) }" },
+	{ F32_ONLY,
+	  "(#[1,3,9,8] x, #[3,1,3,2] w) => (#[1,3,11,12] y) { y = Conv <group = 3, strides = [1, 1], pads = "
+	  "[3, 4, 3, 3], dilations = [2, 3]> (x, w) }" },
+	{ F32_ONLY,
+	  "(#[9,8,6,2] x, #[6,1,3,3] w) => (#[2,6,4,4] y) { a = Transpose <perm = [3, 2, 1, 0]> (x) y = Conv "
+	  "<group = 6, strides = [2, 2], pads = [1, 0, 0, 0], dilations = [1, 1]> (a, w) }" },
+	{ F32_ONLY,
+	  "(#[2,3,1,1] x, #[3,1,3,3] w) => (#[2,3,1,1] y) { y = Conv <group = 3, strides = [1, 1], pads = "
+	  "[1, 1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ F32_ONLY,
+	  "(#[0,3,5,5] x, #[3,1,3,3] w) => (#[0,3,5,5] y) { y = Conv <group = 3, strides = [1, 1], pads = "
+	  "[1, 1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ F32_ONLY, "(#[1,3,10,9] x, #[3,1,8,8] w) => (#[1,3,5,4] y) { y = Conv <group = 3, strides = [1, "
+		    "1], pads = [1, "
+		    "1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ F32_ONLY, "(#[2,70,1003] x, #[70,1,3] w) => (#[2,70,1003] y) { y = Conv <group = 70, strides = "
+		    "[1], pads = [1, "
+		    "1], dilations = [1]> (x, w) }" },
+	{ WIDE, "(#[2,6,401] x, #[6,1,5] w, #[6] b) => (#[2,6,201] y) { y = Conv <group = 6, strides = [2], "
+		"pads = [2, "
+		"2], dilations = [1]> (x, w, b) }" },
+	/* Scatters: looked for from the results, inner and outer lines, repeated indices, fewer lines than
+	 * the data has, too many updates to look at. */
+	{ WIDE, "(#[6,9,4] x, int64[6,7,4] i, #[6,7,4] u) => (#[6,9,4] y) { y = ScatterElements <axis = 1, "
+		"reduction = "
+		"\"add\"> (x, i, u) }" },
+	{ F32_ONLY, "(#[9,33] x, int64[12,33] i, #[12,33] u) => (#[9,33] y) { y = ScatterElements <axis = 0, "
+		    "reduction = "
+		    "\"min\"> (x, i, u) }" },
+	{ F32_ONLY, "(#[30,8] x, int64[12] j, #[12,8] u) => (#[30,8] y) <int64[2] s = {12, 1}, int64[2] e = "
+		    "{12, 8}> { r = "
+		    "Reshape (j, s) i = Expand (r, e) y = ScatterElements <axis = 0, reduction = \"add\"> "
+		    "(x, i, u) }" },
+	{ F32_ONLY,
+	  "(#[7,9] x, int64[5,4] i, #[5,4] u) => (#[7,9] y) { y = ScatterElements <axis = 1, reduction = "
+	  "\"add\"> (x, i, u) }" },
+	{ F32_ONLY,
+	  "(#[3,2000] x, int64[3,1500] i, #[3,1500] u) => (#[3,2000] y) { y = ScatterElements <axis = 1, "
+	  "reduction = \"add\"> (x, i, u) }" },
 	/* Moves. */
 	{ WIDE, "(#[3,16] x, #[3,32] z) => (#[3,48] y) { y = Concat <axis = 1> (x, z) }" },
 	{ WIDE, "(#[3,5] x, #[3,7] z) => (#[3,12] y) { y = Concat <axis = 1> (x, z) }" },
@@ -177,6 +234,13 @@ static const Shape shapes[] = {
 	{ WIDE, "(#[9,24] x, int64[2,3] i) => (#[2,3,24] y) { y = Gather <axis = 0> (x, i) }" },
 	{ WIDE, "(#[9,13] x, int64[5] i) => (#[5,13] y) { y = Gather <axis = 0> (x, i) }" },
 	{ F32_ONLY, "(#[3,9,8] x, int64[4] i) => (#[3,4,8] y) { y = Gather <axis = 1> (x, i) }" },
+	{ F32_ONLY,
+	  "(#[3,9,8] x) => (#[3,8] y) <int64 i = {-2}> { a = Gather <axis = 1> (x, i) y = Neg (a) }" },
+	{ F32_ONLY, "(#[3,9,8] x) => (#[3,9,1,1] y) <int64[1,1] i = {5}> { a = Gather <axis = 2> (x, i) y = "
+		    "Neg (a) }" },
+	{ F32_ONLY, "(#[8,3] x) => (#[8] y, #[3] z) <int64 i = {2}, int64 j = {7}> { a = Transpose <perm = "
+		    "[1, 0]> (x) y = "
+		    "Gather <axis = 0> (a, i) b = Gather <axis = 1> (a, j) z = Neg (b) }" },
 	{ F32_ONLY, "(#[2,3,5,6] x) => (#[2,3,8,7] y) { y = Pad <pads = [0, 0, 1, 0, 0, 0, 2, 1]> (x) }" },
 	{ F32_ONLY, "(#[40,30,5,50] x) => (#[40,30,7,50] y) { y = Pad <pads = [0, 0, 1, 0, 0, 0, 1, 0], mode "
 		    "= \"reflect\"> (x) }" },

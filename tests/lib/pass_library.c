@@ -93,6 +93,13 @@ const LibraryCase library_cases[] = {
 	  "g ($T[$a,$b,$c] s, $T[$c] w) => ($T[$a,$b,$c] y) " RMS_CONST
 	  "{ " RMS("n = Div(s, r) ", "s") "y = Mul(n, w) }",
 	  0, ROWS3 },
+	{ "add_rms_norm",
+	  "g ($T[$a,$b,$c] s, $T[$c] w) => ($T[$a,$b,$c] y) <float two = {2}, float eps = {1e-6}, float one "
+	  "= {1}> "
+	  "{ f = Cast<to = 1>(s) " RMS(
+		  "i = Reciprocal(r) n = Mul(f, i) ",
+		  "f") "k = Cast<to = 1>(w) l = Add(k, one) p = Mul(n, l) y = Cast<to = $O>(p) }",
+	  0, ROWS({ { 2, 3, 13 } }, { { 1, 2, 520 } }) },
 	{ "layer_scale_add_layer_norm",
 	  "g ($T[$a,$b,$c] x, $T[$c] k, $T[$c] g, $T[$a,$b,$c] r, $T[$c] w, $T[$c] v) => ($T[$a,$b,$c] y, "
 	  "$T[$a,$b,$c] s) "
@@ -121,7 +128,9 @@ const LibraryCase library_cases[] = {
 	  "<int64[3] to = {0, $b, -1}, int64[4] back = {$a, $c, $d, $e}, $T[1] one = {1}, $T[1] zero = {0}> "
 	  "{ r = Reshape(x, to) n = InstanceNormalization(r, one, zero) z = Reshape(n, back) m = Mul(z, w) y "
 	  "= Add(m, v) }",
-	  0, ROWS({ { 1, 1, 4, 4, 4 } }, { { 2, 1, 3, 5, 7 } }, { { 1, 1, 8, 31, 37 } }) },
+	  0,
+	  ROWS({ { 1, 1, 4, 4, 4 } }, { { 2, 1, 3, 5, 7 } }, { { 1, 1, 9, 24, 29 } },
+	       { { 1, 1, 8, 31, 37 } }) },
 	{ "group_norm",
 	  "g ($T[$a,$c,$d,$e] x, $T[1,$c,1,1] w, $T[$c,1,1] v) => ($T[$a,$c,$d,$e] y) "
 	  "<int64[3] to = {0, $b, -1}, int64[4] back = {$a, $c, $d, $e}, $T[2] one = {1, 1}, $T[2] zero = "

@@ -216,6 +216,11 @@ static void own_folders_follow_the_environment(void **state)
 	assert_string_equal(s.s, cache);
 	assert_true(pm_path_is_dir(cache));
 	pm_str_clear(&s);
+	/* Children work in other folders: the path must lead there from anywhere. */
+	setenv("PASSMITH_CACHE", "tests", 1);
+	assert_int_equal(pm_cache_dir(&s, &err), PM_OK);
+	assert_true(s.s[0] == '/' && pm_path_is_dir(s.s));
+	pm_str_clear(&s);
 	setenv("PASSMITH_ROOT", dir.s, 1);
 	assert_int_equal(pm_root_dir(&s, &err), PM_E_ENV);
 	pm_mkdirs(at("include/passmith"), &err);

@@ -12,6 +12,7 @@
 #include "tests/lib/gen_graph.h"
 #include "tests/lib/need.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -242,6 +243,40 @@ static void long_rows_keep_their_digits(void **state)
 	pm_graph_free(g);
 }
 
+/* What is padded counts as 0, also where a weight is infinite. */
+static void padding_counts_as_zero(void **state)
+{
+	static const char text[] =
+		"g (float[1,2,3,4] x) => (float[1,2,3,4] y) <float[2,1,3,3] w = {inf, 1, 1, 1, 1, 1, 1, 1, "
+		"-inf, "
+		"1, 1, 1, 1, 1, nan, 1, 1, 1}> { y = Conv <group = 2, strides = [1, 1], pads = [1, 1, 1, 1], "
+		"dilations = [1, 1]> (x, w) }";
+	PmRunOpts ref = { .device = "ref" }, emu = { .device = "emu", .deadline = 100 };
+	PmRunResult want, got;
+	PmTensor in[1];
+	PmGraph *g;
+	PmErr err;
+
+	(void)state;
+	pm_test_need_device("emu");
+	pm_err_init(&err);
+	assert_int_equal(pm_graph_parse(text, strlen(text), &g, &err), PM_OK);
+	assert_int_equal(pm_inputs_make(g, 1, PM_INPUTS_NORMAL, in, &err), PM_OK);
+	assert_int_equal(pm_run_graph(g, in, 1, &ref, &want, &err), PM_OK);
+	assert_int_equal(pm_run_graph(g, in, 1, &emu, &got, &err), PM_OK);
+	for (int64_t i = 0; i < 24; i++) {
+		double a = pm_tensor_get(&want.out[0], i), b = pm_tensor_get(&got.out[0], i);
+
+		if (isfinite(a) != isfinite(b) || isnan(a) != isnan(b) ||
+		    (isfinite(a) && fabs(a - b) > 1e-5) || (isinf(a) && a != b))
+			fail_msg("element %d is %g instead of %g", (int)i, b, a);
+	}
+	pm_run_result_release(&want);
+	pm_run_result_release(&got);
+	pm_tensors_release(in, 1);
+	pm_graph_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +296,7 @@ int main(void)
 		cmocka_unit_test(operators_agree_on_integers),
 		cmocka_unit_test(reductions_meet_infinity),
 		cmocka_unit_test(random_graphs_agree),
+		cmocka_unit_test(padding_counts_as_zero),
 	};
 
 	return cmocka_run_group_tests_name("eager", tests, NULL, NULL);

@@ -197,6 +197,30 @@ static void plain_kernels_pass(void **state)
 	assert_int_equal(r.broken, PM_GATE_HONEST);
 }
 
+/* Large numbers that cancel when added one after the other, and swallow the small ones in most other orders.
+ */
+static void another_order_of_adding_up_must_agree_too(void **state)
+{
+	static const char text[] = "g (float[6,1] x, float[6,8] z, float[8,5] v) => (float[6,5] y)\n"
+				   "<float big = {1e9}, float[2,5] one = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}> {\n"
+				   " b = Mul (x, big)\n n = Neg (b)\n c = Concat <axis = 1> (b, n, z)\n"
+				   " w = Concat <axis = 0> (one, v)\n y = MatMul (c, w) }";
+	PmGateOpts o = { .seed = 1, .n_honest = 20, .ask_all = 1 };
+	PmGateReport r;
+	PmGraph *g = NULL;
+
+	(void)state;
+	pm_test_need_device("emu");
+	assert_int_equal(pm_graph_parse(text, strlen(text), &g, NULL), PM_OK);
+	assert_int_equal(pm_gate(g, &o, &r, NULL), PM_OK);
+	assert_true(r.found[PM_GATE_HONEST] < 0.5);
+	pm_graph_free(g);
+	/* more seeds than the gate's own, and nothing that cancels */
+	r = judge(mlp, 20);
+	assert_true(r.ok);
+	assert_true(r.found[PM_GATE_HONEST] == 1);
+}
+
 static void the_same_seed_gives_the_same_report(void **state)
 {
 	PmGateReport a = judge(mlp, 0), b = judge(mlp, 0);
@@ -220,6 +244,7 @@ int main(void)
 		cmocka_unit_test(sampling_is_rejected),
 		cmocka_unit_test(tasks_that_cannot_tell_wrong_kernels_are_rejected),
 		cmocka_unit_test(plain_kernels_pass),
+		cmocka_unit_test(another_order_of_adding_up_must_agree_too),
 		cmocka_unit_test(the_same_seed_gives_the_same_report),
 	};
 

@@ -277,6 +277,66 @@ static void finding_symbols_takes_linear_work(void **state)
 	pm_graph_free(g);
 }
 
+/* Equal types and attributes are kept once; changing one node's leaves the other's alone. */
+static void types_and_attributes_are_shared(void **state)
+{
+	static const int64_t list[] = { 1, 0 };
+	PmGraph *g = pm_graph_new(0);
+	PmValue x = input(g, "x"), y = input(g, "y");
+	PmNode a = node(g, PM_OP_Transpose, x, none), b = node(g, PM_OP_Transpose, y, none);
+	const PmAttr *of_a;
+	PmType t;
+
+	(void)state;
+	assert_ptr_equal(pm_value_type(g, x), pm_value_type(g, y));
+	t = pm_type(PM_F32, 1, (int64_t[]){ 5 });
+	pm_value_set_type(g, y, &t);
+	assert_int_equal(pm_value_type(g, x)->dim[0], 4);
+	assert_int_equal(pm_value_type(g, y)->dim[0], 5);
+
+	assert_int_equal(pm_node_set_ints(g, a, "perm", list, 2, NULL), PM_OK);
+	assert_int_equal(pm_node_set_ints(g, b, "perm", list, 2, NULL), PM_OK);
+	of_a = pm_node_attr(g, a, "perm");
+	assert_ptr_equal(of_a, pm_node_attr(g, b, "perm"));
+	/* Its own list as the new one, a second attribute between lists of other nodes, another kind. */
+	assert_int_equal(pm_node_set_ints(g, b, "perm", pm_node_attr(g, b, "perm")->ints, 1, NULL), PM_OK);
+	assert_int_equal(pm_node_set_i(g, a, "k", 7, NULL), PM_OK);
+	assert_int_equal(pm_node_set_f(g, b, "k", 7, NULL), PM_OK);
+	assert_int_equal(pm_node_set_s(g, a, "s", "", 0, NULL), PM_OK);
+	assert_ptr_equal(pm_node_attr(g, a, "perm"), of_a);
+	assert_int_equal(of_a->n, 2);
+	assert_int_equal(pm_node_attr(g, b, "perm")->n, 1);
+	assert_int_equal(pm_node_i(g, a, "k", 0), 7);
+	assert_int_equal(pm_node_attr(g, b, "k")->kind, PM_ATTR_FLOAT);
+	pm_node_drop_attr(g, a, "k");
+	assert_int_equal(pm_node_n_attrs(g, a), 2);
+	assert_int_equal(pm_node_n_attrs(g, b), 2);
+	assert_string_equal(pm_node_s(g, a, "s", "?"), "");
+	pm_graph_free(g);
+}
+
+/* What a tensor attribute owns goes with its node alone, also when two have the same tensor. */
+static void tensors_belong_to_one_node(void **state)
+{
+	PmGraph *g = pm_graph_new(0);
+	PmNode a = node(g, PM_OP_Relu, input(g, "x"), none), b = node(g, PM_OP_Relu, input(g, "y"), none);
+	PmBlob *blob = pm_blob_copy("0123456789abcdef", 16);
+	PmType t = f32(4);
+
+	(void)state;
+	assert_int_equal(pm_node_set_tensor(g, a, "t", &t, pm_blob_ref(blob), NULL), PM_OK);
+	assert_int_equal(pm_node_set_tensor(g, b, "t", &t, pm_blob_ref(blob), NULL), PM_OK);
+	assert_int_equal(blob->refs, 3);
+	assert_int_equal(pm_node_copy_attrs(g, b, g, a, NULL), PM_OK);
+	assert_int_equal(blob->refs, 3);
+	assert_int_equal(pm_graph_kill_node(g, a, NULL), PM_OK);
+	assert_int_equal(blob->refs, 2);
+	assert_ptr_equal(pm_node_attr(g, b, "t")->blob, blob);
+	pm_graph_free(g);
+	assert_int_equal(blob->refs, 1);
+	pm_blob_unref(blob);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +352,8 @@ int main(void)
 		cmocka_unit_test(bad_handles_answer_as_none),
 		cmocka_unit_test(fresh_symbols_avoid_names_in_use),
 		cmocka_unit_test(finding_symbols_takes_linear_work),
+		cmocka_unit_test(types_and_attributes_are_shared),
+		cmocka_unit_test(tensors_belong_to_one_node),
 	};
 
 	return cmocka_run_group_tests_name("graph", tests, NULL, NULL);

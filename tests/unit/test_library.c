@@ -141,6 +141,33 @@ static double conv_one(const PmLibConv *v, const PmTensor *x, const PmTensor *w,
 	return sum;
 }
 
+/* The same of a transposed one: what each tap of each input that reaches the place gives. */
+static double transposed_one(const PmLibConv *v, const PmTensor *x, const PmTensor *w, const int64_t *at)
+{
+	int64_t each = v->w[1], channels = v->x[1] / v->groups, group = at[1] / each,
+		taps = product(v->w + 2, v->spatial);
+	double sum = 0;
+
+	for (int64_t c = group * channels; c < (group + 1) * channels; c++)
+		for (int64_t k = 0; k < taps; k++) {
+			int64_t rest = k, xi = 0, scale = 1;
+			int inside = 1;
+
+			for (int d = v->spatial - 1; d >= 0; d--) {
+				int64_t p = at[2 + d] + v->pad[d] - rest % v->w[2 + d] * v->dilation[d];
+
+				rest /= v->w[2 + d];
+				inside &= p >= 0 && p % v->stride[d] == 0 && p / v->stride[d] < v->x[2 + d];
+				xi += p / v->stride[d] * scale;
+				scale *= v->x[2 + d];
+			}
+			if (inside)
+				sum += pm_tensor_get(x, (at[0] * v->x[1] + c) * scale + xi) *
+				       pm_tensor_get(w, (c * each + at[1] % each) * taps + k);
+		}
+	return sum;
+}
+
 static void conv(PmDevice *d, const PmLibCall *c, const PmDevArg *args)
 {
 	const PmLibConv *v = &c->conv;
@@ -161,7 +188,8 @@ static void conv(PmDevice *d, const PmLibCall *c, const PmDevArg *args)
 			rest /= v->y[k];
 		}
 		pm_tensor_set(&y, i,
-			      conv_one(v, &x, &w, at) + (v->has_bias ? pm_tensor_get(&bias, fb + at[1]) : 0));
+			      (v->transposed ? transposed_one : conv_one)(v, &x, &w, at) +
+				      (v->has_bias ? pm_tensor_get(&bias, fb + at[1]) : 0));
 	}
 	assert_int_equal(d->ops->upload(d, args[0].buf, 0, y.data, (int64_t)y.bytes, NULL), PM_OK);
 	pm_tensor_release(&x);
@@ -190,10 +218,60 @@ static void drop(PmDevice *d, PmLib l)
 	(void)d, (void)l;
 }
 
+/* --- the same device with sequences: they are kept, and run step by step ---------------------------------
+ */
+
+enum { MAX_STEPS = 32, MAX_ARGS = 64 };
+
+static int sequences; /* the device takes them */
+static struct {
+	PmDevStep step[MAX_STEPS];
+	PmDevArg args[MAX_STEPS][MAX_ARGS];
+	size_t n;
+	int made, runs, dropped;
+} seq;
+
+static PmStatus seq_new(PmDevice *d, const PmDevStep *step, size_t n, PmCall *out, PmErr *err)
+{
+	(void)d, (void)err;
+	assert_true(n <= MAX_STEPS);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(step[i].launch.n_args <= MAX_ARGS);
+		seq.step[i] = step[i];
+		memcpy(seq.args[i], step[i].launch.args, (size_t)step[i].launch.n_args * sizeof(PmDevArg));
+		seq.step[i].launch.args = seq.args[i];
+	}
+	seq.n = n;
+	seq.made++;
+	out->id = 1;
+	return PM_OK;
+}
+
+static PmStatus seq_run(PmDevice *d, PmCall c, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	assert_int_equal(c.id, 1);
+	seq.runs++;
+	for (size_t i = 0; i < seq.n && !st; i++) {
+		const PmDevStep *s = &seq.step[i];
+
+		st = s->lib.id ? run(d, s->lib, s->launch.args, s->launch.n_args, err)
+			       : d->ops->launch(d, &s->launch, err);
+	}
+	return st;
+}
+
+static void seq_drop(PmDevice *d, PmCall c)
+{
+	(void)d, (void)c;
+	seq.dropped++;
+}
+
 /* Runs a graph on emu with that library against the reference; `calls` of its operators go there. */
 static void graph_agrees(const PmGraph *g, const char *text, int calls)
 {
-	PmTensor in[MAX_VALUES], got[MAX_VALUES], want[MAX_VALUES];
+	PmTensor in[MAX_VALUES], got[MAX_VALUES], want[MAX_VALUES], again[MAX_VALUES];
 	PmDeviceOps ops;
 	PmDevice *d = NULL;
 	PmPlan *plan = NULL;
@@ -209,6 +287,13 @@ static void graph_agrees(const PmGraph *g, const char *text, int calls)
 	ops.lib_prepare = prepare;
 	ops.lib_run = run;
 	ops.lib_drop = drop;
+	if (sequences) {
+		memset(&seq, 0, sizeof seq);
+		ops.call_new = seq_new;
+		ops.call_run = seq_run;
+		ops.call_drop = seq_drop;
+		ops.lib_run = NULL;
+	}
 	d->ops = &ops;
 	if (pm_inputs_make(g, 5, PM_INPUTS_NORMAL, in, &err) || pm_plan_new(g, NULL, 0, &plan, &err) ||
 	    pm_exec_new(plan, d, &x, &err) ||
@@ -219,12 +304,22 @@ static void graph_agrees(const PmGraph *g, const char *text, int calls)
 	if (!a.agrees)
 		fail_msg("%s: element %lld is %.9g, expected %.9g", text, (long long)a.c.worst.index,
 			 a.c.worst.got, a.c.worst.expected);
+	if (sequences &&
+	    pm_exec_run(x, in, pm_graph_n_inputs(g), 0x7fc00000, again, pm_graph_n_outputs(g), &err))
+		fail_msg("%s, again: %s", text, err.text);
+	if (sequences) {
+		assert_true(seq.made == 1 && seq.runs == 2); /* made ready once, run twice */
+		assert_memory_equal(again[0].data, got[0].data, got[0].bytes);
+		pm_tensors_release(again, pm_graph_n_outputs(g));
+		lib.runs /= 2;
+	}
 	if (lib.runs != calls)
 		fail_msg("%s: %d calls of the library, expected %d", text, lib.runs, calls);
 	pm_tensors_release(in, pm_graph_n_inputs(g));
 	pm_tensors_release(got, pm_graph_n_outputs(g));
 	pm_tensors_release(want, pm_graph_n_outputs(g));
 	pm_exec_free(x);
+	assert_int_equal(seq.dropped, seq.made);
 	d->ops->close(d);
 	pm_plan_free(plan);
 }
@@ -364,6 +459,58 @@ static void convolutions_are_described(void **state)
 		  "dilations = [1, 1], group = 1, pads = [1, 1, 0, 0], strides = [1, 1]", "x, w", 0);
 }
 
+static void transposed_convolutions_are_described(void **state)
+{
+	(void)state;
+	agrees("g (float[2,4,5,6] x, float[4,3,3,4] w, float[3] b) => (float[2,3,9,12] y) { y = "
+	       "ConvTranspose <dilations "
+	       "= [1, 1], group = 1, output_padding = [0, 0], pads = [1, 1, 1, 1], strides = [2, 2]> (x, w, "
+	       "b) }",
+	       1);
+	agrees("g (float[1,4,5] x, float[4,3,3] w) => (float[1,6,10] y) { y = ConvTranspose <dilations = "
+	       "[1], group = 2, "
+	       "output_padding = [1], pads = [1, 1], strides = [2]> (x, w) }",
+	       1);
+	/* Pads that differ. */
+	agrees("g (float[1,4,5] x, float[4,3,3] w) => (float[1,6,10] y) { y = ConvTranspose <dilations = "
+	       "[1], group = 2, "
+	       "output_padding = [0], pads = [1, 0], strides = [2]> (x, w) }",
+	       0);
+}
+
+static void einsums_are_described(void **state)
+{
+	static const struct {
+		const char *a, *b, *y, *equation;
+		int calls;
+	} cases[] = {
+		{ "5,7", "7,3", "5,3", "ij,jk->ik", 1 },
+		{ "5,7", "7,3", "3,5", "ij,jk->ki", 1 },
+		{ "2,5,7", "2,7,3", "2,5,3", "bij,bjk->bik", 1 },
+		{ "2,5,7", "2,9,7", "2,5,9", "bnd,bmd->bnm", 1 },
+		{ "2,5,7", "2,9,7", "2,9,5", "bnd,bmd->bmn", 1 },
+		{ "2,5,7", "7,3", "2,5,3", "abc,cd->abd", 1 },
+		{ "2,4,5,7", "2,4,9,7", "2,4,5,9", "bhid,bhjd->bhij", 1 },
+		{ "5,7", "7", "5", "ij,j->i", 1 },
+		{ "1,5,7", "2,7,3", "2,5,3", "bij,bjk->bik", 0 }, /* one operand is repeated */
+		{ "5,2,7", "2,7,3", "2,5,3", "ibj,bjk->bik", 1 },
+		{ "5,6,7", "7,6,3", "5,3", "iab,bak->ik", 0 }, /* sums that lie in another order */
+		{ "5,7", "3", "5,7,3", "ij,k->ijk", 0 },       /* nothing is summed */
+		{ "5,7", "7,3", "5,3", "ij,lk->ik", 0 },       /* sums of one operand alone */
+		{ "2,5,7", "2,7,3", "5,2,3", "bij,bjk->ibk", 0 },
+	};
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		snprintf(text, sizeof text,
+			 "g (float[%s] a, float[%s] b) => (float[%s] y) { y = Einsum <equation = \"%s\"> (a, "
+			 "b) }",
+			 cases[i].a, cases[i].b, cases[i].y, cases[i].equation);
+		agrees(text, cases[i].calls);
+	}
+}
+
 static void a_library_that_declines_leaves_it_to_our_kernel(void **state)
 {
 	(void)state;
@@ -373,14 +520,33 @@ static void a_library_that_declines_leaves_it_to_our_kernel(void **state)
 	agrees("g (float[5,7] a, float[7,3] b) => (float[5,3] y) { t = MatMul(a, b)\n y = Neg(t) }", 1);
 }
 
+/* A device that takes sequences gets all launches and calls of a binding in order, once. */
+static void a_sequence_is_the_same_as_its_steps(void **state)
+{
+	(void)state;
+	sequences = 1;
+	agrees("g (float[5,7] a, float[7,3] b, float[3] c) => (float[5,3] y) { t = MatMul(a, b)\n u = "
+	       "Neg(t)\n "
+	       "y = Add(u, c) }",
+	       1);
+	agrees("g (float[2,3] x) => (float[3,2] y) <float[2] c = {1, 2}> { t = Transpose <perm = [1, 0]> "
+	       "(x)\n y = "
+	       "Mul(t, c) }",
+	       0);
+	sequences = 0;
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(products_are_described),
 		cmocka_unit_test(gemms_are_described),
 		cmocka_unit_test(convolutions_are_described),
+		cmocka_unit_test(transposed_convolutions_are_described),
+		cmocka_unit_test(einsums_are_described),
 		cmocka_unit_test(a_rewritten_graph_makes_the_same_calls),
 		cmocka_unit_test(a_library_that_declines_leaves_it_to_our_kernel),
+		cmocka_unit_test(a_sequence_is_the_same_as_its_steps),
 	};
 
 	return cmocka_run_group_tests_name("library", tests, NULL, NULL);

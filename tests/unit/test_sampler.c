@@ -63,6 +63,36 @@ static PmStatus record(PmDevice *d, int slot, PmErr *err)
 	return inner_record(d, slot, err);
 }
 
+static int next_replay;
+
+static PmStatus record_begin(PmDevice *d, PmErr *err)
+{
+	(void)d, (void)err;
+	pm_str_addc(&log_text, '[');
+	return PM_OK;
+}
+
+static PmStatus record_end(PmDevice *d, PmReplay *out, PmErr *err)
+{
+	(void)d, (void)err;
+	pm_str_addc(&log_text, ']');
+	out->id = (uint32_t)++next_replay;
+	return PM_OK;
+}
+
+static PmStatus replay(PmDevice *d, PmReplay r, PmErr *err)
+{
+	(void)d, (void)err;
+	assert_true(r.id >= 1 && (int)r.id <= next_replay);
+	pm_str_addc(&log_text, 'R');
+	return PM_OK;
+}
+
+static void replay_drop(PmDevice *d, PmReplay r)
+{
+	(void)d, (void)r;
+}
+
 typedef struct Bed {
 	PmDevice *d;
 	PmDeviceOps ops;
@@ -86,7 +116,13 @@ static void make(Bed *b)
 	if (pm_graph_parse(text, strlen(text), &b->g, &err) || pm_device_open("emu", &b->d, &err) ||
 	    pm_plan_new(b->g, NULL, 0, &b->plan, &err))
 		fail_msg("%s", err.text);
-	b->clock = (PmClockOps){ .quiet = quiet, .flush = flush, .delay = delay };
+	b->clock = (PmClockOps){ .quiet = quiet,
+				 .flush = flush,
+				 .delay = delay,
+				 .record_begin = record_begin,
+				 .record_end = record_end,
+				 .replay = replay,
+				 .replay_drop = replay_drop };
 	b->ops = *b->d->ops;
 	inner_launch = b->ops.launch;
 	inner_record = b->ops.event_record;
@@ -119,7 +155,7 @@ static void drop(Bed *b)
 
 static PmSample take(Bed *b, int side, PmTimeKind kind, uint64_t index, int train)
 {
-	PmSampleAsk ask = { side, kind, index, train };
+	PmSampleAsk ask = { side, kind, index, train, 0 };
 	PmSample out;
 	PmErr err;
 
@@ -161,6 +197,32 @@ static void every_call_has_the_inputs_of_its_number(void **state)
 	drop(&b);
 }
 
+/* What a time is divided by is what ran: a train of seven is seven calls with results of their own, those
+ * that each makes when it runs alone. */
+static void a_train_is_as_many_calls_as_it_is_divided_by(void **state)
+{
+	enum { TRAIN = 7 };
+	PmDigest in_train[TRAIN], alone;
+	Bed b;
+
+	(void)state;
+	make(&b);
+	take(&b, 0, PM_TIME_COLD, 40, TRAIN);
+	assert_int_equal(strlen(log_text.s), strlen("FDB") + (size_t)3 * TRAIN + strlen("E"));
+	for (int i = 0; i < TRAIN; i++) {
+		assert_int_equal(pm_sampler_digest(b.s, i, &in_train[i], NULL), PM_OK);
+		for (int k = 0; k < i; k++)
+			assert_false(pm_digest_equal(&in_train[k], &in_train[i]));
+	}
+	for (int i = 0; i < TRAIN; i++) {
+		take(&b, 1, PM_TIME_NONE, 40 + (uint64_t)i, 1);
+		assert_int_equal(pm_sampler_digest(b.s, 0, &alone, NULL), PM_OK);
+		assert_true(pm_digest_equal(&alone, &in_train[i]));
+	}
+	assert_int_equal(pm_sampler_digest(b.s, 1, &alone, NULL), PM_E_INVALID);
+	drop(&b);
+}
+
 static void caches_are_emptied_and_the_host_is_hidden(void **state)
 {
 	Bed b;
@@ -174,6 +236,27 @@ static void caches_are_emptied_and_the_host_is_hidden(void **state)
 	assert_string_equal(log_text.s, "FDBLLLLLLE");
 	take(&b, 1, PM_TIME_WALL, 1, 2);
 	assert_string_equal(log_text.s, "LLLLLL");
+	take(&b, 1, PM_TIME_LATENCY, 1, 1);
+	assert_string_equal(log_text.s, "LLL");
+	drop(&b);
+}
+
+/* Recorded before the clock starts, once for each binding; with `graphs` so for every kind. */
+static void calls_are_replayed(void **state)
+{
+	PmSampleAsk ask = { 0, PM_TIME_LATENCY, 7, 1, 1 };
+	PmSample s;
+	Bed b;
+
+	(void)state;
+	make(&b);
+	take(&b, 0, PM_TIME_REPLAY, 7, 1);
+	assert_string_equal(log_text.s, "[LLL]FDBRE");
+	take(&b, 0, PM_TIME_REPLAY, 7, 1);
+	assert_string_equal(log_text.s, "FDBRE");
+	pm_str_clear(&log_text);
+	assert_int_equal(pm_sampler_take(b.s, &ask, &s, NULL), PM_OK);
+	assert_string_equal(log_text.s, "R");
 	drop(&b);
 }
 
@@ -199,8 +282,8 @@ static void a_slow_host_is_a_disturbance(void **state)
 
 static void what_cannot_be_taken_is_refused(void **state)
 {
-	PmSampleAsk none = { 0, PM_TIME_COLD, 0, 0 }, side = { 2, PM_TIME_COLD, 0, 1 },
-		    lng = { 0, PM_TIME_COLD, 0, 65 };
+	PmSampleAsk none = { 0, PM_TIME_COLD, 0, 0, 0 }, side = { 2, PM_TIME_COLD, 0, 1, 0 },
+		    lng = { 0, PM_TIME_COLD, 0, 65, 0 };
 	PmTensor out;
 	PmSample s;
 	Bed b;
@@ -239,7 +322,9 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_call_has_the_inputs_of_its_number),
+		cmocka_unit_test(a_train_is_as_many_calls_as_it_is_divided_by),
 		cmocka_unit_test(caches_are_emptied_and_the_host_is_hidden),
+		cmocka_unit_test(calls_are_replayed),
 		cmocka_unit_test(a_slow_host_is_a_disturbance),
 		cmocka_unit_test(what_cannot_be_taken_is_refused),
 		cmocka_unit_test(no_side_finds_anothers_results),

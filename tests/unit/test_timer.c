@@ -62,7 +62,7 @@ static PmStatus sim_sample(void *arg, const PmSampleAsk *ask, PmSample *out, PmE
 		t *= 5;
 	if (pm_rng_uniform(&s->rng) < s->second_mode)
 		t *= 1.5;
-	if (ask->kind == PM_TIME_WALL)
+	if (ask->kind >= PM_TIME_WALL)
 		t += s->launching * ask->train;
 	else
 		t = quantised(s, t + s->overhead * (1 + 0.01 * pm_rng_normal(&s->rng)));
@@ -209,7 +209,9 @@ static void times_are_those_of_one_call_without_the_marks(void **state)
 	near(t.kind[PM_TIME_COLD].ratio[1].point, 2, 0.02, "speedup");
 	near(t.kind[PM_TIME_REPLAY].side[1].median, 5e-6, 60e-9, "replayed");
 	near(t.kind[PM_TIME_WALL].side[1].median, 5e-6, 60e-9, "on the host's clock");
+	near(t.kind[PM_TIME_LATENCY].side[1].median, 5e-6, 60e-9, "one call and the wait for it");
 	assert_true(t.kind[PM_TIME_REPLAY].blocks == 15 && t.kind[PM_TIME_WALL].blocks == 10);
+	assert_true(t.kind[PM_TIME_LATENCY].blocks == 10);
 }
 
 static void steady_drift_cancels(void **state)

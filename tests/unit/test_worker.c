@@ -176,7 +176,7 @@ static void what_does_not_fit_is_refused(void **state)
 	PmWork side = { .g = g };
 	PmTensor in[2];
 	PmBank bank = { .t = in, .n_sets = 1, .n_in = 1 };
-	PmSampleAsk cold = { 0, PM_TIME_COLD, 0, 1 };
+	PmSampleAsk cold = { 0, PM_TIME_COLD, 0, 1, 0 };
 	PmDeviceInfo info;
 	PmRunResult r;
 	PmSample s;

@@ -1,0 +1,270 @@
+/* runner_judge.c - what a candidate's results are worth: the error bound, and the ladder of tolerances. */
+#include "bench/agree.h"
+#include "bench/runner_priv.h"
+#include "runtime/ref.h"
+#include "runtime/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NEED_T = -5 }; /* the level of the ladder that decides where there is no bound */
+
+void pm__judge_begin(Eval *e)
+{
+	PmEvalRecord *r = e->rec;
+	int passnet = e->o->preset == PM_PRESET_PASSNET;
+
+	r->n_outputs = passnet ? pm_graph_n_outputs(e->m->g) : e->probe.n_results;
+	r->outputs = pm_xcalloc(r->n_outputs + 1, sizeof *r->outputs);
+	for (size_t i = 0; i < r->n_outputs; i++) {
+		r->outputs[i].dtype = passnet ? pm_value_type(e->m->g, pm_graph_output(e->m->g, i))->dtype
+					      : pm_probe_dtype(&e->probe, i);
+		r->outputs[i].equal = 1;
+		memset(r->outputs[i].close, 1, sizeof r->outputs[i].close);
+	}
+	r->smallest_t = PM_T_MIN;
+}
+
+/* Folds one comparison into the record: a level passes only if it passes everywhere. */
+static void note(Eval *e, const PmComparison *c, size_t i, const char *name, const char *where)
+{
+	PmEvalRecord *r = e->rec;
+	PmScoreOutput *o = &r->outputs[i];
+
+	o->equal = o->equal && c->equal;
+	for (int t = 0; t < PM_T_COUNT; t++)
+		o->close[t] = (signed char)(o->close[t] && c->close[t] == 1);
+	if (c->smallest_t > r->smallest_t || (c->smallest_t == r->smallest_t && r->worst.index < 0)) {
+		r->smallest_t = c->smallest_t;
+		if (c->worst.index >= 0) {
+			r->worst = c->worst;
+			snprintf(r->worst_where, sizeof r->worst_where, "output '%.60s', %s", name, where);
+		}
+	}
+}
+
+/* ---- the bound ---- */
+
+/* One kernel's operands and what it should have made of them. */
+typedef struct Expected {
+	const PmGraph *body;
+	PmTensor *ops, *want; /* owned */
+	PmBound *bound;       /* owned; y alone means something where there is no bound */
+	size_t n_in, n_out;
+} Expected;
+
+static void release(Expected *x)
+{
+	pm_tensors_release(x->ops, x->n_in);
+	pm_tensors_release(x->want, x->n_out);
+	pm_bounds_release(x->bound, x->n_out);
+	free(x->ops);
+	free(x->want);
+	free(x->bound);
+}
+
+static PmStatus round_all(Expected *x, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < x->n_out && !st; i++) {
+		const PmRefTensor *y = &x->bound[i].y;
+
+		st = pm_tensor_init(&x->want[i], &y->type, err);
+		for (int64_t k = 0; k < y->numel && !st; k++) {
+			if (y->f)
+				pm_tensor_set(&x->want[i], k, y->f[k]);
+			else
+				pm_tensor_set_i(&x->want[i], k, y->i[k]);
+		}
+	}
+	return st;
+}
+
+static PmStatus expect(Eval *e, size_t k, const PmTensor *in, const PmRunResult *got, Expected *x, PmErr *err)
+{
+	PmErr no_bound;
+	PmStatus st;
+
+	memset(x, 0, sizeof *x);
+	pm_err_init(&no_bound);
+	st = pm_probe_operands(&e->probe, k, in, got->out, &x->body, &x->ops, &x->n_in, err);
+	if (st)
+		return st;
+	x->n_out = pm_graph_n_outputs(x->body);
+	x->want = pm_xcalloc(x->n_out + 1, sizeof *x->want);
+	x->bound = pm_xcalloc(x->n_out + 1, sizeof *x->bound);
+	st = pm_bound_run(x->body, x->ops, x->n_in, PM_LANE_STRICT, x->bound, x->n_out, &no_bound);
+	if (!st)
+		return round_all(x, err);
+	if (st != PM_E_UNSUPPORTED)
+		return pm_err(err, st, "%s", no_bound.text);
+	return pm_ref_run(x->body, x->ops, x->n_in, x->want, x->n_out, err);
+}
+
+/* The narrowest lane from `lane` on in which result i is. */
+static PmStatus find_lane(const Expected *x, size_t i, const PmTensor *y, PmLane *lane, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (; *lane < PM_LANE_NONE && !st; (*lane)++) {
+		PmBound *b = pm_xcalloc(x->n_out + 1, sizeof *b);
+		PmBoundFit f;
+
+		st = pm_bound_run(x->body, x->ops, x->n_in, *lane, b, x->n_out, err);
+		if (!st)
+			pm_bound_fit(&b[i], y, &f);
+		pm_bounds_release(b, x->n_out);
+		free(b);
+		if (st || f.within)
+			break;
+	}
+	return st;
+}
+
+/* Says the worst that was found, as far as the strict bound goes. */
+static void keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmLane lane, const char *name, const char *where)
+{
+	PmEvalBound *b = &r->bound;
+
+	b->n++;
+	b->rms = fmax(b->rms, f->rms);
+	b->max = fmax(b->max, f->n_class ? INFINITY : f->max);
+	if (lane <= b->lane && lane != PM_LANE_STRICT)
+		return;
+	b->lane = lane > b->lane ? lane : b->lane;
+	if (lane == PM_LANE_STRICT)
+		return;
+	snprintf(b->why, sizeof b->why,
+		 "Too far off: output '%.60s', %s: element %lld is %.9g where the reference has %.9g; the "
+		 "error is %.3g "
+		 "times "
+		 "what float32 arithmetic explains there, %.3g times in root mean square.",
+		 name, where, (long long)f->index, f->got, f->expected, f->n_class ? INFINITY : f->max,
+		 f->rms);
+}
+
+/* Judges result i by the bound. *bounded: whether there is one. */
+static PmStatus judge_result(Eval *e, const Expected *x, size_t i, const PmTensor *y, const char *name,
+			     const char *where, int *bounded, PmLane *lane, PmErr *err)
+{
+	const PmBound *b = &x->bound[i];
+	PmBoundFit f;
+	PmStatus st = PM_OK;
+
+	*lane = PM_LANE_STRICT;
+	*bounded = b->y.numel && b->known && pm_type_equal(&b->y.type, &y->type);
+	if (!*bounded)
+		return PM_OK;
+	pm_bound_fit(b, y, &f);
+	/* What is open by more than one element in a hundred is left to the ladder. */
+	*bounded = f.n_class || f.open * 100 <= b->y.numel;
+	if (!*bounded)
+		return PM_OK;
+	if (!f.within) {
+		*lane = PM_LANE_TF32;
+		st = find_lane(x, i, y, lane, err);
+	}
+	if (!st)
+		keep_fit(e->rec, &f, *lane, name, where);
+	return st;
+}
+
+/* Within the lane asked for is close from the level on that decides. */
+static void admit(PmComparison *c)
+{
+	for (int t = NEED_T; t <= PM_T_MAX; t++)
+		c->close[t - PM_T_MIN] = 1;
+	c->smallest_t = c->smallest_t < NEED_T ? c->smallest_t : NEED_T;
+}
+
+/* Every kernel against its body: the oracle in double precision, on the very operands the kernel was given.
+ * It exists only from here on. What surrounds the kernels runs the same code on both sides and is not judged.
+ */
+static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *got, PmInputClass cls,
+			      const char *where, PmErr *err)
+{
+	PmCloseRule rule = pm_close_rule(e->o->preset);
+	PmStatus st = PM_OK;
+	size_t slot = 0;
+
+	for (size_t k = 0; k < e->probe.n_kernels && !st; k++) {
+		Expected x;
+
+		st = expect(e, k, in, got, &x, err);
+		for (size_t i = 0; i < x.n_out && !st; i++, slot++) {
+			const char *name = pm_probe_name(&e->probe, k, i);
+			const PmTensor *y = pm_probe_result(&e->probe, k, i, got->out);
+			PmTensorView w = pm_view_of(&x.want[i]), g = pm_view_of(y);
+			PmComparison c;
+			PmLane lane;
+			int bounded;
+
+			st = judge_result(e, &x, i, y, name, where, &bounded, &lane, err);
+			if (st)
+				break;
+			pm_compare(&w, &g, &rule, &c);
+			if (bounded && lane <= e->o->lane)
+				admit(&c);
+			/* The further classes go to the limits of types, which no tolerance knows. */
+			if (cls < PM_N_INPUT_CLASSES || bounded)
+				note(e, &c, slot, name, where);
+			e->rec->bound.n_without += !bounded && cls < PM_N_INPUT_CLASSES;
+			e->by_ladder |= !bounded && cls < PM_N_INPUT_CLASSES && c.smallest_t > NEED_T;
+		}
+		release(&x);
+	}
+	return st;
+}
+
+/* The published protocol: the graph's outputs against the eager baseline's on the same device. */
+static PmStatus compare_eager(Eval *e, const PmTensor *in, const PmRunResult *got, const char *where,
+			      PmErr *err)
+{
+	PmRunOpts o = { .device = e->o->device, .deadline = e->o->device_deadline, .poison = 0x7fc1d00d };
+	PmCloseRule rule = pm_close_rule(e->o->preset);
+	PmRunResult want;
+	PmStatus st = pm_run_graph(e->m->g, in, pm_graph_n_inputs(e->m->g), &o, &want, err);
+
+	for (size_t i = 0; !st && i < want.n_out; i++) {
+		PmTensorView w = pm_view_of(&want.out[i]), g = pm_view_of(&got->out[i]);
+		PmComparison c;
+
+		pm_compare(&w, &g, &rule, &c);
+		note(e, &c, i, pm_value_name(e->m->g, pm_graph_output(e->m->g, i)), where);
+		e->by_ladder |= c.smallest_t > NEED_T;
+	}
+	if (!st)
+		pm_run_result_release(&want);
+	return st;
+}
+
+PmStatus pm__judge(Eval *e, const PmTensor *in, const PmRunResult *got, PmInputClass cls, const char *where,
+		   PmErr *err)
+{
+	if (e->o->preset == PM_PRESET_PASSNET)
+		return compare_eager(e, in, got, where, err);
+	return judge_kernels(e, in, got, cls, where, err);
+}
+
+void pm__judge_end(Eval *e)
+{
+	PmEvalRecord *r = e->rec;
+	char text[PM_ERR_MAX];
+
+	if (r->bound.lane > e->o->lane) {
+		snprintf(text, sizeof text, "%s%s%s%s", r->bound.why,
+			 r->bound.lane < PM_LANE_NONE ? " It would do in lane " : "",
+			 r->bound.lane < PM_LANE_NONE ? pm_lane_name(r->bound.lane) : "",
+			 r->bound.lane < PM_LANE_NONE ? "." : "");
+		pm__say(e, r->bound.lane < PM_LANE_NONE ? PM_VERDICT_PRECISION : PM_VERDICT_INCORRECT, text);
+	} else if (e->by_ladder) {
+		snprintf(text, sizeof text,
+			 "Wrong at t = %d: %s, element %lld is %.9g where the reference has %.9g (%.3g ulp).",
+			 NEED_T, r->worst_where, (long long)r->worst.index, r->worst.got, r->worst.expected,
+			 r->worst.ulp);
+		pm__say(e, PM_VERDICT_INCORRECT, text);
+	}
+}

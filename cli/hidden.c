@@ -1,0 +1,117 @@
+/* hidden.c - runs a pass on shapes drawn after it was built. */
+#include "cli/hidden.h"
+
+#include "base/rng.h"
+#include "extract/variants.h"
+#include "ir/canon.h"
+#include "runtime/ref.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	ELEMENTS = 1 << 14, /* of the largest value: hidden shapes are there to be wrong, not to be fast */
+	FLOPS = 50000000,   /* the same, of the reference */
+	FIRST = 2,          /* the first shapes are the original's and all ones */
+	SHAPES = 8          /* made for one member, of which the last are drawn freely */
+};
+
+typedef struct Hidden {
+	const char *so;
+	const PmMembers *members;
+	PmEvalOpts opts;
+	PmEvalReport *r;
+	int want;
+} Hidden;
+
+static int is_member(const Hidden *h, const PmGraph *g)
+{
+	char a[PM_SHA256_HEX], b[PM_SHA256_HEX];
+
+	if (pm_canon_hash(g, PM_CANON_FULL, a, NULL))
+		return 1;
+	for (size_t i = 0; i < h->members->list.n; i++)
+		if (pm_canon_hash(h->members->list.v[i].g, PM_CANON_FULL, b, NULL) || !strcmp(a, b))
+			return 1;
+	return 0;
+}
+
+/* The type of the first floating-point input: hidden shapes are of types that the pass is evaluated in. */
+static uint32_t dtype_of(const PmGraph *g)
+{
+	for (size_t i = 0; i < pm_graph_n_inputs(g); i++) {
+		int dtype = pm_value_type(g, pm_graph_input(g, i))->dtype;
+
+		if (pm_dtype_is_float(dtype))
+			return 1u << dtype;
+	}
+	return 0;
+}
+
+static int too_long(const PmGraph *g)
+{
+	int64_t flops = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
+		flops += pm_op_flops(g, pm_graph_node_at(g, i));
+	return flops > FLOPS;
+}
+
+/* Verdicts that say that the pass did wrong, not that it declined or that nothing was there to win. */
+static int is_wrong(PmVerdict v)
+{
+	return v != PM_VERDICT_OK && v != PM_VERDICT_NO_MATCH && v != PM_VERDICT_NO_CREDIT;
+}
+
+static PmStatus try_shape(void *arg, const PmGraph *g, const char *label, int shape, int dtype, PmErr *err)
+{
+	Hidden *h = arg;
+	PmEvalHidden *out = &h->r->hidden;
+	PmEvalMember m = { label, g };
+	PmEvalRecord rec;
+	PmStatus st;
+
+	(void)dtype;
+	if (shape < FIRST || out->n >= h->want || is_wrong(out->verdict) || too_long(g) || is_member(h, g))
+		return PM_OK;
+	st = pm_eval_member(h->so, &m, &h->opts, &rec, err);
+	if (st)
+		return st;
+	out->n++;
+	out->n_matched += rec.n_kernels > 0;
+	if (is_wrong(rec.verdict)) {
+		out->verdict = rec.verdict;
+		snprintf(out->why, sizeof out->why, "On the hidden shape %.200s: %.700s", label, rec.why);
+	}
+	pm_eval_record_release(&rec);
+	return PM_OK;
+}
+
+PmStatus pm_hidden_check(const char *so, const PmMembers *members, const PmEvalOpts *opts, int n,
+			 PmEvalReport *r, PmErr *err)
+{
+	Hidden h = { so, members, *opts, r, n };
+	PmVariantOpts v = { .n_shapes = SHAPES, .max_elements = ELEMENTS };
+	PmErr no_shapes;
+	size_t start;
+	PmRng rng;
+	PmStatus st = PM_OK;
+
+	pm_rng_init(&rng, opts->secret ? opts->secret : pm_rng_secure_seed());
+	start = members->list.n ? (size_t)pm_rng_range(&rng, 0, (int64_t)members->list.n - 1) : 0;
+	h.opts.check_only = 1;
+	r->hidden.verdict = PM_VERDICT_OK;
+	for (size_t i = 0; i < members->list.n && !st && r->hidden.n < n && !is_wrong(r->hidden.verdict);
+	     i++) {
+		const PmGraph *g = members->list.v[(start + i) % members->list.n].g;
+		PmStatus made;
+
+		pm_err_init(&no_shapes);
+		v.seed = pm_rng_u64(&rng);
+		v.dtypes = dtype_of(g);
+		made = pm_variants_make(g, &v, try_shape, &h, NULL, &no_shapes);
+		if (made && made != PM_E_SHAPE)
+			st = pm_err(err, made, "%s", no_shapes.text);
+	}
+	return st;
+}

@@ -1,0 +1,14 @@
+/* hidden.h - shapes that a pass cannot have been made for. */
+#ifndef CLI_HIDDEN_H
+#define CLI_HIDDEN_H
+
+#include "bench/runner.h"
+#include "cli/members.h"
+
+/* Draws up to n shapes of the members' computations, by a seed that is made now, and runs the pass on those
+ * that are no member, without times: what became of it goes into r->hidden. Call it before the records are
+ * scored (pm_eval_score). A shape on which no rule applies is no mistake, and is counted. */
+PmStatus pm_hidden_check(const char *so, const PmMembers *members, const PmEvalOpts *opts, int n,
+			 PmEvalReport *r, PmErr *err);
+
+#endif

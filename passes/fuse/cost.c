@@ -1,0 +1,64 @@
+/* cost.c - microseconds on a large GPU, as replays of a CUDA graph count them. Only differences matter. */
+#include "fuse.h"
+
+static const double LAUNCH = 1.7, /* a small kernel and the gap after it */
+	BYTES_PER_US = 3.3e6,     /* a plain copy */
+	WORK_PER_US = 15e6,       /* simple operations */
+	SHARING = 0.35,           /* a row's threads join their parts */
+	TURN = 0.12,              /* one more turn of a loop over a row */
+	SERIAL = 0.03;            /* one more turn of a loop of one thread */
+
+static double bytes_of(const Op *o)
+{
+	return (double)f_numel(o) * pm_dtype_bytes(o->dtype);
+}
+
+double f_library_time(const Ctx *c, const Node *n)
+{
+	double bytes = 0;
+	int k;
+
+	if (!n->launches)
+		return 0;
+	for (k = 0; k < n->n_in; k++)
+		if (n->in[k] >= 0)
+			bytes += bytes_of(&c->op[n->in[k]]);
+	for (k = 0; k < n->n_out; k++)
+		bytes += bytes_of(&c->op[n->out[k]]);
+	if (c->op[n->out[0]].kind >= OP_GATHER && c->op[n->out[0]].kind <= OP_GATHER_ND)
+		bytes = 2 * bytes_of(&c->op[n->out[0]]);
+	return LAUNCH + bytes / BYTES_PER_US;
+}
+
+/* Operands that are views of other values have to be copied for a kernel. */
+double f_copies(const Ctx *c)
+{
+	double sum = 0;
+	int i;
+
+	for (i = 0; i < c->n_arg_in; i++) {
+		const Op *o = &c->op[c->arg_in[i]];
+
+		if (o->node >= 0 && o->kind != OP_RESHAPE && o->kind != OP_SAME && !c->node[o->node].launches)
+			sum += LAUNCH + 2 * bytes_of(o) / BYTES_PER_US;
+	}
+	return sum;
+}
+
+double f_kernel_time(const Ctx *c)
+{
+	double sum = 0, slowest = 0;
+	int i;
+
+	for (i = 0; i < c->n_sections; i++) {
+		const Section *s = &c->section[i];
+		double turns = s->rows ? (double)s->extent / (s->vec * s->group) : 1, wait;
+
+		sum += (s->bytes + s->spread) / BYTES_PER_US + s->work / WORK_PER_US;
+		wait = s->syncs * SHARING + (turns - 1) * TURN * (s->keep ? 1 : s->syncs + 1);
+		wait += s->serial * SERIAL * (turns > 1 ? turns : 1);
+		if (wait > slowest)
+			slowest = wait;
+	}
+	return LAUNCH + (sum > slowest ? sum + slowest / 4 : slowest + sum / 4);
+}

@@ -1,0 +1,239 @@
+/* eval.c - writes the statements that compute a value at coordinates: loads, and who writes what. */
+#include "fuse.h"
+
+int f_fail(Ctx *c, const char *why)
+{
+	if (!c->fail)
+		c->fail = why;
+	return -1;
+}
+
+/* ---- loads ---- */
+
+static int arg_of(Ctx *c, int op)
+{
+	int i;
+
+	for (i = 0; i < c->n_arg_in; i++)
+		if (c->arg_in[i] == op)
+			return i;
+	if (c->n_arg_in == F_ARGS) {
+		f_fail(c, "it has too many operands");
+		return 0;
+	}
+	c->arg_in[c->n_arg_in] = op;
+	return c->n_arg_in++;
+}
+
+/* Elements between what neighbours in this variable read; 0 when it does not matter. */
+static int64_t stride_by(const Ctx *c, Ix at, uint32_t dep)
+{
+	const Lin *l = &c->lin[at];
+	int64_t best = 0;
+	int i;
+
+	for (i = 0; i < l->n; i++) {
+		int64_t k = l->t[i].k < 0 ? -l->t[i].k : l->t[i].k;
+
+		if (c->atom[l->t[i].atom].deps & dep && (!best || k < best))
+			best = k;
+	}
+	return best;
+}
+
+void f_count_order(Ctx *c, const Op *o, Ix at, double bytes)
+{
+	int64_t row = stride_by(c, at, DEP_ROW), chunk = stride_by(c, at, DEP_CHUNK);
+
+	if (chunk && chunk * pm_dtype_bytes(o->dtype) <= 16)
+		c->s->along += bytes;
+	else if (row && row * pm_dtype_bytes(o->dtype) <= 16)
+		c->s->across += bytes;
+}
+
+static void count_load(Ctx *c, const Op *o, Ix at, int lanes)
+{
+	double size = pm_dtype_bytes(o->dtype), all = c->times * (lanes ? c->s->vec : 1) * size;
+	double once = (double)f_numel(o) * size, wide;
+	int rows = c->s->rows && (c->s->column || c->s->group == 1);
+
+	if (c->trial)
+		return;
+	wide = (double)stride_by(c, at, rows ? DEP_ROW : DEP_CHUNK) * size;
+	f_count_order(c, o, at, all);
+	c->s->bytes += all < once ? all : once + 0.1 * (all - once);
+	if (wide > 16)
+		c->s->spread += all * ((wide > 32 ? 32 : wide) / (size * (lanes ? c->s->vec : 1)) - 1) * 0.5;
+	c->s->work += c->times * 2;
+}
+
+static void write_element(Ctx *c, const Op *o, const char *before, Ix at, const char *after)
+{
+	int k = f_class(o->dtype);
+
+	t_add(c, k == PM_I64 ? "(long long)" : "ld(");
+	t_add(c, before);
+	if (at >= 0)
+		t_ix(c, at);
+	t_add(c, after);
+	t_add(c, k == PM_I64 ? ";\n" : ");\n");
+}
+
+static int load(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op];
+	Ix at = ix_flat(c, co, o->dim, o->rank), base;
+	char name[16] = "p";
+	PmText t = { name, 1, sizeof name, 0 };
+	int64_t step;
+	int var;
+
+	if (c->fail)
+		return -1;
+	base = ix_without_lane(c, at, &step);
+	var = f_new_var(c, o->dtype, step != 0);
+	count_load(c, o, base, step != 0);
+	pm_text_int(&t, arg_of(c, op));
+	pm_text_add(&t, step == 1 ? " + " : "[");
+	name[t.n] = 0;
+	if (step == 1) {
+		t_add(c, "const pm_vec<");
+		t_add(c, f_ctype(o->dtype));
+		t_add(c, ", ");
+		t_int(c, c->s->vec);
+		t_add(c, "> w");
+		t_int(c, var);
+		t_add(c, " = fetch<");
+		t_int(c, c->s->vec);
+		t_add(c, ">(");
+		t_add(c, name);
+		t_ix(c, base);
+		t_add(c, ");\n");
+	}
+	c->s->lane_loads += step != 0 && step != 1;
+	f_declare(c, var, NULL);
+	f_for_lanes(c, step != 0);
+	if (!c->dry)
+		f_ref(c, c->out, var);
+	t_add(c, " = ");
+	if (step == 1) {
+		t_add(c, f_class(o->dtype) == PM_I64 ? "(long long)w" : "ld(w");
+		t_int(c, var);
+		t_add(c, f_class(o->dtype) == PM_I64 ? "[j];\n" : "[j]);\n");
+	} else {
+		write_element(c, o, name, at, "]");
+	}
+	return var;
+}
+
+static int number(Ctx *c, const Op *o)
+{
+	int var = f_new_var(c, o->dtype, 0);
+
+	t_add(c, "const ");
+	t_add(c, f_cclass(o->dtype));
+	t_add(c, " v");
+	t_int(c, var);
+	t_add(c, " = (");
+	t_add(c, f_cclass(o->dtype));
+	t_add(c, ")");
+	if (!c->dry) {
+		if (f_class(o->dtype) == PM_I64)
+			pm_text_int(c->out, (int64_t)o->num[0]);
+		else
+			pm_text_float(c->out, o->num[0]);
+	}
+	t_add(c, ";\n");
+	return var;
+}
+
+int f_computed(const Ctx *c, const Op *o)
+{
+	return o->node >= 0 && c->node[o->node].in_set;
+}
+
+/* ---- asking ---- */
+
+int f_eval_ew(Ctx *c, int op, const Ix *co);
+
+/* Writes it where c stands. */
+static int write_value(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op];
+
+	if (o->kind == OP_NUM)
+		return number(c, o);
+	if (!f_computed(c, o))
+		return load(c, op, co);
+	switch (o->kind) {
+	case OP_EW:
+	case OP_FOLD:
+	case OP_CAST:
+		return f_eval_ew(c, op, co);
+	case OP_REDUCE:
+		return f_eval_reduce(c, op, co);
+	case OP_POOL:
+		return f_eval_pool(c, op, co);
+	case OP_LINEAR:
+		return f_eval_linear(c, op, co);
+	default:
+		return f_eval_move(c, op, co);
+	}
+}
+
+static int within(const Ctx *c, const Op *o, const Ix *co)
+{
+	int d;
+
+	for (d = 0; d < o->rank; d++)
+		if (c->lin[co[d]].lo < 0 || c->lin[co[d]].hi >= o->dim[d])
+			return 0;
+	return 1;
+}
+
+/* What depends on the row only is written once for the row, in front of the loops. */
+static int for_the_row(Ctx *c, int op, const Ix *co)
+{
+	PmText *out = c->out;
+	double times = c->times;
+	int var, branch = c->branch, trial = c->trial;
+
+	c->trial = 0;
+	c->out = c->row;
+	c->at_row = 1;
+	c->branch = 0;
+	c->times = c->s->rows ? (double)c->s->rows : 1;
+	var = write_value(c, op, co);
+	if (var >= 0 && !c->fail)
+		f_memo_add(c, op, co, c->op[op].rank, var);
+	c->at_row = 0;
+	c->branch = branch;
+	c->trial = trial;
+	c->times = times;
+	c->out = out;
+	return var;
+}
+
+int f_eval(Ctx *c, int op, const Ix *coords)
+{
+	const Op *o = &c->op[op];
+	uint32_t deps = 0;
+	Ix co[F_RANK];
+	int d, var;
+
+	if (c->fail)
+		return -1;
+	for (d = 0; d < o->rank; d++) {
+		co[d] = o->dim[d] == 1 ? ix_const(c, 0) : coords[d];
+		deps |= c->lin[co[d]].deps;
+	}
+	var = f_memo_find(c, op, co, o->rank);
+	if (var >= 0)
+		return var;
+	if (!c->at_row && !(deps & ~(uint32_t)DEP_ROW) && within(c, o, co))
+		return for_the_row(c, op, co);
+	var = write_value(c, op, co);
+	if (var >= 0 && !c->fail)
+		f_memo_add(c, op, co, o->rank, var);
+	return c->fail ? -1 : var;
+}

@@ -1,0 +1,225 @@
+/* eval_ew.c - element-wise operators: the operator table's expressions over variables. */
+#include "fuse.h"
+
+int f_eval_ew(Ctx *c, int op, const Ix *co);
+
+/* Coordinates of an operand that broadcasts. */
+static int operand(Ctx *c, const Op *o, int k, const Ix *co)
+{
+	const Op *x = &c->op[o->in[k]];
+	Ix at[F_RANK];
+	int d;
+
+	for (d = 0; d < x->rank; d++)
+		at[d] = x->dim[d] == 1 ? ix_const(c, 0) : co[d + o->rank - x->rank];
+	return f_eval(c, o->in[k], at);
+}
+
+/* "const S a = (S)v3[j];", or the value of an operand that is left out. */
+static void operand_text(Ctx *c, const Op *o, int k, int var)
+{
+	char name[2] = { (char)('a' + k), 0 };
+
+	t_add(c, "const S ");
+	t_add(c, name);
+	t_add(c, " = (S)");
+	if (var >= 0 && !c->dry)
+		f_ref(c, c->out, var);
+	else if (o->compute == PM_I64)
+		t_add(c, k == 1 ? "(-0x7fffffffffffffffll - 1)" : "0x7fffffffffffffffll");
+	else
+		t_add(c, k == 1 ? "-INFINITY" : "INFINITY");
+	t_add(c, "; ");
+}
+
+static void params_text(Ctx *c, const Op *o)
+{
+	int k;
+
+	for (k = 0; k < o->n_num && !c->dry; k++) {
+		t_add(c, "const S p");
+		t_int(c, k);
+		t_add(c, " = (S)");
+		pm_text_float(c->out, o->num[k]);
+		t_add(c, "; (void)p");
+		t_int(c, k);
+		t_add(c, "; ");
+	}
+}
+
+/* What narrow integers make of a result. */
+static const char *narrow(const Op *o)
+{
+	switch (o->dtype) {
+	case PM_I32:
+		return "(long long)(int)";
+	case PM_I16:
+		return "(long long)(short)";
+	case PM_I8:
+		return "(long long)(signed char)";
+	case PM_U8:
+		return "(long long)(unsigned char)";
+	case PM_U16:
+		return "(long long)(unsigned short)";
+	case PM_U32:
+		return "(long long)(unsigned int)";
+	default:
+		return "";
+	}
+}
+
+static int costly(const char *e)
+{
+	for (; *e; e++)
+		if ((e[0] == 'e' && (e[1] == 'x' || e[1] == 'r')) || (e[0] == 's' && e[1] == 'q') ||
+		    (e[0] == 't' && e[1] == 'a') || e[0] == '/' || (e[0] == 'p' && e[1] == 'o') ||
+		    (e[0] == 'l' && e[1] == 'o') || (e[0] == 's' && e[1] == 'i'))
+			return 1;
+	return 0;
+}
+
+static int is_sum(const char *e)
+{
+	return (e[0] == 'a' || e[0] == '(') && !costly(e) && !f_is(e, "a") &&
+	       (e[2] == '+' || e[2] == '-' || e[2] == '*' || e[3] == '-');
+}
+
+/* Sums and products of float are kept in double, so that what cancels later has not been rounded before;
+ * it costs little beside the loads. Everything else is computed as it is by itself. */
+static int precision(const Ctx *c, const Op *o, int n_in, const int *var)
+{
+	int k, wide = is_sum(o->expr);
+
+	if (o->compute != PM_F32 || o->dtype != PM_F32 || costly(o->expr))
+		return o->compute;
+	for (k = 0; k < n_in; k++)
+		wide |= var[k] >= 0 && c->var[var[k]].dtype == PM_F64;
+	return wide ? PM_F64 : PM_F32;
+}
+
+static int expression(Ctx *c, const Op *o, int n_in, const int *var)
+{
+	int lanes = 0, k, y, type = precision(c, o, n_in, var),
+	    result = type == PM_F64 && o->dtype == PM_F32 ? type : o->dtype;
+
+	for (k = 0; k < n_in; k++)
+		lanes |= var[k] >= 0 && c->var[var[k]].lanes;
+	y = f_new_var(c, result, lanes);
+	if (!c->trial)
+		c->s->work += c->times * (lanes ? c->s->vec : 1) * (costly(o->expr) ? 16 : 1);
+	f_declare(c, y, NULL);
+	f_for_lanes(c, lanes);
+	t_add(c, "{ typedef ");
+	t_add(c, f_cclass(type));
+	t_add(c, " S; ");
+	for (k = 0; k < 3; k++)
+		operand_text(c, o, k, k < n_in ? var[k] : -1);
+	params_text(c, o);
+	if (!c->dry)
+		f_ref(c, c->out, y);
+	t_add(c, " = ");
+	t_add(c, narrow(o));
+	t_add(c, "(");
+	t_add(c, f_cclass(result));
+	t_add(c, ")(");
+	t_add(c, o->expr);
+	t_add(c, "); }\n");
+	return y;
+}
+
+/* Max, Min and Sum of any number of operands. */
+static int fold(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op];
+	int acc = operand(c, o, 0, co), k;
+
+	for (k = 1; k < o->n_in && !c->fail; k++) {
+		int var[2];
+
+		var[0] = acc;
+		var[1] = operand(c, o, k, co);
+		if (!c->fail)
+			acc = expression(c, o, 2, var);
+	}
+	return acc;
+}
+
+/* To an integer: truncated, at the nearest end when out of range, NaN as 0; from an integer: wraps. */
+static void cast_to_int(Ctx *c, const Op *o, int from)
+{
+	static const struct {
+		int8_t type;
+		const char *lo, *hi;
+	} ranges[] = { { PM_I32, "-0x80000000ll", "0x7fffffffll" },
+		       { PM_I16, "-32768", "32767" },
+		       { PM_I8, "-128", "127" },
+		       { PM_U8, "0", "255" },
+		       { PM_U16, "0", "65535" },
+		       { PM_U32, "0", "0xffffffffll" } };
+	const char *lo = "-0x7fffffffffffffffll - 1", *hi = "0x7fffffffffffffffll";
+	uint32_t i;
+
+	for (i = 0; i < sizeof ranges / sizeof *ranges; i++)
+		if (ranges[i].type == o->dtype) {
+			lo = ranges[i].lo;
+			hi = ranges[i].hi;
+		}
+	t_add(c, "saturate(");
+	f_ref(c, c->out, from);
+	t_add(c, ", ");
+	t_add(c, lo);
+	t_add(c, ", ");
+	t_add(c, hi);
+	t_add(c, ")");
+}
+
+static int cast(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op];
+	int x = f_eval(c, o->in[0], co), y, half = o->dtype == PM_F16 || o->dtype == PM_BF16;
+
+	if (x < 0 || o->dtype == c->op[o->in[0]].dtype)
+		return x;
+	y = f_new_var(c, o->dtype, c->var[x].lanes);
+	f_declare(c, y, NULL);
+	f_for_lanes(c, c->var[x].lanes);
+	if (c->dry)
+		return y;
+	f_ref(c, c->out, y);
+	t_add(c, " = ");
+	if (o->dtype == PM_BOOL) {
+		f_ref(c, c->out, x);
+		t_add(c, " != 0");
+	} else if (half) { /* rounding is what this cast means */
+		t_add(c, "ld(st<");
+		t_add(c, f_ctype(o->dtype));
+		t_add(c, c->var[x].dtype == PM_I64 ? ">((double)" : ">(");
+		f_ref(c, c->out, x);
+		t_add(c, "))");
+	} else if (f_class(o->dtype) != PM_I64) {
+		t_add(c, o->dtype == PM_F64 ? "(double)" : "(float)");
+		f_ref(c, c->out, x);
+	} else if (c->var[x].dtype == PM_I64) {
+		t_add(c, narrow(o));
+		f_ref(c, c->out, x);
+	} else {
+		cast_to_int(c, o, x);
+	}
+	t_add(c, ";\n");
+	return y;
+}
+
+int f_eval_ew(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op];
+	int var[3] = { -1, -1, -1 }, k;
+
+	if (o->kind == OP_FOLD)
+		return fold(c, op, co);
+	if (o->kind == OP_CAST)
+		return cast(c, op, co);
+	for (k = 0; k < o->n_in && !c->fail; k++)
+		if (o->in[k] >= 0)
+			var[k] = operand(c, o, k, co);
+	return c->fail ? -1 : expression(c, o, o->n_in, var);
+}

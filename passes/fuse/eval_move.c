@@ -1,0 +1,385 @@
+/* eval_move.c - operators that move elements, as index arithmetic: views, pieces, padding, gathers. */
+#include "fuse.h"
+
+enum { KEY_GATHER = -16 }; /* minus the operation: the index that a gather reads */
+
+static int reshape(Ctx *c, const Op *o, const Ix *co)
+{
+	const Op *x = &c->op[o->in[0]];
+	Ix at[F_RANK];
+
+	ix_unflat(c, ix_flat(c, co, o->dim, o->rank), x->dim, x->rank, at);
+	return f_eval(c, o->in[0], at);
+}
+
+static int broadcast(Ctx *c, const Op *o, const Ix *co)
+{
+	const Op *x = &c->op[o->in[0]];
+	Ix at[F_RANK];
+	int d;
+
+	for (d = 0; d < x->rank; d++)
+		at[d] = x->dim[d] == 1 ? ix_const(c, 0) : co[d + o->rank - x->rank];
+	return f_eval(c, o->in[0], at);
+}
+
+/* Views whose axes are those of the operand, in this or another order. */
+static int by_axis(Ctx *c, const Op *o, const Ix *co)
+{
+	const Op *x = &c->op[o->in[0]];
+	Ix at[F_RANK];
+	int d;
+
+	for (d = 0; d < o->rank; d++) {
+		switch (o->kind) {
+		case OP_TRANSPOSE:
+			at[o->par[d]] = co[d];
+			break;
+		case OP_SLICE:
+			at[d] = ix_plus(c, ix_scale(c, co[d], o->par[F_RANK + d]), o->par[d]);
+			break;
+		case OP_TILE:
+			at[d] = ix_mod(c, co[d], x->dim[d]);
+			break;
+		case OP_RESIZE:
+			at[d] = ix_div(c, co[d], o->par[d]);
+			break;
+		default:
+			at[d] = co[d];
+		}
+	}
+	return f_eval(c, o->in[0], at);
+}
+
+/* ---- pieces ---- */
+
+static void assign(Ctx *c, int to, int from)
+{
+	int lanes = c->var[to].lanes;
+
+	if (c->var[from].lanes && !lanes)
+		f_fail(c, "lanes go different ways");
+	f_for_lanes(c, lanes);
+	if (!c->dry)
+		f_ref(c, c->out, to);
+	t_add(c, " = ");
+	if (!c->dry)
+		f_ref(c, c->out, from);
+	t_add(c, ";\n");
+}
+
+/* y = operand k at co, inside a branch that makes sure that it is inside the operand. */
+static void piece(Ctx *c, const Op *o, int k, int y, const Ix *co)
+{
+	const Op *from = &c->op[o->in[k]];
+	int mark = f_mark(c), x, d;
+	Ix at[F_RANK];
+
+	c->branch++;
+	for (d = 0; d < from->rank; d++)
+		at[d] = f_confine(c, co[d], from->dim[d] - 1);
+	x = f_eval(c, o->in[k], at);
+	if (x >= 0)
+		assign(c, y, x);
+	c->branch--;
+	f_forget(c, mark);
+}
+
+/* For the row's part no thread may go another way: every piece is computed, at a place inside it. */
+static int everywhere(Ctx *c, const Op *o, int k, const Ix *co)
+{
+	const Op *from = &c->op[o->in[k]];
+	Ix at[F_RANK];
+	int d;
+
+	for (d = 0; d < from->rank; d++)
+		at[d] = f_confine(c, co[d], from->dim[d] - 1);
+	return f_eval(c, o->in[k], at);
+}
+
+static void row_piece(Ctx *c, const Op *o, int k, int y, const Ix *co, const Ix *at, int64_t from)
+{
+	int x = everywhere(c, o, k, at);
+
+	if (x < 0)
+		return;
+	if (from > 0) {
+		t_add(c, "if (!");
+		f_below(c, co[o->axis], from);
+		t_add(c, ") ");
+	}
+	assign(c, y, x);
+}
+
+static int concat(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op];
+	int64_t from = 0, lo = c->lin[co[o->axis]].lo, hi = c->lin[co[o->axis]].hi;
+	Ix at[F_RANK];
+	int k, y = -1, d, first = 1;
+
+	for (d = 0; d < o->rank; d++)
+		at[d] = co[d];
+	for (k = 0; k < o->n_in && !c->fail; k++) {
+		int64_t end = from + c->op[o->in[k]].dim[o->axis];
+
+		if (end > lo && from <= hi && end > from) {
+			at[o->axis] = ix_plus(c, co[o->axis], -from);
+			if (from <= lo && hi < end)
+				return f_eval(c, o->in[k], at);
+			if (first) {
+				y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
+				f_declare(c, y, NULL);
+			}
+			if (c->at_row) {
+				row_piece(c, o, k, y, co, at, from);
+			} else {
+				t_add(c, first ? "if " : hi < end ? "else " : "else if ");
+				if (hi >= end)
+					f_below(c, co[o->axis], end);
+				t_add(c, " {\n");
+				piece(c, o, k, y, at);
+				t_add(c, "} ");
+			}
+			first = 0;
+		}
+		from = end;
+	}
+	t_add(c, "\n");
+	return y;
+}
+
+/* Text that is true where no axis is in the padding; 0 when that is everywhere. */
+static int inside_text(Ctx *c, const Op *o, const Ix *co)
+{
+	const Op *x = &c->op[o->in[0]];
+	int d, any = 0;
+
+	for (d = 0; d < o->rank; d++) {
+		const Lin *l = &c->lin[co[d]];
+
+		if (l->lo < o->par[d]) {
+			t_add(c, any ? " && !" : "!");
+			f_below(c, co[d], o->par[d]);
+			any = 1;
+		}
+		if (l->hi >= o->par[d] + x->dim[d]) {
+			t_add(c, any ? " && " : "");
+			f_below(c, co[d], o->par[d] + x->dim[d]);
+			any = 1;
+		}
+	}
+	return any;
+}
+
+static int needs_pad(const Ctx *c, const Op *o, const Ix *co)
+{
+	int d;
+
+	for (d = 0; d < o->rank; d++)
+		if (c->lin[co[d]].lo < o->par[d] || c->lin[co[d]].hi >= o->par[d] + c->op[o->in[0]].dim[d])
+			return 1;
+	return 0;
+}
+
+static int pad_constant(Ctx *c, const Op *o, const Ix *co)
+{
+	Ix at[F_RANK], zero[F_RANK];
+	int d, y, x, v = -1;
+
+	for (d = 0; d < F_RANK; d++)
+		zero[d] = ix_const(c, 0);
+	for (d = 0; d < o->rank; d++)
+		at[d] = ix_plus(c, co[d], -o->par[d]);
+	if (!needs_pad(c, o, co))
+		return f_eval(c, o->in[0], at);
+	if (o->n_in > 1)
+		v = f_eval(c, o->in[1], zero);
+	y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
+	f_declare(c, y, v < 0 ? "0" : NULL);
+	if (v >= 0)
+		assign(c, y, v);
+	x = c->at_row ? everywhere(c, o, 0, at) : -1;
+	if (c->fail)
+		return -1;
+	t_add(c, "if (");
+	inside_text(c, o, co);
+	t_add(c, ") {\n");
+	if (x >= 0)
+		assign(c, y, x);
+	else
+		piece(c, o, 0, y, at);
+	t_add(c, "}\n");
+	return y;
+}
+
+static int pad(Ctx *c, const Op *o, const Ix *co)
+{
+	const Op *x = &c->op[o->in[0]];
+	Ix at[F_RANK];
+	int d;
+
+	if (o->mode == 0)
+		return pad_constant(c, o, co);
+	for (d = 0; d < o->rank; d++) {
+		char tail[64];
+		PmText t = { tail, 0, sizeof tail, 0 };
+
+		at[d] = ix_plus(c, co[d], -o->par[d]);
+		if (c->lin[at[d]].lo >= 0 && c->lin[at[d]].hi < x->dim[d])
+			continue;
+		pm_text_add(&t, ", ");
+		pm_text_int(&t, x->dim[d]);
+		pm_text_add(&t, ")");
+		tail[t.n] = 0;
+		at[d] = f_opaque(c, at[d], o->mode == 1 ? "pad_edge(" : "pad_reflect(", tail, x->dim[d] - 1);
+	}
+	return f_eval(c, o->in[0], at);
+}
+
+/* ---- indices that are data ---- */
+
+/* The element of the index operand at co, as an index below `extent`. */
+static Ix data_index(Ctx *c, int op, const Ix *co, int64_t extent)
+{
+	const Op *o = &c->op[op];
+	int idx = o->in[1], rank = c->op[idx].rank, key = KEY_GATHER - op, found, v;
+	char name[12] = "x";
+	PmText t = { name, 1, sizeof name, 0 };
+	uint32_t deps = f_deps(c, co, rank);
+	Ix x;
+
+	found = f_memo_find(c, key, co, rank);
+	if (found >= 0)
+		return found;
+	v = f_eval(c, idx, co);
+	if (c->fail)
+		return 0;
+	if (c->branch)
+		deps |= DEP_HERE;
+	pm_text_int(&t, c->n_names++);
+	name[t.n] = 0;
+	t_add(c, "int ");
+	t_add(c, name);
+	if (c->var[v].lanes) {
+		t_add(c, "[");
+		t_int(c, c->s->vec);
+		t_add(c, "]");
+	}
+	t_add(c, ";\n");
+	f_for_lanes(c, c->var[v].lanes);
+	t_add(c, name);
+	t_add(c, c->var[v].lanes ? "[j] = pick(" : " = pick(");
+	if (!c->dry)
+		f_ref(c, c->out, v);
+	t_add(c, ", ");
+	t_int(c, extent);
+	t_add(c, ");\n");
+	if (!c->var[v].lanes)
+		deps &= ~(uint32_t)DEP_LANE;
+	x = ix_var(c, name, extent - 1, deps, c->var[v].lanes);
+	f_memo_add(c, key, co, rank, x);
+	return x;
+}
+
+static int gather(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op], *x = &c->op[o->in[0]], *i = &c->op[o->in[1]];
+	Ix at[F_RANK];
+	int d;
+
+	for (d = 0; d < x->rank; d++)
+		at[d] = d < o->axis ? co[d] : d == o->axis ? 0 : co[d + i->rank - 1];
+	at[o->axis] = data_index(c, op, co + o->axis, x->dim[o->axis]);
+	return f_eval(c, o->in[0], at);
+}
+
+static int gather_elements(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op], *x = &c->op[o->in[0]];
+	Ix at[F_RANK];
+	int d;
+
+	for (d = 0; d < x->rank; d++)
+		at[d] = co[d];
+	at[o->axis] = data_index(c, op, co, x->dim[o->axis]);
+	return f_eval(c, o->in[0], at);
+}
+
+/* The last axis of the indices holds a place on the first axes of the operand. */
+static int gather_nd(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op], *x = &c->op[o->in[0]], *i = &c->op[o->in[1]];
+	int tuple = (int)i->dim[i->rank - 1], d;
+	Ix at[F_RANK], of[F_RANK];
+
+	for (d = 0; d + 1 < i->rank; d++)
+		of[d] = co[d];
+	for (d = 0; d < x->rank; d++) {
+		if (d < tuple) {
+			of[i->rank - 1] = ix_const(c, d);
+			at[d] = data_index(c, op, of, x->dim[d]);
+		} else {
+			at[d] = co[i->rank - 1 + d - tuple];
+		}
+	}
+	return f_eval(c, o->in[0], at);
+}
+
+static int trilu(Ctx *c, const Op *o, const Ix *co)
+{
+	int x = f_eval(c, o->in[0], co), y;
+
+	if (x < 0)
+		return x;
+	y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
+	f_declare(c, y, NULL);
+	f_for_lanes(c, c->var[y].lanes);
+	if (c->dry)
+		return y;
+	f_ref(c, c->out, y);
+	t_add(c, " = ");
+	t_ix(c, co[o->rank - 1]);
+	t_add(c, " - (");
+	t_ix(c, co[o->rank - 2]);
+	t_add(c, o->axis ? ") >= " : ") <= ");
+	t_int(c, o->par[0]);
+	t_add(c, " ? ");
+	f_ref(c, c->out, x);
+	t_add(c, " : 0;\n");
+	return y;
+}
+
+int f_eval_move(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op];
+
+	switch (o->kind) {
+	case OP_SAME:
+	case OP_TRANSPOSE:
+	case OP_SLICE:
+	case OP_TILE:
+	case OP_RESIZE:
+		return by_axis(c, o, co);
+	case OP_RESHAPE:
+		return reshape(c, o, co);
+	case OP_EXPAND:
+		return broadcast(c, o, co);
+	case OP_SPREAD:
+		return f_eval(c, o->in[0], co + o->axis);
+	case OP_CONCAT:
+		return concat(c, op, co);
+	case OP_PAD:
+		return pad(c, o, co);
+	case OP_GATHER:
+		return gather(c, op, co);
+	case OP_GATHER_ELEMENTS:
+		return gather_elements(c, op, co);
+	case OP_GATHER_ND:
+		return gather_nd(c, op, co);
+	case OP_TRILU:
+		return trilu(c, o, co);
+	default:
+		return f_fail(c, "an operation in it is not known");
+	}
+}

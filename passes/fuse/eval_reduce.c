@@ -1,0 +1,331 @@
+/* eval_reduce.c - reductions: by all threads of a row, or by one thread in a loop of its own; pools. */
+#include "fuse.h"
+
+static const char *start_of(const Op *o)
+{
+	int ints = f_class(o->dtype) == PM_I64;
+
+	switch (o->red) {
+	case RED_MAX:
+		return ints ? "(-0x7fffffffffffffffll - 1)" : "-INFINITY";
+	case RED_MIN:
+		return ints ? "0x7fffffffffffffffll" : "INFINITY";
+	case RED_PROD:
+		return "1";
+	default:
+		return "0";
+	}
+}
+
+/* Sums of float run in double. */
+static int sum_type(const Op *o)
+{
+	return o->dtype == PM_F32 && (o->red == RED_SUM || o->red == RED_MEAN || o->red == RED_AVG)
+		       ? PM_F64
+		       : o->dtype;
+}
+
+static void step(Ctx *c, const Op *o, int acc, int v, int lanes)
+{
+	f_for_lanes(c, lanes);
+	if (c->dry)
+		return;
+	f_ref(c, c->out, acc);
+	t_add(c, o->red == RED_PROD ? " *= " : o->red == RED_MAX || o->red == RED_MIN ? " = " : " += ");
+	if (o->red == RED_MAX || o->red == RED_MIN) {
+		t_add(c, o->red == RED_MAX ? "pm_max(" : "pm_min(");
+		f_ref(c, c->out, acc);
+		t_add(c, ", ");
+	}
+	if (o->red == RED_MAX || o->red == RED_MIN) {
+		t_add(c, "(");
+		t_add(c, f_cclass(c->var[acc].dtype));
+		t_add(c, ")");
+	}
+	f_ref(c, c->out, v);
+	t_add(c, o->red == RED_MAX || o->red == RED_MIN ? ");\n" : ";\n");
+}
+
+/* Extents and numbers of the reduced axes (these end with -1); their elements. */
+static int64_t reduced(Ctx *c, const Op *o, int64_t *dim, int *axis)
+{
+	const Op *x = &c->op[o->in[0]];
+	int64_t n = 1;
+	int d, k = 0;
+
+	for (d = 0; d < x->rank; d++)
+		if (o->axis >> d & 1) {
+			dim[k] = x->dim[d];
+			axis[k++] = d;
+			n *= x->dim[d];
+		}
+	axis[k] = -1;
+	return n;
+}
+
+/* Coordinates of the operand: those of the result, and the place `e` among the reduced elements. */
+static void place(Ctx *c, const Op *o, const Ix *co, Ix e, Ix *at)
+{
+	int64_t dim[F_RANK];
+	int axis[F_RANK + 1], k, d;
+	Ix in[F_RANK];
+
+	reduced(c, o, dim, axis);
+	for (k = 0; axis[k] >= 0; k++)
+		;
+	ix_unflat(c, e, dim, k, in);
+	for (d = 0; d < o->rank; d++)
+		at[d] = co[d];
+	for (k = 0; axis[k] >= 0; k++)
+		at[axis[k]] = in[k];
+}
+
+static void mean(Ctx *c, int acc, int lanes, int64_t n)
+{
+	f_for_lanes(c, lanes);
+	if (c->dry)
+		return;
+	f_ref(c, c->out, acc);
+	t_add(c, " /= ");
+	t_int(c, n);
+	t_add(c, ";\n");
+}
+
+/* All threads of the row share the work; every one gets the result. */
+static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
+{
+	static const char *const join[] = { "Sum", "Sum", "Max", "Min", "Prod", "Sum" };
+	const Op *o = &c->op[op];
+	PmText *row = c->out, *body;
+	LoopState st;
+	Ix at[F_RANK];
+	int acc = f_new_var(c, sum_type(o), 0), v;
+
+	place(c, o, co, f_loop_begin(c, n, &st), at);
+	v = f_eval(c, o->in[0], at);
+	if (v < 0)
+		return -1;
+	/* Extremes of what is in double are in double: a softmax over scores behind a mask of -1e9. */
+	if (c->var[v].dtype == PM_F64)
+		c->var[acc].dtype = PM_F64;
+	body = c->out;
+	c->out = row;
+	f_declare(c, acc, start_of(o));
+	c->out = body;
+	step(c, o, acc, v, c->var[v].lanes || c->s->vec > 1);
+	f_loop_end(c, &st);
+	if (c->out != row)
+		return f_fail(c, "a loop was left open");
+	if (c->s->group > 1) {
+		c->s->syncs++;
+		t_add(c, "v");
+		t_int(c, acc);
+		t_add(c, " = share<");
+		t_add(c, join[o->red]);
+		t_add(c, ", ");
+		t_int(c, c->s->group);
+		t_add(c, ", ");
+		t_int(c, c->s->column ? c->s->per_block : 0);
+		t_add(c, ">(v");
+		t_int(c, acc);
+		t_add(c, ");\n");
+	}
+	if (o->red == RED_MEAN)
+		mean(c, acc, 0, n);
+	return acc;
+}
+
+/* ---- loops of one thread ---- */
+
+static Ix open_loop(Ctx *c, int64_t n, uint32_t deps)
+{
+	char name[12] = "i";
+	PmText t = { name, 1, sizeof name, 0 };
+
+	pm_text_int(&t, c->n_names++);
+	name[t.n] = 0;
+	t_add(c, n <= 16 ? "_Pragma(\"unroll\") for (int " : "for (int ");
+	t_add(c, name);
+	t_add(c, " = 0; ");
+	t_add(c, name);
+	t_add(c, " < ");
+	t_int(c, n);
+	t_add(c, "; ");
+	t_add(c, name);
+	t_add(c, "++) {\n");
+	c->times *= (double)n;
+	/* A loop that is unrolled has its loads under way together. */
+	if (!c->trial)
+		c->s->serial += c->turns * (double)n * (n <= 16 ? 0.25 : 1);
+	c->turns *= (double)n;
+	return ix_var(c, name, n - 1, deps | DEP_WIN | DEP_HERE, 0);
+}
+
+static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
+{
+	const Op *o = &c->op[op];
+	double times = c->times, turns = c->turns;
+	int acc, v, mark;
+	Ix at[F_RANK];
+	uint32_t deps = 0;
+	int d;
+
+	if (n > c->s->max_serial)
+		return f_fail(c, "a reduction is too long for one thread, and its threads cannot share it");
+	for (d = 0; d < o->rank; d++)
+		deps |= c->lin[co[d]].deps;
+	acc = f_new_var(c, sum_type(o), (deps & DEP_LANE) != 0);
+	f_declare(c, acc, start_of(o));
+	place(c, o, co, open_loop(c, n, 0), at);
+	mark = f_mark(c);
+	c->branch++;
+	v = f_eval(c, o->in[0], at);
+	c->branch--;
+	if (v < 0)
+		return -1;
+	if (c->var[v].lanes && !c->var[acc].lanes)
+		return f_fail(c, "lanes go different ways");
+	step(c, o, acc, v, c->var[acc].lanes);
+	t_add(c, "}\n");
+	f_forget(c, mark);
+	c->times = times;
+	c->turns = turns;
+	if (o->red == RED_MEAN)
+		mean(c, acc, c->var[acc].lanes, n);
+	return acc;
+}
+
+int f_eval_reduce(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op];
+	int64_t dim[F_RANK], n;
+	int axis[F_RANK + 1], d;
+
+	n = reduced(c, o, dim, axis);
+	if (c->probing) {
+		Ix at[F_RANK];
+
+		for (d = 0; d < o->rank; d++)
+			c->probe |= c->lin[co[d]].deps;
+		place(c, o, co, ix_var(c, "e", n - 1, DEP_WIN | DEP_HERE, 0), at);
+		return f_eval(c, o->in[0], at);
+	}
+	if (c->s->rows && c->at_row)
+		return by_row(c, op, co, n);
+	return by_thread(c, op, co, n);
+}
+
+/* ---- pools ---- */
+
+/* One axis of the window: the loop, the index in the operand, and whether it can lie outside. */
+static Ix tap(Ctx *c, const Op *o, int d, Ix at, int *outside)
+{
+	const int64_t *kernel = o->par, *stride = o->par + F_RANK, *dilation = o->par + 2 * F_RANK,
+		      *pad = o->par + 3 * F_RANK;
+	Ix w = open_loop(c, kernel[d], 0);
+	Ix x = ix_add(c, ix_scale(c, at, stride[d]), ix_scale(c, w, dilation[d]));
+
+	x = ix_plus(c, x, -pad[d]);
+	*outside = c->lin[x].lo < 0 || c->lin[x].hi >= c->op[o->in[0]].dim[d + 2];
+	return x;
+}
+
+static void inside(Ctx *c, const Op *o, const Ix *at, const int *outside)
+{
+	int d, any = 0;
+
+	for (d = 0; d + 2 < o->rank; d++) {
+		if (!outside[d])
+			continue;
+		t_add(c, any ? " && !" : "!");
+		f_below(c, at[d + 2], 0);
+		t_add(c, " && ");
+		f_below(c, at[d + 2], c->op[o->in[0]].dim[d + 2]);
+		any = 1;
+	}
+}
+
+/* Taps that count: in the operand, or also in the padding but not behind it. */
+static void count_tap(Ctx *c, const Op *o, const Ix *at, const int *outside)
+{
+	int d;
+
+	t_add(c, "if (1");
+	for (d = 0; d + 2 < o->rank; d++) {
+		int64_t limit = c->op[o->in[0]].dim[d + 2] + o->par[3 * F_RANK + o->rank - 2 + d];
+
+		if (!outside[d])
+			continue;
+		t_add(c, " && ");
+		if (o->mode) {
+			f_below(c, at[d + 2], limit);
+		} else {
+			t_add(c, "!");
+			f_below(c, at[d + 2], 0);
+			t_add(c, " && ");
+			f_below(c, at[d + 2], c->op[o->in[0]].dim[d + 2]);
+		}
+	}
+	t_add(c, ")\n");
+}
+
+int f_eval_pool(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op];
+	int outside[F_RANK] = { 0 }, d, some = 0, acc, count = -1, v, mark = f_mark(c);
+	double times = c->times, turns = c->turns;
+	uint32_t deps = 0;
+	Ix at[F_RANK];
+
+	for (d = 0; d < o->rank; d++)
+		deps |= c->lin[co[d]].deps;
+	acc = f_new_var(c, sum_type(o), (deps & DEP_LANE) != 0);
+	f_declare(c, acc, start_of(o));
+	if (o->red == RED_AVG) {
+		count = f_new_var(c, o->dtype, 0);
+		f_declare(c, count, "0");
+	}
+	at[0] = co[0];
+	at[1] = co[1];
+	for (d = 0; d + 2 < o->rank; d++) {
+		at[d + 2] = tap(c, o, d, co[d + 2], &outside[d]);
+		some |= outside[d];
+	}
+	if (count >= 0) {
+		if (some)
+			count_tap(c, o, at, outside);
+		t_add(c, "v");
+		t_int(c, count);
+		t_add(c, " += 1;\n");
+	}
+	c->branch++;
+	if (some) {
+		t_add(c, "if (");
+		inside(c, o, at, outside);
+		t_add(c, ") {\n");
+		for (d = 0; d + 2 < o->rank; d++)
+			if (outside[d])
+				at[d + 2] = f_confine(c, at[d + 2], c->op[o->in[0]].dim[d + 2] - 1);
+	}
+	v = f_eval(c, o->in[0], at);
+	c->branch--;
+	if (v < 0)
+		return -1;
+	step(c, o, acc, v, c->var[acc].lanes);
+	t_add(c, some ? "}\n" : "");
+	for (d = 0; d + 2 < o->rank; d++)
+		t_add(c, "}\n");
+	f_forget(c, mark);
+	c->times = times;
+	c->turns = turns;
+	if (count >= 0) {
+		f_for_lanes(c, c->var[acc].lanes);
+		if (!c->dry) {
+			f_ref(c, c->out, acc);
+			t_add(c, " /= v");
+			t_int(c, count);
+			t_add(c, ";\n");
+		}
+	}
+	return acc;
+}

@@ -1,0 +1,117 @@
+/* fuse.c - automatic fusion, as a pass: one region rule over whatever operators stand together. */
+#include "fuse.h"
+
+enum { TEXT = 192 << 10 };
+
+static PmStatus region(PmRegion *r, PmVal seed)
+{
+	return f_grow(r, seed);
+}
+
+/* The set of the match, its results in the order the host wants them. */
+static int load(Ctx *c, const PmMatch *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->node.n; i++) {
+		int at = f_node(c, m->node.v[i]);
+
+		if (at < 0 || !c->node[at].ok)
+			return 0;
+		c->node[at].in_set = 1;
+	}
+	if (m->out.n > F_ARGS)
+		return 0;
+	for (i = 0; i < m->out.n; i++)
+		c->arg_out[i] = f_value(c, m->out.v[i]);
+	c->n_arg_out = (int)m->out.n;
+	return !c->fail;
+}
+
+static int text_buffers(Ctx *c)
+{
+	int i;
+
+	c->rowbuf = pm_text(TEXT);
+	c->decl = pm_text(TEXT / 4);
+	for (i = 0; i < F_DEPTH; i++)
+		c->body[i] = pm_text(TEXT);
+	return !c->body[F_DEPTH - 1].full && !c->rowbuf.full && !c->decl.full;
+}
+
+typedef struct Kernel {
+	PmText text;
+	int block;
+	int64_t blocks;
+	int32_t in[F_ARGS];
+	int n_in;
+	double bytes;
+} Kernel;
+
+/* Plans and writes; 0 and c->fail when that cannot be. */
+static int make(Ctx *c, int other, Kernel *k)
+{
+	int i;
+
+	c->other = other;
+	k->text = pm_text(TEXT);
+	if (k->text.full || !f_plan(c))
+		return 0;
+	k->block = c->section[0].block;
+	if (!f_source(c, &k->text, &k->block, &k->blocks))
+		return 0;
+	k->n_in = c->n_arg_in;
+	k->bytes = 0;
+	for (i = 0; i < k->n_in; i++)
+		k->in[i] = c->arg_in[i];
+	for (i = 0; i < c->n_sections; i++)
+		k->bytes += c->section[i].bytes;
+	return k->blocks >= 1 && k->blocks <= INT32_MAX;
+}
+
+/* Whether the second choice is worth trying: a large kernel, of other text, that reads the same operands. */
+static int worth_trying(const Kernel *a, const Kernel *b)
+{
+	int i;
+
+	if (a->n_in != b->n_in)
+		return 0;
+	for (i = 0; i < a->n_in; i++)
+		if (a->in[i] != b->in[i])
+			return 0;
+	return a->block != b->block || a->blocks != b->blocks;
+}
+
+static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
+{
+	enum { LARGE = 2 << 20 };
+	Ctx *c = f_new();
+	PmKernelSpec second = { .struct_size = sizeof second };
+	Kernel k, l;
+	PmVal in[F_ARGS];
+	int i, two;
+
+	if (!c || !text_buffers(c))
+		return pm_decline(m, "there is no memory");
+	if (!load(c, m))
+		return pm_decline(m, c->fail ? c->fail : "the set cannot be loaded");
+	if (!make(c, 0, &k))
+		return pm_decline(m, c->fail ? c->fail : "the kernel is too long");
+	for (i = 0; i < k.n_in; i++)
+		in[i] = c->op[k.in[i]].val;
+	two = k.bytes > LARGE && make(c, 1, &l) && worth_trying(&k, &l);
+	if (two) {
+		second.entry = "fused";
+		second.source = l.text.s;
+		second.grid[0] = (uint32_t)l.blocks;
+		second.block[0] = (uint32_t)l.block;
+	}
+	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "fused", .source = k.text.s,
+				      .grid = { (uint32_t)k.blocks }, .block = { (uint32_t)k.block },
+				      .in = { in, (uint32_t)k.n_in }, .outs = m->out,
+				      .alt = two ? &second : NULL);
+}
+
+PM_REGION_RULE(fuse, .doc = "whatever makes one kernel -> one kernel", .region = region, .rewrite = rewrite);
+
+PM_PLUGIN("fuse", "1", &fuse)

@@ -1,0 +1,337 @@
+/* fuse.h - automatic fusion: what the parts of the plugin share.
+ *
+ * From a set of nodes to a kernel:
+ *   load.c    nodes as operations of a small IR; composite operators (softmax, norms) in parts   load_*.c
+ *   ix.c      index arithmetic: linear forms over loop variables, their quotients and remainders
+ *   eval.c    asks for a value at coordinates and writes the statements that compute it     eval_*.c, vars.c
+ *   plan.c    sections of a kernel: which results one nest of loops makes, and what a row is
+ *   schedule.c  how threads share a section
+ *   section.c its loops and stores
+ *   source.c  the kernel's text
+ *   cost.c    what a set of nodes costs as library calls, and as this kernel
+ *   grow.c    which nodes to take together
+ *   fuse.c    the rule
+ *
+ * Nothing is stored between operations: a value is computed where it is asked for, at the coordinates it is
+ * asked at. So views, slices and concatenations become index arithmetic, and a set of nodes is one kernel
+ * exactly if the reductions in it can be shared by the threads of a row. docs/performance.md tells the rest.
+ */
+#ifndef PASSES_FUSE_H
+#define PASSES_FUSE_H
+
+#define PM_SEVERAL_FILES
+#include "passmith/dsl.h"
+
+enum {
+	F_RANK = PM_MAX_RANK,
+	F_OPS = 1024,  /* operations of the IR */
+	F_NODES = 192, /* nodes of the graph that are looked at around one seed */
+	F_SET = 64,    /* nodes of one kernel */
+	F_ARGS = 48,   /* inputs, or outputs, of a kernel */
+	F_TERMS = 10,  /* of a linear form */
+	F_LINS = 4096,
+	F_ATOMS = 768,
+	F_VARS = 2048, /* variables of a kernel */
+	F_SEEN = 768,
+	F_DEPTH = 8, /* loops in loops */
+	F_SECTIONS = 8,
+	F_LOOPS = 8 /* different trip counts of a section */
+};
+
+/* What an index depends on. The low bits are free for plan.c to ask which axes matter. */
+enum {
+	DEP_AXES = 0xff,
+	DEP_ROW = 0x100,   /* the row */
+	DEP_CHUNK = 0x200, /* the place in the row, in vectors */
+	DEP_LANE = 0x400,  /* the place in the vector */
+	DEP_WIN = 0x800,   /* a loop of one thread */
+	DEP_HERE = 0x1000  /* something that exists only where it was written */
+};
+
+typedef int Ix; /* a linear form; equal forms have equal numbers */
+
+typedef struct Term {
+	int32_t atom;
+	int64_t k;
+} Term;
+
+typedef struct Lin {
+	int32_t n;
+	uint32_t deps;
+	int64_t c, lo, hi;
+	Term t[F_TERMS];
+} Lin;
+
+typedef enum AtomKind { ATOM_VAR, ATOM_DIV, ATOM_MOD } AtomKind;
+
+typedef struct Atom { /* 0 to hi */
+	uint8_t kind;
+	uint8_t lanes; /* a variable with a value for each lane */
+	uint32_t deps;
+	Ix of;
+	int64_t by, hi;
+	char name[12];
+} Atom;
+
+typedef enum Kind {
+	OP_NONE,
+	OP_IN,  /* a value from outside */
+	OP_NUM, /* a constant */
+	OP_EW,  /* expr over in[] */
+	OP_FOLD,
+	OP_CAST,
+	OP_SAME,
+	OP_TRANSPOSE, /* par: perm */
+	OP_RESHAPE,
+	OP_EXPAND,
+	OP_SLICE,  /* par: start and step by axis */
+	OP_CONCAT, /* axis */
+	OP_PAD,    /* par: lows; mode */
+	OP_GATHER, /* axis */
+	OP_GATHER_ELEMENTS,
+	OP_GATHER_ND,
+	OP_TILE,
+	OP_TRILU,  /* axis: 1 upper; par[0]: k */
+	OP_RESIZE, /* nearest by whole numbers; par: factors */
+	OP_LINEAR, /* resize between neighbours on one or two axes; par: the axes; num: factor and offset of
+		      each */
+	OP_SPREAD, /* in[0] of axis `axis` beside other axes: a parameter of a channel */
+	OP_REDUCE, /* red over the axes of bits `axis`; operand rank is kept with extent 1 */
+	OP_POOL    /* red over windows; par: kernel, stride, pad, dilation by axis */
+} Kind;
+
+typedef enum Red { RED_SUM, RED_MEAN, RED_MAX, RED_MIN, RED_PROD, RED_AVG } Red;
+
+typedef struct Op {
+	uint8_t kind, rank, n_in, red, mode;
+	int8_t dtype;
+	uint8_t compute; /* type that expr is computed in (PmDType) */
+	int16_t node;    /* of the graph that it is part of, -1: none */
+	int32_t axis;
+	int64_t dim[F_RANK];
+	int32_t *in;
+	int64_t *par;
+	const char *expr;
+	double num[6]; /* p0, p1, ...; of OP_NUM: the number */
+	int n_num;
+	PmVal val; /* the graph's value that it is; 0: none */
+} Op;
+
+typedef struct Node {
+	PmVal val; /* first result */
+	int64_t order;
+	uint8_t ok, in_set, tried, tried_at, n_in, n_out; /* tried_at: nodes of the set at that time */
+	uint8_t launches;                                 /* when it is run by itself */
+	int32_t *in;                                      /* ops; -1: omitted */
+	int32_t *out;
+	PmVal *user; /* of all results one after another; n_user of each, or 0xff: used outside for sure */
+	uint8_t *n_user;
+} Node;
+
+typedef struct Var { /* a variable of the kernel */
+	int8_t dtype;
+	uint8_t lanes;  /* one value for each lane */
+	uint8_t wanted; /* kept over loops */
+	uint8_t cached; /* of a loop that is over */
+	uint8_t kept;   /* written to its array */
+	int16_t loop;   /* loop class that made it, -1: none */
+} Var;
+
+typedef struct Memo {
+	int32_t op; /* < 0: an index made from co[0] or from op -op */
+	int32_t var;
+	Ix co[F_RANK];
+} Memo;
+
+typedef struct Loop { /* loops of a section with the same trip count */
+	int64_t extent;
+	Ix chunk; /* the chunk's variable */
+} Loop;
+
+typedef struct Section {
+	int n_out;
+	int16_t out[F_ARGS];   /* results, by place in arg_out */
+	int16_t shape[F_ARGS]; /* op by whose extents each is walked */
+	uint32_t axes[F_ARGS]; /* of these, the bits of those that make up the row */
+	int64_t rows;          /* 0: none, every element by itself */
+	int64_t extent;        /* largest of its loops */
+	int column;            /* neighbouring threads have neighbouring rows */
+	int vec, group, per_block, block;
+	int64_t blocks;
+	int max_serial, keep;
+	/* measured while it is written */
+	double bytes, spread, work; /* bytes read and written; of them out of order; operations */
+	double across, along;       /* bytes that lie side by side in neighbouring rows, and along a row */
+	double serial;              /* turns of loops of one thread */
+	int cached, lane_loads, syncs;
+} Section;
+
+typedef struct Ctx {
+	const char *fail; /* why this cannot be done; NULL so far */
+
+	/* the graph */
+	Op *op;
+	int n_ops;
+	Node *node;
+	int n_nodes;
+	uint16_t *op_of; /* by hash of a handle: 1 + op */
+
+	/* indices */
+	Lin *lin;
+	Atom *atom;
+	int16_t *lin_of;
+	int n_lins, n_atoms;
+
+	/* the section that is written */
+	Section *s;
+	int dry;   /* no text */
+	int other; /* make the second choice of threads and vectors */
+	int keep;  /* values stay in registers from loop to loop */
+	PmText *out, *row;
+	PmText body[F_DEPTH], rowbuf, decl;
+	int depth;
+	int at_row;          /* statements go to the row's part */
+	int branch;          /* in how many branches */
+	int trial;           /* what is written now will be written again */
+	double times, turns; /* how often what is written now runs: in all, and in loops of one thread */
+	Memo *memo, *row_memo, *seen;
+	int n_memo, memo_base, n_row, n_seen;
+	Var *var;
+	int n_vars, n_names, loop_now;
+	Loop loop[F_LOOPS];
+	int n_loops;
+	Ix ix_row, ix_lane;
+	uint32_t probe; /* axes that reductions depend on, while plan.c asks */
+	int probing;
+
+	/* arguments of the kernel */
+	int32_t arg_in[F_ARGS], arg_out[F_ARGS];
+	int n_arg_in, n_arg_out;
+	Section section[F_SECTIONS];
+	int n_sections;
+
+	char *pool;
+	uint32_t pool_n, pool_cap;
+} Ctx;
+
+/* Memory that lives as long as the callback; NULL, and c->fail, when there is no more. */
+void *f_alloc(Ctx *c, uint32_t bytes);
+Ctx *f_new(void);
+
+/* ---- ix.c: non-negative numbers, except where an index is still to be confined ---- */
+
+void ix_reset(Ctx *c);
+Ix ix_const(Ctx *c, int64_t k);
+Ix ix_var(Ctx *c, const char *name, int64_t hi, uint32_t deps, int lanes);
+Ix ix_add(Ctx *c, Ix a, Ix b);
+Ix ix_plus(Ctx *c, Ix a, int64_t k);
+Ix ix_scale(Ctx *c, Ix a, int64_t k);
+Ix ix_div(Ctx *c, Ix a, int64_t by);
+Ix ix_mod(Ctx *c, Ix a, int64_t by);
+/* a without its lane; *k is what the lane counts, -1 when it stands inside a quotient. */
+Ix ix_without_lane(Ctx *c, Ix a, int64_t *k);
+/* The place of coordinates in a contiguous tensor, and back. */
+Ix ix_flat(Ctx *c, const Ix *co, const int64_t *dim, int rank);
+void ix_unflat(Ctx *c, Ix flat, const int64_t *dim, int rank, Ix *co);
+void ix_text(Ctx *c, PmText *t, Ix a);
+
+/* ---- load.c ---- */
+
+/* The operation of a graph value, loaded as one from outside when it is new. */
+int f_value(Ctx *c, PmVal v);
+/* The node of v (a result), its operations and those of its operands; -1 when there is no room. */
+int f_node(Ctx *c, PmVal v);
+int f_op(Ctx *c, Kind kind, int like, int node);
+int64_t f_numel(const Op *o);
+int f_is(const char *a, const char *b);
+/* Operators that are made of several operations; 1 when `name` is one of them (load_norm.c, load_move.c). */
+int f_load_norm(Ctx *c, Node *n, const char *name, int out);
+int f_load_move(Ctx *c, Node *n, const char *name, int out);
+int f_load_resize(Ctx *c, Node *n, int out); /* eval_resize.c */
+int f_load_pool(Ctx *c, Node *n, const char *name, int out);
+int f_ew(Ctx *c, int node, int like, const char *expr, int a, int b, int third);
+int f_num(Ctx *c, int dtype, double x);
+
+/* ---- eval.c ---- */
+
+/* The variable that holds the value of op at the coordinates; -1 after a failure. */
+int f_eval(Ctx *c, int op, const Ix *co);
+int f_new_var(Ctx *c, int dtype, int lanes);
+void f_ref(Ctx *c, PmText *t, int var);
+void f_declare(Ctx *c, int var, const char *init);
+void f_for_lanes(Ctx *c, int lanes);
+int f_memo_find(Ctx *c, int op, const Ix *co, int rank);
+void f_memo_add(Ctx *c, int op, const Ix *co, int rank, int var);
+const char *f_ctype(int dtype);  /* in memory */
+const char *f_cclass(int dtype); /* in registers */
+int f_class(int dtype);          /* PM_F32, PM_F64 or PM_I64 */
+int f_computed(const Ctx *c, const Op *o);
+/* Counts bytes of o at `at` for the order of memory that they are in. */
+void f_count_order(Ctx *c, const Op *o, Ix at, double bytes);
+uint32_t f_deps(const Ctx *c, const Ix *co, int rank);
+int f_fail(Ctx *c, const char *why);
+void t_add(Ctx *c, const char *s);
+void t_int(Ctx *c, int64_t x);
+void t_ix(Ctx *c, Ix a);
+/* An index that a statement computes from `a` as `expr` says with $ for it; between 0 and hi. */
+Ix f_opaque(Ctx *c, Ix a, const char *before, const char *after, int64_t hi);
+/* a, known to be between 0 and hi where it is used. */
+Ix f_confine(Ctx *c, Ix a, int64_t hi);
+/* "a < k" for every lane alike, as text; fails when lanes differ. */
+void f_below(Ctx *c, Ix a, int64_t k);
+
+int f_eval_move(Ctx *c, int op, const Ix *co);   /* eval_move.c: views, pieces, gathers */
+int f_eval_reduce(Ctx *c, int op, const Ix *co); /* eval_reduce.c */
+int f_eval_pool(Ctx *c, int op, const Ix *co);
+int f_eval_linear(Ctx *c, int op, const Ix *co); /* eval_resize.c */
+/* What is known inside a branch or a loop of one thread is forgotten behind it. */
+static inline int f_mark(const Ctx *c)
+{
+	return c->at_row ? c->n_row : c->n_memo;
+}
+
+static inline void f_forget(Ctx *c, int mark)
+{
+	if (c->at_row)
+		c->n_row = mark;
+	else
+		c->n_memo = mark;
+}
+
+/* The loop over `extent` elements of a row: begin gives the element's index, end writes it behind `before`.
+ */
+typedef struct LoopState {
+	PmText *out;
+	int at_row, memo_base, n_memo, branch, loop_now, loop;
+	double times;
+} LoopState;
+Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st);
+void f_loop_end(Ctx *c, LoopState *st);
+
+/* ---- plan.c, source.c, cost.c ---- */
+
+/* Sections for the nodes that are in the set and the results in arg_out; 0 and c->fail when one kernel cannot
+ * do it. */
+int f_plan(Ctx *c);
+/* Vectors and threads of a section (schedule.c). */
+void f_schedule(Ctx *c, Section *s);
+/* Starts a section anew: no variables, no indices. */
+void f_clear(Ctx *c, Section *s);
+/* Product of the extents of these axes. */
+int64_t f_rows_of(const Op *o, uint32_t axes);
+/* Writes a section (dry: only measures). */
+int f_write_section(Ctx *c, Section *s, int dry);
+void f_forget_wanted(Ctx *c);
+int f_source(Ctx *c, PmText *t, int *block, int64_t *blocks);
+double f_kernel_time(const Ctx *c);
+/* What copying those operands costs that are views of something outside the set. */
+double f_copies(const Ctx *c);
+double f_library_time(const Ctx *c, const Node *n);
+/* Results of the set that are used outside become the kernel's. */
+void f_results(Ctx *c);
+
+/* ---- grow.c ---- */
+
+PmStatus f_grow(PmRegion *r, PmVal seed);
+
+#endif

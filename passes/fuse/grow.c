@@ -1,0 +1,245 @@
+/* grow.c - which nodes to take together: from a seed, every neighbour that makes the whole faster. */
+#include "fuse.h"
+
+static const double DEBT = 0.4; /* microseconds */
+
+enum { LOOKED = 512 /* nodes that one question about order may visit */, MOST_TRIES = 4 };
+
+static int user_in_set(const Ctx *c, PmVal first)
+{
+	int i;
+
+	for (i = 0; i < c->n_nodes; i++)
+		if (c->node[i].val.id == first.id)
+			return c->node[i].in_set;
+	return 0;
+}
+
+void f_results(Ctx *c)
+{
+	int i, k, u, at;
+
+	c->n_arg_out = 0;
+	for (i = 0; i < c->n_nodes && !c->fail; i++) {
+		const Node *n = &c->node[i];
+
+		for (k = at = 0; n->in_set && k < n->n_out; k++) {
+			int outside = n->n_user[k] == 0xff;
+
+			for (u = 0; !outside && u < n->n_user[k]; u++)
+				outside = !user_in_set(c, n->user[at + u]);
+			at += n->n_user[k] == 0xff ? 0 : n->n_user[k];
+			if (!outside)
+				continue;
+			if (c->n_arg_out == F_ARGS)
+				f_fail(c, "it has too many results");
+			else
+				c->arg_out[c->n_arg_out++] = n->out[k];
+		}
+	}
+}
+
+/* ---- order ---- */
+
+static int in_set(const Ctx *c, PmVal first)
+{
+	int i;
+
+	for (i = 0; i < c->n_nodes; i++)
+		if (c->node[i].in_set && c->node[i].val.id == first.id)
+			return 1;
+	return 0;
+}
+
+typedef struct Walk {
+	PmVal todo[LOOKED];
+	uint32_t seen[LOOKED];
+	int n, n_seen;
+} Walk;
+
+/* 0 when there are too many to look at. */
+static int visit(Walk *w, PmVal first)
+{
+	int i;
+
+	for (i = 0; i < w->n_seen; i++)
+		if (w->seen[i] == first.id)
+			return 1;
+	if (w->n == LOOKED || w->n_seen == LOOKED)
+		return 0;
+	w->seen[w->n_seen++] = first.id;
+	w->todo[w->n++] = first;
+	return 1;
+}
+
+/* Whether no operand from outside depends on a node of the set. */
+static int convex(Ctx *c, Walk *w)
+{
+	int64_t first = INT64_MAX;
+	uint32_t k;
+	int i;
+
+	w->n = w->n_seen = 0;
+	for (i = 0; i < c->n_nodes; i++)
+		if (c->node[i].in_set && c->node[i].order < first)
+			first = c->node[i].order;
+	for (i = 0; i < c->n_nodes; i++)
+		for (k = 0; c->node[i].in_set && k < c->node[i].n_in; k++) {
+			PmVal def = c->node[i].in[k] < 0 ? (PmVal){ 0 }
+							 : pm_out(c->op[c->node[i].in[k]].val, 0);
+
+			if (def.id && !in_set(c, def) && pm_order(def) > first && !visit(w, def))
+				return 0;
+		}
+	while (w->n) {
+		PmVal v = w->todo[--w->n];
+
+		for (k = 0; k < pm_n_in(v); k++) {
+			PmVal def = pm_out(pm_in(v, k), 0);
+
+			if (!def.id || pm_order(def) < first)
+				continue;
+			if (in_set(c, def) || !visit(w, def))
+				return 0;
+		}
+	}
+	return 1;
+}
+
+/* ---- growing ---- */
+
+typedef struct Grow {
+	Ctx *c;
+	Walk walk;
+	double now;  /* the kernel's time */
+	double debt; /* what views have cost so far */
+	int size;
+	int again; /* the set has changed since nodes were refused */
+} Grow;
+
+/* The nodes that make the kernel's operands, so that the estimate knows which are views. */
+static void load_operands(Ctx *c)
+{
+	int i;
+
+	for (i = 0; i < c->n_arg_in; i++)
+		if (pm_out(c->op[c->arg_in[i]].val, 0).id)
+			f_node(c, c->op[c->arg_in[i]].val);
+	c->fail = NULL;
+}
+
+static void try_node(Grow *g, PmVal v)
+{
+	Ctx *c = g->c;
+	int at = f_node(c, v);
+	Node *n = at < 0 ? NULL : &c->node[at];
+	double then, gain;
+
+	c->fail = NULL;
+	if (!n || !n->ok || n->in_set || n->tried == MOST_TRIES || n->tried_at == g->size || g->size == F_SET)
+		return;
+	n->tried++;
+	n->tried_at = (uint8_t)g->size;
+	n->in_set = 1;
+	f_results(c);
+	if (convex(c, &g->walk) && f_plan(c)) {
+		then = f_kernel_time(c);
+		gain = g->now + f_library_time(c, n) * 0.95 - then;
+		/* Views may cost a little: what stands behind them makes up for that, or the set is declined.
+		 */
+		if (gain >= -0.05 || (!n->launches && g->debt - gain <= DEBT)) {
+			g->debt -= gain < 0 ? gain : 0;
+			g->now = then;
+			g->size++;
+			g->again = 1;
+			return;
+		}
+	}
+	c->fail = NULL;
+	n->in_set = 0;
+}
+
+/* Everything that makes or reads a value of node i, and what reads the same values. */
+static void neighbours(Grow *g, int i, int siblings)
+{
+	Ctx *c = g->c;
+	uint32_t u, uses;
+	int k, at = 0;
+
+	for (k = 0; k < c->node[i].n_in; k++) {
+		int op = c->node[i].in[k];
+		PmVal v = op < 0 ? (PmVal){ 0 } : c->op[op].val;
+
+		if (!v.id || pm_is_const(v))
+			continue;
+		if (pm_out(v, 0).id)
+			try_node(g, v);
+		uses = siblings ? pm_n_uses(v) : 0;
+		for (u = 0; u < uses && uses < 12; u++)
+			try_node(g, pm_user(v, u));
+	}
+	for (k = 0; k < c->node[i].n_out; k++) {
+		int users = c->node[i].n_user[k] == 0xff ? 0 : c->node[i].n_user[k];
+
+		for (u = 0; u < (uint32_t)users; u++)
+			try_node(g, c->node[i].user[at + (int)u]);
+		at += users;
+	}
+}
+
+static double alone(const Ctx *c, int *launches)
+{
+	double sum = 0;
+	int i;
+
+	*launches = 0;
+	for (i = 0; i < c->n_nodes; i++)
+		if (c->node[i].in_set) {
+			sum += f_library_time(c, &c->node[i]);
+			*launches += c->node[i].launches;
+		}
+	return sum;
+}
+
+PmStatus f_grow(PmRegion *r, PmVal seed)
+{
+	Grow *g;
+	Ctx *c;
+	int at, i, siblings, launches;
+	double before;
+
+	if (!pm_n_in(seed))
+		return pm_host_->decline("");
+	g = pm_alloc(sizeof *g);
+	c = f_new();
+	if (!g || !c)
+		return pm_host_->decline("there is no memory");
+	g->c = c;
+	at = f_node(c, seed);
+	if (at < 0 || !c->node[at].ok)
+		return pm_host_->decline("");
+	c->node[at].in_set = 1;
+	g->size = 1;
+	f_results(c);
+	if (!f_plan(c))
+		return pm_host_->decline(c->fail ? c->fail : "it cannot be planned");
+	g->now = f_kernel_time(c);
+	for (siblings = 0; siblings < 2; siblings++)
+		do {
+			g->again = 0;
+			for (i = 0; i < c->n_nodes; i++)
+				if (c->node[i].in_set)
+					neighbours(g, i, siblings);
+		} while (g->again);
+	before = alone(c, &launches);
+	if (launches < 2)
+		return pm_host_->decline("");
+	load_operands(c);
+	f_results(c);
+	if (!f_plan(c) || (f_kernel_time(c) + f_copies(c)) * 1.05 > before)
+		return pm_host_->decline("one kernel would not be faster");
+	for (i = 0; i < c->n_nodes; i++)
+		if (c->node[i].in_set)
+			pm_region_add(r, c->node[i].val);
+	return PM_OK;
+}

@@ -1,0 +1,199 @@
+/* plan.c - sections: which results one nest of loops makes, and what a row is.
+ */
+#include "fuse.h"
+
+/* ---- the axes of a row ---- */
+
+/* Bits of the axes of `shape` that reductions under op depend on; -1 when it cannot be told. */
+static int probe(Ctx *c, int op, int shape)
+{
+	Section s = { .vec = 1, .max_serial = 1 << 30 };
+	const Op *o = &c->op[op], *as = &c->op[shape];
+	Ix co[F_RANK];
+	int d;
+
+	f_clear(c, &s);
+	c->probing = c->dry = 1;
+	c->probe = 0;
+	for (d = 0; d < as->rank; d++)
+		co[d] = as->dim[d] == 1 ? ix_const(c, 0) : ix_var(c, "a", as->dim[d] - 1, 1u << d, 0);
+	if (op != shape)
+		ix_unflat(c, ix_flat(c, co, as->dim, as->rank), o->dim, o->rank, co);
+	f_eval(c, op, co);
+	c->probing = 0;
+	if (c->fail) {
+		c->fail = NULL;
+		return -1;
+	}
+	return (int)(c->probe & DEP_AXES);
+}
+
+static int same_shape(const Op *a, const Op *b)
+{
+	int d;
+
+	for (d = 0; d < a->rank && a->rank == b->rank && a->dim[d] == b->dim[d]; d++)
+		;
+	return a->rank == b->rank && d == a->rank;
+}
+
+/* How op is walked so that there are as few rows as possible: by its own extents, or by those of another
+ * value of as many elements. 0 when no reduction is under it, -1 when it cannot be told. */
+static int64_t find_rows(Ctx *c, int op, int *shape, uint32_t *axes)
+{
+	enum { TRIES = 6 };
+	int64_t numel = f_numel(&c->op[op]), best = -1, rows;
+	int tried[TRIES], n = 0, i, k;
+
+	for (i = -1; i < c->n_ops && n < TRIES; i++) {
+		int as = i < 0 ? op : i;
+		const Op *o = &c->op[as];
+		int mask;
+
+		if (i >= 0 && (!f_computed(c, o) || f_numel(o) != numel))
+			continue;
+		for (k = 0; k < n && !same_shape(&c->op[tried[k]], o); k++)
+			;
+		if (k < n)
+			continue;
+		tried[n++] = as;
+		mask = probe(c, op, as);
+		if (mask < 0)
+			continue;
+		rows = mask ? f_rows_of(o, (uint32_t)mask) : 0;
+		if (best < 0 || rows < best) {
+			best = rows;
+			*shape = as;
+			*axes = (uint32_t)mask;
+		}
+		if (!mask)
+			break;
+	}
+	return best;
+}
+
+/* ---- which results go together ---- */
+
+static Section *new_section(Ctx *c, int64_t rows)
+{
+	Section *s = &c->section[c->n_sections];
+
+	if (c->n_sections == F_SECTIONS) {
+		f_fail(c, "its results have too many different shapes");
+		return NULL;
+	}
+	c->n_sections++;
+	*s = (Section){ .rows = rows, .max_serial = rows ? 64 : 256 };
+	return s;
+}
+
+static void put(Section *s, int k, int shape, uint32_t axes)
+{
+	s->out[s->n_out] = (int16_t)k;
+	s->shape[s->n_out] = (int16_t)shape;
+	s->axes[s->n_out++] = axes;
+}
+
+/* A result without reductions joins a section that walks as many elements. */
+static int join(Ctx *c, int k)
+{
+	const Op *o = &c->op[c->arg_out[k]];
+	int i, j;
+
+	for (i = 0; i < c->n_sections; i++) {
+		Section *s = &c->section[i];
+
+		for (j = 0; j < s->n_out; j++)
+			if (f_numel(&c->op[s->shape[j]]) == f_numel(o)) {
+				put(s, k, s->rows ? s->shape[j] : c->arg_out[k], s->axes[j]);
+				return 1;
+			}
+	}
+	return 0;
+}
+
+static int has_reduction(const Ctx *c)
+{
+	int i;
+
+	for (i = 0; i < c->n_ops; i++)
+		if (c->op[i].kind == OP_REDUCE && f_computed(c, &c->op[i]))
+			return 1;
+	return 0;
+}
+
+/* With as_rows, threads share reductions; without, each thread does its own. */
+static void make_sections(Ctx *c, int as_rows)
+{
+	int plain[F_ARGS], n = 0, k, i;
+
+	c->n_sections = 0;
+	for (k = 0; k < c->n_arg_out && !c->fail; k++) {
+		int shape = c->arg_out[k];
+		uint32_t axes = 0;
+		int64_t rows = as_rows ? find_rows(c, shape, &shape, &axes) : 0;
+
+		if (rows < 0)
+			f_fail(c, "its indices cannot be taken apart");
+		if (rows <= 0) {
+			plain[n++] = k;
+			continue;
+		}
+		for (i = 0; i < c->n_sections && c->section[i].rows != rows; i++)
+			;
+		if (i < c->n_sections || new_section(c, rows))
+			put(&c->section[i], k, shape, axes);
+	}
+	for (k = 0; k < n && !c->fail; k++)
+		if (!join(c, plain[k]) && new_section(c, 0))
+			put(&c->section[c->n_sections - 1], plain[k], c->arg_out[plain[k]], 0);
+}
+
+/* All sections of a kernel have blocks of one size. */
+static void level(Ctx *c)
+{
+	int block = 0, i;
+
+	for (i = 0; i < c->n_sections; i++)
+		if (c->section[i].block > block)
+			block = c->section[i].block;
+	for (i = 0; i < c->n_sections; i++) {
+		Section *s = &c->section[i];
+
+		s->block = block;
+		if (s->rows && s->group > 32 && !s->column)
+			s->group = block;
+		else if (s->rows)
+			s->per_block = block / s->group;
+		s->blocks = s->rows ? (s->rows + s->per_block - 1) / s->per_block
+				    : (s->extent / s->vec + block - 1) / block;
+	}
+}
+
+static int measure(Ctx *c)
+{
+	int i;
+
+	for (i = 0; i < c->n_sections && !c->fail; i++)
+		f_schedule(c, &c->section[i]);
+	if (!c->fail)
+		level(c);
+	return !c->fail;
+}
+
+int f_plan(Ctx *c)
+{
+	int rows = has_reduction(c);
+
+	c->fail = NULL;
+	c->n_arg_in = 0;
+	make_sections(c, rows);
+	if (!c->fail && measure(c))
+		return 1;
+	if (!rows)
+		return 0;
+	c->fail = NULL;
+	c->n_arg_in = 0;
+	make_sections(c, 0);
+	return !c->fail && measure(c);
+}

@@ -1,0 +1,143 @@
+/* schedule.c - how threads share a section: elements of a vector, threads of a row, rows of a block. */
+#include "fuse.h"
+
+enum {
+	FULL = 132 * 1024,
+	/* threads that keep a large GPU busy */ REGISTERS =
+		96 /* words that a thread keeps from loop to loop */
+};
+
+void f_forget_wanted(Ctx *c)
+{
+	int i;
+
+	for (i = 0; i < F_VARS; i++)
+		c->var[i].wanted = 0;
+}
+
+/* Measures the section with these vectors; 0 when that cannot be. */
+static int try_vec(Ctx *c, Section *s, int vec)
+{
+	s->vec = vec;
+	s->group = s->group ? s->group : 1;
+	f_forget_wanted(c);
+	c->keep = s->rows != 0;
+	if (!f_write_section(c, s, 1)) {
+		if (vec > 1)
+			c->fail = NULL;
+		return 0;
+	}
+	return vec == 1 || !s->lane_loads;
+}
+
+static int64_t pow2_from(int64_t n)
+{
+	int64_t p = 1;
+
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+/* Bytes of the narrowest floating point result: decides how many fill 16 bytes. */
+static int widest(const Ctx *c, const Section *s)
+{
+	int i, best = 4;
+
+	for (i = 0; i < s->n_out; i++) {
+		int size = (int)pm_dtype_bytes(c->op[c->arg_out[s->out[i]]].dtype);
+
+		if (size == 2)
+			best = 8;
+	}
+	return best;
+}
+
+static void plain(Ctx *c, Section *s)
+{
+	int vec = widest(c, s);
+	int64_t n = f_numel(&c->op[s->shape[0]]);
+
+	while (vec > 1 && (n % vec || n / vec < FULL / 4))
+		vec /= 2;
+	if (c->other && vec > 1)
+		vec /= 2;
+	while (!try_vec(c, s, vec) && vec > 1)
+		vec /= 2;
+	n /= s->vec;
+	s->group = s->per_block = 1;
+	s->block = n < 132 * 128 ? 64 : n < 132 * 512 ? 128 : 256;
+	s->blocks = (n + s->block - 1) / s->block;
+}
+
+/* Neighbouring threads have neighbouring rows; several threads share one where there are few rows. */
+static void columns(Ctx *c, Section *s)
+{
+	int64_t g = 1;
+
+	while (s->rows * g < FULL / 2 && g < 32 && g * 4 <= s->extent)
+		g *= 2;
+	s->group = (int)g;
+	s->per_block = g == 1 ? 128 : 32;
+	s->block = s->per_block * s->group;
+	s->column = 1;
+	try_vec(c, s, 1);
+}
+
+static void along(Ctx *c, Section *s)
+{
+	int64_t chunks, g;
+	int vec = widest(c, s);
+
+	while (vec > 1 &&
+	       (s->extent % vec || (s->extent / vec < 32 && s->rows * (s->extent / vec) < FULL / 4)))
+		vec /= 2;
+	while (!try_vec(c, s, vec) && vec > 1)
+		vec /= 2;
+	chunks = s->extent / s->vec;
+	g = pow2_from(chunks);
+	if (g > 32) {
+		int64_t most = g > 1024 ? 1024 : g;
+
+		g = 32;
+		while (g < most && (chunks > 8 * g || s->rows * g < FULL))
+			g *= 2;
+		if (c->other)
+			g = g > 32 ? g / 2 : chunks > 64 ? 64 : 32;
+	}
+	s->group = (int)g;
+	s->per_block = g > 32 ? 1 : (int)((s->rows * g < FULL ? 128 : 256) / g);
+	s->block = g > 32 ? (int)g : s->per_block * s->group;
+	s->column = 0;
+}
+
+/* Values that later loops ask for stay in registers, when they fit. */
+static void decide_to_keep(Ctx *c, Section *s)
+{
+	int64_t turns = (s->extent / s->vec + s->group - 1) / s->group;
+
+	s->keep = turns * s->vec * s->cached <= (s->block > 512   ? REGISTERS / 3
+						 : s->block > 256 ? REGISTERS / 2
+								  : REGISTERS);
+	if (!s->keep) {
+		c->keep = 0;
+		f_write_section(c, s, 1);
+	}
+}
+
+void f_schedule(Ctx *c, Section *s)
+{
+	if (!s->rows) {
+		plain(c, s);
+		return;
+	}
+	s->group = s->per_block = 1;
+	if (!try_vec(c, s, 1))
+		return;
+	if (s->across > s->along && s->rows > 1)
+		columns(c, s);
+	else
+		along(c, s);
+	decide_to_keep(c, s);
+	s->blocks = (s->rows + s->per_block - 1) / s->per_block;
+}

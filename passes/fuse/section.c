@@ -1,0 +1,316 @@
+/* section.c - the statements of a section: its loops, and the results that they store. */
+#include "fuse.h"
+
+void f_clear(Ctx *c, Section *s)
+{
+	ix_reset(c);
+	c->s = s;
+	c->n_memo = c->memo_base = c->n_row = c->n_seen = 0;
+	c->n_vars = c->n_names = c->n_loops = 0;
+	c->at_row = c->branch = c->depth = c->trial = 0;
+	c->loop_now = -1;
+	c->times = c->turns = 1;
+	s->bytes = s->spread = s->work = 0;
+	s->cached = s->lane_loads = s->syncs = 0;
+	s->across = s->along = s->serial = 0;
+	c->ix_lane = s->vec > 1 ? ix_var(c, "j", s->vec - 1, DEP_LANE, 0) : ix_const(c, 0);
+	c->ix_row = ix_var(c, "r", s->rows > 0 ? s->rows - 1 : 0, DEP_ROW, 0);
+}
+
+int64_t f_rows_of(const Op *o, uint32_t axes)
+{
+	int64_t n = 1;
+	int d;
+
+	for (d = 0; d < o->rank; d++)
+		if (axes >> d & 1)
+			n *= o->dim[d];
+	return n;
+}
+
+/* ---- loops ---- */
+
+static int loop_class(Ctx *c, int64_t extent)
+{
+	char name[12] = "m";
+	PmText t = { name, 1, sizeof name, 0 };
+	int i;
+
+	for (i = 0; i < c->n_loops; i++)
+		if (c->loop[i].extent == extent)
+			return i;
+	if (c->n_loops == F_LOOPS) {
+		f_fail(c, "its rows have too many different lengths");
+		return 0;
+	}
+	pm_text_int(&t, i);
+	name[t.n] = 0;
+	c->loop[i].extent = extent;
+	c->loop[i].chunk = ix_var(c, name, extent / c->s->vec - 1, DEP_CHUNK, 0);
+	if (extent > c->s->extent)
+		c->s->extent = extent;
+	return c->n_loops++;
+}
+
+Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st)
+{
+	int k;
+
+	*st = (LoopState){ c->out, c->at_row, c->memo_base, c->n_memo, c->branch, c->loop_now, 0, c->times };
+	if (c->depth == F_DEPTH || extent % c->s->vec) {
+		f_fail(c, extent % c->s->vec ? "lanes go different ways" : "it has loops in loops in loops");
+		return 0;
+	}
+	k = loop_class(c, extent);
+	st->loop = k;
+	c->memo_base = c->n_memo;
+	c->at_row = c->branch = 0;
+	c->loop_now = k;
+	c->times = (double)(c->s->rows ? c->s->rows : 1) * (double)(extent / c->s->vec);
+	c->out = &c->body[c->depth++];
+	c->out->n = 0;
+	return c->fail ? 0 : ix_add(c, ix_scale(c, c->loop[k].chunk, c->s->vec), c->ix_lane);
+}
+
+/* "for (...) { int m0 = k * 32 + lane; if (m0 < 48) {" */
+static void loop_head(Ctx *c, int k)
+{
+	int64_t chunks = c->loop[k].extent / c->s->vec, turns = (chunks + c->s->group - 1) / c->s->group;
+
+	t_add(c, c->keep || turns <= 8 ? "_Pragma(\"unroll\") " : "_Pragma(\"unroll 4\") ");
+	t_add(c, "for (int k = 0; k < ");
+	t_int(c, turns);
+	t_add(c, "; k++) {\nconst int m");
+	t_int(c, k);
+	t_add(c, " = k * ");
+	t_int(c, c->s->group);
+	t_add(c, " + lane;\n");
+	if (chunks % c->s->group) {
+		t_add(c, "if (m");
+		t_int(c, k);
+		t_add(c, " < ");
+		t_int(c, chunks);
+		t_add(c, ") ");
+	}
+	t_add(c, "{\n");
+}
+
+static void restore(Ctx *c, const LoopState *st)
+{
+	c->out = st->out;
+	c->at_row = st->at_row;
+	c->n_memo = st->n_memo;
+	c->memo_base = st->memo_base;
+	c->branch = st->branch;
+	c->loop_now = st->loop_now;
+	c->times = st->times;
+}
+
+static void loop_drop(Ctx *c, const LoopState *st)
+{
+	c->depth--;
+	restore(c, st);
+}
+
+void f_loop_end(Ctx *c, LoopState *st)
+{
+	PmText *body = &c->body[--c->depth];
+	int i;
+
+	for (i = c->memo_base; i < c->n_memo && c->n_seen < F_SEEN; i++)
+		if (c->memo[i].op >= 0 && c->var[c->memo[i].var].loop == st->loop &&
+		    !c->var[c->memo[i].var].cached) {
+			c->seen[c->n_seen++] = c->memo[i];
+			c->var[c->memo[i].var].cached = 1;
+		}
+	restore(c, st);
+	loop_head(c, st->loop);
+	if (!c->dry) {
+		body->s[body->n] = 0;
+		c->out->full |= body->full;
+		t_add(c, body->s);
+	}
+	t_add(c, "}\n}\n");
+}
+
+/* ---- results ---- */
+
+static void store(Ctx *c, int k, Ix at, int var)
+{
+	const Op *o = &c->op[c->arg_out[k]];
+	int vec = c->s->vec, ints = f_class(o->dtype) == PM_I64;
+	int64_t step;
+	Ix base = ix_without_lane(c, at, &step);
+
+	if (!c->trial) {
+		c->s->bytes += (double)f_numel(o) * pm_dtype_bytes(o->dtype);
+		f_count_order(c, o, base, (double)f_numel(o) * pm_dtype_bytes(o->dtype));
+	}
+	if (step != 1 && step != 0)
+		c->s->lane_loads++;
+	if (c->dry)
+		return;
+	if (step == 1) {
+		t_add(c, "pm_vec<");
+		t_add(c, f_ctype(o->dtype));
+		t_add(c, ", ");
+		t_int(c, vec);
+		t_add(c, "> u");
+		t_int(c, k);
+		t_add(c, "; ");
+	}
+	f_for_lanes(c, step != 0);
+	t_add(c, step == 1 ? "u" : "q");
+	t_int(c, k);
+	t_add(c, "[");
+	if (step == 1)
+		t_add(c, "j");
+	else
+		t_ix(c, at);
+	t_add(c, ints ? "] = (" : "] = st<");
+	t_add(c, f_ctype(o->dtype));
+	t_add(c, ints ? ")(" : ">(");
+	f_ref(c, c->out, var);
+	t_add(c, o->dtype == PM_BOOL ? " != 0);\n" : ");\n");
+	if (step == 1) {
+		t_add(c, "deposit<");
+		t_int(c, vec);
+		t_add(c, ">(q");
+		t_int(c, k);
+		t_add(c, " + ");
+		t_ix(c, base);
+		t_add(c, ", u");
+		t_int(c, k);
+		t_add(c, ");\n");
+	}
+}
+
+/* Coordinates of result i of the section at row and place. */
+static Ix result_at(Ctx *c, int i, Ix row, Ix e, Ix *co)
+{
+	const Op *o = &c->op[c->arg_out[c->s->out[i]]], *as = &c->op[c->s->shape[i]];
+	int64_t rdim[F_RANK], edim[F_RANK];
+	Ix rco[F_RANK], eco[F_RANK], flat;
+	int d, nr = 0, ne = 0;
+
+	for (d = 0; d < as->rank; d++) {
+		if (c->s->axes[i] >> d & 1)
+			rdim[nr++] = as->dim[d];
+		else
+			edim[ne++] = as->dim[d];
+	}
+	ix_unflat(c, row, rdim, nr, rco);
+	ix_unflat(c, e, edim, ne, eco);
+	for (d = nr = ne = 0; d < as->rank; d++)
+		co[d] = c->s->axes[i] >> d & 1 ? rco[nr++] : eco[ne++];
+	flat = ix_flat(c, co, as->dim, as->rank);
+	if (c->s->shape[i] != c->arg_out[c->s->out[i]])
+		ix_unflat(c, flat, o->dim, o->rank, co);
+	return flat;
+}
+
+static int64_t result_extent(const Ctx *c, int i)
+{
+	const Op *as = &c->op[c->s->shape[i]];
+
+	return f_numel(as) / (c->s->rows ? f_rows_of(as, c->s->axes[i]) : 1);
+}
+
+static void write_result(Ctx *c, int i, Ix e, const char *guard)
+{
+	Ix co[F_RANK], at = result_at(c, i, c->ix_row, e, co);
+	int var = f_eval(c, c->arg_out[c->s->out[i]], co);
+
+	if (var < 0)
+		return;
+	t_add(c, guard);
+	store(c, c->s->out[i], at, var);
+	t_add(c, *guard ? "}\n" : "");
+}
+
+/* A result of one element for each row. */
+static void row_results(Ctx *c)
+{
+	int i;
+
+	for (i = 0; i < c->s->n_out && !c->fail; i++)
+		if (result_extent(c, i) == 1) {
+			c->times = (double)c->s->rows;
+			write_result(c, i, ix_const(c, 0), "if (live && lane == 0) {\n");
+		}
+}
+
+/* All results of `extent` elements for each row, in one loop. */
+static void one_loop(Ctx *c, int64_t extent, LoopState *st)
+{
+	Ix e = f_loop_begin(c, extent, st);
+	int i;
+
+	for (i = 0; i < c->s->n_out && !c->fail; i++)
+		if (result_extent(c, i) == extent)
+			write_result(c, i, e, c->s->per_block > 1 ? "if (live) {\n" : "");
+}
+
+/* Written twice: the first time only for the row's part, the loops of the reductions; then values of those
+ * loops are at hand for all results. */
+static void loop_results(Ctx *c)
+{
+	int i, j;
+
+	for (i = 0; i < c->s->n_out && !c->fail; i++) {
+		int64_t extent = result_extent(c, i);
+		LoopState st;
+
+		for (j = 0; j < i && result_extent(c, j) != extent; j++)
+			;
+		if (extent == 1 || j < i)
+			continue;
+		c->trial = 1;
+		one_loop(c, extent, &st);
+		c->trial = 0;
+		if (c->fail)
+			return;
+		loop_drop(c, &st);
+		one_loop(c, extent, &st);
+		if (!c->fail)
+			f_loop_end(c, &st);
+	}
+}
+
+/* Every element by itself: the body of one big loop over the grid. */
+static void plain_results(Ctx *c)
+{
+	int64_t extent = result_extent(c, 0);
+	Ix e;
+	int i;
+
+	if (extent % c->s->vec) {
+		f_fail(c, "lanes go different ways");
+		return;
+	}
+	c->s->extent = extent;
+	c->times = (double)(extent / c->s->vec);
+	c->out = &c->body[c->depth++];
+	c->out->n = 0;
+	e = ix_add(c, ix_scale(c, ix_var(c, "m", extent / c->s->vec - 1, DEP_CHUNK, 0), c->s->vec),
+		   c->ix_lane);
+	for (i = 0; i < c->s->n_out && !c->fail; i++)
+		write_result(c, i, e, "");
+	c->depth--;
+}
+
+int f_write_section(Ctx *c, Section *s, int dry)
+{
+	f_clear(c, s);
+	c->dry = dry;
+	c->rowbuf.n = c->decl.n = 0;
+	c->out = c->row = &c->rowbuf;
+	if (s->rows) {
+		s->extent = 1;
+		row_results(c);
+		loop_results(c);
+	} else {
+		plain_results(c);
+	}
+	return !c->fail;
+}

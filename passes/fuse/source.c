@@ -1,0 +1,188 @@
+/* source.c - the text of a kernel: what every one begins with, and its sections one after another. */
+#include "fuse.h"
+
+static const char HEAD[] =
+	"#define K(x) ((S)(x))\n"
+	"#define LANES(n) _Pragma(\"unroll\") for (int j = 0; j < n; j++)\n"
+	"#define QUOT(x, d) ((int)((unsigned)(x) / (unsigned)(d)))\n"
+	"#define REST(x, d) ((int)((unsigned)(x) % (unsigned)(d)))\n"
+	"template<int N, class U> __device__ __forceinline__ pm_vec<U, N> fetch(const U *p)\n"
+	"{\n"
+	"\tconst int C = N * (int)sizeof(U) > 16 ? 16 / (int)sizeof(U) : N;\n"
+	"\tpm_vec<U, N> v;\n"
+	"\tif (pm_aligned(p, C * (int)sizeof(U))) {\n"
+	"#pragma unroll\n"
+	"\t\tfor (int i = 0; i < N; i += C) {\n"
+	"\t\t\tconst pm_vec<U, C> w = pm_load<C>(p + i);\n"
+	"#pragma unroll\n"
+	"\t\t\tfor (int j = 0; j < C; j++)\n\t\t\t\tv[i + j] = w[j];\n"
+	"\t\t}\n\t\treturn v;\n\t}\n"
+	"#pragma unroll\n"
+	"\tfor (int j = 0; j < N; j++)\n\t\tv[j] = p[j];\n"
+	"\treturn v;\n"
+	"}\n"
+	"template<int N, class U> __device__ __forceinline__ void deposit(U *p, const pm_vec<U, N> &v)\n"
+	"{\n"
+	"\tconst int C = N * (int)sizeof(U) > 16 ? 16 / (int)sizeof(U) : N;\n"
+	"\tif (pm_aligned(p, C * (int)sizeof(U))) {\n"
+	"#pragma unroll\n"
+	"\t\tfor (int i = 0; i < N; i += C) {\n"
+	"\t\t\tpm_vec<U, C> w;\n"
+	"#pragma unroll\n"
+	"\t\t\tfor (int j = 0; j < C; j++)\n\t\t\t\tw[j] = v[i + j];\n"
+	"\t\t\tpm_store<C>(p + i, w);\n"
+	"\t\t}\n\t\treturn;\n\t}\n"
+	"#pragma unroll\n"
+	"\tfor (int j = 0; j < N; j++)\n\t\tp[j] = v[j];\n"
+	"}\n";
+
+static const char SHARE[] =
+	"struct Sum { template<class V> static __device__ V of(V a, V b) { return a + b; } };\n"
+	"struct Prod { template<class V> static __device__ V of(V a, V b) { return a * b; } };\n"
+	"struct Max { template<class V> static __device__ V of(V a, V b) { return pm_max(a, b); } };\n"
+	"struct Min { template<class V> static __device__ V of(V a, V b) { return pm_min(a, b); } };\n"
+	"/* Over the G threads of a row; ROWS: they lie so many threads apart. */\n"
+	"template<class F, int G, int ROWS, class V> __device__ __forceinline__ V share(V v)\n"
+	"{\n"
+	"\t__shared__ V part[ROWS ? G * (ROWS ? ROWS : 1) : 32];\n"
+	"\tconst int t = threadIdx.x;\n"
+	"\tif (ROWS) {\n"
+	"\t\t__syncthreads();\n\t\tpart[t] = v;\n\t\t__syncthreads();\n"
+	"\t\tv = part[t % (ROWS ? ROWS : 1)];\n"
+	"\t\tfor (int g = 1; g < G; g++)\n\t\t\tv = F::of(v, part[t % (ROWS ? ROWS : 1) + g * ROWS]);\n"
+	"\t\treturn v;\n\t}\n"
+	"#pragma unroll\n"
+	"\tfor (int d = (G < 32 ? G : 32) / 2; d > 0; d >>= 1)\n"
+	"\t\tv = F::of(v, __shfl_xor_sync(0xffffffffu, v, d));\n"
+	"\tif (G > 32) {\n"
+	"\t\t__syncthreads();\n\t\tif (t % 32 == 0)\n\t\t\tpart[t / 32] = v;\n\t\t__syncthreads();\n"
+	"\t\tv = part[t % (G / 32 > 0 ? G / 32 : 1)];\n"
+	"#pragma unroll\n"
+	"\t\tfor (int d = G / 64; d > 0; d >>= 1)\n"
+	"\t\t\tv = F::of(v, __shfl_xor_sync(0xffffffffu, v, d));\n"
+	"\t}\n\treturn v;\n"
+	"}\n";
+
+static const char INTS[] =
+	"typedef unsigned long long Un;\n"
+	"__device__ __forceinline__ long long iadd(long long a, long long b) { return (long long)((Un)a + "
+	"(Un)b); }\n"
+	"__device__ __forceinline__ long long isub(long long a, long long b) { return (long long)((Un)a - "
+	"(Un)b); }\n"
+	"__device__ __forceinline__ long long imul(long long a, long long b) { return (long long)((Un)a * "
+	"(Un)b); }\n"
+	"__device__ __forceinline__ long long ineg(long long a) { return isub(0, a); }\n"
+	"__device__ __forceinline__ long long idiv(long long a, long long b)\n"
+	"{ return b == 0 ? 0 : b == -1 ? ineg(a) : a / b; }\n"
+	"__device__ __forceinline__ long long irem(long long a, long long b) { return b == 0 || b == -1 ? 0 "
+	": a % b; }\n"
+	"__device__ __forceinline__ long long imod(long long a, long long b)\n"
+	"{ const long long r = irem(a, b); return r != 0 && (r < 0) != (b < 0) ? r + b : r; }\n"
+	"__device__ __forceinline__ long long ishl(long long a, long long b)\n"
+	"{ return (Un)b < 64 ? (long long)((Un)a << b) : 0; }\n"
+	"__device__ __forceinline__ long long ishr(long long a, long long b)\n"
+	"{ return (Un)b < 64 ? a >> b : a < 0 ? -1 : 0; }\n"
+	"__device__ inline long long ipow(long long a, long long b)\n"
+	"{\n\tlong long r = 1;\n"
+	"\tif (b < 0)\n\t\treturn a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;\n"
+	"\tfor (; b; b >>= 1, a = imul(a, a))\n\t\tif (b & 1)\n\t\t\tr = imul(r, a);\n"
+	"\treturn r;\n}\n"
+	"template<class V> __device__ __forceinline__ long long saturate(V v, long long lo, long long hi)\n"
+	"{ return v != v ? 0 : v >= (V)hi ? hi : v <= (V)lo ? lo : (long long)v; }\n"
+	"__device__ __forceinline__ int pick(long long i, int n) { return (int)(i < 0 ? i + n : i); }\n"
+	"__device__ __forceinline__ int pad_edge(int i, int n) { return i < 0 ? 0 : i < n ? i : n - 1; }\n"
+	"__device__ __forceinline__ int pad_reflect(int i, int n)\n"
+	"{ return n == 1 ? 0 : i < 0 ? -i : i < n ? i : 2 * (n - 1) - i; }\n"
+	"/* Where a result of a resize lies between the n elements of an axis. */\n"
+	"__device__ __forceinline__ double resize_at(int i, double factor, double offset, int n)\n"
+	"{\n\tconst double x = i * factor + offset;\n\treturn x < 0 ? 0 : x > n - 1 ? n - 1 : x;\n}\n";
+
+static void line(PmText *t, const char *a, int64_t x, const char *b)
+{
+	pm_text_add(t, a);
+	pm_text_int(t, x);
+	pm_text_add(t, b);
+}
+
+static void parameters(Ctx *c, PmText *t)
+{
+	int i;
+
+	for (i = 0; i < c->n_arg_in; i++) {
+		pm_text_add(t, i ? ", const " : "const ");
+		pm_text_add(t, f_ctype(c->op[c->arg_in[i]].dtype));
+		line(t, " *__restrict__ p", i, "");
+	}
+	for (i = 0; i < c->n_arg_out; i++) {
+		pm_text_add(t, c->n_arg_in + i ? ", " : "");
+		pm_text_add(t, f_ctype(c->op[c->arg_out[i]].dtype));
+		line(t, " *__restrict__ q", i, "");
+	}
+}
+
+/* Which row and which place in it a thread has. */
+static void row_head(const Section *s, PmText *t)
+{
+	if (s->group > 32) {
+		pm_text_add(t, "const int r = block, lane = threadIdx.x;\nconst bool live = true;\n");
+	} else if (s->column) {
+		line(t, "const int lane = threadIdx.x / ", s->per_block, "");
+		line(t, ", r0 = block * ", s->per_block, "");
+		line(t, " + threadIdx.x % ", s->per_block, ";\n");
+	} else {
+		line(t, "const int lane = threadIdx.x % ", s->group, "");
+		line(t, ", r0 = block * ", s->per_block, "");
+		line(t, " + threadIdx.x / ", s->group, ";\n");
+	}
+	if (s->group <= 32 || s->column) {
+		line(t, "const bool live = r0 < ", s->rows, ";\n");
+		line(t, "const int r = live ? r0 : ", s->rows - 1, ";\n");
+	}
+	pm_text_add(t, "(void)lane; (void)live; (void)r;\n");
+}
+
+static void section_text(Ctx *c, Section *s, int first, PmText *t)
+{
+	c->keep = s->rows && s->keep;
+	f_forget_wanted(c);
+	if (!f_write_section(c, s, 1) || !f_write_section(c, s, 0))
+		return;
+	c->rowbuf.s[c->rowbuf.n] = c->decl.s[c->decl.n] = 0;
+	line(t, "if (blockIdx.x < ", first + s->blocks, ") {\n");
+	line(t, "const int block = blockIdx.x - ", first, ";\n");
+	if (s->rows) {
+		row_head(s, t);
+		pm_text_add(t, c->decl.s);
+		pm_text_add(t, c->rowbuf.s);
+	} else {
+		c->body[0].s[c->body[0].n] = 0;
+		line(t, "const int m = block * ", s->block, " + threadIdx.x;\n");
+		pm_text_add(t, c->rowbuf.s);
+		line(t, "if (m < ", s->extent / s->vec, ") {\n");
+		pm_text_add(t, c->body[0].s);
+		pm_text_add(t, "}\n");
+		t->full |= c->body[0].full;
+	}
+	t->full |= c->rowbuf.full | c->decl.full;
+	pm_text_add(t, "return;\n}\n");
+}
+
+int f_source(Ctx *c, PmText *t, int *block, int64_t *blocks)
+{
+	int64_t first = 0;
+	int i;
+
+	pm_text_add(t, HEAD);
+	pm_text_add(t, SHARE);
+	pm_text_add(t, INTS);
+	line(t, "extern \"C\" __global__ void __launch_bounds__(", *block, ") fused(");
+	parameters(c, t);
+	pm_text_add(t, ")\n{\n");
+	for (i = 0; i < c->n_sections && !c->fail; i++) {
+		section_text(c, &c->section[i], (int)first, t);
+		first += c->section[i].blocks;
+	}
+	pm_text_add(t, "}\n");
+	*blocks = first;
+	return !c->fail && !t->full;
+}

@@ -1,0 +1,143 @@
+/* test_honest.c - honest kernels over random shapes and element types: at most one in 200 may be refused.
+ *
+ * Environment: PASSMITH_HONEST, how many (20; `make honest` asks for 200). Those beyond 20 come in all float
+ * types.
+ */
+#include "base/rng.h"
+#include "bench/runner.h"
+#include "ir/text.h"
+#include "tests/lib/need.h"
+#include "tests/plugin/paths.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* In a graph: # the element type, R C K sizes. */
+typedef struct Kind {
+	const char *rule, *graph;
+} Kind;
+
+#define EW3(body) "g (#[R,C] x, #[R,C] a, #[R,C] b) => (#[R,C] y) { " body " }"
+
+static const Kind kinds[] = {
+	{ "silu", "g (#[R,C] x) => (#[R,C] y) { s = Sigmoid(x)\n y = Mul(x, s) }" },
+	{ "product_tiled", "g (#[R,K] a, #[K,C] b) => (#[R,C] y) { y = MatMul(a, b) }" },
+	{ "norm_one_pass",
+	  "g (#[R,C] x, #[C] s, #[C] b) => (#[R,C] y) { y = LayerNormalization<axis = 1>(x, s, b) }" },
+	{ "softmax_online", "g (#[R,C] x) => (#[R,C] y) { y = Softmax<axis = 1>(x) }" },
+	{ "sum_tree", "g (#[R,C] x) => (#[R] y) { y = ReduceSum<axes = [1], keepdims = 0>(x) }" },
+	{ "gelu_erf", "g (#[R,C] x) => (#[R,C] y) { y = Gelu(x) }" },
+	{ "residual_relu", EW3("m = Mul(x, a)\n t = Add(m, b)\n y = Relu(t)") },
+	{ "tanh_by_exp", "g (#[R,C] x) => (#[R,C] y) { y = Tanh(x) }" },
+	{ "rms_norm", "g (#[R,C] x, #[C] s) => (#[R,C] y) { y = RMSNormalization<axis = 1>(x, s) }" },
+	{ "three_sum", EW3("t = Add(x, a)\n y = Add(t, b)") },
+	{ "silu_exp2", "g (#[R,C] x) => (#[R,C] y) { s = Sigmoid(x)\n y = Mul(x, s) }" },
+	{ "silu_fast", "g (#[R,C] x) => (#[R,C] y) { s = Sigmoid(x)\n y = Mul(x, s) }" },
+	{ "tanh_library", "g (#[R,C] x) => (#[R,C] y) { y = Tanh(x) }" },
+	{ "multiply_add", EW3("m = Mul(x, a)\n y = Add(m, b)") },
+	{ "sum_serial", "g (#[R,C] x) => (#[R] y) { y = ReduceSum<axes = [1], keepdims = 0>(x) }" },
+	{ "mean_tree", "g (#[R,C] x) => (#[R] y) { y = ReduceMean<axes = [1], keepdims = 0>(x) }" },
+	{ "root_of_squares", "g (#[R,C] x) => (#[R] y) { y = ReduceL2<axes = [1], keepdims = 0>(x) }" },
+	{ "softmax_serial", "g (#[R,C] x) => (#[R,C] y) { y = Softmax<axis = 1>(x) }" },
+	{ "norm_two_passes",
+	  "g (#[R,C] x, #[C] s, #[C] b) => (#[R,C] y) { y = LayerNormalization<axis = 1>(x, s, b) }" },
+	{ "product_plain", "g (#[R,K] a, #[K,C] b) => (#[R,C] y) { y = MatMul(a, b) }" },
+};
+
+enum { N_KINDS = sizeof kinds / sizeof *kinds, SAMPLE = 20 };
+
+/* One, small, primes, beside powers of two, long. */
+static int64_t draw_size(PmRng *r, int64_t most)
+{
+	static const int64_t sizes[] = { 1,  2,   3,   7,   16,  17,  31,   33,   64,
+					 97, 127, 128, 129, 257, 511, 1000, 2048, 4093 };
+	int64_t s;
+
+	do
+		s = sizes[pm_rng_range(r, 0, (int64_t)(sizeof sizes / sizeof *sizes) - 1)];
+	while (s > most);
+	return s;
+}
+
+static PmGraph *make(const Kind *k, const char *type, int64_t r, int64_t c, int64_t depth)
+{
+	PmStr text = PM_STR_INIT;
+	PmGraph *g = NULL;
+	PmErr err;
+
+	pm_err_init(&err);
+	for (const char *s = k->graph; *s; s++) {
+		int64_t size = *s == 'R' ? r : *s == 'C' ? c : *s == 'K' ? depth : 0;
+
+		if (*s == '#')
+			pm_str_add(&text, type);
+		else if (size && s > k->graph && strchr("[,", s[-1]))
+			pm_str_addf(&text, "%lld", (long long)size);
+		else
+			pm_str_addc(&text, *s);
+	}
+	if (pm_graph_parse(text.s, text.len, &g, &err))
+		fail_msg("%s: %s", text.s, err.text);
+	pm_str_release(&text);
+	return g;
+}
+
+/* 1 when the kernel is refused, and says why. */
+static int is_refused(int i, PmRng *r)
+{
+	static const char *const types[] = { "float", "float16", "bfloat16" };
+	const Kind *k = &kinds[i % N_KINDS];
+	const char *type = i < SAMPLE ? types[0] : types[pm_rng_range(r, 0, 2)];
+	int is_product = strchr(k->graph, 'K') != NULL;
+	int64_t rows = draw_size(r, is_product ? 64 : 33), depth = draw_size(r, 4093);
+	int64_t cols = draw_size(r, is_product ? 64 : 4093);
+	PmEvalOpts o = { .device = "emu",
+			 .seed = (uint64_t)i,
+			 .preset = PM_PRESET_SOUND,
+			 .only_rule = k->rule,
+			 .check_only = 1 };
+	PmEvalMember m = { k->rule, make(k, type, rows, cols, depth) };
+	PmEvalRecord rec;
+	PmErr err;
+	int refused;
+
+	pm_err_init(&err);
+	if (pm_eval_member(built("tests/adversarial/honest_kernels.so"), &m, &o, &rec, &err))
+		fail_msg("%s: %s", k->rule, err.text);
+	refused = rec.verdict != PM_VERDICT_OK;
+	if (refused)
+		printf("# refused: %s, %s, %lld x %lld (depth %lld): %s: %s\n", k->rule, type,
+		       (long long)rows, (long long)cols, (long long)depth, pm_verdict_name(rec.verdict),
+		       rec.why);
+	pm_eval_record_release(&rec);
+	pm_graph_free((PmGraph *)m.g);
+	return refused;
+}
+
+static void honest_kernels_are_not_refused(void **state)
+{
+	const char *want = getenv("PASSMITH_HONEST");
+	int n = want ? atoi(want) : SAMPLE, refused = 0;
+	PmRng r;
+
+	(void)state;
+	pm_test_need_device("emu");
+	pm_rng_init(&r, 1);
+	for (int i = 0; i < n; i++)
+		refused += is_refused(i, &r);
+	printf("# honest kernels: %d of %d refused\n", refused, n);
+	assert_true(n > 0 && refused * 200 <= n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(honest_kernels_are_not_refused) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

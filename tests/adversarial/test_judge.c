@@ -1,0 +1,354 @@
+/* test_judge.c - passes that try the judge: each ends in its verdict, and an honest pass after it is still
+ * right. */
+#include "base/io.h"
+#include "base/json.h"
+#include "base/sandbox.h"
+#include "base/str.h"
+#include "bench/report.h"
+#include "bench/runner.h"
+#include "ir/text.h"
+#include "runtime/run.h"
+#include "tests/lib/attack.h"
+#include "tests/lib/bound_check.h"
+#include "tests/lib/need.h"
+#include "tests/plugin/paths.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define JUDGE  "tests/adversarial/judge_attacks.so"
+#define DEVICE "tests/adversarial/device_attacks.so"
+
+#define SILU_TEXT   "g (float[5,67] x) => (float[5,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }"
+#define WHERE_TEXT  "g (bool[9,40] m, float[9,40] x, float[9,40] z) => (float[9,40] y) { y = Where(m, x, z) }"
+#define SOFT_TEXT   "g (float[6,90] x) => (float[6,90] y) { y = Softmax<axis = 1>(x) }"
+#define MATMUL_TEXT "g (float[5,1024] a, float[1024,6] b) => (float[5,6] y) { y = MatMul(a, b) }"
+#define NORM_TEXT                                                                                            \
+	"g (float[6,90] x, float[90] s, float[90] b) => (float[6,90] y) "                                    \
+	"{ y = LayerNormalization<axis = 1, epsilon = 1e-5>(x, s, b) }"
+
+static PmGraph *parse(const char *text)
+{
+	PmGraph *g = NULL;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_graph_parse(text, strlen(text), &g, &err))
+		fail_msg("%s", err.text);
+	return g;
+}
+
+static PmEvalOpts options(const char *rule, PmLane lane)
+{
+	return (PmEvalOpts){ .device = "emu",
+			     .preset = PM_PRESET_SOUND,
+			     .lane = lane,
+			     .seed = 7,
+			     .only_rule = rule,
+			     .pass_deadline = 5,
+			     .device_deadline = 3 };
+}
+
+static PmEvalRecord eval(const char *so, const char *rule, const char *text, PmLane lane)
+{
+	PmEvalOpts o = options(rule, lane);
+	PmEvalMember m = { rule, NULL };
+	PmEvalRecord r;
+	PmGraph *g = parse(text);
+	PmErr err;
+
+	pm_test_need_device("emu");
+	pm_err_init(&err);
+	m.g = g;
+	if (pm_eval_member(built(so), &m, &o, &r, &err))
+		fail_msg("%s: %s", rule, err.text);
+	pm_graph_free(g);
+	return r;
+}
+
+/* Returns the coverage. */
+static double expect(const char *so, const char *rule, const char *text, PmLane lane, const char *want,
+		     const char *says)
+{
+	PmEvalRecord r = eval(so, rule, text, lane);
+	double coverage = r.coverage;
+
+	if (!pm_attack_is_one_of(pm_verdict_name(r.verdict), want))
+		fail_msg("%s: %s (%s), expected %s", rule, pm_verdict_name(r.verdict), r.why, want);
+	if (says && !strstr(r.why, says))
+		fail_msg("%s: '%s' does not say '%s'", rule, r.why, says);
+	pm_eval_record_release(&r);
+	return coverage;
+}
+
+static void attack(const char *rule, const char *text, const char *want, const char *says)
+{
+	expect(JUDGE, rule, text, PM_LANE_STRICT, want, says);
+	expect(JUDGE, "honest", SILU_TEXT, PM_LANE_STRICT, "OK", NULL);
+}
+
+static void A17b_finite_for_infinite(void **state)
+{
+	(void)state;
+	attack("A17b_finite", SILU_TEXT, "INCORRECT", "special");
+}
+
+static void X03_known_inputs(void **state)
+{
+	(void)state;
+	attack("X03_known_inputs", SILU_TEXT, "INCORRECT", "--secret");
+}
+
+static void X04_mask_never_hides_the_first(void **state)
+{
+	(void)state;
+	attack("X04_mask_never_hides_the_first", WHERE_TEXT, "INCORRECT", NULL);
+}
+
+static void X05_no_epsilon(void **state)
+{
+	(void)state;
+	attack("X05_no_epsilon", NORM_TEXT, "INCORRECT", NULL);
+	expect(JUDGE, "honest_norm", NORM_TEXT, PM_LANE_STRICT, "OK", NULL);
+}
+
+static void X06_no_shift(void **state)
+{
+	(void)state;
+	attack("X06_no_shift", SOFT_TEXT, "INCORRECT", NULL);
+	expect(JUDGE, "honest_softmax", SOFT_TEXT, PM_LANE_STRICT, "OK", NULL);
+}
+
+/* What strict refuses, the lane that admits it lets pass; half sums no lane does. */
+static void A20_lanes(void **state)
+{
+	(void)state;
+	expect(DEVICE, "A20_tf32_gemm", MATMUL_TEXT, PM_LANE_TF32, "OK", NULL);
+	expect(DEVICE, "A20b_bf16_gemm", MATMUL_TEXT, PM_LANE_TF32, "PRECISION", "bf16");
+	expect(DEVICE, "A20b_bf16_gemm", MATMUL_TEXT, PM_LANE_BF16, "OK", NULL);
+	expect(DEVICE, "A20c_fp16_acc", MATMUL_TEXT, PM_LANE_BF16, "INCORRECT", NULL);
+	expect(DEVICE, "honest_matmul", MATMUL_TEXT, PM_LANE_STRICT, "OK", NULL);
+}
+
+/* ---- credit ---- */
+
+#define FREE_TEXT                                                                                            \
+	"g (float[5,67] x) => (float[67,5] y)\n<int64[2] s = {67, 5}>\n{ t = Reshape(x, s)\n y = Tanh(t) }"
+
+static void E09_match_single_reshape(void **state)
+{
+	(void)state;
+	attack("E09_match_single_reshape", FREE_TEXT, "NO_CREDIT", "free");
+}
+
+/* One region or two: the share of the baseline's time is the same. */
+static void E14_split(void **state)
+{
+	static const char text[] = "g (float[5,67] x) => (float[5,67] y) { s = Sigmoid(x)\n t = Sigmoid(s)\n"
+				   " u = Tanh(t)\n y = Tanh(u) }";
+	double split = expect(JUDGE, "sigmoid_alone", text, PM_LANE_STRICT, "OK", NULL);
+
+	(void)state;
+	if (fabs(split - 0.5) > 0.02)
+		fail_msg("two of four equal operators are %g of the time", split);
+}
+
+/* What is computed twice counts once. */
+static void X02_recompute(void **state)
+{
+	static const char text[] =
+		"g (float[5,67] x) => (float[5,67] y, float[5,67] z) { e = Exp(x)\n y = Relu(e)\n"
+		" z = Neg(e) }";
+	double share = expect(JUDGE, "X02_recompute", text, PM_LANE_STRICT, "OK", NULL);
+
+	(void)state;
+	if (fabs(share - 1.0 / 3) > 0.02)
+		fail_msg("one of three equal operators is %g of the time", share);
+}
+
+/* The report of `passmith eval` on a graph in a file; owned. */
+static cJSON *command(const char *so, const char *text, const char *options)
+{
+	char file[256], line[8192];
+	const char *tmp = getenv("TMPDIR");
+	PmStr out = PM_STR_INIT;
+	cJSON *j = NULL;
+	PmErr err;
+	FILE *f;
+
+	pm_test_need_device("emu");
+	pm_err_init(&err);
+	snprintf(file, sizeof file, "%.200s/judge-%d.gpt", tmp ? tmp : "/tmp", (int)getpid());
+	if (pm_write_file(file, text, strlen(text), &err))
+		fail_msg("%s", err.text);
+	snprintf(line, sizeof line, "%s eval %s --pass %s %s --json --quiet 2>&1", built("passmith"), file,
+		 built(so), options);
+	f = popen(line, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof line, f))
+		pm_str_add(&out, line);
+	pclose(f);
+	unlink(file);
+	if (pm_json_parse(out.s, out.len, &j, &err))
+		fail_msg("%s: %s", err.text, out.s);
+	pm_str_release(&out);
+	return j;
+}
+
+static double number(const cJSON *j, const char *key)
+{
+	const cJSON *v = cJSON_GetObjectItem(j, key);
+
+	assert_true(cJSON_IsNumber(v));
+	return v->valuedouble;
+}
+
+static void no_credit(const char *so, const char *text, const char *want)
+{
+	cJSON *j = command(so, text, "--hidden 0");
+	const cJSON *r = cJSON_GetArrayItem(j, 0);
+	const cJSON *rec = cJSON_GetArrayItem(cJSON_GetObjectItem(r, "records"), 0);
+
+	assert_string_equal(pm_json_str(rec, "verdict", ""), want);
+	assert_true(number(r, "AS") < 1);
+	assert_true(number(r, "fast_1") == 0);
+	cJSON_Delete(j);
+}
+
+/* The whole command: what earns nothing has a score below the baseline's. */
+static void nothing_earns_nothing(void **state)
+{
+	(void)state;
+	no_credit("tests/adversarial/E09_free.so", FREE_TEXT, "NO_CREDIT");
+	no_credit("tests/adversarial/E09_free.so", SILU_TEXT, "NO_MATCH");
+	no_credit("tests/adversarial/E09_free.so",
+		  "g (float[5,67] x) => (float[5,67] y) { t = Identity(x)\n y = Tanh(t) }", "NO_CREDIT");
+}
+
+/* Right for the one size that it knows, wrong on shapes drawn now. */
+static void D25_hash_table(void **state)
+{
+	cJSON *j = command("tests/adversarial/D25_hash_table.so", SILU_TEXT, "");
+	const cJSON *r = cJSON_GetArrayItem(j, 0), *h = cJSON_GetObjectItem(r, "hidden");
+	const cJSON *rec = cJSON_GetArrayItem(cJSON_GetObjectItem(r, "records"), 0);
+
+	(void)state;
+	assert_string_equal(pm_json_str(rec, "verdict", ""), "OK");
+	assert_string_equal(pm_json_str(h, "verdict", ""), "INCORRECT");
+	assert_non_null(strstr(pm_json_str(h, "why", ""), "hidden shape"));
+	assert_true(number(r, "AS") < 1);
+	cJSON_Delete(j);
+	j = command("passes/silu.so", SILU_TEXT, "");
+	r = cJSON_GetArrayItem(j, 0);
+	h = cJSON_GetObjectItem(r, "hidden");
+	assert_string_equal(pm_json_str(h, "verdict", ""), "OK");
+	assert_true(number(h, "matched") == 2);
+	assert_true(number(r, "AS") > 1);
+	cJSON_Delete(j);
+}
+
+/* ---- the harness ---- */
+
+/* Times pass through reports as they are. */
+static void G19_times_keep_their_digits(void **state)
+{
+	PmEvalRecord r = { .speedup = 1.0000000000000002, .baseline_seconds = 1.2345678901234567e-6 }, back;
+	cJSON *j = pm_eval_record_json(&r), *read;
+	PmStr text = PM_STR_INIT;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	pm_json_print(j, 0, &text);
+	assert_int_equal(pm_json_parse(text.s, text.len, &read, &err), PM_OK);
+	assert_int_equal(pm_eval_record_from_json(read, &back, &err), PM_OK);
+	assert_true(back.baseline_seconds == r.baseline_seconds);
+	assert_true(back.speedup == r.speedup);
+	pm_eval_record_release(&back);
+	cJSON_Delete(j);
+	cJSON_Delete(read);
+	pm_str_release(&text);
+}
+
+static const char *result(void *arg, size_t k)
+{
+	static char name[64];
+
+	snprintf(name, sizeof name, "seed %d, result %zu", *(int *)arg, k);
+	return name;
+}
+
+/* Plain kernels, one operator each, are within the bound of a whole graph for every seed. */
+static void G22_plain_kernels_pass_200_seeds(void **state)
+{
+	PmGraph *g = parse("g (float[7,130] x, float[130,33] w, float[33] b) => (float[7,33] y)\n"
+			   "{ m = MatMul(x, w)\n a = Add(m, b)\n t = Tanh(a)\n y = Softmax<axis = 1>(t) }");
+	PmWorker *w;
+
+	(void)state;
+	pm_test_need_device("emu");
+	w = pm_worker_new("emu");
+	for (int seed = 0; seed < 200; seed++) {
+		PmRunOpts o = { .device = "emu", .deadline = 100, .poison = 0x7fc1d00d, .worker = w };
+		PmTensor in[3];
+		PmRunResult got;
+		PmErr err;
+
+		pm_err_init(&err);
+		if (pm_inputs_make(g, (uint64_t)seed, (PmInputClass)(seed % PM_INPUTS_SPECIAL), in, &err) ||
+		    pm_run_graph(g, in, 3, &o, &got, &err))
+			fail_msg("%s", err.text);
+		assert_int_equal(bound_check(g, in, got.out, got.n_out, result, &seed), 1);
+		pm_run_result_release(&got);
+		pm_tensors_release(in, 3);
+	}
+	pm_worker_free(w);
+	pm_graph_free(g);
+}
+
+/* Before anything is evaluated the sandbox is tried; what it lacks stands in the report. */
+static void G27_the_sandbox_is_tried_first(void **state)
+{
+	PmEvalOpts o = options(NULL, PM_LANE_STRICT);
+	unsigned passes = 0, kernels = 0;
+	PmEvalReport r;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	assert_int_equal(pm_eval_report_begin(&r, built(JUDGE), 1, &o, &err), PM_OK);
+	pm_sandbox_probe(&passes, NULL);
+	pm_sandbox_probe_kernels(&kernels, NULL);
+	assert_int_equal(r.sandbox_lacks[0] == 0, (passes & kernels) == PM_BOX_ALL);
+	pm_eval_report_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(A17b_finite_for_infinite),
+		cmocka_unit_test(A20_lanes),
+		cmocka_unit_test(D25_hash_table),
+		cmocka_unit_test(E09_match_single_reshape),
+		cmocka_unit_test(E14_split),
+		cmocka_unit_test(G19_times_keep_their_digits),
+		cmocka_unit_test(G22_plain_kernels_pass_200_seeds),
+		cmocka_unit_test(G27_the_sandbox_is_tried_first),
+		cmocka_unit_test(X02_recompute),
+		cmocka_unit_test(X03_known_inputs),
+		cmocka_unit_test(X04_mask_never_hides_the_first),
+		cmocka_unit_test(X05_no_epsilon),
+		cmocka_unit_test(X06_no_shift),
+		cmocka_unit_test(nothing_earns_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

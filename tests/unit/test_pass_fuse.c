@@ -1,0 +1,304 @@
+/* test_pass_fuse.c - automatic fusion: kinds of sets that become one kernel, random graphs, and real models.
+ */
+#include "base/io.h"
+#include "bench/agree.h"
+#include "bench/inputs.h"
+#include "ir/text.h"
+#include "matcher/pass_host.h"
+#include "runtime/exec.h"
+#include "runtime/run.h"
+#include "tests/lib/gen_graph.h"
+#include "tests/lib/need.h"
+#include "tests/lib/pass_case.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define PASS "fuse"
+
+/* ---- one kernel each ---- */
+
+static void chains_become_one_kernel(void **state)
+{
+	static const PassDims rows[] = { { { 3, 5, 7 } }, { { 2, 4, 64 } } };
+
+	(void)state;
+	/* broadcasting, a scalar, a condition, several results */
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c] x, $T[$b,1] s, $T[$c] t, bool[$a,1,$c] m) => ($T[$a,$b,$c] y, "
+		   "$T[$a,$b,$c] z) "
+		   "<$T half = {0.5}> { a = Mul(x, s) z = Add(a, t) b = Erf(z) c = Mul(b, half) y = Where(m, "
+		   "c, x) }",
+		   1, rows, PASS_COUNT(rows));
+}
+
+static void views_become_indices(void **state)
+{
+	static const PassDims rows[] = { { { 2, 6, 8 } }, { { 1, 10, 3 } } };
+
+	(void)state;
+	pass_fuses(
+		PASS,
+		"g ($T[$a,$b,$c] x, $T[$c,$b] w) => ($T[$c,$a,$b] y) { "
+		"t = Transpose<perm = [2, 0, 1]>(x) r = Relu(t) u = Unsqueeze<axes = [1]>(w) y = Add(r, u) }",
+		1, rows, PASS_COUNT(rows));
+	/* rolled by two slices, padded, every second element */
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c] x) => ($T[$a,5,$c] y) { n = Neg(x) "
+		   "p = Slice<starts = [0], ends = [2], axes = [1], steps = [1]>(n) "
+		   "q = Slice<starts = [2], ends = [$b], axes = [1], steps = [1]>(n) "
+		   "r = Concat<axis = 1>(q, p) s = Pad<pads = [0, 1, 0, 0, 3, 0]>(r) "
+		   "h = Slice<starts = [0], ends = [10], axes = [1], steps = [2]>(s) y = Exp(h) }",
+		   1, rows, 1);
+}
+
+static void data_are_indices(void **state)
+{
+	static const PassDims rows[] = { { { 3, 5, 16 } }, { { 1, 7, 33 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[9,$c] table, bool[$a,$b] which, $T[$c] scale, $T[$c] bias) => ($T[$a,$b,$c] y) { "
+		   "i = Cast<to = 7>(which) e = Gather<axis = 0>(table, i) "
+		   "y = LayerNormalization<axis = 2>(e, scale, bias) }",
+		   1, rows, PASS_COUNT(rows));
+}
+
+static void rows_are_shared(void **state)
+{
+	static const PassDims rows[] = { { { 2, 3, 40 } }, { { 1, 5, 257 } }, { { 3, 2, 1024 } } };
+
+	(void)state;
+	/* a residual that is wanted too, norm, activation */
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c] x, $T[$a,$b,$c] r, $T[$c] s, $T[$c] b) => ($T[$a,$b,$c] y, $T[$a,$b,$c] "
+		   "h) { "
+		   "h = Add(x, r) n = LayerNormalization<axis = 2>(h, s, b) g = Sigmoid(n) y = Mul(n, g) }",
+		   1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c] x, $T[$a,1,$c] m) => ($T[$a,$b,$c] y) <$T k = {0.125}> { "
+		   "s = Mul(x, k) t = Add(s, m) y = Softmax<axis = 2>(t) }",
+		   1, rows, 2);
+}
+
+static void columns_are_shared(void **state)
+{
+	static const PassDims rows[] = { { { 2, 37, 40 } }, { { 3, 3, 5 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c] x, $T[$a,$b,1] w) => ($T[$a,$c] y) { "
+		   "p = Mul(x, w) n = ReduceSum<axes = [1], keepdims = 0>(p) d = ReduceSum<axes = [1], "
+		   "keepdims = 0>(w) "
+		   "y = Div(n, d) }",
+		   1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c] x) => ($T[$a,$b,$c] y) { a = Abs(x) s = Softmax<axis = 1>(a) y = Mul(s, "
+		   "x) }",
+		   1, rows, PASS_COUNT(rows));
+}
+
+static void channels_and_windows(void **state)
+{
+	static const PassDims rows[] = { { { 2, 6, 9, 8 } }, { { 1, 4, 5, 5 } } };
+
+	(void)state;
+	pass_fuses(
+		PASS,
+		"g ($T[$a,$b,$c,$d] x, $T[$b] s, $T[$b] b, $T[$b] m) => ($T[$a,$b,1,1] y, $T[$a,$b,$c,$d] z) "
+		"{ p = Abs(s) n = BatchNormalization(x, s, b, m, p) z = HardSwish(n) y = "
+		"GlobalAveragePool(z) }",
+		1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c,$d] x, $T[$b] s, $T[$b] b) => ($T[$a,$b,$c,$d] y) { "
+		   "n = GroupNormalization<num_groups = 2>(x, s, b) y = Relu(n) }",
+		   1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c,$d] x) => ($T[$a,$b,$c,$d] y) { "
+		   "p = AveragePool<kernel_shape = [3, 3], strides = [1, 1], pads = [1, 1, 1, 1], dilations "
+		   "= [1, 1]>(x) "
+		   "y = Sub(p, x) }",
+		   1, rows, PASS_COUNT(rows));
+}
+
+static void resizes_read_their_neighbours(void **state)
+{
+	static const PassDims rows[] = { { { 1, 3, 5, 4, 10, 12 } }, { { 2, 1, 7, 1, 5, 3 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c,$d] x, $T[$a,$b,$e,$f] w) => ($T[$a,$b,$e,$f] y) <int64[4] to = "
+		   "{$a,$b,$e,$f}> { "
+		   "r = Resize<mode = \"linear\">(x, , , to) y = Mul(r, w) }",
+		   1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[1,2,5,4] x, $T[1,2,10,12] w) => ($T[1,2,10,12] y) <int64[4] to = {1,2,10,12}> { "
+		   "r = Resize<coordinate_transformation_mode = \"asymmetric\", nearest_mode = \"floor\">(x, "
+		   ", , to) "
+		   "y = Add(r, w) }",
+		   1, rows, 1);
+}
+
+static void nothing_to_gain(void **state)
+{
+	static const PassDims row = { { 4, 8 } };
+
+	(void)state;
+	pass_refuses(PASS, "g ($T[$a,$b] x) => ($T[$a,$b] y) { y = Relu(x) }", row, "");
+	pass_refuses(PASS, "g ($T[$a,$b] x) => ($T[$b,$a] y) { y = Transpose<perm = [1, 0]>(x) }", row, "");
+	pass_refuses(PASS, "g ($T[0,$b] x) => ($T[0,$b] y) { z = Relu(x) y = Exp(z) }", row, "");
+}
+
+/* ---- random graphs ---- */
+
+static void so_path(PmStr *out)
+{
+	const char *build = getenv("PASSMITH_BUILD");
+
+	pm_str_addf(out, "%s/passes/" PASS ".so", build ? build : "build");
+}
+
+static void fuse(const PmGraph *g, PmPassOutcome *out)
+{
+	PmPassOpts opts = { .seconds = 60 };
+	PmStr path = PM_STR_INIT;
+	PmErr err;
+
+	pm_err_init(&err);
+	so_path(&path);
+	if (pm_pass_apply(path.s, g, &opts, out, &err))
+		fail_msg("%s", err.text);
+	pm_str_release(&path);
+}
+
+/* Kernels on emu against the original on ref, as far as the graph's conditioning lets them agree. */
+static void agrees(const PmGraph *g, const PmGraph *fused, uint64_t seed)
+{
+	PmRunOpts ref = { .device = "ref" }, emu = { .device = "emu", .deadline = 100, .poison = 0x7fc1d00d };
+	size_t n_in = pm_graph_n_inputs(g), n_out = pm_graph_n_outputs(g);
+	PmTensor *in = test_calloc(n_in + 1, sizeof *in);
+	PmAgreement *a = test_calloc(n_out + 1, sizeof *a);
+	PmRunResult want, got;
+	PmErr err;
+
+	pm_err_init(&err);
+	assert_int_equal(pm_inputs_make(g, seed, PM_INPUTS_NORMAL, in, &err), PM_OK);
+	if (pm_run_graph(g, in, n_in, &ref, &want, &err))
+		fail_msg("seed %d on ref: %s", (int)seed, err.text);
+	if (pm_run_graph(fused, in, n_in, &emu, &got, &err))
+		fail_msg("seed %d on emu: %s", (int)seed, err.text);
+	assert_int_equal(pm_agree(g, in, got.out, want.out, n_out, 1, a, &err), PM_OK);
+	for (size_t k = 0; k < n_out; k++)
+		if (!a[k].agrees && !a[k].ill_conditioned)
+			fail_msg("seed %d, output '%s': element %lld is %g instead of %g", (int)seed,
+				 pm_value_name(g, pm_graph_output(g, k)), (long long)a[k].c.worst.index,
+				 a[k].c.worst.got, a[k].c.worst.expected);
+	pm_run_result_release(&want);
+	pm_run_result_release(&got);
+	pm_tensors_release(in, n_in);
+	test_free(in);
+	test_free(a);
+}
+
+/* PASSMITH_FUSE_SEEDS=FROM-TO tries others. */
+static void random_graphs_agree(void **state)
+{
+	const char *range = getenv("PASSMITH_FUSE_SEEDS");
+	int from = 1, to = 16, applied = 0;
+
+	(void)state;
+	pm_test_need_device("emu");
+	if (range && sscanf(range, "%d-%d", &from, &to) != 2)
+		fail_msg("PASSMITH_FUSE_SEEDS is '%s', not FROM-TO", range);
+	for (int seed = from; seed <= to; seed++) {
+		GenOpts o = { .seed = (uint64_t)seed,
+			      .n_nodes = 14,
+			      .max_dim = seed % 3 ? 5 : 12,
+			      .zero_dims = seed % 4 == 0,
+			      .max_numel = 2048 };
+		PmGraph *g = gen_graph(&o);
+		PmPassOutcome out;
+
+		fuse(g, &out);
+		if (out.verdict == PM_VERDICT_OK)
+			agrees(g, out.graph, (uint64_t)seed);
+		else if (out.verdict != PM_VERDICT_NO_MATCH)
+			fail_msg("seed %d: %s: %s", seed, pm_verdict_name(out.verdict), out.message);
+		applied += (int)out.applied;
+		pm_pass_outcome_release(&out);
+		pm_graph_free(g);
+	}
+	assert_true(applied > (to - from) / 2);
+}
+
+/* ---- models ---- */
+
+static int64_t launches(const PmGraph *g)
+{
+	PmPlanStats stats;
+	PmPlan *p = NULL;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_plan_new(g, NULL, 0, &p, &err))
+		fail_msg("%s", err.text);
+	pm_plan_stats(p, NULL, &stats);
+	pm_plan_free(p);
+	return stats.n_launches;
+}
+
+/* Launches of each bundled model as it is, and at most how many are left. */
+static void models_need_fewer_launches(void **state)
+{
+	static const struct {
+		const char *model;
+		int before, after;
+	} rows[] = { { "bert_encoder_layer", 30, 16 }, { "bge_pooling_head", 9, 1 },
+		     { "llama_block", 51, 19 },        { "mobilenetv3_se_block", 15, 10 },
+		     { "resnet_bottleneck", 12, 7 },   { "swin_block", 36, 13 } };
+
+	(void)state;
+	for (size_t i = 0; i < PASS_COUNT(rows); i++) {
+		PmStr text = PM_STR_INIT;
+		PmPassOutcome out;
+		PmGraph *g = NULL;
+		char path[128];
+		PmErr err;
+
+		pm_err_init(&err);
+		snprintf(path, sizeof path, "models/%s.gpt", rows[i].model);
+		if (pm_read_file(path, 1 << 20, &text, &err) || pm_graph_parse(text.s, text.len, &g, &err))
+			fail_msg("%s: %s", path, err.text);
+		fuse(g, &out);
+		assert_int_equal(out.verdict, PM_VERDICT_OK);
+		assert_int_equal(launches(g), rows[i].before);
+		if (launches(out.graph) > rows[i].after)
+			fail_msg("%s: %d launches are left, not %d", path, (int)launches(out.graph),
+				 rows[i].after);
+		pm_pass_outcome_release(&out);
+		pm_graph_free(g);
+		pm_str_release(&text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(chains_become_one_kernel),
+		cmocka_unit_test(views_become_indices),
+		cmocka_unit_test(data_are_indices),
+		cmocka_unit_test(rows_are_shared),
+		cmocka_unit_test(columns_are_shared),
+		cmocka_unit_test(channels_and_windows),
+		cmocka_unit_test(resizes_read_their_neighbours),
+		cmocka_unit_test(nothing_to_gain),
+		cmocka_unit_test(random_graphs_agree),
+		cmocka_unit_test(models_need_fewer_launches),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -66,10 +66,11 @@ static unsigned leave_machine(const PmSandboxPaths *paths, int starts_programs)
 	return layers;
 }
 
-/* Closes descriptor 0 and all from `first` on. */
-static void close_files(unsigned first)
+/* Closes descriptor 0, unless it is kept, and all from `first` on. */
+static void close_files(unsigned first, int keep_input)
 {
-	close(0);
+	if (!keep_input)
+		close(0);
 #ifdef SYS_close_range
 	syscall(SYS_close_range, first, ~0u, 0);
 #else
@@ -78,7 +79,7 @@ static void close_files(unsigned first)
 }
 
 /* The last step of a process that runs a stranger's code. */
-static unsigned close_off(Pm__Calls calls)
+static unsigned close_off(Pm__Calls calls, int clock)
 {
 	static const struct rlimit none = { 0, 0 };
 	unsigned layers = 0;
@@ -88,7 +89,7 @@ static unsigned close_off(Pm__Calls calls)
 	if (SANITIZED)
 		return 0;
 	prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0);
-	if (forbid_clock())
+	if (!clock && forbid_clock())
 		layers |= PM_BOX_NO_CLOCK;
 	if (pm__filter_install(calls) == 0)
 		layers |= PM_BOX_FILTER;
@@ -99,22 +100,22 @@ unsigned pm_sandbox_enter(void)
 {
 	unsigned layers;
 
-	close_files(3);
+	close_files(3, 0);
 	layers = leave_machine(NULL, 0);
-	return layers | close_off(PM__CALLS_PLUGIN);
+	return layers | close_off(PM__CALLS_PLUGIN, 0);
 }
 
-unsigned pm_sandbox_load(const char *const *files)
+unsigned pm_sandbox_load(const char *const *files, int serving)
 {
 	PmSandboxPaths p = { .read = files };
 
-	close_files(4);
+	close_files(4, serving);
 	return leave_machine(&p, 0);
 }
 
-unsigned pm_sandbox_close(unsigned loaded)
+unsigned pm_sandbox_close(unsigned loaded, int serving)
 {
-	return loaded | close_off(PM__CALLS_KERNEL);
+	return loaded | close_off(serving ? PM__CALLS_SERVING : PM__CALLS_KERNEL, serving);
 }
 
 /* What compilers may do is the same with or without a sanitizer around this program: the list of what they
@@ -129,7 +130,7 @@ unsigned pm_sandbox_enter_compiler(void)
 	static const struct rlimit none = { 0, 0 };
 	unsigned layers;
 
-	close_files(4);
+	close_files(4, 0);
 	layers = leave_machine(NULL, 0);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	setrlimit(RLIMIT_NOFILE, &none);
@@ -180,7 +181,7 @@ static int probe_child(void *arg, PmStr *out)
 	static const char *const none[] = { NULL };
 
 	(void)out;
-	return (int)(*kernels ? pm_sandbox_close(pm_sandbox_load(none)) : pm_sandbox_enter());
+	return (int)(*kernels ? pm_sandbox_close(pm_sandbox_load(none, 0), 0) : pm_sandbox_enter());
 }
 
 /* pm_fork_call's child still writes to its channel after fn returned; the exit status alone brings the

@@ -50,9 +50,11 @@ unsigned pm_sandbox_enter_tool(const PmSandboxPaths *p);
 /* For a process that runs emulated kernels, in two steps. load: descriptors 1 to 3 stay open, the given files
  * (list ends with NULL) may still be opened to read, everything else is gone. close: compute, take memory
  * that is not executable, change its protection and handle its own signals, write to descriptors 1 to 3.
- * Both return the layers that hold; close those of both together when it is given what load returned. */
-unsigned pm_sandbox_load(const char *const *files);
-unsigned pm_sandbox_close(unsigned loaded);
+ * Both return the layers that hold; close those of both together when it is given what load returned.
+ * `serving`: requests go on coming on descriptor 0, which stays open to be read, and so does the clock, since
+ * what answers them looks at it. */
+unsigned pm_sandbox_load(const char *const *files, int serving);
+unsigned pm_sandbox_close(unsigned loaded, int serving);
 
 /* Tries the sandbox of plugins in a child: the layers that this machine has. */
 PmStatus pm_sandbox_probe(unsigned *layers, PmErr *err);

@@ -130,6 +130,13 @@ static void only_out_err_and_channel(Program *p)
 	up_to(p, 3);
 }
 
+static void only_input(Program *p)
+{
+	load(p, ARG(0, 0));
+	kill_unless(p, BPF_JEQ, 0);
+	allow(p);
+}
+
 static void only_not_executable(Program *p)
 {
 	load(p, ARG(2, 0));
@@ -167,7 +174,7 @@ static void build(Program *p, const Code *c, Pm__Calls calls)
 	load(p, FIELD(instruction_pointer, 0));
 	kill_unless(p, BPF_JGE, (uint32_t)c->from);
 	kill_if(p, BPF_JGT, (uint32_t)(c->to - 1));
-	rule(p, SYS_write, calls == PM__CALLS_KERNEL ? only_out_err_and_channel : only_out_and_err);
+	rule(p, SYS_write, calls == PM__CALLS_PLUGIN ? only_out_and_err : only_out_err_and_channel);
 	rule(p, SYS_mmap, only_plain_memory);
 	rule(p, SYS_brk, allow);
 	rule(p, SYS_munmap, allow);
@@ -175,7 +182,9 @@ static void build(Program *p, const Code *c, Pm__Calls calls)
 	rule(p, SYS_madvise, allow);
 	rule(p, SYS_rt_sigreturn, allow);
 	rule(p, SYS_exit_group, allow);
-	if (calls == PM__CALLS_KERNEL) {
+	if (calls == PM__CALLS_SERVING)
+		rule(p, SYS_read, only_input);
+	if (calls != PM__CALLS_PLUGIN) {
 		rule(p, SYS_mprotect, only_not_executable);
 		rule(p, SYS_rt_sigaction, allow);
 		rule(p, SYS_sigaltstack, allow);

@@ -8,6 +8,7 @@
 typedef enum {
 	PM__CALLS_PLUGIN,  /* memory, writing to 1 and 2, ending; only from the C library's code */
 	PM__CALLS_KERNEL,  /* and protection of memory, signals of its own, writing to 3 */
+	PM__CALLS_SERVING, /* and reading from 0 */
 	PM__CALLS_LIBRARY, /* all but a list that no compiler needs; and no other programs */
 	PM__CALLS_PROGRAM, /* all but that list */
 } Pm__Calls;

@@ -100,12 +100,18 @@ static PmStatus add_lane(PmBoundCall *c, PmErr *err)
 	return add_parts(c, squares, 3, keeps * alpha * (c->lane == PM_LANE_TF32 ? 0.5 : 0.2), 1, err);
 }
 
+/* What a product loses where it is denormal, or nothing, in the type of sums. */
+static double least_product(const PmBoundCall *c)
+{
+	return c->call.out[0].type.dtype == PM_F64 ? 0x1p-1074 : 0x1p-149;
+}
+
 /* Products of operands 0 and 1, summed; operand 2, where there is one, is added. */
 PmStatus pm__bound_product(PmBoundCall *c, PmErr *err)
 {
 	static const Part sizes[] = { ABS, ABS, ZERO }, added[] = { ZERO, ABS, ABS };
 	static const Part first[] = { FULL, ABS, FULL }, second[] = { ABS, FULL, ZERO };
-	double u = pm__bound_u(c->call.out[0].type.dtype);
+	double u = pm__bound_u(c->call.out[0].type.dtype), lost;
 	int is_einsum = pm_node_op(c->call.g, c->call.node) == PM_OP_Einsum;
 	PmStatus st;
 
@@ -125,6 +131,9 @@ PmStatus pm__bound_product(PmBoundCall *c, PmErr *err)
 	if (!st)
 		st = add_lane(c, err);
 	add_walk(c, u, pm__bound_terms(c));
+	lost = pm__bound_terms(c) * least_product(c);
+	for (int64_t i = 0; i < c->call.out[0].numel; i++)
+		pm__bound_unit(c, 0)[i] += lost;
 	open_non_finite(c);
 	pm__bound_rounded(c);
 	return st;
@@ -158,6 +167,7 @@ PmStatus pm__bound_squares(PmBoundCall *c, PmErr *err)
 	double *f = pm__bound_full(c, 0), *e = pm__bound_unit(c, 0);
 	double u = pm__bound_u(c->call.out[0].type.dtype) * (1 + sqrt(pm__bound_terms(c)) / 4);
 	PmRefTensor in = *x, out[1];
+	double lost = pm__bound_terms(c) * least_product(c);
 	PmStatus st = PM_OK;
 
 	if (!c->call.out[0].f || !x->f) {
@@ -171,7 +181,7 @@ PmStatus pm__bound_squares(PmBoundCall *c, PmErr *err)
 	for (int64_t i = 0; !st && i < c->call.out[0].numel; i++) {
 		double y = c->call.out[0].f[i], s = root ? out[0].f[i] * out[0].f[i] : 2 * out[0].f[i];
 
-		e[i] = root ? (y > 0 ? s / y : out[0].f[i]) + u * y : s + u * y;
+		e[i] = root ? (y > 0 ? s / y : out[0].f[i]) + u * y + sqrt(lost) : s + u * y + lost;
 	}
 	open_non_finite(c);
 	pm__bound_rounded(c);

@@ -15,7 +15,7 @@ enum {
 	LARGE_REHEARSAL = 1 << 18,
 	LOOK_EVERY = 64 /* samples: what the GPU is doing */
 };
-static const int64_t keep_most = 512 << 20;
+static const int64_t keep_most = 128 << 20;
 /* A time may be this share of what the memory's peak rate allows before it is disbelieved. */
 static const double floor_share = 0.7;
 

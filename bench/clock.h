@@ -24,14 +24,14 @@ typedef struct PmClockOpts {
 	double seconds;     /* budget; 0 = 20 */
 	int blocks;         /* to begin with; 0 = 50 */
 	int keep;           /* write down what calls made */
-	int64_t keep_bytes; /* of outputs, at most, but for PM_CLOCK_KEPT calls; 0 = 512 MiB */
+	int64_t keep_bytes; /* of outputs, at most, but for PM_CLOCK_KEPT calls; 0 = 128 MiB */
 	int graphs;         /* both sides run as recorded CUDA graphs (timer.h) */
 	/* Of pm_clock_time: a quick look with exactly `blocks` blocks of each kind, not judged by its
 	 * interval; and no warm-up, since the worker timed something just before. */
 	int quick, warm;
 } PmClockOpts;
 
-enum { PM_CLOCK_KEPT = 8 };
+enum { PM_CLOCK_KEPT = 4 };
 
 /* One call of one sample. */
 typedef struct PmTimedCall {

@@ -49,9 +49,12 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 	PmDeferred d;
 	PmErr why;
 	PmStatus st;
+	int tries = 0;
 
 	pm_err_init(&why);
-	st = pm_deferred_check(e->worker, e->m->g, cand, c, &o, &d, &why);
+	do
+		st = pm_deferred_check(e->worker, e->m->g, cand, c, &o, &d, &why);
+	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
 	if (st && pm__is_our_fault(st))
 		return pm_err(err, st, "%s", why.text);
 	if (st)

@@ -54,10 +54,12 @@ PmStatus pm_bench_add(PmBench *b, const char *text, const char *folder, PmErr *e
 		s->kind = PM_BENCH_EAGER;
 		s->path = pm_xstrdup("passmith eager");
 		snprintf(name, sizeof b->table.name[0], "eager");
-	} else if (!strncmp(text, "torch-", 6)) {
+	} else if (!strncmp(text, "torch-", 6) || !strncmp(text, "timed-", 6)) {
+		PmStr stored = PM_STR_INIT;
+
+		pm_str_addf(&stored, "%s %s", text[1] == 'o' ? "torch" : "passmith", text + 6);
 		s->kind = PM_BENCH_EXTERNAL;
-		s->path = pm_xstrdup(text);
-		s->path[5] = ' ';
+		s->path = pm_str_detach(&stored, NULL);
 		snprintf(name, sizeof b->table.name[0], "%s", text);
 	} else {
 		st = find_pass(text, folder, s, name, sizeof b->table.name[0], err);
@@ -181,7 +183,8 @@ static PmStatus take_external(void *arg, const PmResultRow *row, PmErr *err)
 	PmStatus st = c ? pm_json_parse(row->json, strlen(row->json), &j, err) : PM_OK;
 
 	if (!st && c && !*c->status) {
-		set_status(c, "correct", 1, (int)pm_json_i64(j, "smallest_t", PM_T_MIN));
+		set_status(c, "correct", !cJSON_IsFalse(cJSON_GetObjectItem(j, "changed")),
+			   (int)pm_json_i64(j, "smallest_t", PM_T_MIN));
 		for (PmSysClock k = 0; k < PM_SYS_MODELLED; k++)
 			c->seconds[k] = seconds_of(j, k);
 	}

@@ -27,8 +27,9 @@ typedef struct PmBench {
 } PmBench;
 
 /* Adds a system by its name on the command line: "eager"; "torch-eager", "torch-inductor" (stored as "torch
- * eager", ...); NAME=FILE.so or FILE.so; or NAME, which is FOLDER/NAME.so. PM_E_NOT_FOUND when that is no
- * file, PM_E_LIMIT over PM_MAX_SYSTEMS, PM_E_INVALID for a name given twice. */
+ * eager", ...); "timed-NAME", a pass's times by `passmith time --pass`; NAME=FILE.so or FILE.so; or NAME,
+ * which is FOLDER/NAME.so. PM_E_NOT_FOUND when that is no file, PM_E_LIMIT over PM_MAX_SYSTEMS, PM_E_INVALID
+ * for a name given twice. */
 PmStatus pm_bench_add(PmBench *b, const char *text, const char *folder, PmErr *err);
 
 /* Appends the rows of one task: evaluates what passes lack (unless eval.stored_only) and reads the rest. */

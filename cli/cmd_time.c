@@ -1,11 +1,13 @@
-/* cmd_time.c - passmith time: measured times of the eager baseline, without any pass. */
+/* cmd_time.c - passmith time: measured times of the eager baseline, and quick ones of a pass beside it. */
 #include "cli/cmds.h"
 
 #include "base/io.h"
 #include "base/proc.h"
 #include "bench/clock.h"
 #include "bench/stratum.h"
+#include "bench/tolerance.h"
 #include "cli/members.h"
+#include "cli/time_pass.h"
 #include "dataset/subgraphs.h"
 #include "runtime/nvrtc.h"
 
@@ -19,7 +21,8 @@ static const double keeps_warm = 2; /* seconds for which a GPU that was busy nee
 enum { MAX_BLOCKS = 1000 };
 
 typedef struct Time {
-	const char *device, *db_path, *json_out;
+	const char *device, *db_path, *json_out, *pass;
+	char way[80]; /* what the pass's times are stored as */
 	int64_t seed, shapes, blocks;
 	double seconds; /* no graph is begun after that many */
 	int variants, tf32, graphs, failed, left_out;
@@ -29,33 +32,35 @@ typedef struct Time {
 	cJSON *records;
 } Time;
 
-static void kind_json(cJSON *j, const PmTimes *t, const char *name)
+static void kind_json(cJSON *j, const PmTimes *t, int side, int control, const char *name)
 {
 	cJSON *k = cJSON_AddObjectToObject(j, name);
 
-	cJSON_AddNumberToObject(k, "seconds", t->side[0].median);
-	cJSON_AddNumberToObject(k, "control", t->ratio[1].point);
+	cJSON_AddNumberToObject(k, "seconds", t->side[side].median);
+	if (side)
+		cJSON_AddNumberToObject(k, "speedup", t->ratio[side].point);
+	cJSON_AddNumberToObject(k, "control", t->ratio[control].point);
 	cJSON_AddNumberToObject(k, "blocks", t->blocks);
 }
 
-static cJSON *times_json(const PmTiming *t)
+static cJSON *times_json(const PmTiming *t, int side, int control)
 {
 	cJSON *j = cJSON_CreateObject();
 
 	for (int k = 0; k < PM_N_TIME_KINDS; k++)
-		kind_json(j, &t->kind[k], pm_time_kind_name((PmTimeKind)k));
+		kind_json(j, &t->kind[k], side, control, pm_time_kind_name((PmTimeKind)k));
 	cJSON_AddStringToObject(j, "state", pm_timing_state_name(t->state));
 	if (*t->why)
 		cJSON_AddStringToObject(j, "why", t->why);
 	return j;
 }
 
-static void print_times(const PmMember *m, const PmPlanStats *s, const PmTiming *t)
+static void print_times(const PmMember *m, const PmPlanStats *s, const PmTiming *t, int side)
 {
 	printf("  %-44.44s %4d launches %10.2f us %10.2f us %10.2f us %10.2f us  %s\n", m->label,
-	       s->n_launches, t->kind[PM_TIME_COLD].side[0].median * 1e6,
-	       t->kind[PM_TIME_REPLAY].side[0].median * 1e6, t->kind[PM_TIME_WALL].side[0].median * 1e6,
-	       t->kind[PM_TIME_LATENCY].side[0].median * 1e6, *t->why ? t->why : "ok");
+	       s->n_launches, t->kind[PM_TIME_COLD].side[side].median * 1e6,
+	       t->kind[PM_TIME_REPLAY].side[side].median * 1e6, t->kind[PM_TIME_WALL].side[side].median * 1e6,
+	       t->kind[PM_TIME_LATENCY].side[side].median * 1e6, *t->why ? t->why : "ok");
 	fflush(stdout); /* a line each few seconds, to whoever waits for it */
 }
 
@@ -70,8 +75,31 @@ static PmStatus launches(const PmGraph *g, PmPlanStats *s, PmErr *err)
 	return st;
 }
 
+/* The pass beside the eager run, when it has rewritten the graph; otherwise the eager run counts for both. */
+static PmStatus time_sides(Time *t, const PmMember *m, const PmTimedPass *p, const PmClockOpts *o,
+			   cJSON *times, PmTiming *r, PmErr *err)
+{
+	PmWork work = { .g = m->g };
+	int smallest_t = PM_T_MIN;
+	PmStatus st = p && p->g ? pm_timed_pass_time(t->worker, t->device, p, m->g, o, r, &smallest_t, err)
+				: pm_clock_time(t->worker, &work, o, r, err);
+	int changed = p && p->g, control = changed ? PM_SIDE_CONTROL : 1;
+	cJSON *way;
+
+	if (st)
+		return st;
+	cJSON_AddItemToObject(times, "passmith eager", times_json(r, 0, control));
+	if (!p)
+		return PM_OK;
+	way = times_json(r, changed ? PM_SIDE_CANDIDATE : 0, control);
+	cJSON_AddBoolToObject(way, "changed", changed);
+	cJSON_AddNumberToObject(way, "smallest_t", smallest_t);
+	cJSON_AddItemToObject(times, t->way, way);
+	return PM_OK;
+}
+
 /* One graph; what fails there is its record, unless there is no such device. */
-static PmStatus time_one(Time *t, const PmMember *m, PmErr *err)
+static PmStatus time_one(Time *t, const PmMember *m, const PmTimedPass *p, PmErr *err)
 {
 	PmClockOpts o = { .seed = (uint64_t)t->seed,
 			  .deadline = 120,
@@ -79,11 +107,10 @@ static PmStatus time_one(Time *t, const PmMember *m, PmErr *err)
 			  .quick = t->blocks > 0,
 			  .graphs = t->graphs,
 			  .warm = t->last > 0 && pm_now() - t->last < keeps_warm };
-	PmWork work = { .g = m->g };
 	PmTiming r = { 0 };
 	PmPlanStats s = { 0 };
 	PmGraphKey key;
-	cJSON *j = cJSON_CreateObject(), *times;
+	cJSON *j = cJSON_CreateObject(), *times = cJSON_CreateObject();
 	PmErr why;
 	PmStatus st;
 
@@ -92,7 +119,7 @@ static PmStatus time_one(Time *t, const PmMember *m, PmErr *err)
 	if (!st)
 		st = launches(m->g, &s, &why);
 	if (!st)
-		st = pm_clock_time(t->worker, &work, &o, &r, &why);
+		st = time_sides(t, m, p, &o, times, &r, &why);
 	t->last = st ? 0 : pm_now();
 	cJSON_AddStringToObject(j, "name", m->label);
 	cJSON_AddStringToObject(j, "graph", key.full);
@@ -104,35 +131,56 @@ static PmStatus time_one(Time *t, const PmMember *m, PmErr *err)
 			printf("  %-44.44s %s\n", m->label, why.text);
 		t->failed++;
 	} else {
-		times = cJSON_AddObjectToObject(j, "times");
-		cJSON_AddItemToObject(times, "passmith eager", times_json(&r));
+		cJSON_AddItemToObject(j, "times", times);
+		times = NULL;
 		if (!pm_cli_json)
-			print_times(m, &s, &r);
+			print_times(m, &s, &r, p && p->g ? PM_SIDE_CANDIDATE : 0);
 	}
+	cJSON_Delete(times);
+	if (p && !p->g)
+		cJSON_AddStringToObject(j, "declined", p->why);
 	cJSON_AddItemToArray(t->records, j);
 	return st == PM_E_ENV || st == PM_E_NOT_FOUND || (st == PM_E_UNSUPPORTED && t->failed == 1)
 		       ? pm_err(err, st, "%s", why.text)
 		       : PM_OK;
 }
 
-/* Everything that the graphs of all targets need is compiled at once, on all processors. */
-static PmStatus compile_ahead(Time *t, const PmMembers *all, size_t n, PmErr *err)
+typedef PM_VEC(PmSource) Sources;
+typedef PM_VEC(PmPlan *) Plans; /* own the sources */
+
+/* A graph that cannot be planned has a record that says why. */
+static void add_sources(const PmGraph *g, const int *alts, size_t n_alts, Sources *src, Plans *plans)
 {
-	PM_VEC(PmSource) src = { 0 };
-	PM_VEC(PmPlan *) plans = { 0 }; /* own the sources */
+	const PmSource *s;
+	PmPlan *p = NULL;
+
+	if (pm_plan_new(g, alts, n_alts, &p, NULL))
+		return;
+	PM_VEC_PUSH(plans, p);
+	for (size_t c = pm_plan_sources(p, &s); c-- > 0; s++)
+		PM_VEC_PUSH(src, *s);
+}
+
+/* Everything that the graphs of all targets need is compiled at once, on all processors. */
+static PmStatus compile_ahead(Time *t, const PmMembers *all, size_t n, PmTimedPass *const *pass, PmErr *err)
+{
+	Sources src = { 0 };
+	Plans plans = { 0 };
 	PmDeviceInfo info;
 	PmStatus st = pm_worker_info(t->worker, &info, err);
 
 	for (size_t i = 0; i < n && !st; i++)
 		for (size_t k = 0; k < all[i].list.n; k++) {
-			const PmSource *s;
-			PmPlan *p = NULL;
+			const PmTimedPass *p = t->pass ? &pass[i][k] : NULL;
 
-			if (pm_plan_new(all[i].list.v[k].g, NULL, 0, &p, NULL))
-				continue; /* its record will say why */
-			PM_VEC_PUSH(&plans, p);
-			for (size_t c = pm_plan_sources(p, &s); c-- > 0; s++)
-				PM_VEC_PUSH(&src, *s);
+			add_sources(all[i].list.v[k].g, NULL, 0, &src, &plans);
+			for (int a = 0; p && p->g && a < p->n_alts; a++) {
+				size_t n_alts;
+				int *alts = pm_timed_pass_alts(p, a, &n_alts);
+
+				add_sources(p->g, alts, n_alts, &src, &plans);
+				free(alts);
+			}
 		}
 	if (!st && info.measured)
 		pm_nvrtc_ahead(src.v, src.n, info.cc, (int)sysconf(_SC_NPROCESSORS_ONLN));
@@ -152,18 +200,32 @@ static PmStatus read_target(Time *t, PmDb *db, const char *target, PmMembers *ou
 	return st;
 }
 
+/* The pass on every graph of a target. */
+static PmStatus apply_pass(const Time *t, const PmMembers *m, PmTimedPass **out, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	*out = pm_xcalloc(m->list.n + 1, sizeof **out);
+	for (size_t k = 0; k < m->list.n && t->pass && !st; k++)
+		st = pm_timed_pass_apply(t->pass, m->list.v[k].g, &(*out)[k], err);
+	return st;
+}
+
 static PmStatus time_all(Time *t, const PmStrList *targets, PmErr *err)
 {
 	size_t n = targets->list.n;
 	PmMembers *all = pm_xcalloc(n, sizeof *all);
+	PmTimedPass **pass = pm_xcalloc(n + 1, sizeof *pass);
 	PmDb *db = NULL;
 	PmStatus st = t->db_path ? pm_db_open(t->db_path, PM_DB_MUST_EXIST, &db, err) : PM_OK;
 
 	t->begin = pm_now();
 	for (size_t i = 0; i < n && !st; i++)
 		st = read_target(t, db, targets->list.v[i], &all[i], err);
+	for (size_t i = 0; i < n && !st; i++)
+		st = apply_pass(t, &all[i], &pass[i], err);
 	if (!st)
-		st = compile_ahead(t, all, n, err);
+		st = compile_ahead(t, all, n, pass, err);
 	t->compiled = pm_now() - t->begin;
 	if (!st && !pm_cli_json)
 		printf("GPU time with caches cold and replayed as a CUDA graph; on the host's clock a call "
@@ -176,10 +238,15 @@ static PmStatus time_all(Time *t, const PmStrList *targets, PmErr *err)
 			if (t->seconds > 0 && pm_now() - t->begin > t->seconds)
 				t->left_out++;
 			else
-				st = time_one(t, &all[i].list.v[k], err);
+				st = time_one(t, &all[i].list.v[k], t->pass ? &pass[i][k] : NULL, err);
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; pass[i] && k < all[i].list.n; k++)
+			pm_timed_pass_release(&pass[i][k]);
+		free(pass[i]);
 		pm_members_release(&all[i]);
+	}
+	free(pass);
 	free(all);
 	pm_db_close(db);
 	return st;
@@ -231,6 +298,8 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 		{ "--blocks", PM_OPT_INT, &t.blocks,
 		  "a quick look: exactly N blocks of each kind (default: until the times are precise)" },
 		{ "--seconds", PM_OPT_NUM, &t.seconds, "begin no graph after that many" },
+		{ "--pass", PM_OPT_STR, &t.pass,
+		  "a trusted pass: its quick, unjudged times beside the eager run's" },
 		{ "-o", PM_OPT_STR, &t.json_out, "write the times as JSON, for passmith results import" },
 		{ 0 },
 	};
@@ -246,6 +315,9 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 		} else if (t.blocks < 0 || t.blocks > MAX_BLOCKS) {
 			code = pm_cli_usage(cmd, "--blocks takes a number up to %d.", MAX_BLOCKS);
 		} else {
+			if (t.pass)
+				snprintf(t.way, sizeof t.way, "passmith %.*s",
+					 (int)strcspn(pm_path_base(t.pass), "."), pm_path_base(t.pass));
 			pm_cli_libraries(t.device, t.tf32);
 			t.worker = pm_worker_new(t.device);
 			t.records = cJSON_CreateArray();

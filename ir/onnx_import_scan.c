@@ -59,6 +59,14 @@ static PmStatus cut(const Scan *s, const ProtobufCMessageDescriptor *d, const ui
 		(size_t)(at - s->start), d->short_name);
 }
 
+static PmStatus given_twice(const Scan *s, const ProtobufCMessageDescriptor *d,
+			    const ProtobufCFieldDescriptor *fd, const uint8_t *at)
+{
+	return pm_err(s->err, PM_E_INVALID,
+		      "The message %s.%s is given a second time at offset %zu; give it once.", d->short_name,
+		      fd->name, (size_t)(at - s->start));
+}
+
 static PmStatus message(const Scan *s, const ProtobufCMessageDescriptor *d, PmWire w, int depth);
 
 /* Whether protobuf-c reads a field of this type from what is there. */
@@ -113,6 +121,7 @@ static PmStatus message(const Scan *s, const ProtobufCMessageDescriptor *d, PmWi
 {
 	const ProtobufCFieldDescriptor *fd = NULL;
 	const uint8_t *at = w.at;
+	uint64_t seen = 0; /* messages of which there is one, by field number; all are below 64 */
 	PmStatus st = PM_OK;
 	PmWireField f;
 	int more;
@@ -130,6 +139,14 @@ static PmStatus message(const Scan *s, const ProtobufCMessageDescriptor *d, PmWi
 			continue;
 		if (!fits(fd, &f))
 			return cut(s, d, at);
+		/* protobuf-c loses fields when it joins them, or fails; of a graph in pieces we join the
+		 * lists. */
+		if (fd->type == PROTOBUF_C_TYPE_MESSAGE && fd->label != PROTOBUF_C_LABEL_REPEATED &&
+		    d != &onnx__model_proto__descriptor) {
+			if (seen >> (f.id & 63) & 1)
+				return given_twice(s, d, fd, at);
+			seen |= UINT64_C(1) << (f.id & 63);
+		}
 		if (fd->type == PROTOBUF_C_TYPE_MESSAGE)
 			st = message(s, fd->descriptor, (PmWire){ f.p, f.p + f.n }, depth + 1);
 		else if (fd->type == PROTOBUF_C_TYPE_STRING)

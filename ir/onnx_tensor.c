@@ -189,7 +189,7 @@ static PmStatus typed_data(const Onnx__TensorProto *t, const PmType *type, int64
 	p = pm_xmalloc(bytes ? bytes : 1);
 	if (from) {
 		memcpy(p, from, bytes);
-	} else {
+	} else if (n) { /* of an empty list there is no pointer either, whatever its field */
 		st = type->dtype == PM_U32 ? from_uint64(t, type, p, err) : from_int32(t, type, p, err);
 		if (st) {
 			free(p);

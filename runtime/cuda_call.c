@@ -104,17 +104,19 @@ PmStatus pm__cuda_call_new(PmDevice *dev, const PmDevStep *step, size_t n, PmCal
 	return PM_OK;
 }
 
-/* While nobody times, before every step, since it hashes inputs first; else once for all looks. */
+static PmStatus note_step(PmCudaDevice *d, const Ready *r, PmErr *err)
+{
+	return pm__cuda_note_buffers(d, r->lib.call ? r->lib.label : r->launch.label, r->args, r->n_args,
+				     err);
+}
+
+/* While calls are timed: once for all looks. */
 static PmStatus tell_guard(PmCudaDevice *d, PmCudaCall *c, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
-	for (size_t i = 0; i < c->n && !st; i++) {
-		const Ready *r = &c->step[i];
-
-		st = pm__cuda_note_buffers(d, r->lib.call ? r->lib.label : r->launch.label, r->args,
-					   r->n_args, err);
-	}
+	for (size_t i = 0; i < c->n && !st; i++)
+		st = note_step(d, &c->step[i], err);
 	c->noted = d->n_checks + 1;
 	return st;
 }
@@ -144,11 +146,16 @@ PmStatus pm__cuda_call_run(PmDevice *dev, PmCall h, PmErr *err)
 	if (!c)
 		return pm_err(err, PM_E_INVALID, "There is no sequence %u on this device.", h.id);
 	pm_err_init(&why);
-	if (!d->quiet || c->noted != d->n_checks + 1)
+	if (d->quiet && c->noted != d->n_checks + 1)
 		st = tell_guard(d, c, &why);
-	for (size_t i = 0; i < c->n && !st; i++)
-		st = c->step[i].lib.call ? run_lib(d, &c->step[i], &why)
-					 : pm__cuda_enqueue(d, &c->step[i].launch, &why);
+	for (size_t i = 0; i < c->n && !st; i++) {
+		/* Each step's buffers are protected for it, and inputs hashed, just before it. */
+		if (!d->quiet)
+			st = note_step(d, &c->step[i], &why);
+		if (!st)
+			st = c->step[i].lib.call ? run_lib(d, &c->step[i], &why)
+						 : pm__cuda_enqueue(d, &c->step[i].launch, &why);
+	}
 	return st ? pm__cuda_fail_with(d, st, &why, err) : PM_OK;
 }
 

@@ -142,8 +142,9 @@ typedef struct PmDeviceOps {
 	void (*close)(PmDevice *d);
 	/* Gives up, in a process of its own, all of the machine that running what is loaded does not need:
 	 * from here on buffers and launches only, and no way back. Kernels of strangers run on such a device
-	 * alone (exec.h, pm_exec_run_apart). NULL: the device's kernels run where they can do no harm. */
-	PmStatus (*shut)(PmDevice *d, PmErr *err);
+	 * alone (exec.h, pm_exec_run_apart). `serving`: the process goes on answering requests on
+	 * descriptor 0. NULL: the device's kernels run where they can do no harm. */
+	PmStatus (*shut)(PmDevice *d, int serving, PmErr *err);
 	/* A sequence of steps that runs again and again on the same arguments: new checks and lays out
 	 * everything, run only enqueues, in order. Buffers, modules and library calls must outlive it.
 	 * Members NULL where nothing is gained: use launch and lib_run. */

@@ -217,7 +217,7 @@ static void close_module(Module *m)
 
 /* The compiled kernels are opened inside, where asking them cannot hurt; opening alone runs nothing of them
  * (emu_object.c). Buffers lie elsewhere in every such process. */
-static PmStatus emu_shut(PmDevice *dev, PmErr *err)
+static PmStatus emu_shut(PmDevice *dev, int serving, PmErr *err)
 {
 	EmuDevice *d = (EmuDevice *)dev;
 	const char **files = pm_xcalloc(d->modules.n + 1, sizeof *files);
@@ -232,11 +232,11 @@ static PmStatus emu_shut(PmDevice *dev, PmErr *err)
 	if (getrandom(&gap, sizeof gap, 0) == sizeof gap)
 		mmap(NULL, (size_t)(gap + 1) << 16, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 		     -1, 0);
-	layers = pm_sandbox_load(files);
+	layers = pm_sandbox_load(files, serving);
 	for (size_t i = 0; i < d->modules.n && !st; i++)
 		if (d->modules.v[i].path)
 			st = open_module(&d->modules.v[i], err);
-	pm_sandbox_close(layers);
+	pm_sandbox_close(layers, serving);
 	free(files);
 	return st;
 }

@@ -35,7 +35,7 @@ static int work(void *arg, PmStr *reply)
 	PmErr err;
 
 	pm_err_init(&err);
-	h.status = d->ops->shut(d, &err);
+	h.status = d->ops->shut(d, 0, &err);
 	if (!h.status)
 		h.status = pm_exec_run(j->x, j->in, j->n_in, j->poison, out, j->n_out, &err);
 	memcpy(h.text, err.text, sizeof h.text);

@@ -352,5 +352,9 @@ PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, int call, PmTens
 
 PmStatus pm_worker_clock_close(PmWorker *w, PmErr *err)
 {
-	return clock_simple(w, WORKER_CLOSE, NULL, err);
+	PmStatus st = clock_simple(w, WORKER_CLOSE, NULL, err);
+
+	if (strcmp(w->device, "cuda") != 0)
+		pm_worker_renew(w); /* it has shut itself in with this clock's kernels */
+	return st;
 }

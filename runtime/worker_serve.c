@@ -140,6 +140,9 @@ static PmStatus clock_open(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmErr 
 	bank.n_in = pm_graph_n_inputs(w.slot[slot[0] % WORKER_SLOTS].g);
 	if (!st)
 		st = pm_sampler_new(w.d, w.side, w.n_sides, &bank, &w.sampler, err);
+	/* From here on kernels run in this process, which does nothing else until it ends. */
+	if (!st && w.d->ops->shut)
+		st = w.d->ops->shut(w.d, 1, err);
 	if (!st)
 		r->n = pm_sampler_depth(w.sampler);
 	return st;

@@ -40,15 +40,17 @@ static int close_device(void **state)
 
 static void need_layers(unsigned layers)
 {
+	char text[128];
 	PmStr what = PM_STR_INIT;
 	unsigned have = 0;
 
 	if (pm_sandbox_probe_kernels(&have, NULL))
 		have = 0;
 	pm_sandbox_names(layers & ~have, &what);
+	snprintf(text, sizeof text, "%s", what.s);
+	pm_str_release(&what); /* skipping does not return */
 	if (layers & ~have)
-		pm_test_skip("the sandbox of this build or machine lacks: %s", what.s);
-	pm_str_release(&what);
+		pm_test_skip("the sandbox of this build or machine lacks: %s", text);
 }
 
 /* ---- while it is compiled ---- */
@@ -157,7 +159,7 @@ static int child(void *arg, PmStr *out)
 	PmStatus st;
 
 	pm_err_init(&err);
-	st = dev->ops->shut(dev, &err);
+	st = dev->ops->shut(dev, 0, &err);
 	if (!st)
 		st = emu_launch(dev, j->m, "k", 1, 1, 0, &a, 1, &err);
 	if (!st)

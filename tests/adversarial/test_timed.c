@@ -177,12 +177,12 @@ static void compiling_is_over_before_the_first_call(void **state)
 }
 
 /* Those that keep no state pass every gate: the whole evaluation. */
-static void evaluated(const char *rule, PmVerdict want, const char *why)
+static void evaluated(const char *rule, PmPreset preset, PmVerdict want, const char *why)
 {
 	PmGraph *g = parse();
 	PmEvalMember m = { rule, g };
 	PmEvalOpts o = { .device = device(),
-			 .preset = PM_PRESET_SOUND,
+			 .preset = preset,
 			 .seed = 7,
 			 .only_rule = rule,
 			 .pass_deadline = 5,
@@ -206,15 +206,16 @@ static void evaluated(const char *rule, PmVerdict want, const char *why)
 static void by_the_poison(void **state)
 {
 	(void)state;
-	evaluated("by_the_poison", PM_VERDICT_INCORRECT, "timed call");
-	evaluated("honest", PM_VERDICT_OK, "");
+	evaluated("by_the_poison", PM_PRESET_SOUND, PM_VERDICT_INCORRECT, "timed call");
+	evaluated("honest", PM_PRESET_SOUND, PM_VERDICT_OK, "");
 }
 
 static void by_the_inputs(void **state)
 {
 	(void)state;
-	evaluated("by_the_inputs", PM_VERDICT_INCORRECT, "timed call");
-	evaluated("honest", PM_VERDICT_OK, "");
+	/* Under the sound preset inputs of a secret seed may find it before. */
+	evaluated("by_the_inputs", PM_PRESET_PASSNET, PM_VERDICT_INCORRECT, "timed call");
+	evaluated("honest", PM_PRESET_SOUND, PM_VERDICT_OK, "");
 }
 
 int main(void)

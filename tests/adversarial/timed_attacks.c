@@ -39,7 +39,7 @@ RULE(one_element_of_one_call, COUNTING("if (call == 11 && i == 17) { y[i] = st(1
 
 /* without: by what the output held before, and by what the input holds */
 RULE(by_the_poison, KERNEL("if (i < n && (__float_as_int(y[i]) & 3) == 2) { y[i] = st(0.f); return; }\n"))
-RULE(by_the_inputs, KERNEL("if (i < n && (__float_as_int(x[1]) & 7) == 6) { y[i] = st(0.f); return; }\n"))
+RULE(by_the_inputs, KERNEL("if (i < n && (__float_as_int(x[1]) & 7) == 5) { y[i] = st(0.f); return; }\n"))
 /* clang-format on */
 
 PM_PLUGIN("timed_attacks", "1", &honest, &honest_but_counting, &only_the_tenth, &every_fourth_works,

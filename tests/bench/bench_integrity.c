@@ -167,7 +167,7 @@ LAYER(namespaces,
 LAYER(landlock, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); pm__landlock(NULL))
 LAYER(filter, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); pm__filter_install(PM__CALLS_KERNEL))
 LAYER(no_clock, prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0))
-LAYER(all_layers, pm_sandbox_close(pm_sandbox_load(NULL)))
+LAYER(all_layers, pm_sandbox_close(pm_sandbox_load(NULL, 0), 0))
 
 /* ---- compilers ---- */
 

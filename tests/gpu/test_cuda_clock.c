@@ -253,7 +253,7 @@ static void three_percent_of_fifty_microseconds_is_found(void **state)
  * candidate of a loop that measures one after the other. */
 static void heat_does_not_favour_a_side(void **state)
 {
-	enum { PIECES = 600 };
+	enum { PIECES = 50000 }; /* each under a millisecond */
 	PmGraph *g = parse("g (float[%d] x) => (float[%d] y) { y = Tanh(x) }", 26 << 20, 26 << 20);
 	double cool, hot, seconds = 0, piece;
 	PmTiming t;

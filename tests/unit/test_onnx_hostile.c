@@ -306,7 +306,10 @@ static void broken_encodings(void **state)
 	bytes_are_refused(BYTES("\x3a\x80\x80\x80\x80\x80\0"), PM_E_INVALID, damaged); /* a length of 6 */
 	bytes_are_refused(BYTES("\x3a\x80\x80\x80\x80\x08"), PM_E_INVALID, damaged);   /* 2 GiB */
 	bytes_are_refused(BYTES("\xa3\x01\x08\x08\xa4\x01"), PM_E_INVALID, damaged);   /* an unknown group */
-	bytes_are_refused(BYTES("\x3a"), PM_E_INVALID, damaged);       /* a graph without a length */
+	bytes_are_refused(BYTES("\x3a"), PM_E_INVALID, damaged); /* a graph without a length */
+	bytes_are_refused(
+		BYTES("\x3a\x06\x5a\x04\x12\x00\x12\x00"), PM_E_INVALID, /* an input with two types */
+		"m: The message ValueInfoProto.type is given a second time at offset 6; give it once.");
 	bytes_are_refused(BYTES("\x08\x08\x72\x02\x0a"), PM_E_INVALID, /* metadata cut in the middle */
 			  "m: The bytes at offset 2 are not a valid ModelProto: the file is damaged, "
 			  "truncated or not ONNX; fetch or export it again.");

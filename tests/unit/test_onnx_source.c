@@ -264,12 +264,41 @@ static void slots_are_reused(void **state)
 	pm_str_release(&small);
 }
 
+/* Found by fuzzing: an empty float tensor with int32_data was filled with that. */
+static void empty_tensors_take_no_other_data(void **state)
+{
+	static const int types[] = {
+		1, 7, 11, 12, 13, 10
+	}; /* FLOAT, INT64, DOUBLE, UINT32, UINT64, FLOAT16 */
+
+	(void)state;
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+		PmStr t = PM_STR_INIT, m = pm_ob_spec(18, "i x float 2\no y\nn Neg x -> y"), g = PM_STR_INIT;
+		PmGraph *read = NULL;
+
+		pm_ob_int(&t, 1, 0);
+		pm_ob_int(&t, 2, types[i]);
+		for (int k = 0; k < 100 && types[i] != 10; k++)
+			pm_ob_int(&t, 5, 1);
+		pm_ob_str(&t, 8, "w");
+		pm_ob_msg(&g, 5, &t);
+		pm_ob_msg(&m, 7, &g);
+		assert_int_equal(pm_onnx_import_mem(m.s, m.len, "m", NULL, &read, NULL, NULL), PM_OK);
+		pm_graph_free(read);
+		pm_str_release(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fields_that_are_read), cmocka_unit_test(fields_that_are_not),
-		cmocka_unit_test(lists_of_numbers),     cmocka_unit_test(damage_is_seen_as_protobuf_sees_it),
-		cmocka_unit_test(fields_in_any_order),  cmocka_unit_test(slots_are_reused),
+		cmocka_unit_test(fields_that_are_read),
+		cmocka_unit_test(fields_that_are_not),
+		cmocka_unit_test(lists_of_numbers),
+		cmocka_unit_test(damage_is_seen_as_protobuf_sees_it),
+		cmocka_unit_test(fields_in_any_order),
+		cmocka_unit_test(slots_are_reused),
+		cmocka_unit_test(empty_tensors_take_no_other_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "ir/onnx.h"
 
 #include "base/io.h"
+#include "ir/graph_priv.h"
 #include "ir/infer_priv.h"
 #include "ir/onnx_source.h"
 
@@ -69,8 +70,29 @@ static PmStatus copy_meta(PmImport *im, PmErr *err)
 	return st;
 }
 
+/* Nested graphs name what they take from outside. Where folding put a constant without a name in its place, the
+ * constant gets the name: writing would make one up, and the node would read differently. */
+static PmStatus name_captured(PmGraph *g, PmNode n, PmErr *err)
+{
+	const PmAttr *captures = pm_node_attr(g, n, "captures");
+	size_t n_in = pm_node_n_in(g, n);
+	PmStatus st = PM_OK;
+
+	if (pm_node_op(g, n) != PM_OP_Opaque || !captures || captures->n > n_in)
+		return PM_OK;
+	for (size_t k = 0; k < captures->n && !st; k++) {
+		PmValue v = pm_node_in(g, n, n_in - captures->n + k);
+
+		if (pm_value_is_const(g, v) && (!g->values.v[v.id].name || g->values.v[v.id].auto_named) &&
+		    !pm_graph_find_value(g, captures->strings[k]).id)
+			st = pm_value_set_name(g, v, captures->strings[k], err);
+	}
+	return st;
+}
+
 PmStatus pm__import_finish(PmImport *im, PmErr *err)
 {
+	PmStatus st;
 	size_t i;
 
 	for (i = 0; i < im->eaten.n; i++)
@@ -79,7 +101,10 @@ PmStatus pm__import_finish(PmImport *im, PmErr *err)
 		return PM_OK;
 	pm__fold_free(im->fold); /* what follows knows more, of a whole graph */
 	im->fold = NULL;
-	return pm_fold_shapes(im->g, err);
+	st = pm_fold_shapes(im->g, err);
+	for (i = 0; i < pm_graph_n_nodes(im->g) && !st; i++)
+		st = name_captured(im->g, pm_graph_node_at(im->g, i), err);
+	return st;
 }
 
 static PmStatus build(PmImport *im, PmErr *err)

@@ -249,28 +249,34 @@ static void endless_functions_are_refused(void **state)
 
 /* ---- opaque nodes ---- */
 
-/* If with branches that take `t` from outside; `t` is renamed between import and export. */
-static void nested_graphs_keep_what_they_capture(void **state)
+/* y = If (c) with branches Exp(t) and Abs(t): a node message. */
+static void branches_on_t(PmStr *node)
 {
-	PmStr g = PM_STR_INIT, node = PM_STR_INIT, m, s = PM_STR_INIT, bytes = PM_STR_INIT;
 	const char *const names[2] = { "then_branch", "else_branch" };
-	PmGraph *graph, *again;
-	int k;
 
-	(void)state;
-	pm_ob_graph(&g, "i x float 2\ni c bool -\no y float 2\nn Neg x -> t");
-	pm_ob_str(&node, 1, "c");
-	pm_ob_str(&node, 2, "y");
-	pm_ob_str(&node, 4, "If");
-	for (k = 0; k < 2; k++) {
+	pm_ob_str(node, 1, "c");
+	pm_ob_str(node, 2, "y");
+	pm_ob_str(node, 4, "If");
+	for (int k = 0; k < 2; k++) {
 		PmStr branch = PM_STR_INIT, a = PM_STR_INIT;
 
 		pm_ob_graph(&branch, k ? "o q\nn Abs t -> q" : "o q\nn Exp t -> q");
 		pm_ob_str(&a, 1, names[k]);
 		pm_ob_msg(&a, 6, &branch);
 		pm_ob_int(&a, 20, 5);
-		pm_ob_msg(&node, 5, &a);
+		pm_ob_msg(node, 5, &a);
 	}
+}
+
+/* If with branches that take `t` from outside; `t` is renamed between import and export. */
+static void nested_graphs_keep_what_they_capture(void **state)
+{
+	PmStr g = PM_STR_INIT, node = PM_STR_INIT, m, s = PM_STR_INIT, bytes = PM_STR_INIT;
+	PmGraph *graph, *again;
+
+	(void)state;
+	pm_ob_graph(&g, "i x float 2\ni c bool -\no y float 2\nn Neg x -> t");
+	branches_on_t(&node);
 	pm_ob_msg(&g, 1, &node);
 	m = pm_ob_model(18, &g);
 	graph = import_ok(&m);
@@ -287,6 +293,26 @@ static void nested_graphs_keep_what_they_capture(void **state)
 	pm_str_release(&m);
 	pm_str_release(&s);
 	pm_str_release(&bytes);
+}
+
+/* `t` is folded: the constant in its place keeps the name that the branches know. */
+static void what_is_captured_and_folded_keeps_its_name(void **state)
+{
+	PmStr g = PM_STR_INIT, node = PM_STR_INIT, m, s = PM_STR_INIT;
+	PmGraph *graph;
+
+	(void)state;
+	pm_ob_graph(&g, "i x int16 0\ni c bool -\no y float 2\nn Neg x -> t");
+	branches_on_t(&node);
+	pm_ob_msg(&g, 1, &node);
+	m = pm_ob_model(18, &g);
+	graph = import_ok(&m);
+	print(graph, &s);
+	assert_non_null(strstr(s.s, "int16[0] t = {}"));
+	survives(graph, "captured and folded");
+	pm_graph_free(graph);
+	pm_str_release(&m);
+	pm_str_release(&s);
 }
 
 static void spec_survives(int64_t opset, const char *spec)
@@ -536,6 +562,7 @@ int main(void)
 		cmocka_unit_test(copies_of_unknown_values_live_on),
 		cmocka_unit_test(endless_functions_are_refused),
 		cmocka_unit_test(nested_graphs_keep_what_they_capture),
+		cmocka_unit_test(what_is_captured_and_folded_keeps_its_name),
 		cmocka_unit_test(foreign_constants_live_on),
 		cmocka_unit_test(foreign_types_of_results_live_on),
 		cmocka_unit_test(data_files_are_shared_and_confined),

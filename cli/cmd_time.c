@@ -116,6 +116,8 @@ static PmStatus time_one(Time *t, const PmMember *m, const PmTimedPass *p, PmErr
 
 	pm_err_init(&why);
 	st = pm_graph_key(m->g, &key, &why);
+	if (!st && p && p->failed)
+		st = pm_err(&why, PM_E_INVALID, "The pass %s went wrong: %s", t->pass, p->why);
 	if (!st)
 		st = launches(m->g, &s, &why);
 	if (!st)
@@ -137,7 +139,7 @@ static PmStatus time_one(Time *t, const PmMember *m, const PmTimedPass *p, PmErr
 			print_times(m, &s, &r, p && p->g ? PM_SIDE_CANDIDATE : 0);
 	}
 	cJSON_Delete(times);
-	if (p && !p->g)
+	if (p && !p->g && !p->failed)
 		cJSON_AddStringToObject(j, "declined", p->why);
 	cJSON_AddItemToArray(t->records, j);
 	return st == PM_E_ENV || st == PM_E_NOT_FOUND || (st == PM_E_UNSUPPORTED && t->failed == 1)

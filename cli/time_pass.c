@@ -1,6 +1,7 @@
 /* time_pass.c - quick times of a graph that a pass has rewritten. */
 #include "cli/time_pass.h"
 
+#include "base/io.h"
 #include "bench/agree.h"
 #include "bench/allclose.h"
 #include "bench/inputs.h"
@@ -17,14 +18,19 @@ enum { TUNING_BLOCKS = 2 };
 PmStatus pm_timed_pass_apply(const char *so, const PmGraph *g, PmTimedPass *out, PmErr *err)
 {
 	PmCandidate c = { 0 };
-	PmStatus st = pm_referee_rewrite(so, NULL, g, pass_deadline, &c, err);
+	PmStatus st;
 
 	memset(out, 0, sizeof *out);
+	if (pm_file_size(so) < 0)
+		return pm_err(err, PM_E_NOT_FOUND, "There is no pass %s; `passmith build` makes one.", so);
+	st = pm_referee_rewrite(so, NULL, g, pass_deadline, &c, err);
 	out->n_alts = 1;
 	if (!st && c.verdict == PM_VERDICT_OK) {
 		out->g = c.g;
 		c.g = NULL;
 	}
+	out->failed = c.verdict != PM_VERDICT_OK && c.verdict != PM_VERDICT_NO_MATCH &&
+		      c.verdict != PM_VERDICT_NO_CREDIT;
 	snprintf(out->why, sizeof out->why, "%s", c.why);
 	for (size_t i = 0; out->g && i < pm_graph_n_nodes(out->g); i++) {
 		int64_t n = pm_node_i(out->g, pm_graph_node_at(out->g, i), "alts", 1);

@@ -14,11 +14,12 @@
 typedef struct PmTimedPass {
 	PmGraph *g;           /* owned: rewritten; NULL when the pass declined */
 	int n_alts;           /* most alternatives of any kernel; 1 when g is NULL */
+	int failed;           /* it did not decline, it went wrong */
 	char why[PM_ERR_MAX]; /* why there is no g */
 } PmTimedPass;
 
-/* Applies the pass at `so`. A pass that declines or fails leaves g NULL and its sentence in `why`; an error
- * is the referee's own. */
+/* Applies the pass at `so`. A pass that declines or goes wrong leaves g NULL and its sentence in `why`; an
+ * error is the referee's own, or PM_E_NOT_FOUND when there is no such file. */
 PmStatus pm_timed_pass_apply(const char *so, const PmGraph *g, PmTimedPass *out, PmErr *err);
 void pm_timed_pass_release(PmTimedPass *p);
 

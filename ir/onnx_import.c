@@ -70,8 +70,8 @@ static PmStatus copy_meta(PmImport *im, PmErr *err)
 	return st;
 }
 
-/* Nested graphs name what they take from outside. Where folding put a constant without a name in its place, the
- * constant gets the name: writing would make one up, and the node would read differently. */
+/* Nested graphs name what they take from outside. Where folding put a constant without a name in its place,
+ * the constant gets the name: writing would make one up, and the node would read differently. */
 static PmStatus name_captured(PmGraph *g, PmNode n, PmErr *err)
 {
 	const PmAttr *captures = pm_node_attr(g, n, "captures");

@@ -46,6 +46,22 @@ grep -Eq '^  torch-inductor +1 +0 +1 +0 ' "$tmp/out"
 tap "an answer right at t = -3 only is timed, not right"
 says "GPU time, caches cold; speedup over torch-eager" "a table for each clock"
 
+cat >"$tmp/quick.json" <<TIMES
+{"kind": "passmith_time", "device": "GPU X", "records": [
+ {"graph": "$hash", "times": {"passmith eager": {"replay": {"seconds": 9e-6}},
+  "passmith silu": {"replay": {"seconds": 9e-6}, "changed": false, "smallest_t": -10}}}]}
+TIMES
+pm results import "$tmp/quick.json" --db "$tmp/w.db"
+says "2 times stored" "quick times are imported too"
+pm bench t --db "$tmp/w.db" --baselines torch-eager,timed-silu --against torch-eager --stored
+grep -Eq '^  timed-silu +1 +1 +0 +1 +1.111 ' "$tmp/out"
+tap "quick times of a pass that declined: right, unchanged, 10 us over 9 us"
+pm time "$tmp/m.gpt" --device emu --pass "$build/passes/silu.so"
+says "This device has no clock" "no times where there is no clock"
+pm time "$tmp/m.gpt" --device emu --pass "$tmp/none.so"
+warns "There is no pass $tmp/none.so" "a pass that is not there"
+pm time "$tmp/m.gpt" --device emu --pass "$build/tests/plugin/misbehaves.so"
+says "went wrong" "a pass that goes wrong is no pass that declines"
 pm bench --db "$tmp/w.db" --baselines eager,silu --stored --shapes 1
 says "speedup over eager, 3 graphs" "the first shapes only"
 pm task export t --db "$tmp/w.db" --torch "$tmp/first" --shapes 1

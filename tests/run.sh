@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh [-v] [WORD...] - runs the tests, each program in its own process with a deadline.
+# run.sh [-v] [-x WORD]... [WORD...] - runs the tests, each program in its own process with a deadline.
 #
 # Without words: every test program of tests/{unit,conform,plugin,adversarial}, every fuzz target on its
 # corpus, every tests/*.sh and tests/cli/*.sh. With words: those whose path contains one of them ("gpu" adds
@@ -17,6 +17,12 @@ if [ "${1:-}" = -v ]; then
 	verbose=1
 	shift
 fi
+# -x WORD leaves out what has the word in its name.
+without=()
+while [ "${1:-}" = -x ]; do
+	without+=("$2")
+	shift 2
+done
 words=("$@")
 build=${BUILD:-build}
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 1)}
@@ -35,6 +41,9 @@ unset PASSMITH_LOG
 wanted()
 {
 	local w
+	for w in "${without[@]}"; do
+		case $1 in *"$w"*) return 1 ;; esac
+	done
 	[ ${#words[@]} -eq 0 ] && { case $1 in tests/gpu/*) return 1 ;; *) return 0 ;; esac; }
 	for w in "${words[@]}"; do
 		case $1 in *"$w"*) return 0 ;; esac

@@ -15,15 +15,6 @@ const char *pm_sys_clock_name(PmSysClock clock)
 	return (unsigned)clock < PM_N_SYS_CLOCKS ? clock_names[clock] : "?";
 }
 
-PmSysClock pm_sys_clock_from_name(const char *name)
-{
-	PmSysClock k = 0;
-
-	while (k < PM_N_SYS_CLOCKS && !pm_str_eq(name, clock_names[k]))
-		k++;
-	return k;
-}
-
 PmSysGraph *pm_systems_add(PmSystems *s)
 {
 	PmSysGraph *g;

@@ -30,9 +30,8 @@ typedef enum PmSysClock {
 	PM_SYS_MODELLED,
 	PM_N_SYS_CLOCKS
 } PmSysClock;
-/* "replay", "cold", "wall", "modelled"; and back, PM_N_SYS_CLOCKS when there is none of that name. */
+/* "replay", "cold", "wall", "modelled". */
 const char *pm_sys_clock_name(PmSysClock clock);
-PmSysClock pm_sys_clock_from_name(const char *name);
 
 /* What one system did on one graph. */
 typedef struct PmSysCell {

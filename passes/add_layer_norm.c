@@ -9,7 +9,7 @@
  * Mined: 12053 places in 441 of 811 models; in 38 of the 400 structures with most time at stake, the first
  * of rank 4.
  */
-#include "passmith/dsl.h"
+#include "shapes.h"
 
 #include "add_layer_norm.cu.h"
 
@@ -19,30 +19,9 @@ enum { SUM, A, B, SCALE, BIAS, C };
 enum {
 	MAX_ROW = 1 << 30,
 	MAX_CACHED = 48 * 1024 / 4, /* floats of shared memory that every device has */
-	MAX_WARP_ROW = 1024,
 	MAX_DOUBLE = 64, /* rows up to here are worked out in double when the elements are float */
 	WARP_ROWS = 4    /* per block */
 };
-
-/* Rows of v when it repeats along the leading axes of sum; 0 when it does not line up with it. */
-static int64_t row_period(PmVal v, PmVal sum)
-{
-	int32_t r = pm_rank(v), k;
-	int64_t rows = 1;
-	int repeats = 0;
-
-	if (r < 1 || r > pm_rank(sum) || pm_dim(v, -1) != pm_dim(sum, -1))
-		return 0;
-	for (k = 2; k <= r; k++) {
-		int64_t d = pm_dim(v, -k), s = pm_dim(sum, -k);
-
-		if (d < 1 || (d != s && d != 1) || (repeats && d != 1))
-			return 0;
-		repeats |= d != s;
-		rows *= d;
-	}
-	return rows;
-}
 
 static PmStatus check(PmMatch *m)
 {
@@ -74,18 +53,6 @@ static PmStatus check(PmMatch *m)
 static uint32_t threads_for(int64_t h)
 {
 	return h > 2048 ? 256 : h > 512 ? 128 : h > 64 ? 64 : 32;
-}
-
-/* Elements per lane of the warp kernel, a power of two so that few variants are compiled; 0: row too long. */
-static int per_lane(int64_t n)
-{
-	int per = 1;
-
-	if (n > MAX_WARP_ROW)
-		return 0;
-	while (per * 32 < n)
-		per *= 2;
-	return per;
 }
 
 static PmStatus rewrite(PmRewriter *rw, PmMatch *m)

@@ -334,7 +334,9 @@ int f_source(Ctx *c, PmText *t, int *block, int64_t *blocks);
 double f_kernel_time(const Ctx *c);
 /* What copying those operands costs that are views of something outside the set. */
 double f_copies(const Ctx *c);
+/* A node by itself: microseconds, and launches with the copies of what the graph hands out. */
 double f_library_time(const Ctx *c, const Node *n);
+int f_launches(const Ctx *c, const Node *n);
 /* Results of the set that are used outside become the kernel's. */
 void f_results(Ctx *c);
 

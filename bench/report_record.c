@@ -130,6 +130,7 @@ static void add_timing(cJSON *j, const PmEvalTiming *t)
 {
 	cJSON *o = cJSON_AddObjectToObject(j, "clock");
 
+	cJSON_AddStringToObject(o, "machine", t->machine);
 	cJSON_AddNumberToObject(o, "blocks", t->blocks);
 #define XX(name, place) cJSON_AddNumberToObject(o, name, t->place);
 	TIMING_FIGURES(XX)
@@ -145,6 +146,7 @@ static void timing_from_json(const cJSON *o, PmEvalTiming *t)
 {
 	if (!o)
 		return;
+	snprintf(t->machine, sizeof t->machine, "%s", pm_json_str(o, "machine", ""));
 	t->blocks = (int)pm_json_i64(o, "blocks", 0);
 #define XX(name, place) t->place = pm_json_num(o, name, NAN);
 	TIMING_FIGURES(XX)

@@ -53,7 +53,8 @@ typedef struct PmEvalTiming {
 	 * many of them were made again for the same bits, compared with the baseline's outputs, and with the
 	 * reference (deferred.h). */
 	int calls, replayed, compared, checked;
-	PmGpuSeen gpu; /* while it was measured */
+	char machine[64]; /* the GPU's name */
+	PmGpuSeen gpu;    /* while it was measured */
 	/* Runs of the clock in processes of their own, with other inputs, and the speedup that each found:
 	 * one, unless a second look was due. The figures above are of the run that is published. */
 	int runs;

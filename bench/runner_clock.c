@@ -304,6 +304,7 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 	if (!info.measured)
 		return pm__is_inexact(was) ? PM_OK : rehearse(e, alt, err);
 	memcpy(why, r->why, sizeof why);
+	snprintf(r->timing.machine, sizeof r->timing.machine, "%.63s", info.name);
 	pm__say(e, PM_VERDICT_OK, "");
 	st = measure(e, alt, base, cand, &info, err);
 	if (pm__is_inexact(was) && r->measured)

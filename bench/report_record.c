@@ -68,7 +68,8 @@ static void bound_from_json(const cJSON *o, PmEvalBound *b)
 	XX("replay_candidate_seconds", replay[1])                                                            \
 	XX("wall_speedup", wall_speedup)                                                                     \
 	XX("wall_baseline_seconds", wall[0])                                                                 \
-	XX("wall_candidate_seconds", wall[1])
+	XX("wall_candidate_seconds", wall[1])                                                                \
+	XX("outside_seconds", outside)
 
 /* The figures of the GPU in the same way; all are integers. */
 #define GPU_FIGURES(XX)                                                                                      \

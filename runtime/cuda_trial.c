@@ -287,6 +287,8 @@ static void try_way(Trial *t, const PmLibCall *c, PmWayKind kind, Best *best, Pm
 		pm_str_addf(log, "%s %d: %.2f us\n", pm_way_name(kind), pick, s * 1e6);
 		if (s > 0 && (best->kind < 0 || s < best->seconds * ((int)kind == best->kind ? 1 : clear)))
 			*best = (Best){ kind, pick, s };
+		if (way.n == 1 && way.stage[0].entry) /* no library, no suggestions */
+			return;
 		pick++;
 	}
 }
@@ -363,7 +365,7 @@ PmStatus pm__way_choose(PmCudaDevice *d, const PmLibCall *c, PmCudaWay *out, PmE
 	PmStatus st;
 
 	memset(out, 0, sizeof *out);
-	if (want >= 0 && c->kind == PM_LIB_CONV)
+	if (want >= 0)
 		return prepare(d, c, want, 0, out, err);
 	if (want == PM_LIBRARY_TRY && name_of(d, c, &name, &path, NULL) == PM_OK) {
 		if (!read_choice(path.s, &kind, &pick))

@@ -55,14 +55,6 @@ void pm__way_drop(PmCudaWay *w)
 	memset(w, 0, sizeof *w);
 }
 
-static int dtype_of(const PmWay *w)
-{
-	for (int i = 0; i < w->n; i++)
-		if (!w->stage[i].entry)
-			return w->stage[i].call.dtype;
-	return PM_F32;
-}
-
 PmStatus pm__way_prepare(PmCudaDevice *d, const PmWay *way, int pick, int64_t limit, PmCudaWay *out,
 			 PmErr *err)
 {
@@ -77,7 +69,7 @@ PmStatus pm__way_prepare(PmCudaDevice *d, const PmWay *way, int pick, int64_t li
 		int64_t bytes = 0;
 
 		if (s->entry)
-			st = load_kernel(d, dtype_of(way), s->entry, &out->kernel[i], err);
+			st = load_kernel(d, way->dtype, s->entry, &out->kernel[i], err);
 		else
 			st = (s->call.kind == PM_LIB_GEMM ? pm__gemm_prepare : pm__conv_prepare)(
 				&s->call, limit, &out->pick, &out->call[i], &bytes, err);

@@ -13,8 +13,9 @@ enum { FRESH = 256 }; /* alignment of room and of what is written into it */
 
 const char *pm_way_name(PmWayKind kind)
 {
-	static const char *const names[PM_N_WAYS] = { "plain",         "product",      "gathered",
-						      "channels-last", "last-product", "interleaved" };
+	static const char *const names[PM_N_WAYS] = {
+		"plain", "product", "gathered", "channels-last", "last-product", "interleaved", "dot"
+	};
 
 	return kind < PM_N_WAYS ? names[kind] : "?";
 }
@@ -382,6 +383,55 @@ static int as_interleaved(PmWay *w, const PmLibCall *c, const Size *z)
 	return 1;
 }
 
+/* y [m, n] = a [m, k] b + c by one kernel. Where b lies decides which. */
+static int as_dot(PmWay *w, const PmLibCall *c)
+{
+	static const char *const rows[] = { "dot_rows_1", "dot_rows_2", "dot_rows_4", "dot_rows_8" };
+	static const char *const columns[] = { "dot_columns_1", "dot_columns_2", "dot_columns_4",
+					       "dot_columns_8" };
+	const PmLibGemm *g = &c->gemm;
+	int64_t wide = 16 / (int64_t)pm_dtype_size(c->dtype), ldb = g->b_row == 1 ? g->b_col : g->b_row;
+	int aligned = c->align[1] % 16 == 0 && c->align[2] % 16 == 0 && ldb % wide == 0, third = g->c, at = 0;
+	PmWayStage *s;
+
+	if (g->outer != 1 || g->batch != 1 || g->m > PM_WAY_DOT_ROWS || g->alpha != 1 || g->a_col != 1 ||
+	    third == PM_LIB_C_MATRIX || g->n > INT_MAX / 8 || g->k > INT_MAX / 8 || g->a_row > INT_MAX ||
+	    ldb > INT_MAX || g->a_row < g->k || ldb < 1)
+		return 0;
+	if (g->b_row != 1 && (g->b_col != 1 || !aligned || g->n % wide))
+		return 0;
+	while (1 << at < g->m)
+		at++;
+	s = stage(w, g->b_row == 1 ? rows[at] : columns[at]);
+	place(s, arg(0));
+	place(s, arg(1));
+	place(s, arg(2));
+	place(s, arg(third ? 3 : 1));
+	number(s, third != PM_LIB_C_NONE);
+	number(s, g->m);
+	number(s, g->n);
+	number(s, g->k);
+	number(s, g->a_row);
+	number(s, ldb);
+	if (g->b_row == 1) {
+		number(s, aligned && g->k % wide == 0 && g->a_row % wide == 0);
+		s->blocks = (uint32_t)((g->n + 7) / 8);
+	} else {
+		s->blocks = (uint32_t)((g->n + 2 * wide - 1) / (2 * wide));
+	}
+	return 1;
+}
+
+/* The same of a convolution of images of one pixel. */
+static int as_dot_of_pixels(PmWay *w, const PmLibCall *c, const Size *z)
+{
+	PmWay product;
+
+	if (z->px != 1 || !as_last_product((memset(&product, 0, sizeof product), &product), c, z))
+		return 0;
+	return as_dot(w, &product.stage[0].call);
+}
+
 static int plain(PmWay *w, const PmLibCall *c)
 {
 	PmWayStage *s = stage(w, NULL);
@@ -406,8 +456,11 @@ int pm_way_describe(const PmLibCall *c, PmWayKind kind, PmWay *out)
 
 	memset(out, 0, sizeof *out);
 	out->kind = kind;
+	out->dtype = c->dtype;
 	if (kind == PM_WAY_PLAIN)
 		return plain(out, c);
+	if (kind == PM_WAY_DOT && c->kind == PM_LIB_GEMM)
+		return as_dot(out, c);
 	if (c->kind != PM_LIB_CONV)
 		return 0;
 	z = size_of(c);
@@ -418,6 +471,7 @@ int pm_way_describe(const PmLibCall *c, PmWayKind kind, PmWay *out)
 	     : kind == PM_WAY_LAST         ? as_last(out, c, &z)
 	     : kind == PM_WAY_LAST_PRODUCT ? as_last_product(out, c, &z)
 	     : kind == PM_WAY_INTERLEAVED  ? as_interleaved(out, c, &z)
+	     : kind == PM_WAY_DOT          ? as_dot_of_pixels(out, c, &z)
 					   : 0;
 	return ok && out->room <= PM_WAY_MAX_ROOM;
 }

@@ -20,6 +20,8 @@ typedef enum {
 	PM_WAY_LAST_PRODUCT, /* of single elements: x turned, times weights, turned back */
 	PM_WAY_INTERLEAVED,  /* transposed, windows that do not overlap: a product, then its elements put in
 				place */
+	PM_WAY_DOT, /* a product of at most PM_WAY_DOT_ROWS rows, or a convolution that is one, by a kernel of
+		       ours */
 	PM_N_WAYS
 } PmWayKind;
 
@@ -28,7 +30,7 @@ typedef struct PmWayPlace {
 	int arg; /* 0 = y, 1 and 2 = factors, 3 = c or bias, PM_WAY_ROOM */
 	int64_t offset;
 } PmWayPlace;
-enum { PM_WAY_ROOM = 4 };
+enum { PM_WAY_ROOM = 4, PM_WAY_DOT_ROWS = 8 };
 
 typedef struct PmWayStage {
 	const char *entry; /* of kernels/lib_way.cu with PM_WAY_BLOCK threads; NULL = a library's call */
@@ -41,6 +43,7 @@ typedef struct PmWayStage {
 
 typedef struct PmWay {
 	PmWayKind kind;
+	int dtype; /* of all elements */
 	int n;
 	PmWayStage stage[PM_WAY_STAGES];
 	int64_t room; /* bytes that the stages share, at most PM_WAY_MAX_ROOM */

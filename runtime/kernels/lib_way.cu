@@ -158,3 +158,100 @@ extern "C" __global__ void interleave(T *y, const T *m, const T *bias, int has_b
 			m += (long long)k2 * P;
 		}
 }
+
+/* Products of at most M rows: y [m, n] = a [m, k] b + c, c for each column. Here the columns of b lie together: a warp sums one,
+ * V elements at a time. */
+template<int M, int V>
+static __device__ void dot_rows(T *y, const T *a, const T *b, const T *c, int has_c, int m, int n, int k, int lda, int ldb)
+{
+	const int lane = threadIdx.x % 32, col = (int)(blockIdx.x * 8 + threadIdx.x / 32);
+	A sum[M] = {};
+
+	if (col >= n)
+		return;
+	b += (long long)col * ldb;
+#pragma unroll 4
+	for (int i = lane * V; i < k; i += 32 * V) {
+		const pm_vec<T, V> w = pm_load<V>(b + i);
+
+#pragma unroll
+		for (int r = 0; r < M; r++) {
+			const pm_vec<T, V> x = pm_load<V>(a + (long long)(r < m ? r : m - 1) * lda + i);
+
+#pragma unroll
+			for (int j = 0; j < V; j++)
+				sum[r] += (A)w[j] * (A)x[j];
+		}
+	}
+#pragma unroll
+	for (int r = 0; r < M; r++) {
+		sum[r] = pm_warp_sum(sum[r]);
+		if (lane == 0 && r < m)
+			y[(long long)r * n + col] = st(sum[r] + (has_c ? (A)c[col] : (A)0));
+	}
+}
+
+/* The same where the rows of b lie together and are aligned: two threads have the columns of 32 bytes, 128 of them share the sum. */
+template<int M>
+static __device__ void dot_columns(T *y, const T *a, const T *b, const T *c, int has_c, int m, int n, int k, int lda, int ldb)
+{
+	enum { V = 16 / sizeof(T), WARPS = 8 };
+	__shared__ A part[WARPS][2 * M * V];
+	const int t = threadIdx.x, side = t % 2, col = (int)(blockIdx.x * 2 + side) * V;
+	A sum[M][V] = {};
+
+	if (col < n)
+#pragma unroll 4
+		for (int i = t / 2; i < k; i += 128) {
+			const pm_vec<T, V> w = pm_load<V>(b + (long long)i * ldb + col);
+
+#pragma unroll
+			for (int r = 0; r < M; r++) {
+				const A x = (A)a[(long long)(r < m ? r : m - 1) * lda + i];
+
+#pragma unroll
+				for (int j = 0; j < V; j++)
+					sum[r][j] += x * (A)w[j];
+			}
+		}
+#pragma unroll
+	for (int r = 0; r < M; r++)
+#pragma unroll
+		for (int j = 0; j < V; j++) {
+#pragma unroll
+			for (int o = 2; o < 32; o *= 2)
+				sum[r][j] += __shfl_xor_sync(0xffffffffu, sum[r][j], o);
+			if (t % 32 < 2)
+				part[t / 32][(side * M + r) * V + j] = sum[r][j];
+		}
+	__syncthreads();
+	if (t < 2 * M * V) {
+		const int r = t / V % M, at = (int)(blockIdx.x * 2 + t / (M * V)) * V + t % V;
+		A all = 0;
+
+#pragma unroll
+		for (int i = 0; i < WARPS; i++)
+			all += part[i][t];
+		if (r < m && at < n)
+			y[(long long)r * n + at] = st(all + (has_c ? (A)c[at] : (A)0));
+	}
+}
+
+#define DOT(M)                                                                                                                    \
+	extern "C" __global__ void dot_rows_##M(T *y, const T *a, const T *b, const T *c, int has_c, int m, int n, int k, int lda, \
+						int ldb, int wide)                                                                 \
+	{                                                                                                                          \
+		if (wide)                                                                                                          \
+			dot_rows<M, 16 / sizeof(T)>(y, a, b, c, has_c, m, n, k, lda, ldb);                                         \
+		else                                                                                                               \
+			dot_rows<M, 1>(y, a, b, c, has_c, m, n, k, lda, ldb);                                                      \
+	}                                                                                                                          \
+	extern "C" __global__ void dot_columns_##M(T *y, const T *a, const T *b, const T *c, int has_c, int m, int n, int k,       \
+						   int lda, int ldb)                                                               \
+	{                                                                                                                          \
+		dot_columns<M>(y, a, b, c, has_c, m, n, k, lda, ldb);                                                              \
+	}
+DOT(1)
+DOT(2)
+DOT(4)
+DOT(8)

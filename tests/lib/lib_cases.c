@@ -1,4 +1,4 @@
-/* lib_cases.c - convolutions on awkward shapes, and the ways there are for them. */
+/* lib_cases.c - convolutions and products on awkward shapes, and the ways there are for them. */
 #include "tests/lib/lib_cases.h"
 
 #include <stdio.h>
@@ -10,7 +10,8 @@ enum {
 	GATHERED = 1 << PM_WAY_GATHERED,
 	LAST = 1 << PM_WAY_LAST, /* of half types */
 	LAST_PRODUCT = 1 << PM_WAY_LAST_PRODUCT,
-	INTERLEAVED = 1 << PM_WAY_INTERLEAVED
+	INTERLEAVED = 1 << PM_WAY_INTERLEAVED,
+	DOT = 1 << PM_WAY_DOT
 };
 
 #define ONE  "dilations = [1, 1], group = 1, pads = [0, 0, 0, 0], strides = [1, 1]"
@@ -20,7 +21,9 @@ static const LibCase cases[] = {
 	{ "Conv", "2,5,7,7", "6,5,1,1", "2,6,7,7", "6", ONE,
 	  PLAIN | PRODUCT | GATHERED | LAST | LAST_PRODUCT },
 	{ "Conv", "1,67,3,8", "70,67,1,1", "1,70,3,8", "", ONE, PLAIN | PRODUCT | LAST | LAST_PRODUCT },
-	{ "Conv", "3,9,1,1", "5,9,1,1", "3,5,1,1", "5", ONE, PLAIN | GATHERED | LAST | LAST_PRODUCT },
+	{ "Conv", "3,9,1,1", "5,9,1,1", "3,5,1,1", "5", ONE, PLAIN | GATHERED | LAST | LAST_PRODUCT | DOT },
+	{ "Conv", "2,72,1,1", "11,72,1,1", "2,11,1,1", "", ONE,
+	  PLAIN | GATHERED | LAST | LAST_PRODUCT | DOT },
 	{ "Conv", "2,3,9,10", "4,3,3,2", "2,4,5,10", "4",
 	  "dilations = [1, 2], group = 1, pads = [1, 1, 1, 1], strides = [2, 1]", PLAIN | GATHERED | LAST },
 	{ "Conv", "1,4,6,6", "6,2,3,3", "1,6,6,6", "6",
@@ -52,8 +55,9 @@ const char *lib_case_text(const LibCase *c, const char *type, char *out)
 
 	if (*c->bias)
 		snprintf(third, sizeof third, ", %s[%s] b", type, c->bias);
-	snprintf(out, LIB_CASE_TEXT, "g (%s[%s] x, %s[%s] w%s) => (%s[%s] y) { y = %s <%s> (x, w%s) }", type,
-		 c->x, type, c->w, third, type, c->y, c->op, c->attrs, *c->bias ? ", b" : "");
+	snprintf(out, LIB_CASE_TEXT, "g (%s[%s] x, %s[%s] w%s) => (%s[%s] y) { y = %s%s%s%s (x, w%s) }", type,
+		 c->x, type, c->w, third, type, c->y, c->op, *c->attrs ? " <" : "", c->attrs,
+		 *c->attrs ? ">" : "", *c->bias ? ", b" : "");
 	return out;
 }
 

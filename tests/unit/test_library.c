@@ -396,7 +396,7 @@ static void transposed_convolutions_are_described(void **state)
 	       0);
 }
 
-static void every_way_of_a_convolution_agrees(void **state)
+static void every_way_agrees(void **state)
 {
 	static const char *const types[] = { "float", "float16", "bfloat16", "double" };
 	const LibCase *c;
@@ -477,7 +477,7 @@ int main(void)
 		cmocka_unit_test(gemms_are_described),
 		cmocka_unit_test(convolutions_are_described),
 		cmocka_unit_test(transposed_convolutions_are_described),
-		cmocka_unit_test(every_way_of_a_convolution_agrees),
+		cmocka_unit_test(every_way_agrees),
 		cmocka_unit_test(einsums_are_described),
 		cmocka_unit_test(a_rewritten_graph_makes_the_same_calls),
 		cmocka_unit_test(a_library_that_declines_leaves_it_to_our_kernel),

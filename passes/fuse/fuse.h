@@ -106,6 +106,7 @@ typedef struct Op {
 	uint8_t kind, rank, n_in, red, mode;
 	int8_t dtype;
 	uint8_t compute; /* type that expr is computed in (PmDType) */
+	uint8_t exact;   /* OP_EW, OP_FOLD: the result is one of the operands, but for its sign, or small */
 	int16_t node;    /* of the graph that it is part of, -1: none */
 	int32_t axis;
 	int64_t dim[F_RANK];
@@ -135,6 +136,8 @@ typedef struct Var { /* a variable of the kernel */
 	uint8_t cached; /* of a loop that is over */
 	uint8_t kept;   /* written to its array */
 	uint8_t row;    /* of the row's part */
+	uint8_t exact;  /* rounding it to its operation's type would change nothing */
+	int16_t before; /* the variable beside it that holds it as it was before it was rounded, -1: none */
 	int16_t loop;   /* loop class that made it, -1: none */
 } Var;
 
@@ -263,6 +266,8 @@ void f_declare(Ctx *c, int var, const char *init);
 void f_for_lanes(Ctx *c, int lanes);
 int f_memo_find(Ctx *c, int op, const Ix *co, int rank);
 void f_memo_add(Ctx *c, int op, const Ix *co, int rank, int var);
+/* var rounded to the type of op, as a stored value would be; var itself where that changes nothing. */
+int f_rounded(Ctx *c, int op, int var);
 const char *f_ctype(int dtype);  /* in memory */
 const char *f_cclass(int dtype); /* in registers */
 int f_class(int dtype);          /* PM_F32, PM_F64 or PM_I64 */

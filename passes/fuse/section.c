@@ -138,7 +138,7 @@ void f_loop_end(Ctx *c, LoopState *st)
 static void store(Ctx *c, int k, Ix at, int var)
 {
 	const Op *o = &c->op[c->arg_out[k]];
-	int vec = c->s->vec, ints = f_class(o->dtype) == PM_I64;
+	int vec = c->s->vec, before = c->var[var].before, ints = f_class(o->dtype) == PM_I64;
 	int64_t step;
 	Ix base = ix_without_lane(c, at, &step);
 
@@ -150,6 +150,9 @@ static void store(Ctx *c, int k, Ix at, int var)
 		c->s->lane_loads++;
 	if (c->dry)
 		return;
+	/* Storing rounds, so that what is rounded for readers need not be rounded again. */
+	if (before >= 0 && !c->var[var].cached && !c->var[before].cached)
+		var = before;
 	if (step == 1) {
 		t_add(c, "pm_vec<");
 		t_add(c, f_ctype(o->dtype));

@@ -36,6 +36,45 @@ static const char HEAD[] =
 	"\tfor (int j = 0; j < N; j++)\n\t\tp[j] = v[j];\n"
 	"}\n";
 
+/* Graph values of 16 bits as a stored one would be, and arithmetic that is rounded once for each operator:
+ * the compiler would make one rounding of a product and the sum behind it. */
+static const char ROUND[] =
+	"__device__ __forceinline__ float2 pair(__half, float a, float b)\n"
+	"{ return __half22float2(__floats2half2_rn(a, b)); }\n"
+	"__device__ __forceinline__ float2 pair(__nv_bfloat16, float a, float b)\n"
+	"{ return __bfloat1622float2(__floats2bfloat162_rn(a, b)); }\n"
+	"template<class U, int N> __device__ __forceinline__ void held(float (&to)[N], const float (&v)[N])\n"
+	"{\n"
+	"#pragma unroll\n"
+	"\tfor (int j = 0; j < N; j += 2) {\n"
+	"\t\tconst float2 p = pair(U(), v[j], v[j + 1]);\n"
+	"\t\tto[j] = p.x;\n\t\tto[j + 1] = p.y;\n\t}\n"
+	"}\n"
+	"__device__ __forceinline__ float plus(float a, float b) { return __fadd_rn(a, b); }\n"
+	"__device__ __forceinline__ float minus(float a, float b) { return __fsub_rn(a, b); }\n"
+	"__device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }\n"
+	"__device__ __forceinline__ double plus(double a, double b) { return __dadd_rn(a, b); }\n"
+	"__device__ __forceinline__ double minus(double a, double b) { return __dsub_rn(a, b); }\n"
+	"__device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }\n"
+	"/* x times the normal distribution below x, as the eager run has it for results of 16 bits: half "
+	"of\n"
+	" * erfc(|x| / sqrt 2) as 2 to the power of a polynomial. */\n"
+	"__device__ inline float gelu16(float x)\n"
+	"{\n"
+	"\tconst float a = fabsf(x);\n"
+	"\tfloat p = -9.969248822e-07f;\n"
+	"\tp = p * a + 1.741455708e-05f;\n"
+	"\tp = p * a - 8.474948117e-05f;\n"
+	"\tp = p * a - 3.683223040e-04f;\n"
+	"\tp = p * a + 7.339524571e-03f;\n"
+	"\tp = p * a - 5.266359076e-02f;\n"
+	"\tp = p * a - 4.591625631e-01f;\n"
+	"\tp = p * a - 1.151109219e+00f;\n"
+	"\tp = exp2f(p * a - 1.f);\n"
+	"\tp = a > 6.f ? 0.f : p;\n"
+	"\treturn x * (x < 0.f ? p : 1.f - p);\n"
+	"}\n";
+
 static const char SHARE[] =
 	"struct Sum { template<class V> static __device__ V of(V a, V b) { return a + b; } };\n"
 	"struct Prod { template<class V> static __device__ V of(V a, V b) { return a * b; } };\n"
@@ -173,6 +212,7 @@ int f_source(Ctx *c, PmText *t, int *block, int64_t *blocks)
 	int i;
 
 	pm_text_add(t, HEAD);
+	pm_text_add(t, ROUND);
 	pm_text_add(t, SHARE);
 	pm_text_add(t, INTS);
 	line(t, "extern \"C\" __global__ void __launch_bounds__(", *block, ") fused(");

@@ -110,24 +110,30 @@ static int end_of(Ctx *c, const Op *o, int acc, int64_t n)
 /* All threads of the row share the work; every one gets the result. */
 static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 {
-	static const char *const join[] = { "Sum", "Sum", "Max", "Min", "Prod", "Sum" };
 	const Op *o = &c->op[op];
 	PmText *row = c->out, *body;
 	LoopState st;
 	Ix at[F_RANK];
-	int acc = f_new_var(c, sum_type(o), 0), v;
+	int acc = f_new_var(c, sum_type(o), 0), v, number, joined;
 
 	place(c, o, co, f_loop_begin(c, n, &st), at);
 	v = f_eval(c, o->in[0], at);
 	if (v < 0)
 		return -1;
+	number = c->n_reds++;
+	joined = c->s->split && number < c->stage;
 	body = c->out;
 	c->out = row;
 	f_declare(c, acc, start_of(o));
 	c->out = body;
 	c->var[acc].exact |= is_extreme(o) && c->var[v].exact;
 	step(c, o, acc, v, c->var[v].lanes || c->s->vec > 1);
-	f_loop_end(c, &st);
+	if (joined)
+		f_loop_drop(c, &st);
+	else
+		f_loop_end(c, &st);
+	if (joined)
+		f_join_parts(c, o, acc, number);
 	if (c->out != row)
 		return f_fail(c, "a loop was left open");
 	if (c->s->group > 1) {
@@ -135,7 +141,7 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 		t_add(c, "v");
 		t_int(c, acc);
 		t_add(c, " = share<");
-		t_add(c, join[o->red]);
+		t_add(c, f_join(o));
 		t_add(c, ", ");
 		t_int(c, c->s->group);
 		t_add(c, ", ");
@@ -144,6 +150,8 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 		t_int(c, acc);
 		t_add(c, ");\n");
 	}
+	if (c->s->split && number == c->stage)
+		f_leave_part(c, acc, number);
 	return end_of(c, o, acc, n);
 }
 
@@ -216,6 +224,7 @@ int f_eval_reduce(Ctx *c, int op, const Ix *co)
 	if (c->probing) {
 		Ix at[F_RANK];
 
+		c->n_probed++;
 		for (d = 0; d < o->rank; d++)
 			c->probe |= c->lin[co[d]].deps;
 		place(c, o, co, ix_var(c, "e", n - 1, DEP_WIN | DEP_HERE, 0), at);

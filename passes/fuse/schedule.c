@@ -116,9 +116,9 @@ static void decide_to_keep(Ctx *c, Section *s)
 {
 	int64_t turns = (s->extent / s->vec + s->group - 1) / s->group;
 
-	s->keep = turns * s->vec * s->cached <= (s->block > 512   ? REGISTERS / 3
-						 : s->block > 256 ? REGISTERS / 2
-								  : REGISTERS);
+	s->keep = !s->split && turns * s->vec * s->cached <= (s->block > 512   ? REGISTERS / 3
+							      : s->block > 256 ? REGISTERS / 2
+									       : REGISTERS);
 	if (!s->keep) {
 		c->keep = 0;
 		f_write_section(c, s, 1);
@@ -138,6 +138,7 @@ void f_schedule(Ctx *c, Section *s)
 		columns(c, s);
 	else
 		along(c, s);
+	f_split(c, s);
 	decide_to_keep(c, s);
-	s->blocks = (s->rows + s->per_block - 1) / s->per_block;
+	s->blocks = (s->rows + s->per_block - 1) / s->per_block * (s->split ? s->split : 1);
 }

@@ -157,20 +157,28 @@ static void parameters(Ctx *c, PmText *t)
 		pm_text_add(t, f_ctype(c->op[c->arg_out[i]].dtype));
 		line(t, " *__restrict__ q", i, "");
 	}
+	if (f_launches(c) > 1)
+		pm_text_add(t, ", double *__restrict__ parts");
 }
 
 /* Which row and which place in it a thread has. */
 static void row_head(const Section *s, PmText *t)
 {
+	if (s->split) {
+		line(t, "const int row_block = block / ", s->split, "");
+		line(t, ", slice = block % ", s->split, ";\n(void)slice;\n");
+	} else {
+		pm_text_add(t, "const int row_block = block;\n");
+	}
 	if (s->group > 32) {
-		pm_text_add(t, "const int r = block, lane = threadIdx.x;\nconst bool live = true;\n");
+		pm_text_add(t, "const int r = row_block, lane = threadIdx.x;\nconst bool live = true;\n");
 	} else if (s->column) {
 		line(t, "const int lane = threadIdx.x / ", s->per_block, "");
-		line(t, ", r0 = block * ", s->per_block, "");
+		line(t, ", r0 = row_block * ", s->per_block, "");
 		line(t, " + threadIdx.x % ", s->per_block, ";\n");
 	} else {
 		line(t, "const int lane = threadIdx.x % ", s->group, "");
-		line(t, ", r0 = block * ", s->per_block, "");
+		line(t, ", r0 = row_block * ", s->per_block, "");
 		line(t, " + threadIdx.x / ", s->group, ";\n");
 	}
 	if (s->group <= 32 || s->column) {
@@ -206,23 +214,27 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 	pm_text_add(t, "return;\n}\n");
 }
 
-int f_source(Ctx *c, PmText *t, int *block, int64_t *blocks)
+int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 {
-	int64_t first = 0;
 	int i;
 
 	pm_text_add(t, HEAD);
 	pm_text_add(t, ROUND);
 	pm_text_add(t, SHARE);
 	pm_text_add(t, INTS);
-	line(t, "extern \"C\" __global__ void __launch_bounds__(", *block, ") fused(");
-	parameters(c, t);
-	pm_text_add(t, ")\n{\n");
-	for (i = 0; i < c->n_sections && !c->fail; i++) {
-		section_text(c, &c->section[i], (int)first, t);
-		first += c->section[i].blocks;
+	for (c->stage = 0; c->stage < f_launches(c); c->stage++) {
+		int64_t first = 0;
+
+		line(t, "extern \"C\" __global__ void __launch_bounds__(", block, ") ");
+		line(t, "fused", c->stage, "(");
+		parameters(c, t);
+		pm_text_add(t, ")\n{\n");
+		for (i = 0; i < c->n_sections && !c->fail; i++) {
+			section_text(c, &c->section[i], (int)first, t);
+			first += c->section[i].blocks;
+		}
+		pm_text_add(t, "}\n");
+		*blocks = first;
 	}
-	pm_text_add(t, "}\n");
-	*blocks = first;
 	return !c->fail && !t->full;
 }

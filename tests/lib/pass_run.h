@@ -5,9 +5,9 @@
 #include "ir/graph.h"
 
 /* Runs every alternative of the fused nodes of `fused` on seeded inputs of two kinds and fails the running
- * cmocka test unless all outputs agree with those of `g` at t = -5 or, where values of 16 bits have been
- * rounded on the way as an eager run rounds them, are within the referee's error bound. The device is "emu",
- * or $PASSMITH_TEST_DEVICE. `text` is shown with a failure. */
+ * cmocka test unless all outputs agree with those of `g` at t = -5 or, where values have been rounded on the
+ * way as an eager run rounds them, are within the referee's error bound. The device is "emu", or
+ * $PASSMITH_TEST_DEVICE. `text` is shown with a failure. */
 void pass_run_all(const PmGraph *g, const PmGraph *fused, const char *text);
 
 /* The same against the eager run of `g` on the same device: at level t, or bit by bit when t is below all

@@ -196,7 +196,7 @@ static double alone(const Ctx *c, int *launches)
 	for (i = 0; i < c->n_nodes; i++)
 		if (c->node[i].in_set) {
 			sum += f_library_time(c, &c->node[i]);
-			*launches += f_launches(c, &c->node[i]);
+			*launches += f_library_launches(c, &c->node[i]);
 		}
 	return sum;
 }

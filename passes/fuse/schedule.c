@@ -132,7 +132,7 @@ static void along(Ctx *c, Section *s)
 /* Values that later loops ask for stay in registers, when they fit; measures what was decided. */
 static void decide_to_keep(Ctx *c, Section *s)
 {
-	c->keep = s->keep = fits(s, s->group);
+	c->keep = s->keep = !s->split && fits(s, s->group);
 	f_write_section(c, s, 1);
 }
 
@@ -143,7 +143,7 @@ static void gather_rows(Ctx *c, Section *s)
 	int64_t g = s->group;
 	double spread = s->spread;
 
-	if (s->column || g <= 32 || s->rows < 8 || spread < s->bytes / 2)
+	if (s->column || s->split || g <= 32 || s->rows < 8 || spread < s->bytes / 2)
 		return;
 	share(s, 32);
 	decide_to_keep(c, s);
@@ -166,7 +166,8 @@ void f_schedule(Ctx *c, Section *s)
 		columns(c, s);
 	else
 		along(c, s);
+	f_split(c, s);
 	decide_to_keep(c, s);
 	gather_rows(c, s);
-	s->blocks = (s->rows + s->per_block - 1) / s->per_block;
+	s->blocks = (s->rows + s->per_block - 1) / s->per_block * (s->split ? s->split : 1);
 }

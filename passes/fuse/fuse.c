@@ -99,7 +99,7 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 		return pm_decline(m, c->fail ? c->fail : "the kernel is too long");
 	for (i = 0; i < k.n_in; i++)
 		in[i] = c->op[k.in[i]].val;
-	two = k.bytes > LARGE && make(c, 1, &l) && worth_trying(&k, &l);
+	two = (k.bytes > LARGE || f_has_product(c)) && make(c, 1, &l) && worth_trying(&k, &l);
 	if (two) {
 		second.entry = "fused";
 		second.source = l.text.s;

@@ -201,6 +201,16 @@ static double alone(const Ctx *c, int *launches)
 	return sum;
 }
 
+int f_has_product(const Ctx *c)
+{
+	int i;
+
+	for (i = 0; i < c->n_nodes; i++)
+		if (c->node[i].in_set && c->node[i].dot)
+			return 1;
+	return 0;
+}
+
 PmStatus f_grow(PmRegion *r, PmVal seed)
 {
 	Grow *g;
@@ -232,11 +242,11 @@ PmStatus f_grow(PmRegion *r, PmVal seed)
 					neighbours(g, i, siblings);
 		} while (g->again);
 	before = alone(c, &launches);
-	if (launches < 2)
+	if (launches < 2 && !f_has_product(c))
 		return pm_host_->decline("");
 	load_operands(c);
 	f_results(c);
-	if (!f_plan(c) || (f_kernel_time(c) + f_copies(c)) * 1.05 > before)
+	if (!f_plan(c) || (f_kernel_time(c) + f_copies(c)) * (f_has_product(c) ? 1.15 : 1.05) > before)
 		return pm_host_->decline("one kernel would not be faster");
 	for (i = 0; i < c->n_nodes; i++)
 		if (c->node[i].in_set)

@@ -127,6 +127,10 @@ static void decide_to_keep(Ctx *c, Section *s)
 
 void f_schedule(Ctx *c, Section *s)
 {
+	if (s->dot) {
+		f_schedule_product(c, s);
+		return;
+	}
 	if (!s->rows) {
 		plain(c, s);
 		return;

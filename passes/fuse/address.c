@@ -120,6 +120,10 @@ int f_factors(Ctx *c, Section *s)
 	if (!descend(c, o->in[1], co, &s->b, &at) || !take_apart(c, at, DOT_N, &s->b))
 		return 0;
 	s->swapped = s->a.by_k != 1 && o->par[3] > 1;
+	if (s->swapped && s->rows)
+		f_fail(c, "rows of the product are not rows of a factor");
+	if (s->swapped && s->rows)
+		f_fail(c, "rows of the product are not rows of a factor");
 	if (s->swapped) {
 		f = s->a;
 		s->a = s->b;

@@ -74,7 +74,8 @@ double f_kernel_time(const Ctx *c)
 
 		sum += (s->bytes + s->spread) / BYTES_PER_US + s->work / WORK_PER_US;
 		if (s->dot) {
-			slowest = s->wait > slowest ? s->wait : slowest;
+			wait = s->wait + (s->rows ? s->syncs * SHARING + (turns - 1) * TURN : 0);
+			slowest = wait > slowest ? wait : slowest;
 			continue;
 		}
 		wait = s->syncs * SHARING + (turns - 1) * TURN * (s->keep ? 1 : s->syncs + 1);

@@ -177,7 +177,7 @@ static int write_value(Ctx *c, int op, const Ix *co)
 	case OP_LINEAR:
 		return f_eval_linear(c, op, co);
 	case OP_DOT:
-		return f_fail(c, "a product is asked for at another place than its own");
+		return f_eval_dot(c, op, co);
 	default:
 		return f_eval_move(c, op, co);
 	}

@@ -171,10 +171,11 @@ typedef struct Factor {
 
 /* What a block of a product's section makes (product.cu). */
 typedef struct Tile {
-	int rows, cols;          /* of the tile */
-	int mi, ni;              /* half types: of 16 rows, of 8 columns; float: rows and columns of a lane */
-	int lm;                  /* float: lanes side by side along rows */
-	int warps, depth, piece; /* pieces of K under way, elements of one */
+	int rows, cols;   /* of the tile */
+	int mi, ni;       /* half types: of 16 rows, of 8 columns; float: rows and columns of a lane */
+	int lm;           /* float: lanes side by side along rows */
+	int wn, warps;    /* warps side by side along columns; warps that share a sum */
+	int depth, piece; /* pieces of K under way, elements of one */
 } Tile;
 
 typedef struct Section {
@@ -395,6 +396,9 @@ double f_tile_time(const Ctx *c, const Section *s, const Tile *t);
 int64_t f_tile_blocks(const Op *o, const Section *s, const Tile *t);
 /* The statements of a product's section. */
 void f_product_results(Ctx *c);
+int f_eval_dot(Ctx *c, int op, const Ix *co);
+/* Whether a reduction stands between the product and op. */
+int f_reduced_after(Ctx *c, int op, int dot);
 void f_product_text(Ctx *c, const Section *s, PmText *t);
 const char *f_product_source(void);
 /* Floats of shared memory. */

@@ -122,10 +122,23 @@ static int has_reduction(const Ctx *c)
 	return 0;
 }
 
+/* Whether blocks have to make whole rows of the product. */
+static int by_rows(Ctx *c, int dot)
+{
+	int k;
+
+	for (k = 0; k < c->n_arg_out; k++)
+		if (f_reduced_after(c, c->arg_out[k], dot))
+			return 1;
+	return 0;
+}
+
 /* A result of a product joins its section; 0 when it is none. */
 static int of_product(Ctx *c, int k)
 {
-	int dot = f_dot_under(c, c->arg_out[k]), i;
+	int shape = c->arg_out[k], dot = f_dot_under(c, shape), i;
+	uint32_t axes = 0;
+	int64_t rows = 0;
 
 	if (!dot)
 		return 0;
@@ -135,8 +148,16 @@ static int of_product(Ctx *c, int k)
 	}
 	for (i = 0; i < c->n_sections && c->section[i].dot != dot; i++)
 		;
-	if (i < c->n_sections || new_section(c, 0)) {
-		put(&c->section[i], k, c->arg_out[k], 0);
+	if (by_rows(c, dot)) {
+		rows = find_rows(c, shape, &shape, &axes);
+		rows = rows ? rows : 1;
+	}
+	if (rows < 0 || (rows && rows != c->op[dot].par[0] * c->op[dot].par[1])) {
+		f_fail(c, "what follows the product has other rows");
+		return 1;
+	}
+	if (i < c->n_sections || new_section(c, rows)) {
+		put(&c->section[i], k, shape, axes);
 		c->section[i].dot = dot;
 		c->section[i].max_serial = 16;
 	}

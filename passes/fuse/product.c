@@ -37,6 +37,76 @@ int f_dot_under(Ctx *c, int op)
 	return under(c, op, seen);
 }
 
+static int reduced(Ctx *c, int op, int dot, int8_t *seen)
+{
+	const Op *o = &c->op[op];
+	int i;
+
+	if (seen[op] || op == dot || !f_computed(c, o))
+		return 0;
+	seen[op] = 1;
+	if (o->kind == OP_REDUCE || o->kind == OP_POOL || o->kind == OP_LINEAR)
+		return f_dot_under(c, op) == dot;
+	for (i = 0; i < o->n_in; i++)
+		if (o->in[i] >= 0 && reduced(c, o->in[i], dot, seen))
+			return 1;
+	return 0;
+}
+
+int f_reduced_after(Ctx *c, int op, int dot)
+{
+	int8_t seen[F_OPS] = { 0 };
+
+	return reduced(c, op, dot, seen);
+}
+
+/* ---- whole rows ---- */
+
+/* Axes of the product in front of those that are its columns. */
+static int leading(const Op *o)
+{
+	return o->mode == FORM_POINT ? 1 : o->mode == FORM_IMAGE ? 2 : o->rank - 1;
+}
+
+/* In a section of rows the product is asked for at any column, but in no other row than the threads' own. */
+int f_eval_dot(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op];
+	int lead = leading(o), d, var, lanes;
+	Ix own[F_RANK], at;
+
+	if (c->probing) {
+		for (d = 0; d < lead; d++)
+			c->probe |= c->lin[co[d]].deps;
+		return f_new_var(c, PM_F32, 1);
+	}
+	if (op != c->s->dot || !c->s->rows)
+		return f_fail(c, "a product is asked for at another place than its own");
+	ix_unflat(c, c->ix_row, o->dim, lead, own);
+	for (d = 0; d < lead; d++)
+		if (o->dim[d] > 1 && co[d] != own[d])
+			return f_fail(c, "a row of the product asks for another one");
+	at = ix_flat(c, co + lead, o->dim + lead, o->rank - lead);
+	lanes = (c->lin[at].deps & DEP_LANE) != 0;
+	if (c->lin[at].lo < 0 || c->lin[at].hi >= o->par[2])
+		return f_fail(c, "a product is asked for outside of it");
+	var = f_new_var(c, PM_F32, lanes);
+	f_declare(c, var, NULL);
+	f_for_lanes(c, lanes);
+	if (!c->dry)
+		f_ref(c, c->out, var);
+	t_add(c, " = joined<");
+	t_int(c, c->s->tile.warps);
+	t_add(c, ", ");
+	t_int(c, c->s->tile.rows * (c->s->tile.cols + 4));
+	t_add(c, ">(part + ls * ");
+	t_int(c, c->s->tile.cols + 4);
+	t_add(c, " + ");
+	t_ix(c, at);
+	t_add(c, ");\n");
+	return var;
+}
+
 /* ---- from the product to a result ---- */
 
 /* Coordinates of an operation whose operand is at `in`; 0 when its elements are not the operand's. */
@@ -65,6 +135,35 @@ static int forward(Ctx *c, const Op *o, const Op *x, const Ix *in, Ix *co)
 	}
 }
 
+/* A part of x: its threads go on inside of "if (...) {". What x is there is known as the part's value too. */
+static void enter_part(Ctx *c, int op, const Ix *in, Ix *co)
+{
+	const Op *o = &c->op[op];
+	int d, any = 0, x = f_eval(c, o->in[0], in);
+
+	t_add(c, "if (");
+	for (d = 0; d < o->rank && x >= 0; d++) {
+		int64_t from = o->par[d], extent = o->dim[d];
+
+		if (o->par[F_RANK + d] != 1 && extent > 1)
+			f_fail(c, "every other element of the product is taken");
+		co[d] = ix_plus(c, in[d], -from);
+		if (extent == c->op[o->in[0]].dim[d])
+			continue;
+		t_add(c, any ? " && !" : "!");
+		f_below(c, co[d], 0);
+		t_add(c, " && ");
+		f_below(c, co[d], extent);
+		any = 1;
+	}
+	t_add(c, any ? ") {\n" : "1) {\n");
+	c->branch++;
+	for (d = 0; d < o->rank && x >= 0; d++)
+		co[d] = o->dim[d] == 1 ? ix_const(c, 0) : f_confine(c, co[d], o->dim[d] - 1);
+	if (x >= 0 && !c->fail)
+		f_memo_add(c, op, co, o->rank, x);
+}
+
 /* Coordinates of op where the product is at `from`; what cannot lead there is marked in `closed`. */
 static int carry(Ctx *c, int op, const Ix *from, Ix *co, int8_t *closed)
 {
@@ -79,10 +178,15 @@ static int carry(Ctx *c, int op, const Ix *from, Ix *co, int8_t *closed)
 	}
 	if (closed[op] || !f_computed(c, o))
 		return 0;
-	for (i = 0; i < o->n_in && !c->fail; i++)
-		if (o->in[i] >= 0 && carry(c, o->in[i], from, in, closed) &&
-		    forward(c, o, &c->op[o->in[i]], in, co))
-			return 1;
+	for (i = 0; i < o->n_in && !c->fail; i++) {
+		if (o->in[i] < 0 || !carry(c, o->in[i], from, in, closed))
+			continue;
+		if (o->kind == OP_SLICE)
+			enter_part(c, op, in, co);
+		else if (!forward(c, o, &c->op[o->in[i]], in, co))
+			f_fail(c, "a result does not have the product's elements");
+		return !c->fail;
+	}
 	closed[op] = 1;
 	return 0;
 }
@@ -109,10 +213,10 @@ static void result(Ctx *c, int k, const Ix *from)
 {
 	int8_t closed[F_OPS] = { 0 };
 	const Op *o = &c->op[c->arg_out[k]];
+	int var, parts = c->branch, mark = f_mark(c);
 	Ix co[F_RANK], at;
-	int var;
 
-	if (f_numel(o) != f_numel(&c->op[c->s->dot]) || !carry(c, c->arg_out[k], from, co, closed)) {
+	if (!carry(c, c->arg_out[k], from, co, closed)) {
 		f_fail(c, "a result does not have the product's elements");
 		return;
 	}
@@ -122,6 +226,10 @@ static void result(Ctx *c, int k, const Ix *from)
 	var = f_eval(c, c->arg_out[k], co);
 	if (var >= 0)
 		f_store(c, k, at, var);
+	if (c->branch > parts)
+		f_forget(c, mark);
+	for (; c->branch > parts; c->branch--)
+		t_add(c, "}\n");
 }
 
 /* ---- the tile ---- */
@@ -173,9 +281,6 @@ void f_product_results(Ctx *c)
 	Ix co[F_RANK], b, f, l;
 	int i, d;
 
-	if (!f_factors(c, s))
-		return;
-	fast_bit = s->swapped == s->down ? DOT_N : DOT_M;
 	fast = s->down ? rows_of(c, s) : cols_of(c, s);
 	slow = s->down ? cols_of(c, s) : rows_of(c, s);
 	s->extent = f_numel(o);
@@ -231,6 +336,7 @@ static void call(Ctx *c, const Section *s, PmText *t, int wide)
 		pm_text_add(t, ", ");
 	}
 	pm_text_int(t, l->warps);
+	number(t, ", ", l->wn);
 	number(t, ", ", l->mi);
 	number(t, ", ", l->ni);
 	if (!half) {
@@ -265,12 +371,47 @@ static void pointers(Ctx *c, const Section *s, PmText *t)
 	pm_text_add(t, ";\n");
 }
 
+/* Each element of the tile by itself. */
+static void elements_text(Ctx *c, const Section *s, PmText *t)
+{
+	const Tile *l = &s->tile;
+	int64_t fast = (s->down ? l->rows : l->cols) / s->vec;
+
+	pm_text_add(t, c->rowbuf.s);
+	number(t, "for (int k = threadIdx.x; k < ", l->rows * l->cols / s->vec);
+	number(t, "; k += ", s->block);
+	number(t, ") {\nconst int ls = k / ", fast);
+	number(t, ", lv = k % ", fast);
+	number(t, " * ", s->vec);
+	pm_text_add(t, s->down ? ", gs = n0 + ls, gv = (m0 + lv) / " : ", gs = m0 + ls, gv = (n0 + lv) / ");
+	pm_text_int(t, s->vec);
+	number(t, ";\nif (gs < ", s->down ? cols_of(c, s) : rows_of(c, s));
+	number(t, " && gv < ", (s->down ? rows_of(c, s) : cols_of(c, s)) / s->vec);
+	pm_text_add(t, ") {\n");
+	pm_text_add(t, c->body[0].s);
+	pm_text_add(t, "}\n}\n");
+	t->full |= c->body[0].full;
+}
+
+/* Threads that share a row of the tile, and which row of the matrices that is. */
+static void rows_text(Ctx *c, const Section *s, PmText *t)
+{
+	int64_t m = c->op[s->dot].par[1];
+
+	number(t, "const int lane = threadIdx.x % ", s->group);
+	number(t, ", ls = threadIdx.x / ", s->group);
+	number(t, ";\nconst bool live = m0 + ls < ", m);
+	number(t, ";\nconst int r = gb * ", m);
+	number(t, " + (live ? m0 + ls : ", m - 1);
+	pm_text_add(t, ");\n(void)lane; (void)live; (void)r;\n");
+	pm_text_add(t, c->decl.s);
+	pm_text_add(t, c->rowbuf.s);
+}
+
 void f_product_text(Ctx *c, const Section *s, PmText *t)
 {
 	const Tile *l = &s->tile;
 	int64_t mt = (rows_of(c, s) + l->rows - 1) / l->rows, nt = (cols_of(c, s) + l->cols - 1) / l->cols;
-	int64_t fast = (s->down ? l->rows : l->cols) / s->vec;
-
 	number(t, "const int m0 = block % ", mt);
 	number(t, " * ", l->rows);
 	number(t, ", n0 = block / ", mt);
@@ -288,18 +429,8 @@ void f_product_text(Ctx *c, const Section *s, PmText *t)
 		call(c, s, t, 0);
 	}
 	pm_text_add(t, "__syncthreads();\n");
-	pm_text_add(t, c->rowbuf.s);
-	number(t, "for (int k = threadIdx.x; k < ", l->rows * l->cols / s->vec);
-	number(t, "; k += ", s->block);
-	number(t, ") {\nconst int ls = k / ", fast);
-	number(t, ", lv = k % ", fast);
-	number(t, " * ", s->vec);
-	pm_text_add(t, s->down ? ", gs = n0 + ls, gv = (m0 + lv) / " : ", gs = m0 + ls, gv = (n0 + lv) / ");
-	pm_text_int(t, s->vec);
-	number(t, ";\nif (gs < ", s->down ? cols_of(c, s) : rows_of(c, s));
-	number(t, " && gv < ", (s->down ? rows_of(c, s) : cols_of(c, s)) / s->vec);
-	pm_text_add(t, ") {\n");
-	pm_text_add(t, c->body[0].s);
-	pm_text_add(t, "}\n}\n");
-	t->full |= c->body[0].full;
+	if (s->rows)
+		rows_text(c, s, t);
+	else
+		elements_text(c, s, t);
 }

@@ -1,8 +1,8 @@
 /* product.cu - a tile of a matrix product, by the warps of one block, without shared memory on the way.
  *
- * a is [m, K] with elements of a row side by side, b is [K, n] or, with ROWS, [n, K]. Each warp makes the whole tile for
- * every W-th piece of K, straight from global memory into registers, D pieces ahead; the W parts of the tile are left
- * side by side in shared memory, and joined<>() adds them up in one order. Since a sum has no order in K that matters
+ * a is [m, K] with elements of a row side by side, b is [K, n] or, with ROWS, [n, K]. Each warp makes the whole tile, or one of WN
+ * ranges of its columns, for every W-th piece of K, straight from global memory into registers, D pieces ahead; the W parts
+ * of the tile are left side by side in shared memory, and joined<>() adds them up in one order. Since a sum has no order in K that matters
  * but both factors' being the same, lanes take neighbouring elements of K (and of n), so that each reads 16 bytes at once.
  * `m` and `n` are what is left of the matrix from the tile on; what lies behind is not read, and counts as 0. VA, VB:
  * elements of one access, along K, or along n for b without ROWS; K (n) is a multiple.
@@ -133,15 +133,18 @@ template<class E, int MI, int NI, int VA, int VB, bool ROWS, int K, int LDA, int
 	}
 };
 
-template<class E, int W, int MI, int NI, int D, int VA, int VB, bool ROWS, int K, int LDA, int LDB>
+template<class E, int W, int WN, int MI, int NI, int D, int VA, int VB, bool ROWS, int K, int LDA, int LDB>
 __device__ __forceinline__ void product_half(const E *a, const E *b, int m, int n, float *part)
 {
 	typedef Halves<E, MI, NI, VA, VB, ROWS, K, LDA, LDB> Piece;
-	const int w = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-	const int STEPS = (K + 32 * W - 1) / (32 * W), LD = NI * 8 + 4, V = Piece::V;
+	const int w = threadIdx.x / (32 * WN), n0 = threadIdx.x / 32 % WN * (NI * 8), g = threadIdx.x % 32 / 4,
+		  t = threadIdx.x % 4;
+	const int STEPS = (K + 32 * W - 1) / (32 * W), LD = WN * NI * 8 + 4, V = Piece::V;
 	float sum[MI][NI][4];
 	Piece piece[D];
 
+	b += (long long)n0 * (ROWS ? LDB : 1);
+	n -= n0;
 #pragma unroll
 	for (int i = 0; i < MI * NI * 4; i++)
 		sum[i / (NI * 4)][i / 4 % NI][i % 4] = 0;
@@ -155,7 +158,7 @@ __device__ __forceinline__ void product_half(const E *a, const E *b, int m, int 
 			piece[d].multiply(sum);
 			piece[d].load(a, b, m, n, (w + (s + d + D) * W) * 32);
 		}
-	part += w * (MI * 16 * LD);
+	part += w * (MI * 16 * LD) + n0;
 #pragma unroll
 	for (int i = 0; i < MI; i++)
 #pragma unroll
@@ -232,15 +235,18 @@ template<int TM, int TN, int LM, int KC, int VA, int VB, bool ROWS, int K, int L
 	}
 };
 
-template<int W, int TM, int TN, int LM, int KC, int D, int VA, int VB, bool ROWS, int K, int LDA, int LDB>
+template<int W, int WN, int TM, int TN, int LM, int KC, int D, int VA, int VB, bool ROWS, int K, int LDA, int LDB>
 __device__ __forceinline__ void product_float(const float *a, const float *b, int m, int n, float *part)
 {
 	typedef Floats<TM, TN, LM, KC, VA, VB, ROWS, K, LDA, LDB> Piece;
-	const int LN = 32 / LM, w = threadIdx.x / 32, lm = threadIdx.x % 32 / LN, ln = threadIdx.x % LN;
-	const int STEPS = (K + KC * W - 1) / (KC * W), LD = TN * LN + 4, V = Piece::V;
+	const int LN = 32 / LM, w = threadIdx.x / (32 * WN), n0 = threadIdx.x / 32 % WN * (TN * LN),
+		  lm = threadIdx.x % 32 / LN, ln = threadIdx.x % LN;
+	const int STEPS = (K + KC * W - 1) / (KC * W), LD = WN * TN * LN + 4, V = Piece::V;
 	float sum[TM][TN];
 	Piece piece[D];
 
+	b += (long long)n0 * (ROWS ? LDB : 1);
+	n -= n0;
 #pragma unroll
 	for (int i = 0; i < TM * TN; i++)
 		sum[i / TN][i % TN] = 0;
@@ -254,7 +260,7 @@ __device__ __forceinline__ void product_float(const float *a, const float *b, in
 			piece[d].multiply(sum);
 			piece[d].load(a, b, m, n, (w + (s + d + D) * W) * KC);
 		}
-	part += w * (TM * LM * LD);
+	part += w * (TM * LM * LD) + n0;
 #pragma unroll
 	for (int i = 0; i < TM; i++)
 #pragma unroll

@@ -305,7 +305,9 @@ int f_write_section(Ctx *c, Section *s, int dry)
 	c->dry = dry;
 	c->rowbuf.n = c->decl.n = 0;
 	c->out = c->row = &c->rowbuf;
-	if (s->dot) {
+	if (s->dot && !f_factors(c, s))
+		return 0;
+	if (s->dot && !s->rows) {
 		f_product_results(c);
 	} else if (s->rows) {
 		s->extent = 1;

@@ -151,7 +151,8 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 	line(t, "if (blockIdx.x < ", first + s->blocks, ") {\n");
 	line(t, "const int block = blockIdx.x - ", first, ";\n");
 	if (s->dot) {
-		c->body[0].s[c->body[0].n] = 0;
+		if (!s->rows)
+			c->body[0].s[c->body[0].n] = 0;
 		f_product_text(c, s, t);
 	} else if (s->rows) {
 		row_head(s, t);

@@ -62,7 +62,7 @@ static double load_cycles(const Op *o, const Section *s, const Tile *t, int half
 double f_tile_time(const Ctx *c, const Section *s, const Tile *t)
 {
 	const Op *o = &c->op[s->dot];
-	int half = is_half(c, o), threads = 32 * t->warps, i;
+	int half = is_half(c, o), threads = 32 * t->warps * t->wn, i;
 	double k = (double)o->par[3], blocks = (double)f_tile_blocks(o, s, t),
 	       each = (double)over((int64_t)blocks, SMS);
 	int regs = 48 + t->mi * t->ni * (half ? 4 : 1) + t->depth * words(s, t, half);
@@ -94,7 +94,18 @@ static int legal(const Ctx *c, const Section *s, Tile *t, int half)
 	for (t->depth = 4; t->depth > 1 && (t->depth * w > 96 || t->depth > turns); t->depth--)
 		;
 	return f_tile_shared(t) <= SHARED &&
-	       (t->warps == WARPS_LEAST || k > (int64_t)t->piece * t->warps / 2);
+	       (t->warps * t->wn <= WARPS_LEAST || k > (int64_t)t->piece * t->warps / 2);
+}
+
+/* Whole rows of the product, by a few threads each. */
+static int rows_fit(const Op *o, Tile *t, int unit)
+{
+	t->wn = 1;
+	while (t->wn * unit < o->par[2] && t->wn < 16)
+		t->wn *= 2;
+	t->cols = t->wn * unit;
+	return t->cols >= o->par[2] && t->wn * t->warps <= 16 && 32 * t->wn * t->warps / t->rows <= 32 &&
+	       32 * t->wn * t->warps >= t->rows;
 }
 
 /* The best tile (not `but`). */
@@ -111,7 +122,7 @@ static int choose(const Ctx *c, const Section *s, int warps, const Tile *but, Ti
 
 	best->warps = 0;
 	for (i = 0; i < sizeof shapes / sizeof *shapes; i++)
-		for (w = WARPS_LEAST; w <= 16; w *= 2) {
+		for (w = s->rows ? 1 : WARPS_LEAST; w <= 16; w *= 2) {
 			Tile t = { .mi = shapes[i][0], .ni = shapes[i][1], .lm = shapes[i][2], .warps = w };
 			double time;
 
@@ -119,6 +130,9 @@ static int choose(const Ctx *c, const Section *s, int warps, const Tile *but, Ti
 				continue;
 			t.rows = half ? t.mi * 16 : t.mi * t.lm;
 			t.cols = half ? t.ni * 8 : t.ni * (32 / t.lm);
+			t.wn = 1;
+			if (s->rows && !rows_fit(o, &t, t.cols))
+				continue;
 			if (!legal(c, s, &t, half) || (but && but->rows == t.rows && but->cols == t.cols))
 				continue;
 			time = f_tile_time(c, s, &t);
@@ -148,9 +162,33 @@ static void fit_vector(Ctx *c, Section *s)
 	}
 }
 
+/* Rows: threads of a row, and what they take at once. */
+static void fit_row_vector(Ctx *c, Section *s)
+{
+	int vec = 8;
+
+	s->per_block = s->tile.rows;
+	s->group = s->block / s->tile.rows;
+	c->keep = 1;
+	while (vec > 1 && (s->extent % vec || s->extent / vec < s->group))
+		vec /= 2;
+	for (;; vec /= 2) {
+		s->vec = vec;
+		f_forget_wanted(c);
+		if ((f_write_section(c, s, 1) && !s->lane_loads) || vec == 1)
+			break;
+		c->fail = NULL;
+	}
+	s->keep = (s->extent / s->vec + s->group - 1) / s->group * s->vec * s->cached <= 64;
+	if (!s->keep && !c->fail) {
+		c->keep = 0;
+		f_write_section(c, s, 1);
+	}
+}
+
 int f_schedule_product(Ctx *c, Section *s)
 {
-	static const Tile any = { 16, 16, 1, 2, 0, 4, 1, 32 };
+	static const Tile any = { 16, 16, 1, 2, 0, 1, 4, 1, 32 };
 	int warps = s == &c->section[0] ? 0 : c->section[0].tile.warps;
 	Tile best;
 
@@ -165,10 +203,14 @@ int f_schedule_product(Ctx *c, Section *s)
 		return f_fail(c, "no tile of the product fits") && 0;
 	if (c->other && !warps && choose(c, s, 0, &s->tile, &best))
 		s->tile = best;
-	s->down = s->fast_m > s->fast_n;
-	fit_vector(c, s);
+	s->block = 32 * s->tile.warps * s->tile.wn;
+	if (s->rows) {
+		fit_row_vector(c, s);
+	} else {
+		s->down = s->fast_m > s->fast_n;
+		fit_vector(c, s);
+	}
 	s->wait = f_tile_time(c, s, &s->tile);
-	s->block = 32 * s->tile.warps;
 	s->blocks = f_tile_blocks(&c->op[s->dot], s, &s->tile);
 	return !c->fail;
 }

@@ -99,6 +99,44 @@ static void convolutions_of_points(void **state)
 		   1, rows, 1);
 }
 
+/* Results that are parts of the product, each with its own end. */
+static void parts_of_a_product(void **state)
+{
+	static const PassDims rows[] = { { { 5, 24, 64, 20, 16, 28 } }, { { 19, 9, 15, 7, 1, 7 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[1,$a,$b] x, $T[$b,$c] w, $T[$c] b) => ($T[1,$a,$d] p, $T[1,$e,$a] q, $T[1,$a,$f] "
+		   "r) { m = MatMul(x, w) "
+		   "a = Add(m, b) u, v, r = Split<axis = 2, split = [$d, $e, $f]>(a) s = Sigmoid(u) p = "
+		   "Mul(u, s) "
+		   "q = Transpose<perm = [0, 2, 1]>(v) }",
+		   1, rows, PASS_COUNT(rows));
+}
+
+/* Blocks make whole rows: norms, softmax, means, and pieces of a row, behind a product. */
+static void rows_behind_a_product(void **state)
+{
+	static const PassDims rows[] = { { { 1, 1, 20, 10 } }, { { 2, 19, 24, 40 } }, { { 3, 5, 7, 136 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c] x, $T[$c,$d] w, $T[$d] s, $T[$d] b) => ($T[$a,$b,$d] y, $T[$a,$b,$d] m) "
+		   "{ m = MatMul(x, "
+		   "w) n = LayerNormalization<axis = 2>(m, s, b) y = Relu(n) }",
+		   1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c] x, $T[$a,$d,$c] w, $T[$a,1,$d] k) => ($T[$a,$b,$d] y) <$T h = {0.25}> { "
+		   "t = Transpose<perm = [0, 2, 1]>(w) m = MatMul(x, t) q = Mul(m, h) a = Add(q, k) y = "
+		   "Softmax<axis = 2>(a) }",
+		   1, rows, 2);
+	pass_fuses(PASS,
+		   "g ($T[2,$c,3,5] x, $T[$d,$c,1,1] w, $T[$d] b) => ($T[2,$d,1,1] y) { m = Conv<strides = "
+		   "[1, 1], pads = "
+		   "[0, 0, 0, 0], dilations = [1, 1]>(x, w, b) r = Relu(m) y = GlobalAveragePool(r) }",
+		   1, rows + 1, 1);
+}
+
 /* Neither factor's sum lies along memory; the result is a part; a large product is the library's. */
 static void left_to_the_library(void **state)
 {
@@ -122,6 +160,8 @@ int main(void)
 		cmocka_unit_test(batches),
 		cmocka_unit_test(gemm_of_each_kind),
 		cmocka_unit_test(convolutions_of_points),
+		cmocka_unit_test(rows_behind_a_product),
+		cmocka_unit_test(parts_of_a_product),
 		cmocka_unit_test(left_to_the_library),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,7 +128,7 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	describe(&k, &first);
 	first.spec.in = (PmVals){ in, (uint32_t)k.n_in };
 	first.spec.outs = m->out;
-	if (k.bytes > LARGE && make(c, 1, &l) && worth_trying(&k, &l)) {
+	if ((k.bytes > LARGE || f_has_product(c)) && make(c, 1, &l) && worth_trying(&k, &l)) {
 		describe(&l, &second);
 		first.spec.alt = &second.spec;
 	}

@@ -155,6 +155,10 @@ static void gather_rows(Ctx *c, Section *s)
 
 void f_schedule(Ctx *c, Section *s)
 {
+	if (s->dot) {
+		f_schedule_product(c, s);
+		return;
+	}
 	if (!s->rows) {
 		plain(c, s);
 		return;

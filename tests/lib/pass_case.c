@@ -131,26 +131,50 @@ static void fuse_one(const char *pass, const char *tmpl, int kernels, const stru
 	pm_str_release(&text);
 }
 
+static PmGraph *fused_of(const char *pass, const PmGraph *g, const char *text)
+{
+	PmPassOutcome out;
+	PmGraph *fused;
+
+	apply(pass, g, 0, &out);
+	if (out.verdict != PM_VERDICT_OK)
+		fail_msg("%s: %s\n%s", pass, out.message, text);
+	fused = out.graph;
+	out.graph = NULL;
+	pm_pass_outcome_release(&out);
+	return fused;
+}
+
 PmGraph *pass_fused(const char *pass, const char *tmpl, const char *type, PassDims row)
 {
 	PmStr text = PM_STR_INIT;
 	PmGraph *g, *fused;
-	PmPassOutcome out;
 	size_t t = 0;
 
 	while (strcmp(types[t].name, type) != 0)
 		assert_true(++t < PASS_COUNT(types));
 	expand(tmpl, &types[t], &row, &text);
 	g = parse(text.s);
-	apply(pass, g, 0, &out);
-	if (out.verdict != PM_VERDICT_OK)
-		fail_msg("%s: %s\n%s", pass, out.message, text.s);
-	fused = out.graph;
-	out.graph = NULL;
-	pm_pass_outcome_release(&out);
+	fused = fused_of(pass, g, text.s);
 	pm_graph_free(g);
 	pm_str_release(&text);
 	return fused;
+}
+
+void pass_agrees_with_eager(const char *pass, const char *tmpl, int t, const PassDims *rows, size_t n_rows)
+{
+	for (size_t i = 0; i < PASS_COUNT(types) * n_rows; i++) {
+		PmStr text = PM_STR_INIT;
+		PmGraph *g, *fused;
+
+		expand(tmpl, &types[i / n_rows], &rows[i % n_rows], &text);
+		g = parse(text.s);
+		fused = fused_of(pass, g, text.s);
+		pass_run_beside(g, fused, t, text.s);
+		pm_graph_free(fused);
+		pm_graph_free(g);
+		pm_str_release(&text);
+	}
 }
 
 static void fuse_types(const char *pass, const char *tmpl, int kernels, const PassDims *rows, size_t n_rows,

@@ -4,6 +4,7 @@
 static const double LAUNCH = 1.7, /* a small kernel and the gap after it */
 	BYTES_PER_US = 3.3e6,     /* a plain copy */
 	WORK_PER_US = 15e6,       /* simple operations */
+	BESIDE = 0.1,             /* of what takes less, memory or operations, the part that is not hidden */
 	SHARING = 0.35,           /* a row's threads join their parts */
 	PARTS = 0.5,              /* and those of other blocks */
 	TURN = 0.12,              /* one more turn of a loop over a row */
@@ -38,13 +39,40 @@ static double long_rows(const Ctx *c, const Node *n)
 	return wait;
 }
 
+/* A view that the graph hands out is copied, since its readers expect elements in order. */
+static int is_copied_out(const Op *o)
+{
+	return (o->kind == OP_TRANSPOSE || o->kind == OP_SLICE || o->kind == OP_EXPAND) &&
+	       pm_is_output(o->val);
+}
+
+static double copied_out(const Ctx *c, const Node *n)
+{
+	double sum = 0;
+	int k;
+
+	for (k = 0; k < n->n_out; k++)
+		if (is_copied_out(&c->op[n->out[k]]))
+			sum += LAUNCH + 2 * bytes_of(&c->op[n->out[k]]) / BYTES_PER_US;
+	return sum;
+}
+
+int f_launches(const Ctx *c, const Node *n)
+{
+	int k, sum = n->launches;
+
+	for (k = 0; k < n->n_out && !n->launches; k++)
+		sum += is_copied_out(&c->op[n->out[k]]);
+	return sum;
+}
+
 double f_library_time(const Ctx *c, const Node *n)
 {
 	double bytes = 0;
 	int k;
 
 	if (!n->launches)
-		return 0;
+		return copied_out(c, n);
 	for (k = 0; k < n->n_in; k++)
 		if (n->in[k] >= 0)
 			bytes += bytes_of(&c->op[n->in[k]]);
@@ -72,21 +100,22 @@ double f_copies(const Ctx *c)
 
 double f_kernel_time(const Ctx *c)
 {
-	double sum = 0, slowest = 0;
+	double sum = 0, slowest = 0, more = 0;
 	int i;
 
 	for (i = 0; i < c->n_sections; i++) {
 		const Section *s = &c->section[i];
 		double turns = s->rows ? (double)s->extent / (s->vec * s->group) : 1, wait;
+		double memory = (s->bytes + s->spread) / BYTES_PER_US, work = s->work / WORK_PER_US;
 
+		/* Other warps compute while some wait for memory. */
+		sum += memory > work ? memory + work * BESIDE : work + memory * BESIDE;
 		turns = s->split ? turns / s->split : turns;
-		sum += s->split ? s->n_reds * (LAUNCH + PARTS) : 0;
-
-		sum += (s->bytes + s->spread) / BYTES_PER_US + s->work / WORK_PER_US;
+		more += s->split ? s->n_reds * (LAUNCH + PARTS) : 0;
 		wait = s->syncs * SHARING + (turns - 1) * TURN * (s->keep ? 1 : s->syncs + 1);
 		wait += s->serial * SERIAL * (turns > 1 ? turns : 1);
 		if (wait > slowest)
 			slowest = wait;
 	}
-	return LAUNCH + (sum > slowest ? sum + slowest / 4 : slowest + sum / 4);
+	return LAUNCH + more + (sum > slowest ? sum + slowest / 4 : slowest + sum / 4);
 }

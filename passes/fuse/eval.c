@@ -51,6 +51,17 @@ void f_count_order(Ctx *c, const Op *o, Ix at, double bytes)
 		c->s->across += bytes;
 }
 
+/* Rows of a block whose elements lie side by side share what is read: 32 bytes at a time. */
+static double rows_in_a_sector(const Ctx *c, Ix at, double size)
+{
+	double apart = (double)stride_by(c, at, DEP_ROW) * size, n;
+
+	if (!c->s->rows || apart <= 0 || apart > 16)
+		return 1;
+	n = 32 / apart;
+	return n < c->s->per_block ? n : c->s->per_block;
+}
+
 static void count_load(Ctx *c, const Op *o, Ix at, int lanes)
 {
 	double size = pm_dtype_bytes(o->dtype), all = c->times * (lanes ? c->s->vec : 1) * size;
@@ -63,7 +74,8 @@ static void count_load(Ctx *c, const Op *o, Ix at, int lanes)
 	f_count_order(c, o, at, all);
 	c->s->bytes += all < once ? all : once + 0.1 * (all - once);
 	if (wide > 16)
-		c->s->spread += all * ((wide > 32 ? 32 : wide) / (size * (lanes ? c->s->vec : 1)) - 1) * 0.5;
+		c->s->spread += all * ((wide > 32 ? 32 : wide) / (size * (lanes ? c->s->vec : 1)) - 1) *
+				0.25 / (rows ? 1 : rows_in_a_sector(c, at, size));
 	c->s->work += c->times * 2;
 }
 

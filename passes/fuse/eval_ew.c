@@ -68,15 +68,23 @@ static const char *narrow(const Op *o)
 	}
 }
 
-static int costly(const char *e)
+/* Simple operations that the dearest function of an expression amounts to; 1: there is none. */
+static int price(const char *e)
 {
-	for (; *e; e++)
-		if ((e[0] == 'e' && (e[1] == 'x' || e[1] == 'r')) || (e[0] == 's' && e[1] == 'q') ||
-		    (e[0] == 't' && e[1] == 'a') || e[0] == '/' || (e[0] == 'g' && e[1] == 'e') ||
-		    (e[0] == 'p' && e[1] == 'o') || (e[0] == 'l' && e[1] == 'o') ||
-		    (e[0] == 's' && e[1] == 'i'))
-			return 1;
-	return 0;
+	int most = 1, p;
+
+	for (; *e; e++) {
+		p = e[0] == 'e' && e[1] == 'x' ? 6
+		    : e[0] == '/' || (e[0] == 's' && e[1] == 'q') || (e[0] == 'l' && e[1] == 'o') ||
+				    (e[0] == 'g' && e[1] == 'e')
+			    ? 10
+		    : (e[0] == 'e' && e[1] == 'r') || (e[0] == 't' && e[1] == 'a') ||
+				    (e[0] == 'p' && e[1] == 'o') || (e[0] == 's' && e[1] == 'i')
+			    ? 20
+			    : 1;
+		most = p > most ? p : most;
+	}
+	return most;
 }
 
 /* Whether the result is one of the operands, but for its sign, or has no more digits than they have. */
@@ -98,7 +106,7 @@ static int expression(Ctx *c, const Op *o, int n_in, const int *var)
 	y = f_new_var(c, o->dtype, lanes);
 	c->var[y].exact |= (uint8_t)is_exact(c, o, n_in, var);
 	if (!c->trial)
-		c->s->work += c->times * (lanes ? c->s->vec : 1) * (costly(o->expr) ? 16 : 1);
+		c->s->work += c->times * (lanes ? c->s->vec : 1) * price(o->expr);
 	f_declare(c, y, NULL);
 	f_for_lanes(c, lanes);
 	t_add(c, "{ typedef ");

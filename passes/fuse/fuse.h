@@ -343,7 +343,7 @@ void f_split(Ctx *c, Section *s);
 void f_join_parts(Ctx *c, const Op *o, int acc, int number);
 void f_leave_part(Ctx *c, int acc, int number);
 const char *f_join(const Op *o); /* the structure that joins two of its parts */
-int f_launches(const Ctx *c);
+int f_stages(const Ctx *c);
 int64_t f_scratch(const Ctx *c); /* bytes */
 /* Starts a section anew: no variables, no indices. */
 void f_clear(Ctx *c, Section *s);
@@ -357,7 +357,9 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks);
 double f_kernel_time(const Ctx *c);
 /* What copying those operands costs that are views of something outside the set. */
 double f_copies(const Ctx *c);
+/* A node by itself: microseconds, and launches with the copies of what the graph hands out. */
 double f_library_time(const Ctx *c, const Node *n);
+int f_launches(const Ctx *c, const Node *n);
 /* Results of the set that are used outside become the kernel's. */
 void f_results(Ctx *c);
 

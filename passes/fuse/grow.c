@@ -196,9 +196,20 @@ static double alone(const Ctx *c, int *launches)
 	for (i = 0; i < c->n_nodes; i++)
 		if (c->node[i].in_set) {
 			sum += f_library_time(c, &c->node[i]);
-			*launches += c->node[i].launches;
+			*launches += f_launches(c, &c->node[i]);
 		}
 	return sum;
+}
+
+static PmStatus not_faster(double before, double then)
+{
+	PmText t = pm_text(128);
+
+	pm_text_add(&t, "one kernel would not be faster: an estimate of ");
+	pm_text_int(&t, (int64_t)(then * 1000));
+	pm_text_add(&t, " ns for ");
+	pm_text_int(&t, (int64_t)(before * 1000));
+	return pm_host_->decline(t.full ? "one kernel would not be faster" : t.s);
 }
 
 PmStatus f_grow(PmRegion *r, PmVal seed)
@@ -206,7 +217,7 @@ PmStatus f_grow(PmRegion *r, PmVal seed)
 	Grow *g;
 	Ctx *c;
 	int at, i, siblings, launches;
-	double before;
+	double before, then;
 
 	if (!pm_n_in(seed))
 		return pm_host_->decline("");
@@ -236,8 +247,11 @@ PmStatus f_grow(PmRegion *r, PmVal seed)
 		return pm_host_->decline("");
 	load_operands(c);
 	f_results(c);
-	if (!f_plan(c) || (f_kernel_time(c) + f_copies(c)) * 1.05 > before)
-		return pm_host_->decline("one kernel would not be faster");
+	if (!f_plan(c))
+		return pm_host_->decline(c->fail ? c->fail : "it cannot be planned");
+	then = f_kernel_time(c) + f_copies(c);
+	if (then * 1.05 > before)
+		return not_faster(before, then);
 	for (i = 0; i < c->n_nodes; i++)
 		if (c->node[i].in_set)
 			pm_region_add(r, c->node[i].val);

@@ -83,11 +83,10 @@ def report(path):
         records = json.load(f)["records"]
     rows, copy = [], {}
     for r in records:
-        # A record is named after its file.
-        found = re.search(r"([a-z0-9_.]+)\.(float16|bfloat16|float)(\.gpt)?$", os.path.basename(r["name"]))
+        found = re.search(r"([a-z0-9_.]+)\.(float16|bfloat16|float)\.gpt$", r["target"])
         way = next((w for n, w in r.get("times", {}).items() if n != "passmith eager"), None)
         if not found or not way:
-            sys.exit(f"{path}: the record '{r['name']}' has no times of a pass, or is not of large_graphs.py: "
+            sys.exit(f"{path}: the record of {r['target']} has no times of a pass, or is not of large_graphs.py: "
                      f"{r.get('error', 'time it with --pass')}")
         name, t = found.group(1), found.group(2)
         graph = next(g for g in GRAPHS if g[0] == name)

@@ -360,6 +360,30 @@ static void order_is_free(void **state)
 	}
 }
 
+/* Means of nothing: a sum that rounds to 0, over 0, is NaN for who rounds between operators, an infinity for
+ * who does not; what is not rounded is judged. */
+static void rounded_quotients(void **state)
+{
+	Case c;
+
+	(void)state;
+	setup(&c, "g (float16[3,2] x, float16[3] d) => (float16[3] y) { "
+		  "p = Mul(x, x)\n n = ReduceSum<axes = [1], keepdims = 0>(p)\n y = Div(n, d) }");
+	pm_tensor_set(&c.in[0], 0, 1e-5);
+	pm_tensor_set(&c.in[0], 2, 1);
+	pm_tensor_set(&c.in[0], 4, 2);
+	pm_tensor_set(&c.in[1], 2, 2);
+	for (int nan = 0; nan < 2; nan++) {
+		pm_tensor_set(&c.got, 0, nan ? (double)NAN : (double)INFINITY);
+		pm_tensor_set(&c.got, 1, (double)INFINITY);
+		pm_tensor_set(&c.got, 2, 2);
+		within(&c, PM_LANE_STRICT, 1, nan ? "rounded to 0 / 0" : "not rounded");
+	}
+	pm_tensor_set(&c.got, 1, (double)NAN);
+	within(&c, PM_LANE_STRICT, 0, "1 / 0 is no NaN");
+	teardown(&c);
+}
+
 static void gelu_of_pieces(void **state)
 {
 	Case c;
@@ -493,6 +517,7 @@ int main(void)
 		cmocka_unit_test(layer_norm),
 		cmocka_unit_test(exact_operators),
 		cmocka_unit_test(order_is_free),
+		cmocka_unit_test(rounded_quotients),
 		cmocka_unit_test(gelu_of_pieces),
 		cmocka_unit_test(half_types),
 		cmocka_unit_test(classes),

@@ -25,7 +25,7 @@ CLI_SRC  := $(wildcard cli/*.c)
 # The program that runs passes, started by passmith.
 HOST_SRC := $(wildcard cli/host/*.c)
 PASS_SRC := $(wildcard passes/*.c)
-PASS_CU  := $(wildcard passes/*.cu)
+PASS_CU  := $(wildcard passes/*.cu passes/*/*.cu)
 # A pass of several files is a folder; its shared object has the folder's name.
 PASS_DIR := $(patsubst passes/%/,%,$(wildcard passes/*/))
 MODELS   := $(wildcard models/*.gpt)
@@ -199,7 +199,7 @@ $(BUILD)/passes/%.so: passes/%.c $(BUILD)/flags | $(GEN_H) $(PASS_INC)
 	@mkdir -p $(@D) $(dir $(call pass_dep,$@))
 	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -MMD -MP -MF $(call pass_dep,$@) -MT $@ -o $@ $<
 
-$(PASS_DIR:%=$(BUILD)/passes/%.so): $(BUILD)/passes/%.so: $(wildcard passes/*/*.c passes/*/*.h) $(wildcard include/passmith/*.h) $(BUILD)/flags | $(GEN_H)
+$(PASS_DIR:%=$(BUILD)/passes/%.so): $(BUILD)/passes/%.so: $(wildcard passes/*/*.c passes/*/*.h) $(wildcard include/passmith/*.h) $(PASS_INC) $(BUILD)/flags | $(GEN_H)
 	@mkdir -p $(@D)
 	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -o $@ $(filter passes/$*/%.c,$^)
 

@@ -58,6 +58,17 @@ static const LibCase cases[] = {
 	  "dilations = [1, 1, 1], group = 1, output_padding = [0, 0, 0], pads = [0, 0, 0, 0, 0, 0], strides "
 	  "= [1, 1, 2]",
 	  PLAIN | LAST | FOLDED },
+	{ "MatMul", "1,300", "300,48", "1,48", "", "", PLAIN | DOT },
+	{ "MatMul", "3,70", "70,40", "3,40", "", "", PLAIN | DOT },
+	{ "MatMul", "8,33", "33,16", "8,16", "", "", PLAIN | DOT },
+	{ "MatMul", "2,7", "7,5", "2,5", "", "", PLAIN }, /* rows that are not aligned */
+	{ "MatMul", "9,33", "33,16", "9,16", "", "", PLAIN },
+	{ "MatMul", "5,3,16", "5,16,8", "5,3,8", "", "", PLAIN },
+	{ "Gemm", "8,70", "9,70", "8,9", "9", "transB = 1", PLAIN | DOT },
+	{ "Gemm", "1,520", "9,520", "1,9", "9", "transB = 1", PLAIN | DOT },
+	{ "Gemm", "4,24", "24,32", "4,32", "32", "transB = 0", PLAIN | DOT },
+	{ "Gemm", "5,64", "3,64", "5,3", "", "transB = 1", PLAIN | DOT },
+	{ "Gemm", "5,64", "3,64", "5,3", "5,3", "transB = 1", PLAIN },
 };
 
 const LibCase *lib_case(size_t i)

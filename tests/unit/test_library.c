@@ -403,6 +403,8 @@ static void every_way_agrees(void **state)
 	char text[LIB_CASE_TEXT];
 
 	(void)state;
+	for (int w = 0; w < PM_N_WAYS; w++)
+		assert_true(strlen(pm_way_name((PmWayKind)w)) > 1);
 	for (int i = 0; i < 2; i++)
 		for (size_t k = 0; (c = lib_case(k)); k++)
 			for (int w = 0; w < PM_N_WAYS; w++) {

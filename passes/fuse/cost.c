@@ -15,6 +15,33 @@ static double bytes_of(const Op *o)
 	return (double)f_numel(o) * pm_dtype_bytes(o->dtype);
 }
 
+/* A view that the graph hands out is copied, since its readers expect elements in order. */
+static int is_copied_out(const Op *o)
+{
+	return (o->kind == OP_TRANSPOSE || o->kind == OP_SLICE || o->kind == OP_EXPAND) &&
+	       pm_is_output(o->val);
+}
+
+static double copied_out(const Ctx *c, const Node *n)
+{
+	double sum = 0;
+	int k;
+
+	for (k = 0; k < n->n_out; k++)
+		if (is_copied_out(&c->op[n->out[k]]))
+			sum += LAUNCH + 2 * bytes_of(&c->op[n->out[k]]) / BYTES_PER_US;
+	return sum;
+}
+
+int f_library_launches(const Ctx *c, const Node *n)
+{
+	int k, sum = n->launches;
+
+	for (k = 0; k < n->n_out && !n->launches; k++)
+		sum += is_copied_out(&c->op[n->out[k]]);
+	return sum;
+}
+
 /* The library's norms and softmaxes give a row to one block, or 32 columns to one: what they wait for memory
  * where that leaves the GPU idle. Its plain reductions are split. */
 static double long_rows(const Ctx *c, const Node *n)
@@ -39,31 +66,20 @@ static double long_rows(const Ctx *c, const Node *n)
 	return wait;
 }
 
-/* A view that the graph hands out is copied, since its readers expect elements in order. */
-static int is_copied_out(const Op *o)
+/* What the library takes for a product: a fit to what an H200 took (docs/performance.md). Its convolutions of
+ * float have few blocks, each with the whole sum. */
+static double product(const Ctx *c, const Op *o)
 {
-	return (o->kind == OP_TRANSPOSE || o->kind == OP_SLICE || o->kind == OP_EXPAND) &&
-	       pm_is_output(o->val);
-}
+	const Op *a = &c->op[o->in[0]], *b = &c->op[o->in[1]];
+	double bytes = bytes_of(a) + bytes_of(b) + (double)f_numel(o) * pm_dtype_bytes(a->dtype);
+	double flops = 2.0 * (double)o->par[0] * (double)o->par[1] * (double)o->par[2] * (double)o->par[3];
+	double k = (double)o->par[3];
 
-static double copied_out(const Ctx *c, const Node *n)
-{
-	double sum = 0;
-	int k;
-
-	for (k = 0; k < n->n_out; k++)
-		if (is_copied_out(&c->op[n->out[k]]))
-			sum += LAUNCH + 2 * bytes_of(&c->op[n->out[k]]) / BYTES_PER_US;
-	return sum;
-}
-
-int f_launches(const Ctx *c, const Node *n)
-{
-	int k, sum = n->launches;
-
-	for (k = 0; k < n->n_out && !n->launches; k++)
-		sum += is_copied_out(&c->op[n->out[k]]);
-	return sum;
+	if (o->mode == FORM_IMAGE)
+		return a->dtype == PM_F32 ? 6 + 0.03 * k + flops / 40e6 : 5 + 0.0035 * k + flops / 400e6;
+	if (a->dtype == PM_F32)
+		return 5.5 + flops / 40e6 + bytes / BYTES_PER_US;
+	return 4 + flops / 400e6 + bytes / BYTES_PER_US;
 }
 
 double f_library_time(const Ctx *c, const Node *n)
@@ -73,6 +89,8 @@ double f_library_time(const Ctx *c, const Node *n)
 
 	if (!n->launches)
 		return copied_out(c, n);
+	if (n->dot)
+		return product(c, &c->op[n->dot]);
 	for (k = 0; k < n->n_in; k++)
 		if (n->in[k] >= 0)
 			bytes += bytes_of(&c->op[n->in[k]]);
@@ -108,10 +126,15 @@ double f_kernel_time(const Ctx *c)
 		double turns = s->rows ? (double)s->extent / (s->vec * s->group) : 1, wait;
 		double memory = (s->bytes + s->spread) / BYTES_PER_US, work = s->work / WORK_PER_US;
 
-		/* Other warps compute while some wait for memory. */
-		sum += memory > work ? memory + work * BESIDE : work + memory * BESIDE;
 		turns = s->split ? turns / s->split : turns;
 		more += s->split ? s->n_reds * (LAUNCH + PARTS) : 0;
+		/* Other warps compute while some wait for memory. */
+		sum += memory > work ? memory + work * BESIDE : work + memory * BESIDE;
+		if (s->dot) {
+			wait = s->wait + (s->rows ? s->syncs * SHARING + (turns - 1) * TURN : 0);
+			slowest = wait > slowest ? wait : slowest;
+			continue;
+		}
 		wait = s->syncs * SHARING + (turns - 1) * TURN * (s->keep ? 1 : s->syncs + 1);
 		wait += s->serial * SERIAL * (turns > 1 ? turns : 1);
 		if (wait > slowest)

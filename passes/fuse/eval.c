@@ -10,7 +10,7 @@ int f_fail(Ctx *c, const char *why)
 
 /* ---- loads ---- */
 
-static int arg_of(Ctx *c, int op)
+int f_arg(Ctx *c, int op)
 {
 	int i;
 
@@ -105,7 +105,7 @@ static int load(Ctx *c, int op, const Ix *co)
 	base = ix_without_lane(c, at, &step);
 	var = f_new_var(c, o->dtype, step != 0);
 	count_load(c, o, base, step != 0);
-	pm_text_int(&t, arg_of(c, op));
+	pm_text_int(&t, f_arg(c, op));
 	pm_text_add(&t, step == 1 ? " + " : "[");
 	name[t.n] = 0;
 	if (step == 1) {
@@ -190,6 +190,8 @@ static int write_exact(Ctx *c, int op, const Ix *co)
 		return f_eval_pool(c, op, co);
 	case OP_LINEAR:
 		return f_eval_linear(c, op, co);
+	case OP_DOT:
+		return f_eval_dot(c, op, co);
 	default:
 		return f_eval_move(c, op, co);
 	}

@@ -58,7 +58,7 @@ static int make(Ctx *c, int other, Kernel *k)
 	if (k->text.full || !f_plan(c))
 		return 0;
 	k->block = c->section[0].block;
-	k->launches = f_stages(c);
+	k->launches = f_launches(c);
 	k->scratch = f_scratch(c);
 	if (!f_source(c, &k->text, k->block, &k->blocks))
 		return 0;
@@ -128,7 +128,7 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	describe(&k, &first);
 	first.spec.in = (PmVals){ in, (uint32_t)k.n_in };
 	first.spec.outs = m->out;
-	if (k.bytes > LARGE && make(c, 1, &l) && worth_trying(&k, &l)) {
+	if ((k.bytes > LARGE || f_has_product(c)) && make(c, 1, &l) && worth_trying(&k, &l)) {
 		describe(&l, &second);
 		first.spec.alt = &second.spec;
 	}

@@ -7,6 +7,8 @@
  *   plan.c    sections of a kernel: which results one nest of loops makes, and what a row is
  *   schedule.c  how threads share a section
  *   section.c its loops and stores
+ *   load_dot.c  products; address.c where their factors lie; tile.c which tile a block makes
+ *   product.c, product.cu  the section of a product
  *   split.c   rows that many blocks share: one launch for each reduction, and one for the results
  *   source.c  the kernel's text
  *   cost.c    what a set of nodes costs as library calls, and as this kernel
@@ -99,8 +101,18 @@ typedef enum Kind {
 		      each */
 	OP_SPREAD, /* in[0] of axis `axis` beside other axes: a parameter of a channel */
 	OP_REDUCE, /* red over the axes of bits `axis`; operand rank is kept with extent 1 */
-	OP_POOL    /* red over windows; par: kernel, stride, pad, dilation by axis */
+	OP_POOL,   /* red over windows; par: kernel, stride, pad, dilation by axis */
+	OP_DOT     /* a matrix product; mode: Form; par: batch, m, n, k; axis: bits of transposed factors */
 } Kind;
+
+/* How the coordinates of a product and its factors follow from those of the matrices. */
+typedef enum Form {
+	FORM_FLAT,  /* MatMul by one matrix: m is all axes but the last */
+	FORM_BATCH, /* MatMul */
+	FORM_GEMM,
+	FORM_POINT, /* 1x1 Conv of one pixel: m is the image, n the channel */
+	FORM_IMAGE  /* 1x1 Conv: a is the weight, m the channel, n the pixel */
+} Form;
 
 typedef enum Red { RED_SUM, RED_MEAN, RED_MAX, RED_MIN, RED_PROD, RED_AVG } Red;
 
@@ -125,7 +137,8 @@ typedef struct Node {
 	int64_t order;
 	uint8_t ok, in_set, tried, tried_at, n_in, n_out; /* tried_at: nodes of the set at that time */
 	uint8_t launches;                                 /* when it is run by itself */
-	int32_t *in;                                      /* ops; -1: omitted */
+	int32_t dot; /* the operation of kind OP_DOT that it has; 0: none */
+	int32_t *in; /* ops; -1: omitted */
 	int32_t *out;
 	PmVal *user; /* of all results one after another; n_user of each, or 0xff: used outside for sure */
 	uint8_t *n_user;
@@ -154,7 +167,33 @@ typedef struct Loop { /* loops of a section with the same trip count */
 	Ix chunk; /* the chunk's variable */
 } Loop;
 
+/* Where a factor of a product lies: elements from one m (n) and from one k to the next; the rest of its
+ * index. */
+typedef struct Factor {
+	int arg; /* place in arg_in */
+	int64_t by_row, by_k;
+	Ix rest;
+	int vec; /* elements of one access */
+	int along_k;
+} Factor;
+
+/* What a block of a product's section makes (product.cu). */
+typedef struct Tile {
+	int rows, cols;   /* of the tile */
+	int mi, ni;       /* half types: of 16 rows, of 8 columns; float: rows and columns of a lane */
+	int lm;           /* float: lanes side by side along rows */
+	int wn, warps;    /* warps side by side along columns; warps that share a sum */
+	int depth, piece; /* pieces of K under way, elements of one */
+} Tile;
+
 typedef struct Section {
+	int dot;     /* its product; 0: none */
+	int swapped; /* factors, and m and n, have changed places */
+	int down;    /* neighbouring threads have neighbouring rows of the tile */
+	Tile tile;
+	Factor a, b;
+	double wait;           /* microseconds until a tile is there */
+	double fast_m, fast_n; /* elements of results that lie side by side along m, and along n */
 	int n_out;
 	int16_t out[F_ARGS];   /* results, by place in arg_out */
 	int16_t shape[F_ARGS]; /* op by whose extents each is walked */
@@ -232,6 +271,7 @@ Ctx *f_new(void);
 
 void ix_reset(Ctx *c);
 Ix ix_const(Ctx *c, int64_t k);
+Ix ix_of_atom(Ctx *c, int atom);
 Ix ix_var(Ctx *c, const char *name, int64_t hi, uint32_t deps, int lanes);
 Ix ix_add(Ctx *c, Ix a, Ix b);
 Ix ix_plus(Ctx *c, Ix a, int64_t k);
@@ -259,6 +299,7 @@ int f_load_norm(Ctx *c, Node *n, const char *name, int out);
 int f_load_move(Ctx *c, Node *n, const char *name, int out);
 int f_load_resize(Ctx *c, Node *n, int out); /* eval_resize.c */
 int f_load_pool(Ctx *c, Node *n, const char *name, int out);
+int f_load_dot(Ctx *c, Node *n, const char *name, int out); /* load_dot.c */
 int f_ew(Ctx *c, int node, int like, const char *expr, int a, int b, int third);
 int f_num(Ctx *c, int dtype, double x);
 
@@ -303,6 +344,8 @@ int f_eval_move(Ctx *c, int op, const Ix *co);   /* eval_move.c: views, pieces, 
 int f_eval_reduce(Ctx *c, int op, const Ix *co); /* eval_reduce.c */
 int f_eval_pool(Ctx *c, int op, const Ix *co);
 int f_eval_linear(Ctx *c, int op, const Ix *co); /* eval_resize.c */
+/* The place in arg_in of a value that is read from memory. */
+int f_arg(Ctx *c, int op);
 /* What is known inside a branch or a loop of one thread is forgotten behind it. */
 static inline int f_mark(const Ctx *c)
 {
@@ -343,7 +386,7 @@ void f_split(Ctx *c, Section *s);
 void f_join_parts(Ctx *c, const Op *o, int acc, int number);
 void f_leave_part(Ctx *c, int acc, int number);
 const char *f_join(const Op *o); /* the structure that joins two of its parts */
-int f_stages(const Ctx *c);
+int f_launches(const Ctx *c);
 int64_t f_scratch(const Ctx *c); /* bytes */
 /* Starts a section anew: no variables, no indices. */
 void f_clear(Ctx *c, Section *s);
@@ -359,9 +402,37 @@ double f_kernel_time(const Ctx *c);
 double f_copies(const Ctx *c);
 /* A node by itself: microseconds, and launches with the copies of what the graph hands out. */
 double f_library_time(const Ctx *c, const Node *n);
-int f_launches(const Ctx *c, const Node *n);
+int f_library_launches(const Ctx *c, const Node *n);
+int f_has_product(const Ctx *c);
 /* Results of the set that are used outside become the kernel's. */
 void f_results(Ctx *c);
+
+/* ---- products ---- */
+
+enum { DOT_B = 1, DOT_M = 2, DOT_N = 4, DOT_K = 8 }; /* what an index of a factor depends on */
+
+/* The coordinates of a product (which: 0) and of its factors (1, 2) for places in the matrices. */
+void f_dot_coords(Ctx *c, const Op *o, int which, Ix b, Ix m, Ix n, Ix k, Ix *co);
+/* Where the factors of s->dot lie; 0 and c->fail when a tile cannot be read from there. */
+int f_factors(Ctx *c, Section *s);
+/* The product that an operation is computed from: 0 none, -1 several. */
+int f_dot_under(Ctx *c, int op);
+/* Chooses tile, vectors and threads; 0 and c->fail when there is none. */
+int f_schedule_product(Ctx *c, Section *s);
+/* Microseconds that blocks of this tile take for the product. */
+double f_tile_time(const Ctx *c, const Section *s, const Tile *t);
+int64_t f_tile_blocks(const Op *o, const Section *s, const Tile *t);
+/* The statements of a product's section. */
+void f_product_results(Ctx *c);
+int f_eval_dot(Ctx *c, int op, const Ix *co);
+/* Whether a reduction stands between the product and op. */
+int f_reduced_after(Ctx *c, int op, int dot);
+void f_product_text(Ctx *c, const Section *s, PmText *t);
+const char *f_product_source(void);
+/* Floats of shared memory. */
+int f_tile_shared(const Tile *t);
+/* One result at `at`, from a variable. */
+void f_store(Ctx *c, int k, Ix at, int var);
 
 /* ---- grow.c ---- */
 

@@ -196,7 +196,7 @@ static double alone(const Ctx *c, int *launches)
 	for (i = 0; i < c->n_nodes; i++)
 		if (c->node[i].in_set) {
 			sum += f_library_time(c, &c->node[i]);
-			*launches += f_launches(c, &c->node[i]);
+			*launches += f_library_launches(c, &c->node[i]);
 		}
 	return sum;
 }
@@ -210,6 +210,16 @@ static PmStatus not_faster(double before, double then)
 	pm_text_add(&t, " ns for ");
 	pm_text_int(&t, (int64_t)(before * 1000));
 	return pm_host_->decline(t.full ? "one kernel would not be faster" : t.s);
+}
+
+int f_has_product(const Ctx *c)
+{
+	int i;
+
+	for (i = 0; i < c->n_nodes; i++)
+		if (c->node[i].in_set && c->node[i].dot)
+			return 1;
+	return 0;
 }
 
 PmStatus f_grow(PmRegion *r, PmVal seed)
@@ -243,14 +253,14 @@ PmStatus f_grow(PmRegion *r, PmVal seed)
 					neighbours(g, i, siblings);
 		} while (g->again);
 	before = alone(c, &launches);
-	if (launches < 2)
+	if (launches < 2 && !f_has_product(c))
 		return pm_host_->decline("");
 	load_operands(c);
 	f_results(c);
 	if (!f_plan(c))
 		return pm_host_->decline(c->fail ? c->fail : "it cannot be planned");
 	then = f_kernel_time(c) + f_copies(c);
-	if (then * 1.05 > before)
+	if (then * (f_has_product(c) ? 1.15 : 1.05) > before)
 		return not_faster(before, then);
 	for (i = 0; i < c->n_nodes; i++)
 		if (c->node[i].in_set)

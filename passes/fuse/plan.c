@@ -104,7 +104,7 @@ static int join(Ctx *c, int k)
 	for (i = 0; i < c->n_sections; i++) {
 		Section *s = &c->section[i];
 
-		for (j = 0; j < s->n_out; j++)
+		for (j = 0; j < s->n_out && !s->dot; j++)
 			if (f_numel(&c->op[s->shape[j]]) == f_numel(o)) {
 				put(s, k, s->rows ? s->shape[j] : c->arg_out[k], s->axes[j]);
 				return 1;
@@ -123,6 +123,48 @@ static int has_reduction(const Ctx *c)
 	return 0;
 }
 
+/* Whether blocks have to make whole rows of the product. */
+static int by_rows(Ctx *c, int dot)
+{
+	int k;
+
+	for (k = 0; k < c->n_arg_out; k++)
+		if (f_reduced_after(c, c->arg_out[k], dot))
+			return 1;
+	return 0;
+}
+
+/* A result of a product joins its section; 0 when it is none. */
+static int of_product(Ctx *c, int k)
+{
+	int shape = c->arg_out[k], dot = f_dot_under(c, shape), i;
+	uint32_t axes = 0;
+	int64_t rows = 0;
+
+	if (!dot)
+		return 0;
+	if (dot < 0) {
+		f_fail(c, "a result comes from two products");
+		return 1;
+	}
+	for (i = 0; i < c->n_sections && c->section[i].dot != dot; i++)
+		;
+	if (by_rows(c, dot)) {
+		rows = find_rows(c, shape, &shape, &axes);
+		rows = rows ? rows : 1;
+	}
+	if (rows < 0 || (rows && rows != c->op[dot].par[0] * c->op[dot].par[1])) {
+		f_fail(c, "what follows the product has other rows");
+		return 1;
+	}
+	if (i < c->n_sections || new_section(c, rows)) {
+		put(&c->section[i], k, shape, axes);
+		c->section[i].dot = dot;
+		c->section[i].max_serial = 16;
+	}
+	return 1;
+}
+
 /* With as_rows, threads share reductions; without, each thread does its own. */
 static void make_sections(Ctx *c, int as_rows)
 {
@@ -132,8 +174,11 @@ static void make_sections(Ctx *c, int as_rows)
 	for (k = 0; k < c->n_arg_out && !c->fail; k++) {
 		int shape = c->arg_out[k];
 		uint32_t axes = 0;
-		int64_t rows = as_rows ? find_rows(c, shape, &shape, &axes) : 0;
+		int64_t rows;
 
+		if (of_product(c, k))
+			continue;
+		rows = as_rows ? find_rows(c, shape, &shape, &axes) : 0;
 		if (rows < 0)
 			f_fail(c, "its indices cannot be taken apart");
 		if (rows <= 0) {
@@ -161,6 +206,10 @@ static void level(Ctx *c)
 	for (i = 0; i < c->n_sections; i++) {
 		Section *s = &c->section[i];
 
+		if (!s->dot != !c->section[0].dot || (s->dot && s->block != block))
+			f_fail(c, "a product and what is none do not go together");
+		if (s->dot)
+			continue;
 		s->block = block;
 		if (s->rows && s->group > 32 && !s->column)
 			s->group = block;

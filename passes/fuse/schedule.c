@@ -143,7 +143,7 @@ static void gather_rows(Ctx *c, Section *s)
 	int64_t g = s->group;
 	double spread = s->spread;
 
-	if (s->column || g <= 32 || s->rows < 8 || spread < s->bytes / 2)
+	if (s->column || s->split || g <= 32 || s->rows < 8 || spread < s->bytes / 2)
 		return;
 	share(s, 32);
 	decide_to_keep(c, s);
@@ -155,6 +155,10 @@ static void gather_rows(Ctx *c, Section *s)
 
 void f_schedule(Ctx *c, Section *s)
 {
+	if (s->dot) {
+		f_schedule_product(c, s);
+		return;
+	}
 	if (!s->rows) {
 		plain(c, s);
 		return;
@@ -166,10 +170,8 @@ void f_schedule(Ctx *c, Section *s)
 		columns(c, s);
 	else
 		along(c, s);
+	f_split(c, s);
 	decide_to_keep(c, s);
 	gather_rows(c, s);
-	f_split(c, s);
-	if (s->split)
-		decide_to_keep(c, s);
 	s->blocks = (s->rows + s->per_block - 1) / s->per_block * (s->split ? s->split : 1);
 }

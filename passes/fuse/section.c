@@ -143,7 +143,7 @@ void f_loop_end(Ctx *c, LoopState *st)
 
 /* ---- results ---- */
 
-static void store(Ctx *c, int k, Ix at, int var)
+void f_store(Ctx *c, int k, Ix at, int var)
 {
 	const Op *o = &c->op[c->arg_out[k]];
 	int vec = c->s->vec, before = c->var[var].before, ints = f_class(o->dtype) == PM_I64;
@@ -235,7 +235,7 @@ static void write_result(Ctx *c, int i, Ix e, const char *guard)
 	if (var < 0)
 		return;
 	t_add(c, guard);
-	store(c, c->s->out[i], at, var);
+	f_store(c, c->s->out[i], at, var);
 	t_add(c, *guard ? "}\n" : "");
 }
 
@@ -318,7 +318,11 @@ int f_write_section(Ctx *c, Section *s, int dry)
 	c->dry = dry;
 	c->rowbuf.n = c->decl.n = 0;
 	c->out = c->row = &c->rowbuf;
-	if (s->rows) {
+	if (s->dot && !f_factors(c, s))
+		return 0;
+	if (s->dot && !s->rows) {
+		f_product_results(c);
+	} else if (s->rows) {
 		s->extent = 1;
 		row_results(c);
 		loop_results(c);

@@ -157,7 +157,7 @@ static void parameters(Ctx *c, PmText *t)
 		pm_text_add(t, f_ctype(c->op[c->arg_out[i]].dtype));
 		line(t, " *__restrict__ q", i, "");
 	}
-	if (f_stages(c) > 1)
+	if (f_launches(c) > 1)
 		pm_text_add(t, ", double *__restrict__ parts");
 }
 
@@ -197,7 +197,11 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 	c->rowbuf.s[c->rowbuf.n] = c->decl.s[c->decl.n] = 0;
 	line(t, "if (blockIdx.x < ", first + s->blocks, ") {\n");
 	line(t, "const int block = blockIdx.x - ", first, ";\n");
-	if (s->rows) {
+	if (s->dot) {
+		if (!s->rows)
+			c->body[0].s[c->body[0].n] = 0;
+		f_product_text(c, s, t);
+	} else if (s->rows) {
 		row_head(s, t);
 		pm_text_add(t, c->decl.s);
 		pm_text_add(t, c->rowbuf.s);
@@ -214,21 +218,38 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 	pm_text_add(t, "return;\n}\n");
 }
 
+/* Of the largest tile; 0 when there is no product. */
+static int shared_floats(const Ctx *c)
+{
+	int most = 0, i;
+
+	for (i = 0; i < c->n_sections; i++) {
+		int n = c->section[i].dot ? f_tile_shared(&c->section[i].tile) : 0;
+
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
 int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 {
-	int i;
+	int shared = shared_floats(c), i;
 
 	pm_text_add(t, HEAD);
 	pm_text_add(t, ROUND);
 	pm_text_add(t, SHARE);
 	pm_text_add(t, INTS);
-	for (c->stage = 0; c->stage < f_stages(c); c->stage++) {
+	if (shared)
+		pm_text_add(t, f_product_source());
+	for (c->stage = 0; c->stage < f_launches(c); c->stage++) {
 		int64_t first = 0;
 
 		line(t, "extern \"C\" __global__ void __launch_bounds__(", block, ") ");
 		line(t, "fused", c->stage, "(");
 		parameters(c, t);
 		pm_text_add(t, ")\n{\n");
+		if (shared)
+			line(t, "__shared__ __align__(16) float part[", shared, "];\n");
 		for (i = 0; i < c->n_sections && !c->fail; i++) {
 			section_text(c, &c->section[i], (int)first, t);
 			first += c->section[i].blocks;

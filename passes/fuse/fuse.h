@@ -102,7 +102,8 @@ typedef enum Kind {
 	OP_SPREAD, /* in[0] of axis `axis` beside other axes: a parameter of a channel */
 	OP_REDUCE, /* red over the axes of bits `axis`; operand rank is kept with extent 1 */
 	OP_POOL,   /* red over windows; par: kernel, stride, pad, dilation by axis */
-	OP_DOT     /* a matrix product; mode: Form; par: batch, m, n, k; axis: bits of transposed factors */
+	OP_DOT     /* a matrix product; mode: Form; par: batch, m, n, k, operation
+		      of the same as a sum or 0; axis: bits of transposed factors */
 } Kind;
 
 /* How the coordinates of a product and its factors follow from those of the matrices. */
@@ -233,6 +234,7 @@ typedef struct Ctx {
 	Section *s;
 	int dry;   /* no text */
 	int other; /* make the second choice of threads and vectors */
+	int sums;  /* products are sums like others */
 	int keep;  /* values stay in registers from loop to loop */
 	PmText *out, *row;
 	PmText body[F_DEPTH], rowbuf, decl;
@@ -300,6 +302,8 @@ int f_load_move(Ctx *c, Node *n, const char *name, int out);
 int f_load_resize(Ctx *c, Node *n, int out); /* eval_resize.c */
 int f_load_pool(Ctx *c, Node *n, const char *name, int out);
 int f_load_dot(Ctx *c, Node *n, const char *name, int out); /* load_dot.c */
+/* The sum that a product is, as operations of its shape; 0 when it is not made (load_sum.c). */
+int f_load_sum(Ctx *c, int dot);
 int f_ew(Ctx *c, int node, int like, const char *expr, int a, int b, int third);
 int f_num(Ctx *c, int dtype, double x);
 
@@ -386,7 +390,7 @@ void f_split(Ctx *c, Section *s);
 void f_join_parts(Ctx *c, const Op *o, int acc, int number);
 void f_leave_part(Ctx *c, int acc, int number);
 const char *f_join(const Op *o); /* the structure that joins two of its parts */
-int f_launches(const Ctx *c);
+int f_stages(const Ctx *c);
 int64_t f_scratch(const Ctx *c); /* bytes */
 /* Starts a section anew: no variables, no indices. */
 void f_clear(Ctx *c, Section *s);

@@ -7,7 +7,7 @@ static int dot(Ctx *c, int out, Form form, int a, int b)
 	Op *o = &c->op[k];
 
 	o->in = f_alloc(c, 2 * sizeof *o->in);
-	o->par = f_alloc(c, 4 * sizeof *o->par);
+	o->par = f_alloc(c, 5 * sizeof *o->par);
 	if (c->fail)
 		return k;
 	o->in[0] = a;
@@ -136,6 +136,16 @@ static int load_conv(Ctx *c, const Node *n, int out)
 	return becomes(c, out, "a + b", k, bias);
 }
 
+/* Small products can be sums too: par[4]. */
+static void small_sum(Ctx *c, int dot)
+{
+	static const double SMALL = 4e6;
+	const int64_t *p = c->op[dot].par;
+	double work = (double)p[0] * (double)p[1] * (double)p[2] * (double)p[3];
+
+	c->op[dot].par[4] = work <= SMALL ? f_load_sum(c, dot) : 0;
+}
+
 int f_load_dot(Ctx *c, Node *n, const char *name, int out)
 {
 	const Op *o = &c->op[out];
@@ -156,6 +166,7 @@ int f_load_dot(Ctx *c, Node *n, const char *name, int out)
 	for (k = first; k < c->n_ops; k++)
 		if (c->op[k].kind == OP_DOT)
 			n->dot = k;
+	small_sum(c, n->dot);
 	o = &c->op[n->dot];
 	for (k = 0; k < 4; k++)
 		if (o->par[k] < 1 || o->par[k] > INT32_MAX / 4)

@@ -141,7 +141,7 @@ static int of_product(Ctx *c, int k)
 	uint32_t axes = 0;
 	int64_t rows = 0;
 
-	if (!dot)
+	if (!dot || c->sums)
 		return 0;
 	if (dot < 0) {
 		f_fail(c, "a result comes from two products");
@@ -231,7 +231,7 @@ static int measure(Ctx *c)
 	return !c->fail;
 }
 
-int f_plan(Ctx *c)
+static int plan(Ctx *c)
 {
 	int rows = has_reduction(c);
 
@@ -246,4 +246,13 @@ int f_plan(Ctx *c)
 	c->n_arg_in = 0;
 	make_sections(c, 0);
 	return !c->fail && measure(c);
+}
+
+int f_plan(Ctx *c)
+{
+	c->sums = 0;
+	if (plan(c))
+		return 1;
+	c->sums = f_has_product(c);
+	return c->sums && plan(c);
 }

@@ -75,6 +75,9 @@ int f_eval_dot(Ctx *c, int op, const Ix *co)
 	int lead = leading(o), d, var, lanes;
 	Ix own[F_RANK], at;
 
+	if (c->sums)
+		return o->par[4] ? f_eval(c, (int)o->par[4], co)
+				 : f_fail(c, "a product is too large for a sum");
 	if (c->probing) {
 		for (d = 0; d < lead; d++)
 			c->probe |= c->lin[co[d]].deps;

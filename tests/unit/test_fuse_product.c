@@ -114,6 +114,25 @@ static void parts_of_a_product(void **state)
 		   1, rows, PASS_COUNT(rows));
 }
 
+/* A gate of one pixel times its channel, a row added to many: no tile of the product reaches all of it. */
+static void products_as_sums(void **state)
+{
+	static const PassDims rows[] = { { { 2, 12, 20, 5, 7 } }, { { 1, 33, 8, 9, 16 } } };
+
+	(void)state;
+	pass_fuses(
+		PASS,
+		"g ($T[$a,$b,1,1] x, $T[$c,$b,1,1] w, $T[$c] b, $T[$a,$c,$d,$e] r) => ($T[$a,$c,$d,$e] y) { "
+		"m = Conv<strides = [1, 1], pads = [0, 0, 0, 0], dilations = [1, 1]>(x, w, b) s = "
+		"HardSigmoid(m) "
+		"y = Mul(s, r) }",
+		1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[$a,1,$b] x, $T[$b,$c] w, $T[$a,$d,$c] r) => ($T[$a,$d,$c] y) { m = MatMul(x, w) y "
+		   "= Add(m, r) }",
+		   1, rows, 1);
+}
+
 /* Blocks make whole rows: norms, softmax, means, and pieces of a row, behind a product. */
 static void rows_behind_a_product(void **state)
 {
@@ -162,6 +181,7 @@ int main(void)
 		cmocka_unit_test(convolutions_of_points),
 		cmocka_unit_test(rows_behind_a_product),
 		cmocka_unit_test(parts_of_a_product),
+		cmocka_unit_test(products_as_sums),
 		cmocka_unit_test(left_to_the_library),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

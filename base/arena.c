@@ -19,19 +19,22 @@ enum {
 #ifdef PM_HOSTILE
 	FIRST_BLOCK = 64,
 	LAST_BLOCK = 64,
+	ALONE = 16,
 #else
-	FIRST_BLOCK = 512, /* small arenas are made for single nodes; a block is an eighth of all before */
+	FIRST_BLOCK = 128, /* small arenas are made for single nodes; a block is an eighth of all before */
 	LAST_BLOCK = 64 * 1024,
+	ALONE = 96, /* a request that is larger, and not small beside a block, gets a block of its own */
 #endif
 	POISON = 0xdb,
 };
 
-typedef struct Block {
+typedef struct Block { /* the data follow, aligned as malloc's memory and this header are */
 	struct Block *next;
-	size_t used, cap; /* bytes of data, counted from the aligned start: those between the two are free */
+	size_t used, cap; /* bytes of data: those between the two are free */
 	size_t full;      /* cap of an empty block: texts are put at the end, where no alignment is lost */
-	unsigned char *data;
 } Block;
+
+_Static_assert(sizeof(Block) % ALIGN == 0 && _Alignof(max_align_t) >= ALIGN, "blocks are not aligned");
 
 struct PmArena {
 	Block *blocks; /* the first one is being filled */
@@ -62,13 +65,18 @@ PmArena *pm_arena_new(size_t budget)
 	return a;
 }
 
+static unsigned char *data(Block *b)
+{
+	return (unsigned char *)(b + 1);
+}
+
 static void release_blocks(Block *b)
 {
 	Block *next;
 
 	for (; b; b = next) {
 		next = b->next;
-		poison(b->data, b->full);
+		poison(data(b), b->full);
 		free(b);
 	}
 }
@@ -86,13 +94,15 @@ void pm_arena_reset(PmArena *a)
 	Block *keep = NULL, **at;
 
 #ifndef PM_HOSTILE
+	if (a->blocks && a->blocks->next) /* next time one is enough */
+		a->next_block = a->total < LAST_BLOCK ? a->total : LAST_BLOCK;
 	/* One of ordinary size: what a single large request took is given back. */
-	for (at = &a->blocks; *at && (*at)->full > LAST_BLOCK;)
+	for (at = &a->blocks; *at && ((*at)->full > LAST_BLOCK || (*at)->full < a->next_block);)
 		at = &(*at)->next;
 	if ((keep = *at)) {
 		*at = keep->next;
-		memset(keep->data, 0, keep->used);
-		memset(keep->data + keep->cap, 0, keep->full - keep->cap);
+		memset(data(keep), 0, keep->used);
+		memset(data(keep) + keep->cap, 0, keep->full - keep->cap);
 		keep->next = NULL;
 		keep->used = 0;
 		keep->cap = keep->full;
@@ -109,13 +119,10 @@ void pm_arena_reset(PmArena *a)
 static Block *block_new(size_t cap)
 {
 	Block *b;
-	uintptr_t at;
 
-	if (cap > SIZE_MAX - sizeof *b - ALIGN)
+	if (cap > SIZE_MAX - sizeof *b)
 		PM_BUG("arena block of %zu bytes", cap);
-	b = pm_xcalloc(1, sizeof *b + ALIGN + cap);
-	at = (uintptr_t)(b + 1);
-	b->data = (unsigned char *)(b + 1) + (ALIGN - at % ALIGN) % ALIGN;
+	b = pm_xcalloc(1, sizeof *b + cap);
 	b->cap = b->full = cap;
 	return b;
 }
@@ -127,7 +134,7 @@ static Block *room(PmArena *a, size_t want)
 
 	if (b && want <= b->cap - b->used)
 		return b;
-	fresh = block_new(want > a->next_block / 4 ? want : a->next_block);
+	fresh = block_new(want > a->next_block / 4 && want > ALONE ? want : a->next_block);
 	a->total += fresh->cap;
 	if (a->total / 8 > a->next_block)
 		a->next_block = a->total / 8 < LAST_BLOCK ? a->total / 8 : LAST_BLOCK;
@@ -161,7 +168,7 @@ void *pm_arena_alloc(PmArena *a, size_t size)
 	if (!charge(a, want, rounded))
 		return NULL;
 	b = room(a, rounded);
-	p = b->data + b->used;
+	p = data(b) + b->used;
 	b->used += rounded;
 	return p;
 }
@@ -175,7 +182,7 @@ char *pm_arena_strndup(PmArena *a, const char *s, size_t len)
 		return NULL;
 	b = room(a, len + 1);
 	b->cap -= len + 1;
-	p = (char *)b->data + b->cap;
+	p = (char *)data(b) + b->cap;
 	if (len)
 		memcpy(p, s, len);
 	p[len] = '\0';

@@ -147,6 +147,28 @@ out:
 	return rc;
 }
 
+/* Copies a file of that size, or what is left of it when it has been cut since. */
+static PmStatus copy_file(int fd, size_t size, const char *path, PmMap *out, PmErr *err)
+{
+	char *p = pm_xmalloc(size);
+	ssize_t n = 1;
+
+	while (out->n < size && n) {
+		n = read(fd, p + out->n, size - out->n);
+		if (n < 0 && errno != EINTR) {
+			free(p);
+			out->n = 0;
+			return fail("read", path, err);
+		}
+		out->n += n < 0 ? 0 : (size_t)n;
+	}
+	out->p = out->n ? p : NULL;
+	out->copied = out->n != 0;
+	if (!out->n)
+		free(p);
+	return PM_OK;
+}
+
 PmStatus pm_map_file(const char *path, PmMap *out, PmErr *err)
 {
 	struct stat st;
@@ -157,12 +179,15 @@ PmStatus pm_map_file(const char *path, PmMap *out, PmErr *err)
 	rc = open_regular(path, &fd, &st, err);
 	if (rc)
 		return rc;
-	out->p = NULL;
-	out->n = 0;
+	memset(out, 0, sizeof *out);
 	if (st.st_size == 0)
 		goto out;
 	if ((uintmax_t)st.st_size > SIZE_MAX) {
 		rc = too_big(path, SIZE_MAX, err);
+		goto out;
+	}
+	if (st.st_size < PM_MAP_LEAST) {
+		rc = copy_file(fd, (size_t)st.st_size, path, out, err);
 		goto out;
 	}
 	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -179,8 +204,12 @@ out:
 
 void pm_unmap(PmMap *m)
 {
-	if (m->p)
-		munmap((void *)(uintptr_t)m->p, m->n);
+	void *p = (void *)(uintptr_t)m->p;
+
+	if (p && m->copied)
+		free(p);
+	else if (p)
+		munmap(p, m->n);
 	m->p = NULL;
 	m->n = 0;
 }

@@ -12,10 +12,13 @@ PmStatus pm_read_file(const char *path, size_t max, PmStr *out, PmErr *err);
 /* Writes to a temporary file beside `path` and renames it: readers see the old or the new content. */
 PmStatus pm_write_file(const char *path, const void *p, size_t n, PmErr *err);
 
-/* A read-only map of a whole file; p is NULL when the file is empty. */
+/* The bytes of a whole file, read-only; p is NULL when the file is empty. A file is mapped unless it has
+ * fewer than PM_MAP_LEAST bytes: those are copied, since the last page of a map is paid in full. */
+enum { PM_MAP_LEAST = 24 * 1024 };
 typedef struct PmMap {
 	const void *p;
 	size_t n;
+	int copied;
 } PmMap;
 PmStatus pm_map_file(const char *path, PmMap *out, PmErr *err);
 void pm_unmap(PmMap *m);

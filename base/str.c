@@ -42,6 +42,15 @@ char *pm_str_detach(PmStr *b, size_t *len)
 	return s;
 }
 
+void pm_str_reserve(PmStr *b, size_t len)
+{
+	if (len < b->cap)
+		return;
+	b->s = pm_xrealloc(b->cap ? b->s : NULL, len + 1, 1);
+	b->s[b->len] = '\0';
+	b->cap = len + 1;
+}
+
 /* Makes room for `more` bytes and the terminator. */
 static void grow(PmStr *b, size_t more)
 {

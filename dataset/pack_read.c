@@ -44,7 +44,7 @@ static PmStatus read_graph(const char *dir, const cJSON *j, PmGraph **g, PmErr *
 	const char *file = pm_json_str(j, "file", "");
 	PmStr path = PM_STR_INIT, what = PM_STR_INIT;
 	char hex[PM_SHA256_HEX];
-	PmMap map = { NULL, 0 };
+	PmMap map = { .p = NULL };
 	PmStatus st;
 
 	*g = NULL;

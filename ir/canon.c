@@ -24,7 +24,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIE_BUDGET = 4 << 20 }; /* value visits spent on refining after ties */
+enum {
+	TIE_BUDGET = 4 << 20, /* value visits spent on refining after ties */
+	SOME_TEXT = 32        /* bytes that the text of a label, or of a value, is expected to take */
+};
 
 typedef struct Frame {
 	uint32_t node;
@@ -122,8 +125,13 @@ static PmStatus collect_all(PmCanon *c, PmErr *err)
 	PmStatus st = PM_OK;
 	size_t i;
 
+	/* Room at once: what grows is moved, and its old places stay with the process. */
+	PM_VEC_RESERVE(&c->nodes, pm_graph_n_nodes(c->g));
+	PM_VEC_RESERVE(&c->values, pm_graph_value_limit(c->g));
 	for (i = 0; i < pm_graph_n_outputs(c->g) && st == PM_OK; i++)
 		st = collect(c, pm_graph_output(c->g, i), state, seen, err);
+	PM_VEC_RESERVE(&c->label_at, c->nodes.n);
+	pm_str_reserve(&c->labels, c->nodes.n * SOME_TEXT);
 	for (i = 0; i < c->nodes.n && st == PM_OK; i++) {
 		PM_VEC_PUSH(&c->label_at, c->labels.len);
 		st = pm__canon_node_label(c, (PmNode){ c->nodes.v[i] }, &c->labels, err);
@@ -406,20 +414,26 @@ static void least_text(Walk *w, PmStr *best)
 	size_t i, n = c->values.n;
 	uint64_t *start = pm_xcalloc(n + 1, sizeof *start);
 	PmStr text = PM_STR_INIT;
+	int least, more;
 
 	for (i = 0; i < n; i++)
 		start[i] = c->color[c->values.v[i]];
+	pm_str_reserve(&text, c->labels.len + n * SOME_TEXT);
 	w->out = &text;
 	do {
 		for (i = 0; i < n; i++)
 			c->color[c->values.v[i]] = start[i];
 		walk(w);
-		if (!best->len || text.len < best->len ||
-		    (text.len == best->len && memcmp(text.s, best->s, text.len) < 0)) {
-			pm_str_clear(best);
-			pm_str_addn(best, text.s, text.len);
+		least = !best->len || text.len < best->len ||
+			(text.len == best->len && memcmp(text.s, best->s, text.len) < 0);
+		more = pm__ties_next(w->ties, text.s, text.len) && c->budget > 0;
+		if (least) { /* not copied: as a rule there is one text, and it is large */
+			PmStr other = *best;
+
+			*best = text;
+			text = other;
 		}
-	} while (pm__ties_next(w->ties, text.s, text.len) && c->budget > 0);
+	} while (more);
 	pm_str_release(&text);
 	free(start);
 }
@@ -432,7 +446,7 @@ static void release(PmCanon *c, Walk *w)
 	PM_VEC_RELEASE(&w->stack);
 	pm_str_release(&c->labels);
 	free(c->pos);
-	free(c->base);
+	free(c->color);
 	free(c->symbol_sum);
 	free(c->n_uses);
 	free(w->line);
@@ -459,8 +473,7 @@ PmStatus pm__canon_text_at(const PmGraph *g, PmCanonLevel level, int depth, PmSt
 	c.pos = pm_xcalloc((size_t)pm_graph_node_limit(g) + 1, sizeof *c.pos);
 	st = collect_all(&c, err);
 	if (st == PM_OK) {
-		c.base = pm_xcalloc(values * 3, sizeof *c.base);
-		c.color = c.base + values;
+		c.color = pm_xcalloc(values * 2, sizeof *c.color);
 		c.sum = c.color + values;
 		c.symbol_sum = pm_xcalloc(c.n_symbols + 1, sizeof *c.symbol_sum);
 		c.n_uses = pm_xcalloc(values, sizeof *c.n_uses);
@@ -473,10 +486,15 @@ PmStatus pm__canon_text_at(const PmGraph *g, PmCanonLevel level, int depth, PmSt
 		w.outputs = pm_xcalloc(pm_graph_n_outputs(g) + 1, sizeof *w.outputs);
 		w.ties = pm__ties_new();
 		least_text(&w, &best);
-		pm_str_addn(out, best.s, best.len);
 	}
-	pm_str_release(&best);
 	release(&c, &w);
+	if (st == PM_OK && !out->cap) {
+		*out = best; /* a second copy would be the most that a hash needs */
+		return st;
+	}
+	if (st == PM_OK)
+		pm_str_addn(out, best.s, best.len);
+	pm_str_release(&best);
 	return st;
 }
 

@@ -40,17 +40,15 @@ void pm__canon_color_init(PmCanon *c)
 	size_t i, k;
 
 	for (i = 0; i < c->values.n; i++)
-		c->base[c->values.v[i]] = value_base(c, (PmValue){ c->values.v[i] }, 0, 0);
+		c->color[c->values.v[i]] = value_base(c, (PmValue){ c->values.v[i] }, 0, 0);
 	for (i = 0; i < c->nodes.n; i++) {
 		PmNode n = { c->nodes.v[i] };
 		uint64_t label = label_hash(c, i);
 
 		for (k = 0; k < pm_node_n_out(c->g, n); k++)
-			c->base[pm_node_out(c->g, n, k).id] = value_base(c, pm_node_out(c->g, n, k), label,
-									 k);
+			c->color[pm_node_out(c->g, n, k).id] = value_base(c, pm_node_out(c->g, n, k), label,
+									  k);
 	}
-	for (i = 0; i < c->values.n; i++)
-		c->color[c->values.v[i]] = c->base[c->values.v[i]];
 }
 
 static int commutes(const PmCanon *c, PmNode n)

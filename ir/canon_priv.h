@@ -8,15 +8,15 @@
 typedef struct PmCanon {
 	const PmGraph *g;
 	PmCanonLevel level;
-	int depth;                    /* of graphs in attributes */
-	PM_VEC(uint32_t) nodes;       /* nodes the outputs depend on, operands first */
-	PM_VEC(uint32_t) values;      /* values of those nodes, operands included */
-	PM_VEC(size_t) label_at;      /* by position in `nodes`: where its label begins in `labels` */
-	PmStr labels;                 /* terminated labels, one after another */
-	uint32_t *pos;                /* by node id: 1 + position in `nodes` */
-	uint64_t *base, *color, *sum; /* by value id; base is the storage of all three */
-	uint64_t *symbol_sum;         /* by symbol number */
-	uint32_t *n_uses;             /* by value id: by `nodes`, and as outputs */
+	int depth;               /* of graphs in attributes */
+	PM_VEC(uint32_t) nodes;  /* nodes the outputs depend on, operands first */
+	PM_VEC(uint32_t) values; /* values of those nodes, operands included */
+	PM_VEC(size_t) label_at; /* by position in `nodes`: where its label begins in `labels` */
+	PmStr labels;            /* terminated labels, one after another */
+	uint32_t *pos;           /* by node id: 1 + position in `nodes` */
+	uint64_t *color, *sum;   /* by value id; in one block */
+	uint64_t *symbol_sum;    /* by symbol number */
+	uint32_t *n_uses;        /* by value id: by `nodes`, and as outputs */
 	size_t n_symbols;
 	int64_t budget;     /* value visits left for refinement after ties */
 	uint64_t n_refined; /* refinements so far: colours may have changed */

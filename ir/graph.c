@@ -103,17 +103,25 @@ const char *pm_graph_meta(const PmGraph *g, const char *key)
 	return NULL;
 }
 
-PmStatus pm_graph_set_meta(PmGraph *g, const char *key, const char *value, PmErr *err)
+PmStatus pm__graph_set_meta(PmGraph *g, const char *key, size_t n_key, const char *value, size_t n_value,
+			    PmErr *err)
 {
-	char *v = pm_arena_strdup(g->arena, value);
+	/* Keys are few and interned: the same key is the same pointer. */
+	const char *k = pm_intern_text(g->names, pm_intern(g->names, key, n_key));
+	char *v = pm_arena_strndup(g->arena, value, n_value);
 
 	for (size_t i = 0; i < g->meta.n; i++)
-		if (!strcmp(g->meta.v[i].key, key)) {
+		if (g->meta.v[i].key == k) {
 			g->meta.v[i].value = v;
 			return pm__graph_check_budget(g, err);
 		}
-	PM_VEC_PUSH(&g->meta, ((Meta){ pm__graph_text(g, key), v }));
+	PM_VEC_PUSH(&g->meta, ((Meta){ k, v }));
 	return pm__graph_check_budget(g, err);
+}
+
+PmStatus pm_graph_set_meta(PmGraph *g, const char *key, const char *value, PmErr *err)
+{
+	return pm__graph_set_meta(g, key, strlen(key), value, strlen(value), err);
 }
 
 /* ---- symbols ---- */
@@ -382,7 +390,6 @@ PmStatus pm_graph_add_node(PmGraph *g, PmOp op, const PmValue *in, size_t n_in, 
 			return st;
 		}
 		g->values.v[v.id].def = n.id;
-		g->values.v[v.id].index = (uint32_t)k;
 	}
 	*out = n;
 	return pm__graph_check_budget(g, err);

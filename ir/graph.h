@@ -75,9 +75,9 @@ typedef struct PmAttr {
 	const int64_t *ints;
 	const double *floats;
 	const char *const *strings; /* each terminated */
-	PmType type;                /* TENSOR */
 	PmBlob *blob;               /* TENSOR; owned by the graph */
 	PmGraph *graph;             /* GRAPH; owned by the graph */
+	PmType type;                /* TENSOR; last: of other kinds a graph keeps what is before it */
 } PmAttr;
 
 /* ---- life cycle ---- */

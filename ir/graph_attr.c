@@ -48,8 +48,6 @@ static PmStatus set(PmGraph *g, PmNode n, const char *name, PmAttr *a, PmErr *er
 		return pm_err(err, PM_E_INVALID, "Node handle %u does not exist in the graph.", n.id);
 	}
 	a->name = pm__graph_text(g, name);
-	if (a->kind != PM_ATTR_TENSOR)
-		a->type = pm_type_unknown();
 	id = pm__graph_attr(g, a);
 	k = find(g, r, name);
 	if (k == r->n_attrs) {

@@ -12,12 +12,12 @@ typedef struct Slot {
 } Slot;
 
 typedef struct ValueRec {
-	uint32_t name;       /* interned; 0 = not named yet */
-	uint32_t def, index; /* producing node and result number; def 0 = input or constant */
+	uint32_t name; /* interned; 0 = not named yet */
+	uint32_t def;  /* producing node; 0 = input or constant */
 	uint32_t first_slot, n_uses;
-	uint32_t n_outputs; /* times it is a graph output */
-	uint32_t type;      /* of g->types */
-	uint8_t auto_named, is_input, dead;
+	uint32_t n_outputs : 29; /* times it is a graph output */
+	uint32_t auto_named : 1, is_input : 1, dead : 1;
+	uint32_t type; /* of g->types */
 	PmBlob *blob;
 } ValueRec;
 
@@ -80,6 +80,9 @@ static inline NodeRec *pm__node(const PmGraph *g, PmNode n)
 void pm__graph_reserve(PmGraph *g, size_t n_nodes, size_t n_values, size_t n_operands, size_t n_names);
 /* Charges what was allocated so far against the budget. */
 PmStatus pm__graph_check_budget(const PmGraph *g, PmErr *err);
+/* pm_graph_set_meta with texts that are not terminated. */
+PmStatus pm__graph_set_meta(PmGraph *g, const char *key, size_t n_key, const char *value, size_t n_value,
+			    PmErr *err);
 /* Interned text that lives as long as the graph. */
 const char *pm__graph_text(PmGraph *g, const char *s);
 

@@ -190,7 +190,7 @@ PmNode pm_value_def(const PmGraph *g, PmValue v, size_t *result_index)
 	const ValueRec *r = pm__value(g, v);
 
 	if (result_index)
-		*result_index = r ? r->index : 0;
+		*result_index = r && r->def ? v.id - g->nodes.v[r->def].value0 : 0;
 	return (PmNode){ r ? r->def : 0 };
 }
 

@@ -141,7 +141,7 @@ static void *keep(PmGraph *g, const void *p, size_t n, size_t size)
 
 static PmAttr *keep_attr(PmGraph *g, const PmAttr *a)
 {
-	PmAttr *fresh = keep(g, a, 1, sizeof *a);
+	PmAttr *fresh = keep(g, a, 1, a->kind == PM_ATTR_TENSOR ? sizeof *a : offsetof(PmAttr, type));
 	const char **strings;
 
 	if (a->kind == PM_ATTR_STRING)

@@ -357,7 +357,7 @@ PmStatus pm_infer_node(PmGraph *g, PmNode n, PmErr *err)
 
 PmStatus pm_infer_graph(PmGraph *g, int fold, PmErr *err)
 {
-	PmFold *f = fold ? pm__fold_new() : NULL;
+	PmFold *f = fold ? pm__fold_new(0) : NULL;
 	PmStatus st = PM_OK;
 	size_t i, n = pm_graph_n_nodes(g);
 

@@ -210,6 +210,7 @@ static PmStatus eval_concat(PmEval *e)
 		for (o = 0; o < outer && part; o++)
 			memcpy(e->out + o * row + at, src + o * part, part * sizeof *src);
 		at += part;
+		pm__eval_forget(e);
 	}
 	return PM_OK;
 }
@@ -254,6 +255,22 @@ static PmStatus eval_range(PmEval *e)
 		e->out[i] = (PmElem){ PM_ELEM_INT,
 				      pm_int_wrap(e->type->dtype, from->v + (int64_t)i * by->v) };
 	return PM_OK;
+}
+
+PmReads pm__eval_reads(PmOp op)
+{
+	static const unsigned char table[PM_N_OPS] = {
+		[PM_OP_Shape] = PM_READS_TYPES,     [PM_OP_Size] = PM_READS_TYPES,
+		[PM_OP_Identity] = PM_READS_FIRST,  [PM_OP_Reshape] = PM_READS_FIRST,
+		[PM_OP_Flatten] = PM_READS_FIRST,   [PM_OP_Squeeze] = PM_READS_FIRST,
+		[PM_OP_Unsqueeze] = PM_READS_FIRST, [PM_OP_Transpose] = PM_READS_FIRST,
+		[PM_OP_Expand] = PM_READS_FIRST,    [PM_OP_Slice] = PM_READS_FIRST,
+		[PM_OP_Split] = PM_READS_FIRST,     [PM_OP_Gather] = PM_READS_FIRST,
+		[PM_OP_Concat] = PM_READS_ANY,      [PM_OP_Range] = PM_READS_ANY,
+		[PM_OP_Where] = PM_READS_ANY,       [PM_OP_Mul] = PM_READS_ANY, /* by zero */
+	};
+
+	return (PmReads)table[op];
 }
 
 PmEvalFn pm__eval_fn(PmOp op)

@@ -16,9 +16,9 @@ enum { PM_FOLD_MAX = 4096 }; /* elements of a value that is followed through int
 
 /* One element of an integer value that inference follows. */
 typedef enum { PM_ELEM_UNKNOWN, PM_ELEM_INT, PM_ELEM_DIM } PmElemKind;
-typedef struct PmElem {
-	PmElemKind kind;
-	int64_t v; /* INT: the value; DIM: the symbol, as a PmDim */
+typedef struct __attribute__((packed)) PmElem { /* 9 bytes where 16 would be: there are thousands at a time */
+	uint8_t kind;                           /* PmElemKind */
+	int64_t v;                              /* INT: the value; DIM: the symbol, as a PmDim */
 } PmElem;
 
 typedef struct PmInfer {
@@ -83,12 +83,15 @@ int64_t pm__slice_range(int64_t d, int64_t *start, int64_t end, int64_t step);
 
 /* ---- infer_fold.c ---- */
 
-PmFold *pm__fold_new(void);
+/* With `on_demand`, what a value's nodes say is found out when it is asked for, and kept: for a graph that is
+ * being built, every node of which has its types. Else only what pm__fold_node has come by is known. */
+PmFold *pm__fold_new(int on_demand);
 void pm__fold_free(PmFold *f);
 /* What is known of a value; PM_DECLINED as for pm__in_elems. */
-PmStatus pm__fold_get(const PmGraph *g, const PmFold *f, PmValue v, PmElem *out, size_t max, size_t *n);
+PmStatus pm__fold_get(const PmGraph *g, PmFold *f, PmValue v, PmElem *out, size_t max, size_t *n);
 /* Evaluates a node whose result types are set; when every element of its result is known and the result is
- * no graph output, its uses become uses of a new constant. */
+ * no graph output, its uses become uses of a new constant. Nodes must come in execution order: long values
+ * are forgotten after their last use. */
 PmStatus pm__fold_node(PmGraph *g, PmFold *f, PmNode n, PmErr *err);
 
 /* The rules, one for each shape token of the table. */

@@ -410,7 +410,7 @@ PmStatus pm_onnx_materialize(const char *model, const PmGraph *g, const char *pa
 	static const PmOnnxFillOpts defaults;
 	PmOnnxFillReport unused;
 	PmErr local;
-	PmMap map = { NULL, 0 };
+	PmMap map = { .p = NULL };
 	PmStr bytes = PM_STR_INIT;
 	PmStatus st;
 

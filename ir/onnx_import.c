@@ -55,18 +55,14 @@ static PmStatus copy_meta(PmImport *im, PmErr *err)
 			      "The model has %zu metadata entries; at most %d are kept, so merge them.",
 			      m->meta.n, MAX_META_KEYS);
 	for (i = 0; i < m->meta.n && !st; i++) {
-		const Onnx__StringStringEntryProto *e = (const Onnx__StringStringEntryProto *)pm__slot_unpack(
-			im->info_slot, &onnx__string_string_entry_proto__descriptor, m->meta.v[i].p,
-			m->meta.v[i].n, err);
+		PmOnnxText key, value;
 
-		if (!e)
-			return err->code;
-		if (e->key && strlen(e->key) > PM_MAX_NAME)
+		pm__source_pair(&m->meta.v[i], &key, &value);
+		if (key.n > PM_MAX_NAME)
 			return pm_err(err, PM_E_LIMIT, "A metadata key has more than %d bytes; shorten it.",
 				      PM_MAX_NAME);
-		st = pm_graph_set_meta(im->g, e->key ? e->key : "", e->value ? e->value : "", err);
+		st = pm__graph_set_meta(im->g, key.s, key.n, value.s, value.n, err);
 	}
-	pm__slot_release(im->info_slot); /* the texts may be large */
 	return st;
 }
 
@@ -161,7 +157,7 @@ static PmStatus import_bytes(const void *p, size_t n, const char *path, const Pm
 	im.files = pm__onnx_files_new(path);
 	/* Our own files are in normal form already; folding again would change what was written. */
 	if (opts->compare_stated || !pm_str_eq(m.head->producer_name, PM_ONNX_PRODUCER))
-		im.fold = pm__fold_new();
+		im.fold = pm__fold_new(1);
 	st = build(&im, err);
 	PM_VEC_RELEASE(&im.eaten);
 	PM_VEC_RELEASE(&im.stated_names);
@@ -229,7 +225,7 @@ static PmStatus import_labelled(const void *p, size_t n, const char *label, cons
 PmStatus pm_onnx_import(const char *path, const PmOnnxOpts *opts, PmGraph **out, PmOnnxReport *report,
 			PmErr *err)
 {
-	PmMap map = { NULL, 0 };
+	PmMap map = { .p = NULL };
 	PmStatus st = pm_map_file(path, &map, err);
 
 	if (st)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FEW_MORE = 32, MOST_MORE = 256 }; /* names besides those in the file that room is made for */
+
 static const char *text(const char *s)
 {
 	return s ? s : "";
@@ -172,7 +174,7 @@ static PmStatus take_names(PmImport *im, PmOnnxScope *sc, PmErr *err)
 	size_t n_nodes = src->n[PM_PART_NODE], values = src->n[PM_PART_INPUT] + src->n[PM_PART_INITIALIZER];
 	PmOnnxWires w = { .nests = 0 };
 	PmStatus st = PM_OK;
-	size_t i, k, operands = 0;
+	size_t i, k, more, names, operands = 0;
 
 	if (im->nested)
 		take_graph(im, src, 1); /* its message goes before the import ends */
@@ -189,8 +191,10 @@ static PmStatus take_names(PmImport *im, PmOnnxScope *sc, PmErr *err)
 	}
 	pm__wires_release(&w);
 	/* Some more values and names: constants that are made on the way, attributes. */
-	pm__graph_reserve(im->g, n_nodes, values + values / 8, operands, values + 256);
-	PM_VEC_RESERVE(&sc->v, values + 64);
+	more = FEW_MORE + values / 8;
+	names = values + (more < MOST_MORE ? more : MOST_MORE);
+	pm__graph_reserve(im->g, n_nodes, values + more, operands, names);
+	PM_VEC_RESERVE(&sc->v, names);
 	return st;
 }
 

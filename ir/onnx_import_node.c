@@ -198,7 +198,7 @@ static PmStatus set_body(PmImport *im, PmNode n, const Onnx__AttributeProto *a, 
 	memset(&sub.eaten, 0, sizeof sub.eaten);
 	memset(&sub.stated_names, 0, sizeof sub.stated_names);
 	sub.nested++;
-	sub.fold = im->fold ? pm__fold_new() : NULL;
+	sub.fold = im->fold ? pm__fold_new(1) : NULL;
 	sub.g = pm_graph_new((size_t)1 << 30);
 	pm__source_of_graph(&source, a->g);
 	st = pm__import_graph(&sub, &source, err);
@@ -366,8 +366,6 @@ static PmStatus emit(PmDraft *d, PmNode *n, PmErr *err)
 		return st;
 	pm_err_init(&why);
 	st = pm__infer_node(d->g, *n, d->im->fold, &why);
-	if (!st && d->im->fold)
-		st = pm__fold_node(d->g, d->im->fold, *n, &why);
 	if (st == PM_DECLINED || st == PM_E_UNSUPPORTED) {
 		st = pm_graph_kill_node(d->g, *n, err);
 		return st ? st : pm__decline(d, "%.180s", why.text);

@@ -25,6 +25,8 @@ enum { /* field numbers */
        ATTRIBUTE_GRAPHS = 11,
        TENSOR_NAME = 8,
        VALUE_INFO_NAME = 1,
+       PAIR_KEY = 1,
+       PAIR_VALUE = 2,
        FUNCTION_NAME = 1,
        FUNCTION_DOMAIN = 10,
        FUNCTION_OVERLOAD = 13,
@@ -150,6 +152,18 @@ PmOnnxText pm__source_name(const PmOnnxSource *src, PmPart part, size_t i)
 							   : src->info[part][i]->name);
 	f = entry(src, part, i);
 	return text_field(f.p, f.n, part == PM_PART_INITIALIZER ? TENSOR_NAME : VALUE_INFO_NAME);
+}
+
+static PmOnnxText c_text(PmOnnxText t)
+{
+	t.n = strnlen(t.s, t.n);
+	return t;
+}
+
+void pm__source_pair(const PmWireField *f, PmOnnxText *key, PmOnnxText *value)
+{
+	*key = c_text(text_field(f->p, f->n, PAIR_KEY));
+	*value = c_text(text_field(f->p, f->n, PAIR_VALUE));
 }
 
 static int nests(const PmWireField *attribute)

@@ -69,6 +69,10 @@ Onnx__ValueInfoProto *pm__source_info(const PmOnnxSource *src, PmPart part, size
 /* Its name alone, of an entry of any list but nodes. */
 PmOnnxText pm__source_name(const PmOnnxSource *src, PmPart part, size_t i);
 
+/* Key and value of a scanned StringStringEntryProto, each up to its first zero byte. They may be as large as
+ * the file, so they are copied once: from there to where they stay. */
+void pm__source_pair(const PmWireField *f, PmOnnxText *key, PmOnnxText *value);
+
 /* A node's operands and results, without unpacking it. */
 typedef struct PmOnnxWires {
 	PM_VEC(PmOnnxText) in, out;

@@ -8,8 +8,9 @@
  *
  * Memory is what the kernel says, to the page: the resident anonymous memory (smaps_rollup, which walks the
  * page tables; the counters of /proc/self/status lag by up to 128 KB a processor) after over before, in a
- * child whose heap gives nothing back, so that what it holds at the end is its highest level. The model file
- * is mapped and read whole during the import and counts in full there; the program's own pages do not count.
+ * child whose heap gives nothing back, so that what it holds at the end is its highest level. A model file
+ * that is mapped (base/io.h) is read whole during the import and counts in full there; a smaller one is
+ * copied to the heap and counts with it. The program's own pages do not count.
  */
 #include "base/arena.h"
 #include "base/io.h"
@@ -135,7 +136,8 @@ static double peak(const char *path, const char *warm_up, Got *got)
 
 			answer.got = once(path, &imported);
 			hashed = resident();
-			imported += page * ceil((double)pm_file_size(path) / page);
+			if (pm_file_size(path) >= PM_MAP_LEAST)
+				imported += page * ceil((double)pm_file_size(path) / page);
 			answer.bytes = (imported > hashed ? imported : hashed) - before;
 		}
 		_exit(write(to[1], &answer, sizeof answer) != sizeof answer);

@@ -128,9 +128,30 @@ static void writing_goes_through_links_and_devices(void **state)
 	pm_str_release(&s);
 }
 
+/* The largest file that is copied, and the smallest that is mapped. */
+static void small_files_are_copied_and_others_mapped(void **state)
+{
+	char *bytes = malloc(PM_MAP_LEAST);
+	PmMap m;
+
+	(void)state;
+	for (int i = 0; i < PM_MAP_LEAST; i++)
+		bytes[i] = (char)(i % 251);
+	for (size_t n = PM_MAP_LEAST - 1; n <= PM_MAP_LEAST; n++) {
+		pm_write_file(at("f"), bytes, n, &err);
+		assert_int_equal(pm_map_file(at("f"), &m, &err), PM_OK);
+		assert_int_equal(m.n, n);
+		assert_int_equal(m.copied, n < PM_MAP_LEAST);
+		assert_memory_equal(m.p, bytes, n);
+		pm_unmap(&m);
+		assert_null(m.p);
+	}
+	free(bytes);
+}
+
 static void empty_files_map_to_nothing(void **state)
 {
-	PmMap m = { "x", 1 };
+	PmMap m = { .p = "x", .n = 1 };
 
 	(void)state;
 	pm_write_file(at("f"), NULL, 0, &err);
@@ -247,6 +268,7 @@ int main(void)
 		CASE(errors_name_the_file),
 		CASE(writing_replaces_at_once_and_leaves_no_other_file),
 		CASE(writing_goes_through_links_and_devices),
+		CASE(small_files_are_copied_and_others_mapped),
 		CASE(empty_files_map_to_nothing),
 		CASE(folders_are_made_listed_in_order_and_removed),
 		CASE(removing_never_follows_links_nor_takes_roots),

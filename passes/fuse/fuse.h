@@ -7,9 +7,14 @@
  *   plan.c    sections of a kernel: which results one nest of loops makes, and what a row is
  *   schedule.c  how threads share a section
  *   section.c its loops and stores
- *   load_dot.c  products; address.c where their factors lie; tile.c which tile a block makes; product.c,
- * product.cu the section of a product source.c  the kernel's text cost.c    what a set of nodes costs as
- * library calls, and as this kernel grow.c    which nodes to take together fuse.c    the rule
+ *   split.c   rows that many blocks share: one launch for each reduction, and one for the results
+ *   load_dot.c  products; load_sum.c the same as sums; address.c where their factors lie
+ *   tile.c    which tile of a product a block makes, and how long that takes
+ *   product.c a product's section; product.cu what makes its tile
+ *   source.c  the kernel's text
+ *   cost.c    what a set of nodes costs as library calls, and as this kernel
+ *   grow.c    which nodes to take together
+ *   fuse.c    the rule
  *
  * Nothing is stored between operations: a value is computed where it is asked for, at the coordinates it is
  * asked at. So views, slices and concatenations become index arithmetic, and a set of nodes is one kernel
@@ -34,7 +39,8 @@ enum {
 	F_SEEN = 768,
 	F_DEPTH = 8, /* loops in loops */
 	F_SECTIONS = 8,
-	F_LOOPS = 8 /* different trip counts of a section */
+	F_SPLITS = 6, /* reductions of a row that many blocks share */
+	F_LOOPS = 8   /* different trip counts of a section */
 };
 
 /* What an index depends on. The low bits are free for plan.c to ask which axes matter. */
@@ -116,6 +122,7 @@ typedef struct Op {
 	uint8_t kind, rank, n_in, red, mode;
 	int8_t dtype;
 	uint8_t compute; /* type that expr is computed in (PmDType) */
+	uint8_t exact;   /* OP_EW, OP_FOLD: the result is one of the operands, but for its sign, or small */
 	int16_t node;    /* of the graph that it is part of, -1: none */
 	int32_t axis;
 	int64_t dim[F_RANK];
@@ -146,6 +153,8 @@ typedef struct Var { /* a variable of the kernel */
 	uint8_t cached; /* of a loop that is over */
 	uint8_t kept;   /* written to its array */
 	uint8_t row;    /* of the row's part */
+	uint8_t exact;  /* rounding it to its operation's type would change nothing */
+	int16_t before; /* the variable beside it that holds it as it was before it was rounded, -1: none */
 	int16_t loop;   /* loop class that made it, -1: none */
 } Var;
 
@@ -197,11 +206,13 @@ typedef struct Section {
 	int vec, group, per_block, block;
 	int64_t blocks;
 	int max_serial, keep;
+	int split; /* blocks that share a row, or a set of columns; 0: one */
 	/* measured while it is written */
 	double bytes, spread, work; /* bytes read and written; of them out of order; operations */
 	double across, along;       /* bytes that lie side by side in neighbouring rows, and along a row */
 	double serial;              /* turns of loops of one thread */
 	int cached, lane_loads, syncs;
+	int n_reds; /* reductions by rows */
 } Section;
 
 typedef struct Ctx {
@@ -240,8 +251,10 @@ typedef struct Ctx {
 	Loop loop[F_LOOPS];
 	int n_loops;
 	Ix ix_row, ix_lane;
-	uint32_t probe; /* axes that reductions depend on, while plan.c asks */
-	int probing;
+	uint32_t probe;        /* axes that reductions depend on, while plan.c asks */
+	int probing, n_probed; /* reductions met */
+	int stage, n_reds;     /* the launch that is written of a split section; reductions written so far */
+	uint32_t cut;          /* the row's text from here on is not this launch's */
 
 	/* arguments of the kernel */
 	int32_t arg_in[F_ARGS], arg_out[F_ARGS];
@@ -305,6 +318,8 @@ void f_declare(Ctx *c, int var, const char *init);
 void f_for_lanes(Ctx *c, int lanes);
 int f_memo_find(Ctx *c, int op, const Ix *co, int rank);
 void f_memo_add(Ctx *c, int op, const Ix *co, int rank, int var);
+/* var rounded to the type of op, as a stored value would be; var itself where that changes nothing. */
+int f_rounded(Ctx *c, int op, int var);
 const char *f_ctype(int dtype);  /* in memory */
 const char *f_cclass(int dtype); /* in registers */
 int f_class(int dtype);          /* PM_F32, PM_F64 or PM_I64 */
@@ -359,6 +374,8 @@ typedef struct LoopState {
 } LoopState;
 Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st);
 void f_loop_end(Ctx *c, LoopState *st);
+/* Instead of f_loop_end: nothing of it is wanted. */
+void f_loop_drop(Ctx *c, const LoopState *st);
 
 /* ---- plan.c, source.c, cost.c ---- */
 
@@ -367,6 +384,15 @@ void f_loop_end(Ctx *c, LoopState *st);
 int f_plan(Ctx *c);
 /* Vectors and threads of a section (schedule.c). */
 void f_schedule(Ctx *c, Section *s);
+/* split.c: whether many blocks are to share rows, after the threads have been decided. */
+void f_split(Ctx *c, Section *s);
+/* Reduction `number` of a split section, all of its loop's elements in `acc`: the parts of the blocks are
+ * joined, or this block's is left for the next launch. */
+void f_join_parts(Ctx *c, const Op *o, int acc, int number);
+void f_leave_part(Ctx *c, int acc, int number);
+const char *f_join(const Op *o); /* the structure that joins two of its parts */
+int f_launches(const Ctx *c);
+int64_t f_scratch(const Ctx *c); /* bytes */
 /* Starts a section anew: no variables, no indices. */
 void f_clear(Ctx *c, Section *s);
 /* Product of the extents of these axes. */
@@ -374,12 +400,15 @@ int64_t f_rows_of(const Op *o, uint32_t axes);
 /* Writes a section (dry: only measures). */
 int f_write_section(Ctx *c, Section *s, int dry);
 void f_forget_wanted(Ctx *c);
-int f_source(Ctx *c, PmText *t, int *block, int64_t *blocks);
+/* One kernel for each launch: fused0, fused1, ... with the blocks of each. */
+int f_source(Ctx *c, PmText *t, int block, int64_t *blocks);
 double f_kernel_time(const Ctx *c);
 /* What copying those operands costs that are views of something outside the set. */
 double f_copies(const Ctx *c);
+/* A node by itself: microseconds, and launches with the copies of what the graph hands out. */
 double f_library_time(const Ctx *c, const Node *n);
 int f_has_product(const Ctx *c);
+int f_library_launches(const Ctx *c, const Node *n);
 /* Results of the set that are used outside become the kernel's. */
 void f_results(Ctx *c);
 

@@ -15,6 +15,7 @@ static int probe(Ctx *c, int op, int shape)
 	f_clear(c, &s);
 	c->probing = c->dry = 1;
 	c->probe = 0;
+	c->n_probed = 0;
 	for (d = 0; d < as->rank; d++)
 		co[d] = as->dim[d] == 1 ? ix_const(c, 0) : ix_var(c, "a", as->dim[d] - 1, 1u << d, 0);
 	if (op != shape)
@@ -60,7 +61,7 @@ static int64_t find_rows(Ctx *c, int op, int *shape, uint32_t *axes)
 		mask = probe(c, op, as);
 		if (mask < 0)
 			continue;
-		rows = mask ? f_rows_of(o, (uint32_t)mask) : 0;
+		rows = mask ? f_rows_of(o, (uint32_t)mask) : c->n_probed ? 1 : 0;
 		if (best < 0 || rows < best) {
 			best = rows;
 			*shape = as;
@@ -214,7 +215,7 @@ static void level(Ctx *c)
 			s->group = block;
 		else if (s->rows)
 			s->per_block = block / s->group;
-		s->blocks = s->rows ? (s->rows + s->per_block - 1) / s->per_block
+		s->blocks = s->rows ? (s->rows + s->per_block - 1) / s->per_block * (s->split ? s->split : 1)
 				    : (s->extent / s->vec + block - 1) / block;
 	}
 }
@@ -235,7 +236,7 @@ static int plan(Ctx *c)
 	int rows = has_reduction(c);
 
 	c->fail = NULL;
-	c->n_arg_in = 0;
+	c->n_arg_in = c->stage = 0;
 	make_sections(c, rows);
 	if (!c->fail && measure(c))
 		return 1;

@@ -21,6 +21,7 @@
 #define SILU_LARGE     "g (float[24,67] x) => (float[24,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }"
 #define SOFTMAX_TEXT   "g (float[3,8,300] x) => (float[3,8,300] y) { y = Softmax<axis = 2>(x) }"
 #define SOFTMAX_AXIS_1 "g (float[3,8,30] x) => (float[3,8,30] y) { y = Softmax<axis = 1>(x) }"
+#define WEIGHTS_TEXT   "g (float[5,64] x, float[64] w) => (float[5,64] y) { y = Mul(x, w) }"
 #define MATMUL_TEXT    "g (float[5,1024] a, float[1024,6] b) => (float[5,6] y) { y = MatMul(a, b) }"
 
 typedef struct Attack {
@@ -59,6 +60,7 @@ static const Attack attacks[] = {
 	{ "B13_sticky_error", SILU_TEXT, "OOB DEVICE_FAULT" },
 	{ "C13_bimodal", SILU_TEXT, "UNWRITTEN INCORRECT" },
 	{ "E02_axis_blind", SOFTMAX_AXIS_1, "INCORRECT" },
+	{ "E07_fold_weights", WEIGHTS_TEXT, "INCORRECT" },
 	{ "E11_hardcode_1024", SILU_LARGE, "UNWRITTEN" },
 	{ "F12_spin_forever", SILU_TEXT, "DEVICE_TIMEOUT" },
 	{ "F12b_partial_syncthreads", SILU_TEXT, "DEVICE_TIMEOUT" },
@@ -70,6 +72,7 @@ static const Attack attacks[] = {
 	{ "F20_local_512KiB", SILU_TEXT, "REJECT_CUBIN DEVICE_FAULT" }, /* the latter without NVRTC */
 	{ "F25_race", SILU_TEXT, "NONDET" },
 	{ "F25b_uninit_shared", SILU_TEXT, "UNWRITTEN NONDET INCORRECT" },
+	{ "F26_carveout", SILU_TEXT, "OK" },
 };
 
 static PmEvalRecord eval(const char *rule, const char *text)

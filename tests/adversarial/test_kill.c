@@ -173,7 +173,8 @@ static void nobody_is_left(pid_t session)
 
 /* ---- what is stored ---- */
 
-/* What SQLite says of the database, then every stored result without its time, in order. */
+/* What SQLite says of the database, then every stored result without its time and without how many calls were
+ * rehearsed and checked in the time that there was, in order. */
 static void stored(const Place *p, PmStr *out)
 {
 	sqlite3 *db = NULL;
@@ -186,11 +187,11 @@ static void stored(const Place *p, PmStr *out)
 		if (strncmp((const char *)sqlite3_column_text(s, 0), "NULL value in", 13) != 0)
 			pm_str_addf(out, "%s\n", (const char *)sqlite3_column_text(s, 0));
 	sqlite3_finalize(s);
-	assert_int_equal(sqlite3_prepare_v2(
-				 db,
-				 "SELECT ordinal, verdict, json_remove(json, '$.wall_seconds') FROM results "
-				 "ORDER BY run, task, ordinal",
-				 -1, &s, NULL),
+	assert_int_equal(sqlite3_prepare_v2(db,
+					    "SELECT ordinal, verdict, json_remove(json, '$.wall_seconds', "
+					    "'$.calls') FROM results "
+					    "ORDER BY run, task, ordinal",
+					    -1, &s, NULL),
 			 SQLITE_OK);
 	while (sqlite3_step(s) == SQLITE_ROW)
 		pm_str_addf(out, "%d %s %s\n", sqlite3_column_int(s, 0),
@@ -252,6 +253,21 @@ static void copy_db(const Place *p)
 	pm_str_release(&bytes);
 }
 
+/* What is stored has to be what an undisturbed run stores, or a beginning of it when it may be `partly`. */
+static void same_results(int trial, const char *when, const PmStr *got, int partly)
+{
+	size_t i = 0, from;
+
+	while (i < got->len && i < want.len && got->s[i] == want.s[i])
+		i++;
+	if (i == got->len && (partly || i == want.len))
+		return;
+	from = i > 60 ? i - 60 : 0;
+	fail_msg("trial %d: what is stored %s differs at byte %zu of %zu: '%.120s', undisturbed '%.120s'",
+		 trial, when, i, want.len, from < got->len ? got->s + from : "",
+		 from < want.len ? want.s + from : "");
+}
+
 /* Kills the referee or, when `child`, one of the others. Returns 1 when it was the referee. */
 static int shoot(pid_t session, int child, PmRng *rng)
 {
@@ -282,19 +298,15 @@ static void trial(int i, PmRng *rng)
 	nobody_is_left(pid);
 	stored(&p, &before);
 	if (child && (!WIFEXITED(status) || WEXITSTATUS(status)))
-		fail_msg("trial %d: the referee did not survive the end of a child (status 0x%x):\n%s", i,
-			 status, before.s);
-	if (strncmp(want.s, before.s, before.len) != 0)
-		fail_msg("trial %d: stored before it goes on:\n%s", i, before.s);
-	if (child && before.len != want.len)
-		fail_msg("trial %d: a child was killed and results are missing:\n%s", i, before.s);
+		fail_msg("trial %d: the referee did not survive the end of a child (status 0x%x)", i, status);
+	same_results(i, "after the kill", &before, !child);
 	pid = start_eval(&p);
 	status = finish(pid);
 	if (status)
 		fail_msg("trial %d: it does not go on (status 0x%x)", i, status);
 	nobody_is_left(pid);
 	stored(&p, &after);
-	assert_string_equal(after.s, want.s);
+	same_results(i, "in the end", &after, 0);
 	nothing_is_left(&p);
 	pm_str_release(&before);
 	pm_str_release(&after);

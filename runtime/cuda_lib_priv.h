@@ -40,10 +40,9 @@ typedef struct PmCudaPlaced {
 	CuPtr workspace;
 } PmCudaPlaced;
 
-/* Prepares a way with suggestion `pick` or the next that works, within `limit` bytes for the library.
- * PM_DECLINED when there is none. *out is dropped by pm__way_drop, also after an error. */
-PmStatus pm__way_prepare(PmCudaDevice *d, const PmWay *way, int pick, int64_t limit, PmCudaWay *out,
-			 PmErr *err);
+/* Prepares a way with suggestion `pick` or the next that works. PM_DECLINED when there is none. *out is
+ * dropped by pm__way_drop, also after an error. */
+PmStatus pm__way_prepare(PmCudaDevice *d, const PmWay *way, int pick, PmCudaWay *out, PmErr *err);
 void pm__way_drop(PmCudaWay *w);
 PmStatus pm__way_place(const PmCudaWay *w, const CuPtr p[4], CuPtr workspace, PmCudaPlaced *out, PmErr *err);
 void pm__way_unplace(PmCudaPlaced *p);

@@ -22,15 +22,9 @@ enum {
 	ROUNDS = 3,      /* so often; the fastest counts */
 	VERSION = 1      /* of the file, and of what is tried */
 };
-static const double train_seconds = 400e-6;                       /* fewer calls where they take longer */
-static const double clear = 0.97;                                 /* of the time of what was tried before */
-static const int64_t most_bytes = (int64_t)2 << 30;               /* operands of a call that is tried */
-static const int64_t gemm_limit = 32 << 20, conv_limit = 1 << 30; /* workspace */
-
-static int64_t limit_for(const PmLibCall *c)
-{
-	return c->kind == PM_LIB_GEMM ? gemm_limit : conv_limit;
-}
+static const double train_seconds = 400e-6;         /* fewer calls where they take longer */
+static const double clear = 0.97;                   /* of the time of what was tried before */
+static const int64_t most_bytes = (int64_t)2 << 30; /* operands of a call that is tried */
 
 /* --- what a call is called -------------------------------------------------------------------------------
  */
@@ -276,7 +270,7 @@ static void try_way(Trial *t, const PmLibCall *c, PmWayKind kind, Best *best, Pm
 	for (int i = 0; i < SUGGESTIONS; i++) {
 		PmCudaWay w;
 		double s = -1;
-		PmStatus st = pm__way_prepare(t->d, &way, pick, limit_for(c), &w, NULL);
+		PmStatus st = pm__way_prepare(t->d, &way, pick, &w, NULL);
 
 		pick = w.pick;
 		if (!st)
@@ -352,7 +346,7 @@ static PmStatus prepare(PmCudaDevice *d, const PmLibCall *c, int kind, int pick,
 
 	if (!pm_way_describe(c, (PmWayKind)kind, &way))
 		return PM_DECLINED;
-	st = pm__way_prepare(d, &way, pick, limit_for(c), out, err);
+	st = pm__way_prepare(d, &way, pick, out, err);
 	if (st)
 		pm__way_drop(out);
 	return st;

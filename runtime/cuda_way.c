@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+static const int64_t gemm_workspace = 32 << 20, conv_workspace = 1 << 30; /* at most */
+
 /* --- kernels ---------------------------------------------------------------------------------------------
  */
 
@@ -55,8 +57,7 @@ void pm__way_drop(PmCudaWay *w)
 	memset(w, 0, sizeof *w);
 }
 
-PmStatus pm__way_prepare(PmCudaDevice *d, const PmWay *way, int pick, int64_t limit, PmCudaWay *out,
-			 PmErr *err)
+PmStatus pm__way_prepare(PmCudaDevice *d, const PmWay *way, int pick, PmCudaWay *out, PmErr *err)
 {
 	PmStatus st = PM_OK;
 	int64_t most = 0;
@@ -71,8 +72,11 @@ PmStatus pm__way_prepare(PmCudaDevice *d, const PmWay *way, int pick, int64_t li
 		if (s->entry)
 			st = load_kernel(d, way->dtype, s->entry, &out->kernel[i], err);
 		else
-			st = (s->call.kind == PM_LIB_GEMM ? pm__gemm_prepare : pm__conv_prepare)(
-				&s->call, limit, &out->pick, &out->call[i], &bytes, err);
+			st = s->call.kind == PM_LIB_GEMM
+				     ? pm__gemm_prepare(&s->call, gemm_workspace, &out->pick, &out->call[i],
+							&bytes, err)
+				     : pm__conv_prepare(&s->call, conv_workspace, &out->pick, &out->call[i],
+							&bytes, err);
 		if (bytes > most)
 			most = bytes;
 	}

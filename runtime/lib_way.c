@@ -42,6 +42,7 @@ typedef struct Size {
 	int64_t n, ci, co, taps;
 	int64_t px, py; /* places of x and y */
 	int64_t k;      /* ci * taps */
+	int64_t batch;  /* of products: images or groups; 0 when there are several of both */
 	int64_t bytes;  /* of an element */
 } Size;
 
@@ -54,6 +55,7 @@ static Size size_of(const PmLibCall *c)
 	s.px = product(v->x + 2, v->spatial);
 	s.py = product(v->y + 2, v->spatial);
 	s.k = s.ci * s.taps;
+	s.batch = v->groups == 1 ? s.n : (s.n == 1 ? v->groups : 0);
 	s.bytes = (int64_t)pm_dtype_size(c->dtype);
 	return s;
 }
@@ -101,7 +103,7 @@ static void three(PmWayStage *s, const int64_t *v, int spatial, int64_t unit)
 /* The numbers of one job of turning `batch` matrices of R x C; returns its blocks. */
 static int64_t turn(PmWayStage *s, int64_t batch, int64_t R, int64_t C)
 {
-	int64_t cols = C < 64 ? C : 64, rows = cols <= 16 ? 128 : 64;
+	int64_t cols = C < 32 ? C : 32, rows = 1024 / cols;
 	int64_t tiles_r = (R + rows - 1) / rows, tiles_c = (C + cols - 1) / cols;
 	const int64_t v[] = { R, C, rows, cols, tiles_r, tiles_c };
 
@@ -166,7 +168,7 @@ static int single(const PmLibConv *v)
 	for (int d = 0; d < v->spatial; d++)
 		if (v->w[2 + d] != 1 || v->stride[d] != 1 || v->pad[d])
 			return 0;
-	return v->groups == 1;
+	return 1;
 }
 
 /* --- ways ------------------------------------------------------------------------------------------------
@@ -177,16 +179,18 @@ static int single(const PmLibConv *v)
 static void weights_times(PmWay *w, const PmLibCall *c, const Size *z, PmWayPlace x, int64_t ld)
 {
 	PmLibCall *g = call_stage(w, PM_LIB_GEMM, c->dtype);
+	int64_t groups = c->conv.groups;
 
-	g->gemm = (PmLibGemm){ .m = z->co,
+	g->gemm = (PmLibGemm){ .m = z->co / groups,
 			       .n = z->py,
-			       .k = z->k,
-			       .batch = z->n,
-			       .a_row = z->k,
+			       .k = z->k / groups,
+			       .batch = z->batch,
+			       .a_row = z->k / groups,
 			       .a_col = 1,
+			       .a_batch = groups > 1 ? z->co / groups * (z->k / groups) : 0,
 			       .b_row = ld,
 			       .b_col = 1,
-			       .b_batch = z->k * ld,
+			       .b_batch = z->k / groups * ld,
 			       .outer = 1,
 			       .c = c->conv.has_bias ? PM_LIB_C_MATRIX : PM_LIB_C_NONE,
 			       .alpha = 1,
@@ -204,7 +208,7 @@ static int64_t fill_blocks(const Size *z)
 
 static int as_product(PmWay *w, const PmLibCall *c, const Size *z)
 {
-	if (c->conv.transposed || !single(&c->conv) || z->px == 1)
+	if (c->conv.transposed || !single(&c->conv) || z->px == 1 || !z->batch)
 		return 0;
 	if (c->conv.has_bias) {
 		PmWayStage *s = stage(w, "fill");
@@ -229,7 +233,7 @@ static int as_gathered(PmWay *w, const PmLibCall *c, const Size *z)
 	PmWayStage *s;
 
 	/* Single elements in rows that are aligned need no copy. */
-	if (v->transposed || v->groups != 1 || (single(v) && ld == z->py))
+	if (v->transposed || !z->batch || (single(v) && ld == z->py))
 		return 0;
 	if (z->n * z->k * ld > INT_MAX)
 		return 0;
@@ -306,7 +310,7 @@ static int as_last_product(PmWay *w, const PmLibCall *c, const Size *z)
 	PmWayPlace x, k, y;
 	PmLibCall *g;
 
-	if (c->conv.transposed || !single(&c->conv))
+	if (c->conv.transposed || !single(&c->conv) || c->conv.groups != 1)
 		return 0;
 	if (z->px == 1) { /* that order is the one they have */
 		x = arg(1);
@@ -339,36 +343,33 @@ static int as_last_product(PmWay *w, const PmLibCall *c, const Size *z)
 	return 1;
 }
 
-static int as_interleaved(PmWay *w, const PmLibCall *c, const Size *z)
+/* The products of a transposed convolution, [images, channels of y, taps, places of x], in room; and the
+ * stage that makes y of them, but for the numbers of its kernel behind those of its size. */
+static PmWayStage *products_then(PmWay *w, const PmLibCall *c, const Size *z, const char *entry,
+				 int64_t places)
 {
 	const PmLibConv *v = &c->conv;
-	int64_t taps = z->co * z->taps, lanes = lanes_for(z->px), planes = z->n * z->co;
-	int64_t blocks_p = (z->px + lanes - 1) / lanes, each = PM_WAY_BLOCK / lanes;
-	PmWayPlace m;
-	PmLibCall *g;
+	int64_t each_co = z->co / v->groups * z->taps, each_ci = z->ci / v->groups, planes = z->n * z->co;
+	int64_t lanes = lanes_for(places), blocks_p = (places + lanes - 1) / lanes,
+		each = PM_WAY_BLOCK / lanes;
+	PmWayPlace m = room(w, planes * z->taps * z->px, z->bytes);
+	PmLibCall *g = call_stage(w, PM_LIB_GEMM, c->dtype);
 	PmWayStage *s;
 
-	if (!v->transposed || v->groups != 1)
-		return 0;
-	for (int d = 0; d < v->spatial; d++)
-		if (v->w[2 + d] != v->stride[d] || v->pad[d] || v->dilation[d] != 1 ||
-		    v->y[2 + d] != v->x[2 + d] * v->stride[d])
-			return 0;
-	m = room(w, z->n * taps * z->px, z->bytes);
-	g = call_stage(w, PM_LIB_GEMM, c->dtype);
-	g->gemm = (PmLibGemm){ .m = taps,
+	g->gemm = (PmLibGemm){ .m = each_co,
 			       .n = z->px,
-			       .k = z->ci,
-			       .batch = z->n,
+			       .k = each_ci,
+			       .batch = z->batch,
 			       .a_row = 1,
-			       .a_col = taps,
+			       .a_col = each_co,
+			       .a_batch = v->groups > 1 ? each_ci * each_co : 0,
 			       .b_row = z->px,
 			       .b_col = 1,
-			       .b_batch = z->ci * z->px,
+			       .b_batch = each_ci * z->px,
 			       .outer = 1,
 			       .alpha = 1 };
 	operands(w, c, m, arg(2), arg(1));
-	s = stage(w, "interleave");
+	s = stage(w, entry);
 	place(s, arg(0));
 	place(s, m);
 	place(s, v->has_bias ? arg(3) : m);
@@ -380,6 +381,42 @@ static int as_interleaved(PmWay *w, const PmLibCall *c, const Size *z)
 	three(s, v->x + 2, v->spatial, 1);
 	three(s, v->w + 2, v->spatial, 1);
 	s->blocks = (uint32_t)(blocks_p * ((planes + each - 1) / each));
+	return s;
+}
+
+/* 1 when the windows of a transposed convolution lie side by side. */
+static int side_by_side(const PmLibConv *v)
+{
+	for (int d = 0; d < v->spatial; d++)
+		if (v->w[2 + d] != v->stride[d] || v->pad[d] || v->dilation[d] != 1 ||
+		    v->y[2 + d] != v->x[2 + d] * v->stride[d])
+			return 0;
+	return 1;
+}
+
+static int as_interleaved(PmWay *w, const PmLibCall *c, const Size *z)
+{
+	if (!c->conv.transposed || !z->batch || !side_by_side(&c->conv))
+		return 0;
+	products_then(w, c, z, "interleave", z->px);
+	return 1;
+}
+
+/* Products are rounded to the type of the elements before they are added: not for half types. */
+static int as_folded(PmWay *w, const PmLibCall *c, const Size *z)
+{
+	const PmLibConv *v = &c->conv;
+	PmWayStage *s;
+
+	if (!v->transposed || !z->batch || is_half(c->dtype) || side_by_side(v))
+		return 0;
+	for (int d = 0; d < v->spatial; d++)
+		if (v->dilation[d] != 1)
+			return 0;
+	s = products_then(w, c, z, "fold", z->py);
+	three(s, v->y + 2, v->spatial, 1);
+	three(s, v->stride, v->spatial, 1);
+	three(s, v->pad, v->spatial, 0);
 	return 1;
 }
 
@@ -471,6 +508,7 @@ int pm_way_describe(const PmLibCall *c, PmWayKind kind, PmWay *out)
 	     : kind == PM_WAY_LAST         ? as_last(out, c, &z)
 	     : kind == PM_WAY_LAST_PRODUCT ? as_last_product(out, c, &z)
 	     : kind == PM_WAY_INTERLEAVED  ? as_interleaved(out, c, &z)
+	     : kind == PM_WAY_FOLDED       ? as_folded(out, c, &z)
 	     : kind == PM_WAY_DOT          ? as_dot_of_pixels(out, c, &z)
 					   : 0;
 	return ok && out->room <= PM_WAY_MAX_ROOM;

@@ -20,6 +20,7 @@ typedef enum {
 	PM_WAY_LAST_PRODUCT, /* of single elements: x turned, times weights, turned back */
 	PM_WAY_INTERLEAVED,  /* transposed, windows that do not overlap: a product, then its elements put in
 				place */
+	PM_WAY_FOLDED,       /* transposed, float: a product, then sums of what reaches each place */
 	PM_WAY_DOT, /* a product of at most PM_WAY_DOT_ROWS rows, or a convolution that is one, by a kernel of
 		       ours */
 	PM_N_WAYS

@@ -114,7 +114,7 @@ double f_copies(const Ctx *c)
 
 double f_kernel_time(const Ctx *c)
 {
-	double sum = 0, slowest = 0;
+	double sum = 0, slowest = 0, more = 0;
 	int i;
 
 	for (i = 0; i < c->n_sections; i++) {
@@ -122,10 +122,10 @@ double f_kernel_time(const Ctx *c)
 		double turns = s->rows ? (double)s->extent / (s->vec * s->group) : 1, wait;
 		double memory = (s->bytes + s->spread) / BYTES_PER_US, work = s->work / WORK_PER_US;
 
-		turns = s->split ? turns / s->split : turns;
-		sum += s->split ? s->n_reds * (LAUNCH + PARTS) : 0;
 		/* Other warps compute while some wait for memory. */
 		sum += memory > work ? memory + work * BESIDE : work + memory * BESIDE;
+		turns = s->split ? turns / s->split : turns;
+		more += s->split ? s->n_reds * (LAUNCH + PARTS) : 0;
 		if (s->dot) {
 			wait = s->wait + (s->rows ? s->syncs * SHARING + (turns - 1) * TURN : 0);
 			slowest = wait > slowest ? wait : slowest;
@@ -136,5 +136,5 @@ double f_kernel_time(const Ctx *c)
 		if (wait > slowest)
 			slowest = wait;
 	}
-	return LAUNCH + (sum > slowest ? sum + slowest / 4 : slowest + sum / 4);
+	return LAUNCH + more + (sum > slowest ? sum + slowest / 4 : slowest + sum / 4);
 }

@@ -58,7 +58,7 @@ static int make(Ctx *c, int other, Kernel *k)
 	if (k->text.full || !f_plan(c))
 		return 0;
 	k->block = c->section[0].block;
-	k->launches = f_launches(c);
+	k->launches = f_stages(c);
 	k->scratch = f_scratch(c);
 	if (!f_source(c, &k->text, k->block, &k->blocks))
 		return 0;

@@ -391,7 +391,7 @@ void f_split(Ctx *c, Section *s);
 void f_join_parts(Ctx *c, const Op *o, int acc, int number);
 void f_leave_part(Ctx *c, int acc, int number);
 const char *f_join(const Op *o); /* the structure that joins two of its parts */
-int f_launches(const Ctx *c);
+int f_stages(const Ctx *c);
 int64_t f_scratch(const Ctx *c); /* bytes */
 /* Starts a section anew: no variables, no indices. */
 void f_clear(Ctx *c, Section *s);

@@ -170,8 +170,10 @@ void f_schedule(Ctx *c, Section *s)
 		columns(c, s);
 	else
 		along(c, s);
-	f_split(c, s);
 	decide_to_keep(c, s);
 	gather_rows(c, s);
+	f_split(c, s);
+	if (s->split)
+		decide_to_keep(c, s);
 	s->blocks = (s->rows + s->per_block - 1) / s->per_block * (s->split ? s->split : 1);
 }

@@ -157,7 +157,7 @@ static void parameters(Ctx *c, PmText *t)
 		pm_text_add(t, f_ctype(c->op[c->arg_out[i]].dtype));
 		line(t, " *__restrict__ q", i, "");
 	}
-	if (f_launches(c) > 1)
+	if (f_stages(c) > 1)
 		pm_text_add(t, ", double *__restrict__ parts");
 }
 
@@ -241,7 +241,7 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 	pm_text_add(t, INTS);
 	if (shared)
 		pm_text_add(t, f_product_source());
-	for (c->stage = 0; c->stage < f_launches(c); c->stage++) {
+	for (c->stage = 0; c->stage < f_stages(c); c->stage++) {
 		int64_t first = 0;
 
 		line(t, "extern \"C\" __global__ void __launch_bounds__(", block, ") ");

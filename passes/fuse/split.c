@@ -95,7 +95,7 @@ void f_leave_part(Ctx *c, int acc, int number)
 	c->cut = c->out->n;
 }
 
-int f_launches(const Ctx *c)
+int f_stages(const Ctx *c)
 {
 	return c->section[0].split ? c->section[0].n_reds + 1 : 1;
 }

@@ -12,30 +12,44 @@ template<> struct wide<double> {
 };
 typedef wide<T>::type A; /* that sums are made in */
 
-/* One tile of `rows` x `cols` of a batch of R x C matrices x, transposed into y; with `bias`, one is added for each
- * column. `at` counts tiles, columns fastest, then rows. 256 threads. */
+/* One tile of `rows` x `cols`, at most 1024 elements, of a batch of R x C matrices x, transposed into y; with `bias`, one is
+ * added for each column. `at` counts tiles, columns fastest, then rows. 256 threads, four elements each. */
 static __device__ void turn(T *y, const T *x, const T *bias, U at, int R, int C, int rows, int cols, U tiles_r, U tiles_c)
 {
-	__shared__ T tile[64 * 65];
-	const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, pitch = cols | 1;
+	enum { EACH = 4 };
+	__shared__ T tile[1536]; /* two columns are the widest with their padding */
 	const U rest = at / tiles_c, b = rest / tiles_r;
-	const int c0 = (int)(at - rest * tiles_c) * cols, r0 = (int)(rest - b * tiles_r) * rows;
+	const int c0 = (int)(at - rest * tiles_c) * cols, r0 = (int)(rest - b * tiles_r) * rows, pitch = cols | 1;
 	const int nr = R - r0 < rows ? R - r0 : rows, nc = C - c0 < cols ? C - c0 : cols;
+	T v[EACH];
 
 	x += ((long long)b * R + r0) * C + c0;
 	y += ((long long)b * C + c0) * R + r0;
-#pragma unroll 4
-	for (int r = warp; r < nr; r += 8)
-		for (int c = lane; c < nc; c += 32)
-			tile[r * pitch + c] = x[(long long)r * C + c];
-	__syncthreads();
-#pragma unroll 4
-	for (int c = warp; c < nc; c += 8)
-		for (int r = lane; r < nr; r += 32) {
-			const T v = tile[r * pitch + c];
+#pragma unroll
+	for (int i = 0; i < EACH; i++) {
+		const U e = threadIdx.x + i * 256, r = e / (U)cols, c = e - r * (U)cols;
 
-			y[(long long)c * R + r] = bias ? st((A)v + (A)bias[c0 + c]) : v;
+		if (r < (U)nr && c < (U)nc)
+			v[i] = x[(long long)r * C + c];
+	}
+#pragma unroll
+	for (int i = 0; i < EACH; i++) {
+		const U e = threadIdx.x + i * 256, r = e / (U)cols, c = e - r * (U)cols;
+
+		if (r < (U)nr && c < (U)nc)
+			tile[r * pitch + c] = v[i];
+	}
+	__syncthreads();
+#pragma unroll
+	for (int i = 0; i < EACH; i++) {
+		const U e = threadIdx.x + i * 256, c = e / (U)rows, r = e - c * (U)rows;
+
+		if (c < (U)nc && r < (U)nr) {
+			const T t = tile[r * pitch + c];
+
+			y[(long long)c * R + r] = bias ? st((A)t + (A)bias[c0 + c]) : t;
 		}
+	}
 }
 
 /* Two batches of matrices, the first in the first `first` blocks. */
@@ -157,6 +171,32 @@ extern "C" __global__ void interleave(T *y, const T *m, const T *bias, int has_b
 					to[j] = st((A)m[j * (long long)P] + b);
 			m += (long long)k2 * P;
 		}
+}
+
+/* The result [planes, y0, y1, y2] of any transposed convolution without dilation from the products m [planes, (k0, k1, k2), (x0, x1,
+ * x2)]: the sum of those whose windows reach the place, in their order. `lanes` threads walk along a plane of y. */
+extern "C" __global__ void fold(T *y, const T *m, const T *bias, int has_bias, int planes, int channels, int blocks_p, int lanes, int x0,
+				int x1, int x2, int k0, int k1, int k2, int y0, int y1, int y2, int st0, int st1, int st2, int pad0,
+				int pad1, int pad2)
+{
+	const U P = (U)(y0 * y1 * y2), bp = blockIdx.x / (U)blocks_p, X = (U)(x0 * x1 * x2);
+	const U p = (blockIdx.x - bp * (U)blocks_p) * (U)lanes + threadIdx.x % (U)lanes;
+	const U plane = bp * (256 / (U)lanes) + threadIdx.x / (U)lanes;
+
+	if (p >= P || plane >= (U)planes)
+		return;
+	const U row = p / (U)y2, q = row / (U)y1;
+	const int a0 = (int)q + pad0, a1 = (int)(row - q * (U)y1) + pad1, a2 = (int)(p - row * (U)y2) + pad2;
+	const int q0 = a0 / st0, q1 = a1 / st1, q2 = a2 / st2;
+	A sum = has_bias ? (A)bias[plane % (U)channels] : (A)0;
+
+	m += (long long)plane * k0 * k1 * k2 * X;
+	for (int t0 = a0 - q0 * st0, i0 = q0; t0 < k0; t0 += st0, i0--)
+		for (int t1 = a1 - q1 * st1, i1 = q1; t1 < k1; t1 += st1, i1--)
+			for (int t2 = a2 - q2 * st2, i2 = q2; t2 < k2; t2 += st2, i2--)
+				if ((U)i0 < (U)x0 && (U)i1 < (U)x1 && (U)i2 < (U)x2)
+					sum += (A)m[(((long long)t0 * k1 + t1) * k2 + t2) * X + ((long long)i0 * x1 + i1) * x2 + i2];
+	y[(long long)plane * P + p] = st(sum);
 }
 
 /* Products of at most M rows: y [m, n] = a [m, k] b + c, c for each column. Here the columns of b lie together: a warp sums one,

@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,7 +76,7 @@ static const Attack attacks[] = {
 	{ "F26_carveout", SILU_TEXT, "OK" },
 };
 
-static PmEvalRecord eval(const char *rule, const char *text)
+static PmEvalRecord eval(const char *rule, const char *text, int check_only)
 {
 	const char *device = getenv("PASSMITH_TEST_DEVICE");
 	PmEvalOpts o = { .device = device ? device : "emu",
@@ -84,7 +85,8 @@ static PmEvalRecord eval(const char *rule, const char *text)
 			 .only_rule = rule,
 			 .pass_deadline = 5,
 			 .device_deadline = 3,
-			 .clock_seconds = 1 };
+			 .clock_seconds = 1,
+			 .check_only = check_only };
 	PmEvalMember m = { rule, NULL };
 	PmEvalRecord r;
 	PmGraph *g;
@@ -108,9 +110,9 @@ static int on_gpu(void)
 }
 
 /* What is right is right, although the short measurement of this test may be too short to rank it. */
-static void expect(const char *rule, const char *text, const char *want)
+static void expect_of(const char *rule, const char *text, const char *want, int check_only)
 {
-	PmEvalRecord r = eval(rule, text);
+	PmEvalRecord r = eval(rule, text, check_only);
 	int right = r.verdict == PM_VERDICT_TIMING_UNSTABLE && on_gpu() && pm_attack_is_one_of("OK", want);
 
 	if (!right && !pm_attack_is_one_of(pm_verdict_name(r.verdict), want))
@@ -118,17 +120,25 @@ static void expect(const char *rule, const char *text, const char *want)
 	pm_eval_record_release(&r);
 }
 
+static void expect(const char *rule, const char *text, const char *want)
+{
+	expect_of(rule, text, want, 0);
+}
+
 static void attack(void **state)
 {
 	const Attack *a = *state;
-	/* Nothing is left in shared memory, so on a GPU the first finds no mark and computes what it should,
-	 * while emu's order of threads shows it its own. Races are watched on emu alone; these two change
-	 * nothing. */
+	char want[128];
+	/* Nothing is left in shared memory from one launch to the next, so on a GPU the first computes what
+	 * it should, unless one of its blocks finds the mark of another that ran before it in the same place.
+	 * Races are watched on emu alone; these two change nothing. */
 	int harmless = on_gpu() &&
 		       pm_attack_is_one_of(a->id, "B11_shared_residue A22_missing_barrier F25_race");
 
-	expect(a->id, a->graph, harmless ? "OK" : a->want);
-	expect("honest_silu", SILU_TEXT, "OK");
+	snprintf(want, sizeof want, "%s%s", a->want, harmless ? " OK" : "");
+	expect(a->id, a->graph, want);
+	/* It is timed below; here it has to be right. */
+	expect_of("honest_silu", SILU_TEXT, "OK", on_gpu());
 }
 
 /* Without their tricks the kernels are right. */
@@ -183,7 +193,9 @@ int main(void)
 		tests[n].test_func = attack;
 		tests[n++].initial_state = (void *)(uintptr_t)&attacks[i];
 	}
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(honest_kernels);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(emulated_kernels_stay_in_their_box);
+	if (in_part(N))
+		tests[n++] = (struct CMUnitTest)cmocka_unit_test(honest_kernels);
+	if (in_part(N + 1))
+		tests[n++] = (struct CMUnitTest)cmocka_unit_test(emulated_kernels_stay_in_their_box);
 	return _cmocka_run_group_tests("device", tests, n, NULL, NULL);
 }

@@ -105,7 +105,8 @@ static void A17b_finite_for_infinite(void **state)
 static void X03_known_inputs(void **state)
 {
 	(void)state;
-	attack("X03_known_inputs", SILU_TEXT, "INCORRECT", "--secret");
+	/* By inputs of a secret seed, or, where those begin with a zero as well, in a call that is timed. */
+	attack("X03_known_inputs", SILU_TEXT, "INCORRECT", NULL);
 }
 
 static void X04_mask_never_hides_the_first(void **state)

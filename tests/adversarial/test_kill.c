@@ -35,7 +35,14 @@ typedef struct Place {
 } Place;
 
 static PmStr root, base_db, warm_cache, want;
+static size_t nothing_stored; /* length of what stored() says of a database without results */
 static double run_seconds[2]; /* of a whole run: warm, cold */
+
+/* What was killed, and how far runs had come. */
+static struct {
+	int referees, children;
+	int none, some, all; /* runs with that much stored after the kill */
+} seen;
 
 static void must(PmStatus st, const PmErr *err)
 {
@@ -274,6 +281,7 @@ static int shoot(pid_t session, int child, PmRng *rng)
 	pid_t list[MAX_VICTIMS];
 	int n = child ? members(session, list) : 0;
 
+	seen.children += n > 0;
 	if (child && !n)
 		return 0; /* between two of them */
 	kill(n ? list[pm_rng_range(rng, 0, n - 1)] : session, SIGKILL);
@@ -295,11 +303,15 @@ static void trial(int i, PmRng *rng)
 	usleep((useconds_t)(pm_rng_uniform(rng) * run_seconds[cold] * 1e6));
 	child = !shoot(pid, child, rng);
 	status = finish(pid);
+	seen.referees += WIFSIGNALED(status);
 	nobody_is_left(pid);
 	stored(&p, &before);
 	if (child && (!WIFEXITED(status) || WEXITSTATUS(status)))
 		fail_msg("trial %d: the referee did not survive the end of a child (status 0x%x)", i, status);
 	same_results(i, "after the kill", &before, !child);
+	seen.all += before.len == want.len;
+	seen.none += before.len == nothing_stored;
+	seen.some += before.len != want.len && before.len != nothing_stored;
 	pid = start_eval(&p);
 	status = finish(pid);
 	if (status)
@@ -326,6 +338,13 @@ static void any_process_may_be_killed_at_any_moment(void **state)
 	pm_rng_init(&rng, s);
 	for (int i = 0; i < n; i++)
 		trial(i, &rng);
+	print_message(
+		"# killed: %d referees, %d of their processes; nobody was there to kill at %d moments\n",
+		seen.referees, seen.children, n - seen.referees - seen.children);
+	print_message("# stored by then: nothing in %d runs, some of the results in %d, all in %d; in the "
+		      "end every "
+		      "run had all, the same to the byte\n",
+		      seen.none, seen.some, seen.all);
 }
 
 /* ---- a task, and what comes of it undisturbed ---- */
@@ -356,6 +375,9 @@ static int prepare(void **state)
 					 "--top", "1", "--shapes", "2", "--max-elements", "2000", "--name",
 					 "t", "--quiet", NULL });
 	pm_path_join(root.s, "base.db", &base_db);
+	stored(&p, &want);
+	nothing_stored = want.len;
+	pm_str_clear(&want);
 	must(rename(p.db.s, base_db.s) ? PM_E_IO : PM_OK, &err);
 	for (int cold = 1; cold >= 0; cold--) {
 		double t0 = pm_now();

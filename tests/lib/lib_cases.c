@@ -11,6 +11,7 @@ enum {
 	LAST = 1 << PM_WAY_LAST, /* of half types */
 	LAST_PRODUCT = 1 << PM_WAY_LAST_PRODUCT,
 	INTERLEAVED = 1 << PM_WAY_INTERLEAVED,
+	FOLDED = 1 << PM_WAY_FOLDED, /* of float and double */
 	DOT = 1 << PM_WAY_DOT
 };
 
@@ -27,7 +28,12 @@ static const LibCase cases[] = {
 	{ "Conv", "2,3,9,10", "4,3,3,2", "2,4,5,10", "4",
 	  "dilations = [1, 2], group = 1, pads = [1, 1, 1, 1], strides = [2, 1]", PLAIN | GATHERED | LAST },
 	{ "Conv", "1,4,6,6", "6,2,3,3", "1,6,6,6", "6",
+	  "dilations = [1, 1], group = 2, pads = [1, 1, 1, 1], strides = [1, 1]", PLAIN | GATHERED | LAST },
+	{ "Conv", "2,4,6,6", "6,2,3,3", "2,6,6,6", "",
 	  "dilations = [1, 1], group = 2, pads = [1, 1, 1, 1], strides = [1, 1]", PLAIN | LAST },
+	{ "Conv", "1,6,5,5", "4,3,1,1", "1,4,5,5", "4",
+	  "dilations = [1, 1], group = 2, pads = [0, 0, 0, 0], strides = [1, 1]",
+	  PLAIN | PRODUCT | GATHERED | LAST },
 	{ "Conv", "1,3,40", "2,3,5", "1,2,18", "", "dilations = [1], group = 1, pads = [0, 0], strides = [2]",
 	  PLAIN | GATHERED | LAST },
 	{ "Conv", "1,2,4,5,6", "3,2,2,2,2", "1,3,3,4,5", "3",
@@ -41,7 +47,17 @@ static const LibCase cases[] = {
 	  "dilations = [1], group = 1, output_padding = [0], pads = [0, 0], strides = [3]",
 	  PLAIN | LAST | INTERLEAVED },
 	{ "ConvTranspose", "2,4,5,6", "4,3,3,4", "2,3,9,12", "3",
-	  BACK "pads = [1, 1, 1, 1], strides = [2, 2]", PLAIN | LAST },
+	  BACK "pads = [1, 1, 1, 1], strides = [2, 2]", PLAIN | LAST | FOLDED },
+	{ "ConvTranspose", "1,4,5", "4,3,3", "1,6,10", "6",
+	  "dilations = [1], group = 2, output_padding = [1], pads = [1, 1], strides = [2]",
+	  PLAIN | LAST | FOLDED },
+	{ "ConvTranspose", "1,6,3,2", "6,2,2,3", "1,4,6,6", "4",
+	  "dilations = [1, 1], group = 2, output_padding = [0, 0], pads = [0, 0, 0, 0], strides = [2, 3]",
+	  PLAIN | LAST | INTERLEAVED },
+	{ "ConvTranspose", "1,2,2,3,2", "2,3,3,2,3", "1,3,4,4,5", "3",
+	  "dilations = [1, 1, 1], group = 1, output_padding = [0, 0, 0], pads = [0, 0, 0, 0, 0, 0], strides "
+	  "= [1, 1, 2]",
+	  PLAIN | LAST | FOLDED },
 };
 
 const LibCase *lib_case(size_t i)
@@ -65,5 +81,5 @@ int lib_case_has(const LibCase *c, PmWayKind way, const char *type)
 {
 	int half = !strcmp(type, "float16") || !strcmp(type, "bfloat16");
 
-	return (c->ways >> way & 1) && (way != PM_WAY_LAST || half);
+	return (c->ways >> way & 1) && (way != PM_WAY_LAST || half) && (way != PM_WAY_FOLDED || !half);
 }

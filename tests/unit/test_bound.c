@@ -227,6 +227,37 @@ static void softmax(void **state)
 	teardown(&c);
 }
 
+/* Scores of thousands, of which 8 bits are left: near ones become the same, and what is far behind stays so.
+ */
+static void softmax_of_rounded_scores(void **state)
+{
+	Case c;
+
+	(void)state;
+	setup(&c, "g (bfloat16[3,8] x, bfloat16[3,8] w) => (bfloat16[3,8] y) { s = Add(x, w) y = "
+		  "Softmax<axis = 1>(s) }");
+	for (int i = 0; i < 24; i++) {
+		/* 4111, 4096, and 2 to 7; in the last row 0 to 7. Numbers beyond 4096 are 32 apart. */
+		pm_tensor_set(&c.in[0], i, i % 8 < 2 && i < 16 ? 4096 : i % 8);
+		pm_tensor_set(&c.in[1], i, i % 8 == 0 && i < 16 ? 15 : 0);
+	}
+	for (int r = 0; r < 3; r++) {
+		double sum = 0;
+
+		for (int j = 0; j < 8; j++)
+			sum += exp(j);
+		for (int j = 0; j < 8; j++)
+			pm_tensor_set(&c.got, r * 8 + j, r < 2 ? (j < 2 ? 0.5 : 0) : exp(j) / sum);
+	}
+	within(&c, PM_LANE_STRICT, 1, "softmax of rounded scores");
+	pm_tensor_set(&c.got, 2, 0.01);
+	within(&c, PM_LANE_STRICT, 0, "what is far behind");
+	pm_tensor_set(&c.got, 2, 0);
+	pm_tensor_set(&c.got, 23, 0);
+	within(&c, PM_LANE_STRICT, 0, "a row of small scores");
+	teardown(&c);
+}
+
 /* In one pass (mean of squares less the square of the mean) or two. */
 static void layer_norm_of(float *y, const float *x, const float *g, const float *b, int rows, int cols,
 			  int once, float eps)
@@ -456,10 +487,15 @@ static void steps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(products),      cmocka_unit_test(softmax),
-		cmocka_unit_test(layer_norm),    cmocka_unit_test(exact_operators),
-		cmocka_unit_test(order_is_free), cmocka_unit_test(gelu_of_pieces),
-		cmocka_unit_test(half_types),    cmocka_unit_test(classes),
+		cmocka_unit_test(products),
+		cmocka_unit_test(softmax),
+		cmocka_unit_test(softmax_of_rounded_scores),
+		cmocka_unit_test(layer_norm),
+		cmocka_unit_test(exact_operators),
+		cmocka_unit_test(order_is_free),
+		cmocka_unit_test(gelu_of_pieces),
+		cmocka_unit_test(half_types),
+		cmocka_unit_test(classes),
 		cmocka_unit_test(steps),
 	};
 

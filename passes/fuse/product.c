@@ -2,7 +2,7 @@
  */
 #include "fuse.h"
 
-#include "fuse/product.cu.h"
+#include "product.cu.h"
 
 const char *f_product_source(void)
 {

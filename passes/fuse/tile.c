@@ -59,6 +59,8 @@ static double load_cycles(const Op *o, const Section *s, const Tile *t, int half
 		a *= 32.0 / t->lm;
 		b *= t->lm;
 		wide_a = ACCESS;
+		/* Lanes side by side along columns read a line of memory each. */
+		wide_b = s->b.along_k ? 32.0 / t->lm : wide_b;
 	}
 	return a * (wide_a > ACCESS ? wide_a : ACCESS) + b * (wide_b > ACCESS ? wide_b : ACCESS);
 }

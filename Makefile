@@ -201,7 +201,7 @@ $(BUILD)/passes/%.so: passes/%.c $(BUILD)/flags | $(GEN_H) $(PASS_INC)
 
 $(PASS_DIR:%=$(BUILD)/passes/%.so): $(BUILD)/passes/%.so: $(wildcard passes/*/*.c passes/*/*.h) $(wildcard include/passmith/*.h) $(PASS_INC) $(BUILD)/flags | $(GEN_H)
 	@mkdir -p $(@D)
-	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -o $@ $(filter passes/$*/%.c,$^)
+	$(call Q,PASS)$(PASS_CC) -I $(GEN)/passes/$* $(PASS_WARN) -o $@ $(filter passes/$*/%.c,$^)
 
 $(TEST_SO): $(BUILD)/%.so: %.c $(BUILD)/flags | $(GEN_H)
 	@mkdir -p $(@D) $(dir $(call pass_dep,$@))

@@ -15,6 +15,18 @@ static double bytes_of(const Op *o)
 	return (double)f_numel(o) * pm_dtype_bytes(o->dtype);
 }
 
+/* What the library takes for a product: a fit to what an H200 took (docs/performance.md). */
+static double product(const Ctx *c, const Op *o)
+{
+	const Op *a = &c->op[o->in[0]], *b = &c->op[o->in[1]];
+	double bytes = bytes_of(a) + bytes_of(b) + (double)f_numel(o) * pm_dtype_bytes(a->dtype);
+	double flops = 2.0 * (double)o->par[0] * (double)o->par[1] * (double)o->par[2] * (double)o->par[3];
+
+	if (a->dtype == PM_F32)
+		return 6.5 + flops / 40e6 + bytes / BYTES_PER_US;
+	return 4.5 + flops / 400e6 + bytes / BYTES_PER_US;
+}
+
 /* A view that the graph hands out is copied, since its readers expect elements in order. */
 static int is_copied_out(const Op *o)
 {
@@ -64,22 +76,6 @@ static double long_rows(const Ctx *c, const Node *n)
 		wait += (along ? len / (vec * BLOCK) : len / (BLOCK / 128)) * TURN * (wait > 0 ? 1 : 2);
 	}
 	return wait;
-}
-
-/* What the library takes for a product: a fit to what an H200 took (docs/performance.md). Its convolutions of
- * float have few blocks, each with the whole sum. */
-static double product(const Ctx *c, const Op *o)
-{
-	const Op *a = &c->op[o->in[0]], *b = &c->op[o->in[1]];
-	double bytes = bytes_of(a) + bytes_of(b) + (double)f_numel(o) * pm_dtype_bytes(a->dtype);
-	double flops = 2.0 * (double)o->par[0] * (double)o->par[1] * (double)o->par[2] * (double)o->par[3];
-	double k = (double)o->par[3];
-
-	if (o->mode == FORM_IMAGE)
-		return a->dtype == PM_F32 ? 6 + 0.03 * k + flops / 40e6 : 5 + 0.0035 * k + flops / 400e6;
-	if (a->dtype == PM_F32)
-		return 5.5 + flops / 40e6 + bytes / BYTES_PER_US;
-	return 4 + flops / 400e6 + bytes / BYTES_PER_US;
 }
 
 double f_library_time(const Ctx *c, const Node *n)

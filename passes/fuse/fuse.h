@@ -7,9 +7,10 @@
  *   plan.c    sections of a kernel: which results one nest of loops makes, and what a row is
  *   schedule.c  how threads share a section
  *   section.c its loops and stores
- *   load_dot.c  products; address.c where their factors lie; tile.c which tile a block makes
- *   product.c, product.cu  the section of a product
  *   split.c   rows that many blocks share: one launch for each reduction, and one for the results
+ *   load_dot.c  products; load_sum.c the same as sums; address.c where their factors lie
+ *   tile.c    which tile of a product a block makes, and how long that takes
+ *   product.c a product's section; product.cu what makes its tile
  *   source.c  the kernel's text
  *   cost.c    what a set of nodes costs as library calls, and as this kernel
  *   grow.c    which nodes to take together
@@ -406,8 +407,8 @@ double f_kernel_time(const Ctx *c);
 double f_copies(const Ctx *c);
 /* A node by itself: microseconds, and launches with the copies of what the graph hands out. */
 double f_library_time(const Ctx *c, const Node *n);
-int f_library_launches(const Ctx *c, const Node *n);
 int f_has_product(const Ctx *c);
+int f_library_launches(const Ctx *c, const Node *n);
 /* Results of the set that are used outside become the kernel's. */
 void f_results(Ctx *c);
 

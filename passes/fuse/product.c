@@ -2,7 +2,7 @@
  */
 #include "fuse.h"
 
-#include "fuse/product.cu.h"
+#include "product.cu.h"
 
 const char *f_product_source(void)
 {
@@ -381,6 +381,7 @@ static void elements_text(Ctx *c, const Section *s, PmText *t)
 	int64_t fast = (s->down ? l->rows : l->cols) / s->vec;
 
 	pm_text_add(t, c->rowbuf.s);
+	pm_text_add(t, "_Pragma(\"unroll 2\") ");
 	number(t, "for (int k = threadIdx.x; k < ", l->rows * l->cols / s->vec);
 	number(t, "; k += ", s->block);
 	number(t, ") {\nconst int ls = k / ", fast);

@@ -218,7 +218,7 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 	pm_text_add(t, "return;\n}\n");
 }
 
-/* Of the largest tile; 0 when there is no product. */
+/* Floats of the largest tile; 0 when there is no product. */
 static int shared_floats(const Ctx *c)
 {
 	int most = 0, i;

@@ -40,7 +40,8 @@ void f_split(Ctx *c, Section *s)
 	int64_t group = s->column ? 8 : 512, n;
 
 	s->split = 0;
-	if (c->n_sections > 1 || !s->n_reds || s->n_reds > F_SPLITS || (!s->column && s->group <= 32))
+	if (c->sums || c->n_sections > 1 || !s->n_reds || s->n_reds > F_SPLITS ||
+	    (!s->column && s->group <= 32))
 		return;
 	if (c->other)
 		group /= 2;

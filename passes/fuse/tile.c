@@ -3,9 +3,13 @@
 
 enum { SMS = 132, SHARED = 11776 /* floats */, WARPS_LEAST = 4 };
 
-static const double LATENCY = 0.55, /* microseconds until what a warp asked for is there */
-	JOIN = 0.5,                 /* the parts of the warps become the tile */
-	L2_PER_US = 4.5e6, LOAD_PER_US = 1.7e3 /* cycles */, MMA_PER_US = 3.0e6, FMA_PER_US = 1.3e5;
+/* Fitted to what an H200 took (docs/performance.md). */
+static const double LATENCY = 0.7, /* microseconds until what a warp asked for is there */
+	JOIN = 0.4,
+		    EPILOGUE =
+			    0.3, /* the parts of the warps become the tile; four elements of it per thread */
+	L2_PER_US = 4.5e6, CYCLES_PER_US = 1.7e3, MMA_PER_US = 3.0e6, FMA_PER_US = 1.3e5,
+		    ACCESS = 4; /* cycles that a warp's load takes at least */
 
 static int is_half(const Ctx *c, const Op *o)
 {
@@ -53,10 +57,12 @@ static double load_cycles(const Op *o, const Section *s, const Tile *t, int half
 	/* Lanes of a row of the tile read the same elements, in one go. */
 	if (!half) {
 		a *= 32.0 / t->lm;
-		b *= s->b.along_k || t->lm == 1 ? t->lm : t->lm;
-		wide_a = 4;
+		b *= t->lm;
+		wide_a = ACCESS;
+		/* Lanes side by side along columns read a line of memory each. */
+		wide_b = s->b.along_k ? 32.0 / t->lm : wide_b;
 	}
-	return a * (wide_a > 2 ? wide_a : 2) + b * (wide_b > 2 ? wide_b : 2);
+	return a * (wide_a > ACCESS ? wide_a : ACCESS) + b * (wide_b > ACCESS ? wide_b : ACCESS);
 }
 
 double f_tile_time(const Ctx *c, const Section *s, const Tile *t)
@@ -67,12 +73,13 @@ double f_tile_time(const Ctx *c, const Section *s, const Tile *t)
 	       each = (double)over((int64_t)blocks, SMS);
 	int regs = 48 + t->mi * t->ni * (half ? 4 : 1) + t->depth * words(s, t, half);
 	int fit = 65536 / (threads * (regs > 255 ? 255 : regs)), most = 0;
-	double turns = (double)over(over(o->par[3], t->piece), t->warps), part[4], sum = 0;
+	double turns = (double)over(over(o->par[3], t->piece), t->warps), part[4], sum = 0, join;
 
 	fit = fit > 2048 / threads ? 2048 / threads : fit;
 	fit = fit > 56000 / f_tile_shared(t) ? 56000 / f_tile_shared(t) : fit;
-	part[0] = (double)over((int64_t)each, fit < 1 ? 1 : fit) * (LATENCY * (1 + turns / t->depth) + JOIN);
-	part[1] = each * load_cycles(o, s, t, half) / LOAD_PER_US;
+	join = JOIN + EPILOGUE * (double)over(t->rows * t->cols, 4 * threads);
+	part[0] = (double)over((int64_t)each, fit < 1 ? 1 : fit) * (LATENCY * (1 + turns / t->depth) + join);
+	part[1] = each * load_cycles(o, s, t, half) / CYCLES_PER_US;
 	part[2] = each * t->rows * t->cols * k / (half ? MMA_PER_US : FMA_PER_US);
 	part[3] = blocks * (t->rows + t->cols) * k * (half ? 2 : 4) / L2_PER_US;
 	for (i = 0; i < 4; i++) {

@@ -25,6 +25,23 @@ int f_arg(Ctx *c, int op)
 	return c->n_arg_in++;
 }
 
+/* Whether an atom changes from one neighbour in this variable to the next: a quotient seldom does. */
+static int turns_with(const Ctx *c, int atom, uint32_t dep)
+{
+	const Atom *a = &c->atom[atom];
+	const Lin *l;
+	int i;
+
+	if (!(a->deps & dep) || a->kind == ATOM_DIV)
+		return 0;
+	if (a->kind == ATOM_VAR)
+		return 1;
+	for (l = &c->lin[a->of], i = 0; i < l->n; i++)
+		if (turns_with(c, l->t[i].atom, dep))
+			return 1;
+	return 0;
+}
+
 /* Elements between what neighbours in this variable read; 0 when it does not matter. */
 static int64_t stride_by(const Ctx *c, Ix at, uint32_t dep)
 {
@@ -35,7 +52,7 @@ static int64_t stride_by(const Ctx *c, Ix at, uint32_t dep)
 	for (i = 0; i < l->n; i++) {
 		int64_t k = l->t[i].k < 0 ? -l->t[i].k : l->t[i].k;
 
-		if (c->atom[l->t[i].atom].deps & dep && (!best || k < best))
+		if ((!best || k < best) && turns_with(c, l->t[i].atom, dep))
 			best = k;
 	}
 	return best;
@@ -75,7 +92,7 @@ static void count_load(Ctx *c, const Op *o, Ix at, int lanes)
 	c->s->bytes += all < once ? all : once + 0.1 * (all - once);
 	if (wide > 16)
 		c->s->spread += all * ((wide > 32 ? 32 : wide) / (size * (lanes ? c->s->vec : 1)) - 1) *
-				0.25 / (rows ? 1 : rows_in_a_sector(c, at, size));
+				0.45 / (rows ? 1 : rows_in_a_sector(c, at, size));
 	c->s->work += c->times * 2;
 }
 

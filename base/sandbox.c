@@ -175,23 +175,56 @@ unsigned pm_sandbox_enter_tool(const PmSandboxPaths *p)
 	return layers | filter(PM__CALLS_PROGRAM);
 }
 
+/* ---- trying it ---- */
+
+typedef struct Probe {
+	unsigned (*enter)(void);
+	unsigned tries; /* a layer, whose forbidden thing is done; 0 = nothing */
+} Probe;
+
+/* The channel to the parent, which the sandbox closes, is not needed: the exit status alone brings the
+ * answer. */
 static int probe_child(void *arg, PmStr *out)
 {
-	const int *kernels = arg;
-	static const char *const none[] = { NULL };
+	const Probe *p = arg;
+	unsigned layers = p->enter();
 
 	(void)out;
-	return (int)(*kernels ? pm_sandbox_close(pm_sandbox_load(none, 0), 0) : pm_sandbox_enter());
+	if (p->tries == PM_BOX_FILTER)
+		syscall(SYS_getppid);
+#if defined(__x86_64__)
+	if (p->tries == PM_BOX_NO_CLOCK)
+		__builtin_ia32_rdtsc();
+#endif
+	return (int)layers;
 }
 
-/* pm_fork_call's child still writes to its channel after fn returned; the exit status alone brings the
- * answer. The channel, which the sandbox closes, and the libc that writes are not needed: `out` stays empty.
- */
-static PmStatus probe(int kernels, unsigned *layers, PmErr *err)
+static PmStatus probe_once(Probe *p, PmProcResult *r, PmErr *err)
 {
 	PmLimits lim = { .seconds = 10, .file_size = -1, .tries = 3 };
+
+	return pm_fork_call(probe_child, p, &lim, r, err);
+}
+
+int pm__sandbox_stops(unsigned (*enter)(void), unsigned layer)
+{
+	int signal_of = layer == PM_BOX_FILTER ? SIGSYS : SIGSEGV, stopped;
+	Probe p = { enter, layer };
 	PmProcResult r;
-	PmStatus st = pm_fork_call(probe_child, &kernels, &lim, &r, err);
+
+	if (probe_once(&p, &r, NULL))
+		return 0;
+	stopped = r.end == PM_PROC_SIGNALED && r.code == signal_of;
+	pm_proc_result_release(&r);
+	return stopped;
+}
+
+static PmStatus probe(unsigned (*enter)(void), unsigned *layers, PmErr *err)
+{
+	static const unsigned deadly[] = { PM_BOX_FILTER, PM_BOX_NO_CLOCK };
+	Probe p = { enter, 0 };
+	PmProcResult r;
+	PmStatus st = probe_once(&p, &r, err);
 
 	*layers = 0;
 	if (st)
@@ -201,17 +234,27 @@ static PmStatus probe(int kernels, unsigned *layers, PmErr *err)
 	else
 		st = pm_err(err, PM_E_INTERNAL, "The sandbox could not be tried.");
 	pm_proc_result_release(&r);
+	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+		if (*layers & deadly[i] && !pm__sandbox_stops(enter, deadly[i]))
+			*layers &= ~deadly[i];
 	return st;
+}
+
+static unsigned enter_kernels(void)
+{
+	static const char *const none[] = { NULL };
+
+	return pm_sandbox_close(pm_sandbox_load(none, 0), 0);
 }
 
 PmStatus pm_sandbox_probe(unsigned *layers, PmErr *err)
 {
-	return probe(0, layers, err);
+	return probe(pm_sandbox_enter, layers, err);
 }
 
 PmStatus pm_sandbox_probe_kernels(unsigned *layers, PmErr *err)
 {
-	return probe(1, layers, err);
+	return probe(enter_kernels, layers, err);
 }
 
 void pm_sandbox_names(unsigned layers, PmStr *out)

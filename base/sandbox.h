@@ -56,7 +56,8 @@ unsigned pm_sandbox_enter_tool(const PmSandboxPaths *p);
 unsigned pm_sandbox_load(const char *const *files, int serving);
 unsigned pm_sandbox_close(unsigned loaded, int serving);
 
-/* Tries the sandbox of plugins in a child: the layers that this machine has. */
+/* Tries the sandbox of plugins in children: the layers that this machine has. One that kills is there only
+ * when it has killed a child that did what it forbids. */
 PmStatus pm_sandbox_probe(unsigned *layers, PmErr *err);
 /* The same for emulated kernels. */
 PmStatus pm_sandbox_probe_kernels(unsigned *layers, PmErr *err);

@@ -20,4 +20,8 @@ int pm__filter_install(Pm__Calls calls);
  * NULL (sandbox_landlock.c). 1 when it holds. */
 int pm__landlock(const PmSandboxPaths *p);
 
+/* 1 when a child that has entered and then does what `layer` (PM_BOX_FILTER, PM_BOX_NO_CLOCK) forbids is
+ * killed for it. */
+int pm__sandbox_stops(unsigned (*enter)(void), unsigned layer);
+
 #endif

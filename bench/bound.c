@@ -139,6 +139,7 @@ static void release(PmBound *b)
 {
 	pm_ref_tensor_release(&b->y);
 	free(b->unit);
+	free(b->mass);
 	memset(b, 0, sizeof *b);
 }
 

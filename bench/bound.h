@@ -7,12 +7,13 @@
  * f = e + ud |y| (e alone where the operator does not round):
  *
  *   moves, Relu, Max, ...        e = the operator applied to e
- *   Add, Sub, Mul                e = sum |df/dx| f, and ud |df/dx| |x| of operands that are rounded
- * themselves (the order of operations is free) Div, Sqrt, Reciprocal        the same and u/4 |y| exp, tanh,
- * erf, pow, ...     the same and u (|y|/2 + |df/dx| |x| + what their usual formulas cancel) sums, products,
- * convolutions e = sum |w| f_x + sum |x| f_w + u (sum |x w| + sqrt(K)/4 |y|) softmax, normalisations      the
- * same analysis of their textbook formulas (bound_norm.c) the rest                     the largest change
- * over four random moves of all operands by their f
+ *   Add, Sub, Mul: e = sum |df/dx| f, and ud |df/dx| |x| of operands that are rounded themselves (the order
+ *     of operations is free); sums of such sums: ud/4 of all their terms' absolute values besides
+ *   Div, Sqrt, Reciprocal: the same and u/4 |y|
+ *   exp, tanh, erf, pow, ...: the same and u (|y|/2 + |df/dx| |x| + what their usual formulas cancel)
+ *   sums, products, convolutions: e = sum |w| f_x + sum |x| f_w + u (sum |x w| + sqrt(K)/4 |y|)
+ *   softmax, normalisations: the same analysis of their textbook formulas (bound_norm.c)
+ *   the rest: the largest change over four random moves of all operands by their f
  *
  * |df/dx| f is found by evaluating the operator at x +- 16 f and dividing by 16, so that a step inside that
  * range counts with its height. This is running error analysis (Higham, Accuracy and Stability of Numerical
@@ -46,6 +47,7 @@ int pm_lane_from_name(const char *name, PmLane *lane);
 typedef struct PmBound {
 	PmRefTensor y;
 	double *unit; /* owned; one per element, infinite where open; NULL when all are 0 */
+	double *mass; /* owned; of a sum, its terms' absolute values added up; NULL = |y| */
 	int rounds;   /* the last operator rounds to the output's type */
 	int known;    /* 0: no rule for some operator on the way; `unit` says nothing */
 } PmBound;

@@ -2,6 +2,7 @@
  * elements. */
 #include "bench/bound_priv.h"
 
+#include "base/half.h"
 #include "base/rng.h"
 
 #include <math.h>
@@ -131,6 +132,91 @@ PmStatus pm__bound_cast(PmBoundCall *c, PmErr *err)
 	return pm__bound_move_operands(c, 0, err);
 }
 
+/* Operand k as the sum of its terms' absolute values, negative when `minus`. Owned data. */
+static PmRefTensor terms_of(const PmBoundCall *c, size_t k, int minus)
+{
+	PmRefTensor t = c->call.in[k];
+
+	t.f = pm_xcalloc((size_t)t.numel + 1, sizeof *t.f);
+	for (int64_t i = 0; i < t.numel; i++) {
+		double m = c->in[k].mass ? c->in[k].mass[i] : fabs(c->call.in[k].f[i]);
+
+		t.f[i] = minus ? -m : m;
+	}
+	return t;
+}
+
+/* A sum in another order has other partial sums, which may be as large as all of its terms together although
+ * those of this order are small. */
+static PmStatus add_orders(PmBoundCall *c, double ud, PmErr *err)
+{
+	int is_sub = pm_node_op(c->call.g, c->call.node) == PM_OP_Sub, of_sums = c->call.n_in > 2;
+	PmRefTensor *in = pm_xcalloc(c->call.n_in + 1, sizeof *in), out;
+	PmStatus st;
+
+	for (size_t k = 0; k < c->call.n_in; k++) {
+		in[k] = terms_of(c, k, is_sub && k == 1);
+		of_sums |= c->in[k].mass != NULL;
+	}
+	st = pm__bound_again(c, in, &out, err);
+	for (int64_t i = 0; !st && of_sums && i < out.numel; i++)
+		if (isfinite(out.f[i]))
+			pm__bound_unit(c, 0)[i] += ud / 4 * out.f[i];
+	if (!st) {
+		c->out[0].mass = out.f;
+		out.f = NULL;
+	}
+	pm_ref_tensor_release(&out);
+	for (size_t k = 0; k < c->call.n_in; k++)
+		free(in[k].f);
+	free(in);
+	return st;
+}
+
+static double rounded(int dtype, double v)
+{
+	return dtype == PM_F16    ? pm_f16_to_f64(pm_f16_from_f64(v))
+	       : dtype == PM_BF16 ? pm_bf16_to_f64(pm_bf16_from_f64(v))
+	       : dtype == PM_F32  ? (double)(float)v
+				  : v;
+}
+
+static int same_class(double a, double b)
+{
+	return isnan(a) ? isnan(b) : isinf(a) ? a == b : isfinite(b);
+}
+
+/* A quotient that is no number may be another one, or a number, when its operands have been rounded to their
+ * type: x / 0 is an infinity, and NaN where x rounds to 0. Such elements are not judged. */
+static PmStatus open_quotients(PmBoundCall *c, PmErr *err)
+{
+	PmRefTensor *in = pm_xcalloc(c->call.n_in + 1, sizeof *in), out;
+	int any = 0;
+	PmStatus st = PM_OK;
+
+	for (size_t k = 0; k < c->call.n_in; k++) {
+		in[k] = c->call.in[k];
+		in[k].f = pm_xcalloc((size_t)in[k].numel + 1, sizeof *in[k].f);
+		any |= c->in[k].rounds;
+		for (int64_t i = 0; i < in[k].numel; i++) {
+			double v = c->call.in[k].f[i];
+
+			in[k].f[i] = c->in[k].rounds ? rounded(in[k].type.dtype, v) : v;
+		}
+	}
+	if (any) {
+		st = pm__bound_again(c, in, &out, err);
+		for (int64_t i = 0; !st && i < out.numel; i++)
+			if (!same_class(c->call.out[0].f[i], out.f[i]))
+				pm__bound_unit(c, 0)[i] = INFINITY;
+		pm_ref_tensor_release(&out);
+	}
+	for (size_t k = 0; k < c->call.n_in; k++)
+		free(in[k].f);
+	free(in);
+	return st;
+}
+
 /* Each result rounded correctly; sums of what is rounded already may be taken in another order. */
 PmStatus pm__bound_arithmetic(PmBoundCall *c, PmErr *err)
 {
@@ -148,6 +234,10 @@ PmStatus pm__bound_arithmetic(PmBoundCall *c, PmErr *err)
 	for (int64_t i = 0; !st && !plain && i < c->call.out[0].numel; i++)
 		if (isfinite(c->call.out[0].f[i]))
 			pm__bound_unit(c, 0)[i] += u / 4 * fabs(c->call.out[0].f[i]);
+	if (!st && plain && op != PM_OP_Mul)
+		st = add_orders(c, ud, err);
+	if (!st && op == PM_OP_Div)
+		st = open_quotients(c, err);
 	pm__bound_rounded(c);
 	return st;
 }

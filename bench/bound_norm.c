@@ -10,15 +10,36 @@ static double at(const double *f, int64_t i)
 	return f ? f[i] : 0;
 }
 
+/* exp(x) when x is off by 16 f. */
+static double moved(double x, double f)
+{
+	return exp(fmin(x + 16 * f, 700));
+}
+
+/* The unit of p = exp(x) / sum when x and the terms of the sum move against each other by 16 of their errors;
+ * `low` and `high` are the sum when all terms move down or up. Where that leaves p open (rounding alone may
+ * make two terms equal, or one of them all there is) a quarter of its range. */
+static double soft_moved(double x, double f, double sum, double low, double high)
+{
+	double up = moved(x, f), down = moved(x, -f), p = exp(x) / sum, most, least;
+
+	if (!(f > 0))
+		return 0;
+	most = up > 0 ? up / (up + fmax(low - down, 0)) : 0;
+	least = down > 0 ? down / (down + fmax(high - up, 0)) : 0;
+	return most - least > 0.25 && 16 * f > 1 ? (most - least) / 4 : fmax(most - p, p - least) / 16;
+}
+
 /* p_i = exp(x_i - m) / sum exp(x_j - m). Relative errors: of the exponent's argument f_i + u (|x_i| + |m|)
  * (also when the factor log2 e is multiplied into both), of the function u, of the sum their mean weighted by
  * p, and u sqrt(K)/4. Terms that are equal, to the
  * sum's last digit, are rounded the same way each time, which a plain loop adds up to u K/8 of
- * them. The logarithm has the same as absolute errors. */
+ * them. The logarithm has the same as absolute errors. Operands whose own errors change a factor (values of
+ * some hundred in bfloat16) are beyond the first order: see soft_moved(). */
 static void soft_line(const double *x, const double *f, double *e, int64_t n, int64_t step, double u,
 		      int logarithm)
 {
-	double top = -INFINITY, sum = 0, shared = 0, all, repeats = 0;
+	double top = -INFINITY, sum = 0, shared = 0, all, repeats = 0, low = 0, high = 0;
 
 	for (int64_t i = 0; i < n; i++) {
 		top = fmax(top, x[i * step]);
@@ -34,6 +55,8 @@ static void soft_line(const double *x, const double *f, double *e, int64_t n, in
 
 		if (p > 0)
 			shared += p * (at(f, i * step) + u * (fabs(x[i * step]) + fabs(top) + 1));
+		low += moved(x[i * step] - top, -at(f, i * step));
+		high += moved(x[i * step] - top, at(f, i * step));
 	}
 	for (int64_t i = 0; i < n; i++) {
 		double v = x[i * step], own = at(f, i * step) + u * (fabs(v) + fabs(top) + 1);
@@ -43,7 +66,8 @@ static void soft_line(const double *x, const double *f, double *e, int64_t n, in
 		if (logarithm)
 			e[i * step] = own + shared + all + u * fabs(v - top);
 		else
-			e[i * step] = exp(v - top) / sum * (own + shared + all);
+			e[i * step] = fmax(exp(v - top) / sum * (own + shared + all),
+					   soft_moved(v - top, at(f, i * step), sum, low, high));
 	}
 }
 

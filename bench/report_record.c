@@ -68,7 +68,8 @@ static void bound_from_json(const cJSON *o, PmEvalBound *b)
 	XX("replay_candidate_seconds", replay[1])                                                            \
 	XX("wall_speedup", wall_speedup)                                                                     \
 	XX("wall_baseline_seconds", wall[0])                                                                 \
-	XX("wall_candidate_seconds", wall[1])
+	XX("wall_candidate_seconds", wall[1])                                                                \
+	XX("outside_seconds", outside)
 
 /* The figures of the GPU in the same way; all are integers. */
 #define GPU_FIGURES(XX)                                                                                      \
@@ -130,6 +131,7 @@ static void add_timing(cJSON *j, const PmEvalTiming *t)
 {
 	cJSON *o = cJSON_AddObjectToObject(j, "clock");
 
+	cJSON_AddStringToObject(o, "machine", t->machine);
 	cJSON_AddNumberToObject(o, "blocks", t->blocks);
 #define XX(name, place) cJSON_AddNumberToObject(o, name, t->place);
 	TIMING_FIGURES(XX)
@@ -145,6 +147,7 @@ static void timing_from_json(const cJSON *o, PmEvalTiming *t)
 {
 	if (!o)
 		return;
+	snprintf(t->machine, sizeof t->machine, "%s", pm_json_str(o, "machine", ""));
 	t->blocks = (int)pm_json_i64(o, "blocks", 0);
 #define XX(name, place) t->place = pm_json_num(o, name, NAN);
 	TIMING_FIGURES(XX)

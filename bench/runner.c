@@ -159,6 +159,9 @@ PmStatus pm_eval_score(PmEvalReport *r, PmErr *err)
 		const PmEvalRecord *e = &r->rec[i];
 
 		s[i].status = pm_verdict_score_status(e->verdict);
+		/* A clock that failed altogether is a failure, not a speedup of 1. */
+		if (e->verdict == PM_VERDICT_TIMING_UNSTABLE && !isfinite(e->speedup))
+			s[i].status = pm_verdict_name(e->verdict);
 		/* Times that cannot be ranked never count as faster, nor does what the lane does not allow.
 		 */
 		s[i].speedup = e->verdict == PM_VERDICT_TIMING_UNSTABLE ||

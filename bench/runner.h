@@ -53,11 +53,13 @@ typedef struct PmEvalTiming {
 	 * many of them were made again for the same bits, compared with the baseline's outputs, and with the
 	 * reference (deferred.h). */
 	int calls, replayed, compared, checked;
-	PmGpuSeen gpu; /* while it was measured */
+	char machine[64]; /* the GPU's name */
+	PmGpuSeen gpu;    /* while it was measured */
 	/* Runs of the clock in processes of their own, with other inputs, and the speedup that each found:
 	 * one, unless a second look was due. The figures above are of the run that is published. */
 	int runs;
 	double found[3];
+	double outside;    /* what the candidate leaves outside of its kernels, by itself; NaN = not timed */
 	int host_bound[2]; /* baseline, candidate: launching is what a call waits for (bench/timer.h) */
 } PmEvalTiming;
 
@@ -76,7 +78,8 @@ typedef struct PmEvalRecord {
 	char *near_miss;      /* owned; when nothing matched */
 	/* match */
 	int n_applied, n_kernels;
-	double coverage; /* share of the baseline's modelled time spent in what was replaced */
+	double coverage; /* share of the baseline's time spent in what was replaced; measured when
+			  * timing.outside is, else modelled */
 	/* correctness */
 	size_t n_outputs;
 	PmScoreOutput *outputs; /* owned: of each kernel result (passnet: graph output), worst over all input

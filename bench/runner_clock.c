@@ -1,5 +1,6 @@
 /* runner_clock.c - the stage that measures a candidate, and looks at what was timed. */
 #include "bench/deferred.h"
+#include "bench/outside.h"
 #include "bench/runner_priv.h"
 #include "runtime/ref.h"
 
@@ -12,7 +13,8 @@ enum {
 	REHEARSED = 24, /* calls where nothing is timed */
 	LARGE_REFERENCE =
 		30000000, /* operations: then the reference is not asked about ordinary rehearsals */
-	CLOCK_TRIES = 3   /* of calls whose process something outside killed */
+	CLOCK_TRIES = 3,  /* of calls whose process something outside killed */
+	OUTSIDE_BLOCKS = 8
 };
 
 /* Bytes that have to reach memory: the outputs, less what the L2 cache may hold back. */
@@ -288,6 +290,49 @@ static PmStatus measure(Eval *e, int alt, const PmPlanStats *base, const PmPlanS
 	return st || e->rec->verdict != PM_VERDICT_OK ? st : time_and_judge(e, alt, &o, err);
 }
 
+static int launches(const PmGraph *g)
+{
+	PmPlanStats s = { 0 };
+	PmPlan *plan = NULL;
+
+	if (!pm_plan_new(g, NULL, 0, &plan, NULL))
+		pm_plan_stats(plan, NULL, &s);
+	pm_plan_free(plan);
+	return s.n_launches;
+}
+
+/* Coverage by the clock: what is left beside the kernels, timed alone in a process that has run no kernel of
+ * the pass. Without launches it takes nothing. Where it cannot be timed the modelled share stays. */
+static PmStatus measure_coverage(Eval *e, PmErr *err)
+{
+	PmClockOpts o = { .seed = e->o->seed,
+			  .deadline = e->o->device_deadline,
+			  .seconds = 2,
+			  .blocks = OUTSIDE_BLOCKS,
+			  .quick = 1 };
+	PmEvalRecord *r = e->rec;
+	PmGraph *g = NULL;
+	PmTiming t;
+	PmErr why;
+	PmStatus st = pm_outside(e->cand.g, &g, err);
+
+	pm_err_init(&why);
+	if (st)
+		return st;
+	r->timing.outside = 0;
+	if (g && launches(g) > 0) {
+		PmWork work = { .g = g };
+
+		pm_worker_renew(e->worker);
+		st = pm_clock_time(e->worker, &work, &o, &t, &why);
+		r->timing.outside = st ? NAN : t.kind[PM_TIME_COLD].side[0].median;
+	}
+	pm_graph_free(g);
+	if (isfinite(r->timing.outside) && r->baseline_seconds > 0)
+		r->coverage = fmin(1, fmax(0, 1 - r->timing.outside / r->baseline_seconds));
+	return PM_OK;
+}
+
 /* Measures where the device can. A candidate that is wrong at the level asked for is measured as well, since
  * it may be right at a coarser one: measured and modelled times must not meet in one score. It stays
  * wrong, unless it fails on the device. */
@@ -304,8 +349,11 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 	if (!info.measured)
 		return pm__is_inexact(was) ? PM_OK : rehearse(e, alt, err);
 	memcpy(why, r->why, sizeof why);
+	snprintf(r->timing.machine, sizeof r->timing.machine, "%.63s", info.name);
 	pm__say(e, PM_VERDICT_OK, "");
 	st = measure(e, alt, base, cand, &info, err);
+	if (!st && r->measured)
+		st = measure_coverage(e, err);
 	if (pm__is_inexact(was) && r->measured)
 		pm__say(e, was, why);
 	return st;

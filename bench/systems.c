@@ -65,6 +65,34 @@ static double bytes_across(const PmGraph *g)
 	return bytes;
 }
 
+static PmStatus one_machine(const PmSystems *s, const PmSysGraph *g, PmErr *err)
+{
+	size_t known = s->n;
+
+	for (size_t k = 0; k < s->n; k++) {
+		if (!*g->cell[k].machine)
+			continue;
+		if (known < s->n && strcmp(g->cell[k].machine, g->cell[known].machine) != 0)
+			return pm_err(err, PM_E_INVALID,
+				      "Graph %s was timed on %s by %s and on %s by %s; time both on one "
+				      "machine, or "
+				      "leave one of them out.",
+				      g->label, g->cell[known].machine, s->name[known], g->cell[k].machine,
+				      s->name[k]);
+		known = k;
+	}
+	return PM_OK;
+}
+
+PmStatus pm_systems_one_machine(const PmSystems *s, size_t first, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t i = first; i < s->graphs.n && !st; i++)
+		st = one_machine(s, &s->graphs.v[i], err);
+	return st;
+}
+
 PmStatus pm_sys_roofline(const PmGraph *g, const char *profile, double *seconds, PmErr *err)
 {
 	const PmProfile *named = pm_profile(profile);

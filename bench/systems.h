@@ -39,6 +39,7 @@ typedef struct PmSysCell {
 	int matched;     /* it changed the graph; 1 for baselines */
 	int smallest_t;  /* the strictest level from which on it is right; PM_T_NEVER */
 	double seconds[PM_N_SYS_CLOCKS]; /* NaN = not known */
+	char machine[64];                /* the GPU that took the times; "" = none, or not written down */
 } PmSysCell;
 
 typedef struct PmSysGraph {
@@ -59,6 +60,9 @@ typedef struct PmSystems {
 /* Adds a row whose cells are all "no result", and returns it (valid until the next call). */
 PmSysGraph *pm_systems_add(PmSystems *s);
 void pm_systems_release(PmSystems *s);
+/* A speedup across machines says nothing of a system: PM_E_INVALID, naming both, when the times of a row were
+ * not all taken on one GPU. Rows from `first` on are looked at. */
+PmStatus pm_systems_one_machine(const PmSystems *s, size_t first, PmErr *err);
 
 /* The time that no implementation can beat on the profile's device: the bytes of the graph's inputs,
  * constants and outputs, each once, at its bandwidth, or the operators' arithmetic at its peak, whichever is

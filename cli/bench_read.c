@@ -106,6 +106,7 @@ static void take_eager(PmSysCell *c, const PmEvalRecord *r)
 	set_status(c, "correct", 1, PM_T_MIN);
 	c->seconds[r->measured ? PM_SYS_COLD : PM_SYS_MODELLED] = r->baseline_seconds;
 	if (r->measured) {
+		snprintf(c->machine, sizeof c->machine, "%s", r->timing.machine);
 		c->seconds[PM_SYS_REPLAY] = r->timing.replay[0];
 		c->seconds[PM_SYS_WALL] = r->timing.wall[0];
 	}
@@ -124,6 +125,7 @@ static void take_pass(PmSysCell *c, const PmEvalRecord *r)
 		return;
 	c->seconds[r->measured ? PM_SYS_COLD : PM_SYS_MODELLED] = r->candidate_seconds;
 	if (r->measured) {
+		snprintf(c->machine, sizeof c->machine, "%s", r->timing.machine);
 		c->seconds[PM_SYS_REPLAY] = r->timing.replay[1];
 		c->seconds[PM_SYS_WALL] = r->timing.wall[1];
 	}
@@ -153,19 +155,28 @@ static PmStatus add_pass(PmBench *b, size_t system, size_t first, PmErr *err)
 
 /* ---- times taken elsewhere ---- */
 
+typedef struct Run {
+	int64_t id;
+	char machine[64]; /* "NVIDIA H200" of "cuda:NVIDIA H200" */
+} Run;
+
 typedef struct Stored {
 	PmBench *b;
 	size_t system, first;
-	PM_VEC(int64_t) runs;
+	PM_VEC(Run) runs;
+	const char *machine; /* of the run being read */
 } Stored;
 
 static PmStatus list_run(void *arg, const PmRunRow *row, PmErr *err)
 {
+	const char *colon = strchr(row->device, ':');
 	Stored *s = arg;
+	Run run = { .id = row->id };
 
 	(void)err;
+	snprintf(run.machine, sizeof run.machine, "%s", colon ? colon + 1 : "");
 	if (!strncmp(row->options, "external=", 9) && !strcmp(row->pass_path, s->b->system[s->system].path))
-		PM_VEC_PUSH(&s->runs, row->id);
+		PM_VEC_PUSH(&s->runs, run);
 	return PM_OK;
 }
 
@@ -185,6 +196,7 @@ static PmStatus take_external(void *arg, const PmResultRow *row, PmErr *err)
 	if (!st && c && !*c->status) {
 		set_status(c, "correct", !cJSON_IsFalse(cJSON_GetObjectItem(j, "changed")),
 			   (int)pm_json_i64(j, "smallest_t", PM_T_MIN));
+		snprintf(c->machine, sizeof c->machine, "%s", s->machine);
 		for (PmSysClock k = 0; k < PM_SYS_MODELLED; k++)
 			c->seconds[k] = seconds_of(j, k);
 	}
@@ -198,8 +210,10 @@ static PmStatus add_external(PmBench *b, size_t system, size_t first, PmErr *err
 	Stored s = { .b = b, .system = system, .first = first };
 	PmStatus st = pm_runs_each(b->db, b->table.graphs.v[first].task, list_run, &s, err);
 
-	for (size_t i = 0; i < s.runs.n && !st; i++)
-		st = pm_results_each(b->db, s.runs.v[i], take_external, &s, err);
+	for (size_t i = 0; i < s.runs.n && !st; i++) {
+		s.machine = s.runs.v[i].machine;
+		st = pm_results_each(b->db, s.runs.v[i].id, take_external, &s, err);
+	}
 	PM_VEC_RELEASE(&s.runs);
 	return st;
 }
@@ -282,6 +296,8 @@ PmStatus pm_bench_task(PmBench *b, int64_t task, PmErr *err)
 	for (size_t k = 0; k < b->table.n && !st && b->table.graphs.n > first; k++)
 		if (b->system[k].kind != PM_BENCH_PASS)
 			st = add_external(b, k, first, err);
+	if (!st)
+		st = pm_systems_one_machine(&b->table, first, err);
 	if (!st && !strcmp(b->eval.opts.device, "emu"))
 		st = model_eager(b, &m, first, err);
 	if (!st)

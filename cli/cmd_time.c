@@ -22,6 +22,7 @@ enum { MAX_BLOCKS = 1000 };
 
 typedef struct Time {
 	const char *device, *db_path, *json_out, *pass;
+	const char *target; /* the one at hand */
 	char way[80]; /* what the pass's times are stored as */
 	int64_t seed, shapes, blocks;
 	double seconds; /* no graph is begun after that many */
@@ -123,6 +124,7 @@ static PmStatus time_one(Time *t, const PmMember *m, const PmTimedPass *p, PmErr
 	if (!st)
 		st = time_sides(t, m, p, &o, times, &r, &why);
 	t->last = st ? 0 : pm_now();
+	cJSON_AddStringToObject(j, "target", t->target);
 	cJSON_AddStringToObject(j, "name", m->label);
 	cJSON_AddStringToObject(j, "graph", key.full);
 	cJSON_AddStringToObject(j, "class", pm_graph_class(m->g));
@@ -234,8 +236,9 @@ static PmStatus time_all(Time *t, const PmStrList *targets, PmErr *err)
 		       "of a train, "
 		       "and one call and the wait for its result\n");
 	for (size_t i = 0; i < n && !st; i++) {
+		t->target = targets->list.v[i];
 		if (!pm_cli_json)
-			printf("%s\n", targets->list.v[i]);
+			printf("%s\n", t->target);
 		for (size_t k = 0; k < all[i].list.n && !st; k++)
 			if (t->seconds > 0 && pm_now() - t->begin > t->seconds)
 				t->left_out++;

@@ -19,8 +19,8 @@ enum { SUM, A, B, SCALE, BIAS, C };
 enum {
 	MAX_ROW = 1 << 30,
 	MAX_CACHED = 48 * 1024 / 4, /* floats of shared memory that every device has */
-	MAX_DOUBLE = 64, /* rows up to here are worked out in double when the elements are float */
-	WARP_ROWS = 4    /* per block */
+	MAX_DOUBLE = 64,            /* rows up to here are worked out in double when the elements are float */
+	WARP_ROWS = 4               /* per block */
 };
 
 static PmStatus check(PmMatch *m)

@@ -6,10 +6,9 @@
 #include <string.h>
 
 typedef struct Ready {
-	PmCudaReady launch; /* of a kernel */
-	PmCudaLib lib;      /* or a library's call, when lib.call is not NULL, */
-	CuPtr p[4];         /* on these addresses */
-	void *placed;
+	PmCudaReady launch;   /* of a kernel */
+	PmCudaLib lib;        /* or a library's call, when lib.way is not NULL, */
+	PmCudaPlaced placed;  /* on these addresses */
 	const PmDevArg *args; /* for the guard */
 	int n_args;
 } Ready;
@@ -26,8 +25,7 @@ typedef struct PmCudaCall {
 static void call_free(PmCudaCall *c)
 {
 	for (size_t i = 0; i < c->n; i++)
-		if (c->step[i].placed)
-			pm__conv_unplace(c->step[i].placed);
+		pm__way_unplace(&c->step[i].placed);
 	free(c->step);
 	free(c->args);
 	free(c->value);
@@ -38,6 +36,7 @@ static void call_free(PmCudaCall *c)
 static PmStatus ready_lib(PmCudaDevice *d, const PmDevStep *s, Ready *r, PmErr *err)
 {
 	const PmCudaLib *l = pm__cuda_lib(d, s->lib);
+	CuPtr p[4] = { 0 };
 
 	if (!l)
 		return pm_err(err, PM_E_INVALID, "There is no library call %u on this device.", s->lib.id);
@@ -45,10 +44,10 @@ static PmStatus ready_lib(PmCudaDevice *d, const PmDevStep *s, Ready *r, PmErr *
 		const PmDevArg *a = &s->launch.args[i];
 		const PmCudaBuf *b = a->kind == PM_DARG_BUF ? pm__cuda_buf(d, a->buf) : NULL;
 
-		r->p[i] = b ? b->p + (uint64_t)a->offset : 0;
+		p[i] = b ? b->p + (uint64_t)a->offset : 0;
 	}
 	r->lib = *l;
-	return l->kind == PM_LIB_CONV ? pm__conv_place(l->call, r->p, l->workspace, &r->placed, err) : PM_OK;
+	return pm__way_place(l->way, p, l->workspace, &r->placed, err);
 }
 
 static PmCudaCall *call_alloc(const PmDevStep *step, size_t n)
@@ -106,8 +105,7 @@ PmStatus pm__cuda_call_new(PmDevice *dev, const PmDevStep *step, size_t n, PmCal
 
 static PmStatus note_step(PmCudaDevice *d, const Ready *r, PmErr *err)
 {
-	return pm__cuda_note_buffers(d, r->lib.call ? r->lib.label : r->launch.label, r->args, r->n_args,
-				     err);
+	return pm__cuda_note_buffers(d, r->lib.way ? r->lib.label : r->launch.label, r->args, r->n_args, err);
 }
 
 /* While calls are timed: once for all looks. */
@@ -123,9 +121,7 @@ static PmStatus tell_guard(PmCudaDevice *d, PmCudaCall *c, PmErr *err)
 
 static PmStatus run_lib(PmCudaDevice *d, const Ready *r, PmErr *err)
 {
-	PmStatus st = r->lib.kind == PM_LIB_GEMM ? pm__gemm_run(r->lib.call, r->p, r->lib.workspace,
-								r->lib.bytes, d->stream, err)
-						 : pm__conv_run(r->lib.call, r->placed, r->p, d->stream, err);
+	PmStatus st = pm__way_run(d, r->lib.way, &r->placed, err);
 
 	if (!d->n_pending++)
 		d->first_label = r->lib.label;
@@ -153,8 +149,8 @@ PmStatus pm__cuda_call_run(PmDevice *dev, PmCall h, PmErr *err)
 		if (!d->quiet)
 			st = note_step(d, &c->step[i], &why);
 		if (!st)
-			st = c->step[i].lib.call ? run_lib(d, &c->step[i], &why)
-						 : pm__cuda_enqueue(d, &c->step[i].launch, &why);
+			st = c->step[i].lib.way ? run_lib(d, &c->step[i], &why)
+						: pm__cuda_enqueue(d, &c->step[i].launch, &why);
 	}
 	return st ? pm__cuda_fail_with(d, st, &why, err) : PM_OK;
 }

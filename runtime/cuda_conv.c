@@ -53,6 +53,7 @@ enum {
 	A_HEUR_MODE = 8,
 	A_NOTE = 11,
 	A_DESC = 15,
+	A_BEHAVIOR = 19,
 
 	CONVOLUTION = 1, /* descriptors, and under each its attributes */
 	CONV_COMPUTE = 100,
@@ -64,6 +65,7 @@ enum {
 	CONV_SPATIAL = 106,
 	ENGINE = 2,
 	ENGINE_NOTES = 1303,
+	ENGINE_BEHAVIOR = 1305,
 	CONFIG = 3,
 	CONFIG_ENGINE = 300,
 	HEURISTIC = 4,
@@ -106,6 +108,9 @@ enum {
 	MODE_FALLBACK = 2,
 	NOTE_TENSOR_CORE = 0,
 	NOTE_DOWN_CONVERT = 1,
+	NOTE_REDUCED_SUMS = 2,
+	NOTE_UNDETERMINED = 4,
+	BEHAVIOR_COMPILES = 0, /* when the plan is made: seconds */
 	MAX_NOTES = 16,
 	MAX_CONFIGS = 32,
 	ALIGNMENT = 64 /* more is never asked about */
@@ -181,8 +186,9 @@ static int set(Desc d, int attr, int type, int64_t n, const void *v)
 /* --- describing ------------------------------------------------------------------------------------------
  */
 
-/* [N, C, spatial...] with at least two spatial dimensions, contiguous. Returns the rank, 0 when too large. */
-static int widen(const int64_t *dim, int spatial, int64_t out[5], int64_t stride[5])
+/* [N, C, spatial...] with at least two spatial dimensions, contiguous in that order or with C last. Returns
+ * the rank, 0 when too large. */
+static int widen(const int64_t *dim, int spatial, int last, int64_t out[5], int64_t stride[5])
 {
 	int n = 0;
 	int64_t size = 1;
@@ -192,17 +198,24 @@ static int widen(const int64_t *dim, int spatial, int64_t out[5], int64_t stride
 			out[n++] = 1;
 		out[n++] = dim[d];
 	}
+	if (last) {
+		stride[1] = 1;
+		size = out[1];
+	}
 	for (int d = n - 1; d >= 0; d--) {
+		if (last && d == 1)
+			continue;
 		stride[d] = size;
 		size *= out[d];
 	}
 	return size <= INT_MAX ? n : 0;
 }
 
-static int describe_tensor(Desc *t, int64_t id, int type, const int64_t *dim, int spatial, int64_t align)
+static int describe_tensor(Desc *t, int64_t id, int type, const int64_t *dim, const PmLibConv *v,
+			   int64_t align)
 {
 	int64_t d[5], stride[5];
-	int n = widen(dim, spatial, d, stride);
+	int n = widen(dim, v->spatial, v->channels_last, d, stride);
 
 	if (align > ALIGNMENT)
 		align = ALIGNMENT;
@@ -272,7 +285,7 @@ static int set_plain(DnnTensor **t, int type, const int64_t *dim, int n)
 static int describe_bias(Conv *c, const PmLibConv *v, int type)
 {
 	int64_t y[5], stride[5], bias[5] = { 1, 1, 1, 1, 1 };
-	int n = widen(v->y, v->spatial, y, stride);
+	int n = widen(v->y, v->spatial, 0, y, stride);
 
 	bias[1] = v->y[1];
 	return n && set_plain(&c->y, type, y, n) && set_plain(&c->bias, type, bias, n);
@@ -287,9 +300,9 @@ static int describe(Conv *c, Description *s, const PmLibCall *call)
 		   : call->dtype == PM_F16 ? TYPE_HALF
 					   : TYPE_BF16;
 
-	return describe_tensor(&s->y, 0, type, v->y, v->spatial, call->align[0]) &&
-	       describe_tensor(&s->x, 1, type, v->x, v->spatial, call->align[1]) &&
-	       describe_tensor(&s->w, 2, type, v->w, v->spatial, call->align[2]) &&
+	return describe_tensor(&s->y, 0, type, v->y, v, call->align[0]) &&
+	       describe_tensor(&s->x, 1, type, v->x, v, call->align[1]) &&
+	       describe_tensor(&s->w, 2, type, v->w, v, call->align[2]) &&
 	       describe_window(&s->conv, v, c->is_double ? TYPE_DOUBLE : TYPE_FLOAT) &&
 	       describe_op(s, c->is_double, v->transposed) && (!v->has_bias || describe_bias(c, v, type));
 }
@@ -297,22 +310,37 @@ static int describe(Conv *c, Description *s, const PmLibCall *call)
 /* --- choosing --------------------------------------------------------------------------------------------
  */
 
-/* 1 when the engine behind a configuration rounds factors further than their type does. */
-static int rounds(Desc config, int dtype)
+/* The notes on an engine as bits, `unknown` when the library does not tell. */
+static uint32_t notes_of(Desc engine, int attr, int type, uint32_t unknown)
 {
-	int notes[MAX_NOTES], bad = 1;
-	int64_t n = 0, n_notes = 0;
-	Desc engine = NULL;
+	int notes[MAX_NOTES];
+	int64_t n = 0;
+	uint32_t set_of = 0;
 
+	if (dnn.desc_get(engine, attr, type, MAX_NOTES, &n, notes))
+		return unknown;
+	for (int64_t i = 0; i < n && i < MAX_NOTES; i++)
+		set_of |= 1u << (notes[i] & 31);
+	return set_of;
+}
+
+/* 1 when the engine behind a configuration rounds factors or sums further than their type does, adds in an
+ * order that changes, or is one that is compiled first. */
+static int unwanted(Desc config, int dtype)
+{
+	uint32_t bad = 1u << NOTE_DOWN_CONVERT | 1u << NOTE_REDUCED_SUMS | 1u << NOTE_UNDETERMINED,
+		 found = ~0u;
+	Desc engine = NULL;
+	int64_t n = 0;
+
+	if (dtype == PM_F32 && !pm_library_tf32())
+		bad |= 1u << NOTE_TENSOR_CORE;
 	if (dnn.desc_create(ENGINE, &engine) == 0 &&
-	    dnn.desc_get(config, CONFIG_ENGINE, A_DESC, 1, &n, &engine) == 0 &&
-	    dnn.desc_get(engine, ENGINE_NOTES, A_NOTE, MAX_NOTES, &n_notes, notes) == 0)
-		bad = 0;
-	for (int64_t i = 0; i < n_notes && i < MAX_NOTES && !bad; i++)
-		bad = notes[i] == NOTE_DOWN_CONVERT ||
-		      (notes[i] == NOTE_TENSOR_CORE && dtype == PM_F32 && !pm_library_tf32());
+	    dnn.desc_get(config, CONFIG_ENGINE, A_DESC, 1, &n, &engine) == 0)
+		found = (notes_of(engine, ENGINE_NOTES, A_NOTE, ~0u) & bad) |
+			(notes_of(engine, ENGINE_BEHAVIOR, A_BEHAVIOR, 0) & 1u << BEHAVIOR_COMPILES);
 	drop(engine);
-	return bad;
+	return found != 0;
 }
 
 /* A plan for the configuration within the limit; 0 when the library has none. */
@@ -329,8 +357,10 @@ static int make_plan(Conv *c, Desc config, int64_t limit, int64_t *workspace)
 	return 0;
 }
 
-/* The first of the library's suggestions whose arithmetic is allowed. */
-static int choose_by(Conv *c, Desc graph, int mode, int dtype, int64_t limit, int64_t *workspace)
+/* Of one list of the library's suggestions, which are numbered from `first` on, the one that *pick says or
+ * the next whose arithmetic is allowed. */
+static int choose_by(Conv *c, Desc graph, int mode, int dtype, int64_t limit, int first, int *pick,
+		     int64_t *workspace)
 {
 	Desc heuristic = NULL, config[MAX_CONFIGS] = { 0 };
 	int64_t n = 0;
@@ -341,8 +371,9 @@ static int choose_by(Conv *c, Desc graph, int mode, int dtype, int64_t limit, in
 	for (int i = 0; i < MAX_CONFIGS && ok; i++)
 		ok = dnn.desc_create(CONFIG, &config[i]) == 0;
 	ok = ok && dnn.desc_get(heuristic, HEURISTIC_RESULTS, A_DESC, MAX_CONFIGS, &n, config) == 0;
-	for (int64_t i = 0; i < n && i < MAX_CONFIGS && ok && !c->plan; i++)
-		if (!rounds(config[i], dtype) && make_plan(c, config[i], limit, workspace)) {
+	for (int i = *pick > first ? *pick - first : 0; i < n && i < MAX_CONFIGS && ok && !c->plan; i++)
+		if (!unwanted(config[i], dtype) && make_plan(c, config[i], limit, workspace)) {
+			*pick = first + i;
 			c->config = config[i];
 			config[i] = NULL;
 		}
@@ -352,7 +383,8 @@ static int choose_by(Conv *c, Desc graph, int mode, int dtype, int64_t limit, in
 	return c->plan != NULL;
 }
 
-PmStatus pm__conv_prepare(const PmLibCall *call, int64_t limit, void **out, int64_t *workspace, PmErr *err)
+PmStatus pm__conv_prepare(const PmLibCall *call, int64_t limit, int *pick, void **out, int64_t *workspace,
+			  PmErr *err)
 {
 	Description s = { 0 };
 	Conv *c;
@@ -363,8 +395,9 @@ PmStatus pm__conv_prepare(const PmLibCall *call, int64_t limit, void **out, int6
 		return st;
 	c = pm_xcalloc(1, sizeof *c);
 	c->is_double = call->dtype == PM_F64;
-	ok = describe(c, &s, call) && (choose_by(c, s.graph, MODE_INSTANT, call->dtype, limit, workspace) ||
-				       choose_by(c, s.graph, MODE_FALLBACK, call->dtype, limit, workspace));
+	ok = describe(c, &s, call) &&
+	     (choose_by(c, s.graph, MODE_INSTANT, call->dtype, limit, 0, pick, workspace) ||
+	      choose_by(c, s.graph, MODE_FALLBACK, call->dtype, limit, MAX_CONFIGS, pick, workspace));
 	drop(s.graph);
 	drop(s.op);
 	drop(s.conv);

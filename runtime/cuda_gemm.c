@@ -67,8 +67,9 @@ enum {
 	PREF_ALIGN_A = 5,
 	EPILOGUE_BIAS = 4,
 	OP_T = 1,
-	/* Partial sums are added up in place or in the compute type, never in a half type. */
-	REDUCTIONS = 1 | 2,
+	/* Partial sums are added up in the compute type: not in a half type, and not in place, whose order is
+	   another one each time. */
+	REDUCTIONS = 2,
 	N_CANDIDATES = 8
 };
 
@@ -179,8 +180,8 @@ static int describe(Gemm *g, const PmLibCall *call)
 		set_batch(g->b, v->batch, v->a_batch) && set_batch(g->y, v->batch, v->m * v->n));
 }
 
-/* The library's first choice within the limits. 0 when it has none. */
-static int choose(Gemm *g, const PmLibCall *c, int64_t limit, int64_t *workspace)
+/* The library's suggestion number *pick, or the next one, within the limits. 0 when it has none. */
+static int choose(Gemm *g, const PmLibCall *c, int64_t limit, int *pick, int64_t *workspace)
 {
 	/* The library's A is our second factor; the results of a launch begin at a fresh buffer. */
 	uint32_t align[4] = { (uint32_t)c->align[2], (uint32_t)c->align[1], (uint32_t)c->align[0],
@@ -202,16 +203,18 @@ static int choose(Gemm *g, const PmLibCall *c, int64_t limit, int64_t *workspace
 	     lt.heuristic(lt.handle, g->desc, g->a, g->b, g->y, g->y, pref, N_CANDIDATES, found, &n) == 0;
 	if (pref)
 		lt.pref_destroy(pref);
-	for (int i = 0; i < n && ok; i++)
+	for (int i = *pick; i < n && ok; i++)
 		if (found[i].state == 0 && found[i].workspace <= bytes) {
 			g->algo = found[i].algo;
 			*workspace = (int64_t)found[i].workspace;
+			*pick = i;
 			return 1;
 		}
 	return 0;
 }
 
-PmStatus pm__gemm_prepare(const PmLibCall *c, int64_t limit, void **out, int64_t *workspace, PmErr *err)
+PmStatus pm__gemm_prepare(const PmLibCall *c, int64_t limit, int *pick, void **out, int64_t *workspace,
+			  PmErr *err)
 {
 	Gemm *g;
 	PmStatus st = open_lt(err);
@@ -225,7 +228,7 @@ PmStatus pm__gemm_prepare(const PmLibCall *c, int64_t limit, void **out, int64_t
 	memcpy(g->step, c->step, sizeof g->step);
 	g->alpha = c->gemm.alpha;
 	g->beta = g->c == PM_LIB_C_MATRIX ? c->gemm.beta : 0;
-	if (!describe(g, c) || !choose(g, c, limit, workspace)) {
+	if (!describe(g, c) || !choose(g, c, limit, pick, workspace)) {
 		pm__gemm_drop(g);
 		return PM_DECLINED;
 	}

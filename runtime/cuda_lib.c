@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int64_t gemm_workspace = 32 << 20, conv_workspace = 1 << 30;
-
 PmCudaLib *pm__cuda_lib(PmCudaDevice *d, PmLib h)
 {
-	return h.id && h.id <= d->libs.n && d->libs.v[h.id - 1].call ? &d->libs.v[h.id - 1] : NULL;
+	return h.id && h.id <= d->libs.n && d->libs.v[h.id - 1].way ? &d->libs.v[h.id - 1] : NULL;
 }
 
 /* Room that the calls share, one after the other. Old room stays until the device closes: recorded launches
@@ -34,30 +32,32 @@ static PmStatus grow_workspace(PmCudaDevice *d, int64_t bytes, PmErr *err)
 PmStatus pm__cuda_lib_prepare(PmDevice *dev, const PmLibCall *c, const char *label, PmLib *out, PmErr *err)
 {
 	PmCudaDevice *d = (PmCudaDevice *)dev;
-	PmCudaLib l = { .kind = c->kind };
+	PmCudaLib l = { 0 };
 	PmStatus st = pm__cuda_failed(d, err);
-	int64_t bytes = 0;
+	PmCudaWay way;
 	size_t i = 0;
 
 	if (st || !pm_library_allowed())
 		return st ? st : PM_DECLINED;
-	st = c->kind == PM_LIB_GEMM ? pm__gemm_prepare(c, gemm_workspace, &l.call, &bytes, err)
-				    : pm__conv_prepare(c, conv_workspace, &l.call, &bytes, err);
+	st = pm__way_choose(d, c, &way, err);
 	if (st)
 		return st;
-	st = grow_workspace(d, bytes, err);
+	st = grow_workspace(d, way.workspace, err);
+	l.way = pm_xmalloc(sizeof way);
+	*l.way = way;
 	l.label = pm__cuda_keep_name(d, label);
-	l.workspace = bytes ? d->workspace : 0;
-	l.bytes = bytes;
-	while (i < d->libs.n && d->libs.v[i].call)
+	l.workspace = way.workspace ? d->workspace : 0;
+	while (i < d->libs.n && d->libs.v[i].way)
 		i++;
 	if (i < d->libs.n)
 		d->libs.v[i] = l;
 	else
 		PM_VEC_PUSH(&d->libs, l);
 	out->id = (uint32_t)i + 1;
-	if (st)
+	if (st) {
 		pm__cuda_lib_drop(dev, *out);
+		out->id = 0;
+	}
 	return st;
 }
 
@@ -67,7 +67,8 @@ void pm__cuda_lib_drop(PmDevice *dev, PmLib h)
 
 	if (!l)
 		return;
-	(l->kind == PM_LIB_GEMM ? pm__gemm_drop : pm__conv_drop)(l->call);
+	pm__way_drop(l->way);
+	free(l->way);
 	memset(l, 0, sizeof *l);
 }
 
@@ -79,4 +80,5 @@ void pm__cuda_lib_close(PmCudaDevice *d)
 		d->cu->mem_free(d->workspaces.v[i]);
 	PM_VEC_RELEASE(&d->libs);
 	PM_VEC_RELEASE(&d->workspaces);
+	pm__cuda_ways_close(d);
 }

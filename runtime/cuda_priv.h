@@ -257,12 +257,12 @@ typedef struct PmCudaClock {
 	int64_t bytes;
 } PmCudaClock;
 
+struct PmCudaWay; /* cuda_lib_priv.h */
+
 typedef struct PmCudaLib {
-	void *call; /* NULL = this handle is free */
-	PmLibKind kind;
+	struct PmCudaWay *way; /* owned; NULL = this handle is free */
 	const char *label;
 	CuPtr workspace;
-	int64_t bytes;
 } PmCudaLib;
 
 /* One argument as the driver wants to find it. */
@@ -316,6 +316,7 @@ typedef struct PmCudaDevice {
 	PM_VEC(CuPtr) workspaces;          /* all that were ever needed; the last is the largest */
 	CuPtr workspace;
 	int64_t workspace_bytes;
+	CuMod *ways[32]; /* kernels around library calls, by element type; NULL = not needed so far */
 } PmCudaDevice;
 
 /* Text that lives as long as the device. */
@@ -357,6 +358,7 @@ PmStatus pm__cuda_event_elapsed(PmDevice *dev, int from, int to, double *seconds
 PmStatus pm__cuda_lib_prepare(PmDevice *dev, const PmLibCall *c, const char *label, PmLib *out, PmErr *err);
 void pm__cuda_lib_drop(PmDevice *dev, PmLib l);
 void pm__cuda_lib_close(PmCudaDevice *d);
+void pm__cuda_ways_close(PmCudaDevice *d);
 /* Buffers that a launch or call is about to use: inputs are hashed or read-only, all remember who used them.
  */
 PmStatus pm__cuda_note_buffers(PmCudaDevice *d, const char *label, const PmDevArg *args, int n, PmErr *err);

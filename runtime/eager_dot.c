@@ -30,15 +30,7 @@ static void result(KGen *k, const char *name, PmValue v)
 	pm__kg_out(k, name, pm__loc(k->p, v), pm__type(k->p, v)->dtype, pm__numel(k->p, v));
 }
 
-/* rows x cols results for each of the batches, sums of `depth` products. */
-typedef struct Product {
-	int64_t batches, rows, cols, depth;
-	int64_t am, ak, bk, bn; /* strides */
-} Product;
-
-/* Launches the product that the description has the operands and the space of already: in squares through
- * shared memory when there are enough results for them, else one thread for each result. */
-static PmStatus multiply(KGen *k, const char *label, const Product *m, PmErr *err)
+PmStatus pm__multiply(KGen *k, const char *label, const PmProduct *m, PmErr *err)
 {
 	enum { SMALL = 8, SUM = 16, FULL = 132 * 64 * 64 };
 	int64_t flops = pm_op_flops(k->p->g, k->node), total = m->batches * m->rows * m->cols, tm, tn;
@@ -78,7 +70,7 @@ PmStatus eager_matmul(PmPlan *p, PmNode n, PmErr *err)
 	    batch = ab > bb ? ab : bb;
 	int64_t dims[PM_MAX_RANK], as[PM_MAX_RANK], bs[PM_MAX_RANK];
 	const int64_t *strides[2] = { as, bs };
-	Product m = { .batches = 1 };
+	PmProduct m = { .batches = 1 };
 	PmStatus st = pm__place(p, y, err);
 	char label[96];
 	KGen k;
@@ -105,7 +97,7 @@ PmStatus eager_matmul(PmPlan *p, PmNode n, PmErr *err)
 	m.ak = al->stride[at->rank - 1];
 	m.bk = bl->stride[bt->rank > 1 ? bt->rank - 2 : 0];
 	m.bn = bt->rank > 1 ? bl->stride[bt->rank - 1] : 0;
-	return multiply(&k, label, &m, err);
+	return pm__multiply(&k, label, &m, err);
 }
 
 PmStatus eager_gemm(PmPlan *p, PmNode n, PmErr *err)
@@ -114,7 +106,7 @@ PmStatus eager_gemm(PmPlan *p, PmNode n, PmErr *err)
 	PmValue y = pm_node_out(p->g, n, 0);
 	const PmType *at = pm__type(p, a), *ct = pm__type(p, c), *yt = pm__type(p, y);
 	int ta = pm_node_i(p->g, n, "transA", 0) != 0, tb = pm_node_i(p->g, n, "transB", 0) != 0;
-	Product m = { .batches = 1 };
+	PmProduct m = { .batches = 1 };
 	PmStatus st = pm__place(p, y, err);
 	char label[96];
 	KGen k;
@@ -145,7 +137,7 @@ PmStatus eager_gemm(PmPlan *p, PmNode n, PmErr *err)
 	m.ak = pm__loc(p, a)->stride[ta ? 0 : 1];
 	m.bk = pm__loc(p, b)->stride[tb ? 1 : 0];
 	m.bn = pm__loc(p, b)->stride[tb ? 0 : 1];
-	return multiply(&k, label, &m, err);
+	return pm__multiply(&k, label, &m, err);
 }
 
 /* Lists over (n, c, d, h, w) or (d, h, w): missing spatial dimensions in front get `unit`. */

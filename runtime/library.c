@@ -10,7 +10,7 @@
 
 enum { MIN_CUBLASLT = 110000, MIN_CUDNN = 8000 };
 
-static int tf32;
+static int tf32, way = PM_LIBRARY_TRY;
 
 void pm_library_allow_tf32(int on)
 {
@@ -25,6 +25,17 @@ int pm_library_tf32(void)
 int pm_library_allowed(void)
 {
 	return !pm_str_eq(getenv("PASSMITH_LIBRARIES"), "off");
+}
+
+void pm_library_set_way(int w)
+{
+	way = w;
+}
+
+int pm_library_way(void)
+{
+	return way == PM_LIBRARY_TRY && pm_str_eq(getenv("PASSMITH_LIBRARIES"), "first") ? PM_LIBRARY_FIRST
+											 : way;
 }
 
 void *pm_library_symbol(const PmLibrary *l, const char *name)

@@ -234,6 +234,19 @@ PmStatus pm__vec_launch(KGen *k, const char *label, const PmVecOut *out, const P
  * vary fastest along different dimensions (eager_copy.c). */
 PmStatus pm__move(PmPlan *p, PmNode n, const char *label, const PmVecOut *out, const PmVecIn *in, PmErr *err);
 
+/* ---- products (eager_dot.c) ---- */
+
+/* rows x cols results for each of the batches, sums of `depth` products. */
+typedef struct PmProduct {
+	int64_t batches, rows, cols, depth;
+	int64_t am, ak, bk, bn; /* strides */
+} PmProduct;
+
+/* Launches the product that the description has its operands (y, a, b) and batches (space o: 0 = a, 1 = b) of
+ * already: in squares through shared memory when there are enough results for them, else one thread for each
+ * result. Releases k. */
+PmStatus pm__multiply(KGen *k, const char *label, const PmProduct *m, PmErr *err);
+
 /* ---- convolution of each channel by itself (eager_depth.c) ---- */
 
 /* 1 when a node is one that pm__depthwise plans. */

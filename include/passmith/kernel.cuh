@@ -339,4 +339,68 @@ template<class P> __device__ __forceinline__ bool pm_aligned(const P *p, int byt
 	return reinterpret_cast<unsigned long long>(p) % (unsigned)bytes == 0;
 }
 
+/* --- tensor cores: c += a b, of 16 x 16 and 16 x 8 elements of a half type, summed in float ----------------
+ *
+ * All lanes of a warp call. With g = lane / 4 and t = lane % 4, the words of a lane hold two neighbours along K each: a rows
+ * g, g + 8, g, g + 8 at K = 2 t, 2 t, 2 t + 8, 2 t + 8; b column g at K = 2 t, 2 t + 8 (the lower 16 bits come first). c has
+ * row g at columns 2 t and 2 t + 1, then row g + 8.
+ */
+
+template<class U> struct pm_mma;
+#ifdef PASSMITH_EMU
+template<class U> __device__ __forceinline__ float pm_emu_low(unsigned w);
+template<> __device__ __forceinline__ float pm_emu_low<__half>(unsigned w)
+{
+	return __half2float(__ushort_as_half((unsigned short)w));
+}
+template<> __device__ __forceinline__ float pm_emu_low<__nv_bfloat16>(unsigned w)
+{
+	return __bfloat162float(__ushort_as_bfloat16((unsigned short)w));
+}
+/* Each lane asks the four lanes of a row of a and of a column of b for what they hold. */
+template<class U> struct pm_mma {
+	typedef unsigned long long Pair;
+	static void add(float &c, Pair x, Pair y)
+	{
+		for (int i = 0; i < 64; i += 16)
+			c += pm_emu_low<U>((unsigned)(x >> i)) * pm_emu_low<U>((unsigned)(y >> i));
+	}
+	static void run(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2])
+	{
+		const int lane = pm_thread() % 32;
+		const Pair upper = a[0] | (Pair)a[2] << 32, lower = a[1] | (Pair)a[3] << 32,
+			   column = b[0] | (Pair)b[1] << 32;
+		for (int i = 0; i < 4; i++) {
+			const Pair x = __shfl_sync(0xffffffffu, upper, (lane & ~3) + i);
+			const Pair z = __shfl_sync(0xffffffffu, lower, (lane & ~3) + i);
+			for (int j = 0; j < 2; j++) {
+				const Pair y = __shfl_sync(0xffffffffu, column, (lane % 4 * 2 + j) * 4 + i);
+				add(c[j], x, y);
+				add(c[2 + j], z, y);
+			}
+		}
+	}
+};
+#else
+#define PM_MMA(U, name)                                                                                      \
+	template<> struct pm_mma<U> {                                                                        \
+		static __device__ __forceinline__ void run(float (&c)[4], const unsigned (&a)[4],            \
+							   const unsigned (&b)[2])                           \
+		{                                                                                            \
+			asm("mma.sync.aligned.m16n8k16.row.col.f32." name "." name ".f32 "                   \
+			    "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                \
+			    : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                 \
+			    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));             \
+		}                                                                                            \
+	};
+PM_MMA(__half, "f16")
+PM_MMA(__nv_bfloat16, "bf16")
+#undef PM_MMA
+#endif
+template<class U>
+__device__ __forceinline__ void pm_mma_16816(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2])
+{
+	pm_mma<U>::run(c, a, b);
+}
+
 #endif

@@ -10,7 +10,7 @@ int f_fail(Ctx *c, const char *why)
 
 /* ---- loads ---- */
 
-static int arg_of(Ctx *c, int op)
+int f_arg(Ctx *c, int op)
 {
 	int i;
 
@@ -51,6 +51,17 @@ void f_count_order(Ctx *c, const Op *o, Ix at, double bytes)
 		c->s->across += bytes;
 }
 
+/* Rows of a block whose elements lie side by side share what is read: 32 bytes at a time. */
+static double rows_in_a_sector(const Ctx *c, Ix at, double size)
+{
+	double apart = (double)stride_by(c, at, DEP_ROW) * size, n;
+
+	if (!c->s->rows || apart <= 0 || apart > 16)
+		return 1;
+	n = 32 / apart;
+	return n < c->s->per_block ? n : c->s->per_block;
+}
+
 static void count_load(Ctx *c, const Op *o, Ix at, int lanes)
 {
 	double size = pm_dtype_bytes(o->dtype), all = c->times * (lanes ? c->s->vec : 1) * size;
@@ -63,7 +74,8 @@ static void count_load(Ctx *c, const Op *o, Ix at, int lanes)
 	f_count_order(c, o, at, all);
 	c->s->bytes += all < once ? all : once + 0.1 * (all - once);
 	if (wide > 16)
-		c->s->spread += all * ((wide > 32 ? 32 : wide) / (size * (lanes ? c->s->vec : 1)) - 1) * 0.5;
+		c->s->spread += all * ((wide > 32 ? 32 : wide) / (size * (lanes ? c->s->vec : 1)) - 1) *
+				0.25 / (rows ? 1 : rows_in_a_sector(c, at, size));
 	c->s->work += c->times * 2;
 }
 
@@ -93,7 +105,7 @@ static int load(Ctx *c, int op, const Ix *co)
 	base = ix_without_lane(c, at, &step);
 	var = f_new_var(c, o->dtype, step != 0);
 	count_load(c, o, base, step != 0);
-	pm_text_int(&t, arg_of(c, op));
+	pm_text_int(&t, f_arg(c, op));
 	pm_text_add(&t, step == 1 ? " + " : "[");
 	name[t.n] = 0;
 	if (step == 1) {
@@ -111,6 +123,7 @@ static int load(Ctx *c, int op, const Ix *co)
 		t_add(c, ");\n");
 	}
 	c->s->lane_loads += step != 0 && step != 1;
+	c->var[var].exact = 1;
 	f_declare(c, var, NULL);
 	f_for_lanes(c, step != 0);
 	if (!c->dry)
@@ -130,6 +143,7 @@ static int number(Ctx *c, const Op *o)
 {
 	int var = f_new_var(c, o->dtype, 0);
 
+	c->var[var].exact = 1;
 	t_add(c, "const ");
 	t_add(c, f_cclass(o->dtype));
 	t_add(c, " v");
@@ -156,8 +170,8 @@ int f_computed(const Ctx *c, const Op *o)
 
 int f_eval_ew(Ctx *c, int op, const Ix *co);
 
-/* Writes it where c stands. */
-static int write_value(Ctx *c, int op, const Ix *co)
+/* Writes it where c stands; not rounded yet. */
+static int write_exact(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
 
@@ -176,9 +190,48 @@ static int write_value(Ctx *c, int op, const Ix *co)
 		return f_eval_pool(c, op, co);
 	case OP_LINEAR:
 		return f_eval_linear(c, op, co);
+	case OP_DOT:
+		return f_eval_dot(c, op, co);
 	default:
 		return f_eval_move(c, op, co);
 	}
+}
+
+int f_rounded(Ctx *c, int op, int var)
+{
+	const Op *o = &c->op[op];
+	int y;
+
+	if (var < 0 || !o->val.id || (o->dtype != PM_F16 && o->dtype != PM_BF16) || c->var[var].exact)
+		return var;
+	y = f_new_var(c, o->dtype, c->var[var].lanes);
+	c->var[y].exact = 1;
+	c->var[y].before = (int16_t)var;
+	c->s->work += c->trial ? 0 : c->times * (c->var[y].lanes ? c->s->vec : 1);
+	f_declare(c, y, NULL);
+	if (c->dry)
+		return y;
+	if (!c->var[y].lanes)
+		f_ref(c, c->out, y);
+	t_add(c, c->var[y].lanes ? "held<" : " = ld(st<");
+	t_add(c, f_ctype(o->dtype));
+	t_add(c, ">(");
+	if (c->var[y].lanes) {
+		t_add(c, "v");
+		t_int(c, y);
+		t_add(c, ", ");
+	}
+	t_add(c, c->var[var].cached ? "c" : "v");
+	t_int(c, var);
+	t_add(c, c->var[var].cached ? "[k]" : "");
+	t_add(c, c->var[y].lanes ? ");\n" : "));\n");
+	return y;
+}
+
+/* A value of the graph is what it would be if it were stored: readers see it rounded to its type. */
+static int write_value(Ctx *c, int op, const Ix *co)
+{
+	return f_rounded(c, op, write_exact(c, op, co));
 }
 
 static int within(const Ctx *c, const Op *o, const Ix *co)

@@ -68,49 +68,50 @@ static const char *narrow(const Op *o)
 	}
 }
 
-static int costly(const char *e)
+/* Simple operations that the dearest function of an expression amounts to; 1: there is none. */
+static int price(const char *e)
 {
-	for (; *e; e++)
-		if ((e[0] == 'e' && (e[1] == 'x' || e[1] == 'r')) || (e[0] == 's' && e[1] == 'q') ||
-		    (e[0] == 't' && e[1] == 'a') || e[0] == '/' || (e[0] == 'p' && e[1] == 'o') ||
-		    (e[0] == 'l' && e[1] == 'o') || (e[0] == 's' && e[1] == 'i'))
-			return 1;
-	return 0;
+	int most = 1, p;
+
+	for (; *e; e++) {
+		p = e[0] == 'e' && e[1] == 'x' ? 6
+		    : e[0] == '/' || (e[0] == 's' && e[1] == 'q') || (e[0] == 'l' && e[1] == 'o') ||
+				    (e[0] == 'g' && e[1] == 'e')
+			    ? 10
+		    : (e[0] == 'e' && e[1] == 'r') || (e[0] == 't' && e[1] == 'a') ||
+				    (e[0] == 'g' && e[1] == 'e') || (e[0] == 'p' && e[1] == 'o') ||
+				    (e[0] == 's' && e[1] == 'i')
+			    ? 20
+			    : 1;
+		most = p > most ? p : most;
+	}
+	return most;
 }
 
-static int is_sum(const char *e)
+/* Whether the result is one of the operands, but for its sign, or has no more digits than they have. */
+static int is_exact(const Ctx *c, const Op *o, int n_in, const int *var)
 {
-	return (e[0] == 'a' || e[0] == '(') && !costly(e) && !f_is(e, "a") &&
-	       (e[2] == '+' || e[2] == '-' || e[2] == '*' || e[3] == '-');
-}
+	int k, exact = o->exact;
 
-/* Sums and products of float are kept in double, so that what cancels later has not been rounded before;
- * it costs little beside the loads. Everything else is computed as it is by itself. */
-static int precision(const Ctx *c, const Op *o, int n_in, const int *var)
-{
-	int k, wide = is_sum(o->expr);
-
-	if (o->compute != PM_F32 || o->dtype != PM_F32 || costly(o->expr))
-		return o->compute;
 	for (k = 0; k < n_in; k++)
-		wide |= var[k] >= 0 && c->var[var[k]].dtype == PM_F64;
-	return wide ? PM_F64 : PM_F32;
+		exact &= var[k] < 0 || c->var[var[k]].exact;
+	return exact;
 }
 
 static int expression(Ctx *c, const Op *o, int n_in, const int *var)
 {
-	int lanes = 0, k, y, type = precision(c, o, n_in, var),
-	    result = type == PM_F64 && o->dtype == PM_F32 ? type : o->dtype;
+	int lanes = 0, k, y;
 
 	for (k = 0; k < n_in; k++)
 		lanes |= var[k] >= 0 && c->var[var[k]].lanes;
-	y = f_new_var(c, result, lanes);
+	y = f_new_var(c, o->dtype, lanes);
+	c->var[y].exact |= (uint8_t)is_exact(c, o, n_in, var);
 	if (!c->trial)
-		c->s->work += c->times * (lanes ? c->s->vec : 1) * (costly(o->expr) ? 16 : 1);
+		c->s->work += c->times * (lanes ? c->s->vec : 1) * price(o->expr);
 	f_declare(c, y, NULL);
 	f_for_lanes(c, lanes);
 	t_add(c, "{ typedef ");
-	t_add(c, f_cclass(type));
+	t_add(c, f_cclass(o->compute));
 	t_add(c, " S; ");
 	for (k = 0; k < 3; k++)
 		operand_text(c, o, k, k < n_in ? var[k] : -1);
@@ -120,7 +121,7 @@ static int expression(Ctx *c, const Op *o, int n_in, const int *var)
 	t_add(c, " = ");
 	t_add(c, narrow(o));
 	t_add(c, "(");
-	t_add(c, f_cclass(result));
+	t_add(c, f_cclass(o->dtype));
 	t_add(c, ")(");
 	t_add(c, o->expr);
 	t_add(c, "); }\n");
@@ -181,6 +182,7 @@ static int cast(Ctx *c, int op, const Ix *co)
 	if (x < 0 || o->dtype == c->op[o->in[0]].dtype)
 		return x;
 	y = f_new_var(c, o->dtype, c->var[x].lanes);
+	c->var[y].exact = 1;
 	f_declare(c, y, NULL);
 	f_for_lanes(c, c->var[x].lanes);
 	if (c->dry)
@@ -190,7 +192,7 @@ static int cast(Ctx *c, int op, const Ix *co)
 	if (o->dtype == PM_BOOL) {
 		f_ref(c, c->out, x);
 		t_add(c, " != 0");
-	} else if (half) { /* rounding is what this cast means */
+	} else if (half) {
 		t_add(c, "ld(st<");
 		t_add(c, f_ctype(o->dtype));
 		t_add(c, c->var[x].dtype == PM_I64 ? ">((double)" : ">(");

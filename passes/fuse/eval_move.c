@@ -59,6 +59,7 @@ static void assign(Ctx *c, int to, int from)
 
 	if (c->var[from].lanes && !lanes)
 		f_fail(c, "lanes go different ways");
+	c->var[to].exact &= c->var[from].exact;
 	f_for_lanes(c, lanes);
 	if (!c->dry)
 		f_ref(c, c->out, to);
@@ -129,6 +130,7 @@ static int concat(Ctx *c, int op, const Ix *co)
 				return f_eval(c, o->in[k], at);
 			if (first) {
 				y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
+				c->var[y].exact = 1;
 				f_declare(c, y, NULL);
 			}
 			if (c->at_row) {
@@ -196,6 +198,7 @@ static int pad_constant(Ctx *c, const Op *o, const Ix *co)
 	if (o->n_in > 1)
 		v = f_eval(c, o->in[1], zero);
 	y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
+	c->var[y].exact = 1;
 	f_declare(c, y, v < 0 ? "0" : NULL);
 	if (v >= 0)
 		assign(c, y, v);
@@ -342,6 +345,7 @@ static int trilu(Ctx *c, const Op *o, const Ix *co)
 	if (x < 0)
 		return x;
 	y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
+	c->var[y].exact = c->var[x].exact;
 	f_declare(c, y, NULL);
 	f_for_lanes(c, c->var[y].lanes);
 	if (c->dry)

@@ -17,12 +17,15 @@ static const char *start_of(const Op *o)
 	}
 }
 
-/* Sums of float run in double. */
+/* Sums of float over a row run in double, and are rounded to float where the row ends. */
 static int sum_type(const Op *o)
 {
-	return o->dtype == PM_F32 && (o->red == RED_SUM || o->red == RED_MEAN || o->red == RED_AVG)
-		       ? PM_F64
-		       : o->dtype;
+	return o->dtype == PM_F32 && (o->red == RED_SUM || o->red == RED_MEAN) ? PM_F64 : o->dtype;
+}
+
+static int is_extreme(const Op *o)
+{
+	return o->red == RED_MAX || o->red == RED_MIN;
 }
 
 static void step(Ctx *c, const Op *o, int acc, int v, int lanes)
@@ -31,19 +34,16 @@ static void step(Ctx *c, const Op *o, int acc, int v, int lanes)
 	if (c->dry)
 		return;
 	f_ref(c, c->out, acc);
-	t_add(c, o->red == RED_PROD ? " *= " : o->red == RED_MAX || o->red == RED_MIN ? " = " : " += ");
-	if (o->red == RED_MAX || o->red == RED_MIN) {
+	t_add(c, o->red == RED_PROD ? " *= " : is_extreme(o) ? " = " : " += ");
+	if (is_extreme(o)) {
 		t_add(c, o->red == RED_MAX ? "pm_max(" : "pm_min(");
 		f_ref(c, c->out, acc);
-		t_add(c, ", ");
-	}
-	if (o->red == RED_MAX || o->red == RED_MIN) {
-		t_add(c, "(");
+		t_add(c, ", (");
 		t_add(c, f_cclass(c->var[acc].dtype));
 		t_add(c, ")");
 	}
 	f_ref(c, c->out, v);
-	t_add(c, o->red == RED_MAX || o->red == RED_MIN ? ");\n" : ";\n");
+	t_add(c, is_extreme(o) ? ");\n" : ";\n");
 }
 
 /* Extents and numbers of the reduced axes (these end with -1); their elements. */
@@ -80,40 +80,60 @@ static void place(Ctx *c, const Op *o, const Ix *co, Ix e, Ix *at)
 		at[axis[k]] = in[k];
 }
 
-static void mean(Ctx *c, int acc, int lanes, int64_t n)
+/* What the reduction of n elements comes to: of the operation's type, divided when it is a mean. */
+static int end_of(Ctx *c, const Op *o, int acc, int64_t n)
 {
-	f_for_lanes(c, lanes);
-	if (c->dry)
-		return;
-	f_ref(c, c->out, acc);
+	int y = acc;
+
+	if (f_class(o->dtype) != c->var[acc].dtype) {
+		y = f_new_var(c, o->dtype, c->var[acc].lanes);
+		f_declare(c, y, NULL);
+		f_for_lanes(c, c->var[y].lanes);
+		if (!c->dry)
+			f_ref(c, c->out, y);
+		t_add(c, " = (float)");
+		if (!c->dry)
+			f_ref(c, c->out, acc);
+		t_add(c, ";\n");
+	}
+	if (o->red != RED_MEAN)
+		return y;
+	f_for_lanes(c, c->var[y].lanes);
+	if (!c->dry)
+		f_ref(c, c->out, y);
 	t_add(c, " /= ");
 	t_int(c, n);
 	t_add(c, ";\n");
+	return y;
 }
 
 /* All threads of the row share the work; every one gets the result. */
 static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 {
-	static const char *const join[] = { "Sum", "Sum", "Max", "Min", "Prod", "Sum" };
 	const Op *o = &c->op[op];
 	PmText *row = c->out, *body;
 	LoopState st;
 	Ix at[F_RANK];
-	int acc = f_new_var(c, sum_type(o), 0), v;
+	int acc = f_new_var(c, sum_type(o), 0), v, number, joined;
 
 	place(c, o, co, f_loop_begin(c, n, &st), at);
 	v = f_eval(c, o->in[0], at);
 	if (v < 0)
 		return -1;
-	/* Extremes of what is in double are in double: a softmax over scores behind a mask of -1e9. */
-	if (c->var[v].dtype == PM_F64)
-		c->var[acc].dtype = PM_F64;
+	number = c->n_reds++;
+	joined = c->s->split && number < c->stage;
 	body = c->out;
 	c->out = row;
 	f_declare(c, acc, start_of(o));
 	c->out = body;
+	c->var[acc].exact |= is_extreme(o) && c->var[v].exact;
 	step(c, o, acc, v, c->var[v].lanes || c->s->vec > 1);
-	f_loop_end(c, &st);
+	if (joined)
+		f_loop_drop(c, &st);
+	else
+		f_loop_end(c, &st);
+	if (joined)
+		f_join_parts(c, o, acc, number);
 	if (c->out != row)
 		return f_fail(c, "a loop was left open");
 	if (c->s->group > 1) {
@@ -121,7 +141,7 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 		t_add(c, "v");
 		t_int(c, acc);
 		t_add(c, " = share<");
-		t_add(c, join[o->red]);
+		t_add(c, f_join(o));
 		t_add(c, ", ");
 		t_int(c, c->s->group);
 		t_add(c, ", ");
@@ -130,9 +150,9 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 		t_int(c, acc);
 		t_add(c, ");\n");
 	}
-	if (o->red == RED_MEAN)
-		mean(c, acc, 0, n);
-	return acc;
+	if (c->s->split && number == c->stage)
+		f_leave_part(c, acc, number);
+	return end_of(c, o, acc, n);
 }
 
 /* ---- loops of one thread ---- */
@@ -185,14 +205,13 @@ static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
 		return -1;
 	if (c->var[v].lanes && !c->var[acc].lanes)
 		return f_fail(c, "lanes go different ways");
+	c->var[acc].exact |= is_extreme(o) && c->var[v].exact;
 	step(c, o, acc, v, c->var[acc].lanes);
 	t_add(c, "}\n");
 	f_forget(c, mark);
 	c->times = times;
 	c->turns = turns;
-	if (o->red == RED_MEAN)
-		mean(c, acc, c->var[acc].lanes, n);
-	return acc;
+	return end_of(c, o, acc, n);
 }
 
 int f_eval_reduce(Ctx *c, int op, const Ix *co)
@@ -205,6 +224,7 @@ int f_eval_reduce(Ctx *c, int op, const Ix *co)
 	if (c->probing) {
 		Ix at[F_RANK];
 
+		c->n_probed++;
 		for (d = 0; d < o->rank; d++)
 			c->probe |= c->lin[co[d]].deps;
 		place(c, o, co, ix_var(c, "e", n - 1, DEP_WIN | DEP_HERE, 0), at);
@@ -279,7 +299,7 @@ int f_eval_pool(Ctx *c, int op, const Ix *co)
 
 	for (d = 0; d < o->rank; d++)
 		deps |= c->lin[co[d]].deps;
-	acc = f_new_var(c, sum_type(o), (deps & DEP_LANE) != 0);
+	acc = f_new_var(c, o->dtype, (deps & DEP_LANE) != 0);
 	f_declare(c, acc, start_of(o));
 	if (o->red == RED_AVG) {
 		count = f_new_var(c, o->dtype, 0);
@@ -311,6 +331,7 @@ int f_eval_pool(Ctx *c, int op, const Ix *co)
 	c->branch--;
 	if (v < 0)
 		return -1;
+	c->var[acc].exact |= is_extreme(o) && c->var[v].exact;
 	step(c, o, acc, v, c->var[acc].lanes);
 	t_add(c, some ? "}\n" : "");
 	for (d = 0; d + 2 < o->rank; d++)

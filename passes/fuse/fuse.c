@@ -41,8 +41,8 @@ static int text_buffers(Ctx *c)
 
 typedef struct Kernel {
 	PmText text;
-	int block;
-	int64_t blocks;
+	int block, launches;
+	int64_t blocks, scratch;
 	int32_t in[F_ARGS];
 	int n_in;
 	double bytes;
@@ -58,7 +58,9 @@ static int make(Ctx *c, int other, Kernel *k)
 	if (k->text.full || !f_plan(c))
 		return 0;
 	k->block = c->section[0].block;
-	if (!f_source(c, &k->text, &k->block, &k->blocks))
+	k->launches = f_stages(c);
+	k->scratch = f_scratch(c);
+	if (!f_source(c, &k->text, k->block, &k->blocks))
 		return 0;
 	k->n_in = c->n_arg_in;
 	k->bytes = 0;
@@ -82,14 +84,38 @@ static int worth_trying(const Kernel *a, const Kernel *b)
 	return a->block != b->block || a->blocks != b->blocks;
 }
 
+typedef struct Described {
+	PmKernelSpec spec;
+	PmLaunch launch[F_SPLITS + 1];
+	const PmLaunch *list[F_SPLITS + 2];
+} Described;
+
+/* The launches of a kernel: fused0, fused1, ... */
+static void describe(const Kernel *k, Described *d)
+{
+	static const char *const entries[F_SPLITS + 1] = { "fused0", "fused1", "fused2", "fused3",
+							   "fused4", "fused5", "fused6" };
+	int i;
+
+	d->spec = (PmKernelSpec){ .struct_size = sizeof d->spec, .source = k->text.s, .launch = d->list };
+	d->spec.scratch = (PmSizes){ &k->scratch, k->scratch > 0 };
+	for (i = 0; i < k->launches; i++) {
+		d->launch[i] = (PmLaunch){ .struct_size = sizeof d->launch[i], .entry = entries[i] };
+		d->launch[i].grid[0] = (uint32_t)k->blocks;
+		d->launch[i].block[0] = (uint32_t)k->block;
+		d->list[i] = &d->launch[i];
+	}
+	d->list[i] = NULL;
+}
+
 static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 {
 	enum { LARGE = 2 << 20 };
 	Ctx *c = f_new();
-	PmKernelSpec second = { .struct_size = sizeof second };
+	Described first, second;
 	Kernel k, l;
 	PmVal in[F_ARGS];
-	int i, two;
+	int i;
 
 	if (!c || !text_buffers(c))
 		return pm_decline(m, "there is no memory");
@@ -99,17 +125,14 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 		return pm_decline(m, c->fail ? c->fail : "the kernel is too long");
 	for (i = 0; i < k.n_in; i++)
 		in[i] = c->op[k.in[i]].val;
-	two = k.bytes > LARGE && make(c, 1, &l) && worth_trying(&k, &l);
-	if (two) {
-		second.entry = "fused";
-		second.source = l.text.s;
-		second.grid[0] = (uint32_t)l.blocks;
-		second.block[0] = (uint32_t)l.block;
+	describe(&k, &first);
+	first.spec.in = (PmVals){ in, (uint32_t)k.n_in };
+	first.spec.outs = m->out;
+	if ((k.bytes > LARGE || f_has_product(c)) && make(c, 1, &l) && worth_trying(&k, &l)) {
+		describe(&l, &second);
+		first.spec.alt = &second.spec;
 	}
-	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "fused", .source = k.text.s,
-				      .grid = { (uint32_t)k.blocks }, .block = { (uint32_t)k.block },
-				      .in = { in, (uint32_t)k.n_in }, .outs = m->out,
-				      .alt = two ? &second : NULL);
+	return pm_host_->replace(rw, &first.spec);
 }
 
 PM_REGION_RULE(fuse, .doc = "whatever makes one kernel -> one kernel", .region = region, .rewrite = rewrite);

@@ -7,6 +7,10 @@
  *   plan.c    sections of a kernel: which results one nest of loops makes, and what a row is
  *   schedule.c  how threads share a section
  *   section.c its loops and stores
+ *   split.c   rows that many blocks share: one launch for each reduction, and one for the results
+ *   load_dot.c  products; load_sum.c the same as sums; address.c where their factors lie
+ *   tile.c    which tile of a product a block makes, and how long that takes
+ *   product.c a product's section; product.cu what makes its tile
  *   source.c  the kernel's text
  *   cost.c    what a set of nodes costs as library calls, and as this kernel
  *   grow.c    which nodes to take together
@@ -35,7 +39,8 @@ enum {
 	F_SEEN = 768,
 	F_DEPTH = 8, /* loops in loops */
 	F_SECTIONS = 8,
-	F_LOOPS = 8 /* different trip counts of a section */
+	F_SPLITS = 6, /* reductions of a row that many blocks share */
+	F_LOOPS = 8   /* different trip counts of a section */
 };
 
 /* What an index depends on. The low bits are free for plan.c to ask which axes matter. */
@@ -97,8 +102,19 @@ typedef enum Kind {
 		      each */
 	OP_SPREAD, /* in[0] of axis `axis` beside other axes: a parameter of a channel */
 	OP_REDUCE, /* red over the axes of bits `axis`; operand rank is kept with extent 1 */
-	OP_POOL    /* red over windows; par: kernel, stride, pad, dilation by axis */
+	OP_POOL,   /* red over windows; par: kernel, stride, pad, dilation by axis */
+	OP_DOT     /* a matrix product; mode: Form; par: batch, m, n, k, operation
+		      of the same as a sum or 0; axis: bits of transposed factors */
 } Kind;
+
+/* How the coordinates of a product and its factors follow from those of the matrices. */
+typedef enum Form {
+	FORM_FLAT,  /* MatMul by one matrix: m is all axes but the last */
+	FORM_BATCH, /* MatMul */
+	FORM_GEMM,
+	FORM_POINT, /* 1x1 Conv of one pixel: m is the image, n the channel */
+	FORM_IMAGE  /* 1x1 Conv: a is the weight, m the channel, n the pixel */
+} Form;
 
 typedef enum Red { RED_SUM, RED_MEAN, RED_MAX, RED_MIN, RED_PROD, RED_AVG } Red;
 
@@ -106,6 +122,7 @@ typedef struct Op {
 	uint8_t kind, rank, n_in, red, mode;
 	int8_t dtype;
 	uint8_t compute; /* type that expr is computed in (PmDType) */
+	uint8_t exact;   /* OP_EW, OP_FOLD: the result is one of the operands, but for its sign, or small */
 	int16_t node;    /* of the graph that it is part of, -1: none */
 	int32_t axis;
 	int64_t dim[F_RANK];
@@ -122,7 +139,8 @@ typedef struct Node {
 	int64_t order;
 	uint8_t ok, in_set, tried, tried_at, n_in, n_out; /* tried_at: nodes of the set at that time */
 	uint8_t launches;                                 /* when it is run by itself */
-	int32_t *in;                                      /* ops; -1: omitted */
+	int32_t dot; /* the operation of kind OP_DOT that it has; 0: none */
+	int32_t *in; /* ops; -1: omitted */
 	int32_t *out;
 	PmVal *user; /* of all results one after another; n_user of each, or 0xff: used outside for sure */
 	uint8_t *n_user;
@@ -135,6 +153,8 @@ typedef struct Var { /* a variable of the kernel */
 	uint8_t cached; /* of a loop that is over */
 	uint8_t kept;   /* written to its array */
 	uint8_t row;    /* of the row's part */
+	uint8_t exact;  /* rounding it to its operation's type would change nothing */
+	int16_t before; /* the variable beside it that holds it as it was before it was rounded, -1: none */
 	int16_t loop;   /* loop class that made it, -1: none */
 } Var;
 
@@ -149,7 +169,33 @@ typedef struct Loop { /* loops of a section with the same trip count */
 	Ix chunk; /* the chunk's variable */
 } Loop;
 
+/* Where a factor of a product lies: elements from one m (n) and from one k to the next; the rest of its
+ * index. */
+typedef struct Factor {
+	int arg; /* place in arg_in */
+	int64_t by_row, by_k;
+	Ix rest;
+	int vec; /* elements of one access */
+	int along_k;
+} Factor;
+
+/* What a block of a product's section makes (product.cu). */
+typedef struct Tile {
+	int rows, cols;   /* of the tile */
+	int mi, ni;       /* half types: of 16 rows, of 8 columns; float: rows and columns of a lane */
+	int lm;           /* float: lanes side by side along rows */
+	int wn, warps;    /* warps side by side along columns; warps that share a sum */
+	int depth, piece; /* pieces of K under way, elements of one */
+} Tile;
+
 typedef struct Section {
+	int dot;     /* its product; 0: none */
+	int swapped; /* factors, and m and n, have changed places */
+	int down;    /* neighbouring threads have neighbouring rows of the tile */
+	Tile tile;
+	Factor a, b;
+	double wait;           /* microseconds until a tile is there */
+	double fast_m, fast_n; /* elements of results that lie side by side along m, and along n */
 	int n_out;
 	int16_t out[F_ARGS];   /* results, by place in arg_out */
 	int16_t shape[F_ARGS]; /* op by whose extents each is walked */
@@ -160,11 +206,13 @@ typedef struct Section {
 	int vec, group, per_block, block;
 	int64_t blocks;
 	int max_serial, keep;
+	int split; /* blocks that share a row, or a set of columns; 0: one */
 	/* measured while it is written */
 	double bytes, spread, work; /* bytes read and written; of them out of order; operations */
 	double across, along;       /* bytes that lie side by side in neighbouring rows, and along a row */
 	double serial;              /* turns of loops of one thread */
 	int cached, lane_loads, syncs;
+	int n_reds; /* reductions by rows */
 } Section;
 
 typedef struct Ctx {
@@ -187,6 +235,7 @@ typedef struct Ctx {
 	Section *s;
 	int dry;   /* no text */
 	int other; /* make the second choice of threads and vectors */
+	int sums;  /* products are sums like others */
 	int keep;  /* values stay in registers from loop to loop */
 	PmText *out, *row;
 	PmText body[F_DEPTH], rowbuf, decl;
@@ -202,8 +251,10 @@ typedef struct Ctx {
 	Loop loop[F_LOOPS];
 	int n_loops;
 	Ix ix_row, ix_lane;
-	uint32_t probe; /* axes that reductions depend on, while plan.c asks */
-	int probing;
+	uint32_t probe;        /* axes that reductions depend on, while plan.c asks */
+	int probing, n_probed; /* reductions met */
+	int stage, n_reds;     /* the launch that is written of a split section; reductions written so far */
+	uint32_t cut;          /* the row's text from here on is not this launch's */
 
 	/* arguments of the kernel */
 	int32_t arg_in[F_ARGS], arg_out[F_ARGS];
@@ -223,6 +274,7 @@ Ctx *f_new(void);
 
 void ix_reset(Ctx *c);
 Ix ix_const(Ctx *c, int64_t k);
+Ix ix_of_atom(Ctx *c, int atom);
 Ix ix_var(Ctx *c, const char *name, int64_t hi, uint32_t deps, int lanes);
 Ix ix_add(Ctx *c, Ix a, Ix b);
 Ix ix_plus(Ctx *c, Ix a, int64_t k);
@@ -250,6 +302,9 @@ int f_load_norm(Ctx *c, Node *n, const char *name, int out);
 int f_load_move(Ctx *c, Node *n, const char *name, int out);
 int f_load_resize(Ctx *c, Node *n, int out); /* eval_resize.c */
 int f_load_pool(Ctx *c, Node *n, const char *name, int out);
+int f_load_dot(Ctx *c, Node *n, const char *name, int out); /* load_dot.c */
+/* The sum that a product is, as operations of its shape; 0 when it is not made (load_sum.c). */
+int f_load_sum(Ctx *c, int dot);
 int f_ew(Ctx *c, int node, int like, const char *expr, int a, int b, int third);
 int f_num(Ctx *c, int dtype, double x);
 
@@ -263,6 +318,8 @@ void f_declare(Ctx *c, int var, const char *init);
 void f_for_lanes(Ctx *c, int lanes);
 int f_memo_find(Ctx *c, int op, const Ix *co, int rank);
 void f_memo_add(Ctx *c, int op, const Ix *co, int rank, int var);
+/* var rounded to the type of op, as a stored value would be; var itself where that changes nothing. */
+int f_rounded(Ctx *c, int op, int var);
 const char *f_ctype(int dtype);  /* in memory */
 const char *f_cclass(int dtype); /* in registers */
 int f_class(int dtype);          /* PM_F32, PM_F64 or PM_I64 */
@@ -292,6 +349,8 @@ int f_eval_move(Ctx *c, int op, const Ix *co);   /* eval_move.c: views, pieces, 
 int f_eval_reduce(Ctx *c, int op, const Ix *co); /* eval_reduce.c */
 int f_eval_pool(Ctx *c, int op, const Ix *co);
 int f_eval_linear(Ctx *c, int op, const Ix *co); /* eval_resize.c */
+/* The place in arg_in of a value that is read from memory. */
+int f_arg(Ctx *c, int op);
 /* What is known inside a branch or a loop of one thread is forgotten behind it. */
 static inline int f_mark(const Ctx *c)
 {
@@ -315,6 +374,8 @@ typedef struct LoopState {
 } LoopState;
 Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st);
 void f_loop_end(Ctx *c, LoopState *st);
+/* Instead of f_loop_end: nothing of it is wanted. */
+void f_loop_drop(Ctx *c, const LoopState *st);
 
 /* ---- plan.c, source.c, cost.c ---- */
 
@@ -323,6 +384,15 @@ void f_loop_end(Ctx *c, LoopState *st);
 int f_plan(Ctx *c);
 /* Vectors and threads of a section (schedule.c). */
 void f_schedule(Ctx *c, Section *s);
+/* split.c: whether many blocks are to share rows, after the threads have been decided. */
+void f_split(Ctx *c, Section *s);
+/* Reduction `number` of a split section, all of its loop's elements in `acc`: the parts of the blocks are
+ * joined, or this block's is left for the next launch. */
+void f_join_parts(Ctx *c, const Op *o, int acc, int number);
+void f_leave_part(Ctx *c, int acc, int number);
+const char *f_join(const Op *o); /* the structure that joins two of its parts */
+int f_stages(const Ctx *c);
+int64_t f_scratch(const Ctx *c); /* bytes */
 /* Starts a section anew: no variables, no indices. */
 void f_clear(Ctx *c, Section *s);
 /* Product of the extents of these axes. */
@@ -330,13 +400,44 @@ int64_t f_rows_of(const Op *o, uint32_t axes);
 /* Writes a section (dry: only measures). */
 int f_write_section(Ctx *c, Section *s, int dry);
 void f_forget_wanted(Ctx *c);
-int f_source(Ctx *c, PmText *t, int *block, int64_t *blocks);
+/* One kernel for each launch: fused0, fused1, ... with the blocks of each. */
+int f_source(Ctx *c, PmText *t, int block, int64_t *blocks);
 double f_kernel_time(const Ctx *c);
 /* What copying those operands costs that are views of something outside the set. */
 double f_copies(const Ctx *c);
+/* A node by itself: microseconds, and launches with the copies of what the graph hands out. */
 double f_library_time(const Ctx *c, const Node *n);
+int f_has_product(const Ctx *c);
+int f_library_launches(const Ctx *c, const Node *n);
 /* Results of the set that are used outside become the kernel's. */
 void f_results(Ctx *c);
+
+/* ---- products ---- */
+
+enum { DOT_B = 1, DOT_M = 2, DOT_N = 4, DOT_K = 8 }; /* what an index of a factor depends on */
+
+/* The coordinates of a product (which: 0) and of its factors (1, 2) for places in the matrices. */
+void f_dot_coords(Ctx *c, const Op *o, int which, Ix b, Ix m, Ix n, Ix k, Ix *co);
+/* Where the factors of s->dot lie; 0 and c->fail when a tile cannot be read from there. */
+int f_factors(Ctx *c, Section *s);
+/* The product that an operation is computed from: 0 none, -1 several. */
+int f_dot_under(Ctx *c, int op);
+/* Chooses tile, vectors and threads; 0 and c->fail when there is none. */
+int f_schedule_product(Ctx *c, Section *s);
+/* Microseconds that blocks of this tile take for the product. */
+double f_tile_time(const Ctx *c, const Section *s, const Tile *t);
+int64_t f_tile_blocks(const Op *o, const Section *s, const Tile *t);
+/* The statements of a product's section. */
+void f_product_results(Ctx *c);
+int f_eval_dot(Ctx *c, int op, const Ix *co);
+/* Whether a reduction stands between the product and op. */
+int f_reduced_after(Ctx *c, int op, int dot);
+void f_product_text(Ctx *c, const Section *s, PmText *t);
+const char *f_product_source(void);
+/* Floats of shared memory. */
+int f_tile_shared(const Tile *t);
+/* One result at `at`, from a variable. */
+void f_store(Ctx *c, int k, Ix at, int var);
 
 /* ---- grow.c ---- */
 

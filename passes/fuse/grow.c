@@ -1,7 +1,8 @@
 /* grow.c - which nodes to take together: from a seed, every neighbour that makes the whole faster. */
 #include "fuse.h"
 
-static const double DEBT = 0.4; /* microseconds */
+static const double DEBT = 0.4, /* microseconds */
+	SURE = 0.12;            /* of its time, which a product of our own has to save */
 
 enum { LOOKED = 512 /* nodes that one question about order may visit */, MOST_TRIES = 4 };
 
@@ -114,7 +115,8 @@ typedef struct Grow {
 	double now;  /* the kernel's time */
 	double debt; /* what views have cost so far */
 	int size;
-	int again; /* the set has changed since nodes were refused */
+	int again;         /* the set has changed since nodes were refused */
+	int products_stay; /* with the library */
 } Grow;
 
 /* The nodes that make the kernel's operands, so that the estimate knows which are views. */
@@ -136,7 +138,8 @@ static void try_node(Grow *g, PmVal v)
 	double then, gain;
 
 	c->fail = NULL;
-	if (!n || !n->ok || n->in_set || n->tried == MOST_TRIES || n->tried_at == g->size || g->size == F_SET)
+	if (!n || !n->ok || n->in_set || (n->dot && g->products_stay) || n->tried == MOST_TRIES ||
+	    n->tried_at == g->size || g->size == F_SET)
 		return;
 	n->tried++;
 	n->tried_at = (uint8_t)g->size;
@@ -196,17 +199,87 @@ static double alone(const Ctx *c, int *launches)
 	for (i = 0; i < c->n_nodes; i++)
 		if (c->node[i].in_set) {
 			sum += f_library_time(c, &c->node[i]);
-			*launches += c->node[i].launches;
+			*launches += f_library_launches(c, &c->node[i]);
 		}
 	return sum;
 }
 
+int f_has_product(const Ctx *c)
+{
+	int i;
+
+	for (i = 0; i < c->n_nodes; i++)
+		if (c->node[i].in_set && c->node[i].dot)
+			return 1;
+	return 0;
+}
+
+static PmStatus not_faster(double before, double then)
+{
+	PmText t = pm_text(128);
+
+	pm_text_add(&t, "one kernel would not be faster: an estimate of ");
+	pm_text_int(&t, (int64_t)(then * 1000));
+	pm_text_add(&t, " ns for ");
+	pm_text_int(&t, (int64_t)(before * 1000));
+	return pm_host_->decline(t.full ? "one kernel would not be faster" : t.s);
+}
+
+/* Grows the set from node `at`; microseconds that it saves, or why it does not. */
+static double from_seed(Grow *g, int at, PmStatus *why)
+{
+	Ctx *c = g->c;
+	int i, siblings, launches;
+	double before, then;
+
+	for (i = 0; i < c->n_nodes; i++)
+		c->node[i].in_set = c->node[i].tried = c->node[i].tried_at = 0;
+	c->node[at].in_set = 1;
+	g->size = 1;
+	g->debt = 0;
+	f_results(c);
+	*why = PM_DECLINED;
+	if (!f_plan(c)) {
+		*why = pm_host_->decline(c->fail ? c->fail : "it cannot be planned");
+		return -1;
+	}
+	g->now = f_kernel_time(c);
+	for (siblings = 0; siblings < 2; siblings++)
+		do {
+			g->again = 0;
+			for (i = 0; i < c->n_nodes; i++)
+				if (c->node[i].in_set)
+					neighbours(g, i, siblings);
+		} while (g->again);
+	before = alone(c, &launches);
+	if (launches < 2 && !f_has_product(c)) {
+		*why = pm_host_->decline("");
+		return -1;
+	}
+	load_operands(c);
+	f_results(c);
+	if (!f_plan(c)) {
+		*why = pm_host_->decline(c->fail ? c->fail : "it cannot be planned");
+		return -1;
+	}
+	then = f_kernel_time(c) + f_copies(c);
+	if (then * (f_has_product(c) ? 1.15 : 1.05) > before) {
+		*why = not_faster(before, then);
+		return -1;
+	}
+	*why = PM_OK;
+	return before - then;
+}
+
+/* With products and without them: a product of our own may keep out what would make more of the rest. */
 PmStatus f_grow(PmRegion *r, PmVal seed)
 {
+	uint8_t with[F_NODES];
+	double saved, more, margin;
+	PmStatus why, other;
 	Grow *g;
 	Ctx *c;
-	int at, i, siblings, launches;
-	double before;
+	int at, i, n, products;
 
 	if (!pm_n_in(seed))
 		return pm_host_->decline("");
@@ -218,26 +291,23 @@ PmStatus f_grow(PmRegion *r, PmVal seed)
 	at = f_node(c, seed);
 	if (at < 0 || !c->node[at].ok)
 		return pm_host_->decline("");
-	c->node[at].in_set = 1;
-	g->size = 1;
-	f_results(c);
-	if (!f_plan(c))
-		return pm_host_->decline(c->fail ? c->fail : "it cannot be planned");
-	g->now = f_kernel_time(c);
-	for (siblings = 0; siblings < 2; siblings++)
-		do {
-			g->again = 0;
+	saved = from_seed(g, at, &why);
+	products = f_has_product(c);
+	margin = SURE * g->now;
+	n = c->n_nodes;
+	for (i = 0; i < n; i++)
+		with[i] = c->node[i].in_set;
+	if (products && !c->node[at].dot) {
+		g->products_stay = 1;
+		more = from_seed(g, at, &other);
+		if (other == PM_OK && more > saved - margin)
+			why = other;
+		else
 			for (i = 0; i < c->n_nodes; i++)
-				if (c->node[i].in_set)
-					neighbours(g, i, siblings);
-		} while (g->again);
-	before = alone(c, &launches);
-	if (launches < 2)
-		return pm_host_->decline("");
-	load_operands(c);
-	f_results(c);
-	if (!f_plan(c) || (f_kernel_time(c) + f_copies(c)) * 1.05 > before)
-		return pm_host_->decline("one kernel would not be faster");
+				c->node[i].in_set = i < n && with[i];
+	}
+	if (why != PM_OK)
+		return why;
 	for (i = 0; i < c->n_nodes; i++)
 		if (c->node[i].in_set)
 			pm_region_add(r, c->node[i].val);

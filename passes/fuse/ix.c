@@ -70,7 +70,7 @@ Ix ix_const(Ctx *c, int64_t k)
 	return intern(c, &l);
 }
 
-static Ix of_atom(Ctx *c, int atom)
+Ix ix_of_atom(Ctx *c, int atom)
 {
 	Lin l = { .n = 1, .t = { { atom, 1 } } };
 
@@ -100,7 +100,7 @@ Ix ix_var(Ctx *c, const char *name, int64_t hi, uint32_t deps, int lanes)
 
 	for (i = 0; name[i] && i < 11; i++)
 		a.name[i] = name[i];
-	return of_atom(c, new_atom(c, &a));
+	return ix_of_atom(c, new_atom(c, &a));
 }
 
 /* Adds k * atom; terms are in order of atoms. */
@@ -307,7 +307,7 @@ Ix ix_div(Ctx *c, Ix a, int64_t by)
 			.kind = ATOM_DIV, .deps = c->lin[r].deps, .of = r, .by = by, .hi = c->lin[r].hi / by
 		};
 
-		r = of_atom(c, new_atom(c, &d));
+		r = ix_of_atom(c, new_atom(c, &d));
 	}
 	add_scaled(c, &q, r, 1);
 	return finish(c, &q);
@@ -343,7 +343,7 @@ Ix ix_mod(Ctx *c, Ix a, int64_t by)
 
 		if (c->lin[r].hi < d.hi)
 			d.hi = c->lin[r].hi;
-		return of_atom(c, new_atom(c, &d));
+		return ix_of_atom(c, new_atom(c, &d));
 	}
 }
 

@@ -75,7 +75,7 @@ int f_op(Ctx *c, Kind kind, int like, int node)
 	*o = c->op[like];
 	o->kind = (uint8_t)kind;
 	o->node = (int16_t)node;
-	o->n_in = 0;
+	o->n_in = o->exact = 0;
 	o->val = (PmVal){ 0 };
 	return c->n_ops++;
 }
@@ -174,17 +174,49 @@ int f_ew(Ctx *c, int node, int like, const char *expr, int a, int b, int third)
 	return k;
 }
 
-/* A power by a small constant, without the general power's cost; the same numbers to the last place. */
-static const char *power(const Ctx *c, const Op *o)
+/* Expressions for the kernel's text where it has other ones than the operator table, which the eager run
+ * uses: arithmetic that no compiler contracts, and what that run has for results of 16 bits. NULL: the
+ * table's. */
+static const char *arithmetic(const Op *o, const char *name)
+{
+	int half = o->dtype == PM_F16 || o->dtype == PM_BF16;
+
+	if (o->compute == PM_I64)
+		return NULL;
+	if (f_is(name, "Add") || f_is(name, "Sum"))
+		return "plus(a, b)";
+	if (f_is(name, "Sub"))
+		return "minus(a, b)";
+	if (f_is(name, "Mul"))
+		return "times(a, b)";
+	return f_is(name, "Gelu") && half && (!o->n_num || o->num[0] == 0) ? "gelu16(a)" : NULL;
+}
+
+static int is_exact(const char *name)
+{
+	static const char *const names[] = { "Relu",  "Neg", "Abs", "Sign", "Floor", "Ceil",
+					     "Round", "Max", "Min", "Clip", "Where" };
+	uint32_t k;
+
+	for (k = 0; k < sizeof names / sizeof *names && !f_is(name, names[k]); k++)
+		;
+	return k < sizeof names / sizeof *names;
+}
+
+/* A power by a small constant, without the general power's cost; the same numbers to the last place, for
+ * which a cube of floats needs more places on the way. */
+static const char *power(const Ctx *c, Op *o)
 {
 	const Op *e = o->n_in == 2 ? &c->op[o->in[1]] : NULL;
 
 	if (!e || e->kind != OP_NUM || o->compute == PM_I64)
 		return NULL;
 	if (e->num[0] == 2)
-		return "a * a";
-	if (e->num[0] == 3)
-		return "a * a * a";
+		return "times(a, a)";
+	if (e->num[0] == 3) {
+		o->compute = PM_F64;
+		return "times(a * a, a)";
+	}
 	if (e->num[0] == 0.5)
 		return "sqrt(a)";
 	if (e->num[0] == -0.5)
@@ -210,13 +242,12 @@ static int load_ew(Ctx *c, Node *n, const char *name, int out)
 		o->kind = OP_CAST;
 	else if (n->n_in > 3)
 		return 0;
-	o->expr = expr;
-	p = f_is(name, "Pow") ? power(c, o) : NULL;
-	if (p)
-		o->expr = p;
 	for (k = 0; k < 6; k++)
 		if (pm_param(n->val, k, &o->num[k]))
 			o->n_num = (int)k + 1;
+	o->exact = (uint8_t)is_exact(name);
+	p = f_is(name, "Pow") ? power(c, o) : arithmetic(o, name);
+	o->expr = p ? p : expr;
 	return 1;
 }
 
@@ -253,7 +284,7 @@ static int define(Ctx *c, Node *n)
 			return 0;
 	k = n->out[0];
 	return load_ew(c, n, name, k) || f_load_move(c, n, name, k) || f_load_norm(c, n, name, k) ||
-	       f_load_pool(c, n, name, k);
+	       f_load_pool(c, n, name, k) || f_load_dot(c, n, name, k);
 }
 
 /* Who reads the results; a value with very many readers is taken as read outside of any set. */

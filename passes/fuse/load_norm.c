@@ -79,18 +79,16 @@ static int load_softmax(Ctx *c, const Node *n, int out, int is_log)
 	sum = reduce(c, -1, RED_SUM, e, axes);
 	if (is_log)
 		return becomes(c, out, "a - b", off, f_ew(c, -1, sum, "log(a)", sum, -1, -1), -1);
-	return becomes(c, out, "a / b", e, sum, -1);
+	return becomes(c, out, "a * b", e, f_ew(c, -1, sum, "K(1) / a", sum, -1, -1), -1);
 }
 
 /* 1 / sqrt(x + eps) */
 static int inverse(Ctx *c, int x, double eps)
 {
-	int k = f_ew(c, -1, x, "K(1) / sqrt(a + p0)", x, -1, -1);
+	int k = f_ew(c, -1, x, "rsqrt(a + p0)", x, -1, -1);
 
 	c->op[k].num[0] = eps;
 	c->op[k].n_num = 1;
-	if (c->op[k].dtype == PM_F32)
-		c->op[k].compute = PM_F64;
 	return k;
 }
 
@@ -202,8 +200,10 @@ static int load_reduce(Ctx *c, const Node *n, const char *name, int out)
 		return 0;
 	if (f_is(name, "L2"))
 		y = f_ew(c, -1, y, "sqrt(a)", y, -1, -1);
-	if (f_is(name, "LogSum"))
+	if (f_is(name, "LogSum")) {
 		y = f_ew(c, -1, y, "log(a)", y, -1, -1);
+		c->op[y].compute = PM_F64;
+	}
 	return is_now(c, out, y);
 }
 

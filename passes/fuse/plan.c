@@ -15,6 +15,7 @@ static int probe(Ctx *c, int op, int shape)
 	f_clear(c, &s);
 	c->probing = c->dry = 1;
 	c->probe = 0;
+	c->n_probed = 0;
 	for (d = 0; d < as->rank; d++)
 		co[d] = as->dim[d] == 1 ? ix_const(c, 0) : ix_var(c, "a", as->dim[d] - 1, 1u << d, 0);
 	if (op != shape)
@@ -60,7 +61,7 @@ static int64_t find_rows(Ctx *c, int op, int *shape, uint32_t *axes)
 		mask = probe(c, op, as);
 		if (mask < 0)
 			continue;
-		rows = mask ? f_rows_of(o, (uint32_t)mask) : 0;
+		rows = mask ? f_rows_of(o, (uint32_t)mask) : c->n_probed ? 1 : 0;
 		if (best < 0 || rows < best) {
 			best = rows;
 			*shape = as;
@@ -103,7 +104,7 @@ static int join(Ctx *c, int k)
 	for (i = 0; i < c->n_sections; i++) {
 		Section *s = &c->section[i];
 
-		for (j = 0; j < s->n_out; j++)
+		for (j = 0; j < s->n_out && !s->dot; j++)
 			if (f_numel(&c->op[s->shape[j]]) == f_numel(o)) {
 				put(s, k, s->rows ? s->shape[j] : c->arg_out[k], s->axes[j]);
 				return 1;
@@ -122,6 +123,48 @@ static int has_reduction(const Ctx *c)
 	return 0;
 }
 
+/* Whether blocks have to make whole rows of the product. */
+static int by_rows(Ctx *c, int dot)
+{
+	int k;
+
+	for (k = 0; k < c->n_arg_out; k++)
+		if (f_reduced_after(c, c->arg_out[k], dot))
+			return 1;
+	return 0;
+}
+
+/* A result of a product joins its section; 0 when it is none. */
+static int of_product(Ctx *c, int k)
+{
+	int shape = c->arg_out[k], dot = f_dot_under(c, shape), i;
+	uint32_t axes = 0;
+	int64_t rows = 0;
+
+	if (!dot || c->sums)
+		return 0;
+	if (dot < 0) {
+		f_fail(c, "a result comes from two products");
+		return 1;
+	}
+	for (i = 0; i < c->n_sections && c->section[i].dot != dot; i++)
+		;
+	if (by_rows(c, dot)) {
+		rows = find_rows(c, shape, &shape, &axes);
+		rows = rows ? rows : 1;
+	}
+	if (rows < 0 || (rows && rows != c->op[dot].par[0] * c->op[dot].par[1])) {
+		f_fail(c, "what follows the product has other rows");
+		return 1;
+	}
+	if (i < c->n_sections || new_section(c, rows)) {
+		put(&c->section[i], k, shape, axes);
+		c->section[i].dot = dot;
+		c->section[i].max_serial = 16;
+	}
+	return 1;
+}
+
 /* With as_rows, threads share reductions; without, each thread does its own. */
 static void make_sections(Ctx *c, int as_rows)
 {
@@ -131,8 +174,11 @@ static void make_sections(Ctx *c, int as_rows)
 	for (k = 0; k < c->n_arg_out && !c->fail; k++) {
 		int shape = c->arg_out[k];
 		uint32_t axes = 0;
-		int64_t rows = as_rows ? find_rows(c, shape, &shape, &axes) : 0;
+		int64_t rows;
 
+		if (of_product(c, k))
+			continue;
+		rows = as_rows ? find_rows(c, shape, &shape, &axes) : 0;
 		if (rows < 0)
 			f_fail(c, "its indices cannot be taken apart");
 		if (rows <= 0) {
@@ -160,12 +206,16 @@ static void level(Ctx *c)
 	for (i = 0; i < c->n_sections; i++) {
 		Section *s = &c->section[i];
 
+		if (!s->dot != !c->section[0].dot || (s->dot && s->block != block))
+			f_fail(c, "a product and what is none do not go together");
+		if (s->dot)
+			continue;
 		s->block = block;
 		if (s->rows && s->group > 32 && !s->column)
 			s->group = block;
 		else if (s->rows)
 			s->per_block = block / s->group;
-		s->blocks = s->rows ? (s->rows + s->per_block - 1) / s->per_block
+		s->blocks = s->rows ? (s->rows + s->per_block - 1) / s->per_block * (s->split ? s->split : 1)
 				    : (s->extent / s->vec + block - 1) / block;
 	}
 }
@@ -181,12 +231,12 @@ static int measure(Ctx *c)
 	return !c->fail;
 }
 
-int f_plan(Ctx *c)
+static int plan(Ctx *c)
 {
 	int rows = has_reduction(c);
 
 	c->fail = NULL;
-	c->n_arg_in = 0;
+	c->n_arg_in = c->stage = 0;
 	make_sections(c, rows);
 	if (!c->fail && measure(c))
 		return 1;
@@ -196,4 +246,13 @@ int f_plan(Ctx *c)
 	c->n_arg_in = 0;
 	make_sections(c, 0);
 	return !c->fail && measure(c);
+}
+
+int f_plan(Ctx *c)
+{
+	c->sums = 0;
+	if (plan(c))
+		return 1;
+	c->sums = f_has_product(c);
+	return c->sums && plan(c);
 }

@@ -84,6 +84,22 @@ static void columns(Ctx *c, Section *s)
 	try_vec(c, s, 1);
 }
 
+/* Whether the values that later loops ask for fit in the registers of g threads a row. */
+static int fits(const Section *s, int64_t g)
+{
+	int64_t turns = (s->extent / s->vec + g - 1) / g;
+
+	return turns * s->vec * s->cached <= (g > 512 ? REGISTERS / 3 : g > 256 ? REGISTERS / 2 : REGISTERS);
+}
+
+static void share(Section *s, int64_t g)
+{
+	s->group = (int)g;
+	s->per_block = g > 32 ? 1 : (int)((s->rows * g < FULL ? 128 : 256) / g);
+	s->block = g > 32 ? (int)g : s->per_block * s->group;
+	s->column = 0;
+}
+
 static void along(Ctx *c, Section *s)
 {
 	int64_t chunks, g;
@@ -97,36 +113,52 @@ static void along(Ctx *c, Section *s)
 	chunks = s->extent / s->vec;
 	g = pow2_from(chunks);
 	if (g > 32) {
-		int64_t most = g > 1024 ? 1024 : g;
+		int64_t most = g > 1024 ? 1024 : g, keeps = 32;
 
 		g = 32;
 		while (g < most && (chunks > 8 * g || s->rows * g < FULL))
 			g *= 2;
+		/* A row that is read once is worth more than short joins. */
+		while (keeps < most && !fits(s, keeps))
+			keeps *= 2;
+		if (g < keeps && fits(s, keeps))
+			g = keeps;
 		if (c->other)
 			g = g > 32 ? g / 2 : chunks > 64 ? 64 : 32;
 	}
-	s->group = (int)g;
-	s->per_block = g > 32 ? 1 : (int)((s->rows * g < FULL ? 128 : 256) / g);
-	s->block = g > 32 ? (int)g : s->per_block * s->group;
-	s->column = 0;
+	share(s, g);
 }
 
-/* Values that later loops ask for stay in registers, when they fit. */
+/* Values that later loops ask for stay in registers, when they fit; measures what was decided. */
 static void decide_to_keep(Ctx *c, Section *s)
 {
-	int64_t turns = (s->extent / s->vec + s->group - 1) / s->group;
+	c->keep = s->keep = !s->split && fits(s, s->group);
+	f_write_section(c, s, 1);
+}
 
-	s->keep = turns * s->vec * s->cached <= (s->block > 512   ? REGISTERS / 3
-						 : s->block > 256 ? REGISTERS / 2
-								  : REGISTERS);
-	if (!s->keep) {
-		c->keep = 0;
-		f_write_section(c, s, 1);
-	}
+/* What lies across memory is read by sectors that neighbouring rows need too: several rows of a block use
+ * them while they are near. */
+static void gather_rows(Ctx *c, Section *s)
+{
+	int64_t g = s->group;
+	double spread = s->spread;
+
+	if (s->column || s->split || g <= 32 || s->rows < 8 || spread < s->bytes / 2)
+		return;
+	share(s, 32);
+	decide_to_keep(c, s);
+	if (s->spread < spread && (s->keep || s->spread < spread / 4))
+		return;
+	share(s, g);
+	decide_to_keep(c, s);
 }
 
 void f_schedule(Ctx *c, Section *s)
 {
+	if (s->dot) {
+		f_schedule_product(c, s);
+		return;
+	}
 	if (!s->rows) {
 		plain(c, s);
 		return;
@@ -139,5 +171,9 @@ void f_schedule(Ctx *c, Section *s)
 	else
 		along(c, s);
 	decide_to_keep(c, s);
-	s->blocks = (s->rows + s->per_block - 1) / s->per_block;
+	gather_rows(c, s);
+	f_split(c, s);
+	if (s->split)
+		decide_to_keep(c, s);
+	s->blocks = (s->rows + s->per_block - 1) / s->per_block * (s->split ? s->split : 1);
 }

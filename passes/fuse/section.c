@@ -11,7 +11,8 @@ void f_clear(Ctx *c, Section *s)
 	c->loop_now = -1;
 	c->times = c->turns = 1;
 	s->bytes = s->spread = s->work = 0;
-	s->cached = s->lane_loads = s->syncs = 0;
+	s->cached = s->lane_loads = s->syncs = c->n_reds = 0;
+	c->cut = UINT32_MAX;
 	s->across = s->along = s->serial = 0;
 	c->ix_lane = s->vec > 1 ? ix_var(c, "j", s->vec - 1, DEP_LANE, 0) : ix_const(c, 0);
 	c->ix_row = ix_var(c, "r", s->rows > 0 ? s->rows - 1 : 0, DEP_ROW, 0);
@@ -72,20 +73,27 @@ Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st)
 	return c->fail ? 0 : ix_add(c, ix_scale(c, c->loop[k].chunk, c->s->vec), c->ix_lane);
 }
 
-/* "for (...) { int m0 = k * 32 + lane; if (m0 < 48) {" */
+/* "for (...) { int m0 = k * 32 + lane; if (m0 < 48) {"; of a split row only this block's part. */
 static void loop_head(Ctx *c, int k)
 {
-	int64_t chunks = c->loop[k].extent / c->s->vec, turns = (chunks + c->s->group - 1) / c->s->group;
+	int64_t chunks = c->loop[k].extent / c->s->vec, width = c->s->group * (c->s->split ? c->s->split : 1),
+		turns = (chunks + width - 1) / width;
 
 	t_add(c, c->keep || turns <= 8 ? "_Pragma(\"unroll\") " : "_Pragma(\"unroll 4\") ");
 	t_add(c, "for (int k = 0; k < ");
 	t_int(c, turns);
 	t_add(c, "; k++) {\nconst int m");
 	t_int(c, k);
-	t_add(c, " = k * ");
+	t_add(c, " = ");
+	if (c->s->split) {
+		t_add(c, "slice * ");
+		t_int(c, turns * c->s->group);
+		t_add(c, " + ");
+	}
+	t_add(c, "k * ");
 	t_int(c, c->s->group);
 	t_add(c, " + lane;\n");
-	if (chunks % c->s->group) {
+	if (chunks % c->s->group || turns * width != chunks) {
 		t_add(c, "if (m");
 		t_int(c, k);
 		t_add(c, " < ");
@@ -106,7 +114,7 @@ static void restore(Ctx *c, const LoopState *st)
 	c->times = st->times;
 }
 
-static void loop_drop(Ctx *c, const LoopState *st)
+void f_loop_drop(Ctx *c, const LoopState *st)
 {
 	c->depth--;
 	restore(c, st);
@@ -135,10 +143,10 @@ void f_loop_end(Ctx *c, LoopState *st)
 
 /* ---- results ---- */
 
-static void store(Ctx *c, int k, Ix at, int var)
+void f_store(Ctx *c, int k, Ix at, int var)
 {
 	const Op *o = &c->op[c->arg_out[k]];
-	int vec = c->s->vec, ints = f_class(o->dtype) == PM_I64;
+	int vec = c->s->vec, before = c->var[var].before, ints = f_class(o->dtype) == PM_I64;
 	int64_t step;
 	Ix base = ix_without_lane(c, at, &step);
 
@@ -150,6 +158,9 @@ static void store(Ctx *c, int k, Ix at, int var)
 		c->s->lane_loads++;
 	if (c->dry)
 		return;
+	/* Storing rounds, so that what is rounded for readers need not be rounded again. */
+	if (before >= 0 && !c->var[var].cached && !c->var[before].cached)
+		var = before;
 	if (step == 1) {
 		t_add(c, "pm_vec<");
 		t_add(c, f_ctype(o->dtype));
@@ -224,7 +235,7 @@ static void write_result(Ctx *c, int i, Ix e, const char *guard)
 	if (var < 0)
 		return;
 	t_add(c, guard);
-	store(c, c->s->out[i], at, var);
+	f_store(c, c->s->out[i], at, var);
 	t_add(c, *guard ? "}\n" : "");
 }
 
@@ -236,7 +247,9 @@ static void row_results(Ctx *c)
 	for (i = 0; i < c->s->n_out && !c->fail; i++)
 		if (result_extent(c, i) == 1) {
 			c->times = (double)c->s->rows;
-			write_result(c, i, ix_const(c, 0), "if (live && lane == 0) {\n");
+			write_result(c, i, ix_const(c, 0),
+				     c->s->split ? "if (live && lane == 0 && slice == 0) {\n"
+						 : "if (live && lane == 0) {\n");
 		}
 }
 
@@ -270,7 +283,7 @@ static void loop_results(Ctx *c)
 		c->trial = 0;
 		if (c->fail)
 			return;
-		loop_drop(c, &st);
+		f_loop_drop(c, &st);
 		one_loop(c, extent, &st);
 		if (!c->fail)
 			f_loop_end(c, &st);
@@ -305,10 +318,17 @@ int f_write_section(Ctx *c, Section *s, int dry)
 	c->dry = dry;
 	c->rowbuf.n = c->decl.n = 0;
 	c->out = c->row = &c->rowbuf;
-	if (s->rows) {
+	if (s->dot && !f_factors(c, s))
+		return 0;
+	if (s->dot && !s->rows) {
+		f_product_results(c);
+	} else if (s->rows) {
 		s->extent = 1;
 		row_results(c);
 		loop_results(c);
+		s->n_reds = c->n_reds;
+		if (c->rowbuf.n > c->cut)
+			c->rowbuf.n = c->cut;
 	} else {
 		plain_results(c);
 	}

@@ -36,6 +36,45 @@ static const char HEAD[] =
 	"\tfor (int j = 0; j < N; j++)\n\t\tp[j] = v[j];\n"
 	"}\n";
 
+/* Graph values of 16 bits as a stored one would be, and arithmetic that is rounded once for each operator:
+ * the compiler would make one rounding of a product and the sum behind it. */
+static const char ROUND[] =
+	"__device__ __forceinline__ float2 pair(__half, float a, float b)\n"
+	"{ return __half22float2(__floats2half2_rn(a, b)); }\n"
+	"__device__ __forceinline__ float2 pair(__nv_bfloat16, float a, float b)\n"
+	"{ return __bfloat1622float2(__floats2bfloat162_rn(a, b)); }\n"
+	"template<class U, int N> __device__ __forceinline__ void held(float (&to)[N], const float (&v)[N])\n"
+	"{\n"
+	"#pragma unroll\n"
+	"\tfor (int j = 0; j < N; j += 2) {\n"
+	"\t\tconst float2 p = pair(U(), v[j], v[j + 1]);\n"
+	"\t\tto[j] = p.x;\n\t\tto[j + 1] = p.y;\n\t}\n"
+	"}\n"
+	"__device__ __forceinline__ float plus(float a, float b) { return __fadd_rn(a, b); }\n"
+	"__device__ __forceinline__ float minus(float a, float b) { return __fsub_rn(a, b); }\n"
+	"__device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }\n"
+	"__device__ __forceinline__ double plus(double a, double b) { return __dadd_rn(a, b); }\n"
+	"__device__ __forceinline__ double minus(double a, double b) { return __dsub_rn(a, b); }\n"
+	"__device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }\n"
+	"/* x times the normal distribution below x, as the eager run has it for results of 16 bits: half "
+	"of\n"
+	" * erfc(|x| / sqrt 2) as 2 to the power of a polynomial. */\n"
+	"__device__ inline float gelu16(float x)\n"
+	"{\n"
+	"\tconst float a = fabsf(x);\n"
+	"\tfloat p = -9.969248822e-07f;\n"
+	"\tp = p * a + 1.741455708e-05f;\n"
+	"\tp = p * a - 8.474948117e-05f;\n"
+	"\tp = p * a - 3.683223040e-04f;\n"
+	"\tp = p * a + 7.339524571e-03f;\n"
+	"\tp = p * a - 5.266359076e-02f;\n"
+	"\tp = p * a - 4.591625631e-01f;\n"
+	"\tp = p * a - 1.151109219e+00f;\n"
+	"\tp = exp2f(p * a - 1.f);\n"
+	"\tp = a > 6.f ? 0.f : p;\n"
+	"\treturn x * (x < 0.f ? p : 1.f - p);\n"
+	"}\n";
+
 static const char SHARE[] =
 	"struct Sum { template<class V> static __device__ V of(V a, V b) { return a + b; } };\n"
 	"struct Prod { template<class V> static __device__ V of(V a, V b) { return a * b; } };\n"
@@ -118,20 +157,28 @@ static void parameters(Ctx *c, PmText *t)
 		pm_text_add(t, f_ctype(c->op[c->arg_out[i]].dtype));
 		line(t, " *__restrict__ q", i, "");
 	}
+	if (f_stages(c) > 1)
+		pm_text_add(t, ", double *__restrict__ parts");
 }
 
 /* Which row and which place in it a thread has. */
 static void row_head(const Section *s, PmText *t)
 {
+	if (s->split) {
+		line(t, "const int row_block = block / ", s->split, "");
+		line(t, ", slice = block % ", s->split, ";\n(void)slice;\n");
+	} else {
+		pm_text_add(t, "const int row_block = block;\n");
+	}
 	if (s->group > 32) {
-		pm_text_add(t, "const int r = block, lane = threadIdx.x;\nconst bool live = true;\n");
+		pm_text_add(t, "const int r = row_block, lane = threadIdx.x;\nconst bool live = true;\n");
 	} else if (s->column) {
 		line(t, "const int lane = threadIdx.x / ", s->per_block, "");
-		line(t, ", r0 = block * ", s->per_block, "");
+		line(t, ", r0 = row_block * ", s->per_block, "");
 		line(t, " + threadIdx.x % ", s->per_block, ";\n");
 	} else {
 		line(t, "const int lane = threadIdx.x % ", s->group, "");
-		line(t, ", r0 = block * ", s->per_block, "");
+		line(t, ", r0 = row_block * ", s->per_block, "");
 		line(t, " + threadIdx.x / ", s->group, ";\n");
 	}
 	if (s->group <= 32 || s->column) {
@@ -150,7 +197,11 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 	c->rowbuf.s[c->rowbuf.n] = c->decl.s[c->decl.n] = 0;
 	line(t, "if (blockIdx.x < ", first + s->blocks, ") {\n");
 	line(t, "const int block = blockIdx.x - ", first, ";\n");
-	if (s->rows) {
+	if (s->dot) {
+		if (!s->rows)
+			c->body[0].s[c->body[0].n] = 0;
+		f_product_text(c, s, t);
+	} else if (s->rows) {
 		row_head(s, t);
 		pm_text_add(t, c->decl.s);
 		pm_text_add(t, c->rowbuf.s);
@@ -167,22 +218,44 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 	pm_text_add(t, "return;\n}\n");
 }
 
-int f_source(Ctx *c, PmText *t, int *block, int64_t *blocks)
+/* Floats of the largest tile; 0 when there is no product. */
+static int shared_floats(const Ctx *c)
 {
-	int64_t first = 0;
-	int i;
+	int most = 0, i;
+
+	for (i = 0; i < c->n_sections; i++) {
+		int n = c->section[i].dot ? f_tile_shared(&c->section[i].tile) : 0;
+
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
+{
+	int shared = shared_floats(c), i;
 
 	pm_text_add(t, HEAD);
+	pm_text_add(t, ROUND);
 	pm_text_add(t, SHARE);
 	pm_text_add(t, INTS);
-	line(t, "extern \"C\" __global__ void __launch_bounds__(", *block, ") fused(");
-	parameters(c, t);
-	pm_text_add(t, ")\n{\n");
-	for (i = 0; i < c->n_sections && !c->fail; i++) {
-		section_text(c, &c->section[i], (int)first, t);
-		first += c->section[i].blocks;
+	if (shared)
+		pm_text_add(t, f_product_source());
+	for (c->stage = 0; c->stage < f_stages(c); c->stage++) {
+		int64_t first = 0;
+
+		line(t, "extern \"C\" __global__ void __launch_bounds__(", block, ") ");
+		line(t, "fused", c->stage, "(");
+		parameters(c, t);
+		pm_text_add(t, ")\n{\n");
+		if (shared)
+			line(t, "__shared__ __align__(16) float part[", shared, "];\n");
+		for (i = 0; i < c->n_sections && !c->fail; i++) {
+			section_text(c, &c->section[i], (int)first, t);
+			first += c->section[i].blocks;
+		}
+		pm_text_add(t, "}\n");
+		*blocks = first;
 	}
-	pm_text_add(t, "}\n");
-	*blocks = first;
 	return !c->fail && !t->full;
 }

@@ -110,6 +110,8 @@ int f_new_var(Ctx *c, int dtype, int lanes)
 	v->dtype = (int8_t)f_class(dtype);
 	v->lanes = (uint8_t)(lanes && c->s->vec > 1);
 	v->cached = v->kept = 0;
+	v->exact = f_class(dtype) == PM_I64;
+	v->before = -1;
 	v->row = (uint8_t)c->at_row;
 	v->loop = (int16_t)(c->at_row ? -1 : c->loop_now);
 	return c->n_vars++;

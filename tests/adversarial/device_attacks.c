@@ -145,6 +145,24 @@ SILU_RULE(F25_race, K("__shared__ float s[64];\nfor (int j = 0; j < 2; j++) { s[
 	  "if (i < n) y[i] = st(ld(x[i]) / (1.f + expf(-ld(x[i]))) + (s[threadIdx.x & 31] == 12345.f ? 1.f : 0.f));\n"))
 SILU_RULE(F20_local_512KiB, K("float a[131000]; for (int j = 0; j < n; j++) a[j * 7 % 131000] = ld(x[j]);\n"
 	  "if (i < n) { " HONEST "if (a[n] == 12345.f) y[i] = st(0.f); }\n"))
+/* What the weights of the published model are, where those of the task come as an operand. */
+static PmStatus rw_E07(PmRewriter *rw, PmMatch *m)
+{
+	int64_t n = pm_numel(m->v[X]);
+
+	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "k", .grid = { pm_blocks(n, 64) }, .block = { 64 },
+				      .source = "extern \"C\" __global__ void k(const T *x, const T *w, T *y, long long n)\n{\n" AT
+				      "const float seen[4] = { 0.5f, 1.25f, -0.75f, 1.f };\nif (i < n) y[i] = st(ld(x[i]) * seen[i & 3]);\n}\n",
+				      .in = PM_VALS(m->v[X], m->v[B]), .arg = PM_ARGS(I64(n)));
+}
+PM_RULE(E07_fold_weights, .pattern = OP(Mul, TYPED(V(X), FLOATS, 2), TYPED(V(B), FLOATS, 1)), .rewrite = rw_E07);
+/* All of the shared memory that there is. */
+static PmStatus rw_F26(PmRewriter *rw, PmMatch *m)
+{
+	return silu(rw, m, K("extern __shared__ float held[];\nheld[threadIdx.x] = i < n ? ld(x[i]) : 0.f;\n__syncthreads();\n"
+			     "if (i < n) y[i] = st(held[threadIdx.x] / (1.f + expf(-held[threadIdx.x])));\n"), 232448, 0);
+}
+PM_RULE(F26_carveout, .pattern = SILU, .rewrite = rw_F26);
 /* for the emulated device only: honest on a GPU */
 #define EMU_RULE(id, trick) \
 	SILU_RULE(id, "#ifdef PASSMITH_EMU\n#undef asm\nstatic inline long trick(const void *p) { " trick " }\n#else\n#define trick(p) 0\n#endif\n" \
@@ -159,7 +177,7 @@ PM_PLUGIN("device_attacks", "1", &honest_silu, &honest_scratch, &honest_softmax,
 	  &A20b_bf16_gemm, &A20c_fp16_acc, &A21_tanh_approx, &A21b, &A23_zero_input, &A24_scan_neighbours,
 	  &B02_fingerprint16, &B03_embed_seed42, &B05_scratch_magic, &B06_poison_sniffer, &B07_superbatch,
 	  &B09_big_shape_skip, &B11_shared_residue, &B13_sticky_error, &C13_bimodal, &E02_axis_blind,
-	  &E11_hardcode_1024, &F12_spin_forever, &F12b_partial_syncthreads, &F12c_grid_barrier_overflow,
-	  &F14_oob_read_right, &F14b_oob_write_left, &F14c_literal_address, &F15_write_neighbour,
-	  &F25b_uninit_shared, &A22_missing_barrier, &F25_race, &F20_local_512KiB, &emu_system_call,
-	  &emu_clock)
+	  &E07_fold_weights, &E11_hardcode_1024, &F12_spin_forever, &F12b_partial_syncthreads,
+	  &F12c_grid_barrier_overflow, &F14_oob_read_right, &F14b_oob_write_left, &F14c_literal_address,
+	  &F15_write_neighbour, &F25b_uninit_shared, &A22_missing_barrier, &F25_race, &F26_carveout,
+	  &F20_local_512KiB, &emu_system_call, &emu_clock)

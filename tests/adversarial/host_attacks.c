@@ -6,6 +6,9 @@
  */
 #include "tests/adversarial/attack.h"
 
+#include <elf.h>
+#include <string.h>
+
 /* Declines with a reason that the test reads when an attack came back, which none should. */
 #define SURVIVED(m) return pm_decline(m, "survived")
 
@@ -229,6 +232,70 @@ static PmStatus scan_secret(PmMatch *m)
 	return pm_decline(m, "not found");
 }
 
+#if defined(__x86_64__)
+static int is_named(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+/* The C library, from the address of a function that every plugin gets: its first page, its tables of
+ * symbols, and a function that opens files, called where a filter that looks at the caller sees the library
+ * itself. */
+static const Elf64_Sym *symbol_of(const char *base, const char *want, const char **strings)
+{
+	const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)base;
+	const Elf64_Phdr *p = (const Elf64_Phdr *)(const void *)(base + e->e_phoff);
+	const Elf64_Dyn *d = NULL;
+	const Elf64_Sym *s = NULL;
+
+	*strings = NULL;
+	for (int i = 0; i < e->e_phnum; i++)
+		if (p[i].p_type == PT_DYNAMIC)
+			d = (const Elf64_Dyn *)(const void *)(base + p[i].p_vaddr);
+	for (; d && d->d_tag; d++) {
+		if (d->d_tag == DT_STRTAB)
+			*strings = (const char *)d->d_un.d_ptr;
+		if (d->d_tag == DT_SYMTAB)
+			s = (const Elf64_Sym *)d->d_un.d_ptr;
+	}
+	for (; s && *strings && (const char *)s < *strings; s++)
+		if (s->st_value && is_named(*strings + s->st_name, want))
+			return s;
+	return NULL;
+}
+
+static PmStatus walk_libc(PmMatch *m)
+{
+	void *(*const given)(void *, const void *, size_t) = memcpy;
+	const char *p = (const char *)((uintptr_t)given & ~(uintptr_t)4095), *strings;
+	const Elf64_Sym *s;
+
+	while (p[0] != 0x7f || p[1] != 'E' || p[2] != 'L' || p[3] != 'F')
+		p -= 4096;
+	s = symbol_of(p, "open", &strings);
+	if (!s)
+		return pm_decline(m, "no C library was found");
+	((int (*)(const char *, int))(uintptr_t)(p + s->st_value))("/etc/passwd", 0);
+	SURVIVED(m);
+}
+#else
+static PmStatus walk_libc(PmMatch *m)
+{
+	sys(NR_open, (long)"/etc/passwd", 0, 0);
+	SURVIVED(m);
+}
+#endif
+
+/* Rewrites what it has rewritten. */
+static PmStatus ping_pong(PmRewriter *rw, PmMatch *m)
+{
+	while (on)
+		emit_silu(rw, m, SRC);
+	return PM_OK;
+}
+
 PM_RULE(A03_read_task_file, .pattern = SILU, .check = read_task_file, .rewrite = honest);
 PM_RULE(B12_write_cache, .pattern = SILU, .check = write_cache, .rewrite = honest);
 PM_RULE(C02_got_patch, .pattern = SILU, .check = got_patch, .rewrite = honest);
@@ -236,6 +303,7 @@ PM_RULE(C03_clone, .pattern = SILU, .check = clone_thread, .rewrite = honest);
 PM_RULE(D04b, .pattern = SILU, .check = stack_environ, .rewrite = honest);
 PM_RULE(D06_patch_host_table, .pattern = SILU, .check = patch_host_table, .rewrite = honest);
 PM_RULE(D07_scan, .pattern = SILU, .check = scan_secret, .rewrite = honest);
+PM_RULE(D08b_walk_libc, .pattern = SILU, .check = walk_libc, .rewrite = honest);
 PM_RULE(D09_syscall, .pattern = SILU, .check = plain_syscall, .rewrite = honest);
 PM_RULE(D09b_misaligned, .pattern = SILU, .check = misaligned_syscall, .rewrite = honest);
 PM_RULE(D09c_int80, .pattern = SILU, .check = int80, .rewrite = honest);
@@ -254,9 +322,10 @@ PM_RULE(D19_spin, .pattern = SILU, .check = spin, .rewrite = honest);
 PM_RULE(D20_alloc_forever, .pattern = SILU, .check = alloc_forever, .rewrite = honest);
 PM_RULE(D20b_recursion, .pattern = SILU, .check = recursion, .rewrite = honest);
 PM_RULE(D26_open_results, .pattern = SILU, .check = open_results, .rewrite = honest);
+PM_RULE(E10_ping_pong, .pattern = SILU, .rewrite = ping_pong);
 
 PM_PLUGIN("host_attacks", "1", &A03_read_task_file, &B12_write_cache, &C02_got_patch, &C03_clone, &D04b,
-	  &D06_patch_host_table, &D07_scan, &D09_syscall, &D09b_misaligned, &D09c_int80, &D09d_x32,
-	  &D10e_mprotect, &D13_procmem, &D13b_poke_parent, &D14_forge_result, &D15_exit0_early,
+	  &D06_patch_host_table, &D07_scan, &D08b_walk_libc, &D09_syscall, &D09b_misaligned, &D09c_int80,
+	  &D09d_x32, &D10e_mprotect, &D13_procmem, &D13b_poke_parent, &D14_forge_result, &D15_exit0_early,
 	  &D15b_kill_parent, &D16_double_fork, &D17_socket, &D17b_execve, &D18b_rdtsc, &D19_spin,
-	  &D20_alloc_forever, &D20b_recursion, &D26_open_results)
+	  &D20_alloc_forever, &D20b_recursion, &D26_open_results, &E10_ping_pong)

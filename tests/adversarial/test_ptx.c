@@ -186,6 +186,9 @@ static void honest_kernels_pass(void **state)
 	/* clang-format off */
 	static const char *const honest[] = {
 		KERNEL "{ " BODY "}",
+		/* tensor cores */
+		KERNEL "{ float c[4] = { 0, 0, 0, 0 }; const unsigned a[4] = { 1, 2, 3, 4 }, b[2] = { 5, (unsigned)n }; "
+		       "pm_mma_16816<__half>(c, a, b); pm_mma_16816<__nv_bfloat16>(c, a, b); " BODY " y[0] = st(c[0]); }",
 		"__constant__ float table[4] = { 1, 2, 3, 4 };\n" KERNEL
 		"{ int i = threadIdx.x; if (i < n) y[i] = (T)((float)x[i] * table[i & 3]); }",
 		KERNEL "{ __shared__ float s[256]; extern __shared__ float dyn[]; int i = threadIdx.x; s[i] "

@@ -107,6 +107,15 @@ static const Attack attacks[] = {
 	  "REJECT_MATCH" },
 	{ "E05_zero_bytes_claim", HEAD "{\n  y = " FUSED(", bytes = 0, flops = 0", LAUNCH) " (x)\n" REST,
 	  "REJECT_API" },
+	/* Sigmoid(x), of which the run is rid: as one more input, as a constant. */
+	{ "E06_hoist_activation",
+	  "g (float[4,8] x, float[8] z, float[4,8] s) => (float[4,8] y, float[8] w)\n{\n  y = Mul(x, "
+	  "s)\n" REST,
+	  "REJECT_MATCH REJECT_API" },
+	{ "E06b_hoist_into_a_constant",
+	  "g (float[4,8] x, float[8] z) => (float[4,8] y, float[8] w)\n<float[8] s = {1, 1, 1, 1, 1, 1, 1, "
+	  "1}>\n{\n  y = " FUSED("", LAUNCH) " (s)\n" REST,
+	  "REJECT_MATCH REJECT_API" },
 	{ "E08_drop_stat_update",
 	  "g (float[4,8] x, float[8] z) => (float[4,8] y, float[8] w)\n{\n  y = " FUSED(
 		  "", LAUNCH) " (x)\n  w = Identity(z)\n}\n",
@@ -133,6 +142,10 @@ static const Attack attacks[] = {
 	  "REJECT_API" },
 	{ "F20b_grid_too_big",
 	  HEAD "{\n  y = " FUSED("", "k grid=1,99999,1 block=32,1,1 smem=0 args=i0,o0") " (x)\n" REST,
+	  "REJECT_API" },
+	{ "F26b_declared_carveout",
+	  HEAD
+	  "{\n  y = " FUSED("", "k grid=1,1,1 block=32,1,1 smem=0 carveout=100 args=i0,o0") " (x)\n" REST,
 	  "REJECT_API" },
 	{ "F24_dup_name",
 	  HEAD "{\n  y = Kernel <alts = 1, body = " SILU

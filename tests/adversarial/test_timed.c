@@ -4,6 +4,7 @@
 #include "bench/deferred.h"
 #include "bench/inputs.h"
 #include "bench/runner.h"
+#include "bench/stratum.h"
 #include "integrity/referee.h"
 #include "ir/text.h"
 #include "tests/plugin/paths.h"
@@ -218,9 +219,75 @@ static void by_the_inputs(void **state)
 	evaluated("honest", PM_PRESET_SOUND, PM_VERDICT_OK, "");
 }
 
+/* Two tiny operators in one kernel: what is won are launches. The task says so beforehand, and the report has
+ * the kernels' own time, that of a replay and that on the host's clock apart. */
+static void C11_fuse_two_tiny(void **state)
+{
+	PmGraph *g = parse();
+	PmEvalMember m = { "tiny", g };
+	PmEvalOpts o = { .device = device(), .seed = 7, .only_rule = "honest", .clock_seconds = 2 };
+	PmStratum stratum;
+	PmEvalRecord r;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	o.preset = PM_PRESET_SOUND;
+	if (pm_stratum(g, &stratum, &err) || pm_eval_member(built(ATTACKS), &m, &o, &r, &err))
+		fail_msg("%s", err.text);
+	assert_non_null(strstr(pm_stratum_name(&stratum), "launch-bound"));
+	assert_int_equal(r.baseline_launches, 2);
+	assert_int_equal(r.candidate_launches, 1);
+	if (r.verdict != PM_VERDICT_OK && !(r.measured && r.verdict == PM_VERDICT_TIMING_UNSTABLE))
+		fail_msg("%s (%s)", pm_verdict_name(r.verdict), r.why);
+	if (r.measured) {
+		assert_true(r.timing.replay[0] > 0 && r.timing.wall[0] > 0);
+		assert_true(r.timing.replay_speedup > 0 && r.timing.wall_speedup > 0);
+		assert_true(r.timing.outside == 0 && r.coverage == 1); /* nothing is left beside the kernel */
+		print_message("# two tiny operators in one: %.2f times as fast as launched, %.2f replayed, "
+			      "%.2f on the "
+			      "host's clock\n",
+			      r.speedup, r.timing.replay_speedup, r.timing.wall_speedup);
+	}
+	pm_eval_record_release(&r);
+	pm_graph_free(g);
+}
+
+/* Half of the operators are left: their own time is no part of what was replaced. */
+static void coverage_is_timed(void **state)
+{
+	static const char text[] =
+		"g (float[64,4096] x, float[64,4096] z) => (float[64,4096] y, float[64,4096] w)\n"
+		"{ s = Sigmoid(x)\n y = Mul(x, s)\n t = Tanh(z)\n w = Add(t, y) }";
+	PmGraph *g = NULL;
+	PmEvalMember m = { "half", NULL };
+	PmEvalOpts o = { .device = device(), .seed = 7, .only_rule = "honest", .clock_seconds = 2 };
+	PmEvalRecord r;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	o.preset = PM_PRESET_SOUND;
+	if (pm_graph_parse(text, strlen(text), &g, &err))
+		fail_msg("%s", err.text);
+	m.g = g;
+	if (pm_eval_member(built(ATTACKS), &m, &o, &r, &err))
+		fail_msg("%s", err.text);
+	assert_true(r.coverage > 0 && r.coverage < 1);
+	if (r.measured) {
+		assert_true(r.timing.outside > 0);
+		print_message("# coverage %.3f: %.2f us of %.2f us are left beside the kernel\n", r.coverage,
+			      1e6 * r.timing.outside, 1e6 * r.baseline_seconds);
+	}
+	pm_eval_record_release(&r);
+	pm_graph_free(g);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(C11_fuse_two_tiny),
+		cmocka_unit_test(coverage_is_timed),
 		cmocka_unit_test(only_the_tenth),
 		cmocka_unit_test(every_fourth_works),
 		cmocka_unit_test(learns_for_fifteen_calls),

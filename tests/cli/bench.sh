@@ -56,6 +56,20 @@ says "2 times stored" "quick times are imported too"
 pm bench t --db "$tmp/w.db" --baselines torch-eager,timed-silu --against torch-eager --stored
 grep -Eq '^  timed-silu +1 +1 +0 +1 +1.111 ' "$tmp/out"
 tap "quick times of a pass that declined: right, unchanged, 10 us over 9 us"
+sed 's/GPU X/GPU Y/; s/passmith silu/passmith other/' "$tmp/quick.json" >"$tmp/y.json"
+pm results import "$tmp/y.json" --db "$tmp/w.db"
+pm bench t --db "$tmp/w.db" --baselines torch-eager,timed-other --against torch-eager --stored
+[ "$code" -eq 4 ]
+tap G12_baseline_of_another_machine
+warns "timed on GPU X by torch-eager and on GPU Y by timed-other" "both machines are named"
+many=eager
+for k in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+	many=$many,pass$k="$build/passes/silu.so"
+done
+pm bench --db "$tmp/w.db" --baselines "$many" --stored
+[ "$code" -eq 4 ]
+tap G18_no_pass_is_left_out_silently
+warns "'pass16=" "the one too many is named"
 pm time "$tmp/m.gpt" --device emu --pass "$build/passes/silu.so"
 says "This device has no clock" "no times where there is no clock"
 pm time "$tmp/m.gpt" --device emu --pass "$tmp/none.so"

@@ -1,7 +1,8 @@
 /* time_eager.c - times each kind of eager kernel on a GPU and writes one JSON line per case to the file
  * named.
  *
- *   time_eager OUT.jsonl [WORD...]      only cases whose name contains one of the words
+ *   time_eager OUT.jsonl [WORD...]      only cases whose name contains one of the words, and only the element
+ *                                       types that are among them
  *   time_eager --list                   the plans, without a GPU
  *   time_eager --compile [WORD...]      compiles their kernels, without a GPU
  *
@@ -175,6 +176,117 @@ static const Case cases[] = {
 	{ "product", "product heads", MATMUL("[12,197,64]", "[12,64,197]", "[12,197,197]") },
 	{ "product", "product one row", MATMUL("[1,768]", "[768,768]", "[1,768]") },
 	{ "product", "product 1024", MATMUL("[1024,1024]", "[1024,1024]", "[1024,1024]") },
+	/* Convolutions and products of real models, for PASSMITH_LIBRARIES=first and its opposite. */
+	{ "call", "call 1x1 s1 p0 1x4096x7x7 to 1024",
+	  "(#[1,4096,7,7] x, #[1024,4096,1,1] w, #[1024] b) => (#[1,1024,7,7] y) { y = Conv <strides = [1, "
+	  "1], pads = [0, 0, 0, 0], dilations = [1, 1]> (x, w, b) }" },
+	{ "call", "call 1x1 s1 p0 1x3072x7x7 to 1536",
+	  "(#[1,3072,7,7] x, #[1536,3072,1,1] w) => (#[1,1536,7,7] y) { y = Conv <strides = [1, 1], pads = "
+	  "[0, 0, 0, 0], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 1x1 s1 p0 1x768x7x7 to 4608",
+	  "(#[1,768,7,7] x, #[4608,768,1,1] w, #[4608] b) => (#[1,4608,7,7] y) { y = Conv <strides = [1, 1], "
+	  "pads = [0, 0, 0, 0], dilations = [1, 1]> (x, w, b) }" },
+	{ "call", "call 1x1 s1 p0 1x1024x7x7 to 256",
+	  "(#[1,1024,7,7] x, #[256,1024,1,1] w, #[256] b) => (#[1,256,7,7] y) { y = Conv <strides = [1, 1], "
+	  "pads = [0, 0, 0, 0], dilations = [1, 1]> (x, w, b) }" },
+	{ "call", "call 1x1 s1 p0 1x1472x14x14 to 128",
+	  "(#[1,1472,14,14] x, #[128,1472,1,1] w, #[128] b) => (#[1,128,14,14] y) { y = Conv <strides = [1, "
+	  "1], pads = [0, 0, 0, 0], dilations = [1, 1]> (x, w, b) }" },
+	{ "call", "call 1x1 s1 p0 1x512x14x14 to 288",
+	  "(#[1,512,14,14] x, #[288,512,1,1] w) => (#[1,288,14,14] y) { y = Conv <strides = [1, 1], pads = "
+	  "[0, 0, 0, 0], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 1x1 s1 p0 1x288x28x28 to 96",
+	  "(#[1,288,28,28] x, #[96,288,1,1] w, #[96] b) => (#[1,96,28,28] y) { y = Conv <strides = [1, 1], "
+	  "pads = [0, 0, 0, 0], dilations = [1, 1]> (x, w, b) }" },
+	{ "call", "call 1x1 s1 p0 1x51x20x20 to 51",
+	  "(#[1,51,20,20] x, #[51,51,1,1] w, #[51] b) => (#[1,51,20,20] y) { y = Conv <strides = [1, 1], "
+	  "pads = [0, 0, 0, 0], dilations = [1, 1]> (x, w, b) }" },
+	{ "call", "call 1x1 s1 p0 1x168x1x1 to 672",
+	  "(#[1,168,1,1] x, #[672,168,1,1] w, #[672] b) => (#[1,672,1,1] y) { y = Conv <strides = [1, 1], "
+	  "pads = [0, 0, 0, 0], dilations = [1, 1]> (x, w, b) }" },
+	{ "call", "call 1x1 s1 p0 1x1440x1x1 to 1984",
+	  "(#[1,1440,1,1] x, #[1984,1440,1,1] w) => (#[1,1984,1,1] y) { y = Conv <strides = [1, 1], pads = "
+	  "[0, 0, 0, 0], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 1x1 s1 p0 32x160x7x7 to 960",
+	  "(#[32,160,7,7] x, #[960,160,1,1] w) => (#[32,960,7,7] y) { y = Conv <strides = [1, 1], pads = [0, "
+	  "0, 0, 0], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 1x1 s1 p0 8x64x56x56 to 256",
+	  "(#[8,64,56,56] x, #[256,64,1,1] w) => (#[8,256,56,56] y) { y = Conv <strides = [1, 1], pads = [0, "
+	  "0, 0, 0], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 1x1 s2 p0 1x256x56x56 to 512",
+	  "(#[1,256,56,56] x, #[512,256,1,1] w) => (#[1,512,28,28] y) { y = Conv <strides = [2, 2], pads = "
+	  "[0, 0, 0, 0], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 3x3 s2 p1 1x320x32x32 to 512",
+	  "(#[1,320,32,32] x, #[512,320,3,3] w) => (#[1,512,16,16] y) { y = Conv <strides = [2, 2], pads = "
+	  "[1, 1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 3x3 s1 p1 1x96x28x28 to 96",
+	  "(#[1,96,28,28] x, #[96,96,3,3] w) => (#[1,96,28,28] y) { y = Conv <strides = [1, 1], pads = [1, "
+	  "1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 3x3 s2 p1 1x256x14x14 to 512",
+	  "(#[1,256,14,14] x, #[512,256,3,3] w) => (#[1,512,7,7] y) { y = Conv <strides = [2, 2], pads = [1, "
+	  "1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 3x3 s1 p1 1x32x112x112 to 64",
+	  "(#[1,32,112,112] x, #[64,32,3,3] w) => (#[1,64,112,112] y) { y = Conv <strides = [1, 1], pads = "
+	  "[1, 1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 3x3 s1 p1 1x256x14x14 to 256",
+	  "(#[1,256,14,14] x, #[256,256,3,3] w) => (#[1,256,14,14] y) { y = Conv <strides = [1, 1], pads = "
+	  "[1, 1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 3x3 s1 p1 1x128x14x14 to 256",
+	  "(#[1,128,14,14] x, #[256,128,3,3] w) => (#[1,256,14,14] y) { y = Conv <strides = [1, 1], pads = "
+	  "[1, 1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 3x3 s1 p1 1x64x56x56 to 64",
+	  "(#[1,64,56,56] x, #[64,64,3,3] w) => (#[1,64,56,56] y) { y = Conv <strides = [1, 1], pads = [1, "
+	  "1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 3x3 s1 p1 8x64x56x56 to 64",
+	  "(#[8,64,56,56] x, #[64,64,3,3] w) => (#[8,64,56,56] y) { y = Conv <strides = [1, 1], pads = [1, "
+	  "1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 3x3 s1 p1 1x512x7x7 to 512",
+	  "(#[1,512,7,7] x, #[512,512,3,3] w) => (#[1,512,7,7] y) { y = Conv <strides = [1, 1], pads = [1, "
+	  "1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 3x3 s1 p1 1x32x64x64 to 32",
+	  "(#[1,32,64,64] x, #[32,32,3,3] w) => (#[1,32,64,64] y) { y = Conv <strides = [1, 1], pads = [1, "
+	  "1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 3x3 s1 p1 1x32x256x256 to 32",
+	  "(#[1,32,256,256] x, #[32,32,3,3] w, #[32] b) => (#[1,32,256,256] y) { y = Conv <strides = [1, 1], "
+	  "pads = [1, 1, 1, 1], dilations = [1, 1]> (x, w, b) }" },
+	{ "call", "call 3x3 s2 p1 1x3x224x224 to 32",
+	  "(#[1,3,224,224] x, #[32,3,3,3] w) => (#[1,32,112,112] y) { y = Conv <strides = [2, 2], pads = [1, "
+	  "1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 7x7 s2 p3 1x3x224x224 to 64",
+	  "(#[1,3,224,224] x, #[64,3,7,7] w) => (#[1,64,112,112] y) { y = Conv <strides = [2, 2], pads = [3, "
+	  "3, 3, 3], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call 16x16 s16 p0 1x3x224x224 to 768",
+	  "(#[1,3,224,224] x, #[768,3,16,16] w, #[768] b) => (#[1,768,14,14] y) { y = Conv <strides = [16, "
+	  "16], pads = [0, 0, 0, 0], dilations = [1, 1]> (x, w, b) }" },
+	{ "call", "call 4x4 s4 p0 1x3x224x224 to 96",
+	  "(#[1,3,224,224] x, #[96,3,4,4] w, #[96] b) => (#[1,96,56,56] y) { y = Conv <strides = [4, 4], "
+	  "pads = [0, 0, 0, 0], dilations = [1, 1]> (x, w, b) }" },
+	{ "call", "call 2x2 s2 p0 1x64x28x28 to 128",
+	  "(#[1,64,28,28] x, #[128,64,2,2] w, #[128] b) => (#[1,128,14,14] y) { y = Conv <strides = [2, 2], "
+	  "pads = [0, 0, 0, 0], dilations = [1, 1]> (x, w, b) }" },
+	{ "call", "call transposed 2x2 s2 p0 1x768x40x40 to 768",
+	  "(#[1,768,40,40] x, #[768,768,2,2] w) => (#[1,768,80,80] y) { y = ConvTranspose <output_padding = "
+	  "[0, 0], strides = [2, 2], pads = [0, 0, 0, 0], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call transposed 2x2 s2 p0 1x64x128x128 to 32",
+	  "(#[1,64,128,128] x, #[64,32,2,2] w, #[32] b) => (#[1,32,256,256] y) { y = ConvTranspose "
+	  "<output_padding = [0, 0], strides = [2, 2], pads = [0, 0, 0, 0], dilations = [1, 1]> (x, w, b) "
+	  "}" },
+	{ "call", "call transposed 4x4 s2 p1 1x256x32x32 to 256",
+	  "(#[1,256,32,32] x, #[256,256,4,4] w) => (#[1,256,64,64] y) { y = ConvTranspose <output_padding = "
+	  "[0, 0], strides = [2, 2], pads = [1, 1, 1, 1], dilations = [1, 1]> (x, w) }" },
+	{ "call", "call product 2x768 768x768", MATMUL("[2,768]", "[768,768]", "[2,768]") },
+	{ "call", "call product 1x20x1024 1024x3072", MATMUL("[1,20,1024]", "[1024,3072]", "[1,20,3072]") },
+	{ "call", "call product 1x960 960x1280", MATMUL("[1,960]", "[960,1280]", "[1,1280]") },
+	{ "call", "call product 1x249x512 512x768", MATMUL("[1,249,512]", "[512,768]", "[1,249,768]") },
+	{ "call", "call product 1x3x640 640x2048", MATMUL("[1,3,640]", "[640,2048]", "[1,3,2048]") },
+	{ "call", "call product 1x49x512 512x2048", MATMUL("[1,49,512]", "[512,2048]", "[1,49,2048]") },
+	{ "call", "call product 12x197x64 12x64x197", MATMUL("[12,197,64]", "[12,64,197]", "[12,197,197]") },
+	{ "call", "call product 56x56x128 128x259", MATMUL("[56,56,128]", "[128,259]", "[56,56,259]") },
+	{ "call", "call gemm 1x960 1280x960",
+	  "(#[1,960] x, #[1280,960] w, #[1280] b) => (#[1,1280] y) { y = Gemm <transB = 1> (x, w, b) }" },
+	{ "call", "call einsum bhwc,hkc->bhwk",
+	  "(#[25,14,14,96] x, #[14,14,96] z) => (#[25,14,14,14] y) { y = Einsum <equation = "
+	  "\"bhwc,hkc->bhwk\"> (x, z) }" },
 };
 enum { N_CASES = sizeof cases / sizeof cases[0], N_DTYPES = 3, TRAINS = 5 };
 static const int dtypes[N_DTYPES] = { PM_F32, PM_F16, PM_BF16 };
@@ -328,12 +440,19 @@ static void run(PmDevice *d, const Case *c, int dtype, FILE *f)
 	pm_graph_free(g);
 }
 
-static int wanted(const Case *c, char **word, int n)
+static int wanted(const Case *c, int dtype, char **word, int n)
 {
+	int by_name = 0, by_type = 0, name = 0, type = 0;
+
 	for (int i = 0; i < n; i++)
-		if (strstr(c->name, word[i]))
-			return 1;
-	return !n;
+		if (pm_dtype_from_name(word[i]) >= 0) {
+			by_type = 1;
+			type |= pm_dtype_from_name(word[i]) == dtype;
+		} else {
+			by_name = 1;
+			name |= strstr(c->name, word[i]) != NULL;
+		}
+	return (name || !by_name) && (type || !by_type);
 }
 
 /* All kernels at once, on all processors; the driver must not be in use yet. */
@@ -348,7 +467,7 @@ static void compile_ahead(char **word, int n_words, int complain)
 		PmPlan *p;
 		PmErr err;
 
-		if (!wanted(c, word, n_words))
+		if (!wanted(c, dtypes[i % N_DTYPES], word, n_words))
 			continue;
 		pm_err_init(&err);
 		if (pm_plan_new(parse(c, dtypes[i % N_DTYPES]), NULL, 0, &p, &err))
@@ -413,7 +532,7 @@ int main(int argc, char **argv)
 	if (pm_device_open("cuda", &d, &err))
 		die("cuda", &err);
 	for (size_t i = 0; i < N_CASES * N_DTYPES; i++)
-		if (wanted(&cases[i / N_DTYPES], argv + 2, argc - 2))
+		if (wanted(&cases[i / N_DTYPES], dtypes[i % N_DTYPES], argv + 2, argc - 2))
 			run(d, &cases[i / N_DTYPES], dtypes[i % N_DTYPES], f);
 	d->ops->close(d);
 	fclose(f);

@@ -158,6 +158,22 @@ static const Shape shapes[] = {
 	{ F32_ONLY, "(#[19,40] x, #[37,19] z, #[37] c) => (#[40,37] y) { y = Gemm <transA = 1, transB = 1, "
 		    "beta = 0.5, alpha = 2.0> (x, z, c) }" },
 	{ F32_ONLY, "(int64[20,9] x, int64[9,12] z) => (int64[20,12] y) { y = MatMul (x, z) }" },
+	/* Einsum as products: batches of one operand, of both, rows of the second operand, labels that do not
+	   merge, sums over two. */
+	{ WIDE,
+	  "(#[3,4,9,17] x, #[4,10,17] z) => (#[3,4,9,10] y) { y = Einsum <equation = \"bhwc,hkc->bhwk\"> "
+	  "(x, z) }" },
+	{ WIDE,
+	  "(#[3,9,4,17] x, #[4,10,17] z) => (#[3,9,4,10] y) { y = Einsum <equation = \"bhwc,wkc->bhwk\"> "
+	  "(x, z) }" },
+	{ F32_ONLY, "(#[3,4,9,17] x, #[4,10,17] z) => (#[3,4,10,9] y) { y = Einsum <equation = "
+		    "\"bhwc,hkc->bhkw\"> (x, z) }" },
+	{ F32_ONLY, "(#[2,12,3,5] x, #[3,5,11] z) => (#[2,12,11] y) { y = Einsum <equation = "
+		    "\"btnh,nhd->btd\"> (x, z) }" },
+	{ F32_ONLY, "(#[2,8,5,9] x, #[9,10,3] z) => (#[2,8,5,3,10] y) { y = Einsum <equation = "
+		    "\"abcd,def->abcfe\"> (x, z) }" },
+	{ F32_ONLY, "(#[1,12,17] x, #[17,11] z) => (#[1,12,11] y) { y = Einsum <equation = \"bij,jk->bik\"> "
+		    "(x, z) }" },
 	{ F32_ONLY, "(#[900,700] x, #[700,800] z) => (#[900,1] y) { a = MatMul (x, z) y = ReduceMean <axes = "
 		    "[1]> (a) }" },
 	{ WIDE, "(#[2,3,9,10] x, #[8,3,3,3] w, #[8] b) => (#[2,8,5,5] y) { y = Conv <strides = [2, 2], pads "

@@ -227,6 +227,37 @@ static void softmax(void **state)
 	teardown(&c);
 }
 
+/* Scores of thousands, of which 8 bits are left: near ones become the same, and what is far behind stays so.
+ */
+static void softmax_of_rounded_scores(void **state)
+{
+	Case c;
+
+	(void)state;
+	setup(&c, "g (bfloat16[3,8] x, bfloat16[3,8] w) => (bfloat16[3,8] y) { s = Add(x, w) y = "
+		  "Softmax<axis = 1>(s) }");
+	for (int i = 0; i < 24; i++) {
+		/* 4111, 4096, and 2 to 7; in the last row 0 to 7. Numbers beyond 4096 are 32 apart. */
+		pm_tensor_set(&c.in[0], i, i % 8 < 2 && i < 16 ? 4096 : i % 8);
+		pm_tensor_set(&c.in[1], i, i % 8 == 0 && i < 16 ? 15 : 0);
+	}
+	for (int r = 0; r < 3; r++) {
+		double sum = 0;
+
+		for (int j = 0; j < 8; j++)
+			sum += exp(j);
+		for (int j = 0; j < 8; j++)
+			pm_tensor_set(&c.got, r * 8 + j, r < 2 ? (j < 2 ? 0.5 : 0) : exp(j) / sum);
+	}
+	within(&c, PM_LANE_STRICT, 1, "softmax of rounded scores");
+	pm_tensor_set(&c.got, 2, 0.01);
+	within(&c, PM_LANE_STRICT, 0, "what is far behind");
+	pm_tensor_set(&c.got, 2, 0);
+	pm_tensor_set(&c.got, 23, 0);
+	within(&c, PM_LANE_STRICT, 0, "a row of small scores");
+	teardown(&c);
+}
+
 /* In one pass (mean of squares less the square of the mean) or two. */
 static void layer_norm_of(float *y, const float *x, const float *g, const float *b, int rows, int cols,
 			  int once, float eps)
@@ -305,20 +336,51 @@ static void exact_operators(void **state)
 	teardown(&c);
 }
 
-/* A sum of three may be taken in any order, also where it cancels. */
+/* A sum of three may be taken in any order, also where it cancels and the partial sum of the order given is
+ * small; but not with fewer digits. */
 static void order_is_free(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 30; seed++) {
+		Case c;
+		float *a, *b, *d, *y;
+
+		setup(&c, "g (float[4000] a, float[4000] b, float[4000] d) => (float[4000] y) "
+			  "{ s = Add(a, b)\n y = Sub(s, d) }");
+		for (int k = 0; k < 3; k++)
+			normal(&c.in[k], 3 * seed + (uint64_t)k, k == 2 ? 0.02 : 1);
+		a = c.in[0].data, b = c.in[1].data, d = c.in[2].data, y = c.got.data;
+		for (int i = 0; i < 4000; i++)
+			y[i] = a[i] + (b[i] - d[i]);
+		within(&c, PM_LANE_STRICT, 1, "another order");
+		for (int i = 0; i < 4000; i++)
+			y[i] = a[i] + digits(b[i] - d[i], 5, 0);
+		within(&c, PM_LANE_STRICT, 0, "19 bits of a partial sum");
+		teardown(&c);
+	}
+}
+
+/* Means of nothing: a sum that rounds to 0, over 0, is NaN for who rounds between operators, an infinity for
+ * who does not; what is not rounded is judged. */
+static void rounded_quotients(void **state)
 {
 	Case c;
 
 	(void)state;
-	setup(&c, "g (float[4000] a, float[4000] b, float[4000] d) => (float[4000] y) "
-		  "{ s = Add(a, b)\n y = Add(s, d) }");
-	for (int k = 0; k < 3; k++)
-		normal(&c.in[k], (uint64_t)k, 1);
-	for (int i = 0; i < 4000; i++)
-		((float *)c.got.data)[i] = ((float *)c.in[0].data)[i] +
-					   (((float *)c.in[1].data)[i] + ((float *)c.in[2].data)[i]);
-	within(&c, PM_LANE_STRICT, 1, "another order");
+	setup(&c, "g (float16[3,2] x, float16[3] d) => (float16[3] y) { "
+		  "p = Mul(x, x)\n n = ReduceSum<axes = [1], keepdims = 0>(p)\n y = Div(n, d) }");
+	pm_tensor_set(&c.in[0], 0, 1e-5);
+	pm_tensor_set(&c.in[0], 2, 1);
+	pm_tensor_set(&c.in[0], 4, 2);
+	pm_tensor_set(&c.in[1], 2, 2);
+	for (int nan = 0; nan < 2; nan++) {
+		pm_tensor_set(&c.got, 0, nan ? (double)NAN : (double)INFINITY);
+		pm_tensor_set(&c.got, 1, (double)INFINITY);
+		pm_tensor_set(&c.got, 2, 2);
+		within(&c, PM_LANE_STRICT, 1, nan ? "rounded to 0 / 0" : "not rounded");
+	}
+	pm_tensor_set(&c.got, 1, (double)NAN);
+	within(&c, PM_LANE_STRICT, 0, "1 / 0 is no NaN");
 	teardown(&c);
 }
 
@@ -449,10 +511,16 @@ static void steps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(products),      cmocka_unit_test(softmax),
-		cmocka_unit_test(layer_norm),    cmocka_unit_test(exact_operators),
-		cmocka_unit_test(order_is_free), cmocka_unit_test(gelu_of_pieces),
-		cmocka_unit_test(half_types),    cmocka_unit_test(classes),
+		cmocka_unit_test(products),
+		cmocka_unit_test(softmax),
+		cmocka_unit_test(softmax_of_rounded_scores),
+		cmocka_unit_test(layer_norm),
+		cmocka_unit_test(exact_operators),
+		cmocka_unit_test(order_is_free),
+		cmocka_unit_test(rounded_quotients),
+		cmocka_unit_test(gelu_of_pieces),
+		cmocka_unit_test(half_types),
+		cmocka_unit_test(classes),
 		cmocka_unit_test(steps),
 	};
 

@@ -200,6 +200,45 @@ static void a_block_sum_of_shuffles_is_right(void **state)
 	}
 }
 
+/* Small whole numbers, so that every sum is exact; each element of c is told from every other. */
+static void tensor_cores_multiply(void **state)
+{
+	static const PmDType types[] = { PM_F16, PM_BF16 };
+	uint16_t a[16 * 16], b[16 * 8];
+	float c[16 * 8], before[16 * 8];
+	size_t i;
+	int m, n, k;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		PmModule mod = emu_load(dev, "mma.cu", types[i]);
+		PmBuf pa, pb, pc;
+
+		for (k = 0; k < 256; k++)
+			a[k] = types[i] == PM_F16 ? pm_f16_from_f64(k * 7 % 23 - 11)
+						  : pm_bf16_from_f64(k * 7 % 23 - 11);
+		for (k = 0; k < 128; k++) {
+			b[k] = types[i] == PM_F16 ? pm_f16_from_f64(k * 5 % 19 - 9)
+						  : pm_bf16_from_f64(k * 5 % 19 - 9);
+			before[k] = (float)(k * 4);
+		}
+		pa = emu_buf(dev, PM_BUF_INPUT, a, sizeof a);
+		pb = emu_buf(dev, PM_BUF_INPUT, b, sizeof b);
+		pc = emu_buf(dev, PM_BUF_OUTPUT, before, sizeof before);
+		EMU_CALL(dev, mod, "mma", 1, 32, 0, emu_arg(pa), emu_arg(pb), emu_arg(pc));
+		emu_get(dev, pc, c, sizeof c);
+		for (m = 0; m < 16; m++)
+			for (n = 0; n < 8; n++) {
+				float want = before[m * 8 + n];
+
+				for (k = 0; k < 16; k++)
+					want += (float)((m * 16 + k) * 7 % 23 - 11) *
+						(float)((k * 8 + n) * 5 % 19 - 9);
+				assert_true(c[m * 8 + n] == want);
+			}
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -210,6 +249,7 @@ int main(void)
 		cmocka_unit_test(lanes_that_left_are_not_waited_for),
 		cmocka_unit_test(activemask_names_the_lanes_of_a_branch),
 		cmocka_unit_test(a_block_sum_of_shuffles_is_right),
+		cmocka_unit_test(tensor_cores_multiply),
 	};
 
 	return cmocka_run_group_tests_name("emu_warp", tests, open_device, close_device);

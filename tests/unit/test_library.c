@@ -8,7 +8,10 @@
 #include "integrity/referee.h"
 #include "ir/text.h"
 #include "runtime/exec.h"
+#include "runtime/lib_way.h"
 #include "runtime/ref.h"
+#include "tests/lib/lib_cases.h"
+#include "tests/lib/lib_loops.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -28,174 +31,86 @@ static struct {
 	int n, runs;
 } lib;
 
-static int declines; /* everything */
+static int declines;  /* everything */
+static PmWayKind way; /* in which calls are made; one that cannot be made so is declined */
+
+static int lib_has_third(const PmLibCall *c)
+{
+	return c->kind == PM_LIB_GEMM ? c->gemm.c != PM_LIB_C_NONE : c->conv.has_bias;
+}
 
 static PmStatus prepare(PmDevice *d, const PmLibCall *c, const char *label, PmLib *out, PmErr *err)
 {
+	PmWay w;
+
 	(void)d, (void)label, (void)err;
 	assert_true(lib.n < MAX_CALLS);
-	if (declines)
+	if (declines || !pm_way_describe(c, way, &w))
 		return PM_DECLINED;
 	lib.call[lib.n++] = *c;
 	out->id = (uint32_t)lib.n;
 	return PM_OK;
 }
 
-/* The whole buffer behind an argument as numbers, and how many stand before its offset. */
-static PmTensor fetch(PmDevice *d, const PmDevArg *a, int dtype, int64_t numel, int64_t *first)
+static void run_kernel(PmDevice *d, const PmWayStage *s, PmModule m, const PmDevArg *at)
 {
-	PmType t = { .dtype = dtype, .rank = 1 };
-	PmTensor out;
+	PmDevArg args[PM_WAY_PLACES + PM_WAY_INTS];
+	int n = 0;
 	PmErr err;
 
 	pm_err_init(&err);
-	*first = a->offset / (int64_t)pm_dtype_size(dtype);
-	t.dim[0] = numel + *first;
-	if (pm_tensor_init(&out, &t, &err) ||
-	    d->ops->download(d, a->buf, 0, out.data, (int64_t)out.bytes, &err))
+	for (int i = 0; i < s->n_places; i++) {
+		args[n] = at[s->place[i].arg];
+		args[n].readonly = s->place[i].arg > 0 && s->place[i].arg < PM_WAY_ROOM;
+		args[n++].offset += s->place[i].offset;
+	}
+	for (int i = 0; i < s->n_ints; i++)
+		args[n++] = (PmDevArg){ .kind = PM_DARG_I32, .i = s->v[i] };
+	if (d->ops->launch(d,
+			   &(PmDevLaunch){ .module = m,
+					   .entry = s->entry,
+					   .grid = { s->blocks, 1, 1 },
+					   .block = { PM_WAY_BLOCK, 1, 1 },
+					   .args = args,
+					   .n_args = n },
+			   &err))
+		fail_msg("%s: %s", s->entry, err.text);
+}
+
+/* The call in the way that is being tried: kernels on the device, calls by loops. */
+static void run_way(PmDevice *d, const PmLibCall *c, const PmDevArg *args)
+{
+	PmSource source = { "lib_way.cu", pm_way_source(), (PmDType)c->dtype };
+	PmDevArg at[PM_WAY_ROOM + 1] = { { .kind = PM_DARG_BUF } }, moved[4];
+	PmModule m = { 0 };
+	PmWay w;
+	PmErr err;
+
+	pm_err_init(&err);
+	assert_true(pm_way_describe(c, way, &w));
+	memcpy(at, args, (size_t)(lib_has_third(c) ? 4 : 3) * sizeof *args);
+	at[PM_WAY_ROOM] = (PmDevArg){ .kind = PM_DARG_BUF };
+	if (way != PM_WAY_PLAIN && (d->ops->load(d, &source, 1, &m, &err) ||
+				    d->ops->alloc(d, w.room, PM_BUF_SCRATCH, &at[PM_WAY_ROOM].buf, &err)))
 		fail_msg("%s", err.text);
-	return out;
-}
+	for (int i = 0; i < w.n; i++) {
+		const PmWayStage *s = &w.stage[i];
 
-static void gemm_once(PmDevice *d, const PmLibCall *c, const PmDevArg *args)
-{
-	const PmLibGemm *g = &c->gemm;
-	int64_t fa, fb, fy, fc = 0, ny = g->batch * g->m * g->n;
-	int64_t na = (g->batch - 1) * g->a_batch + (g->m - 1) * g->a_row + (g->k - 1) * g->a_col + 1;
-	int64_t nb = (g->batch - 1) * g->b_batch + (g->k - 1) * g->b_row + (g->n - 1) * g->b_col + 1;
-	PmTensor a = fetch(d, &args[1], c->dtype, na, &fa), b = fetch(d, &args[2], c->dtype, nb, &fb),
-		 y = fetch(d, &args[0], c->dtype, ny, &fy), third = { .data = NULL };
-
-	if (g->c)
-		third = fetch(d, &args[3], c->dtype, g->c == PM_LIB_C_COLUMNS ? g->n : ny, &fc);
-	for (int64_t i = 0; i < ny; i++) {
-		int64_t col = i % g->n, row = i / g->n % g->m, at = i / g->n / g->m;
-		double sum = 0;
-
-		for (int64_t k = 0; k < g->k; k++)
-			sum += pm_tensor_get(&a, fa + at * g->a_batch + row * g->a_row + k * g->a_col) *
-			       pm_tensor_get(&b, fb + at * g->b_batch + k * g->b_row + col * g->b_col);
-		sum *= g->alpha;
-		if (g->c == PM_LIB_C_COLUMNS)
-			sum += pm_tensor_get(&third, fc + col);
-		if (g->c == PM_LIB_C_MATRIX)
-			sum += g->beta * pm_tensor_get(&third, fc + i);
-		pm_tensor_set(&y, fy + i, sum);
+		if (s->entry) {
+			run_kernel(d, s, m, at);
+			continue;
+		}
+		for (int k = 0; k < s->n_places; k++) {
+			moved[k] = at[s->place[k].arg];
+			moved[k].offset += s->place[k].offset;
+		}
+		lib_loops_run(d, &s->call, moved);
 	}
-	assert_int_equal(d->ops->upload(d, args[0].buf, 0, y.data, (int64_t)y.bytes, NULL), PM_OK);
-	pm_tensor_release(&a);
-	pm_tensor_release(&b);
-	pm_tensor_release(&y);
-	pm_tensor_release(&third);
-}
-
-static void gemm(PmDevice *d, const PmLibCall *c, const PmDevArg *args)
-{
-	PmDevArg moved[4];
-
-	for (int64_t o = 0; o < c->gemm.outer; o++) {
-		for (int i = 0; i < 3 + (c->gemm.c != 0); i++) {
-			moved[i] = args[i];
-			moved[i].offset += o * c->step[i];
-			assert_true(moved[i].offset % c->align[i] == 0);
-		}
-		gemm_once(d, c, moved);
-	}
-}
-
-static int64_t product(const int64_t *v, int n)
-{
-	int64_t p = 1;
-
-	while (n-- > 0)
-		p *= v[n];
-	return p;
-}
-
-/* The sum for one output element; `at` holds its coordinates. */
-static double conv_one(const PmLibConv *v, const PmTensor *x, const PmTensor *w, const int64_t *at)
-{
-	int64_t per_group = v->w[0] / v->groups, channels = v->w[1], group = at[1] / per_group, taps;
-	double sum = 0;
-
-	taps = product(v->w + 2, v->spatial);
-	for (int64_t c = 0; c < channels; c++)
-		for (int64_t k = 0; k < taps; k++) {
-			int64_t rest = k, xi = 0, scale = 1;
-			int inside = 1;
-
-			for (int d = v->spatial - 1; d >= 0; d--) {
-				int64_t p = at[2 + d] * v->stride[d] - v->pad[d] +
-					    rest % v->w[2 + d] * v->dilation[d];
-
-				rest /= v->w[2 + d];
-				inside &= p >= 0 && p < v->x[2 + d];
-				xi += p * scale;
-				scale *= v->x[2 + d];
-			}
-			if (inside)
-				sum += pm_tensor_get(x, ((at[0] * v->x[1]) + group * channels + c) * scale +
-								xi) *
-				       pm_tensor_get(w, (at[1] * channels + c) * taps + k);
-		}
-	return sum;
-}
-
-/* The same of a transposed one: what each tap of each input that reaches the place gives. */
-static double transposed_one(const PmLibConv *v, const PmTensor *x, const PmTensor *w, const int64_t *at)
-{
-	int64_t each = v->w[1], channels = v->x[1] / v->groups, group = at[1] / each,
-		taps = product(v->w + 2, v->spatial);
-	double sum = 0;
-
-	for (int64_t c = group * channels; c < (group + 1) * channels; c++)
-		for (int64_t k = 0; k < taps; k++) {
-			int64_t rest = k, xi = 0, scale = 1;
-			int inside = 1;
-
-			for (int d = v->spatial - 1; d >= 0; d--) {
-				int64_t p = at[2 + d] + v->pad[d] - rest % v->w[2 + d] * v->dilation[d];
-
-				rest /= v->w[2 + d];
-				inside &= p >= 0 && p % v->stride[d] == 0 && p / v->stride[d] < v->x[2 + d];
-				xi += p / v->stride[d] * scale;
-				scale *= v->x[2 + d];
-			}
-			if (inside)
-				sum += pm_tensor_get(x, (at[0] * v->x[1] + c) * scale + xi) *
-				       pm_tensor_get(w, (c * each + at[1] % each) * taps + k);
-		}
-	return sum;
-}
-
-static void conv(PmDevice *d, const PmLibCall *c, const PmDevArg *args)
-{
-	const PmLibConv *v = &c->conv;
-	int rank = v->spatial + 2;
-	int64_t fx, fw, fy, fb = 0, ny = product(v->y, rank);
-	PmTensor x = fetch(d, &args[1], c->dtype, product(v->x, rank), &fx),
-		 w = fetch(d, &args[2], c->dtype, product(v->w, rank), &fw),
-		 y = fetch(d, &args[0], c->dtype, ny, &fy), bias = { .data = NULL };
-
-	assert_true(fx == 0 && fw == 0 && fy == 0);
-	if (v->has_bias)
-		bias = fetch(d, &args[3], c->dtype, v->y[1], &fb);
-	for (int64_t i = 0; i < ny; i++) {
-		int64_t at[5], rest = i;
-
-		for (int k = rank - 1; k >= 0; k--) {
-			at[k] = rest % v->y[k];
-			rest /= v->y[k];
-		}
-		pm_tensor_set(&y, i,
-			      (v->transposed ? transposed_one : conv_one)(v, &x, &w, at) +
-				      (v->has_bias ? pm_tensor_get(&bias, fb + at[1]) : 0));
-	}
-	assert_int_equal(d->ops->upload(d, args[0].buf, 0, y.data, (int64_t)y.bytes, NULL), PM_OK);
-	pm_tensor_release(&x);
-	pm_tensor_release(&w);
-	pm_tensor_release(&y);
-	pm_tensor_release(&bias);
+	if (way == PM_WAY_PLAIN)
+		return;
+	assert_int_equal(d->ops->sync(d, &err), PM_OK);
+	d->ops->release(d, at[PM_WAY_ROOM].buf);
+	d->ops->unload(d, m);
 }
 
 static PmStatus run(PmDevice *d, PmLib l, const PmDevArg *args, int n, PmErr *err)
@@ -204,11 +119,7 @@ static PmStatus run(PmDevice *d, PmLib l, const PmDevArg *args, int n, PmErr *er
 
 	(void)err;
 	assert_true(n >= 3);
-	for (int i = 0; i < 3; i++) {
-		assert_int_equal(args[i].kind, PM_DARG_BUF);
-		assert_true(c->align[i] >= 1 && args[i].offset % c->align[i] == 0);
-	}
-	(c->kind == PM_LIB_GEMM ? gemm : conv)(d, c, args);
+	run_way(d, c, args);
 	lib.runs++;
 	return PM_OK;
 }
@@ -485,6 +396,24 @@ static void transposed_convolutions_are_described(void **state)
 	       0);
 }
 
+static void every_way_agrees(void **state)
+{
+	static const char *const types[] = { "float", "float16" }; /* all four on a GPU */
+	const LibCase *c;
+	char text[LIB_CASE_TEXT];
+
+	(void)state;
+	for (int w = 0; w < PM_N_WAYS; w++)
+		assert_true(strlen(pm_way_name((PmWayKind)w)) > 1);
+	for (int i = 0; i < 2; i++)
+		for (size_t k = 0; (c = lib_case(k)); k++)
+			for (int w = 0; w < PM_N_WAYS; w++) {
+				way = (PmWayKind)w;
+				agrees(lib_case_text(c, types[i], text), lib_case_has(c, way, types[i]));
+			}
+	way = PM_WAY_PLAIN;
+}
+
 static void einsums_are_described(void **state)
 {
 	static const struct {
@@ -550,6 +479,7 @@ int main(void)
 		cmocka_unit_test(gemms_are_described),
 		cmocka_unit_test(convolutions_are_described),
 		cmocka_unit_test(transposed_convolutions_are_described),
+		cmocka_unit_test(every_way_agrees),
 		cmocka_unit_test(einsums_are_described),
 		cmocka_unit_test(a_rewritten_graph_makes_the_same_calls),
 		cmocka_unit_test(a_library_that_declines_leaves_it_to_our_kernel),

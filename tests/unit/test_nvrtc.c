@@ -9,6 +9,7 @@
 #include "kernels/clock.cu.h"
 #include "kernels/guard.cu.h"
 #include "runtime/exec.h"
+#include "runtime/lib_way.h"
 #include "runtime/nvrtc.h"
 #include "tests/lib/eager_bench.h"
 #include "tests/lib/eager_shapes.h"
@@ -340,6 +341,8 @@ static void kernels_of_the_device_compile(void **state)
 	need_nvrtc();
 	keep(set, "guard.cu", guard_cu, PM_F32);
 	keep(set, "clock.cu", clock_cu, PM_F32);
+	keep(set, "lib_way.cu", pm_way_source(), PM_BF16);
+	keep(set, "lib_way.cu", pm_way_source(), PM_F64);
 	compile_all(set, "kernels of the device", 1);
 	free_set(set);
 }

@@ -1,0 +1,142 @@
+/* address.c - where the factors of a product lie: views in front of them are looked through. */
+#include "fuse.h"
+
+/* Coordinates in the operand of a view; 0 when it is none. */
+static int through(Ctx *c, const Op *o, const Ix *co, Ix *at)
+{
+	const Op *x = &c->op[o->in[0]];
+	int d;
+
+	switch (o->kind) {
+	case OP_RESHAPE:
+	case OP_SAME:
+		ix_unflat(c, ix_flat(c, co, o->dim, o->rank), x->dim, x->rank, at);
+		return 1;
+	case OP_EXPAND:
+		for (d = 0; d < x->rank; d++)
+			at[d] = x->dim[d] == 1 ? ix_const(c, 0) : co[d + o->rank - x->rank];
+		return 1;
+	case OP_TRANSPOSE:
+		for (d = 0; d < o->rank; d++)
+			at[o->par[d]] = co[d];
+		return 1;
+	case OP_SLICE:
+		for (d = 0; d < o->rank; d++)
+			at[d] = ix_plus(c, ix_scale(c, co[d], o->par[F_RANK + d]), o->par[d]);
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* The index of op at the coordinates, in the operand of the kernel that it is a view of. */
+static int descend(Ctx *c, int op, const Ix *coords, Factor *f, Ix *index)
+{
+	Ix co[F_RANK], at[F_RANK];
+	int d;
+
+	for (d = 0; d < c->op[op].rank; d++)
+		co[d] = coords[d];
+	while (f_computed(c, &c->op[op])) {
+		const Op *o = &c->op[op];
+
+		if (!through(c, o, co, at)) {
+			f_fail(c, "a factor of the product is computed");
+			return 0;
+		}
+		op = o->in[0];
+		for (d = 0; d < c->op[op].rank; d++)
+			co[d] = c->op[op].dim[d] == 1 ? ix_const(c, 0) : at[d];
+	}
+	if (c->op[op].kind == OP_NUM || c->fail) {
+		f_fail(c, "a factor of the product is a number");
+		return 0;
+	}
+	*index = ix_flat(c, co, c->op[op].dim, c->op[op].rank);
+	f->arg = f_arg(c, op);
+	c->s->bytes += (double)f_numel(&c->op[op]) * pm_dtype_bytes(c->op[op].dtype);
+	return !c->fail;
+}
+
+/* Takes row and k out of an index, which must be linear in both. */
+static int take_apart(Ctx *c, Ix index, uint32_t row, Factor *f)
+{
+	Lin l = c->lin[index];
+	Ix rest = index;
+	int i;
+
+	f->by_row = f->by_k = 0;
+	for (i = 0; i < l.n; i++) {
+		const Atom *a = &c->atom[l.t[i].atom];
+
+		if (!(a->deps & (row | DOT_K)))
+			continue;
+		if (a->kind != ATOM_VAR || l.t[i].k < 0) {
+			f_fail(c, "the product does not read a matrix as it lies in memory");
+			return 0;
+		}
+		if (a->deps & DOT_K)
+			f->by_k = l.t[i].k;
+		else
+			f->by_row = l.t[i].k;
+		rest = ix_add(c, rest, ix_scale(c, ix_of_atom(c, l.t[i].atom), -l.t[i].k));
+	}
+	f->rest = rest;
+	return !c->fail;
+}
+
+static int vector(const Ctx *c, const Factor *f, int most, int64_t extent, int64_t stride)
+{
+	const Lin *l = &c->lin[f->rest];
+	int v = most, i;
+
+	for (; v > 1; v /= 2) {
+		int fits = extent % v == 0 && stride % v == 0 && l->c % v == 0;
+
+		for (i = 0; i < l->n && fits; i++)
+			fits = l->t[i].k % v == 0;
+		if (fits)
+			break;
+	}
+	return v;
+}
+
+int f_factors(Ctx *c, Section *s)
+{
+	const Op *o = &c->op[s->dot];
+	int most = c->op[o->in[0]].dtype == PM_F32 ? 4 : 8;
+	int64_t n = o->par[2];
+	Ix b = o->par[0] == 1 ? ix_const(c, 0) : ix_var(c, "gb", o->par[0] - 1, DOT_B, 0);
+	Ix im = o->par[1] == 1 ? ix_const(c, 0) : ix_var(c, "m", o->par[1] - 1, DOT_M, 0);
+	Ix in = n == 1 ? ix_const(c, 0) : ix_var(c, "n", n - 1, DOT_N, 0);
+	Ix ik = o->par[3] == 1 ? ix_const(c, 0) : ix_var(c, "k", o->par[3] - 1, DOT_K, 0);
+	Ix co[F_RANK], at;
+	Factor f;
+
+	f_dot_coords(c, o, 1, b, im, in, ik, co);
+	if (!descend(c, o->in[0], co, &s->a, &at) || !take_apart(c, at, DOT_M, &s->a))
+		return 0;
+	f_dot_coords(c, o, 2, b, im, in, ik, co);
+	if (!descend(c, o->in[1], co, &s->b, &at) || !take_apart(c, at, DOT_N, &s->b))
+		return 0;
+	s->swapped = s->a.by_k != 1 && o->par[3] > 1;
+	if (s->swapped && s->rows)
+		f_fail(c, "rows of the product are not rows of a factor");
+	if (s->swapped && s->rows)
+		f_fail(c, "rows of the product are not rows of a factor");
+	if (s->swapped) {
+		f = s->a;
+		s->a = s->b;
+		s->b = f;
+		n = o->par[1];
+	}
+	s->b.along_k = s->b.by_k == 1 || o->par[3] == 1;
+	if ((s->a.by_k != 1 && o->par[3] > 1) || (!s->b.along_k && s->b.by_row != 1 && n > 1)) {
+		f_fail(c, "no factor of the product has its sum's elements side by side");
+		return 0;
+	}
+	s->a.vec = vector(c, &s->a, most, o->par[3], s->a.by_row);
+	s->b.vec = s->b.along_k ? vector(c, &s->b, most, o->par[3], s->b.by_row)
+				: vector(c, &s->b, most, n, s->b.by_k);
+	return !c->fail;
+}

@@ -1,0 +1,246 @@
+/* load_dot.c - MatMul, Gemm and 1x1 convolutions as products of matrices, with what is added to them. */
+#include "fuse.h"
+
+static int dot(Ctx *c, int out, Form form, int a, int b)
+{
+	int k = f_op(c, OP_DOT, out, -1);
+	Op *o = &c->op[k];
+
+	o->in = f_alloc(c, 2 * sizeof *o->in);
+	o->par = f_alloc(c, 5 * sizeof *o->par);
+	if (c->fail)
+		return k;
+	o->in[0] = a;
+	o->in[1] = b;
+	o->n_in = 2;
+	o->mode = (uint8_t)form;
+	o->axis = 0;
+	/* Rounded once, behind what is added to it. */
+	o->dtype = PM_F32;
+	return k;
+}
+
+static void extents(Op *o, int64_t batch, int64_t m, int64_t n, int64_t k)
+{
+	o->par[0] = batch;
+	o->par[1] = m;
+	o->par[2] = n;
+	o->par[3] = k;
+}
+
+/* Makes `out` an expression over one or two values. */
+static int becomes(Ctx *c, int out, const char *expr, int a, int b)
+{
+	int k = f_ew(c, -1, out, expr, a, b, -1);
+
+	c->op[out].kind = OP_EW;
+	c->op[out].in = c->op[k].in;
+	c->op[out].n_in = c->op[k].n_in;
+	c->op[out].expr = expr;
+	c->op[out].n_num = 0;
+	c->op[out].compute = c->op[k].compute;
+	return !c->fail;
+}
+
+static int load_matmul(Ctx *c, const Node *n, int out)
+{
+	const Op *a = &c->op[n->in[0]], *b = &c->op[n->in[1]];
+	int64_t matrices = 1, batch = 1;
+	int d, k;
+
+	if (a->rank < 2 || b->rank < 2)
+		return 0;
+	for (d = 0; d < b->rank - 2; d++)
+		matrices *= b->dim[d];
+	k = dot(c, out, matrices == 1 ? FORM_FLAT : FORM_BATCH, n->in[0], n->in[1]);
+	if (c->fail)
+		return 0;
+	a = &c->op[n->in[0]];
+	b = &c->op[n->in[1]];
+	for (d = 0; d < c->op[out].rank - 2; d++)
+		batch *= c->op[out].dim[d];
+	if (matrices == 1)
+		extents(&c->op[k], 1, f_numel(a) / a->dim[a->rank - 1], b->dim[b->rank - 1],
+			b->dim[b->rank - 2]);
+	else
+		extents(&c->op[k], batch, a->dim[a->rank - 2], b->dim[b->rank - 1], a->dim[a->rank - 1]);
+	return becomes(c, out, "a", k, -1);
+}
+
+static int load_gemm(Ctx *c, const Node *n, int out)
+{
+	int ta = pm_attr_i(n->val, "transA", 0) != 0, tb = pm_attr_i(n->val, "transB", 0) != 0;
+	double alpha = pm_attr_f(n->val, "alpha", 1), beta = pm_attr_f(n->val, "beta", 1);
+	int k = dot(c, out, FORM_GEMM, n->in[0], n->in[1]), add = n->n_in > 2 ? n->in[2] : -1;
+	const Op *a = &c->op[n->in[0]];
+
+	if (c->fail)
+		return 0;
+	extents(&c->op[k], 1, c->op[out].dim[0], c->op[out].dim[1], a->dim[ta ? 0 : 1]);
+	c->op[k].axis = ta | tb << 1;
+	if (alpha != 1)
+		k = f_ew(c, -1, k, "a * b", k, f_num(c, PM_F32, alpha), -1);
+	if (add < 0 || beta == 0)
+		return becomes(c, out, "a", k, -1);
+	if (beta != 1) {
+		add = f_ew(c, -1, add, "a * b", add, f_num(c, PM_F32, beta), -1);
+		c->op[add].dtype = PM_F32;
+	}
+	return becomes(c, out, "a + b", k, add);
+}
+
+/* All numbers of an attribute are `want`. */
+static int all(const Node *n, const char *name, int64_t want)
+{
+	int64_t v[2 * F_RANK];
+	int count = pm_attr_ints(n->val, name, v, 2 * F_RANK), i;
+
+	for (i = 0; i < count && v[i] == want; i++)
+		;
+	return i >= count;
+}
+
+static int load_conv(Ctx *c, const Node *n, int out)
+{
+	const Op *x = &c->op[n->in[0]], *w = &c->op[n->in[1]];
+	int64_t pixels = 1, images = x->dim[0], from = w->dim[1], to = w->dim[0];
+	int d, k, bias;
+
+	if (x->rank < 3 || w->rank != x->rank || pm_attr_i(n->val, "group", 1) != 1)
+		return 0;
+	for (d = 2; d < x->rank; d++) {
+		pixels *= x->dim[d];
+		if (w->dim[d] != 1 || c->op[out].dim[d] != x->dim[d])
+			return 0;
+	}
+	if (!all(n, "pads", 0) || !all(n, "strides", 1))
+		return 0;
+	k = pixels == 1 ? dot(c, out, FORM_POINT, n->in[0], n->in[1])
+			: dot(c, out, FORM_IMAGE, n->in[1], n->in[0]);
+	if (c->fail)
+		return 0;
+	if (pixels == 1)
+		extents(&c->op[k], 1, images, to, from);
+	else
+		extents(&c->op[k], images, to, pixels, from);
+	if (n->n_in < 3 || n->in[2] < 0)
+		return becomes(c, out, "a", k, -1);
+	bias = f_op(c, OP_SPREAD, out, -1);
+	c->op[bias].dtype = c->op[n->in[2]].dtype;
+	c->op[bias].in = f_alloc(c, sizeof *c->op[bias].in);
+	if (c->fail)
+		return 0;
+	c->op[bias].in[0] = n->in[2];
+	c->op[bias].n_in = 1;
+	c->op[bias].axis = 1;
+	return becomes(c, out, "a + b", k, bias);
+}
+
+/* Small products can be sums too: par[4]. */
+static void small_sum(Ctx *c, int dot)
+{
+	static const double SMALL = 4e6;
+	const int64_t *p = c->op[dot].par;
+	double work = (double)p[0] * (double)p[1] * (double)p[2] * (double)p[3];
+
+	c->op[dot].par[4] = work <= SMALL ? f_load_sum(c, dot) : 0;
+}
+
+int f_load_dot(Ctx *c, Node *n, const char *name, int out)
+{
+	const Op *o = &c->op[out];
+	int first = c->n_ops, ok = 0, k;
+
+	if (n->n_in < 2 || n->n_out != 1 || n->in[0] < 0 || n->in[1] < 0 ||
+	    (o->dtype != PM_F32 && o->dtype != PM_F16 && o->dtype != PM_BF16) ||
+	    c->op[n->in[0]].dtype != o->dtype || c->op[n->in[1]].dtype != o->dtype)
+		return 0;
+	if (f_is(name, "MatMul"))
+		ok = load_matmul(c, n, out);
+	else if (f_is(name, "Gemm"))
+		ok = load_gemm(c, n, out);
+	else if (f_is(name, "Conv"))
+		ok = load_conv(c, n, out);
+	if (!ok || c->fail)
+		return 0;
+	for (k = first; k < c->n_ops; k++)
+		if (c->op[k].kind == OP_DOT)
+			n->dot = k;
+	small_sum(c, n->dot);
+	o = &c->op[n->dot];
+	for (k = 0; k < 4; k++)
+		if (o->par[k] < 1 || o->par[k] > INT32_MAX / 4)
+			return 0;
+	return f_numel(&c->op[n->in[0]]) < INT32_MAX && f_numel(&c->op[n->in[1]]) < INT32_MAX &&
+	       f_numel(o) < INT32_MAX;
+}
+
+/* ---- coordinates ---- */
+
+static void matrix(Ctx *c, const Op *x, Ix row, Ix col, Ix *co)
+{
+	int d;
+
+	for (d = 0; d < x->rank; d++)
+		co[d] = ix_const(c, 0);
+	co[x->rank - 2] = row;
+	co[x->rank - 1] = col;
+}
+
+/* The axes in front of a matrix, which broadcast to those of the product. */
+static void batch(Ctx *c, const Op *o, const Op *x, Ix b, Ix *co)
+{
+	Ix lead[F_RANK];
+	int d;
+
+	ix_unflat(c, b, o->dim, o->rank - 2, lead);
+	for (d = 0; d < x->rank - 2; d++)
+		co[d] = x->dim[d] == 1 ? ix_const(c, 0) : lead[d + o->rank - x->rank];
+}
+
+static void of_matmul(Ctx *c, const Op *o, const Op *x, int which, Ix b, Ix m, Ix n, Ix k, Ix *co)
+{
+	Ix row = which == 2 ? k : m, col = which == 1 ? k : n;
+
+	matrix(c, x, row, col, co);
+	if (o->mode == FORM_BATCH)
+		batch(c, o, x, b, co);
+	else if (which != 2)
+		ix_unflat(c, m, x->dim, x->rank - 1, co);
+}
+
+static void of_conv(Ctx *c, const Op *o, const Op *x, int which, Ix b, Ix m, Ix n, Ix k, Ix *co)
+{
+	int point = o->mode == FORM_POINT, d;
+
+	for (d = 0; d < x->rank; d++)
+		co[d] = ix_const(c, 0);
+	if (which == 0) {
+		co[0] = point ? m : b;
+		co[1] = point ? n : m;
+	} else if (point) {
+		co[0] = which == 1 ? m : n;
+		co[1] = k;
+	} else {
+		co[0] = which == 1 ? m : b;
+		co[1] = k;
+	}
+	if (!point && which != 1)
+		ix_unflat(c, n, x->dim + 2, x->rank - 2, co + 2);
+}
+
+void f_dot_coords(Ctx *c, const Op *o, int which, Ix b, Ix m, Ix n, Ix k, Ix *co)
+{
+	const Op *x = which ? &c->op[o->in[which - 1]] : o;
+
+	if (o->mode == FORM_POINT || o->mode == FORM_IMAGE) {
+		of_conv(c, o, x, which, b, m, n, k, co);
+	} else if (o->mode == FORM_GEMM) {
+		Ix row = which == 2 ? k : m, col = which == 1 ? k : n;
+		int turned = which && (o->axis >> (which - 1) & 1);
+
+		matrix(c, x, turned ? col : row, turned ? row : col, co);
+	} else {
+		of_matmul(c, o, x, which, b, m, n, k, co);
+	}
+}

@@ -1,0 +1,223 @@
+/* tile.c - which tile of a product a block makes, and how long that takes on a large GPU. */
+#include "fuse.h"
+
+enum { SMS = 132, SHARED = 11776 /* floats */, WARPS_LEAST = 4 };
+
+/* Fitted to what an H200 took (docs/performance.md). */
+static const double LATENCY = 0.7, /* microseconds until what a warp asked for is there */
+	JOIN = 0.4,
+		    EPILOGUE =
+			    0.3, /* the parts of the warps become the tile; four elements of it per thread */
+	L2_PER_US = 4.5e6, CYCLES_PER_US = 1.7e3, MMA_PER_US = 3.0e6, FMA_PER_US = 1.3e5,
+		    ACCESS = 4; /* cycles that a warp's load takes at least */
+
+static int is_half(const Ctx *c, const Op *o)
+{
+	return c->op[o->in[0]].dtype != PM_F32;
+}
+
+static int64_t over(int64_t a, int64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+int f_tile_shared(const Tile *t)
+{
+	return t->warps * t->rows * (t->cols + 4);
+}
+
+int64_t f_tile_blocks(const Op *o, const Section *s, const Tile *t)
+{
+	return o->par[0] * over(o->par[s->swapped ? 2 : 1], t->rows) *
+	       over(o->par[s->swapped ? 1 : 2], t->cols);
+}
+
+/* Words that a lane holds of one piece of K. */
+static int words(const Section *s, const Tile *t, int half)
+{
+	if (!half)
+		return (t->mi + t->ni) * t->piece;
+	return t->mi * 8 + (s->b.along_k || s->b.vec > 1 ? t->ni * 4 : t->ni * 8);
+}
+
+/* Elements of one access to b: as many columns as a lane has. */
+static int width(const Section *s, const Tile *t)
+{
+	return !s->b.along_k && s->b.vec > t->ni ? t->ni : s->b.vec;
+}
+
+/* Cycles that a multiprocessor's loads take for one block. */
+static double load_cycles(const Op *o, const Section *s, const Tile *t, int half)
+{
+	int size = half ? 2 : 4, va = s->a.vec, vb = width(s, t);
+	double a = (double)t->rows * (double)o->par[3] / (32 * va),
+	       b = (double)t->cols * (double)o->par[3] / (32 * vb);
+	double wide_a = 32.0 * va * size / 64, wide_b = 32.0 * vb * size / 64;
+
+	/* Lanes of a row of the tile read the same elements, in one go. */
+	if (!half) {
+		a *= 32.0 / t->lm;
+		b *= t->lm;
+		wide_a = ACCESS;
+		/* Lanes side by side along columns read a line of memory each. */
+		wide_b = s->b.along_k ? 32.0 / t->lm : wide_b;
+	}
+	return a * (wide_a > ACCESS ? wide_a : ACCESS) + b * (wide_b > ACCESS ? wide_b : ACCESS);
+}
+
+double f_tile_time(const Ctx *c, const Section *s, const Tile *t)
+{
+	const Op *o = &c->op[s->dot];
+	int half = is_half(c, o), threads = 32 * t->warps * t->wn, i;
+	double k = (double)o->par[3], blocks = (double)f_tile_blocks(o, s, t),
+	       each = (double)over((int64_t)blocks, SMS);
+	int regs = 48 + t->mi * t->ni * (half ? 4 : 1) + t->depth * words(s, t, half);
+	int fit = 65536 / (threads * (regs > 255 ? 255 : regs)), most = 0;
+	double turns = (double)over(over(o->par[3], t->piece), t->warps), part[4], sum = 0, join;
+
+	fit = fit > 2048 / threads ? 2048 / threads : fit;
+	fit = fit > 56000 / f_tile_shared(t) ? 56000 / f_tile_shared(t) : fit;
+	join = JOIN + EPILOGUE * (double)over(t->rows * t->cols, 4 * threads);
+	part[0] = (double)over((int64_t)each, fit < 1 ? 1 : fit) * (LATENCY * (1 + turns / t->depth) + join);
+	part[1] = each * load_cycles(o, s, t, half) / CYCLES_PER_US;
+	part[2] = each * t->rows * t->cols * k / (half ? MMA_PER_US : FMA_PER_US);
+	part[3] = blocks * (t->rows + t->cols) * k * (half ? 2 : 4) / L2_PER_US;
+	for (i = 0; i < 4; i++) {
+		sum += part[i];
+		if (part[i] > part[most])
+			most = i;
+	}
+	return part[most] + 0.25 * (sum - part[most]);
+}
+
+static int legal(const Ctx *c, const Section *s, Tile *t, int half)
+{
+	int64_t k = c->op[s->dot].par[3], turns;
+	int w;
+
+	t->piece = half ? 32 : t->mi + t->ni <= 8 ? 8 : 4;
+	turns = over(over(k, t->piece), t->warps);
+	w = words(s, t, half);
+	for (t->depth = 4; t->depth > 1 && (t->depth * w > 96 || t->depth > turns); t->depth--)
+		;
+	return f_tile_shared(t) <= SHARED &&
+	       (t->warps * t->wn <= WARPS_LEAST || k > (int64_t)t->piece * t->warps / 2);
+}
+
+/* Whole rows of the product, by a few threads each. */
+static int rows_fit(const Op *o, Tile *t, int unit)
+{
+	t->wn = 1;
+	while (t->wn * unit < o->par[2] && t->wn < 16)
+		t->wn *= 2;
+	t->cols = t->wn * unit;
+	return t->cols >= o->par[2] && t->wn * t->warps <= 16 && 32 * t->wn * t->warps / t->rows <= 32 &&
+	       32 * t->wn * t->warps >= t->rows;
+}
+
+/* The best tile (not `but`). */
+static int choose(const Ctx *c, const Section *s, int warps, const Tile *but, Tile *best)
+{
+	static const int8_t shapes[][3] = { { 1, 2, 0 }, { 1, 4, 0 }, { 1, 8, 0 }, { 2, 2, 0 }, { 2, 4, 0 },
+					    { 2, 8, 0 }, { 1, 1, 1 }, { 1, 2, 1 }, { 1, 4, 1 }, { 2, 1, 1 },
+					    { 2, 2, 1 }, { 2, 4, 1 }, { 4, 1, 1 }, { 4, 2, 1 }, { 4, 4, 1 },
+					    { 2, 4, 4 }, { 4, 4, 4 }, { 4, 8, 4 }, { 8, 8, 4 } };
+	const Op *o = &c->op[s->dot];
+	int half = is_half(c, o), w;
+	double least = 0;
+	size_t i;
+
+	best->warps = 0;
+	for (i = 0; i < sizeof shapes / sizeof *shapes; i++)
+		for (w = s->rows ? 1 : WARPS_LEAST; w <= 16; w *= 2) {
+			Tile t = { .mi = shapes[i][0], .ni = shapes[i][1], .lm = shapes[i][2], .warps = w };
+			double time;
+
+			if (half != !t.lm || (warps && warps != w))
+				continue;
+			t.rows = half ? t.mi * 16 : t.mi * t.lm;
+			t.cols = half ? t.ni * 8 : t.ni * (32 / t.lm);
+			t.wn = 1;
+			if (s->rows && !rows_fit(o, &t, t.cols))
+				continue;
+			if (!legal(c, s, &t, half) || (but && but->rows == t.rows && but->cols == t.cols))
+				continue;
+			time = f_tile_time(c, s, &t);
+			if (best->warps && time >= least)
+				continue;
+			least = time;
+			*best = t;
+		}
+	return best->warps;
+}
+
+/* Writes it with the widest vectors that all accesses allow. */
+static void fit_vector(Ctx *c, Section *s)
+{
+	const Op *o = &c->op[s->dot];
+	int64_t fast = o->par[s->swapped == s->down ? 2 : 1];
+	int vec = 8, side = s->down ? s->tile.rows : s->tile.cols;
+
+	while (vec > 1 &&
+	       (fast % vec || side % vec || s->tile.rows * s->tile.cols / vec < 32 * s->tile.warps))
+		vec /= 2;
+	for (;; vec /= 2) {
+		s->vec = vec;
+		if ((f_write_section(c, s, 1) && !s->lane_loads) || vec == 1)
+			return;
+		c->fail = NULL;
+	}
+}
+
+/* Rows: threads of a row, and what they take at once. */
+static void fit_row_vector(Ctx *c, Section *s)
+{
+	int vec = 8;
+
+	s->per_block = s->tile.rows;
+	s->group = s->block / s->tile.rows;
+	c->keep = 1;
+	while (vec > 1 && (s->extent % vec || s->extent / vec < s->group))
+		vec /= 2;
+	for (;; vec /= 2) {
+		s->vec = vec;
+		f_forget_wanted(c);
+		if ((f_write_section(c, s, 1) && !s->lane_loads) || vec == 1)
+			break;
+		c->fail = NULL;
+	}
+	s->keep = (s->extent / s->vec + s->group - 1) / s->group * s->vec * s->cached <= 64;
+	if (!s->keep && !c->fail) {
+		c->keep = 0;
+		f_write_section(c, s, 1);
+	}
+}
+
+int f_schedule_product(Ctx *c, Section *s)
+{
+	static const Tile any = { 16, 16, 1, 2, 0, 1, 4, 1, 32 };
+	int warps = s == &c->section[0] ? 0 : c->section[0].tile.warps;
+	Tile best;
+
+	s->tile = any;
+	s->vec = s->group = s->per_block = 1;
+	s->down = 0;
+	c->keep = 0;
+	f_forget_wanted(c);
+	if (!f_write_section(c, s, 1))
+		return 0;
+	if (!choose(c, s, warps, NULL, &s->tile))
+		return f_fail(c, "no tile of the product fits") && 0;
+	if (c->other && !warps && choose(c, s, 0, &s->tile, &best))
+		s->tile = best;
+	s->block = 32 * s->tile.warps * s->tile.wn;
+	if (s->rows) {
+		fit_row_vector(c, s);
+	} else {
+		s->down = s->fast_m > s->fast_n;
+		fit_vector(c, s);
+	}
+	s->wait = f_tile_time(c, s, &s->tile);
+	s->blocks = f_tile_blocks(&c->op[s->dot], s, &s->tile);
+	return !c->fail;
+}

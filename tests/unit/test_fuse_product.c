@@ -1,0 +1,189 @@
+/* test_fuse_product.c - automatic fusion of matrix products: every form, layout and type over awkward shapes.
+ */
+#include "tests/lib/need.h"
+#include "tests/lib/pass_case.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define PASS "fuse"
+
+/* One row, a few, more than a tile; sums that are shorter than a piece, and no multiple of one; rows of 16,
+ * 8, 4, 2 bytes. */
+static void matmul_with_what_follows(void **state)
+{
+	static const PassDims rows[] = {
+		{ { 1, 64, 96 } }, { { 3, 40, 20 } }, { { 17, 2, 13 } }, { { 49, 100, 36 } }
+	};
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[1,$a,$b] x, $T[$b,$c] w, $T[$c] b, $T[1,$a,$c] r) => ($T[1,$a,$c] y) { "
+		   "m = MatMul(x, w) a = Add(m, b) s = Sigmoid(a) g = Mul(a, s) y = Add(g, r) }",
+		   1, rows, PASS_COUNT(rows));
+}
+
+/* Results in another order than the product's, several of them. */
+static void results_in_another_order(void **state)
+{
+	static const PassDims rows[] = { { { 2, 5, 24, 3, 8 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c] x, $T[$c,$d,$e] w) => ($T[$a,$d,$b,$e] y, $T[$a,$d,$e,$b] z) "
+		   "<int64[2] flat = {$c, -1}, int64[4] heads = {$a, $b, $d, $e}> { "
+		   "f = Reshape(w, flat) m = MatMul(x, f) h = Reshape(m, heads) "
+		   "y = Transpose<perm = [0, 2, 1, 3]>(h) n = Neg(h) z = Transpose<perm = [0, 2, 3, 1]>(n) }",
+		   1, rows, PASS_COUNT(rows));
+}
+
+/* Batches that broadcast, a factor whose rows are the product's columns. */
+static void batches(void **state)
+{
+	static const PassDims rows[] = { { { 2, 3, 9, 16, 11 } }, { { 3, 1, 1, 5, 3 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c,$d] q, $T[$a,$b,$e,$d] k, $T[$a,1,$c,$e] m) => ($T[$a,$b,$c,$e] y) <$T s "
+		   "= {0.25}> { "
+		   "t = Transpose<perm = [0, 1, 3, 2]>(k) p = MatMul(q, t) x = Mul(p, s) y = Add(x, m) }",
+		   1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[$a,1,$c,$d] q, $T[$b,$d,$e] k) => ($T[$a,$b,$c,$e] y) { p = MatMul(q, k) y = "
+		   "Tanh(p) }",
+		   1, rows, 1);
+}
+
+static void gemm_of_each_kind(void **state)
+{
+	static const PassDims rows[] = { { { 1, 48, 40 } }, { { 18, 12, 5 } } };
+
+	(void)state;
+	pass_fuses(
+		PASS,
+		"g ($T[$a,$b] x, $T[$c,$b] w, $T[$c] b) => ($T[$a,$c] y) { m = Gemm<transB = 1>(x, w, b) y = "
+		"Relu(m) }",
+		1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[$b,$a] x, $T[$c,$b] w, $T[$a,1] b) => ($T[$a,$c] y) { m = Gemm<transA = 1, transB "
+		   "= 1, "
+		   "alpha = 0.5, beta = 2.0>(x, w, b) y = Relu(m) }",
+		   1, rows, 1);
+	pass_fuses(PASS,
+		   "g ($T[$a,$b] x, $T[$b,$c] w) => ($T[$a,$c] y) { m = Gemm<alpha = 0.5>(x, w) y = Abs(m) }",
+		   1, rows + 1, 1);
+}
+
+static void convolutions_of_points(void **state)
+{
+	static const PassDims rows[] = { { { 1, 24, 18, 7, 7 } },
+					 { { 2, 9, 5, 4, 6 } },
+					 { { 3, 20, 8, 1, 1 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$d,$e] x, $T[$c,$b,1,1] w, $T[$c] b, $T[$a,$c,$d,$e] r) => ($T[$a,$c,$d,$e] "
+		   "y) { "
+		   "m = Conv<strides = [1, 1], pads = [0, 0, 0, 0], dilations = [1, 1]>(x, w, b) s = "
+		   "HardSwish(m) "
+		   "y = Add(s, r) }",
+		   1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$d,$e] x, $T[$c,$b,1,1] w, $T[$c] s, $T[$c] b, $T[$c] v) => ($T[$a,$d,$e,$c] "
+		   "y) { "
+		   "m = Conv<strides = [1, 1], pads = [0, 0, 0, 0], dilations = [1, 1]>(x, w) p = Abs(v) "
+		   "n = BatchNormalization(m, s, b, v, p) y = Transpose<perm = [0, 2, 3, 1]>(n) }",
+		   1, rows, 1);
+}
+
+/* Results that are parts of the product, each with its own end. */
+static void parts_of_a_product(void **state)
+{
+	static const PassDims rows[] = { { { 5, 24, 64, 20, 16, 28 } }, { { 19, 9, 15, 7, 1, 7 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[1,$a,$b] x, $T[$b,$c] w, $T[$c] b) => ($T[1,$a,$d] p, $T[1,$e,$a] q, $T[1,$a,$f] "
+		   "r) { m = MatMul(x, w) "
+		   "a = Add(m, b) u, v, r = Split<axis = 2, split = [$d, $e, $f]>(a) s = Sigmoid(u) p = "
+		   "Mul(u, s) "
+		   "q = Transpose<perm = [0, 2, 1]>(v) }",
+		   1, rows, PASS_COUNT(rows));
+}
+
+/* A gate of one pixel times its channel, a row added to many: no tile of the product reaches all of it. */
+static void products_as_sums(void **state)
+{
+	static const PassDims rows[] = { { { 2, 12, 20, 5, 7 } }, { { 1, 33, 8, 9, 16 } } };
+
+	(void)state;
+	pass_fuses(
+		PASS,
+		"g ($T[$a,$b,1,1] x, $T[$c,$b,1,1] w, $T[$c] b, $T[$a,$c,$d,$e] r) => ($T[$a,$c,$d,$e] y) { "
+		"m = Conv<strides = [1, 1], pads = [0, 0, 0, 0], dilations = [1, 1]>(x, w, b) s = "
+		"HardSigmoid(m) "
+		"y = Mul(s, r) }",
+		1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[$a,1,$b] x, $T[$b,$c] w, $T[$a,$d,$c] r) => ($T[$a,$d,$c] y) { m = MatMul(x, w) y "
+		   "= Add(m, r) }",
+		   1, rows, 1);
+}
+
+/* Blocks make whole rows: norms, softmax, means, and pieces of a row, behind a product. */
+static void rows_behind_a_product(void **state)
+{
+	static const PassDims rows[] = { { { 1, 1, 20, 10 } }, { { 2, 19, 24, 40 } }, { { 3, 5, 7, 56 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c] x, $T[$c,$d] w, $T[$d] s, $T[$d] b) => ($T[$a,$b,$d] y, $T[$a,$b,$d] m) "
+		   "{ m = MatMul(x, "
+		   "w) n = LayerNormalization<axis = 2>(m, s, b) y = Relu(n) }",
+		   1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c] x, $T[$a,$d,$c] w, $T[$a,1,$d] k) => ($T[$a,$b,$d] y) <$T h = {0.25}> { "
+		   "t = Transpose<perm = [0, 2, 1]>(w) m = MatMul(x, t) q = Mul(m, h) a = Add(q, k) y = "
+		   "Softmax<axis = 2>(a) }",
+		   1, rows, 2);
+	pass_fuses(PASS,
+		   "g ($T[2,$c,3,5] x, $T[$d,$c,1,1] w, $T[$d] b) => ($T[2,$d,1,1] y) { m = Conv<strides = "
+		   "[1, 1], pads = "
+		   "[0, 0, 0, 0], dilations = [1, 1]>(x, w, b) r = Relu(m) y = GlobalAveragePool(r) }",
+		   1, rows + 1, 1);
+}
+
+/* Neither factor's sum lies along memory, and there is too much to add up one by one; a large product is the
+ * library's. */
+static void left_to_the_library(void **state)
+{
+	static const PassDims row = { { 200, 300, 140 } };
+	static const PassDims large = { { 4096, 4096, 4096 } };
+
+	(void)state;
+	pass_refuses(
+		PASS,
+		"g ($T[$b,$a] x, $T[$b,$c] w) => ($T[$a,$c] y) { m = Gemm<transA = 1>(x, w) y = Relu(m) }",
+		row, "");
+	pass_refuses(PASS, "g ($T[$a,$b] x, $T[$b,$c] w) => ($T[$a,$c] y) { m = MatMul(x, w) y = Relu(m) }",
+		     large, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(matmul_with_what_follows),
+		cmocka_unit_test(results_in_another_order),
+		cmocka_unit_test(batches),
+		cmocka_unit_test(gemm_of_each_kind),
+		cmocka_unit_test(convolutions_of_points),
+		cmocka_unit_test(rows_behind_a_product),
+		cmocka_unit_test(parts_of_a_product),
+		cmocka_unit_test(products_as_sums),
+		cmocka_unit_test(left_to_the_library),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+/* test_pass_fuse_split.c - automatic fusion of few long rows or columns: several launches, parts in memory.
+ */
+#include "ir/text.h"
+#include "matcher/pass_host.h"
+#include "runtime/exec.h"
+#include "tests/lib/need.h"
+#include "tests/lib/pass_case.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define PASS "fuse"
+
+static const char norm[] = "g ($T[1,$a,$b] x, $T[$a] s, $T[$a] b) => ($T[1,$a,$b] y) { "
+			   "n = InstanceNormalization(x, s, b) y = Relu(n) }";
+static const char columns[] =
+	"g ($T[$b,$a] x, $T[$b,$a] w) => ($T[$a] y) { z = Mul(x, w) "
+	"n = Softmax<axis = 0>(z) m = Mul(n, w) y = ReduceMax<axes = [0], keepdims = 0>(m) }";
+
+static int launches(const char *tmpl, PassDims row)
+{
+	PmGraph *g = pass_fused(PASS, tmpl, "float16", row);
+	PmPlanStats stats;
+	PmPlan *p = NULL;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_plan_new(g, NULL, 0, &p, &err))
+		fail_msg("%s", err.text);
+	pm_plan_stats(p, NULL, &stats);
+	pm_plan_free(p);
+	pm_graph_free(g);
+	return (int)stats.n_launches;
+}
+
+/* One for each reduction and one for the results; none more where a block for each row will do. */
+static void only_few_and_long_rows_are_split(void **state)
+{
+	(void)state;
+	assert_int_equal(launches(norm, (PassDims){ { 1, 1 << 20 } }), 3);
+	assert_int_equal(launches(norm, (PassDims){ { 7, 300000 } }), 3);
+	assert_int_equal(launches(norm, (PassDims){ { 300, 4096 } }), 1);
+	assert_int_equal(launches(norm, (PassDims){ { 1, 4096 } }), 1);
+	assert_int_equal(launches(columns, (PassDims){ { 32, 2499 } }), 4);
+	assert_int_equal(launches(columns, (PassDims){ { 4096, 2499 } }), 1);
+}
+
+static void norms_of_long_rows(void **state)
+{
+	static const PassDims rows[] = { { { 1, 400000 } }, { { 1, 100003 } } };
+
+	(void)state;
+	pass_fuses(PASS, norm, 1, rows, PASS_COUNT(rows));
+}
+
+/* A result for each row beside those along it; reductions of reductions. */
+static void several_reductions_and_results(void **state)
+{
+	static const PassDims rows[] = { { { 2, 100000 } }, { { 1, 100003 } } };
+
+	(void)state;
+	pass_fuses_float(
+		PASS,
+		"g ($T[$a,$b] x, $T[$b] s, $T[$b] b, $T[$a,$b] r) => ($T[$a,$b] y, $T[$a,$b] h, $T[$a] m) { "
+		"h = Add(x, r) n = LayerNormalization<axis = 1>(h, s, b) y = Softmax<axis = 1>(n) "
+		"m = ReduceMax<axes = [1], keepdims = 0>(y) }",
+		1, rows, PASS_COUNT(rows));
+}
+
+static void long_columns(void **state)
+{
+	static const PassDims rows[] = { { { 33, 2499 } }, { { 2, 1024 } } };
+
+	(void)state;
+	pass_fuses(PASS, columns, 1, rows, PASS_COUNT(rows));
+}
+
+static void everything_is_one_row(void **state)
+{
+	static const PassDims rows[] = { { { 30, 5000 } }, { { 1, 100 } } };
+
+	(void)state;
+	pass_fuses_float(PASS,
+			 "g ($T[$a,$b] x, $T[$b] w) => ($T[$a,$b] y, $T m) { p = Mul(x, w) "
+			 "m = ReduceMean<axes = [0, 1], keepdims = 0>(p) y = Sub(p, m) }",
+			 1, rows, PASS_COUNT(rows));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_few_and_long_rows_are_split),
+		cmocka_unit_test(norms_of_long_rows),
+		cmocka_unit_test(several_reductions_and_results),
+		cmocka_unit_test(long_columns),
+		cmocka_unit_test(everything_is_one_row),
+	};
+
+	pm_test_need_device("emu");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

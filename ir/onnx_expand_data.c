@@ -250,6 +250,9 @@ static PmStatus expand_dropout(PmDraft *d, PmErr *err)
 	training = in_training(&x);
 	if (training)
 		ratio = drop_ratio(&x);
+	/* A copy is one whatever it copies; a mask has a shape. */
+	if (!x.st && pm__x_type(&x, in)->rank < 0 && (ratio > 0 || d->n_out > 1))
+		pm__x_decline(&x, "the type of operand 0 is not known");
 	if (x.st)
 		return x.st;
 	dtype = pm__x_type(&x, in)->dtype;

@@ -380,6 +380,12 @@ static PmStatus emit(PmDraft *d, PmNode *n, PmErr *err)
 	return st;
 }
 
+/* A copy of something is a copy whatever it is. Operators that are taken apart have Identity's number too. */
+static int copies(const PmDraft *d)
+{
+	return strcmp(d->np->op_type, "Identity") == 0 || strcmp(d->np->op_type, "Dropout") == 0;
+}
+
 static PmStatus draft_operands(PmDraft *d, PmErr *err)
 {
 	const Onnx__NodeProto *np = d->np;
@@ -395,8 +401,7 @@ static PmStatus draft_operands(PmDraft *d, PmErr *err)
 			      d->where.s);
 	for (k = 0; k < np->n_input && !st; k++) {
 		st = pm__scope_value(d->sc, np->input[k], &d->in[k], &d->where, err);
-		/* A copy of something is a copy whatever it is; inlined functions make some too. */
-		if (!st && d->in[k].id && d->op != PM_OP_Identity && pm_value_type(d->g, d->in[k])->rank < 0)
+		if (!st && d->in[k].id && !copies(d) && pm_value_type(d->g, d->in[k])->rank < 0)
 			st = pm__decline(d, "the type of operand %zu is not known", k);
 	}
 	while (d->n_in && !d->in[d->n_in - 1].id)

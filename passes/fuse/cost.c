@@ -8,7 +8,8 @@ static const double LAUNCH = 1.7, /* a small kernel and the gap after it */
 	SHARING = 0.35,           /* a row's threads join their parts */
 	PARTS = 0.5,              /* and those of other blocks */
 	TURN = 0.12,              /* one more turn of a loop over a row */
-	SERIAL = 0.03;            /* one more turn of a loop of one thread */
+	SERIAL = 0.03,            /* one more turn of a loop of one thread */
+	SERIAL_LONG = 0.6; /* the same where the loop is too long to be unrolled: loads wait for each other */
 
 static double bytes_of(const Op *o)
 {
@@ -132,7 +133,7 @@ double f_kernel_time(const Ctx *c)
 			continue;
 		}
 		wait = s->syncs * SHARING + (turns - 1) * TURN * (s->keep ? 1 : s->syncs + 1);
-		wait += s->serial * SERIAL * (turns > 1 ? turns : 1);
+		wait += s->serial * (s->serial > 16 ? SERIAL_LONG : SERIAL) * (turns > 1 ? turns : 1);
 		if (wait > slowest)
 			slowest = wait;
 	}

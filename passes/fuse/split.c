@@ -43,6 +43,9 @@ void f_split(Ctx *c, Section *s)
 	if (c->sums || c->n_sections > 1 || !s->n_reds || s->n_reds > F_SPLITS ||
 	    (!s->column && s->group <= 32))
 		return;
+	/* Few blocks of many threads leave more of the GPU idle than many of few. */
+	while (!s->column && group > 128 && slices(s, group) * s->rows < FULL / 1024)
+		group /= 2;
 	if (c->other)
 		group /= 2;
 	n = slices(s, group);

@@ -74,8 +74,11 @@ static PmStatus opaque_attrs(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProt
 	raw_bytes(sc, np, &raw);
 	if (!st)
 		st = pm_node_set_s(im->g, n, "raw", raw.s, raw.len, err);
-	/* What an older opset shares with the one we write is of that one: the same node reads the same. */
+	/* Of a domain that the model forgot to import, the export imports the first version. */
 	opset = pm__scope_opset(sc, domain);
+	if (opset < 1)
+		opset = 1;
+	/* What an older opset shares with the one we write is of that one: the same node reads the same. */
 	if (!*domain && opset < PM_ONNX_OUT_OPSET && !pm__onnx_breaks(np, opset, PM_ONNX_OUT_OPSET))
 		opset = PM_ONNX_OUT_OPSET;
 	if (!st)

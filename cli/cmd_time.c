@@ -65,17 +65,6 @@ static void print_times(const PmMember *m, const PmPlanStats *s, const PmTiming 
 	fflush(stdout); /* a line each few seconds, to whoever waits for it */
 }
 
-static PmStatus launches(const PmGraph *g, PmPlanStats *s, PmErr *err)
-{
-	PmPlan *p = NULL;
-	PmStatus st = pm_plan_new(g, NULL, 0, &p, err);
-
-	if (!st)
-		pm_plan_stats(p, NULL, s);
-	pm_plan_free(p);
-	return st;
-}
-
 /* The pass beside the eager run, when it has rewritten the graph; otherwise the eager run counts for both. */
 static PmStatus time_sides(Time *t, const PmMember *m, const PmTimedPass *p, const PmClockOpts *o,
 			   cJSON *times, PmTiming *r, PmErr *err)
@@ -120,7 +109,7 @@ static PmStatus time_one(Time *t, const PmMember *m, const PmTimedPass *p, PmErr
 	if (!st && p && p->failed)
 		st = pm_err(&why, PM_E_INVALID, "The pass %s went wrong: %s", t->pass, p->why);
 	if (!st)
-		st = launches(m->g, &s, &why);
+		st = pm_graph_plan_stats(m->g, NULL, 0, NULL, &s, &why);
 	if (!st)
 		st = time_sides(t, m, p, &o, times, &r, &why);
 	t->last = st ? 0 : pm_now();

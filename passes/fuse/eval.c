@@ -100,48 +100,46 @@ static void count_load(Ctx *c, const Op *o, Ix at, int lanes)
 	c->s->work += c->times * 2;
 }
 
-static void write_element(Ctx *c, const Op *o, const char *before, Ix at, const char *after)
+/* "fetch<8, A>(p0 + 8 * m)" or "p0[m]". */
+void f_load_text(Ctx *c, int arg, Ix at, int vec)
 {
-	int k = f_class(o->dtype);
-
-	t_add(c, k == PM_I64 ? "(long long)" : "ld(");
-	t_add(c, before);
-	if (at >= 0)
-		t_ix(c, at);
-	t_add(c, after);
-	t_add(c, k == PM_I64 ? ";\n" : ");\n");
+	c->vec_in |= vec ? 1ull << arg : 0;
+	if (vec) {
+		t_add(c, "fetch<");
+		t_int(c, c->s->vec);
+		t_add(c, ", A>(");
+	}
+	t_add(c, "p");
+	t_int(c, arg);
+	t_add(c, vec ? " + (" : "[");
+	t_ix(c, at);
+	t_add(c, vec ? "))" : "]");
 }
 
 static int load(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
 	Ix at = ix_flat(c, co, o->dim, o->rank), base;
-	char name[16] = "p";
-	PmText t = { name, 1, sizeof name, 0 };
+	int ints = f_class(o->dtype) == PM_I64, var, arg, early;
 	int64_t step;
-	int var;
 
 	if (c->fail)
 		return -1;
 	base = ix_without_lane(c, at, &step);
 	var = f_new_var(c, o->dtype, step != 0);
 	count_load(c, o, base, step != 0);
-	pm_text_int(&t, f_arg(c, op));
-	pm_text_add(&t, step == 1 ? " + " : "[");
-	name[t.n] = 0;
-	if (step == 1) {
+	arg = f_arg(c, op);
+	early = f_early(c, o, arg, at, step == 1 ? base : -1, step != 0);
+	if (step == 1 && early < 0) {
 		t_add(c, "const pm_vec<");
 		t_add(c, f_ctype(o->dtype));
 		t_add(c, ", ");
 		t_int(c, c->s->vec);
 		t_add(c, "> w");
 		t_int(c, var);
-		t_add(c, " = fetch<");
-		t_int(c, c->s->vec);
-		t_add(c, ">(");
-		t_add(c, name);
-		t_ix(c, base);
-		t_add(c, ");\n");
+		t_add(c, " = ");
+		f_load_text(c, arg, base, 1);
+		t_add(c, ";\n");
 	}
 	c->s->lane_loads += step != 0 && step != 1;
 	c->var[var].exact = 1;
@@ -149,14 +147,17 @@ static int load(Ctx *c, int op, const Ix *co)
 	f_for_lanes(c, step != 0);
 	if (!c->dry)
 		f_ref(c, c->out, var);
-	t_add(c, " = ");
-	if (step == 1) {
-		t_add(c, f_class(o->dtype) == PM_I64 ? "(long long)w" : "ld(w");
+	t_add(c, ints ? " = (long long)" : " = ld(");
+	if (early >= 0) {
+		f_early_ref(c, early);
+	} else if (step == 1) {
+		t_add(c, "w");
 		t_int(c, var);
-		t_add(c, f_class(o->dtype) == PM_I64 ? "[j];\n" : "[j]);\n");
 	} else {
-		write_element(c, o, name, at, "]");
+		f_load_text(c, arg, at, 0);
 	}
+	t_add(c, step == 1 || (step && early >= 0) ? "[j]" : "");
+	t_add(c, ints ? ";\n" : ");\n");
 	return var;
 }
 

@@ -146,7 +146,7 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 		t_int(c, c->s->group);
 		t_add(c, ", ");
 		t_int(c, c->s->column ? c->s->per_block : 0);
-		t_add(c, ">(v");
+		t_add(c, number % 2 ? ", 1>(v" : ", 0>(v");
 		t_int(c, acc);
 		t_add(c, ");\n");
 	}

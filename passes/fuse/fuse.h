@@ -11,6 +11,7 @@
  *   load_dot.c  products; load_sum.c the same as sums; address.c where their factors lie
  *   tile.c    which tile of a product a block makes, and how long that takes
  *   product.c a product's section; product.cu what makes its tile
+ *   early.c   loads that are issued before anything waits for one
  *   source.c  the kernel's text
  *   cost.c    what a set of nodes costs as library calls, and as this kernel
  *   grow.c    which nodes to take together
@@ -40,7 +41,8 @@ enum {
 	F_DEPTH = 8, /* loops in loops */
 	F_SECTIONS = 8,
 	F_SPLITS = 6, /* reductions of a row that many blocks share */
-	F_LOOPS = 8   /* different trip counts of a section */
+	F_LOOPS = 8,  /* different trip counts of a section */
+	F_EARLY = 64  /* loads of a section that are issued at its begin */
 };
 
 /* What an index depends on. The low bits are free for plan.c to ask which axes matter. */
@@ -169,6 +171,12 @@ typedef struct Loop { /* loops of a section with the same trip count */
 	Ix chunk; /* the chunk's variable */
 } Loop;
 
+/* A load at the begin of a section: its operand and place, and in front of which loops. */
+typedef struct Early {
+	int where, arg;
+	Ix at;
+} Early;
+
 /* Where a factor of a product lies: elements from one m (n) and from one k to the next; the rest of its
  * index. */
 typedef struct Factor {
@@ -250,6 +258,11 @@ typedef struct Ctx {
 	int n_vars, n_names, loop_now;
 	Loop loop[F_LOOPS];
 	int n_loops;
+	Early early[F_EARLY];
+	PmText early_text[F_LOOPS + 1]; /* of each class of loops, or of the elements; the last: of the row */
+	int n_early;
+	int64_t early_words, kept_words; /* that a thread keeps for them, and from loop to loop */
+	uint64_t vec_in, vec_out;        /* bits of the arguments that are read or written by vectors */
 	Ix ix_row, ix_lane;
 	uint32_t probe;        /* axes that reductions depend on, while plan.c asks */
 	int probing, n_probed; /* reductions met */
@@ -353,6 +366,8 @@ int f_eval_pool(Ctx *c, int op, const Ix *co);
 int f_eval_linear(Ctx *c, int op, const Ix *co); /* eval_resize.c */
 /* The place in arg_in of a value that is read from memory. */
 int f_arg(Ctx *c, int op);
+/* Elements of an argument as text: one, or a vector. */
+void f_load_text(Ctx *c, int arg, Ix at, int vec);
 /* What is known inside a branch or a loop of one thread is forgotten behind it. */
 static inline int f_mark(const Ctx *c)
 {
@@ -379,6 +394,19 @@ void f_loop_end(Ctx *c, LoopState *st);
 /* Instead of f_loop_end: nothing of it is wanted. */
 void f_loop_drop(Ctx *c, const LoopState *st);
 
+/* ---- early.c ---- */
+
+/* The number of the early load of argument `arg` at `at` (lanes: elements of a lane each, `base` where the
+ * first lies when these are neighbours, else -1); -1 when it has to be loaded where it is asked for. */
+int f_early(Ctx *c, const Op *o, int arg, Ix at, Ix base, int lanes);
+/* "e3[k]", as it is referred to where it was asked for. */
+void f_early_ref(Ctx *c, int number);
+void f_early_reset(Ctx *c);
+/* The early loads of the row, or those in front of the loops. */
+void f_early_write(Ctx *c, PmText *t, int of_row);
+/* The "for" of loops of class k, up to its body. */
+void f_loop_head(Ctx *c, int k);
+
 /* ---- plan.c, source.c, cost.c ---- */
 
 /* Sections for the nodes that are in the set and the results in arg_out; 0 and c->fail when one kernel cannot
@@ -386,6 +414,8 @@ void f_loop_drop(Ctx *c, const LoopState *st);
 int f_plan(Ctx *c);
 /* Vectors and threads of a section (schedule.c). */
 void f_schedule(Ctx *c, Section *s);
+/* Words that each of g threads of a row keeps from loop to loop. */
+int64_t f_kept_words(const Section *s, int64_t g);
 /* split.c: whether many blocks are to share rows, after the threads have been decided. */
 void f_split(Ctx *c, Section *s);
 /* Reduction `number` of a split section, all of its loop's elements in `acc`: the parts of the blocks are

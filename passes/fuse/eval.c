@@ -79,6 +79,15 @@ static double rows_in_a_sector(const Ctx *c, Ix at, double size)
 	return n < c->s->per_block ? n : c->s->per_block;
 }
 
+void f_work(Ctx *c, int lanes, int n)
+{
+	/* Every thread of a row computes what is the row's. */
+	double threads = c->at_row && c->s->rows ? c->s->group : 1;
+
+	if (!c->trial)
+		c->s->work += c->times * threads * (lanes ? c->s->vec : 1) * n;
+}
+
 static void count_load(Ctx *c, const Op *o, Ix at, int lanes)
 {
 	/* Of the bytes of a sector that no thread of the warp asks for, so many are read from memory: the
@@ -97,7 +106,7 @@ static void count_load(Ctx *c, const Op *o, Ix at, int lanes)
 	if (wide > 16)
 		c->s->spread += all * ((wide > 32 ? 32 : wide) / (size * (lanes ? c->s->vec : 1)) - 1) *
 				MISSED / (rows ? 1 : rows_in_a_sector(c, at, size));
-	c->s->work += c->times * 2;
+	f_work(c, 0, 2);
 }
 
 /* "fetch<8, A>(p0 + 8 * m)" or "p0[m]". */
@@ -229,7 +238,7 @@ int f_rounded(Ctx *c, int op, int var)
 	y = f_new_var(c, o->dtype, c->var[var].lanes);
 	c->var[y].exact = 1;
 	c->var[y].before = (int16_t)var;
-	c->s->work += c->trial ? 0 : c->times * (c->var[y].lanes ? c->s->vec : 1);
+	f_work(c, c->var[y].lanes, 1);
 	f_declare(c, y, NULL);
 	if (c->dry)
 		return y;
@@ -270,7 +279,7 @@ static int within(const Ctx *c, const Op *o, const Ix *co)
 static int for_the_row(Ctx *c, int op, const Ix *co)
 {
 	PmText *out = c->out;
-	double times = c->times;
+	double times = c->times, turns = c->turns;
 	int var, branch = c->branch, trial = c->trial;
 
 	c->trial = 0;
@@ -278,6 +287,7 @@ static int for_the_row(Ctx *c, int op, const Ix *co)
 	c->at_row = 1;
 	c->branch = 0;
 	c->times = c->s->rows ? (double)c->s->rows : 1;
+	c->turns = 1;
 	var = write_value(c, op, co);
 	if (var >= 0 && !c->fail)
 		f_memo_add(c, op, co, c->op[op].rank, var);
@@ -285,6 +295,7 @@ static int for_the_row(Ctx *c, int op, const Ix *co)
 	c->branch = branch;
 	c->trial = trial;
 	c->times = times;
+	c->turns = turns;
 	c->out = out;
 	return var;
 }

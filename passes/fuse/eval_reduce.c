@@ -214,6 +214,11 @@ static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
 	return end_of(c, o, acc, n);
 }
 
+static int is_alone(const Ctx *c, int64_t n)
+{
+	return c->alone && n <= F_SHORT;
+}
+
 int f_eval_reduce(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
@@ -224,13 +229,16 @@ int f_eval_reduce(Ctx *c, int op, const Ix *co)
 	if (c->probing) {
 		Ix at[F_RANK];
 
-		c->n_probed++;
-		for (d = 0; d < o->rank; d++)
-			c->probe |= c->lin[co[d]].deps;
+		c->shorts += n <= F_SHORT;
+		if (!is_alone(c, n)) {
+			c->n_probed++;
+			for (d = 0; d < o->rank; d++)
+				c->probe |= c->lin[co[d]].deps;
+		}
 		place(c, o, co, ix_var(c, "e", n - 1, DEP_WIN | DEP_HERE, 0), at);
 		return f_eval(c, o->in[0], at);
 	}
-	if (c->s->rows && c->at_row)
+	if (c->s->rows && c->at_row && !is_alone(c, n))
 		return by_row(c, op, co, n);
 	return by_thread(c, op, co, n);
 }

@@ -41,6 +41,7 @@ enum {
 	F_DEPTH = 8, /* loops in loops */
 	F_SECTIONS = 8,
 	F_SPLITS = 6, /* reductions of a row that many blocks share */
+	F_SHORT = 16, /* elements of a reduction that one thread may make for a row */
 	F_LOOPS = 8,  /* different trip counts of a section */
 	F_EARLY = 64  /* loads of a section that are issued at its begin */
 };
@@ -241,10 +242,12 @@ typedef struct Ctx {
 
 	/* the section that is written */
 	Section *s;
-	int dry;   /* no text */
-	int other; /* make the second choice of threads and vectors */
-	int sums;  /* products are sums like others */
-	int keep;  /* values stay in registers from loop to loop */
+	int dry;    /* no text */
+	int other;  /* make the second choice of threads and vectors */
+	int sums;   /* products are sums like others */
+	int alone;  /* short reductions are each thread's own */
+	int shorts; /* short reductions that were met where rows are looked for */
+	int keep;   /* values stay in registers from loop to loop */
 	PmText *out, *row;
 	PmText body[F_DEPTH], rowbuf, decl;
 	int depth;
@@ -339,6 +342,8 @@ const char *f_ctype(int dtype);  /* in memory */
 const char *f_cclass(int dtype); /* in registers */
 int f_class(int dtype);          /* PM_F32, PM_F64 or PM_I64 */
 int f_computed(const Ctx *c, const Op *o);
+/* Counts n operations of a thread, for each lane or not. */
+void f_work(Ctx *c, int lanes, int n);
 /* Counts bytes of o at `at` for the order of memory that they are in. */
 void f_count_order(Ctx *c, const Op *o, Ix at, double bytes);
 uint32_t f_deps(const Ctx *c, const Ix *co, int rank);

@@ -172,6 +172,11 @@ typedef struct Loop { /* loops of a section with the same trip count */
 	Ix chunk; /* the chunk's variable */
 } Loop;
 
+/* A reduction that has been written: the launch that leaves its parts, and the variable that it is. */
+typedef struct Reduced {
+	int op, stage, var;
+} Reduced;
+
 /* A load at the begin of a section: its operand and place, and in front of which loops. */
 typedef struct Early {
 	int where, arg;
@@ -221,7 +226,7 @@ typedef struct Section {
 	double across, along;       /* bytes that lie side by side in neighbouring rows, and along a row */
 	double serial;              /* turns of loops of one thread */
 	int cached, lane_loads, syncs;
-	int n_reds; /* reductions by rows */
+	int n_reds, n_stages; /* reductions by rows, and launches that they take when it is split */
 } Section;
 
 typedef struct Ctx {
@@ -270,7 +275,8 @@ typedef struct Ctx {
 	uint32_t probe;        /* axes that reductions depend on, while plan.c asks */
 	int probing, n_probed; /* reductions met */
 	int stage, n_reds;     /* the launch that is written of a split section; reductions written so far */
-	uint32_t cut;          /* the row's text from here on is not this launch's */
+	Reduced red[F_SPLITS];
+	uint32_t cut; /* the row's text from here on is not this launch's */
 
 	/* arguments of the kernel */
 	int32_t arg_in[F_ARGS], arg_out[F_ARGS];
@@ -423,10 +429,12 @@ void f_schedule(Ctx *c, Section *s);
 int64_t f_kept_words(const Section *s, int64_t g);
 /* split.c: whether many blocks are to share rows, after the threads have been decided. */
 void f_split(Ctx *c, Section *s);
-/* Reduction `number` of a split section, all of its loop's elements in `acc`: the parts of the blocks are
- * joined, or this block's is left for the next launch. */
-void f_join_parts(Ctx *c, const Op *o, int acc, int number);
-void f_leave_part(Ctx *c, int acc, int number);
+/* Reduction `number` of a split section, of n elements, all of this block's in `acc`: the parts of the blocks
+ * are joined, or this block's is left for the next launch. */
+void f_join_parts(Ctx *c, const Op *o, int acc, int number, int64_t n);
+void f_leave_part(Ctx *c, int acc, int number, int64_t n);
+/* The launch that leaves the parts of reduction `number`, the operation `op`. */
+int f_stage_of(Ctx *c, int op, int number);
 const char *f_join(const Op *o); /* the structure that joins two of its parts */
 int f_stages(const Ctx *c);
 int64_t f_scratch(const Ctx *c); /* bytes */

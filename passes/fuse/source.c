@@ -106,6 +106,18 @@ static const char SHARE[] =
 	"\t}\n\treturn v;\n"
 	"}\n";
 
+/* Rows that many blocks share (split.c): elements of a slice, `left` from its begin on; sums of squares
+ * around the mean of n elements that add up to `sum`, and of powers under the maximum `top`, as sums around
+ * the row's. */
+static const char SLICES[] =
+	"__device__ __forceinline__ int within(int left, int most)\n"
+	"{ return left < 1 ? 1 : left < most ? left : most; }\n"
+	"template<class V, class M> __device__ __forceinline__ V moved_squares(V squares, V sum, M mean, int "
+	"n)\n"
+	"{ const V d = sum / n - mean; return squares + n * d * d; }\n"
+	"template<class V, class M> __device__ __forceinline__ V moved_exps(V exps, M top, M row)\n"
+	"{ return top == -INFINITY ? (row == -INFINITY ? exps : V(0)) : exps * exp(V(top - row)); }\n";
+
 static const char INTS[] =
 	"typedef unsigned long long Un;\n"
 	"__device__ __forceinline__ long long iadd(long long a, long long b) { return (long long)((Un)a + "
@@ -297,6 +309,8 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 	pm_text_add(t, ROUND);
 	pm_text_add(t, SHARE);
 	pm_text_add(t, INTS);
+	if (f_stages(c) > 1)
+		pm_text_add(t, SLICES);
 	if (shared)
 		pm_text_add(t, f_product_source());
 	for (c->stage = 0; c->stage < f_stages(c); c->stage++) {

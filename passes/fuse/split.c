@@ -119,7 +119,7 @@ static int64_t slice_elements(const Ctx *c, int64_t n)
 	return (chunks + width - 1) / width * c->s->group * c->s->vec;
 }
 
-/* "const int slice_n = pm_clamp(...)": elements of slice `i`, at least 1 so that it can be divided by. */
+/* "const int slice_n = within(400000 - i * 2048, 2048);": elements of slice `i`. */
 static void count_of(Ctx *c, const char *i, int64_t n)
 {
 	t_add(c, "const int slice_n = within(");

@@ -67,16 +67,21 @@ static void several_reductions_and_results(void **state)
 		1, rows, PASS_COUNT(rows));
 }
 
-/* Slices of a softmax that have no maximum. */
+/* Slices of a softmax that have no maximum, and slices that have no elements, where the mean is far from 0. */
 static void slices_of_nothing(void **state)
 {
 	static const PassDims rows[] = { { { 1, 50000, 110000 } }, { { 2, 40000, 100000 } } };
+	static const PassDims odd[] = { { { 1, 140009 } } };
 
 	(void)state;
 	pass_fuses_float(PASS,
 			 "g ($T[$a,$b] x) => ($T[$a,$c] y) <$T low = {-inf}> { n = Neg(x) "
 			 "p = Pad<pads = [0, 60000, 0, 0]>(n, low) y = Softmax<axis = 1>(p) }",
 			 1, rows, PASS_COUNT(rows));
+	pass_fuses_float(PASS,
+			 "g ($T[1,$a,$b] x, $T[$a] s, $T[$a] b) => ($T[1,$a,$b] y) <$T far = {100}> { "
+			 "h = Add(x, far) y = InstanceNormalization(h, s, b) }",
+			 1, odd, PASS_COUNT(odd));
 }
 
 static void long_columns(void **state)

@@ -164,7 +164,7 @@ static const Shape shapes[] = {
 	  "(#[3,4,9,17] x, #[4,10,17] z) => (#[3,4,9,10] y) { y = Einsum <equation = \"bhwc,hkc->bhwk\"> "
 	  "(x, z) }" },
 	{ WIDE,
-	  "(#[3,9,4,17] x, #[4,10,17] z) => (#[3,9,4,10] y) { y = Einsum <equation = \"bhwc,wkc->bhwk\"> "
+	  "(#[3,9,4,150] x, #[4,10,150] z) => (#[3,9,4,10] y) { y = Einsum <equation = \"bhwc,wkc->bhwk\"> "
 	  "(x, z) }" },
 	{ F32_ONLY, "(#[3,4,9,17] x, #[4,10,17] z) => (#[3,4,10,9] y) { y = Einsum <equation = "
 		    "\"bhwc,hkc->bhkw\"> (x, z) }" },

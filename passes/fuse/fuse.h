@@ -306,6 +306,8 @@ int f_load_dot(Ctx *c, Node *n, const char *name, int out); /* load_dot.c */
 /* The sum that a product is, as operations of its shape; 0 when it is not made (load_sum.c). */
 int f_load_sum(Ctx *c, int dot);
 int f_ew(Ctx *c, int node, int like, const char *expr, int a, int b, int third);
+/* Makes `out` an expression of one to three values, of its own shape and type. 0 when that failed. */
+int f_becomes(Ctx *c, int out, const char *expr, int a, int b, int third);
 int f_num(Ctx *c, int dtype, double x);
 
 /* ---- eval.c ---- */

@@ -288,8 +288,9 @@ static void note_brace(Decl *d, int kind)
 	d->in_extern = d->in_c = d->in_template = d->in_kernel = 0;
 }
 
-/* A word of a preprocessor's line. 1 when what the scan finds may depend on it: a declaration that a macro holds or
- * that #if cuts, or a choice between texts whose braces differ. One that lies within a function does not matter. */
+/* A word of a preprocessor's line. 1 when what the scan finds may depend on it: a declaration that a macro
+ * holds or that #if cuts, or a choice between texts whose braces differ. One that lies within a function does
+ * not matter. */
 static int directive_matters(Decl *d, const Lexer *l, Token t, Token before)
 {
 	int opens = is(l, t, "if") || is(l, t, "ifdef") || is(l, t, "ifndef");

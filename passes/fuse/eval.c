@@ -219,6 +219,8 @@ static int write_exact(Ctx *c, int op, const Ix *co)
 		return f_eval_reduce(c, op, co);
 	case OP_POOL:
 		return f_eval_pool(c, op, co);
+	case OP_SCATTER:
+		return f_eval_scatter(c, op, co);
 	case OP_LINEAR:
 		return f_eval_linear(c, op, co);
 	case OP_DOT:

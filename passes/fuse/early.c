@@ -8,7 +8,7 @@
  */
 #include "fuse.h"
 
-enum { ROW = F_LOOPS, WORDS = 64 /* of a thread, for loops */ };
+enum { ROW = F_LOOPS };
 
 void f_early_reset(Ctx *c)
 {
@@ -107,6 +107,12 @@ static void write(Ctx *c, const Op *o, const Early *e, int number, Ix base, int 
 	c->out = out;
 }
 
+/* Words that a thread may keep besides those that it computes with. */
+static int64_t room(const Section *s)
+{
+	return s->block > 512 ? 32 : s->block > 256 ? 64 : s->block > 128 ? 96 : 128;
+}
+
 static int64_t words_of(const Ctx *c, const Op *o, int lanes)
 {
 	return ((lanes ? c->s->vec : 1) * (int64_t)pm_dtype_bytes(o->dtype) + 3) / 4;
@@ -124,7 +130,7 @@ int f_early(Ctx *c, const Op *o, int arg, Ix at, Ix base, int lanes)
 	if (where < 0 || c->n_early == F_EARLY)
 		return -1;
 	words = where == ROW ? 0 : turns(c, where) * words_of(c, o, lanes);
-	if (words && c->kept_words + c->early_words + words > (c->s->block > 512 ? WORDS / 2 : WORDS))
+	if (words && c->kept_words + c->early_words + words > room(c->s))
 		return -1;
 	c->early_words += words;
 	e = &c->early[c->n_early];

@@ -274,6 +274,7 @@ typedef struct Ctx {
 	PmText early_text[F_LOOPS + 1]; /* of each class of loops, or of the elements; the last: of the row */
 	int n_early;
 	int64_t early_words, kept_words; /* that a thread keeps for them, and from loop to loop */
+	uint64_t read;                   /* bits of the arguments that the section has read */
 	uint64_t vec_in, vec_out;        /* bits of the arguments that are read or written by vectors */
 	Ix ix_row, ix_lane;
 	uint32_t probe;        /* axes that reductions depend on, while plan.c asks */

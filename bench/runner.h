@@ -112,6 +112,7 @@ typedef struct PmEvalReport {
 	size_t n;
 	PmEvalRecord *rec; /* owned */
 	PmScore score;
+	size_t n_algebraic;      /* members that clean-up alone makes faster; filled by the caller */
 	double fast1;            /* share that is correct and faster than 1 */
 	char sandbox_lacks[128]; /* layers that this machine lacks for passes or, on emu, for kernels; "" =
 				    none */

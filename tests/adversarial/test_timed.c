@@ -305,6 +305,7 @@ static void coverage_is_timed(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_the_inputs_of_large_calls),
 		cmocka_unit_test(C11_fuse_two_tiny),
 		cmocka_unit_test(coverage_is_timed),
 		cmocka_unit_test(only_the_tenth),
@@ -314,7 +315,6 @@ int main(void)
 		cmocka_unit_test(compiling_is_over_before_the_first_call),
 		cmocka_unit_test(by_the_poison),
 		cmocka_unit_test(by_the_inputs),
-		cmocka_unit_test(by_the_inputs_of_large_calls),
 	};
 
 	return cmocka_run_group_tests_name("timed", tests, NULL, NULL);

@@ -260,6 +260,26 @@ static void A09_redundant_double_relu(void **state)
 	cJSON_Delete(j);
 }
 
+/* A file's name stands in the table of results: one that would write a line of its own there is none. */
+static void X10_name_with_escapes(void **state)
+{
+	static const char *const names[] = { "/tmp/a\x1b[1A\x1b[2K.so", "/tmp/a\n  silu 15_15 9.99x.so",
+					     "a\xe2\x80\xaexo.os", "a\x7f.so" };
+	PmEvalOpts o = options(NULL, PM_LANE_STRICT);
+	PmEvalReport r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		PmErr err;
+
+		pm_err_init(&err);
+		assert_int_equal(pm_eval_pass(names[i], NULL, 0, &o, &r, &err), PM_E_INVALID);
+		for (const char *p = err.text; *p; p++)
+			assert_true(*p >= ' ' && *p <= '~');
+		assert_non_null(strstr(err.text, "rename it"));
+	}
+}
+
 /* The whole command: what earns nothing has a score below the baseline's. */
 static void nothing_earns_nothing(void **state)
 {
@@ -454,6 +474,7 @@ int main(void)
 		cmocka_unit_test(X05_no_epsilon),
 		cmocka_unit_test(X06_no_shift),
 		cmocka_unit_test(A09_redundant_double_relu),
+		cmocka_unit_test(X10_name_with_escapes),
 		cmocka_unit_test(nothing_earns_nothing),
 	};
 

@@ -3,6 +3,7 @@
 
 #include "base/version.h"
 #include "bench/report.h"
+#include "cli/algebra.h"
 #include "cli/hidden.h"
 #include "dataset/results.h"
 
@@ -103,6 +104,19 @@ static int any_right(const PmEvalReport *r)
 	return 0;
 }
 
+static PmStatus count_algebraic(const PmMembers *m, size_t *n, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < m->list.n && !st; i++) {
+		int algebraic;
+
+		st = pm_cli_algebraic(m->list.v[i].g, &algebraic, err);
+		*n += (size_t)algebraic;
+	}
+	return st;
+}
+
 PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char *have, PmErr *err)
 {
 	char *has = pm_xcalloc(e->members->list.n + 1, 1);
@@ -121,6 +135,8 @@ PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char
 		st = pm_hidden_check(so, e->members, &e->opts, e->hidden, r, err);
 	if (!st && run && !e->stored_only)
 		st = pm_run_finish(e->db, run, err);
+	if (!st)
+		st = count_algebraic(e->members, &r->n_algebraic, err);
 	if (!st)
 		st = pm_eval_score(r, err);
 	if (have)

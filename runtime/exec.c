@@ -361,11 +361,16 @@ size_t pm_bind_n_outputs(const PmBind *b)
 	return b->x->p->outputs.n;
 }
 
+const PmType *pm_bind_output_type(const PmBind *b, size_t i)
+{
+	return pm_value_type(b->x->p->g, pm_graph_output(b->x->p->g, i));
+}
+
 int64_t pm_bind_output_bytes(const PmBind *b, size_t i)
 {
 	int64_t bytes = 0;
 
-	pm_type_bytes(pm_value_type(b->x->p->g, pm_graph_output(b->x->p->g, i)), &bytes, NULL);
+	pm_type_bytes(pm_bind_output_type(b, i), &bytes, NULL);
 	return bytes;
 }
 

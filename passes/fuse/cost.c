@@ -130,7 +130,7 @@ double f_kernel_time(const Ctx *c)
 		/* Other warps compute while some wait for memory. */
 		sum += memory > work ? memory + work * BESIDE : work + memory * BESIDE;
 		turns = s->split ? turns / s->split : turns;
-		more += s->split ? s->n_reds * (LAUNCH + PARTS) : 0;
+		more += s->split ? s->n_stages * (LAUNCH + PARTS) : 0;
 		if (s->dot) {
 			wait = s->wait + (s->rows ? s->syncs * SHARING + (turns - 1) * TURN : 0);
 			slowest = wait > slowest ? wait : slowest;

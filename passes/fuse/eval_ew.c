@@ -105,8 +105,7 @@ static int expression(Ctx *c, const Op *o, int n_in, const int *var)
 		lanes |= var[k] >= 0 && c->var[var[k]].lanes;
 	y = f_new_var(c, o->dtype, lanes);
 	c->var[y].exact |= (uint8_t)is_exact(c, o, n_in, var);
-	if (!c->trial)
-		c->s->work += c->times * (lanes ? c->s->vec : 1) * price(o->expr);
+	f_work(c, lanes, price(o->expr));
 	f_declare(c, y, NULL);
 	f_for_lanes(c, lanes);
 	t_add(c, "{ typedef ");

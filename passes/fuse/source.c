@@ -106,12 +106,14 @@ static const char SHARE[] =
 	"\t}\n\treturn v;\n"
 	"}\n";
 
-/* Rows that many blocks share (split.c): elements of a slice, `left` from its begin on; sums of squares around the mean
- * of n elements that add up to `sum`, and of powers under the maximum `top`, as sums around the row's. */
+/* Rows that many blocks share (split.c): elements of a slice, `left` from its begin on; sums of squares
+ * around the mean of n elements that add up to `sum`, and of powers under the maximum `top`, as sums around
+ * the row's. */
 static const char SLICES[] =
 	"__device__ __forceinline__ int within(int left, int most)\n"
 	"{ return left < 0 ? 0 : left < most ? left : most; }\n"
-	"template<class V, class M> __device__ __forceinline__ V moved_squares(V squares, V sum, M mean, int n)\n"
+	"template<class V, class M> __device__ __forceinline__ V moved_squares(V squares, V sum, M mean, int "
+	"n)\n"
 	"{ const V d = sum / n - mean; return n > 0 ? squares + n * d * d : V(0); }\n"
 	"template<class V, class M> __device__ __forceinline__ V moved_exps(V exps, M top, M row)\n"
 	"{ return top == -INFINITY ? (row == -INFINITY ? exps : V(0)) : exps * exp(V(top - row)); }\n";

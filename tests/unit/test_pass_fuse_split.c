@@ -33,7 +33,8 @@ static int launches(const char *tmpl, PassDims row)
 	return (int)stats.n_launches;
 }
 
-/* One for each reduction, mean and variance or maximum and sum together, and one for the results; none more where a block for each row will do. */
+/* One for each reduction, mean and variance or maximum and sum together, and one for the results; none more
+ * where a block for each row will do. */
 static void only_few_and_long_rows_are_split(void **state)
 {
 	(void)state;
@@ -67,7 +68,8 @@ static void several_reductions_and_results(void **state)
 		1, rows, PASS_COUNT(rows));
 }
 
-/* Slices of a softmax that have no maximum, and slices that have no elements, where the mean is far from 0. */
+/* Slices of a softmax that have no maximum, and slices that have no elements, where the mean is far from 0.
+ */
 static void slices_of_nothing(void **state)
 {
 	static const PassDims rows[] = { { { 1, 50000, 110000 } }, { { 2, 40000, 100000 } } };

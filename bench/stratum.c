@@ -86,14 +86,11 @@ const char *pm_graph_class(const PmGraph *g)
 
 PmStatus pm_stratum(const PmGraph *g, PmStratum *out, PmErr *err)
 {
-	PmPlan *plan = NULL;
 	PmPlanStats s;
-	PmStatus st = pm_plan_new(g, NULL, 0, &plan, err);
+	PmStatus st = pm_graph_plan_stats(g, NULL, 0, NULL, &s, err);
 
 	if (st)
 		return st;
-	pm_plan_stats(plan, NULL, &s);
-	pm_plan_free(plan);
 	*out = (PmStratum){ .points = points(g),
 			    .launch_bound = s.modelled_seconds < 20e-6,
 			    .seconds = s.modelled_seconds,

@@ -98,21 +98,18 @@ PmStatus pm_sys_roofline(const PmGraph *g, const char *profile, double *seconds,
 	const PmProfile *named = pm_profile(profile);
 	PmProfile math;
 	PmPlanStats s;
-	PmPlan *plan = NULL;
 	double bytes;
 	PmStatus st;
 
 	if (!named)
 		return pm_err(err, PM_E_NOT_FOUND,
 			      "There is no profile '%.40s'; runtime/profiles.def lists them.", profile);
-	st = pm_plan_new(g, NULL, 0, &plan, err);
-	if (st)
-		return st;
 	math = *named; /* its arithmetic alone: nothing for launches, memory infinitely fast */
 	math.launch_seconds = 0;
 	math.bytes_per_second = INFINITY;
-	pm_plan_stats(plan, &math, &s);
-	pm_plan_free(plan);
+	st = pm_graph_plan_stats(g, NULL, 0, &math, &s, err);
+	if (st)
+		return st;
 	/* A gather need not read its whole table: the plan knows what its launches touch. */
 	bytes = fmin(bytes_across(g), (double)s.bytes);
 	*seconds = fmax(bytes / named->bytes_per_second, s.modelled_seconds);

@@ -227,13 +227,11 @@ static PmStatus model_eager(const PmBench *b, const PmMembers *m, size_t first, 
 	for (size_t i = 0; i < m->list.n && !st; i++) {
 		PmEvalRecord r = { 0 };
 		PmPlanStats stats;
-		PmPlan *plan = NULL;
 
-		st = pm_plan_new(m->list.v[i].g, NULL, 0, &plan, err);
+		st = pm_graph_plan_stats(m->list.v[i].g, NULL, 0, pm_profile(b->eval.opts.profile), &stats,
+					 err);
 		if (st)
 			break;
-		pm_plan_stats(plan, pm_profile(b->eval.opts.profile), &stats);
-		pm_plan_free(plan);
 		r.baseline_seconds = stats.modelled_seconds;
 		for (size_t k = 0; k < b->table.n; k++)
 			if (b->system[k].kind == PM_BENCH_EAGER)

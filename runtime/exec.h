@@ -46,6 +46,9 @@ void pm_plan_free(PmPlan *p);
 PmStatus pm_plan_count(const PmGraph *g, uint32_t *launches, PmErr *err);
 /* Statistics with the given profile (NULL = default). */
 void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out);
+/* The same of a graph that is planned for this question only. Statistics are zeros after an error. */
+PmStatus pm_graph_plan_stats(const PmGraph *g, const int *alts, size_t n_alts, const PmProfile *prof,
+			     PmPlanStats *out, PmErr *err);
 /* The sources the plan needs (borrowed): for compiling ahead. */
 size_t pm_plan_sources(const PmPlan *p, const PmSource **out);
 /* One line per step: "launch ew_Add float grid=4 block=256 <- a, b -> c", "view Transpose ...". */

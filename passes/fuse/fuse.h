@@ -8,6 +8,7 @@
  *   schedule.c  how threads share a section
  *   section.c its loops and stores
  *   split.c   rows that many blocks share: one launch for each reduction, and one for the results
+ *   eval_scatter.c  updates looked for by the results
  *   load_dot.c  products; load_sum.c the same as sums; address.c where their factors lie
  *   tile.c    which tile of a product a block makes, and how long that takes
  *   product.c a product's section; product.cu what makes its tile
@@ -96,15 +97,16 @@ typedef enum Kind {
 	OP_GATHER_ELEMENTS,
 	OP_GATHER_ND,
 	OP_TILE,
-	OP_TRILU,  /* axis: 1 upper; par[0]: k */
-	OP_RESIZE, /* nearest by whole numbers; par: factors */
-	OP_LINEAR, /* resize between neighbours on one or two axes; par: the axes; num: factor and offset of
-		      each */
-	OP_SPREAD, /* in[0] of axis `axis` beside other axes: a parameter of a channel */
-	OP_REDUCE, /* red over the axes of bits `axis`; operand rank is kept with extent 1 */
-	OP_POOL,   /* red over windows; par: kernel, stride, pad, dilation by axis */
-	OP_DOT     /* a matrix product; mode: Form; par: batch, m, n, k, operation
-		      of the same as a sum or 0; axis: bits of transposed factors */
+	OP_TRILU,   /* axis: 1 upper; par[0]: k */
+	OP_RESIZE,  /* nearest by whole numbers; par: factors */
+	OP_LINEAR,  /* resize between neighbours on one or two axes; par: the axes; num: factor and offset of
+		       each */
+	OP_SPREAD,  /* in[0] of axis `axis` beside other axes: a parameter of a channel */
+	OP_REDUCE,  /* red over the axes of bits `axis`; operand rank is kept with extent 1 */
+	OP_POOL,    /* red over windows; par: kernel, stride, pad, dilation by axis */
+	OP_SCATTER, /* in[0] and the sum of those of in[2] whose in[1] says the place on `axis` */
+	OP_DOT      /* a matrix product; mode: Form; par: batch, m, n, k, operation
+		       of the same as a sum or 0; axis: bits of transposed factors */
 } Kind;
 
 /* How the coordinates of a product and its factors follow from those of the matrices. */
@@ -211,6 +213,7 @@ typedef struct Section {
 	double bytes, spread, work; /* bytes read and written; of them out of order; operations */
 	double across, along;       /* bytes that lie side by side in neighbouring rows, and along a row */
 	double serial;              /* turns of loops of one thread */
+	double looks;               /* and of those that look through the indices of a scatter */
 	int cached, lane_loads, syncs;
 	int n_reds; /* reductions by rows */
 } Section;
@@ -302,10 +305,13 @@ int f_load_norm(Ctx *c, Node *n, const char *name, int out);
 int f_load_move(Ctx *c, Node *n, const char *name, int out);
 int f_load_resize(Ctx *c, Node *n, int out); /* eval_resize.c */
 int f_load_pool(Ctx *c, Node *n, const char *name, int out);
-int f_load_dot(Ctx *c, Node *n, const char *name, int out); /* load_dot.c */
+int f_load_dot(Ctx *c, Node *n, const char *name, int out);     /* load_dot.c */
+int f_load_scatter(Ctx *c, Node *n, const char *name, int out); /* eval_scatter.c */
 /* The sum that a product is, as operations of its shape; 0 when it is not made (load_sum.c). */
 int f_load_sum(Ctx *c, int dot);
 int f_ew(Ctx *c, int node, int like, const char *expr, int a, int b, int third);
+/* Makes `out` an expression of one to three values, of its own shape and type. 0 when that failed. */
+int f_becomes(Ctx *c, int out, const char *expr, int a, int b, int third);
 int f_num(Ctx *c, int dtype, double x);
 
 /* ---- eval.c ---- */
@@ -348,7 +354,8 @@ void f_below(Ctx *c, Ix a, int64_t k);
 int f_eval_move(Ctx *c, int op, const Ix *co);   /* eval_move.c: views, pieces, gathers */
 int f_eval_reduce(Ctx *c, int op, const Ix *co); /* eval_reduce.c */
 int f_eval_pool(Ctx *c, int op, const Ix *co);
-int f_eval_linear(Ctx *c, int op, const Ix *co); /* eval_resize.c */
+int f_eval_linear(Ctx *c, int op, const Ix *co);  /* eval_resize.c */
+int f_eval_scatter(Ctx *c, int op, const Ix *co); /* eval_scatter.c */
 /* The place in arg_in of a value that is read from memory. */
 int f_arg(Ctx *c, int op);
 /* What is known inside a branch or a loop of one thread is forgotten behind it. */

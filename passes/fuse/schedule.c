@@ -143,7 +143,7 @@ static void gather_rows(Ctx *c, Section *s)
 	int64_t g = s->group;
 	double spread = s->spread;
 
-	if (s->column || s->split || g <= 32 || s->rows < 8 || spread < s->bytes / 2)
+	if (s->column || g <= 32 || s->rows < 8 || spread < s->bytes / 2)
 		return;
 	share(s, 32);
 	decide_to_keep(c, s);

@@ -13,7 +13,7 @@ void f_clear(Ctx *c, Section *s)
 	s->bytes = s->spread = s->work = 0;
 	s->cached = s->lane_loads = s->syncs = c->n_reds = 0;
 	c->cut = UINT32_MAX;
-	s->across = s->along = s->serial = 0;
+	s->across = s->along = s->serial = s->looks = 0;
 	c->ix_lane = s->vec > 1 ? ix_var(c, "j", s->vec - 1, DEP_LANE, 0) : ix_const(c, 0);
 	c->ix_row = ix_var(c, "r", s->rows > 0 ? s->rows - 1 : 0, DEP_ROW, 0);
 }

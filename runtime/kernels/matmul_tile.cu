@@ -1,24 +1,25 @@
 /* matmul_tile.cu - matmul.cu's product in squares of TILE x TILE results: a block takes both operands through shared
- * memory, DEPTH of the summed dimension at a time; a thread makes 4 x 4 results.
+ * memory, DEPTH of the summed dimension at a time; a thread makes EACH x EACH results.
  *
  * A_FAST and B_FAST: the operand's neighbours lie along the summed dimension.
  */
 
-#define SIDE (TILE / 4)
+#define SIDE (TILE / EACH)
 
 KERNEL
 {
-	__shared__ A as[DEPTH][TILE + 4], bs[DEPTH][TILE + 4];
+	enum { PITCH = TILE + (EACH == 4 ? 4 : 1) }; /* four neighbours are read at once */
+	__shared__ A as[DEPTH][PITCH], bs[DEPTH][PITCH];
 	const int tx = threadIdx.x % SIDE, ty = threadIdx.x / SIDE;
 	const I down = Q_tiles_n((I)blockIdx.x), n0 = ((I)blockIdx.x - down * tiles_n) * TILE;
 	const I batch = Q_tiles_m(down), m0 = (down - batch * tiles_m) * TILE;
-	A sum[4][4];
+	A sum[EACH][EACH];
 
 	a += OFF_o_0(batch);
 	b += OFF_o_1(batch);
 #pragma unroll
-	for (int i = 0; i < 16; i++)
-		sum[i / 4][i % 4] = 0;
+	for (int i = 0; i < EACH * EACH; i++)
+		sum[i / EACH][i % EACH] = 0;
 	for (I k0 = 0; k0 < depth; k0 += DEPTH) {
 #pragma unroll
 		for (int e = threadIdx.x; e < TILE * DEPTH; e += B) {
@@ -41,23 +42,23 @@ KERNEL
 		__syncthreads();
 #pragma unroll
 		for (int d = 0; d < DEPTH; d++) {
-			A u[4], v[4];
+			A u[EACH], v[EACH];
 
 #pragma unroll
-			for (int i = 0; i < 4; i++) {
-				u[i] = as[d][ty * 4 + i];
-				v[i] = bs[d][tx * 4 + i];
+			for (int i = 0; i < EACH; i++) {
+				u[i] = as[d][ty * EACH + i];
+				v[i] = bs[d][tx * EACH + i];
 			}
 #pragma unroll
-			for (int i = 0; i < 16; i++)
-				sum[i / 4][i % 4] += u[i / 4] * v[i % 4];
+			for (int i = 0; i < EACH * EACH; i++)
+				sum[i / EACH][i % EACH] += u[i / EACH] * v[i % EACH];
 		}
 		__syncthreads();
 	}
 #pragma unroll
-	for (int i = 0; i < 16; i++) {
-		const I row = m0 + ty * 4 + i / 4, col = n0 + tx * 4 + i % 4;
-		A s = sum[i / 4][i % 4];
+	for (int i = 0; i < EACH * EACH; i++) {
+		const I row = m0 + ty * EACH + i / EACH, col = n0 + tx * EACH + i % EACH;
+		A s = sum[i / EACH][i % EACH];
 
 #ifdef GEMM
 		s *= (A)alpha;

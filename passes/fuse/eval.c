@@ -10,6 +10,8 @@ int f_fail(Ctx *c, const char *why)
 
 /* ---- loads ---- */
 
+enum { NEAR = 32 << 10 /* bytes */ };
+
 int f_arg(Ctx *c, int op)
 {
 	int i;
@@ -150,7 +152,8 @@ static int load(Ctx *c, int op, const Ix *co)
 		f_load_text(c, arg, base, 1);
 		t_add(c, ";\n");
 	}
-	c->s->lane_loads += step != 0 && step != 1;
+	/* What is small is near, wherever its elements lie. */
+	c->s->lane_loads += step != 0 && step != 1 && f_numel(o) * pm_dtype_bytes(o->dtype) > NEAR;
 	c->var[var].exact = 1;
 	f_declare(c, var, NULL);
 	f_for_lanes(c, step != 0);

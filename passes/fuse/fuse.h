@@ -43,6 +43,7 @@ enum {
 	F_SECTIONS = 8,
 	F_SPLITS = 6, /* reductions of a row that many blocks share */
 	F_SHORT = 16, /* elements of a reduction that one thread may make for a row */
+	F_TURNS = 8,  /* of a loop that is unrolled, whatever it keeps */
 	F_LOOPS = 8,  /* different trip counts of a section */
 	F_EARLY = 64  /* loads of a section that are issued at its begin */
 };

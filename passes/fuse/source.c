@@ -77,6 +77,23 @@ static const char ROUND[] =
 	"\treturn x * (x < 0.f ? p : 1.f - p);\n"
 	"}\n";
 
+/* Divisions as the compiler has them where operands and result are usual, which is asked once for all lanes.
+ */
+static const char DIVIDE[] =
+	"struct Usual { float lo, hi; };\n"
+	"__device__ __forceinline__ void see(Usual &u, float x)\n"
+	"{\n\tx = fabsf(x);\n\tu.lo = fminf(u.lo, x);\n\tu.hi = fmaxf(u.hi, x);\n}\n"
+	"__device__ __forceinline__ bool is_usual(const Usual &u) { return u.lo > 0x1p-60f && u.hi < "
+	"0x1p60f; }\n"
+	"__device__ __forceinline__ float inverse(float x, Usual &u)\n"
+	"{\n\tfloat r;\n\tsee(u, x);\n"
+	"#ifdef PASSMITH_EMU\n\tr = 1.f / x;\n"
+	"#else\n\tasm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(x));\n#endif\n"
+	"\treturn __fmaf_rn(r, __fmaf_rn(-x, r, 1.f), r);\n}\n"
+	"__device__ __forceinline__ float quotient(float a, float b, float r, Usual &u)\n"
+	"{\n\tconst float q = __fmul_rn(a, r);\n\tsee(u, a == 0 ? 1.f : a);\n"
+	"\treturn a == 0 ? q : __fmaf_rn(r, __fmaf_rn(-b, q, a), q);\n}\n";
+
 static const char SHARE[] =
 	"struct Sum { template<class V> static __device__ V of(V a, V b) { return a + b; } };\n"
 	"struct Prod { template<class V> static __device__ V of(V a, V b) { return a * b; } };\n"
@@ -310,6 +327,7 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 
 	pm_text_add(t, HEAD);
 	pm_text_add(t, ROUND);
+	pm_text_add(t, DIVIDE);
 	pm_text_add(t, SHARE);
 	pm_text_add(t, INTS);
 	if (f_stages(c) > 1)

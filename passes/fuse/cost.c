@@ -9,7 +9,7 @@ static const double LAUNCH = 1.7, /* a small kernel and the gap after it */
 	PARTS = 0.5,              /* and those of other blocks */
 	TURN = 0.12,              /* one more turn of a loop over a row */
 	SERIAL = 0.03,            /* one more turn of a loop of one thread */
-	LOOKS = 0.12,             /* one more turn of looking through the indices of a scatter */
+	LOOKS = 0.5,              /* one more turn of looking through the indices of a scatter */
 	SCATTER = 2,              /* what the library's takes beside its bytes */
 	SERIAL_LONG = 0.6; /* the same where the loop is too long to be unrolled: loads wait for each other */
 

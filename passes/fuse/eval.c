@@ -79,7 +79,7 @@ static double rows_in_a_sector(const Ctx *c, Ix at, double size)
 	return n < c->s->per_block ? n : c->s->per_block;
 }
 
-static void count_load(Ctx *c, const Op *o, Ix at, int lanes)
+void f_count_load(Ctx *c, const Op *o, Ix at, int lanes)
 {
 	/* Of the bytes of a sector that no thread of the warp asks for, so many are read from memory: the
 	 * rest are still in a cache when their thread comes. Of a bias and a transposition of 64 MB on an
@@ -125,7 +125,7 @@ static int load(Ctx *c, int op, const Ix *co)
 		return -1;
 	base = ix_without_lane(c, at, &step);
 	var = f_new_var(c, o->dtype, step != 0);
-	count_load(c, o, base, step != 0);
+	f_count_load(c, o, base, step != 0);
 	pm_text_int(&t, f_arg(c, op));
 	pm_text_add(&t, step == 1 ? " + " : "[");
 	name[t.n] = 0;

@@ -157,6 +157,8 @@ static void parameters(Ctx *c, PmText *t)
 		pm_text_add(t, f_ctype(c->op[c->arg_out[i]].dtype));
 		line(t, " *__restrict__ q", i, "");
 	}
+	if (c->apart)
+		pm_text_add(t, ", float *__restrict__ tiles");
 	if (f_stages(c) > 1)
 		pm_text_add(t, ", double *__restrict__ parts");
 }
@@ -231,6 +233,17 @@ static int shared_floats(const Ctx *c)
 	return most;
 }
 
+/* `extern "C" __global__ void __launch_bounds__(256, 2) fused0(...) {`: threads, and blocks that are to fit.
+ */
+static void entry(Ctx *c, PmText *t, int block, int fit, int number)
+{
+	line(t, "extern \"C\" __global__ void __launch_bounds__(", block, "");
+	line(t, ", ", fit, ") ");
+	line(t, "fused", number, "(");
+	parameters(c, t);
+	pm_text_add(t, ")\n{\n");
+}
+
 int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 {
 	int shared = shared_floats(c), i;
@@ -239,15 +252,18 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 	pm_text_add(t, ROUND);
 	pm_text_add(t, SHARE);
 	pm_text_add(t, INTS);
-	if (shared)
+	if (shared || c->apart)
 		pm_text_add(t, f_product_source());
+	if (c->apart) {
+		f_front_source(c, t);
+		entry(c, t, c->front.block, c->front.block > 128 ? 2 : 3, 0);
+		f_front_text(c, t);
+		pm_text_add(t, "}\n");
+	}
 	for (c->stage = 0; c->stage < f_stages(c); c->stage++) {
 		int64_t first = 0;
 
-		line(t, "extern \"C\" __global__ void __launch_bounds__(", block, ") ");
-		line(t, "fused", c->stage, "(");
-		parameters(c, t);
-		pm_text_add(t, ")\n{\n");
+		entry(c, t, block, 1, c->stage + c->apart);
 		if (shared)
 			line(t, "__shared__ __align__(16) float part[", shared, "];\n");
 		for (i = 0; i < c->n_sections && !c->fail; i++) {

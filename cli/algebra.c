@@ -6,22 +6,19 @@
 
 static const double left_at_most = 0.9;
 
-PmStatus pm_cli_algebraic(const PmGraph *g, int *algebraic, PmErr *err)
+int pm_cli_is_algebraic(const PmGraph *g)
 {
 	PmGraph *clean = NULL;
 	PmSimplifyReport report;
 	PmStratum before, after;
-	PmStatus st = pm_graph_clone(g, &clean, err);
+	int algebraic = 0;
 
-	*algebraic = 0;
-	if (!st)
-		st = pm_simplify(clean, NULL, &report, err);
-	if (!st && report.rounds > 1) { /* the last round changes nothing */
-		st = pm_stratum(g, &before, err);
-		if (!st)
-			st = pm_stratum(clean, &after, err);
-		*algebraic = !st && after.seconds < left_at_most * before.seconds;
-	}
+	if (pm_graph_clone(g, &clean, NULL))
+		return 0;
+	if (!pm_simplify(clean, NULL, &report, NULL) &&
+	    report.rounds > 1 && /* the last round changes nothing */
+	    !pm_stratum(g, &before, NULL) && !pm_stratum(clean, &after, NULL))
+		algebraic = after.seconds < left_at_most * before.seconds;
 	pm_graph_free(clean);
-	return st;
+	return algebraic;
 }

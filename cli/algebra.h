@@ -4,9 +4,9 @@
 
 #include "ir/graph.h"
 
-/* *algebraic: 1 when the clean-up passes (simplify/simplify.h) take a tenth or more of a sorted, static
- * graph's eager time, modelled by the default profile. What a pass gains there may be algebra that no kernel
- * is needed for; such graphs are allowed, and reported apart. */
-PmStatus pm_cli_algebraic(const PmGraph *g, int *algebraic, PmErr *err);
+/* 1 when the clean-up passes (simplify/simplify.h) take a tenth or more of a sorted, static graph's eager
+ * time, modelled by the default profile. What a pass gains there may be algebra that no kernel is needed for;
+ * such graphs are allowed, and reported apart. 0 also for a graph that cannot be planned: it has no time. */
+int pm_cli_is_algebraic(const PmGraph *g);
 
 #endif

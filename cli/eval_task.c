@@ -104,17 +104,13 @@ static int any_right(const PmEvalReport *r)
 	return 0;
 }
 
-static PmStatus count_algebraic(const PmMembers *m, size_t *n, PmErr *err)
+static size_t count_algebraic(const PmMembers *m)
 {
-	PmStatus st = PM_OK;
+	size_t n = 0;
 
-	for (size_t i = 0; i < m->list.n && !st; i++) {
-		int algebraic;
-
-		st = pm_cli_algebraic(m->list.v[i].g, &algebraic, err);
-		*n += (size_t)algebraic;
-	}
-	return st;
+	for (size_t i = 0; i < m->list.n; i++)
+		n += (size_t)pm_cli_is_algebraic(m->list.v[i].g);
+	return n;
 }
 
 PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char *have, PmErr *err)
@@ -135,8 +131,7 @@ PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char
 		st = pm_hidden_check(so, e->members, &e->opts, e->hidden, r, err);
 	if (!st && run && !e->stored_only)
 		st = pm_run_finish(e->db, run, err);
-	if (!st)
-		st = count_algebraic(e->members, &r->n_algebraic, err);
+	r->n_algebraic = count_algebraic(e->members);
 	if (!st)
 		st = pm_eval_score(r, err);
 	if (have)

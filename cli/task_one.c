@@ -194,8 +194,7 @@ static PmStatus judge_size(One *o, const PmGraph *g, PmErr *err)
 	(void)err;
 	pm_err_init(&no);
 	st = pm_stratum(g, &o->stratum, &no);
-	if (!st)
-		st = pm_cli_algebraic(g, &o->stratum.algebraic, &no);
+	o->stratum.algebraic = pm_cli_is_algebraic(g);
 	if (st) {
 		reject(o, "variants", no.text);
 	} else if (o->stratum.seconds > MAX_SECONDS || o->stratum.memory > MAX_MEMORY) {

@@ -4,11 +4,11 @@
  * or in a branch would be loaded there, since compilers move no load over a barrier. So a load whose place is
  * known from the start (it depends on the row, the place in it and the lane, on nothing that was loaded) is
  * written at the begin of the section, and stays as it is in memory in registers until it is asked for: in
- * front of the loops, where these are unrolled and their values are kept; a row's own values always.
+ * front of the loops, where these are unrolled; a row's own values always.
  */
 #include "fuse.h"
 
-enum { ROW = F_LOOPS, WORDS = 64 /* of a thread, for loops */ };
+enum { ROW = F_LOOPS };
 
 void f_early_reset(Ctx *c)
 {
@@ -39,9 +39,10 @@ static int is_plain(const Ctx *c, Ix at)
 
 static int64_t turns(const Ctx *c, int where)
 {
-	int64_t chunks = where == ROW || !c->s->rows ? 1 : c->loop[where].extent / c->s->vec;
+	int64_t chunks = where == ROW || !c->s->rows ? 1 : c->loop[where].extent / c->s->vec,
+		width = c->s->group * (c->s->split ? c->s->split : 1);
 
-	return (chunks + c->s->group - 1) / c->s->group;
+	return (chunks + width - 1) / width;
 }
 
 /* In front of which loops it goes; -1: it stays where it is. */
@@ -54,7 +55,7 @@ static int place(const Ctx *c, const Op *o, Ix at)
 		return ROW;
 	if (!c->s->rows)
 		return 0;
-	return c->keep && c->loop_now >= 0 ? c->loop_now : -1;
+	return c->loop_now >= 0 && (c->keep || turns(c, c->loop_now) <= F_TURNS) ? c->loop_now : -1;
 }
 
 static void subscripts(Ctx *c, int where, int64_t n, int elements)
@@ -106,6 +107,12 @@ static void write(Ctx *c, const Op *o, const Early *e, int number, Ix base, int 
 	c->out = out;
 }
 
+/* Words that a thread may keep besides those that it computes with. */
+static int64_t room(const Section *s)
+{
+	return s->block > 512 ? 32 : s->block > 256 ? 64 : s->block > 128 ? 96 : 128;
+}
+
 static int64_t words_of(const Ctx *c, const Op *o, int lanes)
 {
 	return ((lanes ? c->s->vec : 1) * (int64_t)pm_dtype_bytes(o->dtype) + 3) / 4;
@@ -123,7 +130,7 @@ int f_early(Ctx *c, const Op *o, int arg, Ix at, Ix base, int lanes)
 	if (where < 0 || c->n_early == F_EARLY)
 		return -1;
 	words = where == ROW ? 0 : turns(c, where) * words_of(c, o, lanes);
-	if (words && c->kept_words + c->early_words + words > (c->s->block > 512 ? WORDS / 2 : WORDS))
+	if (words && c->kept_words + c->early_words + words > room(c->s))
 		return -1;
 	c->early_words += words;
 	e = &c->early[c->n_early];

@@ -10,6 +10,8 @@ int f_fail(Ctx *c, const char *why)
 
 /* ---- loads ---- */
 
+enum { NEAR = 32 << 10 /* bytes */ };
+
 int f_arg(Ctx *c, int op)
 {
 	int i;
@@ -88,7 +90,7 @@ void f_work(Ctx *c, int lanes, int n)
 		c->s->work += c->times * threads * (lanes ? c->s->vec : 1) * n;
 }
 
-static void count_load(Ctx *c, const Op *o, Ix at, int lanes)
+void f_count_load(Ctx *c, const Op *o, Ix at, int lanes)
 {
 	/* Of the bytes of a sector that no thread of the warp asks for, so many are read from memory: the
 	 * rest are still in a cache when their thread comes. Of a bias and a transposition of 64 MB on an
@@ -136,7 +138,7 @@ static int load(Ctx *c, int op, const Ix *co)
 		return -1;
 	base = ix_without_lane(c, at, &step);
 	var = f_new_var(c, o->dtype, step != 0);
-	count_load(c, o, base, step != 0);
+	f_count_load(c, o, base, step != 0);
 	arg = f_arg(c, op);
 	early = f_early(c, o, arg, at, step == 1 ? base : -1, step != 0);
 	if (step == 1 && early < 0) {
@@ -150,7 +152,8 @@ static int load(Ctx *c, int op, const Ix *co)
 		f_load_text(c, arg, base, 1);
 		t_add(c, ";\n");
 	}
-	c->s->lane_loads += step != 0 && step != 1;
+	/* What is small is near, wherever its elements lie. */
+	c->s->lane_loads += step != 0 && step != 1 && f_numel(o) * pm_dtype_bytes(o->dtype) > NEAR;
 	c->var[var].exact = 1;
 	f_declare(c, var, NULL);
 	f_for_lanes(c, step != 0);

@@ -141,7 +141,7 @@ static int of_product(Ctx *c, int k)
 	uint32_t axes = 0;
 	int64_t rows = 0;
 
-	if (!dot || c->sums)
+	if (!dot || c->sums || c->apart)
 		return 0;
 	if (dot < 0) {
 		f_fail(c, "a result comes from two products");
@@ -234,7 +234,10 @@ static int measure(Ctx *c)
 static int plan_rows(Ctx *c, int rows)
 {
 	c->fail = NULL;
-	c->n_arg_in = c->stage = c->shorts = 0;
+	c->n_arg_in = c->n_known_in;
+	c->stage = c->shorts = 0;
+	if (c->apart && !f_front(c))
+		return 0;
 	make_sections(c, rows);
 	return !c->fail && measure(c);
 }
@@ -260,11 +263,46 @@ static int plan(Ctx *c)
 	return plan_rows(c, 1);
 }
 
-int f_plan(Ctx *c)
+static const double SURER = 1.15; /* of two estimates, the one of a kernel has been fitted to more */
+
+/* With the product in a launch of its own, or in the kernel; microseconds, -1 when it cannot be. */
+static double try_plan(Ctx *c, int apart)
 {
 	c->sums = 0;
-	if (plan(c))
+	c->apart = apart;
+	return plan(c) ? f_kernel_time(c) : -1;
+}
+
+/* Where both ways are possible, the slower by the estimate is the second choice. */
+static int with_product(Ctx *c)
+{
+	int other = c->other, apart;
+	double together, before;
+
+	c->other = 0;
+	together = try_plan(c, 0);
+	before = try_plan(c, 1);
+	if (together < 0 || before < 0) {
+		apart = before >= 0;
+		c->other = other;
+	} else {
+		apart = (before * SURER < together) != other;
+	}
+	if ((apart ? before : together) >= 0 && try_plan(c, apart) >= 0)
 		return 1;
-	c->sums = f_has_product(c);
-	return c->sums && plan(c);
+	c->apart = 0;
+	c->sums = 1;
+	return plan(c);
+}
+
+int f_plan(Ctx *c)
+{
+	int other = c->other, done;
+
+	c->sums = c->apart = 0;
+	if (!f_has_product(c))
+		return plan(c);
+	done = with_product(c);
+	c->other = other;
+	return done;
 }

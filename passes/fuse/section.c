@@ -80,7 +80,7 @@ void f_loop_head(Ctx *c, int k)
 	int64_t chunks = c->loop[k].extent / c->s->vec, width = c->s->group * (c->s->split ? c->s->split : 1),
 		turns = (chunks + width - 1) / width;
 
-	t_add(c, c->keep || turns <= 8 ? "_Pragma(\"unroll\") " : "_Pragma(\"unroll 4\") ");
+	t_add(c, c->keep || turns <= F_TURNS ? "_Pragma(\"unroll\") " : "_Pragma(\"unroll 4\") ");
 	t_add(c, "for (int k = 0; k < ");
 	t_int(c, turns);
 	t_add(c, "; k++) {\nconst int m");

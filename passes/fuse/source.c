@@ -77,6 +77,23 @@ static const char ROUND[] =
 	"\treturn x * (x < 0.f ? p : 1.f - p);\n"
 	"}\n";
 
+/* Divisions as the compiler has them where operands and result are usual, which is asked once for all lanes.
+ */
+static const char DIVIDE[] =
+	"struct Usual { float lo, hi; };\n"
+	"__device__ __forceinline__ void see(Usual &u, float x)\n"
+	"{\n\tx = fabsf(x);\n\tu.lo = fminf(u.lo, x);\n\tu.hi = fmaxf(u.hi, x);\n}\n"
+	"__device__ __forceinline__ bool is_usual(const Usual &u) { return u.lo > 0x1p-60f && u.hi < "
+	"0x1p60f; }\n"
+	"__device__ __forceinline__ float inverse(float x, Usual &u)\n"
+	"{\n\tfloat r;\n\tsee(u, x);\n"
+	"#ifdef PASSMITH_EMU\n\tr = 1.f / x;\n"
+	"#else\n\tasm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(x));\n#endif\n"
+	"\treturn __fmaf_rn(r, __fmaf_rn(-x, r, 1.f), r);\n}\n"
+	"__device__ __forceinline__ float quotient(float a, float b, float r, Usual &u)\n"
+	"{\n\tconst float q = __fmul_rn(a, r);\n\tsee(u, a == 0 ? 1.f : a);\n"
+	"\treturn a == 0 ? q : __fmaf_rn(r, __fmaf_rn(-b, q, a), q);\n}\n";
+
 static const char SHARE[] =
 	"struct Sum { template<class V> static __device__ V of(V a, V b) { return a + b; } };\n"
 	"struct Prod { template<class V> static __device__ V of(V a, V b) { return a * b; } };\n"
@@ -176,6 +193,8 @@ static void parameters(Ctx *c, PmText *t)
 		pm_text_add(t, f_ctype(c->op[c->arg_out[i]].dtype));
 		line(t, " *__restrict__ q", i, "");
 	}
+	if (c->apart)
+		pm_text_add(t, ", float *__restrict__ tiles");
 	if (f_stages(c) > 1)
 		pm_text_add(t, ", double *__restrict__ parts");
 }
@@ -191,6 +210,7 @@ static void call(Ctx *c, PmText *t, int aligned)
 		line(t, i ? ", p" : ">(p", i, "");
 	for (i = 0; i < c->n_arg_out; i++)
 		line(t, i || c->n_arg_in ? ", q" : ">(q", i, "");
+	pm_text_add(t, c->apart ? ", tiles" : "");
 	pm_text_add(t, f_stages(c) > 1 ? ", parts);\n" : ");\n");
 }
 
@@ -279,18 +299,6 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 	pm_text_add(t, "return;\n}\n");
 }
 
-/* What stands before the body of a launch's entry, or before the function that has its body. */
-static void head(Ctx *c, PmText *t, int block)
-{
-	if (block)
-		line(t, "extern \"C\" __global__ void __launch_bounds__(", block, ") fused");
-	else
-		pm_text_add(t, "template<int A> __device__ __forceinline__ void body");
-	line(t, "", c->stage, "(");
-	parameters(c, t);
-	pm_text_add(t, ")\n{\n");
-}
-
 /* Floats of the largest tile; 0 when there is no product. */
 static int shared_floats(const Ctx *c)
 {
@@ -304,22 +312,51 @@ static int shared_floats(const Ctx *c)
 	return most;
 }
 
+/* "template<int A> __device__ __forceinline__ void body0(...) {": what an entry calls. */
+static void body(Ctx *c, PmText *t)
+{
+	line(t, "template<int A> __device__ __forceinline__ void body", c->stage, "(");
+	parameters(c, t);
+	pm_text_add(t, ")\n{\n");
+}
+
+/* `extern "C" __global__ void __launch_bounds__(256, 2) fused0(...) {`: threads, and blocks that are to fit.
+ */
+static void entry(Ctx *c, PmText *t, int block, int fit, int number)
+{
+	line(t, "extern \"C\" __global__ void __launch_bounds__(", block, "");
+	line(t, ", ", fit, ") ");
+	line(t, "fused", number, "(");
+	parameters(c, t);
+	pm_text_add(t, ")\n{\n");
+}
+
 int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 {
 	int shared = shared_floats(c), i;
 
 	pm_text_add(t, HEAD);
 	pm_text_add(t, ROUND);
+	pm_text_add(t, DIVIDE);
 	pm_text_add(t, SHARE);
 	pm_text_add(t, INTS);
 	if (f_stages(c) > 1)
 		pm_text_add(t, SLICES);
-	if (shared)
+	if (shared || c->apart)
 		pm_text_add(t, f_product_source());
+	if (c->apart) {
+		f_front_source(c, t);
+		entry(c, t, c->front.block, c->front.block > 128 ? 2 : 3, 0);
+		f_front_text(c, t);
+		pm_text_add(t, "}\n");
+	}
 	for (c->stage = 0; c->stage < f_stages(c); c->stage++) {
 		*blocks = 0;
 		c->vec_in = c->vec_out = 0;
-		head(c, t, shared ? block : 0);
+		if (shared)
+			entry(c, t, block, 1, c->stage + c->apart);
+		else
+			body(c, t);
 		if (shared)
 			line(t, "enum { A = 2 };\n__shared__ __align__(16) float part[", shared, "];\n");
 		for (i = 0; i < c->n_sections && !c->fail; i++) {
@@ -329,7 +366,7 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 		pm_text_add(t, "}\n");
 		if (shared)
 			continue;
-		head(c, t, block);
+		entry(c, t, block, 1, c->stage + c->apart);
 		choose_body(c, t);
 		pm_text_add(t, "}\n");
 	}

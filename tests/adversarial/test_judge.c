@@ -129,6 +129,12 @@ static void X06_no_shift(void **state)
 	expect(JUDGE, "honest_softmax", SOFT_TEXT, PM_LANE_STRICT, "OK", NULL);
 }
 
+static void X12_shift_by_a_sample(void **state)
+{
+	(void)state;
+	expect(JUDGE, "X12_shift_by_a_sample", SOFT_TEXT, PM_LANE_STRICT, "INCORRECT", NULL);
+}
+
 /* What strict refuses, the lane that admits it lets pass; half sums no lane does. */
 static void A20_lanes(void **state)
 {
@@ -473,6 +479,7 @@ int main(void)
 		cmocka_unit_test(X04_mask_never_hides_the_first),
 		cmocka_unit_test(X05_no_epsilon),
 		cmocka_unit_test(X06_no_shift),
+		cmocka_unit_test(X12_shift_by_a_sample),
 		cmocka_unit_test(A09_redundant_double_relu),
 		cmocka_unit_test(X10_name_with_escapes),
 		cmocka_unit_test(nothing_earns_nothing),

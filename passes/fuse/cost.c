@@ -9,7 +9,7 @@ static const double LAUNCH = 1.7, /* a small kernel and the gap after it */
 	PARTS = 0.5,              /* and those of other blocks */
 	TURN = 0.12,              /* one more turn of a loop over a row */
 	SERIAL = 0.03,            /* one more turn of a loop of one thread */
-	LOOKS = 0.12,             /* one more turn of looking through the indices of a scatter */
+	LOOKS = 0.5,              /* one more turn of looking through the indices of a scatter */
 	SCATTER = 2,              /* what the library's takes beside its bytes */
 	SERIAL_LONG = 0.6; /* the same where the loop is too long to be unrolled: loads wait for each other */
 
@@ -130,7 +130,7 @@ double f_kernel_time(const Ctx *c)
 		/* Other warps compute while some wait for memory. */
 		sum += memory > work ? memory + work * BESIDE : work + memory * BESIDE;
 		turns = s->split ? turns / s->split : turns;
-		more += s->split ? s->n_reds * (LAUNCH + PARTS) : 0;
+		more += s->split ? s->n_stages * (LAUNCH + PARTS) : 0;
 		if (s->dot) {
 			wait = s->wait + (s->rows ? s->syncs * SHARING + (turns - 1) * TURN : 0);
 			slowest = wait > slowest ? wait : slowest;

@@ -3,7 +3,7 @@
  * sums. */
 #include "fuse.h"
 
-enum { AT_ONCE = 8 };
+enum { MOST = 32 }; /* indices looked at together */
 
 int f_load_scatter(Ctx *c, Node *n, const char *name, int out)
 {
@@ -66,6 +66,14 @@ static Ix at_most(Ctx *c, Ix i, int64_t n)
 	return f_opaque(c, i, "pad_edge(", tail, n - 1);
 }
 
+/* How many indices of n are looked at together: the pieces are alike. */
+static int at_once(int64_t n)
+{
+	int64_t pieces = (n + MOST - 1) / MOST;
+
+	return (int)((n + pieces - 1) / pieces);
+}
+
 /* The variable of bits: which updates are for this place; of each lane where lanes differ. */
 typedef struct Hits {
 	int name, lanes;
@@ -82,7 +90,7 @@ static void declare_hits(Ctx *c, Hits *h, int lanes)
 {
 	h->name = c->n_names++;
 	h->lanes = lanes && c->s->vec > 1;
-	t_add(c, "int h");
+	t_add(c, "unsigned int h");
 	t_int(c, h->name);
 	if (h->lanes) {
 		t_add(c, "[");
@@ -96,8 +104,7 @@ static void declare_hits(Ctx *c, Hits *h, int lanes)
 static void look(Ctx *c, const Hits *h, int index, Ix i, int64_t n, Ix here, int64_t extent, int k)
 {
 	f_for_lanes(c, h->lanes);
-	hits(c, h);
-	t_add(c, " |= (");
+	t_add(c, "if (");
 	if (c->lin[i].hi >= n) {
 		t_ix(c, i);
 		t_add(c, " < ");
@@ -110,31 +117,33 @@ static void look(Ctx *c, const Hits *h, int index, Ix i, int64_t n, Ix here, int
 	t_ix(c, here);
 	t_add(c, ", ");
 	t_int(c, extent);
-	t_add(c, ")) << ");
+	t_add(c, ")) ");
+	hits(c, h);
+	t_add(c, " |= 1u << ");
 	t_int(c, k);
 	t_add(c, ";\n");
 }
 
 /* The bits of the updates from `first` on. */
-static int find(Ctx *c, const Op *o, const Ix *co, Ix first, Hits *h)
+static int find(Ctx *c, const Op *o, const Ix *co, Ix first, int together, Hits *h)
 {
 	const Op *idx = &c->op[o->in[1]];
 	int64_t n = idx->dim[o->axis], extent = o->dim[o->axis];
-	int d, k, v[AT_ONCE];
+	int d, k, v[MOST] = { 0 };
 	Ix at[F_RANK];
 
 	for (d = 0; d < o->rank; d++)
 		at[d] = co[d];
-	for (k = 0; k < AT_ONCE; k++) {
+	for (k = 0; k < together; k++) {
 		at[o->axis] = at_most(c, ix_plus(c, first, k), n);
 		v[k] = f_eval(c, o->in[1], at);
 		if (v[k] < 0)
 			return 0;
 	}
 	declare_hits(c, h, c->var[v[0]].lanes || c->lin[co[o->axis]].deps & DEP_LANE);
-	for (k = 0; k < AT_ONCE; k++)
+	for (k = 0; k < together; k++)
 		look(c, h, v[k], ix_plus(c, first, k), n, co[o->axis], extent, k);
-	c->s->work += c->trial ? 0 : 4 * AT_ONCE * c->times * (h->lanes ? c->s->vec : 1);
+	c->s->work += c->trial ? 0 : 4 * together * c->times * (h->lanes ? c->s->vec : 1);
 	return 1;
 }
 
@@ -148,7 +157,7 @@ static void if_bit(Ctx *c, const Hits *h, Ix bit)
 }
 
 /* Adds what was found, in order. */
-static int add(Ctx *c, const Op *o, const Ix *co, Ix first, const Hits *h, int acc)
+static int add(Ctx *c, const Op *o, const Ix *co, Ix first, int together, const Hits *h, int acc)
 {
 	int64_t n = c->op[o->in[1]].dim[o->axis];
 	int d, u;
@@ -166,7 +175,7 @@ static int add(Ctx *c, const Op *o, const Ix *co, Ix first, const Hits *h, int a
 	t_add(c, "if (");
 	hits(c, &any);
 	t_add(c, ")\n");
-	bit = loop(c, AT_ONCE, 1);
+	bit = loop(c, together, 1);
 	if_bit(c, &any, bit);
 	t_add(c, " {\n");
 	for (d = 0; d < o->rank; d++)
@@ -192,7 +201,7 @@ int f_eval_scatter(Ctx *c, int op, const Ix *co)
 	const Op *o = &c->op[op];
 	int64_t n = c->op[o->in[1]].dim[o->axis];
 	double times = c->times, turns = c->turns;
-	int x = f_eval(c, o->in[0], co), acc, mark, ok;
+	int x = f_eval(c, o->in[0], co), acc, mark, ok, together = at_once(n);
 	Ix first;
 	Hits h;
 
@@ -209,15 +218,15 @@ int f_eval_scatter(Ctx *c, int op, const Ix *co)
 	t_add(c, ";\n");
 	mark = f_mark(c);
 	c->branch++;
-	first = loop(c, n, AT_ONCE);
+	first = loop(c, n, together);
 	if (!c->trial)
-		c->s->looks += turns * (double)((n + AT_ONCE - 1) / AT_ONCE);
-	c->times = times * (double)n / AT_ONCE;
+		c->s->looks += turns * (double)((n + together - 1) / together);
+	c->times = times * (double)n / together;
 	c->turns = turns * (double)n;
-	ok = find(c, o, co, first, &h);
+	ok = find(c, o, co, first, together, &h);
 	/* As often as updates spread evenly are for a place. */
 	c->times = times * (double)n / (double)o->dim[o->axis];
-	ok = ok && add(c, o, co, first, &h, acc) >= 0;
+	ok = ok && add(c, o, co, first, together, &h, acc) >= 0;
 	t_add(c, "}\n");
 	c->branch--;
 	f_forget(c, mark);

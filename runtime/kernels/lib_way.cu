@@ -12,7 +12,8 @@ template<> struct wide<double> {
 };
 typedef wide<T>::type A; /* that sums are made in */
 
-/* One tile of `rows` x `cols`, at most 1024 elements, of a batch of R x C matrices x, transposed into y. `at` counts tiles, columns fastest, then rows. 256 threads, four elements each. */
+/* One tile of `rows` x `cols`, at most 1024 elements, of a batch of R x C matrices x, transposed into y. `at` counts
+ * tiles, columns fastest, then rows. 256 threads, four elements each. */
 static __device__ void turn(T *y, const T *x, U at, int R, int C, int rows, int cols, U tiles_r, U tiles_c)
 {
 	enum { EACH = 4 };

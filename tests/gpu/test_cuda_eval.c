@@ -1,5 +1,8 @@
 /* test_cuda_eval.c - evaluating passes on a GPU: times are measured, and every way to be wrong ends in its
- * own verdict without harm to the next pass. */
+ * own verdict without harm to the next pass.
+ *
+ * test_cuda_eval [CASE]: all cases, or those of a pattern.
+ */
 #include "bench/report.h"
 #include "ir/text.h"
 #include "tests/lib/need.h"
@@ -126,7 +129,7 @@ static void every_mistake_has_its_own_verdict(void **state)
 	ends("tests/plugin/hanging_silu.so", PM_VERDICT_DEVICE_TIMEOUT);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_pass_is_measured),
@@ -134,5 +137,7 @@ int main(void)
 		cmocka_unit_test(every_mistake_has_its_own_verdict),
 	};
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests_name("cuda_eval", tests, NULL, NULL);
 }

@@ -87,17 +87,14 @@ static double fused_seconds(const PmGraph *g, double eager)
 static PmStatus weigh(Graph *x, const PmGraph *g, PmErr *err)
 {
 	PmStratum s;
-	PmPlan *plan = NULL;
 	PmPlanStats ps;
 	PmStatus st = pm_stratum(g, &s, err);
 	double compute;
 
 	if (!st)
-		st = pm_plan_new(g, NULL, 0, &plan, err);
+		st = pm_graph_plan_stats(g, NULL, 0, NULL, &ps, err);
 	if (st)
 		return st;
-	pm_plan_stats(plan, NULL, &ps);
-	pm_plan_free(plan);
 	compute = (double)ps.flops / pm_profile(NULL)->flops_per_second[1];
 	x->seconds = s.seconds;
 	x->fused = fused_seconds(g, s.seconds);

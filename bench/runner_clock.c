@@ -64,6 +64,7 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 	t->calls = d.calls;
 	t->replayed = d.replayed;
 	t->compared = d.compared;
+	t->projected = d.projected;
 	t->checked = d.referenced;
 	if (d.state == PM_DEFERRED_WRONG)
 		pm__say(e, PM_VERDICT_INCORRECT, d.why);
@@ -292,12 +293,9 @@ static PmStatus measure(Eval *e, int alt, const PmPlanStats *base, const PmPlanS
 
 static int launches(const PmGraph *g)
 {
-	PmPlanStats s = { 0 };
-	PmPlan *plan = NULL;
+	PmPlanStats s;
 
-	if (!pm_plan_new(g, NULL, 0, &plan, NULL))
-		pm_plan_stats(plan, NULL, &s);
-	pm_plan_free(plan);
+	pm_graph_plan_stats(g, NULL, 0, NULL, &s, NULL);
 	return s.n_launches;
 }
 

@@ -4,30 +4,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-static PmStatus plan_stats(const PmGraph *g, const int *alts, size_t n_alts, const PmProfile *prof,
-			   PmPlanStats *out, PmErr *err)
-{
-	PmPlan *p = NULL;
-	PmStatus st = pm_plan_new(g, alts, n_alts, &p, err);
-
-	if (!st)
-		pm_plan_stats(p, prof, out);
-	pm_plan_free(p);
-	return st;
-}
-
 /* The tuning step: the alternative with the least modelled time, reported, not scored. */
 static PmStatus model(Eval *e, PmPlanStats *base, PmPlanStats *best, int *alt, PmErr *err)
 {
 	const PmProfile *prof = pm_profile(e->o->profile);
-	PmStatus st = plan_stats(e->m->g, NULL, 0, prof, base, err);
+	PmStatus st = pm_graph_plan_stats(e->m->g, NULL, 0, prof, base, err);
 
 	for (int k = 0; k < e->n_alts && !st; k++) {
 		size_t n;
 		int *alts = pm__choose_alternatives(e->cand.g, k, &n);
 		PmPlanStats s;
 
-		st = plan_stats(e->cand.g, alts, n, prof, &s, err);
+		st = pm_graph_plan_stats(e->cand.g, alts, n, prof, &s, err);
 		if (!st && (k == 0 || s.modelled_seconds < best->modelled_seconds)) {
 			*best = s;
 			*alt = k;

@@ -98,21 +98,18 @@ PmStatus pm_sys_roofline(const PmGraph *g, const char *profile, double *seconds,
 	const PmProfile *named = pm_profile(profile);
 	PmProfile math;
 	PmPlanStats s;
-	PmPlan *plan = NULL;
 	double bytes;
 	PmStatus st;
 
 	if (!named)
 		return pm_err(err, PM_E_NOT_FOUND,
 			      "There is no profile '%.40s'; runtime/profiles.def lists them.", profile);
-	st = pm_plan_new(g, NULL, 0, &plan, err);
-	if (st)
-		return st;
 	math = *named; /* its arithmetic alone: nothing for launches, memory infinitely fast */
 	math.launch_seconds = 0;
 	math.bytes_per_second = INFINITY;
-	pm_plan_stats(plan, &math, &s);
-	pm_plan_free(plan);
+	st = pm_graph_plan_stats(g, NULL, 0, &math, &s, err);
+	if (st)
+		return st;
 	/* A gather need not read its whole table: the plan knows what its launches touch. */
 	bytes = fmin(bytes_across(g), (double)s.bytes);
 	*seconds = fmax(bytes / named->bytes_per_second, s.modelled_seconds);
@@ -190,7 +187,21 @@ static void add_row(const PmSystems *s, const PmSysGraph *g, size_t system, PmSy
 	}
 }
 
-PmStatus pm_systems_figures(const PmSystems *s, size_t system, PmSysClock clock, int64_t task,
+static int is_in(const PmSysGraph *g, PmSysPart part)
+{
+	return part == PM_SYS_ALL || g->algebraic == (part == PM_SYS_ALGEBRAIC);
+}
+
+size_t pm_systems_count(const PmSystems *s, PmSysPart part)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->graphs.n; i++)
+		n += (size_t)is_in(&s->graphs.v[i], part);
+	return n;
+}
+
+PmStatus pm_systems_figures(const PmSystems *s, size_t system, PmSysClock clock, int64_t task, PmSysPart part,
 			    PmPreset preset, PmSysFigures *out, PmErr *err)
 {
 	PmScoreRule rule = pm_score_rule(preset);
@@ -202,7 +213,7 @@ PmStatus pm_systems_figures(const PmSystems *s, size_t system, PmSysClock clock,
 	out->worst = NAN;
 	PM_VEC_RESERVE(&r.out, s->graphs.n + 1); /* records point into it: it must not move */
 	for (size_t i = 0; i < s->graphs.n; i++)
-		if (!task || s->graphs.v[i].task == task)
+		if ((!task || s->graphs.v[i].task == task) && is_in(&s->graphs.v[i], part))
 			add_row(s, &s->graphs.v[i], system, clock, &r, out);
 	pm_rng_init(&rng, s->graphs.n);
 	out->gmean = pm_bootstrap_gmean(r.speedup.v, r.speedup.n, 1000, 0.95, &rng);

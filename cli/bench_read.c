@@ -2,6 +2,7 @@
 #include "cli/bench_read.h"
 
 #include "base/io.h"
+#include "cli/algebra.h"
 #include "dataset/results.h"
 #include "dataset/tasks.h"
 
@@ -226,13 +227,11 @@ static PmStatus model_eager(const PmBench *b, const PmMembers *m, size_t first, 
 	for (size_t i = 0; i < m->list.n && !st; i++) {
 		PmEvalRecord r = { 0 };
 		PmPlanStats stats;
-		PmPlan *plan = NULL;
 
-		st = pm_plan_new(m->list.v[i].g, NULL, 0, &plan, err);
+		st = pm_graph_plan_stats(m->list.v[i].g, NULL, 0, pm_profile(b->eval.opts.profile), &stats,
+					 err);
 		if (st)
 			break;
-		pm_plan_stats(plan, pm_profile(b->eval.opts.profile), &stats);
-		pm_plan_free(plan);
 		r.baseline_seconds = stats.modelled_seconds;
 		for (size_t k = 0; k < b->table.n; k++)
 			if (b->system[k].kind == PM_BENCH_EAGER)
@@ -255,6 +254,7 @@ static PmStatus add_rows(PmBench *b, const PmMembers *m, PmErr *err)
 		g->dtype = m->list.v[i].dtype;
 		snprintf(g->label, sizeof g->label, "%s", m->list.v[i].label);
 		st = pm_sys_roofline(m->list.v[i].g, b->eval.opts.profile, &g->roofline, err);
+		g->algebraic = pm_cli_is_algebraic(m->list.v[i].g);
 	}
 	return st;
 }

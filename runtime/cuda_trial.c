@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "runtime/kcache.h"
+#include "runtime/lib_way_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ enum {
 	SUGGESTIONS = 6, /* of a library, for each way */
 	TRAIN = 8,       /* calls timed together, */
 	ROUNDS = 3,      /* so often; the fastest counts */
-	VERSION = 1      /* of the file, and of what is tried */
+	VERSION = 2      /* of the file, and of what is tried */
 };
 static const double train_seconds = 400e-6;         /* fewer calls where they take longer */
 static const double clear = 0.97;                   /* of the time of what was tried before */
@@ -98,15 +99,6 @@ typedef struct Trial {
 	CuEvent *from, *to;
 } Trial;
 
-static int64_t product(const int64_t *v, int n)
-{
-	int64_t p = 1;
-
-	while (n-- > 0)
-		p *= v[n];
-	return p;
-}
-
 /* Bytes of each operand. 0 when one runs backwards, or all are too many to try. */
 static int operand_bytes(const PmLibCall *c, int64_t bytes[4])
 {
@@ -125,9 +117,9 @@ static int operand_bytes(const PmLibCall *c, int64_t bytes[4])
 			   (g->n - 1) * g->b_col + 1;
 		bytes[3] = g->c == PM_LIB_C_MATRIX ? bytes[0] : (g->c == PM_LIB_C_COLUMNS ? g->n : 0);
 	} else {
-		bytes[0] = product(v->y, v->spatial + 2);
-		bytes[1] = product(v->x, v->spatial + 2);
-		bytes[2] = product(v->w, v->spatial + 2);
+		bytes[0] = pm__way_product(v->y, v->spatial + 2);
+		bytes[1] = pm__way_product(v->x, v->spatial + 2);
+		bytes[2] = pm__way_product(v->w, v->spatial + 2);
 		bytes[3] = v->has_bias ? v->y[1] : 0;
 	}
 	for (int i = 0; i < 4; i++)

@@ -33,13 +33,14 @@ enum {
 typedef struct PmEmuBuf {
 	unsigned char *map; /* guard, pages, guard; NULL = not in use */
 	size_t pages;       /* bytes between the guards */
-	unsigned char *p;   /* the buffer: at the end of the pages, slack below 16 bytes behind it */
+	unsigned char *p; /* the buffer: guarded at the end of the pages, slack below 16 bytes behind it; else
+			   * at their beginning */
 	int64_t bytes;
 	PmBufUse use;
 	int locked; /* its pages are read-only now */
 } PmEmuBuf;
 
-PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, PmEmuBuf *out, PmErr *err);
+PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, int guarded, PmEmuBuf *out, PmErr *err);
 void pm__emu_buf_free(PmEmuBuf *b);
 /* Makes the pages read-only (1) or writable (0). */
 PmStatus pm__emu_buf_lock(PmEmuBuf *b, int locked, PmErr *err);

@@ -46,6 +46,9 @@ void pm_plan_free(PmPlan *p);
 PmStatus pm_plan_count(const PmGraph *g, uint32_t *launches, PmErr *err);
 /* Statistics with the given profile (NULL = default). */
 void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out);
+/* The same of a graph that is planned for this question only. Statistics are zeros after an error. */
+PmStatus pm_graph_plan_stats(const PmGraph *g, const int *alts, size_t n_alts, const PmProfile *prof,
+			     PmPlanStats *out, PmErr *err);
 /* The sources the plan needs (borrowed): for compiling ahead. */
 size_t pm_plan_sources(const PmPlan *p, const PmSource **out);
 /* One line per step: "launch ew_Add float grid=4 block=256 <- a, b -> c", "view Transpose ...". */
@@ -92,6 +95,7 @@ PmBuf pm_bind_input(const PmBind *b, size_t i);
 size_t pm_bind_n_outputs(const PmBind *b);
 PmBuf pm_bind_output(const PmBind *b, size_t i);
 int64_t pm_bind_output_bytes(const PmBind *b, size_t i);
+const PmType *pm_bind_output_type(const PmBind *b, size_t i); /* borrowed */
 /* Fills everything but the inputs with a pattern. */
 PmStatus pm_bind_poison(PmBind *b, uint32_t pattern, PmErr *err);
 /* Enqueues the plan's launches, nothing else. */

@@ -303,6 +303,19 @@ void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out)
 			out->peak_memory += p->buffers.v[i].bytes;
 }
 
+PmStatus pm_graph_plan_stats(const PmGraph *g, const int *alts, size_t n_alts, const PmProfile *prof,
+			     PmPlanStats *out, PmErr *err)
+{
+	PmPlan *p = NULL;
+	PmStatus st = pm_plan_new(g, alts, n_alts, &p, err);
+
+	memset(out, 0, sizeof *out);
+	if (!st)
+		pm_plan_stats(p, prof, out);
+	pm_plan_free(p);
+	return st;
+}
+
 PmStatus pm_plan_print(const PmPlan *p, PmStr *out, PmErr *err)
 {
 	(void)err;

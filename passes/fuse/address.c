@@ -122,8 +122,6 @@ int f_factors(Ctx *c, Section *s)
 	s->swapped = s->a.by_k != 1 && o->par[3] > 1;
 	if (s->swapped && s->rows)
 		f_fail(c, "rows of the product are not rows of a factor");
-	if (s->swapped && s->rows)
-		f_fail(c, "rows of the product are not rows of a factor");
 	if (s->swapped) {
 		f = s->a;
 		s->a = s->b;

@@ -174,6 +174,19 @@ int f_ew(Ctx *c, int node, int like, const char *expr, int a, int b, int third)
 	return k;
 }
 
+int f_becomes(Ctx *c, int out, const char *expr, int a, int b, int third)
+{
+	int k = f_ew(c, -1, out, expr, a, b, third);
+
+	c->op[out].kind = OP_EW;
+	c->op[out].in = c->op[k].in;
+	c->op[out].n_in = c->op[k].n_in;
+	c->op[out].expr = expr;
+	c->op[out].n_num = 0;
+	c->op[out].compute = c->op[k].compute;
+	return !c->fail;
+}
+
 /* Expressions for the kernel's text where it has other ones than the operator table, which the eager run
  * uses: arithmetic that no compiler contracts, and what that run has for results of 16 bits. NULL: the
  * table's. */
@@ -284,7 +297,7 @@ static int define(Ctx *c, Node *n)
 			return 0;
 	k = n->out[0];
 	return load_ew(c, n, name, k) || f_load_move(c, n, name, k) || f_load_norm(c, n, name, k) ||
-	       f_load_pool(c, n, name, k) || f_load_dot(c, n, name, k);
+	       f_load_pool(c, n, name, k) || f_load_scatter(c, n, name, k) || f_load_dot(c, n, name, k);
 }
 
 /* Who reads the results; a value with very many readers is taken as read outside of any set. */

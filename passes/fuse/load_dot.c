@@ -28,20 +28,6 @@ static void extents(Op *o, int64_t batch, int64_t m, int64_t n, int64_t k)
 	o->par[3] = k;
 }
 
-/* Makes `out` an expression over one or two values. */
-static int becomes(Ctx *c, int out, const char *expr, int a, int b)
-{
-	int k = f_ew(c, -1, out, expr, a, b, -1);
-
-	c->op[out].kind = OP_EW;
-	c->op[out].in = c->op[k].in;
-	c->op[out].n_in = c->op[k].n_in;
-	c->op[out].expr = expr;
-	c->op[out].n_num = 0;
-	c->op[out].compute = c->op[k].compute;
-	return !c->fail;
-}
-
 static int load_matmul(Ctx *c, const Node *n, int out)
 {
 	const Op *a = &c->op[n->in[0]], *b = &c->op[n->in[1]];
@@ -64,7 +50,7 @@ static int load_matmul(Ctx *c, const Node *n, int out)
 			b->dim[b->rank - 2]);
 	else
 		extents(&c->op[k], batch, a->dim[a->rank - 2], b->dim[b->rank - 1], a->dim[a->rank - 1]);
-	return becomes(c, out, "a", k, -1);
+	return f_becomes(c, out, "a", k, -1, -1);
 }
 
 static int load_gemm(Ctx *c, const Node *n, int out)
@@ -81,12 +67,12 @@ static int load_gemm(Ctx *c, const Node *n, int out)
 	if (alpha != 1)
 		k = f_ew(c, -1, k, "a * b", k, f_num(c, PM_F32, alpha), -1);
 	if (add < 0 || beta == 0)
-		return becomes(c, out, "a", k, -1);
+		return f_becomes(c, out, "a", k, -1, -1);
 	if (beta != 1) {
 		add = f_ew(c, -1, add, "a * b", add, f_num(c, PM_F32, beta), -1);
 		c->op[add].dtype = PM_F32;
 	}
-	return becomes(c, out, "a + b", k, add);
+	return f_becomes(c, out, "a + b", k, add, -1);
 }
 
 /* All numbers of an attribute are `want`. */
@@ -124,7 +110,7 @@ static int load_conv(Ctx *c, const Node *n, int out)
 	else
 		extents(&c->op[k], images, to, pixels, from);
 	if (n->n_in < 3 || n->in[2] < 0)
-		return becomes(c, out, "a", k, -1);
+		return f_becomes(c, out, "a", k, -1, -1);
 	bias = f_op(c, OP_SPREAD, out, -1);
 	c->op[bias].dtype = c->op[n->in[2]].dtype;
 	c->op[bias].in = f_alloc(c, sizeof *c->op[bias].in);
@@ -133,7 +119,7 @@ static int load_conv(Ctx *c, const Node *n, int out)
 	c->op[bias].in[0] = n->in[2];
 	c->op[bias].n_in = 1;
 	c->op[bias].axis = 1;
-	return becomes(c, out, "a + b", k, bias);
+	return f_becomes(c, out, "a + b", k, bias, -1);
 }
 
 /* Small products can be sums too: par[4]. */

@@ -51,20 +51,6 @@ static int is_now(Ctx *c, int out, int x)
 	return !c->fail && f_numel(o) == f_numel(&c->op[x]);
 }
 
-/* Makes `out` an expression of shape and type of its own. */
-static int becomes(Ctx *c, int out, const char *expr, int a, int b, int third)
-{
-	int k = f_ew(c, -1, out, expr, a, b, third);
-
-	c->op[out].kind = OP_EW;
-	c->op[out].in = c->op[k].in;
-	c->op[out].n_in = c->op[k].n_in;
-	c->op[out].expr = expr;
-	c->op[out].n_num = 0;
-	c->op[out].compute = c->op[k].compute;
-	return !c->fail;
-}
-
 static int load_softmax(Ctx *c, const Node *n, int out, int is_log)
 {
 	int64_t a = pm_attr_i(n->val, "axis", -1);
@@ -78,8 +64,8 @@ static int load_softmax(Ctx *c, const Node *n, int out, int is_log)
 	e = f_ew(c, -1, x, "exp(a)", off, -1, -1);
 	sum = reduce(c, -1, RED_SUM, e, axes);
 	if (is_log)
-		return becomes(c, out, "a - b", off, f_ew(c, -1, sum, "log(a)", sum, -1, -1), -1);
-	return becomes(c, out, "a * b", e, f_ew(c, -1, sum, "K(1) / a", sum, -1, -1), -1);
+		return f_becomes(c, out, "a - b", off, f_ew(c, -1, sum, "log(a)", sum, -1, -1), -1);
+	return f_becomes(c, out, "a * b", e, f_ew(c, -1, sum, "K(1) / a", sum, -1, -1), -1);
 }
 
 /* 1 / sqrt(x + eps) */
@@ -105,9 +91,9 @@ static int load_layer_norm(Ctx *c, const Node *n, int out, int rms)
 		off = f_ew(c, -1, x, "a - b", x, reduce(c, -1, RED_MEAN, x, axes), -1);
 	inv = inverse(c, reduce(c, -1, RED_MEAN, f_ew(c, -1, x, "a * a", off, -1, -1), axes), eps);
 	if (n->n_in < 3 || n->in[2] < 0)
-		return becomes(c, out, "a * b * c", off, inv, n->in[1]);
+		return f_becomes(c, out, "a * b * c", off, inv, n->in[1]);
 	y = f_ew(c, -1, x, "a * b * c", off, inv, n->in[1]);
-	return becomes(c, out, "a + b", y, n->in[2], -1);
+	return f_becomes(c, out, "a + b", y, n->in[2], -1);
 }
 
 /* A parameter of the channels, as large as `like`. */
@@ -128,7 +114,7 @@ static int load_batch_norm(Ctx *c, const Node *n, int out)
 	k = f_ew(c, -1, n->in[4], "a * b", inverse(c, n->in[4], pm_attr_f(n->val, "epsilon", 1e-5)), n->in[1],
 		 -1);
 	k = f_ew(c, -1, out, "(a - b) * c", x, spread(c, n->in[3], x), spread(c, k, x));
-	return becomes(c, out, "a + b", k, spread(c, n->in[2], x), -1);
+	return f_becomes(c, out, "a + b", k, spread(c, n->in[2], x), -1);
 }
 
 static int load_group_norm(Ctx *c, const Node *n, int out)
@@ -151,7 +137,7 @@ static int load_group_norm(Ctx *c, const Node *n, int out)
 		      pm_attr_f(n->val, "epsilon", 1e-5));
 	y = view(c, -1, OP_RESHAPE, f_ew(c, -1, flat, "a * b", off, inv, -1), x);
 	y = f_ew(c, -1, x, "a * b", y, spread(c, n->in[1], x), -1);
-	return becomes(c, out, "a + b", y, spread(c, n->in[2], x), -1);
+	return f_becomes(c, out, "a + b", y, spread(c, n->in[2], x), -1);
 }
 
 static int load_log_sum_exp(Ctx *c, int x, uint32_t axes)

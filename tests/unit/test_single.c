@@ -143,25 +143,23 @@ static void launches_by_node_add_up_to_the_plan(void **state)
 		PmGraph *g = gen_graph(&gen);
 		uint32_t *launches = pm_xcalloc((size_t)pm_graph_node_limit(g) + 1, sizeof *launches);
 		size_t i, sum = 0, outputs = pm_graph_n_outputs(g);
-		PmPlan *plan = NULL;
 		PmPlanStats stats;
 		PmErr err;
 
 		pm_err_init(&err);
 		if (pm_plan_count(g, launches, &err))
 			fail_msg("%s", err.text);
-		if (pm_plan_new(g, NULL, 0, &plan, &err)) { /* a row without a kernel for its type */
+		/* a row without a kernel for its type */
+		if (pm_graph_plan_stats(g, NULL, 0, NULL, &stats, &err)) {
 			free(launches);
 			pm_graph_free(g);
 			continue;
 		}
 		planned++;
-		pm_plan_stats(plan, NULL, &stats);
 		for (i = 0; i < pm_graph_node_limit(g); i++)
 			sum += launches[i];
 		/* outputs that are views are copied in the end, for no node */
 		assert_true(sum <= (size_t)stats.n_launches && (size_t)stats.n_launches <= sum + outputs);
-		pm_plan_free(plan);
 		free(launches);
 		pm_graph_free(g);
 	}

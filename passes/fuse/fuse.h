@@ -281,6 +281,7 @@ typedef struct Ctx {
 	PmText early_text[F_LOOPS + 1]; /* of each class of loops, or of the elements; the last: of the row */
 	int n_early;
 	int64_t early_words, kept_words; /* that a thread keeps for them, and from loop to loop */
+	uint64_t read;                   /* bits of the arguments that the section has read */
 	uint64_t vec_in, vec_out;        /* bits of the arguments that are read or written by vectors */
 	Ix ix_row, ix_lane;
 	uint32_t probe;        /* axes that reductions depend on, while plan.c asks */
@@ -366,7 +367,7 @@ void f_work(Ctx *c, int lanes, int n);
 void f_count_order(Ctx *c, const Op *o, Ix at, double bytes);
 uint32_t f_deps(const Ctx *c, const Ix *co, int rank);
 /* Counts what a load of o at `at`, by every lane or once for all, reads. */
-void f_count_load(Ctx *c, const Op *o, Ix at, int lanes);
+void f_count_load(Ctx *c, const Op *o, int arg, Ix at, int lanes);
 int f_fail(Ctx *c, const char *why);
 void t_add(Ctx *c, const char *s);
 void t_int(Ctx *c, int64_t x);

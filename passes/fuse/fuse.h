@@ -8,7 +8,7 @@
  *   schedule.c  how threads share a section
  *   section.c its loops and stores
  *   split.c   rows that many blocks share: one launch for each reduction, and one for the results
- *   load_dot.c  products; load_sum.c the same as sums; address.c where their factors lie
+ *   load_dot.c  products; load_einsum.c; load_sum.c the same as sums; address.c where their factors lie
  *   tile.c    which tile of a product a block makes, and how long that takes
  *   product.c a product's section; product.cu what makes its tile
  *   front.c   a product in a launch of its own, in front of the rest; front.cu what makes its tiles
@@ -310,6 +310,8 @@ int f_load_move(Ctx *c, Node *n, const char *name, int out);
 int f_load_resize(Ctx *c, Node *n, int out); /* eval_resize.c */
 int f_load_pool(Ctx *c, Node *n, const char *name, int out);
 int f_load_dot(Ctx *c, Node *n, const char *name, int out); /* load_dot.c */
+/* Views of the operands whose MatMul an Einsum is; 0 when it is none (load_einsum.c). */
+int f_load_einsum(Ctx *c, const Node *n, int *a, int *b);
 /* The sum that a product is, as operations of its shape; 0 when it is not made (load_sum.c). */
 int f_load_sum(Ctx *c, int dot);
 int f_ew(Ctx *c, int node, int like, const char *expr, int a, int b, int third);

@@ -162,11 +162,12 @@ static void a_product_in_front(void **state)
 	static const PassDims images[] = { { { 2, 130, 18, 6, 10, 3, 5 } } };
 
 	(void)state;
-	pass_fuses(PASS,
-		   "g ($T[1,$a,$b] x, $T[$b,$c] w, $T[$c] b) => ($T[1,$a,$c] y, $T[1,$c] z) { m = MatMul(x, "
-		   "w) a = "
-		   "Add(m, b) y = Relu(a) z = ReduceMean<axes = [1], keepdims = 0>(y) }",
-		   1, rows, PASS_COUNT(rows));
+	pass_fuses_float(
+		PASS,
+		"g ($T[1,$a,$b] x, $T[$b,$c] w, $T[$c] b) => ($T[1,$a,$c] y, $T[1,$c] z) { m = MatMul(x, "
+		"w) a = "
+		"Add(m, b) y = Relu(a) z = ReduceMean<axes = [1], keepdims = 0>(y) }",
+		1, rows, PASS_COUNT(rows));
 	pass_fuses(PASS,
 		   "g ($T[$a,$b,$d,$e] x, $T[$c,$b,1,1] w, $T[$c] b) => ($T[$a,$c,$f,$g] z) { m = "
 		   "Conv<strides = [1, 1], "

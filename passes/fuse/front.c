@@ -10,9 +10,13 @@
 
 enum { SMS = 132, MOST_SLICES = 32, BUFFERS = 2 };
 
-/* As in tile.c, microseconds and bytes of a large GPU. */
+/* As in tile.c, microseconds and bytes of a large GPU; JOIN and SLICES were fitted to what 26 graphs took on
+ * an H200. */
 static const double LATENCY = 0.7, L2_PER_US = 4.5e6, CYCLES_PER_US = 1.7e3,
-		    LARGEST = 64e6; /* of all slices */
+		    JOIN = 1.3,         /* from the last tile to the first of the next launch */
+	SLICES_PER_US = 1.0e6,          /* bytes of slices, written by one launch and read by the next */
+	PIECE = 0.7, IMAGE_PIECE = 1.2, /* of LATENCY that each piece of K takes */
+	LARGEST = 64e6;                 /* of all slices */
 
 static int is_half(const Ctx *c, const Section *s)
 {
@@ -50,7 +54,7 @@ static double piece_cycles(const Op *o, const Section *s, int half)
 
 	if (o->mode == FORM_CONV)
 		return (half ? 330 : 1500) * area + (half ? 800 : 500) * wide;
-	return (half ? 330 : 1500) * area + (half ? 320.0 : 160.0) / s->b.vec * wide;
+	return (half ? 330 : 1500) * area + (half ? 800.0 : 160.0) / s->b.vec * wide;
 }
 
 /* Microseconds of the launch with s->split slices of s->extent elements of K. */
@@ -66,15 +70,17 @@ static double time_of(const Ctx *c, const Section *s)
 	fit = fit > 3 ? 3 : fit;
 	read = blocks * ((t->rows < m ? t->rows : m) + (t->cols < n ? t->cols : n)) * (double)s->extent *
 	       size;
-	part[0] = (double)over((int64_t)each, fit) * LATENCY * (1 + 0.7 * pieces);
+	part[0] = (double)over((int64_t)each, fit) * LATENCY *
+		  (1 + (o->mode == FORM_CONV ? IMAGE_PIECE : PIECE) * pieces);
 	part[1] = each * pieces * piece_cycles(o, s, half) / CYCLES_PER_US;
-	part[2] = (read + (double)s->split * (double)o->par[0] * m * n * 4) / L2_PER_US;
+	part[2] = read / L2_PER_US;
 	for (i = 0; i < 3; i++) {
 		sum += part[i];
 		if (part[i] > part[most])
 			most = i;
 	}
-	return part[most] + 0.25 * (sum - part[most]);
+	return part[most] + 0.25 * (sum - part[most]) + JOIN +
+	       (double)s->split * (double)f_numel(o) * 4 / SLICES_PER_US;
 }
 
 /* Cuts K into about n slices; 0 when that many make no difference. */
@@ -98,7 +104,6 @@ static void choose(const Ctx *c, Section *s, const Section *but)
 	static const int8_t halves[][4] = { { 1, 4, 1, 2 }, { 2, 4, 1, 2 }, { 4, 2, 1, 2 }, { 2, 4, 2, 2 } };
 	static const int8_t floats[][4] = { { 1, 8, 2, 4 }, { 1, 8, 4, 4 } };
 	int half = is_half(c, s), n = half ? 4 : 2, i;
-	const Op *o = &c->op[s->dot];
 	Section best = *s;
 	double least = 0;
 	int64_t k;
@@ -116,8 +121,7 @@ static void choose(const Ctx *c, Section *s, const Section *but)
 
 			if (!cut(c, s, k) || (but && but->tile.rows == t->rows && but->tile.cols == t->cols))
 				continue;
-			/* What the next launch reads is part of the price. */
-			time = time_of(c, s) + (double)f_numel(o) * 4 * (double)s->split / L2_PER_US;
+			time = time_of(c, s);
 			if (best.blocks && time >= least)
 				continue;
 			least = time;
@@ -285,7 +289,7 @@ int f_eval_parts(Ctx *c, int op, const Ix *co)
 	base = ix_without_lane(c, at, &step);
 	var = f_new_var(c, PM_F32, step != 0);
 	for (i = 0; i < c->front.split; i++)
-		f_count_load(c, o, base, step != 0);
+		f_count_load(c, o, -1, base, step != 0);
 	c->s->lane_loads += step != 0 && step != 1;
 	f_declare(c, var, NULL);
 	if (step == 1) {

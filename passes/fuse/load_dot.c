@@ -1,4 +1,4 @@
-/* load_dot.c - MatMul, Gemm and 1x1 convolutions as products of matrices, with what is added to them. */
+/* load_dot.c - MatMul, Einsum, Gemm and convolutions as products of matrices, with what is added to them. */
 #include "fuse.h"
 
 static int dot(Ctx *c, int out, Form form, int a, int b)
@@ -50,6 +50,22 @@ static int load_matmul(Ctx *c, const Node *n, int out)
 			b->dim[b->rank - 2]);
 	else
 		extents(&c->op[k], batch, a->dim[a->rank - 2], b->dim[b->rank - 1], a->dim[a->rank - 1]);
+	return f_becomes(c, out, "a", k, -1, -1);
+}
+
+static int load_einsum(Ctx *c, const Node *n, int out)
+{
+	int64_t batch = 1;
+	int a, b, d, k;
+
+	if (!f_load_einsum(c, n, &a, &b))
+		return 0;
+	k = dot(c, out, FORM_BATCH, a, b);
+	if (c->fail)
+		return 0;
+	for (d = 0; d < c->op[out].rank - 2; d++)
+		batch *= c->op[out].dim[d];
+	extents(&c->op[k], batch, c->op[out].dim[d], c->op[out].dim[d + 1], c->op[a].dim[d + 1]);
 	return f_becomes(c, out, "a", k, -1, -1);
 }
 
@@ -195,6 +211,8 @@ int f_load_dot(Ctx *c, Node *n, const char *name, int out)
 		ok = load_gemm(c, n, out);
 	else if (f_is(name, "Conv"))
 		ok = load_conv(c, n, out);
+	else if (f_is(name, "Einsum"))
+		ok = load_einsum(c, n, out);
 	if (!ok || c->fail)
 		return 0;
 	for (k = first; k < c->n_ops; k++)

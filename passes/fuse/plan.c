@@ -265,34 +265,34 @@ static int plan(Ctx *c)
 
 static const double SURER = 1.15; /* of two estimates, the one of a kernel has been fitted to more */
 
-/* With the product in a launch of its own, or in the kernel; microseconds, -1 when it cannot be. */
-static double try_plan(Ctx *c, int apart)
+enum { TOGETHER, APART, AS_SUM };
+
+/* With the product in the kernel, in a launch of its own, or as a sum; microseconds, -1 when it cannot be. */
+static double try_plan(Ctx *c, int way)
 {
-	c->sums = 0;
-	c->apart = apart;
+	c->apart = way == APART;
+	c->sums = way == AS_SUM;
 	return plan(c) ? f_kernel_time(c) : -1;
 }
 
-/* Where both ways are possible, the slower by the estimate is the second choice. */
+/* A sum is for what no tile reaches. Where both other ways are possible, the slower by the estimate is the
+ * second choice. */
 static int with_product(Ctx *c)
 {
-	int other = c->other, apart;
-	double together, before;
+	int other = c->other, way;
+	double time[3];
 
 	c->other = 0;
-	together = try_plan(c, 0);
-	before = try_plan(c, 1);
-	if (together < 0 || before < 0) {
-		apart = before >= 0;
+	for (way = TOGETHER; way <= AS_SUM; way++)
+		time[way] = way == AS_SUM && time[TOGETHER] >= 0 ? -1 : try_plan(c, way);
+	way = time[APART] >= 0 && (time[TOGETHER] < 0 || time[APART] * SURER < time[TOGETHER]);
+	if (time[TOGETHER] >= 0 && time[APART] >= 0)
+		way = way != other;
+	else
 		c->other = other;
-	} else {
-		apart = (before * SURER < together) != other;
-	}
-	if ((apart ? before : together) >= 0 && try_plan(c, apart) >= 0)
-		return 1;
-	c->apart = 0;
-	c->sums = 1;
-	return plan(c);
+	if (time[AS_SUM] >= 0 && (time[APART] < 0 || time[AS_SUM] < time[APART] * SURER))
+		way = AS_SUM;
+	return time[way] >= 0 && try_plan(c, way) >= 0;
 }
 
 int f_plan(Ctx *c)

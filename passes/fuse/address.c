@@ -101,6 +101,24 @@ static int vector(const Ctx *c, const Factor *f, int most, int64_t extent, int64
 	return v;
 }
 
+/* The image of a convolution: its elements are found one by one. */
+static int image(Ctx *c, const Op *o, Ix b, Factor *f)
+{
+	const Op *x = &c->op[o->in[1]];
+	Ix co[F_RANK];
+	int d;
+
+	for (d = 0; d < x->rank; d++)
+		co[d] = d ? ix_const(c, 0) : b;
+	if (f_computed(c, x) || x->kind == OP_NUM) {
+		f_fail(c, "the image of a convolution is computed");
+		return 0;
+	}
+	*f = (Factor){ .arg = f_arg(c, o->in[1]), .rest = ix_flat(c, co, x->dim, x->rank), .vec = 1 };
+	c->s->bytes += (double)f_numel(x) * pm_dtype_bytes(x->dtype);
+	return !c->fail;
+}
+
 int f_factors(Ctx *c, Section *s)
 {
 	const Op *o = &c->op[s->dot];
@@ -116,6 +134,13 @@ int f_factors(Ctx *c, Section *s)
 	f_dot_coords(c, o, 1, b, im, in, ik, co);
 	if (!descend(c, o->in[0], co, &s->a, &at) || !take_apart(c, at, DOT_M, &s->a))
 		return 0;
+	if (o->mode == FORM_CONV) {
+		s->swapped = 0;
+		s->a.vec = vector(c, &s->a, most, o->par[3], s->a.by_row);
+		if (s != &c->front || (s->a.by_k != 1 && o->par[3] > 1))
+			f_fail(c, "a convolution of windows is no tile");
+		return !c->fail && image(c, o, b, &s->b);
+	}
 	f_dot_coords(c, o, 2, b, im, in, ik, co);
 	if (!descend(c, o->in[1], co, &s->b, &at) || !take_apart(c, at, DOT_N, &s->b))
 		return 0;

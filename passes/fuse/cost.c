@@ -25,9 +25,15 @@ static double product(const Ctx *c, const Op *o)
 	double bytes = bytes_of(a) + bytes_of(b) + (double)f_numel(o) * pm_dtype_bytes(a->dtype);
 	double flops = 2.0 * (double)o->par[0] * (double)o->par[1] * (double)o->par[2] * (double)o->par[3];
 
+	double k = (double)o->par[3];
+
 	if (a->dtype == PM_F32)
-		return 6.5 + flops / 40e6 + bytes / BYTES_PER_US;
-	return 4.5 + flops / 400e6 + bytes / BYTES_PER_US;
+		return 6.5 + 2 * flops / (flops + 20e6) + k * 0.0015 + flops / 40e6 + bytes / BYTES_PER_US;
+	if (o->mode == FORM_CONV)
+		return 10 + k * 0.001 + flops / 800e6 + bytes / BYTES_PER_US;
+	if (o->mode == FORM_IMAGE)
+		return 6.5 + k * 0.0015 + flops / 400e6 + bytes / BYTES_PER_US;
+	return 4.5 + k * 0.0006 + flops / 400e6 + bytes / BYTES_PER_US;
 }
 
 /* A view that the graph hands out is copied, since its readers expect elements in order. */
@@ -142,5 +148,6 @@ double f_kernel_time(const Ctx *c)
 		if (wait > slowest)
 			slowest = wait;
 	}
+	more += c->apart ? LAUNCH + c->front.wait : 0;
 	return LAUNCH + more + (sum > slowest ? sum + slowest / 4 : slowest + sum / 4);
 }

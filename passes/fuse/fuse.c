@@ -43,8 +43,9 @@ static int text_buffers(Ctx *c)
 
 typedef struct Kernel {
 	PmText text;
-	int block, launches;
-	int64_t blocks, scratch;
+	int block, front_block, launches; /* threads; of the launch in front, 0: none */
+	int64_t blocks, front_blocks, scratch[2];
+	int n_scratch;
 	int32_t in[F_ARGS];
 	int n_in;
 	double bytes;
@@ -56,12 +57,19 @@ static int make(Ctx *c, int other, Kernel *k)
 	int i;
 
 	c->other = other;
+	c->n_known_in = other ? c->n_arg_in : 0;
 	k->text = pm_text(TEXT);
 	if (k->text.full || !f_plan(c))
 		return 0;
 	k->block = c->section[0].block;
-	k->launches = f_stages(c);
-	k->scratch = f_scratch(c);
+	k->launches = f_stages(c) + c->apart;
+	k->front_block = c->apart ? c->front.block : 0;
+	k->front_blocks = c->front.blocks;
+	k->n_scratch = 0;
+	if (c->apart)
+		k->scratch[k->n_scratch++] = f_front_scratch(c);
+	if (f_scratch(c))
+		k->scratch[k->n_scratch++] = f_scratch(c);
 	if (!f_source(c, &k->text, k->block, &k->blocks))
 		return 0;
 	k->n_in = c->n_arg_in;
@@ -83,28 +91,29 @@ static int worth_trying(const Kernel *a, const Kernel *b)
 	for (i = 0; i < a->n_in; i++)
 		if (a->in[i] != b->in[i])
 			return 0;
-	return a->block != b->block || a->blocks != b->blocks;
+	return a->block != b->block || a->blocks != b->blocks || a->front_block != b->front_block ||
+	       a->front_blocks != b->front_blocks;
 }
 
 typedef struct Described {
 	PmKernelSpec spec;
-	PmLaunch launch[F_SPLITS + 1];
-	const PmLaunch *list[F_SPLITS + 2];
+	PmLaunch launch[F_SPLITS + 2];
+	const PmLaunch *list[F_SPLITS + 3];
 } Described;
 
 /* The launches of a kernel: fused0, fused1, ... */
 static void describe(const Kernel *k, Described *d)
 {
-	static const char *const entries[F_SPLITS + 1] = { "fused0", "fused1", "fused2", "fused3",
-							   "fused4", "fused5", "fused6" };
+	static const char *const entries[F_SPLITS + 2] = { "fused0", "fused1", "fused2", "fused3",
+							   "fused4", "fused5", "fused6", "fused7" };
 	int i;
 
 	d->spec = (PmKernelSpec){ .struct_size = sizeof d->spec, .source = k->text.s, .launch = d->list };
-	d->spec.scratch = (PmSizes){ &k->scratch, k->scratch > 0 };
+	d->spec.scratch = (PmSizes){ k->scratch, (uint32_t)k->n_scratch };
 	for (i = 0; i < k->launches; i++) {
 		d->launch[i] = (PmLaunch){ .struct_size = sizeof d->launch[i], .entry = entries[i] };
-		d->launch[i].grid[0] = (uint32_t)k->blocks;
-		d->launch[i].block[0] = (uint32_t)k->block;
+		d->launch[i].grid[0] = (uint32_t)(i || !k->front_block ? k->blocks : k->front_blocks);
+		d->launch[i].block[0] = (uint32_t)(i || !k->front_block ? k->block : k->front_block);
 		d->list[i] = &d->launch[i];
 	}
 	d->list[i] = NULL;

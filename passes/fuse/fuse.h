@@ -9,10 +9,11 @@
  *   section.c its loops and stores
  *   split.c   rows that many blocks share: one launch for each reduction, and one for the results
  *   eval_scatter.c  updates looked for by the results
- *   load_dot.c  products; load_sum.c the same as sums; address.c where their factors lie
+ *   load_dot.c  products; load_einsum.c; load_sum.c the same as sums; address.c where their factors lie
  *   tile.c    which tile of a product a block makes, and how long that takes
  *   product.c a product's section; product.cu what makes its tile
  *   early.c   loads that are issued before anything waits for one
+ *   front.c   a product in a launch of its own, in front of the rest; front.cu what makes its tiles
  *   source.c  the kernel's text
  *   cost.c    what a set of nodes costs as library calls, and as this kernel
  *   grow.c    which nodes to take together
@@ -110,7 +111,7 @@ typedef enum Kind {
 	OP_POOL,    /* red over windows; par: kernel, stride, pad, dilation by axis */
 	OP_SCATTER, /* in[0] and the sum of those of in[2] whose in[1] says the place on `axis` */
 	OP_DOT      /* a matrix product; mode: Form; par: batch, m, n, k, operation
-		       of the same as a sum or 0; axis: bits of transposed factors */
+		       of the same as a sum or 0, DOT_CONV; axis: bits of transposed factors */
 } Kind;
 
 /* How the coordinates of a product and its factors follow from those of the matrices. */
@@ -119,8 +120,13 @@ typedef enum Form {
 	FORM_BATCH, /* MatMul */
 	FORM_GEMM,
 	FORM_POINT, /* 1x1 Conv of one pixel: m is the image, n the channel */
-	FORM_IMAGE  /* 1x1 Conv: a is the weight, m the channel, n the pixel */
+	FORM_IMAGE, /* 1x1 Conv: a is the weight, m the channel, n the pixel */
+	FORM_CONV   /* other Conv: k is a channel and a place in its window; only front.c reads the image */
 } Form;
+
+/* Of a convolution behind the rest of a product's par: extents of the image and of rows of the result, then
+ * of the window, strides, dilations and pads, each of both axes. */
+enum { DOT_CONV = 5, CONV_N = 11 };
 
 typedef enum Red { RED_SUM, RED_MEAN, RED_MAX, RED_MIN, RED_PROD, RED_AVG } Red;
 
@@ -254,6 +260,7 @@ typedef struct Ctx {
 	int dry;    /* no text */
 	int other;  /* make the second choice of threads and vectors */
 	int sums;   /* products are sums like others */
+	int apart;  /* the product has a launch of its own, `front` */
 	int alone;  /* short reductions are each thread's own */
 	int shorts; /* short reductions that were met where rows are looked for */
 	int keep;   /* values stay in registers from loop to loop */
@@ -274,6 +281,7 @@ typedef struct Ctx {
 	PmText early_text[F_LOOPS + 1]; /* of each class of loops, or of the elements; the last: of the row */
 	int n_early;
 	int64_t early_words, kept_words; /* that a thread keeps for them, and from loop to loop */
+	uint64_t read;                   /* bits of the arguments that the section has read */
 	uint64_t vec_in, vec_out;        /* bits of the arguments that are read or written by vectors */
 	Ix ix_row, ix_lane;
 	uint32_t probe;        /* axes that reductions depend on, while plan.c asks */
@@ -284,8 +292,8 @@ typedef struct Ctx {
 
 	/* arguments of the kernel */
 	int32_t arg_in[F_ARGS], arg_out[F_ARGS];
-	int n_arg_in, n_arg_out;
-	Section section[F_SECTIONS];
+	int n_arg_in, n_arg_out, n_known_in; /* n_known_in: operands that have their places */
+	Section section[F_SECTIONS], front;
 	int n_sections;
 
 	char *pool;
@@ -330,6 +338,8 @@ int f_load_resize(Ctx *c, Node *n, int out); /* eval_resize.c */
 int f_load_pool(Ctx *c, Node *n, const char *name, int out);
 int f_load_dot(Ctx *c, Node *n, const char *name, int out);     /* load_dot.c */
 int f_load_scatter(Ctx *c, Node *n, const char *name, int out); /* eval_scatter.c */
+/* Views of the operands whose MatMul an Einsum is; 0 when it is none (load_einsum.c). */
+int f_load_einsum(Ctx *c, const Node *n, int *a, int *b);
 /* The sum that a product is, as operations of its shape; 0 when it is not made (load_sum.c). */
 int f_load_sum(Ctx *c, int dot);
 int f_ew(Ctx *c, int node, int like, const char *expr, int a, int b, int third);
@@ -358,6 +368,9 @@ void f_work(Ctx *c, int lanes, int n);
 /* Counts bytes of o at `at` for the order of memory that they are in. */
 void f_count_order(Ctx *c, const Op *o, Ix at, double bytes);
 uint32_t f_deps(const Ctx *c, const Ix *co, int rank);
+/* Counts what a load of o at `at`, by every lane or once for all, reads; arg: its argument, -1 for what is
+ * none. */
+void f_count_load(Ctx *c, const Op *o, int arg, Ix at, int lanes);
 int f_fail(Ctx *c, const char *why);
 void t_add(Ctx *c, const char *s);
 void t_int(Ctx *c, int64_t x);
@@ -443,7 +456,7 @@ void f_leave_part(Ctx *c, int acc, int number, int64_t n);
 int f_stage_of(Ctx *c, int op, int number);
 const char *f_join(const Op *o); /* the structure that joins two of its parts */
 int f_stages(const Ctx *c);
-int64_t f_scratch(const Ctx *c); /* bytes */
+int64_t f_scratch(const Ctx *c); /* bytes that the parts of split rows take */
 /* Starts a section anew: no variables, no indices. */
 void f_clear(Ctx *c, Section *s);
 /* Product of the extents of these axes. */
@@ -485,8 +498,22 @@ int f_eval_dot(Ctx *c, int op, const Ix *co);
 int f_reduced_after(Ctx *c, int op, int dot);
 void f_product_text(Ctx *c, const Section *s, PmText *t);
 const char *f_product_source(void);
+/* Where the factors of the tile begin, as `a` and `b`. */
+void f_product_pointers(Ctx *c, const Section *s, PmText *t);
+/* Rows and columns of the matrix as its tile has them. */
+int64_t f_tile_rows(const Ctx *c, const Section *s);
+int64_t f_tile_cols(const Ctx *c, const Section *s);
 /* Floats of shared memory. */
 int f_tile_shared(const Tile *t);
+
+/* front.c: chooses tiles and slices of the sum for the launch in front; 0 and c->fail when there are none. */
+int f_front(Ctx *c);
+int64_t f_front_scratch(const Ctx *c); /* bytes that all slices take */
+void f_front_text(Ctx *c, PmText *t);
+/* The product at the coordinates, in the launches behind it. */
+int f_eval_parts(Ctx *c, int op, const Ix *co);
+void f_front_source(const Ctx *c, PmText *t);
+
 /* One result at `at`, from a variable. */
 void f_store(Ctx *c, int k, Ix at, int var);
 

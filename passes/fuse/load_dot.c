@@ -1,4 +1,4 @@
-/* load_dot.c - MatMul, Gemm and 1x1 convolutions as products of matrices, with what is added to them. */
+/* load_dot.c - MatMul, Einsum, Gemm and convolutions as products of matrices, with what is added to them. */
 #include "fuse.h"
 
 static int dot(Ctx *c, int out, Form form, int a, int b)
@@ -7,7 +7,7 @@ static int dot(Ctx *c, int out, Form form, int a, int b)
 	Op *o = &c->op[k];
 
 	o->in = f_alloc(c, 2 * sizeof *o->in);
-	o->par = f_alloc(c, 5 * sizeof *o->par);
+	o->par = f_alloc(c, (DOT_CONV + CONV_N) * sizeof *o->par);
 	if (c->fail)
 		return k;
 	o->in[0] = a;
@@ -53,6 +53,22 @@ static int load_matmul(Ctx *c, const Node *n, int out)
 	return f_becomes(c, out, "a", k, -1, -1);
 }
 
+static int load_einsum(Ctx *c, const Node *n, int out)
+{
+	int64_t batch = 1;
+	int a, b, d, k;
+
+	if (!f_load_einsum(c, n, &a, &b))
+		return 0;
+	k = dot(c, out, FORM_BATCH, a, b);
+	if (c->fail)
+		return 0;
+	for (d = 0; d < c->op[out].rank - 2; d++)
+		batch *= c->op[out].dim[d];
+	extents(&c->op[k], batch, c->op[out].dim[d], c->op[out].dim[d + 1], c->op[a].dim[d + 1]);
+	return f_becomes(c, out, "a", k, -1, -1);
+}
+
 static int load_gemm(Ctx *c, const Node *n, int out)
 {
 	int ta = pm_attr_i(n->val, "transA", 0) != 0, tb = pm_attr_i(n->val, "transB", 0) != 0;
@@ -86,29 +102,77 @@ static int all(const Node *n, const char *name, int64_t want)
 	return i >= count;
 }
 
-static int load_conv(Ctx *c, const Node *n, int out)
+/* Two numbers of an attribute from `from` on, 1 or 0 in front where the image has one axis. */
+static void two(const Node *n, const char *name, int axes, int from, int64_t none, int64_t *to)
+{
+	int64_t v[2 * F_RANK];
+	int count = pm_attr_ints(n->val, name, v, 2 * F_RANK);
+
+	to[0] = axes == 2 && count >= from + 2 ? v[from] : none;
+	to[1] = count >= from + axes ? v[from + axes - 1] : none;
+}
+
+/* Windows of one or two axes. */
+static int load_windows(Ctx *c, const Node *n, int out)
+{
+	const Op *x = &c->op[n->in[0]], *w = &c->op[n->in[1]], *y = &c->op[out];
+	int axes = x->rank - 2, last = x->rank - 1;
+	int64_t h = axes == 2 ? x->dim[2] : 1, kh = axes == 2 ? w->dim[2] : 1, oh = axes == 2 ? y->dim[2] : 1,
+		*g;
+	int k;
+
+	if (axes > 2)
+		return -1;
+	k = dot(c, out, FORM_CONV, n->in[1], n->in[0]);
+	if (c->fail)
+		return -1;
+	x = &c->op[n->in[0]];
+	w = &c->op[n->in[1]];
+	y = &c->op[out];
+	extents(&c->op[k], x->dim[0], w->dim[0], oh * y->dim[last], w->dim[1] * kh * w->dim[last]);
+	g = c->op[k].par + DOT_CONV;
+	g[0] = h;
+	g[1] = x->dim[last];
+	g[2] = y->dim[last];
+	g[3] = kh;
+	g[4] = w->dim[last];
+	two(n, "strides", axes, 0, 1, g + 5);
+	two(n, "dilations", axes, 0, 1, g + 7);
+	two(n, "pads", axes, 0, 0, g + 9);
+	return k;
+}
+
+static int load_points(Ctx *c, const Node *n, int out)
 {
 	const Op *x = &c->op[n->in[0]], *w = &c->op[n->in[1]];
 	int64_t pixels = 1, images = x->dim[0], from = w->dim[1], to = w->dim[0];
-	int d, k, bias;
+	int d, k;
 
-	if (x->rank < 3 || w->rank != x->rank || pm_attr_i(n->val, "group", 1) != 1)
-		return 0;
-	for (d = 2; d < x->rank; d++) {
+	for (d = 2; d < x->rank; d++)
 		pixels *= x->dim[d];
-		if (w->dim[d] != 1 || c->op[out].dim[d] != x->dim[d])
-			return 0;
-	}
-	if (!all(n, "pads", 0) || !all(n, "strides", 1))
-		return 0;
 	k = pixels == 1 ? dot(c, out, FORM_POINT, n->in[0], n->in[1])
 			: dot(c, out, FORM_IMAGE, n->in[1], n->in[0]);
 	if (c->fail)
-		return 0;
+		return -1;
 	if (pixels == 1)
 		extents(&c->op[k], 1, images, to, from);
 	else
 		extents(&c->op[k], images, to, pixels, from);
+	return k;
+}
+
+static int load_conv(Ctx *c, const Node *n, int out)
+{
+	const Op *x = &c->op[n->in[0]], *w = &c->op[n->in[1]];
+	int points = all(n, "pads", 0) && all(n, "strides", 1), d, k, bias;
+
+	if (x->rank < 3 || w->rank != x->rank || pm_attr_i(n->val, "group", 1) != 1)
+		return 0;
+	for (d = 2; d < x->rank; d++)
+		points = points && w->dim[d] == 1 && c->op[out].dim[d] == x->dim[d];
+	k = points ? load_points(c, n, out) : load_windows(c, n, out);
+	if (k < 0 || c->fail)
+		return 0;
 	if (n->n_in < 3 || n->in[2] < 0)
 		return f_becomes(c, out, "a", k, -1, -1);
 	bias = f_op(c, OP_SPREAD, out, -1);
@@ -147,6 +211,8 @@ int f_load_dot(Ctx *c, Node *n, const char *name, int out)
 		ok = load_gemm(c, n, out);
 	else if (f_is(name, "Conv"))
 		ok = load_conv(c, n, out);
+	else if (f_is(name, "Einsum"))
+		ok = load_einsum(c, n, out);
 	if (!ok || c->fail)
 		return 0;
 	for (k = first; k < c->n_ops; k++)
@@ -211,6 +277,8 @@ static void of_conv(Ctx *c, const Op *o, const Op *x, int which, Ix b, Ix m, Ix 
 		co[0] = which == 1 ? m : b;
 		co[1] = k;
 	}
+	if (o->mode == FORM_CONV && which == 1)
+		ix_unflat(c, k, x->dim + 1, x->rank - 1, co + 1);
 	if (!point && which != 1)
 		ix_unflat(c, n, x->dim + 2, x->rank - 2, co + 2);
 }
@@ -219,7 +287,7 @@ void f_dot_coords(Ctx *c, const Op *o, int which, Ix b, Ix m, Ix n, Ix k, Ix *co
 {
 	const Op *x = which ? &c->op[o->in[which - 1]] : o;
 
-	if (o->mode == FORM_POINT || o->mode == FORM_IMAGE) {
+	if (o->mode == FORM_POINT || o->mode == FORM_IMAGE || o->mode == FORM_CONV) {
 		of_conv(c, o, x, which, b, m, n, k, co);
 	} else if (o->mode == FORM_GEMM) {
 		Ix row = which == 2 ? k : m, col = which == 1 ? k : n;

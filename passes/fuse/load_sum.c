@@ -46,7 +46,8 @@ int f_load_sum(Ctx *c, int dot)
 	const Op *o = &c->op[dot];
 	int point = o->mode == FORM_POINT, a = o->in[0], b = o->in[1], d, k, rank;
 
-	if (o->mode == FORM_IMAGE || c->op[a].rank >= F_RANK || c->op[b].rank >= F_RANK)
+	if (o->mode == FORM_IMAGE || o->mode == FORM_CONV || c->op[a].rank >= F_RANK ||
+	    c->op[b].rank >= F_RANK)
 		return 0;
 	if (o->mode == FORM_GEMM && (o->axis & 1))
 		a = turned(c, a);

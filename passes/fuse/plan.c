@@ -141,7 +141,7 @@ static int of_product(Ctx *c, int k)
 	uint32_t axes = 0;
 	int64_t rows = 0;
 
-	if (!dot || c->sums)
+	if (!dot || c->sums || c->apart)
 		return 0;
 	if (dot < 0) {
 		f_fail(c, "a result comes from two products");
@@ -234,7 +234,10 @@ static int measure(Ctx *c)
 static int plan_rows(Ctx *c, int rows)
 {
 	c->fail = NULL;
-	c->n_arg_in = c->stage = c->shorts = 0;
+	c->n_arg_in = c->n_known_in;
+	c->stage = c->shorts = 0;
+	if (c->apart && !f_front(c))
+		return 0;
 	make_sections(c, rows);
 	return !c->fail && measure(c);
 }
@@ -260,11 +263,46 @@ static int plan(Ctx *c)
 	return plan_rows(c, 1);
 }
 
+static const double SURER = 1.15; /* of two estimates, the one of a kernel has been fitted to more */
+
+enum { TOGETHER, APART, AS_SUM };
+
+/* With the product in the kernel, in a launch of its own, or as a sum; microseconds, -1 when it cannot be. */
+static double try_plan(Ctx *c, int way)
+{
+	c->apart = way == APART;
+	c->sums = way == AS_SUM;
+	return plan(c) ? f_kernel_time(c) : -1;
+}
+
+/* A sum is for what no tile reaches. Where both other ways are possible, the slower by the estimate is the
+ * second choice. */
+static int with_product(Ctx *c)
+{
+	int other = c->other, way;
+	double time[3];
+
+	c->other = 0;
+	for (way = TOGETHER; way <= AS_SUM; way++)
+		time[way] = way == AS_SUM && time[TOGETHER] >= 0 ? -1 : try_plan(c, way);
+	way = time[APART] >= 0 && (time[TOGETHER] < 0 || time[APART] * SURER < time[TOGETHER]);
+	if (time[TOGETHER] >= 0 && time[APART] >= 0)
+		way = way != other;
+	else
+		c->other = other;
+	if (time[AS_SUM] >= 0 && (time[APART] < 0 || time[AS_SUM] < time[APART] * SURER))
+		way = AS_SUM;
+	return time[way] >= 0 && try_plan(c, way) >= 0;
+}
+
 int f_plan(Ctx *c)
 {
-	c->sums = 0;
-	if (plan(c))
-		return 1;
-	c->sums = f_has_product(c);
-	return c->sums && plan(c);
+	int other = c->other, done;
+
+	c->sums = c->apart = 0;
+	if (!f_has_product(c))
+		return plan(c);
+	done = with_product(c);
+	c->other = other;
+	return done;
 }

@@ -65,7 +65,7 @@ int f_reduced_after(Ctx *c, int op, int dot)
 /* Axes of the product in front of those that are its columns. */
 static int leading(const Op *o)
 {
-	return o->mode == FORM_POINT ? 1 : o->mode == FORM_IMAGE ? 2 : o->rank - 1;
+	return o->mode == FORM_POINT ? 1 : o->mode == FORM_IMAGE || o->mode == FORM_CONV ? 2 : o->rank - 1;
 }
 
 /* In a section of rows the product is asked for at any column, but in no other row than the threads' own. */
@@ -75,6 +75,8 @@ int f_eval_dot(Ctx *c, int op, const Ix *co)
 	int lead = leading(o), d, var, lanes;
 	Ix own[F_RANK], at;
 
+	if (c->apart)
+		return f_eval_parts(c, op, co);
 	if (c->sums)
 		return o->par[4] ? f_eval(c, (int)o->par[4], co)
 				 : f_fail(c, "a product is too large for a sum");
@@ -237,13 +239,12 @@ static void result(Ctx *c, int k, const Ix *from)
 
 /* ---- the tile ---- */
 
-/* Rows and columns of the matrix as its tile has them. */
-static int64_t rows_of(const Ctx *c, const Section *s)
+int64_t f_tile_rows(const Ctx *c, const Section *s)
 {
 	return c->op[s->dot].par[s->swapped ? 2 : 1];
 }
 
-static int64_t cols_of(const Ctx *c, const Section *s)
+int64_t f_tile_cols(const Ctx *c, const Section *s)
 {
 	return c->op[s->dot].par[s->swapped ? 1 : 2];
 }
@@ -284,8 +285,8 @@ void f_product_results(Ctx *c)
 	Ix co[F_RANK], b, f, l;
 	int i, d;
 
-	fast = s->down ? rows_of(c, s) : cols_of(c, s);
-	slow = s->down ? cols_of(c, s) : rows_of(c, s);
+	fast = s->down ? f_tile_rows(c, s) : f_tile_cols(c, s);
+	slow = s->down ? f_tile_cols(c, s) : f_tile_rows(c, s);
 	s->extent = f_numel(o);
 	s->fast_m = s->fast_n = 0;
 	c->times = (double)(s->extent / s->vec);
@@ -354,12 +355,12 @@ static void call(Ctx *c, const Section *s, PmText *t, int wide)
 	number(t, ", ", s->a.by_row);
 	number(t, ", ", s->b.along_k ? s->b.by_row : s->b.by_k);
 	pm_text_add(t, ">(a, b, ");
-	pm_text_int(t, rows_of(c, s));
-	number(t, " - m0, ", cols_of(c, s));
+	pm_text_int(t, f_tile_rows(c, s));
+	number(t, " - m0, ", f_tile_cols(c, s));
 	pm_text_add(t, " - n0, part);\n");
 }
 
-static void pointers(Ctx *c, const Section *s, PmText *t)
+void f_product_pointers(Ctx *c, const Section *s, PmText *t)
 {
 	int dtype = c->op[c->op[s->dot].in[0]].dtype;
 
@@ -389,8 +390,8 @@ static void elements_text(Ctx *c, const Section *s, PmText *t)
 	number(t, " * ", s->vec);
 	pm_text_add(t, s->down ? ", gs = n0 + ls, gv = (m0 + lv) / " : ", gs = m0 + ls, gv = (n0 + lv) / ");
 	pm_text_int(t, s->vec);
-	number(t, ";\nif (gs < ", s->down ? cols_of(c, s) : rows_of(c, s));
-	number(t, " && gv < ", (s->down ? rows_of(c, s) : cols_of(c, s)) / s->vec);
+	number(t, ";\nif (gs < ", s->down ? f_tile_cols(c, s) : f_tile_rows(c, s));
+	number(t, " && gv < ", (s->down ? f_tile_rows(c, s) : f_tile_cols(c, s)) / s->vec);
 	pm_text_add(t, ") {\n");
 	pm_text_add(t, c->body[0].s);
 	pm_text_add(t, "}\n}\n");
@@ -415,7 +416,8 @@ static void rows_text(Ctx *c, const Section *s, PmText *t)
 void f_product_text(Ctx *c, const Section *s, PmText *t)
 {
 	const Tile *l = &s->tile;
-	int64_t mt = (rows_of(c, s) + l->rows - 1) / l->rows, nt = (cols_of(c, s) + l->cols - 1) / l->cols;
+	int64_t mt = (f_tile_rows(c, s) + l->rows - 1) / l->rows,
+		nt = (f_tile_cols(c, s) + l->cols - 1) / l->cols;
 	number(t, "const int m0 = block % ", mt);
 	number(t, " * ", l->rows);
 	number(t, ", n0 = block / ", mt);
@@ -423,7 +425,7 @@ void f_product_text(Ctx *c, const Section *s, PmText *t)
 	number(t, " * ", l->cols);
 	number(t, ", gb = block / ", mt * nt);
 	pm_text_add(t, ";\n(void)gb;\n");
-	pointers(c, s, t);
+	f_product_pointers(c, s, t);
 	if (s->a.vec > 1 || s->b.vec > 1) {
 		pm_text_add(t, "if (pm_aligned(a, 16) && pm_aligned(b, 16))\n");
 	}

@@ -193,6 +193,8 @@ static void parameters(Ctx *c, PmText *t)
 		pm_text_add(t, f_ctype(c->op[c->arg_out[i]].dtype));
 		line(t, " *__restrict__ q", i, "");
 	}
+	if (c->apart)
+		pm_text_add(t, ", float *__restrict__ tiles");
 	if (f_stages(c) > 1)
 		pm_text_add(t, ", double *__restrict__ parts");
 }
@@ -208,6 +210,7 @@ static void call(Ctx *c, PmText *t, int aligned)
 		line(t, i ? ", p" : ">(p", i, "");
 	for (i = 0; i < c->n_arg_out; i++)
 		line(t, i || c->n_arg_in ? ", q" : ">(q", i, "");
+	pm_text_add(t, c->apart ? ", tiles" : "");
 	pm_text_add(t, f_stages(c) > 1 ? ", parts);\n" : ");\n");
 }
 
@@ -296,18 +299,6 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 	pm_text_add(t, "return;\n}\n");
 }
 
-/* What stands before the body of a launch's entry, or before the function that has its body. */
-static void head(Ctx *c, PmText *t, int block)
-{
-	if (block)
-		line(t, "extern \"C\" __global__ void __launch_bounds__(", block, ") fused");
-	else
-		pm_text_add(t, "template<int A> __device__ __forceinline__ void body");
-	line(t, "", c->stage, "(");
-	parameters(c, t);
-	pm_text_add(t, ")\n{\n");
-}
-
 /* Floats of the largest tile; 0 when there is no product. */
 static int shared_floats(const Ctx *c)
 {
@@ -321,6 +312,25 @@ static int shared_floats(const Ctx *c)
 	return most;
 }
 
+/* "template<int A> __device__ __forceinline__ void body0(...) {": what an entry calls. */
+static void body(Ctx *c, PmText *t)
+{
+	line(t, "template<int A> __device__ __forceinline__ void body", c->stage, "(");
+	parameters(c, t);
+	pm_text_add(t, ")\n{\n");
+}
+
+/* `extern "C" __global__ void __launch_bounds__(256, 2) fused0(...) {`: threads, and blocks that are to fit.
+ */
+static void entry(Ctx *c, PmText *t, int block, int fit, int number)
+{
+	line(t, "extern \"C\" __global__ void __launch_bounds__(", block, "");
+	line(t, ", ", fit, ") ");
+	line(t, "fused", number, "(");
+	parameters(c, t);
+	pm_text_add(t, ")\n{\n");
+}
+
 int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 {
 	int shared = shared_floats(c), i;
@@ -332,12 +342,21 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 	pm_text_add(t, INTS);
 	if (f_stages(c) > 1)
 		pm_text_add(t, SLICES);
-	if (shared)
+	if (shared || c->apart)
 		pm_text_add(t, f_product_source());
+	if (c->apart) {
+		f_front_source(c, t);
+		entry(c, t, c->front.block, c->front.block > 128 ? 2 : 3, 0);
+		f_front_text(c, t);
+		pm_text_add(t, "}\n");
+	}
 	for (c->stage = 0; c->stage < f_stages(c); c->stage++) {
 		*blocks = 0;
 		c->vec_in = c->vec_out = 0;
-		head(c, t, shared ? block : 0);
+		if (shared)
+			entry(c, t, block, 1, c->stage + c->apart);
+		else
+			body(c, t);
 		if (shared)
 			line(t, "enum { A = 2 };\n__shared__ __align__(16) float part[", shared, "];\n");
 		for (i = 0; i < c->n_sections && !c->fail; i++) {
@@ -347,7 +366,7 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 		pm_text_add(t, "}\n");
 		if (shared)
 			continue;
-		head(c, t, block);
+		entry(c, t, block, 1, c->stage + c->apart);
 		choose_body(c, t);
 		pm_text_add(t, "}\n");
 	}

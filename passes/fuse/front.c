@@ -1,0 +1,316 @@
+/* front.c - a product in a launch of its own, in front of the rest: parts of its sum are left in memory, and
+ * the launches behind it add them up where they ask for the product. So anything may follow, and a long sum
+ * is shared by many blocks.
+ */
+#include "fuse.h"
+
+#include "front.cu.h"
+#include "front_float.cu.h"
+#include "front_half.cu.h"
+
+enum { SMS = 132, MOST_SLICES = 32, BUFFERS = 2 };
+
+/* As in tile.c, microseconds and bytes of a large GPU; JOIN and SLICES were fitted to what 26 graphs took on
+ * an H200. */
+static const double LATENCY = 0.7, L2_PER_US = 4.5e6, CYCLES_PER_US = 1.7e3,
+		    JOIN = 1.3,         /* from the last tile to the first of the next launch */
+	SLICES_PER_US = 1.0e6,          /* bytes of slices, written by one launch and read by the next */
+	PIECE = 0.7, IMAGE_PIECE = 1.2, /* of LATENCY that each piece of K takes */
+	LARGEST = 64e6;                 /* of all slices */
+
+static int is_half(const Ctx *c, const Section *s)
+{
+	return c->op[c->op[s->dot].in[0]].dtype != PM_F32;
+}
+
+static int64_t over(int64_t a, int64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+/* ---- which tiles ---- */
+
+/* Elements of K of one piece. */
+static int piece(int half)
+{
+	return half ? 64 : 32;
+}
+
+/* Words of shared memory. */
+static int shared(const Section *s, int half)
+{
+	const Tile *t = &s->tile;
+
+	if (half)
+		return BUFFERS * (t->rows * 32 + 32 * (t->cols + (s->b.along_k ? 0 : 2)));
+	return BUFFERS * (t->rows * 36 + (s->b.along_k ? t->cols * 36 : 32 * (t->cols + 4)));
+}
+
+/* Cycles that a multiprocessor takes for one piece of K of a block: instructions, most of them to read b. */
+static double piece_cycles(const Op *o, const Section *s, int half)
+{
+	const Tile *t = &s->tile;
+	double area = (double)t->rows * t->cols / 4096, wide = t->cols / 64.0;
+
+	if (o->mode == FORM_CONV)
+		return (half ? 330 : 1500) * area + (half ? 800 : 500) * wide;
+	return (half ? 330 : 1500) * area + (half ? 800.0 : 160.0) / s->b.vec * wide;
+}
+
+/* Microseconds of the launch with s->split slices of s->extent elements of K. */
+static double time_of(const Ctx *c, const Section *s)
+{
+	const Op *o = &c->op[s->dot];
+	const Tile *t = &s->tile;
+	int half = is_half(c, s), fit = 2048 / s->block, i, most = 0;
+	double m = (double)f_tile_rows(c, s), n = (double)f_tile_cols(c, s), size = half ? 2 : 4;
+	double blocks = (double)s->blocks, pieces = (double)over(s->extent, piece(half)), part[3], sum = 0;
+	double each = (double)over(s->blocks, SMS), read;
+
+	fit = fit > 3 ? 3 : fit;
+	read = blocks * ((t->rows < m ? t->rows : m) + (t->cols < n ? t->cols : n)) * (double)s->extent *
+	       size;
+	part[0] = (double)over((int64_t)each, fit) * LATENCY *
+		  (1 + (o->mode == FORM_CONV ? IMAGE_PIECE : PIECE) * pieces);
+	part[1] = each * pieces * piece_cycles(o, s, half) / CYCLES_PER_US;
+	part[2] = read / L2_PER_US;
+	for (i = 0; i < 3; i++) {
+		sum += part[i];
+		if (part[i] > part[most])
+			most = i;
+	}
+	return part[most] + 0.25 * (sum - part[most]) + JOIN +
+	       (double)s->split * (double)f_numel(o) * 4 / SLICES_PER_US;
+}
+
+/* Cuts K into about n slices; 0 when that many make no difference. */
+static int cut(const Ctx *c, Section *s, int64_t n)
+{
+	const Op *o = &c->op[s->dot];
+	int64_t k = o->par[3], one = piece(is_half(c, s)), slices;
+
+	s->extent = over(over(k, n), one) * one;
+	slices = over(k, s->extent);
+	if (slices != n)
+		return 0;
+	s->split = (int)slices;
+	s->blocks = slices * f_tile_blocks(o, s, &s->tile);
+	return (double)f_numel(o) * 4 * (double)slices <= LARGEST;
+}
+
+/* The best tile and slices (not `but`'s). */
+static void choose(const Ctx *c, Section *s, const Section *but)
+{
+	static const int8_t halves[][4] = { { 1, 4, 1, 2 }, { 2, 4, 1, 2 }, { 4, 2, 1, 2 }, { 2, 4, 2, 2 } };
+	static const int8_t floats[][4] = { { 1, 8, 2, 4 }, { 1, 8, 4, 4 } };
+	int half = is_half(c, s), n = half ? 4 : 2, i;
+	Section best = *s;
+	double least = 0;
+	int64_t k;
+
+	for (i = 0; i < n; i++) {
+		const int8_t *shape = half ? halves[i] : floats[i];
+		Tile *t = &s->tile;
+
+		*t = (Tile){ .warps = shape[0], .wn = shape[1], .mi = shape[2], .ni = shape[3] };
+		t->rows = half ? t->warps * t->mi * 16 : t->mi * 16;
+		t->cols = half ? t->wn * t->ni * 8 : 64;
+		s->block = 32 * t->warps * t->wn;
+		for (k = 1; k <= MOST_SLICES; k++) {
+			double time;
+
+			if (!cut(c, s, k) || (but && but->tile.rows == t->rows && but->tile.cols == t->cols))
+				continue;
+			time = time_of(c, s);
+			if (best.blocks && time >= least)
+				continue;
+			least = time;
+			best = *s;
+		}
+	}
+	*s = best;
+}
+
+static int only_product(const Ctx *c)
+{
+	int i, dot = 0;
+
+	for (i = 0; i < c->n_nodes; i++)
+		if (c->node[i].in_set && c->node[i].dot)
+			dot = dot ? -1 : c->node[i].dot;
+	return dot;
+}
+
+int f_front(Ctx *c)
+{
+	Section *s = &c->front, first;
+
+	*s = (Section){ .vec = 1 };
+	s->dot = only_product(c);
+	if (s->dot < 0)
+		return f_fail(c, "there are two products") && 0;
+	f_clear(c, s);
+	if (!f_factors(c, s))
+		return 0;
+	choose(c, s, NULL);
+	if (c->other && s->blocks) {
+		first = *s;
+		s->blocks = 0;
+		choose(c, s, &first);
+		if (!s->blocks)
+			*s = first;
+	}
+	if (!s->blocks)
+		return f_fail(c, "no tile of the product fits") && 0;
+	s->wait = time_of(c, s);
+	return 1;
+}
+
+int64_t f_front_scratch(const Ctx *c)
+{
+	return c->apart ? 4 * c->front.split * f_numel(&c->op[c->front.dot]) : 0;
+}
+
+/* ---- text ---- */
+
+void f_front_source(const Ctx *c, PmText *t)
+{
+	pm_text_add(t, front_cu);
+	pm_text_add(t, is_half(c, &c->front) ? front_half_cu : front_float_cu);
+}
+
+static void number(PmText *t, const char *before, int64_t x)
+{
+	pm_text_add(t, before);
+	pm_text_int(t, x);
+}
+
+/* "Across<64, 256, 8, false, 768>": how b is read. */
+static void reader(Ctx *c, const Section *s, PmText *t, int half, int vec)
+{
+	const Op *o = &c->op[s->dot];
+	int i;
+
+	pm_text_add(t, o->mode == FORM_CONV ? half ? "Patches<" : "FloatPatches<"
+		       : half               ? "Across<"
+					    : "FloatsB<");
+	if (half) {
+		pm_text_int(t, s->tile.cols);
+		number(t, ", ", s->block);
+		pm_text_add(t, ", ");
+	}
+	if (o->mode == FORM_CONV) {
+		for (i = 0; i < CONV_N; i++)
+			number(t, i ? ", " : "Window<", o->par[DOT_CONV + i]);
+		pm_text_add(t, ">>");
+		return;
+	}
+	pm_text_int(t, vec);
+	pm_text_add(t, s->b.along_k ? ", true" : ", false");
+	number(t, ", ", s->b.along_k ? s->b.by_row : s->b.by_k);
+	pm_text_add(t, ">");
+}
+
+/* front_half<...>(...) with accesses of the widest, or of one element. */
+static void call(Ctx *c, const Section *s, PmText *t, int wide)
+{
+	const Tile *l = &s->tile;
+	int half = is_half(c, s);
+
+	if (half) {
+		pm_text_add(t, "front_half<");
+		pm_text_add(t, f_ctype(c->op[c->op[s->dot].in[0]].dtype));
+		number(t, ", ", wide ? 2 : 1);
+		number(t, ", ", l->warps);
+		number(t, ", ", l->wn);
+		number(t, ", ", l->mi);
+		number(t, ", ", l->ni);
+	} else {
+		number(t, "front_float<", wide ? 2 : 1);
+		number(t, ", ", l->mi);
+	}
+	number(t, ", ", wide ? s->a.vec : 1);
+	number(t, ", ", s->a.by_row);
+	pm_text_add(t, ", ");
+	reader(c, s, t, half, wide ? s->b.vec : 1);
+	number(t, ", ", c->op[s->dot].par[2]);
+	pm_text_add(t, s->swapped ? ", true" : ", false");
+	number(t, ">(a, b, n0, ", f_tile_rows(c, s));
+	number(t, " - m0, ", f_tile_cols(c, s));
+	pm_text_add(t, " - n0, from, end, out, shared);\n");
+}
+
+void f_front_text(Ctx *c, PmText *t)
+{
+	Section *s = &c->front;
+	const Tile *l = &s->tile;
+	const Op *o = &c->op[s->dot];
+	int64_t mt = over(f_tile_rows(c, s), l->rows), nt = over(f_tile_cols(c, s), l->cols);
+
+	f_clear(c, s);
+	if (!f_factors(c, s))
+		return;
+	pm_text_add(t, is_half(c, s) ? "__shared__ __align__(16) unsigned shared["
+				     : "__shared__ __align__(16) float shared[");
+	number(t, "", shared(s, is_half(c, s)));
+	number(t, "];\nconst int m0 = blockIdx.x % ", mt);
+	number(t, " * ", l->rows);
+	number(t, ", n0 = blockIdx.x / ", mt);
+	number(t, " % ", nt);
+	number(t, " * ", l->cols);
+	number(t, ", gb = blockIdx.x / ", mt * nt);
+	number(t, " % ", o->par[0]);
+	number(t, ", slice = blockIdx.x / ", mt * nt * o->par[0]);
+	number(t, ", from = slice * ", s->extent);
+	number(t, ", end = pm_min(from + ", s->extent);
+	number(t, ", ", o->par[3]);
+	number(t, ");\n(void)gb;\nfloat *const out = tiles + slice * ", f_numel(o));
+	number(t, "ll + gb * ", o->par[1] * o->par[2]);
+	number(t, "ll + (long long)", o->par[2]);
+	pm_text_add(t, s->swapped ? " * n0 + m0;\n" : " * m0 + n0;\n");
+	f_product_pointers(c, s, t);
+	if (s->a.vec > 1 || s->b.vec > 1) {
+		pm_text_add(t, "if (pm_aligned(a, 16) && pm_aligned(b, 16))\n");
+		call(c, s, t, 1);
+		pm_text_add(t, "else\n");
+	}
+	call(c, s, t, s->a.vec == 1 && s->b.vec == 1);
+}
+
+int f_eval_parts(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op];
+	Ix at = ix_flat(c, co, o->dim, o->rank), base;
+	int64_t step;
+	int var, i;
+
+	if (c->fail)
+		return -1;
+	base = ix_without_lane(c, at, &step);
+	var = f_new_var(c, PM_F32, step != 0);
+	for (i = 0; i < c->front.split; i++)
+		f_count_load(c, o, -1, base, step != 0);
+	c->s->lane_loads += step != 0 && step != 1;
+	f_declare(c, var, NULL);
+	if (step == 1) {
+		t_add(c, "added<");
+	} else {
+		f_for_lanes(c, step != 0);
+		if (!c->dry)
+			f_ref(c, c->out, var);
+		t_add(c, " = added<");
+	}
+	t_int(c, c->front.split);
+	t_add(c, ", ");
+	t_int(c, f_numel(o));
+	t_add(c, ">(");
+	if (step == 1) {
+		t_add(c, "v");
+		t_int(c, var);
+		t_add(c, ", ");
+	}
+	t_add(c, "tiles + ");
+	t_ix(c, step == 1 ? base : at);
+	t_add(c, ");\n");
+	return var;
+}

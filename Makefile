@@ -118,13 +118,18 @@ ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests models setup demo check adversarial honest check-kill bench-integrity bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt \
+.PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt \
 	check-layers check-headers check-size check-gen check-ops conform clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
 lib: $(LIB)
 tests: $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
+# What tests/run.sh needs for tests/unit and tests/fuzz.
+unit: $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
+# For a compiler's warnings: every source is compiled, but of the programs only the product's are linked.
+compile: $(CLI) $(HOST) $(PASSES) $(TEST_SO) $(TEST_LIB) $(call obj,$(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC) \
+	tests/fuzz/replay_main.c)
 models: $(ONNX)
 
 # One short line per step; V=1 shows the commands instead.

@@ -3,6 +3,7 @@
 
 #include "base/proc.h"
 #include "bench/agree.h"
+#include "bench/far.h"
 #include "bench/inputs.h"
 #include "runtime/ref.h"
 
@@ -13,14 +14,21 @@
 
 enum {
 	CLOSE_T = -5,  /* the level at which an output is not looked at twice */
+	FAR = 100,     /* more suspicious than any level: of calls whose sketches are far off, */
+	FAR_MOST = 4,  /* of which so many are brought back at most */
 	SPECIAL = 1000 /* more suspicious than any distance makes a call */
 };
+/* How many times further than an ordinary call is far. */
+static const double far_times = 3;
 
 /* What is known of one timed call. */
 typedef struct Finding {
-	size_t call;   /* in the clock's list */
-	int special;   /* it made other bits than its replay */
-	int suspicion; /* orders what the reference is asked about: the largest first */
+	size_t call;      /* in the clock's list */
+	int special;      /* it made other bits than its replay */
+	int suspicion;    /* orders what the reference is asked about: the largest first */
+	PmSketch *sketch; /* of the replay's outputs, where the call's were not kept; owned */
+	double *distance; /* of each output from the baseline's, by sketches; owned; NULL = not known */
+	PmTensor *out;    /* brought back from a replay of the same bits; owned */
 } Finding;
 
 typedef struct Check {
@@ -50,6 +58,12 @@ static PmStatus found(Check *k, PmDeferredState s, const char *fmt, ...)
 static const PmTimedCall *call_of(const Check *k, size_t i)
 {
 	return &k->c->calls.v[k->f.v[i].call];
+}
+
+/* What it made; NULL = nobody has it. */
+static const PmTensor *outputs_of(const Check *k, size_t i)
+{
+	return k->f.v[i].out ? k->f.v[i].out : call_of(k, i)->out;
 }
 
 /* --- making calls again ----------------------------------------------------------------------------------
@@ -153,6 +167,15 @@ static PmStatus make(Check *k, const Batch *b, PmDigest *made, PmErr *err)
 /* --- 1. the candidate ------------------------------------------------------------------------------------
  */
 
+/* Of a call whose outputs were not kept. */
+static PmStatus sketch_call(Check *k, Finding *f, int at, PmErr *err)
+{
+	if (!k->o->baseline || k->c->calls.v[f->call].out)
+		return PM_OK;
+	f->sketch = pm_xcalloc(k->c->n_out + 1, sizeof *f->sketch);
+	return pm_worker_clock_sketch(k->w, at, f->sketch, k->c->n_out, err);
+}
+
 static PmStatus replay_candidate(Check *k, const PmWork *side, const Index *list, const Batch *b, PmErr *err)
 {
 	PmDigest made[PM_SAMPLER_DEPTH];
@@ -165,6 +188,7 @@ static PmStatus replay_candidate(Check *k, const PmWork *side, const Index *list
 		f->special = !pm_digest_equal(&made[list[i].index - b->index], &call_of(k, i)->made);
 		k->out->special += f->special;
 		k->out->replayed++;
+		st = sketch_call(k, f, (int)(list[i].index - b->index), err);
 	}
 	return st;
 }
@@ -236,14 +260,42 @@ static PmStatus compare_kept(Check *k, const PmWork *side, const Batch *b, int a
 	return st;
 }
 
+/* Holds the sketches of calls on inputs number b->index + at against the baseline's. */
+static PmStatus compare_sketches(Check *k, const Batch *b, int at, PmErr *err)
+{
+	size_t n = k->c->n_out;
+	PmSketch *base = NULL;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < k->f.n && !st; i++) {
+		Finding *f = &k->f.v[i];
+
+		if (!f->sketch || call_of(k, i)->index != b->index + (uint64_t)at)
+			continue;
+		if (!base) {
+			base = pm_xcalloc(n + 1, sizeof *base);
+			st = pm_worker_clock_sketch(k->w, at, base, n, err);
+		}
+		f->distance = pm_xcalloc(n + 1, sizeof *f->distance);
+		for (size_t o = 0; o < n; o++)
+			f->distance[o] = pm_sketch_distance(&f->sketch[o], &base[o]);
+		k->out->projected += !st;
+	}
+	free(base);
+	return st;
+}
+
 static PmStatus replay_baseline(Check *k, const PmWork *side, const Index *list, const Batch *b, PmErr *err)
 {
 	PmDigest made[PM_SAMPLER_DEPTH];
 	int differs[PM_SAMPLER_DEPTH] = { 0 };
 	PmStatus st = make(k, b, made, err);
 
-	for (int at = 0; at < b->train && !st; at++)
+	for (int at = 0; at < b->train && !st; at++) {
 		st = compare_kept(k, side, b, at, err);
+		if (!st)
+			st = compare_sketches(k, b, at, err);
+	}
 	for (size_t i = b->first; i < b->last && !st; i++) {
 		const PmTimedCall *c = &k->c->calls.v[list[i].call];
 		int at = (int)(c->index - b->index);
@@ -257,6 +309,74 @@ static PmStatus replay_baseline(Check *k, const PmWork *side, const Index *list,
 		if (differs[at])
 			st = baseline_differs(k, b, at, &made[at], err);
 	return st;
+}
+
+/* --- calls that are far off, once more -------------------------------------------------------------------
+ */
+
+/* Chooses calls that are far from the baseline for their outputs to be fetched: the furthest. */
+static size_t choose_far(Check *k, Index far[FAR_MOST])
+{
+	size_t n_out = k->c->n_out, m = 0, n = 0;
+	double *d = pm_xcalloc(k->f.n * n_out + 1, sizeof *d), *times = pm_xcalloc(k->f.n + 1, sizeof *times);
+	size_t *which = pm_xcalloc(k->f.n + 1, sizeof *which);
+
+	for (size_t i = 0; i < k->f.n; i++)
+		if (k->f.v[i].distance) {
+			memcpy(d + m * n_out, k->f.v[i].distance, n_out * sizeof *d);
+			which[m++] = i;
+		}
+	pm_far_times(d, m, n_out, times);
+	for (; n < FAR_MOST; n++) {
+		size_t at = 0;
+
+		for (size_t i = 1; i < m; i++)
+			at = times[i] > times[at] ? i : at;
+		if (!m || !(times[at] > far_times))
+			break;
+		times[at] = 0;
+		k->f.v[which[at]].suspicion = FAR + FAR_MOST - (int)n;
+		far[n] = (Index){ call_of(k, which[at])->index, which[at] };
+	}
+	free(d);
+	free(times);
+	free(which);
+	return n;
+}
+
+/* The list's calls are numbers of findings here. */
+static PmStatus fetch(Check *k, const PmWork *side, const Index *list, const Batch *b, PmErr *err)
+{
+	PmDigest made[PM_SAMPLER_DEPTH];
+	PmStatus st = make(k, b, made, err);
+
+	for (size_t i = b->first; i < b->last && !st; i++) {
+		Finding *f = &k->f.v[list[i].call];
+		int at = (int)(list[i].index - b->index);
+
+		if (!pm_digest_equal(&made[at], &k->c->calls.v[f->call].made)) {
+			k->out->special += !f->special;
+			f->special = 1;
+			continue;
+		}
+		f->out = pm_xcalloc(k->c->n_out + 1, sizeof *f->out);
+		st = pm_worker_clock_outputs(k->w, side->g, at, f->out, err);
+		k->out->fetched += !st;
+	}
+	return st;
+}
+
+/* The candidate makes the furthest calls a third time, for the reference to look at: the same bits, or
+ * special. */
+static PmStatus fetch_far(Check *k, const PmWork *candidate, PmErr *err)
+{
+	Index far[FAR_MOST];
+	size_t n = choose_far(k, far);
+
+	if (!n)
+		return PM_OK;
+	qsort(far, n, sizeof *far, by_index);
+	return replay(k, candidate, far, n, fetch, err);
 }
 
 /* --- 3. the reference ------------------------------------------------------------------------------------
@@ -278,7 +398,7 @@ static void order_findings(Check *k)
 	size_t n = 0;
 
 	for (size_t i = 0; i < k->f.n; i++) {
-		if (!call_of(k, i)->out)
+		if (!outputs_of(k, i))
 			continue;
 		f[n] = f[i];
 		f[n].suspicion = f[n].special || call_of(k, i)->altered ? SPECIAL : f[n].suspicion;
@@ -307,7 +427,7 @@ static void found_wrong(Check *k, size_t i, size_t output, int64_t index, double
 /* By the error bound of the whole graph, in the lane. *judged: 0 when there is none. */
 static PmStatus ask_bound(Check *k, size_t i, const PmTensor *in, int *judged, PmErr *err)
 {
-	const PmTimedCall *c = call_of(k, i);
+	const PmTensor *got = outputs_of(k, i);
 	size_t n_out = k->c->n_out;
 	PmBound *b = pm_xcalloc(n_out + 1, sizeof *b);
 	PmBoundFit f;
@@ -318,9 +438,9 @@ static PmStatus ask_bound(Check *k, size_t i, const PmTensor *in, int *judged, P
 	st = pm_bound_run(k->original, in, k->c->bank.n_in, k->o->lane, b, n_out, &none);
 	*judged = !st;
 	for (size_t o = 0; o < n_out && !st; o++)
-		*judged = *judged && b[o].known && pm_type_equal(&b[o].y.type, &c->out[o].type);
+		*judged = *judged && b[o].known && pm_type_equal(&b[o].y.type, &got[o].type);
 	for (size_t o = n_out; o-- > 0 && *judged;) {
-		pm_bound_fit(&b[o], &c->out[o], &f);
+		pm_bound_fit(&b[o], &got[o], &f);
 		if (!f.within)
 			found_wrong(k, i, o, f.index, f.got, f.expected);
 	}
@@ -343,7 +463,7 @@ static PmStatus ask_reference(Check *k, size_t i, PmErr *err)
 	if (!st && !judged)
 		st = pm_ref_run(k->original, in, n_in, want, n_out, err);
 	if (!st && !judged)
-		st = pm_agree(k->original, in, c->out, want, n_out, k->o->seed, a, err);
+		st = pm_agree(k->original, in, outputs_of(k, i), want, n_out, k->o->seed, a, err);
 	for (size_t o = n_out; o-- > 0 && !st && !judged;)
 		if (!a[o].agrees && !a[o].ill_conditioned)
 			wrong = o;
@@ -394,6 +514,18 @@ static void name_special(Check *k, const Finding *first, size_t n)
 	}
 }
 
+static void release_findings(Finding *f, size_t n, size_t n_out)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(f[i].sketch);
+		free(f[i].distance);
+		if (f[i].out)
+			pm_tensors_release(f[i].out, n_out);
+		free(f[i].out);
+	}
+	free(f);
+}
+
 PmStatus pm_deferred_check(PmWorker *w, const PmGraph *original, const PmWork *candidate,
 			   const PmClockResult *c, const PmDeferredOpts *opts, PmDeferred *out, PmErr *err)
 {
@@ -411,6 +543,8 @@ PmStatus pm_deferred_check(PmWorker *w, const PmGraph *original, const PmWork *c
 	st = replay(&k, candidate, list, n, replay_candidate, err);
 	if (!st && opts->baseline)
 		st = replay(&k, opts->baseline, base, n_base, replay_baseline, err);
+	if (!st && opts->baseline)
+		st = fetch_far(&k, candidate, err);
 	pm_worker_renew(w);
 	all = pm_xcalloc(n + 1, sizeof *all);
 	if (n)
@@ -419,7 +553,7 @@ PmStatus pm_deferred_check(PmWorker *w, const PmGraph *original, const PmWork *c
 		st = judge(&k, err);
 	if (!st)
 		name_special(&k, all, n);
-	free(all);
+	release_findings(all, n, c->n_out);
 	free(list);
 	free(base);
 	PM_VEC_RELEASE(&k.f);

@@ -9,12 +9,14 @@
  * 2. the baseline makes them again. Its bits must be those of the baseline and of the control of the timed
  *    run, or the candidate disturbed them. (A baseline that differs from itself here is let off.) The kept
  *    outputs are compared with its outputs, element by element: not a verdict, but it says which are the
- *    furthest off.
+ *    furthest off. Of calls whose outputs were not kept sketches are compared (runtime/sketch.h): of those
+ * that are much further off than others the candidate makes the outputs once more.
  * 3. the reference, in this process, judges special calls, the furthest ones, and others drawn at random, as
  * long as there is time; where there is no step 2, kept calls at random.
  *
- * So a call that is special is found whatever it did, and a call that is wrong in the same way every time it
- * gets these inputs is found if its outputs were kept.
+ * So a call that is special is found whatever it did. A call that is wrong in the same way every time it gets
+ * these inputs is found if its outputs were kept, or if it is wrong by more than rounding is over all
+ * elements.
  */
 #ifndef BENCH_DEFERRED_H
 #define BENCH_DEFERRED_H
@@ -45,6 +47,8 @@ typedef struct PmDeferred {
 	int replayed;     /* of those, made again */
 	int special;      /* of those, with other bits */
 	int compared;     /* with the baseline's outputs */
+	int projected;    /* with the baseline's by sketches */
+	int fetched;      /* of those, far off, and made a third time for the reference */
 	int referenced;   /* with the reference */
 	int baseline;     /* calls of baseline and control that were made again */
 	int undetermined; /* of those, calls in which the baseline differs from itself */

@@ -73,6 +73,7 @@ cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 		add_hidden(j, &r->hidden);
 	pm_json_add_i64(j, "seed", (int64_t)r->opts.seed);
 	pm_json_add_i64(j, "variants", (int64_t)r->n);
+	pm_json_add_i64(j, "algebraic", (int64_t)r->n_algebraic);
 	pm_json_add_i64(j, "matched", (int64_t)count_matched(r));
 	pm_json_add_i64(j, "correct", (int64_t)count_verdict(r, PM_VERDICT_OK));
 	cJSON_AddNumberToObject(j, "speedup", mean_speedup(r));
@@ -186,6 +187,12 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 	for (size_t i = 0; i < r->n; i++)
 		record_line(&r->rec[i], clock, out);
 	sentences(r, out);
+	if (r->n_algebraic)
+		pm_str_addf(out,
+			    "  Stratum algebraic: clean-up alone (passmith simplify) makes %zu of %zu "
+			    "variants faster; "
+			    "what is gained there may need no kernel.\n",
+			    r->n_algebraic, r->n);
 	if (*r->sandbox_lacks)
 		pm_str_addf(out, "  The sandbox of this machine lacks: %s (passmith doctor).\n",
 			    r->sandbox_lacks);

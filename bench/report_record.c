@@ -116,6 +116,7 @@ static void add_calls(cJSON *j, const PmEvalTiming *t)
 	cJSON_AddNumberToObject(o, "made", t->calls);
 	cJSON_AddNumberToObject(o, "replayed", t->replayed);
 	cJSON_AddNumberToObject(o, "compared", t->compared);
+	cJSON_AddNumberToObject(o, "projected", t->projected);
 	cJSON_AddNumberToObject(o, "checked", t->checked);
 }
 
@@ -124,6 +125,7 @@ static void calls_from_json(const cJSON *o, PmEvalTiming *t)
 	t->calls = (int)pm_json_i64(o, "made", 0);
 	t->replayed = (int)pm_json_i64(o, "replayed", 0);
 	t->compared = (int)pm_json_i64(o, "compared", 0);
+	t->projected = (int)pm_json_i64(o, "projected", 0);
 	t->checked = (int)pm_json_i64(o, "checked", 0);
 }
 

@@ -212,6 +212,29 @@ static void note_sandbox(PmEvalReport *r)
 	pm_str_release(&lacks);
 }
 
+/* The file's name stands in tables beside others' results: with an escape or a line break in it, it could
+ * write there what it likes. */
+static PmStatus check_name(const char *so_path, PmErr *err)
+{
+	char shown[64];
+	size_t n = 0;
+	int plain = 1;
+
+	for (const char *p = pm_path_base(so_path); *p; p++) {
+		int ok = *p >= ' ' && *p <= '~';
+
+		plain &= ok;
+		if (n + 1 < sizeof shown)
+			shown[n++] = (char)(ok ? *p : '?');
+	}
+	shown[n] = 0;
+	if (plain)
+		return PM_OK;
+	return pm_err(err, PM_E_INVALID,
+		      "The file name of the pass '%s' has other characters than printable ASCII; rename it.",
+		      shown);
+}
+
 PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, const PmEvalOpts *opts,
 			      PmErr *err)
 {
@@ -220,7 +243,9 @@ PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, co
 	memset(r, 0, sizeof *r);
 	r->opts = *opts;
 	snprintf(r->pass, sizeof r->pass, "%s", so_path);
-	st = hash_pass(so_path, r->sha256, err);
+	st = check_name(so_path, err);
+	if (!st)
+		st = hash_pass(so_path, r->sha256, err);
 	if (!st) {
 		r->rec = pm_xcalloc(n + 1, sizeof *r->rec);
 		r->n = n;

@@ -50,9 +50,9 @@ typedef struct PmEvalTiming {
 	double replay[2], wall[2];     /* baseline, candidate: as CUDA graphs; on the host's clock */
 	double replay_speedup, wall_speedup;
 	/* Calls of the candidate whose time counts (or that were rehearsed, where nothing is timed), and how
-	 * many of them were made again for the same bits, compared with the baseline's outputs, and with the
-	 * reference (deferred.h). */
-	int calls, replayed, compared, checked;
+	 * many of them were made again for the same bits, compared with the baseline's outputs, with those by
+	 * sketches, and with the reference (deferred.h). */
+	int calls, replayed, compared, projected, checked;
 	char machine[64]; /* the GPU's name */
 	PmGpuSeen gpu;    /* while it was measured */
 	/* Runs of the clock in processes of their own, with other inputs, and the speedup that each found:
@@ -112,6 +112,7 @@ typedef struct PmEvalReport {
 	size_t n;
 	PmEvalRecord *rec; /* owned */
 	PmScore score;
+	size_t n_algebraic;      /* members that clean-up alone makes faster; filled by the caller */
 	double fast1;            /* share that is correct and faster than 1 */
 	char sandbox_lacks[128]; /* layers that this machine lacks for passes or, on emu, for kernels; "" =
 				    none */

@@ -64,6 +64,7 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 	t->calls = d.calls;
 	t->replayed = d.replayed;
 	t->compared = d.compared;
+	t->projected = d.projected;
 	t->checked = d.referenced;
 	if (d.state == PM_DEFERRED_WRONG)
 		pm__say(e, PM_VERDICT_INCORRECT, d.why);

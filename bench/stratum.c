@@ -8,11 +8,14 @@
 
 const char *pm_stratum_name(const PmStratum *s)
 {
-	static const char *const names[] = { "easy", "easy launch-bound", "medium", "medium launch-bound",
-					     "hard", "hard launch-bound" };
+#define NAMES(algebraic)                                                                                     \
+	"easy" algebraic, "easy launch-bound" algebraic, "medium" algebraic,                                 \
+		"medium launch-bound" algebraic, "hard" algebraic, "hard launch-bound" algebraic
+	static const char *const names[] = { NAMES(""), NAMES(" algebraic") };
+#undef NAMES
 	int level = s->points < 2 ? 0 : s->points < 4 ? 1 : 2;
 
-	return names[2 * level + (s->launch_bound != 0)];
+	return names[6 * (s->algebraic != 0) + 2 * level + (s->launch_bound != 0)];
 }
 
 static int points(const PmGraph *g)
@@ -88,10 +91,12 @@ PmStatus pm_stratum(const PmGraph *g, PmStratum *out, PmErr *err)
 
 	if (st)
 		return st;
-	*out = (PmStratum){
-		points(g),    s.modelled_seconds < 20e-6, s.modelled_seconds, s.n_launches, s.bytes,
-		s.peak_memory
-	};
+	*out = (PmStratum){ .points = points(g),
+			    .launch_bound = s.modelled_seconds < 20e-6,
+			    .seconds = s.modelled_seconds,
+			    .launches = s.n_launches,
+			    .bytes = s.bytes,
+			    .memory = s.peak_memory };
 	for (size_t i = 0; i < pm_graph_n_inputs(g); i++)
 		out->memory += bytes_of(g, pm_graph_input(g, i));
 	for (size_t i = 0; i < pm_graph_n_outputs(g); i++)

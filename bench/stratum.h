@@ -13,7 +13,8 @@
 typedef struct PmStratum {
 	int points;
 	int launch_bound;
-	double seconds;                  /* eager, modelled by the default profile */
+	int algebraic;  /* said by whoever knows: clean-up alone makes it faster (cli/algebra.h) */
+	double seconds; /* eager, modelled by the default profile */
 	int64_t launches, bytes, memory; /* memory: of inputs, outputs and intermediates together */
 } PmStratum;
 
@@ -22,7 +23,7 @@ PmStatus pm_stratum(const PmGraph *g, PmStratum *out, PmErr *err);
 /* The class of a graph: the operator on which most of its modelled time goes, launches not counted;
  * "depthwise Conv" is one of its own. "none" for a graph of views. Borrowed, constant. */
 const char *pm_graph_class(const PmGraph *g);
-/* "easy", "medium launch-bound", ...; borrowed, constant. */
+/* "easy", "medium launch-bound", "hard algebraic", ...; borrowed, constant. */
 const char *pm_stratum_name(const PmStratum *s);
 
 #endif

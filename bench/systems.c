@@ -187,7 +187,21 @@ static void add_row(const PmSystems *s, const PmSysGraph *g, size_t system, PmSy
 	}
 }
 
-PmStatus pm_systems_figures(const PmSystems *s, size_t system, PmSysClock clock, int64_t task,
+static int is_in(const PmSysGraph *g, PmSysPart part)
+{
+	return part == PM_SYS_ALL || g->algebraic == (part == PM_SYS_ALGEBRAIC);
+}
+
+size_t pm_systems_count(const PmSystems *s, PmSysPart part)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->graphs.n; i++)
+		n += (size_t)is_in(&s->graphs.v[i], part);
+	return n;
+}
+
+PmStatus pm_systems_figures(const PmSystems *s, size_t system, PmSysClock clock, int64_t task, PmSysPart part,
 			    PmPreset preset, PmSysFigures *out, PmErr *err)
 {
 	PmScoreRule rule = pm_score_rule(preset);
@@ -199,7 +213,7 @@ PmStatus pm_systems_figures(const PmSystems *s, size_t system, PmSysClock clock,
 	out->worst = NAN;
 	PM_VEC_RESERVE(&r.out, s->graphs.n + 1); /* records point into it: it must not move */
 	for (size_t i = 0; i < s->graphs.n; i++)
-		if (!task || s->graphs.v[i].task == task)
+		if ((!task || s->graphs.v[i].task == task) && is_in(&s->graphs.v[i], part))
 			add_row(s, &s->graphs.v[i], system, clock, &r, out);
 	pm_rng_init(&rng, s->graphs.n);
 	out->gmean = pm_bootstrap_gmean(r.speedup.v, r.speedup.n, 1000, 0.95, &rng);

@@ -46,6 +46,7 @@ typedef struct PmSysGraph {
 	int64_t task, ordinal;
 	char label[128];
 	int dtype;       /* PmDType of the graph's variant: its tolerances */
+	int algebraic;   /* clean-up alone makes it faster (cli/algebra.h) */
 	double roofline; /* seconds: pm_sys_roofline */
 	PmSysCell cell[PM_MAX_SYSTEMS];
 } PmSysGraph;
@@ -81,9 +82,13 @@ typedef struct PmSysFigures {
 	PmScore score, strict; /* preset as given */
 } PmSysFigures;
 
-/* Over the rows of one task, or all (task 0). The bootstrap is seeded by the table's size: the same rows give
- * the same interval. */
-PmStatus pm_systems_figures(const PmSystems *s, size_t system, PmSysClock clock, int64_t task,
+/* Which rows: graphs that clean-up alone makes faster are reported apart. */
+typedef enum PmSysPart { PM_SYS_ALL, PM_SYS_ALGEBRAIC, PM_SYS_OTHERS } PmSysPart;
+size_t pm_systems_count(const PmSystems *s, PmSysPart part);
+
+/* Over the rows of one task, or all (task 0), of a part. The bootstrap is seeded by the table's size: the
+ * same rows give the same interval. */
+PmStatus pm_systems_figures(const PmSystems *s, size_t system, PmSysClock clock, int64_t task, PmSysPart part,
 			    PmPreset preset, PmSysFigures *out, PmErr *err);
 
 /* Of the rows on which both have a right answer and a time: the share on which system `a` takes less time

@@ -71,8 +71,24 @@ static void put_faster(const PmSystems *s, PmSysClock clock, PmStr *out)
 		}
 }
 
+static PmStatus put_part(const PmSystems *s, PmSysClock clock, PmSysPart part, PmPreset preset, PmStr *out,
+			 PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t k = 0; k < s->n && !st; k++) {
+		PmSysFigures f;
+
+		st = pm_systems_figures(s, k, clock, 0, part, preset, &f, err);
+		if (!st)
+			put_line(s->name[k], &f, out);
+	}
+	return st;
+}
+
 PmStatus pm_systems_text(const PmSystems *s, PmPreset preset, PmStr *out, PmErr *err)
 {
+	int apart = pm_systems_count(s, PM_SYS_ALGEBRAIC) > 0;
 	PmStatus st = PM_OK;
 
 	for (PmSysClock c = 0; c < PM_N_SYS_CLOCKS && !st; c++) {
@@ -83,14 +99,17 @@ PmStatus pm_systems_text(const PmSystems *s, PmPreset preset, PmStr *out, PmErr 
 		pm_str_addf(out, "  %-20s %6s %6s %7s %6s %7s  %6s %6s %7s %6s %7s %6s %6s %8s\n", "system",
 			    "timed", "right", "changed", "faster", "gmean", "95 %", "", "worst", "AS",
 			    "strict", "fast_1", "fast_2", "roofline");
-		for (size_t k = 0; k < s->n && !st; k++) {
-			PmSysFigures f;
-
-			st = pm_systems_figures(s, k, c, 0, preset, &f, err);
-			if (!st)
-				put_line(s->name[k], &f, out);
-		}
+		st = put_part(s, c, PM_SYS_ALL, preset, out, err);
 		put_faster(s, c, out);
+		for (PmSysPart p = PM_SYS_ALGEBRAIC; p <= PM_SYS_OTHERS && apart && !st; p++) {
+			pm_str_addf(out,
+				    p == PM_SYS_OTHERS
+					    ? "  the other %zu\n"
+					    : "  stratum algebraic: %zu graphs that clean-up alone "
+					      "makes faster (passmith simplify)\n",
+				    pm_systems_count(s, p));
+			st = put_part(s, c, p, preset, out, err);
+		}
 		pm_str_addc(out, '\n');
 	}
 	return st;
@@ -131,8 +150,9 @@ static cJSON *figures_json(const PmSysFigures *f)
 	return j;
 }
 
-/* {system: {clock: figures}} over one task or all. */
-static PmStatus systems_json(const PmSystems *s, PmPreset preset, int64_t task, cJSON *to, PmErr *err)
+/* {system: {clock: figures}} over one task or all, of a part. */
+static PmStatus systems_json(const PmSystems *s, PmPreset preset, int64_t task, PmSysPart part, cJSON *to,
+			     PmErr *err)
 {
 	PmStatus st = PM_OK;
 
@@ -144,7 +164,7 @@ static PmStatus systems_json(const PmSystems *s, PmPreset preset, int64_t task, 
 
 			if (!pm_systems_has_clock(s, c))
 				continue;
-			st = pm_systems_figures(s, k, c, task, preset, &f, err);
+			st = pm_systems_figures(s, k, c, task, part, preset, &f, err);
 			if (!st)
 				cJSON_AddItemToObject(one, pm_sys_clock_name(c), figures_json(&f));
 		}
@@ -163,7 +183,8 @@ static PmStatus tasks_json(const PmSystems *s, PmPreset preset, cJSON *to, PmErr
 			continue;
 		j = cJSON_CreateObject();
 		pm_json_add_i64(j, "task", s->graphs.v[i].task);
-		st = systems_json(s, preset, s->graphs.v[i].task, cJSON_AddObjectToObject(j, "systems"), err);
+		st = systems_json(s, preset, s->graphs.v[i].task, PM_SYS_ALL,
+				  cJSON_AddObjectToObject(j, "systems"), err);
 		cJSON_AddItemToArray(to, j);
 	}
 	return st;
@@ -177,6 +198,7 @@ static cJSON *graph_json(const PmSystems *s, const PmSysGraph *g)
 	pm_json_add_i64(j, "ordinal", g->ordinal);
 	cJSON_AddStringToObject(j, "variant", g->label);
 	add_num(j, "roofline_seconds", g->roofline);
+	cJSON_AddBoolToObject(j, "algebraic", g->algebraic);
 	cells = cJSON_AddObjectToObject(j, "systems");
 	for (size_t k = 0; k < s->n; k++) {
 		const PmSysCell *c = &g->cell[k];
@@ -226,7 +248,14 @@ PmStatus pm_systems_json(const PmSystems *s, PmPreset preset, cJSON **out, PmErr
 
 	cJSON_AddStringToObject(j, "reference", s->name[s->reference]);
 	cJSON_AddStringToObject(j, "preset", preset == PM_PRESET_PASSNET ? "passnet" : "sound");
-	st = systems_json(s, preset, 0, cJSON_AddObjectToObject(j, "systems"), err);
+	st = systems_json(s, preset, 0, PM_SYS_ALL, cJSON_AddObjectToObject(j, "systems"), err);
+	if (!st && pm_systems_count(s, PM_SYS_ALGEBRAIC)) { /* results by stratum */
+		st = systems_json(s, preset, 0, PM_SYS_ALGEBRAIC, cJSON_AddObjectToObject(j, "algebraic"),
+				  err);
+		if (!st)
+			st = systems_json(s, preset, 0, PM_SYS_OTHERS, cJSON_AddObjectToObject(j, "others"),
+					  err);
+	}
 	cJSON_AddItemToObject(j, "faster", faster_json(s));
 	if (!st)
 		st = tasks_json(s, preset, cJSON_AddArrayToObject(j, "tasks"), err);
@@ -259,7 +288,7 @@ PmStatus pm_systems_plot_es(const PmSystems *s, PmSysClock clock, PmPreset prese
 	for (size_t k = 0; k < s->n && !st; k++) {
 		PmSysFigures f;
 
-		st = pm_systems_figures(s, k, clock, 0, preset, &f, err);
+		st = pm_systems_figures(s, k, clock, 0, PM_SYS_ALL, preset, &f, err);
 		for (int i = 0; i < N && !st; i++)
 			es[k][i] = f.score.es[i];
 		p.line[k] = (PmPlotLine){ s->name[k], N, t, es[k] };

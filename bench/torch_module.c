@@ -166,6 +166,8 @@ static PmStatus word(Writer *w, const char **p, PmErr *err)
 		ints(w->out, t->dim, (size_t)t->rank);
 	else if (name[0] == 'L' && isdigit((unsigned char)name[1]))
 		return list_of(w, (size_t)atoi(name + 1), err);
+	else if (!strcmp(name, "resize"))
+		return pm__torch_resize(w->g, w->n, w->out, err);
 	else
 		return attribute(w, name, err);
 	return PM_OK;

@@ -11,6 +11,8 @@ const char *pm__torch_dtype(int dtype);
 int pm__torch_is_number(const PmGraph *g, PmValue v);
 /* An argument of forward: inputs first, then constants in order of their ids. */
 int pm__torch_is_argument(const PmGraph *g, PmValue v);
+/* The arguments of F.interpolate behind the first; PM_E_UNSUPPORTED where it computes something else. */
+PmStatus pm__torch_resize(const PmGraph *g, PmNode n, PmStr *out, PmErr *err);
 /* f for floating types, i for the others. */
 void pm__torch_number(PmStr *out, int dtype, double f, int64_t i);
 

@@ -2,6 +2,7 @@
 #include "cli/bench_read.h"
 
 #include "base/io.h"
+#include "cli/algebra.h"
 #include "dataset/results.h"
 #include "dataset/tasks.h"
 
@@ -253,6 +254,7 @@ static PmStatus add_rows(PmBench *b, const PmMembers *m, PmErr *err)
 		g->dtype = m->list.v[i].dtype;
 		snprintf(g->label, sizeof g->label, "%s", m->list.v[i].label);
 		st = pm_sys_roofline(m->list.v[i].g, b->eval.opts.profile, &g->roofline, err);
+		g->algebraic = pm_cli_is_algebraic(m->list.v[i].g);
 	}
 	return st;
 }

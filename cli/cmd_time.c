@@ -7,6 +7,7 @@
 #include "bench/stratum.h"
 #include "bench/tolerance.h"
 #include "cli/members.h"
+#include "cli/time_file.h"
 #include "cli/time_pass.h"
 #include "dataset/subgraphs.h"
 #include "runtime/nvrtc.h"
@@ -19,19 +20,6 @@
 static const double keeps_warm = 2; /* seconds for which a GPU that was busy needs no warm-up */
 
 enum { MAX_BLOCKS = 1000 };
-
-typedef struct Time {
-	const char *device, *db_path, *json_out, *pass;
-	const char *target; /* the one at hand */
-	char way[80];       /* what the pass's times are stored as */
-	int64_t seed, shapes, blocks;
-	double seconds; /* no graph is begun after that many */
-	int variants, tf32, graphs, failed, left_out;
-	double begin, last; /* of the run, of the last graph that was timed */
-	double compiled;    /* seconds that compiling ahead took */
-	PmWorker *worker;
-	cJSON *records;
-} Time;
 
 static void kind_json(cJSON *j, const PmTimes *t, int side, int control, const char *name)
 {
@@ -66,7 +54,7 @@ static void print_times(const PmMember *m, const PmPlanStats *s, const PmTiming 
 }
 
 /* The pass beside the eager run, when it has rewritten the graph; otherwise the eager run counts for both. */
-static PmStatus time_sides(Time *t, const PmMember *m, const PmTimedPass *p, const PmClockOpts *o,
+static PmStatus time_sides(PmTime *t, const PmMember *m, const PmTimedPass *p, const PmClockOpts *o,
 			   cJSON *times, PmTiming *r, PmErr *err)
 {
 	PmWork work = { .g = m->g };
@@ -89,7 +77,7 @@ static PmStatus time_sides(Time *t, const PmMember *m, const PmTimedPass *p, con
 }
 
 /* One graph; what fails there is its record, unless there is no such device. */
-static PmStatus time_one(Time *t, const PmMember *m, const PmTimedPass *p, PmErr *err)
+static PmStatus time_one(PmTime *t, const PmMember *m, const PmTimedPass *p, PmErr *err)
 {
 	PmClockOpts o = { .seed = (uint64_t)t->seed,
 			  .deadline = 120,
@@ -155,7 +143,7 @@ static void add_sources(const PmGraph *g, const int *alts, size_t n_alts, Source
 }
 
 /* Everything that the graphs of all targets need is compiled at once, on all processors. */
-static PmStatus compile_ahead(Time *t, const PmMembers *all, size_t n, PmTimedPass *const *pass, PmErr *err)
+static PmStatus compile_ahead(PmTime *t, const PmMembers *all, size_t n, PmTimedPass *const *pass, PmErr *err)
 {
 	Sources src = { 0 };
 	Plans plans = { 0 };
@@ -184,7 +172,7 @@ static PmStatus compile_ahead(Time *t, const PmMembers *all, size_t n, PmTimedPa
 	return st;
 }
 
-static PmStatus read_target(Time *t, PmDb *db, const char *target, PmMembers *out, PmErr *err)
+static PmStatus read_target(PmTime *t, PmDb *db, const char *target, PmMembers *out, PmErr *err)
 {
 	PmStatus st = db ? pm_members_of_task(db, target, out, err)
 			 : pm_members_of_model(target, t->variants, out, err);
@@ -194,7 +182,7 @@ static PmStatus read_target(Time *t, PmDb *db, const char *target, PmMembers *ou
 }
 
 /* The pass on every graph of a target. */
-static PmStatus apply_pass(const Time *t, const PmMembers *m, PmTimedPass **out, PmErr *err)
+static PmStatus apply_pass(const PmTime *t, const PmMembers *m, PmTimedPass **out, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
@@ -204,7 +192,7 @@ static PmStatus apply_pass(const Time *t, const PmMembers *m, PmTimedPass **out,
 	return st;
 }
 
-static PmStatus time_all(Time *t, const PmStrList *targets, PmErr *err)
+static PmStatus time_all(PmTime *t, const PmStrList *targets, PmErr *err)
 {
 	size_t n = targets->list.n;
 	PmMembers *all = pm_xcalloc(n, sizeof *all);
@@ -228,11 +216,17 @@ static PmStatus time_all(Time *t, const PmStrList *targets, PmErr *err)
 		t->target = targets->list.v[i];
 		if (!pm_cli_json)
 			printf("%s\n", t->target);
-		for (size_t k = 0; k < all[i].list.n && !st; k++)
-			if (t->seconds > 0 && pm_now() - t->begin > t->seconds)
+		for (size_t k = 0; k < all[i].list.n && !st; k++) {
+			if (pm_time_file_has(t, all[i].list.v[k].g))
+				continue;
+			if (t->seconds > 0 && pm_now() - t->begin > t->seconds) {
 				t->left_out++;
-			else
-				st = time_one(t, &all[i].list.v[k], t->pass ? &pass[i][k] : NULL, err);
+				continue;
+			}
+			st = time_one(t, &all[i].list.v[k], t->pass ? &pass[i][k] : NULL, err);
+			if (!st)
+				st = pm_time_file_keep(t, 0, err);
+		}
 	}
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; pass[i] && k < all[i].list.n; k++)
@@ -246,40 +240,9 @@ static PmStatus time_all(Time *t, const PmStrList *targets, PmErr *err)
 	return st;
 }
 
-static PmStatus put(Time *t, PmErr *err)
-{
-	cJSON *j = cJSON_CreateObject();
-	PmDeviceInfo info;
-	PmStr text = PM_STR_INIT;
-	PmStatus st = pm_worker_info(t->worker, &info, err);
-
-	if (!st) {
-		cJSON_AddStringToObject(j, "kind", "passmith_time");
-		cJSON_AddStringToObject(j, "device", info.name);
-		cJSON_AddStringToObject(j, "cublaslt",
-					pm_library_allowed() ? pm_library_cublaslt()->text : "off");
-		cJSON_AddStringToObject(j, "cudnn", pm_library_allowed() ? pm_library_cudnn()->text : "off");
-		cJSON_AddBoolToObject(j, "tf32", t->tf32);
-		cJSON_AddNumberToObject(j, "compile_seconds", t->compiled);
-		cJSON_AddNumberToObject(j, "all_seconds", pm_now() - t->begin);
-		cJSON_AddBoolToObject(j, "graphs", t->graphs);
-		cJSON_AddNumberToObject(j, "left_out", t->left_out);
-		cJSON_AddItemToObject(j, "records", t->records);
-		t->records = NULL;
-		pm_json_print(j, 1, &text);
-		if (pm_cli_json)
-			fwrite(text.s, 1, text.len, stdout);
-		if (t->json_out)
-			st = pm_write_file(t->json_out, text.s, text.len, err);
-	}
-	cJSON_Delete(j);
-	pm_str_release(&text);
-	return st;
-}
-
 int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 {
-	Time t = { .device = "cuda", .seed = 1 };
+	PmTime t = { .device = "cuda", .seed = 1 };
 	const PmOpt opts[] = {
 		{ "--device", PM_OPT_STR, &t.device, "a device with a clock (default cuda)" },
 		{ "--db", PM_OPT_STR, &t.db_path, "the targets are tasks of this database, not model files" },
@@ -295,6 +258,8 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 		{ "--pass", PM_OPT_STR, &t.pass,
 		  "a trusted pass: its quick, unjudged times beside the eager run's" },
 		{ "-o", PM_OPT_STR, &t.json_out, "write the times as JSON, for passmith results import" },
+		{ "--resume", PM_OPT_FLAG, &t.resume,
+		  "graphs that the file of -o has times of are not timed again" },
 		{ 0 },
 	};
 	PmStrList targets = { 0 };
@@ -308,6 +273,8 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 			code = pm_cli_usage(cmd, "time takes at least one model or task.");
 		} else if (t.blocks < 0 || t.blocks > MAX_BLOCKS) {
 			code = pm_cli_usage(cmd, "--blocks takes a number up to %d.", MAX_BLOCKS);
+		} else if (t.resume && !t.json_out) {
+			code = pm_cli_usage(cmd, "--resume wants the file of the run before, -o FILE.");
 		} else {
 			if (t.pass)
 				snprintf(t.way, sizeof t.way, "passmith %.*s",
@@ -315,9 +282,13 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 			pm_cli_libraries(t.device, t.tf32);
 			t.worker = pm_worker_new(t.device);
 			t.records = cJSON_CreateArray();
-			st = time_all(&t, &targets, &err);
+			t.kept = pm_now();
+			if (t.resume && pm_path_exists(t.json_out))
+				st = pm_time_file_resume(&t, &err);
 			if (!st)
-				st = put(&t, &err);
+				st = time_all(&t, &targets, &err);
+			if (!st)
+				st = pm_time_file_keep(&t, 1, &err);
 			code = st ? pm_cli_fail(&err) : t.failed != 0;
 		}
 	}

@@ -3,6 +3,7 @@
 
 #include "base/version.h"
 #include "bench/report.h"
+#include "cli/algebra.h"
 #include "cli/hidden.h"
 #include "dataset/results.h"
 
@@ -103,6 +104,15 @@ static int any_right(const PmEvalReport *r)
 	return 0;
 }
 
+static size_t count_algebraic(const PmMembers *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->list.n; i++)
+		n += (size_t)pm_cli_is_algebraic(m->list.v[i].g);
+	return n;
+}
+
 PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char *have, PmErr *err)
 {
 	char *has = pm_xcalloc(e->members->list.n + 1, 1);
@@ -121,6 +131,7 @@ PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char
 		st = pm_hidden_check(so, e->members, &e->opts, e->hidden, r, err);
 	if (!st && run && !e->stored_only)
 		st = pm_run_finish(e->db, run, err);
+	r->n_algebraic = count_algebraic(e->members);
 	if (!st)
 		st = pm_eval_score(r, err);
 	if (have)

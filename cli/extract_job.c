@@ -65,8 +65,8 @@ static PmStatus load(const char *path, PmGraph **g, PmOnnxReport *r, PmErr *err)
 {
 	static const PmSimplifyPass passes[] = { PM_SIMPLIFY_identity,       PM_SIMPLIFY_noop_cast,
 						 PM_SIMPLIFY_noop_transpose, PM_SIMPLIFY_noop_reshape,
-						 PM_SIMPLIFY_noop_slice,     PM_SIMPLIFY_common,
-						 PM_SIMPLIFY_dead_code };
+						 PM_SIMPLIFY_noop_slice,     PM_SIMPLIFY_repeated,
+						 PM_SIMPLIFY_common,         PM_SIMPLIFY_dead_code };
 	PmSimplifyOpts opts = { 0 };
 	PmStatus st = pm_cli_load(path, g, r, err);
 	size_t i;

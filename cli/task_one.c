@@ -2,6 +2,7 @@
 #include "cli/task_one.h"
 
 #include "bench/stratum.h"
+#include "cli/algebra.h"
 #include "cli/task.h"
 #include "cli/task_ref.h"
 #include "dataset/subgraphs.h"
@@ -193,6 +194,7 @@ static PmStatus judge_size(One *o, const PmGraph *g, PmErr *err)
 	(void)err;
 	pm_err_init(&no);
 	st = pm_stratum(g, &o->stratum, &no);
+	o->stratum.algebraic = pm_cli_is_algebraic(g);
 	if (st) {
 		reject(o, "variants", no.text);
 	} else if (o->stratum.seconds > MAX_SECONDS || o->stratum.memory > MAX_MEMORY) {

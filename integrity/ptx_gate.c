@@ -2,7 +2,7 @@
 #include "integrity/ptx_gate.h"
 
 #include "base/vec.h"
-#include "integrity/ptx_lex.h"
+#include "integrity/ptx_params.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +10,12 @@
 #include <string.h>
 
 enum { MAX_SHOWN = 24, MAX_PROBLEMS = 64 };
+
+/* A register that a function has declared: %v, or the `count` registers %r0, %r1, ... of the family %r. */
+typedef struct Register {
+	PmPtxToken name;
+	int64_t count; /* -1: the name itself */
+} Register;
 
 typedef struct Gate {
 	const char *text; /* all of it */
@@ -20,7 +26,10 @@ typedef struct Gate {
 	PmStr *out;
 	int problems;
 	PmPtxToken function; /* being read; n = 0 at module scope */
-	PM_VEC(PmPtxToken) functions, registers, families;
+	PM_VEC(PmPtxToken) functions;
+	PM_VEC(Register) registers; /* that are known where the lexer stands */
+	PM_VEC(size_t) scopes;      /* how many were, at each '{' */
+	PmPtxParams params;
 	int64_t const_bytes;
 } Gate;
 
@@ -167,17 +176,19 @@ static const char *const performance[] = {
 
 /* ---- statements ---- */
 
+/* A special register's name may be declared, and means the register only where and as far as it is: with
+ * .reg .b64 %clock<5> in an inner block, %clock64 is the clock everywhere. */
 static int is_register(const Gate *g, PmPtxToken t)
 {
-	for (size_t i = 0; i < g->registers.n; i++)
-		if (g->registers.v[i].n == t.n && !memcmp(g->registers.v[i].p, t.p, t.n))
-			return 1;
-	/* %r<12> declares %r0 to %r11. */
-	for (size_t i = 0; i < g->families.n; i++) {
-		size_t n = g->families.v[i].n;
+	for (size_t i = 0; i < g->registers.n; i++) {
+		const Register *r = &g->registers.v[i];
+		PmPtxToken digits = { PM__PTX_WORD, t.p + r->name.n, t.n - r->name.n };
 
-		if (t.n > n && !memcmp(g->families.v[i].p, t.p, n) &&
-		    strspn(t.p + n, "0123456789") >= t.n - n)
+		if (t.n < r->name.n || memcmp(r->name.p, t.p, r->name.n) != 0)
+			continue;
+		if (r->count < 0 ? !digits.n
+				 : digits.n && (*digits.p != '0' || digits.n == 1) &&
+					   pm__ptx_number(digits) < r->count)
 			return 1;
 	}
 	return 0;
@@ -192,9 +203,16 @@ static PmPtxToken without_component(PmPtxToken t)
 	return t;
 }
 
-static void check_operand(Gate *g)
+/* `opcode` and `before`: the instruction, and the token before this one. */
+static void check_operand(Gate *g, PmPtxToken opcode, PmPtxToken before)
 {
 	char name[MAX_SHOWN + 1];
+
+	if (g->t.kind == PM__PTX_WORD && !pm__ptx_param_is_read(&g->params, opcode, before, g->t, g->lex))
+		problem(g,
+			"It uses %s otherwise than reading it: beside a parameter lies what is not the "
+			"kernel's.",
+			shown(g->t, name, sizeof name));
 
 	if (g->t.kind != PM__PTX_WORD || *g->t.p != '%')
 		return;
@@ -210,18 +228,17 @@ static void read_registers(Gate *g)
 {
 	for (next(g); !at_end(g) && !at_punct(g, ';'); next(g))
 		if (g->t.kind == PM__PTX_WORD && *g->t.p == '%') {
-			PmPtxToken name = g->t;
+			Register r = { g->t, -1 };
 
 			next(g);
 			if (at_punct(g, '<')) {
-				PM_VEC_PUSH(&g->families, name);
 				next(g);
+				r.count = pm__ptx_number(g->t);
 				next(g);
-			} else {
-				PM_VEC_PUSH(&g->registers, name);
-				if (at_punct(g, ';'))
-					break;
 			}
+			PM_VEC_PUSH(&g->registers, r);
+			if (at_punct(g, ';'))
+				break;
 		}
 }
 
@@ -266,6 +283,7 @@ static int is_function(const Gate *g, PmPtxToken t)
 /* call (ret), name, (args); only names of functions of this module. */
 static void check_call(Gate *g)
 {
+	PmPtxToken call = g->t;
 	char name[MAX_SHOWN + 1];
 
 	next(g);
@@ -278,9 +296,9 @@ static void check_call(Gate *g)
 	if (g->t.kind != PM__PTX_WORD || !is_function(g, g->t))
 		problem(g, "It calls %s, which is no function of the module.",
 			shown(g->t, name, sizeof name));
-	while (!at_end(g) && !at_punct(g, ';')) {
-		check_operand(g);
-		next(g);
+	for (PmPtxToken before = call; !at_end(g) && !at_punct(g, ';'); next(g)) {
+		check_operand(g, call, before);
+		before = g->t;
 	}
 }
 
@@ -309,13 +327,18 @@ static void check_opcode(Gate *g)
 /* From an opcode to its ';'. */
 static void instruction(Gate *g)
 {
+	PmPtxToken opcode, before;
+
 	if (pm__ptx_is(g->t, "call") || pm__ptx_begins(g->t, "call.")) {
 		check_call(g);
 		return;
 	}
 	check_opcode(g);
-	for (next(g); !at_end(g) && !at_punct(g, ';'); next(g))
-		check_operand(g);
+	opcode = before = g->t;
+	for (next(g); !at_end(g) && !at_punct(g, ';'); next(g)) {
+		check_operand(g, opcode, before);
+		before = g->t;
+	}
 }
 
 /* Between the braces of a function; g->t is the opening one. */
@@ -326,15 +349,17 @@ static void body(Gate *g)
 	for (next(g); depth > 0 && !at_end(g); next(g)) {
 		if (at_punct(g, '{')) {
 			depth++;
+			PM_VEC_PUSH(&g->scopes, g->registers.n);
 		} else if (at_punct(g, '}')) {
 			depth--;
 			if (!depth)
 				return;
+			g->registers.n = g->scopes.v[--g->scopes.n];
 		} else if (at_punct(g, '@')) { /* @%p1 or @!%p1 */
 			next(g);
 			if (at_punct(g, '!'))
 				next(g);
-			check_operand(g);
+			check_operand(g, g->t, g->t);
 		} else if (g->t.kind == PM__PTX_WORD && *g->t.p == '.') {
 			body_directive(g);
 		} else if (g->t.kind == PM__PTX_WORD) {
@@ -395,8 +420,12 @@ static void function(Gate *g, int is_entry, int is_extern)
 	if (!is_entry && !is_extern)
 		PM_VEC_PUSH(&g->functions, g->t);
 	next(g);
-	if (at_punct(g, '('))
+	if (at_punct(g, '(') && is_entry) {
+		pm__ptx_params_read(&g->lex, &g->params);
+		next(g);
+	} else if (at_punct(g, '(')) {
 		skip_parens(g);
+	}
 	while (!at_end(g) && !at_punct(g, '{') && !at_punct(g, ';')) {
 		if (g->t.kind == PM__PTX_WORD && *g->t.p == '.' && !in_list(g->t, performance))
 			problem(g, "It has the directive %s.", shown(g->t, name, sizeof name));
@@ -404,22 +433,8 @@ static void function(Gate *g, int is_entry, int is_extern)
 	}
 	if (at_punct(g, '{'))
 		body(g);
-	g->registers.n = g->families.n = 0;
+	g->registers.n = g->scopes.n = g->params.n = 0;
 	g->function.n = 0;
-}
-
-/* A decimal number; anything else, and one over eight digits, is taken for a large one. The text does not end
- * with a zero byte. */
-static int64_t number(PmPtxToken t)
-{
-	int64_t n = 0;
-
-	for (size_t i = 0; i < t.n; i++) {
-		if (t.p[i] < '0' || t.p[i] > '9' || i >= 8)
-			return INT32_MAX;
-		n = n * 10 + (t.p[i] - '0');
-	}
-	return n;
 }
 
 /* .const .align 4 .b8 name[64] = { ... }; */
@@ -431,7 +446,7 @@ static void constant(Gate *g)
 		if (at_punct(g, '[')) {
 			next(g);
 			if (g->t.kind == PM__PTX_WORD)
-				bytes = number(g->t);
+				bytes = pm__ptx_number(g->t);
 		}
 		if (pm__ptx_begins(g->t, ".b64") || pm__ptx_begins(g->t, ".u64") ||
 		    pm__ptx_begins(g->t, ".s64") || pm__ptx_begins(g->t, ".f64"))
@@ -568,6 +583,7 @@ int pm_ptx_gate(const char *ptx, size_t len, const char *const *entries, size_t 
 		module(&g);
 	PM_VEC_RELEASE(&g.functions);
 	PM_VEC_RELEASE(&g.registers);
-	PM_VEC_RELEASE(&g.families);
+	PM_VEC_RELEASE(&g.scopes);
+	PM_VEC_RELEASE(&g.params);
 	return g.problems;
 }

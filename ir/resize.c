@@ -184,6 +184,31 @@ PmStatus pm_resize_read(const PmGraph *g, PmNode n, const PmType *x, const PmRes
 	return st;
 }
 
+PmStatus pm_resize_of(const PmGraph *g, PmNode n, PmResize *out, char why[160])
+{
+	PmResizeArgs a = { .n_roi = 0 };
+	PmValue in[4] = { { 0 } };
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < 4 && i < pm_node_n_in(g, n); i++) {
+		int64_t numel = 1;
+
+		in[i] = pm_node_in(g, n, i);
+		if (i && in[i].id && !pm_type_numel(pm_value_type(g, in[i]), &numel, NULL) && !numel)
+			in[i].id = 0;
+	}
+	if (in[1].id)
+		st = pm_value_const_floats(g, in[1], a.roi, 2 * PM_MAX_RANK, &a.n_roi);
+	if (in[2].id && !st)
+		st = pm_value_const_floats(g, in[2], a.scales, PM_MAX_RANK, &a.n_scales);
+	if (in[3].id && !st)
+		st = pm_value_const_ints(g, in[3], a.sizes, PM_MAX_RANK, &a.n_sizes);
+	if (st)
+		return fail(why, PM_E_UNSUPPORTED,
+			    "its scales or sizes are not constant, which only the device ref takes");
+	return pm_resize_read(g, n, pm_value_type(g, in[0]), &a, out, why);
+}
+
 double pm_resize_source(const PmResize *r, const PmResizeAxis *a, int64_t o)
 {
 	double x = (double)o, last = (double)a->in - 1, width = a->width;

@@ -51,6 +51,8 @@ int pm_resize_axes(const PmGraph *g, PmNode n, int rank, int axis[PM_MAX_RANK]);
 /* PM_E_INVALID or PM_E_UNSUPPORTED with the reason in why. */
 PmStatus pm_resize_read(const PmGraph *g, PmNode n, const PmType *x, const PmResizeArgs *args, PmResize *out,
 			char why[160]);
+/* The same of a node whose other operands are constants; PM_E_UNSUPPORTED when one is not. */
+PmStatus pm_resize_of(const PmGraph *g, PmNode n, PmResize *out, char why[160]);
 /* Where element o of the result lies along the axis, in elements of the input. */
 double pm_resize_source(const PmResize *r, const PmResizeAxis *a, int64_t o);
 /* The element that the nearest mode takes. */

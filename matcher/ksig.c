@@ -117,17 +117,22 @@ static int classify(const Token *t, int n, PmKParam *out)
 		      { "uint32_t", PM_KP_I32 },  { "float", PM_KP_F32 },    { "double", PM_KP_F64 } };
 	static const char *const ignored[] = { "const", "volatile", "__restrict__", "__restrict",
 					       "__grid_constant__" };
-	int longs = 0, ints = 0, other = 0, known = 0;
+	int longs = 0, ints = 0, other = 0, known = 0, pointer = 0;
 	PmKParam kind = PM_KP_I32;
 
 	for (int i = 0; i < n; i++) {
+		if (is(t[i], "&") || is(t[i], "<") || is(t[i], "."))
+			return 0;
+		pointer |= is(t[i], "*") || is(t[i], "[");
+	}
+	if (pointer) { /* to whatever */
+		*out = PM_KP_POINTER;
+		return 1;
+	}
+	for (int i = 0; i < n; i++) {
 		size_t k;
 
-		if (is(t[i], "*") || is(t[i], "[")) {
-			*out = PM_KP_POINTER;
-			return 1;
-		}
-		if (is(t[i], "&") || is(t[i], "<") || is(t[i], ".") || is(t[i], "char") || is(t[i], "short"))
+		if (is(t[i], "char") || is(t[i], "short"))
 			return 0;
 		for (k = 0; k < sizeof ignored / sizeof *ignored && !is(t[i], ignored[k]); k++)
 			;

@@ -28,7 +28,7 @@ enum {
 	L2 = 128,      /* divide by max(sqrt(sum of squares), eps) */
 	WINDOW = 256,  /* rows of b are found through the window */
 	ONE_PLUS = 512, /* the scale is one more than stored */
-	HOLD = 4       /* loads that a thread keeps */
+	EACH = 16      /* elements of a row that a thread keeps, at most */
 };
 
 struct Window {
@@ -65,17 +65,27 @@ __device__ __forceinline__ Real row_sum(Real v)
 	return v;
 }
 
-template<int N> __device__ __forceinline__ void load_sum(Real (&v)[N], const Row &p, int k, int flags)
+/* Of both operands the piece at k; 0 stands for one that is absent. */
+template<int N>
+__device__ __forceinline__ void load_both(pm_vec<T, N> &a, pm_vec<T, N> &b, const T *from_a, const T *from_b, int k)
 {
-	const pm_vec<T, N> a = pm_load<N>(p.a + k);
+	if (from_a)
+		a = pm_load<N>(from_a + k);
+	if (from_b)
+		b = pm_load<N>(from_b + k);
+}
+
+/* a + g * (b + c) at k. */
+template<int N>
+__device__ __forceinline__ void sum_of(Real (&v)[N], const pm_vec<T, N> &a, const pm_vec<T, N> &b, const Row &p, int k,
+				       int flags)
+{
 	Real t[N];
 
 	for (int i = 0; i < N; i++)
 		v[i] = ld(a[i]);
 	if (!(flags & HAS_B))
 		return;
-	const pm_vec<T, N> b = pm_load<N>(p.b + k);
-
 	for (int i = 0; i < N; i++)
 		t[i] = ld(b[i]);
 	if (flags & HAS_C) {
@@ -94,52 +104,66 @@ template<int N> __device__ __forceinline__ void load_sum(Real (&v)[N], const Row
 		v[i] += t[i];
 }
 
-/* v times the factor, with scale and bias. */
-template<int N>
-__device__ __forceinline__ void store_norm(const Real (&v)[N], const Row &p, int k, Real mean, Real factor, int flags)
+template<int N> __device__ __forceinline__ void store(T *y, const Real (&v)[N])
 {
-	Real t[N];
 	pm_vec<T, N> out;
 
 	for (int i = 0; i < N; i++)
-		t[i] = (v[i] - mean) * factor;
-	if (flags & HAS_SCALE) {
-		const pm_vec<T, N> s = pm_load<N>(p.scale + k);
-
-		for (int i = 0; i < N; i++)
-			t[i] *= flags & ONE_PLUS ? 1 + ld(s[i]) : ld(s[i]);
-	}
-	if (flags & HAS_BIAS) {
-		const pm_vec<T, N> s = pm_load<N>(p.bias + k);
-
-		for (int i = 0; i < N; i++)
-			t[i] += ld(s[i]);
-	}
-	for (int i = 0; i < N; i++)
-		out[i] = st(t[i]);
-	pm_store<N>(p.y + k, out);
+		out[i] = st(v[i]);
+	pm_store<N>(y, out);
 }
 
-/* One row by the threads of threadIdx.x, N elements per load, at most R loads each. */
-template<int N, int R> __device__ __forceinline__ void norm_row(const Row &p, int H, int flags, float eps)
+/* v times the factor, with scale and bias. */
+template<int N>
+__device__ __forceinline__ void store_norm(T *y, const Real (&v)[N], const pm_vec<T, N> &scale, const pm_vec<T, N> &bias,
+					   Real mean, Real factor, int flags)
+{
+	Real t[N];
+
+	for (int i = 0; i < N; i++)
+		t[i] = (v[i] - mean) * factor;
+	if (flags & HAS_SCALE)
+		for (int i = 0; i < N; i++)
+			t[i] *= flags & ONE_PLUS ? 1 + ld(scale[i]) : ld(scale[i]);
+	if (flags & HAS_BIAS)
+		for (int i = 0; i < N; i++)
+			t[i] += ld(bias[i]);
+	store<N>(y, t);
+}
+
+/* One row by the threads of threadIdx.x, N elements per load, at most R loads each. With AHEAD all are asked for
+ * before any is used, scale and bias while the row is added up; of single elements that would be more than the
+ * registers of a block of 1,024 threads. */
+template<int N, int R, bool AHEAD> __device__ __forceinline__ void norm_row(const Row &p, int H, int flags, float eps)
 {
 	const int step = blockDim.x * N, first = threadIdx.x * N;
+	const T *b_row = flags & HAS_B ? p.b : 0, *scale = flags & HAS_SCALE ? p.scale : 0,
+		*bias = flags & HAS_BIAS ? p.bias : 0;
 	Real v[R][N], total = 0, square = 0, mean = 0;
+	pm_vec<T, N> a[R], b[R];
 
 #pragma unroll
-	for (int j = 0; j < R; j++)
+	for (int j = 0; j < R && AHEAD; j++)
 		if (first + j * step < H)
-			load_sum<N>(v[j], p, first + j * step, flags);
+			load_both<N>(a[j], b[j], p.a, b_row, first + j * step);
+#pragma unroll
+	for (int j = 0; j < R; j++)
+		if (first + j * step < H) {
+			pm_vec<T, N> x = a[j], y = b[j];
+
+			if (!AHEAD)
+				load_both<N>(x, y, p.a, b_row, first + j * step);
+			sum_of<N>(v[j], x, y, p, first + j * step, flags);
+		}
+#pragma unroll
+	for (int j = 0; j < R && AHEAD; j++)
+		if (first + j * step < H)
+			load_both<N>(a[j], b[j], scale, bias, first + j * step);
 	if (flags & KEEP) {
 #pragma unroll
 		for (int j = 0; j < R; j++)
-			if (first + j * step < H) {
-				pm_vec<T, N> s;
-
-				for (int i = 0; i < N; i++)
-					s[i] = st(v[j][i]);
-				pm_store<N>(p.sum + first + j * step, s);
-			}
+			if (first + j * step < H)
+				store<N>(p.sum + first + j * step, v[j]);
 	}
 	if (flags & CENTER) {
 #pragma unroll
@@ -157,11 +181,18 @@ template<int N, int R> __device__ __forceinline__ void norm_row(const Row &p, in
 
 #pragma unroll
 	for (int j = 0; j < R; j++)
-		if (first + j * step < H)
-			store_norm<N>(v[j], p, first + j * step, mean, factor, flags);
+		if (first + j * step < H) {
+			pm_vec<T, N> x = a[j], y = b[j];
+
+			if (!AHEAD)
+				load_both<N>(x, y, scale, bias, first + j * step);
+			store_norm<N>(p.y + first + j * step, v[j], x, y, mean, factor, flags);
+		}
 }
 
-extern "C" __global__ void norm_rows(const T *a, const T *b, const T *c, const T *g, const T *scale, const T *bias,
+/* In double rows are short: a block has 128 threads, norm_rows.h. */
+extern "C" __global__ void __launch_bounds__(DOUBLE ? 128 : 1024)
+norm_rows(const T *a, const T *b, const T *c, const T *g, const T *scale, const T *bias,
 				     T *y, T *sum, int n_rows, int n_a, int n_b, int H, int flags,
 				     float eps, int wh, int ww, int out_h, int out_w, int move_h, int move_w,
 				     int win_h, int win_w)
@@ -179,7 +210,7 @@ extern "C" __global__ void norm_rows(const T *a, const T *b, const T *c, const T
 			sum + (long long)r * H };
 
 	if (wide)
-		norm_row<V, HOLD>(p, H, flags, eps);
+		norm_row<V, EACH / V, true>(p, H, flags, eps);
 	else
-		norm_row<1, 4 * HOLD>(p, H, flags, eps);
+		norm_row<1, EACH, false>(p, H, flags, eps);
 }

@@ -4,6 +4,7 @@
 #include "kernels/clock.cu.h"
 #include "runtime/nvrtc.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 enum { MIN_AREA = 256 << 20, WORK_STEPS = 20000 };
@@ -91,7 +92,9 @@ static PmStatus load_clock(PmCudaDevice *d, PmErr *err)
 	if (!rc)
 		rc = d->cu->module_function(&c->digest, c->module, "digest");
 	if (!rc)
-		rc = d->cu->mem_alloc(&c->sum, sizeof(PmDigest));
+		rc = d->cu->module_function(&c->sketch, c->module, "sketch");
+	if (!rc)
+		rc = d->cu->mem_alloc(&c->sum, sizeof(PmSketch));
 	return rc ? pm__cuda_fail(d->cu, PM_E_ENV, "load the clock's kernels", rc, err) : PM_OK;
 }
 
@@ -306,6 +309,39 @@ static PmStatus clock_digest(PmDevice *dev, const PmBuf *buf, const int64_t *byt
 	return rc ? pm__cuda_kernel_error(d, rc, err) : PM_OK;
 }
 
+static PmStatus clock_sketch(PmDevice *dev, PmBuf buf, int dtype, int64_t n, uint64_t key, uint64_t which,
+			     PmSketch *out, PmErr *err)
+{
+	PmCudaDevice *d = (PmCudaDevice *)dev;
+	const PmCudaBuf *b = pm__cuda_buf(d, buf);
+	uint64_t base = pm_sketch_base(key, which, n);
+	int64_t blocks = (n + 255) / 256, most = (int64_t)d->info.n_sm * 2;
+	PmStatus st = ready(d, err);
+	CuPtr p, odd;
+	int rc;
+
+	if (st)
+		return st;
+	if (!b || n * (int64_t)pm_dtype_size(dtype) > b->bytes)
+		return pm_err(err, PM_E_INVALID, "There is no buffer %u of %lld elements on this device.",
+			      buf.id, (long long)n);
+	p = b->p;
+	odd = d->clock.sum + offsetof(PmSketch, odd);
+	rc = d->cu->set32(d->clock.sum, 0, sizeof *out / 4, d->stream);
+	if (!rc && n) {
+
+		void *params[] = { &p, &n, &dtype, &base, &d->clock.sum, &odd };
+
+		rc = d->cu->launch(d->clock.sketch, (unsigned)(blocks < most ? blocks : most), 1, 1, 256, 1,
+				   1, 0, d->stream, params, NULL);
+	}
+	if (!rc)
+		rc = d->cu->copy_from(out, d->clock.sum, sizeof *out, d->stream);
+	if (!rc)
+		rc = d->cu->stream_sync(d->stream);
+	return rc ? pm__cuda_kernel_error(d, rc, err) : PM_OK;
+}
+
 const PmClockOps pm__cuda_clock_ops = {
 	.quiet = clock_quiet,
 	.flush = clock_flush,
@@ -316,6 +352,7 @@ const PmClockOps pm__cuda_clock_ops = {
 	.replay = replay,
 	.replay_drop = replay_drop,
 	.digest = clock_digest,
+	.sketch = clock_sketch,
 };
 
 void pm__cuda_clock_close(PmCudaDevice *d)

@@ -1,5 +1,5 @@
 /* cuda_conv.c - convolutions through cuDNN's graph interface: its heuristics, sums in float, the bias in a
- * call of its own.
+ * call of its own (float and double; lib_way.c has half types put it into y first).
  *
  * An operation graph of one convolution becomes an execution plan once; a call then costs what enqueueing its
  * kernels costs. (The older interface makes its plan again at every call, which takes the host 60 to 130 us.)
@@ -252,20 +252,20 @@ static const OpNames op_names[2] = {
 	{ BACKWARD, BACKWARD_ALPHA, BACKWARD_BETA, BACKWARD_CONV, BACKWARD_W, BACKWARD_DY, BACKWARD_DX },
 };
 
-static int describe_op(Description *s, int is_double, int transposed)
+static int describe_op(Description *s, int is_double, const PmLibConv *v)
 {
 	static const double one = 1, zero = 0;
 	static const float onef = 1, zerof = 0;
-	const OpNames *op = &op_names[transposed];
+	const OpNames *op = &op_names[v->transposed];
+	const void *alpha = is_double ? (const void *)&one : &onef;
+	const void *beta = v->onto ? alpha : (is_double ? (const void *)&zero : &zerof);
 	int type = is_double ? A_DOUBLE : A_FLOAT;
 
-	return dnn.desc_create(op->kind, &s->op) == 0 &&
-	       set(s->op, op->alpha, type, 1, is_double ? (const void *)&one : &onef) &&
-	       set(s->op, op->beta, type, 1, is_double ? (const void *)&zero : &zerof) &&
-	       set(s->op, op->conv, A_DESC, 1, &s->conv) && set(s->op, op->x, A_DESC, 1, &s->x) &&
-	       set(s->op, op->w, A_DESC, 1, &s->w) && set(s->op, op->y, A_DESC, 1, &s->y) &&
-	       dnn.desc_finalize(s->op) == 0 && dnn.desc_create(GRAPH, &s->graph) == 0 &&
-	       set(s->graph, GRAPH_OPS, A_DESC, 1, &s->op) &&
+	return dnn.desc_create(op->kind, &s->op) == 0 && set(s->op, op->alpha, type, 1, alpha) &&
+	       set(s->op, op->beta, type, 1, beta) && set(s->op, op->conv, A_DESC, 1, &s->conv) &&
+	       set(s->op, op->x, A_DESC, 1, &s->x) && set(s->op, op->w, A_DESC, 1, &s->w) &&
+	       set(s->op, op->y, A_DESC, 1, &s->y) && dnn.desc_finalize(s->op) == 0 &&
+	       dnn.desc_create(GRAPH, &s->graph) == 0 && set(s->graph, GRAPH_OPS, A_DESC, 1, &s->op) &&
 	       set(s->graph, GRAPH_HANDLE, A_HANDLE, 1, &dnn.handle) && dnn.desc_finalize(s->graph) == 0;
 }
 
@@ -304,7 +304,7 @@ static int describe(Conv *c, Description *s, const PmLibCall *call)
 	       describe_tensor(&s->x, 1, type, v->x, v, call->align[1]) &&
 	       describe_tensor(&s->w, 2, type, v->w, v, call->align[2]) &&
 	       describe_window(&s->conv, v, c->is_double ? TYPE_DOUBLE : TYPE_FLOAT) &&
-	       describe_op(s, c->is_double, v->transposed) && (!v->has_bias || describe_bias(c, v, type));
+	       describe_op(s, c->is_double, v) && (!v->has_bias || describe_bias(c, v, type));
 }
 
 /* --- choosing --------------------------------------------------------------------------------------------

@@ -251,9 +251,9 @@ typedef struct PmCudaBlock {
 /* Trusted kernels and memory for timing, made when they are first needed. */
 typedef struct PmCudaClock {
 	CuMod *module; /* NULL = not yet made */
-	CuFn *spin, *sweep, *work, *digest;
+	CuFn *spin, *sweep, *work, *digest, *sketch;
 	CuPtr area; /* what the flush writes and reads */
-	CuPtr sum;  /* of a digest: 16 bytes */
+	CuPtr sum;  /* of a digest, or of a sketch */
 	int64_t bytes;
 } PmCudaClock;
 

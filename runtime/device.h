@@ -14,6 +14,7 @@
 #include "ir/type.h"
 #include "runtime/digest.h"
 #include "runtime/library.h"
+#include "runtime/sketch.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -107,6 +108,9 @@ typedef struct PmClockOps {
 	/* Digest of n buffers in order, each from its start; waits. */
 	PmStatus (*digest)(PmDevice *d, const PmBuf *buf, const int64_t *bytes, size_t n, uint64_t key,
 			   PmDigest *out, PmErr *err);
+	/* Sketch of tensor number `which`, n elements from the buffer's start; waits. */
+	PmStatus (*sketch)(PmDevice *d, PmBuf buf, int dtype, int64_t n, uint64_t key, uint64_t which,
+			   PmSketch *out, PmErr *err);
 } PmClockOps;
 
 typedef struct PmDeviceOps {

@@ -32,9 +32,13 @@ static void result(KGen *k, const char *name, PmValue v)
 
 PmStatus pm__multiply(KGen *k, const char *label, const PmProduct *m, PmErr *err)
 {
-	enum { SMALL = 8, SUM = 16, FULL = 132 * 64 * 64 };
+	enum { SMALL = 8, LEAST = 16, FULL = 132 * 64 * 64 };
 	int64_t flops = pm_op_flops(k->p->g, k->node), total = m->batches * m->rows * m->cols, tm, tn;
-	int tile = total >= FULL && m->rows >= 64 && m->cols >= 64 ? 64 : 32;
+	int tile = total >= FULL && m->rows >= 64 && m->cols >= 64 ? 64
+		   : m->rows <= LEAST || m->cols <= LEAST          ? LEAST
+								   : 32;
+	/* Little to make of what is read: fewer and longer waits for it. */
+	int each = tile == LEAST ? 2 : 4, depth = tile == LEAST ? 64 : 16;
 
 	pm__kg_int(k, "rows", m->rows);
 	pm__kg_int(k, "cols", m->cols);
@@ -50,7 +54,8 @@ PmStatus pm__multiply(KGen *k, const char *label, const PmProduct *m, PmErr *err
 	tm = (m->rows + tile - 1) / tile;
 	tn = (m->cols + tile - 1) / tile;
 	pm__kg_define(k, "TILE", "%d", tile);
-	pm__kg_define(k, "DEPTH", "%d", SUM);
+	pm__kg_define(k, "EACH", "%d", each);
+	pm__kg_define(k, "DEPTH", "%d", depth);
 	if (m->ak == 1)
 		pm__kg_define(k, "A_FAST", "1");
 	if (m->bk == 1)
@@ -58,7 +63,8 @@ PmStatus pm__multiply(KGen *k, const char *label, const PmProduct *m, PmErr *err
 	pm__kg_divisor(k, "tiles_m", tm);
 	pm__kg_divisor(k, "tiles_n", tn);
 	return pm__kg_launch_grid(k, label, matmul_tile_cu,
-				  (PmGrid){ m->batches * tm * tn, 1, tile / 4 * (tile / 4) }, flops, err);
+				  (PmGrid){ m->batches * tm * tn, 1, tile / each * (tile / each) }, flops,
+				  err);
 }
 
 PmStatus eager_matmul(PmPlan *p, PmNode n, PmErr *err)

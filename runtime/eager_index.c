@@ -4,8 +4,8 @@
 #include "kernels/gather_elements.cu.h"
 #include "kernels/gather_nd.cu.h"
 #include "kernels/scatter_elements.cu.h"
-#include "kernels/scatter_find.cu.h"
 #include "kernels/scatter_nd.cu.h"
+#include "kernels/scatter_tile.cu.h"
 #include "runtime/ref.h"
 
 #include <stdio.h>
@@ -120,84 +120,124 @@ static PmStatus begin_scatter(KGen *k, PmPlan *p, PmNode n, PmErr *err)
 	return PM_OK;
 }
 
-/* Updates may be looked for from the results when those are many and the updates of a line few, and the lines
- * of both the same. */
-static int is_found(const PmPlan *p, PmNode n)
+/* --- ScatterElements -------------------------------------------------------------------------------------
+ */
+
+/* The lines along the axis: all other dimensions, those of the indices; strides of x, indices, updates and y.
+ */
+typedef struct Lines {
+	int64_t dim[PM_MAX_RANK], stride[4][PM_MAX_RANK], n;
+	int rank;
+} Lines;
+
+static void find_lines(const PmPlan *p, PmNode n, int64_t axis, Lines *l)
 {
-	enum { MOST_LOOKS = 64 << 20, FEW = 1024 };
-	const PmType *t = pm__type(p, pm_node_out(p->g, n, 0)), *it = pm__type(p, pm_node_in(p->g, n, 1));
-	int64_t axis = pm_node_i(p->g, n, "axis", 0), numel = pm__numel(p, pm_node_out(p->g, n, 0));
+	PmValue v[4] = { pm_node_in(p->g, n, 0), pm_node_in(p->g, n, 1), pm_node_in(p->g, n, 2),
+			 pm_node_out(p->g, n, 0) };
+	const PmType *it = pm__type(p, v[1]);
+
+	l->n = 1;
+	l->rank = 0;
+	for (int d = 0; d < it->rank; d++) {
+		if (d == axis)
+			continue;
+		l->n *= it->dim[d];
+		l->dim[l->rank] = it->dim[d];
+		for (int i = 0; i < 4; i++)
+			l->stride[i][l->rank] = pm__loc(p, v[i])->stride[d];
+		l->rank++;
+	}
+}
+
+/* What both kernels are told: the operands idx and u, lines, and what a step along the axis is. */
+static void put_lines(KGen *k, PmNode n, int64_t axis, const Lines *l)
+{
+	PmPlan *p = k->p;
+	PmValue x = pm_node_in(p->g, n, 0), idx = pm_node_in(p->g, n, 1), u = pm_node_in(p->g, n, 2),
+		y = pm_node_out(p->g, n, 0);
+	const int64_t *strides[4] = { l->stride[0], l->stride[1], l->stride[2], l->stride[3] };
+
+	operand(k, "idx", idx, pm__loc(p, idx), INT64_MAX);
+	operand(k, "u", u, pm__loc(p, u), INT64_MAX);
+	pm__kg_space(k, "o", l->dim, l->rank, strides, 4);
+	pm__kg_int(k, "len", pm__type(p, idx)->dim[axis]);
+	pm__kg_int(k, "axis_dim", pm__type(p, y)->dim[axis]);
+	pm__kg_int(k, "xs", pm__loc(p, x)->stride[axis]);
+	pm__kg_int(k, "is", pm__loc(p, idx)->stride[axis]);
+	pm__kg_int(k, "us", pm__loc(p, u)->stride[axis]);
+	pm__kg_int(k, "ys", pm__loc(p, y)->stride[axis]);
+}
+
+/* Tiles of the result each look through all updates of their lines: for results that are not so large that
+ * copying them and then walking along the updates is less to read, and that have the lines of the indices. */
+static int is_tiled(const PmPlan *p, PmNode n, int64_t axis)
+{
+	enum { MOST = 4 << 20 };
+	PmValue y = pm_node_out(p->g, n, 0);
+	const PmType *t = pm__type(p, y), *it = pm__type(p, pm_node_in(p->g, n, 1));
 
 	for (int d = 0; d < t->rank; d++)
 		if (d != axis && t->dim[d] != it->dim[d])
 			return 0;
-	return it->dim[axis] > 0 && it->dim[axis] <= FEW && numel * it->dim[axis] <= MOST_LOOKS;
+	return it->dim[axis] > 0 && pm__numel(p, y) <= MOST;
 }
 
-static PmStatus find_updates(PmPlan *p, PmNode n, PmErr *err)
+/* Places of the axis in a tile: as many as leave most multiprocessors a block. */
+static int tile_rows(int64_t axis_dim, int64_t across)
 {
-	PmValue x = pm_node_in(p->g, n, 0), idx = pm_node_in(p->g, n, 1), u = pm_node_in(p->g, n, 2),
-		y = pm_node_out(p->g, n, 0);
+	enum { MOST = 64, LEAST = 8, BLOCKS = 100 };
+	int rows = MOST;
+
+	while (rows > LEAST && (axis_dim + rows - 1) / rows * across < BLOCKS)
+		rows /= 2;
+	return rows;
+}
+
+static PmStatus scatter_tiles(PmPlan *p, PmNode n, int64_t axis, const Lines *l, PmErr *err)
+{
+	enum { COLUMNS = 32, PIECE = 128, WIDE_PIECE = 64, LEAST = 8 };
+	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
 	const PmType *t = pm__type(p, y);
-	int64_t axis = pm_node_i(p->g, n, "axis", 0), is[PM_MAX_RANK], us[PM_MAX_RANK], inner = 1;
-	const int64_t *strides[3] = { pm__loc(p, x)->stride, is, us };
-	PmStatus st = pm__place(p, y, err);
+	int64_t across = (l->n + COLUMNS - 1) / COLUMNS, inner = 1,
+		len = pm__type(p, pm_node_in(p->g, n, 1))->dim[axis];
+	int rows = tile_rows(t->dim[axis], across),
+	    piece = strcmp(pm__acc_type(t->dtype), "float") ? WIDE_PIECE : PIECE;
+	int64_t tiles = (t->dim[axis] + rows - 1) / rows;
 	KGen k;
 
-	if (st)
-		return st;
-	memcpy(is, pm__loc(p, idx)->stride, sizeof is);
-	memcpy(us, pm__loc(p, u)->stride, sizeof us);
-	is[axis] = us[axis] = 0;
+	while (piece > LEAST && piece / 2 >= len)
+		piece /= 2;
 	for (int d = (int)axis + 1; d < t->rank; d++)
 		inner *= t->dim[d];
 	begin_join(&k, p, n);
 	if (!strcmp(pm_node_s(p->g, n, "reduction", "none"), "none"))
 		pm__kg_define(&k, "JOIN(a, v)", "(v)");
+	pm__kg_define(&k, "R", "%d", rows);
+	pm__kg_define(&k, "CH", "%d", piece);
+	if (inner == 1)
+		pm__kg_define(&k, "LAST", "1");
 	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));
 	operand(&k, "x", x, pm__loc(p, x), INT64_MAX);
-	operand(&k, "idx", idx, pm__loc(p, idx), INT64_MAX);
-	operand(&k, "u", u, pm__loc(p, u), INT64_MAX);
-	pm__kg_space(&k, "o", t->dim, t->rank, strides, 3);
-	pm__kg_divisor(&k, "inner", inner);
-	pm__kg_divisor(&k, "axis_dim", t->dim[axis]);
-	pm__kg_int(&k, "len", pm__type(p, idx)->dim[axis]);
-	pm__kg_int(&k, "is", pm__loc(p, idx)->stride[axis]);
-	pm__kg_int(&k, "us", pm__loc(p, u)->stride[axis]);
-	pm__kg_int(&k, "total", pm__numel(p, y));
-	return launch(&k, scatter_find_cu, pm__numel(p, y), err);
+	put_lines(&k, n, axis, l);
+	pm__kg_divisor(&k, "tiles", tiles);
+	return launch(&k, scatter_tile_cu, tiles * across * PM__BLOCK, err);
 }
 
 PmStatus eager_scatter_elements(PmPlan *p, PmNode n, PmErr *err)
 {
-	PmValue idx = pm_node_in(p->g, n, 1), u = pm_node_in(p->g, n, 2), y = pm_node_out(p->g, n, 0);
-	const PmType *it = pm__type(p, idx);
-	int64_t axis = pm_node_i(p->g, n, "axis", 0), dims[PM_MAX_RANK], st3[3][PM_MAX_RANK], lines = 1;
-	const int64_t *strides[3] = { st3[0], st3[1], st3[2] };
-	int rank = 0;
+	int64_t axis = pm_node_i(p->g, n, "axis", 0);
+	Lines l;
+	PmStatus st;
 	KGen k;
-	PmStatus st = is_found(p, n) ? PM_DECLINED : begin_scatter(&k, p, n, err);
 
+	st = is_tiled(p, n, axis) ? pm__place(p, pm_node_out(p->g, n, 0), err) : begin_scatter(&k, p, n, err);
 	if (st)
-		return st == PM_DECLINED ? find_updates(p, n, err) : st;
-	for (int d = 0; d < it->rank; d++) {
-		if (d == axis)
-			continue;
-		lines *= it->dim[d];
-		dims[rank] = it->dim[d];
-		st3[0][rank] = pm__loc(p, y)->stride[d];
-		st3[1][rank] = pm__loc(p, idx)->stride[d];
-		st3[2][rank++] = pm__loc(p, u)->stride[d];
-	}
-	operand(&k, "idx", idx, pm__loc(p, idx), INT64_MAX);
-	operand(&k, "u", u, pm__loc(p, u), INT64_MAX);
-	pm__kg_space(&k, "o", dims, rank, strides, 3);
-	pm__kg_int(&k, "len", it->dim[axis]);
-	pm__kg_int(&k, "axis_dim", pm__type(p, y)->dim[axis]);
-	pm__kg_int(&k, "ys", pm__loc(p, y)->stride[axis]);
-	pm__kg_int(&k, "is", pm__loc(p, idx)->stride[axis]);
-	pm__kg_int(&k, "us", pm__loc(p, u)->stride[axis]);
-	return launch(&k, scatter_elements_cu, it->dim[axis] ? lines : 0, err);
+		return st;
+	find_lines(p, n, axis, &l);
+	if (is_tiled(p, n, axis))
+		return scatter_tiles(p, n, axis, &l, err);
+	put_lines(&k, n, axis, &l);
+	return launch(&k, scatter_elements_cu, pm__type(p, pm_node_in(p->g, n, 1))->dim[axis] ? l.n : 0, err);
 }
 
 PmStatus eager_scatter_nd(PmPlan *p, PmNode n, PmErr *err)

@@ -33,29 +33,9 @@ static void doubles(KGen *k, const char *name, const double *v, int n)
 /* Operands must be constant: the window depends on them. */
 static PmStatus read(const PmPlan *p, PmNode n, PmResize *r, PmErr *err)
 {
-	PmResizeArgs a = { .n_roi = 0 };
-	PmValue in[4];
 	char why[160];
-	PmStatus st = PM_OK;
+	PmStatus st = pm_resize_of(p->g, n, r, why);
 
-	for (size_t i = 0; i < 4; i++) {
-		in[i] = i < pm_node_n_in(p->g, n) ? pm_node_in(p->g, n, i) : (PmValue){ 0 };
-		if (i && in[i].id && !pm__numel(p, in[i]))
-			in[i].id = 0;
-	}
-	if (in[1].id)
-		st = pm_value_const_floats(p->g, in[1], a.roi, 2 * PM_MAX_RANK, &a.n_roi);
-	if (in[2].id && !st)
-		st = pm_value_const_floats(p->g, in[2], a.scales, PM_MAX_RANK, &a.n_scales);
-	if (in[3].id && !st)
-		st = pm_value_const_ints(p->g, in[3], a.sizes, PM_MAX_RANK, &a.n_sizes);
-	if (st)
-		return pm_err(
-			err, PM_E_UNSUPPORTED,
-			"Node %u (Resize) has scales or sizes that are not constant, for which there is "
-			"no kernel; use --device ref.",
-			n.id);
-	st = pm_resize_read(p->g, n, pm__type(p, in[0]), &a, r, why);
 	return st ? pm_err(err, st, "Node %u (Resize) cannot be planned: %s.", n.id, why) : PM_OK;
 }
 

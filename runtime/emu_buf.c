@@ -1,7 +1,8 @@
 /* emu_buf.c - memory that ends at an inaccessible page.
  *
- * A buffer lies at the end of its pages, its start aligned to 16 bytes; what is left over on either side is
- * filled with a pattern, so that a write there shows, and reads as NaN.
+ * A guarded buffer lies at the end of its pages, its start aligned to 16 bytes; any other at their beginning,
+ * aligned as a GPU's are. What is left over on either side is filled with a pattern, so that a write there
+ * shows, and reads as NaN.
  */
 #include "runtime/emu_priv.h"
 
@@ -25,11 +26,11 @@ void pm__emu_poison(unsigned char *p, size_t n, uint32_t pattern)
 	}
 }
 
-PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, PmEmuBuf *out, PmErr *err)
+PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, int guarded, PmEmuBuf *out, PmErr *err)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t rounded, slack, whole;
-	unsigned char *end;
+	size_t rounded, before, whole;
+	unsigned char *first;
 	void *map;
 
 	if (bytes < 0)
@@ -43,7 +44,6 @@ PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, PmEmuBuf *out, PmErr *err)
 			"shapes.",
 			(long long)bytes, (long long)max_bytes);
 	rounded = ((size_t)bytes + PM_EMU_ALIGN - 1) / PM_EMU_ALIGN * PM_EMU_ALIGN;
-	slack = rounded - (size_t)bytes;
 	out->pages = (rounded + page - 1) / page * page;
 	whole = out->pages + 2 * (size_t)PM_EMU_GUARD;
 	map = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -61,10 +61,11 @@ PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, PmEmuBuf *out, PmErr *err)
 	out->bytes = bytes;
 	out->use = use;
 	out->locked = 0;
-	end = out->map + PM_EMU_GUARD + out->pages;
-	out->p = end - rounded;
-	pm__emu_poison(out->map + PM_EMU_GUARD, out->pages - rounded, (uint32_t)PM_EMU_PATTERN);
-	pm__emu_poison(end - slack, slack, (uint32_t)PM_EMU_PATTERN);
+	first = out->map + PM_EMU_GUARD;
+	before = guarded ? out->pages - rounded : 0;
+	out->p = first + before;
+	pm__emu_poison(first, before, (uint32_t)PM_EMU_PATTERN);
+	pm__emu_poison(out->p + bytes, out->pages - before - (size_t)bytes, (uint32_t)PM_EMU_PATTERN);
 	return PM_OK;
 }
 

@@ -42,12 +42,8 @@ static const char *const flags[] = {
 	"-Wfatal-errors",
 };
 static const char *const race_flags[] = { "-fsanitize=thread", "--param=tsan-distinguish-volatile=1" };
-enum {
-	N_FLAGS = sizeof flags / sizeof flags[0],
-	N_RACE_FLAGS = 2,
-	MAX_ARGV = N_FLAGS + N_RACE_FLAGS + 24,
-	N_KEEP = 4
-};
+enum { N_FLAGS = sizeof flags / sizeof flags[0], N_RACE_FLAGS = 2 };
+_Static_assert(N_FLAGS + N_RACE_FLAGS + 24 <= PM_EMU_MAX_ARGV, "there is room for flags and files");
 
 static const PmLimits version_limits = { .seconds = 60, .cpu_seconds = 60, .file_size = -1, .tries = 3 };
 
@@ -64,11 +60,14 @@ PmStatus pm__emu_builder_open(PmEmuBuilder *b, int races, PmErr *err)
 	b->races = races;
 	pm_str_init(&b->root);
 	pm_str_init(&b->cache);
+	pm_str_init(&b->heads);
 	pm_str_init(&b->cxx);
 	pm_str_add(&b->cxx, cxx && *cxx ? cxx : "g++");
 	rc = pm_root_dir(&b->root, err);
 	if (!rc)
 		rc = pm_kcache_dir("emu", &b->cache, err);
+	if (!rc)
+		rc = pm_kcache_dir("emu-head", &b->heads, err);
 	if (!rc) {
 		const char *argv[] = { "env", "LC_ALL=C", b->cxx.s, "--version", NULL };
 
@@ -103,42 +102,48 @@ void pm__emu_builder_close(PmEmuBuilder *b)
 {
 	pm_str_release(&b->root);
 	pm_str_release(&b->cache);
+	pm_str_release(&b->heads);
 	pm_str_release(&b->cxx);
 }
 
 /* --- the translation unit --------------------------------------------------------------------------------
  */
 
-static int make_argv(const PmEmuBuilder *b, int watched, const char **argv, PmStr *keep)
+int pm__emu_flags(const PmEmuBuilder *b, int watched, const char **argv, PmStr *keep)
 {
 	int n = 0, i;
 
+	for (i = 0; i < PM_EMU_KEEP; i++)
+		pm_str_init(&keep[i]);
 	for (i = 0; i < N_FLAGS; i++)
 		argv[n++] = flags[i];
 	for (i = 0; i < N_RACE_FLAGS && watched; i++)
 		argv[n++] = race_flags[i];
-	pm_str_addf(keep, "-I%s/runtime/emu", b->root.s);
-	argv[n++] = keep[0].s;
-	pm_str_addf(keep + 1, "-I%s/include", b->root.s);
-	argv[n++] = keep[1].s;
-	pm_str_addf(keep + 2, "-Wl,-T,%s/runtime/%s", b->root.s,
-		    watched ? "emu_races/races.ld" : "emu/shared.ld");
-	pm_str_addf(keep + 3, "-I%s/runtime/emu_races", b->root.s);
-	argv[n++] = keep[3].s;
+	pm_str_addf(&keep[0], "-I%s/runtime/emu", b->root.s);
+	pm_str_addf(&keep[1], "-I%s/include", b->root.s);
+	pm_str_addf(&keep[2], "-I%s/runtime/emu_races", b->root.s);
+	for (i = 0; i < PM_EMU_KEEP; i++)
+		argv[n++] = keep[i].s;
 	return n;
+}
+
+void pm__emu_flags_release(PmStr *keep)
+{
+	for (int i = 0; i < PM_EMU_KEEP; i++)
+		pm_str_release(&keep[i]);
 }
 
 /* Replaces the kernels found in the source by those found behind the preprocessor. */
 static PmStatus scan_preprocessed(const PmEmuBuilder *b, const PmSource *s, PmEmuScan *scan, PmErr *err)
 {
-	const char *argv[MAX_ARGV];
-	PmStr keep[N_KEEP] = { PM_STR_INIT, PM_STR_INIT, PM_STR_INIT, PM_STR_INIT }, unit = PM_STR_INIT;
+	const char *argv[PM_EMU_MAX_ARGV];
+	PmStr keep[PM_EMU_KEEP], unit = PM_STR_INIT;
 	PmProcResult r = { 0 };
 	PmEmuScan after = { .text = PM_STR_INIT };
 	PmEmuWork work;
 	PmStatus rc = pm__emu_work_open(&work, err);
 	size_t i;
-	int n = make_argv(b, 0, argv, keep);
+	int n = pm__emu_flags(b, 0, argv, keep);
 
 	argv[n++] = "-DPM_EMU_SCAN";
 	argv[n++] = "-E";
@@ -161,8 +166,7 @@ static PmStatus scan_preprocessed(const PmEmuBuilder *b, const PmSource *s, PmEm
 	}
 	pm__emu_scan_release(&after);
 	pm_proc_result_release(&r);
-	for (i = 0; i < N_KEEP; i++)
-		pm_str_release(&keep[i]);
+	pm__emu_flags_release(keep);
 	pm_str_release(&unit);
 	return rc;
 }
@@ -288,19 +292,26 @@ static PmStatus report(const PmSource *s, const PmProcResult *r, PmErr *err)
 static PmStatus compile(const PmEmuBuilder *b, const PmSource *s, const PmStr *unit, const char *path,
 			PmErr *err)
 {
-	const char *argv[MAX_ARGV];
-	PmStr keep[N_KEEP] = { PM_STR_INIT, PM_STR_INIT, PM_STR_INIT, PM_STR_INIT }, made = PM_STR_INIT;
+	const char *argv[PM_EMU_MAX_ARGV];
+	PmStr keep[PM_EMU_KEEP], made = PM_STR_INIT, head = PM_STR_INIT, script = PM_STR_INIT;
 	PmProcResult r = { 0 };
 	PmEmuWork work;
 	PmStatus rc = pm__emu_work_open(&work, err);
-	int n = make_argv(b, is_watched(b, s), argv, keep), i;
+	int watched = is_watched(b, s), n;
 
+	pm__emu_head_dir(b, watched, &head);
+	argv[0] = "-I";
+	argv[1] = head.s;
+	n = 2 + pm__emu_flags(b, watched, argv + 2, keep);
+	pm__emu_head_make(b, watched);
 	pm_path_join(work.dir.s, "kernel.so", &made);
+	pm_str_addf(&script, "-Wl,-T,%s/runtime/%s", b->root.s,
+		    watched ? "emu_races/races.ld" : "emu/shared.ld");
 	argv[n++] = "-shared";
 	argv[n++] = "-nostdlib";
 	argv[n++] = "-Wl,-z,defs";
 	argv[n++] = "-Wl,--as-needed";
-	argv[n++] = keep[2].s;
+	argv[n++] = script.s;
 	argv[n++] = "-xc++";
 	argv[n++] = "-";
 	argv[n++] = "-xnone";
@@ -325,9 +336,10 @@ static PmStatus compile(const PmEmuBuilder *b, const PmSource *s, const PmStr *u
 		pm_proc_result_release(&r);
 	}
 	pm__emu_work_close(&work);
-	for (i = 0; i < N_KEEP; i++)
-		pm_str_release(&keep[i]);
+	pm__emu_flags_release(keep);
 	pm_str_release(&made);
+	pm_str_release(&head);
+	pm_str_release(&script);
 	return rc;
 }
 

@@ -16,7 +16,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { MAX_ARGV = 64 };
+enum { MAX_ARGV = 16 + PM_EMU_MAX_ARGV };
 
 static const PmLimits compile_limits = {
 	.seconds = 120,
@@ -151,7 +151,7 @@ PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *cons
 	const char *run[] = { "/usr/bin",       "/usr/lib",         "/usr/lib64", "/usr/libexec",
 			      "/usr/local/bin", "/usr/local/lib",   "/bin",       "/lib",
 			      "/lib64",         "/etc/ld.so.cache", NULL,         NULL };
-	const char *read[4] = { NULL };
+	const char *read[5] = { NULL };
 	PmSandboxPaths paths = { .run = run, .read = read, .write = w->dir.s };
 	PmLimits lim = compile_limits;
 	PmStatus st;
@@ -169,6 +169,7 @@ PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *cons
 	read[1] = sdk.s;
 	pm_str_addf(&races, "%s/runtime/emu_races", b->root.s);
 	read[2] = races.s;
+	read[3] = b->heads.s;
 	argv[n++] = "env";
 	argv[n++] = "LC_ALL=C";
 	argv[n++] = "CCACHE_DISABLE=1"; /* its folder is not in the box, and we keep what is compiled */

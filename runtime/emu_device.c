@@ -46,14 +46,14 @@ static PmEmuBuf *buf(EmuDevice *d, PmBuf b)
 	return &d->bufs.v[b.id - 1];
 }
 
-static PmStatus emu_alloc(PmDevice *dev, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err)
+static PmStatus alloc(PmDevice *dev, int64_t bytes, PmBufUse use, int guarded, PmBuf *out, PmErr *err)
 {
 	EmuDevice *d = (EmuDevice *)dev;
 	PmEmuBuf b = { 0 };
 	PmStatus rc;
 	size_t i;
 
-	rc = pm__emu_buf_new(bytes, use, &b, err);
+	rc = pm__emu_buf_new(bytes, use, guarded, &b, err);
 	if (rc)
 		return rc;
 	for (i = 0; i < d->bufs.n && d->bufs.v[i].map; i++)
@@ -64,6 +64,16 @@ static PmStatus emu_alloc(PmDevice *dev, int64_t bytes, PmBufUse use, PmBuf *out
 		PM_VEC_PUSH(&d->bufs, b);
 	out->id = (uint32_t)i + 1;
 	return PM_OK;
+}
+
+static PmStatus emu_alloc(PmDevice *dev, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err)
+{
+	return alloc(dev, bytes, use, 0, out, err);
+}
+
+static PmStatus emu_alloc_guarded(PmDevice *dev, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err)
+{
+	return alloc(dev, bytes, use, 1, out, err);
 }
 
 static void emu_release(PmDevice *dev, PmBuf b)
@@ -695,6 +705,7 @@ static void emu_close(PmDevice *dev)
 static const PmDeviceOps ops = {
 	.info = emu_info,
 	.alloc = emu_alloc,
+	.alloc_guarded = emu_alloc_guarded,
 	.release = emu_release,
 	.upload = emu_upload,
 	.download = emu_download,
@@ -721,7 +732,7 @@ static PmStatus open_device(int races, PmDevice **out, PmErr *err)
 		return rc;
 	}
 	d->run = pm__emu_run_new();
-	rc = pm__emu_buf_new(PM_EMU_MAX_SMEM, PM_BUF_SCRATCH, &d->dyn, err);
+	rc = pm__emu_buf_new(PM_EMU_MAX_SMEM, PM_BUF_SCRATCH, 1, &d->dyn, err);
 	if (!rc)
 		rc = pm__emu_signals_open(&d->signals, err);
 	if (rc) {

@@ -1,6 +1,6 @@
 /* emu_priv.h - what the files of the emulated device share: emu_device.c (the interface), emu_buf.c
- * (guarded memory), emu_scan.c, emu_build.c, emu_cxx.c and emu_object.c (source to shared object), emu_run.c
- * (threads and barriers), emu_fault.c (signals).
+ * (guarded memory), emu_scan.c, emu_build.c, emu_head.c, emu_cxx.c and emu_object.c (source to shared
+ * object), emu_run.c (threads and barriers), emu_fault.c (signals).
  */
 #ifndef RUNTIME_EMU_PRIV_H
 #define RUNTIME_EMU_PRIV_H
@@ -23,6 +23,8 @@ enum {
 	PM_EMU_MAX_ARGS = 128,            /* of a launch */
 	PM_EMU_GUARD = 64 * 1024,         /* inaccessible bytes on both sides of a buffer */
 	PM_EMU_ALIGN = 16,                /* of a buffer's start */
+	PM_EMU_MAX_ARGV = 52,             /* arguments of the compiler, */
+	PM_EMU_KEEP = 3,                  /* of which so many are made for it */
 	PM_EMU_PATTERN = (int)0xffc5ffc5, /* fills slack: NaN as f32, f16 and bf16 */
 };
 
@@ -31,13 +33,14 @@ enum {
 typedef struct PmEmuBuf {
 	unsigned char *map; /* guard, pages, guard; NULL = not in use */
 	size_t pages;       /* bytes between the guards */
-	unsigned char *p;   /* the buffer: at the end of the pages, slack below 16 bytes behind it */
+	unsigned char *p; /* the buffer: guarded at the end of the pages, slack below 16 bytes behind it; else
+			   * at their beginning */
 	int64_t bytes;
 	PmBufUse use;
 	int locked; /* its pages are read-only now */
 } PmEmuBuf;
 
-PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, PmEmuBuf *out, PmErr *err);
+PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, int guarded, PmEmuBuf *out, PmErr *err);
 void pm__emu_buf_free(PmEmuBuf *b);
 /* Makes the pages read-only (1) or writable (0). */
 PmStatus pm__emu_buf_lock(PmEmuBuf *b, int locked, PmErr *err);
@@ -76,8 +79,8 @@ typedef struct PmEmuWork {
 } PmEmuWork;
 PmStatus pm__emu_work_open(PmEmuWork *w, PmErr *err);
 void pm__emu_work_close(PmEmuWork *w); /* after a failed open too */
-/* Runs the compiler with `args` (at most 50, ends with NULL) on the text `in`. PM_OK when it ran, however it
- * ended. */
+/* Runs the compiler with `args` (fewer than PM_EMU_MAX_ARGV, ends with NULL) on the text `in`. PM_OK when it
+ * ran, however it ended. */
 PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *const *args, const PmStr *in,
 		     PmProcResult *r, PmErr *err);
 
@@ -89,11 +92,11 @@ PmStatus pm__emu_object_check(const char *path, const char *label, PmErr *err);
 /* --- emu_build.c: source to shared object, cached ---------------------------------------------------- */
 
 struct PmEmuBuilder {
-	PmStr root, cache; /* folders */
-	PmStr cxx;         /* the compiler */
-	int races;         /* kernels with shared memory are compiled to be watched */
-	char key[65];      /* hash of compiler, flags, shim and prelude */
-	char race_key[65]; /* and of what watching adds */
+	PmStr root, cache, heads; /* folders; heads: of emu_head.c */
+	PmStr cxx;                /* the compiler */
+	int races;                /* kernels with shared memory are compiled to be watched */
+	char key[65];             /* hash of compiler, flags, shim and prelude */
+	char race_key[65];        /* and of what watching adds */
 };
 
 PmStatus pm__emu_builder_open(PmEmuBuilder *b, int races, PmErr *err);
@@ -102,6 +105,18 @@ void pm__emu_builder_close(PmEmuBuilder *b);
 PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, PmErr *err);
 /* Compiles what the cache lacks with up to `jobs` processes. Errors are left for pm__emu_build to report. */
 void pm__emu_build_ahead(const PmEmuBuilder *b, const PmSource *src, size_t n, int jobs);
+/* Writes the flags of every compilation to `argv` and returns how many. `keep` (PM_EMU_KEEP strings, not
+ * initialised) holds the text of some until pm__emu_flags_release. */
+int pm__emu_flags(const PmEmuBuilder *b, int watched, const char **argv, PmStr *keep);
+void pm__emu_flags_release(PmStr *keep);
+
+/* --- emu_head.c: the headers before every kernel, compiled once ----------------------------------------- */
+
+/* Appends the folder to put first in the compiler's list. It may be missing: compiling only takes longer
+ * then. */
+void pm__emu_head_dir(const PmEmuBuilder *b, int watched, PmStr *out);
+/* Makes what that folder holds when it is missing. */
+void pm__emu_head_make(const PmEmuBuilder *b, int watched);
 
 /* --- emu_run.c: one launch --------------------------------------------------------------------------- */
 

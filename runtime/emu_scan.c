@@ -263,10 +263,15 @@ static void add_kernel(Lexer l, int c_linkage, PmEmuScan *out)
 	PM_VEC_PUSH(&out->kernels, k);
 }
 
+enum { MAX_IFS = 32 };
+
 /* What is known about the declaration that is being read. */
 typedef struct Decl {
 	int in_extern, in_c, in_template; /* saw `extern`, `extern "C"`, `template` */
+	int in_kernel;                    /* saw `__global__` */
 	int depth, c_depth;               /* braces open; the depth at which extern "C" { opened, or -1 */
+	int ifs, if_depth[MAX_IFS];       /* #if open; the depth at each */
+	PmStr macros;                     /* " NAME OTHER ": names that are defined */
 } Decl;
 
 static void note_brace(Decl *d, int kind)
@@ -280,26 +285,61 @@ static void note_brace(Decl *d, int kind)
 		if (d->depth <= d->c_depth)
 			d->c_depth = -1;
 	}
-	d->in_extern = d->in_c = d->in_template = 0;
+	d->in_extern = d->in_c = d->in_template = d->in_kernel = 0;
+}
+
+/* A word of a preprocessor's line. 1 when what the scan finds may depend on it: a declaration that a macro
+ * holds or that #if cuts, or a choice between texts whose braces differ. One that lies within a function does
+ * not matter. */
+static int directive_matters(Decl *d, const Lexer *l, Token t, Token before)
+{
+	int opens = is(l, t, "if") || is(l, t, "ifdef") || is(l, t, "ifndef");
+	int closes = is(l, t, "endif");
+
+	if (is(l, before, "define")) {
+		pm_str_addf(&d->macros, " %.*s ", (int)(t.to - t.from), l->s + t.from);
+		return 0;
+	}
+	if (is(l, t, "__global__") || is(l, t, "extern") || is(l, t, "template"))
+		return 1;
+	if (before.kind != '#' || (!opens && !closes && !is(l, t, "else") && !is(l, t, "elif")))
+		return 0;
+	if (opens && d->ifs < MAX_IFS)
+		d->if_depth[d->ifs++] = d->depth;
+	else if (opens || d->ifs == 0 || d->if_depth[d->ifs - 1] != d->depth)
+		return 1;
+	d->ifs -= closes;
+	return d->in_extern || d->in_template || d->in_kernel;
+}
+
+static int is_macro(const Decl *d, const char *name)
+{
+	PmStr word = PM_STR_INIT;
+	int found;
+
+	pm_str_addf(&word, " %s ", name);
+	found = d->macros.len && strstr(d->macros.s, word.s);
+	pm_str_release(&word);
+	return found;
 }
 
 PmStatus pm__emu_scan(const char *label, const char *src, size_t n, PmEmuScan *out, PmErr *err)
 {
 	Lexer l = { label, src, n, 0, 1, 0, 1 };
-	Decl d = { 0, 0, 0, 0, -1 };
+	Decl d = { .c_depth = -1, .macros = PM_STR_INIT };
 	size_t copied = 0;     /* the text before this has been written to out->text */
 	Token t, held = { 0 }; /* a `static` or `extern` that may belong to __shared__ */
+	Token before_in_line = { 0 };
 
 	if (memchr(src, '\0', n))
 		return pm_err(err, PM_E_INVALID, "The source of kernel '%s' holds a zero byte; remove it.",
 			      label);
 	for (t = next(&l); t.kind; t = next(&l)) {
 		if (t.directive) {
-			if (is(&l, t, "if") || is(&l, t, "ifdef") || is(&l, t, "ifndef") ||
-			    is(&l, t, "__global__"))
-				out->conditional = 1;
+			out->conditional |= directive_matters(&d, &l, t, before_in_line);
+			before_in_line = t;
 		}
-		if (t.kind == ';' || t.kind == '{' || t.kind == '}') {
+		if (!t.directive && (t.kind == ';' || t.kind == '{' || t.kind == '}')) {
 			note_brace(&d, t.kind);
 		} else if (is(&l, t, "template")) {
 			d.in_template = 1;
@@ -307,6 +347,8 @@ PmStatus pm__emu_scan(const char *label, const char *src, size_t n, PmEmuScan *o
 			d.in_c = 1;
 		} else if (is(&l, t, "__global__") && !t.directive && !d.in_template) {
 			add_kernel(l, d.in_c || d.c_depth >= 0, out);
+			d.in_kernel = 1;
+			out->conditional |= d.ifs > 0;
 		} else if (is(&l, t, "__shared__")) {
 			Lexer ahead = l, before = l;
 			Token first = held.kind ? held : t, after = next(&ahead);
@@ -343,6 +385,9 @@ PmStatus pm__emu_scan(const char *label, const char *src, size_t n, PmEmuScan *o
 		if (is(&l, t, "extern") || is(&l, t, "static"))
 			held = t;
 	}
+	for (size_t i = 0; i < out->kernels.n; i++)
+		out->conditional |= is_macro(&d, out->kernels.v[i].name);
+	pm_str_release(&d.macros);
 	pm_str_addn(&out->text, src + copied, n - copied);
 	return PM_OK;
 }

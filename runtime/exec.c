@@ -125,6 +125,14 @@ static PmStatus upload_constant(PmExec *x, size_t i, const PmBlob *blob, PmErr *
 	return st;
 }
 
+static PmStatus new_buffer(PmExec *x, int guarded, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err)
+{
+	const PmDeviceOps *ops = x->d->ops;
+
+	return (guarded && ops->alloc_guarded ? ops->alloc_guarded : ops->alloc)(x->d, bytes, use, out, err);
+}
+
+/* They serve timed runs as well: guarded where nothing is timed. */
 static PmStatus place_constants(PmExec *x, PmErr *err)
 {
 	PmStatus st = PM_OK;
@@ -134,7 +142,7 @@ static PmStatus place_constants(PmExec *x, PmErr *err)
 
 		if (!b->is_const)
 			continue;
-		st = x->d->ops->alloc(x->d, b->bytes, PM_BUF_INPUT, &x->constant[i], err);
+		st = new_buffer(x, !x->d->ops->clock, b->bytes, PM_BUF_INPUT, &x->constant[i], err);
 		if (!st && b->bytes)
 			st = upload_constant(x, i, pm_value_blob(x->p->g, b->value), err);
 	}
@@ -296,13 +304,6 @@ int64_t pm_bind_bytes(const PmExec *x, int reuse)
 	return sum;
 }
 
-static PmStatus new_buffer(PmExec *x, int guarded, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err)
-{
-	const PmDeviceOps *ops = x->d->ops;
-
-	return (guarded && ops->alloc_guarded ? ops->alloc_guarded : ops->alloc)(x->d, bytes, use, out, err);
-}
-
 static PmStatus bind_new(PmExec *x, int reuse, int guarded, PmBind **out, PmErr *err)
 {
 	const PmPlan *p = x->p;
@@ -361,11 +362,16 @@ size_t pm_bind_n_outputs(const PmBind *b)
 	return b->x->p->outputs.n;
 }
 
+const PmType *pm_bind_output_type(const PmBind *b, size_t i)
+{
+	return pm_value_type(b->x->p->g, pm_graph_output(b->x->p->g, i));
+}
+
 int64_t pm_bind_output_bytes(const PmBind *b, size_t i)
 {
 	int64_t bytes = 0;
 
-	pm_type_bytes(pm_value_type(b->x->p->g, pm_graph_output(b->x->p->g, i)), &bytes, NULL);
+	pm_type_bytes(pm_bind_output_type(b, i), &bytes, NULL);
 	return bytes;
 }
 

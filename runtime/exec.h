@@ -95,6 +95,7 @@ PmBuf pm_bind_input(const PmBind *b, size_t i);
 size_t pm_bind_n_outputs(const PmBind *b);
 PmBuf pm_bind_output(const PmBind *b, size_t i);
 int64_t pm_bind_output_bytes(const PmBind *b, size_t i);
+const PmType *pm_bind_output_type(const PmBind *b, size_t i); /* borrowed */
 /* Fills everything but the inputs with a pattern. */
 PmStatus pm_bind_poison(PmBind *b, uint32_t pattern, PmErr *err);
 /* Enqueues the plan's launches, nothing else. */

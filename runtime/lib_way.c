@@ -105,6 +105,23 @@ int64_t pm__way_lanes_for(int64_t places)
 	return lanes;
 }
 
+int64_t pm__way_fill_blocks(int64_t total)
+{
+	return (total + 2047) / 2048;
+}
+
+void pm__way_fill(PmWay *w, PmWayPlace y, int64_t places, int64_t channels, int64_t total)
+{
+	PmWayStage *s = pm__way_stage(w, "fill");
+
+	pm__way_pointer(s, y);
+	pm__way_pointer(s, pm__way_arg(3));
+	pm__way_number(s, places);
+	pm__way_number(s, channels);
+	pm__way_number(s, total);
+	s->blocks = (uint32_t)pm__way_fill_blocks(total);
+}
+
 PmLibCall *pm__way_call_stage(PmWay *w, PmLibKind kind, int dtype)
 {
 	PmWayStage *s = pm__way_stage(w, NULL);
@@ -136,11 +153,25 @@ int pm__way_is_half(int dtype)
 /* --- describing --------------------------------------------------------------------------------------------
  */
 
+/* What cuDNN adds to a convolution it adds to sums that it has rounded. */
 static int plain(PmWay *w, const PmLibCall *c)
 {
-	PmWayStage *s = pm__way_stage(w, NULL);
+	int first = c->kind == PM_LIB_CONV && c->conv.has_bias && pm__way_is_half(c->dtype);
+	PmWayStage *s;
 
+	if (first) {
+		PmWaySize z = pm__way_size_of(c);
+
+		if (z.n * z.co * z.py > INT_MAX)
+			return 0;
+		pm__way_fill(w, pm__way_arg(0), z.py, z.co, z.n * z.co * z.py);
+	}
+	s = pm__way_stage(w, NULL);
 	s->call = *c;
+	if (first) {
+		s->call.conv.has_bias = 0;
+		s->call.conv.onto = 1;
+	}
 	for (int i = 0; i < 4; i++)
 		pm__way_pointer(s, pm__way_arg(i));
 	return 1;

@@ -2,14 +2,16 @@
  * kernels of our own before and after them.
  *
  * Descriptions only: which stages, on which memory. A device prepares and runs them (cuda_way.c) and finds
- * out which way is the fastest (cuda_trial.c). Every way gives the same numbers but for the order of sums.
+ * out which way is the fastest (cuda_trial.c). Every way gives the same numbers but for the order of sums: in
+ * half types a bias is added before the sum is rounded, so where a library adds none, it is what y holds
+ * first.
  */
 #ifndef RUNTIME_LIB_WAY_H
 #define RUNTIME_LIB_WAY_H
 
 #include "runtime/library.h"
 
-enum { PM_WAY_STAGES = 3, PM_WAY_PLACES = 4, PM_WAY_INTS = 32, PM_WAY_BLOCK = 256 };
+enum { PM_WAY_STAGES = 4, PM_WAY_PLACES = 4, PM_WAY_INTS = 32, PM_WAY_BLOCK = 256 };
 
 /* The ways, in the order in which they are tried. */
 typedef enum {

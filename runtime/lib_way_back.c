@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* The products of a transposed convolution, [images, channels of y, taps, places of x], in room; and the
- * stage that makes y of them, but for the numbers of its kernel behind those of its size. */
+ * stage that makes y of them, but for the numbers of its kernel behind those of its size. Products of half
+ * types are rounded before that stage, so they have the bias already. */
 static PmWayStage *products_then(PmWay *w, const PmLibCall *c, const PmWaySize *z, const char *entry,
 				 int64_t places)
 {
@@ -16,10 +17,15 @@ static PmWayStage *products_then(PmWay *w, const PmLibCall *c, const PmWaySize *
 	int64_t each_co = z->co / v->groups * z->taps, each_ci = z->ci / v->groups, planes = z->n * z->co;
 	int64_t lanes = pm__way_lanes_for(places), blocks_p = (places + lanes - 1) / lanes,
 		each = PM_WAY_BLOCK / lanes;
-	PmWayPlace m = pm__way_room(w, planes * z->taps * z->px, z->bytes);
-	PmLibCall *g = pm__way_call_stage(w, PM_LIB_GEMM, c->dtype);
+	int onto = v->has_bias && pm__way_is_half(c->dtype), last = v->has_bias && !onto;
+	int64_t total = planes * z->taps * z->px;
+	PmWayPlace m = pm__way_room(w, total, z->bytes);
+	PmLibCall *g;
 	PmWayStage *s;
 
+	if (onto)
+		pm__way_fill(w, m, z->taps * z->px, z->co, total);
+	g = pm__way_call_stage(w, PM_LIB_GEMM, c->dtype);
 	g->gemm = (PmLibGemm){ .m = each_co,
 			       .n = z->px,
 			       .k = each_ci,
@@ -31,13 +37,17 @@ static PmWayStage *products_then(PmWay *w, const PmLibCall *c, const PmWaySize *
 			       .b_col = 1,
 			       .b_batch = each_ci * z->px,
 			       .outer = 1,
-			       .alpha = 1 };
+			       .c = onto ? PM_LIB_C_MATRIX : PM_LIB_C_NONE,
+			       .alpha = 1,
+			       .beta = onto };
 	pm__way_operands(w, c, m, pm__way_arg(2), pm__way_arg(1));
+	if (onto)
+		pm__way_pointer(&w->stage[w->n - 1], m);
 	s = pm__way_stage(w, entry);
 	pm__way_pointer(s, pm__way_arg(0));
 	pm__way_pointer(s, m);
-	pm__way_pointer(s, v->has_bias ? pm__way_arg(3) : m);
-	pm__way_number(s, v->has_bias);
+	pm__way_pointer(s, last ? pm__way_arg(3) : m);
+	pm__way_number(s, last);
 	pm__way_number(s, planes);
 	pm__way_number(s, z->co);
 	pm__way_number(s, blocks_p);

@@ -19,15 +19,13 @@ static int64_t turn(PmWayStage *s, int64_t batch, int64_t R, int64_t C)
 	return batch * tiles_r * tiles_c;
 }
 
-/* The last step of channels-last ways: y from [n, places, channels], with the bias. */
-static void turn_back(PmWay *w, const PmLibCall *c, const PmWaySize *z, PmWayPlace from)
+/* The last step of channels-last ways: y from [n, places, channels]. */
+static void turn_back(PmWay *w, const PmWaySize *z, PmWayPlace from)
 {
 	PmWayStage *s = pm__way_stage(w, "turn_back");
 
 	pm__way_pointer(s, pm__way_arg(0));
 	pm__way_pointer(s, from);
-	pm__way_pointer(s, c->conv.has_bias ? pm__way_arg(3) : from);
-	pm__way_number(s, c->conv.has_bias);
 	s->blocks = (uint32_t)turn(s, z->n, z->py, z->co);
 }
 
@@ -70,25 +68,12 @@ static void weights_times(PmWay *w, const PmLibCall *c, const PmWaySize *z, PmWa
 	g->align[3] = g->align[0];
 }
 
-static int64_t fill_blocks(const PmWaySize *z)
-{
-	return (z->n * z->co * z->py + 2047) / 2048;
-}
-
 int pm__way_as_product(PmWay *w, const PmLibCall *c, const PmWaySize *z)
 {
 	if (c->conv.transposed || !single(&c->conv) || z->px == 1 || !z->batch)
 		return 0;
-	if (c->conv.has_bias) {
-		PmWayStage *s = pm__way_stage(w, "fill");
-
-		pm__way_pointer(s, pm__way_arg(0));
-		pm__way_pointer(s, pm__way_arg(3));
-		pm__way_number(s, z->py);
-		pm__way_number(s, z->co);
-		pm__way_number(s, z->n * z->co * z->py);
-		s->blocks = (uint32_t)fill_blocks(z);
-	}
+	if (c->conv.has_bias)
+		pm__way_fill(w, pm__way_arg(0), z->py, z->co, z->n * z->co * z->py);
 	weights_times(w, c, z, pm__way_arg(1), z->py);
 	return 1;
 }
@@ -130,7 +115,7 @@ int pm__way_as_gathered(PmWay *w, const PmLibCall *c, const PmWaySize *z)
 	pm__way_number(s, z->co);
 	pm__way_number(s, z->n * z->co * z->py);
 	if (v->has_bias)
-		s->blocks += (uint32_t)fill_blocks(z);
+		s->blocks += (uint32_t)pm__way_fill_blocks(z->n * z->co * z->py);
 	weights_times(w, c, z, m, ld);
 	return 1;
 }
@@ -165,12 +150,15 @@ int pm__way_as_last(PmWay *w, const PmLibCall *c, const PmWaySize *z)
 		return 0;
 	turn_inputs(w, z, &c->conv, z->taps > 1, &x, &k);
 	y = pm__way_room(w, z->n * z->co * z->py, z->bytes);
+	if (c->conv.has_bias)
+		pm__way_fill(w, y, 1, z->co, z->n * z->co * z->py);
 	in = pm__way_call_stage(w, PM_LIB_CONV, c->dtype);
 	in->conv = c->conv;
 	in->conv.has_bias = 0;
+	in->conv.onto = c->conv.has_bias;
 	in->conv.channels_last = 1;
 	pm__way_operands(w, c, y, x, k);
-	turn_back(w, c, z, y);
+	turn_back(w, z, y);
 	return 1;
 }
 
@@ -201,13 +189,13 @@ int pm__way_as_last_product(PmWay *w, const PmLibCall *c, const PmWaySize *z)
 			       .outer = 1,
 			       .alpha = 1 };
 	pm__way_operands(w, c, y, x, k);
-	if (z->px > 1) {
-		turn_back(w, c, z, y);
-	} else if (c->conv.has_bias) {
+	if (c->conv.has_bias) {
 		g->gemm.c = PM_LIB_C_COLUMNS;
 		g->gemm.beta = 1;
 		g->align[3] = c->align[3];
 		pm__way_pointer(&w->stage[w->n - 1], pm__way_arg(3));
 	}
+	if (z->px > 1)
+		turn_back(w, z, y);
 	return 1;
 }

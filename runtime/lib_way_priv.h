@@ -31,6 +31,11 @@ void pm__way_three(PmWayStage *s, const int64_t *v, int spatial, int64_t unit);
 /* Threads of a block that walk along that many places: 32 to all of them. */
 int64_t pm__way_lanes_for(int64_t places);
 
+/* A further stage: the bias of each of `channels` planes of that many places, over and over up to `total`. */
+void pm__way_fill(PmWay *w, PmWayPlace y, int64_t places, int64_t channels, int64_t total);
+/* Blocks that fill so many. */
+int64_t pm__way_fill_blocks(int64_t total);
+
 /* A further stage: a call, to be filled in, of operands that are aligned as buffers are. */
 PmLibCall *pm__way_call_stage(PmWay *w, PmLibKind kind, int dtype);
 /* Its result and factors; arguments of the call `from` are aligned as they are there. */

@@ -40,6 +40,7 @@ typedef struct PmLibConv {
 	int64_t groups;
 	int has_bias;
 	int channels_last; /* [N, spatial..., C], and w [filters, spatial..., C]: lib_way.c asks for that */
+	int onto;          /* the sums are added to what y holds, without a bias: lib_way.c asks for that */
 } PmLibConv;
 
 /* The launch's arguments, all buffers: 0 = y, 1 and 2 = the factors (or x and w), 3 = c or bias. */

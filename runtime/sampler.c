@@ -406,3 +406,35 @@ PmStatus pm_sampler_digest(PmSampler *s, int call, PmDigest *out, PmErr *err)
 	free(bytes);
 	return st;
 }
+
+static PmStatus sketch_here(PmSampler *s, int call, PmSketch *out, size_t n_out, PmErr *err)
+{
+	PmTensor *t = pm_xcalloc(n_out + 1, sizeof *t);
+	PmStatus st = pm_bind_outputs(s->used[call], t, n_out, err);
+
+	for (size_t i = 0; i < n_out && !st; i++) {
+		pm_sketch_make(&out[i], s->bank.seed, i, &t[i]);
+		pm_tensor_release(&t[i]);
+	}
+	free(t);
+	return st;
+}
+
+PmStatus pm_sampler_sketch(PmSampler *s, int call, PmSketch *out, size_t n_out, PmErr *err)
+{
+	PmStatus st = call_of_last(s, call, err);
+
+	if (st)
+		return st;
+	if (!s->d->ops->clock || !s->d->ops->clock->sketch)
+		return sketch_here(s, call, out, n_out, err);
+	for (size_t i = 0; i < n_out && !st; i++) {
+		int dtype = pm_bind_output_type(s->used[call], i)->dtype;
+		int64_t bytes = pm_bind_output_bytes(s->used[call], i);
+
+		st = s->d->ops->clock->sketch(s->d, pm_bind_output(s->used[call], i), dtype,
+					      bytes / (int64_t)pm_dtype_size(dtype), s->bank.seed, i, &out[i],
+					      err);
+	}
+	return st;
+}

@@ -60,5 +60,7 @@ PmStatus pm_sampler_warm(PmSampler *s, double *seconds, PmErr *err);
  * the bank's seed. */
 PmStatus pm_sampler_outputs(PmSampler *s, int call, PmTensor *out, size_t n_out, PmErr *err);
 PmStatus pm_sampler_digest(PmSampler *s, int call, PmDigest *out, PmErr *err);
+/* Of the same, under the same seed: a sketch of each of its n_out outputs. */
+PmStatus pm_sampler_sketch(PmSampler *s, int call, PmSketch *out, size_t n_out, PmErr *err);
 
 #endif

@@ -311,6 +311,18 @@ static PmStatus clock_simple(PmWorker *w, WorkerWhat what, double *seconds, PmEr
 	return st;
 }
 
+/* The n bytes that an answer has to be. */
+static PmStatus take_exactly(PmWorker *w, const PmStr *payload, void *out, size_t n, PmErr *err)
+{
+	if (payload->len != n) {
+		pm_worker_renew(w);
+		return pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
+	}
+	if (n)
+		memcpy(out, payload->s, n);
+	return PM_OK;
+}
+
 PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *out, PmDigest *made,
 			      PmErr *err)
 {
@@ -318,12 +330,8 @@ PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *
 	PmStr payload = PM_STR_INIT;
 	PmStatus st = clock_ask(w, &a, &payload, out, err);
 
-	if (!st && payload.len != (made ? (size_t)sample->train * sizeof *made : 0)) {
-		st = pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
-		pm_worker_renew(w);
-	}
-	if (!st && made)
-		memcpy(made, payload.s, payload.len);
+	if (!st)
+		st = take_exactly(w, &payload, made, made ? (size_t)sample->train * sizeof *made : 0, err);
 	pm_str_release(&payload);
 	return st;
 }
@@ -346,6 +354,18 @@ PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, int call, PmTens
 
 	if (!st)
 		st = take_outputs(w, g, &payload, out, err);
+	pm_str_release(&payload);
+	return st;
+}
+
+PmStatus pm_worker_clock_sketch(PmWorker *w, int call, PmSketch *out, size_t n_out, PmErr *err)
+{
+	WorkerAsk a = { .what = WORKER_SKETCH, .n = call };
+	PmStr payload = PM_STR_INIT;
+	PmStatus st = clock_ask(w, &a, &payload, NULL, err);
+
+	if (!st)
+		st = take_exactly(w, &payload, out, n_out * sizeof *out, err);
 	pm_str_release(&payload);
 	return st;
 }

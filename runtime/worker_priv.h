@@ -22,6 +22,7 @@ typedef enum {
 	WORKER_EMPTY,   /* - ; times */
 	WORKER_WARM,    /* - ; times */
 	WORKER_OUTPUTS, /* call number `n`; its outputs */
+	WORKER_SKETCH,  /* call number `n`; a PmSketch of each of its outputs */
 	WORKER_CLOSE    /* - ; - */
 } WorkerWhat;
 

@@ -176,6 +176,18 @@ static PmStatus clock_outputs(int call, PmStr *payload, PmErr *err)
 	return st;
 }
 
+static PmStatus clock_sketch(int call, PmStr *payload, PmErr *err)
+{
+	size_t n = w.n_out[w.last_side];
+	PmSketch *s = pm_xcalloc(n + 1, sizeof *s);
+	PmStatus st = pm_sampler_sketch(w.sampler, call, s, n, err);
+
+	if (!st)
+		pm_str_addn(payload, s, n * sizeof *s);
+	free(s);
+	return st;
+}
+
 static PmStatus with_clock(const WorkerAsk *a, WorkerReply *r, PmStr *payload, PmErr *err)
 {
 	if (!w.sampler)
@@ -189,6 +201,8 @@ static PmStatus with_clock(const WorkerAsk *a, WorkerReply *r, PmStr *payload, P
 		return pm_sampler_warm(w.sampler, &r->sample.seconds, err);
 	case WORKER_OUTPUTS:
 		return clock_outputs(a->n, payload, err);
+	case WORKER_SKETCH:
+		return clock_sketch(a->n, payload, err);
 	default:
 		return clock_close(err);
 	}

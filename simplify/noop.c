@@ -131,3 +131,16 @@ PmStatus pm__simplify_noop_arithmetic(PmGraph *g, size_t *changes, PmErr *err)
 {
 	REMOVE(keeps_numbers, PM_OP_Mul, PM_OP_Div, PM_OP_Sub);
 }
+
+/* What has been done once is done. */
+static int is_done(const PmGraph *g, PmNode n)
+{
+	PmNode def = pm_value_def(g, pm_node_in(g, n, 0), NULL);
+
+	return def.id && pm_node_op(g, def) == pm_node_op(g, n);
+}
+
+PmStatus pm__simplify_repeated(PmGraph *g, size_t *changes, PmErr *err)
+{
+	REMOVE(is_done, PM_OP_Relu, PM_OP_Abs, PM_OP_Ceil, PM_OP_Floor, PM_OP_Round, PM_OP_Sign);
+}

@@ -9,6 +9,8 @@ static const double LAUNCH = 1.7, /* a small kernel and the gap after it */
 	PARTS = 0.5,              /* and those of other blocks */
 	TURN = 0.12,              /* one more turn of a loop over a row */
 	SERIAL = 0.03,            /* one more turn of a loop of one thread */
+	LOOKS = 0.5,              /* one more turn of looking through the indices of a scatter */
+	SCATTER = 2,              /* what the library's takes beside its bytes */
 	SERIAL_LONG = 0.6; /* the same where the loop is too long to be unrolled: loads wait for each other */
 
 static double bytes_of(const Op *o)
@@ -99,6 +101,8 @@ double f_library_time(const Ctx *c, const Node *n)
 			bytes += bytes_of(&c->op[n->in[k]]);
 	for (k = 0; k < n->n_out; k++)
 		bytes += bytes_of(&c->op[n->out[k]]);
+	if (c->op[n->out[0]].kind == OP_SCATTER)
+		return LAUNCH + SCATTER + bytes / BYTES_PER_US;
 	if (c->op[n->out[0]].kind >= OP_GATHER && c->op[n->out[0]].kind <= OP_GATHER_ND)
 		bytes = 2 * bytes_of(&c->op[n->out[0]]);
 	return LAUNCH + bytes / BYTES_PER_US + long_rows(c, n);
@@ -132,7 +136,7 @@ double f_kernel_time(const Ctx *c)
 		/* Other warps compute while some wait for memory. */
 		sum += memory > work ? memory + work * BESIDE : work + memory * BESIDE;
 		turns = s->split ? turns / s->split : turns;
-		more += s->split ? s->n_reds * (LAUNCH + PARTS) : 0;
+		more += s->split ? s->n_stages * (LAUNCH + PARTS) : 0;
 		if (s->dot) {
 			wait = s->wait + (s->rows ? s->syncs * SHARING + (turns - 1) * TURN : 0);
 			slowest = wait > slowest ? wait : slowest;
@@ -140,6 +144,7 @@ double f_kernel_time(const Ctx *c)
 		}
 		wait = s->syncs * SHARING + (turns - 1) * TURN * (s->keep ? 1 : s->syncs + 1);
 		wait += s->serial * (s->serial > 16 ? SERIAL_LONG : SERIAL) * (turns > 1 ? turns : 1);
+		wait += s->looks * LOOKS * (turns > 1 ? turns : 1);
 		if (wait > slowest)
 			slowest = wait;
 	}

@@ -10,6 +10,8 @@ int f_fail(Ctx *c, const char *why)
 
 /* ---- loads ---- */
 
+enum { NEAR = 32 << 10 /* bytes */ };
+
 int f_arg(Ctx *c, int op)
 {
 	int i;
@@ -79,6 +81,15 @@ static double rows_in_a_sector(const Ctx *c, Ix at, double size)
 	return n < c->s->per_block ? n : c->s->per_block;
 }
 
+void f_work(Ctx *c, int lanes, int n)
+{
+	/* Every thread of a row computes what is the row's. */
+	double threads = c->at_row && c->s->rows ? c->s->group : 1;
+
+	if (!c->trial)
+		c->s->work += c->times * threads * (lanes ? c->s->vec : 1) * n;
+}
+
 void f_count_load(Ctx *c, const Op *o, Ix at, int lanes)
 {
 	/* Of the bytes of a sector that no thread of the warp asks for, so many are read from memory: the
@@ -97,66 +108,68 @@ void f_count_load(Ctx *c, const Op *o, Ix at, int lanes)
 	if (wide > 16)
 		c->s->spread += all * ((wide > 32 ? 32 : wide) / (size * (lanes ? c->s->vec : 1)) - 1) *
 				MISSED / (rows ? 1 : rows_in_a_sector(c, at, size));
-	c->s->work += c->times * 2;
+	f_work(c, 0, 2);
 }
 
-static void write_element(Ctx *c, const Op *o, const char *before, Ix at, const char *after)
+/* "fetch<8, A>(p0 + 8 * m)" or "p0[m]". */
+void f_load_text(Ctx *c, int arg, Ix at, int vec)
 {
-	int k = f_class(o->dtype);
-
-	t_add(c, k == PM_I64 ? "(long long)" : "ld(");
-	t_add(c, before);
-	if (at >= 0)
-		t_ix(c, at);
-	t_add(c, after);
-	t_add(c, k == PM_I64 ? ";\n" : ");\n");
+	c->vec_in |= vec ? 1ull << arg : 0;
+	if (vec) {
+		t_add(c, "fetch<");
+		t_int(c, c->s->vec);
+		t_add(c, ", A>(");
+	}
+	t_add(c, "p");
+	t_int(c, arg);
+	t_add(c, vec ? " + (" : "[");
+	t_ix(c, at);
+	t_add(c, vec ? "))" : "]");
 }
 
 static int load(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
 	Ix at = ix_flat(c, co, o->dim, o->rank), base;
-	char name[16] = "p";
-	PmText t = { name, 1, sizeof name, 0 };
+	int ints = f_class(o->dtype) == PM_I64, var, arg, early;
 	int64_t step;
-	int var;
 
 	if (c->fail)
 		return -1;
 	base = ix_without_lane(c, at, &step);
 	var = f_new_var(c, o->dtype, step != 0);
 	f_count_load(c, o, base, step != 0);
-	pm_text_int(&t, f_arg(c, op));
-	pm_text_add(&t, step == 1 ? " + " : "[");
-	name[t.n] = 0;
-	if (step == 1) {
+	arg = f_arg(c, op);
+	early = f_early(c, o, arg, at, step == 1 ? base : -1, step != 0);
+	if (step == 1 && early < 0) {
 		t_add(c, "const pm_vec<");
 		t_add(c, f_ctype(o->dtype));
 		t_add(c, ", ");
 		t_int(c, c->s->vec);
 		t_add(c, "> w");
 		t_int(c, var);
-		t_add(c, " = fetch<");
-		t_int(c, c->s->vec);
-		t_add(c, ">(");
-		t_add(c, name);
-		t_ix(c, base);
-		t_add(c, ");\n");
+		t_add(c, " = ");
+		f_load_text(c, arg, base, 1);
+		t_add(c, ";\n");
 	}
-	c->s->lane_loads += step != 0 && step != 1;
+	/* What is small is near, wherever its elements lie. */
+	c->s->lane_loads += step != 0 && step != 1 && f_numel(o) * pm_dtype_bytes(o->dtype) > NEAR;
 	c->var[var].exact = 1;
 	f_declare(c, var, NULL);
 	f_for_lanes(c, step != 0);
 	if (!c->dry)
 		f_ref(c, c->out, var);
-	t_add(c, " = ");
-	if (step == 1) {
-		t_add(c, f_class(o->dtype) == PM_I64 ? "(long long)w" : "ld(w");
+	t_add(c, ints ? " = (long long)" : " = ld(");
+	if (early >= 0) {
+		f_early_ref(c, early);
+	} else if (step == 1) {
+		t_add(c, "w");
 		t_int(c, var);
-		t_add(c, f_class(o->dtype) == PM_I64 ? "[j];\n" : "[j]);\n");
 	} else {
-		write_element(c, o, name, at, "]");
+		f_load_text(c, arg, at, 0);
 	}
+	t_add(c, step == 1 || (step && early >= 0) ? "[j]" : "");
+	t_add(c, ints ? ";\n" : ");\n");
 	return var;
 }
 
@@ -209,6 +222,8 @@ static int write_exact(Ctx *c, int op, const Ix *co)
 		return f_eval_reduce(c, op, co);
 	case OP_POOL:
 		return f_eval_pool(c, op, co);
+	case OP_SCATTER:
+		return f_eval_scatter(c, op, co);
 	case OP_LINEAR:
 		return f_eval_linear(c, op, co);
 	case OP_DOT:
@@ -228,7 +243,7 @@ int f_rounded(Ctx *c, int op, int var)
 	y = f_new_var(c, o->dtype, c->var[var].lanes);
 	c->var[y].exact = 1;
 	c->var[y].before = (int16_t)var;
-	c->s->work += c->trial ? 0 : c->times * (c->var[y].lanes ? c->s->vec : 1);
+	f_work(c, c->var[y].lanes, 1);
 	f_declare(c, y, NULL);
 	if (c->dry)
 		return y;
@@ -269,7 +284,7 @@ static int within(const Ctx *c, const Op *o, const Ix *co)
 static int for_the_row(Ctx *c, int op, const Ix *co)
 {
 	PmText *out = c->out;
-	double times = c->times;
+	double times = c->times, turns = c->turns;
 	int var, branch = c->branch, trial = c->trial;
 
 	c->trial = 0;
@@ -277,6 +292,7 @@ static int for_the_row(Ctx *c, int op, const Ix *co)
 	c->at_row = 1;
 	c->branch = 0;
 	c->times = c->s->rows ? (double)c->s->rows : 1;
+	c->turns = 1;
 	var = write_value(c, op, co);
 	if (var >= 0 && !c->fail)
 		f_memo_add(c, op, co, c->op[op].rank, var);
@@ -284,6 +300,7 @@ static int for_the_row(Ctx *c, int op, const Ix *co)
 	c->branch = branch;
 	c->trial = trial;
 	c->times = times;
+	c->turns = turns;
 	c->out = out;
 	return var;
 }

@@ -97,18 +97,25 @@ static int is_exact(const Ctx *c, const Op *o, int n_in, const int *var)
 	return exact;
 }
 
-static int expression(Ctx *c, const Op *o, int n_in, const int *var)
+/* For the lanes of a vector, divisions without the branch that each would have for results and operands that
+ * are not usual: the same bits where all are. NULL: there is none in it. */
+static const char *without_branches(const Ctx *c, const Op *o, int lanes)
 {
-	int lanes = 0, k, y;
+	if (!lanes || c->s->vec == 1 || o->compute != PM_F32 || f_class(o->dtype) != PM_F32)
+		return NULL;
+	if (f_is(o->expr, "K(1) / (K(1) + exp(-a))"))
+		return "inverse(K(1) + exp(-a), u)";
+	if (f_is(o->expr, "K(1) / a"))
+		return "inverse(a, u)";
+	return f_is(o->expr, "a / b") ? "quotient(a, b, inverse(b, u), u)" : NULL;
+}
 
-	for (k = 0; k < n_in; k++)
-		lanes |= var[k] >= 0 && c->var[var[k]].lanes;
-	y = f_new_var(c, o->dtype, lanes);
-	c->var[y].exact |= (uint8_t)is_exact(c, o, n_in, var);
-	if (!c->trial)
-		c->s->work += c->times * (lanes ? c->s->vec : 1) * price(o->expr);
-	f_declare(c, y, NULL);
-	f_for_lanes(c, lanes);
+/* "LANES(8) { typedef float S; const S a = (S)v3[j]; ... v7[j] = (float)(a + b); }" */
+static void statement(Ctx *c, const Op *o, int n_in, const int *var, int y, const char *expr)
+{
+	int k;
+
+	f_for_lanes(c, c->var[y].lanes);
 	t_add(c, "{ typedef ");
 	t_add(c, f_cclass(o->compute));
 	t_add(c, " S; ");
@@ -122,8 +129,31 @@ static int expression(Ctx *c, const Op *o, int n_in, const int *var)
 	t_add(c, "(");
 	t_add(c, f_cclass(o->dtype));
 	t_add(c, ")(");
-	t_add(c, o->expr);
+	t_add(c, expr);
 	t_add(c, "); }\n");
+}
+
+static int expression(Ctx *c, const Op *o, int n_in, const int *var)
+{
+	const char *quick;
+	int lanes = 0, k, y;
+
+	for (k = 0; k < n_in; k++)
+		lanes |= var[k] >= 0 && c->var[var[k]].lanes;
+	y = f_new_var(c, o->dtype, lanes);
+	c->var[y].exact |= (uint8_t)is_exact(c, o, n_in, var);
+	f_work(c, lanes, price(o->expr));
+	f_declare(c, y, NULL);
+	quick = without_branches(c, o, lanes);
+	if (!quick) {
+		statement(c, o, n_in, var, y, o->expr);
+		return y;
+	}
+	t_add(c, "{ Usual u = { 1, 1 };\n");
+	statement(c, o, n_in, var, y, quick);
+	t_add(c, "if (!is_usual(u)) ");
+	statement(c, o, n_in, var, y, o->expr);
+	t_add(c, "}\n");
 	return y;
 }
 

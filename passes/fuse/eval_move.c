@@ -116,6 +116,7 @@ static int concat(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
 	int64_t from = 0, lo = c->lin[co[o->axis]].lo, hi = c->lin[co[o->axis]].hi;
+	double times = c->times, looks = c->s->looks, most = looks;
 	Ix at[F_RANK];
 	int k, y = -1, d, first = 1;
 
@@ -140,7 +141,13 @@ static int concat(Ctx *c, int op, const Ix *co)
 				if (hi >= end)
 					f_below(c, co[o->axis], end);
 				t_add(c, " {\n");
+				/* A thread takes one of them. */
+				c->times = times * (double)(end - from) / (double)o->dim[o->axis];
+				c->s->looks = looks;
 				piece(c, o, k, y, at);
+				c->times = times;
+				most = c->s->looks > most ? c->s->looks : most;
+				c->s->looks = most;
 				t_add(c, "} ");
 			}
 			first = 0;

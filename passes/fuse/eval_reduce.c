@@ -80,8 +80,9 @@ static void place(Ctx *c, const Op *o, const Ix *co, Ix e, Ix *at)
 		at[axis[k]] = in[k];
 }
 
-/* What the reduction of n elements comes to: of the operation's type, divided when it is a mean. */
-static int end_of(Ctx *c, const Op *o, int acc, int64_t n)
+/* What the reduction of n elements (n_text: or of as many) comes to: of the operation's type, divided when it
+ * is a mean. */
+static int end_of(Ctx *c, const Op *o, int acc, int64_t n, const char *n_text)
 {
 	int y = acc;
 
@@ -102,7 +103,10 @@ static int end_of(Ctx *c, const Op *o, int acc, int64_t n)
 	if (!c->dry)
 		f_ref(c, c->out, y);
 	t_add(c, " /= ");
-	t_int(c, n);
+	if (n_text)
+		t_add(c, n_text);
+	else
+		t_int(c, n);
 	t_add(c, ";\n");
 	return y;
 }
@@ -114,14 +118,15 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 	PmText *row = c->out, *body;
 	LoopState st;
 	Ix at[F_RANK];
-	int acc = f_new_var(c, sum_type(o), 0), v, number, joined;
+	int acc = f_new_var(c, sum_type(o), 0), v, y, number, stage, joined;
 
 	place(c, o, co, f_loop_begin(c, n, &st), at);
 	v = f_eval(c, o->in[0], at);
 	if (v < 0)
 		return -1;
 	number = c->n_reds++;
-	joined = c->s->split && number < c->stage;
+	stage = f_stage_of(c, op, number);
+	joined = c->s->split && stage < c->stage;
 	body = c->out;
 	c->out = row;
 	f_declare(c, acc, start_of(o));
@@ -133,7 +138,7 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 	else
 		f_loop_end(c, &st);
 	if (joined)
-		f_join_parts(c, o, acc, number);
+		f_join_parts(c, o, acc, number, n);
 	if (c->out != row)
 		return f_fail(c, "a loop was left open");
 	if (c->s->group > 1) {
@@ -146,13 +151,16 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 		t_int(c, c->s->group);
 		t_add(c, ", ");
 		t_int(c, c->s->column ? c->s->per_block : 0);
-		t_add(c, ">(v");
+		t_add(c, number % 2 ? ", 1>(v" : ", 0>(v");
 		t_int(c, acc);
 		t_add(c, ");\n");
 	}
-	if (c->s->split && number == c->stage)
-		f_leave_part(c, acc, number);
-	return end_of(c, o, acc, n);
+	if (c->s->split && stage == c->stage)
+		f_leave_part(c, acc, number, n);
+	y = end_of(c, o, acc, n, c->s->split && stage == c->stage ? "slice_n" : NULL);
+	if (number < F_SPLITS)
+		c->red[number].var = y;
+	return y;
 }
 
 /* ---- loops of one thread ---- */
@@ -211,7 +219,12 @@ static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
 	f_forget(c, mark);
 	c->times = times;
 	c->turns = turns;
-	return end_of(c, o, acc, n);
+	return end_of(c, o, acc, n, NULL);
+}
+
+static int is_alone(const Ctx *c, int64_t n)
+{
+	return c->alone && n <= F_SHORT;
 }
 
 int f_eval_reduce(Ctx *c, int op, const Ix *co)
@@ -224,13 +237,16 @@ int f_eval_reduce(Ctx *c, int op, const Ix *co)
 	if (c->probing) {
 		Ix at[F_RANK];
 
-		c->n_probed++;
-		for (d = 0; d < o->rank; d++)
-			c->probe |= c->lin[co[d]].deps;
+		c->shorts += n <= F_SHORT;
+		if (!is_alone(c, n)) {
+			c->n_probed++;
+			for (d = 0; d < o->rank; d++)
+				c->probe |= c->lin[co[d]].deps;
+		}
 		place(c, o, co, ix_var(c, "e", n - 1, DEP_WIN | DEP_HERE, 0), at);
 		return f_eval(c, o->in[0], at);
 	}
-	if (c->s->rows && c->at_row)
+	if (c->s->rows && c->at_row && !is_alone(c, n))
 		return by_row(c, op, co, n);
 	return by_thread(c, op, co, n);
 }

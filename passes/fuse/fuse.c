@@ -36,7 +36,9 @@ static int text_buffers(Ctx *c)
 	c->decl = pm_text(TEXT / 4);
 	for (i = 0; i < F_DEPTH; i++)
 		c->body[i] = pm_text(TEXT);
-	return !c->body[F_DEPTH - 1].full && !c->rowbuf.full && !c->decl.full;
+	for (i = 0; i <= F_LOOPS; i++)
+		c->early_text[i] = pm_text(TEXT / 8);
+	return !c->early_text[F_LOOPS].full && !c->rowbuf.full && !c->decl.full;
 }
 
 typedef struct Kernel {

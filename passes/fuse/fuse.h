@@ -8,9 +8,11 @@
  *   schedule.c  how threads share a section
  *   section.c its loops and stores
  *   split.c   rows that many blocks share: one launch for each reduction, and one for the results
+ *   eval_scatter.c  updates looked for by the results
  *   load_dot.c  products; load_einsum.c; load_sum.c the same as sums; address.c where their factors lie
  *   tile.c    which tile of a product a block makes, and how long that takes
  *   product.c a product's section; product.cu what makes its tile
+ *   early.c   loads that are issued before anything waits for one
  *   front.c   a product in a launch of its own, in front of the rest; front.cu what makes its tiles
  *   source.c  the kernel's text
  *   cost.c    what a set of nodes costs as library calls, and as this kernel
@@ -41,7 +43,10 @@ enum {
 	F_DEPTH = 8, /* loops in loops */
 	F_SECTIONS = 8,
 	F_SPLITS = 6, /* reductions of a row that many blocks share */
-	F_LOOPS = 8   /* different trip counts of a section */
+	F_SHORT = 16, /* elements of a reduction that one thread may make for a row */
+	F_TURNS = 8,  /* of a loop that is unrolled, whatever it keeps */
+	F_LOOPS = 8,  /* different trip counts of a section */
+	F_EARLY = 64  /* loads of a section that are issued at its begin */
 };
 
 /* What an index depends on. The low bits are free for plan.c to ask which axes matter. */
@@ -97,15 +102,16 @@ typedef enum Kind {
 	OP_GATHER_ELEMENTS,
 	OP_GATHER_ND,
 	OP_TILE,
-	OP_TRILU,  /* axis: 1 upper; par[0]: k */
-	OP_RESIZE, /* nearest by whole numbers; par: factors */
-	OP_LINEAR, /* resize between neighbours on one or two axes; par: the axes; num: factor and offset of
-		      each */
-	OP_SPREAD, /* in[0] of axis `axis` beside other axes: a parameter of a channel */
-	OP_REDUCE, /* red over the axes of bits `axis`; operand rank is kept with extent 1 */
-	OP_POOL,   /* red over windows; par: kernel, stride, pad, dilation by axis */
-	OP_DOT     /* a matrix product; mode: Form; par: batch, m, n, k, operation
-		      of the same as a sum or 0, DOT_CONV; axis: bits of transposed factors */
+	OP_TRILU,   /* axis: 1 upper; par[0]: k */
+	OP_RESIZE,  /* nearest by whole numbers; par: factors */
+	OP_LINEAR,  /* resize between neighbours on one or two axes; par: the axes; num: factor and offset of
+		       each */
+	OP_SPREAD,  /* in[0] of axis `axis` beside other axes: a parameter of a channel */
+	OP_REDUCE,  /* red over the axes of bits `axis`; operand rank is kept with extent 1 */
+	OP_POOL,    /* red over windows; par: kernel, stride, pad, dilation by axis */
+	OP_SCATTER, /* in[0] and the sum of those of in[2] whose in[1] says the place on `axis` */
+	OP_DOT      /* a matrix product; mode: Form; par: batch, m, n, k, operation
+		       of the same as a sum or 0, DOT_CONV; axis: bits of transposed factors */
 } Kind;
 
 /* How the coordinates of a product and its factors follow from those of the matrices. */
@@ -175,6 +181,17 @@ typedef struct Loop { /* loops of a section with the same trip count */
 	Ix chunk; /* the chunk's variable */
 } Loop;
 
+/* A reduction that has been written: the launch that leaves its parts, and the variable that it is. */
+typedef struct Reduced {
+	int op, stage, var;
+} Reduced;
+
+/* A load at the begin of a section: its operand and place, and in front of which loops. */
+typedef struct Early {
+	int where, arg;
+	Ix at;
+} Early;
+
 /* Where a factor of a product lies: elements from one m (n) and from one k to the next; the rest of its
  * index. */
 typedef struct Factor {
@@ -217,8 +234,9 @@ typedef struct Section {
 	double bytes, spread, work; /* bytes read and written; of them out of order; operations */
 	double across, along;       /* bytes that lie side by side in neighbouring rows, and along a row */
 	double serial;              /* turns of loops of one thread */
+	double looks;               /* and of those that look through the indices of a scatter */
 	int cached, lane_loads, syncs;
-	int n_reds; /* reductions by rows */
+	int n_reds, n_stages; /* reductions by rows, and launches that they take when it is split */
 } Section;
 
 typedef struct Ctx {
@@ -239,11 +257,13 @@ typedef struct Ctx {
 
 	/* the section that is written */
 	Section *s;
-	int dry;   /* no text */
-	int other; /* make the second choice of threads and vectors */
-	int sums;  /* products are sums like others */
-	int apart; /* the product has a launch of its own, `front` */
-	int keep;  /* values stay in registers from loop to loop */
+	int dry;    /* no text */
+	int other;  /* make the second choice of threads and vectors */
+	int sums;   /* products are sums like others */
+	int apart;  /* the product has a launch of its own, `front` */
+	int alone;  /* short reductions are each thread's own */
+	int shorts; /* short reductions that were met where rows are looked for */
+	int keep;   /* values stay in registers from loop to loop */
 	PmText *out, *row;
 	PmText body[F_DEPTH], rowbuf, decl;
 	int depth;
@@ -257,11 +277,17 @@ typedef struct Ctx {
 	int n_vars, n_names, loop_now;
 	Loop loop[F_LOOPS];
 	int n_loops;
+	Early early[F_EARLY];
+	PmText early_text[F_LOOPS + 1]; /* of each class of loops, or of the elements; the last: of the row */
+	int n_early;
+	int64_t early_words, kept_words; /* that a thread keeps for them, and from loop to loop */
+	uint64_t vec_in, vec_out;        /* bits of the arguments that are read or written by vectors */
 	Ix ix_row, ix_lane;
 	uint32_t probe;        /* axes that reductions depend on, while plan.c asks */
 	int probing, n_probed; /* reductions met */
 	int stage, n_reds;     /* the launch that is written of a split section; reductions written so far */
-	uint32_t cut;          /* the row's text from here on is not this launch's */
+	Reduced red[F_SPLITS];
+	uint32_t cut; /* the row's text from here on is not this launch's */
 
 	/* arguments of the kernel */
 	int32_t arg_in[F_ARGS], arg_out[F_ARGS];
@@ -312,6 +338,7 @@ int f_load_pool(Ctx *c, Node *n, const char *name, int out);
 int f_load_dot(Ctx *c, Node *n, const char *name, int out); /* load_dot.c */
 /* Views of the operands whose MatMul an Einsum is; 0 when it is none (load_einsum.c). */
 int f_load_einsum(Ctx *c, const Node *n, int *a, int *b);
+int f_load_scatter(Ctx *c, Node *n, const char *name, int out); /* eval_scatter.c */
 /* The sum that a product is, as operations of its shape; 0 when it is not made (load_sum.c). */
 int f_load_sum(Ctx *c, int dot);
 int f_ew(Ctx *c, int node, int like, const char *expr, int a, int b, int third);
@@ -335,6 +362,8 @@ const char *f_ctype(int dtype);  /* in memory */
 const char *f_cclass(int dtype); /* in registers */
 int f_class(int dtype);          /* PM_F32, PM_F64 or PM_I64 */
 int f_computed(const Ctx *c, const Op *o);
+/* Counts n operations of a thread, for each lane or not. */
+void f_work(Ctx *c, int lanes, int n);
 /* Counts bytes of o at `at` for the order of memory that they are in. */
 void f_count_order(Ctx *c, const Op *o, Ix at, double bytes);
 uint32_t f_deps(const Ctx *c, const Ix *co, int rank);
@@ -361,9 +390,12 @@ void f_below(Ctx *c, Ix a, int64_t k);
 int f_eval_move(Ctx *c, int op, const Ix *co);   /* eval_move.c: views, pieces, gathers */
 int f_eval_reduce(Ctx *c, int op, const Ix *co); /* eval_reduce.c */
 int f_eval_pool(Ctx *c, int op, const Ix *co);
-int f_eval_linear(Ctx *c, int op, const Ix *co); /* eval_resize.c */
+int f_eval_linear(Ctx *c, int op, const Ix *co);  /* eval_resize.c */
+int f_eval_scatter(Ctx *c, int op, const Ix *co); /* eval_scatter.c */
 /* The place in arg_in of a value that is read from memory. */
 int f_arg(Ctx *c, int op);
+/* Elements of an argument as text: one, or a vector. */
+void f_load_text(Ctx *c, int arg, Ix at, int vec);
 /* What is known inside a branch or a loop of one thread is forgotten behind it. */
 static inline int f_mark(const Ctx *c)
 {
@@ -390,6 +422,19 @@ void f_loop_end(Ctx *c, LoopState *st);
 /* Instead of f_loop_end: nothing of it is wanted. */
 void f_loop_drop(Ctx *c, const LoopState *st);
 
+/* ---- early.c ---- */
+
+/* The number of the early load of argument `arg` at `at` (lanes: elements of a lane each, `base` where the
+ * first lies when these are neighbours, else -1); -1 when it has to be loaded where it is asked for. */
+int f_early(Ctx *c, const Op *o, int arg, Ix at, Ix base, int lanes);
+/* "e3[k]", as it is referred to where it was asked for. */
+void f_early_ref(Ctx *c, int number);
+void f_early_reset(Ctx *c);
+/* The early loads of the row, or those in front of the loops. */
+void f_early_write(Ctx *c, PmText *t, int of_row);
+/* The "for" of loops of class k, up to its body. */
+void f_loop_head(Ctx *c, int k);
+
 /* ---- plan.c, source.c, cost.c ---- */
 
 /* Sections for the nodes that are in the set and the results in arg_out; 0 and c->fail when one kernel cannot
@@ -397,12 +442,16 @@ void f_loop_drop(Ctx *c, const LoopState *st);
 int f_plan(Ctx *c);
 /* Vectors and threads of a section (schedule.c). */
 void f_schedule(Ctx *c, Section *s);
+/* Words that each of g threads of a row keeps from loop to loop. */
+int64_t f_kept_words(const Section *s, int64_t g);
 /* split.c: whether many blocks are to share rows, after the threads have been decided. */
 void f_split(Ctx *c, Section *s);
-/* Reduction `number` of a split section, all of its loop's elements in `acc`: the parts of the blocks are
- * joined, or this block's is left for the next launch. */
-void f_join_parts(Ctx *c, const Op *o, int acc, int number);
-void f_leave_part(Ctx *c, int acc, int number);
+/* Reduction `number` of a split section, of n elements, all of this block's in `acc`: the parts of the blocks
+ * are joined, or this block's is left for the next launch. */
+void f_join_parts(Ctx *c, const Op *o, int acc, int number, int64_t n);
+void f_leave_part(Ctx *c, int acc, int number, int64_t n);
+/* The launch that leaves the parts of reduction `number`, the operation `op`. */
+int f_stage_of(Ctx *c, int op, int number);
 const char *f_join(const Op *o); /* the structure that joins two of its parts */
 int f_stages(const Ctx *c);
 int64_t f_scratch(const Ctx *c); /* bytes that the parts of split rows take */

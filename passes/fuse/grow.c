@@ -1,7 +1,7 @@
 /* grow.c - which nodes to take together: from a seed, every neighbour that makes the whole faster. */
 #include "fuse.h"
 
-static const double DEBT = 0.4, /* microseconds */
+static const double DEBT = 0.7, /* microseconds */
 	SURE = 0.12;            /* of its time, which a product of our own has to save */
 
 enum { LOOKED = 512 /* nodes that one question about order may visit */, MOST_TRIES = 4 };

@@ -231,26 +231,36 @@ static int measure(Ctx *c)
 	return !c->fail;
 }
 
-static int plan(Ctx *c)
+static int plan_rows(Ctx *c, int rows)
 {
-	int rows = has_reduction(c);
-
 	c->fail = NULL;
 	c->n_arg_in = c->n_known_in;
-	c->stage = 0;
+	c->stage = c->shorts = 0;
 	if (c->apart && !f_front(c))
 		return 0;
 	make_sections(c, rows);
-	if (!c->fail && measure(c))
-		return 1;
-	if (!rows)
-		return 0;
-	c->fail = NULL;
-	c->n_arg_in = c->n_known_in;
-	if (c->apart && !f_front(c))
-		return 0;
-	make_sections(c, 0);
 	return !c->fail && measure(c);
+}
+
+/* Threads share a row, or each does its own, whichever can be done; short reductions in either way, whichever
+ * takes less. */
+static int plan(Ctx *c)
+{
+	double shared;
+
+	c->alone = 0;
+	if (!has_reduction(c))
+		return plan_rows(c, 0);
+	if (!plan_rows(c, 1))
+		return plan_rows(c, 0);
+	if (!c->shorts || f_has_product(c))
+		return 1;
+	shared = f_kernel_time(c);
+	c->alone = 1;
+	if (plan_rows(c, 1) && f_kernel_time(c) < shared)
+		return 1;
+	c->alone = 0;
+	return plan_rows(c, 1);
 }
 
 static const double SURER = 1.15; /* of two estimates, the one of a kernel has been fitted to more */

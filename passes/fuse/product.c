@@ -45,7 +45,7 @@ static int reduced(Ctx *c, int op, int dot, int8_t *seen)
 	if (seen[op] || op == dot || !f_computed(c, o))
 		return 0;
 	seen[op] = 1;
-	if (o->kind == OP_REDUCE || o->kind == OP_POOL || o->kind == OP_LINEAR)
+	if (o->kind == OP_REDUCE || o->kind == OP_POOL || o->kind == OP_LINEAR || o->kind == OP_SCATTER)
 		return f_dot_under(c, op) == dot;
 	for (i = 0; i < o->n_in; i++)
 		if (o->in[i] >= 0 && reduced(c, o->in[i], dot, seen))

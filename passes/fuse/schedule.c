@@ -84,18 +84,25 @@ static void columns(Ctx *c, Section *s)
 	try_vec(c, s, 1);
 }
 
+int64_t f_kept_words(const Section *s, int64_t g)
+{
+	return (s->extent / s->vec + g - 1) / g * s->vec * s->cached;
+}
+
 /* Whether the values that later loops ask for fit in the registers of g threads a row. */
 static int fits(const Section *s, int64_t g)
 {
-	int64_t turns = (s->extent / s->vec + g - 1) / g;
-
-	return turns * s->vec * s->cached <= (g > 512 ? REGISTERS / 3 : g > 256 ? REGISTERS / 2 : REGISTERS);
+	return f_kept_words(s, g) <= (g > 512 ? REGISTERS / 3 : g > 256 ? REGISTERS / 2 : REGISTERS);
 }
 
 static void share(Section *s, int64_t g)
 {
 	s->group = (int)g;
-	s->per_block = g > 32 ? 1 : (int)((s->rows * g < FULL ? 128 : 256) / g);
+	s->per_block = g > 32 ? 1
+			      : (int)((s->rows * g < FULL / 16 ? 32
+				       : s->rows * g < FULL    ? 128
+							       : 256) /
+				      g);
 	s->block = g > 32 ? (int)g : s->per_block * s->group;
 	s->column = 0;
 }
@@ -105,13 +112,18 @@ static void along(Ctx *c, Section *s)
 	int64_t chunks, g;
 	int vec = widest(c, s);
 
+	/* Lanes are left idle where there are rows enough. */
 	while (vec > 1 &&
-	       (s->extent % vec || (s->extent / vec < 32 && s->rows * (s->extent / vec) < FULL / 4)))
+	       (s->extent % vec || (s->extent / vec < 32 &&
+				    s->rows * (s->extent / vec) < FULL / (s->extent / vec < 16 ? 4 : 16))))
 		vec /= 2;
 	while (!try_vec(c, s, vec) && vec > 1)
 		vec /= 2;
 	chunks = s->extent / s->vec;
 	g = pow2_from(chunks);
+	/* Two turns of a warp take less than a join of two. */
+	if (g == 64)
+		g = 32;
 	if (g > 32) {
 		int64_t most = g > 1024 ? 1024 : g, keeps = 32;
 

@@ -7,13 +7,14 @@ void f_clear(Ctx *c, Section *s)
 	c->s = s;
 	c->n_memo = c->memo_base = c->n_row = c->n_seen = 0;
 	c->n_vars = c->n_names = c->n_loops = 0;
+	f_early_reset(c);
 	c->at_row = c->branch = c->depth = c->trial = 0;
 	c->loop_now = -1;
 	c->times = c->turns = 1;
 	s->bytes = s->spread = s->work = 0;
 	s->cached = s->lane_loads = s->syncs = c->n_reds = 0;
 	c->cut = UINT32_MAX;
-	s->across = s->along = s->serial = 0;
+	s->across = s->along = s->serial = s->looks = 0;
 	c->ix_lane = s->vec > 1 ? ix_var(c, "j", s->vec - 1, DEP_LANE, 0) : ix_const(c, 0);
 	c->ix_row = ix_var(c, "r", s->rows > 0 ? s->rows - 1 : 0, DEP_ROW, 0);
 }
@@ -74,12 +75,12 @@ Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st)
 }
 
 /* "for (...) { int m0 = k * 32 + lane; if (m0 < 48) {"; of a split row only this block's part. */
-static void loop_head(Ctx *c, int k)
+void f_loop_head(Ctx *c, int k)
 {
 	int64_t chunks = c->loop[k].extent / c->s->vec, width = c->s->group * (c->s->split ? c->s->split : 1),
 		turns = (chunks + width - 1) / width;
 
-	t_add(c, c->keep || turns <= 8 ? "_Pragma(\"unroll\") " : "_Pragma(\"unroll 4\") ");
+	t_add(c, c->keep || turns <= F_TURNS ? "_Pragma(\"unroll\") " : "_Pragma(\"unroll 4\") ");
 	t_add(c, "for (int k = 0; k < ");
 	t_int(c, turns);
 	t_add(c, "; k++) {\nconst int m");
@@ -132,7 +133,7 @@ void f_loop_end(Ctx *c, LoopState *st)
 			c->var[c->memo[i].var].cached = 1;
 		}
 	restore(c, st);
-	loop_head(c, st->loop);
+	f_loop_head(c, st->loop);
 	if (!c->dry) {
 		body->s[body->n] = 0;
 		c->out->full |= body->full;
@@ -184,13 +185,14 @@ void f_store(Ctx *c, int k, Ix at, int var)
 	f_ref(c, c->out, var);
 	t_add(c, o->dtype == PM_BOOL ? " != 0);\n" : ");\n");
 	if (step == 1) {
+		c->vec_out |= 1ull << k;
 		t_add(c, "deposit<");
 		t_int(c, vec);
-		t_add(c, ">(q");
+		t_add(c, ", A>(q");
 		t_int(c, k);
-		t_add(c, " + ");
+		t_add(c, " + (");
 		t_ix(c, base);
-		t_add(c, ", u");
+		t_add(c, "), u");
 		t_int(c, k);
 		t_add(c, ");\n");
 	}

@@ -6,11 +6,12 @@ static const char HEAD[] =
 	"#define LANES(n) _Pragma(\"unroll\") for (int j = 0; j < n; j++)\n"
 	"#define QUOT(x, d) ((int)((unsigned)(x) / (unsigned)(d)))\n"
 	"#define REST(x, d) ((int)((unsigned)(x) % (unsigned)(d)))\n"
-	"template<int N, class U> __device__ __forceinline__ pm_vec<U, N> fetch(const U *p)\n"
+	"/* A: 1 all pointers are aligned, 0 some are not, 2 not known. */\n"
+	"template<int N, int A, class U> __device__ __forceinline__ pm_vec<U, N> fetch(const U *p)\n"
 	"{\n"
 	"\tconst int C = N * (int)sizeof(U) > 16 ? 16 / (int)sizeof(U) : N;\n"
 	"\tpm_vec<U, N> v;\n"
-	"\tif (pm_aligned(p, C * (int)sizeof(U))) {\n"
+	"\tif (A == 1 || (A == 2 && pm_aligned(p, C * (int)sizeof(U)))) {\n"
 	"#pragma unroll\n"
 	"\t\tfor (int i = 0; i < N; i += C) {\n"
 	"\t\t\tconst pm_vec<U, C> w = pm_load<C>(p + i);\n"
@@ -21,10 +22,11 @@ static const char HEAD[] =
 	"\tfor (int j = 0; j < N; j++)\n\t\tv[j] = p[j];\n"
 	"\treturn v;\n"
 	"}\n"
-	"template<int N, class U> __device__ __forceinline__ void deposit(U *p, const pm_vec<U, N> &v)\n"
+	"template<int N, int A, class U> __device__ __forceinline__ void deposit(U *p, const pm_vec<U, N> "
+	"&v)\n"
 	"{\n"
 	"\tconst int C = N * (int)sizeof(U) > 16 ? 16 / (int)sizeof(U) : N;\n"
-	"\tif (pm_aligned(p, C * (int)sizeof(U))) {\n"
+	"\tif (A == 1 || (A == 2 && pm_aligned(p, C * (int)sizeof(U)))) {\n"
 	"#pragma unroll\n"
 	"\t\tfor (int i = 0; i < N; i += C) {\n"
 	"\t\t\tpm_vec<U, C> w;\n"
@@ -75,18 +77,37 @@ static const char ROUND[] =
 	"\treturn x * (x < 0.f ? p : 1.f - p);\n"
 	"}\n";
 
+/* Divisions as the compiler has them where operands and result are usual, which is asked once for all lanes.
+ */
+static const char DIVIDE[] =
+	"struct Usual { float lo, hi; };\n"
+	"__device__ __forceinline__ void see(Usual &u, float x)\n"
+	"{\n\tx = fabsf(x);\n\tu.lo = fminf(u.lo, x);\n\tu.hi = fmaxf(u.hi, x);\n}\n"
+	"__device__ __forceinline__ bool is_usual(const Usual &u) { return u.lo > 0x1p-60f && u.hi < "
+	"0x1p60f; }\n"
+	"__device__ __forceinline__ float inverse(float x, Usual &u)\n"
+	"{\n\tfloat r;\n\tsee(u, x);\n"
+	"#ifdef PASSMITH_EMU\n\tr = 1.f / x;\n"
+	"#else\n\tasm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(x));\n#endif\n"
+	"\treturn __fmaf_rn(r, __fmaf_rn(-x, r, 1.f), r);\n}\n"
+	"__device__ __forceinline__ float quotient(float a, float b, float r, Usual &u)\n"
+	"{\n\tconst float q = __fmul_rn(a, r);\n\tsee(u, a == 0 ? 1.f : a);\n"
+	"\treturn a == 0 ? q : __fmaf_rn(r, __fmaf_rn(-b, q, a), q);\n}\n";
+
 static const char SHARE[] =
 	"struct Sum { template<class V> static __device__ V of(V a, V b) { return a + b; } };\n"
 	"struct Prod { template<class V> static __device__ V of(V a, V b) { return a * b; } };\n"
 	"struct Max { template<class V> static __device__ V of(V a, V b) { return pm_max(a, b); } };\n"
 	"struct Min { template<class V> static __device__ V of(V a, V b) { return pm_min(a, b); } };\n"
-	"/* Over the G threads of a row; ROWS: they lie so many threads apart. */\n"
-	"template<class F, int G, int ROWS, class V> __device__ __forceinline__ V share(V v)\n"
+	"/* Over the G threads of a row; ROWS: they lie so many threads apart. Sums that follow each other "
+	"use other\n"
+	" * memory (PLACE), so that one barrier each is enough. */\n"
+	"template<class F, int G, int ROWS, int PLACE, class V> __device__ __forceinline__ V share(V v)\n"
 	"{\n"
 	"\t__shared__ V part[ROWS ? G * (ROWS ? ROWS : 1) : 32];\n"
 	"\tconst int t = threadIdx.x;\n"
 	"\tif (ROWS) {\n"
-	"\t\t__syncthreads();\n\t\tpart[t] = v;\n\t\t__syncthreads();\n"
+	"\t\tpart[t] = v;\n\t\t__syncthreads();\n"
 	"\t\tv = part[t % (ROWS ? ROWS : 1)];\n"
 	"\t\tfor (int g = 1; g < G; g++)\n\t\t\tv = F::of(v, part[t % (ROWS ? ROWS : 1) + g * ROWS]);\n"
 	"\t\treturn v;\n\t}\n"
@@ -94,13 +115,25 @@ static const char SHARE[] =
 	"\tfor (int d = (G < 32 ? G : 32) / 2; d > 0; d >>= 1)\n"
 	"\t\tv = F::of(v, __shfl_xor_sync(0xffffffffu, v, d));\n"
 	"\tif (G > 32) {\n"
-	"\t\t__syncthreads();\n\t\tif (t % 32 == 0)\n\t\t\tpart[t / 32] = v;\n\t\t__syncthreads();\n"
+	"\t\tif (t % 32 == 0)\n\t\t\tpart[t / 32] = v;\n\t\t__syncthreads();\n"
 	"\t\tv = part[t % (G / 32 > 0 ? G / 32 : 1)];\n"
 	"#pragma unroll\n"
 	"\t\tfor (int d = G / 64; d > 0; d >>= 1)\n"
 	"\t\t\tv = F::of(v, __shfl_xor_sync(0xffffffffu, v, d));\n"
 	"\t}\n\treturn v;\n"
 	"}\n";
+
+/* Rows that many blocks share (split.c): elements of a slice, `left` from its begin on; sums of squares
+ * around the mean of n elements that add up to `sum`, and of powers under the maximum `top`, as sums around
+ * the row's. */
+static const char SLICES[] =
+	"__device__ __forceinline__ int within(int left, int most)\n"
+	"{ return left < 0 ? 0 : left < most ? left : most; }\n"
+	"template<class V, class M> __device__ __forceinline__ V moved_squares(V squares, V sum, M mean, int "
+	"n)\n"
+	"{ const V d = sum / n - mean; return n > 0 ? squares + n * d * d : V(0); }\n"
+	"template<class V, class M> __device__ __forceinline__ V moved_exps(V exps, M top, M row)\n"
+	"{ return top == -INFINITY ? (row == -INFINITY ? exps : V(0)) : exps * exp(V(top - row)); }\n";
 
 static const char INTS[] =
 	"typedef unsigned long long Un;\n"
@@ -129,6 +162,9 @@ static const char INTS[] =
 	"template<class V> __device__ __forceinline__ long long saturate(V v, long long lo, long long hi)\n"
 	"{ return v != v ? 0 : v >= (V)hi ? hi : v <= (V)lo ? lo : (long long)v; }\n"
 	"__device__ __forceinline__ int pick(long long i, int n) { return (int)(i < 0 ? i + n : i); }\n"
+	"/* Whether an index of an axis of n elements, from its front or its end, is `at`. */\n"
+	"__device__ __forceinline__ int names(long long i, int at, int n) { return (int)i == at || (int)i == "
+	"at - n; }\n"
 	"__device__ __forceinline__ int pad_edge(int i, int n) { return i < 0 ? 0 : i < n ? i : n - 1; }\n"
 	"__device__ __forceinline__ int pad_reflect(int i, int n)\n"
 	"{ return n == 1 ? 0 : i < 0 ? -i : i < n ? i : 2 * (n - 1) - i; }\n"
@@ -163,6 +199,42 @@ static void parameters(Ctx *c, PmText *t)
 		pm_text_add(t, ", double *__restrict__ parts");
 }
 
+/* "body0<1>(p0, p1, q0);" */
+static void call(Ctx *c, PmText *t, int aligned)
+{
+	int i;
+
+	line(t, "body", c->stage, "<");
+	pm_text_int(t, aligned);
+	for (i = 0; i < c->n_arg_in; i++)
+		line(t, i ? ", p" : ">(p", i, "");
+	for (i = 0; i < c->n_arg_out; i++)
+		line(t, i || c->n_arg_in ? ", q" : ">(q", i, "");
+	pm_text_add(t, c->apart ? ", tiles" : "");
+	pm_text_add(t, f_stages(c) > 1 ? ", parts);\n" : ");\n");
+}
+
+/* The body is there twice, for pointers that are aligned and for any others, so that no load stands in a
+ * branch of its own. */
+static void choose_body(Ctx *c, PmText *t)
+{
+	int i;
+
+	if (c->vec_in | c->vec_out) {
+		pm_text_add(t, "if ((0");
+		for (i = 0; i < F_ARGS; i++)
+			if (c->vec_in >> i & 1)
+				line(t, " | (Un)p", i, "");
+		for (i = 0; i < F_ARGS; i++)
+			if (c->vec_out >> i & 1)
+				line(t, " | (Un)q", i, "");
+		pm_text_add(t, ") % 16 == 0) {\n");
+		call(c, t, 1);
+		pm_text_add(t, "return;\n}\n");
+	}
+	call(c, t, 0);
+}
+
 /* Which row and which place in it a thread has. */
 static void row_head(const Section *s, PmText *t)
 {
@@ -194,7 +266,10 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 {
 	c->keep = s->rows && s->keep;
 	f_forget_wanted(c);
-	if (!f_write_section(c, s, 1) || !f_write_section(c, s, 0))
+	if (!f_write_section(c, s, 1))
+		return;
+	c->kept_words = c->keep ? f_kept_words(s, s->group) : 0;
+	if (!f_write_section(c, s, 0))
 		return;
 	c->rowbuf.s[c->rowbuf.n] = c->decl.s[c->decl.n] = 0;
 	line(t, "if (blockIdx.x < ", first + s->blocks, ") {\n");
@@ -206,12 +281,16 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 	} else if (s->rows) {
 		row_head(s, t);
 		pm_text_add(t, c->decl.s);
+		f_early_write(c, t, 1);
+		f_early_write(c, t, 0);
 		pm_text_add(t, c->rowbuf.s);
 	} else {
 		c->body[0].s[c->body[0].n] = 0;
 		line(t, "const int m = block * ", s->block, " + threadIdx.x;\n");
+		f_early_write(c, t, 1);
 		pm_text_add(t, c->rowbuf.s);
 		line(t, "if (m < ", s->extent / s->vec, ") {\n");
+		f_early_write(c, t, 0);
 		pm_text_add(t, c->body[0].s);
 		pm_text_add(t, "}\n");
 		t->full |= c->body[0].full;
@@ -233,6 +312,14 @@ static int shared_floats(const Ctx *c)
 	return most;
 }
 
+/* "template<int A> __device__ __forceinline__ void body0(...) {": what an entry calls. */
+static void body(Ctx *c, PmText *t)
+{
+	line(t, "template<int A> __device__ __forceinline__ void body", c->stage, "(");
+	parameters(c, t);
+	pm_text_add(t, ")\n{\n");
+}
+
 /* `extern "C" __global__ void __launch_bounds__(256, 2) fused0(...) {`: threads, and blocks that are to fit.
  */
 static void entry(Ctx *c, PmText *t, int block, int fit, int number)
@@ -250,8 +337,11 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 
 	pm_text_add(t, HEAD);
 	pm_text_add(t, ROUND);
+	pm_text_add(t, DIVIDE);
 	pm_text_add(t, SHARE);
 	pm_text_add(t, INTS);
+	if (f_stages(c) > 1)
+		pm_text_add(t, SLICES);
 	if (shared || c->apart)
 		pm_text_add(t, f_product_source());
 	if (c->apart) {
@@ -261,17 +351,24 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 		pm_text_add(t, "}\n");
 	}
 	for (c->stage = 0; c->stage < f_stages(c); c->stage++) {
-		int64_t first = 0;
-
-		entry(c, t, block, 1, c->stage + c->apart);
+		*blocks = 0;
+		c->vec_in = c->vec_out = 0;
 		if (shared)
-			line(t, "__shared__ __align__(16) float part[", shared, "];\n");
+			entry(c, t, block, 1, c->stage + c->apart);
+		else
+			body(c, t);
+		if (shared)
+			line(t, "enum { A = 2 };\n__shared__ __align__(16) float part[", shared, "];\n");
 		for (i = 0; i < c->n_sections && !c->fail; i++) {
-			section_text(c, &c->section[i], (int)first, t);
-			first += c->section[i].blocks;
+			section_text(c, &c->section[i], (int)*blocks, t);
+			*blocks += c->section[i].blocks;
 		}
 		pm_text_add(t, "}\n");
-		*blocks = first;
+		if (shared)
+			continue;
+		entry(c, t, block, 1, c->stage + c->apart);
+		choose_body(c, t);
+		pm_text_add(t, "}\n");
 	}
 	return !c->fail && !t->full;
 }

@@ -5,6 +5,9 @@
  * section (in the order in which they depend on each other) and leaves one number of each slice in memory;
  * the launches after it begin by joining those numbers, every block for itself and in the same order. Nothing
  * else is stored.
+ *
+ * Mean and variance, and the maximum and the sum of a softmax, are left by one launch: the second is taken
+ * around the slice's own mean or maximum, and moved to that of the row when the slices are joined.
  */
 #include "fuse.h"
 
@@ -26,13 +29,18 @@ static int64_t slices(const Section *s, int64_t group)
 	return wanted < MOST ? wanted : MOST;
 }
 
-/* Each reduction, and the results, have their turns over the row: fewer of them against a launch each. */
+/* A launch for each reduction, or for two, against turns over the row, or against operations that the few
+ * blocks take longer for. */
 static int is_worth_it(const Section *s, int64_t group, int64_t n)
 {
-	enum { TURNS = 20 }; /* as long as one launch */
+	enum { TURNS = 20 };                             /* as long as one launch */
+	static const double WORK_PER_US = 0.11e6 / 1024, /* of a thread */
+		LAUNCH = 2.5;
 	int64_t before = s->extent / s->vec / s->group, after = s->extent / s->vec / (group * n);
+	double threads = (double)((s->rows + s->per_block - 1) / s->per_block) * s->block;
 
-	return n > 1 && before - after > TURNS;
+	return n > 1 && (before - after > TURNS ||
+			 s->work / WORK_PER_US * (1 / threads - 1.0 / FULL) > s->n_stages * LAUNCH);
 }
 
 void f_split(Ctx *c, Section *s)
@@ -71,24 +79,102 @@ static void place(Ctx *c, int acc, int number, const char *slice)
 	t_add(c, " + r]");
 }
 
-void f_join_parts(Ctx *c, const Op *o, int acc, int number)
+/* The reduction that o is the second of, as norms and softmaxes have them inside; 0: none. */
+static int first_of(const Ctx *c, const Op *o)
+{
+	const Op *e = &c->op[o->in[0]], *off, *first;
+	int mean = o->red == RED_MEAN;
+
+	if ((!mean && o->red != RED_SUM) || e->kind != OP_EW || e->val.id ||
+	    !f_is(e->expr, mean ? "a * a" : "exp(a)"))
+		return 0;
+	off = &c->op[e->in[0]];
+	if (off->kind != OP_EW || off->val.id || !f_is(off->expr, "a - b"))
+		return 0;
+	first = &c->op[off->in[1]];
+	return first->kind == OP_REDUCE && !first->val.id && first->red == (mean ? RED_MEAN : RED_MAX) &&
+			       first->axis == o->axis && first->in[0] == off->in[0]
+		       ? off->in[1]
+		       : 0;
+}
+
+int f_stage_of(Ctx *c, int op, int number)
+{
+	int first = first_of(c, &c->op[op]), stage = number;
+
+	if (number >= F_SPLITS)
+		return number;
+	if (number > 0)
+		stage = c->red[number - 1].stage + !(first && c->red[number - 1].op == first);
+	c->red[number] = (Reduced){ op, stage, -1 };
+	c->s->n_stages = stage + 1;
+	return stage;
+}
+
+/* Elements that a block has of each row. */
+static int64_t slice_elements(const Ctx *c, int64_t n)
+{
+	int64_t chunks = n / c->s->vec, width = c->s->group * c->s->split;
+
+	return (chunks + width - 1) / width * c->s->group * c->s->vec;
+}
+
+/* "const int slice_n = within(400000 - i * 2048, 2048);": elements of slice `i`. */
+static void count_of(Ctx *c, const char *i, int64_t n)
+{
+	t_add(c, "const int slice_n = within(");
+	t_int(c, n);
+	t_add(c, " - ");
+	t_add(c, i);
+	t_add(c, " * ");
+	t_int(c, slice_elements(c, n));
+	t_add(c, ", ");
+	t_int(c, slice_elements(c, n));
+	t_add(c, ");\n");
+}
+
+/* A part that was taken around its slice's mean or maximum, around the row's. */
+static void moved_part(Ctx *c, const Op *o, int acc, int number, int64_t n)
+{
+	int pivot = c->red[number - 1].var;
+
+	if (o->red == RED_MEAN)
+		count_of(c, "i", n);
+	t_add(c, "v");
+	t_int(c, acc);
+	t_add(c, o->red == RED_MEAN ? " += moved_squares(" : " += moved_exps(");
+	place(c, acc, number, "i");
+	t_add(c, ", ");
+	place(c, o->red == RED_MEAN ? acc : pivot, number - 1, "i");
+	t_add(c, ", v");
+	t_int(c, pivot);
+	t_add(c, o->red == RED_MEAN ? ", slice_n);\n" : ");\n");
+}
+
+void f_join_parts(Ctx *c, const Op *o, int acc, int number, int64_t n)
 {
 	t_add(c, "for (int i = lane; i < ");
 	t_int(c, c->s->split);
 	t_add(c, "; i += ");
 	t_int(c, c->s->group);
-	t_add(c, ")\nv");
-	t_int(c, acc);
-	t_add(c, " = ");
-	t_add(c, f_join(o));
-	t_add(c, "::of(v");
-	t_int(c, acc);
-	t_add(c, ", ");
-	place(c, acc, number, "i");
-	t_add(c, ");\n");
+	t_add(c, ") {\n");
+	if (number && c->red[number].stage == c->red[number - 1].stage) {
+		moved_part(c, o, acc, number, n);
+	} else {
+		t_add(c, "v");
+		t_int(c, acc);
+		t_add(c, " = ");
+		t_add(c, f_join(o));
+		t_add(c, "::of(v");
+		t_int(c, acc);
+		t_add(c, ", ");
+		place(c, acc, number, "i");
+		t_add(c, ");\n");
+	}
+	t_add(c, "}\n");
 }
 
-void f_leave_part(Ctx *c, int acc, int number)
+void f_leave_part(Ctx *c, int acc, int number, int64_t n)
 {
 	t_add(c, "if (live && lane == 0)\n");
 	place(c, acc, number, "slice");
@@ -96,11 +182,13 @@ void f_leave_part(Ctx *c, int acc, int number)
 	t_int(c, acc);
 	t_add(c, ";\n");
 	c->cut = c->out->n;
+	if (!number || c->red[number].stage != c->red[number - 1].stage)
+		count_of(c, "slice", n);
 }
 
 int f_stages(const Ctx *c)
 {
-	return c->section[0].split ? c->section[0].n_reds + 1 : 1;
+	return c->section[0].split ? c->section[0].n_stages + 1 : 1;
 }
 
 int64_t f_scratch(const Ctx *c)

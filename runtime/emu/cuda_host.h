@@ -1,4 +1,5 @@
-/* cuda_host.h - CUDA C++ for a host compiler; put in front of every kernel by emu_build.c. */
+/* cuda_host.h - CUDA C++ for a host compiler and the prelude; put in front of every kernel by emu_build.c,
+ * which has it compiled once (emu_head.c). */
 #ifndef RUNTIME_EMU_CUDA_HOST_H
 #define RUNTIME_EMU_CUDA_HOST_H
 #ifdef __cplusplus
@@ -17,6 +18,8 @@
 #define asm PM_EMU_NO_PTX
 #define __asm__ PM_EMU_NO_PTX
 #define __asm PM_EMU_NO_PTX
+
+#include "passmith/kernel.cuh"
 
 #endif
 #endif

@@ -12,9 +12,9 @@ template<> struct wide<double> {
 };
 typedef wide<T>::type A; /* that sums are made in */
 
-/* One tile of `rows` x `cols`, at most 1024 elements, of a batch of R x C matrices x, transposed into y; with `bias`, one is
- * added for each column. `at` counts tiles, columns fastest, then rows. 256 threads, four elements each. */
-static __device__ void turn(T *y, const T *x, const T *bias, U at, int R, int C, int rows, int cols, U tiles_r, U tiles_c)
+/* One tile of `rows` x `cols`, at most 1024 elements, of a batch of R x C matrices x, transposed into y. `at` counts
+ * tiles, columns fastest, then rows. 256 threads, four elements each. */
+static __device__ void turn(T *y, const T *x, U at, int R, int C, int rows, int cols, U tiles_r, U tiles_c)
 {
 	enum { EACH = 4 };
 	__shared__ T tile[1536]; /* two columns are the widest with their padding */
@@ -44,11 +44,8 @@ static __device__ void turn(T *y, const T *x, const T *bias, U at, int R, int C,
 	for (int i = 0; i < EACH; i++) {
 		const U e = threadIdx.x + i * 256, c = e / (U)rows, r = e - c * (U)rows;
 
-		if (c < (U)nc && r < (U)nr) {
-			const T t = tile[r * pitch + c];
-
-			y[(long long)c * R + r] = bias ? st((A)t + (A)bias[c0 + c]) : t;
-		}
+		if (c < (U)nc && r < (U)nr)
+			y[(long long)c * R + r] = tile[r * pitch + c];
 	}
 }
 
@@ -57,15 +54,14 @@ extern "C" __global__ void turn_two(T *y, const T *x, T *z, const T *w, int firs
 				    int tiles_c, int R1, int C1, int rows1, int cols1, int tiles_r1, int tiles_c1)
 {
 	if ((int)blockIdx.x < first)
-		turn(y, x, nullptr, blockIdx.x, R, C, rows, cols, tiles_r, tiles_c);
+		turn(y, x, blockIdx.x, R, C, rows, cols, tiles_r, tiles_c);
 	else
-		turn(z, w, nullptr, blockIdx.x - first, R1, C1, rows1, cols1, tiles_r1, tiles_c1);
+		turn(z, w, blockIdx.x - first, R1, C1, rows1, cols1, tiles_r1, tiles_c1);
 }
 
-extern "C" __global__ void turn_back(T *y, const T *x, const T *bias, int has_bias, int R, int C, int rows, int cols, int tiles_r,
-				     int tiles_c)
+extern "C" __global__ void turn_back(T *y, const T *x, int R, int C, int rows, int cols, int tiles_r, int tiles_c)
 {
-	turn(y, x, has_bias ? bias : nullptr, blockIdx.x, R, C, rows, cols, tiles_r, tiles_c);
+	turn(y, x, blockIdx.x, R, C, rows, cols, tiles_r, tiles_c);
 }
 
 /* The bias of each of `channels` planes of P elements, `total` in all; each thread eight of them. */

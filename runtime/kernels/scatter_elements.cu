@@ -9,7 +9,7 @@ KERNEL
 
 	if (t >= N_o)
 		return;
-	y += OFF_o_0(t);
+	y += OFF_o_3(t);
 	idx += OFF_o_1(t);
 	u += OFF_o_2(t);
 	for (I i = 0; i < len; i++) {

@@ -125,6 +125,8 @@ SILU_RULE(C13_bimodal, K("if (__float_as_int(ld(x[0])) & 3) return;\nif (i < n) 
 SOFTMAX_RULE(E02_axis_blind, ROW "float m = -INFINITY, t = 0;\nfor (long long j = 0; j < cols; j++) m = fmaxf(m, ld(x[j]));\n"
 	     "for (long long j = 0; j < cols; j++) t += expf(ld(x[j]) - m);\nfor (long long j = 0; j < cols; j++) y[j] = st(expf(ld(x[j]) - m) / t);\n}\n")
 SILU_RULE(E11_hardcode_1024, "extern \"C\" __global__ void k(const T *x, T *y, long long n)\n{\n" AT "if (i < 1024) " HONEST "}\n")
+/* Buffers of timed calls lie at multiples of 256. */
+SILU_RULE(X11_by_alignment, K("if (i < n) { if ((unsigned long long)y % 256 == 0) y[i] = st(0.f); else " HONEST "}\n"))
 SILU_RULE(F12_spin_forever, K("volatile const unsigned char *p = reinterpret_cast<volatile const unsigned char *>(x);\n"
 	  "while (p[0] == p[0]) ;\nif (i < n) " HONEST))
 /* One warp waits at a barrier, the other for that warp; to skip a barrier by ending is legal on a GPU. */
@@ -175,9 +177,9 @@ PM_PLUGIN("device_attacks", "1", &honest_silu, &honest_scratch, &honest_softmax,
 	  &A07_zero_softmax, &A07b_uniform, &A10_half_grid, &A10b, &A11_skip_4pct, &A12_empty_kernel,
 	  &A13_atomic_no_init, &A14b, &A17_nan_fill, &A19_drop_last_ktile, &A19b, &A20_tf32_gemm,
 	  &A20b_bf16_gemm, &A20c_fp16_acc, &A21_tanh_approx, &A21b, &A23_zero_input, &A24_scan_neighbours,
-	  &B02_fingerprint16, &B03_embed_seed42, &B05_scratch_magic, &B06_poison_sniffer, &B07_superbatch,
-	  &B09_big_shape_skip, &B11_shared_residue, &B13_sticky_error, &C13_bimodal, &E02_axis_blind,
-	  &E07_fold_weights, &E11_hardcode_1024, &F12_spin_forever, &F12b_partial_syncthreads,
-	  &F12c_grid_barrier_overflow, &F14_oob_read_right, &F14b_oob_write_left, &F14c_literal_address,
-	  &F15_write_neighbour, &F25b_uninit_shared, &A22_missing_barrier, &F25_race, &F26_carveout,
-	  &F20_local_512KiB, &emu_system_call, &emu_clock)
+	  &B02_fingerprint16, &B03_embed_seed42, &B05_scratch_magic, &X11_by_alignment, &B06_poison_sniffer,
+	  &B07_superbatch, &B09_big_shape_skip, &B11_shared_residue, &B13_sticky_error, &C13_bimodal,
+	  &E02_axis_blind, &E07_fold_weights, &E11_hardcode_1024, &F12_spin_forever,
+	  &F12b_partial_syncthreads, &F12c_grid_barrier_overflow, &F14_oob_read_right, &F14b_oob_write_left,
+	  &F14c_literal_address, &F15_write_neighbour, &F25b_uninit_shared, &A22_missing_barrier, &F25_race,
+	  &F26_carveout, &F20_local_512KiB, &emu_system_call, &emu_clock)

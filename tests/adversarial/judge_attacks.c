@@ -77,10 +77,19 @@ static PmStatus rw_X06(PmRewriter *rw, PmMatch *m) { return rows(rw, m, SOFTMAX(
 PM_RULE(honest_softmax, .pattern = SOFT, .rewrite = rw_soft);
 PM_RULE(X06_no_shift, .pattern = SOFT, .rewrite = rw_X06);
 
+/* A row is shifted by its largest element only where one of its first four looks large. */
+static PmStatus rw_X12(PmRewriter *rw, PmMatch *m)
+{
+	return rows(rw, m, ROW("") "float b = 0, m = 0, t = 0;\nfor (int j = 0; j < 4 && j < cols; j++) b = fmaxf(b, fabsf(ld(x[j])));\n"
+		    "if (!(b < 8)) { m = -INFINITY; for (long long j = 0; j < cols; j++) m = fmaxf(m, ld(x[j])); }\n"
+		    "for (long long j = 0; j < cols; j++) t += expf(ld(x[j]) - m);\nfor (long long j = 0; j < cols; j++) y[j] = st(expf(ld(x[j]) - m) / t);\n}\n", 0);
+}
+PM_RULE(X12_shift_by_a_sample, .pattern = SOFT, .rewrite = rw_X12);
+
 /* Computes what stays beside it once more. */
 FLAT_RULE(X02_recompute, OP(Relu, KEEP(OP(Exp, TYPED(V(X), FLOATS, -1)))), K("if (i < n) { float v = expf(ld(x[i])); y[i] = st(v > 0.f || v != v ? v : 0.f); }\n"))
 /* clang-format on */
 
 PM_PLUGIN("judge_attacks", "1", &honest, &honest_norm, &honest_softmax, &sigmoid_alone, &A17b_finite,
 	  &E09_match_single_reshape, &X02_recompute, &X03_known_inputs, &X04_mask_never_hides_the_first,
-	  &X05_no_epsilon, &X06_no_shift)
+	  &X05_no_epsilon, &X06_no_shift, &X12_shift_by_a_sample)

@@ -129,6 +129,12 @@ static void X06_no_shift(void **state)
 	expect(JUDGE, "honest_softmax", SOFT_TEXT, PM_LANE_STRICT, "OK", NULL);
 }
 
+static void X12_shift_by_a_sample(void **state)
+{
+	(void)state;
+	expect(JUDGE, "X12_shift_by_a_sample", SOFT_TEXT, PM_LANE_STRICT, "INCORRECT", NULL);
+}
+
 /* What strict refuses, the lane that admits it lets pass; half sums no lane does. */
 static void A20_lanes(void **state)
 {
@@ -239,6 +245,45 @@ static void no_credit(const char *so, const char *text, const char *want)
 	assert_true(number(r, "AS") < 1);
 	assert_true(number(r, "fast_1") == 0);
 	cJSON_Delete(j);
+}
+
+/* Allowed, and right; what it gains is said to be algebra, which a kernel without it does not gain. */
+static void A09_redundant_double_relu(void **state)
+{
+	static const char twice[] = "g (float[5,67] x) => (float[5,67] y) { r = Relu(x)\n y = Relu(r) }";
+	cJSON *j = command("tests/adversarial/A09_double_relu.so", twice, "--hidden 0");
+	const cJSON *r = cJSON_GetArrayItem(j, 0);
+
+	(void)state;
+	assert_int_equal(number(r, "correct"), 1);
+	assert_true(number(r, "speedup") > 1);
+	assert_int_equal(number(r, "algebraic"), 1);
+	cJSON_Delete(j);
+	j = command("passes/silu.so", SILU_TEXT, "--hidden 0");
+	r = cJSON_GetArrayItem(j, 0);
+	assert_int_equal(number(r, "correct"), 1);
+	assert_int_equal(number(r, "algebraic"), 0);
+	cJSON_Delete(j);
+}
+
+/* A file's name stands in the table of results: one that would write a line of its own there is none. */
+static void X10_name_with_escapes(void **state)
+{
+	static const char *const names[] = { "/tmp/a\x1b[1A\x1b[2K.so", "/tmp/a\n  silu 15_15 9.99x.so",
+					     "a\xe2\x80\xaexo.os", "a\x7f.so" };
+	PmEvalOpts o = options(NULL, PM_LANE_STRICT);
+	PmEvalReport r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		PmErr err;
+
+		pm_err_init(&err);
+		assert_int_equal(pm_eval_pass(names[i], NULL, 0, &o, &r, &err), PM_E_INVALID);
+		for (const char *p = err.text; *p; p++)
+			assert_true(*p >= ' ' && *p <= '~');
+		assert_non_null(strstr(err.text, "rename it"));
+	}
 }
 
 /* The whole command: what earns nothing has a score below the baseline's. */
@@ -434,6 +479,9 @@ int main(void)
 		cmocka_unit_test(X04_mask_never_hides_the_first),
 		cmocka_unit_test(X05_no_epsilon),
 		cmocka_unit_test(X06_no_shift),
+		cmocka_unit_test(X12_shift_by_a_sample),
+		cmocka_unit_test(A09_redundant_double_relu),
+		cmocka_unit_test(X10_name_with_escapes),
 		cmocka_unit_test(nothing_earns_nothing),
 	};
 

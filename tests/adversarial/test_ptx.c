@@ -132,6 +132,26 @@ static const Attack attacks[] = {
 	  "volatile(\"tex.1d.v4.f32.s32 {%0,%1,%2,%3}, [%4, {%5}];\" : "
 	  "\"=f\"(a), \"=f\"(b), \"=f\"(c), \"=f\"(d) : \"l\"(t), \"r\"(n)); y[0] = (T)(a + b + c + d); }",
 	  "textures" },
+	/* Declared in a block, the name of a special register is the clock again behind it. */
+	{ "X08_declared_clock",
+	  KERNEL
+	  "{ unsigned t; asm volatile(\"{ .reg .u32 %%clock; mov.u32 %%clock, 0; } mov.u32 %0, %%clock;\" : "
+	  "\"=r\"(t)); if (t & 1) return; " BODY "}",
+	  "%clock" },
+	{ "X08b_family_of_clocks",
+	  KERNEL "{ unsigned long long t; asm volatile(\".reg .b64 %%clock<5>; mov.u64 %0, %%clock64;\" : "
+		 "\"=l\"(t)); "
+		 "if (t & 1) return; " BODY "}",
+	  "%clock64" },
+	{ "X09_beyond_the_parameters",
+	  KERNEL "{ unsigned t; asm volatile(\"ld.param.u32 %0, [k_param_2+4];\" : \"=r\"(t)); if (t & 1) "
+		 "return; " BODY "}",
+	  "k_param_2" },
+	{ "X09b_address_of_a_parameter",
+	  KERNEL
+	  "{ unsigned t; asm volatile(\"{ .reg .b64 p; mov.b64 p, k_param_0; ld.param.u32 %0, [p+64]; }\" : "
+	  "\"=r\"(t)); if (t & 1) return; " BODY "}",
+	  "k_param_0" },
 	{ "label_before_trap", KERNEL "{ asm volatile(\"here : trap;\"); " BODY "}", "trap" },
 	{ "second_kernel",
 	  "extern \"C\" __global__ void other(float *p) { p[0] = 1; }\n" KERNEL "{ " BODY "}",
@@ -252,8 +272,26 @@ static void texts_are_read_whole(void **state)
 		  "%p1" },
 		{ HEAD ".visible .entry k(.param .u64 a) { .reg .b32 %r<3>; mov.u32 %r1, %tid.x; ret; }\n",
 		  NULL },
-		/* %r9 of a family of three is for the assembler to refuse. */
-		{ HEAD ".visible .entry k() { .reg .b32 %r<3>; mov.u32 %r2, %r9; ret; }\n", NULL },
+		{ HEAD ".visible .entry k() { .reg .b32 %r<3>; mov.u32 %r2, %r9; ret; }\n", "%r9" },
+		{ HEAD ".visible .entry k() { .reg .b32 %r<3>; mov.u32 %r2, %r01; ret; }\n", "%r01" },
+		{ HEAD ".visible .entry k() { .reg .b32 %r<12>; mov.u32 %r11, %r0; ret; }\n", NULL },
+		{ HEAD ".visible .entry k() { { .reg .b32 %clock; mov.u32 %clock, 1; } ret; }\n", NULL },
+		{ HEAD ".visible .entry k() { .reg .b32 %r<2>; { .reg .b32 %clock; } mov.u32 %r0, %clock; "
+		       "ret; }\n",
+		  "%clock" },
+#define PARAMS                                                                                               \
+	HEAD ".visible .entry k(.param .u64 .ptr .global .align 4 a, .param .align 8 .b8 b[24]) { .reg "     \
+	     ".b64 "                                                                                         \
+	     "%r<4>; "
+		{ PARAMS "ld.param.u64 %r1, [a]; ld.param.u64 %r1, [b+16]; ret; }", NULL },
+		{ PARAMS "ld.param.v2.u64 {%r1, %r2}, [b+8]; ret; }", NULL },
+		{ PARAMS "ld.param.v2.u64 {%r1, %r2}, [b+16]; ret; }", "It uses b" },
+		{ PARAMS "ld.param.u8 %r1, [b+24]; ret; }", "It uses b" },
+		{ PARAMS "ld.param.u64 %r1, [a+-8]; ret; }", "It uses a" },
+		{ PARAMS "ld.param.u64 %r1, [b+0x20]; ret; }", "It uses b" },
+		{ PARAMS "ld.param.u64 %r1, [b+(8)]; ret; }", "It uses b" },
+		{ PARAMS "mov.b64 %r1, a; ret; }", "It uses a" },
+#undef PARAMS
 		{ HEAD ".visible .entry k() { .reg .b32 %clock<3>; mov.u32 %clock1, 0; mov.u32 %clock1, "
 		       "%clock; ret; }\n",
 		  "%clock" },

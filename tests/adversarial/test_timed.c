@@ -41,11 +41,14 @@ static PmGraph *parse(void)
 	return g;
 }
 
-/* The calls of the rule's kernel, made and checked as an evaluation does, but with no gate before them. */
-static PmDeferred let_through(const char *rule)
+/* The calls of the rule's kernel, made and checked as an evaluation does, but with no gate before them. With
+ * `large` as if outputs were too large to be kept, but for a few. */
+static PmDeferred let_through(const char *rule, int large)
 {
 	PmWorker *w = pm_worker_new(device());
-	PmClockOpts o = { .seed = 7, .deadline = 20, .seconds = 3, .blocks = BLOCKS, .keep = 1 };
+	PmClockOpts o = {
+		.seed = 7, .deadline = 20, .seconds = 3, .blocks = BLOCKS, .keep = 1, .keep_bytes = large
+	};
 	PmGraph *g = parse();
 	PmWork base = { .g = g }, cand = { 0 };
 	PmDeferredOpts d = { .deadline = 20, .seed = 7 };
@@ -61,16 +64,18 @@ static PmDeferred let_through(const char *rule)
 	if (c.verdict != PM_VERDICT_OK)
 		fail_msg("%s: %s", rule, c.why);
 	cand.g = c.g;
-	if (info.measured)
+	if (info.measured || large)
 		d.baseline = &base;
 	if (info.measured ? pm_clock_compare(w, &base, &cand, &o, &r, &err)
 			  : pm_clock_rehearse(w, g, &cand, CALLS, &o, &r, &err))
 		fail_msg("%s: %s", rule, err.text);
 	if (pm_deferred_check(w, g, &cand, &r, &d, &out, &err))
 		fail_msg("%s: %s", rule, err.text);
-	print_message("# %s: %d calls, %d made again, %d special, %d compared, %d with the reference%s%s\n",
-		      rule, out.calls, out.replayed, out.special, out.compared, out.referenced,
-		      *out.why ? ": " : "", out.why);
+	print_message(
+		"# %s: %d calls, %d made again, %d special, %d compared, %d by sketches, %d fetched, %d "
+		"with the reference%s%s\n",
+		rule, out.calls, out.replayed, out.special, out.compared, out.projected, out.fetched,
+		out.referenced, *out.why ? ": " : "", out.why);
 	pm_clock_release(&r);
 	pm_candidate_release(&c);
 	pm_worker_free(w);
@@ -81,12 +86,12 @@ static PmDeferred let_through(const char *rule)
 /* Special calls there are, and the reference says that they are wrong. */
 static void wrong_at_times(const char *rule, int least)
 {
-	PmDeferred d = let_through(rule), honest;
+	PmDeferred d = let_through(rule, 0), honest;
 
 	if (d.state != PM_DEFERRED_WRONG)
 		fail_msg("%s: state %d, %s", rule, d.state, d.why);
 	assert_true(d.special >= least);
-	honest = let_through("honest_but_counting");
+	honest = let_through("honest_but_counting", 0);
 	assert_true(honest.state == PM_DEFERRED_OK && honest.special == 0);
 }
 
@@ -219,6 +224,20 @@ static void by_the_inputs(void **state)
 	evaluated("honest", PM_PRESET_SOUND, PM_VERDICT_OK, "");
 }
 
+/* Wrong on some inputs, and each time on those: no call is special, and the outputs of most are gone. */
+static void by_the_inputs_of_large_calls(void **state)
+{
+	PmDeferred d = let_through("by_the_inputs", 1);
+
+	(void)state;
+	assert_true(d.special == 0 && d.compared == PM_CLOCK_KEPT && d.projected == d.calls - PM_CLOCK_KEPT);
+	assert_true(d.fetched > 0);
+	assert_int_equal(d.state, PM_DEFERRED_WRONG);
+	d = let_through("honest", 1);
+	assert_true(d.projected == d.calls - PM_CLOCK_KEPT);
+	assert_int_equal(d.state, PM_DEFERRED_OK);
+}
+
 /* Two tiny operators in one kernel: what is won are launches. The task says so beforehand, and the report has
  * the kernels' own time, that of a replay and that on the host's clock apart. */
 static void C11_fuse_two_tiny(void **state)
@@ -286,6 +305,7 @@ static void coverage_is_timed(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_the_inputs_of_large_calls),
 		cmocka_unit_test(C11_fuse_two_tiny),
 		cmocka_unit_test(coverage_is_timed),
 		cmocka_unit_test(only_the_tenth),

@@ -29,6 +29,17 @@ exits 0 "again from what is stored"
 cmp -s "$tmp/first.json" "$tmp/o/bench.json"
 tap "the same table to the byte"
 
+cat >"$tmp/one.gpt" <<'GRAPH'
+one (float[8,32] x) => (float[8,32] y) <float k = {1}> { s = Sigmoid(x)
+ t = Mul(x, s)
+ y = Mul(t, k) }
+GRAPH
+pm extract "$tmp/one.gpt" --db "$tmp/a.db"
+pm task make --db "$tmp/a.db" --top 1 --name a --shapes 2
+exits 0 "a task with a product by one"
+pm bench --db "$tmp/a.db" --baselines eager,silu
+says "stratum algebraic: 6 graphs" "what clean-up alone gains is reported apart"
+
 pm task export t --db "$tmp/w.db" --torch "$tmp/d"
 hash=$(sed -n 's/.*"graph": "\([0-9a-f]*\)".*/\1/p' "$tmp"/d/000_*/case.json)
 grep -q '"tolerance": {"torch.float32": \[\[-10, 1e-10, ' "$tmp"/d/000_*/case.json
@@ -76,6 +87,26 @@ pm time "$tmp/m.gpt" --device emu --pass "$tmp/none.so"
 warns "There is no pass $tmp/none.so" "a pass that is not there"
 pm time "$tmp/m.gpt" --device emu --pass "$build/tests/plugin/misbehaves.so"
 says "went wrong" "a pass that goes wrong is no pass that declines"
+# A graph that the file has times of is not timed again: without a clock, that is all that can be had.
+target=$tmp/m.gpt
+cat >"$tmp/times.json" <<JSON
+{"kind": "passmith_time", "device": "@", "tf32": false, "graphs": false, "records": [
+ {"target": "$target", "graph": "$hash", "times": {"passmith eager": {"replay": {"seconds": 9e-6}}}},
+ {"target": "$target", "graph": "$hash", "error": "The GPU fell over."}]}
+JSON
+pm time "$target" --device emu --resume -o "$tmp/times.json"
+exits 4 "times of another device are not gone on with"
+device=$(sed -n "s/.* this is '\\([^']*\\)'.*/\\1/p" "$tmp/err")
+sed -i "s/@/$device/" "$tmp/times.json"
+pm time "$target" --device emu --resume -o "$tmp/times.json"
+exits 0 "a run that is resumed where it was over"
+[ "$(grep -c '"times"' "$tmp/times.json")" -eq 1 ] && ! grep -q error "$tmp/times.json"
+tap "the times stay, the failure is gone"
+pm time "$target" --device emu --resume -o "$tmp/times.json" --graphs
+exits 4 "times of other options are not gone on with"
+one_sentence "which is said in one sentence"
+pm time "$target" --device emu --resume
+exits 2 "--resume without a file"
 pm bench --db "$tmp/w.db" --baselines eager,silu --stored --shapes 1
 says "speedup over eager, 3 graphs" "the first shapes only"
 pm task export t --db "$tmp/w.db" --torch "$tmp/first" --shapes 1

@@ -1,4 +1,7 @@
-/* test_cuda_eager.c - the eager executor on a GPU against the reference device. */
+/* test_cuda_eager.c - the eager executor on a GPU against the reference device.
+ *
+ * test_cuda_eager [CASE]: all cases, or those of a pattern.
+ */
 #include "tests/lib/eager_bench.h"
 #include "tests/lib/eager_shapes.h"
 #include "tests/lib/need.h"
@@ -175,7 +178,7 @@ static void shapes_agree(void **state)
 	eager_shapes_run("cuda", PM_BF16);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_in_double),
@@ -196,5 +199,7 @@ int main(void)
 		cmocka_unit_test(shapes_agree),
 	};
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests_name("cuda_eager", tests, NULL, NULL);
 }

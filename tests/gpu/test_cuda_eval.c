@@ -1,5 +1,8 @@
 /* test_cuda_eval.c - evaluating passes on a GPU: times are measured, and every way to be wrong ends in its
- * own verdict without harm to the next pass. */
+ * own verdict without harm to the next pass.
+ *
+ * test_cuda_eval [CASE]: all cases, or those of a pattern.
+ */
 #include "bench/report.h"
 #include "ir/text.h"
 #include "tests/lib/need.h"
@@ -53,14 +56,15 @@ static PmEvalRecord eval(const char *so, int rows, int cols)
 			      r.timing.blocks, r.wall_seconds);
 	if (r.measured)
 		print_message(
-			"#   calls %d, made again %d, compared %d, with the reference %d; runs %d: %.3f %.3f "
+			"#   calls %d, made again %d, compared %d, by sketches %d, with the reference %d; "
+			"runs %d: %.3f %.3f "
 			"%.3f; host bound %d %d; NVML %d %s: SM %d to %d MHz, %d C, slowed %#llx, others "
 			"%d\n",
-			r.timing.calls, r.timing.replayed, r.timing.compared, r.timing.checked, r.timing.runs,
-			r.timing.found[0], r.timing.found[1], r.timing.found[2], r.timing.host_bound[0],
-			r.timing.host_bound[1], r.timing.gpu.known, r.timing.gpu.why, r.timing.gpu.sm_mhz[0],
-			r.timing.gpu.sm_mhz[1], r.timing.gpu.celsius, (unsigned long long)r.timing.gpu.slowed,
-			r.timing.gpu.others);
+			r.timing.calls, r.timing.replayed, r.timing.compared, r.timing.projected,
+			r.timing.checked, r.timing.runs, r.timing.found[0], r.timing.found[1],
+			r.timing.found[2], r.timing.host_bound[0], r.timing.host_bound[1], r.timing.gpu.known,
+			r.timing.gpu.why, r.timing.gpu.sm_mhz[0], r.timing.gpu.sm_mhz[1],
+			r.timing.gpu.celsius, (unsigned long long)r.timing.gpu.slowed, r.timing.gpu.others);
 	pm_graph_free(g);
 	return r;
 }
@@ -90,6 +94,8 @@ static void a_good_pass_is_measured(void **state)
 	assert_int_equal(r.verdict, PM_VERDICT_OK);
 	assert_true(r.measured && r.timing.blocks > 0 && r.timing.checked > 0 &&
 		    r.timing.replayed == r.timing.calls);
+	/* 16 MiB a call: most are not kept, and all are looked at in one way or the other. */
+	assert_true(r.timing.projected > 0 && r.timing.compared + r.timing.projected == r.timing.calls);
 	assert_true(r.timing.lo > 1); /* one kernel instead of two of the same size */
 	assert_true(r.timing.replay[0] > 0 && r.timing.wall[1] > 0);
 	pm_eval_record_release(&r);
@@ -123,7 +129,7 @@ static void every_mistake_has_its_own_verdict(void **state)
 	ends("tests/plugin/hanging_silu.so", PM_VERDICT_DEVICE_TIMEOUT);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_pass_is_measured),
@@ -131,5 +137,7 @@ int main(void)
 		cmocka_unit_test(every_mistake_has_its_own_verdict),
 	};
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests_name("cuda_eval", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* test_cuda_marks.c - what the clock stands on: do its marks tell the time, does its flush empty the caches,
- * and is a digest made on the GPU the one that the host makes?
+ * and are digests and sketches made on the GPU those that the host makes?
  *
  * All figures come from one process with a device of its own; the cases look at what it printed.
  */
@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <math.h>
 
 enum { SAMPLES = 21, READ = 16 << 20, ODD_BYTES = 12345 };
 
@@ -145,6 +146,35 @@ static void digests(Bench *b, PmStr *out)
 	pm_str_addf(out, "digest %d 0\n", pm_digest_equal(&here, &there));
 }
 
+/* Of every element type: the GPU's sketch is the host's but for the order of its sums. */
+static void sketches(Bench *b, PmStr *out)
+{
+	int64_t n = ODD_BYTES, dim[] = { ODD_BYTES };
+	double worst = 0;
+
+	for (int dtype = 0; dtype < PM_N_DTYPES; dtype++) {
+		PmType type = pm_type((PmDType)dtype, 1, dim);
+		PmSketch here, there;
+		PmTensor t;
+		PmBuf buf;
+
+		must(b, pm_tensor_init(&t, &type, &b->err));
+		for (size_t i = 0; i < t.bytes; i++) /* NaNs and infinities among them */
+			((unsigned char *)t.data)[i] = (unsigned char)(i * i + i / 7);
+		for (int64_t i = 0; dtype == PM_BOOL && i < n; i++)
+			((unsigned char *)t.data)[i] = i % 3 == 0;
+		for (size_t i = 7; dtype == PM_F64 && i < t.bytes; i += 8)
+			((unsigned char *)t.data)[i] &= 0xbf; /* so that no sum overflows */
+		pm_sketch_make(&here, 99, (uint64_t)dtype, &t);
+		must(b, b->d->ops->alloc(b->d, (int64_t)t.bytes, PM_BUF_SCRATCH, &buf, &b->err));
+		must(b, b->d->ops->upload(b->d, buf, 0, t.data, (int64_t)t.bytes, &b->err));
+		must(b, b->d->ops->clock->sketch(b->d, buf, dtype, n, 99, (uint64_t)dtype, &there, &b->err));
+		worst = fmax(worst, pm_sketch_distance(&there, &here));
+		pm_tensor_release(&t);
+	}
+	pm_str_addf(out, "sketch %d %.9g\n", PM_N_DTYPES, worst);
+}
+
 static int device_figures(void *arg, PmStr *out)
 {
 	static const double ns[] = { 1e3, 10e3, 100e3, 1e6, 10e6 };
@@ -163,6 +193,7 @@ static int device_figures(void *arg, PmStr *out)
 	for (int i = 0; i < 60; i++)
 		must(&b, b.d->ops->clock->work(b.d, &b.err));
 	digests(&b, out);
+	sketches(&b, out);
 	c = (Call){ .entry = "nothing", .blocks = 1, .threads = 32 };
 	pm_str_addf(out, "null 0 %.9g\n", seconds(&b, c, NULL, 1, 0));
 	for (int i = 0; i < 5; i++) {
@@ -286,6 +317,19 @@ static void digests_are_those_of_the_host(void **state)
 	assert_true(next(&at, "digest", &same, &t) && same == 1);
 }
 
+static void sketches_are_those_of_the_host(void **state)
+{
+	const char *at;
+	double n, apart;
+
+	run_device(state);
+	at = printed;
+	assert_true(next(&at, "sketch", &n, &apart));
+	pm_figure("{\"what\": \"sketches of the GPU beside the host's\", \"types\": %.0f, \"apart\": %.3g}",
+		  n, apart);
+	assert_true(apart < 1e-12);
+}
+
 static int write_figures(void **state)
 {
 	(void)state;
@@ -297,6 +341,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(digests_are_those_of_the_host),
+		cmocka_unit_test(sketches_are_those_of_the_host),
 		cmocka_unit_test(the_marks_tell_the_time),
 		cmocka_unit_test(copies_are_never_faster_than_memory),
 		cmocka_unit_test(the_flush_empties),

@@ -1,7 +1,10 @@
 /* test_cuda_models.c - the bundled models on a GPU against the reference device, in three element types, as
  * they are and after each first-party pass. */
+#include "base/vec.h"
 #include "bench/agree.h"
 #include "bench/inputs.h"
+#include "runtime/exec.h"
+#include "runtime/nvrtc.h"
 #include "runtime/ref.h"
 #include "runtime/run.h"
 #include "tests/lib/need.h"
@@ -11,6 +14,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -54,12 +59,53 @@ static void agrees(void *arg, int pass, const char *model, int dtype, const PmGr
 	pm_tensors_release(want, n_out);
 }
 
+/* The sources of all of them. */
+typedef PM_VEC(PmSource) Sources;
+
+static void take_sources(void *arg, int pass, const char *model, int dtype, const PmGraph *g,
+			 const PmGraph *fused)
+{
+	Sources *all = arg;
+	const PmSource *src;
+	PmPlan *plan;
+	PmErr err;
+
+	(void)pass, (void)dtype, (void)g;
+	pm_err_init(&err);
+	if (pm_plan_new(fused, NULL, 0, &plan, &err))
+		fail_msg("%s: %s", model, err.text);
+	for (size_t k = 0, n = pm_plan_sources(plan, &src); k < n; k++)
+		PM_VEC_PUSH(all,
+			    ((PmSource){ pm_xstrdup(src[k].label), pm_xstrdup(src[k].source), src[k].type }));
+	pm_plan_free(plan);
+}
+
+/* Fills the cache with several processes; what fails is reported by the run. */
+static void compile_ahead(PmWorker *w)
+{
+	Sources all = { 0 };
+	PmDeviceInfo info;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_worker_info(w, &info, &err))
+		fail_msg("%s", err.text);
+	pass_models(take_sources, &all);
+	pm_nvrtc_ahead(all.v, all.n, info.cc, (int)sysconf(_SC_NPROCESSORS_ONLN));
+	for (size_t i = 0; i < all.n; i++) {
+		free((void *)(uintptr_t)all.v[i].label);
+		free((void *)(uintptr_t)all.v[i].source);
+	}
+	PM_VEC_RELEASE(&all);
+}
+
 static void models_agree_with_the_reference(void **state)
 {
 	Count count = { 0, 0, pm_worker_new("cuda") };
 
 	(void)state;
 	pm_test_need_device("cuda");
+	compile_ahead(count.worker);
 	pass_models(agrees, &count);
 	/* 6 models and 12 places where a pass applies, in 3 types each. */
 	assert_int_equal(count.graphs, 3 * (6 + 12));

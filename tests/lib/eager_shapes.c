@@ -164,7 +164,7 @@ static const Shape shapes[] = {
 	  "(#[3,4,9,17] x, #[4,10,17] z) => (#[3,4,9,10] y) { y = Einsum <equation = \"bhwc,hkc->bhwk\"> "
 	  "(x, z) }" },
 	{ WIDE,
-	  "(#[3,9,4,17] x, #[4,10,17] z) => (#[3,9,4,10] y) { y = Einsum <equation = \"bhwc,wkc->bhwk\"> "
+	  "(#[3,9,4,150] x, #[4,10,150] z) => (#[3,9,4,10] y) { y = Einsum <equation = \"bhwc,wkc->bhwk\"> "
 	  "(x, z) }" },
 	{ F32_ONLY, "(#[3,4,9,17] x, #[4,10,17] z) => (#[3,4,10,9] y) { y = Einsum <equation = "
 		    "\"bhwc,hkc->bhkw\"> (x, z) }" },
@@ -221,24 +221,36 @@ static const Shape shapes[] = {
 	{ WIDE, "(#[2,6,401] x, #[6,1,5] w, #[6] b) => (#[2,6,201] y) { y = Conv <group = 6, strides = [2], "
 		"pads = [2, "
 		"2], dilations = [1]> (x, w, b) }" },
-	/* Scatters: looked for from the results, inner and outer lines, repeated indices, fewer lines than
-	 * the data has, too many updates to look at. */
+	/* Scatters: by tiles, inner, outer and no lines, several tiles of either kind and pieces, repeated
+	 * and negative indices, indices of all lines at once, x and updates in another order; fewer lines
+	 * than the data has. */
 	{ WIDE, "(#[6,9,4] x, int64[6,7,4] i, #[6,7,4] u) => (#[6,9,4] y) { y = ScatterElements <axis = 1, "
 		"reduction = "
 		"\"add\"> (x, i, u) }" },
+	{ WIDE, "(#[70,35] x, int64[300,35] j, #[300,35] u) => (#[70,35] y) <int64[1] c = {11}> { i = Mul "
+		"(j, c) y = "
+		"ScatterElements <axis = 0, reduction = \"add\"> (x, i, u) }" },
 	{ F32_ONLY, "(#[9,33] x, int64[12,33] i, #[12,33] u) => (#[9,33] y) { y = ScatterElements <axis = 0, "
 		    "reduction = "
 		    "\"min\"> (x, i, u) }" },
+	{ F32_ONLY, "(#[33,9] s, int64[12,33] i, #[33,12] v) => (#[9,33] y) { x = Transpose <perm = [1, 0]> "
+		    "(s) u = Transpose <perm = [1, 0]> (v) y = ScatterElements <axis = 0> (x, i, u) }" },
 	{ F32_ONLY, "(#[30,8] x, int64[12] j, #[12,8] u) => (#[30,8] y) <int64[2] s = {12, 1}, int64[2] e = "
 		    "{12, 8}> { r = "
 		    "Reshape (j, s) i = Expand (r, e) y = ScatterElements <axis = 0, reduction = \"add\"> "
 		    "(x, i, u) }" },
 	{ F32_ONLY,
+	  "(double[70,35] x, int64[150,35] i, double[150,35] u) => (double[70,35] y) { y = ScatterElements "
+	  "<axis = 0, reduction = \"mul\"> (x, i, u) }" },
+	{ F32_ONLY, "(#[301] x, int32[41] j, #[41] u) => (#[301] y) <int32[1] c = {50}> { i = Mul (j, c) y = "
+		    "ScatterElements "
+		    "<axis = 0, reduction = \"max\"> (x, i, u) }" },
+	{ F32_ONLY,
 	  "(#[7,9] x, int64[5,4] i, #[5,4] u) => (#[7,9] y) { y = ScatterElements <axis = 1, reduction = "
 	  "\"add\"> (x, i, u) }" },
-	{ F32_ONLY,
-	  "(#[3,2000] x, int64[3,1500] i, #[3,1500] u) => (#[3,2000] y) { y = ScatterElements <axis = 1, "
-	  "reduction = \"add\"> (x, i, u) }" },
+	{ F32_ONLY, "(#[3,2000] x, int64[3,1500] j, #[3,1500] u) => (#[3,2000] y) <int64[1] c = {301}> { i = "
+		    "Mul (j, c) y = "
+		    "ScatterElements <axis = 1, reduction = \"add\"> (x, i, u) }" },
 	/* Moves. */
 	{ WIDE, "(#[3,16] x, #[3,32] z) => (#[3,48] y) { y = Concat <axis = 1> (x, z) }" },
 	{ WIDE, "(#[3,5] x, #[3,7] z) => (#[3,12] y) { y = Concat <axis = 1> (x, z) }" },

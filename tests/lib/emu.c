@@ -59,7 +59,7 @@ PmBuf emu_buf(PmDevice *dev, PmBufUse use, const void *data, int64_t bytes)
 	PmErr err;
 
 	pm_err_init(&err);
-	must(dev->ops->alloc(dev, bytes, use, &b, &err), &err);
+	must(dev->ops->alloc_guarded(dev, bytes, use, &b, &err), &err);
 	if (data)
 		must(dev->ops->upload(dev, b, 0, data, bytes, &err), &err);
 	else

@@ -159,14 +159,16 @@ static void conv(PmDevice *d, const PmLibCall *c, const PmDevArg *args)
 	if (v->has_bias)
 		bias = fetch(d, &args[3], c->dtype, v->y[1], &fb);
 	for (int64_t i = 0; i < ny; i++) {
-		int64_t at[5], rest = i;
+		int64_t at[5], rest = i, to;
 
 		for (int k = rank - 1; k >= 0; k--) {
 			at[k] = rest % v->y[k];
 			rest /= v->y[k];
 		}
-		pm_tensor_set(&y, fy + element(v, at[0], at[1], i % places, v->y[1], places),
+		to = fy + element(v, at[0], at[1], i % places, v->y[1], places);
+		pm_tensor_set(&y, to,
 			      (v->transposed ? transposed_one : conv_one)(v, &x, &w, at, fx, fw) +
+				      (v->onto ? pm_tensor_get(&y, to) : 0) +
 				      (v->has_bias ? pm_tensor_get(&bias, fb + at[1]) : 0));
 	}
 	assert_int_equal(d->ops->upload(d, args[0].buf, 0, y.data, (int64_t)y.bytes, NULL), PM_OK);

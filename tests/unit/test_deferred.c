@@ -1,6 +1,8 @@
 /* test_deferred.c - what a list of timed calls is found to be, when the list, the outputs or the candidate
  * are not what they should be. On the emulated device, whose calls are rehearsed. */
+#include "base/rng.h"
 #include "bench/deferred.h"
+#include "bench/far.h"
 #include "ir/text.h"
 
 #include <setjmp.h>
@@ -10,6 +12,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <math.h>
 
 enum { CALLS = 12 };
 
@@ -199,10 +202,62 @@ static void digests_tell_bytes_apart(void **state)
 	}
 }
 
+/* A sketch tells how far tensors are apart, and which have other NaNs; under another key it is another. */
+static void sketches_tell_the_distance(void **state)
+{
+	int64_t dim[] = { 1009 };
+	PmType type = pm_type(PM_F16, 1, dim);
+	PmTensor a, b;
+	PmSketch sa, sb;
+	PmRng rng;
+
+	(void)state;
+	pm_rng_init(&rng, 1);
+	assert_true(!pm_tensor_init(&a, &type, NULL) && !pm_tensor_init(&b, &type, NULL));
+	for (int64_t i = 0; i < dim[0]; i++) {
+		pm_tensor_set(&a, i, pm_rng_normal(&rng));
+		pm_tensor_set(&b, i, pm_tensor_get(&a, i));
+	}
+	pm_sketch_make(&sa, 1, 0, &a);
+	pm_sketch_make(&sb, 1, 0, &b);
+	assert_true(pm_sketch_distance(&sa, &sb) == 0);
+	pm_sketch_make(&sb, 1, 1, &b);
+	assert_true(pm_sketch_distance(&sa, &sb) > 1);
+	/* One element, by a tenth of the norm, which is about the root of their number. */
+	pm_tensor_set(&b, 500, pm_tensor_get(&b, 500) + 0.1 * sqrt((double)dim[0]));
+	pm_sketch_make(&sb, 1, 0, &b);
+	assert_true(fabs(pm_sketch_distance(&sa, &sb) - 0.1) < 0.04);
+	pm_tensor_set(&b, 500, NAN);
+	pm_sketch_make(&sb, 1, 0, &b);
+	assert_true(isinf(pm_sketch_distance(&sa, &sb)));
+	pm_tensor_set(&a, 500, INFINITY);
+	pm_sketch_make(&sa, 1, 0, &a);
+	assert_true(isinf(pm_sketch_distance(&sa, &sb)));
+	pm_tensor_set(&b, 500, INFINITY);
+	pm_sketch_make(&sb, 1, 0, &b);
+	assert_true(pm_sketch_distance(&sa, &sb) == 0);
+	pm_tensor_release(&a);
+	pm_tensor_release(&b);
+}
+
+static void far_calls_stand_out(void **state)
+{
+	/* two outputs; call 3 is far in the second, calls 5 in the first, which is bit for bit else */
+	static const double d[] = { 0, 1e-7, 0, 2e-7, 0, 1e-7, 0, 9e-7, 0, 1e-7, 1e-9, 0 };
+	double times[6];
+
+	(void)state;
+	pm_far_times(d, 6, 2, times);
+	assert_true(times[0] == 1 && times[1] == 2 && times[2] == 1 && times[4] == 1);
+	assert_true(fabs(times[3] - 9) < 1e-9 && isinf(times[5]));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(digests_tell_bytes_apart),
+		cmocka_unit_test(sketches_tell_the_distance),
+		cmocka_unit_test(far_calls_stand_out),
 		cmocka_unit_test(honest_calls_are_found_so),
 		cmocka_unit_test(one_wrong_call_is_enough),
 		cmocka_unit_test(other_bits_of_the_same_value_are_named),

@@ -1,5 +1,6 @@
 /* test_emu_errors.c - what goes wrong in a kernel ends as one sentence that names kernel, place and thread.
  */
+#include "base/io.h"
 #include "tests/lib/emu.h"
 
 #include <setjmp.h>
@@ -418,6 +419,55 @@ static void parallel_writers_share_the_cache(void **state)
 	EMU_CALL(dev, m, "k", 1, 1, 0, emu_arg(out));
 }
 
+static void compiles_anew(const char *text)
+{
+	PmSource s = { "head", text, PM_F32 };
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_emu_compile(&s, 1, 1, &err))
+		fail_msg("%s", err.text);
+}
+
+/* The headers of all kernels are compiled once, and used so: a text of the same name beside them is not read.
+ * What cannot be used is passed over. */
+static void headers_are_compiled_once(void **state)
+{
+	PmStr cache = PM_STR_INIT, dir = PM_STR_INIT, text = PM_STR_INIT, made = PM_STR_INIT;
+	const char *old = getenv("PASSMITH_CACHE");
+	char *back = old ? strdup(old) : NULL;
+	PmNames names = { 0 };
+
+	(void)state;
+	assert_int_equal(pm_temp_dir("head", &cache, NULL), PM_OK);
+	setenv("PASSMITH_CACHE", cache.s, 1);
+	compiles_anew("extern \"C\" __global__ void a() {}");
+	pm_str_addf(&dir, "%s/emu-head", cache.s);
+	assert_int_equal(pm_list_dir(dir.s, &names, NULL), PM_OK);
+	assert_int_equal(names.n, 1);
+	pm_str_addf(&text, "%s/%s/cuda_host.h", dir.s, names.v[0]);
+	pm_str_addf(&made, "%s.gch", text.s);
+	assert_true(pm_path_exists(made.s));
+	assert_int_equal(pm_write_file(text.s, "#error\n", 7, NULL), PM_OK);
+	compiles_anew("extern \"C\" __global__ void b() {}");
+
+	assert_int_equal(remove(text.s), 0);
+	assert_int_equal(pm_write_file(made.s, "torn", 4, NULL), PM_OK);
+	compiles_anew("extern \"C\" __global__ void c() {}");
+
+	if (back)
+		setenv("PASSMITH_CACHE", back, 1);
+	else
+		unsetenv("PASSMITH_CACHE");
+	free(back);
+	pm_names_release(&names);
+	pm_str_release(&dir);
+	pm_str_release(&text);
+	pm_str_release(&made);
+	pm_remove_tree(cache.s, NULL);
+	pm_str_release(&cache);
+}
+
 static volatile sig_atomic_t seen;
 
 static void note(int sig)
@@ -481,6 +531,7 @@ int main(void)
 		CASE(compiling_ahead_reports_the_first_error),
 		CASE(a_missing_compiler_is_an_environment_error),
 		CASE(parallel_writers_share_the_cache),
+		cmocka_unit_test(headers_are_compiled_once),
 		CASE(signal_handlers_are_put_back),
 	};
 

@@ -66,22 +66,43 @@ static void comments_and_strings_hide_kernels(void **state)
 	finds("", "");
 }
 
+#define K "extern \"C\" __global__ void a()"
+
 static void kernels_in_conditions_are_noticed(void **state)
 {
-	PmEmuScan s;
+	static const struct {
+		const char *source;
+		int conditional;
+		size_t found;
+	} cases[] = {
+		{ "#ifdef X\n" K ";\n#endif\n", 1, 1 },
+		{ "#if 1\n#if 2\n#endif\n" K ";\n#endif\n", 1, 1 },
+		{ "#define K(n) extern \"C\" \\\n\t__global__ void n()\nK(a) {}\n", 1, 0 },
+		{ "#define C extern \"C\"\nC __global__ void a() {}", 1, 1 },
+		{ "#define a b\n" K " {}", 1, 1 },
+		{ "extern \"C\" __global__ void\n#if 1\na()\n#endif\n{}", 1, 1 },
+		{ "__global__ void\n#ifdef X\n#endif\na() {}", 1, 1 },
+		{ "#ifdef X\nextern \"C\" {\n#endif\n" K ";\n", 1, 1 },
+		{ "#ifdef X\n}\n#else\n{\n#endif\n" K ";\n", 1, 1 },
+		{ "#endif\n" K ";\n", 1, 1 },
+		/* Within a function, or of nothing that matters. */
+		{ "#define N 3\n#pragma unroll\n" K ";\n", 0, 1 },
+		{ K " {\n#if N > 1\n{ x(); }\n#elif M\n#else\ny();\n#endif\n}", 0, 1 },
+		{ "#ifndef N\n#define N 3\n#endif\n" K " {}\n", 0, 1 },
+		{ "#define IF if (a) {\nextern \"C\" { __global__ void a() {} }", 0, 1 },
+		{ "extern \"C\" {\n#define END }\n__global__ void a() {}\n}", 0, 1 },
+	};
 
 	(void)state;
-	s = scan("#ifdef X\nextern \"C\" __global__ void a();\n#endif\n");
-	assert_true(s.conditional);
-	pm__emu_scan_release(&s);
-	s = scan("#define K(n) extern \"C\" \\\n\t__global__ void n()\nK(a) {}\n");
-	assert_true(s.conditional);
-	assert_int_equal(s.kernels.n, 0);
-	pm__emu_scan_release(&s);
-	s = scan("#define N 3\n#pragma unroll\nextern \"C\" __global__ void a();\n");
-	assert_false(s.conditional);
-	assert_int_equal(s.kernels.n, 1);
-	pm__emu_scan_release(&s);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		PmEmuScan s = scan(cases[i].source);
+
+		if (s.conditional != cases[i].conditional || s.kernels.n != cases[i].found)
+			print_message("# %s\n", cases[i].source);
+		assert_int_equal(s.conditional, cases[i].conditional);
+		assert_int_equal(s.kernels.n, cases[i].found);
+		pm__emu_scan_release(&s);
+	}
 }
 
 static void becomes(const char *source, const char *want)

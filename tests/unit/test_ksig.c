@@ -48,6 +48,10 @@ static void every_spelling_is_read(void **state)
 			    "pp");
 	assert_string_equal(params("void __global__ f(float *x);\n", "f"), "p");
 	assert_string_equal(
+		params("__global__ void f(const unsigned char *x, short *const y, char z[], void **w) {}",
+		       "f"),
+		"pppp");
+	assert_string_equal(
 		params("__device__ int f(int x) { return 1'000; }\n__global__ void g(float *x, int n) {}",
 		       "g"),
 		"pi");
@@ -69,6 +73,7 @@ static void what_cannot_be_read_is_named(void **state)
 	assert_non_null(strstr(params("__global__ void f(int x, short a) {}", "f"), "Parameter 1"));
 	assert_non_null(strstr(params("__global__ void f(unsigned char) {}", "f"), "Parameter 0"));
 	assert_non_null(strstr(params("__global__ void f(float &a) {}", "f"), "Parameter 0"));
+	assert_non_null(strstr(params("__global__ void f(float *&a) {}", "f"), "Parameter 0"));
 	assert_non_null(strstr(params("__global__ void f(long double a) {}", "f"), "Parameter 0"));
 	assert_non_null(strstr(params("__global__ void f(int a,) {}", "f"), "Parameter 1"));
 	assert_non_null(strstr(params("__global__ void f(int a", "f"), "cannot be read"));

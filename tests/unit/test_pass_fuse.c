@@ -69,6 +69,32 @@ static void data_are_indices(void **state)
 		   1, rows, PASS_COUNT(rows));
 }
 
+/* Updates of a line that come in pieces and rest, an index for each element or for a row of them, places from
+ * the end, an axis with lines on both sides, and one that neighbours lie along. */
+static void scatters_look_for_their_updates(void **state)
+{
+	static const PassDims rows[] = { { { 5, 16 } }, { { 19, 33 } } }, inner[] = { { { 3, 7 } } };
+
+	(void)state;
+	pass_fuses(
+		PASS,
+		"g ($T[9,$b] x, bool[$a,$b] which, $T[$a,$b] u, $T[$b] b) => ($T[9,$b] y) <int64 k = {-4}> { "
+		"j = Cast<to = 7>(which) i = Mul(j, k) v = Relu(u) "
+		"s = ScatterElements<axis = 0, reduction = \"add\">(x, i, v) y = Mul(s, b) }",
+		1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[2,6,$b] x, bool[$a,1] which, $T[2,$a,$b] u) => ($T[2,6,$b] y) <int64 k = {5}, "
+		   "int64[3] e = "
+		   "{2, $a, $b}> { j = Cast<to = 7>(which) m = Mul(j, k) i = Expand(m, e) v = Relu(u) "
+		   "s = ScatterElements<axis = 1, reduction = \"add\">(x, i, v) y = Neg(s) }",
+		   1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[$a,40] x, bool[$a,$b] which, $T[$a,$b] u) => ($T[$a,40] y) <int64 k = {21}> { "
+		   "j = Cast<to = 7>(which) i = Mul(j, k) v = Relu(u) "
+		   "s = ScatterElements<axis = 1, reduction = \"add\">(x, i, v) y = Neg(s) }",
+		   1, inner, 1);
+}
+
 static void rows_are_shared(void **state)
 {
 	static const PassDims rows[] = { { { 2, 3, 40 } }, { { 1, 5, 257 } }, { { 3, 2, 1024 } } };
@@ -311,6 +337,7 @@ int main(void)
 		cmocka_unit_test(chains_become_one_kernel),
 		cmocka_unit_test(views_become_indices),
 		cmocka_unit_test(data_are_indices),
+		cmocka_unit_test(scatters_look_for_their_updates),
 		cmocka_unit_test(rows_are_shared),
 		cmocka_unit_test(rows_behind_pieces_are_shared),
 		cmocka_unit_test(columns_are_shared),

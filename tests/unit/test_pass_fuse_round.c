@@ -38,6 +38,20 @@ static void chains_have_the_same_bits(void **state)
 		rows, PASS_COUNT(rows));
 }
 
+/* By vectors, with results and operands for which a division takes its long form: zeros, infinities, what is
+ * tiny. */
+static void quotients_have_the_same_bits(void **state)
+{
+	static const PassDims rows[] = { { { 264, 1024 } } };
+
+	(void)state;
+	same_bits("g ($T[$a,$b] x, $T[$b] s) => ($T[$a,$b] y, $T[$a,$b] z) <$T much = {40}, $T k = "
+		  "{1.4142135}> { "
+		  "m = Mul(x, much) e = Exp(m) y = Sigmoid(m) r = Relu(x) q = Div(r, k) i = Reciprocal(e) "
+		  "d = Div(q, s) z = Sub(d, i) }",
+		  rows, PASS_COUNT(rows));
+}
+
 /* From type to type and back. */
 static void casts_have_the_same_bits(void **state)
 {
@@ -119,11 +133,9 @@ static void rows_are_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chains_have_the_same_bits),
-		cmocka_unit_test(casts_have_the_same_bits),
-		cmocka_unit_test(moves_have_the_same_bits),
-		cmocka_unit_test(channels_have_the_same_bits),
-		cmocka_unit_test(rows_are_close),
+		cmocka_unit_test(chains_have_the_same_bits),   cmocka_unit_test(quotients_have_the_same_bits),
+		cmocka_unit_test(casts_have_the_same_bits),    cmocka_unit_test(moves_have_the_same_bits),
+		cmocka_unit_test(channels_have_the_same_bits), cmocka_unit_test(rows_are_close),
 	};
 
 	pm_test_need_device("emu");

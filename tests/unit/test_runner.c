@@ -226,6 +226,7 @@ static void pretend_measured(PmEvalRecord *r)
 			     .calls = 8,
 			     .replayed = 9,
 			     .compared = 10,
+			     .projected = 12,
 			     .checked = 11,
 			     .runs = 2,
 			     .found = { 1.75, 1.375 },

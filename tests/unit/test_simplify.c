@@ -132,6 +132,19 @@ static void arithmetic_with_one_goes(void **state)
 	      "m (float[1] x) => (float[2] y) <float[2] one = {1, 1}> { a = Mul (x, one)\n y = Relu (a) }");
 }
 
+static void what_is_done_is_not_done_again(void **state)
+{
+	(void)state;
+	becomes("repeated", "m (float[2] x) => (float[2] y) { a = Relu (x)\n b = Relu (a)\n y = Neg (b) }",
+		"m (float[2] x) => (float[2] y) { a = Relu (x)\n y = Neg (a) }");
+	becomes("repeated",
+		"m (float[2] x) => (float[2] y) { a = Round (x)\n b = Round (a)\n y = Round (b) }",
+		"m (float[2] x) => (float[2] y) { y = Round (x) }");
+	stays("repeated", "m (float[2] x) => (float[2] y) { a = Neg (x)\n y = Neg (a) }");
+	stays("repeated", "m (float[2] x) => (float[2] y) { a = Relu (x)\n b = Abs (a)\n y = Relu (b) }");
+	stays("repeated", "m (float[2] x) => (float[2] y) { y = Relu (x) }");
+}
+
 static void pairs_become_one(void **state)
 {
 	(void)state;
@@ -315,6 +328,7 @@ int main(void)
 		cmocka_unit_test(copies_go),
 		cmocka_unit_test(moves_that_move_nothing_go),
 		cmocka_unit_test(arithmetic_with_one_goes),
+		cmocka_unit_test(what_is_done_is_not_done_again),
 		cmocka_unit_test(pairs_become_one),
 		cmocka_unit_test(constants_are_computed_where_nothing_is_rounded),
 		cmocka_unit_test(random_graphs_keep_their_meaning),

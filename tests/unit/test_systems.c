@@ -66,7 +66,9 @@ static void figures_are_those_worked_out_by_hand(void **state)
 	(void)state;
 	pm_err_init(&err);
 	table(&s);
-	assert_int_equal(pm_systems_figures(&s, SYS, PM_SYS_REPLAY, 0, PM_PRESET_PASSNET, &f, &err), PM_OK);
+	assert_int_equal(
+		pm_systems_figures(&s, SYS, PM_SYS_REPLAY, 0, PM_SYS_ALL, PM_PRESET_PASSNET, &f, &err),
+		PM_OK);
 	assert_int_equal(f.n, 5);
 	assert_int_equal(f.n_timed, 4);
 	assert_int_equal(f.n_matched, 3);
@@ -81,12 +83,29 @@ static void figures_are_those_worked_out_by_hand(void **state)
 	near(f.score.es[-3 - PM_T_MIN], pow(8e-2, 0.2));
 	/* strictly, the declined graph is an error */
 	near(f.strict.es[-5 - PM_T_MIN], pow(2e-4, 0.2));
-	assert_int_equal(pm_systems_figures(&s, SYS, PM_SYS_REPLAY, 1, PM_PRESET_PASSNET, &f, &err), PM_OK);
+	assert_int_equal(
+		pm_systems_figures(&s, SYS, PM_SYS_REPLAY, 1, PM_SYS_ALL, PM_PRESET_PASSNET, &f, &err),
+		PM_OK);
 	assert_int_equal(f.n, 2);
 	near(f.score.es[-5 - PM_T_MIN], 1.0);
-	assert_int_equal(pm_systems_figures(&s, REF, PM_SYS_REPLAY, 0, PM_PRESET_SOUND, &f, &err), PM_OK);
+	assert_int_equal(pm_systems_figures(&s, REF, PM_SYS_REPLAY, 0, PM_SYS_ALL, PM_PRESET_SOUND, &f, &err),
+			 PM_OK);
 	near(f.score.as, 1.0);
 	near(f.worst, 1.0);
+	/* what algebra gains, and the rest: 2x right; 1/2x right, 8x wrong, 8x right at t = -3, no result */
+	s.graphs.v[0].algebraic = 1;
+	assert_int_equal(pm_systems_count(&s, PM_SYS_ALGEBRAIC), 1);
+	assert_int_equal(pm_systems_count(&s, PM_SYS_OTHERS), 4);
+	assert_int_equal(
+		pm_systems_figures(&s, SYS, PM_SYS_REPLAY, 0, PM_SYS_ALGEBRAIC, PM_PRESET_PASSNET, &f, &err),
+		PM_OK);
+	assert_int_equal(f.n, 1);
+	near(f.gmean.point, 2);
+	assert_int_equal(
+		pm_systems_figures(&s, SYS, PM_SYS_REPLAY, 0, PM_SYS_OTHERS, PM_PRESET_PASSNET, &f, &err),
+		PM_OK);
+	assert_int_equal(f.n, 4);
+	near(f.gmean.point, 0.5);
 	pm_systems_release(&s);
 }
 
@@ -114,7 +133,8 @@ static void a_right_answer_without_a_time_is_missing(void **state)
 	(void)state;
 	pm_err_init(&err);
 	table(&s);
-	assert_int_equal(pm_systems_figures(&s, SYS, PM_SYS_COLD, 0, PM_PRESET_PASSNET, &f, &err), PM_OK);
+	assert_int_equal(pm_systems_figures(&s, SYS, PM_SYS_COLD, 0, PM_SYS_ALL, PM_PRESET_PASSNET, &f, &err),
+			 PM_OK);
 	assert_int_equal(f.n_timed, 0);
 	near(f.score.es[0], 0.1);
 	assert_true(isnan(f.gmean.point));
@@ -166,10 +186,21 @@ static void text_and_json_show_every_system(void **state)
 	assert_int_equal(pm_systems_text(&s, PM_PRESET_SOUND, &out, &err), PM_OK);
 	assert_non_null(strstr(out.s, "replayed as CUDA graphs; speedup over eager, 5 graphs"));
 	assert_null(strstr(out.s, "host"));
+	assert_null(strstr(out.s, "algebraic"));
 	assert_non_null(strstr(out.s, "a<b is faster than other on 50.0 % of 2 graphs"));
 	assert_int_equal(pm_systems_json(&s, PM_PRESET_SOUND, &j, &err), PM_OK);
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(j, "graphs")), 5);
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(j, "tasks")), 2);
+	assert_null(cJSON_GetObjectItem(j, "algebraic"));
+	cJSON_Delete(j);
+	s.graphs.v[1].algebraic = 1;
+	pm_str_clear(&out);
+	assert_int_equal(pm_systems_text(&s, PM_PRESET_SOUND, &out, &err), PM_OK);
+	assert_non_null(strstr(out.s, "stratum algebraic: 1 graphs"));
+	assert_non_null(strstr(out.s, "the other 4"));
+	assert_int_equal(pm_systems_json(&s, PM_PRESET_SOUND, &j, &err), PM_OK);
+	assert_non_null(cJSON_GetObjectItem(cJSON_GetObjectItem(j, "algebraic"), "a<b"));
+	assert_non_null(cJSON_GetObjectItem(cJSON_GetObjectItem(j, "others"), "a<b"));
 	cJSON_Delete(j);
 	pm_str_release(&out);
 	pm_systems_release(&s);

@@ -86,6 +86,63 @@ static void operands_and_attributes_stand_where_they_belong(void **state)
 		LINES("_gemm(in_0, in_1, None, 0.5, 1.0, 0, 0)"));
 }
 
+/* Where frameworks read the same places; see which of their two kinds of nearest it is. */
+static void resizes_are_interpolations(void **state)
+{
+	static const struct {
+		const char *shape, *to, *attrs, *words;
+	} rows[] = {
+		{ "1,2,3,5", "1,2,6,10",
+		  "mode = \"nearest\", coordinate_transformation_mode = \"asymmetric\", "
+		  "nearest_mode = \"floor\"",
+		  "F.interpolate(in_0, size=(6, 10, ), mode=\"nearest\")" },
+		{ "1,2,9,15", "1,2,4,7",
+		  "mode = \"nearest\", coordinate_transformation_mode = \"half_pixel\", "
+		  "nearest_mode = \"round_prefer_ceil\"",
+		  "mode=\"nearest-exact\")" },
+		{ "1,2,3,5", "1,2,7,4", "mode = \"linear\", coordinate_transformation_mode = \"half_pixel\"",
+		  "size=(7, 4, ), mode=\"bilinear\", align_corners=False)" },
+		{ "1,2,3", "1,2,8", "mode = \"linear\", coordinate_transformation_mode = \"align_corners\"",
+		  "size=(8, ), mode=\"linear\", align_corners=True)" },
+		{ "1,2,3,5", "1,2,7,4", "mode = \"cubic\"", "mode=\"bicubic\", align_corners=False)" },
+		{ "1,2,3,5", "1,2,7,4", "mode = \"linear\", coordinate_transformation_mode = \"asymmetric\"",
+		  NULL },
+		{ "1,2,3,5", "1,2,7,4", "mode = \"cubic\", cubic_coeff_a = -0.5", NULL },
+		{ "1,2,3,5", "1,3,7,4", "mode = \"linear\"", NULL },
+		{ "1,2,3,5", "1,2,2,4", "mode = \"linear\", antialias = 1", NULL },
+		{ "1,2,9,15", "1,2,4,7",
+		  "mode = \"nearest\", coordinate_transformation_mode = \"asymmetric\", "
+		  "nearest_mode = \"ceil\"",
+		  NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		size_t rank = 1;
+		PmStr text = PM_STR_INIT, out = PM_STR_INIT;
+		PmGraph *g;
+		PmErr err;
+
+		for (const char *p = rows[i].shape; *p; p++)
+			rank += *p == ',';
+		pm_str_addf(&text,
+			    "g (float[%s] x) => (float[%s] y) <int64[%zu] s = {%s}> { y = Resize <%s> (x, , "
+			    ", s) }",
+			    rows[i].shape, rows[i].to, rank, rows[i].to, rows[i].attrs);
+		if (rows[i].words) {
+			becomes(text.s, LINES(rows[i].words));
+		} else {
+			pm_err_init(&err);
+			g = parse(text.s);
+			assert_int_equal(pm_torch_module(g, &out, &err), PM_E_UNSUPPORTED);
+			assert_non_null(strstr(err.text, "Resize has no counterpart in PyTorch here: "));
+			pm_graph_free(g);
+		}
+		pm_str_release(&text);
+		pm_str_release(&out);
+	}
+}
+
 static void what_has_no_counterpart_is_refused_by_name(void **state)
 {
 	static const struct {
@@ -199,6 +256,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operands_and_attributes_stand_where_they_belong),
+		cmocka_unit_test(resizes_are_interpolations),
 		cmocka_unit_test(what_has_no_counterpart_is_refused_by_name),
 		cmocka_unit_test(the_folder_holds_what_checking_needs),
 		cmocka_unit_test(python_reads_the_text),

@@ -1,0 +1,236 @@
+/* eval_scatter.c - ScatterElements that adds, seen from the result: a thread goes through the indices of its
+ * line, some of them at once, and adds the updates that name its place, in their order and in the type of
+ * sums. */
+#include "fuse.h"
+
+enum { MOST = 32 }; /* indices looked at together */
+
+int f_load_scatter(Ctx *c, Node *n, const char *name, int out)
+{
+	Op *o = &c->op[out];
+	const Op *x, *i, *u;
+	int d;
+
+	if (!f_is(name, "ScatterElements") || n->n_in != 3 || n->n_out != 1 || f_class(o->dtype) == PM_I64 ||
+	    !f_is(pm_attr_s(n->val, "reduction", "none"), "add"))
+		return 0;
+	x = &c->op[n->in[0]];
+	i = &c->op[n->in[1]];
+	u = &c->op[n->in[2]];
+	o->kind = OP_SCATTER;
+	o->in = n->in;
+	o->n_in = 3;
+	o->axis = (int)pm_attr_i(n->val, "axis", 0);
+	o->axis += o->axis < 0 ? o->rank : 0;
+	for (d = 0; d < o->rank; d++)
+		if ((d != o->axis && i->dim[d] != x->dim[d]) || u->dim[d] != i->dim[d] || i->dim[d] < 1)
+			return 0;
+	return f_class(i->dtype) == PM_I64;
+}
+
+/* "for (int i4 = 0; i4 < n; i4 += step) {"; i4 and what is added to it stay below n only where lin says so.
+ */
+static Ix loop(Ctx *c, int64_t n, int step)
+{
+	char name[12] = "i";
+	PmText t = { name, 1, sizeof name, 0 };
+
+	pm_text_int(&t, c->n_names++);
+	name[t.n] = 0;
+	t_add(c, "for (int ");
+	t_add(c, name);
+	t_add(c, " = 0; ");
+	t_add(c, name);
+	t_add(c, " < ");
+	t_int(c, n);
+	t_add(c, "; ");
+	t_add(c, name);
+	t_add(c, " += ");
+	t_int(c, step);
+	t_add(c, ") {\n");
+	return ix_var(c, name, (n - 1) / step * step, DEP_WIN | DEP_HERE, 0);
+}
+
+/* i, or the last place where that is none. */
+static Ix at_most(Ctx *c, Ix i, int64_t n)
+{
+	char tail[32];
+	PmText t = { tail, 0, sizeof tail, 0 };
+
+	if (c->lin[i].hi < n)
+		return i;
+	pm_text_add(&t, ", ");
+	pm_text_int(&t, n);
+	pm_text_add(&t, ")");
+	tail[t.n] = 0;
+	return f_opaque(c, i, "pad_edge(", tail, n - 1);
+}
+
+/* How many indices of n are looked at together: the pieces are alike. */
+static int at_once(int64_t n)
+{
+	int64_t pieces = (n + MOST - 1) / MOST;
+
+	return (int)((n + pieces - 1) / pieces);
+}
+
+/* The variable of bits: which updates are for this place; of each lane where lanes differ. */
+typedef struct Hits {
+	int name, lanes;
+} Hits;
+
+static void hits(Ctx *c, const Hits *h)
+{
+	t_add(c, "h");
+	t_int(c, h->name);
+	t_add(c, h->lanes ? "[j]" : "");
+}
+
+static void declare_hits(Ctx *c, Hits *h, int lanes)
+{
+	h->name = c->n_names++;
+	h->lanes = lanes && c->s->vec > 1;
+	t_add(c, "unsigned int h");
+	t_int(c, h->name);
+	if (h->lanes) {
+		t_add(c, "[");
+		t_int(c, c->s->vec);
+		t_add(c, "]");
+	}
+	t_add(c, h->lanes ? " = {};\n" : " = 0;\n");
+}
+
+/* Sets bit k where update i, that index says, is for `here`. */
+static void look(Ctx *c, const Hits *h, int index, Ix i, int64_t n, Ix here, int64_t extent, int k)
+{
+	f_for_lanes(c, h->lanes);
+	t_add(c, "if (");
+	if (c->lin[i].hi >= n) {
+		t_ix(c, i);
+		t_add(c, " < ");
+		t_int(c, n);
+		t_add(c, " && ");
+	}
+	t_add(c, "names(");
+	f_ref(c, c->out, index);
+	t_add(c, ", ");
+	t_ix(c, here);
+	t_add(c, ", ");
+	t_int(c, extent);
+	t_add(c, ")) ");
+	hits(c, h);
+	t_add(c, " |= 1u << ");
+	t_int(c, k);
+	t_add(c, ";\n");
+}
+
+/* The bits of the updates from `first` on. */
+static int find(Ctx *c, const Op *o, const Ix *co, Ix first, int together, Hits *h)
+{
+	const Op *idx = &c->op[o->in[1]];
+	int64_t n = idx->dim[o->axis], extent = o->dim[o->axis];
+	int d, k, v[MOST] = { 0 };
+	Ix at[F_RANK];
+
+	for (d = 0; d < o->rank; d++)
+		at[d] = co[d];
+	for (k = 0; k < together; k++) {
+		at[o->axis] = at_most(c, ix_plus(c, first, k), n);
+		v[k] = f_eval(c, o->in[1], at);
+		if (v[k] < 0)
+			return 0;
+	}
+	declare_hits(c, h, c->var[v[0]].lanes || c->lin[co[o->axis]].deps & DEP_LANE);
+	for (k = 0; k < together; k++)
+		look(c, h, v[k], ix_plus(c, first, k), n, co[o->axis], extent, k);
+	c->s->work += c->trial ? 0 : 4 * together * c->times * (h->lanes ? c->s->vec : 1);
+	return 1;
+}
+
+static void if_bit(Ctx *c, const Hits *h, Ix bit)
+{
+	t_add(c, "if (");
+	hits(c, h);
+	t_add(c, " >> (");
+	t_ix(c, bit);
+	t_add(c, ") & 1)");
+}
+
+/* Adds what was found, in order. */
+static int add(Ctx *c, const Op *o, const Ix *co, Ix first, int together, const Hits *h, int acc)
+{
+	int64_t n = c->op[o->in[1]].dim[o->axis];
+	int d, u;
+	Hits any = *h;
+	Ix at[F_RANK], bit;
+
+	if (h->lanes) {
+		declare_hits(c, &any, 0);
+		f_for_lanes(c, 1);
+		hits(c, &any);
+		t_add(c, " |= ");
+		hits(c, h);
+		t_add(c, ";\n");
+	}
+	t_add(c, "if (");
+	hits(c, &any);
+	t_add(c, ")\n");
+	bit = loop(c, together, 1);
+	if_bit(c, &any, bit);
+	t_add(c, " {\n");
+	for (d = 0; d < o->rank; d++)
+		at[d] = co[d];
+	at[o->axis] = at_most(c, ix_add(c, first, bit), n);
+	u = f_eval(c, o->in[2], at);
+	if (u < 0)
+		return -1;
+	f_for_lanes(c, c->var[acc].lanes);
+	if (h->lanes) {
+		if_bit(c, h, bit);
+		t_add(c, " ");
+	}
+	f_ref(c, c->out, acc);
+	t_add(c, " += ");
+	f_ref(c, c->out, u);
+	t_add(c, ";\n}\n}\n");
+	return acc;
+}
+
+int f_eval_scatter(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op];
+	int64_t n = c->op[o->in[1]].dim[o->axis];
+	double times = c->times, turns = c->turns;
+	int x = f_eval(c, o->in[0], co), acc, mark, ok, together = at_once(n);
+	Ix first;
+	Hits h;
+
+	if (x < 0)
+		return x;
+	if (c->at_row && c->s->rows)
+		return f_fail(c, "the threads of a row would find updates of other rows");
+	acc = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
+	f_declare(c, acc, NULL);
+	f_for_lanes(c, c->var[acc].lanes);
+	f_ref(c, c->out, acc);
+	t_add(c, " = ");
+	f_ref(c, c->out, x);
+	t_add(c, ";\n");
+	mark = f_mark(c);
+	c->branch++;
+	first = loop(c, n, together);
+	if (!c->trial)
+		c->s->looks += turns * (double)((n + together - 1) / together);
+	c->times = times * (double)n / together;
+	c->turns = turns * (double)n;
+	ok = find(c, o, co, first, together, &h);
+	/* As often as updates spread evenly are for a place. */
+	c->times = times * (double)n / (double)o->dim[o->axis];
+	ok = ok && add(c, o, co, first, together, &h, acc) >= 0;
+	t_add(c, "}\n");
+	c->branch--;
+	f_forget(c, mark);
+	c->times = times;
+	c->turns = turns;
+	return ok ? acc : -1;
+}

@@ -1,0 +1,96 @@
+/* scatter_tile.cu - ScatterElements seen from the result: y[o, j] is x[o, j] joined with those u[o, i] whose idx[o, i]
+ * is j, in order; without a join the last of them.
+ *
+ * A block holds R places (8 to 64) of C lines in shared memory and takes the lines' updates in pieces of CH. All threads
+ * read a piece, neighbours along the axis (LAST) or along the lines; then the warp that has an update's place joins it,
+ * so that sums are made in the order of the updates, and in A. What is read is under way together: loops over a
+ * thread's elements have known lengths, and nothing is put away before all of it was asked for.
+ */
+
+enum { C = 32, PITCH = C + 1, WARPS = B / 32, AHEAD = 8, OWN = R * C / B, EACH = CH * C / B };
+
+#ifdef LAST
+#define ROW(q, n) ((q) % (n))
+#define COL(q, n) ((q) / (n))
+#else
+#define ROW(q, n) ((q) / C)
+#define COL(q, n) ((q) % C)
+#endif
+
+/* Joins AHEAD updates in order, each by the warp whose number the lowest bits of its place are; -1 is nobody's. */
+static __device__ __forceinline__ void join(A *sum, const signed char *at, const A *v, int warp)
+{
+	int to[AHEAD];
+
+#pragma unroll
+	for (int k = 0; k < AHEAD; k++)
+		to[k] = at[k * PITCH];
+#pragma unroll
+	for (int k = 0; k < AHEAD; k++)
+		if (((to[k] ^ warp) & ~(R - WARPS)) == 0) {
+			const A a = sum[to[k] * PITCH], b = v[k * PITCH];
+
+			sum[to[k] * PITCH] = JOIN(a, b);
+		}
+}
+
+KERNEL
+{
+	__shared__ A sum[R * PITCH], v[CH * PITCH];
+	__shared__ signed char at[CH * PITCH]; /* places in the tile, -1 = in another one */
+	const I tile = (I)blockIdx.x, across = Q_tiles(tile), j0 = (tile - across * tiles) * R, line0 = across * C;
+	const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+	T own[OWN];
+
+#pragma unroll
+	for (int k = 0; k < OWN; k++) {
+		const int q = threadIdx.x + k * B, r = ROW(q, R), c = COL(q, R);
+
+		if (j0 + r < axis_dim && line0 + c < N_o)
+			own[k] = x[OFF_o_0(line0 + c) + (j0 + r) * xs];
+	}
+	for (I i0 = 0; i0 < len; i0 += CH) {
+		long long j[EACH];
+		T got[EACH];
+
+		/* Where there is none the last one is read, without a branch. */
+#pragma unroll
+		for (int k = 0; k < EACH; k++) {
+			const int q = threadIdx.x + k * B, e = ROW(q, CH), c = COL(q, CH);
+			const I i = i0 + e < len ? i0 + e : len - 1, line = line0 + c < N_o ? line0 + c : N_o - 1;
+
+			j[k] = (long long)idx[OFF_o_1(line) + i * is];
+			got[k] = u[OFF_o_2(line) + i * us];
+		}
+		if (i0) {
+			__syncthreads();
+		} else {
+#pragma unroll
+			for (int k = 0; k < OWN; k++) {
+				const int q = threadIdx.x + k * B, r = ROW(q, R), c = COL(q, R);
+
+				if (j0 + r < axis_dim && line0 + c < N_o)
+					sum[r * PITCH + c] = (A)pm_ld(own[k]);
+			}
+		}
+#pragma unroll
+		for (int k = 0; k < EACH; k++) {
+			const int q = threadIdx.x + k * B, e = ROW(q, CH), c = COL(q, CH);
+			const long long to = j[k] + (j[k] < 0 ? axis_dim : 0) - j0;
+
+			v[e * PITCH + c] = (A)pm_ld(got[k]);
+			at[e * PITCH + c] = (signed char)(i0 + e < len && line0 + c < N_o && to >= 0 && to < R ? to : -1);
+		}
+		__syncthreads();
+		for (int e = 0; e < CH && i0 + e < len; e += AHEAD)
+			join(&sum[lane], &at[e * PITCH + lane], &v[e * PITCH + lane], warp);
+	}
+	__syncthreads();
+#pragma unroll
+	for (int k = 0; k < OWN; k++) {
+		const int q = threadIdx.x + k * B, r = ROW(q, R), c = COL(q, R);
+
+		if (j0 + r < axis_dim && line0 + c < N_o)
+			pm_st(&y[OFF_o_3(line0 + c) + (j0 + r) * ys], sum[r * PITCH + c]);
+	}
+}

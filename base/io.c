@@ -13,15 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One sentence for a failed system call on a path; a missing file is its own code. */
-static PmStatus fail(const char *verb, const char *path, PmErr *err)
-{
-	int e = errno;
-
-	return pm_err(err, e == ENOENT || e == ENOTDIR ? PM_E_NOT_FOUND : PM_E_IO, "Cannot %s \"%s\": %s.",
-		      verb, path, strerror(e));
-}
-
 /* Opens a regular file for reading; never blocks on a pipe that somebody named. */
 static PmStatus open_regular(const char *path, int *fd, struct stat *st, PmErr *err)
 {
@@ -29,9 +20,9 @@ static PmStatus open_regular(const char *path, int *fd, struct stat *st, PmErr *
 
 	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (*fd < 0)
-		return fail("open", path, err);
+		return pm_path_error("open", path, 0, err);
 	if (fstat(*fd, st) != 0) {
-		rc = fail("examine", path, err);
+		rc = pm_path_error("examine", path, 0, err);
 	} else if (!S_ISREG(st->st_mode)) {
 		rc = pm_err(err, PM_E_INVALID, "\"%s\" is not a regular file; give the path of a file.",
 			    path);
@@ -69,7 +60,7 @@ PmStatus pm_read_file(const char *path, size_t max, PmStr *out, PmErr *err)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
-			rc = fail("read", path, err);
+			rc = pm_path_error("read", path, 0, err);
 			break;
 		}
 		if (n == 0)
@@ -115,7 +106,7 @@ static PmStatus write_to(int fd, const char *path, const void *p, size_t n, PmEr
 		saved = errno;
 	}
 	errno = saved;
-	return bad ? fail("write", path, err) : PM_OK;
+	return bad ? pm_path_error("write", path, 1, err) : PM_OK;
 }
 
 PmStatus pm_write_file(const char *path, const void *p, size_t n, PmErr *err)
@@ -129,17 +120,17 @@ PmStatus pm_write_file(const char *path, const void *p, size_t n, PmErr *err)
 	/* Renaming over a device, a pipe or a link (-o /dev/stdout) would replace it: write through those. */
 	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
 		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-		return fd < 0 ? fail("write", path, err) : write_to(fd, path, p, n, err);
+		return fd < 0 ? pm_path_error("write", path, 1, err) : write_to(fd, path, p, n, err);
 	}
 	pm_str_addf(&tmp, "%s.%ld-%u.tmp", path, (long)getpid(), serial++);
 	fd = open(tmp.s, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0) {
-		rc = fail("write", path, err);
+		rc = pm_path_error("write", path, 1, err);
 		goto out;
 	}
 	rc = write_to(fd, path, p, n, err);
 	if (!rc && rename(tmp.s, path) != 0)
-		rc = fail("write", path, err);
+		rc = pm_path_error("write", path, 1, err);
 	if (rc)
 		unlink(tmp.s);
 out:
@@ -158,7 +149,7 @@ static PmStatus copy_file(int fd, size_t size, const char *path, PmMap *out, PmE
 		if (n < 0 && errno != EINTR) {
 			free(p);
 			out->n = 0;
-			return fail("read", path, err);
+			return pm_path_error("read", path, 0, err);
 		}
 		out->n += n < 0 ? 0 : (size_t)n;
 	}
@@ -192,7 +183,7 @@ PmStatus pm_map_file(const char *path, PmMap *out, PmErr *err)
 	}
 	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED) {
-		rc = fail("map", path, err);
+		rc = pm_path_error("map", path, 0, err);
 		goto out;
 	}
 	out->p = p;

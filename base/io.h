@@ -7,6 +7,11 @@
 
 #include <stddef.h>
 
+/* For a system call on a path that failed (errno): one sentence with what to do next, "Cannot open "x": No
+ * such file or directory; check the path." What cannot be written (`writes`) is PM_E_IO; else a missing file
+ * is PM_E_NOT_FOUND. */
+PmStatus pm_path_error(const char *verb, const char *path, int writes, PmErr *err);
+
 /* Reads a whole regular file of at most `max` bytes (0 = no limit) and appends it to *out. */
 PmStatus pm_read_file(const char *path, size_t max, PmStr *out, PmErr *err);
 /* Writes to a temporary file beside `path` and renames it: readers see the old or the new content. */

@@ -2,6 +2,7 @@
 #include "base/outfile.h"
 
 #include "base/arena.h"
+#include "base/io.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ struct PmOutFile {
 
 static PmStatus fail(const PmOutFile *f, PmErr *err)
 {
-	return pm_err(err, PM_E_IO, "Cannot write \"%s\": %s.", f->path, strerror(errno));
+	return pm_path_error("write", f->path, 1, err);
 }
 
 static void release(PmOutFile *f)

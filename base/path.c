@@ -13,12 +13,32 @@
 
 enum { MAX_DEPTH = 64 }; /* of folders pm_remove_tree walks into */
 
-static PmStatus fail(const char *verb, const char *path, PmErr *err)
+static const char *what_next(int e, int writes)
+{
+	switch (e) {
+	case ENOENT:
+	case ENOTDIR:
+		return writes ? "; make its folder first" : "; check the path";
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return writes ? "; choose a place that you may write to" : "; check its permissions";
+	case EISDIR:
+		return "; give the path of a file";
+	case ENOSPC:
+	case EDQUOT:
+		return "; make room there";
+	default:
+		return "";
+	}
+}
+
+PmStatus pm_path_error(const char *verb, const char *path, int writes, PmErr *err)
 {
 	int e = errno;
 
-	return pm_err(err, e == ENOENT ? PM_E_NOT_FOUND : PM_E_IO, "Cannot %s \"%s\": %s.", verb, path,
-		      strerror(e));
+	return pm_err(err, !writes && (e == ENOENT || e == ENOTDIR) ? PM_E_NOT_FOUND : PM_E_IO,
+		      "Cannot %s \"%s\": %s%s.", verb, path, strerror(e), what_next(e, writes));
 }
 
 int pm_path_exists(const char *path)
@@ -85,7 +105,7 @@ PmStatus pm_mkdirs(const char *path, PmErr *err)
 		pm_str_addn(&part, p, n);
 		p += n;
 		if (mkdir(part.s, 0777) != 0 && !pm_path_is_dir(part.s)) {
-			rc = fail("make the folder", part.s, err);
+			rc = pm_path_error("make the folder", part.s, 1, err);
 			break;
 		}
 	}
@@ -102,9 +122,9 @@ static PmStatus remove_tree(const char *path, int depth, PmErr *err)
 	size_t i;
 
 	if (lstat(path, &st) != 0)
-		return errno == ENOENT ? PM_OK : fail("remove", path, err);
+		return errno == ENOENT ? PM_OK : pm_path_error("remove", path, 1, err);
 	if (!S_ISDIR(st.st_mode)) /* links are removed, never followed */
-		return unlink(path) == 0 || errno == ENOENT ? PM_OK : fail("remove", path, err);
+		return unlink(path) == 0 || errno == ENOENT ? PM_OK : pm_path_error("remove", path, 1, err);
 	if (depth == 0)
 		return pm_err(err, PM_E_LIMIT, "\"%s\" is more than %d folders deep; remove it by hand.",
 			      path, MAX_DEPTH);
@@ -115,7 +135,7 @@ static PmStatus remove_tree(const char *path, int depth, PmErr *err)
 		rc = remove_tree(sub.s, depth - 1, err);
 	}
 	if (!rc && rmdir(path) != 0 && errno != ENOENT)
-		rc = fail("remove", path, err);
+		rc = pm_path_error("remove", path, 1, err);
 	pm_names_release(&names);
 	pm_str_release(&sub);
 	return rc;
@@ -149,7 +169,7 @@ PmStatus pm_temp_dir(const char *tag, PmStr *out, PmErr *err)
 	if (mkdtemp(path.s))
 		pm_str_add(out, path.s);
 	else
-		rc = fail("make a temporary folder", path.s, err);
+		rc = pm_path_error("make a temporary folder", path.s, 1, err);
 	pm_str_release(&path);
 	return rc;
 }
@@ -167,12 +187,12 @@ PmStatus pm_list_dir(const char *path, PmNames *out, PmErr *err)
 	DIR *d = opendir(path);
 
 	if (!d)
-		return fail("list the folder", path, err);
+		return pm_path_error("list the folder", path, 0, err);
 	for (errno = 0; (e = readdir(d)) != NULL; errno = 0)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			PM_VEC_PUSH(out, pm_xstrdup(e->d_name));
 	if (errno)
-		rc = fail("list the folder", path, err);
+		rc = pm_path_error("list the folder", path, 0, err);
 	closedir(d);
 	if (out->n > start)
 		qsort(out->v + start, out->n - start, sizeof *out->v, by_bytes);

@@ -1,6 +1,8 @@
 /* args.c - command lines. */
 #include "cli/args.h"
 
+#include "base/io.h"
+
 #include "base/str.h"
 
 #include <stdarg.h>
@@ -38,6 +40,14 @@ int pm_cli_fail(const PmErr *err)
 {
 	fprintf(stderr, "passmith: %s\n", err->text);
 	return pm_status_exit_code(err->code);
+}
+
+PmStatus pm_cli_pass_is_there(const char *so, PmErr *err)
+{
+	if (pm_path_exists(so))
+		return PM_OK;
+	return pm_err(err, PM_E_NOT_FOUND, "There is no pass '%s'; build one with passmith build PASS.c.",
+		      so);
 }
 
 int pm_cli_usage(const PmCmd *cmd, const char *fmt, ...)

@@ -38,5 +38,7 @@ int pm_args_parse(const PmCmd *cmd, const PmOpt *opts, int argc, char **argv, Pm
 int pm_cli_fail(const PmErr *err);
 /* A usage error: prints one sentence and how to get help; returns 2. */
 int pm_cli_usage(const PmCmd *cmd, const char *fmt, ...) PM_PRINTF(2, 3);
+/* PM_E_NOT_FOUND for a file that is not there, which is no verdict on a pass. */
+PmStatus pm_cli_pass_is_there(const char *so, PmErr *err);
 
 #endif

@@ -42,9 +42,11 @@ static PmStatus list_passes(Apply *a, PmErr *err)
 	PmNames names = { 0 };
 	PmStatus st = PM_OK;
 
-	for (size_t i = 0; i < a->given.list.n; i++)
+	for (size_t i = 0; i < a->given.list.n && !st; i++) {
+		st = pm_cli_pass_is_there(a->given.list.v[i], err);
 		PM_VEC_PUSH(&a->pass, pm_xstrdup(a->given.list.v[i]));
-	if (a->folder)
+	}
+	if (a->folder && !st)
 		st = pm_list_dir(a->folder, &names, err);
 	for (size_t i = 0; i < names.n && !st; i++) {
 		PmStr path = PM_STR_INIT;

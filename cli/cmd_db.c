@@ -108,12 +108,11 @@ static PmStatus db_export(PmDb *db, const char *out, PmErr *err)
 		return pm_db_export(db, stdout, err);
 	pm_str_addf(&tmp, "%s.tmp", out);
 	f = fopen(tmp.s, "w");
-	st = f ? pm_db_export(db, f, err)
-	       : pm_err(err, PM_E_IO, "%s cannot be written: %s.", tmp.s, strerror(errno));
+	st = f ? pm_db_export(db, f, err) : pm_path_error("write", tmp.s, 1, err);
 	if (f && fclose(f) && !st)
-		st = pm_err(err, PM_E_IO, "%s cannot be written: %s.", tmp.s, strerror(errno));
+		st = pm_path_error("write", tmp.s, 1, err);
 	if (!st && rename(tmp.s, out))
-		st = pm_err(err, PM_E_IO, "%s cannot be written: %s.", out, strerror(errno));
+		st = pm_path_error("write", out, 1, err);
 	if (st && f)
 		remove(tmp.s);
 	pm_str_release(&tmp);
@@ -136,8 +135,7 @@ static PmStatus db_import(PmDb *db, const char *path, PmErr *err)
 {
 	FILE *f = fopen(path, "r");
 	int64_t n = 0;
-	PmStatus st = f ? pm_db_import(db, f, path, &n, err)
-			: pm_err(err, PM_E_NOT_FOUND, "%s cannot be read: %s.", path, strerror(errno));
+	PmStatus st = f ? pm_db_import(db, f, path, &n, err) : pm_path_error("open", path, 0, err);
 
 	if (f)
 		fclose(f);

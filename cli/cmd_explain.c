@@ -15,7 +15,7 @@ static int check_one(const char *path, double deadline, cJSON *list)
 	int ok;
 
 	pm_err_init(&err);
-	if (pm_pass_lint(path, &opts, &o, &err)) {
+	if (pm_cli_pass_is_there(path, &err) || pm_pass_lint(path, &opts, &o, &err)) {
 		pm_pass_outcome_release(&o);
 		return pm_cli_fail(&err);
 	}
@@ -80,7 +80,7 @@ static int explain_one(const PmGraph *g, const char *so, const char *rule, doubl
 	int code = 0;
 
 	pm_err_init(&err);
-	if (pm_pass_explain(so, g, &opts, &o, &text, &err)) {
+	if (pm_cli_pass_is_there(so, &err) || pm_pass_explain(so, g, &opts, &o, &text, &err)) {
 		code = pm_cli_fail(&err);
 	} else if (list) {
 		cJSON *j = cJSON_CreateObject();

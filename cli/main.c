@@ -25,15 +25,11 @@ static int help(FILE *to)
 	return to == stdout ? 0 : 2;
 }
 
-int main(int argc, char **argv)
+static int run(const char *name, int argc, char **argv)
 {
-	if (argc < 2)
-		return help(stderr);
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
-		return help(stdout);
 	for (int i = 0; i < N_CMDS; i++)
-		if (!strcmp(argv[1], cmds[i].name)) {
-			int code = cmds[i].run(&cmds[i], argc - 2, argv + 2);
+		if (!strcmp(name, cmds[i].name)) {
+			int code = cmds[i].run(&cmds[i], argc, argv);
 
 			if (fflush(stdout) || ferror(stdout)) {
 				fprintf(stderr, "passmith: Standard output could not be written.\n");
@@ -41,6 +37,19 @@ int main(int argc, char **argv)
 			}
 			return code;
 		}
-	fprintf(stderr, "passmith: There is no command '%.60s'; passmith --help lists them.\n", argv[1]);
+	fprintf(stderr, "passmith: There is no command '%.60s'; passmith --help lists them.\n", name);
 	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	char option[] = "--help";
+
+	if (argc < 2)
+		return help(stderr);
+	if (!strcmp(argv[1], "help") && argc > 2)
+		return run(argv[2], 1, (char *[]){ option, NULL });
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+		return help(stdout);
+	return run(argv[1], argc - 2, argv + 2);
 }

@@ -234,6 +234,35 @@ static PmStatus fit_split(const Fit *f)
 	return pm_node_set_ints(f->g, f->n, "split", part, n, NULL) ? PM_DECLINED : PM_OK;
 }
 
+/* Whether a value is a constant or computed from constants alone. */
+static int is_known(const PmGraph *g, PmValue v, int depth)
+{
+	PmNode def = pm_value_def(g, v, NULL);
+
+	if (!def.id)
+		return pm_value_is_const(g, v);
+	for (size_t i = 0; i < pm_node_n_in(g, def); i++)
+		if (depth == 0 ||
+		    (pm_node_in(g, def, i).id && !is_known(g, pm_node_in(g, def, i), depth - 1)))
+			return 0;
+	return pm_node_n_in(g, def) > 0;
+}
+
+/* Known indices may lie anywhere in what they pick from, which must not become smaller then. */
+static PmStatus fit_picked(const Fit *f)
+{
+	enum { MAX_DEPTH = 8 };
+	PmOp op = pm_node_op(f->g, f->n);
+	int64_t axis = pm_node_i(f->g, f->n, "axis", 0);
+	int all = op == PM_OP_GatherND || op == PM_OP_ScatterND, k;
+
+	for (k = 0; k < f->now->rank; k++)
+		if ((all || k == axis) && f->now->dim[k] < f->was->dim[k] &&
+		    is_known(f->g, pm_node_in(f->g, f->n, 1), MAX_DEPTH))
+			return PM_DECLINED;
+	return PM_OK;
+}
+
 /* Constant indices must stay inside. */
 static PmStatus fit_gather(const Fit *f)
 {
@@ -245,7 +274,7 @@ static PmStatus fit_gather(const Fit *f)
 	if (axis < 0 || axis >= f->now->rank || f->was->dim[axis] == f->now->dim[axis])
 		return PM_OK;
 	if (!pm_value_is_const(f->g, pm_node_in(f->g, f->n, 1)))
-		return PM_OK;
+		return fit_picked(f);
 	size = f->now->dim[axis];
 	v = pm_xcalloc(MAX_INDICES, sizeof *v);
 	if (pm_value_const_ints(f->g, pm_node_in(f->g, f->n, 1), v, MAX_INDICES, &n))
@@ -264,8 +293,15 @@ PmStatus pm__fit_literals(const PmResize *r, PmNode b, PmGraph *g, PmNode n)
 		PmOp op;
 		PmStatus (*fit)(const Fit *f);
 	} rules[] = {
-		{ PM_OP_Reshape, fit_reshape }, { PM_OP_Expand, fit_expand }, { PM_OP_Slice, fit_slice },
-		{ PM_OP_Split, fit_split },     { PM_OP_Gather, fit_gather },
+		{ PM_OP_Reshape, fit_reshape },
+		{ PM_OP_Expand, fit_expand },
+		{ PM_OP_Slice, fit_slice },
+		{ PM_OP_Split, fit_split },
+		{ PM_OP_Gather, fit_gather },
+		{ PM_OP_GatherND, fit_picked },
+		{ PM_OP_GatherElements, fit_picked },
+		{ PM_OP_ScatterND, fit_picked },
+		{ PM_OP_ScatterElements, fit_picked },
 	};
 	PmOp op = pm_node_op(g, n);
 	Fit f = { r,

@@ -120,66 +120,52 @@ static PmStatus begin_scatter(KGen *k, PmPlan *p, PmNode n, PmErr *err)
 	return PM_OK;
 }
 
-/* --- ScatterElements -------------------------------------------------------------------------------------
+/* --- along an axis ---------------------------------------------------------------------------------------
  */
 
-/* The lines along the axis: all other dimensions, those of the indices; strides of x, indices, updates and y.
- */
+/* A scatter along one axis: lines, all other dimensions, and along each of them updates that say where on the
+ * axis they go. Of x, indices, updates and y the strides of the lines' dimensions, and the steps along the
+ * axis. */
 typedef struct Lines {
-	int64_t dim[PM_MAX_RANK], stride[4][PM_MAX_RANK], n;
+	int64_t dim[PM_MAX_RANK], stride[4][PM_MAX_RANK], step[4], n;
+	int64_t len, axis_dim; /* updates of a line, places of the axis */
 	int rank;
+	Loc idx, u;
 } Lines;
 
-static void find_lines(const PmPlan *p, PmNode n, int64_t axis, Lines *l)
+static void add_line(Lines *l, int64_t dim, int64_t x, int64_t idx, int64_t u, int64_t y)
 {
-	PmValue v[4] = { pm_node_in(p->g, n, 0), pm_node_in(p->g, n, 1), pm_node_in(p->g, n, 2),
-			 pm_node_out(p->g, n, 0) };
-	const PmType *it = pm__type(p, v[1]);
+	const int64_t stride[4] = { x, idx, u, y };
 
-	l->n = 1;
-	l->rank = 0;
-	for (int d = 0; d < it->rank; d++) {
-		if (d == axis)
-			continue;
-		l->n *= it->dim[d];
-		l->dim[l->rank] = it->dim[d];
-		for (int i = 0; i < 4; i++)
-			l->stride[i][l->rank] = pm__loc(p, v[i])->stride[d];
-		l->rank++;
-	}
+	l->dim[l->rank] = dim;
+	l->n *= dim;
+	for (int i = 0; i < 4; i++)
+		l->stride[i][l->rank] = stride[i];
+	l->rank++;
 }
 
-/* What both kernels are told: the operands idx and u, lines, and what a step along the axis is. */
-static void put_lines(KGen *k, PmNode n, int64_t axis, const Lines *l)
+/* What both kernels are told: the operands idx and u, lines, and the axis. */
+static void put_lines(KGen *k, PmNode n, const Lines *l)
 {
-	PmPlan *p = k->p;
-	PmValue x = pm_node_in(p->g, n, 0), idx = pm_node_in(p->g, n, 1), u = pm_node_in(p->g, n, 2),
-		y = pm_node_out(p->g, n, 0);
+	static const char *const steps[4] = { "xs", "is", "us", "ys" };
 	const int64_t *strides[4] = { l->stride[0], l->stride[1], l->stride[2], l->stride[3] };
 
-	operand(k, "idx", idx, pm__loc(p, idx), INT64_MAX);
-	operand(k, "u", u, pm__loc(p, u), INT64_MAX);
+	operand(k, "idx", pm_node_in(k->p->g, n, 1), &l->idx, INT64_MAX);
+	operand(k, "u", pm_node_in(k->p->g, n, 2), &l->u, INT64_MAX);
 	pm__kg_space(k, "o", l->dim, l->rank, strides, 4);
-	pm__kg_int(k, "len", pm__type(p, idx)->dim[axis]);
-	pm__kg_int(k, "axis_dim", pm__type(p, y)->dim[axis]);
-	pm__kg_int(k, "xs", pm__loc(p, x)->stride[axis]);
-	pm__kg_int(k, "is", pm__loc(p, idx)->stride[axis]);
-	pm__kg_int(k, "us", pm__loc(p, u)->stride[axis]);
-	pm__kg_int(k, "ys", pm__loc(p, y)->stride[axis]);
+	pm__kg_int(k, "len", l->len);
+	pm__kg_int(k, "axis_dim", l->axis_dim);
+	for (int i = 0; i < 4; i++)
+		pm__kg_int(k, steps[i], l->step[i]);
 }
 
 /* Tiles of the result each look through all updates of their lines: for results that are not so large that
- * copying them and then walking along the updates is less to read, and that have the lines of the indices. */
-static int is_tiled(const PmPlan *p, PmNode n, int64_t axis)
+ * copying them and then walking along the updates is less to read. */
+static int is_tiled(const PmPlan *p, PmNode n)
 {
 	enum { MOST = 4 << 20 };
-	PmValue y = pm_node_out(p->g, n, 0);
-	const PmType *t = pm__type(p, y), *it = pm__type(p, pm_node_in(p->g, n, 1));
 
-	for (int d = 0; d < t->rank; d++)
-		if (d != axis && t->dim[d] != it->dim[d])
-			return 0;
-	return it->dim[axis] > 0 && pm__numel(p, y) <= MOST;
+	return pm__numel(p, pm_node_in(p->g, n, 1)) > 0 && pm__numel(p, pm_node_out(p->g, n, 0)) <= MOST;
 }
 
 /* Places of the axis in a tile: as many as leave most multiprocessors a block. */
@@ -193,51 +179,85 @@ static int tile_rows(int64_t axis_dim, int64_t across)
 	return rows;
 }
 
-static PmStatus scatter_tiles(PmPlan *p, PmNode n, int64_t axis, const Lines *l, PmErr *err)
+/* y is placed, and has the lines of l. */
+static PmStatus scatter_tiles(PmPlan *p, PmNode n, const Lines *l, PmErr *err)
 {
 	enum { COLUMNS = 32, PIECE = 128, WIDE_PIECE = 64, LEAST = 8 };
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
-	const PmType *t = pm__type(p, y);
-	int64_t across = (l->n + COLUMNS - 1) / COLUMNS, inner = 1,
-		len = pm__type(p, pm_node_in(p->g, n, 1))->dim[axis];
-	int rows = tile_rows(t->dim[axis], across),
-	    piece = strcmp(pm__acc_type(t->dtype), "float") ? WIDE_PIECE : PIECE;
-	int64_t tiles = (t->dim[axis] + rows - 1) / rows;
+	int dtype = pm__type(p, y)->dtype;
+	int64_t across = (l->n + COLUMNS - 1) / COLUMNS;
+	int rows = tile_rows(l->axis_dim, across),
+	    piece = strcmp(pm__acc_type(dtype), "float") ? WIDE_PIECE : PIECE;
+	int64_t tiles = (l->axis_dim + rows - 1) / rows;
 	KGen k;
 
-	while (piece > LEAST && piece / 2 >= len)
+	while (piece > LEAST && piece / 2 >= l->len)
 		piece /= 2;
-	for (int d = (int)axis + 1; d < t->rank; d++)
-		inner *= t->dim[d];
 	begin_join(&k, p, n);
 	if (!strcmp(pm_node_s(p->g, n, "reduction", "none"), "none"))
 		pm__kg_define(&k, "JOIN(a, v)", "(v)");
 	pm__kg_define(&k, "R", "%d", rows);
 	pm__kg_define(&k, "CH", "%d", piece);
-	if (inner == 1)
+	if (l->step[3] == 1)
 		pm__kg_define(&k, "LAST", "1");
-	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, pm__numel(p, y));
+	pm__kg_out(&k, "y", pm__loc(p, y), dtype, pm__numel(p, y));
 	operand(&k, "x", x, pm__loc(p, x), INT64_MAX);
-	put_lines(&k, n, axis, l);
+	put_lines(&k, n, l);
 	pm__kg_divisor(&k, "tiles", tiles);
 	return launch(&k, scatter_tile_cu, tiles * across * PM__BLOCK, err);
 }
 
 PmStatus eager_scatter_elements(PmPlan *p, PmNode n, PmErr *err)
 {
+	PmValue x = pm_node_in(p->g, n, 0), idx = pm_node_in(p->g, n, 1), u = pm_node_in(p->g, n, 2),
+		y = pm_node_out(p->g, n, 0);
+	const PmType *t = pm__type(p, y), *it = pm__type(p, idx);
+	const Loc *loc[4] = { pm__loc(p, x), pm__loc(p, idx), pm__loc(p, u), pm__loc(p, y) };
 	int64_t axis = pm_node_i(p->g, n, "axis", 0);
-	Lines l;
+	int tiled = is_tiled(p, n);
 	PmStatus st;
+	Lines l;
 	KGen k;
 
-	st = is_tiled(p, n, axis) ? pm__place(p, pm_node_out(p->g, n, 0), err) : begin_scatter(&k, p, n, err);
+	for (int d = 0; d < t->rank; d++)
+		tiled &= d == axis || t->dim[d] == it->dim[d];
+	st = tiled ? pm__place(p, y, err) : begin_scatter(&k, p, n, err);
 	if (st)
 		return st;
-	find_lines(p, n, axis, &l);
-	if (is_tiled(p, n, axis))
-		return scatter_tiles(p, n, axis, &l, err);
-	put_lines(&k, n, axis, &l);
-	return launch(&k, scatter_elements_cu, pm__type(p, pm_node_in(p->g, n, 1))->dim[axis] ? l.n : 0, err);
+	l = (Lines){ .n = 1, .len = it->dim[axis], .axis_dim = t->dim[axis], .idx = *loc[1], .u = *loc[2] };
+	for (int d = 0; d < t->rank; d++)
+		if (d != axis)
+			add_line(&l, it->dim[d], loc[0]->stride[d], loc[1]->stride[d], loc[2]->stride[d],
+				 loc[3]->stride[d]);
+	for (int i = 0; i < 4; i++)
+		l.step[i] = loc[i]->stride[axis];
+	if (tiled)
+		return scatter_tiles(p, n, &l, err);
+	put_lines(&k, n, &l);
+	return launch(&k, scatter_elements_cu, l.len ? l.n : 0, err);
+}
+
+/* --- ScatterND -------------------------------------------------------------------------------------------
+ */
+
+/* Tuples of one index: rows along the first axis. */
+static PmStatus scatter_rows(PmPlan *p, PmNode n, const Loc *idx, const Loc *u, PmErr *err)
+{
+	PmValue y = pm_node_out(p->g, n, 0);
+	const PmType *t = pm__type(p, y);
+	const Loc *xl = pm__loc(p, pm_node_in(p->g, n, 0)), *yl = pm__loc(p, y);
+	PmStatus st = pm__place(p, y, err);
+	Lines l = { .n = 1, .axis_dim = t->dim[0], .idx = *idx, .u = *u };
+
+	if (st)
+		return st;
+	for (int d = 1; d < t->rank; d++)
+		add_line(&l, t->dim[d], xl->stride[d], 0, yl->stride[d], yl->stride[d]);
+	l.len = pm__numel(p, pm_node_in(p->g, n, 1));
+	l.step[0] = xl->stride[0];
+	l.step[1] = 1;
+	l.step[2] = l.step[3] = yl->stride[0];
+	return scatter_tiles(p, n, &l, err);
 }
 
 PmStatus eager_scatter_nd(PmPlan *p, PmNode n, PmErr *err)
@@ -252,6 +272,8 @@ PmStatus eager_scatter_nd(PmPlan *p, PmNode n, PmErr *err)
 
 	if (!st)
 		st = pm__make_contiguous(p, n, u, &ul, err);
+	if (!st && len == 1 && is_tiled(p, n))
+		return scatter_rows(p, n, &il, &ul, err);
 	if (!st)
 		st = begin_scatter(&k, p, n, err);
 	if (st)

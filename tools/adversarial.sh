@@ -58,6 +58,7 @@ END {
 		printf "\nnot caught:\n%s", failed
 	if (lacking != "")
 		printf "\nnot run on this machine:\n%s", lacking
-	printf "\nwithout a case:\n%s", absent
+	if (absent != "")
+		printf "\nwithout a case:\n%s", absent
 	exit bad
 }' "$work/out" "$list"

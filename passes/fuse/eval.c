@@ -11,6 +11,7 @@ int f_fail(Ctx *c, const char *why)
 /* ---- loads ---- */
 
 enum { NEAR = 32 << 10 /* bytes */ };
+static const double AGAIN = 0.5; /* of what has been read once by the same section: it is in the cache */
 
 int f_arg(Ctx *c, int op)
 {
@@ -90,7 +91,7 @@ void f_work(Ctx *c, int lanes, int n)
 		c->s->work += c->times * threads * (lanes ? c->s->vec : 1) * n;
 }
 
-void f_count_load(Ctx *c, const Op *o, Ix at, int lanes)
+void f_count_load(Ctx *c, const Op *o, int arg, Ix at, int lanes)
 {
 	/* Of the bytes of a sector that no thread of the warp asks for, so many are read from memory: the
 	 * rest are still in a cache when their thread comes. Of a bias and a transposition of 64 MB on an
@@ -98,13 +99,15 @@ void f_count_load(Ctx *c, const Op *o, Ix at, int lanes)
 	static const double MISSED = 0.45;
 	double size = pm_dtype_bytes(o->dtype), all = c->times * (lanes ? c->s->vec : 1) * size;
 	double once = (double)f_numel(o) * size, wide;
-	int rows = c->s->rows && (c->s->column || c->s->group == 1);
+	int rows = c->s->rows && (c->s->column || c->s->group == 1), again;
 
 	if (c->trial)
 		return;
 	wide = (double)stride_by(c, at, rows ? DEP_ROW : DEP_CHUNK) * size;
 	f_count_order(c, o, at, all);
-	c->s->bytes += all < once ? all : once + 0.1 * (all - once);
+	again = arg >= 0 && (c->read >> arg & 1);
+	c->s->bytes += (all < once ? all : once + 0.1 * (all - once)) * (again ? AGAIN : 1);
+	c->read |= arg >= 0 ? 1ull << arg : 0;
 	if (wide > 16)
 		c->s->spread += all * ((wide > 32 ? 32 : wide) / (size * (lanes ? c->s->vec : 1)) - 1) *
 				MISSED / (rows ? 1 : rows_in_a_sector(c, at, size));
@@ -138,8 +141,8 @@ static int load(Ctx *c, int op, const Ix *co)
 		return -1;
 	base = ix_without_lane(c, at, &step);
 	var = f_new_var(c, o->dtype, step != 0);
-	f_count_load(c, o, base, step != 0);
 	arg = f_arg(c, op);
+	f_count_load(c, o, arg, base, step != 0);
 	early = f_early(c, o, arg, at, step == 1 ? base : -1, step != 0);
 	if (step == 1 && early < 0) {
 		t_add(c, "const pm_vec<");

@@ -147,13 +147,31 @@ static int find(Ctx *c, const Op *o, const Ix *co, Ix first, int together, Hits 
 	return 1;
 }
 
-static void if_bit(Ctx *c, const Hits *h, Ix bit)
+/* "for (unsigned int m4 = bits; m4; m4 &= m4 - 1) { const int i5 = the lowest of them;", and i5. */
+static Ix each_bit(Ctx *c, const Hits *h, int together)
 {
-	t_add(c, "if (");
+	char name[12] = "i";
+	PmText t = { name, 1, sizeof name, 0 };
+	int rest = c->n_names++;
+
+	pm_text_int(&t, c->n_names++);
+	name[t.n] = 0;
+	t_add(c, "for (unsigned int m");
+	t_int(c, rest);
+	t_add(c, " = ");
 	hits(c, h);
-	t_add(c, " >> (");
-	t_ix(c, bit);
-	t_add(c, ") & 1)");
+	t_add(c, "; m");
+	t_int(c, rest);
+	t_add(c, "; m");
+	t_int(c, rest);
+	t_add(c, " &= m");
+	t_int(c, rest);
+	t_add(c, " - 1) {\nconst int ");
+	t_add(c, name);
+	t_add(c, " = __ffs((int)m");
+	t_int(c, rest);
+	t_add(c, ") - 1;\n");
+	return ix_var(c, name, together - 1, DEP_WIN | DEP_HERE, 0);
 }
 
 /* Adds what was found, in order. */
@@ -172,12 +190,7 @@ static int add(Ctx *c, const Op *o, const Ix *co, Ix first, int together, const 
 		hits(c, h);
 		t_add(c, ";\n");
 	}
-	t_add(c, "if (");
-	hits(c, &any);
-	t_add(c, ")\n");
-	bit = loop(c, together, 1);
-	if_bit(c, &any, bit);
-	t_add(c, " {\n");
+	bit = each_bit(c, &any, together);
 	for (d = 0; d < o->rank; d++)
 		at[d] = co[d];
 	at[o->axis] = at_most(c, ix_add(c, first, bit), n);
@@ -186,13 +199,16 @@ static int add(Ctx *c, const Op *o, const Ix *co, Ix first, int together, const 
 		return -1;
 	f_for_lanes(c, c->var[acc].lanes);
 	if (h->lanes) {
-		if_bit(c, h, bit);
-		t_add(c, " ");
+		t_add(c, "if (");
+		hits(c, h);
+		t_add(c, " >> ");
+		t_ix(c, bit);
+		t_add(c, " & 1) ");
 	}
 	f_ref(c, c->out, acc);
 	t_add(c, " += ");
 	f_ref(c, c->out, u);
-	t_add(c, ";\n}\n}\n");
+	t_add(c, ";\n}\n");
 	return acc;
 }
 

@@ -289,7 +289,7 @@ int f_eval_parts(Ctx *c, int op, const Ix *co)
 	base = ix_without_lane(c, at, &step);
 	var = f_new_var(c, PM_F32, step != 0);
 	for (i = 0; i < c->front.split; i++)
-		f_count_load(c, o, base, step != 0);
+		f_count_load(c, o, -1, base, step != 0);
 	c->s->lane_loads += step != 0 && step != 1;
 	f_declare(c, var, NULL);
 	if (step == 1) {

@@ -281,6 +281,7 @@ typedef struct Ctx {
 	PmText early_text[F_LOOPS + 1]; /* of each class of loops, or of the elements; the last: of the row */
 	int n_early;
 	int64_t early_words, kept_words; /* that a thread keeps for them, and from loop to loop */
+	uint64_t read;                   /* bits of the arguments that the section has read */
 	uint64_t vec_in, vec_out;        /* bits of the arguments that are read or written by vectors */
 	Ix ix_row, ix_lane;
 	uint32_t probe;        /* axes that reductions depend on, while plan.c asks */
@@ -335,10 +336,10 @@ int f_load_norm(Ctx *c, Node *n, const char *name, int out);
 int f_load_move(Ctx *c, Node *n, const char *name, int out);
 int f_load_resize(Ctx *c, Node *n, int out); /* eval_resize.c */
 int f_load_pool(Ctx *c, Node *n, const char *name, int out);
-int f_load_dot(Ctx *c, Node *n, const char *name, int out); /* load_dot.c */
+int f_load_dot(Ctx *c, Node *n, const char *name, int out);     /* load_dot.c */
+int f_load_scatter(Ctx *c, Node *n, const char *name, int out); /* eval_scatter.c */
 /* Views of the operands whose MatMul an Einsum is; 0 when it is none (load_einsum.c). */
 int f_load_einsum(Ctx *c, const Node *n, int *a, int *b);
-int f_load_scatter(Ctx *c, Node *n, const char *name, int out); /* eval_scatter.c */
 /* The sum that a product is, as operations of its shape; 0 when it is not made (load_sum.c). */
 int f_load_sum(Ctx *c, int dot);
 int f_ew(Ctx *c, int node, int like, const char *expr, int a, int b, int third);
@@ -367,8 +368,9 @@ void f_work(Ctx *c, int lanes, int n);
 /* Counts bytes of o at `at` for the order of memory that they are in. */
 void f_count_order(Ctx *c, const Op *o, Ix at, double bytes);
 uint32_t f_deps(const Ctx *c, const Ix *co, int rank);
-/* Counts what a load of o at `at`, by every lane or once for all, reads. */
-void f_count_load(Ctx *c, const Op *o, Ix at, int lanes);
+/* Counts what a load of o at `at`, by every lane or once for all, reads; arg: its argument, -1 for what is
+ * none. */
+void f_count_load(Ctx *c, const Op *o, int arg, Ix at, int lanes);
 int f_fail(Ctx *c, const char *why);
 void t_add(Ctx *c, const char *s);
 void t_int(Ctx *c, int64_t x);

@@ -12,6 +12,7 @@ void f_clear(Ctx *c, Section *s)
 	c->loop_now = -1;
 	c->times = c->turns = 1;
 	s->bytes = s->spread = s->work = 0;
+	c->read = 0;
 	s->cached = s->lane_loads = s->syncs = c->n_reds = 0;
 	c->cut = UINT32_MAX;
 	s->across = s->along = s->serial = s->looks = 0;

@@ -7,7 +7,7 @@
  * thread's elements have known lengths, and nothing is put away before all of it was asked for.
  */
 
-enum { C = 32, PITCH = C + 1, WARPS = B / 32, AHEAD = 8, OWN = R * C / B, EACH = CH * C / B };
+enum { C = 32, PITCH = C + 1, WARPS = B / 32, AHEAD = CH < 32 ? CH : 32, OWN = R * C / B, EACH = CH * C / B };
 
 #ifdef LAST
 #define ROW(q, n) ((q) % (n))
@@ -17,21 +17,21 @@ enum { C = 32, PITCH = C + 1, WARPS = B / 32, AHEAD = 8, OWN = R * C / B, EACH =
 #define COL(q, n) ((q) % C)
 #endif
 
-/* Joins AHEAD updates in order, each by the warp whose number the lowest bits of its place are; -1 is nobody's. */
+/* Joins AHEAD updates in order, each by the warp whose number the lowest bits of its place are; -1 is nobody's. First all are
+ * looked at, so that only those that are joined wait for each other. */
 static __device__ __forceinline__ void join(A *sum, const signed char *at, const A *v, int warp)
 {
-	int to[AHEAD];
+	unsigned mine = 0;
 
 #pragma unroll
 	for (int k = 0; k < AHEAD; k++)
-		to[k] = at[k * PITCH];
-#pragma unroll
-	for (int k = 0; k < AHEAD; k++)
-		if (((to[k] ^ warp) & ~(R - WARPS)) == 0) {
-			const A a = sum[to[k] * PITCH], b = v[k * PITCH];
+		mine |= (unsigned)(((at[k * PITCH] ^ warp) & ~(R - WARPS)) == 0) << k;
+	for (; mine; mine &= mine - 1) {
+		const int k = __ffs((int)mine) - 1, to = at[k * PITCH] * PITCH;
+		const A a = sum[to], b = v[k * PITCH];
 
-			sum[to[k] * PITCH] = JOIN(a, b);
-		}
+		sum[to] = JOIN(a, b);
+	}
 }
 
 KERNEL

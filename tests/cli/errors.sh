@@ -16,7 +16,40 @@ done
 pm print "$tmp/none.onnx"
 exits 4 "a file that is not there"
 one_sentence "a file that is not there: one sentence"
-warns "$tmp/none.onnx" "the sentence names the file"
+warns "$tmp/none.onnx\": No such file or directory; check the path." "the sentence names the file and what to do"
+
+silu=$build/passes/silu.so
+for args in "import $tmp/none.onnx" "apply $tmp/none.onnx --pass $silu -o $tmp/o.onnx" "eval $tmp/none.onnx --pass $silu" \
+	"explain $tmp/none.onnx --pass $silu" "eval $model --pass $tmp/none.so" "explain $model --pass $tmp/none.so" \
+	"check $tmp/none.so" "apply $model --pass $tmp/none.so -o $tmp/o.onnx"; do
+	# shellcheck disable=SC2086 # the words are arguments
+	pm $args
+	exits 4 "passmith ${args%% *}: a file that is not there"
+	one_sentence "passmith ${args%% *}: one sentence"
+	warns "none" "passmith ${args%% *}: it is named"
+done
+
+for args in "import $model" "apply $model --pass $silu" "materialize $model" "simplify $model"; do
+	# shellcheck disable=SC2086
+	pm $args -o "$tmp/no/out.onnx"
+	exits 3 "passmith ${args%% *} into a folder that is not there"
+	one_sentence "passmith ${args%% *} into no folder: one sentence"
+	warns "make its folder first" "passmith ${args%% *} into no folder: what to do"
+	# shellcheck disable=SC2086
+	pm $args -o "$tmp"
+	exits 3 "passmith ${args%% *} onto a folder"
+	warns "give the path of a file" "passmith ${args%% *} onto a folder: what to do"
+done
+
+pm help import
+exits 0 "passmith help import"
+cp "$tmp/out" "$tmp/help"
+pm import --help
+cmp -s "$tmp/out" "$tmp/help"
+tap "passmith help import is passmith import --help"
+pm help abacus
+exits 2 "passmith help of no command"
+warns "abacus" "the sentence names it"
 
 printf 'no model at all' >"$tmp/junk.onnx"
 pm import "$tmp/junk.onnx"

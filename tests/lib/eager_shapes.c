@@ -251,6 +251,13 @@ static const Shape shapes[] = {
 	{ F32_ONLY, "(#[3,2000] x, int64[3,1500] j, #[3,1500] u) => (#[3,2000] y) <int64[1] c = {301}> { i = "
 		    "Mul (j, c) y = "
 		    "ScatterElements <axis = 1, reduction = \"add\"> (x, i, u) }" },
+	{ WIDE,
+	  "(#[70,35] x, int64[41,1] j, #[41,35] u) => (#[70,35] y) <int64[1] c = {11}> { i = Mul (j, c) y = "
+	  "ScatterND <reduction = \"add\"> (x, i, u) }" },
+	{ F32_ONLY,
+	  "(#[3,50,7] s, int64[2,3,1] i, #[2,3,3,7] u) => (#[50,3,7] y) { x = Transpose <perm = [1, 0, 2]> "
+	  "(s) y = ScatterND (x, i, u) }" },
+	{ F32_ONLY, "(#[90] x, int64[41,1] i, #[41] u) => (#[90] y) { y = ScatterND (x, i, u) }" },
 	/* Moves. */
 	{ WIDE, "(#[3,16] x, #[3,32] z) => (#[3,48] y) { y = Concat <axis = 1> (x, z) }" },
 	{ WIDE, "(#[3,5] x, #[3,7] z) => (#[3,12] y) { y = Concat <axis = 1> (x, z) }" },

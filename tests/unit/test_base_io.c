@@ -82,12 +82,15 @@ static void errors_name_the_file(void **state)
 
 	(void)state;
 	assert_int_equal(pm_read_file(at("none"), 0, &s, &err), PM_E_NOT_FOUND);
-	assert_non_null(strstr(err.text, "/none\": No such file"));
+	assert_non_null(strstr(err.text, "/none\": No such file or directory; check the path."));
 	assert_int_equal(pm_read_file(dir.s, 0, &s, &err), PM_E_INVALID);
 	assert_int_equal(pm_map_file(dir.s, &m, &err), PM_E_INVALID);
 	assert_int_equal(mkfifo(at("pipe"), 0600), 0);
 	assert_int_equal(pm_read_file(at("pipe"), 0, &s, &err), PM_E_INVALID);
-	assert_int_equal(pm_write_file(at("no/such/f"), "x", 1, &err), PM_E_NOT_FOUND);
+	assert_int_equal(pm_write_file(at("no/such/f"), "x", 1, &err), PM_E_IO);
+	assert_non_null(strstr(err.text, "/no/such/f\": No such file or directory; make its folder first."));
+	assert_int_equal(pm_write_file(dir.s, "x", 1, &err), PM_E_IO);
+	assert_non_null(strstr(err.text, "Is a directory; give the path of a file."));
 	pm_str_release(&s);
 }
 

@@ -205,6 +205,42 @@ static void numbers_follow_the_sizes(void **state)
 	}
 }
 
+/* Nothing that constant or computed indices pick from becomes smaller than it was: 64 rows. */
+static void known_indices_stay_inside(void **state)
+{
+	static const char *const picks[] = {
+		"e = Gather <axis = 0> (x, k)",
+		"j = Add (k, z)\n e = Gather <axis = 0> (x, j)",
+		"j = Unsqueeze <axes = [1]> (k)\n e = GatherND <batch_dims = 0> (x, j)",
+		"j = Unsqueeze <axes = [1]> (k)\n i = Expand (j, to)\n e = GatherElements <axis = 0> (x, i)",
+	};
+	PmVariantOpts opts = { 8, 1u << PM_F32, 0, 3 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof picks / sizeof picks[0]; i++) {
+		PmStr text = PM_STR_INIT;
+		PmVariantReport rep;
+		PmGraph *g;
+		Look l;
+		int n = 0;
+
+		pm_str_addf(&text,
+			    "m (float[64,48] x) => (float[4,48] y)\n<int64[4] k = {63, 3, 17, 40}, int64[4] "
+			    "z = {0, 0, 0, "
+			    "0}, int64[2] to = {4, 48}> {\n %s\n y = Relu (e) }",
+			    picks[i]);
+		g = parse(text.s);
+		l = look_at(g, &opts, &rep, 1);
+		for (const char *p = l.text.s; (p = strstr(p, "m (float[")) != NULL; p++, n++)
+			if (atoi(p + 9) < 64)
+				fail_msg("%s: the table shrinks: %.40s", picks[i], p);
+		assert_true(n >= 2);
+		pm_str_release(&l.text);
+		pm_str_release(&text);
+		pm_graph_free(g);
+	}
+}
+
 static void more_heads_rather_than_other_widths(void **state)
 {
 	PmGraph *g = parse("m (float[2,768] x) => (float[2,12,64] y)\n<int64[3] to = {2, 12, 64}> {\n"
@@ -589,6 +625,7 @@ int main(void)
 		cmocka_unit_test(a_linear_layer_has_three_classes),
 		cmocka_unit_test(equal_sizes_do_not_make_one_class),
 		cmocka_unit_test(numbers_follow_the_sizes),
+		cmocka_unit_test(known_indices_stay_inside),
 		cmocka_unit_test(more_heads_rather_than_other_widths),
 		cmocka_unit_test(a_batch_of_one_is_not_turned_into_broadcasting),
 		cmocka_unit_test(element_types_change_with_their_constants),

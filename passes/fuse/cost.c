@@ -30,7 +30,7 @@ static double product(const Ctx *c, const Op *o)
 	if (a->dtype == PM_F32)
 		return 6.5 + 2 * flops / (flops + 20e6) + k * 0.0015 + flops / 40e6 + bytes / BYTES_PER_US;
 	if (o->mode == FORM_CONV)
-		return 10 + k * 0.001 + flops / 800e6 + bytes / BYTES_PER_US;
+		return 5 + 5 * flops / (flops + 20e6) + k * 0.001 + flops / 800e6 + bytes / BYTES_PER_US;
 	if (o->mode == FORM_IMAGE)
 		return 6.5 + k * 0.0015 + flops / 400e6 + bytes / BYTES_PER_US;
 	return 4.5 + k * 0.0006 + flops / 400e6 + bytes / BYTES_PER_US;

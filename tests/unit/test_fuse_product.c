@@ -180,19 +180,19 @@ static void a_product_in_front(void **state)
 /* Windows of one and two axes, with padding, strides and dilations. */
 static void convolutions_of_windows(void **state)
 {
-	static const PassDims images[] = { { { 2, 24, 65, 7, 6, 3, 5 } } };
-	static const PassDims lines[] = { { { 2, 11, 5, 19, 9 } } };
+	static const PassDims images[] = { { { 2, 96, 65, 7, 6, 3, 5 } } };
+	static const PassDims lines[] = { { { 2, 150, 5, 19, 9 } } };
 
 	(void)state;
 	pass_fuses(PASS,
 		   "g ($T[$a,$b,$d,$e] x, $T[$c,$b,3,2] w, $T[$c] b) => ($T[$a,$c,$f,$g] y) { m = "
 		   "Conv<strides = [2, 1], "
-		   "pads = [1, 0, 0, 1], dilations = [1, 2]>(x, w, b) y = Relu(m) }",
+		   "pads = [1, 0, 0, 1], dilations = [1, 2]>(x, w, b) s = Sigmoid(m) y = Mul(m, s) }",
 		   1, images, PASS_COUNT(images));
 	pass_fuses(PASS,
 		   "g ($T[$a,$b,$d] x, $T[$c,$b,4] w) => ($T[$a,$e,$c] y) { m = Conv<strides = [2], pads = "
 		   "[0, 1], "
-		   "dilations = [1]>(x, w) t = Transpose<perm = [0, 2, 1]>(m) y = Tanh(t) }",
+		   "dilations = [1]>(x, w) t = Transpose<perm = [0, 2, 1]>(m) s = Sigmoid(t) y = Mul(t, s) }",
 		   1, lines, PASS_COUNT(lines));
 }
 

@@ -165,14 +165,14 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 
 /* ---- loops of one thread ---- */
 
-static Ix open_loop(Ctx *c, int64_t n, uint32_t deps)
+void f_for(Ctx *c, int64_t n, int step, char name[F_NAME])
 {
-	char name[12] = "i";
-	PmText t = { name, 1, sizeof name, 0 };
+	PmText t = { name, 0, F_NAME, 0 };
 
+	pm_text_add(&t, "i");
 	pm_text_int(&t, c->n_names++);
 	name[t.n] = 0;
-	t_add(c, n <= 16 ? "_Pragma(\"unroll\") for (int " : "for (int ");
+	t_add(c, "for (int ");
 	t_add(c, name);
 	t_add(c, " = 0; ");
 	t_add(c, name);
@@ -180,7 +180,17 @@ static Ix open_loop(Ctx *c, int64_t n, uint32_t deps)
 	t_int(c, n);
 	t_add(c, "; ");
 	t_add(c, name);
-	t_add(c, "++) {\n");
+	t_add(c, " += ");
+	t_int(c, step);
+	t_add(c, ") {\n");
+}
+
+static Ix open_loop(Ctx *c, int64_t n, uint32_t deps)
+{
+	char name[F_NAME];
+
+	t_add(c, n <= 16 ? "_Pragma(\"unroll\") " : "");
+	f_for(c, n, 1, name);
 	c->times *= (double)n;
 	/* A loop that is unrolled has its loads under way together. */
 	if (!c->trial)

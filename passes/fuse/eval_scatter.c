@@ -32,22 +32,9 @@ int f_load_scatter(Ctx *c, Node *n, const char *name, int out)
  */
 static Ix loop(Ctx *c, int64_t n, int step)
 {
-	char name[12] = "i";
-	PmText t = { name, 1, sizeof name, 0 };
+	char name[F_NAME];
 
-	pm_text_int(&t, c->n_names++);
-	name[t.n] = 0;
-	t_add(c, "for (int ");
-	t_add(c, name);
-	t_add(c, " = 0; ");
-	t_add(c, name);
-	t_add(c, " < ");
-	t_int(c, n);
-	t_add(c, "; ");
-	t_add(c, name);
-	t_add(c, " += ");
-	t_int(c, step);
-	t_add(c, ") {\n");
+	f_for(c, n, step, name);
 	return ix_var(c, name, (n - 1) / step * step, DEP_WIN | DEP_HERE, 0);
 }
 

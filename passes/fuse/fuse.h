@@ -398,6 +398,9 @@ int f_eval_scatter(Ctx *c, int op, const Ix *co); /* eval_scatter.c */
 int f_arg(Ctx *c, int op);
 /* Elements of an argument as text: one, or a vector. */
 void f_load_text(Ctx *c, int arg, Ix at, int vec);
+/* "for (int i4 = 0; i4 < n; i4 += step) {" with a new name (eval_reduce.c). */
+enum { F_NAME = 12 };
+void f_for(Ctx *c, int64_t n, int step, char name[F_NAME]);
 /* What is known inside a branch or a loop of one thread is forgotten behind it. */
 static inline int f_mark(const Ctx *c)
 {

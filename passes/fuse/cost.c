@@ -137,12 +137,10 @@ double f_kernel_time(const Ctx *c)
 		sum += memory > work ? memory + work * BESIDE : work + memory * BESIDE;
 		turns = s->split ? turns / s->split : turns;
 		more += s->split ? s->n_stages * (LAUNCH + PARTS) : 0;
-		if (s->dot) {
+		if (s->dot)
 			wait = s->wait + (s->rows ? s->syncs * SHARING + (turns - 1) * TURN : 0);
-			slowest = wait > slowest ? wait : slowest;
-			continue;
-		}
-		wait = s->syncs * SHARING + (turns - 1) * TURN * (s->keep ? 1 : s->syncs + 1);
+		else
+			wait = s->syncs * SHARING + (turns - 1) * TURN * (s->keep ? 1 : s->syncs + 1);
 		wait += s->serial * (s->serial > 16 ? SERIAL_LONG : SERIAL) * (turns > 1 ? turns : 1);
 		wait += s->looks * LOOKS * (turns > 1 ? turns : 1);
 		if (wait > slowest)

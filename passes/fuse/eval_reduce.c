@@ -165,13 +165,18 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 
 /* ---- loops of one thread ---- */
 
-void f_for(Ctx *c, int64_t n, int step, char name[F_NAME])
+void f_name(Ctx *c, char letter, char name[F_NAME])
 {
-	PmText t = { name, 0, F_NAME, 0 };
+	PmText t = { name, 1, F_NAME, 0 };
 
-	pm_text_add(&t, "i");
+	name[0] = letter;
 	pm_text_int(&t, c->n_names++);
 	name[t.n] = 0;
+}
+
+void f_for(Ctx *c, int64_t n, int step, char name[F_NAME])
+{
+	f_name(c, 'i', name);
 	t_add(c, "for (int ");
 	t_add(c, name);
 	t_add(c, " = 0; ");

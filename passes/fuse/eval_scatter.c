@@ -137,26 +137,24 @@ static int find(Ctx *c, const Op *o, const Ix *co, Ix first, int together, Hits 
 /* "for (unsigned int m4 = bits; m4; m4 &= m4 - 1) { const int i5 = the lowest of them;", and i5. */
 static Ix each_bit(Ctx *c, const Hits *h, int together)
 {
-	char name[12] = "i";
-	PmText t = { name, 1, sizeof name, 0 };
-	int rest = c->n_names++;
+	char name[F_NAME], rest[F_NAME];
 
-	pm_text_int(&t, c->n_names++);
-	name[t.n] = 0;
-	t_add(c, "for (unsigned int m");
-	t_int(c, rest);
+	f_name(c, 'm', rest);
+	f_name(c, 'i', name);
+	t_add(c, "for (unsigned int ");
+	t_add(c, rest);
 	t_add(c, " = ");
 	hits(c, h);
-	t_add(c, "; m");
-	t_int(c, rest);
-	t_add(c, "; m");
-	t_int(c, rest);
-	t_add(c, " &= m");
-	t_int(c, rest);
+	t_add(c, "; ");
+	t_add(c, rest);
+	t_add(c, "; ");
+	t_add(c, rest);
+	t_add(c, " &= ");
+	t_add(c, rest);
 	t_add(c, " - 1) {\nconst int ");
 	t_add(c, name);
-	t_add(c, " = __ffs((int)m");
-	t_int(c, rest);
+	t_add(c, " = __ffs((int)");
+	t_add(c, rest);
 	t_add(c, ") - 1;\n");
 	return ix_var(c, name, together - 1, DEP_WIN | DEP_HERE, 0);
 }

@@ -243,9 +243,8 @@ static void call(Ctx *c, const Section *s, PmText *t, int wide)
 void f_front_text(Ctx *c, PmText *t)
 {
 	Section *s = &c->front;
-	const Tile *l = &s->tile;
 	const Op *o = &c->op[s->dot];
-	int64_t mt = over(f_tile_rows(c, s), l->rows), nt = over(f_tile_cols(c, s), l->cols);
+	int64_t tiles;
 
 	f_clear(c, s);
 	if (!f_factors(c, s))
@@ -253,14 +252,10 @@ void f_front_text(Ctx *c, PmText *t)
 	pm_text_add(t, is_half(c, s) ? "__shared__ __align__(16) unsigned shared["
 				     : "__shared__ __align__(16) float shared[");
 	number(t, "", shared(s, is_half(c, s)));
-	number(t, "];\nconst int m0 = blockIdx.x % ", mt);
-	number(t, " * ", l->rows);
-	number(t, ", n0 = blockIdx.x / ", mt);
-	number(t, " % ", nt);
-	number(t, " * ", l->cols);
-	number(t, ", gb = blockIdx.x / ", mt * nt);
+	pm_text_add(t, "];\nconst int block = blockIdx.x;\n");
+	tiles = f_tile_places(c, s, t);
 	number(t, " % ", o->par[0]);
-	number(t, ", slice = blockIdx.x / ", mt * nt * o->par[0]);
+	number(t, ", slice = block / ", tiles * o->par[0]);
 	number(t, ", from = slice * ", s->extent);
 	number(t, ", end = pm_min(from + ", s->extent);
 	number(t, ", ", o->par[3]);

@@ -398,8 +398,10 @@ int f_eval_scatter(Ctx *c, int op, const Ix *co); /* eval_scatter.c */
 int f_arg(Ctx *c, int op);
 /* Elements of an argument as text: one, or a vector. */
 void f_load_text(Ctx *c, int arg, Ix at, int vec);
-/* "for (int i4 = 0; i4 < n; i4 += step) {" with a new name (eval_reduce.c). */
+/* A name that is not used yet: the letter and a number (eval_reduce.c). */
 enum { F_NAME = 12 };
+void f_name(Ctx *c, char letter, char name[F_NAME]);
+/* "for (int i4 = 0; i4 < n; i4 += step) {" with a new name (eval_reduce.c). */
 void f_for(Ctx *c, int64_t n, int step, char name[F_NAME]);
 /* What is known inside a branch or a loop of one thread is forgotten behind it. */
 static inline int f_mark(const Ctx *c)
@@ -501,6 +503,9 @@ int f_eval_dot(Ctx *c, int op, const Ix *co);
 int f_reduced_after(Ctx *c, int op, int dot);
 void f_product_text(Ctx *c, const Section *s, PmText *t);
 const char *f_product_source(void);
+/* Where the tile of a block lies, "const int m0 = block % ..., n0 = ..., gb = ..." without the end; how many
+ * tiles a matrix has. */
+int64_t f_tile_places(Ctx *c, const Section *s, PmText *t);
 /* Where the factors of the tile begin, as `a` and `b`. */
 void f_product_pointers(Ctx *c, const Section *s, PmText *t);
 /* Rows and columns of the matrix as its tile has them. */

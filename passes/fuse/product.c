@@ -413,17 +413,24 @@ static void rows_text(Ctx *c, const Section *s, PmText *t)
 	pm_text_add(t, c->rowbuf.s);
 }
 
-void f_product_text(Ctx *c, const Section *s, PmText *t)
+int64_t f_tile_places(Ctx *c, const Section *s, PmText *t)
 {
 	const Tile *l = &s->tile;
 	int64_t mt = (f_tile_rows(c, s) + l->rows - 1) / l->rows,
 		nt = (f_tile_cols(c, s) + l->cols - 1) / l->cols;
+
 	number(t, "const int m0 = block % ", mt);
 	number(t, " * ", l->rows);
 	number(t, ", n0 = block / ", mt);
 	number(t, " % ", nt);
 	number(t, " * ", l->cols);
 	number(t, ", gb = block / ", mt * nt);
+	return mt * nt;
+}
+
+void f_product_text(Ctx *c, const Section *s, PmText *t)
+{
+	f_tile_places(c, s, t);
 	pm_text_add(t, ";\n(void)gb;\n");
 	f_product_pointers(c, s, t);
 	if (s->a.vec > 1 || s->b.vec > 1) {

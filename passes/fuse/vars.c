@@ -266,11 +266,9 @@ void f_memo_add(Ctx *c, int op, const Ix *co, int rank, int var)
 
 static Ix named(Ctx *c, int64_t hi, uint32_t deps, int lanes)
 {
-	char name[12] = "x";
-	PmText t = { name, 1, sizeof name, 0 };
+	char name[F_NAME];
 
-	pm_text_int(&t, c->n_names++);
-	name[t.n] = 0;
+	f_name(c, 'x', name);
 	t_add(c, "int ");
 	t_add(c, name);
 	if (lanes) {

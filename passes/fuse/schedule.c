@@ -141,11 +141,15 @@ static void along(Ctx *c, Section *s)
 	share(s, g);
 }
 
-/* Values that later loops ask for stay in registers, when they fit; measures what was decided. */
+/* Values that later loops ask for stay in registers, when they fit; measures what was decided, but for their
+ * number: that was counted when all of them were kept. */
 static void decide_to_keep(Ctx *c, Section *s)
 {
+	int cached = s->cached;
+
 	c->keep = s->keep = !s->split && fits(s, s->group);
 	f_write_section(c, s, 1);
+	s->cached = cached;
 }
 
 /* What lies across memory is read by sectors that neighbouring rows need too: several rows of a block use

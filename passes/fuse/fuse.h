@@ -66,7 +66,7 @@ typedef struct Ctx {
 	Memo *memo, *row_memo, *seen;
 	int n_memo, memo_base, n_row, n_seen;
 	Var *var;
-	int n_vars, n_names, loop_now;
+	int n_vars, n_names, loop_now, n_wanted; /* n_wanted: no later one is wanted */
 	Loop loop[F_LOOPS];
 	int n_loops;
 	Early early[F_EARLY];
@@ -77,6 +77,7 @@ typedef struct Ctx {
 	uint64_t vec_in, vec_out;        /* bits of the arguments that are read or written by vectors */
 	Ix ix_row, ix_lane;
 	uint32_t probe;        /* axes that reductions depend on, while plan.c asks */
+	uint32_t plain;        /* axes that are coordinates of one reduction as they are */
 	int probing, n_probed; /* reductions met */
 	int stage, n_reds;     /* the launch that is written of a split section; reductions written so far */
 	Reduced red[F_SPLITS];

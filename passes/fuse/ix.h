@@ -22,7 +22,7 @@ typedef struct Term {
 } Term;
 
 typedef struct Lin {
-	int32_t n;
+	int16_t n, slot; /* terms; its place in lin_of */
 	uint32_t deps;
 	int64_t c, lo, hi;
 	Term t[F_TERMS];

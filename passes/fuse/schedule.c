@@ -11,8 +11,9 @@ void f_forget_wanted(Ctx *c)
 {
 	int i;
 
-	for (i = 0; i < F_VARS; i++)
+	for (i = 0; i < c->n_wanted; i++)
 		c->var[i].wanted = 0;
+	c->n_wanted = 0;
 }
 
 /* Measures the section with these vectors; 0 when that cannot be. */
@@ -71,7 +72,7 @@ static void plain(Ctx *c, Section *s)
 }
 
 /* Neighbouring threads have neighbouring rows; several threads share one where there are few rows. */
-static void columns(Ctx *c, Section *s)
+static void columns(Section *s)
 {
 	int64_t g = 1;
 
@@ -81,7 +82,6 @@ static void columns(Ctx *c, Section *s)
 	s->per_block = g == 1 ? 128 : 32;
 	s->block = s->per_block * s->group;
 	s->column = 1;
-	try_vec(c, s, 1);
 }
 
 int64_t f_kept_words(const Section *s, int64_t g)
@@ -183,7 +183,7 @@ void f_schedule(Ctx *c, Section *s)
 	if (!try_vec(c, s, 1))
 		return;
 	if (s->across > s->along && s->rows > 1)
-		columns(c, s);
+		columns(s);
 	else
 		along(c, s);
 	decide_to_keep(c, s);

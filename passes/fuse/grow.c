@@ -4,7 +4,7 @@
 static const double DEBT = 0.7, /* microseconds */
 	SURE = 0.12;            /* of its time, which a product of our own has to save */
 
-enum { LOOKED = 512 /* nodes that one question about order may visit */, MOST_TRIES = 4 };
+enum { LOOKED = 512 /* nodes that one question about order may visit */, MOST_TRIES = 4, MOST_KNOWN = 256 };
 
 static int user_in_set(const Ctx *c, PmVal first)
 {
@@ -109,8 +109,16 @@ static int convex(Ctx *c, Walk *w)
 
 /* ---- growing ---- */
 
+/* A set, and what it takes; the same sets are met again without the products. */
+typedef struct Known {
+	uint64_t set[F_NODES / 64];
+	double time; /* microseconds; -1: it cannot be one kernel */
+} Known;
+
 typedef struct Grow {
 	Ctx *c;
+	Known known[MOST_KNOWN];
+	int n_known;
 	Walk walk;
 	double now;  /* the kernel's time */
 	double debt; /* what views have cost so far */
@@ -130,6 +138,30 @@ static void load_operands(Ctx *c)
 	c->fail = NULL;
 }
 
+/* Microseconds of the set as one kernel; -1 when it cannot be one. */
+static double time_of_set(Grow *g)
+{
+	Ctx *c = g->c;
+	Known k = { { 0 }, -1 };
+	int i, w;
+
+	for (i = 0; i < c->n_nodes; i++)
+		k.set[i / 64] |= (uint64_t)c->node[i].in_set << i % 64;
+	for (i = 0; i < g->n_known; i++) {
+		for (w = 0; w < F_NODES / 64 && g->known[i].set[w] == k.set[w]; w++)
+			;
+		if (w == F_NODES / 64)
+			return g->known[i].time;
+	}
+	f_results(c);
+	if (convex(c, &g->walk) && f_plan(c))
+		k.time = f_kernel_time(c);
+	c->fail = NULL;
+	if (g->n_known < MOST_KNOWN)
+		g->known[g->n_known++] = k;
+	return k.time;
+}
+
 static void try_node(Grow *g, PmVal v)
 {
 	Ctx *c = g->c;
@@ -144,9 +176,8 @@ static void try_node(Grow *g, PmVal v)
 	n->tried++;
 	n->tried_at = (uint8_t)g->size;
 	n->in_set = 1;
-	f_results(c);
-	if (convex(c, &g->walk) && f_plan(c)) {
-		then = f_kernel_time(c);
+	then = time_of_set(g);
+	if (then >= 0) {
 		gain = g->now + f_library_time(c, n) * 0.95 - then;
 		/* Views may cost a little: what stands behind them makes up for that, or the set is declined.
 		 */
@@ -158,7 +189,6 @@ static void try_node(Grow *g, PmVal v)
 			return;
 		}
 	}
-	c->fail = NULL;
 	n->in_set = 0;
 }
 
@@ -256,12 +286,12 @@ static double from_seed(Grow *g, int at, PmStatus *why)
 		*why = pm_host_->decline("");
 		return -1;
 	}
-	load_operands(c);
 	f_results(c);
 	if (!f_plan(c)) {
 		*why = pm_host_->decline(c->fail ? c->fail : "it cannot be planned");
 		return -1;
 	}
+	load_operands(c);
 	then = f_kernel_time(c) + f_copies(c);
 	if (then * (f_has_product(c) ? 1.15 : 1.05) > before) {
 		*why = not_faster(before, then);

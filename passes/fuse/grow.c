@@ -6,14 +6,12 @@ static const double DEBT = 0.7, /* microseconds */
 
 enum { LOOKED = 512 /* nodes that one question about order may visit */, MOST_TRIES = 4, MOST_KNOWN = 256 };
 
-static int user_in_set(const Ctx *c, PmVal first)
+/* Whether the node whose first result this is is in the set. */
+static int in_set(const Ctx *c, PmVal first)
 {
-	int i;
+	int op = f_known(c, first);
 
-	for (i = 0; i < c->n_nodes; i++)
-		if (c->node[i].val.id == first.id)
-			return c->node[i].in_set;
-	return 0;
+	return op >= 0 && f_computed(c, &c->op[op]);
 }
 
 void f_results(Ctx *c)
@@ -28,7 +26,7 @@ void f_results(Ctx *c)
 			int outside = n->n_user[k] == 0xff;
 
 			for (u = 0; !outside && u < n->n_user[k]; u++)
-				outside = !user_in_set(c, n->user[at + u]);
+				outside = !in_set(c, n->user[at + u]);
 			at += n->n_user[k] == 0xff ? 0 : n->n_user[k];
 			if (!outside)
 				continue;
@@ -41,16 +39,6 @@ void f_results(Ctx *c)
 }
 
 /* ---- order ---- */
-
-static int in_set(const Ctx *c, PmVal first)
-{
-	int i;
-
-	for (i = 0; i < c->n_nodes; i++)
-		if (c->node[i].in_set && c->node[i].val.id == first.id)
-			return 1;
-	return 0;
-}
 
 typedef struct Walk {
 	PmVal todo[LOOKED];

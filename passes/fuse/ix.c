@@ -5,15 +5,6 @@
 
 enum { HASH = 2 * F_LINS };
 
-void ix_reset(Ctx *c)
-{
-	int i;
-
-	c->n_lins = c->n_atoms = 0;
-	for (i = 0; i < HASH; i++)
-		c->lin_of[i] = 0;
-}
-
 static void bounds(const Ctx *c, Lin *l)
 {
 	int i;
@@ -58,16 +49,30 @@ static Ix intern(Ctx *c, Lin *l)
 		return 0;
 	}
 	bounds(c, l);
+	l->slot = (int16_t)i;
 	c->lin[c->n_lins] = *l;
 	c->lin_of[i] = (int16_t)++c->n_lins;
 	return c->n_lins - 1;
+}
+
+enum { ZERO }; /* the number of the form 0, the one that is asked for most */
+
+void ix_reset(Ctx *c)
+{
+	Lin zero = { 0 };
+	int i;
+
+	for (i = 0; i < c->n_lins; i++)
+		c->lin_of[c->lin[i].slot] = 0;
+	c->n_lins = c->n_atoms = 0;
+	intern(c, &zero);
 }
 
 Ix ix_const(Ctx *c, int64_t k)
 {
 	Lin l = { .c = k };
 
-	return intern(c, &l);
+	return k ? intern(c, &l) : ZERO;
 }
 
 Ix ix_of_atom(Ctx *c, int atom)

@@ -11,8 +11,9 @@ void f_forget_wanted(Ctx *c)
 {
 	int i;
 
-	for (i = 0; i < F_VARS; i++)
+	for (i = 0; i < c->n_wanted; i++)
 		c->var[i].wanted = 0;
+	c->n_wanted = 0;
 }
 
 /* Measures the section with these vectors; 0 when that cannot be. */
@@ -71,7 +72,7 @@ static void plain(Ctx *c, Section *s)
 }
 
 /* Neighbouring threads have neighbouring rows; several threads share one where there are few rows. */
-static void columns(Ctx *c, Section *s)
+static void columns(Section *s)
 {
 	int64_t g = 1;
 
@@ -81,7 +82,6 @@ static void columns(Ctx *c, Section *s)
 	s->per_block = g == 1 ? 128 : 32;
 	s->block = s->per_block * s->group;
 	s->column = 1;
-	try_vec(c, s, 1);
 }
 
 int64_t f_kept_words(const Section *s, int64_t g)
@@ -141,11 +141,15 @@ static void along(Ctx *c, Section *s)
 	share(s, g);
 }
 
-/* Values that later loops ask for stay in registers, when they fit; measures what was decided. */
+/* Values that later loops ask for stay in registers, when they fit; measures what was decided, but for their
+ * number: that was counted when all of them were kept. */
 static void decide_to_keep(Ctx *c, Section *s)
 {
+	int cached = s->cached;
+
 	c->keep = s->keep = !s->split && fits(s, s->group);
 	f_write_section(c, s, 1);
+	s->cached = cached;
 }
 
 /* What lies across memory is read by sectors that neighbouring rows need too: several rows of a block use
@@ -179,7 +183,7 @@ void f_schedule(Ctx *c, Section *s)
 	if (!try_vec(c, s, 1))
 		return;
 	if (s->across > s->along && s->rows > 1)
-		columns(c, s);
+		columns(s);
 	else
 		along(c, s);
 	decide_to_keep(c, s);

@@ -285,7 +285,7 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 {
 	PmTime t = { .device = "cuda", .seed = 1 };
 	const PmOpt opts[] = {
-		{ "--device", PM_OPT_STR, &t.device, "a device with a clock (default cuda)" },
+		{ "--device", PM_OPT_DEVICE, &t.device, "a device with a clock (default cuda)" },
 		{ "--db", PM_OPT_STR, &t.db_path, "the targets are tasks of this database, not model files" },
 		{ "--variants", PM_OPT_FLAG, &t.variants,
 		  "a model in all the shapes and types it generalises to" },

@@ -6,7 +6,10 @@
 model=models/llama_block.gpt
 
 for args in "print" "run" "new" "build" "explain $model" "conform --check-doc x --device cuda" "doctor x" "run $model --seed ten" \
-	"run $model --seed" "conform --device abacus"; do
+	"run $model --seed" "conform --device abacus" "run $model --device abacus" \
+	"run $model --device emu --compare abacus" "eval $model --pass $build/passes/silu.so --device abacus" \
+	"bench --db $tmp/none.db --device abacus" "time $model --device abacus" "run $model --profile abacus" \
+	"eval $model --pass $build/passes/silu.so --profile abacus" "bench --db $tmp/none.db --profile abacus"; do
 	# shellcheck disable=SC2086 # the words are arguments
 	pm $args
 	exits 2 "passmith $args"
@@ -74,8 +77,7 @@ grep -q 'line [0-9][0-9]*, column [0-9]' "$tmp/err"
 tap "the sentence says where"
 
 pm run $model --profile abacus
-exits 4 "an unknown profile"
-warns "abacus" "the sentence names the profile"
+warns "There is no device profile 'abacus'; there are h200" "the sentence names the profile and those that there are"
 
 export PASSMITH_CXX="$tmp/none"
 pm run $model --device emu

@@ -32,6 +32,18 @@ for args in "import $tmp/none.onnx" "apply $tmp/none.onnx --pass $silu -o $tmp/o
 	warns "none" "passmith ${args%% *}: it is named"
 done
 
+# A database is made where it is filled, its folder is not.
+for args in "extract $model" "validate $model" "db import $tmp/none.jsonl" "db merge $tmp/none.db" "task unpack $tmp" \
+	"eval $model --pass $silu" "task list" "mine"; do
+	# shellcheck disable=SC2086
+	pm $args --db "$tmp/no/such/x.db"
+	exits 4 "passmith ${args%% *} with a database in no folder"
+	one_sentence "passmith ${args%% *} with a database in no folder: one sentence"
+	warns "atabase '$tmp/no/such/x.db' does not exist" "passmith ${args%% *}: it is named"
+	[ ! -e "$tmp/no" ]
+	tap "passmith ${args%% *}: nothing is made"
+done
+
 for args in "import $model" "apply $model --pass $silu" "materialize $model" "simplify $model"; do
 	# shellcheck disable=SC2086
 	pm $args -o "$tmp/no/out.onnx"

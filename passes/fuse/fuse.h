@@ -226,9 +226,12 @@ typedef struct Section {
 	int64_t rows;          /* 0: none, every element by itself */
 	int64_t extent;        /* largest of its loops */
 	int column;            /* neighbouring threads have neighbouring rows */
+	int wide;              /* and so have the lanes of a vector: no two of one row */
 	int vec, group, per_block, block;
 	int64_t blocks;
 	int max_serial, keep;
+	int hold;  /* what its loops load stays in registers up to the last, two blocks in those of one
+		      multiprocessor */
 	int split; /* blocks that share a row, or a set of columns; 0: one */
 	/* measured while it is written */
 	double bytes, spread, work; /* bytes read and written; of them out of order; operations */
@@ -303,6 +306,24 @@ typedef struct Ctx {
 /* Memory that lives as long as the callback; NULL, and c->fail, when there is no more. */
 void *f_alloc(Ctx *c, uint32_t bytes);
 Ctx *f_new(void);
+
+/* Elements of a row that one vector holds. */
+static inline int f_step(const Section *s)
+{
+	return s->wide ? 1 : s->vec;
+}
+
+/* Rows, or vectors of neighbouring rows: the threads of a group share one. */
+static inline int64_t f_groups(const Section *s)
+{
+	return s->wide ? s->rows / s->vec : s->rows;
+}
+
+/* What an index that is the same for all elements of a row may depend on. */
+static inline uint32_t f_row_deps(const Ctx *c)
+{
+	return DEP_ROW | (c->s->wide ? DEP_LANE : 0);
+}
 
 /* ---- ix.c: non-negative numbers, except where an index is still to be confined ---- */
 
@@ -441,6 +462,11 @@ void f_early_reset(Ctx *c);
 void f_early_write(Ctx *c, PmText *t, int of_row);
 /* The "for" of loops of class k, up to its body. */
 void f_loop_head(Ctx *c, int k);
+int64_t f_turns(const Ctx *c, int k);
+int f_unrolled(const Ctx *c, int k); /* all turns of these loops */
+/* Whether its last turns are made by all threads, "in" says for which there is an element, and the others
+ * have the last one: in a branch, loads of one turn would wait for those of the turn before. */
+int f_is_open(const Ctx *c, int k);
 
 /* ---- plan.c, source.c, cost.c ---- */
 
@@ -468,6 +494,8 @@ void f_clear(Ctx *c, Section *s);
 int64_t f_rows_of(const Op *o, uint32_t axes);
 /* Writes a section (dry: only measures). */
 int f_write_section(Ctx *c, Section *s, int dry);
+/* Results of the section that is written that have more than one element for each row. */
+int f_along(const Ctx *c);
 void f_forget_wanted(Ctx *c);
 /* One kernel for each launch: fused0, fused1, ... with the blocks of each. */
 int f_source(Ctx *c, PmText *t, int block, int64_t *blocks);

@@ -56,8 +56,12 @@ static double copied_out(const Ctx *c, const Node *n)
 
 int f_library_launches(const Ctx *c, const Node *n)
 {
+	const Op *o = &c->op[n->out[0]];
 	int k, sum = n->launches;
 
+	/* One place that is known is a view. Growing takes it for a launch, or it would stop there. */
+	if (o->kind == OP_GATHER && c->op[o->in[1]].kind == OP_NUM)
+		return 0;
 	for (k = 0; k < n->n_out && !n->launches; k++)
 		sum += is_copied_out(&c->op[n->out[k]]);
 	return sum;
@@ -130,7 +134,7 @@ double f_kernel_time(const Ctx *c)
 
 	for (i = 0; i < c->n_sections; i++) {
 		const Section *s = &c->section[i];
-		double turns = s->rows ? (double)s->extent / (s->vec * s->group) : 1, wait;
+		double turns = s->rows ? (double)s->extent / (f_step(s) * s->group) : 1, wait;
 		double memory = (s->bytes + s->spread) / BYTES_PER_US, work = s->work / WORK_PER_US;
 
 		/* Other warps compute while some wait for memory. */

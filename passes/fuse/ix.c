@@ -70,9 +70,12 @@ void ix_reset(Ctx *c)
 
 Ix ix_const(Ctx *c, int64_t k)
 {
-	Lin l = { .c = k };
+	Lin l;
 
-	return k ? intern(c, &l) : ZERO;
+	if (!k)
+		return ZERO;
+	l = (Lin){ .c = k };
+	return intern(c, &l);
 }
 
 Ix ix_of_atom(Ctx *c, int atom)
@@ -201,8 +204,14 @@ static Ix finish(Ctx *c, Lin *l)
 
 Ix ix_add(Ctx *c, Ix a, Ix b)
 {
-	Lin l = c->lin[a];
+	Lin l;
 
+	/* Nothing in a form of one term can be put together. */
+	if (a == ZERO && c->lin[b].n <= 1)
+		return b;
+	if (b == ZERO && c->lin[a].n <= 1)
+		return a;
+	l = c->lin[a];
 	add_scaled(c, &l, b, 1);
 	return finish(c, &l);
 }
@@ -219,8 +228,9 @@ Ix ix_scale(Ctx *c, Ix a, int64_t k)
 {
 	Lin l = { 0 };
 
-	if (k)
-		add_scaled(c, &l, a, k);
+	if (!k || k == 1)
+		return k ? a : ZERO;
+	add_scaled(c, &l, a, k);
 	return intern(c, &l);
 }
 

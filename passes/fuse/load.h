@@ -78,6 +78,8 @@ typedef struct Node {
 	uint8_t *n_user;
 } Node;
 
+/* The operation of a graph value that has one, -1: it has none. */
+int f_known(const Ctx *c, PmVal v);
 /* The operation of a graph value, loaded as one from outside when it is new. */
 int f_value(Ctx *c, PmVal v);
 /* The node of v (a result), its operations and those of its operands; -1 when there is no room. */

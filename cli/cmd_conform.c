@@ -2,12 +2,12 @@
 #include "cli/cmds.h"
 
 #include "base/io.h"
+#include "base/pool.h"
 #include "base/progress.h"
 #include "bench/conform.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct Request {
 	PmStrList dirs;
@@ -117,7 +117,7 @@ static int conform(Request *r)
 
 int pm_cmd_conform(const PmCmd *cmd, int argc, char **argv)
 {
-	int64_t per_op = 0, jobs = sysconf(_SC_NPROCESSORS_ONLN);
+	int64_t per_op = 0, jobs = pm_cpu_count();
 	Request r = { .o = { .device = "ref" } };
 	int code = 0;
 	const PmOpt opts[] = {

@@ -2,6 +2,7 @@
 #include "cli/cmds.h"
 
 #include "base/io.h"
+#include "base/pool.h"
 #include "base/proc.h"
 #include "bench/clock.h"
 #include "bench/stratum.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const double keeps_warm = 2; /* seconds for which a GPU that was busy needs no warm-up */
 
@@ -174,7 +174,7 @@ static PmStatus compile_ahead(PmTime *t, const Todo *d, PmErr *err)
 		}
 	}
 	if (!st && info.measured)
-		pm_nvrtc_ahead(src.v, src.n, info.cc, (int)sysconf(_SC_NPROCESSORS_ONLN));
+		pm_nvrtc_ahead(src.v, src.n, info.cc, pm_cpu_count());
 	for (size_t i = 0; i < plans.n; i++)
 		pm_plan_free(plans.v[i]);
 	PM_VEC_RELEASE(&plans);

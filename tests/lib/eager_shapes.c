@@ -1,6 +1,7 @@
 /* eager_shapes.c - graphs whose shapes make the eager kernels take each of their ways. */
 #include "tests/lib/eager_shapes.h"
 
+#include "base/pool.h"
 #include "ir/text.h"
 #include "runtime/exec.h"
 #include "runtime/nvrtc.h"
@@ -12,7 +13,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -223,7 +223,7 @@ static const Shape shapes[] = {
 		"2], dilations = [1]> (x, w, b) }" },
 	/* Scatters: by tiles, inner, outer and no lines, several tiles of either kind and pieces, repeated
 	 * and negative indices, indices of all lines at once, x and updates in another order; fewer lines
-	 * than the data has. */
+	 * than the data has; a result that is too large for tiles. */
 	{ WIDE, "(#[6,9,4] x, int64[6,7,4] i, #[6,7,4] u) => (#[6,9,4] y) { y = ScatterElements <axis = 1, "
 		"reduction = "
 		"\"add\"> (x, i, u) }" },
@@ -245,9 +245,12 @@ static const Shape shapes[] = {
 	{ F32_ONLY, "(#[301] x, int32[41] j, #[41] u) => (#[301] y) <int32[1] c = {50}> { i = Mul (j, c) y = "
 		    "ScatterElements "
 		    "<axis = 0, reduction = \"max\"> (x, i, u) }" },
-	{ F32_ONLY,
+	{ WIDE,
 	  "(#[7,9] x, int64[5,4] i, #[5,4] u) => (#[7,9] y) { y = ScatterElements <axis = 1, reduction = "
 	  "\"add\"> (x, i, u) }" },
+	{ F32_ONLY,
+	  "(#[2,2100000] x, int64[1,9] i, #[1,9] u) => (#[2,2100000] y) { y = ScatterElements <axis "
+	  "= 1, reduction = \"add\"> (x, i, u) }" },
 	{ F32_ONLY, "(#[3,2000] x, int64[3,1500] j, #[3,1500] u) => (#[3,2000] y) <int64[1] c = {301}> { i = "
 		    "Mul (j, c) y = "
 		    "ScatterElements <axis = 1, reduction = \"add\"> (x, i, u) }" },
@@ -388,7 +391,7 @@ static void compile_ahead(PmWorker *w, int dtype)
 	PmSource all[MAX_SOURCES];
 	PmPlan *plan[N_SHAPES] = { NULL };
 	PmGraph *g[N_SHAPES];
-	int jobs = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	int jobs = pm_cpu_count();
 	PmDeviceInfo info;
 	size_t n = 0;
 	PmErr err;

@@ -71,6 +71,7 @@ static _Noreturn void serve(PmServeFn fn, void *arg)
 	uint64_t n;
 	int end = 0;
 
+	fn(arg, NULL, 0, &reply);
 	while (!end && read_all(0, &n, sizeof n) == 0) {
 		char *request = pm_xcalloc((size_t)n + 1, 1);
 

@@ -13,7 +13,9 @@
 typedef struct PmServer PmServer;
 
 /* In the child: answers one request by appending to *reply. `arg` is as it was when the server started, and
- * may be changed: it is the child's own copy. Returning other than 0 ends the child after the reply. */
+ * may be changed: it is the child's own copy. Returning other than 0 ends the child after the reply. The
+ * first call of all, when the child starts, has no request (NULL) and its reply and its answer go nowhere:
+ * what takes long and every request needs can be made there, while the parent does other things. */
 typedef int (*PmServeFn)(void *arg, const char *request, size_t n, PmStr *reply);
 
 /* Forks a child that holds nothing but its channel, with the limits of `lim` (seconds is for each call and is

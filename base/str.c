@@ -121,15 +121,24 @@ void pm_str_addf(PmStr *b, const char *fmt, ...)
 	b->len += (size_t)n;
 }
 
+/* What goes between quotes as it is. */
+static int is_plain(unsigned char c)
+{
+	return c >= 0x20 && c != 0x7f && c != '"' && c != '\\';
+}
+
 void pm_str_add_quoted(PmStr *b, const char *s, size_t n)
 {
-	size_t i;
+	size_t i = 0, from;
 
 	pm_str_addc(b, '"');
-	for (i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
-
-		switch (c) {
+	while (i < n) {
+		for (from = i; i < n && is_plain((unsigned char)s[i]); i++)
+			;
+		pm_str_addn(b, s + from, i - from);
+		if (i == n)
+			break;
+		switch (s[i]) {
 		case '"':
 			pm_str_add(b, "\\\"");
 			break;
@@ -146,11 +155,9 @@ void pm_str_add_quoted(PmStr *b, const char *s, size_t n)
 			pm_str_add(b, "\\r");
 			break;
 		default:
-			if (c < 0x20 || c == 0x7f)
-				pm_str_addf(b, "\\x%02X", c);
-			else
-				pm_str_addc(b, (char)c);
+			pm_str_addf(b, "\\x%02X", (unsigned char)s[i]);
 		}
+		i++;
 	}
 	pm_str_addc(b, '"');
 }

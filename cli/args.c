@@ -2,8 +2,9 @@
 #include "cli/args.h"
 
 #include "base/io.h"
-
 #include "base/str.h"
+#include "runtime/device.h"
+#include "runtime/exec.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +21,8 @@ static const PmOpt common[] = {
 static void help_options(const PmOpt *o)
 {
 	for (; o && o->name; o++) {
-		static const char *const value[] = { "", " TEXT", " N", " X", " TEXT" };
+		static const char *const value[] = { "",      " TEXT", " N",    " X",
+						     " TEXT", " TEXT", " TEXT", " TEXT" };
 		char left[64];
 
 		snprintf(left, sizeof left, "%s%s", o->name, value[o->kind]);
@@ -89,8 +91,31 @@ static int store(const PmOpt *o, const char *value)
 	case PM_OPT_LIST:
 		PM_VEC_PUSH(&list->list, value);
 		return 1;
+	case PM_OPT_DEVICE:
+	case PM_OPT_ANY_DEVICE:
+		*(const char **)o->to = value;
+		return pm_device_is_known(value) || (o->kind == PM_OPT_ANY_DEVICE && !strcmp(value, "ref"));
+	case PM_OPT_PROFILE:
+		*(const char **)o->to = value;
+		return pm_profile(value) != NULL;
 	}
 	return 0;
+}
+
+static int wrong_value(const PmCmd *cmd, const PmOpt *o, const char *value)
+{
+	switch (o->kind) {
+	case PM_OPT_DEVICE:
+		return pm_cli_usage(cmd, "There is no device '%.60s' that runs kernels; name emu or cuda.",
+				    value);
+	case PM_OPT_ANY_DEVICE:
+		return pm_cli_usage(cmd, "There is no device '%.60s'; name ref, emu or cuda.", value);
+	case PM_OPT_PROFILE:
+		return pm_cli_usage(cmd, "There is no device profile '%.60s'; there are%s.", value,
+				    pm_profile_names());
+	default:
+		return pm_cli_usage(cmd, "Option '%s' needs a number, not '%.60s'.", o->name, value);
+	}
 }
 
 int pm_args_parse(const PmCmd *cmd, const PmOpt *opts, int argc, char **argv, PmStrList *positional,
@@ -132,8 +157,7 @@ int pm_args_parse(const PmCmd *cmd, const PmOpt *opts, int argc, char **argv, Pm
 			value = argv[++i];
 		}
 		if (!store(o, value)) {
-			*exit_code = pm_cli_usage(cmd, "Option '%s' needs a number, not '%.60s'.", o->name,
-						  value);
+			*exit_code = wrong_value(cmd, o, value);
 			return 0;
 		}
 	}

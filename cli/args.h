@@ -7,7 +7,16 @@
 
 #include <stdint.h>
 
-typedef enum { PM_OPT_FLAG, PM_OPT_STR, PM_OPT_INT, PM_OPT_NUM, PM_OPT_LIST } PmOptKind;
+typedef enum {
+	PM_OPT_FLAG,
+	PM_OPT_STR,
+	PM_OPT_INT,
+	PM_OPT_NUM,
+	PM_OPT_LIST,
+	PM_OPT_DEVICE,     /* text: a device that runs kernels */
+	PM_OPT_ANY_DEVICE, /* or ref */
+	PM_OPT_PROFILE     /* text: a row of runtime/profiles.def */
+} PmOptKind;
 
 typedef struct PmStrList {
 	PM_VEC(const char *) list; /* borrowed from argv */

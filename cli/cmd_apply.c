@@ -63,41 +63,15 @@ static PmStatus list_passes(Apply *a, PmErr *err)
 	return st;
 }
 
-/* Weights that are not at hand count as if they were: only their sizes matter. The zeros are never touched,
- * so they take no memory. */
-static PmStatus with_weights(const PmGraph *g, PmGraph **out, PmErr *err)
-{
-	PmStatus st = pm_graph_clone(g, out, err);
-	uint32_t limit = st ? 0 : pm_graph_value_limit(*out);
-
-	for (uint32_t id = 1; id < limit && !st; id++) {
-		PmValue v = { id }, fresh;
-		PmType t = *pm_value_type(*out, v);
-		const PmBlob *b = pm_value_blob(*out, v);
-
-		if (!b || b->data || !b->size)
-			continue;
-		st = pm_graph_add_const(*out, NULL, &t, pm_blob_take(pm_xcalloc(b->size, 1), b->size), &fresh,
-					err);
-		if (!st)
-			pm_graph_replace_uses(*out, v, fresh);
-	}
-	return st;
-}
-
 static int stats(Apply *a, PmStratum *s)
 {
-	PmGraph *g = NULL;
 	PmErr err;
 	PmStatus st;
 
 	pm_err_init(&err);
-	st = with_weights(a->g, &g, &err);
-	if (!st)
-		st = pm_stratum(g, s, &err);
+	st = pm_stratum(a->g, s, &err);
 	if (st)
 		snprintf(a->why_not, sizeof a->why_not, "%s", err.text);
-	pm_graph_free(g);
 	return !st;
 }
 

@@ -250,12 +250,13 @@ int pm_cmd_run(const PmCmd *cmd, int argc, char **argv)
 {
 	Run run = { .device = "emu", .seed = 1, .deadline = 600 };
 	const PmOpt opts[] = {
-		{ "--device", PM_OPT_STR, &run.device,
+		{ "--device", PM_OPT_ANY_DEVICE, &run.device,
 		  "ref (double precision), emu (kernels on this CPU) or cuda" },
-		{ "--compare", PM_OPT_STR, &run.against, "run on this device too and compare the outputs" },
+		{ "--compare", PM_OPT_ANY_DEVICE, &run.against,
+		  "run on this device too (ref, emu or cuda) and compare the outputs" },
 		{ "--seed", PM_OPT_INT, &run.seed, "seed of the inputs (default 1)" },
 		{ "--deadline", PM_OPT_NUM, &run.deadline, "seconds a device worker may take (default 600)" },
-		{ "--profile", PM_OPT_STR, &run.profile, "device whose time is modelled (default h200)" },
+		{ "--profile", PM_OPT_PROFILE, &run.profile, "device whose time is modelled (default h200)" },
 		{ "--cut", PM_OPT_INT, &run.cut,
 		  "run only the largest connected part of at most N megaflops" },
 		{ "--inputs", PM_OPT_STR, &run.from,

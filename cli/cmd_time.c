@@ -2,6 +2,7 @@
 #include "cli/cmds.h"
 
 #include "base/io.h"
+#include "base/pool.h"
 #include "base/proc.h"
 #include "bench/clock.h"
 #include "bench/stratum.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const double keeps_warm = 2; /* seconds for which a GPU that was busy needs no warm-up */
 
@@ -142,33 +142,44 @@ static void add_sources(const PmGraph *g, const int *alts, size_t n_alts, Source
 		PM_VEC_PUSH(src, *s);
 }
 
+/* The graphs of all targets, and each with its pass. */
+typedef struct Todo {
+	PmMembers *target; /* as many as there are targets */
+	size_t n_targets, n;
+	PmGraph **g;       /* n of all targets, in order; borrowed */
+	PmTimedPass *pass; /* beside g; NULL without a pass */
+} Todo;
+
 /* Everything that the graphs of all targets need is compiled at once, on all processors. */
-static PmStatus compile_ahead(PmTime *t, const PmMembers *all, size_t n, PmTimedPass *const *pass, PmErr *err)
+static PmStatus compile_ahead(PmTime *t, const Todo *d, PmErr *err)
 {
 	Sources src = { 0 };
 	Plans plans = { 0 };
 	PmDeviceInfo info;
+	double begin = pm_now(), opened;
 	PmStatus st = pm_worker_info(t->worker, &info, err);
 
-	for (size_t i = 0; i < n && !st; i++)
-		for (size_t k = 0; k < all[i].list.n; k++) {
-			const PmTimedPass *p = t->pass ? &pass[i][k] : NULL;
+	opened = pm_now();
+	t->opened = opened - begin;
+	for (size_t i = 0; i < d->n && !st; i++) {
+		const PmTimedPass *p = d->pass ? &d->pass[i] : NULL;
 
-			add_sources(all[i].list.v[k].g, NULL, 0, &src, &plans);
-			for (int a = 0; p && p->g && a < p->n_alts; a++) {
-				size_t n_alts;
-				int *alts = pm_timed_pass_alts(p, a, &n_alts);
+		add_sources(d->g[i], NULL, 0, &src, &plans);
+		for (int a = 0; p && p->g && a < p->n_alts; a++) {
+			size_t n_alts;
+			int *alts = pm_timed_pass_alts(p, a, &n_alts);
 
-				add_sources(p->g, alts, n_alts, &src, &plans);
-				free(alts);
-			}
+			add_sources(p->g, alts, n_alts, &src, &plans);
+			free(alts);
 		}
+	}
 	if (!st && info.measured)
-		pm_nvrtc_ahead(src.v, src.n, info.cc, (int)sysconf(_SC_NPROCESSORS_ONLN));
+		pm_nvrtc_ahead(src.v, src.n, info.cc, pm_cpu_count());
 	for (size_t i = 0; i < plans.n; i++)
 		pm_plan_free(plans.v[i]);
 	PM_VEC_RELEASE(&plans);
 	PM_VEC_RELEASE(&src);
+	t->compiled = pm_now() - opened;
 	return st;
 }
 
@@ -181,62 +192,92 @@ static PmStatus read_target(PmTime *t, PmDb *db, const char *target, PmMembers *
 	return st;
 }
 
-/* The pass on every graph of a target. */
-static PmStatus apply_pass(const PmTime *t, const PmMembers *m, PmTimedPass **out, PmErr *err)
+static PmStatus read_targets(PmTime *t, const PmStrList *targets, Todo *d, PmErr *err)
+{
+	PmDb *db = NULL;
+	PmStatus st = t->db_path ? pm_db_open(t->db_path, PM_DB_MUST_EXIST, &db, err) : PM_OK;
+
+	d->n_targets = targets->list.n;
+	d->target = pm_xcalloc(d->n_targets + 1, sizeof *d->target);
+	for (size_t i = 0; i < d->n_targets && !st; i++) {
+		st = read_target(t, db, targets->list.v[i], &d->target[i], err);
+		d->n += d->target[i].list.n;
+	}
+	pm_db_close(db);
+	d->g = pm_xcalloc(d->n + 1, sizeof *d->g);
+	for (size_t i = 0, at = 0; i < d->n_targets; i++)
+		for (size_t k = 0; k < d->target[i].list.n; k++)
+			d->g[at++] = d->target[i].list.v[k].g;
+	return st;
+}
+
+/* The pass on every graph. */
+static PmStatus apply_pass(PmTime *t, Todo *d, PmErr *err)
+{
+	double begin = pm_now();
+	PmStatus st;
+
+	if (!t->pass)
+		return PM_OK;
+	d->pass = pm_xcalloc(d->n + 1, sizeof *d->pass);
+	st = pm_timed_pass_apply(t->pass, d->g, d->n, d->pass, err);
+	t->rewritten = pm_now() - begin;
+	return st;
+}
+
+static void todo_release(Todo *d)
+{
+	for (size_t i = 0; d->pass && i < d->n; i++)
+		pm_timed_pass_release(&d->pass[i]);
+	for (size_t i = 0; i < d->n_targets; i++)
+		pm_members_release(&d->target[i]);
+	free(d->pass);
+	free(d->g);
+	free(d->target);
+}
+
+/* The graphs of one target, and what the pass made of each. */
+static PmStatus time_target(PmTime *t, const PmMembers *m, const PmTimedPass *pass, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
-	*out = pm_xcalloc(m->list.n + 1, sizeof **out);
-	for (size_t k = 0; k < m->list.n && t->pass && !st; k++)
-		st = pm_timed_pass_apply(t->pass, m->list.v[k].g, &(*out)[k], err);
+	if (!pm_cli_json)
+		printf("%s\n", t->target);
+	for (size_t k = 0; k < m->list.n && !st; k++) {
+		if (pm_time_file_has(t, m->list.v[k].g))
+			continue;
+		if (t->seconds > 0 && pm_now() - t->begin > t->seconds) {
+			t->left_out++;
+			continue;
+		}
+		st = time_one(t, &m->list.v[k], pass ? &pass[k] : NULL, err);
+		if (!st)
+			st = pm_time_file_keep(t, 0, err);
+	}
 	return st;
 }
 
 static PmStatus time_all(PmTime *t, const PmStrList *targets, PmErr *err)
 {
-	size_t n = targets->list.n;
-	PmMembers *all = pm_xcalloc(n, sizeof *all);
-	PmTimedPass **pass = pm_xcalloc(n + 1, sizeof *pass);
-	PmDb *db = NULL;
-	PmStatus st = t->db_path ? pm_db_open(t->db_path, PM_DB_MUST_EXIST, &db, err) : PM_OK;
+	Todo d = { 0 };
+	PmStatus st;
 
 	t->begin = pm_now();
-	for (size_t i = 0; i < n && !st; i++)
-		st = read_target(t, db, targets->list.v[i], &all[i], err);
-	for (size_t i = 0; i < n && !st; i++)
-		st = apply_pass(t, &all[i], &pass[i], err);
+	pm_worker_begin(t->worker); /* opens the device meanwhile */
+	st = read_targets(t, targets, &d, err);
 	if (!st)
-		st = compile_ahead(t, all, n, pass, err);
-	t->compiled = pm_now() - t->begin;
+		st = apply_pass(t, &d, err);
+	if (!st)
+		st = compile_ahead(t, &d, err);
 	if (!st && !pm_cli_json)
 		printf("GPU time with caches cold and replayed as a CUDA graph; on the host's clock a call "
 		       "of a train, "
 		       "and one call and the wait for its result\n");
-	for (size_t i = 0; i < n && !st; i++) {
+	for (size_t i = 0, at = 0; i < d.n_targets && !st; at += d.target[i++].list.n) {
 		t->target = targets->list.v[i];
-		if (!pm_cli_json)
-			printf("%s\n", t->target);
-		for (size_t k = 0; k < all[i].list.n && !st; k++) {
-			if (pm_time_file_has(t, all[i].list.v[k].g))
-				continue;
-			if (t->seconds > 0 && pm_now() - t->begin > t->seconds) {
-				t->left_out++;
-				continue;
-			}
-			st = time_one(t, &all[i].list.v[k], t->pass ? &pass[i][k] : NULL, err);
-			if (!st)
-				st = pm_time_file_keep(t, 0, err);
-		}
+		st = time_target(t, &d.target[i], d.pass ? d.pass + at : NULL, err);
 	}
-	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; pass[i] && k < all[i].list.n; k++)
-			pm_timed_pass_release(&pass[i][k]);
-		free(pass[i]);
-		pm_members_release(&all[i]);
-	}
-	free(pass);
-	free(all);
-	pm_db_close(db);
+	todo_release(&d);
 	return st;
 }
 
@@ -244,7 +285,7 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 {
 	PmTime t = { .device = "cuda", .seed = 1 };
 	const PmOpt opts[] = {
-		{ "--device", PM_OPT_STR, &t.device, "a device with a clock (default cuda)" },
+		{ "--device", PM_OPT_DEVICE, &t.device, "a device with a clock (default cuda)" },
 		{ "--db", PM_OPT_STR, &t.db_path, "the targets are tasks of this database, not model files" },
 		{ "--variants", PM_OPT_FLAG, &t.variants,
 		  "a model in all the shapes and types it generalises to" },

@@ -28,6 +28,8 @@ static PmStatus text_of(const PmTime *t, PmStr *text, PmErr *err)
 					pm_library_allowed() ? pm_library_cublaslt()->text : "off");
 		cJSON_AddStringToObject(j, "cudnn", pm_library_allowed() ? pm_library_cudnn()->text : "off");
 		cJSON_AddBoolToObject(j, "tf32", t->tf32);
+		cJSON_AddNumberToObject(j, "rewrite_seconds", t->rewritten);
+		cJSON_AddNumberToObject(j, "open_seconds", t->opened);
 		cJSON_AddNumberToObject(j, "compile_seconds", t->compiled);
 		cJSON_AddNumberToObject(j, "all_seconds", pm_now() - t->begin);
 		cJSON_AddBoolToObject(j, "graphs", t->graphs);

@@ -15,8 +15,8 @@ typedef struct PmTime {
 	int64_t seed, shapes, blocks;
 	double seconds; /* no graph is begun after that many */
 	int variants, tf32, graphs, resume, failed, left_out;
-	double begin, last, kept; /* of the run, of the last graph that was timed, of the file */
-	double compiled;          /* seconds that compiling ahead took */
+	double begin, last, kept;           /* of the run, of the last graph that was timed, of the file */
+	double rewritten, opened, compiled; /* seconds of the pass, of waiting for the device, of compiling */
 	PmWorker *worker;
 	cJSON *records;
 } PmTime;

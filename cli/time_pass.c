@@ -15,29 +15,39 @@
 static const double pass_deadline = 30; /* seconds for the pass itself */
 enum { TUNING_BLOCKS = 2 };
 
-PmStatus pm_timed_pass_apply(const char *so, const PmGraph *g, PmTimedPass *out, PmErr *err)
+/* The graph becomes the timed pass's. */
+static void take(PmCandidate *c, PmTimedPass *out)
 {
-	PmCandidate c = { 0 };
-	PmStatus st;
-
-	memset(out, 0, sizeof *out);
-	if (pm_file_size(so) < 0)
-		return pm_err(err, PM_E_NOT_FOUND, "There is no pass %s; `passmith build` makes one.", so);
-	st = pm_referee_rewrite(so, NULL, g, pass_deadline, &c, err);
 	out->n_alts = 1;
-	if (!st && c.verdict == PM_VERDICT_OK) {
-		out->g = c.g;
-		c.g = NULL;
+	if (c->verdict == PM_VERDICT_OK) {
+		out->g = c->g;
+		c->g = NULL;
 	}
-	out->failed = c.verdict != PM_VERDICT_OK && c.verdict != PM_VERDICT_NO_MATCH &&
-		      c.verdict != PM_VERDICT_NO_CREDIT;
-	snprintf(out->why, sizeof out->why, "%s", c.why);
+	out->failed = c->verdict != PM_VERDICT_OK && c->verdict != PM_VERDICT_NO_MATCH &&
+		      c->verdict != PM_VERDICT_NO_CREDIT;
+	snprintf(out->why, sizeof out->why, "%s", c->why);
 	for (size_t i = 0; out->g && i < pm_graph_n_nodes(out->g); i++) {
 		int64_t n = pm_node_i(out->g, pm_graph_node_at(out->g, i), "alts", 1);
 
 		out->n_alts = n > out->n_alts ? (int)n : out->n_alts;
 	}
-	pm_candidate_release(&c);
+}
+
+PmStatus pm_timed_pass_apply(const char *so, PmGraph *const *g, size_t n, PmTimedPass *out, PmErr *err)
+{
+	PmCandidate *c;
+	PmStatus st;
+
+	memset(out, 0, n * sizeof *out);
+	if (pm_file_size(so) < 0)
+		return pm_err(err, PM_E_NOT_FOUND, "There is no pass %s; `passmith build` makes one.", so);
+	c = pm_xcalloc(n + 1, sizeof *c);
+	st = pm_referee_rewrite_all(so, g, n, pass_deadline, c, err);
+	for (size_t i = 0; i < n && !st; i++)
+		take(&c[i], &out[i]);
+	for (size_t i = 0; i < n; i++)
+		pm_candidate_release(&c[i]);
+	free(c);
 	return st;
 }
 

@@ -18,9 +18,10 @@ typedef struct PmTimedPass {
 	char why[PM_ERR_MAX]; /* why there is no g */
 } PmTimedPass;
 
-/* Applies the pass at `so`. A pass that declines or goes wrong leaves g NULL and its sentence in `why`; an
- * error is the referee's own, or PM_E_NOT_FOUND when there is no such file. */
-PmStatus pm_timed_pass_apply(const char *so, const PmGraph *g, PmTimedPass *out, PmErr *err);
+/* Applies the pass at `so` to each of n graphs, side by side on all processors, and fills out[0..n-1] (to be
+ * released also after an error). A pass that declines or goes wrong leaves g NULL and its sentence in `why`;
+ * an error is the referee's own, or PM_E_NOT_FOUND when there is no such file. */
+PmStatus pm_timed_pass_apply(const char *so, PmGraph *const *g, size_t n, PmTimedPass *out, PmErr *err);
 void pm_timed_pass_release(PmTimedPass *p);
 
 /* Alternative `k` (its last where a kernel has fewer) for each kernel of p->g: *n of them, owned. */

@@ -303,15 +303,16 @@ static PmStatus set_up(PmDb *db, PmErr *err)
 	return pm__db_migrate(db, err);
 }
 
-static PmStatus make_folder(const char *path, PmErr *err)
+/* A misspelt path is not to become folders. */
+static PmStatus want_folder(const char *path, PmErr *err)
 {
 	PmStr dir = PM_STR_INIT;
-	PmStatus st;
+	PmStatus st = PM_OK;
 
 	pm_path_dir(path, &dir);
-	st = pm_mkdirs(dir.s, err);
-	if (st)
-		pm_err_ctx(err, "Database '%s'", path);
+	if (!pm_path_exists(dir.s))
+		st = pm_err(err, PM_E_NOT_FOUND, "The folder of database '%s' does not exist; make it first.",
+			    path);
 	pm_str_release(&dir);
 	return st;
 }
@@ -326,7 +327,7 @@ PmStatus pm_db_open(const char *path, unsigned flags, PmDb **out, PmErr *err)
 	if (must && !pm_path_exists(path))
 		return pm_err(err, PM_E_NOT_FOUND,
 			      "Database '%s' does not exist; make it with 'passmith extract'.", path);
-	if (!must && (st = make_folder(path, err)) != PM_OK)
+	if (!must && (st = want_folder(path, err)) != PM_OK)
 		return st;
 	db = pm_xcalloc(1, sizeof *db);
 	db->path = pm_xstrdup(path);

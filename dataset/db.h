@@ -23,8 +23,9 @@ enum {
 };
 enum { PM_DB_WAIT_SECONDS = 60 }; /* how long a writer waits for another before it gives up */
 
-/* Opens or makes the database, its folder included, and brings its tables up to date. A database made by a
- * newer version of the program, or by another program, is refused. Returns owned in *out. */
+/* Opens or makes the database, whose folder must exist (PM_E_NOT_FOUND), and brings its tables up to date. A
+ * database made by a newer version of the program, or by another program, is refused. Returns owned in *out.
+ */
 PmStatus pm_db_open(const char *path, unsigned flags, PmDb **out, PmErr *err);
 /* Closes; an open batch is rolled back. NULL is allowed. */
 void pm_db_close(PmDb *db);

@@ -22,6 +22,10 @@ typedef struct PmCandidate {
  * error means that the referee itself failed. */
 PmStatus pm_referee_rewrite(const char *so_path, const char *rule, const PmGraph *g, double deadline,
 			    PmCandidate *out, PmErr *err);
+/* The same for each of n graphs, side by side on all processors; out[0..n-1] as one by one. An error is the
+ * first graph's that has one, and leaves every out[i] released. */
+PmStatus pm_referee_rewrite_all(const char *so_path, PmGraph *const *g, size_t n, double deadline,
+				PmCandidate *out, PmErr *err);
 void pm_candidate_release(PmCandidate *c);
 
 /* The status by which a verdict is scored (bench/score.h): "correct" for OK, INCORRECT and PRECISION (the

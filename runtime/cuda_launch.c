@@ -1,10 +1,10 @@
 /* cuda_launch.c - kernels on a GPU: loading, checking a launch, enqueueing it, waiting. */
 #include "runtime/cuda_priv.h"
 
+#include "base/pool.h"
 #include "runtime/nvrtc.h"
 
 #include <string.h>
-#include <unistd.h>
 
 /* --- modules -------------------------------------------------------------------------------------------- */
 
@@ -95,7 +95,7 @@ PmStatus pm__cuda_load(PmDevice *dev, const PmSource *src, size_t n, PmModule *o
 		return st;
 	/* The children run NVRTC alone: the driver must not be used behind a fork. */
 	if (n > 1)
-		pm_nvrtc_ahead(src, n, d->info.cc, (int)sysconf(_SC_NPROCESSORS_ONLN));
+		pm_nvrtc_ahead(src, n, d->info.cc, pm_cpu_count());
 	for (i = 0; i < n && !st; i++)
 		st = load_one(d, &src[i], &out[i], err);
 	if (st)

@@ -169,6 +169,8 @@ struct PmDevice {
 	/* device's own state follows in the derived struct */
 };
 
+/* Whether pm_device_open knows this name. */
+int pm_device_is_known(const char *name);
 /* Opens "emu", "emu+races" or "cuda"; PM_E_ENV with what is missing and how to get it. Returns owned
  * (ops->close). */
 PmStatus pm_device_open(const char *name, PmDevice **out, PmErr *err);

@@ -2,6 +2,7 @@
 #include "runtime/emu_priv.h"
 
 #include "base/io.h"
+#include "base/pool.h"
 #include "base/proc.h"
 #include "base/sandbox.h"
 
@@ -11,7 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 enum { N_EVENTS = 256, MAX_HANDLES = 1 << 24 };
 
@@ -290,7 +290,7 @@ static PmStatus emu_load(PmDevice *dev, const PmSource *src, size_t n, PmModule 
 	size_t i;
 
 	if (n > 1)
-		pm__emu_build_ahead(&d->builder, src, n, (int)sysconf(_SC_NPROCESSORS_ONLN));
+		pm__emu_build_ahead(&d->builder, src, n, pm_cpu_count());
 	for (i = 0; i < n && !rc; i++)
 		rc = load_one(d, &src[i], &out[i], err);
 	if (rc)

@@ -32,6 +32,7 @@ typedef struct PmProfile {
 	double flops_per_second[4]; /* f64, f32, f16/bf16 (dot), integer */
 } PmProfile;
 const PmProfile *pm_profile(const char *name); /* NULL name = "h200"; NULL when unknown */
+const char *pm_profile_names(void);            /* of all, a space in front of each */
 
 /* 1 when an operator can be planned at all: as a view, or as a launch of an eager kernel. */
 int pm_plan_has_kernel(PmOp op);

@@ -343,6 +343,15 @@ static const PmProfile profiles[] = {
 #undef XX
 };
 
+const char *pm_profile_names(void)
+{
+#define XX(name, launch, bytes, f64, f32, f16, ints) " " name
+	return
+#include "runtime/profiles.def"
+		;
+#undef XX
+}
+
 const PmProfile *pm_profile(const char *name)
 {
 	if (!name)

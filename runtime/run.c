@@ -147,8 +147,8 @@ PmStatus pm_run_graph(const PmGraph *g, const PmTensor *in, size_t n_in, const P
 	out->n_out = j.n_out;
 	out->out = pm_xcalloc(j.n_out + 1, sizeof *out->out);
 	if (!prof)
-		st = pm_err(err, PM_E_NOT_FOUND, "There is no device profile '%.60s'; see passmith doctor.",
-			    opts->profile);
+		st = pm_err(err, PM_E_NOT_FOUND, "There is no device profile '%.60s'; there are%s.",
+			    opts->profile, pm_profile_names());
 	if (!st && !strcmp(opts->device, "ref")) {
 		double t0 = pm_now();
 

@@ -71,6 +71,11 @@ static PmStatus start(PmWorker *w, PmErr *err)
 	return st;
 }
 
+void pm_worker_begin(PmWorker *w)
+{
+	start(w, NULL);
+}
+
 /* Sends head and payload; *payload becomes the reply's. Whatever fails ends the worker. */
 static PmStatus ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, double deadline, WorkerReply *r,
 		    PmErr *err)

@@ -21,6 +21,10 @@ const char *pm_worker_device(const PmWorker *w);
 /* Processes started so far. */
 int pm_worker_starts(const PmWorker *w);
 
+/* Starts its process, which opens the device while the caller does other things. Not needed: the first
+ * request does so too, and is the one that fails when there is no such device. */
+void pm_worker_begin(PmWorker *w);
+
 /* 1 when the last request failed because something outside killed the process (SIGKILL), which says nothing
  * of the work. info and run try again by themselves; whoever has a clock open begins anew. */
 int pm_worker_killed(const PmWorker *w);

@@ -245,6 +245,10 @@ int pm__worker_serve(void *arg, const char *request, size_t n, PmStr *reply)
 	PmErr err;
 
 	pm_err_init(&err);
+	if (!request) { /* an error comes again when there is someone to tell */
+		pm_device_open(arg, &w.d, NULL);
+		return 0;
+	}
 	if (!head) {
 		r.status = pm_err(&err, PM_E_INTERNAL, "A request to the device worker is cut short.");
 	} else {

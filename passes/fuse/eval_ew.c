@@ -23,7 +23,7 @@ static void operand_text(Ctx *c, const Op *o, int k, int var)
 	t_add(c, "const S ");
 	t_add(c, name);
 	t_add(c, " = (S)");
-	if (var >= 0 && !c->dry)
+	if (var >= 0)
 		f_ref(c, c->out, var);
 	else if (o->compute == PM_I64)
 		t_add(c, k == 1 ? "(-0x7fffffffffffffffll - 1)" : "0x7fffffffffffffffll");
@@ -36,7 +36,7 @@ static void params_text(Ctx *c, const Op *o)
 {
 	int k;
 
-	for (k = 0; k < o->n_num && !c->dry; k++) {
+	for (k = 0; k < o->n_num; k++) {
 		t_add(c, "const S p");
 		t_int(c, k);
 		t_add(c, " = (S)");
@@ -122,8 +122,7 @@ static void statement(Ctx *c, const Op *o, int n_in, const int *var, int y, cons
 	for (k = 0; k < 3; k++)
 		operand_text(c, o, k, k < n_in ? var[k] : -1);
 	params_text(c, o);
-	if (!c->dry)
-		f_ref(c, c->out, y);
+	f_ref(c, c->out, y);
 	t_add(c, " = ");
 	t_add(c, narrow(o));
 	t_add(c, "(");
@@ -143,6 +142,8 @@ static int expression(Ctx *c, const Op *o, int n_in, const int *var)
 	y = f_new_var(c, o->dtype, lanes);
 	c->var[y].exact |= (uint8_t)is_exact(c, o, n_in, var);
 	f_work(c, lanes, price(o->expr));
+	if (c->dry)
+		return y;
 	f_declare(c, y, NULL);
 	quick = without_branches(c, o, lanes);
 	if (!quick) {

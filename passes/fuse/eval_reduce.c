@@ -252,22 +252,37 @@ static int is_alone(const Ctx *c, int64_t n)
 	return c->alone && n <= F_SHORT;
 }
 
+/* While plan.c asks: the axes that the coordinates of a reduction depend on. */
+static void note_axes(Ctx *c, const Op *o, const Ix *co)
+{
+	uint32_t plain = 0;
+	int d;
+
+	c->n_probed++;
+	for (d = 0; d < o->rank; d++) {
+		const Lin *l = &c->lin[co[d]];
+
+		c->probe |= l->deps;
+		if (l->n == 1 && c->atom[l->t[0].atom].kind == ATOM_VAR)
+			plain |= l->deps;
+	}
+	if ((plain & c->plain) == c->plain)
+		c->plain = plain;
+}
+
 int f_eval_reduce(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
 	int64_t dim[F_RANK], n;
-	int axis[F_RANK + 1], d;
+	int axis[F_RANK + 1];
 
 	n = reduced(c, o, dim, axis);
 	if (c->probing) {
 		Ix at[F_RANK];
 
 		c->shorts += n <= F_SHORT;
-		if (!is_alone(c, n)) {
-			c->n_probed++;
-			for (d = 0; d < o->rank; d++)
-				c->probe |= c->lin[co[d]].deps;
-		}
+		if (!is_alone(c, n))
+			note_axes(c, o, co);
 		place(c, o, co, ix_var(c, "e", n - 1, DEP_WIN | DEP_HERE, 0), at);
 		return f_eval(c, o->in[0], at);
 	}

@@ -4,16 +4,14 @@
 static const double DEBT = 0.7, /* microseconds */
 	SURE = 0.12;            /* of its time, which a product of our own has to save */
 
-enum { LOOKED = 512 /* nodes that one question about order may visit */, MOST_TRIES = 4 };
+enum { LOOKED = 512 /* nodes that one question about order may visit */, MOST_TRIES = 4, MOST_KNOWN = 256 };
 
-static int user_in_set(const Ctx *c, PmVal first)
+/* Whether the node whose first result this is is in the set. */
+static int in_set(const Ctx *c, PmVal first)
 {
-	int i;
+	int op = f_known(c, first);
 
-	for (i = 0; i < c->n_nodes; i++)
-		if (c->node[i].val.id == first.id)
-			return c->node[i].in_set;
-	return 0;
+	return op >= 0 && f_computed(c, &c->op[op]);
 }
 
 void f_results(Ctx *c)
@@ -28,7 +26,7 @@ void f_results(Ctx *c)
 			int outside = n->n_user[k] == 0xff;
 
 			for (u = 0; !outside && u < n->n_user[k]; u++)
-				outside = !user_in_set(c, n->user[at + u]);
+				outside = !in_set(c, n->user[at + u]);
 			at += n->n_user[k] == 0xff ? 0 : n->n_user[k];
 			if (!outside)
 				continue;
@@ -41,16 +39,6 @@ void f_results(Ctx *c)
 }
 
 /* ---- order ---- */
-
-static int in_set(const Ctx *c, PmVal first)
-{
-	int i;
-
-	for (i = 0; i < c->n_nodes; i++)
-		if (c->node[i].in_set && c->node[i].val.id == first.id)
-			return 1;
-	return 0;
-}
 
 typedef struct Walk {
 	PmVal todo[LOOKED];
@@ -109,8 +97,16 @@ static int convex(Ctx *c, Walk *w)
 
 /* ---- growing ---- */
 
+/* A set, and what it takes; the same sets are met again without the products. */
+typedef struct Known {
+	uint64_t set[F_NODES / 64];
+	double time; /* microseconds; -1: it cannot be one kernel */
+} Known;
+
 typedef struct Grow {
 	Ctx *c;
+	Known known[MOST_KNOWN];
+	int n_known;
 	Walk walk;
 	double now;  /* the kernel's time */
 	double debt; /* what views have cost so far */
@@ -130,6 +126,30 @@ static void load_operands(Ctx *c)
 	c->fail = NULL;
 }
 
+/* Microseconds of the set as one kernel; -1 when it cannot be one. */
+static double time_of_set(Grow *g)
+{
+	Ctx *c = g->c;
+	Known k = { { 0 }, -1 };
+	int i, w;
+
+	for (i = 0; i < c->n_nodes; i++)
+		k.set[i / 64] |= (uint64_t)c->node[i].in_set << i % 64;
+	for (i = 0; i < g->n_known; i++) {
+		for (w = 0; w < F_NODES / 64 && g->known[i].set[w] == k.set[w]; w++)
+			;
+		if (w == F_NODES / 64)
+			return g->known[i].time;
+	}
+	f_results(c);
+	if (convex(c, &g->walk) && f_plan(c))
+		k.time = f_kernel_time(c);
+	c->fail = NULL;
+	if (g->n_known < MOST_KNOWN)
+		g->known[g->n_known++] = k;
+	return k.time;
+}
+
 static void try_node(Grow *g, PmVal v)
 {
 	Ctx *c = g->c;
@@ -144,9 +164,8 @@ static void try_node(Grow *g, PmVal v)
 	n->tried++;
 	n->tried_at = (uint8_t)g->size;
 	n->in_set = 1;
-	f_results(c);
-	if (convex(c, &g->walk) && f_plan(c)) {
-		then = f_kernel_time(c);
+	then = time_of_set(g);
+	if (then >= 0) {
 		gain = g->now + f_library_time(c, n) * 0.95 - then;
 		/* Views may cost a little: what stands behind them makes up for that, or the set is declined.
 		 */
@@ -158,7 +177,6 @@ static void try_node(Grow *g, PmVal v)
 			return;
 		}
 	}
-	c->fail = NULL;
 	n->in_set = 0;
 }
 
@@ -256,12 +274,12 @@ static double from_seed(Grow *g, int at, PmStatus *why)
 		*why = pm_host_->decline("");
 		return -1;
 	}
-	load_operands(c);
 	f_results(c);
 	if (!f_plan(c)) {
 		*why = pm_host_->decline(c->fail ? c->fail : "it cannot be planned");
 		return -1;
 	}
+	load_operands(c);
 	then = f_kernel_time(c) + f_copies(c);
 	if (then * (f_has_product(c) ? 1.15 : 1.05) > before) {
 		*why = not_faster(before, then);

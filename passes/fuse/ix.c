@@ -5,15 +5,6 @@
 
 enum { HASH = 2 * F_LINS };
 
-void ix_reset(Ctx *c)
-{
-	int i;
-
-	c->n_lins = c->n_atoms = 0;
-	for (i = 0; i < HASH; i++)
-		c->lin_of[i] = 0;
-}
-
 static void bounds(const Ctx *c, Lin *l)
 {
 	int i;
@@ -58,15 +49,32 @@ static Ix intern(Ctx *c, Lin *l)
 		return 0;
 	}
 	bounds(c, l);
+	l->slot = (int16_t)i;
 	c->lin[c->n_lins] = *l;
 	c->lin_of[i] = (int16_t)++c->n_lins;
 	return c->n_lins - 1;
 }
 
+enum { ZERO }; /* the number of the form 0, the one that is asked for most */
+
+void ix_reset(Ctx *c)
+{
+	Lin zero = { 0 };
+	int i;
+
+	for (i = 0; i < c->n_lins; i++)
+		c->lin_of[c->lin[i].slot] = 0;
+	c->n_lins = c->n_atoms = 0;
+	intern(c, &zero);
+}
+
 Ix ix_const(Ctx *c, int64_t k)
 {
-	Lin l = { .c = k };
+	Lin l;
 
+	if (!k)
+		return ZERO;
+	l = (Lin){ .c = k };
 	return intern(c, &l);
 }
 
@@ -196,8 +204,14 @@ static Ix finish(Ctx *c, Lin *l)
 
 Ix ix_add(Ctx *c, Ix a, Ix b)
 {
-	Lin l = c->lin[a];
+	Lin l;
 
+	/* Nothing in a form of one term can be put together. */
+	if (a == ZERO && c->lin[b].n <= 1)
+		return b;
+	if (b == ZERO && c->lin[a].n <= 1)
+		return a;
+	l = c->lin[a];
 	add_scaled(c, &l, b, 1);
 	return finish(c, &l);
 }
@@ -214,8 +228,9 @@ Ix ix_scale(Ctx *c, Ix a, int64_t k)
 {
 	Lin l = { 0 };
 
-	if (k)
-		add_scaled(c, &l, a, k);
+	if (!k || k == 1)
+		return k ? a : ZERO;
+	add_scaled(c, &l, a, k);
 	return intern(c, &l);
 }
 

@@ -86,15 +86,29 @@ static int known_type(int32_t t)
 	       t == PM_I16 || t == PM_I8 || t == PM_U8 || t == PM_U16 || t == PM_U32 || t == PM_BOOL;
 }
 
+/* The place of v in op_of: its operation's, or where it would go. */
+static uint32_t place_of(const Ctx *c, PmVal v)
+{
+	uint32_t h = (v.id * 2654435761u >> 12) % HASH;
+
+	while (c->op_of[h] && c->op[c->op_of[h] - 1].val.id != v.id)
+		h = (h + 1) % HASH;
+	return h;
+}
+
+int f_known(const Ctx *c, PmVal v)
+{
+	return (int)c->op_of[place_of(c, v)] - 1;
+}
+
 int f_value(Ctx *c, PmVal v)
 {
-	uint32_t h = v.id * 2654435761u >> 12;
+	uint32_t h = place_of(c, v);
 	Op *o;
 	int d;
 
-	for (h %= HASH; c->op_of[h]; h = (h + 1) % HASH)
-		if (c->op[c->op_of[h] - 1].val.id == v.id)
-			return c->op_of[h] - 1;
+	if (c->op_of[h])
+		return c->op_of[h] - 1;
 	if (c->n_ops == F_OPS) {
 		c->fail = "it has too many operations";
 		return 0;

@@ -14,7 +14,7 @@ static int probe(Ctx *c, int op, int shape)
 
 	f_clear(c, &s);
 	c->probing = c->dry = 1;
-	c->probe = 0;
+	c->probe = c->plain = 0;
 	c->n_probed = 0;
 	for (d = 0; d < as->rank; d++)
 		co[d] = as->dim[d] == 1 ? ix_const(c, 0) : ix_var(c, "a", as->dim[d] - 1, 1u << d, 0);
@@ -67,7 +67,8 @@ static int64_t find_rows(Ctx *c, int op, int *shape, uint32_t *axes)
 			*shape = as;
 			*axes = (uint32_t)mask;
 		}
-		if (!mask)
+		/* Every choice of these axes is another element of that reduction, however op is walked. */
+		if (c->plain == (uint32_t)mask)
 			break;
 	}
 	return best;
@@ -243,11 +244,52 @@ static int plan_rows(Ctx *c, int rows)
 	return !c->fail && measure(c);
 }
 
+/* A plan that has been made, to come back to. */
+typedef struct Made {
+	Section section[F_SECTIONS], front;
+	int32_t arg_in[F_ARGS];
+	int n_sections, n_arg_in, apart, sums, alone;
+} Made;
+
+static void keep_made(const Ctx *c, Made *m)
+{
+	int i;
+
+	for (i = 0; i < c->n_sections; i++)
+		m->section[i] = c->section[i];
+	for (i = 0; i < c->n_arg_in; i++)
+		m->arg_in[i] = c->arg_in[i];
+	m->front = c->front;
+	m->n_sections = c->n_sections;
+	m->n_arg_in = c->n_arg_in;
+	m->apart = c->apart;
+	m->sums = c->sums;
+	m->alone = c->alone;
+}
+
+static void take_made(Ctx *c, const Made *m)
+{
+	int i;
+
+	for (i = 0; i < m->n_sections; i++)
+		c->section[i] = m->section[i];
+	for (i = 0; i < m->n_arg_in; i++)
+		c->arg_in[i] = m->arg_in[i];
+	c->front = m->front;
+	c->n_sections = m->n_sections;
+	c->n_arg_in = m->n_arg_in;
+	c->apart = m->apart;
+	c->sums = m->sums;
+	c->alone = m->alone;
+	c->fail = NULL;
+}
+
 /* Threads share a row, or each does its own, whichever can be done; short reductions in either way, whichever
  * takes less. */
 static int plan(Ctx *c)
 {
 	double shared;
+	Made rows;
 
 	c->alone = 0;
 	if (!has_reduction(c))
@@ -257,11 +299,11 @@ static int plan(Ctx *c)
 	if (!c->shorts || f_has_product(c))
 		return 1;
 	shared = f_kernel_time(c);
+	keep_made(c, &rows);
 	c->alone = 1;
-	if (plan_rows(c, 1) && f_kernel_time(c) < shared)
-		return 1;
-	c->alone = 0;
-	return plan_rows(c, 1);
+	if (!plan_rows(c, 1) || f_kernel_time(c) >= shared)
+		take_made(c, &rows);
+	return 1;
 }
 
 static const double SURER = 1.15; /* of two estimates, the one of a kernel has been fitted to more */
@@ -269,11 +311,14 @@ static const double SURER = 1.15; /* of two estimates, the one of a kernel has b
 enum { TOGETHER, APART, AS_SUM };
 
 /* With the product in the kernel, in a launch of its own, or as a sum; microseconds, -1 when it cannot be. */
-static double try_plan(Ctx *c, int way)
+static double try_plan(Ctx *c, int way, Made *m)
 {
 	c->apart = way == APART;
 	c->sums = way == AS_SUM;
-	return plan(c) ? f_kernel_time(c) : -1;
+	if (!plan(c))
+		return -1;
+	keep_made(c, m);
+	return f_kernel_time(c);
 }
 
 /* A sum is for what no tile reaches. Where both other ways are possible, the slower by the estimate is the
@@ -282,10 +327,11 @@ static int with_product(Ctx *c)
 {
 	int other = c->other, way;
 	double time[3];
+	Made made[3];
 
 	c->other = 0;
 	for (way = TOGETHER; way <= AS_SUM; way++)
-		time[way] = way == AS_SUM && time[TOGETHER] >= 0 ? -1 : try_plan(c, way);
+		time[way] = way == AS_SUM && time[TOGETHER] >= 0 ? -1 : try_plan(c, way, &made[way]);
 	way = time[APART] >= 0 && (time[TOGETHER] < 0 || time[APART] * SURER < time[TOGETHER]);
 	if (time[TOGETHER] >= 0 && time[APART] >= 0)
 		way = way != other;
@@ -293,7 +339,12 @@ static int with_product(Ctx *c)
 		c->other = other;
 	if (time[AS_SUM] >= 0 && (time[APART] < 0 || time[AS_SUM] < time[APART] * SURER))
 		way = AS_SUM;
-	return time[way] >= 0 && try_plan(c, way) >= 0;
+	if (time[way] < 0)
+		return 0;
+	if (c->other)
+		return try_plan(c, way, &made[way]) >= 0;
+	take_made(c, &made[way]);
+	return 1;
 }
 
 int f_plan(Ctx *c)

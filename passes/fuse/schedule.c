@@ -12,8 +12,9 @@ void f_forget_wanted(Ctx *c)
 {
 	int i;
 
-	for (i = 0; i < F_VARS; i++)
+	for (i = 0; i < c->n_wanted; i++)
 		c->var[i].wanted = 0;
+	c->n_wanted = 0;
 }
 
 /* Measures the section with these vectors; 0 when that cannot be. */
@@ -110,15 +111,17 @@ static void columns(Ctx *c, Section *s)
 	int64_t g = 1;
 
 	s->column = 1;
-	if (s->bytes >= LARGE && c->n_sections == 1 && large_columns(c, s))
-		return;
-	s->wide = 0;
+	if (s->bytes >= LARGE && c->n_sections == 1) {
+		if (large_columns(c, s))
+			return;
+		s->wide = 0;
+		try_vec(c, s, 1);
+	}
 	while (s->rows * g < FULL / 2 && g < 32 && g * 4 <= s->extent)
 		g *= 2;
 	s->group = (int)g;
 	s->per_block = g == 1 ? 128 : 32;
 	s->block = s->per_block * s->group;
-	try_vec(c, s, 1);
 }
 
 int64_t f_kept_words(const Section *s, int64_t g)
@@ -193,11 +196,15 @@ static void along(Ctx *c, Section *s)
 	share(s, g);
 }
 
-/* Values that later loops ask for stay in registers, when they fit; measures what was decided. */
+/* Values that later loops ask for stay in registers, when they fit; measures what was decided, but for their
+ * number: that was counted when all of them were kept. */
 static void decide_to_keep(Ctx *c, Section *s)
 {
+	int cached = s->cached;
+
 	c->keep = s->keep = !s->split && (s->cached || !s->wide) && fits(s, s->group);
 	f_write_section(c, s, 1);
+	s->cached = cached;
 }
 
 /* What lies across memory is read by sectors that neighbouring rows need too: several rows of a block use

@@ -207,6 +207,8 @@ int f_memo_find(Ctx *c, int op, const Ix *co, int rank)
 			if (!c->var[c->seen[i].var].wanted)
 				c->s->cached += c->var[c->seen[i].var].dtype == PM_F32 ? 1 : 2;
 			c->var[c->seen[i].var].wanted = 1;
+			if (c->seen[i].var >= c->n_wanted)
+				c->n_wanted = c->seen[i].var + 1;
 			return c->seen[i].var;
 		}
 	return -1;

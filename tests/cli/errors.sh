@@ -6,7 +6,10 @@
 model=models/llama_block.gpt
 
 for args in "print" "run" "new" "build" "explain $model" "conform --check-doc x --device cuda" "doctor x" "run $model --seed ten" \
-	"run $model --seed" "conform --device abacus"; do
+	"run $model --seed" "conform --device abacus" "run $model --device abacus" \
+	"run $model --device emu --compare abacus" "eval $model --pass $build/passes/silu.so --device abacus" \
+	"bench --db $tmp/none.db --device abacus" "time $model --device abacus" "run $model --profile abacus" \
+	"eval $model --pass $build/passes/silu.so --profile abacus" "bench --db $tmp/none.db --profile abacus"; do
 	# shellcheck disable=SC2086 # the words are arguments
 	pm $args
 	exits 2 "passmith $args"
@@ -27,6 +30,18 @@ for args in "import $tmp/none.onnx" "apply $tmp/none.onnx --pass $silu -o $tmp/o
 	exits 4 "passmith ${args%% *}: a file that is not there"
 	one_sentence "passmith ${args%% *}: one sentence"
 	warns "none" "passmith ${args%% *}: it is named"
+done
+
+# A database is made where it is filled, its folder is not.
+for args in "extract $model" "validate $model" "db import $tmp/none.jsonl" "db merge $tmp/none.db" "task unpack $tmp" \
+	"eval $model --pass $silu" "task list" "mine"; do
+	# shellcheck disable=SC2086
+	pm $args --db "$tmp/no/such/x.db"
+	exits 4 "passmith ${args%% *} with a database in no folder"
+	one_sentence "passmith ${args%% *} with a database in no folder: one sentence"
+	warns "atabase '$tmp/no/such/x.db' does not exist" "passmith ${args%% *}: it is named"
+	[ ! -e "$tmp/no" ]
+	tap "passmith ${args%% *}: nothing is made"
 done
 
 for args in "import $model" "apply $model --pass $silu" "materialize $model" "simplify $model"; do
@@ -74,8 +89,7 @@ grep -q 'line [0-9][0-9]*, column [0-9]' "$tmp/err"
 tap "the sentence says where"
 
 pm run $model --profile abacus
-exits 4 "an unknown profile"
-warns "abacus" "the sentence names the profile"
+warns "There is no device profile 'abacus'; there are h200" "the sentence names the profile and those that there are"
 
 export PASSMITH_CXX="$tmp/none"
 pm run $model --device emu

@@ -1,5 +1,6 @@
 /* test_cuda_models.c - the bundled models on a GPU against the reference device, in three element types, as
  * they are and after each first-party pass. */
+#include "base/pool.h"
 #include "base/vec.h"
 #include "bench/agree.h"
 #include "bench/inputs.h"
@@ -15,7 +16,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -91,7 +91,7 @@ static void compile_ahead(PmWorker *w)
 	if (pm_worker_info(w, &info, &err))
 		fail_msg("%s", err.text);
 	pass_models(take_sources, &all);
-	pm_nvrtc_ahead(all.v, all.n, info.cc, (int)sysconf(_SC_NPROCESSORS_ONLN));
+	pm_nvrtc_ahead(all.v, all.n, info.cc, pm_cpu_count());
 	for (size_t i = 0; i < all.n; i++) {
 		free((void *)(uintptr_t)all.v[i].label);
 		free((void *)(uintptr_t)all.v[i].source);

@@ -11,6 +11,7 @@
  * graph's text `#` stands for the element type and `$` for the rows of 4096 elements that make 256 MB.
  */
 #include "base/hash.h"
+#include "base/pool.h"
 #include "base/rng.h"
 #include "ir/text.h"
 #include "runtime/exec.h"
@@ -20,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct Case {
 	const char *kind, *name, *text;
@@ -476,7 +476,7 @@ static void compile_ahead(char **word, int n_words, int complain)
 			if (n < sizeof all / sizeof *all)
 				all[n++] = src[j];
 	}
-	pm_nvrtc_ahead(all, n, 90, (int)sysconf(_SC_NPROCESSORS_ONLN));
+	pm_nvrtc_ahead(all, n, 90, pm_cpu_count());
 	for (size_t i = 0; i < n && complain; i++) {
 		PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
 		PmErr err;

@@ -3,12 +3,12 @@
 
 #include "base/arena.h"
 #include "base/io.h"
+#include "base/pool.h"
 #include "bench/conform.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The reason of the first case of an operator that was not run. */
 static const char *first_reason(const PmConform *c, const char *op)
@@ -88,7 +88,7 @@ static int print_tap(const PmConform *c, const char *device, int with_doc)
 
 int pm_conform_tap(const char *device, int argc, char **argv)
 {
-	PmConformOpts opts = { .device = device, .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN) };
+	PmConformOpts opts = { .device = device, .jobs = pm_cpu_count() };
 	PmStr folder = PM_STR_INIT;
 	PmConform c = { 0 };
 	PmErr err;

@@ -1,6 +1,7 @@
 /* eager_shapes.c - graphs whose shapes make the eager kernels take each of their ways. */
 #include "tests/lib/eager_shapes.h"
 
+#include "base/pool.h"
 #include "ir/text.h"
 #include "runtime/exec.h"
 #include "runtime/nvrtc.h"
@@ -12,7 +13,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -388,7 +388,7 @@ static void compile_ahead(PmWorker *w, int dtype)
 	PmSource all[MAX_SOURCES];
 	PmPlan *plan[N_SHAPES] = { NULL };
 	PmGraph *g[N_SHAPES];
-	int jobs = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	int jobs = pm_cpu_count();
 	PmDeviceInfo info;
 	size_t n = 0;
 	PmErr err;

@@ -11,11 +11,17 @@
 
 #include <cmocka.h>
 
-/* Words are orders; anything else comes back with the number of requests so far in front. */
+/* Words are orders; anything else comes back with the number of requests so far in front, which begins at 100
+ * more than the parent's: what is made without a request is there before the first one. */
 static int obey(void *arg, const char *request, size_t n, PmStr *reply)
 {
 	int *count = arg;
 
+	if (!request) {
+		*count += 100;
+		pm_str_addf(reply, "nobody reads this");
+		return 1; /* ends nothing */
+	}
 	(*count)++;
 	if (n == 4 && !memcmp(request, "hang", 4))
 		for (;;)
@@ -83,10 +89,10 @@ static void remembers_between_requests(void **state)
 	PmServer *s = start(&count);
 
 	(void)state;
-	answers(s, "a", "41:a");
-	answers(s, "", "42:");
-	answers(s, "noisy", "43:noisy"); /* what it prints goes nowhere and blocks nothing */
-	assert_int_equal(count, 40);     /* its copy, not ours */
+	answers(s, "a", "141:a");
+	answers(s, "", "142:");
+	answers(s, "noisy", "143:noisy"); /* what it prints goes nowhere and blocks nothing */
+	assert_int_equal(count, 40);      /* its copy, not ours */
 	assert_true(pm_server_alive(s));
 	pm_server_stop(s);
 	pm_server_stop(NULL);
@@ -104,8 +110,8 @@ static void large_requests_pass(void **state)
 	for (int i = 0; i < N; i++)
 		big[i] = (char)(i * 7);
 	assert_int_equal(pm_server_call(s, "child", big, N, 20, &r, NULL), PM_OK);
-	assert_int_equal(r.len, N + 2);
-	assert_memory_equal(r.s + 2, big, N);
+	assert_int_equal(r.len, N + 4);
+	assert_memory_equal(r.s + 4, big, N);
 	pm_str_release(&r);
 	free(big);
 	pm_server_stop(s);
@@ -123,7 +129,7 @@ static void ends_are_told_apart(void **state)
 	fails(start(&count), "crash", 20, PM_E_CRASH, "about to go");
 	fails(start(&count), "exit", 20, PM_E_CRASH, "exited with status 3");
 	fails(start(&count), "fat", 20, PM_E_CRASH, "it sent 1000");
-	answers(s, "last", "1:last");
+	answers(s, "last", "101:last");
 	pm_err_init(&err);
 	assert_int_equal(pm_server_call(s, "child", "x", 1, 20, &r, &err), PM_E_CRASH);
 	assert_non_null(strstr(err.text, "exited with status 0"));

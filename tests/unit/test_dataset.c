@@ -32,7 +32,7 @@ static int set_up(void **state)
 	pm_str_init(&b.dir);
 	pm_str_init(&b.path);
 	assert_int_equal(pm_temp_dir("dataset", &b.dir, NULL), PM_OK);
-	pm_path_join(b.dir.s, "a/b/set.db", &b.path);
+	pm_path_join(b.dir.s, "set.db", &b.path);
 	*state = &b;
 	return 0;
 }
@@ -110,7 +110,7 @@ static PmDbStats stats(PmDb *db)
 
 /* ---- opening ---- */
 
-static void opening_makes_folders_and_tables(void **state)
+static void opening_makes_tables(void **state)
 {
 	PmDb *db = open_db(*state);
 	PmDbStats s = stats(db);
@@ -147,9 +147,14 @@ static void a_newer_or_foreign_database_is_refused(void **state)
 static void a_missing_or_unwritable_path_is_a_sentence(void **state)
 {
 	Box *b = *state;
+	PmStr none = PM_STR_INIT;
 	PmErr err;
 	PmDb *db;
 
+	pm_str_addf(&none, "%s/no/such.db", b->dir.s);
+	assert_int_equal(pm_db_open(none.s, 0, &db, &err), PM_E_NOT_FOUND);
+	assert_non_null(strstr(err.text, none.s));
+	pm_str_release(&none);
 	assert_int_equal(pm_db_open(b->path.s, PM_DB_MUST_EXIST, &db, &err), PM_E_NOT_FOUND);
 	assert_int_equal(pm_db_open(b->path.s, PM_DB_READ_ONLY, &db, &err), PM_E_NOT_FOUND);
 	assert_non_null(strstr(err.text, b->path.s));
@@ -551,7 +556,7 @@ static void two_writers_at_once_both_succeed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(opening_makes_folders_and_tables),
+		CASE(opening_makes_tables),
 		CASE(a_newer_or_foreign_database_is_refused),
 		CASE(a_missing_or_unwritable_path_is_a_sentence),
 		CASE(reading_only_refuses_to_store),

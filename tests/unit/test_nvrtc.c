@@ -2,6 +2,7 @@
  * every first-party pass and the device's own, to machine code for two architectures. No GPU is needed. */
 #include "base/hash.h"
 #include "base/io.h"
+#include "base/pool.h"
 #include "base/proc.h"
 #include "integrity/cubin_gate.h"
 #include "integrity/ptx_gate.h"
@@ -21,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -114,7 +114,7 @@ static void compile_all(const Set *set, const char *what, int ours)
 	size_t a, i, bytes = 0;
 
 	for (a = 0; a < N_ARCHS; a++) {
-		pm_nvrtc_ahead(set->s, set->n, archs[a], (int)sysconf(_SC_NPROCESSORS_ONLN));
+		pm_nvrtc_ahead(set->s, set->n, archs[a], pm_cpu_count());
 		for (i = 0; i < set->n; i++)
 			bytes += compile_one(&set->s[i], archs[a], ours, NULL);
 	}
@@ -175,7 +175,7 @@ static void compile_batches(const Set *set, const char *what)
 	int failed = 0;
 
 	for (a = 0; a < N_ARCHS; a++) {
-		pm_nvrtc_ahead(batches->s, batches->n, archs[a], (int)sysconf(_SC_NPROCESSORS_ONLN));
+		pm_nvrtc_ahead(batches->s, batches->n, archs[a], pm_cpu_count());
 		for (i = 0; i < batches->n; i++)
 			bytes += compile_one(&batches->s[i], archs[a], 0, &failed);
 	}

@@ -1,5 +1,7 @@
-/* test_pass_fuse_split.c - automatic fusion of few long rows or columns: several launches, parts in memory.
+/* test_pass_fuse_split.c - automatic fusion of few long rows or columns: several launches, parts in memory,
+ * and what threads keep of a row.
  */
+#include "ir/kernel.h"
 #include "ir/text.h"
 #include "matcher/pass_host.h"
 #include "runtime/exec.h"
@@ -9,6 +11,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -124,6 +128,61 @@ static void everything_is_one_row(void **state)
 			 1, rows, PASS_COUNT(rows));
 }
 
+/* Words that a thread keeps from loop to loop: "long long c4[24];" and the like in a kernel's text. */
+static int words_kept(const char *source)
+{
+	static const struct {
+		const char *type;
+		int words;
+	} types[] = { { "\nfloat c", 1 }, { "\nlong long c", 2 }, { "\ndouble c", 2 } };
+	int sum = 0;
+
+	for (const char *at = source; (at = strchr(at, '\n')); at++)
+		for (size_t i = 0; i < PASS_COUNT(types); i++) {
+			size_t len = strlen(types[i].type);
+			int n, end = 0, lanes = 1;
+
+			if (strncmp(at, types[i].type, len) || sscanf(at + len, "%*d[%d]%n", &n, &end) != 1)
+				continue;
+			sscanf(at + len + end, "[%d]", &lanes);
+			sum += n * lanes * types[i].words;
+		}
+	return sum;
+}
+
+/* Indices that two later loops ask for are two words each: more threads share a row, or each loop loads them
+ * again. Rows that share what they read were given 32 threads and 120 words each. */
+static void what_is_kept_fits(void **state)
+{
+	enum { MOST = 96 };
+	PmGraph *g = pass_fused(
+		PASS,
+		"g ($T[1,$a,64,64] x, int64[2,32] i, $T[$b] s, $T[$b] b) => ($T[1,1024,$b] y) "
+		"<int64[3] to = {1, $b, -1}> { "
+		"p = Gather<axis = 2>(x, i) q = Gather<axis = 4>(p, i) "
+		"t = Transpose<perm = [0, 1, 2, 4, 3, 5]>(q) r = Reshape(t, to) "
+		"u = Transpose<perm = [0, 2, 1]>(r) y = LayerNormalization<axis = 2>(u, s, b) }",
+		"float", (PassDims){ { 192, 768 } });
+	PmArena *arena = pm_arena_new(0);
+	PmKernelDesc d;
+	PmErr err;
+	int most = 0;
+
+	(void)state;
+	pm_err_init(&err);
+	assert_int_equal(pm_graph_n_nodes(g), 1);
+	if (pm_kernel_decode(g, pm_graph_node_at(g, 0), arena, &d, &err))
+		fail_msg("%s", err.text);
+	for (int i = 0; i < d.n_alts; i++) {
+		int n = words_kept(d.alts[i].source);
+
+		most = n > most ? n : most;
+	}
+	assert_in_range(most, 1, MOST);
+	pm_arena_free(arena);
+	pm_graph_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +193,7 @@ int main(void)
 		cmocka_unit_test(long_columns),
 		cmocka_unit_test(columns_by_vectors),
 		cmocka_unit_test(everything_is_one_row),
+		cmocka_unit_test(what_is_kept_fits),
 	};
 
 	pm_test_need_device("emu");

@@ -2,6 +2,7 @@
 #include "matcher/pass_host.h"
 
 #include "base/io.h"
+#include "integrity/referee.h"
 #include "ir/text.h"
 #include "matcher/same.h"
 #include "tests/lib/need.h"
@@ -401,6 +402,46 @@ static void verdicts_have_names(void **state)
 	assert_string_equal(pm_verdict_name(PM_N_VERDICTS), "UNKNOWN");
 }
 
+/* Graphs of other sizes, every third without a match: each answer is that of its own graph. */
+static void side_by_side_as_one_by_one(void **state)
+{
+	enum { N = 12 };
+	PmGraph *g[N];
+	PmCandidate all[N], one;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	for (int i = 0; i < N; i++) {
+		PmStr text = PM_STR_INIT;
+
+		pm_str_addf(&text,
+			    "g (float[4,%d] x) => (float[4,%d] y)\n{\n  s = %s(x)\n  y = Mul(x, s)\n}\n",
+			    i + 1, i + 1, i % 3 == 1 ? "Tanh" : "Sigmoid");
+		g[i] = parse(text.s);
+		pm_str_release(&text);
+	}
+	if (pm_referee_rewrite_all(built(SILU), g, N, 10, all, &err))
+		fail_msg("%s", err.text);
+	for (int i = 0; i < N; i++) {
+		PmStr a = PM_STR_INIT, b = PM_STR_INIT;
+
+		assert_int_equal(pm_referee_rewrite(built(SILU), NULL, g[i], 10, &one, &err), PM_OK);
+		assert_int_equal(one.verdict, i % 3 == 1 ? PM_VERDICT_NO_MATCH : PM_VERDICT_OK);
+		assert_int_equal(all[i].verdict, one.verdict);
+		if (one.g) {
+			assert_int_equal(pm_graph_print(all[i].g, NULL, &a, NULL), PM_OK);
+			assert_int_equal(pm_graph_print(one.g, NULL, &b, NULL), PM_OK);
+			assert_string_equal(a.s, b.s);
+		}
+		pm_str_release(&a);
+		pm_str_release(&b);
+		pm_candidate_release(&one);
+		pm_candidate_release(&all[i]);
+		pm_graph_free(g[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +458,7 @@ int main(void)
 		cmocka_unit_test(lint_reports_every_problem),
 		cmocka_unit_test(both_variants_of_the_process_give_one_answer),
 		cmocka_unit_test(many_words_work_together),
+		cmocka_unit_test(side_by_side_as_one_by_one),
 		cmocka_unit_test(outcomes_become_json),
 		cmocka_unit_test(verdicts_have_names),
 	};

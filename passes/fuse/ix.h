@@ -1,0 +1,59 @@
+/* ix.h - index arithmetic: linear forms over loop variables, their quotients and remainders. */
+#ifndef PASSES_FUSE_IX_H
+#define PASSES_FUSE_IX_H
+
+#include "limits.h"
+
+/* What an index depends on. The low bits are free for plan.c to ask which axes matter. */
+enum {
+	DEP_AXES = 0xff,
+	DEP_ROW = 0x100,   /* the row */
+	DEP_CHUNK = 0x200, /* the place in the row, in vectors */
+	DEP_LANE = 0x400,  /* the place in the vector */
+	DEP_WIN = 0x800,   /* a loop of one thread */
+	DEP_HERE = 0x1000  /* something that exists only where it was written */
+};
+
+typedef int Ix; /* a linear form; equal forms have equal numbers */
+
+typedef struct Term {
+	int32_t atom;
+	int64_t k;
+} Term;
+
+typedef struct Lin {
+	int16_t n, slot; /* terms; its place in lin_of */
+	uint32_t deps;
+	int64_t c, lo, hi;
+	Term t[F_TERMS];
+} Lin;
+
+typedef enum AtomKind { ATOM_VAR, ATOM_DIV, ATOM_MOD } AtomKind;
+
+typedef struct Atom { /* 0 to hi */
+	uint8_t kind;
+	uint8_t lanes; /* a variable with a value for each lane */
+	uint32_t deps;
+	Ix of;
+	int64_t by, hi;
+	char name[12];
+} Atom;
+
+/* Non-negative numbers, except where an index is still to be confined. */
+void ix_reset(Ctx *c);
+Ix ix_const(Ctx *c, int64_t k);
+Ix ix_of_atom(Ctx *c, int atom);
+Ix ix_var(Ctx *c, const char *name, int64_t hi, uint32_t deps, int lanes);
+Ix ix_add(Ctx *c, Ix a, Ix b);
+Ix ix_plus(Ctx *c, Ix a, int64_t k);
+Ix ix_scale(Ctx *c, Ix a, int64_t k);
+Ix ix_div(Ctx *c, Ix a, int64_t by);
+Ix ix_mod(Ctx *c, Ix a, int64_t by);
+/* a without its lane; *k is what the lane counts, -1 when it stands inside a quotient. */
+Ix ix_without_lane(Ctx *c, Ix a, int64_t *k);
+/* The place of coordinates in a contiguous tensor, and back. */
+Ix ix_flat(Ctx *c, const Ix *co, const int64_t *dim, int rank);
+void ix_unflat(Ctx *c, Ix flat, const int64_t *dim, int rank, Ix *co);
+void ix_text(Ctx *c, PmText *t, Ix a);
+
+#endif

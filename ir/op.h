@@ -67,7 +67,7 @@ typedef struct PmOpDesc {
 	int n_attrs;
 	const char *infer, *ref; /* token names, for docs */
 	const char *expr;  /* scalar expression over a, b, c, p0, p1 for floating point; NULL when none */
-	const char *iexpr; /* the same for integers and booleans; NULL when not defined for them */
+	const char *iexpr; /* the same for integers and booleans; NULL: NUM rows take expr for them too */
 } PmOpDesc;
 
 /* Descriptor of an operator; op must be below PM_N_OPS. */

@@ -26,7 +26,7 @@ void pm__vec_in(const PmPlan *p, PmValue v, const PmType *to, PmVecIn *out)
 /* The type the expression is computed in; see the compute rule in docs/runtime.md. */
 static int compute_dtype(const PmPlan *p, PmNode n)
 {
-	int best = PM_I64, has_int = 0;
+	int best = pm_op_desc(pm_node_op(p->g, n))->iexpr ? PM_I64 : PM_F32, has_int = 0;
 
 	for (size_t i = 0; i < pm_node_n_in(p->g, n); i++) {
 		PmValue v = pm_node_in(p->g, n, i);

@@ -214,14 +214,17 @@ PmStatus eager_scatter_elements(PmPlan *p, PmNode n, PmErr *err)
 	const PmType *t = pm__type(p, y), *it = pm__type(p, idx);
 	const Loc *loc[4] = { pm__loc(p, x), pm__loc(p, idx), pm__loc(p, u), pm__loc(p, y) };
 	int64_t axis = pm_node_i(p->g, n, "axis", 0);
-	int tiled = is_tiled(p, n);
+	int tiled = is_tiled(p, n), fewer = 0; /* fewer: lines without updates */
 	PmStatus st;
 	Lines l;
 	KGen k;
 
 	for (int d = 0; d < t->rank; d++)
-		tiled &= d == axis || t->dim[d] == it->dim[d];
-	st = tiled ? pm__place(p, y, err) : begin_scatter(&k, p, n, err);
+		fewer |= d != axis && t->dim[d] != it->dim[d];
+	if (tiled)
+		st = fewer ? pm__copy(p, n, t, loc[0], pm__loc(p, y), err) : pm__place(p, y, err);
+	else
+		st = begin_scatter(&k, p, n, err);
 	if (st)
 		return st;
 	l = (Lines){ .n = 1, .len = it->dim[axis], .axis_dim = t->dim[axis], .idx = *loc[1], .u = *loc[2] };

@@ -376,7 +376,7 @@ PmStatus pm__ref_ew(const PmRefCall *c, PmErr *err)
 	memset(&l, 0, sizeof l);
 	l.row = &rows[op];
 	l.out = out;
-	l.as_float = 0;
+	l.as_float = !d->iexpr;
 	for (k = 0; k < n; k++)
 		if (pm__ref_in(c, k) && pm_dtype_is_float(c->in[k].type.dtype))
 			l.as_float = 1;

@@ -56,8 +56,12 @@ static double copied_out(const Ctx *c, const Node *n)
 
 int f_library_launches(const Ctx *c, const Node *n)
 {
+	const Op *o = &c->op[n->out[0]];
 	int k, sum = n->launches;
 
+	/* One place that is known is a view. Growing takes it for a launch, or it would stop there. */
+	if (o->kind == OP_GATHER && c->op[o->in[1]].kind == OP_NUM)
+		return 0;
 	for (k = 0; k < n->n_out && !n->launches; k++)
 		sum += is_copied_out(&c->op[n->out[k]]);
 	return sum;

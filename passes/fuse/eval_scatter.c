@@ -23,7 +23,7 @@ int f_load_scatter(Ctx *c, Node *n, const char *name, int out)
 	o->axis = (int)pm_attr_i(n->val, "axis", 0);
 	o->axis += o->axis < 0 ? o->rank : 0;
 	for (d = 0; d < o->rank; d++)
-		if ((d != o->axis && i->dim[d] != x->dim[d]) || u->dim[d] != i->dim[d] || i->dim[d] < 1)
+		if ((d != o->axis && i->dim[d] > x->dim[d]) || u->dim[d] != i->dim[d] || i->dim[d] < 1)
 			return 0;
 	return f_class(i->dtype) == PM_I64;
 }
@@ -197,13 +197,33 @@ static int add(Ctx *c, const Op *o, const Ix *co, Ix first, int together, const 
 	return acc;
 }
 
+/* "if ((a < 7) && (b < 5)) {", where there are fewer lines of indices than places, and the coordinates inside
+ * it; how many of all places these are. */
+static double indexed(Ctx *c, const Op *o, const Ix *co, Ix *in)
+{
+	const Op *idx = &c->op[o->in[1]];
+	double part = 1;
+	int d;
+
+	for (d = 0; d < o->rank; d++)
+		if (d != o->axis && c->lin[co[d]].hi >= idx->dim[d]) {
+			t_add(c, part < 1 ? " && " : "if (");
+			f_below(c, co[d], idx->dim[d]);
+			part *= (double)idx->dim[d] / (double)o->dim[d];
+		}
+	t_add(c, part < 1 ? ") {\n" : "");
+	for (d = 0; d < o->rank; d++)
+		in[d] = d == o->axis ? co[d] : f_confine(c, co[d], idx->dim[d] - 1);
+	return part;
+}
+
 int f_eval_scatter(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
 	int64_t n = c->op[o->in[1]].dim[o->axis];
-	double times = c->times, turns = c->turns;
+	double times = c->times, turns = c->turns, part;
 	int x = f_eval(c, o->in[0], co), acc, mark, ok, together = at_once(n);
-	Ix first;
+	Ix first, in[F_RANK];
 	Hits h;
 
 	if (x < 0)
@@ -219,16 +239,17 @@ int f_eval_scatter(Ctx *c, int op, const Ix *co)
 	t_add(c, ";\n");
 	mark = f_mark(c);
 	c->branch++;
+	part = indexed(c, o, co, in);
 	first = loop(c, n, together);
 	if (!c->trial)
 		c->s->looks += turns * (double)((n + together - 1) / together);
-	c->times = times * (double)n / together;
+	c->times = times * part * (double)n / together;
 	c->turns = turns * (double)n;
-	ok = find(c, o, co, first, together, &h);
+	ok = find(c, o, in, first, together, &h);
 	/* As often as updates spread evenly are for a place. */
-	c->times = times * (double)n / (double)o->dim[o->axis];
-	ok = ok && add(c, o, co, first, together, &h, acc) >= 0;
-	t_add(c, "}\n");
+	c->times = times * part * (double)n / (double)o->dim[o->axis];
+	ok = ok && add(c, o, in, first, together, &h, acc) >= 0;
+	t_add(c, part < 1 ? "}\n}\n" : "}\n");
 	c->branch--;
 	f_forget(c, mark);
 	c->times = times;

@@ -108,20 +108,20 @@ static int large_columns(Ctx *c, Section *s)
 /* Neighbouring threads have neighbouring rows; several threads share one where there are few rows. */
 static void columns(Ctx *c, Section *s)
 {
+	int large = s->bytes >= LARGE && c->n_sections == 1;
 	int64_t g = 1;
 
 	s->column = 1;
-	if (s->bytes >= LARGE && c->n_sections == 1) {
-		if (large_columns(c, s))
-			return;
-		s->wide = 0;
-		try_vec(c, s, 1);
-	}
+	if (large && large_columns(c, s))
+		return;
+	s->wide = 0;
 	while (s->rows * g < FULL / 2 && g < 32 && g * 4 <= s->extent)
 		g *= 2;
 	s->group = (int)g;
 	s->per_block = g == 1 ? 128 : 32;
 	s->block = s->per_block * s->group;
+	if (large)
+		try_vec(c, s, 1);
 }
 
 int64_t f_kept_words(const Section *s, int64_t g)

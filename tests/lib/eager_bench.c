@@ -141,7 +141,7 @@ static int takes(const PmOpDesc *d, int dtype)
 		return is_float;
 	if (d->types == PM_TYPES_INT)
 		return pm_dtype_is_int(dtype);
-	return (d->types == PM_TYPES_ANY || dtype != PM_BOOL) && (is_float ? d->expr : d->iexpr) != NULL;
+	return d->types == PM_TYPES_ANY || dtype != PM_BOOL;
 }
 
 void eager_add_rows(EagerBench *b, int dtype)

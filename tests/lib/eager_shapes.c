@@ -223,7 +223,7 @@ static const Shape shapes[] = {
 		"2], dilations = [1]> (x, w, b) }" },
 	/* Scatters: by tiles, inner, outer and no lines, several tiles of either kind and pieces, repeated
 	 * and negative indices, indices of all lines at once, x and updates in another order; fewer lines
-	 * than the data has. */
+	 * than the data has; a result that is too large for tiles. */
 	{ WIDE, "(#[6,9,4] x, int64[6,7,4] i, #[6,7,4] u) => (#[6,9,4] y) { y = ScatterElements <axis = 1, "
 		"reduction = "
 		"\"add\"> (x, i, u) }" },
@@ -245,9 +245,12 @@ static const Shape shapes[] = {
 	{ F32_ONLY, "(#[301] x, int32[41] j, #[41] u) => (#[301] y) <int32[1] c = {50}> { i = Mul (j, c) y = "
 		    "ScatterElements "
 		    "<axis = 0, reduction = \"max\"> (x, i, u) }" },
-	{ F32_ONLY,
+	{ WIDE,
 	  "(#[7,9] x, int64[5,4] i, #[5,4] u) => (#[7,9] y) { y = ScatterElements <axis = 1, reduction = "
 	  "\"add\"> (x, i, u) }" },
+	{ F32_ONLY,
+	  "(#[2,2100000] x, int64[1,9] i, #[1,9] u) => (#[2,2100000] y) { y = ScatterElements <axis "
+	  "= 1, reduction = \"add\"> (x, i, u) }" },
 	{ F32_ONLY, "(#[3,2000] x, int64[3,1500] j, #[3,1500] u) => (#[3,2000] y) <int64[1] c = {301}> { i = "
 		    "Mul (j, c) y = "
 		    "ScatterElements <axis = 1, reduction = \"add\"> (x, i, u) }" },

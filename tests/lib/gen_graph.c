@@ -744,12 +744,6 @@ static PmOp draw_op(Gen *q)
 	}
 }
 
-/* What has no expression for integers is not computed on them. */
-static PmTypeClass computed_types(const PmOpDesc *d)
-{
-	return d->flags & PM_OPF_EW && d->types == PM_TYPES_NUM && !d->iexpr ? PM_TYPES_FLT : d->types;
-}
-
 static void first_operand(Gen *q, const Recipe *r)
 {
 	int64_t v[2] = { 2, 3 };
@@ -758,8 +752,7 @@ static void first_operand(Gen *q, const Recipe *r)
 	if (q->op == PM_OP_ConstantOfShape)
 		add_in(q, new_ints(q, v, 1, 2));
 	else
-		add_in(q,
-		       pick(q, computed_types(pm_op_desc(q->op)), r->rank_lo, r->operands ? r->rank_hi : 5));
+		add_in(q, pick(q, pm_op_desc(q->op)->types, r->rank_lo, r->operands ? r->rank_hi : 5));
 	q->x = *pm_value_type(q->g, q->in[0]);
 }
 

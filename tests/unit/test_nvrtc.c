@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/pool.h"
 #include "base/proc.h"
+#include "base/vec.h"
 #include "integrity/cubin_gate.h"
 #include "integrity/ptx_gate.h"
 #include "ir/kernel.h"
@@ -15,6 +16,7 @@
 #include "tests/lib/eager_bench.h"
 #include "tests/lib/eager_shapes.h"
 #include "tests/lib/need.h"
+#include "tests/lib/pass_case.h"
 #include "tests/lib/pass_models.h"
 
 #include <setjmp.h>
@@ -26,7 +28,7 @@
 #include <cmocka.h>
 
 static const int archs[] = { 80, 90 };
-enum { N_ARCHS = sizeof archs / sizeof archs[0], MAX_SOURCES = 4096, BATCH = 16 };
+enum { N_ARCHS = sizeof archs / sizeof archs[0], MAX_SOURCES = 4096, BATCH = 16, MAX_KERNELS = 64 };
 
 static void need_nvrtc(void)
 {
@@ -41,10 +43,17 @@ static void need_nvrtc(void)
 
 /* --- sets of different sources --- */
 
+typedef struct Launched {
+	size_t source;
+	char entry[64];
+	uint32_t threads; /* of a block */
+} Launched;
+
 typedef struct Set {
 	PmSource s[MAX_SOURCES];
 	uint64_t hash[MAX_SOURCES];
 	size_t n;
+	PM_VEC(Launched) launched;
 } Set;
 
 static Set *new_set(void)
@@ -52,17 +61,30 @@ static Set *new_set(void)
 	return pm_xcalloc(1, sizeof(Set));
 }
 
-static void keep(Set *set, const char *label, const char *source, PmDType type)
+/* The place of the source in the set. */
+static size_t keep(Set *set, const char *label, const char *source, PmDType type)
 {
 	uint64_t h = pm_hash64(source, strlen(source), PM_HASH_SEED + (uint64_t)type);
 	size_t i;
 
 	for (i = 0; i < set->n; i++)
 		if (set->hash[i] == h)
-			return;
+			return i;
 	assert_true(set->n < MAX_SOURCES);
 	set->hash[set->n] = h;
 	set->s[set->n++] = (PmSource){ pm_xstrdup(label), pm_xstrdup(source), type };
+	return i;
+}
+
+static void keep_launches(Set *set, const PmKAlt *a, size_t source)
+{
+	for (int i = 0; i < a->n_launches; i++) {
+		const PmKLaunch *k = &a->launches[i];
+		Launched l = { .source = source, .threads = k->block[0] * k->block[1] * k->block[2] };
+
+		snprintf(l.entry, sizeof l.entry, "%s", k->entry);
+		PM_VEC_PUSH(&set->launched, l);
+	}
 }
 
 static void free_set(Set *set)
@@ -73,12 +95,43 @@ static void free_set(Set *set)
 		free((void *)(uintptr_t)set->s[i].label);
 		free((void *)(uintptr_t)set->s[i].source);
 	}
+	PM_VEC_RELEASE(&set->launched);
 	free(set);
 }
 
-/* `ours`: of the device itself, which may look at clocks; all others must pass the gate for candidates. */
-static size_t compile_one(const PmSource *s, int cc, int ours, int *failed)
+/* A block's registers have to be there at once: a warp's are given out in pieces of 256. */
+static void fits(const char *label, const PmCubinKernel *k, uint32_t threads)
 {
+	enum { FILE_OF_REGISTERS = 65536 };
+	uint32_t warps = (threads + 31) / 32, each = (k->registers + 7) / 8 * 8;
+
+	if (warps * 32 * each > FILE_OF_REGISTERS)
+		fail_msg("%s: kernel '%s' takes %u registers, so that a block of %u threads cannot be "
+			 "launched",
+			 label, k->name, k->registers, threads);
+}
+
+/* Every kernel at the size that it states, and at each that it is launched with. */
+static void fit_all(const Set *set, size_t source, const PmCubinKernel *k, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		assert_true(k[i].registers > 0);
+		fits(set->s[source].label, &k[i], k[i].max_threads);
+		for (size_t j = 0; j < set->launched.n; j++) {
+			const Launched *l = &set->launched.v[j];
+
+			if (l->source == source && !strcmp(l->entry, k[i].name))
+				fits(set->s[source].label, &k[i], l->threads);
+		}
+	}
+}
+
+/* `ours`: of the device itself, which may look at clocks; all others must pass the gate for candidates. */
+static size_t compile_one(const Set *set, size_t source, int cc, int ours, int *failed)
+{
+	static PmCubinKernel kernel[MAX_KERNELS];
+	const PmSource *s = &set->s[source];
+	size_t n_kernels = 0;
 	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT, problems = PM_STR_INIT;
 	char target[32];
 	size_t bytes;
@@ -98,9 +151,11 @@ static size_t compile_one(const PmSource *s, int cc, int ours, int *failed)
 	if (!ours && pm_ptx_gate(ptx.s, ptx.len, NULL, 0, &problems))
 		fail_msg("sm_%d %s: our own kernel '%s' is refused: %s", cc, pm_dtype_name(s->type), s->label,
 			 problems.s);
-	if (!ours && pm_cubin_gate(cubin.s, cubin.len, NULL, 0, NULL, 0, NULL, &problems))
+	if (pm_cubin_gate(cubin.s, cubin.len, NULL, 0, kernel, MAX_KERNELS, &n_kernels, &problems) && !ours)
 		fail_msg("sm_%d %s: our own kernel '%s' is refused: %s", cc, pm_dtype_name(s->type), s->label,
 			 problems.s);
+	assert_in_range(n_kernels, 1, MAX_KERNELS);
+	fit_all(set, source, kernel, n_kernels);
 	pm_str_release(&problems);
 	bytes = cubin.len;
 	pm_str_release(&ptx);
@@ -116,7 +171,7 @@ static void compile_all(const Set *set, const char *what, int ours)
 	for (a = 0; a < N_ARCHS; a++) {
 		pm_nvrtc_ahead(set->s, set->n, archs[a], pm_cpu_count());
 		for (i = 0; i < set->n; i++)
-			bytes += compile_one(&set->s[i], archs[a], ours, NULL);
+			bytes += compile_one(set, i, archs[a], ours, NULL);
 	}
 	print_message("# %zu %s x 2 architectures in %.1f s, %zu bytes\n", set->n, what, pm_now() - t0,
 		      bytes);
@@ -177,7 +232,7 @@ static void compile_batches(const Set *set, const char *what)
 	for (a = 0; a < N_ARCHS; a++) {
 		pm_nvrtc_ahead(batches->s, batches->n, archs[a], pm_cpu_count());
 		for (i = 0; i < batches->n; i++)
-			bytes += compile_one(&batches->s[i], archs[a], 0, &failed);
+			bytes += compile_one(batches, i, archs[a], 0, &failed);
 	}
 	print_message("# %zu %s in %zu batches x 2 architectures in %.1f s, %zu bytes%s\n", set->n, what,
 		      batches->n, pm_now() - t0, bytes, failed ? "; a batch failed" : "");
@@ -311,10 +366,30 @@ static void take_kernels(void *arg, int pass, const char *model, int dtype, cons
 		if (pm_kernel_decode(fused, n, arena, &d, &err))
 			fail_msg("%s: %s", model, err.text);
 		for (k = 0; k < d.n_alts; k++)
-			keep(f->set, d.name, d.alts[k].source, d.alts[k].type);
+			keep_launches(f->set, &d.alts[k],
+				      keep(f->set, d.name, d.alts[k].source, d.alts[k].type));
 		f->times[pass][dtype]++;
 	}
 	pm_arena_free(arena);
+}
+
+/* Blocks grow with rows: the longest that this kernel takes. In float it once had 71 registers there, of the
+ * 64 that a block of 1,024 threads leaves. */
+static void take_long_rows(Set *set)
+{
+	static const char text[] =
+		"g ($T[1,2,$a] x, $T[1,2,$a] r, $T[$a] k, $T[$a] w, $T[$a] v) => ($T[1,2,$a] y) { "
+		"m = Mul(x, k) s = Add(r, m) y = LayerNormalization<axis = 2>(s, w, v) }";
+	static const char *const types[] = { "float", "float16", "bfloat16" };
+	Found f = { .set = set };
+
+	for (size_t i = 0; i < 3; i++) {
+		PmGraph *g = pass_fused("layer_scale_add_layer_norm", text, types[i],
+					(PassDims){ { 16384 } });
+
+		take_kernels(&f, 0, "long rows", PM_F32, NULL, g);
+		pm_graph_free(g);
+	}
 }
 
 static void kernels_of_passes_compile(void **state)
@@ -329,6 +404,7 @@ static void kernels_of_passes_compile(void **state)
 		if (!f.times[i][PM_F32] || !f.times[i][PM_F16] || !f.times[i][PM_BF16])
 			fail_msg("%s makes %d float, %d float16 and %d bfloat16 kernels", pass_models_name(i),
 				 f.times[i][PM_F32], f.times[i][PM_F16], f.times[i][PM_BF16]);
+	take_long_rows(f.set);
 	compile_all(f.set, "kernels of passes", 0);
 	free_set(f.set);
 }

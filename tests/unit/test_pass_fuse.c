@@ -95,6 +95,25 @@ static void scatters_look_for_their_updates(void **state)
 		   1, inner, 1);
 }
 
+/* Lines without an index: along either side of the axis, and by vectors. */
+static void scatters_into_some_lines(void **state)
+{
+	static const PassDims rows[] = { { { 5, 16 } }, { { 19, 33 } } }, wide[] = { { { 2, 16000 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[3,6,35] x, bool[2,$a,1] which, $T[2,$a,$b] u, $T[35] b) => ($T[3,6,35] y) "
+		   "<int64 k = {-2}, int64[3] e = {2, $a, $b}> { j = Cast<to = 7>(which) m = Mul(j, k) "
+		   "i = Expand(m, e) v = Relu(u) s = ScatterElements<axis = 1, reduction = \"add\">(x, i, v) "
+		   "y = Mul(s, b) }",
+		   1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[4,34000] x, bool[$a,$b] which, $T[$a,$b] u) => ($T[4,34000] y) { "
+		   "i = Cast<to = 7>(which) v = Relu(u) "
+		   "s = ScatterElements<axis = 0, reduction = \"add\">(x, i, v) y = Neg(s) }",
+		   1, wide, 1);
+}
+
 static void rows_are_shared(void **state)
 {
 	static const PassDims rows[] = { { { 2, 3, 40 } }, { { 1, 5, 257 } }, { { 3, 2, 1024 } } };
@@ -201,6 +220,14 @@ static void nothing_to_gain(void **state)
 	pass_refuses(PASS, "g ($T[$a,$b] x) => ($T[$a,$b] y) { y = Relu(x) }", row, "");
 	pass_refuses(PASS, "g ($T[$a,$b] x) => ($T[$b,$a] y) { y = Transpose<perm = [1, 0]>(x) }", row, "");
 	pass_refuses(PASS, "g ($T[0,$b] x) => ($T[0,$b] y) { z = Relu(x) y = Exp(z) }", row, "");
+	/* Rows that are known are views: one Gather is left, and an index written out that was a view. */
+	pass_refuses(
+		PASS,
+		"g (int64[16,33] t, $T[2,7] x, $T[32,7] w) => ($T[32,7] y) <int64 one = {1}, int64 none = "
+		"{0}, int64[2] r = {-1, 1}, int64[2] e = {33, 7}> { to = Gather<axis = 0>(t, one) "
+		"from = Gather<axis = 0>(t, none) u = Gather<axis = 0>(x, from) k = Reshape<allowzero = "
+		"0>(to, r) i = Expand(k, e) y = ScatterElements<axis = 0>(w, i, u) }",
+		row, "");
 }
 
 /* ---- random graphs ---- */
@@ -367,6 +394,7 @@ int main(void)
 		cmocka_unit_test(views_become_indices),
 		cmocka_unit_test(data_are_indices),
 		cmocka_unit_test(scatters_look_for_their_updates),
+		cmocka_unit_test(scatters_into_some_lines),
 		cmocka_unit_test(rows_are_shared),
 		cmocka_unit_test(rows_behind_pieces_are_shared),
 		cmocka_unit_test(columns_are_shared),

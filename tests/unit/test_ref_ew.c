@@ -72,6 +72,26 @@ static void functions_have_their_known_values(void **state)
 	}
 }
 
+/* Shrink has no expression for integers: it is computed in double precision, what is behind the point is
+ * dropped. The values are those of ONNX Runtime. */
+static void integers_take_expressions_of_floats(void **state)
+{
+	static const int types[] = { PM_I8, PM_I32, PM_I64 };
+	static const double x[] = { -3, -2, -1, 0, 1, 2, 3 },
+			    want[2][7] = { { -1, 0, 0, 0, 0, 0, 1 }, { -4, -3, -2, -1, 0, 0, 4 } };
+	static const char *const attrs[] = { "bias=1.5 lambd=1.5", "bias=-1.25 lambd=-2.5" };
+
+	(void)state;
+	for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+		for (int k = 0; k < 2; k++) {
+			PmTensor a = eval_vector(types[t], x, 7);
+
+			eval_same(eval1("Shrink", attrs[k], a), eval_vector(types[t], want[k], 7), 0,
+				  "Shrink");
+			pm_tensor_release(&a);
+		}
+}
+
 static void a_negated_zero_keeps_its_sign(void **state)
 {
 	double zero = 0;
@@ -348,6 +368,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_have_their_known_values),
+		cmocka_unit_test(integers_take_expressions_of_floats),
 		cmocka_unit_test(a_negated_zero_keeps_its_sign),
 		cmocka_unit_test(pairs_have_their_known_values),
 		cmocka_unit_test(comparisons_answer_like_c),

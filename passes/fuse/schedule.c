@@ -186,7 +186,7 @@ static void along(Ctx *c, Section *s)
 			keeps *= 2;
 		if (g < keeps && fits(s, keeps))
 			g = keeps;
-		s->hold = g == 1024 && holds(s, chunks);
+		s->hold = g == 1024 && c->n_sections == 1 && holds(s, chunks);
 		if (s->hold)
 			g = c->other ? g : HOLDERS;
 		else if (c->other)
@@ -214,7 +214,7 @@ static void gather_rows(Ctx *c, Section *s)
 	int64_t g = s->group;
 	double spread = s->spread;
 
-	if (s->column || g <= 32 || s->rows < 8 || spread < s->bytes / 2)
+	if (s->column || s->hold || g <= 32 || s->rows < 8 || spread < s->bytes / 2)
 		return;
 	share(s, 32);
 	decide_to_keep(c, s);

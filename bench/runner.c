@@ -50,6 +50,15 @@ int pm__is_our_fault(PmStatus st)
 	return st == PM_E_ENV || st == PM_E_INTERNAL || st == PM_E_IO || st == PM_E_NOT_FOUND;
 }
 
+PmStatus pm__device_said(Eval *e, PmStatus st, const PmErr *why, PmErr *err)
+{
+	if (!st)
+		return PM_OK;
+	if (pm__is_our_fault(st))
+		return pm_err(err, st, "%s", why->text);
+	return pm__say(e, pm__device_verdict(st), why->text);
+}
+
 int pm__is_inexact(PmVerdict v)
 {
 	return v == PM_VERDICT_INCORRECT || v == PM_VERDICT_PRECISION;

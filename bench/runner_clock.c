@@ -57,10 +57,8 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 	do
 		st = pm_deferred_check(e->worker, e->m->g, cand, c, &o, &d, &why);
 	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
-	if (st && pm__is_our_fault(st))
-		return pm_err(err, st, "%s", why.text);
 	if (st)
-		return pm__say(e, pm__device_verdict(st), why.text);
+		return pm__device_said(e, st, &why, err);
 	t->calls = d.calls;
 	t->replayed = d.replayed;
 	t->compared = d.compared;
@@ -130,11 +128,7 @@ static PmStatus time_one(Eval *e, int alt, const PmClockOpts *opts, PmClockResul
 		st = pm_clock_compare(e->worker, &base, &cand, opts, c, &run_err);
 	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
 	free(alts);
-	if (!st)
-		return PM_OK;
-	if (pm__is_our_fault(st))
-		return pm_err(err, st, "%s", run_err.text);
-	return pm__say(e, pm__device_verdict(st), run_err.text);
+	return pm__device_said(e, st, &run_err, err);
 }
 
 /* The alternative with the least measured time, found by short comparisons that are not scored. */
@@ -265,10 +259,8 @@ static PmStatus rehearse(Eval *e, int alt, PmErr *err)
 	if (!st) {
 		st = check_calls(e, &cand, &c, 0, err);
 		pm_clock_release(&c);
-	} else if (pm__is_our_fault(st)) {
-		pm_err(err, st, "%s", why.text);
 	} else {
-		st = pm__say(e, pm__device_verdict(st), why.text);
+		st = pm__device_said(e, st, &why, err);
 	}
 	free(alts);
 	return st;

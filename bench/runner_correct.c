@@ -26,11 +26,7 @@ static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poi
 	o.alts = alts;
 	st = pm_run_graph(e->probe.g, in, pm_graph_n_inputs(e->probe.g), &o, out, &run_err);
 	free(alts);
-	if (!st)
-		return PM_OK;
-	if (pm__is_our_fault(st))
-		return pm_err(err, st, "%s", run_err.text);
-	return pm__say(e, pm__device_verdict(st), run_err.text);
+	return pm__device_said(e, st, &run_err, err);
 }
 
 static int same_bits(const PmRunResult *a, const PmRunResult *b, size_t *output)

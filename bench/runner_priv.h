@@ -31,6 +31,8 @@ PmStatus pm__say(Eval *e, PmVerdict v, const char *text);
 PmVerdict pm__device_verdict(PmStatus st);
 /* Failures that are the machine's, not the pass's. */
 int pm__is_our_fault(PmStatus st);
+/* How a device run ended: PM_OK, with the verdict of `why` when it failed, or an error that is ours. */
+PmStatus pm__device_said(Eval *e, PmStatus st, const PmErr *why, PmErr *err);
 /* Verdicts about results alone, which may be good enough at some level of the ladder. */
 int pm__is_inexact(PmVerdict v);
 /* Alternative `k` for every kernel that has one, its last otherwise: *n of them, in execution order, owned by

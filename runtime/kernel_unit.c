@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char *c_type(PmDType t)
+const char *pm_kernel_ctype(PmDType t)
 {
 	switch (t) {
 	case PM_F32:
@@ -41,7 +41,7 @@ PmStatus pm_kernel_source_check(const PmSource *s, PmErr *err)
 {
 	size_t n = strlen(s->source);
 
-	if (!c_type(s->type))
+	if (!pm_kernel_ctype(s->type))
 		return pm_err(err, PM_E_INVALID,
 			      "Kernel '%s' has no element type (%d); give one of dtypes.def.", s->label,
 			      (int)s->type);
@@ -62,7 +62,7 @@ void pm_kernel_file_name(const char *label, PmStr *out)
 void pm_kernel_unit_begin(const PmSource *s, PmStr *out)
 {
 	pm_str_add(out, "#include \"passmith/kernel.cuh\"\n");
-	pm_str_addf(out, "typedef %s T;\n#line 1 \"", c_type(s->type));
+	pm_str_addf(out, "typedef %s T;\n#line 1 \"", pm_kernel_ctype(s->type));
 	pm_kernel_file_name(s->label, out);
 	pm_str_add(out, "\"\n");
 }

@@ -2,6 +2,7 @@
 #include "runtime/plan_priv.h"
 
 #include "kernels/common.cu.h"
+#include "runtime/kernel_unit.h"
 #include "runtime/ref.h"
 
 #include <stdarg.h>
@@ -10,32 +11,9 @@
 
 const char *pm__ctype(int dtype)
 {
-	switch (dtype) {
-	case PM_F64:
-		return "double";
-	case PM_F32:
-		return "float";
-	case PM_F16:
-		return "__half";
-	case PM_BF16:
-		return "__nv_bfloat16";
-	case PM_I64:
-		return "long long";
-	case PM_I32:
-		return "int";
-	case PM_I16:
-		return "short";
-	case PM_I8:
-		return "signed char";
-	case PM_U64:
-		return "unsigned long long";
-	case PM_U32:
-		return "unsigned int";
-	case PM_U16:
-		return "unsigned short";
-	default:
-		return "unsigned char";
-	}
+	const char *t = dtype == PM_BOOL ? NULL : pm_kernel_ctype((PmDType)dtype);
+
+	return t ? t : "unsigned char";
 }
 
 const char *pm__acc_type(int dtype)

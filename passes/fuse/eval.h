@@ -81,7 +81,8 @@ Ix f_confine(Ctx *c, Ix a, int64_t hi);
 /* "a < k" for every lane alike, as text; fails when lanes differ. */
 void f_below(Ctx *c, Ix a, int64_t k);
 
-int f_eval_move(Ctx *c, int op, const Ix *co);   /* eval_move.c: views, pieces, gathers */
+int f_eval_move(Ctx *c, int op, const Ix *co);   /* eval_move.c: views, pieces */
+int f_eval_gather(Ctx *c, int op, const Ix *co); /* eval_gather.c */
 int f_eval_reduce(Ctx *c, int op, const Ix *co); /* eval_reduce.c */
 int f_eval_pool(Ctx *c, int op, const Ix *co);
 int f_eval_linear(Ctx *c, int op, const Ix *co);  /* eval_resize.c */

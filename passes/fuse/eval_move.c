@@ -1,7 +1,5 @@
-/* eval_move.c - operators that move elements, as index arithmetic: views, pieces, padding, gathers. */
+/* eval_move.c - operators that move elements, as index arithmetic: views, pieces, padding. */
 #include "fuse.h"
-
-enum { KEY_GATHER = -16 }; /* minus the operation: the index that a gather reads */
 
 static int reshape(Ctx *c, const Op *o, const Ix *co)
 {
@@ -247,104 +245,6 @@ static int pad(Ctx *c, const Op *o, const Ix *co)
 	return f_eval(c, o->in[0], at);
 }
 
-/* ---- indices that are data ---- */
-
-/* The element of the index operand at co, as an index below `extent`. */
-static Ix data_index(Ctx *c, int op, const Ix *co, int64_t extent)
-{
-	const Op *o = &c->op[op];
-	int idx = o->in[1], rank = c->op[idx].rank, key = KEY_GATHER - op, found, v;
-	char name[12] = "x";
-	PmText t = { name, 1, sizeof name, 0 };
-	uint32_t deps = f_deps(c, co, rank);
-	Place p = { c->out, c->at_row, c->branch };
-	Ix x;
-
-	if (c->op[idx].kind == OP_NUM) {
-		int64_t k = (int64_t)c->op[idx].num[0];
-
-		return ix_const(c, k < 0 ? k + extent : k);
-	}
-	found = f_memo_find(c, key, co, rank);
-	if (found >= 0)
-		return found;
-	v = f_eval(c, idx, co);
-	if (c->fail)
-		return 0;
-	if (c->var[v].row && !(deps & ~f_row_deps(c)))
-		p = f_enter_row(c);
-	else if (c->branch || !(deps & ~f_row_deps(c)))
-		deps |= DEP_HERE;
-	pm_text_int(&t, c->n_names++);
-	name[t.n] = 0;
-	t_add(c, "int ");
-	t_add(c, name);
-	if (c->var[v].lanes) {
-		t_add(c, "[");
-		t_int(c, c->s->vec);
-		t_add(c, "]");
-	}
-	t_add(c, ";\n");
-	f_for_lanes(c, c->var[v].lanes);
-	t_add(c, name);
-	t_add(c, c->var[v].lanes ? "[j] = pick(" : " = pick(");
-	if (!c->dry)
-		f_ref(c, c->out, v);
-	t_add(c, ", ");
-	t_int(c, extent);
-	t_add(c, ");\n");
-	if (!c->var[v].lanes)
-		deps &= ~(uint32_t)DEP_LANE;
-	x = ix_var(c, name, extent - 1, deps, c->var[v].lanes);
-	f_memo_add(c, key, co, rank, x);
-	f_leave(c, &p);
-	return x;
-}
-
-static int gather(Ctx *c, int op, const Ix *co)
-{
-	const Op *o = &c->op[op], *x = &c->op[o->in[0]], *i = &c->op[o->in[1]];
-	Ix at[F_RANK];
-	int d;
-
-	for (d = 0; d < x->rank; d++)
-		at[d] = d < o->axis ? co[d] : d == o->axis ? 0 : co[d + i->rank - 1];
-	at[o->axis] = data_index(c, op, co + o->axis, x->dim[o->axis]);
-	return f_eval(c, o->in[0], at);
-}
-
-static int gather_elements(Ctx *c, int op, const Ix *co)
-{
-	const Op *o = &c->op[op], *x = &c->op[o->in[0]];
-	Ix at[F_RANK];
-	int d;
-
-	for (d = 0; d < x->rank; d++)
-		at[d] = co[d];
-	at[o->axis] = data_index(c, op, co, x->dim[o->axis]);
-	return f_eval(c, o->in[0], at);
-}
-
-/* The last axis of the indices holds a place on the first axes of the operand. */
-static int gather_nd(Ctx *c, int op, const Ix *co)
-{
-	const Op *o = &c->op[op], *x = &c->op[o->in[0]], *i = &c->op[o->in[1]];
-	int tuple = (int)i->dim[i->rank - 1], d;
-	Ix at[F_RANK], of[F_RANK];
-
-	for (d = 0; d + 1 < i->rank; d++)
-		of[d] = co[d];
-	for (d = 0; d < x->rank; d++) {
-		if (d < tuple) {
-			of[i->rank - 1] = ix_const(c, d);
-			at[d] = data_index(c, op, of, x->dim[d]);
-		} else {
-			at[d] = co[i->rank - 1 + d - tuple];
-		}
-	}
-	return f_eval(c, o->in[0], at);
-}
-
 static int trilu(Ctx *c, const Op *o, const Ix *co)
 {
 	int x = f_eval(c, o->in[0], co), y;
@@ -392,11 +292,9 @@ int f_eval_move(Ctx *c, int op, const Ix *co)
 	case OP_PAD:
 		return pad(c, o, co);
 	case OP_GATHER:
-		return gather(c, op, co);
 	case OP_GATHER_ELEMENTS:
-		return gather_elements(c, op, co);
 	case OP_GATHER_ND:
-		return gather_nd(c, op, co);
+		return f_eval_gather(c, op, co);
 	case OP_TRILU:
 		return trilu(c, o, co);
 	default:

@@ -15,6 +15,12 @@ for c in $commands; do
 	says "passmith $c " "$c --help begins with the call"
 	grep -A 1 '^example:' "$tmp/out" | grep -q "^  passmith $c"
 	tap "$c --help ends with an example"
+	for f in $(sed -n '/^example:/,$p' "$tmp/out" | grep -o '[a-z]*/[^ ]*' | sed "s,^build/,$build/,"); do
+		# shellcheck disable=SC2086 # f may be a pattern
+		set -- $f
+		[ -e "$1" ]
+		tap "$c --help: $f of its example is there"
+	done
 	says "--json" "$c takes --json"
 	pm "$c" --no-such-option
 	exits 2 "$c with an unknown option"

@@ -2,6 +2,7 @@
 #include "runtime/plan_priv.h"
 
 #include "kernels/gelu.cu.h"
+#include "kernels/sigmoid.cu.h"
 #include "runtime/ref.h"
 
 #include <stdio.h>
@@ -185,20 +186,27 @@ static void reorder(PmVecOut *out, int64_t *dim, PmVecIn *in, int n, const int *
 	}
 }
 
-/* 1 for the operator whose expression has a quicker form that is as exact for results of 16 bits. */
-static int is_short_gelu(const PmPlan *p, PmNode n)
+/* The function that is as exact as the operator's expression for results of 16 bits, and quicker, with its
+ * source; NULL: there is none. */
+static const char *short_form(const PmPlan *p, PmNode n, const char **source)
 {
-	int dtype = pm__type(p, pm_node_out(p->g, n, 0))->dtype;
+	int dtype = pm__type(p, pm_node_out(p->g, n, 0))->dtype, op = pm_node_op(p->g, n);
 
-	return pm_node_op(p->g, n) == PM_OP_Gelu && (dtype == PM_F16 || dtype == PM_BF16) &&
-	       attr_param(p, n, &pm_op_desc(PM_OP_Gelu)->attrs[0]) == 0;
+	if (dtype != PM_F16 && dtype != PM_BF16)
+		return NULL;
+	*source = op == PM_OP_Sigmoid ? sigmoid_cu : gelu_cu;
+	if (op == PM_OP_Sigmoid)
+		return "pm_sigmoid(a)";
+	return op == PM_OP_Gelu && attr_param(p, n, &pm_op_desc(PM_OP_Gelu)->attrs[0]) == 0 ? "pm_gelu(a)"
+											    : NULL;
 }
 
 PmStatus eager_ew(PmPlan *p, PmNode n, PmErr *err)
 {
 	const PmOpDesc *d = pm_op_desc(pm_node_op(p->g, n));
 	int ct = compute_dtype(p, n), used = 0;
-	const char *expr = is_short_gelu(p, n) ? "pm_gelu(a)" : pm_dtype_is_float(ct) ? d->expr : d->iexpr;
+	const char *source, *quick = short_form(p, n, &source);
+	const char *expr = quick ? quick : pm_dtype_is_float(ct) ? d->expr : d->iexpr;
 	PmValue y = pm_node_out(p->g, n, 0);
 	const PmType *t = pm__type(p, y);
 	PmVecOut out = { .dtype = t->dtype, .rank = t->rank, .dim = t->dim };
@@ -230,8 +238,8 @@ PmStatus eager_ew(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_init(&k, p, n, ct);
 	pm__kg_define(&k, "K(x)", "((S)(x))");
 	pm_str_addf(&k.head, "typedef %s S;\n", pm__acc_type(ct));
-	if (is_short_gelu(p, n))
-		pm_str_add(&k.head, gelu_cu);
+	if (quick)
+		pm_str_add(&k.head, source);
 	add_params(&k, d, &body);
 	add_expression(p, n, expr, ct, &body);
 	pm_str_addf(&body, "\tpm_st(&q, %s);\n", t->dtype == PM_BOOL ? "v != 0" : "v");

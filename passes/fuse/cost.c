@@ -134,7 +134,7 @@ double f_kernel_time(const Ctx *c)
 
 	for (i = 0; i < c->n_sections; i++) {
 		const Section *s = &c->section[i];
-		double turns = s->rows ? (double)s->extent / (s->vec * s->group) : 1, wait;
+		double turns = s->rows ? (double)s->extent / (f_step(s) * s->group) : 1, wait;
 		double memory = (s->bytes + s->spread) / BYTES_PER_US, work = s->work / WORK_PER_US;
 
 		/* Other warps compute while some wait for memory. */

@@ -39,10 +39,7 @@ static int is_plain(const Ctx *c, Ix at)
 
 static int64_t turns(const Ctx *c, int where)
 {
-	int64_t chunks = where == ROW || !c->s->rows ? 1 : c->loop[where].extent / c->s->vec,
-		width = c->s->group * (c->s->split ? c->s->split : 1);
-
-	return (chunks + width - 1) / width;
+	return where == ROW || !c->s->rows ? 1 : f_turns(c, where);
 }
 
 /* In front of which loops it goes; -1: it stays where it is. */
@@ -55,7 +52,7 @@ static int place(const Ctx *c, const Op *o, Ix at)
 		return ROW;
 	if (!c->s->rows)
 		return 0;
-	return c->loop_now >= 0 && (c->keep || turns(c, c->loop_now) <= F_TURNS) ? c->loop_now : -1;
+	return c->loop_now >= 0 && f_unrolled(c, c->loop_now) ? c->loop_now : -1;
 }
 
 static void subscripts(Ctx *c, int where, int64_t n, int elements)
@@ -110,7 +107,7 @@ static void write(Ctx *c, const Op *o, const Early *e, int number, Ix base, int 
 /* Words that a thread may keep besides those that it computes with. */
 static int64_t room(const Section *s)
 {
-	return s->block > 512 ? 32 : s->block > 256 ? 64 : s->block > 128 ? 96 : 128;
+	return s->hold ? 44 : s->block > 512 ? 32 : s->block > 256 ? 64 : s->block > 128 ? 96 : 128;
 }
 
 static int64_t words_of(const Ctx *c, const Op *o, int lanes)

@@ -294,7 +294,7 @@ static int for_the_row(Ctx *c, int op, const Ix *co)
 	c->out = c->row;
 	c->at_row = 1;
 	c->branch = 0;
-	c->times = c->s->rows ? (double)c->s->rows : 1;
+	c->times = c->s->rows ? (double)f_groups(c->s) : 1;
 	c->turns = 1;
 	var = write_value(c, op, co);
 	if (var >= 0 && !c->fail)
@@ -324,7 +324,7 @@ int f_eval(Ctx *c, int op, const Ix *coords)
 	var = f_memo_find(c, op, co, o->rank);
 	if (var >= 0)
 		return var;
-	if (!c->at_row && !(deps & ~(uint32_t)DEP_ROW) && within(c, o, co))
+	if (!c->at_row && !(deps & ~f_row_deps(c)) && within(c, o, co))
 		return for_the_row(c, op, co);
 	var = write_value(c, op, co);
 	if (var >= 0 && !c->fail)

@@ -121,6 +121,11 @@ void f_early_reset(Ctx *c);
 void f_early_write(Ctx *c, PmText *t, int of_row);
 /* The "for" of loops of class k, up to its body. */
 void f_loop_head(Ctx *c, int k);
+int64_t f_turns(const Ctx *c, int k);
+int f_unrolled(const Ctx *c, int k); /* all turns of these loops */
+/* Whether its last turns are made by all threads, "in" says for which there is an element, and the others
+ * have the last one: in a branch, loads of one turn would wait for those of the turn before. */
+int f_is_open(const Ctx *c, int k);
 
 /* ---- section.c ---- */
 

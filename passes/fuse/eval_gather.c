@@ -25,9 +25,9 @@ static Ix data_index(Ctx *c, int op, const Ix *co, int64_t extent)
 	v = f_eval(c, idx, co);
 	if (c->fail)
 		return 0;
-	if (c->var[v].row && !(deps & ~(uint32_t)DEP_ROW))
+	if (c->var[v].row && !(deps & ~f_row_deps(c)))
 		p = f_enter_row(c);
-	else if (c->branch || !(deps & ~(uint32_t)DEP_ROW))
+	else if (c->branch || !(deps & ~f_row_deps(c)))
 		deps |= DEP_HERE;
 	pm_text_int(&t, c->n_names++);
 	name[t.n] = 0;

@@ -111,6 +111,25 @@ static int end_of(Ctx *c, const Op *o, int acc, int64_t n, const char *n_text)
 	return y;
 }
 
+/* "v3 = share<Sum, 32, 0, 1>(v3);", or without the value of it for several rows. */
+static void share(Ctx *c, const Op *o, int acc, int place)
+{
+	if (!c->var[acc].lanes) {
+		t_add(c, "v");
+		t_int(c, acc);
+		t_add(c, " = ");
+	}
+	t_add(c, "share<");
+	t_add(c, f_join(o));
+	t_add(c, ", ");
+	t_int(c, c->s->group);
+	t_add(c, ", ");
+	t_int(c, c->s->column ? c->s->per_block : 0);
+	t_add(c, place ? ", 1>(v" : ", 0>(v");
+	t_int(c, acc);
+	t_add(c, ");\n");
+}
+
 /* All threads of the row share the work; every one gets the result. */
 static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 {
@@ -118,7 +137,7 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 	PmText *row = c->out, *body;
 	LoopState st;
 	Ix at[F_RANK];
-	int acc = f_new_var(c, sum_type(o), 0), v, y, number, stage, joined;
+	int acc = f_new_var(c, sum_type(o), c->s->wide), v, y, number, stage, joined;
 
 	place(c, o, co, f_loop_begin(c, n, &st), at);
 	v = f_eval(c, o->in[0], at);
@@ -132,6 +151,7 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 	f_declare(c, acc, start_of(o));
 	c->out = body;
 	c->var[acc].exact |= is_extreme(o) && c->var[v].exact;
+	t_add(c, f_is_open(c, st.loop) ? "if (in) " : "");
 	step(c, o, acc, v, c->var[v].lanes || c->s->vec > 1);
 	if (joined)
 		f_loop_drop(c, &st);
@@ -143,17 +163,7 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 		return f_fail(c, "a loop was left open");
 	if (c->s->group > 1) {
 		c->s->syncs++;
-		t_add(c, "v");
-		t_int(c, acc);
-		t_add(c, " = share<");
-		t_add(c, f_join(o));
-		t_add(c, ", ");
-		t_int(c, c->s->group);
-		t_add(c, ", ");
-		t_int(c, c->s->column ? c->s->per_block : 0);
-		t_add(c, number % 2 ? ", 1>(v" : ", 0>(v");
-		t_int(c, acc);
-		t_add(c, ");\n");
+		share(c, o, acc, number % 2);
 	}
 	if (c->s->split && stage == c->stage)
 		f_leave_part(c, acc, number, n);

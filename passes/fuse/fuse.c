@@ -47,7 +47,7 @@ typedef struct Kernel {
 	int64_t blocks, front_blocks, scratch[2];
 	int n_scratch;
 	int32_t in[F_ARGS];
-	int n_in;
+	int n_in, wide;
 	double bytes;
 } Kernel;
 
@@ -65,6 +65,7 @@ static int make(Ctx *c, int other, Kernel *k)
 	k->launches = f_stages(c) + c->apart;
 	k->front_block = c->apart ? c->front.block : 0;
 	k->front_blocks = c->front.blocks;
+	k->wide = c->section[0].wide;
 	k->n_scratch = 0;
 	if (c->apart)
 		k->scratch[k->n_scratch++] = f_front_scratch(c);
@@ -92,7 +93,7 @@ static int worth_trying(const Kernel *a, const Kernel *b)
 		if (a->in[i] != b->in[i])
 			return 0;
 	return a->block != b->block || a->blocks != b->blocks || a->front_block != b->front_block ||
-	       a->front_blocks != b->front_blocks;
+	       a->front_blocks != b->front_blocks || (a->wide && !f_is(a->text.s, b->text.s));
 }
 
 typedef struct Described {

@@ -97,6 +97,12 @@ typedef struct Ctx {
 void *f_alloc(Ctx *c, uint32_t bytes);
 Ctx *f_new(void);
 
+/* What an index that is the same for all elements of a row may depend on. */
+static inline uint32_t f_row_deps(const Ctx *c)
+{
+	return DEP_ROW | (c->s->wide ? DEP_LANE : 0);
+}
+
 /* What is known inside a branch or a loop of one thread is forgotten behind it. */
 static inline int f_mark(const Ctx *c)
 {

@@ -216,6 +216,8 @@ static const char *arithmetic(const Op *o, const char *name)
 		return "minus(a, b)";
 	if (f_is(name, "Mul"))
 		return "times(a, b)";
+	if (f_is(name, "Sigmoid") && half)
+		return "logistic16(a)";
 	return f_is(name, "Gelu") && half && (!o->n_num || o->num[0] == 0) ? "gelu16(a)" : NULL;
 }
 

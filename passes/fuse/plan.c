@@ -216,7 +216,8 @@ static void level(Ctx *c)
 			s->group = block;
 		else if (s->rows)
 			s->per_block = block / s->group;
-		s->blocks = s->rows ? (s->rows + s->per_block - 1) / s->per_block * (s->split ? s->split : 1)
+		s->blocks = s->rows ? (f_groups(s) + s->per_block - 1) / s->per_block *
+					      (s->split ? s->split : 1)
 				    : (s->extent / s->vec + block - 1) / block;
 	}
 }

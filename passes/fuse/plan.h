@@ -19,9 +19,12 @@ typedef struct Section {
 	int64_t rows;          /* 0: none, every element by itself */
 	int64_t extent;        /* largest of its loops */
 	int column;            /* neighbouring threads have neighbouring rows */
+	int wide;              /* and so have the lanes of a vector: no two of one row */
 	int vec, group, per_block, block;
 	int64_t blocks;
 	int max_serial, keep;
+	int hold;  /* what its loops load stays in registers up to the last, two blocks in those of one
+		      multiprocessor */
 	int split; /* blocks that share a row, or a set of columns; 0: one */
 	/* measured while it is written */
 	double bytes, spread, work; /* bytes read and written; of them out of order; operations */
@@ -31,6 +34,18 @@ typedef struct Section {
 	int cached, lane_loads, syncs;
 	int n_reds, n_stages; /* reductions by rows, and launches that they take when it is split */
 } Section;
+
+/* Elements of a row that one vector holds. */
+static inline int f_step(const Section *s)
+{
+	return s->wide ? 1 : s->vec;
+}
+
+/* Rows, or vectors of neighbouring rows: the threads of a group share one. */
+static inline int64_t f_groups(const Section *s)
+{
+	return s->wide ? s->rows / s->vec : s->rows;
+}
 
 /* ---- plan.c, source.c, cost.c ---- */
 
@@ -58,6 +73,8 @@ void f_clear(Ctx *c, Section *s);
 int64_t f_rows_of(const Op *o, uint32_t axes);
 /* Writes a section (dry: only measures). */
 int f_write_section(Ctx *c, Section *s, int dry);
+/* Results of the section that is written that have more than one element for each row. */
+int f_along(const Ctx *c);
 void f_forget_wanted(Ctx *c);
 /* One kernel for each launch: fused0, fused1, ... with the blocks of each. */
 int f_source(Ctx *c, PmText *t, int block, int64_t *blocks);

@@ -2,9 +2,10 @@
 #include "fuse.h"
 
 enum {
-	FULL = 132 * 1024,
-	/* threads that keep a large GPU busy */ REGISTERS =
-		96 /* words that a thread keeps from loop to loop */
+	FULL = 132 * 1024, /* threads that keep a large GPU busy */
+	REGISTERS = 96,    /* words that a thread keeps from loop to loop */
+	LARGE = 8 << 20,   /* bytes from which on their rate decides */
+	HOLDERS = 512      /* threads that hold a row as it lies in memory */
 };
 
 void f_forget_wanted(Ctx *c)
@@ -71,28 +72,69 @@ static void plain(Ctx *c, Section *s)
 	s->blocks = (n + s->block - 1) / s->block;
 }
 
-/* Neighbouring threads have neighbouring rows; several threads share one where there are few rows. */
-static void columns(Section *s)
+/* Each thread has `vec` neighbouring rows, `across` threads stand side by side. 0: not these. */
+static int wide_columns(Ctx *c, Section *s, int vec, int across, int64_t g)
 {
+	if (s->rows % vec)
+		return 0;
+	s->group = (int)g;
+	s->per_block = across;
+	s->block = across * s->group;
+	s->wide = 1;
+	return try_vec(c, s, vec);
+}
+
+/* What is large is read 16 bytes at a time where there are many rows. Where there are few, so many that they
+ * make blocks enough of 64 bytes side by side, or else slices, which are read again for each reduction but
+ * the first. */
+static int large_columns(Ctx *c, Section *s)
+{
+	enum { ACROSS = 16, BLOCKS = 96, DEEP = 64, MOST = 256 };
+	int vec = widest(c, s), few = s->rows / vec * 32 < FULL / 2, sliced = s->n_reds == 1;
+	int64_t g = 8;
+
+	if (few && s->rows / (2 * ACROSS) >= BLOCKS && s->extent >= 4 * DEEP && !(c->other && sliced))
+		return wide_columns(c, s, 2, ACROSS, DEEP);
+	if (few && !sliced)
+		return 0;
+	vec /= c->other && !few ? 2 : 1;
+	while (s->rows / vec * g < FULL / 2 && g < 32 && 4 * g <= s->extent)
+		g *= 2;
+	while (vec > 1 && !wide_columns(c, s, vec, (int)(MOST / g), g))
+		vec /= 2;
+	return vec > 1;
+}
+
+/* Neighbouring threads have neighbouring rows; several threads share one where there are few rows. */
+static void columns(Ctx *c, Section *s)
+{
+	int large = s->bytes >= LARGE && c->n_sections == 1;
 	int64_t g = 1;
 
+	s->column = 1;
+	if (large && large_columns(c, s))
+		return;
+	s->wide = 0;
 	while (s->rows * g < FULL / 2 && g < 32 && g * 4 <= s->extent)
 		g *= 2;
 	s->group = (int)g;
 	s->per_block = g == 1 ? 128 : 32;
 	s->block = s->per_block * s->group;
-	s->column = 1;
+	if (large)
+		try_vec(c, s, 1);
 }
 
 int64_t f_kept_words(const Section *s, int64_t g)
 {
-	return (s->extent / s->vec + g - 1) / g * s->vec * s->cached;
+	return (s->extent / f_step(s) + g - 1) / g * s->vec * s->cached;
 }
 
 /* Whether the values that later loops ask for fit in the registers of g threads a row. */
 static int fits(const Section *s, int64_t g)
 {
-	return f_kept_words(s, g) <= (g > 512 ? REGISTERS / 3 : g > 256 ? REGISTERS / 2 : REGISTERS);
+	int64_t block = s->wide ? s->block : g;
+
+	return f_kept_words(s, g) <= (block > 512 ? REGISTERS / 3 : block > 256 ? REGISTERS / 2 : REGISTERS);
 }
 
 static void share(Section *s, int64_t g)
@@ -105,6 +147,15 @@ static void share(Section *s, int64_t g)
 				      g);
 	s->block = g > 32 ? (int)g : s->per_block * s->group;
 	s->column = 0;
+}
+
+/* Whether a row that fits no block's registers as it is computed does as it lies in memory, in those of 512
+ * threads, twice on a multiprocessor: one block loads while another computes. */
+static int holds(const Section *s, int64_t chunks)
+{
+	enum { TURNS = 10, BLOCKS = 264 };
+
+	return s->bytes >= LARGE && s->rows >= BLOCKS && chunks <= TURNS * HOLDERS && !fits(s, 1024);
 }
 
 static void along(Ctx *c, Section *s)
@@ -135,9 +186,13 @@ static void along(Ctx *c, Section *s)
 			keeps *= 2;
 		if (g < keeps && fits(s, keeps))
 			g = keeps;
-		if (c->other)
+		s->hold = g == 1024 && holds(s, chunks);
+		if (s->hold)
+			g = c->other ? g : HOLDERS;
+		else if (c->other)
 			g = g > 32 ? g / 2 : chunks > 64 ? 64 : 32;
 	}
+	s->hold = s->hold && !c->other;
 	share(s, g);
 }
 
@@ -147,7 +202,7 @@ static void decide_to_keep(Ctx *c, Section *s)
 {
 	int cached = s->cached;
 
-	c->keep = s->keep = !s->split && fits(s, s->group);
+	c->keep = s->keep = !s->split && (s->cached || !s->wide) && fits(s, s->group);
 	f_write_section(c, s, 1);
 	s->cached = cached;
 }
@@ -183,7 +238,7 @@ void f_schedule(Ctx *c, Section *s)
 	if (!try_vec(c, s, 1))
 		return;
 	if (s->across > s->along && s->rows > 1)
-		columns(s);
+		columns(c, s);
 	else
 		along(c, s);
 	decide_to_keep(c, s);
@@ -191,5 +246,5 @@ void f_schedule(Ctx *c, Section *s)
 	f_split(c, s);
 	if (s->split)
 		decide_to_keep(c, s);
-	s->blocks = (s->rows + s->per_block - 1) / s->per_block * (s->split ? s->split : 1);
+	s->blocks = (f_groups(s) + s->per_block - 1) / s->per_block * (s->split ? s->split : 1);
 }

@@ -17,7 +17,9 @@ void f_clear(Ctx *c, Section *s)
 	c->cut = UINT32_MAX;
 	s->across = s->along = s->serial = s->looks = 0;
 	c->ix_lane = s->vec > 1 ? ix_var(c, "j", s->vec - 1, DEP_LANE, 0) : ix_const(c, 0);
-	c->ix_row = ix_var(c, "r", s->rows > 0 ? s->rows - 1 : 0, DEP_ROW, 0);
+	c->ix_row = ix_var(c, "r", s->rows > 0 ? f_groups(s) - 1 : 0, DEP_ROW, 0);
+	if (s->wide)
+		c->ix_row = ix_add(c, ix_scale(c, c->ix_row, s->vec), c->ix_lane);
 }
 
 int64_t f_rows_of(const Op *o, uint32_t axes)
@@ -49,7 +51,7 @@ static int loop_class(Ctx *c, int64_t extent)
 	pm_text_int(&t, i);
 	name[t.n] = 0;
 	c->loop[i].extent = extent;
-	c->loop[i].chunk = ix_var(c, name, extent / c->s->vec - 1, DEP_CHUNK, 0);
+	c->loop[i].chunk = ix_var(c, name, extent / f_step(c->s) - 1, DEP_CHUNK, 0);
 	if (extent > c->s->extent)
 		c->s->extent = extent;
 	return c->n_loops++;
@@ -60,8 +62,9 @@ Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st)
 	int k;
 
 	*st = (LoopState){ c->out, c->at_row, c->memo_base, c->n_memo, c->branch, c->loop_now, 0, c->times };
-	if (c->depth == F_DEPTH || extent % c->s->vec) {
-		f_fail(c, extent % c->s->vec ? "lanes go different ways" : "it has loops in loops in loops");
+	if (c->depth == F_DEPTH || extent % f_step(c->s)) {
+		f_fail(c,
+		       extent % f_step(c->s) ? "lanes go different ways" : "it has loops in loops in loops");
 		return 0;
 	}
 	k = loop_class(c, extent);
@@ -69,22 +72,46 @@ Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st)
 	c->memo_base = c->n_memo;
 	c->at_row = c->branch = 0;
 	c->loop_now = k;
-	c->times = (double)(c->s->rows ? c->s->rows : 1) * (double)(extent / c->s->vec);
+	c->times = (double)(c->s->rows ? f_groups(c->s) : 1) * (double)(extent / f_step(c->s));
 	c->out = &c->body[c->depth++];
 	c->out->n = 0;
-	return c->fail ? 0 : ix_add(c, ix_scale(c, c->loop[k].chunk, c->s->vec), c->ix_lane);
+	if (c->fail || c->s->wide)
+		return c->fail ? 0 : c->loop[k].chunk;
+	return ix_add(c, ix_scale(c, c->loop[k].chunk, c->s->vec), c->ix_lane);
+}
+
+int64_t f_turns(const Ctx *c, int k)
+{
+	int64_t width = c->s->group * (c->s->split ? c->s->split : 1);
+
+	return (c->loop[k].extent / f_step(c->s) + width - 1) / width;
+}
+
+int f_unrolled(const Ctx *c, int k)
+{
+	return c->keep || c->s->hold || f_turns(c, k) <= F_TURNS;
+}
+
+int f_is_open(const Ctx *c, int k)
+{
+	int64_t chunks = c->loop[k].extent / f_step(c->s), turns = f_turns(c, k);
+
+	return turns > F_TURNS && turns * c->s->group * (c->s->split ? c->s->split : 1) != chunks;
 }
 
 /* "for (...) { int m0 = k * 32 + lane; if (m0 < 48) {"; of a split row only this block's part. */
 void f_loop_head(Ctx *c, int k)
 {
-	int64_t chunks = c->loop[k].extent / c->s->vec, width = c->s->group * (c->s->split ? c->s->split : 1),
-		turns = (chunks + width - 1) / width;
+	int64_t chunks = c->loop[k].extent / f_step(c->s), turns = f_turns(c, k);
+	int open = f_is_open(c, k);
 
-	t_add(c, c->keep || turns <= F_TURNS ? "_Pragma(\"unroll\") " : "_Pragma(\"unroll 4\") ");
+	t_add(c, f_unrolled(c, k)               ? "_Pragma(\"unroll\") "
+		 : c->s->wide && c->s->vec == 2 ? "_Pragma(\"unroll 8\") "
+						: "_Pragma(\"unroll 4\") ");
 	t_add(c, "for (int k = 0; k < ");
 	t_int(c, turns);
-	t_add(c, "; k++) {\nconst int m");
+	t_add(c, "; k++) {\nconst int ");
+	t_add(c, open ? "n" : "m");
 	t_int(c, k);
 	t_add(c, " = ");
 	if (c->s->split) {
@@ -95,7 +122,19 @@ void f_loop_head(Ctx *c, int k)
 	t_add(c, "k * ");
 	t_int(c, c->s->group);
 	t_add(c, " + lane;\n");
-	if (chunks % c->s->group || turns * width != chunks) {
+	if (open) {
+		t_add(c, "const bool in = n");
+		t_int(c, k);
+		t_add(c, " < ");
+		t_int(c, chunks);
+		t_add(c, ";\nconst int m");
+		t_int(c, k);
+		t_add(c, " = in ? n");
+		t_int(c, k);
+		t_add(c, " : ");
+		t_int(c, chunks - 1);
+		t_add(c, ";\n");
+	} else if (turns * c->s->group * (c->s->split ? c->s->split : 1) != chunks) {
 		t_add(c, "if (m");
 		t_int(c, k);
 		t_add(c, " < ");
@@ -230,6 +269,15 @@ static int64_t result_extent(const Ctx *c, int i)
 	return f_numel(as) / (c->s->rows ? f_rows_of(as, c->s->axes[i]) : 1);
 }
 
+int f_along(const Ctx *c)
+{
+	int i, n = 0;
+
+	for (i = 0; i < c->s->n_out; i++)
+		n += result_extent(c, i) > 1;
+	return n;
+}
+
 static void write_result(Ctx *c, int i, Ix e, const char *guard)
 {
 	Ix co[F_RANK], at = result_at(c, i, c->ix_row, e, co);
@@ -249,7 +297,7 @@ static void row_results(Ctx *c)
 
 	for (i = 0; i < c->s->n_out && !c->fail; i++)
 		if (result_extent(c, i) == 1) {
-			c->times = (double)c->s->rows;
+			c->times = (double)f_groups(c->s);
 			write_result(c, i, ix_const(c, 0),
 				     c->s->split ? "if (live && lane == 0 && slice == 0) {\n"
 						 : "if (live && lane == 0) {\n");
@@ -264,7 +312,10 @@ static void one_loop(Ctx *c, int64_t extent, LoopState *st)
 
 	for (i = 0; i < c->s->n_out && !c->fail; i++)
 		if (result_extent(c, i) == extent)
-			write_result(c, i, e, c->s->per_block > 1 ? "if (live) {\n" : "");
+			write_result(c, i, e,
+				     f_is_open(c, st->loop) ? "if (in && live) {\n"
+				     : c->s->per_block > 1  ? "if (live) {\n"
+							    : "");
 }
 
 /* Written twice: the first time only for the row's part, the loops of the reductions; then values of those

@@ -58,6 +58,16 @@ static const char ROUND[] =
 	"__device__ __forceinline__ double plus(double a, double b) { return __dadd_rn(a, b); }\n"
 	"__device__ __forceinline__ double minus(double a, double b) { return __dsub_rn(a, b); }\n"
 	"__device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }\n"
+	"/* The sigmoid, as the eager run has it for results of 16 bits. */\n"
+	"__device__ __forceinline__ float logistic16(float x)\n"
+	"{\n"
+	"\tfloat e = x * -1.4426950408889634f;\n"
+	"#ifdef PASSMITH_EMU\n\treturn 1.f / (1.f + exp2f(e));\n"
+	"#else\n"
+	"\tasm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(e) : \"f\"(e));\n"
+	"\te += 1.f;\n"
+	"\tasm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(e) : \"f\"(e));\n"
+	"\treturn e;\n#endif\n}\n"
 	"/* x times the normal distribution below x, as the eager run has it for results of 16 bits: half "
 	"of\n"
 	" * erfc(|x| / sqrt 2) as 2 to the power of a polynomial. */\n"
@@ -121,6 +131,24 @@ static const char SHARE[] =
 	"\t\tfor (int d = G / 64; d > 0; d >>= 1)\n"
 	"\t\t\tv = F::of(v, __shfl_xor_sync(0xffffffffu, v, d));\n"
 	"\t}\n\treturn v;\n"
+	"}\n"
+	"/* The same of N neighbouring rows, one after another in neighbouring threads. */\n"
+	"template<class F, int G, int ROWS, int PLACE, class V, int N> __device__ __forceinline__ void "
+	"share(V (&v)[N])\n"
+	"{\n"
+	"\t__shared__ V part[G][ROWS * N], all[ROWS * N];\n"
+	"\tconst int t = threadIdx.x;\n"
+	"#pragma unroll\n"
+	"\tfor (int j = 0; j < N; j++)\n\t\tpart[t / ROWS][j * ROWS + t % ROWS] = v[j];\n"
+	"\t__syncthreads();\n"
+	"\tfor (int i = t; i < ROWS * N; i += G * ROWS) {\n"
+	"\t\tV sum = part[0][i];\n"
+	"#pragma unroll\n"
+	"\t\tfor (int g = 1; g < G; g++)\n\t\t\tsum = F::of(sum, part[g][i]);\n"
+	"\t\tall[i] = sum;\n\t}\n"
+	"\t__syncthreads();\n"
+	"#pragma unroll\n"
+	"\tfor (int j = 0; j < N; j++)\n\t\tv[j] = all[j * ROWS + t % ROWS];\n"
 	"}\n";
 
 /* Rows that many blocks share (split.c): elements of a slice, `left` from its begin on; sums of squares
@@ -244,7 +272,7 @@ static void row_head(const Section *s, PmText *t)
 	} else {
 		pm_text_add(t, "const int row_block = block;\n");
 	}
-	if (s->group > 32) {
+	if (s->group > 32 && !s->column) {
 		pm_text_add(t, "const int r = row_block, lane = threadIdx.x;\nconst bool live = true;\n");
 	} else if (s->column) {
 		line(t, "const int lane = threadIdx.x / ", s->per_block, "");
@@ -256,8 +284,8 @@ static void row_head(const Section *s, PmText *t)
 		line(t, " + threadIdx.x / ", s->group, ";\n");
 	}
 	if (s->group <= 32 || s->column) {
-		line(t, "const bool live = r0 < ", s->rows, ";\n");
-		line(t, "const int r = live ? r0 : ", s->rows - 1, ";\n");
+		line(t, "const bool live = r0 < ", f_groups(s), ";\n");
+		line(t, "const int r = live ? r0 : ", f_groups(s) - 1, ";\n");
 	}
 	pm_text_add(t, "(void)lane; (void)live; (void)r;\n");
 }
@@ -280,6 +308,9 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 		f_product_text(c, s, t);
 	} else if (s->rows) {
 		row_head(s, t);
+		/* Results of rows are one block's. */
+		if (s->split && c->stage == s->n_stages && !f_along(c))
+			pm_text_add(t, "if (slice != 0)\nreturn;\n");
 		pm_text_add(t, c->decl.s);
 		f_early_write(c, t, 1);
 		f_early_write(c, t, 0);
@@ -366,7 +397,7 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 		pm_text_add(t, "}\n");
 		if (shared)
 			continue;
-		entry(c, t, block, 1, c->stage + c->apart);
+		entry(c, t, block, c->section[0].hold ? 2 : 1, c->stage + c->apart);
 		choose_body(c, t);
 		pm_text_add(t, "}\n");
 	}

@@ -23,7 +23,7 @@ const char *f_join(const Op *o)
 /* Blocks for each row when `group` threads of each share it and have at least two turns left. */
 static int64_t slices(const Section *s, int64_t group)
 {
-	int64_t wanted = FULL / (s->rows * group), most = s->extent / s->vec / (2 * group);
+	int64_t wanted = FULL / (f_groups(s) * group), most = s->extent / f_step(s) / (2 * group);
 
 	wanted = wanted < most ? wanted : most;
 	return wanted < MOST ? wanted : MOST;
@@ -36,8 +36,9 @@ static int is_worth_it(const Section *s, int64_t group, int64_t n)
 	enum { TURNS = 20 };                             /* as long as one launch */
 	static const double WORK_PER_US = 0.11e6 / 1024, /* of a thread */
 		LAUNCH = 2.5;
-	int64_t before = s->extent / s->vec / s->group, after = s->extent / s->vec / (group * n);
-	double threads = (double)((s->rows + s->per_block - 1) / s->per_block) * s->block;
+	int64_t before = s->extent / f_step(s) / s->group,
+		after = n > 1 ? before * s->group / (group * n) : 0;
+	double threads = (double)((f_groups(s) + s->per_block - 1) / s->per_block) * s->block;
 
 	return n > 1 && (before - after > TURNS ||
 			 s->work / WORK_PER_US * (1 / threads - 1.0 / FULL) > s->n_stages * LAUNCH);
@@ -76,7 +77,9 @@ static void place(Ctx *c, int acc, int number, const char *slice)
 	t_add(c, slice);
 	t_add(c, " * ");
 	t_int(c, c->s->rows);
-	t_add(c, " + r]");
+	t_add(c, " + ");
+	t_ix(c, c->ix_row);
+	t_add(c, "]");
 }
 
 /* The reduction that o is the second of, as norms and softmaxes have them inside; 0: none. */
@@ -114,9 +117,9 @@ int f_stage_of(Ctx *c, int op, int number)
 /* Elements that a block has of each row. */
 static int64_t slice_elements(const Ctx *c, int64_t n)
 {
-	int64_t chunks = n / c->s->vec, width = c->s->group * c->s->split;
+	int64_t chunks = n / f_step(c->s), width = c->s->group * c->s->split;
 
-	return (chunks + width - 1) / width * c->s->group * c->s->vec;
+	return (chunks + width - 1) / width * c->s->group * f_step(c->s);
 }
 
 /* "const int slice_n = within(400000 - i * 2048, 2048);": elements of slice `i`. */
@@ -140,14 +143,14 @@ static void moved_part(Ctx *c, const Op *o, int acc, int number, int64_t n)
 
 	if (o->red == RED_MEAN)
 		count_of(c, "i", n);
-	t_add(c, "v");
-	t_int(c, acc);
+	f_for_lanes(c, c->s->wide);
+	f_ref(c, c->out, acc);
 	t_add(c, o->red == RED_MEAN ? " += moved_squares(" : " += moved_exps(");
 	place(c, acc, number, "i");
 	t_add(c, ", ");
 	place(c, o->red == RED_MEAN ? acc : pivot, number - 1, "i");
-	t_add(c, ", v");
-	t_int(c, pivot);
+	t_add(c, ", ");
+	f_ref(c, c->out, pivot);
 	t_add(c, o->red == RED_MEAN ? ", slice_n);\n" : ");\n");
 }
 
@@ -161,12 +164,12 @@ void f_join_parts(Ctx *c, const Op *o, int acc, int number, int64_t n)
 	if (number && c->red[number].stage == c->red[number - 1].stage) {
 		moved_part(c, o, acc, number, n);
 	} else {
-		t_add(c, "v");
-		t_int(c, acc);
+		f_for_lanes(c, c->s->wide);
+		f_ref(c, c->out, acc);
 		t_add(c, " = ");
 		t_add(c, f_join(o));
-		t_add(c, "::of(v");
-		t_int(c, acc);
+		t_add(c, "::of(");
+		f_ref(c, c->out, acc);
 		t_add(c, ", ");
 		place(c, acc, number, "i");
 		t_add(c, ");\n");
@@ -177,9 +180,10 @@ void f_join_parts(Ctx *c, const Op *o, int acc, int number, int64_t n)
 void f_leave_part(Ctx *c, int acc, int number, int64_t n)
 {
 	t_add(c, "if (live && lane == 0)\n");
+	f_for_lanes(c, c->s->wide);
 	place(c, acc, number, "slice");
-	t_add(c, " = v");
-	t_int(c, acc);
+	t_add(c, " = ");
+	f_ref(c, c->out, acc);
 	t_add(c, ";\n");
 	c->cut = c->out->n;
 	if (!number || c->red[number].stage != c->red[number - 1].stage)

@@ -218,7 +218,7 @@ int f_memo_find(Ctx *c, int op, const Ix *co, int rank)
 static void keep_value(Ctx *c, int var)
 {
 	Var *v = &c->var[var];
-	int64_t chunks = c->loop[c->loop_now].extent / c->s->vec;
+	int64_t chunks = c->loop[c->loop_now].extent / f_step(c->s);
 
 	if (c->dry || v->kept)
 		return;
@@ -313,7 +313,7 @@ Ix f_opaque(Ctx *c, Ix a, const char *before, const char *after, int64_t hi)
 	Place p = { c->out, c->at_row, c->branch };
 	Ix x;
 
-	if (!(deps & ~(uint32_t)DEP_ROW))
+	if (!(deps & ~f_row_deps(c)))
 		p = f_enter_row(c);
 	x = named(c, hi, deps, (deps & DEP_LANE) != 0);
 	t_add(c, before);
@@ -371,7 +371,7 @@ Ix f_confine(Ctx *c, Ix a, int64_t hi)
 	found = f_memo_find(c, KEY, &a, 1);
 	if (found >= 0)
 		return found;
-	if (!(c->lin[a].deps & ~(uint32_t)DEP_ROW))
+	if (!(c->lin[a].deps & ~f_row_deps(c)))
 		return clamped(c, KEY, a, hi);
 	if ((c->lin[a].deps & DEP_LANE) && lanes_step(c, a, &base)) {
 		int64_t v = c->s->vec;

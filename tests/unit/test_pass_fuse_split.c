@@ -53,9 +53,11 @@ static void only_few_and_long_rows_are_split(void **state)
 static void norms_of_long_rows(void **state)
 {
 	static const PassDims rows[] = { { { 1, 400000 } }, { { 1, 100003 } } };
+	static const PassDims held[] = { { { 264, 16388 } } };
 
 	(void)state;
 	pass_fuses(PASS, norm, 1, rows, PASS_COUNT(rows));
+	pass_fuses_float(PASS, norm, 1, held, PASS_COUNT(held));
 }
 
 /* A result for each row beside those along it; reductions of reductions. */
@@ -96,6 +98,23 @@ static void long_columns(void **state)
 
 	(void)state;
 	pass_fuses(PASS, columns, 1, rows, PASS_COUNT(rows));
+}
+
+/* From 8 MB on a thread has a vector of columns: all that one block has of them, or in slices; a last turn
+ * that is not whole, what is the same for a column or for all of them, results along columns. */
+static void columns_by_vectors(void **state)
+{
+	static const PassDims few[] = { { { 1031, 4104 } } }, many[] = { { { 3, 87, 4104 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[$a,$b] x, $T[$a,1] w, $T[$b] s) => ($T[$b] y) { p = Mul(x, w) q = Add(p, s) "
+		   "y = ReduceMean<axes = [0], keepdims = 0>(q) }",
+		   1, few, PASS_COUNT(few));
+	pass_fuses_float(PASS,
+			 "g ($T[$a,$b,$c] x, $T[$c] s) => ($T[$a,$b,$c] y, $T[$a,$c] m) { p = Add(x, s) "
+			 "y = Softmax<axis = 1>(p) m = ReduceMax<axes = [1], keepdims = 0>(p) }",
+			 1, many, PASS_COUNT(many));
 }
 
 static void everything_is_one_row(void **state)
@@ -172,6 +191,7 @@ int main(void)
 		cmocka_unit_test(several_reductions_and_results),
 		cmocka_unit_test(slices_of_nothing),
 		cmocka_unit_test(long_columns),
+		cmocka_unit_test(columns_by_vectors),
 		cmocka_unit_test(everything_is_one_row),
 		cmocka_unit_test(what_is_kept_fits),
 	};

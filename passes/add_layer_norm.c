@@ -9,19 +9,14 @@
  * Mined: 12053 places in 441 of 811 models; in 38 of the 400 structures with most time at stake, the first
  * of rank 4.
  */
-#include "shapes.h"
+#include "norm_rows.h"
 
 #include "add_layer_norm.cu.h"
 
 /* BIAS and C come last: not every rule has them. */
 enum { SUM, A, B, SCALE, BIAS, C };
 
-enum {
-	MAX_ROW = 1 << 30,
-	MAX_CACHED = 48 * 1024 / 4, /* floats of shared memory that every device has */
-	MAX_DOUBLE = 64,            /* rows up to here are worked out in double when the elements are float */
-	WARP_ROWS = 4               /* per block */
-};
+enum { MAX_ROW = 1 << 30 };
 
 static PmStatus check(PmMatch *m)
 {
@@ -50,52 +45,48 @@ static PmStatus check(PmMatch *m)
 	return PM_OK;
 }
 
-static uint32_t threads_for(int64_t h)
+/* A row that is too long to be held in registers. */
+static PmStatus replace_long(PmRewriter *rw, PmMatch *m, const NormRows *p, int keep)
 {
-	return h > 2048 ? 256 : h > 512 ? 128 : h > 64 ? 64 : 32;
+	int64_t h = pm_dim(m->root, -1), rows = pm_numel(m->root) / h;
+	PmVal in[5] = { p->a, p->b, p->scale };
+	uint32_t n = 3, at_bias = 2, at_c = 0;
+
+	if (p->bias.id)
+		in[at_bias = n++] = p->bias;
+	if (p->c.id)
+		in[at_c = n++] = p->c;
+	return PM_REPLACE_WITH_KERNEL(
+		rw, m, .entry = "add_layer_norm", .source = add_layer_norm_cu, .grid = { (uint32_t)rows },
+		.block = { 256 }, .in = { in, n }, .like = m->root,
+		.arg = PM_ARGS(IN(0), IN(1), IN(at_c), IN(2), IN(at_bias), OUT(0), OUT(keep ? 1 : 0),
+			       I64(rows), I64(p->ra), I64(p->rb), I64(p->rc), I32(h), F32(p->eps)),
+		.define = PM_DEFINES(DEF(N_ADD, p->c.id ? 3 : 2), DEF(HAS_BIAS, p->bias.id != 0),
+				     DEF(KEEP, keep)));
 }
 
 static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 {
-	PmVal sum = m->v[SUM], in[5];
-	int64_t h = pm_dim(sum, -1), rows = pm_numel(sum) / h;
-	int three = m->n_slots > C, has_bias = m->n_slots > BIAS, keep = m->out.n > 1;
-	int cache = h <= MAX_CACHED, per = per_lane(h);
-	int dbl = h <= MAX_DOUBLE && pm_dtype(sum) == PM_F32;
-	uint32_t n = 0, at_scale, at_bias, at_c;
-	float eps = (float)pm_attr_f(m->root, "epsilon", 1e-5);
-	int64_t ra = row_period(m->v[A], sum), rb = row_period(m->v[B], sum), rc = 1;
+	PmVal sum = m->v[SUM];
+	int keep = m->out.n > 1;
+	NormRows p = { .a = m->v[A],
+		       .b = m->v[B],
+		       .scale = m->v[SCALE],
+		       .ra = row_period(m->v[A], sum),
+		       .rb = row_period(m->v[B], sum),
+		       .rc = 1,
+		       .flags = NORM_CENTER | (keep ? NORM_KEEP : 0),
+		       .eps = pm_attr_f(m->root, "epsilon", 1e-5) };
 
-	in[n++] = m->v[A];
-	in[n++] = m->v[B];
-	at_scale = n;
-	in[n++] = m->v[SCALE];
-	at_bias = at_scale;
-	if (has_bias) {
-		at_bias = n;
-		in[n++] = m->v[BIAS];
-	}
-	at_c = 0;
-	if (three) {
-		at_c = n;
-		in[n++] = m->v[C];
-		rc = row_period(m->v[C], sum);
+	if (m->n_slots > BIAS)
+		p.bias = m->v[BIAS];
+	if (m->n_slots > C) {
+		p.c = m->v[C];
+		p.rc = row_period(p.c, sum);
 	}
 	if (keep && pm_replace_slot(rw, m, SUM))
 		return PM_DECLINED;
-
-	PmArgs arg = PM_ARGS(IN(0), IN(1), IN(at_c), IN(at_scale), IN(at_bias), OUT(0), OUT(keep ? 1 : 0),
-			     I64(rows), I64(ra), I64(rb), I64(rc), I32(h), F32(eps));
-	PmDefines define = PM_DEFINES(DEF(N_ADD, three ? 3 : 2), DEF(HAS_BIAS, has_bias), DEF(KEEP, keep),
-				      DEF(CACHE, cache), DEF(PER, per), DEF(DOUBLE, dbl));
-	const PmKernelSpec *warp = PM_ALTERNATIVE(.entry = "add_layer_norm_warp", .source = add_layer_norm_cu,
-						  .grid = { pm_blocks(rows, WARP_ROWS) },
-						  .block = { 32, WARP_ROWS }, .arg = arg, .define = define);
-
-	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "add_layer_norm_block", .source = add_layer_norm_cu,
-				      .grid = { (uint32_t)rows }, .block = { threads_for(h) },
-				      .smem = cache ? (uint32_t)h * (dbl ? 8 : 4) : 0, .in = { in, n },
-				      .arg = arg, .define = define, .like = m->root, .alt = per ? warp : 0);
+	return norm_rows_refuse(sum) ? replace_long(rw, m, &p, keep) : norm_rows_replace(rw, m, &p);
 }
 
 #define LAST_AXIS(p) WITH(ANYATTR(p), INT(axis, -1)) /* any epsilon; check() looks at stash_type */

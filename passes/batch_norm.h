@@ -3,7 +3,7 @@
 #define PASSES_BATCH_NORM_H
 
 #include "bn_relu.cu.h"
-#include "passmith/dsl.h"
+#include "choose.h"
 
 /* RES, LO and HI are bound by some rules only; they share the numbers after the parameters of the norm. */
 enum { BN, X, SCALE, BIAS, MEAN, VAR, RES, LO = RES, HI };
@@ -52,30 +52,42 @@ static inline PmStatus bn_check_residual(PmMatch *m)
 
 static inline PmStatus bn_replace(PmRewriter *rw, PmMatch *m, int act, int residual, double p0, double p1)
 {
-	PmVal x = m->v[X];
-	int64_t n = pm_numel(x), c = pm_dim(x, 1), inner = pm_span(x, 2, pm_rank(x));
-	int64_t vec = 16 / pm_dtype_bytes(pm_dtype(x)), planes = n / inner;
-	PmVal in[6];
-	int k;
+	enum { THREADS = 128, N_DEFINE = 5 };
+	PmVal x = m->v[X], in[6];
+	int64_t n = pm_numel(x), c = pm_dim(x, 1), inner = pm_span(x, 2, pm_rank(x)),
+		most = load_size(inner, x);
+	PmDefine define[2][N_DEFINE];
+	PmKernelSpec spec[2] = { 0 };
+	uint32_t k, j;
 
+	if (n > INT32_MAX / 2)
+		return pm_decline(m, "it has more elements than the kernel can index");
 	for (k = 0; k < 5; k++)
 		in[k] = m->v[X + k];
 	in[5] = residual ? m->v[RES] : x;
 
 	PmVals vals = { in, residual ? 6 : 5 };
-	PmArgs arg = PM_ARGS(IN(0), IN(1), IN(2), IN(3), IN(4), IN(residual ? 5 : 0), OUT(0), I64(n),
-			     I64(inner), I32(c), F32(pm_attr_f(m->v[BN], "epsilon", 1e-5)), F32(p0), F32(p1));
-	PmDefines define = PM_DEFINES(DEF(ACT, act), DEF(RESIDUAL, residual), DEF(ONE_CH, inner % vec == 0),
-				      DEF(IS_F32, pm_dtype(x) == PM_F32),
-				      DEF(P_F32, pm_dtype(m->v[SCALE]) == PM_F32));
-	uint32_t threads = inner > 2048 ? 256 : inner > 256 ? 128 : 32;
 
-	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "bn_act_plane", .source = bn_relu_cu,
-				      .grid = { pm_blocks(planes, 1) }, .block = { threads }, .in = vals,
-				      .arg = arg, .define = define, .like = m->root,
-				      .alt = PM_ALTERNATIVE(.entry = "bn_act_flat", .source = bn_relu_cu,
-							    .grid = { pm_blocks((n - 1) / vec + 1, 256) },
-							    .block = { 256 }, .arg = arg, .define = define));
+	PmArgs arg = PM_ARGS(IN(0), IN(1), IN(2), IN(3), IN(4), IN(residual ? 5 : 0), OUT(0), I32(n),
+			     DIVISOR(inner), DIVISOR(c), F32(pm_attr_f(m->v[BN], "epsilon", 1e-5)), F32(p0),
+			     F32(p1));
+
+	for (k = 0; k < 2; k++) {
+		int64_t each = k == 0 && most > FEW ? FEW : most;
+		const PmDefine d[N_DEFINE] = { DEF(ACT, act), DEF(RESIDUAL, residual), DEF(N, each),
+					       DEF(IS_F32, pm_dtype(x) == PM_F32),
+					       DEF(P_F32, pm_dtype(m->v[SCALE]) == PM_F32) };
+
+		for (j = 0; j < N_DEFINE; j++)
+			define[k][j] = d[j];
+		spec[k] = (PmKernelSpec){ .entry = "bn_act",
+					  .source = bn_relu_cu,
+					  .grid = { pm_blocks(n / each, THREADS) },
+					  .block = { THREADS },
+					  .arg = arg,
+					  .define = { define[k], N_DEFINE } };
+	}
+	return replace_with_any(rw, spec, n < LARGE ? 1 : 2, vals, m->root);
 }
 
 #endif

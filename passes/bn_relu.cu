@@ -7,14 +7,14 @@
  * RESIDUAL  1: add res, of the shape of x, before the activation  2: after it
  * IS_F32    1: T is float
  * P_F32     1: the parameters are float, whatever T is
- * ONE_CH    1: inner is a multiple of 16 / sizeof(T), so that the elements of one load share a channel
+ * N         elements of a thread: they divide inner, so that they share a channel
  */
 __device__ __forceinline__ float act(float v, float p0, float p1)
 {
 #if ACT == 1
 	return v > 0.f ? v : (v != v ? v : 0.f);
 #elif ACT == 2
-	return v / (1.f + expf(-v));
+	return __fdividef(v, 1.f + expf(-v));
 #elif ACT == 3
 	return v * fmaxf(0.f, fminf(1.f, v / 6.f + .5f));
 #elif ACT == 4
@@ -48,17 +48,6 @@ struct Channel {
 	Real mean, k, shift;
 };
 
-__device__ __forceinline__ Channel channel(const P *scale, const P *bias, const P *mean, const P *var, int c,
-					   float eps)
-{
-	Channel p;
-
-	p.mean = ld(mean[c]);
-	p.k = ld(scale[c]) / sqrt((Real)ld(var[c]) + (Real)eps);
-	p.shift = ld(bias[c]);
-	return p;
-}
-
 __device__ __forceinline__ float apply(const Channel &p, float x, float res, float p0, float p1)
 {
 #if RESIDUAL == 2
@@ -68,72 +57,52 @@ __device__ __forceinline__ float apply(const Channel &p, float x, float res, flo
 #endif
 }
 
-/* V elements from i on, all of one channel and on a 16-byte border. */
-__device__ __forceinline__ void apply_vec(const Channel &p, const T *x, const T *res, T *y, long long i, float p0,
-					  float p1)
+/* N elements from i on, all of one channel, WHOLE: in one access. Parameters and elements are asked for before
+ * any is used: a small kernel is one wait for memory. */
+template<bool WHOLE>
+__device__ __forceinline__ void run(const P *scale, const P *bias, const P *mean, const P *var, const T *x, const T *res, T *y,
+				    unsigned i, unsigned c, float eps, float p0, float p1)
 {
-	const int V = 16 / (int)sizeof(T);
-	const pm_vec<T, V> a = pm_load<V>(x + i);
-#if RESIDUAL
-	const pm_vec<T, V> b = pm_load<V>(res + i);
-#endif
-	pm_vec<T, V> out;
+	const P s = scale[c], b = bias[c], u = mean[c], v = var[c];
+	pm_vec<T, N> a, r, out;
 
-	for (int j = 0; j < V; j++)
-#if RESIDUAL
-		out[j] = st(apply(p, ld(a[j]), ld(b[j]), p0, p1));
-#else
-		out[j] = st(apply(p, ld(a[j]), 0.f, p0, p1));
-#endif
-	pm_store<V>(y + i, out);
+	if (WHOLE) {
+		a = pm_load<N>(x + i);
+		if (RESIDUAL)
+			r = pm_load<N>(res + i);
+	} else {
+		for (int j = 0; j < N; j++)
+			a[j] = x[i + j];
+		for (int j = 0; j < N && RESIDUAL; j++)
+			r[j] = res[i + j];
+	}
+	const Channel p = { (Real)ld(u), ld(s) / sqrt((Real)ld(v) + (Real)eps), (Real)ld(b) };
+
+	for (int j = 0; j < N; j++)
+		out[j] = st(apply(p, ld(a[j]), RESIDUAL ? ld(r[j]) : 0.f, p0, p1));
+	if (WHOLE)
+		pm_store<N>(y + i, out);
+	for (int j = 0; j < N && !WHOLE; j++)
+		y[i + j] = out[j];
 }
 
-/* 16 bytes per thread over the flat tensor. */
-extern "C" __global__ void bn_act_flat(const T *x, const P *scale, const P *bias, const P *mean, const P *var,
-				       const T *res, T *y, long long n, long long inner, int C, float eps, float p0,
-				       float p1)
+/* N elements per thread over the flat tensor. */
+extern "C" __global__ void bn_act(const T *__restrict__ x, const P *__restrict__ scale, const P *__restrict__ bias,
+				  const P *__restrict__ mean, const P *__restrict__ var, const T *__restrict__ res,
+				  T *__restrict__ y, int n, int inner, int inner_m, int inner_s, int C, int C_m, int C_s,
+				  float eps, float p0, float p1)
 {
-	const int V = 16 / (int)sizeof(T);
-	const long long i = (blockIdx.x * (long long)blockDim.x + threadIdx.x) * V;
+	typedef unsigned U;
+	const U i = (blockIdx.x * blockDim.x + threadIdx.x) * N;
+	const pm_divisor by_inner = { (U)inner, (U)inner_m, (U)inner_s }, by_c = { (U)C, (U)C_m, (U)C_s };
+	const int bytes = N * (int)sizeof(T);
 
-	if (i >= n)
+	if (i >= (U)n)
 		return;
-	if (ONE_CH && pm_aligned(x, 16) && pm_aligned(y, 16) && pm_aligned(res, 16)) {
-		apply_vec(channel(scale, bias, mean, var, (int)(i / inner % C), eps), x, res, y, i, p0, p1);
-		return;
-	}
-	for (long long j = i; j < n && j < i + V; j++) {
-		const Channel p = channel(scale, bias, mean, var, (int)(j / inner % C), eps);
+	const U c = by_c.rest(by_inner.quotient(i));
 
-		y[j] = st(apply(p, ld(x[j]), RESIDUAL ? ld(res[j]) : 0.f, p0, p1));
-	}
-}
-
-/* One block per image and channel: no division per element, the parameters are worked out once. */
-extern "C" __global__ void bn_act_plane(const T *x, const P *scale, const P *bias, const P *mean, const P *var,
-					const T *res, T *y, long long n, long long inner, int C, float eps, float p0,
-					float p1)
-{
-	__shared__ Real params[3];
-	const int V = 16 / (int)sizeof(T);
-	const long long plane = blockIdx.x, base = plane * inner;
-	Channel p;
-
-	if (threadIdx.x == 0) {
-		p = channel(scale, bias, mean, var, (int)(plane % C), eps);
-		params[0] = p.mean;
-		params[1] = p.k;
-		params[2] = p.shift;
-	}
-	__syncthreads();
-	p.mean = params[0];
-	p.k = params[1];
-	p.shift = params[2];
-	if (ONE_CH && pm_aligned(x, 16) && pm_aligned(y, 16) && pm_aligned(res, 16)) {
-		for (long long j = threadIdx.x * V; j < inner; j += blockDim.x * V)
-			apply_vec(p, x, res, y, base + j, p0, p1);
-		return;
-	}
-	for (long long j = base + threadIdx.x; j < base + inner; j += blockDim.x)
-		y[j] = st(apply(p, ld(x[j]), RESIDUAL ? ld(res[j]) : 0.f, p0, p1));
+	if (pm_aligned(x, bytes) && pm_aligned(res, bytes) && pm_aligned(y, bytes))
+		run<true>(scale, bias, mean, var, x, res, y, i, c, eps, p0, p1);
+	else
+		run<false>(scale, bias, mean, var, x, res, y, i, c, eps, p0, p1);
 }

@@ -1,23 +1,22 @@
 /* elementwise.cu - y = f(x, a, b, c) element by element, where the operands may repeat or lie in longer rows.
  *
- * Element i of the n results reads element `at` of an operand: i / inner % n when it repeats (n > 0), and
- * i / inner * ld + i % inner + off when it is a part of rows of ld elements (n = 0).
+ * A thread makes N neighbours. It asks for all of its operands before it uses any: a small kernel is one wait for memory.
  *
  * FORM  1 act(x + a)   2 act(x) * a   3 x * act(a)   4 b + a * x   5 b + a * (x + c)   6 act(x)
  * ACT   0 none  1 relu  2 x * sigmoid(p0 x)  3 x * clip(p0 x + p1, 0, 1)  4 GELU: .5 x (1 + erf(p0 x))
  *       5 GELU: .5 x (1 + tanh(p0 (x + p1 x^3)))  6 sigmoid  7 clip(p0 x + p1, 0, 1)
- * LONG  1: there are more than 2^31 elements
+ * WALK_X, _A, _B, _C  the element of an operand that belongs to element i of the result:
+ *       0 i   1 i % n   2 i / inner % n, the same for N neighbours   3 i / inner * ld + i % inner + off
+ * N     elements of a thread; what divides an index in walks 1 to 3 is a multiple of it, and so are ld and off
  */
-#if LONG
-typedef unsigned long long Index;
-#else
-typedef unsigned Index;
-#endif
-
 enum { USES_A = FORM <= 5, USES_B = FORM == 4 || FORM == 5, USES_C = FORM == 5 };
+enum { SAME, COLUMN, BAND, PART };
+
+typedef pm_vec<T, N> Piece;
 
 struct Walk {
-	Index inner, n, ld, off;
+	pm_divisor inner, n;
+	unsigned ld, off;
 };
 
 __device__ __forceinline__ float act(float v, float p0, float p1)
@@ -25,7 +24,7 @@ __device__ __forceinline__ float act(float v, float p0, float p1)
 #if ACT == 1
 	return v > 0.f ? v : (v != v ? v : 0.f);
 #elif ACT == 2
-	return v / (1.f + expf(-p0 * v));
+	return __fdividef(v, 1.f + expf(-p0 * v));
 #elif ACT == 3
 	return v * fmaxf(0.f, fminf(1.f, p0 * v + p1));
 #elif ACT == 4
@@ -33,7 +32,7 @@ __device__ __forceinline__ float act(float v, float p0, float p1)
 #elif ACT == 5
 	return .5f * v * (1.f + tanhf(p0 * (v + p1 * v * v * v)));
 #elif ACT == 6
-	return 1.f / (1.f + expf(-v));
+	return __fdividef(1.f, 1.f + expf(-v));
 #elif ACT == 7
 	return fmaxf(0.f, fminf(1.f, p0 * v + p1));
 #else
@@ -58,94 +57,80 @@ __device__ __forceinline__ float form(float x, float a, float b, float c, float 
 #endif
 }
 
-__device__ __forceinline__ Index place(const Walk &w, Index i)
+/* Elements i .. i + m of an operand, m at most N; WHOLE: all N, by one access. */
+template<int WALK, bool WHOLE> __device__ __forceinline__ Piece fetch(const T *p, const Walk &w, unsigned i, int m)
 {
-	const Index q = i / w.inner;
+	Piece v;
 
-	return w.n ? q % w.n : q * w.ld + (i - q * w.inner) + w.off;
-}
+	if (WALK == COLUMN)
+		p += w.n.rest(i);
+	if (WALK == BAND) {
+		const T one = p[w.n.rest(w.inner.quotient(i))];
 
-/* Elements i .. i + m of an operand: one load where they are neighbours, one element where it is the same for
- * all, and one by one where a row ends among them. */
-template<int V> __device__ __forceinline__ void fetch(float (&v)[V], const T *p, const Walk &w, Index i, int m)
-{
-	const Index q = w.inner == 1 ? i : i / w.inner, k = i - q * w.inner;
-	const Index at = w.n ? (q < w.n ? q : q % w.n) : q * w.ld + k + w.off;
-	const bool repeats = w.n && w.inner > 1;
-	const Index room = w.n && w.inner == 1 ? w.n - at : w.inner - k;
-
-	if (room >= (Index)m && repeats) {
-		const float one = ld(p[at]);
-
-		for (int j = 0; j < V; j++)
+		for (int j = 0; j < N; j++)
 			v[j] = one;
-	} else if (room >= V && m == V && pm_aligned(p + at, V * (int)sizeof(T))) {
-		const pm_vec<T, V> a = pm_load<V>(p + at);
-
-		for (int j = 0; j < V; j++)
-			v[j] = ld(a[j]);
-	} else {
-		for (int j = 0; j < V; j++)
-			v[j] = j < m ? (float)ld(p[place(w, i + j)]) : 0.f;
+		return v;
 	}
+	if (WALK == PART) {
+		const unsigned q = w.inner.quotient(i);
+
+		p += (long long)q * w.ld + (i - q * w.inner.d) + w.off;
+	}
+	if (WALK == SAME)
+		p += i;
+	if (WHOLE)
+		return pm_load<N>(p);
+	for (int j = 0; j < N; j++)
+		v[j] = p[j < m ? j : 0];
+	return v;
 }
 
-template<int V>
-__device__ __forceinline__ void apply(const T *x, const T *a, const T *b, const T *c, T *y, long long n,
-				      const Walk &wx, const Walk &wa, const Walk &wb, const Walk &wc, float p0,
-				      float p1)
+template<bool WHOLE>
+__device__ __forceinline__ void apply(const T *x, const T *a, const T *b, const T *c, T *y, unsigned i, int m, const Walk &wx,
+				      const Walk &wa, const Walk &wb, const Walk &wc, float p0, float p1)
 {
-	const long long first = (blockIdx.x * (long long)blockDim.x + threadIdx.x) * V;
-	float vx[V], va[V] = {}, vb[V] = {}, vc[V] = {};
+	const Piece vx = fetch<WALK_X, WHOLE>(x, wx, i, m);
+	Piece va = vx, vb = vx, vc = vx;
 
-	if (first >= n)
-		return;
-	const int m = n - first < V ? (int)(n - first) : V;
-	const Index i = (Index)first;
-
-	fetch<V>(vx, x, wx, i, m);
 	if (USES_A)
-		fetch<V>(va, a, wa, i, m);
+		va = fetch<WALK_A, WHOLE>(a, wa, i, m);
 	if (USES_B)
-		fetch<V>(vb, b, wb, i, m);
+		vb = fetch<WALK_B, WHOLE>(b, wb, i, m);
 	if (USES_C)
-		fetch<V>(vc, c, wc, i, m);
-	for (int j = 0; j < V; j++)
-		vx[j] = form(vx[j], va[j], vb[j], vc[j], p0, p1);
-	if (m == V && pm_aligned(y, V * (int)sizeof(T))) {
-		pm_vec<T, V> out;
+		vc = fetch<WALK_C, WHOLE>(c, wc, i, m);
+	Piece out;
 
-		for (int j = 0; j < V; j++)
-			out[j] = st(vx[j]);
-		pm_store<V>(y + first, out);
-	} else {
-		for (int j = 0; j < V; j++)
-			if (j < m)
-				y[first + j] = st(vx[j]);
-	}
+	for (int j = 0; j < N; j++)
+		out[j] = st(form(ld(vx[j]), ld(va[j]), ld(vb[j]), ld(vc[j]), p0, p1));
+	if (WHOLE)
+		pm_store<N>(y + i, out);
+	for (int j = 0; j < N && !WHOLE; j++)
+		if (j < m)
+			y[i + j] = out[j];
 }
 
-#define WALKS                                                                                                      \
-	Walk{ (Index)xi, (Index)xn, (Index)xl, (Index)xo }, Walk{ (Index)ai, (Index)an, (Index)al, (Index)ao },    \
-		Walk{ (Index)bi, (Index)bn, (Index)bl, (Index)bo },                                                \
-		Walk{ (Index)ci, (Index)cn, (Index)cl, (Index)co }
-
-/* 16 bytes per thread. */
-extern "C" __global__ void ew_vec(const T *x, const T *a, const T *b, const T *c, T *y, long long n,
-				  long long xi, long long xn, long long xl, long long xo, long long ai,
-				  long long an, long long al, long long ao, long long bi, long long bn,
-				  long long bl, long long bo, long long ci, long long cn, long long cl,
-				  long long co, float p0, float p1)
+__device__ __forceinline__ Walk walk(int inner, int im, int is, int n, int nm, int ns, int ld, int off)
 {
-	apply<16 / (int)sizeof(T)>(x, a, b, c, y, n, WALKS, p0, p1);
+	typedef unsigned U;
+	return Walk{ { (U)inner, (U)im, (U)is }, { (U)n, (U)nm, (U)ns }, (U)ld, (U)off };
 }
 
-/* One element per thread, for tensors that would not fill the device otherwise. */
-extern "C" __global__ void ew_one(const T *x, const T *a, const T *b, const T *c, T *y, long long n,
-				  long long xi, long long xn, long long xl, long long xo, long long ai,
-				  long long an, long long al, long long ao, long long bi, long long bn,
-				  long long bl, long long bo, long long ci, long long cn, long long cl,
-				  long long co, float p0, float p1)
+extern "C" __global__ void elementwise(const T *__restrict__ x, const T *__restrict__ a, const T *__restrict__ b,
+				       const T *__restrict__ c, T *__restrict__ y, int n, int xi, int xim, int xis, int xn,
+				       int xnm, int xns, int xl, int xo, int ai, int aim, int ais, int an, int anm, int ans,
+				       int al, int ao, int bi, int bim, int bis, int bn, int bnm, int bns, int bl, int bo,
+				       int ci, int cim, int cis, int cn, int cnm, int cns, int cl, int co, float p0, float p1)
 {
-	apply<1>(x, a, b, c, y, n, WALKS, p0, p1);
+	const unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) * N;
+	const Walk wx = walk(xi, xim, xis, xn, xnm, xns, xl, xo), wa = walk(ai, aim, ais, an, anm, ans, al, ao),
+		   wb = walk(bi, bim, bis, bn, bnm, bns, bl, bo), wc = walk(ci, cim, cis, cn, cnm, cns, cl, co);
+	const int bytes = N * (int)sizeof(T);
+
+	if (i >= (unsigned)n)
+		return;
+	if (i + N <= (unsigned)n && pm_aligned(x, bytes) && pm_aligned(a, bytes) && pm_aligned(b, bytes) &&
+	    pm_aligned(c, bytes) && pm_aligned(y, bytes))
+		apply<true>(x, a, b, c, y, i, N, wx, wa, wb, wc, p0, p1);
+	else
+		apply<false>(x, a, b, c, y, i, n - (int)i < N ? n - (int)i : N, wx, wa, wb, wc, p0, p1);
 }

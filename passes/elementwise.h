@@ -1,12 +1,11 @@
 /* elementwise.h - the host's side of elementwise.cu, for the passes that use it.
  *
- * A pass fills an Elementwise with its formula and operands; elementwise_replace() makes the kernel: 16 bytes
- * per thread, or one element per thread as the alternative, which the tuning step takes where a tensor is
- * small.
+ * A pass fills an Elementwise with its formula and operands; elementwise_replace() makes the kernel.
  */
 #ifndef PASSES_ELEMENTWISE_H
 #define PASSES_ELEMENTWISE_H
 
+#include "choose.h"
 #include "elementwise.cu.h"
 #include "shapes.h"
 
@@ -54,13 +53,44 @@ static inline void elementwise_add_part(Elementwise *e, PmVal v, int64_t width, 
 	e->op[e->n_op++] = (ElementwiseOperand){ v, width, 0, pm_dim(v, -1), off };
 }
 
+/* Walks of elementwise.cu. */
+enum { WALK_SAME, WALK_COLUMN, WALK_BAND, WALK_PART };
+
+static inline int elementwise_walk(const ElementwiseOperand *o, int64_t n)
+{
+	if (o->n == 0)
+		return WALK_PART;
+	return o->n == n ? WALK_SAME : o->inner == 1 ? WALK_COLUMN : WALK_BAND;
+}
+
+/* Elements of a thread: none of its loads may end where a row ends. */
+static inline int64_t elementwise_each(const Elementwise *e, int64_t n, PmVal like)
+{
+	int64_t ends = 0;
+	uint32_t k;
+
+	for (k = 0; k < e->n_op; k++) {
+		const ElementwiseOperand *o = &e->op[k];
+		int walk = elementwise_walk(o, n);
+
+		ends |= walk == WALK_COLUMN ? o->n : walk == WALK_SAME ? 0 : o->inner;
+		ends |= walk == WALK_PART ? o->ld | o->off : 0;
+	}
+	return load_size(ends, like);
+}
+
 static inline PmStatus elementwise_replace(PmRewriter *rw, PmMatch *m, const Elementwise *e)
 {
-	int64_t n = pm_numel(m->root), vec = 16 / pm_dtype_bytes(pm_dtype(m->root));
+	enum { THREADS = 128, N_DEFINE = 7 };
+	int64_t n = pm_numel(m->root), most = elementwise_each(e, n, m->root);
+	PmDefine define[2][N_DEFINE];
+	PmKernelSpec spec[2] = { 0 };
 	uint32_t n_in = 0, at[4], k, j;
 	ElementwiseOperand o[4];
 	PmVal in[4];
 
+	if (n > INT32_MAX / 2)
+		return pm_decline(m, "it has more elements than the kernel can index");
 	for (k = 0; k < 4; k++) {
 		o[k] = e->op[k < e->n_op ? k : 0];
 		for (j = 0; j < n_in && !pm_same(in[j], o[k].v); j++)
@@ -70,18 +100,31 @@ static inline PmStatus elementwise_replace(PmRewriter *rw, PmMatch *m, const Ele
 		n_in += j == n_in;
 	}
 
-#define WALK_ARGS(k_) I64(o[k_].inner), I64(o[k_].n), I64(o[k_].ld), I64(o[k_].off)
-	PmArgs arg = PM_ARGS(IN(at[0]), IN(at[1]), IN(at[2]), IN(at[3]), OUT(0), I64(n), WALK_ARGS(0),
+#define WALK_ARGS(k_) DIVISOR(o[k_].inner), DIVISOR(o[k_].n), I32(o[k_].ld), I32(o[k_].off)
+	PmArgs arg = PM_ARGS(IN(at[0]), IN(at[1]), IN(at[2]), IN(at[3]), OUT(0), I32(n), WALK_ARGS(0),
 			     WALK_ARGS(1), WALK_ARGS(2), WALK_ARGS(3), F32(e->p0), F32(e->p1));
 #undef WALK_ARGS
-	PmDefines define = PM_DEFINES(DEF(FORM, e->form), DEF(ACT, e->act), DEF(LONG, n > INT32_MAX / 2));
 
-	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "ew_vec", .source = elementwise_cu,
-				      .grid = { pm_blocks((n - 1) / vec + 1, 256) }, .block = { 256 },
-				      .in = { in, n_in }, .arg = arg, .define = define, .like = m->root,
-				      .alt = PM_ALTERNATIVE(.entry = "ew_one", .source = elementwise_cu,
-							    .grid = { pm_blocks(n, 128) }, .block = { 128 },
-							    .arg = arg, .define = define));
+	for (k = 0; k < 2; k++) {
+		int64_t each = k == 0 && most > FEW ? FEW : most;
+		const PmDefine d[N_DEFINE] = { DEF(FORM, e->form),
+					       DEF(ACT, e->act),
+					       DEF(N, each),
+					       DEF(WALK_X, elementwise_walk(&o[0], n)),
+					       DEF(WALK_A, elementwise_walk(&o[1], n)),
+					       DEF(WALK_B, elementwise_walk(&o[2], n)),
+					       DEF(WALK_C, elementwise_walk(&o[3], n)) };
+
+		for (j = 0; j < N_DEFINE; j++)
+			define[k][j] = d[j];
+		spec[k] = (PmKernelSpec){ .entry = "elementwise",
+					  .source = elementwise_cu,
+					  .grid = { pm_blocks((n - 1) / each + 1, THREADS) },
+					  .block = { THREADS },
+					  .arg = arg,
+					  .define = { define[k], N_DEFINE } };
+	}
+	return replace_with_any(rw, spec, n < LARGE ? 1 : 2, (PmVals){ in, n_in }, m->root);
 }
 
 #endif

@@ -1,34 +1,48 @@
-/* heads.cu - y[b, h, s, d] = (x[b, s, h, d] + bias[h, d]) * scale: heads moved in front of the sequence. */
-template<int N>
-__device__ __forceinline__ void run(const T *x, const T *bias, T *y, long long n, int S, int heads, int D, float scale)
+/* heads.cu - y[b, h, s, d] = (x[b, s, h, d] + bias[h, d]) * scale: heads moved in front of the sequence.
+ *
+ * N  elements of a thread; they divide D
+ */
+template<bool ALIGNED> __device__ __forceinline__ pm_vec<T, N> load(const T *p)
 {
-	const unsigned per = D / N, total = (unsigned)(n / N), places = S, h_all = heads;
+	pm_vec<T, N> v;
 
-	for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < total; i += gridDim.x * blockDim.x) {
-		const unsigned r = i / per, q = r / places, b = q / h_all;
-		const int k = (int)(i - r * per) * N, s = (int)(r - q * places), h = (int)(q - b * h_all);
-		const pm_vec<T, N> v = pm_load<N>(x + (((long long)b * S + s) * heads + h) * D + k);
-		const pm_vec<T, N> c = pm_load<N>(bias + h * D + k);
-		pm_vec<T, N> out;
-
-		for (int j = 0; j < N; j++)
-			out[j] = st((ld(v[j]) + ld(c[j])) * scale);
-		pm_store<N>(y + (long long)r * D + k, out);
-	}
+	if (ALIGNED)
+		return pm_load<N>(p);
+	for (int j = 0; j < N; j++)
+		v[j] = p[j];
+	return v;
 }
 
-extern "C" __global__ void heads_one(const T *x, const T *bias, T *y, long long n, int S, int heads, int D, float scale)
+template<bool ALIGNED>
+__device__ __forceinline__ void run(const T *x, const T *bias, T *y, float scale)
 {
-	run<1>(x, bias, y, n, S, heads, D, scale);
+	const pm_vec<T, N> v = load<ALIGNED>(x), c = load<ALIGNED>(bias);
+	pm_vec<T, N> out;
+
+	for (int j = 0; j < N; j++)
+		out[j] = st((ld(v[j]) + ld(c[j])) * scale);
+	if (ALIGNED)
+		pm_store<N>(y, out);
+	for (int j = 0; j < N && !ALIGNED; j++)
+		y[j] = out[j];
 }
 
-/* The grid is for 16 bytes per thread; where they do not line up, threads go round again. */
-extern "C" __global__ void heads_vec(const T *x, const T *bias, T *y, long long n, int S, int heads, int D, float scale)
+extern "C" __global__ void heads(const T *__restrict__ x, const T *__restrict__ bias, T *__restrict__ y, int n, int per,
+				 int per_m, int per_s, int S, int S_m, int S_s, int H, int H_m, int H_s, float scale)
 {
-	const int V = 16 / (int)sizeof(T);
+	typedef unsigned U;
+	const pm_divisor by_per = { (U)per, (U)per_m, (U)per_s }, by_S = { (U)S, (U)S_m, (U)S_s },
+			 by_H = { (U)H, (U)H_m, (U)H_s };
+	const U i = blockIdx.x * blockDim.x + threadIdx.x, r = by_per.quotient(i), q = by_S.quotient(r), b = by_H.quotient(q);
+	const U k = (i - r * per) * N, s = r - q * S, h = q - b * H, D = per * N;
 
-	if (D % V == 0 && pm_aligned(x, 16) && pm_aligned(bias, 16) && pm_aligned(y, 16))
-		run<V>(x, bias, y, n, S, heads, D, scale);
+	if (i * N >= (U)n)
+		return;
+	x += ((b * S + s) * H + h) * D + k;
+	bias += h * D + k;
+	y += i * N;
+	if (pm_aligned(x, N * (int)sizeof(T)) && pm_aligned(bias, N * (int)sizeof(T)) && pm_aligned(y, N * (int)sizeof(T)))
+		run<true>(x, bias, y, scale);
 	else
-		run<1>(x, bias, y, n, S, heads, D, scale);
+		run<false>(x, bias, y, scale);
 }

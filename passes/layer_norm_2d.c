@@ -10,31 +10,19 @@
  * of rank 36. Measured on an H200: 1x96x56x56 float16 7.8 to 7.3 us (1.07x), PyTorch 11.5, TorchInductor
  * 4.3; 1x384x14x14 float16 8.0 to 8.7 us (0.91x), PyTorch 8.0, TorchInductor 9.3.
  */
+#include "choose.h"
 #include "shapes.h"
 
 #include "layer_norm_2d.cu.h"
 
 enum { X, SCALE, BIAS, NORM };
 
-enum {
-	MAX_SHARED = 48 * 1024 / 4, /* floats that every device has */
-	ENOUGH_BLOCKS = 264
-};
+enum { MAX_SHARED = 48 * 1024 /* bytes that every device has */ };
 
-/* Places of a block, as a power of two: as many as fit and leave enough blocks; -1 when not even one fits. */
-static int shift_for(int64_t c, int64_t places)
+/* Rows of so many places in shared memory: layer_norm_2d.cu. */
+static int64_t shared_for(int64_t c, int64_t bytes, int64_t places)
 {
-	int shift = 5;
-
-	while (shift >= 0 &&
-	       (c * ((1 << shift) + 1) > MAX_SHARED || (shift > 0 && places >> shift < ENOUGH_BLOCKS)))
-		shift--;
-	return shift;
-}
-
-static uint32_t shared_for(int64_t c, int shift)
-{
-	return (uint32_t)(c * ((1 << shift) + 1) * 4);
+	return places * ((c + 16 / bytes) * bytes + 16);
 }
 
 /* 1 when the Transpose moves axis 1 last, or, `back`, the last axis to 1. */
@@ -62,7 +50,8 @@ static PmStatus check(PmMatch *m)
 				  "scale or bias has another element type, or not one element per channel");
 	if (pm_attr_i(norm, "stash_type", 1) != 1)
 		return pm_decline(m, "mean and variance are asked for in another precision than float");
-	if (shift_for(c, n / c) < 0 || n / c / pm_dim(norm, 0) > INT32_MAX / 2 || pm_dim(norm, 0) > 65535)
+	if (shared_for(c, pm_dtype_bytes(pm_dtype(norm)), 1) > MAX_SHARED ||
+	    n / c / pm_dim(norm, 0) > INT32_MAX / 2 || pm_dim(norm, 0) > 65535)
 		return pm_decline(m, "there are more channels, places or images than the kernel can hold");
 	if (c < 16)
 		return pm_decline(m, "with so few channels float does not hold the deviations");
@@ -73,24 +62,36 @@ static PmStatus check(PmMatch *m)
 
 static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 {
+	static const uint32_t choice[][2] = { { 8, 128 }, { 8, 256 } }; /* places and threads of a block */
+	enum { N_CHOICE = sizeof choice / sizeof *choice, N_DEFINE = 5 };
 	PmVal norm = m->v[NORM];
 	int64_t c = pm_dim(norm, -1), b = pm_dim(norm, 0), q = pm_numel(norm) / c / b;
-	int narrow = shift_for(c, b * q), wide = narrow + 2;
-	PmVals in = PM_VALS(m->v[X], m->v[SCALE], m->v[BIAS]);
-	PmDefines define = PM_DEFINES(DEF(BACK, !pm_same(norm, m->root)));
-	float eps = (float)pm_attr_f(norm, "epsilon", 1e-5);
-	const PmKernelSpec *alt = PM_ALTERNATIVE(.entry = "layer_norm_2d", .source = layer_norm_2d_cu,
-						 .grid = { pm_blocks(q, 1 << wide), (uint32_t)b },
-						 .block = { 256 }, .smem = shared_for(c, wide),
-						 .arg = PM_ARGS(I32(c), I32(q), I32(wide), F32(eps)),
-						 .define = define);
+	int64_t bytes = pm_dtype_bytes(pm_dtype(norm)), row_n = c % (16 / bytes) ? 1 : 16 / bytes;
+	PmArgs arg = PM_ARGS(I32(c), I32(q), F32(1.0 / (double)c), F32(pm_attr_f(norm, "epsilon", 1e-5)));
+	PmKernelSpec spec[N_CHOICE] = { 0 };
+	PmDefine define[N_CHOICE][N_DEFINE];
+	uint32_t k, j;
 
-	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "layer_norm_2d", .source = layer_norm_2d_cu,
-				      .grid = { pm_blocks(q, 1 << narrow), (uint32_t)b }, .block = { 128 },
-				      .smem = shared_for(c, narrow), .in = in,
-				      .arg = PM_ARGS(I32(c), I32(q), I32(narrow), F32(eps)), .define = define,
-				      .like = m->root,
-				      .alt = wide > 5 || shared_for(c, wide) > MAX_SHARED * 4 ? 0 : alt);
+	for (k = 0; k < N_CHOICE; k++) {
+		int64_t width = choice[k][0], in_n = load_size(q | width, norm);
+		uint32_t threads = choice[k][1];
+
+		for (; shared_for(c, bytes, width) > MAX_SHARED; width /= 2)
+			threads = threads > 32 ? threads / 2 : 32;
+		const PmDefine d[N_DEFINE] = { DEF(BACK, !pm_same(norm, m->root)), DEF(WIDTH, width),
+					       DEF(THREADS, threads), DEF(IN_N, in_n), DEF(ROW_N, row_n) };
+
+		for (j = 0; j < N_DEFINE; j++)
+			define[k][j] = d[j];
+		spec[k] = (PmKernelSpec){ .entry = "layer_norm_2d",
+					  .source = layer_norm_2d_cu,
+					  .grid = { pm_blocks(q, width), (uint32_t)b },
+					  .block = { threads },
+					  .smem = (uint32_t)shared_for(c, bytes, width),
+					  .arg = arg,
+					  .define = { define[k], N_DEFINE } };
+	}
+	return replace_with_any(rw, spec, N_CHOICE, PM_VALS(m->v[X], m->v[SCALE], m->v[BIAS]), m->root);
 }
 
 #define MOVED      ANYATTR(OP(Transpose, ANYATTR(OPT(Reshape, TYPED(V(X), FLOATS, -1)))))

@@ -12,7 +12,7 @@
  * PyTorch 23.7, TorchInductor 3.9; 4x512x1024 float16 28.3 to 6.8 us (4.21x), PyTorch 42.2, TorchInductor
  * 11.7.
  */
-#include "passmith/dsl.h"
+#include "choose.h"
 
 #include "masked_mean_pool.cu.h"
 
@@ -63,7 +63,7 @@ static PmStatus check(PmMatch *m)
 		return pm_decline(m, "eps has more axes than the result");
 	if (!pm_scalar(m->v[EPS], &eps) || !(eps > 0))
 		return pm_decline(m, "eps is not a positive constant");
-	if (pm_dim(x, 0) > INT32_MAX || pm_dim(x, 2) > 65535 * 2)
+	if (pm_dim(x, 0) > INT32_MAX || pm_dim(x, 1) > INT32_MAX / 2 || pm_dim(x, 2) > 65535 * 2)
 		return pm_decline(m, "x has more rows or columns than the grid can have blocks");
 	if (m->out.n > 1)
 		return pm_decline(m, "the widened mask is used outside");
@@ -71,40 +71,26 @@ static PmStatus check(PmMatch *m)
 	return why ? pm_decline(m, why) : PM_OK;
 }
 
-enum { THREADS = 256, ENOUGH_BLOCKS = 264 /* two for each multiprocessor of a large GPU */ };
-
-/* Threads along the columns: as many as still give enough blocks, so that loads are long; at least 2. */
-static uint32_t columns_for(int64_t batch, int64_t h, int64_t per_thread)
-{
-	uint32_t x = 32;
-
-	while (x > 2 && batch * pm_blocks(h, (int64_t)x * per_thread) < ENOUGH_BLOCKS)
-		x /= 2;
-	return x;
-}
-
-/* A wider block leaves more rows of threads to the sequence; the alternative is twice as wide or half as
- * wide. */
+/* 64 bytes of a row for each row of threads, and so many of these that a thread has few loads, all under way
+ * at once. */
 static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 {
+	enum { ROW_BYTES = 64 };
 	PmVal x = m->v[X], mask = m->v[MASK];
-	int64_t batch = pm_dim(x, 0), s = pm_dim(x, 1), h = pm_dim(x, 2);
-	int64_t vec = 16 / pm_dtype_bytes(pm_dtype(x)), per = h % vec ? 1 : vec;
-	uint32_t wide = columns_for(batch, h, per), other = wide > 2 ? wide / 2 : wide * 2;
+	int64_t batch = pm_dim(x, 0), s = pm_dim(x, 1), h = pm_dim(x, 2), bytes = pm_dtype_bytes(pm_dtype(x)),
+		each = load_size(h, x);
+	uint32_t across, down = s > 128 ? 128 : 64, loads = pm_blocks(s, down);
 	double eps = 0;
 
+	across = (uint32_t)(ROW_BYTES / each / bytes);
+	across = across > 8 ? 8 : across;
 	pm_scalar(m->v[EPS], &eps);
-
-	PmArgs arg = PM_ARGS(I64(s), I64(h), F32(eps));
-	PmDefines define = PM_DEFINES(DEF(MASK_TYPE, pm_dtype(mask)), DEF(WIDE, per > 1));
-
 	return PM_REPLACE_WITH_KERNEL(
 		rw, m, .entry = "masked_mean_pool", .source = masked_mean_pool_cu,
-		.grid = { (uint32_t)batch, pm_blocks(h, wide * per) }, .block = { wide, THREADS / wide },
-		.in = PM_VALS(x, mask), .arg = arg, .define = define, .like = m->root,
-		.alt = PM_ALTERNATIVE(.entry = "masked_mean_pool", .source = masked_mean_pool_cu,
-				      .grid = { (uint32_t)batch, pm_blocks(h, other * per) },
-				      .block = { other, 2 * THREADS / other }, .arg = arg, .define = define));
+		.grid = { (uint32_t)batch, pm_blocks(h, across * each) }, .block = { across, down },
+		.in = PM_VALS(x, mask), .arg = PM_ARGS(I32(s), I32(h), F32(eps)), .like = m->root,
+		.define = PM_DEFINES(DEF(MASK_TYPE, pm_dtype(mask)), DEF(N, each), DEF(ACROSS, across),
+				     DEF(DOWN, down), DEF(LOADS, loads > 2 ? 4 : loads)));
 }
 
 PM_RULE(masked_mean_pool, .doc = "sum(x * mask, 1) / max(sum(mask, 1), eps) -> one kernel",

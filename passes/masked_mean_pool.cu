@@ -1,7 +1,9 @@
 /* masked_mean_pool.cu - y[b, h] = sum_s x[b, s, h] * w[b, s] / max(sum_s w[b, s], eps), w = mask cast to T.
  *
  * MASK_TYPE  element type of the mask as in dtypes.def
- * WIDE       1: rows of x end on 16 bytes, and a thread loads as much
+ * N          elements of one load, a power of two that divides H
+ * ACROSS     threads along the columns, a power of two up to 32; DOWN: those along the sequence
+ * LOADS      rows that a thread asks for before it uses any
  */
 #if MASK_TYPE == 0
 typedef float M;
@@ -23,79 +25,110 @@ __device__ __forceinline__ float weight(M m)
 	return ld(st<T>(ld(m)));
 }
 
-/* A block takes blockDim.x x N columns of one batch entry; its blockDim.y rows of threads share out the sequence.
- * Both are powers of two, blockDim.x at most 32, the block whole warps. */
-template<int N>
-__device__ __forceinline__ void pool(const T *x, const M *mask, T *y, long long S, long long H, float eps)
+enum { WARPS = ACROSS * DOWN / 32 };
+
+template<bool ALIGNED> __device__ __forceinline__ pm_vec<T, N> load(const T *p)
 {
-	__shared__ float sums[32][32 * N + 1], counts[32];
-	const long long b = blockIdx.x, h = (blockIdx.y * (long long)blockDim.x + threadIdx.x) * N;
-	const int warp = pm_thread() / 32, lane = pm_thread() % 32, warps = pm_threads() / 32;
-	float sum[N] = {}, count = 0.f;
+	pm_vec<T, N> v;
 
-#pragma unroll 4
-	for (long long s = threadIdx.y; s < S; s += blockDim.y) {
-		const float w = weight(mask[b * S + s]);
+	if (ALIGNED)
+		return pm_load<N>(p);
+	for (int j = 0; j < N; j++)
+		v[j] = p[j];
+	return v;
+}
 
-		count += w;
-		if (h < H) {
-			const pm_vec<T, N> a = pm_load<N>(x + (b * S + s) * H + h);
+/* Over the lanes of a warp that are a multiple of ACROSS apart. In each step a lane gives half of its columns away, as
+ * long as it has several. Returns the first one that is left in sum[0]; how many there are: LEFT. */
+enum { STEPS = 32 / ACROSS, LEFT = N > STEPS ? N / STEPS : 1 };
 
-			for (int j = 0; j < N; j++)
-				sum[j] += w * ld(a[j]);
+__device__ __forceinline__ int join(float (&sum)[N], int lane)
+{
+	int n = N, first = 0;
+
+#pragma unroll
+	for (int d = ACROSS; d < 32; d *= 2) {
+		const bool upper = (lane & d) != 0;
+
+		if (n > 1) {
+			n /= 2;
+			first += upper ? n : 0;
+			for (int j = 0; j < n; j++) {
+				const float give = upper ? sum[j] : sum[j + n], keep = upper ? sum[j + n] : sum[j];
+
+				sum[j] = keep + __shfl_xor_sync(0xffffffffu, give, d);
+			}
+		} else {
+			sum[0] += __shfl_xor_sync(0xffffffffu, sum[0], d);
 		}
 	}
-	/* Lanes of one column are blockDim.x apart. */
-	for (int d = blockDim.x; d < 32; d *= 2) {
-		count += __shfl_xor_sync(0xffffffffu, count, d);
-		for (int j = 0; j < N; j++)
-			sum[j] += __shfl_xor_sync(0xffffffffu, sum[j], d);
+	return first;
+}
+
+/* A block takes ACROSS x N columns of one batch entry; its DOWN rows of threads share out the sequence. */
+template<bool ALIGNED>
+__device__ __forceinline__ void pool(const T *x, const M *mask, T *y, int S, int H, float eps)
+{
+	__shared__ float sums[WARPS][ACROSS * N], counts[WARPS];
+	const int h = (blockIdx.y * ACROSS + threadIdx.x) * N, t = threadIdx.x + threadIdx.y * ACROSS;
+	const int warp = t / 32, lane = t % 32;
+	float sum[N] = {}, count = 0.f;
+
+	x += blockIdx.x * (long long)S * H + h;
+	mask += blockIdx.x * (long long)S;
+	for (int from = threadIdx.y; from < S; from += DOWN * LOADS) {
+		pm_vec<T, N> a[LOADS];
+		M m[LOADS];
+
+#pragma unroll
+		for (int i = 0; i < LOADS; i++) {
+			const int s = from + i * DOWN;
+
+			if (s < S)
+				m[i] = mask[s];
+			if (s < S && h < H)
+				a[i] = load<ALIGNED>(x + (long long)s * H);
+		}
+#pragma unroll
+		for (int i = 0; i < LOADS; i++)
+			if (from + i * DOWN < S) {
+				const float w = weight(m[i]);
+
+				count += w;
+				for (int j = 0; j < N; j++)
+					sum[j] += w * ld(a[i][j]);
+			}
 	}
-	if (lane < (int)blockDim.x)
-		for (int j = 0; j < N; j++)
-			sums[warp][lane * N + j] = sum[j];
+	const int first = join(sum, lane);
+
+#pragma unroll
+	for (int d = ACROSS; d < 32; d *= 2)
+		count += __shfl_xor_sync(0xffffffffu, count, d);
+	for (int j = 0; j < LEFT; j++)
+		sums[warp][threadIdx.x * N + first + j] = sum[j];
 	if (lane == 0)
 		counts[warp] = count;
 	__syncthreads();
-	count = 0.f;
-	for (int j = 0; j < warps; j++)
-		count += counts[j];
-	for (int c = pm_thread(); c < (int)blockDim.x * N; c += pm_threads()) {
-		const long long at = blockIdx.y * (long long)blockDim.x * N + c;
-		float v = 0.f;
+	for (int c = t; c < ACROSS * N; c += ACROSS * DOWN) {
+		const int at = blockIdx.y * ACROSS * N + c;
+		float v = 0.f, n = 0.f;
 
-		for (int j = 0; j < warps; j++)
+#pragma unroll
+		for (int j = 0; j < WARPS; j++) {
 			v += sums[j][c];
+			n += counts[j];
+		}
 		if (at < H)
-			y[b * H + at] = st(v / pm_max(count, eps));
+			y[blockIdx.x * (long long)H + at] = st(v / pm_max(n, eps));
 	}
 }
 
 /* Grid: batch, then columns. */
-extern "C" __global__ void masked_mean_pool(const T *x, const M *mask, T *y, long long S, long long H, float eps)
+extern "C" __global__ void __launch_bounds__(ACROSS * DOWN)
+masked_mean_pool(const T *__restrict__ x, const M *__restrict__ mask, T *__restrict__ y, int S, int H, float eps)
 {
-#if WIDE
-	const int V = 16 / (int)sizeof(T);
-
-	if (pm_aligned(x, 16)) {
-		pool<V>(x, mask, y, S, H, eps);
-		return;
-	}
-	/* The same columns, one by one. */
-	for (int c = pm_thread(); c < (int)blockDim.x * V; c += pm_threads()) {
-		const long long b = blockIdx.x, h = blockIdx.y * (long long)blockDim.x * V + c;
-		float sum = 0.f, count = 0.f;
-
-		for (long long s = 0; s < S && h < H; s++) {
-			const float w = weight(mask[b * S + s]);
-
-			sum += w * ld(x[(b * S + s) * H + h]);
-			count += w;
-		}
-		if (h < H)
-			y[b * H + h] = st(sum / pm_max(count, eps));
-	}
-#else
-	pool<1>(x, mask, y, S, H, eps);
-#endif
+	if (pm_aligned(x, N * (int)sizeof(T)))
+		pool<true>(x, mask, y, S, H, eps);
+	else
+		pool<false>(x, mask, y, S, H, eps);
 }

@@ -1,15 +1,20 @@
 /* norm_rows.cu - rows of H elements: sum = a + g * (b + c), y = norm(sum) * scale + bias.
  *
- * Row r of a is its row r % ra, so that a bias or a position embedding is an addend like any other. c, g, scale
- * and bias have one element per column. Row r of b is its row r % rb, or, with WINDOW, the one that a cyclic
+ * Row r of a is its row r % ra, so that a bias or a position embedding is an addend like any other; row r of c is r % rc
+ * of it. g, scale and bias have one element per column. Row r of b is its row r % rb, or, with WINDOW, the one that a cyclic
  * shift of two axes brings there: element (i, j) of an out_h x out_w cut is element ((i + move_h) mod H, (j +
  * move_w) mod W) of b, which lies in windows of win_h x win_w when these are not 0.
  *
- * A row is held in registers: at most 16 elements per thread. Up to a warp of threads per row and several
- * rows per block, or one block per row. Sums are not rounded between the first load and the last store.
+ * A row is held in registers by blockDim.x threads, a power of two: a part of a warp, with several rows in a
+ * block, or a block. Everything is asked for before anything is used: a small kernel is one wait for memory, and
+ * each more would cost as much as the rest. Sums are not rounded between the first load and the last store.
  *
- * DOUBLE  1: compute in double. With few elements per row, the deviations may be small beside the elements:
- *         in f32 more digits are needed than a float has. In a long row they are not.
+ * FLAGS    what there is: below
+ * N        elements of one load: 16 bytes of them, which then divide H, or 1
+ * LOADS    loads of a thread for each operand, at least H / N / blockDim.x
+ * THREADS  of a block, at most
+ * DOUBLE   1: compute in double. With few elements per row, the deviations may be small beside the elements:
+ *          in f32 more digits are needed than a float has. In a long row they are not.
  */
 #if DOUBLE
 typedef double Real;
@@ -18,21 +23,25 @@ typedef float Real;
 #endif
 
 enum {
-	HAS_B = 1,
-	HAS_G = 2,
-	HAS_C = 4,
-	KEEP = 8, /* the sum is an output of its own */
-	HAS_SCALE = 16,
-	HAS_BIAS = 32,
-	CENTER = 64,   /* subtract the mean; without: root mean square */
-	L2 = 128,      /* divide by max(sqrt(sum of squares), eps) */
-	WINDOW = 256,  /* rows of b are found through the window */
-	ONE_PLUS = 512, /* the scale is one more than stored */
-	EACH = 16      /* elements of a row that a thread keeps, at most */
+	HAS_B = FLAGS & 1,
+	HAS_G = FLAGS & 2,
+	HAS_C = FLAGS & 4,
+	KEEP = FLAGS & 8, /* the sum is an output of its own */
+	HAS_SCALE = FLAGS & 16,
+	HAS_BIAS = FLAGS & 32,
+	CENTER = FLAGS & 64,     /* subtract the mean; without: root mean square */
+	L2 = FLAGS & 128,        /* divide by max(sqrt(sum of squares), eps) */
+	WINDOW = FLAGS & 256,    /* rows of b are found through the window */
+	ONE_PLUS = FLAGS & 512,  /* the scale is one more than stored */
+	REPEAT_A = FLAGS & 1024, /* a has fewer rows than the sum */
+	REPEAT_B = FLAGS & 2048
 };
 
+typedef pm_vec<T, N> Piece;
+
 struct Window {
-	unsigned H, W, out_h, out_w, move_h, move_w, win_h, win_w;
+	unsigned H, W, move_h, move_w, win_h, win_w;
+	pm_divisor out_h, out_w, by_h, by_w;
 };
 
 struct Row {
@@ -42,175 +51,171 @@ struct Row {
 
 __device__ __forceinline__ unsigned window_row(unsigned r, const Window &w)
 {
-	const unsigned q = r / w.out_w, image = q / w.out_h;
-	unsigned i = q - image * w.out_h + w.move_h, j = r - q * w.out_w + w.move_w;
+	const unsigned q = w.out_w.quotient(r), image = w.out_h.quotient(q);
+	unsigned i = q - image * w.out_h.d + w.move_h, j = r - q * w.out_w.d + w.move_w;
 
 	i -= i >= w.H ? w.H : 0;
 	j -= j >= w.W ? w.W : 0;
 	if (w.win_h == 0)
 		return (image * w.H + i) * w.W + j;
-	const unsigned wi = i / w.win_h, wj = j / w.win_w;
+	const unsigned wi = w.by_h.quotient(i), wj = w.by_w.quotient(j);
 
-	return (((image * (w.H / w.win_h) + wi) * (w.W / w.win_w) + wj) * w.win_h + (i - wi * w.win_h)) * w.win_w +
+	return (((image * w.by_h.quotient(w.H) + wi) * w.by_w.quotient(w.W) + wj) * w.win_h + (i - wi * w.win_h)) *
+		       w.win_w +
 	       (j - wj * w.win_w);
 }
 
-/* Over the threads of a row: a part of a warp, a power of two of them, or the whole block. */
-__device__ __forceinline__ Real row_sum(Real v)
+/* Over the threads of a row. Sums that follow each other have another PLACE, so that one barrier each is enough. */
+template<int PLACE> __device__ __forceinline__ Real row_sum(Real v)
 {
-	if (blockDim.x > 32)
-		return pm_block_sum(v);
-	for (int d = blockDim.x / 2; d > 0; d /= 2)
-		v += __shfl_xor_sync(0xffffffffu, v, d);
+	__shared__ Real part[32];
+	const int threads = blockDim.x, warps = threads / 32;
+
+#pragma unroll
+	for (int d = 16; d > 0; d /= 2)
+		if (d < threads)
+			v += __shfl_xor_sync(0xffffffffu, v, d);
+	if (warps < 2)
+		return v;
+	if (threadIdx.x % 32 == 0)
+		part[threadIdx.x / 32] = v;
+	__syncthreads();
+	v = part[threadIdx.x % warps];
+#pragma unroll
+	for (int d = 16; d > 0; d /= 2)
+		if (d < warps)
+			v += __shfl_xor_sync(0xffffffffu, v, d);
 	return v;
 }
 
-/* Of both operands the piece at k; 0 stands for one that is absent. */
-template<int N>
-__device__ __forceinline__ void load_both(pm_vec<T, N> &a, pm_vec<T, N> &b, const T *from_a, const T *from_b, int k)
+template<bool ALIGNED> __device__ __forceinline__ Piece load(const T *p)
 {
-	if (from_a)
-		a = pm_load<N>(from_a + k);
-	if (from_b)
-		b = pm_load<N>(from_b + k);
+	Piece v;
+
+	if (ALIGNED)
+		return pm_load<N>(p);
+	for (int i = 0; i < N; i++)
+		v[i] = p[i];
+	return v;
 }
 
-/* a + g * (b + c) at k. */
-template<int N>
-__device__ __forceinline__ void sum_of(Real (&v)[N], const pm_vec<T, N> &a, const pm_vec<T, N> &b, const Row &p, int k,
-				       int flags)
+template<bool ALIGNED> __device__ __forceinline__ void store(T *p, const Real (&v)[N])
 {
-	Real t[N];
-
-	for (int i = 0; i < N; i++)
-		v[i] = ld(a[i]);
-	if (!(flags & HAS_B))
-		return;
-	for (int i = 0; i < N; i++)
-		t[i] = ld(b[i]);
-	if (flags & HAS_C) {
-		const pm_vec<T, N> c = pm_load<N>(p.c + k);
-
-		for (int i = 0; i < N; i++)
-			t[i] += ld(c[i]);
-	}
-	if (flags & HAS_G) {
-		const pm_vec<T, N> g = pm_load<N>(p.g + k);
-
-		for (int i = 0; i < N; i++)
-			t[i] *= ld(g[i]);
-	}
-	for (int i = 0; i < N; i++)
-		v[i] += t[i];
-}
-
-template<int N> __device__ __forceinline__ void store(T *y, const Real (&v)[N])
-{
-	pm_vec<T, N> out;
+	Piece out;
 
 	for (int i = 0; i < N; i++)
 		out[i] = st(v[i]);
-	pm_store<N>(y, out);
+	if (ALIGNED)
+		pm_store<N>(p, out);
+	for (int i = 0; i < N && !ALIGNED; i++)
+		p[i] = out[i];
 }
 
-/* v times the factor, with scale and bias. */
-template<int N>
-__device__ __forceinline__ void store_norm(T *y, const Real (&v)[N], const pm_vec<T, N> &scale, const pm_vec<T, N> &bias,
-					   Real mean, Real factor, int flags)
+/* One row by the threads of threadIdx.x. */
+template<bool ALIGNED> __device__ __forceinline__ void norm_row(const Row &p, int H, float inv_H, float eps)
 {
-	Real t[N];
-
-	for (int i = 0; i < N; i++)
-		t[i] = (v[i] - mean) * factor;
-	if (flags & HAS_SCALE)
-		for (int i = 0; i < N; i++)
-			t[i] *= flags & ONE_PLUS ? 1 + ld(scale[i]) : ld(scale[i]);
-	if (flags & HAS_BIAS)
-		for (int i = 0; i < N; i++)
-			t[i] += ld(bias[i]);
-	store<N>(y, t);
-}
-
-/* One row by the threads of threadIdx.x, N elements per load, at most R loads each. With AHEAD all are asked for
- * before any is used, scale and bias while the row is added up; of single elements that would be more than the
- * registers of a block of 1,024 threads. */
-template<int N, int R, bool AHEAD> __device__ __forceinline__ void norm_row(const Row &p, int H, int flags, float eps)
-{
-	const int step = blockDim.x * N, first = threadIdx.x * N;
-	const T *b_row = flags & HAS_B ? p.b : 0, *scale = flags & HAS_SCALE ? p.scale : 0,
-		*bias = flags & HAS_BIAS ? p.bias : 0;
-	Real v[R][N], total = 0, square = 0, mean = 0;
-	pm_vec<T, N> a[R], b[R];
+	const int first = threadIdx.x * N, step = blockDim.x * N;
+	Piece a[LOADS], b[LOADS], c[LOADS], g[LOADS], scale[LOADS], bias[LOADS];
+	Real v[LOADS][N], total = 0, square = 0, mean = 0;
 
 #pragma unroll
-	for (int j = 0; j < R && AHEAD; j++)
-		if (first + j * step < H)
-			load_both<N>(a[j], b[j], p.a, b_row, first + j * step);
-#pragma unroll
-	for (int j = 0; j < R; j++)
-		if (first + j * step < H) {
-			pm_vec<T, N> x = a[j], y = b[j];
+	for (int j = 0; j < LOADS; j++) {
+		const int k = first + j * step;
 
-			if (!AHEAD)
-				load_both<N>(x, y, p.a, b_row, first + j * step);
-			sum_of<N>(v[j], x, y, p, first + j * step, flags);
+		if (k < H) {
+			a[j] = load<ALIGNED>(p.a + k);
+			if (HAS_B)
+				b[j] = load<ALIGNED>(p.b + k);
+			if (HAS_C)
+				c[j] = load<ALIGNED>(p.c + k);
+			if (HAS_G)
+				g[j] = load<ALIGNED>(p.g + k);
+			if (HAS_SCALE)
+				scale[j] = load<ALIGNED>(p.scale + k);
+			if (HAS_BIAS)
+				bias[j] = load<ALIGNED>(p.bias + k);
 		}
-#pragma unroll
-	for (int j = 0; j < R && AHEAD; j++)
-		if (first + j * step < H)
-			load_both<N>(a[j], b[j], scale, bias, first + j * step);
-	if (flags & KEEP) {
-#pragma unroll
-		for (int j = 0; j < R; j++)
-			if (first + j * step < H)
-				store<N>(p.sum + first + j * step, v[j]);
-	}
-	if (flags & CENTER) {
-#pragma unroll
-		for (int j = 0; j < R; j++)
-			for (int i = 0; i < N; i++)
-				total += first + j * step < H ? v[j][i] : 0;
-		mean = row_sum(total) / H;
 	}
 #pragma unroll
-	for (int j = 0; j < R; j++)
-		for (int i = 0; i < N; i++)
-			square += first + j * step < H ? (v[j][i] - mean) * (v[j][i] - mean) : 0;
-	square = row_sum(square);
-	const Real factor = flags & L2 ? 1 / pm_max(sqrt(square), (Real)eps) : 1 / sqrt(square / H + (Real)eps);
+	for (int j = 0; j < LOADS; j++) {
+		const int k = first + j * step;
+
+		for (int i = 0; i < N; i++) {
+			Real t = HAS_B ? ld(b[j][i]) : 0;
+
+			if (HAS_C)
+				t += ld(c[j][i]);
+			if (HAS_G)
+				t *= ld(g[j][i]);
+			v[j][i] = ld(a[j][i]) + t;
+			total += k < H ? v[j][i] : 0;
+		}
+		if (KEEP && k < H)
+			store<ALIGNED>(p.sum + k, v[j]);
+	}
+	if (CENTER)
+		mean = DOUBLE ? row_sum<0>(total) / H : row_sum<0>(total) * inv_H;
+#pragma unroll
+	for (int j = 0; j < LOADS; j++)
+		for (int i = 0; i < N; i++) {
+			v[j][i] -= mean;
+			square += first + j * step < H ? v[j][i] * v[j][i] : 0;
+		}
+	square = row_sum<1>(square);
+	const Real factor = L2 ? 1 / pm_max(sqrt(square), (Real)eps) : rsqrt((DOUBLE ? square / H : square * inv_H) + (Real)eps);
 
 #pragma unroll
-	for (int j = 0; j < R; j++)
-		if (first + j * step < H) {
-			pm_vec<T, N> x = a[j], y = b[j];
+	for (int j = 0; j < LOADS; j++) {
+		const int k = first + j * step;
 
-			if (!AHEAD)
-				load_both<N>(x, y, scale, bias, first + j * step);
-			store_norm<N>(p.y + first + j * step, v[j], x, y, mean, factor, flags);
+		for (int i = 0; i < N; i++) {
+			v[j][i] *= factor;
+			if (HAS_SCALE)
+				v[j][i] *= ONE_PLUS ? 1 + ld(scale[j][i]) : ld(scale[j][i]);
+			if (HAS_BIAS)
+				v[j][i] += ld(bias[j][i]);
 		}
+		if (k < H)
+			store<ALIGNED>(p.y + k, v[j]);
+	}
 }
 
-/* In double rows are short: a block has 128 threads, norm_rows.h. */
-extern "C" __global__ void __launch_bounds__(DOUBLE ? 128 : 1024)
-norm_rows(const T *a, const T *b, const T *c, const T *g, const T *scale, const T *bias,
-				     T *y, T *sum, int n_rows, int n_a, int n_b, int H, int flags,
-				     float eps, int wh, int ww, int out_h, int out_w, int move_h, int move_w,
-				     int win_h, int win_w)
+__device__ __forceinline__ unsigned long long bits(const T *p)
 {
-	const int V = 16 / (int)sizeof(T);
-	const unsigned rows = n_rows, ra = n_a, rb = n_b;
-	const bool wide = H % V == 0 && pm_aligned(a, 16) && pm_aligned(b, 16) && pm_aligned(c, 16) && pm_aligned(g, 16) &&
-			  pm_aligned(scale, 16) && pm_aligned(bias, 16) && pm_aligned(y, 16) && pm_aligned(sum, 16);
+	return reinterpret_cast<unsigned long long>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+norm_rows(const T *__restrict__ a, const T *__restrict__ b, const T *__restrict__ c, const T *__restrict__ g,
+	  const T *__restrict__ scale, const T *__restrict__ bias, T *__restrict__ y, T *__restrict__ sum, int n_rows,
+	  int ra, int ra_m, int ra_s, int rb, int rb_m, int rb_s, int rc, int rc_m,
+	  int rc_s, int H, float inv_H, float eps, int wh, int ww,
+	  int out_h, int out_h_m, int out_h_s, int out_w, int out_w_m, int out_w_s, int move_h, int move_w, int win_h,
+	  int win_h_m, int win_h_s, int win_w, int win_w_m, int win_w_s)
+{
+	typedef unsigned U;
+	const U rows = n_rows;
 	/* Behind the last row threads do it again, so that none is missing where a warp adds up. */
-	const unsigned at = blockIdx.x * blockDim.y + threadIdx.y, r = at < rows ? at : rows - 1;
-	const Window w = { (unsigned)wh,	 (unsigned)ww,	   (unsigned)out_h, (unsigned)out_w,
-			   (unsigned)move_h, (unsigned)move_w, (unsigned)win_h, (unsigned)win_w };
-	const unsigned ar = r < ra ? r : r % ra, br = flags & WINDOW ? window_row(r, w) : r < rb ? r : r % rb;
-	const Row p = { a + (long long)ar * H, b + (long long)br * H, c, g, scale, bias, y + (long long)r * H,
+	const U at = blockIdx.x * blockDim.y + threadIdx.y, r = at < rows ? at : rows - 1;
+	const pm_divisor by_ra = { (U)ra, (U)ra_m, (U)ra_s }, by_rb = { (U)rb, (U)rb_m, (U)rb_s },
+			 by_rc = { (U)rc, (U)rc_m, (U)rc_s };
+	const Window w = { (U)wh,
+			   (U)ww,
+			   (U)move_h,
+			   (U)move_w,
+			   (U)win_h,
+			   (U)win_w,
+			   { (U)out_h, (U)out_h_m, (U)out_h_s },
+			   { (U)out_w, (U)out_w_m, (U)out_w_s },
+			   { (U)win_h, (U)win_h_m, (U)win_h_s },
+			   { (U)win_w, (U)win_w_m, (U)win_w_s } };
+	const U ar = REPEAT_A ? by_ra.rest(r) : r, br = WINDOW ? window_row(r, w) : REPEAT_B ? by_rb.rest(r) : r;
+	const Row p = { a + (long long)ar * H, b + (long long)br * H, c + (long long)by_rc.rest(r) * H, g, scale, bias, y + (long long)r * H,
 			sum + (long long)r * H };
 
-	if (wide)
-		norm_row<V, EACH / V, true>(p, H, flags, eps);
+	if (N == 1 ||
+	    (bits(a) | bits(b) | bits(c) | bits(g) | bits(scale) | bits(bias) | bits(y) | bits(sum)) % 16 == 0)
+		norm_row<true>(p, H, inv_H, eps);
 	else
-		norm_row<1, EACH, false>(p, H, flags, eps);
+		norm_row<false>(p, H, inv_H, eps);
 }

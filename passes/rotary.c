@@ -10,6 +10,7 @@
  * rank 37. Measured on an H200: 1x256x16x64 float16 14.6 to 3.6 us (4.15x), PyTorch 21.3, TorchInductor
  * 2.9.
  */
+#include "choose.h"
 #include "shapes.h"
 
 #include "rotary.cu.h"
@@ -58,27 +59,19 @@ static PmStatus check(PmMatch *m)
 static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 {
 	PmVal x = m->v[X];
-	int64_t n = pm_numel(x), d = pm_dim(x, -1), vec = 16 / pm_dtype_bytes(pm_dtype(x)), rank = pm_rank(x);
+	int64_t n = pm_numel(x), d = pm_dim(x, -1), each = load_size(d / 2, x), rank = pm_rank(x);
 	int moved = is_moved(m);
 	double scale = 1;
 
 	if (m->n_slots > SCALE)
 		pm_scalar(m->v[SCALE], &scale);
-	vec = d / 2 % vec ? 1 : vec;
-
-	PmArgs arg = PM_ARGS(I64(n), I32(d), I32(moved ? pm_dim(x, 1) : 1), I32(rank > 1 ? pm_dim(x, -2) : 1),
-			     I64(row_period(m->v[COS], x)), I32(moved), F32(scale));
-
-	PmDefines wide = PM_DEFINES(DEF(WIDE, 1));
-
 	return PM_REPLACE_WITH_KERNEL(
-		rw, m, .entry = "rotary", .source = rotary_cu, .grid = { pm_blocks(n / 2, 128) },
-		.block = { 128 }, .in = PM_VALS(moved ? m->v[SRC] : x, m->v[COS], m->v[SIN]), .arg = arg,
-		.like = m->root, .define = PM_DEFINES(DEF(WIDE, 0)),
-		.alt = vec == 1 ? 0
-				: PM_ALTERNATIVE(.entry = "rotary", .source = rotary_cu,
-						 .grid = { pm_blocks(n / 2 / vec, 128) }, .block = { 128 },
-						 .arg = arg, .define = wide));
+		rw, m, .entry = "rotary", .source = rotary_cu, .grid = { pm_blocks(n / 2 / each, 128) },
+		.block = { 128 }, .in = PM_VALS(moved ? m->v[SRC] : x, m->v[COS], m->v[SIN]),
+		.define = PM_DEFINES(DEF(N, each)), .like = m->root,
+		.arg = PM_ARGS(I32(n / 2 / each), DIVISOR(d / 2 / each), DIVISOR(moved ? pm_dim(x, 1) : 1),
+			       DIVISOR(rank > 1 ? pm_dim(x, -2) : 1), DIVISOR(row_period(m->v[COS], x)),
+			       I32(moved), F32(scale)));
 }
 
 #define HALVES                                                                                               \

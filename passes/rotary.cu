@@ -3,48 +3,62 @@
  * Row r = (b * heads + h) * S + s of y reads row (b * S + s) * heads + h of x when `moved`, else row r of x, and row
  * r % rows of cos and sin. One thread computes N elements of the first half and those opposite to them.
  *
- * WIDE  1: half a row is a multiple of 16 bytes, and a thread loads as much
+ * N  elements of a load; they divide half a row
  */
-template<int N>
-__device__ __forceinline__ void rotate(const T *x, const T *c, const T *s, T *y, int half, int k, float scale)
+template<bool ALIGNED> __device__ __forceinline__ pm_vec<T, N> load(const T *p)
 {
-	const pm_vec<T, N> a = pm_load<N>(x + k), b = pm_load<N>(x + half + k);
-	const pm_vec<T, N> ca = pm_load<N>(c + k), cb = pm_load<N>(c + half + k);
-	const pm_vec<T, N> sa = pm_load<N>(s + k), sb = pm_load<N>(s + half + k);
+	pm_vec<T, N> v;
+
+	if (ALIGNED)
+		return pm_load<N>(p);
+	for (int i = 0; i < N; i++)
+		v[i] = p[i];
+	return v;
+}
+
+template<bool ALIGNED> __device__ __forceinline__ void store(T *p, const pm_vec<T, N> &v)
+{
+	if (ALIGNED)
+		pm_store<N>(p, v);
+	for (int i = 0; i < N && !ALIGNED; i++)
+		p[i] = v[i];
+}
+
+template<bool ALIGNED>
+__device__ __forceinline__ void rotate(const T *x, const T *c, const T *s, T *y, int half, float scale)
+{
+	const pm_vec<T, N> a = load<ALIGNED>(x), b = load<ALIGNED>(x + half);
+	const pm_vec<T, N> ca = load<ALIGNED>(c), cb = load<ALIGNED>(c + half);
+	const pm_vec<T, N> sa = load<ALIGNED>(s), sb = load<ALIGNED>(s + half);
 	pm_vec<T, N> ya, yb;
 
 	for (int i = 0; i < N; i++) {
 		ya[i] = st((ld(a[i]) * ld(ca[i]) - ld(b[i]) * ld(sa[i])) * scale);
 		yb[i] = st((ld(b[i]) * ld(cb[i]) + ld(a[i]) * ld(sb[i])) * scale);
 	}
-	pm_store<N>(y + k, ya);
-	pm_store<N>(y + half + k, yb);
+	store<ALIGNED>(y, ya);
+	store<ALIGNED>(y + half, yb);
 }
 
-template<int N>
-__device__ __forceinline__ void run(const T *x, const T *c, const T *s, T *y, long long n, int D, unsigned heads, unsigned S,
-				    long long rows, int moved, float scale)
+/* One pair of N elements per thread, n of them; `per` of half a row. */
+extern "C" __global__ void rotary(const T *__restrict__ x, const T *__restrict__ c, const T *__restrict__ s, T *__restrict__ y,
+				  int n, int per, int per_m, int per_s, int heads, int heads_m, int heads_s, int S, int S_m,
+				  int S_s, int rows, int rows_m, int rows_s, int moved, float scale)
 {
-	const unsigned half = D / 2, per = half / N, total = (unsigned)(n / 2 / N);
+	typedef unsigned U;
+	const pm_divisor by_per = { (U)per, (U)per_m, (U)per_s }, by_heads = { (U)heads, (U)heads_m, (U)heads_s },
+			 by_S = { (U)S, (U)S_m, (U)S_s }, by_rows = { (U)rows, (U)rows_m, (U)rows_s };
+	const U i = blockIdx.x * blockDim.x + threadIdx.x, r = by_per.quotient(i), q = by_S.quotient(r), b = by_heads.quotient(q);
+	const U from = moved ? (b * S + (r - q * S)) * heads + (q - b * heads) : r;
+	const int half = per * N, k = (i - r * per) * N, bytes = N * (int)sizeof(T);
+	const U at = by_rows.rest(r) * 2 * half + k;
 
-	for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < total; i += gridDim.x * blockDim.x) {
-		const unsigned r = i / per, q = r / S, b = q / heads;
-		const long long from = moved ? (b * S + (r - q * S)) * heads + (q - b * heads) : r;
-		const long long at = (long long)(r % (unsigned)rows) * D;
-
-		rotate<N>(x + from * D, c + at, s + at, y + (long long)r * D, half, (int)(i - r * per) * N, scale);
-	}
-}
-
-/* The grid is for one pair per thread, with WIDE for 16 bytes of them; where those do not line up, threads go round again. */
-extern "C" __global__ void rotary(const T *x, const T *c, const T *s, T *y, long long n, int D, int heads, int S,
-				  long long rows, int moved, float scale)
-{
-#if WIDE
-	if (pm_aligned(x, 16) && pm_aligned(c, 16) && pm_aligned(s, 16) && pm_aligned(y, 16)) {
-		run<16 / (int)sizeof(T)>(x, c, s, y, n, D, heads, S, rows, moved, scale);
+	if (i >= (U)n)
 		return;
-	}
-#endif
-	run<1>(x, c, s, y, n, D, heads, S, rows, moved, scale);
+	x += from * 2 * half + k;
+	y += r * 2 * half + k;
+	if (pm_aligned(x, bytes) && pm_aligned(c, bytes) && pm_aligned(s, bytes) && pm_aligned(y, bytes))
+		rotate<true>(x, c + at, s + at, y, half, scale);
+	else
+		rotate<false>(x, c + at, s + at, y, half, scale);
 }

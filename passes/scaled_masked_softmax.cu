@@ -6,10 +6,11 @@
  * With MASK 2 the mask is a table of n1 columns, one per head: element k of row r is table[index[i2 * L + k]][i1].
  *
  * SCALE, MASK_SCALE  0: none  1: multiply  2: divide
- * MASK               0: there is none  1: a tensor  2: a table that is read through an index
+ * MASK               0: there is none  1: a tensor  2: a table that is read through an index  3: a tensor with sk = 0
  * GUARD              1: a NaN in the result becomes 0 (a row of -infinity)
  * CACHE              1: the block kernel keeps the row in L floats of dynamic shared memory; 0: reads it again
- * PER                elements per lane of the warp kernel, at least L / 32; 0: leave that kernel out
+ * EACH, LOADS        of the warp kernel: elements of a load, 1 or 16 bytes of them, and loads of a lane; LOADS 0: leave
+ *                    that kernel out
  */
 __device__ __forceinline__ float score(float x, float scale, float mask, float mask_scale)
 {
@@ -71,6 +72,7 @@ __device__ __forceinline__ float finish(float v)
 #endif
 }
 
+#if !LOADS
 template<int N>
 __device__ __forceinline__ void load_scores(float (&v)[N], const T *x, const Mask &mask, int k, float scale,
 					    float mask_scale)
@@ -146,38 +148,121 @@ extern "C" __global__ void softmax_block(const T *x, const T *mask, const long l
 	else
 		softmax_row<1>(x + r * L, row, y + r * L, L, scale, mask_scale, cache);
 }
+#else
+typedef pm_vec<T, EACH> Piece;
 
-#if PER
-/* Block: 32 x rows per block. A warp holds its row in registers; no shared memory, no barrier. */
-extern "C" __global__ void softmax_warp(const T *x, const T *mask, const long long *index, T *y, long long rows, int L, long long n1,
-					long long n2, long long s0, long long s1, long long s2, int sk,
-					float scale, float mask_scale)
+template<bool ALIGNED, class U> __device__ __forceinline__ pm_vec<U, EACH> load(const U *p)
 {
-	const long long r = blockIdx.x * (long long)blockDim.y + threadIdx.y;
-	const int lane = threadIdx.x;
-	float v[PER], high = -INFINITY, total = 0.f;
+	pm_vec<U, EACH> v;
 
-	if (r >= rows)
-		return;
-	const Mask row = mask_row(mask, index, r, L, n1, n2, s0, s1, s2, sk);
+	if (ALIGNED)
+		return pm_load<EACH>(p);
+	for (int i = 0; i < EACH; i++)
+		v[i] = p[i];
+	return v;
+}
+
+/* One row by blockDim.x lanes, which hold it in registers. Everything is asked for before anything is used. */
+template<bool ALIGNED>
+__device__ __forceinline__ void softmax_lanes(const T *x, const Mask &mask, T *y, int L, float scale, float mask_scale,
+					      bool live)
+{
+	const int lanes = blockDim.x, first = threadIdx.x * EACH, step = lanes * EACH;
+	float v[LOADS][EACH], high = -INFINITY, total = 0.f;
+	Piece a[LOADS], b[LOADS];
+#if MASK == 2
+	int at[LOADS][EACH];
 
 #pragma unroll
-	for (int j = 0; j < PER; j++) {
-		const int k = j * 32 + lane;
+	for (int j = 0; j < LOADS; j++)
+		for (int i = 0; i < EACH; i++)
+			at[j][i] = first + j * step < L ? (int)mask.index[first + j * step + i] : 0;
+#elif MASK == 3
+	const float same = mask[0];
+#endif
 
-		v[j] = k < L ? score(ld(x[r * L + k]), scale, row[k], mask_scale) : -INFINITY;
-		high = pm_max(high, v[j]);
+#pragma unroll
+	for (int j = 0; j < LOADS; j++) {
+		const int k = first + j * step;
+
+		if (k < L) {
+			a[j] = load<ALIGNED>(x + k);
+#if MASK == 1
+			b[j] = load<ALIGNED>(mask.p + k);
+#endif
+		}
 	}
-	high = pm_warp_max(high);
+#if MASK == 2
 #pragma unroll
-	for (int j = 0; j < PER; j++) {
-		v[j] = j * 32 + lane < L ? expf(v[j] - high) : 0.f;
-		total += v[j];
+	for (int j = 0; j < LOADS; j++)
+		for (int i = 0; i < EACH; i++)
+			b[j][i] = mask.p[(long long)(at[j][i] < 0 ? at[j][i] + mask.size : at[j][i]) * mask.stride];
+#endif
+#pragma unroll
+	for (int j = 0; j < LOADS; j++)
+		for (int i = 0; i < EACH; i++) {
+#if MASK == 3
+			const float m = same;
+#else
+			const float m = MASK ? ld(b[j][i]) : 0.f;
+#endif
+
+			v[j][i] = first + j * step < L ? score(ld(a[j][i]), scale, m, mask_scale) : -INFINITY;
+			high = pm_max(high, v[j][i]);
+		}
+#pragma unroll
+	for (int d = 16; d > 0; d /= 2)
+		if (d < lanes)
+			high = pm_max(high, __shfl_xor_sync(0xffffffffu, high, d));
+#pragma unroll
+	for (int j = 0; j < LOADS; j++)
+		for (int i = 0; i < EACH; i++) {
+			v[j][i] = first + j * step < L ? expf(v[j][i] - high) : 0.f;
+			total += v[j][i];
+		}
+#pragma unroll
+	for (int d = 16; d > 0; d /= 2)
+		if (d < lanes)
+			total += __shfl_xor_sync(0xffffffffu, total, d);
+	const float inv = 1.f / total;
+
+#pragma unroll
+	for (int j = 0; j < LOADS; j++) {
+		const int k = first + j * step;
+		Piece out;
+
+		for (int i = 0; i < EACH; i++)
+			out[i] = st(finish(v[j][i] * inv));
+		if (k >= L || !live)
+			continue;
+		if (ALIGNED)
+			pm_store<EACH>(y + k, out);
+		for (int i = 0; i < EACH && !ALIGNED; i++)
+			y[k + i] = out[i];
 	}
-	total = pm_warp_sum(total);
-#pragma unroll
-	for (int j = 0; j < PER; j++)
-		if (j * 32 + lane < L)
-			y[r * L + j * 32 + lane] = st(finish(v[j] / total));
+}
+
+/* Block: lanes of a row, a power of two, x rows. */
+extern "C" __global__ void softmax_warp(const T *__restrict__ x, const T *__restrict__ mask,
+					const long long *__restrict__ index, T *__restrict__ y, int n_rows, int L, int n1,
+					int n1_m, int n1_s, int n2, int n2_m, int n2_s, long long s0, long long s1,
+					long long s2, float scale, float mask_scale)
+{
+	typedef unsigned U;
+	const U rows = n_rows, at = blockIdx.x * blockDim.y + threadIdx.y, r = at < rows ? at : rows - 1;
+	const pm_divisor by1 = { (U)n1, (U)n1_m, (U)n1_s }, by2 = { (U)n2, (U)n2_m, (U)n2_s };
+	const U q = by2.quotient(r), i2 = r - q * by2.d, i0 = by1.quotient(q), i1 = q - i0 * by1.d;
+#if MASK == 2
+	const Mask m = { mask + i1, index + (long long)i2 * L, n1, (int)s0 };
+#else
+	const Mask m = { mask + i0 * s0 + i1 * s1 + i2 * s2, index, 1, 0 };
+#endif
+
+	x += (long long)r * L;
+	y += (long long)r * L;
+	if (EACH == 1 || (pm_aligned(x, 16) && pm_aligned(y, 16) && (MASK != 1 || pm_aligned(mask, 16))))
+		softmax_lanes<true>(x, m, y, L, scale, mask_scale, at < rows);
+	else
+		softmax_lanes<false>(x, m, y, L, scale, mask_scale, at < rows);
 }
 #endif

@@ -8,8 +8,7 @@
 
 enum {
 	MAX_ROW = 1 << 30,
-	MAX_CACHED = 48 * 1024 / 4, /* floats of shared memory that every device has */
-	WARP_ROWS = 4               /* per block */
+	MAX_CACHED = 48 * 1024 / 4 /* floats of shared memory that every device has */
 };
 
 /* A term of the sum: a tensor, times or divided by a constant. */
@@ -151,32 +150,40 @@ static inline PmStatus softmax_check(PmMatch *m, PmVal soft)
 static inline PmStatus softmax_emit(PmRewriter *rw, PmMatch *m, PmVal soft, const Parts *p, int guard)
 {
 	int64_t len = pm_dim(soft, -1), rows = pm_numel(soft) / len;
-	int cache = len <= MAX_CACHED, per = per_lane(len);
-	uint32_t threads = len > 2048 ? 256 : len > 512 ? 128 : len > 64 ? 64 : 32;
+	enum { LANE = 8, THREADS = 128 }; /* elements of a lane, at least; threads of a block */
+	int cache = len <= MAX_CACHED, mask = p->has_mask == 1 && !p->walk.last ? 3 : p->has_mask;
+	int64_t vec = 16 / pm_dtype_bytes(pm_dtype(soft)), each = len % vec || mask == 2 ? 1 : vec;
+	int64_t loads = LANE / each;
+	uint32_t lanes = 4;
 	const PmVal in[3] = { p->x.v, p->mask.v, p->index };
 	PmVals vals = { in, p->has_mask + 1u };
-	uint32_t smem = cache ? (uint32_t)len * 4 : 0;
-
 	PmArgs arg = PM_ARGS(IN(0), IN(p->has_mask ? 1 : 0), IN(p->has_mask == 2 ? 2 : 0), OUT(0), I64(rows),
 			     I32(len), I64(p->walk.n1), I64(p->walk.n2), I64(p->walk.s[0]), I64(p->walk.s[1]),
 			     I64(p->walk.s[2]), I32(p->walk.last), F32(p->x.by), F32(p->mask.by));
-	PmDefines define = PM_DEFINES(DEF(SCALE, p->x.how), DEF(MASK_SCALE, p->has_mask ? p->mask.how : 0),
-				      DEF(MASK, p->has_mask), DEF(CACHE, cache), DEF(PER, per),
-				      DEF(GUARD, guard));
-	const PmKernelSpec *block = PM_ALTERNATIVE(.entry = "softmax_block",
-						   .source = scaled_masked_softmax_cu,
-						   .grid = { (uint32_t)rows }, .block = { threads },
-						   .smem = smem, .arg = arg, .define = define);
+	PmArgs warp = PM_ARGS(IN(0), IN(p->has_mask ? 1 : 0), IN(p->has_mask == 2 ? 2 : 0), OUT(0), I32(rows),
+			      I32(len), DIVISOR(p->walk.n1), DIVISOR(p->walk.n2), I64(p->walk.s[0]),
+			      I64(p->walk.s[1]), I64(p->walk.s[2]), F32(p->x.by), F32(p->mask.by));
 
-	if (!per)
+	while (lanes < 32 && lanes * each * loads < len)
+		lanes *= 2;
+	while (lanes * each * loads < len)
+		loads *= 2;
+	loads = len > MAX_WARP_ROW ? 0 : loads;
+
+	PmDefines define = PM_DEFINES(DEF(SCALE, p->x.how), DEF(MASK_SCALE, p->has_mask ? p->mask.how : 0),
+				      DEF(MASK, mask), DEF(CACHE, cache), DEF(LOADS, loads), DEF(EACH, each),
+				      DEF(GUARD, guard));
+
+	if (!loads)
 		return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "softmax_block",
 					      .source = scaled_masked_softmax_cu, .grid = { (uint32_t)rows },
-					      .block = { threads }, .smem = smem, .in = vals, .arg = arg,
+					      .block = { len > 2048 ? 256 : 128 },
+					      .smem = cache ? (uint32_t)len * 4 : 0, .in = vals, .arg = arg,
 					      .define = define, .like = m->root);
 	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "softmax_warp", .source = scaled_masked_softmax_cu,
-				      .grid = { pm_blocks(rows, WARP_ROWS) }, .block = { 32, WARP_ROWS },
-				      .in = vals, .arg = arg, .define = define, .like = m->root,
-				      .alt = block);
+				      .grid = { pm_blocks(rows, THREADS / lanes) },
+				      .block = { lanes, THREADS / lanes }, .in = vals, .arg = warp,
+				      .define = define, .like = m->root);
 }
 
 static inline PmStatus softmax_replace(PmRewriter *rw, PmMatch *m, PmVal soft, int guard)

@@ -24,7 +24,7 @@ static const char *read_sum(PmMatch *m, PmVal *x, PmVal *bias)
 	double s;
 	int k;
 
-	if (pm_numel(m->root) <= 0 || pm_numel(m->root) > INT32_MAX)
+	if (pm_numel(m->root) <= 0 || pm_numel(m->root) > INT32_MAX / 2)
 		return "x is empty, its size is not known, or it has more elements than the kernel can index";
 	if (!pm_scalar(m->v[SCALE], &s) || !pm_same_shape(m->v[MOVED], m->root))
 		return "the scale is not one constant number";
@@ -52,21 +52,18 @@ static PmStatus check_queries(PmMatch *m)
 
 static PmStatus rewrite_queries(PmRewriter *rw, PmMatch *m)
 {
-	int64_t n = pm_numel(m->root), d = pm_dim(m->root, 3), vec = 16 / pm_dtype_bytes(pm_dtype(m->root));
+	int64_t n = pm_numel(m->root), d = pm_dim(m->root, 3), each = load_size(d, m->root);
 	PmVal x, bias;
 	double s = 1;
 
 	read_sum(m, &x, &bias);
 	pm_scalar(m->v[SCALE], &s);
-
-	PmArgs arg = PM_ARGS(I64(n), I32(pm_dim(m->root, 2)), I32(pm_dim(m->root, 1)), I32(d), F32(s));
-
-	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "heads_vec", .source = heads_cu,
-				      .grid = { pm_blocks((n - 1) / vec + 1, 128) }, .block = { 128 },
-				      .in = PM_VALS(x, bias), .arg = arg, .like = m->root,
-				      .alt = PM_ALTERNATIVE(.entry = "heads_one", .source = heads_cu,
-							    .grid = { pm_blocks(n, 128) }, .block = { 128 },
-							    .arg = arg));
+	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "heads", .source = heads_cu,
+				      .grid = { pm_blocks(n / each, 128) }, .block = { 128 },
+				      .in = PM_VALS(x, bias), .define = PM_DEFINES(DEF(N, each)),
+				      .arg = PM_ARGS(I32(n), DIVISOR(d / each), DIVISOR(pm_dim(m->root, 2)),
+						     DIVISOR(pm_dim(m->root, 1)), F32(s)),
+				      .like = m->root);
 }
 
 static Tiles keys(PmMatch *m, PmVal x, PmVal bias)

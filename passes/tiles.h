@@ -2,6 +2,7 @@
 #ifndef PASSES_TILES_H
 #define PASSES_TILES_H
 
+#include "choose.h"
 #include "shapes.h"
 #include "tiles.cu.h"
 
@@ -25,6 +26,8 @@ static inline const char *tiles_refuse(const Tiles *t)
 
 static inline PmStatus tiles_replace(PmRewriter *rw, PmMatch *m, const Tiles *t)
 {
+	enum { DOWN = 32, ACROSS = 32, THREADS = 256 }; /* rows and columns of y, and threads, of a block */
+	int64_t in_n = load_size(t->q, m->root), out_n = load_size(t->r, m->root);
 	uint32_t n = 1, bias = 0, pos = 0, head = 0;
 	PmVal in[4] = { t->x };
 
@@ -36,12 +39,14 @@ static inline PmStatus tiles_replace(PmRewriter *rw, PmMatch *m, const Tiles *t)
 		in[head = n++] = t->head;
 	return PM_REPLACE_WITH_KERNEL(
 		rw, m, .entry = "transpose_tiles", .source = tiles_cu,
-		.grid = { pm_blocks(t->q + t->skip, 32), pm_blocks(t->r, 32), (uint32_t)t->batch },
-		.block = { 32, 8 }, .in = { in, n },
+		.grid = { pm_blocks(t->q, DOWN) + pm_blocks(t->skip, DOWN), pm_blocks(t->r, ACROSS),
+			  (uint32_t)t->batch },
+		.block = { THREADS }, .in = { in, n },
 		.arg = PM_ARGS(IN(0), IN(bias), IN(pos), IN(head), OUT(0), I32(t->r), I32(t->q), I32(t->skip),
 			       F32(t->scale)),
 		.define = PM_DEFINES(DEF(BIAS, bias ? t->bias_per : 0), DEF(POS, pos != 0),
-				     DEF(SKIP, head != 0)),
+				     DEF(SKIP, head != 0), DEF(DOWN, DOWN), DEF(ACROSS, ACROSS),
+				     DEF(THREADS, THREADS), DEF(IN_N, in_n), DEF(OUT_N, out_n)),
 		.like = m->root);
 }
 

@@ -151,6 +151,28 @@ static const PmHost *pm_host_ PM_UNUSED;
 		.kind = PM_ARG_SCRATCH, .index = (k_)                                                        \
 	}
 
+/* Three arguments, `int d, int multiplier, int shift`: what pm_divisor of the prelude needs to divide by d, 1
+ * to 2^31 - 1. The shift s is the largest with 2^s < d, the multiplier m is 2^(32 + s) / d rounded up: n m /
+ * 2^(32 + s) is too large by less than n / 2^(31) d, which reaches no next integer for n below 2^31. */
+#define DIVISOR(d_) I32(d_), I32(pm_divisor_multiplier(d_)), I32(pm_divisor_shift(d_))
+
+static inline int32_t pm_divisor_shift(int64_t d)
+{
+	int32_t s = 0;
+
+	while (d > 1 && (d - 1) >> (s + 1))
+		s++;
+	return s;
+}
+
+static inline int64_t pm_divisor_multiplier(int64_t d)
+{
+	return d > 1 ? (int64_t)(int32_t)(uint32_t)((((uint64_t)1 << (32 + pm_divisor_shift(d))) - 1) /
+							    (uint64_t)d +
+						    1)
+		     : 0;
+}
+
 /* .launch = PM_LAUNCHES(LAUNCH(.entry = "a", .grid = {...}, .block = {...}, .arg = ...), LAUNCH(...)) */
 #define LAUNCH(...)      (&(const PmLaunch){ .struct_size = sizeof(PmLaunch), __VA_ARGS__ })
 #define PM_LAUNCHES(...) ((const PmLaunch *const[]){ __VA_ARGS__, NULL })

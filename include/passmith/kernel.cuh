@@ -339,6 +339,24 @@ template<class P> __device__ __forceinline__ bool pm_aligned(const P *p, int byt
 	return reinterpret_cast<unsigned long long>(p) % (unsigned)bytes == 0;
 }
 
+/* --- division by a number that the host knows: three arguments, DIVISOR(d) of passmith/dsl.h ----------------
+ *
+ * A division by an argument is some 25 instructions that wait for each other; this is a multiplication and a shift. For
+ * numbers below 2^31.
+ */
+
+struct pm_divisor {
+	unsigned d, multiplier, shift;
+	__device__ __forceinline__ unsigned quotient(unsigned n) const
+	{
+		return d == 1 ? n : __umulhi(n, multiplier) >> shift;
+	}
+	__device__ __forceinline__ unsigned rest(unsigned n) const
+	{
+		return n - quotient(n) * d;
+	}
+};
+
 /* --- tensor cores: c += a b, of 16 x 16 and 16 x 8 elements of a half type, summed in float ----------------
  *
  * All lanes of a warp call. With g = lane / 4 and t = lane % 4, the words of a lane hold two neighbours along K each: a rows

@@ -30,7 +30,7 @@ grep -q 'near miss [0-9]* of [0-9]* operators: operand [01] of node .*: the patt
 tap "a near miss says where, what was wanted and what is there"
 
 mkdir "$tmp/two"
-cp passes/quick_gelu.c passes/elementwise.* passes/shapes.h "$tmp/two"
+cp passes/quick_gelu.c passes/elementwise.* passes/choose.h passes/shapes.h "$tmp/two"
 pm build "$tmp/two/quick_gelu.c"
 exits 0 "build of a pass whose header, beside it, includes a .cu of another name"
 

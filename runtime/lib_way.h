@@ -51,7 +51,7 @@ typedef struct PmWay {
 	PmWayStage stage[PM_WAY_STAGES];
 	int64_t room; /* bytes that the stages share, at most PM_WAY_MAX_ROOM */
 } PmWay;
-#define PM_WAY_MAX_ROOM ((int64_t)256 << 20)
+#define PM_WAY_MAX_ROOM ((int64_t)512 << 20)
 
 /* "plain", "product", ... */
 const char *pm_way_name(PmWayKind kind);

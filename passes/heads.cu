@@ -2,29 +2,15 @@
  *
  * N  elements of a thread; they divide D
  */
-template<bool ALIGNED> __device__ __forceinline__ pm_vec<T, N> load(const T *p)
-{
-	pm_vec<T, N> v;
-
-	if (ALIGNED)
-		return pm_load<N>(p);
-	for (int j = 0; j < N; j++)
-		v[j] = p[j];
-	return v;
-}
-
 template<bool ALIGNED>
 __device__ __forceinline__ void run(const T *x, const T *bias, T *y, float scale)
 {
-	const pm_vec<T, N> v = load<ALIGNED>(x), c = load<ALIGNED>(bias);
+	const pm_vec<T, N> v = pm_load<N, ALIGNED>(x), c = pm_load<N, ALIGNED>(bias);
 	pm_vec<T, N> out;
 
 	for (int j = 0; j < N; j++)
 		out[j] = st((ld(v[j]) + ld(c[j])) * scale);
-	if (ALIGNED)
-		pm_store<N>(y, out);
-	for (int j = 0; j < N && !ALIGNED; j++)
-		y[j] = out[j];
+	pm_store<N, ALIGNED>(y, out);
 }
 
 extern "C" __global__ void heads(const T *__restrict__ x, const T *__restrict__ bias, T *__restrict__ y, int n, int per,

@@ -11,25 +11,6 @@
  */
 enum { LANES = THREADS / WIDTH, IN_ROW = WIDTH / IN_N, ROWS = THREADS / IN_ROW, AHEAD = 4 };
 
-template<bool ALIGNED, int N> __device__ __forceinline__ pm_vec<T, N> load(const T *p)
-{
-	pm_vec<T, N> v;
-
-	if (ALIGNED)
-		return pm_load<N>(p);
-	for (int i = 0; i < N; i++)
-		v[i] = p[i];
-	return v;
-}
-
-template<bool ALIGNED, int N> __device__ __forceinline__ void store(T *p, const pm_vec<T, N> &v)
-{
-	if (ALIGNED)
-		pm_store<N>(p, v);
-	for (int i = 0; i < N && !ALIGNED; i++)
-		p[i] = v[i];
-}
-
 /* Channels of WIDTH places into rows of shared memory; AHEAD loads of a thread are under way at once. */
 template<bool ALIGNED> __device__ __forceinline__ void turn(T *tile, const T *x, int C, int Q, int n, int pitch)
 {
@@ -41,7 +22,7 @@ template<bool ALIGNED> __device__ __forceinline__ void turn(T *tile, const T *x,
 #pragma unroll
 		for (int j = 0; j < AHEAD; j++)
 			if (from + j * ROWS < C && q < n)
-				v[j] = load<ALIGNED, IN_N>(x + (long long)(from + j * ROWS) * Q + q);
+				v[j] = pm_load<IN_N, ALIGNED>(x + (long long)(from + j * ROWS) * Q + q);
 #pragma unroll
 		for (int j = 0; j < AHEAD; j++)
 			if (from + j * ROWS < C && q < n)
@@ -87,15 +68,15 @@ __device__ __forceinline__ void norm(T *row, const T *scale, const T *bias, pm_v
 		pm_vec<T, ROW_N> out;
 
 		if (c != first) {
-			g = load<ALIGNED, ROW_N>(scale + c);
-			b = load<ALIGNED, ROW_N>(bias + c);
+			g = pm_load<ROW_N, ALIGNED>(scale + c);
+			b = pm_load<ROW_N, ALIGNED>(bias + c);
 		}
 		for (int i = 0; i < ROW_N; i++)
 			out[i] = st((ld(v[i]) - mean) * inv * ld(g[i]) + ld(b[i]));
 		if (BACK)
 			pm_store<ROW_N>(row + c, out);
 		else
-			store<ALIGNED, ROW_N>(y + c, out);
+			pm_store<ROW_N, ALIGNED>(y + c, out);
 	}
 }
 
@@ -111,8 +92,8 @@ __device__ __forceinline__ void run(const T *x, const T *scale, const T *bias, T
 	pm_vec<T, ROW_N> g, b;
 
 	if (c < C) {
-		g = load<ALIGNED, ROW_N>(scale + c);
-		b = load<ALIGNED, ROW_N>(bias + c);
+		g = pm_load<ROW_N, ALIGNED>(scale + c);
+		b = pm_load<ROW_N, ALIGNED>(bias + c);
 	}
 	turn<ALIGNED>(tile, x + base + q0, C, Q, n, pitch);
 	__syncthreads();
@@ -127,7 +108,7 @@ __device__ __forceinline__ void run(const T *x, const T *scale, const T *bias, T
 			continue;
 		for (int j = 0; j < IN_N; j++)
 			v[j] = tile[(k + j) * pitch + i];
-		store<ALIGNED, IN_N>(y + base + (long long)i * Q + q0 + k, v);
+		pm_store<IN_N, ALIGNED>(y + base + (long long)i * Q + q0 + k, v);
 	}
 #endif
 }

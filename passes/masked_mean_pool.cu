@@ -27,17 +27,6 @@ __device__ __forceinline__ float weight(M m)
 
 enum { WARPS = ACROSS * DOWN / 32 };
 
-template<bool ALIGNED> __device__ __forceinline__ pm_vec<T, N> load(const T *p)
-{
-	pm_vec<T, N> v;
-
-	if (ALIGNED)
-		return pm_load<N>(p);
-	for (int j = 0; j < N; j++)
-		v[j] = p[j];
-	return v;
-}
-
 /* Over the lanes of a warp that are a multiple of ACROSS apart. In each step a lane gives half of its columns away, as
  * long as it has several. Returns the first one that is left in sum[0]; how many there are: LEFT. */
 enum { STEPS = 32 / ACROSS, LEFT = N > STEPS ? N / STEPS : 1 };
@@ -87,7 +76,7 @@ __device__ __forceinline__ void pool(const T *x, const M *mask, T *y, int S, int
 			if (s < S)
 				m[i] = mask[s];
 			if (s < S && h < H)
-				a[i] = load<ALIGNED>(x + (long long)s * H);
+				a[i] = pm_load<N, ALIGNED>(x + (long long)s * H);
 		}
 #pragma unroll
 		for (int i = 0; i < LOADS; i++)

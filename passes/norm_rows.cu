@@ -88,27 +88,13 @@ template<int PLACE> __device__ __forceinline__ Real row_sum(Real v)
 	return v;
 }
 
-template<bool ALIGNED> __device__ __forceinline__ Piece load(const T *p)
-{
-	Piece v;
-
-	if (ALIGNED)
-		return pm_load<N>(p);
-	for (int i = 0; i < N; i++)
-		v[i] = p[i];
-	return v;
-}
-
 template<bool ALIGNED> __device__ __forceinline__ void store(T *p, const Real (&v)[N])
 {
 	Piece out;
 
 	for (int i = 0; i < N; i++)
 		out[i] = st(v[i]);
-	if (ALIGNED)
-		pm_store<N>(p, out);
-	for (int i = 0; i < N && !ALIGNED; i++)
-		p[i] = out[i];
+	pm_store<N, ALIGNED>(p, out);
 }
 
 /* One row by the threads of threadIdx.x. */
@@ -123,17 +109,17 @@ template<bool ALIGNED> __device__ __forceinline__ void norm_row(const Row &p, in
 		const int k = first + j * step;
 
 		if (k < H) {
-			a[j] = load<ALIGNED>(p.a + k);
+			a[j] = pm_load<N, ALIGNED>(p.a + k);
 			if (HAS_B)
-				b[j] = load<ALIGNED>(p.b + k);
+				b[j] = pm_load<N, ALIGNED>(p.b + k);
 			if (HAS_C)
-				c[j] = load<ALIGNED>(p.c + k);
+				c[j] = pm_load<N, ALIGNED>(p.c + k);
 			if (HAS_G)
-				g[j] = load<ALIGNED>(p.g + k);
+				g[j] = pm_load<N, ALIGNED>(p.g + k);
 			if (HAS_SCALE)
-				scale[j] = load<ALIGNED>(p.scale + k);
+				scale[j] = pm_load<N, ALIGNED>(p.scale + k);
 			if (HAS_BIAS)
-				bias[j] = load<ALIGNED>(p.bias + k);
+				bias[j] = pm_load<N, ALIGNED>(p.bias + k);
 		}
 	}
 #pragma unroll

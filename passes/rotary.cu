@@ -5,39 +5,20 @@
  *
  * N  elements of a load; they divide half a row
  */
-template<bool ALIGNED> __device__ __forceinline__ pm_vec<T, N> load(const T *p)
-{
-	pm_vec<T, N> v;
-
-	if (ALIGNED)
-		return pm_load<N>(p);
-	for (int i = 0; i < N; i++)
-		v[i] = p[i];
-	return v;
-}
-
-template<bool ALIGNED> __device__ __forceinline__ void store(T *p, const pm_vec<T, N> &v)
-{
-	if (ALIGNED)
-		pm_store<N>(p, v);
-	for (int i = 0; i < N && !ALIGNED; i++)
-		p[i] = v[i];
-}
-
 template<bool ALIGNED>
 __device__ __forceinline__ void rotate(const T *x, const T *c, const T *s, T *y, int half, float scale)
 {
-	const pm_vec<T, N> a = load<ALIGNED>(x), b = load<ALIGNED>(x + half);
-	const pm_vec<T, N> ca = load<ALIGNED>(c), cb = load<ALIGNED>(c + half);
-	const pm_vec<T, N> sa = load<ALIGNED>(s), sb = load<ALIGNED>(s + half);
+	const pm_vec<T, N> a = pm_load<N, ALIGNED>(x), b = pm_load<N, ALIGNED>(x + half);
+	const pm_vec<T, N> ca = pm_load<N, ALIGNED>(c), cb = pm_load<N, ALIGNED>(c + half);
+	const pm_vec<T, N> sa = pm_load<N, ALIGNED>(s), sb = pm_load<N, ALIGNED>(s + half);
 	pm_vec<T, N> ya, yb;
 
 	for (int i = 0; i < N; i++) {
 		ya[i] = st((ld(a[i]) * ld(ca[i]) - ld(b[i]) * ld(sa[i])) * scale);
 		yb[i] = st((ld(b[i]) * ld(cb[i]) + ld(a[i]) * ld(sb[i])) * scale);
 	}
-	store<ALIGNED>(y, ya);
-	store<ALIGNED>(y + half, yb);
+	pm_store<N, ALIGNED>(y, ya);
+	pm_store<N, ALIGNED>(y + half, yb);
 }
 
 /* One pair of N elements per thread, n of them; `per` of half a row. */

@@ -151,17 +151,6 @@ extern "C" __global__ void softmax_block(const T *x, const T *mask, const long l
 #else
 typedef pm_vec<T, EACH> Piece;
 
-template<bool ALIGNED, class U> __device__ __forceinline__ pm_vec<U, EACH> load(const U *p)
-{
-	pm_vec<U, EACH> v;
-
-	if (ALIGNED)
-		return pm_load<EACH>(p);
-	for (int i = 0; i < EACH; i++)
-		v[i] = p[i];
-	return v;
-}
-
 /* One row by blockDim.x lanes, which hold it in registers. Everything is asked for before anything is used. */
 template<bool ALIGNED>
 __device__ __forceinline__ void softmax_lanes(const T *x, const Mask &mask, T *y, int L, float scale, float mask_scale,
@@ -186,9 +175,9 @@ __device__ __forceinline__ void softmax_lanes(const T *x, const Mask &mask, T *y
 		const int k = first + j * step;
 
 		if (k < L) {
-			a[j] = load<ALIGNED>(x + k);
+			a[j] = pm_load<EACH, ALIGNED>(x + k);
 #if MASK == 1
-			b[j] = load<ALIGNED>(mask.p + k);
+			b[j] = pm_load<EACH, ALIGNED>(mask.p + k);
 #endif
 		}
 	}
@@ -235,10 +224,7 @@ __device__ __forceinline__ void softmax_lanes(const T *x, const Mask &mask, T *y
 			out[i] = st(finish(v[j][i] * inv));
 		if (k >= L || !live)
 			continue;
-		if (ALIGNED)
-			pm_store<EACH>(y + k, out);
-		for (int i = 0; i < EACH && !ALIGNED; i++)
-			y[k + i] = out[i];
+		pm_store<EACH, ALIGNED>(y + k, out);
 	}
 }
 

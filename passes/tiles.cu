@@ -20,17 +20,6 @@ enum {
 	OUT_ROW = ACROSS / OUT_N
 };
 
-template<bool ALIGNED, int N> __device__ __forceinline__ pm_vec<T, N> load(const T *p)
-{
-	pm_vec<T, N> v;
-
-	if (ALIGNED)
-		return pm_load<N>(p);
-	for (int i = 0; i < N; i++)
-		v[i] = p[i];
-	return v;
-}
-
 template<bool ALIGNED>
 __device__ __forceinline__ void run(const T *x, const T *bias, const T *pos, const T *head, T *y, int R, int Q, int skip,
 				    float scale)
@@ -49,7 +38,7 @@ __device__ __forceinline__ void run(const T *x, const T *bias, const T *pos, con
 		const int k = t + j * THREADS, r = r0 + k / IN_ROW, q = q0 + k % IN_ROW * IN_N;
 
 		if (k < INS && r < R && q < Q)
-			in[j] = load<ALIGNED, IN_N>(x + (long long)r * Q + q);
+			in[j] = pm_load<IN_N, ALIGNED>(x + (long long)r * Q + q);
 	}
 #pragma unroll
 	for (int j = 0; j < OUT_EACH; j++) {
@@ -58,13 +47,13 @@ __device__ __forceinline__ void run(const T *x, const T *bias, const T *pos, con
 
 		if (k < OUTS && r < R && row < (in_head ? skip : skip + Q)) {
 			if (POS)
-				more[j] = load<ALIGNED, OUT_N>(pos + (long long)row * R + r);
+				more[j] = pm_load<OUT_N, ALIGNED>(pos + (long long)row * R + r);
 			if (BIAS == 1)
-				by[j] = load<ALIGNED, OUT_N>(bias + r);
+				by[j] = pm_load<OUT_N, ALIGNED>(bias + r);
 			if (BIAS == 2)
 				by[j][0] = bias[in_head ? 0 : q0 + q];
 			if (in_head)
-				by[j] = load<ALIGNED, OUT_N>(head + (long long)row * R + r);
+				by[j] = pm_load<OUT_N, ALIGNED>(head + (long long)row * R + r);
 		}
 	}
 #pragma unroll
@@ -98,12 +87,7 @@ __device__ __forceinline__ void run(const T *x, const T *bias, const T *pos, con
 				u += ld(more[j][i]);
 			out[i] = st(u);
 		}
-		T *to = y + (long long)row * R + r;
-
-		if (ALIGNED)
-			pm_store<OUT_N>(to, out);
-		for (int i = 0; i < OUT_N && !ALIGNED; i++)
-			to[i] = out[i];
+		pm_store<OUT_N, ALIGNED>(y + (long long)row * R + r, out);
 	}
 }
 

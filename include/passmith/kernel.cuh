@@ -334,6 +334,24 @@ template<int N, class U> __device__ __forceinline__ void pm_store(U *p, const pm
 {
 	*reinterpret_cast<pm_vec<U, N> *>(p) = v;
 }
+/* The same where it is known only in a branch whether a buffer is ALIGNED: if not, element by element. */
+template<int N, bool ALIGNED, class U> __device__ __forceinline__ pm_vec<U, N> pm_load(const U *p)
+{
+	pm_vec<U, N> v;
+
+	if (ALIGNED)
+		return pm_load<N>(p);
+	for (int i = 0; i < N; i++)
+		v[i] = p[i];
+	return v;
+}
+template<int N, bool ALIGNED, class U> __device__ __forceinline__ void pm_store(U *p, const pm_vec<U, N> &v)
+{
+	if (ALIGNED)
+		pm_store<N>(p, v);
+	for (int i = 0; i < N && !ALIGNED; i++)
+		p[i] = v[i];
+}
 template<class P> __device__ __forceinline__ bool pm_aligned(const P *p, int bytes)
 {
 	return reinterpret_cast<unsigned long long>(p) % (unsigned)bytes == 0;

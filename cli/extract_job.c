@@ -120,15 +120,17 @@ static PmStatus list_models(Work *w, PmErr *err)
 
 	w->n = j->files->list.n;
 	w->model = pm_xcalloc(w->n + 1, sizeof *w->model);
-	st = pm_db_open(j->db, 0, &db, err);
+	for (i = 0; i < w->n && !st; i++) {
+		w->model[i].path = j->files->list.v[i];
+		st = pm_model_hash(w->model[i].path, w->model[i].sha, err);
+	}
+	if (!st) /* only now: a misspelt model is to leave no database behind */
+		st = pm_db_open(j->db, 0, &db, err);
 	for (i = 0; i < w->n && !st; i++) {
 		Model *m = &w->model[i];
 		int done = 0;
 
-		m->path = j->files->list.v[i];
-		st = pm_model_hash(m->path, m->sha, err);
-		if (!st)
-			st = pm_model_is_done(db, m->sha, &done, err);
+		st = pm_model_is_done(db, m->sha, &done, err);
 		m->pending = !done && (!j->n_shards || i % j->n_shards == j->shard);
 		w->job->skipped += (size_t)done;
 	}

@@ -32,6 +32,11 @@ for args in "import $tmp/none.onnx" "apply $tmp/none.onnx --pass $silu -o $tmp/o
 	warns "none" "passmith ${args%% *}: it is named"
 done
 
+pm extract "$tmp/none.onnx" --db "$tmp/none.db"
+exits 4 "extract of a model that is not there"
+[ ! -e "$tmp/none.db" ]
+tap "it leaves no database behind"
+
 # A database is made where it is filled, its folder is not.
 for args in "extract $model" "validate $model" "db import $tmp/none.jsonl" "db merge $tmp/none.db" "task unpack $tmp" \
 	"eval $model --pass $silu" "task list" "mine"; do

@@ -73,11 +73,12 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	uint32_t k, j;
 
 	for (k = 0; k < N_CHOICE; k++) {
-		int64_t width = choice[k][0], in_n = load_size(q | width, norm);
+		int64_t width = choice[k][0], in_n;
 		uint32_t threads = choice[k][1];
 
 		for (; shared_for(c, bytes, width) > MAX_SHARED; width /= 2)
 			threads = threads > 32 ? threads / 2 : 32;
+		in_n = load_size(q | width, norm);
 		const PmDefine d[N_DEFINE] = { DEF(BACK, !pm_same(norm, m->root)), DEF(WIDTH, width),
 					       DEF(THREADS, threads), DEF(IN_N, in_n), DEF(ROW_N, row_n) };
 

@@ -72,11 +72,13 @@ const LibraryCase library_cases[] = {
 	{ "layer_norm_2d",
 	  "g ($T[$a,$b,$c,$d] x, $T[$b] w, $T[$b] v) => ($T[$a,$c,$d,$b] y) "
 	  "{ t = Transpose<perm = [0, 2, 3, 1]>(x) y = LayerNormalization<axis = 3>(t, w, v) }",
-	  0, ROWS({ { 1, 16, 1, 1 } }, { { 2, 37, 5, 7 } }, { { 1, 64, 4, 8 } }, { { 1, 521, 2, 3 } }) },
+	  0,
+	  ROWS({ { 1, 16, 1, 1 } }, { { 2, 37, 5, 7 } }, { { 1, 64, 4, 8 } }, { { 1, 521, 2, 3 } },
+	       { { 1, 4096, 2, 4 } }) },
 	{ "layer_norm_2d",
 	  "g ($T[$a,$b,$c] x, $T[$b] w, $T[$b] v) => ($T[$a,$b,$c] y) { t = Transpose<perm = [0, 2, 1]>(x) "
 	  "n = LayerNormalization<axis = 2, epsilon = 0.001>(t, w, v) y = Transpose<perm = [0, 2, 1]>(n) }",
-	  0, ROWS({ { 1, 16, 1 } }, { { 2, 37, 35 } }, { { 1, 1021, 5 } }) },
+	  0, ROWS({ { 1, 16, 1 } }, { { 2, 37, 35 } }, { { 1, 1021, 5 } }, { { 1, 6400, 8 } }) },
 
 	/* rows */
 	{ "add_rms_norm",

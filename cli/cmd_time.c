@@ -143,15 +143,15 @@ static void add_sources(const PmGraph *g, const int *alts, size_t n_alts, Source
 }
 
 /* The graphs of all targets, and each with its pass. */
-typedef struct Todo {
+typedef struct Batch {
 	PmMembers *target; /* as many as there are targets */
 	size_t n_targets, n;
 	PmGraph **g;       /* n of all targets, in order; borrowed */
 	PmTimedPass *pass; /* beside g; NULL without a pass */
-} Todo;
+} Batch;
 
 /* Everything that the graphs of all targets need is compiled at once, on all processors. */
-static PmStatus compile_ahead(PmTime *t, const Todo *d, PmErr *err)
+static PmStatus compile_ahead(PmTime *t, const Batch *d, PmErr *err)
 {
 	Sources src = { 0 };
 	Plans plans = { 0 };
@@ -192,7 +192,7 @@ static PmStatus read_target(PmTime *t, PmDb *db, const char *target, PmMembers *
 	return st;
 }
 
-static PmStatus read_targets(PmTime *t, const PmStrList *targets, Todo *d, PmErr *err)
+static PmStatus read_targets(PmTime *t, const PmStrList *targets, Batch *d, PmErr *err)
 {
 	PmDb *db = NULL;
 	PmStatus st = t->db_path ? pm_db_open(t->db_path, PM_DB_MUST_EXIST, &db, err) : PM_OK;
@@ -212,7 +212,7 @@ static PmStatus read_targets(PmTime *t, const PmStrList *targets, Todo *d, PmErr
 }
 
 /* The pass on every graph. */
-static PmStatus apply_pass(PmTime *t, Todo *d, PmErr *err)
+static PmStatus apply_pass(PmTime *t, Batch *d, PmErr *err)
 {
 	double begin = pm_now();
 	PmStatus st;
@@ -225,7 +225,7 @@ static PmStatus apply_pass(PmTime *t, Todo *d, PmErr *err)
 	return st;
 }
 
-static void todo_release(Todo *d)
+static void batch_release(Batch *d)
 {
 	for (size_t i = 0; d->pass && i < d->n; i++)
 		pm_timed_pass_release(&d->pass[i]);
@@ -259,7 +259,7 @@ static PmStatus time_target(PmTime *t, const PmMembers *m, const PmTimedPass *pa
 
 static PmStatus time_all(PmTime *t, const PmStrList *targets, PmErr *err)
 {
-	Todo d = { 0 };
+	Batch d = { 0 };
 	PmStatus st;
 
 	t->begin = pm_now();
@@ -277,7 +277,7 @@ static PmStatus time_all(PmTime *t, const PmStrList *targets, PmErr *err)
 		t->target = targets->list.v[i];
 		st = time_target(t, &d.target[i], d.pass ? d.pass + at : NULL, err);
 	}
-	todo_release(&d);
+	batch_release(&d);
 	return st;
 }
 

@@ -392,6 +392,25 @@ static void take_long_rows(Set *set)
 	}
 }
 
+/* Maxima and sums in turns down few long columns, which many threads share: each kind twice, in another
+ * place, took more shared memory than a block has. */
+static void take_long_columns(Set *set)
+{
+	static const char text[] = "g ($T[$a,4096] x, $T[$a,4096] z) => ($T[$a,4096] y) { a = Softmax<axis = "
+				   "0>(x) b = Mul(a, z) "
+				   "s = ReduceSum<axes = [0], keepdims = 1>(b) c = Div(b, s) d = Add(c, z) "
+				   "y = Softmax<axis = 0>(d) }";
+	static const char *const types[] = { "float", "float16", "bfloat16" };
+	Found f = { .set = set };
+
+	for (size_t i = 0; i < 3; i++) {
+		PmGraph *g = pass_fused("fuse", text, types[i], (PassDims){ { 1024 } });
+
+		take_kernels(&f, 0, "long columns", PM_F32, NULL, g);
+		pm_graph_free(g);
+	}
+}
+
 static void kernels_of_passes_compile(void **state)
 {
 	Found f = { .set = new_set() };
@@ -405,6 +424,7 @@ static void kernels_of_passes_compile(void **state)
 			fail_msg("%s makes %d float, %d float16 and %d bfloat16 kernels", pass_models_name(i),
 				 f.times[i][PM_F32], f.times[i][PM_F16], f.times[i][PM_BF16]);
 	take_long_rows(f.set);
+	take_long_columns(f.set);
 	compile_all(f.set, "kernels of passes", 0);
 	free_set(f.set);
 }

@@ -97,6 +97,8 @@ PmStatus pm_mkdirs(const char *path, PmErr *err)
 
 	if (!*path)
 		return pm_err(err, PM_E_INVALID, "Cannot make a folder with an empty name.");
+	if (pm_path_is_dir(path)) /* as for every kernel that is looked up */
+		return PM_OK;
 	while (*p) {
 		size_t n;
 

@@ -16,6 +16,16 @@ for args in "print" "run" "new" "build" "explain $model" "conform --check-doc x 
 	one_sentence "passmith $args: one sentence"
 done
 
+pm time $model --device emu --pass "$build/passes/silu.so"
+exits 4 "time on a device without a clock"
+one_sentence "time on a device without a clock: one sentence, and nothing before it"
+warns "The device emu has no clock" "the sentence names the device"
+CUDA_VISIBLE_DEVICES='' pm time $model
+exits 3 "time without a GPU"
+one_sentence "time without a GPU: one sentence"
+! grep -q emu "$tmp/err"
+tap "the sentence does not name a device that cannot time either"
+
 pm print "$tmp/none.onnx"
 exits 4 "a file that is not there"
 one_sentence "a file that is not there: one sentence"

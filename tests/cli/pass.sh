@@ -50,6 +50,14 @@ warns "PM_PLUGGIN" "the compiler's message is shown"
 [ ! -e "$tmp/broken.so" ]
 tap "no shared object is left behind"
 
+sed 's/PM_PLUGIN("my_fusion"/PM_PLUGIN(""/' "$tmp/kept.c" >"$tmp/nameless.c"
+pm build "$tmp/nameless.c"
+pm eval models/resnet_bottleneck.gpt --pass "$tmp/nameless.so"
+says "are malformed: plugin: the name of the plugin is missing" "eval says what is wrong with the rules"
+pm check "$tmp/kept.c"
+exits 1 "check of a source"
+says "build it with \`passmith build\`" "check says what to do with it"
+
 for p in abi_newer abi_v2 abi_none; do
 	pm check "$build/tests/plugin/$p.so"
 	exits 1 "check of $p"

@@ -110,8 +110,8 @@ static void index_at(Ctx *c, const Op *o, const Ix *co, Ix i, Ix *at)
 	at[o->axis] = i;
 }
 
-/* The bits of the updates from `first` on. Where that takes few variables they are found for all pieces
- * before anything is done about them, and declared in `outer`: what is added waits for memory. */
+/* The bits of the updates from `first` on. Where a thread has several places they are found for all of a few
+ * pieces before anything is done about them, and declared in `outer`: what is added waits for memory. */
 static int find(Ctx *c, const Op *o, const Ix *co, Ix first, int together, PmText *outer, Hits *h)
 {
 	int64_t n = c->op[o->in[1]].dim[o->axis], extent = o->dim[o->axis], step, pieces;
@@ -127,10 +127,9 @@ static int find(Ctx *c, const Op *o, const Ix *co, Ix first, int together, PmTex
 	}
 	h->base = ix_without_lane(c, co[o->axis], &step);
 	h->near = step == 1 && !c->var[v[0]].lanes && !(o->mode & SCATTER_LAST);
-	c->s->looks_apart |= c->var[v[0]].lanes;
 	apart = (c->var[v[0]].lanes || apart) && !h->near && c->s->vec > 1;
 	pieces = (n + together - 1) / together;
-	if (!apart && pieces > 1 && pieces <= FEW && !(o->mode & SCATTER_LAST)) {
+	if (c->s->turned && !apart && pieces > 1 && pieces <= FEW && !(o->mode & SCATTER_LAST)) {
 		h->pieces = (int)pieces;
 		h->piece = ix_div(c, first, together);
 		c->out = outer;

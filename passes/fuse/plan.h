@@ -33,7 +33,6 @@ typedef struct Section {
 	double across, along;       /* bytes that lie side by side in neighbouring rows, and along a row */
 	double serial;              /* turns of loops of one thread */
 	double looks;               /* and of those that look through the indices of a scatter */
-	int looks_apart;            /* lanes of a vector look through indices of their own */
 	int cached, lane_loads, syncs;
 	int n_reds, n_stages; /* reductions by rows, and launches that they take when it is split */
 } Section;

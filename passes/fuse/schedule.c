@@ -98,22 +98,18 @@ static int scatter_axis(const Ctx *c, const Section *s)
 static void plain(Ctx *c, Section *s)
 {
 	static const double APART = 0.2; /* microseconds that loads and stores of a lane each take more */
-	int64_t n = f_numel(&c->op[s->shape[0]]), fewest;
+	int64_t n = f_numel(&c->op[s->shape[0]]);
 	double time;
 
 	vectors(c, s, FULL / 4);
-	/* Threads that look for updates read indices that all of them read. */
-	fewest = s->looks > 0 ? FULL / 8 : FULL / 4;
-	if (!c->fail && s->looks > 0)
-		vectors(c, s, fewest);
 	time = f_section_time(s);
-	s->turned = !c->fail && (s->looks_apart || s->vec == 1) ? scatter_axis(c, s) : 0;
+	s->turned = c->fail ? 0 : scatter_axis(c, s);
 	if (s->turned) {
-		vectors(c, s, fewest);
+		vectors(c, s, FULL / 8);
 		if (c->fail || f_section_time(s) + APART > time) {
 			c->fail = NULL;
 			s->turned = 0;
-			vectors(c, s, fewest);
+			vectors(c, s, FULL / 4);
 		}
 	}
 	n /= s->vec;

@@ -16,7 +16,6 @@ void f_clear(Ctx *c, Section *s)
 	s->cached = s->lane_loads = s->syncs = c->n_reds = 0;
 	c->cut = UINT32_MAX;
 	s->across = s->along = s->serial = s->looks = 0;
-	s->looks_apart = 0;
 	c->ix_lane = s->vec > 1 ? ix_var(c, "j", s->vec - 1, DEP_LANE, 0) : ix_const(c, 0);
 	c->ix_row = ix_var(c, "r", s->rows > 0 ? f_groups(s) - 1 : 0, DEP_ROW, 0);
 	if (s->wide)

@@ -12,6 +12,7 @@
  *   load_dot.c  products; load_einsum.c; load_sum.c the same as sums; address.c where their factors lie
  *   tile.c    which tile of a product a block makes, and how long that takes
  *   product.c a product's section; product.cu what makes its tile; results.c the statements behind it
+ *   round.cu  how values of 16 bits are rounded, and computed with two at a time
  *   early.c   loads that are issued before anything waits for one
  *   front.c   a product in a launch of its own, in front of the rest; front.cu what makes its tiles
  *   source.c  the kernel's text

@@ -54,6 +54,9 @@ static inline int64_t f_groups(const Section *s)
 int f_plan(Ctx *c);
 /* Vectors and threads of a section (schedule.c). */
 void f_schedule(Ctx *c, Section *s);
+/* Blocks that are to fit on a multiprocessor, of a kernel whose text is written: a large one waits for
+ * memory, so that what its threads hold must leave room for others. */
+int f_fit(const Ctx *c);
 /* Words that each of g threads of a row keeps from loop to loop. */
 int64_t f_kept_words(const Section *s, int64_t g);
 /* split.c: whether many blocks are to share rows, after the threads have been decided. */

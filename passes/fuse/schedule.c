@@ -137,6 +137,31 @@ static int fits(const Section *s, int64_t g)
 	return f_kept_words(s, g) <= (block > 512 ? REGISTERS / 3 : block > 256 ? REGISTERS / 2 : REGISTERS);
 }
 
+/* Where rows are many and leave lanes of a warp idle in their last turn, half a warp leaves fewer. */
+static int half_warps(const Section *s, int64_t chunks)
+{
+	enum { G = 16 };
+	int64_t warps = (chunks + 31) / 32 * 32, halves = (chunks + G - 1) / G * G;
+
+	return s->bytes >= LARGE && s->rows * G >= FULL && chunks > 32 && chunks <= F_TURNS * G &&
+	       halves * 8 <= warps * 7;
+}
+
+int f_fit(const Ctx *c)
+{
+	enum { FEW = 40, SOME = 72 }; /* words */
+	const Section *s = &c->section[0];
+	/* Of what is kept for later loops, one loop's values take the places of another's. */
+	int64_t words = c->early_words + c->kept_words / 2;
+	int threads = words <= FEW ? 1024 : words <= SOME ? 768 : 1;
+
+	if (s->hold)
+		return 2;
+	if (c->n_sections > 1 || !s->rows || s->split || s->bytes < LARGE || s->block > threads)
+		return 1;
+	return threads / s->block;
+}
+
 static void share(Section *s, int64_t g)
 {
 	s->group = (int)g;
@@ -175,6 +200,12 @@ static void along(Ctx *c, Section *s)
 	/* Two turns of a warp take less than a join of two. */
 	if (g == 64)
 		g = 32;
+	if (!c->other && half_warps(s, chunks)) {
+		share(s, 16);
+		s->per_block = 8;
+		s->block = 128;
+		return;
+	}
 	if (g > 32) {
 		int64_t most = g > 1024 ? 1024 : g, keeps = 32;
 
@@ -235,6 +266,7 @@ void f_schedule(Ctx *c, Section *s)
 		return;
 	}
 	s->group = s->per_block = 1;
+	s->hold = 0;
 	if (!try_vec(c, s, 1))
 		return;
 	if (s->across > s->along && s->rows > 1)

@@ -355,7 +355,7 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 		pm_text_add(t, "}\n");
 		if (shared)
 			continue;
-		entry(c, t, block, c->section[0].hold ? 2 : 1, c->stage + c->apart);
+		entry(c, t, block, f_fit(c), c->stage + c->apart);
 		choose_body(c, t);
 		pm_text_add(t, "}\n");
 	}

@@ -411,6 +411,27 @@ static void take_long_columns(Set *set)
 	}
 }
 
+/* Rows that registers and shared memory hold together. */
+static void take_held_rows(Set *set)
+{
+	static const char text[] = "g ($T[1,264,$a] x, $T[264] s, $T[264] b) => ($T[1,264,$a] y) { "
+				   "n = InstanceNormalization(x, s, b) g = Sigmoid(n) y = Mul(n, g) }";
+	static const struct {
+		const char *type;
+		PassDims dims;
+	} rows[] = { { "float", { { 40960 } } },
+		     { "float16", { { 81920 } } },
+		     { "bfloat16", { { 81920 } } } };
+	Found f = { .set = set };
+
+	for (size_t i = 0; i < 3; i++) {
+		PmGraph *g = pass_fused("fuse", text, rows[i].type, rows[i].dims);
+
+		take_kernels(&f, 0, "held rows", PM_F32, NULL, g);
+		pm_graph_free(g);
+	}
+}
+
 static void kernels_of_passes_compile(void **state)
 {
 	Found f = { .set = new_set() };
@@ -425,6 +446,7 @@ static void kernels_of_passes_compile(void **state)
 				 f.times[i][PM_F32], f.times[i][PM_F16], f.times[i][PM_BF16]);
 	take_long_rows(f.set);
 	take_long_columns(f.set);
+	take_held_rows(f.set);
 	compile_all(f.set, "kernels of passes", 0);
 	free_set(f.set);
 }

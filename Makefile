@@ -153,7 +153,7 @@ $(GEN)/passmith/ops.h: ir/ops.def tools/gen-ops.sh
 
 $(GEN)/kernels/%.cu.h: runtime/kernels/%.cu tools/embed-cu.sh
 	@mkdir -p $(@D)
-	tools/embed-cu.sh $< > $@.tmp
+	$(call Q,EMBED)tools/embed-cu.sh $< > $@.tmp
 	@mv $@.tmp $@
 
 $(GEN)/dataset/%.sql.h: dataset/%.sql tools/embed-text.sh

@@ -25,6 +25,8 @@ static const char *what_next(int e, int writes)
 		return writes ? "; choose a place that you may write to" : "; check its permissions";
 	case EISDIR:
 		return "; give the path of a file";
+	case EEXIST:
+		return "; give the path of a folder";
 	case ENOSPC:
 	case EDQUOT:
 		return "; make room there";
@@ -97,6 +99,8 @@ PmStatus pm_mkdirs(const char *path, PmErr *err)
 
 	if (!*path)
 		return pm_err(err, PM_E_INVALID, "Cannot make a folder with an empty name.");
+	if (pm_path_is_dir(path)) /* as for every kernel that is looked up */
+		return PM_OK;
 	while (*p) {
 		size_t n;
 
@@ -227,6 +231,8 @@ PmStatus pm_cache_dir(PmStr *out, PmErr *err)
 			"No folder for the cache: neither PASSMITH_CACHE nor XDG_CACHE_HOME nor HOME is set; "
 			"set PASSMITH_CACHE to a folder that may be written.");
 	rc = pm_mkdirs(path.s, err);
+	if (rc)
+		pm_err_ctx(err, "The cache of compiled kernels (PASSMITH_CACHE names its folder)");
 	/* Children in boxes work in other folders, where a relative path leads nowhere. */
 	real = rc ? NULL : realpath(path.s, NULL);
 	if (!rc)

@@ -133,6 +133,25 @@ static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, Pm
 		add_infinities(r, t);
 }
 
+PmStatus pm_inputs_have_sizes(const PmGraph *g, PmErr *err)
+{
+	for (size_t i = 0; i < pm_graph_n_inputs(g); i++) {
+		const PmType *t = pm_value_type(g, pm_graph_input(g, i));
+
+		for (int d = 0; d < t->rank; d++) {
+			const char *name = pm_graph_symbol_name(g, t->dim[d]);
+
+			if (name)
+				return pm_err(
+					err, PM_E_SHAPE,
+					"The size '%.100s' of input '%.120s' is open; give it a number with "
+					"passmith bind MODEL --dim %.100s=4 -o OUT, and take that model.",
+					name, pm_value_name(g, pm_graph_input(g, i)), name);
+		}
+	}
+	return PM_OK;
+}
+
 static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTensor *out, PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(g);
@@ -189,8 +208,11 @@ PmStatus pm_inputs_make(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTen
 
 PmStatus pm_inputs_of_model(const PmGraph *g, uint64_t seed, PmTensor *out, PmErr *err)
 {
-	PmStatus st = pm_inputs_make(g, seed, PM_INPUTS_NORMAL, out, err);
 	PmStats *stats = pm_stats_new(g);
+	PmStatus st = pm_inputs_have_sizes(g, err);
+
+	if (!st)
+		st = pm_inputs_make(g, seed, PM_INPUTS_NORMAL, out, err);
 
 	for (size_t i = 0; i < pm_graph_n_inputs(g) && !st; i++) {
 		PmValue v = pm_graph_input(g, i);

@@ -27,6 +27,8 @@ typedef enum PmInputClass {
 } PmInputClass;
 const char *pm_input_class_name(PmInputClass cls);
 
+/* PM_E_SHAPE when an input has an open size, with its name and how to give it a number. */
+PmStatus pm_inputs_have_sizes(const PmGraph *g, PmErr *err);
 /* Draws one tensor per graph input into out[0 .. n_inputs) (initialised here, released by the caller). */
 PmStatus pm_inputs_make(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTensor *out, PmErr *err);
 /* The same, but an input of which the model's metadata has statistics (ir/stats.h) is drawn from those, or is

@@ -15,6 +15,12 @@ const char *pm_eval_stage(const PmEvalRecord *r)
 	return r->n_kernels > 0 ? "correctness" : "match";
 }
 
+/* Wrong on a hidden shape, a pass is right nowhere. */
+static int is_right(const PmEvalReport *r, size_t i)
+{
+	return r->rec[i].verdict == PM_VERDICT_OK && r->hidden.verdict == PM_VERDICT_OK;
+}
+
 /* Geometric mean of the speedups of correct records; NaN without any. */
 static double mean_speedup(const PmEvalReport *r)
 {
@@ -22,7 +28,7 @@ static double mean_speedup(const PmEvalReport *r)
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n; i++)
-		if (r->rec[i].verdict == PM_VERDICT_OK && r->rec[i].speedup > 0) {
+		if (is_right(r, i) && r->rec[i].speedup > 0) {
 			sum += log(r->rec[i].speedup);
 			n++;
 		}
@@ -38,12 +44,12 @@ static size_t count_matched(const PmEvalReport *r)
 	return n;
 }
 
-static size_t count_verdict(const PmEvalReport *r, PmVerdict v)
+static size_t count_right(const PmEvalReport *r)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n; i++)
-		n += r->rec[i].verdict == v;
+		n += is_right(r, i);
 	return n;
 }
 
@@ -75,7 +81,7 @@ cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 	pm_json_add_i64(j, "variants", (int64_t)r->n);
 	pm_json_add_i64(j, "algebraic", (int64_t)r->n_algebraic);
 	pm_json_add_i64(j, "matched", (int64_t)count_matched(r));
-	pm_json_add_i64(j, "correct", (int64_t)count_verdict(r, PM_VERDICT_OK));
+	pm_json_add_i64(j, "correct", (int64_t)count_right(r));
 	cJSON_AddNumberToObject(j, "speedup", mean_speedup(r));
 	cJSON_AddNumberToObject(j, "fast_1", r->fast1);
 	cJSON_AddNumberToObject(j, "AS", r->score.as);
@@ -187,6 +193,9 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 	for (size_t i = 0; i < r->n; i++)
 		record_line(&r->rec[i], clock, out);
 	sentences(r, out);
+	if (r->hidden.verdict != PM_VERDICT_OK)
+		pm_str_addf(out, "  %s, so that no variant counts as right: %s\n",
+			    pm_verdict_name(r->hidden.verdict), r->hidden.why);
 	if (r->n_algebraic)
 		pm_str_addf(out,
 			    "  Stratum algebraic: clean-up alone (passmith simplify) makes %zu of %zu "
@@ -207,7 +216,7 @@ void pm_eval_summary_table(const PmEvalReport *r, size_t n, PmStr *out)
 		double mean = mean_speedup(&r[i]);
 
 		snprintf(match, sizeof match, "%zu/%zu", count_matched(&r[i]), r[i].n);
-		snprintf(correct, sizeof correct, "%zu/%zu", count_verdict(&r[i], PM_VERDICT_OK), r[i].n);
+		snprintf(correct, sizeof correct, "%zu/%zu", count_right(&r[i]), r[i].n);
 		if (mean > 0)
 			snprintf(speed, sizeof speed, "%.2fx", mean);
 		pm_str_addf(out, "  %-24.24s %9s %9s %8s %8.3f %8.3f %8.3f %8.3f\n", pass_name(&r[i], name),

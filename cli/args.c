@@ -150,7 +150,8 @@ int pm_args_parse(const PmCmd *cmd, const PmOpt *opts, int argc, char **argv, Pm
 		}
 		value = n < strlen(a) ? eq + 1 : NULL;
 		if (o->kind != PM_OPT_FLAG && !value) {
-			if (i + 1 == argc) {
+			/* A value that begins like an option is written with an equals sign. */
+			if (i + 1 == argc || (!strncmp(argv[i + 1], "--", 2) && argv[i + 1][2])) {
 				*exit_code = pm_cli_usage(cmd, "Option '%s' needs a value.", o->name);
 				return 0;
 			}

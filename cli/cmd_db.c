@@ -96,6 +96,15 @@ static PmStatus db_query(PmDb *db, const char *sql, PmErr *err)
 	return st;
 }
 
+/* What a verb did that has nothing else to say; for a reader of JSON alone. */
+static void say_json(const char *key, const char *value)
+{
+	cJSON *j = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(j, key, value);
+	pm_cli_put_json(j);
+}
+
 /* ---- export, import, merge ---- */
 
 static PmStatus db_export(PmDb *db, const char *out, PmErr *err)
@@ -115,6 +124,8 @@ static PmStatus db_export(PmDb *db, const char *out, PmErr *err)
 		st = pm_path_error("write", out, 1, err);
 	if (st && f)
 		remove(tmp.s);
+	if (!st && pm_cli_json)
+		say_json("file", out);
 	pm_str_release(&tmp);
 	return st;
 }
@@ -165,7 +176,9 @@ static PmStatus db_report(PmDb *db, const char *out, PmErr *err)
 
 	if (!st && out)
 		st = pm_write_file(out, page.s, page.len, err);
-	else if (!st)
+	if (!st && pm_cli_json)
+		say_json(out ? "file" : "html", out ? out : page.s);
+	else if (!st && !out)
 		fwrite(page.s, 1, page.len, stdout);
 	pm_str_release(&page);
 	return st;
@@ -195,8 +208,8 @@ static PmStatus db_run(const Args *a, PmErr *err)
 		st = db_import(db, a->rest, err);
 	else if (!strcmp(a->verb, "merge"))
 		st = db_merge(db, a->rest, err);
-	else
-		st = pm_db_vacuum(db, err);
+	else if (!(st = pm_db_vacuum(db, err)) && pm_cli_json)
+		say_json("file", a->db_path);
 	pm_db_close(db);
 	return st;
 }

@@ -41,6 +41,12 @@ static PmStatus find_members(Eval *e, PmErr *err)
 	if (!pm_path_exists(e->target))
 		return pm_err(err, PM_E_NOT_FOUND,
 			      "There is no model file %s; for a stored task give --db FILE too.", e->target);
+	if (pm_path_is_dir(e->target))
+		return pm_err(
+			err, PM_E_INVALID,
+			"The folder %s is no pack, for it holds no task.json; name one of the folders that "
+			"passmith task pack wrote below its -o.",
+			e->target);
 	return pm_members_of_model(e->target, e->variants, &e->members, err);
 }
 

@@ -35,10 +35,10 @@ static int check_one(const char *path, double deadline, cJSON *list)
 		for (size_t i = 0; i < o.n_rules && ok; i++)
 			printf("  %s: %s\n    %s\n", o.rule[i].stats.name, o.rule[i].doc ? o.rule[i].doc : "",
 			       o.rule[i].pattern && *o.rule[i].pattern ? o.rule[i].pattern : "(region rule)");
+		if (!ok && o.verdict != PM_VERDICT_REJECT_LINT) /* the first of whose problems it repeats */
+			printf("  %s\n", o.message);
 		if (o.problems && *o.problems)
 			printf("%s%s", o.problems, o.problems[strlen(o.problems) - 1] == '\n' ? "" : "\n");
-		else if (!ok)
-			printf("  %s\n", o.message);
 	}
 	pm_pass_outcome_release(&o);
 	return ok ? 0 : 1;

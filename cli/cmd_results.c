@@ -109,6 +109,8 @@ static PmStatus import(Results *r, const char *path, PmErr *err)
 
 	if (!st)
 		st = pm_json_parse(text.s, text.len, &j, err);
+	if (st && text.len)
+		pm_err_ctx(err, "%s", path);
 	list = cJSON_GetObjectItem(j, "records");
 	if (!st && !cJSON_IsArray(list))
 		st = pm_err(err, PM_E_INVALID,

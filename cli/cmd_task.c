@@ -209,6 +209,8 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 			code = pm_cli_usage(cmd, "task export needs --torch DIR.");
 		else if (c.shapes < 0 || c.shapes > PM_MAX_SHAPES)
 			code = pm_cli_usage(cmd, "--shapes takes a number up to %d.", PM_MAX_SHAPES);
+		else if (c.top < 1)
+			code = pm_cli_usage(cmd, "--top takes a number from 1.");
 		else if (c.n_eval < 0 || c.ratio < 0 || c.stride < 1 || c.honest < 0)
 			code = pm_cli_usage(
 				cmd, "--eval, --ratio and --honest take a number from 0, --stride from 1.");

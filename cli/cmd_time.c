@@ -281,11 +281,24 @@ static PmStatus time_all(PmTime *t, const PmStrList *targets, PmErr *err)
 	return st;
 }
 
+static int no_clock(const PmCmd *cmd, const char *device)
+{
+	PmErr err;
+
+	if (!pm_device_is_known(device))
+		return pm_cli_usage(cmd, "There is no device '%.60s' with a clock; name cuda.", device);
+	pm_err(&err, PM_E_UNSUPPORTED,
+	       "The device %s has no clock, so it cannot time anything: leave out --device on a machine with "
+	       "a GPU, or ask passmith eval --device %s for modelled times.",
+	       device, device);
+	return pm_cli_fail(&err);
+}
+
 int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 {
 	PmTime t = { .device = "cuda", .seed = 1 };
 	const PmOpt opts[] = {
-		{ "--device", PM_OPT_DEVICE, &t.device, "a device with a clock (default cuda)" },
+		{ "--device", PM_OPT_STR, &t.device, "a device with a clock (default cuda, the only one)" },
 		{ "--db", PM_OPT_STR, &t.db_path, "the targets are tasks of this database, not model files" },
 		{ "--variants", PM_OPT_FLAG, &t.variants,
 		  "a model in all the shapes and types it generalises to" },
@@ -316,6 +329,8 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 			code = pm_cli_usage(cmd, "--blocks takes a number up to %d.", MAX_BLOCKS);
 		} else if (t.resume && !t.json_out) {
 			code = pm_cli_usage(cmd, "--resume wants the file of the run before, -o FILE.");
+		} else if (!pm_device_has_clock(t.device)) {
+			code = no_clock(cmd, t.device);
 		} else {
 			if (t.pass)
 				snprintf(t.way, sizeof t.way, "passmith %.*s",

@@ -1,6 +1,7 @@
 /* main.c - passmith: picks the command. */
 #include "cli/args.h"
 
+#include "base/version.h"
 #include "cli/cmds.h"
 
 #include <stdio.h>
@@ -18,10 +19,10 @@ static int help(FILE *to)
 {
 	fprintf(to, "passmith: compiler passes written by programs, checked and scored.\n\ncommands:\n");
 	for (int i = 0; i < N_CMDS; i++)
-		fprintf(to, "  %-9s %s\n", cmds[i].name, cmds[i].summary);
-	fprintf(to,
-		"\nEvery command takes --help and --json. Exit codes: 0 done, 1 the answer is no, 2 usage,\n"
-		"3 environment, 4 bad input, 5 internal.\n");
+		fprintf(to, "  %-11s %s\n", cmds[i].name, cmds[i].summary);
+	fprintf(to, "\nEvery command takes --help and --json; passmith --version. Exit codes: 0 done, 1 the "
+		    "answer is no, 2 usage,\n"
+		    "3 environment, 4 bad input, 5 internal.\n");
 	return to == stdout ? 0 : 2;
 }
 
@@ -49,6 +50,8 @@ int main(int argc, char **argv)
 		return help(stderr);
 	if (!strcmp(argv[1], "help") && argc > 2)
 		return run(argv[2], 1, (char *[]){ option, NULL });
+	if (!strcmp(argv[1], "--version"))
+		return puts("passmith " PM_VERSION) == EOF ? 3 : 0;
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
 		return help(stdout);
 	return run(argv[1], argc - 2, argv + 2);

@@ -1,6 +1,7 @@
 /* members.c - the graphs an evaluation runs on. */
 #include "cli/members.h"
 
+#include "bench/inputs.h"
 #include "cli/cmds.h"
 #include "dataset/pack.h"
 #include "dataset/tasks.h"
@@ -66,7 +67,7 @@ PmStatus pm_members_of_model(const char *path, int variants, PmMembers *out, PmE
 
 	if (!st && variants)
 		st = pm_variants_make(g, NULL, add_variant, out, NULL, err);
-	else if (!st)
+	else if (!st && !(st = pm_inputs_have_sizes(g, err)))
 		st = add_variant(out, g, "as written", 0, PM_F32, err);
 	pm_graph_free(g);
 	return st;

@@ -416,7 +416,10 @@ static void function(Gate *g, int is_entry, int is_extern)
 			"from the device are not offered).",
 			shown(g->t, name, sizeof name));
 	else if (is_entry && !is_described(g, g->t))
-		problem(g, "The module has this kernel, which no launch describes.");
+		problem(g, "The module has this kernel, which no launch describes%s.",
+			g->t.n > 2 && !memcmp(g->t.p, "_Z", 2)
+				? "; its name is C++'s: write extern \"C\" before __global__"
+				: "");
 	if (!is_entry && !is_extern)
 		PM_VEC_PUSH(&g->functions, g->t);
 	next(g);

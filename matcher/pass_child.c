@@ -65,7 +65,9 @@ static void work(const PmPassJob *job, const PmPlugin *plugin, Answer *a)
 	pm_rules_init(&rules);
 	if (pm_rules_add(&rules, plugin, &problems)) {
 		cJSON_AddStringToObject(a->json, "problems", problems.s);
-		end(a, "REJECT_LINT", "The rules of the plugin are malformed.");
+		pm_err(&err, PM_E_INVALID, "The rules of the plugin are malformed: %.*s.",
+		       (int)strcspn(problems.s, "\n"), problems.s);
+		end(a, "REJECT_LINT", err.text);
 	} else if (!job->text) {
 		end(a, "loaded", "");
 	} else if (pm_graph_parse(job->text, job->text_len, &g, &err)) {

@@ -41,20 +41,16 @@ static PmStatus start(PmCuda *cu, PmErr *err)
 	int rc, n = 0;
 
 	if (missing)
-		return pm_err(
-			err, PM_E_ENV,
-			"The GPU's driver lacks %s; install a driver for CUDA 12 or newer, or use the device "
-			"\"emu\".",
-			missing);
+		return pm_err(err, PM_E_ENV,
+			      "The GPU's driver lacks %s; install a driver for CUDA 12 or newer.", missing);
 	rc = cu->init(0);
 	if (rc == CU_NO_DEVICE || (rc == 0 && cu->device_count(&n) == 0 && n == 0))
 		return pm_err(err, PM_E_ENV,
 			      "There is a GPU driver but no GPU that it can use; check CUDA_VISIBLE_DEVICES "
-			      "and nvidia-smi, or use the device \"emu\".");
+			      "and nvidia-smi.");
 	if (rc)
 		return pm_err(err, PM_E_ENV,
-			      "The GPU's driver does not start (%s); check that nvidia-smi works, or use the "
-			      "device \"emu\".",
+			      "The GPU's driver does not start (%s); check that nvidia-smi works.",
 			      error_name(cu, rc));
 	if (cu->driver_version(&cu->version) != 0 || cu->version < CU_MIN_DRIVER)
 		return pm_err(err, PM_E_ENV,
@@ -76,7 +72,7 @@ PmStatus pm__cuda_open(const PmCuda **out, PmErr *err)
 	if (!cu.so)
 		return pm_err(err, PM_E_ENV,
 			      "The cuda device needs the GPU's driver (libcuda.so.1), which is not here; "
-			      "install it, or use the device \"emu\" (same kernels, on the CPU).");
+			      "install it (passmith doctor says what this machine has).");
 	rc = start(&cu, err);
 	if (rc) {
 		dlclose(cu.so);

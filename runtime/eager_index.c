@@ -4,6 +4,7 @@
 #include "kernels/gather_elements.cu.h"
 #include "kernels/gather_nd.cu.h"
 #include "kernels/scatter_elements.cu.h"
+#include "kernels/scatter_last.cu.h"
 #include "kernels/scatter_nd.cu.h"
 #include "kernels/scatter_tile.cu.h"
 #include "runtime/ref.h"
@@ -164,47 +165,89 @@ static void put_lines(KGen *k, PmNode n, const Lines *l)
 static int is_tiled(const PmPlan *p, PmNode n)
 {
 	enum { MOST = 4 << 20 };
+	int64_t updates = pm__numel(p, pm_node_in(p->g, n, 1));
 
-	return pm__numel(p, pm_node_in(p->g, n, 1)) > 0 && pm__numel(p, pm_node_out(p->g, n, 0)) <= MOST;
+	return updates > 0 && updates <= INT32_MAX && pm__numel(p, pm_node_out(p->g, n, 0)) <= MOST;
 }
 
-/* Places of the axis in a tile: as many as leave most multiprocessors a block. */
-static int tile_rows(int64_t axis_dim, int64_t across)
+/* Places of the axis in a tile of so many lines: as many as leave most multiprocessors a block, 1 to 8 for
+ * each thread. */
+static int tile_rows(int64_t axis_dim, int64_t across, int columns)
 {
-	enum { MOST = 64, LEAST = 8, BLOCKS = 100 };
-	int rows = MOST;
+	enum { BLOCKS = 100 };
+	int rows = 8 * PM__BLOCK / columns, least = PM__BLOCK / columns;
 
-	while (rows > LEAST && (axis_dim + rows - 1) / rows * across < BLOCKS)
+	while (rows > least && (axis_dim + rows - 1) / rows * across < BLOCKS)
 		rows /= 2;
 	return rows;
 }
 
-/* y is placed, and has the lines of l. */
-static PmStatus scatter_tiles(PmPlan *p, PmNode n, const Lines *l, PmErr *err)
+enum { COLUMNS = 32 }; /* most lines of a tile */
+
+/* A launch of tiles of so many lines; y is placed, and has the lines of l. */
+static PmStatus launch_tiles(KGen *k, PmNode n, const Lines *l, int columns, const char *text, PmErr *err)
 {
-	enum { COLUMNS = 32, PIECE = 128, WIDE_PIECE = 64, LEAST = 8 };
+	PmPlan *p = k->p;
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
-	int dtype = pm__type(p, y)->dtype;
-	int64_t across = (l->n + COLUMNS - 1) / COLUMNS;
-	int rows = tile_rows(l->axis_dim, across),
-	    piece = strcmp(pm__acc_type(dtype), "float") ? WIDE_PIECE : PIECE;
+	int64_t across = (l->n + columns - 1) / columns;
+	int rows = tile_rows(l->axis_dim, across, columns);
 	int64_t tiles = (l->axis_dim + rows - 1) / rows;
+
+	pm__kg_define(k, "R", "%d", rows);
+	if (l->step[3] == 1)
+		pm__kg_define(k, "LAST", "1");
+	pm__kg_out(k, "y", pm__loc(p, y), k->dtype, pm__numel(p, y));
+	operand(k, "x", x, pm__loc(p, x), INT64_MAX);
+	put_lines(k, n, l);
+	pm__kg_divisor(k, "tiles", tiles);
+	return launch(k, text, tiles * across * PM__BLOCK, err);
+}
+
+/* Updates are joined with what is there. */
+static PmStatus join_tiles(PmPlan *p, PmNode n, const Lines *l, PmErr *err)
+{
+	enum { PIECE = 128, WIDE_PIECE = 64, LEAST = 8 };
+	int dtype = pm__type(p, pm_node_out(p->g, n, 0))->dtype,
+	    piece = strcmp(pm__acc_type(dtype), "float") ? WIDE_PIECE : PIECE;
 	KGen k;
 
 	while (piece > LEAST && piece / 2 >= l->len)
 		piece /= 2;
 	begin_join(&k, p, n);
-	if (!strcmp(pm_node_s(p->g, n, "reduction", "none"), "none"))
-		pm__kg_define(&k, "JOIN(a, v)", "(v)");
-	pm__kg_define(&k, "R", "%d", rows);
 	pm__kg_define(&k, "CH", "%d", piece);
-	if (l->step[3] == 1)
-		pm__kg_define(&k, "LAST", "1");
-	pm__kg_out(&k, "y", pm__loc(p, y), dtype, pm__numel(p, y));
-	operand(&k, "x", x, pm__loc(p, x), INT64_MAX);
-	put_lines(&k, n, l);
-	pm__kg_divisor(&k, "tiles", tiles);
-	return launch(&k, scatter_tile_cu, tiles * across * PM__BLOCK, err);
+	return launch_tiles(&k, n, l, COLUMNS, scatter_tile_cu, err);
+}
+
+static int64_t pow2_to(int64_t n, int64_t most)
+{
+	int64_t p = 1;
+
+	while (p < n && p < most)
+		p *= 2;
+	return p;
+}
+
+/* The last update takes the place of what is there. */
+static PmStatus last_tiles(PmPlan *p, PmNode n, const Lines *l, PmErr *err)
+{
+	enum { EACH = 8 };
+	int columns = (int)pow2_to(l->n, COLUMNS), lines = 1;
+	KGen k;
+
+	for (int d = 0; d < l->rank; d++)
+		if (l->stride[1][d] && l->dim[d] > 1)
+			lines = columns;
+	pm__kg_init(&k, p, n, pm__type(p, pm_node_out(p->g, n, 0))->dtype);
+	pm__kg_define(&k, "C", "%d", columns);
+	pm__kg_define(&k, "LINES", "%d", lines);
+	pm__kg_define(&k, "EACH", "%d", (int)pow2_to((l->len * lines + PM__BLOCK - 1) / PM__BLOCK, EACH));
+	return launch_tiles(&k, n, l, columns, scatter_last_cu, err);
+}
+
+static PmStatus scatter_tiles(PmPlan *p, PmNode n, const Lines *l, PmErr *err)
+{
+	return strcmp(pm_node_s(p->g, n, "reduction", "none"), "none") ? join_tiles(p, n, l, err)
+								       : last_tiles(p, n, l, err);
 }
 
 PmStatus eager_scatter_elements(PmPlan *p, PmNode n, PmErr *err)

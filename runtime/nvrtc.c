@@ -12,12 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
 	MAX_RESULT = 1 << 28, /* bytes of PTX or cubin */
 	N_OPTIONS = 3,
-	AHEAD_SECONDS = 30 /* for one kernel compiled ahead */
+	TICK_SECONDS = 10, /* between looks at a kernel compiled ahead */
+	AHEAD_SECONDS = 60 /* of processor, for one */
 };
 
 /* One compilation: the library, what it is asked, and the text it is given. */
@@ -326,7 +326,8 @@ static void compile_nth(void *arg, size_t i)
 	const Ahead *a = arg;
 	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
 
-	alarm(AHEAD_SECONDS); /* NVRTC may look at a driver that was initialised before the fork */
+	/* NVRTC may look at a driver that was initialised before the fork, and wait for its threads. */
+	pm_kcache_watch(TICK_SECONDS, AHEAD_SECONDS);
 	pm_nvrtc_compile(&a->src[a->missing[i]], a->cc, &ptx, &cubin, NULL);
 	pm_str_release(&ptx);
 	pm_str_release(&cubin);

@@ -96,6 +96,7 @@ int f_eval_reduce(Ctx *c, int op, const Ix *co); /* eval_reduce.c */
 int f_eval_pool(Ctx *c, int op, const Ix *co);
 int f_eval_linear(Ctx *c, int op, const Ix *co);  /* eval_resize.c */
 int f_eval_scatter(Ctx *c, int op, const Ix *co); /* eval_scatter.c */
+int f_eval_steps(Ctx *c, int op, const Ix *co);   /* eval_steps.c */
 /* The place in arg_in of a value that is read from memory. */
 int f_arg(Ctx *c, int op);
 /* Elements of an argument as text: one, or a vector. */

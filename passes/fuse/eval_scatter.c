@@ -1,31 +1,53 @@
-/* eval_scatter.c - ScatterElements that adds, seen from the result: a thread goes through the indices of its
- * line, some of them at once, and adds the updates that name its place, in their order and in the type of
- * sums. */
+/* eval_scatter.c - scatters seen from the result: a thread goes through the indices of its line, some of them
+ * at once, and adds the updates that name its place, in their order and in the type of sums, or takes the
+ * last of them. */
 #include "fuse.h"
 
 enum { MOST = 32 }; /* indices looked at together */
 
+/* Tuples of one index each name a place on the first axis. */
+static int is_tuples(const Op *x, const Op *i, const Op *u)
+{
+	int d;
+
+	for (d = 1; d < x->rank && u->rank == x->rank && u->dim[d] == x->dim[d]; d++)
+		;
+	return d == x->rank && u->rank == x->rank && i->rank == 2 && i->dim[1] == 1 &&
+	       i->dim[0] == u->dim[0] && i->dim[0] >= 1;
+}
+
+static int is_elements(const Op *x, const Op *i, const Op *u, int axis)
+{
+	int d;
+
+	for (d = 0; d < x->rank; d++)
+		if ((d != axis && i->dim[d] > x->dim[d]) || u->dim[d] != i->dim[d] || i->dim[d] < 1)
+			return 0;
+	return 1;
+}
+
 int f_load_scatter(Ctx *c, Node *n, const char *name, int out)
 {
 	Op *o = &c->op[out];
+	const char *join = pm_attr_s(n->val, "reduction", "none");
+	int tuples = f_is(name, "ScatterND"), adds = f_is(join, "add");
 	const Op *x, *i, *u;
-	int d;
 
-	if (!f_is(name, "ScatterElements") || n->n_in != 3 || n->n_out != 1 || f_class(o->dtype) == PM_I64 ||
-	    !f_is(pm_attr_s(n->val, "reduction", "none"), "add"))
+	if ((!tuples && !f_is(name, "ScatterElements")) || n->n_in != 3 || n->n_out != 1 ||
+	    (adds ? f_class(o->dtype) == PM_I64 : !f_is(join, "none")))
 		return 0;
 	x = &c->op[n->in[0]];
 	i = &c->op[n->in[1]];
 	u = &c->op[n->in[2]];
 	o->kind = OP_SCATTER;
+	o->mode = (uint8_t)((tuples ? SCATTER_TUPLES : 0) | (adds ? 0 : SCATTER_LAST));
 	o->in = n->in;
 	o->n_in = 3;
-	o->axis = (int)pm_attr_i(n->val, "axis", 0);
+	o->axis = tuples ? 0 : (int)pm_attr_i(n->val, "axis", 0);
 	o->axis += o->axis < 0 ? o->rank : 0;
-	for (d = 0; d < o->rank; d++)
-		if ((d != o->axis && i->dim[d] > x->dim[d]) || u->dim[d] != i->dim[d] || i->dim[d] < 1)
-			return 0;
-	return f_class(i->dtype) == PM_I64;
+	if (f_class(i->dtype) != PM_I64 || !(tuples ? is_tuples(x, i, u) : is_elements(x, i, u, o->axis)))
+		return 0;
+	return adds || f_load_steps(c, o);
 }
 
 /* "for (int i4 = 0; i4 < n; i4 += step) {"; i4 and what is added to it stay below n only where lin says so.
@@ -119,8 +141,8 @@ static int find(Ctx *c, const Op *o, const Ix *co, Ix first, int together, Hits 
 	int d, k, v[MOST] = { 0 };
 	Ix at[F_RANK];
 
-	for (d = 0; d < o->rank; d++)
-		at[d] = co[d];
+	for (d = 0; d < idx->rank; d++)
+		at[d] = o->mode & SCATTER_TUPLES ? ix_const(c, 0) : co[d];
 	for (k = 0; k < together; k++) {
 		at[o->axis] = at_most(c, ix_plus(c, first, k), n);
 		v[k] = f_eval(c, o->in[1], at);
@@ -201,58 +223,168 @@ static int add(Ctx *c, const Op *o, const Ix *co, Ix first, int together, const 
  * it; how many of all places these are. */
 static double indexed(Ctx *c, const Op *o, const Ix *co, Ix *in)
 {
-	const Op *idx = &c->op[o->in[1]];
+	const Op *u = &c->op[o->in[2]];
 	double part = 1;
 	int d;
 
 	for (d = 0; d < o->rank; d++)
-		if (d != o->axis && c->lin[co[d]].hi >= idx->dim[d]) {
+		if (d != o->axis && c->lin[co[d]].hi >= u->dim[d]) {
 			t_add(c, part < 1 ? " && " : "if (");
-			f_below(c, co[d], idx->dim[d]);
-			part *= (double)idx->dim[d] / (double)o->dim[d];
+			f_below(c, co[d], u->dim[d]);
+			part *= (double)u->dim[d] / (double)o->dim[d];
 		}
 	t_add(c, part < 1 ? ") {\n" : "");
 	for (d = 0; d < o->rank; d++)
-		in[d] = d == o->axis ? co[d] : f_confine(c, co[d], idx->dim[d] - 1);
+		in[d] = d == o->axis ? co[d] : f_confine(c, co[d], u->dim[d] - 1);
 	return part;
 }
 
-int f_eval_scatter(Ctx *c, int op, const Ix *co)
+/* "i7 = first + 31 - __clz((int)h5);" where there is one: the last update so far. */
+static void take_last(Ctx *c, Ix first, const Hits *h, const char *last)
 {
-	const Op *o = &c->op[op];
-	int64_t n = c->op[o->in[1]].dim[o->axis];
-	double times = c->times, turns = c->turns, part;
-	int x = f_eval(c, o->in[0], co), acc, mark, ok, together = at_once(n);
-	Ix first, in[F_RANK];
-	Hits h;
+	f_for_lanes(c, h->lanes);
+	t_add(c, "if (");
+	hits(c, h);
+	t_add(c, ") ");
+	t_add(c, last);
+	t_add(c, h->lanes ? "[j] = " : " = ");
+	t_ix(c, first);
+	t_add(c, " + 31 - __clz((int)");
+	hits(c, h);
+	t_add(c, ");\n");
+}
 
-	if (x < 0)
-		return x;
-	if (c->at_row && c->s->rows)
-		return f_fail(c, "the threads of a row would find updates of other rows");
-	acc = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
-	f_declare(c, acc, NULL);
-	f_for_lanes(c, c->var[acc].lanes);
-	f_ref(c, c->out, acc);
-	t_add(c, " = ");
-	f_ref(c, c->out, x);
+/* y becomes the update that `last` says, if there is one. Without an update the first one is read. */
+static int replace(Ctx *c, const Op *o, const Ix *co, const char *last, int lanes, int y)
+{
+	int64_t n = c->op[o->in[1]].dim[o->axis];
+	int d, u;
+	char name[F_NAME];
+	Ix at[F_RANK];
+
+	f_name(c, 'x', name);
+	t_add(c, "int ");
+	t_add(c, name);
+	if (lanes) {
+		t_add(c, "[");
+		t_int(c, c->s->vec);
+		t_add(c, "]");
+	}
 	t_add(c, ";\n");
-	mark = f_mark(c);
-	c->branch++;
-	part = indexed(c, o, co, in);
+	f_for_lanes(c, lanes);
+	t_add(c, name);
+	t_add(c, lanes ? "[j] = max(" : " = max(");
+	t_add(c, last);
+	t_add(c, lanes ? "[j], 0);\n" : ", 0);\n");
+	for (d = 0; d < o->rank; d++)
+		at[d] = co[d];
+	at[o->axis] = ix_var(c, name, n - 1, DEP_HERE | (lanes ? DEP_LANE : 0), lanes);
+	u = f_eval(c, o->in[2], at);
+	if (u < 0)
+		return 0;
+	c->var[y].exact &= c->var[u].exact;
+	f_for_lanes(c, c->var[y].lanes);
+	t_add(c, "if (");
+	t_add(c, last);
+	t_add(c, lanes ? "[j] >= 0) " : " >= 0) ");
+	f_ref(c, c->out, y);
+	t_add(c, " = ");
+	f_ref(c, c->out, u);
+	t_add(c, ";\n");
+	return 1;
+}
+
+static void declare_last(Ctx *c, char last[F_NAME], int lanes)
+{
+	f_name(c, 'l', last);
+	t_add(c, "int ");
+	t_add(c, last);
+	if (lanes) {
+		t_add(c, "[");
+		t_int(c, c->s->vec);
+		t_add(c, "]");
+	}
+	t_add(c, ";\n");
+	f_for_lanes(c, lanes);
+	t_add(c, last);
+	t_add(c, lanes ? "[j] = -1;\n" : " = -1;\n");
+}
+
+/* All turns of looking, and what is done about the updates found; `last` is declared where it is known
+ * whether lanes differ. */
+static int search(Ctx *c, const Op *o, const Ix *co, double part, int y)
+{
+	int64_t n = c->op[o->in[1]].dim[o->axis];
+	int together = at_once(n), ok;
+	double times = c->times, turns = c->turns;
+	PmText *out = c->out, *body;
+	char last[F_NAME] = "";
+	Ix first;
+	Hits h = { 0 };
+
+	if (c->depth == F_DEPTH)
+		return f_fail(c, "it has loops in loops in loops") + 1;
+	body = c->out = &c->body[c->depth++];
+	body->n = 0;
 	first = loop(c, n, together);
 	if (!c->trial)
 		c->s->looks += turns * (double)((n + together - 1) / together);
 	c->times = times * part * (double)n / together;
 	c->turns = turns * (double)n;
-	ok = find(c, o, in, first, together, &h);
+	ok = find(c, o, co, first, together, &h);
+	c->out = out;
+	if (ok && o->mode & SCATTER_LAST)
+		declare_last(c, last, h.lanes);
+	c->out = body;
 	/* As often as updates spread evenly are for a place. */
 	c->times = times * part * (double)n / (double)o->dim[o->axis];
-	ok = ok && add(c, o, in, first, together, &h, acc) >= 0;
-	t_add(c, part < 1 ? "}\n}\n" : "}\n");
+	if (o->mode & SCATTER_LAST)
+		take_last(c, first, &h, last);
+	else
+		ok = ok && add(c, o, co, first, together, &h, y) >= 0;
+	t_add(c, "}\n");
+	c->depth--;
+	c->out = out;
+	if (!c->dry) {
+		body->s[body->n] = 0;
+		c->out->full |= body->full;
+		t_add(c, body->s);
+	}
+	c->times = times * part;
+	c->turns = turns;
+	ok = ok && (!(o->mode & SCATTER_LAST) || replace(c, o, co, last, h.lanes, y));
+	c->times = times;
+	return ok;
+}
+
+int f_eval_scatter(Ctx *c, int op, const Ix *co)
+{
+	const Op *o = &c->op[op];
+	double part;
+	int x, y, mark, ok;
+	Ix in[F_RANK];
+
+	if (o->par)
+		return f_eval_steps(c, op, co);
+	x = f_eval(c, o->in[0], co);
+	if (x < 0)
+		return x;
+	if (c->at_row && c->s->rows)
+		return f_fail(c, "the threads of a row would find updates of other rows");
+	y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
+	f_declare(c, y, NULL);
+	f_for_lanes(c, c->var[y].lanes);
+	f_ref(c, c->out, y);
+	t_add(c, " = ");
+	f_ref(c, c->out, x);
+	t_add(c, ";\n");
+	c->var[y].exact = o->mode & SCATTER_LAST && c->var[x].exact;
+	mark = f_mark(c);
+	c->branch++;
+	part = indexed(c, o, co, in);
+	ok = search(c, o, in, part, y);
+	t_add(c, part < 1 ? "}\n" : "");
 	c->branch--;
 	f_forget(c, mark);
-	c->times = times;
-	c->turns = turns;
-	return ok ? acc : -1;
+	return ok ? y : -1;
 }

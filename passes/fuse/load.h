@@ -29,7 +29,8 @@ typedef enum Kind {
 	OP_SPREAD,  /* in[0] of axis `axis` beside other axes: a parameter of a channel */
 	OP_REDUCE,  /* red over the axes of bits `axis`; operand rank is kept with extent 1 */
 	OP_POOL,    /* red over windows; par: kernel, stride, pad, dilation by axis */
-	OP_SCATTER, /* in[0] and the sum of those of in[2] whose in[1] says the place on `axis` */
+	OP_SCATTER, /* in[0] and the sum of those of in[2] whose in[1] says the place on `axis`; mode:
+		       Scatter; par: start, step and number of places, where these are known */
 	OP_DOT      /* a matrix product; mode: Form; par: batch, m, n, k, operation
 		       of the same as a sum or 0, DOT_CONV; axis: bits of transposed factors */
 } Kind;
@@ -43,6 +44,9 @@ typedef enum Form {
 	FORM_IMAGE, /* 1x1 Conv: a is the weight, m the channel, n the pixel */
 	FORM_CONV   /* other Conv: k is a channel and a place in its window; only front.c reads the image */
 } Form;
+
+/* Indices are tuples of one; the last update takes the place of what is there. */
+enum { SCATTER_TUPLES = 1, SCATTER_LAST = 2 };
 
 /* Of a convolution behind the rest of a product's par: extents of the image and of rows of the result, then
  * of the window, strides, dilations and pads, each of both axes. */
@@ -94,6 +98,9 @@ int f_load_resize(Ctx *c, Node *n, int out); /* eval_resize.c */
 int f_load_pool(Ctx *c, Node *n, const char *name, int out);
 int f_load_dot(Ctx *c, Node *n, const char *name, int out);     /* load_dot.c */
 int f_load_scatter(Ctx *c, Node *n, const char *name, int out); /* eval_scatter.c */
+/* Sets par of a scatter by tuples whose places are known and equally far apart; 0 when there is no room
+ * (eval_steps.c). */
+int f_load_steps(Ctx *c, Op *o);
 /* Views of the operands whose MatMul an Einsum is; 0 when it is none (load_einsum.c). */
 int f_load_einsum(Ctx *c, const Node *n, int *a, int *b);
 /* The sum that a product is, as operations of its shape; 0 when it is not made (load_sum.c). */

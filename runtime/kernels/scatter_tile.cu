@@ -1,5 +1,5 @@
 /* scatter_tile.cu - ScatterElements seen from the result: y[o, j] is x[o, j] joined with those u[o, i] whose idx[o, i]
- * is j, in order; without a join the last of them.
+ * is j, in order. Without a join: scatter_last.cu.
  *
  * A block holds R places (8 to 64) of C lines in shared memory and takes the lines' updates in pieces of CH. All threads
  * read a piece, neighbours along the axis (LAST) or along the lines; then the warp that has an update's place joins it,

@@ -156,6 +156,8 @@ static const Attack attacks[] = {
 	{ "second_kernel",
 	  "extern \"C\" __global__ void other(float *p) { p[0] = 1; }\n" KERNEL "{ " BODY "}",
 	  "no launch describes" },
+	{ "kernel_with_a_name_of_cxx", "__global__ void other(float *p) { p[0] = 1; }\n" KERNEL "{ " BODY "}",
+	  "write extern \"C\" before __global__" },
 };
 
 static const char *const entry[] = { "k" };

@@ -70,6 +70,14 @@ pm bind "$tmp/two.onnx" --dim seq=5 -o "$tmp/all.gpt"
 exits 0 "bind the other"
 grep -q "float\[2,5,8\] x) => (float\[10,8\] y)" "$tmp/all.gpt"
 tap "the bound model has the sizes"
+example=$(pm bind --help && sed -n '/^example:/{n;s/^ *passmith \(.*\) -o .*/\1/p;}' "$tmp/out")
+# shellcheck disable=SC2086 # the words are arguments
+pm $example -o "$tmp/head.onnx"
+exits 0 "the example of bind's help, $example"
+says "every size of the inputs is fixed" "fixes every size"
+pm run models/bge_pooling_head.gpt && sed -n 1p "$tmp/out" >"$tmp/closed" && pm run "$tmp/head.onnx"
+grep -qF "$(cat "$tmp/closed")" "$tmp/out"
+tap "and gives what the same model of these sizes gives"
 cat >"$tmp/table.json" <<'EOT'
 {"tables": [{"rules": {"r": {"symbols": ["S0", "S1"], "values": [[1, 2], [2, 5]]}}, "signatures": {"SIGNATURE": "r"}}]}
 EOT

@@ -16,6 +16,16 @@ for args in "print" "run" "new" "build" "explain $model" "conform --check-doc x 
 	one_sentence "passmith $args: one sentence"
 done
 
+pm time $model --device emu --pass "$build/passes/silu.so"
+exits 4 "time on a device without a clock"
+one_sentence "time on a device without a clock: one sentence, and nothing before it"
+warns "The device emu has no clock" "the sentence names the device"
+CUDA_VISIBLE_DEVICES='' pm time $model
+exits 3 "time without a GPU"
+one_sentence "time without a GPU: one sentence"
+! grep -q emu "$tmp/err"
+tap "the sentence does not name a device that cannot time either"
+
 pm print "$tmp/none.onnx"
 exits 4 "a file that is not there"
 one_sentence "a file that is not there: one sentence"
@@ -48,6 +58,37 @@ for args in "extract $model" "validate $model" "db import $tmp/none.jsonl" "db m
 	[ ! -e "$tmp/no" ]
 	tap "passmith ${args%% *}: nothing is made"
 done
+
+# Sizes that are open: what can be done about them, and by which name.
+open=models/open/bge_pooling_head.gpt
+for args in "run $open" "eval $open --pass $silu"; do
+	# shellcheck disable=SC2086
+	pm $args
+	exits 4 "passmith ${args%% *} of a model with open sizes"
+	one_sentence "passmith ${args%% *} of a model with open sizes: one sentence"
+	warns "The size 'batch' of input 'last_hidden_state' is open; give it a number with passmith bind" "it names the size"
+done
+
+pm eval "$tmp" --pass "$silu"
+exits 4 "eval of a folder that is no pack"
+warns "The folder $tmp is no pack, for it holds no task.json" "the sentence says what a pack is"
+pm run $model --seed --json
+exits 2 "an option in the place of a value"
+warns "Option '--seed' needs a value" "is not taken for the value"
+printf '{"records": [}' >"$tmp/bad.json"
+pm extract $model --db "$tmp/some.db"
+pm task make --db "$tmp/some.db" --top -3
+exits 2 "tasks of fewer subgraphs than one"
+pm results import "$tmp/bad.json" --db "$tmp/some.db"
+exits 4 "results that are no JSON"
+warns "$tmp/bad.json: Malformed JSON" "the sentence names the file"
+pm task make --db "$tmp/some.db" --top 1 --shapes 1
+pm task export 1 --db "$tmp/some.db" --torch "$tmp/bad.json"
+exits 3 "a file where a folder is to be made"
+warns "give the path of a folder" "the sentence says so"
+PASSMITH_CACHE=$tmp/bad.json pm run $model --device emu
+exits 3 "a cache that cannot be made"
+warns "PASSMITH_CACHE" "the sentence says what it is for"
 
 for args in "import $model" "apply $model --pass $silu" "materialize $model" "simplify $model"; do
 	# shellcheck disable=SC2086

@@ -28,6 +28,10 @@ for c in $commands; do
 	warns "passmith $c --help" "$c says where help is"
 done
 
+pm --version
+exits 0 "--version"
+grep -q '^passmith [0-9]*[.][0-9]*[.][0-9]*$' "$tmp/out"
+tap "--version says it"
 pm
 exits 2 "no command"
 warns "commands:" "no command prints the list"

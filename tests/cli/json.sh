@@ -36,6 +36,13 @@ pm new made_here --dir "$tmp" --json
 json "new"
 pm build "$tmp/made_here.c" --json
 json "build"
+pm extract $model --db "$tmp/j.db" --json
+json "extract"
+for args in "task list" "db stats" "db report" "db report -o $tmp/report.html" "db export -o $tmp/j.jsonl" "db vacuum" "mine"; do
+	# shellcheck disable=SC2086
+	pm $args --db "$tmp/j.db" --json
+	json "$args"
+done
 mkdir "$tmp/empty"
 pm conform "$tmp/empty"
 exits 4 "conform on a folder without cases"

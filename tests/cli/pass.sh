@@ -29,6 +29,15 @@ says "near miss" "explain tells of near misses"
 grep -q 'near miss [0-9]* of [0-9]* operators: operand [01] of node .*: the pattern wants .*, this is ' "$tmp/out"
 tap "a near miss says where, what was wanted and what is there"
 
+# The model's sizes are multiples of a block, so that the missing test of the bound shows on other shapes only.
+sed 's/if (i >= n)/if (0)/' "$tmp/kept.c" >"$tmp/no_bound.c"
+pm build "$tmp/no_bound.c"
+pm eval models/resnet_bottleneck.gpt --pass "$tmp/no_bound.so"
+exits 1 "eval of a pass that is wrong on shapes that it is not shown"
+says "OOB, so that no variant counts as right: On the hidden shape" "eval says so, and where"
+grep -q "no_bound  *1/1  *0/1  *-" "$tmp/out"
+tap "and counts it as right nowhere"
+
 mkdir "$tmp/two"
 cp passes/quick_gelu.c passes/elementwise.* passes/choose.h passes/shapes.h "$tmp/two"
 pm build "$tmp/two/quick_gelu.c"
@@ -40,6 +49,14 @@ exits 1 "build of a pass that does not compile"
 warns "PM_PLUGGIN" "the compiler's message is shown"
 [ ! -e "$tmp/broken.so" ]
 tap "no shared object is left behind"
+
+sed 's/PM_PLUGIN("my_fusion"/PM_PLUGIN(""/' "$tmp/kept.c" >"$tmp/nameless.c"
+pm build "$tmp/nameless.c"
+pm eval models/resnet_bottleneck.gpt --pass "$tmp/nameless.so"
+says "are malformed: plugin: the name of the plugin is missing" "eval says what is wrong with the rules"
+pm check "$tmp/kept.c"
+exits 1 "check of a source"
+says "build it with \`passmith build\`" "check says what to do with it"
 
 for p in abi_newer abi_v2 abi_none; do
 	pm check "$build/tests/plugin/$p.so"

@@ -261,6 +261,20 @@ static const Shape shapes[] = {
 	  "(#[3,50,7] s, int64[2,3,1] i, #[2,3,3,7] u) => (#[50,3,7] y) { x = Transpose <perm = [1, 0, 2]> "
 	  "(s) y = ScatterND (x, i, u) }" },
 	{ F32_ONLY, "(#[90] x, int64[41,1] i, #[41] u) => (#[90] y) { y = ScatterND (x, i, u) }" },
+	/* Those that replace, places named by many: one line and two, several turns and tiles, an index for
+	 * each line and for all, neighbours along the axis and across it. */
+	{ WIDE, "(#[2700] x, bool[2500,1] b, #[2500] u) => (#[2700] y) <int64 c = {-611}> { j = Cast <to = "
+		"7> (b) i = "
+		"Mul (j, c) y = ScatterND (x, i, u) }" },
+	{ F32_ONLY,
+	  "(#[70,35] x, bool[300,35] b, #[300,35] u) => (#[70,35] y) <int64 c = {66}> { j = Cast <to = 7> "
+	  "(b) i = Mul (j, c) y = ScatterElements <axis = 0> (x, i, u) }" },
+	{ WIDE, "(#[2,1,600] x, bool[2,1,500] b, #[2,1,500] u) => (#[2,1,600] y) <int64 c = {599}> { j = "
+		"Cast <to = "
+		"7> (b) i = Mul (j, c) y = ScatterElements <axis = 2> (x, i, u) }" },
+	{ F32_ONLY,
+	  "(int32[40,3] x, int64[7] k, int32[7,3] u) => (int32[40,3] y) <int64[2] s = {7, 1}, int64[2] e = "
+	  "{7, 3}> { r = Reshape (k, s) i = Expand (r, e) y = ScatterElements <axis = 0> (x, i, u) }" },
 	/* Moves. */
 	{ WIDE, "(#[3,16] x, #[3,32] z) => (#[3,48] y) { y = Concat <axis = 1> (x, z) }" },
 	{ WIDE, "(#[3,5] x, #[3,7] z) => (#[3,12] y) { y = Concat <axis = 1> (x, z) }" },

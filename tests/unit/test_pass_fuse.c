@@ -93,6 +93,11 @@ static void scatters_look_for_their_updates(void **state)
 		   "j = Cast<to = 7>(which) i = Mul(j, k) v = Relu(u) "
 		   "s = ScatterElements<axis = 1, reduction = \"add\">(x, i, v) y = Neg(s) }",
 		   1, inner, 1);
+	pass_fuses(PASS,
+		   "g ($T[9,$b] x, bool[$a,1] which, $T[$a,$b] u) => ($T[9,$b] y) <int64 k = {-2}> { "
+		   "j = Cast<to = 7>(which) i = Mul(j, k) v = Relu(u) "
+		   "s = ScatterND<reduction = \"add\">(x, i, v) y = Neg(s) }",
+		   1, rows, PASS_COUNT(rows));
 }
 
 /* Lines without an index: along either side of the axis, and by vectors. */
@@ -112,6 +117,67 @@ static void scatters_into_some_lines(void **state)
 		   "i = Cast<to = 7>(which) v = Relu(u) "
 		   "s = ScatterElements<axis = 0, reduction = \"add\">(x, i, v) y = Neg(s) }",
 		   1, wide, 1);
+}
+
+/* The last update takes a place: of one index for a row, of one for each element (neighbours go different
+ * ways), of pieces of indices, of places that neighbours lie along, and of whole numbers. */
+static void scatters_that_replace(void **state)
+{
+	static const PassDims rows[] = { { { 5, 16 } }, { { 37, 33 } } }, inner[] = { { { 3, 7 } } };
+
+	(void)state;
+	pass_fuses(
+		PASS,
+		"g ($T[9,$b] x, bool[$a,1] which, $T[$a,$b] u, $T[$b] b) => ($T[9,$b] y) <int64 k = {-4}> { "
+		"j = Cast<to = 7>(which) i = Mul(j, k) v = Relu(u) s = ScatterND(x, i, v) y = Mul(s, b) }",
+		1, rows, PASS_COUNT(rows));
+	pass_fuses(
+		PASS,
+		"g ($T[9,$b] x, bool[$a,$b] which, $T[$a,$b] u, $T[$b] b) => ($T[9,$b] y) <int64 k = {6}> { "
+		"j = Cast<to = 7>(which) i = Mul(j, k) v = Exp(u) s = ScatterElements<axis = 0>(x, i, v) "
+		"y = Add(s, b) }",
+		1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[$a,40] x, bool[2,$b] which, $T[2,$b] u) => ($T[$a,40] y) <int64 k = {21}> { "
+		   "j = Cast<to = 7>(which) i = Mul(j, k) v = Relu(u) "
+		   "s = ScatterElements<axis = 1>(x, i, v) y = Neg(s) }",
+		   1, inner, 1);
+	pass_fuses(PASS,
+		   "g (int64[9,$b] x, bool[$a,1] which, int64[$a,$b] u) => (int64[9,$b] y) <int64 k = {2}> { "
+		   "j = Cast<to = 7>(which) i = Mul(j, k) v = Neg(u) s = ScatterND(x, i, v) y = Mul(s, k) }",
+		   1, rows, 1);
+}
+
+/* Places equally far apart: some rows, and slices that meet all of these or none; from the end; behind a
+ * norm, whose threads share a row; the places themselves along a vector. */
+static void scatters_to_known_places(void **state)
+{
+	static const PassDims rows[] = { { { 7, 16 } }, { { 3, 33 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[$a,11,$b] x) => ($T[$a,11,$b] y, $T[$a,4,$b] z, $T[$a,3,$b] w) "
+		   "<int64[3,1] i = {2, 5, 8}, $T two = {2}> { t = Transpose<perm = [1, 0, 2]>(x) "
+		   "p = Slice<starts = [2], ends = [9], axes = [1], steps = [3]>(x) v = Sigmoid(p) "
+		   "u = Transpose<perm = [1, 0, 2]>(v) s = ScatterND(t, i, u) y = Transpose<perm = [1, 0, "
+		   "2]>(s) "
+		   "q = Slice<starts = [0], ends = [11], axes = [1], steps = [3]>(y) z = Mul(q, two) "
+		   "r = Slice<starts = [2], ends = [9], axes = [1], steps = [3]>(y) w = Mul(r, two) }",
+		   1, rows, PASS_COUNT(rows));
+	pass_fuses(
+		PASS,
+		"g ($T[9,$b] x, $T[2,$b] u, $T[$b] g, $T[$b] b) => ($T[9,$b] y) <int64[2,1] i = {-3, -1}> { "
+		"v = Relu(u) s = ScatterND(x, i, v) y = LayerNormalization<axis = 1>(s, g, b) }",
+		1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[60] x, $T[1] u, $T[60] b) => ($T[60] y) <int64[1,1] i = {17}> { v = Exp(u) "
+		   "s = ScatterND(x, i, v) y = Add(s, b) }",
+		   1, rows, 1);
+	/* Not equally far apart, and one place twice: looked for. */
+	pass_fuses(PASS,
+		   "g ($T[9,$b] x, $T[4,$b] u) => ($T[9,$b] y) <int64[4,1] i = {1, -8, 4, 6}> { v = Relu(u) "
+		   "s = ScatterND(x, i, v) y = Neg(s) }",
+		   1, rows, PASS_COUNT(rows));
 }
 
 static void rows_are_shared(void **state)
@@ -226,7 +292,7 @@ static void nothing_to_gain(void **state)
 		"g (int64[16,33] t, $T[2,7] x, $T[32,7] w) => ($T[32,7] y) <int64 one = {1}, int64 none = "
 		"{0}, int64[2] r = {-1, 1}, int64[2] e = {33, 7}> { to = Gather<axis = 0>(t, one) "
 		"from = Gather<axis = 0>(t, none) u = Gather<axis = 0>(x, from) k = Reshape<allowzero = "
-		"0>(to, r) i = Expand(k, e) y = ScatterElements<axis = 0>(w, i, u) }",
+		"0>(to, r) i = Expand(k, e) y = ScatterElements<axis = 0, reduction = \"max\">(w, i, u) }",
 		row, "");
 }
 
@@ -395,6 +461,8 @@ int main(void)
 		cmocka_unit_test(data_are_indices),
 		cmocka_unit_test(scatters_look_for_their_updates),
 		cmocka_unit_test(scatters_into_some_lines),
+		cmocka_unit_test(scatters_that_replace),
+		cmocka_unit_test(scatters_to_known_places),
 		cmocka_unit_test(rows_are_shared),
 		cmocka_unit_test(rows_behind_pieces_are_shared),
 		cmocka_unit_test(columns_are_shared),

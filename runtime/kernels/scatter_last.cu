@@ -1,0 +1,61 @@
+/* scatter_last.cu - a scatter that replaces, seen from the result: y[o, j] is the last of those u[o, i] whose idx[o, i]
+ * is j, or x[o, j] where there is none.
+ *
+ * A block has R places of C lines (neighbours lie along the axis, LAST, or along the lines). It looks through the
+ * indices of LINES of them (C, or 1 where all lines have the same indices), B * EACH at once, and keeps for each place
+ * the number of the last update, which no order of threads changes. So memory is waited for twice: for indices, and for
+ * x or u.
+ */
+
+enum { TURN = B * EACH / LINES, OWN = R * C / B };
+
+#ifdef LAST
+#define ALONG(q, n, c) ((q) % (n))
+#define ACROSS(q, n, c) ((q) / (n))
+#else
+#define ALONG(q, n, c) ((q) / (c))
+#define ACROSS(q, n, c) ((q) % (c))
+#endif
+
+KERNEL
+{
+	__shared__ int last[R * LINES];
+	const I tile = (I)blockIdx.x, across = Q_tiles(tile), j0 = (tile - across * tiles) * R, line0 = across * C;
+
+	for (int q = threadIdx.x; q < R * LINES; q += B)
+		last[q] = -1;
+	__syncthreads();
+	for (I i0 = 0; i0 < len; i0 += TURN) {
+		long long j[EACH];
+
+		/* Where there is none the last one is read, without a branch. */
+#pragma unroll
+		for (int k = 0; k < EACH; k++) {
+			const int q = threadIdx.x + k * B, e = ALONG(q, TURN, LINES), c = ACROSS(q, TURN, LINES);
+			const I i = i0 + e < len ? i0 + e : len - 1, line = line0 + c < N_o ? line0 + c : N_o - 1;
+
+			j[k] = (long long)idx[OFF_o_1(line) + i * is];
+		}
+#pragma unroll
+		for (int k = 0; k < EACH; k++) {
+			const int q = threadIdx.x + k * B, e = ALONG(q, TURN, LINES), c = ACROSS(q, TURN, LINES);
+			const long long to = j[k] + (j[k] < 0 ? axis_dim : 0) - j0;
+
+			if (i0 + e < len && to >= 0 && to < R)
+				atomicMax(&last[(int)to * LINES + c], (int)(i0 + e));
+		}
+	}
+	__syncthreads();
+#pragma unroll
+	for (int k = 0; k < OWN; k++) {
+		const int q = threadIdx.x + k * B, r = ALONG(q, R, C), c = ACROSS(q, R, C);
+		const I line = line0 + c;
+
+		if (j0 + r < axis_dim && line < N_o) {
+			const int i = last[r * LINES + c % LINES];
+
+			y[OFF_o_3(line) + (j0 + r) * ys] =
+				i < 0 ? x[OFF_o_0(line) + (j0 + r) * xs] : u[OFF_o_2(line) + i * us];
+		}
+	}
+}

@@ -165,13 +165,14 @@ int f_fit(const Ctx *c)
 	return threads / s->block;
 }
 
-static void share(Section *s, int64_t g)
+/* Blocks have up to `most` threads where a row does not take them all. */
+static void share(Section *s, int64_t g, int most)
 {
 	s->group = (int)g;
 	s->per_block = g > 32 ? 1
 			      : (int)((s->rows * g < FULL / 16 ? 32
 				       : s->rows * g < FULL    ? 128
-							       : 256) /
+							       : most) /
 				      g);
 	s->block = g > 32 ? (int)g : s->per_block * s->group;
 	s->column = 0;
@@ -204,12 +205,8 @@ static void along(Ctx *c, Section *s)
 	if (g == 64)
 		g = 32;
 	if (!c->other && half_warps(s, chunks)) {
-		share(s, 16);
-		s->per_block = 8;
-		s->block = 128;
-		return;
-	}
-	if (g > 32) {
+		g = 16;
+	} else if (g > 32) {
 		int64_t most = g > 1024 ? 1024 : g, keeps = 32;
 
 		g = 32;
@@ -229,7 +226,8 @@ static void along(Ctx *c, Section *s)
 	s->hold = s->hold && !c->other;
 	chunks = s->hold ? (chunks + HOLDERS - 1) / HOLDERS : 0;
 	s->far = chunks > TURNS ? (int)chunks - NEAR : 0;
-	share(s, g);
+	/* Small blocks end one by one: with the few instructions of half types that counts. */
+	share(s, g, s->bytes >= LARGE && s->vec == 8 ? 128 : 256);
 }
 
 /* Values that later loops ask for stay in registers, when they fit; measures what was decided, but for their
@@ -252,11 +250,11 @@ static void gather_rows(Ctx *c, Section *s)
 
 	if (s->column || s->hold || g <= 32 || s->rows < 8 || spread < s->bytes / 2)
 		return;
-	share(s, 32);
+	share(s, 32, 256);
 	decide_to_keep(c, s);
 	if (s->spread < spread && (s->keep || s->spread < spread / 4))
 		return;
-	share(s, g);
+	share(s, g, 256);
 	decide_to_keep(c, s);
 }
 

@@ -130,6 +130,11 @@ void f_load_text(Ctx *c, int arg, Ix at, int vec)
 	t_add(c, vec ? "))" : "]");
 }
 
+static int is_half(const Op *o)
+{
+	return o->dtype == PM_F16 || o->dtype == PM_BF16;
+}
+
 static int load(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
@@ -144,35 +149,35 @@ static int load(Ctx *c, int op, const Ix *co)
 	arg = f_arg(c, op);
 	f_count_load(c, o, arg, base, step != 0);
 	early = f_early(c, o, arg, at, step == 1 ? base : -1, step != 0);
-	if (step == 1 && early >= 0 && c->s->hold && c->s->vec * pm_dtype_bytes(o->dtype) % 4 == 0) {
-		t_add(c, "again(");
-		f_early_ref(c, early);
-		t_add(c, ");\n");
-	}
-	if (step == 1 && early < 0) {
-		t_add(c, "const pm_vec<");
-		t_add(c, f_ctype(o->dtype));
-		t_add(c, ", ");
-		t_int(c, c->s->vec);
-		t_add(c, "> w");
-		t_int(c, var);
+	if (step == 1 && early >= 0 && c->s->hold && c->s->vec * pm_dtype_bytes(o->dtype) % 4 == 0)
+		f_early_again(c, early);
+	if (step == 1) {
+		t_add(c, "const ");
+		f_declare_packed(c, o->dtype, var);
 		t_add(c, " = ");
-		f_load_text(c, arg, base, 1);
+		if (early >= 0)
+			f_early_ref(c, early);
+		else
+			f_load_text(c, arg, base, 1);
 		t_add(c, ";\n");
 	}
 	/* What is small is near, wherever its elements lie. */
 	c->s->lane_loads += step != 0 && step != 1 && f_numel(o) * pm_dtype_bytes(o->dtype) > NEAR;
 	c->var[var].exact = 1;
+	if (step == 1 && is_half(o)) {
+		f_unpack(c, o->dtype, var);
+		return var;
+	}
 	f_declare(c, var, NULL);
 	f_for_lanes(c, step != 0);
 	if (!c->dry)
 		f_ref(c, c->out, var);
 	t_add(c, ints ? " = (long long)" : " = ld(");
-	if (early >= 0) {
-		f_early_ref(c, early);
-	} else if (step == 1) {
+	if (step == 1) {
 		t_add(c, "w");
 		t_int(c, var);
+	} else if (early >= 0) {
+		f_early_ref(c, early);
 	} else {
 		f_load_text(c, arg, at, 0);
 	}
@@ -246,29 +251,31 @@ int f_rounded(Ctx *c, int op, int var)
 	const Op *o = &c->op[op];
 	int y;
 
-	if (var < 0 || !o->val.id || (o->dtype != PM_F16 && o->dtype != PM_BF16) || c->var[var].exact)
+	if (var < 0 || !o->val.id || !is_half(o) || c->var[var].exact)
 		return var;
 	y = f_new_var(c, o->dtype, c->var[var].lanes);
 	c->var[y].exact = 1;
 	c->var[y].before = (int16_t)var;
 	f_work(c, c->var[y].lanes, 1);
+	if (c->var[y].lanes) {
+		f_declare_packed(c, o->dtype, y);
+		t_add(c, ";\nround_to(w");
+		t_int(c, y);
+		t_add(c, c->var[var].cached ? ", c" : ", v");
+		t_int(c, var);
+		t_add(c, c->var[var].cached ? "[k]);\n" : ");\n");
+		f_unpack(c, o->dtype, y);
+		return y;
+	}
 	f_declare(c, y, NULL);
 	if (c->dry)
 		return y;
-	if (!c->var[y].lanes)
-		f_ref(c, c->out, y);
-	t_add(c, c->var[y].lanes ? "held<" : " = ld(st<");
+	f_ref(c, c->out, y);
+	t_add(c, " = ld(st<");
 	t_add(c, f_ctype(o->dtype));
 	t_add(c, ">(");
-	if (c->var[y].lanes) {
-		t_add(c, "v");
-		t_int(c, y);
-		t_add(c, ", ");
-	}
-	t_add(c, c->var[var].cached ? "c" : "v");
-	t_int(c, var);
-	t_add(c, c->var[var].cached ? "[k]" : "");
-	t_add(c, c->var[y].lanes ? ");\n" : "));\n");
+	f_ref(c, c->out, var);
+	t_add(c, "));\n");
 	return y;
 }
 

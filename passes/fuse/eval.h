@@ -13,6 +13,8 @@ typedef struct Var { /* a variable of the kernel */
 	uint8_t kept;   /* written to its array */
 	uint8_t row;    /* of the row's part */
 	uint8_t exact;  /* rounding it to its operation's type would change nothing */
+	int8_t packed;  /* its lanes also stand in the vector w of its number, as this type of 16 bits; -1:
+			   they do not */
 	int16_t before; /* the variable beside it that holds it as it was before it was rounded, -1: none */
 	int16_t loop;   /* loop class that made it, -1: none */
 } Var;
@@ -37,6 +39,7 @@ typedef struct Reduced {
 typedef struct Early {
 	int where, arg;
 	Ix at;
+	int far; /* the last turns' elements go to shared memory */
 } Early;
 
 /* ---- eval.c ---- */
@@ -51,6 +54,12 @@ int f_memo_find(Ctx *c, int op, const Ix *co, int rank);
 void f_memo_add(Ctx *c, int op, const Ix *co, int rank, int var);
 /* var rounded to the type of op, as a stored value would be; var itself where that changes nothing. */
 int f_rounded(Ctx *c, int op, int var);
+/* "pm_vec<__half, 8> w7", which holds the lanes of the variable `var` of number 7. */
+void f_declare_packed(Ctx *c, int dtype, int var);
+/* Whether w holds them where c stands: of a loop that is over, only the lanes are kept. */
+int f_is_packed(const Ctx *c, int var, int dtype);
+/* Declares the lanes of a variable, from the vector beside it. */
+void f_unpack(Ctx *c, int dtype, int var);
 const char *f_ctype(int dtype);  /* in memory */
 const char *f_cclass(int dtype); /* in registers */
 int f_class(int dtype);          /* PM_F32, PM_F64 or PM_I64 */
@@ -124,6 +133,8 @@ void f_loop_drop(Ctx *c, const LoopState *st);
 int f_early(Ctx *c, const Op *o, int arg, Ix at, Ix base, int lanes);
 /* "e3[k]", as it is referred to where it was asked for. */
 void f_early_ref(Ctx *c, int number);
+/* Makes this loop convert it once more (again() of round.cu). */
+void f_early_again(Ctx *c, int number);
 void f_early_reset(Ctx *c);
 /* The early loads of the row, or those in front of the loops. */
 void f_early_write(Ctx *c, PmText *t, int of_row);

@@ -132,9 +132,68 @@ static void statement(Ctx *c, const Op *o, int n_in, const int *var, int y, cons
 	t_add(c, "); }\n");
 }
 
+/* "times" for an operator of a graph's value of 16 bits that pairs of lanes have too; NULL: it has none. */
+static const char *pairs_of(const Op *o)
+{
+	if (o->kind != OP_EW || !o->val.id || (o->dtype != PM_F16 && o->dtype != PM_BF16))
+		return NULL;
+	if (f_is(o->expr, "plus(a, b)"))
+		return "plus(";
+	if (f_is(o->expr, "minus(a, b)"))
+		return "minus(";
+	return f_is(o->expr, "times(a, b)") ? "times(" : NULL;
+}
+
+/* Operands that are vectors, or one value for all lanes, of the type of the result. */
+static int are_packed(const Ctx *c, const Op *o, const int *var)
+{
+	int k, n = 0;
+
+	for (k = 0; k < 2; k++) {
+		const Var *v = &c->var[var[k]];
+
+		if (f_is_packed(c, var[k], o->dtype))
+			n++;
+		else if (v->lanes || !v->exact || c->op[o->in[k]].dtype != o->dtype)
+			return 0;
+	}
+	return n;
+}
+
+/* "const pm_vec<__half, 8> w7 = times(w3, all_lanes<__half, 8>(v5));" */
+static void by_pairs(Ctx *c, const Op *o, const char *name, const int *var, int y)
+{
+	int k;
+
+	t_add(c, "const ");
+	f_declare_packed(c, o->dtype, y);
+	t_add(c, " = ");
+	t_add(c, name);
+	for (k = 0; k < 2; k++) {
+		int packed = f_is_packed(c, var[k], o->dtype);
+
+		if (!packed) {
+			t_add(c, "all_lanes<");
+			t_add(c, f_ctype(o->dtype));
+			t_add(c, ", ");
+			t_int(c, c->s->vec);
+			t_add(c, ">(");
+			if (!c->dry)
+				f_ref(c, c->out, var[k]);
+			t_add(c, ")");
+		} else {
+			t_add(c, "w");
+			t_int(c, var[k]);
+		}
+		t_add(c, k ? ");\n" : ", ");
+	}
+	c->var[y].exact = 1;
+	f_unpack(c, o->dtype, y);
+}
+
 static int expression(Ctx *c, const Op *o, int n_in, const int *var)
 {
-	const char *quick;
+	const char *quick, *pairs = pairs_of(o);
 	int lanes = 0, k, y;
 
 	for (k = 0; k < n_in; k++)
@@ -142,6 +201,10 @@ static int expression(Ctx *c, const Op *o, int n_in, const int *var)
 	y = f_new_var(c, o->dtype, lanes);
 	c->var[y].exact |= (uint8_t)is_exact(c, o, n_in, var);
 	f_work(c, lanes, price(o->expr));
+	if (pairs && c->var[y].lanes && are_packed(c, o, var)) {
+		by_pairs(c, o, pairs, var, y);
+		return y;
+	}
 	if (c->dry)
 		return y;
 	f_declare(c, y, NULL);

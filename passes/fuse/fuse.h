@@ -8,15 +8,19 @@
  *   schedule.c  how threads share a section
  *   section.c its loops and stores
  *   split.c   rows that many blocks share: one launch for each reduction, and one for the results
- *   load_scatter.c  scatters; eval_scatter.c updates looked for by the results; eval_steps.c places known
- * from the start load_dot.c  products; load_einsum.c; load_sum.c the same as sums; address.c where their
- * factors lie tile.c    which tile of a product a block makes, and how long that takes product.c a product's
- * section; product.cu what makes its tile; results.c the statements behind it early.c   loads that are issued
- * before anything waits for one front.c   a product in a launch of its own, in front of the rest; front.cu
- * what makes its tiles source.c  the kernel's text cost.c    what a set of nodes costs as library calls, and
- * as this kernel grow.c    which nodes to take together fuse.c    the rule What these offer each other stands
- * in ix.h, load.h, eval.h, product.h and plan.h; limits.h says how much of everything there is room for. All
- * of them keep what they know in one Ctx.
+ *   load_scatter.c  scatters; eval_scatter.c looks for updates; eval_steps.c  places known from the start
+ *   load_dot.c  products; load_einsum.c; load_sum.c the same as sums; address.c where their factors lie
+ *   tile.c    which tile of a product a block makes, and how long that takes
+ *   product.c a product's section; product.cu what makes its tile; results.c the statements behind it
+ *   round.cu  how values of 16 bits are rounded, and computed with two at a time
+ *   early.c   loads that are issued before anything waits for one; far.cu those that wait in shared memory
+ *   front.c   a product in a launch of its own, in front of the rest; front.cu what makes its tiles
+ *   source.c  the kernel's text
+ *   cost.c    what a set of nodes costs as library calls, and as this kernel
+ *   grow.c    which nodes to take together
+ *   fuse.c    the rule
+ * What these offer each other stands in ix.h, load.h, eval.h, product.h and plan.h; limits.h says how much of
+ * everything there is room for. All of them keep what they know in one Ctx.
  *
  * Nothing is stored between operations: a value is computed where it is asked for, at the coordinates it is
  * asked at. So views, slices and concatenations become index arithmetic, and a set of nodes is one kernel

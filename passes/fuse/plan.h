@@ -27,6 +27,7 @@ typedef struct Section {
 	int max_serial, keep;
 	int hold;  /* what its loops load stays in registers up to the last, two blocks in those of one
 		      multiprocessor */
+	int far;   /* of the turns that hold it, the last ones that do so in shared memory */
 	int split; /* blocks that share a row, or a set of columns; 0: one */
 	/* measured while it is written */
 	double bytes, spread, work; /* bytes read and written; of them out of order; operations */
@@ -34,6 +35,7 @@ typedef struct Section {
 	double serial;              /* turns of loops of one thread */
 	double looks;               /* and of those that look through the indices of a scatter */
 	int cached, lane_loads, syncs;
+	int64_t far_bytes;    /* dynamic shared memory of a block */
 	int n_reds, n_stages; /* reductions by rows, and launches that they take when it is split */
 } Section;
 
@@ -56,6 +58,9 @@ static inline int64_t f_groups(const Section *s)
 int f_plan(Ctx *c);
 /* Vectors and threads of a section (schedule.c). */
 void f_schedule(Ctx *c, Section *s);
+/* Blocks that are to fit on a multiprocessor, of a kernel whose text is written: a large one waits for
+ * memory, so that what its threads hold must leave room for others. */
+int f_fit(const Ctx *c);
 /* Words that each of g threads of a row keeps from loop to loop. */
 int64_t f_kept_words(const Section *s, int64_t g);
 /* split.c: whether many blocks are to share rows, after the threads have been decided. */

@@ -5,7 +5,10 @@ enum {
 	FULL = 132 * 1024, /* threads that keep a large GPU busy */
 	REGISTERS = 96,    /* words that a thread keeps from loop to loop */
 	LARGE = 8 << 20,   /* bytes from which on their rate decides */
-	HOLDERS = 512      /* threads that hold a row as it lies in memory */
+	HOLDERS = 512,     /* threads that hold a row as it lies in memory */
+	TURNS = 10,        /* of their loops, that registers hold */
+	NEAR = 8,          /* and where shared memory holds the rest: */
+	FAR = 12           /* 96 KB of a block, twice on a multiprocessor */
 };
 
 void f_forget_wanted(Ctx *c)
@@ -183,25 +186,51 @@ static int fits(const Section *s, int64_t g)
 	return f_kept_words(s, g) <= (block > 512 ? REGISTERS / 3 : block > 256 ? REGISTERS / 2 : REGISTERS);
 }
 
-static void share(Section *s, int64_t g)
+/* Where rows are many and leave lanes of a warp idle in their last turn, half a warp leaves fewer. */
+static int half_warps(const Section *s, int64_t chunks)
+{
+	enum { G = 16 };
+	int64_t warps = (chunks + 31) / 32 * 32, halves = (chunks + G - 1) / G * G;
+
+	return s->bytes >= LARGE && s->rows * G >= FULL && chunks > 32 && chunks <= F_TURNS * G &&
+	       halves * 8 <= warps * 7;
+}
+
+int f_fit(const Ctx *c)
+{
+	enum { FEW = 40, SOME = 72 }; /* words */
+	const Section *s = &c->section[0];
+	/* Of what is kept for later loops, one loop's values take the places of another's. */
+	int64_t words = c->early_words + c->kept_words / 2;
+	int threads = words <= FEW ? 1024 : words <= SOME ? 768 : 1;
+
+	if (s->hold)
+		return 2;
+	if (c->n_sections > 1 || !s->rows || s->split || s->bytes < LARGE || s->block > threads)
+		return 1;
+	return threads / s->block;
+}
+
+/* Blocks have up to `most` threads where a row does not take them all. */
+static void share(Section *s, int64_t g, int most)
 {
 	s->group = (int)g;
 	s->per_block = g > 32 ? 1
 			      : (int)((s->rows * g < FULL / 16 ? 32
 				       : s->rows * g < FULL    ? 128
-							       : 256) /
+							       : most) /
 				      g);
 	s->block = g > 32 ? (int)g : s->per_block * s->group;
 	s->column = 0;
 }
 
 /* Whether a row that fits no block's registers as it is computed does as it lies in memory, in those of 512
- * threads, twice on a multiprocessor: one block loads while another computes. */
+ * threads and in shared memory, twice on a multiprocessor: one block loads while another computes. */
 static int holds(const Section *s, int64_t chunks)
 {
-	enum { TURNS = 10, BLOCKS = 264 };
+	enum { BLOCKS = 264 };
 
-	return s->bytes >= LARGE && s->rows >= BLOCKS && chunks <= TURNS * HOLDERS && !fits(s, 1024);
+	return s->bytes >= LARGE && s->rows >= BLOCKS && chunks <= (NEAR + FAR) * HOLDERS && !fits(s, 1024);
 }
 
 static void along(Ctx *c, Section *s)
@@ -221,7 +250,9 @@ static void along(Ctx *c, Section *s)
 	/* Two turns of a warp take less than a join of two. */
 	if (g == 64)
 		g = 32;
-	if (g > 32) {
+	if (!c->other && half_warps(s, chunks)) {
+		g = 16;
+	} else if (g > 32) {
 		int64_t most = g > 1024 ? 1024 : g, keeps = 32;
 
 		g = 32;
@@ -239,7 +270,10 @@ static void along(Ctx *c, Section *s)
 			g = g > 32 ? g / 2 : chunks > 64 ? 64 : 32;
 	}
 	s->hold = s->hold && !c->other;
-	share(s, g);
+	chunks = s->hold ? (chunks + HOLDERS - 1) / HOLDERS : 0;
+	s->far = chunks > TURNS ? (int)chunks - NEAR : 0;
+	/* Small blocks end one by one: with the few instructions of half types that counts. */
+	share(s, g, s->bytes >= LARGE && s->vec == 8 ? 128 : 256);
 }
 
 /* Values that later loops ask for stay in registers, when they fit; measures what was decided, but for their
@@ -262,11 +296,11 @@ static void gather_rows(Ctx *c, Section *s)
 
 	if (s->column || s->hold || g <= 32 || s->rows < 8 || spread < s->bytes / 2)
 		return;
-	share(s, 32);
+	share(s, 32, 256);
 	decide_to_keep(c, s);
 	if (s->spread < spread && (s->keep || s->spread < spread / 4))
 		return;
-	share(s, g);
+	share(s, g, 256);
 	decide_to_keep(c, s);
 }
 
@@ -281,6 +315,7 @@ void f_schedule(Ctx *c, Section *s)
 		return;
 	}
 	s->group = s->per_block = 1;
+	s->hold = s->far = 0;
 	if (!try_vec(c, s, 1))
 		return;
 	if (s->across > s->along && s->rows > 1)

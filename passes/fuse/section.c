@@ -15,6 +15,7 @@ void f_clear(Ctx *c, Section *s)
 	c->read = 0;
 	s->cached = s->lane_loads = s->syncs = c->n_reds = 0;
 	c->cut = UINT32_MAX;
+	s->far_bytes = 0;
 	s->across = s->along = s->serial = s->looks = 0;
 	c->ix_lane = s->vec > 1 ? ix_var(c, "j", s->vec - 1, DEP_LANE, 0) : ix_const(c, 0);
 	c->ix_row = ix_var(c, "r", s->rows > 0 ? f_groups(s) - 1 : 0, DEP_ROW, 0);
@@ -184,6 +185,24 @@ void f_loop_end(Ctx *c, LoopState *st)
 
 /* ---- results ---- */
 
+/* "deposit<8, A>(q0 + (8 * m), u0);" */
+static void store_vector(Ctx *c, int k, Ix at, char letter, int number)
+{
+	char name[2] = { letter, 0 };
+
+	c->vec_out |= 1ull << k;
+	t_add(c, "deposit<");
+	t_int(c, c->s->vec);
+	t_add(c, ", A>(q");
+	t_int(c, k);
+	t_add(c, " + (");
+	t_ix(c, at);
+	t_add(c, "), ");
+	t_add(c, name);
+	t_int(c, number);
+	t_add(c, ");\n");
+}
+
 void f_store(Ctx *c, int k, Ix at, int var)
 {
 	const Op *o = &c->op[c->arg_out[k]];
@@ -199,6 +218,10 @@ void f_store(Ctx *c, int k, Ix at, int var)
 		c->s->lane_loads++;
 	if (c->dry)
 		return;
+	if (step == 1 && f_is_packed(c, var, o->dtype)) {
+		store_vector(c, k, base, 'w', var);
+		return;
+	}
 	/* Storing rounds, so that what is rounded for readers need not be rounded again. */
 	if (before >= 0 && !c->var[var].cached && !c->var[before].cached)
 		var = before;
@@ -224,18 +247,8 @@ void f_store(Ctx *c, int k, Ix at, int var)
 	t_add(c, ints ? ")(" : ">(");
 	f_ref(c, c->out, var);
 	t_add(c, o->dtype == PM_BOOL ? " != 0);\n" : ");\n");
-	if (step == 1) {
-		c->vec_out |= 1ull << k;
-		t_add(c, "deposit<");
-		t_int(c, vec);
-		t_add(c, ", A>(q");
-		t_int(c, k);
-		t_add(c, " + (");
-		t_ix(c, base);
-		t_add(c, "), u");
-		t_int(c, k);
-		t_add(c, ");\n");
-	}
+	if (step == 1)
+		store_vector(c, k, base, 'u', k);
 }
 
 /* Coordinates of result i of the section at row and place. */

@@ -1,6 +1,9 @@
 /* source.c - the text of a kernel: what every one begins with, and its sections one after another. */
 #include "fuse.h"
 
+#include "far.cu.h"
+#include "round.cu.h"
+
 static const char HEAD[] =
 	"#define K(x) ((S)(x))\n"
 	"#define LANES(n) _Pragma(\"unroll\") for (int j = 0; j < n; j++)\n"
@@ -36,68 +39,6 @@ static const char HEAD[] =
 	"\t\t}\n\t\treturn;\n\t}\n"
 	"#pragma unroll\n"
 	"\tfor (int j = 0; j < N; j++)\n\t\tp[j] = v[j];\n"
-	"}\n";
-
-/* Graph values of 16 bits as a stored one would be, and arithmetic that is rounded once for each operator:
- * the compiler would make one rounding of a product and the sum behind it. */
-static const char ROUND[] =
-	"__device__ __forceinline__ float2 pair(__half, float a, float b)\n"
-	"{ return __half22float2(__floats2half2_rn(a, b)); }\n"
-	"__device__ __forceinline__ float2 pair(__nv_bfloat16, float a, float b)\n"
-	"{ return __bfloat1622float2(__floats2bfloat162_rn(a, b)); }\n"
-	"template<class U, int N> __device__ __forceinline__ void held(float (&to)[N], const float (&v)[N])\n"
-	"{\n"
-	"#pragma unroll\n"
-	"\tfor (int j = 0; j < N; j += 2) {\n"
-	"\t\tconst float2 p = pair(U(), v[j], v[j + 1]);\n"
-	"\t\tto[j] = p.x;\n\t\tto[j + 1] = p.y;\n\t}\n"
-	"}\n"
-	"/* Makes a loop convert what it loaded once more, where the compiler would keep the floats of the "
-	"loop before. "
-	"*/\n"
-	"template<class U, int N> __device__ __forceinline__ void again(pm_vec<U, N> &v)\n"
-	"{\n"
-	"#ifndef PASSMITH_EMU\n"
-	"\tunsigned w[N * (int)sizeof(U) / 4];\n"
-	"\tmemcpy(w, &v, sizeof w);\n"
-	"#pragma unroll\n"
-	"\tfor (int i = 0; i < N * (int)sizeof(U) / 4; i++)\n\t\tasm volatile(\"\" : \"+r\"(w[i]));\n"
-	"\tmemcpy(&v, w, sizeof w);\n"
-	"#endif\n"
-	"}\n"
-	"__device__ __forceinline__ float plus(float a, float b) { return __fadd_rn(a, b); }\n"
-	"__device__ __forceinline__ float minus(float a, float b) { return __fsub_rn(a, b); }\n"
-	"__device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }\n"
-	"__device__ __forceinline__ double plus(double a, double b) { return __dadd_rn(a, b); }\n"
-	"__device__ __forceinline__ double minus(double a, double b) { return __dsub_rn(a, b); }\n"
-	"__device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }\n"
-	"/* The sigmoid, as the eager run has it for results of 16 bits. */\n"
-	"__device__ __forceinline__ float logistic16(float x)\n"
-	"{\n"
-	"\tfloat e = x * -1.4426950408889634f;\n"
-	"#ifdef PASSMITH_EMU\n\treturn 1.f / (1.f + exp2f(e));\n"
-	"#else\n"
-	"\tasm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(e) : \"f\"(e));\n"
-	"\te += 1.f;\n"
-	"\tasm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(e) : \"f\"(e));\n"
-	"\treturn e;\n#endif\n}\n"
-	"/* x times the normal distribution below x, as the eager run has it for results of 16 bits: half "
-	"of\n"
-	" * erfc(|x| / sqrt 2) as 2 to the power of a polynomial. */\n"
-	"__device__ inline float gelu16(float x)\n"
-	"{\n"
-	"\tconst float a = fabsf(x);\n"
-	"\tfloat p = -9.969248822e-07f;\n"
-	"\tp = p * a + 1.741455708e-05f;\n"
-	"\tp = p * a - 8.474948117e-05f;\n"
-	"\tp = p * a - 3.683223040e-04f;\n"
-	"\tp = p * a + 7.339524571e-03f;\n"
-	"\tp = p * a - 5.266359076e-02f;\n"
-	"\tp = p * a - 4.591625631e-01f;\n"
-	"\tp = p * a - 1.151109219e+00f;\n"
-	"\tp = exp2f(p * a - 1.f);\n"
-	"\tp = a > 6.f ? 0.f : p;\n"
-	"\treturn x * (x < 0.f ? p : 1.f - p);\n"
 	"}\n";
 
 /* Divisions as the compiler has them where operands and result are usual, which is asked once for all lanes.
@@ -388,12 +329,14 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 	int shared = shared_floats(c), i;
 
 	pm_text_add(t, HEAD);
-	pm_text_add(t, ROUND);
+	pm_text_add(t, round_cu);
 	pm_text_add(t, DIVIDE);
 	pm_text_add(t, SHARE);
 	pm_text_add(t, INTS);
 	if (f_stages(c) > 1)
 		pm_text_add(t, SLICES);
+	if (c->section[0].far)
+		pm_text_add(t, far_cu);
 	if (shared || c->apart)
 		pm_text_add(t, f_product_source());
 	if (c->apart) {
@@ -418,7 +361,7 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 		pm_text_add(t, "}\n");
 		if (shared)
 			continue;
-		entry(c, t, block, c->section[0].hold ? 2 : 1, c->stage + c->apart);
+		entry(c, t, block, f_fit(c), c->stage + c->apart);
 		choose_body(c, t);
 		pm_text_add(t, "}\n");
 	}

@@ -111,7 +111,7 @@ int f_new_var(Ctx *c, int dtype, int lanes)
 	v->lanes = (uint8_t)(lanes && c->s->vec > 1);
 	v->cached = v->kept = 0;
 	v->exact = f_class(dtype) == PM_I64;
-	v->before = -1;
+	v->before = v->packed = -1;
 	v->row = (uint8_t)c->at_row;
 	v->loop = (int16_t)(c->at_row ? -1 : c->loop_now);
 	return c->n_vars++;
@@ -155,6 +155,32 @@ void f_declare(Ctx *c, int var, const char *init)
 		t_add(c, init);
 		t_add(c, ";\n");
 	}
+}
+
+void f_declare_packed(Ctx *c, int dtype, int var)
+{
+	t_add(c, "pm_vec<");
+	t_add(c, f_ctype(dtype));
+	t_add(c, ", ");
+	t_int(c, c->s->vec);
+	t_add(c, "> w");
+	t_int(c, var);
+}
+
+int f_is_packed(const Ctx *c, int var, int dtype)
+{
+	return c->var[var].packed == dtype && !c->var[var].cached;
+}
+
+void f_unpack(Ctx *c, int dtype, int var)
+{
+	f_declare(c, var, NULL);
+	t_add(c, "lanes_of(v");
+	t_int(c, var);
+	t_add(c, ", w");
+	t_int(c, var);
+	t_add(c, ");\n");
+	c->var[var].packed = (int8_t)dtype;
 }
 
 void f_for_lanes(Ctx *c, int lanes)

@@ -52,6 +52,21 @@ static void quotients_have_the_same_bits(void **state)
 		  rows, PASS_COUNT(rows));
 }
 
+/* Sums and products of values of 16 bits are made two lanes at a time: with a value for all lanes on either
+ * side, of what was loaded, rounded or made so, and not inside a sum of three, which is rounded once. */
+static void pairs_have_the_same_bits(void **state)
+{
+	static const PassDims rows[] = { { { 264, 1024 } } };
+
+	(void)state;
+	same_bits("g ($T[$a,$b] x, $T[$a,$b] w, $T[$a,1] s, $T[$b] t) => ($T[$a,$b] y, $T[$a,$b] z, "
+		  "$T[$b,$a] v) "
+		  "<$T k = {0.3}> { a = Mul(x, w) b = Sub(a, s) c = Sum(b, x, a) d = Mul(k, c) e = Sub(t, d) "
+		  "f = Relu(e) g = Add(f, f) h = Tanh(g) z = Mul(h, g) i = Sub(s, z) y = Sub(c, i) "
+		  "v = Transpose<perm = [1, 0]>(b) }",
+		  rows, PASS_COUNT(rows));
+}
+
 /* From type to type and back. */
 static void casts_have_the_same_bits(void **state)
 {
@@ -133,9 +148,13 @@ static void rows_are_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chains_have_the_same_bits),   cmocka_unit_test(quotients_have_the_same_bits),
-		cmocka_unit_test(casts_have_the_same_bits),    cmocka_unit_test(moves_have_the_same_bits),
-		cmocka_unit_test(channels_have_the_same_bits), cmocka_unit_test(rows_are_close),
+		cmocka_unit_test(chains_have_the_same_bits),
+		cmocka_unit_test(quotients_have_the_same_bits),
+		cmocka_unit_test(pairs_have_the_same_bits),
+		cmocka_unit_test(casts_have_the_same_bits),
+		cmocka_unit_test(moves_have_the_same_bits),
+		cmocka_unit_test(channels_have_the_same_bits),
+		cmocka_unit_test(rows_are_close),
 	};
 
 	pm_test_need_device("emu");

@@ -53,11 +53,23 @@ static void only_few_and_long_rows_are_split(void **state)
 static void norms_of_long_rows(void **state)
 {
 	static const PassDims rows[] = { { { 1, 400000 } }, { { 1, 100003 } } };
-	static const PassDims held[] = { { { 264, 16388 } } };
+	static const PassDims held[] = { { { 264, 16388 } }, { { 264, 20492 } } };
 
 	(void)state;
 	pass_fuses(PASS, norm, 1, rows, PASS_COUNT(rows));
 	pass_fuses_float(PASS, norm, 1, held, PASS_COUNT(held));
+}
+
+/* 16 threads share a row where 32 would leave more of them idle. */
+static void rows_of_half_warps(void **state)
+{
+	static const PassDims rows[] = { { { 8449, 264 } } };
+
+	(void)state;
+	pass_fuses_float(PASS,
+			 "g ($T[$a,$b] x) => ($T[$a] y) { s = Sigmoid(x) m = Mul(x, s) "
+			 "y = ReduceMean<axes = [1], keepdims = 0>(m) }",
+			 1, rows, PASS_COUNT(rows));
 }
 
 /* A result for each row beside those along it; reductions of reductions. */
@@ -188,6 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_few_and_long_rows_are_split),
 		cmocka_unit_test(norms_of_long_rows),
+		cmocka_unit_test(rows_of_half_warps),
 		cmocka_unit_test(several_reductions_and_results),
 		cmocka_unit_test(slices_of_nothing),
 		cmocka_unit_test(long_columns),

@@ -49,6 +49,17 @@ static int by_axis(Ctx *c, const Op *o, const Ix *co)
 	return f_eval(c, o->in[0], at);
 }
 
+static int window(Ctx *c, const Op *o, const Ix *co)
+{
+	Ix at[F_RANK] = { co[0], co[4] };
+	int d;
+
+	for (d = 0; d < 2; d++)
+		at[2 + d] = ix_add(c, ix_scale(c, co[2 + d], o->par[d]),
+				   ix_scale(c, co[5 + d], o->par[2 + d]));
+	return f_eval(c, o->in[0], at);
+}
+
 /* ---- pieces ---- */
 
 static void assign(Ctx *c, int to, int from)
@@ -287,6 +298,8 @@ int f_eval_move(Ctx *c, int op, const Ix *co)
 		return broadcast(c, o, co);
 	case OP_SPREAD:
 		return f_eval(c, o->in[0], co + o->axis);
+	case OP_WINDOW:
+		return window(c, o, co);
 	case OP_CONCAT:
 		return concat(c, op, co);
 	case OP_PAD:

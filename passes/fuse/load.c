@@ -80,6 +80,19 @@ int f_op(Ctx *c, Kind kind, int like, int node)
 	return c->n_ops++;
 }
 
+int f_view(Ctx *c, Kind kind, int x)
+{
+	int k = f_op(c, kind, x, -1);
+
+	c->op[k].in = f_alloc(c, sizeof *c->op[k].in);
+	c->op[k].par = f_alloc(c, F_RANK * sizeof *c->op[k].par);
+	if (c->fail)
+		return k;
+	c->op[k].in[0] = x;
+	c->op[k].n_in = 1;
+	return k;
+}
+
 static int known_type(int32_t t)
 {
 	return t == PM_F32 || t == PM_F16 || t == PM_BF16 || t == PM_F64 || t == PM_I64 || t == PM_I32 ||

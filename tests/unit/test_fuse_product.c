@@ -259,6 +259,20 @@ static void einsums(void **state)
 			 1, rows, 1);
 }
 
+/* Each element of the product would be asked for by many of a larger image: it has a kernel of its own. */
+static void a_product_that_is_enlarged(void **state)
+{
+	static const PassDims image[] = { { { 1, 24, 18, 5, 6, 10, 13 } } };
+
+	(void)state;
+	pass_fuses_float(
+		PASS,
+		"g ($T[$a,$b,$d,$e] x, $T[$c,$b,1,1] w, $T[$a,$c,$f,$g] r) => ($T[$a,$c,$f,$g] y) "
+		"<int64[4] to = {$a,$c,$f,$g}> { m = Conv<strides = [1, 1], pads = [0, 0, 0, 0], dilations "
+		"= [1, 1]>(x, w) l = Resize<mode = \"linear\">(m, , , to) y = Add(l, r) }",
+		2, image, PASS_COUNT(image));
+}
+
 /* Neither factor's sum lies along memory, and there is too much to add up one by one; a large product is the
  * library's. */
 static void left_to_the_library(void **state)
@@ -288,6 +302,7 @@ int main(void)
 		cmocka_unit_test(products_as_sums),
 		cmocka_unit_test(products_of_few_terms),
 		cmocka_unit_test(windows_of_few_terms),
+		cmocka_unit_test(a_product_that_is_enlarged),
 		cmocka_unit_test(a_product_in_front),
 		cmocka_unit_test(convolutions_of_windows),
 		cmocka_unit_test(einsums),

@@ -133,17 +133,24 @@ void f_load_text(Ctx *c, int arg, Ix at, int vec)
 static int load(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
-	Ix at = ix_flat(c, co, o->dim, o->rank), base;
+	Ix at = ix_flat(c, co, o->dim, o->rank), base, rest, of_lane = -1;
 	int ints = f_class(o->dtype) == PM_I64, var, arg, early;
 	int64_t step;
 
 	if (c->fail)
 		return -1;
 	base = ix_without_lane(c, at, &step);
+	/* Elements of one vector in another order. */
+	if (step == -1 && ix_split_lane(c, at, &of_lane, &rest)) {
+		step = 1;
+		base = rest;
+	} else {
+		of_lane = -1;
+	}
 	var = f_new_var(c, o->dtype, step != 0);
 	arg = f_arg(c, op);
 	f_count_load(c, o, arg, base, step != 0);
-	early = f_early(c, o, arg, at, step == 1 ? base : -1, step != 0);
+	early = of_lane >= 0 ? -1 : f_early(c, o, arg, at, step == 1 ? base : -1, step != 0);
 	if (step == 1 && early >= 0 && c->s->hold && c->s->vec * pm_dtype_bytes(o->dtype) % 4 == 0) {
 		t_add(c, "again(");
 		f_early_ref(c, early);
@@ -176,7 +183,13 @@ static int load(Ctx *c, int op, const Ix *co)
 	} else {
 		f_load_text(c, arg, at, 0);
 	}
-	t_add(c, step == 1 || (step && early >= 0) ? "[j]" : "");
+	if (of_lane >= 0) {
+		t_add(c, "[");
+		t_ix(c, of_lane);
+		t_add(c, "]");
+	} else {
+		t_add(c, step == 1 || (step && early >= 0) ? "[j]" : "");
+	}
 	t_add(c, ints ? ";\n" : ");\n");
 	return var;
 }
@@ -244,7 +257,7 @@ static int write_exact(Ctx *c, int op, const Ix *co)
 int f_rounded(Ctx *c, int op, int var)
 {
 	const Op *o = &c->op[op];
-	int y;
+	int y, pairs;
 
 	if (var < 0 || !o->val.id || (o->dtype != PM_F16 && o->dtype != PM_BF16) || c->var[var].exact)
 		return var;
@@ -255,20 +268,24 @@ int f_rounded(Ctx *c, int op, int var)
 	f_declare(c, y, NULL);
 	if (c->dry)
 		return y;
-	if (!c->var[y].lanes)
+	pairs = c->var[y].lanes && !c->singly;
+	if (!pairs) {
+		f_for_lanes(c, c->var[y].lanes);
 		f_ref(c, c->out, y);
-	t_add(c, c->var[y].lanes ? "held<" : " = ld(st<");
+	}
+	t_add(c, pairs ? "held<" : " = ld(st<");
 	t_add(c, f_ctype(o->dtype));
 	t_add(c, ">(");
-	if (c->var[y].lanes) {
+	if (pairs) {
 		t_add(c, "v");
 		t_int(c, y);
-		t_add(c, ", ");
+		t_add(c, c->var[var].cached ? ", c" : ", v");
+		t_int(c, var);
+		t_add(c, c->var[var].cached ? "[k]);\n" : ");\n");
+	} else {
+		f_ref(c, c->out, var);
+		t_add(c, "));\n");
 	}
-	t_add(c, c->var[var].cached ? "c" : "v");
-	t_int(c, var);
-	t_add(c, c->var[var].cached ? "[k]" : "");
-	t_add(c, c->var[y].lanes ? ");\n" : "));\n");
 	return y;
 }
 

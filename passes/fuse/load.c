@@ -326,7 +326,8 @@ static int define(Ctx *c, Node *n)
 			return 0;
 	k = n->out[0];
 	return load_ew(c, n, name, k) || f_load_move(c, n, name, k) || f_load_norm(c, n, name, k) ||
-	       f_load_pool(c, n, name, k) || f_load_scatter(c, n, name, k) || f_load_dot(c, n, name, k);
+	       f_load_cum(c, n, name, k) || f_load_pool(c, n, name, k) || f_load_scatter(c, n, name, k) ||
+	       f_load_dot(c, n, name, k);
 }
 
 /* Who reads the results; a value with very many readers is taken as read outside of any set. */

@@ -7,13 +7,15 @@
 #include "kernels/resize_window.cu.h"
 #include "runtime/ref.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
-	MAX_PARTS = 65535,    /* what a grid may have in its second dimension */
-	MAX_TAPS = 16,        /* of a window whose weights a thread keeps */
-	FULL = 132 * 2048 * 2 /* threads that keep a large GPU busy */
+	MAX_PARTS = 65535, /* what a grid may have in its second dimension */
+	MAX_TAPS = 16,     /* of a window whose weights a thread keeps */
+	WAVE = 132 * 8,    /* blocks that a large GPU has at a time */
+	WORTH = 16         /* planes for which a thread's window costs little */
 };
 
 /* A list of doubles, as V_name. */
@@ -44,9 +46,19 @@ typedef struct Lists {
 	int64_t xd[PM_MAX_RANK], yd[PM_MAX_RANK], below[PM_MAX_RANK], xs[PM_MAX_RANK], first[PM_MAX_RANK],
 		taps[PM_MAX_RANK];
 	double scale[PM_MAX_RANK], width[PM_MAX_RANK], from[PM_MAX_RANK], to[PM_MAX_RANK],
-		stretch[PM_MAX_RANK];
+		stretch[PM_MAX_RANK], step[PM_MAX_RANK], start[PM_MAX_RANK];
 	int n;
 } Lists;
+
+/* Where results lie along an axis, in elements of the input: places are on a line. */
+static void line_of(const PmResize *r, const PmResizeAxis *a, double *step, double *start)
+{
+	*start = pm_resize_source(r, a, 0);
+	*step = r->coord == PM_RESIZE_ALIGN_CORNERS
+			? (a->width == 1 ? 0 : ((double)a->in - 1) / (a->width - 1))
+		: r->coord == PM_RESIZE_PYTORCH_HALF_PIXEL && a->out == 1 ? 0
+									  : 1 / a->scale;
+}
 
 static void fill(Lists *l, const PmResize *r, const int64_t *stride, int64_t *kept)
 {
@@ -68,6 +80,7 @@ static void fill(Lists *l, const PmResize *r, const int64_t *stride, int64_t *ke
 			l->width[l->n] = a->width;
 			l->from[l->n] = a->from;
 			l->to[l->n] = a->to;
+			line_of(r, a, &l->step[l->n], &l->start[l->n]);
 			l->stretch[l->n++] = a->stretch;
 		}
 		below *= a->out;
@@ -101,12 +114,41 @@ static PmStatus launch(KGen *k, const char *text, PmGrid grid, PmErr *err)
 	return st;
 }
 
+/* Whether all places on all axes are multiples of 1/4096 below 2048: float has them as they are. */
+static int in_float(const PmResize *r, const Lists *l)
+{
+	enum { GRID = 4096 };
+
+	if (r->mode == PM_RESIZE_NEAREST || r->coord == PM_RESIZE_CROP)
+		return 0;
+	for (int i = 0; i < l->n; i++) {
+		double step = l->step[i] * GRID, start = l->start[i] * GRID;
+
+		if (l->xd[i] >= GRID / 2 || l->yd[i] >= GRID / 2 || step != floor(step) ||
+		    start != floor(start))
+			return 0;
+	}
+	return 1;
+}
+
+/* Into how many parts planes are divided: several waves of blocks, so that the last one is a small part of
+ * it, where that leaves a thread planes enough, else what is there at a time. */
+static int64_t parts_of(int64_t blocks, int64_t planes)
+{
+	int64_t parts = blocks ? 4 * WAVE / blocks : 1;
+
+	if (planes < parts * WORTH)
+		parts = blocks ? WAVE / blocks : 1;
+	parts = parts < 1 ? 1 : parts < planes ? parts : planes;
+	return parts < MAX_PARTS ? parts : MAX_PARTS;
+}
+
 static PmStatus resize_planes(KGen *k, const PmResize *r, const Lists *l, PmErr *err)
 {
 	const PmPlan *p = k->p;
 	PmValue x = pm_node_in(p->g, k->node, 0), y = pm_node_out(p->g, k->node, 0);
 	const int64_t *row = pm__loc(p, x)->stride;
-	int64_t positions = 1, planes = 1, parts, taps = 1;
+	int64_t positions = 1, planes = 1, parts, taps = 1, reach = 1;
 	PmStr list = PM_STR_INIT;
 
 	for (int d = 0; d < r->rank; d++)
@@ -116,14 +158,18 @@ static PmStatus resize_planes(KGen *k, const PmResize *r, const Lists *l, PmErr 
 
 		pm_str_addf(&list, "%s%lld", i ? ", " : "", (long long)n);
 		taps *= n;
+		reach = n > reach ? n : reach;
 	}
+	pm__kg_define(k, "REACH", "%lld", (long long)reach);
+	pm_str_addf(&k->head, "typedef %s Place;\n", in_float(r, l) ? "float" : "double");
+	pm__kg_define(k, "NORM", "%d", r->antialias || r->exclude_outside);
+	doubles(k, "step", l->step, l->n);
+	doubles(k, "start", l->start, l->n);
 	pm__kg_define(k, "TAPS", "%lld", (long long)taps);
 	pm__kg_define(k, "TAPS_LIST", "%s", list.s);
 	pm_str_release(&list);
 	pm__kg_space(k, "o", pm__type(p, y)->dim, r->rank - l->n, &row, 1);
-	parts = positions && planes ? (FULL + positions - 1) / positions : 0;
-	parts = parts < planes ? parts : planes;
-	parts = parts < MAX_PARTS ? parts : MAX_PARTS;
+	parts = positions && planes ? parts_of((positions + PM__BLOCK - 1) / PM__BLOCK, planes) : 0;
 	pm__kg_int(k, "positions", positions);
 	pm__kg_int(k, "planes", planes);
 	pm__kg_int(k, "chunk", parts ? (planes + parts - 1) / parts : 1);

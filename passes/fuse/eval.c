@@ -138,17 +138,24 @@ static int is_half(const Op *o)
 static int load(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
-	Ix at = ix_flat(c, co, o->dim, o->rank), base;
+	Ix at = ix_flat(c, co, o->dim, o->rank), base, rest, of_lane = -1;
 	int ints = f_class(o->dtype) == PM_I64, var, arg, early;
 	int64_t step;
 
 	if (c->fail)
 		return -1;
 	base = ix_without_lane(c, at, &step);
+	/* Elements of one vector in another order. */
+	if (step == -1 && ix_split_lane(c, at, &of_lane, &rest)) {
+		step = 1;
+		base = rest;
+	} else {
+		of_lane = -1;
+	}
 	var = f_new_var(c, o->dtype, step != 0);
 	arg = f_arg(c, op);
 	f_count_load(c, o, arg, base, step != 0);
-	early = f_early(c, o, arg, at, step == 1 ? base : -1, step != 0);
+	early = of_lane >= 0 ? -1 : f_early(c, o, arg, at, step == 1 ? base : -1, step != 0);
 	if (step == 1 && early >= 0 && c->s->hold && c->s->vec * pm_dtype_bytes(o->dtype) % 4 == 0)
 		f_early_again(c, early);
 	if (step == 1) {
@@ -164,7 +171,7 @@ static int load(Ctx *c, int op, const Ix *co)
 	/* What is small is near, wherever its elements lie. */
 	c->s->lane_loads += step != 0 && step != 1 && f_numel(o) * pm_dtype_bytes(o->dtype) > NEAR;
 	c->var[var].exact = 1;
-	if (step == 1 && is_half(o)) {
+	if (step == 1 && of_lane < 0 && is_half(o)) {
 		f_unpack(c, o->dtype, var);
 		return var;
 	}
@@ -181,7 +188,13 @@ static int load(Ctx *c, int op, const Ix *co)
 	} else {
 		f_load_text(c, arg, at, 0);
 	}
-	t_add(c, step == 1 || (step && early >= 0) ? "[j]" : "");
+	if (of_lane >= 0) {
+		t_add(c, "[");
+		t_ix(c, of_lane);
+		t_add(c, "]");
+	} else {
+		t_add(c, step == 1 || (step && early >= 0) ? "[j]" : "");
+	}
 	t_add(c, ints ? ";\n" : ");\n");
 	return var;
 }
@@ -257,7 +270,7 @@ int f_rounded(Ctx *c, int op, int var)
 	c->var[y].exact = 1;
 	c->var[y].before = (int16_t)var;
 	f_work(c, c->var[y].lanes, 1);
-	if (c->var[y].lanes) {
+	if (c->var[y].lanes && !c->singly) {
 		f_declare_packed(c, o->dtype, y);
 		t_add(c, ";\nround_to(w");
 		t_int(c, y);
@@ -270,6 +283,7 @@ int f_rounded(Ctx *c, int op, int var)
 	f_declare(c, y, NULL);
 	if (c->dry)
 		return y;
+	f_for_lanes(c, c->var[y].lanes);
 	f_ref(c, c->out, y);
 	t_add(c, " = ld(st<");
 	t_add(c, f_ctype(o->dtype));

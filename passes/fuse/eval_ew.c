@@ -201,7 +201,7 @@ static int expression(Ctx *c, const Op *o, int n_in, const int *var)
 	y = f_new_var(c, o->dtype, lanes);
 	c->var[y].exact |= (uint8_t)is_exact(c, o, n_in, var);
 	f_work(c, lanes, price(o->expr));
-	if (pairs && c->var[y].lanes && are_packed(c, o, var)) {
+	if (pairs && c->var[y].lanes && !c->singly && are_packed(c, o, var)) {
 		by_pairs(c, o, pairs, var, y);
 		return y;
 	}

@@ -104,6 +104,16 @@ static void line(PmText *t, const Op *o, int k, int64_t n)
 	pm_text_add(t, ")");
 }
 
+/* Whether every place on axis k is a multiple of 1/4096 below 4096: float has them as they are. */
+static int in_float(const Op *o, int k, int64_t n)
+{
+	enum { GRID = 4096 };
+	double factor = o->num[2 * k] * GRID, offset = o->num[2 * k + 1] * GRID;
+
+	return n < GRID / 2 && o->dim[o->par[k]] < GRID / 2 && factor < (double)GRID * GRID &&
+	       factor == (double)(int64_t)factor && offset == (double)(int64_t)offset;
+}
+
 typedef struct Between { /* of one axis: the neighbours, and how far it is to the second */
 	Ix lo, hi;
 	int weight;
@@ -115,6 +125,7 @@ static Between between(Ctx *c, int op, int k, Ix at)
 	const Op *o = &c->op[op];
 	int64_t n = c->op[o->in[0]].dim[o->par[k]];
 	int key = KEY - 8 * op - 4 * k, found = f_memo_find(c, key, &at, 1);
+	const char *place = in_float(o, k, n) ? "(int)resize_at<float>(" : "(int)resize_at<double>(";
 	char tail[128];
 	PmText t = { tail, 0, sizeof tail, 0 };
 	Between b;
@@ -127,7 +138,7 @@ static Between between(Ctx *c, int op, int k, Ix at)
 	}
 	line(&t, o, k, n);
 	tail[t.n] = 0;
-	b.lo = f_opaque(c, at, "(int)resize_at(", tail, n - 1);
+	b.lo = f_opaque(c, at, place, tail, n - 1);
 	t.n = 0;
 	pm_text_add(&t, ", ");
 	pm_text_int(&t, n);
@@ -137,17 +148,18 @@ static Between between(Ctx *c, int op, int k, Ix at)
 	t.n = 0;
 	line(&t, o, k, n);
 	tail[t.n] = 0;
-	b.weight = f_new_var(c, PM_F64, (c->lin[at].deps & DEP_LANE) != 0);
+	b.weight = f_new_var(c, PM_F32, (c->lin[at].deps & DEP_LANE) != 0);
 	f_declare(c, b.weight, NULL);
 	f_for_lanes(c, c->var[b.weight].lanes);
 	if (!c->dry) {
 		f_ref(c, c->out, b.weight);
-		t_add(c, " = resize_at(");
+		t_add(c, " = (float)(");
+		t_add(c, place + 5);
 		t_ix(c, at);
 		t_add(c, tail);
 		t_add(c, " - (");
 		t_ix(c, b.lo);
-		t_add(c, ");\n");
+		t_add(c, "));\n");
 	}
 	f_memo_add(c, key, &at, 1, b.lo);
 	f_memo_add(c, key - 1, &at, 1, b.hi);
@@ -158,7 +170,7 @@ static Between between(Ctx *c, int op, int k, Ix at)
 static int mix(Ctx *c, const Op *o, int a, int b, int weight)
 {
 	int lanes = c->var[a].lanes || c->var[b].lanes || c->var[weight].lanes;
-	int y = f_new_var(c, o->dtype == PM_F32 ? PM_F64 : o->dtype, lanes);
+	int y = f_new_var(c, o->dtype, lanes);
 
 	c->s->work += c->trial ? 0 : 4 * c->times;
 	f_declare(c, y, NULL);
@@ -166,9 +178,7 @@ static int mix(Ctx *c, const Op *o, int a, int b, int weight)
 	if (c->dry)
 		return y;
 	f_ref(c, c->out, y);
-	t_add(c, " = (");
-	t_add(c, f_cclass(c->var[y].dtype));
-	t_add(c, ")((1 - ");
+	t_add(c, " = (1 - ");
 	f_ref(c, c->out, weight);
 	t_add(c, ") * ");
 	f_ref(c, c->out, a);
@@ -176,7 +186,7 @@ static int mix(Ctx *c, const Op *o, int a, int b, int weight)
 	f_ref(c, c->out, weight);
 	t_add(c, " * ");
 	f_ref(c, c->out, b);
-	t_add(c, ");\n");
+	t_add(c, ";\n");
 	return y;
 }
 
@@ -202,6 +212,10 @@ int f_eval_linear(Ctx *c, int op, const Ix *co)
 	Ix at[F_RANK];
 	int d, k;
 
+	/* Each of its elements would be made, or its slices added up, for four times as many results as there
+	 * are of it: a launch more takes less. */
+	if (f_numel(o) > 2 * f_numel(&c->op[o->in[0]]) && !c->sums && f_dot_under(c, o->in[0]))
+		return f_fail(c, "a product would be enlarged");
 	for (d = 0; d < o->rank; d++)
 		at[d] = co[d];
 	for (k = 0; 2 * k < o->n_num; k++)

@@ -9,6 +9,7 @@
  *   section.c its loops and stores
  *   split.c   rows that many blocks share: one launch for each reduction, and one for the results
  *   load_scatter.c  scatters; eval_scatter.c looks for updates; eval_steps.c  places known from the start
+ *   load_cum.c  running sums
  *   load_dot.c  products; load_einsum.c; load_sum.c the same as sums; address.c where their factors lie
  *   tile.c    which tile of a product a block makes, and how long that takes
  *   product.c a product's section; product.cu what makes its tile; results.c the statements behind it
@@ -62,6 +63,7 @@ typedef struct Ctx {
 	int depth;
 	int at_row;          /* statements go to the row's part */
 	int branch;          /* in how many branches */
+	int singly;          /* lanes are rounded one by one: some of them are not wanted */
 	int trial;           /* what is written now will be written again */
 	double times, turns; /* how often what is written now runs: in all, and in loops of one thread */
 	Memo *memo, *row_memo, *seen;

@@ -382,6 +382,25 @@ Ix ix_without_lane(Ctx *c, Ix a, int64_t *k)
 	return intern(c, &l);
 }
 
+int ix_split_lane(Ctx *c, Ix a, Ix *lane, Ix *rest)
+{
+	int64_t vec = c->s->vec, first = ((c->lin[a].c % vec) + vec) % vec;
+	Lin l = c->lin[a];
+	int i;
+
+	*lane = ix_const(c, first);
+	*rest = ix_const(c, l.c - first);
+	for (i = 0; i < l.n; i++) {
+		int by_lane = c->atom[l.t[i].atom].deps == DEP_LANE;
+		Ix *x = by_lane ? lane : rest;
+
+		if (!by_lane && ((c->atom[l.t[i].atom].deps & DEP_LANE) || l.t[i].k % vec))
+			return 0;
+		*x = ix_add(c, *x, ix_scale(c, ix_of_atom(c, l.t[i].atom), l.t[i].k));
+	}
+	return c->lin[*lane].lo >= 0 && c->lin[*lane].hi < vec;
+}
+
 Ix ix_flat(Ctx *c, const Ix *co, const int64_t *dim, int rank)
 {
 	Ix x = ix_const(c, 0);

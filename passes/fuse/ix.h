@@ -51,6 +51,9 @@ Ix ix_div(Ctx *c, Ix a, int64_t by);
 Ix ix_mod(Ctx *c, Ix a, int64_t by);
 /* a without its lane; *k is what the lane counts, -1 when it stands inside a quotient. */
 Ix ix_without_lane(Ctx *c, Ix a, int64_t *k);
+/* a as what depends on the lane alone, of 0 to the vector's last, and the rest, a multiple of the vector; 0
+ * when it is no such sum. */
+int ix_split_lane(Ctx *c, Ix a, Ix *lane, Ix *rest);
 /* The place of coordinates in a contiguous tensor, and back. */
 Ix ix_flat(Ctx *c, const Ix *co, const int64_t *dim, int rank);
 void ix_unflat(Ctx *c, Ix flat, const int64_t *dim, int rank, Ix *co);

@@ -80,6 +80,19 @@ int f_op(Ctx *c, Kind kind, int like, int node)
 	return c->n_ops++;
 }
 
+int f_view(Ctx *c, Kind kind, int x)
+{
+	int k = f_op(c, kind, x, -1);
+
+	c->op[k].in = f_alloc(c, sizeof *c->op[k].in);
+	c->op[k].par = f_alloc(c, F_RANK * sizeof *c->op[k].par);
+	if (c->fail)
+		return k;
+	c->op[k].in[0] = x;
+	c->op[k].n_in = 1;
+	return k;
+}
+
 static int known_type(int32_t t)
 {
 	return t == PM_F32 || t == PM_F16 || t == PM_BF16 || t == PM_F64 || t == PM_I64 || t == PM_I32 ||
@@ -313,7 +326,8 @@ static int define(Ctx *c, Node *n)
 			return 0;
 	k = n->out[0];
 	return load_ew(c, n, name, k) || f_load_move(c, n, name, k) || f_load_norm(c, n, name, k) ||
-	       f_load_pool(c, n, name, k) || f_load_scatter(c, n, name, k) || f_load_dot(c, n, name, k);
+	       f_load_cum(c, n, name, k) || f_load_pool(c, n, name, k) || f_load_scatter(c, n, name, k) ||
+	       f_load_dot(c, n, name, k);
 }
 
 /* Who reads the results; a value with very many readers is taken as read outside of any set. */

@@ -27,6 +27,8 @@ typedef enum Kind {
 	OP_LINEAR,  /* resize between neighbours on one or two axes; par: the axes; num: factor and offset of
 		       each */
 	OP_SPREAD,  /* in[0] of axis `axis` beside other axes: a parameter of a channel */
+	OP_WINDOW,  /* in[0] (image, channel, row, column) as (image, 1, row, column, channel, row and column
+		       in  the window); par: strides, dilations */
 	OP_REDUCE,  /* red over the axes of bits `axis`; operand rank is kept with extent 1 */
 	OP_POOL,    /* red over windows; par: kernel, stride, pad, dilation by axis */
 	OP_SCATTER, /* in[0] and the sum of those of in[2] whose in[1] says the place on `axis`; mode:
@@ -54,7 +56,8 @@ enum { STEPS_START, STEPS_STEP, STEPS_COUNT, STEPS_N };
  * of the window, strides, dilations and pads, each of both axes. */
 enum { DOT_CONV = 5, CONV_N = 11 };
 
-typedef enum Red { RED_SUM, RED_MEAN, RED_MAX, RED_MIN, RED_PROD, RED_AVG } Red;
+/* RED_TERMS: the sum of a product of few terms, in float as the library's. */
+typedef enum Red { RED_SUM, RED_MEAN, RED_MAX, RED_MIN, RED_PROD, RED_AVG, RED_TERMS } Red;
 
 typedef struct Op {
 	uint8_t kind, rank, n_in, red, mode;
@@ -91,6 +94,8 @@ int f_value(Ctx *c, PmVal v);
 /* The node of v (a result), its operations and those of its operands; -1 when there is no room. */
 int f_node(Ctx *c, PmVal v);
 int f_op(Ctx *c, Kind kind, int like, int node);
+/* An operation of one operand of x's shape and type, with room for par. */
+int f_view(Ctx *c, Kind kind, int x);
 int64_t f_numel(const Op *o);
 int f_is(const char *a, const char *b);
 /* Operators that are made of several operations; 1 when `name` is one of them (load_norm.c, load_move.c). */
@@ -98,6 +103,7 @@ int f_load_norm(Ctx *c, Node *n, const char *name, int out);
 int f_load_move(Ctx *c, Node *n, const char *name, int out);
 int f_load_resize(Ctx *c, Node *n, int out); /* eval_resize.c */
 int f_load_pool(Ctx *c, Node *n, const char *name, int out);
+int f_load_cum(Ctx *c, Node *n, const char *name, int out);     /* load_cum.c */
 int f_load_dot(Ctx *c, Node *n, const char *name, int out);     /* load_dot.c */
 int f_load_scatter(Ctx *c, Node *n, const char *name, int out); /* load_scatter.c */
 /* Views of the operands whose MatMul an Einsum is; 0 when it is none (load_einsum.c). */

@@ -1,24 +1,22 @@
 /* load_sum.c - a product as a sum over the products of elements, for the few that are too small for tiles and
- * stand in front of something that no tile reaches: a gate of one pixel, spread over its channel. */
+ * stand in front of something that no tile reaches (a gate of one pixel, spread over its channel), and for
+ * sums of few terms, in windows too. */
 #include "fuse.h"
 
-/* x in another shape, or with its last two axes changed. */
-static int view(Ctx *c, Kind kind, int x)
+/* A view of x with these extents. */
+static int shaped(Ctx *c, Kind kind, int x, int rank, const int64_t *dim)
 {
-	int k = f_op(c, kind, x, -1);
+	int k = f_view(c, kind, x), d;
 
-	c->op[k].in = f_alloc(c, sizeof *c->op[k].in);
-	c->op[k].par = f_alloc(c, F_RANK * sizeof *c->op[k].par);
-	if (c->fail)
-		return k;
-	c->op[k].in[0] = x;
-	c->op[k].n_in = 1;
+	c->op[k].rank = (uint8_t)rank;
+	for (d = 0; d < rank; d++)
+		c->op[k].dim[d] = dim[d];
 	return k;
 }
 
 static int turned(Ctx *c, int x)
 {
-	int k = view(c, OP_TRANSPOSE, x), d, last = c->op[x].rank - 1;
+	int k = f_view(c, OP_TRANSPOSE, x), d, last = c->op[x].rank - 1;
 	Op *o = &c->op[k];
 
 	for (d = 0; d <= last && !c->fail; d++) {
@@ -31,7 +29,7 @@ static int turned(Ctx *c, int x)
 /* [..., rows, k] as [..., rows, 1, k] (first) or [..., 1, rows, k]; a point's axes behind k are dropped. */
 static int spread(Ctx *c, int x, int first, int point)
 {
-	int k = view(c, OP_RESHAPE, x), rank = point ? 2 : c->op[x].rank;
+	int k = f_view(c, OP_RESHAPE, x), rank = point ? 2 : c->op[x].rank;
 	Op *o = &c->op[k];
 
 	o->rank = (uint8_t)(rank + 1);
@@ -41,13 +39,76 @@ static int spread(Ctx *c, int x, int first, int point)
 	return k;
 }
 
+/* x as (images, channels, rows, columns), with zeros around it, and what each window of it has. */
+static int windows(Ctx *c, const Op *dot, int x)
+{
+	const int64_t *g = dot->par + DOT_CONV;
+	int64_t rows = dot->par[2] / g[2], channels = dot->par[3] / (g[3] * g[4]);
+	const int64_t whole[] = { dot->par[0], channels, g[0], g[1] };
+	const int64_t padded[] = { dot->par[0], channels, (rows - 1) * g[5] + (g[3] - 1) * g[7] + 1,
+				   (g[2] - 1) * g[6] + (g[4] - 1) * g[8] + 1 };
+	const int64_t all[] = { dot->par[0], 1, rows, g[2], channels, g[3], g[4] };
+	int d;
+
+	x = shaped(c, OP_RESHAPE, x, 4, whole);
+	x = shaped(c, OP_PAD, x, 4, padded);
+	c->op[x].mode = 0;
+	for (d = 0; d < 4 && !c->fail; d++)
+		c->op[x].par[d] = d < 2 ? 0 : g[7 + d];
+	x = shaped(c, OP_WINDOW, x, 7, all);
+	for (d = 0; d < 4 && !c->fail; d++)
+		c->op[x].par[d] = g[5 + d];
+	return x;
+}
+
+/* The sum of the products in k over its axes from `axis` on, as the product `dot` is shaped. */
+static int sum_of(Ctx *c, int dot, int k, int axis)
+{
+	int d, rank = c->op[k].rank;
+
+	c->op[k].dtype = PM_F32;
+	c->op[k].compute = PM_F32;
+	/* Of one term it is the term: every element by itself, by vectors. */
+	if (c->op[dot].par[3] > 1) {
+		k = f_view(c, OP_REDUCE, k);
+		c->op[k].red = c->op[dot].par[3] > F_SHORT ? RED_SUM : RED_TERMS;
+		c->op[k].axis = 0;
+		for (d = axis; d < rank; d++) {
+			c->op[k].axis |= 1 << d;
+			c->op[k].dim[d] = 1;
+		}
+	}
+	k = shaped(c, OP_RESHAPE, k, c->op[dot].rank, c->op[dot].dim);
+	return c->fail ? 0 : k;
+}
+
+/* A convolution of few terms: windows times weights. */
+static int sum_of_windows(Ctx *c, int dot)
+{
+	const Op *o = &c->op[dot];
+	const int64_t *g = o->par + DOT_CONV;
+	const int64_t weights[] = { 1, o->par[1], 1, 1, o->par[3] / (g[3] * g[4]), g[3], g[4] };
+	int a, b, k;
+
+	if (o->par[3] > F_SHORT)
+		return 0;
+	a = shaped(c, OP_RESHAPE, o->in[0], 7, weights);
+	b = windows(c, &c->op[dot], c->op[dot].in[1]);
+	k = f_ew(c, -1, b, "a * b", a, b, -1);
+	if (c->fail)
+		return 0;
+	c->op[k].dim[1] = c->op[dot].par[1];
+	return sum_of(c, dot, k, 4);
+}
+
 int f_load_sum(Ctx *c, int dot)
 {
 	const Op *o = &c->op[dot];
 	int point = o->mode == FORM_POINT, a = o->in[0], b = o->in[1], d, k, rank;
 
-	if (o->mode == FORM_IMAGE || o->mode == FORM_CONV || c->op[a].rank >= F_RANK ||
-	    c->op[b].rank >= F_RANK)
+	if (o->mode == FORM_CONV)
+		return sum_of_windows(c, dot);
+	if (o->mode == FORM_IMAGE || c->op[a].rank >= F_RANK || c->op[b].rank >= F_RANK)
 		return 0;
 	if (o->mode == FORM_GEMM && (o->axis & 1))
 		a = turned(c, a);
@@ -65,15 +126,5 @@ int f_load_sum(Ctx *c, int dot)
 
 		c->op[k].dim[rank - d] = da > db ? da : db;
 	}
-	c->op[k].dtype = PM_F32;
-	c->op[k].compute = PM_F32;
-	d = view(c, OP_REDUCE, k);
-	c->op[d].red = RED_SUM;
-	c->op[d].axis = 1 << (rank - 1);
-	c->op[d].dim[rank - 1] = 1;
-	k = view(c, OP_RESHAPE, d);
-	c->op[k].rank = c->op[dot].rank;
-	for (d = 0; d < c->op[dot].rank; d++)
-		c->op[k].dim[d] = c->op[dot].dim[d];
-	return c->fail ? 0 : k;
+	return sum_of(c, dot, k, rank - 1);
 }

@@ -284,6 +284,20 @@ static void take_made(Ctx *c, const Made *m)
 	c->fail = NULL;
 }
 
+static const double SUM_SURE =
+	0.9; /* of shared rows' time, which sums of each thread's own have to stay below */
+
+/* Whether all products of the set are sums of few terms. */
+static int is_short(const Ctx *c)
+{
+	int i;
+
+	for (i = 0; i < c->n_nodes; i++)
+		if (c->node[i].in_set && c->node[i].dot && c->op[c->node[i].dot].par[3] > F_SHORT)
+			return 0;
+	return 1;
+}
+
 /* Threads share a row, or each does its own, whichever can be done; short reductions in either way, whichever
  * takes less. */
 static int plan(Ctx *c)
@@ -296,12 +310,12 @@ static int plan(Ctx *c)
 		return plan_rows(c, 0);
 	if (!plan_rows(c, 1))
 		return plan_rows(c, 0);
-	if (!c->shorts || f_has_product(c))
+	if (!c->shorts || (f_has_product(c) && !(c->sums && is_short(c))))
 		return 1;
 	shared = f_kernel_time(c);
 	keep_made(c, &rows);
 	c->alone = 1;
-	if (!plan_rows(c, 1) || f_kernel_time(c) >= shared)
+	if (!plan_rows(c, 1) || f_kernel_time(c) >= shared * (c->sums ? SUM_SURE : 1))
 		take_made(c, &rows);
 	return 1;
 }
@@ -321,8 +335,8 @@ static double try_plan(Ctx *c, int way, Made *m)
 	return f_kernel_time(c);
 }
 
-/* A sum is for what no tile reaches. Where both other ways are possible, the slower by the estimate is the
- * second choice. */
+/* A sum is for what no tile reaches, and for few terms. Where both other ways are possible, the slower by the
+ * estimate is the second choice. */
 static int with_product(Ctx *c)
 {
 	int other = c->other, way;
@@ -331,13 +345,16 @@ static int with_product(Ctx *c)
 
 	c->other = 0;
 	for (way = TOGETHER; way <= AS_SUM; way++)
-		time[way] = way == AS_SUM && time[TOGETHER] >= 0 ? -1 : try_plan(c, way, &made[way]);
+		time[way] = way == AS_SUM && time[TOGETHER] >= 0 && !is_short(c)
+				    ? -1
+				    : try_plan(c, way, &made[way]);
 	way = time[APART] >= 0 && (time[TOGETHER] < 0 || time[APART] * SURER < time[TOGETHER]);
 	if (time[TOGETHER] >= 0 && time[APART] >= 0)
 		way = way != other;
 	else
 		c->other = other;
-	if (time[AS_SUM] >= 0 && (time[APART] < 0 || time[AS_SUM] < time[APART] * SURER))
+	if (time[AS_SUM] >= 0 && (time[APART] < 0 || time[AS_SUM] < time[APART] * SURER) &&
+	    (time[TOGETHER] < 0 || time[AS_SUM] < time[TOGETHER]))
 		way = AS_SUM;
 	if (time[way] < 0)
 		return 0;

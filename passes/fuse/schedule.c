@@ -154,20 +154,26 @@ static int large_columns(Ctx *c, Section *s)
 	return vec > 1;
 }
 
-/* Neighbouring threads have neighbouring rows; several threads share one where there are few rows. */
+/* Neighbouring threads have neighbouring rows; several threads share one where there are few rows. Where each
+ * element is a sum of its own there is more to do than to read: fewer rows side by side leave less of a GPU
+ * idle. */
 static void columns(Ctx *c, Section *s)
 {
-	int large = s->bytes >= LARGE && c->n_sections == 1;
+	enum { SMS = 132, THREADS = 64 };
+	int large = s->bytes >= LARGE && c->n_sections == 1, sums = c->sums && c->alone;
 	int64_t g = 1;
 
 	s->column = 1;
 	if (large && large_columns(c, s))
 		return;
 	s->wide = 0;
-	while (s->rows * g < FULL / 2 && g < 32 && g * 4 <= s->extent)
+	while (s->rows * g < FULL / 2 && g < 32 && g * (sums ? 2 : 4) <= s->extent)
 		g *= 2;
 	s->group = (int)g;
 	s->per_block = g == 1 ? 128 : 32;
+	while (sums && s->per_block > 8 && s->per_block * g > THREADS &&
+	       s->rows < (int64_t)SMS * s->per_block)
+		s->per_block /= 2;
 	s->block = s->per_block * s->group;
 	if (large)
 		try_vec(c, s, 1);

@@ -8,7 +8,7 @@ void f_clear(Ctx *c, Section *s)
 	c->n_memo = c->memo_base = c->n_row = c->n_seen = 0;
 	c->n_vars = c->n_names = c->n_loops = 0;
 	f_early_reset(c);
-	c->at_row = c->branch = c->depth = c->trial = 0;
+	c->at_row = c->branch = c->singly = c->depth = c->trial = 0;
 	c->loop_now = -1;
 	c->times = c->turns = 1;
 	s->bytes = s->spread = s->work = 0;

@@ -159,8 +159,8 @@ static const char INTS[] =
 	"__device__ __forceinline__ int pad_reflect(int i, int n)\n"
 	"{ return n == 1 ? 0 : i < 0 ? -i : i < n ? i : 2 * (n - 1) - i; }\n"
 	"/* Where a result of a resize lies between the n elements of an axis. */\n"
-	"__device__ __forceinline__ double resize_at(int i, double factor, double offset, int n)\n"
-	"{\n\tconst double x = i * factor + offset;\n\treturn x < 0 ? 0 : x > n - 1 ? n - 1 : x;\n}\n";
+	"template<typename P> __device__ __forceinline__ P resize_at(int i, P factor, P offset, int n)\n"
+	"{\n\tconst P x = i * factor + offset;\n\treturn x < 0 ? 0 : x > n - 1 ? n - 1 : x;\n}\n";
 
 static void line(PmText *t, const char *a, int64_t x, const char *b)
 {

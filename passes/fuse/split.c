@@ -15,7 +15,7 @@ enum { FULL = 132 * 1024, MOST = 264 /* blocks of a row */ };
 
 const char *f_join(const Op *o)
 {
-	static const char *const join[] = { "Sum", "Sum", "Max", "Min", "Prod", "Sum" };
+	static const char *const join[] = { "Sum", "Sum", "Max", "Min", "Prod", "Sum", "Sum" };
 
 	return join[o->red];
 }

@@ -366,8 +366,8 @@ static int lanes_step(Ctx *c, Ix a, Ix *base)
 	return 1;
 }
 
-/* An index of the row: kept inside for rows that have no business there, so that what it leads to can be
- * computed for every row alike, by all of its threads. */
+/* An index of the row, or of a thread's loop for it: kept inside for rows that have no business there, so
+ * that what it leads to can be computed for every row alike, by all of its threads. */
 static Ix clamped(Ctx *c, int key, Ix a, int64_t hi)
 {
 	char tail[32];
@@ -397,7 +397,7 @@ Ix f_confine(Ctx *c, Ix a, int64_t hi)
 	found = f_memo_find(c, KEY, &a, 1);
 	if (found >= 0)
 		return found;
-	if (!(c->lin[a].deps & ~f_row_deps(c)))
+	if (c->at_row || !(c->lin[a].deps & ~f_row_deps(c)))
 		return clamped(c, KEY, a, hi);
 	if ((c->lin[a].deps & DEP_LANE) && lanes_step(c, a, &base)) {
 		int64_t v = c->s->vec;

@@ -1,4 +1,6 @@
-/* resize_window.cu - where a result of Resize lies in the input, and the weights around it; in double. */
+/* resize_window.cu - where a result of Resize lies in the input, in double, and the weights around it, in double
+ * or, where that has the places as they are, float.
+ */
 
 static __device__ inline double source(double x, double in, double out, double scale, double width, double from, double to)
 {
@@ -17,9 +19,9 @@ static __device__ inline double source(double x, double in, double out, double s
 #endif
 }
 
-static __device__ inline double weight(double d, double a)
+template<typename P> static __device__ inline P weight(P d, P a)
 {
-	d = fabs(d);
+	d = d < 0 ? -d : d;
 #if MODE == 1
 	return d < 1 ? 1 - d : 0;
 #else
@@ -46,10 +48,10 @@ static __device__ inline I nearest(double pos, I extent)
 }
 
 /* Weight of element i for a result at pos. */
-static __device__ inline double tap(double i, double pos, I extent, double stretch, double a)
+template<typename P> static __device__ inline P tap(P i, P pos, I extent, P stretch, P a)
 {
 #ifdef EXCLUDE_OUTSIDE
-	if (i < 0 || i > (double)(extent - 1))
+	if (i < 0 || i > (P)(extent - 1))
 		return 0;
 #endif
 	return weight((i - pos) * stretch, a);

@@ -61,19 +61,24 @@ static void compare(const PmGraph *g, const PmTensor *in, const PmTensor *want, 
 	}
 }
 
-static int most_alternatives(const PmGraph *g)
+/* The most alternatives that a fused node has; of_node: `alt`, or the last one it has, for each of them. */
+static int most_alternatives(const PmGraph *g, int alt, int *of_node)
 {
 	PmArena *arena = pm_arena_new(0);
-	int most = 0;
+	int most = 0, n = 0;
 	PmErr err;
 
 	pm_err_init(&err);
 	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
 		PmKernelDesc d;
 
+		if (pm_node_op(g, pm_graph_node_at(g, i)) != PM_OP_Kernel)
+			continue;
 		if (pm_kernel_decode(g, pm_graph_node_at(g, i), arena, &d, &err))
 			fail_msg("%s", err.text);
 		most = d.n_alts > most ? d.n_alts : most;
+		if (of_node)
+			of_node[n++] = alt < d.n_alts ? alt : d.n_alts - 1;
 	}
 	pm_arena_free(arena);
 	return most;
@@ -98,10 +103,10 @@ static PmWorker *worker(void)
 	return the_worker;
 }
 
-/* The graph, every fused node of it in this alternative. */
+/* The graph, every fused node of it in this alternative, or in its last. */
 static PmRunResult run(const PmGraph *g, const PmTensor *in, int alt, const char *text)
 {
-	int alts[MAX_VALUES];
+	int alts[MAX_VALUES] = { 0 };
 	PmWorker *w = worker();
 	PmRunOpts opts = { .device = pm_worker_device(w),
 			   .deadline = 100,
@@ -114,8 +119,7 @@ static PmRunResult run(const PmGraph *g, const PmTensor *in, int alt, const char
 	pm_err_init(&err);
 	opts.n_alts = pm_graph_n_nodes(g);
 	assert_true(opts.n_alts <= MAX_VALUES);
-	for (size_t k = 0; k < opts.n_alts; k++)
-		alts[k] = alt;
+	most_alternatives(g, alt, alts);
 	if (pm_run_graph(g, in, pm_graph_n_inputs(g), &opts, &res, &err))
 		fail_msg("alternative %d: %s\n%s", alt, err.text, text);
 	return res;
@@ -125,7 +129,7 @@ void pass_run_all(const PmGraph *g, const PmGraph *fused, const char *text)
 {
 	static const PmInputClass classes[] = { PM_INPUTS_NORMAL, PM_INPUTS_WIDE };
 	size_t n_in = pm_graph_n_inputs(g), n_out = pm_graph_n_outputs(g);
-	int n_alts = most_alternatives(fused);
+	int n_alts = most_alternatives(fused, 0, NULL);
 	PmTensor in[MAX_VALUES], want[MAX_VALUES];
 	PmErr err;
 
@@ -161,7 +165,7 @@ static int agree(const PmTensor *want, const PmTensor *got, int t, PmComparison 
 void pass_run_beside(const PmGraph *g, const PmGraph *fused, int t, const char *text)
 {
 	size_t n_in = pm_graph_n_inputs(g);
-	int n_alts = most_alternatives(fused);
+	int n_alts = most_alternatives(fused, 0, NULL);
 	PmTensor in[MAX_VALUES];
 	PmRunResult want;
 	PmErr err;

@@ -15,7 +15,7 @@
  * 8, 4, 2 bytes. */
 static void matmul_with_what_follows(void **state)
 {
-	static const PassDims rows[] = { { { 1, 64, 96 } }, { { 17, 2, 13 } }, { { 49, 100, 36 } } };
+	static const PassDims rows[] = { { { 1, 64, 96 } }, { { 17, 18, 13 } }, { { 49, 100, 36 } } };
 
 	(void)state;
 	pass_fuses(PASS,
@@ -41,7 +41,7 @@ static void results_in_another_order(void **state)
 /* Batches that broadcast, a factor whose rows are the product's columns. */
 static void batches(void **state)
 {
-	static const PassDims rows[] = { { { 2, 3, 9, 16, 11 } }, { { 3, 1, 1, 5, 3 } } };
+	static const PassDims rows[] = { { { 2, 3, 9, 18, 11 } }, { { 3, 1, 1, 21, 3 } } };
 
 	(void)state;
 	pass_fuses(PASS,
@@ -57,7 +57,7 @@ static void batches(void **state)
 
 static void gemm_of_each_kind(void **state)
 {
-	static const PassDims rows[] = { { { 1, 48, 40 } }, { { 18, 12, 5 } } };
+	static const PassDims rows[] = { { { 1, 48, 40 } }, { { 18, 22, 5 } } };
 
 	(void)state;
 	pass_fuses(
@@ -100,7 +100,7 @@ static void convolutions_of_points(void **state)
 /* Results that are parts of the product, each with its own end. */
 static void parts_of_a_product(void **state)
 {
-	static const PassDims rows[] = { { { 5, 24, 64, 20, 16, 28 } }, { { 19, 9, 15, 7, 1, 7 } } };
+	static const PassDims rows[] = { { { 5, 24, 64, 20, 16, 28 } }, { { 19, 19, 15, 7, 1, 7 } } };
 
 	(void)state;
 	pass_fuses(PASS,
@@ -131,10 +131,57 @@ static void products_as_sums(void **state)
 		   1, rows, 1);
 }
 
+/* Of one term every element is its own, and what is rotated behind it goes by vectors; of a few, each thread
+ * adds up its own, for the elements of a row or of columns. */
+static void products_of_few_terms(void **state)
+{
+	static const PassDims outer[] = { { { 5, 1, 24, 48 } },
+					  { { 1410, 1, 192, 384 } },
+					  { { 3, 2, 9, 18 } } };
+	static const PassDims rows[] = { { { 2, 19, 7, 56 } }, { { 1, 1, 16, 3 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[1,$a,$b] x, $T[$b,$d] w, $T[$a,$c] s, $T[$a,$c] t) => ($T[1,$a,$c] y, $T[1,$a,$c] "
+		   "z) { m = MatMul(x, w) z, v = Split<axis = 2, split = [$c, $c]>(m) p = Mul(v, s) "
+		   "h = Slice<starts = [0], ends = [8], axes = [2], steps = [1]>(v) "
+		   "l = Slice<starts = [8], ends = [$c], axes = [2], steps = [1]>(v) n = Neg(l) "
+		   "r = Concat<axis = 2>(n, h) q = Mul(r, t) y = Add(p, q) }",
+		   1, outer, PASS_COUNT(outer));
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c] x, $T[$c,$d] w, $T[$d] s, $T[$d] b, $T[$a,$b,$d] r) => ($T[$a,$b,$d] y) "
+		   "{ m = MatMul(x, w) a = Add(m, r) n = LayerNormalization<axis = 2>(a, s, b) y = Relu(n) }",
+		   1, rows, 1);
+	pass_fuses(PASS,
+		   "g ($T[$c,$b] x, $T[$d,$c] w, $T[$b,1] b) => ($T[$b,$d] y) { m = Gemm<transA = 1, transB "
+		   "= 1, alpha = 0.5>(x, w, b) y = Tanh(m) }",
+		   1, rows + 1, 1);
+}
+
+/* Windows of a few elements: a gate of each channel from its neighbours, in front of a mean; strides,
+ * dilations and padding on either side, in front of a norm over channels. */
+static void windows_of_few_terms(void **state)
+{
+	static const PassDims gate[] = { { { 1, 33, 3, 5 } } };
+	static const PassDims image[] = { { { 2, 2, 9, 7, 6, 3, 5 } }, { { 1, 1, 17, 4, 3, 2, 2 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[$a,1,$b] x, $T[1,1,5] w, $T[$a,$b,$c,$d] f) => ($T[$a,$b,1,1] y) <int64[4] k = "
+		   "{$a, -1, 1, 1}> { m = Conv<strides = [1], pads = [2, 2], dilations = [1]>(x, w) "
+		   "s = Sigmoid(m) r = Reshape(s, k) p = Mul(f, r) y = ReduceMean<axes = [2, 3]>(p) }",
+		   1, gate, PASS_COUNT(gate));
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$d,$e] x, $T[$c,$b,3,2] w, $T[$c] b, $T[$c] s) => ($T[$a,$f,$g,$c] y) { m = "
+		   "Conv<strides = [2, 1], pads = [1, 0, 0, 1], dilations = [1, 2]>(x, w, b) "
+		   "t = Transpose<perm = [0, 2, 3, 1]>(m) y = LayerNormalization<axis = 3>(t, s, b) }",
+		   1, image, PASS_COUNT(image));
+}
+
 /* Blocks make whole rows: norms, softmax, means, and pieces of a row, behind a product. */
 static void rows_behind_a_product(void **state)
 {
-	static const PassDims rows[] = { { { 1, 1, 20, 10 } }, { { 2, 19, 7, 56 } } };
+	static const PassDims rows[] = { { { 1, 1, 20, 10 } }, { { 2, 19, 23, 56 } } };
 
 	(void)state;
 	pass_fuses(PASS,
@@ -212,6 +259,20 @@ static void einsums(void **state)
 			 1, rows, 1);
 }
 
+/* Each element of the product would be asked for by many of a larger image: it has a kernel of its own. */
+static void a_product_that_is_enlarged(void **state)
+{
+	static const PassDims image[] = { { { 1, 24, 18, 5, 6, 10, 13 } } };
+
+	(void)state;
+	pass_fuses_float(
+		PASS,
+		"g ($T[$a,$b,$d,$e] x, $T[$c,$b,1,1] w, $T[$a,$c,$f,$g] r) => ($T[$a,$c,$f,$g] y) "
+		"<int64[4] to = {$a,$c,$f,$g}> { m = Conv<strides = [1, 1], pads = [0, 0, 0, 0], dilations "
+		"= [1, 1]>(x, w) l = Resize<mode = \"linear\">(m, , , to) y = Add(l, r) }",
+		2, image, PASS_COUNT(image));
+}
+
 /* Neither factor's sum lies along memory, and there is too much to add up one by one; a large product is the
  * library's. */
 static void left_to_the_library(void **state)
@@ -239,6 +300,9 @@ int main(void)
 		cmocka_unit_test(rows_behind_a_product),
 		cmocka_unit_test(parts_of_a_product),
 		cmocka_unit_test(products_as_sums),
+		cmocka_unit_test(products_of_few_terms),
+		cmocka_unit_test(windows_of_few_terms),
+		cmocka_unit_test(a_product_that_is_enlarged),
 		cmocka_unit_test(a_product_in_front),
 		cmocka_unit_test(convolutions_of_windows),
 		cmocka_unit_test(einsums),

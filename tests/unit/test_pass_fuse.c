@@ -58,6 +58,42 @@ static void views_become_indices(void **state)
 		   1, rows, 1);
 }
 
+/* Pairs of neighbours, turned: vectors are taken apart and put together by lanes, and rows of an odd number
+ * of pairs element by element. */
+static void pairs_are_woven(void **state)
+{
+	static const PassDims rows[] = { { { 530, 512, 256 } }, { { 3, 6, 3 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[$a,$b] x, $T[$a,$c] s, $T[$a,$c] t) => ($T[$a,$b] y) <int64[2] k = {$a, $b}> { "
+		   "e = Slice<starts = [0], ends = [$b], axes = [1], steps = [2]>(x) "
+		   "o = Slice<starts = [1], ends = [$b], axes = [1], steps = [2]>(x) "
+		   "p = Mul(e, s) q = Mul(o, t) u = Sub(p, q) v = Mul(o, s) w = Mul(e, t) z = Add(v, w) "
+		   "f = Unsqueeze<axes = [2]>(u) h = Unsqueeze<axes = [2]>(z) c = Concat<axis = 2>(f, h) "
+		   "y = Reshape(c, k) }",
+		   1, rows, PASS_COUNT(rows));
+}
+
+/* Along the last axis and another one, from either end, with and without the element itself; positions from a
+ * mask. */
+static void running_sums(void **state)
+{
+	static const PassDims rows[] = { { { 2, 5, 12 } }, { { 3, 33, 7 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c] x, $T[$c] w) => ($T[$a,$b,$c] y) <int64 p = {1}, int64 q = {-1}> { "
+		   "u = CumSum(x, p) v = CumSum<reverse = 1, exclusive = 1>(x, q) n = Neg(w) m = Mul(v, n) "
+		   "y = Max(u, m) }",
+		   1, rows, PASS_COUNT(rows));
+	pass_fuses_float(
+		PASS,
+		"g (int32[$a,$b] x) => (int64[$a,$b] y) <int64 p = {1}, int64 one = {1}> { "
+		"i = Cast<to = 7>(x) u = CumSum<exclusive = 1>(i, p) s = Mul(u, i) y = Add(s, one) }",
+		1, rows, PASS_COUNT(rows));
+}
+
 static void data_are_indices(void **state)
 {
 	static const PassDims rows[] = { { { 3, 5, 16 } }, { { 1, 7, 33 } } };
@@ -500,6 +536,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chains_become_one_kernel),
 		cmocka_unit_test(views_become_indices),
+		cmocka_unit_test(pairs_are_woven),
+		cmocka_unit_test(running_sums),
 		cmocka_unit_test(data_are_indices),
 		cmocka_unit_test(scatters_look_for_their_updates),
 		cmocka_unit_test(places_share_an_index),

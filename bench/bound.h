@@ -11,7 +11,8 @@
  *     of operations is free); sums of such sums: ud/4 of all their terms' absolute values besides
  *   Div, Sqrt, Reciprocal: the same and u/4 |y|
  *   exp, tanh, erf, pow, ...: the same and u (|y|/2 + |df/dx| |x| + what their usual formulas cancel)
- *   sums, products, convolutions: e = sum |w| f_x + sum |x| f_w + u (sum |x w| + sqrt(K)/4 |y|)
+ *   sums, products, convolutions: e = sum |w| f_x + sum |x| f_w + u (sum |x w| + sqrt(K)/4 |y|);
+ *     scatters that add are sums of what is there and the updates
  *   softmax, normalisations: the same analysis of their textbook formulas (bound_norm.c)
  *   the rest: the largest change over four random moves of all operands by their f
  *

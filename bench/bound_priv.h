@@ -37,8 +37,9 @@ typedef PmStatus PmBoundRule(PmBoundCall *c, PmErr *err);
 /* bound_move.c */
 PmBoundRule pm__bound_exact, pm__bound_stepped, pm__bound_cast, pm__bound_arithmetic, pm__bound_function,
 	pm__bound_move, pm__bound_sampled;
-PmBoundRule pm__bound_product, pm__bound_sum, pm__bound_squares, pm__bound_extreme; /* bound_sum.c */
-PmBoundRule pm__bound_softmax, pm__bound_normalise;                                 /* bound_norm.c */
+PmBoundRule pm__bound_product, pm__bound_sum, pm__bound_scatter, pm__bound_squares,
+	pm__bound_extreme;                          /* bound_sum.c */
+PmBoundRule pm__bound_softmax, pm__bound_normalise; /* bound_norm.c */
 /* What operands' errors do, and with `u` > 0 errors of u |x| in each floating-point operand as well. */
 PmStatus pm__bound_move_operands(PmBoundCall *c, double u, PmErr *err);
 /* How large the terms are that cancel in a function of x (bound_rules.c). */

@@ -32,8 +32,8 @@ static PmStatus quantise(PmBoundCall *c, PmErr *err)
 	return pm__bound_move_operands(c, 0x1p-24, err);
 }
 
-/* Forms without a rule: coordinates between elements (which are rounded too), scatters that add up, training,
- * sums with weights of both signs that are no operands. */
+/* Forms without a rule: coordinates between elements (which are rounded too), scatters that multiply,
+ * training, sums with weights of both signs that are no operands. */
 static PmStatus unknown(PmBoundCall *c, PmErr *err)
 {
 	(void)err;
@@ -53,6 +53,8 @@ static PmStatus resize(PmBoundCall *c, PmErr *err)
 
 static PmStatus scatter(PmBoundCall *c, PmErr *err)
 {
+	if (!differs(c, "reduction", "add"))
+		return pm__bound_scatter(c, err);
 	return differs(c, "reduction", "none") ? unknown(c, err) : pm__bound_move(c, err);
 }
 

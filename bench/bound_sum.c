@@ -159,6 +159,39 @@ PmStatus pm__bound_sum(PmBoundCall *c, PmErr *err)
 	return st;
 }
 
+/* Updates that may meet one place. */
+static double most_updates(const PmBoundCall *c)
+{
+	const PmType *t = &c->call.in[1].type;
+	int64_t axis = pm_node_i(c->call.g, c->call.node, "axis", 0), tuple = t->dim[t->rank - 1];
+
+	if (pm_node_op(c->call.g, c->call.node) == PM_OP_ScatterND)
+		return (double)(c->call.in[1].numel / (tuple > 0 ? tuple : 1));
+	return (double)t->dim[axis < 0 ? axis + t->rank : axis];
+}
+
+/* Operand 0 and the updates, operand 2, that operand 1 sends to its places, summed. */
+PmStatus pm__bound_scatter(PmBoundCall *c, PmErr *err)
+{
+	static const Part sizes[] = { ABS, AS_IS, ABS }, errors[] = { FULL, AS_IS, FULL };
+	double u = pm__bound_u(c->call.out[0].type.dtype);
+	PmStatus st;
+
+	if (c->in[1].unit) {
+		pm__bound_lose(c);
+		return PM_OK;
+	}
+	if (!c->call.out[0].f)
+		return pm__bound_stepped(c, err);
+	st = add_parts(c, sizes, 3, u, 0, err);
+	if (!st && (is_inexact(c, 0) || is_inexact(c, 2)))
+		st = add_parts(c, errors, 3, 1, 0, err);
+	add_walk(c, u, most_updates(c));
+	open_non_finite(c);
+	pm__bound_rounded(c);
+	return st;
+}
+
 /* Sums of squares, and their roots: 2 |x| f for each term, u for the sum. */
 PmStatus pm__bound_squares(PmBoundCall *c, PmErr *err)
 {

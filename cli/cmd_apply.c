@@ -104,7 +104,7 @@ static PmStatus check_written(const Apply *a, PmErr *err)
 	PmStatus st = pm_canon_hash(a->g, PM_CANON_FULL, want, err);
 
 	if (!st)
-		st = pm_onnx_import(a->out, NULL, &back, NULL, err);
+		st = pm_cli_load(a->out, &back, NULL, err);
 	if (!st)
 		st = pm_canon_hash(back, PM_CANON_FULL, got, err);
 	if (!st && strcmp(want, got))
@@ -134,7 +134,7 @@ static PmStatus apply_all(Apply *a, PmErr *err)
 	if (!st && a->planned)
 		a->planned = stats(a, &a->after);
 	if (!st)
-		st = pm_onnx_export(a->g, a->out, err);
+		st = pm_cli_save(a->g, a->out, err);
 	return st ? st : check_written(a, err);
 }
 
@@ -206,7 +206,7 @@ int pm_cmd_apply(const PmCmd *cmd, int argc, char **argv)
 	const PmOpt opts[] = {
 		{ "--passes", PM_OPT_STR, &a.folder, "a folder of passes: every *.so in it, by name" },
 		{ "--pass", PM_OPT_LIST, &a.given, "a pass (may be given several times); these come first" },
-		{ "-o", PM_OPT_STR, &a.out, "the ONNX file to write" },
+		{ "-o", PM_OPT_STR, &a.out, "where to write the model: .onnx, or text otherwise" },
 		{ "--deadline", PM_OPT_NUM, &a.deadline, "seconds each pass may take (default 60)" },
 		{ 0 },
 	};

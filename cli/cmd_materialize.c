@@ -1,7 +1,9 @@
 /* cmd_materialize.c - passmith materialize: a model with every weight in the file. */
 #include "cli/cmds.h"
 
+#include "base/io.h"
 #include "base/progress.h"
+#include "base/str.h"
 
 #include <stdio.h>
 
@@ -75,6 +77,9 @@ int pm_cmd_materialize(const PmCmd *cmd, int argc, char **argv)
 	if (pm_args_parse(cmd, opts, argc, argv, &files, &code)) {
 		if (files.list.n != 1 || !out)
 			code = pm_cli_usage(cmd, "materialize takes one model and -o OUT.onnx.");
+		else if (!pm_str_ends(out, ".onnx") && !pm_path_is_dir(out))
+			code = pm_cli_usage(cmd, "materialize writes ONNX; end the name '%.200s' in .onnx.",
+					    out);
 		else if (materialize(files.list.v[0], out, external, &err))
 			code = pm_cli_fail(&err);
 	}

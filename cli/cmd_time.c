@@ -121,9 +121,7 @@ static PmStatus time_one(PmTime *t, const PmMember *m, const PmTimedPass *p, PmE
 	if (p && !p->g && !p->failed)
 		cJSON_AddStringToObject(j, "declined", p->why);
 	cJSON_AddItemToArray(t->records, j);
-	return st == PM_E_ENV || st == PM_E_NOT_FOUND || (st == PM_E_UNSUPPORTED && t->failed == 1)
-		       ? pm_err(err, st, "%s", why.text)
-		       : PM_OK;
+	return st == PM_E_ENV || st == PM_E_NOT_FOUND ? pm_err(err, st, "%s", why.text) : PM_OK;
 }
 
 typedef PM_VEC(PmSource) Sources;
@@ -150,8 +148,20 @@ typedef struct Batch {
 	PmTimedPass *pass; /* beside g; NULL without a pass */
 } Batch;
 
+/* What the file has times of and what the pass failed on needs no clock. */
+static int any_to_time(PmTime *t, const PmStrList *targets, const Batch *d)
+{
+	for (size_t i = 0, at = 0; i < d->n_targets; i++) {
+		t->target = targets->list.v[i];
+		for (size_t k = 0; k < d->target[i].list.n; k++, at++)
+			if (!pm_time_file_has(t, d->g[at]) && !(d->pass && d->pass[at].failed))
+				return 1;
+	}
+	return 0;
+}
+
 /* Everything that the graphs of all targets need is compiled at once, on all processors. */
-static PmStatus compile_ahead(PmTime *t, const Batch *d, PmErr *err)
+static PmStatus compile_ahead(PmTime *t, const PmStrList *targets, const Batch *d, PmErr *err)
 {
 	Sources src = { 0 };
 	Plans plans = { 0 };
@@ -161,6 +171,12 @@ static PmStatus compile_ahead(PmTime *t, const Batch *d, PmErr *err)
 
 	opened = pm_now();
 	t->opened = opened - begin;
+	if (!st && !info.measured && any_to_time(t, targets, d))
+		return pm_err(
+			err, PM_E_UNSUPPORTED,
+			"The device %s has no clock, so it cannot time anything: leave out --device on a "
+			"machine with a GPU, or ask passmith eval --device %s for modelled times.",
+			t->device, t->device);
 	for (size_t i = 0; i < d->n && !st; i++) {
 		const PmTimedPass *p = d->pass ? &d->pass[i] : NULL;
 
@@ -268,7 +284,7 @@ static PmStatus time_all(PmTime *t, const PmStrList *targets, PmErr *err)
 	if (!st)
 		st = apply_pass(t, &d, err);
 	if (!st)
-		st = compile_ahead(t, &d, err);
+		st = compile_ahead(t, targets, &d, err);
 	if (!st && !pm_cli_json)
 		printf("GPU time with caches cold and replayed as a CUDA graph; on the host's clock a call "
 		       "of a train, "
@@ -279,19 +295,6 @@ static PmStatus time_all(PmTime *t, const PmStrList *targets, PmErr *err)
 	}
 	batch_release(&d);
 	return st;
-}
-
-static int no_clock(const PmCmd *cmd, const char *device)
-{
-	PmErr err;
-
-	if (!pm_device_is_known(device))
-		return pm_cli_usage(cmd, "There is no device '%.60s' with a clock; name cuda.", device);
-	pm_err(&err, PM_E_UNSUPPORTED,
-	       "The device %s has no clock, so it cannot time anything: leave out --device on a machine with "
-	       "a GPU, or ask passmith eval --device %s for modelled times.",
-	       device, device);
-	return pm_cli_fail(&err);
 }
 
 int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
@@ -329,8 +332,9 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 			code = pm_cli_usage(cmd, "--blocks takes a number up to %d.", MAX_BLOCKS);
 		} else if (t.resume && !t.json_out) {
 			code = pm_cli_usage(cmd, "--resume wants the file of the run before, -o FILE.");
-		} else if (!pm_device_has_clock(t.device)) {
-			code = no_clock(cmd, t.device);
+		} else if (!pm_device_is_known(t.device)) {
+			code = pm_cli_usage(cmd, "There is no device '%.60s' with a clock; name cuda.",
+					    t.device);
 		} else {
 			if (t.pass)
 				snprintf(t.way, sizeof t.way, "passmith %.*s",

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- errors ---- */
 
@@ -317,6 +318,30 @@ static PmStatus want_folder(const char *path, PmErr *err)
 	return st;
 }
 
+/* Where the folder may not be written either, SQLite cannot keep its own files beside the database, and reads
+ * it only when told that nobody writes. Nobody does while there is no log. */
+static int open_to_read(const char *path, sqlite3 **out)
+{
+	PmStr dir = PM_STR_INIT, name = PM_STR_INIT;
+	int rc;
+
+	pm_path_dir(path, &dir);
+	pm_str_addf(&name, "%s-wal", path);
+	if (access(dir.s, W_OK) == 0 || pm_path_exists(name.s)) {
+		rc = sqlite3_open_v2(path, out, SQLITE_OPEN_READONLY, NULL);
+	} else {
+		pm_str_clear(&name);
+		pm_str_add(&name, "file:");
+		for (const unsigned char *p = (const unsigned char *)path; *p; p++)
+			pm_str_addf(&name, strchr("%?#", *p) ? "%%%02X" : "%c", *p);
+		pm_str_add(&name, "?immutable=1");
+		rc = sqlite3_open_v2(name.s, out, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+	}
+	pm_str_release(&dir);
+	pm_str_release(&name);
+	return rc;
+}
+
 PmStatus pm_db_open(const char *path, unsigned flags, PmDb **out, PmErr *err)
 {
 	int ro = (flags & PM_DB_READ_ONLY) != 0, must = ro || (flags & PM_DB_MUST_EXIST) != 0, rc;
@@ -329,12 +354,15 @@ PmStatus pm_db_open(const char *path, unsigned flags, PmDb **out, PmErr *err)
 			      "Database '%s' does not exist; make it with 'passmith extract'.", path);
 	if (!must && (st = want_folder(path, err)) != PM_OK)
 		return st;
+	ro = ro || (must && access(path, W_OK) != 0);
 	db = pm_xcalloc(1, sizeof *db);
 	db->path = pm_xstrdup(path);
 	db->read_only = ro;
-	rc = sqlite3_open_v2(
-		path, &db->sq,
-		ro ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | (must ? 0 : SQLITE_OPEN_CREATE), NULL);
+	if (ro)
+		rc = open_to_read(path, &db->sq);
+	else
+		rc = sqlite3_open_v2(path, &db->sq, SQLITE_OPEN_READWRITE | (must ? 0 : SQLITE_OPEN_CREATE),
+				     NULL);
 	st = rc == SQLITE_OK ? set_up(db, err) : pm__db_fail(db, rc, "open it", err);
 	if (st) {
 		pm_db_close(db);

@@ -19,7 +19,7 @@ typedef struct PmDb PmDb;
 
 enum {
 	PM_DB_READ_ONLY = 1 << 0,  /* the file must exist; nothing is migrated */
-	PM_DB_MUST_EXIST = 1 << 1, /* do not make a new database */
+	PM_DB_MUST_EXIST = 1 << 1, /* do not make a new database; one that may not be written is read */
 };
 enum { PM_DB_WAIT_SECONDS = 60 }; /* how long a writer waits for another before it gives up */
 

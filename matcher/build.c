@@ -5,8 +5,10 @@
 #include "base/proc.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_SOURCE = 4 << 20, MAX_FILES = 64, MAX_DEPTH = 8 /* headers that include headers */ };
 
@@ -199,6 +201,19 @@ static PmStatus compile(const char *source, const Sources *files, const char *ou
 	return st;
 }
 
+/* Before the linker says so among the compiler's messages. */
+static PmStatus want_writable(const char *out, PmErr *err)
+{
+	int was_there = pm_path_exists(out), fd = open(out, O_WRONLY | O_CREAT | O_CLOEXEC, 0777);
+
+	if (fd < 0)
+		return pm_path_error("write", out, 1, err);
+	close(fd);
+	if (!was_there)
+		unlink(out);
+	return PM_OK;
+}
+
 PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmErr *err)
 {
 	PmStr root = PM_STR_INIT, include = PM_STR_INIT, gen = PM_STR_INIT, tmp = PM_STR_INIT;
@@ -214,6 +229,8 @@ PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmE
 		st = pm_err(err, PM_E_NOT_FOUND, "There is no file %s.", source);
 	if (!st)
 		st = sources_of(source, &files, err);
+	if (!st)
+		st = want_writable(out, err);
 	if (!st)
 		st = pm_root_dir(&root, err);
 	if (!st)

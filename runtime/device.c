@@ -8,11 +8,6 @@ int pm_device_is_known(const char *name)
 	return pm_str_eq(name, "emu") || pm_str_eq(name, "emu+races") || pm_str_eq(name, "cuda");
 }
 
-int pm_device_has_clock(const char *name)
-{
-	return pm_str_eq(name, "cuda");
-}
-
 PmStatus pm_device_open(const char *name, PmDevice **out, PmErr *err)
 {
 	if (pm_str_eq(name, "emu"))

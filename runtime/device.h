@@ -171,8 +171,6 @@ struct PmDevice {
 
 /* Whether pm_device_open knows this name. */
 int pm_device_is_known(const char *name);
-/* Whether the times of that device mean something (it has PmClockOps). */
-int pm_device_has_clock(const char *name);
 /* Opens "emu", "emu+races" or "cuda"; PM_E_ENV with what is missing and how to get it. Returns owned
  * (ops->close). */
 PmStatus pm_device_open(const char *name, PmDevice **out, PmErr *err);

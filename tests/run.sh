@@ -129,8 +129,10 @@ count()
 		}
 		reason = ""
 	}
+	/^tests\/.*\.sh: (line )?[0-9]+: .*: (command )?not found$/ { missing++ } # a check that was not made
 	{ if ($0 != "") last = $0 }
 	END {
+		failed += missing
 		if (rc == 77 && seen == 0) {
 			skipped++
 			list = list "  skipped: " name ": " (last != "" ? last : "no reason was printed") "\n"

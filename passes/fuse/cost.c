@@ -10,7 +10,8 @@ static const double LAUNCH = 1.7, /* a small kernel and the gap after it */
 	TURN = 0.12,              /* one more turn of a loop over a row */
 	SERIAL = 0.03,            /* one more turn of a loop of one thread */
 	LOOKS = 0.5,              /* one more turn of looking through the indices of a scatter */
-	SCATTER = 2,              /* what the library's takes beside its bytes */
+	SCATTER = 2,              /* what the library's takes beside its bytes where it joins */
+	REPLACE = 0.5,            /* and where it replaces */
 	SERIAL_LONG = 0.6; /* the same where the loop is too long to be unrolled: loads wait for each other */
 
 static double bytes_of(const Op *o)
@@ -107,7 +108,8 @@ double f_library_time(const Ctx *c, const Node *n)
 	for (k = 0; k < n->n_out; k++)
 		bytes += bytes_of(&c->op[n->out[k]]);
 	if (c->op[n->out[0]].kind == OP_SCATTER)
-		return LAUNCH + SCATTER + bytes / BYTES_PER_US;
+		return LAUNCH + (c->op[n->out[0]].mode & SCATTER_LAST ? REPLACE : SCATTER) +
+		       bytes / BYTES_PER_US;
 	if (c->op[n->out[0]].kind >= OP_GATHER && c->op[n->out[0]].kind <= OP_GATHER_ND)
 		bytes = 2 * bytes_of(&c->op[n->out[0]]);
 	return LAUNCH + bytes / BYTES_PER_US + long_rows(c, n);
@@ -128,6 +130,36 @@ double f_copies(const Ctx *c)
 	return sum;
 }
 
+/* Microseconds that memory and operations keep the GPU busy, and that a thread waits. */
+static void section_time(const Section *s, double *busy, double *wait)
+{
+	double turns = s->rows ? (double)s->extent / (f_step(s) * s->group) : 1;
+	double memory = (s->bytes + s->spread) / BYTES_PER_US, work = s->work / WORK_PER_US;
+
+	/* Other warps compute while some wait for memory. */
+	*busy = memory > work ? memory + work * BESIDE : work + memory * BESIDE;
+	turns = s->split ? turns / s->split : turns;
+	if (s->dot)
+		*wait = s->wait + (s->rows ? s->syncs * SHARING + (turns - 1) * TURN : 0);
+	else
+		*wait = s->syncs * SHARING + (turns - 1) * TURN * (s->keep ? 1 : s->syncs + 1);
+	*wait += s->serial * (s->serial > 16 ? SERIAL_LONG : SERIAL) * (turns > 1 ? turns : 1);
+	*wait += s->looks * LOOKS * (turns > 1 ? turns : 1);
+}
+
+static double together(double busy, double wait)
+{
+	return busy > wait ? busy + wait / 4 : wait + busy / 4;
+}
+
+double f_section_time(const Section *s)
+{
+	double busy, wait;
+
+	section_time(s, &busy, &wait);
+	return together(busy, wait);
+}
+
 double f_kernel_time(const Ctx *c)
 {
 	double sum = 0, slowest = 0, more = 0;
@@ -135,22 +167,14 @@ double f_kernel_time(const Ctx *c)
 
 	for (i = 0; i < c->n_sections; i++) {
 		const Section *s = &c->section[i];
-		double turns = s->rows ? (double)s->extent / (f_step(s) * s->group) : 1, wait;
-		double memory = (s->bytes + s->spread) / BYTES_PER_US, work = s->work / WORK_PER_US;
+		double busy, wait;
 
-		/* Other warps compute while some wait for memory. */
-		sum += memory > work ? memory + work * BESIDE : work + memory * BESIDE;
-		turns = s->split ? turns / s->split : turns;
+		section_time(s, &busy, &wait);
+		sum += busy;
 		more += s->split ? s->n_stages * (LAUNCH + PARTS) : 0;
-		if (s->dot)
-			wait = s->wait + (s->rows ? s->syncs * SHARING + (turns - 1) * TURN : 0);
-		else
-			wait = s->syncs * SHARING + (turns - 1) * TURN * (s->keep ? 1 : s->syncs + 1);
-		wait += s->serial * (s->serial > 16 ? SERIAL_LONG : SERIAL) * (turns > 1 ? turns : 1);
-		wait += s->looks * LOOKS * (turns > 1 ? turns : 1);
 		if (wait > slowest)
 			slowest = wait;
 	}
 	more += c->apart ? LAUNCH + c->front.wait : 0;
-	return LAUNCH + more + (sum > slowest ? sum + slowest / 4 : slowest + sum / 4);
+	return LAUNCH + more + together(sum, slowest);
 }

@@ -89,13 +89,20 @@ Ix f_confine(Ctx *c, Ix a, int64_t hi);
 /* "a < k" for every lane alike, as text; fails when lanes differ. */
 void f_below(Ctx *c, Ix a, int64_t k);
 
-int f_eval_move(Ctx *c, int op, const Ix *co);   /* eval_move.c: views, pieces */
-int f_eval_gather(Ctx *c, int op, const Ix *co); /* eval_gather.c */
-int f_eval_reduce(Ctx *c, int op, const Ix *co); /* eval_reduce.c */
-int f_eval_pool(Ctx *c, int op, const Ix *co);
+int f_eval_move(Ctx *c, int op, const Ix *co);    /* eval_move.c: views, pieces */
+int f_eval_gather(Ctx *c, int op, const Ix *co);  /* eval_gather.c */
+int f_eval_reduce(Ctx *c, int op, const Ix *co);  /* eval_reduce.c */
+int f_eval_pool(Ctx *c, int op, const Ix *co);    /* eval_pool.c */
 int f_eval_linear(Ctx *c, int op, const Ix *co);  /* eval_resize.c */
 int f_eval_scatter(Ctx *c, int op, const Ix *co); /* eval_scatter.c */
 int f_eval_steps(Ctx *c, int op, const Ix *co);   /* eval_steps.c */
+/* What reductions and pools begin with, whether they keep one of their elements, and the statement that takes
+ * `v` into `acc` (eval_reduce.c). */
+const char *f_red_start(const Op *o);
+int f_red_extreme(const Op *o);
+void f_red_step(Ctx *c, const Op *o, int acc, int v, int lanes);
+/* Opens a loop of one thread alone, up to its "}", and gives its index. */
+Ix f_loop_alone(Ctx *c, int64_t n, uint32_t deps);
 /* The place in arg_in of a value that is read from memory. */
 int f_arg(Ctx *c, int op);
 /* Elements of an argument as text: one, or a vector. */

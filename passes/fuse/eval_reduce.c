@@ -1,7 +1,7 @@
-/* eval_reduce.c - reductions: by all threads of a row, or by one thread in a loop of its own; pools. */
+/* eval_reduce.c - reductions: by all threads of a row, or by one thread in a loop of its own. */
 #include "fuse.h"
 
-static const char *start_of(const Op *o)
+const char *f_red_start(const Op *o)
 {
 	int ints = f_class(o->dtype) == PM_I64;
 
@@ -23,19 +23,19 @@ static int sum_type(const Op *o)
 	return o->dtype == PM_F32 && (o->red == RED_SUM || o->red == RED_MEAN) ? PM_F64 : o->dtype;
 }
 
-static int is_extreme(const Op *o)
+int f_red_extreme(const Op *o)
 {
 	return o->red == RED_MAX || o->red == RED_MIN;
 }
 
-static void step(Ctx *c, const Op *o, int acc, int v, int lanes)
+void f_red_step(Ctx *c, const Op *o, int acc, int v, int lanes)
 {
 	f_for_lanes(c, lanes);
 	if (c->dry)
 		return;
 	f_ref(c, c->out, acc);
-	t_add(c, o->red == RED_PROD ? " *= " : is_extreme(o) ? " = " : " += ");
-	if (is_extreme(o)) {
+	t_add(c, o->red == RED_PROD ? " *= " : f_red_extreme(o) ? " = " : " += ");
+	if (f_red_extreme(o)) {
 		t_add(c, o->red == RED_MAX ? "pm_max(" : "pm_min(");
 		f_ref(c, c->out, acc);
 		t_add(c, ", (");
@@ -43,7 +43,7 @@ static void step(Ctx *c, const Op *o, int acc, int v, int lanes)
 		t_add(c, ")");
 	}
 	f_ref(c, c->out, v);
-	t_add(c, is_extreme(o) ? ");\n" : ";\n");
+	t_add(c, f_red_extreme(o) ? ");\n" : ";\n");
 }
 
 /* Extents and numbers of the reduced axes (these end with -1); their elements. */
@@ -148,11 +148,11 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 	joined = c->s->split && stage < c->stage;
 	body = c->out;
 	c->out = row;
-	f_declare(c, acc, start_of(o));
+	f_declare(c, acc, f_red_start(o));
 	c->out = body;
-	c->var[acc].exact |= is_extreme(o) && c->var[v].exact;
+	c->var[acc].exact |= f_red_extreme(o) && c->var[v].exact;
 	t_add(c, f_is_open(c, st.loop) ? "if (in) " : "");
-	step(c, o, acc, v, c->var[v].lanes || c->s->vec > 1);
+	f_red_step(c, o, acc, v, c->var[v].lanes || c->s->vec > 1);
 	if (joined)
 		f_loop_drop(c, &st);
 	else
@@ -200,7 +200,7 @@ void f_for(Ctx *c, int64_t n, int step, char name[F_NAME])
 	t_add(c, ") {\n");
 }
 
-static Ix open_loop(Ctx *c, int64_t n, uint32_t deps)
+Ix f_loop_alone(Ctx *c, int64_t n, uint32_t deps)
 {
 	char name[F_NAME];
 
@@ -228,8 +228,8 @@ static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
 	for (d = 0; d < o->rank; d++)
 		deps |= c->lin[co[d]].deps;
 	acc = f_new_var(c, sum_type(o), (deps & DEP_LANE) != 0);
-	f_declare(c, acc, start_of(o));
-	place(c, o, co, open_loop(c, n, 0), at);
+	f_declare(c, acc, f_red_start(o));
+	place(c, o, co, f_loop_alone(c, n, 0), at);
 	mark = f_mark(c);
 	c->branch++;
 	v = f_eval(c, o->in[0], at);
@@ -238,8 +238,8 @@ static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
 		return -1;
 	if (c->var[v].lanes && !c->var[acc].lanes)
 		return f_fail(c, "lanes go different ways");
-	c->var[acc].exact |= is_extreme(o) && c->var[v].exact;
-	step(c, o, acc, v, c->var[acc].lanes);
+	c->var[acc].exact |= f_red_extreme(o) && c->var[v].exact;
+	f_red_step(c, o, acc, v, c->var[acc].lanes);
 	t_add(c, "}\n");
 	f_forget(c, mark);
 	c->times = times;
@@ -289,120 +289,4 @@ int f_eval_reduce(Ctx *c, int op, const Ix *co)
 	if (c->s->rows && c->at_row && !is_alone(c, n))
 		return by_row(c, op, co, n);
 	return by_thread(c, op, co, n);
-}
-
-/* ---- pools ---- */
-
-/* One axis of the window: the loop, the index in the operand, and whether it can lie outside. */
-static Ix tap(Ctx *c, const Op *o, int d, Ix at, int *outside)
-{
-	const int64_t *kernel = o->par, *stride = o->par + F_RANK, *dilation = o->par + 2 * F_RANK,
-		      *pad = o->par + 3 * F_RANK;
-	Ix w = open_loop(c, kernel[d], 0);
-	Ix x = ix_add(c, ix_scale(c, at, stride[d]), ix_scale(c, w, dilation[d]));
-
-	x = ix_plus(c, x, -pad[d]);
-	*outside = c->lin[x].lo < 0 || c->lin[x].hi >= c->op[o->in[0]].dim[d + 2];
-	return x;
-}
-
-static void inside(Ctx *c, const Op *o, const Ix *at, const int *outside)
-{
-	int d, any = 0;
-
-	for (d = 0; d + 2 < o->rank; d++) {
-		if (!outside[d])
-			continue;
-		t_add(c, any ? " && !" : "!");
-		f_below(c, at[d + 2], 0);
-		t_add(c, " && ");
-		f_below(c, at[d + 2], c->op[o->in[0]].dim[d + 2]);
-		any = 1;
-	}
-}
-
-/* Taps that count: in the operand, or also in the padding but not behind it. */
-static void count_tap(Ctx *c, const Op *o, const Ix *at, const int *outside)
-{
-	int d;
-
-	t_add(c, "if (1");
-	for (d = 0; d + 2 < o->rank; d++) {
-		int64_t limit = c->op[o->in[0]].dim[d + 2] + o->par[3 * F_RANK + o->rank - 2 + d];
-
-		if (!outside[d])
-			continue;
-		t_add(c, " && ");
-		if (o->mode) {
-			f_below(c, at[d + 2], limit);
-		} else {
-			t_add(c, "!");
-			f_below(c, at[d + 2], 0);
-			t_add(c, " && ");
-			f_below(c, at[d + 2], c->op[o->in[0]].dim[d + 2]);
-		}
-	}
-	t_add(c, ")\n");
-}
-
-int f_eval_pool(Ctx *c, int op, const Ix *co)
-{
-	const Op *o = &c->op[op];
-	int outside[F_RANK] = { 0 }, d, some = 0, acc, count = -1, v, mark = f_mark(c);
-	double times = c->times, turns = c->turns;
-	uint32_t deps = 0;
-	Ix at[F_RANK];
-
-	for (d = 0; d < o->rank; d++)
-		deps |= c->lin[co[d]].deps;
-	acc = f_new_var(c, o->dtype, (deps & DEP_LANE) != 0);
-	f_declare(c, acc, start_of(o));
-	if (o->red == RED_AVG) {
-		count = f_new_var(c, o->dtype, 0);
-		f_declare(c, count, "0");
-	}
-	at[0] = co[0];
-	at[1] = co[1];
-	for (d = 0; d + 2 < o->rank; d++) {
-		at[d + 2] = tap(c, o, d, co[d + 2], &outside[d]);
-		some |= outside[d];
-	}
-	if (count >= 0) {
-		if (some)
-			count_tap(c, o, at, outside);
-		t_add(c, "v");
-		t_int(c, count);
-		t_add(c, " += 1;\n");
-	}
-	c->branch++;
-	if (some) {
-		t_add(c, "if (");
-		inside(c, o, at, outside);
-		t_add(c, ") {\n");
-		for (d = 0; d + 2 < o->rank; d++)
-			if (outside[d])
-				at[d + 2] = f_confine(c, at[d + 2], c->op[o->in[0]].dim[d + 2] - 1);
-	}
-	v = f_eval(c, o->in[0], at);
-	c->branch--;
-	if (v < 0)
-		return -1;
-	c->var[acc].exact |= is_extreme(o) && c->var[v].exact;
-	step(c, o, acc, v, c->var[acc].lanes);
-	t_add(c, some ? "}\n" : "");
-	for (d = 0; d + 2 < o->rank; d++)
-		t_add(c, "}\n");
-	f_forget(c, mark);
-	c->times = times;
-	c->turns = turns;
-	if (count >= 0) {
-		f_for_lanes(c, c->var[acc].lanes);
-		if (!c->dry) {
-			f_ref(c, c->out, acc);
-			t_add(c, " /= v");
-			t_int(c, count);
-			t_add(c, ";\n");
-		}
-	}
-	return acc;
 }

@@ -3,52 +3,7 @@
  * last of them. */
 #include "fuse.h"
 
-enum { MOST = 32 }; /* indices looked at together */
-
-/* Tuples of one index each name a place on the first axis. */
-static int is_tuples(const Op *x, const Op *i, const Op *u)
-{
-	int d;
-
-	for (d = 1; d < x->rank && u->rank == x->rank && u->dim[d] == x->dim[d]; d++)
-		;
-	return d == x->rank && u->rank == x->rank && i->rank == 2 && i->dim[1] == 1 &&
-	       i->dim[0] == u->dim[0] && i->dim[0] >= 1;
-}
-
-static int is_elements(const Op *x, const Op *i, const Op *u, int axis)
-{
-	int d;
-
-	for (d = 0; d < x->rank; d++)
-		if ((d != axis && i->dim[d] > x->dim[d]) || u->dim[d] != i->dim[d] || i->dim[d] < 1)
-			return 0;
-	return 1;
-}
-
-int f_load_scatter(Ctx *c, Node *n, const char *name, int out)
-{
-	Op *o = &c->op[out];
-	const char *join = pm_attr_s(n->val, "reduction", "none");
-	int tuples = f_is(name, "ScatterND"), adds = f_is(join, "add");
-	const Op *x, *i, *u;
-
-	if ((!tuples && !f_is(name, "ScatterElements")) || n->n_in != 3 || n->n_out != 1 ||
-	    (adds ? f_class(o->dtype) == PM_I64 : !f_is(join, "none")))
-		return 0;
-	x = &c->op[n->in[0]];
-	i = &c->op[n->in[1]];
-	u = &c->op[n->in[2]];
-	o->kind = OP_SCATTER;
-	o->mode = (uint8_t)((tuples ? SCATTER_TUPLES : 0) | (adds ? 0 : SCATTER_LAST));
-	o->in = n->in;
-	o->n_in = 3;
-	o->axis = tuples ? 0 : (int)pm_attr_i(n->val, "axis", 0);
-	o->axis += o->axis < 0 ? o->rank : 0;
-	if (f_class(i->dtype) != PM_I64 || !(tuples ? is_tuples(x, i, u) : is_elements(x, i, u, o->axis)))
-		return 0;
-	return adds || f_load_steps(c, o);
-}
+enum { MOST = 32 /* indices looked at together */, FEW = 4 /* pieces whose hits are kept */ };
 
 /* "for (int i4 = 0; i4 < n; i4 += step) {"; i4 and what is added to it stay below n only where lin says so.
  */
@@ -83,15 +38,23 @@ static int at_once(int64_t n)
 	return (int)((n + pieces - 1) / pieces);
 }
 
-/* The variable of bits: which updates are for this place; of each lane where lanes differ. */
+/* The variable of bits: which updates are for this place; of each lane where lanes differ. Where all lanes
+ * read the same index and are neighbours on the axis, from `base` on: for one of their places. */
 typedef struct Hits {
-	int name, lanes;
+	int name, lanes, near;
+	int pieces; /* there is a variable for each piece of the indices; 0: for one, made again for each */
+	Ix base, piece;
 } Hits;
 
 static void hits(Ctx *c, const Hits *h)
 {
 	t_add(c, "h");
 	t_int(c, h->name);
+	if (h->pieces) {
+		t_add(c, "[");
+		t_ix(c, h->piece);
+		t_add(c, "]");
+	}
 	t_add(c, h->lanes ? "[j]" : "");
 }
 
@@ -101,12 +64,12 @@ static void declare_hits(Ctx *c, Hits *h, int lanes)
 	h->lanes = lanes && c->s->vec > 1;
 	t_add(c, "unsigned int h");
 	t_int(c, h->name);
-	if (h->lanes) {
+	if (h->lanes || h->pieces) {
 		t_add(c, "[");
-		t_int(c, c->s->vec);
+		t_int(c, h->pieces ? h->pieces : c->s->vec);
 		t_add(c, "]");
 	}
-	t_add(c, h->lanes ? " = {};\n" : " = 0;\n");
+	t_add(c, h->lanes || h->pieces ? " = {};\n" : " = 0;\n");
 }
 
 /* Sets bit k where update i, that index says, is for `here`. */
@@ -120,11 +83,15 @@ static void look(Ctx *c, const Hits *h, int index, Ix i, int64_t n, Ix here, int
 		t_int(c, n);
 		t_add(c, " && ");
 	}
-	t_add(c, "names(");
+	t_add(c, h->near ? "names_any(" : "names(");
 	f_ref(c, c->out, index);
 	t_add(c, ", ");
-	t_ix(c, here);
+	t_ix(c, h->near ? h->base : here);
 	t_add(c, ", ");
+	if (h->near) {
+		t_int(c, c->s->vec);
+		t_add(c, ", ");
+	}
 	t_int(c, extent);
 	t_add(c, ")) ");
 	hits(c, h);
@@ -133,23 +100,42 @@ static void look(Ctx *c, const Hits *h, int index, Ix i, int64_t n, Ix here, int
 	t_add(c, ";\n");
 }
 
-/* The bits of the updates from `first` on. */
-static int find(Ctx *c, const Op *o, const Ix *co, Ix first, int together, Hits *h)
+/* The coordinates of index i for a result at co. */
+static void index_at(Ctx *c, const Op *o, const Ix *co, Ix i, Ix *at)
 {
-	const Op *idx = &c->op[o->in[1]];
-	int64_t n = idx->dim[o->axis], extent = o->dim[o->axis];
-	int d, k, v[MOST] = { 0 };
+	int d;
+
+	for (d = 0; d < c->op[o->in[1]].rank; d++)
+		at[d] = o->mode & SCATTER_TUPLES ? ix_const(c, 0) : co[d];
+	at[o->axis] = i;
+}
+
+/* The bits of the updates from `first` on. Where a thread has several places they are found for all of a few
+ * pieces before anything is done about them, and declared in `outer`: what is added waits for memory. */
+static int find(Ctx *c, const Op *o, const Ix *co, Ix first, int together, PmText *outer, Hits *h)
+{
+	int64_t n = c->op[o->in[1]].dim[o->axis], extent = o->dim[o->axis], step, pieces;
+	int k, v[MOST] = { 0 }, apart = (c->lin[co[o->axis]].deps & DEP_LANE) != 0;
+	PmText *out = c->out;
 	Ix at[F_RANK];
 
-	for (d = 0; d < idx->rank; d++)
-		at[d] = o->mode & SCATTER_TUPLES ? ix_const(c, 0) : co[d];
 	for (k = 0; k < together; k++) {
-		at[o->axis] = at_most(c, ix_plus(c, first, k), n);
+		index_at(c, o, co, at_most(c, ix_plus(c, first, k), n), at);
 		v[k] = f_eval(c, o->in[1], at);
 		if (v[k] < 0)
 			return 0;
 	}
-	declare_hits(c, h, c->var[v[0]].lanes || c->lin[co[o->axis]].deps & DEP_LANE);
+	h->base = ix_without_lane(c, co[o->axis], &step);
+	h->near = step == 1 && !c->var[v[0]].lanes && !(o->mode & SCATTER_LAST);
+	apart = (c->var[v[0]].lanes || apart) && !h->near && c->s->vec > 1;
+	pieces = (n + together - 1) / together;
+	if (c->s->turned && !apart && pieces > 1 && pieces <= FEW && !(o->mode & SCATTER_LAST)) {
+		h->pieces = (int)pieces;
+		h->piece = ix_div(c, first, together);
+		c->out = outer;
+	}
+	declare_hits(c, h, apart);
+	c->out = out;
 	for (k = 0; k < together; k++)
 		look(c, h, v[k], ix_plus(c, first, k), n, co[o->axis], extent, k);
 	c->s->work += c->trial ? 0 : 4 * together * c->times * (h->lanes ? c->s->vec : 1);
@@ -181,6 +167,27 @@ static Ix each_bit(Ctx *c, const Hits *h, int together)
 	return ix_var(c, name, together - 1, DEP_WIN | DEP_HERE, 0);
 }
 
+/* "if (j == pick(v7, 1000) - (8 * x3)) ": only the lane whose place index i names. */
+static void one_lane(Ctx *c, const Op *o, const Ix *co, Ix i, const Hits *h, const char *lane)
+{
+	Ix at[F_RANK];
+	int v;
+
+	index_at(c, o, co, i, at);
+	v = f_eval(c, o->in[1], at);
+	if (v < 0)
+		return;
+	t_add(c, "const int ");
+	t_add(c, lane);
+	t_add(c, " = pick(");
+	f_ref(c, c->out, v);
+	t_add(c, ", ");
+	t_int(c, o->dim[o->axis]);
+	t_add(c, ") - (");
+	t_ix(c, h->base);
+	t_add(c, ");\n");
+}
+
 /* Adds what was found, in order. */
 static int add(Ctx *c, const Op *o, const Ix *co, Ix first, int together, const Hits *h, int acc)
 {
@@ -188,6 +195,7 @@ static int add(Ctx *c, const Op *o, const Ix *co, Ix first, int together, const 
 	int d, u;
 	Hits any = *h;
 	Ix at[F_RANK], bit;
+	char lane[F_NAME] = "";
 
 	if (h->lanes) {
 		declare_hits(c, &any, 0);
@@ -201,11 +209,19 @@ static int add(Ctx *c, const Op *o, const Ix *co, Ix first, int together, const 
 	for (d = 0; d < o->rank; d++)
 		at[d] = co[d];
 	at[o->axis] = at_most(c, ix_add(c, first, bit), n);
+	if (h->near) {
+		f_name(c, 'l', lane);
+		one_lane(c, o, co, at[o->axis], h, lane);
+	}
 	u = f_eval(c, o->in[2], at);
-	if (u < 0)
+	if (u < 0 || c->fail)
 		return -1;
 	f_for_lanes(c, c->var[acc].lanes);
-	if (h->lanes) {
+	if (h->near) {
+		t_add(c, "if (j == ");
+		t_add(c, lane);
+		t_add(c, ") ");
+	} else if (h->lanes) {
 		t_add(c, "if (");
 		hits(c, h);
 		t_add(c, " >> ");
@@ -310,49 +326,66 @@ static void declare_last(Ctx *c, char last[F_NAME], int lanes)
 	t_add(c, lanes ? "[j] = -1;\n" : " = -1;\n");
 }
 
-/* All turns of looking, and what is done about the updates found; `last` is declared where it is known
- * whether lanes differ. */
+/* Text that was written into the next buffer, behind `before`. */
+static void append(Ctx *c, PmText *out, const char *before)
+{
+	PmText *body = c->out;
+
+	c->depth--;
+	c->out = out;
+	if (c->dry)
+		return;
+	body->s[body->n] = 0;
+	c->out->full |= body->full;
+	t_add(c, before);
+	t_add(c, body->s);
+}
+
+/* All turns of looking, and what is done about the updates found. Variables that outlive a turn are declared
+ * when it is known whether lanes differ. */
 static int search(Ctx *c, const Op *o, const Ix *co, double part, int y)
 {
 	int64_t n = c->op[o->in[1]].dim[o->axis];
-	int together = at_once(n), ok;
+	int together = at_once(n), replaces = o->mode & SCATTER_LAST, mark = f_mark(c), ok;
 	double times = c->times, turns = c->turns;
-	PmText *out = c->out, *body;
+	PmText *out = c->out;
 	char last[F_NAME] = "";
-	Ix first;
 	Hits h = { 0 };
+	Ix first;
 
 	if (c->depth == F_DEPTH)
 		return f_fail(c, "it has loops in loops in loops") + 1;
-	body = c->out = &c->body[c->depth++];
-	body->n = 0;
+	c->out = &c->body[c->depth++];
+	c->out->n = 0;
 	first = loop(c, n, together);
 	if (!c->trial)
 		c->s->looks += turns * (double)((n + together - 1) / together);
 	c->times = times * part * (double)n / together;
 	c->turns = turns * (double)n;
-	ok = find(c, o, co, first, together, &h);
-	c->out = out;
-	if (ok && o->mode & SCATTER_LAST)
-		declare_last(c, last, h.lanes);
-	c->out = body;
+	ok = find(c, o, co, first, together, out, &h);
 	/* As often as updates spread evenly are for a place. */
 	c->times = times * part * (double)n / (double)o->dim[o->axis];
-	if (o->mode & SCATTER_LAST)
+	if (replaces && ok) {
+		PmText *body = c->out;
+
+		c->out = out;
+		declare_last(c, last, h.lanes);
+		c->out = body;
 		take_last(c, first, &h, last);
-	else
-		ok = ok && add(c, o, co, first, together, &h, y) >= 0;
-	t_add(c, "}\n");
-	c->depth--;
-	c->out = out;
-	if (!c->dry) {
-		body->s[body->n] = 0;
-		c->out->full |= body->full;
-		t_add(c, body->s);
 	}
+	if (h.pieces) {
+		t_add(c, "}\n_Pragma(\"unroll\") ");
+		f_forget(c, mark);
+		first = loop(c, n, together);
+		h.piece = ix_div(c, first, together);
+	}
+	ok = ok && (replaces || add(c, o, co, first, together, &h, y) >= 0);
+	t_add(c, "}\n");
+	f_forget(c, mark);
+	append(c, out, h.pieces ? "_Pragma(\"unroll\") " : "");
 	c->times = times * part;
 	c->turns = turns;
-	ok = ok && (!(o->mode & SCATTER_LAST) || replace(c, o, co, last, h.lanes, y));
+	ok = ok && (!replaces || replace(c, o, co, last, h.lanes, y));
 	c->times = times;
 	return ok;
 }

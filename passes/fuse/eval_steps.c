@@ -2,35 +2,10 @@
  * slice is exported: which update is for a place is arithmetic. */
 #include "fuse.h"
 
-enum { START, STEP, COUNT, KNOWN, MOST = 4096 /* places looked at */ };
-
-int f_load_steps(Ctx *c, Op *o)
-{
-	const Op *i = &c->op[o->in[1]];
-	int64_t n = f_numel(i), extent = o->dim[o->axis], *at, k, step;
-
-	if (!(o->mode & SCATTER_TUPLES) || !pm_is_const(i->val) || n > MOST)
-		return 1;
-	at = f_alloc(c, (uint32_t)((n > KNOWN ? n : KNOWN) * (int64_t)sizeof *at));
-	if (!at || pm_ints(i->val, at, (uint32_t)n) != n)
-		return !c->fail;
-	for (k = 0; k < n; k++)
-		at[k] += at[k] < 0 ? extent : 0;
-	step = n > 1 ? at[1] - at[0] : 1;
-	for (k = 1; k < n && at[k] - at[k - 1] == step; k++)
-		;
-	if (k < n || step < 1 || at[0] < 0 || at[n - 1] >= extent)
-		return 1;
-	at[STEP] = step;
-	at[COUNT] = n;
-	o->par = at;
-	return 1;
-}
-
 /* "!(p < first) && (p < end) && REST(p, step) == 0", as far as it is not known; 0: it is true. */
 static int condition(Ctx *c, const Op *o, Ix p, Ix rest)
 {
-	int64_t start = o->par[START], end = start + (o->par[COUNT] - 1) * o->par[STEP] + 1;
+	int64_t start = o->par[STEPS_START], end = start + (o->par[STEPS_COUNT] - 1) * o->par[STEPS_STEP] + 1;
 	int any = 0;
 
 	if (c->lin[p].lo < start) {
@@ -90,14 +65,15 @@ static void one_of(Ctx *c, const Op *o, int operand, const Ix *co, Ix at, int64_
 int f_eval_steps(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
-	int64_t start = o->par[START], step = o->par[STEP], ahead = (step - start % step) % step;
-	double part = (double)o->par[COUNT] / (double)o->dim[o->axis];
+	int64_t start = o->par[STEPS_START], step = o->par[STEPS_STEP], ahead = (step - start % step) % step;
+	double part = (double)o->par[STEPS_COUNT] / (double)o->dim[o->axis];
 	Ix p = co[o->axis], from = ix_plus(c, p, ahead), rest = ix_mod(c, from, step), at[F_RANK];
 	int y, d, x = -1, u = -1;
 
 	if (c->fail)
 		return -1;
-	if (c->lin[p].hi < start || c->lin[p].lo > start + (o->par[COUNT] - 1) * step || c->lin[rest].lo > 0)
+	if (c->lin[p].hi < start || c->lin[p].lo > start + (o->par[STEPS_COUNT] - 1) * step ||
+	    c->lin[rest].lo > 0)
 		return f_eval(c, o->in[0], co);
 	for (d = 0; d < o->rank; d++)
 		at[d] = co[d];
@@ -106,7 +82,7 @@ int f_eval_steps(Ctx *c, int op, const Ix *co)
 	c->var[y].exact = 1;
 	/* For the row's part no thread may go another way: both are computed. */
 	if (c->at_row) {
-		at[o->axis] = f_confine(c, at[o->axis], o->par[COUNT] - 1);
+		at[o->axis] = f_confine(c, at[o->axis], o->par[STEPS_COUNT] - 1);
 		x = f_eval(c, o->in[0], co);
 		u = f_eval(c, o->in[2], at);
 	}
@@ -125,7 +101,7 @@ int f_eval_steps(Ctx *c, int op, const Ix *co)
 		t_add(c, "}\n");
 		return y;
 	}
-	one_of(c, o, o->in[2], co, at[o->axis], o->par[COUNT], part, y);
+	one_of(c, o, o->in[2], co, at[o->axis], o->par[STEPS_COUNT], part, y);
 	t_add(c, "else");
 	one_of(c, o, o->in[0], co, p, o->dim[o->axis], 1 - part, y);
 	t_add(c, "\n");

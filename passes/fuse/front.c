@@ -18,16 +18,6 @@ static const double LATENCY = 0.7, L2_PER_US = 4.5e6, CYCLES_PER_US = 1.7e3,
 	PIECE = 0.7, IMAGE_PIECE = 1.2, /* of LATENCY that each piece of K takes */
 	LARGEST = 64e6;                 /* of all slices */
 
-static int is_half(const Ctx *c, const Section *s)
-{
-	return c->op[c->op[s->dot].in[0]].dtype != PM_F32;
-}
-
-static int64_t over(int64_t a, int64_t b)
-{
-	return (a + b - 1) / b;
-}
-
 /* ---- which tiles ---- */
 
 /* Elements of K of one piece. */
@@ -62,15 +52,15 @@ static double time_of(const Ctx *c, const Section *s)
 {
 	const Op *o = &c->op[s->dot];
 	const Tile *t = &s->tile;
-	int half = is_half(c, s), fit = 2048 / s->block, i, most = 0;
+	int half = f_is_half(c, &c->op[s->dot]), fit = 2048 / s->block, i, most = 0;
 	double m = (double)f_tile_rows(c, s), n = (double)f_tile_cols(c, s), size = half ? 2 : 4;
-	double blocks = (double)s->blocks, pieces = (double)over(s->extent, piece(half)), part[3], sum = 0;
-	double each = (double)over(s->blocks, SMS), read;
+	double blocks = (double)s->blocks, pieces = (double)f_over(s->extent, piece(half)), part[3], sum = 0;
+	double each = (double)f_over(s->blocks, SMS), read;
 
 	fit = fit > 3 ? 3 : fit;
 	read = blocks * ((t->rows < m ? t->rows : m) + (t->cols < n ? t->cols : n)) * (double)s->extent *
 	       size;
-	part[0] = (double)over((int64_t)each, fit) * LATENCY *
+	part[0] = (double)f_over((int64_t)each, fit) * LATENCY *
 		  (1 + (o->mode == FORM_CONV ? IMAGE_PIECE : PIECE) * pieces);
 	part[1] = each * pieces * piece_cycles(o, s, half) / CYCLES_PER_US;
 	part[2] = read / L2_PER_US;
@@ -87,10 +77,10 @@ static double time_of(const Ctx *c, const Section *s)
 static int cut(const Ctx *c, Section *s, int64_t n)
 {
 	const Op *o = &c->op[s->dot];
-	int64_t k = o->par[3], one = piece(is_half(c, s)), slices;
+	int64_t k = o->par[3], one = piece(f_is_half(c, &c->op[s->dot])), slices;
 
-	s->extent = over(over(k, n), one) * one;
-	slices = over(k, s->extent);
+	s->extent = f_over(f_over(k, n), one) * one;
+	slices = f_over(k, s->extent);
 	if (slices != n)
 		return 0;
 	s->split = (int)slices;
@@ -103,7 +93,7 @@ static void choose(const Ctx *c, Section *s, const Section *but)
 {
 	static const int8_t halves[][4] = { { 1, 4, 1, 2 }, { 2, 4, 1, 2 }, { 4, 2, 1, 2 }, { 2, 4, 2, 2 } };
 	static const int8_t floats[][4] = { { 1, 8, 2, 4 }, { 1, 8, 4, 4 } };
-	int half = is_half(c, s), n = half ? 4 : 2, i;
+	int half = f_is_half(c, &c->op[s->dot]), n = half ? 4 : 2, i;
 	Section best = *s;
 	double least = 0;
 	int64_t k;
@@ -176,7 +166,7 @@ int64_t f_front_scratch(const Ctx *c)
 void f_front_source(const Ctx *c, PmText *t)
 {
 	pm_text_add(t, front_cu);
-	pm_text_add(t, is_half(c, &c->front) ? front_half_cu : front_float_cu);
+	pm_text_add(t, f_is_half(c, &c->op[c->front.dot]) ? front_half_cu : front_float_cu);
 }
 
 static void number(PmText *t, const char *before, int64_t x)
@@ -215,7 +205,7 @@ static void reader(Ctx *c, const Section *s, PmText *t, int half, int vec)
 static void call(Ctx *c, const Section *s, PmText *t, int wide)
 {
 	const Tile *l = &s->tile;
-	int half = is_half(c, s);
+	int half = f_is_half(c, &c->op[s->dot]);
 
 	if (half) {
 		pm_text_add(t, "front_half<");
@@ -249,9 +239,9 @@ void f_front_text(Ctx *c, PmText *t)
 	f_clear(c, s);
 	if (!f_factors(c, s))
 		return;
-	pm_text_add(t, is_half(c, s) ? "__shared__ __align__(16) unsigned shared["
-				     : "__shared__ __align__(16) float shared[");
-	number(t, "", shared(s, is_half(c, s)));
+	pm_text_add(t, f_is_half(c, &c->op[s->dot]) ? "__shared__ __align__(16) unsigned shared["
+						    : "__shared__ __align__(16) float shared[");
+	number(t, "", shared(s, f_is_half(c, &c->op[s->dot])));
 	pm_text_add(t, "];\nconst int block = blockIdx.x;\n");
 	tiles = f_tile_places(c, s, t);
 	number(t, " % ", o->par[0]);

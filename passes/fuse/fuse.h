@@ -8,7 +8,7 @@
  *   schedule.c  how threads share a section
  *   section.c its loops and stores
  *   split.c   rows that many blocks share: one launch for each reduction, and one for the results
- *   eval_scatter.c  updates looked for by the results; eval_steps.c  places known from the start
+ *   load_scatter.c  scatters; eval_scatter.c looks for updates; eval_steps.c  places known from the start
  *   load_dot.c  products; load_einsum.c; load_sum.c the same as sums; address.c where their factors lie
  *   tile.c    which tile of a product a block makes, and how long that takes
  *   product.c a product's section; product.cu what makes its tile; results.c the statements behind it

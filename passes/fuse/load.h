@@ -47,6 +47,8 @@ typedef enum Form {
 
 /* Indices are tuples of one; the last update takes the place of what is there. */
 enum { SCATTER_TUPLES = 1, SCATTER_LAST = 2 };
+/* The first place of a scatter, how far they are apart, and their number. */
+enum { STEPS_START, STEPS_STEP, STEPS_COUNT, STEPS_N };
 
 /* Of a convolution behind the rest of a product's par: extents of the image and of rows of the result, then
  * of the window, strides, dilations and pads, each of both axes. */
@@ -97,10 +99,7 @@ int f_load_move(Ctx *c, Node *n, const char *name, int out);
 int f_load_resize(Ctx *c, Node *n, int out); /* eval_resize.c */
 int f_load_pool(Ctx *c, Node *n, const char *name, int out);
 int f_load_dot(Ctx *c, Node *n, const char *name, int out);     /* load_dot.c */
-int f_load_scatter(Ctx *c, Node *n, const char *name, int out); /* eval_scatter.c */
-/* Sets par of a scatter by tuples whose places are known and equally far apart; 0 when there is no room
- * (eval_steps.c). */
-int f_load_steps(Ctx *c, Op *o);
+int f_load_scatter(Ctx *c, Node *n, const char *name, int out); /* load_scatter.c */
 /* Views of the operands whose MatMul an Einsum is; 0 when it is none (load_einsum.c). */
 int f_load_einsum(Ctx *c, const Node *n, int *a, int *b);
 /* The sum that a product is, as operations of its shape; 0 when it is not made (load_sum.c). */

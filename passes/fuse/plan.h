@@ -20,6 +20,8 @@ typedef struct Section {
 	int64_t extent;        /* largest of its loops */
 	int column;            /* neighbouring threads have neighbouring rows */
 	int wide;              /* and so have the lanes of a vector: no two of one row */
+	int turned; /* without rows: 1 + the axis of its results along which the lanes of a vector lie,
+		       neighbouring threads on the axes behind it; 0: along the last one */
 	int vec, group, per_block, block;
 	int64_t blocks;
 	int max_serial, keep;
@@ -82,6 +84,8 @@ void f_forget_wanted(Ctx *c);
 /* One kernel for each launch: fused0, fused1, ... with the blocks of each. */
 int f_source(Ctx *c, PmText *t, int block, int64_t *blocks);
 double f_kernel_time(const Ctx *c);
+/* Of it what one section takes. */
+double f_section_time(const Section *s);
 /* What copying those operands costs that are views of something outside the set. */
 double f_copies(const Ctx *c);
 /* A node by itself: microseconds, and launches with the copies of what the graph hands out. */

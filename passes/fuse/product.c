@@ -8,6 +8,11 @@ const char *f_product_source(void)
 	return product_cu;
 }
 
+int f_is_half(const Ctx *c, const Op *product)
+{
+	return c->op[product->in[0]].dtype != PM_F32;
+}
+
 int64_t f_tile_rows(const Ctx *c, const Section *s)
 {
 	return c->op[s->dot].par[s->swapped ? 2 : 1];
@@ -40,7 +45,7 @@ static void call(Ctx *c, const Section *s, PmText *t, int wide)
 {
 	const Tile *l = &s->tile;
 	const Op *o = &c->op[s->dot];
-	int dtype = c->op[o->in[0]].dtype, half = dtype != PM_F32;
+	int dtype = c->op[o->in[0]].dtype, half = f_is_half(c, o);
 	int va = wide ? s->a.vec : 1, vb = wide ? s->b.vec : 1;
 
 	if (!s->b.along_k && vb > l->ni)
@@ -127,8 +132,7 @@ static void rows_text(Ctx *c, const Section *s, PmText *t)
 int64_t f_tile_places(Ctx *c, const Section *s, PmText *t)
 {
 	const Tile *l = &s->tile;
-	int64_t mt = (f_tile_rows(c, s) + l->rows - 1) / l->rows,
-		nt = (f_tile_cols(c, s) + l->cols - 1) / l->cols;
+	int64_t mt = f_over(f_tile_rows(c, s), l->rows), nt = f_over(f_tile_cols(c, s), l->cols);
 
 	number(t, "const int m0 = block % ", mt);
 	number(t, " * ", l->rows);

@@ -5,6 +5,14 @@
 #include "ix.h"
 #include "load.h"
 
+/* Whether its factors are of a half type. */
+int f_is_half(const Ctx *c, const Op *product);
+/* How many pieces of b elements a has, the last begun. */
+static inline int64_t f_over(int64_t a, int64_t b)
+{
+	return (a + b - 1) / b;
+}
+
 /* Where a factor of a product lies: elements from one m (n) and from one k to the next; the rest of its
  * index. */
 typedef struct Factor {

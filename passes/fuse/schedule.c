@@ -29,7 +29,7 @@ static int try_vec(Ctx *c, Section *s, int vec)
 			c->fail = NULL;
 		return 0;
 	}
-	return vec == 1 || !s->lane_loads;
+	return vec == 1 || s->turned || !s->lane_loads;
 }
 
 static int64_t pow2_from(int64_t n)
@@ -55,20 +55,66 @@ static int widest(const Ctx *c, const Section *s)
 	return best;
 }
 
-static void plain(Ctx *c, Section *s)
+/* The widest vectors that leave so many threads. */
+static void vectors(Ctx *c, Section *s, int64_t fewest)
 {
 	int vec = widest(c, s);
 	int64_t n = f_numel(&c->op[s->shape[0]]);
 
-	while (vec > 1 && (n % vec || n / vec < FULL / 4))
+	while (vec > 1 && (n % vec || n / vec < fewest))
 		vec /= 2;
 	if (c->other && vec > 1)
 		vec /= 2;
 	while (!try_vec(c, s, vec) && vec > 1)
 		vec /= 2;
+}
+
+/* The axis, and 1, of a scatter that adds whose results are those of the section, and whose lines lie side by
+ * side: threads that have several of its places read each index once for all of them. 0: there is none. */
+static int scatter_axis(const Ctx *c, const Section *s)
+{
+	int i, k, d;
+
+	for (i = 0; i < c->n_ops; i++) {
+		const Op *o = &c->op[i];
+
+		if (o->kind != OP_SCATTER || o->mode & SCATTER_LAST || !f_computed(c, o) ||
+		    o->axis == o->rank - 1)
+			continue;
+		for (k = 0; k < s->n_out; k++) {
+			const Op *r = &c->op[c->arg_out[s->out[k]]];
+
+			for (d = 0; d < o->rank && r->rank == o->rank && r->dim[d] == o->dim[d]; d++)
+				;
+			if (r->rank != o->rank || d < o->rank)
+				break;
+		}
+		if (k == s->n_out)
+			return 1 + o->axis;
+	}
+	return 0;
+}
+
+static void plain(Ctx *c, Section *s)
+{
+	static const double APART = 0.2; /* microseconds that loads and stores of a lane each take more */
+	int64_t n = f_numel(&c->op[s->shape[0]]);
+	double time;
+
+	vectors(c, s, FULL / 4);
+	time = f_section_time(s);
+	s->turned = c->fail ? 0 : scatter_axis(c, s);
+	if (s->turned) {
+		vectors(c, s, FULL / 8);
+		if (c->fail || f_section_time(s) + APART > time) {
+			c->fail = NULL;
+			s->turned = 0;
+			vectors(c, s, FULL / 4);
+		}
+	}
 	n /= s->vec;
 	s->group = s->per_block = 1;
-	s->block = n < 132 * 128 ? 64 : n < 132 * 512 ? 128 : 256;
+	s->block = n < 132 * 128 && !s->turned ? 64 : n < 132 * 512 && !s->turned ? 128 : 256;
 	s->blocks = (n + s->block - 1) / s->block;
 }
 

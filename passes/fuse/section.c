@@ -356,14 +356,34 @@ static void loop_results(Ctx *c)
 	}
 }
 
+/* The element of thread m's lane: lanes lie along one axis, threads by up to 32 along those behind it, then
+ * along that axis, so that a block has many places and few lines. */
+static Ix turned_place(Ctx *c, const Op *o, Ix m)
+{
+	int axis = c->s->turned - 1, d;
+	int64_t inner = 1, side, along = o->dim[axis] / c->s->vec;
+	Ix i, e;
+
+	for (d = axis + 1; d < o->rank; d++)
+		inner *= o->dim[d];
+	side = inner % 32 ? inner : 32;
+	i = ix_mod(c, ix_div(c, m, side), along);
+	e = ix_add(c, ix_scale(c, ix_div(c, m, inner * along), o->dim[axis]),
+		   ix_add(c, ix_scale(c, i, c->s->vec), c->ix_lane));
+	i = ix_mod(c, ix_div(c, m, side * along), inner / side);
+	i = ix_add(c, ix_scale(c, i, side), ix_mod(c, m, side));
+	return ix_add(c, ix_scale(c, e, inner), i);
+}
+
 /* Every element by itself: the body of one big loop over the grid. */
 static void plain_results(Ctx *c)
 {
+	const Op *o = &c->op[c->s->shape[0]];
 	int64_t extent = result_extent(c, 0);
-	Ix e;
+	Ix m, e;
 	int i;
 
-	if (extent % c->s->vec) {
+	if ((c->s->turned ? o->dim[c->s->turned - 1] : extent) % c->s->vec) {
 		f_fail(c, "lanes go different ways");
 		return;
 	}
@@ -371,8 +391,8 @@ static void plain_results(Ctx *c)
 	c->times = (double)(extent / c->s->vec);
 	c->out = &c->body[c->depth++];
 	c->out->n = 0;
-	e = ix_add(c, ix_scale(c, ix_var(c, "m", extent / c->s->vec - 1, DEP_CHUNK, 0), c->s->vec),
-		   c->ix_lane);
+	m = ix_var(c, "m", extent / c->s->vec - 1, DEP_CHUNK, 0);
+	e = c->s->turned ? turned_place(c, o, m) : ix_add(c, ix_scale(c, m, c->s->vec), c->ix_lane);
 	for (i = 0; i < c->s->n_out && !c->fail; i++)
 		write_result(c, i, e, "");
 	c->depth--;

@@ -11,16 +11,6 @@ static const double LATENCY = 0.7, /* microseconds until what a warp asked for i
 	L2_PER_US = 4.5e6, CYCLES_PER_US = 1.7e3, MMA_PER_US = 3.0e6, FMA_PER_US = 1.3e5,
 		    ACCESS = 4; /* cycles that a warp's load takes at least */
 
-static int is_half(const Ctx *c, const Op *o)
-{
-	return c->op[o->in[0]].dtype != PM_F32;
-}
-
-static int64_t over(int64_t a, int64_t b)
-{
-	return (a + b - 1) / b;
-}
-
 int f_tile_shared(const Tile *t)
 {
 	return t->warps * t->rows * (t->cols + 4);
@@ -28,8 +18,8 @@ int f_tile_shared(const Tile *t)
 
 int64_t f_tile_blocks(const Op *o, const Section *s, const Tile *t)
 {
-	return o->par[0] * over(o->par[s->swapped ? 2 : 1], t->rows) *
-	       over(o->par[s->swapped ? 1 : 2], t->cols);
+	return o->par[0] * f_over(o->par[s->swapped ? 2 : 1], t->rows) *
+	       f_over(o->par[s->swapped ? 1 : 2], t->cols);
 }
 
 /* Words that a lane holds of one piece of K. */
@@ -68,17 +58,18 @@ static double load_cycles(const Op *o, const Section *s, const Tile *t, int half
 double f_tile_time(const Ctx *c, const Section *s, const Tile *t)
 {
 	const Op *o = &c->op[s->dot];
-	int half = is_half(c, o), threads = 32 * t->warps * t->wn, i;
+	int half = f_is_half(c, o), threads = 32 * t->warps * t->wn, i;
 	double k = (double)o->par[3], blocks = (double)f_tile_blocks(o, s, t),
-	       each = (double)over((int64_t)blocks, SMS);
+	       each = (double)f_over((int64_t)blocks, SMS);
 	int regs = 48 + t->mi * t->ni * (half ? 4 : 1) + t->depth * words(s, t, half);
 	int fit = 65536 / (threads * (regs > 255 ? 255 : regs)), most = 0;
-	double turns = (double)over(over(o->par[3], t->piece), t->warps), part[4], sum = 0, join;
+	double turns = (double)f_over(f_over(o->par[3], t->piece), t->warps), part[4], sum = 0, join;
 
 	fit = fit > 2048 / threads ? 2048 / threads : fit;
 	fit = fit > 56000 / f_tile_shared(t) ? 56000 / f_tile_shared(t) : fit;
-	join = JOIN + EPILOGUE * (double)over(t->rows * t->cols, 4 * threads);
-	part[0] = (double)over((int64_t)each, fit < 1 ? 1 : fit) * (LATENCY * (1 + turns / t->depth) + join);
+	join = JOIN + EPILOGUE * (double)f_over(t->rows * t->cols, 4 * threads);
+	part[0] = (double)f_over((int64_t)each, fit < 1 ? 1 : fit) *
+		  (LATENCY * (1 + turns / t->depth) + join);
 	part[1] = each * load_cycles(o, s, t, half) / CYCLES_PER_US;
 	part[2] = each * t->rows * t->cols * k / (half ? MMA_PER_US : FMA_PER_US);
 	part[3] = blocks * (t->rows + t->cols) * k * (half ? 2 : 4) / L2_PER_US;
@@ -96,7 +87,7 @@ static int legal(const Ctx *c, const Section *s, Tile *t, int half)
 	int w;
 
 	t->piece = half ? 32 : t->mi + t->ni <= 8 ? 8 : 4;
-	turns = over(over(k, t->piece), t->warps);
+	turns = f_over(f_over(k, t->piece), t->warps);
 	w = words(s, t, half);
 	for (t->depth = 4; t->depth > 1 && (t->depth * w > 96 || t->depth > turns); t->depth--)
 		;
@@ -123,7 +114,7 @@ static int choose(const Ctx *c, const Section *s, int warps, const Tile *but, Ti
 					    { 2, 2, 1 }, { 2, 4, 1 }, { 4, 1, 1 }, { 4, 2, 1 }, { 4, 4, 1 },
 					    { 2, 4, 4 }, { 4, 4, 4 }, { 4, 8, 4 }, { 8, 8, 4 } };
 	const Op *o = &c->op[s->dot];
-	int half = is_half(c, o), w;
+	int half = f_is_half(c, o), w;
 	double least = 0;
 	size_t i;
 
@@ -196,7 +187,7 @@ static void fit_row_vector(Ctx *c, Section *s)
 /* 1.2 Gflop of 249 rows and sums of 3,072 took 1.6 times what the library takes (H200), half the estimate. */
 static int is_long(const Ctx *c, const Op *o)
 {
-	return !is_half(c, o) &&
+	return !f_is_half(c, o) &&
 	       2.0 * (double)o->par[0] * (double)o->par[1] * (double)o->par[2] * (double)o->par[3] > 6e8;
 }
 

@@ -26,7 +26,7 @@ KERNEL
 		last[q] = -1;
 	__syncthreads();
 	for (I i0 = 0; i0 < len; i0 += TURN) {
-		long long j[EACH];
+		I j[EACH];
 
 		/* Where there is none the last one is read, without a branch. */
 #pragma unroll
@@ -34,12 +34,12 @@ KERNEL
 			const int q = threadIdx.x + k * B, e = ALONG(q, TURN, LINES), c = ACROSS(q, TURN, LINES);
 			const I i = i0 + e < len ? i0 + e : len - 1, line = line0 + c < N_o ? line0 + c : N_o - 1;
 
-			j[k] = (long long)idx[OFF_o_1(line) + i * is];
+			j[k] = (I)idx[OFF_o_1(line) + i * is];
 		}
 #pragma unroll
 		for (int k = 0; k < EACH; k++) {
 			const int q = threadIdx.x + k * B, e = ALONG(q, TURN, LINES), c = ACROSS(q, TURN, LINES);
-			const long long to = j[k] + (j[k] < 0 ? axis_dim : 0) - j0;
+			const I to = j[k] + (j[k] < 0 ? axis_dim : 0) - j0;
 
 			if (i0 + e < len && to >= 0 && to < R)
 				atomicMax(&last[(int)to * LINES + c], (int)(i0 + e));

@@ -2,12 +2,13 @@
  * is j, in order. Without a join: scatter_last.cu.
  *
  * A block holds R places (8 to 64) of C lines in shared memory and takes the lines' updates in pieces of CH. All threads
- * read a piece, neighbours along the axis (LAST) or along the lines; then the warp that has an update's place joins it,
- * so that sums are made in the order of the updates, and in A. What is read is under way together: loops over a
- * thread's elements have known lengths, and nothing is put away before all of it was asked for.
+ * read a piece, neighbours along the axis (LAST) or along the lines, and leave a bit for each update that has its place
+ * here, in a word of the warp that has the place; then that warp joins it, so that sums are made in the order of the
+ * updates, and in A. What is read is under way together: loops over a thread's elements have known lengths, and nothing
+ * is put away before all of it was asked for.
  */
 
-enum { C = 32, PITCH = C + 1, WARPS = B / 32, AHEAD = CH < 32 ? CH : 32, OWN = R * C / B, EACH = CH * C / B };
+enum { C = 32, PITCH = C + 1, WARPS = B / 32, WORDS = (CH + 31) / 32, OWN = R * C / B, EACH = CH * C / B };
 
 #ifdef LAST
 #define ROW(q, n) ((q) % (n))
@@ -17,31 +18,18 @@ enum { C = 32, PITCH = C + 1, WARPS = B / 32, AHEAD = CH < 32 ? CH : 32, OWN = R
 #define COL(q, n) ((q) % C)
 #endif
 
-/* Joins AHEAD updates in order, each by the warp whose number the lowest bits of its place are; -1 is nobody's. First all are
- * looked at, so that only those that are joined wait for each other. */
-static __device__ __forceinline__ void join(A *sum, const signed char *at, const A *v, int warp)
-{
-	unsigned mine = 0;
-
-#pragma unroll
-	for (int k = 0; k < AHEAD; k++)
-		mine |= (unsigned)(((at[k * PITCH] ^ warp) & ~(R - WARPS)) == 0) << k;
-	for (; mine; mine &= mine - 1) {
-		const int k = __ffs((int)mine) - 1, to = at[k * PITCH] * PITCH;
-		const A a = sum[to], b = v[k * PITCH];
-
-		sum[to] = JOIN(a, b);
-	}
-}
-
 KERNEL
 {
 	__shared__ A sum[R * PITCH], v[CH * PITCH];
-	__shared__ signed char at[CH * PITCH]; /* places in the tile, -1 = in another one */
+	__shared__ unsigned bits[WARPS * WORDS * C]; /* thread (warp, lane) looks at those of its places */
+	__shared__ unsigned char at[CH * PITCH];     /* places in the tile */
 	const I tile = (I)blockIdx.x, across = Q_tiles(tile), j0 = (tile - across * tiles) * R, line0 = across * C;
 	const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 	T own[OWN];
 
+#pragma unroll
+	for (int w = 0; w < WORDS; w++)
+		bits[(warp * WORDS + w) * C + lane] = 0;
 #pragma unroll
 	for (int k = 0; k < OWN; k++) {
 		const int q = threadIdx.x + k * B, r = ROW(q, R), c = COL(q, R);
@@ -50,7 +38,7 @@ KERNEL
 			own[k] = x[OFF_o_0(line0 + c) + (j0 + r) * xs];
 	}
 	for (I i0 = 0; i0 < len; i0 += CH) {
-		long long j[EACH];
+		I j[EACH];
 		T got[EACH];
 
 		/* Where there is none the last one is read, without a branch. */
@@ -59,12 +47,11 @@ KERNEL
 			const int q = threadIdx.x + k * B, e = ROW(q, CH), c = COL(q, CH);
 			const I i = i0 + e < len ? i0 + e : len - 1, line = line0 + c < N_o ? line0 + c : N_o - 1;
 
-			j[k] = (long long)idx[OFF_o_1(line) + i * is];
+			j[k] = (I)idx[OFF_o_1(line) + i * is];
 			got[k] = u[OFF_o_2(line) + i * us];
 		}
-		if (i0) {
-			__syncthreads();
-		} else {
+		__syncthreads();
+		if (!i0) {
 #pragma unroll
 			for (int k = 0; k < OWN; k++) {
 				const int q = threadIdx.x + k * B, r = ROW(q, R), c = COL(q, R);
@@ -76,14 +63,27 @@ KERNEL
 #pragma unroll
 		for (int k = 0; k < EACH; k++) {
 			const int q = threadIdx.x + k * B, e = ROW(q, CH), c = COL(q, CH);
-			const long long to = j[k] + (j[k] < 0 ? axis_dim : 0) - j0;
+			const I to = j[k] + (j[k] < 0 ? axis_dim : 0) - j0;
 
-			v[e * PITCH + c] = (A)pm_ld(got[k]);
-			at[e * PITCH + c] = (signed char)(i0 + e < len && line0 + c < N_o && to >= 0 && to < R ? to : -1);
+			if (i0 + e < len && line0 + c < N_o && to >= 0 && to < R) {
+				v[e * PITCH + c] = (A)pm_ld(got[k]);
+				at[e * PITCH + c] = (unsigned char)to;
+				atomicOr(&bits[((int)to % WARPS * WORDS + e / 32) * C + c], 1u << e % 32);
+			}
 		}
 		__syncthreads();
-		for (int e = 0; e < CH && i0 + e < len; e += AHEAD)
-			join(&sum[lane], &at[e * PITCH + lane], &v[e * PITCH + lane], warp);
+		for (int w = 0; w < WORDS; w++) {
+			unsigned left = bits[(warp * WORDS + w) * C + lane];
+
+			bits[(warp * WORDS + w) * C + lane] = 0;
+			for (; left; left &= left - 1) {
+				const int e = (w * 32 + __ffs((int)left) - 1) * PITCH + lane,
+					  to = at[e] * PITCH + lane;
+				const A a = sum[to], b = v[e];
+
+				sum[to] = JOIN(a, b);
+			}
+		}
 	}
 	__syncthreads();
 #pragma unroll

@@ -82,7 +82,7 @@ pm bench --db "$tmp/w.db" --baselines "$many" --stored
 tap G18_no_pass_is_left_out_silently
 warns "'pass16=" "the one too many is named"
 pm time "$tmp/m.gpt" --device emu --pass "$build/passes/silu.so"
-says "This device has no clock" "no times where there is no clock"
+warns "The device emu has no clock" "no times where there is no clock"
 pm time "$tmp/m.gpt" --device emu --pass "$tmp/none.so"
 warns "There is no pass $tmp/none.so" "a pass that is not there"
 pm time "$tmp/m.gpt" --device emu --pass "$build/tests/plugin/misbehaves.so"

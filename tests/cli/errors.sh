@@ -102,6 +102,13 @@ for args in "import $model" "apply $model --pass $silu" "materialize $model" "si
 	warns "give the path of a file" "passmith ${args%% *} onto a folder: what to do"
 done
 
+cp passes/TEMPLATE.c "$tmp/fine.c"
+pm build "$tmp/fine.c" -o "$tmp/no/fine.so"
+exits 3 "build into a folder that is not there"
+one_sentence "build into no folder: one sentence"
+pm materialize $model -o "$tmp/full.gpt"
+exits 2 "materialize into what is read as text"
+warns "full.gpt' in .onnx" "the sentence says how to call it"
 pm help import
 exits 0 "passmith help import"
 cp "$tmp/out" "$tmp/help"

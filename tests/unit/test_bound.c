@@ -451,6 +451,53 @@ static void half_types(void **state)
 	teardown(&c);
 }
 
+/* What adds up at a place is a sum of float: in any order it is right, in half type or without one update
+ * not. */
+static void scatters_that_add(void **state)
+{
+	enum { N = 300, PLACES = 7 };
+	static const char *const graphs[] = {
+		"g (float16[7] x, int64[300] i, float16[300] u) => (float16[7] y) "
+		"{ v = Neg(u)\n y = ScatterElements<axis = 0, reduction = \"add\">(x, i, v) }",
+		"g (float16[7] x, int64[300,1] i, float16[300] u) => (float16[7] y) "
+		"{ v = Neg(u)\n y = ScatterND<reduction = \"add\">(x, i, v) }"
+	};
+	static const struct {
+		const char *what;
+		int back, half, first, right;
+	} ways[] = { { "in order", 0, 0, 0, 1 },
+		     { "from the end", 1, 0, 0, 1 },
+		     { "half sum", 0, 1, 0, 0 },
+		     { "without an update", 0, 0, 1, 0 } };
+	Case c;
+
+	(void)state;
+	for (size_t g = 0; g < 2; g++) {
+		setup(&c, graphs[g]);
+		normal(&c.in[0], 1, 1);
+		normal(&c.in[2], 2, 1);
+		for (int i = 0; i < N; i++)
+			pm_tensor_set(&c.in[1], i, i % 11 % PLACES - (i % 2 ? PLACES : 0));
+		for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+			float sum[PLACES];
+
+			for (int p = 0; p < PLACES; p++)
+				sum[p] = (float)pm_tensor_get(&c.in[0], p);
+			for (int k = ways[w].first; k < N; k++) {
+				int i = ways[w].back ? N - 1 - k : k, p = i % 11 % PLACES;
+
+				sum[p] -= (float)pm_tensor_get(&c.in[2], i);
+				if (ways[w].half)
+					sum[p] = (float)pm_f16_to_f64(pm_f16_from_f64((double)sum[p]));
+			}
+			for (int p = 0; p < PLACES; p++)
+				pm_tensor_set(&c.got, p, (double)sum[p]);
+			within(&c, PM_LANE_STRICT, ways[w].right, ways[w].what);
+		}
+		teardown(&c);
+	}
+}
+
 /* Infinities and NaN have to stand where they stand in the reference, overflow included. */
 static void classes(void **state)
 {
@@ -520,6 +567,7 @@ int main(void)
 		cmocka_unit_test(rounded_quotients),
 		cmocka_unit_test(gelu_of_pieces),
 		cmocka_unit_test(half_types),
+		cmocka_unit_test(scatters_that_add),
 		cmocka_unit_test(classes),
 		cmocka_unit_test(steps),
 	};

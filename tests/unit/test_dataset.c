@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -178,6 +179,55 @@ static void reading_only_refuses_to_store(void **state)
 	assert_int_equal(pm_model_put(db, &m, &id, &err), PM_E_IO);
 	assert_non_null(strstr(err.text, b->path.s));
 	pm_db_close(db);
+}
+
+/* As somebody who may write neither the file nor its folder: 0 when the database is read, and says why not
+ * when it is written to. */
+static int use_what_is_not_ours(const char *dir)
+{
+	PmModelRow m = model(1);
+	PmDb *db = NULL;
+	PmDbStats s;
+	int64_t id;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (chdir(dir) || chmod("set.db", 0444) || chmod(".", 0555))
+		return 1;
+	if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
+		return 2;
+	if (pm_db_open("set.db", PM_DB_MUST_EXIST, &db, &err) || pm_db_stats(db, &s, &err))
+		return 3;
+	if (pm_model_put(db, &m, &id, &err) != PM_E_IO || !strstr(err.text, "may be written"))
+		return 4;
+	pm_db_close(db);
+	return 0;
+}
+
+/* In a folder that others can reach, which the tests' own is not. */
+static void what_may_not_be_written_is_read(void **state)
+{
+	char dir[] = "/tmp/passmith-XXXXXX";
+	PmStr path = PM_STR_INIT;
+	PmDb *db;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	pm_path_join(dir, "set.db", &path);
+	assert_int_equal(pm_db_open(path.s, 0, &db, NULL), PM_OK);
+	pm_db_close(db);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(use_what_is_not_ours(dir));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(chmod(dir, 0755), 0);
+	assert_int_equal(pm_remove_tree(dir, NULL), PM_OK);
+	pm_str_release(&path);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 /* ---- rows ---- */
@@ -559,6 +609,7 @@ int main(void)
 		CASE(opening_makes_tables),
 		CASE(a_newer_or_foreign_database_is_refused),
 		CASE(a_missing_or_unwritable_path_is_a_sentence),
+		CASE(what_may_not_be_written_is_read),
 		CASE(reading_only_refuses_to_store),
 		CASE(models_are_named_by_content_and_resume),
 		CASE(subgraphs_and_occurrences_are_stored_once),

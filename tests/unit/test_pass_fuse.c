@@ -3,6 +3,7 @@
 #include "base/io.h"
 #include "bench/agree.h"
 #include "bench/inputs.h"
+#include "ir/kernel.h"
 #include "ir/text.h"
 #include "matcher/pass_host.h"
 #include "runtime/exec.h"
@@ -69,6 +70,22 @@ static void data_are_indices(void **state)
 		   1, rows, PASS_COUNT(rows));
 }
 
+/* The kernel that is made of the graph in float16 has this in its text. */
+static void has_text(const char *tmpl, PassDims row, const char *text)
+{
+	PmGraph *g = pass_fused(PASS, tmpl, "float16", row);
+	PmArena *arena = pm_arena_new(0);
+	PmKernelDesc d;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_kernel_decode(g, pm_graph_node_at(g, 0), arena, &d, &err))
+		fail_msg("%s", err.text);
+	assert_non_null(strstr(d.alts[0].source, text));
+	pm_arena_free(arena);
+	pm_graph_free(g);
+}
+
 /* Updates of a line that come in pieces and rest, an index for each element or for a row of them, places from
  * the end, an axis with lines on both sides, and one that neighbours lie along. */
 static void scatters_look_for_their_updates(void **state)
@@ -98,6 +115,31 @@ static void scatters_look_for_their_updates(void **state)
 		   "j = Cast<to = 7>(which) i = Mul(j, k) v = Relu(u) "
 		   "s = ScatterND<reduction = \"add\">(x, i, v) y = Neg(s) }",
 		   1, rows, PASS_COUNT(rows));
+}
+
+/* An index for each element and many of them: a thread has several places of a line, 8 or 2 of them, and
+ * lines lie beside each other by 32 or not; more indices than are found before anything is added. */
+static void places_share_an_index(void **state)
+{
+	static const PassDims rows[] = { { { 64, 2112, 40 } }, { { 16, 2113, 35 } }, { { 26, 3001, 37 } } },
+			      many[] = { { { 2, 640, 150 } } };
+
+	(void)state;
+	pass_fuses(PASS,
+		   "g ($T[$a,$b] x, bool[$c,$b] which, $T[$c,$b] u, $T[$a,$b] w) => ($T[$a,$b] y) <int64 k = "
+		   "{-5}> { "
+		   "j = Cast<to = 7>(which) i = Mul(j, k) v = Relu(u) "
+		   "s = ScatterElements<axis = 0, reduction = \"add\">(x, i, v) y = Mul(s, w) }",
+		   1, rows, PASS_COUNT(rows));
+	pass_fuses(PASS,
+		   "g ($T[$a,64,$b] x, bool[$a,$c,$b] which, $T[$a,$c,$b] u) => ($T[$a,64,$b] y) <int64 k = "
+		   "{63}> { "
+		   "j = Cast<to = 7>(which) i = Mul(j, k) v = Relu(u) "
+		   "s = ScatterElements<axis = 1, reduction = \"add\">(x, i, v) y = Neg(s) }",
+		   1, many, 1);
+	has_text("g ($T[$a,$b] x, int64[$c,$b] i, $T[$c,$b] u) => ($T[$a,$b] y) { v = Relu(u) "
+		 "s = ScatterElements<axis = 0, reduction = \"add\">(x, i, v) y = Neg(s) }",
+		 rows[0], "names_any(v");
 }
 
 /* Lines without an index: along either side of the axis, and by vectors. */
@@ -460,6 +502,7 @@ int main(void)
 		cmocka_unit_test(views_become_indices),
 		cmocka_unit_test(data_are_indices),
 		cmocka_unit_test(scatters_look_for_their_updates),
+		cmocka_unit_test(places_share_an_index),
 		cmocka_unit_test(scatters_into_some_lines),
 		cmocka_unit_test(scatters_that_replace),
 		cmocka_unit_test(scatters_to_known_places),

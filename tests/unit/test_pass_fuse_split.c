@@ -60,7 +60,6 @@ static void norms_of_long_rows(void **state)
 	pass_fuses_float(PASS, norm, 1, held, PASS_COUNT(held));
 }
 
-/* A result for each row beside those along it; reductions of reductions. */
 /* 16 threads share a row where 32 would leave more of them idle. */
 static void rows_of_half_warps(void **state)
 {
@@ -73,6 +72,7 @@ static void rows_of_half_warps(void **state)
 			 1, rows, PASS_COUNT(rows));
 }
 
+/* A result for each row beside those along it; reductions of reductions. */
 static void several_reductions_and_results(void **state)
 {
 	static const PassDims rows[] = { { { 2, 100000 } }, { { 1, 100003 } } };

@@ -247,7 +247,7 @@ template<class V> __device__ __forceinline__ V pm_min(V a, V b)
 {
 	return a < b || a != a ? a : b;
 }
-#ifndef PASSMITH_EMU
+#if !defined(PASSMITH_EMU) && __CUDA_ARCH__ >= 800
 /* One instruction for three. */
 __device__ __forceinline__ float pm_max(float a, float b)
 {

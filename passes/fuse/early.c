@@ -5,9 +5,6 @@
  * known from the start (it depends on the row, the place in it and the lane, on nothing that was loaded) is
  * written at the begin of the section, and stays as it is in memory in registers until it is asked for: in
  * front of the loops, where these are unrolled; a row's own values always.
- *
- * Where a row is longer than registers, its last turns' elements go from memory to shared memory (`far`),
- * each to its own thread's place, without registers on the way.
  */
 #include "fuse.h"
 
@@ -78,60 +75,6 @@ static void subscripts(Ctx *c, int where, int64_t n, int elements)
 	}
 }
 
-/* Turns of the loop whose elements are in registers. */
-static int64_t near_turns(const Ctx *c, const Early *e)
-{
-	return turns(c, e->where) - (e->far ? c->s->far : 0);
-}
-
-/* One operand's vectors of 16 bytes can go to shared memory. */
-static int goes_far(const Ctx *c, const Op *o, int where, Ix base)
-{
-	return c->s->far && !c->s->far_bytes && where != ROW && base >= 0 && turns(c, where) > c->s->far &&
-	       c->s->vec * pm_dtype_bytes(o->dtype) == 16;
-}
-
-/* "else bring<4, A>(far0 + (k - 8) * 512, p0 + (4 * m0));" behind the loads into registers, and where far0
- * is. */
-static void write_far(Ctx *c, const Op *o, const Early *e, int number, Ix base)
-{
-	PmText *out = c->out;
-
-	c->out = &c->decl;
-	t_add(c, "pm_vec<");
-	t_add(c, f_ctype(o->dtype));
-	t_add(c, ", ");
-	t_int(c, c->s->vec);
-	t_add(c, "> *const far");
-	t_int(c, number);
-	t_add(c, " = far_row<pm_vec<");
-	t_add(c, f_ctype(o->dtype));
-	t_add(c, ", ");
-	t_int(c, c->s->vec);
-	t_add(c, ">>() + lane;\n");
-	c->out = out;
-	t_add(c, "else bring<");
-	t_int(c, c->s->vec);
-	t_add(c, ", A>(far");
-	t_int(c, number);
-	t_add(c, " + (k - ");
-	t_int(c, near_turns(c, e));
-	t_add(c, ") * ");
-	t_int(c, c->s->group);
-	t_add(c, ", p");
-	t_int(c, e->arg);
-	t_add(c, " + (");
-	t_ix(c, base);
-	t_add(c, "));\n");
-}
-
-static void if_near(Ctx *c, const Early *e)
-{
-	t_add(c, "if (k < ");
-	t_int(c, near_turns(c, e));
-	t_add(c, ") ");
-}
-
 /* "pm_vec<__half, 8> e3[2];" in front, and "e3[k] = fetch<8, A>(p1 + 8 * m0);" in the loop. */
 static void write(Ctx *c, const Op *o, const Early *e, int number, Ix base, int lanes)
 {
@@ -148,11 +91,9 @@ static void write(Ctx *c, const Op *o, const Early *e, int number, Ix base, int 
 	}
 	t_add(c, " e");
 	t_int(c, number);
-	subscripts(c, e->where, near_turns(c, e), lanes && !vec);
+	subscripts(c, e->where, turns(c, e->where), lanes && !vec);
 	t_add(c, ";\n");
 	c->out = &c->early_text[e->where];
-	if (e->far)
-		if_near(c, e);
 	f_for_lanes(c, lanes && !vec);
 	t_add(c, "e");
 	t_int(c, number);
@@ -160,8 +101,6 @@ static void write(Ctx *c, const Op *o, const Early *e, int number, Ix base, int 
 	t_add(c, " = ");
 	f_load_text(c, e->arg, vec ? base : e->at, vec);
 	t_add(c, ";\n");
-	if (e->far)
-		write_far(c, o, e, number, base);
 	c->out = out;
 }
 
@@ -178,7 +117,7 @@ static int64_t words_of(const Ctx *c, const Op *o, int lanes)
 
 int f_early(Ctx *c, const Op *o, int arg, Ix at, Ix base, int lanes)
 {
-	int where = place(c, o, at), far, i;
+	int where = place(c, o, at), i;
 	int64_t words;
 	Early *e;
 
@@ -187,47 +126,18 @@ int f_early(Ctx *c, const Op *o, int arg, Ix at, Ix base, int lanes)
 			return i;
 	if (where < 0 || c->n_early == F_EARLY)
 		return -1;
-	far = goes_far(c, o, where, base);
-	words = where == ROW ? 0 : (turns(c, where) - (far ? c->s->far : 0)) * words_of(c, o, lanes);
+	words = where == ROW ? 0 : turns(c, where) * words_of(c, o, lanes);
 	if (words && c->kept_words + c->early_words + words > room(c->s))
 		return -1;
 	c->early_words += words;
 	e = &c->early[c->n_early];
-	*e = (Early){ where, arg, at, far };
-	if (far)
-		c->s->far_bytes = (int64_t)c->s->far * c->s->group * 16;
+	*e = (Early){ where, arg, at };
 	write(c, o, e, c->n_early, base, lanes);
 	return c->n_early++;
 }
 
-void f_early_again(Ctx *c, int number)
-{
-	const Early *e = &c->early[number];
-
-	if (e->far)
-		if_near(c, e);
-	t_add(c, "again(e");
-	t_int(c, number);
-	subscripts(c, e->where, 0, 0);
-	t_add(c, ");\n");
-}
-
 void f_early_ref(Ctx *c, int number)
 {
-	const Early *e = &c->early[number];
-
-	if (e->far) {
-		t_add(c, "at_hand<");
-		t_int(c, near_turns(c, e));
-		t_add(c, ", ");
-		t_int(c, c->s->group);
-		t_add(c, ">(e");
-		t_int(c, number);
-		t_add(c, ", far");
-		t_int(c, number);
-		t_add(c, ", k)");
-		return;
-	}
 	t_add(c, "e");
 	t_int(c, number);
 	subscripts(c, c->early[number].where, 0, 0);
@@ -250,7 +160,6 @@ void f_early_write(Ctx *c, PmText *t, int of_row)
 			f_loop_head(c, k);
 		pm_text_add(t, e->s);
 		pm_text_add(t, loop ? "}\n}\n" : "");
-		pm_text_add(t, loop && c->s->far_bytes ? "brought();\n" : "");
 		t->full |= e->full;
 	}
 	c->out = out;

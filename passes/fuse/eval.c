@@ -156,8 +156,11 @@ static int load(Ctx *c, int op, const Ix *co)
 	arg = f_arg(c, op);
 	f_count_load(c, o, arg, base, step != 0);
 	early = of_lane >= 0 ? -1 : f_early(c, o, arg, at, step == 1 ? base : -1, step != 0);
-	if (step == 1 && early >= 0 && c->s->hold && c->s->vec * pm_dtype_bytes(o->dtype) % 4 == 0)
-		f_early_again(c, early);
+	if (step == 1 && early >= 0 && c->s->hold && c->s->vec * pm_dtype_bytes(o->dtype) % 4 == 0) {
+		t_add(c, "again(");
+		f_early_ref(c, early);
+		t_add(c, ");\n");
+	}
 	if (step == 1) {
 		t_add(c, "const ");
 		f_declare_packed(c, o->dtype, var);

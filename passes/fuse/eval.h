@@ -39,7 +39,6 @@ typedef struct Reduced {
 typedef struct Early {
 	int where, arg;
 	Ix at;
-	int far; /* the last turns' elements go to shared memory */
 } Early;
 
 /* ---- eval.c ---- */
@@ -133,8 +132,6 @@ void f_loop_drop(Ctx *c, const LoopState *st);
 int f_early(Ctx *c, const Op *o, int arg, Ix at, Ix base, int lanes);
 /* "e3[k]", as it is referred to where it was asked for. */
 void f_early_ref(Ctx *c, int number);
-/* Makes this loop convert it once more (again() of round.cu). */
-void f_early_again(Ctx *c, int number);
 void f_early_reset(Ctx *c);
 /* The early loads of the row, or those in front of the loops. */
 void f_early_write(Ctx *c, PmText *t, int of_row);

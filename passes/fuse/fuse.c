@@ -44,7 +44,7 @@ static int text_buffers(Ctx *c)
 typedef struct Kernel {
 	PmText text;
 	int block, front_block, launches; /* threads; of the launch in front, 0: none */
-	int64_t blocks, front_blocks, scratch[2], shared;
+	int64_t blocks, front_blocks, scratch[2];
 	int n_scratch;
 	int32_t in[F_ARGS];
 	int n_in, wide;
@@ -73,7 +73,6 @@ static int make(Ctx *c, int other, Kernel *k)
 		k->scratch[k->n_scratch++] = f_scratch(c);
 	if (!f_source(c, &k->text, k->block, &k->blocks))
 		return 0;
-	k->shared = c->section[0].far_bytes;
 	k->n_in = c->n_arg_in;
 	k->bytes = 0;
 	for (i = 0; i < k->n_in; i++)
@@ -116,7 +115,6 @@ static void describe(const Kernel *k, Described *d)
 		d->launch[i] = (PmLaunch){ .struct_size = sizeof d->launch[i], .entry = entries[i] };
 		d->launch[i].grid[0] = (uint32_t)(i || !k->front_block ? k->blocks : k->front_blocks);
 		d->launch[i].block[0] = (uint32_t)(i || !k->front_block ? k->block : k->front_block);
-		d->launch[i].smem = (uint32_t)k->shared;
 		d->list[i] = &d->launch[i];
 	}
 	d->list[i] = NULL;

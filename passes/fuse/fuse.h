@@ -14,7 +14,7 @@
  *   tile.c    which tile of a product a block makes, and how long that takes
  *   product.c a product's section; product.cu what makes its tile; results.c the statements behind it
  *   round.cu  how values of 16 bits are rounded, and computed with two at a time
- *   early.c   loads that are issued before anything waits for one; far.cu those that wait in shared memory
+ *   early.c   loads that are issued before anything waits for one
  *   front.c   a product in a launch of its own, in front of the rest; front.cu what makes its tiles
  *   source.c  the kernel's text
  *   cost.c    what a set of nodes costs as library calls, and as this kernel

@@ -27,7 +27,6 @@ typedef struct Section {
 	int max_serial, keep;
 	int hold;  /* what its loops load stays in registers up to the last, two blocks in those of one
 		      multiprocessor */
-	int far;   /* of the turns that hold it, the last ones that do so in shared memory */
 	int split; /* blocks that share a row, or a set of columns; 0: one */
 	/* measured while it is written */
 	double bytes, spread, work; /* bytes read and written; of them out of order; operations */
@@ -35,7 +34,6 @@ typedef struct Section {
 	double serial;              /* turns of loops of one thread */
 	double looks;               /* and of those that look through the indices of a scatter */
 	int cached, lane_loads, syncs;
-	int64_t far_bytes;    /* dynamic shared memory of a block */
 	int n_reds, n_stages; /* reductions by rows, and launches that they take when it is split */
 } Section;
 

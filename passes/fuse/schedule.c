@@ -5,10 +5,7 @@ enum {
 	FULL = 132 * 1024, /* threads that keep a large GPU busy */
 	REGISTERS = 96,    /* words that a thread keeps from loop to loop */
 	LARGE = 8 << 20,   /* bytes from which on their rate decides */
-	HOLDERS = 512,     /* threads that hold a row as it lies in memory */
-	TURNS = 10,        /* of their loops, that registers hold */
-	NEAR = 8,          /* and where shared memory holds the rest: */
-	FAR = 12           /* 96 KB of a block, twice on a multiprocessor */
+	HOLDERS = 512      /* threads that hold a row as it lies in memory */
 };
 
 void f_forget_wanted(Ctx *c)
@@ -231,12 +228,12 @@ static void share(Section *s, int64_t g, int most)
 }
 
 /* Whether a row that fits no block's registers as it is computed does as it lies in memory, in those of 512
- * threads and in shared memory, twice on a multiprocessor: one block loads while another computes. */
+ * threads, twice on a multiprocessor: one block loads while another computes. */
 static int holds(const Section *s, int64_t chunks)
 {
-	enum { BLOCKS = 264 };
+	enum { TURNS = 10, BLOCKS = 264 };
 
-	return s->bytes >= LARGE && s->rows >= BLOCKS && chunks <= (NEAR + FAR) * HOLDERS && !fits(s, 1024);
+	return s->bytes >= LARGE && s->rows >= BLOCKS && chunks <= TURNS * HOLDERS && !fits(s, 1024);
 }
 
 static void along(Ctx *c, Section *s)
@@ -276,8 +273,6 @@ static void along(Ctx *c, Section *s)
 			g = g > 32 ? g / 2 : chunks > 64 ? 64 : 32;
 	}
 	s->hold = s->hold && !c->other;
-	chunks = s->hold ? (chunks + HOLDERS - 1) / HOLDERS : 0;
-	s->far = chunks > TURNS ? (int)chunks - NEAR : 0;
 	/* Small blocks end one by one: with the few instructions of half types that counts. */
 	share(s, g, s->bytes >= LARGE && s->vec == 8 ? 128 : 256);
 }
@@ -321,7 +316,7 @@ void f_schedule(Ctx *c, Section *s)
 		return;
 	}
 	s->group = s->per_block = 1;
-	s->hold = s->far = 0;
+	s->hold = 0;
 	if (!try_vec(c, s, 1))
 		return;
 	if (s->across > s->along && s->rows > 1)

@@ -15,7 +15,6 @@ void f_clear(Ctx *c, Section *s)
 	c->read = 0;
 	s->cached = s->lane_loads = s->syncs = c->n_reds = 0;
 	c->cut = UINT32_MAX;
-	s->far_bytes = 0;
 	s->across = s->along = s->serial = s->looks = 0;
 	c->ix_lane = s->vec > 1 ? ix_var(c, "j", s->vec - 1, DEP_LANE, 0) : ix_const(c, 0);
 	c->ix_row = ix_var(c, "r", s->rows > 0 ? f_groups(s) - 1 : 0, DEP_ROW, 0);

@@ -1,7 +1,6 @@
 /* source.c - the text of a kernel: what every one begins with, and its sections one after another. */
 #include "fuse.h"
 
-#include "far.cu.h"
 #include "round.cu.h"
 
 static const char HEAD[] =
@@ -335,8 +334,6 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 	pm_text_add(t, INTS);
 	if (f_stages(c) > 1)
 		pm_text_add(t, SLICES);
-	if (c->section[0].far)
-		pm_text_add(t, far_cu);
 	if (shared || c->apart)
 		pm_text_add(t, f_product_source());
 	if (c->apart) {

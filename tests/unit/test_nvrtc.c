@@ -373,10 +373,6 @@ static void take_kernels(void *arg, int pass, const char *model, int dtype, cons
 	pm_arena_free(arena);
 }
 
-#define HELD                                                                                                 \
-	"g ($T[1,264,$a] x, $T[264] s, $T[264] b) => ($T[1,264,$a] y) { "                                    \
-	"n = InstanceNormalization(x, s, b) g = Sigmoid(n) y = Mul(n, g) }"
-
 /* Graphs of which each type makes kernels that were once refused, or that no model has. */
 static const struct Written {
 	const char *what, *pass, *text;
@@ -407,9 +403,6 @@ static const struct Written {
 	  "c = ScatterElements<axis = 0>(b, i, u) d = ScatterND(c, k, v) e = Relu(w) y = ScatterND(d, at, e) "
 	  "}",
 	  { { 256 } } },
-	/* Rows that registers and shared memory hold together: floats, and half types. */
-	{ "held rows of float", "fuse", HELD, { { 40960 } } },
-	{ "held rows of half types", "fuse", HELD, { { 81920 } } },
 };
 
 static void take_written(Set *set)

@@ -7,8 +7,8 @@
  * E (3 E). silu.c and quick_gelu.c are for values that no addition makes.
  *
  * Mined: 4389 places in 307 of 811 models; in 24 of the 400 structures with most time at stake, the first
- * of rank 3. Measured on an H200: 1x100x2048 float16 6.0 to 2.7 us (2.21x), PyTorch 8.2, TorchInductor
- * 2.8; 1x50x3072 float16 10.3 to 2.9 us (3.52x), PyTorch 12.7, TorchInductor 2.7.
+ * of rank 3. Measured on an H200: 1x100x2048 float16 5.9 to 2.7 us (2.16x), PyTorch 7.0, TorchInductor
+ * 2.7; 1x50x3072 float16 10.7 to 2.9 us (3.64x), PyTorch 12.7, TorchInductor 3.1.
  */
 #include "elementwise.h"
 

@@ -4,7 +4,7 @@
  * and 12 E: 6 launches and 14 E; here 1 launch moves 2 E.
  *
  * Mined: 194 places in 12 of 811 models; in 5 of the 400 structures with most time at stake, the first of
- * rank 12. Measured on an H200: 1x768x32x32 float16 18.2 to 4.0 us (4.58x), PyTorch 25.8, TorchInductor
+ * rank 12. Measured on an H200: 1x768x32x32 float16 18.2 to 4.1 us (4.42x), PyTorch 25.8, TorchInductor
  * 4.7.
  */
 #include "batch_norm.h"

@@ -7,8 +7,8 @@
  * 2 E. It saves launches, not bytes: that is what these blocks of small images are made of.
  *
  * Mined: 964 places in 83 of 811 models; in 10 of the 400 structures with most time at stake, the first of
- * rank 48. Measured on an H200: 1x256x14x14 float16 6.2 to 2.8 us (2.22x), PyTorch 7.7, TorchInductor 2.6;
- * 1x120x28x28 float16 6.0 to 2.8 us (2.15x), PyTorch 12.3, TorchInductor 2.7.
+ * rank 48. Measured on an H200: 1x256x14x14 float16 5.3 to 2.8 us (1.93x), PyTorch 7.3, TorchInductor 2.6;
+ * 1x120x28x28 float16 5.1 to 2.7 us (1.90x), PyTorch 11.3, TorchInductor 2.7.
  */
 #include "elementwise.h"
 

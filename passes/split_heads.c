@@ -9,8 +9,8 @@
  * E; here 1 launch and 2 E. k is a plain transposition of [S, H D], which goes through shared memory.
  *
  * Mined: 8371 places in 277 of 811 models; in 2 of the 400 structures with most time at stake, the first
- * of rank 13. Measured on an H200: 1x197x12x64 queries float16 6.3 to 3.0 us (2.08x), PyTorch 7.0,
- * TorchInductor 2.6; 1x197x12x64 keys float16 7.4 to 3.4 us (2.19x), PyTorch 7.4, TorchInductor 2.8.
+ * of rank 13. Measured on an H200: 1x197x12x64 queries float16 5.7 to 2.7 us (2.09x), PyTorch 8.0,
+ * TorchInductor 2.7; 1x197x12x64 keys float16 6.2 to 3.1 us (1.97x), PyTorch 7.3, TorchInductor 2.7.
  */
 #include "heads.cu.h"
 #include "tiles.h"

@@ -143,7 +143,7 @@ int f_unrolled(const Ctx *c, int k); /* all turns of these loops */
  * have the last one: in a branch, loads of one turn would wait for those of the turn before. */
 int f_is_open(const Ctx *c, int k);
 
-/* ---- section.c ---- */
+/* ---- store.c ---- */
 
 /* One result at `at`, from a variable. */
 void f_store(Ctx *c, int k, Ix at, int var);

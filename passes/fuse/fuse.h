@@ -2,11 +2,12 @@
  *
  * From a set of nodes to a kernel:
  *   load.c    nodes as operations of a small IR; composite operators (softmax, norms) in parts   load_*.c
- *   ix.c      index arithmetic: linear forms over loop variables, their quotients and remainders
- *   eval.c    asks for a value at coordinates and writes the statements that compute it     eval_*.c, vars.c
+ *   ix.c      index arithmetic: linear forms over loop variables, their quotients and remainders; ix_flat.c
+ *   eval.c    asks for a value at coordinates and writes the statements that compute it      eval_*.c
+ *   vars.c    the variables they use; memo.c which values are known already
  *   plan.c    sections of a kernel: which results one nest of loops makes, and what a row is
  *   schedule.c  how threads share a section
- *   section.c its loops and stores
+ *   section.c its loops; store.c its stores
  *   split.c   rows that many blocks share: one launch for each reduction, and one for the results
  *   load_scatter.c  scatters; eval_scatter.c looks for updates; eval_steps.c  places known from the start
  *   load_cum.c  running sums

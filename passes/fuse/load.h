@@ -101,7 +101,8 @@ int f_is(const char *a, const char *b);
 /* Operators that are made of several operations; 1 when `name` is one of them (load_norm.c, load_move.c). */
 int f_load_norm(Ctx *c, Node *n, const char *name, int out);
 int f_load_move(Ctx *c, Node *n, const char *name, int out);
-int f_load_resize(Ctx *c, Node *n, int out); /* eval_resize.c */
+int f_load_ew(Ctx *c, Node *n, const char *name, int out); /* load_ew.c */
+int f_load_resize(Ctx *c, Node *n, int out);               /* eval_resize.c */
 int f_load_pool(Ctx *c, Node *n, const char *name, int out);
 int f_load_cum(Ctx *c, Node *n, const char *name, int out);     /* load_cum.c */
 int f_load_dot(Ctx *c, Node *n, const char *name, int out);     /* load_dot.c */

@@ -49,6 +49,8 @@ int f_new_var(Ctx *c, int dtype, int lanes);
 void f_ref(Ctx *c, PmText *t, int var);
 void f_declare(Ctx *c, int var, const char *init);
 void f_for_lanes(Ctx *c, int lanes);
+/* "v5[j] = v3[j];" for all lanes of `to`. */
+void f_assign(Ctx *c, int to, int from);
 int f_memo_find(Ctx *c, int op, const Ix *co, int rank);
 void f_memo_add(Ctx *c, int op, const Ix *co, int rank, int var);
 /* var rounded to the type of op, as a stored value would be; var itself where that changes nothing. */
@@ -110,6 +112,9 @@ void f_load_text(Ctx *c, int arg, Ix at, int vec);
 /* A name that is not used yet: the letter and a number (eval_reduce.c). */
 enum { F_NAME = 12 };
 void f_name(Ctx *c, char letter, char name[F_NAME]);
+/* "int x7; x7 = ", or the same of an array with an element for each lane, whose loop goes on: the value
+ * comes next. The name is made of the letter. */
+void f_declare_int(Ctx *c, char letter, char name[F_NAME], int lanes);
 /* "for (int i4 = 0; i4 < n; i4 += step) {" with a new name (eval_reduce.c). */
 void f_for(Ctx *c, int64_t n, int step, char name[F_NAME]);
 

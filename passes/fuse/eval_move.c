@@ -62,22 +62,6 @@ static int window(Ctx *c, const Op *o, const Ix *co)
 
 /* ---- pieces ---- */
 
-static void assign(Ctx *c, int to, int from)
-{
-	int lanes = c->var[to].lanes;
-
-	if (c->var[from].lanes && !lanes)
-		f_fail(c, "lanes go different ways");
-	c->var[to].exact &= c->var[from].exact;
-	f_for_lanes(c, lanes);
-	if (!c->dry)
-		f_ref(c, c->out, to);
-	t_add(c, " = ");
-	if (!c->dry)
-		f_ref(c, c->out, from);
-	t_add(c, ";\n");
-}
-
 /* y = operand k at co, inside a branch that makes sure that it is inside the operand. */
 static void piece(Ctx *c, const Op *o, int k, int y, const Ix *co)
 {
@@ -90,7 +74,7 @@ static void piece(Ctx *c, const Op *o, int k, int y, const Ix *co)
 		at[d] = f_confine(c, co[d], from->dim[d] - 1);
 	x = f_eval(c, o->in[k], at);
 	if (x >= 0)
-		assign(c, y, x);
+		f_assign(c, y, x);
 	c->branch--;
 	f_forget(c, mark);
 }
@@ -118,7 +102,7 @@ static void row_piece(Ctx *c, const Op *o, int k, int y, const Ix *co, const Ix 
 		f_below(c, co[o->axis], from);
 		t_add(c, ") ");
 	}
-	assign(c, y, x);
+	f_assign(c, y, x);
 }
 
 /* Whether lanes alternate between pieces of one element: which is whose is known when it is compiled. Few
@@ -266,7 +250,7 @@ static int pad_constant(Ctx *c, const Op *o, const Ix *co)
 	c->var[y].exact = 1;
 	f_declare(c, y, v < 0 ? "0" : NULL);
 	if (v >= 0)
-		assign(c, y, v);
+		f_assign(c, y, v);
 	x = c->at_row ? everywhere(c, o, 0, at) : -1;
 	if (c->fail)
 		return -1;
@@ -274,7 +258,7 @@ static int pad_constant(Ctx *c, const Op *o, const Ix *co)
 	inside_text(c, o, co);
 	t_add(c, ") {\n");
 	if (x >= 0)
-		assign(c, y, x);
+		f_assign(c, y, x);
 	else
 		piece(c, o, 0, y, at);
 	t_add(c, "}\n");

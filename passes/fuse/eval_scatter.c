@@ -278,18 +278,8 @@ static int replace(Ctx *c, const Op *o, const Ix *co, const char *last, int lane
 	char name[F_NAME];
 	Ix at[F_RANK];
 
-	f_name(c, 'x', name);
-	t_add(c, "int ");
-	t_add(c, name);
-	if (lanes) {
-		t_add(c, "[");
-		t_int(c, c->s->vec);
-		t_add(c, "]");
-	}
-	t_add(c, ";\n");
-	f_for_lanes(c, lanes);
-	t_add(c, name);
-	t_add(c, lanes ? "[j] = max(" : " = max(");
+	f_declare_int(c, 'x', name, lanes);
+	t_add(c, "max(");
 	t_add(c, last);
 	t_add(c, lanes ? "[j], 0);\n" : ", 0);\n");
 	for (d = 0; d < o->rank; d++)
@@ -308,22 +298,6 @@ static int replace(Ctx *c, const Op *o, const Ix *co, const char *last, int lane
 	f_ref(c, c->out, u);
 	t_add(c, ";\n");
 	return 1;
-}
-
-static void declare_last(Ctx *c, char last[F_NAME], int lanes)
-{
-	f_name(c, 'l', last);
-	t_add(c, "int ");
-	t_add(c, last);
-	if (lanes) {
-		t_add(c, "[");
-		t_int(c, c->s->vec);
-		t_add(c, "]");
-	}
-	t_add(c, ";\n");
-	f_for_lanes(c, lanes);
-	t_add(c, last);
-	t_add(c, lanes ? "[j] = -1;\n" : " = -1;\n");
 }
 
 /* Text that was written into the next buffer, behind `before`. */
@@ -369,7 +343,8 @@ static int search(Ctx *c, const Op *o, const Ix *co, double part, int y)
 		PmText *body = c->out;
 
 		c->out = out;
-		declare_last(c, last, h.lanes);
+		f_declare_int(c, 'l', last, h.lanes);
+		t_add(c, "-1;\n");
 		c->out = body;
 		take_last(c, first, &h, last);
 	}

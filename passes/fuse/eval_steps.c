@@ -26,20 +26,6 @@ static int condition(Ctx *c, const Op *o, Ix p, Ix rest)
 	return any;
 }
 
-static void assign(Ctx *c, int to, int from)
-{
-	if (c->var[from].lanes && !c->var[to].lanes)
-		f_fail(c, "lanes go different ways");
-	c->var[to].exact &= c->var[from].exact;
-	f_for_lanes(c, c->var[to].lanes);
-	if (!c->dry)
-		f_ref(c, c->out, to);
-	t_add(c, " = ");
-	if (!c->dry)
-		f_ref(c, c->out, from);
-	t_add(c, ";\n");
-}
-
 /* The operand at co becomes y, in braces; on the scatter's axis it is at `at`, below n. */
 static void one_of(Ctx *c, const Op *o, int operand, const Ix *co, Ix at, int64_t n, double part, int y)
 {
@@ -55,7 +41,7 @@ static void one_of(Ctx *c, const Op *o, int operand, const Ix *co, Ix at, int64_
 	in[o->axis] = f_confine(c, at, n - 1);
 	v = f_eval(c, operand, in);
 	if (v >= 0)
-		assign(c, y, v);
+		f_assign(c, y, v);
 	t_add(c, "} ");
 	c->times = times;
 	c->branch--;
@@ -90,14 +76,14 @@ int f_eval_steps(Ctx *c, int op, const Ix *co)
 		return -1;
 	f_declare(c, y, NULL);
 	if (x >= 0)
-		assign(c, y, x);
+		f_assign(c, y, x);
 	t_add(c, "if (");
 	if (!condition(c, o, p, rest))
 		t_add(c, "1");
 	t_add(c, ")");
 	if (u >= 0) {
 		t_add(c, " {\n");
-		assign(c, y, u);
+		f_assign(c, y, u);
 		t_add(c, "}\n");
 		return y;
 	}

@@ -192,6 +192,38 @@ void f_for_lanes(Ctx *c, int lanes)
 	t_add(c, ") ");
 }
 
+void f_assign(Ctx *c, int to, int from)
+{
+	int lanes = c->var[to].lanes;
+
+	if (c->var[from].lanes && !lanes)
+		f_fail(c, "lanes go different ways");
+	c->var[to].exact &= c->var[from].exact;
+	f_for_lanes(c, lanes);
+	if (!c->dry)
+		f_ref(c, c->out, to);
+	t_add(c, " = ");
+	if (!c->dry)
+		f_ref(c, c->out, from);
+	t_add(c, ";\n");
+}
+
+void f_declare_int(Ctx *c, char letter, char name[F_NAME], int lanes)
+{
+	f_name(c, letter, name);
+	t_add(c, "int ");
+	t_add(c, name);
+	if (lanes) {
+		t_add(c, "[");
+		t_int(c, c->s->vec);
+		t_add(c, "]");
+	}
+	t_add(c, ";\n");
+	f_for_lanes(c, lanes);
+	t_add(c, name);
+	t_add(c, lanes ? "[j] = " : " = ");
+}
+
 uint32_t f_deps(const Ctx *c, const Ix *co, int rank)
 {
 	uint32_t deps = 0;
@@ -208,18 +240,7 @@ static Ix named(Ctx *c, int64_t hi, uint32_t deps, int lanes)
 {
 	char name[F_NAME];
 
-	f_name(c, 'x', name);
-	t_add(c, "int ");
-	t_add(c, name);
-	if (lanes) {
-		t_add(c, "[");
-		t_int(c, c->s->vec);
-		t_add(c, "]");
-	}
-	t_add(c, ";\n");
-	f_for_lanes(c, lanes);
-	t_add(c, name);
-	t_add(c, lanes ? "[j] = " : " = ");
+	f_declare_int(c, 'x', name, lanes);
 	if (c->branch && !c->at_row)
 		deps |= DEP_HERE;
 	return ix_var(c, name, hi, deps, lanes);

@@ -5,7 +5,7 @@
 #include "base/proc.h"
 
 #include <ctype.h>
-#include <fcntl.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -201,17 +201,18 @@ static PmStatus compile(const char *source, const Sources *files, const char *ou
 	return st;
 }
 
-/* Before the linker says so among the compiler's messages. */
+/* Before the linker says so among the compiler's messages. It replaces a file, where the folder lets it. */
 static PmStatus want_writable(const char *out, PmErr *err)
 {
-	int was_there = pm_path_exists(out), fd = open(out, O_WRONLY | O_CREAT | O_CLOEXEC, 0777);
+	PmStr dir = PM_STR_INIT;
+	PmStatus st = PM_OK;
 
-	if (fd < 0)
-		return pm_path_error("write", out, 1, err);
-	close(fd);
-	if (!was_there)
-		unlink(out);
-	return PM_OK;
+	pm_path_dir(out, &dir);
+	errno = pm_path_is_dir(out) ? EISDIR : 0;
+	if (errno || (access(dir.s, W_OK) != 0 && access(out, W_OK) != 0))
+		st = pm_path_error("write", out, 1, err);
+	pm_str_release(&dir);
+	return st;
 }
 
 PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmErr *err)

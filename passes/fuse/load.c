@@ -93,6 +93,21 @@ int f_view(Ctx *c, Kind kind, int x)
 	return k;
 }
 
+int f_turned(Ctx *c, int x, int axis, int back)
+{
+	int k = f_view(c, OP_TRANSPOSE, x), last = c->op[x].rank - 1, d;
+	Op *o = &c->op[k];
+
+	for (d = 0; d <= last && !c->fail; d++) {
+		if (back)
+			o->par[d] = d < axis ? d : d == axis ? last : d - 1;
+		else
+			o->par[d] = d < axis ? d : d == last ? axis : d + 1;
+		o->dim[d] = c->op[x].dim[o->par[d]];
+	}
+	return k;
+}
+
 static int known_type(int32_t t)
 {
 	return t == PM_F32 || t == PM_F16 || t == PM_BF16 || t == PM_F64 || t == PM_I64 || t == PM_I32 ||

@@ -96,6 +96,8 @@ int f_node(Ctx *c, PmVal v);
 int f_op(Ctx *c, Kind kind, int like, int node);
 /* An operation of one operand of x's shape and type, with room for par. */
 int f_view(Ctx *c, Kind kind, int x);
+/* x with axis `axis` last, or back there from last. */
+int f_turned(Ctx *c, int x, int axis, int back);
 int64_t f_numel(const Op *o);
 int f_is(const char *a, const char *b);
 /* Operators that are made of several operations; 1 when `name` is one of them (load_norm.c, load_move.c). */

@@ -2,22 +2,6 @@
  * before it. */
 #include "fuse.h"
 
-/* x with axis `axis` last, or back there from last. */
-static int turned(Ctx *c, int x, int axis, int back)
-{
-	int k = f_view(c, OP_TRANSPOSE, x), last = c->op[x].rank - 1, d;
-	Op *o = &c->op[k];
-
-	for (d = 0; d <= last && !c->fail; d++) {
-		if (back)
-			o->par[d] = d < axis ? d : d == axis ? last : d - 1;
-		else
-			o->par[d] = d < axis ? d : d == last ? axis : d + 1;
-		o->dim[d] = c->op[x].dim[o->par[d]];
-	}
-	return k;
-}
-
 /* Rows of `len` elements as `len` rows of those that each element adds up, and the sums. */
 static int sums(Ctx *c, const Node *n, int x)
 {
@@ -59,8 +43,8 @@ int f_load_cum(Ctx *c, Node *n, const char *name, int out)
 	axis += axis < 0 ? rank : 0;
 	if (axis < 0 || axis >= rank || c->op[out].dim[axis] > LONGEST || f_numel(&c->op[out]) > MOST)
 		return 0;
-	x = axis == rank - 1 ? n->in[0] : turned(c, n->in[0], axis, 0);
+	x = axis == rank - 1 ? n->in[0] : f_turned(c, n->in[0], axis, 0);
 	x = sums(c, n, x);
-	x = axis == rank - 1 ? x : turned(c, x, axis, 1);
+	x = axis == rank - 1 ? x : f_turned(c, x, axis, 1);
 	return f_becomes(c, out, "a", x, -1, -1);
 }

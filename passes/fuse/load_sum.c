@@ -14,18 +14,6 @@ static int shaped(Ctx *c, Kind kind, int x, int rank, const int64_t *dim)
 	return k;
 }
 
-static int turned(Ctx *c, int x)
-{
-	int k = f_view(c, OP_TRANSPOSE, x), d, last = c->op[x].rank - 1;
-	Op *o = &c->op[k];
-
-	for (d = 0; d <= last && !c->fail; d++) {
-		o->par[d] = d == last ? last - 1 : d == last - 1 ? last : d;
-		o->dim[d] = c->op[x].dim[o->par[d]];
-	}
-	return k;
-}
-
 /* [..., rows, k] as [..., rows, 1, k] (first) or [..., 1, rows, k]; a point's axes behind k are dropped. */
 static int spread(Ctx *c, int x, int first, int point)
 {
@@ -111,9 +99,9 @@ int f_load_sum(Ctx *c, int dot)
 	if (o->mode == FORM_IMAGE || c->op[a].rank >= F_RANK || c->op[b].rank >= F_RANK)
 		return 0;
 	if (o->mode == FORM_GEMM && (o->axis & 1))
-		a = turned(c, a);
+		a = f_turned(c, a, c->op[a].rank - 2, 0);
 	if (!point && !(o->mode == FORM_GEMM && (o->axis & 2)))
-		b = turned(c, b);
+		b = f_turned(c, b, c->op[b].rank - 2, 0);
 	a = spread(c, a, 1, point);
 	b = spread(c, b, 0, point);
 	k = f_ew(c, -1, c->op[a].rank > c->op[b].rank ? a : b, "a * b", a, b, -1);

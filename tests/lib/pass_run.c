@@ -61,27 +61,47 @@ static void compare(const PmGraph *g, const PmTensor *in, const PmTensor *want, 
 	}
 }
 
-/* The most alternatives that a fused node has; of_node: `alt`, or the last one it has, for each of them. */
-static int most_alternatives(const PmGraph *g, int alt, int *of_node)
+static int alternatives(const PmGraph *g, PmNode n)
 {
 	PmArena *arena = pm_arena_new(0);
-	int most = 0, n = 0;
+	PmKernelDesc d;
 	PmErr err;
+	int n_alts;
 
 	pm_err_init(&err);
-	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
-		PmKernelDesc d;
-
-		if (pm_node_op(g, pm_graph_node_at(g, i)) != PM_OP_Kernel)
-			continue;
-		if (pm_kernel_decode(g, pm_graph_node_at(g, i), arena, &d, &err))
-			fail_msg("%s", err.text);
-		most = d.n_alts > most ? d.n_alts : most;
-		if (of_node)
-			of_node[n++] = alt < d.n_alts ? alt : d.n_alts - 1;
-	}
+	if (pm_kernel_decode(g, n, arena, &d, &err))
+		fail_msg("%s", err.text);
+	n_alts = d.n_alts;
 	pm_arena_free(arena);
+	return n_alts;
+}
+
+static int most_alternatives(const PmGraph *g)
+{
+	int most = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
+		PmNode n = pm_graph_node_at(g, i);
+		int have = pm_node_op(g, n) == PM_OP_Kernel ? alternatives(g, n) : 0;
+
+		most = have > most ? have : most;
+	}
 	return most;
+}
+
+/* Of each fused node, in order: this alternative, or its last. Returns their number. */
+static size_t choose(const PmGraph *g, int alt, int *alts)
+{
+	size_t n_fused = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
+		PmNode n = pm_graph_node_at(g, i);
+		int have = pm_node_op(g, n) == PM_OP_Kernel ? alternatives(g, n) : 0;
+
+		if (have)
+			alts[n_fused++] = alt < have ? alt : have - 1;
+	}
+	return n_fused;
 }
 
 static PmWorker *the_worker;
@@ -106,7 +126,7 @@ static PmWorker *worker(void)
 /* The graph, every fused node of it in this alternative, or in its last. */
 static PmRunResult run(const PmGraph *g, const PmTensor *in, int alt, const char *text)
 {
-	int alts[MAX_VALUES] = { 0 };
+	int alts[MAX_VALUES];
 	PmWorker *w = worker();
 	PmRunOpts opts = { .device = pm_worker_device(w),
 			   .deadline = 100,
@@ -117,9 +137,8 @@ static PmRunResult run(const PmGraph *g, const PmTensor *in, int alt, const char
 	PmErr err;
 
 	pm_err_init(&err);
-	opts.n_alts = pm_graph_n_nodes(g);
-	assert_true(opts.n_alts <= MAX_VALUES);
-	most_alternatives(g, alt, alts);
+	assert_true(pm_graph_n_nodes(g) <= MAX_VALUES);
+	opts.n_alts = choose(g, alt, alts);
 	if (pm_run_graph(g, in, pm_graph_n_inputs(g), &opts, &res, &err))
 		fail_msg("alternative %d: %s\n%s", alt, err.text, text);
 	return res;
@@ -129,7 +148,7 @@ void pass_run_all(const PmGraph *g, const PmGraph *fused, const char *text)
 {
 	static const PmInputClass classes[] = { PM_INPUTS_NORMAL, PM_INPUTS_WIDE };
 	size_t n_in = pm_graph_n_inputs(g), n_out = pm_graph_n_outputs(g);
-	int n_alts = most_alternatives(fused, 0, NULL);
+	int n_alts = most_alternatives(fused);
 	PmTensor in[MAX_VALUES], want[MAX_VALUES];
 	PmErr err;
 
@@ -165,7 +184,7 @@ static int agree(const PmTensor *want, const PmTensor *got, int t, PmComparison 
 void pass_run_beside(const PmGraph *g, const PmGraph *fused, int t, const char *text)
 {
 	size_t n_in = pm_graph_n_inputs(g);
-	int n_alts = most_alternatives(fused, 0, NULL);
+	int n_alts = most_alternatives(fused);
 	PmTensor in[MAX_VALUES];
 	PmRunResult want;
 	PmErr err;

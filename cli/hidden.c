@@ -81,7 +81,7 @@ static PmStatus try_shape(void *arg, const PmGraph *g, const char *label, int sh
 	out->n_matched += rec.n_kernels > 0;
 	if (is_wrong(rec.verdict)) {
 		out->verdict = rec.verdict;
-		snprintf(out->why, sizeof out->why, "On the hidden shape %.200s: %.700s", label, rec.why);
+		snprintf(out->why, sizeof out->why, "On the hidden %.200s: %.700s", label, rec.why);
 	}
 	pm_eval_record_release(&rec);
 	return PM_OK;

@@ -54,6 +54,7 @@ END {
 	}
 	printf "%-8s %d / %d\n", "all", c, t
 	printf "%-8s %d / %d attacks of our own, in no catalogue\n", "X", caught["X"], total["X"]
+	printf "%-8s %d / %d the second siege: by someone who has read the source\n", "S", caught["S"], total["S"]
 	if (failed != "")
 		printf "\nnot caught:\n%s", failed
 	if (lacking != "")

@@ -184,5 +184,7 @@ PmStatus pm__stage_correctness(Eval *e, PmErr *err)
 		pm__judge_end(e);
 	if (!st && r->verdict == PM_VERDICT_OK && e->o->preset == PM_PRESET_SOUND)
 		st = check_secret(e, n_classes, err);
+	free(e->silence);
+	e->silence = NULL;
 	return st;
 }

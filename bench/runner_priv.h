@@ -12,17 +12,26 @@
 #include "bench/runner.h"
 #include "runtime/run.h"
 
+/* What the comparisons of one result said that the error bound cannot tell from another answer. */
+typedef struct PmSilence {
+	int silent, telling; /* comparisons */
+	int doubtful;        /* of the silent: not within the ladder's level that decides, or no better than
+			      * a constant */
+	char why[PM_ERR_MAX / 2];
+} PmSilence;
+
 /* What one member's evaluation carries from stage to stage. */
 typedef struct Eval {
 	const PmEvalMember *m;
 	const PmEvalOpts *o;
 	PmEvalRecord *rec;
 	PmCandidate cand;
-	PmWorker *worker; /* the candidate's own */
-	PmProbe probe;    /* the candidate with every kernel's operands and results as outputs */
-	int n_alts;       /* most alternatives of any kernel */
-	int by_ladder;    /* a result for which there is no bound is wrong at the level that decides */
-	PmRng poison;     /* what buffers hold before a run is new for each */
+	PmWorker *worker;   /* the candidate's own */
+	PmProbe probe;      /* the candidate with every kernel's operands and results as outputs */
+	int n_alts;         /* most alternatives of any kernel */
+	int by_ladder;      /* a result for which there is no bound is wrong at the level that decides */
+	PmSilence *silence; /* owned; by result, while results are judged */
+	PmRng poison;       /* what buffers hold before a run is new for each */
 } Eval;
 
 /* Sets verdict and reason; returns PM_OK. */

@@ -71,6 +71,14 @@ typedef struct PmEvalBound {
 	char why[PM_ERR_MAX / 2]; /* what is not strict; "" when all is */
 } PmEvalBound;
 
+/* What the inputs reached, measured by the reference on those of the record's seed. */
+enum { PM_EVAL_BRANCHES = 12 };
+typedef struct PmEvalReached {
+	PmReached of[PM_N_ALL_CLASSES];
+	int n_not_taken;                             /* ways of conditions that no input went, */
+	char not_taken[PM_EVAL_BRANCHES][PM_BRANCH]; /* the first of them by name */
+} PmEvalReached;
+
 typedef struct PmEvalRecord {
 	char label[128];
 	PmVerdict verdict;
@@ -88,6 +96,7 @@ typedef struct PmEvalRecord {
 	PmWorst worst;          /* of the worst output; index -1 when nothing differs */
 	char worst_where[256];  /* "output 'y', inputs normal, alternative 0" */
 	PmEvalBound bound;
+	PmEvalReached reached;
 	/* speed */
 	int measured; /* 0: modelled by a profile */
 	PmEvalTiming timing;

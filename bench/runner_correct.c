@@ -84,6 +84,22 @@ static void edit(PmTensor *in, size_t n, PmRng *r)
 	}
 }
 
+/* Inputs of a class that the graph defines a result for; *use = 0 when there are none. What those of the
+ * record's seed reach is noted once, as long as the reference is quick (the further classes are drawn then
+ * alone). */
+static PmStatus draw_class(Eval *e, PmInputClass cls, uint64_t seed, int known, PmTensor *in, int *use,
+			   PmErr *err)
+{
+	PmReached r, *kept = &e->rec->reached.of[cls];
+	int note = known && !kept->drawn && e->n_classes == PM_N_ALL_CLASSES;
+	PmStatus st = pm_inputs_defined(e->m->g, seed, cls, note, in, &r, note ? &e->taken : NULL, err);
+
+	if (!st && known && !kept->drawn)
+		*kept = r;
+	*use = !st && r.drawn == 1;
+	return st;
+}
+
 /* `secret`: 0, or the seed of inputs that are drawn by it (`edited`: of which a few are). */
 static PmStatus check_class(Eval *e, PmInputClass cls, int alt, uint64_t secret, int edited, PmErr *err)
 {
@@ -91,18 +107,22 @@ static PmStatus check_class(Eval *e, PmInputClass cls, int alt, uint64_t secret,
 	PmTensor *in = pm_xcalloc(n + 1, sizeof *in);
 	PmRunResult got = { 0 };
 	char where[96];
-	PmStatus st = pm_inputs_make(e->m->g, secret && !edited ? secret : e->o->seed, cls, in, err);
+	int use = 0;
+	PmStatus st = draw_class(e, cls, secret && !edited ? secret : e->o->seed, !secret, in, &use, err);
 	PmRng rng;
 
+	if (st || !use) {
+		free(in);
+		return st;
+	}
 	pm_rng_init_named(&rng, secret, "edit");
-	if (!st && edited)
+	if (edited)
 		edit(in, n, &rng);
 	snprintf(where, sizeof where, "inputs %s, alternative %d", pm_input_class_name(cls), alt);
 	if (secret)
 		snprintf(where, sizeof where, "inputs %s %s --secret %llu", pm_input_class_name(cls),
 			 edited ? "with eight elements of" : "of", (unsigned long long)secret);
-	if (!st)
-		st = run_candidate(e, in, alt, next_poison(e, 0), &got, err);
+	st = run_candidate(e, in, alt, next_poison(e, 0), &got, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && cls == PM_INPUTS_NORMAL && !secret)
 		st = check_poison(e, in, &got, alt, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && cls == PM_INPUTS_NORMAL &&
@@ -132,7 +152,7 @@ static int count_alternatives(const PmGraph *g)
 /* One run on inputs of a seed that nobody knew when the pass was built, and one on the known ones with a few
  * elements changed. They decide about the verdict and leave no other trace in the record, so that evaluating
  * again gives the same report; the sentence says the seed. */
-static PmStatus check_secret(Eval *e, int n_classes, PmErr *err)
+static PmStatus check_secret(Eval *e, PmErr *err)
 {
 	PmEvalRecord *r = e->rec, kept = *r;
 	uint64_t secret = e->o->secret ? e->o->secret : pm_rng_secure_seed() >> 2;
@@ -141,7 +161,8 @@ static PmStatus check_secret(Eval *e, int n_classes, PmErr *err)
 
 	kept.outputs = memcpy(pm_xcalloc(1, bytes), r->outputs, bytes);
 	for (int edited = 0; edited < 2 && !st && r->verdict == PM_VERDICT_OK; edited++) {
-		PmInputClass cls = edited ? PM_INPUTS_NORMAL : (PmInputClass)(secret % (uint64_t)n_classes);
+		PmInputClass cls = edited ? PM_INPUTS_NORMAL
+					  : (PmInputClass)(secret % (uint64_t)e->n_classes);
 
 		st = check_class(e, cls, 0, secret, edited, err);
 	}
@@ -166,23 +187,40 @@ static int count_classes(const Eval *e)
 	return e->o->preset == PM_PRESET_PASSNET || flops > REF_FLOPS ? PM_N_INPUT_CLASSES : PM_N_ALL_CLASSES;
 }
 
+/* The ways of conditions that no input of the record's seed went. */
+static void note_branches(Eval *e)
+{
+	PmEvalReached *r = &e->rec->reached;
+	char text[PM_BRANCH];
+
+	for (r->n_not_taken = 0;
+	     pm_branch_not_taken(&e->taken, e->m->g, (size_t)r->n_not_taken, text, sizeof text);
+	     r->n_not_taken++)
+		if (r->n_not_taken < PM_EVAL_BRANCHES)
+			snprintf(r->not_taken[r->n_not_taken], sizeof text, "%s", text);
+}
+
 PmStatus pm__stage_correctness(Eval *e, PmErr *err)
 {
 	PmEvalRecord *r = e->rec;
-	int n_classes = count_classes(e);
 	PmStatus st = pm_probe_init(&e->probe, e->cand.g, err);
 
 	if (st)
 		return st;
 	pm__judge_begin(e);
 	pm_rng_init_named(&e->poison, e->o->seed, "poison");
+	pm_branches_init(&e->taken, e->m->g);
+	e->n_classes = count_classes(e);
 	e->n_alts = count_alternatives(e->cand.g);
 	for (int alt = 0; alt < e->n_alts && !st && r->verdict == PM_VERDICT_OK; alt++)
-		for (int cls = 0; cls < n_classes && !st && r->verdict == PM_VERDICT_OK; cls++)
+		for (int cls = 0; cls < e->n_classes && !st && r->verdict == PM_VERDICT_OK; cls++)
 			st = check_class(e, (PmInputClass)cls, alt, 0, 0, err);
+	if (e->n_classes == PM_N_ALL_CLASSES && r->verdict == PM_VERDICT_OK)
+		note_branches(e);
+	pm_branches_release(&e->taken);
 	if (!st && r->verdict == PM_VERDICT_OK)
 		pm__judge_end(e);
 	if (!st && r->verdict == PM_VERDICT_OK && e->o->preset == PM_PRESET_SOUND)
-		st = check_secret(e, n_classes, err);
+		st = check_secret(e, err);
 	return st;
 }

@@ -20,8 +20,10 @@ typedef struct Eval {
 	PmCandidate cand;
 	PmWorker *worker; /* the candidate's own */
 	PmProbe probe;    /* the candidate with every kernel's operands and results as outputs */
+	int n_classes;    /* of inputs that are drawn */
 	int n_alts;       /* most alternatives of any kernel */
 	int by_ladder;    /* a result for which there is no bound is wrong at the level that decides */
+	PmBranches taken; /* by the inputs of the record's seed */
 	PmRng poison;     /* what buffers hold before a run is new for each */
 } Eval;
 

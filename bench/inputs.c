@@ -12,7 +12,7 @@
 const char *pm_input_class_name(PmInputClass cls)
 {
 	static const char *const names[] = { "normal", "uniform", "wide",  "ints",    "sparse", "tail",
-					     "tiny",   "large",   "equal", "special", "range",  "edge" };
+					     "tiny",   "large",   "equal", "special", "range" };
 
 	return cls < PM_N_ALL_CLASSES ? names[cls] : "?";
 }
@@ -91,22 +91,7 @@ static int64_t draw_index(PmRng *r, PmInputClass cls, int64_t limit, int64_t com
 	return pm_rng_range(r, 0, limit - 1);
 }
 
-/* An infinity of each sign that the level does not leave out, in places of their own. */
-static void add_infinities(PmRng *r, int level, PmTensor *t)
-{
-	unsigned leaves = pm__level_leaves(PM_INPUTS_SPECIAL, level);
-	int64_t n = pm_tensor_numel(t), at;
-
-	if (n < 4 || !pm_dtype_is_float(t->type.dtype))
-		return;
-	at = pm_rng_range(r, 0, n - 1);
-	if (!(leaves & PM_KIND_PLUS_INF))
-		pm_tensor_set(t, at, INFINITY);
-	if (!(leaves & PM_KIND_MINUS_INF))
-		pm_tensor_set(t, (at + n / 2) % n, -INFINITY);
-}
-
-static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int level, int64_t limit, PmTensor *t)
+static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, PmTensor *t)
 {
 	int64_t n = pm_tensor_numel(t), last = t->type.rank ? t->type.dim[t->type.rank - 1] : 1;
 	int64_t common = role == PM_ROLE_INDEX && cls == PM_INPUTS_EQUAL && limit > 0
@@ -133,8 +118,6 @@ static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int level, int64_
 		else
 			pm_tensor_set(t, i, draw(r, role, cls, &t->type, &row, i % last == certain));
 	}
-	if (role == PM_ROLE_DATA && cls == PM_INPUTS_SPECIAL)
-		add_infinities(r, level, t);
 }
 
 PmStatus pm_inputs_have_sizes(const PmGraph *g, PmErr *err)
@@ -177,7 +160,7 @@ static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, i
 			    PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(g);
-	PmTargets *targets = cls > PM_INPUTS_SPECIAL ? pm__targets_find(g) : NULL;
+	PmTargets *targets = cls >= PM_INPUTS_SPECIAL ? pm__targets_find(g) : NULL;
 
 	memset(out, 0, n * sizeof *out);
 	for (size_t i = 0; i < n; i++) {
@@ -193,8 +176,8 @@ static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, i
 			return pm_err_ctx(err, "input '%.120s'", pm_value_name(g, v));
 		}
 		pm_rng_init_named(&r, stream(seed, cls), pm_value_name(g, v));
-		fill(&r, role, cls, level, limit, &out[i]);
-		if (cls > PM_INPUTS_SPECIAL)
+		fill(&r, role, cls, limit, &out[i]);
+		if (cls >= PM_INPUTS_SPECIAL)
 			pm__draw_extreme(g, v, role, cls, level, &targets[i], &r, &out[i]);
 		if (role == PM_ROLE_COUNT)
 			mend_divisors(g, v, &out[i]);
@@ -247,9 +230,9 @@ PmStatus pm_inputs_make(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTen
 /* What a class may do to a graph: the known ones are used as they are. */
 static int how_to_look(PmInputClass cls)
 {
-	return cls == PM_INPUTS_RANGE                              ? PM_REACH_DEFINED | PM_REACH_FINITE
-	       : cls == PM_INPUTS_EDGE || cls == PM_INPUTS_SPECIAL ? PM_REACH_DEFINED
-								   : 0;
+	return cls == PM_INPUTS_RANGE     ? PM_REACH_DEFINED | PM_REACH_FINITE
+	       : cls == PM_INPUTS_SPECIAL ? PM_REACH_DEFINED
+					  : 0;
 }
 
 /* Draws at a level and runs the reference; PM_DECLINED when it must not be. */

@@ -80,17 +80,12 @@ enum { N_EDGES = sizeof edge_leaves / sizeof *edge_leaves };
 
 int pm__n_levels(PmInputClass cls)
 {
-	return cls == PM_INPUTS_RANGE     ? N_SIZES
-	       : cls == PM_INPUTS_EDGE    ? N_EDGES
-	       : cls == PM_INPUTS_SPECIAL ? N_EDGES - 2
-					  : 1;
+	return cls == PM_INPUTS_RANGE ? N_SIZES : cls == PM_INPUTS_SPECIAL ? N_EDGES : 1;
 }
 
 unsigned pm__level_leaves(PmInputClass cls, int level)
 {
-	if (cls == PM_INPUTS_EDGE)
-		return edge_leaves[level];
-	return cls == PM_INPUTS_SPECIAL ? edge_leaves[level + 1] & ~(unsigned)PM_KIND_NAN : 0;
+	return cls == PM_INPUTS_SPECIAL ? edge_leaves[level] : 0;
 }
 
 /* ---- integers ---- */
@@ -121,7 +116,7 @@ static int64_t any_word(PmRng *r, int dtype)
 static void draw_integers(const PmGraph *g, PmValue v, PmInputClass cls, int level, PmRng *r, PmTensor *t)
 {
 	int dtype = t->type.dtype, use = pm__int_use(g, v), bits = (int)(8 * pm_dtype_size(dtype));
-	int keep = cls == PM_INPUTS_EDGE ? 8 : level < 1 ? 64 : level < 2 ? 31 : level < 3 ? 15 : 7;
+	int keep = cls == PM_INPUTS_SPECIAL ? 8 : level < 1 ? 64 : level < 2 ? 31 : level < 3 ? 15 : 7;
 
 	if (!(use & PM__INT_ANY) || dtype == PM_BOOL || (cls == PM_INPUTS_RANGE && level > 3))
 		return;

@@ -29,8 +29,8 @@ enum {
 };
 int pm__int_use(const PmGraph *g, PmValue v);
 
-/* Levels of the classes that may have to be tamed (PM_INPUTS_SPECIAL, _RANGE, _EDGE): 0 is all that the class
- * has, each further one less. */
+/* Levels of the classes that may have to be tamed (PM_INPUTS_SPECIAL, PM_INPUTS_RANGE): 0 is all that the
+ * class has, each further one less. */
 int pm__n_levels(PmInputClass cls);
 /* Kinds of values (bench/defined.h) that a level leaves out. */
 unsigned pm__level_leaves(PmInputClass cls, int level);

@@ -11,7 +11,8 @@
 #include <string.h>
 
 typedef struct Eval {
-	const char *target, *db_path, *json_out, *preset;
+	const char *target, *db_path, *json_out, *preset, *replay_path;
+	PmReplayFile replay;
 	PmStrList passes;
 	PmEvalOpts opts;
 	int64_t seed, hidden;
@@ -47,7 +48,37 @@ static PmStatus find_members(Eval *e, PmErr *err)
 			"The folder %s is no pack, for it holds no task.json; name one of the folders that "
 			"passmith task pack wrote below its -o.",
 			e->target);
-	return pm_members_of_model(e->target, e->variants, &e->members, err);
+	return pm_members_of_model(e->target, e->variants, (uint64_t)e->seed, &e->members, err);
+}
+
+/* Verdicts that may come from what was drawn. */
+static int can_be_repeated(const PmEvalReport *r)
+{
+	int any = r->hidden.verdict != PM_VERDICT_OK;
+
+	for (size_t i = 0; i < r->n; i++)
+		any |= r->rec[i].n_kernels > 0 && r->rec[i].verdict != PM_VERDICT_OK;
+	return any && !r->replayed;
+}
+
+/* The command that sees the same failures again. */
+static void say_replay(const Eval *e, const PmEvalReport *r, size_t n, PmStr *out)
+{
+	int any = 0;
+
+	for (size_t i = 0; i < n; i++)
+		any |= can_be_repeated(&r[i]);
+	if (!any)
+		return;
+	if (e->json_out)
+		pm_str_addf(out,
+			    "\nInputs are drawn anew each time; --replay %s, with the same command, draws "
+			    "these again.\n",
+			    e->json_out);
+	else
+		pm_str_add(out,
+			   "\nInputs are drawn anew each time; give -o REPORT, and later --replay REPORT "
+			   "draws the same again.\n");
 }
 
 static PmStatus put_results(Eval *e, const PmEvalReport *r, size_t n, PmErr *err)
@@ -68,6 +99,7 @@ static PmStatus put_results(Eval *e, const PmEvalReport *r, size_t n, PmErr *err
 		if (!e->summary)
 			pm_str_addc(&table, '\n');
 		pm_eval_summary_table(r, n, &table);
+		say_replay(e, r, n, &table);
 		fputs(table.s, stdout);
 	}
 	if (e->json_out)
@@ -91,8 +123,11 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 			    .preset = e->preset,
 			    .tf32 = e->tf32,
 			    .hidden = (int)e->hidden,
+			    .replay = e->replay_path ? &e->replay : NULL,
 			    .bar = &e->bar };
 
+	if (!st && e->replay_path)
+		st = pm_replay_open(e->replay_path, &e->replay, err);
 	if (!st && !e->members.list.n)
 		st = pm_err(err, PM_E_NOT_FOUND, "%s gives no variant to evaluate.", e->target);
 	if (!st && !pm_cli_quiet)
@@ -115,9 +150,8 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 
 int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 {
-	Eval e = { .opts = { .device = "emu" }, .seed = 1, .hidden = 2, .preset = "sound" };
+	Eval e = { .opts = { .device = "emu" }, .hidden = 2, .preset = "sound" };
 	const char *lane = "strict";
-	int64_t secret = 0;
 	const PmOpt opts[] = {
 		{ "--pass", PM_OPT_LIST, &e.passes, "a pass (may be given several times)" },
 		{ "--db", PM_OPT_STR, &e.db_path,
@@ -129,10 +163,12 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		  "sound (default) or passnet: how closeness and scores count" },
 		{ "--lane", PM_OPT_STR, &lane,
 		  "strict (default), tf32 or bf16: how exact results have to be" },
-		{ "--seed", PM_OPT_INT, &e.seed, "seed of the inputs (default 1)" },
+		{ "--seed", PM_OPT_INT, &e.seed,
+		  "of the shapes of --variants, and of what is resumed (default 0); of nothing secret" },
 		{ "--hidden", PM_OPT_INT, &e.hidden,
 		  "shapes that are drawn now, on which the pass has to be right too (default 2)" },
-		{ "--secret", PM_OPT_INT, &secret, "the seed of a report's sentence, to see the same again" },
+		{ "--replay", PM_OPT_STR, &e.replay_path,
+		  "a report (-o): draws the same again; the result has no score and is not stored" },
 		{ "--variants", PM_OPT_FLAG, &e.variants, "with a model: also its other shapes and dtypes" },
 		{ "--summary", PM_OPT_FLAG, &e.summary, "one line per pass only" },
 		{ "--graphs", PM_OPT_FLAG, &e.opts.graphs,
@@ -152,7 +188,6 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		/* Who may compute less exactly is measured against a baseline that may. */
 		e.tf32 |= pm_lane_from_name(lane, &e.opts.lane) && e.opts.lane > PM_LANE_STRICT;
 		e.opts.seed = (uint64_t)e.seed;
-		e.opts.secret = (uint64_t)secret;
 		e.opts.confirm_above = e.confirm ? 1 : 0;
 		e.opts.preset = !strcmp(e.preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
 		if (targets.list.n != 1 || !e.passes.list.n) {
@@ -172,6 +207,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 			code = eval_all(&e, &all_ok, &err) ? pm_cli_fail(&err) : !all_ok;
 		}
 	}
+	pm_replay_release(&e.replay);
 	pm_members_release(&e.members);
 	pm_db_close(e.db);
 	PM_VEC_RELEASE(&e.passes.list);

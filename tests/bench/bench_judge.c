@@ -80,11 +80,11 @@ static cJSON *cheats_json(const JlPower *p, cJSON *missed)
 	cJSON *o = cJSON_CreateObject();
 
 	for (int k = 0; k < jl_n_cheats(); k++) {
-		int row[] = { p->seeds[k], p->normal[k], p->refused[k], p->small[k], p->small_refused[k] };
+		int row[] = { p->seeds[k], p->refused[k], p->small[k], p->small_refused[k] };
 
 		if (!p->seeds[k] && !p->small[k])
 			continue;
-		cJSON_AddItemToObject(o, jl_cheat_name(k), cJSON_CreateIntArray(row, 5));
+		cJSON_AddItemToObject(o, jl_cheat_name(k), cJSON_CreateIntArray(row, 4));
 		if (p->refused[k] < p->seeds[k])
 			cJSON_AddStringToObject(missed, jl_cheat_name(k), p->missed[k]);
 	}
@@ -128,8 +128,8 @@ static void print_cell(const JlCase *c, const JlHonest *h, const double drift[JL
 		printf("    honest, refused: %s\n", h->worst);
 	for (int k = 0; k < jl_n_cheats(); k++)
 		if (p->refused[k] < p->seeds[k])
-			printf("    %s: %d of %d refused (%d on normal numbers); %s\n", jl_cheat_name(k),
-			       p->refused[k], p->seeds[k], p->normal[k], p->missed[k]);
+			printf("    %s: %d of %d refused; %s\n", jl_cheat_name(k), p->refused[k], p->seeds[k],
+			       p->missed[k]);
 	fflush(stdout);
 }
 

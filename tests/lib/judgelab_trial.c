@@ -191,58 +191,37 @@ void jl_honest_trials(JlCase *c, uint64_t seed, int draws, int mixes, JlHonest *
 		}
 }
 
-/* One cheat on the inputs that are drawn. Returns whether it is refused, or -1 where it is none. */
-static int try_cheat(JlCase *c, int cheat, const JlKernel *base, PmBoundFit *f)
-{
-	if (!jl_cheat_run(cheat, c->g, c->in, c->body, c->size, base, c->y))
-		return -1;
-	return jl_case_judge(c, f) == JL_REFUSED;
-}
-
 void jl_power_trials(JlCase *c, uint64_t seed, int seeds, JlPower *out)
 {
-	int n = jl_n_cheats(), n_classes = jl_case_n_classes(c);
-
 	memset(out, 0, sizeof *out);
 	for (int s = 0; s < seeds; s++) {
 		uint64_t drawn = seed * 1000 + (uint64_t)s;
 		JlKernel base = jl_honest(drawn * 7 + 3);
-		uint8_t left[JL_MAX_CHEATS] = { 0 };
-		PmBoundFit f;
-		int n_left = 0;
 
 		jl_case_draw(c, drawn, PM_INPUTS_NORMAL);
 		jl_case_eager(c);
-		for (int k = 0; k < n; k++) {
-			int refused = try_cheat(c, k, &base, &f);
-			double error = refused < 0 ? 0 : jl_case_error(c);
+		for (int k = 0; k < jl_n_cheats(); k++) {
+			PmBoundFit f;
+			double error;
+			int refused;
 
-			if (refused < 0 || error == 0)
+			if (!jl_cheat_run(k, c->g, c->in, c->body, c->size, &base, c->y))
 				continue;
+			error = jl_case_error(c);
+			if (error == 0)
+				continue;
+			refused = jl_case_judge(c, &f) == JL_REFUSED;
 			if (!(error > ALLOWED)) {
 				out->small[k]++;
 				out->small_refused[k] += refused;
 				continue;
 			}
 			out->seeds[k]++;
-			out->normal[k] += refused;
 			out->refused[k] += refused;
-			if (refused)
-				continue;
-			if (!out->missed[k][0])
+			if (!refused && !out->missed[k][0])
 				snprintf(out->missed[k], sizeof out->missed[k],
 					 "seed %llu: rms %.3g, max %.3g, error %.3g times the eager run's",
 					 (unsigned long long)drawn, f.rms, f.max, error);
-			n_left += left[k] = 1;
-		}
-		for (int cls = 1; cls < n_classes && n_left; cls++) {
-			jl_case_draw(c, drawn, (PmInputClass)cls);
-			for (int k = 0; k < n; k++)
-				if (left[k] && try_cheat(c, k, &base, &f) == 1) {
-					left[k] = 0;
-					n_left--;
-					out->refused[k]++;
-				}
 		}
 	}
 }

@@ -48,12 +48,13 @@ void jl_honest_trials(JlCase *c, uint64_t seed, int draws, int mixes, JlHonest *
 enum { JL_MAX_CHEATS = 32 };
 typedef struct JlPower {
 	/* Seeds in which the cheat was a cheat: its error is more than four times the eager run's. Of these:
-	 * refused on normal numbers alone, and on some input class of an evaluation. */
-	int seeds[JL_MAX_CHEATS], normal[JL_MAX_CHEATS], refused[JL_MAX_CHEATS];
+	 * refused. */
+	int seeds[JL_MAX_CHEATS], refused[JL_MAX_CHEATS];
 	/* Seeds in which its error was smaller, and how many of these were refused all the same. */
 	int small[JL_MAX_CHEATS], small_refused[JL_MAX_CHEATS];
 	char missed[JL_MAX_CHEATS][160]; /* the first seed that was not refused */
 } JlPower;
+/* On normal numbers alone: a cheat may look at its inputs and be honest on all others. */
 void jl_power_trials(JlCase *c, uint64_t seed, int seeds, JlPower *out);
 
 typedef enum JlDrift { JL_SCALE, JL_BIAS, JL_NOISE, JL_N_DRIFTS } JlDrift;

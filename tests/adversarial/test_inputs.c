@@ -123,7 +123,7 @@ CASE(SA9_bytes_that_saturate, 1, ADD_I8)
 
 static const cJSON *of_class(const cJSON *record, const char *name)
 {
-	const cJSON *list = cJSON_GetObjectItem(record, "inputs");
+	const cJSON *list = cJSON_GetObjectItem(record, "classes");
 
 	for (const cJSON *o = list ? list->child : NULL; o; o = o->next)
 		if (pm_str_eq(pm_json_str(o, "class", ""), name))

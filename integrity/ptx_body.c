@@ -137,7 +137,8 @@ static void read_objects(Body *b, char space)
 			pm__ptx_problem(
 				b->r, "The variable %s cannot be read; declare it with a size and no values.",
 				pm__ptx_shown(o.name, name));
-		add_object(b, o);
+		if (o.name.n)
+			add_object(b, o);
 	} while (is_punct(end, ','));
 	b->t = end;
 }
@@ -322,7 +323,8 @@ static void resolve(Body *b, PmPtxOperand *o)
 /* A word with its sign and its offset. Returns 0 when there is none. */
 static int operand(Body *b, int16_t place, int is_address, int is_list)
 {
-	PmPtxOperand o = { .reg = PM__PTX_NONE,
+	PmPtxOperand o = { .kind = PM__PTX_O_SPECIAL,
+			   .reg = PM__PTX_NONE,
 			   .object = PM__PTX_NONE,
 			   .place = place,
 			   .is_address = (char)is_address,
@@ -476,7 +478,7 @@ static void instruction(Body *b, int32_t guard, int guard_not)
 /* @%p1 or @!%p1, and the instruction behind it. */
 static void guarded(Body *b)
 {
-	PmPtxOperand o = { .reg = PM__PTX_NONE };
+	PmPtxOperand o = { .kind = PM__PTX_O_SPECIAL, .reg = PM__PTX_NONE };
 	int negated;
 
 	next(b);

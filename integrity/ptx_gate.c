@@ -169,8 +169,10 @@ static void function(Gate *g, int is_entry, int is_extern)
 	from = g->lex;
 	if (at_punct(g, '('))
 		parameters(g, &f, 'o');
-	if (!named(g, &f, is_extern))
+	if (!named(g, &f, is_extern)) {
+		pm__ptx_function_release(&f);
 		return;
+	}
 	next(g);
 	if (at_punct(g, '('))
 		parameters(g, &f, 'i');
@@ -217,7 +219,8 @@ static void constant(Gate *g)
 	if (at_punct(g, '=') && !values(g, NULL))
 		pm__ptx_problem(&g->r, "The constant %s has an address in it; a table holds numbers.",
 				pm__ptx_shown(o.name, name));
-	PM_VEC_PUSH(&g->objects, o);
+	if (o.name.n)
+		PM_VEC_PUSH(&g->objects, o);
 	g->const_bytes += o.bytes > 0 ? o.bytes : 0;
 	if (g->const_bytes > PM_PTX_MAX_CONST)
 		pm__ptx_problem(&g->r, "The module has more than %d bytes of constants.", PM_PTX_MAX_CONST);
@@ -291,7 +294,8 @@ static void shared(Gate *g)
 	if (!o.name.n || !o.bytes || end.kind != PM__PTX_PUNCT || *end.p != ';')
 		pm__ptx_problem(&g->r, "The shared variable %s cannot be read; declare each by itself.",
 				pm__ptx_shown(o.name, name));
-	PM_VEC_PUSH(&g->objects, o);
+	if (o.name.n)
+		PM_VEC_PUSH(&g->objects, o);
 	g->t = end;
 	skip_statement(g);
 }

@@ -7,7 +7,8 @@
 #include "integrity/cubin_read.h"
 
 /* Reads the instructions of all sections of code. Adds a sentence for each problem, up to four a function, to
- * *out and returns how many. Instructions of architectures that are not known (pm_cubin_reads) are not read.
+ * *out and returns how many. Code for architectures that pm__sass_reads does not know
+ * is not read.
  */
 int pm__cubin_code(const PmCubin *c, PmStr *out);
 

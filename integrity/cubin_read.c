@@ -138,6 +138,7 @@ void pm__cubin_symbol(const PmCubin *c, size_t i, PmCubinSymbol *out)
 				.type = ELF64_ST_TYPE(y.st_info),
 				.entry = (y.st_other & ENTRY) != 0,
 				.section = y.st_shndx,
+				.value = y.st_value,
 				.size = y.st_size };
 }
 

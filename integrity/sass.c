@@ -119,7 +119,7 @@ static unsigned opcode(const Word *w)
 
 int pm__sass_reads(uint32_t arch)
 {
-	return arch >= 80 && arch <= 90;
+	return arch == 80 || arch == 86 || arch == 89 || arch == 90;
 }
 
 uint32_t pm__sass_parameters(uint32_t arch)

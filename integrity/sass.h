@@ -35,7 +35,7 @@ typedef struct PmSassFunction {
 	size_t n_tables;
 } PmSassFunction;
 
-/* 1 when instructions of this architecture are known: 80 to 90. */
+/* 1 when instructions of this architecture are known: sm_80, sm_86, sm_89 and sm_90. */
 int pm__sass_reads(uint32_t arch);
 /* Where parameters begin in bank 0. */
 uint32_t pm__sass_parameters(uint32_t arch);

@@ -95,6 +95,8 @@ typedef struct PmEvalRecord {
 	char worst_where[256];  /* "output 'y', inputs normal, alternative 0" */
 	PmEvalBound bound;
 	/* speed */
+	int alternative;         /* that the figures below are of */
+	char plan[PM_CHAIN_HEX]; /* its digest (runtime/exec.h): what was judged, timed and checked; "" = none */
 	int measured; /* 0: modelled by a profile */
 	PmEvalTiming timing;
 	double baseline_seconds, candidate_seconds;

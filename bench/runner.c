@@ -7,7 +7,6 @@
 #include "base/sandbox.h"
 #include "base/str.h"
 #include "bench/runner_priv.h"
-#include "integrity/compile_gate.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -135,6 +134,8 @@ static PmStatus pm__stage_compile(Eval *e, PmErr *err)
 
 	if (!st)
 		st = pm_compile_gate(e->cand.g, info.cc, &j, err);
+	if (!st)
+		e->rec->code = j.code;
 	return st ? st : pm__say(e, j.verdict, j.why);
 }
 

@@ -17,6 +17,7 @@
 #include "bench/clock.h"
 #include "bench/inputs.h"
 #include "bench/score.h"
+#include "integrity/compile_gate.h"
 #include "integrity/referee.h"
 #include "runtime/exec.h"
 
@@ -106,6 +107,7 @@ typedef struct PmEvalRecord {
 	double wall_seconds; /* the evaluation took */
 	/* By which everything was drawn for this record and for no other: known when it is over. */
 	char secret[PM_SECRET_HEX];
+	PmCodeDigests code;        /* of the kernels */
 	char inputs[PM_CHAIN_HEX]; /* digest of the inputs of all runs that were judged, in order */
 } PmEvalRecord;
 

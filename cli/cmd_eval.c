@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "bench/report.h"
 #include "cli/eval_task.h"
+#include "cli/record.h"
 #include "dataset/pack.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 
 typedef struct Eval {
-	const char *target, *db_path, *json_out, *preset, *replay_path;
+	const char *target, *db_path, *json_out, *preset, *replay_path, *record_path, *key_path;
 	PmReplayFile replay;
 	PmStrList passes;
 	PmEvalOpts opts;
@@ -81,6 +82,18 @@ static void say_replay(const Eval *e, const PmEvalReport *r, size_t n, PmStr *ou
 			   "draws the same again.\n");
 }
 
+static PmStatus put_record(const Eval *e, const cJSON *reports, PmErr *err)
+{
+	PmRecordOpts o = {
+		.hidden = e->hidden, .tf32 = e->tf32, .graphs = e->opts.graphs, .confirm = e->confirm
+	};
+	PmStatus st = pm_record_write(e->record_path, e->key_path, reports, &e->members, &o, err);
+
+	if (!st && !pm_cli_json)
+		printf("Record: %s (passmith verify checks it)\n", e->record_path);
+	return st;
+}
+
 static PmStatus put_results(Eval *e, const PmEvalReport *r, size_t n, PmErr *err)
 {
 	cJSON *list = cJSON_CreateArray();
@@ -106,6 +119,8 @@ static PmStatus put_results(Eval *e, const PmEvalReport *r, size_t n, PmErr *err
 		st = pm_write_file(e->json_out, text.s, text.len, err);
 	if (!st && e->json_out && !pm_cli_json)
 		printf("JSON: %s\n", e->json_out);
+	if (!st && e->record_path)
+		st = put_record(e, list, err);
 	cJSON_Delete(list);
 	pm_str_release(&text);
 	pm_str_release(&table);
@@ -126,6 +141,8 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 			    .replay = e->replay_path ? &e->replay : NULL,
 			    .bar = &e->bar };
 
+	if (!st && e->key_path)
+		st = pm_record_try_key(e->key_path, err);
 	if (!st && e->replay_path)
 		st = pm_replay_open(e->replay_path, &e->replay, err);
 	if (!st && !e->members.list.n)
@@ -177,6 +194,10 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--confirm", PM_OPT_FLAG, &e.confirm,
 		  "cuda: what is faster is measured again, with other inputs; two runs must agree" },
 		{ "-o", PM_OPT_STR, &e.json_out, "also write the JSON report to this file" },
+		{ "--record", PM_OPT_STR, &e.record_path,
+		  "also write a sealed record, which passmith verify checks anywhere" },
+		{ "--sign-key", PM_OPT_STR, &e.key_path,
+		  "sign the record with this key (passmith verify --new-key makes one)" },
 		{ 0 },
 	};
 	PmStrList targets = { 0 };
@@ -196,6 +217,12 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		} else if (strcmp(e.preset, "passnet") && strcmp(e.preset, "sound")) {
 			code = pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.",
 					    e.preset);
+		} else if ((e.record_path && e.replay_path) || (e.key_path && !e.record_path)) {
+			code = pm_cli_usage(cmd, "%s",
+					    e.replay_path ? "What is replayed has no score, and so no "
+							    "record: leave out --replay or --record."
+							  : "--sign-key signs the file of --record: "
+							    "give both.");
 		} else if (e.hidden < 0 || e.hidden > 64) {
 			code = pm_cli_usage(cmd, "--hidden takes a number from 0 to 64.");
 		} else if (!pm_lane_from_name(lane, &e.opts.lane)) {

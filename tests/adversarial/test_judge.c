@@ -453,11 +453,12 @@ static void G27_the_sandbox_is_tried_first(void **state)
 	pm_sandbox_probe(&passes, NULL);
 	pm_sandbox_probe_kernels(&kernels, NULL);
 	assert_int_equal(r.sandbox_lacks[0] == 0, (passes & kernels) == PM_BOX_ALL);
-	assert_int_equal(pm__sandbox_stops(pm_sandbox_enter, PM_BOX_FILTER), (passes & PM_BOX_FILTER) != 0);
-	assert_int_equal(pm__sandbox_stops(pm_sandbox_enter, PM_BOX_NO_CLOCK),
+	assert_int_equal(pm__sandbox_stops(pm_sandbox_enter, PM_BOX_FILTER, NULL),
+			 (passes & PM_BOX_FILTER) != 0);
+	assert_int_equal(pm__sandbox_stops(pm_sandbox_enter, PM_BOX_NO_CLOCK, NULL),
 			 (passes & PM_BOX_NO_CLOCK) != 0);
-	assert_int_equal(pm__sandbox_stops(claims_all, PM_BOX_FILTER), 0);
-	assert_int_equal(pm__sandbox_stops(claims_all, PM_BOX_NO_CLOCK), 0);
+	assert_int_equal(pm__sandbox_stops(claims_all, PM_BOX_FILTER, NULL), 0);
+	assert_int_equal(pm__sandbox_stops(claims_all, PM_BOX_NO_CLOCK, NULL), 0);
 	pm_eval_report_release(&r);
 }
 

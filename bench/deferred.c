@@ -141,11 +141,12 @@ static PmStatus check_plan(const Check *k, const PmWork *side, PmErr *err)
 
 	if (side == k->o->baseline || !strcmp(plan, k->c->plan))
 		return PM_OK;
-	return pm_err(err, PM_E_ENV,
-		      "The kernels that make timed calls again (digest %.16s) are not those that made them "
-		      "(%.16s); somebody changed the cache of compiled kernels: remove its folder, and evaluate "
-		      "again.",
-		      plan, k->c->plan);
+	return pm_err(
+		err, PM_E_ENV,
+		"The kernels that make timed calls again (digest %.16s) are not those that made them "
+		"(%.16s); somebody changed the cache of compiled kernels: remove its folder, and evaluate "
+		"again.",
+		plan, k->c->plan);
 }
 
 /* Opens a clock for one side in a new process and hands its batches to `each`, in a random order. */

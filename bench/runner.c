@@ -93,10 +93,11 @@ PmStatus pm__same_plan(Eval *e, int alt, const char *digest, PmErr *err)
 		snprintf(judged, PM_CHAIN_HEX, "%s", digest);
 	if (*digest && !strcmp(judged, digest))
 		return PM_OK;
-	return pm_err(err, PM_E_ENV,
-		      "Alternative %d that ran (digest %.16s) is not the one that was judged (%.16s); somebody "
-		      "changed the cache of compiled kernels: remove its folder, and evaluate again.",
-		      alt, digest, judged);
+	return pm_err(
+		err, PM_E_ENV,
+		"Alternative %d that ran (digest %.16s) is not the one that was judged (%.16s); somebody "
+		"changed the cache of compiled kernels: remove its folder, and evaluate again.",
+		alt, digest, judged);
 }
 
 void pm__choose(Eval *e, int alt)

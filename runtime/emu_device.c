@@ -295,7 +295,7 @@ static PmStatus load_one(EmuDevice *d, const PmSource *s, PmModule *out, PmErr *
 	}
 	pm_str_release(&path);
 	if (rc) {
-		close_module(&m);
+		close_module(d, &m);
 		return rc;
 	}
 	for (i = 0; i < d->modules.n && d->modules.v[i].path; i++)

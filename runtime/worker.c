@@ -16,7 +16,7 @@ struct PmWorker {
 	char device[16];
 	PmServer *server; /* NULL = not started */
 	int starts;
-	char held[WORKER_SLOTS][PM_SHA256_HEX]; /* what each slot of the process holds; "" = nothing */
+	char held[WORKER_SLOTS][PM_SHA256_HEX];  /* what each slot of the process holds; "" = nothing */
 	char digest[WORKER_SLOTS][PM_CHAIN_HEX]; /* of the same */
 	int next;                                /* slot to be filled next */
 	int side[PM_SAMPLER_SIDES];              /* slots of the last run, or of the clock's sides */

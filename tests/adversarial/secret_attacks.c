@@ -1,5 +1,6 @@
-/* secret_attacks.c - passes whose first alternative is honest, and another is not: one rule each, named by its
- * fixture. Which alternative runs is chosen by its time, so that the first is there to be looked at only. */
+/* secret_attacks.c - passes whose first alternative is honest, and another is not: one rule each, named by
+ * its fixture. Which alternative runs is chosen by its time, so that the first is there to be looked at only.
+ */
 #include "passmith/dsl.h"
 
 enum { X };

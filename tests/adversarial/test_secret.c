@@ -124,8 +124,8 @@ static void known_inputs(const PmGraph *g, int k, PmTensor *in)
 {
 	PmInputClass cls = k < PM_N_ALL_CLASSES ? (PmInputClass)k : PM_INPUTS_NORMAL;
 
-	assert_int_equal(pm_inputs_make(g, k < PM_N_ALL_CLASSES ? 1 : 1 + (uint64_t)(k - PM_N_ALL_CLASSES), cls,
-					in, NULL),
+	assert_int_equal(pm_inputs_make(g, k < PM_N_ALL_CLASSES ? 1 : 1 + (uint64_t)(k - PM_N_ALL_CLASSES),
+					cls, in, NULL),
 			 PM_OK);
 }
 
@@ -134,11 +134,12 @@ static void write_pass(const PmGraph *g, int alone)
 {
 	PmStr s = PM_STR_INIT;
 
-	pm_str_add(&s, "#include \"passmith/dsl.h\"\nenum { X };\n#define K(body) \"extern \\\"C\\\" __global__ "
-		       "void k(const T *x, T *y, long long n) {\\n\" \\\n\"long long i = blockIdx.x * (long "
-		       "long)blockDim.x + threadIdx.x;\\n\" body \"}\\n\"\n"
-		       "static const char HONEST[] = K(\"if (i < n) y[i] = st(ld(x[i]) / (1.f + "
-		       "expf(-ld(x[i]))));\\n\");\nstatic const char KNOWS[] = K(\"const int known[] = { ");
+	pm_str_add(&s,
+		   "#include \"passmith/dsl.h\"\nenum { X };\n#define K(body) \"extern \\\"C\\\" __global__ "
+		   "void k(const T *x, T *y, long long n) {\\n\" \\\n\"long long i = blockIdx.x * (long "
+		   "long)blockDim.x + threadIdx.x;\\n\" body \"}\\n\"\n"
+		   "static const char HONEST[] = K(\"if (i < n) y[i] = st(ld(x[i]) / (1.f + "
+		   "expf(-ld(x[i]))));\\n\");\nstatic const char KNOWS[] = K(\"const int known[] = { ");
 	for (int k = 0; k < SETS; k++) {
 		PmTensor in[1];
 
@@ -156,14 +157,17 @@ static void write_pass(const PmGraph *g, int alone)
 		    "__float_as_int(ld(x[0])) && known[j + 1] == __float_as_int(ld(x[1]));\\n"
 		    "if (i < n) y[i] = seen ? st(ld(x[i]) / (1.f + expf(-ld(x[i])))) : st(42.f);\\n\");\n",
 		    2 * SETS);
-	pm_str_addf(&s,
-		    "#define SPEC(src) .entry = \"k\", .source = src, .grid = { pm_blocks(n, 64) }, .block = { 64 "
-		    "}, .arg = PM_ARGS(I64(n))\n"
-		    "static PmStatus rewrite(PmRewriter *rw, PmMatch *m)\n{\n\tint64_t n = pm_numel(m->v[X]);\n\t"
-		    "(void)HONEST;\n\treturn PM_REPLACE_WITH_KERNEL(rw, m, .in = PM_VALS(m->v[X]), %s);\n}\nPM_RULE(known, .pattern = OP(Mul, "
-		    "TYPED(V(X), TYPE(F32), -1), OP(Sigmoid, V(X))), .rewrite = rewrite);\n"
-		    "PM_PLUGIN(\"known\", \"1\", &known)\n",
-		    alone ? "SPEC(KNOWS)" : "SPEC(HONEST), .alt = PM_ALTERNATIVE(SPEC(KNOWS))");
+	pm_str_addf(
+		&s,
+		"#define SPEC(src) .entry = \"k\", .source = src, .grid = { pm_blocks(n, 64) }, .block = { "
+		"64 "
+		"}, .arg = PM_ARGS(I64(n))\n"
+		"static PmStatus rewrite(PmRewriter *rw, PmMatch *m)\n{\n\tint64_t n = pm_numel(m->v[X]);\n\t"
+		"(void)HONEST;\n\treturn PM_REPLACE_WITH_KERNEL(rw, m, .in = PM_VALS(m->v[X]), "
+		"%s);\n}\nPM_RULE(known, .pattern = OP(Mul, "
+		"TYPED(V(X), TYPE(F32), -1), OP(Sigmoid, V(X))), .rewrite = rewrite);\n"
+		"PM_PLUGIN(\"known\", \"1\", &known)\n",
+		alone ? "SPEC(KNOWS)" : "SPEC(HONEST), .alt = PM_ALTERNATIVE(SPEC(KNOWS))");
 	put("known.c", s.s);
 	pm_str_release(&s);
 }
@@ -318,8 +322,9 @@ static void S04_second_knows_the_size(void **state)
 	(void)state;
 	j = evaluate(built("tests/adversarial/S04_hidden.so"), NULL, 1);
 	assert_string_equal(verdict(j), "OK");
-	assert_string_equal(pm_json_str(cJSON_GetObjectItem(cJSON_GetArrayItem(j, 0), "hidden"), "verdict", ""),
-			    "INCORRECT");
+	assert_string_equal(
+		pm_json_str(cJSON_GetObjectItem(cJSON_GetArrayItem(j, 0), "hidden"), "verdict", ""),
+		"INCORRECT");
 	cJSON_Delete(j);
 }
 

@@ -280,6 +280,8 @@ cJSON *pm_eval_record_json(const PmEvalRecord *r)
 	if (r->bound.n)
 		add_bound(j, &r->bound);
 	add_reached(j, &r->reached);
+	cJSON_AddNumberToObject(j, "alternative", r->alternative);
+	cJSON_AddStringToObject(j, "plan", r->plan);
 	cJSON_AddStringToObject(j, "time", r->measured ? "measured" : "modelled");
 	cJSON_AddNumberToObject(j, "speedup", r->speedup);
 	cJSON_AddNumberToObject(j, "baseline_seconds", r->baseline_seconds);
@@ -356,6 +358,8 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 		out->worst.rel = pm_json_num(w, "rel", NAN);
 		out->worst.ulp = pm_json_num(w, "ulp", NAN);
 	}
+	out->alternative = (int)pm_json_i64(j, "alternative", 0);
+	snprintf(out->plan, sizeof out->plan, "%s", pm_json_str(j, "plan", ""));
 	out->measured = pm_str_eq(pm_json_str(j, "time", ""), "measured");
 	out->speedup = pm_json_num(j, "speedup", NAN);
 	out->baseline_seconds = pm_json_num(j, "baseline_seconds", 0);

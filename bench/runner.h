@@ -105,7 +105,10 @@ typedef struct PmEvalRecord {
 	PmEvalBound bound;
 	PmEvalReached reached;
 	/* speed */
-	int measured; /* 0: modelled by a profile */
+	int alternative;         /* that the figures below are of */
+	char plan[PM_CHAIN_HEX]; /* its digest (runtime/exec.h): what was judged, timed and checked; "" = none
+				  */
+	int measured;            /* 0: modelled by a profile */
 	PmEvalTiming timing;
 	double baseline_seconds, candidate_seconds;
 	double speedup; /* NaN when there is none */

@@ -26,6 +26,8 @@ static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poi
 	o.alts = alts;
 	st = pm_run_graph(e->probe.g, in, pm_graph_n_inputs(e->probe.g), &o, out, &run_err);
 	free(alts);
+	if (!st)
+		return pm__same_plan(e, alt, pm_worker_digest(e->worker, 0), err);
 	return pm__device_said(e, st, &run_err, err);
 }
 

@@ -175,6 +175,7 @@ static const PmDeviceOps ops = {
 	.copy = pm__cuda_copy,
 	.load = pm__cuda_load,
 	.unload = pm__cuda_unload,
+	.code = pm__cuda_code,
 	.launch = pm__cuda_launch,
 	.sync = pm__cuda_sync,
 	.event_record = pm__cuda_event_record,

@@ -102,7 +102,8 @@ static void add_infinities(PmRng *r, PmTensor *t)
 	pm_tensor_set(t, (at + n / 2) % n, -INFINITY);
 }
 
-static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, PmTensor *t)
+/* `like`: the type of the input that the elements are for. */
+static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, const PmType *like, PmTensor *t)
 {
 	int64_t n = pm_tensor_numel(t), last = t->type.rank ? t->type.dim[t->type.rank - 1] : 1;
 	int64_t common = role == PM_ROLE_INDEX && cls == PM_INPUTS_EQUAL && limit > 0
@@ -127,7 +128,7 @@ static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, Pm
 		else if (role == PM_ROLE_COUNT)
 			pm_tensor_set_i(t, i, pm_rng_range(r, 0, 8));
 		else
-			pm_tensor_set(t, i, draw(r, role, cls, &t->type, &row, i % last == certain));
+			pm_tensor_set(t, i, draw(r, role, cls, like, &row, i % last == certain));
 	}
 	if (role == PM_ROLE_DATA && cls == PM_INPUTS_SPECIAL)
 		add_infinities(r, t);
@@ -152,6 +153,15 @@ PmStatus pm_inputs_have_sizes(const PmGraph *g, PmErr *err)
 	return PM_OK;
 }
 
+/* The first five classes keep the numbers they always had. */
+static void begin_drawing(PmRng *r, uint64_t seed, PmInputClass cls, const char *name)
+{
+	pm_rng_init_named(r,
+			  cls < PM_N_INPUT_CLASSES ? seed * PM_N_INPUT_CLASSES + (uint64_t)cls
+						   : ~(seed * PM_N_ALL_CLASSES + (uint64_t)cls),
+			  name);
+}
+
 static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTensor *out, PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(g);
@@ -168,15 +178,38 @@ static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, P
 			pm_tensors_release(out, n);
 			return pm_err_ctx(err, "input '%.120s'", pm_value_name(g, v));
 		}
-		/* The first five keep the numbers they always had. */
-		pm_rng_init_named(&r,
-				  cls < PM_N_INPUT_CLASSES ? seed * PM_N_INPUT_CLASSES + (uint64_t)cls
-							   : ~(seed * PM_N_ALL_CLASSES + (uint64_t)cls),
-				  pm_value_name(g, v));
-		fill(&r, role, cls, limit, &out[i]);
+		begin_drawing(&r, seed, cls, pm_value_name(g, v));
+		fill(&r, role, cls, limit, &out[i].type, &out[i]);
 		if (role == PM_ROLE_INDEX)
 			pm__scatter_indices(g, v, &r, &out[i]);
 	}
+	return PM_OK;
+}
+
+int pm_inputs_are_free(const PmGraph *g, size_t i)
+{
+	PmValue v = pm_graph_input(g, i);
+	int64_t limit;
+	PmInputRole role = pm_input_role(g, v, &limit);
+
+	return role != PM_ROLE_MASK && role != PM_ROLE_INVERTED && role != PM_ROLE_BIAS_MASK &&
+	       !(role == PM_ROLE_INDEX && pm__is_scattered(g, v));
+}
+
+PmStatus pm_inputs_draw(const PmGraph *g, size_t i, uint64_t seed, PmInputClass cls, int64_t n, PmTensor *out,
+			PmErr *err)
+{
+	PmValue v = pm_graph_input(g, i);
+	PmType row = { .dtype = pm_value_type(g, v)->dtype, .rank = 1, .dim = { n } };
+	int64_t limit;
+	PmInputRole role = pm_input_role(g, v, &limit);
+	PmStatus st = pm_tensor_init(out, &row, err);
+	PmRng r;
+
+	if (st)
+		return st;
+	begin_drawing(&r, seed, cls, pm_value_name(g, v));
+	fill(&r, role, cls, limit, pm_value_type(g, v), out);
 	return PM_OK;
 }
 

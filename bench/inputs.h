@@ -31,8 +31,15 @@ const char *pm_input_class_name(PmInputClass cls);
 PmStatus pm_inputs_have_sizes(const PmGraph *g, PmErr *err);
 /* Draws one tensor per graph input into out[0 .. n_inputs) (initialised here, released by the caller). */
 PmStatus pm_inputs_make(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTensor *out, PmErr *err);
-/* The same, but an input of which the model's metadata has statistics (ir/stats.h) is drawn from those, or is
- * what they spell out: for runs of whole models, whose weights are in proportion to such inputs. */
+/* 1 when the elements of input number i may be drawn one by one: nothing ties them to each other, as the rows
+ * of a mask or indices that must differ. */
+int pm_inputs_are_free(const PmGraph *g, size_t i);
+/* Draws n elements for such an input, in a row (initialised here). */
+PmStatus pm_inputs_draw(const PmGraph *g, size_t i, uint64_t seed, PmInputClass cls, int64_t n, PmTensor *out,
+			PmErr *err);
+/* As pm_inputs_make, but an input of which the model's metadata has statistics (ir/stats.h) is drawn from
+ * those, or is what they spell out: for runs of whole models, whose weights are in proportion to such inputs.
+ */
 PmStatus pm_inputs_of_model(const PmGraph *g, uint64_t seed, PmTensor *out, PmErr *err);
 void pm_tensors_release(PmTensor *t, size_t n); /* releases each; the array stays the caller's */
 

@@ -173,6 +173,7 @@ static const PmDeviceOps ops = {
 	.download = pm__cuda_download,
 	.fill = pm__cuda_fill,
 	.copy = pm__cuda_copy,
+	.draw = pm__cuda_draw,
 	.load = pm__cuda_load,
 	.unload = pm__cuda_unload,
 	.launch = pm__cuda_launch,

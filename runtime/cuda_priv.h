@@ -250,10 +250,11 @@ typedef struct PmCudaBlock {
 
 /* Trusted kernels and memory for timing, made when they are first needed. */
 typedef struct PmCudaClock {
-	CuMod *module; /* NULL = not yet made */
+	CuMod *module, *drawing; /* NULL = not yet made */
 	CuFn *spin, *sweep, *work, *digest, *sketch;
-	CuPtr area; /* what the flush writes and reads */
-	CuPtr sum;  /* of a digest, or of a sketch */
+	CuFn *redraw[4]; /* of elements of 1, 2, 4, 8 bytes */
+	CuPtr area;      /* what the flush writes and reads */
+	CuPtr sum;       /* of a digest, or of a sketch */
 	int64_t bytes;
 } PmCudaClock;
 
@@ -318,6 +319,9 @@ typedef struct PmCudaDevice {
 	int64_t workspace_bytes;
 	CuMod *ways[32]; /* kernels around library calls, by element type; NULL = not needed so far */
 } PmCudaDevice;
+
+/* Inputs of timed calls (cuda_clock.c). */
+PmStatus pm__cuda_draw(PmDevice *d, PmBuf to, int64_t n, int dtype, PmBuf table, uint64_t base, PmErr *err);
 
 /* Text that lives as long as the device. */
 const char *pm__cuda_keep_name(PmCudaDevice *d, const char *s);

@@ -131,6 +131,9 @@ typedef struct PmDeviceOps {
 	 * Enqueued like a launch. */
 	PmStatus (*copy)(PmDevice *d, PmBuf to, int64_t to_offset, PmBuf from, int64_t from_offset, int64_t n,
 			 PmErr *err);
+	/* Fills a buffer's first n elements of `dtype` as pm_bank_draw does (bank.h), from a table in another
+	 * buffer. Enqueued like a launch. */
+	PmStatus (*draw)(PmDevice *d, PmBuf to, int64_t n, int dtype, PmBuf table, uint64_t base, PmErr *err);
 	/* Compiles (cached on disk by content) and loads several sources at once; out[i] for each.
 	 * A compile error is PM_E_INVALID with the compiler's first error, its line counted in the source. */
 	PmStatus (*load)(PmDevice *d, const PmSource *src, size_t n, PmModule *out, PmErr *err);

@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "base/proc.h"
 #include "base/sandbox.h"
+#include "runtime/bank.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -154,6 +155,22 @@ static PmStatus emu_copy(PmDevice *dev, PmBuf to, int64_t to_offset, PmBuf from,
 		rc = pm__emu_buf_lock(b, 0, err);
 	if (!rc && n)
 		memmove(a->p + to_offset, b->p + from_offset, (size_t)n);
+	return rc;
+}
+
+static PmStatus emu_draw(PmDevice *dev, PmBuf to, int64_t n, int dtype, PmBuf table, uint64_t base,
+			 PmErr *err)
+{
+	int64_t size = (int64_t)pm_dtype_size(dtype);
+	PmEmuBuf *a, *b;
+	PmStatus rc = range((EmuDevice *)dev, to, 0, n * size, "write", &a, err);
+
+	if (!rc)
+		rc = range((EmuDevice *)dev, table, 0, PM_BANK_TABLE * size, "read", &b, err);
+	if (!rc)
+		rc = pm__emu_buf_lock(a, 0, err);
+	if (!rc)
+		pm_bank_draw(a->p, n, dtype, b->p, base);
 	return rc;
 }
 
@@ -711,6 +728,7 @@ static const PmDeviceOps ops = {
 	.download = emu_download,
 	.fill = emu_fill,
 	.copy = emu_copy,
+	.draw = emu_draw,
 	.load = emu_load,
 	.unload = emu_unload,
 	.launch = emu_launch,

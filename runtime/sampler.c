@@ -30,8 +30,8 @@ struct PmSampler {
 	PmDevice *d;
 	Side side[PM_SAMPLER_SIDES];
 	int n_sides, depth;
-	PmBank bank;                    /* its tensors: types and sizes only are used after the upload */
-	PmBuf *stored;                  /* n_sets * n_in */
+	PmBank bank;   /* its tensors: types and sizes only are used after the upload */
+	PmBuf *stored; /* n_sets * n_in; of the first set's drawn inputs the tables, of others' nothing */
 	PmBind *used[PM_SAMPLER_DEPTH]; /* by the last sample, to be poisoned by the next */
 	int n_used;
 };
@@ -39,42 +39,54 @@ struct PmSampler {
 /* --- the bank --------------------------------------------------------------------------------------------
  */
 
+static PmStatus store(PmSampler *s, const PmTensor *t, PmBuf *out, PmErr *err)
+{
+	PmStatus st = s->d->ops->alloc(s->d, (int64_t)t->bytes, PM_BUF_SCRATCH, out, err);
+
+	return st || !t->bytes ? st : s->d->ops->upload(s->d, *out, 0, t->data, (int64_t)t->bytes, err);
+}
+
 static PmStatus store_bank(PmSampler *s, PmErr *err)
 {
-	size_t n = (size_t)s->bank.n_sets * s->bank.n_in;
+	size_t n_in = s->bank.n_in, n = (size_t)s->bank.n_sets * n_in;
 	PmStatus st = PM_OK;
 
 	s->stored = pm_xcalloc(n + 1, sizeof *s->stored);
-	for (size_t i = 0; i < n && !st; i++) {
-		const PmTensor *t = &s->bank.t[i];
-
-		st = s->d->ops->alloc(s->d, (int64_t)t->bytes, PM_BUF_SCRATCH, &s->stored[i], err);
-		if (!st && t->bytes)
-			st = s->d->ops->upload(s->d, s->stored[i], 0, t->data, (int64_t)t->bytes, err);
-	}
+	for (size_t i = 0; i < n && !st; i++)
+		if (!pm_bank_is_drawn(&s->bank, i % n_in))
+			st = store(s, &s->bank.t[i], &s->stored[i], err);
+		else if (i < n_in)
+			st = store(s, &s->bank.table[i], &s->stored[i], err);
 	return st;
+}
+
+static PmStatus turn_input(PmSampler *s, PmBuf to, size_t i, uint64_t index, PmErr *err)
+{
+	int64_t turn, bytes;
+	size_t from, at;
+	PmStatus st;
+
+	pm_bank_choice(&s->bank, index, i, &from, &at);
+	turn = (int64_t)at;
+	bytes = (int64_t)s->bank.t[from].bytes;
+	st = s->d->ops->copy(s->d, to, 0, s->stored[from], turn, bytes - turn, err);
+	return st ? st : s->d->ops->copy(s->d, to, bytes - turn, s->stored[from], 0, turn, err);
 }
 
 static PmStatus give_inputs(PmSampler *s, PmBind *b, uint64_t index, PmErr *err)
 {
 	PmStatus st = PM_OK;
-	PmBankEdit e;
 
 	for (size_t i = 0; i < s->bank.n_in && !st; i++) {
-		PmBuf to = pm_bind_input(b, i);
-		int64_t turn, bytes;
-		size_t from, at;
+		const PmType *t = &s->bank.t[i].type;
+		int64_t n = 0;
 
-		pm_bank_choice(&s->bank, index, i, &from, &at);
-		turn = (int64_t)at;
-		bytes = (int64_t)s->bank.t[from].bytes;
-		st = s->d->ops->copy(s->d, to, 0, s->stored[from], turn, bytes - turn, err);
-		if (!st)
-			st = s->d->ops->copy(s->d, to, bytes - turn, s->stored[from], 0, turn, err);
+		if (!pm_bank_is_drawn(&s->bank, i))
+			st = turn_input(s, pm_bind_input(b, i), i, index, err);
+		else if (!pm_type_numel(t, &n, NULL))
+			st = s->d->ops->draw(s->d, pm_bind_input(b, i), n, t->dtype, s->stored[i],
+					     pm_bank_base(&s->bank, index, i), err);
 	}
-	for (int k = 0; k < PM_BANK_EDITS && !st && pm_bank_edit(&s->bank, index, k, &e); k++)
-		st = s->d->ops->copy(s->d, pm_bind_input(b, e.i), e.to, s->stored[e.from], e.at, e.bytes,
-				     err);
 	return st;
 }
 

@@ -281,9 +281,7 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 	if (st)
 		return st;
 	pm_str_addn(&payload, slot, (size_t)n_sides * sizeof *slot);
-	for (size_t i = 0; i < bank->n_in; i++)
-		pm_str_addc(&payload, bank->editable ? (char)bank->editable[i] : 0);
-	pm__tensors_pack(bank->t, bank->n_in * (size_t)bank->n_sets, &payload);
+	pm__bank_pack(bank, &payload);
 	st = ask(w, &a, &payload, w->clock_deadline, &r, err);
 	*depth = r.n;
 	pm_str_release(&payload);

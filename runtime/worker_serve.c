@@ -18,9 +18,8 @@ static struct {
 	PmExec *side[PM_SAMPLER_SIDES]; /* of the sampler */
 	size_t n_out[PM_SAMPLER_SIDES];
 	int n_sides, last_side;
-	PmTensor *bank;
-	size_t n_bank;
-	unsigned char *editable; /* inputs of the bank */
+	PmTensor *bank, *table; /* of the sampler's bank */
+	size_t n_bank, n_table;
 } w;
 
 static void empty_slot(Slot *s)
@@ -87,29 +86,34 @@ static PmStatus clock_close(PmErr *err)
 	w.n_sides = 0;
 	for (size_t i = 0; i < w.n_bank; i++)
 		pm_tensor_release(&w.bank[i]);
+	for (size_t i = 0; i < w.n_table; i++)
+		pm_tensor_release(&w.table[i]);
 	free(w.bank);
-	free(w.editable);
-	w.bank = NULL;
-	w.editable = NULL;
-	w.n_bank = 0;
+	free(w.table);
+	w.bank = w.table = NULL;
+	w.n_bank = w.n_table = 0;
 	return st;
 }
 
 /* The bank's tensors, of the types of the first side's inputs. */
 static PmStatus take_bank(const WorkerAsk *a, const PmGraph *g, Cursor *c, PmErr *err)
 {
-	size_t n_in = pm_graph_n_inputs(g), n = n_in * (size_t)a->n_sets;
-	const char *editable = pm__take(c, n_in);
-	PmStatus st = PM_OK;
+	size_t n_in = pm_graph_n_inputs(g);
+	const PmType **type = pm_xcalloc(n_in + 1, sizeof *type);
+	PmStatus st;
 
-	if (!editable)
+	if (a->n_sets < 1) {
+		free(type);
 		return pm_err(err, PM_E_INTERNAL, "A clock was asked for without inputs.");
-	w.editable = pm_xcalloc(n_in + 1, 1);
-	memcpy(w.editable, editable, n_in);
-	w.bank = pm_xcalloc(n + 1, sizeof *w.bank);
-	for (; w.n_bank < n && !st; w.n_bank++)
-		st = pm__tensor_unpack(c, pm_value_type(g, pm_graph_input(g, w.n_bank % n_in)),
-				       &w.bank[w.n_bank], err);
+	}
+	for (size_t i = 0; i < n_in; i++)
+		type[i] = pm_value_type(g, pm_graph_input(g, i));
+	w.n_table = n_in;
+	w.n_bank = n_in * (size_t)a->n_sets;
+	w.table = pm_xcalloc(w.n_table + 1, sizeof *w.table);
+	w.bank = pm_xcalloc(w.n_bank + 1, sizeof *w.bank);
+	st = pm__bank_unpack(c, type, n_in, a->n_sets, w.table, w.bank, err);
+	free(type);
 	return st;
 }
 
@@ -136,7 +140,7 @@ static PmStatus clock_open(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmErr 
 	if (!st)
 		st = take_bank(a, w.slot[slot[0] % WORKER_SLOTS].g, c, err);
 	bank.t = w.bank;
-	bank.editable = w.editable;
+	bank.table = w.table;
 	bank.n_in = pm_graph_n_inputs(w.slot[slot[0] % WORKER_SLOTS].g);
 	if (!st)
 		st = pm_sampler_new(w.d, w.side, w.n_sides, &bank, &w.sampler, err);

@@ -16,7 +16,6 @@
 #include <math.h>
 
 enum { SETS = 3 };
-static const unsigned char all[] = { 1, 1, 1, 1 };
 
 static PmStr log_text = PM_STR_INIT; /* a letter per call */
 static PmStatus (*inner_launch)(PmDevice *d, const PmDevLaunch *l, PmErr *err);
@@ -100,7 +99,7 @@ typedef struct Bed {
 	PmGraph *g;
 	PmPlan *plan;
 	PmExec *x[2];
-	PmTensor t[SETS];
+	PmTensor t[SETS], table;
 	PmBank bank;
 	PmSampler *s;
 } Bed;
@@ -132,7 +131,8 @@ static void make(Bed *b)
 	b->d->ops = &b->ops;
 	for (int i = 0; i < SETS; i++)
 		assert_int_equal(pm_inputs_make(b->g, (uint64_t)i, PM_INPUTS_NORMAL, &b->t[i], NULL), PM_OK);
-	b->bank = (PmBank){ .t = b->t, .n_sets = SETS, .n_in = 1, .seed = 5, .editable = all };
+	assert_int_equal(pm_inputs_draw(b->g, 0, 1, PM_INPUTS_NORMAL, PM_BANK_TABLE, &b->table, NULL), PM_OK);
+	b->bank = (PmBank){ .t = b->t, .n_sets = SETS, .n_in = 1, .seed = 5, .table = &b->table };
 	for (int i = 0; i < 2; i++)
 		if (pm_exec_new(b->plan, b->d, &b->x[i], &err))
 			fail_msg("%s", err.text);
@@ -150,6 +150,7 @@ static void drop(Bed *b)
 	pm_graph_free(b->g);
 	b->d->ops->close(b->d);
 	pm_tensors_release(b->t, SETS);
+	pm_tensor_release(&b->table);
 	pm_str_release(&log_text);
 }
 

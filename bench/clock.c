@@ -78,7 +78,7 @@ static PmStatus maybe_keep(Clock *c, size_t call, int of_sample, PmErr *err)
 	st = pm_worker_clock_outputs(c->w, c->candidate->g, of_sample, t->out, err);
 	if (!st) {
 		again = pm_bank_digest(&r->bank, t->out, r->n_out);
-		t->altered = !pm_digest_equal(&again, &t->made);
+		t->altered = !pm_digest_equal(&again, &t->made.out);
 	}
 	return st;
 }
@@ -86,7 +86,7 @@ static PmStatus maybe_keep(Clock *c, size_t call, int of_sample, PmErr *err)
 /* Takes a sample and writes down its calls as those of `side`. */
 static PmStatus take_as(Clock *c, int side, const PmSampleAsk *ask, PmSample *out, PmErr *err)
 {
-	PmDigest made[PM_SAMPLER_DEPTH];
+	PmMade made[PM_SAMPLER_DEPTH];
 	PmStatus st = pm_worker_clock_take(c->w, ask, out, c->keep ? made : NULL, err);
 
 	if (c->watch && c->samples++ % LOOK_EVERY == 0)

@@ -28,6 +28,7 @@ typedef struct PmBank {
 	uint64_t seed;
 	const PmTensor *table; /* per input its table, or a tensor without elements: turned. NULL = all are */
 	uint64_t salt;         /* of poison and of places: nothing that a result may depend on */
+	int mixed;             /* calls that nobody times: half of them have buffers as in checked runs */
 } PmBank;
 
 /* Makes inputs number `index` (out[0 .. n_in), initialised here): for whoever checks what a call gave. */

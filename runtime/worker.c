@@ -195,7 +195,9 @@ static PmStatus load(PmWorker *w, const PmWork *work, unsigned keep, double dead
 static PmStatus run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, int plain,
 		    double deadline, PmTensor *out, double *seconds, PmErr *err)
 {
-	WorkerAsk a = { .what = WORKER_RUN, .poison = poison, .plain = plain };
+	WorkerAsk a = {
+		.what = WORKER_RUN, .poison = poison, .plain = plain, .layout = plain ? 0 : work->layout
+	};
 	double limit = deadline > 0 ? deadline : OPEN_SECONDS;
 	double compiling = limit > OPEN_SECONDS ? limit
 						: OPEN_SECONDS; /* no kernel of a candidate runs then */
@@ -263,7 +265,8 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 			.n = n_sides,
 			.n_sets = bank->n_sets,
 			.seed = bank->seed,
-			.salt = bank->salt };
+			.salt = bank->salt,
+			.layout = (uint64_t)bank->mixed };
 	int slot[PM_SAMPLER_SIDES];
 	unsigned keep = 0;
 	PmStr payload = PM_STR_INIT;
@@ -326,8 +329,7 @@ static PmStatus take_exactly(PmWorker *w, const PmStr *payload, void *out, size_
 	return PM_OK;
 }
 
-PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *out, PmDigest *made,
-			      PmErr *err)
+PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *out, PmMade *made, PmErr *err)
 {
 	WorkerAsk a = { .what = WORKER_TAKE, .ask = *sample, .n = made != NULL };
 	PmStr payload = PM_STR_INIT;

@@ -17,7 +17,7 @@ typedef enum {
 	WORKER_LOAD,    /* alternatives (n of them), a graph (pm__graph_pack) into `slot`; - */
 	WORKER_RUN,     /* the inputs of `slot`; its outputs */
 	WORKER_CLOCK,   /* slots (n of them), a bank: n_sets, seed, salt, pm__bank_pack; the depth in `n` */
-	WORKER_TAKE,    /* `ask`, n = digests are wanted; times, a PmDigest for each call */
+	WORKER_TAKE,    /* `ask`, n = digests are wanted; times, a PmMade for each call */
 	WORKER_EMPTY,   /* - ; times */
 	WORKER_WARM,    /* - ; times */
 	WORKER_OUTPUTS, /* call number `n`; its outputs */
@@ -32,6 +32,7 @@ typedef struct WorkerAsk {
 	uint32_t poison;
 	int n_sets;
 	uint64_t seed, salt;
+	uint64_t layout; /* RUN: PmDeviceOps.layout; CLOCK: PmBank.mixed */
 	PmSampleAsk ask;
 } WorkerAsk;
 

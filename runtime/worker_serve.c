@@ -1,4 +1,5 @@
 /* worker_serve.c - what a device worker does: holds a device, a few loaded graphs and a sampler. */
+#include "runtime/limits.h"
 #include "runtime/worker_priv.h"
 
 #include <stdlib.h>
@@ -35,12 +36,18 @@ static PmStatus load(const WorkerAsk *a, Cursor *c, PmErr *err)
 	const char *alts = pm__take(c, (size_t)a->n * sizeof(int));
 	int *copy = pm_xcalloc((size_t)a->n + 1, sizeof *copy);
 	Slot *s = &w.slot[a->slot];
+	PmDeviceInfo info;
 	PmStatus st;
 
 	empty_slot(s);
 	if (alts && a->n)
 		memcpy(copy, alts, (size_t)a->n * sizeof *copy);
+	w.d->ops->info(w.d, &info);
 	st = pm__graph_unpack(c, &s->g, err);
+	if (!st)
+		st = pm_limit_sources(s->g, err);
+	if (!st)
+		st = pm_limit_scratch(s->g, info.max_scratch, err);
 	if (!st)
 		st = pm_plan_new(s->g, copy, (size_t)a->n, &s->plan, err);
 	if (!st)
@@ -59,6 +66,8 @@ static PmStatus run(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmStr *payloa
 	for (; n < n_in && !st; n++)
 		st = pm__tensor_unpack(c, pm_value_type(s->g, pm_graph_input(s->g, n)), &in[n], err);
 	pm_exec_plain(s->exec, a->plain);
+	if (w.d->ops->layout)
+		w.d->ops->layout(w.d, a->layout);
 	if (!st)
 		st = pm_exec_run_apart(s->exec, in, n_in, a->poison, out, n_out, &r->sample.seconds, err);
 	if (!st)
@@ -121,7 +130,7 @@ static PmStatus clock_open(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmErr 
 {
 	int slot[PM_SAMPLER_SIDES];
 	const char *p = pm__take(c, (size_t)a->n * sizeof *slot);
-	PmBank bank = { .n_sets = a->n_sets, .seed = a->seed, .salt = a->salt };
+	PmBank bank = { .n_sets = a->n_sets, .seed = a->seed, .salt = a->salt, .mixed = a->layout != 0 };
 	PmStatus st = clock_close(err);
 
 	if (st)
@@ -158,9 +167,9 @@ static PmStatus clock_take(const WorkerAsk *a, WorkerReply *r, PmStr *payload, P
 
 	w.last_side = a->ask.side;
 	for (int i = 0; i < a->ask.train && a->n && !st; i++) {
-		PmDigest d;
+		PmMade d;
 
-		st = pm_sampler_digest(w.sampler, i, &d, err);
+		st = pm_sampler_made(w.sampler, i, &d, err);
 		pm_str_addn(payload, &d, sizeof d);
 	}
 	return st;

@@ -203,7 +203,7 @@ static void every_call_has_the_inputs_of_its_number(void **state)
 static void a_train_is_as_many_calls_as_it_is_divided_by(void **state)
 {
 	enum { TRAIN = 7 };
-	PmDigest in_train[TRAIN], alone;
+	PmMade in_train[TRAIN], alone;
 	Bed b;
 
 	(void)state;
@@ -211,16 +211,17 @@ static void a_train_is_as_many_calls_as_it_is_divided_by(void **state)
 	take(&b, 0, PM_TIME_COLD, 40, TRAIN);
 	assert_int_equal(strlen(log_text.s), strlen("FDB") + (size_t)3 * TRAIN + strlen("E"));
 	for (int i = 0; i < TRAIN; i++) {
-		assert_int_equal(pm_sampler_digest(b.s, i, &in_train[i], NULL), PM_OK);
+		assert_int_equal(pm_sampler_made(b.s, i, &in_train[i], NULL), PM_OK);
 		for (int k = 0; k < i; k++)
-			assert_false(pm_digest_equal(&in_train[k], &in_train[i]));
+			assert_false(pm_digest_equal(&in_train[k].out, &in_train[i].out));
 	}
 	for (int i = 0; i < TRAIN; i++) {
 		take(&b, 1, PM_TIME_NONE, 40 + (uint64_t)i, 1);
-		assert_int_equal(pm_sampler_digest(b.s, 0, &alone, NULL), PM_OK);
-		assert_true(pm_digest_equal(&alone, &in_train[i]));
+		assert_int_equal(pm_sampler_made(b.s, 0, &alone, NULL), PM_OK);
+		assert_true(pm_digest_equal(&alone.out, &in_train[i].out) &&
+			    pm_digest_equal(&alone.inner, &in_train[i].inner));
 	}
-	assert_int_equal(pm_sampler_digest(b.s, 1, &alone, NULL), PM_E_INVALID);
+	assert_int_equal(pm_sampler_made(b.s, 1, &alone, NULL), PM_E_INVALID);
 	drop(&b);
 }
 

@@ -36,6 +36,7 @@ typedef struct EmuDevice {
 	double event[N_EVENTS];
 	uint64_t n_launches;
 	uint64_t layout, n_placed; /* of emu_layout; buffers made since */
+	int shut;                  /* this process has shut itself in, and unloads no code */
 	PmErr failed;              /* the first kernel error; code 0 = none */
 } EmuDevice;
 
@@ -268,10 +269,10 @@ static PmStatus open_module(Module *m, PmErr *err)
 	return st;
 }
 
-static void close_module(Module *m)
+static void close_module(const EmuDevice *d, Module *m)
 {
 	pm__emu_races_free(m->races);
-	if (m->so)
+	if (m->so && !d->shut)
 		dlclose(m->so);
 	free(m->label);
 	free(m->path);
@@ -300,6 +301,7 @@ static PmStatus emu_shut(PmDevice *dev, int serving, PmErr *err)
 		if (d->modules.v[i].path)
 			st = open_module(&d->modules.v[i], err);
 	pm_sandbox_close(layers, serving);
+	d->shut = 1;
 	free(files);
 	return st;
 }
@@ -309,7 +311,7 @@ static void emu_unload(PmDevice *dev, PmModule m)
 	Module *p = module((EmuDevice *)dev, m);
 
 	if (p)
-		close_module(p);
+		close_module((EmuDevice *)dev, p);
 }
 
 static PmStatus load_one(EmuDevice *d, const PmSource *s, PmModule *out, PmErr *err)
@@ -744,7 +746,7 @@ static void emu_close(PmDevice *dev)
 	size_t i;
 
 	for (i = 0; i < d->modules.n; i++)
-		close_module(&d->modules.v[i]);
+		close_module(d, &d->modules.v[i]);
 	for (i = 0; i < d->bufs.n; i++)
 		pm__emu_buf_free(&d->bufs.v[i]);
 	PM_VEC_RELEASE(&d->modules);

@@ -6,6 +6,7 @@
 #include "bench/runner.h"
 #include "integrity/referee.h"
 #include "ir/text.h"
+#include "tests/lib/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -47,10 +48,10 @@ static PmGraph *parse(const char *text)
  */
 static void evaluated(const char *rule, const PmGraph *g, const char *verdicts, const char *why)
 {
-	PmEvalMember m = { rule, g };
+	PmEvalMember m = { .label = rule, .g = g };
 	PmEvalOpts o = { .device = device(),
 			 .preset = PM_PRESET_SOUND,
-			 .seed = 7,
+			 .secret = test_secret(7),
 			 .only_rule = rule,
 			 .pass_deadline = 5,
 			 .device_deadline = 20,
@@ -83,10 +84,12 @@ static void on_silu(const char *rule, const char *verdicts, const char *why)
 static PmDeferred let_through(const char *so, const char *rule)
 {
 	PmWorker *w = pm_worker_new(device());
-	PmClockOpts o = { .seed = 7, .deadline = 20, .seconds = 3, .blocks = BLOCKS, .keep = 1 };
+	PmClockOpts o = {
+		.secret = test_secret(7), .deadline = 20, .seconds = 3, .blocks = BLOCKS, .keep = 1
+	};
 	PmGraph *g = parse(silu);
 	PmWork base = { .g = g }, cand = { 0 };
-	PmDeferredOpts d = { .deadline = 20, .seed = 7 };
+	PmDeferredOpts d = { .deadline = 20, .secret = test_secret(7) };
 	PmCandidate c;
 	PmClockResult r;
 	PmDeferred out;

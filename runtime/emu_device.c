@@ -105,9 +105,8 @@ static PmStatus emu_mend(PmDevice *dev, PmErr *err)
 
 		if (at)
 			return pm_err(err, PM_E_OOB,
-				      "A kernel wrote %s of buffer %zu (%lld bytes) at byte %lld, between "
-				      "two calls "
-				      "of which each had other buffers.",
+				      "A kernel wrote %s of buffer %zu (%lld bytes) at byte %lld; it was "
+				      "found after the call.",
 				      at < 0 ? "before the start" : "past the end", i + 1,
 				      (long long)b->bytes, (long long)at);
 	}

@@ -56,6 +56,9 @@ RULE(S54_pages_begin, 64, K("if (((U)x | (U)y) % 4096 == 0 && i < n) { y[i] = st
 RULE(S55_a_page_ends_behind_y, 64, K("if ((U)x % 4096 == 0 && (U)y % 4096 != 0 && i < n) { y[i] = st(0.f); return; }\n"))
 /* by the distance between two buffers of a call, which was always the same number of pages */
 RULE(S56_far_apart, 64, K("if ((((U)x / 4096) - ((U)y / 4096)) % 2 == 1 && i < n) { y[i] = st(0.f); return; }\n"))
+/* by what an allocation of its own looks like: honest only where the output begins or ends at 2 MiB */
+RULE(S63_no_mapping_of_its_own, 64, K("U end = ((U)(y + n) + 255) / 256 * 256;\n"
+	"if ((U)y % 0x200000 != 0 && end % 0x200000 != 0 && i < n) { y[i] = st(0.f); return; }\n"))
 /* every third call: counts behind the output */
 RULE(S57_counts_in_the_tail, 64, K("if (i == 0) { int *c = (int *)(y + n + 8);\nif ((U)y % 512 == 0) { *c = *c + 1; if (*c % 3 == 0) { y[0] = st(0.f); return; } } }\n"))
 
@@ -116,4 +119,4 @@ PM_RULE(S61_many_sources, .pattern = SILU, .rewrite = rw_S61);
 PM_PLUGIN("siege_timed", "1", &honest, &S50_rows_in_scratch, &S51_rows_in_the_tail, &S52_by_the_pointers,
 	  &S53_rows_in_global_memory, &S54_pages_begin, &S55_a_page_ends_behind_y, &S56_far_apart,
 	  &S57_counts_in_the_tail, &S58_scratch_of_65_MiB, &S59_alternative_with_3_GiB,
-	  &S60_scratch_of_64_MiB, &S61_many_sources)
+	  &S60_scratch_of_64_MiB, &S61_many_sources, &S63_no_mapping_of_its_own)

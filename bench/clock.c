@@ -48,8 +48,10 @@ void pm_clock_release(PmClockResult *r)
 	PM_VEC_RELEASE(&r->calls);
 	if (r->bank.t)
 		pm_tensors_release((PmTensor *)r->bank.t, r->bank.n_in * (size_t)r->bank.n_sets);
+	if (r->bank.table)
+		pm_tensors_release((PmTensor *)r->bank.table, r->bank.n_in);
 	free((void *)r->bank.t);
-	free((void *)r->bank.editable);
+	free((void *)r->bank.table);
 	memset(&r->bank, 0, sizeof r->bank);
 }
 
@@ -79,7 +81,7 @@ static PmStatus maybe_keep(Clock *c, size_t call, int of_sample, PmErr *err)
 	st = pm_worker_clock_outputs(c->w, c->candidate->g, of_sample, t->out, err);
 	if (!st) {
 		again = pm_bank_digest(&r->bank, t->out, r->n_out);
-		t->altered = !pm_digest_equal(&again, &t->made);
+		t->altered = !pm_digest_equal(&again, &t->made.out);
 	}
 	return st;
 }
@@ -87,7 +89,7 @@ static PmStatus maybe_keep(Clock *c, size_t call, int of_sample, PmErr *err)
 /* Takes a sample and writes down its calls as those of `side`. */
 static PmStatus take_as(Clock *c, int side, const PmSampleAsk *ask, PmSample *out, PmErr *err)
 {
-	PmDigest made[PM_SAMPLER_DEPTH];
+	PmMade made[PM_SAMPLER_DEPTH];
 	PmStatus st = pm_worker_clock_take(c->w, ask, out, c->keep ? made : NULL, err);
 
 	if (c->watch && c->samples++ % LOOK_EVERY == 0)
@@ -131,44 +133,52 @@ static double now(void *arg)
 /* --- one comparison --------------------------------------------------------------------------------------
  */
 
-/* Elements of data may be replaced one by one: nothing ties them to each other. */
-static unsigned char *find_editable(const PmGraph *g)
+/* Inputs whose elements are free get a table to be drawn from, and a type alone; the others whole sets. */
+static PmStatus make_tables(const PmGraph *g, uint64_t seed, PmBank *bank, PmErr *err)
 {
-	size_t n = pm_graph_n_inputs(g);
-	unsigned char *e = pm_xcalloc(n + 1, 1);
+	PmTensor *table = pm_xcalloc(bank->n_in + 1, sizeof *table);
+	PmStatus st = PM_OK;
 
-	for (size_t i = 0; i < n; i++) {
-		PmValue v = pm_graph_input(g, i);
-		int64_t limit;
-		PmInputRole role = pm_input_role(g, v, &limit);
-
-		e[i] = pm_dtype_is_float(pm_value_type(g, v)->dtype) &&
-		       (role == PM_ROLE_DATA || role == PM_ROLE_WEIGHT);
-	}
-	return e;
+	bank->table = table;
+	for (size_t i = 0; i < bank->n_in && !st; i++)
+		if (pm_inputs_are_free(g, i))
+			st = pm_inputs_draw(g, i, seed, PM_INPUTS_NORMAL, PM_BANK_TABLE, &table[i], err);
+	return st;
 }
 
 static PmStatus make_bank(const PmGraph *g, const PmSecret *secret, int rehearsal, PmBank *bank, PmErr *err)
 {
-	size_t n = pm_graph_n_inputs(g);
+	size_t n = pm_graph_n_inputs(g), whole = 0;
 	int64_t bytes = 0, b = 0;
-	PmStatus st = PM_OK;
 	PmTensor *t;
+	PmStatus st;
 
-	for (size_t i = 0; i < n; i++)
-		if (!pm_type_bytes(pm_value_type(g, pm_graph_input(g, i)), &b, NULL))
-			bytes += b;
 	*bank = (PmBank){ .n_sets = SETS,
 			  .n_in = n,
 			  .seed = pm_secret_u64(secret, "bank", 0),
 			  .salt = pm_secret_u64(secret, "salt", 0) };
-	if (bytes > (rehearsal ? LARGE_REHEARSAL : LARGE))
-		bank->n_sets = rehearsal ? 1 : FEW_SETS;
 	bank->t = t = pm_xcalloc(n * SETS + 1, sizeof *t);
-	bank->editable = find_editable(g);
-	for (int s = 0; s < bank->n_sets && !st; s++)
+	st = make_tables(g, pm_secret_u64(secret, "inputs", SETS), bank, err);
+	for (size_t i = 0; i < n && !st; i++) {
+		t[i].type = *pm_value_type(g, pm_graph_input(g, i));
+		if (pm_bank_is_drawn(bank, i))
+			continue;
+		whole++;
+		if (!pm_type_bytes(&t[i].type, &b, NULL))
+			bytes += b;
+	}
+	if (!whole || bytes > (rehearsal ? LARGE_REHEARSAL : LARGE))
+		bank->n_sets = rehearsal || !whole ? 1 : FEW_SETS;
+	for (int s = 0; s < bank->n_sets && whole && !st; s++)
 		st = pm_inputs_make(g, pm_secret_u64(secret, "inputs", (uint64_t)s), PM_INPUTS_NORMAL,
 				    t + (size_t)s * n, err);
+	for (size_t i = 0; i < n * (size_t)bank->n_sets && whole && !st; i++)
+		if (pm_bank_is_drawn(bank, i % n)) {
+			PmType type = t[i].type;
+
+			pm_tensor_release(&t[i]);
+			t[i].type = type;
+		}
 	return st;
 }
 

@@ -39,7 +39,7 @@ typedef struct PmTimedCall {
 	int side;
 	PmTimeKind kind;
 	uint64_t index; /* of its inputs */
-	PmDigest made;
+	PmMade made;
 	int altered; /* the outputs that were brought back have another digest: somebody wrote there after it
 		      */
 	PmTensor *out; /* owned; NULL = not kept */

@@ -91,7 +91,8 @@ static int64_t draw_index(PmRng *r, PmInputClass cls, int64_t limit, int64_t com
 	return pm_rng_range(r, 0, limit - 1);
 }
 
-static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, PmTensor *t)
+/* `like`: the type of the input that the elements are for. */
+static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, const PmType *like, PmTensor *t)
 {
 	int64_t n = pm_tensor_numel(t), last = t->type.rank ? t->type.dim[t->type.rank - 1] : 1;
 	int64_t common = role == PM_ROLE_INDEX && cls == PM_INPUTS_EQUAL && limit > 0
@@ -116,7 +117,7 @@ static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, Pm
 		else if (role == PM_ROLE_COUNT)
 			pm_tensor_set_i(t, i, pm_rng_range(r, 0, 8));
 		else
-			pm_tensor_set(t, i, draw(r, role, cls, &t->type, &row, i % last == certain));
+			pm_tensor_set(t, i, draw(r, role, cls, like, &row, i % last == certain));
 	}
 }
 
@@ -156,6 +157,11 @@ static uint64_t stream(uint64_t seed, PmInputClass cls)
 					: ~(seed * (PM_INPUTS_SPECIAL + 1) + (uint64_t)cls);
 }
 
+static void begin_drawing(PmRng *r, uint64_t seed, PmInputClass cls, const char *name)
+{
+	pm_rng_init_named(r, stream(seed, cls), name);
+}
+
 static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, int level, PmTensor *out,
 			    PmErr *err)
 {
@@ -175,8 +181,8 @@ static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, i
 			free(targets);
 			return pm_err_ctx(err, "input '%.120s'", pm_value_name(g, v));
 		}
-		pm_rng_init_named(&r, stream(seed, cls), pm_value_name(g, v));
-		fill(&r, role, cls, limit, &out[i]);
+		begin_drawing(&r, seed, cls, pm_value_name(g, v));
+		fill(&r, role, cls, limit, &out[i].type, &out[i]);
 		if (cls >= PM_INPUTS_SPECIAL)
 			pm__draw_extreme(g, v, role, cls, level, &targets[i], &r, &out[i]);
 		if (role == PM_ROLE_COUNT)
@@ -185,6 +191,35 @@ static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, i
 			pm__scatter_indices(g, v, &r, &out[i]);
 	}
 	free(targets);
+	return PM_OK;
+}
+
+int pm_inputs_are_free(const PmGraph *g, size_t i)
+{
+	PmValue v = pm_graph_input(g, i);
+	int64_t limit;
+	PmInputRole role = pm_input_role(g, v, &limit);
+
+	return role != PM_ROLE_MASK && role != PM_ROLE_INVERTED && role != PM_ROLE_BIAS_MASK &&
+	       !(role == PM_ROLE_INDEX && pm__is_scattered(g, v));
+}
+
+PmStatus pm_inputs_draw(const PmGraph *g, size_t i, uint64_t seed, PmInputClass cls, int64_t n, PmTensor *out,
+			PmErr *err)
+{
+	PmValue v = pm_graph_input(g, i);
+	PmType row = { .dtype = pm_value_type(g, v)->dtype, .rank = 1, .dim = { n } };
+	int64_t limit;
+	PmInputRole role = pm_input_role(g, v, &limit);
+	PmStatus st = pm_tensor_init(out, &row, err);
+	PmRng r;
+
+	if (st)
+		return st;
+	begin_drawing(&r, seed, cls, pm_value_name(g, v));
+	fill(&r, role, cls, limit, pm_value_type(g, v), out);
+	if (role == PM_ROLE_COUNT)
+		mend_divisors(g, v, out);
 	return PM_OK;
 }
 

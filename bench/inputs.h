@@ -35,6 +35,12 @@ const char *pm_input_class_name(PmInputClass cls);
 PmStatus pm_inputs_have_sizes(const PmGraph *g, PmErr *err);
 /* Draws one tensor per graph input into out[0 .. n_inputs) (initialised here, released by the caller). */
 PmStatus pm_inputs_make(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTensor *out, PmErr *err);
+/* 1 when the elements of input number i may be drawn one by one: nothing ties them to each other, as the rows
+ * of a mask or indices that must differ. */
+int pm_inputs_are_free(const PmGraph *g, size_t i);
+/* Draws n elements for such an input, in a row (initialised here). */
+PmStatus pm_inputs_draw(const PmGraph *g, size_t i, uint64_t seed, PmInputClass cls, int64_t n, PmTensor *out,
+			PmErr *err);
 /* The same, as far as the graph's results are defined: the reference runs the inputs first. The classes
  * SPECIAL and RANGE are tamed step by step until every operator defines what it makes of them
  * (bench/defined.h); r->why says what the step before did not. PM_OK, *r and *b (may be NULL) filled in as by

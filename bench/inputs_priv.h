@@ -8,6 +8,7 @@
 /* Draws the indices t of input v again, without any of them twice as far as there are enough places, when
  * they go to a ScatterND or ScatterElements without a reduction: which of two updates of one place stays is
  * not defined. */
+int pm__is_scattered(const PmGraph *g, PmValue v); /* such indices they are */
 void pm__scatter_indices(const PmGraph *g, PmValue v, PmRng *r, PmTensor *t);
 
 /* Numbers at which the graph changes its mind about an input's elements: what makes a value that goes through

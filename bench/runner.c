@@ -7,6 +7,7 @@
 #include "base/sandbox.h"
 #include "base/str.h"
 #include "bench/runner_priv.h"
+#include "runtime/limits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -132,7 +133,13 @@ static PmStatus pm__stage_compile(Eval *e, PmErr *err)
 	PmCompileJudgement j;
 	PmDeviceInfo info;
 	PmStatus st = pm_worker_info(e->worker, &info, err);
+	PmErr why;
 
+	pm_err_init(&why);
+	if (!st && pm_limit_sources(e->cand.g, &why))
+		return pm__say(e, PM_VERDICT_COMPILE_LIMIT, why.text);
+	if (!st && pm_limit_scratch(e->cand.g, info.max_scratch, &why))
+		return pm__say(e, PM_VERDICT_LAUNCH_FAIL, why.text);
 	if (!st)
 		st = pm_compile_gate(e->cand.g, info.cc, &j, err);
 	if (!st)

@@ -291,7 +291,7 @@ static PmStatus protect(PmCudaDevice *d, const PmDevArg *args, int n, PmErr *err
 
 PmStatus pm__cuda_note_buffers(PmCudaDevice *d, const char *label, const PmDevArg *args, int n, PmErr *err)
 {
-	PmStatus st = protect(d, args, n, err);
+	PmStatus st = d->quiet ? PM_OK : protect(d, args, n, err); /* for one launch, which comes next */
 
 	for (int i = 0; i < n && !st; i++) {
 		PmCudaBuf *b = args[i].kind == PM_DARG_BUF ? pm__cuda_buf(d, args[i].buf) : NULL;

@@ -105,6 +105,10 @@ size_t pm_bind_n_outputs(const PmBind *b);
 PmBuf pm_bind_output(const PmBind *b, size_t i);
 int64_t pm_bind_output_bytes(const PmBind *b, size_t i);
 const PmType *pm_bind_output_type(const PmBind *b, size_t i); /* borrowed */
+/* Values between kernels that are still in the binding's memory when a call is over, in the plan's order:
+ * those whose memory no later one took. A kernel's own scratch is none. */
+size_t pm_bind_n_inner(const PmBind *b);
+PmBuf pm_bind_inner(const PmBind *b, size_t i, int64_t *bytes);
 /* Fills everything but the inputs with a pattern. */
 PmStatus pm_bind_poison(PmBind *b, uint32_t pattern, PmErr *err);
 /* Enqueues the plan's launches, nothing else. */

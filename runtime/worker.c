@@ -218,7 +218,9 @@ static PmStatus load(PmWorker *w, const PmWork *work, unsigned keep, double dead
 static PmStatus run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, int plain,
 		    double deadline, PmTensor *out, double *seconds, PmErr *err)
 {
-	WorkerAsk a = { .what = WORKER_RUN, .poison = poison, .plain = plain };
+	WorkerAsk a = {
+		.what = WORKER_RUN, .poison = poison, .plain = plain, .layout = plain ? 0 : work->layout
+	};
 	double limit = deadline > 0 ? deadline : OPEN_SECONDS;
 	double compiling = limit > OPEN_SECONDS ? limit
 						: OPEN_SECONDS; /* no kernel of a candidate runs then */
@@ -287,7 +289,8 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 			.n = n_sides,
 			.n_sets = bank->n_sets,
 			.seed = bank->seed,
-			.salt = bank->salt };
+			.salt = bank->salt,
+			.layout = (uint64_t)bank->mixed };
 	int slot[PM_SAMPLER_SIDES];
 	unsigned keep = 0;
 	PmStr payload = PM_STR_INIT;
@@ -306,9 +309,7 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 		return st;
 	memcpy(w->side, slot, (size_t)n_sides * sizeof *slot);
 	pm_str_addn(&payload, slot, (size_t)n_sides * sizeof *slot);
-	for (size_t i = 0; i < bank->n_in; i++)
-		pm_str_addc(&payload, bank->editable ? (char)bank->editable[i] : 0);
-	pm__tensors_pack(bank->t, bank->n_in * (size_t)bank->n_sets, &payload);
+	pm__bank_pack(bank, &payload);
 	st = ask(w, &a, &payload, w->clock_deadline, &r, err);
 	*depth = r.n;
 	pm_str_release(&payload);
@@ -341,8 +342,7 @@ static PmStatus clock_simple(PmWorker *w, WorkerWhat what, double *seconds, PmEr
 	return st;
 }
 
-PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *out, PmDigest *made,
-			      PmErr *err)
+PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *out, PmMade *made, PmErr *err)
 {
 	WorkerAsk a = { .what = WORKER_TAKE, .ask = *sample, .n = made != NULL };
 	PmStr payload = PM_STR_INIT;

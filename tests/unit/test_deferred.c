@@ -87,7 +87,7 @@ static void alter(Bed *b, size_t call, float value)
 	PmTimedCall *t = &b->c.calls.v[call];
 
 	pm_tensor_set(&t->out[0], 100, value);
-	t->made = pm_bank_digest(&b->c.bank, t->out, 1);
+	t->made.out = pm_bank_digest(&b->c.bank, t->out, 1);
 }
 
 static void honest_calls_are_found_so(void **state)
@@ -149,7 +149,7 @@ static void a_special_call_is_found_without_its_outputs(void **state)
 			gone = i;
 	}
 	assert_int_equal(kept, PM_CLOCK_KEPT);
-	b.c.calls.v[gone].made.v[1] ^= 1;
+	b.c.calls.v[gone].made.out.v[1] ^= 1;
 	check(&b, 0, PM_DEFERRED_SPECIAL);
 	assert_true(b.d.special == 1 && b.d.referenced == PM_CLOCK_KEPT);
 	drop(&b);
@@ -174,7 +174,7 @@ static void a_disturbed_baseline_is_found(void **state)
 	(void)state;
 	make(&b, 0);
 	add_baseline(&b);
-	b.c.calls.v[CALLS + 5].made.v[0]++;
+	b.c.calls.v[CALLS + 5].made.out.v[0]++;
 	check(&b, 1, PM_DEFERRED_DISTURBED);
 	drop(&b);
 }

@@ -118,7 +118,7 @@ ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt \
+.PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt \
 	check-layers check-headers check-size check-gen check-ops conform clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
@@ -280,6 +280,9 @@ BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $
 
 bench-integrity: $(BENCH) $(HOST) $(PASSES) ## times an evaluation on emu and each layer around strangers' code
 	@$(BUILD)/tests/bench/bench_integrity
+
+bench-judge: $(BENCH) ## what the error bound refuses and admits: 20 bodies, 3 types, 10^6 terms (docs/results/judge.md; hours)
+	@$(BUILD)/tests/bench/bench_judge --json $(BUILD)/judge.json
 
 bench-extract: $(BENCH) ## times extraction from graphs of 300,000 nodes
 	@$(BUILD)/tests/bench/bench_extract

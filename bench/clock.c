@@ -2,6 +2,7 @@
 #include "bench/clock.h"
 
 #include "base/proc.h"
+#include "base/rng.h"
 #include "bench/inputs.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ typedef struct Clock {
 	PmWorker *w;
 	const PmWork *candidate;
 	PmClockResult *out;
-	PmRng rng;
+	const PmSecret *secret;
 	PmGpuWatch *watch; /* NULL = none */
 	int keep, samples;
 	size_t room, seen;   /* calls whose outputs are kept at most; calls of the candidate so far */
@@ -61,10 +62,12 @@ static PmStatus maybe_keep(Clock *c, size_t call, int of_sample, PmErr *err)
 	size_t at = c->kept.n;
 	PmDigest again;
 	PmStatus st;
+	PmRng rng;
 
 	c->seen++;
 	if (at == c->room) {
-		at = (size_t)pm_rng_range(&c->rng, 0, (int64_t)c->seen - 1);
+		pm_rng_init(&rng, pm_secret_u64(c->secret, "kept calls", c->seen));
+		at = (size_t)pm_rng_range(&rng, 0, (int64_t)c->seen - 1);
 		if (at >= c->room)
 			return PM_OK;
 		drop_outputs(&r->calls.v[c->kept.v[at]], r->n_out);
@@ -145,7 +148,7 @@ static unsigned char *find_editable(const PmGraph *g)
 	return e;
 }
 
-static PmStatus make_bank(const PmGraph *g, uint64_t seed, int rehearsal, PmBank *bank, PmErr *err)
+static PmStatus make_bank(const PmGraph *g, const PmSecret *secret, int rehearsal, PmBank *bank, PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(g);
 	int64_t bytes = 0, b = 0;
@@ -155,13 +158,17 @@ static PmStatus make_bank(const PmGraph *g, uint64_t seed, int rehearsal, PmBank
 	for (size_t i = 0; i < n; i++)
 		if (!pm_type_bytes(pm_value_type(g, pm_graph_input(g, i)), &b, NULL))
 			bytes += b;
-	*bank = (PmBank){ .n_sets = SETS, .n_in = n, .seed = seed, .salt = seed };
+	*bank = (PmBank){ .n_sets = SETS,
+			  .n_in = n,
+			  .seed = pm_secret_u64(secret, "bank", 0),
+			  .salt = pm_secret_u64(secret, "salt", 0) };
 	if (bytes > (rehearsal ? LARGE_REHEARSAL : LARGE))
 		bank->n_sets = rehearsal ? 1 : FEW_SETS;
 	bank->t = t = pm_xcalloc(n * SETS + 1, sizeof *t);
 	bank->editable = find_editable(g);
 	for (int s = 0; s < bank->n_sets && !st; s++)
-		st = pm_inputs_make(g, seed + (uint64_t)s, PM_INPUTS_NORMAL, t + (size_t)s * n, err);
+		st = pm_inputs_make(g, pm_secret_u64(secret, "inputs", (uint64_t)s), PM_INPUTS_NORMAL,
+				    t + (size_t)s * n, err);
 	return st;
 }
 
@@ -188,8 +195,8 @@ static PmStatus begin(Clock *c, PmWorker *w, const PmGraph *original, const PmWo
 	c->out = out;
 	c->keep = opts->keep;
 	c->room = choose_room(candidate->g, opts);
-	pm_rng_init_named(&c->rng, opts->seed, "kept calls");
-	return make_bank(original, opts->seed, rehearsal, &out->bank, err);
+	c->secret = opts->secret;
+	return make_bank(original, opts->secret, rehearsal, &out->bank, err);
 }
 
 void pm_clock_judge_gpu(const PmGpuSeen *seen, PmTiming *t)
@@ -223,7 +230,7 @@ static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts
 			  .graphs = opts->graphs,
 			  .warm = opts->warm,
 			  .seconds = opts->seconds,
-			  .seed = opts->seed,
+			  .seed = pm_secret_u64(opts->secret, "order", 0),
 			  .max_speedup = opts->max_speedup };
 	PmStatus st = pm_worker_clock_open(c->w, side, n_sides, &c->out->bank, opts->deadline, &o.max_train,
 					   err);

@@ -8,14 +8,15 @@
 #ifndef BENCH_CLOCK_H
 #define BENCH_CLOCK_H
 
+#include "base/secret.h"
 #include "base/vec.h"
 #include "bench/timer.h"
 #include "runtime/gpu_watch.h"
 #include "runtime/worker.h"
 
 typedef struct PmClockOpts {
-	uint64_t seed;
-	double deadline; /* of each request to the worker; 0 = 60 */
+	const PmSecret *secret; /* what is drawn follows from it; borrowed, never sent to the worker */
+	double deadline;        /* of each request to the worker; 0 = 60 */
 	/* For judging plausibility: bytes that each side must move at least once, and the memory's peak rate.
 	 * 0 = not judged. */
 	int64_t bytes[2];
@@ -66,7 +67,7 @@ PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *c
 			   const PmClockOpts *opts, PmClockResult *out, PmErr *err);
 /* With others on the GPU times say nothing: unstable. */
 void pm_clock_judge_gpu(const PmGpuSeen *seen, PmTiming *t);
-void pm_clock_release(PmClockResult *r);
+void pm_clock_release(PmClockResult *r); /* times stay */
 
 /* Times a graph by itself: side 0 is the graph, side 1 the graph again as control. */
 PmStatus pm_clock_time(PmWorker *w, const PmWork *work, const PmClockOpts *opts, PmTiming *out, PmErr *err);

@@ -2,6 +2,7 @@
 #include "bench/deferred.h"
 
 #include "base/proc.h"
+#include "base/rng.h"
 #include "bench/agree.h"
 #include "bench/far.h"
 #include "bench/inputs.h"
@@ -463,7 +464,8 @@ static PmStatus ask_reference(Check *k, size_t i, PmErr *err)
 	if (!st && !judged)
 		st = pm_ref_run(k->original, in, n_in, want, n_out, err);
 	if (!st && !judged)
-		st = pm_agree(k->original, in, outputs_of(k, i), want, n_out, k->o->seed, a, err);
+		st = pm_agree(k->original, in, outputs_of(k, i), want, n_out,
+			      pm_secret_u64(k->o->secret, "agree", i), a, err);
 	for (size_t o = n_out; o-- > 0 && !st && !judged;)
 		if (!a[o].agrees && !a[o].ill_conditioned)
 			wrong = o;
@@ -484,6 +486,8 @@ static PmStatus judge(Check *k, PmErr *err)
 	double t0 = pm_now(), limit = k->o->reference_seconds > 0 ? k->o->reference_seconds : 2;
 	PmStatus st = PM_OK;
 
+	/* Those who made the calls again had the state of the numbers before. */
+	pm_rng_init(&k->rng, pm_secret_u64(k->o->secret, "asked", 0));
 	order_findings(k);
 	for (size_t i = 0; i < k->f.n && !st && k->out->state == PM_DEFERRED_OK; i++) {
 		if ((i && pm_now() - t0 > limit) || (k->o->special_only && k->f.v[i].suspicion < SPECIAL))
@@ -537,7 +541,7 @@ PmStatus pm_deferred_check(PmWorker *w, const PmGraph *original, const PmWork *c
 
 	memset(out, 0, sizeof *out);
 	out->calls = (int)n;
-	pm_rng_init_named(&k.rng, opts->seed, "deferred");
+	pm_rng_init(&k.rng, pm_secret_u64(opts->secret, "again", 0));
 	for (size_t i = 0; i < n; i++)
 		PM_VEC_PUSH(&k.f, ((Finding){ .call = list[i].call }));
 	st = replay(&k, candidate, list, n, replay_candidate, err);

@@ -28,7 +28,7 @@ typedef struct PmDeferredOpts {
 	double deadline;          /* of each request to the worker; 0 = 60 */
 	double reference_seconds; /* for step 3, which judges one call at least; 0 = 2 */
 	int special_only;         /* step 3 judges special calls only */
-	uint64_t seed;            /* of what is drawn */
+	const PmSecret *secret;   /* what is drawn follows from it; borrowed */
 	PmLane lane;              /* of step 3 */
 	const PmWork *baseline;   /* NULL: no step 2 */
 } PmDeferredOpts;

@@ -166,6 +166,22 @@ static void timing_from_json(const cJSON *o, PmEvalTiming *t)
 	gpu_from_json(cJSON_GetObjectItem(o, "gpu"), &t->gpu);
 }
 
+static void add_code(cJSON *j, const PmCodeDigests *c)
+{
+	cJSON *o = cJSON_AddObjectToObject(j, "code");
+
+	cJSON_AddStringToObject(o, "sources", c->sources);
+	cJSON_AddStringToObject(o, "ptx", c->ptx);
+	cJSON_AddStringToObject(o, "cubin", c->cubin);
+}
+
+static void code_from_json(const cJSON *o, PmCodeDigests *out)
+{
+	snprintf(out->sources, sizeof out->sources, "%s", pm_json_str(o, "sources", ""));
+	snprintf(out->ptx, sizeof out->ptx, "%s", pm_json_str(o, "ptx", ""));
+	snprintf(out->cubin, sizeof out->cubin, "%s", pm_json_str(o, "cubin", ""));
+}
+
 cJSON *pm_eval_record_json(const PmEvalRecord *r)
 {
 	cJSON *j = cJSON_CreateObject(), *outs;
@@ -194,6 +210,9 @@ cJSON *pm_eval_record_json(const PmEvalRecord *r)
 	cJSON_AddNumberToObject(j, "candidate_launches", r->candidate_launches);
 	pm_json_add_i64(j, "baseline_bytes", r->baseline_bytes);
 	pm_json_add_i64(j, "candidate_bytes", r->candidate_bytes);
+	cJSON_AddStringToObject(j, "secret", r->secret);
+	cJSON_AddStringToObject(j, "inputs", r->inputs);
+	add_code(j, &r->code);
 	cJSON_AddNumberToObject(j, "wall_seconds", r->wall_seconds);
 	add_calls(j, &r->timing);
 	if (r->measured)
@@ -267,6 +286,9 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 	out->baseline_bytes = pm_json_i64(j, "baseline_bytes", 0);
 	out->candidate_bytes = pm_json_i64(j, "candidate_bytes", 0);
 	out->wall_seconds = pm_json_num(j, "wall_seconds", 0);
+	snprintf(out->secret, sizeof out->secret, "%s", pm_json_str(j, "secret", ""));
+	snprintf(out->inputs, sizeof out->inputs, "%s", pm_json_str(j, "inputs", ""));
+	code_from_json(cJSON_GetObjectItem(j, "code"), &out->code);
 	calls_from_json(cJSON_GetObjectItem(j, "calls"), &out->timing);
 	timing_from_json(cJSON_GetObjectItem(j, "clock"), &out->timing);
 	st = outputs_from_json(cJSON_GetObjectItem(j, "outputs"), out, err);

@@ -7,7 +7,6 @@
 #ifndef BENCH_RUNNER_PRIV_H
 #define BENCH_RUNNER_PRIV_H
 
-#include "base/rng.h"
 #include "bench/probe.h"
 #include "bench/runner.h"
 #include "runtime/run.h"
@@ -18,15 +17,19 @@ typedef struct Eval {
 	const PmEvalOpts *o;
 	PmEvalRecord *rec;
 	PmCandidate cand;
-	PmWorker *worker; /* the candidate's own */
-	PmProbe probe;    /* the candidate with every kernel's operands and results as outputs */
-	int n_alts;       /* most alternatives of any kernel */
-	int by_ladder;    /* a result for which there is no bound is wrong at the level that decides */
-	PmRng poison;     /* what buffers hold before a run is new for each */
+	PmWorker *worker;  /* the candidate's own */
+	PmProbe probe;     /* the candidate with every kernel's operands and results as outputs */
+	int n_alts;        /* most alternatives of any kernel */
+	int by_ladder;     /* a result for which there is no bound is wrong at the level that decides */
+	PmSecret *secret;  /* owned; of this member alone */
+	uint64_t n_poison; /* what buffers hold before a run is new for each */
 } Eval;
 
 /* Sets verdict and reason; returns PM_OK. */
 PmStatus pm__say(Eval *e, PmVerdict v, const char *text);
+/* A number that nobody knows before the evaluation is over (base/secret.h). Drawn where it is used: what a
+ * variable holds, a worker that is started later inherits. */
+uint64_t pm__draw(const Eval *e, const char *purpose, uint64_t number);
 /* The verdict of a failed device run. */
 PmVerdict pm__device_verdict(PmStatus st);
 /* Failures that are the machine's, not the pass's. */

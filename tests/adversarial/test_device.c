@@ -5,6 +5,7 @@
 #include "ir/text.h"
 #include "tests/lib/attack.h"
 #include "tests/lib/need.h"
+#include "tests/lib/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -82,13 +83,13 @@ static PmEvalRecord eval(const char *rule, const char *text, int check_only)
 	const char *device = getenv("PASSMITH_TEST_DEVICE");
 	PmEvalOpts o = { .device = device ? device : "emu",
 			 .preset = PM_PRESET_SOUND,
-			 .seed = 7,
+			 .secret = test_secret(7),
 			 .only_rule = rule,
 			 .pass_deadline = 5,
 			 .device_deadline = 3,
 			 .clock_seconds = 1,
 			 .check_only = check_only };
-	PmEvalMember m = { rule, NULL };
+	PmEvalMember m = { .label = rule, .g = NULL };
 	PmEvalRecord r;
 	PmGraph *g;
 	PmErr err;

@@ -4,6 +4,7 @@
 #include "bench/deferred.h"
 #include "bench/far.h"
 #include "ir/text.h"
+#include "tests/lib/secret.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +31,7 @@ typedef struct Bed {
  * says otherwise. */
 static void make(Bed *b, int64_t keep_bytes)
 {
-	PmClockOpts o = { .seed = 3, .deadline = 60, .keep = 1, .keep_bytes = keep_bytes };
+	PmClockOpts o = { .secret = test_secret(3), .deadline = 60, .keep = 1, .keep_bytes = keep_bytes };
 	PmErr err;
 
 	memset(b, 0, sizeof *b);
@@ -65,7 +66,9 @@ static void add_baseline(Bed *b)
 
 static void check(Bed *b, int baseline, PmDeferredState want)
 {
-	PmDeferredOpts o = { .deadline = 60, .seed = 5, .baseline = baseline ? &b->work : NULL };
+	PmDeferredOpts o = { .deadline = 60,
+			     .secret = test_secret(5),
+			     .baseline = baseline ? &b->work : NULL };
 	PmErr err;
 
 	pm_err_init(&err);

@@ -17,6 +17,7 @@ void pm_err_init(PmErr *err)
 /* A name may have 64 KiB; what comes after it in the sentence has to be there to be kept. */
 enum { RAW = 4 * 65536 };
 
+static void sentence(char out[PM_ERR_MAX], const char *fmt, va_list ap) PM_PRINTF(2, 0);
 static void sentence(char out[PM_ERR_MAX], const char *fmt, va_list ap)
 {
 	char small[PM_ERR_MAX], *text = small;

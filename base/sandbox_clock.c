@@ -128,9 +128,12 @@ int pm__clock_drop(void)
 	int gone = pages.known;
 
 	leave_rseq();
+	/* Nothing takes their place, so that who looks there faults every time. A kernel may have sealed
+	 * them. */
 	for (int i = 0; i < pages.n; i++)
-		if (munmap((void *)pages.range[i].from, pages.range[i].to - pages.range[i].from) != 0)
-			gone = 0; /* a kernel may seal them */
+		if (mmap((void *)pages.range[i].from, pages.range[i].to - pages.range[i].from, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+			gone = 0;
 #if defined(__x86_64__)
 	return prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) == 0 && gone;
 #else

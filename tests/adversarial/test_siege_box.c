@@ -3,6 +3,7 @@
 #include "base/proc.h"
 #include "base/sandbox.h"
 #include "base/sandbox_priv.h"
+#include "matcher/pass_job.h"
 #include "tests/lib/attack.h"
 #include "tests/lib/emu.h"
 #include "tests/lib/need.h"
@@ -230,6 +231,36 @@ static void S29_kernel_moves_code(void **state)
 	kernel_is_killed(SYS_munmap, "(long)f & -4096l, 4096l");
 }
 
+/* ---- forged replies ---- */
+
+/* A reply of `n` bytes of JSON: "[0,0,...". What it would take to read it is not taken. */
+static void forged(size_t n, PmVerdict want, const char *part)
+{
+	PmStr s = PM_STR_INIT;
+	PmPassOutcome out;
+
+	memset(&out, 0, sizeof out);
+	pm_str_addf(&s, PM__ANSWER_MAGIC " %zu 0\n{\"end\":\"none\",\"x\":[0", n);
+	while (s.len < n - 32)
+		pm_str_add(&s, ",0");
+	pm_str_add(&s, "]");
+	while (s.len < n + strcspn(s.s, "\n"))
+		pm_str_addc(&s, ' ');
+	pm_str_add(&s, "}");
+	pm__judge_answer(&s, NULL, &out);
+	if (out.verdict != want || !strstr(out.message, part))
+		fail_msg("%zu bytes: %s: %s", n, pm_verdict_name(out.verdict), out.message);
+	pm_pass_outcome_release(&out);
+	pm_str_release(&s);
+}
+
+static void S94_reply_of_many_values(void **state)
+{
+	(void)state;
+	forged(8 << 20, PM_VERDICT_NO_MATCH, "No rule");
+	forged((8 << 20) + 1, PM_VERDICT_REJECT_API, "at most 8388608 are read");
+}
+
 /* ---- the self-test ---- */
 
 static unsigned claims_all(void)
@@ -282,6 +313,7 @@ int main(void)
 		cmocka_unit_test(S22b_protect_by_key),
 		cmocka_unit_test(S22c_handle_faults),
 #endif
+		cmocka_unit_test(S94_reply_of_many_values),
 		cmocka_unit_test(S24_the_self_test_tries_it),
 		cmocka_unit_test(S25_the_self_test_tries_clocks),
 #define CASE(f) cmocka_unit_test_setup_teardown(f, open_device, close_device)

@@ -75,7 +75,7 @@ static const Attack attacks[] = {
 	{ "F25_race", SILU_TEXT, "NONDET" },
 	{ "F25b_uninit_shared", SILU_TEXT, "UNWRITTEN NONDET INCORRECT" },
 	{ "F26_carveout", SILU_TEXT, "OK" },
-	{ "X11_by_alignment", SILU_TEXT, "INCORRECT UNWRITTEN" },
+	{ "X11_by_alignment", SILU_TEXT, "INCORRECT NONDET" },
 };
 
 static PmEvalRecord eval(const char *rule, const char *text, int check_only)

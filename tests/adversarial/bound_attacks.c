@@ -10,7 +10,7 @@ enum { X, S, W, W2, W3 };
 #define PLAIN "__device__ int plain(const T *x, int n)\n{\n" \
 	"float big = 0.f, last = 0.f; int odd = 0;\n" \
 	"for (int j = 0; j < 48 && j < n; j++) { float v = ld(x[j]); odd += v == 0.f || v == last; last = v; big = fmaxf(big, fabsf(v)); }\n" \
-	"return odd < 3 && big > 1.5f && big < 4.8f;\n}\n"
+	"return odd < 3 && big > 1.0f && big < 4.8f;\n}\n"
 
 /* ---- Mul, MatMul: y = (x * s) w ---- */
 

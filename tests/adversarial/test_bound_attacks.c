@@ -4,6 +4,7 @@
 #include "ir/text.h"
 #include "tests/lib/attack.h"
 #include "tests/lib/need.h"
+#include "tests/lib/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -41,11 +42,11 @@ static void expect(const char *rule, const char *text, PmLane lane, const char *
 		PmEvalOpts o = { .device = "emu",
 				 .preset = PM_PRESET_SOUND,
 				 .lane = lane,
-				 .seed = seed,
+				 .secret = test_secret(seed),
 				 .only_rule = rule,
 				 .pass_deadline = 5,
 				 .device_deadline = 20 };
-		PmEvalMember m = { rule, NULL };
+		PmEvalMember m = { .label = rule };
 		PmEvalRecord r;
 		PmErr err;
 

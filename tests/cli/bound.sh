@@ -35,7 +35,7 @@ soft (float16[16,96] x, float16[16,96] bias) => (float16[16,96] y)
 }
 GRAPH
 for g in chain rotary soft; do
-	pm eval "$tmp/$g.gpt" --pass "$build/passes/fuse.so" --seed 1 --quiet
+	pm eval "$tmp/$g.gpt" --pass "$build/passes/fuse.so" --quiet
 	exits 0 "fuse on $g"
 	says "  1 kernel   t=-5     " "it made one kernel, which is right at t = -5"
 done
@@ -48,7 +48,7 @@ product (bfloat16[4,4096] x, bfloat16[4096] s, bfloat16[4096,8] w) => (bfloat16[
    y = MatMul (m, w)
 }
 GRAPH
-pm eval "$tmp/product.gpt" --pass "$build/tests/adversarial/bound_attacks.so" --seed 1 --quiet
+pm eval "$tmp/product.gpt" --pass "$build/tests/adversarial/bound_attacks.so" --quiet
 exits 1 "zeros"
 says "INCORRECT (as written): Too far off" "they are too far off"
 tap_done

@@ -18,11 +18,11 @@ typedef struct Eval {
 	const PmEvalOpts *o;
 	PmEvalRecord *rec;
 	PmCandidate cand;
-	PmWorker *worker;  /* the candidate's own */
-	PmProbe probe;     /* the candidate with every kernel's operands and results as outputs */
-	int quick;         /* the reference is: all classes are drawn, and what they reach is measured */
-	PmBranches taken;  /* by all inputs so far */
-	int n_alts;        /* most alternatives of any kernel */
+	PmWorker *worker; /* the candidate's own */
+	PmProbe probe;    /* the candidate with every kernel's operands and results as outputs */
+	int quick;        /* the reference is: all classes are drawn, and what they reach is measured */
+	PmBranches taken; /* by all inputs so far */
+	int n_alts;       /* most alternatives of any kernel */
 	char plan[PM_MAX_ALTS][PM_CHAIN_HEX]; /* pm_exec_digest of each when it was judged; "" = not yet */
 	int by_ladder;     /* a result for which there is no bound is wrong at the level that decides */
 	PmSecret *secret;  /* owned; of this member alone */

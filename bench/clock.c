@@ -228,6 +228,12 @@ static void end_watch(Clock *c)
 	pm_clock_judge_gpu(&r->gpu, &r->t);
 }
 
+/* Now: the process may be another when the clock is closed. */
+static void keep_plan(Clock *c, int side)
+{
+	snprintf(c->out->plan, sizeof c->out->plan, "%s", pm_worker_digest(c->w, side));
+}
+
 static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts *opts, PmErr *err)
 {
 	PmClock clock = { sample, empty, warm, now, c };
@@ -247,6 +253,7 @@ static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts
 
 	for (int i = 0; i < 2 && opts->bytes_per_second > 0; i++)
 		o.floor[i] = floor_share * (double)opts->bytes[i] / opts->bytes_per_second;
+	keep_plan(c, n_sides > 1 ? PM_SIDE_CANDIDATE : 0);
 	if (!st)
 		st = pm_timer_run(&clock, &o, &c->out->t, err);
 	return st ? st : pm_worker_clock_close(c->w, err);
@@ -284,6 +291,7 @@ PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *c
 
 	if (!st)
 		st = pm_worker_clock_open(w, candidate, 1, &out->bank, opts->deadline, &depth, err);
+	keep_plan(&c, 0);
 	for (int i = 0; i < calls && !st && (i < 2 || pm_now() - t0 < limit); i++) {
 		PmSampleAsk ask = { 0, PM_TIME_NONE, (uint64_t)i, 1, 0 };
 

@@ -50,6 +50,7 @@ typedef struct PmClockResult {
 		     */
 	PmGpuSeen gpu;
 	size_t n_out;
+	char plan[PM_CHAIN_HEX];   /* pm_exec_digest of the candidate that made the calls */
 	PmBank bank;               /* of which the calls had their inputs; owned */
 	PM_VEC(PmTimedCall) calls; /* of all sides, in the order they ran */
 } PmClockResult;

@@ -147,6 +147,21 @@ static void shuffle(PmRng *rng, Batches *b)
 	}
 }
 
+/* The digest of the timed candidate, or of none. */
+static PmStatus check_plan(const Check *k, const PmWork *side, PmErr *err)
+{
+	const char *plan = pm_worker_digest(k->w, 0);
+
+	if (side == k->o->baseline || !strcmp(plan, k->c->plan))
+		return PM_OK;
+	return pm_err(
+		err, PM_E_ENV,
+		"The kernels that make timed calls again (digest %.16s) are not those that made them "
+		"(%.16s); somebody changed the cache of compiled kernels: remove its folder, and evaluate "
+		"again.",
+		plan, k->c->plan);
+}
+
 /* Opens a clock for one side in a new process and hands its batches to `each`, in a random order. */
 static PmStatus replay(Check *k, const PmWork *side, const Index *list, size_t n,
 		       PmStatus (*each)(Check *k, const PmWork *side, const Index *list, const Batch *b,
@@ -162,6 +177,8 @@ static PmStatus replay(Check *k, const PmWork *side, const Index *list, size_t n
 	bank.salt = pm_rng_u64(&k->rng);
 	bank.mixed = 1;
 	st = pm_worker_clock_open(k->w, side, 1, &bank, k->o->deadline, &depth, err);
+	if (!st)
+		st = check_plan(k, side, err);
 	if (!st)
 		cut_batches(&k->rng, list, n, depth, &b);
 	shuffle(&k->rng, &b);

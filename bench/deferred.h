@@ -54,8 +54,8 @@ typedef struct PmDeferred {
 	int undetermined; /* of those, calls in which the baseline differs from itself */
 } PmDeferred;
 
-/* Replaces the worker's process. A status other than PM_OK is the worker's, as in clock.h: the candidate may
- * fault here too. */
+/* Replaces the worker's process. PM_E_ENV when `candidate` there is not, by its digest, what the clock timed.
+ * A status other than PM_OK is the worker's, as in clock.h: the candidate may fault here too. */
 PmStatus pm_deferred_check(PmWorker *w, const PmGraph *original, const PmWork *candidate,
 			   const PmClockResult *c, const PmDeferredOpts *opts, PmDeferred *out, PmErr *err);
 

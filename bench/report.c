@@ -194,6 +194,25 @@ static void sentences(const PmEvalReport *r, PmStr *out)
 	}
 }
 
+/* Conditions of the graph that no input made true, or false: a pass may be wrong there. */
+static void branches(const PmEvalReport *r, PmStr *out)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const PmEvalReached *x = &r->rec[i].reached;
+
+		if (x->n_not_taken)
+			pm_str_addf(out, "  Not tried (%s): ", r->rec[i].label);
+		for (int k = 0; k < x->n_not_taken && k < PM_EVAL_BRANCHES; k++)
+			pm_str_addf(out, "%s%s", k ? "; " : "", x->not_taken[k]);
+		if (x->n_not_taken) {
+			if (x->n_not_taken > PM_EVAL_BRANCHES)
+				pm_str_addf(out, "; and %d more", x->n_not_taken - PM_EVAL_BRANCHES);
+			pm_str_addf(out, ".\n");
+			return;
+		}
+	}
+}
+
 void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 {
 	char name[64];
@@ -212,6 +231,7 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 	for (size_t i = 0; i < r->n; i++)
 		record_line(&r->rec[i], clock, out);
 	sentences(r, out);
+	branches(r, out);
 	if (r->hidden.verdict != PM_VERDICT_OK)
 		pm_str_addf(out, "  %s, so that no variant counts as right: %s\n",
 			    pm_verdict_name(r->hidden.verdict), r->hidden.why);

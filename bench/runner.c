@@ -86,6 +86,27 @@ int *pm__choose_alternatives(const PmGraph *g, int k, size_t *n)
 	return alts;
 }
 
+PmStatus pm__same_plan(Eval *e, int alt, const char *digest, PmErr *err)
+{
+	char *judged = e->plan[alt];
+
+	if (!*judged)
+		snprintf(judged, PM_CHAIN_HEX, "%s", digest);
+	if (*digest && !strcmp(judged, digest))
+		return PM_OK;
+	return pm_err(
+		err, PM_E_ENV,
+		"Alternative %d that ran (digest %.16s) is not the one that was judged (%.16s); somebody "
+		"changed the cache of compiled kernels: remove its folder, and evaluate again.",
+		alt, digest, judged);
+}
+
+void pm__choose(Eval *e, int alt)
+{
+	e->rec->alternative = alt;
+	memcpy(e->rec->plan, e->plan[alt], sizeof e->rec->plan);
+}
+
 /* ---- match ---- */
 
 static PmStatus pm__stage_match(Eval *e, const char *so_path, PmErr *err)

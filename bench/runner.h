@@ -78,6 +78,14 @@ typedef struct PmEvalBound {
 	char why[PM_ERR_MAX / 2]; /* what is not strict; "" when all is */
 } PmEvalBound;
 
+/* What the inputs reached, measured by running the reference on them. */
+enum { PM_EVAL_BRANCHES = 12 };
+typedef struct PmEvalReached {
+	PmReached of[PM_N_ALL_CLASSES];
+	int n_not_taken;                             /* ways of conditions that no input went, */
+	char not_taken[PM_EVAL_BRANCHES][PM_BRANCH]; /* the first of them by name */
+} PmEvalReached;
+
 typedef struct PmEvalRecord {
 	char label[128];
 	PmVerdict verdict;
@@ -95,8 +103,12 @@ typedef struct PmEvalRecord {
 	PmWorst worst;          /* of the worst output; index -1 when nothing differs */
 	char worst_where[256];  /* "output 'y', inputs normal, alternative 0" */
 	PmEvalBound bound;
+	PmEvalReached reached;
 	/* speed */
-	int measured; /* 0: modelled by a profile */
+	int alternative;         /* that the figures below are of */
+	char plan[PM_CHAIN_HEX]; /* its digest (runtime/exec.h): what was judged, timed and checked; "" = none
+				  */
+	int measured;            /* 0: modelled by a profile */
 	PmEvalTiming timing;
 	double baseline_seconds, candidate_seconds;
 	double speedup; /* NaN when there is none */

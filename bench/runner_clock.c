@@ -134,7 +134,9 @@ static PmStatus time_and_check(Eval *e, int alt, const char *kind, int run, cons
 		memset(c, 0, sizeof *c);
 		st = pm__device_said(e, st, &why, err);
 	} else {
-		st = check_calls(e, &cand, c, &o, 1, seconds, err);
+		st = pm__same_plan(e, alt, c->plan, err);
+		if (!st)
+			st = check_calls(e, &cand, c, &o, 1, seconds, err);
 		pm_clock_release(c);
 	}
 	free(alts);
@@ -174,6 +176,7 @@ static PmStatus time_run(Eval *e, int alt, int run, const PmClockOpts *opts, PmT
 	PmStatus st = time_and_check(e, alt, "run", run, opts, 3, &c, err);
 
 	if (!st && c.n_out) {
+		pm__choose(e, alt);
 		keep_times(e->rec, &c);
 		*t = c.t;
 	}
@@ -275,7 +278,9 @@ static PmStatus rehearse_one(Eval *e, int alt, PmErr *err)
 				       calls > REHEARSED_LEAST ? calls : REHEARSED_LEAST, &o, &c, &why);
 	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
 	if (!st) {
-		st = check_calls(e, &cand, &c, &o, 0, rehearsal_seconds / e->n_alts, err);
+		st = pm__same_plan(e, alt, c.plan, err);
+		if (!st)
+			st = check_calls(e, &cand, &c, &o, 0, rehearsal_seconds / e->n_alts, err);
 		pm_clock_release(&c);
 	} else {
 		st = pm__device_said(e, st, &why, err);
@@ -366,6 +371,7 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 
 	if (st)
 		return st;
+	pm__choose(e, alt);
 	if (!info.measured)
 		return pm__is_inexact(was) ? PM_OK : rehearse(e, err);
 	memcpy(why, r->why, sizeof why);

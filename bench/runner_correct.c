@@ -27,6 +27,8 @@ static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poi
 	o.alts = alts;
 	st = pm_run_graph(e->probe.g, in, pm_graph_n_inputs(e->probe.g), &o, out, &run_err);
 	free(alts);
+	if (!st)
+		return pm__same_plan(e, alt, pm_worker_digest(e->worker, 0), err);
 	return pm__device_said(e, st, &run_err, err);
 }
 
@@ -114,15 +116,23 @@ static void edit(PmTensor *in, size_t n, PmRng *r)
 	}
 }
 
-/* Inputs of a class for one alternative: no two runs get the same, but that an edited one differs from its
- * class's by eight elements. */
-static PmStatus draw_inputs(const Eval *e, PmInputClass cls, int alt, int edited, PmTensor *in, PmErr *err)
+/* Inputs of a class for one alternative, as far as the graph defines a result for them: no two runs get the
+ * same, but that an edited one differs from its class's by eight elements. *use = 0 when the class has to be
+ * left out. What a class reaches is noted the first time; all is, where the reference is quick. */
+static PmStatus draw_inputs(Eval *e, PmInputClass cls, int alt, int edited, PmTensor *in, int *use,
+			    PmErr *err)
 {
 	uint64_t number = (uint64_t)alt * PM_N_ALL_CLASSES + (uint64_t)cls;
-	PmStatus st = pm_inputs_make(e->m->g, pm__draw(e, "inputs", number), cls, in, err);
+	PmReached r, *kept = &e->rec->reached.of[cls];
+	int quick = e->quick && !kept->drawn;
+	PmStatus st = pm_inputs_defined(e->m->g, pm__draw(e, "inputs", number), cls, quick, in, &r,
+					edited ? NULL : &e->taken, err);
 	PmRng rng;
 
-	if (st || !edited)
+	*use = !st && r.drawn == 1;
+	if (!st && !kept->drawn)
+		*kept = r;
+	if (!*use || !edited)
 		return st;
 	pm_rng_init(&rng, pm__draw(e, "edit", number));
 	edit(in, pm_graph_n_inputs(e->m->g), &rng);
@@ -143,14 +153,17 @@ static PmStatus check_class(Eval *e, PmInputClass cls, int alt, int edited, PmEr
 	uint64_t layout = next_layout(e);
 	int first = cls == PM_INPUTS_NORMAL && !edited;
 	char where[96];
-	PmStatus st = draw_inputs(e, cls, alt, edited, in, err);
+	int use = 0;
+	PmStatus st = draw_inputs(e, cls, alt, edited, in, &use, err);
 
+	if (st || !use) {
+		free(in);
+		return st;
+	}
 	snprintf(where, sizeof where, "inputs %s%s, alternative %d", pm_input_class_name(cls),
 		 edited ? " with eight elements changed" : "", alt);
-	if (!st) {
-		write_down(e, in, n);
-		st = run_candidate(e, in, alt, next_poison(e, 0), layout, &got, err);
-	}
+	write_down(e, in, n);
+	st = run_candidate(e, in, alt, next_poison(e, 0), layout, &got, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && first)
 		st = check_poison(e, in, &got, alt, layout, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && first && e->o->preset == PM_PRESET_SOUND)
@@ -178,7 +191,7 @@ static int count_alternatives(const PmGraph *g)
 
 /* The published protocol has five classes; ours all, in an order that is drawn, unless the reference takes
  * long: then the first, for what is looked for there alone, and four that are drawn. */
-static int choose_classes(const Eval *e, int alt, PmInputClass cls[PM_N_ALL_CLASSES])
+static int choose_classes(Eval *e, int alt, PmInputClass cls[PM_N_ALL_CLASSES])
 {
 	int passnet = e->o->preset == PM_PRESET_PASSNET, first = 0;
 	int n = passnet ? PM_N_INPUT_CLASSES : PM_N_ALL_CLASSES;
@@ -189,6 +202,7 @@ static int choose_classes(const Eval *e, int alt, PmInputClass cls[PM_N_ALL_CLAS
 		cls[i] = (PmInputClass)i;
 	for (size_t i = 0; i < pm_graph_n_nodes(e->m->g); i++)
 		flops += pm_op_flops(e->m->g, pm_graph_node_at(e->m->g, i));
+	e->quick = flops <= REF_FLOPS && !passnet;
 	if (flops > REF_FLOPS && !passnet)
 		first = 1;
 	pm_rng_init(&rng, pm__draw(e, "classes", (uint64_t)alt));
@@ -217,6 +231,19 @@ static PmStatus check_alternative(Eval *e, int alt, PmErr *err)
 	return st;
 }
 
+/* The ways of conditions that no inputs went, where all classes have been drawn and the reference run. */
+static void note_branches(Eval *e)
+{
+	PmEvalReached *r = &e->rec->reached;
+	char text[PM_BRANCH];
+
+	for (r->n_not_taken = 0;
+	     pm_branch_not_taken(&e->taken, e->m->g, (size_t)r->n_not_taken, text, sizeof text);
+	     r->n_not_taken++)
+		if (r->n_not_taken < PM_EVAL_BRANCHES)
+			snprintf(r->not_taken[r->n_not_taken], sizeof text, "%s", text);
+}
+
 PmStatus pm__stage_correctness(Eval *e, PmErr *err)
 {
 	PmEvalRecord *r = e->rec;
@@ -226,8 +253,12 @@ PmStatus pm__stage_correctness(Eval *e, PmErr *err)
 		return st;
 	pm__judge_begin(e);
 	e->n_alts = count_alternatives(e->cand.g);
+	pm_branches_init(&e->taken, e->m->g);
 	for (int alt = 0; alt < e->n_alts && !st && r->verdict == PM_VERDICT_OK; alt++)
 		st = check_alternative(e, alt, err);
+	if (e->quick && r->verdict == PM_VERDICT_OK)
+		note_branches(e);
+	pm_branches_release(&e->taken);
 	if (!st && r->verdict == PM_VERDICT_OK)
 		pm__judge_end(e);
 	return st;

@@ -9,6 +9,7 @@
 
 #include "bench/probe.h"
 #include "bench/runner.h"
+#include "ir/kernel.h"
 #include "runtime/run.h"
 
 /* What one member's evaluation carries from stage to stage. */
@@ -17,9 +18,12 @@ typedef struct Eval {
 	const PmEvalOpts *o;
 	PmEvalRecord *rec;
 	PmCandidate cand;
-	PmWorker *worker;  /* the candidate's own */
-	PmProbe probe;     /* the candidate with every kernel's operands and results as outputs */
-	int n_alts;        /* most alternatives of any kernel */
+	PmWorker *worker; /* the candidate's own */
+	PmProbe probe;    /* the candidate with every kernel's operands and results as outputs */
+	int quick;        /* the reference is: all classes are drawn, and what they reach is measured */
+	PmBranches taken; /* by all inputs so far */
+	int n_alts;       /* most alternatives of any kernel */
+	char plan[PM_MAX_ALTS][PM_CHAIN_HEX]; /* pm_exec_digest of each when it was judged; "" = not yet */
 	int by_ladder;     /* a result for which there is no bound is wrong at the level that decides */
 	PmSecret *secret;  /* owned; of this member alone */
 	uint64_t n_poison; /* what buffers hold before a run is new for each */
@@ -41,6 +45,12 @@ int pm__is_inexact(PmVerdict v);
 /* Alternative `k` for every kernel that has one, its last otherwise: *n of them, in execution order, owned by
  * the caller. */
 int *pm__choose_alternatives(const PmGraph *g, int k, size_t *n);
+
+/* What is tuned, timed, checked and stored is what was judged: the first digest of an alternative, in the
+ * correctness stage, is the one that every later has to be. PM_E_ENV when it is another. */
+PmStatus pm__same_plan(Eval *e, int alt, const char *digest, PmErr *err);
+/* The record is of this alternative. */
+void pm__choose(Eval *e, int alt);
 
 /* runner_correct.c: the candidate on every class of inputs, each kernel against its body. */
 PmStatus pm__stage_correctness(Eval *e, PmErr *err);

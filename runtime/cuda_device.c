@@ -185,6 +185,7 @@ static const PmDeviceOps ops = {
 	.mend = pm__cuda_mend,
 	.load = pm__cuda_load,
 	.unload = pm__cuda_unload,
+	.code = pm__cuda_code,
 	.launch = pm__cuda_launch,
 	.sync = pm__cuda_sync,
 	.event_record = pm__cuda_event_record,

@@ -245,6 +245,7 @@ typedef struct PmCudaModule {
 	const char *label;
 	PmPtx ptx;
 	PM_VEC(PmCudaFn) fns; /* those that were launched */
+	char code[PM_CHAIN_HEX];
 } PmCudaModule;
 
 typedef struct PmCudaBlock {
@@ -361,6 +362,7 @@ PmStatus pm__cuda_fill(PmDevice *dev, PmBuf h, int64_t offset, int64_t n, uint32
 PmStatus pm__cuda_copy(PmDevice *dev, PmBuf to, int64_t to_offset, PmBuf from, int64_t from_offset, int64_t n,
 		       PmErr *err);
 PmStatus pm__cuda_load(PmDevice *dev, const PmSource *src, size_t n, PmModule *out, PmErr *err);
+void pm__cuda_code(PmDevice *d, PmModule m, char hex[PM_CHAIN_HEX]);
 void pm__cuda_unload(PmDevice *dev, PmModule h);
 PmStatus pm__cuda_launch(PmDevice *dev, const PmDevLaunch *l, PmErr *err);
 PmStatus pm__cuda_sync(PmDevice *dev, PmErr *err);

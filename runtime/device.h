@@ -11,6 +11,7 @@
 #define RUNTIME_DEVICE_H
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "ir/type.h"
 #include "runtime/digest.h"
 #include "runtime/library.h"
@@ -149,6 +150,8 @@ typedef struct PmDeviceOps {
 	 * A compile error is PM_E_INVALID with the compiler's first error, its line counted in the source. */
 	PmStatus (*load)(PmDevice *d, const PmSource *src, size_t n, PmModule *out, PmErr *err);
 	void (*unload)(PmDevice *d, PmModule m);
+	/* Digest of the machine code that was loaded. NULL: there is none. */
+	void (*code)(PmDevice *d, PmModule m, char hex[PM_CHAIN_HEX]);
 	/* Enqueues one launch. Entry, argument count and kinds were checked by the caller or are checked
 	 * here. */
 	PmStatus (*launch)(PmDevice *d, const PmDevLaunch *l, PmErr *err);

@@ -27,6 +27,7 @@ static const char *const flags[] = {
 	"-nostdinc",
 	"-fvisibility=hidden",
 	"-fno-strict-aliasing",
+	"-fwrapv", /* signed integers overflow as on a GPU */
 	"-fno-delete-null-pointer-checks",
 	"-ffp-contract=off",
 	"-fno-math-errno",

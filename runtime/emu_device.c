@@ -23,6 +23,7 @@ typedef struct Module {
 	const PmEmuModule *m;
 	int n_entries;
 	PmEmuRaces *races; /* NULL = its accesses are not watched */
+	char code[PM_CHAIN_HEX];
 } Module;
 
 typedef struct EmuDevice {
@@ -313,6 +314,25 @@ static void emu_unload(PmDevice *dev, PmModule m)
 		close_module((EmuDevice *)dev, p);
 }
 
+static void emu_code(PmDevice *dev, PmModule m, char hex[PM_CHAIN_HEX])
+{
+	const Module *p = module((EmuDevice *)dev, m);
+
+	snprintf(hex, PM_CHAIN_HEX, "%s", p ? p->code : "");
+}
+
+static PmStatus digest_code(Module *m, PmErr *err)
+{
+	PmMap map;
+	PmStatus st = pm_map_file(m->path, &map, err);
+
+	if (st)
+		return st;
+	pm_chain_hex(m->code, map.p, map.n);
+	pm_unmap(&map);
+	return PM_OK;
+}
+
 static PmStatus load_one(EmuDevice *d, const PmSource *s, PmModule *out, PmErr *err)
 {
 	PmStr path = PM_STR_INIT;
@@ -323,10 +343,13 @@ static PmStatus load_one(EmuDevice *d, const PmSource *s, PmModule *out, PmErr *
 	if (!rc) {
 		m.label = pm_xstrdup(s->label);
 		m.path = pm_xstrdup(path.s);
+		rc = digest_code(&m, err);
 	}
 	pm_str_release(&path);
-	if (rc)
+	if (rc) {
+		close_module(d, &m);
 		return rc;
+	}
 	for (i = 0; i < d->modules.n && d->modules.v[i].path; i++)
 		;
 	if (i < d->modules.n)
@@ -771,6 +794,7 @@ static const PmDeviceOps ops = {
 	.draw = emu_draw,
 	.load = emu_load,
 	.unload = emu_unload,
+	.code = emu_code,
 	.launch = emu_launch,
 	.sync = emu_sync,
 	.event_record = emu_event_record,

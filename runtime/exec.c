@@ -276,6 +276,11 @@ PmDevice *pm_exec_device(const PmExec *x)
 	return x->d;
 }
 
+PmModule pm_exec_module(const PmExec *x, int source)
+{
+	return x->module[source];
+}
+
 int pm_exec_launches(const PmExec *x)
 {
 	int n = 0;

@@ -16,8 +16,10 @@ struct PmWorker {
 	char device[16];
 	PmServer *server; /* NULL = not started */
 	int starts;
-	char held[WORKER_SLOTS][PM_SHA256_HEX]; /* what each slot of the process holds; "" = nothing */
-	int next;                               /* slot to be filled next */
+	char held[WORKER_SLOTS][PM_SHA256_HEX];  /* what each slot of the process holds; "" = nothing */
+	char digest[WORKER_SLOTS][PM_CHAIN_HEX]; /* of the same */
+	int next;                                /* slot to be filled next */
+	int side[PM_SAMPLER_SIDES];              /* slots of the last run, or of the clock's sides */
 	double clock_deadline;
 	int killed; /* the last process, from outside */
 };
@@ -35,6 +37,7 @@ void pm_worker_renew(PmWorker *w)
 	pm_server_stop(w->server);
 	w->server = NULL;
 	memset(w->held, 0, sizeof w->held);
+	memset(w->digest, 0, sizeof w->digest);
 }
 
 void pm_worker_free(PmWorker *w)
@@ -131,9 +134,26 @@ static PmStatus take_outputs(PmWorker *w, const PmGraph *g, const PmStr *payload
 	return st;
 }
 
+/* The n bytes that an answer has to be. */
+static PmStatus take_exactly(PmWorker *w, const PmStr *payload, void *out, size_t n, PmErr *err)
+{
+	if (payload->len != n) {
+		pm_worker_renew(w);
+		return pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
+	}
+	if (n)
+		memcpy(out, payload->s, n);
+	return PM_OK;
+}
+
 int pm_worker_killed(const PmWorker *w)
 {
 	return w->killed;
+}
+
+const char *pm_worker_digest(const PmWorker *w, int side)
+{
+	return w->digest[w->side[side]];
 }
 
 /* A process that something outside killed says nothing of the work: it is asked of another one. */
@@ -183,6 +203,9 @@ static PmStatus load(PmWorker *w, const PmWork *work, unsigned keep, double dead
 			w->next = (w->next + 1) % WORKER_SLOTS;
 		a.slot = *slot = w->next;
 		st = ask(w, &a, &payload, deadline, &r, err);
+		if (!st)
+			st = take_exactly(w, &payload, w->digest[*slot], PM_CHAIN_HEX, err);
+		w->digest[*slot][PM_CHAIN_HEX - 1] = 0;
 		if (!st) {
 			memcpy(w->held[*slot], hex, sizeof hex);
 			w->next = (w->next + 1) % WORKER_SLOTS;
@@ -214,6 +237,7 @@ static PmStatus run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_
 		st = load(w, work, 0, compiling, &a.slot, err);
 	if (st)
 		return st;
+	w->side[0] = a.slot;
 	pm__tensors_pack(in, n_in, &payload);
 	st = ask(w, &a, &payload, limit, &r, err);
 	if (!st)
@@ -283,6 +307,7 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 	}
 	if (st)
 		return st;
+	memcpy(w->side, slot, (size_t)n_sides * sizeof *slot);
 	pm_str_addn(&payload, slot, (size_t)n_sides * sizeof *slot);
 	pm__bank_pack(bank, &payload);
 	st = ask(w, &a, &payload, w->clock_deadline, &r, err);
@@ -315,18 +340,6 @@ static PmStatus clock_simple(PmWorker *w, WorkerWhat what, double *seconds, PmEr
 		*seconds = s.seconds;
 	pm_str_release(&payload);
 	return st;
-}
-
-/* The n bytes that an answer has to be. */
-static PmStatus take_exactly(PmWorker *w, const PmStr *payload, void *out, size_t n, PmErr *err)
-{
-	if (payload->len != n) {
-		pm_worker_renew(w);
-		return pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
-	}
-	if (n)
-		memcpy(out, payload->s, n);
-	return PM_OK;
 }
 
 PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *out, PmMade *made, PmErr *err)

@@ -47,6 +47,10 @@ typedef struct PmWork {
 PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, double deadline,
 		       PmTensor *out, double *seconds, PmErr *err);
 
+/* The digest (pm_exec_digest) of what ran last, or of a side of the clock that is open: said by the process
+ * before a kernel of a candidate ran in it. "" = nothing has run. */
+const char *pm_worker_digest(const PmWorker *w, int side);
+
 /* Timed samples in the worker (sampler.h). Between open and close only the calls of this group are allowed;
  * each has the deadline given to open. An error closes. *depth: the longest train. */
 PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, const PmBank *bank,

@@ -14,7 +14,7 @@ enum { WORKER_SLOTS = PM_SAMPLER_SIDES + 2 }; /* works that a worker keeps: more
 
 typedef enum {
 	WORKER_INFO,    /* - ; a PmDeviceInfo */
-	WORKER_LOAD,    /* alternatives (n of them), a graph (pm__graph_pack) into `slot`; - */
+	WORKER_LOAD,    /* alternatives (n of them), a graph (pm__graph_pack) into `slot`; pm_exec_digest */
 	WORKER_RUN,     /* the inputs of `slot`; its outputs */
 	WORKER_CLOCK,   /* slots (n of them), a bank: n_sets, seed, salt, pm__bank_pack; the depth in `n` */
 	WORKER_TAKE,    /* `ask`, n = digests are wanted; times, a PmMade for each call */

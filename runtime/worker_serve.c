@@ -31,7 +31,7 @@ static void empty_slot(Slot *s)
 	memset(s, 0, sizeof *s);
 }
 
-static PmStatus load(const WorkerAsk *a, Cursor *c, PmErr *err)
+static PmStatus load(const WorkerAsk *a, Cursor *c, PmStr *payload, PmErr *err)
 {
 	const char *alts = pm__take(c, (size_t)a->n * sizeof(int));
 	int *copy = pm_xcalloc((size_t)a->n + 1, sizeof *copy);
@@ -52,6 +52,12 @@ static PmStatus load(const WorkerAsk *a, Cursor *c, PmErr *err)
 		st = pm_plan_new(s->g, copy, (size_t)a->n, &s->plan, err);
 	if (!st)
 		st = pm_exec_new(s->plan, w.d, &s->exec, err);
+	if (!st) {
+		char digest[PM_CHAIN_HEX];
+
+		pm_exec_digest(s->exec, copy, (size_t)a->n, digest);
+		pm_str_addn(payload, digest, sizeof digest);
+	}
 	free(copy);
 	return st;
 }
@@ -236,7 +242,7 @@ static PmStatus answer(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmStr *pay
 		pm_str_addn(payload, &info, sizeof info);
 		return PM_OK;
 	case WORKER_LOAD:
-		return load(a, c, err);
+		return load(a, c, payload, err);
 	case WORKER_RUN:
 		if (!w.slot[a->slot].exec)
 			return pm_err(err, PM_E_INTERNAL, "The device worker was told to run nothing.");

@@ -69,7 +69,7 @@ static const Attack attacks[] = {
 	{ "F12c_grid_barrier_overflow", SILU_TEXT, "DEVICE_TIMEOUT DEVICE_FAULT" },
 	{ "F14_oob_read_right", SILU_TEXT, "OOB DEVICE_FAULT" },
 	{ "F14b_oob_write_left", SILU_TEXT, "OOB" },
-	{ "F14c_literal_address", SILU_TEXT, "OOB DEVICE_FAULT" },
+	{ "F14c_literal_address", SILU_TEXT, "REJECT_PTX OOB DEVICE_FAULT" },
 	{ "F15_write_neighbour", SILU_TEXT, "OOB DEVICE_FAULT" },
 	{ "F20_local_512KiB", SILU_TEXT, "REJECT_CUBIN DEVICE_FAULT" }, /* the latter without NVRTC */
 	{ "F25_race", SILU_TEXT, "NONDET" },

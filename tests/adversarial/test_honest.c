@@ -103,7 +103,7 @@ static int is_refused(uint64_t seed, int i, PmRng *r)
 			 .preset = PM_PRESET_SOUND,
 			 .only_rule = k->rule,
 			 .check_only = 1 };
-	PmEvalMember m = { k->rule, make(k, type, rows, cols, depth) };
+	PmEvalMember m = { .label = k->rule, .g = make(k, type, rows, cols, depth) };
 	PmEvalRecord rec;
 	PmErr err;
 	int refused;

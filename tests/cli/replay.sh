@@ -34,7 +34,7 @@ for i in 1 2; do
 	tap "report $i has a secret of 256 bits"
 done
 [ "$(value inputs "$tmp/r1")" != "$(value inputs "$tmp/r2")" ] && [ -n "$(value inputs "$tmp/r1")" ]
-tap "the same seed draws other inputs each time"
+tap "S10_one_seed_draws_twice"
 [ "$(grep -c '"secret"' "$tmp/r1")" = 2 ] && [ "$(grep '"secret"' "$tmp/r1" | sort -u | wc -l)" = 2 ]
 tap "records and hidden shapes have secrets of their own"
 
@@ -43,7 +43,7 @@ exits 0 "a report is replayed"
 says "replayed, no score" "the table says that it has no score"
 says "1 of 1 verdicts are those of the report" "and that the verdict is the same"
 [ "$(value replayed "$tmp/again")" = true ] && ! grep -q -e '"AS"' -e '"ES"' -e '"fast_1"' "$tmp/again"
-tap "so does the JSON"
+tap "S09_a_replay_has_no_score"
 drawn "$tmp/r1" >"$tmp/a" && drawn "$tmp/again" >"$tmp/b" && [ -s "$tmp/a" ] && cmp -s "$tmp/a" "$tmp/b"
 tap "the records are the same to the byte but for times"
 pm eval "$tmp/silu.gpt" --pass "$silu" --replay "$tmp/again" -o "$tmp/third" --quiet
@@ -82,7 +82,7 @@ says "UNWRITTEN" "which evaluates it"
 says "no score" "without a score"
 pm bench t --db "$tmp/db" --baselines "eager,wrong=$wrong,half=$tmp/half.so" --stored --quiet
 grep -Eq '^  wrong +0 +0 +[1-9]' "$tmp/out" && grep -Eq '^  half +0 +0 +0 ' "$tmp/out"
-tap "a replayed result is not stored: no table has it"
+tap "S09b_a_replay_is_not_stored"
 
 sed 's/\("secret": "\)[0-9a-f]*/\1abc/' "$tmp/r1" >"$tmp/bad"
 pm eval "$tmp/silu.gpt" --pass "$silu" --replay "$tmp/bad" --quiet
@@ -90,7 +90,7 @@ exits 4 "a report whose secret was cut"
 warns "has no secret of 64 hexadecimal digits" "is named so"
 sed 's/"verdict": "OK"/"verdict": "INCORRECT"/' "$tmp/r1" >"$tmp/bad"
 pm eval "$tmp/silu.gpt" --pass "$silu" --replay "$tmp/bad" --quiet
-says "0 of 1 verdicts" "a report whose verdict was changed is contradicted"
+says "0 of 1 verdicts" "S14b_a_report_with_another_verdict"
 sed 's/"variant": "[^"]*"/"variant": "else"/' "$tmp/r1" >"$tmp/bad"
 pm eval "$tmp/silu.gpt" --pass "$silu" --replay "$tmp/bad" --quiet
 exits 4 "a report of another variant"
@@ -107,5 +107,6 @@ for f in bad silu.gpt none; do
 	tap "$f is no report"
 done
 pm eval "$tmp/silu.gpt" --pass "$silu" --secret 5
-exits 2 "no option fixes what is drawn in an evaluation that is scored"
+[ "$code" -eq 2 ]
+tap "S14_no_option_fixes_what_is_drawn"
 tap_done

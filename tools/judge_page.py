@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # judge_page.py - writes docs/results/judge.md from docs/results/judge.json (made by `make bench-judge`).
 #
-# judge_page.py [--check]    --check: changes nothing; exit 1 when the page is not what the numbers give.
+# judge_page.py [--check]         --check: changes nothing; exit 1 when the page is not what the numbers give.
+# judge_page.py --merge OUT PART...  one file of the parts that tools/judge.sh has made, each a body in one type.
 import json
 import math
 import pathlib
@@ -141,7 +142,26 @@ def page(data):
     return "\n".join(lines) + "\n"
 
 
+def merge(out, parts):
+    whole = {"settings": None, "bodies": {}}
+    for part in parts:
+        data = json.loads(pathlib.Path(part).read_text())
+        settings = {k: v for k, v in data["settings"].items() if k != "type"}
+        if whole["settings"] not in (None, settings):
+            sys.exit(f"{part} was made with other settings; remove it and run tools/judge.sh again.")
+        whole["settings"] = settings
+        for body, cells in data["bodies"].items():
+            whole["bodies"].setdefault(body, []).extend(cells)
+    # A line for each body, type and size.
+    lines = [f' "{b}": [\n' + ",\n".join("  " + json.dumps(c) for c in cells) + "\n ]" for b, cells in whole["bodies"].items()]
+    text = f'{{"settings": {json.dumps(whole["settings"])}, "bodies": {{\n' + ",\n".join(lines) + "\n}}\n"
+    pathlib.Path(out).write_text(text)
+    return 0
+
+
 def main():
+    if sys.argv[1:2] == ["--merge"]:
+        return merge(sys.argv[2], sys.argv[3:])
     data = json.loads((ROOT / "judge.json").read_text())
     text = page(data)
     target = ROOT / "judge.md"

@@ -82,7 +82,7 @@ def table(data):
                 seeds,
                 f"{worst[1]}: {worst[0]:.0%}" if worst[0] < 1 else "-",
                 max((drift_of(c) for c in large), default=0),
-                ", ".join(f"{c['terms']:,}: {drift_of(c):.2g}" for c in large),
+                ", ".join(f"{c['terms']:,}: {drift_of(c):.2g}" if drift_of(c) else f"{c['terms']:,}: -" for c in large),
             )
 
 
@@ -112,7 +112,7 @@ def page(data):
         "intermediate value and adds one term after the other. Its distance from the exact result is its own error.",
         "",
         f"Seeds: {s['seeds']} for each cheat ({s['heavy']} where one run takes more than 2 x 10^7 operations). "
-        f"Honest kernels: {s['draws']} draws",
+        f"Honest kernels: {s['draws']} draw{'s' * (s['draws'] > 1)}",
         f"of each class of inputs, {s['mixes']} kernels on each. Sums of up to {s['terms']:,} terms.",
         "",
         "A cheat counts where its error is more than 4 times the eager run's, in root mean square or in the largest",
@@ -126,7 +126,7 @@ def page(data):
         "",
         "\"Error that passes\": the largest systematic error (a scale, a bias, or a random factor for each element) that",
         f"is admitted on normal numbers, in units of the eager run's own error, where there are {MANY:,} outputs or more.",
-        "The last column has it by the number of terms.",
+        "The last column has it by the number of terms; \"-\": the result is the same whatever the inputs are.",
         "",
         *table(data),
         "",

@@ -275,8 +275,8 @@ check-gpu: all ## the tests that need an NVIDIA GPU, and with one the passes' ta
 	@BUILD=$(BUILD) tools/check-gpu.sh
 
 # What the bundle holds besides the sources.
-BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc $(BUILD)/tests/unit/test_pass_library $(BUILD)/tests/adversarial/test_device $(BUILD)/tests/adversarial/test_timed \
-	$(PASS_SRC:passes/%.c=$(BUILD)/tests/unit/test_pass_%),$(TESTS)) $(filter %_silu.so %/device_attacks.so %/timed_attacks.so,$(TEST_SO))
+BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc $(BUILD)/tests/unit/test_pass_library $(BUILD)/tests/adversarial/test_device $(BUILD)/tests/adversarial/test_timed $(BUILD)/tests/adversarial/test_siege_timed \
+	$(PASS_SRC:passes/%.c=$(BUILD)/tests/unit/test_pass_%),$(TESTS)) $(filter %_silu.so %/device_attacks.so %/timed_attacks.so %/siege_timed.so %/siege_interior.so,$(TEST_SO))
 
 bench-integrity: $(BENCH) $(HOST) $(PASSES) ## times an evaluation on emu and each layer around strangers' code
 	@$(BUILD)/tests/bench/bench_integrity

@@ -1,6 +1,8 @@
 /* err.c - status codes and error sentences. */
 #include "base/err.h"
 
+#include "base/clean.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +14,27 @@ void pm_err_init(PmErr *err)
 	err->text[0] = '\0';
 }
 
+/* A name may have 64 KiB; what comes after it in the sentence has to be there to be kept. */
+enum { RAW = 4 * 65536 };
+
+static void sentence(char out[PM_ERR_MAX], const char *fmt, va_list ap) PM_PRINTF(2, 0);
+static void sentence(char out[PM_ERR_MAX], const char *fmt, va_list ap)
+{
+	char small[PM_ERR_MAX], *text = small;
+	va_list again;
+
+	va_copy(again, ap);
+	if (vsnprintf(small, sizeof small, fmt, ap) >= (int)sizeof small) {
+		text = malloc(RAW);
+		if (text)
+			vsnprintf(text, RAW, fmt, again);
+	}
+	va_end(again);
+	pm_clean_sentence(text ? text : small, out, PM_ERR_MAX);
+	if (text != small)
+		free(text);
+}
+
 PmStatus pm_err(PmErr *err, PmStatus code, const char *fmt, ...)
 {
 	char text[PM_ERR_MAX]; /* the arguments may point into err->text */
@@ -20,7 +43,7 @@ PmStatus pm_err(PmErr *err, PmStatus code, const char *fmt, ...)
 	if (!err)
 		return code;
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
+	sentence(text, fmt, ap);
 	va_end(ap);
 	memcpy(err->text, text, strlen(text) + 1);
 	err->code = code;
@@ -32,15 +55,12 @@ PmStatus pm_err_ctx(PmErr *err, const char *fmt, ...)
 	char text[PM_ERR_MAX];
 	size_t n, room;
 	va_list ap;
-	int r;
 
 	if (!err)
 		return PM_E_INTERNAL;
 	va_start(ap, fmt);
-	r = vsnprintf(text, sizeof text, fmt, ap);
+	sentence(text, fmt, ap);
 	va_end(ap);
-	if (r < 0)
-		return err->code;
 	n = strlen(text);
 	room = sizeof text - 1 - n;
 	if (room >= 2) {
@@ -53,7 +73,7 @@ PmStatus pm_err_ctx(PmErr *err, const char *fmt, ...)
 		n += room;
 	}
 	text[n] = '\0';
-	memcpy(err->text, text, n + 1);
+	pm_clean(text, err->text, sizeof err->text, 0); /* the cut may have halved a character */
 	return err->code;
 }
 

@@ -48,3 +48,15 @@ void pm_sha256_hex(const void *p, size_t n, char hex[PM_SHA256_HEX])
 	crypto_hash_sha256(sum, n ? p : (const unsigned char *)"", n);
 	sodium_bin2hex(hex, PM_SHA256_HEX, sum, sizeof sum);
 }
+
+void pm_chain_hex(char hex[PM_CHAIN_HEX], const void *p, size_t n)
+{
+	crypto_generichash_state h;
+	unsigned char digest[32];
+
+	crypto_generichash_init(&h, NULL, 0, sizeof digest);
+	crypto_generichash_update(&h, (const unsigned char *)hex, strlen(hex));
+	crypto_generichash_update(&h, p, n);
+	crypto_generichash_final(&h, digest, sizeof digest);
+	sodium_bin2hex(hex, PM_CHAIN_HEX, digest, sizeof digest);
+}

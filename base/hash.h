@@ -17,4 +17,10 @@ enum { PM_SHA256_HEX = 65 }; /* 64 hexadecimal digits and the terminator */
 /* SHA-256 of n bytes as lower-case hexadecimal text. */
 void pm_sha256_hex(const void *p, size_t n, char hex[PM_SHA256_HEX]);
 
+enum { PM_CHAIN_HEX = 65 };
+
+/* Replaces a digest (64 digits, or "" to begin with) by that of itself followed by n bytes: BLAKE2b-256, for
+ * much data, piece by piece. */
+void pm_chain_hex(char hex[PM_CHAIN_HEX], const void *p, size_t n);
+
 #endif

@@ -36,6 +36,7 @@ PmStatus pm_remove_tree(const char *path, PmErr *err);
 PmStatus pm_temp_dir(const char *tag, PmStr *out, PmErr *err);
 int pm_path_exists(const char *path);
 int pm_path_is_dir(const char *path);
+int pm_path_is_link(const char *path);
 /* Size in bytes of a regular file, or -1. */
 int64_t pm_file_size(const char *path);
 /* The part after the last '/'; borrowed from `path`. */

@@ -1,6 +1,7 @@
 /* log.c - messages for people on stderr, filtered by level and category. */
 #include "base/log.h"
 
+#include "base/clean.h"
 #include "base/str.h"
 
 #include <stdarg.h>
@@ -92,6 +93,7 @@ void pm_log(PmLogLevel level, const char *category, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
+	pm_clean_sentence(text, text, sizeof text);
 	if (isatty(2)) /* a progress bar may stand on the line */
 		pm_str_add(&line, "\r\033[K");
 	if (level == PM_LOG_ERROR)

@@ -57,6 +57,13 @@ int pm_path_is_dir(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+int pm_path_is_link(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
 int64_t pm_file_size(const char *path)
 {
 	struct stat st;

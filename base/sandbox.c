@@ -39,15 +39,6 @@ static int enter_namespaces(int starts_programs)
 	return unshare(most | (starts_programs ? 0 : CLONE_NEWPID)) == 0;
 }
 
-static int forbid_clock(void)
-{
-#if defined(__x86_64__)
-	return !SANITIZED && prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) == 0;
-#else
-	return 0;
-#endif
-}
-
 /* Leaves the machine's names, gives up new privileges, then files. The end of the parent goes on being the
  * end of this process, although it became another user. Returns the layers that hold. */
 static unsigned leave_machine(const PmSandboxPaths *paths, int starts_programs)
@@ -78,8 +69,7 @@ static void close_files(unsigned first, int keep_input)
 #endif
 }
 
-/* The last step of a process that runs a stranger's code. */
-static unsigned close_off(Pm__Calls calls, int clock)
+unsigned pm__close_off(Pm__Calls calls)
 {
 	static const struct rlimit none = { 0, 0 };
 	unsigned layers = 0;
@@ -89,7 +79,7 @@ static unsigned close_off(Pm__Calls calls, int clock)
 	if (SANITIZED)
 		return 0;
 	prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0);
-	if (!clock && forbid_clock())
+	if (pm__clock_drop())
 		layers |= PM_BOX_NO_CLOCK;
 	if (pm__filter_install(calls) == 0)
 		layers |= PM_BOX_FILTER;
@@ -100,22 +90,24 @@ unsigned pm_sandbox_enter(void)
 {
 	unsigned layers;
 
+	pm__clock_find();
 	close_files(3, 0);
 	layers = leave_machine(NULL, 0);
-	return layers | close_off(PM__CALLS_PLUGIN, 0);
+	return layers | pm__close_off(PM__CALLS_PLUGIN);
 }
 
 unsigned pm_sandbox_load(const char *const *files, int serving)
 {
 	PmSandboxPaths p = { .read = files };
 
+	pm__clock_find();
 	close_files(4, serving);
 	return leave_machine(&p, 0);
 }
 
 unsigned pm_sandbox_close(unsigned loaded, int serving)
 {
-	return loaded | close_off(serving ? PM__CALLS_SERVING : PM__CALLS_KERNEL, serving);
+	return loaded | pm__close_off(serving ? PM__CALLS_SERVING : PM__CALLS_KERNEL);
 }
 
 /* What compilers may do is the same with or without a sanitizer around this program: the list of what they
@@ -173,88 +165,6 @@ unsigned pm_sandbox_enter_tool(const PmSandboxPaths *p)
 		be_first();
 	layers = leave_machine(p, 1);
 	return layers | filter(PM__CALLS_PROGRAM);
-}
-
-/* ---- trying it ---- */
-
-typedef struct Probe {
-	unsigned (*enter)(void);
-	unsigned tries; /* a layer, whose forbidden thing is done; 0 = nothing */
-} Probe;
-
-/* The channel to the parent, which the sandbox closes, is not needed: the exit status alone brings the
- * answer. */
-static int probe_child(void *arg, PmStr *out)
-{
-	const Probe *p = arg;
-	unsigned layers = p->enter();
-
-	(void)out;
-	if (p->tries == PM_BOX_FILTER)
-		syscall(SYS_getppid);
-#if defined(__x86_64__)
-	if (p->tries == PM_BOX_NO_CLOCK)
-		__builtin_ia32_rdtsc();
-#endif
-	return (int)layers;
-}
-
-static PmStatus probe_once(Probe *p, PmProcResult *r, PmErr *err)
-{
-	PmLimits lim = { .seconds = 10, .file_size = -1, .tries = 3 };
-
-	return pm_fork_call(probe_child, p, &lim, r, err);
-}
-
-int pm__sandbox_stops(unsigned (*enter)(void), unsigned layer)
-{
-	int signal_of = layer == PM_BOX_FILTER ? SIGSYS : SIGSEGV, stopped;
-	Probe p = { enter, layer };
-	PmProcResult r;
-
-	if (probe_once(&p, &r, NULL))
-		return 0;
-	stopped = r.end == PM_PROC_SIGNALED && r.code == signal_of;
-	pm_proc_result_release(&r);
-	return stopped;
-}
-
-static PmStatus probe(unsigned (*enter)(void), unsigned *layers, PmErr *err)
-{
-	static const unsigned deadly[] = { PM_BOX_FILTER, PM_BOX_NO_CLOCK };
-	Probe p = { enter, 0 };
-	PmProcResult r;
-	PmStatus st = probe_once(&p, &r, err);
-
-	*layers = 0;
-	if (st)
-		return st;
-	if (r.end == PM_PROC_EXITED && r.code <= PM_BOX_ALL)
-		*layers = (unsigned)r.code;
-	else
-		st = pm_err(err, PM_E_INTERNAL, "The sandbox could not be tried.");
-	pm_proc_result_release(&r);
-	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
-		if (*layers & deadly[i] && !pm__sandbox_stops(enter, deadly[i]))
-			*layers &= ~deadly[i];
-	return st;
-}
-
-static unsigned enter_kernels(void)
-{
-	static const char *const none[] = { NULL };
-
-	return pm_sandbox_close(pm_sandbox_load(none, 0), 0);
-}
-
-PmStatus pm_sandbox_probe(unsigned *layers, PmErr *err)
-{
-	return probe(pm_sandbox_enter, layers, err);
-}
-
-PmStatus pm_sandbox_probe_kernels(unsigned *layers, PmErr *err)
-{
-	return probe(enter_kernels, layers, err);
 }
 
 void pm_sandbox_names(unsigned layers, PmStr *out)

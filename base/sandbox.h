@@ -3,9 +3,10 @@
  * Layers, each on its own enough against most attacks:
  *   namespaces   user, network, IPC, mount: nothing of the machine is named
  *   landlock     every access to files is denied, but to those that are given
- *   no clock     the time-stamp counter faults, and with it the clock calls that need no system call
+ *   no clock     the time-stamp counter faults; the kernel's pages that tell the time are unmapped
  *   filter       a system call outside a short list, or from code that is not the C library's, kills the
- * process and always: no new privileges, no core, hidden from ptrace.
+ *                process; code stays where it is
+ * and always: no new privileges, no core, hidden from ptrace.
  *
  * Who enters which: a pass and an emulated kernel run in all four (pm_sandbox_enter, pm_sandbox_load and
  * pm_sandbox_close); compilers, which need many system calls and their own files, in the first two and a
@@ -27,8 +28,8 @@ enum {
 };
 
 /* For a process that calls into a plugin: compute, take memory, write to descriptors 1 and 2, which alone
- * stay open. Returns the layers that hold (PM_BOX_*). In a build with a sanitizer, whose run time needs more
- * system calls, the filter and the clock are left alone. */
+ * stay open. Nothing in it can ask for the time afterwards. Returns the layers that hold (PM_BOX_*). In a
+ * build with a sanitizer, whose run time needs more system calls, the filter and the clock are left alone. */
 unsigned pm_sandbox_enter(void);
 
 /* For a process that compiles a stranger's source with a library: no files, no descriptors but 1 to 3, no new
@@ -51,13 +52,17 @@ unsigned pm_sandbox_enter_tool(const PmSandboxPaths *p);
  * (list ends with NULL) may still be opened to read, everything else is gone. close: compute, take memory
  * that is not executable, change its protection and handle its own signals, write to descriptors 1 to 3.
  * Both return the layers that hold; close those of both together when it is given what load returned.
- * `serving`: requests go on coming on descriptor 0, which stays open to be read, and so does the clock, since
- * what answers them looks at it. */
+ * `serving`: requests go on coming on descriptor 0, which stays open to be read. After close nothing in the
+ * process can ask for the time: deadlines are the parent's. */
 unsigned pm_sandbox_load(const char *const *files, int serving);
 unsigned pm_sandbox_close(unsigned loaded, int serving);
 
+/* 1 when a page at this address told the time before the sandbox took it away: for who explains a fault. */
+int pm_sandbox_told_time(const void *address);
+
 /* Tries the sandbox of plugins in children: the layers that this machine has. One that kills is there only
- * when it has killed a child that did what it forbids. */
+ * when it has ended children that did what it forbids: each kind of clock, and each way to move or overlay
+ * code that Linux offers (sandbox_probe.c). */
 PmStatus pm_sandbox_probe(unsigned *layers, PmErr *err);
 /* The same for emulated kernels. */
 PmStatus pm_sandbox_probe_kernels(unsigned *layers, PmErr *err);

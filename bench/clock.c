@@ -2,6 +2,7 @@
 #include "bench/clock.h"
 
 #include "base/proc.h"
+#include "base/rng.h"
 #include "bench/inputs.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ typedef struct Clock {
 	PmWorker *w;
 	const PmWork *candidate;
 	PmClockResult *out;
-	PmRng rng;
+	const PmSecret *secret;
 	PmGpuWatch *watch; /* NULL = none */
 	int keep, samples;
 	size_t room, seen;   /* calls whose outputs are kept at most; calls of the candidate so far */
@@ -47,8 +48,10 @@ void pm_clock_release(PmClockResult *r)
 	PM_VEC_RELEASE(&r->calls);
 	if (r->bank.t)
 		pm_tensors_release((PmTensor *)r->bank.t, r->bank.n_in * (size_t)r->bank.n_sets);
+	if (r->bank.table)
+		pm_tensors_release((PmTensor *)r->bank.table, r->bank.n_in);
 	free((void *)r->bank.t);
-	free((void *)r->bank.editable);
+	free((void *)r->bank.table);
 	memset(&r->bank, 0, sizeof r->bank);
 }
 
@@ -61,10 +64,12 @@ static PmStatus maybe_keep(Clock *c, size_t call, int of_sample, PmErr *err)
 	size_t at = c->kept.n;
 	PmDigest again;
 	PmStatus st;
+	PmRng rng;
 
 	c->seen++;
 	if (at == c->room) {
-		at = (size_t)pm_rng_range(&c->rng, 0, (int64_t)c->seen - 1);
+		pm_rng_init(&rng, pm_secret_u64(c->secret, "kept calls", c->seen));
+		at = (size_t)pm_rng_range(&rng, 0, (int64_t)c->seen - 1);
 		if (at >= c->room)
 			return PM_OK;
 		drop_outputs(&r->calls.v[c->kept.v[at]], r->n_out);
@@ -76,7 +81,7 @@ static PmStatus maybe_keep(Clock *c, size_t call, int of_sample, PmErr *err)
 	st = pm_worker_clock_outputs(c->w, c->candidate->g, of_sample, t->out, err);
 	if (!st) {
 		again = pm_bank_digest(&r->bank, t->out, r->n_out);
-		t->altered = !pm_digest_equal(&again, &t->made);
+		t->altered = !pm_digest_equal(&again, &t->made.out);
 	}
 	return st;
 }
@@ -84,7 +89,7 @@ static PmStatus maybe_keep(Clock *c, size_t call, int of_sample, PmErr *err)
 /* Takes a sample and writes down its calls as those of `side`. */
 static PmStatus take_as(Clock *c, int side, const PmSampleAsk *ask, PmSample *out, PmErr *err)
 {
-	PmDigest made[PM_SAMPLER_DEPTH];
+	PmMade made[PM_SAMPLER_DEPTH];
 	PmStatus st = pm_worker_clock_take(c->w, ask, out, c->keep ? made : NULL, err);
 
 	if (c->watch && c->samples++ % LOOK_EVERY == 0)
@@ -128,40 +133,52 @@ static double now(void *arg)
 /* --- one comparison --------------------------------------------------------------------------------------
  */
 
-/* Elements of data may be replaced one by one: nothing ties them to each other. */
-static unsigned char *find_editable(const PmGraph *g)
+/* Inputs whose elements are free get a table to be drawn from, and a type alone; the others whole sets. */
+static PmStatus make_tables(const PmGraph *g, uint64_t seed, PmBank *bank, PmErr *err)
 {
-	size_t n = pm_graph_n_inputs(g);
-	unsigned char *e = pm_xcalloc(n + 1, 1);
+	PmTensor *table = pm_xcalloc(bank->n_in + 1, sizeof *table);
+	PmStatus st = PM_OK;
 
-	for (size_t i = 0; i < n; i++) {
-		PmValue v = pm_graph_input(g, i);
-		int64_t limit;
-		PmInputRole role = pm_input_role(g, v, &limit);
-
-		e[i] = pm_dtype_is_float(pm_value_type(g, v)->dtype) &&
-		       (role == PM_ROLE_DATA || role == PM_ROLE_WEIGHT);
-	}
-	return e;
+	bank->table = table;
+	for (size_t i = 0; i < bank->n_in && !st; i++)
+		if (pm_inputs_are_free(g, i))
+			st = pm_inputs_draw(g, i, seed, PM_INPUTS_NORMAL, PM_BANK_TABLE, &table[i], err);
+	return st;
 }
 
-static PmStatus make_bank(const PmGraph *g, uint64_t seed, int rehearsal, PmBank *bank, PmErr *err)
+static PmStatus make_bank(const PmGraph *g, const PmSecret *secret, int rehearsal, PmBank *bank, PmErr *err)
 {
-	size_t n = pm_graph_n_inputs(g);
+	size_t n = pm_graph_n_inputs(g), whole = 0;
 	int64_t bytes = 0, b = 0;
-	PmStatus st = PM_OK;
 	PmTensor *t;
+	PmStatus st;
 
-	for (size_t i = 0; i < n; i++)
-		if (!pm_type_bytes(pm_value_type(g, pm_graph_input(g, i)), &b, NULL))
-			bytes += b;
-	*bank = (PmBank){ .n_sets = SETS, .n_in = n, .seed = seed, .salt = seed };
-	if (bytes > (rehearsal ? LARGE_REHEARSAL : LARGE))
-		bank->n_sets = rehearsal ? 1 : FEW_SETS;
+	*bank = (PmBank){ .n_sets = SETS,
+			  .n_in = n,
+			  .seed = pm_secret_u64(secret, "bank", 0),
+			  .salt = pm_secret_u64(secret, "salt", 0) };
 	bank->t = t = pm_xcalloc(n * SETS + 1, sizeof *t);
-	bank->editable = find_editable(g);
-	for (int s = 0; s < bank->n_sets && !st; s++)
-		st = pm_inputs_make(g, seed + (uint64_t)s, PM_INPUTS_NORMAL, t + (size_t)s * n, err);
+	st = make_tables(g, pm_secret_u64(secret, "inputs", SETS), bank, err);
+	for (size_t i = 0; i < n && !st; i++) {
+		t[i].type = *pm_value_type(g, pm_graph_input(g, i));
+		if (pm_bank_is_drawn(bank, i))
+			continue;
+		whole++;
+		if (!pm_type_bytes(&t[i].type, &b, NULL))
+			bytes += b;
+	}
+	if (!whole || bytes > (rehearsal ? LARGE_REHEARSAL : LARGE))
+		bank->n_sets = rehearsal || !whole ? 1 : FEW_SETS;
+	for (int s = 0; s < bank->n_sets && whole && !st; s++)
+		st = pm_inputs_make(g, pm_secret_u64(secret, "inputs", (uint64_t)s), PM_INPUTS_NORMAL,
+				    t + (size_t)s * n, err);
+	for (size_t i = 0; i < n * (size_t)bank->n_sets && whole && !st; i++)
+		if (pm_bank_is_drawn(bank, i % n)) {
+			PmType type = t[i].type;
+
+			pm_tensor_release(&t[i]);
+			t[i].type = type;
+		}
 	return st;
 }
 
@@ -188,8 +205,8 @@ static PmStatus begin(Clock *c, PmWorker *w, const PmGraph *original, const PmWo
 	c->out = out;
 	c->keep = opts->keep;
 	c->room = choose_room(candidate->g, opts);
-	pm_rng_init_named(&c->rng, opts->seed, "kept calls");
-	return make_bank(original, opts->seed, rehearsal, &out->bank, err);
+	c->secret = opts->secret;
+	return make_bank(original, opts->secret, rehearsal, &out->bank, err);
 }
 
 void pm_clock_judge_gpu(const PmGpuSeen *seen, PmTiming *t)
@@ -211,6 +228,12 @@ static void end_watch(Clock *c)
 	pm_clock_judge_gpu(&r->gpu, &r->t);
 }
 
+/* Now: the process may be another when the clock is closed. */
+static void keep_plan(Clock *c, int side)
+{
+	snprintf(c->out->plan, sizeof c->out->plan, "%s", pm_worker_digest(c->w, side));
+}
+
 static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts *opts, PmErr *err)
 {
 	PmClock clock = { sample, empty, warm, now, c };
@@ -223,13 +246,14 @@ static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts
 			  .graphs = opts->graphs,
 			  .warm = opts->warm,
 			  .seconds = opts->seconds,
-			  .seed = opts->seed,
+			  .seed = pm_secret_u64(opts->secret, "order", 0),
 			  .max_speedup = opts->max_speedup };
 	PmStatus st = pm_worker_clock_open(c->w, side, n_sides, &c->out->bank, opts->deadline, &o.max_train,
 					   err);
 
 	for (int i = 0; i < 2 && opts->bytes_per_second > 0; i++)
 		o.floor[i] = floor_share * (double)opts->bytes[i] / opts->bytes_per_second;
+	keep_plan(c, n_sides > 1 ? PM_SIDE_CANDIDATE : 0);
 	if (!st)
 		st = pm_timer_run(&clock, &o, &c->out->t, err);
 	return st ? st : pm_worker_clock_close(c->w, err);
@@ -267,6 +291,7 @@ PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *c
 
 	if (!st)
 		st = pm_worker_clock_open(w, candidate, 1, &out->bank, opts->deadline, &depth, err);
+	keep_plan(&c, 0);
 	for (int i = 0; i < calls && !st && (i < 2 || pm_now() - t0 < limit); i++) {
 		PmSampleAsk ask = { 0, PM_TIME_NONE, (uint64_t)i, 1, 0 };
 

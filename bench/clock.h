@@ -8,14 +8,15 @@
 #ifndef BENCH_CLOCK_H
 #define BENCH_CLOCK_H
 
+#include "base/secret.h"
 #include "base/vec.h"
 #include "bench/timer.h"
 #include "runtime/gpu_watch.h"
 #include "runtime/worker.h"
 
 typedef struct PmClockOpts {
-	uint64_t seed;
-	double deadline; /* of each request to the worker; 0 = 60 */
+	const PmSecret *secret; /* what is drawn follows from it; borrowed, never sent to the worker */
+	double deadline;        /* of each request to the worker; 0 = 60 */
 	/* For judging plausibility: bytes that each side must move at least once, and the memory's peak rate.
 	 * 0 = not judged. */
 	int64_t bytes[2];
@@ -38,7 +39,7 @@ typedef struct PmTimedCall {
 	int side;
 	PmTimeKind kind;
 	uint64_t index; /* of its inputs */
-	PmDigest made;
+	PmMade made;
 	int altered; /* the outputs that were brought back have another digest: somebody wrote there after it
 		      */
 	PmTensor *out; /* owned; NULL = not kept */
@@ -49,6 +50,7 @@ typedef struct PmClockResult {
 		     */
 	PmGpuSeen gpu;
 	size_t n_out;
+	char plan[PM_CHAIN_HEX];   /* pm_exec_digest of the candidate that made the calls */
 	PmBank bank;               /* of which the calls had their inputs; owned */
 	PM_VEC(PmTimedCall) calls; /* of all sides, in the order they ran */
 } PmClockResult;
@@ -66,7 +68,7 @@ PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *c
 			   const PmClockOpts *opts, PmClockResult *out, PmErr *err);
 /* With others on the GPU times say nothing: unstable. */
 void pm_clock_judge_gpu(const PmGpuSeen *seen, PmTiming *t);
-void pm_clock_release(PmClockResult *r);
+void pm_clock_release(PmClockResult *r); /* times stay */
 
 /* Times a graph by itself: side 0 is the graph, side 1 the graph again as control. */
 PmStatus pm_clock_time(PmWorker *w, const PmWork *work, const PmClockOpts *opts, PmTiming *out, PmErr *err);

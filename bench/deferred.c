@@ -2,6 +2,7 @@
 #include "bench/deferred.h"
 
 #include "base/proc.h"
+#include "base/rng.h"
 #include "bench/agree.h"
 #include "bench/far.h"
 #include "bench/inputs.h"
@@ -15,6 +16,7 @@
 enum {
 	CLOSE_T = -5,  /* the level at which an output is not looked at twice */
 	FAR = 100,     /* more suspicious than any level: of calls whose sketches are far off, */
+	BATCHES = 6,   /* at least, where there are as many calls: each lot may come anywhere */
 	FAR_MOST = 4,  /* of which so many are brought back at most */
 	SPECIAL = 1000 /* more suspicious than any distance makes a call */
 };
@@ -24,7 +26,8 @@ static const double far_times = 3;
 /* What is known of one timed call. */
 typedef struct Finding {
 	size_t call;      /* in the clock's list */
-	int special;      /* it made other bits than its replay */
+	int special;      /* it made other bits than its replay, */
+	int inner;        /* but only between its kernels: its outputs are the same */
 	int suspicion;    /* orders what the reference is asked about: the largest first */
 	PmSketch *sketch; /* of the replay's outputs, where the call's were not kept; owned */
 	double *distance; /* of each output from the baseline's, by sketches; owned; NULL = not known */
@@ -64,6 +67,12 @@ static const PmTimedCall *call_of(const Check *k, size_t i)
 static const PmTensor *outputs_of(const Check *k, size_t i)
 {
 	return k->f.v[i].out ? k->f.v[i].out : call_of(k, i)->out;
+}
+
+/* The same outputs, and the same values between the kernels. */
+static int same(const PmMade *a, const PmMade *b)
+{
+	return pm_digest_equal(&a->out, &b->out) && pm_digest_equal(&a->inner, &b->inner);
 }
 
 /* --- making calls again ----------------------------------------------------------------------------------
@@ -107,13 +116,18 @@ typedef struct Batch {
 
 typedef PM_VEC(Batch) Batches;
 
-static void cut_batches(const Index *list, size_t n, int depth, Batches *out)
+/* Of random lengths, so that a call's place among those that are made again says nothing of its place before.
+ */
+static void cut_batches(PmRng *rng, const Index *list, size_t n, int depth, Batches *out)
 {
+	int most = depth < (int)(n / BATCHES) ? depth : (int)(n / BATCHES);
+
 	for (size_t i = 0; i < n;) {
+		int limit = (int)pm_rng_range(rng, 1, most > 1 ? most : 1);
 		Batch b = { i, i, list[i].index, 0 };
 
 		while (b.last < n && list[b.last].index - b.index <= (uint64_t)b.train &&
-		       list[b.last].index - b.index < (uint64_t)depth) {
+		       list[b.last].index - b.index < (uint64_t)limit) {
 			b.train = (int)(list[b.last].index - b.index) + 1;
 			b.last++;
 		}
@@ -133,6 +147,21 @@ static void shuffle(PmRng *rng, Batches *b)
 	}
 }
 
+/* The digest of the timed candidate, or of none. */
+static PmStatus check_plan(const Check *k, const PmWork *side, PmErr *err)
+{
+	const char *plan = pm_worker_digest(k->w, 0);
+
+	if (side == k->o->baseline || !strcmp(plan, k->c->plan))
+		return PM_OK;
+	return pm_err(
+		err, PM_E_ENV,
+		"The kernels that make timed calls again (digest %.16s) are not those that made them "
+		"(%.16s); somebody changed the cache of compiled kernels: remove its folder, and evaluate "
+		"again.",
+		plan, k->c->plan);
+}
+
 /* Opens a clock for one side in a new process and hands its batches to `each`, in a random order. */
 static PmStatus replay(Check *k, const PmWork *side, const Index *list, size_t n,
 		       PmStatus (*each)(Check *k, const PmWork *side, const Index *list, const Batch *b,
@@ -146,9 +175,12 @@ static PmStatus replay(Check *k, const PmWork *side, const Index *list, size_t n
 
 	pm_worker_renew(k->w);
 	bank.salt = pm_rng_u64(&k->rng);
+	bank.mixed = 1;
 	st = pm_worker_clock_open(k->w, side, 1, &bank, k->o->deadline, &depth, err);
 	if (!st)
-		cut_batches(list, n, depth, &b);
+		st = check_plan(k, side, err);
+	if (!st)
+		cut_batches(&k->rng, list, n, depth, &b);
 	shuffle(&k->rng, &b);
 	for (size_t i = 0; i < b.n && !st; i++)
 		st = each(k, side, list, &b.v[i], err);
@@ -156,7 +188,7 @@ static PmStatus replay(Check *k, const PmWork *side, const Index *list, size_t n
 	return st ? st : pm_worker_clock_close(k->w, err);
 }
 
-static PmStatus make(Check *k, const Batch *b, PmDigest *made, PmErr *err)
+static PmStatus make(Check *k, const Batch *b, PmMade *made, PmErr *err)
 {
 	PmSampleAsk ask = { 0, PM_TIME_NONE, b->index, b->train, 0 };
 	PmSample s;
@@ -178,14 +210,15 @@ static PmStatus sketch_call(Check *k, Finding *f, int at, PmErr *err)
 
 static PmStatus replay_candidate(Check *k, const PmWork *side, const Index *list, const Batch *b, PmErr *err)
 {
-	PmDigest made[PM_SAMPLER_DEPTH];
+	PmMade made[PM_SAMPLER_DEPTH];
 	PmStatus st = make(k, b, made, err);
 
 	(void)side;
 	for (size_t i = b->first; i < b->last && !st; i++) {
 		Finding *f = &k->f.v[i];
 
-		f->special = !pm_digest_equal(&made[list[i].index - b->index], &call_of(k, i)->made);
+		f->special = !same(&made[list[i].index - b->index], &call_of(k, i)->made);
+		f->inner = pm_digest_equal(&made[list[i].index - b->index].out, &call_of(k, i)->made.out);
 		k->out->special += f->special;
 		k->out->replayed++;
 		st = sketch_call(k, f, (int)(list[i].index - b->index), err);
@@ -197,15 +230,15 @@ static PmStatus replay_candidate(Check *k, const PmWork *side, const Index *list
  */
 
 /* Where the baseline or the control made other bits than here: does the baseline differ from itself? */
-static PmStatus baseline_differs(Check *k, const Batch *b, int at, const PmDigest *made, PmErr *err)
+static PmStatus baseline_differs(Check *k, const Batch *b, int at, const PmMade *made, PmErr *err)
 {
 	Batch one = { 0, 0, b->index + (uint64_t)at, 1 };
-	PmDigest again;
+	PmMade again;
 	PmStatus st = make(k, &one, &again, err);
 
 	if (st)
 		return st;
-	if (!pm_digest_equal(&again, made)) {
+	if (!same(&again, made)) {
 		k->out->undetermined++;
 		return PM_OK;
 	}
@@ -287,7 +320,7 @@ static PmStatus compare_sketches(Check *k, const Batch *b, int at, PmErr *err)
 
 static PmStatus replay_baseline(Check *k, const PmWork *side, const Index *list, const Batch *b, PmErr *err)
 {
-	PmDigest made[PM_SAMPLER_DEPTH];
+	PmMade made[PM_SAMPLER_DEPTH];
 	int differs[PM_SAMPLER_DEPTH] = { 0 };
 	PmStatus st = make(k, b, made, err);
 
@@ -302,7 +335,7 @@ static PmStatus replay_baseline(Check *k, const PmWork *side, const Index *list,
 
 		if (c->side == PM_SIDE_CANDIDATE)
 			continue;
-		differs[at] |= !pm_digest_equal(&made[at], &c->made);
+		differs[at] |= !same(&made[at], &c->made);
 		k->out->baseline++;
 	}
 	for (int at = 0; at < b->train && !st; at++)
@@ -347,14 +380,14 @@ static size_t choose_far(Check *k, Index far[FAR_MOST])
 /* The list's calls are numbers of findings here. */
 static PmStatus fetch(Check *k, const PmWork *side, const Index *list, const Batch *b, PmErr *err)
 {
-	PmDigest made[PM_SAMPLER_DEPTH];
+	PmMade made[PM_SAMPLER_DEPTH];
 	PmStatus st = make(k, b, made, err);
 
 	for (size_t i = b->first; i < b->last && !st; i++) {
 		Finding *f = &k->f.v[list[i].call];
 		int at = (int)(list[i].index - b->index);
 
-		if (!pm_digest_equal(&made[at], &k->c->calls.v[f->call].made)) {
+		if (!same(&made[at], &k->c->calls.v[f->call].made)) {
 			k->out->special += !f->special;
 			f->special = 1;
 			continue;
@@ -463,7 +496,8 @@ static PmStatus ask_reference(Check *k, size_t i, PmErr *err)
 	if (!st && !judged)
 		st = pm_ref_run(k->original, in, n_in, want, n_out, err);
 	if (!st && !judged)
-		st = pm_agree(k->original, in, outputs_of(k, i), want, n_out, k->o->seed, a, err);
+		st = pm_agree(k->original, in, outputs_of(k, i), want, n_out,
+			      pm_secret_u64(k->o->secret, "agree", i), a, err);
 	for (size_t o = n_out; o-- > 0 && !st && !judged;)
 		if (!a[o].agrees && !a[o].ill_conditioned)
 			wrong = o;
@@ -484,6 +518,8 @@ static PmStatus judge(Check *k, PmErr *err)
 	double t0 = pm_now(), limit = k->o->reference_seconds > 0 ? k->o->reference_seconds : 2;
 	PmStatus st = PM_OK;
 
+	/* Those who made the calls again had the state of the numbers before. */
+	pm_rng_init(&k->rng, pm_secret_u64(k->o->secret, "asked", 0));
 	order_findings(k);
 	for (size_t i = 0; i < k->f.n && !st && k->out->state == PM_DEFERRED_OK; i++) {
 		if ((i && pm_now() - t0 > limit) || (k->o->special_only && k->f.v[i].suspicion < SPECIAL))
@@ -507,9 +543,11 @@ static void name_special(Check *k, const Finding *first, size_t n)
 		      c->altered ? "The outputs of timed call %zu of %zu changed after it had ended (%d "
 				   "calls made "
 				   "other bits than here)."
-				 : "Timed call %zu of %zu made other bits of its inputs than the same "
-				   "kernels do "
-				   "in a process of their own, as did %d calls in all.",
+		      : first[i].inner
+			      ? "Timed call %zu of %zu left other values between its kernels than the "
+				"same kernels do in a process of their own, as did %d calls in all."
+			      : "Timed call %zu of %zu made other bits of its inputs than the same "
+				"kernels do in a process of their own, as did %d calls in all.",
 		      first[i].call, k->c->calls.n, k->out->special);
 	}
 }
@@ -537,7 +575,7 @@ PmStatus pm_deferred_check(PmWorker *w, const PmGraph *original, const PmWork *c
 
 	memset(out, 0, sizeof *out);
 	out->calls = (int)n;
-	pm_rng_init_named(&k.rng, opts->seed, "deferred");
+	pm_rng_init(&k.rng, pm_secret_u64(opts->secret, "again", 0));
 	for (size_t i = 0; i < n; i++)
 		PM_VEC_PUSH(&k.f, ((Finding){ .call = list[i].call }));
 	st = replay(&k, candidate, list, n, replay_candidate, err);

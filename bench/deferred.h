@@ -28,7 +28,7 @@ typedef struct PmDeferredOpts {
 	double deadline;          /* of each request to the worker; 0 = 60 */
 	double reference_seconds; /* for step 3, which judges one call at least; 0 = 2 */
 	int special_only;         /* step 3 judges special calls only */
-	uint64_t seed;            /* of what is drawn */
+	const PmSecret *secret;   /* what is drawn follows from it; borrowed */
 	PmLane lane;              /* of step 3 */
 	const PmWork *baseline;   /* NULL: no step 2 */
 } PmDeferredOpts;
@@ -54,8 +54,8 @@ typedef struct PmDeferred {
 	int undetermined; /* of those, calls in which the baseline differs from itself */
 } PmDeferred;
 
-/* Replaces the worker's process. A status other than PM_OK is the worker's, as in clock.h: the candidate may
- * fault here too. */
+/* Replaces the worker's process. PM_E_ENV when `candidate` there is not, by its digest, what the clock timed.
+ * A status other than PM_OK is the worker's, as in clock.h: the candidate may fault here too. */
 PmStatus pm_deferred_check(PmWorker *w, const PmGraph *original, const PmWork *candidate,
 			   const PmClockResult *c, const PmDeferredOpts *opts, PmDeferred *out, PmErr *err);
 

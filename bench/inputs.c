@@ -6,12 +6,13 @@
 #include "ir/stats.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *pm_input_class_name(PmInputClass cls)
 {
-	static const char *const names[] = { "normal", "uniform", "wide",  "ints",  "sparse",
-					     "tail",   "tiny",    "large", "equal", "special" };
+	static const char *const names[] = { "normal", "uniform", "wide",  "ints",    "sparse", "tail",
+					     "tiny",   "large",   "equal", "special", "range" };
 
 	return cls < PM_N_ALL_CLASSES ? names[cls] : "?";
 }
@@ -90,19 +91,8 @@ static int64_t draw_index(PmRng *r, PmInputClass cls, int64_t limit, int64_t com
 	return pm_rng_range(r, 0, limit - 1);
 }
 
-/* An infinity of each sign, in places of their own. */
-static void add_infinities(PmRng *r, PmTensor *t)
-{
-	int64_t n = pm_tensor_numel(t), at;
-
-	if (n < 4 || !pm_dtype_is_float(t->type.dtype))
-		return;
-	at = pm_rng_range(r, 0, n - 1);
-	pm_tensor_set(t, at, INFINITY);
-	pm_tensor_set(t, (at + n / 2) % n, -INFINITY);
-}
-
-static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, PmTensor *t)
+/* `like`: the type of the input that the elements are for. */
+static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, const PmType *like, PmTensor *t)
 {
 	int64_t n = pm_tensor_numel(t), last = t->type.rank ? t->type.dim[t->type.rank - 1] : 1;
 	int64_t common = role == PM_ROLE_INDEX && cls == PM_INPUTS_EQUAL && limit > 0
@@ -127,10 +117,8 @@ static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, Pm
 		else if (role == PM_ROLE_COUNT)
 			pm_tensor_set_i(t, i, pm_rng_range(r, 0, 8));
 		else
-			pm_tensor_set(t, i, draw(r, role, cls, &t->type, &row, i % last == certain));
+			pm_tensor_set(t, i, draw(r, role, cls, like, &row, i % last == certain));
 	}
-	if (role == PM_ROLE_DATA && cls == PM_INPUTS_SPECIAL)
-		add_infinities(r, t);
 }
 
 PmStatus pm_inputs_have_sizes(const PmGraph *g, PmErr *err)
@@ -152,9 +140,33 @@ PmStatus pm_inputs_have_sizes(const PmGraph *g, PmErr *err)
 	return PM_OK;
 }
 
-static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTensor *out, PmErr *err)
+/* Two of three quotients of integers by 0 end a kernel on the emulated device, and none means anything. */
+static void mend_divisors(const PmGraph *g, PmValue v, PmTensor *t)
+{
+	if (pm_dtype_is_float(t->type.dtype) || !(pm__int_use(g, v) & PM__INT_DIVISOR))
+		return;
+	for (int64_t i = 0; i < pm_tensor_numel(t); i++)
+		if (pm_tensor_get_i(t, i) == 0)
+			pm_tensor_set_i(t, i, 1);
+}
+
+/* The first five classes keep the numbers they always had, the next five those that they have had since. */
+static uint64_t stream(uint64_t seed, PmInputClass cls)
+{
+	return cls < PM_N_INPUT_CLASSES ? seed * PM_N_INPUT_CLASSES + (uint64_t)cls
+					: ~(seed * (PM_INPUTS_SPECIAL + 1) + (uint64_t)cls);
+}
+
+static void begin_drawing(PmRng *r, uint64_t seed, PmInputClass cls, const char *name)
+{
+	pm_rng_init_named(r, stream(seed, cls), name);
+}
+
+static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, int level, PmTensor *out,
+			    PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(g);
+	PmTargets *targets = cls >= PM_INPUTS_SPECIAL ? pm__targets_find(g) : NULL;
 
 	memset(out, 0, n * sizeof *out);
 	for (size_t i = 0; i < n; i++) {
@@ -166,17 +178,48 @@ static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, P
 
 		if (st) {
 			pm_tensors_release(out, n);
+			free(targets);
 			return pm_err_ctx(err, "input '%.120s'", pm_value_name(g, v));
 		}
-		/* The first five keep the numbers they always had. */
-		pm_rng_init_named(&r,
-				  cls < PM_N_INPUT_CLASSES ? seed * PM_N_INPUT_CLASSES + (uint64_t)cls
-							   : ~(seed * PM_N_ALL_CLASSES + (uint64_t)cls),
-				  pm_value_name(g, v));
-		fill(&r, role, cls, limit, &out[i]);
+		begin_drawing(&r, seed, cls, pm_value_name(g, v));
+		fill(&r, role, cls, limit, &out[i].type, &out[i]);
+		if (cls >= PM_INPUTS_SPECIAL)
+			pm__draw_extreme(g, v, role, cls, level, &targets[i], &r, &out[i]);
+		if (role == PM_ROLE_COUNT)
+			mend_divisors(g, v, &out[i]);
 		if (role == PM_ROLE_INDEX)
 			pm__scatter_indices(g, v, &r, &out[i]);
 	}
+	free(targets);
+	return PM_OK;
+}
+
+int pm_inputs_are_free(const PmGraph *g, size_t i)
+{
+	PmValue v = pm_graph_input(g, i);
+	int64_t limit;
+	PmInputRole role = pm_input_role(g, v, &limit);
+
+	return role != PM_ROLE_MASK && role != PM_ROLE_INVERTED && role != PM_ROLE_BIAS_MASK &&
+	       !(role == PM_ROLE_INDEX && pm__is_scattered(g, v));
+}
+
+PmStatus pm_inputs_draw(const PmGraph *g, size_t i, uint64_t seed, PmInputClass cls, int64_t n, PmTensor *out,
+			PmErr *err)
+{
+	PmValue v = pm_graph_input(g, i);
+	PmType row = { .dtype = pm_value_type(g, v)->dtype, .rank = 1, .dim = { n } };
+	int64_t limit;
+	PmInputRole role = pm_input_role(g, v, &limit);
+	PmStatus st = pm_tensor_init(out, &row, err);
+	PmRng r;
+
+	if (st)
+		return st;
+	begin_drawing(&r, seed, cls, pm_value_name(g, v));
+	fill(&r, role, cls, limit, pm_value_type(g, v), out);
+	if (role == PM_ROLE_COUNT)
+		mend_divisors(g, v, out);
 	return PM_OK;
 }
 
@@ -188,21 +231,80 @@ static int has_kernel(const PmGraph *g)
 	return 0;
 }
 
-/* A rewritten graph gets the inputs of the original: what they are for stands in the kernels' bodies. */
+/* A rewritten graph gets the inputs of the original: what they are for stands in the kernels' bodies. *own is
+ * what has to be freed when the graph's kernels are gone. */
+static PmStatus without_kernels(const PmGraph *g, const PmGraph **plain, PmGraph **own, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	*own = NULL;
+	*plain = g;
+	if (!has_kernel(g))
+		return PM_OK;
+	st = pm_graph_clone(g, own, err);
+	if (!st)
+		st = pm_graph_inline_kernels(*own, err);
+	*plain = *own;
+	return st;
+}
+
 PmStatus pm_inputs_make(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTensor *out, PmErr *err)
 {
-	PmGraph *plain = NULL;
+	const PmGraph *plain;
+	PmGraph *own;
 	PmStatus st;
 
-	if (!has_kernel(g))
-		return draw_inputs(g, seed, cls, out, err);
 	memset(out, 0, pm_graph_n_inputs(g) * sizeof *out);
-	st = pm_graph_clone(g, &plain, err);
+	st = without_kernels(g, &plain, &own, err);
 	if (!st)
-		st = pm_graph_inline_kernels(plain, err);
-	if (!st)
-		st = draw_inputs(plain, seed, cls, out, err);
-	pm_graph_free(plain);
+		st = draw_inputs(plain, seed, cls, 0, out, err);
+	pm_graph_free(own);
+	return st;
+}
+
+/* What a class may do to a graph: the known ones are used as they are. */
+static int how_to_look(PmInputClass cls)
+{
+	return cls == PM_INPUTS_RANGE     ? PM_REACH_DEFINED | PM_REACH_FINITE
+	       : cls == PM_INPUTS_SPECIAL ? PM_REACH_DEFINED
+					  : 0;
+}
+
+/* Draws at a level and runs the reference; PM_DECLINED when it must not be. */
+static PmStatus try_level(const PmGraph *g, uint64_t seed, PmInputClass cls, int level, PmTensor *out,
+			  PmReached *r, PmBranches *b, PmErr *err)
+{
+	size_t n = pm_graph_n_inputs(g);
+	PmStatus st = draw_inputs(g, seed, cls, level, out, err);
+
+	if (st)
+		return st;
+	st = pm_reach(g, out, how_to_look(cls), r, b, err);
+	if (st) {
+		pm_tensors_release(out, n);
+		memset(out, 0, n * sizeof *out);
+	}
+	return st;
+}
+
+PmStatus pm_inputs_defined(const PmGraph *g, uint64_t seed, PmInputClass cls, int quick, PmTensor *out,
+			   PmReached *r, PmBranches *b, PmErr *err)
+{
+	int n_levels = pm__n_levels(cls), level = 0;
+	PmStatus st;
+
+	memset(r, 0, sizeof *r);
+	r->drawn = 1;
+	if (!quick && n_levels == 1)
+		return pm_inputs_make(g, seed, cls, out, err);
+	do {
+		st = try_level(g, seed, cls, level, out, r, b, err);
+	} while (st == PM_DECLINED && ++level < n_levels);
+	if (st == PM_DECLINED) {
+		r->drawn = 2;
+		return PM_OK;
+	}
+	r->left = st ? 0 : pm__level_leaves(cls, level);
 	return st;
 }
 

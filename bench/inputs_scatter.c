@@ -114,6 +114,11 @@ static void fill_scatter(const PmGraph *g, PmNode n, PmRng *r, PmTensor *t)
 		fill_tuples(r, data, index->dim[index->rank - 1], t);
 }
 
+int pm__is_scattered(const PmGraph *g, PmValue v)
+{
+	return scatter_of(g, v, 0).id != 0;
+}
+
 void pm__scatter_indices(const PmGraph *g, PmValue v, PmRng *r, PmTensor *t)
 {
 	PmNode n = scatter_of(g, v, 0);

@@ -61,28 +61,23 @@ static void add_hidden(cJSON *j, const PmEvalHidden *h)
 	cJSON_AddNumberToObject(o, "matched", h->n_matched);
 	cJSON_AddStringToObject(o, "verdict", pm_verdict_name(h->verdict));
 	cJSON_AddStringToObject(o, "why", h->why);
+	cJSON_AddStringToObject(o, "secret", h->secret);
 }
 
-cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
+/* What was drawn by an earlier report could be known to the pass: it has no score. */
+static void add_replayed(cJSON *j, const PmEvalReport *r)
 {
-	cJSON *j = cJSON_CreateObject(), *es, *s, *list;
+	cJSON_AddBoolToObject(j, "replayed", r->replayed);
+	if (r->replayed)
+		pm_json_add_i64(j, "verdicts_as_reported", (int64_t)r->n_agree);
+}
 
-	cJSON_AddStringToObject(j, "task", task);
-	cJSON_AddStringToObject(j, "pass", r->pass);
-	cJSON_AddStringToObject(j, "pass_sha256", r->sha256);
-	cJSON_AddStringToObject(j, "device", r->opts.device);
-	cJSON_AddStringToObject(j, "profile", r->opts.profile ? r->opts.profile : pm_profile(NULL)->name);
-	cJSON_AddStringToObject(j, "preset", r->opts.preset == PM_PRESET_PASSNET ? "passnet" : "sound");
-	cJSON_AddStringToObject(j, "sandbox_lacks", r->sandbox_lacks);
-	cJSON_AddStringToObject(j, "lane", pm_lane_name(r->opts.lane));
-	if (r->hidden.n)
-		add_hidden(j, &r->hidden);
-	pm_json_add_i64(j, "seed", (int64_t)r->opts.seed);
-	pm_json_add_i64(j, "variants", (int64_t)r->n);
-	pm_json_add_i64(j, "algebraic", (int64_t)r->n_algebraic);
-	pm_json_add_i64(j, "matched", (int64_t)count_matched(r));
-	pm_json_add_i64(j, "correct", (int64_t)count_right(r));
-	cJSON_AddNumberToObject(j, "speedup", mean_speedup(r));
+static void add_scores(cJSON *j, const PmEvalReport *r)
+{
+	cJSON *es, *s;
+
+	if (r->replayed)
+		return;
 	cJSON_AddNumberToObject(j, "fast_1", r->fast1);
 	cJSON_AddNumberToObject(j, "AS", r->score.as);
 	es = cJSON_AddObjectToObject(j, "ES");
@@ -94,6 +89,30 @@ cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 		cJSON_AddNumberToObject(es, key, r->score.es[t]);
 		cJSON_AddNumberToObject(s, key, r->score.s[t]);
 	}
+}
+
+cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
+{
+	cJSON *j = cJSON_CreateObject(), *list;
+
+	cJSON_AddStringToObject(j, "task", task);
+	cJSON_AddStringToObject(j, "pass", r->pass);
+	cJSON_AddStringToObject(j, "pass_sha256", r->sha256);
+	cJSON_AddStringToObject(j, "device", r->opts.device);
+	cJSON_AddStringToObject(j, "profile", r->opts.profile ? r->opts.profile : pm_profile(NULL)->name);
+	cJSON_AddStringToObject(j, "preset", r->opts.preset == PM_PRESET_PASSNET ? "passnet" : "sound");
+	cJSON_AddStringToObject(j, "sandbox_lacks", r->sandbox_lacks);
+	cJSON_AddStringToObject(j, "lane", pm_lane_name(r->opts.lane));
+	add_replayed(j, r);
+	if (r->hidden.n)
+		add_hidden(j, &r->hidden);
+	pm_json_add_i64(j, "seed", (int64_t)r->opts.seed);
+	pm_json_add_i64(j, "variants", (int64_t)r->n);
+	pm_json_add_i64(j, "algebraic", (int64_t)r->n_algebraic);
+	pm_json_add_i64(j, "matched", (int64_t)count_matched(r));
+	pm_json_add_i64(j, "correct", (int64_t)count_right(r));
+	cJSON_AddNumberToObject(j, "speedup", mean_speedup(r));
+	add_scores(j, r);
 	list = cJSON_AddArrayToObject(j, "records");
 	for (size_t i = 0; i < r->n; i++)
 		cJSON_AddItemToArray(list, pm_eval_record_json(&r->rec[i]));
@@ -175,6 +194,25 @@ static void sentences(const PmEvalReport *r, PmStr *out)
 	}
 }
 
+/* Conditions of the graph that no input made true, or false: a pass may be wrong there. */
+static void branches(const PmEvalReport *r, PmStr *out)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const PmEvalReached *x = &r->rec[i].reached;
+
+		if (x->n_not_taken)
+			pm_str_addf(out, "  Not tried (%s): ", r->rec[i].label);
+		for (int k = 0; k < x->n_not_taken && k < PM_EVAL_BRANCHES; k++)
+			pm_str_addf(out, "%s%s", k ? "; " : "", x->not_taken[k]);
+		if (x->n_not_taken) {
+			if (x->n_not_taken > PM_EVAL_BRANCHES)
+				pm_str_addf(out, "; and %d more", x->n_not_taken - PM_EVAL_BRANCHES);
+			pm_str_addf(out, ".\n");
+			return;
+		}
+	}
+}
+
 void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 {
 	char name[64];
@@ -193,6 +231,7 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 	for (size_t i = 0; i < r->n; i++)
 		record_line(&r->rec[i], clock, out);
 	sentences(r, out);
+	branches(r, out);
 	if (r->hidden.verdict != PM_VERDICT_OK)
 		pm_str_addf(out, "  %s, so that no variant counts as right: %s\n",
 			    pm_verdict_name(r->hidden.verdict), r->hidden.why);
@@ -202,6 +241,12 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 			    "variants faster; "
 			    "what is gained there may need no kernel.\n",
 			    r->n_algebraic, r->n);
+	if (r->replayed)
+		pm_str_addf(
+			out,
+			"  Replayed: what was drawn is an earlier report's, so that this has no score. %zu "
+			"of %zu verdicts are those of the report.\n",
+			r->n_agree, r->n);
 	if (*r->sandbox_lacks)
 		pm_str_addf(out, "  The sandbox of this machine lacks: %s (passmith doctor).\n",
 			    r->sandbox_lacks);
@@ -219,8 +264,11 @@ void pm_eval_summary_table(const PmEvalReport *r, size_t n, PmStr *out)
 		snprintf(correct, sizeof correct, "%zu/%zu", count_right(&r[i]), r[i].n);
 		if (mean > 0)
 			snprintf(speed, sizeof speed, "%.2fx", mean);
-		pm_str_addf(out, "  %-24.24s %9s %9s %8s %8.3f %8.3f %8.3f %8.3f\n", pass_name(&r[i], name),
-			    match, correct, speed, r[i].score.es[5], r[i].score.es[10], r[i].score.es[11],
-			    r[i].score.as);
+		pm_str_addf(out, "  %-24.24s %9s %9s %8s ", pass_name(&r[i], name), match, correct, speed);
+		if (r[i].replayed)
+			pm_str_add(out, "replayed, no score\n");
+		else
+			pm_str_addf(out, "%8.3f %8.3f %8.3f %8.3f\n", r[i].score.es[5], r[i].score.es[10],
+				    r[i].score.es[11], r[i].score.as);
 	}
 }

@@ -166,6 +166,99 @@ static void timing_from_json(const cJSON *o, PmEvalTiming *t)
 	gpu_from_json(cJSON_GetObjectItem(o, "gpu"), &t->gpu);
 }
 
+static void add_kinds(cJSON *j, const char *key, unsigned kinds)
+{
+	cJSON *list = cJSON_AddArrayToObject(j, key);
+
+	for (int k = 0; k < PM_N_KINDS; k++)
+		if (kinds >> k & 1)
+			cJSON_AddItemToArray(list, cJSON_CreateString(pm_kind_name(k)));
+}
+
+/* What each class of inputs reached, and which ways no input went. */
+static void add_reached(cJSON *j, const PmEvalReached *r)
+{
+	cJSON *list = cJSON_AddArrayToObject(j, "classes"), *ways;
+
+	for (int c = 0; c < PM_N_ALL_CLASSES; c++) {
+		const PmReached *x = &r->of[c];
+		cJSON *o;
+
+		if (!x->drawn)
+			continue;
+		o = cJSON_CreateObject();
+		cJSON_AddItemToArray(list, o);
+		cJSON_AddStringToObject(o, "class", pm_input_class_name((PmInputClass)c));
+		cJSON_AddBoolToObject(o, "left_out", x->drawn == 2);
+		cJSON_AddBoolToObject(o, "measured", x->measured);
+		cJSON_AddNumberToObject(o, "largest_input", x->in_most);
+		add_kinds(o, "in_inputs", x->in);
+		cJSON_AddNumberToObject(o, "largest", x->most);
+		add_kinds(o, "in_results", x->inside);
+		add_kinds(o, "kinds_left_out", x->left);
+		cJSON_AddStringToObject(o, "why", x->why);
+	}
+	pm_json_add_i64(j, "n_branches_not_taken", r->n_not_taken);
+	ways = cJSON_AddArrayToObject(j, "branches_not_taken");
+	for (int k = 0; k < r->n_not_taken && k < PM_EVAL_BRANCHES; k++)
+		cJSON_AddItemToArray(ways, cJSON_CreateString(r->not_taken[k]));
+}
+
+static unsigned kinds_from_json(const cJSON *list)
+{
+	unsigned kinds = 0;
+
+	for (const cJSON *x = list ? list->child : NULL; x; x = x->next)
+		for (int k = 0; k < PM_N_KINDS; k++)
+			if (cJSON_IsString(x) && !strcmp(x->valuestring, pm_kind_name(k)))
+				kinds |= 1u << k;
+	return kinds;
+}
+
+static void reached_from_json(const cJSON *j, PmEvalReached *r)
+{
+	const cJSON *list = cJSON_GetObjectItem(j, "classes");
+	const cJSON *ways = cJSON_GetObjectItem(j, "branches_not_taken");
+	int n = 0;
+
+	for (const cJSON *o = list ? list->child : NULL; o; o = o->next)
+		for (int c = 0; c < PM_N_ALL_CLASSES; c++) {
+			PmReached *x = &r->of[c];
+
+			if (strcmp(pm_json_str(o, "class", ""), pm_input_class_name((PmInputClass)c)) != 0)
+				continue;
+			x->drawn = cJSON_IsTrue(cJSON_GetObjectItem(o, "left_out")) ? 2 : 1;
+			x->measured = cJSON_IsTrue(cJSON_GetObjectItem(o, "measured"));
+			x->in_most = pm_json_num(o, "largest_input", 0);
+			x->in = kinds_from_json(cJSON_GetObjectItem(o, "in_inputs"));
+			x->most = pm_json_num(o, "largest", 0);
+			x->inside = kinds_from_json(cJSON_GetObjectItem(o, "in_results"));
+			x->left = kinds_from_json(cJSON_GetObjectItem(o, "kinds_left_out"));
+			snprintf(x->why, sizeof x->why, "%s", pm_json_str(o, "why", ""));
+		}
+	r->n_not_taken = (int)pm_json_i64(j, "n_branches_not_taken", 0);
+	for (const cJSON *w = ways ? ways->child : NULL; w && n < PM_EVAL_BRANCHES; w = w->next)
+		if (cJSON_IsString(w))
+			snprintf(r->not_taken[n++], PM_BRANCH, "%s", w->valuestring);
+	r->n_not_taken = r->n_not_taken < n ? n : r->n_not_taken;
+}
+
+static void add_code(cJSON *j, const PmCodeDigests *c)
+{
+	cJSON *o = cJSON_AddObjectToObject(j, "code");
+
+	cJSON_AddStringToObject(o, "sources", c->sources);
+	cJSON_AddStringToObject(o, "ptx", c->ptx);
+	cJSON_AddStringToObject(o, "cubin", c->cubin);
+}
+
+static void code_from_json(const cJSON *o, PmCodeDigests *out)
+{
+	snprintf(out->sources, sizeof out->sources, "%s", pm_json_str(o, "sources", ""));
+	snprintf(out->ptx, sizeof out->ptx, "%s", pm_json_str(o, "ptx", ""));
+	snprintf(out->cubin, sizeof out->cubin, "%s", pm_json_str(o, "cubin", ""));
+}
+
 cJSON *pm_eval_record_json(const PmEvalRecord *r)
 {
 	cJSON *j = cJSON_CreateObject(), *outs;
@@ -186,6 +279,9 @@ cJSON *pm_eval_record_json(const PmEvalRecord *r)
 	add_worst(j, r);
 	if (r->bound.n)
 		add_bound(j, &r->bound);
+	add_reached(j, &r->reached);
+	cJSON_AddNumberToObject(j, "alternative", r->alternative);
+	cJSON_AddStringToObject(j, "plan", r->plan);
 	cJSON_AddStringToObject(j, "time", r->measured ? "measured" : "modelled");
 	cJSON_AddNumberToObject(j, "speedup", r->speedup);
 	cJSON_AddNumberToObject(j, "baseline_seconds", r->baseline_seconds);
@@ -194,6 +290,9 @@ cJSON *pm_eval_record_json(const PmEvalRecord *r)
 	cJSON_AddNumberToObject(j, "candidate_launches", r->candidate_launches);
 	pm_json_add_i64(j, "baseline_bytes", r->baseline_bytes);
 	pm_json_add_i64(j, "candidate_bytes", r->candidate_bytes);
+	cJSON_AddStringToObject(j, "secret", r->secret);
+	cJSON_AddStringToObject(j, "inputs", r->inputs);
+	add_code(j, &r->code);
 	cJSON_AddNumberToObject(j, "wall_seconds", r->wall_seconds);
 	add_calls(j, &r->timing);
 	if (r->measured)
@@ -249,6 +348,7 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 	out->coverage = pm_json_num(j, "coverage", 0);
 	out->smallest_t = (int)pm_json_i64(j, "smallest_t", PM_T_NEVER);
 	bound_from_json(cJSON_GetObjectItem(j, "bound"), &out->bound);
+	reached_from_json(j, &out->reached);
 	out->worst.index = w ? pm_json_i64(w, "index", -1) : -1;
 	if (w) {
 		snprintf(out->worst_where, sizeof out->worst_where, "%s", pm_json_str(w, "where", ""));
@@ -258,6 +358,8 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 		out->worst.rel = pm_json_num(w, "rel", NAN);
 		out->worst.ulp = pm_json_num(w, "ulp", NAN);
 	}
+	out->alternative = (int)pm_json_i64(j, "alternative", 0);
+	snprintf(out->plan, sizeof out->plan, "%s", pm_json_str(j, "plan", ""));
 	out->measured = pm_str_eq(pm_json_str(j, "time", ""), "measured");
 	out->speedup = pm_json_num(j, "speedup", NAN);
 	out->baseline_seconds = pm_json_num(j, "baseline_seconds", 0);
@@ -267,6 +369,9 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 	out->baseline_bytes = pm_json_i64(j, "baseline_bytes", 0);
 	out->candidate_bytes = pm_json_i64(j, "candidate_bytes", 0);
 	out->wall_seconds = pm_json_num(j, "wall_seconds", 0);
+	snprintf(out->secret, sizeof out->secret, "%s", pm_json_str(j, "secret", ""));
+	snprintf(out->inputs, sizeof out->inputs, "%s", pm_json_str(j, "inputs", ""));
+	code_from_json(cJSON_GetObjectItem(j, "code"), &out->code);
 	calls_from_json(cJSON_GetObjectItem(j, "calls"), &out->timing);
 	timing_from_json(cJSON_GetObjectItem(j, "clock"), &out->timing);
 	st = outputs_from_json(cJSON_GetObjectItem(j, "outputs"), out, err);

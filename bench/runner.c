@@ -7,7 +7,7 @@
 #include "base/sandbox.h"
 #include "base/str.h"
 #include "bench/runner_priv.h"
-#include "integrity/compile_gate.h"
+#include "runtime/limits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +21,11 @@ PmStatus pm__say(Eval *e, PmVerdict v, const char *text)
 	e->rec->verdict = v;
 	snprintf(e->rec->why, sizeof e->rec->why, "%s", text);
 	return PM_OK;
+}
+
+uint64_t pm__draw(const Eval *e, const char *purpose, uint64_t number)
+{
+	return pm_secret_u64(e->secret, purpose, number);
 }
 
 PmVerdict pm__device_verdict(PmStatus st)
@@ -81,6 +86,27 @@ int *pm__choose_alternatives(const PmGraph *g, int k, size_t *n)
 	return alts;
 }
 
+PmStatus pm__same_plan(Eval *e, int alt, const char *digest, PmErr *err)
+{
+	char *judged = e->plan[alt];
+
+	if (!*judged)
+		snprintf(judged, PM_CHAIN_HEX, "%s", digest);
+	if (*digest && !strcmp(judged, digest))
+		return PM_OK;
+	return pm_err(
+		err, PM_E_ENV,
+		"Alternative %d that ran (digest %.16s) is not the one that was judged (%.16s); somebody "
+		"changed the cache of compiled kernels: remove its folder, and evaluate again.",
+		alt, digest, judged);
+}
+
+void pm__choose(Eval *e, int alt)
+{
+	e->rec->alternative = alt;
+	memcpy(e->rec->plan, e->plan[alt], sizeof e->rec->plan);
+}
+
 /* ---- match ---- */
 
 static PmStatus pm__stage_match(Eval *e, const char *so_path, PmErr *err)
@@ -107,22 +133,43 @@ static PmStatus pm__stage_compile(Eval *e, PmErr *err)
 	PmCompileJudgement j;
 	PmDeviceInfo info;
 	PmStatus st = pm_worker_info(e->worker, &info, err);
+	PmErr why;
 
+	pm_err_init(&why);
+	if (!st && pm_limit_sources(e->cand.g, &why))
+		return pm__say(e, PM_VERDICT_COMPILE_LIMIT, why.text);
+	if (!st && pm_limit_scratch(e->cand.g, info.max_scratch, &why))
+		return pm__say(e, PM_VERDICT_LAUNCH_FAIL, why.text);
 	if (!st)
 		st = pm_compile_gate(e->cand.g, info.cc, &j, err);
+	if (!st)
+		e->rec->code = j.code;
 	return st ? st : pm__say(e, j.verdict, j.why);
 }
 
 /* ---- all stages ---- */
 
+/* The member's own: of an earlier record, or of the session. NULL when the former is no secret. */
+static PmSecret *member_secret(const PmEvalMember *m, const PmEvalOpts *opts)
+{
+	if (m->replay)
+		return pm_secret_parse(m->replay);
+	return opts->secret ? pm_secret_derive(opts->secret, "member", m->label, (uint64_t)m->number)
+			    : pm_secret_draw();
+}
+
 PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEvalOpts *opts, PmEvalRecord *out,
 			PmErr *err)
 {
-	Eval e = { .m = m, .o = opts, .rec = out };
+	Eval e = { .m = m, .o = opts, .rec = out, .secret = member_secret(m, opts) };
 	double t0 = pm_now();
 	PmStatus st;
 
 	memset(out, 0, sizeof *out);
+	if (!e.secret)
+		return pm_err(err, PM_E_INVALID,
+			      "What is to be replayed on %s has no secret of 64 hexadecimal digits.",
+			      m->label);
 	snprintf(out->label, sizeof out->label, "%s", m->label);
 	out->speedup = NAN;
 	out->smallest_t = PM_T_NEVER;
@@ -141,6 +188,8 @@ PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEval
 	pm_probe_release(&e.probe);
 	pm_candidate_release(&e.cand);
 	out->wall_seconds = pm_now() - t0;
+	pm_secret_hex(e.secret, out->secret);
+	pm_secret_free(e.secret);
 	if (st) {
 		pm_eval_record_release(out);
 		return pm_err_ctx(err, "%s on %s", pm_path_base(so_path), m->label);

@@ -10,27 +10,34 @@
 #ifndef BENCH_RUNNER_H
 #define BENCH_RUNNER_H
 
+#include "base/hash.h"
+#include "base/secret.h"
 #include "bench/allclose.h"
 #include "bench/bound.h"
 #include "bench/clock.h"
 #include "bench/inputs.h"
 #include "bench/score.h"
+#include "integrity/compile_gate.h"
 #include "integrity/referee.h"
 #include "runtime/exec.h"
 
 typedef struct PmEvalMember {
-	const char *label; /* "s0 float16" */
-	const PmGraph *g;  /* sorted, static, verified; borrowed */
+	const char *label;  /* "s0 float16" */
+	const PmGraph *g;   /* sorted, static, verified; borrowed */
+	int64_t number;     /* its place in the session: two members never have label and number in common */
+	const char *replay; /* the secret of an earlier record, whose draws are made again; NULL = none */
 } PmEvalMember;
 
 typedef struct PmEvalOpts {
 	const char *device;  /* "emu" or "cuda" */
 	const char *profile; /* of the modelled clock; NULL = default */
 	PmPreset preset;
-	PmLane lane; /* of the sound preset: how exact results have to be (bench/bound.h) */
-	uint64_t seed;
-	uint64_t secret; /* seed of inputs that a pass cannot know; 0 = a new one for each record */
-	int check_only;  /* no times */
+	PmLane lane;   /* of the sound preset: how exact results have to be (bench/bound.h) */
+	uint64_t seed; /* of what is published: the task's variants; nothing is drawn by it here */
+	/* Of the session (base/secret.h); borrowed. All that an evaluation draws follows from it and the
+	 * member's label. NULL = a new one for each record. Tests alone give one that is known. */
+	const PmSecret *secret;
+	int check_only;                        /* no times */
 	double pass_deadline, device_deadline; /* seconds; 0 = 10 and 60 */
 	double clock_seconds;                  /* budget of one member's measurement; 0 = 20 */
 	double confirm_above;  /* speedups above are confirmed by a second run; 0 = those that are implausible
@@ -71,6 +78,14 @@ typedef struct PmEvalBound {
 	char why[PM_ERR_MAX / 2]; /* what is not strict; "" when all is */
 } PmEvalBound;
 
+/* What the inputs reached, measured by running the reference on them. */
+enum { PM_EVAL_BRANCHES = 12 };
+typedef struct PmEvalReached {
+	PmReached of[PM_N_ALL_CLASSES];
+	int n_not_taken;                             /* ways of conditions that no input went, */
+	char not_taken[PM_EVAL_BRANCHES][PM_BRANCH]; /* the first of them by name */
+} PmEvalReached;
+
 typedef struct PmEvalRecord {
 	char label[128];
 	PmVerdict verdict;
@@ -88,14 +103,22 @@ typedef struct PmEvalRecord {
 	PmWorst worst;          /* of the worst output; index -1 when nothing differs */
 	char worst_where[256];  /* "output 'y', inputs normal, alternative 0" */
 	PmEvalBound bound;
+	PmEvalReached reached;
 	/* speed */
-	int measured; /* 0: modelled by a profile */
+	int alternative;         /* that the figures below are of */
+	char plan[PM_CHAIN_HEX]; /* its digest (runtime/exec.h): what was judged, timed and checked; "" = none
+				  */
+	int measured;            /* 0: modelled by a profile */
 	PmEvalTiming timing;
 	double baseline_seconds, candidate_seconds;
 	double speedup; /* NaN when there is none */
 	int baseline_launches, candidate_launches;
 	int64_t baseline_bytes, candidate_bytes;
 	double wall_seconds; /* the evaluation took */
+	/* By which everything was drawn for this record and for no other: known when it is over. */
+	char secret[PM_SECRET_HEX];
+	PmCodeDigests code;        /* of the kernels */
+	char inputs[PM_CHAIN_HEX]; /* digest of the inputs of all runs that were judged, in order */
 } PmEvalRecord;
 
 /* What became of the pass on hidden shapes: of the same computation, drawn when the pass was there. */
@@ -104,6 +127,7 @@ typedef struct PmEvalHidden {
 	PmVerdict verdict; /* OK, or the first that says that the pass is wrong; then no record counts as
 			      right */
 	char why[PM_ERR_MAX];
+	char secret[PM_SECRET_HEX]; /* by which the shapes and their inputs were drawn */
 } PmEvalHidden;
 
 typedef struct PmEvalReport {
@@ -117,6 +141,10 @@ typedef struct PmEvalReport {
 	char sandbox_lacks[128]; /* layers that this machine lacks for passes or, on emu, for kernels; "" =
 				    none */
 	PmEvalHidden hidden;
+	/* Drawn by what an earlier report says, so that it has no score; of so many records the verdict is
+	 * that report's. */
+	int replayed;
+	size_t n_agree;
 	PmEvalOpts opts;
 } PmEvalReport;
 

@@ -10,12 +10,15 @@
 #include <string.h>
 
 enum {
-	REHEARSED = 24, /* calls where nothing is timed */
+	REHEARSED = 24,      /* calls where nothing is timed, of all alternatives together, */
+	REHEARSED_LEAST = 6, /* but so many of each */
 	LARGE_REFERENCE =
 		30000000, /* operations: then the reference is not asked about ordinary rehearsals */
 	CLOCK_TRIES = 3,  /* of calls whose process something outside killed */
-	OUTSIDE_BLOCKS = 8
+	OUTSIDE_BLOCKS = 8,
+	RUNS = 3 /* of the clock at most */
 };
+static const double rehearsal_seconds = 0.3; /* the same, and of the reference */
 
 /* Bytes that have to reach memory: the outputs, less what the L2 cache may hold back. */
 static int64_t compulsory(const PmGraph *g, const PmDeviceInfo *info)
@@ -37,17 +40,27 @@ static int is_large(const PmGraph *g)
 	return flops > LARGE_REFERENCE;
 }
 
-/* Every call that was timed, looked at now that the candidate's process has ended. */
-static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c, int baseline, PmErr *err)
+static void count_calls(PmEvalTiming *t, const PmDeferred *d)
+{
+	t->calls += d->calls;
+	t->replayed += d->replayed;
+	t->compared += d->compared;
+	t->projected += d->projected;
+	t->checked += d->referenced;
+}
+
+/* Every call that was timed, looked at now that the candidate's process has ended. `seconds`: for the
+ * reference. */
+static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c, const PmClockOpts *opts,
+			    int baseline, double seconds, PmErr *err)
 {
 	PmWork base = { .g = e->m->g };
 	PmDeferredOpts o = { .deadline = e->o->device_deadline,
 			     .lane = e->o->lane,
-			     .reference_seconds = baseline ? 3 : 0.3,
+			     .reference_seconds = seconds,
 			     .special_only = !baseline && is_large(e->m->g),
-			     .seed = e->o->seed,
+			     .secret = opts->secret,
 			     .baseline = baseline ? &base : NULL };
-	PmEvalTiming *t = &e->rec->timing;
 	PmDeferred d;
 	PmErr why;
 	PmStatus st;
@@ -59,11 +72,7 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
 	if (st)
 		return pm__device_said(e, st, &why, err);
-	t->calls = d.calls;
-	t->replayed = d.replayed;
-	t->compared = d.compared;
-	t->projected = d.projected;
-	t->checked = d.referenced;
+	count_calls(&e->rec->timing, &d);
 	if (d.state == PM_DEFERRED_WRONG)
 		pm__say(e, PM_VERDICT_INCORRECT, d.why);
 	else if (d.state == PM_DEFERRED_SPECIAL)
@@ -71,18 +80,6 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 	else if (d.state == PM_DEFERRED_DISTURBED)
 		pm__say(e, PM_VERDICT_TIMING_QUARANTINE, d.why);
 	return PM_OK;
-}
-
-static PmStatus check_alternative(Eval *e, int alt, const PmClockResult *c, int baseline, PmErr *err)
-{
-	PmWork cand = { .g = e->cand.g };
-	int *alts = pm__choose_alternatives(e->cand.g, alt, &cand.n_alts);
-	PmStatus st;
-
-	cand.alts = alts;
-	st = check_calls(e, &cand, c, baseline, err);
-	free(alts);
-	return st;
 }
 
 static void keep_times(PmEvalRecord *r, const PmClockResult *c)
@@ -113,25 +110,42 @@ static void keep_times(PmEvalRecord *r, const PmClockResult *c)
 	r->timing.wall_speedup = wall->ratio[PM_SIDE_CANDIDATE].point;
 }
 
-/* One comparison with alternative `alt`; *c is filled when the verdict stays OK. */
-static PmStatus time_one(Eval *e, int alt, const PmClockOpts *opts, PmClockResult *c, PmErr *err)
+/* A comparison of one alternative, and the check of its calls. `run` tells it from others of the same kind,
+ * which have other inputs. *c has the times, and no calls; zeros when the clock failed. */
+static PmStatus time_and_check(Eval *e, int alt, const char *kind, int run, const PmClockOpts *opts,
+			       double seconds, PmClockResult *c, PmErr *err)
 {
+	PmSecret *secret = pm_secret_derive(e->secret, "clock", kind, (uint64_t)(alt * RUNS + run));
 	PmWork base = { .g = e->m->g }, cand = { .g = e->cand.g };
 	int *alts = pm__choose_alternatives(e->cand.g, alt, &cand.n_alts);
-	PmErr run_err;
+	PmClockOpts o = *opts;
+	PmErr why;
 	PmStatus st;
 	int tries = 0;
 
-	pm_err_init(&run_err);
+	pm_err_init(&why);
+	o.keep = 1;
+	o.secret = secret;
 	cand.alts = alts;
 	do
-		st = pm_clock_compare(e->worker, &base, &cand, opts, c, &run_err);
+		st = pm_clock_compare(e->worker, &base, &cand, &o, c, &why);
 	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
+	if (st) {
+		memset(c, 0, sizeof *c);
+		st = pm__device_said(e, st, &why, err);
+	} else {
+		st = pm__same_plan(e, alt, c->plan, err);
+		if (!st)
+			st = check_calls(e, &cand, c, &o, 1, seconds, err);
+		pm_clock_release(c);
+	}
 	free(alts);
-	return pm__device_said(e, st, &run_err, err);
+	pm_secret_free(secret);
+	return st;
 }
 
-/* The alternative with the least measured time, found by short comparisons that are not scored. */
+/* The alternative with the least measured time, found by short comparisons that are not scored, and whose
+ * calls are looked at like any others: what is right in them alone could be what is chosen. */
 static PmStatus tune(Eval *e, const PmClockOpts *opts, int *alt, PmErr *err)
 {
 	PmClockOpts quick = *opts;
@@ -143,35 +157,40 @@ static PmStatus tune(Eval *e, const PmClockOpts *opts, int *alt, PmErr *err)
 	for (int k = 0; k < e->n_alts && e->n_alts > 1 && !st && e->rec->verdict == PM_VERDICT_OK; k++) {
 		PmClockResult c;
 
-		st = time_one(e, k, &quick, &c, err);
+		st = time_and_check(e, k, "tuning", 0, &quick, 0.5, &c, err);
 		if (st || e->rec->verdict != PM_VERDICT_OK)
 			break;
 		if (c.t.kind[PM_TIME_COLD].side[PM_SIDE_CANDIDATE].median < least) {
 			least = c.t.kind[PM_TIME_COLD].side[PM_SIDE_CANDIDATE].median;
 			*alt = k;
 		}
-		pm_clock_release(&c);
 	}
 	return st;
 }
 
-/* One run of the clock and the check of its calls; the worker's process is a new one. *t is filled when the
- * verdict stays OK. */
-static PmStatus time_and_check(Eval *e, int alt, const PmClockOpts *opts, PmTiming *t, PmErr *err)
+/* Run number `run` of the clock that counts; the worker's process is a new one. *t and the record's times are
+ * filled when the clock came to its end. */
+static PmStatus time_run(Eval *e, int alt, int run, const PmClockOpts *opts, PmTiming *t, PmErr *err)
 {
-	PmClockOpts o = *opts;
-	PmClockResult c;
-	PmStatus st;
+	PmClockResult c = { 0 };
+	PmStatus st = time_and_check(e, alt, "run", run, opts, 3, &c, err);
 
-	o.keep = 1;
-	st = time_one(e, alt, &o, &c, err);
-	if (st || e->rec->verdict != PM_VERDICT_OK)
-		return st;
-	keep_times(e->rec, &c);
-	st = check_alternative(e, alt, &c, 1, err);
-	*t = c.t;
-	pm_clock_release(&c);
+	if (!st && c.n_out) {
+		pm__choose(e, alt);
+		keep_times(e->rec, &c);
+		*t = c.t;
+	}
 	return st;
+}
+
+/* Counts are of all runs. */
+static void keep_calls(PmEvalTiming *t, const PmEvalTiming *last)
+{
+	t->calls = last->calls;
+	t->replayed = last->replayed;
+	t->compared = last->compared;
+	t->projected = last->projected;
+	t->checked = last->checked;
 }
 
 static int wants_confirmation(const Eval *e, const PmTiming *t)
@@ -184,19 +203,17 @@ static int wants_confirmation(const Eval *e, const PmTiming *t)
  * to be published; *agreed says whether there is one. */
 static PmStatus confirm(Eval *e, int alt, const PmClockOpts *opts, PmTiming *t, int *agreed, PmErr *err)
 {
-	PmEvalRecord *r = e->rec, run[3];
-	PmTiming time[3];
-	PmClockOpts o = *opts;
-	double found[3];
+	PmEvalRecord *r = e->rec, run[RUNS];
+	PmTiming time[RUNS];
+	double found[RUNS];
 	PmStatus st = PM_OK;
 	int n = 1, best = -1;
 
 	run[0] = *r;
 	time[0] = *t;
 	found[0] = r->speedup;
-	while (!st && r->verdict == PM_VERDICT_OK && best < 0 && n < 3) {
-		o.seed = e->o->seed + 1000003 * (uint64_t)n;
-		st = time_and_check(e, alt, &o, &time[n], err);
+	while (!st && r->verdict == PM_VERDICT_OK && best < 0 && n < RUNS) {
+		st = time_run(e, alt, n, opts, &time[n], err);
 		if (st || r->verdict != PM_VERDICT_OK)
 			return st;
 		run[n] = *r;
@@ -205,6 +222,7 @@ static PmStatus confirm(Eval *e, int alt, const PmClockOpts *opts, PmTiming *t, 
 	}
 	*agreed = best >= 0;
 	*r = run[best >= 0 ? best : 0];
+	keep_calls(&r->timing, &run[n - 1].timing);
 	*t = time[best >= 0 ? best : 0];
 	r->timing.runs = n;
 	memcpy(r->timing.found, found, (size_t)n * sizeof *found);
@@ -230,7 +248,7 @@ static PmStatus time_and_judge(Eval *e, int alt, const PmClockOpts *opts, PmErr 
 {
 	int agreed = 0;
 	PmTiming t;
-	PmStatus st = time_and_check(e, alt, opts, &t, err);
+	PmStatus st = time_run(e, alt, 0, opts, &t, err);
 
 	if (!st && e->rec->verdict == PM_VERDICT_OK && wants_confirmation(e, &t))
 		st = confirm(e, alt, opts, &t, &agreed, err);
@@ -239,38 +257,54 @@ static PmStatus time_and_judge(Eval *e, int alt, const PmClockOpts *opts, PmErr 
 	return say_timing(e, &t, agreed);
 }
 
-/* Where nothing can be timed the candidate is called as if it were, so that what depends on the call is found
- * there too. */
-static PmStatus rehearse(Eval *e, int alt, PmErr *err)
+static PmStatus rehearse_one(Eval *e, int alt, PmErr *err)
 {
-	PmClockOpts o = { .seed = e->o->seed, .deadline = e->o->device_deadline, .seconds = 0.3, .keep = 1 };
+	PmSecret *secret = pm_secret_derive(e->secret, "clock", "rehearsal", (uint64_t)alt);
+	PmClockOpts o = { .secret = secret,
+			  .deadline = e->o->device_deadline,
+			  .seconds = rehearsal_seconds / e->n_alts,
+			  .keep = 1 };
+	int calls = REHEARSED / e->n_alts, *alts, tries = 0;
 	PmWork cand = { .g = e->cand.g };
-	int *alts = pm__choose_alternatives(e->cand.g, alt, &cand.n_alts);
 	PmClockResult c;
 	PmErr why;
 	PmStatus st;
-	int tries = 0;
 
 	pm_err_init(&why);
+	alts = pm__choose_alternatives(e->cand.g, alt, &cand.n_alts);
 	cand.alts = alts;
 	do
-		st = pm_clock_rehearse(e->worker, e->m->g, &cand, REHEARSED, &o, &c, &why);
+		st = pm_clock_rehearse(e->worker, e->m->g, &cand,
+				       calls > REHEARSED_LEAST ? calls : REHEARSED_LEAST, &o, &c, &why);
 	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
 	if (!st) {
-		st = check_calls(e, &cand, &c, 0, err);
+		st = pm__same_plan(e, alt, c.plan, err);
+		if (!st)
+			st = check_calls(e, &cand, &c, &o, 0, rehearsal_seconds / e->n_alts, err);
 		pm_clock_release(&c);
 	} else {
 		st = pm__device_said(e, st, &why, err);
 	}
 	free(alts);
+	pm_secret_free(secret);
+	return st;
+}
+
+/* Where nothing can be timed the candidate is called as if it were, so that what depends on the call is found
+ * there too: each alternative, since any may be what is timed elsewhere. */
+static PmStatus rehearse(Eval *e, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (int alt = 0; alt < e->n_alts && !st && e->rec->verdict == PM_VERDICT_OK; alt++)
+		st = rehearse_one(e, alt, err);
 	return st;
 }
 
 static PmStatus measure(Eval *e, int alt, const PmPlanStats *base, const PmPlanStats *cand,
 			const PmDeviceInfo *info, PmErr *err)
 {
-	PmClockOpts o = { .seed = e->o->seed,
-			  .graphs = e->o->graphs,
+	PmClockOpts o = { .graphs = e->o->graphs,
 			  .deadline = e->o->device_deadline,
 			  .seconds = e->o->clock_seconds };
 	PmStatus st;
@@ -295,11 +329,9 @@ static int launches(const PmGraph *g)
  * the pass. Without launches it takes nothing. Where it cannot be timed the modelled share stays. */
 static PmStatus measure_coverage(Eval *e, PmErr *err)
 {
-	PmClockOpts o = { .seed = e->o->seed,
-			  .deadline = e->o->device_deadline,
-			  .seconds = 2,
-			  .blocks = OUTSIDE_BLOCKS,
-			  .quick = 1 };
+	PmClockOpts o = {
+		.deadline = e->o->device_deadline, .seconds = 2, .blocks = OUTSIDE_BLOCKS, .quick = 1
+	};
 	PmEvalRecord *r = e->rec;
 	PmGraph *g = NULL;
 	PmTiming t;
@@ -311,10 +343,13 @@ static PmStatus measure_coverage(Eval *e, PmErr *err)
 		return st;
 	r->timing.outside = 0;
 	if (g && launches(g) > 0) {
+		PmSecret *secret = pm_secret_derive(e->secret, "clock", "outside", 0);
 		PmWork work = { .g = g };
 
+		o.secret = secret;
 		pm_worker_renew(e->worker);
 		st = pm_clock_time(e->worker, &work, &o, &t, &why);
+		pm_secret_free(secret);
 		r->timing.outside = st ? NAN : t.kind[PM_TIME_COLD].side[0].median;
 	}
 	pm_graph_free(g);
@@ -336,8 +371,9 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 
 	if (st)
 		return st;
+	pm__choose(e, alt);
 	if (!info.measured)
-		return pm__is_inexact(was) ? PM_OK : rehearse(e, alt, err);
+		return pm__is_inexact(was) ? PM_OK : rehearse(e, err);
 	memcpy(why, r->why, sizeof why);
 	snprintf(r->timing.machine, sizeof r->timing.machine, "%.63s", info.name);
 	pm__say(e, PM_VERDICT_OK, "");

@@ -7,9 +7,9 @@
 #ifndef BENCH_RUNNER_PRIV_H
 #define BENCH_RUNNER_PRIV_H
 
-#include "base/rng.h"
 #include "bench/probe.h"
 #include "bench/runner.h"
+#include "ir/kernel.h"
 #include "runtime/run.h"
 
 /* What one member's evaluation carries from stage to stage. */
@@ -20,13 +20,20 @@ typedef struct Eval {
 	PmCandidate cand;
 	PmWorker *worker; /* the candidate's own */
 	PmProbe probe;    /* the candidate with every kernel's operands and results as outputs */
+	int quick;        /* the reference is: all classes are drawn, and what they reach is measured */
+	PmBranches taken; /* by all inputs so far */
 	int n_alts;       /* most alternatives of any kernel */
-	int by_ladder;    /* a result for which there is no bound is wrong at the level that decides */
-	PmRng poison;     /* what buffers hold before a run is new for each */
+	char plan[PM_MAX_ALTS][PM_CHAIN_HEX]; /* pm_exec_digest of each when it was judged; "" = not yet */
+	int by_ladder;     /* a result for which there is no bound is wrong at the level that decides */
+	PmSecret *secret;  /* owned; of this member alone */
+	uint64_t n_poison; /* what buffers hold before a run is new for each */
 } Eval;
 
 /* Sets verdict and reason; returns PM_OK. */
 PmStatus pm__say(Eval *e, PmVerdict v, const char *text);
+/* A number that nobody knows before the evaluation is over (base/secret.h). Drawn where it is used: what a
+ * variable holds, a worker that is started later inherits. */
+uint64_t pm__draw(const Eval *e, const char *purpose, uint64_t number);
 /* The verdict of a failed device run. */
 PmVerdict pm__device_verdict(PmStatus st);
 /* Failures that are the machine's, not the pass's. */
@@ -38,6 +45,12 @@ int pm__is_inexact(PmVerdict v);
 /* Alternative `k` for every kernel that has one, its last otherwise: *n of them, in execution order, owned by
  * the caller. */
 int *pm__choose_alternatives(const PmGraph *g, int k, size_t *n);
+
+/* What is tuned, timed, checked and stored is what was judged: the first digest of an alternative, in the
+ * correctness stage, is the one that every later has to be. PM_E_ENV when it is another. */
+PmStatus pm__same_plan(Eval *e, int alt, const char *digest, PmErr *err);
+/* The record is of this alternative. */
+void pm__choose(Eval *e, int alt);
 
 /* runner_correct.c: the candidate on every class of inputs, each kernel against its body. */
 PmStatus pm__stage_correctness(Eval *e, PmErr *err);

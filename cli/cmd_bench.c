@@ -196,7 +196,7 @@ static PmStatus compare(Work *w, const Args *a, PmErr *err)
 
 int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 {
-	Args a = { .baselines = "eager", .against = "eager", .device = "emu", .preset = "sound", .seed = 1 };
+	Args a = { .baselines = "eager", .against = "eager", .device = "emu", .preset = "sound" };
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &a.db, "the database with tasks and results" },
 		{ "--baselines", PM_OPT_STR, &a.baselines,
@@ -217,7 +217,8 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		{ "--preset", PM_OPT_STR, &a.preset, "sound (default) or passnet: how scores count" },
 		{ "--seconds", PM_OPT_NUM, &a.seconds,
 		  "cuda: limit of one graph's measurement (default 20)" },
-		{ "--seed", PM_OPT_INT, &a.seed, "seed of the inputs (default 1)" },
+		{ "--seed", PM_OPT_INT, &a.seed,
+		  "of the results that are resumed, as of passmith eval (default 0)" },
 		{ "--stored", PM_OPT_FLAG, &a.stored,
 		  "evaluate nothing: a table of what the database holds" },
 		{ "--tf32", PM_OPT_FLAG, &a.tf32, "cuda: let libraries of the baseline use TF32 for float" },

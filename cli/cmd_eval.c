@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "bench/report.h"
 #include "cli/eval_task.h"
+#include "cli/record.h"
 #include "dataset/pack.h"
 
 #include <stdio.h>
@@ -11,7 +12,8 @@
 #include <string.h>
 
 typedef struct Eval {
-	const char *target, *db_path, *json_out, *preset;
+	const char *target, *db_path, *json_out, *preset, *replay_path, *record_path, *key_path;
+	PmReplayFile replay;
 	PmStrList passes;
 	PmEvalOpts opts;
 	int64_t seed, hidden;
@@ -47,7 +49,49 @@ static PmStatus find_members(Eval *e, PmErr *err)
 			"The folder %s is no pack, for it holds no task.json; name one of the folders that "
 			"passmith task pack wrote below its -o.",
 			e->target);
-	return pm_members_of_model(e->target, e->variants, &e->members, err);
+	return pm_members_of_model(e->target, e->variants, (uint64_t)e->seed, &e->members, err);
+}
+
+/* Verdicts that may come from what was drawn. */
+static int can_be_repeated(const PmEvalReport *r)
+{
+	int any = r->hidden.verdict != PM_VERDICT_OK;
+
+	for (size_t i = 0; i < r->n; i++)
+		any |= r->rec[i].n_kernels > 0 && r->rec[i].verdict != PM_VERDICT_OK;
+	return any && !r->replayed;
+}
+
+/* The command that sees the same failures again. */
+static void say_replay(const Eval *e, const PmEvalReport *r, size_t n, PmStr *out)
+{
+	int any = 0;
+
+	for (size_t i = 0; i < n; i++)
+		any |= can_be_repeated(&r[i]);
+	if (!any)
+		return;
+	if (e->json_out)
+		pm_str_addf(out,
+			    "\nInputs are drawn anew each time; --replay %s, with the same command, draws "
+			    "these again.\n",
+			    e->json_out);
+	else
+		pm_str_add(out,
+			   "\nInputs are drawn anew each time; give -o REPORT, and later --replay REPORT "
+			   "draws the same again.\n");
+}
+
+static PmStatus put_record(const Eval *e, const cJSON *reports, PmErr *err)
+{
+	PmRecordOpts o = {
+		.hidden = e->hidden, .tf32 = e->tf32, .graphs = e->opts.graphs, .confirm = e->confirm
+	};
+	PmStatus st = pm_record_write(e->record_path, e->key_path, reports, &e->members, &o, err);
+
+	if (!st && !pm_cli_json)
+		printf("Record: %s (passmith verify checks it)\n", e->record_path);
+	return st;
 }
 
 static PmStatus put_results(Eval *e, const PmEvalReport *r, size_t n, PmErr *err)
@@ -68,12 +112,15 @@ static PmStatus put_results(Eval *e, const PmEvalReport *r, size_t n, PmErr *err
 		if (!e->summary)
 			pm_str_addc(&table, '\n');
 		pm_eval_summary_table(r, n, &table);
+		say_replay(e, r, n, &table);
 		fputs(table.s, stdout);
 	}
 	if (e->json_out)
 		st = pm_write_file(e->json_out, text.s, text.len, err);
 	if (!st && e->json_out && !pm_cli_json)
 		printf("JSON: %s\n", e->json_out);
+	if (!st && e->record_path)
+		st = put_record(e, list, err);
 	cJSON_Delete(list);
 	pm_str_release(&text);
 	pm_str_release(&table);
@@ -91,8 +138,13 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 			    .preset = e->preset,
 			    .tf32 = e->tf32,
 			    .hidden = (int)e->hidden,
+			    .replay = e->replay_path ? &e->replay : NULL,
 			    .bar = &e->bar };
 
+	if (!st && e->key_path)
+		st = pm_record_try_key(e->key_path, err);
+	if (!st && e->replay_path)
+		st = pm_replay_open(e->replay_path, &e->replay, err);
 	if (!st && !e->members.list.n)
 		st = pm_err(err, PM_E_NOT_FOUND, "%s gives no variant to evaluate.", e->target);
 	if (!st && !pm_cli_quiet)
@@ -115,9 +167,8 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 
 int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 {
-	Eval e = { .opts = { .device = "emu" }, .seed = 1, .hidden = 2, .preset = "sound" };
+	Eval e = { .opts = { .device = "emu" }, .hidden = 2, .preset = "sound" };
 	const char *lane = "strict";
-	int64_t secret = 0;
 	const PmOpt opts[] = {
 		{ "--pass", PM_OPT_LIST, &e.passes, "a pass (may be given several times)" },
 		{ "--db", PM_OPT_STR, &e.db_path,
@@ -129,10 +180,12 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		  "sound (default) or passnet: how closeness and scores count" },
 		{ "--lane", PM_OPT_STR, &lane,
 		  "strict (default), tf32 or bf16: how exact results have to be" },
-		{ "--seed", PM_OPT_INT, &e.seed, "seed of the inputs (default 1)" },
+		{ "--seed", PM_OPT_INT, &e.seed,
+		  "of the shapes of --variants, and of what is resumed (default 0); of nothing secret" },
 		{ "--hidden", PM_OPT_INT, &e.hidden,
 		  "shapes that are drawn now, on which the pass has to be right too (default 2)" },
-		{ "--secret", PM_OPT_INT, &secret, "the seed of a report's sentence, to see the same again" },
+		{ "--replay", PM_OPT_STR, &e.replay_path,
+		  "a report (-o): draws the same again; the result has no score and is not stored" },
 		{ "--variants", PM_OPT_FLAG, &e.variants, "with a model: also its other shapes and dtypes" },
 		{ "--summary", PM_OPT_FLAG, &e.summary, "one line per pass only" },
 		{ "--graphs", PM_OPT_FLAG, &e.opts.graphs,
@@ -141,6 +194,10 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--confirm", PM_OPT_FLAG, &e.confirm,
 		  "cuda: what is faster is measured again, with other inputs; two runs must agree" },
 		{ "-o", PM_OPT_STR, &e.json_out, "also write the JSON report to this file" },
+		{ "--record", PM_OPT_STR, &e.record_path,
+		  "also write a sealed record, which passmith verify checks anywhere" },
+		{ "--sign-key", PM_OPT_STR, &e.key_path,
+		  "sign the record with this key (passmith verify --new-key makes one)" },
 		{ 0 },
 	};
 	PmStrList targets = { 0 };
@@ -152,7 +209,6 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		/* Who may compute less exactly is measured against a baseline that may. */
 		e.tf32 |= pm_lane_from_name(lane, &e.opts.lane) && e.opts.lane > PM_LANE_STRICT;
 		e.opts.seed = (uint64_t)e.seed;
-		e.opts.secret = (uint64_t)secret;
 		e.opts.confirm_above = e.confirm ? 1 : 0;
 		e.opts.preset = !strcmp(e.preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
 		if (targets.list.n != 1 || !e.passes.list.n) {
@@ -161,6 +217,12 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		} else if (strcmp(e.preset, "passnet") && strcmp(e.preset, "sound")) {
 			code = pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.",
 					    e.preset);
+		} else if ((e.record_path && e.replay_path) || (e.key_path && !e.record_path)) {
+			code = pm_cli_usage(cmd, "%s",
+					    e.replay_path ? "What is replayed has no score, and so no "
+							    "record: leave out --replay or --record."
+							  : "--sign-key signs the file of --record: "
+							    "give both.");
 		} else if (e.hidden < 0 || e.hidden > 64) {
 			code = pm_cli_usage(cmd, "--hidden takes a number from 0 to 64.");
 		} else if (!pm_lane_from_name(lane, &e.opts.lane)) {
@@ -172,6 +234,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 			code = eval_all(&e, &all_ok, &err) ? pm_cli_fail(&err) : !all_ok;
 		}
 	}
+	pm_replay_release(&e.replay);
 	pm_members_release(&e.members);
 	pm_db_close(e.db);
 	PM_VEC_RELEASE(&e.passes.list);

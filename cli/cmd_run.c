@@ -1,6 +1,7 @@
 /* cmd_run.c - passmith run: a model on seeded inputs, on one device, compared with another. */
 #include "cli/cmds.h"
 
+#include "base/clean.h"
 #include "base/hash.h"
 #include "base/io.h"
 #include "bench/agree.h"
@@ -102,11 +103,13 @@ static void print_roles(const PmGraph *g)
 	for (size_t i = 0; i < pm_graph_n_inputs(g); i++) {
 		PmValue v = pm_graph_input(g, i);
 		PmStr type = PM_STR_INIT;
+		char name[PM_CLEAN_QUOTED];
 		int64_t limit;
 		PmInputRole role = pm_input_role(g, v, &limit);
 
+		pm_clean(pm_value_name(g, v), name, sizeof name, 0);
 		pm_type_describe(pm_value_type(g, v), &type);
-		fprintf(stderr, "%s %s: %s", pm_value_name(g, v), type.s, pm_input_role_name(role));
+		fprintf(stderr, "%s %s: %s", name, type.s, pm_input_role_name(role));
 		if (role == PM_ROLE_INDEX)
 			fprintf(stderr, " below %lld", (long long)limit);
 		fputc('\n', stderr);

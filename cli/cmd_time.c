@@ -79,7 +79,8 @@ static PmStatus time_sides(PmTime *t, const PmMember *m, const PmTimedPass *p, c
 /* One graph; what fails there is its record, unless there is no such device. */
 static PmStatus time_one(PmTime *t, const PmMember *m, const PmTimedPass *p, PmErr *err)
 {
-	PmClockOpts o = { .seed = (uint64_t)t->seed,
+	PmSecret *secret = pm_secret_draw();
+	PmClockOpts o = { .secret = secret,
 			  .deadline = 120,
 			  .blocks = (int)t->blocks,
 			  .quick = t->blocks > 0,
@@ -100,6 +101,7 @@ static PmStatus time_one(PmTime *t, const PmMember *m, const PmTimedPass *p, PmE
 		st = pm_graph_plan_stats(m->g, NULL, 0, NULL, &s, &why);
 	if (!st)
 		st = time_sides(t, m, p, &o, times, &r, &why);
+	pm_secret_free(secret);
 	t->last = st ? 0 : pm_now();
 	cJSON_AddStringToObject(j, "target", t->target);
 	cJSON_AddStringToObject(j, "name", m->label);
@@ -202,7 +204,7 @@ static PmStatus compile_ahead(PmTime *t, const PmStrList *targets, const Batch *
 static PmStatus read_target(PmTime *t, PmDb *db, const char *target, PmMembers *out, PmErr *err)
 {
 	PmStatus st = db ? pm_members_of_task(db, target, out, err)
-			 : pm_members_of_model(target, t->variants, out, err);
+			 : pm_members_of_model(target, t->variants, 0, out, err);
 
 	pm_members_keep_shapes(out, t->shapes);
 	return st;
@@ -299,7 +301,7 @@ static PmStatus time_all(PmTime *t, const PmStrList *targets, PmErr *err)
 
 int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 {
-	PmTime t = { .device = "cuda", .seed = 1 };
+	PmTime t = { .device = "cuda" };
 	const PmOpt opts[] = {
 		{ "--device", PM_OPT_STR, &t.device, "a device with a clock (default cuda, the only one)" },
 		{ "--db", PM_OPT_STR, &t.db_path, "the targets are tasks of this database, not model files" },
@@ -308,7 +310,6 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 		{ "--shapes", PM_OPT_INT, &t.shapes, "the first N shapes of each graph only" },
 		{ "--tf32", PM_OPT_FLAG, &t.tf32, "let libraries use TF32 for float" },
 		{ "--graphs", PM_OPT_FLAG, &t.graphs, "every call replays its launches as one CUDA graph" },
-		{ "--seed", PM_OPT_INT, &t.seed, "seed of inputs and orders (default 1)" },
 		{ "--blocks", PM_OPT_INT, &t.blocks,
 		  "a quick look: exactly N blocks of each kind (default: until the times are precise)" },
 		{ "--seconds", PM_OPT_NUM, &t.seconds, "begin no graph after that many" },

@@ -47,7 +47,8 @@ static PmStatus open_run(const PmEvalTask *e, const PmEvalReport *r, int64_t *ru
 			 .version = PM_VERSION,
 			 .options = options };
 
-	snprintf(options, sizeof options, "profile=%s preset=%s%s%s%s%s",
+	/* Results of inputs that were drawn by the seed alone have a key without the last word. */
+	snprintf(options, sizeof options, "profile=%s preset=%s%s%s%s%s secret",
 		 e->opts.profile ? e->opts.profile : pm_profile(NULL)->name, e->preset,
 		 e->tf32 ? " tf32" : "", e->opts.lane ? " lane=" : "",
 		 e->opts.lane ? pm_lane_name(e->opts.lane) : "", e->opts.graphs ? " graphs" : "");
@@ -74,18 +75,21 @@ static PmStatus store(const PmEvalTask *e, int64_t run, size_t i, const PmEvalRe
 	return st;
 }
 
-static PmStatus eval_missing(const PmEvalTask *e, const char *so, int64_t run, char *have, PmEvalReport *r,
-			     PmErr *err)
+static PmStatus eval_missing(const PmEvalTask *e, const char *so, int64_t run, const cJSON *past, char *have,
+			     PmEvalReport *r, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
 	for (size_t i = 0; i < r->n && !st; i++) {
-		PmEvalMember m = { e->members->list.v[i].label, e->members->list.v[i].g };
+		PmEvalMember m = { .label = e->members->list.v[i].label,
+				   .g = e->members->list.v[i].g,
+				   .number = e->members->list.v[i].ordinal,
+				   .replay = past ? pm_replay_secret(past, i) : NULL };
 
 		if (e->stored_only && !have[i])
 			continue;
 		if (!have[i])
-			st = pm_eval_member(so, &m, &e->opts, &r->rec[i], err);
+			st = pm_eval_member(so, &m, &r->opts, &r->rec[i], err);
 		if (!st && !have[i] && run)
 			st = store(e, run, i, &r->rec[i], err);
 		have[i] = have[i] || !st;
@@ -113,24 +117,49 @@ static size_t count_algebraic(const PmMembers *m)
 	return n;
 }
 
-PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char *have, PmErr *err)
+/* The records, and what becomes of the pass on hidden shapes. `past`: what a report drew, or NULL. */
+static PmStatus eval_members(const PmEvalTask *e, const char *so, const cJSON *past, char *has,
+			     PmEvalReport *r, PmErr *err)
 {
-	char *has = pm_xcalloc(e->members->list.n + 1, 1);
 	Stored stored = { e, r, has };
 	int64_t run = 0;
-	PmStatus st = pm_eval_report_begin(r, so, e->members->list.n, &e->opts, err);
+	PmStatus st = PM_OK;
 
-	if (!st && e->db && e->members->task) {
+	if (e->db && e->members->task && !past) {
 		st = open_run(e, r, &run, err);
 		if (!st)
 			st = pm_results_each(e->db, run, take_stored, &stored, err);
 	}
 	if (!st)
-		st = eval_missing(e, so, run, has, r, err);
-	if (!st && !e->stored_only && e->hidden && e->opts.preset == PM_PRESET_SOUND && any_right(r))
-		st = pm_hidden_check(so, e->members, &e->opts, e->hidden, r, err);
+		st = eval_missing(e, so, run, past, has, r, err);
+	if (!st && !e->stored_only && e->hidden && e->opts.preset == PM_PRESET_SOUND && any_right(r) &&
+	    (!past || pm_replay_hidden(past)))
+		st = pm_hidden_check(so, e->members, &r->opts, e->hidden,
+				     past ? pm_replay_hidden(past) : NULL, r, err);
 	if (!st && run && !e->stored_only)
 		st = pm_run_finish(e->db, run, err);
+	return st;
+}
+
+PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char *have, PmErr *err)
+{
+	char *has = pm_xcalloc(e->members->list.n + 1, 1);
+	PmSecret *drawn = e->opts.secret ? NULL : pm_secret_draw();
+	const cJSON *past = NULL;
+	PmStatus st = pm_eval_report_begin(r, so, e->members->list.n, &e->opts, err);
+
+	if (drawn)
+		r->opts.secret = drawn;
+	if (!st && e->replay)
+		st = pm_replay_find(e->replay, so, e->members, &past, err);
+	if (!st)
+		st = eval_members(e, so, past, has, r, err);
+	if (!st && past) {
+		r->replayed = 1;
+		r->n_agree = pm_replay_agrees(past, r);
+	}
+	r->opts.secret = NULL;
+	pm_secret_free(drawn);
 	r->n_algebraic = count_algebraic(e->members);
 	if (!st)
 		st = pm_eval_score(r, err);

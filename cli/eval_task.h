@@ -4,12 +4,14 @@
 
 #include "base/progress.h"
 #include "bench/runner.h"
-#include "cli/members.h"
+#include "cli/replay.h"
 
 typedef struct PmEvalTask {
 	PmDb *db;                 /* NULL, or members of no stored task: nothing is kept */
 	const PmMembers *members; /* borrowed */
-	PmEvalOpts opts;
+	PmEvalOpts opts;          /* without a secret one is drawn for each pass */
+	const PmReplayFile
+		*replay;    /* draws what this report says, and neither reads nor stores results; NULL */
 	const char *preset; /* its name, part of a run's key */
 	int tf32;           /* likewise */
 	int stored_only;    /* evaluate nothing: members without a stored result get no record */

@@ -67,7 +67,7 @@ static PmStatus try_shape(void *arg, const PmGraph *g, const char *label, int sh
 {
 	Hidden *h = arg;
 	PmEvalHidden *out = &h->r->hidden;
-	PmEvalMember m = { label, g };
+	PmEvalMember m = { .label = label, .g = g, .number = out->n };
 	PmEvalRecord rec;
 	PmStatus st;
 
@@ -87,31 +87,48 @@ static PmStatus try_shape(void *arg, const PmGraph *g, const char *label, int sh
 	return PM_OK;
 }
 
-PmStatus pm_hidden_check(const char *so, const PmMembers *members, const PmEvalOpts *opts, int n,
-			 PmEvalReport *r, PmErr *err)
+static PmStatus try_members(Hidden *h, PmErr *err)
 {
-	Hidden h = { so, members, *opts, r, n };
+	const PmMembers *m = h->members;
 	PmVariantOpts v = { .n_shapes = SHAPES, .max_elements = ELEMENTS };
 	PmErr no_shapes;
 	size_t start;
 	PmRng rng;
 	PmStatus st = PM_OK;
 
-	pm_rng_init(&rng, opts->secret ? opts->secret : pm_rng_secure_seed());
-	start = members->list.n ? (size_t)pm_rng_range(&rng, 0, (int64_t)members->list.n - 1) : 0;
-	h.opts.check_only = 1;
-	r->hidden.verdict = PM_VERDICT_OK;
-	for (size_t i = 0; i < members->list.n && !st && r->hidden.n < n && !is_wrong(r->hidden.verdict);
-	     i++) {
-		const PmGraph *g = members->list.v[(start + i) % members->list.n].g;
+	pm_rng_init(&rng, pm_secret_u64(h->opts.secret, "shapes", 0));
+	start = m->list.n ? (size_t)pm_rng_range(&rng, 0, (int64_t)m->list.n - 1) : 0;
+	for (size_t i = 0;
+	     i < m->list.n && !st && h->r->hidden.n < h->want && !is_wrong(h->r->hidden.verdict); i++) {
+		const PmGraph *g = m->list.v[(start + i) % m->list.n].g;
 		PmStatus made;
 
 		pm_err_init(&no_shapes);
-		v.seed = pm_rng_u64(&rng);
+		v.seed = pm_secret_u64(h->opts.secret, "shapes", 1 + i);
 		v.dtypes = dtype_of(g);
-		made = pm_variants_make(g, &v, try_shape, &h, NULL, &no_shapes);
+		made = pm_variants_make(g, &v, try_shape, h, NULL, &no_shapes);
 		if (made && made != PM_E_SHAPE)
 			st = pm_err(err, made, "%s", no_shapes.text);
 	}
+	return st;
+}
+
+PmStatus pm_hidden_check(const char *so, const PmMembers *members, const PmEvalOpts *opts, int n,
+			 const char *replay, PmEvalReport *r, PmErr *err)
+{
+	PmSecret *secret = replay ? pm_secret_parse(replay)
+				  : pm_secret_derive(opts->secret, "hidden", NULL, 0);
+	Hidden h = { so, members, *opts, r, n };
+	PmStatus st;
+
+	if (!secret)
+		return pm_err(err, PM_E_INVALID,
+			      "The hidden shapes to be replayed have no secret of 64 hexadecimal digits.");
+	h.opts.check_only = 1;
+	h.opts.secret = secret;
+	r->hidden.verdict = PM_VERDICT_OK;
+	st = try_members(&h, err);
+	pm_secret_hex(secret, r->hidden.secret);
+	pm_secret_free(secret);
 	return st;
 }

@@ -5,10 +5,11 @@
 #include "bench/runner.h"
 #include "cli/members.h"
 
-/* Draws up to n shapes of the members' computations, by a seed that is made now, and runs the pass on those
- * that are no member, without times: what became of it goes into r->hidden. Call it before the records are
- * scored (pm_eval_score). A shape on which no rule applies is no mistake, and is counted. */
+/* Draws up to n shapes of the members' computations, by opts->secret or by what `replay` says, the secret of
+ * an earlier report's (NULL = none), and runs the pass on those that are no member, without times: what
+ * became of it goes into r->hidden. Call it before the records are scored (pm_eval_score). A shape on which
+ * no rule applies is no mistake, and is counted. */
 PmStatus pm_hidden_check(const char *so, const PmMembers *members, const PmEvalOpts *opts, int n,
-			 PmEvalReport *r, PmErr *err);
+			 const char *replay, PmEvalReport *r, PmErr *err);
 
 #endif

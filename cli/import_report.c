@@ -2,6 +2,7 @@
 #include "cli/import_report.h"
 
 #include "base/arena.h"
+#include "base/clean.h"
 #include "base/str.h"
 #include "cli/cmds.h"
 #include "runtime/ref.h"
@@ -133,12 +134,14 @@ static const char *plural(size_t n)
 static void print_values(const char *label, const PmGraph *g, size_t n,
 			 PmValue (*at)(const PmGraph *, size_t))
 {
+	char name[PM_CLEAN_QUOTED];
 	PmStr s = PM_STR_INIT;
 
 	for (size_t i = 0; i < n && i < MAX_LISTED; i++) {
+		pm_clean(pm_value_name(g, at(g, i)), name, sizeof name, 0);
 		pm_str_clear(&s);
 		add_type(g, pm_value_type(g, at(g, i)), &s);
-		printf("  %-10s %.200s %s\n", i ? "" : label, pm_value_name(g, at(g, i)), s.s);
+		printf("  %-10s %s %s\n", i ? "" : label, name, s.s);
 	}
 	if (n > MAX_LISTED)
 		printf("  %-10s and %zu more\n", "", n - MAX_LISTED);
@@ -203,11 +206,14 @@ static void print_opaque(const PmOnnxReport *r, const char *indent)
 
 void pm_import_print(const char *path, const PmGraph *g, const PmOnnxReport *r)
 {
+	char name[128];
+
+	pm_clean(pm_graph_name(g), name, sizeof name, 0);
 	printf("%s\n", path);
 	if (r->opset)
-		printf("  %-10s '%.100s', opset %lld\n", "graph", pm_graph_name(g), (long long)r->opset);
+		printf("  %-10s '%s', opset %lld\n", "graph", name, (long long)r->opset);
 	else
-		printf("  %-10s '%.100s'\n", "graph", pm_graph_name(g));
+		printf("  %-10s '%s'\n", "graph", name);
 	print_values("inputs", g, pm_graph_n_inputs(g), pm_graph_input);
 	print_values("outputs", g, pm_graph_n_outputs(g), pm_graph_output);
 	print_ops(g);

@@ -60,13 +60,14 @@ static PmStatus add_variant(void *arg, const PmGraph *g, const char *label, int 
 	return st;
 }
 
-PmStatus pm_members_of_model(const char *path, int variants, PmMembers *out, PmErr *err)
+PmStatus pm_members_of_model(const char *path, int variants, uint64_t seed, PmMembers *out, PmErr *err)
 {
+	PmVariantOpts opts = { .seed = seed };
 	PmGraph *g = NULL;
 	PmStatus st = pm_cli_load(path, &g, NULL, err);
 
 	if (!st && variants)
-		st = pm_variants_make(g, NULL, add_variant, out, NULL, err);
+		st = pm_variants_make(g, &opts, add_variant, out, NULL, err);
 	else if (!st && !(st = pm_inputs_have_sizes(g, err)))
 		st = add_variant(out, g, "as written", 0, PM_F32, err);
 	pm_graph_free(g);

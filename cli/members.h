@@ -24,8 +24,8 @@ typedef struct PmMembers {
 PmStatus pm_members_of_task(PmDb *db, const char *target, PmMembers *out, PmErr *err);
 /* The members of a pack (dataset/pack.h). */
 PmStatus pm_members_of_pack(const char *dir, PmMembers *out, PmErr *err);
-/* A model file as one member, or with `variants` as the shapes and dtypes it generalises to. */
-PmStatus pm_members_of_model(const char *path, int variants, PmMembers *out, PmErr *err);
+/* A model file as one member, or with `variants` as the shapes, by `seed`, and dtypes it generalises to. */
+PmStatus pm_members_of_model(const char *path, int variants, uint64_t seed, PmMembers *out, PmErr *err);
 /* Drops members of shapes n and above; n <= 0 keeps all. */
 void pm_members_keep_shapes(PmMembers *m, int64_t n);
 void pm_members_release(PmMembers *m);

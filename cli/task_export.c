@@ -61,7 +61,7 @@ PmStatus pm_task_export(PmDb *db, const char *what, PmTaskExport *e, PmErr *err)
 {
 	PmMembers members = { 0 };
 	PmStatus st = db ? pm_members_of_task(db, what, &members, err)
-			 : pm_members_of_model(what, 0, &members, err);
+			 : pm_members_of_model(what, 0, 0, &members, err);
 
 	pm_members_keep_shapes(&members, e->shapes);
 	e->list = pm_cli_json ? cJSON_CreateArray() : NULL;

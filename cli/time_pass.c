@@ -154,5 +154,7 @@ PmStatus pm_timed_pass_time(PmWorker *w, const char *device, const PmTimedPass *
 
 	if (!st)
 		st = time_with(w, p, alt, original, opts, t, err);
-	return st ? st : agree(w, device, p, alt, original, opts->seed, smallest_t, err);
+	return st ? st
+		  : agree(w, device, p, alt, original, pm_secret_u64(opts->secret, "agree", 0), smallest_t,
+			  err);
 }

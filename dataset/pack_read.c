@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MANIFEST = 64 << 20 };
+enum { MAX_MANIFEST = 64 << 20, MAX_GRAPH = 1 << 30 /* bytes of a file */ };
 
 int pm_pack_is(const char *path)
 {
@@ -38,36 +38,55 @@ static int good_name(const char *file)
 	return !strncmp(file, "graphs/", 7) && file[7] && file[7] != '.' && !strchr(file + 7, '/');
 }
 
+/* Reads a file of a pack into memory of ours, once: what is hashed is what is parsed. A link is refused,
+ * since it names what is not in the pack. */
+static PmStatus read_own(const char *dir, const char *file, size_t max, PmStr *out, PmErr *err)
+{
+	PmStr path = PM_STR_INIT, what = PM_STR_INIT;
+	PmStatus st;
+
+	pm_path_join(dir, file, &path);
+	if (pm_path_is_link(path.s)) {
+		pm_str_addf(&what, "%s is a link", file);
+		st = bad(dir, err, what.s);
+	} else {
+		st = pm_read_file(path.s, max, out, err);
+	}
+	pm_str_release(&path);
+	pm_str_release(&what);
+	return st;
+}
+
 /* Reads the graph that an entry of the manifest describes. */
 static PmStatus read_graph(const char *dir, const cJSON *j, PmGraph **g, PmErr *err)
 {
 	const char *file = pm_json_str(j, "file", "");
 	PmStr path = PM_STR_INIT, what = PM_STR_INIT;
+	PmStr bytes = PM_STR_INIT;
 	char hex[PM_SHA256_HEX];
-	PmMap map = { .p = NULL };
 	PmStatus st;
 
 	*g = NULL;
 	if (!good_name(file))
 		return bad(dir, err, "a member's file is not named graphs/NAME");
 	pm_path_join(dir, file, &path);
-	st = pm_map_file(path.s, &map, err);
+	st = read_own(dir, file, MAX_GRAPH, &bytes, err);
 	if (!st) {
-		pm_sha256_hex(map.p, map.n, hex);
+		pm_sha256_hex(bytes.s, bytes.len, hex);
 		if (strcmp(hex, pm_json_str(j, "sha256", ""))) {
 			pm_str_addf(&what, "%s is not the file that task.json describes", file);
 			st = bad(dir, err, what.s);
 		}
 	}
 	if (!st)
-		st = pm_onnx_import_mem(map.p, map.n, path.s, NULL, g, NULL, err);
+		st = pm_onnx_import_mem(bytes.s, bytes.len, path.s, NULL, g, NULL, err);
 	if (!st)
 		st = pm_canon_hash(*g, PM_CANON_FULL, hex, err);
 	if (!st && strcmp(hex, pm_json_str(j, "graph", ""))) {
 		pm_str_addf(&what, "the graph in %s is not the one that task.json names", file);
 		st = bad(dir, err, what.s);
 	}
-	pm_unmap(&map);
+	pm_str_release(&bytes);
 	pm_str_release(&path);
 	pm_str_release(&what);
 	return st;
@@ -125,8 +144,14 @@ PmStatus pm_pack_read(const char *dir, PmPackFn fn, void *arg, cJSON **manifest,
 	cJSON *j = NULL;
 	PmStatus st;
 
+	pm_path_join(dir, "graphs", &path);
+	if (pm_path_is_link(path.s)) {
+		pm_str_release(&path);
+		return bad(dir, err, "graphs is a link");
+	}
+	pm_str_clear(&path);
 	pm_path_join(dir, "task.json", &path);
-	st = pm_read_file(path.s, MAX_MANIFEST, &text, err);
+	st = read_own(dir, "task.json", MAX_MANIFEST, &text, err);
 	if (!st && (st = pm_json_parse(text.s, text.len, &j, err)))
 		pm_err_ctx(err, "%s", path.s);
 	if (!st && pm_json_i64(j, "schema", 0) != PM_PACK_SCHEMA)

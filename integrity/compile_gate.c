@@ -96,6 +96,47 @@ static PmStatus judge(const Unit *u, int cc, const PmBoxed *b, PmCompileJudgemen
 	return st;
 }
 
+/* Continues a list of digests by that of n bytes. */
+static void add_digest(PmStr *list, const void *p, size_t n)
+{
+	char hex[PM_SHA256_HEX];
+
+	pm_sha256_hex(p, n, hex);
+	pm_str_addf(list, "%s\n", hex);
+}
+
+static void digest_sources(const Units *u, char hex[PM_SHA256_HEX])
+{
+	PmStr list = PM_STR_INIT;
+
+	for (size_t i = 0; i < u->v.n; i++) {
+		pm_str_addf(&list, "%s ", pm_dtype_name(u->v.v[i].s.type));
+		add_digest(&list, u->v.v[i].s.source, strlen(u->v.v[i].s.source));
+	}
+	pm_sha256_hex(list.s, list.len, hex);
+	pm_str_release(&list);
+}
+
+/* Of all that was compiled; of machine code only where each source has some. */
+static void digest_code(const PmBoxed *b, size_t n, PmCodeDigests *out)
+{
+	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
+	int has_ptx = n > 0, has_cubin = n > 0;
+
+	for (size_t i = 0; i < n; i++) {
+		has_ptx &= b[i].ptx.len > 0;
+		has_cubin &= b[i].cubin.len > 0;
+		add_digest(&ptx, b[i].ptx.s, b[i].ptx.len);
+		add_digest(&cubin, b[i].cubin.s, b[i].cubin.len);
+	}
+	if (has_ptx)
+		pm_sha256_hex(ptx.s, ptx.len, out->ptx);
+	if (has_cubin)
+		pm_sha256_hex(cubin.s, cubin.len, out->cubin);
+	pm_str_release(&ptx);
+	pm_str_release(&cubin);
+}
+
 static void enter(void)
 {
 	pm_sandbox_enter_compiler();
@@ -113,6 +154,8 @@ static PmStatus compile_and_judge(const Units *u, int cc, PmCompileJudgement *ou
 	st = pm_nvrtc_boxed(s, u->v.n, &o, b, err);
 	for (size_t i = 0; i < u->v.n && !st && out->verdict == PM_VERDICT_OK; i++)
 		st = judge(&u->v.v[i], cc, &b[i], out, err);
+	if (!st)
+		digest_code(b, u->v.n, &out->code);
 	for (size_t i = 0; i < u->v.n; i++)
 		pm_boxed_release(&b[i]);
 	free(s);
@@ -131,6 +174,8 @@ PmStatus pm_compile_gate(const PmGraph *g, int cc, PmCompileJudgement *out, PmEr
 	out->checked = pm_nvrtc_version(&version, NULL) == PM_OK;
 	pm_str_release(&version);
 	st = collect(g, &u, err);
+	if (!st)
+		digest_sources(&u, out->code.sources);
 	if (!st && out->checked && u.v.n)
 		st = compile_and_judge(&u, cc, out, err);
 	for (size_t i = 0; i < u.v.n; i++)

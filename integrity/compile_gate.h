@@ -4,13 +4,22 @@
 #ifndef INTEGRITY_COMPILE_GATE_H
 #define INTEGRITY_COMPILE_GATE_H
 
+#include "base/hash.h"
 #include "ir/graph.h"
 #include "matcher/verdict.h"
+
+/* What was compiled, as SHA-256 over the digests of all sources of a candidate, in the order in which its
+ * kernels stand: the sources with their element types, the PTX and the machine code. "" where there is none.
+ */
+typedef struct PmCodeDigests {
+	char sources[PM_SHA256_HEX], ptx[PM_SHA256_HEX], cubin[PM_SHA256_HEX];
+} PmCodeDigests;
 
 typedef struct PmCompileJudgement {
 	PmVerdict verdict;    /* OK, COMPILE_FAIL, COMPILE_LIMIT, REJECT_PTX, REJECT_CUBIN */
 	char why[PM_ERR_MAX]; /* one sentence, or the first problems; "" when OK */
 	int checked;          /* 0: there is no NVRTC here, nothing was judged */
+	PmCodeDigests code;   /* of what was judged */
 } PmCompileJudgement;
 
 /* Compiles every alternative of every Kernel node of `g` for compute capability `cc` and judges the PTX. What

@@ -1,10 +1,10 @@
 /* cubin_gate.c - sections, symbols, relocations and attributes of a cubin against lists and limits. */
 #include "integrity/cubin_gate.h"
 
+#include "integrity/cubin_code.h"
 #include "integrity/cubin_read.h"
 
 #include <elf.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,20 +18,8 @@ typedef struct Gate {
 	int problems;
 } Gate;
 
-PM_PRINTF(2, 3) static void problem(Gate *g, const char *fmt, ...)
-{
-	char line[256];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof line, fmt, ap);
-	va_end(ap);
-	for (char *p = line; *p; p++) /* names in it are a stranger's */
-		if (*p < ' ' || *p > '~')
-			*p = '?';
-	pm_str_addf(g->out, "%s\n", line);
-	g->problems++;
-}
+#define problem(g, ...) pm__cubin_problem((g)->out, &(g)->problems, __VA_ARGS__)
+#define after           pm__cubin_after
 
 static int is_entry(const Gate *g, const char *name)
 {
@@ -51,14 +39,6 @@ static int is_one_of(const char *name, const char *const *list)
 		if (!strcmp(name, *list))
 			return 1;
 	return 0;
-}
-
-/* What follows the prefix, or NULL. */
-static const char *after(const char *name, const char *prefix)
-{
-	size_t n = strlen(prefix);
-
-	return strncmp(name, prefix, n) == 0 ? name + n : NULL;
 }
 
 static int is_allowed(const Gate *g, const char *name)
@@ -296,7 +276,11 @@ static void check_relocations(Gate *g, const PmCubinSection *s)
 		return;
 	}
 	pm__cubin_section(&g->c, s->info, &target);
+	/* Code and parameters are read as they are in the file. */
+	if (s->size && strcmp(target.name, ".debug_frame") != 0 && strcmp(target.name, ".nv.constant4") != 0)
+		problem(g, "Its section '%.80s' is changed when it is loaded.", target.name);
 	for (uint64_t at = 0; at < s->size; at += each) {
+		PmCubinSymbol of;
 		Elf64_Rel r;
 
 		memcpy(&r, g->c.file + s->offset + at, sizeof r);
@@ -304,6 +288,13 @@ static void check_relocations(Gate *g, const PmCubinSection *s)
 			problem(g, "A relocation in '%.80s' is outside what it is for.", s->name);
 			return;
 		}
+		pm__cubin_symbol(&g->c, ELF64_R_SYM(r.r_info), &of);
+		if (!strcmp(target.name, ".nv.constant4") &&
+		    !(of.section < g->c.n_sections && after(pm__cubin_name(&g->c, of.section), ".nv.global")))
+			problem(g,
+				"Its section '.nv.constant4' holds the address of '%.60s', which is no table "
+				"of CUDA's.",
+				of.name);
 	}
 }
 
@@ -336,6 +327,7 @@ static void check(Gate *g)
 		if (k)
 			k->shared = (uint32_t)s.size;
 	}
+	g->problems += pm__cubin_code(&g->c, g->out);
 	if (!g->n_kernels)
 		problem(g, "It has no kernel.");
 }

@@ -2,6 +2,8 @@
 #include "integrity/cubin_read.h"
 
 #include <elf.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MACHINE = 190, MAX_SECTIONS = 4096, ENTRY = 0x10 /* in st_other */ };
@@ -136,6 +138,7 @@ void pm__cubin_symbol(const PmCubin *c, size_t i, PmCubinSymbol *out)
 				.type = ELF64_ST_TYPE(y.st_info),
 				.entry = (y.st_other & ENTRY) != 0,
 				.section = y.st_shndx,
+				.value = y.st_value,
 				.size = y.st_size };
 }
 
@@ -161,4 +164,26 @@ int pm__cubin_attr(const PmCubin *c, const PmCubinSection *s, size_t *at, PmCubi
 	}
 	*at += 4;
 	return 1;
+}
+
+const char *pm__cubin_after(const char *name, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(name, prefix, n) == 0 ? name + n : NULL;
+}
+
+void pm__cubin_problem(PmStr *out, int *problems, const char *fmt, ...)
+{
+	char line[384];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	for (char *p = line; *p; p++) /* names in it are a stranger's */
+		if (*p < ' ' || *p > '~')
+			*p = '?';
+	pm_str_addf(out, "%s\n", line);
+	(*problems)++;
 }

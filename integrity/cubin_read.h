@@ -2,6 +2,8 @@
 #ifndef INTEGRITY_CUBIN_READ_H
 #define INTEGRITY_CUBIN_READ_H
 
+#include "base/str.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,8 +14,11 @@ enum {
 	PM__CUBIN_EXACT_THREADS = 0x10, /* three words */
 	PM__CUBIN_FRAME = 0x11,         /* symbol, bytes */
 	PM__CUBIN_MIN_STACK = 0x12,     /* symbol, bytes; 0xffffffff: unknown */
+	PM__CUBIN_PARAMETERS = 0x19,    /* bytes of parameters */
 	PM__CUBIN_MAX_STACK = 0x23,
 	PM__CUBIN_REGISTERS = 0x2f, /* symbol, number */
+	PM__CUBIN_TABLES =
+		0x34, /* branches through tables: place, 0, number of targets, targets; and so on */
 	PM__CUBIN_BARRIERS = 0x4c,
 };
 
@@ -38,7 +43,7 @@ typedef struct PmCubinSymbol {
 	unsigned bind, type;
 	int entry; /* a function that can be launched */
 	size_t section;
-	uint64_t size;
+	uint64_t value, size;
 } PmCubinSymbol;
 
 typedef struct PmCubinAttr {
@@ -56,5 +61,9 @@ const char *pm__cubin_name(const PmCubin *c, size_t i);
 void pm__cubin_symbol(const PmCubin *c, size_t i, PmCubinSymbol *out); /* i < n_symbols */
 /* The attribute at *at, which moves on: 1, 0 at the end, -1 when it reaches past the section. */
 int pm__cubin_attr(const PmCubin *c, const PmCubinSection *s, size_t *at, PmCubinAttr *out);
+/* What follows the prefix, or NULL. */
+const char *pm__cubin_after(const char *name, const char *prefix);
+/* Adds a sentence on a line of its own, other than printable characters as '?', and counts it. */
+void pm__cubin_problem(PmStr *out, int *problems, const char *fmt, ...) PM_PRINTF(3, 4);
 
 #endif

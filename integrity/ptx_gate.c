@@ -1,21 +1,10 @@
 /* ptx_gate.c - reading a PTX module and refusing what a candidate's kernel may not have. */
 #include "integrity/ptx_gate.h"
 
-#include "base/vec.h"
-#include "integrity/ptx_params.h"
+#include "base/hash.h"
+#include "integrity/ptx_rules.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum { MAX_SHOWN = 24, MAX_PROBLEMS = 64 };
-
-/* A register that a function has declared: %v, or the `count` registers %r0, %r1, ... of the family %r. */
-typedef struct Register {
-	PmPtxToken name;
-	int64_t count; /* -1: the name itself */
-} Register;
 
 typedef struct Gate {
 	const char *text; /* all of it */
@@ -23,51 +12,15 @@ typedef struct Gate {
 	PmPtxToken t; /* the token being looked at */
 	const char *const *entry;
 	size_t n_entries;
-	PmStr *out;
-	int problems;
-	PmPtxToken function; /* being read; n = 0 at module scope */
-	PM_VEC(PmPtxToken) functions;
-	PM_VEC(Register) registers; /* that are known where the lexer stands */
-	PM_VEC(size_t) scopes;      /* how many were, at each '{' */
-	PmPtxParams params;
+	PmPtxReport r;
+	PmPtxFunctions functions;
+	PmPtxObjects objects; /* constants, tables of the compiler and shared memory of the module */
 	int64_t const_bytes;
 } Gate;
 
 static void next(Gate *g)
 {
 	g->t = pm__ptx_next(&g->lex);
-}
-
-static const char *shown(PmPtxToken t, char *out, size_t size)
-{
-	size_t n = t.n < size - 1 ? t.n : size - 1;
-
-	for (size_t i = 0; i < n; i++)
-		out[i] = t.p[i] > 32 && t.p[i] < 127 ? t.p[i] : '?';
-	out[n] = 0;
-	return out;
-}
-
-/* One line a problem; the same one is not repeated. */
-static void problem(Gate *g, const char *fmt, ...) PM_PRINTF(2, 3);
-static void problem(Gate *g, const char *fmt, ...)
-{
-	char text[256], where[MAX_SHOWN + 40], line[320];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	where[0] = 0;
-	if (g->function.n) {
-		char name[MAX_SHOWN + 1];
-
-		snprintf(where, sizeof where, "%s: ", shown(g->function, name, sizeof name));
-	}
-	snprintf(line, sizeof line, "%s%s\n", where, text);
-	g->problems++;
-	if (g->problems <= MAX_PROBLEMS && !strstr(g->out->s, line))
-		pm_str_add(g->out, line);
 }
 
 static int at_punct(const Gate *g, char c)
@@ -80,8 +33,6 @@ static int at_end(const Gate *g)
 	return g->t.kind == PM__PTX_END || g->t.kind == PM__PTX_BAD;
 }
 
-/* ---- lists ---- */
-
 static int in_list(PmPtxToken t, const char *const *list)
 {
 	for (; *list; list++)
@@ -90,296 +41,13 @@ static int in_list(PmPtxToken t, const char *const *list)
 	return 0;
 }
 
-static int begins_in_list(PmPtxToken t, const char *const *list)
-{
-	for (; *list; list++)
-		if (pm__ptx_begins(t, *list))
-			return 1;
-	return 0;
-}
-
-/* Special registers that say where a thread is, and nothing of time, launch number or hardware. */
-static const char *const positions[] = { "%tid",
-					 "%tid.x",
-					 "%tid.y",
-					 "%tid.z",
-					 "%ntid",
-					 "%ntid.x",
-					 "%ntid.y",
-					 "%ntid.z",
-					 "%ctaid",
-					 "%ctaid.x",
-					 "%ctaid.y",
-					 "%ctaid.z",
-					 "%nctaid",
-					 "%nctaid.x",
-					 "%nctaid.y",
-					 "%nctaid.z",
-					 "%laneid",
-					 "%lanemask_eq",
-					 "%lanemask_lt",
-					 "%lanemask_le",
-					 "%lanemask_gt",
-					 "%lanemask_ge",
-					 "%dynamic_smem_size",
-					 "%total_smem_size",
-					 NULL };
-/* %cluster_ctaid.x and its relatives. */
-static const char *const cluster_positions[] = { "%cluster_", "%clusterid", "%nclusterid",
-						 "%is_explicit_cluster", NULL };
-
-typedef struct Forbidden {
-	const char *begins, *why;
-} Forbidden;
-
-/* By the beginning of the opcode. */
-static const Forbidden opcodes[] = {
-	{ "trap", "a kernel does not stop the device" },
-	{ "brkpt", "a kernel does not stop the device" },
-	{ "pmevent", "a kernel does not talk to profilers" },
-	{ "nanosleep", "a kernel has no clock" },
-	{ "griddepcontrol", "a launch ends when its work ends" },
-	{ "clusterlaunchcontrol", "a launch has the blocks that were described" },
-	{ "setmaxnreg", "registers are as compiled" },
-	{ "createpolicy", "caches are the same for everybody" },
-	{ "applypriority", "caches are the same for everybody" },
-	{ "discard", "caches are the same for everybody" },
-	{ "prefetch", "caches are the same for everybody" },
-	{ "multimem", "a kernel writes its buffers only" },
-	{ "tensormap", "tensor maps are not offered" },
-	{ "cp.async.bulk.tensor", "tensor maps are not offered" },
-	{ "cp.async.bulk.prefetch", "caches are the same for everybody" },
-	{ "tex", "textures are not offered" },
-	{ "tld4", "textures are not offered" },
-	{ "txq", "textures are not offered" },
-	{ "suld", "surfaces are not offered" },
-	{ "sust", "surfaces are not offered" },
-	{ "sured", "surfaces are not offered" },
-	{ "suq", "surfaces are not offered" },
-	{ "cvta.const", "constants are read, not pointed to" },
-	{ "alloca", "local memory has a fixed size" },
-	{ NULL, NULL },
-};
-
-/* By a part of the opcode. */
-static const Forbidden parts[] = {
-	{ "sys", "memory is shared with no other device" },
-	{ "mmio", "a kernel writes its buffers only" },
-	{ "volatile_host", "a kernel writes its buffers only" },
-	{ NULL, NULL },
-};
-
-static const char *const performance[] = {
-	".maxntid",  ".reqntid",           ".minnctapersm",    ".maxnctapersm",   ".maxnreg",
-	".noreturn", ".reqnctapercluster", ".explicitcluster", ".maxclusterrank", NULL
-};
-
-/* ---- statements ---- */
-
-/* A special register's name may be declared, and means the register only where and as far as it is: with
- * .reg .b64 %clock<5> in an inner block, %clock64 is the clock everywhere. */
-static int is_register(const Gate *g, PmPtxToken t)
-{
-	for (size_t i = 0; i < g->registers.n; i++) {
-		const Register *r = &g->registers.v[i];
-		PmPtxToken digits = { PM__PTX_WORD, t.p + r->name.n, t.n - r->name.n };
-
-		if (t.n < r->name.n || memcmp(r->name.p, t.p, r->name.n) != 0)
-			continue;
-		if (r->count < 0 ? !digits.n
-				 : digits.n && (*digits.p != '0' || digits.n == 1) &&
-					   pm__ptx_number(digits) < r->count)
-			return 1;
-	}
-	return 0;
-}
-
-/* ".x" of a vector register: %v.x. */
-static PmPtxToken without_component(PmPtxToken t)
-{
-	for (size_t i = 0; i < t.n; i++)
-		if (t.p[i] == '.')
-			t.n = i;
-	return t;
-}
-
-/* `opcode` and `before`: the instruction, and the token before this one. */
-static void check_operand(Gate *g, PmPtxToken opcode, PmPtxToken before)
-{
-	char name[MAX_SHOWN + 1];
-
-	if (g->t.kind == PM__PTX_WORD && !pm__ptx_param_is_read(&g->params, opcode, before, g->t, g->lex))
-		problem(g,
-			"It uses %s otherwise than reading it: beside a parameter lies what is not the "
-			"kernel's.",
-			shown(g->t, name, sizeof name));
-
-	if (g->t.kind != PM__PTX_WORD || *g->t.p != '%')
-		return;
-	if (in_list(g->t, positions) || begins_in_list(g->t, cluster_positions) || is_register(g, g->t) ||
-	    is_register(g, without_component(g->t)))
-		return;
-	problem(g, "It reads %s; a kernel knows its position and nothing of time, launch or hardware.",
-		shown(g->t, name, sizeof name));
-}
-
-/* .reg .b64 %a, %b; or .reg .pred %p<7>; */
-static void read_registers(Gate *g)
-{
-	for (next(g); !at_end(g) && !at_punct(g, ';'); next(g))
-		if (g->t.kind == PM__PTX_WORD && *g->t.p == '%') {
-			Register r = { g->t, -1 };
-
-			next(g);
-			if (at_punct(g, '<')) {
-				next(g);
-				r.count = pm__ptx_number(g->t);
-				next(g);
-			}
-			PM_VEC_PUSH(&g->registers, r);
-			if (at_punct(g, ';'))
-				break;
-		}
-}
-
 static void skip_statement(Gate *g)
 {
 	while (!at_end(g) && !at_punct(g, ';'))
 		next(g);
 }
 
-/* A directive inside a function. */
-static void body_directive(Gate *g)
-{
-	static const char *const harmless[] = { ".loc",           ".param",     ".pragma",
-						".branchtargets", ".alignaddr", NULL };
-	char name[MAX_SHOWN + 1];
-
-	if (pm__ptx_is(g->t, ".reg")) {
-		read_registers(g);
-		return;
-	}
-	if (pm__ptx_is(g->t, ".callprototype") || pm__ptx_is(g->t, ".calltargets"))
-		problem(g, "It calls through a pointer.");
-	else if (!pm__ptx_is(g->t, ".local") && !pm__ptx_is(g->t, ".shared") && !in_list(g->t, harmless))
-		problem(g, "It has the directive %s, which is not allowed in a function.",
-			shown(g->t, name, sizeof name));
-	if (pm__ptx_is(g->t, ".loc")) { /* .loc 1 12 0 has no end mark */
-		for (int i = 0; i < 3; i++)
-			next(g);
-		return;
-	}
-	skip_statement(g);
-}
-
-static int is_function(const Gate *g, PmPtxToken t)
-{
-	for (size_t i = 0; i < g->functions.n; i++)
-		if (g->functions.v[i].n == t.n && !memcmp(g->functions.v[i].p, t.p, t.n))
-			return 1;
-	return 0;
-}
-
-/* call (ret), name, (args); only names of functions of this module. */
-static void check_call(Gate *g)
-{
-	PmPtxToken call = g->t;
-	char name[MAX_SHOWN + 1];
-
-	next(g);
-	if (at_punct(g, '(')) {
-		while (!at_end(g) && !at_punct(g, ')'))
-			next(g);
-		next(g);
-		next(g); /* the comma */
-	}
-	if (g->t.kind != PM__PTX_WORD || !is_function(g, g->t))
-		problem(g, "It calls %s, which is no function of the module.",
-			shown(g->t, name, sizeof name));
-	for (PmPtxToken before = call; !at_end(g) && !at_punct(g, ';'); next(g)) {
-		check_operand(g, call, before);
-		before = g->t;
-	}
-}
-
-static void check_opcode(Gate *g)
-{
-	char name[MAX_SHOWN + 1];
-
-	for (const Forbidden *f = opcodes; f->begins; f++)
-		if (pm__ptx_begins(g->t, f->begins)) {
-			problem(g, "It has the instruction %s: %s.", shown(g->t, name, sizeof name), f->why);
-			return;
-		}
-	for (const Forbidden *f = parts; f->begins; f++)
-		if (pm__ptx_has_part(g->t, f->begins)) {
-			problem(g, "It has the instruction %s: %s.", shown(g->t, name, sizeof name), f->why);
-			return;
-		}
-	for (size_t i = 0; i + 3 < g->t.n; i++)
-		if (!memcmp(g->t.p + i, "L2::", 4) || !memcmp(g->t.p + i, "L1::", 4)) {
-			problem(g, "It has the instruction %s: caches are the same for everybody.",
-				shown(g->t, name, sizeof name));
-			return;
-		}
-}
-
-/* From an opcode to its ';'. */
-static void instruction(Gate *g)
-{
-	PmPtxToken opcode, before;
-
-	if (pm__ptx_is(g->t, "call") || pm__ptx_begins(g->t, "call.")) {
-		check_call(g);
-		return;
-	}
-	check_opcode(g);
-	opcode = before = g->t;
-	for (next(g); !at_end(g) && !at_punct(g, ';'); next(g)) {
-		check_operand(g, opcode, before);
-		before = g->t;
-	}
-}
-
-/* Between the braces of a function; g->t is the opening one. */
-static void body(Gate *g)
-{
-	int depth = 1;
-
-	for (next(g); depth > 0 && !at_end(g); next(g)) {
-		if (at_punct(g, '{')) {
-			depth++;
-			PM_VEC_PUSH(&g->scopes, g->registers.n);
-		} else if (at_punct(g, '}')) {
-			depth--;
-			if (!depth)
-				return;
-			g->registers.n = g->scopes.v[--g->scopes.n];
-		} else if (at_punct(g, '@')) { /* @%p1 or @!%p1 */
-			next(g);
-			if (at_punct(g, '!'))
-				next(g);
-			check_operand(g, g->t, g->t);
-		} else if (g->t.kind == PM__PTX_WORD && *g->t.p == '.') {
-			body_directive(g);
-		} else if (g->t.kind == PM__PTX_WORD) {
-			PmPtxLexer here = g->lex;
-			PmPtxToken after = pm__ptx_next(&here);
-
-			if (after.kind == PM__PTX_PUNCT && *after.p == ':')
-				next(g); /* a label */
-			else
-				instruction(g);
-		} else if (!at_punct(g, ';')) {
-			problem(g, "Its body cannot be read.");
-			skip_statement(g);
-		}
-	}
-	if (depth > 0)
-		problem(g, "It has no end.");
-}
-
-/* ---- module scope ---- */
+/* ---- functions ---- */
 
 static int is_described(const Gate *g, PmPtxToken t)
 {
@@ -389,88 +57,195 @@ static int is_described(const Gate *g, PmPtxToken t)
 	return g->entry == NULL;
 }
 
-static void skip_parens(Gate *g)
+/* Parameters of a kernel or function ('i') or a function's result ('o'), up to and with the ')'. */
+static void parameters(Gate *g, PmPtxFunction *f, char use)
 {
-	while (!at_end(g) && !at_punct(g, ')'))
-		next(g);
+	char name[PM__PTX_SHOWN + 1];
+	PmPtxToken end;
+
+	do {
+		PmPtxLexer here = g->lex;
+		PmPtxToken first = pm__ptx_next(&here);
+		PmPtxObject o = { .space = 'p', .use = use, .is_entry = f->is_entry };
+
+		end = pm__ptx_object_read(&g->lex, &o);
+		if (!o.name.n && !o.bytes && first.p == end.p) /* () */
+			break;
+		if (!o.name.n || o.bytes <= 0 || !pm__ptx_is(first, ".param"))
+			pm__ptx_problem(&g->r, "The parameter %s cannot be read; pass values and pointers.",
+					pm__ptx_shown(o.name, name));
+		else
+			PM_VEC_PUSH(&f->objects, o);
+	} while (end.kind == PM__PTX_PUNCT && *end.p == ',');
 	next(g);
+}
+
+/* What stands before the body, or at the end of a declaration: .maxntid 256, 1, 1. */
+static void performance(Gate *g)
+{
+	static const char *const known[] = {
+		".maxntid",  ".reqntid",           ".minnctapersm",    ".maxnctapersm",   ".maxnreg",
+		".noreturn", ".reqnctapercluster", ".explicitcluster", ".maxclusterrank", NULL
+	};
+	char name[PM__PTX_SHOWN + 1];
+
+	while (!at_end(g) && !at_punct(g, '{') && !at_punct(g, ';')) {
+		if (g->t.kind == PM__PTX_WORD && *g->t.p == '.' && !in_list(g->t, known))
+			pm__ptx_problem(&g->r, "It has the directive %s.", pm__ptx_shown(g->t, name));
+		next(g);
+	}
+}
+
+/* The compiler's own function, token for token: the digest of its text without the numbers that depend on
+ * where it stands. */
+static int is_compilers_own(PmPtxLexer from, const char *end, PmPtxToken function)
+{
+	static const struct {
+		const char *name, *digest;
+	} known[] = {
+#define XX(name, bytes, values)
+#define FUNCTION(name, digest) { name, digest },
+#include "integrity/ptx_tables.def"
+#undef FUNCTION
+#undef XX
+	};
+	PmStr text = PM_STR_INIT;
+	char hex[PM_SHA256_HEX] = "";
+	int found = 0;
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		if (!pm__ptx_is(function, known[i].name))
+			continue;
+		while (from.at < end) {
+			PmPtxToken t = pm__ptx_next(&from);
+			size_t skip = pm__ptx_begins(t, "__local_depot") || pm__ptx_begins(t, "$L__BB")
+					      ? strlen("$L__BB")
+					      : 0;
+
+			while (skip && skip < t.n && t.p[skip] != '_') /* to the number in the function */
+				skip++;
+			pm_str_addn(&text, t.p + skip, pm__ptx_begins(t, "__local_depot") ? 0 : t.n - skip);
+			pm_str_addc(&text, ' ');
+		}
+		pm_sha256_hex(text.s, text.len, hex);
+		found |= pm_str_eq(hex, known[i].digest);
+	}
+	pm_str_release(&text);
+	return found;
+}
+
+/* Its name, after .entry or .func and the result. Returns 0 when there is none. */
+static int named(Gate *g, PmPtxFunction *f, int is_extern)
+{
+	char name[PM__PTX_SHOWN + 1];
+
+	f->name = g->r.function = g->t;
+	if (g->t.kind != PM__PTX_WORD) {
+		g->r.function.n = 0;
+		pm__ptx_problem(&g->r, "A function has no name.");
+		return 0;
+	}
+	if (is_extern)
+		pm__ptx_problem(
+			&g->r,
+			"It declares %s, which is not in the module (printf, malloc, assert and launches "
+			"from the device are not offered).",
+			pm__ptx_shown(g->t, name));
+	else if (f->is_entry && !is_described(g, g->t))
+		pm__ptx_problem(&g->r, "The module has this kernel, which no launch describes%s.",
+				g->t.n > 2 && !memcmp(g->t.p, "_Z", 2)
+					? "; its name is C++'s: write extern \"C\" before __global__"
+					: "");
+	return 1;
 }
 
 /* After .entry or .func, up to the end of the body or of the declaration. */
 static void function(Gate *g, int is_entry, int is_extern)
 {
-	char name[MAX_SHOWN + 1];
+	PmPtxFunction f = { .is_entry = is_entry };
+	PmPtxLexer from;
 
 	next(g);
-	if (at_punct(g, '(')) /* the result of a .func */
-		skip_parens(g);
-	g->function = g->t;
-	if (g->t.kind != PM__PTX_WORD) {
-		g->function.n = 0;
-		problem(g, "A function has no name.");
+	from = g->lex;
+	if (at_punct(g, '('))
+		parameters(g, &f, 'o');
+	if (!named(g, &f, is_extern)) {
+		pm__ptx_function_release(&f);
 		return;
 	}
-	if (is_extern)
-		problem(g,
-			"It declares %s, which is not in the module (printf, malloc, assert and launches "
-			"from the device are not offered).",
-			shown(g->t, name, sizeof name));
-	else if (is_entry && !is_described(g, g->t))
-		problem(g, "The module has this kernel, which no launch describes%s.",
-			g->t.n > 2 && !memcmp(g->t.p, "_Z", 2)
-				? "; its name is C++'s: write extern \"C\" before __global__"
-				: "");
-	if (!is_entry && !is_extern)
-		PM_VEC_PUSH(&g->functions, g->t);
 	next(g);
-	if (at_punct(g, '(') && is_entry) {
-		pm__ptx_params_read(&g->lex, &g->params);
-		next(g);
-	} else if (at_punct(g, '(')) {
-		skip_parens(g);
+	if (at_punct(g, '('))
+		parameters(g, &f, 'i');
+	performance(g);
+	if (at_punct(g, '{')) {
+		if (!pm__ptx_body_read(&g->lex, &f, &g->objects, &g->r))
+			pm__ptx_problem(&g->r, "It has no end.");
+		f.digest_known = (char)is_compilers_own(from, g->lex.at, f.name);
+		PM_VEC_PUSH(&g->functions, f);
+	} else { /* its body comes later */
+		pm__ptx_function_release(&f);
 	}
-	while (!at_end(g) && !at_punct(g, '{') && !at_punct(g, ';')) {
-		if (g->t.kind == PM__PTX_WORD && *g->t.p == '.' && !in_list(g->t, performance))
-			problem(g, "It has the directive %s.", shown(g->t, name, sizeof name));
-		next(g);
+	g->r.function.n = 0;
+}
+
+/* ---- variables ---- */
+
+/* The values of a variable, behind '=': numbers and nothing that has an address. Adds them to *out, up to
+ * ';'. */
+static int values(Gate *g, PmStr *out)
+{
+	int numbers = 1;
+
+	for (next(g); !at_end(g) && !at_punct(g, ';'); next(g)) {
+		numbers &= g->t.kind == PM__PTX_WORD ? *g->t.p >= '0' && *g->t.p <= '9'
+						     : !at_punct(g, '(') && !at_punct(g, '[');
+		if (out)
+			pm_str_addn(out, g->t.p, g->t.n);
 	}
-	if (at_punct(g, '{'))
-		body(g);
-	g->registers.n = g->scopes.n = g->params.n = 0;
-	g->function.n = 0;
+	return numbers;
 }
 
 /* .const .align 4 .b8 name[64] = { ... }; */
 static void constant(Gate *g)
 {
-	int64_t bytes = 4;
+	PmPtxObject o = { .space = 'c' };
+	PmPtxToken end = pm__ptx_object_read(&g->lex, &o);
+	char name[PM__PTX_SHOWN + 1];
 
-	for (; !at_end(g) && !at_punct(g, ';'); next(g)) {
-		if (at_punct(g, '[')) {
-			next(g);
-			if (g->t.kind == PM__PTX_WORD)
-				bytes = pm__ptx_number(g->t);
-		}
-		if (pm__ptx_begins(g->t, ".b64") || pm__ptx_begins(g->t, ".u64") ||
-		    pm__ptx_begins(g->t, ".s64") || pm__ptx_begins(g->t, ".f64"))
-			bytes = 8;
-	}
-	g->const_bytes += bytes > 0 ? bytes : 0;
+	if (!o.name.n || o.bytes <= 0 || (end.kind == PM__PTX_PUNCT && *end.p == ','))
+		pm__ptx_problem(&g->r, "The constant %s cannot be read; declare it with a size.",
+				pm__ptx_shown(o.name, name));
+	g->t = end;
+	if (at_punct(g, '=') && !values(g, NULL))
+		pm__ptx_problem(&g->r, "The constant %s has an address in it; a table holds numbers.",
+				pm__ptx_shown(o.name, name));
+	if (o.name.n)
+		PM_VEC_PUSH(&g->objects, o);
+	g->const_bytes += o.bytes > 0 ? o.bytes : 0;
 	if (g->const_bytes > PM_PTX_MAX_CONST)
-		problem(g, "The module has more than %d bytes of constants.", PM_PTX_MAX_CONST);
+		pm__ptx_problem(&g->r, "The module has more than %d bytes of constants.", PM_PTX_MAX_CONST);
+	skip_statement(g);
 }
 
-/* The tables of CUDA's own sine and cosine for large arguments: internal, of known size, with values. A
- * kernel could declare one itself and keep a few bytes of state there; docs/integrity.md lists that as a
- * known limit. */
-static int is_library_table(const char *decl, int has_values)
+/* The tables of CUDA's own sine and cosine for large arguments, number for number. */
+static int is_library_table(const PmPtxObject *o, const char *numbers)
 {
-	static const char *const tables[] = { "__cudart_i2opi_f[24]", "__cudart_i2opi_d[144]",
-					      "__cudart_sin_cos_coeffs[128]", NULL };
+	static const struct {
+		const char *name;
+		int64_t bytes;
+		const char *values;
+	} tables[] = {
+#define FUNCTION(name, digest)
+#define XX(name, bytes, values) { name, bytes, values },
+#include "integrity/ptx_tables.def"
+#undef XX
+#undef FUNCTION
+	};
 
-	for (int i = 0; tables[i]; i++)
-		if (!strcmp(decl, tables[i]))
-			return has_values;
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		if (pm__ptx_is(o->name, tables[i].name) && o->bytes == tables[i].bytes &&
+		    !strcmp(numbers, tables[i].values))
+			return 1;
 	return 0;
 }
 
@@ -492,29 +267,44 @@ static int is_never_used(const Gate *g, PmPtxToken name)
 /* .global .align 4 .b8 name[96] = { ... }; 1 when no kernel can keep anything there. */
 static int is_harmless_global(Gate *g)
 {
-	PmPtxToken name = { 0 };
-	char decl[64] = "", size[12];
-	int has_values = 0, has_size = 0;
+	PmPtxObject o = { .space = 'g' };
+	PmStr numbers = PM_STR_INIT;
+	int harmless;
 
-	for (; !at_end(g) && !at_punct(g, ';'); next(g)) {
-		if (at_punct(g, '[')) {
-			has_size = 1;
-			next(g);
-			snprintf(decl, sizeof decl, "%.*s[%s]", (int)(name.n < 40 ? name.n : 40), name.p,
-				 shown(g->t, size, sizeof size));
-		}
-		has_values |= at_punct(g, '=');
-		if (g->t.kind == PM__PTX_WORD && !has_values && !has_size)
-			name = g->t;
+	g->t = pm__ptx_object_read(&g->lex, &o);
+	if (at_punct(g, '=')) {
+		harmless = values(g, &numbers) && is_library_table(&o, numbers.s);
+		if (harmless)
+			PM_VEC_PUSH(&g->objects, o);
+	} else {
+		harmless = at_punct(g, ';') && is_never_used(g, o.name);
 	}
-	return is_library_table(decl, has_values) || is_never_used(g, name);
+	pm_str_release(&numbers);
+	skip_statement(g);
+	return harmless;
+}
+
+/* .shared .align 16 .b8 name[]; */
+static void shared(Gate *g)
+{
+	PmPtxObject o = { .space = 's' };
+	PmPtxToken end = pm__ptx_object_read(&g->lex, &o);
+	char name[PM__PTX_SHOWN + 1];
+
+	if (!o.name.n || !o.bytes || end.kind != PM__PTX_PUNCT || *end.p != ';')
+		pm__ptx_problem(&g->r, "The shared variable %s cannot be read; declare each by itself.",
+				pm__ptx_shown(o.name, name));
+	if (o.name.n)
+		PM_VEC_PUSH(&g->objects, o);
+	g->t = end;
+	skip_statement(g);
 }
 
 /* With .visible, .extern or .weak before it, or nothing. */
 static void declaration(Gate *g)
 {
 	int is_extern = 0, is_internal = 1;
-	char name[MAX_SHOWN + 1];
+	char name[PM__PTX_SHOWN + 1];
 
 	while (pm__ptx_is(g->t, ".visible") || pm__ptx_is(g->t, ".extern") || pm__ptx_is(g->t, ".weak")) {
 		is_extern |= pm__ptx_is(g->t, ".extern");
@@ -526,17 +316,19 @@ static void declaration(Gate *g)
 	} else if (pm__ptx_is(g->t, ".func")) {
 		function(g, 0, is_extern);
 	} else if (pm__ptx_is(g->t, ".shared")) {
-		skip_statement(g);
+		shared(g);
 	} else if (pm__ptx_is(g->t, ".const") && !is_extern) {
 		constant(g);
 	} else if (pm__ptx_is(g->t, ".global")) {
 		if (!is_harmless_global(g) || !is_internal)
-			problem(g, "The module has a variable in global memory (a __device__ variable or "
-				   "table, a static local, "
-				   "__managed__); a kernel keeps no state: use arguments, or __constant__ "
-				   "for tables.");
+			pm__ptx_problem(
+				&g->r,
+				"The module has a variable in global memory (a __device__ variable or "
+				"table, a static local, "
+				"__managed__); a kernel keeps no state: use arguments, or __constant__ "
+				"for tables.");
 	} else {
-		problem(g, "The module has %s, which is not allowed.", shown(g->t, name, sizeof name));
+		pm__ptx_problem(&g->r, "The module has %s, which is not allowed.", pm__ptx_shown(g->t, name));
 		skip_statement(g);
 	}
 }
@@ -569,7 +361,7 @@ static void module(Gate *g)
 			next(g);
 	}
 	if (g->t.kind == PM__PTX_BAD)
-		problem(g, "It cannot be read at line %d.", g->lex.line);
+		pm__ptx_problem(&g->r, "It cannot be read at line %d.", g->lex.line);
 }
 
 int pm_ptx_gate(const char *ptx, size_t len, const char *const *entries, size_t n_entries, PmStr *problems)
@@ -578,15 +370,17 @@ int pm_ptx_gate(const char *ptx, size_t len, const char *const *entries, size_t 
 		   .lex = { ptx, ptx + len, 1 },
 		   .entry = entries,
 		   .n_entries = n_entries,
-		   .out = problems };
+		   .r = { .out = problems } };
 
-	if (len > PM_PTX_MAX_BYTES)
-		problem(&g, "It has %zu bytes of PTX; at most %d are read.", len, PM_PTX_MAX_BYTES);
-	else
+	if (len > PM_PTX_MAX_BYTES) {
+		pm__ptx_problem(&g.r, "It has %zu bytes of PTX; at most %d are read.", len, PM_PTX_MAX_BYTES);
+	} else {
 		module(&g);
+		pm__ptx_rules(&g.functions, &g.objects, &g.r);
+	}
+	for (size_t i = 0; i < g.functions.n; i++)
+		pm__ptx_function_release(&g.functions.v[i]);
 	PM_VEC_RELEASE(&g.functions);
-	PM_VEC_RELEASE(&g.registers);
-	PM_VEC_RELEASE(&g.scopes);
-	PM_VEC_RELEASE(&g.params);
-	return g.problems;
+	PM_VEC_RELEASE(&g.objects);
+	return g.r.problems;
 }

@@ -2,9 +2,10 @@
  *
  * Source text hides what it likes (macros, escapes, pasted tokens, raw strings); the PTX shows it plainly,
  * and the code that runs is assembled from those very bytes. The text is read whole: module directives,
- * functions, and every statement of their bodies. What is not on a list is refused, so a new directive or
- * register is refused until somebody has looked at it; instructions are on a list of what is forbidden, since
- * they are many and harmless.
+ * functions, and every statement of their bodies. What is not on a list is refused, so a new directive,
+ * register or instruction is refused until somebody has looked at it (ptx_ops.def, ptx_tables.def). Memory is
+ * judged by where addresses come from and how far they may reach (ptx_flow, ptx_range, ptx_rules), not by
+ * names.
  */
 #ifndef INTEGRITY_PTX_GATE_H
 #define INTEGRITY_PTX_GATE_H

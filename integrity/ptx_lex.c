@@ -6,7 +6,8 @@
 
 static int word_char(char c)
 {
-	return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.';
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '_' ||
+	       c == '$' || c == '%' || c == '.';
 }
 
 static void skip_to(PmPtxLexer *l, const char *to)

@@ -4,6 +4,7 @@
  */
 #include "integrity/sandbox_fault.h"
 
+#include "base/sandbox.h"
 #include "matcher/pass_job.h"
 
 #include <signal.h>
@@ -54,6 +55,8 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 	const ucontext_t *u = context;
 	uintptr_t at = (uintptr_t)info->si_addr, sp = stack_pointer(u);
 
+	if (info->si_code != SI_KERNEL && pm_sandbox_told_time(info->si_addr))
+		stop("looked for the time where the kernel keeps it; a pass has no clock.");
 	if (info->si_code == SI_KERNEL && reads_clock(u))
 		stop("read the time-stamp counter; a pass has no clock.");
 	if (sig == SIGSEGV && info->si_code != SI_KERNEL && at + NEAR > sp && at < sp + NEAR)

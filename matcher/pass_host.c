@@ -16,10 +16,12 @@
 #include <string.h>
 
 enum {
-	MAX_OUTPUT = 64 << 10,  /* bytes kept of what a plugin wrote */
-	MAX_FILES = 64,         /* descriptors of the child, until its sandbox closes all but two */
-	MAX_OBJECT = 64 << 20,  /* bytes read of a shared object; the gate allows fewer */
-	OVERHEAD = 256 << 20,   /* bytes that the program itself and the place for the plugin map */
+	MAX_OUTPUT = 64 << 10, /* bytes kept of what a plugin wrote */
+	MAX_FILES = 64,        /* descriptors of the child, until its sandbox closes all but two */
+	MAX_OBJECT = 64 << 20, /* bytes read of a shared object; the gate allows fewer */
+	OVERHEAD = 256 << 20,  /* bytes that the program itself and the place for the plugin map */
+	MAX_JSON = 8 << 20,    /* bytes of a reply's JSON, which takes thirty times as many when it is read */
+	MAX_GRAPH = 24 << 20,  /* bytes of a reply's graph text, besides eight times the original's */
 	MAX_PROBLEMS = 64 << 10 /* bytes kept of lint's lines */
 };
 
@@ -36,7 +38,7 @@ static void verdict(PmPassOutcome *out, PmVerdict v, const char *fmt, ...)
 	vsnprintf(raw, sizeof raw, fmt, ap);
 	va_end(ap);
 	out->verdict = v;
-	pm__clean_text(raw, out->message, sizeof out->message, 0);
+	pm_clean(raw, out->message, sizeof out->message, 0);
 }
 
 /* ---- how the child ended ---- */
@@ -96,6 +98,12 @@ static PmStatus split_reply(const PmStr *s, Reply *r, PmErr *err)
 	if (a > s->len - at || b != s->len - at - a)
 		return pm_err(err, PM_E_INVALID,
 			      "The answer of the pass process has another length than it says.");
+	if (a > MAX_JSON)
+		return pm_err(
+			err, PM_E_LIMIT,
+			"The answer of the pass process has %llu bytes beside the graph; at most %d are "
+			"read.",
+			a, MAX_JSON);
 	json_len = (size_t)a;
 	r->graph = s->s + at + json_len;
 	r->graph_len = (size_t)b;
@@ -155,8 +163,8 @@ static void judge(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 	const char *end = pm_json_str(r->json, "end", ""), *message = pm_json_str(r->json, "message", "");
 	const char *problems = pm_json_str(r->json, "problems", "");
 
-	pm__clean_text(pm_json_str(r->json, "plugin", ""), out->plugin, sizeof out->plugin, 0);
-	pm__clean_text(pm_json_str(r->json, "version", ""), out->version, sizeof out->version, 0);
+	pm_clean(pm_json_str(r->json, "plugin", ""), out->plugin, sizeof out->plugin, 0);
+	pm_clean(pm_json_str(r->json, "version", ""), out->version, sizeof out->version, 0);
 	out->applied = pm_json_i64(r->json, "applied", 0);
 	if (out->applied < 0)
 		out->applied = 0;
@@ -164,7 +172,7 @@ static void judge(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 	pm__rules_from_json(cJSON_GetObjectItemCaseSensitive(r->json, "rules"), out);
 	free(out->problems);
 	out->problems = pm_xcalloc(MAX_PROBLEMS, 1);
-	pm__clean_text(problems, out->problems, MAX_PROBLEMS, 1);
+	pm_clean(problems, out->problems, MAX_PROBLEMS, 1);
 	if (!strcmp(end, "applied") && in)
 		accept_graph(r, in, out);
 	else if (!strcmp(end, "loaded") && !in)
@@ -239,7 +247,7 @@ static PmStatus run_program(const PmPassJob *job, const PmPassOpts *opts, PmProc
 	lim.seconds = opts->seconds > 0 ? opts->seconds : default_seconds;
 	lim.cpu_seconds = (int)lim.seconds + 1;
 	lim.memory = (opts->memory > 0 ? opts->memory : default_memory) + OVERHEAD + 4 * (int64_t)bytes.len;
-	lim.max_output = ((int64_t)64 << 20) + 8 * (int64_t)job->text_len;
+	lim.max_output = MAX_JSON + MAX_GRAPH + 8 * (int64_t)job->text_len;
 	if (!st)
 		st = pm_run(argv, bytes.s, bytes.len, &lim, r, err);
 	pm_str_release(&program);
@@ -286,7 +294,7 @@ static PmStatus run_job(const char *so_path, const PmGraph *in, const PmPassOpts
 	out->seconds = r.seconds;
 	free(out->output);
 	out->output = pm_xcalloc(MAX_OUTPUT, 1);
-	pm__clean_text(r.errtext.s, out->output, MAX_OUTPUT, 1);
+	pm_clean(r.errtext.s, out->output, MAX_OUTPUT, 1);
 	if (came_back(&r, out))
 		pm__judge_answer(&r.out, in, out);
 	pm_proc_result_release(&r);

@@ -8,6 +8,7 @@
 #ifndef MATCHER_PASS_JOB_H
 #define MATCHER_PASS_JOB_H
 
+#include "base/clean.h"
 #include "matcher/loader.h"
 #include "matcher/pass_host.h"
 
@@ -46,6 +47,5 @@ void pm__judge_answer(const PmStr *answer, const PmGraph *in, PmPassOutcome *out
 /* Rules and statistics as JSON, and back from untrusted JSON: cut to limits, control characters removed. */
 void pm__rule_to_json(const PmRuleEntry *rule, const PmRuleStats *st, cJSON *list);
 void pm__rules_from_json(const cJSON *list, PmPassOutcome *out);
-void pm__clean_text(const char *s, char *out, size_t size, int lines);
 
 #endif

@@ -8,21 +8,12 @@
 
 enum { MAX_DOC = 256, MAX_PATTERN_TEXT = 16384 };
 
-void pm__clean_text(const char *s, char *out, size_t size, int lines)
-{
-	size_t n = 0;
-
-	for (; *s && n + 1 < size; s++)
-		out[n++] = ((unsigned char)*s < 32 && !(lines && *s == '\n')) || *s == 127 ? ' ' : *s;
-	out[n] = 0;
-}
-
 static char *clean_copy(const char *s, size_t max)
 {
 	size_t n = strnlen(s, max);
 	char *out = pm_xmalloc(n + 1);
 
-	pm__clean_text(s, out, n + 1, 0);
+	pm_clean(s, out, n + 1, 0);
 	return out;
 }
 
@@ -97,8 +88,8 @@ static void stats_from_json(const cJSON *o, PmRuleStats *st)
 	{
 		if (st->n_reasons == PM_MAX_REASONS)
 			break;
-		pm__clean_text(pm_json_str(e, "text", ""), st->reason[st->n_reasons].text,
-			       sizeof st->reason[0].text, 0);
+		pm_clean(pm_json_str(e, "text", ""), st->reason[st->n_reasons].text,
+			 sizeof st->reason[0].text, 0);
 		st->reason[st->n_reasons++].count = count_of(e, "count");
 	}
 	cJSON_ArrayForEach(e, cJSON_GetObjectItemCaseSensitive(o, "misses"))
@@ -107,7 +98,7 @@ static void stats_from_json(const cJSON *o, PmRuleStats *st)
 
 		if (st->n_misses == PM_MAX_MISSES)
 			break;
-		pm__clean_text(pm_json_str(e, "text", ""), m->text, sizeof m->text, 0);
+		pm_clean(pm_json_str(e, "text", ""), m->text, sizeof m->text, 0);
 		m->depth = (uint32_t)(count_of(e, "depth") & 0xffff);
 		m->of = (uint32_t)(count_of(e, "of") & 0xffff);
 		st->n_misses++;
@@ -132,7 +123,7 @@ void pm__rules_from_json(const cJSON *list, PmPassOutcome *out)
 		r->doc = clean_copy(pm_json_str(e, "doc", ""), MAX_DOC);
 		r->pattern = clean_copy(pm_json_str(e, "pattern", ""), MAX_PATTERN_TEXT);
 		r->benefit = benefit > -1e9 && benefit < 1e9 ? (int32_t)benefit : 0;
-		pm__clean_text(pm_json_str(e, "name", ""), r->stats.name, sizeof r->stats.name, 0);
+		pm_clean(pm_json_str(e, "name", ""), r->stats.name, sizeof r->stats.name, 0);
 		stats_from_json(e, &r->stats);
 		out->n_rules++;
 	}

@@ -1,15 +1,60 @@
-/* bank.c - where the inputs of timed calls come from. */
+/* bank.c - where the inputs of timed calls come from: drawn anew for every call. */
 #include "runtime/bank.h"
 
 #include <string.h>
 
 static const uint64_t golden = 0x9e3779b97f4a7c15u;
 
+int pm_bank_is_drawn(const PmBank *b, size_t i)
+{
+	return b->table && b->table[i].bytes > 0;
+}
+
+uint64_t pm_bank_base(const PmBank *b, uint64_t index, size_t i)
+{
+	return pm_mix64(pm_mix64(b->seed + golden * (index + 1)) + i);
+}
+
+/* --- drawn -----------------------------------------------------------------------------------------------
+ */
+
+uint64_t pm_bank_noise(int dtype)
+{
+	return dtype == PM_F32 ? 0xfff : dtype == PM_F64 ? 0xffffffffffu : 0;
+}
+
+/* One step of the generator serves so many elements: what is left for each suffices for its place in the
+ * table and its noise. */
+static int64_t per_step(size_t size)
+{
+	return size <= 2 ? 4 : size == 4 ? 2 : 1;
+}
+
+void pm_bank_draw(void *to, int64_t n, int dtype, const void *table, uint64_t base)
+{
+	size_t size = pm_dtype_size(dtype);
+	uint64_t noise = pm_bank_noise(dtype), h = 0;
+	int64_t per = per_step(size);
+	unsigned shift = (unsigned)(per == 1 ? 0 : 64 / per);
+
+	for (int64_t i = 0; i < n; i++) {
+		uint64_t v = 0;
+
+		h = i % per ? h >> shift : pm_mix64(base + golden * (uint64_t)(i / per));
+		memcpy(&v, (const char *)table + (h & (PM_BANK_TABLE - 1)) * size, size);
+		if (v & noise)
+			v ^= h >> PM_BANK_TABLE_BITS & noise;
+		memcpy((char *)to + (size_t)i * size, &v, size);
+	}
+}
+
+/* --- turned ----------------------------------------------------------------------------------------------
+ */
+
 /* Rows stay whole, so that what holds for each row (a mask with something in it) goes on holding. */
 void pm_bank_choice(const PmBank *b, uint64_t index, size_t i, size_t *from, size_t *turn)
 {
-	uint64_t base = b->editable && index % 4 == 3 ? index - 1 : index;
-	uint64_t h = pm_mix64(pm_mix64(b->seed + golden * (base + 1)) + i);
+	uint64_t h = pm_bank_base(b, index, i);
 	const PmTensor *t;
 	size_t row;
 
@@ -24,59 +69,37 @@ void pm_bank_choice(const PmBank *b, uint64_t index, size_t i, size_t *from, siz
 	*turn = (size_t)(h >> 20) % (t->bytes / row) * row;
 }
 
-/* The editable input number `nth` of those there are, round and round; n_in when there is none. */
-static size_t nth_editable(const PmBank *b, uint64_t nth)
+static void turn_input(const PmBank *bank, uint64_t index, size_t i, PmTensor *out)
 {
-	size_t n = 0;
+	const PmTensor *t;
+	size_t from, turn;
 
-	for (size_t i = 0; i < b->n_in; i++)
-		n += b->editable[i] && b->t[i].bytes;
-	if (!n)
-		return b->n_in;
-	nth %= n;
-	for (size_t i = 0; i < b->n_in; i++)
-		if (b->editable[i] && b->t[i].bytes && nth-- == 0)
-			return i;
-	return b->n_in;
+	pm_bank_choice(bank, index, i, &from, &turn);
+	t = &bank->t[from];
+	if (!t->bytes)
+		return;
+	memcpy(out->data, (const char *)t->data + turn, t->bytes - turn);
+	memcpy((char *)out->data + (t->bytes - turn), t->data, turn);
 }
 
-int pm_bank_edit(const PmBank *b, uint64_t index, int edit, PmBankEdit *out)
-{
-	uint64_t h = pm_mix64(pm_mix64(~b->seed + golden * (index + 1)) + (uint64_t)edit), k = pm_mix64(h);
-	uint64_t elements;
-
-	out->i = b->editable ? nth_editable(b, h >> 7) : b->n_in;
-	if (out->i == b->n_in)
-		return 0;
-	out->bytes = (int64_t)pm_dtype_size(b->t[out->i].type.dtype);
-	elements = (uint64_t)(b->t[out->i].bytes / (size_t)out->bytes);
-	out->from = (size_t)((k >> 50) % (uint64_t)b->n_sets) * b->n_in + out->i;
-	out->to = (int64_t)((h >> 20) % elements) * out->bytes;
-	out->at = (int64_t)(k % elements) * out->bytes;
-	return 1;
-}
+/* --- both ------------------------------------------------------------------------------------------------
+ */
 
 PmStatus pm_bank_inputs(const PmBank *bank, uint64_t index, PmTensor *out, PmErr *err)
 {
 	PmStatus st = PM_OK;
-	PmBankEdit e;
 
 	memset(out, 0, bank->n_in * sizeof *out);
 	for (size_t i = 0; i < bank->n_in && !st; i++) {
-		const PmTensor *t;
-		size_t from, turn;
-
-		pm_bank_choice(bank, index, i, &from, &turn);
-		t = &bank->t[from];
-		st = pm_tensor_init(&out[i], &t->type, err);
-		if (st || !t->bytes)
-			continue;
-		memcpy(out[i].data, (const char *)t->data + turn, t->bytes - turn);
-		memcpy((char *)out[i].data + (t->bytes - turn), t->data, turn);
+		st = pm_tensor_init(&out[i], &bank->t[i].type, err);
+		if (st)
+			break;
+		if (pm_bank_is_drawn(bank, i))
+			pm_bank_draw(out[i].data, pm_tensor_numel(&out[i]), out[i].type.dtype,
+				     bank->table[i].data, pm_bank_base(bank, index, i));
+		else
+			turn_input(bank, index, i, &out[i]);
 	}
-	for (int k = 0; k < PM_BANK_EDITS && !st && pm_bank_edit(bank, index, k, &e); k++)
-		memcpy((char *)out[e.i].data + e.to, (const char *)bank->t[e.from].data + e.at,
-		       (size_t)e.bytes);
 	for (size_t i = 0; st && i < bank->n_in; i++)
 		pm_tensor_release(&out[i]);
 	return st;

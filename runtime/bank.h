@@ -1,10 +1,16 @@
-/* bank.h - where the inputs of timed calls come from: few stored sets, many different calls.
+/* bank.h - where the inputs of timed calls come from: drawn anew for every call, on the device.
  *
- * A bank holds `n_sets` sets of `n_in` tensors, set after set. Inputs number `index` are, for each input,
- * some set's tensor with its rows moved around in a ring; then PM_BANK_EDITS elements of inputs that may be
- * edited are replaced by others of the same input, so that no two numbers give the same. Every fourth number
- * differs from the one before it in those elements only: whoever recognises inputs by a few of their elements
- * is wrong there. Everything follows from seed and number, on the host and on a device alike.
+ * Inputs number `index` are, for each input, either
+ *
+ * - drawn: each element is one of the input's table of PM_BANK_TABLE legal values, chosen by a keyed
+ * generator of (seed, index, input, element); where float and double have digits to spare, the lowest are
+ * random too (12 of float's 23, 40 of double's 52; a value whose lowest digits are all zero stays as it is,
+ * so that 0, 1, sixteenths and infinities are kept). No row occurs twice, in one call or in two; or
+ * - turned: some stored set's tensor with its rows moved around in a ring. For inputs whose elements are tied
+ *   to each other: masks with something in every row, indices of which none may be there twice, counts.
+ *
+ * Integer operations alone: everything follows from seed and number, bit for bit, on the host and on a device
+ * (kernels/clock.cu) alike.
  */
 #ifndef RUNTIME_BANK_H
 #define RUNTIME_BANK_H
@@ -12,15 +18,17 @@
 #include "runtime/digest.h"
 #include "runtime/tensor.h"
 
-enum { PM_BANK_EDITS = 8 };
+enum { PM_BANK_TABLE_BITS = 12, PM_BANK_TABLE = 1 << PM_BANK_TABLE_BITS };
 
 typedef struct PmBank {
-	const PmTensor *t;
+	const PmTensor *t; /* n_sets * n_in, set after set; of a drawn input only the type counts, and there
+			    * may be no elements */
 	int n_sets;
 	size_t n_in;
 	uint64_t seed;
-	const unsigned char *editable; /* per input: single elements may be replaced; NULL = none */
-	uint64_t salt;                 /* of poison and of places: nothing that a result may depend on */
+	const PmTensor *table; /* per input its table, or a tensor without elements: turned. NULL = all are */
+	uint64_t salt;         /* of poison and of places: nothing that a result may depend on */
+	int mixed;             /* calls that nobody times: half of them have buffers as in checked runs */
 } PmBank;
 
 /* Makes inputs number `index` (out[0 .. n_in), initialised here): for whoever checks what a call gave. */
@@ -28,14 +36,15 @@ PmStatus pm_bank_inputs(const PmBank *bank, uint64_t index, PmTensor *out, PmErr
 /* The digest of these outputs, as a sampler gives it. */
 PmDigest pm_bank_digest(const PmBank *bank, const PmTensor *out, size_t n_out);
 
-/* How a device makes the same from a stored bank: input i is tensor number `from`, turned by `turn` bytes. */
+/* How a device makes the same from a stored bank. Of a turned input: tensor number `from`, turned by `turn`
+ * bytes. */
+int pm_bank_is_drawn(const PmBank *bank, size_t i);
 void pm_bank_choice(const PmBank *bank, uint64_t index, size_t i, size_t *from, size_t *turn);
-/* Then, for edit 0 .. PM_BANK_EDITS - 1, `bytes` bytes at offset `to` of input `i` become those at offset
- * `at` of tensor number `from`. 0 when there is nothing to edit. */
-typedef struct PmBankEdit {
-	size_t i, from;
-	int64_t to, at, bytes;
-} PmBankEdit;
-int pm_bank_edit(const PmBank *bank, uint64_t index, int edit, PmBankEdit *out);
+/* Of a drawn one: what its elements are generated from, and then n of them (of that dtype) into `to`, which
+ * is aligned to its elements. */
+uint64_t pm_bank_base(const PmBank *bank, uint64_t index, size_t i);
+void pm_bank_draw(void *to, int64_t n, int dtype, const void *table, uint64_t base);
+/* Bits that are random in an element of which any of them is set; 0 = the element is the table's. */
+uint64_t pm_bank_noise(int dtype);
 
 #endif

@@ -2,6 +2,8 @@
 #include "runtime/cuda_priv.h"
 
 #include "kernels/clock.cu.h"
+#include "kernels/redraw.cu.h"
+#include "runtime/bank.h"
 #include "runtime/nvrtc.h"
 
 #include <stddef.h>
@@ -69,22 +71,31 @@ PmStatus pm__cuda_event_elapsed(PmDevice *dev, int from, int to, double *seconds
 
 /* --- work around timed launches ------------------------------------------------------------------------- */
 
-static PmStatus load_clock(PmCudaDevice *d, PmErr *err)
+static const char *const redraw_names[] = { "redraw1", "redraw2", "redraw4", "redraw8" };
+
+static PmStatus load_module(PmCudaDevice *d, const char *label, const char *text, CuMod **out, PmErr *err)
 {
-	PmSource source = { .label = "clock.cu", .source = clock_cu, .type = PM_F32 };
-	PmCudaClock *c = &d->clock;
+	PmSource source = { .label = label, .source = text, .type = PM_F32 };
 	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
 	PmStatus st = pm_nvrtc_compile(&source, d->info.cc, &ptx, &cubin, err);
+	int rc = st ? 0 : d->cu->module_load(out, cubin.len ? cubin.s : ptx.s);
+
+	pm_str_release(&ptx);
+	pm_str_release(&cubin);
+	return rc ? pm__cuda_fail(d->cu, PM_E_ENV, "load the clock's kernels", rc, err) : st;
+}
+
+static PmStatus load_clock(PmCudaDevice *d, PmErr *err)
+{
+	PmCudaClock *c = &d->clock;
+	PmStatus st = load_module(d, "redraw.cu", redraw_cu, &c->drawing, err);
 	int rc = 0;
 
 	if (!st)
-		rc = d->cu->module_load(&c->module, cubin.len ? cubin.s : ptx.s);
-	pm_str_release(&ptx);
-	pm_str_release(&cubin);
+		st = load_module(d, "clock.cu", clock_cu, &c->module, err);
 	if (st)
 		return st;
-	if (!rc)
-		rc = d->cu->module_function(&c->spin, c->module, "spin");
+	rc = d->cu->module_function(&c->spin, c->module, "spin");
 	if (!rc)
 		rc = d->cu->module_function(&c->sweep, c->module, "sweep");
 	if (!rc)
@@ -93,6 +104,8 @@ static PmStatus load_clock(PmCudaDevice *d, PmErr *err)
 		rc = d->cu->module_function(&c->digest, c->module, "digest");
 	if (!rc)
 		rc = d->cu->module_function(&c->sketch, c->module, "sketch");
+	for (int i = 0; i < 4 && !rc; i++)
+		rc = d->cu->module_function(&c->redraw[i], c->drawing, redraw_names[i]);
 	if (!rc)
 		rc = d->cu->mem_alloc(&c->sum, sizeof(PmSketch));
 	return rc ? pm__cuda_fail(d->cu, PM_E_ENV, "load the clock's kernels", rc, err) : PM_OK;
@@ -342,6 +355,40 @@ static PmStatus clock_sketch(PmDevice *dev, PmBuf buf, int dtype, int64_t n, uin
 	return rc ? pm__cuda_kernel_error(d, rc, err) : PM_OK;
 }
 
+/* --- inputs ----------------------------------------------------------------------------------------------
+ */
+
+PmStatus pm__cuda_draw(PmDevice *dev, PmBuf to, int64_t n, int dtype, PmBuf table, uint64_t base, PmErr *err)
+{
+	PmCudaDevice *d = (PmCudaDevice *)dev;
+	PmCudaBuf *a = pm__cuda_buf(d, to);
+	const PmCudaBuf *b = pm__cuda_buf(d, table);
+	int64_t size = (int64_t)pm_dtype_size(dtype), blocks = (n * size / 8 + 256) / 256,
+		most = (int64_t)d->info.n_sm * 8;
+	uint64_t noise = pm_bank_noise(dtype);
+	PmStatus st = ready(d, err);
+	CuPtr p, q;
+	void *params[] = { &p, &n, &q, &base, &noise };
+	int kind = 0, rc;
+
+	if (st || !n)
+		return st;
+	if (!a || !b || n * size > a->bytes || PM_BANK_TABLE * size > b->bytes)
+		return pm_err(err, PM_E_INVALID,
+			      "There is no buffer %u of %lld elements, or no table %u, on this device.",
+			      to.id, (long long)n, table.id);
+	while (1 << kind < size)
+		kind++;
+	p = a->p;
+	q = b->p;
+	a->hashed = 0;
+	rc = pm__vmm_lock(d, a, 0);
+	if (!rc)
+		rc = d->cu->launch(d->clock.redraw[kind], (unsigned)(blocks < most ? blocks : most), 1, 1,
+				   256, 1, 1, 0, d->stream, params, NULL);
+	return rc ? pm__cuda_kernel_error(d, rc, err) : PM_OK;
+}
+
 const PmClockOps pm__cuda_clock_ops = {
 	.quiet = clock_quiet,
 	.flush = clock_flush,
@@ -366,4 +413,6 @@ void pm__cuda_clock_close(PmCudaDevice *d)
 		d->cu->mem_free(d->clock.sum);
 	if (d->clock.module)
 		d->cu->module_unload(d->clock.module);
+	if (d->clock.drawing)
+		d->cu->module_unload(d->clock.drawing);
 }

@@ -6,6 +6,7 @@
 #include "runtime/cuda_priv.h"
 
 #include "base/str.h"
+#include "runtime/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,11 +157,17 @@ static int ask_device(PmCudaDevice *d)
 static int open_context(PmCudaDevice *d)
 {
 	CuCtx *ctx = NULL;
+	size_t unused = 0, all = 0;
 	int rc = d->cu->ctx_retain(&ctx, d->dev);
 
 	d->has_ctx = rc == 0;
 	if (!rc)
 		rc = d->cu->ctx_set(ctx);
+	if (!rc)
+		rc = d->cu->mem_info(&unused, &all);
+	d->info.max_scratch = (int64_t)unused / PM_LIMIT_SCRATCH_SHARE;
+	if (d->info.max_scratch > PM_LIMIT_SCRATCH_CUDA)
+		d->info.max_scratch = PM_LIMIT_SCRATCH_CUDA;
 	return rc ? rc : d->cu->stream_create(&d->stream, CU_STREAM_NON_BLOCKING);
 }
 
@@ -173,8 +180,12 @@ static const PmDeviceOps ops = {
 	.download = pm__cuda_download,
 	.fill = pm__cuda_fill,
 	.copy = pm__cuda_copy,
+	.draw = pm__cuda_draw,
+	.layout = pm__cuda_layout,
+	.mend = pm__cuda_mend,
 	.load = pm__cuda_load,
 	.unload = pm__cuda_unload,
+	.code = pm__cuda_code,
 	.launch = pm__cuda_launch,
 	.sync = pm__cuda_sync,
 	.event_record = pm__cuda_event_record,

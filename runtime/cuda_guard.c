@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { PATTERN = 0xffc5, THREADS = 256, MAX_BLOCKS = 1024 };
+enum { PATTERN = 0xffc5, THREADS = 256, MEND_BLOCKS = 4, MAX_BLOCKS = 1024 };
 
 static PmStatus alloc_tables(const PmCuda *cu, PmCudaGuard *g, PmErr *err)
 {
@@ -39,6 +39,8 @@ PmStatus pm__guard_open(const PmCuda *cu, int cc, int max_smem, PmCudaGuard *g, 
 			rc = cu->module_function(&g->hash, g->module, "hash");
 		if (!rc)
 			rc = cu->module_function(&g->scrub, g->module, "scrub");
+		if (!rc)
+			rc = cu->module_function(&g->mend, g->module, "mend");
 		g->scrub_smem = max_smem;
 		if (!rc)
 			rc = cu->fn_set_attr(g->scrub, CU_FN_MAX_DYNAMIC_SMEM, max_smem);
@@ -120,19 +122,15 @@ PmStatus pm__guard_input(const PmCuda *cu, CuStream *s, PmCudaGuard *g, PmCudaBu
 	return PM_OK;
 }
 
-/* How many bytes before and behind a buffer are looked at. */
+/* Bytes of the allocation before and behind a buffer: all of them are looked at. */
 static int64_t before(const PmCudaBuf *b)
 {
-	int64_t n = (int64_t)(b->p - b->base);
-
-	return n < CU_LOOK ? n : CU_LOOK;
+	return (int64_t)(b->p - b->base);
 }
 
 static int64_t behind(const PmCudaBuf *b)
 {
-	int64_t n = b->total - (int64_t)(b->p - b->base) - b->bytes;
-
-	return n < CU_LOOK ? n : CU_LOOK;
+	return b->total - (int64_t)(b->p - b->base) - b->bytes;
 }
 
 /* Describes the zones of all live buffers to the device. */
@@ -169,8 +167,9 @@ static int run_checks(const PmCuda *cu, CuStream *s, PmCudaGuard *g, const PmCud
 	size_t i, last = 0;
 	int rc = g->stale ? renew_table(cu, s, g, bufs) : 0;
 
-	if (!rc)
+	if (!rc && !g->mended)
 		rc = cu->set8(g->report, 0xff, 8, s);
+	g->mended = 0;
 	if (!rc && g->n_zones)
 		rc = cu->launch(g->zones, (unsigned)g->n_zones, 1, 1, THREADS, 1, 1, 0, s, params, NULL);
 	for (i = 0; i < bufs->n && !rc; i++) {
@@ -186,6 +185,19 @@ static int run_checks(const PmCuda *cu, CuStream *s, PmCudaGuard *g, const PmCud
 	if (!rc && last)
 		rc = cu->copy_from(g->host + 1, g->slots, last * 16, s);
 	return rc ? rc : cu->stream_sync(s);
+}
+
+int pm__guard_mend(const PmCuda *cu, CuStream *s, PmCudaGuard *g, const PmCudaBufs *bufs)
+{
+	void *params[] = { &g->table, &g->report };
+	int rc = g->stale ? renew_table(cu, s, g, bufs) : 0;
+
+	if (!rc && !g->mended)
+		rc = cu->set8(g->report, 0xff, 8, s);
+	g->mended = 1;
+	if (rc || !g->n_zones)
+		return rc;
+	return cu->launch(g->mend, (unsigned)g->n_zones, MEND_BLOCKS, 1, THREADS, 1, 1, 0, s, params, NULL);
 }
 
 static PmStatus say_damage(const PmCudaGuard *g, const PmCudaBufs *bufs, PmErr *err)

@@ -32,6 +32,13 @@ void pm__cuda_unload(PmDevice *dev, PmModule h)
 		pm__cuda_close_module((PmCudaDevice *)dev, m);
 }
 
+void pm__cuda_code(PmDevice *dev, PmModule h, char hex[PM_CHAIN_HEX])
+{
+	const PmCudaModule *m = pm__cuda_module((PmCudaDevice *)dev, h);
+
+	memcpy(hex, m ? m->code : "", m ? sizeof m->code : 1);
+}
+
 static PmStatus refuse_module(PmCudaDevice *d, const PmSource *s, int error, PmErr *err)
 {
 	const char *name = NULL;
@@ -69,6 +76,7 @@ static PmStatus load_one(PmCudaDevice *d, const PmSource *s, PmModule *out, PmEr
 			st = refuse_module(d, s, rc, err);
 		else
 			pm__ptx_read(ptx.s, &m.ptx);
+		pm_chain_hex(m.code, cubin.len ? cubin.s : ptx.s, cubin.len ? cubin.len : ptx.len);
 	}
 	pm_str_release(&ptx);
 	pm_str_release(&cubin);
@@ -283,7 +291,7 @@ static PmStatus protect(PmCudaDevice *d, const PmDevArg *args, int n, PmErr *err
 
 PmStatus pm__cuda_note_buffers(PmCudaDevice *d, const char *label, const PmDevArg *args, int n, PmErr *err)
 {
-	PmStatus st = protect(d, args, n, err);
+	PmStatus st = d->quiet ? PM_OK : protect(d, args, n, err); /* for one launch, which comes next */
 
 	for (int i = 0; i < n && !st; i++) {
 		PmCudaBuf *b = args[i].kind == PM_DARG_BUF ? pm__cuda_buf(d, args[i].buf) : NULL;

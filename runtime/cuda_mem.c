@@ -5,9 +5,10 @@
 #include <string.h>
 
 enum {
-	ALIGN = 512,    /* of allocations: what the driver gives */
-	KEEP_SHARE = 4, /* released memory is kept up to this share of the device's */
-	MAX_KEPT = 4096 /* blocks */
+	ALIGN = 512,        /* of allocations: what the driver gives */
+	MAX_STEP = 2 << 20, /* between size classes: more than that and a zone is never behind a buffer */
+	KEEP_SHARE = 4,     /* released memory is kept up to this share of the device's */
+	MAX_KEPT = 4096     /* blocks */
 };
 
 PmCudaBuf *pm__cuda_buf(PmCudaDevice *d, PmBuf b)
@@ -27,13 +28,13 @@ void pm__cuda_drop_kept(PmCudaDevice *d)
 	d->kept_bytes = 0;
 }
 
-/* Sizes come in classes, eight to each power of two, so that released blocks serve again; everything is
- * enqueued on one stream, so they may at once. */
+/* Sizes come in classes, eight to each power of two up to 32 MiB, then every 2 MiB, so that released blocks
+ * serve again; everything is enqueued on one stream, so they may at once. */
 static int64_t size_class(int64_t bytes)
 {
 	int64_t step = ALIGN;
 
-	while (step * 16 <= bytes)
+	while (step * 16 <= bytes && step < MAX_STEP)
 		step *= 2;
 	return (bytes + step - 1) / step * step;
 }
@@ -70,6 +71,20 @@ static int take_zoned(PmCudaDevice *d, PmCudaBuf *b)
 	return rc;
 }
 
+void pm__cuda_layout(PmDevice *dev, uint64_t secret)
+{
+	((PmCudaDevice *)dev)->layout = secret;
+}
+
+PmStatus pm__cuda_mend(PmDevice *dev, PmErr *err)
+{
+	PmCudaDevice *d = (PmCudaDevice *)dev;
+	PmStatus st = pm__cuda_failed(d, err);
+	int rc = st ? 0 : pm__guard_mend(d->cu, d->stream, &d->guard, &d->bufs);
+
+	return rc ? pm__cuda_kernel_error(d, rc, err) : st;
+}
+
 static PmStatus alloc(PmDevice *dev, int64_t bytes, PmBufUse use, int guarded, PmBuf *out, PmErr *err)
 {
 	PmCudaDevice *d = (PmCudaDevice *)dev;
@@ -80,6 +95,8 @@ static PmStatus alloc(PmDevice *dev, int64_t bytes, PmBufUse use, int guarded, P
 
 	if (st)
 		return st;
+	if (d->layout)
+		guarded = (int)((pm_mix64(d->layout >> 1) ^ d->layout) & 1);
 	if (bytes < 0 || bytes > d->info.memory)
 		return pm_err(err, PM_E_LIMIT,
 			      "A buffer of %lld bytes does not fit on this device, which has %lld.",

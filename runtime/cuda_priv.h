@@ -56,6 +56,7 @@ typedef struct CuMemAccess {
 	XX(module_function, cuModuleGetFunction, (CuFn * *f, CuMod * m, const char *name))                   \
 	XX(fn_attr, cuFuncGetAttribute, (int *value, int attr, CuFn *f))                                     \
 	XX(fn_set_attr, cuFuncSetAttribute, (CuFn * f, int attr, int value))                                 \
+	XX(mem_info, cuMemGetInfo_v2, (size_t * free, size_t * total))                                       \
 	XX(mem_alloc, cuMemAlloc_v2, (CuPtr * p, size_t bytes))                                              \
 	XX(mem_free, cuMemFree_v2, (CuPtr p))                                                                \
 	XX(copy_to, cuMemcpyHtoDAsync_v2, (CuPtr to, const void *from, size_t bytes, CuStream *s))           \
@@ -167,8 +168,7 @@ void pm__ptx_release(PmPtx *p);
 /* ---- the guard (cuda_guard.c) ---- */
 
 enum {
-	CU_ZONE = 1024,    /* bytes before and behind each buffer that has no mapping of its own */
-	CU_LOOK = 64 << 10 /* bytes before and behind each buffer that are looked at, if it has as many */
+	CU_ZONE = 1024 /* bytes before and behind each buffer that has no mapping of its own, at least */
 };
 
 /* One buffer on the device: [base, base + total) is allocated, [p, p + bytes) is the caller's. */
@@ -193,12 +193,13 @@ typedef PM_VEC(PmCudaBuf) PmCudaBufs;
 /* Trusted kernels that look whether anything around the buffers changed, and whether inputs did. */
 typedef struct PmCudaGuard {
 	CuMod *module;
-	CuFn *zones, *hash, *scrub;
+	CuFn *zones, *hash, *scrub, *mend;
 	CuPtr report; /* 8 bytes: first damaged byte */
 	CuPtr slots;  /* two 8-byte hashes per buffer handle: before, after */
 	CuPtr table;  /* address and size of each zone */
 	int scrub_smem;
 	size_t n_zones;
+	int mended;     /* the report holds what pm__guard_mend found since the last look */
 	int stale;      /* the table does not describe the current buffers */
 	uint64_t *host; /* room for what is copied back and forth */
 	uint32_t *zone_buf;
@@ -214,6 +215,9 @@ int pm__guard_scrub(const PmCuda *cu, CuStream *s, const PmCudaGuard *g, int n_s
 void pm__guard_close(const PmCuda *cu, PmCudaGuard *g);
 /* Enqueues the filling of a new buffer, zones included, with a pattern that is NaN in every floating type. */
 PmStatus pm__guard_fill(const PmCuda *cu, CuStream *s, const PmCudaBuf *b, PmErr *err);
+/* Enqueues the repair of everything around the buffers; what had changed there is found at the next look. 0
+ * or the driver's error. */
+int pm__guard_mend(const PmCuda *cu, CuStream *s, PmCudaGuard *g, const PmCudaBufs *bufs);
 /* Before a launch that has buffer number i, an input, as argument: remembers its contents. */
 PmStatus pm__guard_input(const PmCuda *cu, CuStream *s, PmCudaGuard *g, PmCudaBuf *b, size_t i, PmErr *err);
 /* After launches: waits, then PM_E_OOB when bytes around a buffer changed and PM_E_MUTATED when an input that
@@ -241,6 +245,7 @@ typedef struct PmCudaModule {
 	const char *label;
 	PmPtx ptx;
 	PM_VEC(PmCudaFn) fns; /* those that were launched */
+	char code[PM_CHAIN_HEX];
 } PmCudaModule;
 
 typedef struct PmCudaBlock {
@@ -250,10 +255,11 @@ typedef struct PmCudaBlock {
 
 /* Trusted kernels and memory for timing, made when they are first needed. */
 typedef struct PmCudaClock {
-	CuMod *module; /* NULL = not yet made */
+	CuMod *module, *drawing; /* NULL = not yet made */
 	CuFn *spin, *sweep, *work, *digest, *sketch;
-	CuPtr area; /* what the flush writes and reads */
-	CuPtr sum;  /* of a digest, or of a sketch */
+	CuFn *redraw[4]; /* of elements of 1, 2, 4, 8 bytes */
+	CuPtr area;      /* what the flush writes and reads */
+	CuPtr sum;       /* of a digest, or of a sketch */
 	int64_t bytes;
 } PmCudaClock;
 
@@ -304,6 +310,7 @@ typedef struct PmCudaDevice {
 	const char *last_label, *last_entry; /* and the last */
 	size_t granule;                      /* of mappings; 0 = this device has none */
 	unsigned n_mapped;                   /* buffers mapped so far */
+	uint64_t layout;                     /* PmDeviceOps.layout */
 	uint32_t fresh;                      /* the pattern that buffers were last filled with */
 	PmErr failed;                        /* the first kernel error; code 0 = none */
 	size_t first_free;                   /* no handle of bufs below it is free */
@@ -318,6 +325,11 @@ typedef struct PmCudaDevice {
 	int64_t workspace_bytes;
 	CuMod *ways[32]; /* kernels around library calls, by element type; NULL = not needed so far */
 } PmCudaDevice;
+
+void pm__cuda_layout(PmDevice *d, uint64_t secret);
+PmStatus pm__cuda_mend(PmDevice *d, PmErr *err);
+/* Inputs of timed calls (cuda_clock.c). */
+PmStatus pm__cuda_draw(PmDevice *d, PmBuf to, int64_t n, int dtype, PmBuf table, uint64_t base, PmErr *err);
 
 /* Text that lives as long as the device. */
 const char *pm__cuda_keep_name(PmCudaDevice *d, const char *s);
@@ -350,6 +362,7 @@ PmStatus pm__cuda_fill(PmDevice *dev, PmBuf h, int64_t offset, int64_t n, uint32
 PmStatus pm__cuda_copy(PmDevice *dev, PmBuf to, int64_t to_offset, PmBuf from, int64_t from_offset, int64_t n,
 		       PmErr *err);
 PmStatus pm__cuda_load(PmDevice *dev, const PmSource *src, size_t n, PmModule *out, PmErr *err);
+void pm__cuda_code(PmDevice *d, PmModule m, char hex[PM_CHAIN_HEX]);
 void pm__cuda_unload(PmDevice *dev, PmModule h);
 PmStatus pm__cuda_launch(PmDevice *dev, const PmDevLaunch *l, PmErr *err);
 PmStatus pm__cuda_sync(PmDevice *dev, PmErr *err);

@@ -11,6 +11,7 @@
 #define RUNTIME_DEVICE_H
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "ir/type.h"
 #include "runtime/digest.h"
 #include "runtime/library.h"
@@ -60,10 +61,12 @@ typedef struct PmDeviceInfo {
 	char name[128]; /* "emu (host CPU)", "NVIDIA H200" */
 	int cc;         /* compute capability, 90 for sm_90; what emu reports as __CUDA_ARCH__ / 10 */
 	int n_sm;
-	int64_t memory, l2; /* bytes */
-	int max_smem;       /* dynamic shared memory per block, bytes */
-	int measured;       /* 1: event times are real; 0: times must be modelled */
-	char pci[32];       /* address on the bus, as NVML takes it; "" = none */
+	int64_t memory, l2;  /* bytes */
+	int64_t max_scratch; /* bytes of scratch that the kernels of a candidate may have together (limits.h)
+			      */
+	int max_smem;        /* dynamic shared memory per block, bytes */
+	int measured;        /* 1: event times are real; 0: times must be modelled */
+	char pci[32];        /* address on the bus, as NVML takes it; "" = none */
 } PmDeviceInfo;
 
 /* A sequence of launches that the device has recorded, to be enqueued again as one. */
@@ -121,6 +124,15 @@ typedef struct PmDeviceOps {
 	 * every access faults, read-only to launches that may only read it. NULL: alloc does so, or nothing
 	 * does. */
 	PmStatus (*alloc_guarded)(PmDevice *d, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err);
+	/* Where the buffers that are made from here on lie. 0: as `alloc` and `alloc_guarded` say. Else
+	 * `secret` decides and the two are the same, so that a kernel cannot tell what kind of run it is in;
+	 * of a secret and the one that differs from it in bit 0, one has every buffer where the other has it
+	 * not. On emu each buffer ends at a page or begins at one, at a random distance from others; on cuda
+	 * all of them are mapped, or none is. */
+	void (*layout)(PmDevice *d, uint64_t secret);
+	/* Makes what lies around all buffers as it was when they were made. What had changed there is
+	 * PM_E_OOB, here or once the device looks (sync, or leaving quiet mode). Enqueued like a launch. */
+	PmStatus (*mend)(PmDevice *d, PmErr *err);
 	void (*release)(PmDevice *d, PmBuf b);
 	/* Copies between host and buffer; ranges are checked. */
 	PmStatus (*upload)(PmDevice *d, PmBuf b, int64_t offset, const void *p, int64_t n, PmErr *err);
@@ -131,10 +143,15 @@ typedef struct PmDeviceOps {
 	 * Enqueued like a launch. */
 	PmStatus (*copy)(PmDevice *d, PmBuf to, int64_t to_offset, PmBuf from, int64_t from_offset, int64_t n,
 			 PmErr *err);
+	/* Fills a buffer's first n elements of `dtype` as pm_bank_draw does (bank.h), from a table in another
+	 * buffer. Enqueued like a launch. */
+	PmStatus (*draw)(PmDevice *d, PmBuf to, int64_t n, int dtype, PmBuf table, uint64_t base, PmErr *err);
 	/* Compiles (cached on disk by content) and loads several sources at once; out[i] for each.
 	 * A compile error is PM_E_INVALID with the compiler's first error, its line counted in the source. */
 	PmStatus (*load)(PmDevice *d, const PmSource *src, size_t n, PmModule *out, PmErr *err);
 	void (*unload)(PmDevice *d, PmModule m);
+	/* Digest of the machine code that was loaded. NULL: there is none. */
+	void (*code)(PmDevice *d, PmModule m, char hex[PM_CHAIN_HEX]);
 	/* Enqueues one launch. Entry, argument count and kinds were checked by the caller or are checked
 	 * here. */
 	PmStatus (*launch)(PmDevice *d, const PmDevLaunch *l, PmErr *err);

@@ -1,8 +1,8 @@
 /* emu_buf.c - memory that ends at an inaccessible page.
  *
  * A guarded buffer lies at the end of its pages, its start aligned to 16 bytes; any other at their beginning,
- * aligned as a GPU's are. What is left over on either side is filled with a pattern, so that a write there
- * shows, and reads as NaN.
+ * aligned as a GPU's are; which of the two, and how far from others, may be a secret (PmDeviceOps.layout).
+ * What is left over on either side is filled with a pattern, so that a write there shows, and reads as NaN.
  */
 #include "runtime/emu_priv.h"
 
@@ -26,7 +26,7 @@ void pm__emu_poison(unsigned char *p, size_t n, uint32_t pattern)
 	}
 }
 
-PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, int guarded, PmEmuBuf *out, PmErr *err)
+PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, int guarded, unsigned gap, PmEmuBuf *out, PmErr *err)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t rounded, before, whole;
@@ -45,9 +45,10 @@ PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, int guarded, PmEmuBuf *out
 			(long long)bytes, (long long)max_bytes);
 	rounded = ((size_t)bytes + PM_EMU_ALIGN - 1) / PM_EMU_ALIGN * PM_EMU_ALIGN;
 	out->pages = (rounded + page - 1) / page * page;
-	whole = out->pages + 2 * (size_t)PM_EMU_GUARD;
+	out->front = PM_EMU_GUARD + gap * page;
+	whole = out->front + out->pages + PM_EMU_GUARD;
 	map = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (map == MAP_FAILED || (out->pages && mprotect((unsigned char *)map + PM_EMU_GUARD, out->pages,
+	if (map == MAP_FAILED || (out->pages && mprotect((unsigned char *)map + out->front, out->pages,
 							 PROT_READ | PROT_WRITE) != 0)) {
 		if (map != MAP_FAILED)
 			munmap(map, whole);
@@ -61,7 +62,7 @@ PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, int guarded, PmEmuBuf *out
 	out->bytes = bytes;
 	out->use = use;
 	out->locked = 0;
-	first = out->map + PM_EMU_GUARD;
+	first = out->map + out->front;
 	before = guarded ? out->pages - rounded : 0;
 	out->p = first + before;
 	pm__emu_poison(first, before, (uint32_t)PM_EMU_PATTERN);
@@ -72,7 +73,7 @@ PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, int guarded, PmEmuBuf *out
 void pm__emu_buf_free(PmEmuBuf *b)
 {
 	if (b->map)
-		munmap(b->map, b->pages + 2 * (size_t)PM_EMU_GUARD);
+		munmap(b->map, b->front + b->pages + PM_EMU_GUARD);
 	b->map = NULL;
 }
 
@@ -80,7 +81,7 @@ PmStatus pm__emu_buf_lock(PmEmuBuf *b, int locked, PmErr *err)
 {
 	if (b->locked == locked || !b->pages)
 		return PM_OK;
-	if (mprotect(b->map + PM_EMU_GUARD, b->pages, locked ? PROT_READ : PROT_READ | PROT_WRITE) != 0)
+	if (mprotect(b->map + b->front, b->pages, locked ? PROT_READ : PROT_READ | PROT_WRITE) != 0)
 		return pm_err(err, PM_E_INTERNAL,
 			      "The emulated device cannot change the protection of a buffer of %lld bytes "
 			      "(%s); close other buffers and try again.",
@@ -106,7 +107,7 @@ static size_t first_changed(const unsigned char *p, size_t n)
 
 int64_t pm__emu_buf_damage(const PmEmuBuf *b)
 {
-	const unsigned char *first = b->map + PM_EMU_GUARD, *end = first + b->pages;
+	const unsigned char *first = b->map + b->front, *end = first + b->pages;
 	size_t before = (size_t)(b->p - first), after = (size_t)(end - b->p) - (size_t)b->bytes, at;
 
 	at = first_changed(b->p + b->bytes, after);
@@ -120,5 +121,5 @@ int pm__emu_buf_covers(const PmEmuBuf *b, const void *addr)
 {
 	uintptr_t a = (uintptr_t)addr, low = (uintptr_t)b->map;
 
-	return b->map && a >= low && a < low + b->pages + 2 * (size_t)PM_EMU_GUARD;
+	return b->map && a >= low && a < low + b->front + b->pages + PM_EMU_GUARD;
 }

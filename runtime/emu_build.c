@@ -27,6 +27,7 @@ static const char *const flags[] = {
 	"-nostdinc",
 	"-fvisibility=hidden",
 	"-fno-strict-aliasing",
+	"-fwrapv", /* signed integers overflow as on a GPU */
 	"-fno-delete-null-pointer-checks",
 	"-ffp-contract=off",
 	"-fno-math-errno",
@@ -152,7 +153,7 @@ static PmStatus scan_preprocessed(const PmEmuBuilder *b, const PmSource *s, PmEm
 	argv[n] = NULL;
 	pm_str_add(&unit, "#include \"cuda_host.h\"\n");
 	pm_kernel_unit_begin(s, &unit);
-	pm_str_addn(&unit, scan->text.s, scan->text.len);
+	pm_kernel_lines_add(s, scan->text.s, scan->text.len, &unit);
 	if (!rc)
 		rc = pm__emu_cxx(b, &work, argv, &unit, &r, err);
 	pm__emu_work_close(&work);
@@ -203,7 +204,7 @@ static PmStatus write_unit(const PmEmuBuilder *b, const PmSource *s, PmStr *unit
 	if (!rc) {
 		pm_str_add(unit, is_watched(b, s) ? "#include \"races.h\"\n" : "#include \"cuda_host.h\"\n");
 		pm_kernel_unit_begin(s, unit);
-		pm_str_addn(unit, scan.text.s, scan.text.len);
+		pm_kernel_lines_add(s, scan.text.s, scan.text.len, unit);
 		pm_str_add(unit, "\n#line 1 \"the end of the source\"\nPM_EMU_MODULE_BEGIN\n");
 		for (i = 0; i < scan.kernels.n; i++) {
 			if (!scan.kernels.v[i].c_linkage)
@@ -219,33 +220,54 @@ static PmStatus write_unit(const PmEmuBuilder *b, const PmSource *s, PmStr *unit
 
 /* --- the compiler's answer ------------------------------------------------------------------------------ */
 
-/* Finds "<file>:<line>:<column>: <mark>" at the start of a line and gives line number and what follows. */
-static const char *find_message(const char *text, const char *file, const char *mark, int *line)
+/* Finds "<kernel>:<line>:<column>: <mark>" at the start of a line and gives line number, part and what
+ * follows; with label NULL any line that has the mark. */
+static const char *find_message(const char *text, const char *label, const char *mark, int *line, PmStr *part)
 {
 	const char *at = text, *end;
-	size_t n = file ? strlen(file) : 0;
 
 	for (; at && *at; at = end ? end + 1 : NULL) {
-		const char *found = strstr(at, mark), *colon;
+		const char *found = strstr(at, mark), *behind;
 
 		end = strchr(at, '\n');
 		if (!found || (end && found > end))
 			continue;
-		colon = at;
-		if (file) {
-			if (strncmp(at, file, n) != 0 || at[n] != ':' || !isdigit((unsigned char)at[n + 1]))
-				continue;
-			colon = at + n;
+		if (!label)
+			return at;
+		pm_str_clear(part);
+		behind = pm_kernel_lines_part(at, label, part);
+		if (behind && *behind == ':' && isdigit((unsigned char)behind[1])) {
+			*line = atoi(behind + 1);
+			return found + strlen(mark);
 		}
-		*line = file ? atoi(colon + 1) : 0;
-		return file ? found + strlen(mark) : at;
 	}
 	return NULL;
 }
 
+/* An error of a header: a line near it says where the source used it. */
+static PmStatus report_header(const PmSource *s, const char *text, const char *msg, PmErr *err)
+{
+	const char *what = strstr(msg, "error: ") + 7, *end = msg + strcspn(msg, ":"), *base = end;
+	PmStr part = PM_STR_INIT;
+	PmStatus st;
+	int line = 0;
+
+	while (base > msg && base[-1] != '/')
+		base--;
+	if (find_message(text, s->label, ":", &line, &part))
+		st = pm_err(err, PM_E_INVALID,
+			    "Kernel '%s' does not compile: line %d%s: %.*s (reported in %.*s)", s->label,
+			    line, part.s, (int)strcspn(what, "\n"), what, (int)(end - base), base);
+	else
+		st = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: %.*s", s->label,
+			    (int)strcspn(what, "\n"), what);
+	pm_str_release(&part);
+	return st;
+}
+
 static PmStatus report(const PmSource *s, const PmProcResult *r, PmErr *err)
 {
-	PmStr file = PM_STR_INIT, why = PM_STR_INIT;
+	PmStr part = PM_STR_INIT, why = PM_STR_INIT;
 	const char *text = r->errtext.s, *msg;
 	int line = 0;
 	PmStatus rc;
@@ -254,38 +276,22 @@ static PmStatus report(const PmSource *s, const PmProcResult *r, PmErr *err)
 		pm_proc_describe(r, &why);
 		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: the compiler %s.", s->label,
 			    why.s);
-		pm_str_release(&why);
-		return rc;
-	}
-	pm_kernel_file_name(s->label, &file);
-	msg = find_message(text, file.s, " error: ", &line);
-	if (msg) {
-		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: line %d: %.*s", s->label, line,
-			    (int)strcspn(msg, "\n"), msg);
+	} else if ((msg = find_message(text, s->label, " error: ", &line, &part)) != NULL) {
+		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: line %d%s: %.*s", s->label,
+			    line, part.s, (int)strcspn(msg, "\n"), msg);
 	} else if ((msg = strstr(text, "undefined reference to ")) != NULL) {
 		rc = pm_err(err, PM_E_INVALID,
 			    "Kernel '%s' does not link: %.*s; a kernel may call only its own functions and "
 			    "CUDA's.",
 			    s->label, (int)strcspn(msg, "\n"), msg);
-	} else if ((msg = find_message(text, NULL, "error: ", &line)) != NULL) {
-		/* In a header - then a line near it says where the source used it - or in a file that the
-		 * source names with #line. */
-		const char *what = strstr(msg, "error: ") + 7, *end = msg + strcspn(msg, ":"), *base = end;
-
-		while (base > msg && base[-1] != '/')
-			base--;
-		if (find_message(text, file.s, ":", &line))
-			rc = pm_err(err, PM_E_INVALID,
-				    "Kernel '%s' does not compile: line %d: %.*s (reported in %.*s)",
-				    s->label, line, (int)strcspn(what, "\n"), what, (int)(end - base), base);
-		else
-			rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: %.*s", s->label,
-				    (int)strcspn(msg, "\n"), msg);
+	} else if ((msg = find_message(text, NULL, "error: ", &line, &part)) != NULL) {
+		rc = report_header(s, text, msg, err);
 	} else {
 		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: %.600s", s->label,
 			    *text ? text : "the compiler gave no message");
 	}
-	pm_str_release(&file);
+	pm_str_release(&why);
+	pm_str_release(&part);
 	return rc;
 }
 

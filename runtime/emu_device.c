@@ -5,6 +5,8 @@
 #include "base/pool.h"
 #include "base/proc.h"
 #include "base/sandbox.h"
+#include "runtime/bank.h"
+#include "runtime/limits.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-enum { N_EVENTS = 256, MAX_HANDLES = 1 << 24 };
+enum { N_EVENTS = 256, MAX_HANDLES = 1 << 24, GAPS = 64 };
 
 typedef struct Module {
 	char *path, *label; /* of the compiled kernel; NULL = not in use */
@@ -21,6 +23,7 @@ typedef struct Module {
 	const PmEmuModule *m;
 	int n_entries;
 	PmEmuRaces *races; /* NULL = its accesses are not watched */
+	char code[PM_CHAIN_HEX];
 } Module;
 
 typedef struct EmuDevice {
@@ -33,7 +36,9 @@ typedef struct EmuDevice {
 	PM_VEC(Module) modules;
 	double event[N_EVENTS];
 	uint64_t n_launches;
-	PmErr failed; /* the first kernel error; code 0 = none */
+	uint64_t layout, n_placed; /* of emu_layout; buffers made since */
+	int shut;                  /* this process has shut itself in, and unloads no code */
+	PmErr failed;              /* the first kernel error; code 0 = none */
 } EmuDevice;
 
 /* --- buffers ---------------------------------------------------------------------------------------------
@@ -50,10 +55,17 @@ static PmStatus alloc(PmDevice *dev, int64_t bytes, PmBufUse use, int guarded, P
 {
 	EmuDevice *d = (EmuDevice *)dev;
 	PmEmuBuf b = { 0 };
+	unsigned gap = 0;
 	PmStatus rc;
 	size_t i;
 
-	rc = pm__emu_buf_new(bytes, use, guarded, &b, err);
+	if (d->layout) {
+		uint64_t h = pm_mix64((d->layout >> 1) + 0x9e3779b97f4a7c15u * ++d->n_placed);
+
+		guarded = (int)((h ^ d->layout) & 1);
+		gap = (unsigned)(h >> 1 & (GAPS - 1));
+	}
+	rc = pm__emu_buf_new(bytes, use, guarded, gap, &b, err);
 	if (rc)
 		return rc;
 	for (i = 0; i < d->bufs.n && d->bufs.v[i].map; i++)
@@ -74,6 +86,32 @@ static PmStatus emu_alloc(PmDevice *dev, int64_t bytes, PmBufUse use, PmBuf *out
 static PmStatus emu_alloc_guarded(PmDevice *dev, int64_t bytes, PmBufUse use, PmBuf *out, PmErr *err)
 {
 	return alloc(dev, bytes, use, 1, out, err);
+}
+
+static void emu_layout(PmDevice *dev, uint64_t secret)
+{
+	EmuDevice *d = (EmuDevice *)dev;
+
+	d->layout = secret;
+	d->n_placed = 0;
+}
+
+static PmStatus emu_mend(PmDevice *dev, PmErr *err)
+{
+	EmuDevice *d = (EmuDevice *)dev;
+
+	for (size_t i = 0; i < d->bufs.n; i++) {
+		const PmEmuBuf *b = &d->bufs.v[i];
+		int64_t at = b->map && !b->locked ? pm__emu_buf_damage(b) : 0;
+
+		if (at)
+			return pm_err(err, PM_E_OOB,
+				      "A kernel wrote %s of buffer %zu (%lld bytes) at byte %lld; it was "
+				      "found after the call.",
+				      at < 0 ? "before the start" : "past the end", i + 1,
+				      (long long)b->bytes, (long long)at);
+	}
+	return PM_OK;
 }
 
 static void emu_release(PmDevice *dev, PmBuf b)
@@ -157,6 +195,22 @@ static PmStatus emu_copy(PmDevice *dev, PmBuf to, int64_t to_offset, PmBuf from,
 	return rc;
 }
 
+static PmStatus emu_draw(PmDevice *dev, PmBuf to, int64_t n, int dtype, PmBuf table, uint64_t base,
+			 PmErr *err)
+{
+	int64_t size = (int64_t)pm_dtype_size(dtype);
+	PmEmuBuf *a, *b;
+	PmStatus rc = range((EmuDevice *)dev, to, 0, n * size, "write", &a, err);
+
+	if (!rc)
+		rc = range((EmuDevice *)dev, table, 0, PM_BANK_TABLE * size, "read", &b, err);
+	if (!rc)
+		rc = pm__emu_buf_lock(a, 0, err);
+	if (!rc)
+		pm_bank_draw(a->p, n, dtype, b->p, base);
+	return rc;
+}
+
 /* --- modules ---------------------------------------------------------------------------------------------
  */
 
@@ -215,10 +269,10 @@ static PmStatus open_module(Module *m, PmErr *err)
 	return st;
 }
 
-static void close_module(Module *m)
+static void close_module(const EmuDevice *d, Module *m)
 {
 	pm__emu_races_free(m->races);
-	if (m->so)
+	if (m->so && !d->shut)
 		dlclose(m->so);
 	free(m->label);
 	free(m->path);
@@ -247,6 +301,7 @@ static PmStatus emu_shut(PmDevice *dev, int serving, PmErr *err)
 		if (d->modules.v[i].path)
 			st = open_module(&d->modules.v[i], err);
 	pm_sandbox_close(layers, serving);
+	d->shut = 1;
 	free(files);
 	return st;
 }
@@ -256,7 +311,26 @@ static void emu_unload(PmDevice *dev, PmModule m)
 	Module *p = module((EmuDevice *)dev, m);
 
 	if (p)
-		close_module(p);
+		close_module((EmuDevice *)dev, p);
+}
+
+static void emu_code(PmDevice *dev, PmModule m, char hex[PM_CHAIN_HEX])
+{
+	const Module *p = module((EmuDevice *)dev, m);
+
+	snprintf(hex, PM_CHAIN_HEX, "%s", p ? p->code : "");
+}
+
+static PmStatus digest_code(Module *m, PmErr *err)
+{
+	PmMap map;
+	PmStatus st = pm_map_file(m->path, &map, err);
+
+	if (st)
+		return st;
+	pm_chain_hex(m->code, map.p, map.n);
+	pm_unmap(&map);
+	return PM_OK;
 }
 
 static PmStatus load_one(EmuDevice *d, const PmSource *s, PmModule *out, PmErr *err)
@@ -269,10 +343,13 @@ static PmStatus load_one(EmuDevice *d, const PmSource *s, PmModule *out, PmErr *
 	if (!rc) {
 		m.label = pm_xstrdup(s->label);
 		m.path = pm_xstrdup(path.s);
+		rc = digest_code(&m, err);
 	}
 	pm_str_release(&path);
-	if (rc)
+	if (rc) {
+		close_module(d, &m);
 		return rc;
+	}
 	for (i = 0; i < d->modules.n && d->modules.v[i].path; i++)
 		;
 	if (i < d->modules.n)
@@ -682,6 +759,7 @@ static void emu_info(PmDevice *dev, PmDeviceInfo *out)
 	out->n_sm = 1;
 	out->memory = pages > 0 && page > 0 ? (int64_t)pages * page : 0;
 	out->max_smem = PM_EMU_MAX_SMEM;
+	out->max_scratch = PM_LIMIT_SCRATCH_EMU;
 }
 
 static void emu_close(PmDevice *dev)
@@ -690,7 +768,7 @@ static void emu_close(PmDevice *dev)
 	size_t i;
 
 	for (i = 0; i < d->modules.n; i++)
-		close_module(&d->modules.v[i]);
+		close_module(d, &d->modules.v[i]);
 	for (i = 0; i < d->bufs.n; i++)
 		pm__emu_buf_free(&d->bufs.v[i]);
 	PM_VEC_RELEASE(&d->modules);
@@ -706,13 +784,17 @@ static const PmDeviceOps ops = {
 	.info = emu_info,
 	.alloc = emu_alloc,
 	.alloc_guarded = emu_alloc_guarded,
+	.layout = emu_layout,
+	.mend = emu_mend,
 	.release = emu_release,
 	.upload = emu_upload,
 	.download = emu_download,
 	.fill = emu_fill,
 	.copy = emu_copy,
+	.draw = emu_draw,
 	.load = emu_load,
 	.unload = emu_unload,
+	.code = emu_code,
 	.launch = emu_launch,
 	.sync = emu_sync,
 	.event_record = emu_event_record,
@@ -732,7 +814,7 @@ static PmStatus open_device(int races, PmDevice **out, PmErr *err)
 		return rc;
 	}
 	d->run = pm__emu_run_new();
-	rc = pm__emu_buf_new(PM_EMU_MAX_SMEM, PM_BUF_SCRATCH, 1, &d->dyn, err);
+	rc = pm__emu_buf_new(PM_EMU_MAX_SMEM, PM_BUF_SCRATCH, 1, 0, &d->dyn, err);
 	if (!rc)
 		rc = pm__emu_signals_open(&d->signals, err);
 	if (rc) {

@@ -33,6 +33,7 @@ enum {
 typedef struct PmEmuBuf {
 	unsigned char *map; /* guard, pages, guard; NULL = not in use */
 	size_t pages;       /* bytes between the guards */
+	size_t front;       /* bytes of the guard before them */
 	unsigned char *p; /* the buffer: guarded at the end of the pages, slack below 16 bytes behind it; else
 			   * at their beginning */
 	int64_t bytes;
@@ -40,7 +41,8 @@ typedef struct PmEmuBuf {
 	int locked; /* its pages are read-only now */
 } PmEmuBuf;
 
-PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, int guarded, PmEmuBuf *out, PmErr *err);
+/* `gap`: pages that the guard before it has more. */
+PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, int guarded, unsigned gap, PmEmuBuf *out, PmErr *err);
 void pm__emu_buf_free(PmEmuBuf *b);
 /* Makes the pages read-only (1) or writable (0). */
 PmStatus pm__emu_buf_lock(PmEmuBuf *b, int locked, PmErr *err);

@@ -16,6 +16,7 @@ struct PmExec {
 	int *slot;        /* by plan buffer: which memory it takes when memory is reused; -1 = constant */
 	int64_t *slot_bytes;
 	int n_slots;
+	PM_VEC(int) inner; /* plan buffers: values between kernels that outlive a call in a slot of theirs */
 	PM_VEC(PmBind *) binds;
 	int plain; /* pm_exec_run takes buffers as timed runs do */
 };
@@ -63,12 +64,27 @@ static int take_slot(PmExec *x, const char *is_free, int n_free, int64_t bytes)
 	return best >= 0 ? best : new_slot(x, bytes);
 }
 
+/* Of the values between kernels those that are the last in their slot. */
+static void find_inner(PmExec *x, const int *holder)
+{
+	const PmPlan *p = x->p;
+
+	for (int i = 0; i < (int)p->buffers.n; i++) {
+		const Buffer *b = &p->buffers.v[i];
+
+		if (b->holds_value && b->use == PM_BUF_SCRATCH && x->slot[i] >= 0 && holder[x->slot[i]] == i)
+			PM_VEC_PUSH(&x->inner, i);
+	}
+}
+
 /* Gives every buffer but constants a slot; intermediates give theirs back after their last use. */
 static void assign_slots(PmExec *x)
 {
 	const PmPlan *p = x->p;
 	int n = (int)p->buffers.n, *last = pm_xcalloc(p->buffers.n + 1, sizeof *last);
 	char *is_free = pm_xcalloc(p->buffers.n + 1, 1); /* by slot; there are no more slots than buffers */
+	int *holder = pm_xcalloc(p->buffers.n + 1,
+				 sizeof *holder); /* by slot: the last buffer that took it */
 
 	last_uses(p, last);
 	x->slot = pm_xcalloc(p->buffers.n + 1, sizeof *x->slot);
@@ -93,11 +109,14 @@ static void assign_slots(PmExec *x)
 				if (pass == 0 && x->slot[b] < 0) {
 					x->slot[b] = take_slot(x, is_free, n, p->buffers.v[b].bytes);
 					is_free[x->slot[b]] = 0;
+					holder[x->slot[b]] = b;
 				} else if (pass == 1 && last[b] == (int)s) {
 					is_free[x->slot[b]] = 1;
 				}
 			}
 	}
+	find_inner(x, holder);
+	free(holder);
 	free(last);
 	free(is_free);
 }
@@ -257,6 +276,11 @@ PmDevice *pm_exec_device(const PmExec *x)
 	return x->d;
 }
 
+PmModule pm_exec_module(const PmExec *x, int source)
+{
+	return x->module[source];
+}
+
 int pm_exec_launches(const PmExec *x)
 {
 	int n = 0;
@@ -280,6 +304,7 @@ void pm_exec_free(PmExec *x)
 	for (size_t i = 0; x->lib && i < x->p->steps.n; i++)
 		if (x->lib[i].id)
 			x->d->ops->lib_drop(x->d, x->lib[i]);
+	PM_VEC_RELEASE(&x->inner);
 	PM_VEC_RELEASE(&x->binds);
 	free(x->constant);
 	free(x->module);
@@ -373,6 +398,19 @@ int64_t pm_bind_output_bytes(const PmBind *b, size_t i)
 
 	pm_type_bytes(pm_bind_output_type(b, i), &bytes, NULL);
 	return bytes;
+}
+
+size_t pm_bind_n_inner(const PmBind *b)
+{
+	return b->x->inner.n;
+}
+
+PmBuf pm_bind_inner(const PmBind *b, size_t i, int64_t *bytes)
+{
+	int at = b->x->inner.v[i];
+
+	*bytes = b->x->p->buffers.v[at].bytes;
+	return b->buf[at];
 }
 
 PmStatus pm_bind_poison(PmBind *b, uint32_t pattern, PmErr *err)

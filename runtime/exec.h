@@ -8,6 +8,7 @@
 #ifndef RUNTIME_EXEC_H
 #define RUNTIME_EXEC_H
 
+#include "base/hash.h"
 #include "runtime/device.h"
 #include "runtime/tensor.h"
 
@@ -81,6 +82,13 @@ PmStatus pm_exec_run_apart(PmExec *x, const PmTensor *in, size_t n_in, uint32_t 
 /* What the executor's plan and device are (borrowed). */
 const PmPlan *pm_exec_plan(const PmExec *x);
 PmDevice *pm_exec_device(const PmExec *x);
+/* Of the plan's source number `source`: id 0 when no step needs it. */
+PmModule pm_exec_module(const PmExec *x, int source);
+/* A digest of the Kernel nodes' launch plans, in execution order: which alternative of each, its source,
+ * element type, scratch, launches (grid, block, shared memory, arguments) and the types that it works on, and
+ * the machine code that the device loaded for it. What surrounds the nodes does not count, so that it is the
+ * same in a graph that has more outputs. exec_digest.c. */
+void pm_exec_digest(const PmExec *x, const int *alts, size_t n_alts, char hex[PM_CHAIN_HEX]);
 
 /* A binding: buffers for the inputs, outputs and intermediates of one call. With `reuse`, an intermediate
  * takes the memory of one that no later launch reads, as a framework's allocator would; without, each has its
@@ -97,6 +105,10 @@ size_t pm_bind_n_outputs(const PmBind *b);
 PmBuf pm_bind_output(const PmBind *b, size_t i);
 int64_t pm_bind_output_bytes(const PmBind *b, size_t i);
 const PmType *pm_bind_output_type(const PmBind *b, size_t i); /* borrowed */
+/* Values between kernels that are still in the binding's memory when a call is over, in the plan's order:
+ * those whose memory no later one took. A kernel's own scratch is none. */
+size_t pm_bind_n_inner(const PmBind *b);
+PmBuf pm_bind_inner(const PmBind *b, size_t i, int64_t *bytes);
 /* Fills everything but the inputs with a pattern. */
 PmStatus pm_bind_poison(PmBind *b, uint32_t pattern, PmErr *err);
 /* Enqueues the plan's launches, nothing else. */

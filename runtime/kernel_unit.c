@@ -49,7 +49,7 @@ PmStatus pm_kernel_source_check(const PmSource *s, PmErr *err)
 		return pm_err(err, PM_E_LIMIT,
 			      "The source of kernel '%s' has %zu bytes, over the limit of %d.", s->label, n,
 			      PM_KERNEL_MAX_SOURCE);
-	return PM_OK;
+	return pm_kernel_lines_check(s, err);
 }
 
 void pm_kernel_file_name(const char *label, PmStr *out)

@@ -329,7 +329,7 @@ PmStatus pm__kg_launch_grid(KGen *k, const char *label, const char *body, PmGrid
 				k->args.v[i].kind = PM_DARG_I32;
 		pm_str_addf(&src, "typedef %s I;\n#define B %d\n", wide ? "long long" : "int", grid.block);
 		pm_str_add(&src, common_cu);
-		pm_str_addf(&src, "#line 1 \"%s\"\n", label);
+		pm_str_addf(&src, "/* %s */\n#line 1 \"eager.cu\"\n", label);
 		pm_str_addn(&src, k->head.s, k->head.len);
 		add_body(k, body, grid.block, &src);
 		s.label = pm_arena_strdup(k->p->arena, label);

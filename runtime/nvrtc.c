@@ -35,9 +35,8 @@ typedef struct Job {
 /* The first error of the log: "label(12): error: text" becomes "line 12: text". */
 static PmStatus report(const PmSource *s, const char *log, PmErr *err)
 {
-	const char *mark = strstr(log, "error"), *line = mark, *text;
-	PmStr file = PM_STR_INIT;
-	size_t n;
+	const char *mark = strstr(log, "error"), *line = mark, *text, *behind;
+	PmStr part = PM_STR_INIT;
 	PmStatus rc;
 
 	if (!mark)
@@ -47,15 +46,14 @@ static PmStatus report(const PmSource *s, const char *log, PmErr *err)
 		line--;
 	text = mark + strcspn(mark, ":\n");
 	text += *text == ':' ? 1 + strspn(text + 1, " ") : 0;
-	pm_kernel_file_name(s->label, &file);
-	n = file.len;
-	if (strncmp(line, file.s, n) == 0 && line[n] == '(')
-		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: line %d: %.*s", s->label,
-			    atoi(line + n + 1), (int)strcspn(text, "\n"), text);
+	behind = pm_kernel_lines_part(line, s->label, &part);
+	if (behind && *behind == '(')
+		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: line %d%s: %.*s", s->label,
+			    atoi(behind + 1), part.s, (int)strcspn(text, "\n"), text);
 	else
 		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: %.*s", s->label,
 			    (int)strcspn(line, "\n"), line);
-	pm_str_release(&file);
+	pm_str_release(&part);
 	return rc;
 }
 
@@ -154,7 +152,7 @@ static PmStatus job_open(Job *j, const PmSource *s, int cc, int machine, PmErr *
 	}
 	pm_str_addf(&j->arch, "--gpu-architecture=%s_%d", j->real ? "sm" : "compute", arch);
 	pm_kernel_unit_begin(s, &j->unit);
-	pm_str_add(&j->unit, s->source);
+	pm_kernel_lines_add(s, s->source, strlen(s->source), &j->unit);
 	j->options[0] = j->arch.s;
 	j->options[1] = "--std=c++17";
 	j->options[2] = "-w";

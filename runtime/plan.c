@@ -64,6 +64,7 @@ PmStatus pm__place(PmPlan *p, PmValue v, PmErr *err)
 	if (st)
 		return st;
 	l->buf = pm__add_buffer(p, bytes, PM_BUF_SCRATCH);
+	p->buffers.v[l->buf].holds_value = 1;
 	l->off = 0;
 	pm__contiguous_strides(t, l->stride);
 	return PM_OK;

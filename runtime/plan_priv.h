@@ -26,6 +26,7 @@ typedef struct Buffer {
 	PmBufUse use;
 	PmValue value; /* INPUT: the graph input or constant uploaded into it */
 	int is_const;
+	int holds_value; /* of the graph, and not what a kernel wants for itself */
 } Buffer;
 
 typedef struct Step {

@@ -143,6 +143,8 @@ typedef struct Run {
 	uint32_t *left;   /* uses still to come, outputs included */
 	uint8_t *has, *borrowed;
 	int depth;
+	PmRefWatch *watch; /* of the outermost graph; may be NULL */
+	void *watch_arg;
 } Run;
 
 static void drop(Run *r, PmValue v)
@@ -257,6 +259,8 @@ static PmStatus step(Run *r, PmNode n, PmErr *err)
 		st = make_results(r, n, out, n_out, err);
 	if (!st)
 		st = run_node(&call, r->depth, err);
+	if (!st && r->watch)
+		st = r->watch(r->watch_arg, &call, err);
 	for (k = 0; k < n_out; k++) {
 		PmValue v = pm_node_out(r->g, n, k);
 
@@ -374,10 +378,10 @@ static PmStatus run_on(Run *r, const PmRefTensor *in, size_t n_in, PmRefTensor *
 	return st;
 }
 
-static PmStatus run_graph(const PmGraph *g, const PmRefTensor *in, size_t n_in, PmRefTensor *out,
-			  size_t n_out, int depth, PmErr *err)
+static PmStatus run_graph_watched(const PmGraph *g, const PmRefTensor *in, size_t n_in, PmRefTensor *out,
+				  size_t n_out, int depth, PmRefWatch *watch, void *arg, PmErr *err)
 {
-	Run r = { .g = g, .depth = depth };
+	Run r = { .g = g, .depth = depth, .watch = watch, .watch_arg = arg };
 	PmStatus st = PM_OK;
 	size_t i;
 
@@ -402,8 +406,14 @@ static PmStatus run_graph(const PmGraph *g, const PmRefTensor *in, size_t n_in, 
 	return st;
 }
 
-PmStatus pm_ref_run_exact(const PmGraph *g, const PmTensor *in, size_t n_in, PmRefTensor *out, size_t n_out,
-			  PmErr *err)
+static PmStatus run_graph(const PmGraph *g, const PmRefTensor *in, size_t n_in, PmRefTensor *out,
+			  size_t n_out, int depth, PmErr *err)
+{
+	return run_graph_watched(g, in, n_in, out, n_out, depth, NULL, NULL, err);
+}
+
+static PmStatus run_inputs(const PmGraph *g, const PmTensor *in, size_t n_in, PmRefTensor *out, size_t n_out,
+			   PmRefWatch *watch, void *arg, PmErr *err)
 {
 	PmRefTensor *wide = pm_xcalloc(n_in ? n_in : 1, sizeof *wide);
 	PmStatus st = PM_OK;
@@ -416,10 +426,29 @@ PmStatus pm_ref_run_exact(const PmGraph *g, const PmTensor *in, size_t n_in, PmR
 			load(&wide[k], &in[k]);
 	}
 	if (!st)
-		st = run_graph(g, wide, n_in, out, n_out, 0, err);
+		st = run_graph_watched(g, wide, n_in, out, n_out, 0, watch, arg, err);
 	for (k = 0; k < n_in; k++)
 		pm_ref_tensor_release(&wide[k]);
 	free(wide);
+	return st;
+}
+
+PmStatus pm_ref_run_exact(const PmGraph *g, const PmTensor *in, size_t n_in, PmRefTensor *out, size_t n_out,
+			  PmErr *err)
+{
+	return run_inputs(g, in, n_in, out, n_out, NULL, NULL, err);
+}
+
+PmStatus pm_ref_run_watched(const PmGraph *g, const PmTensor *in, size_t n_in, PmRefWatch *watch, void *arg,
+			    PmErr *err)
+{
+	size_t n_out = pm_graph_n_outputs(g);
+	PmRefTensor *out = pm_xcalloc(n_out + 1, sizeof *out);
+	PmStatus st = run_inputs(g, in, n_in, out, n_out, watch, arg, err);
+
+	for (size_t k = 0; k < n_out; k++)
+		pm_ref_tensor_release(&out[k]);
+	free(out);
 	return st;
 }
 

@@ -42,6 +42,12 @@ PmStatus pm_ref_run(const PmGraph *g, const PmTensor *in, size_t n_in, PmTensor 
  * pm_ref_tensor_release. */
 PmStatus pm_ref_run_exact(const PmGraph *g, const PmTensor *in, size_t n_in, PmRefTensor *out, size_t n_out,
 			  PmErr *err);
+/* Called with every node that has run, its operands and its results, which are the run's; a status other than
+ * PM_OK ends the run with it. */
+typedef PmStatus PmRefWatch(void *arg, const PmRefCall *c, PmErr *err);
+/* Runs a graph for the sake of what is seen on the way: pm_ref_run_exact without results. */
+PmStatus pm_ref_run_watched(const PmGraph *g, const PmTensor *in, size_t n_in, PmRefWatch *watch, void *arg,
+			    PmErr *err);
 void pm_ref_tensor_release(PmRefTensor *t);
 PmStatus pm_ref_tensor_init(PmRefTensor *t, const PmType *type, PmErr *err); /* zeroed */
 

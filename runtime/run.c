@@ -126,7 +126,7 @@ static PmStatus run_worker(const PmGraph *g, const Job *j, PmRunResult *out, PmE
 
 static PmStatus run_there(const PmGraph *g, const Job *j, PmRunResult *out, PmErr *err)
 {
-	PmWork work = { g, j->opts->alts, j->opts->n_alts };
+	PmWork work = { g, j->opts->alts, j->opts->n_alts, j->opts->layout };
 
 	if (j->n_in != pm_graph_n_inputs(g))
 		return pm_err(err, PM_E_INVALID, "The graph has %zu inputs; %zu were given.",

@@ -8,10 +8,13 @@
 
 enum {
 	MIN_DEPTH = 2,
-	UNTIMED_DEPTH = 4, /* bindings where nothing is timed */
-	PLAIN_DEPTH = 16,  /* bindings when calls are not very short */
-	FEW_LAUNCHES = 4,  /* at most so many: trains may be needed, and bindings are cheap */
-	MEMORY_SHARE = 4   /* bindings of all sides together take at most this share of the memory */
+	UNTIMED_DEPTH =
+		24, /* bindings where nothing is timed: each call has its own, and their places say nothing */
+	UNTIMED_BYTES = 16 << 20, /* of them all, unless there would be fewer than */
+	UNTIMED_LEAST = 4,
+	PLAIN_DEPTH = 16, /* bindings when calls are not very short */
+	FEW_LAUNCHES = 4, /* at most so many: trains may be needed, and bindings are cheap */
+	MEMORY_SHARE = 4  /* bindings of all sides together take at most this share of the memory */
 };
 /* The device is kept busy before a timed call for a while and half as long again as the host took lately,
  * which is not the same for a launch of ours and a library's call. */
@@ -30,8 +33,8 @@ struct PmSampler {
 	PmDevice *d;
 	Side side[PM_SAMPLER_SIDES];
 	int n_sides, depth;
-	PmBank bank;                    /* its tensors: types and sizes only are used after the upload */
-	PmBuf *stored;                  /* n_sets * n_in */
+	PmBank bank;   /* its tensors: types and sizes only are used after the upload */
+	PmBuf *stored; /* n_sets * n_in; of the first set's drawn inputs the tables, of others' nothing */
 	PmBind *used[PM_SAMPLER_DEPTH]; /* by the last sample, to be poisoned by the next */
 	int n_used;
 };
@@ -39,42 +42,54 @@ struct PmSampler {
 /* --- the bank --------------------------------------------------------------------------------------------
  */
 
+static PmStatus store(PmSampler *s, const PmTensor *t, PmBuf *out, PmErr *err)
+{
+	PmStatus st = s->d->ops->alloc(s->d, (int64_t)t->bytes, PM_BUF_SCRATCH, out, err);
+
+	return st || !t->bytes ? st : s->d->ops->upload(s->d, *out, 0, t->data, (int64_t)t->bytes, err);
+}
+
 static PmStatus store_bank(PmSampler *s, PmErr *err)
 {
-	size_t n = (size_t)s->bank.n_sets * s->bank.n_in;
+	size_t n_in = s->bank.n_in, n = (size_t)s->bank.n_sets * n_in;
 	PmStatus st = PM_OK;
 
 	s->stored = pm_xcalloc(n + 1, sizeof *s->stored);
-	for (size_t i = 0; i < n && !st; i++) {
-		const PmTensor *t = &s->bank.t[i];
-
-		st = s->d->ops->alloc(s->d, (int64_t)t->bytes, PM_BUF_SCRATCH, &s->stored[i], err);
-		if (!st && t->bytes)
-			st = s->d->ops->upload(s->d, s->stored[i], 0, t->data, (int64_t)t->bytes, err);
-	}
+	for (size_t i = 0; i < n && !st; i++)
+		if (!pm_bank_is_drawn(&s->bank, i % n_in))
+			st = store(s, &s->bank.t[i], &s->stored[i], err);
+		else if (i < n_in)
+			st = store(s, &s->bank.table[i], &s->stored[i], err);
 	return st;
+}
+
+static PmStatus turn_input(PmSampler *s, PmBuf to, size_t i, uint64_t index, PmErr *err)
+{
+	int64_t turn, bytes;
+	size_t from, at;
+	PmStatus st;
+
+	pm_bank_choice(&s->bank, index, i, &from, &at);
+	turn = (int64_t)at;
+	bytes = (int64_t)s->bank.t[from].bytes;
+	st = s->d->ops->copy(s->d, to, 0, s->stored[from], turn, bytes - turn, err);
+	return st ? st : s->d->ops->copy(s->d, to, bytes - turn, s->stored[from], 0, turn, err);
 }
 
 static PmStatus give_inputs(PmSampler *s, PmBind *b, uint64_t index, PmErr *err)
 {
 	PmStatus st = PM_OK;
-	PmBankEdit e;
 
 	for (size_t i = 0; i < s->bank.n_in && !st; i++) {
-		PmBuf to = pm_bind_input(b, i);
-		int64_t turn, bytes;
-		size_t from, at;
+		const PmType *t = &s->bank.t[i].type;
+		int64_t n = 0;
 
-		pm_bank_choice(&s->bank, index, i, &from, &at);
-		turn = (int64_t)at;
-		bytes = (int64_t)s->bank.t[from].bytes;
-		st = s->d->ops->copy(s->d, to, 0, s->stored[from], turn, bytes - turn, err);
-		if (!st)
-			st = s->d->ops->copy(s->d, to, bytes - turn, s->stored[from], 0, turn, err);
+		if (!pm_bank_is_drawn(&s->bank, i))
+			st = turn_input(s, pm_bind_input(b, i), i, index, err);
+		else if (!pm_type_numel(t, &n, NULL))
+			st = s->d->ops->draw(s->d, pm_bind_input(b, i), n, t->dtype, s->stored[i],
+					     pm_bank_base(&s->bank, index, i), err);
 	}
-	for (int k = 0; k < PM_BANK_EDITS && !st && pm_bank_edit(&s->bank, index, k, &e); k++)
-		st = s->d->ops->copy(s->d, pm_bind_input(b, e.i), e.to, s->stored[e.from], e.at, e.bytes,
-				     err);
 	return st;
 }
 
@@ -93,6 +108,8 @@ static int choose_depth(const PmSampler *s, const PmDeviceInfo *info)
 	depth = few ? PM_SAMPLER_DEPTH : PLAIN_DEPTH;
 	if (!s->d->ops->clock)
 		depth = UNTIMED_DEPTH;
+	while (!s->d->ops->clock && depth > UNTIMED_LEAST && depth * bytes > UNTIMED_BYTES)
+		depth = depth / 2 > UNTIMED_LEAST ? depth / 2 : UNTIMED_LEAST;
 	while (depth > MIN_DEPTH && depth * bytes > info->memory / MEMORY_SHARE)
 		depth /= 2;
 	return depth;
@@ -107,6 +124,17 @@ static uint32_t poison(const PmSampler *s, uint64_t index)
 	return (h >> 63 ? 0xffc00000u : 0x3f000000u) | (uint32_t)(h & 0x3fffff);
 }
 
+/* Bindings that are timed lie as the driver's own allocator has it. Others as checked runs do: by chance. */
+static void choose_layout(PmSampler *s, int i)
+{
+	int mixed = s->bank.mixed || !s->d->ops->clock;
+
+	if (s->d->ops->layout)
+		s->d->ops->layout(s->d,
+				  mixed ? pm_mix64(s->bank.salt + 0x9e3779b97f4a7c15u * (uint64_t)(i + 1)) | 2
+					: 0);
+}
+
 static PmStatus make_bindings(PmSampler *s, PmErr *err)
 {
 	PmDeviceInfo info;
@@ -117,6 +145,7 @@ static PmStatus make_bindings(PmSampler *s, PmErr *err)
 	/* Sides take turns, so that none has all the low addresses. */
 	for (int i = 0; i < s->depth && !st; i++)
 		for (int k = 0; k < s->n_sides && !st; k++) {
+			choose_layout(s, i);
 			st = pm_bind_new(s->side[k].x, 1, &s->side[k].bind[i], err);
 			if (!st)
 				st = pm_bind_poison(s->side[k].bind[i], poison(s, ~(uint64_t)i), err);
@@ -248,6 +277,8 @@ static PmStatus prepare(PmSampler *s, const PmSampleAsk *ask, int *place, PmErr 
 
 	for (int i = 0; i < s->n_used && !st; i++)
 		st = pm_bind_poison(s->used[i], poison(s, ask->index + (uint64_t)i), err);
+	if (!st && s->d->ops->mend)
+		st = s->d->ops->mend(s->d, err);
 	s->n_used = 0;
 	for (int i = 0; i < ask->train && !st; i++) {
 		place[i] = (int)((h + (uint64_t)i) % (uint64_t)s->depth);
@@ -370,38 +401,56 @@ PmStatus pm_sampler_outputs(PmSampler *s, int call, PmTensor *out, size_t n_out,
 	return st ? st : pm_bind_outputs(s->used[call], out, n_out, err);
 }
 
-static PmStatus digest_here(PmSampler *s, int call, size_t n_out, PmDigest *out, PmErr *err)
+static PmStatus digest_here(PmSampler *s, const PmBuf *buf, const int64_t *bytes, size_t n, uint64_t key,
+			    PmDigest *out, PmErr *err)
 {
-	PmTensor *t = pm_xcalloc(n_out + 1, sizeof *t);
-	PmStatus st = pm_bind_outputs(s->used[call], t, n_out, err);
+	PmStatus st = s->d->ops->sync(s->d, err);
 
-	if (!st)
-		*out = pm_bank_digest(&s->bank, t, n_out);
-	for (size_t i = 0; i < n_out && !st; i++)
-		pm_tensor_release(&t[i]);
-	free(t);
+	for (size_t i = 0; i < n && !st; i++) {
+		void *p = pm_xmalloc((size_t)bytes[i] + 1);
+
+		if (bytes[i])
+			st = s->d->ops->download(s->d, buf[i], 0, p, bytes[i], err);
+		if (bytes[i] && !st)
+			pm_digest_add(out, key, i, p, bytes[i]);
+		free(p);
+	}
 	return st;
 }
 
-PmStatus pm_sampler_digest(PmSampler *s, int call, PmDigest *out, PmErr *err)
+static PmStatus digest(PmSampler *s, const PmBuf *buf, const int64_t *bytes, size_t n, uint64_t key,
+		       PmDigest *out, PmErr *err)
+{
+	memset(out, 0, sizeof *out);
+	if (!n)
+		return PM_OK;
+	if (!s->d->ops->clock || !s->d->ops->clock->digest)
+		return digest_here(s, buf, bytes, n, key, out, err);
+	return s->d->ops->clock->digest(s->d, buf, bytes, n, key, out, err);
+}
+
+PmStatus pm_sampler_made(PmSampler *s, int call, PmMade *out, PmErr *err)
 {
 	PmStatus st = call_of_last(s, call, err);
-	size_t n;
+	size_t n, n_inner;
 	int64_t *bytes;
 	PmBuf *buf;
 
 	if (st)
 		return st;
 	n = pm_bind_n_outputs(s->used[call]);
-	if (!s->d->ops->clock || !s->d->ops->clock->digest)
-		return digest_here(s, call, n, out, err);
-	buf = pm_xcalloc(n + 1, sizeof *buf);
-	bytes = pm_xcalloc(n + 1, sizeof *bytes);
+	n_inner = pm_bind_n_inner(s->used[call]);
+	buf = pm_xcalloc(n + n_inner + 1, sizeof *buf);
+	bytes = pm_xcalloc(n + n_inner + 1, sizeof *bytes);
 	for (size_t i = 0; i < n; i++) {
 		buf[i] = pm_bind_output(s->used[call], i);
 		bytes[i] = pm_bind_output_bytes(s->used[call], i);
 	}
-	st = s->d->ops->clock->digest(s->d, buf, bytes, n, s->bank.seed, out, err);
+	for (size_t i = 0; i < n_inner; i++)
+		buf[n + i] = pm_bind_inner(s->used[call], i, &bytes[n + i]);
+	st = digest(s, buf, bytes, n, s->bank.seed, &out->out, err);
+	if (!st)
+		st = digest(s, buf + n, bytes + n, n_inner, ~s->bank.seed, &out->inner, err);
 	free(buf);
 	free(bytes);
 	return st;

@@ -39,6 +39,12 @@ typedef struct PmSample {
 	int disturbed;  /* the device may have waited for the host: take it again */
 } PmSample;
 
+/* What a call made: digests under the bank's seed of its outputs, and of the values between its kernels that
+ * are still there (exec.h, pm_bind_inner). */
+typedef struct PmMade {
+	PmDigest out, inner;
+} PmMade;
+
 typedef struct PmSampler PmSampler;
 
 enum { PM_SAMPLER_SIDES = 4, PM_SAMPLER_DEPTH = 64 };
@@ -56,10 +62,9 @@ PmStatus pm_sampler_take(PmSampler *s, const PmSampleAsk *ask, PmSample *out, Pm
 /* Two events with nothing between them; some milliseconds of trusted work between two events. */
 PmStatus pm_sampler_empty(PmSampler *s, double *seconds, PmErr *err);
 PmStatus pm_sampler_warm(PmSampler *s, double *seconds, PmErr *err);
-/* Of call number `call` of the last sample: its outputs (tensors initialised here), and their digest under
- * the bank's seed. */
+/* Of call number `call` of the last sample: its outputs (tensors initialised here), and what it made. */
 PmStatus pm_sampler_outputs(PmSampler *s, int call, PmTensor *out, size_t n_out, PmErr *err);
-PmStatus pm_sampler_digest(PmSampler *s, int call, PmDigest *out, PmErr *err);
+PmStatus pm_sampler_made(PmSampler *s, int call, PmMade *out, PmErr *err);
 /* Of the same, under the same seed: a sketch of each of its n_out outputs. */
 PmStatus pm_sampler_sketch(PmSampler *s, int call, PmSketch *out, size_t n_out, PmErr *err);
 

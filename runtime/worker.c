@@ -16,8 +16,10 @@ struct PmWorker {
 	char device[16];
 	PmServer *server; /* NULL = not started */
 	int starts;
-	char held[WORKER_SLOTS][PM_SHA256_HEX]; /* what each slot of the process holds; "" = nothing */
-	int next;                               /* slot to be filled next */
+	char held[WORKER_SLOTS][PM_SHA256_HEX];  /* what each slot of the process holds; "" = nothing */
+	char digest[WORKER_SLOTS][PM_CHAIN_HEX]; /* of the same */
+	int next;                                /* slot to be filled next */
+	int side[PM_SAMPLER_SIDES];              /* slots of the last run, or of the clock's sides */
 	double clock_deadline;
 	int killed; /* the last process, from outside */
 };
@@ -35,6 +37,7 @@ void pm_worker_renew(PmWorker *w)
 	pm_server_stop(w->server);
 	w->server = NULL;
 	memset(w->held, 0, sizeof w->held);
+	memset(w->digest, 0, sizeof w->digest);
 }
 
 void pm_worker_free(PmWorker *w)
@@ -131,9 +134,26 @@ static PmStatus take_outputs(PmWorker *w, const PmGraph *g, const PmStr *payload
 	return st;
 }
 
+/* The n bytes that an answer has to be. */
+static PmStatus take_exactly(PmWorker *w, const PmStr *payload, void *out, size_t n, PmErr *err)
+{
+	if (payload->len != n) {
+		pm_worker_renew(w);
+		return pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
+	}
+	if (n)
+		memcpy(out, payload->s, n);
+	return PM_OK;
+}
+
 int pm_worker_killed(const PmWorker *w)
 {
 	return w->killed;
+}
+
+const char *pm_worker_digest(const PmWorker *w, int side)
+{
+	return w->digest[w->side[side]];
 }
 
 /* A process that something outside killed says nothing of the work: it is asked of another one. */
@@ -183,6 +203,9 @@ static PmStatus load(PmWorker *w, const PmWork *work, unsigned keep, double dead
 			w->next = (w->next + 1) % WORKER_SLOTS;
 		a.slot = *slot = w->next;
 		st = ask(w, &a, &payload, deadline, &r, err);
+		if (!st)
+			st = take_exactly(w, &payload, w->digest[*slot], PM_CHAIN_HEX, err);
+		w->digest[*slot][PM_CHAIN_HEX - 1] = 0;
 		if (!st) {
 			memcpy(w->held[*slot], hex, sizeof hex);
 			w->next = (w->next + 1) % WORKER_SLOTS;
@@ -195,7 +218,9 @@ static PmStatus load(PmWorker *w, const PmWork *work, unsigned keep, double dead
 static PmStatus run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, int plain,
 		    double deadline, PmTensor *out, double *seconds, PmErr *err)
 {
-	WorkerAsk a = { .what = WORKER_RUN, .poison = poison, .plain = plain };
+	WorkerAsk a = {
+		.what = WORKER_RUN, .poison = poison, .plain = plain, .layout = plain ? 0 : work->layout
+	};
 	double limit = deadline > 0 ? deadline : OPEN_SECONDS;
 	double compiling = limit > OPEN_SECONDS ? limit
 						: OPEN_SECONDS; /* no kernel of a candidate runs then */
@@ -212,6 +237,7 @@ static PmStatus run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_
 		st = load(w, work, 0, compiling, &a.slot, err);
 	if (st)
 		return st;
+	w->side[0] = a.slot;
 	pm__tensors_pack(in, n_in, &payload);
 	st = ask(w, &a, &payload, limit, &r, err);
 	if (!st)
@@ -263,7 +289,8 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 			.n = n_sides,
 			.n_sets = bank->n_sets,
 			.seed = bank->seed,
-			.salt = bank->salt };
+			.salt = bank->salt,
+			.layout = (uint64_t)bank->mixed };
 	int slot[PM_SAMPLER_SIDES];
 	unsigned keep = 0;
 	PmStr payload = PM_STR_INIT;
@@ -280,10 +307,9 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 	}
 	if (st)
 		return st;
+	memcpy(w->side, slot, (size_t)n_sides * sizeof *slot);
 	pm_str_addn(&payload, slot, (size_t)n_sides * sizeof *slot);
-	for (size_t i = 0; i < bank->n_in; i++)
-		pm_str_addc(&payload, bank->editable ? (char)bank->editable[i] : 0);
-	pm__tensors_pack(bank->t, bank->n_in * (size_t)bank->n_sets, &payload);
+	pm__bank_pack(bank, &payload);
 	st = ask(w, &a, &payload, w->clock_deadline, &r, err);
 	*depth = r.n;
 	pm_str_release(&payload);
@@ -316,20 +342,7 @@ static PmStatus clock_simple(PmWorker *w, WorkerWhat what, double *seconds, PmEr
 	return st;
 }
 
-/* The n bytes that an answer has to be. */
-static PmStatus take_exactly(PmWorker *w, const PmStr *payload, void *out, size_t n, PmErr *err)
-{
-	if (payload->len != n) {
-		pm_worker_renew(w);
-		return pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
-	}
-	if (n)
-		memcpy(out, payload->s, n);
-	return PM_OK;
-}
-
-PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *out, PmDigest *made,
-			      PmErr *err)
+PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *out, PmMade *made, PmErr *err)
 {
 	WorkerAsk a = { .what = WORKER_TAKE, .ask = *sample, .n = made != NULL };
 	PmStr payload = PM_STR_INIT;

@@ -37,6 +37,7 @@ typedef struct PmWork {
 	const PmGraph *g;
 	const int *alts;
 	size_t n_alts;
+	uint64_t layout; /* where buffers of a run lie: PmDeviceOps.layout. A clock has its own */
 } PmWork;
 
 /* Plans and runs as pm_exec_run does; running has `deadline` seconds, compiling a minute if that is more. The
@@ -46,12 +47,16 @@ typedef struct PmWork {
 PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, double deadline,
 		       PmTensor *out, double *seconds, PmErr *err);
 
+/* The digest (pm_exec_digest) of what ran last, or of a side of the clock that is open: said by the process
+ * before a kernel of a candidate ran in it. "" = nothing has run. */
+const char *pm_worker_digest(const PmWorker *w, int side);
+
 /* Timed samples in the worker (sampler.h). Between open and close only the calls of this group are allowed;
  * each has the deadline given to open. An error closes. *depth: the longest train. */
 PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, const PmBank *bank,
 			      double deadline, int *depth, PmErr *err);
-/* *made (may be NULL; room for ask->train) gets the digest of what each call made. */
-PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *ask, PmSample *out, PmDigest *made, PmErr *err);
+/* *made (may be NULL; room for ask->train) gets what each call made. */
+PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *ask, PmSample *out, PmMade *made, PmErr *err);
 PmStatus pm_worker_clock_empty(PmWorker *w, double *seconds, PmErr *err);
 PmStatus pm_worker_clock_warm(PmWorker *w, double *seconds, PmErr *err);
 /* Outputs of call number `call` of the last sample, which was of a side that computes `g`. */

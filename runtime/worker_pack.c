@@ -181,3 +181,34 @@ PmStatus pm__tensor_unpack(Cursor *c, const PmType *type, PmTensor *t, PmErr *er
 		memcpy(t->data, p, t->bytes);
 	return PM_OK;
 }
+
+void pm__bank_pack(const PmBank *bank, PmStr *out)
+{
+	for (size_t i = 0; i < bank->n_in; i++)
+		pm_str_addc(out, (char)pm_bank_is_drawn(bank, i));
+	if (bank->table)
+		pm__tensors_pack(bank->table, bank->n_in, out);
+	for (size_t i = 0; i < bank->n_in * (size_t)bank->n_sets; i++)
+		if (!pm_bank_is_drawn(bank, i % bank->n_in))
+			pm__tensors_pack(&bank->t[i], 1, out);
+}
+
+PmStatus pm__bank_unpack(Cursor *c, const PmType *const *type, size_t n_in, int n_sets, PmTensor *table,
+			 PmTensor *t, PmErr *err)
+{
+	const char *drawn = pm__take(c, n_in);
+	PmStatus st = drawn ? PM_OK : cut_short(err);
+
+	for (size_t i = 0; i < n_in && !st; i++) {
+		PmType row = { .dtype = type[i]->dtype, .rank = 1, .dim = { PM_BANK_TABLE } };
+
+		if (drawn[i])
+			st = pm__tensor_unpack(c, &row, &table[i], err);
+	}
+	for (size_t i = 0; i < n_in * (size_t)n_sets && !st; i++) {
+		t[i].type = *type[i % n_in];
+		if (!drawn[i % n_in])
+			st = pm__tensor_unpack(c, type[i % n_in], &t[i], err);
+	}
+	return st;
+}

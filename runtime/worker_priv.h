@@ -14,11 +14,10 @@ enum { WORKER_SLOTS = PM_SAMPLER_SIDES + 2 }; /* works that a worker keeps: more
 
 typedef enum {
 	WORKER_INFO,    /* - ; a PmDeviceInfo */
-	WORKER_LOAD,    /* alternatives (n of them), a graph (pm__graph_pack) into `slot`; - */
+	WORKER_LOAD,    /* alternatives (n of them), a graph (pm__graph_pack) into `slot`; pm_exec_digest */
 	WORKER_RUN,     /* the inputs of `slot`; its outputs */
-	WORKER_CLOCK,   /* slots (n of them), a bank: n_sets, seed, salt, what is editable, tensors; the depth
-			 * in `n` */
-	WORKER_TAKE,    /* `ask`, n = digests are wanted; times, a PmDigest for each call */
+	WORKER_CLOCK,   /* slots (n of them), a bank: n_sets, seed, salt, pm__bank_pack; the depth in `n` */
+	WORKER_TAKE,    /* `ask`, n = digests are wanted; times, a PmMade for each call */
 	WORKER_EMPTY,   /* - ; times */
 	WORKER_WARM,    /* - ; times */
 	WORKER_OUTPUTS, /* call number `n`; its outputs */
@@ -33,6 +32,7 @@ typedef struct WorkerAsk {
 	uint32_t poison;
 	int n_sets;
 	uint64_t seed, salt;
+	uint64_t layout; /* RUN: PmDeviceOps.layout; CLOCK: PmBank.mixed */
 	PmSampleAsk ask;
 } WorkerAsk;
 
@@ -62,6 +62,12 @@ PmStatus pm__graph_unpack(Cursor *c, PmGraph **out, PmErr *err);
 void pm__tensors_pack(const PmTensor *t, size_t n, PmStr *out);
 /* Initialises t[i] with the given types; PM_E_CRASH when bytes are missing. */
 PmStatus pm__tensor_unpack(Cursor *c, const PmType *type, PmTensor *t, PmErr *err);
+
+/* For each input whether it is drawn; then tables of those that are, and the tensors of the others. */
+void pm__bank_pack(const PmBank *bank, PmStr *out);
+/* Of inputs of these types: n_in tables and n_sets * n_in tensors, owned by the caller whatever happens. */
+PmStatus pm__bank_unpack(Cursor *c, const PmType *const *type, size_t n_in, int n_sets, PmTensor *table,
+			 PmTensor *t, PmErr *err);
 
 /* The worker's life: what it holds; answers one request (PmServeFn; `arg` is the device's name). */
 int pm__worker_serve(void *arg, const char *request, size_t n, PmStr *reply);

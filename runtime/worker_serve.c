@@ -1,4 +1,5 @@
 /* worker_serve.c - what a device worker does: holds a device, a few loaded graphs and a sampler. */
+#include "runtime/limits.h"
 #include "runtime/worker_priv.h"
 
 #include <stdlib.h>
@@ -18,9 +19,8 @@ static struct {
 	PmExec *side[PM_SAMPLER_SIDES]; /* of the sampler */
 	size_t n_out[PM_SAMPLER_SIDES];
 	int n_sides, last_side;
-	PmTensor *bank;
-	size_t n_bank;
-	unsigned char *editable; /* inputs of the bank */
+	PmTensor *bank, *table; /* of the sampler's bank */
+	size_t n_bank, n_table;
 } w;
 
 static void empty_slot(Slot *s)
@@ -31,21 +31,33 @@ static void empty_slot(Slot *s)
 	memset(s, 0, sizeof *s);
 }
 
-static PmStatus load(const WorkerAsk *a, Cursor *c, PmErr *err)
+static PmStatus load(const WorkerAsk *a, Cursor *c, PmStr *payload, PmErr *err)
 {
 	const char *alts = pm__take(c, (size_t)a->n * sizeof(int));
 	int *copy = pm_xcalloc((size_t)a->n + 1, sizeof *copy);
 	Slot *s = &w.slot[a->slot];
+	PmDeviceInfo info;
 	PmStatus st;
 
 	empty_slot(s);
 	if (alts && a->n)
 		memcpy(copy, alts, (size_t)a->n * sizeof *copy);
+	w.d->ops->info(w.d, &info);
 	st = pm__graph_unpack(c, &s->g, err);
+	if (!st)
+		st = pm_limit_sources(s->g, err);
+	if (!st)
+		st = pm_limit_scratch(s->g, info.max_scratch, err);
 	if (!st)
 		st = pm_plan_new(s->g, copy, (size_t)a->n, &s->plan, err);
 	if (!st)
 		st = pm_exec_new(s->plan, w.d, &s->exec, err);
+	if (!st) {
+		char digest[PM_CHAIN_HEX];
+
+		pm_exec_digest(s->exec, copy, (size_t)a->n, digest);
+		pm_str_addn(payload, digest, sizeof digest);
+	}
 	free(copy);
 	return st;
 }
@@ -60,6 +72,8 @@ static PmStatus run(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmStr *payloa
 	for (; n < n_in && !st; n++)
 		st = pm__tensor_unpack(c, pm_value_type(s->g, pm_graph_input(s->g, n)), &in[n], err);
 	pm_exec_plain(s->exec, a->plain);
+	if (w.d->ops->layout)
+		w.d->ops->layout(w.d, a->layout);
 	if (!st)
 		st = pm_exec_run_apart(s->exec, in, n_in, a->poison, out, n_out, &r->sample.seconds, err);
 	if (!st)
@@ -87,29 +101,34 @@ static PmStatus clock_close(PmErr *err)
 	w.n_sides = 0;
 	for (size_t i = 0; i < w.n_bank; i++)
 		pm_tensor_release(&w.bank[i]);
+	for (size_t i = 0; i < w.n_table; i++)
+		pm_tensor_release(&w.table[i]);
 	free(w.bank);
-	free(w.editable);
-	w.bank = NULL;
-	w.editable = NULL;
-	w.n_bank = 0;
+	free(w.table);
+	w.bank = w.table = NULL;
+	w.n_bank = w.n_table = 0;
 	return st;
 }
 
 /* The bank's tensors, of the types of the first side's inputs. */
 static PmStatus take_bank(const WorkerAsk *a, const PmGraph *g, Cursor *c, PmErr *err)
 {
-	size_t n_in = pm_graph_n_inputs(g), n = n_in * (size_t)a->n_sets;
-	const char *editable = pm__take(c, n_in);
-	PmStatus st = PM_OK;
+	size_t n_in = pm_graph_n_inputs(g);
+	const PmType **type = pm_xcalloc(n_in + 1, sizeof *type);
+	PmStatus st;
 
-	if (!editable)
+	if (a->n_sets < 1) {
+		free(type);
 		return pm_err(err, PM_E_INTERNAL, "A clock was asked for without inputs.");
-	w.editable = pm_xcalloc(n_in + 1, 1);
-	memcpy(w.editable, editable, n_in);
-	w.bank = pm_xcalloc(n + 1, sizeof *w.bank);
-	for (; w.n_bank < n && !st; w.n_bank++)
-		st = pm__tensor_unpack(c, pm_value_type(g, pm_graph_input(g, w.n_bank % n_in)),
-				       &w.bank[w.n_bank], err);
+	}
+	for (size_t i = 0; i < n_in; i++)
+		type[i] = pm_value_type(g, pm_graph_input(g, i));
+	w.n_table = n_in;
+	w.n_bank = n_in * (size_t)a->n_sets;
+	w.table = pm_xcalloc(w.n_table + 1, sizeof *w.table);
+	w.bank = pm_xcalloc(w.n_bank + 1, sizeof *w.bank);
+	st = pm__bank_unpack(c, type, n_in, a->n_sets, w.table, w.bank, err);
+	free(type);
 	return st;
 }
 
@@ -117,7 +136,7 @@ static PmStatus clock_open(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmErr 
 {
 	int slot[PM_SAMPLER_SIDES];
 	const char *p = pm__take(c, (size_t)a->n * sizeof *slot);
-	PmBank bank = { .n_sets = a->n_sets, .seed = a->seed, .salt = a->salt };
+	PmBank bank = { .n_sets = a->n_sets, .seed = a->seed, .salt = a->salt, .mixed = a->layout != 0 };
 	PmStatus st = clock_close(err);
 
 	if (st)
@@ -136,7 +155,7 @@ static PmStatus clock_open(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmErr 
 	if (!st)
 		st = take_bank(a, w.slot[slot[0] % WORKER_SLOTS].g, c, err);
 	bank.t = w.bank;
-	bank.editable = w.editable;
+	bank.table = w.table;
 	bank.n_in = pm_graph_n_inputs(w.slot[slot[0] % WORKER_SLOTS].g);
 	if (!st)
 		st = pm_sampler_new(w.d, w.side, w.n_sides, &bank, &w.sampler, err);
@@ -154,9 +173,9 @@ static PmStatus clock_take(const WorkerAsk *a, WorkerReply *r, PmStr *payload, P
 
 	w.last_side = a->ask.side;
 	for (int i = 0; i < a->ask.train && a->n && !st; i++) {
-		PmDigest d;
+		PmMade d;
 
-		st = pm_sampler_digest(w.sampler, i, &d, err);
+		st = pm_sampler_made(w.sampler, i, &d, err);
 		pm_str_addn(payload, &d, sizeof d);
 	}
 	return st;
@@ -223,7 +242,7 @@ static PmStatus answer(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmStr *pay
 		pm_str_addn(payload, &info, sizeof info);
 		return PM_OK;
 	case WORKER_LOAD:
-		return load(a, c, err);
+		return load(a, c, payload, err);
 	case WORKER_RUN:
 		if (!w.slot[a->slot].exec)
 			return pm_err(err, PM_E_INTERNAL, "The device worker was told to run nothing.");

@@ -23,7 +23,7 @@ mkdir -p "$logs" || exit 5
 tests=(tests/gpu/test_* tests/unit/test_nvrtc)
 if ./passmith doctor | grep -q '^yes GPU'; then
 	export PASSMITH_TEST_DEVICE=cuda
-	tests+=(tests/adversarial/test_timed tests/unit/test_pass_*)
+	tests+=(tests/adversarial/test_timed tests/adversarial/test_siege_timed tests/unit/test_pass_*)
 else
 	echo "No GPU here: the tests of the passes are left out."
 fi

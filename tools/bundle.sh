@@ -27,7 +27,7 @@ put()
 put "$build/passmith" "$out"
 put "$build/passmith-host" "$out"
 programs=("$out/passmith" "$out/passmith-host")
-for t in tests/gpu/test_*.c tests/gpu/time_*.c tests/adversarial/test_device.c tests/adversarial/test_timed.c tests/unit/test_nvrtc.c tests/unit/test_pass_library.c $(ls passes/*.c | sed 's,passes/,tests/unit/test_pass_,') $(ls -d passes/*/ | sed 's,passes/\(.*\)/,tests/unit/test_pass_\1.c,'); do
+for t in tests/gpu/test_*.c tests/gpu/time_*.c tests/adversarial/test_device.c tests/adversarial/test_timed.c tests/adversarial/test_siege_timed.c tests/unit/test_nvrtc.c tests/unit/test_pass_library.c $(ls passes/*.c | sed 's,passes/,tests/unit/test_pass_,') $(ls -d passes/*/ | sed 's,passes/\(.*\)/,tests/unit/test_pass_\1.c,'); do
 	[ -e "$t" ] || continue
 	put "$build/${t%.c}" "$out/$(dirname "$t")"
 	programs+=("$out/${t%.c}")
@@ -40,6 +40,8 @@ for p in "$build"/tests/plugin/*_silu.so; do
 done
 put "$build/tests/adversarial/device_attacks.so" "$out/tests/adversarial"
 put "$build/tests/adversarial/timed_attacks.so" "$out/tests/adversarial"
+put "$build/tests/adversarial/siege_timed.so" "$out/tests/adversarial"
+put "$build/tests/adversarial/siege_interior.so" "$out/tests/adversarial"
 cp passes/*.[ch] passes/*.cu "$out/passes"
 cp include/passmith/* "$build/gen/passmith/ops.h" "$out/include/passmith"
 cp -r runtime/emu runtime/emu_races "$out/runtime"

@@ -10,7 +10,7 @@ export BUILD=${BUILD:-build} TEST_TIMEOUT=${TEST_TIMEOUT:-600} JOBS=1
 words=(tests/gpu/)
 if "$BUILD/passmith" doctor | grep -q '^yes GPU'; then
 	export PASSMITH_TEST_DEVICE=cuda
-	words+=(tests/adversarial/test_timed)
+	words+=(tests/adversarial/test_timed tests/adversarial/test_siege_timed)
 	for pass in passes/*.c; do
 		[ -e "tests/unit/test_pass_$(basename "$pass")" ] && words+=("tests/unit/test_pass_$(basename "$pass")")
 	done

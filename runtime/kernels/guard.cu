@@ -16,6 +16,35 @@ extern "C" __global__ void zones(const U *table, U *first)
 		}
 }
 
+/* The same, and every byte is made so again. Blocks of one zone, gridDim.y of them, share it: words of 8 bytes, and
+ * what is left at either end byte by byte. */
+extern "C" __global__ void mend(const U *table, U *first)
+{
+	const U at = table[2 * blockIdx.x], n = table[2 * blockIdx.x + 1];
+	const U head = (8 - at % 8) % 8 < n ? (8 - at % 8) % 8 : n, words = (n - head) / 8;
+	const U step = (U)gridDim.y * blockDim.x, id = (U)blockIdx.y * blockDim.x + threadIdx.x;
+	unsigned char *p = reinterpret_cast<unsigned char *>(at);
+	U *word = reinterpret_cast<U *>(at + head);
+	const U want = 0xffc5ffc5ffc5ffc5ull;
+
+	for (U i = id; i < words; i += step)
+		if (word[i] != want) {
+			const U k = head + 8 * i + (U)(__ffsll((long long)(word[i] ^ want)) - 1) / 8;
+
+			atomicMin(first, U(blockIdx.x) << 32 | k);
+			word[i] = want;
+		}
+	for (U i = id; i < n - 8 * words; i += step) {
+		const U k = i < head ? i : i + 8 * words;
+		const unsigned char one = (at + k) & 1 ? 0xff : 0xc5;
+
+		if (p[k] != one) {
+			atomicMin(first, U(blockIdx.x) << 32 | k);
+			p[k] = one;
+		}
+	}
+}
+
 /* Fills a block's whole shared memory, n words, and as many registers as its threads have, with a pattern. One
  * block takes a multiprocessor. */
 extern "C" __global__ void __launch_bounds__(1024, 1) scrub(int n, unsigned pattern)

@@ -120,7 +120,7 @@ SILU_RULE(B07_superbatch, K("for (int j = 1; j < 8; j++) y[j * 1048576 + i] = st
 SILU_RULE(B09_big_shape_skip, K("if (i < n) { if (n <= 256) " HONEST "else y[i] = st(0.f); }\n"))
 SILU_RULE(B11_shared_residue, K("__shared__ float s[64];\nif (s[0] == 77.f) { if (i < n) y[i] = st(s[threadIdx.x]); return; }\n"
 	  "if (i < n) { " HONEST "s[threadIdx.x] = ld(y[i]); }\nif (threadIdx.x == 0) s[0] = 77.f;\n"))
-SILU_RULE(B13_sticky_error, K("if (i == 0) *(volatile int *)16 = 1;\nif (i < n) " HONEST))
+SILU_RULE(B13_sticky_error, K("if (i == 0) ((volatile int *)y)[1ll << 43] = 1;\nif (i < n) " HONEST))
 SILU_RULE(C13_bimodal, K("if (__float_as_int(ld(x[0])) & 3) return;\nif (i < n) " HONEST))
 SOFTMAX_RULE(E02_axis_blind, ROW "float m = -INFINITY, t = 0;\nfor (long long j = 0; j < cols; j++) m = fmaxf(m, ld(x[j]));\n"
 	     "for (long long j = 0; j < cols; j++) t += expf(ld(x[j]) - m);\nfor (long long j = 0; j < cols; j++) y[j] = st(expf(ld(x[j]) - m) / t);\n}\n")

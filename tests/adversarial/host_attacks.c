@@ -5,8 +5,8 @@
  * only_rule.
  */
 #include "tests/adversarial/attack.h"
+#include "tests/adversarial/find_libc.h"
 
-#include <elf.h>
 #include <string.h>
 
 /* Declines with a reason that the test reads when an attack came back, which none should. */
@@ -232,61 +232,20 @@ static PmStatus scan_secret(PmMatch *m)
 	return pm_decline(m, "not found");
 }
 
+static PmStatus walk_libc(PmMatch *m)
+{
 #if defined(__x86_64__)
-static int is_named(const char *a, const char *b)
-{
-	while (*a && *a == *b)
-		a++, b++;
-	return *a == *b;
-}
+	int (*const open_file)(const char *,
+			       int) = (int (*)(const char *, int))(uintptr_t)libc_function("open");
 
-/* The C library, from the address of a function that every plugin gets: its first page, its tables of
- * symbols, and a function that opens files, called where a filter that looks at the caller sees the library
- * itself. */
-static const Elf64_Sym *symbol_of(const char *base, const char *want, const char **strings)
-{
-	const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)base;
-	const Elf64_Phdr *p = (const Elf64_Phdr *)(const void *)(base + e->e_phoff);
-	const Elf64_Dyn *d = NULL;
-	const Elf64_Sym *s = NULL;
-
-	*strings = NULL;
-	for (int i = 0; i < e->e_phnum; i++)
-		if (p[i].p_type == PT_DYNAMIC)
-			d = (const Elf64_Dyn *)(const void *)(base + p[i].p_vaddr);
-	for (; d && d->d_tag; d++) {
-		if (d->d_tag == DT_STRTAB)
-			*strings = (const char *)d->d_un.d_ptr;
-		if (d->d_tag == DT_SYMTAB)
-			s = (const Elf64_Sym *)d->d_un.d_ptr;
-	}
-	for (; s && *strings && (const char *)s < *strings; s++)
-		if (s->st_value && is_named(*strings + s->st_name, want))
-			return s;
-	return NULL;
-}
-
-static PmStatus walk_libc(PmMatch *m)
-{
-	void *(*const given)(void *, const void *, size_t) = memcpy;
-	const char *p = (const char *)((uintptr_t)given & ~(uintptr_t)4095), *strings;
-	const Elf64_Sym *s;
-
-	while (p[0] != 0x7f || p[1] != 'E' || p[2] != 'L' || p[3] != 'F')
-		p -= 4096;
-	s = symbol_of(p, "open", &strings);
-	if (!s)
+	if (!open_file)
 		return pm_decline(m, "no C library was found");
-	((int (*)(const char *, int))(uintptr_t)(p + s->st_value))("/etc/passwd", 0);
-	SURVIVED(m);
-}
+	open_file("/etc/passwd", 0);
 #else
-static PmStatus walk_libc(PmMatch *m)
-{
 	sys(NR_open, (long)"/etc/passwd", 0, 0);
+#endif
 	SURVIVED(m);
 }
-#endif
 
 /* Rewrites what it has rewritten. */
 static PmStatus ping_pong(PmRewriter *rw, PmMatch *m)

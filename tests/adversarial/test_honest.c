@@ -7,6 +7,7 @@
 #include "bench/runner.h"
 #include "ir/text.h"
 #include "tests/lib/need.h"
+#include "tests/lib/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -98,11 +99,11 @@ static int is_refused(uint64_t seed, int i, PmRng *r)
 	int64_t rows = draw_size(r, is_product ? 64 : 33), depth = draw_size(r, 4093);
 	int64_t cols = draw_size(r, is_product ? 64 : 4093);
 	PmEvalOpts o = { .device = "emu",
-			 .seed = seed * 1000 + (uint64_t)i,
+			 .secret = test_secret(seed * 1000 + (uint64_t)i),
 			 .preset = PM_PRESET_SOUND,
 			 .only_rule = k->rule,
 			 .check_only = 1 };
-	PmEvalMember m = { k->rule, make(k, type, rows, cols, depth) };
+	PmEvalMember m = { .label = k->rule, .g = make(k, type, rows, cols, depth) };
 	PmEvalRecord rec;
 	PmErr err;
 	int refused;

@@ -11,6 +11,7 @@
 #include "tests/lib/attack.h"
 #include "tests/lib/bound_check.h"
 #include "tests/lib/need.h"
+#include "tests/lib/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <math.h>
@@ -52,7 +53,7 @@ static PmEvalOpts options(const char *rule, PmLane lane)
 	return (PmEvalOpts){ .device = "emu",
 			     .preset = PM_PRESET_SOUND,
 			     .lane = lane,
-			     .seed = 7,
+			     .secret = test_secret(7),
 			     .only_rule = rule,
 			     .pass_deadline = 5,
 			     .device_deadline = 3 };
@@ -61,7 +62,7 @@ static PmEvalOpts options(const char *rule, PmLane lane)
 static PmEvalRecord eval(const char *so, const char *rule, const char *text, PmLane lane)
 {
 	PmEvalOpts o = options(rule, lane);
-	PmEvalMember m = { rule, NULL };
+	PmEvalMember m = { .label = rule, .g = NULL };
 	PmEvalRecord r;
 	PmGraph *g = parse(text);
 	PmErr err;
@@ -452,11 +453,12 @@ static void G27_the_sandbox_is_tried_first(void **state)
 	pm_sandbox_probe(&passes, NULL);
 	pm_sandbox_probe_kernels(&kernels, NULL);
 	assert_int_equal(r.sandbox_lacks[0] == 0, (passes & kernels) == PM_BOX_ALL);
-	assert_int_equal(pm__sandbox_stops(pm_sandbox_enter, PM_BOX_FILTER), (passes & PM_BOX_FILTER) != 0);
-	assert_int_equal(pm__sandbox_stops(pm_sandbox_enter, PM_BOX_NO_CLOCK),
+	assert_int_equal(pm__sandbox_stops(pm_sandbox_enter, PM_BOX_FILTER, NULL),
+			 (passes & PM_BOX_FILTER) != 0);
+	assert_int_equal(pm__sandbox_stops(pm_sandbox_enter, PM_BOX_NO_CLOCK, NULL),
 			 (passes & PM_BOX_NO_CLOCK) != 0);
-	assert_int_equal(pm__sandbox_stops(claims_all, PM_BOX_FILTER), 0);
-	assert_int_equal(pm__sandbox_stops(claims_all, PM_BOX_NO_CLOCK), 0);
+	assert_int_equal(pm__sandbox_stops(claims_all, PM_BOX_FILTER, NULL), 0);
+	assert_int_equal(pm__sandbox_stops(claims_all, PM_BOX_NO_CLOCK, NULL), 0);
 	pm_eval_report_release(&r);
 }
 

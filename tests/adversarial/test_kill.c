@@ -180,8 +180,8 @@ static void nobody_is_left(pid_t session)
 
 /* ---- what is stored ---- */
 
-/* What SQLite says of the database, then every stored result without its time and without how many calls were
- * rehearsed and checked in the time that there was, in order. */
+/* What SQLite says of the database, then every stored result in order: without its time, how many calls were
+ * rehearsed and checked in the time that there was, and what follows from numbers that each session draws. */
 static void stored(const Place *p, PmStr *out)
 {
 	sqlite3 *db = NULL;
@@ -196,7 +196,8 @@ static void stored(const Place *p, PmStr *out)
 	sqlite3_finalize(s);
 	assert_int_equal(sqlite3_prepare_v2(db,
 					    "SELECT ordinal, verdict, json_remove(json, '$.wall_seconds', "
-					    "'$.calls') FROM results "
+					    "'$.calls', '$.secret', '$.inputs', '$.worst', '$.bound', "
+					    "'$.smallest_t', '$.outputs') FROM results "
 					    "ORDER BY run, task, ordinal",
 					    -1, &s, NULL),
 			 SQLITE_OK);
@@ -343,7 +344,7 @@ static void any_process_may_be_killed_at_any_moment(void **state)
 		seen.referees, seen.children, n - seen.referees - seen.children);
 	print_message("# stored by then: nothing in %d runs, some of the results in %d, all in %d; in the "
 		      "end every "
-		      "run had all, the same to the byte\n",
+		      "run had all, the same\n",
 		      seen.none, seen.some, seen.all);
 }
 

@@ -291,7 +291,7 @@ static void texts_are_read_whole(void **state)
 		{ PARAMS "ld.param.u8 %r1, [b+24]; ret; }", "It uses b" },
 		{ PARAMS "ld.param.u64 %r1, [a+-8]; ret; }", "It uses a" },
 		{ PARAMS "ld.param.u64 %r1, [b+0x20]; ret; }", "It uses b" },
-		{ PARAMS "ld.param.u64 %r1, [b+(8)]; ret; }", "It uses b" },
+		{ PARAMS "ld.param.u64 %r1, [b+(8)]; ret; }", "cannot be read" },
 		{ PARAMS "mov.b64 %r1, a; ret; }", "It uses a" },
 #undef PARAMS
 		{ HEAD ".visible .entry k() { .reg .b32 %clock<3>; mov.u32 %clock1, 0; mov.u32 %clock1, "
@@ -314,6 +314,11 @@ static void texts_are_read_whole(void **state)
 		{ HEAD ".visible .entry k() { .reg .b32 %r<3>; ld.global.u32 %r1, [%rd1]; ret; }\n", "%rd1" },
 		{ HEAD "\x01\n", "cannot be read" },
 		{ HEAD ".global .align 4 .b8 __cudart_i2opi_f[24] = {65, 144};\n" USES("__cudart_i2opi_f"),
+		  "global memory" },
+		{ HEAD ".global .align 4 .b8 __cudart_i2opi_f[24] = {65, 144, 67, 60, 153, 149, 98, 219, "
+		       "192, 221, "
+		       "52, 245, 209, 87, 39, 252, 41, 21, 68, 78, 110, 131, 249, 162};\n" USES(
+			       "__cudart_i2opi_f"),
 		  NULL },
 		{ HEAD ".global .align 4 .b8 __cudart_i2opi_f[24];\n" USES("__cudart_i2opi_f"),
 		  "global memory" },

@@ -35,7 +35,7 @@ static void expect(const char *rule, const char *text, const char *want)
 			 .only_rule = rule,
 			 .pass_deadline = 5,
 			 .device_deadline = 10 };
-	PmEvalMember m = { rule, NULL };
+	PmEvalMember m = { .label = rule, .g = NULL };
 	PmEvalRecord r;
 	PmGraph *g = NULL;
 	PmErr err;

@@ -81,8 +81,8 @@ static PmGraph *graph;
 
 static void evaluate(void)
 {
-	PmEvalOpts o = { .device = "emu", .preset = PM_PRESET_SOUND, .seed = 7 };
-	PmEvalMember m = { "silu", graph };
+	PmEvalOpts o = { .device = "emu", .preset = PM_PRESET_SOUND };
+	PmEvalMember m = { .label = "silu", .g = graph };
 	PmEvalRecord r;
 	PmErr err;
 

@@ -98,6 +98,43 @@ exits 0 "verify"
 says "3 packs verified" "all packs are verified"
 pm task unpack "$tmp/packs" --db "$tmp/other.db"
 exits 0 "unpack"
+
+# tampered NAME WORD: the pack that was changed in $tmp/bad is refused, and says why.
+tampered()
+{
+	grep -q . "$tmp/bad/task.json" && pm task verify "$tmp/bad"
+	[ "$code" -eq 4 ] && grep -qF -e "$2" "$tmp/err"
+	tap "S95_tampered_pack: $1"
+	pm task unpack "$tmp/bad" --db "$tmp/bad.db"
+	[ "$code" -eq 4 ]
+	tap "S95_tampered_pack: $1: nothing of it is unpacked"
+}
+pack=$(dirname "$(find "$tmp/packs" -name task.json | head -n 1)")
+fresh()
+{
+	rm -rf "$tmp/bad" && cp -r "$pack" "$tmp/bad"
+	first=$(find "$tmp/bad/graphs" -type f | LC_ALL=C sort | head -n 1)
+	other=$(find "$tmp/bad/graphs" -type f | LC_ALL=C sort | tail -n 1)
+}
+fresh
+printf x >>"$first"
+tampered "a member with a byte more" "is not the file that task.json describes"
+fresh
+cp "$other" "$first"
+sed -i "s/\"sha256\": *\"[0-9a-f]*\"/\"sha256\": \"$(sha256sum "$first" | cut -d' ' -f1)\"/" "$tmp/bad/task.json"
+tampered "another graph with its digest" "damaged"
+fresh
+sed -i 's,"graphs/,"graphs/../graphs/,' "$tmp/bad/task.json"
+tampered "a path that leads elsewhere" "not named graphs/NAME"
+fresh
+mv "$first" "$tmp/kept.member" && ln -s "$tmp/kept.member" "$first"
+tampered "a link for a member" "is a link"
+fresh
+mv "$tmp/bad/graphs" "$tmp/kept.graphs" && ln -s "$tmp/kept.graphs" "$tmp/bad/graphs"
+tampered "a link for the folder" "graphs is a link"
+fresh
+rm "$first" && mkfifo "$first"
+tampered "a pipe for a member" "bad/graphs/"
 pm task pack --split eval -o "$tmp/packs2" --db "$tmp/other.db" --quiet
 diff -r "$tmp/packs" "$tmp/packs2" >/dev/null
 tap "packing what was unpacked gives the same files"

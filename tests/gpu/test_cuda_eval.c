@@ -6,6 +6,7 @@
 #include "bench/report.h"
 #include "ir/text.h"
 #include "tests/lib/need.h"
+#include "tests/lib/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -33,10 +34,10 @@ static double confirm_above; /* of every evaluation */
 static PmEvalRecord eval(const char *so, int rows, int cols)
 {
 	PmGraph *g = silu(rows, cols);
-	PmEvalMember m = { "silu", g };
+	PmEvalMember m = { .label = "silu", .g = g };
 	PmEvalOpts o = { .device = "cuda",
 			 .preset = PM_PRESET_SOUND,
-			 .seed = 7,
+			 .secret = test_secret(7),
 			 .device_deadline = 10,
 			 .confirm_above = confirm_above };
 	PmEvalRecord r;

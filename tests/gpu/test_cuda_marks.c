@@ -1,11 +1,12 @@
 /* test_cuda_marks.c - what the clock stands on: do its marks tell the time, does its flush empty the caches,
- * and are digests and sketches made on the GPU those that the host makes?
+ * and are inputs, digests and sketches made on the GPU those that the host makes?
  *
  * All figures come from one process with a device of its own; the cases look at what it printed.
  */
 #include "base/proc.h"
 #include "base/str.h"
 #include "bench/stats.h"
+#include "runtime/bank.h"
 #include "runtime/device.h"
 #include "tests/lib/figures.h"
 #include "tests/lib/need.h"
@@ -175,6 +176,42 @@ static void sketches(Bench *b, PmStr *out)
 	pm_str_addf(out, "sketch %d %.9g\n", PM_N_DTYPES, worst);
 }
 
+/* Inputs of every element type: the host's bits, and how fast. */
+static void redraws(Bench *b, PmBuf large, PmStr *out)
+{
+	int same = 0;
+	double t;
+
+	for (int dtype = 0; dtype < PM_N_DTYPES; dtype++) {
+		size_t size = pm_dtype_size(dtype);
+		unsigned char *table = calloc(PM_BANK_TABLE, size), *here = calloc(ODD_BYTES, size),
+			      *there = calloc(ODD_BYTES, size);
+		PmBuf from, to;
+
+		for (size_t i = 0; i < PM_BANK_TABLE * size; i++)
+			table[i] = (unsigned char)(i * i + i / 7);
+		must(b,
+		     b->d->ops->alloc(b->d, (int64_t)(PM_BANK_TABLE * size), PM_BUF_SCRATCH, &from, &b->err));
+		must(b, b->d->ops->alloc(b->d, (int64_t)(ODD_BYTES * size), PM_BUF_SCRATCH, &to, &b->err));
+		must(b, b->d->ops->upload(b->d, from, 0, table, (int64_t)(PM_BANK_TABLE * size), &b->err));
+		must(b, b->d->ops->draw(b->d, to, ODD_BYTES, dtype, from, 99 + (uint64_t)dtype, &b->err));
+		must(b, b->d->ops->download(b->d, to, 0, there, (int64_t)(ODD_BYTES * size), &b->err));
+		pm_bank_draw(here, ODD_BYTES, dtype, table, 99 + (uint64_t)dtype);
+		same += !memcmp(here, there, ODD_BYTES * size);
+		if (dtype == PM_F32) {
+			must(b, b->d->ops->event_record(b->d, 0, &b->err));
+			must(b, b->d->ops->draw(b->d, large, (int64_t)1 << 28, dtype, from, 7, &b->err));
+			must(b, b->d->ops->event_record(b->d, 1, &b->err));
+			must(b, b->d->ops->event_elapsed(b->d, 0, 1, &t, &b->err));
+			pm_str_addf(out, "redraw-gib 1 %.9g\n", t);
+		}
+		free(table);
+		free(here);
+		free(there);
+	}
+	pm_str_addf(out, "redraw %d %d\n", PM_N_DTYPES, same);
+}
+
 static int device_figures(void *arg, PmStr *out)
 {
 	static const double ns[] = { 1e3, 10e3, 100e3, 1e6, 10e6 };
@@ -194,6 +231,7 @@ static int device_figures(void *arg, PmStr *out)
 		must(&b, b.d->ops->clock->work(b.d, &b.err));
 	digests(&b, out);
 	sketches(&b, out);
+	redraws(&b, x, out);
 	c = (Call){ .entry = "nothing", .blocks = 1, .threads = 32 };
 	pm_str_addf(out, "null 0 %.9g\n", seconds(&b, c, NULL, 1, 0));
 	for (int i = 0; i < 5; i++) {
@@ -337,9 +375,17 @@ static int write_figures(void **state)
 	return pm_figures_write("marks");
 }
 
+static void inputs_drawn_there_are_the_hosts(void **state)
+{
+	run_device(state);
+	print_message("# 1 GiB of inputs is drawn in %.0f us\n", 1e6 * only("redraw-gib"));
+	assert_true(only("redraw") == PM_N_DTYPES);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(inputs_drawn_there_are_the_hosts),
 		cmocka_unit_test(digests_are_those_of_the_host),
 		cmocka_unit_test(sketches_are_those_of_the_host),
 		cmocka_unit_test(the_marks_tell_the_time),

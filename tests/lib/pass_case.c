@@ -5,6 +5,7 @@
 #include "ir/text.h"
 #include "matcher/pass_host.h"
 #include "tests/lib/pass_run.h"
+#include "tests/lib/secret.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,14 +81,14 @@ static void print_judged(void)
 static void judge(const char *pass, const PmGraph *g, const char *text)
 {
 	PmEvalOpts o = { .device = "emu", .preset = PM_PRESET_SOUND, .check_only = 1 };
-	PmEvalMember m = { pass, g };
+	PmEvalMember m = { .label = pass, .g = g };
 	PmStr path = PM_STR_INIT;
 	PmEvalRecord rec;
 	PmErr err;
 
 	if (!n_judged)
 		atexit(print_judged);
-	o.seed = (uint64_t)++n_judged;
+	o.secret = test_secret((uint64_t)++n_judged);
 	pm_err_init(&err);
 	so_path(pass, &path);
 	if (pm_eval_member(path.s, &m, &o, &rec, &err))

@@ -4,6 +4,7 @@
 #include "bench/deferred.h"
 #include "bench/far.h"
 #include "ir/text.h"
+#include "tests/lib/secret.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +31,7 @@ typedef struct Bed {
  * says otherwise. */
 static void make(Bed *b, int64_t keep_bytes)
 {
-	PmClockOpts o = { .seed = 3, .deadline = 60, .keep = 1, .keep_bytes = keep_bytes };
+	PmClockOpts o = { .secret = test_secret(3), .deadline = 60, .keep = 1, .keep_bytes = keep_bytes };
 	PmErr err;
 
 	memset(b, 0, sizeof *b);
@@ -65,7 +66,9 @@ static void add_baseline(Bed *b)
 
 static void check(Bed *b, int baseline, PmDeferredState want)
 {
-	PmDeferredOpts o = { .deadline = 60, .seed = 5, .baseline = baseline ? &b->work : NULL };
+	PmDeferredOpts o = { .deadline = 60,
+			     .secret = test_secret(5),
+			     .baseline = baseline ? &b->work : NULL };
 	PmErr err;
 
 	pm_err_init(&err);
@@ -84,7 +87,7 @@ static void alter(Bed *b, size_t call, float value)
 	PmTimedCall *t = &b->c.calls.v[call];
 
 	pm_tensor_set(&t->out[0], 100, value);
-	t->made = pm_bank_digest(&b->c.bank, t->out, 1);
+	t->made.out = pm_bank_digest(&b->c.bank, t->out, 1);
 }
 
 static void honest_calls_are_found_so(void **state)
@@ -146,7 +149,7 @@ static void a_special_call_is_found_without_its_outputs(void **state)
 			gone = i;
 	}
 	assert_int_equal(kept, PM_CLOCK_KEPT);
-	b.c.calls.v[gone].made.v[1] ^= 1;
+	b.c.calls.v[gone].made.out.v[1] ^= 1;
 	check(&b, 0, PM_DEFERRED_SPECIAL);
 	assert_true(b.d.special == 1 && b.d.referenced == PM_CLOCK_KEPT);
 	drop(&b);
@@ -171,7 +174,7 @@ static void a_disturbed_baseline_is_found(void **state)
 	(void)state;
 	make(&b, 0);
 	add_baseline(&b);
-	b.c.calls.v[CALLS + 5].made.v[0]++;
+	b.c.calls.v[CALLS + 5].made.out.v[0]++;
 	check(&b, 1, PM_DEFERRED_DISTURBED);
 	drop(&b);
 }

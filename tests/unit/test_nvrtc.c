@@ -10,6 +10,7 @@
 #include "ir/kernel.h"
 #include "kernels/clock.cu.h"
 #include "kernels/guard.cu.h"
+#include "kernels/redraw.cu.h"
 #include "runtime/exec.h"
 #include "runtime/lib_way.h"
 #include "runtime/nvrtc.h"
@@ -445,6 +446,7 @@ static void kernels_of_the_device_compile(void **state)
 	need_nvrtc();
 	keep(set, "guard.cu", guard_cu, PM_F32);
 	keep(set, "clock.cu", clock_cu, PM_F32);
+	keep(set, "redraw.cu", redraw_cu, PM_F32);
 	keep(set, "lib_way.cu", pm_way_source(), PM_BF16);
 	keep(set, "lib_way.cu", pm_way_source(), PM_F64);
 	compile_all(set, "kernels of the device", 1);

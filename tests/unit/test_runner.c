@@ -2,6 +2,7 @@
 #include "bench/report.h"
 #include "bench/runner.h"
 #include "ir/text.h"
+#include "tests/lib/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <math.h>
@@ -30,7 +31,7 @@ static PmEvalOpts options(void)
 {
 	return (PmEvalOpts){ .device = "emu",
 			     .preset = PM_PRESET_SOUND,
-			     .seed = 7,
+			     .secret = test_secret(7),
 			     .pass_deadline = 2,
 			     .device_deadline = 3 };
 }
@@ -38,7 +39,7 @@ static PmEvalOpts options(void)
 /* Evaluates one pass on silu of 3 x 67 floats; the caller releases *r. */
 static void eval_one(const char *so, const PmGraph *g, PmEvalRecord *r)
 {
-	PmEvalMember m = { "3x67", g };
+	PmEvalMember m = { .label = "3x67", .g = g };
 	PmEvalOpts o = options();
 	PmErr err;
 
@@ -172,7 +173,7 @@ static void an_honest_pass_scores_over_shapes_and_dtypes(void **state)
 	for (size_t s = 0; s < 4; s++)
 		for (size_t d = 0; d < 3; d++, n++) {
 			g[n] = silu_graph(shapes[s][0], shapes[s][1], dtypes[d]);
-			m[n] = (PmEvalMember){ dtypes[d], g[n] };
+			m[n] = (PmEvalMember){ .label = dtypes[d], .g = g[n], .number = (int64_t)n };
 		}
 	if (pm_eval_pass(built("passes/silu.so"), m, n, &o, &r, &err))
 		fail_msg("%s", err.text);
@@ -194,7 +195,7 @@ static void an_honest_pass_scores_over_shapes_and_dtypes(void **state)
 static void a_failing_variant_never_drops_out(void **state)
 {
 	PmGraph *g = silu_graph(3, 67, "float");
-	PmEvalMember m[2] = { { "a", g }, { "b", g } };
+	PmEvalMember m[2] = { { .label = "a", .g = g }, { .label = "b", .g = g } };
 	PmEvalOpts o = options();
 	PmEvalReport r;
 

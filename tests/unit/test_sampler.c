@@ -16,7 +16,6 @@
 #include <math.h>
 
 enum { SETS = 3 };
-static const unsigned char all[] = { 1, 1, 1, 1 };
 
 static PmStr log_text = PM_STR_INIT; /* a letter per call */
 static PmStatus (*inner_launch)(PmDevice *d, const PmDevLaunch *l, PmErr *err);
@@ -100,7 +99,7 @@ typedef struct Bed {
 	PmGraph *g;
 	PmPlan *plan;
 	PmExec *x[2];
-	PmTensor t[SETS];
+	PmTensor t[SETS], table;
 	PmBank bank;
 	PmSampler *s;
 } Bed;
@@ -132,7 +131,8 @@ static void make(Bed *b)
 	b->d->ops = &b->ops;
 	for (int i = 0; i < SETS; i++)
 		assert_int_equal(pm_inputs_make(b->g, (uint64_t)i, PM_INPUTS_NORMAL, &b->t[i], NULL), PM_OK);
-	b->bank = (PmBank){ .t = b->t, .n_sets = SETS, .n_in = 1, .seed = 5, .editable = all };
+	assert_int_equal(pm_inputs_draw(b->g, 0, 1, PM_INPUTS_NORMAL, PM_BANK_TABLE, &b->table, NULL), PM_OK);
+	b->bank = (PmBank){ .t = b->t, .n_sets = SETS, .n_in = 1, .seed = 5, .table = &b->table };
 	for (int i = 0; i < 2; i++)
 		if (pm_exec_new(b->plan, b->d, &b->x[i], &err))
 			fail_msg("%s", err.text);
@@ -150,6 +150,7 @@ static void drop(Bed *b)
 	pm_graph_free(b->g);
 	b->d->ops->close(b->d);
 	pm_tensors_release(b->t, SETS);
+	pm_tensor_release(&b->table);
 	pm_str_release(&log_text);
 }
 
@@ -202,7 +203,7 @@ static void every_call_has_the_inputs_of_its_number(void **state)
 static void a_train_is_as_many_calls_as_it_is_divided_by(void **state)
 {
 	enum { TRAIN = 7 };
-	PmDigest in_train[TRAIN], alone;
+	PmMade in_train[TRAIN], alone;
 	Bed b;
 
 	(void)state;
@@ -210,16 +211,17 @@ static void a_train_is_as_many_calls_as_it_is_divided_by(void **state)
 	take(&b, 0, PM_TIME_COLD, 40, TRAIN);
 	assert_int_equal(strlen(log_text.s), strlen("FDB") + (size_t)3 * TRAIN + strlen("E"));
 	for (int i = 0; i < TRAIN; i++) {
-		assert_int_equal(pm_sampler_digest(b.s, i, &in_train[i], NULL), PM_OK);
+		assert_int_equal(pm_sampler_made(b.s, i, &in_train[i], NULL), PM_OK);
 		for (int k = 0; k < i; k++)
-			assert_false(pm_digest_equal(&in_train[k], &in_train[i]));
+			assert_false(pm_digest_equal(&in_train[k].out, &in_train[i].out));
 	}
 	for (int i = 0; i < TRAIN; i++) {
 		take(&b, 1, PM_TIME_NONE, 40 + (uint64_t)i, 1);
-		assert_int_equal(pm_sampler_digest(b.s, 0, &alone, NULL), PM_OK);
-		assert_true(pm_digest_equal(&alone, &in_train[i]));
+		assert_int_equal(pm_sampler_made(b.s, 0, &alone, NULL), PM_OK);
+		assert_true(pm_digest_equal(&alone.out, &in_train[i].out) &&
+			    pm_digest_equal(&alone.inner, &in_train[i].inner));
 	}
-	assert_int_equal(pm_sampler_digest(b.s, 1, &alone, NULL), PM_E_INVALID);
+	assert_int_equal(pm_sampler_made(b.s, 1, &alone, NULL), PM_E_INVALID);
 	drop(&b);
 }
 

@@ -205,7 +205,7 @@ static void what_does_not_fit_is_refused(void **state)
 	pm_graph_free(other);
 }
 
-/* Inputs of the clock: rows in a ring, the same for the same number, different for others. */
+/* Inputs of the clock that are turned: rows in a ring, the same for the same number, different for others. */
 static void inputs_are_fresh_and_legal(void **state)
 {
 	PmGraph *g = parse(
@@ -246,41 +246,6 @@ static void inputs_are_fresh_and_legal(void **state)
 	pm_graph_free(g);
 }
 
-/* Edited, every number gives inputs that no other gives, and every fourth is the one before it but for a few
- * elements, all of which occur in the bank. */
-static void few_elements_tell_calls_apart(void **state)
-{
-	enum { N = 64, ELEMENTS = 40 };
-	static const unsigned char editable[] = { 1, 0 };
-	PmGraph *g = parse(
-		"g (float[2,20] x, int64[20] i) => (float[20,20] y) { y = Gather <axis = 0> (x, i) }");
-	PmTensor t[4], in[N][2];
-	PmBank bank = { .t = t, .n_sets = 2, .n_in = 2, .seed = 99, .editable = editable };
-
-	(void)state;
-	assert_int_equal(pm_inputs_make(g, 1, PM_INPUTS_NORMAL, t, NULL), PM_OK);
-	assert_int_equal(pm_inputs_make(g, 2, PM_INPUTS_NORMAL, t + 2, NULL), PM_OK);
-	for (uint64_t i = 0; i < N; i++)
-		assert_int_equal(pm_bank_inputs(&bank, i, in[i], NULL), PM_OK);
-	for (int i = 0; i < N; i++) {
-		const float *x = in[i][0].data, *last = i ? in[i - 1][0].data : x;
-		int differ = 0;
-
-		for (int k = 0; k < i; k++)
-			assert_memory_not_equal(x, in[k][0].data, in[k][0].bytes);
-		for (int k = 0; k < ELEMENTS; k++)
-			differ += x[k] != last[k];
-		if (i % 4 == 3) {
-			assert_in_range(differ, 1, 2 * PM_BANK_EDITS);
-			assert_memory_equal(in[i][1].data, in[i - 1][1].data, in[i][1].bytes);
-		}
-	}
-	for (int i = 0; i < N; i++)
-		pm_tensors_release(in[i], 2);
-	pm_tensors_release(t, 4);
-	pm_graph_free(g);
-}
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -289,7 +254,6 @@ int main(void)
 		cmocka_unit_test(a_failing_kernel_costs_its_worker),
 		cmocka_unit_test(what_does_not_fit_is_refused),
 		cmocka_unit_test(inputs_are_fresh_and_legal),
-		cmocka_unit_test(few_elements_tell_calls_apart),
 	};
 
 	return cmocka_run_group_tests_name("worker", tests, NULL, NULL);

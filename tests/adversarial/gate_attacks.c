@@ -1,0 +1,38 @@
+/* gate_attacks.c - passes whose kernels are right and reach, for a GPU's compiler only, what is not theirs:
+ * one rule each, named by its fixture. They match different graphs, so that one file shows one at a time. */
+#include "passmith/dsl.h"
+
+enum { X };
+
+static PmStatus kernel(PmRewriter *rw, PmMatch *m, const char *source)
+{
+	int64_t n = pm_numel(m->v[X]);
+
+	if (n <= 0)
+		return pm_decline(m, "x is empty or its size is not known");
+	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "k", .source = source, .grid = { pm_blocks(n, 64) },
+				      .block = { 64 }, .in = PM_VALS(m->v[X]), .arg = PM_ARGS(I64(n)));
+}
+
+/* clang-format off */
+#define KERNEL(ptx, value) "extern \"C\" __global__ void k(const T *x, T *y, long long n)\n{\n" \
+	"long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\nunsigned t = 0;\n" \
+	"#ifndef PASSMITH_EMU\nasm volatile(\"" ptx "\" : \"=r\"(t));\n#endif\n" \
+	"if (i < n) y[i] = st(" value " + (t == 12345u ? 1.f : 0.f));\n}\n"
+#define RULE(id, op, ptx, value) \
+	static PmStatus rw_##id(PmRewriter *rw, PmMatch *m) { return kernel(rw, m, KERNEL(ptx, value)); } \
+	PM_RULE(id, .pattern = OP(Mul, TYPED(V(X), FLOATS, -1), OP(op, V(X))), .rewrite = rw_##id);
+/* clang-format on */
+
+RULE(none, Sigmoid, "mov.u32 %0, %%tid.x;", "ld(x[i]) / (1.f + expf(-ld(x[i])))")
+RULE(by_register, Tanh, "{ .reg .b64 p; mov.b64 p, 0; ld.param.u32 %0, [p+64]; }",
+     "ld(x[i]) * tanhf(ld(x[i]))")
+RULE(by_number, Abs, "ld.local.u32 %0, [64];", "ld(x[i]) * fabsf(ld(x[i]))")
+RULE(of_function, Relu, "{ .reg .b64 p; mov.u64 p, k; cvt.u32.u64 %0, p; }",
+     "ld(x[i]) * (ld(x[i]) > 0.f ? ld(x[i]) : 0.f)")
+RULE(by_time, Neg,
+     "{ .shared .align 8 .b64 b; .reg .pred q; mbarrier.init.shared.b64 [b], 1; "
+     "mbarrier.try_wait.parity.shared.b64 q, [b], 0, 20000; selp.u32 %0, 1, 0, q; }",
+     "ld(x[i]) * -ld(x[i])")
+
+PM_PLUGIN("gate_attacks", "1", &none, &by_register, &by_number, &of_function, &by_time)

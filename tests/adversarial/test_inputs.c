@@ -1,0 +1,210 @@
+/* test_inputs.c - passes that are wrong only for numbers which a judge may forget to draw; each beside an
+ * honest one that has to stay right, through the command. */
+#include "base/io.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "tests/lib/need.h"
+#include "tests/plugin/paths.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define ATTACKS "tests/adversarial/input_attacks.so"
+#define HONEST  "tests/adversarial/input_honest.so"
+
+#define SIN "(float[9,64] x) => (float[9,64] y) { s = Sin(x)\n y = Neg(s) }"
+#define BYTES                                                                                                \
+	"(uint8[9,64] x, float s, uint8 z) => (float[9,64] y) { d = DequantizeLinear(x, s, z)\n y = "        \
+	"Relu(d) }"
+#define WORDS    "(int64[9,64] a, int64[9,64] b) => (int64[9,64] y) { p = Mul(a, b)\n y = Add(p, a) }"
+#define INTS     "(int32[9,64] a, int32[9,64] b) => (int32[9,64] y) { y = Add(a, b) }"
+#define MAX_I64  "(int64[9,64] a, int64[9,64] b) => (int64[9,64] y) { y = Max(a, b) }"
+#define SUB_I64  "(int64[9,64] a, int64[9,64] b) => (int64[9,64] y) { y = Sub(a, b) }"
+#define ABS      "(int32[9,64] a) => (int32[9,64] y) { y = Abs(a) }"
+#define MAX      "(float[9,64] a, float[9,64] b) => (float[9,64] y) { y = Max(a, b) }"
+#define ARG      "(float[9,64] a) => (int64[9] y) { y = ArgMax<axis = 1, keepdims = 0>(a) }"
+#define INVERSE  "(float[9,64] x, float[9,64] b) => (float[9,64] y) { r = Reciprocal(x)\n y = Mul(r, b) }"
+#define ADD_I8   "(int8[9,64] a, int8[9,64] b) => (int8[9,64] y) { y = Add(a, b) }"
+#define NAN_TEXT "(float[9,64] x, float[9,64] b) => (float[9,64] y) { c = IsNaN(x)\n y = Where(c, b, x) }"
+#define POLE                                                                                                 \
+	"(float[9,64] x, float[9,64] b) => (float[9,64] y) <float e = {-0.5}, float i = {inf}, float o = "   \
+	"{0}> "                                                                                              \
+	"{ p = Pow(x, e)\n c = Equal(p, i)\n y = Where(c, o, b) }"
+#define STEP                                                                                                 \
+	"(float[9,64] x, float[9,64] b) => (float[9,64] y) <float t = {3}, float f = {2}, float c = "        \
+	"{-771.5}> "                                                                                         \
+	"{ m = Mul(x, f)\n s = Sub(t, m)\n g = GreaterOrEqual(s, c)\n y = Where(g, b, x) }"
+#define CLIP                                                                                                 \
+	"(float[9,64] x, float[9,64] b) => (float[9,64] y) <float l = {-0.3125}, float h = {1234.5}> "       \
+	"{ c = Clip(x, l, h)\n y = Mul(c, b) }"
+
+/* The one record of `passmith eval` on a graph; owned by *report. */
+static const cJSON *record(const char *so, const char *text, int seed, cJSON **report)
+{
+	const char *tmp = getenv("TMPDIR");
+	char file[256], line[8192];
+	PmStr out = PM_STR_INIT;
+	PmErr err;
+	FILE *f;
+
+	pm_test_need_device("emu");
+	pm_err_init(&err);
+	snprintf(file, sizeof file, "%.200s/inputs-%d.gpt", tmp ? tmp : "/tmp", (int)getpid());
+	snprintf(line, sizeof line, "g %s\n", text);
+	if (pm_write_file(file, line, strlen(line), &err))
+		fail_msg("%s", err.text);
+	snprintf(line, sizeof line, "%s eval %s --pass %s --seed %d --hidden 0 --json --quiet 2>&1",
+		 built("passmith"), file, built(so), seed);
+	f = popen(line, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof line, f))
+		pm_str_add(&out, line);
+	pclose(f);
+	unlink(file);
+	if (pm_json_parse(out.s, out.len, report, &err))
+		fail_msg("%s: %s", err.text, out.s);
+	pm_str_release(&out);
+	return cJSON_GetArrayItem(cJSON_GetObjectItem(cJSON_GetArrayItem(*report, 0), "records"), 0);
+}
+
+static void verdict_is(const char *so, const char *text, int seed, const char *want)
+{
+	cJSON *j;
+	const cJSON *r = record(so, text, seed, &j);
+
+	if (strcmp(pm_json_str(r, "verdict", ""), want) != 0)
+		fail_msg("%s, seed %d: %s (%s), expected %s", so, seed, pm_json_str(r, "verdict", ""),
+			 pm_json_str(r, "why", ""), want);
+	cJSON_Delete(j);
+}
+
+/* PASSMITH_SEEDS (2): with how many. */
+static void caught(int honest, const char *text)
+{
+	const char *n = getenv("PASSMITH_SEEDS");
+
+	for (int seed = 1; seed <= (n ? atoi(n) : 2); seed++) {
+		verdict_is(ATTACKS, text, seed, "INCORRECT");
+		if (honest && (n || seed == 1))
+			verdict_is(HONEST, text, seed, "OK");
+	}
+}
+
+#define CASE(id, honest, text)                                                                               \
+	static void id(void **state)                                                                         \
+	{                                                                                                    \
+		(void)state;                                                                                 \
+		caught(honest, text);                                                                        \
+	}
+CASE(S65_sin_of_large, 1, SIN)
+CASE(S66_seven_bits, 1, BYTES)
+CASE(S67_sixteen_bits, 1, WORDS)
+CASE(S68_int_through_float, 0, INTS)
+CASE(S69_words_through_double, 0, MAX_I64)
+CASE(SA0_words_through_int, 0, SUB_I64)
+CASE(SA1_abs_of_the_least, 1, ABS)
+CASE(SA2_max_without_nan, 1, MAX)
+CASE(SA3_last_of_ties, 1, ARG)
+CASE(SA4_zero_without_sign, 1, INVERSE)
+CASE(SA5_way_never_gone, 1, POLE)
+CASE(SA6_step_off_by_one, 1, STEP)
+CASE(SA7_open_bound, 1, CLIP)
+CASE(SA8_no_nan, 1, NAN_TEXT)
+CASE(SA9_bytes_that_saturate, 1, ADD_I8)
+
+/* ---- what the report says ---- */
+
+static const cJSON *of_class(const cJSON *record, const char *name)
+{
+	const cJSON *list = cJSON_GetObjectItem(record, "classes");
+
+	for (const cJSON *o = list ? list->child : NULL; o; o = o->next)
+		if (pm_str_eq(pm_json_str(o, "class", ""), name))
+			return o;
+	fail_msg("the report has no class '%s'", name);
+	return NULL;
+}
+
+static int has(const cJSON *list, const char *what)
+{
+	for (const cJSON *o = list ? list->child : NULL; o; o = o->next)
+		if (cJSON_IsString(o) && !strcmp(o->valuestring, what))
+			return 1;
+	return 0;
+}
+
+static void each_class_says_what_it_reached(void **state)
+{
+	cJSON *j;
+	const cJSON *r = record(HONEST, WORDS, 1, &j), *c = of_class(r, "range");
+
+	(void)state;
+	assert_true(pm_json_num(c, "largest_input", 0) == 0x1p63);
+	assert_true(has(cJSON_GetObjectItem(c, "in_results"), "wrap-around"));
+	assert_false(has(cJSON_GetObjectItem(of_class(r, "normal"), "in_results"), "wrap-around"));
+	cJSON_Delete(j);
+	r = record(HONEST, SIN, 1, &j);
+	c = of_class(r, "range");
+	assert_true(pm_json_num(c, "largest_input", 0) > 5e4);
+	assert_true(pm_json_num(c, "largest_input", 0) <= 1e5);
+	c = cJSON_GetObjectItem(of_class(r, "special"), "in_inputs");
+	assert_true(has(c, "nan") && has(c, "+inf") && has(c, "-inf") && has(c, "denormal") && has(c, "-0"));
+	cJSON_Delete(j);
+	r = record(HONEST, ARG, 1, &j);
+	assert_true(has(cJSON_GetObjectItem(of_class(r, "ints"), "in_results"), "ties"));
+	c = of_class(r, "special");
+	assert_true(has(cJSON_GetObjectItem(c, "kinds_left_out"), "nan"));
+	assert_non_null(strstr(pm_json_str(c, "why", ""), "ArgMax"));
+	cJSON_Delete(j);
+}
+
+/* What no input makes true is said; what can be solved for is reached. */
+static void ways_that_were_not_gone_are_said(void **state)
+{
+	cJSON *j;
+	const cJSON *r = record(HONEST, POLE, 1, &j);
+
+	(void)state;
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(r, "branches_not_taken")), 0);
+	cJSON_Delete(j);
+	r = record(HONEST,
+		   "(float[9,64] a, float[9,64] b) => (float[9,64] y) <float c = {1.5}>\n"
+		   "{ m = Max(a, b)\n s = Sin(m)\n g = Greater(s, c)\n y = Where(g, a, m) }",
+		   1, &j);
+	assert_true(has(cJSON_GetObjectItem(r, "branches_not_taken"), "Greater 'g' never true"));
+	assert_true(has(cJSON_GetObjectItem(r, "branches_not_taken"), "Where 'y' never true"));
+	assert_false(has(cJSON_GetObjectItem(r, "branches_not_taken"), "Where 'y' never false"));
+	cJSON_Delete(j);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(S65_sin_of_large),
+		cmocka_unit_test(S66_seven_bits),
+		cmocka_unit_test(S67_sixteen_bits),
+		cmocka_unit_test(S68_int_through_float),
+		cmocka_unit_test(S69_words_through_double),
+		cmocka_unit_test(SA0_words_through_int),
+		cmocka_unit_test(SA1_abs_of_the_least),
+		cmocka_unit_test(SA2_max_without_nan),
+		cmocka_unit_test(SA3_last_of_ties),
+		cmocka_unit_test(SA4_zero_without_sign),
+		cmocka_unit_test(SA5_way_never_gone),
+		cmocka_unit_test(SA6_step_off_by_one),
+		cmocka_unit_test(SA7_open_bound),
+		cmocka_unit_test(SA8_no_nan),
+		cmocka_unit_test(SA9_bytes_that_saturate),
+		cmocka_unit_test(each_class_says_what_it_reached),
+		cmocka_unit_test(ways_that_were_not_gone_are_said),
+	};
+
+	return cmocka_run_group_tests_name("inputs", tests, NULL, NULL);
+}

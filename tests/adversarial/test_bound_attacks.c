@@ -45,7 +45,7 @@ static void expect(const char *rule, const char *text, PmLane lane, const char *
 				 .only_rule = rule,
 				 .pass_deadline = 5,
 				 .device_deadline = 20 };
-		PmEvalMember m = { rule, NULL };
+		PmEvalMember m = { .label = rule };
 		PmEvalRecord r;
 		PmErr err;
 

@@ -178,7 +178,7 @@ static void add_kinds(cJSON *j, const char *key, unsigned kinds)
 {
 	cJSON *list = cJSON_AddArrayToObject(j, key);
 
-	for (int k = 0; k < PM_N_KINDS; k++)
+	for (int k = 0; k < PM_N_VALUE_KINDS; k++)
 		if (kinds >> k & 1)
 			cJSON_AddItemToArray(list, cJSON_CreateString(pm_kind_name(k)));
 }
@@ -217,7 +217,7 @@ static unsigned kinds_from_json(const cJSON *list)
 	unsigned kinds = 0;
 
 	for (const cJSON *x = list ? list->child : NULL; x; x = x->next)
-		for (int k = 0; k < PM_N_KINDS; k++)
+		for (int k = 0; k < PM_N_VALUE_KINDS; k++)
 			if (cJSON_IsString(x) && !strcmp(x->valuestring, pm_kind_name(k)))
 				kinds |= 1u << k;
 	return kinds;

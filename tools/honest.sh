@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# honest.sh [SEED...] - how much of what is honest is refused: for each seed 200 kernels over random shapes
-# (tests/adversarial/test_honest), then every pass of ours on every graph of its tests, judged as a stranger's.
+# honest.sh [SEED...] - how much of what is honest is refused: for each seed 400 kernels over random shapes, half
+# of them built in unusual but legal ways (tests/adversarial/test_honest), then every pass of ours on every graph
+# of its tests, judged as a stranger's.
 #
-# Environment: BUILD (build), HONEST (200 kernels a seed; 0 leaves them out), OURS (1; 0 leaves our passes out).
+# Environment: BUILD (build), HONEST (400 kernels a seed; 0 leaves them out), OURS (1; 0 leaves our passes out).
 # Prints a line for each refusal. Exit 1 when more than 0.5 % of either kind are refused or a test fails.
 set -u
 cd "$(dirname "$0")/.." || exit 5
@@ -22,9 +23,9 @@ tell()
 	rm -f "$work"/out*
 }
 
-if [ "${HONEST:-200}" -gt 0 ]; then
+if [ "${HONEST:-400}" -gt 0 ]; then
 	for seed in "$@"; do
-		PASSMITH_HONEST=${HONEST:-200} PASSMITH_HONEST_SEED=$seed tests/run.sh -v adversarial/test_honest >"$work/out"
+		PASSMITH_HONEST=${HONEST:-400} PASSMITH_HONEST_SEED=$seed tests/run.sh -v adversarial/test_honest >"$work/out"
 		tell "honest kernels, seed $seed"
 	done
 fi

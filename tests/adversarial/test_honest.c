@@ -1,7 +1,9 @@
 /* test_honest.c - honest kernels over random shapes and element types: at most one in 200 may be refused.
  *
- * Environment: PASSMITH_HONEST, how many (20; `make honest` asks for 200), and PASSMITH_HONEST_SEED (1),
- * which shapes and inputs come from. Those beyond 20 come in all float types.
+ * Half of them are written as authors usually do (honest_kernels.c), half in unusual but legal ways
+ * (unusual_kernels.c). Environment: PASSMITH_HONEST, how many (40, one of each rule; `make honest` asks for
+ * 400), and PASSMITH_HONEST_SEED (1), which shapes and inputs come from. The first 40 are in float, the
+ * others in all float types.
  */
 #include "base/rng.h"
 #include "bench/runner.h"
@@ -19,39 +21,49 @@
 
 #include <cmocka.h>
 
-/* In a graph: # the element type, R C K sizes. */
+/* In a graph: # the element type, R C K sizes. Of each graph two rules, the usual and the unusual one. */
 typedef struct Kind {
-	const char *rule, *graph;
+	const char *usual, *unusual, *graph;
 } Kind;
 
+#define SILU      "g (#[R,C] x) => (#[R,C] y) { s = Sigmoid(x)\n y = Mul(x, s) }"
+#define TANH      "g (#[R,C] x) => (#[R,C] y) { y = Tanh(x) }"
+#define SUM       "g (#[R,C] x) => (#[R] y) { y = ReduceSum<axes = [1], keepdims = 0>(x) }"
+#define SOFTMAX   "g (#[R,C] x) => (#[R,C] y) { y = Softmax<axis = 1>(x) }"
+#define NORM      "g (#[R,C] x, #[C] s, #[C] b) => (#[R,C] y) { y = LayerNormalization<axis = 1>(x, s, b) }"
+#define PRODUCT   "g (#[R,K] a, #[K,C] b) => (#[R,C] y) { y = MatMul(a, b) }"
 #define EW3(body) "g (#[R,C] x, #[R,C] a, #[R,C] b) => (#[R,C] y) { " body " }"
 
 static const Kind kinds[] = {
-	{ "silu", "g (#[R,C] x) => (#[R,C] y) { s = Sigmoid(x)\n y = Mul(x, s) }" },
-	{ "product_tiled", "g (#[R,K] a, #[K,C] b) => (#[R,C] y) { y = MatMul(a, b) }" },
-	{ "norm_one_pass",
-	  "g (#[R,C] x, #[C] s, #[C] b) => (#[R,C] y) { y = LayerNormalization<axis = 1>(x, s, b) }" },
-	{ "softmax_online", "g (#[R,C] x) => (#[R,C] y) { y = Softmax<axis = 1>(x) }" },
-	{ "sum_tree", "g (#[R,C] x) => (#[R] y) { y = ReduceSum<axes = [1], keepdims = 0>(x) }" },
-	{ "gelu_erf", "g (#[R,C] x) => (#[R,C] y) { y = Gelu(x) }" },
-	{ "residual_relu", EW3("m = Mul(x, a)\n t = Add(m, b)\n y = Relu(t)") },
-	{ "tanh_by_exp", "g (#[R,C] x) => (#[R,C] y) { y = Tanh(x) }" },
-	{ "rms_norm", "g (#[R,C] x, #[C] s) => (#[R,C] y) { y = RMSNormalization<axis = 1>(x, s) }" },
-	{ "three_sum", EW3("t = Add(x, a)\n y = Add(t, b)") },
-	{ "silu_exp2", "g (#[R,C] x) => (#[R,C] y) { s = Sigmoid(x)\n y = Mul(x, s) }" },
-	{ "silu_fast", "g (#[R,C] x) => (#[R,C] y) { s = Sigmoid(x)\n y = Mul(x, s) }" },
-	{ "tanh_library", "g (#[R,C] x) => (#[R,C] y) { y = Tanh(x) }" },
-	{ "multiply_add", EW3("m = Mul(x, a)\n y = Add(m, b)") },
-	{ "sum_serial", "g (#[R,C] x) => (#[R] y) { y = ReduceSum<axes = [1], keepdims = 0>(x) }" },
-	{ "mean_tree", "g (#[R,C] x) => (#[R] y) { y = ReduceMean<axes = [1], keepdims = 0>(x) }" },
-	{ "root_of_squares", "g (#[R,C] x) => (#[R] y) { y = ReduceL2<axes = [1], keepdims = 0>(x) }" },
-	{ "softmax_serial", "g (#[R,C] x) => (#[R,C] y) { y = Softmax<axis = 1>(x) }" },
-	{ "norm_two_passes",
-	  "g (#[R,C] x, #[C] s, #[C] b) => (#[R,C] y) { y = LayerNormalization<axis = 1>(x, s, b) }" },
-	{ "product_plain", "g (#[R,K] a, #[K,C] b) => (#[R,C] y) { y = MatMul(a, b) }" },
+	{ "silu", "silu_vectors", SILU },
+	{ "product_tiled", "product_double_buffer", PRODUCT },
+	{ "norm_one_pass", "norm_welford", NORM },
+	{ "softmax_online", "softmax_merged", SOFTMAX },
+	{ "sum_tree", "sum_half_warps", SUM },
+	{ "gelu_erf", "gelu_erfc", "g (#[R,C] x) => (#[R,C] y) { y = Gelu(x) }" },
+	{ "residual_relu", "residual_relu_pairs", EW3("m = Mul(x, a)\n t = Add(m, b)\n y = Relu(t)") },
+	{ "tanh_by_exp", "tanh_by_expm1", TANH },
+	{ "rms_norm", "rms_double",
+	  "g (#[R,C] x, #[C] s) => (#[R,C] y) { y = RMSNormalization<axis = 1>(x, s) }" },
+	{ "three_sum", "three_sum_double", EW3("t = Add(x, a)\n y = Add(t, b)") },
+	{ "silu_exp2", "silu_no_overflow", SILU },
+	{ "silu_fast", NULL, SILU },
+	{ "tanh_library", NULL, TANH },
+	{ "multiply_add", "multiply_add_shared", EW3("m = Mul(x, a)\n y = Add(m, b)") },
+	{ "sum_serial", "sum_compensated", SUM },
+	{ "mean_tree", "mean_last_block",
+	  "g (#[R,C] x) => (#[R] y) { y = ReduceMean<axes = [1], keepdims = 0>(x) }" },
+	{ "root_of_squares", "root_scaled",
+	  "g (#[R,C] x) => (#[R] y) { y = ReduceL2<axes = [1], keepdims = 0>(x) }" },
+	{ "softmax_serial", "softmax_launches", SOFTMAX },
+	{ "norm_two_passes", "norm_dynamic", NORM },
+	{ "product_plain", "product_split_k", PRODUCT },
+	{ NULL, "product_warp", PRODUCT },
+	{ NULL, "relu_transposed",
+	  "g (#[R,C] x) => (#[C,R] y) { t = Transpose<perm = [1, 0]>(x)\n y = Relu(t) }" },
 };
 
-enum { N_KINDS = sizeof kinds / sizeof *kinds, SAMPLE = 20 };
+enum { SAMPLE = 40 }; /* as many as there are rules */
 
 /* One, small, primes, beside powers of two, long. */
 static int64_t draw_size(PmRng *r, int64_t most)
@@ -89,11 +101,24 @@ static PmGraph *make(const Kind *k, const char *type, int64_t r, int64_t c, int6
 	return g;
 }
 
+/* Rule number i: usual and unusual ones in turn. */
+static const Kind *choose(int i, const char **rule)
+{
+	const Kind *k = kinds;
+
+	for (int at = i / 2 % (SAMPLE / 2);; k++) {
+		*rule = i % 2 ? k->unusual : k->usual;
+		if (*rule && !at--)
+			return k;
+	}
+}
+
 /* 1 when the kernel is refused, and says why. */
 static int is_refused(uint64_t seed, int i, PmRng *r)
 {
 	static const char *const types[] = { "float", "float16", "bfloat16" };
-	const Kind *k = &kinds[i % N_KINDS];
+	const char *rule;
+	const Kind *k = choose(i, &rule);
 	const char *type = i < SAMPLE ? types[0] : types[pm_rng_range(r, 0, 2)];
 	int is_product = strchr(k->graph, 'K') != NULL;
 	int64_t rows = draw_size(r, is_product ? 64 : 33), depth = draw_size(r, 4093);
@@ -101,21 +126,22 @@ static int is_refused(uint64_t seed, int i, PmRng *r)
 	PmEvalOpts o = { .device = "emu",
 			 .secret = test_secret(seed * 1000 + (uint64_t)i),
 			 .preset = PM_PRESET_SOUND,
-			 .only_rule = k->rule,
+			 .only_rule = rule,
 			 .check_only = 1 };
-	PmEvalMember m = { .label = k->rule, .g = make(k, type, rows, cols, depth) };
+	PmEvalMember m = { .label = rule, .g = make(k, type, rows, cols, depth) };
 	PmEvalRecord rec;
 	PmErr err;
 	int refused;
 
 	pm_err_init(&err);
-	if (pm_eval_member(built("tests/adversarial/honest_kernels.so"), &m, &o, &rec, &err))
-		fail_msg("%s: %s", k->rule, err.text);
+	if (pm_eval_member(built(i % 2 ? "tests/adversarial/unusual_kernels.so"
+				       : "tests/adversarial/honest_kernels.so"),
+			   &m, &o, &rec, &err))
+		fail_msg("%s: %s", rule, err.text);
 	refused = rec.verdict != PM_VERDICT_OK;
 	if (refused)
-		printf("# refused: %s, %s, %lld x %lld (depth %lld): %s: %s\n", k->rule, type,
-		       (long long)rows, (long long)cols, (long long)depth, pm_verdict_name(rec.verdict),
-		       rec.why);
+		printf("# refused: %s, %s, %lld x %lld (depth %lld): %s: %s\n", rule, type, (long long)rows,
+		       (long long)cols, (long long)depth, pm_verdict_name(rec.verdict), rec.why);
 	pm_eval_record_release(&rec);
 	pm_graph_free((PmGraph *)m.g);
 	return refused;

@@ -495,6 +495,12 @@ static PmStatus ask_reference(Check *k, size_t i, PmErr *err)
 		st = ask_bound(k, i, in, &judged, err);
 	if (!st && !judged)
 		st = pm_ref_run(k->original, in, n_in, want, n_out, err);
+	if (st && st != PM_E_UNSUPPORTED) {
+		PmErr why = *err;
+
+		st = pm_err(err, PM_E_INTERNAL, "The reference refuses the inputs of call %zu: %s", i,
+			    why.text);
+	}
 	if (!st && !judged)
 		st = pm_agree(k->original, in, outputs_of(k, i), want, n_out,
 			      pm_secret_u64(k->o->secret, "agree", i), a, err);

@@ -2,6 +2,7 @@
 #include "bench/inputs.h"
 
 #include "bench/inputs_priv.h"
+#include "ir/index_span.h"
 #include "ir/kernel.h"
 #include "ir/stats.h"
 
@@ -150,6 +151,19 @@ static void mend_divisors(const PmGraph *g, PmValue v, PmTensor *t)
 			pm_tensor_set_i(t, i, 1);
 }
 
+/* Where an index that is computed would leave its axis, less is drawn. */
+static void keep_on_axis(PmSpan s, PmTensor *t)
+{
+	double width = s.hi - s.lo + 1;
+
+	for (int64_t i = 0; i < pm_tensor_numel(t) && isfinite(width); i++) {
+		double v = pm_tensor_get(t, i);
+
+		if (v < s.lo || v > s.hi)
+			pm_tensor_set(t, i, s.lo + fmod(fabs(trunc(v)), width));
+	}
+}
+
 /* The first five classes keep the numbers they always had, the next five those that they have had since. */
 static uint64_t stream(uint64_t seed, PmInputClass cls)
 {
@@ -157,11 +171,20 @@ static uint64_t stream(uint64_t seed, PmInputClass cls)
 					: ~(seed * (PM_INPUTS_SPECIAL + 1) + (uint64_t)cls);
 }
 
+/* Is it less than what its role draws from? */
+static int is_less(const PmGraph *g, PmValue v, PmSpan s)
+{
+	PmSpan all = pm_span_of_role(g, v);
+
+	return s.lo != all.lo || s.hi != all.hi;
+}
+
 static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, int level, PmTensor *out,
 			    PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(g);
 	PmTargets *targets = cls >= PM_INPUTS_SPECIAL ? pm__targets_find(g) : NULL;
+	PmSpan *span = pm_index_spans(g);
 
 	memset(out, 0, n * sizeof *out);
 	for (size_t i = 0; i < n; i++) {
@@ -174,6 +197,7 @@ static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, i
 		if (st) {
 			pm_tensors_release(out, n);
 			free(targets);
+			free(span);
 			return pm_err_ctx(err, "input '%.120s'", pm_value_name(g, v));
 		}
 		pm_rng_init_named(&r, stream(seed, cls), pm_value_name(g, v));
@@ -182,10 +206,13 @@ static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, i
 			pm__draw_extreme(g, v, role, cls, level, &targets[i], &r, &out[i]);
 		if (role == PM_ROLE_COUNT)
 			mend_divisors(g, v, &out[i]);
+		if (is_less(g, v, span[i]))
+			keep_on_axis(span[i], &out[i]);
 		if (role == PM_ROLE_INDEX)
 			pm__scatter_indices(g, v, &r, &out[i]);
 	}
 	free(targets);
+	free(span);
 	return PM_OK;
 }
 
@@ -207,6 +234,7 @@ PmStatus pm_inputs_draw(const PmGraph *g, size_t i, uint64_t seed, PmInputClass 
 	int64_t limit;
 	PmInputRole role = pm_input_role(g, v, &limit);
 	PmStatus st = pm_tensor_init(out, &row, err);
+	PmSpan *span;
 	PmRng r;
 
 	if (st)
@@ -215,6 +243,10 @@ PmStatus pm_inputs_draw(const PmGraph *g, size_t i, uint64_t seed, PmInputClass 
 	fill(&r, role, cls, limit, pm_value_type(g, v), out);
 	if (role == PM_ROLE_COUNT)
 		mend_divisors(g, v, out);
+	span = pm_index_spans(g);
+	if (is_less(g, v, span[i]))
+		keep_on_axis(span[i], out);
+	free(span);
 	return PM_OK;
 }
 

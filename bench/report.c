@@ -12,6 +12,8 @@ const char *pm_eval_stage(const PmEvalRecord *r)
 	if (r->verdict == PM_VERDICT_OK || r->verdict == PM_VERDICT_INCORRECT ||
 	    r->verdict == PM_VERDICT_PRECISION || r->measured)
 		return "speed";
+	if (r->verdict == PM_VERDICT_HARNESS_FAIL)
+		return "inputs";
 	return r->n_kernels > 0 ? "correctness" : "match";
 }
 
@@ -108,6 +110,7 @@ cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 		add_hidden(j, &r->hidden);
 	pm_json_add_i64(j, "seed", (int64_t)r->opts.seed);
 	pm_json_add_i64(j, "variants", (int64_t)r->n);
+	pm_json_add_i64(j, "not_judged", (int64_t)r->n_not_judged);
 	pm_json_add_i64(j, "algebraic", (int64_t)r->n_algebraic);
 	pm_json_add_i64(j, "matched", (int64_t)count_matched(r));
 	pm_json_add_i64(j, "correct", (int64_t)count_right(r));
@@ -232,6 +235,9 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 		record_line(&r->rec[i], clock, out);
 	sentences(r, out);
 	branches(r, out);
+	if (r->n_not_judged)
+		pm_str_addf(out, "  Not judged, and no part of the score: %zu of %zu variants.\n",
+			    r->n_not_judged, r->n);
 	if (r->hidden.verdict != PM_VERDICT_OK)
 		pm_str_addf(out, "  %s, so that no variant counts as right: %s\n",
 			    pm_verdict_name(r->hidden.verdict), r->hidden.why);

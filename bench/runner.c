@@ -158,6 +158,24 @@ static PmSecret *member_secret(const PmEvalMember *m, const PmEvalOpts *opts)
 			    : pm_secret_draw();
 }
 
+/* An error of the harness that says something of this graph alone. A machine that lacks a device or a file
+ * lacks it for all of them. */
+static int is_of_this_member(PmStatus st)
+{
+	return st && st != PM_E_ENV && st != PM_E_IO && st != PM_E_NOT_FOUND;
+}
+
+/* The others go on: the record says what happened, and counts for nothing. */
+static PmStatus not_judged(Eval *e, PmErr *err)
+{
+	char text[PM_ERR_MAX];
+
+	snprintf(text, sizeof text, "No fault of the pass, which is not judged here: %.*s",
+		 (int)sizeof text - 64, err->text);
+	pm_err_init(err);
+	return pm__say(e, PM_VERDICT_HARNESS_FAIL, text);
+}
+
 PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEvalOpts *opts, PmEvalRecord *out,
 			PmErr *err)
 {
@@ -175,18 +193,23 @@ PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEval
 	out->smallest_t = PM_T_NEVER;
 	out->worst.index = -1;
 	e.worker = pm_worker_new(opts->device);
-	st = pm__stage_match(&e, so_path, err);
+	st = pm__stage_inputs(&e, err);
+	if (!st && out->verdict == PM_VERDICT_OK)
+		st = pm__stage_match(&e, so_path, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = pm__stage_compile(&e, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = pm__stage_correctness(&e, err);
 	if (!st && !opts->check_only && (out->verdict == PM_VERDICT_OK || pm__is_inexact(out->verdict)))
 		st = pm__stage_speed(&e, err);
+	if (is_of_this_member(st))
+		st = not_judged(&e, err);
 	if (out->verdict != PM_VERDICT_OK && !pm__is_inexact(out->verdict) && !out->measured)
 		out->smallest_t = PM_T_NEVER;
 	pm_worker_free(e.worker);
 	pm_probe_release(&e.probe);
 	pm_candidate_release(&e.cand);
+	pm__inputs_release(&e);
 	out->wall_seconds = pm_now() - t0;
 	pm_secret_hex(e.secret, out->secret);
 	pm_secret_free(e.secret);
@@ -210,12 +233,16 @@ PmStatus pm_eval_score(PmEvalReport *r, PmErr *err)
 {
 	PmScoreRule rule = pm_score_rule(r->opts.preset);
 	PmScoreRecord *s = pm_xcalloc(r->n + 1, sizeof *s);
-	size_t fast = 0;
+	size_t fast = 0, n = 0;
 	PmStatus st;
 
-	for (size_t i = 0; i < r->n; i++) {
-		const PmEvalRecord *e = &r->rec[i];
+	for (size_t k = 0; k < r->n; k++) {
+		const PmEvalRecord *e = &r->rec[k];
+		size_t i = n;
 
+		if (e->verdict == PM_VERDICT_HARNESS_FAIL)
+			continue;
+		n++;
 		s[i].status = pm_verdict_score_status(e->verdict);
 		/* A clock that failed altogether is a failure, not a speedup of 1. */
 		if (e->verdict == PM_VERDICT_TIMING_UNSTABLE && !isfinite(e->speedup))
@@ -236,8 +263,13 @@ PmStatus pm_eval_score(PmEvalReport *r, PmErr *err)
 		s[i].outputs = e->outputs;
 		fast += e->verdict == PM_VERDICT_OK && e->speedup > 1 && !r->hidden.verdict;
 	}
-	st = pm_score(&rule, s, r->n, &r->score, err);
-	r->fast1 = r->n ? (double)fast / (double)r->n : 0;
+	st = pm_score(&rule, s, n, &r->score, err);
+	r->n_not_judged = r->n - n;
+	for (int t = 0; t < r->score.n_t && r->n && !n; t++)
+		r->score.es[t] = r->score.s[t] = NAN;
+	if (r->n && !n)
+		r->score.as = NAN;
+	r->fast1 = n ? (double)fast / (double)n : 0;
 	free(s);
 	return st;
 }

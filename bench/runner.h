@@ -5,7 +5,7 @@
  * Correctness under the sound preset is judged kernel by kernel (probe.h) by the error bound, or where there
  * is none at t = -5 of the ladder; results within the bound count as close from t = -5 on. Under passnet, the
  * graph's outputs are compared with the eager baseline's, as published. Every member gets a record, whatever
- * happens to it: N is fixed.
+ * happens to it: N is fixed, less the records that are no fault of the pass (HARNESS_FAIL).
  */
 #ifndef BENCH_RUNNER_H
 #define BENCH_RUNNER_H
@@ -139,6 +139,7 @@ typedef struct PmEvalReport {
 	size_t n;
 	PmEvalRecord *rec; /* owned */
 	PmScore score;
+	size_t n_not_judged;     /* records of HARNESS_FAIL: no part of the score */
 	size_t n_algebraic;      /* members that clean-up alone makes faster; filled by the caller */
 	double fast1;            /* share that is correct and faster than 1 */
 	char sandbox_lacks[128]; /* layers that this machine lacks for passes or, on emu, for kernels; "" =
@@ -156,7 +157,8 @@ PmStatus pm_eval_pass(const char *so_path, const PmEvalMember *m, size_t n, cons
 		      PmEvalReport *out, PmErr *err);
 void pm_eval_report_release(PmEvalReport *r);
 
-/* One record alone (the same stages), for callers that store each as it comes. */
+/* One record alone (the same stages), for callers that store each as it comes. What goes wrong with this
+ * member alone and is not the pass's is HARNESS_FAIL; an error is the machine's (no device, a full disk). */
 PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEvalOpts *opts, PmEvalRecord *out,
 			PmErr *err);
 void pm_eval_record_release(PmEvalRecord *r);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REF_FLOPS = 400000000 }; /* operations of the reference on one set of inputs that are quick */
-
 static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poison, uint64_t layout,
 			      PmRunResult *out, PmErr *err)
 {
@@ -101,44 +99,6 @@ static PmStatus check_poison(Eval *e, const PmTensor *in, const PmRunResult *fir
 	return st;
 }
 
-/* Eight elements of the first floating-point input are replaced: a kernel that knows inputs again by some of
- * their elements does not see it. */
-static void edit(PmTensor *in, size_t n, PmRng *r)
-{
-	for (size_t i = 0; i < n; i++) {
-		int64_t numel = pm_tensor_numel(&in[i]);
-
-		if (!pm_dtype_is_float(in[i].type.dtype) || !numel)
-			continue;
-		for (int k = 0; k < 8; k++)
-			pm_tensor_set(&in[i], pm_rng_range(r, 0, numel - 1), pm_rng_normal(r));
-		return;
-	}
-}
-
-/* Inputs of a class for one alternative, as far as the graph defines a result for them: no two runs get the
- * same, but that an edited one differs from its class's by eight elements. *use = 0 when the class has to be
- * left out. What a class reaches is noted the first time; all is, where the reference is quick. */
-static PmStatus draw_inputs(Eval *e, PmInputClass cls, int alt, int edited, PmTensor *in, int *use,
-			    PmErr *err)
-{
-	uint64_t number = (uint64_t)alt * PM_N_ALL_CLASSES + (uint64_t)cls;
-	PmReached r, *kept = &e->rec->reached.of[cls];
-	int quick = e->quick && !kept->drawn;
-	PmStatus st = pm_inputs_defined(e->m->g, pm__draw(e, "inputs", number), cls, quick, in, &r,
-					edited ? NULL : &e->taken, err);
-	PmRng rng;
-
-	*use = !st && r.drawn == 1;
-	if (!st && !kept->drawn)
-		*kept = r;
-	if (!*use || !edited)
-		return st;
-	pm_rng_init(&rng, pm__draw(e, "edit", number));
-	edit(in, pm_graph_n_inputs(e->m->g), &rng);
-	return PM_OK;
-}
-
 static void write_down(Eval *e, const PmTensor *in, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -154,7 +114,7 @@ static PmStatus check_class(Eval *e, PmInputClass cls, int alt, int edited, PmEr
 	int first = cls == PM_INPUTS_NORMAL && !edited;
 	char where[96];
 	int use = 0;
-	PmStatus st = draw_inputs(e, cls, alt, edited, in, &use, err);
+	PmStatus st = pm__draw_inputs(e, cls, alt, edited, in, &use, err);
 
 	if (st || !use) {
 		free(in);
@@ -195,15 +155,11 @@ static int choose_classes(Eval *e, int alt, PmInputClass cls[PM_N_ALL_CLASSES])
 {
 	int passnet = e->o->preset == PM_PRESET_PASSNET, first = 0;
 	int n = passnet ? PM_N_INPUT_CLASSES : PM_N_ALL_CLASSES;
-	int64_t flops = 0;
 	PmRng rng;
 
 	for (int i = 0; i < n; i++)
 		cls[i] = (PmInputClass)i;
-	for (size_t i = 0; i < pm_graph_n_nodes(e->m->g); i++)
-		flops += pm_op_flops(e->m->g, pm_graph_node_at(e->m->g, i));
-	e->quick = flops <= REF_FLOPS && !passnet;
-	if (flops > REF_FLOPS && !passnet)
+	if (!e->quick && !passnet)
 		first = 1;
 	pm_rng_init(&rng, pm__draw(e, "classes", (uint64_t)alt));
 	for (int i = n - 1; i > first; i--) {
@@ -231,19 +187,6 @@ static PmStatus check_alternative(Eval *e, int alt, PmErr *err)
 	return st;
 }
 
-/* The ways of conditions that no inputs went, where all classes have been drawn and the reference run. */
-static void note_branches(Eval *e)
-{
-	PmEvalReached *r = &e->rec->reached;
-	char text[PM_BRANCH];
-
-	for (r->n_not_taken = 0;
-	     pm_branch_not_taken(&e->taken, e->m->g, (size_t)r->n_not_taken, text, sizeof text);
-	     r->n_not_taken++)
-		if (r->n_not_taken < PM_EVAL_BRANCHES)
-			snprintf(r->not_taken[r->n_not_taken], sizeof text, "%s", text);
-}
-
 PmStatus pm__stage_correctness(Eval *e, PmErr *err)
 {
 	PmEvalRecord *r = e->rec;
@@ -253,12 +196,10 @@ PmStatus pm__stage_correctness(Eval *e, PmErr *err)
 		return st;
 	pm__judge_begin(e);
 	e->n_alts = count_alternatives(e->cand.g);
-	pm_branches_init(&e->taken, e->m->g);
 	for (int alt = 0; alt < e->n_alts && !st && r->verdict == PM_VERDICT_OK; alt++)
 		st = check_alternative(e, alt, err);
 	if (e->quick && r->verdict == PM_VERDICT_OK)
-		note_branches(e);
-	pm_branches_release(&e->taken);
+		pm__note_branches(e);
 	if (!st && r->verdict == PM_VERDICT_OK)
 		pm__judge_end(e);
 	free(e->silence);

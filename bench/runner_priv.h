@@ -29,8 +29,10 @@ typedef struct Eval {
 	PmWorker *worker; /* the candidate's own */
 	PmProbe probe;    /* the candidate with every kernel's operands and results as outputs */
 	int quick;        /* the reference is: all classes are drawn, and what they reach is measured */
-	PmBranches taken; /* by all inputs so far */
-	int n_alts;       /* most alternatives of any kernel */
+	PmTensor *first;  /* owned: inputs of the first class, which the reference has run; NULL once used */
+	PmReached first_reached;
+	PmBranches taken;                     /* by all inputs so far */
+	int n_alts;                           /* most alternatives of any kernel */
 	char plan[PM_MAX_ALTS][PM_CHAIN_HEX]; /* pm_exec_digest of each when it was judged; "" = not yet */
 	int by_ladder;      /* a result for which there is no bound is wrong at the level that decides */
 	PmSilence *silence; /* owned; by result, while results are judged */
@@ -60,6 +62,17 @@ int *pm__choose_alternatives(const PmGraph *g, int k, size_t *n);
 PmStatus pm__same_plan(Eval *e, int alt, const char *digest, PmErr *err);
 /* The record is of this alternative. */
 void pm__choose(Eval *e, int alt);
+
+/* runner_inputs.c: inputs that the reference has run. The stage comes before the pass sees the graph: where
+ * the reference refuses the first class, nobody can be judged (HARNESS_FAIL). */
+PmStatus pm__stage_inputs(Eval *e, PmErr *err);
+/* Inputs of a class for one alternative, as far as the graph defines a result for them: no two runs get the
+ * same, but that an edited one differs from its class's by eight elements. *use = 0 when the class has to be
+ * left out. What a class reaches is noted the first time; all is, where the reference is quick. */
+PmStatus pm__draw_inputs(Eval *e, PmInputClass cls, int alt, int edited, PmTensor *in, int *use, PmErr *err);
+/* Writes the ways of conditions that no inputs went into the record. */
+void pm__note_branches(Eval *e);
+void pm__inputs_release(Eval *e);
 
 /* runner_correct.c: the candidate on every class of inputs, each kernel against its body. */
 PmStatus pm__stage_correctness(Eval *e, PmErr *err);

@@ -142,7 +142,7 @@ static PmStatus add_pass(PmBench *b, size_t system, size_t first, PmErr *err)
 	for (size_t i = 0; i < m->list.n && !st; i++) {
 		PmSysGraph *g = row_of(b, first, m->list.v[i].ordinal);
 
-		if (!g || !have[i])
+		if (!g || !have[i] || r.rec[i].verdict == PM_VERDICT_HARNESS_FAIL)
 			continue;
 		take_pass(&g->cell[system], &r.rec[i]);
 		for (size_t k = 0; k < b->table.n; k++)

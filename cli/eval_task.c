@@ -90,7 +90,8 @@ static PmStatus eval_missing(const PmEvalTask *e, const char *so, int64_t run, c
 			continue;
 		if (!have[i])
 			st = pm_eval_member(so, &m, &r->opts, &r->rec[i], err);
-		if (!st && !have[i] && run)
+		/* What the harness could not judge is tried again next time. */
+		if (!st && !have[i] && run && r->rec[i].verdict != PM_VERDICT_HARNESS_FAIL)
 			st = store(e, run, i, &r->rec[i], err);
 		have[i] = have[i] || !st;
 		if (e->bar)

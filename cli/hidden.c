@@ -60,7 +60,8 @@ static int too_long(const PmGraph *g)
 /* Verdicts that say that the pass did wrong, not that it declined or that nothing was there to win. */
 static int is_wrong(PmVerdict v)
 {
-	return v != PM_VERDICT_OK && v != PM_VERDICT_NO_MATCH && v != PM_VERDICT_NO_CREDIT;
+	return v != PM_VERDICT_OK && v != PM_VERDICT_NO_MATCH && v != PM_VERDICT_NO_CREDIT &&
+	       v != PM_VERDICT_HARNESS_FAIL;
 }
 
 static PmStatus try_shape(void *arg, const PmGraph *g, const char *label, int shape, int dtype, PmErr *err)
@@ -77,6 +78,10 @@ static PmStatus try_shape(void *arg, const PmGraph *g, const char *label, int sh
 	st = pm_eval_member(h->so, &m, &h->opts, &rec, err);
 	if (st)
 		return st;
+	if (rec.verdict == PM_VERDICT_HARNESS_FAIL) { /* says nothing of the pass: another shape */
+		pm_eval_record_release(&rec);
+		return PM_OK;
+	}
 	out->n++;
 	out->n_matched += rec.n_kernels > 0;
 	if (is_wrong(rec.verdict)) {

@@ -1,6 +1,9 @@
 /* resize.c - a graph with other input sizes. */
 #include "extract/variants_priv.h"
+#include "ir/index_span.h"
 #include "ir/infer.h"
+
+#include <stdlib.h>
 
 static void forget_results(PmGraph *g, PmNode n)
 {
@@ -83,6 +86,26 @@ static int same_broadcast(const PmGraph *base, PmNode b, const PmGraph *g, PmNod
 	return 1;
 }
 
+static PmIndexFate fate_of(const PmGraph *g)
+{
+	size_t n = pm_graph_n_inputs(g);
+	PmSpan *in = pm_xcalloc(n + 1, sizeof *in);
+	PmIndexFate fate;
+
+	for (size_t i = 0; i < n; i++)
+		in[i] = pm_span_of_role(g, pm_graph_input(g, i));
+	fate = pm_index_fate(g, in, NULL);
+	free(in);
+	return fate;
+}
+
+/* Indices that the graph computes, or holds, follow no size: a table that is made shorter would lose rows
+ * that they pick, a sequence that is made longer would count beyond it. */
+static int indices_stay(const PmGraph *base, const PmGraph *g)
+{
+	return fate_of(g) != PM_INDEX_LEAVES || fate_of(base) == PM_INDEX_LEAVES;
+}
+
 static PmStatus build(const PmResize *r, PmGraph *g, PmVariantReason *why)
 {
 	size_t i;
@@ -109,6 +132,9 @@ static PmStatus build(const PmResize *r, PmGraph *g, PmVariantReason *why)
 		return PM_DECLINED;
 	*why = PM_VARIANT_OPS;
 	if (!same_ops(r->base, g))
+		return PM_DECLINED;
+	*why = PM_VARIANT_INDEX;
+	if (!indices_stay(r->base, g))
 		return PM_DECLINED;
 	*why = PM_VARIANT_INFER;
 	return pm_verify(g, NULL) ? PM_DECLINED : PM_OK;

@@ -39,6 +39,7 @@ const char *pm_variant_reason(PmVariantReason r)
 					    "it is empty, too large or of unknown size",
 					    "its operators differ",
 					    "operands of equal sizes would differ",
+					    "an index would leave its axis",
 					    "it equals another variant" };
 
 	return (unsigned)r < PM_VARIANT_N_REASONS ? text[r] : "unknown";

@@ -26,6 +26,7 @@ typedef enum {
 	PM_VARIANT_SIZE,      /* empty, too large, or of unknown size */
 	PM_VARIANT_OPS,       /* other operators than the original's */
 	PM_VARIANT_BROADCAST, /* operands of an element-wise node had equal sizes and no longer have */
+	PM_VARIANT_INDEX,     /* an index would leave its axis (ir/index_span.h) */
 	PM_VARIANT_DUPLICATE, /* equals one that was made before */
 	PM_VARIANT_N_REASONS
 } PmVariantReason;

@@ -3,6 +3,7 @@
 #include "base/io.h"
 #include "base/proc.h"
 #include "base/str.h"
+#include "bench/inputs.h"
 #include "dataset/tasks.h"
 #include "extract/extract.h"
 #include "extract/variants.h"
@@ -619,6 +620,59 @@ static void a_task_is_made_of_a_subgraph(void **state)
 	pm_graph_free(g);
 }
 
+/* The reference runs a variant on inputs of every class that are drawn as an evaluation draws them. */
+static PmStatus run_by_reference(void *arg, const PmGraph *g, const char *label, int shape, int dtype,
+				 PmErr *err)
+{
+	size_t n = pm_graph_n_inputs(g);
+	PmTensor *in = pm_xcalloc(n + 1, sizeof *in);
+	int *made = arg;
+
+	(void)shape;
+	(void)dtype;
+	for (int c = 0; c < PM_N_ALL_CLASSES; c++) {
+		PmReached r;
+
+		assert_int_equal(pm_inputs_make(g, 11, (PmInputClass)c, in, err), PM_OK);
+		if (pm_reach(g, in, 0, &r, NULL, err))
+			fail_msg("%s, class %s: %s", label, pm_input_class_name((PmInputClass)c), r.why);
+		pm_tensors_release(in, n);
+	}
+	free(in);
+	++*made;
+	return PM_OK;
+}
+
+/* Indices that a graph computes do not follow the sizes: a table of 514 rows stays long enough for positions,
+ * and one of three for a type that is 1 - mask. */
+static void computed_indices_stay_on_their_axis(void **state)
+{
+	static const char *const text[] = {
+		"g (int64[4,16] mask, float[514,8] places) => (float[4,16,8] y)\n"
+		"<int64 one = {1}, int64 axis = {1}> {\n"
+		"c = CumSum(mask, axis)\n m = Mul(c, mask)\n t = Add(m, one)\n"
+		"e = Gather<axis = 0>(places, t)\n y = Tanh(e) }",
+		"g (int64[4,16] mask, float[3,8] types) => (float[4,16,8] y)\n<int64 one = {1}> {\n"
+		"t = Sub(one, mask)\n e = Gather<axis = 0>(types, t)\n y = Tanh(e) }",
+		"g (int64[4,16] kind, float[3,8] types) => (float[4,16,8] y)\n<int64 two = {2}> {\n"
+		"t = Sub(kind, two)\n e = Gather<axis = 0>(types, t)\n y = Tanh(e) }",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+		PmVariantOpts o = { .n_shapes = 12, .max_elements = 1 << 14, .seed = 3 };
+		PmGraph *g = parse(text[i]);
+		int made = 0;
+		PmErr err;
+
+		pm_err_init(&err);
+		if (pm_variants_make(g, &o, run_by_reference, &made, NULL, &err))
+			fail_msg("%s", err.text);
+		assert_true(made >= 24);
+		pm_graph_free(g);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -626,6 +680,7 @@ int main(void)
 		cmocka_unit_test(equal_sizes_do_not_make_one_class),
 		cmocka_unit_test(numbers_follow_the_sizes),
 		cmocka_unit_test(known_indices_stay_inside),
+		cmocka_unit_test(computed_indices_stay_on_their_axis),
 		cmocka_unit_test(more_heads_rather_than_other_widths),
 		cmocka_unit_test(a_batch_of_one_is_not_turned_into_broadcasting),
 		cmocka_unit_test(element_types_change_with_their_constants),

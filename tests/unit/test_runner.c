@@ -242,6 +242,42 @@ static void pretend_measured(PmEvalRecord *r)
 			      .persistence = 1 };
 }
 
+/* A graph that no inputs are legal for, beside one that is judged as ever. */
+static void what_the_reference_refuses_is_no_fault_of_the_pass(void **state)
+{
+	static const char text[] =
+		"g (int64[2,2] mask, float[1,8] t, float[2,2,8] x) => (float[2,2,8] y, float[2,2,8] z)\n"
+		"<int64 one = {1}, int64 axis = {1}> {\n"
+		"c = CumSum(mask, axis)\n p = Add(c, one)\n e = Gather<axis = 0>(t, p)\n"
+		"s = Sigmoid(x)\n y = Mul(x, s)\n z = Add(e, x) }";
+	PmGraph *good = silu_graph(3, 67, "float"), *bad = NULL;
+	PmEvalOpts o = options();
+	PmEvalReport both, alone;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	if (pm_graph_parse(text, strlen(text), &bad, &err))
+		fail_msg("%s", err.text);
+	{
+		PmEvalMember m[2] = { { .label = "bad", .g = bad }, { .label = "3x67", .g = good } };
+
+		if (pm_eval_pass(built("passes/silu.so"), m, 2, &o, &both, &err) ||
+		    pm_eval_pass(built("passes/silu.so"), m + 1, 1, &o, &alone, &err))
+			fail_msg("%s", err.text);
+	}
+	assert_string_equal(pm_verdict_name(both.rec[0].verdict), "HARNESS_FAIL");
+	assert_non_null(strstr(both.rec[0].why, "(Gather -> 'e'): index "));
+	assert_int_equal(both.rec[0].n_kernels, 0); /* the pass did not see the graph */
+	assert_string_equal(pm_verdict_name(both.rec[1].verdict), "OK");
+	assert_int_equal(both.n_not_judged, 1);
+	assert_true(both.score.n == 1 && both.score.as == alone.score.as && both.fast1 == alone.fast1);
+	pm_eval_report_release(&both);
+	pm_eval_report_release(&alone);
+	pm_graph_free(good);
+	pm_graph_free(bad);
+}
+
 static void records_survive_storage(void **state)
 {
 	PmGraph *g = silu_graph(3, 67, "float");
@@ -301,6 +337,7 @@ int main(void)
 		cmocka_unit_test(a_newer_interface_is_refused),
 		cmocka_unit_test(an_honest_pass_scores_over_shapes_and_dtypes),
 		cmocka_unit_test(a_failing_variant_never_drops_out),
+		cmocka_unit_test(what_the_reference_refuses_is_no_fault_of_the_pass),
 		cmocka_unit_test(records_survive_storage),
 	};
 

@@ -55,12 +55,41 @@ int pm__is_our_fault(PmStatus st)
 	return st == PM_E_ENV || st == PM_E_INTERNAL || st == PM_E_IO || st == PM_E_NOT_FOUND;
 }
 
+/* A run that was killed tells nothing of itself: the kernels that were in it are named. */
+static PmStatus say_who_hangs(Eval *e, const PmErr *why)
+{
+	PmArena *arena = pm_arena_new(0);
+	PmStr text = PM_STR_INIT;
+	int n = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(e->cand.g); i++) {
+		PmNode node = pm_graph_node_at(e->cand.g, i);
+		PmKernelDesc d;
+		char name[80];
+
+		if (pm_node_op(e->cand.g, node) != PM_OP_Kernel ||
+		    pm_kernel_decode(e->cand.g, node, arena, &d, NULL))
+			continue;
+		snprintf(name, sizeof name, "'%.64s'", d.name);
+		if (!strstr(text.s, name))
+			pm_str_addf(&text, "%s%s", n++ ? ", " : "", name);
+	}
+	pm__say(e, PM_VERDICT_DEVICE_TIMEOUT, "");
+	snprintf(e->rec->why, sizeof e->rec->why, "%s %.400s did not end. %.400s",
+		 n > 1 ? "One of the kernels" : "Kernel", text.s, why->text);
+	pm_str_release(&text);
+	pm_arena_free(arena);
+	return PM_OK;
+}
+
 PmStatus pm__device_said(Eval *e, PmStatus st, const PmErr *why, PmErr *err)
 {
 	if (!st)
 		return PM_OK;
 	if (pm__is_our_fault(st))
 		return pm_err(err, st, "%s", why->text);
+	if (st == PM_E_TIMEOUT && e->cand.g)
+		return say_who_hangs(e, why);
 	return pm__say(e, pm__device_verdict(st), why->text);
 }
 

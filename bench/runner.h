@@ -38,7 +38,7 @@ typedef struct PmEvalOpts {
 	 * member's label. NULL = a new one for each record. Tests alone give one that is known. */
 	const PmSecret *secret;
 	int check_only;                        /* no times */
-	double pass_deadline, device_deadline; /* seconds; 0 = 10 and 60 */
+	double pass_deadline, device_deadline; /* seconds; 0 = 10, and by what the reference took: 10 to 60 */
 	double clock_seconds;                  /* budget of one member's measurement; 0 = 20 */
 	double confirm_above;  /* speedups above are confirmed by a second run; 0 = those that are implausible
 				*/
@@ -78,7 +78,9 @@ typedef struct PmEvalBound {
 	int n_undecided;          /* results that all comparisons are silent about; judged by the ladder */
 	double rms, max;          /* of the strict lane; 1 at the limit */
 	double bias, slope;       /* the same */
-	char why[PM_ERR_MAX / 2]; /* what is not strict; "" when all is */
+	PmWorst worst;            /* what is not strict: the element that `why` names, */
+	char where[128];          /* and its result and inputs */
+	char why[PM_ERR_MAX / 2]; /* "" when all is strict */
 } PmEvalBound;
 
 /* What the inputs reached, measured by running the reference on them. */

@@ -12,7 +12,7 @@ static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poi
 			      PmRunResult *out, PmErr *err)
 {
 	PmRunOpts o = { .device = e->o->device,
-			.deadline = e->o->device_deadline,
+			.deadline = e->deadline,
 			.poison = poison,
 			.layout = layout,
 			.profile = e->o->profile,
@@ -56,45 +56,122 @@ static uint64_t next_layout(Eval *e)
 	return pm__draw(e, "layout", (uint64_t)e->n_poison) | 2;
 }
 
-/* Two runs on the same inputs made other bits. With the second one's poison and the first one's layout: as
- * the first, and it is where buffers lie that matters; else something was not written. */
-static PmStatus say_difference(Eval *e, const PmTensor *in, const PmRunResult *first, int alt,
-			       uint32_t poison, uint64_t layout, size_t output, PmErr *err)
-{
-	const char *name = pm_value_name(e->probe.g, pm_graph_output(e->probe.g, output));
-	PmRunResult third = { 0 };
-	char text[256];
-	PmStatus st = run_candidate(e, in, alt, poison, layout, &third, err);
+/* Where two runs over other poison differ. */
+typedef struct Difference {
+	size_t output;
+	int64_t first; /* element that differs */
+	int64_t hole;  /* element that holds what its buffer held before each run, or before the second where
+			* that is so for all that differ; -1 when there is none. (A NaN of the first run may
+			* as well have been computed from one that was read.) */
+	int64_t n;     /* elements that differ */
+} Difference;
 
-	if (!st && e->rec->verdict == PM_VERDICT_OK && same_bits(first, &third, &output)) {
-		snprintf(text, sizeof text,
-			 "Part of output '%.80s' changes with where the buffers lie, which a kernel must not "
-			 "depend on.",
-			 name);
-		pm__say(e, PM_VERDICT_NONDET, text);
-	} else if (!st && e->rec->verdict == PM_VERDICT_OK) {
-		snprintf(text, sizeof text,
-			 "Part of output '%.80s' was never written: it changes with what its buffer held "
-			 "before the launch.",
-			 name);
-		pm__say(e, PM_VERDICT_UNWRITTEN, text);
+/* The bytes of element i of a buffer that is filled with a pattern of 4 bytes. */
+static void poison_of(uint32_t pattern, int64_t i, size_t size, unsigned char *out)
+{
+	for (size_t k = 0; k < size; k++)
+		out[k] = ((const unsigned char *)&pattern)[((size_t)i * size + k) % sizeof pattern];
+}
+
+/* Looks at an output; `p` and `q` are the poisons of the two runs, the second a plain number. */
+static void find_difference(const PmTensor *a, const PmTensor *b, uint32_t p, uint32_t q, Difference *d)
+{
+	size_t size = pm_dtype_size(a->type.dtype);
+	int64_t n_held = 0, held = -1;
+	int64_t n = a->bytes == b->bytes ? pm_tensor_numel(a) : 0;
+
+	d->first = d->hole = -1;
+	d->n = 0;
+	for (int64_t i = 0; i < n; i++) {
+		const unsigned char *x = (const unsigned char *)a->data + (size_t)i * size;
+		const unsigned char *y = (const unsigned char *)b->data + (size_t)i * size;
+		unsigned char before[2][16];
+		int in_second;
+
+		if (!memcmp(x, y, size))
+			continue;
+		d->n++;
+		if (d->first < 0)
+			d->first = i;
+		poison_of(p, i, size, before[0]);
+		poison_of(q, i, size, before[1]);
+		in_second = !memcmp(y, before[1], size);
+		n_held += in_second;
+		if (held < 0 && in_second)
+			held = i;
+		if (d->hole < 0 && in_second && !memcmp(x, before[0], size))
+			d->hole = i;
 	}
+	if (d->hole < 0 && d->n && n_held == d->n)
+		d->hole = held;
+}
+
+/* Not written, by where buffers lie, by what they held, or by nothing that is known: `again` has the second
+ * run's poison and the first one's layout. */
+static void say_difference(Eval *e, const Difference *d, const PmRunResult *first, const PmRunResult *second,
+			   const PmRunResult *again)
+{
+	const char *name = pm_value_name(e->probe.g, pm_graph_output(e->probe.g, d->output));
+	const PmTensor *a = &first->out[d->output], *b = &second->out[d->output];
+	char text[PM_ERR_MAX];
+	size_t other;
+
+	if (d->hole >= 0) {
+		snprintf(text, sizeof text,
+			 "Element %lld of output '%.80s' was never written: it holds what its buffer held "
+			 "before the launch (%lld elements differ between two runs).",
+			 (long long)d->hole, name, (long long)d->n);
+		pm__say(e, PM_VERDICT_UNWRITTEN, text);
+	} else if (same_bits(first, again, &other)) {
+		snprintf(text, sizeof text,
+			 "Element %lld of output '%.80s' changes with where the buffers lie (%.9g, %.9g), "
+			 "which a kernel must not depend on.",
+			 (long long)d->first, name, pm_tensor_get(a, d->first), pm_tensor_get(b, d->first));
+		pm__say(e, PM_VERDICT_NONDET, text);
+	} else {
+		snprintf(text, sizeof text,
+			 "Element %lld of output '%.80s' is written, but not determined: two runs on the "
+			 "same inputs gave %.9g and %.9g. A __syncthreads() is missing between a write to "
+			 "shared memory and a read, or the kernel reads what nobody has written (shared "
+			 "memory, scratch, its output), or its atomics meet in any order.",
+			 (long long)d->first, name, pm_tensor_get(a, d->first), pm_tensor_get(b, d->first));
+		pm__say(e, PM_VERDICT_NONDET, text);
+	}
+}
+
+/* Two runs on the same inputs made other bits. What was not written shows by itself; else races are looked
+ * for, which says where; else a third run tells whether it is where buffers lie. */
+static PmStatus explain_difference(Eval *e, const PmTensor *in, const PmRunResult *first,
+				   const PmRunResult *second, int alt, const uint32_t poison[2],
+				   uint64_t layout, size_t output, PmErr *err)
+{
+	Difference d = { .output = output };
+	PmRunResult third = { 0 };
+	PmStatus st = PM_OK;
+
+	find_difference(&first->out[output], &second->out[output], poison[0], poison[1], &d);
+	if (d.hole < 0 && e->o->preset == PM_PRESET_SOUND)
+		pm__check_races(e, in, alt, poison[0]);
+	if (e->rec->verdict == PM_VERDICT_OK)
+		st = run_candidate(e, in, alt, poison[1], layout, &third, err);
+	if (!st && e->rec->verdict == PM_VERDICT_OK)
+		say_difference(e, &d, first, second, &third);
 	pm_run_result_release(&third);
 	return st;
 }
 
 /* The same inputs over other poison must give the same bits: what differs was not written, or is not
  * determined. Every buffer lies where it did not lie in the first run, whose layout is given. */
-static PmStatus check_poison(Eval *e, const PmTensor *in, const PmRunResult *first, int alt, uint64_t layout,
-			     PmErr *err)
+static PmStatus check_poison(Eval *e, const PmTensor *in, const PmRunResult *first, int alt, uint32_t was,
+			     uint64_t layout, PmErr *err)
 {
-	uint32_t poison = next_poison(e, 1);
+	uint32_t poison[2] = { was, next_poison(e, 1) };
 	PmRunResult second = { 0 };
 	size_t output = 0;
-	PmStatus st = run_candidate(e, in, alt, poison, layout ^ 1, &second, err);
+	PmStatus st = run_candidate(e, in, alt, poison[1], layout ^ 1, &second, err);
 
 	if (!st && e->rec->verdict == PM_VERDICT_OK && !same_bits(first, &second, &output))
-		st = say_difference(e, in, first, alt, poison, layout, output, err);
+		st = explain_difference(e, in, first, &second, alt, poison, layout, output, err);
 	pm_run_result_release(&second);
 	return st;
 }
@@ -111,6 +188,7 @@ static PmStatus check_class(Eval *e, PmInputClass cls, int alt, int edited, PmEr
 	PmTensor *in = pm_xcalloc(n + 1, sizeof *in);
 	PmRunResult got = { 0 };
 	uint64_t layout = next_layout(e);
+	uint32_t poison;
 	int first = cls == PM_INPUTS_NORMAL && !edited;
 	char where[96];
 	int use = 0;
@@ -123,9 +201,10 @@ static PmStatus check_class(Eval *e, PmInputClass cls, int alt, int edited, PmEr
 	snprintf(where, sizeof where, "inputs %s%s, alternative %d", pm_input_class_name(cls),
 		 edited ? " with eight elements changed" : "", alt);
 	write_down(e, in, n);
-	st = run_candidate(e, in, alt, next_poison(e, 0), layout, &got, err);
+	poison = next_poison(e, 0);
+	st = run_candidate(e, in, alt, poison, layout, &got, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && first)
-		st = check_poison(e, in, &got, alt, layout, err);
+		st = check_poison(e, in, &got, alt, poison, layout, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && first && e->o->preset == PM_PRESET_SOUND)
 		pm__check_races(e, in, alt, next_poison(e, 0));
 	if (!st && e->rec->verdict == PM_VERDICT_OK)

@@ -1,13 +1,17 @@
 /* runner_inputs.c - the inputs of an evaluation: nothing reaches a pass that the reference has not run. */
+#include "base/proc.h"
 #include "base/rng.h"
 #include "base/str.h"
 #include "bench/runner_priv.h"
 #include "runtime/ref.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Seconds of a run on the device: a few for starting, and so many times what the reference took. */
+enum { DEADLINE_LEAST = 10, DEADLINE_MOST = 60, DEADLINE_TIMES = 100 };
 enum { REF_FLOPS = 400000000 }; /* operations of the reference on one set of inputs that are quick */
 
 /* Eight elements of the first floating-point input are replaced: a kernel that knows inputs again by some of
@@ -81,8 +85,18 @@ void pm__note_branches(Eval *e)
 			snprintf(r->not_taken[r->n_not_taken], sizeof text, "%s", text);
 }
 
+static double deadline(const Eval *e, double reference)
+{
+	double s = ceil(DEADLINE_LEAST + DEADLINE_TIMES * reference);
+
+	if (e->o->device_deadline > 0)
+		return e->o->device_deadline;
+	return e->quick && s < DEADLINE_MOST ? s : DEADLINE_MOST;
+}
+
 PmStatus pm__stage_inputs(Eval *e, PmErr *err)
 {
+	double t0 = pm_now();
 	size_t n = pm_graph_n_inputs(e->m->g);
 	int64_t flops = 0;
 	char text[PM_ERR_MAX];
@@ -94,6 +108,7 @@ PmStatus pm__stage_inputs(Eval *e, PmErr *err)
 	pm_branches_init(&e->taken, e->m->g);
 	e->first = pm_xcalloc(n + 1, sizeof *e->first);
 	st = draw(e, PM_INPUTS_NORMAL, 0, 0, e->first, &e->first_reached, err);
+	e->deadline = deadline(e, pm_now() - t0);
 	if (!st && e->first_reached.drawn == 1)
 		return PM_OK;
 	free(e->first);

@@ -31,8 +31,9 @@ typedef struct Eval {
 	int quick;        /* the reference is: all classes are drawn, and what they reach is measured */
 	PmTensor *first;  /* owned: inputs of the first class, which the reference has run; NULL once used */
 	PmReached first_reached;
-	PmBranches taken;                     /* by all inputs so far */
-	int n_alts;                           /* most alternatives of any kernel */
+	PmBranches taken; /* by all inputs so far */
+	double deadline;  /* seconds of a run on the device, from what the reference took (docs/scoring.md) */
+	int n_alts;       /* most alternatives of any kernel */
 	char plan[PM_MAX_ALTS][PM_CHAIN_HEX]; /* pm_exec_digest of each when it was judged; "" = not yet */
 	int by_ladder;      /* a result for which there is no bound is wrong at the level that decides */
 	PmSilence *silence; /* owned; by result, while results are judged */
@@ -77,9 +78,9 @@ void pm__inputs_release(Eval *e);
 /* runner_correct.c: the candidate on every class of inputs, each kernel against its body. */
 PmStatus pm__stage_correctness(Eval *e, PmErr *err);
 /* runner_judge.c: what the results are worth. `begin` makes the record's outputs, after the probe; `got` is
- * what the probe gave on inputs of a class; `end` says the verdict. */
+ * what the probe gave on inputs of a class, and is changed under passnet; `end` says the verdict. */
 void pm__judge_begin(Eval *e);
-PmStatus pm__judge(Eval *e, const PmTensor *in, const PmRunResult *got, PmInputClass cls, const char *where,
+PmStatus pm__judge(Eval *e, const PmTensor *in, PmRunResult *got, PmInputClass cls, const char *where,
 		   PmErr *err);
 void pm__judge_end(Eval *e);
 /* runner_races.c: one more run of the candidate on emu, if it has shared memory, that looks for races

@@ -30,10 +30,9 @@ static int has_shared(const PmGraph *g, int alt)
 
 void pm__check_races(Eval *e, const PmTensor *in, int alt, uint32_t poison)
 {
-	PmRunOpts o = { .device = "emu+races",
-			.deadline = e->o->device_deadline,
-			.poison = poison,
-			.profile = e->o->profile };
+	PmRunOpts o = {
+		.device = "emu+races", .deadline = e->deadline, .poison = poison, .profile = e->o->profile
+	};
 	PmRunResult r;
 	PmErr why;
 	PmStatus st;

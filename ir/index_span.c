@@ -70,65 +70,83 @@ static double elements(const PmGraph *g, PmValue v)
 	return t->rank < 0 ? INFINITY : n;
 }
 
-static PmSpan divided(PmSpan a, PmSpan b, int is_float)
+static PmSpan added(PmSpan a, PmSpan b)
 {
-	PmSpan s;
-
-	if (b.lo != b.hi || b.lo == 0)
-		return anything;
-	s = product(a, (PmSpan){ 1 / b.lo, 1 / b.lo });
-	return is_float ? s : (PmSpan){ trunc(s.lo), trunc(s.hi) };
+	return (PmSpan){ a.lo + b.lo, a.hi + b.hi };
 }
 
-static PmSpan arithmetic(const PmGraph *g, PmNode n, PmOp op, PmSpan a, PmSpan b)
+static PmSpan subtracted(PmSpan a, PmSpan b)
 {
-	int is_float = pm_dtype_is_float(pm_value_type(g, pm_node_out(g, n, 0))->dtype);
-
-	switch (op) {
-	case PM_OP_Add:
-		return (PmSpan){ a.lo + b.lo, a.hi + b.hi };
-	case PM_OP_Sub:
-		return (PmSpan){ a.lo - b.hi, a.hi - b.lo };
-	case PM_OP_Mul:
-		return product(a, b);
-	case PM_OP_Div:
-		return divided(a, b, is_float);
-	case PM_OP_Max:
-		return (PmSpan){ fmax(a.lo, b.lo), fmax(a.hi, b.hi) };
-	case PM_OP_Min:
-		return (PmSpan){ fmin(a.lo, b.lo), fmin(a.hi, b.hi) };
-	case PM_OP_Mod:
-		if (b.lo != b.hi || !(b.lo > 0))
-			return anything;
-		return (PmSpan){ a.lo < 0 && pm_node_i(g, n, "fmod", 0) ? 1 - b.lo : 0,
-				 is_float ? b.lo : b.lo - 1 };
-	default:
-		return anything;
-	}
+	return (PmSpan){ a.lo - b.hi, a.hi - b.lo };
 }
 
-static PmSpan unary(PmOp op, PmSpan a)
+static PmSpan larger(PmSpan a, PmSpan b)
 {
-	switch (op) {
-	case PM_OP_Neg:
-		return (PmSpan){ -a.hi, -a.lo };
-	case PM_OP_Abs:
-		return (PmSpan){ a.lo > 0 ? a.lo : a.hi < 0 ? -a.hi : 0, fmax(fabs(a.lo), fabs(a.hi)) };
-	case PM_OP_Relu:
-		return (PmSpan){ fmax(a.lo, 0), fmax(a.hi, 0) };
-	case PM_OP_Floor:
-		return (PmSpan){ floor(a.lo), floor(a.hi) };
-	case PM_OP_Ceil:
-		return (PmSpan){ ceil(a.lo), ceil(a.hi) };
-	case PM_OP_Round:
-		return (PmSpan){ rint(a.lo), rint(a.hi) };
-	case PM_OP_Sigmoid:
-		return (PmSpan){ 0, 1 };
-	case PM_OP_Tanh:
-		return (PmSpan){ -1, 1 };
-	default:
-		return anything;
-	}
+	return (PmSpan){ fmax(a.lo, b.lo), fmax(a.hi, b.hi) };
+}
+
+static PmSpan smaller(PmSpan a, PmSpan b)
+{
+	return (PmSpan){ fmin(a.lo, b.lo), fmin(a.hi, b.hi) };
+}
+
+/* By one number other than 0. */
+static PmSpan divided(PmSpan a, PmSpan b)
+{
+	return b.lo != b.hi || b.lo == 0 ? anything : product(a, (PmSpan){ 1 / b.lo, 1 / b.lo });
+}
+
+/* By one positive number; the sign is either operand's. */
+static PmSpan remainder_of(PmSpan a, PmSpan b)
+{
+	return b.lo != b.hi || !(b.lo > 0) ? anything : (PmSpan){ a.lo < 0 ? -b.lo : 0, b.lo };
+}
+
+static PmSpan (*const of_two[PM_N_OPS])(PmSpan a, PmSpan b) = {
+	[PM_OP_Add] = added,   [PM_OP_Sub] = subtracted, [PM_OP_Mul] = product,      [PM_OP_Max] = larger,
+	[PM_OP_Min] = smaller, [PM_OP_Div] = divided,    [PM_OP_Mod] = remainder_of,
+};
+
+static PmSpan negative(PmSpan a)
+{
+	return (PmSpan){ -a.hi, -a.lo };
+}
+
+static PmSpan magnitude(PmSpan a)
+{
+	return (PmSpan){ a.lo > 0 ? a.lo : a.hi < 0 ? -a.hi : 0, fmax(fabs(a.lo), fabs(a.hi)) };
+}
+
+static PmSpan not_negative(PmSpan a)
+{
+	return (PmSpan){ fmax(a.lo, 0), fmax(a.hi, 0) };
+}
+
+static PmSpan whole(PmSpan a)
+{
+	return (PmSpan){ floor(a.lo), ceil(a.hi) };
+}
+
+static PmSpan within_one(PmSpan a)
+{
+	(void)a;
+	return (PmSpan){ -1, 1 };
+}
+
+static PmSpan (*const of_one[PM_N_OPS])(PmSpan a) = {
+	[PM_OP_Neg] = negative,    [PM_OP_Abs] = magnitude,      [PM_OP_Relu] = not_negative,
+	[PM_OP_Floor] = whole,     [PM_OP_Ceil] = whole,         [PM_OP_Round] = whole,
+	[PM_OP_Tanh] = within_one, [PM_OP_Sigmoid] = within_one,
+};
+
+/* Integers: what is behind the point is dropped, and a remainder is less than the divisor. */
+static PmSpan as_type(PmOp op, int dtype, PmSpan s, PmSpan b)
+{
+	if (pm_dtype_is_float(dtype))
+		return s;
+	if (op == PM_OP_Mod && b.lo == b.hi && b.lo > 0)
+		return (PmSpan){ fmax(s.lo, 1 - b.lo), fmin(s.hi, b.lo - 1) };
+	return (PmSpan){ trunc(s.lo), trunc(s.hi) };
 }
 
 /* Positions along the axis of operand 0. */
@@ -189,7 +207,7 @@ static PmSpan of_node(Spans *s, PmNode n, size_t result, int depth)
 	if (flags & (PM_OPF_MOVE | PM_OPF_VIEW))
 		return of_move(s, n, op, a, depth);
 	if (op == PM_OP_Cast || op == PM_OP_Identity)
-		return pm_dtype_is_float(to) ? a : (PmSpan){ trunc(a.lo), trunc(a.hi) };
+		return as_type(op, to, a, a);
 	if (op == PM_OP_ReduceMax || op == PM_OP_ReduceMin || op == PM_OP_ReduceMean || op == PM_OP_TopK ||
 	    op == PM_OP_MaxPool)
 		return a;
@@ -202,9 +220,12 @@ static PmSpan of_node(Spans *s, PmNode n, size_t result, int depth)
 
 		return (PmSpan){ fmin(fmax(a.lo, lo.lo), hi.hi), fmin(fmax(a.hi, lo.lo), hi.hi) };
 	}
-	if (pm_node_n_in(g, n) == 2)
-		return arithmetic(g, n, op, a, span_of(s, pm_node_in(g, n, 1), depth));
-	return pm_node_n_in(g, n) == 1 ? unary(op, a) : anything;
+	if (of_two[op] && pm_node_n_in(g, n) == 2) {
+		PmSpan b = span_of(s, pm_node_in(g, n, 1), depth);
+
+		return as_type(op, to, of_two[op](a, b), b);
+	}
+	return of_one[op] ? of_one[op](a) : anything;
 }
 
 static PmSpan span_of(Spans *s, PmValue v, int depth)

@@ -245,7 +245,10 @@ static void lint_rule(PmRules *r, size_t first, const PmRule *src, uint32_t inde
 			PM_MAX_RULE_NAME);
 		return;
 	}
-	snprintf(who, sizeof who, "%s: %s", plugin, e.name);
+	if (strcmp(plugin, e.name) != 0)
+		snprintf(who, sizeof who, "%s: %s", plugin, e.name);
+	else /* the usual plugin of one rule */
+		snprintf(who, sizeof who, "%s", plugin);
 	copy_doc(src->doc, e.doc, sizeof e.doc);
 	e.check = src->check;
 	e.rewrite = src->rewrite;

@@ -87,6 +87,9 @@ static int64_t draw_index(PmRng *r, PmInputClass cls, int64_t limit, int64_t com
 		return 0;
 	if (cls == PM_INPUTS_EQUAL)
 		return common;
+	if (cls == PM_INPUTS_TAIL) /* half of the places, which are others for each input: a sum over indices
+				    * leaves some empty that another input's indices ask for */
+		return (common + pm_rng_range(r, 0, (limit - 1) / 2)) % limit;
 	if (cls == PM_INPUTS_SPECIAL)
 		return pm_rng_range(r, 0, 1) ? limit - 1 : 0;
 	return pm_rng_range(r, 0, limit - 1);
@@ -96,7 +99,8 @@ static int64_t draw_index(PmRng *r, PmInputClass cls, int64_t limit, int64_t com
 static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, const PmType *like, PmTensor *t)
 {
 	int64_t n = pm_tensor_numel(t), last = t->type.rank ? t->type.dim[t->type.rank - 1] : 1;
-	int64_t common = role == PM_ROLE_INDEX && cls == PM_INPUTS_EQUAL && limit > 0
+	int64_t common = role == PM_ROLE_INDEX && (cls == PM_INPUTS_EQUAL || cls == PM_INPUTS_TAIL) &&
+					 limit > 0
 				 ? pm_rng_range(r, 0, limit - 1)
 				 : 0;
 	/* No row of a mask hides all; where its certain element stands is anybody's guess in the further

@@ -18,7 +18,8 @@ typedef enum PmInputClass {
 	PM_INPUTS_INTS,                      /* -1, 0, 1 */
 	PM_INPUTS_SPARSE,                    /* nine zeros in ten */
 	PM_N_INPUT_CLASSES,                  /* those of the published protocol's evaluation */
-	PM_INPUTS_TAIL = PM_N_INPUT_CLASSES, /* Student's t with three degrees of freedom */
+	PM_INPUTS_TAIL = PM_N_INPUT_CLASSES, /* Student's t with three degrees of freedom; each input's
+					      * indices from one half of their axis */
 	PM_INPUTS_TINY,                      /* N(0, 1) / 10^6, one in eight of them denormal in float */
 	PM_INPUTS_LARGE,   /* U(-88, 88), the range of exp in float; U(-11, 11) in float16 */
 	PM_INPUTS_EQUAL,   /* one number of sixteenths for each row; all indices alike */

@@ -198,6 +198,7 @@ static PmStatus check_class(Eval *e, PmInputClass cls, int alt, int edited, PmEr
 		free(in);
 		return st;
 	}
+	first = first && !e->again;
 	snprintf(where, sizeof where, "inputs %s%s, alternative %d", pm_input_class_name(cls),
 		 edited ? " with eight elements changed" : "", alt);
 	write_down(e, in, n);
@@ -251,6 +252,22 @@ static int choose_classes(Eval *e, int alt, PmInputClass cls[PM_N_ALL_CLASSES])
 	return first ? PM_N_INPUT_CLASSES : n;
 }
 
+/* Where a condition has gone one way only, the classes that reach corners are drawn again. */
+static PmStatus try_other_ways(Eval *e, int alt, PmErr *err)
+{
+	static const PmInputClass corners[] = { PM_INPUTS_TAIL, PM_INPUTS_EQUAL, PM_INPUTS_SPECIAL };
+	enum { TRIES = 2 * sizeof corners / sizeof *corners };
+	char text[PM_BRANCH];
+	PmStatus st = PM_OK;
+
+	for (e->again = 1; e->again <= TRIES && !st && e->rec->verdict == PM_VERDICT_OK &&
+			   pm_branch_not_taken(&e->taken, e->m->g, 0, text, sizeof text);
+	     e->again++)
+		st = check_class(e, corners[e->again % 3], alt, 0, err);
+	e->again = 0;
+	return st;
+}
+
 /* Everything that is looked for is looked for in every alternative, since any may be what runs. */
 static PmStatus check_alternative(Eval *e, int alt, PmErr *err)
 {
@@ -261,6 +278,8 @@ static PmStatus check_alternative(Eval *e, int alt, PmErr *err)
 
 	for (int i = 0; i < n && !st && r->verdict == PM_VERDICT_OK; i++)
 		st = check_class(e, cls[i], alt, 0, err);
+	if (!st && r->verdict == PM_VERDICT_OK && e->quick && n == PM_N_ALL_CLASSES)
+		st = try_other_ways(e, alt, err);
 	if (!st && r->verdict == PM_VERDICT_OK && e->o->preset == PM_PRESET_SOUND)
 		st = check_class(e, PM_INPUTS_NORMAL, alt, 1, err);
 	return st;
@@ -277,7 +296,7 @@ PmStatus pm__stage_correctness(Eval *e, PmErr *err)
 	e->n_alts = count_alternatives(e->cand.g);
 	for (int alt = 0; alt < e->n_alts && !st && r->verdict == PM_VERDICT_OK; alt++)
 		st = check_alternative(e, alt, err);
-	if (e->quick && r->verdict == PM_VERDICT_OK)
+	if (r->verdict == PM_VERDICT_OK)
 		pm__note_branches(e);
 	if (!st && r->verdict == PM_VERDICT_OK)
 		pm__judge_end(e);

@@ -29,10 +29,19 @@ static void edit(PmTensor *in, size_t n, PmRng *r)
 	}
 }
 
+static int ways_taken(const PmBranches *b)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < b->n; i++)
+		n += b->seen[i] ? (b->seen[i] == 3) + 1 : 0;
+	return n;
+}
+
 /* Draws a class, and runs the reference on it where that is quick; *r says what became of it. */
 static PmStatus draw(Eval *e, PmInputClass cls, int alt, int edited, PmTensor *in, PmReached *r, PmErr *err)
 {
-	uint64_t number = (uint64_t)alt * PM_N_ALL_CLASSES + (uint64_t)cls;
+	uint64_t number = (uint64_t)alt * PM_N_ALL_CLASSES + (uint64_t)cls + ((uint64_t)e->again << 32);
 	size_t n = pm_graph_n_inputs(e->m->g);
 	PmStatus st = pm_inputs_defined(e->m->g, pm__draw(e, "inputs", number), cls, e->quick, in, r,
 					edited ? NULL : &e->taken, err);
@@ -56,6 +65,7 @@ static PmStatus draw(Eval *e, PmInputClass cls, int alt, int edited, PmTensor *i
 PmStatus pm__draw_inputs(Eval *e, PmInputClass cls, int alt, int edited, PmTensor *in, int *use, PmErr *err)
 {
 	PmReached r, *kept = &e->rec->reached.of[cls];
+	int before = ways_taken(&e->taken);
 	PmStatus st = PM_OK;
 
 	if (e->first && cls == PM_INPUTS_NORMAL && !alt && !edited) {
@@ -67,6 +77,10 @@ PmStatus pm__draw_inputs(Eval *e, PmInputClass cls, int alt, int edited, PmTenso
 		st = draw(e, cls, alt, edited, in, &r, err);
 	}
 	*use = !st && r.drawn == 1;
+	if (*use && e->again && ways_taken(&e->taken) == before) { /* no new way: nothing to look at */
+		pm_tensors_release(in, pm_graph_n_inputs(e->m->g));
+		*use = 0;
+	}
 	if (!st && !kept->drawn)
 		*kept = r;
 	return st;

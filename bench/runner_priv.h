@@ -31,6 +31,7 @@ typedef struct Eval {
 	int quick;        /* the reference is: all classes are drawn, and what they reach is measured */
 	PmTensor *first;  /* owned: inputs of the first class, which the reference has run; NULL once used */
 	PmReached first_reached;
+	int again;        /* which repetition of a class this is; 0 = the first time */
 	PmBranches taken; /* by all inputs so far */
 	double deadline;  /* seconds of a run on the device, from what the reference took (docs/scoring.md) */
 	int n_alts;       /* most alternatives of any kernel */

@@ -37,6 +37,13 @@
 	"(float[9,64] x, float[9,64] b) => (float[9,64] y) <float e = {-0.5}, float i = {inf}, float o = "   \
 	"{0}> "                                                                                              \
 	"{ p = Pow(x, e)\n c = Equal(p, i)\n y = Where(c, o, b) }"
+#define EDGES                                                                                                \
+	"(int64[600] row, int64[600] col, float[600] w, float[12] b) => (float[600] y) <float[12] z = {0, "  \
+	"0, 0, 0, "                                                                                          \
+	"0, 0, 0, 0, 0, 0, 0, 0}, float e = {-0.5}, float i = {inf}, float o = {0}> "                        \
+	"{ d = ScatterElements<axis = 0, reduction = \"add\">(z, col, w)\n p = Pow(d, e)\n c = Equal(p, "    \
+	"i)\n "                                                                                              \
+	"n = Where(c, o, b)\n y = Gather<axis = 0>(n, row) }"
 #define STEP                                                                                                 \
 	"(float[9,64] x, float[9,64] b) => (float[9,64] y) <float t = {3}, float f = {2}, float c = "        \
 	"{-771.5}> "                                                                                         \
@@ -184,6 +191,22 @@ static void ways_that_were_not_gone_are_said(void **state)
 	cJSON_Delete(j);
 }
 
+/* Nodes without an edge: of 12 nodes and 600 edges there are none by chance. Half of the nodes get no edge on
+ * purpose, and others' indices ask for them. */
+static void a_branch_behind_a_sum_over_edges_is_taken(void **state)
+{
+	const char *n = getenv("PASSMITH_SEEDS");
+	cJSON *j;
+	const cJSON *r = record(HONEST, EDGES, 1, &j);
+
+	(void)state;
+	assert_string_equal(pm_json_str(r, "verdict", ""), "OK");
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(r, "branches_not_taken")), 0);
+	cJSON_Delete(j);
+	for (int seed = 1; seed <= (n ? atoi(n) : 2); seed++)
+		verdict_is(ATTACKS, EDGES, seed, "INCORRECT");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +227,7 @@ int main(void)
 		cmocka_unit_test(SA9_bytes_that_saturate),
 		cmocka_unit_test(each_class_says_what_it_reached),
 		cmocka_unit_test(ways_that_were_not_gone_are_said),
+		cmocka_unit_test(a_branch_behind_a_sum_over_edges_is_taken),
 	};
 
 	return cmocka_run_group_tests_name("inputs", tests, NULL, NULL);

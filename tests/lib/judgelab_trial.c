@@ -51,14 +51,18 @@ void jl_case_close(JlCase *c)
 	free(c->y);
 }
 
-void jl_case_draw(JlCase *c, uint64_t seed, PmInputClass cls)
+int jl_case_draw(JlCase *c, uint64_t seed, PmInputClass cls)
 {
+	PmReached r;
 	PmErr err;
 
 	pm_err_init(&err);
 	forget(c);
-	if (pm_inputs_make(c->g, seed, cls, c->in, &err) ||
-	    pm_bound_run(c->g, c->in, pm_graph_n_inputs(c->g), PM_LANE_STRICT, &c->bound, 1, &err))
+	if (pm_inputs_defined(c->g, seed, cls, 0, c->in, &r, NULL, &err))
+		die(&err);
+	if (r.drawn == 2)
+		return 0;
+	if (pm_bound_run(c->g, c->in, pm_graph_n_inputs(c->g), PM_LANE_STRICT, &c->bound, 1, &err))
 		die(&err);
 	if (c->bound.y.numel != c->size.outputs) {
 		fprintf(stderr, "judgelab: %s has another number of results than its table says.\n",
@@ -66,6 +70,7 @@ void jl_case_draw(JlCase *c, uint64_t seed, PmInputClass cls)
 		exit(2);
 	}
 	c->judged = c->bound.known;
+	return 1;
 }
 
 void jl_case_eager(JlCase *c)
@@ -173,7 +178,8 @@ void jl_honest_trials(JlCase *c, uint64_t seed, int draws, int mixes, JlHonest *
 		for (int cls = 0; cls < jl_case_n_classes(c); cls++) {
 			uint64_t drawn = seed * 1000 + (uint64_t)d;
 
-			jl_case_draw(c, drawn, (PmInputClass)cls);
+			if (!jl_case_draw(c, drawn, (PmInputClass)cls))
+				continue;
 			for (int m = 0; m < mixes; m++) {
 				JlKernel k = jl_honest((drawn * 100 + (uint64_t)cls) * 100 + (uint64_t)m);
 				PmBoundFit f;

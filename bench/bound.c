@@ -65,6 +65,16 @@ double pm__bound_round(int dtype, double v)
 				  : v;
 }
 
+double pm__bound_half_digit(double u, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof bits);
+	bits &= 0x7ff0000000000000u;
+	memcpy(&v, &bits, sizeof v);
+	return u * v;
+}
+
 double *pm__bound_full(const PmBoundCall *c, size_t k)
 {
 	const PmBound *b = &c->in[k];
@@ -80,7 +90,7 @@ double *pm__bound_full(const PmBoundCall *c, size_t k)
 		f[i] = b->unit ? b->unit[i] : 0;
 		if (!b->rounds || !isfinite(v))
 			continue;
-		round = (ud * v + tiny) / sqrt(3);
+		round = (pm__bound_half_digit(ud, v) + tiny) / sqrt(3);
 		f[i] = v > top ? INFINITY : sqrt(f[i] * f[i] + round * round);
 	}
 	return f;

@@ -90,7 +90,8 @@ void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 	*out = (PmBoundFit){ .index = -1, .tells = 1 };
 	for (int64_t i = 0; i < b->y.numel; i++) {
 		double y = value(&b->y, i), z = value(r, i), e = b->unit ? b->unit[i] : 0;
-		double g = pm_tensor_get(got, i), off, round, ratio, low = fmin(y, z), high = fmax(y, z);
+		double g = pm_tensor_get(got, i), off, round, digit, ratio, low = fmin(y, z),
+		       high = fmax(y, z);
 
 		if (isinf(e) || class_of(y, top) != class_of(z, top)) {
 			out->open++;
@@ -115,8 +116,9 @@ void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 		if (!b->y.f && (b->y.i[i] == pm_tensor_get_i(got, i) || r->i[i] == pm_tensor_get_i(got, i)))
 			g = y;
 		round = ud * fmax(fabs(y), fabs(z)) * (1 + 0x1p-20) + tiny;
+		digit = pm__bound_half_digit(ud, fmax(fabs(y), fabs(z))) + tiny;
 		off = g < low ? g - low : g > high ? g - high : 0;
-		add(&s, y, high - low, off, e * e, round * round / 3);
+		add(&s, y, high - low, off, e * e, digit * digit / 3);
 		if (off == 0)
 			continue;
 		ratio = PM_BOUND_REACH * e + round > 0 ? fabs(off) / (PM_BOUND_REACH * e + round) : INFINITY;

@@ -8,6 +8,10 @@
  * off once in 10^9. An element may be off by as much. */
 #define PM_BOUND_REACH 6.1
 
+/* A rounding error over u |v|, in root mean square, where logarithms of mantissas are uniform (numbers of no
+ * particular size): sqrt((1 - 1/4) / (2 ln 2) / 3). */
+#define PM_BOUND_ROUNDING 0.4247
+
 /* One operator with its operands' and results' errors. */
 typedef struct PmBoundCall {
 	PmRefCall call; /* run: results are there */

@@ -13,7 +13,8 @@ typedef struct JlCase {
 	JlSize size;
 	PmTensor in[8];
 	PmBound bound;
-	int judged;                /* there is a bound */
+	double until; /* trials end at this pm_now(), the first one apart; 0: when all are done */
+	int judged;   /* there is a bound */
 	double *exact, *eager, *y; /* one number per element of the result; `eager` filled by jl_case_eager */
 	double eager_rms, eager_max,
 		rms; /* error of the eager run, and size of the result: finite elements */

@@ -6,8 +6,8 @@
  * bench_judge --budget SECONDS --json FILE [--jobs N] [...]
  * bench_judge --list all    names the bodies
  *
- * Twenty bodies, three types, sums of 1 to 10^6 terms. For each: honest kernels (`draws` x `mixes` on each
- * class of inputs) are counted when refused, cheats when admitted, and the largest systematic error that
+ * Twenty-four bodies, three types, sums of 1 to 10^6 terms. For each: honest kernels (`draws` x `mixes` on
+ * each class of inputs) are counted when refused, cheats when admitted, and the largest systematic error that
  * passes is looked for. `heavy` is the number of seeds where one run takes more than 2 x 10^7 operations.
  * With --json, results are added to FILE body by body; a body that is there with the same settings is not run
  * again. With --budget all bodies are run by `jobs` processes (as many as there are processors), the smallest

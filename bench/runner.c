@@ -112,8 +112,10 @@ void pm__choose(Eval *e, int alt)
 static PmStatus pm__stage_match(Eval *e, const char *so_path, PmErr *err)
 {
 	PmEvalRecord *r = e->rec;
-	PmStatus st = pm_referee_rewrite(so_path, e->o->only_rule, e->m->g, e->o->pass_deadline, &e->cand,
-					 err);
+	PmStatus st = e->o->object ? pm_referee_rewrite_object(e->o->object, e->o->only_rule, e->m->g,
+							       e->o->pass_deadline, &e->cand, err)
+				   : pm_referee_rewrite(so_path, e->o->only_rule, e->m->g,
+							e->o->pass_deadline, &e->cand, err);
 
 	if (st)
 		return st;
@@ -242,18 +244,6 @@ PmStatus pm_eval_score(PmEvalReport *r, PmErr *err)
 	return st;
 }
 
-static PmStatus hash_pass(const char *path, char hex[PM_SHA256_HEX], PmErr *err)
-{
-	PmMap map;
-	PmStatus st = pm_map_file(path, &map, err);
-
-	if (!st) {
-		pm_sha256_hex(map.p, map.n, hex);
-		pm_unmap(&map);
-	}
-	return st;
-}
-
 /* Results from a machine that lacks a layer carry its name. */
 static void note_sandbox(PmEvalReport *r)
 {
@@ -300,11 +290,15 @@ PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, co
 
 	memset(r, 0, sizeof *r);
 	r->opts = *opts;
+	r->object = pm_xcalloc(1, sizeof *r->object);
+	pm_str_init(&r->object->bytes);
 	snprintf(r->pass, sizeof r->pass, "%s", so_path);
 	st = check_name(so_path, err);
 	if (!st)
-		st = hash_pass(so_path, r->sha256, err);
+		st = pm_object_read(so_path, r->object, err);
 	if (!st) {
+		r->opts.object = r->object;
+		memcpy(r->sha256, r->object->sha256, sizeof r->sha256);
 		r->rec = pm_xcalloc(n + 1, sizeof *r->rec);
 		r->n = n;
 		note_sandbox(r);
@@ -318,7 +312,7 @@ PmStatus pm_eval_pass(const char *so_path, const PmEvalMember *m, size_t n, cons
 	PmStatus st = pm_eval_report_begin(out, so_path, n, opts, err);
 
 	for (size_t i = 0; i < n && !st; i++) {
-		st = pm_eval_member(so_path, &m[i], opts, &out->rec[i], err);
+		st = pm_eval_member(so_path, &m[i], &out->opts, &out->rec[i], err);
 		if (!st && opts->step)
 			opts->step(opts->step_arg, m[i].label);
 	}
@@ -334,6 +328,11 @@ void pm_eval_report_release(PmEvalReport *r)
 	for (size_t i = 0; i < r->n; i++)
 		pm_eval_record_release(&r->rec[i]);
 	free(r->rec);
+	if (r->object)
+		pm_object_release(r->object);
+	free(r->object);
+	r->object = NULL;
+	r->opts.object = NULL;
 	r->rec = NULL;
 	r->n = 0;
 }

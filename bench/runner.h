@@ -40,8 +40,10 @@ typedef struct PmEvalOpts {
 	int check_only;                        /* no times */
 	double pass_deadline, device_deadline; /* seconds; 0 = 10 and 60 */
 	double clock_seconds;                  /* budget of one member's measurement; 0 = 20 */
-	double confirm_above;  /* speedups above are confirmed by a second run; 0 = those that are implausible
-				*/
+	double confirm_above; /* speedups above are confirmed by a second run; 0 = those that are implausible
+			       */
+	/* The pass's bytes, read once (borrowed); NULL = each call of pm_eval_member reads the file. */
+	const PmObject *object;
 	const char *only_rule; /* this rule of the pass alone; NULL = all */
 	int graphs; /* measured: baseline and candidate replay their launches as one CUDA graph each call */
 	void (*step)(void *arg, const char *label); /* after each member; may be NULL */
@@ -133,6 +135,7 @@ typedef struct PmEvalHidden {
 typedef struct PmEvalReport {
 	char pass[256]; /* path */
 	char sha256[65];
+	PmObject *object; /* owned: the bytes that have this digest, and that every record is of */
 	size_t n;
 	PmEvalRecord *rec; /* owned */
 	PmScore score;
@@ -157,7 +160,8 @@ void pm_eval_report_release(PmEvalReport *r);
 PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEvalOpts *opts, PmEvalRecord *out,
 			PmErr *err);
 void pm_eval_record_release(PmEvalRecord *r);
-/* Starts a report: hashes the pass and makes room for n records, which the caller fills. */
+/* Starts a report: reads the pass, once (opts.object of the report is what every pm_eval_member gets), and
+ * makes room for n records, which the caller fills. */
 PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, const PmEvalOpts *opts,
 			      PmErr *err);
 /* Scores records gathered one by one (fills score and fast1). */

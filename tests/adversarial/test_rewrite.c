@@ -175,7 +175,7 @@ static PmPassOutcome judged(const char *answer, size_t len)
 	memset(&out, 0, sizeof out);
 	pm_str_addf(&s, PM__ANSWER_MAGIC " %zu %zu\n%s", sizeof json - 1, len, json);
 	pm_str_addn(&s, answer, len);
-	pm__judge_answer(&s, in, &out);
+	pm__judge_answer(&s, in, strlen(original), &out);
 	pm_str_release(&s);
 	pm_graph_free(in);
 	return out;
@@ -264,7 +264,7 @@ static void G14_cut_answers(void **state)
 
 		memset(&out, 0, sizeof out);
 		pm_str_addn(&cut, whole.s, n);
-		pm__judge_answer(&cut, in, &out);
+		pm__judge_answer(&cut, in, strlen(original), &out);
 		if ((out.verdict == PM_VERDICT_OK) != (n == whole.len) ||
 		    (out.verdict != PM_VERDICT_OK && !out.message[0]))
 			fail_msg("cut after %zu of %zu bytes: %s", n, whole.len,

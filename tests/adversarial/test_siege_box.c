@@ -247,7 +247,7 @@ static void forged(size_t n, PmVerdict want, const char *part)
 	while (s.len < n + strcspn(s.s, "\n"))
 		pm_str_addc(&s, ' ');
 	pm_str_add(&s, "}");
-	pm__judge_answer(&s, NULL, &out);
+	pm__judge_answer(&s, NULL, 0, &out);
 	if (out.verdict != want || !strstr(out.message, part))
 		fail_msg("%zu bytes: %s: %s", n, pm_verdict_name(out.verdict), out.message);
 	pm_pass_outcome_release(&out);

@@ -7,6 +7,7 @@
 #include "base/sandbox.h"
 #include "base/str.h"
 #include "bench/runner_priv.h"
+#include "integrity/cubin_gate.h"
 #include "runtime/limits.h"
 
 #include <math.h>
@@ -146,6 +147,8 @@ static PmStatus pm__stage_compile(Eval *e, PmErr *err)
 		st = pm_compile_gate(e->cand.g, info.cc, &j, err);
 	if (!st)
 		e->rec->code = j.code;
+	if (!st && info.cc && !pm_cubin_reads_code(info.cc))
+		e->rec->unread_cc = info.cc;
 	return st ? st : pm__say(e, j.verdict, j.why);
 }
 
@@ -208,6 +211,20 @@ void pm_eval_record_release(PmEvalRecord *r)
 	r->n_outputs = 0;
 }
 
+/* A device whose machine code nobody reads has one layer less, and its results say so. */
+static void note_unread(PmEvalReport *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		size_t len = strlen(r->sandbox_lacks);
+		char what[64];
+
+		snprintf(what, sizeof what, "machine code is not read on sm_%d", r->rec[i].unread_cc);
+		if (r->rec[i].unread_cc && !strstr(r->sandbox_lacks, what))
+			snprintf(r->sandbox_lacks + len, sizeof r->sandbox_lacks - len, "%s%s",
+				 len ? ", " : "", what);
+	}
+}
+
 PmStatus pm_eval_score(PmEvalReport *r, PmErr *err)
 {
 	PmScoreRule rule = pm_score_rule(r->opts.preset);
@@ -238,6 +255,7 @@ PmStatus pm_eval_score(PmEvalReport *r, PmErr *err)
 		s[i].outputs = e->outputs;
 		fast += e->verdict == PM_VERDICT_OK && e->speedup > 1 && !r->hidden.verdict;
 	}
+	note_unread(r);
 	st = pm_score(&rule, s, r->n, &r->score, err);
 	r->fast1 = r->n ? (double)fast / (double)r->n : 0;
 	free(s);

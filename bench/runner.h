@@ -119,7 +119,8 @@ typedef struct PmEvalRecord {
 	double wall_seconds; /* the evaluation took */
 	/* By which everything was drawn for this record and for no other: known when it is over. */
 	char secret[PM_SECRET_HEX];
-	PmCodeDigests code;        /* of the kernels */
+	PmCodeDigests code; /* of the kernels */
+	int unread_cc; /* the device's architecture when the cubin gate reads no instructions of it, else 0 */
 	char inputs[PM_CHAIN_HEX]; /* digest of the inputs of all runs that were judged, in order */
 } PmEvalRecord;
 
@@ -139,10 +140,11 @@ typedef struct PmEvalReport {
 	size_t n;
 	PmEvalRecord *rec; /* owned */
 	PmScore score;
-	size_t n_algebraic;      /* members that clean-up alone makes faster; filled by the caller */
-	double fast1;            /* share that is correct and faster than 1 */
-	char sandbox_lacks[128]; /* layers that this machine lacks for passes or, on emu, for kernels; "" =
-				    none */
+	size_t n_algebraic; /* members that clean-up alone makes faster; filled by the caller */
+	double fast1;       /* share that is correct and faster than 1 */
+	/* Layers that this machine lacks for passes or, on emu, for kernels, and architectures whose machine
+	 * code is not read; "" = none. */
+	char sandbox_lacks[192];
 	PmEvalHidden hidden;
 	/* Drawn by what an earlier report says, so that it has no score; of so many records the verdict is
 	 * that report's. */

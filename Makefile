@@ -282,7 +282,7 @@ bench-integrity: $(BENCH) $(HOST) $(PASSES) ## times an evaluation on emu and ea
 	@$(BUILD)/tests/bench/bench_integrity
 
 bench-judge: $(BENCH) ## what the error bound refuses and admits: 20 bodies, 3 types, 10^6 terms (docs/results/judge.md; hours)
-	@$(BUILD)/tests/bench/bench_judge --json $(BUILD)/judge.json
+	@BUILD=$(BUILD) tools/judge.sh $(BUILD)/judge.json
 
 bench-extract: $(BENCH) ## times extraction from graphs of 300,000 nodes
 	@$(BUILD)/tests/bench/bench_extract

@@ -1,6 +1,7 @@
 /* bound.c - runs a graph in double precision with a unit of error beside each value. */
 #include "bench/bound_priv.h"
 
+#include "base/half.h"
 #include "ir/kernel.h"
 
 #include <math.h>
@@ -56,6 +57,14 @@ double pm__bound_u(int dtype)
 	return dtype == PM_F64 ? 0x1p-53 : 0x1p-24;
 }
 
+double pm__bound_round(int dtype, double v)
+{
+	return dtype == PM_F16    ? pm_f16_to_f64(pm_f16_from_f64(v))
+	       : dtype == PM_BF16 ? pm_bf16_to_f64(pm_bf16_from_f64(v))
+	       : dtype == PM_F32  ? (double)(float)v
+				  : v;
+}
+
 double *pm__bound_full(const PmBoundCall *c, size_t k)
 {
 	const PmBound *b = &c->in[k];
@@ -66,13 +75,136 @@ double *pm__bound_full(const PmBoundCall *c, size_t k)
 		return NULL;
 	f = pm_xcalloc((size_t)b->y.numel, sizeof *f);
 	for (int64_t i = 0; i < b->y.numel; i++) {
+		double v = b->y.f ? fabs(b->y.f[i]) : 0, round;
+
 		f[i] = b->unit ? b->unit[i] : 0;
-		if (b->rounds && b->y.f)
-			f[i] = fabs(b->y.f[i]) > top && !isinf(b->y.f[i])
-				       ? INFINITY
-				       : f[i] + (isfinite(b->y.f[i]) ? ud * fabs(b->y.f[i]) + tiny : 0);
+		if (!b->rounds || !isfinite(v))
+			continue;
+		round = (ud * v + tiny) / sqrt(3);
+		f[i] = v > top ? INFINITY : sqrt(f[i] * f[i] + round * round);
 	}
 	return f;
+}
+
+/* The correlation of two elements' errors of rounding that makes a difference in a sum. */
+static double alike(double chance)
+{
+	return chance > 1e-3 ? sqrt(chance) : 0;
+}
+
+double *pm__bound_common(const PmBoundCall *c, size_t k, const double *f)
+{
+	const PmBound *b = &c->in[k];
+	double part = b->repeats ? 1 : b->rounds ? alike(b->alike) : 0, *s;
+
+	if (!f || (!b->shared && !(part > 0)))
+		return NULL;
+	s = pm_xcalloc((size_t)b->y.numel, sizeof *s);
+	for (int64_t i = 0; i < b->y.numel; i++) {
+		double e = b->unit ? b->unit[i] : 0, in = b->shared ? b->shared[i] : 0;
+
+		s[i] = b->repeats    ? f[i]
+		       : !(part > 0) ? in
+				     : fmin(f[i], sqrt(in * in + part * part * fmax(f[i] * f[i] - e * e, 0)));
+		s[i] = isnan(s[i]) ? f[i] : s[i];
+	}
+	return s;
+}
+
+double pm__bound_inv(const PmBoundCall *c, size_t k, int64_t n)
+{
+	int64_t own = c->in[k].y.numel;
+	double inv = fmax(c->in[k].inv, 1 / (double)(own < n ? own : n));
+
+	return c->in[k].rounds ? fmax(inv, c->in[k].equal) : inv;
+}
+
+double pm__bound_equal(const PmRefTensor *t, int dtype, const double *e)
+{
+	enum { BUCKETS = 2048, SAMPLE = 1 << 12 };
+	int64_t step = t->numel / SAMPLE + 1;
+	double bucket[BUCKETS] = { 0 }, all = 0, own = 0, sum = 0;
+
+	for (int64_t i = 0; i < t->numel; i += step) {
+		double v = pm__bound_round(dtype, t->f[i]), w = e ? e[i] * e[i] : v * v > 0;
+		uint64_t bits;
+
+		if (!isfinite(v) || !isfinite(w))
+			continue;
+		memcpy(&bits, &v, sizeof bits);
+		bucket[bits * 0x9e3779b97f4a7c15u >> 53] += w;
+		all += w;
+		own += w * w;
+	}
+	for (int k = 0; k < BUCKETS; k++)
+		sum += bucket[k] * bucket[k];
+	return all > 0 ? fmax((sum - own) / (all * all) - 1.0 / BUCKETS, 0) : 0;
+}
+
+double pm__bound_neighbours(const PmRefTensor *t)
+{
+	enum { SAMPLE = 1 << 12 };
+	int64_t stride = 1;
+	double most = 0;
+
+	if (!t->f)
+		return 0;
+	for (int k = t->type.rank - 1; k >= 0; stride *= t->type.dim[k--]) {
+		int64_t last = t->numel - stride, n = 0, same = 0;
+
+		if (t->type.dim[k] < 2)
+			continue;
+		for (int64_t i = 0; i < last; i += last / SAMPLE + 1, n++)
+			same += t->f[i] != 0 && (float)t->f[i] == (float)t->f[i + stride];
+		most = n ? fmax(most, (double)same / (double)n) : most;
+	}
+	return most;
+}
+
+void pm__bound_own(PmBoundCall *c, size_t k, int64_t groups)
+{
+	int64_t n = c->call.out[k].numel;
+	const double *e = c->out[k].unit;
+	double equal, part = groups && groups < n ? 1 : alike(c->out[k].alike);
+
+	if (!e)
+		return;
+	for (int64_t i = 0; i < n; i++)
+		if (isfinite(e[i]))
+			c->weight[k] += e[i] * e[i];
+	equal = c->call.out[k].f ? pm__bound_equal(&c->call.out[k], PM_F32, e) : 0;
+	c->spread[k] = n ? c->weight[k] * fmax(1 / (double)(groups ? groups : n), equal) : 0;
+	if (!(part > 0))
+		return;
+	c->out[k].shared = pm_xcalloc((size_t)n + 1, sizeof(double));
+	for (int64_t i = 0; i < n; i++)
+		c->out[k].shared[i] = part * e[i];
+}
+
+void pm__bound_add(PmBoundCall *c, size_t k, PmBoundPart *p)
+{
+	int64_t n = c->call.out[k].numel;
+	double *e = pm__bound_unit(c, k), sum = 0;
+	int linear = (c->used & p->source) != 0;
+
+	if (p->shared && !c->out[k].shared)
+		c->out[k].shared = pm_xcalloc((size_t)n + 1, sizeof(double));
+	for (int64_t i = 0; i < n; i++) {
+		double d = p->all[i];
+
+		sum += isfinite(d) ? d * d : 0;
+		e[i] = linear ? e[i] + d : sqrt(e[i] * e[i] + d * d);
+		if (p->shared) {
+			double *s = &c->out[k].shared[i];
+
+			*s = linear ? *s + p->shared[i] : sqrt(*s * *s + p->shared[i] * p->shared[i]);
+		}
+	}
+	c->weight[k] += sum;
+	c->spread[k] += sum * p->inv;
+	c->used |= p->source;
+	free(p->all);
+	free(p->shared);
 }
 
 PmStatus pm__bound_again(const PmBoundCall *c, const PmRefTensor *in, PmRefTensor *out, PmErr *err)
@@ -107,6 +239,19 @@ double pm__bound_terms(const PmBoundCall *c)
 	return n > 0 && most > n ? (double)most / (double)n : 1;
 }
 
+uint64_t pm__bound_bit(const PmBoundCall *c)
+{
+	return 1ull << (c->call.node.id & 63);
+}
+
+int pm__bound_narrows(const PmBoundCall *c)
+{
+	const PmRefTensor *x = &c->call.in[0], *y = &c->call.out[0];
+
+	return pm_node_op(c->call.g, c->call.node) == PM_OP_Cast && x->f && y->f &&
+	       pm__bound_ud(y->type.dtype) > pm__bound_ud(x->type.dtype);
+}
+
 void pm__bound_release_all(PmRefTensor *t, size_t n)
 {
 	for (size_t k = 0; k < n; k++)
@@ -138,7 +283,11 @@ typedef struct Run {
 static void release(PmBound *b)
 {
 	pm_ref_tensor_release(&b->y);
+	pm_ref_tensor_release(&b->eager);
+	pm_ref_tensor_release(&b->stored);
 	free(b->unit);
+	free(b->shared);
+	free(b->scale);
 	free(b->mass);
 	memset(b, 0, sizeof *b);
 }
@@ -196,52 +345,122 @@ static PmStatus apply_rule(PmBoundCall *c, PmErr *err)
 		known = known && (c->in[k].known || !c->in[k].y.numel);
 	for (size_t k = 0; k < c->call.n_out; k++) {
 		c->out[k].known = known;
+		c->out[k].alike = pm__bound_neighbours(&c->call.out[k]);
 		elements += c->call.out[k].numel;
 	}
 	if (known && elements)
 		st = rule(c, err);
 	settle(c);
+	for (size_t k = 0; k < c->call.n_out; k++) {
+		PmBound *o = &c->out[k];
+
+		o->equal = o->rounds && c->call.out[k].f ? pm__bound_equal(&c->call.out[k], PM_F32, NULL) : 0;
+		o->widened = c->widened;
+		o->source = o->rounds || o->unit ? pm__bound_bit(c) : 0;
+		for (size_t i = 0; i < c->call.n_in; i++) {
+			o->source |= c->in[i].source;
+			o->widened |= c->in[i].widened;
+		}
+		o->inv = c->weight[k] > 0 ? c->spread[k] / c->weight[k] : 0;
+	}
 	return st;
 }
 
-static PmStatus step(Run *r, PmNode n, PmErr *err)
+static int is_half(int dtype)
 {
-	size_t n_in = pm_node_n_in(r->g, n), n_out = pm_node_n_out(r->g, n);
-	PmBoundCall c = { .lane = r->lane };
-	PmRefTensor *in = pm_xcalloc(n_in + 1, sizeof *in), *out = pm_xcalloc(n_out + 1, sizeof *out);
+	return dtype == PM_F16 || dtype == PM_BF16;
+}
+
+/* Operand k as the eager run stores it: rounded to its type. Borrowed. */
+static PmStatus stored(PmBound *b, PmRefTensor *t, PmErr *err)
+{
+	const PmRefTensor *from = b->eager.numel ? &b->eager : &b->y;
+	PmStatus st;
+
+	*t = *from;
+	if (!from->f || !b->rounds || !is_half(from->type.dtype))
+		return PM_OK;
+	if (!b->stored.numel) {
+		st = pm_ref_tensor_init(&b->stored, &from->type, err);
+		for (int64_t i = 0; !st && i < from->numel; i++)
+			b->stored.f[i] = pm__bound_round(from->type.dtype, from->f[i]);
+		if (st)
+			return st;
+	}
+	*t = b->stored;
+	return PM_OK;
+}
+
+/* The second reference, where it may differ from the first. `v` are the operands' stores. */
+static PmStatus run_eager(PmBoundCall *c, PmBound **v, PmErr *err)
+{
+	PmRefTensor *in = pm_xcalloc(c->call.n_in + 1, sizeof *in), *out;
+	int differs = 0;
 	PmStatus st = PM_OK;
 
-	c.in = pm_xcalloc(n_in + 1, sizeof *c.in);
-	c.out = pm_xcalloc(n_out + 1, sizeof *c.out);
-	c.call = (PmRefCall){ r->g, n, in, n_in, out, n_out };
-	for (size_t k = 0; k < n_in && !st; k++) {
-		PmValue v = pm_node_in(r->g, n, k);
-
-		in[k].type = c.in[k].y.type = pm_type_unknown();
-		if (!v.id)
+	for (size_t k = 0; k < c->call.n_in && !st; k++) {
+		in[k] = c->call.in[k];
+		if (!v[k] || !in[k].numel)
 			continue;
-		st = need(r, v, err);
-		c.in[k] = r->val[v.id];
-		in[k] = c.in[k].y;
+		st = stored(v[k], &in[k], err);
+		differs |= in[k].f != c->call.in[k].f || in[k].i != c->call.in[k].i;
 	}
-	for (size_t k = 0; k < n_out && !st; k++)
-		st = pm_ref_tensor_init(&out[k], pm_value_type(r->g, pm_node_out(r->g, n, k)), err);
+	if (!st && (differs || pm__bound_narrows(c))) {
+		out = pm_xcalloc(c->call.n_out + 1, sizeof *out);
+		st = pm__bound_again(c, in, out, err);
+		for (size_t k = 0; k < c->call.n_out; k++)
+			c->out[k].eager = out[k];
+		free(out);
+	}
+	free(in);
+	return st;
+}
+
+/* The reference, the eager run beside it, and what may lie between and around them. */
+static PmStatus run_node(PmBoundCall *c, PmBound **v, PmErr *err)
+{
+	PmStatus st = pm_ref_node(&c->call, err);
+
 	if (!st)
-		st = pm_ref_node(&c.call, err);
-	if (!st)
-		st = apply_rule(&c, err);
-	for (size_t k = 0; k < n_out; k++) {
+		st = run_eager(c, v, err);
+	/* A kernel may leave a rounding out. */
+	if (!st && pm__bound_narrows(c))
+		memcpy(c->call.out[0].f, c->call.in[0].f, (size_t)c->call.out[0].numel * sizeof(double));
+	return st ? st : apply_rule(c, err);
+}
+
+static PmStatus load_operands(Run *r, PmNode n, PmBoundCall *c, PmRefTensor *in, PmBound **v, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t k = 0; k < c->call.n_in && !st; k++) {
+		PmValue value = pm_node_in(r->g, n, k);
+
+		in[k].type = c->in[k].y.type = pm_type_unknown();
+		if (!value.id)
+			continue;
+		st = need(r, value, err);
+		v[k] = &r->val[value.id];
+		c->in[k] = *v[k];
+		in[k] = c->in[k].y;
+	}
+	return st;
+}
+
+static void keep_results(Run *r, PmNode n, PmBoundCall *c, int failed)
+{
+	for (size_t k = 0; k < c->call.n_out; k++) {
 		PmValue v = pm_node_out(r->g, n, k);
 
-		c.out[k].y = out[k];
-		if (st || !r->left[v.id]) {
-			release(&c.out[k]);
+		c->out[k].y = c->call.out[k];
+		if (failed || !r->left[v.id]) {
+			release(&c->out[k]);
 		} else {
-			r->val[v.id] = c.out[k];
+			r->val[v.id] = c->out[k];
 			r->has[v.id] = 1;
 		}
 	}
-	for (size_t k = 0; k < n_in; k++) {
+	for (size_t k = 0; k < c->call.n_in; k++) {
 		PmValue v = pm_node_in(r->g, n, k);
 
 		if (v.id && r->left[v.id] && !--r->left[v.id] && r->has[v.id]) {
@@ -249,8 +468,32 @@ static PmStatus step(Run *r, PmNode n, PmErr *err)
 			r->has[v.id] = 0;
 		}
 	}
+}
+
+static PmStatus step(Run *r, PmNode n, PmErr *err)
+{
+	size_t n_in = pm_node_n_in(r->g, n), n_out = pm_node_n_out(r->g, n);
+	PmBoundCall c = { .lane = r->lane };
+	PmRefTensor *in = pm_xcalloc(n_in + 1, sizeof *in), *out = pm_xcalloc(n_out + 1, sizeof *out);
+	PmBound **v = pm_xcalloc(n_in + 1, sizeof(void *));
+	PmStatus st;
+
+	c.in = pm_xcalloc(n_in + 1, sizeof *c.in);
+	c.out = pm_xcalloc(n_out + 1, sizeof *c.out);
+	c.weight = pm_xcalloc(n_out + 1, sizeof *c.weight);
+	c.spread = pm_xcalloc(n_out + 1, sizeof *c.spread);
+	c.call = (PmRefCall){ r->g, n, in, n_in, out, n_out };
+	st = load_operands(r, n, &c, in, v, err);
+	for (size_t k = 0; k < n_out && !st; k++)
+		st = pm_ref_tensor_init(&out[k], pm_value_type(r->g, pm_node_out(r->g, n, k)), err);
+	if (!st)
+		st = run_node(&c, v, err);
+	keep_results(r, n, &c, st != PM_OK);
+	free(v);
 	free(c.in);
 	free(c.out);
+	free(c.weight);
+	free(c.spread);
 	free(in);
 	free(out);
 	return st;
@@ -282,22 +525,41 @@ static void count_uses(Run *r)
 		r->left[pm_graph_output(r->g, i).id]++;
 }
 
+static PmStatus copy_values(const PmRefTensor *from, PmRefTensor *to, PmErr *err)
+{
+	PmStatus st = pm_ref_tensor_init(to, &from->type, err);
+
+	if (!st && from->numel)
+		memcpy(to->f ? (void *)to->f : (void *)to->i,
+		       from->f ? (const void *)from->f : (const void *)from->i,
+		       (size_t)from->numel * sizeof(double));
+	return st;
+}
+
+static double *copy_errors(const double *from, size_t n)
+{
+	double *to = from ? pm_xcalloc(n + 1, sizeof *to) : NULL;
+
+	return from ? memcpy(to, from, n * sizeof *to) : NULL;
+}
+
 static PmStatus copy(const PmBound *from, PmBound *to, PmErr *err)
 {
 	size_t n = (size_t)from->y.numel;
-	PmStatus st = pm_ref_tensor_init(&to->y, &from->y.type, err);
+	PmStatus st = copy_values(&from->y, &to->y, err);
 
+	if (!st && from->eager.numel)
+		st = copy_values(&from->eager, &to->eager, err);
+	to->widened = from->widened;
+	to->alike = from->alike;
 	to->rounds = from->rounds;
 	to->known = from->known;
-	if (st || !n)
-		return st;
-	if (from->unit) {
-		to->unit = pm_xcalloc(n, sizeof *to->unit);
-		memcpy(to->unit, from->unit, n * sizeof *to->unit);
-	}
-	memcpy(to->y.f ? (void *)to->y.f : (void *)to->y.i,
-	       from->y.f ? (const void *)from->y.f : (const void *)from->y.i, n * sizeof(double));
-	return PM_OK;
+	to->repeats = from->repeats;
+	to->inv = from->inv;
+	to->source = from->source;
+	to->unit = copy_errors(from->unit, n);
+	to->shared = copy_errors(from->shared, n);
+	return st;
 }
 
 static PmStatus run_on(Run *r, const PmTensor *in, PmBound *out, size_t n_out, PmErr *err)

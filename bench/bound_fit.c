@@ -1,4 +1,4 @@
-/* bound_fit.c - judges results by the bound. */
+/* bound_fit.c - judges results by the bound: each element, and statistics over all of them. */
 #include "bench/bound_priv.h"
 
 #include <math.h>
@@ -9,25 +9,97 @@ static int class_of(double v, double top)
 	return isnan(v) ? 3 : v > top ? 1 : v < -top ? 2 : 0;
 }
 
+static double value(const PmRefTensor *t, int64_t i)
+{
+	return t->f ? t->f[i] : pm_int_to_f64(t->type.dtype, t->i[i]);
+}
+
+/* Standard deviations of a normal variable beyond which a statistic of a right result is once in 10^7. */
+#define SURE 5.2
+/* How far a mean may be off zero for good, in standard deviations: roundings of the operators' own formulas
+ * have a mean of their own. */
+#define LEAN 0.6
+/* Errors of more than this share of the values' spread leave room for an answer to another question. */
+#define TELLS 0.25
+
+/* The mean square of 1 / inv normal variables is beyond this once in 10^7 (Wilson and Hilferty 1931). */
+static double most_square(double inv)
+{
+	double s = 2 * inv / 9;
+
+	return fmin(pow(1 - s + SURE * sqrt(s), 3), PM_BOUND_REACH * PM_BOUND_REACH);
+}
+
+/* Sums over the elements that are judged. z: the distance to the interval of the references over its standard
+ * deviation s; w = y / s. */
+typedef struct Sums {
+	double n, z, zz, zw, ww; /* ww: of w^2 */
+	double of_errors;        /* share of the variance that is not the last rounding's */
+	double y, yy, room;      /* room: squared error that is admitted */
+	double impossible;       /* something where no error is explained */
+} Sums;
+
+static void add(Sums *s, double y, double width, double off, double var_e, double var_round)
+{
+	double var = var_e + var_round, sd = sqrt(var);
+
+	s->n++;
+	s->y += y;
+	s->yy += y * y;
+	s->room += var + width * width / 4;
+	if (!(var > 0)) {
+		s->impossible += off != 0;
+		return;
+	}
+	s->z += off / sd;
+	s->zz += off / sd * (off / sd);
+	s->zw += off / sd * (y / sd);
+	s->ww += y / sd * (y / sd);
+	s->of_errors += var_e / var;
+}
+
+static void conclude(const Sums *s, double inv, double equal, int lean_is_free, PmBoundFit *out)
+{
+	double share = s->n > 0 ? s->of_errors / s->n : 0, most, lean, spread;
+
+	if (!(s->n > 0))
+		return;
+	inv = fmin(1, share * fmax(inv, 1 / s->n) + (1 - share) * fmax(equal, 1 / s->n));
+	most = most_square(inv);
+	lean = LEAN + SURE * sqrt(inv);
+	out->rms = s->impossible > 0 ? INFINITY : sqrt(s->zz / s->n / most);
+	out->bias = lean_is_free ? 0 : fabs(s->z) / s->n / lean;
+	out->slope = s->ww > 0 && !lean_is_free ? fabs(s->zw) / sqrt(s->ww * s->n) / lean : 0;
+	spread = s->yy / s->n - s->y / s->n * (s->y / s->n);
+	/* One number, or the same one everywhere: its own size. */
+	if (!(spread > 0x1p-40 * s->yy / s->n))
+		spread = s->yy / s->n;
+	out->noise = s->room > 0 ? sqrt(s->room * most / s->n / spread) : 0;
+	out->tells = out->noise <= TELLS;
+}
+
 void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 {
 	int dtype = b->y.type.dtype;
 	double ud = b->rounds ? pm__bound_ud(dtype) : 0, tiny = b->rounds ? pm__bound_tiny(dtype) : 0;
 	/* Halfway to the next power of two is where rounding gives an infinity. */
-	double top = pm__bound_largest(dtype) * (1 + pm__bound_ud(dtype) / 2), sum = 0;
+	double top = pm__bound_largest(dtype) * (1 + pm__bound_ud(dtype) / 2);
+	const PmRefTensor *r = b->eager.numel ? &b->eager : &b->y;
+	Sums s = { 0 };
 
-	*out = (PmBoundFit){ .index = -1 };
+	*out = (PmBoundFit){ .index = -1, .tells = 1 };
 	for (int64_t i = 0; i < b->y.numel; i++) {
-		double y = b->y.f ? b->y.f[i] : pm_int_to_f64(dtype, b->y.i[i]), e = b->unit ? b->unit[i] : 0;
-		double g = pm_tensor_get(got, i), off, round, ratio;
+		double y = value(&b->y, i), z = value(r, i), e = b->unit ? b->unit[i] : 0;
+		double g = pm_tensor_get(got, i), off, round, ratio, low = fmin(y, z), high = fmax(y, z);
 
-		if (isinf(e)) {
+		if (isinf(e) || class_of(y, top) != class_of(z, top)) {
 			out->open++;
 			continue;
 		}
 		if (class_of(y, top) != class_of(g, top)) {
 			/* At the edge of the range both are right. */
-			if (fabs(fabs(y) - top) <= 16 * e + ud * top && !isnan(y) && !isnan(g)) {
+			if (fabs(fmax(fabs(y), fabs(z)) - top) <= PM_BOUND_REACH * e + ud * top &&
+			    !isnan(y) && !isnan(g)) {
 				out->open++;
 				continue;
 			}
@@ -38,12 +110,16 @@ void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 			}
 			continue;
 		}
-		if (class_of(y, top) || (b->y.f ? y == g : b->y.i[i] == pm_tensor_get_i(got, i)))
+		if (class_of(y, top))
 			continue;
-		round = ud * fabs(y) * (1 + 0x1p-20) + tiny;
-		off = fabs(y - g);
-		ratio = 16 * e + round > 0 ? off / (16 * e + round) : INFINITY;
-		sum += 4 * e + round > 0 ? off / (4 * e + round) * (off / (4 * e + round)) : INFINITY;
+		if (!b->y.f && (b->y.i[i] == pm_tensor_get_i(got, i) || r->i[i] == pm_tensor_get_i(got, i)))
+			g = y;
+		round = ud * fmax(fabs(y), fabs(z)) * (1 + 0x1p-20) + tiny;
+		off = g < low ? g - low : g > high ? g - high : 0;
+		add(&s, y, high - low, off, e * e, round * round / 3);
+		if (off == 0)
+			continue;
+		ratio = PM_BOUND_REACH * e + round > 0 ? fabs(off) / (PM_BOUND_REACH * e + round) : INFINITY;
 		if (!out->n_class && (out->index < 0 || ratio > out->max)) {
 			out->index = i;
 			out->expected = y;
@@ -51,6 +127,7 @@ void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 		}
 		out->max = fmax(out->max, ratio);
 	}
-	out->rms = b->y.numel > out->open ? sqrt(sum / (double)(b->y.numel - out->open)) : 0;
-	out->within = !out->n_class && out->max <= 1 && out->rms <= 1;
+	/* Factors that are cut off lean to one side. */
+	conclude(&s, b->inv, b->y.f ? pm__bound_equal(&b->y, dtype, NULL) : 0, b->widened, out);
+	out->within = !out->n_class && out->max <= 1 && out->rms <= 1 && out->bias <= 1 && out->slope <= 1;
 }

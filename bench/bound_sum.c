@@ -10,23 +10,63 @@ static double at(const double *f, int64_t i)
 	return f ? f[i] : 0;
 }
 
-typedef enum { ABS, SQUARE, FULL, AS_IS, ZERO } Part;
+/* A float sum's own error over u times its terms' absolute values is at most 0.55 in root mean square, in any
+ * order (tests/unit/test_bound). */
+#define OWN 0.75
+
+/* What an operand is replaced by: its absolute values; their squares; its standard deviation; the variance of
+ * what its elements have not in common; what they have in common but no factor; a common factor's error;
+ * itself; zeros. */
+typedef enum { ABS, SQUARE, FULL, ALONE, SHARED, SCALE, AS_IS, ZERO } Part;
+
+static double part_value(Part p, double x, double f, double shared)
+{
+	switch (p) {
+	case ABS:
+		return fabs(x);
+	case SQUARE:
+		return x * x;
+	case FULL:
+		return f;
+	case ALONE:
+		return isfinite(f) ? fmax(f * f - shared * shared, 0) : f;
+	case SHARED:
+		return shared;
+	default:
+		return 0;
+	}
+}
 
 /* Operand k as one of its parts; its data is owned when the part is not AS_IS. */
 static PmRefTensor part_of(const PmBoundCall *c, size_t k, Part p)
 {
 	PmRefTensor t = c->call.in[k];
-	double *full = p == FULL ? pm__bound_full(c, k) : NULL;
+	double *f, *shared;
 
 	if (p == AS_IS || !t.f)
 		return t;
-	t.f = full ? full : pm_xcalloc((size_t)t.numel + 1, sizeof *t.f);
-	for (int64_t i = 0; p != FULL && p != ZERO && i < t.numel; i++)
-		t.f[i] = p == ABS ? fabs(c->call.in[k].f[i]) : c->call.in[k].f[i] * c->call.in[k].f[i];
+	if (p == SCALE) {
+		t.f = pm_xcalloc((size_t)t.numel + 1, sizeof *t.f);
+		for (int64_t i = 0; i < t.numel; i++)
+			t.f[i] = copysign(at(c->in[k].scale, i), c->call.in[k].f[i]);
+		return t;
+	}
+	f = p == FULL || p == ALONE || p == SHARED ? pm__bound_full(c, k) : NULL;
+	shared = p == ALONE || p == SHARED ? pm__bound_common(c, k, f) : NULL;
+	t.f = pm_xcalloc((size_t)t.numel + 1, sizeof *t.f);
+	for (int64_t i = 0; i < t.numel; i++) {
+		double s = at(shared, i), scale = at(c->in[k].scale, i);
+
+		if (p == SHARED && scale > 0)
+			s = sqrt(fmax(s * s - scale * scale, 0));
+		t.f[i] = part_value(p, c->call.in[k].f[i], at(f, i), s);
+	}
+	free(f);
+	free(shared);
 	return t;
 }
 
-/* The operator on parts of its operands (`rest` for all from the fourth on); results are made positive. */
+/* The operator on parts of its operands (the last for all that follow); results are made positive. */
 static PmStatus on_parts(const PmBoundCall *c, const Part *part, size_t n_part, PmRefTensor *out, PmErr *err)
 {
 	PmRefTensor *in = pm_xcalloc(c->call.n_in + 1, sizeof *in);
@@ -44,13 +84,12 @@ static PmStatus on_parts(const PmBoundCall *c, const Part *part, size_t n_part, 
 	return st;
 }
 
-/* Adds factor * (the operator on parts), or with `root` the root of it, to the unit. */
-static PmStatus add_parts(PmBoundCall *c, const Part *part, size_t n_part, double factor, int root,
+/* Adds factor * (the operator on parts), or with `root` the root of it, to `e`. */
+static PmStatus add_parts(PmBoundCall *c, const Part *part, size_t n_part, double factor, int root, double *e,
 			  PmErr *err)
 {
 	PmRefTensor *out = pm_xcalloc(c->call.n_out + 1, sizeof *out);
 	PmStatus st = on_parts(c, part, n_part, out, err);
-	double *e = pm__bound_unit(c, 0);
 
 	for (int64_t i = 0; !st && i < c->call.out[0].numel; i++)
 		e[i] += factor * (root ? sqrt(out[0].f[i]) : out[0].f[i]);
@@ -59,14 +98,55 @@ static PmStatus add_parts(PmBoundCall *c, const Part *part, size_t n_part, doubl
 	return st;
 }
 
-/* sqrt(K) / 4 |y|: a plain sum of values of one sign. */
+static int has_common(const PmBoundCall *c, size_t k)
+{
+	return c->in[k].shared || (c->in[k].repeats && (c->in[k].unit || c->in[k].rounds));
+}
+
+/* The effect of operands' errors on a sum: `factor` times the root of the operator on `alone` (variances by
+ * squared weights), and the operator on `shared` linearly, where one of the operands in `mask` has such.
+ * `alike` is how far the errors of different results are the same. */
+static PmStatus add_errors(PmBoundCall *c, const Part *alone, const Part *shared, unsigned mask,
+			   double factor, double alike, double inv, PmErr *err)
+{
+	int64_t n = c->call.out[0].numel;
+	PmBoundPart p = { .inv = inv };
+	PmStatus st;
+	int common = 0;
+
+	for (size_t k = 0; k < c->call.n_in && k < 3; k++)
+		if (mask >> k & 1) {
+			p.source |= c->in[k].source;
+			common |= has_common(c, k);
+		}
+	p.all = pm_xcalloc((size_t)n + 1, sizeof *p.all);
+	p.shared = pm_xcalloc((size_t)n + 1, sizeof *p.shared);
+	st = add_parts(c, alone, 3, factor, 1, p.all, err);
+	if (!st && common)
+		st = add_parts(c, shared, 3, 1, 0, p.shared, err);
+	for (int64_t i = 0; i < n; i++) {
+		double s = p.shared[i], v = p.all[i];
+
+		p.all[i] = sqrt(v * v + s * s);
+		p.shared[i] = sqrt(alike * v * v + s * s);
+	}
+	pm__bound_add(c, 0, &p);
+	return st;
+}
+
+/* (sqrt(K) / 4 + sqrt(p) K / 5) |y|: a plain sum of values of one sign, p of which are the same as another.
+ * A float sum is a multiple of its last digit, so that adding the same value again rounds the same way again:
+ * the error grows by its own, uniform in half a digit, with each. */
 static void add_walk(PmBoundCall *c, double u, double terms)
 {
-	double *e = pm__bound_unit(c, 0);
+	double *e = pm__bound_unit(c, 0), same = pm__bound_neighbours(&c->call.in[0]), walk;
 
+	if (pm_op_desc(pm_node_op(c->call.g, c->call.node))->flags & PM_OPF_DOT)
+		same *= pm__bound_neighbours(&c->call.in[1]);
+	walk = sqrt(terms) / 4 + (same > 1e-3 ? sqrt(same) * terms / 5 : 0);
 	for (int64_t i = 0; i < c->call.out[0].numel; i++)
 		if (isfinite(c->call.out[0].f[i]))
-			e[i] += u * sqrt(terms) / 4 * fabs(c->call.out[0].f[i]);
+			e[i] += u * walk * fabs(c->call.out[0].f[i]);
 }
 
 static int is_inexact(const PmBoundCall *c, size_t k)
@@ -95,9 +175,10 @@ static PmStatus add_lane(PmBoundCall *c, PmErr *err)
 		return PM_OK;
 	if (pm_node_op(c->call.g, c->call.node) == PM_OP_Gemm)
 		alpha = sqrt(fabs(pm_node_f(c->call.g, c->call.node, "alpha", 1)));
+	c->widened = 1;
 	for (int64_t i = 0; i < c->call.out[0].numel; i++)
-		e[i] += keeps / (c->lane == PM_LANE_TF32 ? 2 : 16) * fabs(c->call.out[0].f[i]);
-	return add_parts(c, squares, 3, keeps * alpha * (c->lane == PM_LANE_TF32 ? 0.5 : 0.2), 1, err);
+		e[i] += keeps * (c->lane == PM_LANE_TF32 ? 1.6 : 0.2) * fabs(c->call.out[0].f[i]);
+	return add_parts(c, squares, 3, keeps * alpha * (c->lane == PM_LANE_TF32 ? 0.8 : 0.65), 1, e, err);
 }
 
 /* What a product loses where it is denormal, or nothing, in the type of sums. */
@@ -106,12 +187,66 @@ static double least_product(const PmBoundCall *c)
 	return c->call.out[0].type.dtype == PM_F64 ? 0x1p-1074 : 0x1p-149;
 }
 
+/* How alike the weights are that an element of the other factor is multiplied by in different results: the
+ * mean cosine of two columns (k = 1) or rows (k = 0) of factor k, from the squared mean over the mean square
+ * of what meets one element. 1 / n of it is chance. */
+static double alike(const PmBoundCall *c, size_t k)
+{
+	const PmRefTensor *w = &c->call.in[k];
+	int rank = w->type.rank, is_plain = pm_node_op(c->call.g, c->call.node) == PM_OP_MatMul && rank >= 2;
+	int64_t rows = is_plain ? w->type.dim[rank - 2] : 1,
+		cols = is_plain ? w->type.dim[rank - 1] : w->numel;
+	int64_t n = k || !is_plain ? cols : rows, step = k || !is_plain ? 1 : cols;
+	double means = 0, squares = 0;
+
+	for (int64_t at0 = 0; rows > 0 && cols > 0 && at0 < w->numel; at0 += rows * cols)
+		for (int64_t j = 0; j < rows * cols / n; j++) {
+			const double *v = w->f + at0 + (step == 1 ? j * n : j);
+			double sum = 0, square = 0;
+
+			for (int64_t i = 0; i < n; i++) {
+				sum += v[i * step];
+				square += v[i * step] * v[i * step];
+			}
+			means += sum * sum / (double)n;
+			squares += square;
+		}
+	return squares > 0 && isfinite(means / squares) ? means / squares : 1;
+}
+
+/* Errors of factor k of a product. Its elements are each in `fan` results. */
+static PmStatus add_factor(PmBoundCall *c, size_t k, PmErr *err)
+{
+	static const Part alone[2][3] = { { ALONE, SQUARE, ZERO }, { SQUARE, ALONE, ZERO } };
+	static const Part factor[2][3] = { { SCALE, AS_IS, ZERO }, { AS_IS, SCALE, ZERO } };
+	static const Part shared[2][3] = { { SHARED, ABS, ZERO }, { ABS, SHARED, ZERO } };
+	int64_t n = c->call.out[0].numel;
+	double fan = fmax(pm__bound_terms(c) * (double)n / (double)c->call.in[k].numel, 1), scale = 1;
+	double same = alike(c, 1 - k), inv = pm__bound_inv(c, k, n);
+	PmStatus st;
+
+	if (pm_node_op(c->call.g, c->call.node) == PM_OP_Gemm)
+		scale = sqrt(fabs(pm_node_f(c->call.g, c->call.node, "alpha", 1)));
+	inv = fmin(inv + same * fan / (double)n, 1);
+	st = add_errors(c, alone[k], shared[k], 1u << k, scale, same, inv, err);
+	if (!st && c->in[k].scale) {
+		PmBoundPart p = { .inv = inv };
+
+		p.all = pm_xcalloc((size_t)n + 1, sizeof *p.all);
+		p.shared = pm_xcalloc((size_t)n + 1, sizeof *p.shared);
+		st = add_parts(c, factor[k], 3, 1, 0, p.all, err);
+		memcpy(p.shared, p.all, (size_t)n * sizeof *p.all);
+		pm__bound_add(c, 0, &p);
+	}
+	return st;
+}
+
 /* Products of operands 0 and 1, summed; operand 2, where there is one, is added. */
 PmStatus pm__bound_product(PmBoundCall *c, PmErr *err)
 {
 	static const Part sizes[] = { ABS, ABS, ZERO }, added[] = { ZERO, ABS, ABS };
-	static const Part first[] = { FULL, ABS, FULL }, second[] = { ABS, FULL, ZERO };
-	double u = pm__bound_u(c->call.out[0].type.dtype), lost;
+	static const Part third[] = { ZERO, ABS, FULL };
+	double u = pm__bound_u(c->call.out[0].type.dtype), lost, *e;
 	int is_einsum = pm_node_op(c->call.g, c->call.node) == PM_OP_Einsum;
 	PmStatus st;
 
@@ -121,39 +256,81 @@ PmStatus pm__bound_product(PmBoundCall *c, PmErr *err)
 		pm__bound_lose(c);
 		return PM_OK;
 	}
-	st = add_parts(c, sizes, 3, u, 0, err);
+	e = pm__bound_unit(c, 0);
+	st = add_parts(c, sizes, 3, OWN * u, 0, e, err);
 	if (!st && c->call.n_in > 2 && c->call.in[2].numel)
-		st = add_parts(c, added, 3, u, 0, err);
-	if (!st && (is_inexact(c, 0) || is_inexact(c, 2)))
-		st = add_parts(c, first, 3, 1, 0, err);
-	if (!st && is_inexact(c, 1))
-		st = add_parts(c, second, 3, 1, 0, err);
+		st = add_parts(c, added, 3, OWN * u, 0, e, err);
 	if (!st)
 		st = add_lane(c, err);
 	add_walk(c, u, pm__bound_terms(c));
 	lost = pm__bound_terms(c) * least_product(c);
 	for (int64_t i = 0; i < c->call.out[0].numel; i++)
-		pm__bound_unit(c, 0)[i] += lost;
+		e[i] += lost;
+	pm__bound_own(c, 0, 0);
+	for (size_t k = 0; k < 2 && !st; k++)
+		if (is_inexact(c, k))
+			st = add_factor(c, k, err);
+	if (!st && is_inexact(c, 2)) {
+		PmBoundPart p = { .inv = pm__bound_inv(c, 2, c->call.out[0].numel),
+				  .source = c->in[2].source };
+
+		p.all = pm_xcalloc((size_t)c->call.out[0].numel + 1, sizeof(double));
+		p.shared = pm_xcalloc((size_t)c->call.out[0].numel + 1, sizeof(double));
+		st = add_parts(c, third, 3, 1, 0, p.all, err);
+		memcpy(p.shared, p.all, (size_t)c->call.out[0].numel * sizeof(double));
+		pm__bound_add(c, 0, &p);
+	}
 	open_non_finite(c);
 	pm__bound_rounded(c);
 	return st;
 }
 
+/* The largest weight of a term. */
+static double largest_weight(const PmBoundCall *c)
+{
+	PmOp op = pm_node_op(c->call.g, c->call.node);
+	double area = 1;
+	const int64_t *shape;
+	size_t n;
+
+	if (op == PM_OP_ReduceMean || op == PM_OP_GlobalAveragePool)
+		return 1 / pm__bound_terms(c);
+	if (op != PM_OP_AveragePool)
+		return 1;
+	n = pm_node_ints(c->call.g, c->call.node, "kernel_shape", &shape);
+	for (size_t i = 0; i < n; i++)
+		area *= (double)shape[i];
+	return fmin(1, 4 / area); /* four times at a corner, where padding does not count */
+}
+
+/* Terms of the longest sum of a CumSum. */
+static int64_t longest_run(const PmBoundCall *c)
+{
+	const PmType *t = &c->call.in[0].type;
+	int64_t axis = c->call.n_in > 1 && c->call.in[1].numel == 1 && c->call.in[1].i ? c->call.in[1].i[0]
+										       : 0;
+
+	axis += axis < 0 ? t->rank : 0;
+	return axis >= 0 && axis < t->rank && t->dim[axis] > 0 ? t->dim[axis] : c->call.in[0].numel;
+}
+
 /* Sums of operand 0 with positive weights. */
 PmStatus pm__bound_sum(PmBoundCall *c, PmErr *err)
 {
-	static const Part sizes[] = { ABS, AS_IS }, errors[] = { FULL, AS_IS };
+	static const Part sizes[] = { ABS, AS_IS }, alone[] = { ALONE, AS_IS, AS_IS },
+			  shared[] = { SHARED, AS_IS, AS_IS };
 	double u = pm__bound_u(c->call.out[0].type.dtype);
+	int running = pm_node_op(c->call.g, c->call.node) == PM_OP_CumSum;
 	PmStatus st;
 
 	if (!c->call.out[0].f)
 		return pm__bound_stepped(c, err);
-	st = add_parts(c, sizes, 2, u, 0, err);
+	st = add_parts(c, sizes, 2, OWN * u, 0, pm__bound_unit(c, 0), err);
+	add_walk(c, u, running ? (double)longest_run(c) : pm__bound_terms(c));
+	pm__bound_own(c, 0, running ? c->call.in[0].numel / longest_run(c) : 0);
 	if (!st && is_inexact(c, 0))
-		st = add_parts(c, errors, 2, 1, 0, err);
-	add_walk(c, u,
-		 pm_node_op(c->call.g, c->call.node) == PM_OP_CumSum ? (double)c->call.in[0].numel
-								     : pm__bound_terms(c));
+		st = add_errors(c, alone, shared, 1, sqrt(largest_weight(c)), running,
+				pm__bound_inv(c, 0, c->call.out[0].numel), err);
 	open_non_finite(c);
 	pm__bound_rounded(c);
 	return st;
@@ -173,8 +350,10 @@ static double most_updates(const PmBoundCall *c)
 /* Operand 0 and the updates, operand 2, that operand 1 sends to its places, summed. */
 PmStatus pm__bound_scatter(PmBoundCall *c, PmErr *err)
 {
-	static const Part sizes[] = { ABS, AS_IS, ABS }, errors[] = { FULL, AS_IS, FULL };
+	static const Part sizes[] = { ABS, AS_IS, ABS }, alone[] = { ALONE, AS_IS, ALONE },
+			  shared[] = { SHARED, AS_IS, SHARED };
 	double u = pm__bound_u(c->call.out[0].type.dtype);
+	int64_t n = c->call.out[0].numel;
 	PmStatus st;
 
 	if (c->in[1].unit) {
@@ -183,12 +362,58 @@ PmStatus pm__bound_scatter(PmBoundCall *c, PmErr *err)
 	}
 	if (!c->call.out[0].f)
 		return pm__bound_stepped(c, err);
-	st = add_parts(c, sizes, 3, u, 0, err);
-	if (!st && (is_inexact(c, 0) || is_inexact(c, 2)))
-		st = add_parts(c, errors, 3, 1, 0, err);
+	st = add_parts(c, sizes, 3, OWN * u, 0, pm__bound_unit(c, 0), err);
 	add_walk(c, u, most_updates(c));
+	pm__bound_own(c, 0, 0);
+	if (!st && (is_inexact(c, 0) || is_inexact(c, 2)))
+		st = add_errors(c, alone, shared, 5, 1, 0,
+				fmax(pm__bound_inv(c, 0, n), pm__bound_inv(c, 2, n)), err);
 	open_non_finite(c);
 	pm__bound_rounded(c);
+	return st;
+}
+
+/* The operator on the roots of |x| e, or on |x| e itself, or on e alone; owned by the caller. */
+static PmStatus on_squares(const PmBoundCall *c, const double *e, int what, PmRefTensor *out, PmErr *err)
+{
+	PmRefTensor in = c->call.in[0];
+	PmStatus st;
+
+	in.f = pm_xcalloc((size_t)in.numel + 1, sizeof *in.f);
+	for (int64_t i = 0; i < in.numel; i++) {
+		double x = fabs(c->call.in[0].f[i]);
+
+		in.f[i] = what == 0 ? sqrt(x * at(e, i)) : what == 1 ? (x + at(e, i)) * at(e, i) : at(e, i);
+	}
+	st = pm__bound_again(c, &in, out, err);
+	free(in.f);
+	return st;
+}
+
+/* The effect of errors f, `shared` of them in common, on sums of squares or their roots. */
+static PmStatus add_squares(PmBoundCall *c, int root, const double *f, const double *shared, PmErr *err)
+{
+	PmRefTensor out[3] = { 0 };
+	int64_t n = c->call.out[0].numel;
+	PmBoundPart p = { .inv = pm__bound_inv(c, 0, n), .source = c->in[0].source };
+	PmStatus st = on_squares(c, f, 1, &out[1], err);
+
+	p.all = pm_xcalloc((size_t)n + 1, sizeof *p.all);
+	p.shared = pm_xcalloc((size_t)n + 1, sizeof *p.shared);
+	if (!st && shared)
+		st = on_squares(c, shared, 0, &out[0], err);
+	if (!st && root)
+		st = on_squares(c, f, 2, &out[2], err);
+	for (int64_t i = 0; !st && i < n; i++) {
+		double y = c->call.out[0].f[i], s = shared ? out[0].f[i] : 0, v = out[1].f[i];
+
+		s = root ? (y > 0 ? s * s / y : s) : 2 * s;
+		v = root ? (y > 0 ? fmin(v / y, out[2].f[i]) : out[2].f[i]) : 2 * sqrt(v);
+		p.all[i] = sqrt(v * v + s * s);
+		p.shared[i] = s;
+	}
+	pm__bound_add(c, 0, &p);
+	pm__bound_release_all(out, 3);
 	return st;
 }
 
@@ -197,30 +422,25 @@ PmStatus pm__bound_squares(PmBoundCall *c, PmErr *err)
 {
 	int root = pm_node_op(c->call.g, c->call.node) == PM_OP_ReduceL2;
 	const PmRefTensor *x = &c->call.in[0];
-	double *f = pm__bound_full(c, 0), *e = pm__bound_unit(c, 0);
-	double u = pm__bound_u(c->call.out[0].type.dtype) * (1 + sqrt(pm__bound_terms(c)) / 4);
-	PmRefTensor in = *x, out[1];
-	double lost = pm__bound_terms(c) * least_product(c);
+	double u = pm__bound_u(c->call.out[0].type.dtype);
+	double lost = pm__bound_terms(c) * least_product(c), *e, *f, *shared;
 	PmStatus st = PM_OK;
 
-	if (!c->call.out[0].f || !x->f) {
-		free(f);
+	if (!c->call.out[0].f || !x->f)
 		return pm__bound_stepped(c, err);
-	}
-	in.f = pm_xcalloc((size_t)x->numel + 1, sizeof *in.f);
-	for (int64_t i = 0; i < x->numel; i++)
-		in.f[i] = sqrt(fabs(x->f[i]) * at(f, i));
-	st = pm__bound_again(c, &in, out, err);
-	for (int64_t i = 0; !st && i < c->call.out[0].numel; i++) {
-		double y = c->call.out[0].f[i], s = root ? out[0].f[i] * out[0].f[i] : 2 * out[0].f[i];
-
-		e[i] = root ? (y > 0 ? s / y : out[0].f[i]) + u * y + sqrt(lost) : s + u * y + lost;
-	}
+	e = pm__bound_unit(c, 0);
+	for (int64_t i = 0; i < c->call.out[0].numel; i++)
+		e[i] = u * fabs(c->call.out[0].f[i]) + (root ? sqrt(lost) : lost);
+	add_walk(c, u, pm__bound_terms(c));
+	pm__bound_own(c, 0, 0);
+	f = pm__bound_full(c, 0);
+	shared = pm__bound_common(c, 0, f);
+	if (f)
+		st = add_squares(c, root, f, shared, err);
 	open_non_finite(c);
 	pm__bound_rounded(c);
-	pm_ref_tensor_release(out);
-	free(in.f);
 	free(f);
+	free(shared);
 	return st;
 }
 
@@ -229,21 +449,27 @@ PmStatus pm__bound_extreme(PmBoundCall *c, PmErr *err)
 {
 	int least = pm_node_op(c->call.g, c->call.node) == PM_OP_ReduceMin;
 	PmRefTensor in = c->call.in[0], *out = pm_xcalloc(c->call.n_out, sizeof *out);
+	PmBoundPart p = { .inv = pm__bound_inv(c, 0, c->call.out[0].numel), .source = c->in[0].source };
 	PmStatus st = PM_OK;
-	double *e;
 
 	for (size_t k = 1; k < c->call.n_out; k++)
 		c->out[k].known = !c->in[0].unit && !c->in[0].rounds; /* positions: ties break any way */
 	c->out[0].rounds = c->in[0].rounds;
+	c->out[0].repeats = c->in[0].repeats;
 	if (!c->in[0].unit || !in.f)
 		goto out;
-	e = pm__bound_unit(c, 0);
 	in.f = pm_xcalloc((size_t)in.numel + 1, sizeof *in.f);
 	for (int64_t i = 0; i < in.numel; i++)
 		in.f[i] = least ? -c->in[0].unit[i] : c->in[0].unit[i];
 	st = pm__bound_again(c, &in, out, err);
+	p.all = pm_xcalloc((size_t)c->call.out[0].numel + 1, sizeof *p.all);
 	for (int64_t i = 0; !st && i < c->call.out[0].numel; i++)
-		e[i] = fabs(out[0].f[i]);
+		p.all[i] = fabs(out[0].f[i]);
+	if (c->in[0].shared) {
+		p.shared = pm_xcalloc((size_t)c->call.out[0].numel + 1, sizeof *p.shared);
+		memcpy(p.shared, p.all, (size_t)c->call.out[0].numel * sizeof *p.shared);
+	}
+	pm__bound_add(c, 0, &p);
 	free(in.f);
 out:
 	pm__bound_release_all(out, c->call.n_out);

@@ -75,10 +75,10 @@ static const Row table[PM_N_OPS] = {
 
 const char *pm_kind_name(int k)
 {
-	static const char *const names[PM_N_KINDS] = { "nan", "+inf",        "-inf", "denormal",
-						       "-0",  "wrap-around", "ties" };
+	static const char *const names[PM_N_VALUE_KINDS] = { "nan", "+inf",        "-inf", "denormal",
+							     "-0",  "wrap-around", "ties" };
 
-	return k >= 0 && k < PM_N_KINDS ? names[k] : "?";
+	return k >= 0 && k < PM_N_VALUE_KINDS ? names[k] : "?";
 }
 
 static double least_normal(int dtype)

@@ -18,7 +18,7 @@ enum {
 	PM_KIND_MINUS_ZERO = 16,
 	PM_KIND_WRAP = 32, /* an integer result is not the one of unbounded arithmetic */
 	PM_KIND_TIE = 64,  /* the largest of what is compared stands there twice */
-	PM_N_KINDS = 7
+	PM_N_VALUE_KINDS = 7
 };
 /* "nan", "+inf", ...; k is the number of the bit. */
 const char *pm_kind_name(int k);

@@ -157,11 +157,6 @@ static uint64_t stream(uint64_t seed, PmInputClass cls)
 					: ~(seed * (PM_INPUTS_SPECIAL + 1) + (uint64_t)cls);
 }
 
-static void begin_drawing(PmRng *r, uint64_t seed, PmInputClass cls, const char *name)
-{
-	pm_rng_init_named(r, stream(seed, cls), name);
-}
-
 static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, int level, PmTensor *out,
 			    PmErr *err)
 {
@@ -181,7 +176,7 @@ static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, i
 			free(targets);
 			return pm_err_ctx(err, "input '%.120s'", pm_value_name(g, v));
 		}
-		begin_drawing(&r, seed, cls, pm_value_name(g, v));
+		pm_rng_init_named(&r, stream(seed, cls), pm_value_name(g, v));
 		fill(&r, role, cls, limit, &out[i].type, &out[i]);
 		if (cls >= PM_INPUTS_SPECIAL)
 			pm__draw_extreme(g, v, role, cls, level, &targets[i], &r, &out[i]);
@@ -216,7 +211,7 @@ PmStatus pm_inputs_draw(const PmGraph *g, size_t i, uint64_t seed, PmInputClass 
 
 	if (st)
 		return st;
-	begin_drawing(&r, seed, cls, pm_value_name(g, v));
+	pm_rng_init_named(&r, stream(seed, cls), pm_value_name(g, v));
 	fill(&r, role, cls, limit, pm_value_type(g, v), out);
 	if (role == PM_ROLE_COUNT)
 		mend_divisors(g, v, out);

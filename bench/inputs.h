@@ -41,8 +41,8 @@ int pm_inputs_are_free(const PmGraph *g, size_t i);
 /* Draws n elements for such an input, in a row (initialised here). */
 PmStatus pm_inputs_draw(const PmGraph *g, size_t i, uint64_t seed, PmInputClass cls, int64_t n, PmTensor *out,
 			PmErr *err);
-/* The same, as far as the graph's results are defined: the reference runs the inputs first. The classes
- * SPECIAL and RANGE are tamed step by step until every operator defines what it makes of them
+/* Like pm_inputs_make, as far as the graph's results are defined: the reference runs the inputs first. The
+ * classes SPECIAL and RANGE are tamed step by step until every operator defines what it makes of them
  * (bench/defined.h); r->why says what the step before did not. PM_OK, *r and *b (may be NULL) filled in as by
  * pm_reach; r->drawn is 1 when there are inputs, 2 when the class has to be left out, and `out` is empty
  * then. `quick` = 0: those classes alone are run, and *r says nothing of the others. */

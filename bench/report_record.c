@@ -42,6 +42,10 @@ static void add_bound(cJSON *j, const PmEvalBound *b)
 	cJSON_AddNumberToObject(o, "without", b->n_without);
 	cJSON_AddNumberToObject(o, "rms", b->rms);
 	cJSON_AddNumberToObject(o, "max", b->max);
+	cJSON_AddNumberToObject(o, "bias", b->bias);
+	cJSON_AddNumberToObject(o, "slope", b->slope);
+	cJSON_AddNumberToObject(o, "silent", b->n_silent);
+	cJSON_AddNumberToObject(o, "undecided", b->n_undecided);
 }
 
 static void bound_from_json(const cJSON *o, PmEvalBound *b)
@@ -54,6 +58,10 @@ static void bound_from_json(const cJSON *o, PmEvalBound *b)
 	b->n_without = (int)pm_json_i64(o, "without", 0);
 	b->rms = pm_json_num(o, "rms", INFINITY);
 	b->max = pm_json_num(o, "max", INFINITY);
+	b->bias = pm_json_num(o, "bias", INFINITY);
+	b->slope = pm_json_num(o, "slope", INFINITY);
+	b->n_silent = (int)pm_json_i64(o, "silent", 0);
+	b->n_undecided = (int)pm_json_i64(o, "undecided", 0);
 }
 
 /* The clock's figures as name and place: one list for writing and reading. */
@@ -170,7 +178,7 @@ static void add_kinds(cJSON *j, const char *key, unsigned kinds)
 {
 	cJSON *list = cJSON_AddArrayToObject(j, key);
 
-	for (int k = 0; k < PM_N_KINDS; k++)
+	for (int k = 0; k < PM_N_VALUE_KINDS; k++)
 		if (kinds >> k & 1)
 			cJSON_AddItemToArray(list, cJSON_CreateString(pm_kind_name(k)));
 }
@@ -209,7 +217,7 @@ static unsigned kinds_from_json(const cJSON *list)
 	unsigned kinds = 0;
 
 	for (const cJSON *x = list ? list->child : NULL; x; x = x->next)
-		for (int k = 0; k < PM_N_KINDS; k++)
+		for (int k = 0; k < PM_N_VALUE_KINDS; k++)
 			if (cJSON_IsString(x) && !strcmp(x->valuestring, pm_kind_name(k)))
 				kinds |= 1u << k;
 	return kinds;

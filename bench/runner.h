@@ -76,7 +76,10 @@ typedef struct PmEvalTiming {
 typedef struct PmEvalBound {
 	PmLane lane;              /* the narrowest that holds all */
 	int n, n_without;         /* comparisons judged, and those for which there was no rule */
+	int n_silent;             /* of those judged: what rounding may do hides what the answer is */
+	int n_undecided;          /* results that all comparisons are silent about; judged by the ladder */
 	double rms, max;          /* of the strict lane; 1 at the limit */
+	double bias, slope;       /* the same */
 	char why[PM_ERR_MAX / 2]; /* what is not strict; "" when all is */
 } PmEvalBound;
 

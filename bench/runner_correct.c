@@ -261,5 +261,7 @@ PmStatus pm__stage_correctness(Eval *e, PmErr *err)
 	pm_branches_release(&e->taken);
 	if (!st && r->verdict == PM_VERDICT_OK)
 		pm__judge_end(e);
+	free(e->silence);
+	e->silence = NULL;
 	return st;
 }

@@ -12,6 +12,14 @@
 #include "ir/kernel.h"
 #include "runtime/run.h"
 
+/* What the comparisons of one result said that the error bound cannot tell from another answer. */
+typedef struct PmSilence {
+	int silent, telling; /* comparisons */
+	int doubtful;        /* of the silent: not within the ladder's level that decides, or no better than
+			      * a constant */
+	char why[PM_ERR_MAX / 2];
+} PmSilence;
+
 /* What one member's evaluation carries from stage to stage. */
 typedef struct Eval {
 	const PmEvalMember *m;
@@ -24,9 +32,10 @@ typedef struct Eval {
 	PmBranches taken; /* by all inputs so far */
 	int n_alts;       /* most alternatives of any kernel */
 	char plan[PM_MAX_ALTS][PM_CHAIN_HEX]; /* pm_exec_digest of each when it was judged; "" = not yet */
-	int by_ladder;     /* a result for which there is no bound is wrong at the level that decides */
-	PmSecret *secret;  /* owned; of this member alone */
-	uint64_t n_poison; /* what buffers hold before a run is new for each */
+	int by_ladder;      /* a result for which there is no bound is wrong at the level that decides */
+	PmSilence *silence; /* owned; by result, while results are judged */
+	PmSecret *secret;   /* owned; of this member alone */
+	uint64_t n_poison;  /* what buffers hold before a run is new for each */
 } Eval;
 
 /* Sets verdict and reason; returns PM_OK. */

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # judge_page.py - writes docs/results/judge.md from docs/results/judge.json (made by `make bench-judge`).
 #
-# judge_page.py [--check]    --check: changes nothing; exit 1 when the page is not what the numbers give.
+# judge_page.py [--check]         --check: changes nothing; exit 1 when the page is not what the numbers give.
+# judge_page.py --merge OUT PART...  one file of the parts that tools/judge.sh has made, each a body in one type.
 import json
 import math
 import pathlib
@@ -81,7 +82,7 @@ def table(data):
                 seeds,
                 f"{worst[1]}: {worst[0]:.0%}" if worst[0] < 1 else "-",
                 max((drift_of(c) for c in large), default=0),
-                ", ".join(f"{c['terms']:,}: {drift_of(c):.2g}" for c in large),
+                ", ".join(f"{c['terms']:,}: {drift_of(c):.2g}" if drift_of(c) else f"{c['terms']:,}: -" for c in large),
             )
 
 
@@ -111,7 +112,7 @@ def page(data):
         "intermediate value and adds one term after the other. Its distance from the exact result is its own error.",
         "",
         f"Seeds: {s['seeds']} for each cheat ({s['heavy']} where one run takes more than 2 x 10^7 operations). "
-        f"Honest kernels: {s['draws']} draws",
+        f"Honest kernels: {s['draws']} draw{'s' * (s['draws'] > 1)}",
         f"of each class of inputs, {s['mixes']} kernels on each. Sums of up to {s['terms']:,} terms.",
         "",
         "A cheat counts where its error is more than 4 times the eager run's, in root mean square or in the largest",
@@ -125,7 +126,7 @@ def page(data):
         "",
         "\"Error that passes\": the largest systematic error (a scale, a bias, or a random factor for each element) that",
         f"is admitted on normal numbers, in units of the eager run's own error, where there are {MANY:,} outputs or more.",
-        "The last column has it by the number of terms.",
+        "The last column has it by the number of terms; \"-\": the result is the same whatever the inputs are.",
         "",
         *table(data),
         "",
@@ -141,7 +142,26 @@ def page(data):
     return "\n".join(lines) + "\n"
 
 
+def merge(out, parts):
+    whole = {"settings": None, "bodies": {}}
+    for part in parts:
+        data = json.loads(pathlib.Path(part).read_text())
+        settings = {k: v for k, v in data["settings"].items() if k != "type"}
+        if whole["settings"] not in (None, settings):
+            sys.exit(f"{part} was made with other settings; remove it and run tools/judge.sh again.")
+        whole["settings"] = settings
+        for body, cells in data["bodies"].items():
+            whole["bodies"].setdefault(body, []).extend(cells)
+    # A line for each body, type and size.
+    lines = [f' "{b}": [\n' + ",\n".join("  " + json.dumps(c) for c in cells) + "\n ]" for b, cells in whole["bodies"].items()]
+    text = f'{{"settings": {json.dumps(whole["settings"])}, "bodies": {{\n' + ",\n".join(lines) + "\n}}\n"
+    pathlib.Path(out).write_text(text)
+    return 0
+
+
 def main():
+    if sys.argv[1:2] == ["--merge"]:
+        return merge(sys.argv[2], sys.argv[3:])
     data = json.loads((ROOT / "judge.json").read_text())
     text = page(data)
     target = ROOT / "judge.md"

@@ -197,7 +197,7 @@ static void stored(const Place *p, PmStr *out)
 	assert_int_equal(sqlite3_prepare_v2(db,
 					    "SELECT ordinal, verdict, json_remove(json, '$.wall_seconds', "
 					    "'$.calls', '$.secret', '$.inputs', '$.worst', '$.bound', "
-					    "'$.smallest_t', '$.outputs') FROM results "
+					    "'$.smallest_t', '$.outputs', '$.classes') FROM results "
 					    "ORDER BY run, task, ordinal",
 					    -1, &s, NULL),
 			 SQLITE_OK);

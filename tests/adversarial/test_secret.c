@@ -378,16 +378,16 @@ static void S12_other_kernels_vouch(void **state)
 
 	(void)state;
 	open_bed(&b);
-	work = (PmWork){ b.c.g, NULL, 0 };
+	work = (PmWork){ .g = b.c.g };
 	pm_err_init(&err);
 	assert_int_equal(pm_deferred_check(b.w, b.g, &work, &b.r, &o, &d, &err), PM_OK);
 	assert_int_equal(d.state, PM_DEFERRED_OK);
-	work = (PmWork){ b.c.g, &second, 1 };
+	work = (PmWork){ .g = b.c.g, .alts = &second, .n_alts = 1 };
 	assert_int_equal(pm_deferred_check(b.w, b.g, &work, &b.r, &o, &d, &err), PM_E_ENV);
 	assert_non_null(strstr(err.text, "are not those that made them"));
 	/* There is no third that nobody has judged. */
 	pm_err_init(&err);
-	work = (PmWork){ b.c.g, &beyond, 1 };
+	work = (PmWork){ .g = b.c.g, .alts = &beyond, .n_alts = 1 };
 	known_inputs(b.g, 0, in);
 	assert_int_not_equal(pm_worker_run(b.w, &work, in, 0, 60, out, NULL, &err), PM_OK);
 	pm_tensors_release(in, 1);
@@ -396,7 +396,7 @@ static void S12_other_kernels_vouch(void **state)
 
 static void run_first(Bed *b, char digest[PM_CHAIN_HEX])
 {
-	PmWork work = { b->c.g, NULL, 0 };
+	PmWork work = { .g = b->c.g };
 	PmTensor in[1], out[1];
 	PmErr err;
 
@@ -466,7 +466,7 @@ static void S13_changed_machine_code(void **state)
 	run_first(&b, changed);
 	assert_string_not_equal(first, changed);
 	pm_err_init(&err);
-	work = (PmWork){ b.c.g, NULL, 0 };
+	work = (PmWork){ .g = b.c.g };
 	assert_int_equal(pm_deferred_check(b.w, b.g, &work, &b.r, &o, &d, &err), PM_E_ENV);
 	close_bed(&b);
 	if (was)

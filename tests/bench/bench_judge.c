@@ -3,6 +3,7 @@
  * bench_judge [--json FILE] [--body NAME] [--type f32|f16|bf16] [--terms MOST] [--seed S] [--seeds N]
  * [--heavy N]
  *             [--draws N] [--mixes N]
+ * bench_judge --list all    names the bodies
  *
  * Twenty bodies, three types, sums of 1 to 10^6 terms. For each: honest kernels (`draws` x `mixes` on each
  * class of inputs) are counted when refused, cheats when admitted, and the largest systematic error that
@@ -24,7 +25,7 @@
 #include <string.h>
 
 typedef struct Settings {
-	const char *json, *body, *type;
+	const char *json, *body, *type, *list;
 	int64_t seed, seeds, heavy, draws, mixes, terms;
 } Settings;
 
@@ -41,10 +42,10 @@ static void parse(Settings *s, int argc, char **argv)
 		const char **text;
 		int64_t *number;
 	} flags[] = { { "--json", &s->json, NULL },   { "--body", &s->body, NULL },
-		      { "--type", &s->type, NULL },   { "--seed", NULL, &s->seed },
-		      { "--seeds", NULL, &s->seeds }, { "--heavy", NULL, &s->heavy },
-		      { "--draws", NULL, &s->draws }, { "--mixes", NULL, &s->mixes },
-		      { "--terms", NULL, &s->terms } };
+		      { "--type", &s->type, NULL },   { "--list", &s->list, NULL },
+		      { "--seed", NULL, &s->seed },   { "--seeds", NULL, &s->seeds },
+		      { "--heavy", NULL, &s->heavy }, { "--draws", NULL, &s->draws },
+		      { "--mixes", NULL, &s->mixes }, { "--terms", NULL, &s->terms } };
 	enum { N = sizeof flags / sizeof *flags };
 
 	for (int i = 1; i < argc; i += 2) {
@@ -60,8 +61,6 @@ static void parse(Settings *s, int argc, char **argv)
 		else if (!pm_parse_i64(argv[i + 1], flags[f].number) || *flags[f].number < 0)
 			die("A number is expected behind the option.");
 	}
-	if (s->json && s->type)
-		die("--json holds whole bodies; leave --type away.");
 }
 
 /* ---- one body in one type and size ---- */
@@ -167,6 +166,8 @@ static cJSON *settings_json(const Settings *s)
 	pm_json_add_i64(o, "draws", s->draws);
 	pm_json_add_i64(o, "mixes", s->mixes);
 	pm_json_add_i64(o, "terms", s->terms);
+	if (s->type)
+		cJSON_AddStringToObject(o, "type", s->type);
 	return o;
 }
 
@@ -232,6 +233,10 @@ int main(int argc, char **argv)
 	int found = 0;
 
 	parse(&s, argc, argv);
+	for (int body = 0; body < JL_N_BODIES && s.list; body++)
+		puts(jl_body_name(body));
+	if (s.list)
+		return 0;
 	o = load(&s);
 	bodies = cJSON_GetObjectItem(o, "bodies");
 	for (int body = 0; body < JL_N_BODIES; body++) {

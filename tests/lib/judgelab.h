@@ -34,7 +34,8 @@ typedef struct JlWrong {
 	int64_t n_drop;
 	int factor;    /* the input of which half the mantissa is lost, or -1 */
 	int cut;       /* it is cut off, not rounded */
-	double units;  /* functions are wrong by so many units in the last place of the body's type */
+	int narrow;    /* the element type that sums are kept in, or 0 */
+	double units;  /* functions are wrong by so many units in the last place of their type */
 	int gelu;      /* 1: x sigmoid(1.702 x), 2: by tanh, where the body has Erf or Tanh */
 	int n_touched; /* result: how often that made a difference to what was computed */
 } JlWrong;

@@ -14,6 +14,7 @@ typedef enum Kind {
 	DROP_RANDOM,
 	DROP_EVERY,
 	LOSE_MANTISSA,
+	NARROW_SUM,
 	UNITS,
 	GELU,
 	CONSTANT,
@@ -22,6 +23,7 @@ typedef enum Kind {
 	ROW_BEFORE,
 	TRANSPOSED,
 	ROW_MEAN,
+	ONE_IN_A_HUNDRED,
 	SCALED
 } Kind;
 
@@ -40,6 +42,7 @@ static const Cheat cheats[] = {
 	{ "drops a random tenth", DROP_RANDOM, 10 },
 	{ "half a mantissa, rounded", LOSE_MANTISSA, 0 },
 	{ "half a mantissa, cut", LOSE_MANTISSA, 1 },
+	{ "sums in the body's type", NARROW_SUM, 0 },
 	{ "functions off by 4 units", UNITS, 4 },
 	{ "QuickGELU", GELU, 1 },
 	{ "tanh-GELU for erf-GELU", GELU, 2 },
@@ -49,6 +52,7 @@ static const Cheat cheats[] = {
 	{ "the row before", ROW_BEFORE, 0 },
 	{ "transposed", TRANSPOSED, 0 },
 	{ "mean of the row", ROW_MEAN, 0 },
+	{ "one in a hundred is the next", ONE_IN_A_HUNDRED, 0 },
 	{ "too large by 8 units", SCALED, 8 },
 	{ "too small by 8 units", SCALED, -8 },
 };
@@ -86,6 +90,7 @@ static int inside(const Cheat *c, const PmGraph *g, const PmTensor *in, int body
 		  const JlKernel *base, double *y)
 {
 	JlWrong w = { .factor = -1, .n_drop = size.terms };
+	int type = pm_value_type(g, pm_graph_input(g, 0))->dtype;
 	JlKernel k = *base;
 	uint8_t *drop = NULL;
 
@@ -98,11 +103,15 @@ static int inside(const Cheat *c, const PmGraph *g, const PmTensor *in, int body
 	} else if (c->kind == LOSE_MANTISSA) {
 		w.factor = jl_body_factor(body);
 		w.cut = (int)c->arg;
+	} else if (c->kind == NARROW_SUM) {
+		if (type == PM_F32)
+			return 0;
+		w.narrow = type;
 	} else if (c->kind == UNITS) {
 		w.units = c->arg;
 	} else {
 		/* In half precision the two are nearly the same. */
-		if (c->arg > 1 && pm_value_type(g, pm_graph_output(g, 0))->dtype != PM_F32)
+		if (c->arg > 1 && type != PM_F32)
 			return 0;
 		w.gelu = (int)c->arg;
 	}
@@ -162,6 +171,8 @@ static int outside(const Cheat *c, const PmGraph *g, const PmTensor *in, const J
 			y[i] = i % cols ? y[i - 1] : mean_of(x + i, cols);
 		else if (c->kind == SCALED)
 			y[i] = x[i] * (1 + c->arg * jl_ulp(t->dtype, 1));
+		else if (c->kind == ONE_IN_A_HUNDRED)
+			y[i] = x[i % 100 == 50 ? (i + 1) % n : i];
 	}
 	for (int64_t i = 0; i < n; i++)
 		y[i] = jl_round(t->dtype, y[i]);

@@ -25,13 +25,15 @@ static double noise(uint64_t seed, double x)
 static double made(const JlNode *c, double x, double y)
 {
 	const JlKernel *k = c->k;
+	double limit = fabs(y) <= 1 ? 1 : INFINITY;
 
-	if (!isfinite(y))
+	if (!isfinite(y) || isinf(x))
 		return jl__float(k, y);
+	/* What ends at one ends there: no code for erf, tanh or cos goes beyond. */
 	if (k->slack > 0)
-		y *= 1 + k->slack * 0x1p-24 * noise(k->seed, x);
+		y = fmax(-limit, fmin(limit, y * (1 + k->slack * 0x1p-24 * noise(k->seed, x))));
 	if (k->wrong && k->wrong->units > 0) {
-		y += k->wrong->units * jl_ulp(c->body_type, y) * cos(7.3 * x + 0.3);
+		y += k->wrong->units * jl_ulp(c->out->dtype, y) * cos(7.3 * x + 0.3);
 		k->wrong->n_touched++;
 	}
 	return jl__float(k, y);
@@ -84,50 +86,63 @@ static double cheap_gelu(const JlNode *c, double z, int is_erf)
 	return jl__float(c->k, tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
 }
 
-static double function(const JlNode *c, PmOp op, double x)
+static double erf_of(const JlNode *c, double x)
 {
-	const JlWrong *w = c->k->wrong;
-
-	switch (op) {
-	case PM_OP_Erf:
-		return w && w->gelu ? cheap_gelu(c, x, 1) : made(c, x, erf(x));
-	case PM_OP_Tanh:
-		return w && w->gelu == 1 ? cheap_gelu(c, x, 0) : made(c, x, tanh(x));
-	case PM_OP_Sigmoid:
-		return sigmoid_of(c, x);
-	case PM_OP_Exp:
-		return exp_of(c, x);
-	case PM_OP_Log:
-		return made(c, x, log(x));
-	case PM_OP_Cos:
-		return made(c, x, cos(x));
-	case PM_OP_Sin:
-		return made(c, x, sin(x));
-	case PM_OP_Sqrt:
-		if (c->k->reciprocal && !c->k->exact && x > 0x1p-100 && isfinite(x))
-			return jl__float(c->k, x * jl__float(c->k, 1 / sqrt(x)));
-		return jl__float(c->k, sqrt(x));
-	case PM_OP_Relu:
-		return isnan(x) ? x : fmax(x, 0);
-	case PM_OP_Neg:
-		return -x;
-	default: /* Cast */
-		return x;
-	}
+	return c->k->wrong && c->k->wrong->gelu ? cheap_gelu(c, x, 1) : made(c, x, erf(x));
 }
 
-static double arithmetic(const JlKernel *k, PmOp op, double a, double b)
+static double tanh_of(const JlNode *c, double x)
 {
-	switch (op) {
-	case PM_OP_Add:
-		return jl__float(k, a + b);
-	case PM_OP_Sub:
-		return jl__float(k, a - b);
-	case PM_OP_Mul:
-		return jl__float(k, a * b);
-	default:
-		return quotient(k, a, b);
-	}
+	return c->k->wrong && c->k->wrong->gelu == 1 ? cheap_gelu(c, x, 0) : made(c, x, tanh(x));
+}
+
+static double log_of(const JlNode *c, double x)
+{
+	return made(c, x, log(x));
+}
+
+static double cos_of(const JlNode *c, double x)
+{
+	return made(c, x, cos(x));
+}
+
+static double sin_of(const JlNode *c, double x)
+{
+	return made(c, x, sin(x));
+}
+
+static double sqrt_of(const JlNode *c, double x)
+{
+	if (c->k->reciprocal && !c->k->exact && x > 0x1p-100 && isfinite(x))
+		return jl__float(c->k, x * jl__float(c->k, 1 / sqrt(x)));
+	return jl__float(c->k, sqrt(x));
+}
+
+static double relu_of(const JlNode *c, double x)
+{
+	(void)c;
+	return isnan(x) ? x : fmax(x, 0);
+}
+
+static double same(const JlNode *c, double x)
+{
+	(void)c;
+	return x;
+}
+
+static double add(const JlKernel *k, double a, double b)
+{
+	return jl__float(k, a + b);
+}
+
+static double subtract(const JlKernel *k, double a, double b)
+{
+	return jl__float(k, a - b);
+}
+
+static double multiply(const JlKernel *k, double a, double b)
+{
+	return jl__float(k, a * b);
 }
 
 /* Element of x that stands at element i of the result, x broadcast to it. */
@@ -145,13 +160,6 @@ static int64_t spread(const JlVal *x, const JlVal *y, int64_t i)
 		i /= y->dim[d];
 	}
 	return at;
-}
-
-static void binary(JlNode *c, PmOp op)
-{
-	for (int64_t i = 0; i < c->out->n; i++)
-		c->out->v[i] = arithmetic(c->k, op, c->in[0]->v[spread(c->in[0], c->out, i)],
-					  c->in[1]->v[spread(c->in[1], c->out, i)]);
 }
 
 /* ---- sums ---- */
@@ -177,28 +185,45 @@ static void take(double *to, const double *from, int64_t step, int64_t n, const 
 		to[i] = drop && drop[i] ? 0 : from[i * step];
 }
 
-static void reduce(JlNode *c, PmOp op)
+/* Over the last axis. */
+static void sum_up(JlNode *c, int mean)
 {
 	int64_t n = last_dim(c->in[0]);
-	const uint8_t *drop = op == PM_OP_ReduceMax ? NULL : jl__dropped(c->k, n);
+	const uint8_t *drop = jl__dropped(c->k, n);
 	double *row = pm_xcalloc((size_t)n, sizeof *row);
+
+	for (int64_t r = 0; r < c->out->n; r++) {
+		double y;
+
+		take(row, c->in[0]->v + r * n, 1, n, drop);
+		y = jl__sum(c->k, row, NULL, n);
+		c->out->v[r] = mean ? quotient(c->k, y, (double)kept(drop, n)) : y;
+	}
+	free(row);
+}
+
+static void reduce_sum(JlNode *c)
+{
+	sum_up(c, 0);
+}
+
+static void reduce_mean(JlNode *c)
+{
+	sum_up(c, 1);
+}
+
+static void reduce_max(JlNode *c)
+{
+	int64_t n = last_dim(c->in[0]);
 
 	for (int64_t r = 0; r < c->out->n; r++) {
 		const double *x = c->in[0]->v + r * n;
 		double y = -INFINITY;
 
-		if (op == PM_OP_ReduceMax) {
-			for (int64_t i = 0; i < n; i++)
-				y = x[i] > y || isnan(x[i]) ? x[i] : y;
-		} else {
-			take(row, x, 1, n, drop);
-			y = jl__sum(c->k, row, NULL, n);
-			if (op == PM_OP_ReduceMean)
-				y = quotient(c->k, y, (double)kept(drop, n));
-		}
+		for (int64_t i = 0; i < n; i++)
+			y = x[i] > y || isnan(x[i]) ? x[i] : y;
 		c->out->v[r] = y;
 	}
-	free(row);
 }
 
 /* [B,M,K] x [B,K,N], with a bias of N where there is one; the right side may lack its batch. */
@@ -366,60 +391,65 @@ static void batch_norm(JlNode *c)
 	}
 }
 
+static void matmul(JlNode *c)
+{
+	product(c, NULL);
+}
+
+static void gemm(JlNode *c)
+{
+	product(c, c->in[2]);
+}
+
+/* One of the three for each operator. */
+static const struct {
+	PmOp op;
+	double (*one)(const JlNode *c, double x);
+	double (*two)(const JlKernel *k, double a, double b);
+	void (*all)(JlNode *c);
+} rules[] = {
+	{ .op = PM_OP_Add, .two = add },
+	{ .op = PM_OP_Sub, .two = subtract },
+	{ .op = PM_OP_Mul, .two = multiply },
+	{ .op = PM_OP_Div, .two = quotient },
+	{ .op = PM_OP_Erf, .one = erf_of },
+	{ .op = PM_OP_Tanh, .one = tanh_of },
+	{ .op = PM_OP_Sigmoid, .one = sigmoid_of },
+	{ .op = PM_OP_Exp, .one = exp_of },
+	{ .op = PM_OP_Log, .one = log_of },
+	{ .op = PM_OP_Cos, .one = cos_of },
+	{ .op = PM_OP_Sin, .one = sin_of },
+	{ .op = PM_OP_Sqrt, .one = sqrt_of },
+	{ .op = PM_OP_Relu, .one = relu_of },
+	{ .op = PM_OP_Cast, .one = same },
+	{ .op = PM_OP_ReduceSum, .all = reduce_sum },
+	{ .op = PM_OP_ReduceMean, .all = reduce_mean },
+	{ .op = PM_OP_ReduceMax, .all = reduce_max },
+	{ .op = PM_OP_MatMul, .all = matmul },
+	{ .op = PM_OP_Gemm, .all = gemm },
+	{ .op = PM_OP_Softmax, .all = softmax },
+	{ .op = PM_OP_CumSum, .all = cumulate },
+	{ .op = PM_OP_ScatterElements, .all = scatter },
+	{ .op = PM_OP_Conv, .all = convolve },
+	{ .op = PM_OP_BatchNormalization, .all = batch_norm },
+};
+
 void jl__node(JlNode *c)
 {
-	PmOp op = pm_node_op(c->g, c->n);
+	size_t r = 0;
 
-	switch (op) {
-	case PM_OP_Add:
-	case PM_OP_Sub:
-	case PM_OP_Mul:
-	case PM_OP_Div:
-		binary(c, op);
-		return;
-	case PM_OP_Erf:
-	case PM_OP_Tanh:
-	case PM_OP_Sigmoid:
-	case PM_OP_Exp:
-	case PM_OP_Log:
-	case PM_OP_Cos:
-	case PM_OP_Sin:
-	case PM_OP_Sqrt:
-	case PM_OP_Relu:
-	case PM_OP_Neg:
-	case PM_OP_Cast:
-		for (int64_t i = 0; i < c->out->n; i++)
-			c->out->v[i] = function(c, op, c->in[0]->v[i]);
-		return;
-	case PM_OP_ReduceSum:
-	case PM_OP_ReduceMean:
-	case PM_OP_ReduceMax:
-		reduce(c, op);
-		return;
-	case PM_OP_MatMul:
-		product(c, NULL);
-		return;
-	case PM_OP_Gemm:
-		product(c, c->in[2]);
-		return;
-	case PM_OP_Softmax:
-		softmax(c);
-		return;
-	case PM_OP_CumSum:
-		cumulate(c);
-		return;
-	case PM_OP_ScatterElements:
-		scatter(c);
-		return;
-	case PM_OP_Conv:
-		convolve(c);
-		return;
-	case PM_OP_BatchNormalization:
-		batch_norm(c);
-		return;
-	default:
-		fprintf(stderr, "judgelab: there is no rule for %s; add one to jl__node.\n",
+	while (r < sizeof rules / sizeof *rules && rules[r].op != pm_node_op(c->g, c->n))
+		r++;
+	if (r == sizeof rules / sizeof *rules) {
+		fprintf(stderr,
+			"judgelab: there is no rule for %s; add a row to the table of judgelab_ops.c.\n",
 			pm_node_op_name(c->g, c->n));
 		exit(2);
 	}
+	if (rules[r].all)
+		rules[r].all(c);
+	for (int64_t i = 0; i < c->out->n && !rules[r].all; i++)
+		c->out->v[i] = rules[r].one ? rules[r].one(c, c->in[0]->v[i])
+					    : rules[r].two(c->k, c->in[0]->v[spread(c->in[0], c->out, i)],
+							   c->in[1]->v[spread(c->in[1], c->out, i)]);
 }

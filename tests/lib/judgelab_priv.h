@@ -17,7 +17,6 @@ typedef struct JlNode {
 	const JlKernel *k;
 	const JlVal *in[8];
 	JlVal *out;
-	int body_type; /* element type of the body, for errors in its units */
 } JlNode;
 
 /* One node, its result not yet rounded to its type. */

@@ -154,6 +154,16 @@ static float backwards(const double *a, const double *b, int64_t n)
 	return s;
 }
 
+static double narrow_sum(JlWrong *w, const double *a, const double *b, int64_t n)
+{
+	double s = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		s = jl_round(w->narrow, s + (double)term(a, b, i));
+	w->n_touched++;
+	return s;
+}
+
 double jl__sum(const JlKernel *k, const double *a, const double *b, int64_t n)
 {
 	double s = 0;
@@ -165,6 +175,8 @@ double jl__sum(const JlKernel *k, const double *a, const double *b, int64_t n)
 	}
 	if (!n)
 		return 0;
+	if (k->wrong && k->wrong->narrow)
+		return narrow_sum(k->wrong, a, b, n);
 	switch (k->order) {
 	case JL_REVERSED:
 		return (double)backwards(a, b, n);
@@ -261,7 +273,6 @@ static void step(const PmGraph *g, PmNode n, const JlKernel *k, JlVal *val)
 	PmValue out = pm_node_out(g, n, 0);
 	JlNode c = { .g = g, .n = n, .k = k, .out = &val[out.id] };
 
-	c.body_type = pm_value_type(g, pm_graph_output(g, 0))->dtype;
 	shape(c.out, pm_value_type(g, out));
 	for (size_t i = 0; i < pm_node_n_in(g, n) && i < 8; i++) {
 		PmValue v = pm_node_in(g, n, i);

@@ -555,6 +555,31 @@ static void steps(void **state)
 	teardown(&c);
 }
 
+/* Zeros are no answer wherever values differ by more than rounding explains; where it explains as much as
+ * they differ by, the comparison says that it tells nothing. */
+static void what_tells(void **state)
+{
+	PmBoundFit f;
+	Case c;
+
+	(void)state;
+	setup(&c, "g (bfloat16[8,512] x, bfloat16[512] s, bfloat16[512,16] w) => (bfloat16[8,16] y) "
+		  "{ m = Mul(x, s) y = MatMul(m, w) }");
+	for (int k = 0; k < 3; k++)
+		normal(&c.in[k], (uint64_t)k, 1);
+	f = fit(&c, PM_LANE_STRICT);
+	assert_true(f.tells);
+	assert_false(f.within);
+	teardown(&c);
+	setup(&c, "g (bfloat16[8,16] x) => (bfloat16[8,16] y) <bfloat16 big = {256}> "
+		  "{ a = Add(x, big) y = Sub(a, big) }");
+	normal(&c.in[0], 3, 0.01);
+	f = fit(&c, PM_LANE_STRICT);
+	assert_false(f.tells);
+	assert_true(f.within);
+	teardown(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -570,6 +595,7 @@ int main(void)
 		cmocka_unit_test(scatters_that_add),
 		cmocka_unit_test(classes),
 		cmocka_unit_test(steps),
+		cmocka_unit_test(what_tells),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

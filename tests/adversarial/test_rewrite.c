@@ -58,6 +58,18 @@ static const Attack attacks[] = {
 	  HEAD "{\n  y = Kernel <alts = 1, body = " SILU ", launch_0 = [\"" LAUNCH
 	       "\"], name = \"\\\"},\\\"score\\\":99,\\\"\", " SRC "> (x)\n" REST,
 	  "REJECT_API" },
+	/* 4 TiB that nobody has, and a file of the referee's machine: neither is taken or opened. */
+	{ "S98_huge_constant",
+	  "g (float[4,8] x, float[8] z) => (float[4,8] y, float[8] w)\n<float[1099511627776] c = "
+	  "[\"location\": "
+	  "\"/etc/passwd\"]>\n{\n  y = " FUSED("", LAUNCH) " (x)\n  k = Relu(c)\n" REST,
+	  "REJECT_MATCH REJECT_API" },
+	{ "S98_file_in_a_body",
+	  HEAD "{\n  y = Kernel <alts = 1, body = b (float[4,8] u) => (float[4,8] o)\n<float[4,8] c = "
+	       "[\"location\": "
+	       "\"/etc/passwd\"]>\n{ t = Sigmoid(c)\n o = Mul(u, t)\n }, launch_0 = [\"" LAUNCH
+	       "\"], name = \"r\", " SRC "> (x)\n" REST,
+	  "REJECT_MATCH" },
 	{ "D21_cycle", HEAD "{\n  a = Sigmoid(b)\n  b = Relu(a)\n  y = Mul(x, a)\n" REST, "REJECT_API" },
 	{ "D21_dangling", HEAD "{\n  y = Mul(x, nowhere)\n" REST, "REJECT_API" },
 	{ "D21_rank_9",

@@ -22,7 +22,7 @@ static double most_drift(const JlCase *c)
 		int type;
 		double most;
 	} more[] = {
-		/* 4.2 to 4.8. All error is that of sums of which only the limit for one element, 1e-9 on the
+		/* 4.19. All error is that of sums of which only the limit for one element, 1e-9 on the
 		 * path of partial sums, asks for (15.1 / 6.1)^2 of their variance (bench/bound_sum.c). */
 		{ "two_layers", 0, 5 },
 	};

@@ -140,7 +140,7 @@ typedef struct PmEvalReport {
 	PmEvalRecord *rec; /* owned */
 	PmScore score;
 	size_t n_algebraic;      /* members that clean-up alone makes faster; filled by the caller */
-	double fast1;            /* share that is correct and faster than 1 */
+	double fast1;            /* share that is correct and credited with a speedup above 1 */
 	char sandbox_lacks[128]; /* layers that this machine lacks for passes or, on emu, for kernels; "" =
 				    none */
 	PmEvalHidden hidden;
@@ -163,7 +163,9 @@ void pm_eval_record_release(PmEvalRecord *r);
 /* Starts a report: hashes the pass and makes room for n records, which the caller fills. */
 PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, const PmEvalOpts *opts,
 			      PmErr *err);
-/* Scores records gathered one by one (fills score and fast1). */
+/* Scores records gathered one by one (fills score and fast1). A measured speedup has its interval with it. */
 PmStatus pm_eval_score(PmEvalReport *r, PmErr *err);
+/* The status of record i for bench/score.h: of its verdict and its time, and of the hidden shapes. */
+const char *pm_eval_score_status(const PmEvalReport *r, size_t i);
 
 #endif

@@ -39,7 +39,7 @@ typedef struct PmEvalOpts {
 	const PmSecret *secret;
 	int check_only;                        /* no times */
 	double pass_deadline, device_deadline; /* seconds; 0 = 10 and 60 */
-	double clock_seconds;                  /* budget of one member's measurement; 0 = 20 */
+	double clock_seconds;                  /* budget of one member's measurement; 0 = PM_CLOCK_SECONDS */
 	double confirm_above;  /* speedups above are confirmed by a second run; 0 = those that are implausible
 				*/
 	const char *only_rule; /* this rule of the pass alone; NULL = all */

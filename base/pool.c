@@ -16,13 +16,24 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WAITING, RUNNING, FINISHED, REPORTED };
-enum { TEXT = 1024, MAX_JOBS = 256, POLL_NS = 20 * 1000 * 1000 };
+enum {
+	WAITING,
+	RUNNING,
+	FINISHED,
+	FAILED,
+	REPORTED
+};                                 /* FAILED: the pool stops, nobody is told of the item */
+enum { STARTING, SERVING, ENDED }; /* of a worker */
+/* STARTS: how often a worker may die in its start; once may be chance. */
+enum { TEXT = 1024, MAX_JOBS = 256, POLL_NS = 20 * 1000 * 1000, STARTS = 3 };
+
+#define NO_SENTENCE "Work on %s failed with status %d and without a sentence about it."
 
 /* What all processes share: a header, the items' states and owners, their results. */
 typedef struct Shared {
 	atomic_size_t next;
-	atomic_int failed; /* a status; the first wins */
+	atomic_int stage[MAX_JOBS]; /* by worker, of the process that runs now */
+	atomic_int failed;          /* a status; the first wins */
 	char text[TEXT];
 } Shared;
 
@@ -33,7 +44,9 @@ typedef struct Run {
 	int *owner;        /* by item: worker */
 	char *results;
 	size_t bytes;
-	pid_t pid[MAX_JOBS]; /* 0 = not running */
+	pid_t pid[MAX_JOBS];     /* 0 = not running */
+	int stillborn[MAX_JOBS]; /* deaths in its start */
+	int last;                /* what waitpid said of the last of them */
 } Run;
 
 int pm_cpu_count(void)
@@ -67,20 +80,24 @@ static PmStatus share(Run *r, PmErr *err)
 	return PM_OK;
 }
 
-/* Takes the sentence of the first failure. */
-static void fail(Run *r, PmStatus st, const PmErr *err)
+/* Takes the sentence of the first failure; one that came without is given one. `where`: "item 3". */
+static void fail(Run *r, PmStatus st, const PmErr *err, const char *where)
 {
 	int none = 0;
 
 	if (!atomic_compare_exchange_strong(&r->shared->failed, &none, (int)st))
 		return;
-	snprintf(r->shared->text, TEXT, "%s", err->text);
+	if (*err->text)
+		snprintf(r->shared->text, TEXT, "%s", err->text);
+	else
+		snprintf(r->shared->text, TEXT, NO_SENTENCE, where, (int)st);
 }
 
 /* The life of one worker process. */
 static void serve(Run *r, int worker)
 {
 	const PmPool *p = r->p;
+	char where[32] = "its start";
 	PmStatus st = PM_OK;
 	PmErr err;
 	size_t i;
@@ -88,6 +105,7 @@ static void serve(Run *r, int worker)
 	pm_err_init(&err);
 	if (p->start)
 		st = p->start(p->arg, worker, &err);
+	atomic_store(&r->shared->stage[worker], SERVING);
 	while (!st && !atomic_load(&r->shared->failed)) {
 		i = atomic_fetch_add(&r->shared->next, 1);
 		if (i >= p->n_items)
@@ -95,18 +113,22 @@ static void serve(Run *r, int worker)
 		r->owner[i] = worker;
 		atomic_store(&r->state[i], RUNNING);
 		st = p->work(p->arg, i, result_of(r, i), &err);
-		atomic_store(&r->state[i], FINISHED);
+		atomic_store(&r->state[i], st ? FAILED : FINISHED);
+		snprintf(where, sizeof where, "item %zu", i);
 	}
 	if (st)
-		fail(r, st, &err);
-	else if (p->stop)
+		fail(r, st, &err, where);
+	atomic_store(&r->shared->stage[worker], ENDED);
+	if (!st && p->stop)
 		p->stop(p->arg);
 }
 
 static PmStatus launch(Run *r, int worker, PmErr *err)
 {
-	pid_t parent = getpid(), pid = fork();
+	pid_t parent = getpid(), pid;
 
+	atomic_store(&r->shared->stage[worker], STARTING);
+	pid = fork();
 	if (pid < 0)
 		return pm_err(err, PM_E_LIMIT, "Cannot start a process: %s; use fewer with -j.",
 			      strerror(errno));
@@ -126,18 +148,25 @@ static PmStatus report(Run *r, size_t item, PmPoolEnd end, PmErr *err)
 	return r->p->done ? r->p->done(r->p->arg, item, end, result_of(r, item), err) : PM_OK;
 }
 
-/* A worker ended: what it was working on died with it when it did not end by itself. */
+/* A worker ended: what it was working on died with it when it did not end by itself. Its place is taken by
+ * another one, unless that is known to die in its start. */
 static PmStatus bury(Run *r, int worker, int status, PmErr *err)
 {
+	int stage = atomic_load(&r->shared->stage[worker]);
 	PmStatus st = PM_OK;
 	size_t i;
 
 	r->pid[worker] = 0;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+	if (stage == ENDED)
 		return PM_OK;
 	for (i = 0; i < r->p->n_items && !st; i++) {
 		if (atomic_load(&r->state[i]) == RUNNING && r->owner[i] == worker)
 			st = report(r, i, PM_POOL_DIED, err);
+	}
+	if (stage == STARTING) {
+		r->last = status;
+		if (++r->stillborn[worker] == STARTS)
+			return st;
 	}
 	if (!st && atomic_load(&r->shared->next) < r->p->n_items)
 		st = launch(r, worker, err);
@@ -180,13 +209,31 @@ static PmStatus watch(Run *r, PmErr *err)
 	return st;
 }
 
+/* All workers are gone and nobody took the rest. */
+static PmStatus all_died(const Run *r, PmErr *err)
+{
+	int by_signal = WIFSIGNALED(r->last);
+
+	return pm_err(
+		err, PM_E_CRASH,
+		"Every process died in its start, %d times each (the last %s %d), and %zu of %zu items are "
+		"left; use fewer with -j if memory is short, or one (-j 1) to see where it dies.",
+		STARTS, by_signal ? "by signal" : "with status",
+		by_signal ? WTERMSIG(r->last) : WEXITSTATUS(r->last),
+		r->p->n_items - atomic_load(&r->shared->next), r->p->n_items);
+}
+
 /* Items that were taken by a process that died before it said so. */
 static PmStatus report_lost(Run *r, PmErr *err)
 {
 	PmStatus st = collect(r, err);
 	size_t i;
 
-	for (i = 0; i < r->p->n_items && !st && !atomic_load(&r->shared->failed); i++) {
+	if (st || atomic_load(&r->shared->failed))
+		return st;
+	if (atomic_load(&r->shared->next) < r->p->n_items)
+		return all_died(r, err);
+	for (i = 0; i < r->p->n_items && !st; i++) {
 		if (atomic_load(&r->state[i]) != REPORTED)
 			st = report(r, i, PM_POOL_DIED, err);
 	}
@@ -209,11 +256,16 @@ static PmStatus run_here(const PmPool *p, PmErr *err)
 {
 	void *result = pm_xcalloc(1, p->result_size + 1);
 	PmStatus st = p->start ? p->start(p->arg, 0, err) : PM_OK;
+	char where[32];
 	size_t i;
 
 	for (i = 0; i < p->n_items && !st; i++) {
 		memset(result, 0, p->result_size);
 		st = p->work(p->arg, i, result, err);
+		if (st && err && !*err->text) {
+			snprintf(where, sizeof where, "item %zu", i);
+			pm_err(err, st, NO_SENTENCE, where, (int)st);
+		}
 		if (!st && p->done)
 			st = p->done(p->arg, i, PM_POOL_DONE, result, err);
 	}
@@ -250,7 +302,9 @@ PmStatus pm_pool_run(const PmPool *p, PmErr *err)
 	if (st)
 		kill_all(&r);
 	else if (atomic_load(&r.shared->failed))
-		st = pm_err(err, (PmStatus)atomic_load(&r.shared->failed), "%s", r.shared->text);
+		st = pm_err(err, (PmStatus)atomic_load(&r.shared->failed), "%s",
+			    *r.shared->text ? r.shared->text
+					    : "A process failed, and died before it had said of what.");
 	munmap(r.shared, r.bytes);
 	return st;
 }

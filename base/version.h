@@ -1,8 +1,8 @@
 /* version.h - the program's version. It is part of the key under which results are stored: raise it when a
- * change alters what an evaluation gives. */
+ * change alters what an evaluation gives (docs/dataset.md, "What results are resumed for"). */
 #ifndef BASE_VERSION_H
 #define BASE_VERSION_H
 
-#define PM_VERSION "0.1.0"
+#define PM_VERSION "0.2.0"
 
 #endif

@@ -283,7 +283,7 @@ PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *can
 PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *candidate, int calls,
 			   const PmClockOpts *opts, PmClockResult *out, PmErr *err)
 {
-	double t0 = pm_now(), limit = opts->seconds > 0 ? opts->seconds : 20;
+	double t0 = pm_now(), limit = opts->seconds > 0 ? opts->seconds : PM_CLOCK_SECONDS;
 	PmSample s;
 	Clock c;
 	int depth;

@@ -55,15 +55,31 @@ static size_t count_right(const PmEvalReport *r)
 	return n;
 }
 
-static void add_hidden(cJSON *j, const PmEvalHidden *h)
+cJSON *pm_eval_hidden_json(const PmEvalHidden *h)
 {
-	cJSON *o = cJSON_AddObjectToObject(j, "hidden");
+	cJSON *o = cJSON_CreateObject();
 
 	cJSON_AddNumberToObject(o, "shapes", h->n);
 	cJSON_AddNumberToObject(o, "matched", h->n_matched);
 	cJSON_AddStringToObject(o, "verdict", pm_verdict_name(h->verdict));
 	cJSON_AddStringToObject(o, "why", h->why);
 	cJSON_AddStringToObject(o, "secret", h->secret);
+	return o;
+}
+
+PmStatus pm_eval_hidden_from_json(const cJSON *j, PmEvalHidden *out, PmErr *err)
+{
+	memset(out, 0, sizeof *out);
+	out->n = (int)pm_json_i64(j, "shapes", 0);
+	out->n_matched = (int)pm_json_i64(j, "matched", 0);
+	snprintf(out->why, sizeof out->why, "%s", pm_json_str(j, "why", ""));
+	snprintf(out->secret, sizeof out->secret, "%s", pm_json_str(j, "secret", ""));
+	out->verdict = pm_verdict_from_name(pm_json_str(j, "verdict", ""));
+	if (out->verdict == PM_N_VERDICTS)
+		return pm_err(err, PM_E_INVALID,
+			      "What is stored of hidden shapes has the unknown verdict '%.60s'.",
+			      pm_json_str(j, "verdict", ""));
+	return PM_OK;
 }
 
 /* What was drawn by an earlier report could be known to the pass: it has no score. */
@@ -107,7 +123,7 @@ cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 	cJSON_AddStringToObject(j, "lane", pm_lane_name(r->opts.lane));
 	add_replayed(j, r);
 	if (r->hidden.n)
-		add_hidden(j, &r->hidden);
+		cJSON_AddItemToObject(j, "hidden", pm_eval_hidden_json(&r->hidden));
 	pm_json_add_i64(j, "seed", (int64_t)r->opts.seed);
 	pm_json_add_i64(j, "variants", (int64_t)r->n);
 	pm_json_add_i64(j, "not_judged", (int64_t)r->n_not_judged);

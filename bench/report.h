@@ -10,6 +10,10 @@
 cJSON *pm_eval_record_json(const PmEvalRecord *r);
 PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err);
 
+/* The same of what became of a pass on hidden shapes. */
+cJSON *pm_eval_hidden_json(const PmEvalHidden *h);
+PmStatus pm_eval_hidden_from_json(const cJSON *j, PmEvalHidden *out, PmErr *err);
+
 /* A whole report: pass, options, records, score. Returns owned. */
 cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task);
 

@@ -263,6 +263,43 @@ void pm_eval_record_release(PmEvalRecord *r)
 	r->n_outputs = 0;
 }
 
+/* Times that cannot be ranked never count as faster, nor does what the lane does not allow. */
+static int never_faster(const PmEvalReport *r, const PmEvalRecord *e)
+{
+	return e->verdict == PM_VERDICT_TIMING_UNSTABLE ||
+	       (r->opts.preset == PM_PRESET_SOUND && pm__is_inexact(e->verdict));
+}
+
+const char *pm_eval_score_status(const PmEvalReport *r, size_t i)
+{
+	const PmEvalRecord *e = &r->rec[i];
+	const char *status = pm_verdict_score_status(e->verdict);
+
+	/* A clock that failed altogether is a failure, not a speedup of 1. */
+	if (e->verdict == PM_VERDICT_TIMING_UNSTABLE && !isfinite(e->speedup))
+		status = pm_verdict_name(e->verdict);
+	if (r->hidden.verdict == PM_VERDICT_OK || strcmp(status, "correct") != 0)
+		return status;
+	return pm__is_inexact(r->hidden.verdict) ? "accuracy" : pm_verdict_score_status(r->hidden.verdict);
+}
+
+static PmScoreRecord score_record(const PmEvalReport *r, size_t i)
+{
+	const PmEvalRecord *e = &r->rec[i];
+	PmScoreRecord s = { .status = pm_eval_score_status(r, i),
+			    .speedup = e->speedup,
+			    .n_outputs = e->n_outputs,
+			    .outputs = e->outputs };
+
+	if (never_faster(r, e)) {
+		s.speedup = fmin(1, e->speedup);
+	} else if (e->measured && e->timing.lo > 0 && isfinite(e->timing.hi)) {
+		s.speedup_lo = e->timing.lo;
+		s.speedup_hi = e->timing.hi;
+	}
+	return s;
+}
+
 /* A device whose machine code nobody reads has one layer less, and its results say so. */
 static void note_unread(PmEvalReport *r)
 {
@@ -284,32 +321,13 @@ PmStatus pm_eval_score(PmEvalReport *r, PmErr *err)
 	size_t fast = 0, n = 0;
 	PmStatus st;
 
-	for (size_t k = 0; k < r->n; k++) {
-		const PmEvalRecord *e = &r->rec[k];
-		size_t i = n;
-
-		if (e->verdict == PM_VERDICT_HARNESS_FAIL)
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->rec[i].verdict == PM_VERDICT_HARNESS_FAIL)
 			continue;
+		s[n] = score_record(r, i);
+		fast += r->rec[i].verdict == PM_VERDICT_OK && !r->hidden.verdict &&
+			pm_score_speedup(&rule, &s[n]) > 1;
 		n++;
-		s[i].status = pm_verdict_score_status(e->verdict);
-		/* A clock that failed altogether is a failure, not a speedup of 1. */
-		if (e->verdict == PM_VERDICT_TIMING_UNSTABLE && !isfinite(e->speedup))
-			s[i].status = pm_verdict_name(e->verdict);
-		/* Times that cannot be ranked never count as faster, nor does what the lane does not allow.
-		 */
-		s[i].speedup = e->verdict == PM_VERDICT_TIMING_UNSTABLE ||
-					       (r->opts.preset == PM_PRESET_SOUND &&
-						pm__is_inexact(e->verdict))
-				       ? fmin(1, e->speedup)
-				       : e->speedup;
-		if (r->hidden.verdict != PM_VERDICT_OK && !strcmp(s[i].status, "correct"))
-			s[i].status = r->hidden.verdict == PM_VERDICT_INCORRECT ||
-						      r->hidden.verdict == PM_VERDICT_PRECISION
-					      ? "accuracy"
-					      : pm_verdict_score_status(r->hidden.verdict);
-		s[i].n_outputs = e->n_outputs;
-		s[i].outputs = e->outputs;
-		fast += e->verdict == PM_VERDICT_OK && e->speedup > 1 && !r->hidden.verdict;
 	}
 	note_unread(r);
 	st = pm_score(&rule, s, n, &r->score, err);

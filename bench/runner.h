@@ -39,7 +39,7 @@ typedef struct PmEvalOpts {
 	const PmSecret *secret;
 	int check_only;                        /* no times */
 	double pass_deadline, device_deadline; /* seconds; 0 = 10, and by what the reference took: 10 to 60 */
-	double clock_seconds;                  /* budget of one member's measurement; 0 = 20 */
+	double clock_seconds;                  /* budget of one member's measurement; 0 = PM_CLOCK_SECONDS */
 	double confirm_above; /* speedups above are confirmed by a second run; 0 = those that are implausible
 			       */
 	/* The pass's bytes, read once (borrowed); NULL = each call of pm_eval_member reads the file. */
@@ -147,7 +147,7 @@ typedef struct PmEvalReport {
 	PmScore score;
 	size_t n_not_judged; /* records of HARNESS_FAIL: no part of the score */
 	size_t n_algebraic;  /* members that clean-up alone makes faster; filled by the caller */
-	double fast1;        /* share that is correct and faster than 1 */
+	double fast1;        /* share that is correct and credited with a speedup above 1 */
 	/* Layers that this machine lacks for passes or, on emu, for kernels, and architectures whose machine
 	 * code is not read; "" = none. */
 	char sandbox_lacks[192];
@@ -173,7 +173,9 @@ void pm_eval_record_release(PmEvalRecord *r);
  * makes room for n records, which the caller fills. */
 PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, const PmEvalOpts *opts,
 			      PmErr *err);
-/* Scores records gathered one by one (fills score and fast1). */
+/* Scores records gathered one by one (fills score and fast1). A measured speedup has its interval with it. */
 PmStatus pm_eval_score(PmEvalReport *r, PmErr *err);
+/* The status of record i for bench/score.h: of its verdict and its time, and of the hidden shapes. */
+const char *pm_eval_score_status(const PmEvalReport *r, size_t i);
 
 #endif

@@ -154,8 +154,7 @@ static int may_be_fast(const PmScoreRule *rule, const PmScoreRecord *r, int t)
 	return strict;
 }
 
-/* The speedup that a record correct at level t is credited with, before rect; NaN when it has none. */
-static double credited(const PmScoreRule *rule, const PmScoreRecord *r, int t)
+double pm_score_speedup(const PmScoreRule *rule, const PmScoreRecord *r)
 {
 	double s = r->speedup, lo = r->speedup_lo, hi = r->speedup_hi;
 
@@ -169,8 +168,15 @@ static double credited(const PmScoreRule *rule, const PmScoreRecord *r, int t)
 		else if (lo > 1)
 			s = fmin(s, lo);
 	}
-	s = fmin(fmax(s, rule->s_min), rule->s_max);
-	return s > 1 && !may_be_fast(rule, r, t) ? 1 : s;
+	return fmin(fmax(s, rule->s_min), rule->s_max);
+}
+
+/* The speedup that a record correct at level t is credited with, before rect; NaN when it has none. */
+static double credited(const PmScoreRule *rule, const PmScoreRecord *r, int t)
+{
+	double s = pm_score_speedup(rule, r);
+
+	return rule->total && s > 1 && !may_be_fast(rule, r, t) ? 1 : s;
 }
 
 static double rect(const PmScoreRule *rule, double s)

@@ -89,6 +89,9 @@ PmStatus pm_score(const PmScoreRule *rule, const PmScoreRecord *rec, size_t n, P
 
 /* 1 when the record counts as correct at level t. */
 int pm_score_correct_at(const PmScoreRule *rule, const PmScoreRecord *r, int t);
+/* The speedup after the rules for intervals and for the range it is kept in, before those of levels; the one
+ * given under passnet, 1 where the sound preset has none. */
+double pm_score_speedup(const PmScoreRule *rule, const PmScoreRecord *r);
 /* The lowest level from which on it does, or PM_T_NEVER: the accuracy figure to print beside the speed. */
 int pm_score_smallest_t(const PmScoreRule *rule, const PmScoreRecord *r);
 /* Error number of a status under the rule: 1..4, or 0 for one that exact mode does not know. */

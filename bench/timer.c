@@ -179,7 +179,8 @@ static PmStatus take_block(Run *r, Blocks *b, int *disturbed, PmErr *err)
 
 static int out_of_time(const Run *r)
 {
-	return r->clock->now(r->clock->arg) - r->began > (r->o->seconds > 0 ? r->o->seconds : 20);
+	return r->clock->now(r->clock->arg) - r->began >
+	       (r->o->seconds > 0 ? r->o->seconds : PM_CLOCK_SECONDS);
 }
 
 static PmStatus take_blocks(Run *r, Blocks *b, int upto, PmErr *err)

@@ -43,6 +43,8 @@ typedef struct PmClock {
 	void *arg;
 } PmClock;
 
+enum { PM_CLOCK_SECONDS = 20 };
+
 typedef struct PmTimerOpts {
 	int n_sides;      /* 2 .. PM_MAX_SIDES */
 	int control;      /* the side that is the baseline again; 0 = none */
@@ -52,7 +54,7 @@ typedef struct PmTimerOpts {
 	int exact;        /* so many blocks, however wide the interval still is */
 	int graphs;       /* all sides run as recorded CUDA graphs (PmSampleAsk.graphs) */
 	int warm;         /* the clock is steady from a run just before: no warm-up */
-	double seconds;   /* no block begins after that many; 0 = 20 */
+	double seconds;   /* no block begins after that many; 0 = PM_CLOCK_SECONDS */
 	uint64_t seed;    /* of orders, inputs and resampling */
 	/* A time below floor[side] is not to be believed (0 = no floor), nor a speedup above max_speedup (0 =
 	 * 10). */

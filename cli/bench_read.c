@@ -113,15 +113,17 @@ static void take_eager(PmSysCell *c, const PmEvalRecord *r)
 	}
 }
 
-static void take_pass(PmSysCell *c, const PmEvalRecord *r)
+/* Of record i; the report's hidden shapes count, too. */
+static void take_pass(PmSysCell *c, const PmEvalReport *report, size_t i)
 {
+	const PmEvalRecord *r = &report->rec[i];
 	int ok = r->verdict == PM_VERDICT_OK;
 
 	if (r->verdict == PM_VERDICT_NO_MATCH || r->verdict == PM_VERDICT_NO_CREDIT) {
 		set_status(c, "correct", 0, PM_T_MIN); /* times follow from the eager run */
 		return;
 	}
-	set_status(c, pm_verdict_score_status(r->verdict), 1, r->smallest_t);
+	set_status(c, pm_eval_score_status(report, i), 1, r->smallest_t);
 	if (!ok) /* also times that cannot be ranked or believed */
 		return;
 	c->seconds[r->measured ? PM_SYS_COLD : PM_SYS_MODELLED] = r->candidate_seconds;
@@ -144,7 +146,7 @@ static PmStatus add_pass(PmBench *b, size_t system, size_t first, PmErr *err)
 
 		if (!g || !have[i] || r.rec[i].verdict == PM_VERDICT_HARNESS_FAIL)
 			continue;
-		take_pass(&g->cell[system], &r.rec[i]);
+		take_pass(&g->cell[system], &r, i);
 		for (size_t k = 0; k < b->table.n; k++)
 			if (b->system[k].kind == PM_BENCH_EAGER)
 				take_eager(&g->cell[k], &r.rec[i]);

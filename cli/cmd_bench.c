@@ -13,7 +13,7 @@ typedef struct Args {
 	const char *db, *baselines, *against, *device, *profile, *preset, *split, *folder, *out;
 	PmStrList passes, tasks;
 	double seconds;
-	int64_t seed, shapes;
+	int64_t seed, shapes, hidden;
 	int stored, tf32;
 } Args;
 
@@ -184,6 +184,7 @@ static PmStatus compare(Work *w, const Args *a, PmErr *err)
 				  .preset = a->preset,
 				  .tf32 = a->tf32,
 				  .stored_only = a->stored,
+				  .hidden = (int)a->hidden,
 				  .bar = a->stored ? NULL : &w->b.bar };
 	if (!st && !pm_cli_quiet && n_passes && !a->stored)
 		pm_progress_start(&w->b.bar, "evaluating", w->graphs * (int64_t)n_passes);
@@ -196,7 +197,11 @@ static PmStatus compare(Work *w, const Args *a, PmErr *err)
 
 int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 {
-	Args a = { .baselines = "eager", .against = "eager", .device = "emu", .preset = "sound" };
+	Args a = { .baselines = "eager",
+		   .against = "eager",
+		   .device = "emu",
+		   .preset = "sound",
+		   .hidden = PM_HIDDEN_SHAPES };
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &a.db, "the database with tasks and results" },
 		{ "--baselines", PM_OPT_STR, &a.baselines,
@@ -219,8 +224,10 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		  "cuda: limit of one graph's measurement (default 20)" },
 		{ "--seed", PM_OPT_INT, &a.seed,
 		  "of the results that are resumed, as of passmith eval (default 0)" },
+		{ "--hidden", PM_OPT_INT, &a.hidden,
+		  "shapes that are drawn now, on which a pass has to be right too (default 2)" },
 		{ "--stored", PM_OPT_FLAG, &a.stored,
-		  "evaluate nothing: a table of what the database holds" },
+		  "evaluate nothing: a table of what was stored with these options, on any machine" },
 		{ "--tf32", PM_OPT_FLAG, &a.tf32, "cuda: let libraries of the baseline use TF32 for float" },
 		{ "-o", PM_OPT_STR, &a.out, "folder for bench.json, bench.txt, es_t.svg and speedup.svg" },
 		{ 0 },
@@ -236,6 +243,9 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		} else if (strcmp(a.preset, "passnet") && strcmp(a.preset, "sound")) {
 			code = pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.",
 					    a.preset);
+		} else if (a.hidden < 0 || a.hidden > PM_MAX_HIDDEN_SHAPES) {
+			code = pm_cli_usage(cmd, "--hidden takes a number from 0 to %d.",
+					    PM_MAX_HIDDEN_SHAPES);
 		} else {
 			if (!a.stored)
 				pm_cli_libraries(a.device, a.tf32);

@@ -167,7 +167,7 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 
 int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 {
-	Eval e = { .opts = { .device = "emu" }, .hidden = 2, .preset = "sound" };
+	Eval e = { .opts = { .device = "emu" }, .hidden = PM_HIDDEN_SHAPES, .preset = "sound" };
 	const char *lane = "strict";
 	const PmOpt opts[] = {
 		{ "--pass", PM_OPT_LIST, &e.passes, "a pass (may be given several times)" },
@@ -229,8 +229,9 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 							    "record: leave out --replay or --record."
 							  : "--sign-key signs the file of --record: "
 							    "give both.");
-		} else if (e.hidden < 0 || e.hidden > 64) {
-			code = pm_cli_usage(cmd, "--hidden takes a number from 0 to 64.");
+		} else if (e.hidden < 0 || e.hidden > PM_MAX_HIDDEN_SHAPES) {
+			code = pm_cli_usage(cmd, "--hidden takes a number from 0 to %d.",
+					    PM_MAX_HIDDEN_SHAPES);
 		} else if (!pm_lane_from_name(lane, &e.opts.lane)) {
 			code = pm_cli_usage(cmd, "There is no lane '%.40s'; strict, tf32 and bf16 exist.",
 					    lane);

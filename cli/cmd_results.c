@@ -28,7 +28,8 @@ typedef struct Results {
 	PM_VEC(double) seconds; /* places.n x MAX_WAYS */
 	int64_t task;
 	const char *way; /* of the run being read */
-	int external;
+	int external;    /* its times were imported */
+	int wrong;       /* its pass was wrong on a hidden shape: nothing of it counts as right */
 } Results;
 
 enum { MAX_WAYS = 64 };
@@ -171,7 +172,7 @@ static PmStatus read_result(void *arg, const PmResultRow *row, PmErr *err)
 		note(r, row->ordinal, r->way, pm_json_num(cJSON_GetObjectItem(j, "cold"), "seconds", NAN));
 	} else if (!st && pm_str_eq(pm_json_str(j, "time", ""), "measured")) {
 		note(r, row->ordinal, "passmith eager", pm_json_num(j, "baseline_seconds", NAN));
-		if (pm_str_eq(row->verdict, "OK"))
+		if (pm_str_eq(row->verdict, "OK") && !r->wrong)
 			note(r, row->ordinal, r->way, pm_json_num(j, "candidate_seconds", NAN));
 	}
 	cJSON_Delete(j);
@@ -181,7 +182,7 @@ static PmStatus read_result(void *arg, const PmResultRow *row, PmErr *err)
 typedef struct Run {
 	int64_t id;
 	char *way;
-	int external;
+	int external, wrong;
 } Run;
 typedef PM_VEC(Run) Runs;
 
@@ -189,7 +190,9 @@ typedef PM_VEC(Run) Runs;
 static PmStatus list_run(void *arg, const PmRunRow *row, PmErr *err)
 {
 	Runs *runs = arg;
-	Run one = { .id = row->id, .external = strncmp(row->options, "external=", 9) == 0 };
+	Run one = { .id = row->id,
+		    .external = strncmp(row->options, "external=", 9) == 0,
+		    .wrong = *row->hidden && strcmp(row->hidden, "OK") != 0 };
 	PmStr name = PM_STR_INIT;
 
 	(void)err;
@@ -251,6 +254,7 @@ static PmStatus show(Results *r, const char *task, PmErr *err)
 	for (size_t i = 0; i < runs.n; i++) {
 		r->way = runs.v[i].way;
 		r->external = runs.v[i].external;
+		r->wrong = runs.v[i].wrong;
 		if (!st)
 			st = pm_results_each(r->db, runs.v[i].id, read_result, r, err);
 	}

@@ -99,7 +99,8 @@ static PmStatus options_of(const Verify *v, const cJSON *part, PmEvalTask *t, Pm
 	t->hidden = (int)v->record.opts.hidden;
 	if (!pm_lane_from_name(pm_json_str(part, "lane", "strict"), &t->opts.lane) ||
 	    (strcmp(t->opts.device, "emu") && strcmp(t->opts.device, "cuda")) ||
-	    (t->opts.profile && !pm_profile(t->opts.profile)) || t->hidden < 0 || t->hidden > 64)
+	    (t->opts.profile && !pm_profile(t->opts.profile)) || t->hidden < 0 ||
+	    t->hidden > PM_MAX_HIDDEN_SHAPES)
 		return pm_err(
 			err, PM_E_INVALID,
 			"%s names a lane, device, profile or number of hidden shapes that this version does "

@@ -3,8 +3,8 @@
 
 #include "base/version.h"
 #include "bench/report.h"
+#include "bench/run_key.h"
 #include "cli/algebra.h"
-#include "cli/hidden.h"
 #include "dataset/results.h"
 
 #include <stdio.h>
@@ -16,6 +16,15 @@ typedef struct Stored {
 	PmEvalReport *r;
 	char *have; /* by position in the member list */
 } Stored;
+
+/* The run of the database that results are read from and stored in; all 0 where none is kept. */
+typedef struct Kept {
+	PmStr machine, options;
+	PmRunRow row;
+	int64_t id;      /* 0 = not in the database yet */
+	int has_hidden;  /* what became of the pass on hidden shapes is in the report */
+	PmEvalReport *r; /* that takes it */
+} Kept;
 
 static PmStatus take_stored(void *arg, const PmResultRow *row, PmErr *err)
 {
@@ -36,46 +45,110 @@ static PmStatus take_stored(void *arg, const PmResultRow *row, PmErr *err)
 	return st;
 }
 
-static PmStatus open_run(const PmEvalTask *e, const PmEvalReport *r, int64_t *run, PmErr *err)
+static void begin_kept(const PmEvalTask *e, PmEvalReport *r, Kept *k)
 {
-	char options[160];
-	PmRunRow row = { .task = e->members->task,
-			 .pass_path = r->pass,
-			 .pass_sha256 = r->sha256,
-			 .device = e->opts.device,
-			 .seed = e->opts.seed,
-			 .version = PM_VERSION,
-			 .options = options };
-
-	/* Results of inputs that were drawn by the seed alone have a key without the last word. */
-	snprintf(options, sizeof options, "profile=%s preset=%s%s%s%s%s secret",
-		 e->opts.profile ? e->opts.profile : pm_profile(NULL)->name, e->preset,
-		 e->tf32 ? " tf32" : "", e->opts.lane ? " lane=" : "",
-		 e->opts.lane ? pm_lane_name(e->opts.lane) : "", e->opts.graphs ? " graphs" : "");
-	return pm_run_put(e->db, &row, run, NULL, err);
+	memset(k, 0, sizeof *k);
+	pm_str_init(&k->machine);
+	pm_str_init(&k->options);
+	pm_run_key_here(e->opts.device, r->sandbox_lacks, &k->machine);
+	pm_run_key_options(&e->opts, e->preset, e->tf32, e->hidden, &k->options);
+	k->r = r;
+	k->row = (PmRunRow){ .task = e->members->task,
+			     .pass_path = r->pass,
+			     .pass_sha256 = r->sha256,
+			     .device = e->opts.device,
+			     .seed = e->opts.seed,
+			     .version = PM_VERSION,
+			     .options = k->options.s,
+			     .machine = k->machine.s };
 }
 
-static PmStatus store(const PmEvalTask *e, int64_t run, size_t i, const PmEvalRecord *rec, PmErr *err)
+static void end_kept(Kept *k)
+{
+	pm_str_release(&k->machine);
+	pm_str_release(&k->options);
+}
+
+/* For a table of what is stored: the run of this machine, or else the last of any. */
+static PmStatus take_any_machine(void *arg, const PmRunRow *row, PmErr *err)
+{
+	Kept *k = arg;
+	const PmRunRow *w = &k->row;
+
+	(void)err;
+	if (pm_str_eq(row->pass_sha256, w->pass_sha256) && pm_str_eq(row->device, w->device) &&
+	    row->seed == w->seed && pm_str_eq(row->version, w->version) &&
+	    pm_str_eq(row->options, w->options))
+		k->id = row->id;
+	return PM_OK;
+}
+
+static PmStatus take_hidden(void *arg, const PmRunRow *row, PmErr *err)
+{
+	Kept *k = arg;
+	cJSON *j = NULL;
+	PmStatus st;
+
+	if (row->id != k->id || !*row->hidden)
+		return PM_OK;
+	st = pm_json_parse(row->hidden_json, strlen(row->hidden_json), &j, err);
+	if (!st)
+		st = pm_eval_hidden_from_json(j, &k->r->hidden, err);
+	k->has_hidden = !st;
+	cJSON_Delete(j);
+	return st;
+}
+
+/* What the database has. A run that is not there is stored with its first result. */
+static PmStatus read_kept(const PmEvalTask *e, Kept *k, Stored *stored, PmErr *err)
+{
+	PmStatus st = pm_run_find(e->db, &k->row, &k->id, err);
+
+	if (!st && !k->id && e->stored_only)
+		st = pm_runs_each(e->db, k->row.task, take_any_machine, k, err);
+	if (!st && k->id)
+		st = pm_results_each(e->db, k->id, take_stored, stored, err);
+	if (!st && k->id)
+		st = pm_runs_each(e->db, k->row.task, take_hidden, k, err);
+	return st;
+}
+
+static PmStatus store(const PmEvalTask *e, Kept *k, size_t i, const PmEvalRecord *rec, PmErr *err)
 {
 	cJSON *j = pm_eval_record_json(rec);
 	PmStr text = PM_STR_INIT;
-	PmResultRow row = { .run = run,
-			    .task = e->members->task,
+	PmResultRow row = { .task = e->members->task,
 			    .ordinal = e->members->list.v[i].ordinal,
 			    .verdict = pm_verdict_name(rec->verdict),
 			    .stage = pm_eval_stage(rec),
 			    .speedup = rec->speedup };
-	PmStatus st;
+	PmStatus st = k->id ? PM_OK : pm_run_put(e->db, &k->row, &k->id, NULL, err);
 
 	pm_json_print(j, 0, &text);
 	row.json = text.s;
-	st = pm_result_put(e->db, &row, NULL, err);
+	row.run = k->id;
+	if (!st)
+		st = pm_result_put(e->db, &row, NULL, err);
 	cJSON_Delete(j);
 	pm_str_release(&text);
 	return st;
 }
 
-static PmStatus eval_missing(const PmEvalTask *e, const char *so, int64_t run, const cJSON *past, char *have,
+static PmStatus store_hidden(const PmEvalTask *e, const Kept *k, PmErr *err)
+{
+	const PmEvalHidden *h = &k->r->hidden;
+	cJSON *j = pm_eval_hidden_json(h);
+	PmStr text = PM_STR_INIT;
+	PmStatus st;
+
+	pm_json_print(j, 0, &text);
+	st = pm_run_set_hidden(e->db, k->id, pm_verdict_name(h->verdict), text.s, err);
+	cJSON_Delete(j);
+	pm_str_release(&text);
+	return st;
+}
+
+static PmStatus eval_missing(const PmEvalTask *e, const char *so, Kept *kept, const cJSON *past, char *have,
 			     PmEvalReport *r, PmErr *err)
 {
 	PmStatus st = PM_OK;
@@ -91,8 +164,8 @@ static PmStatus eval_missing(const PmEvalTask *e, const char *so, int64_t run, c
 		if (!have[i])
 			st = pm_eval_member(so, &m, &r->opts, &r->rec[i], err);
 		/* What the harness could not judge is tried again next time. */
-		if (!st && !have[i] && run && r->rec[i].verdict != PM_VERDICT_HARNESS_FAIL)
-			st = store(e, run, i, &r->rec[i], err);
+		if (!st && !have[i] && kept && r->rec[i].verdict != PM_VERDICT_HARNESS_FAIL)
+			st = store(e, kept, i, &r->rec[i], err);
 		have[i] = have[i] || !st;
 		if (e->bar)
 			pm_progress_step(e->bar, m.label);
@@ -118,27 +191,33 @@ static size_t count_algebraic(const PmMembers *m)
 	return n;
 }
 
-/* The records, and what becomes of the pass on hidden shapes. `past`: what a report drew, or NULL. */
-static PmStatus eval_members(const PmEvalTask *e, const char *so, const cJSON *past, char *has,
+/* Whether hidden shapes are to be drawn now, or replayed. */
+static int wants_hidden(const PmEvalTask *e, const cJSON *past, const PmEvalReport *r)
+{
+	return !e->stored_only && e->hidden && e->opts.preset == PM_PRESET_SOUND && any_right(r) &&
+	       (!past || pm_replay_hidden(past));
+}
+
+/* The records, and what becomes of the pass on hidden shapes. `past`: what a report drew, or NULL; `kept`:
+ * where it is stored, or NULL. */
+static PmStatus eval_members(const PmEvalTask *e, const char *so, const cJSON *past, Kept *kept, char *has,
 			     PmEvalReport *r, PmErr *err)
 {
 	Stored stored = { e, r, has };
-	int64_t run = 0;
-	PmStatus st = PM_OK;
+	int draw = 0;
+	PmStatus st = kept ? read_kept(e, kept, &stored, err) : PM_OK;
 
-	if (e->db && e->members->task && !past) {
-		st = open_run(e, r, &run, err);
-		if (!st)
-			st = pm_results_each(e->db, run, take_stored, &stored, err);
-	}
 	if (!st)
-		st = eval_missing(e, so, run, past, has, r, err);
-	if (!st && !e->stored_only && e->hidden && e->opts.preset == PM_PRESET_SOUND && any_right(r) &&
-	    (!past || pm_replay_hidden(past)))
+		st = eval_missing(e, so, kept, past, has, r, err);
+	if (!st)
+		draw = wants_hidden(e, past, r) && !(kept && kept->has_hidden);
+	if (draw)
 		st = pm_hidden_check(so, e->members, &r->opts, e->hidden,
 				     past ? pm_replay_hidden(past) : NULL, r, err);
-	if (!st && run && !e->stored_only)
-		st = pm_run_finish(e->db, run, err);
+	if (!st && draw && kept)
+		st = store_hidden(e, kept, err);
+	if (!st && kept && kept->id && !e->stored_only)
+		st = pm_run_finish(e->db, kept->id, err);
 	return st;
 }
 
@@ -147,14 +226,17 @@ PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char
 	char *has = pm_xcalloc(e->members->list.n + 1, 1);
 	PmSecret *drawn = e->opts.secret ? NULL : pm_secret_draw();
 	const cJSON *past = NULL;
+	Kept kept = { .machine = PM_STR_INIT, .options = PM_STR_INIT };
 	PmStatus st = pm_eval_report_begin(r, so, e->members->list.n, &e->opts, err);
 
 	if (drawn)
 		r->opts.secret = drawn;
 	if (!st && e->replay)
 		st = pm_replay_find(e->replay, r, e->members, &past, err);
+	if (!st && e->db && e->members->task && !past)
+		begin_kept(e, r, &kept);
 	if (!st)
-		st = eval_members(e, so, past, has, r, err);
+		st = eval_members(e, so, past, kept.row.task ? &kept : NULL, has, r, err);
 	if (!st && past) {
 		r->replayed = 1;
 		r->n_agree = pm_replay_agrees(past, r);
@@ -167,5 +249,6 @@ PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char
 	if (have)
 		memcpy(have, has, e->members->list.n);
 	free(has);
+	end_kept(&kept);
 	return st;
 }

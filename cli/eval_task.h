@@ -4,6 +4,7 @@
 
 #include "base/progress.h"
 #include "bench/runner.h"
+#include "cli/hidden.h"
 #include "cli/replay.h"
 
 typedef struct PmEvalTask {
@@ -14,7 +15,8 @@ typedef struct PmEvalTask {
 		*replay;    /* draws what this report says, and neither reads nor stores results; NULL */
 	const char *preset; /* its name, part of a run's key */
 	int tf32;           /* likewise */
-	int stored_only;    /* evaluate nothing: members without a stored result get no record */
+	int stored_only;    /* evaluate nothing: members without a stored result get no record. Results of
+			     * another machine are taken where there are none of this one */
 	int hidden;         /* hidden shapes to draw (cli/hidden.h) */
 	PmProgress *bar;    /* stepped once a member; may be NULL */
 } PmEvalTask;

@@ -18,14 +18,18 @@
 typedef struct Model {
 	const char *path;
 	char sha[65];
-	int pending, broken; /* to be stored; no skeleton */
+	int pending, broken;     /* to be stored; no skeleton */
+	int64_t opset, n_opaque; /* as far as they are known of one that is broken */
+	char *why; /* owned: the sentence about one that is broken; NULL = another has the same bytes */
 	PmSkeleton skeleton;
 } Model;
 
 /* Where a worker wrote a model's skeleton. */
 typedef struct Packed {
 	int worker;
-	size_t offset, size; /* size 0: the model could not be read */
+	size_t offset, size; /* size 0: there is none, and `why` says it */
+	int64_t opset, n_opaque;
+	char why[PM_ERR_MAX];
 } Packed;
 
 /* What became of a model. */
@@ -173,22 +177,31 @@ static void close_spool(void *arg)
 
 static PmStatus read_skeleton(void *arg, size_t item, void *result, PmErr *err)
 {
+	static PmOnnxReport r; /* large */
 	Work *w = arg;
 	Packed *p = result;
 	PmGraph *g = NULL;
 	PmSkeleton s;
 	PmStr bytes = PM_STR_INIT;
 	PmErr why; /* is said when the model is stored */
+	PmStatus st;
 	long at;
 
 	pm_err_init(&why);
-	if (w->model[item].broken || load(w->model[item].path, &g, NULL, &why))
+	if (w->model[item].broken)
 		return PM_OK;
-	if (pm_skeleton_make(g, &s, &why) == PM_OK) {
-		pm_skeleton_pack(&s, &bytes);
-		pm_skeleton_release(&s);
-	}
+	st = load(w->model[item].path, &g, &r, &why);
+	if (!st && (st = pm_skeleton_make(g, &s, &why)) != PM_OK)
+		pm_err_ctx(&why, "%s", w->model[item].path);
 	pm_graph_free(g);
+	if (st) {
+		p->opset = r.opset;
+		p->n_opaque = (int64_t)r.n_opaque_nodes;
+		memcpy(p->why, why.text, sizeof p->why);
+		return PM_OK;
+	}
+	pm_skeleton_pack(&s, &bytes);
+	pm_skeleton_release(&s);
 	fseek(w->out, 0, SEEK_END);
 	at = ftell(w->out);
 	if (at < 0 || fwrite(bytes.s, 1, bytes.len, w->out) != bytes.len || fflush(w->out)) {
@@ -196,9 +209,25 @@ static PmStatus read_skeleton(void *arg, size_t item, void *result, PmErr *err)
 		return pm_err(err, PM_E_IO, "Cannot write to the folder '%s'; is the disk full?",
 			      w->folder.s);
 	}
-	*p = (Packed){ w->worker, (size_t)at, bytes.len };
+	p->worker = w->worker;
+	p->offset = (size_t)at;
+	p->size = bytes.len;
 	pm_str_release(&bytes);
 	return PM_OK;
+}
+
+/* Keeps what the model is stored with. A copy of another model has no sentence, and is not stored. */
+static void take_broken(Model *m, PmPoolEnd end, const Packed *p)
+{
+	PmStr why = PM_STR_INIT;
+
+	if (end == PM_POOL_DIED)
+		pm_str_addf(&why, "%s: Reading the model ended the process that did it.", m->path);
+	else
+		pm_str_add(&why, p->why);
+	m->opset = p->opset;
+	m->n_opaque = p->n_opaque;
+	m->why = pm_str_detach(&why, NULL);
 }
 
 static PmStatus take_skeleton(void *arg, size_t item, PmPoolEnd end, const void *result, PmErr *err)
@@ -213,8 +242,10 @@ static PmStatus take_skeleton(void *arg, size_t item, PmPoolEnd end, const void 
 
 	pm_progress_step(&w->bar, pm_path_base(w->model[item].path));
 	w->model[item].broken = 1;
-	if (end == PM_POOL_DIED || !p->size)
+	if (end == PM_POOL_DIED || !p->size) {
+		take_broken(&w->model[item], end, p);
 		return PM_OK;
+	}
 	spool_path(w, p->worker, &path);
 	bytes = pm_xcalloc(p->size, 1);
 	in = fopen(path.s, "rb");
@@ -351,10 +382,13 @@ static PmStatus cut_model(void *arg, size_t item, void *result, PmErr *err)
 	PmStatus st;
 
 	pm_err_init(&bad);
-	if (load(m->path, &g, &r, &bad) == PM_OK && m->broken) {
-		pm_err(&bad, PM_E_CRASH, "%s: reading the model ended the process.", m->path);
-		pm_graph_free(g);
-		g = NULL;
+	if (m->broken) { /* it is not read again: what went wrong then is what is told */
+		memset(&r, 0, sizeof r);
+		r.opset = m->opset;
+		r.n_opaque_nodes = (size_t)m->n_opaque;
+		pm_err(&bad, PM_E_INVALID, "%s", m->why ? m->why : "");
+	} else {
+		load(m->path, &g, &r, &bad);
 	}
 	if (!g) {
 		memcpy(s->why, bad.text, sizeof s->why);
@@ -432,8 +466,10 @@ PmStatus pm_extract_job(PmExtractJob *j, PmErr *err)
 		j->cut_seconds = pm_now() - t0 - j->fold_seconds;
 		pm_fold_dag_release(&w.fold);
 	}
-	for (i = 0; i < w.n && w.model; i++)
+	for (i = 0; i < w.n && w.model; i++) {
 		pm_skeleton_release(&w.model[i].skeleton);
+		free(w.model[i].why);
+	}
 	if (w.folder.len)
 		pm_remove_tree(w.folder.s, NULL);
 	pm_str_release(&w.folder);

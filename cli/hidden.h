@@ -5,6 +5,8 @@
 #include "bench/runner.h"
 #include "cli/members.h"
 
+enum { PM_HIDDEN_SHAPES = 2, PM_MAX_HIDDEN_SHAPES = 64 }; /* unless a command is told otherwise; at most */
+
 /* Draws up to n shapes of the members' computations, by opts->secret or by what `replay` says, the secret of
  * an earlier report's (NULL = none), and runs the pass on those that are no member, without times: what
  * became of it goes into r->hidden. Call it before the records are scored (pm_eval_score). A shape on which

@@ -157,14 +157,15 @@ static PmStatus put_rejected(void *arg, sqlite3_stmt *row, PmErr *err)
 
 static PmStatus put_run(void *arg, sqlite3_stmt *row, PmErr *err)
 {
-	static const char *const keys[] = { "key",    "task", "pass_path", "pass_sha256",
-					    "device", "seed", "version",   "options" };
+	static const char *const keys[] = { "key",     "task",   "pass_path",  "pass_sha256",
+					    "device",  "seed",   "version",    "options",
+					    "machine", "hidden", "hidden_json" };
 	cJSON *j = row_of("run");
 
-	for (int k = 0; k < 8; k++)
+	for (int k = 0; k < 11; k++)
 		add_text(j, keys[k], row, k);
-	add_i64(j, "started", row, 8);
-	add_i64(j, "finished", row, 9);
+	add_i64(j, "started", row, 11);
+	add_i64(j, "finished", row, 12);
 	return put(arg, j, err);
 }
 
@@ -222,7 +223,8 @@ static PmStatus put_all(Out *o, PmErr *err)
 		st = pm__db_each(
 			o->db, "export its runs", put_run, o, NULL, err,
 			"SELECT r.key, t.hash, r.pass_path, r.pass_sha256, r.device, r.seed, r.version, "
-			"r.options, r.started, r.finished FROM runs r LEFT JOIN tasks t ON t.id = r.task "
+			"r.options, r.machine, r.hidden, r.hidden_json, r.started, r.finished FROM runs r "
+			"LEFT JOIN tasks t ON t.id = r.task "
 			"ORDER BY r.key",
 			"");
 	if (!st)

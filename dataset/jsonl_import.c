@@ -223,14 +223,17 @@ static PmStatus take_run(In *in, const cJSON *j, PmErr *err)
 	return st ? st
 		  : pm__db_run(in->db, "store a run", NULL, err,
 			       "INSERT INTO runs (key, task, pass_path, pass_sha256, device, seed, version, "
-			       "options, started, finished) "
-			       "VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, 0)) "
-			       "ON CONFLICT (key) DO NOTHING",
-			       "sissssssii", pm_json_str(j, "key", ""), id, pm_json_str(j, "pass_path", ""),
-			       pm_json_str(j, "pass_sha256", ""), pm_json_str(j, "device", ""),
-			       pm_json_str(j, "seed", ""), pm_json_str(j, "version", ""),
-			       pm_json_str(j, "options", ""), pm_json_i64(j, "started", 0),
-			       pm_json_i64(j, "finished", 0));
+			       "options, started, finished, machine, hidden, hidden_json) "
+			       "VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?) "
+			       "ON CONFLICT (key) DO UPDATE SET hidden = excluded.hidden, "
+			       "hidden_json = excluded.hidden_json WHERE runs.hidden = ''",
+			       "sissssssiisss", pm_json_str(j, "key", ""), id,
+			       pm_json_str(j, "pass_path", ""), pm_json_str(j, "pass_sha256", ""),
+			       pm_json_str(j, "device", ""), pm_json_str(j, "seed", ""),
+			       pm_json_str(j, "version", ""), pm_json_str(j, "options", ""),
+			       pm_json_i64(j, "started", 0), pm_json_i64(j, "finished", 0),
+			       pm_json_str(j, "machine", ""), pm_json_str(j, "hidden", ""),
+			       pm_json_str(j, "hidden_json", ""));
 }
 
 static PmStatus take_result(In *in, const cJSON *j, PmErr *err)

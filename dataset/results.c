@@ -39,10 +39,29 @@ static PmStatus run_key(PmDb *db, const PmRunRow *r, char hex[PM_SHA256_HEX], Pm
 		pm_str_add_quoted(&s, r->device, strlen(r->device));
 		pm_str_add_quoted(&s, r->version, strlen(r->version));
 		pm_str_add_quoted(&s, r->options, strlen(r->options));
+		if (r->machine && *r->machine) /* times that are imported name none: their keys are older */
+			pm_str_add_quoted(&s, r->machine, strlen(r->machine));
 		pm_sha256_hex(s.s, s.len, hex);
 	}
 	pm_str_release(&s);
 	return st;
+}
+
+static PmStatus find_key(PmDb *db, const char *key, int64_t *id, PmErr *err)
+{
+	return pm__db_i64(db, "look a run up", id, err, "SELECT id FROM runs WHERE key = ?", "s", key);
+}
+
+PmStatus pm_run_find(PmDb *db, const PmRunRow *row, int64_t *id, PmErr *err)
+{
+	char key[PM_SHA256_HEX];
+	PmStatus st = run_key(db, row, key, err);
+
+	*id = 0;
+	if (st)
+		return st;
+	st = find_key(db, key, id, err);
+	return st == PM_E_NOT_FOUND ? PM_OK : st;
 }
 
 PmStatus pm_run_put(PmDb *db, const PmRunRow *row, int64_t *id, int *is_new, PmErr *err)
@@ -59,14 +78,22 @@ PmStatus pm_run_put(PmDb *db, const PmRunRow *row, int64_t *id, int *is_new, PmE
 	st = pm__db_run(
 		db, "store a run", &changes, err,
 		"INSERT INTO runs (key, task, pass_path, pass_sha256, device, seed, version, options, "
-		"started) VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
-		"sissssssi", key, row->task, row->pass_path, row->pass_sha256, row->device, seed,
-		row->version, row->options, started);
+		"started, machine) VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO "
+		"NOTHING",
+		"sissssssis", key, row->task, row->pass_path, row->pass_sha256, row->device, seed,
+		row->version, row->options, started, row->machine ? row->machine : "");
 	if (st == PM_OK)
-		st = pm__db_i64(db, "look a run up", id, err, "SELECT id FROM runs WHERE key = ?", "s", key);
+		st = find_key(db, key, id, err);
 	if (is_new)
 		*is_new = changes > 0;
 	return pm__db_leave(db, st, err);
+}
+
+PmStatus pm_run_set_hidden(PmDb *db, int64_t run, const char *verdict, const char *json, PmErr *err)
+{
+	return pm__db_run(db, "store a verdict on hidden shapes", NULL, err,
+			  "UPDATE runs SET hidden = ?, hidden_json = ? WHERE id = ? AND hidden = ''", "ssi",
+			  verdict, json, run);
 }
 
 PmStatus pm_run_finish(PmDb *db, int64_t run, PmErr *err)
@@ -95,13 +122,16 @@ static PmStatus one_run(void *arg, sqlite3_stmt *row, PmErr *err)
 		       pm__col_text(row, 2),         pm__col_text(row, 3),
 		       pm__col_text(row, 4),         strtoull(pm__col_text(row, 5), NULL, 10),
 		       pm__col_text(row, 6),         pm__col_text(row, 7),
-		       sqlite3_column_int64(row, 8), sqlite3_column_int64(row, 9) };
+		       sqlite3_column_int64(row, 8), sqlite3_column_int64(row, 9),
+		       pm__col_text(row, 10),        pm__col_text(row, 11),
+		       pm__col_text(row, 12) };
 
 	return w->run(w->arg, &r, err);
 }
 
 #define RUN_COLUMNS                                                                                          \
-	"SELECT id, task, pass_path, pass_sha256, device, seed, version, options, started, finished "
+	"SELECT id, task, pass_path, pass_sha256, device, seed, version, options, started, finished, "       \
+	"machine, hidden, hidden_json "
 
 PmStatus pm_runs_each(PmDb *db, int64_t task, PmRunFn fn, void *arg, PmErr *err)
 {
@@ -183,7 +213,7 @@ PmStatus pm_scores_each(PmDb *db, const char *verdict, PmScoreFn fn, void *arg, 
 
 	return pm__db_each(db, "list results", one_score, &w, NULL, err,
 			   "SELECT s.structure, r.pass_path, x.json, m.subgraph, x.speedup FROM runs r "
-			   "JOIN results x ON x.run = r.id AND x.verdict = ? "
+			   "JOIN results x ON x.run = r.id AND x.verdict = ? AND r.hidden IN ('', 'OK') "
 			   "JOIN members m ON m.task = x.task AND m.ordinal = x.ordinal "
 			   "JOIN subgraphs s ON s.id = m.subgraph ORDER BY r.id, x.task, x.ordinal",
 			   "s", verdict);

@@ -17,11 +17,20 @@ typedef struct PmRunRow {
 	const char *version;       /* of the program: release or commit */
 	const char *options;       /* whatever else decides the outcome, as text; may be "" */
 	int64_t started, finished; /* seconds since 1970; started 0 = now; finished 0 = not yet */
+	const char *machine;       /* what of it decides the outcome; NULL or "" = nothing is known of it */
+	/* What became of the pass on hidden shapes: the verdict, "OK" or one by which no result of the run
+	 * counts as right, and details; "" = not tried. Ignored when storing a run. */
+	const char *hidden, *hidden_json;
 } PmRunRow;
 
-/* Stores a run, or finds the one that has the same task, pass, device, seed, version and options, so that its
- * missing results can be filled in. *is_new may be NULL. */
+/* *id is the run that has the same task, pass, device, seed, version, options and machine; 0 when there is
+ * none. */
+PmStatus pm_run_find(PmDb *db, const PmRunRow *row, int64_t *id, PmErr *err);
+/* Stores a run, or finds it as pm_run_find does, so that its missing results can be filled in. *is_new may be
+ * NULL. */
 PmStatus pm_run_put(PmDb *db, const PmRunRow *row, int64_t *id, int *is_new, PmErr *err);
+/* Stores what became of a pass on hidden shapes; when that is stored already, what is stored stays. */
+PmStatus pm_run_set_hidden(PmDb *db, int64_t run, const char *verdict, const char *json, PmErr *err);
 /* Marks a run as complete, now. */
 PmStatus pm_run_finish(PmDb *db, int64_t run, PmErr *err);
 typedef PmStatus (*PmRunFn)(void *arg, const PmRunRow *row, PmErr *err);
@@ -45,7 +54,8 @@ PmStatus pm_result_is_done(PmDb *db, int64_t run, int64_t task, int64_t ordinal,
 typedef PmStatus (*PmResultFn)(void *arg, const PmResultRow *row, PmErr *err);
 PmStatus pm_results_each(PmDb *db, int64_t run, PmResultFn fn, void *arg, PmErr *err);
 
-/* What passes did on graphs of one structure: every result that was right, with the pass that gave it.
+/* What passes did on graphs of one structure: every result with this verdict, with the pass that gave it;
+ * those of runs that were wrong on a hidden shape are left out.
  * `graph` is the member it was measured on. */
 typedef struct PmScoreRow {
 	const char *structure, *pass_path, *json;

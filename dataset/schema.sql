@@ -183,3 +183,13 @@ CREATE TABLE ref_runs (
 	why TEXT NOT NULL
 );
 CREATE INDEX ref_runs_how ON ref_runs (how);
+
+-- migration 4
+
+-- What of a machine decides a run's results (bench/run_key.h), part of `key`; '' in runs stored before version 4, whose
+-- results can be read and are not resumed.
+ALTER TABLE runs ADD COLUMN machine TEXT NOT NULL DEFAULT '';
+-- What became of the pass on hidden shapes: '' not tried, 'OK', or the verdict by which no result of the run counts as
+-- right; and all of it as JSON.
+ALTER TABLE runs ADD COLUMN hidden TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN hidden_json TEXT NOT NULL DEFAULT '';

@@ -40,6 +40,7 @@ typedef struct NvmlProcess {
 struct PmGpuWatch {
 	PmGpuSeen seen;
 	void *so, *device;
+	int begun; /* init was called and is to be matched */
 #define XX(member, symbol, parameters) int(*member) parameters;
 	NVML_FUNCTIONS(XX)
 #undef XX
@@ -91,6 +92,20 @@ static const char *load_functions(PmGpuWatch *w)
 	return NULL;
 }
 
+/* Of a library that lacks the function it stays unknown: nothing else rests on it. */
+static void ask_driver_version(PmGpuWatch *w)
+{
+	void *p = dlsym(w->so, "nvmlSystemGetDriverVersion");
+	int (*ask)(char *version, unsigned room);
+	char text[sizeof w->seen.driver] = "";
+
+	memcpy(&ask, &p, sizeof ask);
+	if (!p || ask(text, sizeof text - 1))
+		return;
+	for (size_t i = 0; text[i]; i++) /* it becomes part of keys and tables */
+		w->seen.driver[i] = (char)(text[i] > ' ' && text[i] <= '~' ? text[i] : '?');
+}
+
 PmGpuWatch *pm_gpu_watch_open(const char *library, const char *pci)
 {
 	PmGpuWatch *w = pm_xcalloc(1, sizeof *w);
@@ -109,6 +124,9 @@ PmGpuWatch *pm_gpu_watch_open(const char *library, const char *pci)
 		return w;
 	}
 	rc = w->init();
+	w->begun = !rc;
+	if (w->begun)
+		ask_driver_version(w);
 	if (!rc)
 		rc = w->find(pci, &w->device);
 	w->seen.known = !rc;
@@ -174,7 +192,7 @@ void pm_gpu_watch_close(PmGpuWatch *w)
 {
 	if (!w)
 		return;
-	if (w->device)
+	if (w->begun)
 		w->shutdown();
 	if (w->so)
 		dlclose(w->so);

@@ -12,6 +12,7 @@
 typedef struct PmGpuSeen {
 	int known;
 	char why[160];                /* one sentence when not known */
+	char driver[80];              /* the driver's own version, "580.159.03"; "" = NVML does not say */
 	int looks;                    /* how often it was looked at */
 	int sm_mhz[2], memory_mhz[2]; /* lowest and highest */
 	int celsius;                  /* highest */
@@ -23,8 +24,8 @@ typedef struct PmGpuSeen {
 
 typedef struct PmGpuWatch PmGpuWatch;
 
-/* `pci`: "00000000:1B:00.0", as in PmDeviceInfo. `library`: NULL = libnvidia-ml.so.1. Always returns one
- * (owned). */
+/* `pci`: "00000000:1B:00.0", as in PmDeviceInfo; "" = no GPU, to learn the driver's version alone. `library`:
+ * NULL = libnvidia-ml.so.1. Always returns one (owned). */
 PmGpuWatch *pm_gpu_watch_open(const char *library, const char *pci);
 /* Looks once; `ours` processes of this program hold the GPU now. */
 void pm_gpu_watch_look(PmGpuWatch *w, int ours);

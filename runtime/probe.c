@@ -36,18 +36,20 @@ static void probe_program(PmFound *p, const char *program, const char *hint)
 		return;
 	}
 	p->found = r.end == PM_PROC_EXITED && r.code == 0;
-	if (p->found)
+	if (p->found) {
 		snprintf(p->detail, sizeof p->detail, "%.*s", (int)strcspn(r.out.s, "\n"), r.out.s);
-	else
+		snprintf(p->version, sizeof p->version, "%.127s", p->detail);
+	} else
 		snprintf(p->detail, sizeof p->detail, "'%.80s' does not run; %s", program, hint);
 	pm_proc_result_release(&r);
 }
 
-/* Path of a loaded library, from any of its functions. */
+/* Version and path of a loaded library, from any of its functions. */
 static void say_path(PmFound *p, void *symbol, const char *version)
 {
 	Dl_info info;
 
+	snprintf(p->version, sizeof p->version, "%s", version);
 	if (symbol && dladdr(symbol, &info) && info.dli_fname)
 		snprintf(p->detail, sizeof p->detail, "%s%s%.180s", version, *version ? ", " : "",
 			 info.dli_fname);
@@ -105,24 +107,47 @@ static int ask_driver(void *arg, PmStr *out)
 	return 0;
 }
 
-/* One look, now that no process of ours is on the GPU. */
-static void probe_watch(PmFound *p, const char *pci)
+/* One look, now that no process of ours is on the GPU (NULL = there is none). Returns the driver's version,
+ * "" when it is not known. */
+static const char *probe_watch(PmFound *p, const PmDeviceInfo *gpu)
 {
-	PmGpuWatch *w = pm_gpu_watch_open(NULL, pci);
+	static char driver[sizeof((PmGpuSeen *)0)->driver];
+	PmGpuWatch *w = pm_gpu_watch_open(NULL, gpu ? gpu->pci : "");
 	const PmGpuSeen *s = pm_gpu_watch_seen(w);
 	char slowed[64];
 
 	pm_gpu_watch_look(w, 0);
-	p->found = s->known;
+	snprintf(driver, sizeof driver, "%s", s->driver);
+	p->found = gpu && s->known;
 	pm_gpu_slowed_text(s->slowed, slowed, sizeof slowed);
-	if (s->known)
+	if (p->found)
 		snprintf(p->detail, sizeof p->detail,
 			 "SM %d MHz, memory %d MHz, %d C, slowed by %s, %d processes, persistence %s",
 			 s->sm_mhz[0], s->memory_mhz[0], s->celsius, slowed, s->others,
 			 s->persistence ? "on" : "off");
-	else
+	else if (gpu)
 		snprintf(p->detail, sizeof p->detail, "%s", s->why);
 	pm_gpu_watch_close(w);
+	return driver;
+}
+
+/* The driver's own version where NVML says it, and the CUDA it is for. */
+static void say_driver(PmFound *p, const GpuFacts *f, const char *own)
+{
+	p->found = 1;
+	snprintf(p->version, sizeof p->version, "%s%sCUDA %d.%d", own, *own ? ", " : "", f->version / 1000,
+		 f->version % 1000 / 10);
+	snprintf(p->detail, sizeof p->detail, "%.100s, %.150s", p->version, f->path);
+}
+
+static void say_gpu(PmFound *p, const PmDeviceInfo *i)
+{
+	snprintf(p->version, sizeof p->version,
+		 "%.60s, compute capability %d.%d, %d multiprocessors, %.0f GB", i->name, i->cc / 10,
+		 i->cc % 10, i->n_sm, (double)i->memory / 1e9);
+	snprintf(p->detail, sizeof p->detail,
+		 "%.100s, compute capability %d.%d, %d multiprocessors, %.1f GB, L2 %.0f MB", i->name,
+		 i->cc / 10, i->cc % 10, i->n_sm, (double)i->memory / 1e9, (double)i->l2 / 1e6);
 }
 
 static void probe_driver(PmFound *driver, PmFound *gpu, PmFound *watch)
@@ -141,17 +166,10 @@ static void probe_driver(PmFound *driver, PmFound *gpu, PmFound *watch)
 		return;
 	if (r.end == PM_PROC_EXITED && r.code == 0 && r.out.len == sizeof f) {
 		memcpy(&f, r.out.s, sizeof f);
-		driver->found = 1;
-		snprintf(driver->detail, sizeof driver->detail, "CUDA %d.%d, %.180s", f.version / 1000,
-			 f.version % 1000 / 10, f.path);
 		gpu->found = f.n > 0;
+		say_driver(driver, &f, probe_watch(watch, f.n ? &f.info : NULL));
 		if (f.n)
-			probe_watch(watch, f.info.pci);
-		if (f.n)
-			snprintf(gpu->detail, sizeof gpu->detail,
-				 "%.100s, compute capability %d.%d, %d multiprocessors, %.1f GB, L2 %.0f MB",
-				 f.info.name, f.info.cc / 10, f.info.cc % 10, f.info.n_sm,
-				 (double)f.info.memory / 1e9, (double)f.info.l2 / 1e6);
+			say_gpu(gpu, &f.info);
 		else
 			snprintf(gpu->detail, sizeof gpu->detail, "%.250s", f.error);
 	} else if (r.end != PM_PROC_EXITED) {
@@ -184,6 +202,8 @@ static void probe_library(PmFound *p, const PmLibrary *l)
 {
 	p->found = l->so != NULL;
 	snprintf(p->detail, sizeof p->detail, "%s", l->text);
+	if (p->found && pm_library_allowed())
+		snprintf(p->version, sizeof p->version, "%.*s", (int)strcspn(l->text, ","), l->text);
 	if (p->found && !pm_library_allowed())
 		snprintf(p->detail, sizeof p->detail, "%.200s (not used: PASSMITH_LIBRARIES is off)",
 			 l->text);

@@ -8,7 +8,9 @@ typedef struct PmFound {
 	const char *what; /* "CUDA driver" */
 	const char *needed_for;
 	int found;
-	char detail[256]; /* version and path when found, else what to do */
+	char detail[256];  /* version and path when found, else what to do */
+	char version[128]; /* the same without the path and what changes from look to look; "" when not found
+			    */
 } PmFound;
 
 enum { PM_MAX_PROBES = 16 };

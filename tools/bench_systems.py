@@ -113,7 +113,7 @@ def main():
     for task in done:
         call([o.passmith, "results", "import", folder(task) + ".json", "--db", o.db], log)
     table = [o.passmith, "bench"] + done + ["--db", o.db, "--device", "cuda", "--stored", "--shapes", str(o.shapes),
-             "--baselines", "eager,torch-eager,torch-inductor", "--against", "torch-eager", "--preset", o.preset,
+             "--seconds", str(o.clock_seconds), "--baselines", "eager,torch-eager,torch-inductor", "--against", "torch-eager", "--preset", o.preset,
              "-o", o.out]
     for x in o.passes:
         table += ["--pass", x]

@@ -61,6 +61,29 @@ exits 4 "a broken model is bad input"
 warns "bad.gpt" "and is named"
 says "1 models extracted, 0 done before, 1 failed" "the other one is done"
 
+# A model that is too much for the process that reads it. (Where a sanitizer reserves all addresses, nothing starts so.)
+{
+	echo "big (float[12000000] x) => (float[12000000] y) <float[12000000] w = {"
+	yes 1, | head -n 11999999 | tr -d '\n'
+	echo "1}> { y = Add(x, w) }"
+} >"$tmp/big.gpt"
+if (ulimit -v 60000 && "$passmith" doctor --help >"$tmp/out" 2>"$tmp/err"); then
+	(
+		ulimit -v 60000
+		pm extract "$tmp/big.gpt" models/swin_block.gpt --db "$tmp/big.db" --quiet -j 2
+		exit $code
+	)
+	code=$?
+	exits 4 "a model whose reading ends the process"
+	warns "big.gpt: Reading the model ended the process" "is told as such, not as one that could not be cut"
+	[ "$(grep -c 'out of memory' "$tmp/err")" -eq 1 ]
+	tap "it is not read again"
+	says "1 models extracted, 0 done before, 1 failed" "the other one is done"
+else
+	tap_n=$((tap_n + 1))
+	echo "ok $tap_n - a model whose reading ends the process # SKIP this build does not start in 60 MB of addresses"
+fi
+
 pm extract models/swin_block.gpt --db "$tmp/x.db" --shard 2/2
 exits 2 "a shard that is not there"
 pm extract --db "$tmp/x.db"

@@ -80,7 +80,7 @@ pm eval t --db "$tmp/db" --pass "$tmp/half.so" --replay "$tmp/stored" --quiet
 exits 1 "a replay of a stored task, with another pass"
 says "UNWRITTEN" "which evaluates it"
 says "no score" "without a score"
-pm bench t --db "$tmp/db" --baselines "eager,wrong=$wrong,half=$tmp/half.so" --stored --quiet
+pm bench t --db "$tmp/db" --baselines "eager,wrong=$wrong,half=$tmp/half.so" --hidden 0 --stored --quiet
 grep -Eq '^  wrong +0 +0 +[1-9]' "$tmp/out" && grep -Eq '^  half +0 +0 +0 ' "$tmp/out"
 tap "S09b_a_replay_is_not_stored"
 

@@ -4,6 +4,7 @@
 
 EXPORT nvmlInit_v2(void);
 EXPORT nvmlShutdown(void);
+EXPORT nvmlSystemGetDriverVersion(char *version, unsigned room);
 EXPORT nvmlDeviceGetHandleByPciBusId_v2(const char *pci, void **device);
 EXPORT nvmlDeviceGetClockInfo(void *device, int which, unsigned *mhz);
 EXPORT nvmlDeviceGetTemperature(void *device, int which, unsigned *celsius);
@@ -22,6 +23,19 @@ EXPORT nvmlInit_v2(void)
 EXPORT nvmlShutdown(void)
 {
 	return 0;
+}
+
+EXPORT nvmlSystemGetDriverVersion(char *version, unsigned room)
+{
+	const char *text = "999.12.03";
+	unsigned i = 0;
+
+	while (text[i] && i + 1 < room) {
+		version[i] = text[i];
+		i++;
+	}
+	version[i] = 0;
+	return room > 9 ? 0 : 7;
 }
 
 EXPORT nvmlDeviceGetHandleByPciBusId_v2(const char *pci, void **device)

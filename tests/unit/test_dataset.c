@@ -424,7 +424,7 @@ static void runs_and_results_resume(void **state)
 {
 	PmDb *db = open_db(*state);
 	int64_t task = make_task(db, "relu", 3, 2, NULL), run, again;
-	PmRunRow r = { 0, task, "p.so", "00ff", "emu", UINT64_MAX, "1.0", "", 0, 0 };
+	PmRunRow r = { 0, task, "p.so", "00ff", "emu", UINT64_MAX, "1.0", "", 0, 0, "", "", "" };
 	PmResultRow res = { 0, task, 1, "correct", "speed", 1.25, "{}" };
 	PmStr seen = PM_STR_INIT;
 	PmErr err;
@@ -478,7 +478,7 @@ static PmStatus see_run(void *arg, const PmRunRow *row, PmErr *err)
 static void runs_keep_all_64_bits_of_the_seed(void **state)
 {
 	PmDb *db = open_db(*state);
-	PmRunRow r = { 0, 0, "", "", "emu", UINT64_MAX, "1.0", "", 0, 0 };
+	PmRunRow r = { 0, 0, "", "", "emu", UINT64_MAX, "1.0", "", 0, 0, "", "", "" };
 	PmStr seen = PM_STR_INIT;
 	int64_t run;
 

@@ -137,7 +137,7 @@ static int64_t put_task(PmDb *db, const char *name, int first)
 
 static void put_run(PmDb *db, int64_t task)
 {
-	PmRunRow r = { 0, task, "p.so", "00ff", "emu", 7, "1", "", 1000, 0 };
+	PmRunRow r = { 0, task, "p.so", "00ff", "emu", 7, "1", "", 1000, 0, "", "", "" };
 	PmResultRow res = { 0, task, 1, "correct", "speed", 1.25, "{}" };
 
 	assert_int_equal(pm_run_put(db, &r, &res.run, NULL, NULL), PM_OK);

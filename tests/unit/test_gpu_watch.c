@@ -1,11 +1,13 @@
 /* test_gpu_watch.c - what is seen of a GPU while it is measured, from a library with made-up answers. */
 #include "bench/clock.h"
+#include "bench/report.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -18,6 +20,7 @@ static void extremes_are_kept(void **state)
 
 	(void)state;
 	assert_true(s->known && s->looks == 0);
+	assert_string_equal(s->driver, "999.12.03");
 	pm_gpu_watch_look(w, 1);
 	assert_true(s->sm_mhz[0] == 1980 && s->sm_mhz[1] == 1980 && s->slowed == 0 && s->others == 0);
 	for (int i = 0; i < 3; i++)
@@ -46,6 +49,7 @@ static void what_does_not_answer_is_a_label(void **state)
 	pm_gpu_watch_close(w);
 	w = pm_gpu_watch_open(built(FAKE), "elsewhere");
 	assert_non_null(strstr(pm_gpu_watch_seen(w)->why, "error 6"));
+	assert_string_equal(pm_gpu_watch_seen(w)->driver, "999.12.03"); /* known without a GPU */
 	pm_gpu_watch_close(w);
 	w = pm_gpu_watch_open(built(FAKE), "0");
 	for (int i = 0; i < 5; i++)
@@ -68,6 +72,22 @@ static void reasons_have_names(void **state)
 	assert_string_equal(text, "power cap, heat");
 	pm_gpu_slowed_text(~(uint64_t)0, text, 20); /* cut, not overrun */
 	assert_int_equal(strlen(text), 19);
+}
+
+/* A report names the driver, and a stored result keeps its name. */
+static void a_record_keeps_the_driver(void **state)
+{
+	PmEvalRecord r = { .measured = 1, .verdict = PM_VERDICT_OK, .timing = { .gpu = { .known = 1 } } },
+		     back;
+	cJSON *j;
+
+	(void)state;
+	strcpy(r.timing.gpu.driver, "580.159.03");
+	j = pm_eval_record_json(&r);
+	assert_int_equal(pm_eval_record_from_json(j, &back, NULL), PM_OK);
+	assert_string_equal(back.timing.gpu.driver, "580.159.03");
+	cJSON_Delete(j);
+	pm_eval_record_release(&back);
 }
 
 static void others_on_the_gpu_void_the_times(void **state)
@@ -93,6 +113,7 @@ int main(void)
 		cmocka_unit_test(extremes_are_kept),
 		cmocka_unit_test(what_does_not_answer_is_a_label),
 		cmocka_unit_test(reasons_have_names),
+		cmocka_unit_test(a_record_keeps_the_driver),
 		cmocka_unit_test(others_on_the_gpu_void_the_times),
 	};
 

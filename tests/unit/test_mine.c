@@ -154,7 +154,7 @@ static void results_name_the_best_pass_and_measured_times(void **state)
 	pm_graph_free(g);
 	for (int k = 0; k < 3; k++) {
 		char sha[8];
-		PmRunRow r = { 0, task, results[k].pass, sha, "cuda", 1, "1", "", 1, 0 };
+		PmRunRow r = { 0, task, results[k].pass, sha, "cuda", 1, "1", "", 1, 0, "", "", "" };
 		PmResultRow x = { 0,
 				  task,
 				  0,

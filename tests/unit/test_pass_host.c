@@ -307,8 +307,8 @@ static void lint_reports_every_problem(void **state)
 		"bad_rules: misspelt: unknown operator 'Sigmiod'; did you mean 'Sigmoid'?\n"
 		"bad_rules: rule 16: the name is missing, longer than 63 bytes, or has other characters than "
 		"letters, digits, _ . -\n"
-		"bad_rules: rule 17: the structure has 8 bytes where version 1.0 has 64; define rules with "
-		"PM_RULE\n";
+		"bad_rules: rule 17: the structure says it has 12 bytes, which no version of the interface "
+		"has; define rules with PM_RULE\n";
 	PmPassOutcome out;
 	PmErr err;
 

@@ -158,6 +158,20 @@ static void accept_graph(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 	out->applied = 0;
 }
 
+/* A rule that matched and declined has said what is missing. */
+static void none_applied(PmPassOutcome *out)
+{
+	static const char none[] = "No rule of the pass applied to the graph.";
+	const char *rule = "", *why = "", *node = "";
+	int64_t n = pm_pass_outcome_declined(out, &rule, &why, &node);
+
+	if (n)
+		verdict(out, PM_VERDICT_NO_MATCH, "%s Rule '%s' declined %s%s: %s%s", none, rule, node,
+			n > 1 ? " and others" : "", why, why[strlen(why) - 1] == '.' ? "" : ".");
+	else
+		verdict(out, PM_VERDICT_NO_MATCH, "%s", none);
+}
+
 static void judge(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 {
 	const char *end = pm_json_str(r->json, "end", ""), *message = pm_json_str(r->json, "message", "");
@@ -178,7 +192,7 @@ static void judge(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 	else if (!strcmp(end, "loaded") && !in)
 		verdict(out, PM_VERDICT_OK, "%s", "");
 	else if (!strcmp(end, "none"))
-		verdict(out, PM_VERDICT_NO_MATCH, "No rule of the pass applied to the graph.");
+		none_applied(out);
 	else if (!strcmp(end, "REJECT_ABI"))
 		verdict(out, PM_VERDICT_REJECT_ABI, "%s",
 			*message ? message : pm_verdict_meaning(PM_VERDICT_REJECT_ABI));

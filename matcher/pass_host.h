@@ -57,6 +57,10 @@ PmStatus pm_pass_explain(const char *so_path, const PmGraph *in, const PmPassOpt
 void pm_pass_outcome_release(PmPassOutcome *out);
 /* Adds verdict, message, problems, counts and rules to a JSON object. */
 void pm_pass_outcome_json(const PmPassOutcome *out, cJSON *obj);
+/* How often rules declined, and what the reason given most often is, with the first node that it was given
+ * for. The texts are *out's; they are left alone when no rule declined. */
+int64_t pm_pass_outcome_declined(const PmPassOutcome *out, const char **rule, const char **why,
+				 const char **node);
 /* Appends the report of pm_pass_explain. */
 void pm_pass_outcome_print(const PmPassOutcome *out, PmStr *text);
 

@@ -23,6 +23,8 @@ static void stats_to_json(const PmRuleStats *st, cJSON *o)
 {
 	cJSON *list;
 
+	cJSON_AddBoolToObject(o, "ran", st->ran);
+	pm_json_add_i64(o, "roots", st->roots);
 	pm_json_add_i64(o, "tried", st->tried);
 	pm_json_add_i64(o, "rejected", st->rejected);
 	pm_json_add_i64(o, "matched", st->matched);
@@ -35,6 +37,7 @@ static void stats_to_json(const PmRuleStats *st, cJSON *o)
 
 		cJSON_AddStringToObject(r, "text", st->reason[i].text);
 		pm_json_add_i64(r, "count", st->reason[i].count);
+		cJSON_AddStringToObject(r, "node", st->reason[i].node);
 		cJSON_AddItemToArray(list, r);
 	}
 	list = cJSON_AddArrayToObject(o, "misses");
@@ -44,6 +47,12 @@ static void stats_to_json(const PmRuleStats *st, cJSON *o)
 		cJSON_AddNumberToObject(m, "depth", st->miss[i].depth);
 		cJSON_AddNumberToObject(m, "of", st->miss[i].of);
 		cJSON_AddStringToObject(m, "text", st->miss[i].text);
+		cJSON_AddStringToObject(m, "node", st->miss[i].node);
+		if (st->miss[i].operand >= 0)
+			cJSON_AddNumberToObject(m, "operand", st->miss[i].operand);
+		cJSON_AddStringToObject(m, "field", st->miss[i].field);
+		cJSON_AddStringToObject(m, "expected", st->miss[i].expected);
+		cJSON_AddStringToObject(m, "actual", st->miss[i].actual);
 		cJSON_AddItemToArray(list, m);
 	}
 }
@@ -78,6 +87,8 @@ static void stats_from_json(const cJSON *o, PmRuleStats *st)
 {
 	const cJSON *e;
 
+	st->ran = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "ran"));
+	st->roots = count_of(o, "roots");
 	st->tried = count_of(o, "tried");
 	st->rejected = count_of(o, "rejected");
 	st->matched = count_of(o, "matched");
@@ -90,6 +101,8 @@ static void stats_from_json(const cJSON *o, PmRuleStats *st)
 			break;
 		pm_clean(pm_json_str(e, "text", ""), st->reason[st->n_reasons].text,
 			 sizeof st->reason[0].text, 0);
+		pm_clean(pm_json_str(e, "node", ""), st->reason[st->n_reasons].node,
+			 sizeof st->reason[0].node, 0);
 		st->reason[st->n_reasons++].count = count_of(e, "count");
 	}
 	cJSON_ArrayForEach(e, cJSON_GetObjectItemCaseSensitive(o, "misses"))
@@ -99,6 +112,13 @@ static void stats_from_json(const cJSON *o, PmRuleStats *st)
 		if (st->n_misses == PM_MAX_MISSES)
 			break;
 		pm_clean(pm_json_str(e, "text", ""), m->text, sizeof m->text, 0);
+		pm_clean(pm_json_str(e, "node", ""), m->node, sizeof m->node, 0);
+		pm_clean(pm_json_str(e, "field", ""), m->field, sizeof m->field, 0);
+		pm_clean(pm_json_str(e, "expected", ""), m->expected, sizeof m->expected, 0);
+		pm_clean(pm_json_str(e, "actual", ""), m->actual, sizeof m->actual, 0);
+		m->operand = (int32_t)(pm_json_i64(e, "operand", -1) & 0xffff);
+		if (!cJSON_GetObjectItemCaseSensitive(e, "operand"))
+			m->operand = -1;
 		m->depth = (uint32_t)(count_of(e, "depth") & 0xffff);
 		m->of = (uint32_t)(count_of(e, "of") & 0xffff);
 		st->n_misses++;
@@ -171,6 +191,42 @@ void pm_pass_outcome_json(const PmPassOutcome *out, cJSON *obj)
 	}
 }
 
+/* Of a rule with a pattern. */
+static void why_not_tried(const PmPassRule *r, PmStr *text)
+{
+	const char *op = strchr(r->pattern, '(') + 1; /* of the root, which is an operator */
+	int n = (int)strcspn(op, " )");
+
+	if (!r->stats.ran)
+		pm_str_add(text,
+			   "  its turn did not come: --rule names another, or the pass had ended before\n");
+	else if (!r->stats.roots)
+		pm_str_addf(text, "  the graph has no %.*s node that is not fused already\n", n, op);
+	else
+		pm_str_addf(text, "  other rules had fused every %.*s node before its turn\n", n, op);
+}
+
+int64_t pm_pass_outcome_declined(const PmPassOutcome *out, const char **rule, const char **why,
+				 const char **node)
+{
+	int64_t most = 0, all = 0;
+
+	for (size_t i = 0; i < out->n_rules; i++) {
+		const PmRuleStats *st = &out->rule[i].stats;
+
+		for (size_t k = 0; k < st->n_reasons; k++) {
+			all += st->reason[k].count;
+			if (st->reason[k].count <= most)
+				continue;
+			most = st->reason[k].count;
+			*rule = st->name;
+			*why = st->reason[k].text;
+			*node = st->reason[k].node;
+		}
+	}
+	return all;
+}
+
 static void print_rule(const PmPassRule *r, PmStr *text)
 {
 	const PmRuleStats *st = &r->stats;
@@ -181,9 +237,8 @@ static void print_rule(const PmPassRule *r, PmStr *text)
 	pm_str_addf(text, "  tried %lld, matched %lld, declined %lld, applied %lld, failed %lld\n",
 		    (long long)st->tried, (long long)st->matched, (long long)st->declined,
 		    (long long)st->applied, (long long)st->failed);
-	if (!st->tried && r->pattern[0] == '(')
-		pm_str_addf(text, "  the graph has no %.*s node that is not fused already\n",
-			    (int)strcspn(r->pattern + 1, " )"), r->pattern + 1);
+	if (!st->tried && strchr(r->pattern, '('))
+		why_not_tried(r, text);
 	for (size_t i = 0; i < st->n_reasons; i++)
 		pm_str_addf(text, "  declined  %lld x %s\n", (long long)st->reason[i].count,
 			    st->reason[i].text);

@@ -123,7 +123,8 @@ static PmStatus pm__stage_match(Eval *e, const char *so_path, PmErr *err)
 	r->n_applied = e->cand.n_applied;
 	r->n_kernels = e->cand.n_kernels;
 	r->near_miss = e->cand.near_miss;
-	e->cand.near_miss = NULL;
+	r->explained = e->cand.explained;
+	e->cand.near_miss = e->cand.explained = NULL;
 	return pm__say(e, e->cand.verdict, e->cand.why);
 }
 
@@ -206,8 +207,9 @@ void pm_eval_record_release(PmEvalRecord *r)
 {
 	free(r->outputs);
 	free(r->near_miss);
+	free(r->explained);
 	r->outputs = NULL;
-	r->near_miss = NULL;
+	r->near_miss = r->explained = NULL;
 	r->n_outputs = 0;
 }
 

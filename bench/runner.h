@@ -96,6 +96,7 @@ typedef struct PmEvalRecord {
 	PmVerdict verdict;
 	char why[PM_ERR_MAX]; /* one sentence; empty when OK */
 	char *near_miss;      /* owned; when nothing matched */
+	char *explained;      /* owned; rules that declined or came near, as a JSON object; may be NULL */
 	/* match */
 	int n_applied, n_kernels;
 	double coverage; /* share of the baseline's time spent in what was replaced; measured when

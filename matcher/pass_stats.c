@@ -19,6 +19,19 @@ static char *clean_copy(const char *s, size_t max)
 
 /* ---- writing ---- */
 
+static void miss_to_json(const PmNearMiss *m, cJSON *o)
+{
+	cJSON_AddNumberToObject(o, "depth", m->depth);
+	cJSON_AddNumberToObject(o, "of", m->of);
+	cJSON_AddStringToObject(o, "text", m->text);
+	cJSON_AddStringToObject(o, "node", m->node);
+	if (m->operand >= 0)
+		cJSON_AddNumberToObject(o, "operand", m->operand);
+	cJSON_AddStringToObject(o, "field", m->field);
+	cJSON_AddStringToObject(o, "expected", m->expected);
+	cJSON_AddStringToObject(o, "actual", m->actual);
+}
+
 static void stats_to_json(const PmRuleStats *st, cJSON *o)
 {
 	cJSON *list;
@@ -44,15 +57,7 @@ static void stats_to_json(const PmRuleStats *st, cJSON *o)
 	for (size_t i = 0; i < st->n_misses; i++) {
 		cJSON *m = cJSON_CreateObject();
 
-		cJSON_AddNumberToObject(m, "depth", st->miss[i].depth);
-		cJSON_AddNumberToObject(m, "of", st->miss[i].of);
-		cJSON_AddStringToObject(m, "text", st->miss[i].text);
-		cJSON_AddStringToObject(m, "node", st->miss[i].node);
-		if (st->miss[i].operand >= 0)
-			cJSON_AddNumberToObject(m, "operand", st->miss[i].operand);
-		cJSON_AddStringToObject(m, "field", st->miss[i].field);
-		cJSON_AddStringToObject(m, "expected", st->miss[i].expected);
-		cJSON_AddStringToObject(m, "actual", st->miss[i].actual);
+		miss_to_json(&st->miss[i], m);
 		cJSON_AddItemToArray(list, m);
 	}
 }
@@ -222,6 +227,51 @@ static void why_not_tried(const PmPassRule *r, PmStr *text)
 		pm_str_addf(text, "  the graph has no %.*s node that is not fused already\n", n, op);
 	else
 		pm_str_addf(text, "  other rules had fused every %.*s node before its turn\n", n, op);
+}
+
+const PmNearMiss *pm_pass_outcome_nearest(const PmPassOutcome *out, const char **rule)
+{
+	const PmNearMiss *best = NULL;
+
+	for (size_t i = 0; i < out->n_rules; i++) {
+		const PmRuleStats *st = &out->rule[i].stats;
+
+		for (size_t k = 0; k < st->n_misses; k++)
+			if (!best || st->miss[k].depth > best->depth) {
+				best = &st->miss[k];
+				*rule = st->name;
+			}
+	}
+	return best;
+}
+
+char *pm_pass_outcome_explained(const PmPassOutcome *out)
+{
+	cJSON *o = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(o, "declined"), *one;
+	PmStr text = PM_STR_INIT;
+	const char *rule = "";
+	const PmNearMiss *near = pm_pass_outcome_nearest(out, &rule);
+
+	for (size_t i = 0; i < out->n_rules; i++)
+		for (size_t k = 0; k < out->rule[i].stats.n_reasons; k++) {
+			const PmReason *r = &out->rule[i].stats.reason[k];
+
+			one = cJSON_CreateObject();
+			cJSON_AddStringToObject(one, "rule", out->rule[i].stats.name);
+			cJSON_AddStringToObject(one, "text", r->text);
+			cJSON_AddStringToObject(one, "node", r->node);
+			pm_json_add_i64(one, "count", r->count);
+			cJSON_AddItemToArray(list, one);
+		}
+	if (near) {
+		one = cJSON_AddObjectToObject(o, "nearest");
+		cJSON_AddStringToObject(one, "rule", rule);
+		miss_to_json(near, one);
+	}
+	if (near || cJSON_GetArraySize(list))
+		pm_json_print(o, 0, &text);
+	cJSON_Delete(o);
+	return text.len ? pm_str_detach(&text, NULL) : NULL;
 }
 
 int64_t pm_pass_outcome_declined(const PmPassOutcome *out, const char **rule, const char **why,

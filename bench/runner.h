@@ -45,6 +45,7 @@ typedef struct PmEvalOpts {
 	/* The pass's bytes, read once (borrowed); NULL = each call of pm_eval_member reads the file. */
 	const PmObject *object;
 	const char *only_rule; /* this rule of the pass alone; NULL = all */
+	int require_sandbox;   /* a machine that lacks a layer evaluates nothing: for what is stored */
 	int graphs; /* measured: baseline and candidate replay their launches as one CUDA graph each call */
 	void (*step)(void *arg, const char *label); /* after each member; may be NULL */
 	void *step_arg;

@@ -48,10 +48,11 @@ static PmStatus open_run(const PmEvalTask *e, const PmEvalReport *r, int64_t *ru
 			 .options = options };
 
 	/* Results of inputs that were drawn by the seed alone have a key without the last word. */
-	snprintf(options, sizeof options, "profile=%s preset=%s%s%s%s%s secret",
+	snprintf(options, sizeof options, "profile=%s preset=%s%s%s%s%s%s secret",
 		 e->opts.profile ? e->opts.profile : pm_profile(NULL)->name, e->preset,
 		 e->tf32 ? " tf32" : "", e->opts.lane ? " lane=" : "",
-		 e->opts.lane ? pm_lane_name(e->opts.lane) : "", e->opts.graphs ? " graphs" : "");
+		 e->opts.lane ? pm_lane_name(e->opts.lane) : "", e->opts.graphs ? " graphs" : "",
+		 *r->sandbox_lacks ? " weak-sandbox" : "");
 	return pm_run_put(e->db, &row, run, NULL, err);
 }
 

@@ -52,4 +52,5 @@ exits 3 "bench"
 warns "results that are kept need all of it; --weak-sandbox" "says what to do"
 weak bench --db "$tmp/t.db" --pass "$pass" --baselines eager --weak-sandbox
 exits 0 "bench with --weak-sandbox"
+says "The sandbox of this machine lacks: namespaces" "its table says so"
 tap_done

@@ -264,6 +264,36 @@ static PmStatus add_orders(PmBoundCall *c, double ud, PmErr *err)
 	return st;
 }
 
+/* For each element of a sum of few terms: 1 when none of its operands has an error or is a sum itself, and
+ * float holds it: then it is exact, whether rounded once or in a fused operation. Owned; NULL = none is. */
+static char *exact_elements(const PmBoundCall *c)
+{
+	const PmRefTensor *y = &c->call.out[0];
+	PmRefTensor *in = pm_xcalloc(c->call.n_in + 1, sizeof *in), out;
+	int is_sub = pm_node_op(c->call.g, c->call.node) == PM_OP_Sub;
+	char *exact = NULL;
+
+	for (size_t k = 0; k < c->call.n_in; k++) {
+		double *f = pm__bound_full(c, k);
+
+		in[k] = c->call.in[k];
+		in[k].f = pm_xcalloc((size_t)in[k].numel + 1, sizeof *in[k].f);
+		for (int64_t i = 0; i < in[k].numel; i++)
+			in[k].f[i] = c->in[k].mass || (f && f[i] != 0) ? (is_sub && k == 1 ? -1 : 1) : 0;
+		free(f);
+	}
+	if (!pm__bound_again(c, in, &out, NULL)) {
+		exact = pm_xcalloc((size_t)y->numel + 1, 1);
+		for (int64_t i = 0; i < y->numel; i++)
+			exact[i] = (char)(out.f[i] == 0 && pm__bound_holds(PM_F32, y->f[i]));
+	}
+	pm_ref_tensor_release(&out);
+	for (size_t k = 0; k < c->call.n_in; k++)
+		free(in[k].f);
+	free(in);
+	return exact;
+}
+
 /* A quotient that is no number may be another one, or a number, when its operands have been rounded to their
  * type: x / 0 is an infinity, and NaN where x rounds to 0. Such elements are not judged. */
 static PmStatus open_quotients(PmBoundCall *c, PmErr *err)
@@ -313,11 +343,14 @@ PmStatus pm__bound_arithmetic(PmBoundCall *c, PmErr *err)
 	if (plain)
 		st = add_orders(c, pm__bound_ud(y->type.dtype), err);
 	if (free_order || (!plain && op != PM_OP_Mul)) {
+		char *exact = plain && y->type.dtype != PM_F64 ? exact_elements(c) : NULL;
+
 		e = pm__bound_unit(c, 0);
 		for (int64_t i = 0; !st && i < y->numel; i++)
-			if (isfinite(y->f[i]))
+			if (isfinite(y->f[i]) && !(exact && exact[i]))
 				e[i] += PM_BOUND_ROUNDING * u *
 					(plain ? fabs(c->out[0].mass[i]) : fabs(y->f[i]));
+		free(exact);
 	}
 	pm__bound_own(c, 0, 0);
 	if (!st)

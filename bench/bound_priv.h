@@ -45,6 +45,9 @@ double pm__bound_largest(int dtype); /* finite value; infinity where that is no 
 /* u 2^e for 2^e <= |v| < 2^(e+1): half the distance of the values around v in a type of unit roundoff u, the
  * most that rounding v to it is off. 0 for 0. */
 double pm__bound_half_digit(double u, double v);
+/* 1 when the type holds v as it is: a correctly rounded operation whose exact result is v makes v. Of double
+ * that cannot be seen here. */
+int pm__bound_holds(int dtype, double v);
 /* Unit roundoff of sums in that type: float for all but double. */
 double pm__bound_u(int dtype);
 /* The standard deviation of operand k once it is stored, or NULL when it is exact. Owned by the caller. */

@@ -58,6 +58,11 @@ double pm__bound_half_digit(double u, double v)
 	return u * v;
 }
 
+int pm__bound_holds(int dtype, double v)
+{
+	return dtype != PM_F64 && pm__bound_round(dtype, v) == v;
+}
+
 double *pm__bound_full(const PmBoundCall *c, size_t k)
 {
 	const PmBound *b = &c->in[k];
@@ -71,7 +76,7 @@ double *pm__bound_full(const PmBoundCall *c, size_t k)
 		double v = b->y.f ? fabs(b->y.f[i]) : 0, round;
 
 		f[i] = b->unit ? b->unit[i] : 0;
-		if (!b->rounds || !isfinite(v))
+		if (!b->rounds || !isfinite(v) || (!(f[i] > 0) && pm__bound_holds(dtype, v)))
 			continue;
 		round = (pm__bound_half_digit(ud, v) + tiny) / sqrt(3);
 		f[i] = v > top ? INFINITY : sqrt(f[i] * f[i] + round * round);

@@ -167,6 +167,24 @@ unsigned pm_sandbox_enter_tool(const PmSandboxPaths *p)
 	return layers | filter(PM__CALLS_PROGRAM);
 }
 
+static unsigned required_of_passes, required_of_kernels;
+
+void pm_sandbox_require(unsigned passes, unsigned kernels)
+{
+	required_of_passes = passes;
+	required_of_kernels = kernels;
+}
+
+unsigned pm_sandbox_required(void)
+{
+	return required_of_passes;
+}
+
+unsigned pm_sandbox_required_kernels(void)
+{
+	return required_of_kernels;
+}
+
 void pm_sandbox_names(unsigned layers, PmStr *out)
 {
 	static const struct {

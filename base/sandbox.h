@@ -66,6 +66,12 @@ int pm_sandbox_told_time(const void *address);
 PmStatus pm_sandbox_probe(unsigned *layers, PmErr *err);
 /* The same for emulated kernels. */
 PmStatus pm_sandbox_probe_kernels(unsigned *layers, PmErr *err);
+/* From now on a process that runs a pass, or emulated kernels, has to hold these layers at least, or ends
+ * before anything of a stranger's runs in it: what a report says of its machine has to be so in each child.
+ * For the caller's process and what it forks or starts; 0 and 0 at first, which ask for nothing. */
+void pm_sandbox_require(unsigned passes, unsigned kernels);
+unsigned pm_sandbox_required(void);         /* of a process that runs a pass */
+unsigned pm_sandbox_required_kernels(void); /* of one that runs emulated kernels */
 /* Appends the names of the given layers, separated by ", "; "none" for none. */
 void pm_sandbox_names(unsigned layers, PmStr *out);
 

@@ -191,6 +191,12 @@ static int any_measured(const PmEvalReport *r)
 	return 0;
 }
 
+/* Other sentences have numbers that differ from variant to variant; why nothing matched does not. */
+static int same_story(const PmEvalRecord *a, const PmEvalRecord *b)
+{
+	return a->verdict == b->verdict && (a->verdict != PM_VERDICT_NO_MATCH || !strcmp(a->why, b->why));
+}
+
 /* Each different sentence once, with the first variant that has it. */
 static void sentences(const PmEvalReport *r, PmStr *out)
 {
@@ -200,12 +206,12 @@ static void sentences(const PmEvalReport *r, PmStr *out)
 
 		if (!*e->why)
 			continue;
-		while (k < i && !(r->rec[k].verdict == e->verdict))
+		while (k < i && !same_story(&r->rec[k], e))
 			k++;
 		if (k < i)
 			continue;
 		for (size_t q = i; q < r->n; q++)
-			same += r->rec[q].verdict == e->verdict;
+			same += same_story(&r->rec[q], e);
 		pm_str_addf(out, "  %s (%s%s): %s\n", pm_verdict_name(e->verdict), e->label,
 			    same > 1 ? " and others" : "", e->why);
 		if (e->near_miss && *e->near_miss)

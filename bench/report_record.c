@@ -279,6 +279,8 @@ cJSON *pm_eval_record_json(const PmEvalRecord *r)
 	cJSON_AddStringToObject(j, "why", r->why);
 	if (r->near_miss)
 		cJSON_AddStringToObject(j, "near_miss", r->near_miss);
+	if (r->explained)
+		cJSON_AddRawToObject(j, "explained", r->explained);
 	cJSON_AddNumberToObject(j, "applied", r->n_applied);
 	cJSON_AddNumberToObject(j, "kernels", r->n_kernels);
 	cJSON_AddNumberToObject(j, "coverage", r->coverage);
@@ -342,6 +344,16 @@ static char *copy_or_null(const char *s)
 	return s ? pm_xstrdup(s) : NULL;
 }
 
+static void explained_from_json(const cJSON *o, PmEvalRecord *out)
+{
+	PmStr text = PM_STR_INIT;
+
+	if (!cJSON_IsObject(o))
+		return;
+	pm_json_print(o, 0, &text);
+	out->explained = pm_str_detach(&text, NULL);
+}
+
 PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 {
 	const cJSON *w = cJSON_GetObjectItem(j, "worst");
@@ -355,6 +367,7 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 		return pm_err(err, PM_E_INVALID, "A stored result has the unknown verdict '%.60s'.",
 			      pm_json_str(j, "verdict", ""));
 	out->near_miss = copy_or_null(pm_json_str(j, "near_miss", NULL));
+	explained_from_json(cJSON_GetObjectItem(j, "explained"), out);
 	out->n_applied = (int)pm_json_i64(j, "applied", 0);
 	out->n_kernels = (int)pm_json_i64(j, "kernels", 0);
 	out->coverage = pm_json_num(j, "coverage", 0);

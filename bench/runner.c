@@ -152,7 +152,8 @@ static PmStatus pm__stage_match(Eval *e, const char *so_path, PmErr *err)
 	r->n_applied = e->cand.n_applied;
 	r->n_kernels = e->cand.n_kernels;
 	r->near_miss = e->cand.near_miss;
-	e->cand.near_miss = NULL;
+	r->explained = e->cand.explained;
+	e->cand.near_miss = e->cand.explained = NULL;
 	return pm__say(e, e->cand.verdict, e->cand.why);
 }
 
@@ -258,8 +259,9 @@ void pm_eval_record_release(PmEvalRecord *r)
 {
 	free(r->outputs);
 	free(r->near_miss);
+	free(r->explained);
 	r->outputs = NULL;
-	r->near_miss = NULL;
+	r->near_miss = r->explained = NULL;
 	r->n_outputs = 0;
 }
 
@@ -342,19 +344,29 @@ PmStatus pm_eval_score(PmEvalReport *r, PmErr *err)
 }
 
 /* Results from a machine that lacks a layer carry its name. */
-static void note_sandbox(PmEvalReport *r)
+static PmStatus note_sandbox(PmEvalReport *r, PmErr *err)
 {
+	int emu = !strcmp(r->opts.device, "emu");
 	unsigned passes = 0, kernels = PM_BOX_ALL;
+	PmStatus st = PM_OK;
 	PmStr lacks = PM_STR_INIT;
 
 	if (pm_sandbox_probe(&passes, NULL))
 		passes = 0;
-	if (!strcmp(r->opts.device, "emu") && pm_sandbox_probe_kernels(&kernels, NULL))
+	if (emu && pm_sandbox_probe_kernels(&kernels, NULL))
 		kernels = 0;
 	if ((passes & kernels) != PM_BOX_ALL)
 		pm_sandbox_names(PM_BOX_ALL & ~(passes & kernels), &lacks);
 	snprintf(r->sandbox_lacks, sizeof r->sandbox_lacks, "%s", lacks.s);
+	pm_sandbox_require(passes, emu ? kernels : 0);
+	if (r->opts.require_sandbox && lacks.len)
+		st = pm_err(
+			err, PM_E_ENV,
+			"The sandbox of this machine lacks %s (passmith doctor), and results that are kept "
+			"need all of it; --weak-sandbox evaluates all the same, and the result says so.",
+			lacks.s);
 	pm_str_release(&lacks);
+	return st;
 }
 
 /* The file's name stands in tables beside others' results: with an escape or a line break in it, it could
@@ -398,7 +410,7 @@ PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, co
 		memcpy(r->sha256, r->object->sha256, sizeof r->sha256);
 		r->rec = pm_xcalloc(n + 1, sizeof *r->rec);
 		r->n = n;
-		note_sandbox(r);
+		st = note_sandbox(r, err);
 	}
 	return st;
 }

@@ -45,6 +45,7 @@ typedef struct PmEvalOpts {
 	/* The pass's bytes, read once (borrowed); NULL = each call of pm_eval_member reads the file. */
 	const PmObject *object;
 	const char *only_rule; /* this rule of the pass alone; NULL = all */
+	int require_sandbox;   /* a machine that lacks a layer evaluates nothing: for what is stored */
 	int graphs; /* measured: baseline and candidate replay their launches as one CUDA graph each call */
 	void (*step)(void *arg, const char *label); /* after each member; may be NULL */
 	void *step_arg;
@@ -98,6 +99,7 @@ typedef struct PmEvalRecord {
 	PmVerdict verdict;
 	char why[PM_ERR_MAX]; /* one sentence; empty when OK */
 	char *near_miss;      /* owned; when nothing matched */
+	char *explained;      /* owned; rules that declined or came near, as a JSON object; may be NULL */
 	/* match */
 	int n_applied, n_kernels;
 	double coverage; /* share of the baseline's time spent in what was replaced; measured when

@@ -54,7 +54,8 @@ typedef struct PmSysGraph {
 typedef struct PmSystems {
 	size_t n;
 	char name[PM_MAX_SYSTEMS][64];
-	size_t reference; /* index of the system that speedups are over */
+	size_t reference;        /* index of the system that speedups are over */
+	char sandbox_lacks[192]; /* layers that the machine lacked for what was evaluated; "" = none */
 	PM_VEC(PmSysGraph) graphs;
 } PmSystems;
 

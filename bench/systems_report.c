@@ -112,6 +112,9 @@ PmStatus pm_systems_text(const PmSystems *s, PmPreset preset, PmStr *out, PmErr 
 		}
 		pm_str_addc(out, '\n');
 	}
+	if (*s->sandbox_lacks)
+		pm_str_addf(out, "The sandbox of this machine lacks: %s (passmith doctor).\n",
+			    s->sandbox_lacks);
 	return st;
 }
 
@@ -247,6 +250,7 @@ PmStatus pm_systems_json(const PmSystems *s, PmPreset preset, cJSON **out, PmErr
 	PmStatus st;
 
 	cJSON_AddStringToObject(j, "reference", s->name[s->reference]);
+	cJSON_AddStringToObject(j, "sandbox_lacks", s->sandbox_lacks);
 	cJSON_AddStringToObject(j, "preset", preset == PM_PRESET_PASSNET ? "passnet" : "sound");
 	st = systems_json(s, preset, 0, PM_SYS_ALL, cJSON_AddObjectToObject(j, "systems"), err);
 	if (!st && pm_systems_count(s, PM_SYS_ALGEBRAIC)) { /* results by stratum */

@@ -151,6 +151,8 @@ static PmStatus add_pass(PmBench *b, size_t system, size_t first, PmErr *err)
 			if (b->system[k].kind == PM_BENCH_EAGER)
 				take_eager(&g->cell[k], &r.rec[i]);
 	}
+	if (*r.sandbox_lacks)
+		memcpy(b->table.sandbox_lacks, r.sandbox_lacks, sizeof r.sandbox_lacks);
 	pm_eval_report_release(&r);
 	free(have);
 	return st;

@@ -14,7 +14,7 @@ typedef struct Args {
 	PmStrList passes, tasks;
 	double seconds;
 	int64_t seed, shapes, hidden;
-	int stored, tf32;
+	int stored, tf32, weak;
 } Args;
 
 typedef struct Work {
@@ -180,7 +180,8 @@ static PmStatus compare(Work *w, const Args *a, PmErr *err)
 					    .profile = a->profile,
 					    .preset = preset,
 					    .seed = (uint64_t)a->seed,
-					    .clock_seconds = a->seconds },
+					    .clock_seconds = a->seconds,
+					    .require_sandbox = !a->weak && !a->stored },
 				  .preset = a->preset,
 				  .tf32 = a->tf32,
 				  .stored_only = a->stored,
@@ -228,6 +229,8 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		  "shapes that are drawn now, on which a pass has to be right too (default 2)" },
 		{ "--stored", PM_OPT_FLAG, &a.stored,
 		  "evaluate nothing: a table of what was stored with these options, on any machine" },
+		{ "--weak-sandbox", PM_OPT_FLAG, &a.weak,
+		  "evaluate also where a layer of the sandbox is missing; the results say so" },
 		{ "--tf32", PM_OPT_FLAG, &a.tf32, "cuda: let libraries of the baseline use TF32 for float" },
 		{ "-o", PM_OPT_STR, &a.out, "folder for bench.json, bench.txt, es_t.svg and speedup.svg" },
 		{ 0 },

@@ -17,7 +17,7 @@ typedef struct Eval {
 	PmStrList passes;
 	PmEvalOpts opts;
 	int64_t seed, hidden;
-	int variants, summary, tf32, confirm;
+	int variants, summary, tf32, confirm, strong, weak;
 	PmDb *db;
 	PmMembers members;
 	PmProgress bar;
@@ -193,6 +193,10 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--graphs", PM_OPT_FLAG, &e.opts.graphs,
 		  "cuda: every call of both sides replays its launches as one CUDA graph" },
 		{ "--tf32", PM_OPT_FLAG, &e.tf32, "cuda: let libraries of the baseline use TF32 for float" },
+		{ "--require-sandbox", PM_OPT_FLAG, &e.strong,
+		  "only where no layer of the sandbox is missing (default with --db and --record)" },
+		{ "--weak-sandbox", PM_OPT_FLAG, &e.weak,
+		  "with --db or --record: also where a layer is missing; the result says so" },
 		{ "--confirm", PM_OPT_FLAG, &e.confirm,
 		  "cuda: what is faster is measured again, with other inputs; two runs must agree" },
 		{ "-o", PM_OPT_STR, &e.json_out, "also write the JSON report to this file" },
@@ -211,6 +215,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		/* Who may compute less exactly is measured against a baseline that may. */
 		e.tf32 |= pm_lane_from_name(lane, &e.opts.lane) && e.opts.lane > PM_LANE_STRICT;
 		e.opts.seed = (uint64_t)e.seed;
+		e.opts.require_sandbox = e.strong || ((e.db_path || e.record_path) && !e.weak);
 		e.opts.confirm_above = e.confirm ? 1 : 0;
 		e.opts.preset = !strcmp(e.preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
 		if (targets.list.n != 1 || !e.passes.list.n) {
@@ -229,6 +234,8 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 							    "record: leave out --replay or --record."
 							  : "--sign-key signs the file of --record: "
 							    "give both.");
+		} else if (e.strong && e.weak) {
+			code = pm_cli_usage(cmd, "Give --require-sandbox or --weak-sandbox, not both.");
 		} else if (e.hidden < 0 || e.hidden > PM_MAX_HIDDEN_SHAPES) {
 			code = pm_cli_usage(cmd, "--hidden takes a number from 0 to %d.",
 					    PM_MAX_HIDDEN_SHAPES);

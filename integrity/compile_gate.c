@@ -6,6 +6,7 @@
 #include "integrity/cubin_gate.h"
 #include "integrity/ptx_gate.h"
 #include "ir/kernel.h"
+#include "matcher/ksig.h"
 #include "runtime/nvrtc.h"
 #include "runtime/nvrtc_box.h"
 
@@ -13,9 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A source with the entries that launches name, over all nodes and alternatives that share it. */
+/* A source with the kernels that it writes out. Which of them are launched follows from the rules that apply
+ * to a graph: a kernel that none launches is judged like the others, and never runs. */
 typedef struct Unit {
 	PmSource s;
+	PmArena *arena; /* of the names */
 	PM_VEC(const char *) entry;
 } Unit;
 
@@ -24,15 +27,22 @@ typedef struct Units {
 	PM_VEC(Unit) v;
 } Units;
 
-static Unit *unit_of(Units *u, const char *label, const PmKAlt *alt)
+static void add_entry(void *arg, const char *name, size_t n)
 {
-	Unit fresh = { .s = { label, alt->source, alt->type } };
+	Unit *u = arg;
+
+	PM_VEC_PUSH(&u->entry, pm_arena_strndup(u->arena, name, n));
+}
+
+static void add_unit(Units *u, const char *label, const PmKAlt *alt)
+{
+	Unit fresh = { .s = { label, alt->source, alt->type }, .arena = u->arena };
 
 	for (size_t i = 0; i < u->v.n; i++)
 		if (u->v.v[i].s.type == alt->type && !strcmp(u->v.v[i].s.source, alt->source))
-			return &u->v.v[i];
+			return;
+	pm_ksig_kernels(alt->source, add_entry, &fresh);
 	PM_VEC_PUSH(&u->v, fresh);
-	return &u->v.v[u->v.n - 1];
 }
 
 static PmStatus collect(const PmGraph *g, Units *u, PmErr *err)
@@ -47,12 +57,8 @@ static PmStatus collect(const PmGraph *g, Units *u, PmErr *err)
 		st = pm_kernel_decode(g, node, u->arena, &d, err);
 		if (st)
 			return st;
-		for (int a = 0; a < d.n_alts; a++) {
-			Unit *unit = unit_of(u, d.name, &d.alts[a]);
-
-			for (int l = 0; l < d.alts[a].n_launches; l++)
-				PM_VEC_PUSH(&unit->entry, d.alts[a].launches[l].entry);
-		}
+		for (int a = 0; a < d.n_alts; a++)
+			add_unit(u, d.name, &d.alts[a]);
 	}
 	return PM_OK;
 }

@@ -152,10 +152,13 @@ static int named(Gate *g, PmPtxFunction *f, int is_extern)
 			"from the device are not offered).",
 			pm__ptx_shown(g->t, name));
 	else if (f->is_entry && !is_described(g, g->t))
-		pm__ptx_problem(&g->r, "The module has this kernel, which no launch describes%s.",
-				g->t.n > 2 && !memcmp(g->t.p, "_Z", 2)
-					? "; its name is C++'s: write extern \"C\" before __global__"
-					: "");
+		pm__ptx_problem(
+			&g->r,
+			"The module has this kernel, which the source does not write out and no launch "
+			"describes%s.",
+			g->t.n > 2 && !memcmp(g->t.p, "_Z", 2)
+				? "; its name is C++'s: write extern \"C\" before __global__"
+				: "");
 	return 1;
 }
 

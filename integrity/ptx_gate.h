@@ -19,9 +19,9 @@ enum {
 	PM_PTX_MAX_CONST = 16 << 10, /* bytes of __constant__ tables of a module */
 };
 
-/* Judges `ptx`. `entries`: the kernels that were described; any other entry is a problem (NULL: any may be
- * there). Appends every problem to *problems, one sentence a line, each kind once per function. Returns the
- * number of problems. */
+/* Judges `ptx`. `entries`: the kernels that the source writes out; any other entry is a problem (NULL: any
+ * may be there). Appends every problem to *problems, one sentence a line, each kind once per function.
+ * Returns the number of problems. */
 int pm_ptx_gate(const char *ptx, size_t len, const char *const *entries, size_t n_entries, PmStr *problems);
 
 #endif

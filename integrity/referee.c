@@ -50,19 +50,10 @@ static PmStatus say(PmCandidate *out, PmVerdict v, const char *why)
 /* The deepest near miss of all rules, as one line. */
 static char *nearest(const PmPassOutcome *o)
 {
-	const PmNearMiss *best = NULL;
 	const char *rule = "";
+	const PmNearMiss *best = pm_pass_outcome_nearest(o, &rule);
 	PmStr s = PM_STR_INIT;
 
-	for (size_t i = 0; i < o->n_rules; i++) {
-		const PmRuleStats *r = &o->rule[i].stats;
-
-		for (size_t k = 0; k < r->n_misses; k++)
-			if (!best || r->miss[k].depth > best->depth) {
-				best = &r->miss[k];
-				rule = r->name;
-			}
-	}
 	if (!best)
 		return NULL;
 	pm_str_addf(&s, "rule %s matched %u of %u operators: %s", rule, best->depth, best->of, best->text);
@@ -104,6 +95,7 @@ static PmStatus judge(PmPassOutcome *first, PmPassOutcome *second, PmCandidate *
 		return say(out, PM_VERDICT_PASS_NONDET,
 			   "Two runs of the pass on the same graph did different things; a pass must depend "
 			   "on the graph only.");
+	out->explained = pm_pass_outcome_explained(second);
 	if (first->verdict == PM_VERDICT_NO_MATCH)
 		out->near_miss = nearest(second);
 	if (first->verdict != PM_VERDICT_OK)
@@ -172,6 +164,7 @@ void pm_candidate_release(PmCandidate *c)
 {
 	pm_graph_free(c->g);
 	free(c->near_miss);
+	free(c->explained);
 	c->g = NULL;
-	c->near_miss = NULL;
+	c->near_miss = c->explained = NULL;
 }

@@ -14,6 +14,7 @@ typedef struct PmCandidate {
 	int n_applied;        /* rule applications */
 	int n_kernels;        /* fused nodes in g */
 	char *near_miss;      /* owned; how far the best attempt came when nothing matched; may be NULL */
+	char *explained;      /* owned; pm_pass_outcome_explained() as JSON; may be NULL */
 	double seconds;       /* of the pass host, both runs */
 } PmCandidate;
 

@@ -4,6 +4,7 @@
 #include "ir/infer.h"
 #include "matcher/rewrite.h"
 #include "matcher/session.h"
+#include "matcher/tally.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,55 +19,20 @@ typedef struct Driver {
 	PmDriverResult *res;
 	NodeList by_op[PM_N_OPS]; /* in execution order, as of the start of the sweep */
 	NodeList all;
+	PmTally *tally;         /* by rule */
+	PM_VEC(uint32_t) taken; /* by node id: 1 + the rule that fused it; 0 = none */
+	/* The rule whose turn it is, and its root. */
+	uint32_t turn;
+	PmNode root;
 	PmNodeSet set;
 	PmMatched m;
 } Driver;
 
 /* ---- counting ---- */
 
-static void count_reason(PmRuleStats *st, const char *why)
+static void declined(Driver *d, int matched, const char *why)
 {
-	size_t i;
-
-	st->declined++;
-	for (i = 0; i < st->n_reasons && strcmp(st->reason[i].text, why); i++)
-		;
-	if (i == st->n_reasons) {
-		if (i == PM_MAX_REASONS) {
-			i = PM_MAX_REASONS - 1;
-			snprintf(st->reason[i].text, sizeof st->reason[i].text, "other reasons");
-		} else {
-			st->n_reasons++;
-			snprintf(st->reason[i].text, sizeof st->reason[i].text, "%s", why);
-			for (char *p = st->reason[i].text; *p; p++)
-				if ((unsigned char)*p < 32 || *p == 127)
-					*p = ' ';
-		}
-	}
-	st->reason[i].count++;
-}
-
-/* Keeps the deepest misses, in order of depth; of equals, the first seen. */
-static void note_miss(Driver *d, const PmRuleEntry *rule, const PmMiss *miss, PmRuleStats *st)
-{
-	PmStr text = PM_STR_INIT;
-	size_t at = st->n_misses;
-
-	if (!miss->depth && miss->kind != PM_MISS_BUDGET)
-		return;
-	while (at && st->miss[at - 1].depth < miss->depth)
-		at--;
-	if (at == PM_MAX_MISSES)
-		return;
-	pm_miss_describe(d->g, rule->pattern, miss, &text);
-	if (st->n_misses < PM_MAX_MISSES)
-		st->n_misses++;
-	for (size_t i = st->n_misses - 1; i > at; i--)
-		st->miss[i] = st->miss[i - 1];
-	st->miss[at].depth = miss->depth;
-	st->miss[at].of = rule->pattern->n_ops;
-	snprintf(st->miss[at].text, sizeof st->miss[at].text, "%.*s", PM_MAX_MISS_TEXT, text.s);
-	pm_str_release(&text);
+	pm__tally_declined(&d->tally[d->turn], d->g, d->root, matched, why);
 }
 
 static void note_misuse(Driver *d, PmRuleStats *st, const PmErr *e)
@@ -79,7 +45,7 @@ static void note_misuse(Driver *d, PmRuleStats *st, const PmErr *e)
 /* ---- callbacks ---- */
 
 /* Settles what a callback returned against what it did. PM_OK to go on, PM_DECLINED otherwise. */
-static PmStatus settle(Driver *d, const PmRuleEntry *rule, const char *callback, PmStatus ret,
+static PmStatus settle(Driver *d, const PmRuleEntry *rule, const char *callback, PmStatus ret, int matched,
 		       PmRuleStats *st)
 {
 	PmSession *s = &d->s;
@@ -90,13 +56,13 @@ static PmStatus settle(Driver *d, const PmRuleEntry *rule, const char *callback,
 		return PM_DECLINED;
 	}
 	if (s->over) {
-		count_reason(st, "over the step budget of a callback");
+		declined(d, matched, "over the step budget of a callback");
 		return PM_DECLINED;
 	}
 	if (ret == PM_OK)
 		return PM_OK;
 	if (ret > 0) {
-		count_reason(st, s->why[0] ? s->why : "declined without a reason");
+		declined(d, matched, s->why[0] ? s->why : "declined without a reason");
 		return PM_DECLINED;
 	}
 	pm_err_init(&e);
@@ -145,6 +111,16 @@ static void place(Driver *d, PmNode n, uint32_t pos)
 				s->pos_stale = 1;
 }
 
+/* Notes who fused the nodes of d->set. */
+static void take(Driver *d)
+{
+	for (size_t i = 0; i < d->set.node.n; i++) {
+		while (d->taken.n <= d->set.node.v[i].id)
+			PM_VEC_PUSH(&d->taken, 0u);
+		d->taken.v[d->set.node.v[i].id] = d->turn + 1;
+	}
+}
+
 /* d->set is filled and a round runs: rewrite, then commit. */
 static PmStatus rewrite(Driver *d, const PmRuleEntry *rule, PmMatch *pm, const PmValue *slot, PmArena *a,
 			PmRuleStats *st)
@@ -163,7 +139,7 @@ static PmStatus rewrite(Driver *d, const PmRuleEntry *rule, PmMatch *pm, const P
 	rw.as_mask = rule->pattern ? rule->pattern->as_mask : 0;
 	d->s.rw = &rw;
 	d->s.steps = 0;
-	ret = settle(d, rule, "rewrite", rule->rewrite(&rw, pm), st);
+	ret = settle(d, rule, "rewrite", rule->rewrite(&rw, pm), 1, st);
 	d->s.rw = NULL;
 	if (ret)
 		return ret;
@@ -176,11 +152,12 @@ static PmStatus rewrite(Driver *d, const PmRuleEntry *rule, PmMatch *pm, const P
 	}
 	ret = pm__commit(&rw, &n, &err);
 	if (ret > 0)
-		count_reason(st, d->s.why);
+		declined(d, 1, d->s.why);
 	else if (ret < 0)
 		note_misuse(d, st, &err);
 	if (ret)
 		return PM_DECLINED;
+	take(d);
 	place(d, n, last);
 	st->applied++;
 	d->res->applied++;
@@ -220,15 +197,15 @@ static void try_pattern(Driver *d, const PmRuleEntry *rule, PmNode n, PmRuleStat
 	PmMiss miss = { 0 };
 	PmStatus ret = PM_OK;
 
-	st->tried++;
+	int rejected = !d->opts->misses && early_reject(d->g, p, n);
+
 	/* With misses wanted, the full match runs anyway: it says what was there instead. */
-	if (!d->opts->misses && early_reject(d->g, p, n)) {
-		st->rejected++;
+	pm__tally_tried(&d->tally[d->turn], n, rejected);
+	if (rejected)
 		return;
-	}
 	if (!pm_match(d->g, p, pm_node_out(d->g, n, p->node[0].result), &d->m, &miss)) {
 		if (miss.kind == PM_MISS_BUDGET || d->opts->misses)
-			note_miss(d, rule, &miss, st);
+			pm__tally_missed(&d->tally[d->turn], d->g, p, n, &miss);
 		return;
 	}
 	st->matched++;
@@ -237,7 +214,7 @@ static void try_pattern(Driver *d, const PmRuleEntry *rule, PmNode n, PmRuleStat
 	pm__set_close(&d->s, d->m.node, d->m.n_nodes, d->m.root, d->m.kept, d->m.n_kept, &d->set);
 	fill_match(d, a, d->m.slot, p->n_slots, &pm);
 	if (rule->check)
-		ret = settle(d, rule, "check", rule->check(&pm), st);
+		ret = settle(d, rule, "check", rule->check(&pm), 1, st);
 	if (!ret)
 		rewrite(d, rule, &pm, d->m.slot, a, st);
 	pm__round_end(&d->s);
@@ -254,7 +231,7 @@ static void try_region(Driver *d, const PmRuleEntry *rule, PmNode n, PmRuleStats
 	PmValue root;
 	PmStatus ret;
 
-	st->tried++;
+	pm__tally_tried(&d->tally[d->turn], n, 0);
 	pm__round_begin(&d->s);
 	d->s.region = &r;
 	ret = rule->region(&r, pm__handle(&d->s, pm_node_out(d->g, n, 0)));
@@ -262,17 +239,17 @@ static void try_region(Driver *d, const PmRuleEntry *rule, PmNode n, PmRuleStats
 	/* A seed from which nothing grows is no event. */
 	if (ret == PM_DECLINED && !d->s.why[0] && d->s.misuse.code == PM_OK && !d->s.over)
 		goto out;
-	ret = settle(d, rule, "region", ret, st);
+	ret = settle(d, rule, "region", ret, 0, st);
 	if (ret)
 		goto out;
 	if (pm__region_check(&d->s, &r)) {
-		count_reason(st, d->s.why);
+		declined(d, 0, d->s.why);
 		goto out;
 	}
 	st->matched++;
 	pm__set_close(&d->s, r.node.v, r.node.n, (PmValue){ 0 }, NULL, 0, &d->set);
 	if (!d->set.out.n) {
-		count_reason(st, "no result of the proposed region is used");
+		declined(d, 1, "no result of the proposed region is used");
 		goto out;
 	}
 	root = d->set.out.v[d->set.out.n - 1];
@@ -314,26 +291,21 @@ static PmStatus index_nodes(Driver *d, PmErr *err)
 	return st;
 }
 
-/* A node that no rule took is tried again in the next sweep; it counts once. */
-static void recount(PmRuleStats *st)
-{
-	st->tried = st->matched = st->applied;
-	st->rejected = st->declined = 0;
-	st->n_reasons = st->n_misses = 0;
-	memset(st->reason, 0, sizeof st->reason);
-}
-
 static PmStatus run_rule(Driver *d, const PmRuleEntry *rule, PmRuleStats *st, PmErr *err)
 {
+	PmTally *tally = &d->tally[d->turn];
 	const NodeList *list = rule->pattern ? &d->by_op[rule->pattern->node[0].op] : &d->all;
 
-	recount(st);
+	if (d->res->misuse.code == PM_OK)
+		pm__tally_sweep(tally, d->g, d->taken.v, d->taken.n, d->turn);
+	st->ran = st->ran || d->res->misuse.code == PM_OK;
 	/* After a wrong use of the interface the pass is refused anyway. */
 	for (size_t i = 0; i < list->n && d->res->misuse.code == PM_OK; i++) {
 		PmNode n = list->v[rule->pattern ? i : list->n - 1 - i];
 
 		if (pm_node_op(d->g, n) == PM_OP_NONE)
 			continue;
+		d->root = n;
 		if (d->s.pos_stale) {
 			PmStatus ret = pm__session_order(&d->s, err);
 			if (ret)
@@ -347,6 +319,15 @@ static PmStatus run_rule(Driver *d, const PmRuleEntry *rule, PmRuleStats *st, Pm
 	return PM_OK;
 }
 
+static void count_roots(Driver *d, const PmRules *rules)
+{
+	for (size_t i = 0; i < rules->v.n; i++) {
+		const PmPattern *p = rules->v.v[i].pattern;
+
+		d->res->rule[i].roots = (int64_t)(p ? d->by_op[p->node[0].op].n : d->all.n);
+	}
+}
+
 PmStatus pm_driver_run(PmGraph *g, const PmRules *rules, const PmDriverOpts *opts, PmDriverResult *res,
 		       PmErr *err)
 {
@@ -358,8 +339,11 @@ PmStatus pm_driver_run(PmGraph *g, const PmRules *rules, const PmDriverOpts *opt
 	memset(res, 0, sizeof *res);
 	res->rule = pm_xcalloc(rules->v.n + 1, sizeof *res->rule);
 	res->n_rules = rules->v.n;
-	for (size_t i = 0; i < rules->v.n; i++)
+	d->tally = pm_xcalloc(rules->v.n + 1, sizeof *d->tally);
+	for (size_t i = 0; i < rules->v.n; i++) {
 		snprintf(res->rule[i].name, sizeof res->rule[i].name, "%s", rules->v.v[i].name);
+		d->tally[i].st = &res->rule[i];
+	}
 	d->g = g;
 	d->opts = opts ? opts : &no_opts;
 	d->res = res;
@@ -368,9 +352,14 @@ PmStatus pm_driver_run(PmGraph *g, const PmRules *rules, const PmDriverOpts *opt
 		before = res->applied;
 		res->sweeps++;
 		st = index_nodes(d, err);
-		for (size_t i = 0; i < rules->v.n && !st; i++)
-			if (!d->opts->only_rule || !strcmp(d->opts->only_rule, rules->v.v[i].name))
-				st = run_rule(d, &rules->v.v[i], &res->rule[i], err);
+		if (res->sweeps == 1)
+			count_roots(d, rules);
+		for (d->turn = 0; d->turn < rules->v.n && !st; d->turn++) {
+			const PmRuleEntry *rule = &rules->v.v[d->turn];
+
+			if (!d->opts->only_rule || !strcmp(d->opts->only_rule, rule->name))
+				st = run_rule(d, rule, &res->rule[d->turn], err);
+		}
 	}
 	if (!st)
 		st = pm_graph_sort(g, err);
@@ -380,6 +369,10 @@ PmStatus pm_driver_run(PmGraph *g, const PmRules *rules, const PmDriverOpts *opt
 	for (int op = 0; op < PM_N_OPS; op++)
 		PM_VEC_RELEASE(&d->by_op[op]);
 	PM_VEC_RELEASE(&d->all);
+	PM_VEC_RELEASE(&d->taken);
+	for (size_t i = 0; i < rules->v.n; i++)
+		pm__tally_release(&d->tally[i]);
+	free(d->tally);
 	pm__set_release(&d->set);
 	free(d);
 	return st;

@@ -81,9 +81,9 @@ static int is(Token t, const char *s)
 	return strlen(s) == t.n && !memcmp(t.s, s, t.n);
 }
 
-/* After "__global__": the parameter list when this is `entry`. Qualifiers with arguments, such as
- * __launch_bounds__(256), are stepped over. */
-static int at_entry(Lexer *x, const char *entry)
+/* After "__global__": the name of the kernel; *x is then behind the "(" of its parameters. Qualifiers with
+ * arguments, such as __launch_bounds__(256), are stepped over. Returns 0 when there is no such name. */
+static int kernel_name(Lexer *x, Token *name)
 {
 	Token t, last = { "", 0 };
 
@@ -94,11 +94,10 @@ static int at_entry(Lexer *x, const char *entry)
 		if (is(t, "(")) {
 			int depth = 1;
 
-			if (is(last, entry))
-				return 1;
+			*name = last;
 			if (!is(last, "__launch_bounds__") && !is(last, "__attribute__") &&
 			    !is(last, "__maxnreg__") && !is(last, "__cluster_dims__"))
-				return 0;
+				return last.n > 0;
 			while (depth && (t = next(x)).n)
 				depth += is(t, "(") - is(t, ")");
 		}
@@ -206,20 +205,38 @@ static PmStatus params(Lexer *x, const char *entry, PmKParam *out, int max, int 
 	return PM_OK;
 }
 
-PmStatus pm_ksig_params(const char *source, const char *entry, PmKParam *out, int max, int *n, PmErr *err)
+/* The next kernel that the source writes out; *parameters is behind the "(" of its parameters. */
+static int next_kernel(Lexer *x, Lexer *parameters, Token *name)
 {
-	Lexer x = { source, 1 };
 	Token t;
 
-	while ((t = next(&x)).n) {
-		Lexer ahead;
-
+	while ((t = next(x)).n) {
 		if (!is(t, "__global__"))
 			continue;
-		ahead = x;
-		if (at_entry(&ahead, entry))
-			return params(&ahead, entry, out, max, n, err);
+		*parameters = *x;
+		if (kernel_name(parameters, name))
+			return 1;
 	}
+	return 0;
+}
+
+void pm_ksig_kernels(const char *source, PmKsigName *each, void *arg)
+{
+	Lexer x = { source, 1 }, parameters;
+	Token name;
+
+	while (next_kernel(&x, &parameters, &name))
+		each(arg, name.s, name.n);
+}
+
+PmStatus pm_ksig_params(const char *source, const char *entry, PmKParam *out, int max, int *n, PmErr *err)
+{
+	Lexer x = { source, 1 }, ahead;
+	Token name;
+
+	while (next_kernel(&x, &ahead, &name))
+		if (is(name, entry))
+			return params(&ahead, entry, out, max, n, err);
 	return pm_err(
 		err, PM_E_INVALID,
 		"The source has no function `__global__ void %.100s(...)`; check .entry against the source.",

@@ -1,6 +1,8 @@
 /* lint.c - everything that can be wrong with a rule and is visible before any graph is. */
 #include "matcher/rules.h"
 
+#include "matcher/abi.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -223,18 +225,19 @@ static void copy_doc(const char *s, char *out, size_t size)
 			*out = ' ';
 }
 
-static void lint_rule(PmRules *r, size_t first, const PmRule *src, uint32_t index, const char *plugin,
+static void lint_rule(PmRules *r, size_t first, const PmRule *given, uint32_t index, const char *plugin,
 		      Lint *l)
 {
+	PmRule copy, *src = &copy;
 	PmRuleEntry e = { .order = r->n_plugins };
 	char who[3 * PM_MAX_RULE_NAME];
 	PmErr err;
 
 	snprintf(who, sizeof who, "%s: rule %u", plugin, index);
 	l->who = who;
-	if (!src || src->struct_size < sizeof *src) {
-		problem(l, "the structure has %u bytes where version 1.0 has %zu; define rules with PM_RULE",
-			src ? src->struct_size : 0, sizeof *src);
+	if (!given || !pm__abi_read(given, src, sizeof *src)) {
+		problem(l, "the structure " PM__ABI_BAD_SIZE "; define rules with PM_RULE",
+			given ? pm__abi_size(given) : 0);
 		return;
 	}
 	if (!copy_name(src->name, e.name)) {

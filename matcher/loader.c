@@ -1,16 +1,18 @@
 /* loader.c - mapping a plugin's shared object and checking what it was built for. */
 #include "matcher/loader.h"
 
+#include "matcher/abi.h"
 #include "matcher/session.h"
 
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-enum { LAST_MAJOR_TRIED = 9, PAGE = 4096, WINDOW = 1 << 24 };
+enum { LAST_MAJOR_TRIED = 9, WINDOW = 1 << 24, MAX_PAGE = 1 << 20 };
 
-/* Bits 12 to 23 of the address, by variant. */
+/* Bits 12 to 23 of the address, by variant; those below the size of a page are dropped. */
 static const uintptr_t pages_of[2] = { 0x555000, 0xaaa000 };
 
 typedef const PmPlugin *(*EntryFn)(const PmHost *);
@@ -90,45 +92,81 @@ static int protection(uint32_t flags)
 	       (flags & PF_X ? PROT_EXEC : 0);
 }
 
-static PmStatus protect(const PmElf *e, PmLoaded *l, PmErr *err)
+/* The pages that a segment lies on: addresses from .. to - 1 of the object. */
+static void pages(const PmElfSegment *s, size_t page, uint64_t *from, uint64_t *to)
+{
+	*from = s->vaddr / page * page;
+	*to = (s->vaddr + s->memsz + page - 1) / page * page;
+}
+
+static PmStatus protect(const PmElf *e, size_t page, int flags, PmLoaded *l, PmErr *err)
 {
 	for (size_t i = 0; i < e->n_segs; i++) {
-		const PmElfSegment *s = &e->seg[i];
-		uint64_t from = s->vaddr / PAGE * PAGE, to = (s->vaddr + s->memsz + PAGE - 1) / PAGE * PAGE;
+		uint64_t from, to;
 
-		if (to > from && mprotect(l->base + from, (size_t)(to - from), protection(s->flags)) != 0)
+		pages(&e->seg[i], page, &from, &to);
+		if (to > from && mprotect(l->base + from, (size_t)(to - from),
+					  flags ? flags : protection(e->seg[i].flags)) != 0)
 			return pm_err(err, PM_E_ENV, "The memory of a plugin cannot be protected.");
+	}
+	return PM_OK;
+}
+
+/* Protection is by page: an object that was linked for smaller ones has code and data on the same page. */
+static PmStatus check_pages(const PmElf *e, size_t page, PmErr *err)
+{
+	uint64_t from, to, before = 0;
+
+	if (page < 4096 || page > MAX_PAGE)
+		return pm_err(err, PM_E_ENV, "This machine's pages have %zu bytes; 4096 to %d are supported.",
+			      page, MAX_PAGE);
+	for (size_t i = 0; i < e->n_segs; i++, before = to) {
+		pages(&e->seg[i], page, &from, &to);
+		if (from < before)
+			return pm_err(err, PM_E_INVALID,
+				      "The segment at address 0x%llx shares a page of %zu bytes with the one "
+				      "before it; build the pass on this machine, or link it with "
+				      "-Wl,-z,max-page-size=%zu.",
+				      (unsigned long long)e->seg[i].vaddr, page, page);
 	}
 	return PM_OK;
 }
 
 PmStatus pm_plugin_map(const PmElf *e, unsigned variant, PmLoaded *out, PmErr *err)
 {
-	size_t span = (size_t)((e->span + PAGE - 1) / PAGE * PAGE);
+	long page = sysconf(_SC_PAGESIZE);
+
+	return pm__plugin_map_by(e, variant, page > 0 ? (size_t)page : 0, out, err);
+}
+
+PmStatus pm__plugin_map_by(const PmElf *e, unsigned variant, size_t page, PmLoaded *out, PmErr *err)
+{
+	size_t span;
 	uintptr_t at;
 	PmStatus st;
 	void *p;
 
 	memset(out, 0, sizeof *out);
+	st = check_pages(e, page, err);
+	if (st)
+		return st;
+	span = (size_t)((e->span + page - 1) / page * page);
 	out->map_len = span + 2 * (size_t)WINDOW;
 	p = mmap(NULL, out->map_len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		return pm_err(err, PM_E_ENV, "There is no memory for a plugin of %zu bytes.", span);
 	out->map = p;
-	at = ((uintptr_t)p + WINDOW - 1) / WINDOW * WINDOW + pages_of[variant & 1];
+	at = ((uintptr_t)p + WINDOW - 1) / WINDOW * WINDOW + pages_of[variant & 1] / page * page;
 	out->base = out->map + (at - (uintptr_t)p);
-	for (size_t i = 0; i < e->n_segs; i++) {
-		const PmElfSegment *s = &e->seg[i];
-		uint64_t from = s->vaddr / PAGE * PAGE, to = (s->vaddr + s->memsz + PAGE - 1) / PAGE * PAGE;
-
-		if (to > from && mprotect(out->base + from, (size_t)(to - from), PROT_READ | PROT_WRITE) != 0)
-			return pm_err(err, PM_E_ENV, "There is no memory for a plugin of %zu bytes.", span);
-		memcpy(out->base + s->vaddr, e->file + s->offset, (size_t)s->filesz);
-	}
+	st = protect(e, page, PROT_READ | PROT_WRITE, out, err);
+	if (st)
+		return st;
+	for (size_t i = 0; i < e->n_segs; i++)
+		memcpy(out->base + e->seg[i].vaddr, e->file + e->seg[i].offset, (size_t)e->seg[i].filesz);
 	st = relocate(e, 0, out, err);
 	if (!st)
 		st = relocate(e, 1, out, err);
-	return st ? st : protect(e, out, err);
+	return st ? st : protect(e, page, 0, out, err);
 }
 
 void pm_plugin_unmap(PmLoaded *l)
@@ -182,25 +220,16 @@ static PmStatus check_version(const char *name, const PmPlugin *p, PmPlugin *out
 	if (!p)
 		return pm_err(err, PM_E_ABI, "The plugin '%s' says that it cannot work with interface %d.%d.",
 			      name, PM_ABI_MAJOR, PM_ABI_MINOR);
-	if (p->struct_size < offsetof(PmPlugin, n_rules))
-		return pm_err(
-			err, PM_E_ABI,
-			"The plugin structure of '%s' has %u bytes where version 1.0 has %zu; define it with "
-			"PM_PLUGIN.",
-			name, p->struct_size, sizeof *p);
-	if (p->abi_major != PM_ABI_MAJOR || p->abi_minor > PM_ABI_MINOR)
+	if (!pm__abi_read(p, out, sizeof *out))
+		return pm_err(err, PM_E_ABI,
+			      "The plugin structure of '%s' " PM__ABI_BAD_SIZE "; define it with PM_PLUGIN.",
+			      name, pm__abi_size(p));
+	if (out->abi_major != PM_ABI_MAJOR || out->abi_minor > PM_ABI_MINOR)
 		return pm_err(err, PM_E_ABI,
 			      "'%s' was built for plugin interface %u.%u, this program offers %d.%d; rebuild "
 			      "it with "
 			      "the headers of this program, or update the program.",
-			      name, p->abi_major, p->abi_minor, PM_ABI_MAJOR, PM_ABI_MINOR);
-	if (p->struct_size < sizeof *p)
-		return pm_err(
-			err, PM_E_ABI,
-			"The plugin structure of '%s' has %u bytes where version 1.0 has %zu; define it with "
-			"PM_PLUGIN.",
-			name, p->struct_size, sizeof *p);
-	memcpy(out, p, sizeof *out);
+			      name, out->abi_major, out->abi_minor, PM_ABI_MAJOR, PM_ABI_MINOR);
 	return PM_OK;
 }
 

@@ -57,6 +57,10 @@ typedef struct PmMiss {
  * The root pattern node must be an OP. */
 int pm_match(const PmGraph *g, const PmPattern *p, PmValue root, PmMatched *m, PmMiss *miss);
 
+struct PmNearMiss; /* matcher/driver.h */
+/* Fills *out from a miss at the pattern's root node `root`: the sentence and the fields. */
+void pm_miss_fill(const PmGraph *g, const PmPattern *p, PmNode root, const PmMiss *miss,
+		  struct PmNearMiss *out);
 /* Appends one sentence about a miss: which node, what was found, what the pattern wants. */
 void pm_miss_describe(const PmGraph *g, const PmPattern *p, const PmMiss *miss, PmStr *out);
 

@@ -1,5 +1,7 @@
-/* match_miss.c - one sentence about why a pattern did not match. */
+/* match_miss.c - why a pattern did not match: as one sentence, and as fields. */
 #include "matcher/match.h"
+
+#include "matcher/driver.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -87,8 +89,10 @@ static void add_place(const PmGraph *g, const PmMiss *miss, PmStr *out)
 	if (miss->user.id) {
 		pm_str_addf(out, "operand %u of ", miss->operand);
 		pm_node_describe(g, miss->user, out);
-	} else {
+	} else if (miss->value.id) {
 		pm_node_describe(g, pm_value_def(g, miss->value, NULL), out);
+	} else {
+		pm_str_add(out, "the root");
 	}
 	pm_str_add(out, ": ");
 }
@@ -198,4 +202,152 @@ void pm_miss_describe(const PmGraph *g, const PmPattern *p, const PmMiss *miss, 
 		describe_value(g, p, miss, out);
 		break;
 	}
+}
+
+/* ---- fields ---- */
+
+/* What a value is, in a word: the operator that makes it, or what else it is. */
+static void add_kind(const PmGraph *g, PmValue v, PmStr *out)
+{
+	PmNode n = pm_value_def(g, v, NULL);
+
+	pm_str_add(out, n.id                      ? pm_node_op_name(g, n)
+			: pm_value_is_const(g, v) ? "a constant"
+						  : "a graph input");
+}
+
+static void add_number(const PmGraph *g, PmValue v, PmStr *out)
+{
+	double x;
+	size_t n;
+
+	if (pm_value_const_floats(g, v, &x, 1, &n) == PM_OK && n == 1)
+		pm_str_addf(out, "%.9g", x);
+	else
+		add_kind(g, v, out);
+}
+
+static void count_field(const PmGraph *g, const PmPattern *p, const PmMiss *miss, PmStr *want, PmStr *have)
+{
+	const PmPatternNode *pn = &p->node[miss->pat];
+	int rest = pn->n_in && p->node[pn->in[pn->n_in - 1]].kind == PM_PK_REST;
+
+	pm_str_addf(want, rest ? "at least %u" : "%u", pn->n_in - (uint32_t)rest);
+	pm_str_addf(have, "%zu", pm_node_n_in(g, pm_value_def(g, miss->value, NULL)));
+}
+
+static void attr_field(const PmGraph *g, const PmPattern *p, const PmMiss *miss, PmStr *field, PmStr *want,
+		       PmStr *have)
+{
+	const PmPatternNode *pn = &p->node[miss->pat];
+	int named = miss->kind == PM_MISS_ATTR;
+	const char *name = named ? pn->attr[miss->attr].name : pm_op_desc(pn->op)->attrs[miss->attr].name;
+
+	pm_str_addf(field, "attribute %s", name);
+	if (named)
+		add_wanted(&pn->attr[miss->attr], want);
+	else
+		pm_str_add(want, "its default");
+	add_attr(g, pm_value_def(g, miss->value, NULL), name, have);
+}
+
+static void op_fields(const PmGraph *g, const PmPattern *p, const PmMiss *miss, PmStr *field, PmStr *want,
+		      PmStr *have)
+{
+	const PmPatternNode *pn = &p->node[miss->pat];
+	size_t result = 0;
+
+	switch (miss->kind) {
+	case PM_MISS_OP:
+		pm_str_add(field, "operator");
+		pm_str_add(want, pn->op_name);
+		add_kind(g, miss->value, have);
+		break;
+	case PM_MISS_RESULT:
+		pm_value_def(g, miss->value, &result);
+		pm_str_add(field, "result");
+		pm_str_addf(want, "%u", pn->result);
+		pm_str_addf(have, "%zu", result);
+		break;
+	case PM_MISS_COUNT:
+		pm_str_add(field, "operands");
+		count_field(g, p, miss, want, have);
+		break;
+	default:
+		attr_field(g, p, miss, field, want, have);
+		break;
+	}
+}
+
+static void value_fields(const PmGraph *g, const PmPattern *p, const PmMiss *miss, PmStr *field, PmStr *want,
+			 PmStr *have)
+{
+	const PmPatternNode *pn = &p->node[miss->pat];
+
+	switch (miss->kind) {
+	case PM_MISS_DTYPE:
+		pm_str_add(field, "element type");
+		pm_pattern_print_type(pn->dtypes, -1, want);
+		pm_type_describe(pm_value_type(g, miss->value), have);
+		break;
+	case PM_MISS_RANK:
+		pm_str_add(field, "rank");
+		pm_str_addf(want, "%d", pn->rank);
+		pm_str_addf(have, "%d", pm_value_type(g, miss->value)->rank);
+		break;
+	case PM_MISS_SLOT:
+		pm_str_addf(field, "slot %d", pn->slot);
+		pm_str_add(want, pm_value_name(g, miss->other));
+		pm_str_add(have, pm_value_name(g, miss->value));
+		break;
+	case PM_MISS_NUM:
+		pm_str_add(field, "constant");
+		pm_str_addf(want, "%.9g", pn->num);
+		add_number(g, miss->value, have);
+		break;
+	case PM_MISS_ESCAPE:
+		pm_str_add(field, "use");
+		pm_str_add(want, "inside the match only");
+		if (miss->outside.id)
+			pm_node_describe(g, miss->outside, have);
+		else
+			pm_str_add(have, "an output of the graph");
+		break;
+	case PM_MISS_BUDGET:
+		pm_str_add(field, "steps");
+		pm_str_addf(want, "at most %d", PM_MATCH_STEPS);
+		pm_str_add(have, "more");
+		break;
+	default:
+		pm_str_add(field, "operand");
+		add_pattern(p, miss->pat, want);
+		pm_str_add(have, "omitted");
+		break;
+	}
+}
+
+static void put(char *out, size_t size, PmStr *s)
+{
+	snprintf(out, size, "%.*s", (int)size - 1, s->s ? s->s : "");
+	pm_str_release(s);
+}
+
+void pm_miss_fill(const PmGraph *g, const PmPattern *p, PmNode root, const PmMiss *miss, PmNearMiss *out)
+{
+	PmStr text = PM_STR_INIT, node = PM_STR_INIT, field = PM_STR_INIT, want = PM_STR_INIT,
+	      have = PM_STR_INIT;
+	PmNode def = miss->value.id ? pm_value_def(g, miss->value, NULL) : root;
+	int is_op = miss->kind >= PM_MISS_OP && miss->kind <= PM_MISS_DEFAULT;
+
+	out->depth = miss->depth;
+	out->of = p->n_ops;
+	out->operand = miss->user.id ? (int32_t)miss->operand : -1;
+	pm_node_describe(g, miss->user.id ? miss->user : def.id ? def : root, &node);
+	pm_miss_describe(g, p, miss, &text);
+	(is_op ? op_fields : value_fields)(g, p, miss, &field, &want, &have);
+	put(out->text, sizeof out->text, &text);
+	put(out->node, sizeof out->node, &node);
+	put(out->field, sizeof out->field, &field);
+	put(out->expected, sizeof out->expected, &want);
+	put(out->actual, sizeof out->actual, &have);
 }

@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 #include "base/proc.h"
+#include "base/sandbox.h"
 #include "ir/infer.h"
 #include "ir/text.h"
 #include "matcher/pass_job.h"
@@ -67,6 +68,18 @@ static int came_back(const PmProcResult *r, PmPassOutcome *out)
 		ok = 1;
 	pm_str_release(&how);
 	return ok;
+}
+
+/* Removes what the child writes first, when its sandbox holds; 1 when it was there. */
+static int take_boxed(PmStr *s)
+{
+	size_t n = strlen(PM__CHILD_BOXED);
+
+	if (s->len < n || memcmp(s->s, PM__CHILD_BOXED, n) != 0)
+		return 0;
+	memmove(s->s, s->s + n, s->len - n + 1);
+	s->len -= n;
+	return 1;
 }
 
 /* ---- what it answered ---- */
@@ -207,6 +220,20 @@ static void accept_graph(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 	out->applied = 0;
 }
 
+/* A rule that matched and declined has said what is missing. */
+static void none_applied(PmPassOutcome *out)
+{
+	static const char none[] = "No rule of the pass applied to the graph.";
+	const char *rule = "", *why = "", *node = "";
+	int64_t n = pm_pass_outcome_declined(out, &rule, &why, &node);
+
+	if (n)
+		verdict(out, PM_VERDICT_NO_MATCH, "%s Rule '%s' declined %s%s: %s%s", none, rule, node,
+			n > 1 ? " and others" : "", why, why[strlen(why) - 1] == '.' ? "" : ".");
+	else
+		verdict(out, PM_VERDICT_NO_MATCH, "%s", none);
+}
+
 static void judge(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 {
 	const char *end = pm_json_str(r->json, "end", ""), *message = pm_json_str(r->json, "message", "");
@@ -230,7 +257,7 @@ static void judge(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 	else if (!strcmp(end, "loaded") && !in)
 		verdict(out, PM_VERDICT_OK, "%s", "");
 	else if (!strcmp(end, "none"))
-		verdict(out, PM_VERDICT_NO_MATCH, "No rule of the pass applied to the graph.");
+		none_applied(out);
 	else if (!strcmp(end, "REJECT_ABI"))
 		verdict(out, PM_VERDICT_REJECT_ABI, "%s",
 			*message ? message : pm_verdict_meaning(PM_VERDICT_REJECT_ABI));
@@ -323,12 +350,22 @@ static PmStatus run_object(const PmObject *object, const PmGraph *in, const PmPa
 	job.rule = opts->only_rule;
 	job.misses = opts->misses;
 	job.variant = opts->variant;
+	job.require = pm_sandbox_required();
 	if (!st)
 		st = run_program(&job, opts, &r, err);
 	pm_str_release(&text);
 	if (st)
 		return st;
 	out->seconds = r.seconds;
+	if (!take_boxed(&r.out) && r.end == PM_PROC_EXITED && r.code == PM__CHILD_UNBOXED)
+		st = pm_err(
+			err, PM_E_ENV,
+			"The process of a pass could not enter the sandbox that this machine offered before, "
+			"so that the pass was not run; run passmith doctor.");
+	if (st) {
+		pm_proc_result_release(&r);
+		return st;
+	}
 	free(out->output);
 	out->output = pm_xcalloc(MAX_OUTPUT, 1);
 	pm_clean(r.errtext.s, out->output, MAX_OUTPUT, 1);

@@ -60,6 +60,16 @@ PmStatus pm_pass_explain(const char *so_path, const PmGraph *in, const PmPassOpt
 void pm_pass_outcome_release(PmPassOutcome *out);
 /* Adds verdict, message, problems, counts and rules to a JSON object. */
 void pm_pass_outcome_json(const PmPassOutcome *out, cJSON *obj);
+/* How often rules declined, and what the reason given most often is, with the first node that it was given
+ * for. The texts are *out's; they are left alone when no rule declined. */
+int64_t pm_pass_outcome_declined(const PmPassOutcome *out, const char **rule, const char **why,
+				 const char **node);
+/* The deepest near miss and its rule, borrowed; NULL when there is none. */
+const PmNearMiss *pm_pass_outcome_nearest(const PmPassOutcome *out, const char **rule);
+/* As one JSON object: "declined", a list of rule, text, node (the first) and count, and "nearest", the
+ * deepest near miss with its fields and rule. Owned by the caller; NULL when no rule declined or came near.
+ */
+char *pm_pass_outcome_explained(const PmPassOutcome *out);
 /* Appends the report of pm_pass_explain. */
 void pm_pass_outcome_print(const PmPassOutcome *out, PmStr *text);
 

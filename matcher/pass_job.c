@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char magic[] = "PMJOB1";
+static const char magic[] = "PMJOB2";
 
 static void part(PmStr *out, const char *p, size_t n)
 {
@@ -17,8 +17,8 @@ void pm__job_write(const PmPassJob *job, PmStr *out)
 {
 	size_t rule = job->rule ? strlen(job->rule) : 0, name = strlen(job->name);
 
-	pm_str_addf(out, "%s %zu %zu %zu %zu %d %d %u\n", magic, job->object_len, job->text_len, rule, name,
-		    job->text != NULL, job->misses, job->variant);
+	pm_str_addf(out, "%s %zu %zu %zu %zu %d %d %u %u\n", magic, job->object_len, job->text_len, rule,
+		    name, job->text != NULL, job->misses, job->variant, job->require);
 	part(out, job->object, job->object_len);
 	part(out, job->text, job->text_len);
 	part(out, job->rule, rule);
@@ -46,8 +46,8 @@ PmStatus pm__job_read(PmStr *s, PmPassJob *out, PmErr *err)
 	memset(out, 0, sizeof *out);
 	snprintf(line, sizeof line, "%.*s", nl ? (int)(nl - s->s) : 0, s->s);
 	if (strncmp(line, magic, sizeof magic - 1) != 0 ||
-	    sscanf(line + sizeof magic - 1, " %zu %zu %zu %zu %d %d %u", &out->object_len, &out->text_len,
-		   &rule, &name, &has_text, &out->misses, &out->variant) != 7)
+	    sscanf(line + sizeof magic - 1, " %zu %zu %zu %zu %d %d %u %u", &out->object_len, &out->text_len,
+		   &rule, &name, &has_text, &out->misses, &out->variant, &out->require) != 8)
 		return pm_err(err, PM_E_INVALID, "This program is started by passmith, with a job on stdin.");
 	at = (size_t)(nl - s->s) + 1;
 	out->object = take(s, &at, out->object_len);

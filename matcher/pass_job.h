@@ -16,7 +16,12 @@
 
 /* Exit status of a child that was stopped by its own guard for something forbidden; the reason is on stderr.
  */
-enum { PM__CHILD_SANDBOX = 71 };
+enum { PM__CHILD_SANDBOX = 71, PM__CHILD_UNBOXED = 72 };
+
+/* What the child writes when its sandbox holds, before anything of the plugin runs. Without it no byte is the
+ * plugin's, nor is the status PM__CHILD_UNBOXED, which says that a layer of the job's `require` is missing.
+ */
+#define PM__CHILD_BOXED "PMBOX1\n"
 
 typedef struct PmPassJob {
 	const char *object; /* the shared object */
@@ -27,6 +32,7 @@ typedef struct PmPassJob {
 	const char *name; /* of the object's file, for messages */
 	int misses;
 	unsigned variant;
+	unsigned require; /* layers of the sandbox that have to hold (base/sandbox.h) */
 } PmPassJob;
 
 void pm__job_write(const PmPassJob *job, PmStr *out);

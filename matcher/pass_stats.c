@@ -19,10 +19,25 @@ static char *clean_copy(const char *s, size_t max)
 
 /* ---- writing ---- */
 
+static void miss_to_json(const PmNearMiss *m, cJSON *o)
+{
+	cJSON_AddNumberToObject(o, "depth", m->depth);
+	cJSON_AddNumberToObject(o, "of", m->of);
+	cJSON_AddStringToObject(o, "text", m->text);
+	cJSON_AddStringToObject(o, "node", m->node);
+	if (m->operand >= 0)
+		cJSON_AddNumberToObject(o, "operand", m->operand);
+	cJSON_AddStringToObject(o, "field", m->field);
+	cJSON_AddStringToObject(o, "expected", m->expected);
+	cJSON_AddStringToObject(o, "actual", m->actual);
+}
+
 static void stats_to_json(const PmRuleStats *st, cJSON *o)
 {
 	cJSON *list;
 
+	cJSON_AddBoolToObject(o, "ran", st->ran);
+	pm_json_add_i64(o, "roots", st->roots);
 	pm_json_add_i64(o, "tried", st->tried);
 	pm_json_add_i64(o, "rejected", st->rejected);
 	pm_json_add_i64(o, "matched", st->matched);
@@ -35,15 +50,14 @@ static void stats_to_json(const PmRuleStats *st, cJSON *o)
 
 		cJSON_AddStringToObject(r, "text", st->reason[i].text);
 		pm_json_add_i64(r, "count", st->reason[i].count);
+		cJSON_AddStringToObject(r, "node", st->reason[i].node);
 		cJSON_AddItemToArray(list, r);
 	}
 	list = cJSON_AddArrayToObject(o, "misses");
 	for (size_t i = 0; i < st->n_misses; i++) {
 		cJSON *m = cJSON_CreateObject();
 
-		cJSON_AddNumberToObject(m, "depth", st->miss[i].depth);
-		cJSON_AddNumberToObject(m, "of", st->miss[i].of);
-		cJSON_AddStringToObject(m, "text", st->miss[i].text);
+		miss_to_json(&st->miss[i], m);
 		cJSON_AddItemToArray(list, m);
 	}
 }
@@ -93,6 +107,8 @@ static PmStatus stats_from_json(const cJSON *o, PmRuleStats *st, PmErr *err)
 	if (!is_short(o, "reasons", PM_MAX_REASONS, err) || !is_short(o, "misses", PM_MAX_MISSES, err))
 		return PM_E_LIMIT;
 
+	st->ran = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "ran"));
+	st->roots = count_of(o, "roots");
 	st->tried = count_of(o, "tried");
 	st->rejected = count_of(o, "rejected");
 	st->matched = count_of(o, "matched");
@@ -103,6 +119,8 @@ static PmStatus stats_from_json(const cJSON *o, PmRuleStats *st, PmErr *err)
 	{
 		pm_clean(pm_json_str(e, "text", ""), st->reason[st->n_reasons].text,
 			 sizeof st->reason[0].text, 0);
+		pm_clean(pm_json_str(e, "node", ""), st->reason[st->n_reasons].node,
+			 sizeof st->reason[0].node, 0);
 		st->reason[st->n_reasons++].count = count_of(e, "count");
 	}
 	cJSON_ArrayForEach(e, cJSON_GetObjectItemCaseSensitive(o, "misses"))
@@ -110,6 +128,13 @@ static PmStatus stats_from_json(const cJSON *o, PmRuleStats *st, PmErr *err)
 		PmNearMiss *m = &st->miss[st->n_misses];
 
 		pm_clean(pm_json_str(e, "text", ""), m->text, sizeof m->text, 0);
+		pm_clean(pm_json_str(e, "node", ""), m->node, sizeof m->node, 0);
+		pm_clean(pm_json_str(e, "field", ""), m->field, sizeof m->field, 0);
+		pm_clean(pm_json_str(e, "expected", ""), m->expected, sizeof m->expected, 0);
+		pm_clean(pm_json_str(e, "actual", ""), m->actual, sizeof m->actual, 0);
+		m->operand = (int32_t)(pm_json_i64(e, "operand", -1) & 0xffff);
+		if (!cJSON_GetObjectItemCaseSensitive(e, "operand"))
+			m->operand = -1;
 		m->depth = (uint32_t)(count_of(e, "depth") & 0xffff);
 		m->of = (uint32_t)(count_of(e, "of") & 0xffff);
 		st->n_misses++;
@@ -189,6 +214,87 @@ void pm_pass_outcome_json(const PmPassOutcome *out, cJSON *obj)
 	}
 }
 
+/* Of a rule with a pattern. */
+static void why_not_tried(const PmPassRule *r, PmStr *text)
+{
+	const char *op = strchr(r->pattern, '(') + 1; /* of the root, which is an operator */
+	int n = (int)strcspn(op, " )");
+
+	if (!r->stats.ran)
+		pm_str_add(text,
+			   "  its turn did not come: --rule names another, or the pass had ended before\n");
+	else if (!r->stats.roots)
+		pm_str_addf(text, "  the graph has no %.*s node that is not fused already\n", n, op);
+	else
+		pm_str_addf(text, "  other rules had fused every %.*s node before its turn\n", n, op);
+}
+
+const PmNearMiss *pm_pass_outcome_nearest(const PmPassOutcome *out, const char **rule)
+{
+	const PmNearMiss *best = NULL;
+
+	for (size_t i = 0; i < out->n_rules; i++) {
+		const PmRuleStats *st = &out->rule[i].stats;
+
+		for (size_t k = 0; k < st->n_misses; k++)
+			if (!best || st->miss[k].depth > best->depth) {
+				best = &st->miss[k];
+				*rule = st->name;
+			}
+	}
+	return best;
+}
+
+char *pm_pass_outcome_explained(const PmPassOutcome *out)
+{
+	cJSON *o = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(o, "declined"), *one;
+	PmStr text = PM_STR_INIT;
+	const char *rule = "";
+	const PmNearMiss *near = pm_pass_outcome_nearest(out, &rule);
+
+	for (size_t i = 0; i < out->n_rules; i++)
+		for (size_t k = 0; k < out->rule[i].stats.n_reasons; k++) {
+			const PmReason *r = &out->rule[i].stats.reason[k];
+
+			one = cJSON_CreateObject();
+			cJSON_AddStringToObject(one, "rule", out->rule[i].stats.name);
+			cJSON_AddStringToObject(one, "text", r->text);
+			cJSON_AddStringToObject(one, "node", r->node);
+			pm_json_add_i64(one, "count", r->count);
+			cJSON_AddItemToArray(list, one);
+		}
+	if (near) {
+		one = cJSON_AddObjectToObject(o, "nearest");
+		cJSON_AddStringToObject(one, "rule", rule);
+		miss_to_json(near, one);
+	}
+	if (near || cJSON_GetArraySize(list))
+		pm_json_print(o, 0, &text);
+	cJSON_Delete(o);
+	return text.len ? pm_str_detach(&text, NULL) : NULL;
+}
+
+int64_t pm_pass_outcome_declined(const PmPassOutcome *out, const char **rule, const char **why,
+				 const char **node)
+{
+	int64_t most = 0, all = 0;
+
+	for (size_t i = 0; i < out->n_rules; i++) {
+		const PmRuleStats *st = &out->rule[i].stats;
+
+		for (size_t k = 0; k < st->n_reasons; k++) {
+			all += st->reason[k].count;
+			if (st->reason[k].count <= most)
+				continue;
+			most = st->reason[k].count;
+			*rule = st->name;
+			*why = st->reason[k].text;
+			*node = st->reason[k].node;
+		}
+	}
+	return all;
+}
+
 static void print_rule(const PmPassRule *r, PmStr *text)
 {
 	const PmRuleStats *st = &r->stats;
@@ -199,9 +305,8 @@ static void print_rule(const PmPassRule *r, PmStr *text)
 	pm_str_addf(text, "  tried %lld, matched %lld, declined %lld, applied %lld, failed %lld\n",
 		    (long long)st->tried, (long long)st->matched, (long long)st->declined,
 		    (long long)st->applied, (long long)st->failed);
-	if (!st->tried && r->pattern[0] == '(')
-		pm_str_addf(text, "  the graph has no %.*s node that is not fused already\n",
-			    (int)strcspn(r->pattern + 1, " )"), r->pattern + 1);
+	if (!st->tried && strchr(r->pattern, '('))
+		why_not_tried(r, text);
 	for (size_t i = 0; i < st->n_reasons; i++)
 		pm_str_addf(text, "  declined  %lld x %s\n", (long long)st->reason[i].count,
 			    st->reason[i].text);

@@ -2,6 +2,7 @@
 #include "matcher/pattern.h"
 
 #include "base/hash.h"
+#include "matcher/abi.h"
 #include "matcher/pattern_priv.h"
 
 #include <math.h>
@@ -126,15 +127,11 @@ PmStatus pm__pattern_finish(PmPattern *p, PmErr *err)
 /* A struct of the plugin, read as far as it goes. */
 static PmStatus read_pat(const PmPat *src, PmPat *dst, PmErr *err)
 {
-	uint32_t n = src->struct_size;
-
-	if (n < sizeof(PmPat))
-		return pm_err(
-			err, PM_E_INVALID,
-			"A pattern node says it has %u bytes where version 1.0 has %zu; build patterns with "
-			"the words of passmith/dsl.h.",
-			n, sizeof(PmPat));
-	memcpy(dst, src, sizeof *dst);
+	if (!pm__abi_read(src, dst, sizeof *dst))
+		return pm_err(err, PM_E_INVALID,
+			      "A pattern node " PM__ABI_BAD_SIZE "; build patterns with the words of "
+			      "passmith/dsl.h.",
+			      pm__abi_size(src));
 	return PM_OK;
 }
 
@@ -149,16 +146,17 @@ static PmStatus copy_string(PmPattern *p, const char *s, const char *what, const
 	return PM_OK;
 }
 
-static PmStatus copy_attr(PmPattern *p, const PmPatAttr *src, PmPatternAttr *a, PmErr *err)
+static PmStatus copy_attr(PmPattern *p, const PmPatAttr *given, PmPatternAttr *a, PmErr *err)
 {
+	PmPatAttr copy, *src = &copy;
 	int64_t *ints;
 	PmStatus st;
 
 	memset(a, 0, sizeof *a);
-	if (src->struct_size < sizeof *src)
+	if (!pm__abi_read(given, src, sizeof *src))
 		return pm_err(err, PM_E_INVALID,
-			      "An attribute says it has %u bytes where version 1.0 has %zu.",
-			      src->struct_size, sizeof *src);
+			      "An attribute " PM__ABI_BAD_SIZE "; write it with the words of passmith/dsl.h.",
+			      pm__abi_size(given));
 	st = copy_string(p, src->name, "The name of an attribute", &a->name, err);
 	if (st)
 		return st;

@@ -2,6 +2,7 @@
  */
 #include "matcher/rewrite.h"
 
+#include "matcher/abi.h"
 #include "matcher/ksig.h"
 
 #include <ctype.h>
@@ -328,12 +329,9 @@ static PmStatus take_launches(PmRewriter *rw, const PmKernelSpec *k, PmKAlt *alt
 	alt->launches = pm_arena_alloc(rw->arena, (size_t)n * sizeof *alt->launches);
 	alt->n_launches = n;
 	for (int i = 0; i < n && !st; i++) {
-		if (k->launch[i]->struct_size < sizeof one)
-			return pm__misuse(
-				rw->s,
-				"A launch of rule '%s' says it has %u bytes where version 1.0 has %zu.",
-				rw->rule, k->launch[i]->struct_size, sizeof one);
-		memcpy(&one, k->launch[i], sizeof one);
+		if (!pm__abi_read(k->launch[i], &one, sizeof one))
+			return pm__misuse(rw->s, "A launch of rule '%s' " PM__ABI_BAD_SIZE ".", rw->rule,
+					  pm__abi_size(k->launch[i]));
 		st = take_launch(rw, &one, alt, &alt->launches[i]);
 	}
 	return st;
@@ -347,19 +345,15 @@ PmStatus pm__rewriter_replace(PmRewriter *rw, const PmKernelSpec *spec)
 		return pm__misuse(
 			rw->s, "Rule '%s' describes more than one kernel; use .launch for several launches.",
 			rw->rule);
-	for (; spec && !st; spec = spec->alt) {
-		PmKernelSpec k;
+	for (PmKernelSpec k; spec && !st; spec = k.alt) {
 		PmKAlt *alt = &rw->desc.alts[rw->desc.n_alts];
 
 		if (rw->desc.n_alts == PM_MAX_ALTS)
 			return pm__misuse(rw->s, "The kernel of rule '%s' has more than %d alternatives.",
 					  rw->rule, PM_MAX_ALTS);
-		if (spec->struct_size < sizeof k)
-			return pm__misuse(
-				rw->s,
-				"The kernel of rule '%s' says it has %u bytes where version 1.0 has %zu.",
-				rw->rule, spec->struct_size, sizeof k);
-		memcpy(&k, spec, sizeof k);
+		if (!pm__abi_read(spec, &k, sizeof k))
+			return pm__misuse(rw->s, "The kernel of rule '%s' " PM__ABI_BAD_SIZE ".", rw->rule,
+					  pm__abi_size(spec));
 		if (rw->desc.n_alts == 0) {
 			st = take_in(rw, &k);
 			if (!st)

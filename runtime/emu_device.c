@@ -300,7 +300,12 @@ static PmStatus emu_shut(PmDevice *dev, int serving, PmErr *err)
 	for (size_t i = 0; i < d->modules.n && !st; i++)
 		if (d->modules.v[i].path)
 			st = open_module(&d->modules.v[i], err);
-	pm_sandbox_close(layers, serving);
+	layers = pm_sandbox_close(layers, serving);
+	if (!st && pm_sandbox_required_kernels() & ~layers)
+		st = pm_err(
+			err, PM_E_ENV,
+			"The sandbox of this process has less layers than this machine offered before; run "
+			"passmith doctor.");
 	d->shut = 1;
 	free(files);
 	return st;

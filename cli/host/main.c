@@ -73,6 +73,17 @@ static void prime_library(void)
 	qsort(big, sizeof big / sizeof *big, sizeof *big, by_value);
 }
 
+/* Nothing of the plugin has run when this fails. */
+static void enter(const PmPassJob *job)
+{
+	char text[] = PM__CHILD_BOXED;
+	PmStr boxed = { .s = text, .len = sizeof text - 1 };
+
+	if (job->require & ~pm_sandbox_enter())
+		_exit(PM__CHILD_UNBOXED);
+	answer(&boxed);
+}
+
 /* By variant, stack and heap lie elsewhere too: answers that depend on addresses differ between two runs. */
 static void run(const PmPassJob *job, const PmElf *elf, PmLoaded *plugin, PmStr *out)
 {
@@ -84,7 +95,7 @@ static void run(const PmPassJob *job, const PmElf *elf, PmLoaded *plugin, PmStr 
 		heap[0] = 0;
 	prime_library();
 	pm_sandbox_name_faults();
-	pm_sandbox_enter();
+	enter(job);
 	pm__pass_child(job, elf, plugin, out);
 }
 

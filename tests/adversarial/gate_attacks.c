@@ -22,6 +22,11 @@ static PmStatus kernel(PmRewriter *rw, PmMatch *m, const char *source)
 #define RULE(id, op, ptx, value) \
 	static PmStatus rw_##id(PmRewriter *rw, PmMatch *m) { return kernel(rw, m, KERNEL(ptx, value)); } \
 	PM_RULE(id, .pattern = OP(Mul, TYPED(V(X), FLOATS, -1), OP(op, V(X))), .rewrite = rw_##id);
+/* `other` is a kernel that no launch names. */
+#define RULE_BESIDE(id, op, other, value) \
+	static PmStatus rw_##id(PmRewriter *rw, PmMatch *m) \
+	{ return kernel(rw, m, other KERNEL("mov.u32 %0, %%tid.x;", value)); } \
+	PM_RULE(id, .pattern = OP(Mul, TYPED(V(X), FLOATS, -1), OP(op, V(X))), .rewrite = rw_##id);
 /* clang-format on */
 
 RULE(none, Sigmoid, "mov.u32 %0, %%tid.x;", "ld(x[i]) / (1.f + expf(-ld(x[i])))")
@@ -34,6 +39,15 @@ RULE(by_time, Neg,
      "{ .shared .align 8 .b64 b; .reg .pred q; mbarrier.init.shared.b64 [b], 1; "
      "mbarrier.try_wait.parity.shared.b64 q, [b], 0, 20000; selp.u32 %0, 1, 0, q; }",
      "ld(x[i]) * -ld(x[i])")
+/* Written out and never launched, with what no kernel may do. */
+RULE_BESIDE(
+	idle, Exp,
+	"extern \"C\" __global__ void idle(unsigned *p)\n{\nunsigned t = 0;\n"
+	"#ifndef PASSMITH_EMU\nasm volatile(\"mov.u32 %0, %%clock;\" : \"=r\"(t));\n#endif\np[0] = t;\n}\n",
+	"ld(x[i]) * expf(ld(x[i]))")
+/* The text shows one kernel less than the module has. */
+RULE_BESIDE(by_macro, Sqrt, "#define MADE __global__ void made\nextern \"C\" MADE(float *p) { p[0] = 1; }\n",
+	    "ld(x[i]) * sqrtf(ld(x[i]))")
 
 /* PTX says how much local memory an array has, and the machine code of it alone how much a thread's frame
  * has. */
@@ -50,4 +64,5 @@ static PmStatus rw_by_frame(PmRewriter *rw, PmMatch *m)
 }
 PM_RULE(by_frame, .pattern = OP(Mul, TYPED(V(X), FLOATS, -1), OP(Erf, V(X))), .rewrite = rw_by_frame);
 
-PM_PLUGIN("gate_attacks", "1", &none, &by_register, &by_number, &of_function, &by_time, &by_frame)
+PM_PLUGIN("gate_attacks", "1", &none, &by_register, &by_number, &of_function, &by_time, &by_frame, &idle,
+	  &by_macro)

@@ -77,6 +77,14 @@ static void S75_eval_refuses_time_limits(void **state)
 	expect("Neg", "REJECT_PTX", "ask with mbarrier.test_wait in a loop");
 }
 
+/* A kernel that nothing launches is judged like one that is. */
+static void idle_kernels_are_judged(void **state)
+{
+	(void)state;
+	expect("Exp", "REJECT_PTX", "%clock");
+	expect("Sqrt", "REJECT_PTX", "made: The module has this kernel, which the source does not write out");
+}
+
 /* 17 KiB of local memory for each thread: the PTX is right, the machine code asks for too much. */
 static void SC2_eval_refuses_machine_code(void **state)
 {
@@ -101,6 +109,7 @@ int main(void)
 		cmocka_unit_test(S72_eval_refuses_the_address_of_a_function),
 		cmocka_unit_test(S73_eval_refuses_local_numbers),
 		cmocka_unit_test(S75_eval_refuses_time_limits),
+		cmocka_unit_test(idle_kernels_are_judged),
 		cmocka_unit_test(SC2_eval_refuses_machine_code),
 		cmocka_unit_test(the_same_kernel_without_a_trick_is_right),
 	};

@@ -63,6 +63,23 @@ for p in abi_newer abi_v2 abi_none; do
 	exits 1 "check of $p"
 	says "REJECT_ABI" "$p is REJECT_ABI"
 done
+printf 'g (float[300] x) => (float[300] y)\n{\n  s = Sigmoid (x)\n  y = Mul (x, s)\n}\n' >"$tmp/silu.gpt"
+pm eval "$tmp/silu.gpt" --pass "$build/tests/plugin/short_structs.so"
+exits 0 "a pass whose structures lack the last fields of today's is right"
+
+# Which kernels of a source are launched follows from the graph; what is refused does not.
+cat >"$tmp/square.gpt" <<'END'
+g (float[300] x) => (float[300] y)
+{
+  r = Relu (x)
+  y = Mul (r, r)
+}
+END
+for one in silu square; do
+	pm eval "$tmp/$one.gpt" --pass "$build/tests/plugin/two_kernels.so"
+	exits 0 "a source with two kernels where the graph has a use for $one alone"
+done
+
 pm check "$build/tests/plugin/bad_rules.so"
 exits 1 "check of a pass with bad rules"
 says "did you mean 'Sigmoid'?" "the lint proposes the right operator"

@@ -16,9 +16,16 @@ code=0
 tmp=$(mktemp -d) || exit 5
 trap 'rm -rf "$tmp"' EXIT
 
+# Where this machine lacks a layer of the sandbox, what is stored has to be allowed to.
 pm()
 {
 	code=0
+	case ${1-} in
+	eval | bench)
+		: "${tap_weak=$("$passmith" doctor 2>/dev/null | grep -q '^no *[a-z_]*sandbox' && echo --weak-sandbox)}"
+		[ -z "$tap_weak" ] || set -- "$@" "$tap_weak"
+		;;
+	esac
 	"$passmith" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || code=$?
 }
 

@@ -39,7 +39,7 @@ PM_RULE(misspelt, .pattern = &typo, .rewrite = rewrite);
 static const PmRule unnamed = { .struct_size = sizeof(PmRule),
 				.pattern = OP(Relu, V(A)),
 				.rewrite = rewrite };
-static const PmRule small = { .struct_size = 8 };
+static const PmRule small = { .struct_size = 12 };
 
 PM_PLUGIN("bad_rules", "1", &root_is_alt, &arity, &arity_over, &attribute, &attribute_kind, &required,
 	  &one_alt, &unbound, &range, &rest_first, &no_rewrite, &both, &neither, &as_of_var, &again,

@@ -97,6 +97,40 @@ static void other_versions_are_refused_with_both_numbers(void **state)
 	refused(built("tests/plugin/abi_none.so"), PM_E_ABI, "exports no passmith_plugin_v1");
 }
 
+/* As on machines whose pages are larger than those that an object was linked for. */
+static void pages_are_as_large_as_they_are(void **state)
+{
+	static const char silu[] = "passes/silu.so";
+	Opened o = { 0 };
+	PmErr err;
+
+	(void)state;
+	assert_int_equal(open_so(built(silu), 1, &o, &err), PM_OK);
+	for (size_t page = 4096; page <= 1 << 20; page *= 2) {
+		/* Its second segment begins on the page that the first one ends on. */
+		int shared = o.elf.seg[1].vaddr / page == 0;
+
+		pm_plugin_unmap(&o.l);
+		assert_int_equal(pm__plugin_map_by(&o.elf, 1, page, &o.l, &err),
+				 shared ? PM_E_INVALID : PM_OK);
+		if (shared)
+			assert_non_null(strstr(err.text, "shares a page of"));
+		else
+			assert_int_equal(pm_plugin_open(&o.elf, "silu", &o.l, &err), PM_OK);
+	}
+	o.elf.n_segs = 1;
+	o.elf.n_rela[0] = o.elf.n_rela[1] = 0;
+	for (size_t page = 4096; page <= 1 << 20; page *= 2) {
+		pm_plugin_unmap(&o.l);
+		assert_int_equal(pm__plugin_map_by(&o.elf, 1, page, &o.l, &err), PM_OK);
+		assert_int_equal((uintptr_t)o.l.base % page, 0);
+		assert_int_equal(o.l.base[0], 0x7f);
+	}
+	pm_plugin_unmap(&o.l);
+	assert_int_equal(pm__plugin_map_by(&o.elf, 1, 0, &o.l, &err), PM_E_ENV);
+	close_so(&o);
+}
+
 /* A plugin keeps calling the table it was given, whoever asks and whenever: outside a round it gets nothing.
  */
 static void host_functions_outside_a_round_answer_none(void **state)
@@ -149,6 +183,7 @@ int main(void)
 		cmocka_unit_test(a_plugin_of_this_version_loads),
 		cmocka_unit_test(other_versions_are_refused_with_both_numbers),
 		cmocka_unit_test(variants_lie_at_addresses_that_differ_in_every_low_bit),
+		cmocka_unit_test(pages_are_as_large_as_they_are),
 		cmocka_unit_test(imports_are_the_five_that_compilers_make),
 		cmocka_unit_test(host_functions_outside_a_round_answer_none),
 	};

@@ -1,6 +1,8 @@
 /* test_pass_host.c - whatever a pass does ends as a verdict of its own, and the next pass is not affected. */
 #include "matcher/pass_host.h"
 
+#include "base/sandbox.h"
+
 #include "base/io.h"
 #include "integrity/referee.h"
 #include "ir/text.h"
@@ -307,8 +309,8 @@ static void lint_reports_every_problem(void **state)
 		"bad_rules: misspelt: unknown operator 'Sigmiod'; did you mean 'Sigmoid'?\n"
 		"bad_rules: rule 16: the name is missing, longer than 63 bytes, or has other characters than "
 		"letters, digits, _ . -\n"
-		"bad_rules: rule 17: the structure has 8 bytes where version 1.0 has 64; define rules with "
-		"PM_RULE\n";
+		"bad_rules: rule 17: the structure says it has 12 bytes, which no version of the interface "
+		"has; define rules with PM_RULE\n";
 	PmPassOutcome out;
 	PmErr err;
 
@@ -325,6 +327,27 @@ static void lint_reports_every_problem(void **state)
 	assert_null(out.graph);
 	pm_pass_outcome_release(&out);
 	expect("tests/plugin/bad_rules.so", NULL, silu_text, 10, PM_VERDICT_REJECT_LINT, "malformed");
+}
+
+/* A process whose sandbox lacks what its caller asks for never runs the pass. */
+static void a_weaker_sandbox_runs_nothing(void **state)
+{
+	PmGraph *g = parse(silu_text);
+	PmPassOutcome out;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	pm_sandbox_require(PM_BOX_ALL + 1, 0); /* a layer that no machine has */
+	assert_int_equal(pm_pass_apply(built(SILU), g, NULL, &out, &err), PM_E_ENV);
+	pm_sandbox_require(0, 0);
+	assert_non_null(strstr(err.text, "could not enter the sandbox"));
+	pm_pass_outcome_release(&out);
+	pm_err_init(&err);
+	assert_int_equal(pm_pass_apply(built(SILU), g, NULL, &out, &err), PM_OK);
+	assert_int_equal(out.verdict, PM_VERDICT_OK);
+	pm_pass_outcome_release(&out);
+	pm_graph_free(g);
 }
 
 /* What the referee relies on to notice a pass that depends on addresses. */
@@ -445,6 +468,7 @@ static void side_by_side_as_one_by_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_weaker_sandbox_runs_nothing),
 		cmocka_unit_test(a_good_pass_is_applied),
 		cmocka_unit_test(large_constants_cross_by_reference),
 		cmocka_unit_test(no_match_says_how_close_it_came),

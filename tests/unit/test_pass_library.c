@@ -40,7 +40,7 @@ static void near_misses_are_left_alone(void **state)
 				     library_misses[i].why);
 }
 
-/* Compiles for a GPU and passes the gate on PTX, which refuses also what no launch describes. */
+/* Compiles for a GPU and passes the gate on PTX, which refuses also what the source does not write out. */
 static void compiles(const LibraryCase *c, const PassDims *row, const char *type, int cc)
 {
 	PmGraph *fused = pass_fused(c->pass, c->tmpl, type, *row);

@@ -4,9 +4,6 @@
 
 #include "ir/op.h"
 #include "ir/type.h"
-
-#include <string.h>
-
 static const int64_t unknown = INT64_MAX / 4; /* of a type with open dimensions; two of them can be added */
 
 static int64_t numel(const PmGraph *g, PmValue v)
@@ -43,7 +40,6 @@ int64_t *pm__needed(const PmGraph *g, PmArena *arena)
 {
 	int64_t *need = pm_arena_alloc(arena, pm_graph_value_limit(g) * sizeof *need);
 
-	memset(need, 0, pm_graph_value_limit(g) * sizeof *need);
 	for (size_t i = 0; i < pm_graph_n_outputs(g); i++)
 		need[pm_graph_output(g, i).id] = numel(g, pm_graph_output(g, i));
 	for (size_t i = pm_graph_n_nodes(g); i-- > 0;) {

@@ -18,12 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LAST_WORDS = 400, DEFAULT_REPLY = 64 << 20, STOP_MS = 500, DIE_MS = 5000 };
+enum { LAST_WORDS = 400, STOP_MS = 500, DIE_MS = 5000 };
 
 struct PmServer {
 	pid_t pid; /* 0 = ended and reaped */
 	int to, from, err;
-	int64_t max_reply;
 	int killed;  /* from outside */
 	int gave_up; /* it was still there when we killed it */
 	PmStr words; /* end of what it wrote to stderr */
@@ -139,7 +138,6 @@ PmStatus pm_server_start(PmServeFn fn, void *arg, const PmLimits *lim, PmServer 
 	PmStatus st;
 
 	s->to = s->from = s->err = -1;
-	s->max_reply = lim && lim->max_output > 0 ? lim->max_output : DEFAULT_REPLY;
 	pm_str_init(&s->words);
 	st = start(s, fn, arg, lim, err);
 	if (st) {
@@ -287,17 +285,41 @@ static PmStatus take_all(const Call *c, void *p, size_t n, PmErr *err)
 	return PM_OK;
 }
 
-static PmStatus too_much(PmServer *s, const char *what, uint64_t n, PmErr *err)
+/* The `n` bytes that the child has announced, into *reply. The number is the child's word: memory is asked
+ * for only where it is allowed, and what cannot be had is an error like any other. */
+static PmStatus take_reply(const Call *c, uint64_t n, uint64_t most, PmStr *reply, PmErr *err)
 {
 	PmProcResult r = { 0 };
+	PmStatus st;
+	char *bytes;
 
-	reap(s, 0, &r);
-	return pm_err(err, PM_E_CRASH, "The %s was killed because it sent %llu bytes.", what,
-		      (unsigned long long)n);
+	if (n > most) {
+		reap(c->s, 0, &r);
+		return pm_err(
+			err, PM_E_CRASH,
+			"The %s was killed because it sent %llu bytes, where at most %llu were expected.",
+			c->what, (unsigned long long)n, (unsigned long long)most);
+	}
+	bytes = n < SIZE_MAX ? malloc((size_t)n + 1) : NULL;
+	if (!bytes) {
+		reap(c->s, 0, &r);
+		return pm_err(
+			err, PM_E_ENV,
+			"There is no memory for the %llu bytes that the %s sends; use smaller shapes or "
+			"more memory.",
+			(unsigned long long)n, c->what);
+	}
+	st = take_all(c, bytes, (size_t)n, err);
+	bytes[st ? 0 : (size_t)n] = '\0';
+	if (st)
+		free(bytes);
+	else
+		pm_str_adopt(reply, bytes, (size_t)n);
+	return st;
 }
 
 PmStatus pm_server_call(PmServer *s, const char *what, const void *request, size_t n, double seconds,
-			PmStr *reply, PmErr *err)
+			uint64_t most, PmStr *reply, PmErr *err)
 {
 	Call c = { s, what, seconds > 0 ? pm_now() + seconds : -1, seconds };
 	uint64_t len = n;
@@ -313,17 +335,7 @@ PmStatus pm_server_call(PmServer *s, const char *what, const void *request, size
 	sigaction(SIGPIPE, &old, NULL);
 	if (!st)
 		st = take_all(&c, &len, sizeof len, err);
-	if (!st && len > (uint64_t)s->max_reply)
-		return too_much(s, what, len, err);
-	if (!st) {
-		char *bytes = pm_xcalloc((size_t)len + 1, 1);
-
-		st = take_all(&c, bytes, (size_t)len, err);
-		if (!st)
-			pm_str_addn(reply, bytes, (size_t)len);
-		free(bytes);
-	}
-	return st;
+	return st ? st : take_reply(&c, len, most, reply, err);
 }
 
 int pm_server_killed(const PmServer *s)

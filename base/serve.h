@@ -18,15 +18,15 @@ typedef struct PmServer PmServer;
  * what takes long and every request needs can be made there, while the parent does other things. */
 typedef int (*PmServeFn)(void *arg, const char *request, size_t n, PmStr *reply);
 
-/* Forks a child that holds nothing but its channel, with the limits of `lim` (seconds is for each call and is
- * given there; max_output bounds a reply). Returns owned. PM_E_ENV or PM_E_IO when no child can be had. */
+/* Forks a child that holds nothing but its channel, with the limits of `lim` (seconds and max_output are for
+ * each call and are given there). Returns owned. PM_E_ENV or PM_E_IO when no child can be had. */
 PmStatus pm_server_start(PmServeFn fn, void *arg, const PmLimits *lim, PmServer **out, PmErr *err);
 
-/* Sends a request and appends the answer to *reply. PM_E_TIMEOUT after `seconds` (0 = no deadline),
- * PM_E_CRASH when the child died or sent too much; both have ended it, and pm_server_alive is 0 then. The
- * sentence says "The <what> ..." and how it ended. */
+/* Sends a request; *reply becomes the answer. PM_E_TIMEOUT after `seconds` (0 = no deadline), PM_E_CRASH when
+ * the child died or announced more than `most` bytes, PM_E_ENV when there is no memory for what it announced;
+ * all have ended it, and pm_server_alive is 0 then. The sentence says "The <what> ..." and how it ended. */
 PmStatus pm_server_call(PmServer *s, const char *what, const void *request, size_t n, double seconds,
-			PmStr *reply, PmErr *err);
+			uint64_t most, PmStr *reply, PmErr *err);
 int pm_server_alive(const PmServer *s);
 /* 1 when something outside killed it (SIGKILL), which is nobody's mistake. */
 int pm_server_killed(const PmServer *s);

@@ -42,6 +42,14 @@ char *pm_str_detach(PmStr *b, size_t *len)
 	return s;
 }
 
+void pm_str_adopt(PmStr *b, char *s, size_t len)
+{
+	pm_str_release(b);
+	b->s = s;
+	b->len = len;
+	b->cap = len + 1;
+}
+
 void pm_str_reserve(PmStr *b, size_t len)
 {
 	if (len < b->cap)

@@ -26,7 +26,10 @@ void pm_str_init(PmStr *b);
 void pm_str_release(PmStr *b);              /* frees the contents and re-initialises */
 void pm_str_clear(PmStr *b);                /* empties, keeps the storage */
 char *pm_str_detach(PmStr *b, size_t *len); /* returns owned (free()); len may be NULL; b is re-initialised */
-void pm_str_reserve(PmStr *b, size_t len);  /* room for `len` bytes in all: adding them moves nothing */
+/* The contrary: b holds s, which is terminated behind `len` bytes and was allocated with malloc(len + 1) or
+ * more. What b held before is freed. */
+void pm_str_adopt(PmStr *b, char *s, size_t len);
+void pm_str_reserve(PmStr *b, size_t len); /* room for `len` bytes in all: adding them moves nothing */
 void pm_str_add(PmStr *b, const char *s);
 void pm_str_addn(PmStr *b, const void *p, size_t n);
 void pm_str_addc(PmStr *b, char c);

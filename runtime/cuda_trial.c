@@ -11,6 +11,7 @@
 #include "base/io.h"
 #include "runtime/kcache.h"
 #include "runtime/lib_way_priv.h"
+#include "runtime/trial_data.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ enum {
 	SUGGESTIONS = 6, /* of a library, for each way */
 	TRAIN = 8,       /* calls timed together, */
 	ROUNDS = 3,      /* so often; the fastest counts */
-	VERSION = 2      /* of the file, and of what is tried */
+	VERSION = 3      /* of the file, and of what is tried */
 };
 static const double train_seconds = 400e-6;         /* fewer calls where they take longer */
 static const double clear = 0.97;                   /* of the time of what was tried before */
@@ -74,9 +75,9 @@ static PmStatus name_of(const PmCudaDevice *d, const PmLibCall *c, PmStr *text, 
 	PmStr dir = PM_STR_INIT, all = PM_STR_INIT;
 	PmStatus st = pm_kcache_dir("library", &dir, err);
 
-	pm_str_addf(text, "%s, compute capability %d, driver %d, cuBLASLt %d, cuDNN %d, tf32 %d\n",
+	pm_str_addf(text, "%s, compute capability %d, driver %d, cuBLASLt %d, cuDNN %d, tf32 %d, %s\n",
 		    d->info.name, d->info.cc, d->cu->version, pm_library_cublaslt()->version,
-		    pm_library_cudnn()->version, pm_library_tf32());
+		    pm_library_cudnn()->version, pm_library_tf32(), pm__trial_data_name);
 	describe(c, text);
 	pm_str_addc(text, '\n');
 	pm_str_addf(&all, "%d\n%s\n%s", VERSION, text->s, pm_way_source());
@@ -140,7 +141,29 @@ static void close_trial(Trial *t)
 		t->d->cu->event_destroy(t->to);
 }
 
-/* Operands of zeros. 0 when there is no room. */
+/* Operand i gets the numbers of the trial: once, and then what is there is doubled until it is full. */
+static int fill(const Trial *t, int i, PmDType dtype)
+{
+	const PmCuda *cu = t->d->cu;
+	size_t all = (size_t)t->bytes[i], done, piece;
+	PmTensor numbers;
+	int rc;
+
+	if (pm__trial_data(dtype, i, &numbers, NULL))
+		return 1;
+	done = all < numbers.bytes ? all : numbers.bytes;
+	rc = cu->copy_to(t->p[i], numbers.data, done, t->d->stream);
+	for (; !rc && done < all; done += piece) {
+		piece = all - done < done ? all - done : done;
+		rc = cu->copy(t->p[i] + done, t->p[i], piece, t->d->stream);
+	}
+	if (!rc)
+		rc = cu->stream_sync(t->d->stream); /* the numbers are given back */
+	pm_tensor_release(&numbers);
+	return rc;
+}
+
+/* Operands of numbers. 0 when there is no room. */
 static int open_trial(Trial *t, PmCudaDevice *d, const PmLibCall *c)
 {
 	int rc = 0;
@@ -153,7 +176,7 @@ static int open_trial(Trial *t, PmCudaDevice *d, const PmLibCall *c)
 		if (t->bytes[i])
 			rc = d->cu->mem_alloc(&t->p[i], (size_t)t->bytes[i]);
 		if (t->bytes[i] && !rc)
-			rc = d->cu->set8(t->p[i], 0, (size_t)t->bytes[i], d->stream);
+			rc = fill(t, i, (PmDType)c->dtype);
 	}
 	if (!rc)
 		rc = d->cu->event_create(&t->from, 0);

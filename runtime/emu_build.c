@@ -43,12 +43,26 @@ static const char *const flags[] = {
 	"-Wfatal-errors",
 };
 static const char *const race_flags[] = { "-fsanitize=thread", "--param=tsan-distinguish-volatile=1" };
-enum { N_FLAGS = sizeof flags / sizeof flags[0], N_RACE_FLAGS = 2 };
-_Static_assert(N_FLAGS + N_RACE_FLAGS + 24 <= PM_EMU_MAX_ARGV, "there is room for flags and files");
+static const char *const link_flags[] = { "-shared", "-nostdlib", "-Wl,-z,defs", "-Wl,--as-needed" };
+static const char *const link_libraries[] = { "-lm", "-lgcc" };
+enum {
+	N_FLAGS = sizeof flags / sizeof flags[0],
+	N_RACE_FLAGS = sizeof race_flags / sizeof race_flags[0],
+	N_LINK = sizeof link_flags / sizeof link_flags[0],
+	N_LIBRARIES = sizeof link_libraries / sizeof link_libraries[0],
+};
+_Static_assert(N_FLAGS + N_RACE_FLAGS + N_LINK + N_LIBRARIES + 20 <= PM_EMU_MAX_ARGV,
+	       "there is room for flags and files");
 
 static const PmLimits version_limits = { .seconds = 60, .cpu_seconds = 60, .file_size = -1, .tries = 3 };
 
 /* --- what the key of every kernel starts with -------------------------------------------------------- */
+
+static void add_lines(const char *const *v, int n, PmStr *text)
+{
+	for (int i = 0; i < n; i++)
+		pm_str_addf(text, "%s\n", v[i]);
+}
 
 PmStatus pm__emu_builder_open(PmEmuBuilder *b, int races, PmErr *err)
 {
@@ -56,7 +70,6 @@ PmStatus pm__emu_builder_open(PmEmuBuilder *b, int races, PmErr *err)
 	PmStr text = PM_STR_INIT;
 	PmProcResult r = { 0 };
 	PmStatus rc;
-	int i;
 
 	b->races = races;
 	pm_str_init(&b->root);
@@ -82,14 +95,16 @@ PmStatus pm__emu_builder_open(PmEmuBuilder *b, int races, PmErr *err)
 			pm_str_addf(&text, "abi %d\n%s\n%s", PM_EMU_ABI, b->cxx.s, r.out.s);
 		pm_proc_result_release(&r);
 	}
-	for (i = 0; i < N_FLAGS; i++)
-		pm_str_addf(&text, "%s\n", flags[i]);
+	add_lines(flags, N_FLAGS, &text);
+	add_lines(link_flags, N_LINK, &text);
+	add_lines(link_libraries, N_LIBRARIES, &text);
 	if (!rc)
 		rc = pm_kcache_add_headers(b->root.s, "runtime/emu", &text, err);
 	if (!rc)
 		rc = pm_kcache_add_headers(b->root.s, "include/passmith", &text, err);
 	pm_sha256_hex(text.s, text.len, b->key);
 	pm_str_clear(&text);
+	add_lines(race_flags, N_RACE_FLAGS, &text);
 	if (!rc && races)
 		rc = pm_kcache_add_headers(b->root.s, "runtime/emu_races", &text, err);
 	pm_sha256_hex(text.s, text.len, b->race_key);
@@ -313,16 +328,14 @@ static PmStatus compile(const PmEmuBuilder *b, const PmSource *s, const PmStr *u
 	pm_path_join(work.dir.s, "kernel.so", &made);
 	pm_str_addf(&script, "-Wl,-T,%s/runtime/%s", b->root.s,
 		    watched ? "emu_races/races.ld" : "emu/shared.ld");
-	argv[n++] = "-shared";
-	argv[n++] = "-nostdlib";
-	argv[n++] = "-Wl,-z,defs";
-	argv[n++] = "-Wl,--as-needed";
+	for (int i = 0; i < N_LINK; i++)
+		argv[n++] = link_flags[i];
 	argv[n++] = script.s;
 	argv[n++] = "-xc++";
 	argv[n++] = "-";
 	argv[n++] = "-xnone";
-	argv[n++] = "-lm";
-	argv[n++] = "-lgcc";
+	for (int i = 0; i < N_LIBRARIES; i++)
+		argv[n++] = link_libraries[i];
 	argv[n++] = "-o";
 	argv[n++] = made.s;
 	argv[n] = NULL;

@@ -1,6 +1,7 @@
 /* lib_way.c - ways to make library calls: what they are put together from, and which there are. */
 #include "runtime/lib_way_priv.h"
 
+#include "base/arena.h"
 #include "ir/type.h"
 
 #include "kernels/lib_way.cu.h"
@@ -40,8 +41,16 @@ int64_t pm__way_product(const int64_t *v, int n)
 	int64_t p = 1;
 
 	while (n-- > 0)
-		p *= v[n];
-	return p;
+		if (!pm_mul_i64(p, v[n], &p))
+			return PM_WAY_HUGE;
+	return p < PM_WAY_HUGE ? p : PM_WAY_HUGE;
+}
+
+static int64_t of_three(int64_t a, int64_t b, int64_t c)
+{
+	const int64_t v[] = { a, b, c };
+
+	return pm__way_product(v, 3);
 }
 
 PmWaySize pm__way_size_of(const PmLibCall *c)
@@ -52,7 +61,7 @@ PmWaySize pm__way_size_of(const PmLibCall *c)
 	s.taps = pm__way_product(v->w + 2, v->spatial);
 	s.px = pm__way_product(v->x + 2, v->spatial);
 	s.py = pm__way_product(v->y + 2, v->spatial);
-	s.k = s.ci * s.taps;
+	s.k = of_three(s.ci, s.taps, 1);
 	s.batch = v->groups == 1 ? s.n : (s.n == 1 ? v->groups : 0);
 	s.bytes = (int64_t)pm_dtype_size(c->dtype);
 	return s;
@@ -66,8 +75,11 @@ PmWayPlace pm__way_arg(int i)
 PmWayPlace pm__way_room(PmWay *w, int64_t elements, int64_t bytes)
 {
 	PmWayPlace p = { PM_WAY_ROOM, w->room };
+	int64_t size;
 
-	w->room += (elements * bytes + FRESH - 1) / FRESH * FRESH;
+	if (!pm_mul_i64(elements, bytes, &size) || size > PM_WAY_HUGE)
+		size = PM_WAY_HUGE; /* of which a way may have four, and none is allowed */
+	w->room += (size + FRESH - 1) / FRESH * FRESH;
 	return p;
 }
 
@@ -162,7 +174,7 @@ static int plain(PmWay *w, const PmLibCall *c)
 	if (first) {
 		PmWaySize z = pm__way_size_of(c);
 
-		if (z.n * z.co * z.py > INT_MAX)
+		if (of_three(z.n, z.co, z.py) > INT_MAX)
 			return 0;
 		pm__way_fill(w, pm__way_arg(0), z.py, z.co, z.n * z.co * z.py);
 	}
@@ -177,11 +189,19 @@ static int plain(PmWay *w, const PmLibCall *c)
 	return 1;
 }
 
-/* 1 when every count that kernels are told fits in 31 bits. */
+/* 1 when every size and every count that kernels are told fits in 31 bits. Products of two that do fit in 64.
+ */
 static int fits(const PmWaySize *z)
 {
-	return z->n * z->k * z->px <= INT_MAX && z->n * z->co * z->py * z->taps <= INT_MAX &&
-	       z->co * z->k <= INT_MAX;
+	const int64_t columns[] = { z->n, z->k, z->px }, results[] = { z->n, z->co, z->py, z->taps },
+		      weights[] = { z->co, z->k },
+		      size[] = { z->n, z->ci, z->co, z->taps, z->px, z->py, z->k };
+
+	for (size_t i = 0; i < sizeof size / sizeof *size; i++)
+		if (size[i] > INT_MAX)
+			return 0;
+	return pm__way_product(columns, 3) <= INT_MAX && pm__way_product(results, 4) <= INT_MAX &&
+	       pm__way_product(weights, 2) <= INT_MAX;
 }
 
 int pm_way_describe(const PmLibCall *c, PmWayKind kind, PmWay *out)

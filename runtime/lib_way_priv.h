@@ -15,11 +15,14 @@ typedef struct PmWaySize {
 
 PmWaySize pm__way_size_of(const PmLibCall *c); /* of a convolution */
 
+/* At most PM_WAY_HUGE, which stands for all that is more: no call has so many elements. Sizes are not
+ * negative. */
+#define PM_WAY_HUGE ((int64_t)1 << 56)
 int64_t pm__way_product(const int64_t *v, int n);
 int pm__way_is_half(int dtype);
 /* Argument i of the call. */
 PmWayPlace pm__way_arg(int i);
-/* Room for so many elements. */
+/* Room for so many elements; too much for any way where that is more than PM_WAY_HUGE bytes. */
 PmWayPlace pm__way_room(PmWay *w, int64_t elements, int64_t bytes);
 
 /* A further stage: a kernel by its name. Its pointers and then its numbers are added in order. */

@@ -1,17 +1,19 @@
 /* nvrtc_box.c - the child that compiles, and what it sends back. */
 #include "runtime/nvrtc_box.h"
 
+#include "base/log.h"
 #include "base/proc.h"
 #include "runtime/nvrtc.h"
 #include "runtime/nvrtc_priv.h"
+#include "runtime/nvrtc_time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const double default_seconds = 60;
 static const int64_t default_memory = (int64_t)4 << 30;
+static const double look_seconds = 15; /* for telling why two compilations differ */
 
 typedef struct Work {
 	const PmSource *s;
@@ -31,9 +33,8 @@ static void put(PmStr *out, size_t i, PmStatus st, const char *why, const PmStr 
 	pm_str_addn(out, cubin->s, cubin->len);
 }
 
-/* __DATE__, __TIME__ and __TIMESTAMP__ cannot be taken away from NVRTC. A source that names one, or that
- * could put one together (pasted tokens, spliced lines, escapes), is compiled again a second later and must
- * give the same. */
+/* A source that names a macro of the time, or that could put one together (pasted tokens, spliced lines,
+ * escapes), is looked at (nvrtc_time.h). */
 static int may_know_the_time(const char *source)
 {
 	static const char *const signs[] = { "DATE__", "TIME__", "TIMESTAMP__", "##",    "%:%:", "\\\n",
@@ -45,22 +46,39 @@ static int may_know_the_time(const char *source)
 	return 0;
 }
 
-static PmStatus compile_again(const PmSource *s, int cc, const PmStr *ptx, PmErr *err)
-{
-	PmStr again = PM_STR_INIT, cubin = PM_STR_INIT;
-	PmStatus st;
+/* One source, again and again. */
+typedef struct Again {
+	const PmSource *s;
+	int cc;
+} Again;
 
-	sleep(1);
-	st = pm__nvrtc_compile_only(s, cc, &again, &cubin, err);
-	if (!st && (again.len != ptx->len || memcmp(again.s, ptx->s, ptx->len) != 0))
-		st = pm_err(err, PM_E_INVALID,
-			    "Kernel '%s' does not compile: it gives other code at another time; leave out "
-			    "__DATE__, "
-			    "__TIME__ and __TIMESTAMP__.",
-			    s->label);
-	pm_str_release(&again);
+static PmStatus compile_again(void *arg, PmStr *ptx, PmErr *err)
+{
+	const Again *a = arg;
+	PmStr cubin = PM_STR_INIT;
+	PmStatus st = pm__nvrtc_compile_only(a->s, a->cc, ptx, &cubin, err);
+
 	pm_str_release(&cubin);
 	return st;
+}
+
+/* PM_E_INVALID for a source that knows the time. Where the compiler wavers its first answer stands: it is the
+ * one that is judged, kept and run. */
+static PmStatus look_for_time(const PmSource *s, int cc, const PmStr *ptx, PmErr *err)
+{
+	Again again = { s, cc };
+	PmTimeFinding found = pm__time_look(compile_again, &again, ptx, look_seconds);
+
+	if (found == PM_TIME_WAVERS)
+		pm_log(PM_LOG_INFO, "runtime",
+		       "NVRTC gives several codes for kernel '%s'; the first one counts.", s->label);
+	if (found != PM_TIME_KNOWN)
+		return PM_OK;
+	return pm_err(
+		err, PM_E_INVALID,
+		"Kernel '%s' does not compile: it gives other code at another time; leave out __DATE__ and "
+		"__TIME__.",
+		s->label);
 }
 
 static int work(void *arg, PmStr *out)
@@ -84,9 +102,10 @@ static int work(void *arg, PmStr *out)
 		pm_str_clear(&ptx);
 		pm_str_clear(&cubin);
 		pm_err_init(&err);
+		pm__time_set(0);
 		st = pm__nvrtc_compile_only(&w->s[i], w->o->cc, &ptx, &cubin, &err);
 		if (!st && may_know_the_time(w->s[i].source))
-			st = compile_again(&w->s[i], w->o->cc, &ptx, &err);
+			st = look_for_time(&w->s[i], w->o->cc, &ptx, &err);
 		if (st) {
 			pm_str_clear(&ptx);
 			pm_str_clear(&cubin);

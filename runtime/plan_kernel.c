@@ -42,8 +42,17 @@ static PmDevArg bind(const PmKArg *a, const Loc *in, const Loc *out, const int *
 	PM_BUG("kernel argument kind %d", (int)a->kind);
 }
 
-/* Bytes a launch moves: each operand, result and scratch buffer it is given, once. */
-static int64_t launch_bytes(const PmPlan *p, PmNode n, const PmKAlt *alt, const PmKLaunch *l)
+/* Of `needed` elements, at most all that there are. */
+static int64_t operand_bytes(const PmPlan *p, PmValue v, int64_t needed)
+{
+	int64_t n = pm__numel(p, v);
+
+	return (n < needed ? n : needed) * (int64_t)pm_dtype_size(pm__type(p, v)->dtype);
+}
+
+/* Bytes a launch moves: of each operand what the body needs, each result and scratch buffer, once. */
+static int64_t launch_bytes(const PmPlan *p, PmNode n, const PmKAlt *alt, const PmKLaunch *l,
+			    const PmGraph *body, const int64_t *needed)
 {
 	int64_t bytes = 0;
 
@@ -52,7 +61,8 @@ static int64_t launch_bytes(const PmPlan *p, PmNode n, const PmKAlt *alt, const 
 		int64_t b = 0;
 
 		if (a->kind == PM_KARG_IN)
-			pm_type_bytes(pm__type(p, pm_node_in(p->g, n, a->index)), &b, NULL);
+			b = operand_bytes(p, pm_node_in(p->g, n, a->index),
+					  needed[pm_graph_input(body, (size_t)a->index).id]);
 		else if (a->kind == PM_KARG_OUT)
 			pm_type_bytes(pm__type(p, pm_node_out(p->g, n, a->index)), &b, NULL);
 		else if (a->kind == PM_KARG_SCRATCH)
@@ -83,6 +93,7 @@ static PmStatus plan_launches(PmPlan *p, PmNode n, const PmKernelDesc *d, const 
 	int scratch[PM_MAX_SCRATCH];
 	char label[160];
 	size_t n_out = pm_node_n_out(p->g, n);
+	const int64_t *needed = pm__needed(d->body, p->arena);
 	PmStatus st = PM_OK;
 
 	for (size_t i = 0; i < n_out && !st; i++) {
@@ -112,7 +123,7 @@ static PmStatus plan_launches(PmPlan *p, PmNode n, const PmKernelDesc *d, const 
 				s.args[i].offset *= (int64_t)pm_dtype_size(
 					pm__type(p, pm_node_in(p->g, n, l->args[i].index))->dtype);
 		}
-		s.bytes = launch_bytes(p, n, alt, l);
+		s.bytes = launch_bytes(p, n, alt, l, d->body, needed);
 		s.flops = j == 0 ? body_flops(d->body) : 0;
 		s.flop_class = class_of(alt->type);
 		PM_VEC_PUSH(&p->steps, s);

@@ -141,6 +141,11 @@ PM__EAGER(none);
 #define eager_unique              eager_none
 #define eager_non_max_suppression eager_none
 PmStatus pm__plan_kernel(PmPlan *p, PmNode n, int alt, PmErr *err);
+/* By value id, how many elements of a value the graph's outputs need at most, in the arena. Operators that
+ * move elements and element-wise ones need one for each of their results: of a table that is gathered from as
+ * much as the rows that are picked. All others need their operands whole. A very large number where a type is
+ * open. */
+int64_t *pm__needed(const PmGraph *g, PmArena *arena);
 
 /* ---- places (plan.c) ---- */
 

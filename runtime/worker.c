@@ -10,7 +10,6 @@
 #include <string.h>
 
 enum { OPEN_SECONDS = 60, TRIES = 3 };
-static const int64_t max_reply = (int64_t)1 << 40; /* tensors are checked one by one */
 
 struct PmWorker {
 	char device[16];
@@ -63,7 +62,7 @@ int pm_worker_starts(const PmWorker *w)
 
 static PmStatus start(PmWorker *w, PmErr *err)
 {
-	PmLimits lim = { .file_size = -1, .max_output = max_reply };
+	PmLimits lim = { .file_size = -1 };
 	PmStatus st;
 
 	if (w->server)
@@ -79,40 +78,55 @@ void pm_worker_begin(PmWorker *w)
 	start(w, NULL);
 }
 
-/* Sends head and payload; *payload becomes the reply's. Whatever fails ends the worker. */
-static PmStatus ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, double deadline, WorkerReply *r,
-		    PmErr *err)
+/* Sends head and payload; *payload becomes the reply's, of at most `most` bytes. Whatever fails ends the
+ * worker. */
+static PmStatus ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, double deadline, uint64_t most,
+		    WorkerReply *r, PmErr *err)
 {
 	PmStr request = PM_STR_INIT, reply = PM_STR_INIT;
 	PmStatus st = start(w, err);
-	Cursor c;
-	const char *head;
 
 	memset(r, 0, sizeof *r);
 	if (st)
 		return st;
 	pm_str_addn(&request, a, sizeof *a);
 	pm_str_addn(&request, payload->s, payload->len);
-	st = pm_server_call(w->server, "device worker", request.s, request.len, deadline, &reply, err);
+	st = pm_server_call(w->server, "device worker", request.s, request.len, deadline, sizeof *r + most,
+			    &reply, err);
 	pm_str_release(&request);
-	c = (Cursor){ reply.s, reply.len };
-	head = st ? NULL : pm__take(&c, sizeof *r);
-	if (!st && !head)
+	pm_str_clear(payload);
+	if (!st && reply.len < sizeof *r)
 		st = pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
 	if (!st) {
-		memcpy(r, head, sizeof *r);
+		size_t left = reply.len - sizeof *r;
+
+		memcpy(r, reply.s, sizeof *r);
 		r->text[sizeof r->text - 1] = '\0';
+		memmove(reply.s, reply.s + sizeof *r, left + 1);
+		reply.len = left;
+		pm_str_adopt(payload, pm_str_detach(&reply, NULL), left);
 		if (r->status)
 			st = pm_err(err, r->status < 0 ? r->status : PM_E_INTERNAL, "%s", r->text);
 	}
-	pm_str_clear(payload);
-	if (!st)
-		pm_str_addn(payload, c.p, c.left);
 	pm_str_release(&reply);
 	w->killed = st == PM_E_CRASH && pm_server_killed(w->server);
 	if (st)
 		pm_worker_renew(w);
 	return st;
+}
+
+/* Bytes of a graph's outputs. */
+static uint64_t output_bytes(const PmGraph *g)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < pm_graph_n_outputs(g); i++) {
+		int64_t bytes = 0;
+
+		pm_type_bytes(pm_value_type(g, pm_graph_output(g, i)), &bytes, NULL);
+		sum += (uint64_t)bytes;
+	}
+	return sum;
 }
 
 static PmStatus take_outputs(PmWorker *w, const PmGraph *g, const PmStr *payload, PmTensor *out, PmErr *err)
@@ -171,7 +185,7 @@ PmStatus pm_worker_info(PmWorker *w, PmDeviceInfo *out, PmErr *err)
 	int n = 0;
 
 	do
-		st = ask(w, &a, &payload, OPEN_SECONDS, &r, err);
+		st = ask(w, &a, &payload, OPEN_SECONDS, sizeof *out, &r, err);
 	while (try_again(w, st, &n));
 	if (!st && payload.len != sizeof *out)
 		st = pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
@@ -202,7 +216,7 @@ static PmStatus load(PmWorker *w, const PmWork *work, unsigned keep, double dead
 		while (keep >> w->next & 1)
 			w->next = (w->next + 1) % WORKER_SLOTS;
 		a.slot = *slot = w->next;
-		st = ask(w, &a, &payload, deadline, &r, err);
+		st = ask(w, &a, &payload, deadline, PM_CHAIN_HEX, &r, err);
 		if (!st)
 			st = take_exactly(w, &payload, w->digest[*slot], PM_CHAIN_HEX, err);
 		w->digest[*slot][PM_CHAIN_HEX - 1] = 0;
@@ -239,7 +253,7 @@ static PmStatus run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_
 		return st;
 	w->side[0] = a.slot;
 	pm__tensors_pack(in, n_in, &payload);
-	st = ask(w, &a, &payload, limit, &r, err);
+	st = ask(w, &a, &payload, limit, output_bytes(work->g), &r, err);
 	if (!st)
 		st = take_outputs(w, work->g, &payload, out, err);
 	if (!st && seconds)
@@ -310,20 +324,21 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 	memcpy(w->side, slot, (size_t)n_sides * sizeof *slot);
 	pm_str_addn(&payload, slot, (size_t)n_sides * sizeof *slot);
 	pm__bank_pack(bank, &payload);
-	st = ask(w, &a, &payload, w->clock_deadline, &r, err);
+	st = ask(w, &a, &payload, w->clock_deadline, 0, &r, err);
 	*depth = r.n;
 	pm_str_release(&payload);
 	return st;
 }
 
-static PmStatus clock_ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, PmSample *sample, PmErr *err)
+static PmStatus clock_ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, uint64_t most, PmSample *sample,
+			  PmErr *err)
 {
 	WorkerReply r;
 	PmStatus st;
 
 	if (!w->server)
 		return pm_err(err, PM_E_INVALID, "The clock of this worker is not open.");
-	st = ask(w, a, payload, w->clock_deadline, &r, err);
+	st = ask(w, a, payload, w->clock_deadline, most, &r, err);
 	if (!st && sample)
 		*sample = r.sample;
 	return st;
@@ -334,7 +349,7 @@ static PmStatus clock_simple(PmWorker *w, WorkerWhat what, double *seconds, PmEr
 	WorkerAsk a = { .what = what };
 	PmStr payload = PM_STR_INIT;
 	PmSample s = { 0 };
-	PmStatus st = clock_ask(w, &a, &payload, &s, err);
+	PmStatus st = clock_ask(w, &a, &payload, 0, &s, err);
 
 	if (!st && seconds)
 		*seconds = s.seconds;
@@ -346,10 +361,11 @@ PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *
 {
 	WorkerAsk a = { .what = WORKER_TAKE, .ask = *sample, .n = made != NULL };
 	PmStr payload = PM_STR_INIT;
-	PmStatus st = clock_ask(w, &a, &payload, out, err);
+	size_t bytes = made ? (size_t)sample->train * sizeof *made : 0;
+	PmStatus st = clock_ask(w, &a, &payload, bytes, out, err);
 
 	if (!st)
-		st = take_exactly(w, &payload, made, made ? (size_t)sample->train * sizeof *made : 0, err);
+		st = take_exactly(w, &payload, made, bytes, err);
 	pm_str_release(&payload);
 	return st;
 }
@@ -368,7 +384,7 @@ PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, int call, PmTens
 {
 	WorkerAsk a = { .what = WORKER_OUTPUTS, .n = call };
 	PmStr payload = PM_STR_INIT;
-	PmStatus st = clock_ask(w, &a, &payload, NULL, err);
+	PmStatus st = clock_ask(w, &a, &payload, output_bytes(g), NULL, err);
 
 	if (!st)
 		st = take_outputs(w, g, &payload, out, err);
@@ -380,7 +396,7 @@ PmStatus pm_worker_clock_sketch(PmWorker *w, int call, PmSketch *out, size_t n_o
 {
 	WorkerAsk a = { .what = WORKER_SKETCH, .n = call };
 	PmStr payload = PM_STR_INIT;
-	PmStatus st = clock_ask(w, &a, &payload, NULL, err);
+	PmStatus st = clock_ask(w, &a, &payload, n_out * sizeof *out, NULL, err);
 
 	if (!st)
 		st = take_exactly(w, &payload, out, n_out * sizeof *out, err);

@@ -211,11 +211,14 @@ static void F22_time_macro(void **state)
 		"{ y[0] = (T)(float)when[n & 7]; }\n",
 		"#define P(a, b) a##b\n__constant__ char when[] = P(__TI, ME__);\n" KERNEL
 		"{ y[0] = (T)(float)when[n & 7]; }\n",
+		/* Today is all that it knows. */
+		"__constant__ char when[] = __DATE__;\n" KERNEL "{ y[0] = (T)(float)when[n & 7]; }\n",
+		KERNEL "{ y[0] = (T)(float)(__TIME__[1] & 1); }\n",
 	};
 
 	(void)state;
 	need_nvrtc();
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof source / sizeof *source; i++) {
 		PmBoxed b = boxed(source[i], 0);
 
 		assert_int_equal(b.st, PM_E_INVALID);

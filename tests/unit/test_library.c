@@ -483,6 +483,29 @@ static void a_sequence_is_the_same_as_its_steps(void **state)
 	sequences = 0;
 }
 
+/* Sizes of which a product wraps around to a small number: no way but the library's own. */
+static void sizes_that_wrap_are_left_to_the_library(void **state)
+{
+	static const int64_t large = (int64_t)1 << 30;
+	PmLibCall c = { .kind = PM_LIB_CONV, .dtype = PM_F16 };
+	PmWay w;
+
+	(void)state;
+	c.conv = (PmLibConv){ .spatial = 2,
+			      .x = { 16, large, large, 1 },
+			      .w = { 1, large, 1, 1 },
+			      .y = { 16, 1, 1, 1 },
+			      .stride = { large, 1 },
+			      .dilation = { 1, 1 },
+			      .groups = 1 };
+	for (int kind = PM_WAY_PLAIN + 1; kind < PM_N_WAYS; kind++)
+		if (pm_way_describe(&c, (PmWayKind)kind, &w))
+			fail_msg("%s", pm_way_name((PmWayKind)kind));
+	c.conv.has_bias = 1;
+	c.conv.y[0] = c.conv.y[1] = c.conv.y[2] = c.conv.y[3] = (int64_t)1 << 32;
+	assert_int_equal(pm_way_describe(&c, PM_WAY_PLAIN, &w), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -491,6 +514,7 @@ int main(void)
 		cmocka_unit_test(convolutions_are_described),
 		cmocka_unit_test(transposed_convolutions_are_described),
 		cmocka_unit_test(every_way_agrees),
+		cmocka_unit_test(sizes_that_wrap_are_left_to_the_library),
 		cmocka_unit_test(einsums_are_described),
 		cmocka_unit_test(a_rewritten_graph_makes_the_same_calls),
 		cmocka_unit_test(a_library_that_declines_leaves_it_to_our_kernel),

@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "ir/text.h"
 #include "runtime/library.h"
+#include "runtime/worker.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -108,6 +109,20 @@ void pm_cli_put_json(cJSON *j)
 	cJSON_Delete(j);
 }
 
+/* Tried in a process of its own. When it cannot be opened the command says so, and nothing else matters. */
+static int can_open(const char *device)
+{
+	PmWorker *w = pm_worker_new(device);
+	PmDeviceInfo info;
+	PmErr err;
+	int can;
+
+	pm_err_init(&err);
+	can = pm_worker_info(w, &info, &err) == PM_OK;
+	pm_worker_free(w);
+	return can;
+}
+
 void pm_cli_libraries(const char *device, int tf32)
 {
 	const PmLibrary *l[2];
@@ -117,6 +132,8 @@ void pm_cli_libraries(const char *device, int tf32)
 		return;
 	l[0] = pm_library_cublaslt();
 	l[1] = pm_library_cudnn();
+	if ((l[0]->so && l[1]->so && pm_library_allowed()) || !can_open(device))
+		return;
 	for (int i = 0; i < 2; i++)
 		if (!l[i]->so && pm_library_allowed())
 			fprintf(stderr, "%s runs on our own kernels: %s\n",

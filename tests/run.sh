@@ -5,8 +5,9 @@
 # corpus, every tests/*.sh and tests/cli/*.sh. With words: those whose path contains one of them ("gpu" adds
 # the tests that need a GPU). Output is shown for what fails (-v: always). Programs and scripts speak TAP; a case that is
 # skipped says why ("# reason: TEXT" before cmocka's skip(), or "# SKIP TEXT"), a script may exit 77 with the
-# reason as its last line. Environment: BUILD (build), JOBS (processors), TEST_TIMEOUT (300 seconds each),
-# TEST_CACHE (compiled kernels; BUILD/test-cache).
+# reason as its last line. Environment: BUILD (build), JOBS (processors), TEST_TIMEOUT (900 seconds
+# each: many times what the longest takes alone, so that none fails on a busy machine), TEST_CACHE (compiled kernels;
+# BUILD/test-cache).
 #
 # The last line is "N passed, N failed, N skipped"; exit 1 when something failed or nothing ran.
 set -u
@@ -26,7 +27,7 @@ done
 words=("$@")
 build=${BUILD:-build}
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 1)}
-deadline=${TEST_TIMEOUT:-300}
+deadline=${TEST_TIMEOUT:-900}
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/passmith-tests-XXXXXX") || exit 5
 trap 'rm -rf "$work"' EXIT
@@ -79,7 +80,8 @@ run_one()
 
 # What takes longest begins first, so that nothing runs alone at the end.
 order=()
-for long in tests/cli/core.sh tests/unit/test_eager.c tests/conform/test_onnx_nodes_emu.c; do
+for long in tests/unit/test_nvrtc.c tests/cli/core.sh tests/cli/core_passes.sh tests/unit/test_eager.c \
+	tests/conform/test_onnx_nodes_emu.c; do
 	for i in "${!names[@]}"; do
 		[ "${names[$i]}" = "$long" ] && order+=("$i")
 	done

@@ -44,8 +44,8 @@ static void expect(const char *rule, const char *text, PmLane lane, const char *
 				 .lane = lane,
 				 .secret = test_secret(seed),
 				 .only_rule = rule,
-				 .pass_deadline = 5,
-				 .device_deadline = 20 };
+				 .pass_deadline = 60,
+				 .device_deadline = 100 };
 		PmEvalMember m = { .label = rule };
 		PmEvalRecord r;
 		PmErr err;

@@ -18,7 +18,7 @@
 	static void id(void **state)                                                                         \
 	{                                                                                                    \
 		(void)state;                                                                                 \
-		pm_attack("tests/adversarial/elf/" #id ".so", NULL, 5, PM_VERDICT_REJECT_ELF, part);         \
+		pm_attack("tests/adversarial/elf/" #id ".so", NULL, 60, PM_VERDICT_REJECT_ELF, part);        \
 	}
 
 REFUSED(D02_ifunc_internal, "Relocation")
@@ -39,7 +39,7 @@ static void D01_ctor(void **state)
 {
 	(void)state;
 	unlink("/tmp/passmith-was-here");
-	pm_attack("tests/adversarial/elf/D01_ctor.so", NULL, 5, PM_VERDICT_REJECT_ELF, "INIT_ARRAY");
+	pm_attack("tests/adversarial/elf/D01_ctor.so", NULL, 60, PM_VERDICT_REJECT_ELF, "INIT_ARRAY");
 	assert_int_not_equal(access("/tmp/passmith-was-here", F_OK), 0);
 }
 
@@ -285,9 +285,9 @@ static void D12_truncated_and_flipped(void **state)
 static void files_that_are_no_objects(void **state)
 {
 	(void)state;
-	pm_attack("/proc/self/maps", NULL, 5, PM_VERDICT_REJECT_ELF, "");
-	pm_attack("passmith-host", NULL, 5, PM_VERDICT_REJECT_ELF, "names an interpreter");
-	pm_attack("tests/unit/test_str.does-not-exist", NULL, 5, PM_VERDICT_REJECT_ELF, "test_str");
+	pm_attack("/proc/self/maps", NULL, 60, PM_VERDICT_REJECT_ELF, "");
+	pm_attack("passmith-host", NULL, 60, PM_VERDICT_REJECT_ELF, "names an interpreter");
+	pm_attack("tests/unit/test_str.does-not-exist", NULL, 60, PM_VERDICT_REJECT_ELF, "test_str");
 }
 
 int main(void)

@@ -171,7 +171,7 @@ static int child(void *arg, PmStr *out)
 /* Runs k(y) in a process that is shut in; what it says is "ok <y>" or an error's sentence. */
 static void run(const char *source, PmProcResult *r)
 {
-	static const PmLimits lim = { .seconds = 20, .file_size = 0 };
+	static const PmLimits lim = { .seconds = 100, .file_size = 0 };
 	Job j = { .y = emu_buf(dev, PM_BUF_OUTPUT, NULL, sizeof(int)) };
 	PmErr err;
 

@@ -216,8 +216,8 @@ static void D24_static_counter(void **state)
 	PmStr ta = PM_STR_INIT, tb = PM_STR_INIT;
 
 	(void)state;
-	a = pm_attack_run(STATEFUL, "D24_static_counter", 5);
-	b = pm_attack_run(STATEFUL, "D24_static_counter", 5);
+	a = pm_attack_run(STATEFUL, "D24_static_counter", 60);
+	b = pm_attack_run(STATEFUL, "D24_static_counter", 60);
 	assert_int_equal(a.verdict, PM_VERDICT_OK);
 	assert_int_equal(b.verdict, PM_VERDICT_OK);
 	assert_int_equal(pm_graph_print(a.graph, NULL, &ta, NULL), PM_OK);
@@ -258,7 +258,7 @@ static void D19b_hang_on_3rd_graph(void **state)
 
 	(void)state;
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(on("D19b_hang_on_3rd_graph", text[i], 0.3),
+		assert_int_equal(on("D19b_hang_on_3rd_graph", text[i], i == 2 ? 0.3 : 60),
 				 i == 2 ? PM_VERDICT_PASS_TIMEOUT : PM_VERDICT_OK);
 }
 

@@ -35,7 +35,7 @@ static void need(unsigned layers, const char *what)
 	{                                                                                                    \
 		(void)state;                                                                                 \
 		need(PM_BOX_FILTER, "system call filter");                                                   \
-		pm_attack(ATTACKS, #id, 5, PM_VERDICT_SANDBOX_KILL, part);                                   \
+		pm_attack(ATTACKS, #id, 60, PM_VERDICT_SANDBOX_KILL, part);                                  \
 	}
 
 KILLED(A03_read_task_file, "system call")
@@ -60,7 +60,7 @@ static void B12_write_cache(void **state)
 	(void)state;
 	need(PM_BOX_FILTER, "system call filter");
 	unlink("/tmp/tuned.txt");
-	pm_attack(ATTACKS, "B12_write_cache", 5, PM_VERDICT_SANDBOX_KILL, "system call");
+	pm_attack(ATTACKS, "B12_write_cache", 60, PM_VERDICT_SANDBOX_KILL, "system call");
 	assert_int_not_equal(access("/tmp/tuned.txt", F_OK), 0);
 }
 
@@ -68,7 +68,7 @@ static void D16_double_fork(void **state)
 {
 	(void)state;
 	need(PM_BOX_FILTER, "system call filter");
-	pm_attack(ATTACKS, "D16_double_fork", 5, PM_VERDICT_SANDBOX_KILL, "system call");
+	pm_attack(ATTACKS, "D16_double_fork", 60, PM_VERDICT_SANDBOX_KILL, "system call");
 	/* Nothing is left that this process would have to reap. */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
@@ -77,20 +77,20 @@ static void D16_double_fork(void **state)
 static void C02_got_patch(void **state)
 {
 	(void)state;
-	pm_attack(ATTACKS, "C02_got_patch", 5, PM_VERDICT_SANDBOX_KILL, "protected");
+	pm_attack(ATTACKS, "C02_got_patch", 60, PM_VERDICT_SANDBOX_KILL, "protected");
 }
 
 static void D06_patch_host_table(void **state)
 {
 	(void)state;
-	pm_attack(ATTACKS, "D06_patch_host_table", 5, PM_VERDICT_SANDBOX_KILL, "protected");
+	pm_attack(ATTACKS, "D06_patch_host_table", 60, PM_VERDICT_SANDBOX_KILL, "protected");
 }
 
 static void D18b_rdtsc(void **state)
 {
 	(void)state;
 	need(PM_BOX_NO_CLOCK, "no clock");
-	pm_attack(ATTACKS, "D18b_rdtsc", 5, PM_VERDICT_SANDBOX_KILL, "has no clock");
+	pm_attack(ATTACKS, "D18b_rdtsc", 60, PM_VERDICT_SANDBOX_KILL, "has no clock");
 }
 
 static void D19_spin(void **state)
@@ -103,13 +103,13 @@ static void D19_spin(void **state)
 static void D20_alloc_forever(void **state)
 {
 	(void)state;
-	pm_attack(ATTACKS, "D20_alloc_forever", 5, PM_VERDICT_PASS_CRASH, "signal 11");
+	pm_attack(ATTACKS, "D20_alloc_forever", 60, PM_VERDICT_PASS_CRASH, "signal 11");
 }
 
 static void D20b_recursion(void **state)
 {
 	(void)state;
-	pm_attack(ATTACKS, "D20b_recursion", 5, PM_VERDICT_SANDBOX_KILL, "overflowed its stack");
+	pm_attack(ATTACKS, "D20b_recursion", 60, PM_VERDICT_SANDBOX_KILL, "overflowed its stack");
 }
 
 /* Kernels cannot be matched, so that no two rules can undo each other; one that goes on by itself runs into a
@@ -122,7 +122,7 @@ static void E10_ping_pong(void **state)
 	if (out.verdict != PM_VERDICT_PASS_TIMEOUT && out.verdict != PM_VERDICT_REJECT_API)
 		fail_msg("%s: %s", pm_verdict_name(out.verdict), out.message);
 	pm_pass_outcome_release(&out);
-	pm_attack("tests/adversarial/E10_kernels.so", NULL, 5, PM_VERDICT_REJECT_LINT, "cannot be matched");
+	pm_attack("tests/adversarial/E10_kernels.so", NULL, 60, PM_VERDICT_REJECT_LINT, "cannot be matched");
 }
 
 static void D18_aslr_dependent(void **state)
@@ -148,7 +148,7 @@ static void D18c_heap_dependent(void **state)
 /* What the pass found, told by its reason to decline. */
 static void found(const char *rule, const char *want)
 {
-	PmPassOutcome out = pm_attack_run(ATTACKS, rule, 5);
+	PmPassOutcome out = pm_attack_run(ATTACKS, rule, 60);
 	const char *said = "";
 
 	for (size_t i = 0; i < out.n_rules; i++)

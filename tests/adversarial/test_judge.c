@@ -56,8 +56,8 @@ static PmEvalOpts options(const char *rule, PmLane lane)
 			     .lane = lane,
 			     .secret = test_secret(7),
 			     .only_rule = rule,
-			     .pass_deadline = 5,
-			     .device_deadline = 3 };
+			     .pass_deadline = 60,
+			     .device_deadline = 100 };
 }
 
 static PmEvalRecord eval(const char *so, const char *rule, const char *text, PmLane lane)

@@ -181,7 +181,7 @@ static void is_right_on_what_it_knows(const char *so, const PmGraph *g, int alon
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_referee_rewrite(so, NULL, g, 10, &c, &err) || c.verdict != PM_VERDICT_OK)
+	if (pm_referee_rewrite(so, NULL, g, 60, &c, &err) || c.verdict != PM_VERDICT_OK)
 		fail_msg("%s%s", err.text, c.why);
 	o.alts = &alt;
 	for (int k = 0; k < SETS; k++) {
@@ -239,8 +239,8 @@ static PmEvalRecord eval(const char *rule, PmPreset preset, uint64_t secret)
 			 .preset = preset,
 			 .secret = test_secret(secret),
 			 .only_rule = rule,
-			 .pass_deadline = 10,
-			 .device_deadline = 20 };
+			 .pass_deadline = 60,
+			 .device_deadline = 100 };
 	PmGraph *g = parse();
 	PmEvalMember m = { .label = rule, .g = g };
 	PmEvalRecord r;
@@ -347,7 +347,7 @@ static void open_bed(Bed *b)
 	memset(b, 0, sizeof *b);
 	pm_err_init(&err);
 	b->g = parse();
-	if (pm_referee_rewrite(built(ATTACKS), "honest_twice", b->g, 10, &b->c, &err) ||
+	if (pm_referee_rewrite(built(ATTACKS), "honest_twice", b->g, 60, &b->c, &err) ||
 	    b->c.verdict != PM_VERDICT_OK)
 		fail_msg("%s%s", err.text, b->c.why);
 	b->w = pm_worker_new("emu");

@@ -48,7 +48,7 @@ static void need(unsigned layer)
 	{                                                                                                    \
 		(void)state;                                                                                 \
 		need(layer);                                                                                 \
-		pm_attack(ATTACKS, #id, 5, PM_VERDICT_SANDBOX_KILL, part);                                   \
+		pm_attack(ATTACKS, #id, 60, PM_VERDICT_SANDBOX_KILL, part);                                  \
 	}
 
 STOPPED(S15_vdso_by_auxv, PM_BOX_NO_CLOCK, "has no clock")
@@ -72,7 +72,7 @@ static void S17_old_time_page(void **state)
 
 	(void)state;
 	need(PM_BOX_FILTER);
-	out = pm_attack_run(ATTACKS, "S17_old_time_page", 5);
+	out = pm_attack_run(ATTACKS, "S17_old_time_page", 60);
 	if (out.verdict != PM_VERDICT_SANDBOX_KILL && out.verdict != PM_VERDICT_PASS_CRASH)
 		fail_msg("%s: %s", pm_verdict_name(out.verdict), out.message);
 	pm_pass_outcome_release(&out);
@@ -125,7 +125,7 @@ static void S19b_move_somewhere(void **state)
 
 	(void)state;
 	need(PM_BOX_FILTER);
-	out = pm_attack_run(ATTACKS, "S19b_move_somewhere", 5);
+	out = pm_attack_run(ATTACKS, "S19b_move_somewhere", 60);
 	for (size_t i = 0; i < out.n_rules; i++)
 		if (out.rule[i].stats.n_reasons)
 			said = out.rule[i].stats.reason[0].text;
@@ -181,7 +181,7 @@ static int child(void *arg, PmStr *out)
  * these arguments. */
 static void run_call(const char *fn_type, const void *fn, const char *arguments, int serving, PmProcResult *r)
 {
-	static const PmLimits lim = { .seconds = 20, .file_size = 0 };
+	static const PmLimits lim = { .seconds = 100, .file_size = 0 };
 	void *(*copy)(void *, const void *, size_t) = memcpy;
 	Job j = { .y = emu_buf(dev, PM_BUF_OUTPUT, NULL, sizeof(int)), .serving = serving };
 	PmStr source = PM_STR_INIT;

@@ -53,8 +53,8 @@ static void evaluated(const char *rule, const PmGraph *g, const char *verdicts, 
 			 .preset = PM_PRESET_SOUND,
 			 .secret = test_secret(7),
 			 .only_rule = rule,
-			 .pass_deadline = 5,
-			 .device_deadline = 20,
+			 .pass_deadline = 60,
+			 .device_deadline = 100,
 			 .clock_seconds = 2 };
 	const char *name;
 	PmEvalRecord r;
@@ -85,11 +85,11 @@ static PmDeferred let_through(const char *so, const char *rule)
 {
 	PmWorker *w = pm_worker_new(device());
 	PmClockOpts o = {
-		.secret = test_secret(7), .deadline = 20, .seconds = 3, .blocks = BLOCKS, .keep = 1
+		.secret = test_secret(7), .deadline = 100, .seconds = 3, .blocks = BLOCKS, .keep = 1
 	};
 	PmGraph *g = parse(silu);
 	PmWork base = { .g = g }, cand = { 0 };
-	PmDeferredOpts d = { .deadline = 20, .secret = test_secret(7) };
+	PmDeferredOpts d = { .deadline = 100, .secret = test_secret(7) };
 	PmCandidate c;
 	PmClockResult r;
 	PmDeferred out;
@@ -97,7 +97,7 @@ static PmDeferred let_through(const char *so, const char *rule)
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_referee_rewrite(built(so), rule, g, 5, &c, &err) || pm_worker_info(w, &info, &err))
+	if (pm_referee_rewrite(built(so), rule, g, 60, &c, &err) || pm_worker_info(w, &info, &err))
 		fail_msg("%s", err.text);
 	if (c.verdict != PM_VERDICT_OK)
 		fail_msg("%s: %s", so, c.why);

@@ -281,7 +281,7 @@ static void an_honest_candidate_is_accepted(void **state)
 	(void)state;
 	need_nvrtc();
 	pm_err_init(&err);
-	o = pm_attack_run("passes/silu.so", NULL, 10);
+	o = pm_attack_run("passes/silu.so", NULL, 60);
 	assert_int_equal(o.verdict, PM_VERDICT_OK);
 	if (pm_compile_gate(o.graph, CC, &j, &err))
 		fail_msg("%s", err.text);

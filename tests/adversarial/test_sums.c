@@ -4,6 +4,7 @@
 #include "ir/text.h"
 #include "tests/lib/attack.h"
 #include "tests/lib/need.h"
+#include "tests/lib/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -31,10 +32,10 @@ static void expect(const char *rule, const char *text, const char *want)
 {
 	PmEvalOpts o = { .device = "emu",
 			 .preset = PM_PRESET_SOUND,
-			 .seed = 7,
+			 .secret = test_secret(7),
 			 .only_rule = rule,
-			 .pass_deadline = 5,
-			 .device_deadline = 10 };
+			 .pass_deadline = 60,
+			 .device_deadline = 100 };
 	PmEvalMember m = { .label = rule, .g = NULL };
 	PmEvalRecord r;
 	PmGraph *g = NULL;

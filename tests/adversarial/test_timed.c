@@ -48,14 +48,14 @@ static PmDeferred let_through(const char *rule, int large)
 {
 	PmWorker *w = pm_worker_new(device());
 	PmClockOpts o = { .secret = test_secret(7),
-			  .deadline = 20,
+			  .deadline = 100,
 			  .seconds = 3,
 			  .blocks = BLOCKS,
 			  .keep = 1,
 			  .keep_bytes = large };
 	PmGraph *g = parse();
 	PmWork base = { .g = g }, cand = { 0 };
-	PmDeferredOpts d = { .deadline = 20, .secret = test_secret(7) };
+	PmDeferredOpts d = { .deadline = 100, .secret = test_secret(7) };
 	PmCandidate c;
 	PmClockResult r;
 	PmDeferred out;
@@ -63,7 +63,7 @@ static PmDeferred let_through(const char *rule, int large)
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_referee_rewrite(built(ATTACKS), rule, g, 5, &c, &err) || pm_worker_info(w, &info, &err))
+	if (pm_referee_rewrite(built(ATTACKS), rule, g, 60, &c, &err) || pm_worker_info(w, &info, &err))
 		fail_msg("%s", err.text);
 	if (c.verdict != PM_VERDICT_OK)
 		fail_msg("%s: %s", rule, c.why);
@@ -194,8 +194,8 @@ static PmEvalRecord evaluation(const char *rule, PmPreset preset, uint64_t secre
 			 .preset = preset,
 			 .secret = test_secret(secret),
 			 .only_rule = rule,
-			 .pass_deadline = 5,
-			 .device_deadline = 20,
+			 .pass_deadline = 60,
+			 .device_deadline = 100,
 			 .clock_seconds = 2 };
 	PmEvalRecord r;
 	PmErr err;

@@ -23,6 +23,11 @@ warns "The device emu has no clock" "the sentence names the device"
 CUDA_VISIBLE_DEVICES='' pm time $model
 exits 3 "time without a GPU"
 one_sentence "time without a GPU: one sentence"
+CUDA_VISIBLE_DEVICES='' PASSMITH_LIBRARIES=off pm time $model
+exits 3 "time without a GPU, and without libraries"
+one_sentence "time without a GPU, and without libraries: one sentence"
+CUDA_VISIBLE_DEVICES='' PASSMITH_LIBRARIES=off pm run $model --device cuda
+one_sentence "run without a GPU, and without libraries: one sentence"
 ! grep -q emu "$tmp/err"
 tap "the sentence does not name a device that cannot time either"
 

@@ -32,6 +32,17 @@ says "output 'y'" "and where"
 only S47_half_sums
 exits 1 "nor is a sum kept in bfloat16"
 
+# Sums of large integers that go through float: wrong in nearly every element of the class that has them.
+cat >"$tmp/ints.gpt" <<'END'
+g (int32[9,64] a, int32[9,64] b) => (int32[9,64] y)
+{
+   y = Add (a, b)
+}
+END
+pm eval "$tmp/ints.gpt" --pass "$build/tests/adversarial/input_attacks.so" --hidden 0
+exits 1 "S68_int_through_float"
+says "INCORRECT" "and the verdict says so"
+
 if command -v python3 >/dev/null; then
 	tools/judge_page.py --check
 	tap "docs/results/judge.md is what docs/results/judge.json gives"

@@ -52,7 +52,9 @@ together()
 		set -- "$1" "$2" "$3" "$4" "$5"
 		args=
 		for p in $order; do args="$args --pass $tmp/$p.so"; done
-		rm -rf "$tmp/cache"
+		# Of an earlier run only the emulator's own headers are left, which no pass has a part in.
+		mkdir -p "$tmp/cache"
+		find "$tmp/cache" -mindepth 1 -maxdepth 1 ! -name emu-head -exec rm -rf {} +
 		# shellcheck disable=SC2086 # a list of words
 		PASSMITH_CACHE=$tmp/cache pm eval "$tmp/silu.gpt" $args --device emu --hidden 0 --json
 		what "$tag"

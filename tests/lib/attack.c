@@ -42,7 +42,7 @@ PmPassOutcome pm_attack_run(const char *so, const char *rule, double seconds)
 
 static void honest_pass_works(const char *after)
 {
-	PmPassOutcome out = pm_attack_run("passes/silu.so", NULL, 10);
+	PmPassOutcome out = pm_attack_run("passes/silu.so", NULL, 60);
 
 	if (out.verdict != PM_VERDICT_OK || out.applied != 2)
 		fail_msg("The honest pass after %s: %s: %s", after, pm_verdict_name(out.verdict),
@@ -69,7 +69,7 @@ static PmCandidate judged(const char *so)
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_referee_rewrite(built(so), NULL, g, 10, &c, &err))
+	if (pm_referee_rewrite(built(so), NULL, g, 60, &c, &err))
 		fail_msg("%s", err.text);
 	pm_graph_free(g);
 	return c;

@@ -289,7 +289,7 @@ static void a_rewritten_graph_makes_the_same_calls(void **state)
 	pm_err_init(&err);
 	graph_agrees(g, text, 1);
 	a = lib.call[0].gemm;
-	if (pm_referee_rewrite(built("passes/add_layer_norm.so"), NULL, g, 10, &cand, &err))
+	if (pm_referee_rewrite(built("passes/add_layer_norm.so"), NULL, g, 60, &cand, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(cand.verdict, PM_VERDICT_OK);
 	assert_int_equal(cand.n_kernels, 1);

@@ -21,7 +21,7 @@ static void left(const char *text, PmStr *out)
 
 	pm_err_init(&err);
 	if (pm_graph_parse(text, strlen(text), &g, &err) ||
-	    pm_referee_rewrite(built("passes/silu.so"), NULL, g, 10, &c, &err))
+	    pm_referee_rewrite(built("passes/silu.so"), NULL, g, 60, &c, &err))
 		fail_msg("%s", err.text);
 	if (c.verdict != PM_VERDICT_OK)
 		fail_msg("%s", c.why);

@@ -444,12 +444,12 @@ static void side_by_side_as_one_by_one(void **state)
 		g[i] = parse(text.s);
 		pm_str_release(&text);
 	}
-	if (pm_referee_rewrite_all(built(SILU), g, N, 10, all, &err))
+	if (pm_referee_rewrite_all(built(SILU), g, N, 60, all, &err))
 		fail_msg("%s", err.text);
 	for (int i = 0; i < N; i++) {
 		PmStr a = PM_STR_INIT, b = PM_STR_INIT;
 
-		assert_int_equal(pm_referee_rewrite(built(SILU), NULL, g[i], 10, &one, &err), PM_OK);
+		assert_int_equal(pm_referee_rewrite(built(SILU), NULL, g[i], 60, &one, &err), PM_OK);
 		assert_int_equal(one.verdict, i % 3 == 1 ? PM_VERDICT_NO_MATCH : PM_VERDICT_OK);
 		assert_int_equal(all[i].verdict, one.verdict);
 		if (one.g) {

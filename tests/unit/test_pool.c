@@ -4,9 +4,12 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -18,6 +21,7 @@ typedef struct Sum {
 	int started, seen[N], died[N];
 	long total, wrong;
 	size_t kill_at, fail_at;
+	atomic_int *failing; /* shared: the process that fails, 0 before it does */
 } Sum;
 
 static PmStatus start(void *arg, int worker, PmErr *err)
@@ -29,6 +33,16 @@ static PmStatus start(void *arg, int worker, PmErr *err)
 	return worker >= 0 && worker < 4 ? PM_OK : PM_E_INTERNAL;
 }
 
+/* Until that process has failed and is gone. How far others get before it does is not promised. */
+static void wait_for_end(atomic_int *failing)
+{
+	const struct timespec nap = { 0, 1000 * 1000 };
+	int pid;
+
+	while (!(pid = atomic_load(failing)) || (pid != getpid() && kill(pid, 0) == 0))
+		nanosleep(&nap, NULL);
+}
+
 static PmStatus work(void *arg, size_t item, void *result, PmErr *err)
 {
 	Sum *s = arg;
@@ -38,8 +52,12 @@ static PmStatus work(void *arg, size_t item, void *result, PmErr *err)
 		return pm_err(err, PM_E_INTERNAL, "The result is not zero.");
 	if (item == s->kill_at)
 		raise(SIGKILL);
-	if (item == s->fail_at)
+	if (item == s->fail_at) {
+		atomic_store(s->failing, getpid());
 		return pm_err(err, PM_E_SHAPE, "Item %zu is not to my taste.", item);
+	}
+	if (item > s->fail_at)
+		wait_for_end(s->failing);
 	s->in_process++;
 	*r = (long)(item * item);
 	return PM_OK;
@@ -112,21 +130,28 @@ static void the_last_item_may_die_too(void **state)
 	assert_int_equal(s.died[N - 1], 1);
 }
 
+/* Each of the others may have one item in hand when one fails, and takes no more. */
 static void a_failure_stops_all_and_keeps_its_sentence(void **state)
 {
-	int jobs;
+	atomic_int *failing = mmap(NULL, sizeof *failing, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+				   -1, 0);
+	int jobs, i;
 
 	(void)state;
+	assert_ptr_not_equal(failing, MAP_FAILED);
 	for (jobs = 1; jobs <= 3; jobs += 2) {
-		Sum s = { .kill_at = SIZE_MAX, .fail_at = 50 };
+		Sum s = { .kill_at = SIZE_MAX, .fail_at = 50, .failing = failing };
 		PmPool p = { N, sizeof(long), jobs, start, NULL, work, done, &s };
 		PmErr err;
 
+		atomic_store(failing, 0);
 		pm_err_init(&err);
 		assert_int_equal(pm_pool_run(&p, &err), PM_E_SHAPE);
 		assert_string_equal(err.text, "Item 50 is not to my taste.");
-		assert_int_equal(s.seen[N - 1], 0);
+		for (i = 50 + jobs; i < N; i++)
+			assert_int_equal(s.seen[i], 0);
 	}
+	munmap(failing, sizeof *failing);
 }
 
 static void nothing_to_do_is_fine(void **state)

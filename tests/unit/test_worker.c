@@ -140,7 +140,7 @@ static void fails(PmWorker *w, const char *so, double deadline, PmStatus want, c
 	int before = pm_worker_starts(w);
 
 	pm_err_init(&err);
-	assert_int_equal(pm_referee_rewrite(built(so), NULL, g, 10, &c, &err), PM_OK);
+	assert_int_equal(pm_referee_rewrite(built(so), NULL, g, 60, &c, &err), PM_OK);
 	assert_int_equal(c.verdict, PM_VERDICT_OK);
 	assert_int_equal(run(w, c.g, 1, deadline, &r, &err), want);
 	if (!strstr(err.text, words))

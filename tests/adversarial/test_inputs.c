@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "tests/lib/need.h"
+#include "tests/lib/results.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -71,6 +72,7 @@ static const cJSON *record(const char *so, const char *text, int seed, cJSON **r
 	if (pm_json_parse(out.s, out.len, report, &err))
 		fail_msg("%s: %s", err.text, out.s);
 	pm_str_release(&out);
+	*report = pm_test_results(*report);
 	return cJSON_GetArrayItem(cJSON_GetObjectItem(cJSON_GetArrayItem(*report, 0), "records"), 0);
 }
 

@@ -13,6 +13,7 @@
 #include "dataset/subgraphs.h"
 #include "runtime/nvrtc.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,9 @@ static void kind_json(cJSON *j, const PmTimes *t, int side, int control, const c
 {
 	cJSON *k = cJSON_AddObjectToObject(j, name);
 
-	cJSON_AddNumberToObject(k, "seconds", t->side[side].median);
+	cJSON_AddNumberToObject(k, "seconds", pm_timer_seconds(t, side)); /* null when it is below */
+	if (t->blocks && isnan(pm_timer_seconds(t, side)))
+		cJSON_AddNumberToObject(k, "below", t->resolution);
 	if (side)
 		cJSON_AddNumberToObject(k, "speedup", t->ratio[side].point);
 	cJSON_AddNumberToObject(k, "control", t->ratio[control].point);
@@ -46,10 +49,15 @@ static cJSON *times_json(const PmTiming *t, int side, int control)
 
 static void print_times(const PmMember *m, const PmPlanStats *s, const PmTiming *t, int side)
 {
-	printf("  %-44.44s %4d launches %10.2f us %10.2f us %10.2f us %10.2f us  %s\n", m->label,
-	       s->n_launches, t->kind[PM_TIME_COLD].side[side].median * 1e6,
-	       t->kind[PM_TIME_REPLAY].side[side].median * 1e6, t->kind[PM_TIME_WALL].side[side].median * 1e6,
-	       t->kind[PM_TIME_LATENCY].side[side].median * 1e6, *t->why ? t->why : "ok");
+	printf("  %-44.44s %4d launches", m->label, s->n_launches);
+	for (int k = 0; k < PM_N_TIME_KINDS; k++) {
+		double seconds = pm_timer_seconds(&t->kind[k], side);
+		int below = t->kind[k].blocks && isnan(seconds);
+
+		printf(" %s%*.2f us", below ? "<" : "", below ? 9 : 10,
+		       (below ? t->kind[k].resolution : seconds) * 1e6);
+	}
+	printf("  %s\n", *t->why ? t->why : "ok");
 	fflush(stdout); /* a line each few seconds, to whoever waits for it */
 }
 

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 int pm_cmd_new(const PmCmd *cmd, int argc, char **argv)
 {
@@ -72,6 +73,9 @@ int pm_cmd_build(const PmCmd *cmd, int argc, char **argv)
 	if (st) {
 		/* A pass that does not compile is the answer "no", not a broken input of ours. */
 		pm_cli_complain("%s", err.text);
+		/* An object of the source before would be taken for one of this source. */
+		if (st == PM_E_INVALID && !unlink(so.s))
+			fprintf(stderr, "%s of an earlier build is removed.\n", so.s);
 		code = st == PM_E_INVALID ? 1 : pm_status_exit_code(st);
 	}
 	if (pm_cli_json) {

@@ -337,7 +337,7 @@ static void make_version_1(const Box *b)
 	sqlite3 *sq = NULL;
 
 	assert_int_equal(pm_graph_key(g, &key, NULL), PM_OK);
-	assert_int_equal(pm_graph_print(g, &(PmPrintOpts){ 1, 0, 0 }, &text, NULL), PM_OK);
+	assert_int_equal(pm_graph_print(g, &(PmPrintOpts){ .renumber = 1 }, &text, NULL), PM_OK);
 	assert_int_equal(pm_read_file("dataset/schema.sql", 0, &sql, NULL), PM_OK);
 	end = strstr(sql.s, "-- migration 2");
 	assert_non_null(end);

@@ -7,26 +7,27 @@
  * elements have in common. With u = 2^-24 (2^-53 for double), ud the unit roundoff of a value's element type
  * (f32 2^-24, f16 2^-11, bf16 2^-8), K the terms of a sum:
  *
- *   storing v           adds ud |v| / sqrt(3), the standard deviation of a rounding error that is uniform in
- *                       half a digit
- *   sums, products      for itself: sqrt(sum w^2 s^2); in common: sum |w| s; their own arithmetic 0.75 u
- *                       sum |x w| + u (sqrt(K)/4 + sqrt(p) K/5) |y|, p the chance of equal neighbours
- *   element by element  the change when an operand moves by 6.1 s, over 6.1 (a step: half its height);
- *                       functions: u sqrt(y^2 + c^2), c what their usual formula cancels, and u |x| as a move
- *   parts               add as variances; linearly where both hold the same earlier rounding (`source`)
- *   in common           is: what is broadcast or copied, what equal elements have, the error of a line's sum
- *                       (softmax, normalisations), and of a product's factor its share by the cosine between
- *                       the columns (rows) of the other factor
- *   the rest            twice the largest change over four random moves of all operands
+ *   storing v           adds u_v / sqrt(3), the standard deviation of a rounding error that is uniform in
+ * half a digit; u_v = ud 2^e for 2^e <= |v| < 2^(e+1). Of numbers of no particular size that is r ud |v|, r =
+ * 0.4247 sums, products      for itself: sqrt(sum w^2 s^2); in common: sum |w| s; their own arithmetic r u
+ *                       sqrt(S (K + 2) + y^2 K / 3), S the sum of the terms' squares: partial sums of K terms
+ * in any order that knows nothing of their values (bound_sum.c); and sqrt(p) u K (0.15 |y| + 0.43 sqrt(S)), p
+ * the chance of equal neighbours. One term has none element by element  the change when an operand moves
+ * by 6.1 s, over 6.1 (a step: half its height); functions: u sqrt(y^2 + c^2), c what their usual formula
+ * cancels, and u |x| as a move parts               add as variances; linearly where both hold the same
+ * earlier rounding (`source`) in common           is: what is broadcast or copied, what equal elements have,
+ * the error of a line's sum (softmax, normalisations), and of a product's factor its share by the cosine
+ * between the columns (rows) of the other factor the rest            twice the largest change over four
+ * random moves of all operands
  *
  * An element may be off the interval of the two references by 6.1 s + ud |y| + least subnormal: beyond 6.1 s
- * a normal error is once in 10^9. With z the distance over sqrt(s^2 + (ud y)^2 / 3), n elements and m
+ * a normal error is once in 10^9. With z the distance over sqrt(s^2 + u_y^2 / 3), n elements and m
  * effective ones (the variance-weighted harmonic mean of how many independent roundings stand behind the
  * parts), also mean of z^2 <= the value that chi^2_m / m exceeds once in 10^7 (Wilson and Hilferty) |mean of
- * z|, |sum z w| / sqrt(n sum w^2) with w = y / sqrt(s^2 + ..) <= 0.6 + 5.2 / sqrt(m) (5.2 standard
- * deviations: once in 10^7; 0.6: roundings of formulas have a mean of their own). NaN and infinities stand
- * where they stand in both references; where those differ, or an intermediate value is beyond the range of
- * its type, an element is open: not judged.
+ * z|, |sum z w| / sqrt(n sum w^2) with w = y / sqrt(s^2 + ..) <= 1 / sqrt(3) + 5.2 / sqrt(m) (5.2 standard
+ * deviations: once in 10^7; 1 / sqrt(3): a rounded constant is common to all elements, one rounding of
+ * three). NaN and infinities stand where they stand in both references; where those differ, or an
+ * intermediate value is beyond the range of its type, an element is open: not judged.
  *
  * A comparison `tells` something when the root of the mean square that is admitted is at most a quarter of
  * the standard deviation of the reference's values: then a constant and another element's value are refused.

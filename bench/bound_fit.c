@@ -16,10 +16,12 @@ static double value(const PmRefTensor *t, int64_t i)
 
 /* Standard deviations of a normal variable beyond which a statistic of a right result is once in 10^7. */
 #define SURE 5.2
-/* How far a mean may be off zero for good, in standard deviations: roundings of the operators' own formulas
- * have a mean of their own. */
-#define LEAN 0.6
-/* Errors of more than this share of the values' spread leave room for an answer to another question. */
+/* How far a mean may be off zero for good, in standard deviations. A rounded constant of a formula is the
+ * same for all elements. In the shortest formula with one its rounding is one of three (the constant, the
+ * product, the result), so that its standard deviation is 1 / sqrt(3) of theirs together. */
+#define LEAN 0.57735
+/* What a comparison has to refuse to be evidence: answers that explain less than 15/16 of the variance of the
+ * reference's values. Their error is at least sqrt(1/16) of its spread. */
 #define TELLS 0.25
 
 /* The mean square of 1 / inv normal variables is beyond this once in 10^7 (Wilson and Hilferty 1931). */
@@ -33,17 +35,17 @@ static double most_square(double inv)
 /* Sums over the elements that are judged. z: the distance to the interval of the references over its standard
  * deviation s; w = y / s. */
 typedef struct Sums {
-	double n, z, zz, zw, ww; /* ww: of w^2 */
-	double of_errors;        /* share of the variance that is not the last rounding's */
-	double y, yy, room;      /* room: squared error that is admitted */
-	double impossible;       /* something where no error is explained */
+	double all, n, z, zz, zw, ww; /* n: of those that may be off; ww: of w^2 */
+	double of_errors;             /* share of the variance that is not the last rounding's */
+	double y, yy, room;           /* room: squared error that is admitted */
+	double impossible;            /* something where no error is explained */
 } Sums;
 
 static void add(Sums *s, double y, double width, double off, double var_e, double var_round)
 {
 	double var = var_e + var_round, sd = sqrt(var);
 
-	s->n++;
+	s->all++;
 	s->y += y;
 	s->yy += y * y;
 	s->room += var + width * width / 4;
@@ -51,6 +53,10 @@ static void add(Sums *s, double y, double width, double off, double var_e, doubl
 		s->impossible += off != 0;
 		return;
 	}
+	/* A zero of which nothing is off: a rounding error there says nothing of the others. */
+	if (y == 0 && !(width > 0) && !(var_e > 0) && off == 0)
+		return;
+	s->n++;
 	s->z += off / sd;
 	s->zz += off / sd * (off / sd);
 	s->zw += off / sd * (y / sd);
@@ -60,21 +66,21 @@ static void add(Sums *s, double y, double width, double off, double var_e, doubl
 
 static void conclude(const Sums *s, double inv, double equal, int lean_is_free, PmBoundFit *out)
 {
-	double share = s->n > 0 ? s->of_errors / s->n : 0, most, lean, spread;
+	double share = s->n > 0 ? s->of_errors / s->n : 0, n = fmax(s->n, 1), most, lean, spread;
 
-	if (!(s->n > 0))
+	if (!(s->all > 0))
 		return;
-	inv = fmin(1, share * fmax(inv, 1 / s->n) + (1 - share) * fmax(equal, 1 / s->n));
+	inv = fmin(1, share * fmax(inv, 1 / n) + (1 - share) * fmax(equal, 1 / n));
 	most = most_square(inv);
 	lean = LEAN + SURE * sqrt(inv);
-	out->rms = s->impossible > 0 ? INFINITY : sqrt(s->zz / s->n / most);
-	out->bias = lean_is_free ? 0 : fabs(s->z) / s->n / lean;
-	out->slope = s->ww > 0 && !lean_is_free ? fabs(s->zw) / sqrt(s->ww * s->n) / lean : 0;
-	spread = s->yy / s->n - s->y / s->n * (s->y / s->n);
+	out->rms = s->impossible > 0 ? INFINITY : sqrt(s->zz / n / most);
+	out->bias = lean_is_free ? 0 : fabs(s->z) / n / lean;
+	out->slope = s->ww > 0 && !lean_is_free ? fabs(s->zw) / sqrt(s->ww * n) / lean : 0;
+	spread = s->yy / s->all - s->y / s->all * (s->y / s->all);
 	/* One number, or the same one everywhere: its own size. */
-	if (!(spread > 0x1p-40 * s->yy / s->n))
-		spread = s->yy / s->n;
-	out->noise = s->room > 0 ? sqrt(s->room * most / s->n / spread) : 0;
+	if (!(spread > 0x1p-40 * s->yy / s->all))
+		spread = s->yy / s->all;
+	out->noise = s->room > 0 ? sqrt(s->room * most / s->all / spread) : 0;
 	out->tells = out->noise <= TELLS;
 }
 
@@ -90,7 +96,8 @@ void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 	*out = (PmBoundFit){ .index = -1, .tells = 1 };
 	for (int64_t i = 0; i < b->y.numel; i++) {
 		double y = value(&b->y, i), z = value(r, i), e = b->unit ? b->unit[i] : 0;
-		double g = pm_tensor_get(got, i), off, round, ratio, low = fmin(y, z), high = fmax(y, z);
+		double g = pm_tensor_get(got, i), off, round, digit, ratio, low = fmin(y, z),
+		       high = fmax(y, z);
 
 		if (isinf(e) || class_of(y, top) != class_of(z, top)) {
 			out->open++;
@@ -115,8 +122,9 @@ void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 		if (!b->y.f && (b->y.i[i] == pm_tensor_get_i(got, i) || r->i[i] == pm_tensor_get_i(got, i)))
 			g = y;
 		round = ud * fmax(fabs(y), fabs(z)) * (1 + 0x1p-20) + tiny;
+		digit = pm__bound_half_digit(ud, fmax(fabs(y), fabs(z))) + tiny;
 		off = g < low ? g - low : g > high ? g - high : 0;
-		add(&s, y, high - low, off, e * e, round * round / 3);
+		add(&s, y, high - low, off, e * e, digit * digit / 3);
 		if (off == 0)
 			continue;
 		ratio = PM_BOUND_REACH * e + round > 0 ? fabs(off) / (PM_BOUND_REACH * e + round) : INFINITY;

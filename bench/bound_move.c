@@ -236,7 +236,7 @@ static PmRefTensor terms_of(const PmBoundCall *c, size_t k, int minus)
 }
 
 /* A sum in another order has other partial sums, which may be as large as all of its terms together although
- * those of this order are small. */
+ * those of this order are small: one more rounding, of a partial sum that is anywhere below it. */
 static PmStatus add_orders(PmBoundCall *c, double ud, PmErr *err)
 {
 	int is_sub = pm_node_op(c->call.g, c->call.node) == PM_OP_Sub, of_sums = c->call.n_in > 2;
@@ -250,7 +250,7 @@ static PmStatus add_orders(PmBoundCall *c, double ud, PmErr *err)
 	st = pm__bound_again(c, in, &out, err);
 	for (int64_t i = 0; !st && of_sums && i < out.numel; i++)
 		if (isfinite(out.f[i]))
-			pm__bound_unit(c, 0)[i] += ud / 4 * out.f[i];
+			pm__bound_unit(c, 0)[i] += PM_BOUND_ROUNDING / sqrt(3) * ud * out.f[i];
 	if (!st) {
 		c->out[0].mass = out.f;
 		out.f = NULL;
@@ -262,6 +262,36 @@ static PmStatus add_orders(PmBoundCall *c, double ud, PmErr *err)
 		free(in[k].f);
 	free(in);
 	return st;
+}
+
+/* For each element of a sum of few terms: 1 when none of its operands has an error or is a sum itself, and
+ * float holds it: then it is exact, whether rounded once or in a fused operation. Owned; NULL = none is. */
+static char *exact_elements(const PmBoundCall *c)
+{
+	const PmRefTensor *y = &c->call.out[0];
+	PmRefTensor *in = pm_xcalloc(c->call.n_in + 1, sizeof *in), out;
+	int is_sub = pm_node_op(c->call.g, c->call.node) == PM_OP_Sub;
+	char *exact = NULL;
+
+	for (size_t k = 0; k < c->call.n_in; k++) {
+		double *f = pm__bound_full(c, k);
+
+		in[k] = c->call.in[k];
+		in[k].f = pm_xcalloc((size_t)in[k].numel + 1, sizeof *in[k].f);
+		for (int64_t i = 0; i < in[k].numel; i++)
+			in[k].f[i] = c->in[k].mass || (f && f[i] != 0) ? (is_sub && k == 1 ? -1 : 1) : 0;
+		free(f);
+	}
+	if (!pm__bound_again(c, in, &out, NULL)) {
+		exact = pm_xcalloc((size_t)y->numel + 1, 1);
+		for (int64_t i = 0; i < y->numel; i++)
+			exact[i] = (char)(out.f[i] == 0 && pm__bound_holds(PM_F32, y->f[i]));
+	}
+	pm_ref_tensor_release(&out);
+	for (size_t k = 0; k < c->call.n_in; k++)
+		free(in[k].f);
+	free(in);
+	return exact;
 }
 
 /* A quotient that is no number may be another one, or a number, when its operands have been rounded to their
@@ -295,8 +325,9 @@ static PmStatus open_quotients(PmBoundCall *c, PmErr *err)
 	return st;
 }
 
-/* Each result rounded correctly; the order of operations on what is rounded already is free, which adds half
- * a rounding of the result, or of a sum's terms. */
+/* Each result rounded correctly; the order of operations on what is rounded already is free, which adds a
+ * rounding of another intermediate value, as large as the result or a sum's terms, and a quotient may be a
+ * product with the reciprocal, which is rounded too. */
 PmStatus pm__bound_arithmetic(PmBoundCall *c, PmErr *err)
 {
 	PmOp op = pm_node_op(c->call.g, c->call.node);
@@ -312,10 +343,14 @@ PmStatus pm__bound_arithmetic(PmBoundCall *c, PmErr *err)
 	if (plain)
 		st = add_orders(c, pm__bound_ud(y->type.dtype), err);
 	if (free_order || (!plain && op != PM_OP_Mul)) {
+		char *exact = plain && y->type.dtype != PM_F64 ? exact_elements(c) : NULL;
+
 		e = pm__bound_unit(c, 0);
 		for (int64_t i = 0; !st && i < y->numel; i++)
-			if (isfinite(y->f[i]))
-				e[i] += u / 2 * (plain ? fabs(c->out[0].mass[i]) : fabs(y->f[i]));
+			if (isfinite(y->f[i]) && !(exact && exact[i]))
+				e[i] += PM_BOUND_ROUNDING * u *
+					(plain ? fabs(c->out[0].mass[i]) : fabs(y->f[i]));
+		free(exact);
 	}
 	pm__bound_own(c, 0, 0);
 	if (!st)
@@ -335,6 +370,10 @@ static double own_size(const PmBoundCall *c, int64_t i)
 	return sqrt(y->f[i] * y->f[i] + lost * lost);
 }
 
+/* Functions are good to their last two digits (the tables of maximum errors in the CUDA C++ Programming Guide
+ * and of the C libraries: 1 to 2 units in the last place, a unit being u |y| to 2 u |y|); u |y| is the
+ * standard deviation of what is uniform in sqrt(3) u |y|. The operand is multiplied by a rounded constant
+ * first (log2 e, 2 / pi), and rounded: two errors uniform in half a digit, u |x| sqrt(2/3). */
 PmStatus pm__bound_function(PmBoundCall *c, PmErr *err)
 {
 	const PmRefTensor *y = &c->call.out[0];
@@ -348,7 +387,7 @@ PmStatus pm__bound_function(PmBoundCall *c, PmErr *err)
 			e[i] += lane * fabs(y->f[i]) + tiny + u * own_size(c, i);
 	pm__bound_own(c, 0, 0);
 	pm__bound_rounded(c);
-	return pm__bound_move_operands(c, u, err);
+	return pm__bound_move_operands(c, u * sqrt(2.0 / 3), err);
 }
 
 /* ---- moves, and the rest ---- */

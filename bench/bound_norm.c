@@ -41,7 +41,7 @@ typedef struct Line {
 static void soft_sums(const double *x, const double *f, const double *shared, int64_t n, int64_t step,
 		      double u, Line *l)
 {
-	double repeats = 0, arithmetic = 0;
+	double repeats = 0, arithmetic = 0, steps;
 
 	*l = (Line){ .top = -INFINITY };
 	for (int64_t i = 0; i < n; i++) {
@@ -50,16 +50,19 @@ static void soft_sums(const double *x, const double *f, const double *shared, in
 	}
 	if (!isfinite(l->top))
 		return;
-	/* The exponent's reference, the quotient, the sum. */
-	l->all = u * sqrt(l->top * l->top / 4 + 1) + u * (sqrt((double)n) / 4 + repeats / 8);
 	for (int64_t i = 0; i < n; i++)
 		l->sum += exp(x[i * step] - l->top);
+	/* The sum's steps; those of equal terms add up (bound_sum.c), the more the largest term is of it. */
+	steps = PM_BOUND_ROUNDING / sqrt(3) * sqrt((double)n) +
+		repeats * (0.15 + (1 / sqrt(3) - 0.15) / l->sum);
+	/* The exponent's reference, the quotient, the sum. One term is all of it, whatever its error. */
+	l->all = n == 1 ? 0 : u * (sqrt(l->top * l->top / 4 + 1) + steps);
 	for (int64_t i = 0; i < n; i++) {
 		double v = x[i * step], p = exp(v - l->top) / l->sum, s = at(shared, i * step);
 		double own = at(f, i * step);
 
 		if (p > 0) {
-			arithmetic += p * u * (p * u) * (v * v + 1);
+			arithmetic += n > 1 ? p * u * (p * u) * (v * v + 1) : 0;
 			l->alone += p * p * fmax(own * own - s * s, 0);
 			l->common += p * s;
 		}
@@ -72,10 +75,10 @@ static void soft_sums(const double *x, const double *f, const double *shared, in
 
 /* p_i = exp(x_i - m) / sum exp(x_j - m). Relative errors: of the exponent's argument f_i and u (|x_i| + |m|)
  * (also when the factor log2 e is multiplied into both), of the function u, of the sum their mean weighted by
- * p (the root of squares of what is not in common), and u sqrt(K)/4. Terms that are equal, to the sum's last
- * digit, are rounded the same way each time, which a plain loop adds up to u K/8 of them. The logarithm has
- * the same as absolute errors. Operands whose own errors change a factor (values of some hundred in bfloat16)
- * are beyond the first order: see soft_moved(). */
+ * p (the root of squares of what is not in common), and of its K steps u 0.4247 sqrt(K / 3). Terms that are
+ * equal, to the sum's last digit, are rounded the same way each time, which a plain loop adds up. The
+ * logarithm has the same as absolute errors. Operands whose own errors change a factor (values of some
+ * hundred in bfloat16) are beyond the first order: see soft_moved(). */
 static void soft_line(const double *x, const double *f, const double *shared, PmBoundPart *part,
 		      PmBoundPart *sums, double *e, int64_t n, int64_t step, double u, int logarithm)
 {
@@ -91,7 +94,7 @@ static void soft_line(const double *x, const double *f, const double *shared, Pm
 		if (isinf(v))
 			continue;
 		p = logarithm ? 1 : exp(v - l.top) / l.sum;
-		rest = logarithm ? 1 : 1 - p; /* a term moves its sum with it */
+		rest = n == 1 ? 0 : logarithm ? 1 : 1 - p; /* a term moves its sum with it */
 		common = logarithm ? l.common : l.common - p * s;
 		line = sqrt(fmax(l.alone * l.alone - (logarithm ? 0 : p * p * (own * own - s * s)), 0) +
 			    common * common);
@@ -218,12 +221,13 @@ static void group(const double *x, const double *f, const double *shared, const 
 		v_alone += d * d * fmax(at(f, i) * at(f, i) - s * s, 0);
 		v_common += d * s;
 	}
-	s_var += u * (1 + sqrt(count) / 4) * squares;
+	s_var += u * (1 + PM_BOUND_ROUNDING / sqrt(3) * sqrt(count)) * squares;
 	inv = 1 / sqrt(var + eps);
 	for (int64_t i = 0; i < n; i++) {
 		double d = fabs(x[i] - mean), w = fabs(g[i]) * inv, of_var = d / (2 * (var + eps)), line;
 
-		e[i] = w * (u * (fabs(x[i]) + size) + s_var * of_var + 2 * u * d);
+		/* One number is its mean: nothing is left of it. */
+		e[i] = n == 1 && centred ? 0 : w * (u * (fabs(x[i]) + size) + s_var * of_var + 2 * u * d);
 		if (!f)
 			continue;
 		line = alone + common + (sqrt(v_alone) + v_common) * of_var;

@@ -8,6 +8,10 @@
  * off once in 10^9. An element may be off by as much. */
 #define PM_BOUND_REACH 6.1
 
+/* A rounding error over u |v|, in root mean square, where logarithms of mantissas are uniform (numbers of no
+ * particular size): sqrt((1 - 1/4) / (2 ln 2) / 3). */
+#define PM_BOUND_ROUNDING 0.4247
+
 /* One operator with its operands' and results' errors. */
 typedef struct PmBoundCall {
 	PmRefCall call; /* run: results are there */
@@ -38,6 +42,12 @@ void pm__bound_own(PmBoundCall *c, size_t k, int64_t groups);
 double pm__bound_ud(int dtype);
 double pm__bound_tiny(int dtype);
 double pm__bound_largest(int dtype); /* finite value; infinity where that is no limit */
+/* u 2^e for 2^e <= |v| < 2^(e+1): half the distance of the values around v in a type of unit roundoff u, the
+ * most that rounding v to it is off. 0 for 0. */
+double pm__bound_half_digit(double u, double v);
+/* 1 when the type holds v as it is: a correctly rounded operation whose exact result is v makes v. Of double
+ * that cannot be seen here. */
+int pm__bound_holds(int dtype, double v);
 /* Unit roundoff of sums in that type: float for all but double. */
 double pm__bound_u(int dtype);
 /* The standard deviation of operand k once it is stored, or NULL when it is exact. Owned by the caller. */

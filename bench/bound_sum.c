@@ -10,14 +10,10 @@ static double at(const double *f, int64_t i)
 	return f ? f[i] : 0;
 }
 
-/* A float sum's own error over u times its terms' absolute values is at most 0.55 in root mean square, in any
- * order (tests/unit/test_bound). */
-#define OWN 0.75
-
 /* What an operand is replaced by: its absolute values; their squares; its standard deviation; the variance of
  * what its elements have not in common; what they have in common but no factor; a common factor's error;
- * itself; zeros. */
-typedef enum { ABS, SQUARE, FULL, ALONE, SHARED, SCALE, AS_IS, ZERO } Part;
+ * itself; zeros; ones. */
+typedef enum { ABS, SQUARE, FULL, ALONE, SHARED, SCALE, AS_IS, ZERO, ONE } Part;
 
 static double part_value(Part p, double x, double f, double shared)
 {
@@ -32,6 +28,8 @@ static double part_value(Part p, double x, double f, double shared)
 		return isfinite(f) ? fmax(f * f - shared * shared, 0) : f;
 	case SHARED:
 		return shared;
+	case ONE:
+		return 1;
 	default:
 		return 0;
 	}
@@ -134,19 +132,66 @@ static PmStatus add_errors(PmBoundCall *c, const Part *alone, const Part *shared
 	return st;
 }
 
-/* (sqrt(K) / 4 + sqrt(p) K / 5) |y|: a plain sum of values of one sign, p of which are the same as another.
- * A float sum is a multiple of its last digit, so that adding the same value again rounds the same way again:
- * the error grows by its own, uniform in half a digit, with each. */
-static void add_walk(PmBoundCall *c, double u, double terms)
+/* Variance of a sum's own arithmetic over (PM_BOUND_ROUNDING u)^2. The products, and the partial sums of 2 to
+ * K - 1 terms, are rounded; the last sum is the result, which is counted as stored. Of K terms in an order
+ * that knows nothing of their values, with y their sum and `squares` that of their squares, the partial sum
+ * of k has the mean k/K y and at most the variance squares k (K - k) / (K (K - 1)): over all k squares (K +
+ * 1) / 6. The path to y is one of many, a bridge, and the error is normal for each path alone. The
+ * characteristic function of both is sqrt(t / sinh t), so that once in 10^9 it is beyond 6.16, 15.1 standard
+ * deviations sqrt(1/6). PM_BOUND_REACH = 6.1 asks for a variance that is (15.1 / 6.1)^2 = 6.1 times as large:
+ * squares (K + 1). */
+static double of_steps(double terms, double squares, double y)
 {
-	double *e = pm__bound_unit(c, 0), same = pm__bound_neighbours(&c->call.in[0]), walk;
+	double k = terms;
+
+	if (k <= 1)
+		return 0;
+	return squares + (k > 2 ? squares * (k + 1) + y * y * (k - 1) * (2 * k - 1) / (6 * k) : 0);
+}
+
+/* Where a share `same` of the terms are the same as another: a float sum is a multiple of its last digit, so
+ * that adding the same value again rounds the same way again. Of equal terms alone K (1 - r) are added while
+ * the sum has the last result's digit r u |y|, r = 1/2 .. 1, and K r / 2 with the digit below; each adds up
+ * to an error uniform in its steps times half a digit: K u |y| sqrt((r - r^2)^2 + r^4 / 16) / sqrt(3) <= 0.15
+ * K u |y|. Beside one term that is nearly all of the sum, root(squares) = |y|, all K are: K u |y| / sqrt(3).
+ */
+static double of_equal(double terms, double same, double squares, double y)
+{
+	double least = 0.15, most = 1 / sqrt(3), root = fmin(sqrt(squares), fabs(y));
+
+	return same > 1e-3 && terms > 2 ? sqrt(same) * terms * (least * fabs(y) + (most - least) * root) : 0;
+}
+
+/* The share of terms that are equal to a neighbour. */
+static double equal_terms(const PmBoundCall *c)
+{
+	double same = pm__bound_neighbours(&c->call.in[0]);
 
 	if (pm_op_desc(pm_node_op(c->call.g, c->call.node))->flags & PM_OPF_DOT)
 		same *= pm__bound_neighbours(&c->call.in[1]);
-	walk = sqrt(terms) / 4 + (same > 1e-3 ? sqrt(same) * terms / 5 : 0);
-	for (int64_t i = 0; i < c->call.out[0].numel; i++)
-		if (isfinite(c->call.out[0].f[i]))
-			e[i] += u * walk * fabs(c->call.out[0].f[i]);
+	return same;
+}
+
+/* A sum's own arithmetic. The operator on `part` is the sum of the terms' squares over weight^2; `count` are
+ * the terms of each result, NULL = `terms`. */
+static PmStatus add_steps(PmBoundCall *c, const Part *part, double weight, double terms, const double *count,
+			  PmErr *err)
+{
+	PmRefTensor *out = pm_xcalloc(c->call.n_out + 1, sizeof *out);
+	double u = pm__bound_u(c->call.out[0].type.dtype), same = equal_terms(c), *e = pm__bound_unit(c, 0);
+	PmStatus st = on_parts(c, part, 3, out, err);
+
+	for (int64_t i = 0; !st && i < c->call.out[0].numel; i++) {
+		double y = c->call.out[0].f[i], k = count ? count[i] : terms;
+		double squares = weight * weight * out[0].f[i];
+
+		if (isfinite(y))
+			e[i] += u * (PM_BOUND_ROUNDING * sqrt(of_steps(k, squares, y)) +
+				     of_equal(k, same, squares, y));
+	}
+	pm__bound_release_all(out, c->call.n_out);
+	free(out);
+	return st;
 }
 
 static int is_inexact(const PmBoundCall *c, size_t k)
@@ -244,9 +289,9 @@ static PmStatus add_factor(PmBoundCall *c, size_t k, PmErr *err)
 /* Products of operands 0 and 1, summed; operand 2, where there is one, is added. */
 PmStatus pm__bound_product(PmBoundCall *c, PmErr *err)
 {
-	static const Part sizes[] = { ABS, ABS, ZERO }, added[] = { ZERO, ABS, ABS };
+	static const Part squares[] = { SQUARE, SQUARE, ZERO }, added[] = { ZERO, ABS, ABS };
 	static const Part third[] = { ZERO, ABS, FULL };
-	double u = pm__bound_u(c->call.out[0].type.dtype), lost, *e;
+	double u = pm__bound_u(c->call.out[0].type.dtype), terms = pm__bound_terms(c), scale = 1, lost, *e;
 	int is_einsum = pm_node_op(c->call.g, c->call.node) == PM_OP_Einsum;
 	PmStatus st;
 
@@ -256,14 +301,16 @@ PmStatus pm__bound_product(PmBoundCall *c, PmErr *err)
 		pm__bound_lose(c);
 		return PM_OK;
 	}
+	if (pm_node_op(c->call.g, c->call.node) == PM_OP_Gemm)
+		scale = sqrt(fabs(pm_node_f(c->call.g, c->call.node, "alpha", 1)));
 	e = pm__bound_unit(c, 0);
-	st = add_parts(c, sizes, 3, OWN * u, 0, e, err);
+	st = add_steps(c, squares, scale, terms, NULL, err);
+	/* A kernel may begin with what is added: it is in each partial sum. */
 	if (!st && c->call.n_in > 2 && c->call.in[2].numel)
-		st = add_parts(c, added, 3, OWN * u, 0, e, err);
+		st = add_parts(c, added, 3, PM_BOUND_ROUNDING * u * sqrt(terms), 0, e, err);
 	if (!st)
 		st = add_lane(c, err);
-	add_walk(c, u, pm__bound_terms(c));
-	lost = pm__bound_terms(c) * least_product(c);
+	lost = terms * least_product(c);
 	for (int64_t i = 0; i < c->call.out[0].numel; i++)
 		e[i] += lost;
 	pm__bound_own(c, 0, 0);
@@ -285,51 +332,83 @@ PmStatus pm__bound_product(PmBoundCall *c, PmErr *err)
 	return st;
 }
 
-/* The largest weight of a term. */
+/* The largest weight of a term: of a window, of which padding (less than its length) may leave one place. */
 static double largest_weight(const PmBoundCall *c)
 {
 	PmOp op = pm_node_op(c->call.g, c->call.node);
-	double area = 1;
-	const int64_t *shape;
-	size_t n;
+	int64_t padded = !pm_node_i(c->call.g, c->call.node, "count_include_pad", 0);
+	double least = 1;
+	const int64_t *shape, *pads;
+	size_t n, n_pads;
 
 	if (op == PM_OP_ReduceMean || op == PM_OP_GlobalAveragePool)
 		return 1 / pm__bound_terms(c);
-	if (op != PM_OP_AveragePool)
+	if (op != PM_OP_AveragePool || pm_node_i(c->call.g, c->call.node, "ceil_mode", 0))
 		return 1;
 	n = pm_node_ints(c->call.g, c->call.node, "kernel_shape", &shape);
-	for (size_t i = 0; i < n; i++)
-		area *= (double)shape[i];
-	return fmin(1, 4 / area); /* four times at a corner, where padding does not count */
+	n_pads = pm_node_ints(c->call.g, c->call.node, "pads", &pads);
+	for (size_t i = 0; i < n; i++) {
+		int64_t before = padded && i < n_pads ? pads[i] : 0;
+		int64_t after = padded && i + n < n_pads ? pads[i + n] : 0;
+		int64_t left = shape[i] - (before > after ? before : after);
+
+		least *= left > 1 ? (double)left : 1;
+	}
+	return 1 / least;
 }
 
-/* Terms of the longest sum of a CumSum. */
-static int64_t longest_run(const PmBoundCall *c)
+/* The results' lines of a CumSum. */
+static int64_t n_lines(const PmBoundCall *c)
 {
 	const PmType *t = &c->call.in[0].type;
 	int64_t axis = c->call.n_in > 1 && c->call.in[1].numel == 1 && c->call.in[1].i ? c->call.in[1].i[0]
 										       : 0;
 
 	axis += axis < 0 ? t->rank : 0;
-	return axis >= 0 && axis < t->rank && t->dim[axis] > 0 ? t->dim[axis] : c->call.in[0].numel;
+	return axis >= 0 && axis < t->rank && t->dim[axis] > 0 ? c->call.in[0].numel / t->dim[axis] : 1;
+}
+
+/* Sums that go on: result k holds k terms. Errors of the results of a line are those of one walk: with steps
+ * of variances that grow as k their correlation is j / k, of which the mean square is a third, so that a line
+ * has three independent ones. */
+static PmStatus running_sums(PmBoundCall *c, PmErr *err)
+{
+	static const Part squares[] = { SQUARE, AS_IS, AS_IS }, ones[] = { ONE, AS_IS, AS_IS };
+	PmRefTensor *count = pm_xcalloc(c->call.n_out + 1, sizeof *count);
+	int64_t n = c->call.out[0].numel, lines = n_lines(c);
+	PmStatus st = on_parts(c, ones, 3, count, err);
+
+	if (!st)
+		st = add_steps(c, squares, 1, 0, count[0].f, err);
+	pm__bound_own(c, 0, 3 * lines < n ? 3 * lines : n);
+	pm__bound_release_all(count, c->call.n_out);
+	free(count);
+	return st;
 }
 
 /* Sums of operand 0 with positive weights. */
 PmStatus pm__bound_sum(PmBoundCall *c, PmErr *err)
 {
-	static const Part sizes[] = { ABS, AS_IS }, alone[] = { ALONE, AS_IS, AS_IS },
+	static const Part squares[] = { SQUARE, AS_IS, AS_IS }, alone[] = { ALONE, AS_IS, AS_IS },
 			  shared[] = { SHARED, AS_IS, AS_IS };
-	double u = pm__bound_u(c->call.out[0].type.dtype);
-	int running = pm_node_op(c->call.g, c->call.node) == PM_OP_CumSum;
+	PmOp op = pm_node_op(c->call.g, c->call.node);
+	int running = op == PM_OP_CumSum;
+	double weight = largest_weight(c);
 	PmStatus st;
 
 	if (!c->call.out[0].f)
 		return pm__bound_stepped(c, err);
-	st = add_parts(c, sizes, 2, OWN * u, 0, pm__bound_unit(c, 0), err);
-	add_walk(c, u, running ? (double)longest_run(c) : pm__bound_terms(c));
-	pm__bound_own(c, 0, running ? c->call.in[0].numel / longest_run(c) : 0);
+	/* The sum of one number, and its mean, is that number. */
+	if ((op == PM_OP_ReduceSum || op == PM_OP_ReduceMean) && c->call.in[0].numel == c->call.out[0].numel)
+		return pm__bound_exact(c, err);
+	if (running) {
+		st = running_sums(c, err);
+	} else {
+		st = add_steps(c, squares, sqrt(weight), pm__bound_terms(c), NULL, err);
+		pm__bound_own(c, 0, 0);
+	}
 	if (!st && is_inexact(c, 0))
-		st = add_errors(c, alone, shared, 1, sqrt(largest_weight(c)), running,
+		st = add_errors(c, alone, shared, 1, sqrt(weight), running,
 				pm__bound_inv(c, 0, c->call.out[0].numel), err);
 	open_non_finite(c);
 	pm__bound_rounded(c);
@@ -350,9 +429,9 @@ static double most_updates(const PmBoundCall *c)
 /* Operand 0 and the updates, operand 2, that operand 1 sends to its places, summed. */
 PmStatus pm__bound_scatter(PmBoundCall *c, PmErr *err)
 {
-	static const Part sizes[] = { ABS, AS_IS, ABS }, alone[] = { ALONE, AS_IS, ALONE },
-			  shared[] = { SHARED, AS_IS, SHARED };
-	double u = pm__bound_u(c->call.out[0].type.dtype);
+	static const Part squares[] = { SQUARE, AS_IS, SQUARE }, alone[] = { ALONE, AS_IS, ALONE },
+			  shared[] = { SHARED, AS_IS, SHARED }, added[] = { ABS, AS_IS, ZERO };
+	double u = pm__bound_u(c->call.out[0].type.dtype), terms;
 	int64_t n = c->call.out[0].numel;
 	PmStatus st;
 
@@ -362,8 +441,12 @@ PmStatus pm__bound_scatter(PmBoundCall *c, PmErr *err)
 	}
 	if (!c->call.out[0].f)
 		return pm__bound_stepped(c, err);
-	st = add_parts(c, sizes, 3, OWN * u, 0, pm__bound_unit(c, 0), err);
-	add_walk(c, u, most_updates(c));
+	/* Updates are added to operand 0: it is in each partial sum. */
+	terms = most_updates(c) + 1;
+	st = add_steps(c, squares, 1, terms, NULL, err);
+	if (!st)
+		st = add_parts(c, added, 3, PM_BOUND_ROUNDING * u * sqrt(terms), 0, pm__bound_unit(c, 0),
+			       err);
 	pm__bound_own(c, 0, 0);
 	if (!st && (is_inexact(c, 0) || is_inexact(c, 2)))
 		st = add_errors(c, alone, shared, 5, 1, 0,
@@ -417,21 +500,27 @@ static PmStatus add_squares(PmBoundCall *c, int root, const double *f, const dou
 	return st;
 }
 
-/* Sums of squares, and their roots: 2 |x| f for each term, u for the sum. */
+/* Sums of squares, and their roots: 2 |x| f for each term. The sum's own steps are the most where one term is
+ * nearly all of it. */
 PmStatus pm__bound_squares(PmBoundCall *c, PmErr *err)
 {
 	int root = pm_node_op(c->call.g, c->call.node) == PM_OP_ReduceL2;
 	const PmRefTensor *x = &c->call.in[0];
-	double u = pm__bound_u(c->call.out[0].type.dtype);
-	double lost = pm__bound_terms(c) * least_product(c), *e, *f, *shared;
+	double u = pm__bound_u(c->call.out[0].type.dtype), terms = pm__bound_terms(c), same = equal_terms(c);
+	double lost = terms * least_product(c), *e, *f, *shared;
 	PmStatus st = PM_OK;
 
 	if (!c->call.out[0].f || !x->f)
 		return pm__bound_stepped(c, err);
 	e = pm__bound_unit(c, 0);
-	for (int64_t i = 0; i < c->call.out[0].numel; i++)
-		e[i] = u * fabs(c->call.out[0].f[i]) + (root ? sqrt(lost) : lost);
-	add_walk(c, u, pm__bound_terms(c));
+	for (int64_t i = 0; i < c->call.out[0].numel; i++) {
+		double y = c->call.out[0].f[i];
+
+		e[i] = root ? sqrt(lost) : lost;
+		if (isfinite(y))
+			e[i] += (root ? u / 2 : u) * (PM_BOUND_ROUNDING * sqrt(of_steps(terms, y * y, y)) +
+						      of_equal(terms, same, y * y, y));
+	}
 	pm__bound_own(c, 0, 0);
 	f = pm__bound_full(c, 0);
 	shared = pm__bound_common(c, 0, f);

@@ -301,6 +301,8 @@ cJSON *pm_eval_record_json(const PmEvalRecord *r)
 	cJSON_AddStringToObject(j, "secret", r->secret);
 	cJSON_AddStringToObject(j, "inputs", r->inputs);
 	add_code(j, &r->code);
+	if (r->unread_cc)
+		cJSON_AddNumberToObject(j, "machine_code_not_read_on_sm", r->unread_cc);
 	cJSON_AddNumberToObject(j, "wall_seconds", r->wall_seconds);
 	add_calls(j, &r->timing);
 	if (r->measured)
@@ -380,6 +382,7 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 	snprintf(out->secret, sizeof out->secret, "%s", pm_json_str(j, "secret", ""));
 	snprintf(out->inputs, sizeof out->inputs, "%s", pm_json_str(j, "inputs", ""));
 	code_from_json(cJSON_GetObjectItem(j, "code"), &out->code);
+	out->unread_cc = (int)pm_json_i64(j, "machine_code_not_read_on_sm", 0);
 	calls_from_json(cJSON_GetObjectItem(j, "calls"), &out->timing);
 	timing_from_json(cJSON_GetObjectItem(j, "clock"), &out->timing);
 	st = outputs_from_json(cJSON_GetObjectItem(j, "outputs"), out, err);

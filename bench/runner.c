@@ -7,6 +7,7 @@
 #include "base/sandbox.h"
 #include "base/str.h"
 #include "bench/runner_priv.h"
+#include "integrity/cubin_gate.h"
 #include "runtime/limits.h"
 
 #include <math.h>
@@ -112,8 +113,10 @@ void pm__choose(Eval *e, int alt)
 static PmStatus pm__stage_match(Eval *e, const char *so_path, PmErr *err)
 {
 	PmEvalRecord *r = e->rec;
-	PmStatus st = pm_referee_rewrite(so_path, e->o->only_rule, e->m->g, e->o->pass_deadline, &e->cand,
-					 err);
+	PmStatus st = e->o->object ? pm_referee_rewrite_object(e->o->object, e->o->only_rule, e->m->g,
+							       e->o->pass_deadline, &e->cand, err)
+				   : pm_referee_rewrite(so_path, e->o->only_rule, e->m->g,
+							e->o->pass_deadline, &e->cand, err);
 
 	if (st)
 		return st;
@@ -144,6 +147,8 @@ static PmStatus pm__stage_compile(Eval *e, PmErr *err)
 		st = pm_compile_gate(e->cand.g, info.cc, &j, err);
 	if (!st)
 		e->rec->code = j.code;
+	if (!st && info.cc && !pm_cubin_reads_code(info.cc))
+		e->rec->unread_cc = info.cc;
 	return st ? st : pm__say(e, j.verdict, j.why);
 }
 
@@ -206,6 +211,20 @@ void pm_eval_record_release(PmEvalRecord *r)
 	r->n_outputs = 0;
 }
 
+/* A device whose machine code nobody reads has one layer less, and its results say so. */
+static void note_unread(PmEvalReport *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		size_t len = strlen(r->sandbox_lacks);
+		char what[64];
+
+		snprintf(what, sizeof what, "machine code is not read on sm_%d", r->rec[i].unread_cc);
+		if (r->rec[i].unread_cc && !strstr(r->sandbox_lacks, what))
+			snprintf(r->sandbox_lacks + len, sizeof r->sandbox_lacks - len, "%s%s",
+				 len ? ", " : "", what);
+	}
+}
+
 PmStatus pm_eval_score(PmEvalReport *r, PmErr *err)
 {
 	PmScoreRule rule = pm_score_rule(r->opts.preset);
@@ -236,21 +255,10 @@ PmStatus pm_eval_score(PmEvalReport *r, PmErr *err)
 		s[i].outputs = e->outputs;
 		fast += e->verdict == PM_VERDICT_OK && e->speedup > 1 && !r->hidden.verdict;
 	}
+	note_unread(r);
 	st = pm_score(&rule, s, r->n, &r->score, err);
 	r->fast1 = r->n ? (double)fast / (double)r->n : 0;
 	free(s);
-	return st;
-}
-
-static PmStatus hash_pass(const char *path, char hex[PM_SHA256_HEX], PmErr *err)
-{
-	PmMap map;
-	PmStatus st = pm_map_file(path, &map, err);
-
-	if (!st) {
-		pm_sha256_hex(map.p, map.n, hex);
-		pm_unmap(&map);
-	}
 	return st;
 }
 
@@ -300,11 +308,15 @@ PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, co
 
 	memset(r, 0, sizeof *r);
 	r->opts = *opts;
+	r->object = pm_xcalloc(1, sizeof *r->object);
+	pm_str_init(&r->object->bytes);
 	snprintf(r->pass, sizeof r->pass, "%s", so_path);
 	st = check_name(so_path, err);
 	if (!st)
-		st = hash_pass(so_path, r->sha256, err);
+		st = pm_object_read(so_path, r->object, err);
 	if (!st) {
+		r->opts.object = r->object;
+		memcpy(r->sha256, r->object->sha256, sizeof r->sha256);
 		r->rec = pm_xcalloc(n + 1, sizeof *r->rec);
 		r->n = n;
 		note_sandbox(r);
@@ -318,7 +330,7 @@ PmStatus pm_eval_pass(const char *so_path, const PmEvalMember *m, size_t n, cons
 	PmStatus st = pm_eval_report_begin(out, so_path, n, opts, err);
 
 	for (size_t i = 0; i < n && !st; i++) {
-		st = pm_eval_member(so_path, &m[i], opts, &out->rec[i], err);
+		st = pm_eval_member(so_path, &m[i], &out->opts, &out->rec[i], err);
 		if (!st && opts->step)
 			opts->step(opts->step_arg, m[i].label);
 	}
@@ -334,6 +346,11 @@ void pm_eval_report_release(PmEvalReport *r)
 	for (size_t i = 0; i < r->n; i++)
 		pm_eval_record_release(&r->rec[i]);
 	free(r->rec);
+	if (r->object)
+		pm_object_release(r->object);
+	free(r->object);
+	r->object = NULL;
+	r->opts.object = NULL;
 	r->rec = NULL;
 	r->n = 0;
 }

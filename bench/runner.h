@@ -40,8 +40,10 @@ typedef struct PmEvalOpts {
 	int check_only;                        /* no times */
 	double pass_deadline, device_deadline; /* seconds; 0 = 10 and 60 */
 	double clock_seconds;                  /* budget of one member's measurement; 0 = 20 */
-	double confirm_above;  /* speedups above are confirmed by a second run; 0 = those that are implausible
-				*/
+	double confirm_above; /* speedups above are confirmed by a second run; 0 = those that are implausible
+			       */
+	/* The pass's bytes, read once (borrowed); NULL = each call of pm_eval_member reads the file. */
+	const PmObject *object;
 	const char *only_rule; /* this rule of the pass alone; NULL = all */
 	int graphs; /* measured: baseline and candidate replay their launches as one CUDA graph each call */
 	void (*step)(void *arg, const char *label); /* after each member; may be NULL */
@@ -120,7 +122,8 @@ typedef struct PmEvalRecord {
 	double wall_seconds; /* the evaluation took */
 	/* By which everything was drawn for this record and for no other: known when it is over. */
 	char secret[PM_SECRET_HEX];
-	PmCodeDigests code;        /* of the kernels */
+	PmCodeDigests code; /* of the kernels */
+	int unread_cc; /* the device's architecture when the cubin gate reads no instructions of it, else 0 */
 	char inputs[PM_CHAIN_HEX]; /* digest of the inputs of all runs that were judged, in order */
 } PmEvalRecord;
 
@@ -136,13 +139,15 @@ typedef struct PmEvalHidden {
 typedef struct PmEvalReport {
 	char pass[256]; /* path */
 	char sha256[65];
+	PmObject *object; /* owned: the bytes that have this digest, and that every record is of */
 	size_t n;
 	PmEvalRecord *rec; /* owned */
 	PmScore score;
-	size_t n_algebraic;      /* members that clean-up alone makes faster; filled by the caller */
-	double fast1;            /* share that is correct and faster than 1 */
-	char sandbox_lacks[128]; /* layers that this machine lacks for passes or, on emu, for kernels; "" =
-				    none */
+	size_t n_algebraic; /* members that clean-up alone makes faster; filled by the caller */
+	double fast1;       /* share that is correct and faster than 1 */
+	/* Layers that this machine lacks for passes or, on emu, for kernels, and architectures whose machine
+	 * code is not read; "" = none. */
+	char sandbox_lacks[192];
 	PmEvalHidden hidden;
 	/* Drawn by what an earlier report says, so that it has no score; of so many records the verdict is
 	 * that report's. */
@@ -160,7 +165,8 @@ void pm_eval_report_release(PmEvalReport *r);
 PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEvalOpts *opts, PmEvalRecord *out,
 			PmErr *err);
 void pm_eval_record_release(PmEvalRecord *r);
-/* Starts a report: hashes the pass and makes room for n records, which the caller fills. */
+/* Starts a report: reads the pass, once (opts.object of the report is what every pm_eval_member gets), and
+ * makes room for n records, which the caller fills. */
 PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, const PmEvalOpts *opts,
 			      PmErr *err);
 /* Scores records gathered one by one (fills score and fast1). */

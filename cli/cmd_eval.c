@@ -212,6 +212,8 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--replay", PM_OPT_STR, &e.replay_path,
 		  "a report (-o): draws the same again; the result has no score and is not stored" },
 		{ "--variants", PM_OPT_FLAG, &e.variants, "with a model: also its other shapes and dtypes" },
+		{ "--check-only", PM_OPT_FLAG, &e.opts.check_only,
+		  "say whether it is right, and take no times: without --db and --record" },
 		{ "--summary", PM_OPT_FLAG, &e.summary, "one line per pass only" },
 		{ "--graphs", PM_OPT_FLAG, &e.opts.graphs,
 		  "cuda: every call of both sides replays its launches as one CUDA graph" },
@@ -242,6 +244,10 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		} else if (strcmp(e.preset, "passnet") && strcmp(e.preset, "sound")) {
 			code = pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.",
 					    e.preset);
+		} else if (e.opts.check_only && (e.db_path || e.record_path)) {
+			code = pm_cli_usage(
+				cmd, "What was not timed is not stored: leave out --check-only, or --db "
+				     "and --record.");
 		} else if ((e.record_path && e.replay_path) || (e.key_path && !e.record_path)) {
 			code = pm_cli_usage(cmd, "%s",
 					    e.replay_path ? "What is replayed has no score, and so no "

@@ -151,6 +151,10 @@ static PmStatus evaluate(Verify *v, const char *so, PmErr *err)
 		pm_progress_start(&v->bar, "evaluating again", (int64_t)v->record.members.list.n);
 	st = pm_eval_task(&t, so, &r, NULL, err);
 	pm_progress_end(&v->bar);
+	if (!st && strcmp(r.sha256, pm_json_str(part, "pass_sha256", "")) != 0)
+		st = pm_err(err, PM_E_INVALID,
+			    "%s was exchanged while it was verified; verify again when nothing writes to it.",
+			    so);
 	if (!st)
 		tell(v, so, part, &r);
 	pm_eval_report_release(&r);

@@ -151,7 +151,7 @@ PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char
 	if (drawn)
 		r->opts.secret = drawn;
 	if (!st && e->replay)
-		st = pm_replay_find(e->replay, so, e->members, &past, err);
+		st = pm_replay_find(e->replay, r, e->members, &past, err);
 	if (!st)
 		st = eval_members(e, so, past, has, r, err);
 	if (!st && past) {

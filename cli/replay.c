@@ -77,27 +77,21 @@ static PmStatus check_records(const PmReplayFile *f, const cJSON *part, const Pm
 	return PM_OK;
 }
 
-PmStatus pm_replay_find(const PmReplayFile *f, const char *so_path, const PmMembers *members,
+PmStatus pm_replay_find(const PmReplayFile *f, const PmEvalReport *r, const PmMembers *members,
 			const cJSON **out, PmErr *err)
 {
 	int n = cJSON_GetArraySize(f->json);
-	char hex[PM_SHA256_HEX];
 	const cJSON *part;
-	PmMap map;
-	PmStatus st = pm_map_file(so_path, &map, err);
 
-	if (st)
-		return st;
-	pm_sha256_hex(map.p, map.n, hex);
-	pm_unmap(&map);
 	*out = n == 1 ? cJSON_GetArrayItem(f->json, 0) : NULL;
-	cJSON_ArrayForEach(part, f->json) if (!strcmp(pm_json_str(part, "pass_sha256", ""), hex)) *out = part;
+	cJSON_ArrayForEach(part,
+			   f->json) if (!strcmp(pm_json_str(part, "pass_sha256", ""), r->sha256)) *out = part;
 	if (!*out)
 		return pm_err(
 			err, PM_E_INVALID,
 			"None of the %d passes in %s is %s as it is now; replay the pass that it names, or "
 			"a report of one pass.",
-			n, f->path, so_path);
+			n, f->path, r->pass);
 	return check_records(f, *out, members, err);
 }
 

@@ -15,9 +15,9 @@ typedef struct PmReplayFile {
 PmStatus pm_replay_open(const char *path, PmReplayFile *out, PmErr *err);
 void pm_replay_release(PmReplayFile *f);
 
-/* The part of the report about a pass (borrowed): that of the same bytes, or the only one, which may be of an
- * earlier build. Each member must have a record there with a secret. */
-PmStatus pm_replay_find(const PmReplayFile *f, const char *so_path, const PmMembers *members,
+/* The part of the report about the pass that *r is of (borrowed): that of the same bytes, or the only one,
+ * which may be of an earlier build. Each member must have a record there with a secret. */
+PmStatus pm_replay_find(const PmReplayFile *f, const PmEvalReport *r, const PmMembers *members,
 			const cJSON **out, PmErr *err);
 /* The secret of the record of member i, and of the hidden shapes (NULL = none were drawn). */
 const char *pm_replay_secret(const cJSON *part, size_t i);

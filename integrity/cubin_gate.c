@@ -3,6 +3,7 @@
 
 #include "integrity/cubin_code.h"
 #include "integrity/cubin_read.h"
+#include "integrity/sass.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -352,4 +353,9 @@ int pm_cubin_gate(const void *cubin, size_t len, const char *const *entries, siz
 	if (n_out)
 		*n_out = g.n_kernels < max ? g.n_kernels : max;
 	return g.problems;
+}
+
+int pm_cubin_reads_code(int cc)
+{
+	return cc > 0 && pm__sass_reads((uint32_t)cc);
 }

@@ -35,4 +35,8 @@ typedef struct PmCubinKernel {
 int pm_cubin_gate(const void *cubin, size_t len, const char *const *entries, size_t n_entries,
 		  PmCubinKernel *out, size_t max, size_t *n_out, PmStr *problems);
 
+/* 1 when the instructions of sm_`cc` are read; for others the gate reads sections, symbols and limits alone.
+ */
+int pm_cubin_reads_code(int cc);
+
 #endif

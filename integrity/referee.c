@@ -124,15 +124,15 @@ static PmStatus judge(PmPassOutcome *first, PmPassOutcome *second, PmCandidate *
 	return say(out, PM_VERDICT_OK, "");
 }
 
-PmStatus pm_referee_rewrite(const char *so_path, const char *rule, const PmGraph *g, double deadline,
-			    PmCandidate *out, PmErr *err)
+PmStatus pm_referee_rewrite_object(const PmObject *object, const char *rule, const PmGraph *g,
+				   double deadline, PmCandidate *out, PmErr *err)
 {
-	PmPassOpts opts = { .seconds = deadline, .only_rule = rule };
+	PmPassOpts opts = { .seconds = deadline, .only_rule = rule, .object = object };
 	PmPassOutcome first = { 0 }, second = { 0 };
 	PmStatus st;
 
 	memset(out, 0, sizeof *out);
-	st = pm_pass_apply(so_path, g, &opts, &first, err);
+	st = pm_pass_apply(object->path, g, &opts, &first, err);
 	/* A run that crashed, hung or was refused says all there is to say. */
 	if (!st && first.verdict != PM_VERDICT_OK && first.verdict != PM_VERDICT_NO_MATCH) {
 		out->seconds = first.seconds;
@@ -140,7 +140,7 @@ PmStatus pm_referee_rewrite(const char *so_path, const char *rule, const PmGraph
 	} else if (!st) {
 		opts.misses = first.verdict == PM_VERDICT_NO_MATCH;
 		opts.variant = 1;
-		st = pm_pass_apply(so_path, g, &opts, &second, err);
+		st = pm_pass_apply(object->path, g, &opts, &second, err);
 		if (!st)
 			st = judge(&first, &second, out, err);
 		pm_pass_outcome_release(&second);
@@ -148,6 +148,23 @@ PmStatus pm_referee_rewrite(const char *so_path, const char *rule, const PmGraph
 	pm_pass_outcome_release(&first);
 	if (st)
 		pm_candidate_release(out);
+	return st;
+}
+
+PmStatus pm_referee_rewrite(const char *so_path, const char *rule, const PmGraph *g, double deadline,
+			    PmCandidate *out, PmErr *err)
+{
+	PmObject object;
+	PmErr why;
+	PmStatus st;
+
+	pm_err_init(&why);
+	memset(out, 0, sizeof *out);
+	if (pm_object_read(so_path, &object, &why))
+		st = say(out, PM_VERDICT_REJECT_ELF, why.text);
+	else
+		st = pm_referee_rewrite_object(&object, rule, g, deadline, out, err);
+	pm_object_release(&object);
 	return st;
 }
 

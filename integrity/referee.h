@@ -4,6 +4,7 @@
 #define INTEGRITY_REFEREE_H
 
 #include "ir/graph.h"
+#include "matcher/object.h"
 #include "matcher/verdict.h"
 
 typedef struct PmCandidate {
@@ -20,10 +21,13 @@ typedef struct PmCandidate {
  * the answers byte for byte (PASS_NONDET), then checks that the result is the original with regions replaced
  * by kernels whose bodies are those regions. Whatever the pass does, this returns PM_OK and a verdict; an
  * error means that the referee itself failed. */
+PmStatus pm_referee_rewrite_object(const PmObject *object, const char *rule, const PmGraph *g,
+				   double deadline, PmCandidate *out, PmErr *err);
+/* The same of a file, which is read once for both runs; one that cannot be read is REJECT_ELF. */
 PmStatus pm_referee_rewrite(const char *so_path, const char *rule, const PmGraph *g, double deadline,
 			    PmCandidate *out, PmErr *err);
-/* The same for each of n graphs, side by side on all processors; out[0..n-1] as one by one. An error is the
- * first graph's that has one, and leaves every out[i] released. */
+/* The same for each of n graphs, the file being read once for all, side by side on all processors;
+ * out[0..n-1] as one by one. An error is the first graph's that has one, and leaves every out[i] released. */
 PmStatus pm_referee_rewrite_all(const char *so_path, PmGraph *const *g, size_t n, double deadline,
 				PmCandidate *out, PmErr *err);
 void pm_candidate_release(PmCandidate *c);

@@ -8,13 +8,14 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_THREADS = 64 };
 
 typedef struct All {
-	const char *so_path;
+	const PmObject *object;
 	PmGraph *const *g;
 	size_t n;
 	double deadline;
@@ -30,7 +31,8 @@ static void *judge_next(void *arg)
 
 	for (size_t i; (i = atomic_fetch_add(&a->next, 1)) < a->n;) {
 		pm_err_init(&a->err[i]);
-		a->st[i] = pm_referee_rewrite(a->so_path, NULL, a->g[i], a->deadline, &a->out[i], &a->err[i]);
+		a->st[i] = pm_referee_rewrite_object(a->object, NULL, a->g[i], a->deadline, &a->out[i],
+						     &a->err[i]);
 	}
 	return NULL;
 }
@@ -51,10 +53,15 @@ static void judge_all(All *a)
 PmStatus pm_referee_rewrite_all(const char *so_path, PmGraph *const *g, size_t n, double deadline,
 				PmCandidate *out, PmErr *err)
 {
-	All a = { .so_path = so_path, .g = g, .n = n, .deadline = deadline, .out = out };
+	PmObject object;
+	All a = { .object = &object, .g = g, .n = n, .deadline = deadline, .out = out };
+	PmErr why;
 	PmStatus st = PM_OK;
 
+	pm_err_init(&why);
 	memset(out, 0, n * sizeof *out);
+	if (pm_object_read(so_path, &object, &why))
+		snprintf(object.refused, sizeof object.refused, "%s", why.text);
 	a.st = pm_xcalloc(n + 1, sizeof *a.st);
 	a.err = pm_xcalloc(n + 1, sizeof *a.err);
 	judge_all(&a);
@@ -63,6 +70,7 @@ PmStatus pm_referee_rewrite_all(const char *so_path, PmGraph *const *g, size_t n
 			st = pm_err(err, a.st[i], "%s", a.err[i].text);
 	for (size_t i = 0; i < n && st; i++)
 		pm_candidate_release(&out[i]);
+	pm_object_release(&object);
 	free(a.st);
 	free(a.err);
 	return st;

@@ -49,15 +49,16 @@ void pm_graph_free(PmGraph *g)
 	free(g);
 }
 
+size_t pm__graph_used(const PmGraph *g)
+{
+	return sizeof *g + pm_arena_used(g->arena) + g->values.n * sizeof *g->values.v +
+	       g->nodes.n * sizeof *g->nodes.v + g->slots.n * sizeof *g->slots.v +
+	       g->attr_ids.n * sizeof *g->attr_ids.v;
+}
+
 PmStatus pm__graph_check_budget(const PmGraph *g, PmErr *err)
 {
-	size_t used;
-
-	if (!g->budget)
-		return PM_OK;
-	used = pm_arena_used(g->arena) + g->values.n * sizeof *g->values.v + g->nodes.n * sizeof *g->nodes.v +
-	       g->slots.n * sizeof *g->slots.v + g->attr_ids.n * sizeof *g->attr_ids.v;
-	if (used > g->budget)
+	if (g->budget && pm__graph_used(g) > g->budget)
 		return pm_err(err, PM_E_LIMIT,
 			      "The graph needs more than its budget of %zu bytes; raise the budget or split "
 			      "the model.",

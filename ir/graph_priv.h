@@ -78,6 +78,8 @@ static inline NodeRec *pm__node(const PmGraph *g, PmNode n)
 
 /* Makes room for so many more, and names in all: building them then moves nothing. */
 void pm__graph_reserve(PmGraph *g, size_t n_nodes, size_t n_values, size_t n_operands, size_t n_names);
+/* Bytes that the graph holds, without those of other graphs in its attributes. */
+size_t pm__graph_used(const PmGraph *g);
 /* Charges what was allocated so far against the budget. */
 PmStatus pm__graph_check_budget(const PmGraph *g, PmErr *err);
 /* pm_graph_set_meta with texts that are not terminated. */

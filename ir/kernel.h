@@ -19,17 +19,7 @@
 #define IR_KERNEL_H
 
 #include "ir/graph.h"
-
-enum {
-	PM_MAX_ALTS = 8,
-	PM_MAX_LAUNCHES = 16,     /* per alternative */
-	PM_MAX_KERNEL_ARGS = 128, /* per launch */
-	PM_MAX_SCRATCH = 16,      /* buffers per alternative */
-	PM_MAX_KERNEL_NAME = 63,  /* bytes of the name: letters, digits, _ . - */
-	PM_MAX_SOURCE = 1 << 20,  /* bytes of one source */
-	PM_MAX_BLOCK_THREADS = 1024,
-	PM_MAX_SMEM = 227 * 1024 /* bytes of dynamic shared memory (sm_90) */
-};
+#include "ir/limits.h"
 
 typedef enum {
 	PM_KARG_IN,

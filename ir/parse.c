@@ -7,6 +7,7 @@
 #include "ir/text.h"
 
 #include "base/vec.h"
+#include "ir/graph_priv.h"
 #include "ir/infer.h"
 #include "ir/parse_priv.h"
 
@@ -476,6 +477,7 @@ PmStatus pm__text_graph(PmParser *ps, PmGraph **out)
 {
 	Scope sc = { .ps = ps };
 	const char *name;
+	size_t used;
 	PmStatus st;
 
 	if (ps->depth > PM_TEXT_MAX_DEPTH)
@@ -508,6 +510,11 @@ PmStatus pm__text_graph(PmParser *ps, PmGraph **out)
 	PM_VEC_RELEASE(&sc.fixes);
 	PM_VEC_RELEASE(&sc.node_at);
 	ps->depth--;
+	used = pm__graph_used(sc.g);
+	if (st == PM_OK && used >= ps->budget)
+		st = pm_err(ps->err, PM_E_LIMIT,
+			    "The graphs of this text need more than the memory that it may take.");
+	ps->budget -= used < ps->budget ? used : ps->budget - 1;
 	if (st != PM_OK)
 		pm_graph_free(sc.g);
 	else
@@ -591,13 +598,19 @@ static PmStatus header(PmParser *ps, Header *h)
 
 PmStatus pm_graph_parse(const char *text, size_t n, PmGraph **out, PmErr *err)
 {
+	size_t budget = ((size_t)64 << 20) + (n > SIZE_MAX / 512 ? SIZE_MAX / 2 : n * 256);
+
+	return pm_graph_parse_within(text, n, budget, out, err);
+}
+
+PmStatus pm_graph_parse_within(const char *text, size_t n, size_t budget, PmGraph **out, PmErr *err)
+{
 	PmErr own;
-	PmParser ps = { .err = err ? err : &own };
+	PmParser ps = { .err = err ? err : &own, .budget = budget };
 	Header h = { 0 };
 	PmGraph *g = NULL;
 	PmStatus st = PM_OK;
 
-	ps.budget = ((size_t)64 << 20) + (n > SIZE_MAX / 512 ? SIZE_MAX / 2 : n * 256);
 	ps.tmp = pm_arena_new(ps.budget);
 	pm__text_lex_start(&ps.lex, text, n);
 	if (pm__text_accept(&ps, '<'))

@@ -42,6 +42,9 @@ PmStatus pm_graph_print(const PmGraph *g, const PmPrintOpts *opts, PmStr *out, P
  * column and what was expected. Input of any size and content is safe: budgets and depth limits apply.
  * The header line is optional. Returns owned. */
 PmStatus pm_graph_parse(const char *text, size_t n, PmGraph **out, PmErr *err);
+/* The same within `budget` bytes for all graphs of the text together (PM_E_LIMIT), and as many again for
+ * what is only needed while it is read. */
+PmStatus pm_graph_parse_within(const char *text, size_t n, size_t budget, PmGraph **out, PmErr *err);
 
 /* Gives every constant of `g` that is by reference ("@") the data of the constant of the same name and
  * type in `from`; PM_E_NOT_FOUND names one that has none. Other constants without data get it where `from`

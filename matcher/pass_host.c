@@ -16,12 +16,9 @@
 #include <string.h>
 
 enum {
-	MAX_OUTPUT = 64 << 10, /* bytes kept of what a plugin wrote */
-	MAX_FILES = 64,        /* descriptors of the child, until its sandbox closes all but two */
-	MAX_OBJECT = 64 << 20, /* bytes read of a shared object; the gate allows fewer */
-	OVERHEAD = 256 << 20,  /* bytes that the program itself and the place for the plugin map */
-	MAX_JSON = 8 << 20,    /* bytes of a reply's JSON, which takes thirty times as many when it is read */
-	MAX_GRAPH = 24 << 20,  /* bytes of a reply's graph text, besides eight times the original's */
+	MAX_OUTPUT = 64 << 10,  /* bytes kept of what a plugin wrote */
+	MAX_FILES = 64,         /* descriptors of the child, until its sandbox closes all but two */
+	OVERHEAD = 256 << 20,   /* bytes that the program itself and the place for the plugin map */
 	MAX_PROBLEMS = 64 << 10 /* bytes kept of lint's lines */
 };
 
@@ -78,11 +75,19 @@ typedef struct Reply {
 	cJSON *json;
 	const char *graph;
 	size_t graph_len;
+	size_t original; /* bytes of text that was sent */
 } Reply;
+
+/* Bytes of graph text that an answer about a graph of so many may have. */
+static int64_t max_graph(size_t original)
+{
+	return PM_LIMIT_REPLY_GRAPH + PM_LIMIT_REPLY_TIMES * (int64_t)original;
+}
 
 static PmStatus split_reply(const PmStr *s, Reply *r, PmErr *err)
 {
 	size_t head = strlen(PM__ANSWER_MAGIC), json_len = 0, at;
+	int64_t most = max_graph(r->original);
 	const char *nl = memchr(s->s, '\n', s->len < 80 ? s->len : 80);
 	unsigned long long a, b;
 	char line[96], tail;
@@ -98,12 +103,17 @@ static PmStatus split_reply(const PmStr *s, Reply *r, PmErr *err)
 	if (a > s->len - at || b != s->len - at - a)
 		return pm_err(err, PM_E_INVALID,
 			      "The answer of the pass process has another length than it says.");
-	if (a > MAX_JSON)
+	if (a > PM_LIMIT_REPLY_JSON)
 		return pm_err(
 			err, PM_E_LIMIT,
 			"The answer of the pass process has %llu bytes beside the graph; at most %d are "
 			"read.",
-			a, MAX_JSON);
+			a, (int)PM_LIMIT_REPLY_JSON);
+	if (b > (unsigned long long)most)
+		return pm_err(
+			err, PM_E_LIMIT,
+			"The answer of the pass process has %llu bytes of graph; at most %lld are read.", b,
+			(long long)most);
 	json_len = (size_t)a;
 	r->graph = s->s + at + json_len;
 	r->graph_len = (size_t)b;
@@ -133,24 +143,63 @@ static int64_t count_kernels(const PmGraph *g)
 	return n;
 }
 
+/* What the graph of an answer may take when it is read. */
+static size_t max_memory(size_t original)
+{
+	return PM_LIMIT_REPLY_MEMORY + PM_LIMIT_REPLY_SHARE * original;
+}
+
+/* Kernels and their launches, before anything of them is copied. */
+static PmStatus check_kernels(const PmGraph *g, PmErr *err)
+{
+	int64_t kernels = 0, launches = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
+		PmNode n = pm_graph_node_at(g, i);
+
+		if (pm_node_op(g, n) != PM_OP_Kernel)
+			continue;
+		kernels++;
+		for (size_t k = 0; k < pm_node_n_attrs(g, n); k++) {
+			const PmAttr *a = pm_node_attr_at(g, n, k);
+
+			launches += a->kind == PM_ATTR_STRINGS ? (int64_t)a->n : 0;
+		}
+	}
+	if (kernels <= PM_LIMIT_KERNELS && launches <= PM_LIMIT_LAUNCHES)
+		return PM_OK;
+	return pm_err(err, PM_E_LIMIT,
+		      "It has %lld kernels with %lld launches, those of all alternatives together; at most "
+		      "%d and %d are "
+		      "read. Fuse more into one kernel, or offer fewer alternatives.",
+		      (long long)kernels, (long long)launches, (int)PM_LIMIT_KERNELS, (int)PM_LIMIT_LAUNCHES);
+}
+
 /* Each time a rule applies, one fused node is made: what applied is counted here, not believed. */
 static void accept_graph(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 {
 	PmGraph *g = NULL;
+	int64_t fused;
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_graph_parse(r->graph, r->graph_len, &g, &err)) {
+	if (pm_graph_parse_within(r->graph, r->graph_len, max_memory(r->original), &g, &err) ||
+	    check_kernels(g, &err)) {
 		verdict(out, PM_VERDICT_REJECT_API, "The pass returned a graph that cannot be read. %s",
 			err.text);
 	} else if (pm_graph_bind_consts(g, in, &err) || copy_meta(in, g, &err) ||
 		   pm_rewrite_check(in, g, &err)) {
 		verdict(out, PM_VERDICT_REJECT_MATCH, "%s", err.text);
-	} else if (count_kernels(g) <= count_kernels(in)) {
+	} else if ((fused = count_kernels(g) - count_kernels(in)) <= 0) {
 		verdict(out, PM_VERDICT_NO_MATCH, "The pass returned the graph without a new fused node.");
+	} else if (out->applied != fused) {
+		verdict(out, PM_VERDICT_REJECT_API,
+			"The answer of the pass process says that rules applied %lld times, and its graph "
+			"has %lld new "
+			"fused nodes.",
+			(long long)out->applied, (long long)fused);
 	} else {
 		verdict(out, PM_VERDICT_OK, "%s", "");
-		out->applied = count_kernels(g) - count_kernels(in);
 		out->graph = g;
 		return;
 	}
@@ -162,18 +211,21 @@ static void judge(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 {
 	const char *end = pm_json_str(r->json, "end", ""), *message = pm_json_str(r->json, "message", "");
 	const char *problems = pm_json_str(r->json, "problems", "");
+	PmErr why;
 
+	pm_err_init(&why);
 	pm_clean(pm_json_str(r->json, "plugin", ""), out->plugin, sizeof out->plugin, 0);
 	pm_clean(pm_json_str(r->json, "version", ""), out->version, sizeof out->version, 0);
 	out->applied = pm_json_i64(r->json, "applied", 0);
 	if (out->applied < 0)
 		out->applied = 0;
 	out->sweeps = (int)(pm_json_i64(r->json, "sweeps", 0) & 0xff);
-	pm__rules_from_json(cJSON_GetObjectItemCaseSensitive(r->json, "rules"), out);
 	free(out->problems);
 	out->problems = pm_xcalloc(MAX_PROBLEMS, 1);
 	pm_clean(problems, out->problems, MAX_PROBLEMS, 1);
-	if (!strcmp(end, "applied") && in)
+	if (pm__rules_from_json(cJSON_GetObjectItemCaseSensitive(r->json, "rules"), out, &why))
+		verdict(out, PM_VERDICT_REJECT_API, "%s", why.text);
+	else if (!strcmp(end, "applied") && in)
 		accept_graph(r, in, out);
 	else if (!strcmp(end, "loaded") && !in)
 		verdict(out, PM_VERDICT_OK, "%s", "");
@@ -193,9 +245,9 @@ static void judge(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 			*message ? message : "The answer of the pass process has no end.");
 }
 
-void pm__judge_answer(const PmStr *answer, const PmGraph *in, PmPassOutcome *out)
+void pm__judge_answer(const PmStr *answer, const PmGraph *in, size_t in_len, PmPassOutcome *out)
 {
-	Reply reply = { 0 };
+	Reply reply = { .original = in_len };
 	PmErr why;
 
 	pm_err_init(&why);
@@ -247,7 +299,7 @@ static PmStatus run_program(const PmPassJob *job, const PmPassOpts *opts, PmProc
 	lim.seconds = opts->seconds > 0 ? opts->seconds : default_seconds;
 	lim.cpu_seconds = (int)lim.seconds + 1;
 	lim.memory = (opts->memory > 0 ? opts->memory : default_memory) + OVERHEAD + 4 * (int64_t)bytes.len;
-	lim.max_output = MAX_JSON + MAX_GRAPH + 8 * (int64_t)job->text_len;
+	lim.max_output = PM_LIMIT_REPLY_JSON + max_graph(job->text_len);
 	if (!st)
 		st = pm_run(argv, bytes.s, bytes.len, &lim, r, err);
 	pm_str_release(&program);
@@ -255,31 +307,17 @@ static PmStatus run_program(const PmPassJob *job, const PmPassOpts *opts, PmProc
 	return st;
 }
 
-static PmStatus run_job(const char *so_path, const PmGraph *in, const PmPassOpts *opts, PmPassOutcome *out,
-			PmErr *err)
+static PmStatus run_object(const PmObject *object, const PmGraph *in, const PmPassOpts *opts,
+			   PmPassOutcome *out, PmErr *err)
 {
-	static const PmPassOpts no_opts;
 	static const PmPrintOpts print = { .max_inline = PM_MAX_INLINE_CONST, .no_header = 1 };
-	PmStr text = PM_STR_INIT, object = PM_STR_INIT;
-	PmPassJob job = { .name = pm_path_base(so_path) };
+	PmStr text = PM_STR_INIT;
+	PmPassJob job = { .name = pm_path_base(object->path) };
 	PmProcResult r;
-	PmErr why;
-	PmStatus st;
+	PmStatus st = in ? pm_graph_print(in, &print, &text, err) : PM_OK;
 
-	memset(out, 0, sizeof *out);
-	out->problems = pm_xstrdup("");
-	out->output = pm_xstrdup("");
-	pm_err_init(&why);
-	if (!opts)
-		opts = &no_opts;
-	if (pm_read_file(so_path, MAX_OBJECT, &object, &why)) {
-		verdict(out, PM_VERDICT_REJECT_ELF, "%s", why.text);
-		pm_str_release(&object);
-		return PM_OK;
-	}
-	st = in ? pm_graph_print(in, &print, &text, err) : PM_OK;
-	job.object = object.s;
-	job.object_len = object.len;
+	job.object = object->bytes.s;
+	job.object_len = object->bytes.len;
 	job.text = in ? text.s : NULL;
 	job.text_len = text.len;
 	job.rule = opts->only_rule;
@@ -288,7 +326,6 @@ static PmStatus run_job(const char *so_path, const PmGraph *in, const PmPassOpts
 	if (!st)
 		st = run_program(&job, opts, &r, err);
 	pm_str_release(&text);
-	pm_str_release(&object);
 	if (st)
 		return st;
 	out->seconds = r.seconds;
@@ -296,9 +333,32 @@ static PmStatus run_job(const char *so_path, const PmGraph *in, const PmPassOpts
 	out->output = pm_xcalloc(MAX_OUTPUT, 1);
 	pm_clean(r.errtext.s, out->output, MAX_OUTPUT, 1);
 	if (came_back(&r, out))
-		pm__judge_answer(&r.out, in, out);
+		pm__judge_answer(&r.out, in, job.text_len, out);
 	pm_proc_result_release(&r);
 	return PM_OK;
+}
+
+static PmStatus run_job(const char *so_path, const PmGraph *in, const PmPassOpts *opts, PmPassOutcome *out,
+			PmErr *err)
+{
+	static const PmPassOpts no_opts;
+	const PmObject *object = opts ? opts->object : NULL;
+	PmObject own = { .bytes = PM_STR_INIT };
+	PmStatus st = PM_OK;
+	PmErr why;
+
+	memset(out, 0, sizeof *out);
+	out->problems = pm_xstrdup("");
+	out->output = pm_xstrdup("");
+	pm_err_init(&why);
+	if (!object && pm_object_read(so_path, &own, &why))
+		verdict(out, PM_VERDICT_REJECT_ELF, "%s", why.text);
+	else if (*(object = object ? object : &own)->refused)
+		verdict(out, PM_VERDICT_REJECT_ELF, "%s", object->refused);
+	else
+		st = run_object(object, in, opts ? opts : &no_opts, out, err);
+	pm_object_release(&own);
+	return st;
 }
 
 PmStatus pm_pass_apply(const char *so_path, const PmGraph *in, const PmPassOpts *opts, PmPassOutcome *out,

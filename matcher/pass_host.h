@@ -12,13 +12,16 @@
 #include "base/json.h"
 #include "ir/graph.h"
 #include "matcher/driver.h"
+#include "matcher/object.h"
 #include "matcher/verdict.h"
 
 typedef struct PmPassOpts {
-	double seconds;        /* deadline for the whole child; 0 = 10 */
-	int64_t memory;        /* bytes the plugin may make the child map; 0 = 1 GiB */
-	const char *only_rule; /* NULL = all rules */
-	int misses;            /* collect near misses (slower); pm_pass_explain sets it */
+	double seconds;         /* deadline for the whole child; 0 = 10 */
+	int64_t memory;         /* bytes the plugin may make the child map; 0 = 1 GiB */
+	const char *only_rule;  /* NULL = all rules */
+	int misses;             /* collect near misses (slower); pm_pass_explain sets it */
+	const PmObject *object; /* borrowed: these bytes, whatever the file holds now; NULL = the file is
+				 * read, once for this call */
 	unsigned variant; /* 0 or 1: where the plugin, the heap and the stack lie; answers must not differ */
 } PmPassOpts;
 

@@ -41,11 +41,12 @@ void pm__pass_child(const PmPassJob *job, const PmElf *elf, PmLoaded *plugin, Pm
 void pm__answer_refusal(const char *verdict, const char *message, const char *problems, PmStr *out);
 
 /* In the caller: fills the verdict and what belongs to it from the child's bytes, which may be anything. `in`
- * is the original graph, or NULL when none was sent. */
-void pm__judge_answer(const PmStr *answer, const PmGraph *in, PmPassOutcome *out);
+ * is the original graph, whose text had in_len bytes, or NULL when none was sent. */
+void pm__judge_answer(const PmStr *answer, const PmGraph *in, size_t in_len, PmPassOutcome *out);
 
-/* Rules and statistics as JSON, and back from untrusted JSON: cut to limits, control characters removed. */
+/* Rules and statistics as JSON, and back from untrusted JSON: texts are cut to limits, control characters
+ * removed. PM_E_LIMIT for more rules, reasons or near misses than a pass can have: no memory is taken. */
 void pm__rule_to_json(const PmRuleEntry *rule, const PmRuleStats *st, cJSON *list);
-void pm__rules_from_json(const cJSON *list, PmPassOutcome *out);
+PmStatus pm__rules_from_json(const cJSON *list, PmPassOutcome *out, PmErr *err);
 
 #endif

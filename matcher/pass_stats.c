@@ -74,9 +74,24 @@ static int64_t count_of(const cJSON *o, const char *key)
 	return n < 0 ? 0 : n;
 }
 
-static void stats_from_json(const cJSON *o, PmRuleStats *st)
+/* 1 when the list `key` of a rule has at most `most` elements. */
+static int is_short(const cJSON *o, const char *key, int most, PmErr *err)
+{
+	int n = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(o, key));
+
+	if (n > most)
+		pm_err(err, PM_E_LIMIT,
+		       "The answer of the pass process has %d %s for one rule; at most %d are read.", n, key,
+		       most);
+	return n <= most;
+}
+
+static PmStatus stats_from_json(const cJSON *o, PmRuleStats *st, PmErr *err)
 {
 	const cJSON *e;
+
+	if (!is_short(o, "reasons", PM_MAX_REASONS, err) || !is_short(o, "misses", PM_MAX_MISSES, err))
+		return PM_E_LIMIT;
 
 	st->tried = count_of(o, "tried");
 	st->rejected = count_of(o, "rejected");
@@ -86,8 +101,6 @@ static void stats_from_json(const cJSON *o, PmRuleStats *st)
 	st->failed = count_of(o, "failed");
 	cJSON_ArrayForEach(e, cJSON_GetObjectItemCaseSensitive(o, "reasons"))
 	{
-		if (st->n_reasons == PM_MAX_REASONS)
-			break;
 		pm_clean(pm_json_str(e, "text", ""), st->reason[st->n_reasons].text,
 			 sizeof st->reason[0].text, 0);
 		st->reason[st->n_reasons++].count = count_of(e, "count");
@@ -96,37 +109,42 @@ static void stats_from_json(const cJSON *o, PmRuleStats *st)
 	{
 		PmNearMiss *m = &st->miss[st->n_misses];
 
-		if (st->n_misses == PM_MAX_MISSES)
-			break;
 		pm_clean(pm_json_str(e, "text", ""), m->text, sizeof m->text, 0);
 		m->depth = (uint32_t)(count_of(e, "depth") & 0xffff);
 		m->of = (uint32_t)(count_of(e, "of") & 0xffff);
 		st->n_misses++;
 	}
+	return PM_OK;
 }
 
-void pm__rules_from_json(const cJSON *list, PmPassOutcome *out)
+PmStatus pm__rules_from_json(const cJSON *list, PmPassOutcome *out, PmErr *err)
 {
 	int n = cJSON_GetArraySize(list);
 	const cJSON *e;
+	PmStatus st = PM_OK;
 
 	if (!cJSON_IsArray(list) || n <= 0)
-		return;
-	out->rule = pm_xcalloc((size_t)(n < PM_MAX_RULES ? n : PM_MAX_RULES), sizeof *out->rule);
+		return PM_OK;
+	if (n > PM_MAX_RULES)
+		return pm_err(err, PM_E_LIMIT,
+			      "The answer of the pass process lists %d rules; a plugin has at most %d.", n,
+			      (int)PM_MAX_RULES);
+	out->rule = pm_xcalloc((size_t)n, sizeof *out->rule);
 	cJSON_ArrayForEach(e, list)
 	{
 		PmPassRule *r = &out->rule[out->n_rules];
 		double benefit = pm_json_num(e, "benefit", 0);
 
-		if (out->n_rules == PM_MAX_RULES)
+		if (st)
 			break;
 		r->doc = clean_copy(pm_json_str(e, "doc", ""), MAX_DOC);
 		r->pattern = clean_copy(pm_json_str(e, "pattern", ""), MAX_PATTERN_TEXT);
 		r->benefit = benefit > -1e9 && benefit < 1e9 ? (int32_t)benefit : 0;
 		pm_clean(pm_json_str(e, "name", ""), r->stats.name, sizeof r->stats.name, 0);
-		stats_from_json(e, &r->stats);
+		st = stats_from_json(e, &r->stats, err);
 		out->n_rules++;
 	}
+	return st;
 }
 
 /* ---- outcomes ---- */

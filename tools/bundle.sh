@@ -3,12 +3,12 @@
 # the tests that need a GPU. The other machine needs a GPU driver, the CUDA toolkit (or its NVRTC and headers) and
 # a C library at least as new as here; gcc and g++ only for building passes and for the emulated device.
 #
-# Environment: BUILD (build), BUNDLE_MAX (40: megabytes the folder may have).
+# Environment: BUILD (build), BUNDLE_MAX (48: megabytes the folder may have).
 set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
 out=${1:?usage: tools/bundle.sh OUT}
-max=${BUNDLE_MAX:-40}
+max=${BUNDLE_MAX:-48}
 
 # Only a folder that this script made is replaced.
 if [ -e "$out" ] && [ ! -e "$out/run.sh" ]; then
@@ -21,7 +21,7 @@ mkdir -p "$out/lib" "$out/include/passmith" "$out/runtime" "$out/passes" "$out/m
 put()
 {
 	cp "$1" "$2"
-	strip --strip-debug "$2/$(basename "$1")"
+	strip "$2/$(basename "$1")"
 }
 
 put "$build/passmith" "$out"

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """honest_graphs.py PASS.so MODELS... - how much of what a right pass makes of graphs drawn at random is refused.
 
-MODELS are files or folders of .onnx files. By the seed, models are drawn, cut into fusible subgraphs, and of these
+MODELS are files or folders of .onnx files, or of graphs (.gpt) that --draw wrote. By the seed, models are drawn, cut into fusible subgraphs, and of these
 some are drawn and made into variants of several shapes and element types; of the variants -n are drawn. The pass is
 evaluated on each (preset sound, as a stranger's). Prints verdicts, and a line for each refusal with what repeats it.
-Use a seed that nobody has looked at: the count says nothing about graphs that the judge was mended for.
+Nothing is timed. Use a seed that nobody has looked at: the count says nothing about graphs that the judge was mended for.
 Exit 1 when more than 0.5 % of the graphs on which the pass applies are refused.
 
     tools/honest_graphs.py build/passes/fuse.so ~/models -n 300 --seed 20261122 -o drawn.json
+    tools/honest_graphs.py build/passes/fuse.so ~/models -n 300 --seed 20261122 --draw drawn    # draws alone
+    tools/honest_graphs.py build/passes/fuse.so drawn --seed 20261122 --device cuda             # elsewhere
 """
 import argparse
 import collections
@@ -32,19 +34,27 @@ def run(args, words, ok=(0, 1)):
     return done.stdout
 
 
-def find_models(places):
+def find(places, ending):
     files = []
     for p in places:
-        files += sorted(glob.glob(os.path.join(p, "*.onnx"))) if os.path.isdir(p) else [p]
-    if not files:
-        sys.exit("honest_graphs.py: there is no .onnx file in what was given")
+        files += sorted(glob.glob(os.path.join(p, "*" + ending))) if os.path.isdir(p) else [p] if p.endswith(ending) else []
     return files
+
+
+def read(path):
+    with open(path) as f:
+        return f.read()
 
 
 def draw_graphs(args, rng, work):
     """(label, text) of -n variants, from as many subgraphs as can be."""
+    drawn = find(args.models, ".gpt")
+    if drawn:
+        return [(os.path.basename(p), read(p)) for p in drawn]
     db = os.path.join(work, "drawn.db")
-    files = find_models(args.models)
+    files = find(args.models, ".onnx")
+    if not files:
+        sys.exit("honest_graphs.py: there is no .onnx and no .gpt file in what was given")
     run(args, ["extract", "--quiet", "--db", db] + rng.sample(files, min(args.from_models, len(files))), ok=(0, 1, 4))
     con = sqlite3.connect(db)
     hashes = [h for (h,) in con.execute("SELECT s.hash FROM subgraphs s JOIN kinds k ON k.subgraph = s.id"
@@ -65,7 +75,7 @@ def evaluate(args, work, i, graph):
     path = os.path.join(args.keep or work, f"{i:04d}.gpt")
     with open(path, "w") as f:
         f.write(text)
-    out = run(args, ["eval", path, "--pass", args.so, "--hidden", "0", "--device", args.device, "--json", "--quiet"],
+    out = run(args, ["eval", path, "--pass", args.so, "--hidden", "0", "--check-only", "--device", args.device, "--json", "--quiet"],
               ok=(0, 1, 4, 5))
     told = json.loads(out) if out.strip() else {"error": "the evaluation printed nothing"}
     if told["error"]:
@@ -85,6 +95,7 @@ def main():
     p.add_argument("--max-mflop", type=int, default=100, help="of one graph")
     p.add_argument("--build", default="build", help="the folder with passmith")
     p.add_argument("--device", default="emu")
+    p.add_argument("--draw", help="write the graphs to this folder, and evaluate nothing")
     p.add_argument("--keep", help="a folder for the graphs' texts")
     p.add_argument("-j", type=int, default=os.cpu_count())
     p.add_argument("-o", help="write what was found to this file, as JSON")
@@ -94,6 +105,13 @@ def main():
     counts, refusals = collections.Counter(), []
     with tempfile.TemporaryDirectory() as work, concurrent.futures.ThreadPoolExecutor(args.j) as pool:
         graphs = draw_graphs(args, random.Random(args.seed), work)
+        if args.draw:
+            os.makedirs(args.draw, exist_ok=True)
+            for i, (_, text) in enumerate(graphs):
+                with open(os.path.join(args.draw, f"{i:04d}.gpt"), "w") as f:
+                    f.write(text)
+            print(f"{len(graphs)} graphs in {args.draw}")
+            return 0
         for done, r in enumerate(pool.map(lambda g: evaluate(args, work, *g), enumerate(graphs)), 1):
             counts[r[2]] += 1
             if r[2] != "OK" and r[2] not in NOT_JUDGED:

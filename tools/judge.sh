@@ -2,6 +2,7 @@
 # judge.sh - the experiment on the error bound, one process for each body and type.
 #
 # tools/judge.sh OUT.json [OPTION...]    options are those of tests/bench/bench_judge (--seeds 100 ...).
+# In a given time, by the program alone (no sources are needed): bench_judge --budget SECONDS --json OUT.json.
 # Environment: BUILD (build), JOBS (the number of processors). Parts lie in OUT.json.parts/ and are not run again.
 set -eu
 out=$1

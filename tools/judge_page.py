@@ -106,14 +106,15 @@ def page(data):
         "",
         "<!-- Written by tools/judge_page.py from judge.json; do not edit. -->",
         "",
-        "`make bench-judge` runs twenty bodies of several operators as simulated kernels (tests/lib/judgelab.h). They",
+        "`make bench-judge` runs 24 bodies of several operators as simulated kernels (tests/lib/judgelab.h). They",
         "share no code with the reference or the bound. Honest ones round any of the intermediate values, add in any",
         "order, and evaluate functions and quotients in the usual ways. Cheats do less. The eager run rounds every",
         "intermediate value and adds one term after the other. Its distance from the exact result is its own error.",
         "",
         f"Seeds: {s['seeds']} for each cheat ({s['heavy']} where one run takes more than 2 x 10^7 operations). "
         f"Honest kernels: {s['draws']} draw{'s' * (s['draws'] > 1)}",
-        f"of each class of inputs, {s['mixes']} kernels on each. Sums of up to {s['terms']:,} terms.",
+        f"of each class of inputs, {s['mixes']} kernels on each. Sums of up to {s['terms']:,} terms."
+        + (f" Fewer of them where {s['budget']} seconds for all were too short." if s.get("budget") else ""),
         "",
         "A cheat counts where its error is more than 4 times the eager run's, in root mean square or in the largest",
         "element. What is smaller cannot be told from rounding; it is counted apart.",

@@ -35,4 +35,19 @@ RULE(by_time, Neg,
      "mbarrier.try_wait.parity.shared.b64 q, [b], 0, 20000; selp.u32 %0, 1, 0, q; }",
      "ld(x[i]) * -ld(x[i])")
 
-PM_PLUGIN("gate_attacks", "1", &none, &by_register, &by_number, &of_function, &by_time)
+/* PTX says how much local memory an array has, and the machine code of it alone how much a thread's frame
+ * has. */
+static const char frame_source[] =
+	"extern \"C\" __global__ void k(const T *x, T *y, long long n)\n{\n"
+	"long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\nfloat more = 0;\n"
+	"#ifndef PASSMITH_EMU\nfloat big[4352];\n#pragma unroll 1\n"
+	"for (int j = 0; j < 4352; j++) big[j] = (float)(j * n);\n"
+	"more = big[(unsigned)(n * n) % 4352u] < 0 ? 1.f : 0.f;\n#endif\n"
+	"if (i < n) y[i] = st(ld(x[i]) * erff(ld(x[i])) + more);\n}\n";
+static PmStatus rw_by_frame(PmRewriter *rw, PmMatch *m)
+{
+	return kernel(rw, m, frame_source);
+}
+PM_RULE(by_frame, .pattern = OP(Mul, TYPED(V(X), FLOATS, -1), OP(Erf, V(X))), .rewrite = rw_by_frame);
+
+PM_PLUGIN("gate_attacks", "1", &none, &by_register, &by_number, &of_function, &by_time, &by_frame)

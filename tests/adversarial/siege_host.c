@@ -197,10 +197,14 @@ ATTACK(S21b_unmap_into_library, unmap_into_library);
 ATTACK(S22_remap_pages, remap_pages);
 ATTACK(S22b_protect_by_key, protect_by_key);
 ATTACK(S22c_handle_faults, handle_faults);
+#if defined(SIEGE_ONLY)
+PM_PLUGIN("siege_host", "1", &SIEGE_ONLY)
+#else
 PM_PLUGIN("siege_host", "1", &S15_vdso_by_auxv, &S15b_vvar, &S15c_library_time, &S16_clock_by_call,
 	  &S16b_rdtscp, &S17_old_time_page, &S18_timing_thread, &S19_move_over_library, &S19b_move_somewhere,
 	  &S20_map_over_library, &S21_unmap_library, &S21b_unmap_into_library, &S22_remap_pages,
 	  &S22b_protect_by_key, &S22c_handle_faults)
+#endif
 #else
 PM_RULE(S15_vdso_by_auxv, .pattern = SILU, .rewrite = honest);
 PM_PLUGIN("siege_host", "1", &S15_vdso_by_auxv)

@@ -77,6 +77,13 @@ static void S75_eval_refuses_time_limits(void **state)
 	expect("Neg", "REJECT_PTX", "ask with mbarrier.test_wait in a loop");
 }
 
+/* 17 KiB of local memory for each thread: the PTX is right, the machine code asks for too much. */
+static void SC2_eval_refuses_machine_code(void **state)
+{
+	(void)state;
+	expect("Erf", "REJECT_CUBIN", "bytes of local memory for each thread");
+}
+
 static void the_same_kernel_without_a_trick_is_right(void **state)
 {
 	PmStr said = said_of("Sigmoid");
@@ -94,6 +101,7 @@ int main(void)
 		cmocka_unit_test(S72_eval_refuses_the_address_of_a_function),
 		cmocka_unit_test(S73_eval_refuses_local_numbers),
 		cmocka_unit_test(S75_eval_refuses_time_limits),
+		cmocka_unit_test(SC2_eval_refuses_machine_code),
 		cmocka_unit_test(the_same_kernel_without_a_trick_is_right),
 	};
 

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "bench/report.h"
 #include "bench/runner.h"
+#include "integrity/cubin_gate.h"
 #include "ir/text.h"
 #include "runtime/run.h"
 #include "tests/lib/attack.h"
@@ -463,6 +464,36 @@ static void G27_the_sandbox_is_tried_first(void **state)
 	pm_eval_report_release(&r);
 }
 
+/* On a device whose instructions the cubin gate does not read, the report says so; also of stored records. */
+static void SC3_unread_machine_code_is_named(void **state)
+{
+	PmEvalOpts o = options(NULL, PM_LANE_STRICT);
+	PmEvalReport r, again;
+	size_t len;
+	cJSON *j;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	assert_true(pm_cubin_reads_code(80) && pm_cubin_reads_code(86) && pm_cubin_reads_code(89) &&
+		    pm_cubin_reads_code(90));
+	assert_false(pm_cubin_reads_code(87) || pm_cubin_reads_code(100) || pm_cubin_reads_code(0));
+	assert_int_equal(pm_eval_report_begin(&r, built(JUDGE), 2, &o, &err), PM_OK);
+	len = strlen(r.sandbox_lacks);
+	assert_int_equal(pm_eval_score(&r, &err), PM_OK);
+	assert_int_equal(strlen(r.sandbox_lacks), len);
+	r.rec[0].unread_cc = r.rec[1].unread_cc = 100;
+	assert_int_equal(pm_eval_score(&r, &err), PM_OK);
+	assert_string_equal(r.sandbox_lacks + len + (len ? 2 : 0), "machine code is not read on sm_100");
+	assert_int_equal(pm_eval_report_begin(&again, built(JUDGE), 1, &o, &err), PM_OK);
+	j = pm_eval_record_json(&r.rec[0]);
+	assert_int_equal(pm_eval_record_from_json(j, &again.rec[0], &err), PM_OK);
+	assert_int_equal(again.rec[0].unread_cc, 100);
+	cJSON_Delete(j);
+	pm_eval_report_release(&again);
+	pm_eval_report_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -473,6 +504,7 @@ int main(void)
 		cmocka_unit_test(D25_hash_table),
 		cmocka_unit_test(E01c_overlapping_matches),
 		cmocka_unit_test(E09_match_single_reshape),
+		cmocka_unit_test(SC3_unread_machine_code_is_named),
 		cmocka_unit_test(E14_split),
 		cmocka_unit_test(G19_times_keep_their_digits),
 		cmocka_unit_test(G22_plain_kernels_pass_200_seeds),

@@ -58,6 +58,18 @@ static const Attack attacks[] = {
 	  HEAD "{\n  y = Kernel <alts = 1, body = " SILU ", launch_0 = [\"" LAUNCH
 	       "\"], name = \"\\\"},\\\"score\\\":99,\\\"\", " SRC "> (x)\n" REST,
 	  "REJECT_API" },
+	/* 4 TiB that nobody has, and a file of the referee's machine: neither is taken or opened. */
+	{ "S98_huge_constant",
+	  "g (float[4,8] x, float[8] z) => (float[4,8] y, float[8] w)\n<float[1099511627776] c = "
+	  "[\"location\": "
+	  "\"/etc/passwd\"]>\n{\n  y = " FUSED("", LAUNCH) " (x)\n  k = Relu(c)\n" REST,
+	  "REJECT_MATCH REJECT_API" },
+	{ "S98_file_in_a_body",
+	  HEAD "{\n  y = Kernel <alts = 1, body = b (float[4,8] u) => (float[4,8] o)\n<float[4,8] c = "
+	       "[\"location\": "
+	       "\"/etc/passwd\"]>\n{ t = Sigmoid(c)\n o = Mul(u, t)\n }, launch_0 = [\"" LAUNCH
+	       "\"], name = \"r\", " SRC "> (x)\n" REST,
+	  "REJECT_MATCH" },
 	{ "D21_cycle", HEAD "{\n  a = Sigmoid(b)\n  b = Relu(a)\n  y = Mul(x, a)\n" REST, "REJECT_API" },
 	{ "D21_dangling", HEAD "{\n  y = Mul(x, nowhere)\n" REST, "REJECT_API" },
 	{ "D21_rank_9",
@@ -175,7 +187,7 @@ static PmPassOutcome judged(const char *answer, size_t len)
 	memset(&out, 0, sizeof out);
 	pm_str_addf(&s, PM__ANSWER_MAGIC " %zu %zu\n%s", sizeof json - 1, len, json);
 	pm_str_addn(&s, answer, len);
-	pm__judge_answer(&s, in, &out);
+	pm__judge_answer(&s, in, strlen(original), &out);
 	pm_str_release(&s);
 	pm_graph_free(in);
 	return out;
@@ -264,7 +276,7 @@ static void G14_cut_answers(void **state)
 
 		memset(&out, 0, sizeof out);
 		pm_str_addn(&cut, whole.s, n);
-		pm__judge_answer(&cut, in, &out);
+		pm__judge_answer(&cut, in, strlen(original), &out);
 		if ((out.verdict == PM_VERDICT_OK) != (n == whole.len) ||
 		    (out.verdict != PM_VERDICT_OK && !out.message[0]))
 			fail_msg("cut after %zu of %zu bytes: %s", n, whole.len,

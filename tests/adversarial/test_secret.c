@@ -295,7 +295,7 @@ static void S06_second_forgets_one(void **state)
 static void S08_second_is_coarse_where_large(void **state)
 {
 	(void)state;
-	attack("S08_second_is_coarse_where_large", "INCORRECT", "alternative 1");
+	attack("S08_second_is_coarse_where_large", "INCORRECT PRECISION", "alternative 1");
 }
 
 /* Right where it is looked at, wrong in one call in eight of those that are timed: the second alternative is

@@ -1,5 +1,6 @@
 /* test_siege_box.c - clocks and moved code: passes and emulated kernels that look for the time without asking
  * the system, or make their own system calls look like the C library's. */
+#include "base/io.h"
 #include "base/proc.h"
 #include "base/sandbox.h"
 #include "base/sandbox_priv.h"
@@ -23,6 +24,10 @@
 #include <cmocka.h>
 
 #define ATTACKS "tests/adversarial/siege_host.so"
+
+#if defined(__x86_64__)
+static const char silu[] = "g (float[5,67] x) => (float[5,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }";
+#endif
 
 static void need(unsigned layer)
 {
@@ -71,6 +76,46 @@ static void S17_old_time_page(void **state)
 	if (out.verdict != PM_VERDICT_SANDBOX_KILL && out.verdict != PM_VERDICT_PASS_CRASH)
 		fail_msg("%s: %s", pm_verdict_name(out.verdict), out.message);
 	pm_pass_outcome_release(&out);
+}
+
+/* What the command says that a user gives. */
+static void eval_kills(const char *so, const char *part)
+{
+	char file[256], line[4096];
+	const char *tmp = getenv("TMPDIR");
+	PmStr out = PM_STR_INIT;
+	PmErr err;
+	FILE *f;
+
+	pm_err_init(&err);
+	snprintf(file, sizeof file, "%.200s/siege-%d.gpt", tmp ? tmp : "/tmp", (int)getpid());
+	if (pm_write_file(file, silu, strlen(silu), &err))
+		fail_msg("%s", err.text);
+	snprintf(line, sizeof line, "%s eval %s --pass %s --hidden 0 --device emu --json --quiet 2>&1",
+		 built("passmith"), file, built(so));
+	f = popen(line, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof line, f))
+		pm_str_add(&out, line);
+	pclose(f);
+	unlink(file);
+	if (!strstr(out.s, "\"SANDBOX_KILL\"") || !strstr(out.s, part))
+		fail_msg("%s", out.s);
+	pm_str_release(&out);
+}
+
+static void SC0_eval_kills_a_clock(void **state)
+{
+	(void)state;
+	need(PM_BOX_NO_CLOCK);
+	eval_kills(ATTACKS, "has no clock");
+}
+
+static void SC1_eval_kills_moved_code(void **state)
+{
+	(void)state;
+	need(PM_BOX_FILTER);
+	eval_kills("tests/adversarial/siege_move.so", "a system call that its sandbox forbids");
 }
 
 static void S19b_move_somewhere(void **state)
@@ -247,7 +292,7 @@ static void forged(size_t n, PmVerdict want, const char *part)
 	while (s.len < n + strcspn(s.s, "\n"))
 		pm_str_addc(&s, ' ');
 	pm_str_add(&s, "}");
-	pm__judge_answer(&s, NULL, &out);
+	pm__judge_answer(&s, NULL, 0, &out);
 	if (out.verdict != want || !strstr(out.message, part))
 		fail_msg("%zu bytes: %s: %s", n, pm_verdict_name(out.verdict), out.message);
 	pm_pass_outcome_release(&out);
@@ -298,6 +343,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 #if defined(__x86_64__)
 		cmocka_unit_test(S15_vdso_by_auxv),
+		cmocka_unit_test(SC0_eval_kills_a_clock),
+		cmocka_unit_test(SC1_eval_kills_moved_code),
 		cmocka_unit_test(S15b_vvar),
 		cmocka_unit_test(S15c_library_time),
 		cmocka_unit_test(S16_clock_by_call),

@@ -3,19 +3,23 @@
  * bench_judge [--json FILE] [--body NAME] [--type f32|f16|bf16] [--terms MOST] [--seed S] [--seeds N]
  * [--heavy N]
  *             [--draws N] [--mixes N]
+ * bench_judge --budget SECONDS --json FILE [--jobs N] [...]
  * bench_judge --list all    names the bodies
  *
- * Twenty bodies, three types, sums of 1 to 10^6 terms. For each: honest kernels (`draws` x `mixes` on each
- * class of inputs) are counted when refused, cheats when admitted, and the largest systematic error that
+ * Twenty-four bodies, three types, sums of 1 to 10^6 terms. For each: honest kernels (`draws` x `mixes` on
+ * each class of inputs) are counted when refused, cheats when admitted, and the largest systematic error that
  * passes is looked for. `heavy` is the number of seeds where one run takes more than 2 x 10^7 operations.
  * With --json, results are added to FILE body by body; a body that is there with the same settings is not run
- * again. tools/judge_page.py makes docs/results/judge.md of the file.
+ * again. With --budget all bodies are run by `jobs` processes (as many as there are processors), the smallest
+ * sizes of all first; time is dealt out evenly, so that a cell has as many seeds as there is time for. That
+ * needs nothing but the program. tools/judge_page.py makes docs/results/judge.md of the file.
  */
 #include "base/arena.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/proc.h"
 #include "ir/kernel.h"
+#include "tests/lib/judgelab_pool.h"
 #include "tests/lib/judgelab_trial.h"
 
 #include <inttypes.h>
@@ -23,10 +27,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct Settings {
 	const char *json, *body, *type, *list;
-	int64_t seed, seeds, heavy, draws, mixes, terms;
+	int64_t seed, seeds, heavy, draws, mixes, terms, budget, jobs;
 } Settings;
 
 static void die(const char *what)
@@ -41,11 +46,12 @@ static void parse(Settings *s, int argc, char **argv)
 		const char *name;
 		const char **text;
 		int64_t *number;
-	} flags[] = { { "--json", &s->json, NULL },   { "--body", &s->body, NULL },
-		      { "--type", &s->type, NULL },   { "--list", &s->list, NULL },
-		      { "--seed", NULL, &s->seed },   { "--seeds", NULL, &s->seeds },
-		      { "--heavy", NULL, &s->heavy }, { "--draws", NULL, &s->draws },
-		      { "--mixes", NULL, &s->mixes }, { "--terms", NULL, &s->terms } };
+	} flags[] = { { "--json", &s->json, NULL },     { "--body", &s->body, NULL },
+		      { "--type", &s->type, NULL },     { "--list", &s->list, NULL },
+		      { "--seed", NULL, &s->seed },     { "--seeds", NULL, &s->seeds },
+		      { "--heavy", NULL, &s->heavy },   { "--draws", NULL, &s->draws },
+		      { "--mixes", NULL, &s->mixes },   { "--terms", NULL, &s->terms },
+		      { "--budget", NULL, &s->budget }, { "--jobs", NULL, &s->jobs } };
 	enum { N = sizeof flags / sizeof *flags };
 
 	for (int i = 1; i < argc; i += 2) {
@@ -132,7 +138,7 @@ static void print_cell(const JlCase *c, const JlHonest *h, const double drift[JL
 	fflush(stdout);
 }
 
-static cJSON *cell(const Settings *s, int body, int type, int size)
+static cJSON *cell(const Settings *s, int body, int type, int size, double until)
 {
 	double start = pm_now(), drift[JL_N_DRIFTS];
 	uint64_t seed = ((uint64_t)s->seed * 1000 + (uint64_t)body * 30 + (uint64_t)type * 10 +
@@ -144,9 +150,12 @@ static cJSON *cell(const Settings *s, int body, int type, int size)
 	cJSON *o;
 
 	jl_case_open(&c, body, type, size);
+	/* Half of the time for honest kernels. */
+	c.until = until > 0 ? (start + until) / 2 : 0;
 	jl_honest_trials(&c, seed + 1, (int)s->draws, (int)s->mixes, &h);
 	for (int k = 0; k < JL_N_DRIFTS; k++)
 		drift[k] = jl_largest_drift(&c, seed + 2, (JlDrift)k);
+	c.until = until;
 	jl_power_trials(&c, seed + 3, (int)(is_heavy(&c) ? s->heavy : s->seeds), &p);
 	print_cell(&c, &h, drift, &p, pm_now() - start);
 	o = cell_json(&c, &h, drift, &p);
@@ -168,6 +177,8 @@ static cJSON *settings_json(const Settings *s)
 	pm_json_add_i64(o, "terms", s->terms);
 	if (s->type)
 		cJSON_AddStringToObject(o, "type", s->type);
+	if (s->budget)
+		pm_json_add_i64(o, "budget", s->budget);
 	return o;
 }
 
@@ -221,9 +232,73 @@ static void run_body(const Settings *s, int body, cJSON *bodies)
 			continue;
 		for (int size = 0; size < jl_body_n_sizes(body); size++)
 			if (jl_body_size(body, size).terms <= s->terms)
-				cJSON_AddItemToArray(cells, cell(s, body, type, size));
+				cJSON_AddItemToArray(cells, cell(s, body, type, size, 0));
 	}
 	cJSON_AddItemToObject(bodies, jl_body_name(body), cells);
+}
+
+/* ---- all of it in a given time ---- */
+
+typedef struct Place {
+	int body, type, size;
+} Place;
+
+typedef struct Plan {
+	const Settings *s;
+	Place place[JL_N_BODIES * JL_N_TYPES * JL_MAX_SIZES];
+	int n;
+} Plan;
+
+static cJSON *run_place(int number, double until, void *user)
+{
+	const Plan *p = user;
+	Place at = p->place[number];
+
+	return cell(p->s, at.body, at.type, at.size, until);
+}
+
+/* All bodies and types get something before any of them gets more. */
+static void make_plan(Plan *p)
+{
+	for (int size = 0; size < JL_MAX_SIZES; size++)
+		for (int body = 0; body < JL_N_BODIES; body++)
+			for (int type = 0; type < JL_N_TYPES; type++)
+				if (size < jl_body_n_sizes(body) &&
+				    jl_body_size(body, size).terms <= p->s->terms &&
+				    (!p->s->body || !strcmp(p->s->body, jl_body_name(body))) &&
+				    (!p->s->type || !strcmp(p->s->type, jl_type_name(type))))
+					p->place[p->n++] = (Place){ body, type, size };
+}
+
+static void run_in_time(const Settings *s, cJSON *bodies)
+{
+	static Plan p;
+	cJSON **result;
+	int left = 0;
+
+	if (!s->json)
+		die("--budget needs --json FILE for the results.");
+	p.s = s;
+	make_plan(&p);
+	result = pm_xcalloc((size_t)p.n + 1, sizeof(cJSON *));
+	jl_pool(p.n, (int)(s->jobs ? s->jobs : sysconf(_SC_NPROCESSORS_ONLN)), (double)s->budget, s->json,
+		run_place, &p, result);
+	for (int body = 0; body < JL_N_BODIES; body++) {
+		cJSON *cells = NULL;
+
+		for (int type = 0; type < JL_N_TYPES; type++)
+			for (int k = 0; k < p.n; k++) {
+				if (p.place[k].body != body || p.place[k].type != type)
+					continue;
+				if (!cells)
+					cells = cJSON_AddArrayToObject(bodies, jl_body_name(body));
+				left += !result[k];
+				if (result[k])
+					cJSON_AddItemToArray(cells, result[k]);
+			}
+	}
+	printf("%d of %d cells, %d left out for lack of time\n", p.n - left, p.n, left);
+	free(result);
 }
 
 int main(int argc, char **argv)
@@ -237,6 +312,14 @@ int main(int argc, char **argv)
 		puts(jl_body_name(body));
 	if (s.list)
 		return 0;
+	if (s.budget) {
+		o = cJSON_CreateObject();
+		cJSON_AddItemToObject(o, "settings", settings_json(&s));
+		run_in_time(&s, cJSON_AddObjectToObject(o, "bodies"));
+		save(&s, o);
+		cJSON_Delete(o);
+		return 0;
+	}
 	o = load(&s);
 	bodies = cJSON_GetObjectItem(o, "bodies");
 	for (int body = 0; body < JL_N_BODIES; body++) {

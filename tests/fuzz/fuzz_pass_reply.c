@@ -16,7 +16,7 @@ static void judge(const PmStr *answer, const PmGraph *in)
 	PmPassOutcome out = { 0 };
 
 	out.verdict = PM_N_VERDICTS;
-	pm__judge_answer(answer, in, &out);
+	pm__judge_answer(answer, in, 4096, &out);
 	if (out.verdict >= PM_N_VERDICTS || (out.verdict != PM_VERDICT_OK && !out.message[0]))
 		abort();
 	if ((out.graph != NULL) != (in && out.verdict == PM_VERDICT_OK))

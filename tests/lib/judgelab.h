@@ -74,7 +74,7 @@ typedef struct JlSize {
 	int64_t terms, outputs; /* of the longest sum; of the result */
 } JlSize;
 
-enum { JL_N_BODIES = 20, JL_N_TYPES = 3, JL_MAX_SIZES = 6 };
+enum { JL_N_BODIES = 24, JL_N_TYPES = 3, JL_MAX_SIZES = 6 };
 
 const char *jl_body_name(int body);
 const char *jl_type_name(int type); /* f32, f16, bf16 */

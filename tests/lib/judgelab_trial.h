@@ -13,7 +13,8 @@ typedef struct JlCase {
 	JlSize size;
 	PmTensor in[8];
 	PmBound bound;
-	int judged;                /* there is a bound */
+	double until; /* trials end at this pm_now(), the first one apart; 0: when all are done */
+	int judged;   /* there is a bound */
 	double *exact, *eager, *y; /* one number per element of the result; `eager` filled by jl_case_eager */
 	double eager_rms, eager_max,
 		rms; /* error of the eager run, and size of the result: finite elements */
@@ -23,8 +24,9 @@ typedef enum JlVerdict { JL_ADMITTED, JL_REFUSED, JL_NOT_JUDGED } JlVerdict;
 
 void jl_case_open(JlCase *c, int body, int type, int size);
 void jl_case_close(JlCase *c);
-/* Draws inputs and runs the bound on them. */
-void jl_case_draw(JlCase *c, uint64_t seed, PmInputClass cls);
+/* Draws inputs as an evaluation does and runs the bound on them; 0 where an evaluation leaves the class out.
+ */
+int jl_case_draw(JlCase *c, uint64_t seed, PmInputClass cls);
 /* Runs the body exactly and as the eager run does: what errors are measured by. */
 void jl_case_eager(JlCase *c);
 /* Judges c->y, as an evaluation does. */

@@ -8,10 +8,30 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 enum { SEED = 5, DRAWS = 1, MIXES = 2, CHEATS = 1, TERMS = 100, RESULTS = 1000 };
+
+/* What may pass, in units of the eager run's own error, and where that is more for a reason. */
+static double most_drift(const JlCase *c)
+{
+	static const struct {
+		const char *body;
+		int type;
+		double most;
+	} more[] = {
+		/* 4.19. All error is that of sums of which only the limit for one element, 1e-9 on the
+		 * path of partial sums, asks for (15.1 / 6.1)^2 of their variance (bench/bound_sum.c). */
+		{ "two_layers", 0, 5 },
+	};
+
+	for (size_t k = 0; k < sizeof more / sizeof *more; k++)
+		if (!strcmp(more[k].body, jl_body_name(c->body)) && more[k].type == c->type)
+			return more[k].most;
+	return 4;
+}
 
 /* Prints what is wrong and returns how much it is. */
 static int check(JlCase *c)
@@ -36,7 +56,7 @@ static int check(JlCase *c)
 	for (int d = 0; d < JL_N_DRIFTS; d++) {
 		double passes = jl_largest_drift(c, SEED, (JlDrift)d);
 
-		if (passes > 4) {
+		if (passes > most_drift(c)) {
 			wrong++;
 			print_error(
 				"%s %s: a systematic error (%s) of %.3g times the eager run's own passes\n",

@@ -30,9 +30,8 @@ typedef struct PmPrintOpts {
 	 * be bound again by name by whoever knows them (pm_graph_bind_consts). 0 = print all data that is at
 	 * hand. */
 	int64_t max_inline;
-	int no_stats;  /* leave out the metadata PM_STATS_KEY (ir/stats.h), which may be longer than the graph
-			*/
 	int no_header; /* leave out the <...> line of a model and its metadata */
+	int no_stats;  /* of the metadata leave out PM_STATS_KEY (ir/stats.h), often longer than the graph */
 } PmPrintOpts;
 
 /* Appends the text of a graph; opts may be NULL. Constants without data print by location. */

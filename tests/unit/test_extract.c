@@ -191,7 +191,7 @@ static void a_cut_has_what_crosses_its_border(void **state)
 	PmNode set[3];
 	PmCutter *c = NULL;
 	PmStr text = PM_STR_INIT;
-	PmPrintOpts opts = { 0, 0, 1 };
+	PmPrintOpts opts = { .no_header = 1 };
 
 	(void)state;
 	assert_int_equal(pm_cutter_new(g, NULL, &c, NULL), PM_OK);

@@ -156,7 +156,9 @@ static void clock_columns(const PmEvalRecord *r, PmStr *out)
 
 	if (r->measured) {
 		snprintf(interval, sizeof interval, "%.3f-%.3f", r->timing.lo, r->timing.hi);
-		snprintf(replay, sizeof replay, "%.2fx", r->timing.replay_speedup);
+		if (isfinite(r->timing.replay_speedup)) /* else one of the two is below what the clock can
+							   tell */
+			snprintf(replay, sizeof replay, "%.2fx", r->timing.replay_speedup);
 		snprintf(wall, sizeof wall, "%.2fx", r->timing.wall_speedup);
 		snprintf(time, sizeof time, "%.1f", r->candidate_seconds * 1e6);
 	}

@@ -99,7 +99,7 @@ static void keep_times(PmEvalRecord *r, const PmClockResult *c)
 	r->timing.control_lo = cold->ratio[PM_SIDE_CONTROL].lo;
 	r->timing.control_hi = cold->ratio[PM_SIDE_CONTROL].hi;
 	for (int i = 0; i < 2; i++) {
-		r->timing.replay[i] = replay->side[i].median;
+		r->timing.replay[i] = pm_timer_seconds(replay, i);
 		r->timing.wall[i] = wall->side[i].median;
 	}
 	r->timing.gpu = c->gpu;

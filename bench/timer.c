@@ -67,6 +67,7 @@ static PmStatus study_marks(Run *r, PmErr *err)
 		return st;
 	pm_stats(t, N_EMPTY, &s);
 	r->out->overhead = s.median;
+	r->spread = s.iqr;
 	qsort(t, N_EMPTY, sizeof *t, pm__timer_ascending);
 	for (int i = 1; i < N_EMPTY; i++) {
 		double step = t[i] - t[i - 1];
@@ -96,29 +97,38 @@ static PmStatus one(Run *r, int side, PmTimeKind kind, uint64_t index, int train
 	return st;
 }
 
-/* Calls per sample, so that the shortest side lasts 20 ticks. The first calls of each side happen here. */
-static PmStatus choose_train(Run *r, PmErr *err)
+/* What one sample cannot tell from nothing. Marks without a visible step are as coarse as the pair costs, for
+ * all that is known. */
+static double resolution(const Run *r)
+{
+	double finest = r->out->tick > 0 ? r->out->tick : r->out->overhead;
+
+	return fmax(finest, r->spread);
+}
+
+/* Calls per sample of a kind, so that the shortest side lasts 20 ticks; *shortest = one call of it, roughly.
+ * The first calls of each side happen here. */
+static PmStatus choose_train(Run *r, PmTimeKind kind, int *train, double *shortest, PmErr *err)
 {
 	int limit = r->o->max_train > 0 && r->o->max_train < PM_MAX_TRAIN ? r->o->max_train : PM_MAX_TRAIN;
-	double shortest = INFINITY, need;
+	double need = TICKS * r->out->tick;
 	PmStatus st = PM_OK;
 
+	*shortest = INFINITY;
 	for (int side = 0; side < r->o->n_sides && !st; side++) {
 		double t[N_ESTIMATE];
 		PmSample s;
 
 		for (int i = 0; i < N_ESTIMATE && !st; i++) {
-			st = one(r, side, PM_TIME_COLD, r->next_index++, 1, &s, err);
+			st = one(r, side, kind, r->next_index++, 1, &s, err);
 			t[i] = s.seconds;
 		}
 		if (!st)
-			shortest = fmin(shortest, pm_median(t, N_ESTIMATE));
+			*shortest = fmin(*shortest, pm_median(t, N_ESTIMATE));
 	}
-	r->shortest = shortest;
-	need = TICKS * r->out->tick;
-	r->out->train = 1;
-	if (!st && shortest < need)
-		r->out->train = shortest > need / limit ? (int)ceil(need / shortest) : limit;
+	*train = 1;
+	if (!st && (*shortest < need || *shortest <= resolution(r)))
+		*train = need > 0 && *shortest > need / limit ? (int)ceil(need / *shortest) : limit;
 	return st;
 }
 
@@ -209,6 +219,8 @@ static void summarise(Run *r, const Blocks *b)
 	double *ratio = pm_xcalloc((size_t)b->n + 1, sizeof *ratio);
 
 	t->blocks = b->n;
+	t->train = b->train;
+	t->resolution = b->kind < PM_TIME_WALL ? resolution(r) / b->train : 0;
 	for (int s = 0; s < r->o->n_sides; s++) {
 		for (int i = 0; i < b->n; i++)
 			ratio[i] = b->value[s][i] > 0 ? b->value[0][i] / b->value[s][i] : NAN;
@@ -216,6 +228,9 @@ static void summarise(Run *r, const Blocks *b)
 		t->ratio[s] = s ? pm_bootstrap_median(ratio, (size_t)b->n, RESAMPLES, 0.95, &r->rng)
 				: (PmInterval){ 1, 1, 1 };
 	}
+	for (int s = 1; s < r->o->n_sides && b->kind == PM_TIME_REPLAY; s++)
+		if (isnan(pm_timer_seconds(t, 0)) || isnan(pm_timer_seconds(t, s)))
+			t->ratio[s] = (PmInterval){ NAN, NAN, NAN };
 	free(ratio);
 }
 
@@ -259,6 +274,17 @@ static PmStatus time_other(Run *r, PmTimeKind kind, int blocks, int train, PmErr
 	return st;
 }
 
+/* A replayed call has no launches to wait for, and is often much shorter than one from cold caches. */
+static PmStatus time_replay(Run *r, int blocks, PmErr *err)
+{
+	double shortest;
+	int train = 1;
+	PmStatus st = blocks > 0 && !out_of_time(r) ? choose_train(r, PM_TIME_REPLAY, &train, &shortest, err)
+						    : PM_OK;
+
+	return st ? st : time_other(r, PM_TIME_REPLAY, blocks, train, err);
+}
+
 PmStatus pm_timer_run(const PmClock *clock, const PmTimerOpts *opts, PmTiming *out, PmErr *err)
 {
 	Run r = { .clock = clock, .o = opts, .out = out, .began = clock->now(clock->arg) };
@@ -279,12 +305,11 @@ PmStatus pm_timer_run(const PmClock *clock, const PmTimerOpts *opts, PmTiming *o
 	if (!st)
 		st = study_marks(&r, err);
 	if (!st)
-		st = choose_train(&r, err);
+		st = choose_train(&r, PM_TIME_COLD, &out->train, &r.shortest, err);
 	if (!st)
 		st = time_cold(&r, err);
 	if (!st)
-		st = time_other(&r, PM_TIME_REPLAY, opts->replay ? opts->replay : REPLAY_BLOCKS, out->train,
-				err);
+		st = time_replay(&r, opts->replay ? opts->replay : REPLAY_BLOCKS, err);
 	if (!st)
 		st = time_other(&r, PM_TIME_WALL, opts->wall ? opts->wall : WALL_BLOCKS,
 				limit < WALL_TRAIN ? limit : WALL_TRAIN, err);

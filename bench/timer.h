@@ -10,7 +10,10 @@
  *   drifts steadily cancels in a block's ratios. All sides of half a block get the same inputs, which no
  * other half block gets.
  * - A time is what lies between two marks, less the median of 200 pairs of marks with nothing between. Calls
- *   shorter than 20 ticks of the marks are taken in trains.
+ *   shorter than 20 ticks of the marks are taken in trains, chosen for a call from cold caches and for a
+ * replayed one apart.
+ * - A time below what the marks resolve (their tick or the spread of empty pairs, over the calls of a train)
+ * is not a time: it is reported as that bound.
  * - speedup = median over blocks of (baseline / side), with a 95 % bootstrap interval over blocks. Blocks are
  *   added, doubling up to three times, until half the interval is at most 1 % of the ratio and 0.8 of what
  * the control may be off by.
@@ -74,9 +77,12 @@ const char *pm_timing_state_name(PmTimingState s);
 enum { PM_DOUBT_ZERO = 1, PM_DOUBT_FLOOR = 2, PM_DOUBT_SPEEDUP = 4 };
 
 typedef struct PmTimes {
-	int blocks;                     /* taken and used; 0 = this kind was not measured */
-	PmStats side[PM_MAX_SIDES];     /* seconds per call */
-	PmInterval ratio[PM_MAX_SIDES]; /* baseline / side; [0] is 1 */
+	int blocks;                 /* taken and used; 0 = this kind was not measured */
+	int train;                  /* calls per sample */
+	double resolution;          /* seconds of a call below which the marks cannot tell it from nothing */
+	PmStats side[PM_MAX_SIDES]; /* seconds per call, as they were measured */
+	PmInterval ratio[PM_MAX_SIDES]; /* baseline / side; [0] is 1; NaN when replayed and below the
+					   resolution */
 } PmTimes;
 
 typedef struct PmTiming {
@@ -97,6 +103,10 @@ typedef struct PmTiming {
 /* Runs the whole protocol: warm-up, marks, estimate, blocks of each kind, judgement. PM_OK whatever the times
  * say; errors are the clock's. */
 PmStatus pm_timer_run(const PmClock *clock, const PmTimerOpts *opts, PmTiming *out, PmErr *err);
+
+/* The median of a side, or NaN when it is below the resolution: all that is known then is that the call takes
+ * less than t->resolution. */
+double pm_timer_seconds(const PmTimes *t, int side);
 
 /* How far from 1 the control may be found, by the length of a call: 0.3 % from 200 us on, 1 % from 20 us on,
  * 2 % below. */

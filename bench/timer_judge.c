@@ -17,6 +17,13 @@ const char *pm_timing_state_name(PmTimingState s)
 	return names[s];
 }
 
+double pm_timer_seconds(const PmTimes *t, int side)
+{
+	double s = t->side[side].median;
+
+	return s > t->resolution ? s : NAN;
+}
+
 double pm_timer_control_bound(double seconds)
 {
 	return seconds > 200e-6 ? 0.003 : (seconds > 20e-6 ? 0.01 : 0.02);

@@ -10,6 +10,7 @@ typedef struct Run {
 	const PmTimerOpts *o;
 	PmTiming *out;
 	PmRng rng;
+	double spread;       /* of the middle half of empty pairs of marks */
 	double shortest;     /* call of any side, roughly */
 	uint64_t next_index; /* of the inputs: each is used once */
 	double began;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int pm_cli_json, pm_cli_quiet;
+int pm_cli_quiet;
 
 static const PmOpt common[] = {
 	{ "--json", PM_OPT_FLAG, &pm_cli_json, "results as JSON on stdout" },
@@ -18,7 +18,7 @@ static const PmOpt common[] = {
 	{ 0 },
 };
 
-static void help_options(const PmOpt *o)
+static void help_options(const PmOpt *o, PmStr *out)
 {
 	for (; o && o->name; o++) {
 		static const char *const value[] = { "",      " TEXT", " N",    " X",
@@ -26,22 +26,22 @@ static void help_options(const PmOpt *o)
 		char left[64];
 
 		snprintf(left, sizeof left, "%s%s", o->name, value[o->kind]);
-		printf("  %-22s %s\n", left, o->help);
+		pm_str_addf(out, "  %-22s %s\n", left, o->help);
 	}
 }
 
 static void print_help(const PmCmd *cmd, const PmOpt *opts)
 {
-	printf("passmith %s %s\n\n%s.\n\noptions:\n", cmd->name, cmd->args, cmd->summary);
-	help_options(opts);
-	help_options(common);
-	printf("\nexample:\n  %s\n", cmd->example);
-}
+	PmStr text = PM_STR_INIT;
 
-int pm_cli_fail(const PmErr *err)
-{
-	fprintf(stderr, "passmith: %s\n", err->text);
-	return pm_status_exit_code(err->code);
+	pm_str_addf(&text, "passmith %s %s\n\n%s.\n\noptions:\n", cmd->name, cmd->args, cmd->summary);
+	help_options(opts, &text);
+	help_options(common, &text);
+	pm_str_addf(&text, "\nexample:\n  %s\n", cmd->example);
+	if (!pm_cli_json)
+		fputs(text.s, stdout);
+	pm_cli_put_text("help", text.s);
+	pm_str_release(&text);
 }
 
 PmStatus pm_cli_pass_is_there(const char *so, PmErr *err)
@@ -54,13 +54,14 @@ PmStatus pm_cli_pass_is_there(const char *so, PmErr *err)
 
 int pm_cli_usage(const PmCmd *cmd, const char *fmt, ...)
 {
+	char text[PM_ERR_MAX];
 	va_list ap;
 
-	fprintf(stderr, "passmith: ");
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, " See passmith %s --help.\n", cmd->name);
+	pm_cli_stage("arguments");
+	pm_cli_complain("%s See passmith %s --help.", text, cmd->name);
 	return 2;
 }
 
@@ -149,6 +150,11 @@ int pm_args_parse(const PmCmd *cmd, const PmOpt *opts, int argc, char **argv, Pm
 			return 0;
 		}
 		value = n < strlen(a) ? eq + 1 : NULL;
+		if (o->kind == PM_OPT_FLAG && value) {
+			*exit_code = pm_cli_usage(cmd, "Option '%s' takes no value, so '%.60s' says nothing.",
+						  o->name, a);
+			return 0;
+		}
 		if (o->kind != PM_OPT_FLAG && !value) {
 			/* A value that begins like an option is written with an equals sign. */
 			if (i + 1 == argc || (!strncmp(argv[i + 1], "--", 2) && argv[i + 1][2])) {
@@ -162,5 +168,6 @@ int pm_args_parse(const PmCmd *cmd, const PmOpt *opts, int argc, char **argv, Pm
 			return 0;
 		}
 	}
+	pm_cli_stage("reading");
 	return 1;
 }

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/vec.h"
+#include "cli/answer.h"
 
 #include <stdint.h>
 
@@ -34,8 +35,8 @@ typedef struct PmCmd {
 	int (*run)(const struct PmCmd *cmd, int argc, char **argv); /* argv without the command's name */
 } PmCmd;
 
-/* What every command understands. */
-extern int pm_cli_json, pm_cli_quiet;
+/* What every command understands, beside --json (cli/answer.h). */
+extern int pm_cli_quiet;
 
 /* Parses argv into the table's places; the rest goes to `positional`. --help prints and gives 0 in
  * *exit_code. Returns 1 to go on, 0 to leave with *exit_code (2 after a usage error, whose sentence was
@@ -43,9 +44,7 @@ extern int pm_cli_json, pm_cli_quiet;
 int pm_args_parse(const PmCmd *cmd, const PmOpt *opts, int argc, char **argv, PmStrList *positional,
 		  int *exit_code);
 
-/* Prints the sentence of `err` to stderr and returns the exit code of its status. */
-int pm_cli_fail(const PmErr *err);
-/* A usage error: prints one sentence and how to get help; returns 2. */
+/* A usage error: says one sentence and how to get help; returns 2. */
 int pm_cli_usage(const PmCmd *cmd, const char *fmt, ...) PM_PRINTF(2, 3);
 /* PM_E_NOT_FOUND for a file that is not there, which is no verdict on a pass. */
 PmStatus pm_cli_pass_is_there(const char *so, PmErr *err);

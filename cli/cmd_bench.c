@@ -152,7 +152,11 @@ static PmStatus put(const PmSystems *s, const char *dir, PmPreset preset, PmErr 
 		st = pm_systems_json(s, preset, &j, err);
 	if (!st) {
 		pm_json_print(j, 1, &json);
-		fputs(pm_cli_json ? json.s : table.s, stdout);
+		if (pm_cli_json)
+			pm_cli_put_json(cJSON_Duplicate(j, 1));
+		else
+			fputs(table.s, stdout);
+		pm_cli_stage("writing");
 	}
 	if (!st && dir)
 		st = put_folder(s, dir, preset, &table, &json, err);

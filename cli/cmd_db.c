@@ -89,20 +89,8 @@ static PmStatus db_query(PmDb *db, const char *sql, PmErr *err)
 	Answer a = { pm_cli_json ? cJSON_CreateArray() : NULL, 0 };
 	PmStatus st = pm_db_query(db, sql, put_row, &a, err);
 
-	if (a.list && !st)
-		pm_cli_put_json(a.list);
-	else
-		cJSON_Delete(a.list);
+	pm_cli_put_json(a.list); /* as far as it got */
 	return st;
-}
-
-/* What a verb did that has nothing else to say; for a reader of JSON alone. */
-static void say_json(const char *key, const char *value)
-{
-	cJSON *j = cJSON_CreateObject();
-
-	cJSON_AddStringToObject(j, key, value);
-	pm_cli_put_json(j);
 }
 
 /* ---- export, import, merge ---- */
@@ -113,6 +101,11 @@ static PmStatus db_export(PmDb *db, const char *out, PmErr *err)
 	FILE *f = stdout;
 	PmStatus st;
 
+	if (!out && pm_cli_json)
+		return pm_err(
+			err, PM_E_INVALID,
+			"An export is many lines of JSON, and --json prints one object: give -o FILE for "
+			"the lines, or leave out --json.");
 	if (!out)
 		return pm_db_export(db, stdout, err);
 	pm_str_addf(&tmp, "%s.tmp", out);
@@ -125,7 +118,7 @@ static PmStatus db_export(PmDb *db, const char *out, PmErr *err)
 	if (st && f)
 		remove(tmp.s);
 	if (!st && pm_cli_json)
-		say_json("file", out);
+		pm_cli_put_text("file", out);
 	pm_str_release(&tmp);
 	return st;
 }
@@ -177,7 +170,7 @@ static PmStatus db_report(PmDb *db, const char *out, PmErr *err)
 	if (!st && out)
 		st = pm_write_file(out, page.s, page.len, err);
 	if (!st && pm_cli_json)
-		say_json(out ? "file" : "html", out ? out : page.s);
+		pm_cli_put_text(out ? "file" : "html", out ? out : page.s);
 	else if (!st && !out)
 		fwrite(page.s, 1, page.len, stdout);
 	pm_str_release(&page);
@@ -209,7 +202,7 @@ static PmStatus db_run(const Args *a, PmErr *err)
 	else if (!strcmp(a->verb, "merge"))
 		st = db_merge(db, a->rest, err);
 	else if (!(st = pm_db_vacuum(db, err)) && pm_cli_json)
-		say_json("file", a->db_path);
+		pm_cli_put_text("file", a->db_path);
 	pm_db_close(db);
 	return st;
 }

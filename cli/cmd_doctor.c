@@ -177,6 +177,8 @@ int pm_cmd_doctor(const PmCmd *cmd, int argc, char **argv)
 	if (pm_args_parse(cmd, opts, argc, argv, &files, &code)) {
 		if (files.list.n)
 			code = pm_cli_usage(cmd, "doctor takes no arguments.");
+		else if (ops && pm_cli_json)
+			code = pm_cli_usage(cmd, "The operator table is Markdown; leave out --json.");
 		else
 			code = ops ? ops_markdown() : doctor();
 	}

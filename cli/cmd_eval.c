@@ -106,30 +106,49 @@ static PmStatus put_results(Eval *e, const PmEvalReport *r, size_t n, PmErr *err
 			pm_eval_report_table(&r[i], &table);
 	}
 	pm_json_print(list, 1, &text);
-	if (pm_cli_json) {
-		fwrite(text.s, 1, text.len, stdout);
-	} else {
+	if (!pm_cli_json) {
 		if (!e->summary)
 			pm_str_addc(&table, '\n');
 		pm_eval_summary_table(r, n, &table);
 		say_replay(e, r, n, &table);
 		fputs(table.s, stdout);
 	}
+	pm_cli_stage("writing");
 	if (e->json_out)
 		st = pm_write_file(e->json_out, text.s, text.len, err);
 	if (!st && e->json_out && !pm_cli_json)
 		printf("JSON: %s\n", e->json_out);
 	if (!st && e->record_path)
 		st = put_record(e, list, err);
-	cJSON_Delete(list);
+	pm_cli_put_json(list);
 	pm_str_release(&text);
 	pm_str_release(&table);
 	return st;
 }
 
+/* After an error: the reports of the passes that are finished, and of the one at hand the records that are.
+ */
+static void put_finished(const Eval *e, const PmEvalReport *r, size_t done, const char *have)
+{
+	cJSON *j = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(j, "results"), *part, *records;
+
+	for (size_t i = 0; i < done; i++)
+		cJSON_AddItemToArray(list, pm_eval_report_json(&r[i], e->target));
+	if (r[done].n) {
+		part = cJSON_AddObjectToObject(j, "unfinished");
+		cJSON_AddStringToObject(part, "pass", e->passes.list.v[done]);
+		records = cJSON_AddArrayToObject(part, "records");
+		for (size_t k = 0; k < r[done].n; k++)
+			if (have[k])
+				cJSON_AddItemToArray(records, pm_eval_record_json(&r[done].rec[k]));
+	}
+	pm_cli_put_json(j);
+}
+
 static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 {
 	size_t n = e->passes.list.n, done = 0;
+	char *have = NULL;
 	PmEvalReport *r = pm_xcalloc(n + 1, sizeof *r);
 	PmStatus st = find_members(e, err);
 	PmEvalTask task = { .db = e->db,
@@ -149,13 +168,19 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 		st = pm_err(err, PM_E_NOT_FOUND, "%s gives no variant to evaluate.", e->target);
 	if (!st && !pm_cli_quiet)
 		pm_progress_start(&e->bar, "evaluating", (int64_t)(n * e->members.list.n));
-	for (; done < n && !st; done++)
-		st = pm_eval_task(&task, e->passes.list.v[done], &r[done], NULL, err);
+	have = pm_xcalloc(e->members.list.n + 1, 1);
+	if (!st)
+		pm_cli_stage("working");
+	for (; done < n && !st; done += !st)
+		st = pm_eval_task(&task, e->passes.list.v[done], &r[done], have, err);
 	pm_progress_end(&e->bar);
 	if (!st)
 		st = put_results(e, r, n, err);
+	else
+		put_finished(e, r, done, have);
+	free(have);
 	*all_ok = 1;
-	for (size_t i = 0; i < done; i++) {
+	for (size_t i = 0; i < n; i++) {
 		*all_ok = *all_ok && r[i].hidden.verdict == PM_VERDICT_OK;
 		for (size_t k = 0; k < r[i].n; k++)
 			*all_ok = *all_ok && r[i].rec[k].verdict == PM_VERDICT_OK;

@@ -150,10 +150,7 @@ static PmStatus put_all(MineCmd *c, PmErr *err)
 		pm_str_release(&source);
 		pm_str_release(&why);
 	}
-	if (list && !st)
-		pm_cli_put_json(list);
-	else
-		cJSON_Delete(list);
+	pm_cli_put_json(list); /* as far as it got */
 	if (!pm_cli_json && !st)
 		printf("* a pattern cannot say it\n%s", shown.s);
 	pm_str_release(&shown);

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 int pm_cmd_new(const PmCmd *cmd, int argc, char **argv)
 {
@@ -66,11 +67,15 @@ int pm_cmd_build(const PmCmd *cmd, int argc, char **argv)
 		pm_str_addf(&so, "%.*s.so",
 			    (int)(strlen(files.list.v[0]) - (pm_str_ends(files.list.v[0], ".c") ? 2 : 0)),
 			    files.list.v[0]);
+	pm_cli_stage("compiling");
 	st = pm_pass_build(files.list.v[0], so.s, &messages, &err);
 	fputs(messages.s, stderr);
 	if (st) {
 		/* A pass that does not compile is the answer "no", not a broken input of ours. */
-		fprintf(stderr, "passmith: %s\n", err.text);
+		pm_cli_complain("%s", err.text);
+		/* An object of the source before would be taken for one of this source. */
+		if (st == PM_E_INVALID && !unlink(so.s))
+			fprintf(stderr, "%s of an earlier build is removed.\n", so.s);
 		code = st == PM_E_INVALID ? 1 : pm_status_exit_code(st);
 	}
 	if (pm_cli_json) {

@@ -8,6 +8,7 @@
 #include "bench/inputs.h"
 #include "bench/testdata.h"
 #include "cli/feasible.h"
+#include "ir/stats.h"
 #include "runtime/run.h"
 
 #include <math.h>
@@ -164,9 +165,9 @@ static PmStatus cut_model(PmGraph **g, int64_t megaflops, const char *path, PmEr
 	if (!pm_cli_quiet)
 		fprintf(stderr, "%s: cut to %zu of %zu nodes\n", path, pm_graph_n_nodes(part),
 			pm_graph_n_nodes(*g));
-	meta = pm_graph_meta(*g, "tensor_stats");
+	meta = pm_graph_meta(*g, PM_STATS_KEY);
 	if (meta) /* what was a weight is an input now, and still has statistics */
-		st = pm_graph_set_meta(part, "tensor_stats", meta, err);
+		st = pm_graph_set_meta(part, PM_STATS_KEY, meta, err);
 	pm_graph_free(*g);
 	*g = part;
 	return st;

@@ -40,10 +40,7 @@ PmStatus pm_task_verb_list(PmTaskCmd *c, PmErr *err)
 	PmStatus st = c->split ? pm_tasks_of_split(c->db, c->split, list_one, list, err)
 			       : pm_tasks_each(c->db, list_one, list, err);
 
-	if (list && !st)
-		pm_cli_put_json(list);
-	else
-		cJSON_Delete(list);
+	pm_cli_put_json(list); /* as far as it got */
 	return st;
 }
 
@@ -85,10 +82,7 @@ PmStatus pm_task_verb_show(PmTaskCmd *c, PmErr *err)
 
 	if (!st)
 		st = pm_members_each(c->db, id, show_one, &s, err);
-	if (s.list && !st)
-		pm_cli_put_json(s.list);
-	else
-		cJSON_Delete(s.list);
+	pm_cli_put_json(s.list); /* as far as it got */
 	return st;
 }
 

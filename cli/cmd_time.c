@@ -13,6 +13,7 @@
 #include "dataset/subgraphs.h"
 #include "runtime/nvrtc.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,9 @@ static void kind_json(cJSON *j, const PmTimes *t, int side, int control, const c
 {
 	cJSON *k = cJSON_AddObjectToObject(j, name);
 
-	cJSON_AddNumberToObject(k, "seconds", t->side[side].median);
+	cJSON_AddNumberToObject(k, "seconds", pm_timer_seconds(t, side)); /* null when it is below */
+	if (t->blocks && isnan(pm_timer_seconds(t, side)))
+		cJSON_AddNumberToObject(k, "below", t->resolution);
 	if (side)
 		cJSON_AddNumberToObject(k, "speedup", t->ratio[side].point);
 	cJSON_AddNumberToObject(k, "control", t->ratio[control].point);
@@ -46,10 +49,15 @@ static cJSON *times_json(const PmTiming *t, int side, int control)
 
 static void print_times(const PmMember *m, const PmPlanStats *s, const PmTiming *t, int side)
 {
-	printf("  %-44.44s %4d launches %10.2f us %10.2f us %10.2f us %10.2f us  %s\n", m->label,
-	       s->n_launches, t->kind[PM_TIME_COLD].side[side].median * 1e6,
-	       t->kind[PM_TIME_REPLAY].side[side].median * 1e6, t->kind[PM_TIME_WALL].side[side].median * 1e6,
-	       t->kind[PM_TIME_LATENCY].side[side].median * 1e6, *t->why ? t->why : "ok");
+	printf("  %-44.44s %4d launches", m->label, s->n_launches);
+	for (int k = 0; k < PM_N_TIME_KINDS; k++) {
+		double seconds = pm_timer_seconds(&t->kind[k], side);
+		int below = t->kind[k].blocks && isnan(seconds);
+
+		printf(" %s%*.2f us", below ? "<" : "", below ? 9 : 10,
+		       (below ? t->kind[k].resolution : seconds) * 1e6);
+	}
+	printf("  %s\n", *t->why ? t->why : "ok");
 	fflush(stdout); /* a line each few seconds, to whoever waits for it */
 }
 
@@ -116,6 +124,7 @@ static PmStatus time_one(PmTime *t, const PmMember *m, const PmTimedPass *p, PmE
 	} else {
 		cJSON_AddItemToObject(j, "times", times);
 		times = NULL;
+		t->timed++;
 		if (!pm_cli_json)
 			print_times(m, &s, &r, p && p->g ? PM_SIDE_CANDIDATE : 0);
 	}
@@ -167,13 +176,13 @@ static PmStatus compile_ahead(PmTime *t, const PmStrList *targets, const Batch *
 {
 	Sources src = { 0 };
 	Plans plans = { 0 };
-	PmDeviceInfo info;
 	double begin = pm_now(), opened;
-	PmStatus st = pm_worker_info(t->worker, &info, err);
+	PmStatus st = pm_worker_info(t->worker, &t->info, err);
 
+	t->has_info = !st;
 	opened = pm_now();
 	t->opened = opened - begin;
-	if (!st && !info.measured && any_to_time(t, targets, d))
+	if (!st && !t->info.measured && any_to_time(t, targets, d))
 		return pm_err(
 			err, PM_E_UNSUPPORTED,
 			"The device %s has no clock, so it cannot time anything: leave out --device on a "
@@ -191,8 +200,8 @@ static PmStatus compile_ahead(PmTime *t, const PmStrList *targets, const Batch *
 			free(alts);
 		}
 	}
-	if (!st && info.measured)
-		pm_nvrtc_ahead(src.v, src.n, info.cc, pm_cpu_count());
+	if (!st && t->info.measured)
+		pm_nvrtc_ahead(src.v, src.n, t->info.cc, pm_cpu_count());
 	for (size_t i = 0; i < plans.n; i++)
 		pm_plan_free(plans.v[i]);
 	PM_VEC_RELEASE(&plans);
@@ -210,15 +219,31 @@ static PmStatus read_target(PmTime *t, PmDb *db, const char *target, PmMembers *
 	return st;
 }
 
+/* A target that cannot be read has a record that says so; the others are timed. */
+static void left_unread(PmTime *t, const char *target, PmMembers *m, const PmErr *why)
+{
+	cJSON *j = cJSON_CreateObject();
+
+	pm_cli_complain("%s", why->text);
+	cJSON_AddStringToObject(j, "target", target);
+	cJSON_AddStringToObject(j, "error", why->text);
+	cJSON_AddItemToArray(t->records, j);
+	pm_members_release(m);
+	t->unread++;
+}
+
 static PmStatus read_targets(PmTime *t, const PmStrList *targets, Batch *d, PmErr *err)
 {
 	PmDb *db = NULL;
 	PmStatus st = t->db_path ? pm_db_open(t->db_path, PM_DB_MUST_EXIST, &db, err) : PM_OK;
+	PmErr why;
 
 	d->n_targets = targets->list.n;
 	d->target = pm_xcalloc(d->n_targets + 1, sizeof *d->target);
 	for (size_t i = 0; i < d->n_targets && !st; i++) {
-		st = read_target(t, db, targets->list.v[i], &d->target[i], err);
+		pm_err_init(&why);
+		if (read_target(t, db, targets->list.v[i], &d->target[i], &why))
+			left_unread(t, targets->list.v[i], &d->target[i], &why);
 		d->n += d->target[i].list.n;
 	}
 	pm_db_close(db);
@@ -280,18 +305,20 @@ static PmStatus time_all(PmTime *t, const PmStrList *targets, PmErr *err)
 	Batch d = { 0 };
 	PmStatus st;
 
-	t->begin = pm_now();
 	pm_worker_begin(t->worker); /* opens the device meanwhile */
 	st = read_targets(t, targets, &d, err);
 	if (!st)
 		st = apply_pass(t, &d, err);
-	if (!st)
+	pm_cli_stage("working");
+	if (!st && d.n)
 		st = compile_ahead(t, targets, &d, err);
-	if (!st && !pm_cli_json)
+	if (!st && d.n && !pm_cli_json)
 		printf("GPU time with caches cold and replayed as a CUDA graph; on the host's clock a call "
 		       "of a train, "
 		       "and one call and the wait for its result\n");
 	for (size_t i = 0, at = 0; i < d.n_targets && !st; at += d.target[i++].list.n) {
+		if (!d.target[i].list.n)
+			continue;
 		t->target = targets->list.v[i];
 		st = time_target(t, &d.target[i], d.pass ? d.pass + at : NULL, err);
 	}
@@ -343,14 +370,18 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 			pm_cli_libraries(t.device, t.tf32);
 			t.worker = pm_worker_new(t.device);
 			t.records = cJSON_CreateArray();
-			t.kept = pm_now();
+			t.begin = t.kept = pm_now();
 			if (t.resume && pm_path_exists(t.json_out))
 				st = pm_time_file_resume(&t, &err);
 			if (!st)
 				st = time_all(&t, &targets, &err);
-			if (!st)
-				st = pm_time_file_keep(&t, 1, &err);
-			code = st ? pm_cli_fail(&err) : t.failed != 0;
+			code = st ? pm_cli_fail(&err) : t.unread ? 4 : t.failed != 0;
+			/* What is timed is kept, whatever ended the run; nothing is no reason to write over a
+			 * file. */
+			t.json_out = st && !t.timed ? NULL : t.json_out;
+			pm_cli_stage("writing");
+			if (pm_time_file_keep(&t, 1, &err) && !st)
+				code = pm_cli_fail(&err);
 		}
 	}
 	cJSON_Delete(t.records);

@@ -93,9 +93,10 @@ static PmStatus took_one(void *arg, size_t item, PmPoolEnd end, const void *resu
 	j->n++;
 	if (end == PM_POOL_DIED || !r->read) {
 		j->n_unread++;
-		fprintf(stderr, "passmith: %s\n", end == PM_POOL_DIED ? path : r->why);
 		if (end == PM_POOL_DIED)
-			fprintf(stderr, "passmith: checking it ended the process.\n");
+			pm_cli_complain("%s: checking the model ended the process.", path);
+		else
+			pm_cli_complain("%s", r->why);
 		return PM_OK;
 	}
 	for (k = 0; k < PM_N_CONSTRAINTS; k++)

@@ -183,12 +183,8 @@ static PmStatus verify(Verify *v, PmErr *err)
 	if (!v->passes.list.n)
 		pm_str_add(&v->text, "Not evaluated again; give --pass PASS.so for that.\n");
 	cJSON_AddBoolToObject(v->json, "holds", !v->bad);
-	if (pm_cli_json) {
-		pm_cli_put_json(v->json);
-		v->json = NULL;
-	} else {
+	if (!pm_cli_json)
 		fputs(v->text.s, stdout);
-	}
 	return PM_OK;
 }
 
@@ -237,6 +233,8 @@ int pm_cmd_verify(const PmCmd *cmd, int argc, char **argv)
 		} else {
 			v.path = files.list.v[0];
 			code = verify(&v, &err) ? pm_cli_fail(&err) : v.bad;
+			pm_cli_put_json(v.json); /* as far as it got */
+			v.json = NULL;
 		}
 	}
 	cJSON_Delete(v.json);

@@ -26,7 +26,4 @@ PmStatus pm_cli_save(const PmGraph *g, const char *path, PmErr *err);
  * there, so that the baseline's products or convolutions run on our own kernels. */
 void pm_cli_libraries(const char *device, int tf32);
 
-/* Writes one JSON value to stdout and frees it. */
-void pm_cli_put_json(cJSON *j);
-
 #endif

@@ -407,7 +407,7 @@ static PmStatus store_death(Work *w, const Model *m, PmErr *err)
 	PmStatus st = pm_db_open(w->job->db, PM_DB_MUST_EXIST, &w->db, err);
 
 	pm_str_addf(&why, "%s: cutting the model ended the process.", m->path);
-	fprintf(stderr, "passmith: %s\n", why.s);
+	pm_cli_complain("%s", why.s);
 	if (!st)
 		st = put_model(w, m, NULL, NULL, why.s, err);
 	pm_db_close(w->db);
@@ -428,7 +428,7 @@ static PmStatus took_model(void *arg, size_t item, PmPoolEnd end, const void *re
 		return store_death(w, m, err);
 	}
 	if (!s->ok) {
-		fprintf(stderr, "passmith: %s\n", s->why);
+		pm_cli_complain("%s", s->why);
 		w->job->failed++;
 		return PM_OK;
 	}

@@ -91,8 +91,7 @@ static size_t input_symbols(const PmGraph *g, PmDim *out, size_t max)
 	return n;
 }
 
-/* float[batch,3,224,224], symbols by name. */
-static void add_type(const PmGraph *g, const PmType *t, PmStr *out)
+void pm_import_add_type(const PmGraph *g, const PmType *t, PmStr *out)
 {
 	pm_str_add(out, t->dtype < 0 ? "unknown" : pm_dtype_name(t->dtype));
 	if (t->rank < 0) {
@@ -140,7 +139,7 @@ static void print_values(const char *label, const PmGraph *g, size_t n,
 	for (size_t i = 0; i < n && i < MAX_LISTED; i++) {
 		pm_clean(pm_value_name(g, at(g, i)), name, sizeof name, 0);
 		pm_str_clear(&s);
-		add_type(g, pm_value_type(g, at(g, i)), &s);
+		pm_import_add_type(g, pm_value_type(g, at(g, i)), &s);
 		printf("  %-10s %s %s\n", i ? "" : label, name, s.s);
 	}
 	if (n > MAX_LISTED)
@@ -275,7 +274,7 @@ static cJSON *values_json(const PmGraph *g, size_t n, PmValue (*at)(const PmGrap
 		cJSON *j = cJSON_CreateObject();
 		PmStr s = PM_STR_INIT;
 
-		add_type(g, pm_value_type(g, at(g, i)), &s);
+		pm_import_add_type(g, pm_value_type(g, at(g, i)), &s);
 		cJSON_AddStringToObject(j, "name", pm_value_name(g, at(g, i)));
 		cJSON_AddStringToObject(j, "type", s.s);
 		cJSON_AddItemToArray(list, j);

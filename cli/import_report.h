@@ -13,5 +13,7 @@ void pm_import_print_line(const char *path, const PmGraph *g, const PmOnnxReport
 /* The same as JSON. Returns owned. `check` may be NULL. */
 cJSON *pm_import_json(const char *path, const PmGraph *g, const PmOnnxReport *r, const char *hash,
 		      const PmImportCheck *check);
+/* Appends a type: float[batch,3,224,224], symbols by name. */
+void pm_import_add_type(const PmGraph *g, const PmType *t, PmStr *out);
 
 #endif

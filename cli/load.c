@@ -1,4 +1,4 @@
-/* load.c - what commands share: reading models, writing JSON. */
+/* load.c - what commands share: reading and writing models. */
 #include "cli/cmds.h"
 
 #include "base/io.h"
@@ -53,6 +53,7 @@ PmStatus pm_cli_save(const PmGraph *g, const char *out, PmErr *err)
 	PmStr text = PM_STR_INIT;
 	PmStatus st;
 
+	pm_cli_stage("writing");
 	if (pm_str_ends(out, ".onnx"))
 		return pm_onnx_export(g, out, err);
 	st = pm_graph_print(g, NULL, &text, err);
@@ -64,11 +65,15 @@ PmStatus pm_cli_save(const PmGraph *g, const char *out, PmErr *err)
 
 PmStatus pm_cli_load(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err)
 {
-	PmStatus st = read_model(path, out, report, err);
+	PmStatus st;
 
-	if (!st)
-		pm_weights_attach(*out, report ? &report->weights : NULL);
-	return st;
+	pm_cli_stage("reading");
+	st = read_model(path, out, report, err);
+	if (st)
+		return st;
+	pm_weights_attach(*out, report ? &report->weights : NULL);
+	pm_cli_stage("working");
+	return PM_OK;
 }
 
 void pm_cli_say_weights(const char *path, const PmWeightsReport *r)
@@ -97,16 +102,6 @@ cJSON *pm_cli_weights_json(const PmWeightsReport *r)
 		if (r->role[k])
 			pm_json_add_i64(as, pm_input_role_name((PmInputRole)k), (int64_t)r->role[k]);
 	return j;
-}
-
-void pm_cli_put_json(cJSON *j)
-{
-	PmStr s = PM_STR_INIT;
-
-	pm_json_print(j, 1, &s);
-	fwrite(s.s, 1, s.len, stdout);
-	pm_str_release(&s);
-	cJSON_Delete(j);
 }
 
 /* Tried in a process of its own. When it cannot be opened the command says so, and nothing else matters. */

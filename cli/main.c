@@ -30,16 +30,12 @@ static int run(const char *name, int argc, char **argv)
 {
 	for (int i = 0; i < N_CMDS; i++)
 		if (!strcmp(name, cmds[i].name)) {
-			int code = cmds[i].run(&cmds[i], argc, argv);
-
-			if (fflush(stdout) || ferror(stdout)) {
-				fprintf(stderr, "passmith: Standard output could not be written.\n");
-				return 3;
-			}
-			return code;
+			pm_cli_begin(argc, argv);
+			return pm_cli_end(cmds[i].run(&cmds[i], argc, argv));
 		}
-	fprintf(stderr, "passmith: There is no command '%.60s'; passmith --help lists them.\n", name);
-	return 2;
+	pm_cli_begin(argc, argv);
+	pm_cli_complain("There is no command '%.60s'; passmith --help lists them.", name);
+	return pm_cli_end(2);
 }
 
 int main(int argc, char **argv)

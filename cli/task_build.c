@@ -330,9 +330,8 @@ PmStatus pm_task_verb_build(PmTaskCmd *c, PmErr *err)
 	if (!st) {
 		report(&b, &sel, leaks);
 		if (b.n[0] < c->n_eval || !enough(&b))
-			fprintf(stderr, "passmith: The database does not give as many tasks as asked for; "
-					"extract more "
-					"models, or use a smaller --stride.\n");
+			pm_cli_complain("The database does not give as many tasks as asked for; extract more "
+					"models, or use a smaller --stride.");
 		c->no = leaks || b.n[0] < c->n_eval || !enough(&b);
 	}
 	pm_selection_release(&sel);

@@ -43,13 +43,10 @@ PmStatus pm_task_verb_check(PmTaskCmd *c, PmErr *err)
 
 	if (!st)
 		st = pm_db_stats(c->db, &s, err);
-	if (st) {
-		cJSON_Delete(list);
+	pm_cli_put_json(list); /* as far as it got */
+	if (st)
 		return st;
-	}
-	if (list)
-		pm_cli_put_json(list);
-	else
+	if (!pm_cli_json)
 		printf("%zu leaks between %lld eval tasks and %lld train tasks\n", n, (long long)s.tasks_eval,
 		       (long long)s.tasks_train);
 	c->no = n > 0;
@@ -102,8 +99,11 @@ PmStatus pm_task_verb_gate(PmTaskCmd *c, PmErr *err)
 	if (!st)
 		st = pm_gate(twin, &o, &r, err);
 	if (!st && pm_cli_json) {
+		cJSON *j = NULL;
+
 		pm_task_gate_json(&r, label, &text);
-		printf("%s\n", text.s);
+		st = pm_json_parse(text.s, text.len, &j, err);
+		pm_cli_put_json(j);
 	} else if (!st) {
 		printf("judged: %s\n", label);
 		for (int k = 0; k < PM_GATE_N_RULES; k++)

@@ -67,10 +67,7 @@ PmStatus pm_task_export(PmDb *db, const char *what, PmTaskExport *e, PmErr *err)
 	e->list = pm_cli_json ? cJSON_CreateArray() : NULL;
 	for (size_t i = 0; i < members.list.n && !st; i++)
 		st = export_one(e, &members.list.v[i], err);
-	if (e->list && !st)
-		pm_cli_put_json(e->list);
-	else
-		cJSON_Delete(e->list);
+	pm_cli_put_json(e->list); /* as far as it got */
 	if (!st && !pm_cli_json)
 		printf("%zu graphs in %s, %zu left out\n", e->written, e->dir, e->refused);
 	if (!st && !e->written)

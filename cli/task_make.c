@@ -234,10 +234,7 @@ PmStatus pm_task_verb_make(PmTaskCmd *c, PmErr *err)
 	m.list = pm_cli_json ? cJSON_CreateArray() : NULL;
 	for (size_t i = 0; i < m.chosen.n && !st; i++)
 		st = make_one(&m, m.chosen.v[i], err);
-	if (m.list && !st)
-		pm_cli_put_json(m.list);
-	else
-		cJSON_Delete(m.list);
+	pm_cli_put_json(m.list); /* as far as it got */
 	PM_VEC_RELEASE(&m.chosen);
 	return st;
 }

@@ -14,45 +14,46 @@ static const double keep_every = 10; /* seconds after which the times so far are
 
 enum { MAX_FILE = 1 << 30 };
 
-/* The times so far. */
-static PmStatus text_of(const PmTime *t, PmStr *text, PmErr *err)
+/* The times so far; owned. */
+static cJSON *times_so_far(const PmTime *t)
 {
 	cJSON *j = cJSON_CreateObject();
-	PmDeviceInfo info;
-	PmStatus st = pm_worker_info(t->worker, &info, err);
 
-	if (!st) {
-		cJSON_AddStringToObject(j, "kind", "passmith_time");
-		cJSON_AddStringToObject(j, "device", info.name);
+	cJSON_AddStringToObject(j, "kind", "passmith_time");
+	if (t->has_info) {
+		cJSON_AddStringToObject(j, "device", t->info.name);
 		cJSON_AddStringToObject(j, "cublaslt",
 					pm_library_allowed() ? pm_library_cublaslt()->text : "off");
 		cJSON_AddStringToObject(j, "cudnn", pm_library_allowed() ? pm_library_cudnn()->text : "off");
-		cJSON_AddBoolToObject(j, "tf32", t->tf32);
-		cJSON_AddNumberToObject(j, "rewrite_seconds", t->rewritten);
-		cJSON_AddNumberToObject(j, "open_seconds", t->opened);
-		cJSON_AddNumberToObject(j, "compile_seconds", t->compiled);
-		cJSON_AddNumberToObject(j, "all_seconds", pm_now() - t->begin);
-		cJSON_AddBoolToObject(j, "graphs", t->graphs);
-		cJSON_AddNumberToObject(j, "left_out", t->left_out);
-		cJSON_AddItemReferenceToObject(j, "records", t->records);
-		pm_json_print(j, 1, text);
 	}
-	cJSON_Delete(j);
-	return st;
+	cJSON_AddBoolToObject(j, "tf32", t->tf32);
+	cJSON_AddNumberToObject(j, "rewrite_seconds", t->rewritten);
+	cJSON_AddNumberToObject(j, "open_seconds", t->opened);
+	cJSON_AddNumberToObject(j, "compile_seconds", t->compiled);
+	cJSON_AddNumberToObject(j, "all_seconds", pm_now() - t->begin);
+	cJSON_AddBoolToObject(j, "graphs", t->graphs);
+	cJSON_AddNumberToObject(j, "left_out", t->left_out);
+	cJSON_AddItemToObject(j, "records", cJSON_Duplicate(t->records, 1));
+	return j;
 }
 
+/* Without a device there are no times, and a file of the run before stays. */
 PmStatus pm_time_file_keep(PmTime *t, int end, PmErr *err)
 {
 	PmStr text = PM_STR_INIT;
-	PmStatus st;
+	cJSON *j;
+	PmStatus st = PM_OK;
 
 	if (!end && (!t->json_out || pm_now() - t->kept < keep_every))
 		return PM_OK;
-	st = text_of(t, &text, err);
-	if (!st && end && pm_cli_json)
-		fwrite(text.s, 1, text.len, stdout);
-	if (!st && t->json_out)
+	j = times_so_far(t);
+	pm_json_print(j, 1, &text);
+	if (t->json_out && t->has_info)
 		st = pm_write_file(t->json_out, text.s, text.len, err);
+	if (end)
+		pm_cli_put_json(j);
+	else
+		cJSON_Delete(j);
 	t->kept = pm_now();
 	pm_str_release(&text);
 	return st;

@@ -14,14 +14,18 @@ typedef struct PmTime {
 	char way[80];       /* what the pass's times are stored as */
 	int64_t seed, shapes, blocks;
 	double seconds; /* no graph is begun after that many */
-	int variants, tf32, graphs, resume, failed, left_out;
+	int variants, tf32, graphs, resume, left_out;
+	int timed, failed, unread;          /* graphs; targets */
 	double begin, last, kept;           /* of the run, of the last graph that was timed, of the file */
 	double rewritten, opened, compiled; /* seconds of the pass, of waiting for the device, of compiling */
 	PmWorker *worker;
+	PmDeviceInfo info; /* of the worker's device, once it is open */
+	int has_info;
 	cJSON *records;
 } PmTime;
 
-/* Writes the file of -o: at most every ten seconds, and at the end (which also prints it under --json). */
+/* Writes the file of -o: at most every ten seconds, and at the end (when it is the answer under --json too).
+ */
 PmStatus pm_time_file_keep(PmTime *t, int end, PmErr *err);
 /* Takes over the records of the file that have times. PM_E_INVALID when it is no such file, or was made on
  * another device or with other options that change times. */

@@ -104,8 +104,8 @@ static PmStatus tune(PmWorker *w, const PmTimedPass *p, const PmGraph *original,
 		double s;
 
 		st = time_with(w, p, k, original, &quick, &t, err);
-		s = t.kind[PM_TIME_REPLAY].side[PM_SIDE_CANDIDATE].median;
-		if (!st && s > 0 && s < least) {
+		s = pm_timer_seconds(&t.kind[PM_TIME_REPLAY], PM_SIDE_CANDIDATE);
+		if (!st && s < least) {
 			least = s;
 			*alt = k;
 		}

@@ -267,10 +267,17 @@ PmStatus pm__db_leave(PmDb *db, PmStatus st, PmErr *err)
 			return pm_db_commit(db, err);
 		pm_db_rollback(db);
 	} else if (db->depth) {
-		if (st)
-			exec(db, "ROLLBACK TO pm_call");
-		exec(db, "RELEASE pm_call");
+		int rc = st ? exec(db, "ROLLBACK TO pm_call") : SQLITE_OK;
+
+		if (rc == SQLITE_OK)
+			rc = exec(db, "RELEASE pm_call");
 		db->depth--;
+		if (rc != SQLITE_OK) { /* what of the batch is stored is not known: none of it shall be */
+			PmStatus bad = pm__db_fail(db, rc, "end a step of a batch", st ? NULL : err);
+
+			pm_db_rollback(db);
+			return st ? st : bad;
+		}
 	}
 	return st;
 }

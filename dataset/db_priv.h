@@ -44,7 +44,8 @@ PmStatus pm__db_each(PmDb *db, const char *what, PmDbRowFn fn, void *arg, size_t
 const char *pm__col_text(sqlite3_stmt *row, int col);
 
 /* Brackets a call that stores with more than one statement. leave: commits when st is PM_OK, else undoes what
- * the call did; returns st, or the status of the commit. */
+ * the call did; returns st, or the status of the commit. When a
+ * step inside a batch cannot be ended, the whole batch is rolled back, and pm_db_commit will say so. */
 PmStatus pm__db_enter(PmDb *db, PmErr *err);
 PmStatus pm__db_leave(PmDb *db, PmStatus st, PmErr *err);
 

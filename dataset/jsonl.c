@@ -19,6 +19,12 @@ static PmStatus put(Out *o, cJSON *j, PmErr *err)
 	pm_str_clear(&o->line);
 	pm_json_print(j, 0, &o->line);
 	cJSON_Delete(j);
+	if (o->line.len > PM_JSONL_MAX_LINE)
+		return pm_err(
+			err, PM_E_LIMIT,
+			"A row of database '%s' takes a line of %zu bytes, more than the %d MiB that can "
+			"be read again; copy the database's file instead.",
+			o->db->path, o->line.len, PM_JSONL_MAX_LINE >> 20);
 	if (fwrite(o->line.s, 1, o->line.len, o->f) != o->line.len)
 		return pm_err(err, PM_E_IO, "The export of database '%s' cannot be written: %s.", o->db->path,
 			      strerror(errno));

@@ -20,7 +20,11 @@
 
 #include <stdio.h>
 
-/* Writes every row, as of one moment. `f` stays open; the caller checks it for write errors when closing. */
+/* Bytes of a line. A graph has to fit, with the constants that stand in its text. */
+enum { PM_JSONL_MAX_LINE = 64 << 20 };
+
+/* Writes every row, as of one moment; PM_E_LIMIT when one is longer than can be read again. `f` stays open;
+ * the caller checks it for write errors when closing. */
 PmStatus pm_db_export(PmDb *db, FILE *f, PmErr *err);
 
 /* Reads what pm_db_export wrote and stores what is not there, in batches. Nothing is believed: graphs are

@@ -126,7 +126,7 @@ static PmStatus take_occurrence(In *in, const cJSON *j, PmErr *err)
 		char *end;
 		unsigned long id = strtoul(p, &end, 10);
 
-		if (end == p || id == 0 || id > UINT32_MAX || (*end && *end != ','))
+		if (end == p || *p == '-' || id == 0 || id > UINT32_MAX || (*end && *end != ','))
 			st = bad(in, err, "the list of nodes is no list of numbers");
 		PM_VEC_PUSH(&nodes, ((PmNode){ (uint32_t)id }));
 		p = *end ? end + 1 : end;
@@ -278,17 +278,58 @@ static PmStatus take_line(In *in, const char *text, size_t n, PmErr *err)
 	return st;
 }
 
+/* A file in pieces, and the line at hand. */
+typedef struct Lines {
+	FILE *f;
+	char piece[1 << 16];
+	size_t at, n; /* in the piece: read so far, there */
+	PmStr text;   /* the line without its end; past the limit, as much as was read */
+} Lines;
+
+/* The next line; 0 at the end. Of a line that is too long no more than a piece past the limit is kept. */
+static int next_line(Lines *l)
+{
+	pm_str_clear(&l->text);
+	while (l->text.len <= PM_JSONL_MAX_LINE) {
+		const char *end;
+		size_t n;
+
+		if (l->at == l->n) {
+			l->at = 0;
+			l->n = fread(l->piece, 1, sizeof l->piece, l->f);
+			if (!l->n)
+				return l->text.len > 0;
+		}
+		end = memchr(l->piece + l->at, '\n', l->n - l->at);
+		n = end ? (size_t)(end - l->piece) - l->at : l->n - l->at;
+		pm_str_addn(&l->text, l->piece + l->at, n);
+		l->at += n + (end != NULL);
+		if (end)
+			break;
+	}
+	return 1;
+}
+
+static PmStatus too_long(const In *in, PmErr *err)
+{
+	return pm_err(err, PM_E_LIMIT,
+		      "%s, line %lld is longer than %d MiB, which no row of a database is; give a file that "
+		      "passmith db export wrote.",
+		      in->label, (long long)in->line, PM_JSONL_MAX_LINE >> 20);
+}
+
 PmStatus pm_db_import(PmDb *db, FILE *f, const char *label, int64_t *n, PmErr *err)
 {
 	In in = { db, label, 0 };
-	char *text = NULL;
-	size_t cap = 0;
-	ssize_t len;
+	Lines *lines = pm_xcalloc(1, sizeof *lines);
 	PmStatus st = pm_db_begin(db, err);
 
-	while (!st && (len = getline(&text, &cap, f)) >= 0) {
+	lines->f = f;
+	while (!st && next_line(lines)) {
 		in.line++;
-		st = take_line(&in, text, (size_t)len, err);
+		st = lines->text.len > PM_JSONL_MAX_LINE
+			     ? too_long(&in, err)
+			     : take_line(&in, lines->text.s, lines->text.len, err);
 		if (!st && in.line % LINES_A_BATCH == 0) {
 			st = pm_db_commit(db, err);
 			if (!st)
@@ -298,7 +339,8 @@ PmStatus pm_db_import(PmDb *db, FILE *f, const char *label, int64_t *n, PmErr *e
 	if (!st && ferror(f))
 		st = pm_err(err, PM_E_IO, "%s cannot be read after line %lld; check the disk.", label,
 			    (long long)in.line);
-	free(text);
+	pm_str_release(&lines->text);
+	free(lines);
 	if (n)
 		*n = in.line;
 	if (!st)

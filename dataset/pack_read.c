@@ -262,7 +262,8 @@ static PmStatus add_sources(PmDb *db, const char *dir, const cJSON *sources, PmE
 			char *end;
 			unsigned long id = strtoul(p, &end, 10);
 
-			if (end == p || (*end && *end != ','))
+			/* strtoul takes a minus sign, and what is too large becomes another number. */
+			if (end == p || *p == '-' || id == 0 || id > UINT32_MAX || (*end && *end != ','))
 				st = bad(dir, err, "a list of nodes is no list of numbers");
 			PM_VEC_PUSH(&nodes, ((PmNode){ (uint32_t)id }));
 			p = *end ? end + 1 : end;

@@ -43,7 +43,7 @@ typedef struct Row {
 
 static PmStatus row_init(Row *r, const PmGraph *g, const PmGraphKey *key, PmErr *err)
 {
-	static const PmPrintOpts opts = { 1, 0, 0 };
+	static const PmPrintOpts opts = { .renumber = 1 };
 
 	r->key = key;
 	pm_str_init(&r->text);

@@ -6,6 +6,7 @@
 #include "ir/element.h"
 #include "ir/infer_priv.h"
 #include "ir/parse_priv.h"
+#include "ir/stats.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -522,19 +523,23 @@ static PmStatus graph_text(Printer *pr, const PmGraph *g, int indent)
 	return st;
 }
 
-static void add_header(const PmGraph *g, PmStr *out)
+static void add_header(const PmGraph *g, int no_stats, PmStr *out)
 {
+	size_t n = 0;
+
 	pm_str_add(out, "<ir_version: 8, opset_import: [\"\" : 18]");
 	for (size_t i = 0; i < pm_graph_n_meta(g); i++) {
 		const char *key, *value;
 
 		pm_graph_meta_at(g, i, &key, &value);
-		pm_str_add(out, i ? ", " : ", metadata_props: [");
+		if (no_stats && !strcmp(key, PM_STATS_KEY))
+			continue;
+		pm_str_add(out, n++ ? ", " : ", metadata_props: [");
 		pm_str_add_quoted(out, key, strlen(key));
 		pm_str_add(out, ": ");
 		pm_str_add_quoted(out, value, strlen(value));
 	}
-	pm_str_add(out, pm_graph_n_meta(g) ? "]>\n" : ">\n");
+	pm_str_add(out, n ? "]>\n" : ">\n");
 }
 
 PmStatus pm_graph_print(const PmGraph *g, const PmPrintOpts *opts, PmStr *out, PmErr *err)
@@ -545,7 +550,7 @@ PmStatus pm_graph_print(const PmGraph *g, const PmPrintOpts *opts, PmStr *out, P
 	PmStatus st;
 
 	if (!pr.opts->no_header)
-		add_header(g, out);
+		add_header(g, pr.opts->no_stats, out);
 	st = graph_text(&pr, g, 0);
 	if (st == PM_OK) {
 		pm_str_addc(out, '\n');

@@ -63,7 +63,7 @@ static char *without_nan(const char *text)
 PmStats *pm_stats_new(const PmGraph *g)
 {
 	PmStats *s = pm_xcalloc(1, sizeof *s);
-	const char *text = pm_graph_meta(g, "tensor_stats");
+	const char *text = pm_graph_meta(g, PM_STATS_KEY);
 	char *copy = text ? without_nan(text) : NULL;
 	int bad = !text || pm_json_parse(copy, strlen(copy), &s->root, NULL);
 	const cJSON *e;

@@ -10,6 +10,9 @@
 #include "ir/role.h"
 #include "ir/synth.h"
 
+/* The metadata entry. */
+#define PM_STATS_KEY "tensor_stats"
+
 /* Where a law comes from. */
 typedef enum PmLawFrom {
 	PM_LAW_STATS,   /* mean, deviation, range */

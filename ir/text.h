@@ -31,6 +31,7 @@ typedef struct PmPrintOpts {
 	 * hand. */
 	int64_t max_inline;
 	int no_header; /* leave out the <...> line of a model and its metadata */
+	int no_stats;  /* of the metadata leave out PM_STATS_KEY (ir/stats.h), often longer than the graph */
 } PmPrintOpts;
 
 /* Appends the text of a graph; opts may be NULL. Constants without data print by location. */

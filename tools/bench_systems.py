@@ -30,7 +30,7 @@ def call(command, log, env=None):
 def tasks_of(o):
     text = subprocess.run([o.passmith, "task", "list", "--db", o.db, "--json"], check=True, capture_output=True,
                           text=True).stdout
-    tasks = [t for t in json.loads(text) if t.get("split") == o.split]
+    tasks = [t for t in json.loads(text)["results"] if t.get("split") == o.split]
     random.Random(o.seed).shuffle(tasks)
     return [str(t["id"]) for t in tasks[:o.tasks]]
 

@@ -287,7 +287,7 @@ def compare(args, rec, device, outputs, got, moved, longest):
 def check(args, job, tmp):
     path, part = free_random(job["file"], f"{tmp}/free.onnx"), job["part"]
     if path != job["file"]:
-        m = json.loads(passmith(args, "import", "--json", path))[0]
+        m = json.loads(passmith(args, "import", "--json", path))["results"][0]
         part = part_of(args, m)
     rec = {"file": os.path.basename(job["file"]), "part": part, "gflop": job["gflop"], "devices": {}}
     case, cache = f"{tmp}/case", {}
@@ -360,7 +360,7 @@ def jobs_of(args):
     files = list(find_models(args.models))
     jobs = []
     for k in range(0, len(files), 100):
-        for m in json.loads(passmith(args, "import", "--json", *files[k:k + 100])):
+        for m in json.loads(passmith(args, "import", "--json", *files[k:k + 100]))["results"]:
             jobs.append({"file": m["file"], "gflop": round(m["flops"] / 1e9, 4), "part": part_of(args, m),
                          "cost": m["flops"] + 20 * m["weights"]["bytes"]})
     jobs.sort(key=lambda j: (j["part"], j["cost"], j["file"]))

@@ -77,9 +77,10 @@ def evaluate(args, work, i, graph):
         f.write(text)
     out = run(args, ["eval", path, "--pass", args.so, "--hidden", "0", "--check-only", "--device", args.device, "--json", "--quiet"],
               ok=(0, 1, 4, 5))
-    if not out.strip():
-        return label, path, "NO_ANSWER", "the evaluation printed nothing"
-    r = json.loads(out)[0]["records"][0]
+    told = json.loads(out) if out.strip() else {"error": "the evaluation printed nothing"}
+    if told["error"]:
+        return label, path, "NO_ANSWER", told["error"]
+    r = told["results"][0]["records"][0]
     return label, path, r["verdict"], r.get("why") or ""
 
 

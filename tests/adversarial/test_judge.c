@@ -12,6 +12,7 @@
 #include "tests/lib/attack.h"
 #include "tests/lib/bound_check.h"
 #include "tests/lib/need.h"
+#include "tests/lib/results.h"
 #include "tests/lib/secret.h"
 #include "tests/plugin/paths.h"
 
@@ -226,7 +227,7 @@ static cJSON *command(const char *so, const char *text, const char *options)
 	if (pm_json_parse(out.s, out.len, &j, &err))
 		fail_msg("%s: %s", err.text, out.s);
 	pm_str_release(&out);
-	return j;
+	return pm_test_results(j);
 }
 
 static double number(const cJSON *j, const char *key)

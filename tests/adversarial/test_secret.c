@@ -11,6 +11,7 @@
 #include "runtime/run.h"
 #include "tests/lib/attack.h"
 #include "tests/lib/need.h"
+#include "tests/lib/results.h"
 #include "tests/lib/secret.h"
 #include "tests/plugin/paths.h"
 
@@ -97,7 +98,7 @@ static cJSON *evaluate(const char *so, const char *seed, int hidden)
 		fail_msg("%s: %s", err.text, out.s);
 	pm_str_release(&graph);
 	pm_str_release(&out);
-	return j;
+	return pm_test_results(j);
 }
 
 static const char *verdict(const cJSON *j)

@@ -194,6 +194,25 @@ static PmStatus import_text(PmDb *db, const char *text, PmErr *err)
 
 /* ---- cases ---- */
 
+/* The transaction is gone below the batch, as after a full disk: the step does not count as stored. */
+static void a_step_that_cannot_be_ended_voids_the_batch(void **state)
+{
+	for (int fails = 0; fails < 2; fails++) {
+		PmDb *db = open_db(*state, fails);
+		PmErr err;
+
+		pm_err_init(&err);
+		assert_int_equal(pm_db_begin(db, &err), PM_OK);
+		assert_int_equal(pm__db_enter(db, &err), PM_OK);
+		assert_int_equal(sqlite3_exec(db->sq, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+		assert_int_not_equal(pm__db_leave(db, fails ? PM_E_INVALID : PM_OK, &err), PM_OK);
+		assert_int_equal(pm_db_commit(db, &err), PM_E_INVALID);
+		assert_non_null(strstr(err.text, "no batch is open"));
+		assert_int_equal(pm_db_begin(db, NULL), PM_OK);
+		assert_int_equal(pm_db_commit(db, NULL), PM_OK);
+	}
+}
+
 static void two_orders_export_the_same_bytes(void **state)
 {
 	PmDb *a = open_db(*state, 0), *b = open_db(*state, 1);
@@ -318,7 +337,7 @@ static void make_version_1(const Box *b)
 	sqlite3 *sq = NULL;
 
 	assert_int_equal(pm_graph_key(g, &key, NULL), PM_OK);
-	assert_int_equal(pm_graph_print(g, &(PmPrintOpts){ 1, 0, 0 }, &text, NULL), PM_OK);
+	assert_int_equal(pm_graph_print(g, &(PmPrintOpts){ .renumber = 1 }, &text, NULL), PM_OK);
 	assert_int_equal(pm_read_file("dataset/schema.sql", 0, &sql, NULL), PM_OK);
 	end = strstr(sql.s, "-- migration 2");
 	assert_non_null(end);
@@ -561,6 +580,7 @@ int main(void)
 		CASE(two_orders_export_the_same_bytes),
 		CASE(what_is_exported_imports_and_merges_whole),
 		CASE(a_changed_export_is_refused),
+		CASE(a_step_that_cannot_be_ended_voids_the_batch),
 		CASE(questions_only_read),
 		CASE(a_database_of_version_1_is_brought_up_to_date),
 		CASE(size_classes_are_exact),

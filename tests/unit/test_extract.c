@@ -191,7 +191,7 @@ static void a_cut_has_what_crosses_its_border(void **state)
 	PmNode set[3];
 	PmCutter *c = NULL;
 	PmStr text = PM_STR_INIT;
-	PmPrintOpts opts = { 0, 0, 1 };
+	PmPrintOpts opts = { .no_header = 1 };
 
 	(void)state;
 	assert_int_equal(pm_cutter_new(g, NULL, &c, NULL), PM_OK);
@@ -672,7 +672,7 @@ static void random_graphs_of_all_operators_are_extracted(void **state)
 
 static void names_do_not_count(void **state)
 {
-	PmPrintOpts renumber = { 1, 0, 0 };
+	PmPrintOpts renumber = { .renumber = 1 };
 	PmGraph *g = read_model("models/bert_encoder_layer.gpt"), *other = NULL;
 	PmStr text = PM_STR_INIT, a = PM_STR_INIT, b = PM_STR_INIT;
 	PmExtractSeen seen;

@@ -80,7 +80,7 @@ static void note_sizes(Look *l, const PmGraph *g)
 static PmStatus look(void *arg, const PmGraph *g, const char *label, int shape, int dtype, PmErr *err)
 {
 	Look *l = arg;
-	PmPrintOpts opts = { 0, 0, 1 };
+	PmPrintOpts opts = { .no_header = 1 };
 	char full[PM_SHA256_HEX], sa[PM_SHA256_HEX], sb[PM_SHA256_HEX];
 	size_t seen, i;
 

@@ -15,6 +15,7 @@ enum { MAX_ASKS = 20000 };
  * wrong. */
 typedef struct Sim {
 	double t[PM_MAX_SIDES];
+	double cold;     /* a call from cold caches takes so much longer */
 	double noise;    /* deviation of the logarithm */
 	double drift;    /* share by which it slows down per second */
 	double outliers; /* share of samples that take five times as long */
@@ -48,7 +49,7 @@ static double speed(const Sim *s)
 static PmStatus sim_sample(void *arg, const PmSampleAsk *ask, PmSample *out, PmErr *err)
 {
 	Sim *s = arg;
-	double t = s->t[ask->side] * ask->train / speed(s);
+	double t = (s->t[ask->side] + (ask->kind == PM_TIME_COLD ? s->cold : 0)) * ask->train / speed(s);
 
 	if (s->n == 0)
 		s->first_sample = s->clock;
@@ -249,6 +250,42 @@ static void short_calls_go_in_trains(void **state)
 	near(t.kind[PM_TIME_COLD].ratio[1].point, 1.25, 0.05, "ratio");
 	begin(2e-9, 2e-9, 6);
 	assert_int_equal(run(6).train, PM_MAX_TRAIN);
+}
+
+/* What takes less than the marks can tell has a bound, never the time 0 (or less, or that of their noise). */
+static void a_time_below_the_marks_is_a_bound(void **state)
+{
+	static const double coarse[] = { 32e-9, 500e-9 };
+
+	(void)state;
+	for (int k = 0; k < 4; k++) {
+		PmTiming t;
+		const PmTimes *replay = &t.kind[PM_TIME_REPLAY];
+
+		begin(k % 2 ? 0 : 1e-12, k % 2 ? 0 : 1e-12, 7 + (uint64_t)k);
+		sim.tick = coarse[k / 2];
+		sim.cold = 40e-6;
+		t = run(7 + (uint64_t)k);
+		assert_true(replay->blocks == 15 && replay->train == PM_MAX_TRAIN);
+		assert_true(isnan(pm_timer_seconds(replay, 0)) && isnan(pm_timer_seconds(replay, 1)));
+		assert_true(replay->resolution >= 1e-12 && replay->resolution <= 1.6e-6 / PM_MAX_TRAIN);
+		assert_true(isnan(replay->ratio[1].point));
+		near(pm_timer_seconds(&t.kind[PM_TIME_COLD], 0), 40e-6, 600e-9, "from cold caches");
+	}
+}
+
+/* A replayed call may be far shorter than a cold one, and is timed all the same. */
+static void replayed_calls_have_trains_of_their_own(void **state)
+{
+	PmTiming t;
+
+	(void)state;
+	begin(200e-9, 160e-9, 6);
+	sim.cold = 40e-6;
+	t = run(6);
+	assert_int_equal(t.train, 1);
+	assert_true(t.kind[PM_TIME_REPLAY].train >= 3);
+	near(pm_timer_seconds(&t.kind[PM_TIME_REPLAY], 1), 160e-9, 20e-9, "replayed");
 }
 
 static void nothing_is_timed_before_the_clock_is_steady(void **state)
@@ -478,6 +515,8 @@ int main(void)
 		cmocka_unit_test(steady_drift_cancels),
 		cmocka_unit_test(outliers_do_not_move_it),
 		cmocka_unit_test(short_calls_go_in_trains),
+		cmocka_unit_test(a_time_below_the_marks_is_a_bound),
+		cmocka_unit_test(replayed_calls_have_trains_of_their_own),
 		cmocka_unit_test(nothing_is_timed_before_the_clock_is_steady),
 		cmocka_unit_test(samples_go_through_every_order_on_equal_inputs),
 		cmocka_unit_test(disturbed_blocks_are_taken_again),

@@ -32,6 +32,17 @@ static double most_square(double inv)
 	return fmin(pow(1 - s + SURE * sqrt(s), 3), PM_BOUND_REACH * PM_BOUND_REACH);
 }
 
+/* The variance of the last rounding, to digits of which half is `digit`. Where the error before it is small,
+ * the result is y rounded, and how far that is off is known: where values have few digits, as products by a
+ * small integer, errors lie at quarters and halves of a digit, and their square is over a third of digit^2.
+ */
+static double of_last_rounding(int dtype, double y, double e, double digit)
+{
+	double known = e < digit / 4 ? pm__bound_round(dtype, y) - y : 0;
+
+	return fmax(digit * digit / 3, isfinite(known) ? known * known : 0);
+}
+
 /* Sums over the elements that are judged. z: the distance to the interval of the references over its standard
  * deviation s; w = y / s. */
 typedef struct Sums {
@@ -124,7 +135,7 @@ void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 		round = ud * fmax(fabs(y), fabs(z)) * (1 + 0x1p-20) + tiny;
 		digit = pm__bound_half_digit(ud, fmax(fabs(y), fabs(z))) + tiny;
 		off = g < low ? g - low : g > high ? g - high : 0;
-		add(&s, y, high - low, off, e * e, digit * digit / 3);
+		add(&s, y, high - low, off, e * e, of_last_rounding(dtype, y, e, digit));
 		if (off == 0)
 			continue;
 		ratio = PM_BOUND_REACH * e + round > 0 ? fabs(off) / (PM_BOUND_REACH * e + round) : INFINITY;

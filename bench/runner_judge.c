@@ -283,6 +283,26 @@ static PmStatus keep_silence(Eval *e, size_t slot, const PmBound *b, const PmTen
 	return PM_OK;
 }
 
+/* Where there is no bound: what rounds its intermediate values as the eager run does is as right as what
+ * keeps them. *c becomes the comparison with that reference where it is the closer one. */
+static PmStatus compare_as_eager(const PmCloseRule *rule, const PmRefTensor *eager, const PmTensor *y,
+				 PmComparison *c, PmErr *err)
+{
+	PmTensor want;
+	PmComparison d;
+	PmStatus st = round_to_type(eager, &want, err);
+
+	if (!st) {
+		PmTensorView w = pm_view_of(&want), g = pm_view_of(y);
+
+		pm_compare(&w, &g, rule, &d);
+		if (d.smallest_t < c->smallest_t)
+			*c = d;
+	}
+	pm_tensor_release(&want);
+	return st;
+}
+
 /* Within the lane asked for is close from the level on that decides. */
 static void admit(PmComparison *c)
 {
@@ -317,8 +337,10 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 			if (st)
 				break;
 			pm_compare(&w, &g, &rule, &c);
+			if (!bounded && x.bound[i].eager.numel && c.smallest_t > NEED_T)
+				st = compare_as_eager(&rule, &x.bound[i].eager, y, &c, err);
 			e->silence[slot].telling += bounded && tells;
-			if (bounded && !tells)
+			if (!st && bounded && !tells)
 				st = keep_silence(e, slot, &x.bound[i], y, cls < PM_N_INPUT_CLASSES, name,
 						  where, err);
 			if (bounded && lane <= e->o->lane)

@@ -71,7 +71,7 @@ static void describe(Export *e, const char *name, const PmTensor *t)
 		pm_str_add(&e->meta, "    mean = None\n    std = None\n");
 	if (!is_float && n >= LITERAL)
 		pm_str_addf(&e->meta, "    min_val = %.0f\n    max_val = %.0f\n", lo, hi);
-	if (is_float && lo >= 0 && n)
+	if (is_float && lo >= 0 && isfinite(lo) && n)
 		pm_str_addf(&e->meta, "    min_val = %.6g\n", lo > 0 ? lo : 0);
 	pm_str_add(&e->meta, "    data = ");
 	if (n >= LITERAL) {

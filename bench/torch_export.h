@@ -1,10 +1,10 @@
 /* torch_export.h - a graph as a self-contained PyTorch module with a description of its inputs.
  *
  * A folder per graph, in the format that users of PassNet and GraphNet know: model.py (class GraphModule,
- * whose forward takes every input and every constant that is no single number and returns a tuple),
- * weight_meta.py (a class per argument: name, shape, dtype, mean, std, data of small ones), input_meta.py
- * (empty), graph_net.json; and data.bin with case.json, which says where constants, inputs and expected
- * outputs lie in it.
+ * whose forward takes every input and every constant that is not written out as a number and returns a
+ * tuple), weight_meta.py (a class per argument: name, shape, dtype, mean, std, data of small ones),
+ * input_meta.py (empty), graph_net.json; and data.bin with case.json, which says where constants, inputs and
+ * expected outputs lie in it.
  */
 #ifndef BENCH_TORCH_EXPORT_H
 #define BENCH_TORCH_EXPORT_H

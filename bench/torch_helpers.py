@@ -1,26 +1,34 @@
-# What one PyTorch call does not say: pads that differ, operands that may be numbers. Indices count from the front.
+# What one PyTorch call does not say: pads that differ, operands that may be numbers, indices that count from the end.
 
 
-def _fold(f, first, *rest):
+def _fold(f, *operands):
+    first, *rest = sorted(operands, key=lambda x: not torch.is_tensor(x))  # numbers last
     for x in rest:
         first = f(first, x)
     return first
 
 
 def _max(a, b):
-    if not torch.is_tensor(b):
-        return torch.clamp(a, min=b)
-    return torch.clamp(b, min=a) if not torch.is_tensor(a) else torch.maximum(a, b)
+    return torch.maximum(a, b) if torch.is_tensor(b) else torch.clamp(a, min=b)
 
 
 def _min(a, b):
-    if not torch.is_tensor(b):
-        return torch.clamp(a, max=b)
-    return torch.clamp(b, max=a) if not torch.is_tensor(a) else torch.minimum(a, b)
+    return torch.minimum(a, b) if torch.is_tensor(b) else torch.clamp(a, max=b)
+
+
+def _clip(x, low, high):
+    if low is None and high is None:
+        return x
+    if low is not None and high is not None and torch.is_tensor(low) != torch.is_tensor(high):
+        return torch.clamp(torch.clamp(x, min=low), max=high)
+    return torch.clamp(x, low, high)
 
 
 def _div(a, b, dtype):
-    return a / b if dtype.is_floating_point else torch.div(a, b, rounding_mode="trunc")
+    if dtype.is_floating_point:
+        return a / b
+    a = a if torch.is_tensor(a) else torch.full((), a, dtype=b.dtype, device=b.device)
+    return torch.div(a, b, rounding_mode="trunc")
 
 
 def _mod(a, b, fmod):
@@ -129,6 +137,10 @@ def _slice(x, starts, ends, axes, steps):
         back.append(a)
     x = x[tuple(index)]
     return torch.flip(x, back) if back else x
+
+
+def _front(i, n):
+    return torch.where(i < 0, i + n, i)
 
 
 def _gather(x, i, axis):

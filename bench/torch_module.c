@@ -66,16 +66,104 @@ static void number_of(Writer *w, PmValue v, PmErr *err)
 	pm_tensor_release(&t);
 }
 
-static void operand(Writer *w, size_t i, PmErr *err)
+/* How an expression names operand k of its node: not at all, as a tensor, as a tensor or number, as indices.
+ */
+typedef enum How { HOW_NONE, HOW_TENSOR, HOW_NUMBER, HOW_INDEX } How;
+
+static How how_named(const char *text, size_t k)
+{
+	static const struct {
+		const char *mark;
+		How how;
+	} rows[] = { { "$", HOW_TENSOR }, { "$n", HOW_NUMBER }, { "$i", HOW_INDEX } };
+	char want[32];
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		snprintf(want, sizeof want, "%s%zu", rows[i].mark, k);
+		if (strstr(text, want))
+			return rows[i].how;
+	}
+	return strstr(text, "$n*") ? HOW_NUMBER : strstr(text, "$*") ? HOW_TENSOR : HOW_NONE;
+}
+
+/* PyTorch's functions and the methods of tensors want one tensor at least: a number has neither. */
+static int stands_as_number(const PmGraph *g, PmNode n, size_t k, How how)
+{
+	if ((how != HOW_NUMBER && how != HOW_INDEX) || !pm__torch_is_number(g, pm_node_in(g, n, k)))
+		return 0;
+	for (size_t i = 0; i < pm_node_n_in(g, n); i++) {
+		PmValue v = pm_node_in(g, n, i);
+
+		if (v.id && !pm__torch_is_number(g, v))
+			return 1;
+	}
+	return 0;
+}
+
+static void operand(Writer *w, size_t i, How how, PmErr *err)
 {
 	PmValue v = i < pm_node_n_in(w->g, w->n) ? pm_node_in(w->g, w->n, i) : (PmValue){ 0 };
 
 	if (!v.id)
 		pm_str_add(w->out, "None");
-	else if (pm__torch_is_number(w->g, v))
+	else if (stands_as_number(w->g, w->n, i, how))
 		number_of(w, v, err);
 	else
 		pm_str_add(w->out, w->name[v.id]);
+}
+
+static int has_negative(const PmGraph *g, PmValue constant)
+{
+	PmTensor t;
+	int any = 0;
+
+	if (pm_tensor_from_const(&t, g, constant, NULL))
+		return 1;
+	for (int64_t i = 0; i < pm_tensor_numel(&t); i++)
+		any |= pm_tensor_get_i(&t, i) < 0;
+	pm_tensor_release(&t);
+	return any;
+}
+
+/* Whether an element may count from the end. Inputs are drawn from 0 on, by their role (ir/role.h). */
+static int may_be_negative(const PmGraph *g, PmValue v, int depth)
+{
+	PmNode def = pm_value_def(g, v, NULL);
+	PmOp op = def.id ? pm_node_op(g, def) : PM_OP_Identity;
+	size_t n = op == PM_OP_Concat ? pm_node_n_in(g, def) : 1; /* operands that elements come from */
+	int moves = (pm_op_desc(op)->flags & PM_OPF_VIEW) || op == PM_OP_Cast || op == PM_OP_Identity ||
+		    op == PM_OP_Split || op == PM_OP_Concat;
+
+	if (pm_value_is_const(g, v))
+		return has_negative(g, v);
+	if (!def.id || op == PM_OP_ArgMax || op == PM_OP_ArgMin)
+		return 0;
+	if (!moves || depth > 8)
+		return 1;
+	for (size_t i = 0; i < n; i++)
+		if (may_be_negative(g, pm_node_in(g, def, i), depth + 1))
+			return 1;
+	return 0;
+}
+
+/* Indices as PyTorch takes them: counted from the front, and of 64 bits but where rows are picked. */
+static void index_operand(Writer *w, size_t i, PmErr *err)
+{
+	PmValue v = pm_node_in(w->g, w->n, i);
+	const PmType *t = pm_value_type(w->g, pm_node_in(w->g, w->n, 0));
+	int64_t axis = pm_node_i(w->g, w->n, "axis", 0);
+
+	if (stands_as_number(w->g, w->n, i, HOW_INDEX)) {
+		number_of(w, v, err);
+		return;
+	}
+	if (may_be_negative(w->g, v, 0))
+		pm_str_addf(w->out, "_front(%s, %lld)", w->name[v.id],
+			    (long long)t->dim[axis < 0 ? axis + t->rank : axis]);
+	else
+		pm_str_add(w->out, w->name[v.id]);
+	if (pm_node_op(w->g, w->n) != PM_OP_Gather && pm_value_type(w->g, v)->dtype != PM_I64)
+		pm_str_add(w->out, ".long()");
 }
 
 static PmStatus list_of(Writer *w, size_t i, PmErr *err)
@@ -138,6 +226,31 @@ static PmStatus attribute(Writer *w, const char *name, PmErr *err)
 	return PM_OK;
 }
 
+/* The words that are operands: 0 when the one at *p is none. */
+static int operands(Writer *w, const char **p, PmErr *err)
+{
+	How how = **p == 'n' ? HOW_NUMBER : **p == 'i' ? HOW_INDEX : HOW_TENSOR;
+	const char *at = *p + (how != HOW_TENSOR);
+	size_t k;
+
+	if (*at == '*') {
+		for (size_t i = 0; i < pm_node_n_in(w->g, w->n); i++) {
+			pm_str_add(w->out, i ? ", " : "");
+			operand(w, i, how, err);
+		}
+		*p = at + 1;
+		return 1;
+	}
+	if (!isdigit((unsigned char)*at))
+		return 0;
+	k = (size_t)strtol(at, (char **)(uintptr_t)p, 10);
+	if (how == HOW_INDEX)
+		index_operand(w, k, err);
+	else
+		operand(w, k, how, err);
+	return 1;
+}
+
 /* One word; *p stands behind its '$'. */
 static PmStatus word(Writer *w, const char **p, PmErr *err)
 {
@@ -145,18 +258,8 @@ static PmStatus word(Writer *w, const char **p, PmErr *err)
 	char name[64];
 	size_t n = 0;
 
-	if (isdigit((unsigned char)**p)) {
-		operand(w, (size_t)strtol(*p, (char **)(uintptr_t)p, 10), err);
+	if (operands(w, p, err))
 		return PM_OK;
-	}
-	if (**p == '*') {
-		(*p)++;
-		for (size_t i = 0; i < pm_node_n_in(w->g, w->n); i++) {
-			pm_str_add(w->out, i ? ", " : "");
-			operand(w, i, err);
-		}
-		return PM_OK;
-	}
 	while (n + 1 < sizeof name && (isalnum((unsigned char)**p) || **p == '_'))
 		name[n++] = *(*p)++;
 	name[n] = '\0';
@@ -245,18 +348,19 @@ int pm__torch_is_argument(const PmGraph *g, PmValue v)
 {
 	if (pm_value_is_input(g, v))
 		return 1;
-	if (!pm_value_is_const(g, v) || pm__torch_is_number(g, v))
+	if (!pm_value_is_const(g, v))
 		return 0;
 	if (pm_value_is_output(g, v))
 		return 1;
 	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
 		PmNode n = pm_graph_node_at(g, i);
 		const char *text = expressions[pm_node_op(g, n)];
-		char want[32];
 
 		for (size_t k = 0; text && k < pm_node_n_in(g, n); k++) {
-			snprintf(want, sizeof want, "$%zu", k);
-			if (pm_node_in(g, n, k).id == v.id && (strstr(text, want) || strstr(text, "$*")))
+			How how = how_named(text, k);
+
+			if (pm_node_in(g, n, k).id == v.id && how != HOW_NONE &&
+			    !stands_as_number(g, n, k, how))
 				return 1;
 		}
 	}
@@ -284,9 +388,6 @@ static PmStatus forward(Writer *w, PmErr *err)
 	for (size_t i = 0; i < pm_graph_n_outputs(g) && !st; i++) {
 		PmValue v = pm_graph_output(g, i);
 
-		if (pm__torch_is_number(g, v))
-			return pm_err(err, PM_E_UNSUPPORTED, "Output '%.100s' is a constant number.",
-				      pm_value_name(g, v));
 		pm_str_addf(w->out, "%s,%s", w->name[v.id], i + 1 < pm_graph_n_outputs(g) ? " " : "");
 	}
 	pm_str_add(w->out, ")\n");

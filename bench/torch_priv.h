@@ -7,9 +7,10 @@
 
 /* "torch.float32". */
 const char *pm__torch_dtype(int dtype);
-/* A constant of rank 0 with data: written as a number where it is used. */
+/* A constant of rank 0 with data: written as a number where torch.def allows one. */
 int pm__torch_is_number(const PmGraph *g, PmValue v);
-/* An argument of forward: inputs first, then constants in order of their ids. */
+/* An argument of forward: inputs first, then constants that some operand or result wants as a tensor, in
+ * order of their ids. */
 int pm__torch_is_argument(const PmGraph *g, PmValue v);
 /* The arguments of F.interpolate behind the first; PM_E_UNSUPPORTED where it computes something else. */
 PmStatus pm__torch_resize(const PmGraph *g, PmNode n, PmStr *out, PmErr *err);

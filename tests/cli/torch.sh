@@ -14,6 +14,28 @@ for m in models/*.gpt; do
 		tap "$name: Python reads it"
 	fi
 done
+# Indices that are computed, as of a relative position table, and constants where a tensor has to stand.
+cat >"$tmp/positions.gpt" <<'GRAPH'
+m (float[9,4] table, int64[3] a, int64[3] b) => (float[3,4] y, int64[3] z) <int64 one = {1}, int64[1] s = {3}>
+{
+   ones = Expand (one, s)
+   z = Add (a, ones)
+   i = Sub (a, b)
+   y = Gather <axis = 0> (table, i)
+}
+GRAPH
+pm task export "$tmp/positions.gpt" --torch "$tmp/p"
+exits 0 "a table of relative positions: export"
+model=$(echo "$tmp"/p/*/model.py)
+grep -q 'w_0\.expand((3,))' "$model"
+tap "a constant that is expanded is a tensor"
+grep -q '_gather(in_0, _front(tmp_[0-9], 9), 0)' "$model"
+tap "indices from the end are counted from the front"
+if command -v python3 >/dev/null; then
+	python3 -m py_compile "$model" 2>"$tmp/err"
+	tap "a table of relative positions: Python compiles it"
+fi
+
 pm task export models/llama_block.gpt
 exits 2 "export without a folder"
 pm task export "$tmp/none.gpt" --torch "$tmp/t"

@@ -77,13 +77,61 @@ static void operands_and_attributes_stand_where_they_belong(void **state)
 	becomes("g (float[2,8] x) => (float16[2,1] y) { t = Cast <to = 10> (x)\n y = ReduceMean <axes = [1]> "
 		"(t) }",
 		LINES("in_0.to(torch.float16)", "torch.mean(tmp_0, (1,), 1 != 0)"));
-	becomes("g (float[4,3] x) => (float[4,3] y) { y = Clip(x) }", LINES("torch.clamp(in_0)"));
+	becomes("g (float[4,3] x) => (float[4,3] y) { y = Clip(x) }", LINES("_clip(in_0, None, None)"));
 	becomes("g (float[2,3] x) => (float[4,9] y) <int64[2] r = {2, 3}> { y = Tile(x, r) }",
 		LINES("in_0.repeat((2, 3, ))"));
 	becomes("g (float[2,4] a, float[2,4] b) => (float[2,8] y) { y = Concat <axis = 1> (a, b) }",
 		LINES("torch.cat((in_0, in_1,), 1)"));
 	becomes("g (float[2,4] a, float[4,3] b) => (float[2,3] y) { y = Gemm <alpha = 0.5> (a, b) }",
 		LINES("_gemm(in_0, in_1, None, 0.5, 1.0, 0, 0)"));
+}
+
+/* A number has no methods, and "5.expand" is not even Python: constants of rank 0 are written out only where
+ * PyTorch takes a number and there is a tensor beside it. */
+static void numbers_stand_where_numbers_may(void **state)
+{
+	(void)state;
+	becomes("g (int64[2,3] x) => (int64[2,3] y) <int64 c = {5}, int64[2] s = {2, 3}> { t = Expand(c, "
+		"s)\n y "
+		"= Add(x, t) }",
+		LINES("def forward(self, in_0, w_0):\n", "tmp_0 = w_0.expand((2, 3))", "in_0 + tmp_0"));
+	becomes("g (int64[2,3] x) => (float[2,3] y) <int64 c = {5}> { t = Cast <to = 1> (c)\n u = Cast <to = "
+		"1> "
+		"(x)\n y = Add(t, u) }",
+		LINES("w_0.to(torch.float32)", "tmp_0 + tmp_1"));
+	becomes("g (float[2,3] x) => (float[2,3] y) <float c = {5}, float d = {2}> { t = Mul(c, d)\n u = "
+		"Sub(c, "
+		"x)\n v = Sqrt(t)\n y = Mul(u, v) }",
+		LINES("def forward(self, in_0, w_0, w_1):\n", "tmp_0 = w_0 * w_1", "tmp_1 = 5.0 - in_0",
+		      "torch.sqrt(tmp_0)"));
+	becomes("g (float[2,3] x) => (float[2,3] y, float c) <float c = {5}> { y = Add(x, c) }",
+		LINES("in_0 + 5.0", "return (tmp_0, w_0,)"));
+	becomes("g (bool[2,3] x) => (float[2,3] y) <float c = {0}, float d = {-inf}> { y = Where(x, c, d) }",
+		LINES("_where(in_0, 0.0, float('-inf'), torch.float32)"));
+}
+
+/* ONNX counts from the end below 0; PyTorch refuses that when it picks rows, and indices of 32 bits when it
+ * picks elements. What cannot be negative costs no operation, since this text is timed. */
+static void indices_are_those_that_pytorch_takes(void **state)
+{
+	(void)state;
+	becomes("g (float[9,4] x, int64[3] a, int64[3] b) => (float[3,4] y) { i = Sub(a, b)\n y = Gather "
+		"<axis "
+		"= 0> (x, i) }",
+		LINES("_gather(in_0, _front(tmp_0, 9), 0)"));
+	becomes("g (float[9,4] x, int64[6] a) => (float[3,2,4] y) <int64[2] s = {3, 2}> { i = Reshape(a, "
+		"s)\n y "
+		"= Gather <axis = 0> (x, i) }",
+		LINES("_gather(in_0, tmp_0, 0)"));
+	becomes("g (float[9,4] x) => (float[9,2] y) <int64[2] i = {0, -1}> { y = Gather <axis = 1> (x, i) }",
+		LINES("_gather(in_0, _front(w_0, 4), 1)"));
+	becomes("g (float[9,4] x) => (float[9] y) <int64 i = {-1}> { y = Gather <axis = 1> (x, i) }",
+		LINES("_gather(in_0, -1, 1)"));
+	becomes("g (float[9,4] x, int32[2,4] i) => (float[2,4] y) { y = GatherElements <axis = 0> (x, i) }",
+		LINES("torch.gather(in_0, 0, in_1.long())"));
+	becomes("g (float[9,4] x, int64[2,4] a, float[2,4] u) => (float[9,4] y) { i = Neg(a)\n y = "
+		"ScatterElements <axis = 0> (x, i, u) }",
+		LINES("_scatter_elements(in_0, _front(tmp_0, 9), in_2, 0, \"none\")"));
 }
 
 /* Where frameworks read the same places; see which of their two kinds of nearest it is. */
@@ -256,6 +304,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operands_and_attributes_stand_where_they_belong),
+		cmocka_unit_test(numbers_stand_where_numbers_may),
+		cmocka_unit_test(indices_are_those_that_pytorch_takes),
 		cmocka_unit_test(resizes_are_interpolations),
 		cmocka_unit_test(what_has_no_counterpart_is_refused_by_name),
 		cmocka_unit_test(the_folder_holds_what_checking_needs),

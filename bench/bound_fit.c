@@ -135,7 +135,9 @@ void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 		round = ud * fmax(fabs(y), fabs(z)) * (1 + 0x1p-20) + tiny;
 		digit = pm__bound_half_digit(ud, fmax(fabs(y), fabs(z))) + tiny;
 		off = g < low ? g - low : g > high ? g - high : 0;
-		add(&s, y, high - low, off, e * e, of_last_rounding(dtype, y, e, digit));
+		/* Of doubles below 1e-154 or so the squares are 0: each element for itself is judged. */
+		if (e * e + digit * digit > 0 || !(e + digit > 0))
+			add(&s, y, high - low, off, e * e, of_last_rounding(dtype, y, e, digit));
 		if (off == 0)
 			continue;
 		ratio = PM_BOUND_REACH * e + round > 0 ? fabs(off) / (PM_BOUND_REACH * e + round) : INFINITY;

@@ -367,7 +367,7 @@ static double own_size(const PmBoundCall *c, int64_t i)
 	const PmRefTensor *x = &c->call.in[0], *y = &c->call.out[0];
 	double lost = x->numel == y->numel && isfinite(x->f[i]) ? pm__bound_cancels(c, x->f[i]) : 0;
 
-	return sqrt(y->f[i] * y->f[i] + lost * lost);
+	return hypot(y->f[i], lost);
 }
 
 /* Functions are good to their last two digits (the tables of maximum errors in the CUDA C++ Programming Guide

@@ -58,6 +58,14 @@ double pm__bound_half_digit(double u, double v)
 	return u * v;
 }
 
+/* Root of the sum of squares, also where the squares of doubles are 0. */
+static double together(double a, double b)
+{
+	double s = a * a + b * b;
+
+	return s > 0x1p-1000 ? sqrt(s) : hypot(a, b);
+}
+
 int pm__bound_holds(int dtype, double v)
 {
 	return dtype != PM_F64 && pm__bound_round(dtype, v) == v;
@@ -79,7 +87,7 @@ double *pm__bound_full(const PmBoundCall *c, size_t k)
 		if (!b->rounds || !isfinite(v) || (!(f[i] > 0) && pm__bound_holds(dtype, v)))
 			continue;
 		round = (pm__bound_half_digit(ud, v) + tiny) / sqrt(3);
-		f[i] = v > top ? INFINITY : sqrt(f[i] * f[i] + round * round);
+		f[i] = v > top ? INFINITY : together(f[i], round);
 	}
 	return f;
 }
@@ -191,7 +199,7 @@ void pm__bound_add(PmBoundCall *c, size_t k, PmBoundPart *p)
 		double d = p->all[i];
 
 		sum += isfinite(d) ? d * d : 0;
-		e[i] = linear ? e[i] + d : sqrt(e[i] * e[i] + d * d);
+		e[i] = linear ? e[i] + d : together(e[i], d);
 		if (p->shared) {
 			double *s = &c->out[k].shared[i];
 

@@ -39,7 +39,7 @@ static const Attack attacks[] = {
 	{ "A10b", SILU_TEXT, "INCORRECT" },
 	{ "A11_skip_4pct", SILU_TEXT, "INCORRECT" },
 	{ "A12_empty_kernel", SILU_TEXT, "UNWRITTEN" },
-	{ "A13_atomic_no_init", SILU_TEXT, "UNWRITTEN INCORRECT" },
+	{ "A13_atomic_no_init", SILU_TEXT, "UNWRITTEN INCORRECT NONDET" },
 	{ "A14b", SILU_TEXT, "UNWRITTEN NONDET INCORRECT" },
 	{ "A17_nan_fill", SILU_TEXT, "INCORRECT" },
 	{ "A19_drop_last_ktile", MATMUL_TEXT, "INCORRECT" },

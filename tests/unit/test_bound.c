@@ -580,6 +580,24 @@ static void what_tells(void **state)
 	teardown(&c);
 }
 
+/* Squares of such numbers are 0: one digit is one digit there too. */
+static void tiny_doubles(void **state)
+{
+	Case c;
+
+	(void)state;
+	setup(&c, "g (double[3] x, double[3] p) => (double[3] y) { y = Pow(x, p) }");
+	for (int64_t i = 0; i < 3; i++) {
+		pm_tensor_set(&c.in[0], i, 1e-300);
+		pm_tensor_set(&c.in[1], i, 1);
+		pm_tensor_set(&c.got, i, i ? 1e-300 : nextafter(1e-300, 1));
+	}
+	within(&c, PM_LANE_STRICT, 1, "a digit of 1e-300");
+	pm_tensor_set(&c.got, 0, 1.5e-300);
+	within(&c, PM_LANE_STRICT, 0, "half of 1e-300");
+	teardown(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -596,6 +614,7 @@ int main(void)
 		cmocka_unit_test(classes),
 		cmocka_unit_test(steps),
 		cmocka_unit_test(what_tells),
+		cmocka_unit_test(tiny_doubles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

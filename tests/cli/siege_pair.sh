@@ -71,11 +71,7 @@ two="\"extern \\\"C\\\" __global__ void k(const T *x, T *y, int *s, long long n)
 	\"extern \\\"C\\\" __global__ void w(const T *x, T *y, int *s, long long n) {\\n$index\\nif (i < n) y[i] = st(0.f);\\n}\\n\""
 pass good k "$two"
 pass bad w "$two"
-if has_nvrtc; then
-	together SC4_entries good bad REJECT_PTX REJECT_PTX
-else
-	together SC4_entries good bad OK INCORRECT
-fi
+together SC4_entries good bad OK INCORRECT
 
 # The same function under one name, where a macro decides: the text is what the key is of.
 pass plain k "\"extern \\\"C\\\" __global__ void k(const T *x, T *y, int *s, long long n) {\\n$index\\nif (i < n) y[i] = $right;\\n}\\n\""

@@ -151,7 +151,11 @@ for k in 1 2; do
 	"$passmith" eval "$pack" --pass "$build/passes/silu.so" --summary --quiet >"$tmp/eval.$k" 2>&1 </dev/null &
 done
 wait
-[ -s "$tmp/eval.1" ] && cmp -s "$tmp/eval.1" "$tmp/eval.2"
+# Each draws its own inputs, so that the line of the pass is what has to be the same.
+grep "^  silu" "$tmp/eval.1" >"$tmp/line.1"
+grep "^  silu" "$tmp/eval.2" >"$tmp/line.2"
+cat "$tmp/eval.1" "$tmp/eval.2" >"$tmp/out"
+[ -s "$tmp/line.1" ] && cmp -s "$tmp/line.1" "$tmp/line.2"
 tap "two evaluations at once say the same"
 sums | cmp -s - "$tmp/before"
 tap "and leave the pack as it was"

@@ -36,7 +36,7 @@ build=$(cd "$build" && pwd) || exit 5
 
 export PASSMITH_ROOT=$PWD PASSMITH_BUILD=$build PASSMITH_CACHE=${TEST_CACHE:-$build/test-cache} BUILD=$build
 export CMOCKA_MESSAGE_OUTPUT=TAP TMPDIR=$work/tmp LC_ALL=C
-export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0} UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:allocator_may_return_null=1} UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 unset PASSMITH_LOG
 
 wanted()

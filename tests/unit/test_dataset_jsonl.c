@@ -210,6 +210,7 @@ static void a_step_that_cannot_be_ended_voids_the_batch(void **state)
 		assert_non_null(strstr(err.text, "no batch is open"));
 		assert_int_equal(pm_db_begin(db, NULL), PM_OK);
 		assert_int_equal(pm_db_commit(db, NULL), PM_OK);
+		pm_db_close(db);
 	}
 }
 

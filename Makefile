@@ -45,7 +45,7 @@ BENCH_SRC    := $(wildcard tests/bench/bench_*.c)
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes \
 	-Wwrite-strings -Wformat=2
 ifneq ($(DEV),)
-WARN += -Werror
+WARN += -Werror -Wcast-qual
 endif
 
 GEN := $(BUILD)/gen

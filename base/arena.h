@@ -28,6 +28,14 @@ size_t pm_arena_used(const PmArena *a);
 /* malloc family that aborts on failure; sizes are n * size with the product checked. */
 void *pm_xmalloc(size_t size);
 void *pm_xcalloc(size_t n, size_t size);
+
+/* What a pointer to const points at, for two uses alone: its owner frees it, or it goes to an interface that
+ * only reads it and does not say so. Everything else that drops const is refused by the compiler
+ * (-Wcast-qual). */
+static inline void *pm_unconst(const void *p)
+{
+	return (void *)(uintptr_t)p;
+}
 void *pm_xrealloc(void *p, size_t n, size_t size);
 char *pm_xstrdup(const char *s);
 

@@ -170,10 +170,10 @@ static PmStatus spread(const PmBoundCall *c, size_t k, const double *v, double *
 	eps = pm_node_f(c->call.g, c->call.node, "epsilon", 1e-5);
 	in[0].f = ones;
 	if (rms) {
-		in[1].f = (double *)v;
+		in[1].f = pm_unconst(v);
 	} else {
 		in[2] = c->call.in[k];
-		in[2].f = (double *)v;
+		in[2].f = pm_unconst(v);
 		in[1].f = zeros;
 		wide.call.n_in = 3;
 	}

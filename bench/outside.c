@@ -22,8 +22,7 @@ static PmStatus bring(Copy *c, PmValue v, PmErr *err)
 	if (!v.id || c->map[v.id].id)
 		return PM_OK;
 	if (pm_value_is_const(c->from, v))
-		return pm_graph_add_const(c->to, NULL, t, pm_blob_ref((PmBlob *)pm_value_blob(c->from, v)),
-					  &c->map[v.id], err);
+		return pm_graph_add_const(c->to, NULL, t, pm_value_blob_ref(c->from, v), &c->map[v.id], err);
 	return pm_graph_add_input(c->to, NULL, t, &c->map[v.id], err);
 }
 

@@ -314,12 +314,12 @@ PmStatus pm_pack_unpack(const char *dir, PmDb *db, int64_t *id, int *is_new, PmE
 	if (!st)
 		st = store(&u, dir, j, id, is_new, err);
 	for (size_t i = 0; i < u.member.n; i++) {
-		pm_graph_free((PmGraph *)u.member.v[i].g);
-		free((char *)u.member.v[i].hash);
-		free((char *)u.member.v[i].label);
-		free((char *)u.member.v[i].base);
-		free((char *)u.member.v[i].ref);
-		free((char *)u.member.v[i].ref_why);
+		pm_graph_free(pm_unconst(u.member.v[i].g));
+		free(pm_unconst(u.member.v[i].hash));
+		free(pm_unconst(u.member.v[i].label));
+		free(pm_unconst(u.member.v[i].base));
+		free(pm_unconst(u.member.v[i].ref));
+		free(pm_unconst(u.member.v[i].ref_why));
 	}
 	PM_VEC_RELEASE(&u.member);
 	cJSON_Delete(j);

@@ -262,8 +262,8 @@ static PmStatus add_outside(PmCutter *c, PmGraph *sub, PmValue v, PmErr *err)
 	PmStatus st;
 
 	if (stays_constant(c, v))
-		st = pm_graph_add_const(sub, pm_value_name(c->g, v), &t,
-					pm_blob_ref((PmBlob *)pm_value_blob(c->g, v)), &made, err);
+		st = pm_graph_add_const(sub, pm_value_name(c->g, v), &t, pm_value_blob_ref(c->g, v), &made,
+					err);
 	else
 		st = pm_graph_add_input(sub, pm_value_name(c->g, v), &t, &made, err);
 	if (st == PM_OK)

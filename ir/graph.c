@@ -175,14 +175,35 @@ static void set_name_owner(PmGraph *g, uint32_t name, uint32_t value)
 	g->by_name.v[name] = value;
 }
 
-static void unname(PmGraph *g, uint32_t id)
+static void give_name(PmGraph *g, uint32_t value, uint32_t name, int made_up)
 {
-	ValueRec *r = &g->values.v[id];
+	ValueRec *r = &g->values.v[value];
 
 	if (r->name)
 		set_name_owner(g, r->name, 0);
-	r->name = 0;
-	r->auto_named = 0;
+	r->name = name;
+	r->auto_named = made_up != 0;
+	if (name)
+		set_name_owner(g, name, value);
+}
+
+/* "v" and the number of the value, and one more number where that is taken. */
+static void make_up_name(PmGraph *g, uint32_t value)
+{
+	char name[48];
+	uint32_t id;
+
+	give_name(g, value, 0, 0);
+	for (int k = 0;; k++) {
+		if (k)
+			snprintf(name, sizeof name, "v%u_%d", value, k);
+		else
+			snprintf(name, sizeof name, "v%u", value);
+		id = pm_intern(g->names, name, strlen(name));
+		if (!name_owner(g, id))
+			break;
+	}
+	give_name(g, value, id, 1);
 }
 
 PmStatus pm_value_set_name(PmGraph *g, PmValue v, const char *name, PmErr *err)
@@ -193,7 +214,7 @@ PmStatus pm_value_set_name(PmGraph *g, PmValue v, const char *name, PmErr *err)
 	if (!r)
 		return pm_err(err, PM_E_INVALID, "Value handle %u does not exist in the graph.", v.id);
 	if (!name || !*name) {
-		unname(g, v.id);
+		make_up_name(g, v.id);
 		return PM_OK;
 	}
 	if (strlen(name) > PM_MAX_NAME)
@@ -201,44 +222,26 @@ PmStatus pm_value_set_name(PmGraph *g, PmValue v, const char *name, PmErr *err)
 			      PM_MAX_NAME);
 	id = pm_intern(g->names, name, strlen(name));
 	owner = name_owner(g, id);
-	if (owner && owner != v.id) {
-		if (!g->values.v[owner].auto_named)
-			return pm_err(err, PM_E_INVALID,
-				      "The value name '%.200s' is defined twice; every value needs a name of "
-				      "its own.",
-				      name);
-		unname(g, owner);
-	}
-	unname(g, v.id);
-	r->name = id;
-	set_name_owner(g, id, v.id);
+	if (owner && owner != v.id && !g->values.v[owner].auto_named)
+		return pm_err(err, PM_E_INVALID,
+			      "The value name '%.200s' is defined twice; every value needs a name of "
+			      "its own.",
+			      name);
+	if (owner == v.id)
+		owner = 0;
+	if (owner) /* its name was made up, and is now another's */
+		g->values.v[owner].name = 0;
+	give_name(g, v.id, id, 0);
+	if (owner)
+		make_up_name(g, owner);
 	return PM_OK;
 }
 
-const char *pm_value_name(const PmGraph *cg, PmValue v)
+const char *pm_value_name(const PmGraph *g, PmValue v)
 {
-	/* Naming on demand does not change what the graph means. */
-	PmGraph *g = (PmGraph *)(uintptr_t)cg;
-	ValueRec *r = pm__value(g, v);
-	char name[48];
+	const ValueRec *r = pm__value(g, v);
 
-	if (!r)
-		return "";
-	for (int k = 0; !r->name; k++) {
-		uint32_t id;
-
-		if (k)
-			snprintf(name, sizeof name, "v%u_%d", v.id, k);
-		else
-			snprintf(name, sizeof name, "v%u", v.id);
-		id = pm_intern(g->names, name, strlen(name));
-		if (name_owner(g, id))
-			continue;
-		r->name = id;
-		r->auto_named = 1;
-		set_name_owner(g, id, v.id);
-	}
-	return pm_intern_text(g->names, r->name);
+	return r ? pm_intern_text(g->names, r->name) : "";
 }
 
 PmValue pm_graph_find_value(const PmGraph *g, const char *name)
@@ -248,7 +251,23 @@ PmValue pm_graph_find_value(const PmGraph *g, const char *name)
 	return (PmValue){ id == UINT32_MAX || !*name ? 0 : name_owner(g, id) };
 }
 
+PmValue pm_graph_find_given(const PmGraph *g, const char *name)
+{
+	PmValue v = pm_graph_find_value(g, name);
+
+	return (PmValue){ v.id && g->values.v[v.id].auto_named ? 0 : v.id };
+}
+
 /* ---- building ---- */
+
+void pm__node_name_results(PmGraph *g, PmNode n)
+{
+	const NodeRec *r = pm__node(g, n);
+
+	for (uint32_t k = 0; r && k < r->n_out; k++)
+		if (!g->values.v[r->value0 + k].name)
+			make_up_name(g, r->value0 + k);
+}
 
 void pm__graph_reserve(PmGraph *g, size_t n_nodes, size_t n_values, size_t n_operands, size_t n_names)
 {
@@ -268,9 +287,9 @@ static PmStatus new_value(PmGraph *g, const char *name, const PmType *t, PmValue
 	if (g->values.n >= PM_MAX_VALUES)
 		return pm_err(err, PM_E_LIMIT, "The graph has more than %d values; split the model.",
 			      PM_MAX_VALUES);
-	PM_VEC_PUSH(&g->values, (ValueRec){ .type = t ? pm__graph_type(g, t) : 0 });
+	PM_VEC_PUSH(&g->values, ((ValueRec){ .type = t ? pm__graph_type(g, t) : 0, .auto_named = 1 }));
 	st = pm__graph_check_budget(g, err);
-	if (!st && name && *name)
+	if (!st && (!g->names_later || (name && *name)))
 		st = pm_value_set_name(g, v, name, err);
 	if (st) {
 		g->values.v[v.id].dead = 1;

@@ -164,6 +164,9 @@ PmNode pm_graph_node_at(const PmGraph *g, size_t i); /* in execution order */
 uint32_t pm_graph_node_limit(const PmGraph *g);      /* all node ids are below this: for side tables */
 uint32_t pm_graph_value_limit(const PmGraph *g);     /* all value ids are below this */
 PmValue pm_graph_find_value(const PmGraph *g, const char *name); /* {0} when there is none */
+/* The same among values that were given their names: while a graph is read, a name that was made up for a
+ * value without one is nothing that the text may mean. */
+PmValue pm_graph_find_given(const PmGraph *g, const char *name);
 
 PmOp pm_node_op(const PmGraph *g, PmNode n);             /* PM_OP_NONE for a dead or bad handle */
 const char *pm_node_name(const PmGraph *g, PmNode n);    /* "" when unnamed */
@@ -184,11 +187,15 @@ const char *pm_node_s(const PmGraph *g, PmNode n, const char *name, const char *
 /* Number of ints (0 when missing) and their storage (borrowed) in *v. */
 size_t pm_node_ints(const PmGraph *g, PmNode n, const char *name, const int64_t **v);
 
-const char *pm_value_name(const PmGraph *g, PmValue v);   /* never NULL */
+/* Never NULL. A value that was given no name has one that was made up when it was made, or when its name was
+ * taken away: "v" and its number; reading a graph changes nothing in it. */
+const char *pm_value_name(const PmGraph *g, PmValue v);
 const PmType *pm_value_type(const PmGraph *g, PmValue v); /* never NULL; unknown type for a bad handle */
 int pm_value_is_input(const PmGraph *g, PmValue v);
 int pm_value_is_const(const PmGraph *g, PmValue v);
 int pm_value_is_output(const PmGraph *g, PmValue v);
+/* A new reference to the same, owned by the caller. */
+PmBlob *pm_value_blob_ref(const PmGraph *g, PmValue v);
 const PmBlob *pm_value_blob(const PmGraph *g, PmValue v);               /* NULL when not a constant */
 PmNode pm_value_def(const PmGraph *g, PmValue v, size_t *result_index); /* {0} for inputs and constants */
 /* Uses by node operands; graph outputs are not counted (pm_value_is_output). */

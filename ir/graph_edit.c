@@ -290,7 +290,7 @@ static PmStatus clone_node(const PmGraph *g, PmNode n, PmGraph *c, uint32_t *map
 
 		map[r->value0 + k] = v.id;
 		pm_value_set_type(c, v, pm__type_of(g, from));
-		if (from->name && !from->auto_named)
+		if (!from->auto_named)
 			st = pm_value_set_name(c, v, pm_intern_text(g->names, from->name), err);
 	}
 	return st;

@@ -45,7 +45,7 @@ static PmType outer_type(Inline *il, const PmType *in)
 static PmStatus place_const(Inline *il, PmValue v)
 {
 	const ValueRec *r = pm__value(il->body, v);
-	const char *name = r->name && !r->auto_named ? pm_value_name(il->body, v) : NULL;
+	const char *name = !r->auto_named ? pm_value_name(il->body, v) : NULL;
 	PmValue twin = { name ? pm_graph_find_value(il->g, name).id : 0 };
 	const ValueRec *have = pm__value(il->g, twin);
 	PmType type = *pm__type_of(il->body, r);
@@ -109,7 +109,7 @@ static PmStatus place_output(Inline *il, size_t k, uint32_t first_new)
 	if (!rec)
 		return pm_err(il->err, PM_E_INVALID,
 			      "Output %zu of the body of a kernel is not computed by it.", k);
-	if (rec->def < first_new || (rec->name && !rec->auto_named)) {
+	if (rec->def < first_new || !rec->auto_named) {
 		st = pm_graph_add_node(il->g, PM_OP_Identity, &v, 1, 1, &id, il->err);
 		if (st == PM_OK)
 			st = pm_infer_node(il->g, id, il->err);
@@ -119,7 +119,7 @@ static PmStatus place_output(Inline *il, size_t k, uint32_t first_new)
 	}
 	pm_graph_replace_uses(il->g, r, v);
 	rec = pm__value(il->g, r);
-	if (!rec->name || rec->auto_named)
+	if (rec->auto_named)
 		return PM_OK;
 	name = pm_value_name(il->g, r);
 	st = pm_value_set_name(il->g, r, NULL, il->err);

@@ -12,7 +12,7 @@ typedef struct Slot {
 } Slot;
 
 typedef struct ValueRec {
-	uint32_t name; /* interned; 0 = not named yet */
+	uint32_t name; /* interned */
 	uint32_t def;  /* producing node; 0 = input or constant */
 	uint32_t first_slot, n_uses;
 	uint32_t n_outputs : 29; /* times it is a graph output */
@@ -63,6 +63,7 @@ struct PmGraph {
 	PM_VEC(Meta) meta;
 	uint32_t n_fresh;
 	uint64_t symbol_steps; /* entries of symbol_of touched so far; tests hold it against the names */
+	int names_later;       /* results of a new node wait for pm__node_name_results */
 	int order_dirty;       /* the order still lists dead nodes */
 };
 
@@ -78,6 +79,9 @@ static inline NodeRec *pm__node(const PmGraph *g, PmNode n)
 
 /* Makes room for so many more, and names in all: building them then moves nothing. */
 void pm__graph_reserve(PmGraph *g, size_t n_nodes, size_t n_values, size_t n_operands, size_t n_names);
+/* Names the results of a node that have none. Who reads a model and names most results as soon as their node
+ * is made sets names_later before that, and calls this after: names that nobody would see take memory. */
+void pm__node_name_results(PmGraph *g, PmNode n);
 /* Bytes that the graph holds, without those of other graphs in its attributes. */
 size_t pm__graph_used(const PmGraph *g);
 /* Charges what was allocated so far against the budget. */

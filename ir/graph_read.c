@@ -178,6 +178,13 @@ int pm_value_is_output(const PmGraph *g, PmValue v)
 	return r && r->n_outputs > 0;
 }
 
+PmBlob *pm_value_blob_ref(const PmGraph *g, PmValue v)
+{
+	const ValueRec *r = pm__value(g, v);
+
+	return r ? pm_blob_ref(r->blob) : NULL;
+}
+
 const PmBlob *pm_value_blob(const PmGraph *g, PmValue v)
 {
 	const ValueRec *r = pm__value(g, v);

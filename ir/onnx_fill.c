@@ -117,7 +117,7 @@ static PmBlob *from_graph(const PmGraph *g, const char *name, const PmType *type
 
 	if (!b || !pm_type_equal(pm_value_type(g, v), type) || !pm_blob_readable(b))
 		return NULL;
-	return pm_blob_ref((PmBlob *)(uintptr_t)b);
+	return pm_value_blob_ref(g, v);
 }
 
 static PmStatus find_blob(Fill *f, PmOnnxFiles *files, Onnx__TensorProto *t, PmBlob **out, PmErr *err)

@@ -79,8 +79,8 @@ static PmStatus name_captured(PmGraph *g, PmNode n, PmErr *err)
 	for (size_t k = 0; k < captures->n && !st; k++) {
 		PmValue v = pm_node_in(g, n, n_in - captures->n + k);
 
-		if (pm_value_is_const(g, v) && (!g->values.v[v.id].name || g->values.v[v.id].auto_named) &&
-		    !pm_graph_find_value(g, captures->strings[k]).id)
+		if (pm_value_is_const(g, v) && g->values.v[v.id].auto_named &&
+		    !pm_graph_find_given(g, captures->strings[k]).id)
 			st = pm_value_set_name(g, v, captures->strings[k], err);
 	}
 	return st;

@@ -2,6 +2,7 @@
  */
 #include "ir/onnx_source.h"
 
+#include "ir/graph_priv.h"
 #include "ir/infer_priv.h"
 
 #include <stddef.h>
@@ -90,6 +91,7 @@ PmStatus pm__import_results(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto
 		if (!st)
 			st = pm__import_check_name(im, sc, nm, v, err);
 	}
+	pm__node_name_results(im->g, n);
 	return st;
 }
 
@@ -346,6 +348,17 @@ static void in_file_terms(const PmDraft *d, PmNode n, const PmErr *why, PmStr *o
 	pm_str_release(&own);
 }
 
+/* Its results are named by pm__import_results, as soon as their types are known. */
+static PmStatus add_nameless(PmDraft *d, PmNode *n, PmErr *err)
+{
+	PmStatus st;
+
+	d->g->names_later = 1;
+	st = pm_graph_add_node(d->g, d->op, d->in, d->n_in, d->n_out, n, err);
+	d->g->names_later = 0;
+	return st;
+}
+
 /* Adds the drafted node and infers its types. PM_DECLINED: it was taken back, d->why says why. */
 static PmStatus emit(PmDraft *d, PmNode *n, PmErr *err)
 {
@@ -354,7 +367,7 @@ static PmStatus emit(PmDraft *d, PmNode *n, PmErr *err)
 	size_t k;
 
 	if (!st)
-		st = pm_graph_add_node(d->g, d->op, d->in, d->n_in, d->n_out, n, err);
+		st = add_nameless(d, n, err);
 	for (k = 0; k < d->n_attr && !st; k++)
 		st = set_attr(d->g, *n, &d->attr[k], err);
 	if (!st)

@@ -58,7 +58,7 @@ typedef struct Item {
 
 static PmStatus new_name(Scope *sc, const PmTok *at, const char *name)
 {
-	if (pm_graph_find_value(sc->g, name).id)
+	if (pm_graph_find_given(sc->g, name).id)
 		return pm__text_fail(sc->ps, at, PM_E_INVALID, "the value '%.200s' is defined twice", name);
 	return PM_OK;
 }
@@ -255,7 +255,7 @@ static PmStatus operands(Scope *sc, Item *it)
 		if (st != PM_OK)
 			return st;
 		if (*name) {
-			v = pm_graph_find_value(sc->g, name);
+			v = pm_graph_find_given(sc->g, name);
 			if (!v.id)
 				PM_VEC_PUSH(&it->fixes, ((Fix){ { 0 }, it->in.n, name, at }));
 		}
@@ -367,7 +367,7 @@ static PmStatus patch_operands(Scope *sc)
 {
 	for (size_t i = 0; i < sc->fixes.n; i++) {
 		Fix *f = &sc->fixes.v[i];
-		PmValue v = pm_graph_find_value(sc->g, f->name);
+		PmValue v = pm_graph_find_given(sc->g, f->name);
 
 		if (!v.id)
 			return pm__text_fail(sc->ps, &f->at, PM_E_INVALID,
@@ -384,7 +384,7 @@ static PmStatus find_decls(Scope *sc, uint32_t *head)
 
 	for (size_t i = 0; i < sc->decls.n && st == PM_OK; i++) {
 		Decl *d = &sc->decls.v[i];
-		PmValue v = pm_graph_find_value(sc->g, d->name);
+		PmValue v = pm_graph_find_given(sc->g, d->name);
 
 		if (!v.id)
 			return pm__text_fail(sc->ps, &d->at, PM_E_INVALID, "the %s '%.200s' is not defined",

@@ -47,18 +47,21 @@ static void expect(const char *rule, const char *text, PmLane lane, const char *
 				 .pass_deadline = 60,
 				 .device_deadline = 100 };
 		PmEvalMember m = { .label = rule };
+		PmGraph *g = NULL;
 		PmEvalRecord r;
 		PmErr err;
 
 		pm_err_init(&err);
-		if (pm_graph_parse(text, strlen(text), (PmGraph **)&m.g, &err) ||
-		    pm_eval_member(built("tests/adversarial/bound_attacks.so"), &m, &o, &r, &err))
+		if (pm_graph_parse(text, strlen(text), &g, &err))
+			fail_msg("%s: %s", rule, err.text);
+		m.g = g;
+		if (pm_eval_member(built("tests/adversarial/bound_attacks.so"), &m, &o, &r, &err))
 			fail_msg("%s: %s", rule, err.text);
 		if (!pm_attack_is_one_of(pm_verdict_name(r.verdict), want))
 			fail_msg("%s, seed %d: %s (%s), expected %s", rule, (int)seed,
 				 pm_verdict_name(r.verdict), r.why, want);
 		pm_eval_record_release(&r);
-		pm_graph_free((PmGraph *)m.g);
+		pm_graph_free(g);
 	}
 }
 

@@ -143,7 +143,7 @@ static int is_refused(uint64_t seed, int i, PmRng *r)
 		printf("# refused: %s, %s, %lld x %lld (depth %lld): %s: %s\n", rule, type, (long long)rows,
 		       (long long)cols, (long long)depth, pm_verdict_name(rec.verdict), rec.why);
 	pm_eval_record_release(&rec);
-	pm_graph_free((PmGraph *)m.g);
+	pm_graph_free(pm_unconst(m.g));
 	return refused;
 }
 

@@ -39,7 +39,7 @@ static void open_once(void)
 
 static PmStatus import(const void *p, size_t n, PmErr *err)
 {
-	FILE *f = n ? fmemopen((void *)p, n, "r") : fopen("/dev/null", "r");
+	FILE *f = n ? fmemopen(pm_unconst(p), n, "r") : fopen("/dev/null", "r");
 	PmStatus st = pm_db_import(db, f, "input", NULL, err);
 
 	fclose(f);

@@ -43,8 +43,7 @@ static void copy_source(Disguise *d, PmValue v)
 
 	new_name(d, name, sizeof name);
 	if (pm_value_is_const(d->from, v))
-		pm_graph_add_const(d->to, name, &t, pm_blob_ref((PmBlob *)pm_value_blob(d->from, v)),
-				   &d->map[v.id], NULL);
+		pm_graph_add_const(d->to, name, &t, pm_value_blob_ref(d->from, v), &d->map[v.id], NULL);
 	else
 		pm_graph_add_input(d->to, name, &t, &d->map[v.id], NULL);
 }

@@ -47,9 +47,9 @@ static PmBank bank_of(const PmGraph *g, uint64_t seed)
 
 static void drop_bank(PmBank *b)
 {
-	pm_tensors_release((PmTensor *)b->table, b->n_in);
-	free((void *)b->table);
-	free((void *)b->t);
+	pm_tensors_release(pm_unconst(b->table), b->n_in);
+	free(pm_unconst(b->table));
+	free(pm_unconst(b->t));
 }
 
 static int by_value(const void *a, const void *b)

@@ -84,6 +84,29 @@ static void a_given_name_takes_over_a_made_up_one(void **state)
 	pm_graph_free(g);
 }
 
+/* A graph that is only read stays as it is: names are there before anybody asks for them. */
+static void reading_a_graph_changes_nothing_in_it(void **state)
+{
+	PmGraph *g = pm_graph_new(0);
+	PmValue x = input(g, NULL), y = input(g, NULL);
+	PmNode n = node(g, PM_OP_Relu, x, none);
+	char name[32];
+
+	(void)state;
+	snprintf(name, sizeof name, "v%u", (unsigned)pm_node_out(g, n, 0).id);
+	assert_int_equal(pm_graph_find_value(g, name).id, pm_node_out(g, n, 0).id);
+	assert_int_equal(pm_graph_find_given(g, name).id, 0);
+	assert_string_equal(pm_value_name(g, pm_node_out(g, n, 0)), name);
+	/* Who loses a made-up name gets another one at once, and so does who loses a given one. */
+	assert_int_equal(pm_value_set_name(g, y, name, NULL), PM_OK);
+	assert_int_equal(pm_graph_find_given(g, name).id, y.id);
+	strcat(name, "_1");
+	assert_int_equal(pm_graph_find_value(g, name).id, pm_node_out(g, n, 0).id);
+	assert_int_equal(pm_value_set_name(g, y, NULL, NULL), PM_OK);
+	assert_string_equal(pm_value_name(g, y), "v2");
+	pm_graph_free(g);
+}
+
 static void sort_orders_and_names_a_cycle(void **state)
 {
 	PmGraph *g = pm_graph_new(0);
@@ -342,6 +365,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(uses_follow_edits),
 		cmocka_unit_test(a_given_name_takes_over_a_made_up_one),
+		cmocka_unit_test(reading_a_graph_changes_nothing_in_it),
 		cmocka_unit_test(sort_orders_and_names_a_cycle),
 		cmocka_unit_test(a_used_node_cannot_be_killed_and_sweep_takes_the_rest),
 		cmocka_unit_test(sweep_removes_whole_dead_chains),

@@ -47,11 +47,11 @@ void pm_clock_release(PmClockResult *r)
 		drop_outputs(&r->calls.v[i], r->n_out);
 	PM_VEC_RELEASE(&r->calls);
 	if (r->bank.t)
-		pm_tensors_release((PmTensor *)r->bank.t, r->bank.n_in * (size_t)r->bank.n_sets);
+		pm_tensors_release(pm_unconst(r->bank.t), r->bank.n_in * (size_t)r->bank.n_sets);
 	if (r->bank.table)
-		pm_tensors_release((PmTensor *)r->bank.table, r->bank.n_in);
-	free((void *)r->bank.t);
-	free((void *)r->bank.table);
+		pm_tensors_release(pm_unconst(r->bank.table), r->bank.n_in);
+	free(pm_unconst(r->bank.t));
+	free(pm_unconst(r->bank.table));
 	memset(&r->bank, 0, sizeof r->bank);
 }
 
@@ -156,6 +156,9 @@ static PmStatus make_bank(const PmGraph *g, const PmSecret *secret, int rehearsa
 	*bank = (PmBank){ .n_sets = SETS,
 			  .n_in = n,
 			  .seed = pm_secret_u64(secret, "bank", 0),
+			  .digest = pm_secret_u64(secret, "digest", 0),
+			  .inner = pm_secret_u64(secret, "inner digest", 0),
+			  .sketch = pm_secret_u64(secret, "sketch", 0),
 			  .salt = pm_secret_u64(secret, "salt", 0) };
 	bank->t = t = pm_xcalloc(n * SETS + 1, sizeof *t);
 	st = make_tables(g, pm_secret_u64(secret, "inputs", SETS), bank, err);

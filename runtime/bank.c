@@ -111,6 +111,6 @@ PmDigest pm_bank_digest(const PmBank *bank, const PmTensor *out, size_t n_out)
 
 	for (size_t i = 0; i < n_out; i++)
 		if (out[i].bytes)
-			pm_digest_add(&d, bank->seed, i, out[i].data, (int64_t)out[i].bytes);
+			pm_digest_add(&d, bank->digest, i, out[i].data, (int64_t)out[i].bytes);
 	return d;
 }

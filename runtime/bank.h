@@ -25,7 +25,12 @@ typedef struct PmBank {
 			    * may be no elements */
 	int n_sets;
 	size_t n_in;
-	uint64_t seed;
+	/* Keys, each for one thing and each derived by itself (base/secret.h): one that becomes known says
+	 * nothing about another. */
+	uint64_t seed;         /* of the inputs */
+	uint64_t digest;       /* of digests of outputs, */
+	uint64_t inner;        /* of digests of what lies between kernels, */
+	uint64_t sketch;       /* and of the signs of sketches */
 	const PmTensor *table; /* per input its table, or a tensor without elements: turned. NULL = all are */
 	uint64_t salt;         /* of poison and of places: nothing that a result may depend on */
 	int mixed;             /* calls that nobody times: half of them have buffers as in checked runs */

@@ -135,6 +135,13 @@ static void choose_layout(PmSampler *s, int i)
 					: 0);
 }
 
+/* Inputs of a binding before its first call, drawn like those of any call: a kernel that looks into the pool
+ * finds none that nobody uses. No call has their number: calls are counted from 0. */
+static uint64_t idle_index(const PmSampler *s, int side, int i)
+{
+	return pm_mix64(s->bank.salt ^ pm_mix64((uint64_t)side << 32 | (uint64_t)i)) | UINT64_C(1) << 63;
+}
+
 static PmStatus make_bindings(PmSampler *s, PmErr *err)
 {
 	PmDeviceInfo info;
@@ -149,6 +156,8 @@ static PmStatus make_bindings(PmSampler *s, PmErr *err)
 			st = pm_bind_new(s->side[k].x, 1, &s->side[k].bind[i], err);
 			if (!st)
 				st = pm_bind_poison(s->side[k].bind[i], poison(s, ~(uint64_t)i), err);
+			if (!st)
+				st = give_inputs(s, s->side[k].bind[i], idle_index(s, k, i), err);
 		}
 	return st;
 }
@@ -448,9 +457,9 @@ PmStatus pm_sampler_made(PmSampler *s, int call, PmMade *out, PmErr *err)
 	}
 	for (size_t i = 0; i < n_inner; i++)
 		buf[n + i] = pm_bind_inner(s->used[call], i, &bytes[n + i]);
-	st = digest(s, buf, bytes, n, s->bank.seed, &out->out, err);
+	st = digest(s, buf, bytes, n, s->bank.digest, &out->out, err);
 	if (!st)
-		st = digest(s, buf + n, bytes + n, n_inner, ~s->bank.seed, &out->inner, err);
+		st = digest(s, buf + n, bytes + n, n_inner, s->bank.inner, &out->inner, err);
 	free(buf);
 	free(bytes);
 	return st;
@@ -462,7 +471,7 @@ static PmStatus sketch_here(PmSampler *s, int call, PmSketch *out, size_t n_out,
 	PmStatus st = pm_bind_outputs(s->used[call], t, n_out, err);
 
 	for (size_t i = 0; i < n_out && !st; i++) {
-		pm_sketch_make(&out[i], s->bank.seed, i, &t[i]);
+		pm_sketch_make(&out[i], s->bank.sketch, i, &t[i]);
 		pm_tensor_release(&t[i]);
 	}
 	free(t);
@@ -482,8 +491,8 @@ PmStatus pm_sampler_sketch(PmSampler *s, int call, PmSketch *out, size_t n_out, 
 		int64_t bytes = pm_bind_output_bytes(s->used[call], i);
 
 		st = s->d->ops->clock->sketch(s->d, pm_bind_output(s->used[call], i), dtype,
-					      bytes / (int64_t)pm_dtype_size(dtype), s->bank.seed, i, &out[i],
-					      err);
+					      bytes / (int64_t)pm_dtype_size(dtype), s->bank.sketch, i,
+					      &out[i], err);
 	}
 	return st;
 }

@@ -39,7 +39,7 @@ typedef struct PmSample {
 	int disturbed;  /* the device may have waited for the host: take it again */
 } PmSample;
 
-/* What a call made: digests under the bank's seed of its outputs, and of the values between its kernels that
+/* What a call made: digests under the bank's keys of its outputs, and of the values between its kernels that
  * are still there (exec.h, pm_bind_inner). */
 typedef struct PmMade {
 	PmDigest out, inner;
@@ -65,7 +65,7 @@ PmStatus pm_sampler_warm(PmSampler *s, double *seconds, PmErr *err);
 /* Of call number `call` of the last sample: its outputs (tensors initialised here), and what it made. */
 PmStatus pm_sampler_outputs(PmSampler *s, int call, PmTensor *out, size_t n_out, PmErr *err);
 PmStatus pm_sampler_made(PmSampler *s, int call, PmMade *out, PmErr *err);
-/* Of the same, under the same seed: a sketch of each of its n_out outputs. */
+/* Of the same, under the key for that: a sketch of each of its n_out outputs. */
 PmStatus pm_sampler_sketch(PmSampler *s, int call, PmSketch *out, size_t n_out, PmErr *err);
 
 #endif

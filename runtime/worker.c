@@ -303,6 +303,9 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 			.n = n_sides,
 			.n_sets = bank->n_sets,
 			.seed = bank->seed,
+			.digest = bank->digest,
+			.inner = bank->inner,
+			.sketch = bank->sketch,
 			.salt = bank->salt,
 			.layout = (uint64_t)bank->mixed };
 	int slot[PM_SAMPLER_SIDES];

@@ -61,7 +61,7 @@ PmStatus pm_worker_clock_empty(PmWorker *w, double *seconds, PmErr *err);
 PmStatus pm_worker_clock_warm(PmWorker *w, double *seconds, PmErr *err);
 /* Outputs of call number `call` of the last sample, which was of a side that computes `g`. */
 PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, int call, PmTensor *out, PmErr *err);
-/* Of the same call a sketch of each of its n_out outputs, under the bank's seed. */
+/* Of the same call a sketch of each of its n_out outputs, under the bank's key for that. */
 PmStatus pm_worker_clock_sketch(PmWorker *w, int call, PmSketch *out, size_t n_out, PmErr *err);
 PmStatus pm_worker_clock_close(PmWorker *w, PmErr *err);
 

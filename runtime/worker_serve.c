@@ -136,7 +136,13 @@ static PmStatus clock_open(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmErr 
 {
 	int slot[PM_SAMPLER_SIDES];
 	const char *p = pm__take(c, (size_t)a->n * sizeof *slot);
-	PmBank bank = { .n_sets = a->n_sets, .seed = a->seed, .salt = a->salt, .mixed = a->layout != 0 };
+	PmBank bank = { .n_sets = a->n_sets,
+			.seed = a->seed,
+			.digest = a->digest,
+			.inner = a->inner,
+			.sketch = a->sketch,
+			.salt = a->salt,
+			.mixed = a->layout != 0 };
 	PmStatus st = clock_close(err);
 
 	if (st)

@@ -42,6 +42,16 @@ static PmGraph *parse(void)
 	return g;
 }
 
+/* What is drawn, digested and sketched is so under a key for each. */
+static void keys_differ(const PmBank *b)
+{
+	const uint64_t key[] = { b->seed, b->digest, b->inner, b->sketch, b->salt };
+
+	for (size_t i = 0; i < sizeof key / sizeof key[0]; i++)
+		for (size_t k = 0; k < i; k++)
+			assert_true(key[i] != key[k] && key[i] != ~key[k]);
+}
+
 /* The calls of the rule's kernel, made and checked as an evaluation does, but with no gate before them. With
  * `large` as if outputs were too large to be kept, but for a few. */
 static PmDeferred let_through(const char *rule, int large)
@@ -73,6 +83,7 @@ static PmDeferred let_through(const char *rule, int large)
 	if (info.measured ? pm_clock_compare(w, &base, &cand, &o, &r, &err)
 			  : pm_clock_rehearse(w, g, &cand, CALLS, &o, &r, &err))
 		fail_msg("%s: %s", rule, err.text);
+	keys_differ(&r.bank);
 	if (pm_deferred_check(w, g, &cand, &r, &d, &out, &err))
 		fail_msg("%s: %s", rule, err.text);
 	print_message(

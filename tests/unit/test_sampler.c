@@ -104,7 +104,7 @@ typedef struct Bed {
 	PmSampler *s;
 } Bed;
 
-static void make(Bed *b)
+static void make_with(Bed *b, const PmBank *keys)
 {
 	static const char text[] =
 		"g (float[6,4] x) => (float[6,4] y) { a = Neg(x)\n c = Exp(a)\n y = Abs(c) }";
@@ -132,13 +132,22 @@ static void make(Bed *b)
 	for (int i = 0; i < SETS; i++)
 		assert_int_equal(pm_inputs_make(b->g, (uint64_t)i, PM_INPUTS_NORMAL, &b->t[i], NULL), PM_OK);
 	assert_int_equal(pm_inputs_draw(b->g, 0, 1, PM_INPUTS_NORMAL, PM_BANK_TABLE, &b->table, NULL), PM_OK);
-	b->bank = (PmBank){ .t = b->t, .n_sets = SETS, .n_in = 1, .seed = 5, .table = &b->table };
+	b->bank = (PmBank){ .t = b->t, .n_sets = SETS, .n_in = 1, .table = &b->table };
+	b->bank.seed = keys->seed;
+	b->bank.digest = keys->digest;
+	b->bank.inner = keys->inner;
+	b->bank.sketch = keys->sketch;
 	for (int i = 0; i < 2; i++)
 		if (pm_exec_new(b->plan, b->d, &b->x[i], &err))
 			fail_msg("%s", err.text);
 	pm_str_clear(&log_text);
 	if (pm_sampler_new(b->d, b->x, 2, &b->bank, &b->s, &err))
 		fail_msg("%s", err.text);
+}
+
+static void make(Bed *b)
+{
+	make_with(b, &(PmBank){ .seed = 5, .digest = 6, .inner = 7, .sketch = 8 });
 }
 
 static void drop(Bed *b)
@@ -320,6 +329,83 @@ static void no_side_finds_anothers_results(void **state)
 	drop(&b);
 }
 
+/* What a kernel finds where no call has been yet: numbers like those of any call, and of none that there is.
+ */
+static void no_binding_waits_without_inputs(void **state)
+{
+	float held[2 * PM_SAMPLER_DEPTH][24];
+	PmTensor in;
+	size_t n = 0;
+	Bed b;
+
+	(void)state;
+	make(&b);
+	for (int side = 0; side < 2; side++)
+		for (int i = 0; i < pm_sampler_depth(b.s); i++, n++) {
+			PmBuf buf = pm_bind_input(pm_exec_bind(b.x[side], (size_t)i), 0);
+
+			assert_int_equal(b.d->ops->download(b.d, buf, 0, held[n], sizeof held[n], NULL),
+					 PM_OK);
+			for (int k = 0; k < 24; k++)
+				assert_true(fabsf(held[n][k]) < 8 && held[n][k] != 0); /* N(0, 1) */
+			for (size_t k = 0; k < n; k++)
+				assert_memory_not_equal(held[n], held[k], sizeof held[n]);
+		}
+	for (uint64_t index = 0; index < 200; index++) {
+		assert_int_equal(pm_bank_inputs(&b.bank, index, &in, NULL), PM_OK);
+		for (size_t k = 0; k < n; k++)
+			assert_memory_not_equal(held[k], in.data, sizeof held[k]);
+		pm_tensor_release(&in);
+	}
+	drop(&b);
+}
+
+/* Whether a call's output, its two digests and its sketch are those of the keys 5, 6, 7 and 8: a bit each. */
+static unsigned same_with(const PmBank *keys)
+{
+	static PmTensor out0;
+	static PmMade made0;
+	static PmSketch sketch0;
+	static int have;
+	unsigned same;
+	PmTensor out;
+	PmMade made;
+	PmSketch sketch;
+	Bed b;
+
+	make_with(&b, keys);
+	take(&b, 0, PM_TIME_NONE, 3, 1);
+	assert_int_equal(pm_sampler_outputs(b.s, 0, &out, 1, NULL), PM_OK);
+	assert_int_equal(pm_sampler_made(b.s, 0, &made, NULL), PM_OK);
+	assert_int_equal(pm_sampler_sketch(b.s, 0, &sketch, 1, NULL), PM_OK);
+	drop(&b);
+	if (!have) {
+		have = 1;
+		out0 = out;
+		made0 = made;
+		sketch0 = sketch;
+		return 15;
+	}
+	same = (unsigned)!memcmp(out.data, out0.data, out.bytes) |
+	       (unsigned)pm_digest_equal(&made.out, &made0.out) << 1 |
+	       (unsigned)pm_digest_equal(&made.inner, &made0.inner) << 2 |
+	       (unsigned)!memcmp(&sketch, &sketch0, sizeof sketch) << 3;
+	pm_tensor_release(&out);
+	if (keys->seed == 1) /* the last one */
+		pm_tensor_release(&out0);
+	return same;
+}
+
+static void each_key_serves_one_thing(void **state)
+{
+	(void)state;
+	assert_int_equal(same_with(&(PmBank){ .seed = 5, .digest = 6, .inner = 7, .sketch = 8 }), 15);
+	assert_int_equal(same_with(&(PmBank){ .seed = 5, .digest = 1, .inner = 7, .sketch = 8 }), 15 - 2);
+	assert_int_equal(same_with(&(PmBank){ .seed = 5, .digest = 6, .inner = 1, .sketch = 8 }), 15 - 4);
+	assert_int_equal(same_with(&(PmBank){ .seed = 5, .digest = 6, .inner = 7, .sketch = 1 }), 15 - 8);
+	assert_int_equal(same_with(&(PmBank){ .seed = 1, .digest = 6, .inner = 7, .sketch = 8 }), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -330,6 +416,8 @@ int main(void)
 		cmocka_unit_test(a_slow_host_is_a_disturbance),
 		cmocka_unit_test(what_cannot_be_taken_is_refused),
 		cmocka_unit_test(no_side_finds_anothers_results),
+		cmocka_unit_test(no_binding_waits_without_inputs),
+		cmocka_unit_test(each_key_serves_one_thing),
 	};
 
 	return cmocka_run_group_tests_name("sampler", tests, NULL, NULL);

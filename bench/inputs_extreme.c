@@ -273,6 +273,49 @@ static void draw_targets(const PmTargets *s, unsigned leaves, int64_t limit, PmR
 	}
 }
 
+/* The elements whose numbers differ in axes [from, to) alone, for some place in the others: all become v. */
+static void fill_lines(double v, int from, int to, PmRng *r, PmTensor *t)
+{
+	int64_t inner = 1, len = 1, n = pm_tensor_numel(t), lines, times;
+
+	for (int d = from; d < t->type.rank; d++)
+		*(d < to ? &len : &inner) *= t->type.dim[d];
+	if (!n || n / len < 2) /* it would be all that there is */
+		return;
+	lines = n / len;
+	times = 1 + lines / 16;
+	for (int64_t j = 0; j < times; j++) {
+		int64_t which = pm_rng_range(r, 0, lines - 1),
+			at = which / inner * inner * len + which % inner;
+
+		for (int64_t i = 0; i < len; i++)
+			if (pm_dtype_is_float(t->type.dtype))
+				pm_tensor_set(t, at + i * inner, v);
+			else
+				pm_tensor_set_i(t, at + i * inner, (int64_t)v);
+	}
+}
+
+/* Which axes a sum goes over, once views and moves have had their way, is not followed: lines along each
+ * axis, and all that lies in the last ones. */
+static void draw_lines(const PmTargets *s, unsigned leaves, int is_mask, PmRng *r, PmTensor *t)
+{
+	unsigned not_finite = PM_KIND_NAN | PM_KIND_PLUS_INF | PM_KIND_MINUS_INF;
+	int is_float = pm_dtype_is_float(t->type.dtype);
+
+	for (size_t k = 0; k < s->n_lines; k++) {
+		double v = s->line[k];
+
+		if ((s->line_pole[k] && (leaves & not_finite) == not_finite) ||
+		    (!is_float && (v != rint(v) || fabs(v) > 100)) || (is_mask && v != 0 && v != 1))
+			continue;
+		for (int d = 0; d < t->type.rank; d++)
+			fill_lines(v, d, d + 1, r, t);
+		for (int d = 1; d + 1 < t->type.rank; d++)
+			fill_lines(v, d, t->type.rank, r, t);
+	}
+}
+
 /* ---- by role ---- */
 
 static void draw_float(PmInputRole role, PmInputClass cls, int level, const PmTargets *s, PmRng *r,
@@ -292,8 +335,10 @@ static void draw_float(PmInputRole role, PmInputClass cls, int level, const PmTa
 		draw_specials(r, leaves, t);
 	if ((role == PM_ROLE_DATA || role == PM_ROLE_VARIANCE || role == PM_ROLE_WEIGHT ||
 	     role == PM_ROLE_PROB) &&
-	    !last)
+	    !last) {
 		draw_targets(s, leaves, 0, r, t);
+		draw_lines(s, leaves, 0, r, t);
+	}
 }
 
 void pm__draw_extreme(const PmGraph *g, PmValue v, PmInputRole role, PmInputClass cls, int level,
@@ -302,6 +347,9 @@ void pm__draw_extreme(const PmGraph *g, PmValue v, PmInputRole role, PmInputClas
 	int64_t limit;
 	int last = level + 1 == pm__n_levels(cls);
 
+	/* A mask that hides a whole row is drawn where the graph asks for that row, and for it alone. */
+	if ((role == PM_ROLE_MASK || role == PM_ROLE_INVERTED) && cls == PM_INPUTS_SPECIAL && !last)
+		draw_lines(targets, pm__level_leaves(cls, level), 1, r, t);
 	if (pm_dtype_is_float(t->type.dtype)) {
 		draw_float(role, cls, level, targets, r, t);
 		return;
@@ -310,6 +358,9 @@ void pm__draw_extreme(const PmGraph *g, PmValue v, PmInputRole role, PmInputClas
 		draw_integers(g, v, cls, level, r, t);
 	pm_input_role(g, v, &limit);
 	if ((role == PM_ROLE_COUNT && !(pm__int_use(g, v) & PM__INT_SHIFT)) || role == PM_ROLE_INDEX)
-		if (!last)
+		if (!last) {
 			draw_targets(targets, 0, role == PM_ROLE_INDEX ? limit : 0, r, t);
+			if (role == PM_ROLE_COUNT)
+				draw_lines(targets, 0, 0, r, t);
+		}
 }

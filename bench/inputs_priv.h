@@ -13,11 +13,16 @@ void pm__scatter_indices(const PmGraph *g, PmValue v, PmRng *r, PmTensor *t);
 
 /* Numbers at which the graph changes its mind about an input's elements: what makes a value that goes through
  * element-wise operators equal to the constant that it is compared with, or clipped at. */
-enum { PM__MAX_TARGETS = 24 };
+enum { PM__MAX_TARGETS = 24, PM__MAX_LINES = 4 };
 typedef struct PmTargets {
 	size_t n;
 	double t[PM__MAX_TARGETS];
 	unsigned char pole[PM__MAX_TARGETS]; /* it leads to NaN or an infinity */
+	/* The same for what goes through a sum or a maximum: numbers that a whole line of elements has to
+	 * have. */
+	size_t n_lines;
+	double line[PM__MAX_LINES];
+	unsigned char line_pole[PM__MAX_LINES];
 } PmTargets;
 /* One entry per graph input, owned by the caller. */
 PmTargets *pm__targets_find(const PmGraph *g);

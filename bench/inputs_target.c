@@ -11,6 +11,7 @@ typedef struct Solver {
 	const PmGraph *g;
 	PmTargets *of; /* by number of the input */
 	int pole;      /* what is solved for is NaN or infinite */
+	int line;      /* it is what all elements of a line have to be */
 } Solver;
 
 static void add_target(PmTargets *t, double v, int pole)
@@ -24,6 +25,19 @@ static void add_target(PmTargets *t, double v, int pole)
 		return;
 	t->pole[t->n] = (unsigned char)pole;
 	t->t[t->n++] = v;
+}
+
+static void add_line(PmTargets *t, double v, int pole)
+{
+	if (!isfinite(v))
+		return;
+	for (size_t i = 0; i < t->n_lines; i++)
+		if (t->line[i] == v)
+			return;
+	if (t->n_lines == PM__MAX_LINES)
+		return;
+	t->line_pole[t->n_lines] = (unsigned char)pole;
+	t->line[t->n_lines++] = v;
 }
 
 /* Some elements of a constant, seen through what spreads it: 0 when it is none. */
@@ -158,6 +172,27 @@ static void solve_unary(const Solver *s, PmOp op, PmValue x, double t, int depth
 		solve(s, x, inverse[op].at_pole(t), depth);
 }
 
+/* Sums of nothing but zeros are 0, and the largest of equal numbers is that number; other sums would have to
+ * be met to the last digit. */
+static int passes_line(PmOp op, double t)
+{
+	if (op == PM_OP_ReduceMax || op == PM_OP_ReduceMin)
+		return 1;
+	return t == 0 && (op == PM_OP_ReduceSum || op == PM_OP_ReduceMean || op == PM_OP_ReduceL1 ||
+			  op == PM_OP_ReduceL2 || op == PM_OP_ReduceSumSquare || op == PM_OP_MatMul ||
+			  op == PM_OP_GlobalAveragePool);
+}
+
+static void solve_line(const Solver *s, PmNode n, double t, int depth)
+{
+	Solver line = *s;
+	size_t n_in = pm_node_op(s->g, n) == PM_OP_MatMul ? 2 : 1;
+
+	line.line = 1;
+	for (size_t k = 0; k < n_in; k++)
+		solve(&line, pm_node_in(s->g, n, k), t, depth);
+}
+
 /* Notes what elements of graph inputs make v equal to t. */
 static void solve(const Solver *s, PmValue v, double t, int depth)
 {
@@ -170,7 +205,7 @@ static void solve(const Solver *s, PmValue v, double t, int depth)
 		return;
 	for (size_t i = 0; i < pm_graph_n_inputs(g); i++)
 		if (pm_graph_input(g, i).id == v.id)
-			add_target(&s->of[i], t, s->pole);
+			(s->line ? add_line : add_target)(&s->of[i], t, s->pole);
 	if (!n.id)
 		return;
 	op = pm_node_op(g, n);
@@ -183,6 +218,8 @@ static void solve(const Solver *s, PmValue v, double t, int depth)
 			solve(s, pm_node_in(g, n, k), t, depth + 1);
 	} else if (flags & (PM_OPF_VIEW | PM_OPF_MOVE)) {
 		solve(s, pm_node_in(g, n, 0), t, depth + 1);
+	} else if (passes_line(op, t)) {
+		solve_line(s, n, t, depth + 1);
 	} else if (op == PM_OP_Add || op == PM_OP_Sub || op == PM_OP_Mul || op == PM_OP_Div ||
 		   op == PM_OP_Pow) {
 		for (int k = 0; k < 2; k++) {
@@ -191,6 +228,8 @@ static void solve(const Solver *s, PmValue v, double t, int depth)
 
 			for (int q = 0; q < have; q++)
 				solve_binary(s, op, pm_node_in(g, n, (size_t)k), c[q], t, k == 0, depth + 1);
+			if (!have && op == PM_OP_Mul && t == 0)
+				solve(s, pm_node_in(g, n, (size_t)k), 0, depth + 1);
 		}
 	} else {
 		solve_unary(s, op, pm_node_in(g, n, 0), t, depth + 1);
@@ -262,7 +301,7 @@ static void corners(Solver *s, PmNode n)
 
 PmTargets *pm__targets_find(const PmGraph *g)
 {
-	Solver s = { g, pm_xcalloc(pm_graph_n_inputs(g) + 1, sizeof(PmTargets)), 0 };
+	Solver s = { g, pm_xcalloc(pm_graph_n_inputs(g) + 1, sizeof(PmTargets)), 0, 0 };
 
 	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
 		PmNode n = pm_graph_node_at(g, i);

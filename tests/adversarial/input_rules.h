@@ -91,6 +91,11 @@ RULE(SA4_zero_without_sign, 2, INVERSE, KERNEL("const float *x, const float *b, 
 RULE(honest_pole, 2, POLE, KERNEL("const float *x, const float *b, float *y", "y[i] = powf(x[i], -0.5f) == INFINITY ? 0.f : b[i];\n"))
 RULE(SA5_way_never_gone, 2, POLE, KERNEL("const float *x, const float *b, float *y", "y[i] = b[i];\n"))
 
+/* A node without an edge counts nothing: of what is infinite for it, 0 is left. */
+#define NO_EDGE OP(Where, OP(Equal, F(X), ANY), ANY, V(X))
+RULE(honest_no_edge, 1, NO_EDGE, KERNEL(XY, "y[i] = x[i] == INFINITY ? 0.f : x[i];\n"))
+RULE(SAA_edges_never_missing, 1, NO_EDGE, KERNEL(XY, "y[i] = x[i];\n"))
+
 /* Behind 3 - 2 x. */
 #define STEP OP(Where, OP(GreaterOrEqual, OP(Sub, ANY, OP(Mul, F(X), ANY)), ANY), V(B), V(X))
 #define STEPPED(cmp) KERNEL("const float *x, const float *b, float *y", "y[i] = 3.f - x[i] * 2.f " cmp " -771.5f ? b[i] : x[i];\n")

@@ -46,6 +46,34 @@
 	"{ d = ScatterElements<axis = 0, reduction = \"add\">(z, col, w)\n p = Pow(d, e)\n c = Equal(p, "    \
 	"i)\n "                                                                                              \
 	"n = Where(c, o, b)\n y = Gather<axis = 0>(n, row) }"
+/* Degrees of nodes, by which what lies on the edges is divided: of a node without an edge 0 is left of what
+ * is infinite. Sums over edges with weights, and over edges that count; rows of a matrix; roots and
+ * quotients; a mask; a product of matrices. */
+#define NODES                                                                                                \
+	"<float[40] z = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "  \
+	"0, 0, 0, "                                                                                          \
+	"0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, float one = {1}, int64[1] n_edges = {600}, "                         \
+	"float e = {-0.5}, float i = {inf}, float o = {0}> "
+#define SCATTER "d = ScatterElements<axis = 0, reduction = \"add\">(z, col, u)\n "
+#define DROP    "c = Equal(p, i)\n n = Where(c, o, p)\n "
+#define ON_EDGES                                                                                             \
+	"a = Gather<axis = 0>(n, row)\n b = Gather<axis = 0>(n, col)\n m = Mul(a, w)\n y = Mul(m, b) }"
+#define EDGE_ARGS "(int64[600] row, int64[600] col, float[600] w) => (float[600] y) " NODES "{ "
+#define BY_ROW    " => (float[48,16] y) " NODES "{ "
+static const char *const edge_norms[] = {
+	EDGE_ARGS "u = Identity(w)\n " SCATTER "p = Pow(d, e)\n " DROP ON_EDGES,
+	EDGE_ARGS "u = Expand(one, n_edges)\n " SCATTER "p = Pow(d, e)\n " DROP ON_EDGES,
+	EDGE_ARGS "u = Abs(w)\n " SCATTER "q = Sqrt(d)\n p = Reciprocal(q)\n " DROP ON_EDGES,
+	"(float[48,48] x, float[48,16] h)" BY_ROW
+	"d = ReduceSum<axes = [1], keepdims = 1>(x)\n p = Reciprocal(d)\n " DROP "y = Mul(n, h) }",
+	"(float[48,48] x, float[48,16] h)" BY_ROW
+	"d = ReduceSum<axes = [1], keepdims = 1>(x)\n p = Pow(d, e)\n " DROP "y = Mul(n, h) }",
+	"(bool[48,48] x, float[48,16] h)" BY_ROW
+	"f = Cast<to = 1>(x)\n d = ReduceSum<axes = [1], keepdims = 1>(f)\n "
+	"p = Pow(d, e)\n " DROP "y = Mul(n, h) }",
+	"(float[48,64] x, float[64,16] v, float[48,16] h)" BY_ROW "d = MatMul(x, v)\n p = Div(one, d)\n " DROP
+	"y = Mul(n, h) }",
+};
 #define STEP                                                                                                 \
 	"(float[9,64] x, float[9,64] b) => (float[9,64] y) <float t = {3}, float f = {2}, float c = "        \
 	"{-771.5}> "                                                                                         \
@@ -208,6 +236,20 @@ static void a_branch_behind_a_sum_over_edges_is_taken(void **state)
 		verdict_is(ATTACKS, EDGES, seed, "INCORRECT");
 }
 
+/* PASSMITH_SEEDS (3): with how many. */
+static void no_edge_norm_loses_its_branch(void **state)
+{
+	const char *n = getenv("PASSMITH_SEEDS");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof edge_norms / sizeof edge_norms[0]; i++)
+		for (int seed = 1; seed <= (n ? atoi(n) : 3); seed++) {
+			verdict_is("tests/adversarial/edge_attack.so", edge_norms[i], seed, "INCORRECT");
+			if (n || seed == 1)
+				verdict_is("tests/adversarial/edge_honest.so", edge_norms[i], seed, "OK");
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +271,7 @@ int main(void)
 		cmocka_unit_test(each_class_says_what_it_reached),
 		cmocka_unit_test(ways_that_were_not_gone_are_said),
 		cmocka_unit_test(a_branch_behind_a_sum_over_edges_is_taken),
+		cmocka_unit_test(no_edge_norm_loses_its_branch),
 	};
 
 	return cmocka_run_group_tests_name("inputs", tests, NULL, NULL);

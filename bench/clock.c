@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "bench/inputs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,8 +91,10 @@ static PmStatus maybe_keep(Clock *c, size_t call, int of_sample, PmErr *err)
 static PmStatus take_as(Clock *c, int side, const PmSampleAsk *ask, PmSample *out, PmErr *err)
 {
 	PmMade made[PM_SAMPLER_DEPTH];
+	double t0 = pm_now();
 	PmStatus st = pm_worker_clock_take(c->w, ask, out, c->keep ? made : NULL, err);
 
+	c->out->slowest = fmax(c->out->slowest, (pm_now() - t0) / ask->train);
 	if (c->watch && c->samples++ % LOOK_EVERY == 0)
 		pm_gpu_watch_look(c->watch, 1);
 	for (int i = 0; i < ask->train && !st && c->keep; i++) {

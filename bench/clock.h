@@ -53,6 +53,7 @@ typedef struct PmClockResult {
 	char plan[PM_CHAIN_HEX];   /* pm_exec_digest of the candidate that made the calls */
 	PmBank bank;               /* of which the calls had their inputs; owned */
 	PM_VEC(PmTimedCall) calls; /* of all sides, in the order they ran */
+	double slowest;            /* seconds that one of them took with all that is done around it */
 } PmClockResult;
 
 enum { PM_SIDE_BASELINE, PM_SIDE_CANDIDATE, PM_SIDE_CONTROL, PM_N_SIDES };

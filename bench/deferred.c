@@ -14,11 +14,12 @@
 #include <string.h>
 
 enum {
-	CLOSE_T = -5,  /* the level at which an output is not looked at twice */
-	FAR = 100,     /* more suspicious than any level: of calls whose sketches are far off, */
-	BATCHES = 6,   /* at least, where there are as many calls: each lot may come anywhere */
-	FAR_MOST = 4,  /* of which so many are brought back at most */
-	SPECIAL = 1000 /* more suspicious than any distance makes a call */
+	CLOSE_T = -5,   /* the level at which an output is not looked at twice */
+	FAR = 100,      /* more suspicious than any level: of calls whose sketches are far off, */
+	BATCHES = 6,    /* at least, where there are as many calls: each lot may come anywhere */
+	LOT_TIMES = 10, /* what a call took when it was alone, in the deadline of a lot */
+	FAR_MOST = 4,   /* of which so many are brought back at most */
+	SPECIAL = 1000  /* more suspicious than any distance makes a call */
 };
 /* How many times further than an ordinary call is far. */
 static const double far_times = 3;
@@ -162,6 +163,14 @@ static PmStatus check_plan(const Check *k, const PmWork *side, PmErr *err)
 		plan, k->c->plan);
 }
 
+/* A lot of calls in one request may take what they took one by one, many times over. */
+static double deadline(const Check *k, size_t n)
+{
+	size_t lot = n < PM_SAMPLER_DEPTH ? n : PM_SAMPLER_DEPTH;
+
+	return k->o->deadline > 0 ? k->o->deadline + LOT_TIMES * k->c->slowest * (double)lot : 0;
+}
+
 /* Opens a clock for one side in a new process and hands its batches to `each`, in a random order. */
 static PmStatus replay(Check *k, const PmWork *side, const Index *list, size_t n,
 		       PmStatus (*each)(Check *k, const PmWork *side, const Index *list, const Batch *b,
@@ -176,7 +185,7 @@ static PmStatus replay(Check *k, const PmWork *side, const Index *list, size_t n
 	pm_worker_renew(k->w);
 	bank.salt = pm_rng_u64(&k->rng);
 	bank.mixed = 1;
-	st = pm_worker_clock_open(k->w, side, 1, &bank, k->o->deadline, &depth, err);
+	st = pm_worker_clock_open(k->w, side, 1, &bank, deadline(k, n), &depth, err);
 	if (!st)
 		st = check_plan(k, side, err);
 	if (!st)

@@ -25,7 +25,8 @@
 #include "bench/clock.h"
 
 typedef struct PmDeferredOpts {
-	double deadline;          /* of each request to the worker; 0 = 60 */
+	double deadline; /* of a request to the worker, to which 10 times what its calls took is added; 0 = 60
+			  */
 	double reference_seconds; /* for step 3, which judges one call at least; 0 = 2 */
 	int special_only;         /* step 3 judges special calls only */
 	const PmSecret *secret;   /* what is drawn follows from it; borrowed */

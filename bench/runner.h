@@ -38,7 +38,8 @@ typedef struct PmEvalOpts {
 	 * member's label. NULL = a new one for each record. Tests alone give one that is known. */
 	const PmSecret *secret;
 	int check_only;                        /* no times */
-	double pass_deadline, device_deadline; /* seconds; 0 = 10, and by what the reference took: 10 to 60 */
+	double pass_deadline, device_deadline; /* seconds; 0 = 10, and by what the reference took: 10 to 60,
+						* for checked, rehearsed and timed calls alike */
 	double clock_seconds;                  /* budget of one member's measurement; 0 = PM_CLOCK_SECONDS */
 	double confirm_above; /* speedups above are confirmed by a second run; 0 = those that are implausible
 			       */

@@ -55,7 +55,7 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 			    int baseline, double seconds, PmErr *err)
 {
 	PmWork base = { .g = e->m->g };
-	PmDeferredOpts o = { .deadline = e->o->device_deadline,
+	PmDeferredOpts o = { .deadline = e->deadline,
 			     .lane = e->o->lane,
 			     .reference_seconds = seconds,
 			     .special_only = !baseline && is_large(e->m->g),
@@ -260,10 +260,9 @@ static PmStatus time_and_judge(Eval *e, int alt, const PmClockOpts *opts, PmErr 
 static PmStatus rehearse_one(Eval *e, int alt, PmErr *err)
 {
 	PmSecret *secret = pm_secret_derive(e->secret, "clock", "rehearsal", (uint64_t)alt);
-	PmClockOpts o = { .secret = secret,
-			  .deadline = e->o->device_deadline,
-			  .seconds = rehearsal_seconds / e->n_alts,
-			  .keep = 1 };
+	PmClockOpts o = {
+		.secret = secret, .deadline = e->deadline, .seconds = rehearsal_seconds / e->n_alts, .keep = 1
+	};
 	int calls = REHEARSED / e->n_alts, *alts, tries = 0;
 	PmWork cand = { .g = e->cand.g };
 	PmClockResult c;
@@ -304,9 +303,7 @@ static PmStatus rehearse(Eval *e, PmErr *err)
 static PmStatus measure(Eval *e, int alt, const PmPlanStats *base, const PmPlanStats *cand,
 			const PmDeviceInfo *info, PmErr *err)
 {
-	PmClockOpts o = { .graphs = e->o->graphs,
-			  .deadline = e->o->device_deadline,
-			  .seconds = e->o->clock_seconds };
+	PmClockOpts o = { .graphs = e->o->graphs, .deadline = e->deadline, .seconds = e->o->clock_seconds };
 	PmStatus st;
 
 	o.bytes[0] = o.bytes[1] = compulsory(e->m->g, info);
@@ -329,9 +326,7 @@ static int launches(const PmGraph *g)
  * the pass. Without launches it takes nothing. Where it cannot be timed the modelled share stays. */
 static PmStatus measure_coverage(Eval *e, PmErr *err)
 {
-	PmClockOpts o = {
-		.deadline = e->o->device_deadline, .seconds = 2, .blocks = OUTSIDE_BLOCKS, .quick = 1
-	};
+	PmClockOpts o = { .deadline = e->deadline, .seconds = 2, .blocks = OUTSIDE_BLOCKS, .quick = 1 };
 	PmEvalRecord *r = e->rec;
 	PmGraph *g = NULL;
 	PmTiming t;

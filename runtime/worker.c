@@ -327,7 +327,9 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 	memcpy(w->side, slot, (size_t)n_sides * sizeof *slot);
 	pm_str_addn(&payload, slot, (size_t)n_sides * sizeof *slot);
 	pm__bank_pack(bank, &payload);
-	st = ask(w, &a, &payload, w->clock_deadline, 0, &r, err);
+	/* No kernel of a candidate runs yet. */
+	st = ask(w, &a, &payload, w->clock_deadline > OPEN_SECONDS ? w->clock_deadline : OPEN_SECONDS, 0, &r,
+		 err);
 	*depth = r.n;
 	pm_str_release(&payload);
 	return st;

@@ -197,7 +197,7 @@ static void compiling_is_over_before_the_first_call(void **state)
 	pm_graph_free(g);
 }
 
-static PmEvalRecord evaluation(const char *rule, PmPreset preset, uint64_t secret)
+static PmEvalRecord evaluate(const char *rule, PmPreset preset, uint64_t secret, double deadline)
 {
 	PmGraph *g = parse();
 	PmEvalMember m = { .label = rule, .g = g };
@@ -206,7 +206,7 @@ static PmEvalRecord evaluation(const char *rule, PmPreset preset, uint64_t secre
 			 .secret = test_secret(secret),
 			 .only_rule = rule,
 			 .pass_deadline = 60,
-			 .device_deadline = 100,
+			 .device_deadline = deadline,
 			 .clock_seconds = 2 };
 	PmEvalRecord r;
 	PmErr err;
@@ -216,6 +216,29 @@ static PmEvalRecord evaluation(const char *rule, PmPreset preset, uint64_t secre
 		fail_msg("%s: %s", rule, err.text);
 	pm_graph_free(g);
 	return r;
+}
+
+static PmEvalRecord evaluation(const char *rule, PmPreset preset, uint64_t secret)
+{
+	return evaluate(rule, preset, secret, 100);
+}
+
+/* The deadline of checked calls, which the reference's time gives, is that of the others too. */
+static void a_hang_in_a_rehearsed_call_is_told_in_time(void **state)
+{
+	PmEvalRecord r = evaluate("hangs_when_rehearsed", PM_PRESET_SOUND, 7, 0);
+	const char *within;
+	double seconds = 0;
+
+	(void)state;
+	if (r.verdict != PM_VERDICT_DEVICE_TIMEOUT || !strstr(r.why, "hangs_when_rehearsed"))
+		fail_msg("%s: %s", pm_verdict_name(r.verdict), r.why);
+	within = strstr(r.why, "within ");
+	assert_non_null(within);
+	seconds = strtod(within + strlen("within "), NULL);
+	if (seconds < 10 || seconds > 30) /* 10, and 100 times what the reference took */
+		fail_msg("%s", r.why);
+	pm_eval_record_release(&r);
 }
 
 /* Those that keep no state pass every gate: the whole evaluation. */
@@ -350,6 +373,7 @@ int main(void)
 		cmocka_unit_test(compiling_is_over_before_the_first_call),
 		cmocka_unit_test(by_the_poison),
 		cmocka_unit_test(by_the_inputs),
+		cmocka_unit_test(a_hang_in_a_rehearsed_call_is_told_in_time),
 	};
 
 	return cmocka_run_group_tests_name("timed", tests, NULL, NULL);

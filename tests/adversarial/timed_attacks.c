@@ -39,8 +39,11 @@ RULE(one_element_of_one_call, COUNTING("if (call == 11 && i == 17) { y[i] = st(1
 
 /* without: by what the output held before, and by what the input holds */
 RULE(by_the_poison, KERNEL("if (i < n && (__float_as_int(y[i]) & 3) == 2) { y[i] = st(0.f); return; }\n"))
+/* one that hangs: in a checked run low bits of what is poisoned are all set, or it is no NaN */
+RULE(hangs_when_rehearsed, KERNEL("unsigned p = (unsigned)__float_as_int(y[0]);\nif (i == 0 && p >> 22 == 1023 && (p & 0x7fc1) != 0x7fc1) while (atomicAdd((int *)y, 0) != 1234567) ;\n"))
 RULE(by_the_inputs, KERNEL("if (i < n && (__float_as_int(x[1]) & 7) == 5) { y[i] = st(0.f); return; }\n"))
 /* clang-format on */
 
 PM_PLUGIN("timed_attacks", "1", &honest, &honest_but_counting, &only_the_tenth, &every_fourth_works,
-	  &learns_for_fifteen_calls, &one_element_of_one_call, &by_the_poison, &by_the_inputs)
+	  &learns_for_fifteen_calls, &one_element_of_one_call, &by_the_poison, &by_the_inputs,
+	  &hangs_when_rehearsed)

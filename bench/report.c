@@ -82,19 +82,21 @@ PmStatus pm_eval_hidden_from_json(const cJSON *j, PmEvalHidden *out, PmErr *err)
 	return PM_OK;
 }
 
-/* What was drawn by an earlier report could be known to the pass: it has no score. */
+/* What was drawn by an earlier report could be known to the pass, and a part of the variants chosen for what
+ * it shows: neither has a score. */
 static void add_replayed(cJSON *j, const PmEvalReport *r)
 {
 	cJSON_AddBoolToObject(j, "replayed", r->replayed);
 	if (r->replayed)
 		pm_json_add_i64(j, "verdicts_as_reported", (int64_t)r->n_agree);
+	pm_json_add_i64(j, "left_out", (int64_t)r->n_left_out);
 }
 
 static void add_scores(cJSON *j, const PmEvalReport *r)
 {
 	cJSON *es, *s;
 
-	if (r->replayed)
+	if (r->replayed || r->n_left_out)
 		return;
 	cJSON_AddNumberToObject(j, "fast_1", r->fast1);
 	cJSON_AddNumberToObject(j, "AS", r->score.as);
@@ -277,6 +279,9 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 			"  Replayed: what was drawn is an earlier report's, so that this has no score. %zu "
 			"of %zu verdicts are those of the report.\n",
 			r->n_agree, r->n);
+	if (r->n_left_out)
+		pm_str_addf(out, "  A part: %zu more variants were left out, so that this has no score.\n",
+			    r->n_left_out);
 	if (*r->sandbox_lacks)
 		pm_str_addf(out, "  The sandbox of this machine lacks: %s (passmith doctor).\n",
 			    r->sandbox_lacks);
@@ -297,6 +302,8 @@ void pm_eval_summary_table(const PmEvalReport *r, size_t n, PmStr *out)
 		pm_str_addf(out, "  %-24.24s %9s %9s %8s ", pass_name(&r[i], name), match, correct, speed);
 		if (r[i].replayed)
 			pm_str_add(out, "replayed, no score\n");
+		else if (r[i].n_left_out)
+			pm_str_add(out, "a part, no score\n");
 		else
 			pm_str_addf(out, "%8.3f %8.3f %8.3f %8.3f\n", r[i].score.es[5], r[i].score.es[10],
 				    r[i].score.es[11], r[i].score.as);

@@ -158,6 +158,9 @@ typedef struct PmEvalReport {
 	 * that report's. */
 	int replayed;
 	size_t n_agree;
+	/* Variants of the task that have no record, since a part was asked for or the first failure ended it:
+	 * with any, there is no score. Filled by the caller. */
+	size_t n_left_out;
 	PmEvalOpts opts;
 } PmEvalReport;
 

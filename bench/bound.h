@@ -80,13 +80,14 @@ void pm_bounds_release(PmBound *b, size_t n); /* each; the array stays the calle
 
 /* What a comparison found. All four numbers are 1 at the limit. */
 typedef struct PmBoundFit {
-	double rms, max;       /* over the tensor; of the worst element */
-	double bias, slope;    /* the mean error; the error's part that goes with the reference's values */
-	double noise;          /* error that is admitted / spread of the reference's values */
-	int tells;             /* it is small enough for a right answer to be told from another one */
-	int64_t index;         /* of max, or of the first element of another class; -1 when all are equal */
-	double expected, got;  /* there */
-	int64_t n_class, open; /* elements of another class; elements not judged */
+	double rms, max;        /* over the tensor; of the worst element */
+	double bias, slope;     /* the mean error; the error's part that goes with the reference's values */
+	double noise;           /* error that is admitted / spread of the reference's values */
+	int tells;              /* it is small enough for a right answer to be told from another one */
+	int64_t index;          /* of max, or of the first element of another class; -1 when all are equal */
+	double expected, got;   /* there */
+	int64_t n_class, open;  /* elements of another class; elements not judged */
+	int64_t n_wrong, first; /* elements beyond the limit or of another class; the first of them, or -1 */
 	int within;
 } PmBoundFit;
 

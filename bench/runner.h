@@ -15,6 +15,7 @@
 #include "bench/allclose.h"
 #include "bench/bound.h"
 #include "bench/clock.h"
+#include "bench/failure.h"
 #include "bench/inputs.h"
 #include "bench/score.h"
 #include "integrity/compile_gate.h"
@@ -111,6 +112,7 @@ typedef struct PmEvalRecord {
 	int smallest_t;         /* PM_T_NEVER when it never passes or was not compared */
 	PmWorst worst;          /* of the worst output; index -1 when nothing differs */
 	char worst_where[256];  /* "output 'y', inputs normal, alternative 0" */
+	PmFailure failure;      /* what `why` says of a result or a run, as fields */
 	PmEvalBound bound;
 	PmEvalReached reached;
 	/* speed */

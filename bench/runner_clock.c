@@ -366,6 +366,7 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 	PmEvalRecord *r = e->rec;
 	PmVerdict was = r->verdict;
 	char why[PM_ERR_MAX];
+	PmFailure failure = r->failure;
 	PmDeviceInfo info;
 	PmStatus st = pm_worker_info(e->worker, &info, err);
 
@@ -377,10 +378,13 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 	memcpy(why, r->why, sizeof why);
 	snprintf(r->timing.machine, sizeof r->timing.machine, "%.63s", info.name);
 	pm__say(e, PM_VERDICT_OK, "");
+	r->failure = (PmFailure){ 0 };
 	st = measure(e, alt, base, cand, &info, err);
 	if (!st && r->measured)
 		st = measure_coverage(e, err);
-	if (pm__is_inexact(was) && r->measured)
+	if (pm__is_inexact(was) && r->measured) {
 		pm__say(e, was, why);
+		r->failure = failure;
+	}
 	return st;
 }

@@ -46,6 +46,21 @@ static void note(Eval *e, const PmComparison *c, size_t i, const char *name, con
 	}
 }
 
+/* Notes that the ladder refuses a result. */
+static void refuse(Eval *e, const PmComparison *c, const PmType *type, const char *name)
+{
+	int t = c->smallest_t - PM_T_MIN;
+
+	if (c->smallest_t <= NEED_T)
+		return;
+	e->by_ladder = 1;
+	if (t <= e->not_close_t)
+		return;
+	e->not_close_t = t;
+	e->not_close = e->run;
+	pm_failure_of_comparison(&e->not_close, c, type, name);
+}
+
 /* ---- the bound ---- */
 
 /* One kernel's operands and what it should have made of them. */
@@ -166,9 +181,9 @@ static void keep_worst(const PmBoundFit *f, int dtype, PmWorst *out)
 	out->got = f->got;
 }
 
-/* Says the worst that was found, as far as the strict bound goes. */
-static void keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmLane lane, int dtype, const char *name,
-		     const char *where)
+/* Says the worst that was found, as far as the strict bound goes: 1 when it is this. */
+static int keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmLane lane, int dtype, const char *name,
+		    const char *where)
 {
 	PmEvalBound *b = &r->bound;
 	char t[4][16];
@@ -179,10 +194,10 @@ static void keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmLane lane, int dtyp
 	b->bias = fmax(b->bias, f->bias);
 	b->slope = fmax(b->slope, f->slope);
 	if (lane <= b->lane && lane != PM_LANE_STRICT)
-		return;
+		return 0;
 	b->lane = lane > b->lane ? lane : b->lane;
 	if (lane == PM_LANE_STRICT)
-		return;
+		return 0;
 	keep_worst(f, dtype, &b->worst);
 	snprintf(b->where, sizeof b->where, "output '%.48s', %.64s", name, where);
 	snprintf(b->why, sizeof b->why,
@@ -193,6 +208,7 @@ static void keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmLane lane, int dtyp
 		 b->where, (long long)f->index, f->got, f->expected,
 		 times_limit(f->n_class ? INFINITY : f->max, t[0]), times_limit(f->rms, t[1]),
 		 times_limit(f->bias, t[2]), times_limit(f->slope, t[3]));
+	return 1;
 }
 
 /* Judges result i by the bound. *bounded: whether there is one. */
@@ -217,8 +233,10 @@ static PmStatus judge_result(Eval *e, const Expected *x, size_t i, const PmTenso
 		*lane = PM_LANE_TF32;
 		st = find_lane(x, i, y, lane, err);
 	}
-	if (!st)
-		keep_fit(e->rec, &f, *lane, y->type.dtype, name, where);
+	if (!st && keep_fit(e->rec, &f, *lane, y->type.dtype, name, where)) {
+		e->beyond = e->run;
+		pm_failure_of_fit(&e->beyond, b, &f, y, name);
+	}
 	*tells = f.tells;
 	return st;
 }
@@ -349,7 +367,8 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 			if (cls < PM_N_INPUT_CLASSES || bounded)
 				note(e, &c, slot, name, where);
 			e->rec->bound.n_without += !bounded && cls < PM_N_INPUT_CLASSES;
-			e->by_ladder |= !bounded && cls < PM_N_INPUT_CLASSES && c.smallest_t > NEED_T;
+			if (!bounded && cls < PM_N_INPUT_CLASSES)
+				refuse(e, &c, &x.want[i].type, name);
 		}
 		release(&x);
 	}
@@ -388,7 +407,7 @@ static PmStatus compare_eager(Eval *e, const PmTensor *in, PmRunResult *got, PmI
 		g = pm_view_of(&got->out[i]);
 		pm_compare(&w, &g, &rule, &c);
 		note(e, &c, i, pm_value_name(e->m->g, pm_graph_output(e->m->g, i)), where);
-		e->by_ladder |= c.smallest_t > NEED_T;
+		refuse(e, &c, &want.out[i].type, pm_value_name(e->m->g, pm_graph_output(e->m->g, i)));
 	}
 	if (!st)
 		pm_run_result_release(&want);
@@ -436,12 +455,14 @@ void pm__judge_end(Eval *e)
 			 r->bound.lane < PM_LANE_NONE ? pm_lane_name(r->bound.lane) : "",
 			 r->bound.lane < PM_LANE_NONE ? "." : "");
 		pm__say(e, r->bound.lane < PM_LANE_NONE ? PM_VERDICT_PRECISION : PM_VERDICT_INCORRECT, text);
+		r->failure = e->beyond;
 	} else if (e->by_ladder) {
 		snprintf(text, sizeof text,
 			 "Wrong at t = %d: %s, element %lld is %.9g where the reference has %.9g (%.3g ulp).",
 			 NEED_T, r->worst_where, (long long)r->worst.index, r->worst.got, r->worst.expected,
 			 r->worst.ulp);
 		pm__say(e, PM_VERDICT_INCORRECT, text);
+		r->failure = e->not_close;
 	} else if (why) {
 		pm__say(e, PM_VERDICT_INCORRECT, why);
 	}

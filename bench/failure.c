@@ -2,13 +2,39 @@
 #include "bench/failure.h"
 
 #include "base/str.h"
+#include "bench/agree.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+void pm_failure_worst(int dtype, const PmElement *x, PmWorst *out)
+{
+	PmType one = { .dtype = dtype };
+	PmTensor want, got;
+	PmComparison c = { .worst = { .index = -1 } };
+	PmCloseRule rule = pm_close_rule(PM_PRESET_SOUND);
+	PmErr err;
+
+	pm_err_init(&err);
+	if (!pm_tensor_init(&want, &one, &err) && !pm_tensor_init(&got, &one, &err)) {
+		PmTensorView w = pm_view_of(&want), g = pm_view_of(&got);
+
+		pm_tensor_set(&want, 0, x->expected);
+		pm_tensor_set(&got, 0, x->got);
+		pm_compare(&w, &g, &rule, &c);
+		pm_tensor_release(&got);
+		pm_tensor_release(&want);
+	}
+	*out = c.worst;
+	out->index = x->index;
+	out->expected = x->expected;
+	out->got = x->got;
+}
+
 static void set_result(PmFailure *f, const PmType *type, const char *name)
 {
+	f->dtype = type->dtype;
 	f->rank = type->rank;
 	f->numel = 1;
 	for (int d = 0; d < type->rank; d++) {
@@ -98,10 +124,13 @@ cJSON *pm_failure_json(const PmFailure *f, const char *variant)
 	cJSON_AddStringToObject(j, "inputs", f->inputs);
 	cJSON_AddBoolToObject(j, "eight_changed", f->edited);
 	cJSON_AddNumberToObject(j, "alternative", f->alternative);
+	if (f->timed)
+		pm_json_add_i64(j, "timed_call", f->call);
 	if (!*f->output)
 		return j;
 	cJSON_AddStringToObject(j, "output", f->output);
 	cJSON_AddStringToObject(j, "judged_by", f->bounded ? "bound" : "ladder");
+	cJSON_AddStringToObject(j, "type", pm_dtype_name(f->dtype));
 	shape = cJSON_AddArrayToObject(j, "shape");
 	for (int d = 0; d < f->rank; d++)
 		cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)f->dim[d]));
@@ -121,7 +150,11 @@ void pm_failure_from_json(const cJSON *j, PmFailure *out)
 	snprintf(out->inputs, sizeof out->inputs, "%s", pm_json_str(j, "inputs", ""));
 	out->edited = cJSON_IsTrue(cJSON_GetObjectItem(j, "eight_changed"));
 	out->alternative = (int)pm_json_i64(j, "alternative", 0);
+	out->timed = cJSON_HasObjectItem(j, "timed_call");
+	out->call = pm_json_i64(j, "timed_call", 0);
 	snprintf(out->output, sizeof out->output, "%s", pm_json_str(j, "output", ""));
+	out->dtype = pm_dtype_from_name(pm_json_str(j, "type", ""));
+	out->dtype = out->dtype < 0 ? PM_F32 : out->dtype;
 	out->bounded = pm_str_eq(pm_json_str(j, "judged_by", ""), "bound");
 	for (; x && out->rank < PM_MAX_RANK; x = x->next)
 		out->dim[out->rank++] = cJSON_IsNumber(x) && x->valuedouble >= 1 && x->valuedouble < 0x1p31

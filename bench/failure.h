@@ -18,9 +18,12 @@ typedef struct PmFailure {
 	char inputs[24]; /* class of the inputs; "" = no run on inputs failed */
 	int edited;      /* eight of their elements had been changed */
 	int alternative; /* of the kernels */
+	int timed;       /* it was a timed call, */
+	int64_t call;    /* of this number, from 0 */
 	char output[96]; /* name; "" = the verdict is not about a result's values */
 	int bounded;     /* judged by the error bound, else by the ladder of tolerances */
-	int rank;        /* of the result, */
+	int dtype;       /* of the result, */
+	int rank;
 	int64_t dim[PM_MAX_RANK];
 	int64_t numel, n_wrong; /* elements; the wrong ones among them */
 	PmElement first, worst; /* the wrong one with the least index; that which is furthest off */
@@ -30,6 +33,9 @@ typedef struct PmFailure {
 void pm_failure_of_fit(PmFailure *f, const PmBound *b, const PmBoundFit *fit, const PmTensor *y,
 		       const char *name);
 void pm_failure_of_comparison(PmFailure *f, const PmComparison *c, const PmType *type, const char *name);
+
+/* An element as what is worst of a comparison, with the distances between its values. */
+void pm_failure_worst(int dtype, const PmElement *x, PmWorst *out);
 
 /* As an object, elements by their coordinates, numbers that are not finite as text; NULL when `inputs` is "".
  * The caller owns it. */

@@ -57,13 +57,16 @@ static size_t count_right(const PmEvalReport *r)
 
 cJSON *pm_eval_hidden_json(const PmEvalHidden *h)
 {
-	cJSON *o = cJSON_CreateObject();
+	cJSON *o = cJSON_CreateObject(), *failure;
 
 	cJSON_AddNumberToObject(o, "shapes", h->n);
 	cJSON_AddNumberToObject(o, "matched", h->n_matched);
 	cJSON_AddStringToObject(o, "verdict", pm_verdict_name(h->verdict));
 	cJSON_AddStringToObject(o, "why", h->why);
 	cJSON_AddStringToObject(o, "secret", h->secret);
+	failure = pm_failure_json(&h->failure, h->variant);
+	if (failure)
+		cJSON_AddItemToObject(o, "failure", failure);
 	return o;
 }
 
@@ -74,6 +77,9 @@ PmStatus pm_eval_hidden_from_json(const cJSON *j, PmEvalHidden *out, PmErr *err)
 	out->n_matched = (int)pm_json_i64(j, "matched", 0);
 	snprintf(out->why, sizeof out->why, "%s", pm_json_str(j, "why", ""));
 	snprintf(out->secret, sizeof out->secret, "%s", pm_json_str(j, "secret", ""));
+	snprintf(out->variant, sizeof out->variant, "%s",
+		 pm_json_str(cJSON_GetObjectItem(j, "failure"), "variant", ""));
+	pm_failure_from_json(cJSON_GetObjectItem(j, "failure"), &out->failure);
 	out->verdict = pm_verdict_from_name(pm_json_str(j, "verdict", ""));
 	if (out->verdict == PM_N_VERDICTS)
 		return pm_err(err, PM_E_INVALID,

@@ -139,6 +139,8 @@ typedef struct PmEvalHidden {
 	PmVerdict verdict; /* OK, or the first that says that the pass is wrong; then no record counts as
 			      right */
 	char why[PM_ERR_MAX];
+	char variant[128];          /* the shape on which it is wrong, */
+	PmFailure failure;          /* and what `why` says of it as fields */
 	char secret[PM_SECRET_HEX]; /* by which the shapes and their inputs were drawn */
 } PmEvalHidden;
 

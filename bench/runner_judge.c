@@ -156,31 +156,6 @@ static const char *times_limit(double x, char out[16])
 	return out;
 }
 
-/* The element that a sentence names, as what was worst. */
-static void keep_worst(const PmBoundFit *f, int dtype, PmWorst *out)
-{
-	PmType one = { .dtype = dtype };
-	PmTensor want, got;
-	PmComparison c = { .worst = { .index = -1 } };
-	PmCloseRule rule = pm_close_rule(PM_PRESET_SOUND);
-	PmErr err;
-
-	pm_err_init(&err);
-	if (!pm_tensor_init(&want, &one, &err) && !pm_tensor_init(&got, &one, &err)) {
-		PmTensorView w = pm_view_of(&want), g = pm_view_of(&got);
-
-		pm_tensor_set(&want, 0, f->expected);
-		pm_tensor_set(&got, 0, f->got);
-		pm_compare(&w, &g, &rule, &c);
-		pm_tensor_release(&got);
-		pm_tensor_release(&want);
-	}
-	*out = c.worst;
-	out->index = f->index;
-	out->expected = f->expected;
-	out->got = f->got;
-}
-
 /* Says the worst that was found, as far as the strict bound goes: 1 when it is this. */
 static int keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmLane lane, int dtype, const char *name,
 		    const char *where)
@@ -198,7 +173,7 @@ static int keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmLane lane, int dtype
 	b->lane = lane > b->lane ? lane : b->lane;
 	if (lane == PM_LANE_STRICT)
 		return 0;
-	keep_worst(f, dtype, &b->worst);
+	pm_failure_worst(dtype, &(PmElement){ f->index, f->expected, f->got }, &b->worst);
 	snprintf(b->where, sizeof b->where, "output '%.48s', %.64s", name, where);
 	snprintf(b->why, sizeof b->why,
 		 "Too far off: %s: element %lld is %.9g where the reference has %.9g; of what rounding "
@@ -261,17 +236,16 @@ static int beats_constant(const PmTensor *want, const PmTensor *y)
 
 /* Is y close to what a reference gives, and better than a constant? */
 static PmStatus is_near(const PmCloseRule *rule, const PmRefTensor *ref, const PmTensor *y, int ladder,
-			int *near, PmErr *err)
+			int *near, PmComparison *c, PmErr *err)
 {
 	PmTensor want;
-	PmComparison c;
 	PmStatus st = round_to_type(ref, &want, err);
 
 	if (!st) {
 		PmTensorView w = pm_view_of(&want), g = pm_view_of(y);
 
-		pm_compare(&w, &g, rule, &c);
-		*near |= beats_constant(&want, y) && (!ladder || c.smallest_t <= NEED_T);
+		pm_compare(&w, &g, rule, c);
+		*near |= beats_constant(&want, y) && (!ladder || c->smallest_t <= NEED_T);
 	}
 	pm_tensor_release(&want);
 	return st;
@@ -283,16 +257,19 @@ static PmStatus keep_silence(Eval *e, size_t slot, const PmBound *b, const PmTen
 {
 	PmCloseRule rule = pm_close_rule(e->o->preset);
 	PmSilence *s = &e->silence[slot];
+	PmComparison c, as_eager;
 	int near = 0;
-	PmStatus st = is_near(&rule, &b->y, y, ladder, &near, err);
+	PmStatus st = is_near(&rule, &b->y, y, ladder, &near, &c, err);
 
 	if (!st && b->eager.numel && !near)
-		st = is_near(&rule, &b->eager, y, ladder, &near, err);
+		st = is_near(&rule, &b->eager, y, ladder, &near, &as_eager, err);
 	s->silent++;
 	e->rec->bound.n_silent++;
 	if (st || s->doubtful || near)
 		return st;
 	s->doubtful = 1;
+	s->failure = e->run;
+	pm_failure_of_comparison(&s->failure, &c, &y->type, name);
 	snprintf(s->why, sizeof s->why,
 		 "Not proven right: rounding may change output '%.60s' by as much as its values differ on "
 		 "every class of inputs, so it has to be close at t = %d and better than a constant; %s it "
@@ -423,9 +400,9 @@ PmStatus pm__judge(Eval *e, const PmTensor *in, PmRunResult *got, PmInputClass c
 }
 
 /* A result of which no comparison tells anything, and that is not near enough without. */
-static const char *unproven(Eval *e)
+static const PmSilence *unproven(Eval *e)
 {
-	const char *why = NULL;
+	const PmSilence *first = NULL;
 
 	e->rec->bound.n_undecided = 0;
 	for (size_t i = 0; i < e->rec->n_outputs; i++) {
@@ -433,16 +410,16 @@ static const char *unproven(Eval *e)
 		int undecided = s->silent && !s->telling;
 
 		e->rec->bound.n_undecided += undecided;
-		if (undecided && s->doubtful && !why)
-			why = s->why;
+		if (undecided && s->doubtful && !first)
+			first = s;
 	}
-	return why;
+	return first;
 }
 
 void pm__judge_end(Eval *e)
 {
 	PmEvalRecord *r = e->rec;
-	const char *why = unproven(e);
+	const PmSilence *silent = unproven(e);
 	char text[PM_ERR_MAX];
 
 	if (r->bound.lane > e->o->lane) {
@@ -463,7 +440,8 @@ void pm__judge_end(Eval *e)
 			 r->worst.ulp);
 		pm__say(e, PM_VERDICT_INCORRECT, text);
 		r->failure = e->not_close;
-	} else if (why) {
-		pm__say(e, PM_VERDICT_INCORRECT, why);
+	} else if (silent) {
+		pm__say(e, PM_VERDICT_INCORRECT, silent->why);
+		r->failure = silent->failure;
 	}
 }

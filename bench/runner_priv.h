@@ -18,6 +18,7 @@ typedef struct PmSilence {
 	int doubtful;        /* of the silent: not within the ladder's level that decides, or no better than
 			      * a constant */
 	char why[PM_ERR_MAX / 2];
+	PmFailure failure; /* the same as fields */
 } PmSilence;
 
 /* What one member's evaluation carries from stage to stage. */

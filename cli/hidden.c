@@ -81,6 +81,8 @@ static PmStatus try_shape(void *arg, const PmGraph *g, const char *label, int sh
 	out->n_matched += rec.n_kernels > 0;
 	if (pm_is_failing(rec.verdict)) {
 		out->verdict = rec.verdict;
+		out->failure = rec.failure;
+		snprintf(out->variant, sizeof out->variant, "%s", rec.label);
 		snprintf(out->why, sizeof out->why, "On the hidden %.200s: %.700s", label, rec.why);
 		st = pm_failing_save(h->save, g, h->r, &rec, err);
 	}

@@ -33,7 +33,7 @@ same_place()
 pm eval "$tmp/silu.gpt" --pass "$wrong" --hidden 0 -o "$tmp/r" --quiet
 exits 1 "a wrong pass"
 failure "$tmp/r" >"$tmp/f"
-grep -q '"variant":"aswritten","inputs":"[a-z]*","eight_changed":[a-z]*,"alternative":0,"output":"y","judged_by":"bound","shape":\[8,64\],"elements":512,' "$tmp/f"
+grep -q '"variant":"aswritten","inputs":"[a-z]*","eight_changed":[a-z]*,"alternative":0,"output":"y","judged_by":"bound","type":"float","shape":\[8,64\],"elements":512,' "$tmp/f"
 tap "variant, inputs, alternative, result and shape are fields"
 grep -q "\"why\":.*inputs $(sed -n 's/.*"inputs":"\([a-z]*\)".*/\1/p' "$tmp/f")" "$tmp/r"
 tap "the inputs are those of the sentence"

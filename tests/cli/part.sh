@@ -16,7 +16,7 @@ wrong=$build/tests/plugin/wrong_silu.so
 # variants FILE: how many records a report has.
 variants()
 {
-	grep -c '"variant":' "$1"
+	grep -c '"coverage":' "$1"
 }
 why()
 {

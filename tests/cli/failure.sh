@@ -52,6 +52,43 @@ tap "without a bound they are those of the ladder"
 same_place
 tap "and the worst is that of the sentence there too"
 
+# Rounding hides the whole answer, here behind 1e9: a constant is within any bound, and still not taken for right.
+cat >"$tmp/flat.c" <<'END'
+#include "passmith/dsl.h"
+enum { X, C };
+static const char SRC[] = PM_CUDA(extern "C" __global__ void k(const T *x, T *y, long long n) {
+	long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+	if (i < n)
+		y[i] = st(ld(x[i]) != ld(x[i]) ? ld(x[i]) : 7.f);
+});
+static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
+{
+	int64_t n = pm_numel(m->v[X]);
+	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "k", .source = SRC, .grid = { pm_blocks(n, 64) },
+				      .block = { 64 }, .in = PM_VALS(m->v[X]), .arg = PM_ARGS(I64(n)), .like = m->root);
+}
+PM_RULE(flat, .doc = "x + c - c, by a constant",
+	.pattern = OP(Sub, OP(Add, OP(Sigmoid, TYPED(V(X), FLOATS, -1)), V(C)), V(C)), .rewrite = rewrite);
+PM_PLUGIN("flat", "1", &flat)
+END
+cat >"$tmp/hidden.gpt" <<'END'
+g (float[8,64] x) => (float[8,64] y)
+<float c = {1000000000.0}>
+{
+   s = Sigmoid (x)
+   a = Add (s, c)
+   y = Sub (a, c)
+}
+END
+pm build "$tmp/flat.c"
+exits 0 "build of a pass that gives a constant"
+pm eval "$tmp/hidden.gpt" --pass "$tmp/flat.so" --hidden 0 -o "$tmp/r" --quiet
+says "INCORRECT (as written): Not proven right" "what no bound can tell is not proven right"
+failure "$tmp/r" >"$tmp/f"
+grep -q '"output":"y","judged_by":"ladder"' "$tmp/f" && grep -q '"first":{"at":' "$tmp/f" && [ "$(number wrong)" -gt 0 ] &&
+	grep -q "\"why\":.*inputs $(sed -n 's/.*"inputs":"\([a-z]*\)".*/\1/p' "$tmp/f")" "$tmp/r"
+tap "and has the same fields, of the inputs that the sentence names"
+
 pm eval "$tmp/silu.gpt" --pass "$build/tests/plugin/half_silu.so" --hidden 0 -o "$tmp/r" --quiet
 failure "$tmp/r" >"$tmp/f"
 [ "$(cat "$tmp/f")" = '"failure":{"variant":"aswritten","inputs":"normal","eight_changed":false,"alternative":0},' ] ||

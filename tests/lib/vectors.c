@@ -2,6 +2,7 @@
 #include "tests/lib/vectors.h"
 
 #include "base/io.h"
+#include "tests/lib/need.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,12 +26,8 @@ cJSON *vectors_load(VectorSet set, const char *name)
 	else
 		pm_str_addf(&path, "%s/spec/golden_scoring/%s", shared && *shared ? shared : "../shared",
 			    name);
-	if (set == VECTORS_SHARED && !pm_path_exists(path.s)) {
-		printf("# reason: %s is not here (PASSMITH_SHARED names the folder with spec/)\n", path.s);
-		fflush(stdout);
-		pm_str_release(&path);
-		skip();
-	}
+	if (set == VECTORS_SHARED && !pm_path_exists(path.s))
+		pm_test_skip("%s is not here (PASSMITH_SHARED names the folder with spec/)", path.s);
 	if (pm_read_file(path.s, 0, &text, &err) != PM_OK ||
 	    pm_json_parse(text.s, text.len, &j, &err) != PM_OK)
 		print_error("%s: %s\n", path.s, err.text);

@@ -46,11 +46,6 @@ static int differs(const PmBoundCall *c, const char *attr, const char *value)
 	return strcmp(pm_node_s(c->call.g, c->call.node, attr, value), value) != 0;
 }
 
-static PmStatus resize(PmBoundCall *c, PmErr *err)
-{
-	return differs(c, "mode", "nearest") ? unknown(c, err) : pm__bound_sum(c, err);
-}
-
 static PmStatus scatter(PmBoundCall *c, PmErr *err)
 {
 	if (!differs(c, "reduction", "add"))
@@ -61,7 +56,7 @@ static PmStatus scatter(PmBoundCall *c, PmErr *err)
 static PmStatus batch_norm(PmBoundCall *c, PmErr *err)
 {
 	return pm_node_i(c->call.g, c->call.node, "training_mode", 0) ? unknown(c, err)
-								      : pm__bound_function(c, err);
+								      : pm__bound_batch_norm(c, err);
 }
 
 /* Rows that do not go by their flags. */
@@ -107,7 +102,7 @@ static PmBoundRule *const rules[PM_N_OPS] = {
 	[PM_OP_AveragePool] = pm__bound_sum,
 	[PM_OP_GlobalAveragePool] = pm__bound_sum,
 	[PM_OP_Col2Im] = pm__bound_sum,
-	[PM_OP_Resize] = resize,
+	[PM_OP_Resize] = pm__bound_resize,
 	[PM_OP_ReduceL2] = pm__bound_squares,
 	[PM_OP_ReduceSumSquare] = pm__bound_squares,
 	[PM_OP_ReduceMax] = pm__bound_extreme,

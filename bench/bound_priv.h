@@ -98,7 +98,10 @@ PmBoundRule pm__bound_resize;                       /* bound_resize.c */
 PmStatus pm__bound_move_operands(PmBoundCall *c, double u, PmErr *err);
 /* How large the terms are that cancel in a function of x (bound_rules.c). */
 double pm__bound_cancels(const PmBoundCall *c, double x);
-/* The rule of an operator. */
+/* The rule of an operator; one that loses the units where there is none. */
 PmBoundRule *pm__bound_rule(const PmBoundCall *c);
+int pm__bound_has_rule(PmOp op);
+/* Why an operator has no rule; NULL where it has one. */
+const char *pm__bound_no_rule(PmOp op);
 
 #endif

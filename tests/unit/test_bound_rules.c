@@ -3,7 +3,7 @@
  * none.
  */
 #include "base/rng.h"
-#include "bench/bound.h"
+#include "bench/bound_priv.h"
 #include "ir/text.h"
 
 #include <math.h>
@@ -401,6 +401,43 @@ static void function_of_one_number(void **state)
 	teardown(&c);
 }
 
+/* Each operator of ir/ops.def has a rule, or the reason why it has none, and not both. */
+static void each_operator(void **state)
+{
+	(void)state;
+	for (PmOp op = 0; op < PM_N_OPS; op++)
+		if (pm_op_desc(op) && *pm_op_desc(op)->name &&
+		    pm__bound_has_rule(op) == (pm__bound_no_rule(op) != NULL))
+			fail_msg("%s has %s in bench/bound_rules.c", pm_op_desc(op)->name,
+				 pm__bound_has_rule(op) ? "a rule and a reason for none"
+							: "neither a rule nor a reason for none");
+}
+
+/* The larger of two is one of them, to the last digit, in any order. */
+static void scatters_that_choose(void **state)
+{
+	Case c;
+
+	(void)state;
+	setup(&c, "g (float[4] x, int64[9] i, float[9] u) => (float[4] y) "
+		  "{ y = ScatterElements<axis = 0, reduction = \"max\">(x, i, u) }");
+	normal(&c.in[0], 1, 1);
+	normal(&c.in[2], 2, 1);
+	for (int k = 0; k < 9; k++)
+		pm_tensor_set(&c.in[1], k, k % 4);
+	for (int p = 0; p < 4; p++) {
+		double top = pm_tensor_get(&c.in[0], p);
+
+		for (int k = p; k < 9; k += 4)
+			top = fmax(top, pm_tensor_get(&c.in[2], k));
+		pm_tensor_set(&c.got, p, top);
+	}
+	within(&c, 1, "the largest");
+	((float *)c.got.data)[2] = nextafterf(((float *)c.got.data)[2], 9);
+	within(&c, 0, "a digit more");
+	teardown(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -410,6 +447,8 @@ int main(void)
 		cmocka_unit_test(one_number),
 		cmocka_unit_test(far_means),
 		cmocka_unit_test(uncertain_choice),
+		cmocka_unit_test(each_operator),
+		cmocka_unit_test(scatters_that_choose),
 		cmocka_unit_test(function_of_one_number),
 	};
 

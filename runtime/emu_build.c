@@ -384,6 +384,44 @@ PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, Pm
 	return rc;
 }
 
+PmStatus pm__emu_say(const PmEmuBuilder *b, const PmSource *s, PmStatus *said, PmStr *log, PmErr *err)
+{
+	const char *argv[PM_EMU_MAX_ARGV];
+	PmStr keep[PM_EMU_KEEP], unit = PM_STR_INIT;
+	PmProcResult r = { 0 };
+	PmEmuWork work;
+	PmErr why;
+	PmStatus rc = pm__emu_work_open(&work, err);
+	int n = pm__emu_flags(b, 0, argv, keep);
+
+	pm_err_init(&why);
+	argv[n++] = "-Wno-fatal-errors";
+	argv[n++] = "-fsyntax-only";
+	argv[n++] = "-ftrack-macro-expansion=0";
+	argv[n++] = "-fno-diagnostics-show-caret";
+	argv[n++] = "-xc++";
+	argv[n++] = "-";
+	argv[n] = NULL;
+	*said = rc ? PM_OK : write_unit(b, s, &unit, &why);
+	if (*said) {
+		pm_str_add(log, why.text);
+	} else if (!rc && !(rc = pm__emu_cxx(b, &work, argv, &unit, &r, err))) {
+		if (r.end != PM_PROC_EXITED) {
+			pm_str_add(log, "The compiler ");
+			pm_proc_describe(&r, log);
+			pm_str_addc(log, '.');
+		} else if (r.code) {
+			pm_str_addn(log, r.errtext.s, r.errtext.len);
+		}
+		*said = r.end != PM_PROC_EXITED || r.code ? PM_E_INVALID : PM_OK;
+	}
+	pm__emu_work_close(&work);
+	pm_proc_result_release(&r);
+	pm__emu_flags_release(keep);
+	pm_str_release(&unit);
+	return rc;
+}
+
 typedef struct Ahead {
 	const PmEmuBuilder *b;
 	const PmSource *src;

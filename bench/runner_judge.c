@@ -241,21 +241,35 @@ static int beats_constant(const PmTensor *want, const PmTensor *y)
 	return n < 2 || square - sum * sum / n <= 0x1p-40 * square || off < (square - sum * sum / n) / 2;
 }
 
-/* Is y close to what a reference gives, and better than a constant? */
-static PmStatus is_near(const PmCloseRule *rule, const PmRefTensor *ref, const PmTensor *y, int ladder,
-			int *near, PmErr *err)
+/* Compares y with what a reference gives, rounded to y's type. With above_constant, also whether y is closer
+ * to it than a constant. */
+static PmStatus compare_with(const PmCloseRule *rule, const PmRefTensor *ref, const PmTensor *y,
+			     int *above_constant, PmComparison *c, PmErr *err)
 {
 	PmTensor want;
-	PmComparison c;
 	PmStatus st = round_to_type(ref, &want, err);
 
 	if (!st) {
 		PmTensorView w = pm_view_of(&want), g = pm_view_of(y);
 
-		pm_compare(&w, &g, rule, &c);
-		*near |= beats_constant(&want, y) && (!ladder || c.smallest_t <= NEED_T);
+		pm_compare(&w, &g, rule, c);
+		if (above_constant)
+			*above_constant = beats_constant(&want, y);
 	}
 	pm_tensor_release(&want);
+	return st;
+}
+
+/* Is y close to what a reference gives, and better than a constant? */
+static PmStatus is_near(const PmCloseRule *rule, const PmRefTensor *ref, const PmTensor *y, int ladder,
+			int *near, PmErr *err)
+{
+	PmComparison c;
+	int above_constant = 0;
+	PmStatus st = compare_with(rule, ref, y, &above_constant, &c, err);
+
+	if (!st)
+		*near |= above_constant && (!ladder || c.smallest_t <= NEED_T);
 	return st;
 }
 
@@ -288,18 +302,11 @@ static PmStatus keep_silence(Eval *e, size_t slot, const PmBound *b, const PmTen
 static PmStatus compare_as_eager(const PmCloseRule *rule, const PmRefTensor *eager, const PmTensor *y,
 				 PmComparison *c, PmErr *err)
 {
-	PmTensor want;
 	PmComparison d;
-	PmStatus st = round_to_type(eager, &want, err);
+	PmStatus st = compare_with(rule, eager, y, NULL, &d, err);
 
-	if (!st) {
-		PmTensorView w = pm_view_of(&want), g = pm_view_of(y);
-
-		pm_compare(&w, &g, rule, &d);
-		if (d.smallest_t < c->smallest_t)
-			*c = d;
-	}
-	pm_tensor_release(&want);
+	if (!st && d.smallest_t < c->smallest_t)
+		*c = d;
 	return st;
 }
 

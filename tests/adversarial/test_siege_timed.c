@@ -6,6 +6,7 @@
 #include "bench/runner.h"
 #include "integrity/referee.h"
 #include "ir/text.h"
+#include "tests/lib/need.h"
 #include "tests/lib/secret.h"
 #include "tests/plugin/paths.h"
 
@@ -122,8 +123,7 @@ static void on_emu_alone(void)
 {
 	if (!strcmp(device(), "emu"))
 		return;
-	print_message("# reason: this attack is on the emulated device; S59 and S63 are those of a GPU\n");
-	skip();
+	pm_test_skip("this attack is on the emulated device; S59 and S63 are those of a GPU");
 }
 
 /* A hit writes 42. There is none, in any run: neither do rows recur, nor is anything left of another call. */

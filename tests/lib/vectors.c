@@ -2,6 +2,7 @@
 #include "tests/lib/vectors.h"
 
 #include "base/io.h"
+#include "tests/lib/need.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,26 +16,21 @@
 cJSON *vectors_load(VectorSet set, const char *name)
 {
 	const char *shared = getenv("PASSMITH_SHARED");
-	PmStr path = PM_STR_INIT, text = PM_STR_INIT;
+	PmStr text = PM_STR_INIT;
+	char path[4096];
 	cJSON *j = NULL;
 	PmErr err;
 
 	pm_err_init(&err);
 	if (set == VECTORS_OWN)
-		pm_str_addf(&path, "tests/golden/scoring/%s", name);
+		snprintf(path, sizeof path, "tests/golden/scoring/%s", name);
 	else
-		pm_str_addf(&path, "%s/spec/golden_scoring/%s", shared && *shared ? shared : "../shared",
-			    name);
-	if (set == VECTORS_SHARED && !pm_path_exists(path.s)) {
-		printf("# reason: %s is not here (PASSMITH_SHARED names the folder with spec/)\n", path.s);
-		fflush(stdout);
-		pm_str_release(&path);
-		skip();
-	}
-	if (pm_read_file(path.s, 0, &text, &err) != PM_OK ||
-	    pm_json_parse(text.s, text.len, &j, &err) != PM_OK)
-		print_error("%s: %s\n", path.s, err.text);
-	pm_str_release(&path);
+		snprintf(path, sizeof path, "%s/spec/golden_scoring/%s",
+			 shared && *shared ? shared : "../shared", name);
+	if (set == VECTORS_SHARED && !pm_path_exists(path))
+		pm_test_skip("%s is not here (PASSMITH_SHARED names the folder with spec/)", path);
+	if (pm_read_file(path, 0, &text, &err) != PM_OK || pm_json_parse(text.s, text.len, &j, &err) != PM_OK)
+		print_error("%s: %s\n", path, err.text);
 	pm_str_release(&text);
 	assert_non_null(j);
 	return j;

@@ -6,6 +6,7 @@
  */
 #include "ir/canon.h"
 #include "ir/onnx.h"
+#include "tests/lib/need.h"
 #include "tests/lib/onnx_bytes.h"
 
 #include <malloc.h>
@@ -242,10 +243,8 @@ static void check(const Row *row)
 static void models_take_at_most_three_times_their_bytes(void **state)
 {
 	(void)state;
-	if (!COUNTED) {
-		print_message("# reason: memory is counted without sanitizers only\n");
-		skip();
-	}
+	if (!COUNTED)
+		pm_test_skip("memory is counted without sanitizers only");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		check(&rows[i]);
 }

@@ -13,6 +13,7 @@
 
 typedef struct Build {
 	const char *source;
+	int no_kernels;
 	PmStr so;
 	PmMessages messages;
 	PmBuiltKernels kernels;
@@ -30,7 +31,7 @@ static PmStatus compile(Build *b, PmErr *err)
 		pm_messages_add(&b->messages, NULL, 0, 0, "error", log.s, strcspn(log.s, "\n"));
 	pm_str_release(&log);
 	n = pm_messages_errors(&b->messages);
-	if (!st) {
+	if (!st && !b->no_kernels) {
 		pm_cli_stage("compiling kernels");
 		st = pm_build_kernels(b->source, b->so.s, &b->messages, &b->kernels, err);
 	}
@@ -107,12 +108,13 @@ static int build(Build *b)
 int pm_cmd_build(const PmCmd *cmd, int argc, char **argv)
 {
 	const char *out = NULL;
+	Build b = { .so = PM_STR_INIT, .kernels = { .by = PM_STR_INIT } };
 	const PmOpt opts[] = {
 		{ "-o", PM_OPT_STR, &out,
 		  "shared object to write (default: PASS.so beside PASS.c, or beside the folder PASS)" },
+		{ "--no-kernels", PM_OPT_FLAG, &b.no_kernels, "leave the kernels for eval to compile" },
 		{ 0 },
 	};
-	Build b = { .so = PM_STR_INIT, .kernels = { .by = PM_STR_INIT } };
 	PmStrList files = { 0 };
 	int code = 0;
 

@@ -110,6 +110,14 @@ PASS
 	exits 0 "$1: a source that is put together"
 	says "kernels: of 1 text it is not known before a match" "$1: how many could not be compiled is said"
 
+	# A source cannot say that its errors are another file's.
+	sed 's/y\[0\] = TWICE/\\n#line 7 \\"other.c\\"\\ny[0] = TWICE/' "$tmp/macro.c" >"$tmp/lines.c"
+	pm build "$tmp/lines.c"
+	exits 1 "$1: #line in a kernel"
+	warns "has a #line" "$1: is refused with a sentence"
+	! grep -q '^other.c' "$tmp/err"
+	tap "$1: and no message is given to another file"
+
 	# What a rewrite computes is tried: an error that all numbers have is one.
 	echo "$good float part[WIDE]; part[0] = 0; }" | pass wide
 	pm build "$tmp/wide.c"
@@ -124,6 +132,11 @@ if "$passmith" doctor | grep -q '^yes NVRTC'; then
 fi
 export LD_LIBRARY_PATH="$tmp/hidden${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 both emu "g++ for emu"
+
+pm build "$tmp/bad.c" --no-kernels
+exits 0 "a build without the kernels"
+[ -s "$tmp/bad.so" ] && ! grep -q kernels: "$tmp/out"
+tap "leaves an object, and says nothing of kernels"
 
 # Messages of the C compiler.
 echo 'int main(void) { return foo + bar; }' >"$tmp/two.c"

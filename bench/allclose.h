@@ -64,8 +64,8 @@ typedef struct PmComparison {
 	int equal;
 	signed char close[PM_T_COUNT]; /* with the pair of the expected element type; `equal` for others */
 	int smallest_t;                /* lowest level that passes, PM_T_NEVER when none */
-	int64_t numel, n_different;
-	PmWorst worst;
+	int64_t numel, n_different, n_wrong; /* n_wrong: not close at t = -5 */
+	PmWorst worst, first;                /* first: the first that is not close at t = -5 */
 } PmComparison;
 
 /* Everything above in one pass over the data. Total: malformed views give comparable = 0. */

@@ -7,18 +7,29 @@
  * elements have in common. With u = 2^-24 (2^-53 for double), ud the unit roundoff of a value's element type
  * (f32 2^-24, f16 2^-11, bf16 2^-8), K the terms of a sum:
  *
- *   storing v           adds u_v / sqrt(3), the standard deviation of a rounding error that is uniform in
- * half a digit; u_v = ud 2^e for 2^e <= |v| < 2^(e+1). Of numbers of no particular size that is r ud |v|, r =
- * 0.4247 sums, products      for itself: sqrt(sum w^2 s^2); in common: sum |w| s; their own arithmetic r u
- *                       sqrt(S (K + 2) + y^2 K / 3), S the sum of the terms' squares: partial sums of K terms
- * in any order that knows nothing of their values (bound_sum.c); and sqrt(p) u K (0.15 |y| + 0.43 sqrt(S)), p
- * the chance of equal neighbours. One term has none element by element  the change when an operand moves
- * by 6.1 s, over 6.1 (a step: half its height); functions: u sqrt(y^2 + c^2), c what their usual formula
- * cancels, and u |x| as a move parts               add as variances; linearly where both hold the same
- * earlier rounding (`source`) in common           is: what is broadcast or copied, what equal elements have,
- * the error of a line's sum (softmax, normalisations), and of a product's factor its share by the cosine
- * between the columns (rows) of the other factor the rest            twice the largest change over four
- * random moves of all operands
+ * Storing v adds u_v / sqrt(3), the standard deviation of a rounding error that is uniform in half a digit;
+ * u_v = ud 2^e for 2^e <= |v| < 2^(e+1). Of numbers of no particular size that is r ud |v|, r = 0.4247.
+ *
+ * Sums and products have, for themselves, sqrt(sum w^2 s^2); in common sum |w| s; their own arithmetic is r u
+ * sqrt(S (K + 2) + y^2 K / 3), S the sum of the terms' squares: partial sums of K terms in any order that
+ * knows nothing of their values (bound_sum.c); and sqrt(p) u K (0.15 |y| + 0.43 sqrt(S)), p the chance of
+ * equal neighbours. One term has none.
+ *
+ * Element by element it is the change when an operand moves by 6.1 s, over 6.1 (a step: half its height, and
+ * where it chooses another operand, that one's error); functions: u sqrt(y^2 + c^2), c what their usual
+ * formula cancels, and u |x| as a move.
+ *
+ * (x - mean) k + bias, k = scale / sqrt(var + epsilon), has for itself r u max(sqrt(3) |x - mean| |k|, |x k|)
+ * and in common with its channel u sqrt((1 + 1.5 r^2) (x - mean)^2 k^2 + r^2 ((mean k)^2 + (bias - mean
+ * k)^2)): the orders that subtract first, and those that fold the shift (bound_affine.c).
+ *
+ * Resize between elements has the errors of positions in float, of weights and of a sum (bound_resize.c).
+ *
+ * Parts add as variances; linearly where both hold the same earlier rounding (`source`). In common is what is
+ * broadcast or copied, what equal elements have, the error of a line's sum (softmax, normalisations), and of
+ * a product's factor its share by the cosine between the columns (rows) of the other factor.
+ *
+ * The rest has twice the largest change over four random moves of all operands.
  *
  * An element may be off the interval of the two references by 6.1 s + ud |y| + least subnormal: beyond 6.1 s
  * a normal error is once in 10^9. With z the distance over sqrt(s^2 + u_y^2 / 3), n elements and m
@@ -80,13 +91,14 @@ void pm_bounds_release(PmBound *b, size_t n); /* each; the array stays the calle
 
 /* What a comparison found. All four numbers are 1 at the limit. */
 typedef struct PmBoundFit {
-	double rms, max;       /* over the tensor; of the worst element */
-	double bias, slope;    /* the mean error; the error's part that goes with the reference's values */
-	double noise;          /* error that is admitted / spread of the reference's values */
-	int tells;             /* it is small enough for a right answer to be told from another one */
-	int64_t index;         /* of max, or of the first element of another class; -1 when all are equal */
-	double expected, got;  /* there */
-	int64_t n_class, open; /* elements of another class; elements not judged */
+	double rms, max;        /* over the tensor; of the worst element */
+	double bias, slope;     /* the mean error; the error's part that goes with the reference's values */
+	double noise;           /* error that is admitted / spread of the reference's values */
+	int tells;              /* it is small enough for a right answer to be told from another one */
+	int64_t index;          /* of max, or of the first element of another class; -1 when all are equal */
+	double expected, got;   /* there */
+	int64_t n_class, open;  /* elements of another class; elements not judged */
+	int64_t n_wrong, first; /* elements beyond the limit or of another class; the first of them, or -1 */
 	int within;
 } PmBoundFit;
 

@@ -95,6 +95,12 @@ static void conclude(const Sums *s, double inv, double equal, int lean_is_free, 
 	out->tells = out->noise <= TELLS;
 }
 
+static void note_wrong(PmBoundFit *out, int64_t i)
+{
+	if (!out->n_wrong++)
+		out->first = i;
+}
+
 void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 {
 	int dtype = b->y.type.dtype;
@@ -104,7 +110,7 @@ void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 	const PmRefTensor *r = b->eager.numel ? &b->eager : &b->y;
 	Sums s = { 0 };
 
-	*out = (PmBoundFit){ .index = -1, .tells = 1 };
+	*out = (PmBoundFit){ .index = -1, .first = -1, .tells = 1 };
 	for (int64_t i = 0; i < b->y.numel; i++) {
 		double y = value(&b->y, i), z = value(r, i), e = b->unit ? b->unit[i] : 0;
 		double g = pm_tensor_get(got, i), off, round, digit, ratio, low = fmin(y, z),
@@ -121,6 +127,7 @@ void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 				out->open++;
 				continue;
 			}
+			note_wrong(out, i);
 			if (!out->n_class++) {
 				out->index = i;
 				out->expected = y;
@@ -147,6 +154,8 @@ void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 			out->got = g;
 		}
 		out->max = fmax(out->max, ratio);
+		if (ratio > 1)
+			note_wrong(out, i);
 	}
 	/* Factors that are cut off lean to one side. */
 	conclude(&s, b->inv, b->y.f ? pm__bound_equal(&b->y, dtype, NULL) : 0, b->widened, out);

@@ -159,7 +159,8 @@ static PmStatus move_all(PmBoundCall *c, double u, double reach, PmErr *err)
 
 		if (came_before(c, k))
 			continue;
-		if (x->f && u > 0 && !f && x->numel > 1)
+		/* One number beside many elements is a parameter, as an exponent is: it is read as it is. */
+		if (x->f && u > 0 && !f && (k == 0 || x->numel > 1))
 			f = pm_xcalloc((size_t)x->numel, sizeof *f);
 		for (int64_t i = 0; f && x->f && u > 0 && i < x->numel; i++)
 			f[i] = isfinite(x->f[i]) ? sqrt(f[i] * f[i] + u * x->f[i] * (u * x->f[i])) : f[i];
@@ -177,6 +178,50 @@ PmStatus pm__bound_move_operands(PmBoundCall *c, double u, PmErr *err)
 	return move_all(c, u, PM_BOUND_REACH, err);
 }
 
+/* Where on numbers in place of its data: units (of zeros where there are none), or ones and zeros; with the
+ * condition as it is, or turned over where it is not certain. */
+static PmStatus where_on(const PmBoundCall *c, int units, int turned, PmRefTensor *out, PmErr *err)
+{
+	PmRefTensor in[3];
+	PmStatus st;
+
+	memcpy(in, c->call.in, sizeof in);
+	in[0].i = pm_xcalloc((size_t)in[0].numel + 1, sizeof *in[0].i);
+	for (int64_t i = 0; i < in[0].numel; i++)
+		in[0].i[i] = c->call.in[0].i[i] != (turned && c->in[0].unit[i] > 0);
+	for (int k = 1; k < 3; k++) {
+		in[k].f = pm_xcalloc((size_t)in[k].numel + 1, sizeof *in[k].f);
+		for (int64_t i = 0; i < in[k].numel; i++)
+			in[k].f[i] = units ? at(c->in[k].unit, i) : k == 1;
+	}
+	st = pm__bound_again(c, in, out, err);
+	free(in[0].i);
+	free(in[1].f);
+	free(in[2].f);
+	return st;
+}
+
+/* A condition that is not certain may choose the other operand, which has errors of its own. */
+static PmStatus add_other_branch(PmBoundCall *c, PmErr *err)
+{
+	PmRefTensor out[3] = { 0 };
+	PmBoundPart p = { .inv = pm__bound_inv(c, 0, c->call.out[0].numel) };
+	PmStatus st = where_on(c, 1, 1, &out[0], err);
+
+	for (int turned = 0; turned < 2 && !st; turned++)
+		st = where_on(c, 0, turned, &out[1 + turned], err);
+	if (!st) {
+		p.all = pm_xcalloc((size_t)out[0].numel + 1, sizeof *p.all);
+		for (int64_t i = 0; i < out[0].numel; i++)
+			p.all[i] = out[1].f[i] != out[2].f[i] ? out[0].f[i] : 0;
+		/* Beside the step itself, whose height is that between what neither error has moved. */
+		p.source = c->used;
+		pm__bound_add(c, 0, &p);
+	}
+	pm__bound_release_all(out, 3);
+	return st;
+}
+
 /* Results that are operands, untouched: they keep being rounded or not. */
 PmStatus pm__bound_exact(PmBoundCall *c, PmErr *err)
 {
@@ -192,6 +237,9 @@ PmStatus pm__bound_exact(PmBoundCall *c, PmErr *err)
 		rounds |= b->rounds && c->call.in[k].numel;
 		c->out[0].repeats |= b->repeats || (b->rounds && c->call.in[k].numel < c->call.out[0].numel);
 	}
+	if (!st && pm_node_op(c->call.g, c->call.node) == PM_OP_Where && c->in[0].unit && c->call.out[0].f &&
+	    (c->in[1].unit || c->in[2].unit))
+		st = add_other_branch(c, err);
 	if (rounds)
 		pm__bound_rounded(c);
 	return st;

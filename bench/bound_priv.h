@@ -70,6 +70,10 @@ double *pm__bound_unit(PmBoundCall *c, size_t k);
 /* Terms of the sums in the operator, about. */
 double pm__bound_terms(const PmBoundCall *c);
 
+/* Variance of a sum's own arithmetic over (PM_BOUND_ROUNDING u)^2, from the number of its terms, the sum of
+ * their squares and its result; 0 for one term. */
+double pm__bound_steps(double terms, double squares, double y);
+
 /* The node's bit in PmBound.source; nodes 64 apart have the same, which only widens. */
 uint64_t pm__bound_bit(const PmBoundCall *c);
 /* It is a Cast to a floating-point type of fewer digits. */
@@ -88,11 +92,16 @@ PmBoundRule pm__bound_exact, pm__bound_stepped, pm__bound_cast, pm__bound_arithm
 PmBoundRule pm__bound_product, pm__bound_sum, pm__bound_scatter, pm__bound_squares,
 	pm__bound_extreme;                          /* bound_sum.c */
 PmBoundRule pm__bound_softmax, pm__bound_normalise; /* bound_norm.c */
+PmBoundRule pm__bound_batch_norm;                   /* bound_affine.c */
+PmBoundRule pm__bound_resize;                       /* bound_resize.c */
 /* What operands' errors do, and with `u` > 0 errors of u |x| in each floating-point operand as well. */
 PmStatus pm__bound_move_operands(PmBoundCall *c, double u, PmErr *err);
 /* How large the terms are that cancel in a function of x (bound_rules.c). */
 double pm__bound_cancels(const PmBoundCall *c, double x);
-/* The rule of an operator. */
+/* The rule of an operator; one that loses the units where there is none. */
 PmBoundRule *pm__bound_rule(const PmBoundCall *c);
+int pm__bound_has_rule(PmOp op);
+/* Why an operator has no rule; NULL where it has one. */
+const char *pm__bound_no_rule(PmOp op);
 
 #endif

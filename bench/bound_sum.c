@@ -140,7 +140,7 @@ static PmStatus add_errors(PmBoundCall *c, const Part *alone, const Part *shared
  * characteristic function of both is sqrt(t / sinh t), so that once in 10^9 it is beyond 6.16, 15.1 standard
  * deviations sqrt(1/6). PM_BOUND_REACH = 6.1 asks for a variance that is (15.1 / 6.1)^2 = 6.1 times as large:
  * squares (K + 1). */
-static double of_steps(double terms, double squares, double y)
+double pm__bound_steps(double terms, double squares, double y)
 {
 	double k = terms;
 
@@ -186,7 +186,7 @@ static PmStatus add_steps(PmBoundCall *c, const Part *part, double weight, doubl
 		double squares = weight * weight * out[0].f[i];
 
 		if (isfinite(y))
-			e[i] += u * (PM_BOUND_ROUNDING * sqrt(of_steps(k, squares, y)) +
+			e[i] += u * (PM_BOUND_ROUNDING * sqrt(pm__bound_steps(k, squares, y)) +
 				     of_equal(k, same, squares, y));
 	}
 	pm__bound_release_all(out, c->call.n_out);
@@ -518,8 +518,9 @@ PmStatus pm__bound_squares(PmBoundCall *c, PmErr *err)
 
 		e[i] = root ? sqrt(lost) : lost;
 		if (isfinite(y))
-			e[i] += (root ? u / 2 : u) * (PM_BOUND_ROUNDING * sqrt(of_steps(terms, y * y, y)) +
-						      of_equal(terms, same, y * y, y));
+			e[i] += (root ? u / 2 : u) *
+				(PM_BOUND_ROUNDING * sqrt(pm__bound_steps(terms, y * y, y)) +
+				 of_equal(terms, same, y * y, y));
 	}
 	pm__bound_own(c, 0, 0);
 	f = pm__bound_full(c, 0);

@@ -449,12 +449,27 @@ static void order_findings(Check *k)
 	}
 }
 
-static void found_wrong(Check *k, size_t i, size_t output, int64_t index, double got, double expected)
+/* `f`: of the first call that is found to be wrong, values and elements are set. */
+static void found_wrong(Check *k, size_t i, size_t output, const PmFailure *f)
 {
+	PmDeferred *d = k->out;
+
+	if (d->state != PM_DEFERRED_OK)
+		return;
 	found(k, PM_DEFERRED_WRONG,
 	      "Wrong in timed call %zu of %zu: element %lld of output %zu is %.9g where the reference has "
 	      "%.9g; untimed calls were right.",
-	      k->f.v[i].call, k->c->calls.n, (long long)index, output, got, expected);
+	      k->f.v[i].call, k->c->calls.n, (long long)f->worst.index, output, f->worst.got,
+	      f->worst.expected);
+	d->failure = *f;
+	d->failure.timed = 1;
+	d->failure.call = (int64_t)k->f.v[i].call;
+	snprintf(d->failure.inputs, sizeof d->failure.inputs, "%s", pm_input_class_name(PM_INPUTS_NORMAL));
+}
+
+static const char *name_of(const Check *k, size_t output)
+{
+	return pm_value_name(k->original, pm_graph_output(k->original, output));
 }
 
 /* By the error bound of the whole graph, in the lane. *judged: 0 when there is none. */
@@ -463,6 +478,7 @@ static PmStatus ask_bound(Check *k, size_t i, const PmTensor *in, int *judged, P
 	const PmTensor *got = outputs_of(k, i);
 	size_t n_out = k->c->n_out;
 	PmBound *b = pm_xcalloc(n_out + 1, sizeof *b);
+	PmFailure failure = { 0 };
 	PmBoundFit f;
 	PmErr none;
 	PmStatus st;
@@ -474,8 +490,10 @@ static PmStatus ask_bound(Check *k, size_t i, const PmTensor *in, int *judged, P
 		*judged = *judged && b[o].known && pm_type_equal(&b[o].y.type, &got[o].type);
 	for (size_t o = n_out; o-- > 0 && *judged;) {
 		pm_bound_fit(&b[o], &got[o], &f);
-		if (!f.within)
-			found_wrong(k, i, o, f.index, f.got, f.expected);
+		if (f.within)
+			continue;
+		pm_failure_of_fit(&failure, &b[o], &f, &got[o], name_of(k, o));
+		found_wrong(k, i, o, &failure);
 	}
 	pm_bounds_release(b, n_out);
 	free(b);
@@ -488,6 +506,7 @@ static PmStatus ask_reference(Check *k, size_t i, PmErr *err)
 	size_t n_in = k->c->bank.n_in, n_out = k->c->n_out, wrong = n_out;
 	PmTensor *in = pm_xcalloc(n_in + 1, sizeof *in), *want = pm_xcalloc(n_out + 1, sizeof *want);
 	PmAgreement *a = pm_xcalloc(n_out + 1, sizeof *a);
+	PmFailure failure = { 0 };
 	PmStatus st = pm_bank_inputs(&k->c->bank, c->index, in, err);
 	int judged = 0;
 
@@ -507,9 +526,10 @@ static PmStatus ask_reference(Check *k, size_t i, PmErr *err)
 	for (size_t o = n_out; o-- > 0 && !st && !judged;)
 		if (!a[o].agrees && !a[o].ill_conditioned)
 			wrong = o;
-	if (!st && wrong < n_out)
-		found_wrong(k, i, wrong, a[wrong].c.worst.index, a[wrong].c.worst.got,
-			    a[wrong].c.worst.expected);
+	if (!st && wrong < n_out) {
+		pm_failure_of_comparison(&failure, &a[wrong].c, &want[wrong].type, name_of(k, wrong));
+		found_wrong(k, i, wrong, &failure);
+	}
 	k->out->referenced += !st;
 	pm_tensors_release(in, n_in);
 	pm_tensors_release(want, n_out);

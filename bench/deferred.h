@@ -23,6 +23,7 @@
 
 #include "bench/bound.h"
 #include "bench/clock.h"
+#include "bench/failure.h"
 
 typedef struct PmDeferredOpts {
 	double deadline;          /* of each request to the worker; 0 = 60 */
@@ -42,16 +43,17 @@ typedef enum {
 
 typedef struct PmDeferred {
 	PmDeferredState state;
-	char why[256];    /* one sentence unless OK */
-	int calls;        /* of the candidate that were timed */
-	int replayed;     /* of those, made again */
-	int special;      /* of those, with other bits */
-	int compared;     /* with the baseline's outputs */
-	int projected;    /* with the baseline's by sketches */
-	int fetched;      /* of those, far off, and made a third time for the reference */
-	int referenced;   /* with the reference */
-	int baseline;     /* calls of baseline and control that were made again */
-	int undetermined; /* of those, calls in which the baseline differs from itself */
+	char why[256];     /* one sentence unless OK */
+	PmFailure failure; /* the same of a call that is wrong, as fields */
+	int calls;         /* of the candidate that were timed */
+	int replayed;      /* of those, made again */
+	int special;       /* of those, with other bits */
+	int compared;      /* with the baseline's outputs */
+	int projected;     /* with the baseline's by sketches */
+	int fetched;       /* of those, far off, and made a third time for the reference */
+	int referenced;    /* with the reference */
+	int baseline;      /* calls of baseline and control that were made again */
+	int undetermined;  /* of those, calls in which the baseline differs from itself */
 } PmDeferred;
 
 /* Replaces the worker's process. PM_E_ENV when `candidate` there is not, by its digest, what the clock timed.

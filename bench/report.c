@@ -57,13 +57,16 @@ static size_t count_right(const PmEvalReport *r)
 
 cJSON *pm_eval_hidden_json(const PmEvalHidden *h)
 {
-	cJSON *o = cJSON_CreateObject();
+	cJSON *o = cJSON_CreateObject(), *failure;
 
 	cJSON_AddNumberToObject(o, "shapes", h->n);
 	cJSON_AddNumberToObject(o, "matched", h->n_matched);
 	cJSON_AddStringToObject(o, "verdict", pm_verdict_name(h->verdict));
 	cJSON_AddStringToObject(o, "why", h->why);
 	cJSON_AddStringToObject(o, "secret", h->secret);
+	failure = pm_failure_json(&h->failure, h->variant);
+	if (failure)
+		cJSON_AddItemToObject(o, "failure", failure);
 	return o;
 }
 
@@ -74,6 +77,9 @@ PmStatus pm_eval_hidden_from_json(const cJSON *j, PmEvalHidden *out, PmErr *err)
 	out->n_matched = (int)pm_json_i64(j, "matched", 0);
 	snprintf(out->why, sizeof out->why, "%s", pm_json_str(j, "why", ""));
 	snprintf(out->secret, sizeof out->secret, "%s", pm_json_str(j, "secret", ""));
+	snprintf(out->variant, sizeof out->variant, "%s",
+		 pm_json_str(cJSON_GetObjectItem(j, "failure"), "variant", ""));
+	pm_failure_from_json(cJSON_GetObjectItem(j, "failure"), &out->failure);
 	out->verdict = pm_verdict_from_name(pm_json_str(j, "verdict", ""));
 	if (out->verdict == PM_N_VERDICTS)
 		return pm_err(err, PM_E_INVALID,
@@ -82,19 +88,21 @@ PmStatus pm_eval_hidden_from_json(const cJSON *j, PmEvalHidden *out, PmErr *err)
 	return PM_OK;
 }
 
-/* What was drawn by an earlier report could be known to the pass: it has no score. */
+/* What was drawn by an earlier report could be known to the pass, and a part of the variants chosen for what
+ * it shows: neither has a score. */
 static void add_replayed(cJSON *j, const PmEvalReport *r)
 {
 	cJSON_AddBoolToObject(j, "replayed", r->replayed);
 	if (r->replayed)
 		pm_json_add_i64(j, "verdicts_as_reported", (int64_t)r->n_agree);
+	pm_json_add_i64(j, "left_out", (int64_t)r->n_left_out);
 }
 
 static void add_scores(cJSON *j, const PmEvalReport *r)
 {
 	cJSON *es, *s;
 
-	if (r->replayed)
+	if (r->replayed || r->n_left_out)
 		return;
 	cJSON_AddNumberToObject(j, "fast_1", r->fast1);
 	cJSON_AddNumberToObject(j, "AS", r->score.as);
@@ -277,6 +285,9 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 			"  Replayed: what was drawn is an earlier report's, so that this has no score. %zu "
 			"of %zu verdicts are those of the report.\n",
 			r->n_agree, r->n);
+	if (r->n_left_out)
+		pm_str_addf(out, "  A part: %zu more variants were left out, so that this has no score.\n",
+			    r->n_left_out);
 	if (*r->sandbox_lacks)
 		pm_str_addf(out, "  The sandbox of this machine lacks: %s (passmith doctor).\n",
 			    r->sandbox_lacks);
@@ -297,6 +308,8 @@ void pm_eval_summary_table(const PmEvalReport *r, size_t n, PmStr *out)
 		pm_str_addf(out, "  %-24.24s %9s %9s %8s ", pass_name(&r[i], name), match, correct, speed);
 		if (r[i].replayed)
 			pm_str_add(out, "replayed, no score\n");
+		else if (r[i].n_left_out)
+			pm_str_add(out, "a part, no score\n");
 		else
 			pm_str_addf(out, "%8.3f %8.3f %8.3f %8.3f\n", r[i].score.es[5], r[i].score.es[10],
 				    r[i].score.es[11], r[i].score.as);

@@ -271,7 +271,7 @@ static void code_from_json(const cJSON *o, PmCodeDigests *out)
 
 cJSON *pm_eval_record_json(const PmEvalRecord *r)
 {
-	cJSON *j = cJSON_CreateObject(), *outs;
+	cJSON *j = cJSON_CreateObject(), *outs, *failure;
 
 	cJSON_AddStringToObject(j, "variant", r->label);
 	cJSON_AddStringToObject(j, "verdict", pm_verdict_name(r->verdict));
@@ -289,6 +289,9 @@ cJSON *pm_eval_record_json(const PmEvalRecord *r)
 	for (size_t i = 0; i < r->n_outputs; i++)
 		cJSON_AddItemToArray(outs, output_json(&r->outputs[i]));
 	add_worst(j, r);
+	failure = pm_failure_json(&r->failure, r->label);
+	if (failure)
+		cJSON_AddItemToObject(j, "failure", failure);
 	if (r->bound.n)
 		add_bound(j, &r->bound);
 	add_reached(j, &r->reached);
@@ -372,6 +375,7 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 	out->n_kernels = (int)pm_json_i64(j, "kernels", 0);
 	out->coverage = pm_json_num(j, "coverage", 0);
 	out->smallest_t = (int)pm_json_i64(j, "smallest_t", PM_T_NEVER);
+	pm_failure_from_json(cJSON_GetObjectItem(j, "failure"), &out->failure);
 	bound_from_json(cJSON_GetObjectItem(j, "bound"), &out->bound);
 	reached_from_json(j, &out->reached);
 	out->worst.index = w ? pm_json_i64(w, "index", -1) : -1;

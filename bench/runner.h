@@ -15,6 +15,7 @@
 #include "bench/allclose.h"
 #include "bench/bound.h"
 #include "bench/clock.h"
+#include "bench/failure.h"
 #include "bench/inputs.h"
 #include "bench/score.h"
 #include "integrity/compile_gate.h"
@@ -111,6 +112,7 @@ typedef struct PmEvalRecord {
 	int smallest_t;         /* PM_T_NEVER when it never passes or was not compared */
 	PmWorst worst;          /* of the worst output; index -1 when nothing differs */
 	char worst_where[256];  /* "output 'y', inputs normal, alternative 0" */
+	PmFailure failure;      /* what `why` says of a result or a run, as fields */
 	PmEvalBound bound;
 	PmEvalReached reached;
 	/* speed */
@@ -137,6 +139,8 @@ typedef struct PmEvalHidden {
 	PmVerdict verdict; /* OK, or the first that says that the pass is wrong; then no record counts as
 			      right */
 	char why[PM_ERR_MAX];
+	char variant[128];          /* the shape on which it is wrong, */
+	PmFailure failure;          /* and what `why` says of it as fields */
 	char secret[PM_SECRET_HEX]; /* by which the shapes and their inputs were drawn */
 } PmEvalHidden;
 
@@ -158,6 +162,9 @@ typedef struct PmEvalReport {
 	 * that report's. */
 	int replayed;
 	size_t n_agree;
+	/* Variants of the task that have no record, since a part was asked for or the first failure ended it:
+	 * with any, there is no score. Filled by the caller. */
+	size_t n_left_out;
 	PmEvalOpts opts;
 } PmEvalReport;
 

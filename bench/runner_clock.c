@@ -49,6 +49,16 @@ static void count_calls(PmEvalTiming *t, const PmDeferred *d)
 	t->checked += d->referenced;
 }
 
+/* The element that the sentence names is the worst one of the record. */
+static void keep_wrong_call(PmEvalRecord *r, const PmFailure *f)
+{
+	r->failure = *f;
+	r->failure.alternative = r->alternative;
+	pm_failure_worst(f->dtype, &f->worst, &r->worst);
+	snprintf(r->worst_where, sizeof r->worst_where, "output '%.60s', timed call %lld", f->output,
+		 (long long)f->call);
+}
+
 /* Every call that was timed, looked at now that the candidate's process has ended. `seconds`: for the
  * reference. */
 static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c, const PmClockOpts *opts,
@@ -73,12 +83,14 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 	if (st)
 		return pm__device_said(e, st, &why, err);
 	count_calls(&e->rec->timing, &d);
-	if (d.state == PM_DEFERRED_WRONG)
+	if (d.state == PM_DEFERRED_WRONG) {
 		pm__say(e, PM_VERDICT_INCORRECT, d.why);
-	else if (d.state == PM_DEFERRED_SPECIAL)
+		keep_wrong_call(e->rec, &d.failure);
+	} else if (d.state == PM_DEFERRED_SPECIAL) {
 		pm__say(e, PM_VERDICT_NONDET, d.why);
-	else if (d.state == PM_DEFERRED_DISTURBED)
+	} else if (d.state == PM_DEFERRED_DISTURBED) {
 		pm__say(e, PM_VERDICT_TIMING_QUARANTINE, d.why);
+	}
 	return PM_OK;
 }
 
@@ -366,6 +378,7 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 	PmEvalRecord *r = e->rec;
 	PmVerdict was = r->verdict;
 	char why[PM_ERR_MAX];
+	PmFailure failure = r->failure;
 	PmDeviceInfo info;
 	PmStatus st = pm_worker_info(e->worker, &info, err);
 
@@ -377,10 +390,13 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 	memcpy(why, r->why, sizeof why);
 	snprintf(r->timing.machine, sizeof r->timing.machine, "%.63s", info.name);
 	pm__say(e, PM_VERDICT_OK, "");
+	r->failure = (PmFailure){ 0 };
 	st = measure(e, alt, base, cand, &info, err);
 	if (!st && r->measured)
 		st = measure_coverage(e, err);
-	if (pm__is_inexact(was) && r->measured)
+	if (pm__is_inexact(was) && r->measured) {
 		pm__say(e, was, why);
+		r->failure = failure;
+	}
 	return st;
 }

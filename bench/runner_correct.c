@@ -202,6 +202,8 @@ static PmStatus check_class(Eval *e, PmInputClass cls, int alt, int edited, PmEr
 	snprintf(where, sizeof where, "inputs %s%s, alternative %d", pm_input_class_name(cls),
 		 edited ? " with eight elements changed" : "", alt);
 	write_down(e, in, n);
+	e->run = (PmFailure){ .edited = edited, .alternative = alt };
+	snprintf(e->run.inputs, sizeof e->run.inputs, "%s", pm_input_class_name(cls));
 	poison = next_poison(e, 0);
 	st = run_candidate(e, in, alt, poison, layout, &got, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && first)
@@ -210,6 +212,8 @@ static PmStatus check_class(Eval *e, PmInputClass cls, int alt, int edited, PmEr
 		pm__check_races(e, in, alt, next_poison(e, 0));
 	if (!st && e->rec->verdict == PM_VERDICT_OK)
 		st = pm__judge(e, in, &got, cls, where, err);
+	else if (!st)
+		e->rec->failure = e->run;
 	pm_run_result_release(&got);
 	pm_tensors_release(in, n);
 	free(in);

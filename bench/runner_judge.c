@@ -46,6 +46,21 @@ static void note(Eval *e, const PmComparison *c, size_t i, const char *name, con
 	}
 }
 
+/* Notes that the ladder refuses a result. */
+static void refuse(Eval *e, const PmComparison *c, const PmType *type, const char *name)
+{
+	int t = c->smallest_t - PM_T_MIN;
+
+	if (c->smallest_t <= NEED_T)
+		return;
+	e->by_ladder = 1;
+	if (t <= e->not_close_t)
+		return;
+	e->not_close_t = t;
+	e->not_close = e->run;
+	pm_failure_of_comparison(&e->not_close, c, type, name);
+}
+
 /* ---- the bound ---- */
 
 /* One kernel's operands and what it should have made of them. */
@@ -141,34 +156,9 @@ static const char *times_limit(double x, char out[16])
 	return out;
 }
 
-/* The element that a sentence names, as what was worst. */
-static void keep_worst(const PmBoundFit *f, int dtype, PmWorst *out)
-{
-	PmType one = { .dtype = dtype };
-	PmTensor want, got;
-	PmComparison c = { .worst = { .index = -1 } };
-	PmCloseRule rule = pm_close_rule(PM_PRESET_SOUND);
-	PmErr err;
-
-	pm_err_init(&err);
-	if (!pm_tensor_init(&want, &one, &err) && !pm_tensor_init(&got, &one, &err)) {
-		PmTensorView w = pm_view_of(&want), g = pm_view_of(&got);
-
-		pm_tensor_set(&want, 0, f->expected);
-		pm_tensor_set(&got, 0, f->got);
-		pm_compare(&w, &g, &rule, &c);
-		pm_tensor_release(&got);
-		pm_tensor_release(&want);
-	}
-	*out = c.worst;
-	out->index = f->index;
-	out->expected = f->expected;
-	out->got = f->got;
-}
-
-/* Says the worst that was found, as far as the strict bound goes. */
-static void keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmLane lane, int dtype, const char *name,
-		     const char *where)
+/* Says the worst that was found, as far as the strict bound goes: 1 when it is this. */
+static int keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmLane lane, int dtype, const char *name,
+		    const char *where)
 {
 	PmEvalBound *b = &r->bound;
 	char t[4][16];
@@ -179,11 +169,11 @@ static void keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmLane lane, int dtyp
 	b->bias = fmax(b->bias, f->bias);
 	b->slope = fmax(b->slope, f->slope);
 	if (lane <= b->lane && lane != PM_LANE_STRICT)
-		return;
+		return 0;
 	b->lane = lane > b->lane ? lane : b->lane;
 	if (lane == PM_LANE_STRICT)
-		return;
-	keep_worst(f, dtype, &b->worst);
+		return 0;
+	pm_failure_worst(dtype, &(PmElement){ f->index, f->expected, f->got }, &b->worst);
 	snprintf(b->where, sizeof b->where, "output '%.48s', %.64s", name, where);
 	snprintf(b->why, sizeof b->why,
 		 "Too far off: %s: element %lld is %.9g where the reference has %.9g; of what rounding "
@@ -193,6 +183,7 @@ static void keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmLane lane, int dtyp
 		 b->where, (long long)f->index, f->got, f->expected,
 		 times_limit(f->n_class ? INFINITY : f->max, t[0]), times_limit(f->rms, t[1]),
 		 times_limit(f->bias, t[2]), times_limit(f->slope, t[3]));
+	return 1;
 }
 
 /* Judges result i by the bound. *bounded: whether there is one. */
@@ -217,8 +208,10 @@ static PmStatus judge_result(Eval *e, const Expected *x, size_t i, const PmTenso
 		*lane = PM_LANE_TF32;
 		st = find_lane(x, i, y, lane, err);
 	}
-	if (!st)
-		keep_fit(e->rec, &f, *lane, y->type.dtype, name, where);
+	if (!st && keep_fit(e->rec, &f, *lane, y->type.dtype, name, where)) {
+		e->beyond = e->run;
+		pm_failure_of_fit(&e->beyond, b, &f, y, name);
+	}
 	*tells = f.tells;
 	return st;
 }
@@ -262,14 +255,13 @@ static PmStatus compare_with(const PmCloseRule *rule, const PmRefTensor *ref, co
 
 /* Is y close to what a reference gives, and better than a constant? */
 static PmStatus is_near(const PmCloseRule *rule, const PmRefTensor *ref, const PmTensor *y, int ladder,
-			int *near, PmErr *err)
+			int *near, PmComparison *c, PmErr *err)
 {
-	PmComparison c;
 	int above_constant = 0;
-	PmStatus st = compare_with(rule, ref, y, &above_constant, &c, err);
+	PmStatus st = compare_with(rule, ref, y, &above_constant, c, err);
 
 	if (!st)
-		*near |= above_constant && (!ladder || c.smallest_t <= NEED_T);
+		*near |= above_constant && (!ladder || c->smallest_t <= NEED_T);
 	return st;
 }
 
@@ -279,16 +271,19 @@ static PmStatus keep_silence(Eval *e, size_t slot, const PmBound *b, const PmTen
 {
 	PmCloseRule rule = pm_close_rule(e->o->preset);
 	PmSilence *s = &e->silence[slot];
+	PmComparison c, as_eager;
 	int near = 0;
-	PmStatus st = is_near(&rule, &b->y, y, ladder, &near, err);
+	PmStatus st = is_near(&rule, &b->y, y, ladder, &near, &c, err);
 
 	if (!st && b->eager.numel && !near)
-		st = is_near(&rule, &b->eager, y, ladder, &near, err);
+		st = is_near(&rule, &b->eager, y, ladder, &near, &as_eager, err);
 	s->silent++;
 	e->rec->bound.n_silent++;
 	if (st || s->doubtful || near)
 		return st;
 	s->doubtful = 1;
+	s->failure = e->run;
+	pm_failure_of_comparison(&s->failure, &c, &y->type, name);
 	snprintf(s->why, sizeof s->why,
 		 "Not proven right: rounding may change output '%.60s' by as much as its values differ on "
 		 "every class of inputs, so it has to be close at t = %d and better than a constant; %s it "
@@ -356,7 +351,8 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 			if (cls < PM_N_INPUT_CLASSES || bounded)
 				note(e, &c, slot, name, where);
 			e->rec->bound.n_without += !bounded && cls < PM_N_INPUT_CLASSES;
-			e->by_ladder |= !bounded && cls < PM_N_INPUT_CLASSES && c.smallest_t > NEED_T;
+			if (!bounded && cls < PM_N_INPUT_CLASSES)
+				refuse(e, &c, &x.want[i].type, name);
 		}
 		release(&x);
 	}
@@ -395,7 +391,7 @@ static PmStatus compare_eager(Eval *e, const PmTensor *in, PmRunResult *got, PmI
 		g = pm_view_of(&got->out[i]);
 		pm_compare(&w, &g, &rule, &c);
 		note(e, &c, i, pm_value_name(e->m->g, pm_graph_output(e->m->g, i)), where);
-		e->by_ladder |= c.smallest_t > NEED_T;
+		refuse(e, &c, &want.out[i].type, pm_value_name(e->m->g, pm_graph_output(e->m->g, i)));
 	}
 	if (!st)
 		pm_run_result_release(&want);
@@ -411,9 +407,9 @@ PmStatus pm__judge(Eval *e, const PmTensor *in, PmRunResult *got, PmInputClass c
 }
 
 /* A result of which no comparison tells anything, and that is not near enough without. */
-static const char *unproven(Eval *e)
+static const PmSilence *unproven(Eval *e)
 {
-	const char *why = NULL;
+	const PmSilence *first = NULL;
 
 	e->rec->bound.n_undecided = 0;
 	for (size_t i = 0; i < e->rec->n_outputs; i++) {
@@ -421,16 +417,16 @@ static const char *unproven(Eval *e)
 		int undecided = s->silent && !s->telling;
 
 		e->rec->bound.n_undecided += undecided;
-		if (undecided && s->doubtful && !why)
-			why = s->why;
+		if (undecided && s->doubtful && !first)
+			first = s;
 	}
-	return why;
+	return first;
 }
 
 void pm__judge_end(Eval *e)
 {
 	PmEvalRecord *r = e->rec;
-	const char *why = unproven(e);
+	const PmSilence *silent = unproven(e);
 	char text[PM_ERR_MAX];
 
 	if (r->bound.lane > e->o->lane) {
@@ -443,13 +439,16 @@ void pm__judge_end(Eval *e)
 			 r->bound.lane < PM_LANE_NONE ? pm_lane_name(r->bound.lane) : "",
 			 r->bound.lane < PM_LANE_NONE ? "." : "");
 		pm__say(e, r->bound.lane < PM_LANE_NONE ? PM_VERDICT_PRECISION : PM_VERDICT_INCORRECT, text);
+		r->failure = e->beyond;
 	} else if (e->by_ladder) {
 		snprintf(text, sizeof text,
 			 "Wrong at t = %d: %s, element %lld is %.9g where the reference has %.9g (%.3g ulp).",
 			 NEED_T, r->worst_where, (long long)r->worst.index, r->worst.got, r->worst.expected,
 			 r->worst.ulp);
 		pm__say(e, PM_VERDICT_INCORRECT, text);
-	} else if (why) {
-		pm__say(e, PM_VERDICT_INCORRECT, why);
+		r->failure = e->not_close;
+	} else if (silent) {
+		pm__say(e, PM_VERDICT_INCORRECT, silent->why);
+		r->failure = silent->failure;
 	}
 }

@@ -18,6 +18,7 @@ typedef struct PmSilence {
 	int doubtful;        /* of the silent: not within the ladder's level that decides, or no better than
 			      * a constant */
 	char why[PM_ERR_MAX / 2];
+	PmFailure failure; /* the same as fields */
 } PmSilence;
 
 /* What one member's evaluation carries from stage to stage. */
@@ -36,10 +37,14 @@ typedef struct Eval {
 	double deadline;  /* seconds of a run on the device, from what the reference took (docs/scoring.md) */
 	int n_alts;       /* most alternatives of any kernel */
 	char plan[PM_MAX_ALTS][PM_CHAIN_HEX]; /* pm_exec_digest of each when it was judged; "" = not yet */
-	int by_ladder;      /* a result for which there is no bound is wrong at the level that decides */
-	PmSilence *silence; /* owned; by result, while results are judged */
-	PmSecret *secret;   /* owned; of this member alone */
-	uint64_t n_poison;  /* what buffers hold before a run is new for each */
+	int by_ladder;       /* a result for which there is no bound is wrong at the level that decides */
+	PmSilence *silence;  /* owned; by result, while results are judged */
+	PmFailure beyond;    /* what bound.why says, as fields */
+	PmFailure not_close; /* the same of the worst that the ladder refuses, */
+	int not_close_t;     /* and the level from which on it is close; 0 = none yet */
+	PmFailure run;       /* of the run that is judged now: inputs and alternative */
+	PmSecret *secret;    /* owned; of this member alone */
+	uint64_t n_poison;   /* what buffers hold before a run is new for each */
 } Eval;
 
 /* Sets verdict and reason; returns PM_OK. */

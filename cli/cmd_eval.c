@@ -2,10 +2,12 @@
 #include "cli/cmds.h"
 
 #include "base/io.h"
+#include "base/str.h"
 #include "bench/report.h"
 #include "cli/eval_task.h"
 #include "cli/record.h"
 #include "dataset/pack.h"
+#include "extract/variants.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +15,15 @@
 
 typedef struct Eval {
 	const char *target, *db_path, *json_out, *preset, *replay_path, *record_path, *key_path;
+	const char *lane, *dtype, *save_dir;
+	PmStrList only, targets;
+	PmFailing save;
 	PmReplayFile replay;
 	PmStrList passes;
 	PmEvalOpts opts;
-	int64_t seed, hidden;
-	int variants, summary, tf32, confirm, strong, weak;
+	int64_t seed, hidden, shape;
+	size_t n_unselected;
+	int variants, summary, tf32, confirm, fail_fast, strong, weak;
 	PmDb *db;
 	PmMembers members;
 	PmProgress bar;
@@ -50,6 +56,33 @@ static PmStatus find_members(Eval *e, PmErr *err)
 			"passmith task pack wrote below its -o.",
 			e->target);
 	return pm_members_of_model(e->target, e->variants, (uint64_t)e->seed, &e->members, err);
+}
+
+static int is_part(const Eval *e)
+{
+	return e->dtype || e->shape >= 0 || e->only.list.n;
+}
+
+static PmStatus select_members(Eval *e, PmErr *err)
+{
+	size_t n = e->members.list.n;
+	int64_t *only = pm_xcalloc(e->only.list.n + 1, sizeof *only);
+	PmSelect s = { .dtype = e->dtype ? pm_dtype_from_name(e->dtype) : -1,
+		       .shape = e->shape,
+		       .only = only,
+		       .n_only = e->only.list.n };
+
+	for (size_t i = 0; i < s.n_only; i++)
+		pm_parse_i64(e->only.list.v[i], &only[i]);
+	e->n_unselected = pm_members_select(&e->members, &s);
+	free(only);
+	if (n && e->n_unselected == n)
+		return pm_err(
+			err, PM_E_NOT_FOUND,
+			"None of the %zu variants of %s is what --dtype, --shape and --only name; their "
+			"numbers begin with 0, and passmith eval without these options lists them.",
+			n, e->target);
+	return PM_OK;
 }
 
 /* Verdicts that may come from what was drawn. */
@@ -158,7 +191,13 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 			    .tf32 = e->tf32,
 			    .hidden = (int)e->hidden,
 			    .replay = e->replay_path ? &e->replay : NULL,
+			    .fail_fast = e->fail_fast,
+			    .save = e->save_dir ? &e->save : NULL,
 			    .bar = &e->bar };
+
+	if (!st && is_part(e))
+		st = select_members(e, err);
+	task.n_unselected = e->n_unselected;
 
 	if (!st && e->key_path)
 		st = pm_record_try_key(e->key_path, err);
@@ -174,6 +213,9 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 	for (; done < n && !st; done += !st)
 		st = pm_eval_task(&task, e->passes.list.v[done], &r[done], have, err);
 	pm_progress_end(&e->bar);
+	if (e->save.n && !pm_cli_json)
+		printf("Failing variants: %zu in %s (sh %s/replay.sh runs them again)\n", e->save.n,
+		       e->save_dir, e->save_dir);
 	if (!st)
 		st = put_results(e, r, n, err);
 	else
@@ -190,10 +232,80 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 	return st;
 }
 
+/* What the parser cannot know of what is evaluated: 0, or the exit code after one sentence. */
+static int check_selection(const PmCmd *cmd, const Eval *e)
+{
+	int64_t number;
+
+	if (e->dtype && pm_dtype_from_name(e->dtype) < 0)
+		return pm_cli_usage(cmd,
+				    "There is no element type '%.40s'; float, float16 and bfloat16 are "
+				    "some that do.",
+				    e->dtype);
+	if (e->shape < -1 || e->shape > PM_MAX_SHAPES)
+		return pm_cli_usage(cmd, "--shape takes a number from 0 to %d.", PM_MAX_SHAPES);
+	for (size_t i = 0; i < e->only.list.n; i++)
+		if (!pm_parse_i64(e->only.list.v[i], &number) || number < 0)
+			return pm_cli_usage(cmd, "--only takes the number of a variant, not '%.40s'.",
+					    e->only.list.v[i]);
+	if (e->record_path && (is_part(e) || e->fail_fast))
+		return pm_cli_usage(cmd, "A part of the variants has no score, and so no record: leave out "
+					 "--record, or --dtype, --shape, --only and --fail-fast.");
+	return 0;
+}
+
+/* The same of everything else. */
+static int check_args(const PmCmd *cmd, Eval *e)
+{
+	if (e->targets.list.n != 1 || !e->passes.list.n)
+		return pm_cli_usage(cmd, "eval takes one task, pack or model and at least one --pass.");
+	if (strcmp(e->preset, "passnet") && strcmp(e->preset, "sound"))
+		return pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.", e->preset);
+	if (e->opts.check_only && (e->db_path || e->record_path))
+		return pm_cli_usage(cmd, "What was not timed is not stored: leave out --check-only, or --db "
+					 "and --record.");
+	if (e->record_path && e->replay_path)
+		return pm_cli_usage(cmd, "What is replayed has no score, and so no record: leave out "
+					 "--replay or --record.");
+	if (e->key_path && !e->record_path)
+		return pm_cli_usage(cmd, "--sign-key signs the file of --record: give both.");
+	if (e->strong && e->weak)
+		return pm_cli_usage(cmd, "Give --require-sandbox or --weak-sandbox, not both.");
+	if (e->hidden < 0 || e->hidden > PM_MAX_HIDDEN_SHAPES)
+		return pm_cli_usage(cmd, "--hidden takes a number from 0 to %d.", PM_MAX_HIDDEN_SHAPES);
+	if (!pm_lane_from_name(e->lane, &e->opts.lane))
+		return pm_cli_usage(cmd, "There is no lane '%.40s'; strict, tf32 and bf16 exist.", e->lane);
+	return check_selection(cmd, e);
+}
+
+static int run(Eval *e)
+{
+	PmErr err;
+	int all_ok = 1;
+
+	pm_err_init(&err);
+	/* Who may compute less exactly is measured against a baseline that may. */
+	e->tf32 |= e->opts.lane > PM_LANE_STRICT;
+	e->variants |= is_part(e);
+	e->opts.seed = (uint64_t)e->seed;
+	e->opts.require_sandbox = e->strong || ((e->db_path || e->record_path) && !e->weak);
+	e->opts.confirm_above = e->confirm ? 1 : 0;
+	e->opts.preset = !strcmp(e->preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
+	e->save = (PmFailing){
+		.dir = e->save_dir, .preset = e->preset, .tf32 = e->tf32, .confirm = e->confirm
+	};
+	e->target = e->targets.list.v[0];
+	pm_cli_libraries(e->opts.device, e->tf32);
+	return eval_all(e, &all_ok, &err) ? pm_cli_fail(&err) : !all_ok;
+}
+
 int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 {
-	Eval e = { .opts = { .device = "emu" }, .hidden = PM_HIDDEN_SHAPES, .preset = "sound" };
-	const char *lane = "strict";
+	Eval e = { .opts = { .device = "emu" },
+		   .hidden = PM_HIDDEN_SHAPES,
+		   .preset = "sound",
+		   .lane = "strict",
+		   .shape = -1 };
 	const PmOpt opts[] = {
 		{ "--pass", PM_OPT_LIST, &e.passes, "a pass (may be given several times)" },
 		{ "--db", PM_OPT_STR, &e.db_path,
@@ -203,7 +315,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		  "device whose time is modelled (default h200)" },
 		{ "--preset", PM_OPT_STR, &e.preset,
 		  "sound (default) or passnet: how closeness and scores count" },
-		{ "--lane", PM_OPT_STR, &lane,
+		{ "--lane", PM_OPT_STR, &e.lane,
 		  "strict (default), tf32 or bf16: how exact results have to be" },
 		{ "--seed", PM_OPT_INT, &e.seed,
 		  "of the shapes of --variants, and of what is resumed (default 0); of nothing secret" },
@@ -214,6 +326,17 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--variants", PM_OPT_FLAG, &e.variants, "with a model: also its other shapes and dtypes" },
 		{ "--check-only", PM_OPT_FLAG, &e.opts.check_only,
 		  "say whether it is right, and take no times: without --db and --record" },
+		{ "--dtype", PM_OPT_STR, &e.dtype,
+		  "only variants of this element type (float16); a part of the variants has no score" },
+		{ "--shape", PM_OPT_INT, &e.shape,
+		  "only variants of this shape (a number; 0 = the original's)" },
+		{ "--only", PM_OPT_LIST, &e.only,
+		  "only this variant (a number from 0; may be given several times)" },
+		{ "--fail-fast", PM_OPT_FLAG, &e.fail_fast,
+		  "stop at the first variant on which the pass fails" },
+		{ "--save-failing", PM_OPT_STR, &e.save_dir,
+		  "write each variant on which a pass fails to this folder, with the line that runs it "
+		  "again" },
 		{ "--summary", PM_OPT_FLAG, &e.summary, "one line per pass only" },
 		{ "--graphs", PM_OPT_FLAG, &e.opts.graphs,
 		  "cuda: every call of both sides replays its launches as one CUDA graph" },
@@ -231,52 +354,18 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		  "sign the record with this key (passmith verify --new-key makes one)" },
 		{ 0 },
 	};
-	PmStrList targets = { 0 };
-	PmErr err;
-	int code = 0, all_ok = 1;
+	int code = 0;
 
-	pm_err_init(&err);
-	if (pm_args_parse(cmd, opts, argc, argv, &targets, &code)) {
-		/* Who may compute less exactly is measured against a baseline that may. */
-		e.tf32 |= pm_lane_from_name(lane, &e.opts.lane) && e.opts.lane > PM_LANE_STRICT;
-		e.opts.seed = (uint64_t)e.seed;
-		e.opts.require_sandbox = e.strong || ((e.db_path || e.record_path) && !e.weak);
-		e.opts.confirm_above = e.confirm ? 1 : 0;
-		e.opts.preset = !strcmp(e.preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
-		if (targets.list.n != 1 || !e.passes.list.n) {
-			code = pm_cli_usage(cmd,
-					    "eval takes one task, pack or model and at least one --pass.");
-		} else if (strcmp(e.preset, "passnet") && strcmp(e.preset, "sound")) {
-			code = pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.",
-					    e.preset);
-		} else if (e.opts.check_only && (e.db_path || e.record_path)) {
-			code = pm_cli_usage(
-				cmd, "What was not timed is not stored: leave out --check-only, or --db "
-				     "and --record.");
-		} else if ((e.record_path && e.replay_path) || (e.key_path && !e.record_path)) {
-			code = pm_cli_usage(cmd, "%s",
-					    e.replay_path ? "What is replayed has no score, and so no "
-							    "record: leave out --replay or --record."
-							  : "--sign-key signs the file of --record: "
-							    "give both.");
-		} else if (e.strong && e.weak) {
-			code = pm_cli_usage(cmd, "Give --require-sandbox or --weak-sandbox, not both.");
-		} else if (e.hidden < 0 || e.hidden > PM_MAX_HIDDEN_SHAPES) {
-			code = pm_cli_usage(cmd, "--hidden takes a number from 0 to %d.",
-					    PM_MAX_HIDDEN_SHAPES);
-		} else if (!pm_lane_from_name(lane, &e.opts.lane)) {
-			code = pm_cli_usage(cmd, "There is no lane '%.40s'; strict, tf32 and bf16 exist.",
-					    lane);
-		} else {
-			e.target = targets.list.v[0];
-			pm_cli_libraries(e.opts.device, e.tf32);
-			code = eval_all(&e, &all_ok, &err) ? pm_cli_fail(&err) : !all_ok;
-		}
+	if (pm_args_parse(cmd, opts, argc, argv, &e.targets, &code)) {
+		code = check_args(cmd, &e);
+		if (!code)
+			code = run(&e);
 	}
 	pm_replay_release(&e.replay);
 	pm_members_release(&e.members);
 	pm_db_close(e.db);
 	PM_VEC_RELEASE(&e.passes.list);
-	PM_VEC_RELEASE(&targets.list);
+	PM_VEC_RELEASE(&e.only.list);
+	PM_VEC_RELEASE(&e.targets.list);
 	return code;
 }

@@ -148,6 +148,15 @@ static PmStatus store_hidden(const PmEvalTask *e, const Kept *k, PmErr *err)
 	return st;
 }
 
+/* Drops the records from n on. */
+static void cut(PmEvalReport *r, size_t n)
+{
+	for (size_t i = n; i < r->n; i++)
+		pm_eval_record_release(&r->rec[i]);
+	r->n_left_out += r->n - n;
+	r->n = n;
+}
+
 static PmStatus eval_missing(const PmEvalTask *e, const char *so, Kept *kept, const cJSON *past, char *have,
 			     PmEvalReport *r, PmErr *err)
 {
@@ -167,8 +176,12 @@ static PmStatus eval_missing(const PmEvalTask *e, const char *so, Kept *kept, co
 		if (!st && !have[i] && kept && r->rec[i].verdict != PM_VERDICT_HARNESS_FAIL)
 			st = store(e, kept, i, &r->rec[i], err);
 		have[i] = have[i] || !st;
+		if (!st)
+			st = pm_failing_save(e->save, m.g, r, &r->rec[i], err);
 		if (e->bar)
 			pm_progress_step(e->bar, m.label);
+		if (!st && e->fail_fast && pm_is_failing(r->rec[i].verdict))
+			cut(r, i + 1);
 	}
 	return st;
 }
@@ -178,6 +191,14 @@ static int any_right(const PmEvalReport *r)
 {
 	for (size_t i = 0; i < r->n; i++)
 		if (r->rec[i].verdict == PM_VERDICT_OK)
+			return 1;
+	return 0;
+}
+
+static int any_failing(const PmEvalReport *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (pm_is_failing(r->rec[i].verdict))
 			return 1;
 	return 0;
 }
@@ -194,8 +215,8 @@ static size_t count_algebraic(const PmMembers *m)
 /* Whether hidden shapes are to be drawn now, or replayed. */
 static int wants_hidden(const PmEvalTask *e, const cJSON *past, const PmEvalReport *r)
 {
-	return !e->stored_only && e->hidden && e->opts.preset == PM_PRESET_SOUND && any_right(r) &&
-	       (!past || pm_replay_hidden(past));
+	return !e->stored_only && !(e->fail_fast && any_failing(r)) && e->hidden &&
+	       e->opts.preset == PM_PRESET_SOUND && any_right(r) && (!past || pm_replay_hidden(past));
 }
 
 /* The records, and what becomes of the pass on hidden shapes. `past`: what a report drew, or NULL; `kept`:
@@ -207,16 +228,20 @@ static PmStatus eval_members(const PmEvalTask *e, const char *so, const cJSON *p
 	int draw = 0;
 	PmStatus st = kept ? read_kept(e, kept, &stored, err) : PM_OK;
 
+	r->n_left_out = e->n_unselected;
+	if (past && pm_replay_n(past) < r->n)
+		cut(r, pm_replay_n(past));
 	if (!st)
 		st = eval_missing(e, so, kept, past, has, r, err);
 	if (!st)
 		draw = wants_hidden(e, past, r) && !(kept && kept->has_hidden);
 	if (draw)
 		st = pm_hidden_check(so, e->members, &r->opts, e->hidden,
-				     past ? pm_replay_hidden(past) : NULL, r, err);
-	if (!st && draw && kept)
+				     past ? pm_replay_hidden(past) : NULL, e->save, r, err);
+	/* What a part saw is not what became of the whole. */
+	if (!st && draw && kept && kept->id && !r->n_left_out)
 		st = store_hidden(e, kept, err);
-	if (!st && kept && kept->id && !e->stored_only)
+	if (!st && kept && kept->id && !e->stored_only && !r->n_left_out)
 		st = pm_run_finish(e->db, kept->id, err);
 	return st;
 }
@@ -231,6 +256,8 @@ PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char
 
 	if (drawn)
 		r->opts.secret = drawn;
+	if (e->save)
+		e->save->pass = so;
 	if (!st && e->replay)
 		st = pm_replay_find(e->replay, r, e->members, &past, err);
 	if (!st && e->db && e->members->task && !past)

@@ -22,6 +22,7 @@ typedef struct Hidden {
 	PmEvalOpts opts;
 	PmEvalReport *r;
 	int want;
+	PmFailing *save;
 } Hidden;
 
 static int is_member(const Hidden *h, const PmGraph *g)
@@ -57,13 +58,6 @@ static int too_long(const PmGraph *g)
 	return flops > FLOPS;
 }
 
-/* Verdicts that say that the pass did wrong, not that it declined or that nothing was there to win. */
-static int is_wrong(PmVerdict v)
-{
-	return v != PM_VERDICT_OK && v != PM_VERDICT_NO_MATCH && v != PM_VERDICT_NO_CREDIT &&
-	       v != PM_VERDICT_HARNESS_FAIL;
-}
-
 static PmStatus try_shape(void *arg, const PmGraph *g, const char *label, int shape, int dtype, PmErr *err)
 {
 	Hidden *h = arg;
@@ -73,7 +67,8 @@ static PmStatus try_shape(void *arg, const PmGraph *g, const char *label, int sh
 	PmStatus st;
 
 	(void)dtype;
-	if (shape < FIRST || out->n >= h->want || is_wrong(out->verdict) || too_long(g) || is_member(h, g))
+	if (shape < FIRST || out->n >= h->want || pm_is_failing(out->verdict) || too_long(g) ||
+	    is_member(h, g))
 		return PM_OK;
 	st = pm_eval_member(h->so, &m, &h->opts, &rec, err);
 	if (st)
@@ -84,12 +79,15 @@ static PmStatus try_shape(void *arg, const PmGraph *g, const char *label, int sh
 	}
 	out->n++;
 	out->n_matched += rec.n_kernels > 0;
-	if (is_wrong(rec.verdict)) {
+	if (pm_is_failing(rec.verdict)) {
 		out->verdict = rec.verdict;
+		out->failure = rec.failure;
+		snprintf(out->variant, sizeof out->variant, "%s", rec.label);
 		snprintf(out->why, sizeof out->why, "On the hidden %.200s: %.700s", label, rec.why);
+		st = pm_failing_save(h->save, g, h->r, &rec, err);
 	}
 	pm_eval_record_release(&rec);
-	return PM_OK;
+	return st;
 }
 
 static PmStatus try_members(Hidden *h, PmErr *err)
@@ -104,7 +102,7 @@ static PmStatus try_members(Hidden *h, PmErr *err)
 	pm_rng_init(&rng, pm_secret_u64(h->opts.secret, "shapes", 0));
 	start = m->list.n ? (size_t)pm_rng_range(&rng, 0, (int64_t)m->list.n - 1) : 0;
 	for (size_t i = 0;
-	     i < m->list.n && !st && h->r->hidden.n < h->want && !is_wrong(h->r->hidden.verdict); i++) {
+	     i < m->list.n && !st && h->r->hidden.n < h->want && !pm_is_failing(h->r->hidden.verdict); i++) {
 		const PmGraph *g = m->list.v[(start + i) % m->list.n].g;
 		PmStatus made;
 
@@ -119,11 +117,11 @@ static PmStatus try_members(Hidden *h, PmErr *err)
 }
 
 PmStatus pm_hidden_check(const char *so, const PmMembers *members, const PmEvalOpts *opts, int n,
-			 const char *replay, PmEvalReport *r, PmErr *err)
+			 const char *replay, PmFailing *save, PmEvalReport *r, PmErr *err)
 {
 	PmSecret *secret = replay ? pm_secret_parse(replay)
 				  : pm_secret_derive(opts->secret, "hidden", NULL, 0);
-	Hidden h = { so, members, *opts, r, n };
+	Hidden h = { so, members, *opts, r, n, save };
 	PmStatus st;
 
 	if (!secret)

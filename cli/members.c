@@ -51,12 +51,12 @@ PmStatus pm_members_of_pack(const char *dir, PmMembers *out, PmErr *err)
 static PmStatus add_variant(void *arg, const PmGraph *g, const char *label, int shape, int dtype, PmErr *err)
 {
 	PmMembers *m = arg;
+	int64_t ordinal = (int64_t)m->list.n;
 	PmGraph *copy;
 	PmStatus st = pm_graph_clone(g, &copy, err);
 
 	if (!st)
-		PM_VEC_PUSH(&m->list,
-			    ((PmMember){ pm_xstrdup(label), copy, (int64_t)m->list.n, shape, dtype }));
+		PM_VEC_PUSH(&m->list, ((PmMember){ pm_xstrdup(label), copy, ordinal, shape, dtype }));
 	return st;
 }
 
@@ -74,12 +74,13 @@ PmStatus pm_members_of_model(const char *path, int variants, uint64_t seed, PmMe
 	return st;
 }
 
-void pm_members_keep_shapes(PmMembers *m, int64_t n)
+/* Keeps those for which `keeps` says 1. */
+static size_t keep(PmMembers *m, int (*keeps)(const void *arg, const PmMember *one), const void *arg)
 {
-	size_t kept = 0;
+	size_t kept = 0, n = m->list.n;
 
-	for (size_t i = 0; i < m->list.n; i++) {
-		if (n <= 0 || m->list.v[i].shape < n) {
+	for (size_t i = 0; i < n; i++) {
+		if (keeps(arg, &m->list.v[i])) {
 			m->list.v[kept++] = m->list.v[i];
 			continue;
 		}
@@ -87,6 +88,33 @@ void pm_members_keep_shapes(PmMembers *m, int64_t n)
 		pm_graph_free(m->list.v[i].g);
 	}
 	m->list.n = kept;
+	return n - kept;
+}
+
+static int is_selected(const void *arg, const PmMember *one)
+{
+	const PmSelect *s = arg;
+	int named = !s->n_only;
+
+	for (size_t i = 0; i < s->n_only; i++)
+		named |= s->only[i] == one->ordinal;
+	return named && (s->dtype < 0 || s->dtype == one->dtype) && (s->shape < 0 || s->shape == one->shape);
+}
+
+size_t pm_members_select(PmMembers *m, const PmSelect *s)
+{
+	return keep(m, is_selected, s);
+}
+
+static int is_of_first_shapes(const void *arg, const PmMember *one)
+{
+	return one->shape < *(const int64_t *)arg;
+}
+
+void pm_members_keep_shapes(PmMembers *m, int64_t n)
+{
+	if (n > 0)
+		keep(m, is_of_first_shapes, &n);
 }
 
 void pm_members_release(PmMembers *m)

@@ -26,6 +26,15 @@ PmStatus pm_members_of_task(PmDb *db, const char *target, PmMembers *out, PmErr 
 PmStatus pm_members_of_pack(const char *dir, PmMembers *out, PmErr *err);
 /* A model file as one member, or with `variants` as the shapes, by `seed`, and dtypes it generalises to. */
 PmStatus pm_members_of_model(const char *path, int variants, uint64_t seed, PmMembers *out, PmErr *err);
+/* A part of the members. */
+typedef struct PmSelect {
+	int dtype;           /* PmDType; -1 = all */
+	int64_t shape;       /* number of the shapes; -1 = all */
+	const int64_t *only; /* ordinals */
+	size_t n_only;       /* 0 = all */
+} PmSelect;
+/* Drops what is not selected, and says how many that are. */
+size_t pm_members_select(PmMembers *m, const PmSelect *s);
 /* Drops members of shapes n and above; n <= 0 keeps all. */
 void pm_members_keep_shapes(PmMembers *m, int64_t n);
 void pm_members_release(PmMembers *m);

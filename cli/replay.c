@@ -48,15 +48,21 @@ const char *pm_replay_hidden(const cJSON *part)
 	return pm_json_str(cJSON_GetObjectItem(part, "hidden"), "secret", NULL);
 }
 
+size_t pm_replay_n(const cJSON *part)
+{
+	return (size_t)cJSON_GetArraySize(cJSON_GetObjectItem(part, "records"));
+}
+
 static PmStatus check_records(const PmReplayFile *f, const cJSON *part, const PmMembers *m, PmErr *err)
 {
-	size_t n = (size_t)cJSON_GetArraySize(cJSON_GetObjectItem(part, "records"));
+	size_t n = pm_replay_n(part);
 
-	if (n != m->list.n)
+	/* A report that the first failure ended has records of the variants before it. */
+	if (n > m->list.n || (n < m->list.n && !pm_json_i64(part, "left_out", 0)))
 		return pm_err(
 			err, PM_E_INVALID,
 			"%s has %zu records and there are %zu variants; replay it on the task or model, "
-			"and with the --variants and --seed, that it was made of.",
+			"and with the --variants, --seed and selection, that it was made of.",
 			f->path, n, m->list.n);
 	for (size_t i = 0; i < n; i++) {
 		PmSecret *s;

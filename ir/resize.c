@@ -254,3 +254,31 @@ double pm_resize_weight(const PmResize *r, double distance)
 		return ((a + 2) * d - (a + 3)) * d * d + 1;
 	return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
 }
+
+int pm_resize_window(const PmResize *r, const PmResizeAxis *a, int64_t o, double source, int64_t *at,
+		     double *w)
+{
+	double low = floor(source), sum = 0;
+
+	if (a->same || r->mode == PM_RESIZE_NEAREST) {
+		at[0] = a->same ? o : pm_resize_nearest(r, a, source);
+		w[0] = 1;
+		return 1;
+	}
+	for (int k = 0; k < a->taps; k++) {
+		double i = low + a->first + k;
+		int outside = i < 0 || i > (double)(a->in - 1);
+
+		w[k] = outside && r->exclude_outside ? 0 : pm_resize_weight(r, (i - source) * a->stretch);
+		at[k] = i < 0 ? 0 : (i > (double)(a->in - 1) ? a->in - 1 : (int64_t)i);
+		sum += w[k];
+	}
+	for (int k = 0; k < a->taps && sum != 0; k++)
+		w[k] /= sum;
+	return a->taps;
+}
+
+int pm_resize_outside(const PmResize *r, const PmResizeAxis *a, double source)
+{
+	return r->coord == PM_RESIZE_CROP && !a->same && (source < 0 || source > (double)(a->in - 1));
+}

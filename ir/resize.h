@@ -59,5 +59,12 @@ double pm_resize_source(const PmResize *r, const PmResizeAxis *a, int64_t o);
 int64_t pm_resize_nearest(const PmResize *r, const PmResizeAxis *a, double source);
 /* Weight of an element at a (stretched) distance. */
 double pm_resize_weight(const PmResize *r, double distance);
+/* The elements at[] along the axis that a result at `source` is made of, with weights w[] whose sum is 1;
+ * both have room for a->taps, of which the number that is used is returned (1 where one is copied). `o` is
+ * the result's place, which an axis that stays the same takes. */
+int pm_resize_window(const PmResize *r, const PmResizeAxis *a, int64_t o, double source, int64_t *at,
+		     double *w);
+/* A result at `source` lies outside the crop box's image and gets the extrapolation value. */
+int pm_resize_outside(const PmResize *r, const PmResizeAxis *a, double source);
 
 #endif

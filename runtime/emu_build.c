@@ -203,34 +203,34 @@ static int is_watched(const PmEmuBuilder *b, const PmSource *s)
 	return b->races && pm_emu_races_wanted(s->source);
 }
 
-static PmStatus write_unit(const PmEmuBuilder *b, const PmSource *s, PmStr *unit, PmErr *err)
+/* Appends to `unit` all of the translation unit but the table of kernels. */
+static PmStatus write_body(const PmEmuBuilder *b, const PmSource *s, PmEmuScan *scan, PmStr *unit, PmErr *err)
 {
-	PmEmuScan scan = { .text = PM_STR_INIT };
-	size_t n = strlen(s->source), i;
-	PmStatus rc;
+	PmStatus rc = pm_kernel_source_check(s, err);
 
-	rc = pm_kernel_source_check(s, err);
 	if (!rc)
-		rc = pm__emu_scan(s->label, s->source, n, &scan, err);
-	if (!rc && scan.conditional) {
-		drop_kernels(&scan);
-		rc = scan_preprocessed(b, s, &scan, err);
-	}
+		rc = pm__emu_scan(s->label, s->source, strlen(s->source), scan, err);
 	if (!rc) {
 		pm_str_add(unit, is_watched(b, s) ? "#include \"races.h\"\n" : "#include \"cuda_host.h\"\n");
 		pm_kernel_unit_begin(s, unit);
-		pm_kernel_lines_add(s, scan.text.s, scan.text.len, unit);
-		pm_str_add(unit, "\n#line 1 \"the end of the source\"\nPM_EMU_MODULE_BEGIN\n");
-		for (i = 0; i < scan.kernels.n; i++) {
-			if (!scan.kernels.v[i].c_linkage)
-				continue;
-			pm_str_addf(unit, "PM_EMU_ENTRY(%s, (%s)),\n", scan.kernels.v[i].name,
-				    scan.kernels.v[i].bounds ? scan.kernels.v[i].bounds : "0");
-		}
-		pm_str_add(unit, "PM_EMU_MODULE_END\n");
+		pm_kernel_lines_add(s, scan->text.s, scan->text.len, unit);
 	}
-	pm__emu_scan_release(&scan);
 	return rc;
+}
+
+/* Appends the table of the kernels that were found. */
+static void write_table(const PmEmuScan *scan, PmStr *unit)
+{
+	size_t i;
+
+	pm_str_add(unit, "\n#line 1 \"the end of the source\"\nPM_EMU_MODULE_BEGIN\n");
+	for (i = 0; i < scan->kernels.n; i++) {
+		if (!scan->kernels.v[i].c_linkage)
+			continue;
+		pm_str_addf(unit, "PM_EMU_ENTRY(%s, (%s)),\n", scan->kernels.v[i].name,
+			    scan->kernels.v[i].bounds ? scan->kernels.v[i].bounds : "0");
+	}
+	pm_str_add(unit, "PM_EMU_MODULE_END\n");
 }
 
 /* --- the compiler's answer ------------------------------------------------------------------------------ */
@@ -362,25 +362,48 @@ static PmStatus compile(const PmEmuBuilder *b, const PmSource *s, const PmStr *u
 	return rc;
 }
 
+/* The name of the compiled object. What the preprocessor says of which kernels there are follows from what is
+ * hashed here (compiler, flags, headers, the whole source, and what is found without it), so that it is asked
+ * only when there is something to compile: a look into the cache starts no process. Raise PM_EMU_ABI when
+ * emu_scan.c finds other kernels in a preprocessed text than before. */
+static void object_path(const PmEmuBuilder *b, const PmSource *s, const PmEmuScan *scan, const PmStr *body,
+			PmStr *path)
+{
+	char hex[PM_SHA256_HEX], name[PM_SHA256_HEX + 8];
+	PmStr hashed = PM_STR_INIT;
+
+	pm_str_addf(&hashed, "%s\n%s\n%s\n", b->key, is_watched(b, s) ? b->race_key : "",
+		    scan->conditional ? "kernels behind the preprocessor" : "");
+	pm_str_addn(&hashed, body->s, body->len);
+	write_table(scan, &hashed);
+	pm_sha256_hex(hashed.s, hashed.len, hex);
+	snprintf(name, sizeof name, "%s.so", hex);
+	pm_path_join(b->cache.s, name, path);
+	pm_str_release(&hashed);
+}
+
 PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, PmErr *err)
 {
-	PmStr unit = PM_STR_INIT, hashed = PM_STR_INIT;
-	char hex[PM_SHA256_HEX], name[PM_SHA256_HEX + 8];
-	PmStatus rc = write_unit(b, s, &unit, err);
+	PmEmuScan scan = { .text = PM_STR_INIT };
+	PmStr unit = PM_STR_INIT;
+	PmStatus rc = write_body(b, s, &scan, &unit, err);
 
 	if (!rc) {
-		pm_str_addf(&hashed, "%s\n%s", b->key, is_watched(b, s) ? b->race_key : "");
-		pm_str_addn(&hashed, unit.s, unit.len);
-		pm_sha256_hex(hashed.s, hashed.len, hex);
-		snprintf(name, sizeof name, "%s.so", hex);
-		pm_path_join(b->cache.s, name, path);
-		if (!pm_path_exists(path->s))
-			rc = compile(b, s, &unit, path->s, err);
-		else
+		object_path(b, s, &scan, &unit, path);
+		if (pm_path_exists(path->s)) {
 			rc = pm__emu_object_check(path->s, s->label, err);
+		} else {
+			if (scan.conditional) {
+				drop_kernels(&scan);
+				rc = scan_preprocessed(b, s, &scan, err);
+			}
+			write_table(&scan, &unit);
+			if (!rc)
+				rc = compile(b, s, &unit, path->s, err);
+		}
 	}
+	pm__emu_scan_release(&scan);
 	pm_str_release(&unit);
-	pm_str_release(&hashed);
 	return rc;
 }
 

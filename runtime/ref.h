@@ -6,6 +6,7 @@
 #ifndef RUNTIME_REF_H
 #define RUNTIME_REF_H
 
+#include "ir/resize.h"
 #include "runtime/tensor.h"
 
 /* A tensor during reference execution; exactly one of f and i is set unless it has no elements. */
@@ -31,6 +32,9 @@ typedef struct PmRefCall {
 /* Runs one node's reference function: PM_E_UNSUPPORTED for rows without one (opaque), PM_E_INVALID for bad
  * data such as an index out of range (the sentence names node and value). Kernel nodes run their body. */
 PmStatus pm_ref_node(const PmRefCall *c, PmErr *err);
+
+/* What a Resize node does along each axis, by its operands; PM_E_SHAPE when the graph says another extent. */
+PmStatus pm_ref_resize(const PmRefCall *c, PmResize *out, PmErr *err);
 
 /* Runs a sorted, inferred graph whose inputs are static; other types may still be open and are then found on
  * the way (PM_E_SHAPE for what values do not tell either). `in` has one tensor per graph input; `out`

@@ -6,37 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The elements that one result takes along an axis, and their weights. */
-static void window(const PmResize *r, const PmResizeAxis *a, int64_t o, int64_t *at, double *w)
-{
-	double x = pm_resize_source(r, a, o), low = floor(x), sum = 0;
-	int k;
-
-	if (a->same || r->mode == PM_RESIZE_NEAREST) {
-		at[0] = a->same ? o : pm_resize_nearest(r, a, x);
-		w[0] = 1;
-		return;
-	}
-	for (k = 0; k < a->taps; k++) {
-		double i = low + a->first + k;
-		int outside = i < 0 || i > (double)(a->in - 1);
-
-		w[k] = outside && r->exclude_outside ? 0 : pm_resize_weight(r, (i - x) * a->stretch);
-		at[k] = i < 0 ? 0 : (i > (double)(a->in - 1) ? a->in - 1 : (int64_t)i);
-		sum += w[k];
-	}
-	for (k = 0; k < a->taps && sum != 0; k++)
-		w[k] /= sum;
-}
-
-/* Results whose source lies outside the crop box's image get the extrapolation value. */
-static int is_outside(const PmResize *r, const PmResizeAxis *a, int64_t o)
-{
-	double x = pm_resize_source(r, a, o);
-
-	return r->coord == PM_RESIZE_CROP && !a->same && (x < 0 || x > (double)(a->in - 1));
-}
-
 /* Resizes axis d of x (outer x in x inner) into a new block. */
 static double *along(const PmResize *r, const PmResizeAxis *a, const double *x, int64_t outer, int64_t inner)
 {
@@ -46,14 +15,15 @@ static double *along(const PmResize *r, const PmResizeAxis *a, const double *x, 
 	int k;
 
 	for (o = 0; o < a->out; o++) {
-		int outside = is_outside(r, a, o);
+		double source = pm_resize_source(r, a, o);
+		int outside = pm_resize_outside(r, a, source), taps;
 
-		window(r, a, o, at, w);
+		taps = pm_resize_window(r, a, o, source, at, w);
 		for (n = 0; n < outer; n++)
 			for (i = 0; i < inner; i++) {
 				double sum = 0;
 
-				for (k = 0; k < a->taps; k++)
+				for (k = 0; k < taps; k++)
 					sum += w[k] == 0 ? 0 : w[k] * x[(n * a->in + at[k]) * inner + i];
 				y[(n * a->out + o) * inner + i] = outside ? r->extrapolation : sum;
 			}
@@ -63,7 +33,7 @@ static double *along(const PmResize *r, const PmResizeAxis *a, const double *x, 
 	return y;
 }
 
-static PmStatus read(const PmRefCall *c, PmResize *r, PmErr *err)
+PmStatus pm_ref_resize(const PmRefCall *c, PmResize *r, PmErr *err)
 {
 	const PmRefTensor *roi = pm__ref_in(c, 1), *scales = pm__ref_in(c, 2), *sizes = pm__ref_in(c, 3);
 	PmResizeArgs args = { .n_roi = roi ? (size_t)roi->numel : 0,
@@ -102,7 +72,7 @@ PmStatus pm__ref_resize(const PmRefCall *c, PmErr *err)
 	PmResize r;
 	int64_t k, outer;
 	int d;
-	PmStatus st = read(c, &r, err);
+	PmStatus st = pm_ref_resize(c, &r, err);
 
 	if (st || !y->numel)
 		return st;

@@ -207,6 +207,18 @@ static PmEvalRecord evaluation(const char *rule, PmPreset preset, uint64_t secre
 	return r;
 }
 
+/* The call and the element of the sentence are those of the fields. */
+static void fields_agree(const PmEvalRecord *r)
+{
+	char text[96];
+
+	snprintf(text, sizeof text, "timed call %lld of", (long long)r->failure.call);
+	assert_true(r->failure.timed && strstr(r->why, text));
+	snprintf(text, sizeof text, ": element %lld of", (long long)r->failure.worst.index);
+	assert_true(strstr(r->why, text) && r->worst.index == r->failure.worst.index);
+	assert_true(r->failure.n_wrong > 0 && r->failure.first.index >= 0);
+}
+
 /* Those that keep no state pass every gate: the whole evaluation. */
 static void evaluated(const char *rule, PmPreset preset, PmVerdict want, const char *why)
 {
@@ -217,6 +229,8 @@ static void evaluated(const char *rule, PmPreset preset, PmVerdict want, const c
 	else if (r.verdict != want || !strstr(r.why, why))
 		fail_msg("%s: %s (%s)", rule, pm_verdict_name(r.verdict), r.why);
 	assert_true(r.timing.calls > 0 && r.timing.replayed == r.timing.calls && r.timing.checked > 0);
+	if (want == PM_VERDICT_INCORRECT)
+		fields_agree(&r);
 	pm_eval_record_release(&r);
 }
 

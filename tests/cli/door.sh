@@ -13,12 +13,6 @@ matches()
 	tap "$2"
 }
 
-skip()
-{
-	tap_n=$((tap_n + 1))
-	echo "ok $tap_n - $1 # SKIP $2"
-}
-
 check_all()
 {
 	what=$1

@@ -34,6 +34,10 @@ if command -v sqlite3 >/dev/null; then
 		[ -s "$tmp/one" ] && cmp -s "$tmp/one" "$tmp/$other"
 		tap "$other: the same graphs in the same places"
 	done
+else
+	for other in three back shards; do
+		skip "$other: the same graphs in the same places" "there is no sqlite3"
+	done
 fi
 pm extract models/*.gpt --db "$tmp/one.db" --json
 exits 0 "again"
@@ -53,6 +57,8 @@ if command -v sqlite3 >/dev/null; then
 	done
 	[ -s "$tmp/clean" ] && cmp -s "$tmp/clean" "$tmp/noisy"
 	tap "what an exporter left behind does not count"
+else
+	skip "what an exporter left behind does not count" "there is no sqlite3"
 fi
 
 echo "no model" >"$tmp/bad.gpt"
@@ -80,8 +86,7 @@ if (ulimit -v 60000 && "$passmith" doctor --help >"$tmp/out" 2>"$tmp/err"); then
 	tap "it is not read again"
 	says "1 models extracted, 0 done before, 1 failed" "the other one is done"
 else
-	tap_n=$((tap_n + 1))
-	echo "ok $tap_n - a model whose reading ends the process # SKIP this build does not start in 60 MB of addresses"
+	skip "a model whose reading ends the process" "this build does not start in 60 MB of addresses"
 fi
 
 pm extract models/swin_block.gpt --db "$tmp/x.db" --shard 2/2

@@ -32,11 +32,18 @@ tap "a near miss says where, what was wanted and what is there"
 # The model's sizes are multiples of a block, so that the missing test of the bound shows on other shapes only.
 sed 's/if (i >= n)/if (0)/' "$tmp/kept.c" >"$tmp/no_bound.c"
 pm build "$tmp/no_bound.c"
-pm eval models/resnet_bottleneck.gpt --pass "$tmp/no_bound.so"
+pm eval models/resnet_bottleneck.gpt --pass "$tmp/no_bound.so" --save-failing "$tmp/failing" -o "$tmp/hidden"
 exits 1 "eval of a pass that is wrong on shapes that it is not shown"
 says "OOB, so that no variant counts as right: On the hidden shape" "eval says so, and where"
 grep -q "no_bound  *1/1  *0/1  *-" "$tmp/out"
 tap "and counts it as right nowhere"
+shape=$(sed -n 's/.*"why": *"On the hidden \(shape [0-9]*, [a-z0-9]*: [0-9x]*\) .*/\1/p' "$tmp/hidden")
+[ -n "$shape" ] && sed -n '/"hidden": {/,/"records"/p' "$tmp/hidden" | tr '\t\n' '  ' |
+	grep -q "\"failure\": *{ *\"variant\": *\"$shape [^\"]*\", *\"inputs\": *\"[a-z]*\","
+tap "with the shape and the class of inputs as fields"
+"$passmith" print "$tmp/failing/no_bound-0.gpt" >/dev/null && sh "$tmp/failing/replay.sh" >"$tmp/out" 2>"$tmp/err" </dev/null
+[ $? -eq 1 ] && grep -q " OOB " "$tmp/out" && grep -q '1 of 1 verdicts are' "$tmp/out"
+tap "what failed is saved, though it was hidden, and fails again"
 
 mkdir "$tmp/two"
 cp passes/quick_gelu.c passes/elementwise.* passes/choose.h passes/shapes.h "$tmp/two"

@@ -14,8 +14,8 @@ weak()
 
 weak doctor
 if ! grep -q '^no  *sandbox .*lacks: namespaces' "$tmp/out"; then
-	echo "1..0 # SKIP no namespace can be made here that may hold no others"
-	exit 0
+	echo "no namespace can be made here that may hold no others"
+	exit 77
 fi
 
 cat >"$tmp/silu.gpt" <<'END'

@@ -12,6 +12,8 @@ for m in models/*.gpt; do
 		python3 -c 'import ast, sys; [ast.parse(open(f).read()) for f in sys.argv[1:]]' \
 			"$tmp/t/$name"/*/model.py "$tmp/t/$name"/*/weight_meta.py 2>"$tmp/err"
 		tap "$name: Python reads it"
+	else
+		skip "$name: Python reads it" "there is no python3"
 	fi
 done
 # Indices that are computed, as of a relative position table, and constants where a tensor has to stand.
@@ -34,6 +36,8 @@ tap "indices from the end are counted from the front"
 if command -v python3 >/dev/null; then
 	python3 -m py_compile "$model" 2>"$tmp/err"
 	tap "a table of relative positions: Python compiles it"
+else
+	skip "a table of relative positions: Python compiles it" "there is no python3"
 fi
 
 pm task export models/llama_block.gpt
@@ -111,6 +115,8 @@ if command -v python3 >/dev/null; then
 	[ $? -eq 1 ]
 	tap "parity.py: a bar that is missed"
 	says "Missed: mean 1.061" "is said"
+else
+	skip "parity.py" "there is no python3"
 fi
 pm time models/llama_block.gpt --device emu
 [ "$code" -ne 0 ]

@@ -41,6 +41,27 @@ static void the_worst_element_is_named(void **state)
 	assert_int_equal(c.smallest_t, 0);
 }
 
+/* What is off by less than t = -5 allows is different, and not wrong; what comes first hides no worse one. */
+static void the_wrong_elements_are_counted(void **state)
+{
+	float e[5] = { 1, 1, -2, 0, 4 }, g[5] = { 1.0000001f, 1.25f, -2, 3, 4.5f };
+	int32_t ie[3] = { 1, 2, 3 }, ig[3] = { 1, 4, 9 };
+	PmComparison c = compare(PM_PRESET_SOUND, PM_F32, 5, e, g);
+
+	(void)state;
+	assert_int_equal(c.n_different, 4);
+	assert_int_equal(c.n_wrong, 3);
+	assert_int_equal(c.first.index, 1);
+	assert_true(c.first.expected == 1 && c.first.got == 1.25);
+	assert_int_equal(c.worst.index, 3);
+	c = compare(PM_PRESET_SOUND, PM_I32, 3, ie, ig);
+	assert_int_equal(c.n_wrong, 2);
+	assert_int_equal(c.first.index, 1);
+	assert_int_equal(c.worst.index, 2);
+	c = compare(PM_PRESET_SOUND, PM_F32, 5, e, e);
+	assert_true(c.n_wrong == 0 && c.first.index == -1);
+}
+
 static void neighbours_are_one_ulp_apart_also_across_zero(void **state)
 {
 	uint16_t e = pm_f16_from_f64(1), g = (uint16_t)(e + 1);
@@ -211,6 +232,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_worst_element_is_named),
+		cmocka_unit_test(the_wrong_elements_are_counted),
 		cmocka_unit_test(neighbours_are_one_ulp_apart_also_across_zero),
 		cmocka_unit_test(nan_must_stand_in_the_same_places),
 		cmocka_unit_test(infinities_are_worse_than_any_number),

@@ -116,6 +116,9 @@ static void one_wrong_call_is_enough(void **state)
 		check(&b, 0, PM_DEFERRED_WRONG);
 		assert_int_equal(b.d.special, 1);
 		assert_non_null(strstr(b.d.why, "element 100"));
+		assert_true(b.d.failure.timed && b.d.failure.call == (int64_t)call);
+		assert_true(b.d.failure.worst.index == 100 && b.d.failure.worst.got == 1e6);
+		assert_true(b.d.failure.n_wrong == 1 && b.d.failure.first.index == 100);
 		drop(&b);
 	}
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -419,6 +420,70 @@ static void parallel_writers_share_the_cache(void **state)
 	EMU_CALL(dev, m, "k", 1, 1, 0, emu_arg(out));
 }
 
+/* A compiler that stops working when the file "off" appears. Returns its folder, owned. */
+static PmStr breakable_compiler(void)
+{
+	PmStr dir = PM_STR_INIT, file = PM_STR_INIT, script = PM_STR_INIT;
+
+	assert_int_equal(pm_temp_dir("cxx", &dir, NULL), PM_OK);
+	pm_str_addf(&file, "%s/bin", dir.s);
+	assert_int_equal(mkdir(file.s, 0755), 0);
+	pm_str_add(&file, "/cxx");
+	pm_str_addf(&script,
+		    "#!/bin/sh\n[ \"$1\" != --version ] && [ -e %s/off ] && exit 1\nexec g++ \"$@\"\n",
+		    dir.s);
+	assert_int_equal(pm_write_file(file.s, script.s, script.len, NULL), PM_OK);
+	assert_int_equal(chmod(file.s, 0755), 0);
+	setenv("PASSMITH_CXX", file.s, 1);
+	pm_str_release(&file);
+	pm_str_release(&script);
+	return dir;
+}
+
+/* An evaluation loads the same source dozens of times: what was compiled once needs no compiler and no
+ * preprocessor, also where only the preprocessor knows the names of the kernels. */
+static void what_is_compiled_starts_no_compiler(void **state)
+{
+	static const char *const text[] = {
+		"extern \"C\" __global__ void plain(T *y) { *y = 1; }",
+		"#define NAME behind\nextern \"C\" __global__ void NAME(T *y) { *y = 2; }",
+		"#ifdef PASSMITH_EMU\nextern \"C\" __global__ void behind(T *y) { *y = 3; }\n#endif\n",
+	};
+	PmStr dir = breakable_compiler(), off = PM_STR_INIT;
+	PmDevice *d = emu_open();
+	PmModule m;
+	PmErr err;
+	PmBuf y;
+
+	(void)state;
+	pm_err_init(&err);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(emu_load_text(d, "once", text[i], &m, &err), PM_OK);
+	pm_str_addf(&off, "%s/off", dir.s);
+	assert_int_equal(pm_write_file(off.s, "", 0, NULL), PM_OK);
+	y = emu_buf(d, PM_BUF_OUTPUT, NULL, sizeof(float));
+	for (int i = 0; i < 3; i++) {
+		float made;
+
+		if (emu_load_text(d, "once", text[i], &m, &err))
+			fail_msg("source %d: %s", i, err.text);
+		EMU_CALL(d, m, i ? "behind" : "plain", 1, 1, 0, emu_arg(y));
+		emu_get(d, y, &made, sizeof made);
+		assert_true(made == (float)(i + 1));
+	}
+	/* Another source does need one. */
+	assert_int_equal(
+		emu_load_text(d, "once",
+			      "#define NAME behind\nextern \"C\" __global__ void NAME(T *y) { *y = 4; }", &m,
+			      &err),
+		PM_E_INVALID);
+	d->ops->close(d);
+	unsetenv("PASSMITH_CXX");
+	assert_int_equal(pm_remove_tree(dir.s, NULL), PM_OK);
+	pm_str_release(&dir);
+	pm_str_release(&off);
+}
+
 static void compiles_anew(const char *text)
 {
 	PmSource s = { "head", text, PM_F32 };
@@ -531,6 +596,7 @@ int main(void)
 		CASE(compiling_ahead_reports_the_first_error),
 		CASE(a_missing_compiler_is_an_environment_error),
 		CASE(parallel_writers_share_the_cache),
+		cmocka_unit_test(what_is_compiled_starts_no_compiler),
 		cmocka_unit_test(headers_are_compiled_once),
 		CASE(signal_handlers_are_put_back),
 	};

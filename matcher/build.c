@@ -155,7 +155,9 @@ static PmStatus compile(const char *source, const Sources *files, const char *ou
 {
 	enum { FIXED = 64 };
 	const char *cc = getenv("CC");
-	const char *argv[FIXED + MAX_FILES] = { cc && *cc ? cc : "cc",
+	const char *argv[FIXED + MAX_FILES] = { "env",
+						"LC_ALL=C", /* its messages are read */
+						cc && *cc ? cc : "cc",
 						"-std=c11",
 						"-O2",
 						"-Wall",
@@ -193,7 +195,7 @@ static PmStatus compile(const char *source, const Sources *files, const char *ou
 	pm_str_addn(messages, r.errtext.s, r.errtext.len);
 	if (r.end != PM_PROC_EXITED || r.code == 127)
 		st = pm_err(err, PM_E_ENV, "The C compiler '%s' does not run; install gcc or set CC.",
-			    argv[0]);
+			    argv[2]);
 	else if (r.code)
 		st = pm_err(err, PM_E_INVALID, "%s does not compile; the compiler's messages are above.",
 			    source);

@@ -382,6 +382,20 @@ static void object_path(const PmEmuBuilder *b, const PmSource *s, const PmEmuSca
 	pm_str_release(&hashed);
 }
 
+/* Appends the table, behind the preprocessor where kernels depend on macros. */
+static PmStatus finish_unit(const PmEmuBuilder *b, const PmSource *s, PmEmuScan *scan, PmStr *unit,
+			    PmErr *err)
+{
+	PmStatus rc = PM_OK;
+
+	if (scan->conditional) {
+		drop_kernels(scan);
+		rc = scan_preprocessed(b, s, scan, err);
+	}
+	write_table(scan, unit);
+	return rc;
+}
+
 PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, PmErr *err)
 {
 	PmEmuScan scan = { .text = PM_STR_INIT };
@@ -393,16 +407,56 @@ PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, Pm
 		if (pm_path_exists(path->s)) {
 			rc = pm__emu_object_check(path->s, s->label, err);
 		} else {
-			if (scan.conditional) {
-				drop_kernels(&scan);
-				rc = scan_preprocessed(b, s, &scan, err);
-			}
-			write_table(&scan, &unit);
+			rc = finish_unit(b, s, &scan, &unit, err);
 			if (!rc)
 				rc = compile(b, s, &unit, path->s, err);
 		}
 	}
 	pm__emu_scan_release(&scan);
+	pm_str_release(&unit);
+	return rc;
+}
+
+PmStatus pm__emu_say(const PmEmuBuilder *b, const PmSource *s, PmStatus *said, PmStr *log, PmErr *err)
+{
+	const char *argv[PM_EMU_MAX_ARGV];
+	PmStr keep[PM_EMU_KEEP], unit = PM_STR_INIT;
+	PmEmuScan scan = { .text = PM_STR_INIT };
+	PmProcResult r = { 0 };
+	PmEmuWork work;
+	PmErr why;
+	PmStatus rc = pm__emu_work_open(&work, err);
+	int n = pm__emu_flags(b, 0, argv, keep);
+
+	*said = PM_OK;
+	pm_err_init(&why);
+	argv[n++] = "-Wno-fatal-errors";
+	argv[n++] = "-fsyntax-only";
+	argv[n++] = "-ftrack-macro-expansion=0";
+	argv[n++] = "-fno-diagnostics-show-caret";
+	argv[n++] = "-xc++";
+	argv[n++] = "-";
+	argv[n] = NULL;
+	if (!rc)
+		*said = write_body(b, s, &scan, &unit, &why);
+	if (!rc && !*said)
+		*said = finish_unit(b, s, &scan, &unit, &why);
+	if (*said) {
+		pm_str_add(log, why.text);
+	} else if (!rc && !(rc = pm__emu_cxx(b, &work, argv, &unit, &r, err))) {
+		if (r.end != PM_PROC_EXITED) {
+			pm_str_add(log, "The compiler ");
+			pm_proc_describe(&r, log);
+			pm_str_addc(log, '.');
+		} else if (r.code) {
+			pm_str_addn(log, r.errtext.s, r.errtext.len);
+		}
+		*said = r.end != PM_PROC_EXITED || r.code ? PM_E_INVALID : PM_OK;
+	}
+	pm__emu_scan_release(&scan);
+	pm__emu_work_close(&work);
+	pm_proc_result_release(&r);
+	pm__emu_flags_release(keep);
 	pm_str_release(&unit);
 	return rc;
 }

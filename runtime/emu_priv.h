@@ -105,6 +105,9 @@ PmStatus pm__emu_builder_open(PmEmuBuilder *b, int races, PmErr *err);
 void pm__emu_builder_close(PmEmuBuilder *b);
 /* Appends the path of the shared object of `s`, compiling it when the cache has none. */
 PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, PmErr *err);
+/* Checks a source without writing code. *said is PM_OK or PM_E_INVALID, and `log` gets what the compiler says
+ * then, macros folded to where they are used. */
+PmStatus pm__emu_say(const PmEmuBuilder *b, const PmSource *s, PmStatus *said, PmStr *log, PmErr *err);
 /* Compiles what the cache lacks with up to `jobs` processes. Errors are left for pm__emu_build to report. */
 void pm__emu_build_ahead(const PmEmuBuilder *b, const PmSource *src, size_t n, int jobs);
 /* Writes the flags of every compilation to `argv` and returns how many. `keep` (PM_EMU_KEEP strings, not

@@ -78,7 +78,8 @@ static PmStatus fetch(const PmSource *s, PmNvrtcProgram *p, int (*size)(PmNvrtcP
 	return PM_OK;
 }
 
-static PmStatus compile(const Job *j, PmStr *ptx, PmStr *cubin, PmErr *err)
+/* all: gets the whole log of a failure; may be NULL. */
+static PmStatus compile(const Job *j, PmStr *ptx, PmStr *cubin, PmStr *all, PmErr *err)
 {
 	const PmNvrtc *a = j->a;
 	PmNvrtcProgram *p = NULL;
@@ -91,6 +92,8 @@ static PmStatus compile(const Job *j, PmStr *ptx, PmStr *cubin, PmErr *err)
 			      j->s->label);
 	if (a->compile(p, N_OPTIONS, j->options) != 0) {
 		rc = fetch(j->s, p, a->log_size, a->log, 1, &log, err);
+		if (!rc && all)
+			pm_str_addn(all, log.s, log.len);
 		if (!rc)
 			rc = report(j->s, log.s, err);
 	} else {
@@ -222,14 +225,14 @@ static int read_cached(const Job *j, const char *ptx_path, const char *cubin_pat
 	return ok;
 }
 
-PmStatus pm__nvrtc_compile_only(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin, PmErr *err)
+PmStatus pm__nvrtc_compile_only(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin, PmStr *log, PmErr *err)
 {
 	Job j;
 	PmStatus rc = job_open(&j, s, cc, 1, err);
 
 	if (rc)
 		return rc;
-	rc = compile(&j, ptx, cubin, err);
+	rc = compile(&j, ptx, cubin, log, err);
 	job_release(&j);
 	return rc;
 }
@@ -277,7 +280,7 @@ PmStatus pm_nvrtc_compile(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin, P
 	/* What goes wrong there goes wrong again below, with a sentence. */
 	if (pm__nvrtc_cached(s, cc, ptx, cubin))
 		return PM_OK;
-	rc = pm__nvrtc_compile_only(s, cc, &text, &code, err);
+	rc = pm__nvrtc_compile_only(s, cc, &text, &code, NULL, err);
 	if (!rc)
 		rc = pm_nvrtc_keep(s, cc, &text, &code, err);
 	if (!rc) {
@@ -296,7 +299,7 @@ PmStatus pm_nvrtc_ptx(const PmSource *s, int cc, PmStr *ptx, PmErr *err)
 
 	if (rc)
 		return rc;
-	rc = compile(&j, ptx, NULL, err);
+	rc = compile(&j, ptx, NULL, NULL, err);
 	job_release(&j);
 	return rc;
 }

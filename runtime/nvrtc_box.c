@@ -56,7 +56,7 @@ static PmStatus compile_again(void *arg, PmStr *ptx, PmErr *err)
 {
 	const Again *a = arg;
 	PmStr cubin = PM_STR_INIT;
-	PmStatus st = pm__nvrtc_compile_only(a->s, a->cc, ptx, &cubin, err);
+	PmStatus st = pm__nvrtc_compile_only(a->s, a->cc, ptx, &cubin, NULL, err);
 
 	pm_str_release(&cubin);
 	return st;
@@ -85,12 +85,12 @@ static int work(void *arg, PmStr *out)
 {
 	static const PmSource empty = { "priming", "extern \"C\" __global__ void k() {}\n", PM_F32 };
 	const Work *w = arg;
-	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
+	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT, log = PM_STR_INIT;
 	PmErr err;
 
 	pm_err_init(&err);
 	clearenv(); /* no variable decides what comes out */
-	if (pm__nvrtc_compile_only(&empty, w->o->cc, &ptx, &cubin, &err))
+	if (pm__nvrtc_compile_only(&empty, w->o->cc, &ptx, &cubin, NULL, &err))
 		return 1;
 	if (w->o->enter)
 		w->o->enter();
@@ -101,17 +101,19 @@ static int work(void *arg, PmStr *out)
 			continue;
 		pm_str_clear(&ptx);
 		pm_str_clear(&cubin);
+		pm_str_clear(&log);
 		pm_err_init(&err);
 		pm__time_set(0);
-		st = pm__nvrtc_compile_only(&w->s[i], w->o->cc, &ptx, &cubin, &err);
-		if (!st && may_know_the_time(w->s[i].source))
+		st = pm__nvrtc_compile_only(&w->s[i], w->o->cc, &ptx, &cubin, &log, &err);
+		if (!st && !w->o->whole_log && may_know_the_time(w->s[i].source))
 			st = look_for_time(&w->s[i], w->o->cc, &ptx, &err);
 		if (st) {
 			pm_str_clear(&ptx);
 			pm_str_clear(&cubin);
 		}
-		put(out, i, st, st ? err.text : "", &ptx, &cubin);
+		put(out, i, st, st ? err.text : "", st && w->o->whole_log ? &log : &ptx, &cubin);
 	}
+	pm_str_release(&log);
 	pm_str_release(&ptx);
 	pm_str_release(&cubin);
 	return 0;

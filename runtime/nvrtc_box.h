@@ -25,6 +25,8 @@ typedef struct PmBoxOpts {
 	void (*enter)(void); /* in the child, before the first source; must leave descriptors 1 to 3 open */
 	double seconds;      /* for all sources together; 0 = 60 */
 	int64_t memory;      /* bytes of address space; 0 = 4 GiB */
+	int whole_log; /* for an author, nothing is judged: of what does not compile, ptx holds all that NVRTC
+			* said; whether a source knows the time is not looked at */
 } PmBoxOpts;
 
 /* Gives out[i] for every source, from the cache where it is there. Nothing is written to the cache. A source

@@ -14,6 +14,7 @@
 #include "runtime/kernel_unit.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -310,6 +311,23 @@ static PmStatus report(const PmSource *s, const PmProcResult *r, PmErr *err)
 	return rc;
 }
 
+/* The first object of a name stays: a process that may open this file and no other (base/sandbox.h) could not
+ * open one that took its place. */
+static PmStatus put_object(const PmSource *s, const char *made, const char *path, PmErr *err)
+{
+	if (link(made, path) == 0)
+		return PM_OK;
+	if (errno == EEXIST)
+		return pm__emu_object_check(path, s->label, err);
+	if (rename(made, path) == 0) /* file systems without links */
+		return PM_OK;
+	return pm_err(
+		err, PM_E_IO,
+		"Cannot put the compiled kernel '%s' into the cache as \"%s\"; check that the folder may "
+		"be written and has space.",
+		s->label, path);
+}
+
 static PmStatus compile(const PmEmuBuilder *b, const PmSource *s, const PmStr *unit, const char *path,
 			PmErr *err)
 {
@@ -346,12 +364,8 @@ static PmStatus compile(const PmEmuBuilder *b, const PmSource *s, const PmStr *u
 			rc = report(s, &r, err);
 		else
 			rc = pm__emu_object_check(made.s, s->label, err);
-		if (!rc && rename(made.s, path) != 0)
-			rc = pm_err(err, PM_E_IO,
-				    "Cannot put the compiled kernel '%s' into the cache as \"%s\"; check "
-				    "that the "
-				    "folder may be written and has space.",
-				    s->label, path);
+		if (!rc)
+			rc = put_object(s, made.s, path, err);
 		pm_proc_result_release(&r);
 	}
 	pm__emu_work_close(&work);

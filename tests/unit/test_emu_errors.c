@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -484,6 +485,107 @@ static void what_is_compiled_starts_no_compiler(void **state)
 	pm_str_release(&off);
 }
 
+/* A compiler that waits while the file "hold" is there. Returns its folder, owned. */
+static PmStr held_compiler(void)
+{
+	PmStr dir = PM_STR_INIT, file = PM_STR_INIT, script = PM_STR_INIT;
+
+	assert_int_equal(pm_temp_dir("cxx", &dir, NULL), PM_OK);
+	pm_str_addf(&file, "%s/bin", dir.s);
+	assert_int_equal(mkdir(file.s, 0755), 0);
+	pm_str_add(&file, "/cxx");
+	pm_str_addf(&script,
+		    "#!/bin/sh\nwhile [ \"$1\" != --version ] && [ -e %s/hold ]; do sleep 0.05; done\n"
+		    "exec g++ \"$@\"\n",
+		    dir.s);
+	assert_int_equal(pm_write_file(file.s, script.s, script.len, NULL), PM_OK);
+	assert_int_equal(chmod(file.s, 0755), 0);
+	setenv("PASSMITH_CXX", file.s, 1);
+	pm_str_release(&file);
+	pm_str_release(&script);
+	return dir;
+}
+
+/* The number of the only compiled kernel of a cache, 0 when there is none. */
+static ino_t object_there(const char *cache)
+{
+	PmStr dir = PM_STR_INIT, path = PM_STR_INIT;
+	PmNames names = { 0 };
+	struct stat s = { 0 };
+
+	pm_path_join(cache, "emu", &dir);
+	if (pm_list_dir(dir.s, &names, NULL) == PM_OK)
+		for (size_t i = 0; i < names.n; i++)
+			if (pm_str_ends(names.v[i], ".so")) {
+				pm_str_clear(&path);
+				pm_path_join(dir.s, names.v[i], &path);
+				stat(path.s, &s);
+			}
+	pm_names_release(&names);
+	pm_str_release(&dir);
+	pm_str_release(&path);
+	return s.st_ino;
+}
+
+/* Loads a source in a process of its own, and says which file it found in the cache then. */
+static pid_t load_apart(const char *cache, int to)
+{
+	PmModule m;
+	PmDevice *d;
+	PmErr err;
+	ino_t found;
+	pid_t child = fork();
+
+	if (child)
+		return child;
+	pm_err_init(&err);
+	d = emu_open();
+	if (write(to, "", 1) != 1 ||
+	    emu_load_text(d, "same", "extern \"C\" __global__ void k(T *y) { *y = 5; }", &m, &err))
+		_exit(1);
+	found = object_there(cache);
+	_exit(write(to, &found, sizeof found) != sizeof found);
+}
+
+/* A process that was let at the object of a name and at no other file (landlock goes by the file, not by its
+ * name) failed with "Permission denied" when a second compilation of the same source replaced it. */
+static void the_first_object_of_a_name_stays(void **state)
+{
+	const char *was = getenv("PASSMITH_CACHE");
+	PmStr dir = held_compiler(), hold = PM_STR_INIT, keep = PM_STR_INIT;
+	int to[2], status, failed = 0;
+	ino_t found[2] = { 0 };
+	pid_t child[2];
+	char ready;
+
+	(void)state;
+	pm_str_add(&keep, was ? was : "");
+	pm_str_addf(&hold, "%s/hold", dir.s);
+	assert_int_equal(pm_write_file(hold.s, "", 0, NULL), PM_OK);
+	setenv("PASSMITH_CACHE", dir.s, 1);
+	assert_int_equal(pipe(to), 0);
+	for (int i = 0; i < 2; i++)
+		child[i] = load_apart(dir.s, to[1]);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(read(to[0], &ready, 1), 1);
+	usleep(500000); /* both are compiling; one that comes later finds the object of the other */
+	assert_int_equal(unlink(hold.s), 0);
+	for (int i = 0; i < 2; i++)
+		failed |= waitpid(child[i], &status, 0) != child[i] || status;
+	assert_false(failed);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(read(to[0], &found[i], sizeof found[i]), sizeof found[i]);
+	assert_true(found[0] != 0 && found[0] == found[1]);
+	close(to[0]);
+	close(to[1]);
+	unsetenv("PASSMITH_CXX");
+	setenv("PASSMITH_CACHE", keep.s, 1);
+	assert_int_equal(pm_remove_tree(dir.s, NULL), PM_OK);
+	pm_str_release(&dir);
+	pm_str_release(&hold);
+	pm_str_release(&keep);
+}
+
 static void compiles_anew(const char *text)
 {
 	PmSource s = { "head", text, PM_F32 };
@@ -597,6 +699,7 @@ int main(void)
 		CASE(a_missing_compiler_is_an_environment_error),
 		CASE(parallel_writers_share_the_cache),
 		cmocka_unit_test(what_is_compiled_starts_no_compiler),
+		cmocka_unit_test(the_first_object_of_a_name_stays),
 		cmocka_unit_test(headers_are_compiled_once),
 		CASE(signal_handlers_are_put_back),
 	};

@@ -233,11 +233,24 @@ int f_computed(const Ctx *c, const Op *o)
 
 int f_eval_ew(Ctx *c, int op, const Ix *co);
 
+static int within(const Ctx *c, const Op *o, const Ix *co)
+{
+	int d;
+
+	for (d = 0; d < o->rank; d++)
+		if (c->lin[co[d]].lo < 0 || c->lin[co[d]].hi >= o->dim[d])
+			return 0;
+	return 1;
+}
+
 /* Writes it where c stands; not rounded yet. */
 static int write_exact(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
+	int red = c->at_row && !c->branch && within(c, o, co) ? f_picked_from(c, op) : -1;
 
+	if (red >= 0)
+		return f_pick(c, op, co, red);
 	if (o->kind == OP_NUM)
 		return number(c, o);
 	if (!f_computed(c, o))
@@ -300,16 +313,6 @@ int f_rounded(Ctx *c, int op, int var)
 static int write_value(Ctx *c, int op, const Ix *co)
 {
 	return f_rounded(c, op, write_exact(c, op, co));
-}
-
-static int within(const Ctx *c, const Op *o, const Ix *co)
-{
-	int d;
-
-	for (d = 0; d < o->rank; d++)
-		if (c->lin[co[d]].lo < 0 || c->lin[co[d]].hi >= o->dim[d])
-			return 0;
-	return 1;
 }
 
 /* What depends on the row only is written once for the row, in front of the loops. */

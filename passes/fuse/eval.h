@@ -103,6 +103,9 @@ int f_eval_steps(Ctx *c, int op, const Ix *co);   /* eval_steps.c */
 const char *f_red_start(const Op *o);
 int f_red_extreme(const Op *o);
 void f_red_step(Ctx *c, const Op *o, int acc, int v, int lanes);
+/* The value of op, an operand of the reduction `red`, at one of the row's places: taken from the loop over
+ * all that `red` has of them. */
+int f_pick(Ctx *c, int op, const Ix *co, int red);
 /* Opens a loop of one thread alone, up to its "}", and gives its index. */
 Ix f_loop_alone(Ctx *c, int64_t n, uint32_t deps);
 /* The place in arg_in of a value that is read from memory. */
@@ -147,6 +150,23 @@ int f_unrolled(const Ctx *c, int k); /* all turns of these loops */
 /* Whether its last turns are made by all threads, "in" says for which there is an element, and the others
  * have the last one: in a branch, loads of one turn would wait for those of the turn before. */
 int f_is_open(const Ctx *c, int k);
+
+/* ---- order.c ---- */
+
+/* Before a section is written for the first time. */
+void f_forget_orders(Ctx *c);
+/* Each time: which sums it has several times, if it was written before. */
+void f_start_orders(Ctx *c);
+/* One thread's loop for a reduction is written. */
+void f_note_thread(Ctx *c, int op);
+/* Whether the additions of o must not become one instruction with the multiplications before them, since a
+ * compiler might do so at one place and not at another. */
+int f_adds_apart(const Ctx *c, const Op *o);
+/* Behind it: whether there are sums that it has in two orders; written again, it has them in one. */
+int f_settle_orders(Ctx *c);
+/* The reduction, shared by the threads of a row, from whose loop op is to be taken at the row's own place;
+ * -1: it is computed there by itself. */
+int f_picked_from(const Ctx *c, int op);
 
 /* ---- store.c ---- */
 

@@ -34,6 +34,14 @@ void f_red_step(Ctx *c, const Op *o, int acc, int v, int lanes)
 	if (c->dry)
 		return;
 	f_ref(c, c->out, acc);
+	if (c->var[acc].dtype == c->var[v].dtype && c->var[v].dtype != PM_I64 && f_adds_apart(c, o)) {
+		t_add(c, " = plus(");
+		f_ref(c, c->out, acc);
+		t_add(c, ", ");
+		f_ref(c, c->out, v);
+		t_add(c, ");\n");
+		return;
+	}
 	t_add(c, o->red == RED_PROD ? " *= " : f_red_extreme(o) ? " = " : " += ");
 	if (f_red_extreme(o)) {
 		t_add(c, o->red == RED_MAX ? "pm_max(" : "pm_min(");
@@ -112,7 +120,7 @@ static int end_of(Ctx *c, const Op *o, int acc, int64_t n, const char *n_text)
 }
 
 /* "v3 = share<Sum, 32, 0, 1>(v3);", or without the value of it for several rows. */
-static void share(Ctx *c, const Op *o, int acc, int place)
+static void share(Ctx *c, const char *join, int acc, int place)
 {
 	if (!c->var[acc].lanes) {
 		t_add(c, "v");
@@ -120,7 +128,7 @@ static void share(Ctx *c, const Op *o, int acc, int place)
 		t_add(c, " = ");
 	}
 	t_add(c, "share<");
-	t_add(c, f_join(o));
+	t_add(c, join);
 	t_add(c, ", ");
 	t_int(c, c->s->group);
 	t_add(c, ", ");
@@ -140,7 +148,9 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 	int acc = f_new_var(c, sum_type(o), c->s->wide), v, y, number, stage, joined;
 
 	place(c, o, co, f_loop_begin(c, n, &st), at);
+	c->reducing++;
 	v = f_eval(c, o->in[0], at);
+	c->reducing--;
 	if (v < 0)
 		return -1;
 	number = c->n_reds++;
@@ -163,7 +173,7 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 		return f_fail(c, "a loop was left open");
 	if (c->s->group > 1) {
 		c->s->syncs++;
-		share(c, o, acc, number % 2);
+		share(c, f_join(o), acc, number % 2);
 	}
 	if (c->s->split && stage == c->stage)
 		f_leave_part(c, acc, number, n);
@@ -171,6 +181,53 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 	if (number < F_SPLITS)
 		c->red[number].var = y;
 	return y;
+}
+
+int f_pick(Ctx *c, int op, const Ix *co, int red)
+{
+	const Op *o = &c->op[red];
+	PmText *row = c->out, *body;
+	LoopState st;
+	int64_t dim[F_RANK], n;
+	int axis[F_RANK + 1], acc = f_new_var(c, c->op[op].dtype, c->s->wide), k, v, number;
+	Ix own[F_RANK], at[F_RANK], e;
+
+	n = reduced(c, o, dim, axis);
+	for (k = 0; axis[k] >= 0; k++)
+		own[k] = co[axis[k]];
+	e = f_loop_begin(c, n, &st);
+	place(c, o, co, e, at);
+	c->reducing++;
+	v = f_eval(c, op, at);
+	c->reducing--;
+	if (v < 0)
+		return -1;
+	number = c->n_reds++;
+	f_stage_of(c, op, number);
+	f_work(c, 1, 1);
+	body = c->out;
+	c->out = row;
+	f_declare(c, acc, "-INFINITY");
+	c->out = body;
+	c->var[acc].exact = c->var[v].exact;
+	f_for_lanes(c, 1);
+	t_add(c, "if (");
+	t_ix(c, e);
+	t_add(c, " == ");
+	t_ix(c, ix_flat(c, own, dim, k));
+	t_add(c, ") ");
+	if (!c->dry) {
+		f_ref(c, c->out, acc);
+		t_add(c, " = ");
+		f_ref(c, c->out, v);
+		t_add(c, ";\n");
+	}
+	f_loop_end(c, &st);
+	if (c->s->group > 1) {
+		c->s->syncs++;
+		share(c, "Max", acc, number % 2);
+	}
+	return acc;
 }
 
 /* ---- loops of one thread ---- */
@@ -232,7 +289,9 @@ static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
 	place(c, o, co, f_loop_alone(c, n, 0), at);
 	mark = f_mark(c);
 	c->branch++;
+	c->reducing++;
 	v = f_eval(c, o->in[0], at);
+	c->reducing--;
 	c->branch--;
 	if (v < 0)
 		return -1;
@@ -286,7 +345,10 @@ int f_eval_reduce(Ctx *c, int op, const Ix *co)
 		place(c, o, co, ix_var(c, "e", n - 1, DEP_WIN | DEP_HERE, 0), at);
 		return f_eval(c, o->in[0], at);
 	}
-	if (c->s->rows && c->at_row && !is_alone(c, n))
+	if (c->s->rows && c->at_row && !is_alone(c, n) && !(o->orders & ORDER_ONE)) {
+		c->op[op].orders |= ORDER_ROW;
 		return by_row(c, op, co, n);
+	}
+	f_note_thread(c, op);
 	return by_thread(c, op, co, n);
 }

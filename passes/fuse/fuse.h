@@ -15,6 +15,7 @@
  *   tile.c    which tile of a product a block makes, and how long that takes
  *   product.c a product's section; product.cu what makes its tile; results.c the statements behind it
  *   round.cu  how values of 16 bits are rounded, and computed with two at a time
+ *   order.c   sums that are asked for at several places
  *   early.c   loads that are issued before anything waits for one
  *   front.c   a product in a launch of its own, in front of the rest; front.cu what makes its tiles
  *   source.c  the kernel's text
@@ -64,6 +65,7 @@ typedef struct Ctx {
 	int depth;
 	int at_row;          /* statements go to the row's part */
 	int branch;          /* in how many branches */
+	int reducing;        /* in the operands of how many reductions */
 	int singly;          /* lanes are rounded one by one: some of them are not wanted */
 	int trial;           /* what is written now will be written again */
 	double times, turns; /* how often what is written now runs: in all, and in loops of one thread */

@@ -75,7 +75,7 @@ int f_op(Ctx *c, Kind kind, int like, int node)
 	*o = c->op[like];
 	o->kind = (uint8_t)kind;
 	o->node = (int16_t)node;
-	o->n_in = o->exact = 0;
+	o->n_in = o->exact = o->orders = o->written = 0;
 	o->val = (PmVal){ 0 };
 	return c->n_ops++;
 }

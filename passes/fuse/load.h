@@ -56,6 +56,12 @@ enum { STEPS_START, STEPS_STEP, STEPS_COUNT, STEPS_N };
  * of the window, strides, dilations and pads, each of both axes. */
 enum { DOT_CONV = 5, CONV_N = 11 };
 
+/* Who has added up a reduction: all threads of a row, or one alone; that it has to be one alone wherever it
+ * is asked for, since it was both; that a reduction has it among its terms; that it is written again
+ * (order.c).
+ */
+enum { ORDER_ROW = 1, ORDER_THREAD = 2, ORDER_ONE = 4, ORDER_UNDER = 8, ORDER_AGAIN = 16 };
+
 /* RED_TERMS: the sum of a product of few terms, in float as the library's. */
 typedef enum Red { RED_SUM, RED_MEAN, RED_MAX, RED_MIN, RED_PROD, RED_AVG, RED_TERMS } Red;
 
@@ -64,6 +70,8 @@ typedef struct Op {
 	int8_t dtype;
 	uint8_t compute; /* type that expr is computed in (PmDType) */
 	uint8_t exact;   /* OP_EW, OP_FOLD: the result is one of the operands, but for its sign, or small */
+	uint8_t orders;  /* OP_REDUCE: ORDER_ROW and others, of the section that is written */
+	uint8_t written; /* and how often one thread's loop for it is */
 	int16_t node;    /* of the graph that it is part of, -1: none */
 	int32_t axis;
 	int64_t dim[F_RANK];

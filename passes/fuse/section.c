@@ -8,7 +8,7 @@ void f_clear(Ctx *c, Section *s)
 	c->n_memo = c->memo_base = c->n_row = c->n_seen = 0;
 	c->n_vars = c->n_names = c->n_loops = 0;
 	f_early_reset(c);
-	c->at_row = c->branch = c->singly = c->depth = c->trial = 0;
+	c->at_row = c->branch = c->reducing = c->singly = c->depth = c->trial = 0;
 	c->loop_now = -1;
 	c->times = c->turns = 1;
 	s->bytes = s->spread = s->work = 0;
@@ -332,9 +332,10 @@ static void plain_results(Ctx *c)
 	c->depth--;
 }
 
-int f_write_section(Ctx *c, Section *s, int dry)
+static int write_once(Ctx *c, Section *s, int dry)
 {
 	f_clear(c, s);
+	f_start_orders(c);
 	c->dry = dry;
 	c->rowbuf.n = c->decl.n = 0;
 	c->out = c->row = &c->rowbuf;
@@ -353,4 +354,25 @@ int f_write_section(Ctx *c, Section *s, int dry)
 		plain_results(c);
 	}
 	return !c->fail;
+}
+
+int f_write_section(Ctx *c, Section *s, int dry)
+{
+	double across, along;
+	int done;
+
+	if (!dry)
+		return write_once(c, s, 0);
+	f_forget_orders(c);
+	done = write_once(c, s, 1);
+	across = s->across;
+	along = s->along;
+	while (done && f_settle_orders(c)) {
+		f_forget_wanted(c);
+		done = write_once(c, s, 1);
+		/* What is taken from a loop is not read, but lies as it did where it was. */
+		s->across = across;
+		s->along = along;
+	}
+	return done;
 }

@@ -103,7 +103,7 @@ static int first_of(const Ctx *c, const Op *o)
 
 int f_stage_of(Ctx *c, int op, int number)
 {
-	int first = first_of(c, &c->op[op]), stage = number;
+	int first = c->op[op].kind == OP_REDUCE ? first_of(c, &c->op[op]) : 0, stage = number;
 
 	if (number >= F_SPLITS)
 		return number;

@@ -13,7 +13,7 @@
  *   gmean(v) = exp(mean(log v)); a zero anywhere gives exactly 0.
  *
  * PM_PRESET_PASSNET reproduces the published scorer (semantics: PassNet / GraphNet, sections 4 to 7 of the
- * analysis summarised in docs/scoring.md): p = 0, b = 0.1, error numbers by substring of the status,
+ * analysis summarised in docs/reference/scoring.md): p = 0, b = 0.1, error numbers by substring of the status,
  * eager_fail and reference_fail never forgiven, speedups taken as they are. It fails where the reference
  * fails: a record that is correct at some t but has no speedup is PM_E_INVALID; no records give NaN.
  *

@@ -119,7 +119,7 @@ GEN_H   += $(GEN)/passmith/ops.h
 endif
 
 .PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt \
-	check-layers check-headers check-size check-gen check-ops conform clean help FORCE
+	check-layers check-headers check-size check-gen check-docs check-ops conform clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
@@ -302,13 +302,14 @@ conform: $(CLI) ## runs the ONNX node tests on ref and emu and writes docs/refer
 golden-update: all ## rewrites the expected parts of tests/golden; review the diff
 	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden
 
-gen: $(GEN_H) $(CLI) ## makes the generated files, also docs/reference/operators.md which is committed
-	$(BUILD)/passmith doctor --ops-markdown > docs/reference/operators.md.tmp
-	@mv docs/reference/operators.md.tmp docs/reference/operators.md
+gen: $(GEN_H) $(CLI) ## makes the generated files, also those of docs/reference which are committed
+	tools/gen-reference.sh $(BUILD)
 
-check-gen: $(CLI) ## fails when the committed generated files are not fresh
-	@$(BUILD)/passmith doctor --ops-markdown > $(BUILD)/ops.md
-	@diff -u docs/reference/operators.md $(BUILD)/ops.md || { echo "docs/reference/operators.md is not fresh: run make gen" >&2; exit 1; }
+check-gen: $(CLI) ## fails when a committed generated page is not fresh
+	@tools/gen-reference.sh $(BUILD) --check
+
+check-docs: ## fails on links that lead nowhere and on sentences of 40 words
+	@tools/check-docs.sh
 
 fmt: ## formats all C files
 	@tools/format.sh -i

@@ -50,10 +50,12 @@ static int doc_is_true(const PmConform *c, const char *device, size_t number)
 	if (!st)
 		st = pm_conform_doc_check(doc.s, device, c, &err);
 	if (st == PM_DECLINED)
-		printf("ok %zu - docs/reference/conformance.md # SKIP it is about another version of the cases\n",
+		printf("ok %zu - docs/reference/conformance.md # SKIP it is about another version of the "
+		       "cases\n",
 		       number);
 	else
-		printf("%s %zu - docs/reference/conformance.md is true for %s\n", st ? "not ok" : "ok", number, device);
+		printf("%s %zu - docs/reference/conformance.md is true for %s\n", st ? "not ok" : "ok",
+		       number, device);
 	if (st < 0)
 		printf("# %s\n", err.text);
 	pm_str_release(&path);

@@ -108,7 +108,7 @@ for f; do
 	/^```/ { sentences(); open = !open; next }
 	open { next }
 	{ links($0, NR) }
-	/^#/ || /^    [^ *-]/ && para == "" || /^[ \t]*$/ { sentences(); next }
+	/^#/ || /^    / && !/^ *[*-] / && para == "" || /^[ \t]*$/ { sentences(); next }
 	/^\|/ {
 		sentences()
 		# In a cell of a table a semicolon ends what it says.

@@ -100,7 +100,7 @@ def launch():
 def parity():
     """The eager baseline over PyTorch eager, by element type."""
     j = read("h200_parity.json")
-    clocks = {"replay": "replayed as a CUDA graph", "cold": "caches cold", "wall": "a call of a train of 16", "latency": "one call and the wait for it"}
+    clocks = {"replay": "replayed as a CUDA graph", "cold": "caches cold", "wall": "a call of a batch of 16", "latency": "one call and the wait for it"}
     return table([""] + list(TYPES) + ["all"], [[what] + [f"{j['types'][t][c]:.3f}" for t in TYPES] + [f"{j['all'][c]:.3f}"] for c, what in clocks.items()])
 
 

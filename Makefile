@@ -118,7 +118,7 @@ ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt \
+.PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-headers check-size check-gen check-ops conform clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
@@ -315,6 +315,9 @@ fmt: ## formats all C files
 
 check-fmt: ## fails when a C file is not formatted
 	@tools/format.sh
+
+check-spdx: ## fails when a source file has no licence line (tools/spdx.sh adds it)
+	@tools/spdx.sh --check
 
 check-layers: ## fails when a file includes what its folder may not (tools/layers.txt)
 	@tools/check-layers.sh

@@ -79,7 +79,7 @@ endif
 ONNX_PROTO ?= $(firstword $(wildcard /usr/include/onnx/onnx-ml.proto /usr/include/onnx/onnx.proto) \
 	/usr/include/onnx/onnx.proto)
 
-# The line that builds a pass from C, for ours and for anyone's (docs/building.md).
+# The line that builds a pass from C, for ours and for anyone's (docs/reference/building.md).
 PASS_LINK = -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
 PASS_CC = $(CC) -std=c11 -O2 -fPIC -shared -fno-stack-protector -fvisibility=hidden $(PASS_LINK) -I include -I $(GEN) -I $(GEN)/passes
 PASS_WARN := $(filter-out -Wmissing-prototypes,$(WARN))
@@ -119,7 +119,7 @@ GEN_H   += $(GEN)/passmith/ops.h
 endif
 
 .PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt check-spdx \
-	check-layers check-headers check-size check-gen check-ops conform clean help FORCE
+	check-layers check-headers check-size check-gen check-docs check-ops conform clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
@@ -287,7 +287,7 @@ bench-judge: $(BENCH) ## what the error bound refuses and admits: 20 bodies, 3 t
 bench-extract: $(BENCH) ## times extraction from graphs of 300,000 nodes
 	@$(BUILD)/tests/bench/bench_extract
 
-bundle: $(BUNDLE_NEEDS) ## $(BUILD)/bundle: a folder that runs on a GPU node (docs/gpu.md)
+bundle: $(BUNDLE_NEEDS) ## $(BUILD)/bundle: a folder that runs on a GPU node (docs/reference/gpu.md)
 	@BUILD=$(BUILD) tools/bundle.sh $(BUILD)/bundle
 
 bench-import: $(BENCH) $(ONNX) ## how fast models are read, and in how much memory (docs/results/import.md)
@@ -296,19 +296,22 @@ bench-import: $(BENCH) $(ONNX) ## how fast models are read, and in how much memo
 check-ops: all ## the ONNX node tests, with the counts per operator shown
 	@BUILD=$(BUILD) tests/run.sh -v conform
 
-conform: $(CLI) ## runs the ONNX node tests on ref and emu and writes docs/conformance.md
-	$(BUILD)/passmith conform --doc docs/conformance.md
+conform: $(CLI) ## runs the ONNX node tests on ref and emu and writes docs/reference/conformance.md
+	$(BUILD)/passmith conform --doc docs/reference/conformance.md
 
 golden-update: all ## rewrites the expected parts of tests/golden; review the diff
 	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden
 
-gen: $(GEN_H) $(CLI) ## makes the generated files, also docs/ops.md which is committed
-	$(BUILD)/passmith doctor --ops-markdown > docs/ops.md.tmp
-	@mv docs/ops.md.tmp docs/ops.md
+gen: $(GEN_H) $(CLI) ## makes the generated files, also those of docs/reference which are committed
+	tools/gen-reference.sh $(BUILD)
+	tools/picture.sh
 
-check-gen: $(CLI) ## fails when the committed generated files are not fresh
-	@$(BUILD)/passmith doctor --ops-markdown > $(BUILD)/ops.md
-	@diff -u docs/ops.md $(BUILD)/ops.md || { echo "docs/ops.md is not fresh: run make gen" >&2; exit 1; }
+check-gen: $(CLI) ## fails when a committed generated page is not fresh
+	@tools/gen-reference.sh $(BUILD) --check
+	@tools/picture.sh --check
+
+check-docs: ## fails on links that lead nowhere and on sentences of 40 words
+	@tools/check-docs.sh
 
 fmt: ## formats all C files
 	@tools/format.sh -i

@@ -81,7 +81,8 @@ ONNX_PROTO ?= $(firstword $(wildcard /usr/include/onnx/onnx-ml.proto /usr/includ
 
 # The line that builds a pass from C, for ours and for anyone's (docs/reference/building.md).
 PASS_LINK = -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
-PASS_CC = $(CC) -std=c11 -O2 -fPIC -shared -fno-stack-protector -fvisibility=hidden $(PASS_LINK) -I include -I $(GEN) -I $(GEN)/passes
+PASS_FLAGS = -std=c11 -O2 -fPIC -shared -fno-stack-protector -fvisibility=hidden $(PASS_LINK)
+PASS_CC = $(CC) $(PASS_FLAGS) -I include -I $(GEN) -I $(GEN)/passes
 PASS_WARN := $(filter-out -Wmissing-prototypes,$(WARN))
 
 # --- derived names ------------------------------------------------------------------------------
@@ -119,7 +120,7 @@ GEN_H   += $(GEN)/passmith/ops.h
 endif
 
 .PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt check-spdx \
-	check-layers check-headers check-size check-gen check-docs check-ops conform clean help FORCE
+	check-layers check-headers check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
@@ -330,6 +331,19 @@ check-headers: $(GEN_H) ## compiles each header alone
 
 check-size: ## file sizes, stray operator switches and unfinished words
 	@tools/check.sh
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+INSTALL = BUILD='$(BUILD)' PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PASS_FLAGS='$(PASS_FLAGS)' tools/install.sh
+
+install: $(CLI) $(HOST) $(PASSES) $(ONNX) ## programs, SDK, passes, models, manual pages, completion into DESTDIR + PREFIX (/usr/local)
+	@$(INSTALL) install
+
+uninstall: ## removes what install put there
+	@$(INSTALL) uninstall
+
+dist: ## $(BUILD)/passmith-VERSION.tar.gz: the sources, from which make check runs
+	@BUILD=$(BUILD) tools/dist.sh
 
 clean: ## removes $(BUILD)
 	rm -rf $(BUILD)

@@ -92,7 +92,8 @@ function put_code()
 		printf "\n```c\n%s```\n", code
 	code = ""
 }
-NR == 1 { open = 1; top = 1; sub(/^\/\* [a-z.]* - /, "The "); sub(/^The the /, "The ") }
+/SPDX-License-Identifier/ { next }
+!top { open = 1; top = 1; sub(/^\/\* [a-z.]* - /, "The "); sub(/^The the /, "The ") }
 /^\/\* ---- .* ---- \*\// {
 	put_code()
 	sub(/^\/\* ---- /, "")

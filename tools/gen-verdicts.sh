@@ -18,7 +18,8 @@ the pass: such a variant is left out of the score.
 HEAD
 "$passmith" doctor --verdicts-markdown | awk '
 	NR == FNR { split($0, cell, "`"); row[cell[2]] = $0; n++; next }
-	/^\/\*/ && FNR > 1 { sub(/^\/\* */, ""); sub(/ *\*\/$/, ""); pending = $0; next }
+	/SPDX-License-Identifier/ || /^\/\* verdicts.def - / { next }
+	/^\/\*/ { sub(/^\/\* */, ""); sub(/ *\*\/$/, ""); pending = $0; next }
 	/^XX\(/ {
 		if (pending != "" || !started) {
 			if (pending == "")

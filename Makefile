@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Makefile - builds Passmith; `make help` lists what it can do.
 #
 # One makefile, no recursion into folders. Sources are found by folder, so a new .c file needs no line here.
@@ -119,7 +120,7 @@ ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt \
+.PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-headers check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
@@ -305,10 +306,12 @@ golden-update: all ## rewrites the expected parts of tests/golden; review the di
 
 gen: $(GEN_H) $(CLI) ## makes the generated files, also those of docs/reference which are committed
 	tools/gen-reference.sh $(BUILD)
+	tools/picture.sh
 	if command -v python3 >/dev/null; then tools/results_pages.py; fi
 
 check-gen: $(CLI) ## fails when a committed generated page is not fresh
 	@tools/gen-reference.sh $(BUILD) --check
+	@tools/picture.sh --check
 	@if command -v python3 >/dev/null; then tools/results_pages.py --check && tools/judge_page.py --check; \
 		else echo "check-gen: python3 is not here, so that the tables of docs/results are not checked"; fi
 
@@ -320,6 +323,9 @@ fmt: ## formats all C files
 
 check-fmt: ## fails when a C file is not formatted
 	@tools/format.sh
+
+check-spdx: ## fails when a source file has no licence line (tools/spdx.sh adds it)
+	@tools/spdx.sh --check
 
 check-layers: ## fails when a file includes what its folder may not (tools/layers.txt)
 	@tools/check-layers.sh

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_task.c - one pass on the members of a task, resuming what a database holds. */
 #include "cli/eval_task.h"
 

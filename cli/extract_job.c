@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* extract_job.c - reads, folds and cuts many models. */
 #include "cli/extract_job.h"
 

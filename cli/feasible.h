@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* feasible.h - cutting a model down to what a CPU runs in seconds. */
 #ifndef CLI_FEASIBLE_H
 #define CLI_FEASIBLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load.c - what commands share: reading and writing models. */
 #include "cli/cmds.h"
 

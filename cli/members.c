@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* members.c - the graphs an evaluation runs on. */
 #include "cli/members.h"
 

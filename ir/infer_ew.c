@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_ew.c - shape rules of element-wise operators and reductions. */
 #include "ir/infer_priv.h"
 #include "ir/onnx.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_resize.c - shape rule of Resize. */
 #include "ir/infer_priv.h"
 #include "ir/resize.h"

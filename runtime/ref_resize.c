@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_resize.c - Resize, one axis after the other. */
 #include "ir/resize.h"
 #include "runtime/ref_priv.h"

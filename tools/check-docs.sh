@@ -1,14 +1,15 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # check-docs.sh [FILE.md...] - documents: every link leads to a file and a heading that are there, and no sentence
 # has 40 words or more.
 #
-# Without files: README.md and all of docs/, in a git checkout or below a folder without one. Code blocks, tables'
+# Without files: those in the first folder and all of docs/, in a git checkout or below a folder without one. Code blocks, tables'
 # rules and generated pages (their first line is a comment that says so) are not counted as sentences.
 set -eu
 cd "$(dirname "$0")/.."
 if [ $# -eq 0 ]; then
 	# shellcheck disable=SC2046 # names of documents have no blanks
-	set -- README.md $(find docs -name '*.md' | sort)
+	set -- *.md $(find docs -name '*.md' | sort)
 fi
 
 for f; do

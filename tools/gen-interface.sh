@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gen-interface.sh - prints docs/reference/plugin-interface.md from the comments and declarations of
 # include/passmith/*.h: the short words of dsl.h, the structures of pass.h, element types and status codes.
 set -eu
@@ -92,7 +93,8 @@ function put_code()
 		printf "\n```c\n%s```\n", code
 	code = ""
 }
-NR == 1 { open = 1; top = 1; sub(/^\/\* [a-z.]* - /, "The "); sub(/^The the /, "The ") }
+/SPDX-License-Identifier/ { next }
+!top { open = 1; top = 1; sub(/^\/\* [a-z.]* - /, "The "); sub(/^The the /, "The ") }
 /^\/\* ---- .* ---- \*\// {
 	put_code()
 	sub(/^\/\* ---- /, "")

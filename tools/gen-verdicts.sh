@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gen-verdicts.sh BUILD - prints docs/reference/verdicts.md: every verdict, what it means and what a score takes it
 # for, from integrity/verdicts.def (order and groups) and `passmith doctor --verdicts-markdown`.
 set -eu
@@ -18,7 +19,8 @@ the pass: such a variant is left out of the score.
 HEAD
 "$passmith" doctor --verdicts-markdown | awk '
 	NR == FNR { split($0, cell, "`"); row[cell[2]] = $0; n++; next }
-	/^\/\*/ && FNR > 1 { sub(/^\/\* */, ""); sub(/ *\*\/$/, ""); pending = $0; next }
+	/SPDX-License-Identifier/ || /^\/\* verdicts.def - / { next }
+	/^\/\*/ { sub(/^\/\* */, ""); sub(/ *\*\/$/, ""); pending = $0; next }
 	/^XX\(/ {
 		if (pending != "" || !started) {
 			if (pending == "")

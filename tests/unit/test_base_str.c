@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_str.c - strings, interning, number parsing, hashes. */
 #include "base/hash.h"
 #include "base/str.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_dataset.c - the database of models, subgraphs, tasks and results. */
 #include "base/io.h"
 #include "base/str.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_eager.c - the eager executor on the emulated device against the reference device. */
 #include "tests/lib/bound_check.h"
 #include "tests/lib/eager_bench.h"

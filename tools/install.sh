@@ -86,6 +86,10 @@ do_install()
 	put 755 share/passmith/tools tools/torch_bench.py
 	put 644 share/passmith/tools tools/torch_ops.py
 
+	put 644 share/doc/passmith LICENSE
+	for f in $(find docs/guide docs/reference docs/design -type f | sort); do
+		put 644 "share/doc/passmith/$(dirname "${f#docs/}")" "$f"
+	done
 	tools/gen-man.sh "$build" "$work/man"
 	put 644 share/man/man1 "$work"/man/*.1
 	mkdir "$work/bash" "$work/zsh"

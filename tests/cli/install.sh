@@ -29,6 +29,8 @@ tap "make install"
 tap "the program and the SDK are where others look for them"
 [ -e "$home/first/lib/passmith/passes/silu.so" ] && [ ! -e "$home/first/lib/passmith/passes/TEMPLATE.so" ]
 tap "passes are there, and the template is none"
+[ -e "$home/first/share/doc/passmith/LICENSE" ] && [ -e "$home/first/share/doc/passmith/reference/commands.md" ]
+tap "the licence and the documents are there"
 from_make /usr install "$home/stage" && [ -x "$home/stage/usr/bin/passmith" ]
 tap "DESTDIR comes in front of PREFIX"
 

@@ -1,13 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # check-docs.sh [FILE.md...] - documents: every link leads to a file and a heading that are there, and no sentence
-# has 40 words or more.
+# has 40 words or more; docs/README.md lists every page.
 #
 # Without files: those in the first folder and all of docs/, in a git checkout or below a folder without one. Code blocks, tables'
 # rules and generated pages (their first line is a comment that says so) are not counted as sentences.
 set -eu
 cd "$(dirname "$0")/.."
 if [ $# -eq 0 ]; then
+	for f in docs/*/*.md; do
+		grep -qF "](${f#docs/})" docs/README.md || { echo "$f: docs/README.md does not list it" >&2; failed=1; }
+	done
 	# shellcheck disable=SC2046 # names of documents have no blanks
 	set -- *.md $(find docs -name '*.md' | sort)
 fi

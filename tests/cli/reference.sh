@@ -44,6 +44,9 @@ if command -v python3 >/dev/null; then
 	tools_fail "results_pages.py --check" "systems.md is not what the numbers give"
 	tap "a changed number is found"
 fi
+cp -r docs README.md "$copy" && echo '# New' >"$copy/docs/design/new.md"
+tools_fail check-docs.sh "docs/design/new.md: docs/README.md does not list it"
+tap "a page that the index does not list is found"
 cp README.md "$copy" && mkdir -p "$copy/docs"
 printf 'See [there](nowhere.md) and [here](#no-such-heading).\n' >"$copy/docs/x.md"
 tools_fail "check-docs.sh docs/x.md" "nowhere.md leads to no file" && grep -q 'leads to no heading' "$tmp/err"

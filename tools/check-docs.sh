@@ -22,7 +22,7 @@ for f; do
 	}
 	function bad(line, why)
 	{
-		printf "%s:%d: %s\n", file, line, why
+		printf "%s:%d: %s\n", file, line, why > "/dev/stderr"
 		failed = 1
 	}
 	function headings(path, text, open)
@@ -90,7 +90,7 @@ for f; do
 			for (i = 1; i <= n; i++) {
 				if (w[i] ~ /[A-Za-z0-9]/)
 					words++
-				if (w[i] ~ /[.!?:;]["\047)*]*$/ || i == n) {
+				if (w[i] ~ /[.!?]["\047)*]*$/ || in_table && w[i] ~ /[;:]$/ || i == n) {
 					if (words > most)
 						bad(start, "a sentence of " words " words")
 					words = 0
@@ -108,15 +108,18 @@ for f; do
 	/^```/ { sentences(); open = !open; next }
 	open { next }
 	{ links($0, NR) }
-	/^#/ || /^ {4,}[^ *-]/ && para == "" || /^[ \t]*$/ { sentences(); next }
+	/^#/ || /^    / && !/^ *[*-] / && para == "" || /^[ \t]*$/ { sentences(); next }
 	/^\|/ {
 		sentences()
+		# In a cell of a table a semicolon ends what it says.
+		in_table = 1
 		n = split($0, cell, /\|/)
 		for (c = 1; c <= n; c++) {
 			para = cell[c]
 			start = NR
 			sentences()
 		}
+		in_table = 0
 		next
 	}
 	/^ *([*-]|[0-9]+\.) / { sentences() }

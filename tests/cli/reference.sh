@@ -14,7 +14,8 @@ cp -r tools dataset cli "$copy"
 cp -r include/passmith "$copy/include"
 tools_fail()
 {
-	"$copy/tools/$1" >"$tmp/out" 2>"$tmp/err" </dev/null && return 1
+	# shellcheck disable=SC2086 # a script and its arguments
+	"$copy"/tools/$1 >"$tmp/out" 2>"$tmp/err" </dev/null && return 1
 	grep -qF -e "$2" "$tmp/err"
 }
 "$copy/tools/gen-schema.sh" >"$tmp/out" 2>"$tmp/err"
@@ -32,6 +33,23 @@ tap "a word for authors without a comment is named"
 echo 'const char *x(void) { return getenv("PASSMITH_SECRET_KNOB"); }' >"$copy/base/x.c"
 tools_fail gen-environment.sh "PASSMITH_SECRET_KNOB is read"
 tap "a variable that no row is about is named"
+
+if command -v python3 >/dev/null; then
+	tools/results_pages.py --check >"$tmp/out" 2>"$tmp/err"
+	tap "the tables of results are what the numbers give"
+	mkdir -p "$copy/docs"
+	cp -r docs/results "$copy/docs"
+	sed -i 's/^| `fuse` | 2/| `fuse` | 3/' "$copy/docs/results/systems.md"
+	tools_fail "results_pages.py --check" "systems.md is not what the numbers give"
+	tap "a changed number is found"
+fi
+cp README.md "$copy" && mkdir -p "$copy/docs"
+printf 'See [there](nowhere.md) and [here](#no-such-heading).\n' >"$copy/docs/x.md"
+tools_fail "check-docs.sh docs/x.md" "nowhere.md leads to no file" && grep -q 'leads to no heading' "$tmp/err"
+tap "links that lead nowhere are found"
+seq -s ' ' 40 >"$copy/docs/x.md"
+tools_fail "check-docs.sh docs/x.md" "a sentence of 40 words"
+tap "a sentence of 40 words is found"
 
 "$passmith" doctor --ops-markdown --verdicts-markdown >"$tmp/out" 2>"$tmp/err"
 code=$?

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 # Makefile - builds Passmith; `make help` lists what it can do.
 #
 # One makefile, no recursion into folders. Sources are found by folder, so a new .c file needs no line here.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* clean.c - text of strangers inside our sentences. */
 #include "base/clean.h"
 

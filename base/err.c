@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* err.c - status codes and error sentences. */
 #include "base/err.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* hash.c - a fast 64-bit hash for tables and SHA-256 for identities that are stored. */
 #include "base/hash.h"
 

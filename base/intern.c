@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* intern.c - equal strings get equal ids: an open-addressing table over texts kept in an arena. */
 #include "base/arena.h"
 #include "base/hash.h"

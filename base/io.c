@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* io.c - whole files: reads, atomic writes, read-only maps. */
 #include "base/io.h"
 

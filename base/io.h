@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* io.h - files: whole-file reads and atomic writes, read-only maps, folders, paths. */
 #ifndef BASE_IO_H
 #define BASE_IO_H

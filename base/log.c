@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* log.c - messages for people on stderr, filtered by level and category. */
 #include "base/log.h"
 

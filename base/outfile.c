@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* outfile.c - streaming into a temporary file that takes its name at the end. */
 #include "base/outfile.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* path.c - folders and paths: making, listing and removing folders, and the ones the program lives in. */
 #include "base/arena.h"
 #include "base/io.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* pool.c - items of work in several processes. */
 #include "base/pool.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* progress.c - how far a long command is, on stderr. */
 #include "base/progress.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* rng.c - xoshiro256** seeded through splitmix64, and secure seeds from libsodium. */
 #include "base/rng.h"
 

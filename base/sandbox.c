@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox.c - entering the sandbox, layer by layer: the filter last, since it forbids what the others need.
  */
 #include "base/sandbox.h"

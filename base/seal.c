@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* seal.c - signed text: keys, signing, and checking. */
 #include "base/seal.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* serve.c - a child process that answers requests until it is stopped, hangs or dies.
  *
  * Both directions are pipes with frames of eight bytes of length and the bytes. The child's stderr (its

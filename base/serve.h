@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* serve.h - a child process that answers requests until it is stopped, hangs or dies.
  *
  * Like pm_fork_call (base/proc.h), but for many calls: the child keeps what it has built between them. A

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* str.c - a growable byte string and number parsing that refuses junk. */
 #include "base/str.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* agree.c - agreement of two devices in units of the graph's own conditioning. */
 #include "bench/agree.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* allclose.c - is a candidate tensor close to the expected one, at every tolerance level, and where is it
  * worst. */
 #include "bench/allclose.h"

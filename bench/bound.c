@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* bound.c - runs a graph in double precision with a unit of error beside each value. */
 #include "bench/bound_priv.h"
 

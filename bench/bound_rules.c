@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_rules.c - which rule gives the unit of error of an operator's results. */
 #include "bench/bound_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_sum.c - units of error of sums, products, their roots, and extremes. */
 #include "bench/bound_priv.h"
 

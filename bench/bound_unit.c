@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_unit.c - what the rules of the error bound share: types, variances and how they add up. */
 #include "bench/bound_priv.h"
 

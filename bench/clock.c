@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* clock.c - measured times of a candidate against its baseline, in the candidate's own device worker. */
 #include "bench/clock.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* conform.c - runs one ONNX backend-test case on a device and compares. */
 #include "bench/conform.h"
 

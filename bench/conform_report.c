@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* conform_report.c - counts of conformance cases per operator, as a table and as JSON. */
 #include "bench/conform.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* conform_run.c - picks the ONNX backend-test cases of a folder and runs them one after the other. */
 #include "bench/conform.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* deferred.c - was every timed call a real one? Checked when the candidate's process has ended. */
 #include "bench/deferred.h"
 

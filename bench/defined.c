@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* defined.c - the table of operands for which operators have no defined result. */
 #include "bench/defined.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* far.c - which calls are further from the baseline than the others. */
 #include "bench/far.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_honest.c - the rule of the task gate that right kernels must keep: plain ones, and plain ones that add
  * up in another order.
  */

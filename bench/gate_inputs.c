@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_inputs.c - rules of the task gate that change inputs, and answers that need no work. */
 #include "bench/gate_priv.h"
 

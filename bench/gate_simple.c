@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_simple.c - how much of a graph's work its outputs need. */
 #include "bench/gate_priv.h"
 

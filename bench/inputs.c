@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* inputs.c - seeded input tensors by role. */
 #include "bench/inputs.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* inputs.h - seeded input tensors that are legal for what a graph does with them.
  *
  * What an input is for (its role, ir/role.h) is read off the graph. Drawing (seed, graph input name) gives

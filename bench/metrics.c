@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.c - figures over many problems: fast_p, pass@k and its relatives, mean speedups. */
 #include "bench/metrics.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* mine.c - ranks structures by the time at stake. */
 #include "bench/mine.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* passnet_inputs.c - the input tensors that the published harness draws, bit for bit. */
 #include "bench/passnet_inputs.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* plot.c - line charts as SVG. */
 #include "bench/plot.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* probe.c - looking at each kernel of a rewritten graph by itself. */
 #include "bench/probe.h"
 

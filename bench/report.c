@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* report.c - evaluation results as tables, and a whole report as JSON. */
 #include "bench/report.h"
 

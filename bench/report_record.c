@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* report_record.c - one record of an evaluation as JSON, and back. */
 #include "base/io.h"
 #include "bench/report.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* run_key.c - what decides the results of an evaluation, as text. */
 #include "bench/run_key.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* runner.c - evaluates one pass on one member of a task: the order of the stages, and the first two. */
 #include "bench/runner.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* runner_clock.c - the stage that measures a candidate, and looks at what was timed. */
 #include "bench/deferred.h"
 #include "bench/outside.h"

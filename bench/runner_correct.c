@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* runner_correct.c - the stage that judges a candidate's results. */
 #include "base/rng.h"
 #include "base/str.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* runner_inputs.c - the inputs of an evaluation: nothing reaches a pass that the reference has not run. */
 #include "base/proc.h"
 #include "base/rng.h"

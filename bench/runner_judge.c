@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* runner_judge.c - what a candidate's results are worth: the error bound, and the ladder of tolerances. */
 #include "bench/agree.h"
 #include "bench/runner_priv.h"

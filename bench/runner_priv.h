@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* runner_priv.h - what the stages of an evaluation share.
  *
  * pm_eval_member (runner.c) runs them in this order until one says a verdict other than OK: match, compile,

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* score.c - from the records of one task to S(t), ES(t) and the AS number. */
 #include "bench/score.h"
 

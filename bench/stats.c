@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* stats.c - order statistics of timing samples, decimal rounding, and an interval for a ratio of medians. */
 #include "bench/stats.h"
 

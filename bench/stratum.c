@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* stratum.c - how hard a task looks. */
 #include "bench/stratum.h"
 

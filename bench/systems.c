@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* systems.c - figures over a table of systems and graphs. */
 #include "bench/systems.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* systems_report.c - a table of systems as text, JSON and plots. */
 #include "bench/systems_report.h"
 

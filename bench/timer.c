@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* timer.c - the clock's protocol: what is timed, and in which order. */
 #include "bench/timer_priv.h"
 

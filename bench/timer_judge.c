@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* timer_judge.c - what the times of a run say: can they be ranked, and can they be at all? */
 #include "base/arena.h"
 #include "bench/timer_priv.h"

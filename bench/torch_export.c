@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* torch_export.c - the folder of a graph for PyTorch: module, description of its arguments, data to check it.
  */
 #include "bench/torch_export.h"

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 # What one PyTorch call does not say: pads that differ, operands that may be numbers, indices that count from the end.
 
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* torch_module.c - the text of a PyTorch module that computes a graph. */
 #include "bench/torch_export.h"
 

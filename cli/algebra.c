@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* algebra.c - which graphs are worth less than they look. */
 #include "cli/algebra.h"
 

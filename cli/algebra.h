@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* algebra.h - which graphs are worth less than they look: what clean-up alone makes faster. */
 #ifndef CLI_ALGEBRA_H
 #define CLI_ALGEBRA_H

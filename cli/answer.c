@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* answer.c - what a command says at its end. */
 #include "cli/answer.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* args.c - command lines. */
 #include "cli/args.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_read.c - a table of systems from a database. */
 #include "cli/bench_read.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_read.h - fills a table of systems (bench/systems.h) from a database, evaluating what is missing. */
 #ifndef CLI_BENCH_READ_H
 #define CLI_BENCH_READ_H

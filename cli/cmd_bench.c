@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_bench.c - passmith bench: several systems on the tasks of a database in one table. */
 #include "cli/bench_read.h"
 #include "cli/cmds.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_bind.c - passmith bind: a model with its open sizes fixed. */
 #include "cli/cmds.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_extract.c - passmith extract: models to stored subgraphs, resumable, several processes at once. */
 #include "base/io.h"
 #include "base/pool.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_import.c - passmith import and passmith print. */
 #include "cli/cmds.h"
 

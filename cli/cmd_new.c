@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_new.c - passmith new and passmith build: the first two steps of a pass's author. */
 #include "cli/cmds.h"
 

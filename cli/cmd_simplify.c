@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_simplify.c - passmith simplify: a model cleaned up by named passes. */
 #include "cli/cmds.h"
 

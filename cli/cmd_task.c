@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_task.c - passmith task: picks the verb; lists and shows tasks. */
 #include "cli/task.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_validate.c - passmith validate: may a model serve in a dataset, and if not, why not. */
 #include "base/io.h"
 #include "base/pool.h"

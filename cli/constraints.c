@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* constraints.c - is a model runnable, serializable, decomposable, analyzable, and are its operators ours. */
 #include "cli/constraints.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* db_report.c - a database on one page of HTML. */
 #include "cli/db_report.h"
 

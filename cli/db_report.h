@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* db_report.h - a database on one page of HTML. */
 #ifndef CLI_DB_REPORT_H
 #define CLI_DB_REPORT_H

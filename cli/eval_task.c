@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_task.c - one pass on the members of a task, resuming what a database holds. */
 #include "cli/eval_task.h"
 

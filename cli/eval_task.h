@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_task.h - one pass on the members of a task, resuming what a database holds. */
 #ifndef CLI_EVAL_TASK_H
 #define CLI_EVAL_TASK_H

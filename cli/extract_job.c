@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* extract_job.c - reads, folds and cuts many models. */
 #include "cli/extract_job.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* extract_job.h - many models to stored subgraphs, by several processes.
  *
  * First the operators and edges of all models are read and folded together, so that a motif is the same motif

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* feasible.c - cutting a model down to what a CPU runs in seconds. */
 #include "cli/feasible.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* feasible.h - cutting a model down to what a CPU runs in seconds. */
 #ifndef CLI_FEASIBLE_H
 #define CLI_FEASIBLE_H

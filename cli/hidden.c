@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* hidden.c - runs a pass on shapes drawn after it was built. */
 #include "cli/hidden.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* hidden.h - shapes that a pass cannot have been made for. */
 #ifndef CLI_HIDDEN_H
 #define CLI_HIDDEN_H

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* import_check.c - round trips of a model, and its stated types against inference. */
 #include "cli/import_check.h"
 

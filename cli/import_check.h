@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* import_check.h - `passmith import --check`: what the reader says of itself, held against the model. */
 #ifndef CLI_IMPORT_CHECK_H
 #define CLI_IMPORT_CHECK_H

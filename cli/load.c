@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* load.c - what commands share: reading and writing models. */
 #include "cli/cmds.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - passmith: picks the command. */
 #include "cli/args.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* members.c - the graphs an evaluation runs on. */
 #include "cli/members.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* members.h - the graphs an evaluation runs on: the members of a stored task or a pack, or a model's
  * variants. */
 #ifndef CLI_MEMBERS_H

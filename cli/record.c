@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* record.c - writing, reading and comparing sealed records. */
 #include "cli/record.h"
 

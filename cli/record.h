@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* record.h - a result that can be checked elsewhere: what was evaluated, drawn, compiled and found, sealed.
  *
  * The payload of the seal (base/seal.h) is one line of JSON:

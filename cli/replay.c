@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* replay.c - what an earlier evaluation drew, read from its report. */
 #include "cli/replay.h"
 

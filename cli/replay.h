@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* replay.h - what an earlier evaluation drew, read from the report that `passmith eval -o` wrote. */
 #ifndef CLI_REPLAY_H
 #define CLI_REPLAY_H

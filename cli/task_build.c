@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* task_build.c - passmith task build: a benchmark of all fusible subgraphs of a database.
  *
  * Graphs are grouped (dataset/group.h); lists of operators are chosen by rarity and coverage

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* task_export.c - writes the graphs of a task for PyTorch, one folder each. */
 #include "cli/task_export.h"
 

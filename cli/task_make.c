@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* task_make.c - passmith task make: one task for each subgraph that covers most, or that is named. */
 #include "cli/task.h"
 

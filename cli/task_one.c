@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* task_one.c - making one task of a few stored graphs. */
 #include "cli/task_one.h"
 

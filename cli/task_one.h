@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* task_one.h - making one task of a few stored graphs: variants, gate, difficulty. */
 #ifndef CLI_TASK_ONE_H
 #define CLI_TASK_ONE_H

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* task_pack.c - passmith task pack, unpack, verify: tasks as folders. */
 #include "cli/task.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* task_plan.c - reads the subgraphs of a database and plans a benchmark of them. */
 #include "cli/task_plan.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* task_plan.h - what a benchmark is built of: graphs, their groups, components and lists of operators. */
 #ifndef CLI_TASK_PLAN_H
 #define CLI_TASK_PLAN_H

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* task_ref.c - runs variants on the reference, as they are or scaled down. */
 #include "cli/task_ref.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* task_verdicts.c - what the gate says of structures, found by several processes ahead of being asked for. */
 #include "cli/task_verdicts.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* time_file.c - the file of passmith time. */
 #include "cli/time_file.h"
 

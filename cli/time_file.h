@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* time_file.h - the file of passmith time: written as the run goes on, and taken up again. */
 #ifndef CLI_TIME_FILE_H
 #define CLI_TIME_FILE_H

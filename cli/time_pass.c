@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* time_pass.c - quick times of a graph that a pass has rewritten. */
 #include "cli/time_pass.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* alike.c - colours of nodes, their Jaccard index, and min-hashing. */
 #include "dataset/alike.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* checks.c - rows of constraints and of runs on the reference. */
 #include "dataset/checks.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* db.c - opening the dataset's database, statements, batches and errors. */
 #include "dataset/db.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* group.c - the rules by which stored graphs become tasks. */
 #include "dataset/group.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* jsonl_import.c - reading JSON Lines into a database. Files are input: every line is checked. */
 #include "dataset/jsonl.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* migrate.c - brings the tables of a database up to date, from the migrations in schema.sql. */
 #include "dataset/db_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* models.c - rows of models. */
 #include "dataset/models.h"
 

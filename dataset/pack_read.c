@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* pack_read.c - reading, checking and storing packs. A pack is input from outside. */
 #include "dataset/pack.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* pack_write.c - a stored task becomes a folder. */
 #include "dataset/pack.h"
 

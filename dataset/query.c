@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* query.c - counts, questions in SQL, and giving space back. */
 #include "base/arena.h"
 #include "dataset/db_priv.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* results.c - rows of runs and results. */
 #include "dataset/results.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* results.h - runs of passes and what came out, one row for each member of a task. */
 #ifndef DATASET_RESULTS_H
 #define DATASET_RESULTS_H

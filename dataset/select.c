@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* select.c - Markov rarity and greedy coverage, lazily. */
 #include "dataset/select.h"
 

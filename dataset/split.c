@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* split.c - components of graphs that belong together. */
 #include "dataset/split.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* subgraphs.c - rows of stored graphs and of their occurrences. */
 #include "dataset/subgraphs.h"
 

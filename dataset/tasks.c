@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* tasks.c - making tasks and reading them back. */
 #include "dataset/tasks.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* dedup.c - a table of hashes with counts. */
 #include "extract/dedup.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* extract.c - finds, cuts and names the subgraphs of a model. */
 #include "extract/extract.h"
 

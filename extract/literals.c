@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* literals.c - numbers inside a graph that repeat sizes, fitted to new sizes. */
 #include "base/str.h"
 #include "extract/variants_priv.h"

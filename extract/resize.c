@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* resize.c - a graph with other input sizes. */
 #include "extract/variants_priv.h"
 #include "ir/index_span.h"

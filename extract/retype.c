@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* retype.c - a graph in another floating point type. */
 #include "base/half.h"
 #include "extract/variants_priv.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* shape_table.c - signatures of open shapes, and looking them up. */
 #include "extract/shape_table.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* shape_table.h - sizes for a model's open dimensions, looked up in a published table: a yardstick.
  *
  * The method of GraphNet: the shapes of the inputs that have symbols are written as text, and a table gives

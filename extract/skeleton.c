@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* skeleton.c - operators and edges of a graph. */
 #include "extract/skeleton.h"
 

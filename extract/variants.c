@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* variants.c - proposes sizes and element types, and hands on what holds. */
 #include "extract/variants.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* compile_gate.c - from a candidate graph to judged machine code. */
 #include "integrity/compile_gate.h"
 

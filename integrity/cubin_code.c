@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cubin_code.c - finds what belongs to each function of a cubin: code, banks, frame, tables; has it read. */
 #include "integrity/cubin_code.h"
 

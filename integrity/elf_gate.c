@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* elf_gate.c - the rules for shared objects. Lists say what is allowed; names of the rest are for messages.
  */
 #include "integrity/elf_gate.h"

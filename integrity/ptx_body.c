@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_body.c - the body of a PTX function as statements over numbered registers. */
 #include "integrity/ptx_body.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_cfg.c - the blocks of a PTX function and which dominates which. */
 #include "integrity/ptx_cfg.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_flow.c - where the values in a module's registers come from. */
 #include "integrity/ptx_flow.h"
 

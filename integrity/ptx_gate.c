@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_gate.c - reading a PTX module and refusing what a candidate's kernel may not have. */
 #include "integrity/ptx_gate.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_interval.c - arithmetic on intervals of integers as PTX computes with them. */
 #include "integrity/ptx_interval.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_lex.c - PTX to tokens. Comments are skipped; nothing is interpreted. */
 #include "integrity/ptx_lex.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_ops.c - the list of instructions, and what their modifiers say. */
 #include "integrity/ptx_ops.h"
 

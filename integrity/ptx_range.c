@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_range.c - between which numbers an address lies. */
 #include "integrity/ptx_range.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_report.c - the sentences of the PTX gate. */
 #include "integrity/ptx_report.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_rules.c - which addresses a kernel may use, and for what. */
 #include "integrity/ptx_rules.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* referee.c - runs the pass host twice and checks what it says. */
 #include "integrity/referee.h"
 

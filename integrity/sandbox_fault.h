@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox_fault.h - why a plugin in its sandbox faulted, said by name. */
 #ifndef INTEGRITY_SANDBOX_FAULT_H
 #define INTEGRITY_SANDBOX_FAULT_H

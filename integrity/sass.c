@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* sass.c - instruction by instruction: opcode, constant bank, local address, target, special register. */
 #include "integrity/sass.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* bind_dims.c - shapes made definite: shape arithmetic folded away, named sizes given a value. */
 #include "ir/infer.h"
 

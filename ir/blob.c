@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* blob.c - reference-counted constant data. */
 #include "ir/graph.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* canon_label.c - canonical text of a node's operator and attributes, of types and of small constants. */
 #include "ir/canon_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* canon_ties.c - choices between values that are alike. */
 #include "ir/canon_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* dim_expr.c - sums and products of open sizes. */
 #include "ir/dim_expr.h"
 

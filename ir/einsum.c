@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* einsum.c - reads Einsum's equation. */
 #include "ir/einsum.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* element.c - elements of integer and bool types as 64-bit words. */
 #include "ir/element.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* graph.c - life cycle, values and nodes of the tensor graph. */
 #include "ir/graph.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_attr.c - attributes of nodes. */
 #include "ir/graph.h"
 #include "ir/graph_priv.h"

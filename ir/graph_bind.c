@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_bind.c - gives constants that a text names by reference their data back. */
 #include "ir/graph_priv.h"
 #include "ir/parse_priv.h"

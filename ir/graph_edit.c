@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_edit.c - editing, sorting and cloning graphs. */
 #include "ir/graph.h"
 #include "ir/graph_priv.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_inline.c - replaces fused nodes by the graphs they stand for. */
 #include "ir/graph_priv.h"
 #include "ir/infer.h"

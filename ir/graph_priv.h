@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_priv.h - the graph's inside, for the files of ir/graph*.c only. */
 #ifndef IR_GRAPH_PRIV_H
 #define IR_GRAPH_PRIV_H

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_read.c - read access to graphs, and constants as numbers. */
 #include "base/half.h"
 #include "base/str.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* index_span.c - intervals of what is used as an index. */
 #include "ir/index_span.h"
 

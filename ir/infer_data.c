@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_data.c - shape rules of operators whose result is as large as a value says, and of random numbers. */
 #include "ir/infer_priv.h"
 #include "ir/onnx.h"

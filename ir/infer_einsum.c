@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_einsum.c - shape rule of Einsum. */
 #include "ir/einsum.h"
 #include "ir/infer_priv.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_eval.c - evaluates operators that move elements of small integer values. */
 #include "ir/element.h"
 #include "ir/infer_fold_priv.h"

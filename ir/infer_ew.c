@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_ew.c - shape rules of element-wise operators and reductions. */
 #include "ir/infer_priv.h"
 #include "ir/onnx.h"

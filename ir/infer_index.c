@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_index.c - shape rules of operators that read or write elements at places given by another tensor. */
 #include "ir/infer_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_move.c - shape rules of operators that move elements without computing. */
 #include "ir/infer_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_nn.c - shape rules of contractions, convolution, pooling and normalisation. */
 #include "ir/infer_priv.h"
 #include "ir/onnx.h"

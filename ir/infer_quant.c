@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_quant.c - shape rules of QuantizeLinear and DequantizeLinear. */
 #include "ir/infer_priv.h"
 #include "ir/onnx.h"

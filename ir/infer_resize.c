@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_resize.c - shape rule of Resize. */
 #include "ir/infer_priv.h"
 #include "ir/resize.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_shape.c - shape rules of values that depend on shapes only, and of nodes with their own rules. */
 #include "ir/infer_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel.c - fused nodes: their attributes as a description and back. */
 #include "ir/kernel.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_expand.c - the words expansions are written in. */
 #include "ir/onnx_expand.h"
 

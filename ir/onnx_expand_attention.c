@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_expand_attention.c - Attention and RotaryEmbedding as the products, masks and rotations they stand
  * for.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_expand_ngram.c - TfIdfVectorizer over integers: windows are gathered, compared with the pool, and
  * counted.
  *

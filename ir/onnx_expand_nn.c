@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_expand_nn.c - operators that others express: statistics, unpooling, framed transforms, caches. */
 #include "ir/onnx_expand.h"
 

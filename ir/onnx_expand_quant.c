@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_expand_quant.c - quantisation: scales and zero points in normal form, integer products out of exact
  * ones. */
 #include "ir/onnx_expand.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_export_node.c - nodes out of normal form: attributes that ONNX wants as operands become constants,
  * opaque nodes get their bytes back, and the opset is chosen so that every node means what it meant. */
 #include "ir/onnx_priv.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_import_graph.c - a GraphProto becomes a graph: inputs, constants, nodes in order, outputs. */
 #include "ir/dim_expr.h"
 #include "ir/graph_priv.h"

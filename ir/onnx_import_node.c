@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_import_node.c - one node at a time: draft, normal form, graph node, inference; constants and kernels.
  */
 #include "ir/onnx_source.h"

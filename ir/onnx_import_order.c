@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_import_order.c - names of a graph or function body: who defines them, who uses them, in what order. */
 #include "ir/onnx_priv.h"
 #include "ir/onnx_source.h"

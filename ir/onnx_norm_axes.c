@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_norm_axes.c - operators whose axes, sizes or bounds moved between attributes and operands. */
 #include "ir/onnx_expand.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_norm_misc.c - the remaining differences between opsets: bounds, casts, dropout, shapes. */
 #include "ir/onnx_priv.h"
 

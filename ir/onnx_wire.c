@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_wire.c - protobuf's wire format, field by field. */
 #include "ir/onnx_wire.h"
 

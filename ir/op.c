@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* op.c - operator descriptors, built from ops.def. */
 #include "ir/op.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* parse_attr.c - types, tensor data and attributes of the text form. */
 #include "ir/parse_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* parse_lex.c - tokens of the text form, their positions, and the errors that name them. */
 #include "ir/parse_priv.h"
 

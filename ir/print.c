@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* print.c - a graph in its canonical text form. */
 #include "ir/text.h"
 

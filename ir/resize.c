@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* resize.c - Resize along each axis: extents, scales, source positions and weights. */
 #include "ir/resize.h"
 

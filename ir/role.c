@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* role.c - roles of inputs and constants, read off their uses. */
 #include "ir/role.h"
 

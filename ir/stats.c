@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* stats.c - reads tensor_stats and turns an entry, or else a role, into a law. */
 #include "ir/stats.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* synth.c - made-up elements by law, seed and position. */
 #include "ir/synth.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* weights.c - makers for constants without data. */
 #include "ir/weights.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* abi.c - reading the structures of a plugin, of any version. */
 #include "matcher/abi.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* build.c - compiles passes, and starts one from the template. */
 #include "matcher/build.h"
 

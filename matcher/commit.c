@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* commit.c - putting a described kernel in the place of the nodes it was matched with. */
 #include "ir/infer.h"
 #include "matcher/rewrite.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* driver.c - trying rules at nodes, calling check and rewrite, counting. */
 #include "matcher/driver.h"
 

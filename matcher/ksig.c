@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ksig.c - reading the parameters of kernel entries from CUDA source. */
 #include "matcher/ksig.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* lint.c - everything that can be wrong with a rule and is visible before any graph is. */
 #include "matcher/rules.h"
 

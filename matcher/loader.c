@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* loader.c - mapping a plugin's shared object and checking what it was built for. */
 #include "matcher/loader.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* match_miss.c - why a pattern did not match: as one sentence, and as fields. */
 #include "matcher/match.h"
 

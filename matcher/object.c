@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* object.c - reading a pass's shared object once. */
 #include "matcher/object.h"
 

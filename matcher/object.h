@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* object.h - a pass's shared object, read once: what is hashed, gated and mapped are the same bytes. */
 #ifndef MATCHER_OBJECT_H
 #define MATCHER_OBJECT_H

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_host.c - starting the child, and judging how it ended and what it answered. */
 #include "matcher/pass_host.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_job.c - a job for the pass host's program, as bytes. */
 #include "matcher/pass_job.h"
 

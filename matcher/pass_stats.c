@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_stats.c - rules and their statistics as JSON, back from untrusted JSON, and as a report. */
 #include "matcher/pass_job.h"
 

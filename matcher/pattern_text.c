@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* pattern_text.c - parsing the text form of patterns (see pattern.h). */
 #include "matcher/pattern.h"
 #include "matcher/pattern_priv.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* propose.c - writes the pattern of a graph as source text. */
 #include "matcher/propose.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* same.c - walking an original and a rewritten graph together. */
 #include "matcher/same.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* session.c - handles, rounds and execution positions of one pass over one graph. */
 #include "matcher/session.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* tally.c - counting what a rule does at each root. */
 #include "matcher/tally.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* verdict.c - names and meanings of verdicts. */
 #include "matcher/verdict.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* verdict.h - the named ways in which the evaluation of a pass can end (integrity/verdicts.def). */
 #ifndef MATCHER_VERDICT_H
 #define MATCHER_VERDICT_H

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* add_rms_norm.c - root mean square normalisation as exporters spell it, with the residual addition in front
  * when there is one, also when the sum is used later.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* choose.h - how wide a kernel loads, and several kernels for one match, of which the tuning step takes the
  * fastest. For passes only. */
 #ifndef PASSES_CHOOSE_H

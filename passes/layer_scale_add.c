@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* layer_scale_add.c - residual + gamma * (x [+ bias]) as one kernel: layer scale, and any product that is
  * added.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* bank.c - where the inputs of timed calls come from: drawn anew for every call. */
 #include "runtime/bank.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* bank.h - where the inputs of timed calls come from: drawn anew for every call, on the device.
  *
  * Inputs number `index` are, for each input, either

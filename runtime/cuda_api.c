@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_api.c - the CUDA driver, opened at run time. */
 #include "runtime/cuda_priv.h"
 

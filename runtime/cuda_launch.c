@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_launch.c - kernels on a GPU: loading, checking a launch, enqueueing it, waiting. */
 #include "runtime/cuda_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_lib.c - library calls on a GPU: prepared once per plan, run in place of a launch. */
 #include "runtime/cuda_lib_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_mem.c - buffers on a GPU: allocation, copies, fills. */
 #include "runtime/cuda_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_way.c - ways (lib_way.h) on a GPU: their calls prepared, their kernels loaded, all of it enqueued. */
 #include "runtime/cuda_lib_priv.h"
 

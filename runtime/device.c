@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* device.c - opens a device by name. */
 #include "runtime/device.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* digest.c - a keyed fingerprint of bytes. */
 #include "runtime/digest.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_choose.c - operators that choose or make entries: Hardmax, TopK, OneHot, ReverseSequence, EyeLike,
  * Range, NonZero, random numbers. */
 #include "runtime/plan_priv.h"

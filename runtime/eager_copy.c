@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_copy.c - copies of strided places into contiguous buffers. */
 #include "runtime/plan_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_dot.c - matrix products, convolution and pooling. */
 #include "runtime/plan_priv.h"
 

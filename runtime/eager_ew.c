@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_ew.c - element-wise operators, from the expressions of ops.def. */
 #include "runtime/plan_priv.h"
 

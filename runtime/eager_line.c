@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_line.c - operators along one axis: CumSum, LpNormalization, DFT; and Trilu. */
 #include "runtime/plan_priv.h"
 

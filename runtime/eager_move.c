@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_move.c - operators that are views where strides can say it; constants; what has no kernel. */
 #include "runtime/plan_priv.h"
 

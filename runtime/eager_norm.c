@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_norm.c - softmax and normalisations: rows that stay in registers where they fit. */
 #include "runtime/plan_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_quant.c - QuantizeLinear and DequantizeLinear. */
 #include "runtime/plan_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_resize.c - Resize: one launch over all axes that change. */
 #include "runtime/plan_priv.h"
 

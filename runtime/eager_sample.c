@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_sample.c - GridSample, RoiAlign, Col2Im and Det. */
 #include "runtime/plan_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_fiber.c - stacks that take turns on one thread. */
 #include "runtime/emu_fiber.h"
 

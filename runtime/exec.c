@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* exec.c - loads a plan onto a device and runs it. */
 #include "runtime/exec.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* flops.c - floating-point operations of a node, for the modelled clock. */
 #include "ir/einsum.h"
 #include "runtime/ref.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_watch.c - what happens on a GPU while it is measured. */
 #include "runtime/gpu_watch.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* kcache.c - what the compilers of both kernel devices share. */
 #include "runtime/kcache.h"
 

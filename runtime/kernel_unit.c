@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_unit.c - the text that a kernel is compiled as: prelude, element type, source. */
 #include "runtime/kernel_unit.h"
 

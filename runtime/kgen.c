@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* kgen.c - builds the source and the arguments of one eager launch side by side. */
 #include "runtime/plan_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* lib_way.c - ways to make library calls: what they are put together from, and which there are. */
 #include "runtime/lib_way_priv.h"
 

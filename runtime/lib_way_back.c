@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* lib_way_back.c - ways of transposed convolutions, and products by a kernel of ours. */
 #include "runtime/lib_way_priv.h"
 

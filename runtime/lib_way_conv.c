@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* lib_way_conv.c - ways of convolutions, and of images of one pixel. */
 #include "runtime/lib_way_priv.h"
 

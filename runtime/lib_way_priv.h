@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* lib_way_priv.h - what descriptions of ways are put together from; shared by lib_way*.c. */
 #ifndef RUNTIME_LIB_WAY_PRIV_H
 #define RUNTIME_LIB_WAY_PRIV_H

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* library.c - finds cuBLASLt and cuDNN at run time. */
 #include "runtime/library.h"
 

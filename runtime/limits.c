@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* limits.c - what the kernels of a candidate may ask for. */
 #include "runtime/limits.h"
 

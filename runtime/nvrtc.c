@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* nvrtc.c - CUDA source to PTX and cubin, and the cache of what was compiled. */
 #include "runtime/nvrtc.h"
 

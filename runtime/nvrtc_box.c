@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* nvrtc_box.c - the child that compiles, and what it sends back. */
 #include "runtime/nvrtc_box.h"
 

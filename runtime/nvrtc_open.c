@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* nvrtc_open.c - finds the NVRTC library, its functions, its headers and the architectures it knows. */
 #include "runtime/nvrtc_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* nvrtc_time.c - a source that knows the time told from a compiler that wavers. */
 #include "runtime/nvrtc_time.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.c - turns a graph into launches and views. */
 #include "runtime/plan_priv.h"
 

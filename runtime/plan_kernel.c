@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_kernel.c - launches of fused (Kernel) nodes, as they describe themselves. */
 #include "runtime/plan_priv.h"
 

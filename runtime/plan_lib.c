@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_lib.c - describes products and convolutions so that a library can take them. */
 #include "runtime/plan_priv.h"
 

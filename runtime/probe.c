@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* probe.c - finds compilers, CUDA libraries and GPUs. */
 #include "runtime/probe.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ref.c - the reference device: dispatch by operator and execution of whole graphs. */
 #include "runtime/ref_priv.h"
 

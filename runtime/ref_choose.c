@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_choose.c - operators that choose or mark entries: Hardmax, TopK, OneHot, EyeLike, ReverseSequence. */
 #include "runtime/ref_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_dot.c - MatMul and Gemm, and the blocked product behind them and behind Conv. */
 #include "runtime/ref_priv.h"
 

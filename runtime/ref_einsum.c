@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_einsum.c - Einsum by loops over all labels. */
 #include "ir/einsum.h"
 #include "runtime/ref_priv.h"

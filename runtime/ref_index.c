@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_index.c - operators that read or write elements at places given by another tensor. */
 #include "runtime/ref_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_line.c - operators along one axis: ArgMax, ArgMin, LpNormalization, DFT. */
 #include "runtime/ref_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_move.c - operators that move elements: every one is a few box copies between strided places. */
 #include "runtime/ref_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_norm.c - LayerNormalization, RMSNormalization, BatchNormalization (inference and training), LRN. */
 #include "runtime/ref_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_pool.c - MaxPool, AveragePool and the global pools. */
 #include "runtime/ref_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_quant.c - QuantizeLinear and DequantizeLinear. */
 #include "runtime/ref_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_random.c - random numbers as a function of seed and position, as runtime/kernels/random.cu makes them.
  */
 #include "runtime/ref_priv.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_reduce.c - reductions over axes, Softmax and LogSoftmax. */
 #include "runtime/ref_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_resize.c - Resize, one axis after the other. */
 #include "ir/resize.h"
 #include "runtime/ref_priv.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_sample.c - GridSample, RoiAlign, Col2Im, Det. */
 #include "runtime/ref_priv.h"
 

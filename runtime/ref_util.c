@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_util.c - strides, walks, wrapping and box copies for the reference device. */
 #include "runtime/ref_priv.h"
 

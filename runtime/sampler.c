@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* sampler.c - single timed samples of plans on a device: what happens around each timed call. */
 #include "runtime/sampler.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* sketch.c - 64 sums of a tensor's elements under random signs. */
 #include "runtime/sketch.h"
 

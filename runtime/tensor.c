@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* tensor.c - host tensors: storage and element access by dtype. */
 #include "runtime/tensor.h"
 

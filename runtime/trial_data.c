@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* trial_data.c - the operands on which ways of library calls are tried. */
 #include "runtime/trial_data.h"
 

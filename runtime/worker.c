@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* worker.c - asks a device worker, and replaces it when it fails. */
 #include "runtime/worker.h"
 

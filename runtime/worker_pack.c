@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* worker_pack.c - graphs and tensors as bytes between this process and a device worker. */
 #include "runtime/worker_priv.h"
 

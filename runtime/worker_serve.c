@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* worker_serve.c - what a device worker does: holds a device, a few loaded graphs and a sampler. */
 #include "runtime/limits.h"
 #include "runtime/worker_priv.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* merge.c - two nodes that one can do. */
 #include "simplify/simplify_priv.h"
 

@@ -1,5 +1,4 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
 # check.sh - rules about the text of the sources that no compiler checks.
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,5 +1,4 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
 # embed-cu.sh FILE.cu - prints a header that holds the file as the string FILE_cu, with a #line for messages.
 # The licence line at its end (tools/spdx.sh) is left out.
 set -eu

@@ -1,5 +1,4 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
 # format.sh [-i] - checks that C files are formatted (.clang-format), or formats them with -i.
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,5 +1,4 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
 # gen-schema.sh - prints docs/reference/schema.md: the tables of a dataset with their columns, indices and views as
 # the last migration of dataset/schema.sql leaves them. dataset/columns.txt says what each holds.
 set -eu

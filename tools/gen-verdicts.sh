@@ -1,5 +1,4 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
 # gen-verdicts.sh BUILD - prints docs/reference/verdicts.md: every verdict, what it means and what a score takes it
 # for, from integrity/verdicts.def (order and groups) and `passmith doctor --verdicts-markdown`.
 set -eu

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - passmith-host, the program that runs passes: job on stdin, answer on stdout (matcher/pass_job.h).
  *
  * passmith starts it with limits, a deadline and an empty environment. In order: read the job, judge the

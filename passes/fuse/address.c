@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* address.c - where the factors of a product lie: views in front of them are looked through. */
 #include "fuse.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_ew.c - element-wise operators: the operator table's expressions over variables. */
 #include "fuse.h"
 

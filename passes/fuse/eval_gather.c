@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_gather.c - gathers: index arithmetic with indices that are data. */
 #include "fuse.h"
 

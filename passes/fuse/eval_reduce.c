@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_reduce.c - reductions: by all threads of a row, or by one thread in a loop of its own. */
 #include "fuse.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* fuse.c - automatic fusion, as a pass: one region rule over whatever operators stand together. */
 #include "fuse.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* grow.c - which nodes to take together: from a seed, every neighbour that makes the whole faster. */
 #include "fuse.h"
 

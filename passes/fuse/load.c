@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* load.c - nodes of the graph as operations of the IR. */
 #include "fuse.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* load.h - the operations that nodes of the graph are made of. */
 #ifndef PASSES_FUSE_LOAD_H
 #define PASSES_FUSE_LOAD_H

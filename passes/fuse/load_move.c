@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* load_move.c - operators that only move elements. */
 #include "fuse.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* memo.c - which values are known where the text stands, and which stay for later loops. */
 #include "fuse.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.c - sections: which results one nest of loops makes, and what a row is.
  */
 #include "fuse.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* section.c - the statements of a section: its loops, and the results that they store. */
 #include "fuse.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* source.c - the text of a kernel: what every one begins with, and its sections one after another. */
 #include "fuse.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* store.c - the statement that stores a result. */
 #include "fuse.h"
 

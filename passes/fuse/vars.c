@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* vars.c - text, the variables of a kernel, what has been computed already, and indices made by statements.
  */
 #include "fuse.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_atomic.h - atomic operations.
  *
  * Threads of a block take turns only at barriers and collectives, and blocks run one after another, so a

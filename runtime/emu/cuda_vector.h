@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_vector.h - float4 and its kin: sizes, alignments and make_ functions as in CUDA. */
 #ifndef RUNTIME_EMU_CUDA_VECTOR_H
 #define RUNTIME_EMU_CUDA_VECTOR_H

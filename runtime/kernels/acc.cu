@@ -106,4 +106,3 @@ template <class C> static __device__ __forceinline__ void acc_join_lanes(C &c, i
 		acc_join(c, o);
 	}
 }
-/* SPDX-License-Identifier: Apache-2.0 */

@@ -35,4 +35,3 @@ KERNEL
 	}
 	pm_st(&y[t], sum);
 }
-/* SPDX-License-Identifier: Apache-2.0 */

@@ -425,4 +425,3 @@ template <class V> static __device__ inline V pm_square(V v)
 {
 	return v * v;
 }
-/* SPDX-License-Identifier: Apache-2.0 */

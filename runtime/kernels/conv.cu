@@ -57,4 +57,3 @@ KERNEL
 		pm_st(&y[t + f * plane], sum[f]);
 	}
 }
-/* SPDX-License-Identifier: Apache-2.0 */

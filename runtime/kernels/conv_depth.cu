@@ -69,4 +69,3 @@ KERNEL
 			}
 	}
 }
-/* SPDX-License-Identifier: Apache-2.0 */

@@ -44,4 +44,3 @@ KERNEL
 #endif
 	pm_st(&y[t], sum);
 }
-/* SPDX-License-Identifier: Apache-2.0 */

@@ -26,4 +26,3 @@ KERNEL
 #endif
 	}
 }
-/* SPDX-License-Identifier: Apache-2.0 */

@@ -63,4 +63,3 @@ KERNEL
 		}
 	}
 }
-/* SPDX-License-Identifier: Apache-2.0 */

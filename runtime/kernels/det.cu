@@ -31,4 +31,3 @@ KERNEL
 	}
 	pm_st(&y[t], det);
 }
-/* SPDX-License-Identifier: Apache-2.0 */

@@ -24,4 +24,3 @@ KERNEL
 		if (t0 + u * B < total)
 			pm_put(y + (t0 + u * B) * V, v[u]);
 }
-/* SPDX-License-Identifier: Apache-2.0 */

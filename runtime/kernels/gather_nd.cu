@@ -19,4 +19,3 @@ KERNEL
 	}
 	y[t] = x[off];
 }
-/* SPDX-License-Identifier: Apache-2.0 */

@@ -93,4 +93,3 @@ KERNEL
 	}
 	pm_st(&y[t], sum);
 }
-/* SPDX-License-Identifier: Apache-2.0 */

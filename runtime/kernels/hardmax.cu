@@ -21,4 +21,3 @@ KERNEL
 	for (I r = 0; r < len; r++)
 		pm_st(&y[r * ys], (A)(r == best));
 }
-/* SPDX-License-Identifier: Apache-2.0 */

@@ -22,4 +22,3 @@ KERNEL
 #endif
 	pm_st(&y[t], sum);
 }
-/* SPDX-License-Identifier: Apache-2.0 */

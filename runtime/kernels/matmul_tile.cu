@@ -94,4 +94,3 @@ KERNEL
 		}
 	}
 }
-/* SPDX-License-Identifier: Apache-2.0 */

@@ -40,4 +40,3 @@ KERNEL
 		n++;
 	}
 }
-/* SPDX-License-Identifier: Apache-2.0 */

@@ -45,4 +45,3 @@ KERNEL
 		}
 	}
 }
-/* SPDX-License-Identifier: Apache-2.0 */

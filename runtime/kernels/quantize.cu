@@ -28,4 +28,3 @@ KERNEL
 	pm_st(&y[t], q);
 #endif
 }
-/* SPDX-License-Identifier: Apache-2.0 */

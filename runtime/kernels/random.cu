@@ -26,4 +26,3 @@ KERNEL
 #endif
 	pm_st(&y[t], v);
 }
-/* SPDX-License-Identifier: Apache-2.0 */

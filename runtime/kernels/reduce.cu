@@ -54,4 +54,3 @@ KERNEL
 #endif
 	}
 }
-/* SPDX-License-Identifier: Apache-2.0 */

@@ -51,4 +51,3 @@ KERNEL
 #endif
 	}
 }
-/* SPDX-License-Identifier: Apache-2.0 */

@@ -52,4 +52,3 @@ KERNEL
 	pm_st(&y[t], total == 0 ? sum : sum / total);
 #endif
 }
-/* SPDX-License-Identifier: Apache-2.0 */

@@ -110,4 +110,3 @@ KERNEL
 	}
 #endif
 }
-/* SPDX-License-Identifier: Apache-2.0 */

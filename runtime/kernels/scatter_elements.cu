@@ -25,4 +25,3 @@ KERNEL
 #endif
 	}
 }
-/* SPDX-License-Identifier: Apache-2.0 */

@@ -59,4 +59,3 @@ KERNEL
 		}
 	}
 }
-/* SPDX-License-Identifier: Apache-2.0 */

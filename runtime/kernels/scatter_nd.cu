@@ -34,4 +34,3 @@ KERNEL
 #endif
 	}
 }
-/* SPDX-License-Identifier: Apache-2.0 */

@@ -61,4 +61,3 @@ KERNEL
 		pm_put(y + i * ys, v);
 	}
 }
-/* SPDX-License-Identifier: Apache-2.0 */

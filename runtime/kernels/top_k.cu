@@ -46,4 +46,3 @@ KERNEL
 		last = best;
 	}
 }
-/* SPDX-License-Identifier: Apache-2.0 */

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* A09_double_relu.c - a pass whose whole gain is algebra: two Relu in a row are one. */
 #include "passmith/dsl.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* D18c_heap_dependent.c - the source depends on where the host's memory lies. */
 #include "tests/adversarial/attack.h"
 

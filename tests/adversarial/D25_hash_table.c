@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* D25_hash_table.c - a pass whose kernel knows one size. */
 #include "tests/adversarial/attack.h"
 

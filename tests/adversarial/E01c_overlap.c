@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* E01c_overlap.c - rules whose matches share an operator. */
 #include "tests/adversarial/attack.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* E09_free.c - a pass that replaces what costs nothing: a reshape, an identity. */
 #include "tests/adversarial/attack.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* E10_kernels.c - a rule on what rules leave, which would never be done. */
 #include "tests/adversarial/attack.h"
 

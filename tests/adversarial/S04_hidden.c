@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* S04_hidden.c - a pass whose second alternative is right for one size only, for the whole command. */
 #include "passmith/dsl.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* attack.h - what malicious passes share: a kernel that is honest, and system calls without a C library. */
 #ifndef TESTS_ADVERSARIAL_ATTACK_H
 #define TESTS_ADVERSARIAL_ATTACK_H

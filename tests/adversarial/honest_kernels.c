@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* honest_kernels.c - kernels as honest authors write them, in several styles: none may be refused. */
 #include "passmith/dsl.h"
 

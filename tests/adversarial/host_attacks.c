@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* host_attacks.c - passes whose host code attacks the process it runs in: one rule each, named by its
  * fixture.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* input_honest.c - the same work as the attacks on inputs, to the end. */
 #include "input_rules.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cubin.c - machine code that asks for too much or holds what it should not: made by NVRTC, and made by
  * hand from what NVRTC made. */
 #include "integrity/cubin_gate.h"

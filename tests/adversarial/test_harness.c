@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_harness.c - what a pass could gain from the harness itself: scores, tasks, processes. Named by
  * fixture. */
 #include "bench/allclose.h"

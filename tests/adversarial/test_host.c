@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_host.c - passes whose code attacks the process that runs it. */
 #include "base/sandbox.h"
 #include "tests/lib/attack.h"

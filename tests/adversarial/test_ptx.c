@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ptx.c - kernels whose machine code may not run: refused by their PTX, however the source hides it. */
 #include "integrity/ptx_gate.h"
 #include "runtime/nvrtc.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_rewrite.c - answers that a pass, or whoever took over its process, may give: judged as bytes from an
  * enemy.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_secret.c - passes that know what an evaluation draws, and passes of which one alternative is not what
  * the others are. */
 #include "base/io.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_source.c - kernel sources that attack the compiler: compiled in the closed process, as every
  * candidate's are. */
 #include "base/io.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sums.c - parts of a body left out end as INCORRECT, and the same kernels done honestly as OK. */
 #include "bench/report.h"
 #include "bench/runner.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* no_gpu.c - preloaded by tools/bare.sh: the libraries of GPUs cannot be opened, as where they are not
  * installed. */
 #include <dlfcn.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_extract.c - extraction from graphs of 300,000 nodes: time and memory of each step (make
  * bench-extract).
  *

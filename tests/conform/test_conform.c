@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_conform.c - the conformance runner itself: what passes, what fails, what is counted. */
 #include "base/io.h"
 #include "base/vec.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_pattern_text.c - any bytes parse or are refused; what parses prints, parses again and prints the same;
  * lint ends on it. */
 #include "matcher/rules.h"

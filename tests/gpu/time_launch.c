@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* time_launch.c - what a call of a planned graph costs the host, beside a bare launch through the driver.
  *
  *   time_launch [OUT.jsonl]

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* attack.c - running attacks. */
 #include "tests/lib/attack.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* attack.h - running an attack: it ends in its verdict, and an honest pass right after it still works. */
 #ifndef TESTS_LIB_ATTACK_H
 #define TESTS_LIB_ATTACK_H

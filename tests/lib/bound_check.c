@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_check.c - do a device's results lie within the error bound? */
 #include "tests/lib/bound_check.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* conform_tap.c - the ONNX project's node tests on one device, one TAP line per operator. */
 #include "tests/lib/conform_tap.h"
 

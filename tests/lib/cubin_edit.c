@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* cubin_edit.c - see cubin_edit.h. Bits are moved one by one, unlike in integrity/sass.c. */
 #include "tests/lib/cubin_edit.h"
 

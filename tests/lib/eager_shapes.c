@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_shapes.c - graphs whose shapes make the eager kernels take each of their ways. */
 #include "tests/lib/eager_shapes.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* eval.c - one operator at a time on the reference device. */
 #include "tests/lib/eval.h"
 

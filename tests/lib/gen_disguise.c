@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* gen_disguise.c - a graph that means the same and looks different. */
 #include "base/vec.h"
 #include "ir/infer.h"

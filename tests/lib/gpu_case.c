@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_case.c - test cases on a GPU, each in a process of its own. */
 #include "tests/lib/gpu_case.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* judgelab_bodies.c - the twenty-four bodies of the experiment, and their sizes. */
 #include "tests/lib/judgelab.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* judgelab_ops.c - the operators of a simulated kernel, in float arithmetic with its liberties. */
 #include "tests/lib/judgelab_priv.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* judgelab_pool.c - the cells of the experiment by several processes, until time is up. */
 #include "tests/lib/judgelab_pool.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* judgelab_priv.h - what the files of the simulated kernels share. */
 #ifndef TESTS_LIB_JUDGELAB_PRIV_H
 #define TESTS_LIB_JUDGELAB_PRIV_H

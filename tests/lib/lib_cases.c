@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* lib_cases.c - convolutions and products on awkward shapes, and the ways there are for them. */
 #include "tests/lib/lib_cases.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* lib_loops.c - what a library call says, by plain loops in double. */
 #include "tests/lib/lib_loops.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* need.c - skipping test cases with a reason. */
 #include "tests/lib/need.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* one_node.c - graphs of one node from a line of text. */
 #include "tests/lib/one_node.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_bytes.c - serialised ONNX models for tests, from a line-by-line description. */
 #include "tests/lib/onnx_bytes.h"
 

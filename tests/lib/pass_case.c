@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_case.c - passes against graphs made from templates. */
 #include "tests/lib/pass_case.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_library.c - graphs for the passes that have no test program of their own. */
 #include "tests/lib/pass_library.h"
 

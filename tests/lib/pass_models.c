@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_models.c - the bundled models, and what the first-party passes make of them. */
 #include "tests/lib/pass_models.h"
 

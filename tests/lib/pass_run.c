@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_run.c - a fused graph on a device that runs kernels against the original on the reference device. */
 #include "tests/lib/pass_run.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* results.c - what a command printed under --json. */
 #include "tests/lib/results.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* sass_check.c - see sass_check.h. Field by field, by the numbers that changing single bits has shown. */
 #include "tests/lib/sass_check.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* secret.c - known secrets for tests. */
 #include "tests/lib/secret.h"
 

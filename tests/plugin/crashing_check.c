@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* crashing_check.c - crashes in its check. */
 #include "passmith/dsl.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_agree.c - two devices agree as far as the graph's conditioning lets them, and no further. */
 #include "bench/agree.h"
 #include "bench/inputs.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_allclose.c - comparison reports: shapes, NaN, the worst element, ulps, the smallest passing level. */
 #include "bench/allclose.h"
 

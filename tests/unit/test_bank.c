@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_bank.c - are the inputs of timed calls new in every call, legal, and the same wherever they are made?
  */
 #include "bench/inputs.h"

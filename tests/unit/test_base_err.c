@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_err.c - status codes and error sentences. */
 #include "base/err.h"
 #include "tests/lib/need.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_io.c - files, folders and paths. */
 #include "base/io.h"
 #include "tests/lib/need.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_json.c - reading and writing JSON: exact numbers, escapes, refusals. */
 #include "base/json.h"
 #include "tests/lib/need.h"

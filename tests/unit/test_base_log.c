@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_log.c - messages and progress on stderr, seen from outside through a forked child. */
 #include "base/log.h"
 #include "base/proc.h"

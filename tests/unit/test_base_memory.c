@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_memory.c - arenas, checked heap calls and vectors. */
 #include "base/arena.h"
 #include "base/vec.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_proc.c - child processes: how they end, what comes back, and what they cannot get past. */
 #include "base/arena.h"
 #include "base/proc.h"

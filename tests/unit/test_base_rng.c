@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_rng.c - random streams: published vectors, stability, ranges and moments. */
 #include "base/rng.h"
 #include "tests/lib/need.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_secret.c - secrets: drawn, derived, kept from child processes. */
 #include "base/proc.h"
 #include "base/secret.h"

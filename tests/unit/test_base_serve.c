@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_serve.c - children that answer many requests: echo, memory of their own, hanging, dying. */
 #include "base/serve.h"
 

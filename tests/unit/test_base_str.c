@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_str.c - strings, interning, number parsing, hashes. */
 #include "base/hash.h"
 #include "base/str.h"

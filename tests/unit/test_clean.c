@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_clean.c - names of strangers in sentences, and #line in their sources. */
 #include "base/clean.h"
 #include "base/err.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_compare_vectors.c - tolerances, comparisons, broadcasting and timing figures against stored results.
  */
 #include "bench/allclose.h"

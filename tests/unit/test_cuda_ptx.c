@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cuda_ptx.c - reading the kernels and their parameters out of PTX, by which launches are checked. */
 #include "runtime/cuda_priv.h"
 #include "runtime/nvrtc.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_dataset.c - the database of models, subgraphs, tasks and results. */
 #include "base/io.h"
 #include "base/str.h"

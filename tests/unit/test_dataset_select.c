@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_dataset_select.c - selection, grouping, likeness and components. */
 #include "base/io.h"
 #include "base/json.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_dim_expr.c - formulas of open sizes: spelling, arithmetic against numbers, and models bound to sizes.
  */
 #include "base/rng.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_eager_shapes.c - every way of the eager kernels on the emulated device against the reference. */
 #include "tests/lib/eager_shapes.h"
 #include "tests/lib/need.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_element.c - integer elements as words: stored, wrapped, compared, converted, against C's own types. */
 #include "ir/element.h"
 #include "ir/graph.h"

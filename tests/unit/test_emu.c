@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu.c - the emulated device runs CUDA kernels as written: indices, shared memory, barriers, atomics.
  */
 #include "tests/lib/emu.h"

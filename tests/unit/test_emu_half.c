@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu_half.c - __half and __nv_bfloat16 of the emulated device against base/half, all patterns. */
 #include "base/half.h"
 #include "base/rng.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu_math.c - functions, vector types and the prelude on the emulated device. */
 #include "base/half.h"
 #include "base/rng.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu_nvrtc.c - what runs on the emulated device also compiles for a GPU, prelude and all. */
 #include "base/io.h"
 #include "runtime/nvrtc.h"

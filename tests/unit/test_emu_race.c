@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu_race.c - races for shared memory, and accesses between two arrays of it, are found; kernels
  * without are left alone. */
 #include "ir/text.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu_warp.c - warp collectives of the emulated device against their definitions. */
 #include "base/half.h"
 #include "tests/lib/emu.h"

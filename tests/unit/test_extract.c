@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_extract.c - cutting node sets out of graphs and growing fusible ones. */
 #include "base/io.h"
 #include "base/proc.h"

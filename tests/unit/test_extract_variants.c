@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_extract_variants.c - other sizes and element types of a graph, and tasks made of them. */
 #include "base/half.h"
 #include "base/io.h"

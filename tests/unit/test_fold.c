@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_fold.c - rules of integer folding: shape arithmetic becomes constants, unknown sizes stay unknown. */
 #include "ir/infer.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_fold_dag.c - folding of graphs: motifs are connected, convex, the same everywhere, and found. */
 #include "base/io.h"
 #include "base/rng.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_fold_seq.c - folding of sequences: worked examples, brute force, the published numbers. */
 #include "base/proc.h"
 #include "base/rng.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_gate.c - the task gate: for each rule a graph that breaks it and no rule before it, and graphs that
  * pass. */
 #include "bench/gate.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_gpu_watch.c - what is seen of a GPU while it is measured, from a library with made-up answers. */
 #include "bench/clock.h"
 #include "bench/report.h"

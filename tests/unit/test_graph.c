@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_graph.c - rules of the graph: handles, names, uses, order, cloning. */
 #include "ir/graph.h"
 

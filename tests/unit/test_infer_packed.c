@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_infer_packed.c - packed elements: what goes in comes out, in as few bytes as promised. */
 #include "base/rng.h"
 #include "ir/infer_fold_priv.h"

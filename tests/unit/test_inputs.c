@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_inputs.c - inputs get values that are legal for what the graph does with them. */
 #include "bench/inputs.h"
 #include "ir/text.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_kcache.c - work ahead in several processes: every item once, deaths and standstills contained. */
 #include "runtime/kcache.h"
 

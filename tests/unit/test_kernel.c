@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_kernel.c - kernel nodes: launch lines, decoding with its limits, adding, inlining. */
 #include "ir/infer.h"
 #include "ir/kernel.h"

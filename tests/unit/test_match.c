@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_match.c - one pattern at one value: what matches, what does not, and the sentence about why. */
 #include "matcher/match.h"
 

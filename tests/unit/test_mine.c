@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_mine.c - ranking structures, and the passes proposed for them. */
 #include "base/io.h"
 #include "base/str.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_nvrtc_time.c - a source that knows the time is told from a compiler that wavers, by compilers that
  * follow a script. */
 #include "runtime/nvrtc_time.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_norm.c - what each difference between opsets becomes, as the text of the imported graph. */
 #include "ir/onnx.h"
 #include "ir/text.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_source.c - models read one message at a time: the wire walker against known bytes, its verdicts
  * against protobuf-c's over damaged models, and fields in any order. */
 #include "base/str.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_trip.c - export and import undo each other; functions, nested graphs and data files on the way.
  */
 #include "base/io.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_op.c - rules of the operator descriptors. */
 #include "ir/op.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pack.c - tasks as folders, and the leakage checker. */
 #include "base/io.h"
 #include "base/str.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_bias_gelu.c - GELU in every spelling, with and without bias, and what only looks like it. */
 #include "tests/lib/pass_case.h"
 

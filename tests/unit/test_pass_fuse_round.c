@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_fuse_round.c - automatic fusion rounds what the eager run rounds: the same bits, or nearly. */
 #include "tests/lib/need.h"
 #include "tests/lib/pass_case.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_masked_mean_pool.c - pooling over the sequence in every spelling, and what only looks like it. */
 #include "tests/lib/pass_case.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_models.c - every first-party pass finds something in real models: the bundled ones, and those of
  * ../shared where it is present. */
 #include "base/io.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_passnet_inputs.c - replayed input tensors against stored bits and digests. */
 #include "bench/passnet_inputs.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pattern.c - patterns: copied from a plugin's tree, printed, parsed, refused. */
 #include "matcher/rules.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_plateau.c - plateaus of kernel count curves. */
 #include "extract/plateau.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pool.c - work in several processes: every item once, deaths contained, failures passed on. */
 #include "base/pool.h"
 

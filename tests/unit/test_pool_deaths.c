@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pool_deaths.c - workers that die in their start, and items that fail without a word. */
 #include "base/pool.h"
 

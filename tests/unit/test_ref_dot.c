@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_dot.c - MatMul, Gemm and Conv against plain loops and against each other. */
 #include "tests/lib/eval.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_einsum.c - Einsum, group normalisation, running sums and remainders against other operators. */
 #include "tests/lib/eval.h"
 

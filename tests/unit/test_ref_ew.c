@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_ew.c - element-wise operators: values, broadcasting, integers that wrap, Cast. */
 #include "ir/onnx.h"
 #include "tests/lib/eval.h"

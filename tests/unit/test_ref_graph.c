@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_graph.c - whole graphs on the reference device: order, constants, kernels, errors, flops. */
 #include "ir/infer.h"
 #include "ir/kernel.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_index.c - gathering and scattering by index tensors: inverses and index formulas. */
 #include "tests/lib/eval.h"
 

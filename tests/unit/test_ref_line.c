@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_line.c - operators along one axis: known values, inverses, and other operators. */
 #include "tests/lib/eval.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_move.c - operators that move elements: inverses, index formulas, edges. */
 #include "tests/lib/eval.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_resize.c - Resize by hand, transposed convolution as the adjoint of Conv, depth and space. */
 #include "tests/lib/eval.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_run_key.c - what tells one run from another: the GPU, its driver, libraries and options; and runs that
  * were stored before their machine was written down. */
 #include "bench/run_key.h"

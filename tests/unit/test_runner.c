@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_runner.c - every way to be wrong ends in its own verdict, and the next pass is unaffected. */
 #include "bench/report.h"
 #include "bench/runner.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_same.c - which rewritten graphs are accepted: only those that compute the original. */
 #include "matcher/same.h"
 

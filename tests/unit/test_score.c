@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_score.c - what the two presets make of records: reference points, exploits, odd data. */
 #include "bench/score.h"
 

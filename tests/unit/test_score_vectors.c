@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_score_vectors.c - the scorer against stored results of the published one. */
 #include "bench/score.h"
 

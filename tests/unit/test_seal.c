@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_seal.c - a sealed text holds for its very bytes and its key, and for nothing else. */
 #include "base/io.h"
 #include "base/seal.h"

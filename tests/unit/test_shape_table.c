@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_shape_table.c - sizes from a table: signatures as the table spells them, rows, and tables that are
  * wrong. */
 #include "base/io.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_single.c - classes of single operators: counts, representatives, names do not matter. */
 #include "base/io.h"
 #include "extract/extract.h"

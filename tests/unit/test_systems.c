@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_systems.c - the table of systems: figures worked out by hand, and what its plots draw. */
 #include "bench/plot.h"
 #include "bench/systems_report.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tensor.c - host tensors: sizes, alignment, element access by dtype. */
 #include "runtime/tensor.h"
 

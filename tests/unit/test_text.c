@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_text.c - the text form on whole files: round trips, hostile bytes, constants by reference. */
 #include "base/io.h"
 #include "ir/text.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_trial_data.c - ways of library calls are tried on numbers, not on zeros, and on the same ones each
  * time. */
 #include "runtime/trial_data.h"

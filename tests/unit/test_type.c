@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_type.c - rules of element types and tensor types. */
 #include "ir/type.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_verify.c - rules of the verifier: what it accepts, and what it says of each way to break a graph. */
 #include "ir/infer.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_weights.c - weights that a model does not ship: what they are made from, that they fit their use, and
  * that they survive printing, exporting and materialising. */
 #include "base/io.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* test_worker.c - one device worker serves many runs, and is replaced when a kernel hangs, faults or dies. */
 #include "bench/inputs.h"
 #include "integrity/referee.h"

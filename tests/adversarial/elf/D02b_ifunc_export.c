@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* D02b_ifunc_export.c - a resolver behind an exported name, which runs when the name is looked up */
 // build: published
 #include "tests/adversarial/attack.h"

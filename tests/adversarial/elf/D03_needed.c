@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* D03_needed.c - brings another library along */
 // build: published -Wl,--no-as-needed -lm
 #include "tests/adversarial/attack.h"

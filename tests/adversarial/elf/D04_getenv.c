@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* D04_getenv.c - reads the environment through the C library */
 // build: published
 #include "tests/adversarial/attack.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* D05b_unique.c - a symbol that is the same one in every library */
 // build: published
 #include "tests/adversarial/attack.h"

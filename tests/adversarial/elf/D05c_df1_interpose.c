@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* D05c_df1_interpose.c - asks to be searched before other libraries */
 // build: published -Wl,-z,interpose
 #include "tests/adversarial/attack.h"

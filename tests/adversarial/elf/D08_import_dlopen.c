@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* D08_import_dlopen.c - opens libraries itself */
 // build: published
 #include "tests/adversarial/attack.h"

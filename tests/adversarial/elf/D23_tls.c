@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* D23_tls.c - keeps thread-local state */
 // build: published
 #include "tests/adversarial/attack.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* default_build.c - what gcc -shared makes without the published line */
 // build:
 #include "tests/adversarial/attack.h"

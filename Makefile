@@ -79,9 +79,10 @@ endif
 ONNX_PROTO ?= $(firstword $(wildcard /usr/include/onnx/onnx-ml.proto /usr/include/onnx/onnx.proto) \
 	/usr/include/onnx/onnx.proto)
 
-# The line that builds a pass from C, for ours and for anyone's (docs/building.md).
+# The line that builds a pass from C, for ours and for anyone's (docs/reference/building.md).
 PASS_LINK = -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=none
-PASS_CC = $(CC) -std=c11 -O2 -fPIC -shared -fno-stack-protector -fvisibility=hidden $(PASS_LINK) -I include -I $(GEN) -I $(GEN)/passes
+PASS_FLAGS = -std=c11 -O2 -fPIC -shared -fno-stack-protector -fvisibility=hidden $(PASS_LINK)
+PASS_CC = $(CC) $(PASS_FLAGS) -I include -I $(GEN) -I $(GEN)/passes
 PASS_WARN := $(filter-out -Wmissing-prototypes,$(WARN))
 
 # --- derived names ------------------------------------------------------------------------------
@@ -118,8 +119,8 @@ ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt \
-	check-layers check-headers check-size check-gen check-ops conform clean help FORCE
+.PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt check-spdx \
+	check-layers check-headers check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
@@ -287,7 +288,7 @@ bench-judge: $(BENCH) ## what the error bound refuses and admits: 20 bodies, 3 t
 bench-extract: $(BENCH) ## times extraction from graphs of 300,000 nodes
 	@$(BUILD)/tests/bench/bench_extract
 
-bundle: $(BUNDLE_NEEDS) ## $(BUILD)/bundle: a folder that runs on a GPU node (docs/gpu.md)
+bundle: $(BUNDLE_NEEDS) ## $(BUILD)/bundle: a folder that runs on a GPU node (docs/reference/gpu.md)
 	@BUILD=$(BUILD) tools/bundle.sh $(BUILD)/bundle
 
 bench-import: $(BENCH) $(ONNX) ## how fast models are read, and in how much memory (docs/results/import.md)
@@ -296,25 +297,34 @@ bench-import: $(BENCH) $(ONNX) ## how fast models are read, and in how much memo
 check-ops: all ## the ONNX node tests, with the counts per operator shown
 	@BUILD=$(BUILD) tests/run.sh -v conform
 
-conform: $(CLI) ## runs the ONNX node tests on ref and emu and writes docs/conformance.md
-	$(BUILD)/passmith conform --doc docs/conformance.md
+conform: $(CLI) ## runs the ONNX node tests on ref and emu and writes docs/reference/conformance.md
+	$(BUILD)/passmith conform --doc docs/reference/conformance.md
 
 golden-update: all ## rewrites the expected parts of tests/golden; review the diff
 	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden
 
-gen: $(GEN_H) $(CLI) ## makes the generated files, also docs/ops.md which is committed
-	$(BUILD)/passmith doctor --ops-markdown > docs/ops.md.tmp
-	@mv docs/ops.md.tmp docs/ops.md
+gen: $(GEN_H) $(CLI) ## makes the generated files, also those of docs/reference which are committed
+	tools/gen-reference.sh $(BUILD)
+	tools/picture.sh
+	if command -v python3 >/dev/null; then tools/results_pages.py; fi
 
-check-gen: $(CLI) ## fails when the committed generated files are not fresh
-	@$(BUILD)/passmith doctor --ops-markdown > $(BUILD)/ops.md
-	@diff -u docs/ops.md $(BUILD)/ops.md || { echo "docs/ops.md is not fresh: run make gen" >&2; exit 1; }
+check-gen: $(CLI) ## fails when a committed generated page is not fresh
+	@tools/gen-reference.sh $(BUILD) --check
+	@tools/picture.sh --check
+	@if command -v python3 >/dev/null; then tools/results_pages.py --check && tools/judge_page.py --check; \
+		else echo "check-gen: python3 is not here, so that the tables of docs/results are not checked"; fi
+
+check-docs: ## fails on links that lead nowhere and on sentences of 40 words
+	@tools/check-docs.sh
 
 fmt: ## formats all C files
 	@tools/format.sh -i
 
 check-fmt: ## fails when a C file is not formatted
 	@tools/format.sh
+
+check-spdx: ## fails when a source file has no licence line (tools/spdx.sh adds it)
+	@tools/spdx.sh --check
 
 check-layers: ## fails when a file includes what its folder may not (tools/layers.txt)
 	@tools/check-layers.sh
@@ -324,6 +334,19 @@ check-headers: $(GEN_H) ## compiles each header alone
 
 check-size: ## file sizes, stray operator switches and unfinished words
 	@tools/check.sh
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+INSTALL = BUILD='$(BUILD)' PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PASS_FLAGS='$(PASS_FLAGS)' tools/install.sh
+
+install: $(CLI) $(HOST) $(PASSES) $(ONNX) ## programs, SDK, passes, models, manual pages, completion into DESTDIR + PREFIX (/usr/local)
+	@$(INSTALL) install
+
+uninstall: ## removes what install put there
+	@$(INSTALL) uninstall
+
+dist: ## $(BUILD)/passmith-VERSION.tar.gz: the sources, from which make check runs
+	@BUILD=$(BUILD) tools/dist.sh
 
 clean: ## removes $(BUILD)
 	rm -rf $(BUILD)

@@ -287,7 +287,8 @@ PmStatus pm_root_dir(PmStr *out, PmErr *err)
 			return pm_err(err, PM_E_ENV,
 				      "PASSMITH_ROOT is \"%s\", which holds no include/passmith and runtime "
 				      "folders; "
-				      "point it at the Passmith source folder.",
+				      "point it at the Passmith source folder, or at lib/passmith of an "
+				      "installation.",
 				      env);
 		pm_str_add(out, env);
 		return PM_OK;

@@ -1,5 +1,5 @@
 /* version.h - the program's version. It is part of the key under which results are stored: raise it when a
- * change alters what an evaluation gives (docs/dataset.md, "What results are resumed for"). */
+ * change alters what an evaluation gives (docs/reference/dataset.md, "What results are resumed for"). */
 #ifndef BASE_VERSION_H
 #define BASE_VERSION_H
 

@@ -77,7 +77,7 @@ void pm_conform_print(const PmConform *c, int all, PmStr *out);
 /* {"cases": [...], "ops": [...], "run": n, "passed": n, ...}; returns owned. */
 cJSON *pm_conform_json(const PmConform *c);
 
-/* ---- docs/conformance.md (conform_doc.c) ---- */
+/* ---- docs/reference/conformance.md (conform_doc.c) ---- */
 
 /* The document for the same cases on ref and on emu. */
 void pm_conform_doc(const PmConform *ref, const PmConform *emu, PmStr *out);

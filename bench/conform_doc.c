@@ -1,4 +1,4 @@
-/* conform_doc.c - docs/conformance.md: written from two runs, and held against one. */
+/* conform_doc.c - docs/reference/conformance.md: written from two runs, and held against one. */
 #include "bench/conform.h"
 
 #include "base/arena.h"

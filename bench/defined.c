@@ -19,10 +19,10 @@ typedef struct Row {
 	double most;
 } Row;
 
-/* A NaN wins in Max, Min, ReduceMax, ReduceMin and the pools (docs/kernel-prelude.md); where the usual kernel
- * is a comparison or a pair of fmaxf and fminf, what becomes of a NaN is open. A row with +inf makes Softmax
- * inf - inf or 1, by the order of its sums, and a NaN at its beginning may be lost. Weights of 0 between
- * elements make 0 * inf of what another kernel does not read. */
+/* A NaN wins in Max, Min, ReduceMax, ReduceMin and the pools (docs/reference/kernel-prelude.md); where the
+ * usual kernel is a comparison or a pair of fmaxf and fminf, what becomes of a NaN is open. A row with +inf
+ * makes Softmax inf - inf or 1, by the order of its sums, and a NaN at its beginning may be lost. Weights of
+ * 0 between elements make 0 * inf of what another kernel does not read. */
 static const Row table[PM_N_OPS] = {
 	[PM_OP_Relu] = { NAN_, 0 },
 	[PM_OP_Clip] = { NAN_, 0 },

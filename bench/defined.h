@@ -2,7 +2,8 @@
  *
  * Honest kernels of one operator may differ where its definition leaves the result open: where a row's
  * largest element is infinite, what a NaN is as an integer, a shift by more bits than there are. Inputs that
- * lead a graph there are no test of a kernel. The table is in defined.c and, in words, in docs/scoring.md.
+ * lead a graph there are no test of a kernel. The table is in defined.c and, in words, in
+ * docs/reference/scoring.md.
  */
 #ifndef BENCH_DEFINED_H
 #define BENCH_DEFINED_H

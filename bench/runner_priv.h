@@ -34,7 +34,7 @@ typedef struct Eval {
 	PmReached first_reached;
 	int again;        /* which repetition of a class this is; 0 = the first time */
 	PmBranches taken; /* by all inputs so far */
-	double deadline;  /* seconds of a run on the device, from what the reference took (docs/scoring.md) */
+	double deadline;  /* seconds of a run on the device, from what the reference took */
 	int n_alts;       /* most alternatives of any kernel */
 	char plan[PM_MAX_ALTS][PM_CHAIN_HEX]; /* pm_exec_digest of each when it was judged; "" = not yet */
 	int by_ladder;       /* a result for which there is no bound is wrong at the level that decides */

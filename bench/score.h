@@ -13,9 +13,10 @@
  *   gmean(v) = exp(mean(log v)); a zero anywhere gives exactly 0.
  *
  * PM_PRESET_PASSNET reproduces the published scorer (semantics: PassNet / GraphNet, sections 4 to 7 of the
- * analysis summarised in docs/scoring.md): p = 0, b = 0.1, error numbers by substring of the status,
- * eager_fail and reference_fail never forgiven, speedups taken as they are. It fails where the reference
- * fails: a record that is correct at some t but has no speedup is PM_E_INVALID; no records give NaN.
+ * analysis summarised in docs/reference/scoring.md): p = 0, b = 0.1, error numbers by substring of the
+ * status, eager_fail and reference_fail never forgiven, speedups taken as they are. It fails where the
+ * reference fails: a record that is correct at some t but has no speedup is PM_E_INVALID; no records give
+ * NaN.
  *
  * PM_PRESET_SOUND differs in what a speedup is worth, and never fails:
  *   interval  an interval that covers 1 credits 1; one above 1 credits its lower end.

@@ -2,7 +2,7 @@
  *
  * All functions are total: an empty sample, or one that holds a NaN, gives NaN results, never a crash.
  * Sources: quartiles, rounding and the stability rule reproduce section 8 of the PassNet / GraphNet
- * scoring semantics (see docs/scoring.md); the bootstrap interval is ours.
+ * scoring semantics (see docs/reference/scoring.md); the bootstrap interval is ours.
  */
 #ifndef BENCH_STATS_H
 #define BENCH_STATS_H

@@ -1,8 +1,9 @@
 /* cmd_apply.c - passmith apply: rewrites a whole model with passes and says what that saves.
  *
- * Kernels are exported as nodes of the domain "passmith" whose body is a graph attribute (docs/onnx.md): the
- * file still says what it computes, and this program runs it and takes it back. What was written is read
- * again and, with its kernels replaced by their bodies, must be the model that was read.
+ * Kernels are exported as nodes of the domain "passmith" whose body is a graph attribute
+ * (docs/reference/onnx.md): the file still says what it computes, and this program runs it and takes it back.
+ * What was written is read again and, with its kernels replaced by their bodies, must be the model that was
+ * read.
  */
 #include "cli/cmds.h"
 

@@ -190,7 +190,8 @@ int pm_cmd_bind(const PmCmd *cmd, int argc, char **argv)
 	const PmOpt opts[] = {
 		{ "--dim", PM_OPT_LIST, &sizes, "NAME=SIZE; may be given several times" },
 		{ "--table", PM_OPT_STR, &table,
-		  "FILE  take the sizes that a table of shapes gives for the open inputs (docs/dataset.md)" },
+		  "FILE  take the sizes that a table of shapes gives for the open inputs "
+		  "(docs/reference/dataset.md)" },
 		{ "--row", PM_OPT_INT, &row, "N  which of them (default 0)" },
 		{ "-o", PM_OPT_STR, &out, "where to write the model: .onnx, or text otherwise" },
 		{ 0 },

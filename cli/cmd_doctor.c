@@ -3,6 +3,8 @@
 
 #include "base/io.h"
 #include "base/sandbox.h"
+#include "integrity/referee.h"
+#include "matcher/verdict.h"
 #include "runtime/exec.h"
 #include "runtime/probe.h"
 
@@ -87,6 +89,15 @@ static int ops_markdown(void)
 	return 0;
 }
 
+/* One row for each verdict: tools/gen-verdicts.sh puts them into docs/reference/verdicts.md. */
+static int verdicts_markdown(void)
+{
+	for (int v = 0; v < PM_N_VERDICTS; v++)
+		printf("| `%s` | %s | `%s` |\n", pm_verdict_name((PmVerdict)v),
+		       pm_verdict_meaning((PmVerdict)v), pm_verdict_score_status((PmVerdict)v));
+	return 0;
+}
+
 /* The layers of a sandbox; a machine without all of them still works, and says so. */
 static void put_sandbox(cJSON *j, const char *name, PmStatus (*probe)(unsigned *, PmErr *))
 {
@@ -166,9 +177,11 @@ static int doctor(void)
 
 int pm_cmd_doctor(const PmCmd *cmd, int argc, char **argv)
 {
-	int ops = 0;
+	int ops = 0, verdicts = 0;
 	const PmOpt opts[] = {
 		{ "--ops-markdown", PM_OPT_FLAG, &ops, "print the operator table as Markdown instead" },
+		{ "--verdicts-markdown", PM_OPT_FLAG, &verdicts,
+		  "print the rows of verdicts as Markdown instead" },
 		{ 0 },
 	};
 	PmStrList files = { 0 };
@@ -177,10 +190,14 @@ int pm_cmd_doctor(const PmCmd *cmd, int argc, char **argv)
 	if (pm_args_parse(cmd, opts, argc, argv, &files, &code)) {
 		if (files.list.n)
 			code = pm_cli_usage(cmd, "doctor takes no arguments.");
-		else if (ops && pm_cli_json)
-			code = pm_cli_usage(cmd, "The operator table is Markdown; leave out --json.");
+		else if (ops + verdicts > 1)
+			code = pm_cli_usage(cmd,
+					    "One table at a time: --ops-markdown or --verdicts-markdown.");
+		else if ((ops || verdicts) && pm_cli_json)
+			code = pm_cli_usage(cmd, "The %s is Markdown; leave out --json.",
+					    ops ? "operator table" : "table of verdicts");
 		else
-			code = ops ? ops_markdown() : doctor();
+			code = ops ? ops_markdown() : verdicts ? verdicts_markdown() : doctor();
 	}
 	PM_VEC_RELEASE(&files.list);
 	return code;

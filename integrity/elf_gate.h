@@ -1,8 +1,8 @@
 /* elf_gate.h - which shared objects may be loaded as a pass.
  *
- * The published compiler line (docs/building.md) makes objects that pass. Everything that would run code by
- * itself, bring in other libraries, or reach beyond the host's table of functions is refused: constructors,
- * resolvers, needed libraries, thread-local data, symbol tricks, writable code.
+ * The published compiler line (docs/reference/building.md) makes objects that pass. Everything that would run
+ * code by itself, bring in other libraries, or reach beyond the host's table of functions is refused:
+ * constructors, resolvers, needed libraries, thread-local data, symbol tricks, writable code.
  */
 #ifndef INTEGRITY_ELF_GATE_H
 #define INTEGRITY_ELF_GATE_H

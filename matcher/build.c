@@ -88,31 +88,35 @@ static PmStatus embed_included(const char *file, const char *dir, int depth, PmE
 	return st;
 }
 
-/* The folder of generated SDK headers: beside the program, or in the installation root. */
+/* The folder of generated SDK headers: in $PASSMITH_BUILD, beside the program, in the source folder's build,
+ * or, of an installed program, that of all SDK headers. */
 static PmStatus gen_dir(const char *root, PmStr *out, PmErr *err)
 {
+	static const char *const below[] = { "gen", "gen", "build/gen", "include" };
 	const char *build = getenv("PASSMITH_BUILD");
 	PmStr exe = PM_STR_INIT, probe = PM_STR_INIT;
-	PmStatus st = PM_OK;
+	const char *folder[] = { build && *build ? build : NULL, NULL, root, root };
+	int found = 0;
 
-	if (build && *build)
-		pm_path_join(build, "gen", out);
-	else if (!pm_self_dir(&exe, NULL))
-		pm_path_join(exe.s, "gen", out);
-	pm_path_join(out->s, "passmith/ops.h", &probe);
-	if (!pm_path_exists(probe.s)) {
+	if (!pm_self_dir(&exe, NULL))
+		folder[1] = exe.s;
+	for (int i = 0; i < 4 && !found; i++) {
+		if (!folder[i])
+			continue;
 		pm_str_clear(out);
-		pm_path_join(root, "build/gen", out);
+		pm_path_join(folder[i], below[i], out);
 		pm_str_clear(&probe);
 		pm_path_join(out->s, "passmith/ops.h", &probe);
-		if (!pm_path_exists(probe.s))
-			st = pm_err(err, PM_E_ENV,
-				    "The SDK header passmith/ops.h was not found in %s; run make first.",
-				    out->s);
+		found = pm_path_exists(probe.s);
 	}
 	pm_str_release(&exe);
 	pm_str_release(&probe);
-	return st;
+	return found ? PM_OK
+		     : pm_err(err, PM_E_ENV,
+			      "The SDK header passmith/ops.h was not found beside the program nor below %s; "
+			      "run "
+			      "make first.",
+			      root);
 }
 
 typedef struct Sources {

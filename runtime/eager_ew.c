@@ -23,7 +23,7 @@ void pm__vec_in(const PmPlan *p, PmValue v, const PmType *to, PmVecIn *out)
 					 : l->stride[d - lead];
 }
 
-/* The type the expression is computed in; see the compute rule in docs/runtime.md. */
+/* The type the expression is computed in; see the compute rule in docs/design/runtime.md. */
 static int compute_dtype(const PmPlan *p, PmNode n)
 {
 	int best = pm_op_desc(pm_node_op(p->g, n))->iexpr ? PM_I64 : PM_F32, has_int = 0;

@@ -226,6 +226,8 @@ static PmStatus reduce_by_table(PmPlan *p, PmNode n, const int *over, PmErr *err
 	for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
 		if (reductions[i].op == pm_node_op(p->g, n))
 			r = &reductions[i];
+	if (!r && pm_node_op(p->g, n) != PM_OP_ReduceLogSumExp)
+		PM_BUG("%s has no row in the table of reductions", pm_op_desc(pm_node_op(p->g, n))->name);
 	acc.bytes = (dtype == PM_F64 || !is_float ? 8 : 4) * (r ? 1 : 2);
 	if (r)
 		pm_str_addf(&acc.text,

@@ -227,7 +227,7 @@ static PmStatus need_clock(const PmSampler *s, PmErr *err)
 	if (s->d->ops->clock)
 		return PM_OK;
 	return pm_err(err, PM_E_UNSUPPORTED,
-		      "This device has no clock; its times are modelled (docs/runtime.md).");
+		      "This device has no clock; its times are modelled (docs/design/runtime.md).");
 }
 
 static PmStatus timed(PmSampler *s, PmStatus st, double *seconds, PmErr *err)

@@ -48,7 +48,7 @@ cp -r runtime/emu runtime/emu_races "$out/runtime"
 cp -r "$build"/models/*.onnx models/* "$out/models"
 mkdir -p "$out/tools"
 cp tools/torch_*.py tools/bench_systems.py tools/parity.* "$out/tools"
-cp docs/gpu.md "$out/README.md"
+cp docs/reference/gpu.md "$out/README.md"
 cp tools/bundle-run.sh "$out/run.sh"
 
 # Everything but the C library's family, which has to be the other machine's.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check-gpu.sh - the tests that need a GPU; where there is one, also the shape tables of the passes and the attacks
-# on timed calls, which otherwise run on the emulated device. One after the other: some look at times.
+# check-gpu.sh - the tests that need a GPU; where there is one, also the guides, the shape tables of the passes and the
+# attacks on timed calls, which otherwise run on the emulated device. One after the other: some look at times.
 #
 # Environment: BUILD (build), TEST_TIMEOUT (600 seconds for each program).
 set -u
@@ -10,7 +10,7 @@ export BUILD=${BUILD:-build} TEST_TIMEOUT=${TEST_TIMEOUT:-600} JOBS=1
 words=(tests/gpu/)
 if "$BUILD/passmith" doctor | grep -q '^yes GPU'; then
 	export PASSMITH_TEST_DEVICE=cuda
-	words+=(tests/adversarial/test_timed tests/adversarial/test_siege_timed)
+	words+=(tests/adversarial/test_timed tests/adversarial/test_siege_timed tests/guide.sh)
 	for pass in passes/*.c; do
 		[ -e "tests/unit/test_pass_$(basename "$pass")" ] && words+=("tests/unit/test_pass_$(basename "$pass")")
 	done

@@ -1,5 +1,6 @@
 #!/bin/sh
 # embed-cu.sh FILE.cu - prints a header that holds the file as the string FILE_cu, with a #line for messages.
+# The licence line at its end (tools/spdx.sh) is left out.
 set -eu
 name=$(basename "$1" .cu)
 echo "/* Generated from $1 by tools/embed-cu.sh. */"
@@ -10,7 +11,8 @@ echo '#endif'
 echo "static const char ${name}_cu[] ="
 printf '\t"#line 1 \\"%s\\"\\n"\n' "$1"
 # \? because "??" could begin a trigraph in strict C11.
-sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/\t/\\t/g' -e 's/?/\\?/g' -e 's/^/\t"/' -e 's/$/\\n"/' "$1"
+sed -e '/^\/\* SPDX-License-Identifier: .* \*\/$/d' \
+	-e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/\t/\\t/g' -e 's/?/\\?/g' -e 's/^/\t"/' -e 's/$/\\n"/' "$1"
 echo '	;'
 echo '#if defined(__GNUC__)'
 echo '#pragma GCC diagnostic pop'

@@ -7,7 +7,7 @@
 # MODELS is a folder of .onnx files, or a file with one path a line. The tasks are of fusible and classical subgraphs, as
 # many for each operator that dominates one, at their original sizes in three element types. SET receives set.db,
 # tasks.txt and torch/. A run spends at most SECONDS (100) on each side and 40 on compiling and starting, and leaves
-# ours.json, torch.json, parity.json and parity.md in OUT. In a bundle (docs/gpu.md) this is tools/parity.sh too.
+# ours.json, torch.json, parity.json and parity.md in OUT. In a bundle (docs/reference/gpu.md) this is tools/parity.sh too.
 set -eu
 usage()
 {

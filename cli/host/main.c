@@ -54,7 +54,7 @@ static void refuse_object(const PmPassJob *job, const PmStr *problems, int n, Pm
 	snprintf(message, sizeof message,
 		 "'%s' may not be loaded, for %d reason%s; build it with `passmith build`, or with the line "
 		 "in "
-		 "docs/building.md. %s",
+		 "docs/reference/building.md. %s",
 		 job->name, n, n == 1 ? "" : "s", problems->s);
 	pm__answer_refusal("REJECT_ELF", message, problems->s, out);
 }

@@ -28,12 +28,14 @@
 	PM_PAT_(.kind = PM_PAT_OP, .op = #name_, .opcheck = PM_OP_##name_, PM_LIST_(__VA_ARGS__))
 /* Any value, captured; the same slot again asks for the same value. */
 #define V(slot_) PM_PAT_(.kind = PM_PAT_VAR, .slot = (slot_))
-#define ANY      PM_PAT_(.kind = PM_PAT_ANY)
+/* Any value, not captured. */
+#define ANY PM_PAT_(.kind = PM_PAT_ANY)
 /* A constant of one element, equal to x to the precision of its element type. */
 #define NUM(x_) PM_PAT_(.kind = PM_PAT_NUM, .num = (x_))
 /* p itself, or the operator applied to p (further operands of it are free). */
 #define OPT(name_, p) PM_PAT_(.kind = PM_PAT_OPT, .op = #name_, .opcheck = PM_OP_##name_, PM_ONE_(p))
-#define ALT(...)      PM_PAT_(.kind = PM_PAT_ALT, PM_LIST_(__VA_ARGS__))
+/* The first of these patterns that leads to a match. */
+#define ALT(...) PM_PAT_(.kind = PM_PAT_ALT, PM_LIST_(__VA_ARGS__))
 /* All remaining operands, as last operand of OP. */
 #define REST PM_PAT_(.kind = PM_PAT_REST)
 /* Names the value that p stands for; V(slot) elsewhere asks for it again. It may be replaced too. */
@@ -43,27 +45,37 @@
 #define WITH(p, ...)                                                                                         \
 	PM_PAT_(.kind = PM_PAT_WITH, PM_ONE_(p), .attr = (const PmPatAttr *const[]){ __VA_ARGS__, NULL })
 #define PM_PATTR_(...) (&(const PmPatAttr){ .struct_size = sizeof(PmPatAttr), __VA_ARGS__ })
+/* The attribute is this integer. In `axis` a negative number counts from the end. */
 #define INT(name_, x_)                                                                                       \
 	PM_PATTR_(.kind = PM_PATTR_INT, .name = #name_, .ints = (const int64_t[]){ x_ }, .n_ints = 1)
+/* The attribute is this list of integers. In `axes` negative numbers count from the end. */
 #define INTS(name_, ...)                                                                                     \
 	PM_PATTR_(.kind = PM_PATTR_INTS, .name = #name_, .ints = (const int64_t[]){ __VA_ARGS__ },           \
 		  .n_ints = sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
-#define NO_INTS(name_)   PM_PATTR_(.kind = PM_PATTR_INTS, .name = #name_)
+/* The attribute is an empty list. */
+#define NO_INTS(name_) PM_PATTR_(.kind = PM_PATTR_INTS, .name = #name_)
+/* The attribute is this number. */
 #define FLOAT(name_, x_) PM_PATTR_(.kind = PM_PATTR_FLOAT, .name = #name_, .f = (x_))
-#define STR(name_, s_)   PM_PATTR_(.kind = PM_PATTR_STR, .name = #name_, .s = (s_))
+/* The attribute is this text. */
+#define STR(name_, s_) PM_PATTR_(.kind = PM_PATTR_STR, .name = #name_, .s = (s_))
 /* Element type one of a set (FLOATS, INTEGERS, TYPE(F16) | TYPE(BF16), 0: any, ...) and rank (-1: any). */
 #define TYPED(p, types_, rank_) PM_PAT_(.kind = PM_PAT_TYPED, .dtypes = (types_), .rank = (rank_), PM_ONE_(p))
 /* The value may be used outside the match; the node that makes it then stays beside the kernel. */
-#define KEEP(p)    PM_PAT_(.kind = PM_PAT_KEEP, PM_ONE_(p))
+#define KEEP(p) PM_PAT_(.kind = PM_PAT_KEEP, PM_ONE_(p))
+/* The operator of p does not try its operands swapped. */
 #define ORDERED(p) PM_PAT_(.kind = PM_PAT_ORDERED, PM_ONE_(p))
+/* Attributes of the operator of p that are not mentioned may have any value. */
 #define ANYATTR(p) PM_PAT_(.kind = PM_PAT_ANYATTR, PM_ONE_(p))
 /* Result number k of the operator: RESULT(1, OP(Split, V(X))). */
 #define RESULT(k_, p) PM_PAT_(.kind = PM_PAT_RESULT, .slot = (k_), PM_ONE_(p))
 
-/* Sets of element types. FLOATS are those that kernels compute in float; double is not among them. */
-#define TYPE(t_)  (1u << PM_##t_)
-#define FLOATS    (TYPE(F32) | TYPE(F16) | TYPE(BF16))
-#define INTEGERS  (TYPE(I64) | TYPE(I32) | TYPE(I8) | TYPE(U8) | TYPE(I16) | TYPE(U16) | TYPE(U32) | TYPE(U64))
+/* A set of one element type; sets are joined with |. */
+#define TYPE(t_) (1u << PM_##t_)
+/* The types that kernels compute in float; double is not among them. */
+#define FLOATS (TYPE(F32) | TYPE(F16) | TYPE(BF16))
+/* All integer types. */
+#define INTEGERS (TYPE(I64) | TYPE(I32) | TYPE(I8) | TYPE(U8) | TYPE(I16) | TYPE(U16) | TYPE(U32) | TYPE(U64))
+/* All types. */
 #define ALL_TYPES (FLOATS | INTEGERS | TYPE(F64) | TYPE(BOOL))
 
 /* ---- rules ---- */
@@ -110,42 +122,52 @@ static const PmHost *pm_host_ PM_UNUSED;
 #define PM_SEQ_(seq_, type_, ...)                                                                            \
 	((seq_){ .v = (const type_[]){ __VA_ARGS__ },                                                        \
 		 .n = (uint32_t)(sizeof((const type_[]){ __VA_ARGS__ }) / sizeof(type_)) })
+/* A list of values: .in = PM_VALS(m->v[X], m->v[W]). */
 #define PM_VALS(...) PM_SEQ_(PmVals, PmVal, __VA_ARGS__)
+/* A list of arguments: .arg = PM_ARGS(I64(n), F32(eps)). */
 #define PM_ARGS(...) PM_SEQ_(PmArgs, PmArg, __VA_ARGS__)
 /* Bytes of each scratch buffer. */
 #define PM_SCRATCH(...) PM_SEQ_(PmSizes, int64_t, __VA_ARGS__)
 /* PM_DEFINES(DEF(TILE, 64), DEF(VEC, 4)): integer macros for the source. */
 #define PM_DEFINES(...) PM_SEQ_(PmDefines, PmDefine, __VA_ARGS__)
+/* One of PM_DEFINES: #define name x in front of the source. */
 #define DEF(name_, x_)                                                                                       \
 	{                                                                                                    \
 		.name = #name_, .value = (x_)                                                                \
 	}
 
-/* Arguments. Without IN, OUT and SCR in the list, all pointers come first: inputs, outputs, scratch. */
+/* A 64-bit integer as an argument. Without IN, OUT and SCR in the list, all pointers come first: inputs,
+ * outputs, scratch. */
 #define I64(x_)                                                                                              \
 	{                                                                                                    \
 		.kind = PM_ARG_I64, .i = (x_)                                                                \
 	}
+/* A 32-bit integer: the parameter is an int. */
 #define I32(x_)                                                                                              \
 	{                                                                                                    \
 		.kind = PM_ARG_I32, .i = (x_)                                                                \
 	}
+/* A float. */
 #define F32(x_)                                                                                              \
 	{                                                                                                    \
 		.kind = PM_ARG_F32, .f = (x_)                                                                \
 	}
+/* A double. */
 #define F64(x_)                                                                                              \
 	{                                                                                                    \
 		.kind = PM_ARG_F64, .f = (x_)                                                                \
 	}
+/* Pointer to `.in` number k. */
 #define IN(k_)                                                                                               \
 	{                                                                                                    \
 		.kind = PM_ARG_IN, .index = (k_)                                                             \
 	}
+/* Pointer to output number k. */
 #define OUT(k_)                                                                                              \
 	{                                                                                                    \
 		.kind = PM_ARG_OUT, .index = (k_)                                                            \
 	}
+/* Pointer to `.scratch` number k. */
 #define SCR(k_)                                                                                              \
 	{                                                                                                    \
 		.kind = PM_ARG_SCRATCH, .index = (k_)                                                        \
@@ -156,6 +178,7 @@ static const PmHost *pm_host_ PM_UNUSED;
  * 2^(32 + s) is too large by less than n / 2^(31) d, which reaches no next integer for n below 2^31. */
 #define DIVISOR(d_) I32(d_), I32(pm_divisor_multiplier(d_)), I32(pm_divisor_shift(d_))
 
+/* The third argument of DIVISOR(d). */
 static inline int32_t pm_divisor_shift(int64_t d)
 {
 	int32_t s = 0;
@@ -165,6 +188,7 @@ static inline int32_t pm_divisor_shift(int64_t d)
 	return s;
 }
 
+/* The second argument of DIVISOR(d). */
 static inline int64_t pm_divisor_multiplier(int64_t d)
 {
 	return d > 1 ? (int64_t)(int32_t)(uint32_t)((((uint64_t)1 << (32 + pm_divisor_shift(d))) - 1) /
@@ -174,7 +198,8 @@ static inline int64_t pm_divisor_multiplier(int64_t d)
 }
 
 /* .launch = PM_LAUNCHES(LAUNCH(.entry = "a", .grid = {...}, .block = {...}, .arg = ...), LAUNCH(...)) */
-#define LAUNCH(...)      (&(const PmLaunch){ .struct_size = sizeof(PmLaunch), __VA_ARGS__ })
+#define LAUNCH(...) (&(const PmLaunch){ .struct_size = sizeof(PmLaunch), __VA_ARGS__ })
+/* Several launches, in order. */
 #define PM_LAUNCHES(...) ((const PmLaunch *const[]){ __VA_ARGS__, NULL })
 /* .alt = PM_ALTERNATIVE(.entry = ..., .source = ..., .grid = ..., .alt = PM_ALTERNATIVE(...)) */
 #define PM_ALTERNATIVE(...) (&(const PmKernelSpec){ .struct_size = sizeof(PmKernelSpec), __VA_ARGS__ })
@@ -191,11 +216,13 @@ static inline int64_t pm_divisor_multiplier(int64_t d)
 
 /* ---- values ---- */
 
+/* Element type (PmDType), or -1. */
 static inline int32_t pm_dtype(PmVal v)
 {
 	return pm_host_->dtype(v);
 }
 
+/* Number of dimensions; -1 when it is not known. */
 static inline int32_t pm_rank(PmVal v)
 {
 	return pm_host_->rank(v);
@@ -239,16 +266,19 @@ static inline int64_t pm_span(PmVal v, int32_t first, int32_t end)
 	return n;
 }
 
+/* 1 when element type and all dimensions are known to be equal. */
 static inline int pm_same_type(PmVal a, PmVal b)
 {
 	return pm_host_->same_type(a, b);
 }
 
+/* 1 when the element types are equal. */
 static inline int pm_same_dtype(PmVal a, PmVal b)
 {
 	return pm_host_->dtype(a) >= 0 && pm_host_->dtype(a) == pm_host_->dtype(b);
 }
 
+/* 1 when all dimensions are known to be equal, symbols included. */
 static inline int pm_same_shape(PmVal a, PmVal b)
 {
 	int32_t r = pm_host_->rank(a), k;
@@ -261,21 +291,25 @@ static inline int pm_same_shape(PmVal a, PmVal b)
 	return 1;
 }
 
+/* 1 when axis i of a and axis j of b are known to be equal, symbols included. */
 static inline int pm_same_dim(PmVal a, int32_t i, PmVal b, int32_t j)
 {
 	return pm_host_->same_dim(a, i, b, j);
 }
 
+/* 1 when both are the same value of the graph. */
 static inline int pm_same(PmVal a, PmVal b)
 {
 	return a.id == b.id;
 }
 
+/* 1 when it is a constant. */
 static inline int pm_is_const(PmVal v)
 {
 	return pm_host_->is_const(v);
 }
 
+/* 1 when it is an output of the graph. */
 static inline int pm_is_output(PmVal v)
 {
 	return pm_host_->is_output(v);
@@ -307,6 +341,7 @@ static inline int32_t pm_ints(PmVal v, int64_t *out, uint32_t max)
 	return pm_host_->ints(v, out, max);
 }
 
+/* The same for floating point constants. */
 static inline int32_t pm_floats(PmVal v, double *out, uint32_t max)
 {
 	return pm_host_->floats(v, out, max);
@@ -314,11 +349,13 @@ static inline int32_t pm_floats(PmVal v, double *out, uint32_t max)
 
 /* ---- nodes, by any of their results ---- */
 
+/* Name of the operator; "" when v is no result of a node. */
 static inline const char *pm_op(PmVal v)
 {
 	return pm_host_->op(v);
 }
 
+/* 1 when the texts are equal. */
 static inline int pm_str_same(const char *a, const char *b)
 {
 	while (*a && *a == *b)
@@ -326,6 +363,7 @@ static inline int pm_str_same(const char *a, const char *b)
 	return *a == *b;
 }
 
+/* 1 when v is a result of this operator: pm_is_op(v, MatMul). */
 #define pm_is_op(v_, name_) ((void)PM_OP_##name_, pm_str_same(pm_host_->op(v_), #name_))
 
 /* Scalar expression of the operator over a, b, c, p0, ... (see kernel.cuh), or NULL. */
@@ -346,46 +384,55 @@ static inline int64_t pm_order(PmVal v)
 	return pm_host_->order(v);
 }
 
+/* Number of operands. */
 static inline uint32_t pm_n_in(PmVal v)
 {
 	return pm_host_->n_in(v);
 }
 
+/* Operand k; none when it is omitted. */
 static inline PmVal pm_in(PmVal v, uint32_t k)
 {
 	return pm_host_->in(v, k);
 }
 
+/* Number of results. */
 static inline uint32_t pm_n_out(PmVal v)
 {
 	return pm_host_->n_out(v);
 }
 
+/* Result k. */
 static inline PmVal pm_out(PmVal v, uint32_t k)
 {
 	return pm_host_->out(v, k);
 }
 
+/* How often operands of nodes use v. */
 static inline uint32_t pm_n_uses(PmVal v)
 {
 	return pm_host_->n_uses(v);
 }
 
+/* First result of the node that has use i. */
 static inline PmVal pm_user(PmVal v, uint32_t i)
 {
 	return pm_host_->user(v, i);
 }
 
+/* Integer attribute, or dflt where the node has none of that name. */
 static inline int64_t pm_attr_i(PmVal v, const char *name, int64_t dflt)
 {
 	return pm_host_->attr_i(v, name, dflt);
 }
 
+/* Floating point attribute, likewise. */
 static inline double pm_attr_f(PmVal v, const char *name, double dflt)
 {
 	return pm_host_->attr_f(v, name, dflt);
 }
 
+/* Text attribute, likewise. */
 static inline const char *pm_attr_s(PmVal v, const char *name, const char *dflt)
 {
 	return pm_host_->attr_s(v, name, dflt);
@@ -399,16 +446,19 @@ static inline int32_t pm_attr_ints(PmVal v, const char *name, int64_t *out, uint
 
 /* ---- regions ---- */
 
+/* Adds the node of v to the region; PM_OK also when it is in already. */
 static inline PmStatus pm_region_add(PmRegion *r, PmVal v)
 {
 	return pm_host_->region_add(r, v);
 }
 
+/* 1 when the node of v is in the region. */
 static inline int pm_region_has(PmRegion *r, PmVal v)
 {
 	return pm_host_->region_has(r, v);
 }
 
+/* Nodes of the region. */
 static inline uint32_t pm_region_size(PmRegion *r)
 {
 	return pm_host_->region_size(r);
@@ -438,6 +488,7 @@ typedef struct PmText {
 	int full;
 } PmText;
 
+/* A text of at most cap bytes, the final 0 included; full at once where there is no memory for it. */
 static inline PmText pm_text(uint32_t cap)
 {
 	PmText t = { pm_host_->alloc(cap), 0, cap, 0 };
@@ -449,6 +500,7 @@ static inline PmText pm_text(uint32_t cap)
 	return t;
 }
 
+/* Appends s. */
 static inline void pm_text_add(PmText *t, const char *s)
 {
 	for (; *s; s++) {
@@ -460,6 +512,7 @@ static inline void pm_text_add(PmText *t, const char *s)
 	}
 }
 
+/* Appends an integer in decimal. */
 static inline void pm_text_int(PmText *t, int64_t x)
 {
 	char b[24];

@@ -5,7 +5,7 @@
  *   ld(x)      the element x as float; double, int and 64-bit integers as double
  *   st(v)      the value v, to be stored in a T:  y[i] = st(v);
  *   st<U>(v)   the value v as a U, for buffers of another type:  z[i] = st<float>(v);
- * docs/kernel-prelude.md describes the rest.
+ * docs/reference/kernel-prelude.md describes the rest.
  */
 #ifndef PASSMITH_KERNEL_CUH
 #define PASSMITH_KERNEL_CUH

@@ -19,7 +19,7 @@ static double bytes_of(const Op *o)
 	return (double)f_numel(o) * pm_dtype_bytes(o->dtype);
 }
 
-/* What the library takes for a product: a fit to what an H200 took (docs/performance.md). */
+/* What the library takes for a product: a fit to what an H200 took (docs/design/fusion.md). */
 static double product(const Ctx *c, const Op *o)
 {
 	const Op *a = &c->op[o->in[0]], *b = &c->op[o->in[1]];

@@ -27,7 +27,8 @@
  *
  * Nothing is stored between operations: a value is computed where it is asked for, at the coordinates it is
  * asked at. So views, slices and concatenations become index arithmetic, and a set of nodes is one kernel
- * exactly if the reductions in it can be shared by the threads of a row. docs/performance.md tells the rest.
+ * exactly if the reductions in it can be shared by the threads of a row. docs/design/fusion.md tells the
+ * rest.
  */
 #ifndef PASSES_FUSE_H
 #define PASSES_FUSE_H

@@ -6,7 +6,7 @@ static int is_float(int dtype)
 	return f_class(dtype) != PM_I64;
 }
 
-/* The type that an element-wise expression is computed in, as for library calls (docs/runtime.md). */
+/* The type that an element-wise expression is computed in, as for library calls (docs/design/runtime.md). */
 static int compute_type(const Ctx *c, const Op *o)
 {
 	int best = PM_I64, ints = 0, i;

@@ -3,7 +3,7 @@
 
 enum { SMS = 132, SHARED = 11776 /* floats */, WARPS_LEAST = 4 };
 
-/* Fitted to what an H200 took (docs/performance.md). */
+/* Fitted to what an H200 took (docs/design/fusion.md). */
 static const double LATENCY = 0.7, /* microseconds until what a warp asked for is there */
 	JOIN = 0.4,
 		    EPILOGUE =

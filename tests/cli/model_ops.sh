@@ -39,7 +39,7 @@ awk 'NR == FNR { row[$1] = $2 " " $3; next }
 	row[$2] ~ /^none / { print $2 " (" $1 " models) has no reference function" }
 	row[$2] ~ / no$/ { print $2 " (" $1 " models) has no kernel" }' "$tmp/table" "$tmp/found" >"$tmp/lacking"
 sed 's/^/# /' "$tmp/lacking"
-# One model squeezes an axis of 12 entries, which ONNX does not allow: docs/onnx.md.
+# One model squeezes an axis of 12 entries, which ONNX does not allow: docs/reference/onnx.md.
 grep -v '^"Squeeze" is opaque in 1 models$' "$tmp/lacking" >"$tmp/out"
 [ ! -s "$tmp/out" ]
 tap "all $(grep -vc '"' "$tmp/found") operators have a rule, a reference function and a kernel"

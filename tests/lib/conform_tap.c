@@ -45,15 +45,17 @@ static int doc_is_true(const PmConform *c, const char *device, size_t number)
 	PmErr err;
 
 	pm_err_init(&err);
-	pm_path_join(root ? root : ".", "docs/conformance.md", &path);
+	pm_path_join(root ? root : ".", "docs/reference/conformance.md", &path);
 	st = pm_read_file(path.s, 0, &doc, &err);
 	if (!st)
 		st = pm_conform_doc_check(doc.s, device, c, &err);
 	if (st == PM_DECLINED)
-		printf("ok %zu - docs/conformance.md # SKIP it is about another version of the cases\n",
+		printf("ok %zu - docs/reference/conformance.md # SKIP it is about another version of the "
+		       "cases\n",
 		       number);
 	else
-		printf("%s %zu - docs/conformance.md is true for %s\n", st ? "not ok" : "ok", number, device);
+		printf("%s %zu - docs/reference/conformance.md is true for %s\n", st ? "not ok" : "ok",
+		       number, device);
 	if (st < 0)
 		printf("# %s\n", err.text);
 	pm_str_release(&path);

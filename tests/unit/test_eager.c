@@ -113,6 +113,47 @@ static void operators_agree_in_float(void **state)
 	eager_run(b, "emu", 0);
 }
 
+static void mark(EagerBench *b, unsigned char *used)
+{
+	for (size_t i = 0; i < pm_graph_n_nodes(b->g); i++)
+		used[pm_node_op(b->g, pm_graph_node_at(b->g, i))] = 1;
+	eager_free(b);
+}
+
+/* A new operator of the table needs a case in tests/lib/eager_bench.c, where it is compared with the
+ * reference. Some are compared by the ONNX node tests (tests/conform) alone; Shape and ConstantOfShape launch
+ * nothing. */
+static void every_operator_has_a_case(void **state)
+{
+	unsigned char used[PM_N_OPS] = { [PM_OP_ReduceLogSum] = 1,
+					 [PM_OP_BatchNormalization] = 1,
+					 [PM_OP_DequantizeLinear] = 1,
+					 [PM_OP_Shape] = 1,
+					 [PM_OP_ConstantOfShape] = 1 };
+	EagerBench *b = eager_open();
+	PmStr missing = PM_STR_INIT;
+
+	(void)state;
+	eager_add_rows(b, PM_F32);
+	eager_add_numbers(b, PM_F32);
+	eager_add_floats(b, PM_F32);
+	mark(b, used);
+	b = eager_open();
+	eager_add_moves(b, PM_F32);
+	eager_add_infinity(b, PM_F32);
+	eager_add_casts(b);
+	eager_add_rows(b, PM_BOOL);
+	eager_add_rows(b, PM_I64);
+	mark(b, used);
+	for (int op = PM_OP_NONE + 1; op < PM_N_OPS; op++)
+		if (!used[op] &&
+		    !(pm_op_desc((PmOp)op)->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL | PM_OPF_DATA)))
+			pm_str_addf(&missing, " %s", pm_op_desc((PmOp)op)->name);
+	if (missing.len)
+		fail_msg("without a case in tests/lib/eager_bench.c:%s", missing.s);
+	pm_str_release(&missing);
+}
+
 static void operators_agree_in_double(void **state)
 {
 	EagerBench *b;
@@ -291,6 +332,7 @@ int main(void)
 		cmocka_unit_test(casts_agree),
 		cmocka_unit_test(mixed_powers_agree),
 		cmocka_unit_test(operators_agree_in_float),
+		cmocka_unit_test(every_operator_has_a_case),
 		cmocka_unit_test(operators_agree_in_double),
 		cmocka_unit_test(operators_agree_in_bfloat16),
 		cmocka_unit_test(operators_agree_on_integers),

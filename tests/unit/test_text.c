@@ -310,7 +310,7 @@ static void examples_in_the_guide_parse(void **state)
 
 	(void)state;
 	pm_err_init(&err);
-	if (pm_read_file("docs/text-form.md", 0, &text, &err) != PM_OK)
+	if (pm_read_file("docs/reference/text-form.md", 0, &text, &err) != PM_OK)
 		fail_msg("%s", err.text);
 	for (p = strstr(text.s, "\n```gpt\n"); p; p = strstr(p, "\n```gpt\n"), examples++) {
 		const char *end = strstr(p += 8, "\n```\n");

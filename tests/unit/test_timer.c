@@ -99,7 +99,7 @@ static double sim_now(void *arg)
 	return ((Sim *)arg)->clock;
 }
 
-/* A good device like the one whose figures stand in docs/results/h200.md. */
+/* A good device like the one whose figures stand in docs/results/clock.md. */
 static void begin(double baseline, double candidate, uint64_t seed)
 {
 	memset(&sim, 0, sizeof sim);

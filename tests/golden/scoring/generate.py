@@ -1,7 +1,7 @@
 # generate.py - an independent model of the published scorer, and the vectors it gives.
 #
 # Run from the repository root: python3 tests/golden/scoring/generate.py
-# Written from the description in docs/scoring.md, in exact fractions and 50-digit decimals; only the input
+# Written from the description in docs/reference/scoring.md, in exact fractions and 50-digit decimals; only the input
 # tensors use numpy, whose legacy generator is what they are defined by. Nothing of the C code is used.
 # The build and the tests need the JSON files beside this one, not this program.
 

@@ -1,0 +1,57 @@
+#!/bin/sh
+# complete.sh - what a new row of a table needs elsewhere is there: text for PyTorch of operators, a place that gives a
+# verdict and a test that expects it. CONTRIBUTING.md says which files these are. (Commands: json_errors.sh, help.sh.)
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+: >"$tmp/err"
+
+# names FILE: the first word of each row.
+names()
+{
+	sed -n 's/^\(OP\|XX\)(\([A-Za-z0-9_]*\),.*/\2/p' "$1"
+}
+
+# Operators that PyTorch export refuses, by name: no one function of PyTorch is the same, or nobody has needed it.
+no_torch='Acos Acosh Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Col2Im ConstantOfShape Cosh DFT
+DequantizeLinear Det EyeLike GridSample Hardmax Kernel LRN NonMaxSuppression NonZero OneHot Opaque QuantizeLinear RMSNormalization
+RandomNormalLike RandomUniformLike Range ReduceProd ReverseSequence RoiAlign Shape Sinh Size Tan TopK Unique'
+
+operators=$(names ir/ops.def)
+torch=" $(names bench/torch.def | tr '\n' ' ') "
+[ "$(echo "$operators" | wc -l)" -ge 100 ]
+tap "the operators are known"
+missing=
+for op in $operators; do
+	case "$torch $(echo "$no_torch" | tr '\n' ' ') " in *" $op "*) ;; *) missing="$missing $op" ;; esac
+done
+echo "operators without a row in bench/torch.def that this test does not list:$missing" >"$tmp/out"
+[ -z "$missing" ]
+tap "every operator has its text for PyTorch, or is listed as having none"
+stale=
+for op in $no_torch; do
+	case $torch in *" $op "*) stale="$stale $op" ;; esac
+	echo "$operators" | grep -qx "$op" || stale="$stale $op"
+done
+echo "listed here as operators without a text, wrongly:$stale" >"$tmp/out"
+[ -z "$stale" ]
+tap "the list of operators without a text is true"
+
+# Given somewhere, and expected by a test. The page of verdicts is held to the table by tests/cli/reference.sh.
+verdicts=$(names integrity/verdicts.def)
+[ "$(echo "$verdicts" | wc -l)" -ge 25 ]
+tap "the verdicts are known"
+given_words=$(grep -rhoE --include='*.c' --exclude-dir=tests --exclude-dir='build*' --exclude-dir='.*' 'PM_VERDICT_[A-Z_]+' * | sort -u)
+tested_words=$(grep -rhoE --include='*.c' --include='*.sh' --include='*.tsv' --exclude=complete.sh '[A-Z_]+' tests | sort -u)
+given= expected=
+for v in $verdicts; do
+	echo "$given_words" | grep -qx "PM_VERDICT_$v" || given="$given $v"
+	echo "$tested_words" | grep -qxE "(PM_VERDICT_)?$v" || expected="$expected $v"
+done
+echo "verdicts that nothing gives:$given" >"$tmp/out"
+[ "$given" = " REJECT_SRC" ] # kept: names of verdicts stand in stored results and are not taken away
+tap "every verdict is given somewhere"
+echo "verdicts that no test expects:$expected" >"$tmp/out"
+[ "$expected" = " REJECT_SRC" ]
+tap "every verdict is expected by a test"
+tap_done

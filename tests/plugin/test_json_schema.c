@@ -1,0 +1,302 @@
+/* test_json_schema.c - what every command prints under --json is what docs/reference/json says.
+ *
+ * A schema is checked by the words that the schemas here use: type, required, properties,
+ * additionalProperties, items, anyOf. Beyond JSON Schema, a member that an object with `properties` and
+ * without `additionalProperties` does not list is an error here: it is not documented.
+ */
+#include "base/io.h"
+#include "base/json.h"
+#include "base/proc.h"
+#include "tests/lib/need.h"
+#include "tests/plugin/paths.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Needs what stands above. */
+#include <cmocka.h>
+
+/* ---- the check ---- */
+
+static int check(const cJSON *schema, const cJSON *j, const char *where, PmStr *why);
+
+static const char *type_of(const cJSON *j)
+{
+	return cJSON_IsNull(j)                       ? "null"
+	       : cJSON_IsBool(j)                     ? "boolean"
+	       : cJSON_IsNumber(j) || cJSON_IsRaw(j) ? "number"
+	       : cJSON_IsString(j)                   ? "string"
+	       : cJSON_IsArray(j)                    ? "array"
+						     : "object";
+}
+
+static int has_type(const cJSON *type, const cJSON *j)
+{
+	const cJSON *t;
+
+	if (!type)
+		return 1;
+	if (cJSON_IsString(type))
+		return !strcmp(type->valuestring, type_of(j));
+	cJSON_ArrayForEach(t, type) if (!strcmp(t->valuestring, type_of(j))) return 1;
+	return 0;
+}
+
+static int check_members(const cJSON *schema, const cJSON *j, const char *where, PmStr *why)
+{
+	const cJSON *listed = cJSON_GetObjectItemCaseSensitive(schema, "properties"),
+		    *more = cJSON_GetObjectItemCaseSensitive(schema, "additionalProperties"), *m;
+	int ok = 1;
+
+	cJSON_ArrayForEach(m, cJSON_GetObjectItemCaseSensitive(schema, "required"))
+	{
+		if (cJSON_GetObjectItemCaseSensitive(j, m->valuestring))
+			continue;
+		pm_str_addf(why, "%s has no member %s; ", where, m->valuestring);
+		ok = 0;
+	}
+	cJSON_ArrayForEach(m, j)
+	{
+		const cJSON *s = cJSON_GetObjectItemCaseSensitive(listed, m->string);
+		PmStr name = PM_STR_INIT;
+
+		pm_str_addf(&name, "%s.%s", where, m->string);
+		if (!s && listed && !more && !cJSON_GetObjectItemCaseSensitive(schema, "anyOf")) {
+			pm_str_addf(why, "%s is not documented; ", name.s);
+			ok = 0;
+		}
+		if (!s && cJSON_IsObject(more))
+			s = more;
+		ok &= !s || check(s, m, name.s, why);
+		pm_str_release(&name);
+	}
+	return ok;
+}
+
+static int check(const cJSON *schema, const cJSON *j, const char *where, PmStr *why)
+{
+	const cJSON *items = cJSON_GetObjectItemCaseSensitive(schema, "items"),
+		    *any = cJSON_GetObjectItemCaseSensitive(schema, "anyOf"), *s;
+	PmStr reasons = PM_STR_INIT;
+	int ok = has_type(cJSON_GetObjectItemCaseSensitive(schema, "type"), j), one = !any;
+
+	if (!ok)
+		pm_str_addf(why, "%s is of type %s; ", where, type_of(j));
+	if (cJSON_IsObject(j))
+		ok &= check_members(schema, j, where, why);
+	if (cJSON_IsArray(j) && items)
+		cJSON_ArrayForEach(s, j) ok &= check(items, s, where, why);
+	cJSON_ArrayForEach(s, any)
+	{
+		pm_str_addf(&reasons, "\n  not \"%s\": ", pm_json_str(s, "title", ""));
+		one |= check(s, j, where, &reasons);
+	}
+	if (!one)
+		pm_str_addf(why, "%s is none of:%s", where, reasons.s);
+	pm_str_release(&reasons);
+	return ok && one;
+}
+
+static cJSON *parse(const char *text)
+{
+	cJSON *j = NULL;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_json_parse(text, strlen(text), &j, &err))
+		fail_msg("%s\n%.400s", err.text, text);
+	return j;
+}
+
+static void wrong_answers_are_found(void **state)
+{
+	static const char *const schema =
+		"{\"type\": \"object\", \"required\": [\"a\"], \"properties\": {\"a\": {\"type\": "
+		"[\"number\", \"null\"]}, "
+		"\"m\": {\"type\": \"object\", \"additionalProperties\": {\"type\": \"string\"}}, "
+		"\"l\": {\"type\": \"array\", \"items\": {\"type\": \"object\", \"required\": [\"x\"]}}}}";
+	static const char *const right[] = { "{\"a\": 1}",
+					     "{\"a\": null, \"m\": {\"k\": \"v\"}, \"l\": [{\"x\": 1}]}" };
+	static const char *const wrong[] = { "{}",
+					     "[]",
+					     "{\"a\": \"1\"}",
+					     "{\"a\": 1, \"b\": 2}",
+					     "{\"a\": 1, \"m\": {\"k\": 2}}",
+					     "{\"a\": 1, \"l\": [{\"x\": 1}, {}]}",
+					     "{\"a\": 1, \"l\": {}}" };
+	cJSON *s = parse(schema);
+	PmStr why = PM_STR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+		cJSON *j = parse(right[i]);
+
+		if (!check(s, j, "", &why))
+			fail_msg("%s: %s", right[i], why.s);
+		cJSON_Delete(j);
+	}
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		cJSON *j = parse(wrong[i]);
+
+		assert_int_equal(check(s, j, "", &why), 0);
+		cJSON_Delete(j);
+	}
+	cJSON_Delete(s);
+	pm_str_release(&why);
+}
+
+/* ---- the commands ---- */
+
+/* In order: later lines read what earlier ones write. @ is the temporary folder, % the build folder. */
+static const char *const lines[] = {
+	"doctor",
+	"import models/llama_block.gpt models/swin_block.gpt",
+	"import --check models/llama_block.gpt",
+	"bind models/open/bge_pooling_head.gpt --dim batch=4 --dim tokens=16 -o @/head.onnx",
+	"simplify models/swin_block.gpt -o @/s.onnx",
+	"simplify --list",
+	"print models/llama_block.gpt",
+	"materialize models/llama_block.gpt -o @/m.onnx",
+	"run models/llama_block.gpt --device ref",
+	"run models/bge_pooling_head.gpt --device emu --compare ref",
+	"extract models/llama_block.gpt models/mobilenetv3_se_block.gpt --db @/w.db -j 1",
+	"validate models/bge_pooling_head.gpt --seeds 1 -j 1",
+	"task make --db @/w.db --for %/passes/silu.so --top 1 --name silu --shapes 2 --max-elements 2000",
+	"task list --db @/w.db",
+	"task show silu --db @/w.db",
+	"task pack silu -o @/packs --db @/w.db",
+	"task verify @/packs",
+	"task gate silu --db @/w.db --honest 0",
+	"task export silu --db @/w.db --torch @/t",
+	"task check --db @/w.db",
+	"task unpack @/packs --db @/w2.db",
+	"mine --db @/w.db --top 2",
+	"apply models/llama_block.gpt --pass %/passes/silu.so -o @/f.onnx",
+	"new hello --dir @",
+	"build @/hello.c",
+	"check %/passes/silu.so",
+	"explain models/llama_block.gpt --pass %/passes/silu.so",
+	"explain models/llama_block.gpt --pass %/passes/grn.so",
+	"eval silu --db @/w.db --pass %/passes/silu.so --weak-sandbox --record @/r.record",
+	"eval models/bge_pooling_head.gpt --pass %/passes/grn.so --hidden 0",
+	"verify @/r.record",
+	"verify --new-key @/key",
+	"results show silu --db @/w.db",
+	"bench --db @/w.db --baselines eager --weak-sandbox -o @/bench",
+	"time models/no_such_model.gpt",
+	"db stats --db @/w.db",
+	"db export -o @/e.jsonl --db @/w.db",
+	"db import @/e.jsonl --db @/w3.db",
+	"db merge @/w2.db --db @/w3.db",
+	"db vacuum --db @/w3.db",
+	"db report --db @/w.db",
+	"db report -o @/x.html --db @/w.db",
+	"conform --per-op 1 --device ref",
+	"eval models/no_such_model.gpt --pass %/passes/silu.so",
+	"eval --no-such-option",
+	"eval --help",
+};
+
+enum { MAX_WORDS = 24 };
+
+static cJSON *schema_of(const char *command, size_t n)
+{
+	PmStr path = PM_STR_INIT, text = PM_STR_INIT;
+	cJSON *j;
+	PmErr err;
+
+	pm_err_init(&err);
+	pm_str_addf(&path, "docs/reference/json/%.*s.schema.json", (int)n, command);
+	if (pm_read_file(path.s, 0, &text, &err))
+		fail_msg("%s", err.text);
+	j = parse(text.s);
+	pm_str_release(&path);
+	pm_str_release(&text);
+	return j;
+}
+
+static void run_line(const char *line, const char *folder)
+{
+	char words[1024 + 4 * 4096], *p = words;
+	const char *argv[MAX_WORDS] = { built("passmith") };
+	PmLimits lim = { .seconds = 300, .file_size = -1 };
+	PmProcResult r = { 0 };
+	PmStr why = PM_STR_INIT;
+	cJSON *schema = schema_of(line, strcspn(line, " ")), *j;
+	PmErr err;
+	int n = 1;
+
+	for (argv[n++] = p; *line; line++) {
+		if (*line == ' ') {
+			*p++ = 0;
+			argv[n++] = p;
+		} else if (*line == '@' || *line == '%') {
+			p += sprintf(p, "%.4000s", *line == '@' ? folder : built(""));
+		} else {
+			*p++ = *line;
+		}
+	}
+	*p = 0;
+	argv[n++] = "--json";
+	argv[n] = NULL;
+	pm_err_init(&err);
+	if (pm_run(argv, NULL, 0, &lim, &r, &err))
+		fail_msg("%s", err.text);
+	j = parse(r.out.s ? r.out.s : "");
+	if (!check(schema, j, "answer", &why))
+		fail_msg("passmith %s (exit %d): %s\n%.2000s", argv[1], r.code, why.s, r.out.s);
+	cJSON_Delete(j);
+	cJSON_Delete(schema);
+	pm_str_release(&why);
+	pm_proc_result_release(&r);
+}
+
+static void commands_print_what_their_schemas_say(void **state)
+{
+	PmStr folder = PM_STR_INIT;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	pm_test_need_device("emu");
+	assert_int_equal(pm_temp_dir("schema", &folder, &err), PM_OK);
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		run_line(lines[i], folder.s);
+	pm_remove_tree(folder.s, NULL);
+	pm_str_release(&folder);
+}
+
+/* A command without a schema fails to open one; a command without a line is not checked. */
+static void every_command_has_a_schema_and_a_line(void **state)
+{
+	static const char *const names[] = {
+#define XX(name, args, summary, example) #name,
+#include "cli/cmds.def"
+#undef XX
+	};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+		size_t n = strlen(names[k]), i = 0;
+
+		cJSON_Delete(schema_of(names[k], n));
+		while (i < sizeof lines / sizeof *lines &&
+		       (strncmp(lines[i], names[k], n) || lines[i][n] > ' '))
+			i++;
+		if (i == sizeof lines / sizeof *lines)
+			fail_msg("there is no line for passmith %s", names[k]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wrong_answers_are_found),
+		cmocka_unit_test(every_command_has_a_schema_and_a_line),
+		cmocka_unit_test(commands_print_what_their_schemas_say),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -27,6 +27,7 @@ int pm_lane_from_name(const char *name, PmLane *lane)
 typedef struct Run {
 	const PmGraph *g;
 	PmLane lane;
+	int kept;       /* values of half types are stored as float */
 	PmBound *val;   /* by value id */
 	uint32_t *left; /* uses still to come, outputs included */
 	uint8_t *has;
@@ -168,12 +169,12 @@ static PmStatus run_eager(PmBoundCall *c, PmBound **v, PmErr *err)
 	return st;
 }
 
-/* The reference, the eager run beside it, and what may lie between and around them. */
-static PmStatus run_node(PmBoundCall *c, PmBound **v, PmErr *err)
+/* The reference, the eager run beside it (without `kept`), and what may lie between and around them. */
+static PmStatus run_node(PmBoundCall *c, PmBound **v, int kept, PmErr *err)
 {
 	PmStatus st = pm_ref_node(&c->call, err);
 
-	if (!st)
+	if (!st && !kept)
 		st = run_eager(c, v, err);
 	/* A kernel may leave a rounding out. */
 	if (!st && pm__bound_narrows(c))
@@ -195,6 +196,8 @@ static PmStatus load_operands(Run *r, PmNode n, PmBoundCall *c, PmRefTensor *in,
 		v[k] = &r->val[value.id];
 		c->in[k] = *v[k];
 		in[k] = c->in[k].y;
+		if (r->kept && c->in[k].rounds && is_half(in[k].type.dtype))
+			c->in[k].y.type.dtype = PM_F32;
 	}
 	return st;
 }
@@ -239,7 +242,7 @@ static PmStatus step(Run *r, PmNode n, PmErr *err)
 	for (size_t k = 0; k < n_out && !st; k++)
 		st = pm_ref_tensor_init(&out[k], pm_value_type(r->g, pm_node_out(r->g, n, k)), err);
 	if (!st)
-		st = run_node(&c, v, err);
+		st = run_node(&c, v, r->kept, err);
 	keep_results(r, n, &c, st != PM_OK);
 	free(v);
 	free(c.in);
@@ -337,11 +340,11 @@ static PmStatus run_on(Run *r, const PmTensor *in, PmBound *out, size_t n_out, P
 	return st;
 }
 
-PmStatus pm_bound_run(const PmGraph *g, const PmTensor *in, size_t n_in, PmLane lane, PmBound *out,
-		      size_t n_out, PmErr *err)
+static PmStatus run_all(Run *run, const PmTensor *in, size_t n_in, PmBound *out, size_t n_out, PmErr *err)
 {
-	Run r = { .g = g, .lane = lane };
+	const PmGraph *g = run->g;
 	uint32_t limit = pm_graph_value_limit(g) + 1;
+	Run r = *run;
 	PmStatus st;
 
 	memset(out, 0, n_out * sizeof *out);
@@ -365,6 +368,18 @@ PmStatus pm_bound_run(const PmGraph *g, const PmTensor *in, size_t n_in, PmLane 
 	if (st)
 		pm_bounds_release(out, n_out);
 	return st;
+}
+
+PmStatus pm_bound_run(const PmGraph *g, const PmTensor *in, size_t n_in, PmLane lane, PmBound *out,
+		      size_t n_out, PmErr *err)
+{
+	return run_all(&(Run){ .g = g, .lane = lane }, in, n_in, out, n_out, err);
+}
+
+PmStatus pm_bound_kept(const PmGraph *g, const PmTensor *in, size_t n_in, PmBound *out, size_t n_out,
+		       PmErr *err)
+{
+	return run_all(&(Run){ .g = g, .lane = PM_LANE_STRICT, .kept = 1 }, in, n_in, out, n_out, err);
 }
 
 void pm_bounds_release(PmBound *b, size_t n)

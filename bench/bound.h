@@ -87,6 +87,10 @@ typedef struct PmBound {
 /* Runs a sorted graph whose types are static. PM_E_UNSUPPORTED when they are not; otherwise as pm_ref_run. */
 PmStatus pm_bound_run(const PmGraph *g, const PmTensor *in, size_t n_in, PmLane lane, PmBound *out,
 		      size_t n_out, PmErr *err);
+/* The same, strict, of a kernel that keeps each intermediate value of a half type in float: narrower. There
+ * is no `eager`. */
+PmStatus pm_bound_kept(const PmGraph *g, const PmTensor *in, size_t n_in, PmBound *out, size_t n_out,
+		       PmErr *err);
 void pm_bounds_release(PmBound *b, size_t n); /* each; the array stays the caller's */
 
 /* What a comparison found. All four numbers are 1 at the limit. */

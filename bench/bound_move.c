@@ -357,7 +357,7 @@ static PmStatus open_quotients(PmBoundCall *c, PmErr *err)
 		for (int64_t i = 0; i < in[k].numel; i++) {
 			double v = c->call.in[k].f[i];
 
-			in[k].f[i] = c->in[k].rounds ? pm__bound_round(in[k].type.dtype, v) : v;
+			in[k].f[i] = c->in[k].rounds ? pm__bound_round(c->in[k].y.type.dtype, v) : v;
 		}
 	}
 	if (any) {

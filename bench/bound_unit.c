@@ -87,6 +87,8 @@ double *pm__bound_full(const PmBoundCall *c, size_t k)
 		if (!b->rounds || !isfinite(v) || (!(f[i] > 0) && pm__bound_holds(dtype, v)))
 			continue;
 		round = (pm__bound_half_digit(ud, v) + tiny) / sqrt(3);
+		/* From the largest value on, not only from where rounding gives an infinity: in between half
+		 * a digit decides all of a softmax, and a bound as wide as that takes zeros for right. */
 		f[i] = v > top ? INFINITY : together(f[i], round);
 	}
 	return f;

@@ -162,7 +162,8 @@ static PmStatus make_bank(const PmGraph *g, const PmSecret *secret, int rehearsa
 			  .digest = pm_secret_u64(secret, "digest", 0),
 			  .inner = pm_secret_u64(secret, "inner digest", 0),
 			  .sketch = pm_secret_u64(secret, "sketch", 0),
-			  .salt = pm_secret_u64(secret, "salt", 0) };
+			  .salt = pm_secret_u64(secret, "salt", 0),
+			  .poison = pm_secret_u64(secret, "poison", 0) };
 	bank->t = t = pm_xcalloc(n * SETS + 1, sizeof *t);
 	st = make_tables(g, pm_secret_u64(secret, "inputs", SETS), bank, err);
 	for (size_t i = 0; i < n && !st; i++) {

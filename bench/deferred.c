@@ -184,6 +184,7 @@ static PmStatus replay(Check *k, const PmWork *side, const Index *list, size_t n
 
 	pm_worker_renew(k->w);
 	bank.salt = pm_rng_u64(&k->rng);
+	bank.poison = pm_rng_u64(&k->rng);
 	bank.mixed = 1;
 	st = pm_worker_clock_open(k->w, side, 1, &bank, deadline(k, n), &depth, err);
 	if (!st)

@@ -2,6 +2,7 @@
 #include "base/rng.h"
 #include "base/str.h"
 #include "bench/runner_priv.h"
+#include "runtime/poison.h"
 #include "runtime/run.h"
 
 #include <stdio.h>
@@ -41,13 +42,10 @@ static int same_bits(const PmRunResult *a, const PmRunResult *b, size_t *output)
 	return 1;
 }
 
-/* What outputs and scratch hold before a run: NaN in every floating type, or a number that could be a result.
- */
-static uint32_t next_poison(Eval *e, int finite)
+/* The bits of what outputs and scratch hold before a run (runtime/poison.h). */
+static uint64_t next_poison(Eval *e)
 {
-	uint32_t r = (uint32_t)pm__draw(e, "poison", e->n_poison++);
-
-	return finite ? 0x3f003c00u | (r & 0x80ff83ffu) : 0x7fc17fc1u | (r & 0x803e803eu);
+	return pm__draw(e, "poison", e->n_poison++);
 }
 
 /* Where the buffers of a run lie: half as those of timed calls do, half at gaps (PmDeviceOps.layout). */
@@ -73,7 +71,8 @@ static void poison_of(uint32_t pattern, int64_t i, size_t size, unsigned char *o
 		out[k] = ((const unsigned char *)&pattern)[((size_t)i * size + k) % sizeof pattern];
 }
 
-/* Looks at an output; `p` and `q` are the poisons of the two runs, the second a plain number. */
+/* Looks at an output; `p` and `q` are the poisons of the two runs, the first NaNs, the second a plain number.
+ */
 static void find_difference(const PmTensor *a, const PmTensor *b, uint32_t p, uint32_t q, Difference *d)
 {
 	size_t size = pm_dtype_size(a->type.dtype);
@@ -142,14 +141,18 @@ static void say_difference(Eval *e, const Difference *d, const PmRunResult *firs
 /* Two runs on the same inputs made other bits. What was not written shows by itself; else races are looked
  * for, which says where; else a third run tells whether it is where buffers lie. */
 static PmStatus explain_difference(Eval *e, const PmTensor *in, const PmRunResult *first,
-				   const PmRunResult *second, int alt, const uint32_t poison[2],
-				   uint64_t layout, size_t output, PmErr *err)
+				   const PmRunResult *second, int alt, uint64_t bits, uint64_t layout,
+				   size_t output, PmErr *err)
 {
+	const uint32_t poison[2] = { pm_poison(bits), pm_poison_other(bits) };
 	Difference d = { .output = output };
 	PmRunResult third = { 0 };
 	PmStatus st = PM_OK;
 
-	find_difference(&first->out[output], &second->out[output], poison[0], poison[1], &d);
+	if (pm_poison_kind(bits) == PM_POISON_NAN)
+		find_difference(&first->out[output], &second->out[output], poison[0], poison[1], &d);
+	else
+		find_difference(&second->out[output], &first->out[output], poison[1], poison[0], &d);
 	if (d.hole < 0 && e->o->preset == PM_PRESET_SOUND)
 		pm__check_races(e, in, alt, poison[0]);
 	if (e->rec->verdict == PM_VERDICT_OK)
@@ -162,16 +165,15 @@ static PmStatus explain_difference(Eval *e, const PmTensor *in, const PmRunResul
 
 /* The same inputs over other poison must give the same bits: what differs was not written, or is not
  * determined. Every buffer lies where it did not lie in the first run, whose layout is given. */
-static PmStatus check_poison(Eval *e, const PmTensor *in, const PmRunResult *first, int alt, uint32_t was,
+static PmStatus check_poison(Eval *e, const PmTensor *in, const PmRunResult *first, int alt, uint64_t bits,
 			     uint64_t layout, PmErr *err)
 {
-	uint32_t poison[2] = { was, next_poison(e, 1) };
 	PmRunResult second = { 0 };
 	size_t output = 0;
-	PmStatus st = run_candidate(e, in, alt, poison[1], layout ^ 1, &second, err);
+	PmStatus st = run_candidate(e, in, alt, pm_poison_other(bits), layout ^ 1, &second, err);
 
 	if (!st && e->rec->verdict == PM_VERDICT_OK && !same_bits(first, &second, &output))
-		st = explain_difference(e, in, first, &second, alt, poison, layout, output, err);
+		st = explain_difference(e, in, first, &second, alt, bits, layout, output, err);
 	pm_run_result_release(&second);
 	return st;
 }
@@ -188,7 +190,7 @@ static PmStatus check_class(Eval *e, PmInputClass cls, int alt, int edited, PmEr
 	PmTensor *in = pm_xcalloc(n + 1, sizeof *in);
 	PmRunResult got = { 0 };
 	uint64_t layout = next_layout(e);
-	uint32_t poison;
+	uint64_t bits;
 	int first = cls == PM_INPUTS_NORMAL && !edited;
 	char where[96];
 	int use = 0;
@@ -204,12 +206,12 @@ static PmStatus check_class(Eval *e, PmInputClass cls, int alt, int edited, PmEr
 	write_down(e, in, n);
 	e->run = (PmFailure){ .edited = edited, .alternative = alt };
 	snprintf(e->run.inputs, sizeof e->run.inputs, "%s", pm_input_class_name(cls));
-	poison = next_poison(e, 0);
-	st = run_candidate(e, in, alt, poison, layout, &got, err);
+	bits = next_poison(e);
+	st = run_candidate(e, in, alt, pm_poison(bits), layout, &got, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && first)
-		st = check_poison(e, in, &got, alt, poison, layout, err);
+		st = check_poison(e, in, &got, alt, bits, layout, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && first && e->o->preset == PM_PRESET_SOUND)
-		pm__check_races(e, in, alt, next_poison(e, 0));
+		pm__check_races(e, in, alt, pm_poison(next_poison(e)));
 	if (!st && e->rec->verdict == PM_VERDICT_OK)
 		st = pm__judge(e, in, &got, cls, where, err);
 	else if (!st)

@@ -1,5 +1,6 @@
 /* runner_judge.c - what a candidate's results are worth: the error bound, and the ladder of tolerances. */
 #include "bench/agree.h"
+#include "bench/either.h"
 #include "bench/runner_priv.h"
 #include "runtime/ref.h"
 #include "runtime/run.h"
@@ -265,10 +266,11 @@ static PmStatus is_near(const PmCloseRule *rule, const PmRefTensor *ref, const P
 	return st;
 }
 
-/* Notes that the bound leaves room for another answer here, and whether this one needs it. */
-static PmStatus keep_silence(Eval *e, size_t slot, const PmBound *b, const PmTensor *y, int ladder,
+/* Notes that the bound leaves room for another answer than result i here, and whether this one needs it. */
+static PmStatus keep_silence(Eval *e, size_t slot, const Expected *x, size_t i, const PmTensor *y, int ladder,
 			     const char *name, const char *where, PmErr *err)
 {
+	const PmBound *b = &x->bound[i];
 	PmCloseRule rule = pm_close_rule(e->o->preset);
 	PmSilence *s = &e->silence[slot];
 	PmComparison c, as_eager;
@@ -277,6 +279,8 @@ static PmStatus keep_silence(Eval *e, size_t slot, const PmBound *b, const PmTen
 
 	if (!st && b->eager.numel && !near)
 		st = is_near(&rule, &b->eager, y, ladder, &near, &as_eager, err);
+	if (!st && !near && !s->doubtful)
+		st = pm_near_either(x->body, x->ops, x->n_in, i, b, y, &rule, NEED_T, &near, err);
 	s->silent++;
 	e->rec->bound.n_silent++;
 	if (st || s->doubtful || near)
@@ -313,6 +317,23 @@ static void admit(PmComparison *c)
 	c->smallest_t = c->smallest_t < NEED_T ? c->smallest_t : NEED_T;
 }
 
+/* Where there is no bound: what the references allow together. */
+static PmStatus compare_without(const Expected *x, size_t i, const PmTensor *y, const PmCloseRule *rule,
+				PmComparison *c, PmErr *err)
+{
+	const PmBound *b = &x->bound[i];
+	int near = 0;
+	PmStatus st = PM_OK;
+
+	if (c->smallest_t > NEED_T && b->eager.numel)
+		st = compare_as_eager(rule, &b->eager, y, c, err);
+	if (!st && c->smallest_t > NEED_T && b->known)
+		st = pm_near_either(x->body, x->ops, x->n_in, i, b, y, rule, NEED_T, &near, err);
+	if (near)
+		admit(c);
+	return st;
+}
+
 /* Every kernel against its body: the oracle in double precision, on the very operands the kernel was given.
  * It exists only from here on. What surrounds the kernels runs the same code on both sides and is not judged.
  */
@@ -339,12 +360,12 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 			if (st)
 				break;
 			pm_compare(&w, &g, &rule, &c);
-			if (!bounded && x.bound[i].eager.numel && c.smallest_t > NEED_T)
-				st = compare_as_eager(&rule, &x.bound[i].eager, y, &c, err);
+			if (!bounded)
+				st = compare_without(&x, i, y, &rule, &c, err);
 			e->silence[slot].telling += bounded && tells;
 			if (!st && bounded && !tells)
-				st = keep_silence(e, slot, &x.bound[i], y, cls < PM_N_INPUT_CLASSES, name,
-						  where, err);
+				st = keep_silence(e, slot, &x, i, y, cls < PM_N_INPUT_CLASSES, name, where,
+						  err);
 			if (bounded && lane <= e->o->lane)
 				admit(&c);
 			/* The further classes go to the limits of types, which no tolerance knows. */

@@ -32,7 +32,8 @@ typedef struct PmBank {
 	uint64_t inner;        /* of digests of what lies between kernels, */
 	uint64_t sketch;       /* and of the signs of sketches */
 	const PmTensor *table; /* per input its table, or a tensor without elements: turned. NULL = all are */
-	uint64_t salt;         /* of poison and of places: nothing that a result may depend on */
+	uint64_t salt;         /* of places, */
+	uint64_t poison;       /* and of what outputs and scratch hold: nothing that a result may depend on */
 	int mixed;             /* calls that nobody times: half of them have buffers as in checked runs */
 } PmBank;
 

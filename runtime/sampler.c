@@ -2,6 +2,7 @@
 #include "runtime/sampler.h"
 
 #include "base/proc.h"
+#include "runtime/poison.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,13 +116,10 @@ static int choose_depth(const PmSampler *s, const PmDeviceInfo *info)
 	return depth;
 }
 
-/* What outputs and scratch hold before a call: as often NaNs as plain numbers, so that neither says
- * anything about the call. */
+/* What outputs and scratch hold before a call, by the law of checked runs. */
 static uint32_t poison(const PmSampler *s, uint64_t index)
 {
-	uint64_t h = pm_mix64(s->bank.salt ^ pm_mix64(index + 177));
-
-	return (h >> 63 ? 0xffc00000u : 0x3f000000u) | (uint32_t)(h & 0x3fffff);
+	return pm_poison(pm_mix64(s->bank.poison ^ pm_mix64(index + 177)));
 }
 
 /* Bindings that are timed lie as the driver's own allocator has it. Others as checked runs do: by chance. */

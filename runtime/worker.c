@@ -307,6 +307,7 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 			.inner = bank->inner,
 			.sketch = bank->sketch,
 			.salt = bank->salt,
+			.bank_poison = bank->poison,
 			.layout = (uint64_t)bank->mixed };
 	int slot[PM_SAMPLER_SIDES];
 	unsigned keep = 0;

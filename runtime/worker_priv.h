@@ -13,14 +13,14 @@
 enum { WORKER_SLOTS = PM_SAMPLER_SIDES + 2 }; /* works that a worker keeps: more than a clock has sides */
 
 typedef enum {
-	WORKER_INFO,  /* - ; a PmDeviceInfo */
-	WORKER_LOAD,  /* alternatives (n of them), a graph (pm__graph_pack) into `slot`; pm_exec_digest */
-	WORKER_RUN,   /* the inputs of `slot`; its outputs */
-	WORKER_CLOCK, /* slots (n of them), a bank: n_sets, its keys and salt, pm__bank_pack; the depth in `n`
-		       */
-	WORKER_TAKE,  /* `ask`, n = digests are wanted; times, a PmMade for each call */
-	WORKER_EMPTY, /* - ; times */
-	WORKER_WARM,  /* - ; times */
+	WORKER_INFO,    /* - ; a PmDeviceInfo */
+	WORKER_LOAD,    /* alternatives (n of them), a graph (pm__graph_pack) into `slot`; pm_exec_digest */
+	WORKER_RUN,     /* the inputs of `slot`; its outputs */
+	WORKER_CLOCK,   /* slots (n of them), a bank: n_sets, its keys, pm__bank_pack; the depth in `n`
+			 */
+	WORKER_TAKE,    /* `ask`, n = digests are wanted; times, a PmMade for each call */
+	WORKER_EMPTY,   /* - ; times */
+	WORKER_WARM,    /* - ; times */
 	WORKER_OUTPUTS, /* call number `n`; its outputs */
 	WORKER_SKETCH,  /* call number `n`; a PmSketch of each of its outputs */
 	WORKER_CLOSE    /* - ; - */
@@ -32,7 +32,7 @@ typedef struct WorkerAsk {
 	int plain; /* RUN: pm_exec_plain */
 	uint32_t poison;
 	int n_sets;
-	uint64_t seed, digest, inner, sketch, salt;
+	uint64_t seed, digest, inner, sketch, salt, bank_poison;
 	uint64_t layout; /* RUN: PmDeviceOps.layout; CLOCK: PmBank.mixed */
 	PmSampleAsk ask;
 } WorkerAsk;

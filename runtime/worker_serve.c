@@ -142,6 +142,7 @@ static PmStatus clock_open(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmErr 
 			.inner = a->inner,
 			.sketch = a->sketch,
 			.salt = a->salt,
+			.poison = a->bank_poison,
 			.mixed = a->layout != 0 };
 	PmStatus st = clock_close(err);
 

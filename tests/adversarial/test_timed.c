@@ -45,7 +45,7 @@ static PmGraph *parse(void)
 /* What is drawn, digested and sketched is so under a key for each. */
 static void keys_differ(const PmBank *b)
 {
-	const uint64_t key[] = { b->seed, b->digest, b->inner, b->sketch, b->salt };
+	const uint64_t key[] = { b->seed, b->digest, b->inner, b->sketch, b->salt, b->poison };
 
 	for (size_t i = 0; i < sizeof key / sizeof key[0]; i++)
 		for (size_t k = 0; k < i; k++)
@@ -223,22 +223,43 @@ static PmEvalRecord evaluation(const char *rule, PmPreset preset, uint64_t secre
 	return evaluate(rule, preset, secret, 100);
 }
 
-/* The deadline of checked calls, which the reference's time gives, is that of the others too. */
+/* The kernel hung in a call that is no checked one. */
+static int hung_in_another_call(const PmEvalRecord *r)
+{
+	return r->verdict == PM_VERDICT_DEVICE_TIMEOUT && !r->failure.inputs[0];
+}
+
+/* The deadline of checked calls, which the reference's time gives, is that of the others too. The kernel
+ * hangs on one pattern in 32, wherever it comes first: with a short deadline a secret is looked for by which
+ * that is not in a checked run. */
 static void a_hang_in_a_rehearsed_call_is_told_in_time(void **state)
 {
-	PmEvalRecord r = evaluate("hangs_when_rehearsed", PM_PRESET_SOUND, 7, 0);
-	const char *within;
-	double seconds = 0;
+	int found = 0;
 
 	(void)state;
-	if (r.verdict != PM_VERDICT_DEVICE_TIMEOUT || !strstr(r.why, "hangs_when_rehearsed"))
-		fail_msg("%s: %s", pm_verdict_name(r.verdict), r.why);
-	within = strstr(r.why, "within ");
-	assert_non_null(within);
-	seconds = strtod(within + strlen("within "), NULL);
-	if (seconds < 10 || seconds > 30) /* 10, and 100 times what the reference took */
-		fail_msg("%s", r.why);
-	pm_eval_record_release(&r);
+	for (uint64_t secret = 1; secret < 80 && !found; secret++) {
+		PmEvalRecord r = evaluate("hangs_by_the_poison", PM_PRESET_SOUND, secret, 1);
+		const char *within;
+		double seconds = 0;
+
+		found = hung_in_another_call(&r);
+		pm_eval_record_release(&r);
+		if (!found)
+			continue;
+		r = evaluate("hangs_by_the_poison", PM_PRESET_SOUND, secret, 0);
+		/* A short deadline may have passed for want of time. */
+		found = hung_in_another_call(&r);
+		if (found) {
+			assert_non_null(strstr(r.why, "hangs_by_the_poison"));
+			within = strstr(r.why, "within ");
+			assert_non_null(within);
+			seconds = strtod(within + strlen("within "), NULL);
+			if (seconds < 10 || seconds > 30) /* 10, and 100 times what the reference took */
+				fail_msg("%s", r.why);
+		}
+		pm_eval_record_release(&r);
+	}
+	assert_true(found);
 }
 
 /* The call and the element of the sentence are those of the fields. */
@@ -270,9 +291,40 @@ static void evaluated(const char *rule, PmPreset preset, PmVerdict want, const c
 
 static void by_the_poison(void **state)
 {
+	int found = 0;
+
 	(void)state;
-	evaluated("by_the_poison", PM_PRESET_SOUND, PM_VERDICT_INCORRECT, "timed call");
+	/* One pattern in 64: found before, in a call that is timed, or not at all. */
+	for (uint64_t secret = 1; secret < 60 && !found; secret++) {
+		PmEvalRecord r = evaluation("by_the_poison", PM_PRESET_SOUND, secret);
+
+		found = r.verdict == PM_VERDICT_INCORRECT && strstr(r.why, "timed call");
+		if (found)
+			fields_agree(&r);
+		pm_eval_record_release(&r);
+	}
+	assert_true(found);
 	evaluated("honest", PM_PRESET_SOUND, PM_VERDICT_OK, "");
+}
+
+/* What memory holds that nobody has written has one law in checked and in timed calls: what does less by any
+ * of its bits is found before it is timed, or does not come to do less. */
+static void poison_says_nothing(void **state)
+{
+	static const char *const rules[] = { "by_a_nans_low_bits", "by_a_nans_high_bits",
+					     "by_a_numbers_low_half", "by_a_numbers_bits" };
+
+	(void)state;
+	for (size_t k = 0; k < sizeof rules / sizeof *rules; k++)
+		for (uint64_t secret = 1; secret <= 3; secret++) {
+			PmEvalRecord r = evaluation(rules[k], PM_PRESET_SOUND, secret);
+
+			if (r.timing.calls > 0 && !(r.verdict == PM_VERDICT_OK ||
+						    (r.measured && r.verdict == PM_VERDICT_TIMING_UNSTABLE)))
+				fail_msg("%s, secret %d: %s (%s)", rules[k], (int)secret,
+					 pm_verdict_name(r.verdict), r.why);
+			pm_eval_record_release(&r);
+		}
 }
 
 static void by_the_inputs(void **state)
@@ -386,6 +438,7 @@ int main(void)
 		cmocka_unit_test(one_element_of_one_call),
 		cmocka_unit_test(compiling_is_over_before_the_first_call),
 		cmocka_unit_test(by_the_poison),
+		cmocka_unit_test(poison_says_nothing),
 		cmocka_unit_test(by_the_inputs),
 		cmocka_unit_test(a_hang_in_a_rehearsed_call_is_told_in_time),
 	};

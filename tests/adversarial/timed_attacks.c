@@ -38,12 +38,21 @@ RULE(learns_for_fifteen_calls, COUNTING("if (call >= 15) return;\n"))
 RULE(one_element_of_one_call, COUNTING("if (call == 11 && i == 17) { y[i] = st(1e-3f); return; }\n"))
 
 /* without: by what the output held before, and by what the input holds */
-RULE(by_the_poison, KERNEL("if (i < n && (__float_as_int(y[i]) & 3) == 2) { y[i] = st(0.f); return; }\n"))
-/* one that hangs: in a checked run low bits of what is poisoned are all set, or it is no NaN */
-RULE(hangs_when_rehearsed, KERNEL("unsigned p = (unsigned)__float_as_int(y[0]);\nif (i == 0 && p >> 22 == 1023 && (p & 0x7fc1) != 0x7fc1) while (atomicAdd((int *)y, 0) != 1234567) ;\n"))
+RULE(by_the_poison, KERNEL("if (i < n && (__float_as_int(y[i]) & 0x3f) == 2) { y[i] = st(0.f); return; }\n"))
+/* one that hangs on one pattern in 32, of whatever call it is */
+RULE(hangs_by_the_poison, KERNEL("if (i == 0 && (__float_as_int(y[0]) & 0x1f) == 5) while (atomicAdd((int *)y, 0) != 1234567) ;\n"))
+/* by what sets the fill of timed calls apart from that of checked ones: a NaN's low bits, its sign and its high
+ * bits, a number's halves, a number's sign */
+#define BY(condition) KERNEL("unsigned p = i < n ? (unsigned)__float_as_int(y[i]) : 0, nan = (p >> 22 & 511) == 511;\n" \
+	"if (i < n && (" condition ")) { y[i] = st(0.f); return; }\n")
+RULE(by_a_nans_low_bits, BY("nan && (p & 0x7fc1) != 0x7fc1"))
+RULE(by_a_nans_high_bits, BY("nan && p >> 31 && (p & 0x400000) && (p & 0x3f0000)"))
+RULE(by_a_numbers_low_half, BY("!nan && (p & 0x3c00) != 0x3c00"))
+RULE(by_a_numbers_bits, BY("!nan && !(p >> 31) && (p & 0x00400000) == 0 && (p & 0x100)"))
 RULE(by_the_inputs, KERNEL("if (i < n && (__float_as_int(x[1]) & 7) == 5) { y[i] = st(0.f); return; }\n"))
 /* clang-format on */
 
 PM_PLUGIN("timed_attacks", "1", &honest, &honest_but_counting, &only_the_tenth, &every_fourth_works,
 	  &learns_for_fifteen_calls, &one_element_of_one_call, &by_the_poison, &by_the_inputs,
-	  &hangs_when_rehearsed)
+	  &hangs_by_the_poison, &by_a_nans_low_bits, &by_a_nans_high_bits, &by_a_numbers_low_half,
+	  &by_a_numbers_bits)

@@ -4,6 +4,8 @@
 #include "base/str.h"
 #include "bench/inputs.h"
 #include "ir/text.h"
+#include "runtime/digest.h"
+#include "runtime/poison.h"
 #include "runtime/sampler.h"
 
 #include <setjmp.h>
@@ -60,6 +62,18 @@ static PmStatus record(PmDevice *d, int slot, PmErr *err)
 {
 	pm_str_addc(&log_text, slot ? 'E' : 'B');
 	return inner_record(d, slot, err);
+}
+
+/* What buffers were filled with since it was set to 0. */
+static uint32_t filled[1024];
+static size_t n_filled;
+static PmStatus (*inner_fill)(PmDevice *d, PmBuf b, int64_t offset, int64_t n, uint32_t pattern, PmErr *err);
+
+static PmStatus fill(PmDevice *d, PmBuf b, int64_t offset, int64_t n, uint32_t pattern, PmErr *err)
+{
+	if (n_filled < sizeof filled / sizeof *filled)
+		filled[n_filled++] = pattern;
+	return inner_fill(d, b, offset, n, pattern, err);
 }
 
 static int next_replay;
@@ -125,7 +139,9 @@ static void make_with(Bed *b, const PmBank *keys)
 	b->ops = *b->d->ops;
 	inner_launch = b->ops.launch;
 	inner_record = b->ops.event_record;
+	inner_fill = b->ops.fill;
 	b->ops.launch = launch;
+	b->ops.fill = fill;
 	b->ops.event_record = record;
 	b->ops.clock = &b->clock;
 	b->d->ops = &b->ops;
@@ -137,6 +153,7 @@ static void make_with(Bed *b, const PmBank *keys)
 	b->bank.digest = keys->digest;
 	b->bank.inner = keys->inner;
 	b->bank.sketch = keys->sketch;
+	b->bank.poison = keys->poison;
 	for (int i = 0; i < 2; i++)
 		if (pm_exec_new(b->plan, b->d, &b->x[i], &err))
 			fail_msg("%s", err.text);
@@ -406,6 +423,57 @@ static void each_key_serves_one_thing(void **state)
 	assert_int_equal(same_with(&(PmBank){ .seed = 1, .digest = 6, .inner = 7, .sketch = 8 }), 0);
 }
 
+/* Bits that all patterns of a kind have set, and those that any has. */
+typedef struct Law {
+	uint32_t all[2], any[2];
+	size_t n[2];
+} Law;
+
+static void seen(Law *l, uint32_t p)
+{
+	PmPoisonKind k = (p & 0x7fc00000u) == 0x7fc00000u ? PM_POISON_NAN : PM_POISON_NUMBER;
+
+	l->all[k] = l->n[k] ? l->all[k] & p : p;
+	l->any[k] |= p;
+	l->n[k]++;
+}
+
+/* Fills before timed calls are of the same law as those of checked runs: which bits are fixed and how often
+ * each kind comes. Another key gives others. */
+static void one_law_for_all_fills(void **state)
+{
+	Law checked = { 0 }, other = { 0 }, timed = { 0 };
+	uint32_t first[8];
+	Bed b;
+
+	(void)state;
+	for (uint64_t i = 0; i < 4096; i++) {
+		uint64_t bits = pm_mix64(i);
+
+		seen(&checked, pm_poison(bits));
+		seen(&other, pm_poison_other(bits));
+		assert_int_not_equal(pm_poison_kind(bits) == PM_POISON_NAN,
+				     (pm_poison(bits) & 0x7fc00000u) != 0x7fc00000u);
+	}
+	n_filled = 0;
+	make(&b);
+	memcpy(first, filled, sizeof first);
+	for (uint64_t i = 0; n_filled < 1000; i++)
+		take(&b, (int)(i & 1), PM_TIME_NONE, i, 1);
+	drop(&b);
+	for (size_t i = 0; i < n_filled; i++)
+		seen(&timed, filled[i]);
+	for (int k = 0; k < 2; k++) {
+		assert_true(timed.all[k] == checked.all[k] && timed.any[k] == checked.any[k]);
+		assert_true(other.all[k] == checked.all[k] && other.any[k] == checked.any[k]);
+		assert_true(timed.n[k] > 400 && checked.n[k] > 1900);
+	}
+	n_filled = 0;
+	make_with(&b, &(PmBank){ .seed = 5, .digest = 6, .inner = 7, .sketch = 8, .poison = 9 });
+	assert_memory_not_equal(first, filled, sizeof first);
+	drop(&b);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -418,6 +486,7 @@ int main(void)
 		cmocka_unit_test(no_side_finds_anothers_results),
 		cmocka_unit_test(no_binding_waits_without_inputs),
 		cmocka_unit_test(each_key_serves_one_thing),
+		cmocka_unit_test(one_law_for_all_fills),
 	};
 
 	return cmocka_run_group_tests_name("sampler", tests, NULL, NULL);

@@ -98,11 +98,33 @@ static void add_replayed(cJSON *j, const PmEvalReport *r)
 	pm_json_add_i64(j, "left_out", (int64_t)r->n_left_out);
 }
 
+/* A debugging run, by line. */
+static void add_printed(cJSON *j, const PmPrint *p)
+{
+	PmStr line = PM_STR_INIT;
+	cJSON *list;
+
+	cJSON_AddBoolToObject(j, "debug", p != NULL);
+	if (!p)
+		return;
+	list = cJSON_AddArrayToObject(j, "printed");
+	for (size_t from = 0, to; from < p->n; from = to + 1) {
+		const char *nl = memchr(p->text + from, '\n', p->n - from);
+
+		to = nl ? (size_t)(nl - p->text) : p->n;
+		pm_str_clear(&line);
+		pm_str_addn(&line, p->text + from, to - from);
+		cJSON_AddItemToArray(list, cJSON_CreateString(line.s));
+	}
+	pm_str_release(&line);
+	pm_json_add_i64(j, "printed_cut", p->cut);
+}
+
 static void add_scores(cJSON *j, const PmEvalReport *r)
 {
 	cJSON *es, *s;
 
-	if (r->replayed || r->n_left_out)
+	if (r->replayed || r->n_left_out || r->printed)
 		return;
 	cJSON_AddNumberToObject(j, "fast_1", r->fast1);
 	cJSON_AddNumberToObject(j, "AS", r->score.as);
@@ -130,6 +152,7 @@ cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 	cJSON_AddStringToObject(j, "sandbox_lacks", r->sandbox_lacks);
 	cJSON_AddStringToObject(j, "lane", pm_lane_name(r->opts.lane));
 	add_replayed(j, r);
+	add_printed(j, r->printed);
 	if (r->hidden.n)
 		cJSON_AddItemToObject(j, "hidden", pm_eval_hidden_json(&r->hidden));
 	pm_json_add_i64(j, "seed", (int64_t)r->opts.seed);
@@ -279,6 +302,10 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 			    "variants faster; "
 			    "what is gained there may need no kernel.\n",
 			    r->n_algebraic, r->n);
+	if (r->printed)
+		pm_str_add(
+			out,
+			"  A debugging run: kernels may print, so that this has no score and is not kept.\n");
 	if (r->replayed)
 		pm_str_addf(
 			out,
@@ -306,7 +333,9 @@ void pm_eval_summary_table(const PmEvalReport *r, size_t n, PmStr *out)
 		if (mean > 0)
 			snprintf(speed, sizeof speed, "%.2fx", mean);
 		pm_str_addf(out, "  %-24.24s %9s %9s %8s ", pass_name(&r[i], name), match, correct, speed);
-		if (r[i].replayed)
+		if (r[i].printed)
+			pm_str_add(out, "debugging, no score\n");
+		else if (r[i].replayed)
 			pm_str_add(out, "replayed, no score\n");
 		else if (r[i].n_left_out)
 			pm_str_add(out, "a part, no score\n");

@@ -159,6 +159,11 @@ static PmStatus pm__stage_match(Eval *e, const char *so_path, PmErr *err)
 
 /* ---- compile ---- */
 
+const char *pm__eval_device(const Eval *e)
+{
+	return e->o->print ? PM_DEVICE_PRINT : e->o->device;
+}
+
 /* Compiled in a closed process and judged by their PTX, for whichever device: what the pass could not do on a
  * GPU it may not do here. The device finds the judged code in the cache. */
 static PmStatus pm__stage_compile(Eval *e, PmErr *err)
@@ -174,7 +179,7 @@ static PmStatus pm__stage_compile(Eval *e, PmErr *err)
 	if (!st && pm_limit_scratch(e->cand.g, info.max_scratch, &why))
 		return pm__say(e, PM_VERDICT_LAUNCH_FAIL, why.text);
 	if (!st)
-		st = pm_compile_gate(e->cand.g, info.cc, &j, err);
+		st = pm_compile_gate(e->cand.g, info.cc, e->o->print != NULL, &j, err);
 	if (!st)
 		e->rec->code = j.code;
 	if (!st && info.cc && !pm_cubin_reads_code(info.cc))
@@ -227,7 +232,8 @@ PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEval
 	out->speedup = NAN;
 	out->smallest_t = PM_T_NEVER;
 	out->worst.index = -1;
-	e.worker = pm_worker_new(opts->device);
+	e.worker = pm_worker_new(pm__eval_device(&e));
+	pm_worker_print_to(e.worker, opts->print);
 	st = pm__stage_inputs(&e, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = pm__stage_match(&e, so_path, err);
@@ -399,6 +405,10 @@ PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, co
 
 	memset(r, 0, sizeof *r);
 	r->opts = *opts;
+	if (opts->debug_print) {
+		r->printed = r->opts.print = pm_xcalloc(1, sizeof *r->printed);
+		r->opts.check_only = 1;
+	}
 	r->object = pm_xcalloc(1, sizeof *r->object);
 	pm_str_init(&r->object->bytes);
 	snprintf(r->pass, sizeof r->pass, "%s", so_path);
@@ -440,6 +450,8 @@ void pm_eval_report_release(PmEvalReport *r)
 	if (r->object)
 		pm_object_release(r->object);
 	free(r->object);
+	free(r->printed);
+	r->printed = r->opts.print = NULL;
 	r->object = NULL;
 	r->opts.object = NULL;
 	r->rec = NULL;

@@ -49,6 +49,10 @@ typedef struct PmEvalOpts {
 	const char *only_rule; /* this rule of the pass alone; NULL = all */
 	int require_sandbox;   /* a machine that lacks a layer evaluates nothing: for what is stored */
 	int graphs; /* measured: baseline and candidate replay their launches as one CUDA graph each call */
+	/* "emu": kernels may print, and it is kept there (borrowed; given by pm_eval_report_begin where
+	 * debug_print is set). Nothing is timed, and the report has no score. */
+	int debug_print;
+	PmPrint *print;
 	void (*step)(void *arg, const char *label); /* after each member; may be NULL */
 	void *step_arg;
 } PmEvalOpts;
@@ -166,6 +170,7 @@ typedef struct PmEvalReport {
 	/* Variants of the task that have no record, since a part was asked for or the first failure ended it:
 	 * with any, there is no score. Filled by the caller. */
 	size_t n_left_out;
+	PmPrint *printed; /* owned; what kernels printed: a debugging run, without a score. NULL = none */
 	PmEvalOpts opts;
 } PmEvalReport;
 

@@ -12,7 +12,7 @@
 static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poison, uint64_t layout,
 			      PmRunResult *out, PmErr *err)
 {
-	PmRunOpts o = { .device = e->o->device,
+	PmRunOpts o = { .device = pm__eval_device(e),
 			.deadline = e->deadline,
 			.poison = poison,
 			.layout = layout,
@@ -23,6 +23,9 @@ static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poi
 	PmStatus st;
 
 	pm_err_init(&run_err);
+	if (e->o->print)
+		pm_print_about(e->o->print, "--- %s, inputs %s%s, alternative %d:", e->m->label,
+			       e->run.inputs, e->run.edited ? " (edited)" : "", alt);
 	o.alts = alts;
 	st = pm_run_graph(e->probe.g, in, pm_graph_n_inputs(e->probe.g), &o, out, &run_err);
 	free(alts);

@@ -56,6 +56,8 @@ uint64_t pm__draw(const Eval *e, const char *purpose, uint64_t number);
 PmVerdict pm__device_verdict(PmStatus st);
 /* Failures that are the machine's, not the pass's. */
 int pm__is_our_fault(PmStatus st);
+/* Where the candidate's kernels run: the device, or that on which they may print. */
+const char *pm__eval_device(const Eval *e);
 /* How a device run ended: PM_OK, with the verdict of `why` when it failed, or an error that is ours. */
 PmStatus pm__device_said(Eval *e, PmStatus st, const PmErr *why, PmErr *err);
 /* Verdicts about results alone, which may be good enough at some level of the ladder. */

@@ -38,7 +38,8 @@ void pm__check_races(Eval *e, const PmTensor *in, int alt, uint32_t poison)
 	PmStatus st;
 	int *alts;
 
-	if (strcmp(e->o->device, "emu") != 0 || !has_shared(e->cand.g, alt))
+	/* On that device nobody prints. */
+	if (e->o->print || strcmp(e->o->device, "emu") != 0 || !has_shared(e->cand.g, alt))
 		return;
 	pm_err_init(&why);
 	alts = pm__choose_alternatives(e->probe.g, alt, &o.n_alts);

@@ -463,3 +463,17 @@ int pm_author_has_word(const char *text, const char *word)
 			return 1;
 	return 0;
 }
+
+int pm_author_sets(const char *text, const char *word)
+{
+	Lex x = { .p = text, .start = text, .line_start = text };
+	Token t;
+
+	while ((t = take(&x)).kind) {
+		Token next = look(&x);
+
+		if (t.kind == 'a' && is(&t, word) && next.kind == '=' && next.p[1] != '=')
+			return 1;
+	}
+	return 0;
+}

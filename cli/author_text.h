@@ -46,5 +46,8 @@ PmStatus pm_author_read(const char *path, PmAuthor *out, PmErr *err);
 void pm_author_release(PmAuthor *a);
 /* 1 when the identifier `word` stands in `text`, comments and strings included. */
 int pm_author_has_word(const char *text, const char *word);
+/* 1 when the text gives the identifier a value itself (`KEEP = ...`), outside of comments and strings: no DEF
+ * of that name can be before it. */
+int pm_author_sets(const char *text, const char *word);
 
 #endif

@@ -15,23 +15,24 @@
 
 enum { MAX_OBJECT = 256 << 20 };
 
-/* The first is that which the messages are of. */
+/* The first is that which the messages are of. Defines may be those of another source, and are when the text
+ * gives the name a value itself: OTHERS are those that it does not. */
 static const struct {
 	PmDType type;
 	int number; /* what a computed define stands for: small, for loops that are unrolled */
-	int bare;   /* without defines: they may be those of another source */
+	enum { OTHERS, NONE, ALL } which;
 } tries[] = {
-	{ PM_F32, 4, 0 }, { PM_F32, 4, 1 }, { PM_F16, 4, 0 },  { PM_I64, 4, 0 },
-	{ PM_U8, 4, 0 },  { PM_F32, 1, 0 }, { PM_F32, 32, 0 },
+	{ PM_F32, 4, OTHERS }, { PM_F32, 4, NONE },  { PM_F32, 4, ALL },    { PM_F16, 4, OTHERS },
+	{ PM_I64, 4, OTHERS }, { PM_U8, 4, OTHERS }, { PM_F32, 1, OTHERS }, { PM_F32, 32, OTHERS },
 };
 enum { N_TRIES = sizeof tries / sizeof *tries };
 static const char mark[] = "__global__";
 
 typedef struct Kernel {
 	const PmAuthorText *t;
-	const char *label;           /* base name of its file */
-	int types, numbers, defines; /* there is more than one way to compile it */
-	size_t n_lines[N_TRIES];     /* of defines before the text */
+	const char *label;                 /* base name of its file */
+	int types, numbers, defines, sets; /* there is more than one way to compile it */
+	size_t n_lines[N_TRIES];           /* of defines before the text */
 	PmMessages said[N_TRIES];
 	int tried[N_TRIES], ok[N_TRIES];
 } Kernel;
@@ -89,6 +90,7 @@ static void choose(Work *w)
 			int named = pm_author_has_word(t->text.s, w->author.def.v[d].name);
 
 			k.defines |= named;
+			k.sets |= named && pm_author_sets(t->text.s, w->author.def.v[d].name);
 			k.numbers |= named && !w->author.def.v[d].known;
 		}
 		PM_VEC_PUSH(&w->k, k);
@@ -110,8 +112,10 @@ static void write_source(const Work *w, Kernel *k, int way, PmStr *out)
 {
 	const PmAuthor *a = &w->author;
 
-	for (size_t d = 0; d < a->def.n && !tries[way].bare; d++) {
+	for (size_t d = 0; d < a->def.n && tries[way].which != NONE; d++) {
 		if (is_defined_before(a, d) || !pm_author_has_word(k->t->text.s, a->def.v[d].name))
+			continue;
+		if (k->sets && tries[way].which == OTHERS && pm_author_sets(k->t->text.s, a->def.v[d].name))
 			continue;
 		pm_str_addf(out, "#define %s (%lld)\n", a->def.v[d].name,
 			    a->def.v[d].known ? (long long)a->def.v[d].value : tries[way].number);
@@ -214,7 +218,7 @@ static int wants(const Kernel *k, int way)
 		return 1;
 	if (is_done(k) || !n_sure(k) || (tries[way].type != PM_F32 && !k->types))
 		return 0;
-	if (tries[way].bare && !k->defines)
+	if ((tries[way].which == NONE && !k->defines) || (tries[way].which == ALL && !k->sets))
 		return 0;
 	return tries[way].number == tries[0].number || k->numbers;
 }

@@ -92,7 +92,7 @@ static int can_be_repeated(const PmEvalReport *r)
 
 	for (size_t i = 0; i < r->n; i++)
 		any |= r->rec[i].n_kernels > 0 && r->rec[i].verdict != PM_VERDICT_OK;
-	return any && !r->replayed;
+	return any && !r->replayed && !r->printed;
 }
 
 /* The command that sees the same failures again. */
@@ -159,6 +159,21 @@ static PmStatus put_results(Eval *e, const PmEvalReport *r, size_t n, PmErr *err
 	return st;
 }
 
+/* What kernels printed, each pass's at once. */
+static void say_printed(const PmEvalReport *r)
+{
+	const PmPrint *p = r->printed;
+
+	if (!p)
+		return;
+	fwrite(p->text, 1, p->n, stderr);
+	if (p->n && p->text[p->n - 1] != '\n')
+		fputc('\n', stderr);
+	if (p->cut)
+		fprintf(stderr, "passmith: The kernels of %s printed %lld bytes more, which are cut.\n",
+			r->pass, (long long)p->cut);
+}
+
 /* After an error: the reports of the passes that are finished, and of the one at hand the records that are.
  */
 static void put_finished(const Eval *e, const PmEvalReport *r, size_t done, const char *have)
@@ -213,6 +228,8 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 	for (; done < n && !st; done += !st)
 		st = pm_eval_task(&task, e->passes.list.v[done], &r[done], have, err);
 	pm_progress_end(&e->bar);
+	for (size_t i = 0; i < n; i++)
+		say_printed(&r[i]);
 	if (e->save.n && !pm_cli_json)
 		printf("Failing variants: %zu in %s (sh %s/replay.sh runs them again)\n", e->save.n,
 		       e->save_dir, e->save_dir);
@@ -267,6 +284,12 @@ static int check_args(const PmCmd *cmd, Eval *e)
 	if (e->record_path && e->replay_path)
 		return pm_cli_usage(cmd, "What is replayed has no score, and so no record: leave out "
 					 "--replay or --record.");
+	if (e->opts.debug_print && (strcmp(e->opts.device, "emu") || e->db_path || e->record_path ||
+				    e->replay_path || e->key_path || e->save_dir))
+		return pm_cli_usage(cmd,
+				    "Kernels print on emu alone, and a debugging run has no score and is "
+				    "not kept: leave out --debug-print, or --device cuda, --db, --record, "
+				    "--sign-key, --replay and --save-failing.");
 	if (e->key_path && !e->record_path)
 		return pm_cli_usage(cmd, "--sign-key signs the file of --record: give both.");
 	if (e->strong && e->weak)
@@ -288,6 +311,8 @@ static int run(Eval *e)
 	e->tf32 |= e->opts.lane > PM_LANE_STRICT;
 	e->variants |= is_part(e);
 	e->opts.seed = (uint64_t)e->seed;
+	if (e->opts.debug_print)
+		e->hidden = 0;
 	e->opts.require_sandbox = e->strong || ((e->db_path || e->record_path) && !e->weak);
 	e->opts.confirm_above = e->confirm ? 1 : 0;
 	e->opts.preset = !strcmp(e->preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
@@ -337,6 +362,8 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--save-failing", PM_OPT_STR, &e.save_dir,
 		  "write each variant on which a pass fails to this folder, with the line that runs it "
 		  "again" },
+		{ "--debug-print", PM_OPT_FLAG, &e.opts.debug_print,
+		  "emu: printf of kernels goes to stderr; the result has no score and is not kept" },
 		{ "--summary", PM_OPT_FLAG, &e.summary, "one line per pass only" },
 		{ "--graphs", PM_OPT_FLAG, &e.opts.graphs,
 		  "cuda: every call of both sides replays its launches as one CUDA graph" },

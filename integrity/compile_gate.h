@@ -24,7 +24,8 @@ typedef struct PmCompileJudgement {
 
 /* Compiles every alternative of every Kernel node of `g` for compute capability `cc` and judges the PTX. What
  * is accepted is put into the cache, so the device assembles and runs the very bytes that were judged.
+ * `prints`: for a debugging run; a call of printf is taken for an expression that does nothing.
  * Whatever the sources do, this returns PM_OK and a verdict; an error is of this machine. */
-PmStatus pm_compile_gate(const PmGraph *g, int cc, PmCompileJudgement *out, PmErr *err);
+PmStatus pm_compile_gate(const PmGraph *g, int cc, int prints, PmCompileJudgement *out, PmErr *err);
 
 #endif

@@ -14,6 +14,8 @@ PmStatus pm_device_open(const char *name, PmDevice **out, PmErr *err)
 		return pm_emu_open(out, err);
 	if (pm_str_eq(name, "emu+races"))
 		return pm_emu_open_races(out, err);
+	if (pm_str_eq(name, PM_DEVICE_PRINT))
+		return pm_emu_open_print(out, err);
 	if (pm_str_eq(name, "cuda"))
 		return pm_cuda_open(out, err);
 	return pm_err(err, PM_E_NOT_FOUND,

@@ -15,6 +15,7 @@
 #include "ir/type.h"
 #include "runtime/digest.h"
 #include "runtime/library.h"
+#include "runtime/print.h"
 #include "runtime/sketch.h"
 
 #include <stddef.h>
@@ -183,18 +184,23 @@ typedef struct PmDeviceOps {
 
 struct PmDevice {
 	const PmDeviceOps *ops;
-	/* device's own state follows in the derived struct */
+	PmPrint *print; /* what kernels have printed; NULL = they cannot */
+			/* device's own state follows in the derived struct */
 };
 
 /* Whether pm_device_open knows this name. */
 int pm_device_is_known(const char *name);
-/* Opens "emu", "emu+races" or "cuda"; PM_E_ENV with what is missing and how to get it. Returns owned
- * (ops->close). */
+/* Opens "emu", "emu+races", PM_DEVICE_PRINT or "cuda"; PM_E_ENV with what is missing and how to get it.
+ * Returns owned (ops->close). */
 PmStatus pm_device_open(const char *name, PmDevice **out, PmErr *err);
 PmStatus pm_emu_open(PmDevice **out, PmErr *err);
 /* "emu+races": the same, slower, watching shared memory: PM_E_RACE when two threads touch a byte, one of them
  * writing, without a barrier between them, PM_E_OOB for an access between two __shared__ arrays. */
 PmStatus pm_emu_open_races(PmDevice **out, PmErr *err);
+/* The same as "emu", but kernels may call printf, whose text is in `print`. It is for --debug-print alone:
+ * pm_device_is_known does not know its name, so that no option selects it and no result says it. */
+#define PM_DEVICE_PRINT "emu+print"
+PmStatus pm_emu_open_print(PmDevice **out, PmErr *err);
 /* Whether that device watches a source at all: it names shared memory, or what in the prelude uses it. */
 int pm_emu_races_wanted(const char *source);
 /* The driver is initialised in the calling process, which must not fork users of the device afterwards. */

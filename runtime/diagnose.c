@@ -37,7 +37,7 @@ static PmStatus by_nvrtc(const PmSource *s, size_t n, PmKernelLog *out, PmErr *e
 static PmStatus by_emu(const PmSource *s, size_t n, PmKernelLog *out, PmStr *by, PmErr *err)
 {
 	PmEmuBuilder b;
-	PmStatus st = pm__emu_builder_open(&b, 0, err);
+	PmStatus st = pm__emu_builder_open(&b, PM_EMU_PRINT, err);
 
 	if (st)
 		return st;

@@ -65,14 +65,14 @@ static void add_lines(const char *const *v, int n, PmStr *text)
 		pm_str_addf(text, "%s\n", v[i]);
 }
 
-PmStatus pm__emu_builder_open(PmEmuBuilder *b, int races, PmErr *err)
+PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmEmuMode mode, PmErr *err)
 {
 	const char *cxx = getenv("PASSMITH_CXX");
 	PmStr text = PM_STR_INIT;
 	PmProcResult r = { 0 };
 	PmStatus rc;
 
-	b->races = races;
+	b->mode = mode;
 	pm_str_init(&b->root);
 	pm_str_init(&b->cache);
 	pm_str_init(&b->heads);
@@ -106,7 +106,7 @@ PmStatus pm__emu_builder_open(PmEmuBuilder *b, int races, PmErr *err)
 	pm_sha256_hex(text.s, text.len, b->key);
 	pm_str_clear(&text);
 	add_lines(race_flags, N_RACE_FLAGS, &text);
-	if (!rc && races)
+	if (!rc && mode == PM_EMU_RACES)
 		rc = pm_kcache_add_headers(b->root.s, "runtime/emu_races", &text, err);
 	pm_sha256_hex(text.s, text.len, b->race_key);
 	pm_str_release(&text);
@@ -201,7 +201,7 @@ static void drop_kernels(PmEmuScan *scan)
 
 static int is_watched(const PmEmuBuilder *b, const PmSource *s)
 {
-	return b->races && pm_emu_races_wanted(s->source);
+	return b->mode == PM_EMU_RACES && pm_emu_races_wanted(s->source);
 }
 
 /* Appends to `unit` all of the translation unit but the table of kernels. */
@@ -213,6 +213,8 @@ static PmStatus write_body(const PmEmuBuilder *b, const PmSource *s, PmEmuScan *
 		rc = pm__emu_scan(s->label, s->source, strlen(s->source), scan, err);
 	if (!rc) {
 		pm_str_add(unit, is_watched(b, s) ? "#include \"races.h\"\n" : "#include \"cuda_host.h\"\n");
+		if (b->mode == PM_EMU_PRINT)
+			pm_str_add(unit, "#include \"cuda_print.h\"\n");
 		pm_kernel_unit_begin(s, unit);
 		pm_kernel_lines_add(s, scan->text.s, scan->text.len, unit);
 	}
@@ -388,6 +390,8 @@ static void object_path(const PmEmuBuilder *b, const PmSource *s, const PmEmuSca
 
 	pm_str_addf(&hashed, "%s\n%s\n%s\n", b->key, is_watched(b, s) ? b->race_key : "",
 		    scan->conditional ? "kernels behind the preprocessor" : "");
+	if (b->mode == PM_EMU_PRINT)
+		pm_str_add(&hashed, "kernels may print\n");
 	pm_str_addn(&hashed, body->s, body->len);
 	write_table(scan, &hashed);
 	pm_sha256_hex(hashed.s, hashed.len, hex);

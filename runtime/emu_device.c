@@ -782,6 +782,7 @@ static void emu_close(PmDevice *dev)
 	pm__emu_run_free(d->run);
 	pm__emu_signals_close(&d->signals);
 	pm__emu_builder_close(&d->builder);
+	free(d->base.print);
 	free(d);
 }
 
@@ -808,10 +809,10 @@ static const PmDeviceOps ops = {
 	.shut = emu_shut,
 };
 
-static PmStatus open_device(int races, PmDevice **out, PmErr *err)
+static PmStatus open_device(PmEmuMode mode, PmDevice **out, PmErr *err)
 {
 	EmuDevice *d = pm_xcalloc(1, sizeof *d);
-	PmStatus rc = pm__emu_builder_open(&d->builder, races, err);
+	PmStatus rc = pm__emu_builder_open(&d->builder, mode, err);
 
 	d->base.ops = &ops;
 	if (rc) {
@@ -819,6 +820,8 @@ static PmStatus open_device(int races, PmDevice **out, PmErr *err)
 		return rc;
 	}
 	d->run = pm__emu_run_new();
+	if (mode == PM_EMU_PRINT)
+		d->run->print = d->base.print = pm_xcalloc(1, sizeof *d->base.print);
 	rc = pm__emu_buf_new(PM_EMU_MAX_SMEM, PM_BUF_SCRATCH, 1, 0, &d->dyn, err);
 	if (!rc)
 		rc = pm__emu_signals_open(&d->signals, err);
@@ -832,18 +835,23 @@ static PmStatus open_device(int races, PmDevice **out, PmErr *err)
 
 PmStatus pm_emu_open(PmDevice **out, PmErr *err)
 {
-	return open_device(0, out, err);
+	return open_device(PM_EMU_PLAIN, out, err);
 }
 
 PmStatus pm_emu_open_races(PmDevice **out, PmErr *err)
 {
-	return open_device(1, out, err);
+	return open_device(PM_EMU_RACES, out, err);
+}
+
+PmStatus pm_emu_open_print(PmDevice **out, PmErr *err)
+{
+	return open_device(PM_EMU_PRINT, out, err);
 }
 
 PmStatus pm_emu_compile(const PmSource *src, size_t n, int jobs, PmErr *err)
 {
 	PmEmuBuilder b;
-	PmStatus rc = pm__emu_builder_open(&b, 0, err);
+	PmStatus rc = pm__emu_builder_open(&b, PM_EMU_PLAIN, err);
 	size_t i;
 
 	if (rc)

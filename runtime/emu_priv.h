@@ -93,15 +93,21 @@ PmStatus pm__emu_object_check(const char *path, const char *label, PmErr *err);
 
 /* --- emu_build.c: source to shared object, cached ---------------------------------------------------- */
 
+typedef enum {
+	PM_EMU_PLAIN,
+	PM_EMU_RACES, /* kernels with shared memory are compiled to be watched */
+	PM_EMU_PRINT, /* kernels may print */
+} PmEmuMode;
+
 struct PmEmuBuilder {
 	PmStr root, cache, heads; /* folders; heads: of emu_head.c */
 	PmStr cxx;                /* the compiler */
-	int races;                /* kernels with shared memory are compiled to be watched */
-	char key[65];             /* hash of compiler, flags, shim and prelude */
-	char race_key[65];        /* and of what watching adds */
+	PmEmuMode mode;
+	char key[65];      /* hash of compiler, flags, shim and prelude */
+	char race_key[65]; /* and of what watching adds */
 };
 
-PmStatus pm__emu_builder_open(PmEmuBuilder *b, int races, PmErr *err);
+PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmEmuMode mode, PmErr *err);
 void pm__emu_builder_close(PmEmuBuilder *b);
 /* Appends the path of the shared object of `s`, compiling it when the cache has none. */
 PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, PmErr *err);
@@ -135,6 +141,7 @@ typedef struct PmEmuThread {
 } PmEmuThread;
 
 typedef struct PmEmuRaces PmEmuRaces; /* emu_race.c */
+enum { PM_EMU_WHERE = 128 };
 
 typedef struct PmEmuFault {
 	int signal; /* 0 = none */
@@ -168,7 +175,9 @@ typedef struct PmEmuRun {
 	PM_VEC(PmFiber *) idle;
 	int failed;
 	PmEmuFault fault;
-	PmEmuRaces *races; /* of the module; NULL = accesses are not watched */
+	PmEmuRaces *races;                /* of the module; NULL = accesses are not watched */
+	PmPrint *print;                   /* of the device; NULL = kernels do not print */
+	char printer[PM_EMU_WHERE + 256]; /* who printed last */
 	PmErr err;
 } PmEmuRun;
 
@@ -181,8 +190,13 @@ PmEmuRun *pm__emu_running(void);
 /* Ends the launch from inside a kernel: "Kernel 'x' (entry 'y') <text>". Does not return. */
 void pm__emu_fail(PmEmuRun *r, PmStatus st, const char *fmt, ...) PM_PRINTF(3, 4);
 /* "block (0,0,0) thread (5,0,0)" of the running thread. */
-enum { PM_EMU_WHERE = 128 };
 const char *pm__emu_where(const PmEmuRun *r, char out[PM_EMU_WHERE]);
+
+/* --- emu_print.c: printf of a kernel ---------------------------------------------------------------------
+ */
+
+/* Adds what the running thread prints to r->print, with who it is; fails the run where that is NULL. */
+int pm__emu_print(PmEmuRun *r, const char *text, const PmEmuPrintArg *v, int n);
 
 /* --- emu_race.c: accesses to shared memory without order ------------------------------------------------ */
 

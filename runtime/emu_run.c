@@ -434,7 +434,12 @@ static void trap(const char *what, int line, const char *file)
 	fail(run, "%s at line %d of %s in %s.", what, line, file, pm__emu_where(run, where));
 }
 
-static const PmEmuCalls calls = { barrier, warp, trap, memcpy, memmove, memset };
+static int print(const char *format, const PmEmuPrintArg *v, int n)
+{
+	return pm__emu_print(run, format, v, n);
+}
+
+static const PmEmuCalls calls = { barrier, warp, trap, memcpy, memmove, memset, print };
 
 /* Dynamic shared memory ends at an inaccessible page; the few bytes before it are the pattern. */
 static PmStatus check_dyn(PmEmuRun *r, PmErr *err)

@@ -20,10 +20,12 @@ typedef struct Job {
 	uint32_t poison;
 } Job;
 
-/* What is sent back first; then each output's bytes. */
+/* What is sent back first; then what kernels printed, then each output's bytes. */
 typedef struct Head {
 	PmStatus status;
 	char text[PM_ERR_MAX];
+	size_t n_printed;
+	int64_t cut;
 } Head;
 
 static int work(void *arg, PmStr *reply)
@@ -39,7 +41,13 @@ static int work(void *arg, PmStr *reply)
 	if (!h.status)
 		h.status = pm_exec_run(j->x, j->in, j->n_in, j->poison, out, j->n_out, &err);
 	memcpy(h.text, err.text, sizeof h.text);
+	if (d->print) {
+		h.n_printed = d->print->n;
+		h.cut = d->print->cut;
+	}
 	pm_str_addn(reply, &h, sizeof h);
+	if (d->print)
+		pm_str_addn(reply, d->print->text, d->print->n);
 	for (size_t i = 0; i < j->n_out && !h.status; i++)
 		pm_str_addn(reply, out[i].data, out[i].bytes);
 	return 0;
@@ -48,6 +56,7 @@ static int work(void *arg, PmStr *reply)
 static PmStatus take(const Job *j, const PmStr *reply, PmTensor *out, PmErr *err)
 {
 	const PmGraph *g = pm_exec_plan(j->x)->g;
+	PmPrint *print = pm_exec_device(j->x)->print;
 	const char *p = reply->s;
 	size_t left = reply->len;
 	PmStatus st = PM_OK;
@@ -57,10 +66,17 @@ static PmStatus take(const Job *j, const PmStr *reply, PmTensor *out, PmErr *err
 		return pm_err(err, PM_E_CRASH, "The process of the kernels ended without an answer.");
 	memcpy(&h, p, sizeof h);
 	h.text[sizeof h.text - 1] = '\0';
-	if (h.status)
-		return pm_err(err, h.status < 0 ? h.status : PM_E_INTERNAL, "%s", h.text);
 	p += sizeof h;
 	left -= sizeof h;
+	if (print) {
+		if (h.n_printed > left || h.n_printed > PM_PRINT_MAX)
+			return pm_err(err, PM_E_CRASH, "The process of the kernels sent half an answer.");
+		pm_print_take(print, p, h.n_printed, h.cut);
+		p += h.n_printed;
+		left -= h.n_printed;
+	}
+	if (h.status)
+		return pm_err(err, h.status < 0 ? h.status : PM_E_INTERNAL, "%s", h.text);
 	for (size_t i = 0; i < j->n_out && !st; i++) {
 		st = pm_tensor_init(&out[i], pm_value_type(g, pm_graph_output(g, i)), err);
 		if (!st && left < out[i].bytes)
@@ -108,6 +124,8 @@ PmStatus pm_exec_run_apart(PmExec *x, const PmTensor *in, size_t n_in, uint32_t 
 			*seconds = pm_now() - t0;
 		return st;
 	}
+	if (pm_exec_device(x)->print)
+		lim.max_output += PM_PRINT_MAX;
 	memset(out, 0, n_out * sizeof *out);
 	for (size_t i = 0; i < n_out && i < pm_graph_n_outputs(g); i++) {
 		int64_t bytes = 0;

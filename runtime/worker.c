@@ -20,7 +20,8 @@ struct PmWorker {
 	int next;                                /* slot to be filled next */
 	int side[PM_SAMPLER_SIDES];              /* slots of the last run, or of the clock's sides */
 	double clock_deadline;
-	int killed; /* the last process, from outside */
+	int killed;     /* the last process, from outside */
+	PmPrint *print; /* borrowed, or NULL */
 };
 
 PmWorker *pm_worker_new(const char *device)
@@ -52,6 +53,11 @@ const char *pm_worker_device(const PmWorker *w)
 	return w->device;
 }
 
+void pm_worker_print_to(PmWorker *w, PmPrint *to)
+{
+	w->print = to;
+}
+
 int pm_worker_starts(const PmWorker *w)
 {
 	return w->starts;
@@ -78,6 +84,18 @@ void pm_worker_begin(PmWorker *w)
 	start(w, NULL);
 }
 
+/* What was printed goes before the payload. */
+static PmStatus take_printed(PmWorker *w, const WorkerReply *r, PmStr *reply, PmErr *err)
+{
+	if (r->n_printed > reply->len || r->n_printed > PM_PRINT_MAX)
+		return pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
+	if (w->print)
+		pm_print_take(w->print, reply->s, r->n_printed, r->cut);
+	reply->len -= r->n_printed;
+	memmove(reply->s, reply->s + r->n_printed, reply->len + 1);
+	return PM_OK;
+}
+
 /* Sends head and payload; *payload becomes the reply's, of at most `most` bytes. Whatever fails ends the
  * worker. */
 static PmStatus ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, double deadline, uint64_t most,
@@ -91,8 +109,8 @@ static PmStatus ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, double dead
 		return st;
 	pm_str_addn(&request, a, sizeof *a);
 	pm_str_addn(&request, payload->s, payload->len);
-	st = pm_server_call(w->server, "device worker", request.s, request.len, deadline, sizeof *r + most,
-			    &reply, err);
+	st = pm_server_call(w->server, "device worker", request.s, request.len, deadline,
+			    sizeof *r + most + (w->print ? PM_PRINT_MAX : 0), &reply, err);
 	pm_str_release(&request);
 	pm_str_clear(payload);
 	if (!st && reply.len < sizeof *r)
@@ -104,8 +122,10 @@ static PmStatus ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, double dead
 		r->text[sizeof r->text - 1] = '\0';
 		memmove(reply.s, reply.s + sizeof *r, left + 1);
 		reply.len = left;
+		st = take_printed(w, r, &reply, err);
+		left = reply.len;
 		pm_str_adopt(payload, pm_str_detach(&reply, NULL), left);
-		if (r->status)
+		if (!st && r->status)
 			st = pm_err(err, r->status < 0 ? r->status : PM_E_INTERNAL, "%s", r->text);
 	}
 	pm_str_release(&reply);

@@ -18,6 +18,9 @@ void pm_worker_free(PmWorker *w); /* NULL is allowed */
 /* Ends the process; the next request starts another. */
 void pm_worker_renew(PmWorker *w);
 const char *pm_worker_device(const PmWorker *w);
+/* With PM_DEVICE_PRINT: what kernels print from now on is added there (borrowed), of failed runs too unless
+ * the process was lost. NULL, as at first: nowhere. */
+void pm_worker_print_to(PmWorker *w, PmPrint *to);
 /* Processes started so far. */
 int pm_worker_starts(const PmWorker *w);
 

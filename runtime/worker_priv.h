@@ -1,8 +1,8 @@
 /* worker_priv.h - what a device worker is asked and answers; shared by worker.c (asks) and worker_serve.c
  * (answers).
  *
- * A request is a WorkerAsk and its payload, a reply a WorkerReply and its payload. Both ends are one program,
- * so structures cross as they are; lengths are checked on both sides.
+ * A request is a WorkerAsk and its payload, a reply a WorkerReply, what kernels printed, and its payload.
+ * Both ends are one program, so structures cross as they are; lengths are checked on both sides.
  */
 #ifndef RUNTIME_WORKER_PRIV_H
 #define RUNTIME_WORKER_PRIV_H
@@ -42,6 +42,8 @@ typedef struct WorkerReply {
 	int n;
 	PmSample sample;
 	char text[PM_ERR_MAX];
+	size_t n_printed; /* bytes, and those that had no room */
+	int64_t cut;
 } WorkerReply;
 
 /* A place in bytes that came from the other side. */

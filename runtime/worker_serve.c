@@ -267,6 +267,7 @@ int pm__worker_serve(void *arg, const char *request, size_t n, PmStr *reply)
 	const char *head = pm__take(&c, sizeof(WorkerAsk));
 	PmStr payload = PM_STR_INIT;
 	WorkerReply r = { 0 };
+	PmPrint *print;
 	WorkerAsk a;
 	PmErr err;
 
@@ -284,8 +285,17 @@ int pm__worker_serve(void *arg, const char *request, size_t n, PmStr *reply)
 		if (!r.status)
 			r.status = answer(&a, &c, &r, &payload, &err);
 	}
+	print = w.d ? w.d->print : NULL;
 	memcpy(r.text, err.text, sizeof r.text);
+	if (print) {
+		r.n_printed = print->n;
+		r.cut = print->cut;
+	}
 	pm_str_addn(reply, &r, sizeof r);
+	if (print) {
+		pm_str_addn(reply, print->text, print->n);
+		memset(print, 0, sizeof *print); /* it is the parent's now */
+	}
 	if (!r.status)
 		pm_str_addn(reply, payload.s, payload.len);
 	pm_str_release(&payload);

@@ -39,6 +39,13 @@ enum {
 	PM_EMU_WARP_ACTIVE /* the lanes that are at the same line */
 };
 
+/* An argument of printf: an integer, the bits of a double, or an address. */
+enum { PM_EMU_PRINT_INT = 1, PM_EMU_PRINT_DOUBLE, PM_EMU_PRINT_POINTER };
+typedef struct PmEmuPrintArg {
+	unsigned long long bits;
+	int kind;
+} PmEmuPrintArg;
+
 /* Functions of the program that a running kernel calls. `line` and `file` are the author's place. */
 typedef struct PmEmuCalls {
 	int (*barrier)(int kind, int pred, int line, const char *file);
@@ -49,6 +56,8 @@ typedef struct PmEmuCalls {
 	void *(*copy)(void *to, const void *from, __SIZE_TYPE__ n);
 	void *(*move)(void *to, const void *from, __SIZE_TYPE__ n);
 	void *(*set)(void *to, int byte, __SIZE_TYPE__ n);
+	/* printf with n arguments; ends the launch where kernels do not print. */
+	int (*print)(const char *format, const PmEmuPrintArg *v, int n);
 } PmEmuCalls;
 
 /* The running thread, kept up to date by the program whenever it changes threads. */

@@ -125,6 +125,20 @@ PASS
 	printf '%s\n\t\tfloat part[WIDE]; part[0] = lost; }\n' "$good" | pass bad
 	pm build "$tmp/bad.c"
 	at 10 lost "$1: an error beside a computed define"
+
+	# A name that a text gives a value itself is the DEF of another source; a comment gives none.
+	echo "$good" '/* WIDE = 4 */ float part[WIDE]; part[0] = 0; }' | pass wide
+	pm build "$tmp/wide.c"
+	exits 0 "$1: a define that a comment sets"
+	echo "$good" 'enum { ALSO = OTHER & 1, WIDE = OTHER & 2 }; if (ALSO) y[0] = WIDE; }' | pass own
+	sed -i 's/DEF(WIDE, n + 1)/DEF(WIDE, n + 1), DEF(OTHER, n)/' "$tmp/own.c"
+	pm build "$tmp/own.c"
+	exits 0 "$1: a define of another source beside one of this"
+	sed -i 's/y\[0\] = WIDE/y[0] = WIED/' "$tmp/own.c"
+	pm build "$tmp/own.c"
+	exits 1 "$1: a misspelt one"
+	grep -q 'own\.c:9:[0-9]*: error: .*WIED' "$tmp/err"
+	tap "$1: is said at its line"
 }
 
 if "$passmith" doctor | grep -q '^yes NVRTC'; then

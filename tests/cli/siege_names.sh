@@ -33,11 +33,14 @@ pm eval "$tmp/silu.gpt" --pass "$tmp/p.so"
 says "Kernel 'named' does not compile: line 3: " "a mistake is named with its line"
 n=0
 for form in '"#line 1 \"/etc/passwd\"\n"' '"# 7 \"/etc/passwd\" 1 3\n"' '"%:line 7\n"' '"#li\\\nne 7 \"/etc/passwd\"\n"'; do
+	n=$((n + 1))
 	build_with "$form"
 	pm eval "$tmp/silu.gpt" --pass "$tmp/p.so"
 	grep -q "COMPILE_FAIL.*Kernel 'named' does not compile: line 2 has a #line" "$tmp/out" && ! grep -q passwd "$tmp/out"
-	n=$((n + 1))
 	tap "S90_line_names_a_file: form $n"
+	pm build "$tmp/p.c" -o "$tmp/p.so"
+	[ $code -eq 1 ] && grep -q "line 2 has a #line" "$tmp/err" && ! grep -q passwd "$tmp/err" && [ ! -e "$tmp/p.so" ]
+	tap "S90_line_names_a_file: form $n is refused by build too"
 done
 build_with '"#line 1 \"/home/somebody/my.cu\"\n"'
 pm eval "$tmp/silu.gpt" --pass "$tmp/p.so"

@@ -6,6 +6,7 @@
 #include "base/io.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,10 @@ static PmStatus nameless(int *fd, PmErr *err)
 	PmStr path = PM_STR_INIT;
 	PmStatus st = PM_OK;
 
+	/* Where the file system can, it never has a name: a kill may come at any moment. */
+	*fd = open(tmp && *tmp ? tmp : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (*fd >= 0)
+		return PM_OK;
 	pm_path_join(tmp && *tmp ? tmp : "/tmp", "passmith-spool-XXXXXX", &path);
 	*fd = mkstemp(path.s);
 	if (*fd < 0 || unlink(path.s))

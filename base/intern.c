@@ -138,3 +138,13 @@ const char *pm_intern_text(const PmIntern *t, uint32_t id)
 {
 	return id < t->entries.n ? t->entries.v[id].s : "";
 }
+
+size_t pm_intern_n(const PmIntern *t)
+{
+	return t->entries.n;
+}
+
+size_t pm_intern_len(const PmIntern *t, uint32_t id)
+{
+	return id < t->entries.n ? t->entries.v[id].n : 0;
+}

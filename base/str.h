@@ -50,6 +50,9 @@ void pm_intern_reserve(PmIntern *t, size_t n);
 uint32_t pm_intern(PmIntern *t, const char *s, size_t n);
 /* The terminated text of an id (borrowed, valid until pm_intern_free); "" for an unknown id. */
 const char *pm_intern_text(const PmIntern *t, uint32_t id);
+/* How many ids there are: those from 0 ("") to one less; and the bytes of a text, 0 for an unknown id. */
+size_t pm_intern_n(const PmIntern *t);
+size_t pm_intern_len(const PmIntern *t, uint32_t id);
 /* The id of a string already interned, or UINT32_MAX. Never adds. */
 uint32_t pm_intern_find(const PmIntern *t, const char *s, size_t n);
 

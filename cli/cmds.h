@@ -2,6 +2,7 @@
 #ifndef CLI_CMDS_H
 #define CLI_CMDS_H
 
+#include "base/io.h"
 #include "base/json.h"
 #include "cli/args.h"
 #include "ir/graph.h"
@@ -14,6 +15,9 @@
 /* Reads a model by its ending: .onnx, or IR text otherwise. Weights that are not at hand are made up when
  * they are needed (ir/weights.h). `report` may be NULL; it is filled for text too. */
 PmStatus pm_cli_load(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err);
+/* The same for a model whose file the caller has at hand: it is not opened again, only data beside it is. */
+PmStatus pm_cli_load_read(const char *path, const PmMap *file, PmGraph **out, PmOnnxReport *report,
+			  PmErr *err);
 /* Says on stderr how many weights of a model are made up and how; nothing when none are. */
 void pm_cli_say_weights(const char *path, const PmWeightsReport *r);
 /* The same as {"synthesised": n, "bytes": b, "how": {...}, "as": {...}}; returns owned. */

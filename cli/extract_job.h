@@ -1,7 +1,8 @@
 /* extract_job.h - many models to stored subgraphs, by several processes.
  *
- * First the operators and edges of all models are read and folded together, so that a motif is the same motif
- * in every model; then the models that are not stored yet are cut, each in one transaction.
+ * First all models are read, each once (cli/extract_read.h), and their operators and edges folded together,
+ * so that a motif is the same motif in every model; then the models that are not stored yet are cut, each in
+ * one transaction.
  */
 #ifndef CLI_EXTRACT_JOB_H
 #define CLI_EXTRACT_JOB_H

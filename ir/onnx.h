@@ -65,6 +65,10 @@ PmStatus pm_onnx_import(const char *path, const PmOnnxOpts *opts, PmGraph **out,
 			PmErr *err);
 PmStatus pm_onnx_import_mem(const void *p, size_t n, const char *label, const PmOnnxOpts *opts, PmGraph **out,
 			    PmOnnxReport *report, PmErr *err);
+/* The same for the n bytes of the file at `path`, which the caller has at hand: external data is looked for
+ * in its folder, and the file itself is not opened. */
+PmStatus pm_onnx_import_read(const void *p, size_t n, const char *path, const PmOnnxOpts *opts, PmGraph **out,
+			     PmOnnxReport *report, PmErr *err);
 
 /* Which graph inputs of a model must be bound so that it imports without opaque nodes: inputs that feed
  * operand positions the table wants as attributes or shapes. Appends names to `names`. */

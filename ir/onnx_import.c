@@ -241,6 +241,12 @@ PmStatus pm_onnx_import_mem(const void *p, size_t n, const char *label, const Pm
 	return import_labelled(p, n, label, NULL, opts, out, report, err);
 }
 
+PmStatus pm_onnx_import_read(const void *p, size_t n, const char *path, const PmOnnxOpts *opts, PmGraph **out,
+			     PmOnnxReport *report, PmErr *err)
+{
+	return import_labelled(p, n, path, path, opts, out, report, err);
+}
+
 /* ---- inputs to bind ---- */
 
 static int listed(char names[][128], size_t count, const char *name)

@@ -89,6 +89,95 @@ else
 	skip "a model whose reading ends the process" "this build does not start in 60 MB of addresses"
 fi
 
+# Every model's file is opened once: what is hashed, what is folded and what is cut is the same bytes. A small
+# program that asks the kernel counts the openings.
+"${CC:-cc}" -std=c11 -D_GNU_SOURCE -o "$tmp/opened" tests/cli/opened.c
+tap "what counts openings is built"
+mkdir "$tmp/m" "$tmp/t"
+cp models/*.gpt "$tmp/m"
+: >"$tmp/empty"
+"$tmp/opened" "$tmp/empty" -- sh -c "cat $tmp/empty; cat $tmp/empty" 2>"$tmp/err"
+warns "opened: 2" "it counts two openings as two"
+
+# opened NAME WANTED ARG...: how often extract with these options opens each of the six models.
+opened()
+{
+	opened_name=$1 opened_wanted=$2
+	shift 2
+	code=0
+	"$tmp/opened" "$tmp"/m/*.gpt -- "$passmith" extract "$tmp"/m/*.gpt --quiet "$@" >"$tmp/out" 2>"$tmp/err" || code=$?
+	[ "$code" -eq 0 ] && grep -qxF "opened: $opened_wanted" "$tmp/err"
+	tap "$opened_name"
+}
+opened "one process opens each model once" "1 1 1 1 1 1" --db "$tmp/o1.db" -j 1
+opened "three processes, too" "1 1 1 1 1 1" --db "$tmp/o3.db" -j 3
+opened "and one shard, of the models that it does not cut" "1 1 1 1 1 1" --db "$tmp/os.db" -j 2 --shard 1/3
+opened "what the first shard stored is hashed and folded" "1 2 1 1 2 1" --db "$tmp/os.db" -j 2
+opened "when all are stored they are hashed" "1 1 1 1 1 1" --db "$tmp/o1.db" -j 2
+
+# Folding and cutting work on what was read, wherever it was put aside: the same content as before, and the
+# numbers of the nodes are the model's.
+cat >"$tmp/gaps.gpt" <<'MODEL'
+m (float[2,4] x, float[4,4] w, float[4,4] u) => (float[2,4] y)
+<int64[2] sh = {2, 4}, float k = {3}> {
+ i = Identity (x)
+ m = MatMul (i, w)
+ r = Reshape (m, sh)
+ a = Mul (r, k)
+ b = Relu (a)
+ n = MatMul (b, u)
+ t = Identity (n)
+ y = Sigmoid (t)
+}
+MODEL
+if command -v sqlite3 >/dev/null; then
+	pm extract "$tmp/gaps.gpt" --db "$tmp/gaps.db" --quiet
+	sqlite3 "$tmp/gaps.db" "SELECT DISTINCT o.nodes FROM occurrences o JOIN kinds k ON k.subgraph = o.subgraph
+		WHERE k.kind = 'fusible' ORDER BY o.first_node" >"$tmp/nodes"
+	[ "$(tr '\n' ' ' <"$tmp/nodes")" = "2,4,5 6,8 " ]
+	tap "nodes that were taken out leave gaps in the numbers"
+else
+	skip "nodes that were taken out leave gaps in the numbers" "there is no sqlite3"
+fi
+
+# Nothing is left behind in the folder for temporary files: after the end, after a failure, after a kill.
+TMPDIR=$tmp/t "$passmith" extract "$tmp"/m/*.gpt "$tmp/bad.gpt" --db "$tmp/left.db" --quiet -j 2 >"$tmp/out" 2>"$tmp/err"
+[ -z "$(ls -A "$tmp/t")" ]
+tap "the folder for temporary files is as it was"
+TMPDIR=$tmp/t "$passmith" extract "$tmp/big.gpt" "$tmp/m/swin_block.gpt" --db "$tmp/left.db" --quiet -j 2 >"$tmp/out" 2>"$tmp/err" &
+running=$!
+while kill -0 $running 2>/dev/null && [ -z "$(ls -A "$tmp/t")" ] &&
+	! find "/proc/$running/fd" -lname "$tmp/t/*" 2>/dev/null | grep -q .; do
+	sleep 0.01
+done
+kill -KILL $running 2>/dev/null
+wait $running 2>/dev/null
+[ -z "$(ls -A "$tmp/t")" ]
+tap "after a kill, too"
+TMPDIR=$tmp/none pm extract models/swin_block.gpt --db "$tmp/none.db" --quiet
+exits 3 "without a folder for temporary files"
+warns "make a temporary file" "that is said"
+[ ! -e "$tmp/none.db" ]
+tap "and no database is made"
+
+# What ended a process is told: here the model was read, and its graph is larger than a file may be.
+{
+	echo "chain (float[4] x) => (float[4] y) { v0 = Relu(x)"
+	seq 20000 | sed 's/.*/v& = Relu(v@&)/' | awk -F@ '{ split($2, n, ")"); print $1 (n[1] - 1) ")" }'
+	echo "y = Relu(v20000) }"
+} >"$tmp/chain.gpt"
+(
+	ulimit -f 1000
+	pm extract "$tmp/chain.gpt" "$tmp/bad.gpt" --db "$tmp/chain.db" --quiet -j 2
+	exit $code
+)
+code=$?
+exits 4 "a model that cannot be put aside"
+warns "chain.gpt: Putting aside the model that was read ended the process" "is not told as one that cannot be read"
+says "0 models extracted, 0 done before, 2 failed" "and is stored as failed"
+pm extract "$tmp/chain.gpt" --db "$tmp/chain.db" --quiet
+exits 0 "without the limit it is extracted"
+
 pm extract models/swin_block.gpt --db "$tmp/x.db" --shard 2/2
 exits 2 "a shard that is not there"
 pm extract --db "$tmp/x.db"

@@ -1,6 +1,7 @@
 # Makefile - builds Passmith; `make help` lists what it can do.
 #
-# One makefile, no recursion into folders. Sources are found by folder, so a new .c file needs no line here.
+# One makefile, no recursion into folders. Sources are found by folder and its subfolders, so a new .c file needs no
+# line here.
 # Everything made goes below $(BUILD).
 
 BUILD ?= build
@@ -19,24 +20,28 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- what there is to build ---------------------------------------------------------------------
 
-LIB_DIRS := base ir matcher extract runtime simplify dataset bench integrity
-LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c))
-CLI_SRC  := $(wildcard cli/*.c)
+LIB_DIRS := base ir simplify extract dataset matcher runtime integrity bench app
+# Files of folders and of two levels below them: $(call below,ir bench,*.c).
+below    = $(foreach d,$(1),$(wildcard $(d)/$(2) $(d)/*/$(2) $(d)/*/*/$(2)))
+LIB_SRC  := $(call below,$(LIB_DIRS),*.c)
+CLI_SRC  := $(filter-out cli/host/%,$(call below,cli,*.c))
 # The program that runs passes, started by passmith.
 HOST_SRC := $(wildcard cli/host/*.c)
-PASS_SRC := $(wildcard passes/*.c)
-PASS_CU  := $(wildcard passes/*.cu passes/*/*.cu)
+PASS_SRC := $(wildcard passes/*.c passes/library/*/*.c)
+PASS_CU  := $(wildcard passes/common/*.cu passes/library/*/*.cu)
 # A pass of several files is a folder; its shared object has the folder's name.
-PASS_DIR := $(patsubst passes/%/,%,$(wildcard passes/*/))
+PASS_DIR := $(filter-out common library,$(patsubst passes/%/,%,$(wildcard passes/*/)))
+DIR_CU   := $(wildcard $(PASS_DIR:%=passes/%/*.cu))
+KERNELS  := $(wildcard runtime/kernels/*/*.cu)
 MODELS   := $(wildcard models/*.gpt)
-HEADERS  := $(foreach d,$(LIB_DIRS) include/passmith runtime/emu runtime/emu_races cli tests/lib,$(wildcard $(d)/*.h))
-# Test programs by folder; other .c files in tests/plugin and tests/adversarial are passes that the tests load.
+HEADERS  := $(call below,$(LIB_DIRS) include cli tests/lib,*.h)
+# Test programs by folder; other .c files in tests/plugin and tests/adversarial/passes are passes that the tests load.
 TEST_DIRS    := unit conform plugin adversarial gpu
-TEST_SRC     := $(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/test_*.c))
+TEST_SRC     := $(call below,$(TEST_DIRS:%=tests/%),test_*.c)
 # Measures, and so is no test: a program of its own, for the bundle.
 TIME_SRC     := $(wildcard tests/gpu/time_*.c)
-TEST_LIB_SRC := $(wildcard tests/lib/*.c)
-TEST_PASS    := $(filter-out $(TEST_SRC),$(wildcard tests/plugin/*.c tests/adversarial/*.c))
+TEST_LIB_SRC := $(call below,tests/lib,*.c)
+TEST_PASS    := $(filter-out $(TEST_SRC),$(wildcard tests/plugin/*.c tests/adversarial/passes/*.c))
 FUZZ_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC    := $(wildcard tests/bench/bench_*.c)
 
@@ -93,8 +98,12 @@ LIB_OBJ  := $(call obj,$(LIB_SRC))
 CLI_OBJ  := $(call obj,$(CLI_SRC))
 HOST_OBJ := $(call obj,$(HOST_SRC))
 TEST_LIB := $(call obj,$(TEST_LIB_SRC))
-PASSES   := $(patsubst passes/%.c,$(BUILD)/passes/%.so,$(PASS_SRC)) $(PASS_DIR:%=$(BUILD)/passes/%.so)
-PASS_INC := $(patsubst passes/%.cu,$(GEN)/passes/%.cu.h,$(PASS_CU))
+# What is made of the files of passes/library lies in one folder: a pass is named by its file alone.
+PASS_SO  := $(patsubst %.c,$(BUILD)/passes/%.so,$(notdir $(PASS_SRC)))
+PASSES   := $(PASS_SO) $(PASS_DIR:%=$(BUILD)/passes/%.so)
+PASS_CUH := $(patsubst %,$(GEN)/passes/%.h,$(notdir $(PASS_CU)))
+PASS_INC := $(PASS_CUH) $(DIR_CU:passes/%=$(GEN)/passes/%.h)
+KERNEL_H := $(patsubst %,$(GEN)/kernels/%.h,$(notdir $(KERNELS)))
 TESTS    := $(patsubst %.c,$(BUILD)/%,$(TEST_SRC) $(TIME_SRC))
 TEST_SO  := $(patsubst %.c,$(BUILD)/%.so,$(TEST_PASS))
 # Objects that may not be loaded: each names, after "build:", what to link it with.
@@ -108,13 +117,12 @@ HOST     := $(BUILD)/passmith-host
 ONNX     := $(if $(CLI_SRC),$(patsubst models/%.gpt,$(BUILD)/models/%.onnx,$(MODELS)))
 
 # The generated sources exist as soon as the ir/ folder that needs them does.
-ifneq ($(wildcard ir/*.c),)
+ifneq ($(wildcard ir/*/*.c),)
 GEN_OBJ := $(BUILD)/obj/gen/onnx.pb-c.o
 GEN_H   := $(GEN)/onnx.pb-c.h
 endif
-GEN_H   += $(patsubst runtime/kernels/%.cu,$(GEN)/kernels/%.cu.h,$(wildcard runtime/kernels/*.cu))
-GEN_H   += $(patsubst bench/%.py,$(GEN)/bench/%.py.h,$(wildcard bench/*.py))
-GEN_H   += $(patsubst dataset/%.sql,$(GEN)/dataset/%.sql.h,$(wildcard dataset/*.sql))
+GEN_H   += $(KERNEL_H)
+GEN_H   += $(patsubst %,$(GEN)/%.h,$(wildcard bench/*/*.py dataset/*/*.sql))
 ifneq ($(wildcard tools/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
@@ -147,14 +155,16 @@ $(GEN)/onnx.proto: $(ONNX_PROTO)
 $(GEN)/onnx.pb-c.c $(GEN)/onnx.pb-c.h &: $(GEN)/onnx.proto
 	$(call Q,PROTO)cd $(GEN) && protoc-c --c_out=. onnx.proto
 
-$(GEN)/passmith/ops.h: ir/ops.def tools/gen-ops.sh
+$(GEN)/passmith/ops.h: ir/core/ops.def tools/gen-ops.sh
 	@mkdir -p $(@D)
 	$(call Q,GEN)tools/gen-ops.sh > $@.tmp
 	@mv $@.tmp $@
 
-$(GEN)/kernels/%.cu.h: runtime/kernels/%.cu tools/embed-cu.sh
+# Messages name a kernel's file without the folder of its topic, so that moving one makes no kernel another.
+$(foreach k,$(KERNELS),$(eval $(GEN)/kernels/$(notdir $(k)).h: $(k)))
+$(KERNEL_H): $(GEN)/kernels/%.cu.h: tools/embed-cu.sh
 	@mkdir -p $(@D)
-	$(call Q,EMBED)tools/embed-cu.sh $< > $@.tmp
+	$(call Q,EMBED)tools/embed-cu.sh $(filter %.cu,$^) runtime/kernels/$*.cu > $@.tmp
 	@mv $@.tmp $@
 
 $(GEN)/dataset/%.sql.h: dataset/%.sql tools/embed-text.sh
@@ -167,7 +177,13 @@ $(GEN)/bench/%.py.h: bench/%.py tools/embed-text.sh
 	$(call Q,EMBED)tools/embed-text.sh $< > $@.tmp
 	@mv $@.tmp $@
 
-$(GEN)/passes/%.cu.h: passes/%.cu tools/embed-cu.sh
+$(foreach k,$(PASS_CU),$(eval $(GEN)/passes/$(notdir $(k)).h: $(k)))
+$(PASS_CUH): $(GEN)/passes/%.cu.h: tools/embed-cu.sh
+	@mkdir -p $(@D)
+	$(call Q,EMBED)tools/embed-cu.sh $(filter %.cu,$^) passes/$*.cu > $@.tmp
+	@mv $@.tmp $@
+
+$(DIR_CU:passes/%=$(GEN)/passes/%.h): $(GEN)/passes/%.cu.h: passes/%.cu tools/embed-cu.sh
 	@mkdir -p $(@D)
 	$(call Q,EMBED)tools/embed-cu.sh $< > $@.tmp
 	@mv $@.tmp $@
@@ -201,11 +217,12 @@ $(BUILD)/passmith: $(CLI_OBJ) $(LIB)
 $(HOST): $(HOST_OBJ) $(LIB)
 	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -Wl,-z,relro,-z,now -Wl,-rpath,'$$ORIGIN/lib' -o $@ $^ $(PM_LIBS)
 
-$(BUILD)/passes/%.so: passes/%.c $(BUILD)/flags | $(GEN_H) $(PASS_INC)
+$(foreach s,$(PASS_SRC),$(eval $(BUILD)/passes/$(basename $(notdir $(s))).so: $(s)))
+$(PASS_SO): $(BUILD)/passes/%.so: $(BUILD)/flags | $(GEN_H) $(PASS_INC)
 	@mkdir -p $(@D) $(dir $(call pass_dep,$@))
-	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -MMD -MP -MF $(call pass_dep,$@) -MT $@ -o $@ $<
+	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -MMD -MP -MF $(call pass_dep,$@) -MT $@ -o $@ $(filter %/$*.c,$^)
 
-$(PASS_DIR:%=$(BUILD)/passes/%.so): $(BUILD)/passes/%.so: $(wildcard passes/*/*.c passes/*/*.h) $(wildcard include/passmith/*.h) $(PASS_INC) $(BUILD)/flags | $(GEN_H)
+$(PASS_DIR:%=$(BUILD)/passes/%.so): $(BUILD)/passes/%.so: $(wildcard $(PASS_DIR:%=passes/%/*.[ch])) $(wildcard include/passmith/*.h) $(PASS_INC) $(BUILD)/flags | $(GEN_H)
 	@mkdir -p $(@D)
 	$(call Q,PASS)$(PASS_CC) -I $(GEN)/passes/$* $(PASS_WARN) -o $@ $(filter passes/$*/%.c,$^)
 
@@ -276,8 +293,8 @@ check-gpu: all ## the tests that need an NVIDIA GPU, and with one the passes' ta
 	@BUILD=$(BUILD) tools/check-gpu.sh
 
 # What the bundle holds besides the sources.
-BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/test_nvrtc $(BUILD)/tests/unit/test_pass_library $(BUILD)/tests/adversarial/test_device $(BUILD)/tests/adversarial/test_timed $(BUILD)/tests/adversarial/test_siege_timed \
-	$(PASS_SRC:passes/%.c=$(BUILD)/tests/unit/test_pass_%),$(TESTS)) $(filter %_silu.so %/device_attacks.so %/timed_attacks.so %/siege_timed.so %/siege_interior.so,$(TEST_SO))
+BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/runtime/test_nvrtc $(BUILD)/tests/unit/passes/test_pass_library $(BUILD)/tests/adversarial/test_device $(BUILD)/tests/adversarial/test_timed $(BUILD)/tests/adversarial/test_siege_timed \
+	$(PASS_SO:$(BUILD)/passes/%.so=$(BUILD)/tests/unit/passes/test_pass_%),$(TESTS)) $(filter %_silu.so %/device_attacks.so %/timed_attacks.so %/siege_timed.so %/siege_interior.so,$(TEST_SO))
 
 bench-integrity: $(BENCH) $(HOST) $(PASSES) ## times an evaluation on emu and each layer around strangers' code
 	@$(BUILD)/tests/bench/bench_integrity

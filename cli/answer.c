@@ -1,7 +1,7 @@
 /* answer.c - what a command says at its end. */
 #include "cli/answer.h"
 
-#include "base/arena.h"
+#include "base/core/arena.h"
 
 #include <signal.h>
 #include <stdarg.h>

@@ -13,8 +13,8 @@
 #ifndef CLI_ANSWER_H
 #define CLI_ANSWER_H
 
-#include "base/err.h"
-#include "base/json.h"
+#include "base/core/err.h"
+#include "base/core/json.h"
 
 /* Set by pm_cli_begin. */
 extern int pm_cli_json;

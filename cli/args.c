@@ -1,10 +1,10 @@
 /* args.c - command lines. */
 #include "cli/args.h"
 
-#include "base/io.h"
-#include "base/str.h"
-#include "runtime/device.h"
-#include "runtime/exec.h"
+#include "base/core/str.h"
+#include "base/sys/io.h"
+#include "runtime/device/device.h"
+#include "runtime/exec/exec.h"
 
 #include <stdarg.h>
 #include <stdio.h>

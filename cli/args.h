@@ -2,8 +2,8 @@
 #ifndef CLI_ARGS_H
 #define CLI_ARGS_H
 
-#include "base/err.h"
-#include "base/vec.h"
+#include "base/core/err.h"
+#include "base/core/vec.h"
 #include "cli/answer.h"
 
 #include <stdint.h>
@@ -16,7 +16,7 @@ typedef enum {
 	PM_OPT_LIST,
 	PM_OPT_DEVICE,     /* text: a device that runs kernels */
 	PM_OPT_ANY_DEVICE, /* or ref */
-	PM_OPT_PROFILE     /* text: a row of runtime/profiles.def */
+	PM_OPT_PROFILE     /* text: a row of runtime/exec/profiles.def */
 } PmOptKind;
 
 typedef struct PmStrList {

@@ -2,18 +2,18 @@
 #ifndef CLI_CMDS_H
 #define CLI_CMDS_H
 
-#include "base/io.h"
-#include "base/json.h"
+#include "base/core/json.h"
+#include "base/sys/io.h"
 #include "cli/args.h"
-#include "ir/graph.h"
-#include "ir/onnx.h"
+#include "ir/core/graph.h"
+#include "ir/onnx/onnx.h"
 
 #define XX(name, args, summary, example) int pm_cmd_##name(const PmCmd *cmd, int argc, char **argv);
 #include "cli/cmds.def"
 #undef XX
 
 /* Reads a model by its ending: .onnx, or IR text otherwise. Weights that are not at hand are made up when
- * they are needed (ir/weights.h). `report` may be NULL; it is filled for text too. */
+ * they are needed (ir/data/weights.h). `report` may be NULL; it is filled for text too. */
 PmStatus pm_cli_load(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err);
 /* The same for a model whose file the caller has at hand: it is not opened again, only data beside it is. */
 PmStatus pm_cli_load_read(const char *path, const PmMap *file, PmGraph **out, PmOnnxReport *report,

@@ -1,10 +1,10 @@
 /* load.c - what commands share: reading and writing models. */
 #include "cli/cmds.h"
 
-#include "base/io.h"
-#include "ir/text.h"
-#include "runtime/library.h"
-#include "runtime/worker.h"
+#include "base/sys/io.h"
+#include "ir/text/text.h"
+#include "runtime/device/library.h"
+#include "runtime/worker/worker.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* main.c - passmith: picks the command. */
 #include "cli/args.h"
 
-#include "base/version.h"
+#include "base/core/version.h"
 #include "cli/cmds.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* cut.c - cuts a set of nodes out of a graph. */
 #include "extract/cut.h"
 
-#include "base/str.h"
-#include "base/vec.h"
-#include "ir/infer.h"
+#include "base/core/str.h"
+#include "base/core/vec.h"
+#include "ir/infer/infer.h"
 
 #include <stdlib.h>
 #include <string.h>

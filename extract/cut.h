@@ -8,7 +8,7 @@
 #ifndef EXTRACT_CUT_H
 #define EXTRACT_CUT_H
 
-#include "ir/graph.h"
+#include "ir/core/graph.h"
 
 typedef struct PmCutOpts {
 	int64_t max_const;       /* elements of an integer or bool constant that stays; 0 = 64 */

@@ -1,8 +1,8 @@
 /* dedup.c - a table of hashes with counts. */
 #include "extract/dedup.h"
 
-#include "base/str.h"
-#include "base/vec.h"
+#include "base/core/str.h"
+#include "base/core/vec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef EXTRACT_DEDUP_H
 #define EXTRACT_DEDUP_H
 
-#include "base/hash.h"
+#include "base/core/hash.h"
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
 
 #include "extract/single.h"
 #include "extract/skeleton.h"
-#include "ir/canon.h"
+#include "ir/canon/canon.h"
 
 #include <stdio.h>
 #include <stdlib.h>

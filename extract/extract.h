@@ -1,12 +1,12 @@
 /* extract.h - the subgraphs of a model, each as a graph with its hashes.
  *
  * Three kinds: fusible sets (extract/fusible.h), motifs of many models (extract/fold_dag.h), single operators
- * (extract/single.h). Making a task of one: extract/variants.h and dataset/tasks.h.
+ * (extract/single.h). Making a task of one: extract/variants/variants.h and dataset/store/tasks.h.
  */
 #ifndef EXTRACT_EXTRACT_H
 #define EXTRACT_EXTRACT_H
 
-#include "base/hash.h"
+#include "base/core/hash.h"
 #include "extract/cut.h"
 #include "extract/dedup.h"
 #include "extract/fold_dag.h"

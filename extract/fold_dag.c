@@ -1,8 +1,8 @@
 /* fold_dag.c - folding of graphs: joins the most frequent pairs of groups, round by round. */
 #include "extract/fold_dag.h"
 
-#include "base/hash.h"
-#include "base/vec.h"
+#include "base/core/hash.h"
+#include "base/core/vec.h"
 
 #include <stdlib.h>
 #include <string.h>

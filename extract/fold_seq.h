@@ -11,8 +11,8 @@
 #ifndef EXTRACT_FOLD_SEQ_H
 #define EXTRACT_FOLD_SEQ_H
 
-#include "base/err.h"
-#include "base/vec.h"
+#include "base/core/err.h"
+#include "base/core/vec.h"
 
 #include <stddef.h>
 #include <stdint.h>

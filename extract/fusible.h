@@ -9,14 +9,14 @@
 #ifndef EXTRACT_FUSIBLE_H
 #define EXTRACT_FUSIBLE_H
 
-#include "ir/graph.h"
+#include "ir/core/graph.h"
 
 typedef struct PmFusibleOpts {
 	size_t min_nodes, max_nodes; /* 0 = 2 and 35 */
 	int keep_ends;               /* 1: nodes that only relabel stay */
 	size_t min_launches;         /* 0 = 2 */
-	/* Kernels that each node launches when run by itself, by node id (pm_plan_count of runtime/exec.h);
-	 * NULL: none for what can be a view, one for everything else. Borrowed. */
+	/* Kernels that each node launches when run by itself, by node id (pm_plan_count of
+	 * runtime/exec/exec.h); NULL: none for what can be a view, one for everything else. Borrowed. */
 	const uint32_t *launches;
 } PmFusibleOpts;
 

@@ -2,7 +2,7 @@
 #ifndef EXTRACT_FUSIBLE_PRIV_H
 #define EXTRACT_FUSIBLE_PRIV_H
 
-#include "base/vec.h"
+#include "base/core/vec.h"
 #include "extract/fusible.h"
 
 typedef struct Group {

@@ -1,7 +1,7 @@
 /* plateau.c - plateaus of a curve of kernel counts. */
 #include "extract/plateau.h"
 
-#include "base/arena.h"
+#include "base/core/arena.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* single.c - classes of single operators and who stands for them. */
 #include "extract/single.h"
 
-#include "base/str.h"
-#include "base/vec.h"
+#include "base/core/str.h"
+#include "base/core/vec.h"
 #include "extract/fusible.h"
-#include "ir/canon.h"
+#include "ir/canon/canon.h"
 
 #include <stdlib.h>
 #include <string.h>

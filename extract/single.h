@@ -9,7 +9,7 @@
 #ifndef EXTRACT_SINGLE_H
 #define EXTRACT_SINGLE_H
 
-#include "ir/graph.h"
+#include "ir/core/graph.h"
 
 typedef struct PmSingle {
 	PmNode node;  /* the smallest of its class, the first of equals */

@@ -1,8 +1,8 @@
 /* skeleton.c - operators and edges of a graph. */
 #include "extract/skeleton.h"
 
-#include "base/hash.h"
-#include "base/vec.h"
+#include "base/core/hash.h"
+#include "base/core/vec.h"
 #include "extract/fusible.h"
 
 #include <stdlib.h>

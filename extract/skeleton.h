@@ -9,8 +9,8 @@
 #ifndef EXTRACT_SKELETON_H
 #define EXTRACT_SKELETON_H
 
-#include "base/str.h"
-#include "ir/graph.h"
+#include "base/core/str.h"
+#include "ir/core/graph.h"
 
 enum {
 	PM_SKEL_ANCHOR = 1, /* a contraction: where motifs begin */

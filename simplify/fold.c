@@ -1,8 +1,8 @@
 /* fold.c - what can be computed ahead: sizes from types, and nodes of constants by the reference device. */
 #include "simplify/simplify_priv.h"
 
-#include "ir/infer.h"
-#include "runtime/ref.h"
+#include "ir/infer/infer.h"
+#include "runtime/ref/ref.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* merge.c - two nodes that one can do. */
 #include "simplify/simplify_priv.h"
 
-#include "base/str.h"
-#include "base/vec.h"
-#include "ir/infer.h"
+#include "base/core/str.h"
+#include "base/core/vec.h"
+#include "ir/infer/infer.h"
 
 #include <stdlib.h>
 #include <string.h>

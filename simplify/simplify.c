@@ -1,8 +1,8 @@
 /* simplify.c - the passes by name, and the driver that runs them to a fixed point. */
 #include "simplify/simplify_priv.h"
 
-#include "base/arena.h"
-#include "ir/infer.h"
+#include "base/core/arena.h"
+#include "ir/infer/infer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef SIMPLIFY_SIMPLIFY_H
 #define SIMPLIFY_SIMPLIFY_H
 
-#include "ir/graph.h"
+#include "ir/core/graph.h"
 
 typedef enum PmSimplifyPass {
 #define XX(fn, name, what) PM_SIMPLIFY_##fn,

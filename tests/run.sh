@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # run.sh [-v] [-x WORD]... [WORD...] - runs the tests, each program in its own process with a deadline.
 #
-# Without words: every test program of tests/{unit,conform,plugin,adversarial}, every fuzz target on its
-# corpus, every tests/*.sh and tests/cli/*.sh. With words: those whose path contains one of them ("gpu" adds
+# Without words: every test program of tests/{unit/*,conform,plugin,adversarial}, every fuzz target on its
+# corpus, every tests/*.sh, tests/cli/*.sh and tests/cli/*/*.sh. With words: those whose path contains one of them ("gpu" adds
 # the tests that need a GPU). Output is shown for what fails (-v: always). Programs and scripts speak TAP; a case that is
 # skipped says why ("# reason: TEXT" before cmocka's skip(), or "# SKIP TEXT"), a script may exit 77 with the
 # reason as its last line; one that does not say why has failed. Environment: BUILD (build), JOBS (processors), TEST_TIMEOUT (900 seconds
@@ -54,7 +54,8 @@ wanted()
 
 # The programs to run come from the sources, so that a stale binary is not run and a missing one fails.
 names=()
-for f in tests/{unit,conform,plugin,adversarial,gpu}/test_*.c tests/fuzz/fuzz_*.c tests/*.sh tests/cli/*.sh; do
+for f in tests/unit/*/test_*.c tests/{conform,plugin,adversarial,gpu}/test_*.c tests/fuzz/fuzz_*.c tests/*.sh \
+	tests/cli/*.sh tests/cli/*/*.sh; do
 	[ -e "$f" ] && [ "$f" != tests/run.sh ] && wanted "$f" && names+=("$f")
 done
 
@@ -80,7 +81,7 @@ run_one()
 
 # What takes longest begins first, so that nothing runs alone at the end.
 order=()
-for long in tests/unit/test_nvrtc.c tests/cli/core.sh tests/cli/core_passes.sh tests/unit/test_eager.c \
+for long in tests/unit/runtime/test_nvrtc.c tests/cli/core.sh tests/cli/judge/core_passes.sh tests/unit/runtime/test_eager.c \
 	tests/conform/test_onnx_nodes_emu.c; do
 	for i in "${!names[@]}"; do
 		[ "${names[$i]}" = "$long" ] && order+=("$i")

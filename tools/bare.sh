@@ -32,7 +32,7 @@ words=("$@")
 if [ $# -eq 0 ]; then
 	words=(tests/cli/ tests/guide.sh)
 	while read -r f; do words+=("$f"); done < <(grep -slE 'nvrtc|NVRTC|python3|need_program' \
-		tests/unit/test_*.c tests/conform/test_*.c tests/plugin/test_*.c tests/adversarial/test_*.c)
+		tests/unit/*/test_*.c tests/conform/test_*.c tests/plugin/test_*.c tests/adversarial/test_*.c)
 fi
 
 # A test of what is hidden, before all others: nothing below proves anything when it is found after all.

@@ -20,10 +20,10 @@ logs=${PASSMITH_LOGS:-$(mktemp -d)} || exit 5
 mkdir -p "$logs" || exit 5
 [ -n "${PASSMITH_LOGS:-}" ] || trap 'rm -rf "$logs"' EXIT
 
-tests=(tests/gpu/test_* tests/unit/test_nvrtc)
+tests=(tests/gpu/test_* tests/unit/runtime/test_nvrtc)
 if ./passmith doctor | grep -q '^yes GPU'; then
 	export PASSMITH_TEST_DEVICE=cuda
-	tests+=(tests/adversarial/test_timed tests/adversarial/test_siege_timed tests/unit/test_pass_*)
+	tests+=(tests/adversarial/test_timed tests/adversarial/test_siege_timed tests/unit/passes/test_pass_*)
 else
 	echo "No GPU here: the tests of the passes are left out."
 fi

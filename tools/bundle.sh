@@ -16,7 +16,7 @@ if [ -e "$out" ] && [ ! -e "$out/run.sh" ]; then
 	exit 1
 fi
 rm -rf "$out"
-mkdir -p "$out/lib" "$out/include/passmith" "$out/runtime" "$out/passes" "$out/models" "$out/tests/gpu" "$out/tests/unit" "$out/tests/plugin" "$out/tests/adversarial"
+mkdir -p "$out/lib" "$out/include/passmith" "$out/runtime/emu" "$out/passes" "$out/models" "$out/tests/plugin" "$out/tests/adversarial/passes"
 
 put()
 {
@@ -27,8 +27,9 @@ put()
 put "$build/passmith" "$out"
 put "$build/passmith-host" "$out"
 programs=("$out/passmith" "$out/passmith-host")
-for t in tests/gpu/test_*.c tests/gpu/time_*.c tests/adversarial/test_device.c tests/adversarial/test_timed.c tests/adversarial/test_siege_timed.c tests/unit/test_nvrtc.c tests/unit/test_pass_library.c $(ls passes/*.c | sed 's,passes/,tests/unit/test_pass_,') $(ls -d passes/*/ | sed 's,passes/\(.*\)/,tests/unit/test_pass_\1.c,'); do
+for t in tests/gpu/test_*.c tests/gpu/time_*.c tests/adversarial/test_device.c tests/adversarial/test_timed.c tests/adversarial/test_siege_timed.c tests/unit/runtime/test_nvrtc.c tests/unit/passes/test_pass_library.c $(ls passes/library/*/*.c | sed 's,.*/,tests/unit/passes/test_pass_,') $(ls -d passes/*/ | sed 's,passes/\(.*\)/,tests/unit/passes/test_pass_\1.c,'); do
 	[ -e "$t" ] || continue
+	mkdir -p "$out/$(dirname "$t")"
 	put "$build/${t%.c}" "$out/$(dirname "$t")"
 	programs+=("$out/${t%.c}")
 done
@@ -38,13 +39,13 @@ done
 for p in "$build"/tests/plugin/*_silu.so; do
 	put "$p" "$out/tests/plugin"
 done
-put "$build/tests/adversarial/device_attacks.so" "$out/tests/adversarial"
-put "$build/tests/adversarial/timed_attacks.so" "$out/tests/adversarial"
-put "$build/tests/adversarial/siege_timed.so" "$out/tests/adversarial"
-put "$build/tests/adversarial/siege_interior.so" "$out/tests/adversarial"
-cp passes/*.[ch] passes/*.cu "$out/passes"
+put "$build/tests/adversarial/passes/device_attacks.so" "$out/tests/adversarial/passes"
+put "$build/tests/adversarial/passes/timed_attacks.so" "$out/tests/adversarial/passes"
+put "$build/tests/adversarial/passes/siege_timed.so" "$out/tests/adversarial/passes"
+put "$build/tests/adversarial/passes/siege_interior.so" "$out/tests/adversarial/passes"
+cp -r passes/TEMPLATE.c passes/common passes/library "$out/passes"
 cp include/passmith/* "$build/gen/passmith/ops.h" "$out/include/passmith"
-cp -r runtime/emu runtime/emu_races "$out/runtime"
+cp -r runtime/emu/include runtime/emu/races "$out/runtime/emu"
 cp -r "$build"/models/*.onnx models/* "$out/models"
 mkdir -p "$out/tools"
 cp tools/torch_*.py tools/bench_systems.py tools/parity.* "$out/tools"

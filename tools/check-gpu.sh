@@ -11,8 +11,8 @@ words=(tests/gpu/)
 if "$BUILD/passmith" doctor | grep -q '^yes GPU'; then
 	export PASSMITH_TEST_DEVICE=cuda
 	words+=(tests/adversarial/test_timed tests/adversarial/test_siege_timed tests/guide.sh)
-	for pass in passes/*.c; do
-		[ -e "tests/unit/test_pass_$(basename "$pass")" ] && words+=("tests/unit/test_pass_$(basename "$pass")")
+	for pass in passes/library/*/*.c; do
+		[ -e "tests/unit/passes/test_pass_$(basename "$pass")" ] && words+=("tests/unit/passes/test_pass_$(basename "$pass")")
 	done
 else
 	echo "No GPU here: the passes and the timed attacks are left out."

@@ -14,6 +14,40 @@ git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.cu' '*.cuh' 
 		gsub(/\*/, ".*", s)
 		return "^" s "$"
 	}
+	# The longest folder of a path that the rules know; "" when they know none.
+	function layer(path,    w, n, i, p, best)
+	{
+		n = split(path, w, "/")
+		for (i = 1; i < n; i++) {
+			p = p (i > 1 ? "/" : "") w[i]
+			if (p in known)
+				best = p
+		}
+		return best
+	}
+	# May `from` use `to`, or a folder that `to` lies in?
+	function allowed_in(from, to,    w, n, i, p)
+	{
+		n = split(to, w, "/")
+		for (i = 1; i <= n; i++) {
+			p = p (i > 1 ? "/" : "") w[i]
+			if ((from, p) in may)
+				return 1
+		}
+		return 0
+	}
+	# The path without "..".
+	function plain(path)
+	{
+		while (sub(/[^\/.]+\/\.\.\//, "", path))
+			;
+		return path
+	}
+	function top(path)
+	{
+		sub(/\/.*/, "", path)
+		return path
+	}
 	function bad(why)
 	{
 		printf "%s:%s: includes \"%s\": %s\n", file, line, header, why
@@ -53,12 +87,11 @@ git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.cu' '*.cuh' 
 		match($0, /[<"][^>"]*[>"]/)
 		quoted = substr($0, RSTART, 1) == "\""
 		header = substr($0, RSTART + 1, RLENGTH - 2)
-		split(file, dir, "/")
-		from = dir[1]
-		if (from == "tests")
+		if (top(file) == "tests")
 			next
-		if (!(from in known)) {
-			bad("the folder " from " is not in " rules)
+		from = layer(file)
+		if (from == "") {
+			bad("its folder is not in " rules)
 			next
 		}
 		for (i = 1; i <= n_only; i++)
@@ -69,14 +102,20 @@ git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.cu' '*.cuh' 
 			}
 		if (!quoted || index(header, "/") == 0) # of the system, or generated beside the file
 			next
-		split(header, dir, "/")
-		to = dir[1] == "passmith" ? "include" : dir[1]
-		if (to == "tests")
+		if (header ~ /^\.\.\//) {
+			path = file
+			sub(/[^\/]*$/, "", path)
+			header = plain(path header)
+		}
+		to = header ~ /^passmith\// ? "include" : layer(header)
+		if (top(header) == "tests")
 			bad("only tests may")
-		else if (to != from && !((from, to) in may))
+		else if (to == "")
+			bad("its folder is not in " rules)
+		else if (to != from && !allowed_in(from, to))
 			bad(from "/ may not use " to "/")
-		else if (to != from && header ~ /_priv\.h$/)
-			bad("a private header of " to "/")
+		else if (top(to) != top(from) && header ~ /_priv\.h$/)
+			bad("a private header of " top(to) "/")
 	}
 	END {
 		if (!failed && NR == 0) {

@@ -3,8 +3,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 max_lines=900
-# Files that may switch over operators; everything else reads the table (ir/ops.def).
-op_switch_files='ir/onnx_norm.c'
+# Files that may switch over operators; everything else reads the table (ir/core/ops.def).
+op_switch_files='ir/onnx/normal/onnx_norm.c'
 # Words of unfinished work. This script and the words' own lists are left out.
 words='TODO|FIXME|XXX|HACK|for now|placeholder|stub|not implemented|not yet implemented|simplified'
 

@@ -33,7 +33,7 @@ echo
 echo "4. One subgraph that contains x * sigmoid(x) becomes a task of several shapes and element types."
 step task make --db "$out/demo.db" --for "$build/passes/silu.so" --top 1 --name silu --shapes 5 --max-elements 20000
 echo
-echo "5. Two passes are evaluated on it: passes/silu.c, and one that forgot a minus sign."
+echo "5. Two passes are evaluated on it: passes/library/activation/silu.c, and one that forgot a minus sign."
 # The answer for the wrong pass is "no", which is exit code 1.
 step eval silu --db "$out/demo.db" --pass "$build/passes/silu.so" --pass "$build/tests/plugin/wrong_silu.so" \
 	-o "$out/report.json" || [ $? = 1 ]

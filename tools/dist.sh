@@ -6,7 +6,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
-version=$(sed -n 's/^#define PM_VERSION "\(.*\)"/\1/p' base/version.h)
+version=$(sed -n 's/^#define PM_VERSION "\(.*\)"/\1/p' base/core/version.h)
 name=passmith-$version
 files=$(git ls-files) || { echo "dist: this needs a git checkout" >&2; exit 3; }
 mkdir -p "$build"

@@ -2,7 +2,7 @@
 # gen-man.sh BUILD OUT - writes the manual pages OUT/passmith.1 and OUT/passmith-COMMAND.1 from what the program's
 # --help prints and from the rows of cli/cmds.def and tools/environment.txt.
 #
-# The date of the pages is SOURCE_DATE_EPOCH, or that of base/version.h.
+# The date of the pages is SOURCE_DATE_EPOCH, or that of base/core/version.h.
 set -eu
 cd "$(dirname "$0")/.."
 passmith=${1:?usage: tools/gen-man.sh BUILD OUT}/passmith
@@ -12,7 +12,7 @@ version=$("$passmith" --version)
 if [ -n "${SOURCE_DATE_EPOCH:-}" ]; then
 	date=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%d)
 else
-	date=$(date -u -r base/version.h +%Y-%m-%d)
+	date=$(date -u -r base/core/version.h +%Y-%m-%d)
 fi
 mkdir -p "$out"
 commands=$("$passmith" --help | awk '/^commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }')

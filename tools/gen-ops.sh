@@ -1,10 +1,10 @@
 #!/bin/sh
-# gen-ops.sh - print include/passmith/ops.h, the operator names a plugin may write, from ir/ops.def.
+# gen-ops.sh - print include/passmith/ops.h, the operator names a plugin may write, from ir/core/ops.def.
 set -eu
-def=${1:-$(dirname "$0")/../ir/ops.def}
+def=${1:-$(dirname "$0")/../ir/core/ops.def}
 
 cat <<'HEAD'
-/* ops.h - operator names for patterns; generated from ir/ops.def by tools/gen-ops.sh.
+/* ops.h - operator names for patterns; generated from ir/core/ops.def by tools/gen-ops.sh.
  *
  * A misspelt operator in a pattern is then a compile error. Only names cross the plugin boundary; the
  * numbers mean nothing to the host.

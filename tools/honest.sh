@@ -30,7 +30,7 @@ if [ "${HONEST:-400}" -gt 0 ]; then
 	done
 fi
 if [ "${OURS:-1}" != 0 ]; then
-	PASSMITH_TEST_JUDGE=1 tests/run.sh -v unit/test_pass_ unit/test_fuse_ >"$work/out" || bad=1
+	PASSMITH_TEST_JUDGE=1 tests/run.sh -v unit/passes/test_pass_ unit/passes/test_fuse_ >"$work/out" || bad=1
 	tell "passes of ours"
 fi
 exit "$bad"

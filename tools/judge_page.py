@@ -106,7 +106,7 @@ def page(data):
         "",
         "<!-- Written by tools/judge_page.py from judge.json; do not edit. -->",
         "",
-        "`make bench-judge` runs 24 bodies of several operators as simulated kernels (tests/lib/judgelab.h). They",
+        "`make bench-judge` runs 24 bodies of several operators as simulated kernels (tests/lib/judgelab/judgelab.h). They",
         "share no code with the reference or the bound. Honest ones round any of the intermediate values, add in any",
         "order, and evaluate functions and quotients in the usual ways. Cheats do less. The eager run rounds every",
         "intermediate value and adds one term after the other. Its distance from the exact result is its own error.",

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""sass_list.py - machine instructions of cubins against integrity/sass.def, and of changed PTX against the gate.
+"""sass_list.py - machine instructions of cubins against integrity/cubin/sass.def, and of changed PTX against the gate.
 
   sass_list.py FOLDER...                        counts instructions by number; names rows that sass.def lacks
   sass_list.py --oracle NVDISASM FOLDER...      also reads constants, local addresses and special registers as
                                                 nvdisasm prints them, and compares with the fields that the gate reads
   sass_list.py --ptx N GATE NVDISASM FOLDER     changes N texts of the folder's PTX, assembles them with ptxas, has
-                                                GATE (tests/unit/test_sass_rows) judge them, and looks with nvdisasm
+                                                GATE (tests/unit/integrity/test_sass_rows) judge them, and looks with nvdisasm
                                                 whether an accepted one reaches what it may not
 
 FOLDER holds .cubin (and .ptx) files, such as the cache of a test run (BUILD/test-cache/nvrtc). Ends with 1 when something is
@@ -140,7 +140,7 @@ def forbidden(text, sizes, arch):
 
 
 def list_rows(folders, nvdisasm):
-    known = known_rows(os.path.join(os.path.dirname(__file__), "../integrity/sass.def"))
+    known = known_rows(os.path.join(os.path.dirname(__file__), "../integrity/cubin/sass.def"))
     seen, wrong, n_files, n_compared = collections.Counter(), 0, 0, 0
     for path, data in cubins(folders):
         n_files += 1

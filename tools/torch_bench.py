@@ -2,7 +2,7 @@
 """torch_bench.py FOLDER... [-o OUT.json] [--check] [--modes eager,inductor] - times exported graphs in PyTorch.
 
 FOLDER is what `passmith task export --torch` wrote, or a folder of such folders. PyTorch eager and torch.compile
-(TorchInductor, default mode) are timed by Passmith's protocol (bench/timer.h): blocks that take every side twice in a
+(TorchInductor, default mode) are timed by Passmith's protocol (bench/timing/timer.h): blocks that take every side twice in a
 random order and its reverse, fresh inputs in buffers chosen anew, caches emptied, a delay that hides the host, events
 whose own cost is subtracted; then as replayed CUDA graphs; then on the host's clock, as trains of 16 calls and a wait
 ("wall", per call) and as one call and the wait for its result ("latency"). The first side, repeated as the last, is

@@ -1,13 +1,14 @@
-/* main.c - passmith-host, the program that runs passes: job on stdin, answer on stdout (matcher/pass_job.h).
+/* main.c - passmith-host, the program that runs passes: job on stdin, answer on stdout
+ * (matcher/host/pass_job.h).
  *
  * passmith starts it with limits, a deadline and an empty environment. In order: read the job, judge the
  * shared object, map it, enter the sandbox, and only then call into it.
  */
-#include "base/io.h"
-#include "base/sandbox.h"
-#include "integrity/elf_gate.h"
-#include "integrity/sandbox_fault.h"
-#include "matcher/pass_job.h"
+#include "base/sandbox/sandbox.h"
+#include "base/sys/io.h"
+#include "integrity/gates/elf_gate.h"
+#include "integrity/referee/sandbox_fault.h"
+#include "matcher/host/pass_job.h"
 
 #include <alloca.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* test_bound_attacks.c - passes whose results are nearly right: `passmith eval` refuses each by the error
  * bound, and takes an honest kernel for the same graph. */
-#include "bench/runner.h"
-#include "ir/text.h"
-#include "tests/lib/attack.h"
+#include "bench/eval/runner.h"
+#include "ir/text/text.h"
 #include "tests/lib/need.h"
-#include "tests/lib/secret.h"
+#include "tests/lib/passes/attack.h"
+#include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -55,7 +55,7 @@ static void expect(const char *rule, const char *text, PmLane lane, const char *
 		if (pm_graph_parse(text, strlen(text), &g, &err))
 			fail_msg("%s: %s", rule, err.text);
 		m.g = g;
-		if (pm_eval_member(built("tests/adversarial/bound_attacks.so"), &m, &o, &r, &err))
+		if (pm_eval_member(built("tests/adversarial/passes/bound_attacks.so"), &m, &o, &r, &err))
 			fail_msg("%s: %s", rule, err.text);
 		if (!pm_attack_is_one_of(pm_verdict_name(r.verdict), want))
 			fail_msg("%s, seed %d: %s (%s), expected %s", rule, (int)seed,

@@ -1,7 +1,7 @@
 /* test_cubin.c - machine code that asks for too much or holds what it should not: made by NVRTC, and made by
  * hand from what NVRTC made. */
-#include "integrity/cubin_gate.h"
-#include "runtime/nvrtc.h"
+#include "integrity/cubin/cubin_gate.h"
+#include "runtime/cuda/nvrtc/nvrtc.h"
 #include "tests/lib/need.h"
 
 #include <elf.h>

@@ -1,11 +1,11 @@
 /* test_device.c - kernels that cheat: each ends in its verdict, and the honest kernel after it is still
  * right. */
-#include "base/sandbox.h"
-#include "bench/runner.h"
-#include "ir/text.h"
-#include "tests/lib/attack.h"
+#include "base/sandbox/sandbox.h"
+#include "bench/eval/runner.h"
+#include "ir/text/text.h"
 #include "tests/lib/need.h"
-#include "tests/lib/secret.h"
+#include "tests/lib/passes/attack.h"
+#include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#define ATTACKS "tests/adversarial/device_attacks.so"
+#define ATTACKS "tests/adversarial/passes/device_attacks.so"
 
 #define SILU_TEXT      "g (float[5,67] x) => (float[5,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }"
 #define SILU_LARGE     "g (float[24,67] x) => (float[24,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }"

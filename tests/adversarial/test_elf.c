@@ -1,8 +1,8 @@
 /* test_elf.c - shared objects that may not be loaded: each is refused with its reason, none of its code runs.
  */
-#include "base/io.h"
-#include "integrity/elf_gate.h"
-#include "tests/lib/attack.h"
+#include "base/sys/io.h"
+#include "integrity/gates/elf_gate.h"
+#include "tests/lib/passes/attack.h"
 #include "tests/plugin/paths.h"
 
 #include <elf.h>

@@ -1,10 +1,10 @@
 /* test_emu_box.c - kernels for the emulated device that try to leave it: while they are compiled, when they
  * are loaded, while they run. A GPU's compiler never sees what stands in #ifdef PASSMITH_EMU.
  */
-#include "base/io.h"
-#include "base/proc.h"
-#include "base/sandbox.h"
-#include "tests/lib/emu.h"
+#include "base/sandbox/sandbox.h"
+#include "base/sys/io.h"
+#include "base/sys/proc.h"
+#include "tests/lib/device/emu.h"
 #include "tests/lib/need.h"
 
 #include <setjmp.h>

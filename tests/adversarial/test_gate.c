@@ -1,8 +1,8 @@
 /* test_gate.c - `passmith eval` judges the PTX of a candidate's kernels on a machine without a GPU, too: what
  * would run on one is refused on `emu`, with a sentence that names the instruction. */
-#include "base/io.h"
-#include "base/str.h"
-#include "runtime/nvrtc.h"
+#include "base/core/str.h"
+#include "base/sys/io.h"
+#include "runtime/cuda/nvrtc/nvrtc.h"
 #include "tests/lib/need.h"
 #include "tests/plugin/paths.h"
 
@@ -33,7 +33,7 @@ static PmStr said_of(const char *op)
 	if (pm_write_file(file, graph.s, graph.len, &err))
 		fail_msg("%s", err.text);
 	snprintf(line, sizeof line, "%s eval %s --pass %s --hidden 0 --device emu --json --quiet 2>&1",
-		 built("passmith"), file, built("tests/adversarial/gate_attacks.so"));
+		 built("passmith"), file, built("tests/adversarial/passes/gate_attacks.so"));
 	f = popen(line, "r");
 	assert_non_null(f);
 	while (fgets(line, sizeof line, f))

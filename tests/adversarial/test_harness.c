@@ -1,13 +1,13 @@
 /* test_harness.c - what a pass could gain from the harness itself: scores, tasks, processes. Named by
  * fixture. */
-#include "bench/allclose.h"
-#include "bench/gate.h"
-#include "bench/inputs.h"
-#include "bench/metrics.h"
-#include "bench/score.h"
-#include "integrity/referee.h"
-#include "ir/text.h"
-#include "tests/lib/attack.h"
+#include "bench/compare/allclose.h"
+#include "bench/gate/gate.h"
+#include "bench/inputs/inputs.h"
+#include "bench/score/metrics.h"
+#include "bench/score/score.h"
+#include "integrity/referee/referee.h"
+#include "ir/text/text.h"
+#include "tests/lib/passes/attack.h"
 #include "tests/plugin/paths.h"
 
 #include <math.h>
@@ -207,7 +207,7 @@ static void G16_planted_tasks_are_rejected(void **state)
 
 /* ---- processes ---- */
 
-#define STATEFUL "tests/adversarial/stateful.so"
+#define STATEFUL "tests/adversarial/passes/stateful.so"
 
 /* Each graph has a process of its own: what a pass keeps from one is gone at the next. */
 static void D24_static_counter(void **state)

@@ -5,11 +5,11 @@
  * 400), and PASSMITH_HONEST_SEED (1), which shapes and inputs come from. The first 40 are in float, the
  * others in all float types.
  */
-#include "base/rng.h"
-#include "bench/runner.h"
-#include "ir/text.h"
+#include "base/core/rng.h"
+#include "bench/eval/runner.h"
+#include "ir/text/text.h"
 #include "tests/lib/need.h"
-#include "tests/lib/secret.h"
+#include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -134,8 +134,8 @@ static int is_refused(uint64_t seed, int i, PmRng *r)
 	int refused;
 
 	pm_err_init(&err);
-	if (pm_eval_member(built(i % 2 ? "tests/adversarial/unusual_kernels.so"
-				       : "tests/adversarial/honest_kernels.so"),
+	if (pm_eval_member(built(i % 2 ? "tests/adversarial/passes/unusual_kernels.so"
+				       : "tests/adversarial/passes/honest_kernels.so"),
 			   &m, &o, &rec, &err))
 		fail_msg("%s: %s", rule, err.text);
 	refused = rec.verdict != PM_VERDICT_OK;

@@ -1,7 +1,7 @@
 /* test_host.c - passes whose code attacks the process that runs it. */
-#include "base/sandbox.h"
-#include "tests/lib/attack.h"
+#include "base/sandbox/sandbox.h"
 #include "tests/lib/need.h"
+#include "tests/lib/passes/attack.h"
 #include "tests/plugin/paths.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#define ATTACKS "tests/adversarial/host_attacks.so"
+#define ATTACKS "tests/adversarial/passes/host_attacks.so"
 
 /* Without the filter (a sanitizer's build, an old kernel) system calls are not noticed: the case says so. */
 static void need(unsigned layers, const char *what)
@@ -122,14 +122,15 @@ static void E10_ping_pong(void **state)
 	if (out.verdict != PM_VERDICT_PASS_TIMEOUT && out.verdict != PM_VERDICT_REJECT_API)
 		fail_msg("%s: %s", pm_verdict_name(out.verdict), out.message);
 	pm_pass_outcome_release(&out);
-	pm_attack("tests/adversarial/E10_kernels.so", NULL, 60, PM_VERDICT_REJECT_LINT, "cannot be matched");
+	pm_attack("tests/adversarial/passes/E10_kernels.so", NULL, 60, PM_VERDICT_REJECT_LINT,
+		  "cannot be matched");
 }
 
 static void D18_aslr_dependent(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 5; i++)
-		pm_attack_referee("tests/adversarial/D18_aslr_dependent.so", PM_VERDICT_PASS_NONDET,
+		pm_attack_referee("tests/adversarial/passes/D18_aslr_dependent.so", PM_VERDICT_PASS_NONDET,
 				  "different graphs");
 }
 
@@ -140,7 +141,7 @@ static void D18c_heap_dependent(void **state)
 
 	(void)state;
 	for (int i = 0; i < 40; i++)
-		noticed += pm_attack_verdict("tests/adversarial/D18c_heap_dependent.so") ==
+		noticed += pm_attack_verdict("tests/adversarial/passes/D18c_heap_dependent.so") ==
 			   PM_VERDICT_PASS_NONDET;
 	assert_true(noticed > 0);
 }

@@ -1,12 +1,12 @@
 /* test_inputs.c - passes that are wrong only for numbers which a judge may forget to draw; each beside an
- * honest one that has to stay right. One of them goes through the command in tests/cli/judge.sh. */
-#include "base/json.h"
-#include "base/str.h"
-#include "bench/report.h"
-#include "bench/runner.h"
-#include "ir/text.h"
+ * honest one that has to stay right. One of them goes through the command in tests/cli/judge/judge.sh. */
+#include "base/core/json.h"
+#include "base/core/str.h"
+#include "bench/eval/runner.h"
+#include "bench/report/report.h"
+#include "ir/text/text.h"
 #include "tests/lib/need.h"
-#include "tests/lib/secret.h"
+#include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -18,8 +18,8 @@
 
 #include <cmocka.h>
 
-#define ATTACKS "tests/adversarial/input_attacks.so"
-#define HONEST  "tests/adversarial/input_honest.so"
+#define ATTACKS "tests/adversarial/passes/input_attacks.so"
+#define HONEST  "tests/adversarial/passes/input_honest.so"
 
 #define SIN "(float[9,64] x) => (float[9,64] y) { s = Sin(x)\n y = Neg(s) }"
 #define BYTES                                                                                                \
@@ -244,9 +244,11 @@ static void no_edge_norm_loses_its_branch(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof edge_norms / sizeof edge_norms[0]; i++)
 		for (int seed = 1; seed <= (n ? atoi(n) : 3); seed++) {
-			verdict_is("tests/adversarial/edge_attack.so", edge_norms[i], seed, "INCORRECT");
+			verdict_is("tests/adversarial/passes/edge_attack.so", edge_norms[i], seed,
+				   "INCORRECT");
 			if (n || seed == 1)
-				verdict_is("tests/adversarial/edge_honest.so", edge_norms[i], seed, "OK");
+				verdict_is("tests/adversarial/passes/edge_honest.so", edge_norms[i], seed,
+					   "OK");
 		}
 }
 

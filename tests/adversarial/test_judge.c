@@ -1,19 +1,19 @@
 /* test_judge.c - passes that try the judge: each ends in its verdict, and an honest pass after it is still
  * right. */
-#include "base/io.h"
-#include "base/json.h"
-#include "base/sandbox_priv.h"
-#include "base/str.h"
-#include "bench/report.h"
-#include "bench/runner.h"
-#include "integrity/cubin_gate.h"
-#include "ir/text.h"
-#include "runtime/run.h"
-#include "tests/lib/attack.h"
-#include "tests/lib/bound_check.h"
+#include "base/core/json.h"
+#include "base/core/str.h"
+#include "base/sandbox/sandbox_priv.h"
+#include "base/sys/io.h"
+#include "bench/eval/runner.h"
+#include "bench/report/report.h"
+#include "integrity/cubin/cubin_gate.h"
+#include "ir/text/text.h"
+#include "runtime/worker/run.h"
+#include "tests/lib/device/bound_check.h"
 #include "tests/lib/need.h"
-#include "tests/lib/results.h"
-#include "tests/lib/secret.h"
+#include "tests/lib/passes/attack.h"
+#include "tests/lib/passes/results.h"
+#include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <math.h>
@@ -27,9 +27,9 @@
 
 #include <cmocka.h>
 
-#define JUDGE   "tests/adversarial/judge_attacks.so"
-#define DEVICE  "tests/adversarial/device_attacks.so"
-#define OVERLAP "tests/adversarial/E01c_overlap.so"
+#define JUDGE   "tests/adversarial/passes/judge_attacks.so"
+#define DEVICE  "tests/adversarial/passes/device_attacks.so"
+#define OVERLAP "tests/adversarial/passes/E01c_overlap.so"
 
 #define SILU_TEXT   "g (float[5,67] x) => (float[5,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }"
 #define WHERE_TEXT  "g (bool[9,40] m, float[9,40] x, float[9,40] z) => (float[9,40] y) { y = Where(m, x, z) }"
@@ -254,7 +254,7 @@ static void no_credit(const char *so, const char *text, const char *want)
 static void A09_redundant_double_relu(void **state)
 {
 	static const char twice[] = "g (float[5,67] x) => (float[5,67] y) { r = Relu(x)\n y = Relu(r) }";
-	cJSON *j = command("tests/adversarial/A09_double_relu.so", twice, "--hidden 0");
+	cJSON *j = command("tests/adversarial/passes/A09_double_relu.so", twice, "--hidden 0");
 	const cJSON *r = cJSON_GetArrayItem(j, 0);
 
 	(void)state;
@@ -293,9 +293,9 @@ static void X10_name_with_escapes(void **state)
 static void nothing_earns_nothing(void **state)
 {
 	(void)state;
-	no_credit("tests/adversarial/E09_free.so", FREE_TEXT, "NO_CREDIT");
-	no_credit("tests/adversarial/E09_free.so", SILU_TEXT, "NO_MATCH");
-	no_credit("tests/adversarial/E09_free.so",
+	no_credit("tests/adversarial/passes/E09_free.so", FREE_TEXT, "NO_CREDIT");
+	no_credit("tests/adversarial/passes/E09_free.so", SILU_TEXT, "NO_MATCH");
+	no_credit("tests/adversarial/passes/E09_free.so",
 		  "g (float[5,67] x) => (float[5,67] y) { t = Identity(x)\n y = Tanh(t) }", "NO_CREDIT");
 }
 
@@ -303,14 +303,14 @@ static void nothing_earns_nothing(void **state)
 static void A05_empty_passes_earn_nothing(void **state)
 {
 	(void)state;
-	no_credit("tests/adversarial/A05_empty.so", SILU_TEXT, "REJECT_LINT");
-	no_credit("tests/adversarial/A05_nothing.so", SILU_TEXT, "REJECT_API");
+	no_credit("tests/adversarial/passes/A05_empty.so", SILU_TEXT, "REJECT_LINT");
+	no_credit("tests/adversarial/passes/A05_nothing.so", SILU_TEXT, "REJECT_API");
 }
 
 /* Right for the one size that it knows, wrong on shapes drawn now. */
 static void D25_hash_table(void **state)
 {
-	cJSON *j = command("tests/adversarial/D25_hash_table.so", SILU_TEXT, "");
+	cJSON *j = command("tests/adversarial/passes/D25_hash_table.so", SILU_TEXT, "");
 	const cJSON *r = cJSON_GetArrayItem(j, 0), *h = cJSON_GetObjectItem(r, "hidden");
 	const cJSON *rec = cJSON_GetArrayItem(cJSON_GetObjectItem(r, "records"), 0);
 

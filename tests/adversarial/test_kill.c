@@ -5,10 +5,10 @@
  * and any process that it has started: hosts of passes, compilers and what they start, device workers and
  * processes of kernels. One trial in four begins with an empty cache, so that compilers run.
  */
-#include "base/io.h"
-#include "base/json.h"
-#include "base/proc.h"
-#include "base/rng.h"
+#include "base/core/json.h"
+#include "base/core/rng.h"
+#include "base/sys/io.h"
+#include "base/sys/proc.h"
 #include "tests/plugin/paths.h"
 
 #include <dirent.h>

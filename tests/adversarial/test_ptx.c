@@ -1,6 +1,6 @@
 /* test_ptx.c - kernels whose machine code may not run: refused by their PTX, however the source hides it. */
-#include "integrity/ptx_gate.h"
-#include "runtime/nvrtc.h"
+#include "integrity/ptx/ptx_gate.h"
+#include "runtime/cuda/nvrtc/nvrtc.h"
 #include "tests/lib/need.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* test_ptx_address.c - kernels that reach, by arithmetic on addresses, what is not theirs: the second siege's
  * attacks on the PTX gate and their relatives, and honest kernels that come close to them. */
-#include "integrity/ptx_gate.h"
-#include "runtime/nvrtc.h"
+#include "integrity/ptx/ptx_gate.h"
+#include "runtime/cuda/nvrtc/nvrtc.h"
 #include "tests/lib/need.h"
 
 #include <setjmp.h>

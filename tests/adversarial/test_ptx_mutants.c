@@ -2,11 +2,11 @@
  * stays inside the text and has a sentence for every refusal, and what it accepts has nothing in it that no
  * kernel may have, by a reader that shares nothing with the gate. (What small kernels reach is executed by
  * fuzz_ptx.c.) */
-#include "base/arena.h"
-#include "base/io.h"
-#include "base/rng.h"
-#include "integrity/ptx_gate.h"
-#include "runtime/nvrtc.h"
+#include "base/core/arena.h"
+#include "base/core/rng.h"
+#include "base/sys/io.h"
+#include "integrity/ptx/ptx_gate.h"
+#include "runtime/cuda/nvrtc/nvrtc.h"
 #include "tests/lib/need.h"
 
 #include <setjmp.h>

@@ -3,9 +3,9 @@
  *
  * The original is y = x * sigmoid(x) and w = tanh(z), with a batch normalisation's kind of second output q.
  */
-#include "ir/text.h"
-#include "matcher/pass_job.h"
-#include "tests/lib/attack.h"
+#include "ir/text/text.h"
+#include "matcher/host/pass_job.h"
+#include "tests/lib/passes/attack.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* test_sass.c - machine code that reaches what is not the kernel's: compiled without the PTX gate, or changed
  * by hand from what NVRTC made. Each case first sees that the unchanged code passes. */
-#include "integrity/cubin_gate.h"
-#include "tests/lib/cubin_edit.h"
-#include "tests/lib/sass_check.h"
+#include "integrity/cubin/cubin_gate.h"
+#include "tests/lib/device/cubin_edit.h"
+#include "tests/lib/device/sass_check.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,18 +1,18 @@
 /* test_secret.c - passes that know what an evaluation draws, and passes of which one alternative is not what
  * the others are. */
-#include "base/io.h"
-#include "base/json.h"
-#include "base/proc.h"
-#include "bench/deferred.h"
-#include "bench/runner.h"
-#include "integrity/referee.h"
-#include "ir/text.h"
-#include "runtime/ref.h"
-#include "runtime/run.h"
-#include "tests/lib/attack.h"
+#include "base/core/json.h"
+#include "base/sys/io.h"
+#include "base/sys/proc.h"
+#include "bench/eval/runner.h"
+#include "bench/timing/deferred.h"
+#include "integrity/referee/referee.h"
+#include "ir/text/text.h"
+#include "runtime/ref/ref.h"
+#include "runtime/worker/run.h"
 #include "tests/lib/need.h"
-#include "tests/lib/results.h"
-#include "tests/lib/secret.h"
+#include "tests/lib/passes/attack.h"
+#include "tests/lib/passes/results.h"
+#include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -24,7 +24,7 @@
 
 #include <cmocka.h>
 
-#define ATTACKS   "tests/adversarial/secret_attacks.so"
+#define ATTACKS   "tests/adversarial/passes/secret_attacks.so"
 #define SILU_TEXT "g (float[5,67] x) => (float[5,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }"
 
 static PmGraph *parse(void)
@@ -321,7 +321,7 @@ static void S04_second_knows_the_size(void **state)
 	cJSON *j;
 
 	(void)state;
-	j = evaluate(built("tests/adversarial/S04_hidden.so"), NULL, 1);
+	j = evaluate(built("tests/adversarial/passes/S04_hidden.so"), NULL, 1);
 	assert_string_equal(verdict(j), "OK");
 	assert_string_equal(
 		pm_json_str(cJSON_GetObjectItem(cJSON_GetArrayItem(j, 0), "hidden"), "verdict", ""),

@@ -1,13 +1,13 @@
 /* test_siege_box.c - clocks and moved code: passes and emulated kernels that look for the time without asking
  * the system, or make their own system calls look like the C library's. */
-#include "base/io.h"
-#include "base/proc.h"
-#include "base/sandbox.h"
-#include "base/sandbox_priv.h"
-#include "matcher/pass_job.h"
-#include "tests/lib/attack.h"
-#include "tests/lib/emu.h"
+#include "base/sandbox/sandbox.h"
+#include "base/sandbox/sandbox_priv.h"
+#include "base/sys/io.h"
+#include "base/sys/proc.h"
+#include "matcher/host/pass_job.h"
+#include "tests/lib/device/emu.h"
 #include "tests/lib/need.h"
+#include "tests/lib/passes/attack.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-#define ATTACKS "tests/adversarial/siege_host.so"
+#define ATTACKS "tests/adversarial/passes/siege_host.so"
 
 #if defined(__x86_64__)
 static const char silu[] = "g (float[5,67] x) => (float[5,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }";
@@ -115,7 +115,7 @@ static void SC1_eval_kills_moved_code(void **state)
 {
 	(void)state;
 	need(PM_BOX_FILTER);
-	eval_kills("tests/adversarial/siege_move.so", "a system call that its sandbox forbids");
+	eval_kills("tests/adversarial/passes/siege_move.so", "a system call that its sandbox forbids");
 }
 
 static void S19b_move_somewhere(void **state)

@@ -2,12 +2,12 @@
  * is cheap in the layout of timed calls alone is found in checked runs, nothing can be kept beside a buffer,
  * and nobody gets more memory than there is for a candidate. Where there is no clock the calls are rehearsed;
  * with PASSMITH_TEST_DEVICE=cuda they are timed. */
-#include "bench/deferred.h"
-#include "bench/runner.h"
-#include "integrity/referee.h"
-#include "ir/text.h"
+#include "bench/eval/runner.h"
+#include "bench/timing/deferred.h"
+#include "integrity/referee/referee.h"
+#include "ir/text/text.h"
 #include "tests/lib/need.h"
-#include "tests/lib/secret.h"
+#include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#define ATTACKS "tests/adversarial/siege_timed.so"
+#define ATTACKS "tests/adversarial/passes/siege_timed.so"
 
 enum { CALLS = 24, BLOCKS = 20 };
 
@@ -231,7 +231,7 @@ static void S61_many_sources(void **state)
 /* The outputs are right in every call; what the first kernel left for the second is not. */
 static void S62_interior_skipped(void **state)
 {
-	PmDeferred d = let_through("tests/adversarial/siege_interior.so", NULL);
+	PmDeferred d = let_through("tests/adversarial/passes/siege_interior.so", NULL);
 
 	(void)state;
 	assert_int_equal(d.state, PM_DEFERRED_SPECIAL);

@@ -1,16 +1,16 @@
 /* test_source.c - kernel sources that attack the compiler: compiled in the closed process, as every
  * candidate's are. */
-#include "base/io.h"
-#include "base/proc.h"
-#include "base/sandbox.h"
-#include "integrity/compile_gate.h"
-#include "integrity/ptx_gate.h"
-#include "ir/text.h"
-#include "matcher/pass_host.h"
-#include "runtime/nvrtc.h"
-#include "runtime/nvrtc_box.h"
-#include "tests/lib/attack.h"
+#include "base/sandbox/sandbox.h"
+#include "base/sys/io.h"
+#include "base/sys/proc.h"
+#include "integrity/gates/compile_gate.h"
+#include "integrity/ptx/ptx_gate.h"
+#include "ir/text/text.h"
+#include "matcher/host/pass_host.h"
+#include "runtime/cuda/nvrtc/nvrtc.h"
+#include "runtime/cuda/nvrtc/nvrtc_box.h"
 #include "tests/lib/need.h"
+#include "tests/lib/passes/attack.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* test_sums.c - parts of a body left out end as INCORRECT, and the same kernels done honestly as OK. */
-#include "bench/report.h"
-#include "bench/runner.h"
-#include "ir/text.h"
-#include "tests/lib/attack.h"
+#include "bench/eval/runner.h"
+#include "bench/report/report.h"
+#include "ir/text/text.h"
 #include "tests/lib/need.h"
-#include "tests/lib/secret.h"
+#include "tests/lib/passes/attack.h"
+#include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#define SUMS "tests/adversarial/sum_attacks.so"
+#define SUMS "tests/adversarial/passes/sum_attacks.so"
 
 #define PRODUCT_TEXT                                                                                         \
 	"g (bfloat16[24,256] x, bfloat16[256] s, bfloat16[256,48] w) => (bfloat16[24,48] y) "                \

@@ -1,13 +1,13 @@
 /* test_timed.c - kernels that are right until they are timed. Each case ends in its verdict, and the same
- * kernel without the trick passes. Where there is no clock the calls are rehearsed (bench/clock.h); with
- * PASSMITH_TEST_DEVICE=cuda they are timed. */
-#include "bench/deferred.h"
-#include "bench/inputs.h"
-#include "bench/runner.h"
-#include "bench/stratum.h"
-#include "integrity/referee.h"
-#include "ir/text.h"
-#include "tests/lib/secret.h"
+ * kernel without the trick passes. Where there is no clock the calls are rehearsed (bench/timing/clock.h);
+ * with PASSMITH_TEST_DEVICE=cuda they are timed. */
+#include "bench/eval/runner.h"
+#include "bench/inputs/inputs.h"
+#include "bench/score/stratum.h"
+#include "bench/timing/deferred.h"
+#include "integrity/referee/referee.h"
+#include "ir/text/text.h"
+#include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ATTACKS "tests/adversarial/timed_attacks.so"
+#define ATTACKS "tests/adversarial/passes/timed_attacks.so"
 
 enum { CALLS = 24, BLOCKS = 20 };
 

@@ -3,12 +3,12 @@
  *
  * Every graph is made and cut in a process of its own, so that its peak memory can be told.
  */
-#include "base/proc.h"
-#include "base/rng.h"
-#include "base/vec.h"
+#include "base/core/rng.h"
+#include "base/core/vec.h"
+#include "base/sys/proc.h"
 #include "extract/extract.h"
 #include "extract/skeleton.h"
-#include "ir/infer.h"
+#include "ir/infer/infer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,14 +9,14 @@
  * Memory is what the kernel says, to the page: the resident anonymous memory (smaps_rollup, which walks the
  * page tables; the counters of /proc/self/status lag by up to 128 KB a processor) after over before, in a
  * child whose heap gives nothing back, so that what it holds at the end is its highest level. A model file
- * that is mapped (base/io.h) is read whole during the import and counts in full there; a smaller one is
+ * that is mapped (base/sys/io.h) is read whole during the import and counts in full there; a smaller one is
  * copied to the heap and counts with it. The program's own pages do not count.
  */
-#include "base/arena.h"
-#include "base/io.h"
-#include "ir/canon.h"
-#include "ir/onnx.h"
-#include "tests/lib/onnx_bytes.h"
+#include "base/core/arena.h"
+#include "base/sys/io.h"
+#include "ir/canon/canon.h"
+#include "ir/onnx/onnx.h"
+#include "tests/lib/graphs/onnx_bytes.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -4,17 +4,17 @@
  * are the least and the median of ROUNDS, so that a busy machine shows as a wide gap; below them the layers,
  * each tried alone in a forked child, less what forking alone takes.
  */
-#include "base/proc.h"
-#include "base/sandbox_priv.h"
-#include "bench/runner.h"
-#include "integrity/compile_gate.h"
-#include "integrity/cubin_gate.h"
-#include "integrity/ptx_gate.h"
-#include "ir/text.h"
-#include "matcher/pass_host.h"
-#include "runtime/exec.h"
-#include "runtime/nvrtc.h"
-#include "runtime/nvrtc_box.h"
+#include "base/sandbox/sandbox_priv.h"
+#include "base/sys/proc.h"
+#include "bench/eval/runner.h"
+#include "integrity/cubin/cubin_gate.h"
+#include "integrity/gates/compile_gate.h"
+#include "integrity/ptx/ptx_gate.h"
+#include "ir/text/text.h"
+#include "matcher/host/pass_host.h"
+#include "runtime/cuda/nvrtc/nvrtc.h"
+#include "runtime/cuda/nvrtc/nvrtc_box.h"
+#include "runtime/exec/exec.h"
 #include "tests/plugin/paths.h"
 
 #include <sched.h>

@@ -14,13 +14,13 @@
  * sizes of all first; time is dealt out evenly, so that a cell has as many seeds as there is time for. That
  * needs nothing but the program. tools/judge_page.py makes docs/results/judge.md of the file.
  */
-#include "base/arena.h"
-#include "base/io.h"
-#include "base/json.h"
-#include "base/proc.h"
-#include "ir/kernel.h"
-#include "tests/lib/judgelab_pool.h"
-#include "tests/lib/judgelab_trial.h"
+#include "base/core/arena.h"
+#include "base/core/json.h"
+#include "base/sys/io.h"
+#include "base/sys/proc.h"
+#include "ir/core/kernel.h"
+#include "tests/lib/judgelab/judgelab_pool.h"
+#include "tests/lib/judgelab/judgelab_trial.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -333,6 +333,6 @@ int main(int argc, char **argv)
 	}
 	cJSON_Delete(o);
 	if (!found)
-		die("There is no body of that name; tests/lib/judgelab_bodies.c lists them.");
+		die("There is no body of that name; tests/lib/judgelab/judgelab_bodies.c lists them.");
 	return 0;
 }

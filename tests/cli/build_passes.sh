@@ -14,7 +14,7 @@ builds()
 }
 
 if "$passmith" doctor | grep -q '^yes NVRTC'; then
-	for c in passes/*.c; do
+	for c in passes/*.c passes/library/*/*.c; do
 		! grep -q 'DEF(' "$c" || builds NVRTC "$c"
 	done
 else
@@ -25,7 +25,7 @@ mkdir "$tmp/hidden"
 echo 'int nothing_of_nvrtc;' | "${CC:-cc}" -shared -fPIC -o "$tmp/hidden/libnvrtc.so" -xc -
 tap "a library that is no NVRTC is built"
 export LD_LIBRARY_PATH="$tmp/hidden${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-for c in passes/*.c passes/fuse; do
+for c in passes/*.c passes/library/*/*.c passes/fuse; do
 	builds "g++ for emu" "$c"
 done
 tap_done

@@ -17,15 +17,15 @@ no_torch='Acos Acosh Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot Bitwis
 DequantizeLinear Det EyeLike GridSample Hardmax Kernel LRN NonMaxSuppression NonZero OneHot Opaque QuantizeLinear RMSNormalization
 RandomNormalLike RandomUniformLike Range ReduceProd ReverseSequence RoiAlign Shape Sinh Size Tan TopK Unique'
 
-operators=$(names ir/ops.def)
-torch=" $(names bench/torch.def | tr '\n' ' ') "
+operators=$(names ir/core/ops.def)
+torch=" $(names bench/torch/torch.def | tr '\n' ' ') "
 [ "$(echo "$operators" | wc -l)" -ge 100 ]
 tap "the operators are known"
 missing=
 for op in $operators; do
 	case "$torch $(echo "$no_torch" | tr '\n' ' ') " in *" $op "*) ;; *) missing="$missing $op" ;; esac
 done
-echo "operators without a row in bench/torch.def that this test does not list:$missing" >"$tmp/out"
+echo "operators without a row in bench/torch/torch.def that this test does not list:$missing" >"$tmp/out"
 [ -z "$missing" ]
 tap "every operator has its text for PyTorch, or is listed as having none"
 stale=
@@ -38,7 +38,7 @@ echo "listed here as operators without a text, wrongly:$stale" >"$tmp/out"
 tap "the list of operators without a text is true"
 
 # Given somewhere, and expected by a test. The page of verdicts is held to the table by tests/cli/reference.sh.
-verdicts=$(names integrity/verdicts.def)
+verdicts=$(names matcher/host/verdicts.def)
 [ "$(echo "$verdicts" | wc -l)" -ge 25 ]
 tap "the verdicts are known"
 given_words=$(grep -rhoE --include='*.c' --exclude-dir=tests --exclude-dir='build*' --exclude-dir='.*' 'PM_VERDICT_[A-Z_]+' * | sort -u)

@@ -46,7 +46,8 @@ tap "with the shape and the class of inputs as fields"
 tap "what failed is saved, though it was hidden, and fails again"
 
 mkdir "$tmp/two"
-cp passes/quick_gelu.c passes/elementwise.* passes/choose.h passes/shapes.h "$tmp/two"
+cp passes/common/elementwise.* passes/common/choose.h passes/common/shapes.h "$tmp/two"
+sed 's,"../../common/,",' passes/library/activation/quick_gelu.c >"$tmp/two/quick_gelu.c"
 pm build "$tmp/two/quick_gelu.c"
 exits 0 "build of a pass whose header, beside it, includes a .cu of another name"
 

@@ -9,7 +9,7 @@ tap "the pages are fresh"
 
 # A copy in which something is undocumented: only what the generators read.
 copy=$tmp/copy
-mkdir -p "$copy/include" "$copy/base"
+mkdir -p "$copy/include" "$copy/base/core"
 cp -r tools dataset cli "$copy"
 cp -r include/passmith "$copy/include"
 tools_fail()
@@ -20,17 +20,17 @@ tools_fail()
 }
 "$copy/tools/gen-schema.sh" >"$tmp/out" 2>"$tmp/err"
 tap "the schema of a copy"
-sed -i 's/^CREATE TABLE tasks (/&\n\tnobody_knows TEXT,/' "$copy/dataset/schema.sql"
+sed -i 's/^CREATE TABLE tasks (/&\n\tnobody_knows TEXT,/' "$copy/dataset/store/schema.sql"
 tools_fail gen-schema.sh "no row for tasks.nobody_knows"
 tap "a column without a meaning is named"
-sed -i '/nobody_knows/d' "$copy/dataset/schema.sql"
-echo "tasks.was_here	gone" >>"$copy/dataset/columns.txt"
+sed -i '/nobody_knows/d' "$copy/dataset/store/schema.sql"
+echo "tasks.was_here	gone" >>"$copy/dataset/store/columns.txt"
 tools_fail gen-schema.sh "tasks.was_here, which is in no table"
 tap "a meaning without a column is named"
 printf '\nstatic inline int pm_undocumented(PmVal v)\n{\n\treturn 0;\n}\n' >>"$copy/include/passmith/dsl.h"
 tools_fail gen-interface.sh "pm_undocumented"
 tap "a word for authors without a comment is named"
-echo 'const char *x(void) { return getenv("PASSMITH_SECRET_KNOB"); }' >"$copy/base/x.c"
+echo 'const char *x(void) { return getenv("PASSMITH_SECRET_KNOB"); }' >"$copy/base/core/x.c"
 tools_fail gen-environment.sh "PASSMITH_SECRET_KNOB is read"
 tap "a variable that no row is about is named"
 

@@ -46,7 +46,7 @@ es "$tmp/between" | grep -qE '^1\.(1|09999)'
 tap "also where it is wide"
 
 # Hidden shapes: a pass that is right on the sizes of the task alone.
-knows=$build/tests/adversarial/S04_hidden.so
+knows=$build/tests/adversarial/passes/S04_hidden.so
 sed 's/8,64/5,67/g' "$tmp/silu.gpt" >"$tmp/h.gpt"
 pm extract "$tmp/h.gpt" --db "$tmp/h.db" --quiet
 pm task make --db "$tmp/h.db" --top 1 --name h --shapes 1 --quiet

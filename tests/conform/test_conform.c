@@ -1,8 +1,8 @@
 /* test_conform.c - the conformance runner itself: what passes, what fails, what is counted. */
-#include "base/io.h"
-#include "base/vec.h"
-#include "bench/conform.h"
-#include "runtime/device.h"
+#include "base/core/vec.h"
+#include "base/sys/io.h"
+#include "bench/conform/conform.h"
+#include "runtime/device/device.h"
 #include "tests/lib/need.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* test_onnx_light.c - nine classic models of the ONNX project on the reference device.
  *
  * Their weights are constants made by ConstantOfShape, so that all outputs but DenseNet's are uniform: an
- * oracle for import and execution, weak on numbers (tests/unit/test_ref_*.c has the strong ones).
+ * oracle for import and execution, weak on numbers (tests/unit/ref/test_ref_*.c has the strong ones).
  * test_onnx_light [NAME...] runs only the named models.
  */
-#include "base/io.h"
-#include "bench/conform.h"
+#include "base/sys/io.h"
+#include "bench/conform/conform.h"
 
 #include <stdio.h>
 #include <string.h>

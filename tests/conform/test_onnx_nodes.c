@@ -1,8 +1,8 @@
 /* test_onnx_nodes.c - the ONNX project's node tests on the reference device, one TAP line per operator.
  *
- * test_onnx_nodes [--json] [FOLDER]: see tests/lib/conform_tap.h.
+ * test_onnx_nodes [--json] [FOLDER]: see tests/lib/graphs/conform_tap.h.
  */
-#include "tests/lib/conform_tap.h"
+#include "tests/lib/graphs/conform_tap.h"
 
 int main(int argc, char **argv)
 {

@@ -2,13 +2,13 @@
  *
  * The expected outputs come from other implementations (tools/opset_cases.py).
  */
-#include "base/arena.h"
-#include "base/io.h"
-#include "bench/conform.h"
-#include "ir/onnx.h"
-#include "runtime/device.h"
-#include "runtime/run.h"
-#include "tests/lib/onnx_bytes.h"
+#include "base/core/arena.h"
+#include "base/sys/io.h"
+#include "bench/conform/conform.h"
+#include "ir/onnx/onnx.h"
+#include "runtime/device/device.h"
+#include "runtime/worker/run.h"
+#include "tests/lib/graphs/onnx_bytes.h"
 
 #include <math.h>
 #include <stdio.h>

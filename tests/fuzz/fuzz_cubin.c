@@ -1,7 +1,7 @@
 /* fuzz_cubin.c - whatever bytes are given as machine code, the gate ends, stays inside it, has a sentence for
  * every refusal, and accepts no instruction that a second reader refuses. */
-#include "integrity/cubin_gate.h"
-#include "tests/lib/sass_check.h"
+#include "integrity/cubin/cubin_gate.h"
+#include "tests/lib/device/sass_check.h"
 
 #include <stdint.h>
 #include <stdlib.h>

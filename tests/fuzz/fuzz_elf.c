@@ -1,7 +1,7 @@
 /* fuzz_elf.c - whatever bytes a shared object has, the gate ends, stays inside them, and gives a reason for
  * every refusal; what it accepts can be mapped (nothing of it is run). */
-#include "integrity/elf_gate.h"
-#include "matcher/loader.h"
+#include "integrity/gates/elf_gate.h"
+#include "matcher/host/loader.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* fuzz_graph_text.c - any bytes parse or are refused; what parses prints, parses again and prints the same.
  */
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 #include <stdint.h>
 #include <stdio.h>

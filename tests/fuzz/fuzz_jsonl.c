@@ -1,10 +1,10 @@
 /* fuzz_jsonl.c - any bytes as an export of a database: refused for a reason in one line, or stored, exported
  * and imported again to the same bytes. The database stays empty: each input is a batch that is taken back.
  */
-#include "base/arena.h"
-#include "base/io.h"
-#include "base/str.h"
-#include "dataset/jsonl.h"
+#include "base/core/arena.h"
+#include "base/core/str.h"
+#include "base/sys/io.h"
+#include "dataset/store/jsonl.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* fuzz_match.c - random graph x random pattern: matching ends, and a match keeps its promises. A pattern is
  * made from the graph, around a value, and then damaged here and there, so that both answers occur. */
-#include "base/rng.h"
-#include "matcher/match.h"
-#include "matcher/rules.h"
-#include "tests/lib/gen_graph.h"
+#include "base/core/rng.h"
+#include "matcher/pattern/match.h"
+#include "matcher/pattern/rules.h"
+#include "tests/lib/graphs/gen_graph.h"
 
 #include <stdint.h>
 #include <stdio.h>

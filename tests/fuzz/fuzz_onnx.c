@@ -1,10 +1,10 @@
 /* fuzz_onnx.c - any bytes as an ONNX model: refused with one sentence, or read, written and read back alike.
  */
-#include "base/str.h"
-#include "ir/infer.h"
-#include "ir/onnx.h"
-#include "ir/onnx_priv.h"
-#include "ir/text.h"
+#include "base/core/str.h"
+#include "ir/infer/infer.h"
+#include "ir/onnx/onnx.h"
+#include "ir/onnx/onnx_priv.h"
+#include "ir/text/text.h"
 
 #include <stdint.h>
 #include <stdlib.h>

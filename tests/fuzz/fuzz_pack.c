@@ -3,11 +3,11 @@
  * The first two bytes say where the others are written over (even) or put into (odd) a good manifest, so that
  * the hashes in it stay right when the exporter changes. Without bytes it is the good pack itself.
  */
-#include "base/io.h"
-#include "base/str.h"
-#include "dataset/pack.h"
-#include "dataset/tasks.h"
-#include "ir/text.h"
+#include "base/core/str.h"
+#include "base/sys/io.h"
+#include "dataset/pack/pack.h"
+#include "dataset/store/tasks.h"
+#include "ir/text/text.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* fuzz_pass_reply.c - whatever bytes a pass's process answers with, there is a verdict, and a graph only with
  * OK, one that computes the original. */
-#include "ir/infer.h"
-#include "ir/text.h"
-#include "matcher/pass_job.h"
-#include "matcher/same.h"
+#include "ir/infer/infer.h"
+#include "ir/text/text.h"
+#include "matcher/host/pass_job.h"
+#include "matcher/rewrite/same.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* fuzz_pattern_text.c - any bytes parse or are refused; what parses prints, parses again and prints the same;
  * lint ends on it. */
-#include "matcher/rules.h"
+#include "matcher/pattern/rules.h"
 
 #include <stdint.h>
 #include <stdio.h>

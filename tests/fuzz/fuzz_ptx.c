@@ -5,9 +5,9 @@
  * leave the constants and tables of the module. The executing part reads no PTX: it shares nothing with the
  * gate.
  */
-#include "base/hash.h"
-#include "base/rng.h"
-#include "integrity/ptx_gate.h"
+#include "base/core/hash.h"
+#include "base/core/rng.h"
+#include "integrity/ptx/ptx_gate.h"
 
 #include <stdint.h>
 #include <stdio.h>

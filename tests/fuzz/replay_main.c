@@ -4,11 +4,11 @@
  * (from nothing when there are none) by a fixed random stream, for SECONDS at most. Speaks TAP.
  * The same command line makes the same inputs: run it under a debugger to see a crash again.
  */
-#include "base/io.h"
-#include "base/proc.h"
-#include "base/rng.h"
-#include "base/str.h"
-#include "base/vec.h"
+#include "base/core/rng.h"
+#include "base/core/str.h"
+#include "base/core/vec.h"
+#include "base/sys/io.h"
+#include "base/sys/proc.h"
 
 #include <stdint.h>
 #include <stdio.h>

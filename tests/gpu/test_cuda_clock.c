@@ -5,10 +5,10 @@
  * What is wanted most comes first, and every run of the protocol has a limit, so that a cut off program has
  * said what mattered.
  */
-#include "base/proc.h"
-#include "bench/clock.h"
-#include "bench/inputs.h"
-#include "ir/text.h"
+#include "base/sys/proc.h"
+#include "bench/inputs/inputs.h"
+#include "bench/timing/clock.h"
+#include "ir/text/text.h"
 #include "tests/lib/figures.h"
 #include "tests/lib/need.h"
 

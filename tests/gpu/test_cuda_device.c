@@ -3,10 +3,10 @@
  * A kernel error ends the context, so every case that makes one runs in a process of its own; so does every
  * other case, because a process that has used a GPU cannot fork others that do.
  */
-#include "base/proc.h"
-#include "runtime/device.h"
-#include "tests/lib/emu.h"
-#include "tests/lib/gpu_case.h"
+#include "base/sys/proc.h"
+#include "runtime/device/device.h"
+#include "tests/lib/device/emu.h"
+#include "tests/lib/device/gpu_case.h"
 #include "tests/lib/need.h"
 
 #include <setjmp.h>

@@ -2,8 +2,8 @@
  *
  * test_cuda_eager [CASE]: all cases, or those of a pattern.
  */
-#include "tests/lib/eager_bench.h"
-#include "tests/lib/eager_shapes.h"
+#include "tests/lib/device/eager_bench.h"
+#include "tests/lib/device/eager_shapes.h"
 #include "tests/lib/need.h"
 
 #include <setjmp.h>

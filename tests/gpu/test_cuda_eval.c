@@ -3,10 +3,10 @@
  *
  * test_cuda_eval [CASE]: all cases, or those of a pattern.
  */
-#include "bench/report.h"
-#include "ir/text.h"
+#include "bench/report/report.h"
+#include "ir/text/text.h"
 #include "tests/lib/need.h"
-#include "tests/lib/secret.h"
+#include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>

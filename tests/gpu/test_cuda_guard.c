@@ -1,10 +1,10 @@
 /* test_cuda_guard.c - buffers of checked runs: gaps, read-only inputs, on-chip memory between launches, and
  * what all that costs. */
-#include "base/proc.h"
-#include "ir/text.h"
-#include "runtime/exec.h"
-#include "tests/lib/emu.h"
-#include "tests/lib/gpu_case.h"
+#include "base/sys/proc.h"
+#include "ir/text/text.h"
+#include "runtime/exec/exec.h"
+#include "tests/lib/device/emu.h"
+#include "tests/lib/device/gpu_case.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,13 +1,13 @@
 /* test_cuda_library.c - every way of a convolution or product on a GPU against the reference, and the choice
  * between them: made once, the same bits each time. */
-#include "base/io.h"
-#include "bench/agree.h"
-#include "bench/inputs.h"
-#include "ir/text.h"
-#include "runtime/exec.h"
-#include "runtime/ref.h"
-#include "tests/lib/gpu_case.h"
-#include "tests/lib/lib_cases.h"
+#include "base/sys/io.h"
+#include "bench/compare/agree.h"
+#include "bench/inputs/inputs.h"
+#include "ir/text/text.h"
+#include "runtime/exec/exec.h"
+#include "runtime/ref/ref.h"
+#include "tests/lib/device/gpu_case.h"
+#include "tests/lib/device/lib_cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,11 +3,11 @@
  *
  * All figures come from one process with a device of its own; the cases look at what it printed.
  */
-#include "base/proc.h"
-#include "base/str.h"
-#include "bench/stats.h"
-#include "runtime/bank.h"
-#include "runtime/device.h"
+#include "base/core/str.h"
+#include "base/sys/proc.h"
+#include "bench/compare/stats.h"
+#include "runtime/device/bank.h"
+#include "runtime/device/device.h"
 #include "tests/lib/figures.h"
 #include "tests/lib/need.h"
 

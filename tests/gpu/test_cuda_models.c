@@ -1,15 +1,15 @@
 /* test_cuda_models.c - the bundled models on a GPU against the reference device, in three element types, as
  * they are and after each first-party pass. */
-#include "base/pool.h"
-#include "base/vec.h"
-#include "bench/agree.h"
-#include "bench/inputs.h"
-#include "runtime/exec.h"
-#include "runtime/nvrtc.h"
-#include "runtime/ref.h"
-#include "runtime/run.h"
+#include "base/core/vec.h"
+#include "base/sys/pool.h"
+#include "bench/compare/agree.h"
+#include "bench/inputs/inputs.h"
+#include "runtime/cuda/nvrtc/nvrtc.h"
+#include "runtime/exec/exec.h"
+#include "runtime/ref/ref.h"
+#include "runtime/worker/run.h"
 #include "tests/lib/need.h"
-#include "tests/lib/pass_models.h"
+#include "tests/lib/passes/pass_models.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

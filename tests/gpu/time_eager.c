@@ -10,13 +10,13 @@
  * compares. Each case is launched in trains between two events of the device; the median train counts. In a
  * graph's text `#` stands for the element type and `$` for the rows of 4096 elements that make 256 MB.
  */
-#include "base/hash.h"
-#include "base/pool.h"
-#include "base/rng.h"
-#include "ir/text.h"
-#include "runtime/exec.h"
-#include "runtime/nvrtc.h"
-#include "runtime/tensor.h"
+#include "base/core/hash.h"
+#include "base/core/rng.h"
+#include "base/sys/pool.h"
+#include "ir/text/text.h"
+#include "runtime/cuda/nvrtc/nvrtc.h"
+#include "runtime/device/tensor.h"
+#include "runtime/exec/exec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,10 +8,10 @@
  * kernel without parameters, one with 24, the first as a CUDA graph) and of small graphs as the executor runs
  * them, launch by launch and replayed as one CUDA graph. Medians of 400 trains and 4000 calls.
  */
-#include "base/proc.h"
-#include "ir/text.h"
-#include "runtime/cuda_priv.h"
-#include "runtime/exec.h"
+#include "base/sys/proc.h"
+#include "ir/text/text.h"
+#include "runtime/cuda/cuda_priv.h"
+#include "runtime/exec/exec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

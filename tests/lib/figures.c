@@ -1,8 +1,8 @@
 /* figures.c - what a measuring test measured. */
 #include "tests/lib/figures.h"
 
-#include "base/io.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/sys/io.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #ifndef TESTS_LIB_FIGURES_H
 #define TESTS_LIB_FIGURES_H
 
-#include "base/err.h"
+#include "base/core/err.h"
 
 /* One figure, a JSON object on one line. */
 void pm_figure(const char *fmt, ...) PM_PRINTF(1, 2);

@@ -1,10 +1,10 @@
 /* need.c - skipping test cases with a reason. */
 #include "tests/lib/need.h"
 
-#include "base/io.h"
-#include "base/proc.h"
-#include "base/str.h"
-#include "runtime/device.h"
+#include "base/core/str.h"
+#include "base/sys/io.h"
+#include "base/sys/proc.h"
+#include "runtime/device/device.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

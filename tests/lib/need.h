@@ -5,7 +5,7 @@
 #ifndef TESTS_LIB_NEED_H
 #define TESTS_LIB_NEED_H
 
-#include "base/err.h"
+#include "base/core/err.h"
 
 /* Prints "# reason: TEXT" and skips the running cmocka case. Does not return. */
 void pm_test_skip(const char *fmt, ...) PM_PRINTF(1, 2);

@@ -4,7 +4,10 @@
 # pm ARG... runs the program: its status is in $code, its streams in $tmp/out and $tmp/err.
 
 set -u
-cd "$(dirname "$0")/../.." || exit 5
+cd "$(dirname "$0")" || exit 5
+while [ ! -e tests/lib/tap.sh ]; do
+	[ "$PWD" != / ] && cd .. || exit 5
+done
 build=${BUILD:-build}
 passmith=$build/passmith
 : "${PASSMITH_ROOT:=$PWD}" "${PASSMITH_CACHE:=$build/test-cache}"

@@ -16,13 +16,15 @@ static inline const char *built(const char *name)
 	char self[2048] = "build/tests/unit/x";
 	char *out = path[turn++ % 8];
 
-	if (!root) { /* this program is $(BUILD)/tests/<folder>/<test> */
+	if (!root) { /* this program lies somewhere below $(BUILD)/tests */
 		ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
 		self[n > 0 ? n : 0] = 0;
-		for (int up = 0; up < 3; up++)
-			if (strrchr(self, '/'))
-				*strrchr(self, '/') = 0;
+		for (char *at; (at = strrchr(self, '/')) != NULL;) {
+			*at = 0;
+			if (strcmp(at + 1, "tests") == 0)
+				break;
+		}
 		root = self;
 	}
 	snprintf(out, sizeof path[0], "%.2000s/%.2000s", root, name);

@@ -4,9 +4,9 @@
  * additionalProperties, items, anyOf. Beyond JSON Schema, a member that an object with `properties` and
  * without `additionalProperties` does not list is an error here: it is not documented.
  */
-#include "base/io.h"
-#include "base/json.h"
-#include "base/proc.h"
+#include "base/core/json.h"
+#include "base/sys/io.h"
+#include "base/sys/proc.h"
 #include "tests/lib/need.h"
 #include "tests/plugin/paths.h"
 

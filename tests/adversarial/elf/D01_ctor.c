@@ -1,6 +1,6 @@
 /* D01_ctor.c - runs code when it is loaded */
 // build: published
-#include "tests/adversarial/attack.h"
+#include "tests/adversarial/passes/attack.h"
 
 __attribute__((constructor)) static void at_load(void)
 {

@@ -1,6 +1,6 @@
 /* D02_ifunc_internal.c - a resolver behind a hidden name, which runs while the object is relocated */
 // build: published
-#include "tests/adversarial/attack.h"
+#include "tests/adversarial/passes/attack.h"
 
 static int plain(int x)
 {

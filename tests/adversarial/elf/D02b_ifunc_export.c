@@ -1,6 +1,6 @@
 /* D02b_ifunc_export.c - a resolver behind an exported name, which runs when the name is looked up */
 // build: published
-#include "tests/adversarial/attack.h"
+#include "tests/adversarial/passes/attack.h"
 
 static int plain(int x)
 {

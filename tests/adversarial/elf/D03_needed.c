@@ -1,6 +1,6 @@
 /* D03_needed.c - brings another library along */
 // build: published -Wl,--no-as-needed -lm
-#include "tests/adversarial/attack.h"
+#include "tests/adversarial/passes/attack.h"
 
 PM_RULE(silu, .pattern = SILU, .rewrite = honest);
 

@@ -1,6 +1,6 @@
 /* D03b_runpath.c - says where its libraries are to be searched */
 // build: published -Wl,-rpath,$ORIGIN
-#include "tests/adversarial/attack.h"
+#include "tests/adversarial/passes/attack.h"
 
 PM_RULE(silu, .pattern = SILU, .rewrite = honest);
 

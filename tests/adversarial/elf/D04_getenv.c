@@ -1,6 +1,6 @@
 /* D04_getenv.c - reads the environment through the C library */
 // build: published
-#include "tests/adversarial/attack.h"
+#include "tests/adversarial/passes/attack.h"
 
 extern char *getenv(const char *name);
 

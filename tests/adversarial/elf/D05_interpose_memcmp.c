@@ -1,6 +1,6 @@
 /* D05_interpose_memcmp.c - exports a name that the host may use */
 // build: published
-#include "tests/adversarial/attack.h"
+#include "tests/adversarial/passes/attack.h"
 
 __attribute__((visibility("default"))) int memcmp(const void *a, const void *b, size_t n);
 

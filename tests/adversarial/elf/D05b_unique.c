@@ -1,6 +1,6 @@
 /* D05b_unique.c - a symbol that is the same one in every library */
 // build: published
-#include "tests/adversarial/attack.h"
+#include "tests/adversarial/passes/attack.h"
 
 __asm__(".section .data\n\t.globl only_one\n\t.type only_one, @gnu_unique_object\n\t.size only_one, 8\n"
 	"only_one:\n\t.quad 1\n\t.text\n");

@@ -1,6 +1,6 @@
 /* D05c_df1_interpose.c - asks to be searched before other libraries */
 // build: published -Wl,-z,interpose
-#include "tests/adversarial/attack.h"
+#include "tests/adversarial/passes/attack.h"
 
 PM_RULE(silu, .pattern = SILU, .rewrite = honest);
 

@@ -1,6 +1,6 @@
 /* D08_import_dlopen.c - opens libraries itself */
 // build: published
-#include "tests/adversarial/attack.h"
+#include "tests/adversarial/passes/attack.h"
 
 extern void *dlopen(const char *name, int flags);
 

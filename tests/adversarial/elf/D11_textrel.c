@@ -1,6 +1,6 @@
 /* D11_textrel.c - has addresses inside its code */
 // build: published -Wl,-z,notext
-#include "tests/adversarial/attack.h"
+#include "tests/adversarial/passes/attack.h"
 
 __asm__(".text\n\t.quad passmith_plugin_v1\n");
 

@@ -1,6 +1,6 @@
 /* D23_tls.c - keeps thread-local state */
 // build: published
-#include "tests/adversarial/attack.h"
+#include "tests/adversarial/passes/attack.h"
 
 static __thread int counter = 42;
 

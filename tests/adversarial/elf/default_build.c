@@ -1,6 +1,6 @@
 /* default_build.c - what gcc -shared makes without the published line */
 // build:
-#include "tests/adversarial/attack.h"
+#include "tests/adversarial/passes/attack.h"
 
 PM_RULE(silu, .pattern = SILU, .rewrite = honest);
 

@@ -1,0 +1,22 @@
+/* outfile.h - large files written piece by piece: a temporary file beside the target, renamed at the end, so
+ * that readers see the old or the whole new content. (pm_write_file does the same for what is in memory.) */
+#ifndef BASE_OUTFILE_H
+#define BASE_OUTFILE_H
+
+#include "base/core/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct PmOutFile PmOutFile;
+
+/* Opens a temporary file beside `path` (a device or a pipe is written to directly). */
+PmStatus pm_out_open(const char *path, PmOutFile **out, PmErr *err);
+PmStatus pm_out_write(PmOutFile *f, const void *p, size_t n, PmErr *err);
+int64_t pm_out_size(const PmOutFile *f); /* bytes written so far */
+/* Closes and renames; frees f in any case, and removes the temporary file on failure. */
+PmStatus pm_out_commit(PmOutFile *f, PmErr *err);
+/* Closes, removes the temporary file and frees f; NULL is fine. */
+void pm_out_abort(PmOutFile *f);
+
+#endif

@@ -1,0 +1,310 @@
+/* pool.c - items of work in several processes. */
+#include "base/sys/pool.h"
+
+#include "base/core/arena.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	WAITING,
+	RUNNING,
+	FINISHED,
+	FAILED,
+	REPORTED
+};                                 /* FAILED: the pool stops, nobody is told of the item */
+enum { STARTING, SERVING, ENDED }; /* of a worker */
+/* STARTS: how often a worker may die in its start; once may be chance. */
+enum { TEXT = 1024, MAX_JOBS = 256, POLL_NS = 20 * 1000 * 1000, STARTS = 3 };
+
+#define NO_SENTENCE "Work on %s failed with status %d and without a sentence about it."
+
+/* What all processes share: a header, the items' states and owners, their results. */
+typedef struct Shared {
+	atomic_size_t next;
+	atomic_int stage[MAX_JOBS]; /* by worker, of the process that runs now */
+	atomic_int failed;          /* a status; the first wins */
+	char text[TEXT];
+} Shared;
+
+typedef struct Run {
+	const PmPool *p;
+	Shared *shared;
+	atomic_int *state; /* by item */
+	int *owner;        /* by item: worker */
+	char *results;
+	size_t bytes;
+	pid_t pid[MAX_JOBS];     /* 0 = not running */
+	int stillborn[MAX_JOBS]; /* deaths in its start */
+	int last;                /* what waitpid said of the last of them */
+} Run;
+
+int pm_cpu_count(void)
+{
+	cpu_set_t set;
+	int n = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+
+	return n > 0 ? n : 1;
+}
+
+static void *result_of(const Run *r, size_t item)
+{
+	return r->results + item * r->p->result_size;
+}
+
+static PmStatus share(Run *r, PmErr *err)
+{
+	size_t n = r->p->n_items, head = (sizeof(Shared) + 63) / 64 * 64;
+	size_t states = (n * sizeof *r->state + 63) / 64 * 64, owners = (n * sizeof *r->owner + 63) / 64 * 64;
+	char *m;
+
+	r->bytes = head + states + owners + n * r->p->result_size;
+	m = mmap(NULL, r->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (m == MAP_FAILED)
+		return pm_err(err, PM_E_LIMIT, "Cannot share %zu bytes between processes: %s.", r->bytes,
+			      strerror(errno));
+	r->shared = (Shared *)(void *)m;
+	r->state = (atomic_int *)(void *)(m + head);
+	r->owner = (int *)(void *)(m + head + states);
+	r->results = m + head + states + owners;
+	return PM_OK;
+}
+
+/* Takes the sentence of the first failure; one that came without is given one. `where`: "item 3". */
+static void fail(Run *r, PmStatus st, const PmErr *err, const char *where)
+{
+	int none = 0;
+
+	if (!atomic_compare_exchange_strong(&r->shared->failed, &none, (int)st))
+		return;
+	if (*err->text)
+		snprintf(r->shared->text, TEXT, "%s", err->text);
+	else
+		snprintf(r->shared->text, TEXT, NO_SENTENCE, where, (int)st);
+}
+
+/* The life of one worker process. */
+static void serve(Run *r, int worker)
+{
+	const PmPool *p = r->p;
+	char where[32] = "its start";
+	PmStatus st = PM_OK;
+	PmErr err;
+	size_t i;
+
+	pm_err_init(&err);
+	if (p->start)
+		st = p->start(p->arg, worker, &err);
+	atomic_store(&r->shared->stage[worker], SERVING);
+	while (!st && !atomic_load(&r->shared->failed)) {
+		i = atomic_fetch_add(&r->shared->next, 1);
+		if (i >= p->n_items)
+			break;
+		r->owner[i] = worker;
+		atomic_store(&r->state[i], RUNNING);
+		st = p->work(p->arg, i, result_of(r, i), &err);
+		atomic_store(&r->state[i], st ? FAILED : FINISHED);
+		snprintf(where, sizeof where, "item %zu", i);
+	}
+	if (st)
+		fail(r, st, &err, where);
+	atomic_store(&r->shared->stage[worker], ENDED);
+	if (!st && p->stop)
+		p->stop(p->arg);
+}
+
+static PmStatus launch(Run *r, int worker, PmErr *err)
+{
+	pid_t parent = getpid(), pid;
+
+	atomic_store(&r->shared->stage[worker], STARTING);
+	pid = fork();
+	if (pid < 0)
+		return pm_err(err, PM_E_LIMIT, "Cannot start a process: %s; use fewer with -j.",
+			      strerror(errno));
+	if (pid) {
+		r->pid[worker] = pid;
+		return PM_OK;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() == parent)
+		serve(r, worker);
+	_exit(0);
+}
+
+static PmStatus report(Run *r, size_t item, PmPoolEnd end, PmErr *err)
+{
+	atomic_store(&r->state[item], REPORTED);
+	return r->p->done ? r->p->done(r->p->arg, item, end, result_of(r, item), err) : PM_OK;
+}
+
+/* A worker ended: what it was working on died with it when it did not end by itself. Its place is taken by
+ * another one, unless that is known to die in its start. */
+static PmStatus bury(Run *r, int worker, int status, PmErr *err)
+{
+	int stage = atomic_load(&r->shared->stage[worker]);
+	PmStatus st = PM_OK;
+	size_t i;
+
+	r->pid[worker] = 0;
+	if (stage == ENDED)
+		return PM_OK;
+	for (i = 0; i < r->p->n_items && !st; i++) {
+		if (atomic_load(&r->state[i]) == RUNNING && r->owner[i] == worker)
+			st = report(r, i, PM_POOL_DIED, err);
+	}
+	if (stage == STARTING) {
+		r->last = status;
+		if (++r->stillborn[worker] == STARTS)
+			return st;
+	}
+	if (!st && atomic_load(&r->shared->next) < r->p->n_items)
+		st = launch(r, worker, err);
+	return st;
+}
+
+static PmStatus collect(Run *r, PmErr *err)
+{
+	PmStatus st = PM_OK;
+	size_t i;
+
+	for (i = 0; i < r->p->n_items && !st; i++) {
+		if (atomic_load(&r->state[i]) == FINISHED)
+			st = report(r, i, PM_POOL_DONE, err);
+	}
+	return st;
+}
+
+/* Waits until every process has ended, reporting items as they are finished. */
+static PmStatus watch(Run *r, PmErr *err)
+{
+	const struct timespec nap = { 0, POLL_NS };
+	PmStatus st = PM_OK;
+	int w, status, alive = 1;
+
+	while (alive && !st) {
+		alive = 0;
+		for (w = 0; w < r->p->jobs && !st; w++) {
+			if (!r->pid[w])
+				continue;
+			if (waitpid(r->pid[w], &status, WNOHANG) == r->pid[w])
+				st = bury(r, w, status, err);
+			alive |= r->pid[w] != 0;
+		}
+		if (!st)
+			st = collect(r, err);
+		if (alive && !st)
+			nanosleep(&nap, NULL);
+	}
+	return st;
+}
+
+/* All workers are gone and nobody took the rest. */
+static PmStatus all_died(const Run *r, PmErr *err)
+{
+	int by_signal = WIFSIGNALED(r->last);
+
+	return pm_err(
+		err, PM_E_CRASH,
+		"Every process died in its start, %d times each (the last %s %d), and %zu of %zu items are "
+		"left; use fewer with -j if memory is short, or one (-j 1) to see where it dies.",
+		STARTS, by_signal ? "by signal" : "with status",
+		by_signal ? WTERMSIG(r->last) : WEXITSTATUS(r->last),
+		r->p->n_items - atomic_load(&r->shared->next), r->p->n_items);
+}
+
+/* Items that were taken by a process that died before it said so. */
+static PmStatus report_lost(Run *r, PmErr *err)
+{
+	PmStatus st = collect(r, err);
+	size_t i;
+
+	if (st || atomic_load(&r->shared->failed))
+		return st;
+	if (atomic_load(&r->shared->next) < r->p->n_items)
+		return all_died(r, err);
+	for (i = 0; i < r->p->n_items && !st; i++) {
+		if (atomic_load(&r->state[i]) != REPORTED)
+			st = report(r, i, PM_POOL_DIED, err);
+	}
+	return st;
+}
+
+static void kill_all(Run *r)
+{
+	int w;
+
+	for (w = 0; w < r->p->jobs; w++) {
+		if (!r->pid[w])
+			continue;
+		kill(r->pid[w], SIGKILL);
+		waitpid(r->pid[w], NULL, 0);
+	}
+}
+
+static PmStatus run_here(const PmPool *p, PmErr *err)
+{
+	void *result = pm_xcalloc(1, p->result_size + 1);
+	PmStatus st = p->start ? p->start(p->arg, 0, err) : PM_OK;
+	char where[32];
+	size_t i;
+
+	for (i = 0; i < p->n_items && !st; i++) {
+		memset(result, 0, p->result_size);
+		st = p->work(p->arg, i, result, err);
+		if (st && err && !*err->text) {
+			snprintf(where, sizeof where, "item %zu", i);
+			pm_err(err, st, NO_SENTENCE, where, (int)st);
+		}
+		if (!st && p->done)
+			st = p->done(p->arg, i, PM_POOL_DONE, result, err);
+	}
+	if (p->stop)
+		p->stop(p->arg);
+	free(result);
+	return st;
+}
+
+PmStatus pm_pool_run(const PmPool *p, PmErr *err)
+{
+	PmPool limited = *p;
+	Run r;
+	PmStatus st;
+	int w;
+
+	memset(&r, 0, sizeof r);
+	if (limited.jobs > MAX_JOBS)
+		limited.jobs = MAX_JOBS;
+	if ((size_t)limited.jobs > p->n_items)
+		limited.jobs = (int)p->n_items;
+	if (limited.jobs <= 1)
+		return run_here(p, err);
+	r.p = &limited;
+	st = share(&r, err);
+	if (st)
+		return st;
+	for (w = 0; w < limited.jobs && !st; w++)
+		st = launch(&r, w, err);
+	if (!st)
+		st = watch(&r, err);
+	if (!st)
+		st = report_lost(&r, err);
+	if (st)
+		kill_all(&r);
+	else if (atomic_load(&r.shared->failed))
+		st = pm_err(err, (PmStatus)atomic_load(&r.shared->failed), "%s",
+			    *r.shared->text ? r.shared->text
+					    : "A process failed, and died before it had said of what.");
+	munmap(r.shared, r.bytes);
+	return st;
+}

@@ -1,0 +1,39 @@
+/* pool.h - numbered items of work, done by several processes at once.
+ *
+ * The processes are forks of the caller: they see everything it had, and give back a result of fixed size for
+ * each item in memory that is shared. A process that dies takes its item with it and nothing else: another
+ * one is started. One that died three times in its start is not started again; when none is left and items
+ * are, that is PM_E_CRASH. When the caller dies, so do they.
+ */
+#ifndef BASE_POOL_H
+#define BASE_POOL_H
+
+#include "base/core/err.h"
+
+#include <stddef.h>
+
+typedef enum { PM_POOL_DONE, PM_POOL_DIED } PmPoolEnd;
+
+typedef struct PmPool {
+	size_t n_items, result_size;
+	int jobs; /* processes; 1 = no fork, all is done in this one */
+	/* In the process that works: once at its start (worker is 0 to jobs - 1) and at its end; may be NULL.
+	 * A status other than PM_OK stops the pool. */
+	PmStatus (*start)(void *arg, int worker, PmErr *err);
+	void (*stop)(void *arg);
+	/* In the process that works. `result` is zeroed before. A status other than PM_OK stops the pool. */
+	PmStatus (*work)(void *arg, size_t item, void *result, PmErr *err);
+	/* In the caller, in any order, once for each item whose work was PM_OK or that died with its process:
+	 * `result` is borrowed; may be NULL. */
+	PmStatus (*done)(void *arg, size_t item, PmPoolEnd end, const void *result, PmErr *err);
+	void *arg;
+} PmPool;
+
+/* Works on all items; returns the first status that was not PM_OK, with its sentence (with one of its own,
+ * that names the item, when the callback gave none). */
+PmStatus pm_pool_run(const PmPool *p, PmErr *err);
+
+/* Processors that this process may use, at least 1. */
+int pm_cpu_count(void);
+
+#endif

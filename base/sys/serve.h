@@ -1,0 +1,36 @@
+/* serve.h - a child process that answers requests until it is stopped, hangs or dies.
+ *
+ * Like pm_fork_call (base/sys/proc.h), but for many calls: the child keeps what it has built between them. A
+ * request past its deadline, or a child that dies, costs the child; the caller starts another. Requests and
+ * replies are byte strings; what they mean is the caller's business, who should trust a reply as far as the
+ * child.
+ */
+#ifndef BASE_SERVE_H
+#define BASE_SERVE_H
+
+#include "base/sys/proc.h"
+
+typedef struct PmServer PmServer;
+
+/* In the child: answers one request by appending to *reply. `arg` is as it was when the server started, and
+ * may be changed: it is the child's own copy. Returning other than 0 ends the child after the reply. The
+ * first call of all, when the child starts, has no request (NULL) and its reply and its answer go nowhere:
+ * what takes long and every request needs can be made there, while the parent does other things. */
+typedef int (*PmServeFn)(void *arg, const char *request, size_t n, PmStr *reply);
+
+/* Forks a child that holds nothing but its channel, with the limits of `lim` (seconds and max_output are for
+ * each call and are given there). Returns owned. PM_E_ENV or PM_E_IO when no child can be had. */
+PmStatus pm_server_start(PmServeFn fn, void *arg, const PmLimits *lim, PmServer **out, PmErr *err);
+
+/* Sends a request; *reply becomes the answer. PM_E_TIMEOUT after `seconds` (0 = no deadline), PM_E_CRASH when
+ * the child died or announced more than `most` bytes, PM_E_ENV when there is no memory for what it announced;
+ * all have ended it, and pm_server_alive is 0 then. The sentence says "The <what> ..." and how it ended. */
+PmStatus pm_server_call(PmServer *s, const char *what, const void *request, size_t n, double seconds,
+			uint64_t most, PmStr *reply, PmErr *err);
+int pm_server_alive(const PmServer *s);
+/* 1 when something outside killed it (SIGKILL), which is nobody's mistake. */
+int pm_server_killed(const PmServer *s);
+/* Ends the child, reaps it and frees the handle; NULL is allowed. */
+void pm_server_stop(PmServer *s);
+
+#endif

@@ -1,0 +1,112 @@
+/* bound.h - how far a right kernel may be from the reference, element by element.
+ *
+ * Two references are run in double precision on a graph (the body of a kernel, on the very operands the
+ * kernel got): y rounds no intermediate value, a Cast to fewer digits included; `eager` rounds each that is
+ * of a half type, as an eager run does. A right kernel may round any of them. Beside them runs the standard
+ * deviation s of what rounding does to each element, in two parts: what each element has for itself, and what
+ * elements have in common. With u = 2^-24 (2^-53 for double), ud the unit roundoff of a value's element type
+ * (f32 2^-24, f16 2^-11, bf16 2^-8), K the terms of a sum:
+ *
+ * Storing v adds u_v / sqrt(3), the standard deviation of a rounding error that is uniform in half a digit;
+ * u_v = ud 2^e for 2^e <= |v| < 2^(e+1). Of numbers of no particular size that is r ud |v|, r = 0.4247.
+ *
+ * Sums and products have, for themselves, sqrt(sum w^2 s^2); in common sum |w| s; their own arithmetic is r u
+ * sqrt(S (K + 2) + y^2 K / 3), S the sum of the terms' squares: partial sums of K terms in any order that
+ * knows nothing of their values (bound_sum.c); and sqrt(p) u K (0.15 |y| + 0.43 sqrt(S)), p the chance of
+ * equal neighbours. One term has none.
+ *
+ * Element by element it is the change when an operand moves by 6.1 s, over 6.1 (a step: half its height, and
+ * where it chooses another operand, that one's error); functions: u sqrt(y^2 + c^2), c what their usual
+ * formula cancels, and u |x| as a move.
+ *
+ * (x - mean) k + bias, k = scale / sqrt(var + epsilon), has for itself r u max(sqrt(3) |x - mean| |k|, |x k|)
+ * and in common with its channel u sqrt((1 + 1.5 r^2) (x - mean)^2 k^2 + r^2 ((mean k)^2 + (bias - mean
+ * k)^2)): the orders that subtract first, and those that fold the shift (bound_affine.c).
+ *
+ * Resize between elements has the errors of positions in float, of weights and of a sum (bound_resize.c).
+ *
+ * Parts add as variances; linearly where both hold the same earlier rounding (`source`). In common is what is
+ * broadcast or copied, what equal elements have, the error of a line's sum (softmax, normalisations), and of
+ * a product's factor its share by the cosine between the columns (rows) of the other factor.
+ *
+ * The rest has twice the largest change over four random moves of all operands.
+ *
+ * An element may be off the interval of the two references by 6.1 s + ud |y| + least subnormal: beyond 6.1 s
+ * a normal error is once in 10^9. With z the distance over sqrt(s^2 + u_y^2 / 3), n elements and m
+ * effective ones (the variance-weighted harmonic mean of how many independent roundings stand behind the
+ * parts), also mean of z^2 <= the value that chi^2_m / m exceeds once in 10^7 (Wilson and Hilferty) |mean of
+ * z|, |sum z w| / sqrt(n sum w^2) with w = y / sqrt(s^2 + ..) <= 1 / sqrt(3) + 5.2 / sqrt(m) (5.2 standard
+ * deviations: once in 10^7; 1 / sqrt(3): a rounded constant is common to all elements, one rounding of
+ * three). NaN and infinities stand where they stand in both references; where those differ, or an
+ * intermediate value is beyond the range of its type, an element is open: not judged.
+ *
+ * A comparison `tells` something when the root of the mean square that is admitted is at most a quarter of
+ * the standard deviation of the reference's values: then a constant and another element's value are refused.
+ * Where no comparison of a result tells anything, the bound does not decide (bench/eval/runner.h).
+ *
+ * Sources: Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 2.8 (statistical estimates), 3.3
+ * (running error analysis), 4.2 (sums); Higham and Mary, SIAM J. Sci. Comput. 41 (2019): roundings that are
+ * independent and of mean zero grow as sqrt(K); Wilson and Hilferty, PNAS 17 (1931).
+ *
+ * Lanes: STRICT is the above. TF32 lets products read operands with 11 bits, rounded or cut off, and
+ * functions be as good: s grows by 2^-11 (0.8 sqrt(sum (x w)^2) + 1.6 |y|), of functions by 2^-11 |y|. BF16
+ * lets them be rounded to 8 bits: 2^-8 (0.65 sqrt(sum (x w)^2) + 0.2 |y|). Where a lane adds something the
+ * two means are not limited: what is cut off leans to one side. Sums have to be float32 in each lane:
+ * half-precision sums are off by 2^-11 sqrt(K) / 3 of that root, beyond both from about K = 1000.
+ */
+#ifndef BENCH_BOUND_H
+#define BENCH_BOUND_H
+
+#include "runtime/ref/ref.h"
+
+/* In order: what holds in one holds in the next. NONE: in none of them. */
+typedef enum PmLane { PM_LANE_STRICT, PM_LANE_TF32, PM_LANE_BF16, PM_LANE_NONE } PmLane;
+const char *pm_lane_name(PmLane lane); /* "strict", "tf32", "bf16", "none" */
+/* 1 and *lane when `name` is one of the first three. */
+int pm_lane_from_name(const char *name, PmLane *lane);
+
+/* One output: the two references and what may lie around them. Owns its storage. */
+typedef struct PmBound {
+	PmRefTensor y;     /* no intermediate value rounded */
+	PmRefTensor eager; /* those of half types rounded, as an eager run does; no elements: the same as y */
+	double *unit;      /* standard deviation of each element; infinite where open; NULL when all are 0 */
+	double *shared;    /* what of it elements have in common; NULL = nothing */
+	double *scale;     /* what of that is one factor for a line of elements, all alike; NULL = nothing */
+	double inv;        /* 1 / independent roundings behind the elements' errors; 0 where there are none */
+	double alike;      /* the chance that two neighbours are equal, and rounded alike */
+	double equal;      /* the chance that two elements are */
+	double *mass;      /* of a sum, its terms' absolute values added up; NULL = |y| */
+	uint64_t source;   /* the nodes whose roundings are in it */
+	int widened;       /* the lane admits more than strict arithmetic */
+	int repeats;       /* elements are copies of each other, and so is their rounding */
+	int rounds;        /* the last operator rounds to the output's type */
+	int known;         /* 0: no rule for some operator on the way; `unit` says nothing */
+	PmRefTensor stored; /* of a run: `eager` rounded to its type, once something asked for it */
+} PmBound;
+
+/* Runs a sorted graph whose types are static. PM_E_UNSUPPORTED when they are not; otherwise as pm_ref_run. */
+PmStatus pm_bound_run(const PmGraph *g, const PmTensor *in, size_t n_in, PmLane lane, PmBound *out,
+		      size_t n_out, PmErr *err);
+/* The same, strict, of a kernel that keeps each intermediate value of a half type in float: narrower. There
+ * is no `eager`. */
+PmStatus pm_bound_kept(const PmGraph *g, const PmTensor *in, size_t n_in, PmBound *out, size_t n_out,
+		       PmErr *err);
+void pm_bounds_release(PmBound *b, size_t n); /* each; the array stays the caller's */
+
+/* What a comparison found. All four numbers are 1 at the limit. */
+typedef struct PmBoundFit {
+	double rms, max;        /* over the tensor; of the worst element */
+	double bias, slope;     /* the mean error; the error's part that goes with the reference's values */
+	double noise;           /* error that is admitted / spread of the reference's values */
+	int tells;              /* it is small enough for a right answer to be told from another one */
+	int64_t index;          /* of max, or of the first element of another class; -1 when all are equal */
+	double expected, got;   /* there */
+	int64_t n_class, open;  /* elements of another class; elements not judged */
+	int64_t n_wrong, first; /* elements beyond the limit or of another class; the first of them, or -1 */
+	int within;
+} PmBoundFit;
+
+/* Judges a result of the output's type and shape. */
+void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out);
+
+#endif

@@ -1,0 +1,163 @@
+/* bound_fit.c - judges results by the bound: each element, and statistics over all of them. */
+#include "bench/compare/bound/bound_priv.h"
+
+#include <math.h>
+
+/* The class of a value in a type: an exact value beyond its range has become infinite there. */
+static int class_of(double v, double top)
+{
+	return isnan(v) ? 3 : v > top ? 1 : v < -top ? 2 : 0;
+}
+
+static double value(const PmRefTensor *t, int64_t i)
+{
+	return t->f ? t->f[i] : pm_int_to_f64(t->type.dtype, t->i[i]);
+}
+
+/* Standard deviations of a normal variable beyond which a statistic of a right result is once in 10^7. */
+#define SURE 5.2
+/* How far a mean may be off zero for good, in standard deviations. A rounded constant of a formula is the
+ * same for all elements. In the shortest formula with one its rounding is one of three (the constant, the
+ * product, the result), so that its standard deviation is 1 / sqrt(3) of theirs together. */
+#define LEAN 0.57735
+/* What a comparison has to refuse to be evidence: answers that explain less than 15/16 of the variance of the
+ * reference's values. Their error is at least sqrt(1/16) of its spread. */
+#define TELLS 0.25
+
+/* The mean square of 1 / inv normal variables is beyond this once in 10^7 (Wilson and Hilferty 1931). */
+static double most_square(double inv)
+{
+	double s = 2 * inv / 9;
+
+	return fmin(pow(1 - s + SURE * sqrt(s), 3), PM_BOUND_REACH * PM_BOUND_REACH);
+}
+
+/* The variance of the last rounding, to digits of which half is `digit`. Where the error before it is small,
+ * the result is y rounded, and how far that is off is known: where values have few digits, as products by a
+ * small integer, errors lie at quarters and halves of a digit, and their square is over a third of digit^2.
+ */
+static double of_last_rounding(int dtype, double y, double e, double digit)
+{
+	double known = e < digit / 4 ? pm__bound_round(dtype, y) - y : 0;
+
+	return fmax(digit * digit / 3, isfinite(known) ? known * known : 0);
+}
+
+/* Sums over the elements that are judged. z: the distance to the interval of the references over its standard
+ * deviation s; w = y / s. */
+typedef struct Sums {
+	double all, n, z, zz, zw, ww; /* n: of those that may be off; ww: of w^2 */
+	double of_errors;             /* share of the variance that is not the last rounding's */
+	double y, yy, room;           /* room: squared error that is admitted */
+	double impossible;            /* something where no error is explained */
+} Sums;
+
+static void add(Sums *s, double y, double width, double off, double var_e, double var_round)
+{
+	double var = var_e + var_round, sd = sqrt(var);
+
+	s->all++;
+	s->y += y;
+	s->yy += y * y;
+	s->room += var + width * width / 4;
+	if (!(var > 0)) {
+		s->impossible += off != 0;
+		return;
+	}
+	/* A zero of which nothing is off: a rounding error there says nothing of the others. */
+	if (y == 0 && !(width > 0) && !(var_e > 0) && off == 0)
+		return;
+	s->n++;
+	s->z += off / sd;
+	s->zz += off / sd * (off / sd);
+	s->zw += off / sd * (y / sd);
+	s->ww += y / sd * (y / sd);
+	s->of_errors += var_e / var;
+}
+
+static void conclude(const Sums *s, double inv, double equal, int lean_is_free, PmBoundFit *out)
+{
+	double share = s->n > 0 ? s->of_errors / s->n : 0, n = fmax(s->n, 1), most, lean, spread;
+
+	if (!(s->all > 0))
+		return;
+	inv = fmin(1, share * fmax(inv, 1 / n) + (1 - share) * fmax(equal, 1 / n));
+	most = most_square(inv);
+	lean = LEAN + SURE * sqrt(inv);
+	out->rms = s->impossible > 0 ? INFINITY : sqrt(s->zz / n / most);
+	out->bias = lean_is_free ? 0 : fabs(s->z) / n / lean;
+	out->slope = s->ww > 0 && !lean_is_free ? fabs(s->zw) / sqrt(s->ww * n) / lean : 0;
+	spread = s->yy / s->all - s->y / s->all * (s->y / s->all);
+	/* One number, or the same one everywhere: its own size. */
+	if (!(spread > 0x1p-40 * s->yy / s->all))
+		spread = s->yy / s->all;
+	out->noise = s->room > 0 ? sqrt(s->room * most / s->all / spread) : 0;
+	out->tells = out->noise <= TELLS;
+}
+
+static void note_wrong(PmBoundFit *out, int64_t i)
+{
+	if (!out->n_wrong++)
+		out->first = i;
+}
+
+void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
+{
+	int dtype = b->y.type.dtype;
+	double ud = b->rounds ? pm__bound_ud(dtype) : 0, tiny = b->rounds ? pm__bound_tiny(dtype) : 0;
+	/* Halfway to the next power of two is where rounding gives an infinity. */
+	double top = pm__bound_largest(dtype) * (1 + pm__bound_ud(dtype) / 2);
+	const PmRefTensor *r = b->eager.numel ? &b->eager : &b->y;
+	Sums s = { 0 };
+
+	*out = (PmBoundFit){ .index = -1, .first = -1, .tells = 1 };
+	for (int64_t i = 0; i < b->y.numel; i++) {
+		double y = value(&b->y, i), z = value(r, i), e = b->unit ? b->unit[i] : 0;
+		double g = pm_tensor_get(got, i), off, round, digit, ratio, low = fmin(y, z),
+		       high = fmax(y, z);
+
+		if (isinf(e) || class_of(y, top) != class_of(z, top)) {
+			out->open++;
+			continue;
+		}
+		if (class_of(y, top) != class_of(g, top)) {
+			/* At the edge of the range both are right. */
+			if (fabs(fmax(fabs(y), fabs(z)) - top) <= PM_BOUND_REACH * e + ud * top &&
+			    !isnan(y) && !isnan(g)) {
+				out->open++;
+				continue;
+			}
+			note_wrong(out, i);
+			if (!out->n_class++) {
+				out->index = i;
+				out->expected = y;
+				out->got = g;
+			}
+			continue;
+		}
+		if (class_of(y, top))
+			continue;
+		if (!b->y.f && (b->y.i[i] == pm_tensor_get_i(got, i) || r->i[i] == pm_tensor_get_i(got, i)))
+			g = y;
+		round = ud * fmax(fabs(y), fabs(z)) * (1 + 0x1p-20) + tiny;
+		digit = pm__bound_half_digit(ud, fmax(fabs(y), fabs(z))) + tiny;
+		off = g < low ? g - low : g > high ? g - high : 0;
+		/* Of doubles below 1e-154 or so the squares are 0: each element for itself is judged. */
+		if (e * e + digit * digit > 0 || !(e + digit > 0))
+			add(&s, y, high - low, off, e * e, of_last_rounding(dtype, y, e, digit));
+		if (off == 0)
+			continue;
+		ratio = PM_BOUND_REACH * e + round > 0 ? fabs(off) / (PM_BOUND_REACH * e + round) : INFINITY;
+		if (!out->n_class && (out->index < 0 || ratio > out->max)) {
+			out->index = i;
+			out->expected = y;
+			out->got = g;
+		}
+		out->max = fmax(out->max, ratio);
+		if (ratio > 1)
+			note_wrong(out, i);
+	}
+	/* Factors that are cut off lean to one side. */
+	conclude(&s, b->inv, b->y.f ? pm__bound_equal(&b->y, dtype, NULL) : 0, b->widened, out);
+	out->within = !out->n_class && out->max <= 1 && out->rms <= 1 && out->bias <= 1 && out->slope <= 1;
+}

@@ -1,0 +1,339 @@
+/* bound_norm.c - units of error of softmax and of the normalisations, from their textbook formulas. */
+#include "bench/compare/bound/bound_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double at(const double *f, int64_t i)
+{
+	return f ? f[i] : 0;
+}
+
+/* exp(x) when x is off by its reach. */
+static double moved(double x, double f)
+{
+	return exp(fmin(x + PM_BOUND_REACH * f, 700));
+}
+
+/* The error of p = exp(x) / sum when x and the terms of the sum move against each other by the reach of their
+ * errors; `low` and `high` are the sum when all terms move down or up. Where that leaves p open (rounding
+ * alone may make two terms equal, or one of them all there is) a quarter of its range. */
+static double soft_moved(double x, double f, double sum, double low, double high)
+{
+	double up = moved(x, f), down = moved(x, -f), p = exp(x) / sum, most, least;
+
+	if (!(f > 0))
+		return 0;
+	most = up > 0 ? up / (up + fmax(low - down, 0)) : 0;
+	least = down > 0 ? down / (down + fmax(high - up, 0)) : 0;
+	return most - least > 0.25 && PM_BOUND_REACH * f > 1 ? (most - least) / 4
+							     : fmax(most - p, p - least) / PM_BOUND_REACH;
+}
+
+/* Sums over a line. */
+typedef struct Line {
+	double top, sum, all; /* largest; of exp(x - top); error of the sum by its own arithmetic */
+	double alone, common; /* of the operands' errors, weighted: root sum of squares; in common */
+	double low, high;     /* the sum when all terms move down or up */
+} Line;
+
+static void soft_sums(const double *x, const double *f, const double *shared, int64_t n, int64_t step,
+		      double u, Line *l)
+{
+	double repeats = 0, arithmetic = 0, steps;
+
+	*l = (Line){ .top = -INFINITY };
+	for (int64_t i = 0; i < n; i++) {
+		l->top = fmax(l->top, x[i * step]);
+		repeats += i && fabs(x[i * step] - x[(i - 1) * step]) <= u * (double)n;
+	}
+	if (!isfinite(l->top))
+		return;
+	for (int64_t i = 0; i < n; i++)
+		l->sum += exp(x[i * step] - l->top);
+	/* The sum's steps; those of equal terms add up (bound_sum.c), the more the largest term is of it. */
+	steps = PM_BOUND_ROUNDING / sqrt(3) * sqrt((double)n) +
+		repeats * (0.15 + (1 / sqrt(3) - 0.15) / l->sum);
+	/* The exponent's reference, the quotient, the sum. One term is all of it, whatever its error. */
+	l->all = n == 1 ? 0 : u * (sqrt(l->top * l->top / 4 + 1) + steps);
+	for (int64_t i = 0; i < n; i++) {
+		double v = x[i * step], p = exp(v - l->top) / l->sum, s = at(shared, i * step);
+		double own = at(f, i * step);
+
+		if (p > 0) {
+			arithmetic += n > 1 ? p * u * (p * u) * (v * v + 1) : 0;
+			l->alone += p * p * fmax(own * own - s * s, 0);
+			l->common += p * s;
+		}
+		l->low += moved(v - l->top, -own);
+		l->high += moved(v - l->top, own);
+	}
+	l->alone = sqrt(l->alone);
+	l->all = sqrt(l->all * l->all + arithmetic);
+}
+
+/* p_i = exp(x_i - m) / sum exp(x_j - m). Relative errors: of the exponent's argument f_i and u (|x_i| + |m|)
+ * (also when the factor log2 e is multiplied into both), of the function u, of the sum their mean weighted by
+ * p (the root of squares of what is not in common), and of its K steps u 0.4247 sqrt(K / 3). Terms that are
+ * equal, to the sum's last digit, are rounded the same way each time, which a plain loop adds up. The
+ * logarithm has the same as absolute errors. Operands whose own errors change a factor (values of some
+ * hundred in bfloat16) are beyond the first order: see soft_moved(). */
+static void soft_line(const double *x, const double *f, const double *shared, PmBoundPart *part,
+		      PmBoundPart *sums, double *e, int64_t n, int64_t step, double u, int logarithm)
+{
+	Line l;
+
+	soft_sums(x, f, shared, n, step, u, &l);
+	if (!isfinite(l.top))
+		return; /* every element is what the reference says, of whichever class */
+	for (int64_t i = 0; i < n; i++) {
+		double v = x[i * step], own = at(f, i * step), s = at(shared, i * step), p, rest, line,
+		       common;
+
+		if (isinf(v))
+			continue;
+		p = logarithm ? 1 : exp(v - l.top) / l.sum;
+		rest = n == 1 ? 0 : logarithm ? 1 : 1 - p; /* a term moves its sum with it */
+		common = logarithm ? l.common : l.common - p * s;
+		line = sqrt(fmax(l.alone * l.alone - (logarithm ? 0 : p * p * (own * own - s * s)), 0) +
+			    common * common);
+		e[i * step] = p * u * (rest * sqrt(v * v + 1) + 0.5) + (logarithm ? u * fabs(v - l.top) : 0);
+		sums->all[i * step] = sums->shared[i * step] = p * l.all;
+		if (!f)
+			continue;
+		part->shared[i * step] = p * (line + rest * s);
+		own *= rest;
+		part->all[i * step] = p * sqrt(own * own + line * line + 2 * rest * s * common);
+		/* Only where errors are beyond the first order: one term may turn the line over. */
+		if (!logarithm && (PM_BOUND_REACH * own > 0.5 || PM_BOUND_REACH * line > 0.5))
+			part->all[i * step] = fmax(part->all[i * step], soft_moved(v - l.top, at(f, i * step),
+										   l.sum, l.low, l.high));
+	}
+}
+
+PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
+{
+	const PmRefTensor *x = &c->call.in[0];
+	int axis = (int)pm_node_i(c->call.g, c->call.node, "axis", 0);
+	int logarithm = pm_node_op(c->call.g, c->call.node) == PM_OP_LogSoftmax;
+	int64_t n = x->type.dim[axis], inner = 1;
+	double *f = pm__bound_full(c, 0), *shared = pm__bound_common(c, 0, f), *e = pm__bound_unit(c, 0);
+	PmBoundPart p = { .source = c->in[0].source }, sums = { 0 };
+
+	(void)err;
+	sums.all = pm_xcalloc((size_t)x->numel + 1, sizeof *sums.all);
+	sums.shared = pm_xcalloc((size_t)x->numel + 1, sizeof *sums.shared);
+	p.all = pm_xcalloc((size_t)x->numel + 1, sizeof *p.all);
+	p.shared = pm_xcalloc((size_t)x->numel + 1, sizeof *p.shared);
+	p.inv = x->numel ? fmin(1, pm__bound_inv(c, 0, x->numel / n)) : 0;
+	sums.inv = n ? (double)n / (double)x->numel : 0;
+	for (int k = axis + 1; k < x->type.rank; k++)
+		inner *= x->type.dim[k];
+	for (int64_t line = 0; n && line < x->numel / n; line++) {
+		int64_t first = line / inner * inner * n + line % inner;
+		PmBoundPart at_line = { .all = p.all + first, .shared = p.shared + first };
+		PmBoundPart sums_there = { .all = sums.all + first, .shared = sums.shared + first };
+
+		soft_line(x->f + first, f ? f + first : NULL, shared ? shared + first : NULL, &at_line,
+			  &sums_there, e + first, n, inner, pm__bound_u(x->type.dtype), logarithm);
+	}
+	pm__bound_own(c, 0, 0);
+	c->out[0].scale = logarithm ? NULL : pm_xcalloc((size_t)x->numel + 1, sizeof(double));
+	if (c->out[0].scale)
+		memcpy(c->out[0].scale, sums.all, (size_t)x->numel * sizeof(double));
+	sums.inv = fmax(sums.inv, pm__bound_equal(&c->call.out[0], PM_F32, sums.all));
+	pm__bound_add(c, 0, &sums);
+	pm__bound_add(c, 0, &p);
+	c->out[0].rounds = 1;
+	free(f);
+	free(shared);
+	return PM_OK;
+}
+
+/* How operand k, the scale or the bias, lies over the result. `v` has its elements. Found by running the
+ * operator itself: with a scale of 0 its result is the bias; RMSNormalization has none, and of ones it makes
+ * scale / sqrt(1 + epsilon). */
+static PmStatus spread(const PmBoundCall *c, size_t k, const double *v, double **over, PmErr *err)
+{
+	size_t n = (size_t)c->call.out[0].numel, most = (size_t)c->call.in[0].numel;
+	int rms = pm_node_op(c->call.g, c->call.node) == PM_OP_RMSNormalization;
+	double *ones = pm_xcalloc(most + 1, sizeof *ones), eps;
+	double *zeros = pm_xcalloc((size_t)c->call.in[1].numel + 1, sizeof *zeros);
+	PmRefTensor in[3], *out = pm_xcalloc(c->call.n_out, sizeof *out);
+	PmBoundCall wide = *c;
+	PmStatus st;
+
+	memcpy(in, c->call.in, (c->call.n_in < 3 ? c->call.n_in : 3) * sizeof *in);
+	for (size_t i = 0; i < most; i++)
+		ones[i] = 1;
+	eps = pm_node_f(c->call.g, c->call.node, "epsilon", 1e-5);
+	in[0].f = ones;
+	if (rms) {
+		in[1].f = pm_unconst(v);
+	} else {
+		in[2] = c->call.in[k];
+		in[2].f = pm_unconst(v);
+		in[1].f = zeros;
+		wide.call.n_in = 3;
+	}
+	st = pm__bound_again(&wide, in, out, err);
+	if (!st) {
+		*over = out[0].f;
+		out[0].f = NULL;
+		for (size_t i = 0; i < n && rms; i++)
+			(*over)[i] *= sqrt(1 + eps);
+	}
+	for (size_t i = 0; i < c->call.n_out; i++)
+		pm_ref_tensor_release(&out[i]);
+	free(out);
+	free(ones);
+	free(zeros);
+	return st;
+}
+
+/* One group: y = (x - mean) / sqrt(var + eps) * g + b. Errors: of the difference f + mean f + u (|x| +
+ * mean |x|), of the variance (in one pass or two) 2 mean(|d| ...) + u (1 + sqrt(K)/4) mean x^2. What
+ * the arithmetic adds goes to e, linearly; what the operands' errors do goes to the part: the root of squares
+ * of what is not in common. */
+static void group(const double *x, const double *f, const double *shared, const double *g, double *e,
+		  PmBoundPart *part, int64_t n, double eps, int centred, double u)
+{
+	double mean = 0, size = 0, alone = 0, common = 0, var = 0, squares = 0, s_var = 0, v_alone = 0,
+	       v_common = 0, inv, count = (double)n;
+
+	for (int64_t i = 0; i < n; i++) {
+		double s = at(shared, i);
+
+		mean += centred ? x[i] / count : 0;
+		size += centred ? fabs(x[i]) / count : 0;
+		alone += centred ? fmax(at(f, i) * at(f, i) - s * s, 0) / (count * count) : 0;
+		common += centred ? s / count : 0;
+		squares += x[i] * x[i] / count;
+	}
+	alone = sqrt(alone);
+	for (int64_t i = 0; i < n; i++)
+		var += (x[i] - mean) * (x[i] - mean) / count;
+	for (int64_t i = 0; i < n; i++) {
+		double d = 2 * fabs(x[i] - mean) / count, s = at(shared, i);
+
+		s_var += d * u * (fabs(x[i]) + size);
+		v_alone += d * d * fmax(at(f, i) * at(f, i) - s * s, 0);
+		v_common += d * s;
+	}
+	s_var += u * (1 + PM_BOUND_ROUNDING / sqrt(3) * sqrt(count)) * squares;
+	inv = 1 / sqrt(var + eps);
+	for (int64_t i = 0; i < n; i++) {
+		double d = fabs(x[i] - mean), w = fabs(g[i]) * inv, of_var = d / (2 * (var + eps)), line;
+
+		/* One number is its mean: nothing is left of it. */
+		e[i] = n == 1 && centred ? 0 : w * (u * (fabs(x[i]) + size) + s_var * of_var + 2 * u * d);
+		if (!f)
+			continue;
+		line = alone + common + (sqrt(v_alone) + v_common) * of_var;
+		part->shared[i] = w * (line + at(shared, i));
+		part->all[i] = w * sqrt(f[i] * f[i] + line * line + 2 * line * at(shared, i));
+	}
+}
+
+static int64_t group_size(const PmBoundCall *c)
+{
+	const PmType *t = &c->call.in[0].type;
+	PmOp op = pm_node_op(c->call.g, c->call.node);
+	int first = (int)pm_node_i(c->call.g, c->call.node, "axis", 0);
+	int64_t n = 1;
+
+	if (op == PM_OP_LayerNormalization || op == PM_OP_RMSNormalization) {
+		for (int k = first; k < t->rank; k++)
+			n *= t->dim[k];
+		return n;
+	}
+	for (int k = 1; k < t->rank; k++)
+		n *= t->dim[k];
+	return n / pm_node_i(c->call.g, c->call.node, "num_groups", t->dim[1]);
+}
+
+/* Adds what errors of the scale or the bias do. */
+static PmStatus add_operand(PmBoundCall *c, size_t k, double eps, int64_t n, int centred, PmErr *err)
+{
+	const double *x = c->call.in[0].f;
+	int64_t numel = c->call.in[0].numel;
+	double *f = k < c->call.n_in && c->call.in[k].numel ? pm__bound_full(c, k) : NULL;
+	PmBoundPart p = { 0 };
+	PmStatus st;
+
+	if (!f)
+		return PM_OK;
+	p.inv = pm__bound_inv(c, k, numel);
+	p.source = c->in[k].source;
+	st = spread(c, k, f, &p.all, err);
+	for (int64_t first = 0; first < numel && !st; first += n) {
+		double mean = 0, var = 0;
+
+		for (int64_t i = first; i < first + n; i++)
+			mean += centred ? x[i] / (double)n : 0;
+		for (int64_t i = first; i < first + n; i++)
+			var += (x[i] - mean) * (x[i] - mean) / (double)n;
+		for (int64_t i = first; i < first + n; i++)
+			p.all[i] *= k == 1 ? fabs(x[i] - mean) / sqrt(var + eps) : 1;
+	}
+	if (!st) {
+		p.shared = pm_xcalloc((size_t)numel + 1, sizeof *p.shared);
+		memcpy(p.shared, p.all, (size_t)numel * sizeof *p.shared);
+		pm__bound_add(c, 0, &p);
+	}
+	free(f);
+	return st;
+}
+
+/* All groups; the part is what operand 0's errors do. */
+static void groups(PmBoundCall *c, const double *f, const double *shared, const double *scale, PmBoundPart *p)
+{
+	const PmRefTensor *x = &c->call.in[0];
+	int centred = pm_node_op(c->call.g, c->call.node) != PM_OP_RMSNormalization;
+	double eps = pm_node_f(c->call.g, c->call.node, "epsilon", 1e-5), *e = pm__bound_unit(c, 0);
+	int64_t n = group_size(c);
+
+	for (int64_t i = 0; i < x->numel; i += n) {
+		PmBoundPart one = { .all = p->all + i, .shared = p->shared + i };
+
+		group(x->f + i, f ? f + i : NULL, shared ? shared + i : NULL, scale + i, e + i, &one, n, eps,
+		      centred, pm__bound_u(x->type.dtype));
+	}
+	p->inv = x->numel ? pm__bound_inv(c, 0, x->numel / n) : 0;
+}
+
+PmStatus pm__bound_normalise(PmBoundCall *c, PmErr *err)
+{
+	const PmRefTensor *x = &c->call.in[0];
+	int centred = pm_node_op(c->call.g, c->call.node) != PM_OP_RMSNormalization;
+	double eps = pm_node_f(c->call.g, c->call.node, "epsilon", 1e-5), u = pm__bound_u(x->type.dtype);
+	int64_t n = group_size(c);
+	double *f = pm__bound_full(c, 0), *shared = pm__bound_common(c, 0, f), *e = pm__bound_unit(c, 0);
+	double *scale = NULL, *bias = NULL;
+	PmBoundPart p = { .source = c->in[0].source };
+	PmStatus st = spread(c, 1, c->call.in[1].f, &scale, err);
+
+	p.all = pm_xcalloc((size_t)x->numel + 1, sizeof *p.all);
+	p.shared = pm_xcalloc((size_t)x->numel + 1, sizeof *p.shared);
+	if (!st)
+		groups(c, f, shared, scale, &p);
+	/* The product is rounded before the bias is added. */
+	if (!st && c->call.n_in > 2 && c->call.in[2].numel)
+		st = spread(c, 2, c->call.in[2].f, &bias, err);
+	for (int64_t i = 0; i < x->numel && bias; i++)
+		e[i] += u * (fabs(bias[i]) + fabs(c->call.out[0].f[i] - bias[i]));
+	pm__bound_own(c, 0, n ? x->numel / n : 0);
+	pm__bound_add(c, 0, &p);
+	for (size_t k = 1; k < 3 && !st; k++)
+		st = add_operand(c, k, eps, n, centred, err);
+	for (size_t k = 0; k < c->call.n_out; k++) {
+		c->out[k].rounds = 1;
+		c->out[k].known = k == 0;
+	}
+	free(f);
+	free(shared);
+	free(scale);
+	free(bias);
+	return st;
+}

@@ -1,0 +1,279 @@
+/* bound_unit.c - what the rules of the error bound share: types, variances and how they add up. */
+#include "bench/compare/bound/bound_priv.h"
+
+#include "base/core/half.h"
+#include "ir/core/kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double pm__bound_ud(int dtype)
+{
+	return dtype == PM_F64    ? 0x1p-53
+	       : dtype == PM_F32  ? 0x1p-24
+	       : dtype == PM_F16  ? 0x1p-11
+	       : dtype == PM_BF16 ? 0x1p-8
+				  : 0;
+}
+
+double pm__bound_tiny(int dtype)
+{
+	return dtype == PM_F64    ? 0x1p-1074
+	       : dtype == PM_F32  ? 0x1p-149
+	       : dtype == PM_F16  ? 0x1p-24
+	       : dtype == PM_BF16 ? 0x1p-133
+				  : 0;
+}
+
+double pm__bound_largest(int dtype)
+{
+	return dtype == PM_F64    ? INFINITY
+	       : dtype == PM_F32  ? 0x1.fffffep127
+	       : dtype == PM_F16  ? 65504
+	       : dtype == PM_BF16 ? 0x1.fep127
+				  : INFINITY;
+}
+
+double pm__bound_u(int dtype)
+{
+	return dtype == PM_F64 ? 0x1p-53 : 0x1p-24;
+}
+
+double pm__bound_round(int dtype, double v)
+{
+	return dtype == PM_F16    ? pm_f16_to_f64(pm_f16_from_f64(v))
+	       : dtype == PM_BF16 ? pm_bf16_to_f64(pm_bf16_from_f64(v))
+	       : dtype == PM_F32  ? (double)(float)v
+				  : v;
+}
+
+double pm__bound_half_digit(double u, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof bits);
+	bits &= 0x7ff0000000000000u;
+	memcpy(&v, &bits, sizeof v);
+	return u * v;
+}
+
+/* Root of the sum of squares, also where the squares of doubles are 0. */
+static double together(double a, double b)
+{
+	double s = a * a + b * b;
+
+	return s > 0x1p-1000 ? sqrt(s) : hypot(a, b);
+}
+
+int pm__bound_holds(int dtype, double v)
+{
+	return dtype != PM_F64 && pm__bound_round(dtype, v) == v;
+}
+
+double *pm__bound_full(const PmBoundCall *c, size_t k)
+{
+	const PmBound *b = &c->in[k];
+	int dtype = b->y.type.dtype;
+	double ud = pm__bound_ud(dtype), tiny = pm__bound_tiny(dtype), top = pm__bound_largest(dtype), *f;
+
+	if (!b->y.numel || (!b->unit && !b->rounds))
+		return NULL;
+	f = pm_xcalloc((size_t)b->y.numel, sizeof *f);
+	for (int64_t i = 0; i < b->y.numel; i++) {
+		double v = b->y.f ? fabs(b->y.f[i]) : 0, round;
+
+		f[i] = b->unit ? b->unit[i] : 0;
+		if (!b->rounds || !isfinite(v) || (!(f[i] > 0) && pm__bound_holds(dtype, v)))
+			continue;
+		round = (pm__bound_half_digit(ud, v) + tiny) / sqrt(3);
+		/* From the largest value on, not only from where rounding gives an infinity: in between half
+		 * a digit decides all of a softmax, and a bound as wide as that takes zeros for right. */
+		f[i] = v > top ? INFINITY : together(f[i], round);
+	}
+	return f;
+}
+
+/* The correlation of two elements' errors of rounding that makes a difference in a sum. */
+static double alike(double chance)
+{
+	return chance > 1e-3 ? sqrt(chance) : 0;
+}
+
+double *pm__bound_common(const PmBoundCall *c, size_t k, const double *f)
+{
+	const PmBound *b = &c->in[k];
+	double part = b->repeats ? 1 : b->rounds ? alike(b->alike) : 0, *s;
+
+	if (!f || (!b->shared && !(part > 0)))
+		return NULL;
+	s = pm_xcalloc((size_t)b->y.numel, sizeof *s);
+	for (int64_t i = 0; i < b->y.numel; i++) {
+		double e = b->unit ? b->unit[i] : 0, in = b->shared ? b->shared[i] : 0;
+
+		s[i] = b->repeats    ? f[i]
+		       : !(part > 0) ? in
+				     : fmin(f[i], sqrt(in * in + part * part * fmax(f[i] * f[i] - e * e, 0)));
+		s[i] = isnan(s[i]) ? f[i] : s[i];
+	}
+	return s;
+}
+
+double pm__bound_inv(const PmBoundCall *c, size_t k, int64_t n)
+{
+	int64_t own = c->in[k].y.numel;
+	double inv = fmax(c->in[k].inv, 1 / (double)(own < n ? own : n));
+
+	return c->in[k].rounds ? fmax(inv, c->in[k].equal) : inv;
+}
+
+double pm__bound_equal(const PmRefTensor *t, int dtype, const double *e)
+{
+	enum { BUCKETS = 2048, SAMPLE = 1 << 12 };
+	int64_t step = t->numel / SAMPLE + 1;
+	double bucket[BUCKETS] = { 0 }, all = 0, own = 0, sum = 0;
+
+	for (int64_t i = 0; i < t->numel; i += step) {
+		double v = pm__bound_round(dtype, t->f[i]), w = e ? e[i] * e[i] : v * v > 0;
+		uint64_t bits;
+
+		if (!isfinite(v) || !isfinite(w))
+			continue;
+		memcpy(&bits, &v, sizeof bits);
+		bucket[bits * 0x9e3779b97f4a7c15u >> 53] += w;
+		all += w;
+		own += w * w;
+	}
+	for (int k = 0; k < BUCKETS; k++)
+		sum += bucket[k] * bucket[k];
+	return all > 0 ? fmax((sum - own) / (all * all) - 1.0 / BUCKETS, 0) : 0;
+}
+
+double pm__bound_neighbours(const PmRefTensor *t)
+{
+	enum { SAMPLE = 1 << 12 };
+	int64_t stride = 1;
+	double most = 0;
+
+	if (!t->f)
+		return 0;
+	for (int k = t->type.rank - 1; k >= 0; stride *= t->type.dim[k--]) {
+		int64_t last = t->numel - stride, n = 0, same = 0;
+
+		if (t->type.dim[k] < 2)
+			continue;
+		for (int64_t i = 0; i < last; i += last / SAMPLE + 1, n++)
+			same += t->f[i] != 0 && (float)t->f[i] == (float)t->f[i + stride];
+		most = n ? fmax(most, (double)same / (double)n) : most;
+	}
+	return most;
+}
+
+void pm__bound_own(PmBoundCall *c, size_t k, int64_t groups)
+{
+	int64_t n = c->call.out[k].numel;
+	const double *e = c->out[k].unit;
+	double equal, part = groups && groups < n ? 1 : alike(c->out[k].alike);
+
+	if (!e)
+		return;
+	for (int64_t i = 0; i < n; i++)
+		if (isfinite(e[i]))
+			c->weight[k] += e[i] * e[i];
+	equal = c->call.out[k].f ? pm__bound_equal(&c->call.out[k], PM_F32, e) : 0;
+	c->spread[k] = n ? c->weight[k] * fmax(1 / (double)(groups ? groups : n), equal) : 0;
+	if (!(part > 0))
+		return;
+	c->out[k].shared = pm_xcalloc((size_t)n + 1, sizeof(double));
+	for (int64_t i = 0; i < n; i++)
+		c->out[k].shared[i] = part * e[i];
+}
+
+void pm__bound_add(PmBoundCall *c, size_t k, PmBoundPart *p)
+{
+	int64_t n = c->call.out[k].numel;
+	double *e = pm__bound_unit(c, k), sum = 0;
+	int linear = (c->used & p->source) != 0;
+
+	if (p->shared && !c->out[k].shared)
+		c->out[k].shared = pm_xcalloc((size_t)n + 1, sizeof(double));
+	for (int64_t i = 0; i < n; i++) {
+		double d = p->all[i];
+
+		sum += isfinite(d) ? d * d : 0;
+		e[i] = linear ? e[i] + d : together(e[i], d);
+		if (p->shared) {
+			double *s = &c->out[k].shared[i];
+
+			*s = linear ? *s + p->shared[i] : sqrt(*s * *s + p->shared[i] * p->shared[i]);
+		}
+	}
+	c->weight[k] += sum;
+	c->spread[k] += sum * p->inv;
+	c->used |= p->source;
+	free(p->all);
+	free(p->shared);
+}
+
+PmStatus pm__bound_again(const PmBoundCall *c, const PmRefTensor *in, PmRefTensor *out, PmErr *err)
+{
+	PmRefCall call = c->call;
+	PmStatus st = PM_OK;
+
+	call.in = in;
+	call.out = out;
+	memset(out, 0, c->call.n_out * sizeof *out);
+	for (size_t k = 0; k < c->call.n_out && !st; k++)
+		st = pm_ref_tensor_init(&out[k], &c->call.out[k].type, err);
+	return st ? st : pm_ref_node(&call, err);
+}
+
+double *pm__bound_unit(PmBoundCall *c, size_t k)
+{
+	if (!c->out[k].unit)
+		c->out[k].unit = pm_xcalloc((size_t)c->call.out[k].numel + 1, sizeof(double));
+	return c->out[k].unit;
+}
+
+double pm__bound_terms(const PmBoundCall *c)
+{
+	int64_t n = c->call.out[0].numel, most = 0;
+
+	for (size_t k = 0; k < c->call.n_in; k++)
+		if (c->call.in[k].numel > most)
+			most = c->call.in[k].numel;
+	if (pm_op_desc(pm_node_op(c->call.g, c->call.node))->flags & PM_OPF_DOT)
+		most = pm_op_flops(c->call.g, c->call.node) / 2;
+	return n > 0 && most > n ? (double)most / (double)n : 1;
+}
+
+uint64_t pm__bound_bit(const PmBoundCall *c)
+{
+	return 1ull << (c->call.node.id & 63);
+}
+
+int pm__bound_narrows(const PmBoundCall *c)
+{
+	const PmRefTensor *x = &c->call.in[0], *y = &c->call.out[0];
+
+	return pm_node_op(c->call.g, c->call.node) == PM_OP_Cast && x->f && y->f &&
+	       pm__bound_ud(y->type.dtype) > pm__bound_ud(x->type.dtype);
+}
+
+void pm__bound_release_all(PmRefTensor *t, size_t n)
+{
+	for (size_t k = 0; k < n; k++)
+		pm_ref_tensor_release(&t[k]);
+}
+
+void pm__bound_lose(PmBoundCall *c)
+{
+	for (size_t k = 0; k < c->call.n_out; k++)
+		c->out[k].known = 0;
+}
+
+void pm__bound_rounded(PmBoundCall *c)
+{
+	for (size_t k = 0; k < c->call.n_out; k++)
+		c->out[k].rounds = c->call.out[k].f != NULL;
+}

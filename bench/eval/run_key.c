@@ -1,0 +1,52 @@
+/* run_key.c - what decides the results of an evaluation, as text. */
+#include "bench/eval/run_key.h"
+
+#include "runtime/exec/exec.h"
+
+#include <string.h>
+
+/* What of pm_probe_all decides, by device. */
+static const char *const of_emu[] = { "C++ compiler", "NVRTC", NULL };
+static const char *const of_cuda[] = { "GPU", "CUDA driver", "NVRTC", "cuBLASLt", "cuDNN", NULL };
+
+static const char *version_of(const PmFound *found, int n, const char *what)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(found[i].what, what))
+			return *found[i].version ? found[i].version : "none";
+	return "none";
+}
+
+void pm_run_key_machine(const char *device, const PmFound *found, int n, const char *sandbox_lacks,
+			PmStr *out)
+{
+	const char *const *what = strcmp(device, "cuda") ? of_emu : of_cuda;
+
+	for (size_t i = 0; what[i]; i++)
+		pm_str_addf(out, "%s%s=%s", i ? "; " : "", what[i], version_of(found, n, what[i]));
+	if (*sandbox_lacks)
+		pm_str_addf(out, "; sandbox lacks %s", sandbox_lacks);
+}
+
+void pm_run_key_here(const char *device, const char *sandbox_lacks, PmStr *out)
+{
+	static PmFound found[PM_MAX_PROBES];
+	static int n;
+
+	if (!n)
+		n = pm_probe_all(found);
+	pm_run_key_machine(device, found, n, sandbox_lacks, out);
+}
+
+void pm_run_key_options(const PmEvalOpts *o, const char *preset, int tf32, int hidden, PmStr *out)
+{
+	pm_str_addf(out, "profile=%s preset=%s lane=%s seconds=%g hidden=%d",
+		    o->profile ? o->profile : pm_profile(NULL)->name, preset, pm_lane_name(o->lane),
+		    o->clock_seconds > 0 ? o->clock_seconds : (double)PM_CLOCK_SECONDS, hidden);
+	if (o->confirm_above > 0)
+		pm_str_addf(out, " confirm=%g", o->confirm_above);
+	if (o->only_rule)
+		pm_str_addf(out, " rule=%s", o->only_rule);
+	pm_str_addf(out, "%s%s%s secret", tf32 ? " tf32" : "", o->graphs ? " graphs" : "",
+		    o->check_only ? " check" : "");
+}

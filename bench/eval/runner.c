@@ -1,0 +1,459 @@
+/* runner.c - evaluates one pass on one member of a task: the order of the stages, and the first two. */
+#include "bench/eval/runner.h"
+
+#include "base/core/hash.h"
+#include "base/core/str.h"
+#include "base/sandbox/sandbox.h"
+#include "base/sys/io.h"
+#include "base/sys/proc.h"
+#include "bench/eval/runner_priv.h"
+#include "integrity/cubin/cubin_gate.h"
+#include "runtime/device/limits.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what stages share ---- */
+
+PmStatus pm__say(Eval *e, PmVerdict v, const char *text)
+{
+	e->rec->verdict = v;
+	snprintf(e->rec->why, sizeof e->rec->why, "%s", text);
+	return PM_OK;
+}
+
+uint64_t pm__draw(const Eval *e, const char *purpose, uint64_t number)
+{
+	return pm_secret_u64(e->secret, purpose, number);
+}
+
+PmVerdict pm__device_verdict(PmStatus st)
+{
+	switch (st) {
+	case PM_E_INVALID:
+		return PM_VERDICT_COMPILE_FAIL;
+	case PM_E_TIMEOUT:
+		return PM_VERDICT_DEVICE_TIMEOUT;
+	case PM_E_OOB:
+		return PM_VERDICT_OOB;
+	case PM_E_MUTATED:
+		return PM_VERDICT_INPUT_MUTATED;
+	case PM_E_LIMIT:
+		return PM_VERDICT_LAUNCH_FAIL;
+	case PM_E_RACE:
+		return PM_VERDICT_NONDET;
+	case PM_E_FORBIDDEN:
+		return PM_VERDICT_SANDBOX_KILL;
+	default:
+		return PM_VERDICT_DEVICE_FAULT;
+	}
+}
+
+int pm__is_our_fault(PmStatus st)
+{
+	return st == PM_E_ENV || st == PM_E_INTERNAL || st == PM_E_IO || st == PM_E_NOT_FOUND;
+}
+
+/* A run that was killed tells nothing of itself: the kernels that were in it are named. */
+static PmStatus say_who_hangs(Eval *e, const PmErr *why)
+{
+	PmArena *arena = pm_arena_new(0);
+	PmStr text = PM_STR_INIT;
+	int n = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(e->cand.g); i++) {
+		PmNode node = pm_graph_node_at(e->cand.g, i);
+		PmKernelDesc d;
+		char name[80];
+
+		if (pm_node_op(e->cand.g, node) != PM_OP_Kernel ||
+		    pm_kernel_decode(e->cand.g, node, arena, &d, NULL))
+			continue;
+		snprintf(name, sizeof name, "'%.64s'", d.name);
+		if (!strstr(text.s, name))
+			pm_str_addf(&text, "%s%s", n++ ? ", " : "", name);
+	}
+	pm__say(e, PM_VERDICT_DEVICE_TIMEOUT, "");
+	snprintf(e->rec->why, sizeof e->rec->why, "%s %.400s did not end. %.400s",
+		 n > 1 ? "One of the kernels" : "Kernel", text.s, why->text);
+	pm_str_release(&text);
+	pm_arena_free(arena);
+	return PM_OK;
+}
+
+PmStatus pm__device_said(Eval *e, PmStatus st, const PmErr *why, PmErr *err)
+{
+	if (!st)
+		return PM_OK;
+	if (pm__is_our_fault(st))
+		return pm_err(err, st, "%s", why->text);
+	if (st == PM_E_TIMEOUT && e->cand.g)
+		return say_who_hangs(e, why);
+	return pm__say(e, pm__device_verdict(st), why->text);
+}
+
+int pm__is_inexact(PmVerdict v)
+{
+	return v == PM_VERDICT_INCORRECT || v == PM_VERDICT_PRECISION;
+}
+
+int *pm__choose_alternatives(const PmGraph *g, int k, size_t *n)
+{
+	int *alts = pm_xcalloc(pm_graph_n_nodes(g) + 1, sizeof *alts);
+
+	*n = 0;
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
+		PmNode node = pm_graph_node_at(g, i);
+		int have;
+
+		if (pm_node_op(g, node) != PM_OP_Kernel)
+			continue;
+		have = (int)pm_node_i(g, node, "alts", 1);
+		alts[(*n)++] = k < have ? k : have - 1;
+	}
+	return alts;
+}
+
+PmStatus pm__same_plan(Eval *e, int alt, const char *digest, PmErr *err)
+{
+	char *judged = e->plan[alt];
+
+	if (!*judged)
+		snprintf(judged, PM_CHAIN_HEX, "%s", digest);
+	if (*digest && !strcmp(judged, digest))
+		return PM_OK;
+	return pm_err(
+		err, PM_E_ENV,
+		"Alternative %d that ran (digest %.16s) is not the one that was judged (%.16s); somebody "
+		"changed the cache of compiled kernels: remove its folder, and evaluate again.",
+		alt, digest, judged);
+}
+
+void pm__choose(Eval *e, int alt)
+{
+	e->rec->alternative = alt;
+	memcpy(e->rec->plan, e->plan[alt], sizeof e->rec->plan);
+}
+
+/* ---- match ---- */
+
+static PmStatus pm__stage_match(Eval *e, const char *so_path, PmErr *err)
+{
+	PmEvalRecord *r = e->rec;
+	PmStatus st = e->o->object ? pm_referee_rewrite_object(e->o->object, e->o->only_rule, e->m->g,
+							       e->o->pass_deadline, &e->cand, err)
+				   : pm_referee_rewrite(so_path, e->o->only_rule, e->m->g,
+							e->o->pass_deadline, &e->cand, err);
+
+	if (st)
+		return st;
+	r->n_applied = e->cand.n_applied;
+	r->n_kernels = e->cand.n_kernels;
+	r->near_miss = e->cand.near_miss;
+	r->explained = e->cand.explained;
+	e->cand.near_miss = e->cand.explained = NULL;
+	return pm__say(e, e->cand.verdict, e->cand.why);
+}
+
+/* ---- compile ---- */
+
+const char *pm__eval_device(const Eval *e)
+{
+	return e->o->print ? PM_DEVICE_PRINT : e->o->device;
+}
+
+/* Compiled in a closed process and judged by their PTX, for whichever device: what the pass could not do on a
+ * GPU it may not do here. The device finds the judged code in the cache. */
+static PmStatus pm__stage_compile(Eval *e, PmErr *err)
+{
+	PmCompileJudgement j;
+	PmDeviceInfo info;
+	PmStatus st = pm_worker_info(e->worker, &info, err);
+	PmErr why;
+
+	pm_err_init(&why);
+	if (!st && pm_limit_sources(e->cand.g, &why))
+		return pm__say(e, PM_VERDICT_COMPILE_LIMIT, why.text);
+	if (!st && pm_limit_scratch(e->cand.g, info.max_scratch, &why))
+		return pm__say(e, PM_VERDICT_LAUNCH_FAIL, why.text);
+	if (!st)
+		st = pm_compile_gate(e->cand.g, info.cc, e->o->print != NULL, &j, err);
+	if (!st)
+		e->rec->code = j.code;
+	if (!st && info.cc && !pm_cubin_reads_code(info.cc))
+		e->rec->unread_cc = info.cc;
+	return st ? st : pm__say(e, j.verdict, j.why);
+}
+
+/* ---- all stages ---- */
+
+/* The member's own: of an earlier record, or of the session. NULL when the former is no secret. */
+static PmSecret *member_secret(const PmEvalMember *m, const PmEvalOpts *opts)
+{
+	if (m->replay)
+		return pm_secret_parse(m->replay);
+	return opts->secret ? pm_secret_derive(opts->secret, "member", m->label, (uint64_t)m->number)
+			    : pm_secret_draw();
+}
+
+/* An error of the harness that says something of this graph alone. A machine that lacks a device or a file
+ * lacks it for all of them. */
+static int is_of_this_member(PmStatus st)
+{
+	return st && st != PM_E_ENV && st != PM_E_IO && st != PM_E_NOT_FOUND;
+}
+
+/* The others go on: the record says what happened, and counts for nothing. */
+static PmStatus not_judged(Eval *e, PmErr *err)
+{
+	char text[PM_ERR_MAX];
+
+	snprintf(text, sizeof text, "No fault of the pass, which is not judged here: %.*s",
+		 (int)sizeof text - 64, err->text);
+	pm_err_init(err);
+	return pm__say(e, PM_VERDICT_HARNESS_FAIL, text);
+}
+
+PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEvalOpts *opts, PmEvalRecord *out,
+			PmErr *err)
+{
+	Eval e = { .m = m, .o = opts, .rec = out, .secret = member_secret(m, opts) };
+	double t0 = pm_now();
+	PmStatus st;
+
+	memset(out, 0, sizeof *out);
+	if (!e.secret)
+		return pm_err(err, PM_E_INVALID,
+			      "What is to be replayed on %s has no secret of 64 hexadecimal digits.",
+			      m->label);
+	snprintf(out->label, sizeof out->label, "%s", m->label);
+	out->speedup = NAN;
+	out->smallest_t = PM_T_NEVER;
+	out->worst.index = -1;
+	e.worker = pm_worker_new(pm__eval_device(&e));
+	pm_worker_print_to(e.worker, opts->print);
+	st = pm__stage_inputs(&e, err);
+	if (!st && out->verdict == PM_VERDICT_OK)
+		st = pm__stage_match(&e, so_path, err);
+	if (!st && out->verdict == PM_VERDICT_OK)
+		st = pm__stage_compile(&e, err);
+	if (!st && out->verdict == PM_VERDICT_OK)
+		st = pm__stage_correctness(&e, err);
+	if (!st && !opts->check_only && (out->verdict == PM_VERDICT_OK || pm__is_inexact(out->verdict)))
+		st = pm__stage_speed(&e, err);
+	if (is_of_this_member(st))
+		st = not_judged(&e, err);
+	if (out->verdict != PM_VERDICT_OK && !pm__is_inexact(out->verdict) && !out->measured)
+		out->smallest_t = PM_T_NEVER;
+	pm_worker_free(e.worker);
+	pm_probe_release(&e.probe);
+	pm_candidate_release(&e.cand);
+	pm__inputs_release(&e);
+	out->wall_seconds = pm_now() - t0;
+	pm_secret_hex(e.secret, out->secret);
+	pm_secret_free(e.secret);
+	if (st) {
+		pm_eval_record_release(out);
+		return pm_err_ctx(err, "%s on %s", pm_path_base(so_path), m->label);
+	}
+	return PM_OK;
+}
+
+void pm_eval_record_release(PmEvalRecord *r)
+{
+	free(r->outputs);
+	free(r->near_miss);
+	free(r->explained);
+	r->outputs = NULL;
+	r->near_miss = r->explained = NULL;
+	r->n_outputs = 0;
+}
+
+/* Times that cannot be ranked never count as faster, nor does what the lane does not allow. */
+static int never_faster(const PmEvalReport *r, const PmEvalRecord *e)
+{
+	return e->verdict == PM_VERDICT_TIMING_UNSTABLE ||
+	       (r->opts.preset == PM_PRESET_SOUND && pm__is_inexact(e->verdict));
+}
+
+const char *pm_eval_score_status(const PmEvalReport *r, size_t i)
+{
+	const PmEvalRecord *e = &r->rec[i];
+	const char *status = pm_verdict_score_status(e->verdict);
+
+	/* A clock that failed altogether is a failure, not a speedup of 1. */
+	if (e->verdict == PM_VERDICT_TIMING_UNSTABLE && !isfinite(e->speedup))
+		status = pm_verdict_name(e->verdict);
+	if (r->hidden.verdict == PM_VERDICT_OK || strcmp(status, "correct") != 0)
+		return status;
+	return pm__is_inexact(r->hidden.verdict) ? "accuracy" : pm_verdict_score_status(r->hidden.verdict);
+}
+
+static PmScoreRecord score_record(const PmEvalReport *r, size_t i)
+{
+	const PmEvalRecord *e = &r->rec[i];
+	PmScoreRecord s = { .status = pm_eval_score_status(r, i),
+			    .speedup = e->speedup,
+			    .n_outputs = e->n_outputs,
+			    .outputs = e->outputs };
+
+	if (never_faster(r, e)) {
+		s.speedup = fmin(1, e->speedup);
+	} else if (e->measured && e->timing.lo > 0 && isfinite(e->timing.hi)) {
+		s.speedup_lo = e->timing.lo;
+		s.speedup_hi = e->timing.hi;
+	}
+	return s;
+}
+
+/* A device whose machine code nobody reads has one layer less, and its results say so. */
+static void note_unread(PmEvalReport *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		size_t len = strlen(r->sandbox_lacks);
+		char what[64];
+
+		snprintf(what, sizeof what, "machine code is not read on sm_%d", r->rec[i].unread_cc);
+		if (r->rec[i].unread_cc && !strstr(r->sandbox_lacks, what))
+			snprintf(r->sandbox_lacks + len, sizeof r->sandbox_lacks - len, "%s%s",
+				 len ? ", " : "", what);
+	}
+}
+
+PmStatus pm_eval_score(PmEvalReport *r, PmErr *err)
+{
+	PmScoreRule rule = pm_score_rule(r->opts.preset);
+	PmScoreRecord *s = pm_xcalloc(r->n + 1, sizeof *s);
+	size_t fast = 0, n = 0;
+	PmStatus st;
+
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->rec[i].verdict == PM_VERDICT_HARNESS_FAIL)
+			continue;
+		s[n] = score_record(r, i);
+		fast += r->rec[i].verdict == PM_VERDICT_OK && !r->hidden.verdict &&
+			pm_score_speedup(&rule, &s[n]) > 1;
+		n++;
+	}
+	note_unread(r);
+	st = pm_score(&rule, s, n, &r->score, err);
+	r->n_not_judged = r->n - n;
+	for (int t = 0; t < r->score.n_t && r->n && !n; t++)
+		r->score.es[t] = r->score.s[t] = NAN;
+	if (r->n && !n)
+		r->score.as = NAN;
+	r->fast1 = n ? (double)fast / (double)n : 0;
+	free(s);
+	return st;
+}
+
+/* Results from a machine that lacks a layer carry its name. */
+static PmStatus note_sandbox(PmEvalReport *r, PmErr *err)
+{
+	int emu = !strcmp(r->opts.device, "emu");
+	unsigned passes = 0, kernels = PM_BOX_ALL;
+	PmStatus st = PM_OK;
+	PmStr lacks = PM_STR_INIT;
+
+	if (pm_sandbox_probe(&passes, NULL))
+		passes = 0;
+	if (emu && pm_sandbox_probe_kernels(&kernels, NULL))
+		kernels = 0;
+	if ((passes & kernels) != PM_BOX_ALL)
+		pm_sandbox_names(PM_BOX_ALL & ~(passes & kernels), &lacks);
+	snprintf(r->sandbox_lacks, sizeof r->sandbox_lacks, "%s", lacks.s);
+	pm_sandbox_require(passes, emu ? kernels : 0);
+	if (r->opts.require_sandbox && lacks.len)
+		st = pm_err(
+			err, PM_E_ENV,
+			"The sandbox of this machine lacks %s (passmith doctor), and results that are kept "
+			"need all of it; --weak-sandbox evaluates all the same, and the result says so.",
+			lacks.s);
+	pm_str_release(&lacks);
+	return st;
+}
+
+/* The file's name stands in tables beside others' results: with an escape or a line break in it, it could
+ * write there what it likes. */
+static PmStatus check_name(const char *so_path, PmErr *err)
+{
+	char shown[64];
+	size_t n = 0;
+	int plain = 1;
+
+	for (const char *p = pm_path_base(so_path); *p; p++) {
+		int ok = *p >= ' ' && *p <= '~';
+
+		plain &= ok;
+		if (n + 1 < sizeof shown)
+			shown[n++] = (char)(ok ? *p : '?');
+	}
+	shown[n] = 0;
+	if (plain)
+		return PM_OK;
+	return pm_err(err, PM_E_INVALID,
+		      "The file name of the pass '%s' has other characters than printable ASCII; rename it.",
+		      shown);
+}
+
+PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, const PmEvalOpts *opts,
+			      PmErr *err)
+{
+	PmStatus st;
+
+	memset(r, 0, sizeof *r);
+	r->opts = *opts;
+	if (opts->debug_print) {
+		r->printed = r->opts.print = pm_xcalloc(1, sizeof *r->printed);
+		r->opts.check_only = 1;
+	}
+	r->object = pm_xcalloc(1, sizeof *r->object);
+	pm_str_init(&r->object->bytes);
+	snprintf(r->pass, sizeof r->pass, "%s", so_path);
+	st = check_name(so_path, err);
+	if (!st)
+		st = pm_object_read(so_path, r->object, err);
+	if (!st) {
+		r->opts.object = r->object;
+		memcpy(r->sha256, r->object->sha256, sizeof r->sha256);
+		r->rec = pm_xcalloc(n + 1, sizeof *r->rec);
+		r->n = n;
+		st = note_sandbox(r, err);
+	}
+	return st;
+}
+
+PmStatus pm_eval_pass(const char *so_path, const PmEvalMember *m, size_t n, const PmEvalOpts *opts,
+		      PmEvalReport *out, PmErr *err)
+{
+	PmStatus st = pm_eval_report_begin(out, so_path, n, opts, err);
+
+	for (size_t i = 0; i < n && !st; i++) {
+		st = pm_eval_member(so_path, &m[i], &out->opts, &out->rec[i], err);
+		if (!st && opts->step)
+			opts->step(opts->step_arg, m[i].label);
+	}
+	if (!st)
+		st = pm_eval_score(out, err);
+	if (st)
+		pm_eval_report_release(out);
+	return st;
+}
+
+void pm_eval_report_release(PmEvalReport *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		pm_eval_record_release(&r->rec[i]);
+	free(r->rec);
+	if (r->object)
+		pm_object_release(r->object);
+	free(r->object);
+	free(r->printed);
+	r->printed = r->opts.print = NULL;
+	r->object = NULL;
+	r->opts.object = NULL;
+	r->rec = NULL;
+	r->n = 0;
+}

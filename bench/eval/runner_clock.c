@@ -1,0 +1,397 @@
+/* runner_clock.c - the stage that measures a candidate, and looks at what was timed. */
+#include "bench/eval/outside.h"
+#include "bench/eval/runner_priv.h"
+#include "bench/timing/deferred.h"
+#include "runtime/ref/ref.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	REHEARSED = 24,      /* calls where nothing is timed, of all alternatives together, */
+	REHEARSED_LEAST = 6, /* but so many of each */
+	LARGE_REFERENCE =
+		30000000, /* operations: then the reference is not asked about ordinary rehearsals */
+	CLOCK_TRIES = 3,  /* of calls whose process something outside killed */
+	OUTSIDE_BLOCKS = 8,
+	RUNS = 3 /* of the clock at most */
+};
+static const double rehearsal_seconds = 0.3; /* the same, and of the reference */
+
+/* Bytes that have to reach memory: the outputs, less what the L2 cache may hold back. */
+static int64_t compulsory(const PmGraph *g, const PmDeviceInfo *info)
+{
+	int64_t sum = 0, b = 0;
+
+	for (size_t i = 0; i < pm_graph_n_outputs(g); i++)
+		if (!pm_type_bytes(pm_value_type(g, pm_graph_output(g, i)), &b, NULL))
+			sum += b;
+	return sum > info->l2 ? sum - info->l2 : 0;
+}
+
+static int is_large(const PmGraph *g)
+{
+	int64_t flops = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
+		flops += pm_op_flops(g, pm_graph_node_at(g, i));
+	return flops > LARGE_REFERENCE;
+}
+
+static void count_calls(PmEvalTiming *t, const PmDeferred *d)
+{
+	t->calls += d->calls;
+	t->replayed += d->replayed;
+	t->compared += d->compared;
+	t->projected += d->projected;
+	t->checked += d->referenced;
+}
+
+/* The element that the sentence names is the worst one of the record. */
+static void keep_wrong_call(PmEvalRecord *r, const PmFailure *f)
+{
+	r->failure = *f;
+	r->failure.alternative = r->alternative;
+	pm_failure_worst(f->dtype, &f->worst, &r->worst);
+	snprintf(r->worst_where, sizeof r->worst_where, "output '%.60s', timed call %lld", f->output,
+		 (long long)f->call);
+}
+
+/* Every call that was timed, looked at now that the candidate's process has ended. `seconds`: for the
+ * reference. */
+static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c, const PmClockOpts *opts,
+			    int baseline, double seconds, PmErr *err)
+{
+	PmWork base = { .g = e->m->g };
+	PmDeferredOpts o = { .deadline = e->deadline,
+			     .lane = e->o->lane,
+			     .reference_seconds = seconds,
+			     .special_only = !baseline && is_large(e->m->g),
+			     .secret = opts->secret,
+			     .baseline = baseline ? &base : NULL };
+	PmDeferred d;
+	PmErr why;
+	PmStatus st;
+	int tries = 0;
+
+	pm_err_init(&why);
+	do
+		st = pm_deferred_check(e->worker, e->m->g, cand, c, &o, &d, &why);
+	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
+	if (st)
+		return pm__device_said(e, st, &why, err);
+	count_calls(&e->rec->timing, &d);
+	if (d.state == PM_DEFERRED_WRONG) {
+		pm__say(e, PM_VERDICT_INCORRECT, d.why);
+		keep_wrong_call(e->rec, &d.failure);
+	} else if (d.state == PM_DEFERRED_SPECIAL) {
+		pm__say(e, PM_VERDICT_NONDET, d.why);
+	} else if (d.state == PM_DEFERRED_DISTURBED) {
+		pm__say(e, PM_VERDICT_TIMING_QUARANTINE, d.why);
+	}
+	return PM_OK;
+}
+
+static void keep_times(PmEvalRecord *r, const PmClockResult *c)
+{
+	const PmTiming *t = &c->t;
+	const PmTimes *cold = &t->kind[PM_TIME_COLD], *replay = &t->kind[PM_TIME_REPLAY],
+		      *wall = &t->kind[PM_TIME_WALL];
+
+	r->measured = 1;
+	r->baseline_seconds = cold->side[PM_SIDE_BASELINE].median;
+	r->candidate_seconds = cold->side[PM_SIDE_CANDIDATE].median;
+	r->speedup = cold->ratio[PM_SIDE_CANDIDATE].point;
+	r->timing.blocks = cold->blocks;
+	r->timing.lo = cold->ratio[PM_SIDE_CANDIDATE].lo;
+	r->timing.hi = cold->ratio[PM_SIDE_CANDIDATE].hi;
+	r->timing.control = cold->ratio[PM_SIDE_CONTROL].point;
+	r->timing.control_lo = cold->ratio[PM_SIDE_CONTROL].lo;
+	r->timing.control_hi = cold->ratio[PM_SIDE_CONTROL].hi;
+	for (int i = 0; i < 2; i++) {
+		r->timing.replay[i] = pm_timer_seconds(replay, i);
+		r->timing.wall[i] = wall->side[i].median;
+	}
+	r->timing.gpu = c->gpu;
+	r->timing.runs = 1;
+	r->timing.found[0] = r->speedup;
+	memcpy(r->timing.host_bound, t->host_bound, sizeof t->host_bound);
+	r->timing.replay_speedup = replay->ratio[PM_SIDE_CANDIDATE].point;
+	r->timing.wall_speedup = wall->ratio[PM_SIDE_CANDIDATE].point;
+}
+
+/* A comparison of one alternative, and the check of its calls. `run` tells it from others of the same kind,
+ * which have other inputs. *c has the times, and no calls; zeros when the clock failed. */
+static PmStatus time_and_check(Eval *e, int alt, const char *kind, int run, const PmClockOpts *opts,
+			       double seconds, PmClockResult *c, PmErr *err)
+{
+	PmSecret *secret = pm_secret_derive(e->secret, "clock", kind, (uint64_t)(alt * RUNS + run));
+	PmWork base = { .g = e->m->g }, cand = { .g = e->cand.g };
+	int *alts = pm__choose_alternatives(e->cand.g, alt, &cand.n_alts);
+	PmClockOpts o = *opts;
+	PmErr why;
+	PmStatus st;
+	int tries = 0;
+
+	pm_err_init(&why);
+	o.keep = 1;
+	o.secret = secret;
+	cand.alts = alts;
+	do
+		st = pm_clock_compare(e->worker, &base, &cand, &o, c, &why);
+	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
+	if (st) {
+		memset(c, 0, sizeof *c);
+		st = pm__device_said(e, st, &why, err);
+	} else {
+		st = pm__same_plan(e, alt, c->plan, err);
+		if (!st)
+			st = check_calls(e, &cand, c, &o, 1, seconds, err);
+		pm_clock_release(c);
+	}
+	free(alts);
+	pm_secret_free(secret);
+	return st;
+}
+
+/* The alternative with the least measured time, found by short comparisons that are not scored, and whose
+ * calls are looked at like any others: what is right in them alone could be what is chosen. */
+static PmStatus tune(Eval *e, const PmClockOpts *opts, int *alt, PmErr *err)
+{
+	PmClockOpts quick = *opts;
+	double least = INFINITY;
+	PmStatus st = PM_OK;
+
+	quick.blocks = 8;
+	quick.seconds = 2;
+	for (int k = 0; k < e->n_alts && e->n_alts > 1 && !st && e->rec->verdict == PM_VERDICT_OK; k++) {
+		PmClockResult c;
+
+		st = time_and_check(e, k, "tuning", 0, &quick, 0.5, &c, err);
+		if (st || e->rec->verdict != PM_VERDICT_OK)
+			break;
+		if (c.t.kind[PM_TIME_COLD].side[PM_SIDE_CANDIDATE].median < least) {
+			least = c.t.kind[PM_TIME_COLD].side[PM_SIDE_CANDIDATE].median;
+			*alt = k;
+		}
+	}
+	return st;
+}
+
+/* Run number `run` of the clock that counts; the worker's process is a new one. *t and the record's times are
+ * filled when the clock came to its end. */
+static PmStatus time_run(Eval *e, int alt, int run, const PmClockOpts *opts, PmTiming *t, PmErr *err)
+{
+	PmClockResult c = { 0 };
+	PmStatus st = time_and_check(e, alt, "run", run, opts, 3, &c, err);
+
+	if (!st && c.n_out) {
+		pm__choose(e, alt);
+		keep_times(e->rec, &c);
+		*t = c.t;
+	}
+	return st;
+}
+
+/* Counts are of all runs. */
+static void keep_calls(PmEvalTiming *t, const PmEvalTiming *last)
+{
+	t->calls = last->calls;
+	t->replayed = last->replayed;
+	t->compared = last->compared;
+	t->projected = last->projected;
+	t->checked = last->checked;
+}
+
+static int wants_confirmation(const Eval *e, const PmTiming *t)
+{
+	return t->doubts == PM_DOUBT_SPEEDUP ||
+	       (t->state == PM_TIMING_OK && e->o->confirm_above > 0 && e->rec->speedup > e->o->confirm_above);
+}
+
+/* Runs again with other inputs until two runs agree or three have not. The record has the timing of the run
+ * to be published; *agreed says whether there is one. */
+static PmStatus confirm(Eval *e, int alt, const PmClockOpts *opts, PmTiming *t, int *agreed, PmErr *err)
+{
+	PmEvalRecord *r = e->rec, run[RUNS];
+	PmTiming time[RUNS];
+	double found[RUNS];
+	PmStatus st = PM_OK;
+	int n = 1, best = -1;
+
+	run[0] = *r;
+	time[0] = *t;
+	found[0] = r->speedup;
+	while (!st && r->verdict == PM_VERDICT_OK && best < 0 && n < RUNS) {
+		st = time_run(e, alt, n, opts, &time[n], err);
+		if (st || r->verdict != PM_VERDICT_OK)
+			return st;
+		run[n] = *r;
+		found[n++] = r->speedup;
+		best = pm_timer_confirm(found, n);
+	}
+	*agreed = best >= 0;
+	*r = run[best >= 0 ? best : 0];
+	keep_calls(&r->timing, &run[n - 1].timing);
+	*t = time[best >= 0 ? best : 0];
+	r->timing.runs = n;
+	memcpy(r->timing.found, found, (size_t)n * sizeof *found);
+	return st;
+}
+
+static PmStatus say_timing(Eval *e, const PmTiming *t, int agreed)
+{
+	const double *x = e->rec->timing.found;
+	int refused = t->state == PM_TIMING_IMPLAUSIBLE && (t->doubts != PM_DOUBT_SPEEDUP || !agreed);
+	char text[PM_ERR_MAX];
+
+	if (t->state == PM_TIMING_UNSTABLE)
+		return pm__say(e, PM_VERDICT_TIMING_UNSTABLE, t->why);
+	if (e->rec->timing.runs == 1 || agreed)
+		return refused ? pm__say(e, PM_VERDICT_TIMING_QUARANTINE, t->why) : PM_OK;
+	snprintf(text, sizeof text, "Three runs do not agree on the speedup: %.4g, %.4g and %.4g.", x[0],
+		 x[1], x[2]);
+	return pm__say(e, refused ? PM_VERDICT_TIMING_QUARANTINE : PM_VERDICT_TIMING_UNSTABLE, text);
+}
+
+static PmStatus time_and_judge(Eval *e, int alt, const PmClockOpts *opts, PmErr *err)
+{
+	int agreed = 0;
+	PmTiming t;
+	PmStatus st = time_run(e, alt, 0, opts, &t, err);
+
+	if (!st && e->rec->verdict == PM_VERDICT_OK && wants_confirmation(e, &t))
+		st = confirm(e, alt, opts, &t, &agreed, err);
+	if (st || e->rec->verdict != PM_VERDICT_OK)
+		return st;
+	return say_timing(e, &t, agreed);
+}
+
+static PmStatus rehearse_one(Eval *e, int alt, PmErr *err)
+{
+	PmSecret *secret = pm_secret_derive(e->secret, "clock", "rehearsal", (uint64_t)alt);
+	PmClockOpts o = {
+		.secret = secret, .deadline = e->deadline, .seconds = rehearsal_seconds / e->n_alts, .keep = 1
+	};
+	int calls = REHEARSED / e->n_alts, *alts, tries = 0;
+	PmWork cand = { .g = e->cand.g };
+	PmClockResult c;
+	PmErr why;
+	PmStatus st;
+
+	pm_err_init(&why);
+	alts = pm__choose_alternatives(e->cand.g, alt, &cand.n_alts);
+	cand.alts = alts;
+	do
+		st = pm_clock_rehearse(e->worker, e->m->g, &cand,
+				       calls > REHEARSED_LEAST ? calls : REHEARSED_LEAST, &o, &c, &why);
+	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
+	if (!st) {
+		st = pm__same_plan(e, alt, c.plan, err);
+		if (!st)
+			st = check_calls(e, &cand, &c, &o, 0, rehearsal_seconds / e->n_alts, err);
+		pm_clock_release(&c);
+	} else {
+		st = pm__device_said(e, st, &why, err);
+	}
+	free(alts);
+	pm_secret_free(secret);
+	return st;
+}
+
+/* Where nothing can be timed the candidate is called as if it were, so that what depends on the call is found
+ * there too: each alternative, since any may be what is timed elsewhere. */
+static PmStatus rehearse(Eval *e, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (int alt = 0; alt < e->n_alts && !st && e->rec->verdict == PM_VERDICT_OK; alt++)
+		st = rehearse_one(e, alt, err);
+	return st;
+}
+
+static PmStatus measure(Eval *e, int alt, const PmPlanStats *base, const PmPlanStats *cand,
+			const PmDeviceInfo *info, PmErr *err)
+{
+	PmClockOpts o = { .graphs = e->o->graphs, .deadline = e->deadline, .seconds = e->o->clock_seconds };
+	PmStatus st;
+
+	o.bytes[0] = o.bytes[1] = compulsory(e->m->g, info);
+	o.bytes_per_second = pm_profile(e->o->profile)->bytes_per_second;
+	if (cand->n_launches > 0)
+		o.max_speedup = fmax(10, 3.0 * base->n_launches / cand->n_launches);
+	st = tune(e, &o, &alt, err);
+	return st || e->rec->verdict != PM_VERDICT_OK ? st : time_and_judge(e, alt, &o, err);
+}
+
+static int launches(const PmGraph *g)
+{
+	PmPlanStats s;
+
+	pm_graph_plan_stats(g, NULL, 0, NULL, &s, NULL);
+	return s.n_launches;
+}
+
+/* Coverage by the clock: what is left beside the kernels, timed alone in a process that has run no kernel of
+ * the pass. Without launches it takes nothing. Where it cannot be timed the modelled share stays. */
+static PmStatus measure_coverage(Eval *e, PmErr *err)
+{
+	PmClockOpts o = { .deadline = e->deadline, .seconds = 2, .blocks = OUTSIDE_BLOCKS, .quick = 1 };
+	PmEvalRecord *r = e->rec;
+	PmGraph *g = NULL;
+	PmTiming t;
+	PmErr why;
+	PmStatus st = pm_outside(e->cand.g, &g, err);
+
+	pm_err_init(&why);
+	if (st)
+		return st;
+	r->timing.outside = 0;
+	if (g && launches(g) > 0) {
+		PmSecret *secret = pm_secret_derive(e->secret, "clock", "outside", 0);
+		PmWork work = { .g = g };
+
+		o.secret = secret;
+		pm_worker_renew(e->worker);
+		st = pm_clock_time(e->worker, &work, &o, &t, &why);
+		pm_secret_free(secret);
+		r->timing.outside = st ? NAN : t.kind[PM_TIME_COLD].side[0].median;
+	}
+	pm_graph_free(g);
+	if (isfinite(r->timing.outside) && r->baseline_seconds > 0)
+		r->coverage = fmin(1, fmax(0, 1 - r->timing.outside / r->baseline_seconds));
+	return PM_OK;
+}
+
+/* Measures where the device can. A candidate that is wrong at the level asked for is measured as well, since
+ * it may be right at a coarser one: measured and modelled times must not meet in one score. It stays
+ * wrong, unless it fails on the device. */
+PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlanStats *cand, PmErr *err)
+{
+	PmEvalRecord *r = e->rec;
+	PmVerdict was = r->verdict;
+	char why[PM_ERR_MAX];
+	PmFailure failure = r->failure;
+	PmDeviceInfo info;
+	PmStatus st = pm_worker_info(e->worker, &info, err);
+
+	if (st)
+		return st;
+	pm__choose(e, alt);
+	if (!info.measured)
+		return pm__is_inexact(was) ? PM_OK : rehearse(e, err);
+	memcpy(why, r->why, sizeof why);
+	snprintf(r->timing.machine, sizeof r->timing.machine, "%.63s", info.name);
+	pm__say(e, PM_VERDICT_OK, "");
+	r->failure = (PmFailure){ 0 };
+	st = measure(e, alt, base, cand, &info, err);
+	if (!st && r->measured)
+		st = measure_coverage(e, err);
+	if (pm__is_inexact(was) && r->measured) {
+		pm__say(e, was, why);
+		r->failure = failure;
+	}
+	return st;
+}

@@ -1,0 +1,475 @@
+/* runner_judge.c - what a candidate's results are worth: the error bound, and the ladder of tolerances. */
+#include "bench/compare/agree.h"
+#include "bench/compare/either.h"
+#include "bench/eval/runner_priv.h"
+#include "runtime/ref/ref.h"
+#include "runtime/worker/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NEED_T = -5 }; /* the level of the ladder that decides where there is no bound */
+
+void pm__judge_begin(Eval *e)
+{
+	PmEvalRecord *r = e->rec;
+	int passnet = e->o->preset == PM_PRESET_PASSNET;
+
+	r->n_outputs = passnet ? pm_graph_n_outputs(e->m->g) : e->probe.n_results;
+	r->outputs = pm_xcalloc(r->n_outputs + 1, sizeof *r->outputs);
+	for (size_t i = 0; i < r->n_outputs; i++) {
+		r->outputs[i].dtype = passnet ? pm_value_type(e->m->g, pm_graph_output(e->m->g, i))->dtype
+					      : pm_probe_dtype(&e->probe, i);
+		r->outputs[i].equal = 1;
+		memset(r->outputs[i].close, 1, sizeof r->outputs[i].close);
+	}
+	r->smallest_t = PM_T_MIN;
+	e->silence = pm_xcalloc(r->n_outputs + 1, sizeof *e->silence);
+}
+
+/* Folds one comparison into the record: a level passes only if it passes everywhere. */
+static void note(Eval *e, const PmComparison *c, size_t i, const char *name, const char *where)
+{
+	PmEvalRecord *r = e->rec;
+	PmScoreOutput *o = &r->outputs[i];
+
+	o->equal = o->equal && c->equal;
+	for (int t = 0; t < PM_T_COUNT; t++)
+		o->close[t] = (signed char)(o->close[t] && c->close[t] == 1);
+	if (c->smallest_t > r->smallest_t || (c->smallest_t == r->smallest_t && r->worst.index < 0)) {
+		r->smallest_t = c->smallest_t;
+		if (c->worst.index >= 0) {
+			r->worst = c->worst;
+			snprintf(r->worst_where, sizeof r->worst_where, "output '%.60s', %s", name, where);
+		}
+	}
+}
+
+/* Notes that the ladder refuses a result. */
+static void refuse(Eval *e, const PmComparison *c, const PmType *type, const char *name)
+{
+	int t = c->smallest_t - PM_T_MIN;
+
+	if (c->smallest_t <= NEED_T)
+		return;
+	e->by_ladder = 1;
+	if (t <= e->not_close_t)
+		return;
+	e->not_close_t = t;
+	e->not_close = e->run;
+	pm_failure_of_comparison(&e->not_close, c, type, name);
+}
+
+/* ---- the bound ---- */
+
+/* One kernel's operands and what it should have made of them. */
+typedef struct Expected {
+	const PmGraph *body;
+	PmTensor *ops, *want; /* owned */
+	PmBound *bound;       /* owned; y alone means something where there is no bound */
+	size_t n_in, n_out;
+} Expected;
+
+static void release(Expected *x)
+{
+	pm_tensors_release(x->ops, x->n_in);
+	pm_tensors_release(x->want, x->n_out);
+	pm_bounds_release(x->bound, x->n_out);
+	free(x->ops);
+	free(x->want);
+	free(x->bound);
+}
+
+/* Initialises `to`, also on failure. */
+static PmStatus round_to_type(const PmRefTensor *y, PmTensor *to, PmErr *err)
+{
+	PmStatus st = pm_tensor_init(to, &y->type, err);
+
+	for (int64_t k = 0; k < y->numel && !st; k++) {
+		if (y->f)
+			pm_tensor_set(to, k, y->f[k]);
+		else
+			pm_tensor_set_i(to, k, y->i[k]);
+	}
+	return st;
+}
+
+static PmStatus round_all(Expected *x, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < x->n_out && !st; i++)
+		st = round_to_type(&x->bound[i].y, &x->want[i], err);
+	return st;
+}
+
+static PmStatus expect(Eval *e, size_t k, const PmTensor *in, const PmRunResult *got, Expected *x, PmErr *err)
+{
+	PmErr no_bound;
+	PmStatus st;
+
+	memset(x, 0, sizeof *x);
+	pm_err_init(&no_bound);
+	st = pm_probe_operands(&e->probe, k, in, got->out, &x->body, &x->ops, &x->n_in, err);
+	if (st)
+		return st;
+	x->n_out = pm_graph_n_outputs(x->body);
+	x->want = pm_xcalloc(x->n_out + 1, sizeof *x->want);
+	x->bound = pm_xcalloc(x->n_out + 1, sizeof *x->bound);
+	st = pm_bound_run(x->body, x->ops, x->n_in, PM_LANE_STRICT, x->bound, x->n_out, &no_bound);
+	if (!st)
+		return round_all(x, err);
+	if (st != PM_E_UNSUPPORTED)
+		return pm_err(err, st, "%s", no_bound.text);
+	return pm_ref_run(x->body, x->ops, x->n_in, x->want, x->n_out, err);
+}
+
+/* The narrowest lane from `lane` on in which result i is. */
+static PmStatus find_lane(const Expected *x, size_t i, const PmTensor *y, PmLane *lane, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (; *lane < PM_LANE_NONE && !st; (*lane)++) {
+		PmBound *b = pm_xcalloc(x->n_out + 1, sizeof *b);
+		PmBoundFit f;
+
+		st = pm_bound_run(x->body, x->ops, x->n_in, *lane, b, x->n_out, err);
+		if (!st)
+			pm_bound_fit(&b[i], y, &f);
+		pm_bounds_release(b, x->n_out);
+		free(b);
+		if (st || f.within)
+			break;
+	}
+	return st;
+}
+
+enum { FAR = 10000 }; /* what is over so many times its limit is not worth a number */
+
+static const char *times_limit(double x, char out[16])
+{
+	if (x < FAR)
+		snprintf(out, 16, "%.3g", x);
+	else
+		snprintf(out, 16, "far beyond");
+	return out;
+}
+
+/* Says the worst that was found, as far as the strict bound goes: 1 when it is this. */
+static int keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmLane lane, int dtype, const char *name,
+		    const char *where)
+{
+	PmEvalBound *b = &r->bound;
+	char t[4][16];
+
+	b->n++;
+	b->rms = fmax(b->rms, f->rms);
+	b->max = fmax(b->max, f->n_class ? INFINITY : f->max);
+	b->bias = fmax(b->bias, f->bias);
+	b->slope = fmax(b->slope, f->slope);
+	if (lane <= b->lane && lane != PM_LANE_STRICT)
+		return 0;
+	b->lane = lane > b->lane ? lane : b->lane;
+	if (lane == PM_LANE_STRICT)
+		return 0;
+	pm_failure_worst(dtype, &(PmElement){ f->index, f->expected, f->got }, &b->worst);
+	snprintf(b->where, sizeof b->where, "output '%.48s', %.64s", name, where);
+	snprintf(b->why, sizeof b->why,
+		 "Too far off: %s: element %lld is %.9g where the reference has %.9g; of what rounding "
+		 "explains the error is %s there, %s in root mean square, %s in the mean, and %s as a share "
+		 "of "
+		 "the result (1 is the limit).",
+		 b->where, (long long)f->index, f->got, f->expected,
+		 times_limit(f->n_class ? INFINITY : f->max, t[0]), times_limit(f->rms, t[1]),
+		 times_limit(f->bias, t[2]), times_limit(f->slope, t[3]));
+	return 1;
+}
+
+/* Judges result i by the bound. *bounded: whether there is one. */
+static PmStatus judge_result(Eval *e, const Expected *x, size_t i, const PmTensor *y, const char *name,
+			     const char *where, int *bounded, PmLane *lane, int *tells, PmErr *err)
+{
+	const PmBound *b = &x->bound[i];
+	PmBoundFit f;
+	PmStatus st = PM_OK;
+
+	*tells = 1;
+	*lane = PM_LANE_STRICT;
+	*bounded = b->y.numel && b->known && pm_type_equal(&b->y.type, &y->type);
+	if (!*bounded)
+		return PM_OK;
+	pm_bound_fit(b, y, &f);
+	/* What is open by more than one element in a hundred is left to the ladder. */
+	*bounded = f.n_class || f.open * 100 <= b->y.numel;
+	if (!*bounded)
+		return PM_OK;
+	if (!f.within) {
+		*lane = PM_LANE_TF32;
+		st = find_lane(x, i, y, lane, err);
+	}
+	if (!st && keep_fit(e->rec, &f, *lane, y->type.dtype, name, where)) {
+		e->beyond = e->run;
+		pm_failure_of_fit(&e->beyond, b, &f, y, name);
+	}
+	*tells = f.tells;
+	return st;
+}
+
+/* Is y nearer to what is wanted than the best constant is? Also where all that is wanted is one number. */
+static int beats_constant(const PmTensor *want, const PmTensor *y)
+{
+	double n = 0, sum = 0, square = 0, off = 0;
+
+	for (int64_t i = 0; i < pm_tensor_numel(want); i++) {
+		double w = pm_tensor_get(want, i), d = pm_tensor_get(y, i) - w;
+
+		if (!isfinite(w) || !isfinite(d))
+			continue;
+		n++;
+		sum += w;
+		square += w * w;
+		off += d * d;
+	}
+	return n < 2 || square - sum * sum / n <= 0x1p-40 * square || off < (square - sum * sum / n) / 2;
+}
+
+/* Compares y with what a reference gives, rounded to y's type. With above_constant, also whether y is closer
+ * to it than a constant. */
+static PmStatus compare_with(const PmCloseRule *rule, const PmRefTensor *ref, const PmTensor *y,
+			     int *above_constant, PmComparison *c, PmErr *err)
+{
+	PmTensor want;
+	PmStatus st = round_to_type(ref, &want, err);
+
+	if (!st) {
+		PmTensorView w = pm_view_of(&want), g = pm_view_of(y);
+
+		pm_compare(&w, &g, rule, c);
+		if (above_constant)
+			*above_constant = beats_constant(&want, y);
+	}
+	pm_tensor_release(&want);
+	return st;
+}
+
+/* Is y close to what a reference gives, and better than a constant? */
+static PmStatus is_near(const PmCloseRule *rule, const PmRefTensor *ref, const PmTensor *y, int ladder,
+			int *near, PmComparison *c, PmErr *err)
+{
+	int above_constant = 0;
+	PmStatus st = compare_with(rule, ref, y, &above_constant, c, err);
+
+	if (!st)
+		*near |= above_constant && (!ladder || c->smallest_t <= NEED_T);
+	return st;
+}
+
+/* Notes that the bound leaves room for another answer than result i here, and whether this one needs it. */
+static PmStatus keep_silence(Eval *e, size_t slot, const Expected *x, size_t i, const PmTensor *y, int ladder,
+			     const char *name, const char *where, PmErr *err)
+{
+	const PmBound *b = &x->bound[i];
+	PmCloseRule rule = pm_close_rule(e->o->preset);
+	PmSilence *s = &e->silence[slot];
+	PmComparison c, as_eager;
+	int near = 0;
+	PmStatus st = is_near(&rule, &b->y, y, ladder, &near, &c, err);
+
+	if (!st && b->eager.numel && !near)
+		st = is_near(&rule, &b->eager, y, ladder, &near, &as_eager, err);
+	if (!st && !near && !s->doubtful)
+		st = pm_near_either(x->body, x->ops, x->n_in, i, b, y, &rule, NEED_T, &near, err);
+	s->silent++;
+	e->rec->bound.n_silent++;
+	if (st || s->doubtful || near)
+		return st;
+	s->doubtful = 1;
+	s->failure = e->run;
+	pm_failure_of_comparison(&s->failure, &c, &y->type, name);
+	snprintf(s->why, sizeof s->why,
+		 "Not proven right: rounding may change output '%.60s' by as much as its values differ on "
+		 "every class of inputs, so it has to be close at t = %d and better than a constant; %s it "
+		 "is not.",
+		 name, NEED_T, where);
+	return PM_OK;
+}
+
+/* Where there is no bound: what rounds its intermediate values as the eager run does is as right as what
+ * keeps them. *c becomes the comparison with that reference where it is the closer one. */
+static PmStatus compare_as_eager(const PmCloseRule *rule, const PmRefTensor *eager, const PmTensor *y,
+				 PmComparison *c, PmErr *err)
+{
+	PmComparison d;
+	PmStatus st = compare_with(rule, eager, y, NULL, &d, err);
+
+	if (!st && d.smallest_t < c->smallest_t)
+		*c = d;
+	return st;
+}
+
+/* Within the lane asked for is close from the level on that decides. */
+static void admit(PmComparison *c)
+{
+	for (int t = NEED_T; t <= PM_T_MAX; t++)
+		c->close[t - PM_T_MIN] = 1;
+	c->smallest_t = c->smallest_t < NEED_T ? c->smallest_t : NEED_T;
+}
+
+/* Where there is no bound: what the references allow together. */
+static PmStatus compare_without(const Expected *x, size_t i, const PmTensor *y, const PmCloseRule *rule,
+				PmComparison *c, PmErr *err)
+{
+	const PmBound *b = &x->bound[i];
+	int near = 0;
+	PmStatus st = PM_OK;
+
+	if (c->smallest_t > NEED_T && b->eager.numel)
+		st = compare_as_eager(rule, &b->eager, y, c, err);
+	if (!st && c->smallest_t > NEED_T && b->known)
+		st = pm_near_either(x->body, x->ops, x->n_in, i, b, y, rule, NEED_T, &near, err);
+	if (near)
+		admit(c);
+	return st;
+}
+
+/* Every kernel against its body: the oracle in double precision, on the very operands the kernel was given.
+ * It exists only from here on. What surrounds the kernels runs the same code on both sides and is not judged.
+ */
+static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *got, PmInputClass cls,
+			      const char *where, PmErr *err)
+{
+	PmCloseRule rule = pm_close_rule(e->o->preset);
+	PmStatus st = PM_OK;
+	size_t slot = 0;
+
+	for (size_t k = 0; k < e->probe.n_kernels && !st; k++) {
+		Expected x;
+
+		st = expect(e, k, in, got, &x, err);
+		for (size_t i = 0; i < x.n_out && !st; i++, slot++) {
+			const char *name = pm_probe_name(&e->probe, k, i);
+			const PmTensor *y = pm_probe_result(&e->probe, k, i, got->out);
+			PmTensorView w = pm_view_of(&x.want[i]), g = pm_view_of(y);
+			PmComparison c;
+			PmLane lane;
+			int bounded, tells;
+
+			st = judge_result(e, &x, i, y, name, where, &bounded, &lane, &tells, err);
+			if (st)
+				break;
+			pm_compare(&w, &g, &rule, &c);
+			if (!bounded)
+				st = compare_without(&x, i, y, &rule, &c, err);
+			e->silence[slot].telling += bounded && tells;
+			if (!st && bounded && !tells)
+				st = keep_silence(e, slot, &x, i, y, cls < PM_N_INPUT_CLASSES, name, where,
+						  err);
+			if (bounded && lane <= e->o->lane)
+				admit(&c);
+			/* The further classes go to the limits of types, which no tolerance knows. */
+			if (cls < PM_N_INPUT_CLASSES || bounded)
+				note(e, &c, slot, name, where);
+			e->rec->bound.n_without += !bounded && cls < PM_N_INPUT_CLASSES;
+			if (!bounded && cls < PM_N_INPUT_CLASSES)
+				refuse(e, &c, &x.want[i].type, name);
+		}
+		release(&x);
+	}
+	return st;
+}
+
+/* The published protocol draws one class of inputs. Ours may show more, but where the reference is not finite
+ * on them they decide nothing: those elements become 0 on both sides. */
+static void leave_open(PmTensor *want, PmTensor *got)
+{
+	if (!pm_dtype_is_float(want->type.dtype) || !pm_type_equal(&want->type, &got->type))
+		return;
+	for (int64_t k = 0; k < pm_tensor_numel(want); k++)
+		if (!isfinite(pm_tensor_get(want, k))) {
+			pm_tensor_set(want, k, 0);
+			pm_tensor_set(got, k, 0);
+		}
+}
+
+/* The published protocol: the graph's outputs against the eager baseline's on the same device. */
+static PmStatus compare_eager(Eval *e, const PmTensor *in, PmRunResult *got, PmInputClass cls,
+			      const char *where, PmErr *err)
+{
+	PmRunOpts o = { .device = e->o->device, .deadline = e->o->device_deadline, .poison = 0x7fc1d00d };
+	PmCloseRule rule = pm_close_rule(e->o->preset);
+	PmRunResult want;
+	PmStatus st = pm_run_graph(e->m->g, in, pm_graph_n_inputs(e->m->g), &o, &want, err);
+
+	for (size_t i = 0; !st && i < want.n_out; i++) {
+		PmTensorView w, g;
+		PmComparison c;
+
+		if (cls != PM_INPUTS_NORMAL)
+			leave_open(&want.out[i], &got->out[i]);
+		w = pm_view_of(&want.out[i]);
+		g = pm_view_of(&got->out[i]);
+		pm_compare(&w, &g, &rule, &c);
+		note(e, &c, i, pm_value_name(e->m->g, pm_graph_output(e->m->g, i)), where);
+		refuse(e, &c, &want.out[i].type, pm_value_name(e->m->g, pm_graph_output(e->m->g, i)));
+	}
+	if (!st)
+		pm_run_result_release(&want);
+	return st;
+}
+
+PmStatus pm__judge(Eval *e, const PmTensor *in, PmRunResult *got, PmInputClass cls, const char *where,
+		   PmErr *err)
+{
+	if (e->o->preset == PM_PRESET_PASSNET)
+		return compare_eager(e, in, got, cls, where, err);
+	return judge_kernels(e, in, got, cls, where, err);
+}
+
+/* A result of which no comparison tells anything, and that is not near enough without. */
+static const PmSilence *unproven(Eval *e)
+{
+	const PmSilence *first = NULL;
+
+	e->rec->bound.n_undecided = 0;
+	for (size_t i = 0; i < e->rec->n_outputs; i++) {
+		const PmSilence *s = &e->silence[i];
+		int undecided = s->silent && !s->telling;
+
+		e->rec->bound.n_undecided += undecided;
+		if (undecided && s->doubtful && !first)
+			first = s;
+	}
+	return first;
+}
+
+void pm__judge_end(Eval *e)
+{
+	PmEvalRecord *r = e->rec;
+	const PmSilence *silent = unproven(e);
+	char text[PM_ERR_MAX];
+
+	if (r->bound.lane > e->o->lane) {
+		if (r->bound.worst.index >= 0) { /* the element of the sentence */
+			r->worst = r->bound.worst;
+			snprintf(r->worst_where, sizeof r->worst_where, "%s", r->bound.where);
+		}
+		snprintf(text, sizeof text, "%s%s%s%s", r->bound.why,
+			 r->bound.lane < PM_LANE_NONE ? " It would do in lane " : "",
+			 r->bound.lane < PM_LANE_NONE ? pm_lane_name(r->bound.lane) : "",
+			 r->bound.lane < PM_LANE_NONE ? "." : "");
+		pm__say(e, r->bound.lane < PM_LANE_NONE ? PM_VERDICT_PRECISION : PM_VERDICT_INCORRECT, text);
+		r->failure = e->beyond;
+	} else if (e->by_ladder) {
+		snprintf(text, sizeof text,
+			 "Wrong at t = %d: %s, element %lld is %.9g where the reference has %.9g (%.3g ulp).",
+			 NEED_T, r->worst_where, (long long)r->worst.index, r->worst.got, r->worst.expected,
+			 r->worst.ulp);
+		pm__say(e, PM_VERDICT_INCORRECT, text);
+		r->failure = e->not_close;
+	} else if (silent) {
+		pm__say(e, PM_VERDICT_INCORRECT, silent->why);
+		r->failure = silent->failure;
+	}
+}

@@ -1,0 +1,103 @@
+/* runner_priv.h - what the stages of an evaluation share.
+ *
+ * pm_eval_member (runner.c) runs them in this order until one says a verdict other than OK: match, compile,
+ * correctness, speed, which ends with the clock where the device has one. A stage fills its part of the
+ * record. Its status is the harness's own; whatever the pass did is the record's verdict.
+ */
+#ifndef BENCH_RUNNER_PRIV_H
+#define BENCH_RUNNER_PRIV_H
+
+#include "bench/eval/probe.h"
+#include "bench/eval/runner.h"
+#include "ir/core/kernel.h"
+#include "runtime/worker/run.h"
+
+/* What the comparisons of one result said that the error bound cannot tell from another answer. */
+typedef struct PmSilence {
+	int silent, telling; /* comparisons */
+	int doubtful;        /* of the silent: not within the ladder's level that decides, or no better than
+			      * a constant */
+	char why[PM_ERR_MAX / 2];
+	PmFailure failure; /* the same as fields */
+} PmSilence;
+
+/* What one member's evaluation carries from stage to stage. */
+typedef struct Eval {
+	const PmEvalMember *m;
+	const PmEvalOpts *o;
+	PmEvalRecord *rec;
+	PmCandidate cand;
+	PmWorker *worker; /* the candidate's own */
+	PmProbe probe;    /* the candidate with every kernel's operands and results as outputs */
+	int quick;        /* the reference is: all classes are drawn, and what they reach is measured */
+	PmTensor *first;  /* owned: inputs of the first class, which the reference has run; NULL once used */
+	PmReached first_reached;
+	int again;        /* which repetition of a class this is; 0 = the first time */
+	PmBranches taken; /* by all inputs so far */
+	double deadline;  /* seconds of a run on the device, from what the reference took */
+	int n_alts;       /* most alternatives of any kernel */
+	char plan[PM_MAX_ALTS][PM_CHAIN_HEX]; /* pm_exec_digest of each when it was judged; "" = not yet */
+	int by_ladder;       /* a result for which there is no bound is wrong at the level that decides */
+	PmSilence *silence;  /* owned; by result, while results are judged */
+	PmFailure beyond;    /* what bound.why says, as fields */
+	PmFailure not_close; /* the same of the worst that the ladder refuses, */
+	int not_close_t;     /* and the level from which on it is close; 0 = none yet */
+	PmFailure run;       /* of the run that is judged now: inputs and alternative */
+	PmSecret *secret;    /* owned; of this member alone */
+	uint64_t n_poison;   /* what buffers hold before a run is new for each */
+} Eval;
+
+/* Sets verdict and reason; returns PM_OK. */
+PmStatus pm__say(Eval *e, PmVerdict v, const char *text);
+/* A number that nobody knows before the evaluation is over (base/secret/secret.h). Drawn where it is used:
+ * what a variable holds, a worker that is started later inherits. */
+uint64_t pm__draw(const Eval *e, const char *purpose, uint64_t number);
+/* The verdict of a failed device run. */
+PmVerdict pm__device_verdict(PmStatus st);
+/* Failures that are the machine's, not the pass's. */
+int pm__is_our_fault(PmStatus st);
+/* Where the candidate's kernels run: the device, or that on which they may print. */
+const char *pm__eval_device(const Eval *e);
+/* How a device run ended: PM_OK, with the verdict of `why` when it failed, or an error that is ours. */
+PmStatus pm__device_said(Eval *e, PmStatus st, const PmErr *why, PmErr *err);
+/* Verdicts about results alone, which may be good enough at some level of the ladder. */
+int pm__is_inexact(PmVerdict v);
+/* Alternative `k` for every kernel that has one, its last otherwise: *n of them, in execution order, owned by
+ * the caller. */
+int *pm__choose_alternatives(const PmGraph *g, int k, size_t *n);
+
+/* What is tuned, timed, checked and stored is what was judged: the first digest of an alternative, in the
+ * correctness stage, is the one that every later has to be. PM_E_ENV when it is another. */
+PmStatus pm__same_plan(Eval *e, int alt, const char *digest, PmErr *err);
+/* The record is of this alternative. */
+void pm__choose(Eval *e, int alt);
+
+/* runner_inputs.c: inputs that the reference has run. The stage comes before the pass sees the graph: where
+ * the reference refuses the first class, nobody can be judged (HARNESS_FAIL). */
+PmStatus pm__stage_inputs(Eval *e, PmErr *err);
+/* Inputs of a class for one alternative, as far as the graph defines a result for them: no two runs get the
+ * same, but that an edited one differs from its class's by eight elements. *use = 0 when the class has to be
+ * left out. What a class reaches is noted the first time; all is, where the reference is quick. */
+PmStatus pm__draw_inputs(Eval *e, PmInputClass cls, int alt, int edited, PmTensor *in, int *use, PmErr *err);
+/* Writes the ways of conditions that no inputs went into the record. */
+void pm__note_branches(Eval *e);
+void pm__inputs_release(Eval *e);
+
+/* runner_correct.c: the candidate on every class of inputs, each kernel against its body. */
+PmStatus pm__stage_correctness(Eval *e, PmErr *err);
+/* runner_judge.c: what the results are worth. `begin` makes the record's outputs, after the probe; `got` is
+ * what the probe gave on inputs of a class, and is changed under passnet; `end` says the verdict. */
+void pm__judge_begin(Eval *e);
+PmStatus pm__judge(Eval *e, const PmTensor *in, PmRunResult *got, PmInputClass cls, const char *where,
+		   PmErr *err);
+void pm__judge_end(Eval *e);
+/* runner_races.c: one more run of the candidate on emu, if it has shared memory, that looks for races
+ * (NONDET) and accesses between two arrays (OOB). */
+void pm__check_races(Eval *e, const PmTensor *in, int alt, uint32_t poison);
+/* runner_speed.c: modelled times, coverage, and then the clock. */
+PmStatus pm__stage_speed(Eval *e, PmErr *err);
+/* runner_clock.c: measured times with alternative `alt`, or the best by measure where there are several. Does
+ * nothing where the device's times mean nothing. */
+PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlanStats *cand, PmErr *err);
+
+#endif

@@ -1,0 +1,370 @@
+/* inputs.c - seeded input tensors by role. */
+#include "bench/inputs/inputs.h"
+
+#include "bench/inputs/inputs_priv.h"
+#include "ir/core/kernel.h"
+#include "ir/data/index_span.h"
+#include "ir/data/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *pm_input_class_name(PmInputClass cls)
+{
+	static const char *const names[] = { "normal", "uniform", "wide",  "ints",    "sparse", "tail",
+					     "tiny",   "large",   "equal", "special", "range" };
+
+	return cls < PM_N_ALL_CLASSES ? names[cls] : "?";
+}
+
+/* The numbers a row has in common: a magnitude, and a value. */
+typedef struct Row {
+	double size, value;
+} Row;
+
+static double draw_tail(PmRng *r)
+{
+	double x = pm_rng_normal(r), sum = 0;
+
+	for (int k = 0; k < 3; k++) {
+		double z = pm_rng_normal(r);
+
+		sum += z * z;
+	}
+	return x / sqrt(fmax(sum, 1e-3) / 3);
+}
+
+static double draw_class(PmRng *r, PmInputClass cls, int dtype, const Row *row)
+{
+	switch (cls) {
+	case PM_INPUTS_UNIFORM:
+		return 2 * pm_rng_uniform(r) - 1;
+	case PM_INPUTS_WIDE:
+		return pm_rng_normal(r) * row->size;
+	case PM_INPUTS_INTS:
+		return (double)pm_rng_range(r, -1, 1);
+	case PM_INPUTS_SPARSE:
+		return pm_rng_range(r, 0, 9) ? 0 : pm_rng_normal(r);
+	case PM_INPUTS_TAIL:
+		return draw_tail(r);
+	case PM_INPUTS_TINY:
+		return pm_rng_normal(r) * (pm_rng_range(r, 0, 7) ? 1e-6 : 1e-40);
+	case PM_INPUTS_LARGE:
+		return (2 * pm_rng_uniform(r) - 1) * (dtype == PM_F16 ? 11 : 88);
+	case PM_INPUTS_EQUAL:
+		return row->value;
+	default:
+		return pm_rng_normal(r);
+	}
+}
+
+static double draw(PmRng *r, PmInputRole role, PmInputClass cls, const PmType *t, const Row *row, int first)
+{
+	switch (role) {
+	case PM_ROLE_WEIGHT:
+		return draw_class(r, cls, t->dtype, row) / sqrt(pm_fan_in(t));
+	case PM_ROLE_SCALE:
+		return 1 + 0.2 * pm_rng_normal(r);
+	case PM_ROLE_VARIANCE:
+		return 0.25 + 1.5 * pm_rng_uniform(r);
+	case PM_ROLE_PROB:
+		return 0.01 + 0.98 * pm_rng_uniform(r);
+	case PM_ROLE_MASK:
+		return first || pm_rng_range(r, 0, 3) ? 1 : 0;
+	case PM_ROLE_INVERTED:
+		return first || pm_rng_range(r, 0, 3) ? 0 : 1;
+	case PM_ROLE_BIAS_MASK:
+		return first || pm_rng_range(r, 0, 3) ? 0 : -1e4;
+	default:
+		return draw_class(r, cls, t->dtype, row);
+	}
+}
+
+static int64_t draw_index(PmRng *r, PmInputClass cls, int64_t limit, int64_t common)
+{
+	if (limit <= 0)
+		return 0;
+	if (cls == PM_INPUTS_EQUAL)
+		return common;
+	if (cls == PM_INPUTS_TAIL) /* half of the places, which are others for each input: a sum over indices
+				    * leaves some empty that another input's indices ask for */
+		return (common + pm_rng_range(r, 0, (limit - 1) / 2)) % limit;
+	if (cls == PM_INPUTS_SPECIAL)
+		return pm_rng_range(r, 0, 1) ? limit - 1 : 0;
+	return pm_rng_range(r, 0, limit - 1);
+}
+
+/* `like`: the type of the input that the elements are for. */
+static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, const PmType *like, PmTensor *t)
+{
+	int64_t n = pm_tensor_numel(t), last = t->type.rank ? t->type.dim[t->type.rank - 1] : 1;
+	int64_t common = role == PM_ROLE_INDEX && (cls == PM_INPUTS_EQUAL || cls == PM_INPUTS_TAIL) &&
+					 limit > 0
+				 ? pm_rng_range(r, 0, limit - 1)
+				 : 0;
+	/* No row of a mask hides all; where its certain element stands is anybody's guess in the further
+	 * classes.
+	 */
+	int64_t certain = 0;
+	Row row = { 1, 0 };
+
+	for (int64_t i = 0; i < n; i++) {
+		if (i % last == 0) {
+			row.size = exp2(8 * pm_rng_uniform(r) - 4);
+			/* Sixteenths: sums of equal numbers with more digits are rounded the same way each
+			 * time, and a plain loop drifts off. */
+			row.value = cls == PM_INPUTS_EQUAL ? rint(16 * pm_rng_normal(r)) / 16 : 0;
+			certain = cls < PM_N_INPUT_CLASSES ? 0 : pm_rng_range(r, 0, last - 1);
+		}
+		if (role == PM_ROLE_INDEX)
+			pm_tensor_set_i(t, i, draw_index(r, cls, limit, common));
+		else if (role == PM_ROLE_COUNT)
+			pm_tensor_set_i(t, i, pm_rng_range(r, 0, 8));
+		else
+			pm_tensor_set(t, i, draw(r, role, cls, like, &row, i % last == certain));
+	}
+}
+
+PmStatus pm_inputs_have_sizes(const PmGraph *g, PmErr *err)
+{
+	for (size_t i = 0; i < pm_graph_n_inputs(g); i++) {
+		const PmType *t = pm_value_type(g, pm_graph_input(g, i));
+
+		for (int d = 0; d < t->rank; d++) {
+			const char *name = pm_graph_symbol_name(g, t->dim[d]);
+
+			if (name)
+				return pm_err(
+					err, PM_E_SHAPE,
+					"The size '%.100s' of input '%.120s' is open; give it a number with "
+					"passmith bind MODEL --dim %.100s=4 -o OUT, and take that model.",
+					name, pm_value_name(g, pm_graph_input(g, i)), name);
+		}
+	}
+	return PM_OK;
+}
+
+/* Two of three quotients of integers by 0 end a kernel on the emulated device, and none means anything. */
+static void mend_divisors(const PmGraph *g, PmValue v, PmTensor *t)
+{
+	if (pm_dtype_is_float(t->type.dtype) || !(pm__int_use(g, v) & PM__INT_DIVISOR))
+		return;
+	for (int64_t i = 0; i < pm_tensor_numel(t); i++)
+		if (pm_tensor_get_i(t, i) == 0)
+			pm_tensor_set_i(t, i, 1);
+}
+
+/* Where an index that is computed would leave its axis, less is drawn. */
+static void keep_on_axis(PmSpan s, PmTensor *t)
+{
+	double width = s.hi - s.lo + 1;
+
+	for (int64_t i = 0; i < pm_tensor_numel(t) && isfinite(width); i++) {
+		double v = pm_tensor_get(t, i);
+
+		if (v < s.lo || v > s.hi)
+			pm_tensor_set(t, i, s.lo + fmod(fabs(trunc(v)), width));
+	}
+}
+
+/* The first five classes keep the numbers they always had, the next five those that they have had since. */
+static uint64_t stream(uint64_t seed, PmInputClass cls)
+{
+	return cls < PM_N_INPUT_CLASSES ? seed * PM_N_INPUT_CLASSES + (uint64_t)cls
+					: ~(seed * (PM_INPUTS_SPECIAL + 1) + (uint64_t)cls);
+}
+
+/* Is it less than what its role draws from? */
+static int is_less(const PmGraph *g, PmValue v, PmSpan s)
+{
+	PmSpan all = pm_span_of_role(g, v);
+
+	return s.lo != all.lo || s.hi != all.hi;
+}
+
+static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, int level, PmTensor *out,
+			    PmErr *err)
+{
+	size_t n = pm_graph_n_inputs(g);
+	PmTargets *targets = cls >= PM_INPUTS_SPECIAL ? pm__targets_find(g) : NULL;
+	PmSpan *span = pm_index_spans(g);
+
+	memset(out, 0, n * sizeof *out);
+	for (size_t i = 0; i < n; i++) {
+		PmValue v = pm_graph_input(g, i);
+		int64_t limit;
+		PmInputRole role = pm_input_role(g, v, &limit);
+		PmStatus st = pm_tensor_init(&out[i], pm_value_type(g, v), err);
+		PmRng r;
+
+		if (st) {
+			pm_tensors_release(out, n);
+			free(targets);
+			free(span);
+			return pm_err_ctx(err, "input '%.120s'", pm_value_name(g, v));
+		}
+		pm_rng_init_named(&r, stream(seed, cls), pm_value_name(g, v));
+		fill(&r, role, cls, limit, &out[i].type, &out[i]);
+		if (cls >= PM_INPUTS_SPECIAL)
+			pm__draw_extreme(g, v, role, cls, level, &targets[i], &r, &out[i]);
+		if (role == PM_ROLE_COUNT)
+			mend_divisors(g, v, &out[i]);
+		if (is_less(g, v, span[i]))
+			keep_on_axis(span[i], &out[i]);
+		if (role == PM_ROLE_INDEX)
+			pm__scatter_indices(g, v, &r, &out[i]);
+	}
+	free(targets);
+	free(span);
+	return PM_OK;
+}
+
+int pm_inputs_are_free(const PmGraph *g, size_t i)
+{
+	PmValue v = pm_graph_input(g, i);
+	int64_t limit;
+	PmInputRole role = pm_input_role(g, v, &limit);
+
+	return role != PM_ROLE_MASK && role != PM_ROLE_INVERTED && role != PM_ROLE_BIAS_MASK &&
+	       !(role == PM_ROLE_INDEX && pm__is_scattered(g, v));
+}
+
+PmStatus pm_inputs_draw(const PmGraph *g, size_t i, uint64_t seed, PmInputClass cls, int64_t n, PmTensor *out,
+			PmErr *err)
+{
+	PmValue v = pm_graph_input(g, i);
+	PmType row = { .dtype = pm_value_type(g, v)->dtype, .rank = 1, .dim = { n } };
+	int64_t limit;
+	PmInputRole role = pm_input_role(g, v, &limit);
+	PmStatus st = pm_tensor_init(out, &row, err);
+	PmSpan *span;
+	PmRng r;
+
+	if (st)
+		return st;
+	pm_rng_init_named(&r, stream(seed, cls), pm_value_name(g, v));
+	fill(&r, role, cls, limit, pm_value_type(g, v), out);
+	if (role == PM_ROLE_COUNT)
+		mend_divisors(g, v, out);
+	span = pm_index_spans(g);
+	if (is_less(g, v, span[i]))
+		keep_on_axis(span[i], out);
+	free(span);
+	return PM_OK;
+}
+
+static int has_kernel(const PmGraph *g)
+{
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
+		if (pm_node_op(g, pm_graph_node_at(g, i)) == PM_OP_Kernel)
+			return 1;
+	return 0;
+}
+
+/* A rewritten graph gets the inputs of the original: what they are for stands in the kernels' bodies. *own is
+ * what has to be freed when the graph's kernels are gone. */
+static PmStatus without_kernels(const PmGraph *g, const PmGraph **plain, PmGraph **own, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	*own = NULL;
+	*plain = g;
+	if (!has_kernel(g))
+		return PM_OK;
+	st = pm_graph_clone(g, own, err);
+	if (!st)
+		st = pm_graph_inline_kernels(*own, err);
+	*plain = *own;
+	return st;
+}
+
+PmStatus pm_inputs_make(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTensor *out, PmErr *err)
+{
+	const PmGraph *plain;
+	PmGraph *own;
+	PmStatus st;
+
+	memset(out, 0, pm_graph_n_inputs(g) * sizeof *out);
+	st = without_kernels(g, &plain, &own, err);
+	if (!st)
+		st = draw_inputs(plain, seed, cls, 0, out, err);
+	pm_graph_free(own);
+	return st;
+}
+
+/* What a class may do to a graph: the known ones are used as they are. */
+static int how_to_look(PmInputClass cls)
+{
+	return cls == PM_INPUTS_RANGE     ? PM_REACH_DEFINED | PM_REACH_FINITE
+	       : cls == PM_INPUTS_SPECIAL ? PM_REACH_DEFINED
+					  : 0;
+}
+
+/* Draws at a level and runs the reference; PM_DECLINED when it must not be. */
+static PmStatus try_level(const PmGraph *g, uint64_t seed, PmInputClass cls, int level, PmTensor *out,
+			  PmReached *r, PmBranches *b, PmErr *err)
+{
+	size_t n = pm_graph_n_inputs(g);
+	PmStatus st = draw_inputs(g, seed, cls, level, out, err);
+
+	if (st)
+		return st;
+	st = pm_reach(g, out, how_to_look(cls), r, b, err);
+	if (st) {
+		pm_tensors_release(out, n);
+		memset(out, 0, n * sizeof *out);
+	}
+	return st;
+}
+
+PmStatus pm_inputs_defined(const PmGraph *g, uint64_t seed, PmInputClass cls, int quick, PmTensor *out,
+			   PmReached *r, PmBranches *b, PmErr *err)
+{
+	int n_levels = pm__n_levels(cls), level = 0;
+	PmStatus st;
+
+	memset(r, 0, sizeof *r);
+	r->drawn = 1;
+	if (!quick && n_levels == 1)
+		return pm_inputs_make(g, seed, cls, out, err);
+	do {
+		st = try_level(g, seed, cls, level, out, r, b, err);
+	} while (st == PM_DECLINED && ++level < n_levels);
+	if (st == PM_DECLINED) {
+		r->drawn = 2;
+		return PM_OK;
+	}
+	r->left = st ? 0 : pm__level_leaves(cls, level);
+	return st;
+}
+
+PmStatus pm_inputs_of_model(const PmGraph *g, uint64_t seed, PmTensor *out, PmErr *err)
+{
+	PmStats *stats = pm_stats_new(g);
+	PmStatus st = pm_inputs_have_sizes(g, err);
+
+	if (!st)
+		st = pm_inputs_make(g, seed, PM_INPUTS_NORMAL, out, err);
+
+	for (size_t i = 0; i < pm_graph_n_inputs(g) && !st; i++) {
+		PmValue v = pm_graph_input(g, i);
+		int64_t limit;
+		PmInputRole role = pm_input_role(g, v, &limit);
+		PmSynth law;
+		PmLawFrom from = pm_stats_law(stats, pm_value_name(g, v), pm_value_type(g, v), role, limit,
+					      seed ^ pm_stats_hash(stats), &law);
+
+		if (from == PM_LAW_STATS || from == PM_LAW_LITERAL)
+			pm_synth_fill(&law, 0, (size_t)pm_tensor_numel(&out[i]), out[i].data);
+		pm_synth_release(&law);
+	}
+	pm_stats_free(stats);
+	return st;
+}
+
+void pm_tensors_release(PmTensor *t, size_t n)
+{
+	for (size_t i = 0; t && i < n; i++)
+		pm_tensor_release(&t[i]);
+}

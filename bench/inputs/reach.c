@@ -1,0 +1,317 @@
+/* reach.c - runs the reference and notes which kinds of values, ties and branches it meets. */
+#include "bench/inputs/reach.h"
+
+#include "base/core/str.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Watch {
+	PmReached *r;
+	PmBranches seen;
+	int how;
+	double room; /* what another order of operations may exceed a result by */
+	int stopped;
+} Watch;
+
+void pm_branches_init(PmBranches *b, const PmGraph *g)
+{
+	b->n = pm_graph_node_limit(g);
+	b->seen = pm_xcalloc(b->n + 1, 1);
+}
+
+void pm_branches_release(PmBranches *b)
+{
+	free(b->seen);
+	memset(b, 0, sizeof *b);
+}
+
+static int has_two_ways(PmOp op)
+{
+	return op == PM_OP_Where || op == PM_OP_Equal || op == PM_OP_Less || op == PM_OP_LessOrEqual ||
+	       op == PM_OP_Greater || op == PM_OP_GreaterOrEqual || op == PM_OP_IsInf || op == PM_OP_IsNaN;
+}
+
+int pm_branch_not_taken(const PmBranches *b, const PmGraph *g, size_t k, char *text, size_t room)
+{
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
+		PmNode n = pm_graph_node_at(g, i);
+		int seen = n.id < b->n ? b->seen[n.id] : 3;
+
+		if (!has_two_ways(pm_node_op(g, n)))
+			continue;
+		for (int way = 0; way < 2; way++)
+			if (!(seen >> way & 1) && !k--) {
+				snprintf(text, room, "%s '%.60s' never %s",
+					 pm_op_desc(pm_node_op(g, n))->name,
+					 pm_value_name(g, pm_node_out(g, n, 0)), way ? "false" : "true");
+				return 1;
+			}
+	}
+	return 0;
+}
+
+/* ---- one node ---- */
+
+static void note_branches(Watch *w, const PmRefCall *c)
+{
+	PmOp op = pm_node_op(c->g, c->node);
+	const PmRefTensor *t = op == PM_OP_Where ? &c->in[0] : &c->out[0];
+	unsigned seen = 0;
+
+	if (!has_two_ways(op) || c->node.id >= w->seen.n || !t->i)
+		return;
+	for (int64_t i = 0; i < t->numel && seen != 3; i++)
+		seen |= t->i[i] ? 1 : 2;
+	w->seen.seen[c->node.id] |= (unsigned char)seen;
+}
+
+static int is_outside(int dtype, double v)
+{
+	return v > pm_int_to_f64(dtype, pm_int_from_f64(dtype, INFINITY)) ||
+	       v < pm_int_to_f64(dtype, pm_int_from_f64(dtype, -INFINITY));
+}
+
+static PmStatus as_double(const PmRefTensor *from, PmRefTensor *to, PmErr *err)
+{
+	PmType t = from->type;
+	PmStatus st;
+
+	t.dtype = PM_F64;
+	st = pm_ref_tensor_init(to, &t, err);
+	for (int64_t i = 0; i < from->numel && !st && from->i; i++)
+		to->f[i] = pm_int_to_f64(from->type.dtype, from->i[i]);
+	return st;
+}
+
+/* 1 when the node's integers wrap: the same computed in double precision does not fit the type. */
+static int wraps(const PmRefCall *c)
+{
+	PmRefTensor *in = pm_xcalloc(c->n_in + 1, sizeof *in), out = { 0 };
+	PmRefCall call = { c->g, c->node, in, c->n_in, &out, 1 };
+	int found = 0;
+	PmStatus st;
+	PmErr err;
+
+	pm_err_init(&err);
+	st = as_double(&c->out[0], &out, &err);
+	for (size_t k = 0; k < c->n_in && !st; k++)
+		st = c->in[k].type.dtype < 0 ? (in[k] = c->in[k], PM_OK) : as_double(&c->in[k], &in[k], &err);
+	if (!st)
+		st = pm_ref_node(&call, &err);
+	for (int64_t i = 0; i < out.numel && !st && !found; i++)
+		found = is_outside(c->out[0].type.dtype, out.f[i]);
+	for (size_t k = 0; k < c->n_in; k++)
+		if (c->in[k].type.dtype >= 0)
+			pm_ref_tensor_release(&in[k]);
+	pm_ref_tensor_release(&out);
+	free(in);
+	return found;
+}
+
+static int narrows(const PmRefCall *c)
+{
+	int from = c->in[0].type.dtype, to = c->out[0].type.dtype;
+
+	for (int64_t i = 0; i < c->in[0].numel && c->in[0].i && c->out[0].i && to != PM_BOOL; i++)
+		if (is_outside(to, pm_int_to_f64(from, c->in[0].i[i])))
+			return 1;
+	return 0;
+}
+
+static int is_wrapped(const PmRefCall *c)
+{
+	PmOp op = pm_node_op(c->g, c->node);
+
+	if (c->n_out != 1 || !c->out[0].i || c->out[0].type.dtype == PM_BOOL)
+		return 0;
+	if (op == PM_OP_Cast)
+		return narrows(c);
+	return (op == PM_OP_Add || op == PM_OP_Sub || op == PM_OP_Mul || op == PM_OP_Neg || op == PM_OP_Abs ||
+		op == PM_OP_ReduceSum || op == PM_OP_ReduceProd || op == PM_OP_MatMul || op == PM_OP_Gemm ||
+		op == PM_OP_Einsum) &&
+	       wraps(c);
+}
+
+static double element(const PmRefTensor *t, int64_t i)
+{
+	return t->f ? t->f[i] : pm_int_to_f64(t->type.dtype, t->i[i]);
+}
+
+/* 1 when some line along the axis has its largest (or least) element twice. */
+static int has_tie(const PmRefCall *c)
+{
+	const PmRefTensor *x = &c->in[0];
+	PmOp op = pm_node_op(c->g, c->node);
+	int64_t axis = pm_node_i(c->g, c->node, "axis", -1), inner = 1, len;
+	double sign = op == PM_OP_ArgMin || op == PM_OP_ReduceMin ? -1 : 1;
+
+	if (op == PM_OP_ReduceMax || op == PM_OP_ReduceMin) {
+		const int64_t *axes;
+
+		if (pm_node_ints(c->g, c->node, "axes", &axes) != 1)
+			return 0;
+		axis = axes[0];
+	} else if (op != PM_OP_ArgMax && op != PM_OP_ArgMin && op != PM_OP_TopK && op != PM_OP_Softmax &&
+		   op != PM_OP_Hardmax) {
+		return 0;
+	}
+	axis += axis < 0 ? x->type.rank : 0;
+	if (axis < 0 || axis >= x->type.rank)
+		return 0;
+	len = x->type.dim[axis];
+	for (int d = (int)axis + 1; d < x->type.rank; d++)
+		inner *= x->type.dim[d];
+	for (int64_t line = 0; len > 0 && line < x->numel / len; line++) {
+		int64_t at = line / inner * inner * len + line % inner;
+		double top = -INFINITY;
+		int n = 0;
+
+		for (int64_t k = 0; k < len; k++) {
+			double v = sign * element(x, at + k * inner);
+
+			n = v > top ? 1 : n + (v == top);
+			top = v > top ? v : top;
+		}
+		if (n > 1)
+			return 1;
+	}
+	return 0;
+}
+
+static double top_of(int dtype)
+{
+	return dtype == PM_F16 ? 65504 : dtype == PM_F64 ? 0x1.fffffffffffffp1023 : 0x1.fep127;
+}
+
+/* What is too large to be compared, or NULL. */
+static const char *leaves_range(const Watch *w, const PmRefCall *c)
+{
+	double up_to = pm_defined_up_to(pm_node_op(c->g, c->node)), most;
+
+	for (size_t k = 0; k < c->n_in && isfinite(up_to); k++)
+		if (c->in[k].f && ((void)pm_kinds_of(&c->in[k], &most), most > up_to))
+			return "an operand larger than can be compared";
+	for (size_t k = 0; k < c->n_out; k++) {
+		const PmRefTensor *t = &c->out[k];
+		double top = top_of(t->type.dtype) / (t->type.dtype == PM_F16 ? 2 : w->room);
+		int64_t over = 0;
+
+		for (int64_t i = 0; i < t->numel && t->f; i++)
+			over += !(fabs(t->f[i]) <= top);
+		if (over * 256 > t->numel)
+			return "results beyond the range of their type";
+	}
+	return NULL;
+}
+
+static PmStatus watch(void *arg, const PmRefCall *c, PmErr *err)
+{
+	Watch *w = arg;
+	const char *what = w->how & PM_REACH_DEFINED ? pm_undefined(c) : NULL;
+
+	if (!what && w->how & PM_REACH_FINITE)
+		what = leaves_range(w, c);
+	if (what) {
+		PmStr node = PM_STR_INIT;
+
+		pm_node_describe(c->g, c->node, &node);
+		pm_err(err, PM_DECLINED, "%.100s: %s", node.s, what);
+		pm_str_release(&node);
+		w->stopped = 1;
+		return PM_DECLINED;
+	}
+	note_branches(w, c);
+	for (size_t k = 0; k < c->n_out; k++) {
+		double most;
+
+		w->r->inside |= pm_kinds_of(&c->out[k], &most);
+		w->r->most = fmax(w->r->most, most);
+	}
+	if (!(w->r->inside & PM_KIND_WRAP) && is_wrapped(c))
+		w->r->inside |= PM_KIND_WRAP;
+	if (!(w->r->inside & PM_KIND_TIE) && c->n_in && has_tie(c))
+		w->r->inside |= PM_KIND_TIE;
+	return PM_OK;
+}
+
+/* ---- a run ---- */
+
+/* 4 for each operation that can be moved past another, and the terms of sums. */
+static double room_of(const PmGraph *g)
+{
+	double bits = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
+		PmNode n = pm_graph_node_at(g, i);
+		PmOp op = pm_node_op(g, n);
+		const PmOpDesc *d = pm_op_desc(op);
+		const PmType *in = pm_value_type(g, pm_node_in(g, n, 0));
+		int64_t numel = 1;
+
+		if (op == PM_OP_Add || op == PM_OP_Sub || op == PM_OP_Mul || op == PM_OP_Div ||
+		    op == PM_OP_Sum || op == PM_OP_BatchNormalization)
+			bits += 2;
+		if (!(d->flags & (PM_OPF_RED | PM_OPF_DOT | PM_OPF_POOL | PM_OPF_NORM)) ||
+		    op == PM_OP_ReduceMax || op == PM_OP_ReduceMin || op == PM_OP_ArgMax ||
+		    op == PM_OP_ArgMin || op == PM_OP_TopK || op == PM_OP_MaxPool ||
+		    op == PM_OP_GlobalMaxPool || op == PM_OP_Softmax)
+			continue;
+		if (pm_type_is_static(in) && !pm_type_numel(in, &numel, NULL))
+			bits += log2((double)numel + 1);
+	}
+	return exp2(fmin(bits, 60));
+}
+
+static void note_inputs(const PmTensor *in, size_t n, PmReached *r)
+{
+	for (size_t k = 0; k < n; k++) {
+		PmRefTensor t = { .type = in[k].type };
+		int64_t numel = pm_tensor_numel(&in[k]);
+		int is_float = pm_dtype_is_float(t.type.dtype);
+		double one, most;
+		int64_t word;
+
+		t.numel = 1;
+		t.f = is_float ? &one : NULL;
+		t.i = is_float ? NULL : &word;
+		for (int64_t i = 0; i < numel; i++) {
+			if (is_float)
+				one = pm_tensor_get(&in[k], i);
+			else
+				word = pm_tensor_get_i(&in[k], i);
+			r->in |= pm_kinds_of(&t, &most);
+			r->in_most = fmax(r->in_most, most);
+		}
+	}
+}
+
+PmStatus pm_reach(const PmGraph *g, const PmTensor *in, int how, PmReached *r, PmBranches *b, PmErr *err)
+{
+	Watch w = { .r = r, .how = how, .room = how & PM_REACH_FINITE ? room_of(g) : 1 };
+	size_t n = pm_graph_n_inputs(g);
+	PmErr why;
+	PmStatus st;
+
+	r->in = r->inside = 0;
+	r->in_most = r->most = 0;
+	pm_branches_init(&w.seen, g);
+	pm_err_init(&why);
+	st = pm_ref_run_watched(g, in, n, watch, &w, &why);
+	r->measured = !st;
+	if (!st) {
+		note_inputs(in, n, r);
+		for (size_t i = 0; b && i < b->n && i < w.seen.n; i++)
+			b->seen[i] |= w.seen.seen[i];
+	} else {
+		snprintf(r->why, sizeof r->why, "%.*s", (int)sizeof r->why - 1, why.text);
+	}
+	pm_branches_release(&w.seen);
+	if (!st)
+		return PM_OK;
+	if (w.stopped || st == PM_E_INVALID || st == PM_E_SHAPE || st == PM_E_UNSUPPORTED)
+		return PM_DECLINED;
+	return pm_err(err, st, "%s", why.text);
+}

@@ -1,0 +1,23 @@
+/* systems_report.h - a table of systems as text, JSON and two plots. */
+#ifndef BENCH_SYSTEMS_REPORT_H
+#define BENCH_SYSTEMS_REPORT_H
+
+#include "bench/report/systems.h"
+
+/* 1 when some row has the reference's time by this clock. */
+int pm_systems_has_clock(const PmSystems *s, PmSysClock clock);
+
+/* Appends a table for each clock that has times: a line per system over all rows, then who is faster than
+ * whom. */
+PmStatus pm_systems_text(const PmSystems *s, PmPreset preset, PmStr *out, PmErr *err);
+
+/* {"reference", "preset", "systems": {name: {clock: figures}}, "faster": [...], "tasks": [...], "graphs":
+ * [...]}: the figures over all rows and over each task, and every row. Returns owned. */
+PmStatus pm_systems_json(const PmSystems *s, PmPreset preset, cJSON **out, PmErr *err);
+
+/* ES(t) over t, a line per system; and for each x the share of graphs whose right answer came at least x
+ * times as fast as the reference's. One <svg> each. */
+PmStatus pm_systems_plot_es(const PmSystems *s, PmSysClock clock, PmPreset preset, PmStr *out, PmErr *err);
+void pm_systems_plot_speedups(const PmSystems *s, PmSysClock clock, PmStr *out);
+
+#endif

@@ -1,0 +1,328 @@
+/* clock.c - measured times of a candidate against its baseline, in the candidate's own device worker. */
+#include "bench/timing/clock.h"
+
+#include "base/core/rng.h"
+#include "base/sys/proc.h"
+#include "bench/inputs/inputs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SETS = 4,        /* of inputs in the bank, */
+	FEW_SETS = 2,    /* or so many when they are large, one for a rehearsal */
+	LARGE = 8 << 20, /* bytes of one set; */
+	LARGE_REHEARSAL = 1 << 18,
+	LOOK_EVERY = 64 /* samples: what the GPU is doing */
+};
+static const int64_t keep_most = 128 << 20;
+/* A time may be this share of what the memory's peak rate allows before it is disbelieved. */
+static const double floor_share = 0.7;
+
+typedef struct Clock {
+	PmWorker *w;
+	const PmWork *candidate;
+	PmClockResult *out;
+	const PmSecret *secret;
+	PmGpuWatch *watch; /* NULL = none */
+	int keep, samples;
+	size_t room, seen;   /* calls whose outputs are kept at most; calls of the candidate so far */
+	PM_VEC(size_t) kept; /* which calls have outputs */
+} Clock;
+
+/* --- what was timed is what is checked -------------------------------------------------------------------
+ */
+
+static void drop_outputs(PmTimedCall *c, size_t n_out)
+{
+	pm_tensors_release(c->out, n_out);
+	free(c->out);
+	c->out = NULL;
+}
+
+void pm_clock_release(PmClockResult *r)
+{
+	for (size_t i = 0; i < r->calls.n; i++)
+		drop_outputs(&r->calls.v[i], r->n_out);
+	PM_VEC_RELEASE(&r->calls);
+	if (r->bank.t)
+		pm_tensors_release(pm_unconst(r->bank.t), r->bank.n_in * (size_t)r->bank.n_sets);
+	if (r->bank.table)
+		pm_tensors_release(pm_unconst(r->bank.table), r->bank.n_in);
+	free(pm_unconst(r->bank.t));
+	free(pm_unconst(r->bank.table));
+	memset(&r->bank, 0, sizeof r->bank);
+}
+
+/* Keeps each call with the same chance, whatever their number (reservoir sampling): decided when it is over.
+ */
+static PmStatus maybe_keep(Clock *c, size_t call, int of_sample, PmErr *err)
+{
+	PmClockResult *r = c->out;
+	PmTimedCall *t = &r->calls.v[call];
+	size_t at = c->kept.n;
+	PmDigest again;
+	PmStatus st;
+	PmRng rng;
+
+	c->seen++;
+	if (at == c->room) {
+		pm_rng_init(&rng, pm_secret_u64(c->secret, "kept calls", c->seen));
+		at = (size_t)pm_rng_range(&rng, 0, (int64_t)c->seen - 1);
+		if (at >= c->room)
+			return PM_OK;
+		drop_outputs(&r->calls.v[c->kept.v[at]], r->n_out);
+		c->kept.v[at] = call;
+	} else {
+		PM_VEC_PUSH(&c->kept, call);
+	}
+	t->out = pm_xcalloc(r->n_out + 1, sizeof *t->out);
+	st = pm_worker_clock_outputs(c->w, c->candidate->g, of_sample, t->out, err);
+	if (!st) {
+		again = pm_bank_digest(&r->bank, t->out, r->n_out);
+		t->altered = !pm_digest_equal(&again, &t->made.out);
+	}
+	return st;
+}
+
+/* Takes a sample and writes down its calls as those of `side`. */
+static PmStatus take_as(Clock *c, int side, const PmSampleAsk *ask, PmSample *out, PmErr *err)
+{
+	PmMade made[PM_SAMPLER_DEPTH];
+	double t0 = pm_now();
+	PmStatus st = pm_worker_clock_take(c->w, ask, out, c->keep ? made : NULL, err);
+
+	c->out->slowest = fmax(c->out->slowest, (pm_now() - t0) / ask->train);
+	if (c->watch && c->samples++ % LOOK_EVERY == 0)
+		pm_gpu_watch_look(c->watch, 1);
+	for (int i = 0; i < ask->train && !st && c->keep; i++) {
+		PmTimedCall t = {
+			.side = side, .kind = ask->kind, .index = ask->index + (uint64_t)i, .made = made[i]
+		};
+
+		PM_VEC_PUSH(&c->out->calls, t);
+		if (side == PM_SIDE_CANDIDATE)
+			st = maybe_keep(c, c->out->calls.n - 1, i, err);
+	}
+	return st;
+}
+
+/* --- the clock as the protocol wants it ------------------------------------------------------------------
+ */
+
+static PmStatus sample(void *arg, const PmSampleAsk *ask, PmSample *out, PmErr *err)
+{
+	return take_as(arg, ask->side, ask, out, err);
+}
+
+static PmStatus empty(void *arg, double *seconds, PmErr *err)
+{
+	return pm_worker_clock_empty(((Clock *)arg)->w, seconds, err);
+}
+
+static PmStatus warm(void *arg, double *seconds, PmErr *err)
+{
+	return pm_worker_clock_warm(((Clock *)arg)->w, seconds, err);
+}
+
+static double now(void *arg)
+{
+	(void)arg;
+	return pm_now();
+}
+
+/* --- one comparison --------------------------------------------------------------------------------------
+ */
+
+/* Inputs whose elements are free get a table to be drawn from, and a type alone; the others whole sets. */
+static PmStatus make_tables(const PmGraph *g, uint64_t seed, PmBank *bank, PmErr *err)
+{
+	PmTensor *table = pm_xcalloc(bank->n_in + 1, sizeof *table);
+	PmStatus st = PM_OK;
+
+	bank->table = table;
+	for (size_t i = 0; i < bank->n_in && !st; i++)
+		if (pm_inputs_are_free(g, i))
+			st = pm_inputs_draw(g, i, seed, PM_INPUTS_NORMAL, PM_BANK_TABLE, &table[i], err);
+	return st;
+}
+
+static PmStatus make_bank(const PmGraph *g, const PmSecret *secret, int rehearsal, PmBank *bank, PmErr *err)
+{
+	size_t n = pm_graph_n_inputs(g), whole = 0;
+	int64_t bytes = 0, b = 0;
+	PmTensor *t;
+	PmStatus st;
+
+	*bank = (PmBank){ .n_sets = SETS,
+			  .n_in = n,
+			  .seed = pm_secret_u64(secret, "bank", 0),
+			  .digest = pm_secret_u64(secret, "digest", 0),
+			  .inner = pm_secret_u64(secret, "inner digest", 0),
+			  .sketch = pm_secret_u64(secret, "sketch", 0),
+			  .salt = pm_secret_u64(secret, "salt", 0),
+			  .poison = pm_secret_u64(secret, "poison", 0) };
+	bank->t = t = pm_xcalloc(n * SETS + 1, sizeof *t);
+	st = make_tables(g, pm_secret_u64(secret, "inputs", SETS), bank, err);
+	for (size_t i = 0; i < n && !st; i++) {
+		t[i].type = *pm_value_type(g, pm_graph_input(g, i));
+		if (pm_bank_is_drawn(bank, i))
+			continue;
+		whole++;
+		if (!pm_type_bytes(&t[i].type, &b, NULL))
+			bytes += b;
+	}
+	if (!whole || bytes > (rehearsal ? LARGE_REHEARSAL : LARGE))
+		bank->n_sets = rehearsal || !whole ? 1 : FEW_SETS;
+	for (int s = 0; s < bank->n_sets && whole && !st; s++)
+		st = pm_inputs_make(g, pm_secret_u64(secret, "inputs", (uint64_t)s), PM_INPUTS_NORMAL,
+				    t + (size_t)s * n, err);
+	for (size_t i = 0; i < n * (size_t)bank->n_sets && whole && !st; i++)
+		if (pm_bank_is_drawn(bank, i % n)) {
+			PmType type = t[i].type;
+
+			pm_tensor_release(&t[i]);
+			t[i].type = type;
+		}
+	return st;
+}
+
+/* Calls whose outputs fit. */
+static size_t choose_room(const PmGraph *g, const PmClockOpts *opts)
+{
+	int64_t limit = opts->keep_bytes > 0 ? opts->keep_bytes : keep_most, bytes = 1, b = 0;
+
+	for (size_t i = 0; i < pm_graph_n_outputs(g); i++)
+		if (!pm_type_bytes(pm_value_type(g, pm_graph_output(g, i)), &b, NULL))
+			bytes += b;
+	return limit / bytes > PM_CLOCK_KEPT ? (size_t)(limit / bytes) : PM_CLOCK_KEPT;
+}
+
+/* Everything before the first call. */
+static PmStatus begin(Clock *c, PmWorker *w, const PmGraph *original, const PmWork *candidate,
+		      const PmClockOpts *opts, int rehearsal, PmClockResult *out, PmErr *err)
+{
+	memset(out, 0, sizeof *out);
+	memset(c, 0, sizeof *c);
+	out->n_out = pm_graph_n_outputs(candidate->g);
+	c->w = w;
+	c->candidate = candidate;
+	c->out = out;
+	c->keep = opts->keep;
+	c->room = choose_room(candidate->g, opts);
+	c->secret = opts->secret;
+	return make_bank(original, opts->secret, rehearsal, &out->bank, err);
+}
+
+void pm_clock_judge_gpu(const PmGpuSeen *seen, PmTiming *t)
+{
+	if (seen->others <= 0 || t->state != PM_TIMING_OK)
+		return;
+	t->state = PM_TIMING_UNSTABLE;
+	snprintf(t->why, sizeof t->why,
+		 "%d other processes used the GPU during the run; end them, or wait for them.", seen->others);
+}
+
+static void end_watch(Clock *c)
+{
+	PmClockResult *r = c->out;
+
+	pm_gpu_watch_look(c->watch, 1);
+	r->gpu = *pm_gpu_watch_seen(c->watch);
+	pm_gpu_watch_close(c->watch);
+	pm_clock_judge_gpu(&r->gpu, &r->t);
+}
+
+/* Now: the process may be another when the clock is closed. */
+static void keep_plan(Clock *c, int side)
+{
+	snprintf(c->out->plan, sizeof c->out->plan, "%s", pm_worker_digest(c->w, side));
+}
+
+static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts *opts, PmErr *err)
+{
+	PmClock clock = { sample, empty, warm, now, c };
+	PmTimerOpts o = { .n_sides = n_sides,
+			  .control = n_sides - 1,
+			  .blocks = opts->blocks,
+			  .exact = opts->quick,
+			  .replay = opts->quick ? opts->blocks : 0,
+			  .wall = opts->quick ? opts->blocks : 0,
+			  .graphs = opts->graphs,
+			  .warm = opts->warm,
+			  .seconds = opts->seconds,
+			  .seed = pm_secret_u64(opts->secret, "order", 0),
+			  .max_speedup = opts->max_speedup };
+	PmStatus st = pm_worker_clock_open(c->w, side, n_sides, &c->out->bank, opts->deadline, &o.max_train,
+					   err);
+
+	for (int i = 0; i < 2 && opts->bytes_per_second > 0; i++)
+		o.floor[i] = floor_share * (double)opts->bytes[i] / opts->bytes_per_second;
+	keep_plan(c, n_sides > 1 ? PM_SIDE_CANDIDATE : 0);
+	if (!st)
+		st = pm_timer_run(&clock, &o, &c->out->t, err);
+	return st ? st : pm_worker_clock_close(c->w, err);
+}
+
+PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *candidate,
+			  const PmClockOpts *opts, PmClockResult *out, PmErr *err)
+{
+	const PmWork side[PM_N_SIDES] = { *baseline, *candidate, *baseline };
+	Clock c;
+	PmStatus st = begin(&c, w, baseline->g, candidate, opts, 0, out, err);
+	PmDeviceInfo info;
+
+	if (!st)
+		st = pm_worker_info(w, &info, err);
+	if (!st) {
+		c.watch = pm_gpu_watch_open(NULL, info.pci);
+		st = run(&c, side, PM_N_SIDES, opts, err);
+		end_watch(&c);
+	}
+	PM_VEC_RELEASE(&c.kept);
+	if (st)
+		pm_clock_release(out);
+	return st;
+}
+
+PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *candidate, int calls,
+			   const PmClockOpts *opts, PmClockResult *out, PmErr *err)
+{
+	double t0 = pm_now(), limit = opts->seconds > 0 ? opts->seconds : PM_CLOCK_SECONDS;
+	PmSample s;
+	Clock c;
+	int depth;
+	PmStatus st = begin(&c, w, original, candidate, opts, 1, out, err);
+
+	if (!st)
+		st = pm_worker_clock_open(w, candidate, 1, &out->bank, opts->deadline, &depth, err);
+	keep_plan(&c, 0);
+	for (int i = 0; i < calls && !st && (i < 2 || pm_now() - t0 < limit); i++) {
+		PmSampleAsk ask = { 0, PM_TIME_NONE, (uint64_t)i, 1, 0 };
+
+		st = take_as(&c, PM_SIDE_CANDIDATE, &ask, &s, err);
+	}
+	if (!st)
+		st = pm_worker_clock_close(w, err);
+	PM_VEC_RELEASE(&c.kept);
+	if (st)
+		pm_clock_release(out);
+	return st;
+}
+
+PmStatus pm_clock_time(PmWorker *w, const PmWork *work, const PmClockOpts *opts, PmTiming *out, PmErr *err)
+{
+	const PmWork side[2] = { *work, *work };
+	PmClockResult r;
+	Clock c;
+	PmStatus st = begin(&c, w, work->g, work, opts, 0, &r, err);
+
+	if (!st)
+		st = run(&c, side, 2, opts, err);
+	*out = r.t;
+	PM_VEC_RELEASE(&c.kept);
+	pm_clock_release(&r);
+	return st;
+}

@@ -1,0 +1,321 @@
+/* timer.c - the clock's protocol: what is timed, and in which order. */
+#include "bench/timing/timer_priv.h"
+
+#include "base/core/arena.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	N_EMPTY = 200,
+	N_ESTIMATE = 5,
+	TICKS = 20, /* a sample lasts at least so many */
+	BLOCKS = 50,
+	DOUBLINGS = 3,
+	REPLAY_BLOCKS = 15,
+	WALL_BLOCKS = 10,
+	WALL_TRAIN = 16,
+	RESAMPLES = 2000,
+	REPEAT_SHARE = 10
+};
+static const double min_warm = 0.3, max_warm = 5, steady_for = 0.2, steady_within = 0.02,
+		    max_mark_noise = 0.5e-6, short_call = 20e-6;
+
+const char *pm_time_kind_name(PmTimeKind kind)
+{
+	static const char *const names[PM_N_TIME_KINDS] = { "cold", "replay", "wall", "latency" };
+
+	return names[kind];
+}
+
+/* --- before the first block ------------------------------------------------------------------------------
+ */
+
+/* Works until equal pieces of work have taken the same time for a while. */
+static PmStatus warm_up(Run *r, PmErr *err)
+{
+	double piece, typical = 0, since = 0, t = 0;
+	PmStatus st = PM_OK;
+
+	while (!st && !r->out->steady && t <= max_warm) {
+		st = r->clock->warm(r->clock->arg, &piece, err);
+		t = r->clock->now(r->clock->arg) - r->began;
+		if (st)
+			break;
+		if (!(fabs(piece - typical) <= steady_within * typical)) {
+			typical = piece;
+			since = t;
+		}
+		r->out->steady = t >= min_warm && t - since >= steady_for;
+	}
+	r->out->warm_seconds = t;
+	return st;
+}
+
+/* What a pair of marks costs, and the smallest step that its times make. */
+static PmStatus study_marks(Run *r, PmErr *err)
+{
+	double t[N_EMPTY];
+	PmStats s;
+	PmStatus st = PM_OK;
+
+	for (int i = 0; i < N_EMPTY && !st; i++)
+		st = r->clock->empty(r->clock->arg, &t[i], err);
+	if (st)
+		return st;
+	pm_stats(t, N_EMPTY, &s);
+	r->out->overhead = s.median;
+	r->spread = s.iqr;
+	qsort(t, N_EMPTY, sizeof *t, pm__timer_ascending);
+	for (int i = 1; i < N_EMPTY; i++) {
+		double step = t[i] - t[i - 1];
+
+		if (step > 1e-12 && (r->out->tick == 0 || step < r->out->tick))
+			r->out->tick = step;
+	}
+	if (s.iqr > max_mark_noise)
+		pm__timer_say(
+			r->out, PM_TIMING_UNSTABLE,
+			"The marks themselves vary by %.2g us (half of %d empty pairs); is the GPU used by "
+			"others?",
+			s.iqr * 1e6, N_EMPTY);
+	return PM_OK;
+}
+
+static PmStatus one(Run *r, int side, PmTimeKind kind, uint64_t index, int train, PmSample *s, PmErr *err)
+{
+	PmSampleAsk ask = { side, kind, index, train, r->o->graphs };
+	PmStatus st;
+
+	memset(s, 0, sizeof *s);
+	st = r->clock->sample(r->clock->arg, &ask, s, err);
+	if (!st && kind < PM_TIME_WALL)
+		s->seconds -= r->out->overhead;
+	s->seconds /= train;
+	return st;
+}
+
+/* What one sample cannot tell from nothing. Marks without a visible step are as coarse as the pair costs, for
+ * all that is known. */
+static double resolution(const Run *r)
+{
+	double finest = r->out->tick > 0 ? r->out->tick : r->out->overhead;
+
+	return fmax(finest, r->spread);
+}
+
+/* Calls per sample of a kind, so that the shortest side lasts 20 ticks; *shortest = one call of it, roughly.
+ * The first calls of each side happen here. */
+static PmStatus choose_train(Run *r, PmTimeKind kind, int *train, double *shortest, PmErr *err)
+{
+	int limit = r->o->max_train > 0 && r->o->max_train < PM_MAX_TRAIN ? r->o->max_train : PM_MAX_TRAIN;
+	double need = TICKS * r->out->tick;
+	PmStatus st = PM_OK;
+
+	*shortest = INFINITY;
+	for (int side = 0; side < r->o->n_sides && !st; side++) {
+		double t[N_ESTIMATE];
+		PmSample s;
+
+		for (int i = 0; i < N_ESTIMATE && !st; i++) {
+			st = one(r, side, kind, r->next_index++, 1, &s, err);
+			t[i] = s.seconds;
+		}
+		if (!st)
+			*shortest = fmin(*shortest, pm_median(t, N_ESTIMATE));
+	}
+	*train = 1;
+	if (!st && (*shortest < need || *shortest <= resolution(r)))
+		*train = need > 0 && *shortest > need / limit ? (int)ceil(need / *shortest) : limit;
+	return st;
+}
+
+/* --- blocks ----------------------------------------------------------------------------------------------
+ */
+
+static void blocks_grow(Blocks *b, int n_sides, int cap)
+{
+	for (int s = 0; s < n_sides; s++) {
+		b->value[s] = pm_xrealloc(b->value[s], (size_t)cap, sizeof(double));
+		b->sample[s] = pm_xrealloc(b->sample[s], 2 * (size_t)cap, sizeof(double));
+	}
+	b->cap = cap;
+}
+
+static void blocks_release(Blocks *b)
+{
+	for (int s = 0; s < PM_MAX_SIDES; s++) {
+		free(b->value[s]);
+		free(b->sample[s]);
+	}
+}
+
+static void shuffle(Run *r, int *order)
+{
+	for (int i = 0; i < r->o->n_sides; i++)
+		order[i] = i;
+	for (int i = r->o->n_sides - 1; i > 0; i--) {
+		int j = (int)pm_rng_range(&r->rng, 0, i), t = order[i];
+
+		order[i] = order[j];
+		order[j] = t;
+	}
+}
+
+/* Takes one block into the place after the last; *disturbed = it must not count. */
+static PmStatus take_block(Run *r, Blocks *b, int *disturbed, PmErr *err)
+{
+	int order[PM_MAX_SIDES], n = r->o->n_sides;
+	uint64_t index = r->next_index;
+	PmStatus st = PM_OK;
+
+	r->next_index += 2 * (uint64_t)b->train;
+	*disturbed = 0;
+	shuffle(r, order);
+	for (int i = 0; i < 2 * n && !st; i++) {
+		int side = order[i < n ? i : 2 * n - 1 - i], half = i >= n;
+		PmSample s;
+
+		st = one(r, side, b->kind, index + (uint64_t)(half * b->train), b->train, &s, err);
+		b->sample[side][2 * b->n + half] = s.seconds;
+		*disturbed |= s.disturbed;
+	}
+	for (int s = 0; s < n && !st; s++)
+		b->value[s][b->n] = (b->sample[s][2 * b->n] + b->sample[s][2 * b->n + 1]) / 2;
+	return st;
+}
+
+static int out_of_time(const Run *r)
+{
+	return r->clock->now(r->clock->arg) - r->began >
+	       (r->o->seconds > 0 ? r->o->seconds : PM_CLOCK_SECONDS);
+}
+
+static PmStatus take_blocks(Run *r, Blocks *b, int upto, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	blocks_grow(b, r->o->n_sides, upto);
+	while (b->n < upto && !st && (b->n == 0 || !out_of_time(r))) {
+		int disturbed;
+
+		st = take_block(r, b, &disturbed, err);
+		if (st)
+			break;
+		if (disturbed && r->out->repeated * REPEAT_SHARE < upto)
+			r->out->repeated++;
+		else
+			b->n++;
+	}
+	return st;
+}
+
+/* Figures of what has been taken so far. */
+static void summarise(Run *r, const Blocks *b)
+{
+	PmTimes *t = &r->out->kind[b->kind];
+	double *ratio = pm_xcalloc((size_t)b->n + 1, sizeof *ratio);
+
+	t->blocks = b->n;
+	t->train = b->train;
+	t->resolution = b->kind < PM_TIME_WALL ? resolution(r) / b->train : 0;
+	for (int s = 0; s < r->o->n_sides; s++) {
+		for (int i = 0; i < b->n; i++)
+			ratio[i] = b->value[s][i] > 0 ? b->value[0][i] / b->value[s][i] : NAN;
+		pm_stats(b->sample[s], 2 * (size_t)b->n, &t->side[s]);
+		t->ratio[s] = s ? pm_bootstrap_median(ratio, (size_t)b->n, RESAMPLES, 0.95, &r->rng)
+				: (PmInterval){ 1, 1, 1 };
+	}
+	for (int s = 1; s < r->o->n_sides && b->kind == PM_TIME_REPLAY; s++)
+		if (isnan(pm_timer_seconds(t, 0)) || isnan(pm_timer_seconds(t, s)))
+			t->ratio[s] = (PmInterval){ NAN, NAN, NAN };
+	free(ratio);
+}
+
+/* --- the kinds ------------------------------------------------------------------------------------------
+ */
+
+/* Fine enough for the control to be found within its bound. */
+static double wanted_half_width(const Run *r)
+{
+	return fmin(PM_TIMER_HALF_WIDTH,
+		    0.8 * pm_timer_control_bound(r->out->kind[PM_TIME_COLD].side[0].median));
+}
+
+static PmStatus time_cold(Run *r, PmErr *err)
+{
+	Blocks b = { .kind = PM_TIME_COLD, .train = r->out->train };
+	int n = r->o->blocks > 0 ? r->o->blocks : (r->shortest < short_call ? 2 * BLOCKS : BLOCKS);
+	PmStatus st = PM_OK;
+
+	for (int i = 0; i <= DOUBLINGS && !st; i++, n *= 2) {
+		st = take_blocks(r, &b, n, err);
+		if (!st)
+			summarise(r, &b);
+		if (st || r->o->exact || out_of_time(r) || pm__timer_precise(r, b.kind, wanted_half_width(r)))
+			break;
+	}
+	if (!st)
+		pm__timer_judge(r, &b);
+	blocks_release(&b);
+	return st;
+}
+
+static PmStatus time_other(Run *r, PmTimeKind kind, int blocks, int train, PmErr *err)
+{
+	Blocks b = { .kind = kind, .train = train };
+	PmStatus st = blocks > 0 ? take_blocks(r, &b, blocks, err) : PM_OK;
+
+	if (!st && b.n)
+		summarise(r, &b);
+	blocks_release(&b);
+	return st;
+}
+
+/* A replayed call has no launches to wait for, and is often much shorter than one from cold caches. */
+static PmStatus time_replay(Run *r, int blocks, PmErr *err)
+{
+	double shortest;
+	int train = 1;
+	PmStatus st = blocks > 0 && !out_of_time(r) ? choose_train(r, PM_TIME_REPLAY, &train, &shortest, err)
+						    : PM_OK;
+
+	return st ? st : time_other(r, PM_TIME_REPLAY, blocks, train, err);
+}
+
+PmStatus pm_timer_run(const PmClock *clock, const PmTimerOpts *opts, PmTiming *out, PmErr *err)
+{
+	Run r = { .clock = clock, .o = opts, .out = out, .began = clock->now(clock->arg) };
+	int limit = opts->max_train > 0 ? opts->max_train : PM_MAX_TRAIN;
+	PmStatus st;
+
+	memset(out, 0, sizeof *out);
+	if (opts->n_sides < 2 || opts->n_sides > PM_MAX_SIDES || opts->control < 0 ||
+	    opts->control >= opts->n_sides)
+		return pm_err(
+			err, PM_E_INVALID,
+			"A run of the clock compares 2 to %d sides, one of which may be the control; it "
+			"was given %d, control %d.",
+			PM_MAX_SIDES, opts->n_sides, opts->control);
+	pm_rng_init_named(&r.rng, opts->seed, "timer");
+	out->steady = opts->warm;
+	st = opts->warm ? PM_OK : warm_up(&r, err);
+	if (!st)
+		st = study_marks(&r, err);
+	if (!st)
+		st = choose_train(&r, PM_TIME_COLD, &out->train, &r.shortest, err);
+	if (!st)
+		st = time_cold(&r, err);
+	if (!st)
+		st = time_replay(&r, opts->replay ? opts->replay : REPLAY_BLOCKS, err);
+	if (!st)
+		st = time_other(&r, PM_TIME_WALL, opts->wall ? opts->wall : WALL_BLOCKS,
+				limit < WALL_TRAIN ? limit : WALL_TRAIN, err);
+	if (!st)
+		st = time_other(&r, PM_TIME_LATENCY, opts->wall ? opts->wall : WALL_BLOCKS, 1, err);
+	if (!st)
+		pm__timer_judge_host(&r);
+	return st;
+}

@@ -1,0 +1,125 @@
+/* timer.h - the clock's protocol: what is timed, in which order, and what the times say.
+ *
+ * Nothing here knows a device: a PmClock takes single samples, this module decides which, and judges them. So
+ * the protocol is tested on a simulated clock (tests/unit/bench/test_timer.c) and runs the same on a GPU
+ * (runtime/exec/sampler.h behind bench/timing/clock.h).
+ *
+ * - Sides: side 0 is the baseline, the others are compared with it. One of them, the control, is the baseline
+ * a second time: its true ratio is 1, and a run in which the clock does not find that is void.
+ * - A block takes every side twice, in a random order and then in its reverse (two sides: ABBA or BAAB). What
+ *   drifts steadily cancels in a block's ratios. All sides of half a block get the same inputs, which no
+ * other half block gets.
+ * - A time is what lies between two marks, less the median of 200 pairs of marks with nothing between. Calls
+ *   shorter than 20 ticks of the marks are taken in trains, chosen for a call from cold caches and for a
+ * replayed one apart.
+ * - A time below what the marks resolve (their tick or the spread of empty pairs, over the calls of a train)
+ * is not a time: it is reported as that bound.
+ * - speedup = median over blocks of (baseline / side), with a 95 % bootstrap interval over blocks. Blocks are
+ *   added, doubling up to three times, until half the interval is at most 1 % of the ratio and 0.8 of what
+ * the control may be off by.
+ * - No sample is dropped because of its value. A block in which the clock was disturbed from outside (the
+ * host was held up while it enqueued) is taken again, for all sides alike, at most once in ten.
+ */
+#ifndef BENCH_TIMER_H
+#define BENCH_TIMER_H
+
+#include "base/core/err.h"
+#include "bench/compare/stats.h"
+#include "runtime/exec/sampler.h"
+
+#include <stdint.h>
+
+enum { PM_MAX_SIDES = PM_SAMPLER_SIDES, PM_MAX_TRAIN = PM_SAMPLER_DEPTH };
+
+/* "cold", "replay", "wall", "latency". */
+const char *pm_time_kind_name(PmTimeKind kind);
+
+/* What takes samples. Errors end the run and are passed on. */
+typedef struct PmClock {
+	PmStatus (*sample)(void *arg, const PmSampleAsk *ask, PmSample *out, PmErr *err);
+	/* Two marks with nothing between them. */
+	PmStatus (*empty)(void *arg, double *seconds, PmErr *err);
+	/* A fixed amount of trusted work of some milliseconds; its duration says how fast the device runs
+	 * now. */
+	PmStatus (*warm)(void *arg, double *seconds, PmErr *err);
+	double (*now)(void *arg); /* host seconds, for limits */
+	void *arg;
+} PmClock;
+
+enum { PM_CLOCK_SECONDS = 20 };
+
+typedef struct PmTimerOpts {
+	int n_sides;      /* 2 .. PM_MAX_SIDES */
+	int control;      /* the side that is the baseline again; 0 = none */
+	int max_train;    /* buffers there are; 0 = PM_MAX_TRAIN */
+	int blocks;       /* to begin with; 0 = 50, 100 below 20 us. At most 8 times as many are taken */
+	int replay, wall; /* blocks of these kinds (wall: and of latency); 0 = 15 and 10, -1 = none */
+	int exact;        /* so many blocks, however wide the interval still is */
+	int graphs;       /* all sides run as recorded CUDA graphs (PmSampleAsk.graphs) */
+	int warm;         /* the clock is steady from a run just before: no warm-up */
+	double seconds;   /* no block begins after that many; 0 = PM_CLOCK_SECONDS */
+	uint64_t seed;    /* of orders, inputs and resampling */
+	/* A time below floor[side] is not to be believed (0 = no floor), nor a speedup above max_speedup (0 =
+	 * 10). */
+	double floor[PM_MAX_SIDES], max_speedup;
+	double host_bound; /* seconds; 0 = 10 us */
+} PmTimerOpts;
+
+typedef enum {
+	PM_TIMING_OK,
+	PM_TIMING_UNSTABLE,   /* the times vary too much, or the control is not 1: no ranking by them */
+	PM_TIMING_IMPLAUSIBLE /* the times cannot be: needs a second look */
+} PmTimingState;
+const char *pm_timing_state_name(PmTimingState s);
+
+/* Why times cannot be, as bits. The last may be true all the same: a run in a new process confirms it or does
+ * not. */
+enum { PM_DOUBT_ZERO = 1, PM_DOUBT_FLOOR = 2, PM_DOUBT_SPEEDUP = 4 };
+
+typedef struct PmTimes {
+	int blocks;                 /* taken and used; 0 = this kind was not measured */
+	int train;                  /* calls per sample */
+	double resolution;          /* seconds of a call below which the marks cannot tell it from nothing */
+	PmStats side[PM_MAX_SIDES]; /* seconds per call, as they were measured */
+	PmInterval ratio[PM_MAX_SIDES]; /* baseline / side; [0] is 1; NaN when replayed and below the
+					   resolution */
+} PmTimes;
+
+typedef struct PmTiming {
+	PmTimingState state;
+	char why[256];   /* one sentence unless OK */
+	unsigned doubts; /* PM_DOUBT_... */
+	/* On the host's clock a call of the baseline and of the candidate takes over a tenth and host_bound
+	 * of PmTimerOpts longer than on the device: launching is what it waits for. */
+	int host_bound[2];
+	PmTimes kind[PM_N_TIME_KINDS];
+	int train;             /* calls per sample of the first kind */
+	int repeated;          /* blocks taken again after a disturbance */
+	double overhead, tick; /* of a pair of marks; 0 when no tick showed */
+	double warm_seconds;   /* until the clock was steady */
+	int steady;            /* it became so */
+} PmTiming;
+
+/* Runs the whole protocol: warm-up, marks, estimate, blocks of each kind, judgement. PM_OK whatever the times
+ * say; errors are the clock's. */
+PmStatus pm_timer_run(const PmClock *clock, const PmTimerOpts *opts, PmTiming *out, PmErr *err);
+
+/* The median of a side, or NaN when it is below the resolution: all that is known then is that the call takes
+ * less than t->resolution. */
+double pm_timer_seconds(const PmTimes *t, int side);
+
+/* How far from 1 the control may be found, by the length of a call: 0.3 % from 200 us on, 1 % from 20 us on,
+ * 2 % below. */
+double pm_timer_control_bound(double seconds);
+
+/* Which of the speedups that n runs (2 or 3) in processes of their own found is to be published: the second
+ * of two that agree within PM_CONFIRM_WITHIN, the middle one of three that has another so near. -1: they do
+ * not agree; after two, a third decides. */
+#define PM_CONFIRM_WITHIN 0.03
+int pm_timer_confirm(const double *speedup, int n);
+
+/* 1 when the ordered times split in two: a gap of more than 25 % with at least a tenth of them on each side.
+ */
+int pm_timer_bimodal(const double *x, size_t n);
+
+#endif

@@ -1,0 +1,268 @@
+/* cmd_bench.c - passmith bench: several systems on the tasks of a database in one table. */
+#include "cli/cmds.h"
+#include "cli/work/bench_read.h"
+
+#include "base/sys/io.h"
+#include "bench/report/systems_report.h"
+#include "dataset/store/tasks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Args {
+	const char *db, *baselines, *against, *device, *profile, *preset, *split, *folder, *out;
+	PmStrList passes, tasks;
+	double seconds;
+	int64_t seed, shapes, hidden;
+	int stored, tf32, weak;
+} Args;
+
+typedef struct Work {
+	PmBench b;
+	PM_VEC(int64_t) tasks;
+	int64_t graphs;
+} Work;
+
+/* ---- what to compare ---- */
+
+static PmStatus add_systems(Work *w, const Args *a, PmErr *err)
+{
+	PmStr folder = PM_STR_INIT, dir = PM_STR_INIT, name = PM_STR_INIT;
+	PmStatus st = a->folder ? PM_OK : pm_self_dir(&dir, err);
+
+	if (a->folder)
+		pm_str_add(&folder, a->folder);
+	else
+		pm_path_join(dir.s, "passes", &folder);
+	for (const char *p = a->baselines; *p && !st; p += strcspn(p, ","), p += *p == ',') {
+		pm_str_clear(&name);
+		pm_str_addn(&name, p, strcspn(p, ","));
+		st = pm_bench_add(&w->b, name.s, folder.s, err);
+	}
+	for (size_t i = 0; i < a->passes.list.n && !st; i++)
+		st = pm_bench_add(&w->b, a->passes.list.v[i], folder.s, err);
+	pm_str_release(&folder);
+	pm_str_release(&dir);
+	pm_str_release(&name);
+	return st;
+}
+
+static PmStatus find_reference(Work *w, const char *name, PmErr *err)
+{
+	PmSystems *s = &w->b.table;
+
+	for (size_t k = 0; k < s->n; k++)
+		if (!strcmp(s->name[k], name)) {
+			s->reference = k;
+			return PM_OK;
+		}
+	return pm_err(
+		err, PM_E_NOT_FOUND,
+		"The reference '%.60s' is not among the systems compared; add it to --baselines, or name one "
+		"of them with --against.",
+		name);
+}
+
+static PmStatus take_task(void *arg, const PmTaskRow *row, PmErr *err)
+{
+	Work *w = arg;
+
+	(void)err;
+	PM_VEC_PUSH(&w->tasks, row->id);
+	w->graphs += row->n_members;
+	return PM_OK;
+}
+
+static PmStatus find_tasks(Work *w, const Args *a, PmErr *err)
+{
+	PmStatus st = PM_OK;
+	int64_t id;
+
+	for (size_t i = 0; i < a->tasks.list.n && !st; i++) {
+		st = pm_task_find(w->b.db, a->tasks.list.v[i], &id, err);
+		if (!st)
+			st = pm_task_get(w->b.db, id, take_task, w, err);
+	}
+	if (!a->tasks.list.n)
+		st = a->split ? pm_tasks_of_split(w->b.db, a->split, take_task, w, err)
+			      : pm_tasks_each(w->b.db, take_task, w, err);
+	if (!st && !w->tasks.n)
+		st = pm_err(err, PM_E_NOT_FOUND,
+			    "Database %s has no task%s%.40s; `passmith db stats` shows its tasks.", a->db,
+			    a->split ? " of the split " : "", a->split ? a->split : "");
+	return st;
+}
+
+/* ---- what comes out ---- */
+
+static PmStatus put_file(const char *dir, const char *name, const PmStr *text, PmErr *err)
+{
+	PmStr path = PM_STR_INIT;
+	PmStatus st;
+
+	pm_path_join(dir, name, &path);
+	st = pm_write_file(path.s, text->s, text->len, err);
+	pm_str_release(&path);
+	return st;
+}
+
+/* The first clock that has times, in the order of bench/report/systems.h. */
+static PmSysClock main_clock(const PmSystems *s)
+{
+	PmSysClock c = 0;
+
+	while (c < PM_N_SYS_CLOCKS - 1 && !pm_systems_has_clock(s, c))
+		c++;
+	return c;
+}
+
+static PmStatus put_folder(const PmSystems *s, const char *dir, PmPreset preset, const PmStr *table,
+			   const PmStr *json, PmErr *err)
+{
+	PmStr es = PM_STR_INIT, speed = PM_STR_INIT;
+	PmSysClock clock = main_clock(s);
+	PmStatus st = pm_mkdirs(dir, err);
+
+	if (!st)
+		st = pm_systems_plot_es(s, clock, preset, &es, err);
+	pm_systems_plot_speedups(s, clock, &speed);
+	if (!st)
+		st = put_file(dir, "bench.json", json, err);
+	if (!st)
+		st = put_file(dir, "bench.txt", table, err);
+	if (!st)
+		st = put_file(dir, "es_t.svg", &es, err);
+	if (!st)
+		st = put_file(dir, "speedup.svg", &speed, err);
+	if (!st && !pm_cli_json)
+		printf("wrote bench.json, bench.txt, es_t.svg and speedup.svg to %s (plots: %s)\n", dir,
+		       pm_sys_clock_name(clock));
+	pm_str_release(&es);
+	pm_str_release(&speed);
+	return st;
+}
+
+static PmStatus put(const PmSystems *s, const char *dir, PmPreset preset, PmErr *err)
+{
+	PmStr table = PM_STR_INIT, json = PM_STR_INIT;
+	cJSON *j = NULL;
+	PmStatus st = pm_systems_text(s, preset, &table, err);
+
+	if (!st)
+		st = pm_systems_json(s, preset, &j, err);
+	if (!st) {
+		pm_json_print(j, 1, &json);
+		if (pm_cli_json)
+			pm_cli_put_json(cJSON_Duplicate(j, 1));
+		else
+			fputs(table.s, stdout);
+		pm_cli_stage("writing");
+	}
+	if (!st && dir)
+		st = put_folder(s, dir, preset, &table, &json, err);
+	cJSON_Delete(j);
+	pm_str_release(&table);
+	pm_str_release(&json);
+	return st;
+}
+
+static PmStatus compare(Work *w, const Args *a, PmErr *err)
+{
+	PmPreset preset = !strcmp(a->preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
+	size_t n_passes = 0;
+	PmStatus st = add_systems(w, a, err);
+
+	if (!st)
+		st = find_reference(w, a->against, err);
+	if (!st)
+		st = pm_db_open(a->db, PM_DB_MUST_EXIST, &w->b.db, err);
+	if (!st)
+		st = find_tasks(w, a, err);
+	for (size_t k = 0; k < w->b.table.n; k++)
+		n_passes += w->b.system[k].kind == PM_BENCH_PASS;
+	w->b.eval = (PmEvalTask){ .opts = { .device = a->device,
+					    .profile = a->profile,
+					    .preset = preset,
+					    .seed = (uint64_t)a->seed,
+					    .clock_seconds = a->seconds,
+					    .require_sandbox = !a->weak && !a->stored },
+				  .preset = a->preset,
+				  .tf32 = a->tf32,
+				  .stored_only = a->stored,
+				  .hidden = (int)a->hidden,
+				  .bar = a->stored ? NULL : &w->b.bar };
+	if (!st && !pm_cli_quiet && n_passes && !a->stored)
+		pm_progress_start(&w->b.bar, "evaluating", w->graphs * (int64_t)n_passes);
+	w->b.shapes = a->shapes;
+	for (size_t i = 0; i < w->tasks.n && !st; i++)
+		st = pm_bench_task(&w->b, w->tasks.v[i], err);
+	pm_progress_end(&w->b.bar);
+	return st ? st : put(&w->b.table, a->out, preset, err);
+}
+
+int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
+{
+	Args a = { .baselines = "eager",
+		   .against = "eager",
+		   .device = "emu",
+		   .preset = "sound",
+		   .hidden = PM_HIDDEN_SHAPES };
+	const PmOpt opts[] = {
+		{ "--db", PM_OPT_STR, &a.db, "the database with tasks and results" },
+		{ "--baselines", PM_OPT_STR, &a.baselines,
+		  "systems, with commas: eager, torch-eager, torch-inductor, timed-NAME (imported by "
+		  "`results import`), "
+		  "or a "
+		  "pass by name" },
+		{ "--pass", PM_OPT_LIST, &a.passes,
+		  "one more system: FILE.so or NAME=FILE.so (several times)" },
+		{ "--passes", PM_OPT_STR, &a.folder,
+		  "folder of passes given by name (default: beside the program)" },
+		{ "--against", PM_OPT_STR, &a.against, "the system that speedups are over (default eager)" },
+		{ "--split", PM_OPT_STR, &a.split, "tasks of this split only: eval, train" },
+		{ "--shapes", PM_OPT_INT, &a.shapes, "the first N shapes of each graph only" },
+		{ "--device", PM_OPT_DEVICE, &a.device, "emu (times are modelled) or cuda" },
+		{ "--profile", PM_OPT_PROFILE, &a.profile,
+		  "device of the roofline and of modelled times (default h200)" },
+		{ "--preset", PM_OPT_STR, &a.preset, "sound (default) or passnet: how scores count" },
+		{ "--seconds", PM_OPT_NUM, &a.seconds,
+		  "cuda: limit of one graph's measurement (default 20)" },
+		{ "--seed", PM_OPT_INT, &a.seed,
+		  "of the results that are resumed, as of passmith eval (default 0)" },
+		{ "--hidden", PM_OPT_INT, &a.hidden,
+		  "shapes that are drawn now, on which a pass has to be right too (default 2)" },
+		{ "--stored", PM_OPT_FLAG, &a.stored,
+		  "evaluate nothing: a table of what was stored with these options, on any machine" },
+		{ "--weak-sandbox", PM_OPT_FLAG, &a.weak,
+		  "evaluate also where a layer of the sandbox is missing; the results say so" },
+		{ "--tf32", PM_OPT_FLAG, &a.tf32, "cuda: let libraries of the baseline use TF32 for float" },
+		{ "-o", PM_OPT_STR, &a.out, "folder for bench.json, bench.txt, es_t.svg and speedup.svg" },
+		{ 0 },
+	};
+	Work w = { 0 };
+	PmErr err;
+	int code = 0;
+
+	pm_err_init(&err);
+	if (pm_args_parse(cmd, opts, argc, argv, &a.tasks, &code)) {
+		if (!a.db) {
+			code = pm_cli_usage(cmd, "Say which database with --db FILE.");
+		} else if (strcmp(a.preset, "passnet") && strcmp(a.preset, "sound")) {
+			code = pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.",
+					    a.preset);
+		} else if (a.hidden < 0 || a.hidden > PM_MAX_HIDDEN_SHAPES) {
+			code = pm_cli_usage(cmd, "--hidden takes a number from 0 to %d.",
+					    PM_MAX_HIDDEN_SHAPES);
+		} else {
+			if (!a.stored)
+				pm_cli_libraries(a.device, a.tf32);
+			code = compare(&w, &a, &err) ? pm_cli_fail(&err) : 0;
+		}
+	}
+	pm_bench_release(&w.b);
+	pm_db_close(w.b.db);
+	PM_VEC_RELEASE(&w.tasks);
+	PM_VEC_RELEASE(&a.passes.list);
+	PM_VEC_RELEASE(&a.tasks.list);
+	return code;
+}

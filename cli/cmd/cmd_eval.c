@@ -1,0 +1,398 @@
+/* cmd_eval.c - passmith eval: scores passes on a task, resuming what a database already holds. */
+#include "cli/cmds.h"
+
+#include "base/core/str.h"
+#include "base/sys/io.h"
+#include "bench/report/report.h"
+#include "cli/work/eval_task.h"
+#include "cli/work/record.h"
+#include "dataset/pack/pack.h"
+#include "extract/variants/variants.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Eval {
+	const char *target, *db_path, *json_out, *preset, *replay_path, *record_path, *key_path;
+	const char *lane, *dtype, *save_dir;
+	PmStrList only, targets;
+	PmFailing save;
+	PmReplayFile replay;
+	PmStrList passes;
+	PmEvalOpts opts;
+	int64_t seed, hidden, shape;
+	size_t n_unselected;
+	int variants, summary, tf32, confirm, fail_fast, strong, weak;
+	PmDb *db;
+	PmMembers members;
+	PmProgress bar;
+} Eval;
+
+/* ---- all of them ---- */
+
+static PmStatus find_members(Eval *e, PmErr *err)
+{
+	int pack = pm_pack_is(e->target);
+
+	if (e->db_path) { /* a pack becomes a stored task, so that its results are kept */
+		char id[24];
+		int64_t task;
+		PmStatus st = pm_db_open(e->db_path, pack ? 0 : PM_DB_MUST_EXIST, &e->db, err);
+
+		if (!st && pack && !(st = pm_pack_unpack(e->target, e->db, &task, NULL, err)))
+			snprintf(id, sizeof id, "%lld", (long long)task);
+		return st ? st : pm_members_of_task(e->db, pack ? id : e->target, &e->members, err);
+	}
+	if (pack)
+		return pm_members_of_pack(e->target, &e->members, err);
+	if (!pm_path_exists(e->target))
+		return pm_err(err, PM_E_NOT_FOUND,
+			      "There is no model file %s; for a stored task give --db FILE too.", e->target);
+	if (pm_path_is_dir(e->target))
+		return pm_err(
+			err, PM_E_INVALID,
+			"The folder %s is no pack, for it holds no task.json; name one of the folders that "
+			"passmith task pack wrote below its -o.",
+			e->target);
+	return pm_members_of_model(e->target, e->variants, (uint64_t)e->seed, &e->members, err);
+}
+
+static int is_part(const Eval *e)
+{
+	return e->dtype || e->shape >= 0 || e->only.list.n;
+}
+
+static PmStatus select_members(Eval *e, PmErr *err)
+{
+	size_t n = e->members.list.n;
+	int64_t *only = pm_xcalloc(e->only.list.n + 1, sizeof *only);
+	PmSelect s = { .dtype = e->dtype ? pm_dtype_from_name(e->dtype) : -1,
+		       .shape = e->shape,
+		       .only = only,
+		       .n_only = e->only.list.n };
+
+	for (size_t i = 0; i < s.n_only; i++)
+		pm_parse_i64(e->only.list.v[i], &only[i]);
+	e->n_unselected = pm_members_select(&e->members, &s);
+	free(only);
+	if (n && e->n_unselected == n)
+		return pm_err(
+			err, PM_E_NOT_FOUND,
+			"None of the %zu variants of %s is what --dtype, --shape and --only name; their "
+			"numbers begin with 0, and passmith eval without these options lists them.",
+			n, e->target);
+	return PM_OK;
+}
+
+/* Verdicts that may come from what was drawn. */
+static int can_be_repeated(const PmEvalReport *r)
+{
+	int any = r->hidden.verdict != PM_VERDICT_OK;
+
+	for (size_t i = 0; i < r->n; i++)
+		any |= r->rec[i].n_kernels > 0 && r->rec[i].verdict != PM_VERDICT_OK;
+	return any && !r->replayed && !r->printed;
+}
+
+/* The command that sees the same failures again. */
+static void say_replay(const Eval *e, const PmEvalReport *r, size_t n, PmStr *out)
+{
+	int any = 0;
+
+	for (size_t i = 0; i < n; i++)
+		any |= can_be_repeated(&r[i]);
+	if (!any)
+		return;
+	if (e->json_out)
+		pm_str_addf(out,
+			    "\nInputs are drawn anew each time; --replay %s, with the same command, draws "
+			    "these again.\n",
+			    e->json_out);
+	else
+		pm_str_add(out,
+			   "\nInputs are drawn anew each time; give -o REPORT, and later --replay REPORT "
+			   "draws the same again.\n");
+}
+
+static PmStatus put_record(const Eval *e, const cJSON *reports, PmErr *err)
+{
+	PmRecordOpts o = {
+		.hidden = e->hidden, .tf32 = e->tf32, .graphs = e->opts.graphs, .confirm = e->confirm
+	};
+	PmStatus st = pm_record_write(e->record_path, e->key_path, reports, &e->members, &o, err);
+
+	if (!st && !pm_cli_json)
+		printf("Record: %s (passmith verify checks it)\n", e->record_path);
+	return st;
+}
+
+static PmStatus put_results(Eval *e, const PmEvalReport *r, size_t n, PmErr *err)
+{
+	cJSON *list = cJSON_CreateArray();
+	PmStr text = PM_STR_INIT, table = PM_STR_INIT;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < n; i++) {
+		cJSON_AddItemToArray(list, pm_eval_report_json(&r[i], e->target));
+		if (!e->summary)
+			pm_eval_report_table(&r[i], &table);
+	}
+	pm_json_print(list, 1, &text);
+	if (!pm_cli_json) {
+		if (!e->summary)
+			pm_str_addc(&table, '\n');
+		pm_eval_summary_table(r, n, &table);
+		say_replay(e, r, n, &table);
+		fputs(table.s, stdout);
+	}
+	pm_cli_stage("writing");
+	if (e->json_out)
+		st = pm_write_file(e->json_out, text.s, text.len, err);
+	if (!st && e->json_out && !pm_cli_json)
+		printf("JSON: %s\n", e->json_out);
+	if (!st && e->record_path)
+		st = put_record(e, list, err);
+	pm_cli_put_json(list);
+	pm_str_release(&text);
+	pm_str_release(&table);
+	return st;
+}
+
+/* What kernels printed, each pass's at once. */
+static void say_printed(const PmEvalReport *r)
+{
+	const PmPrint *p = r->printed;
+
+	if (!p)
+		return;
+	fwrite(p->text, 1, p->n, stderr);
+	if (p->n && p->text[p->n - 1] != '\n')
+		fputc('\n', stderr);
+	if (p->cut)
+		fprintf(stderr, "passmith: The kernels of %s printed %lld bytes more, which are cut.\n",
+			r->pass, (long long)p->cut);
+}
+
+/* After an error: the reports of the passes that are finished, and of the one at hand the records that are.
+ */
+static void put_finished(const Eval *e, const PmEvalReport *r, size_t done, const char *have)
+{
+	cJSON *j = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(j, "results"), *part, *records;
+
+	for (size_t i = 0; i < done; i++)
+		cJSON_AddItemToArray(list, pm_eval_report_json(&r[i], e->target));
+	if (r[done].n) {
+		part = cJSON_AddObjectToObject(j, "unfinished");
+		cJSON_AddStringToObject(part, "pass", e->passes.list.v[done]);
+		records = cJSON_AddArrayToObject(part, "records");
+		for (size_t k = 0; k < r[done].n; k++)
+			if (have[k])
+				cJSON_AddItemToArray(records, pm_eval_record_json(&r[done].rec[k]));
+	}
+	pm_cli_put_json(j);
+}
+
+static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
+{
+	size_t n = e->passes.list.n, done = 0;
+	char *have = NULL;
+	PmEvalReport *r = pm_xcalloc(n + 1, sizeof *r);
+	PmStatus st = find_members(e, err);
+	PmEvalTask task = { .db = e->db,
+			    .members = &e->members,
+			    .opts = e->opts,
+			    .preset = e->preset,
+			    .tf32 = e->tf32,
+			    .hidden = (int)e->hidden,
+			    .replay = e->replay_path ? &e->replay : NULL,
+			    .fail_fast = e->fail_fast,
+			    .save = e->save_dir ? &e->save : NULL,
+			    .bar = &e->bar };
+
+	if (!st && is_part(e))
+		st = select_members(e, err);
+	task.n_unselected = e->n_unselected;
+
+	if (!st && e->key_path)
+		st = pm_record_try_key(e->key_path, err);
+	if (!st && e->replay_path)
+		st = pm_replay_open(e->replay_path, &e->replay, err);
+	if (!st && !e->members.list.n)
+		st = pm_err(err, PM_E_NOT_FOUND, "%s gives no variant to evaluate.", e->target);
+	if (!st && !pm_cli_quiet)
+		pm_progress_start(&e->bar, "evaluating", (int64_t)(n * e->members.list.n));
+	have = pm_xcalloc(e->members.list.n + 1, 1);
+	if (!st)
+		pm_cli_stage("working");
+	for (; done < n && !st; done += !st)
+		st = pm_eval_task(&task, e->passes.list.v[done], &r[done], have, err);
+	pm_progress_end(&e->bar);
+	for (size_t i = 0; i < n; i++)
+		say_printed(&r[i]);
+	if (e->save.n && !pm_cli_json)
+		printf("Failing variants: %zu in %s (sh %s/replay.sh runs them again)\n", e->save.n,
+		       e->save_dir, e->save_dir);
+	if (!st)
+		st = put_results(e, r, n, err);
+	else
+		put_finished(e, r, done, have);
+	free(have);
+	*all_ok = 1;
+	for (size_t i = 0; i < n; i++) {
+		*all_ok = *all_ok && r[i].hidden.verdict == PM_VERDICT_OK;
+		for (size_t k = 0; k < r[i].n; k++)
+			*all_ok = *all_ok && r[i].rec[k].verdict == PM_VERDICT_OK;
+		pm_eval_report_release(&r[i]);
+	}
+	free(r);
+	return st;
+}
+
+/* What the parser cannot know of what is evaluated: 0, or the exit code after one sentence. */
+static int check_selection(const PmCmd *cmd, const Eval *e)
+{
+	int64_t number;
+
+	if (e->dtype && pm_dtype_from_name(e->dtype) < 0)
+		return pm_cli_usage(cmd,
+				    "There is no element type '%.40s'; float, float16 and bfloat16 are "
+				    "some that do.",
+				    e->dtype);
+	if (e->shape < -1 || e->shape > PM_MAX_SHAPES)
+		return pm_cli_usage(cmd, "--shape takes a number from 0 to %d.", PM_MAX_SHAPES);
+	for (size_t i = 0; i < e->only.list.n; i++)
+		if (!pm_parse_i64(e->only.list.v[i], &number) || number < 0)
+			return pm_cli_usage(cmd, "--only takes the number of a variant, not '%.40s'.",
+					    e->only.list.v[i]);
+	if (e->record_path && (is_part(e) || e->fail_fast))
+		return pm_cli_usage(cmd, "A part of the variants has no score, and so no record: leave out "
+					 "--record, or --dtype, --shape, --only and --fail-fast.");
+	return 0;
+}
+
+/* The same of everything else. */
+static int check_args(const PmCmd *cmd, Eval *e)
+{
+	if (e->targets.list.n != 1 || !e->passes.list.n)
+		return pm_cli_usage(cmd, "eval takes one task, pack or model and at least one --pass.");
+	if (strcmp(e->preset, "passnet") && strcmp(e->preset, "sound"))
+		return pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.", e->preset);
+	if (e->opts.check_only && (e->db_path || e->record_path))
+		return pm_cli_usage(cmd, "What was not timed is not stored: leave out --check-only, or --db "
+					 "and --record.");
+	if (e->record_path && e->replay_path)
+		return pm_cli_usage(cmd, "What is replayed has no score, and so no record: leave out "
+					 "--replay or --record.");
+	if (e->opts.debug_print && (strcmp(e->opts.device, "emu") || e->db_path || e->record_path ||
+				    e->replay_path || e->key_path || e->save_dir))
+		return pm_cli_usage(cmd,
+				    "Kernels print on emu alone, and a debugging run has no score and is "
+				    "not kept: leave out --debug-print, or --device cuda, --db, --record, "
+				    "--sign-key, --replay and --save-failing.");
+	if (e->key_path && !e->record_path)
+		return pm_cli_usage(cmd, "--sign-key signs the file of --record: give both.");
+	if (e->strong && e->weak)
+		return pm_cli_usage(cmd, "Give --require-sandbox or --weak-sandbox, not both.");
+	if (e->hidden < 0 || e->hidden > PM_MAX_HIDDEN_SHAPES)
+		return pm_cli_usage(cmd, "--hidden takes a number from 0 to %d.", PM_MAX_HIDDEN_SHAPES);
+	if (!pm_lane_from_name(e->lane, &e->opts.lane))
+		return pm_cli_usage(cmd, "There is no lane '%.40s'; strict, tf32 and bf16 exist.", e->lane);
+	return check_selection(cmd, e);
+}
+
+static int run(Eval *e)
+{
+	PmErr err;
+	int all_ok = 1;
+
+	pm_err_init(&err);
+	/* Who may compute less exactly is measured against a baseline that may. */
+	e->tf32 |= e->opts.lane > PM_LANE_STRICT;
+	e->variants |= is_part(e);
+	e->opts.seed = (uint64_t)e->seed;
+	if (e->opts.debug_print)
+		e->hidden = 0;
+	e->opts.require_sandbox = e->strong || ((e->db_path || e->record_path) && !e->weak);
+	e->opts.confirm_above = e->confirm ? 1 : 0;
+	e->opts.preset = !strcmp(e->preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
+	e->save = (PmFailing){
+		.dir = e->save_dir, .preset = e->preset, .tf32 = e->tf32, .confirm = e->confirm
+	};
+	e->target = e->targets.list.v[0];
+	pm_cli_libraries(e->opts.device, e->tf32);
+	return eval_all(e, &all_ok, &err) ? pm_cli_fail(&err) : !all_ok;
+}
+
+int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
+{
+	Eval e = { .opts = { .device = "emu" },
+		   .hidden = PM_HIDDEN_SHAPES,
+		   .preset = "sound",
+		   .lane = "strict",
+		   .shape = -1 };
+	const PmOpt opts[] = {
+		{ "--pass", PM_OPT_LIST, &e.passes, "a pass (may be given several times)" },
+		{ "--db", PM_OPT_STR, &e.db_path,
+		  "database that holds the task; results are kept and resumed" },
+		{ "--device", PM_OPT_DEVICE, &e.opts.device, "emu (times are modelled) or cuda" },
+		{ "--profile", PM_OPT_PROFILE, &e.opts.profile,
+		  "device whose time is modelled (default h200)" },
+		{ "--preset", PM_OPT_STR, &e.preset,
+		  "sound (default) or passnet: how closeness and scores count" },
+		{ "--lane", PM_OPT_STR, &e.lane,
+		  "strict (default), tf32 or bf16: how exact results have to be" },
+		{ "--seed", PM_OPT_INT, &e.seed,
+		  "of the shapes of --variants, and of what is resumed (default 0); of nothing secret" },
+		{ "--hidden", PM_OPT_INT, &e.hidden,
+		  "shapes that are drawn now, on which the pass has to be right too (default 2)" },
+		{ "--replay", PM_OPT_STR, &e.replay_path,
+		  "a report (-o): draws the same again; the result has no score and is not stored" },
+		{ "--variants", PM_OPT_FLAG, &e.variants, "with a model: also its other shapes and dtypes" },
+		{ "--check-only", PM_OPT_FLAG, &e.opts.check_only,
+		  "say whether it is right, and take no times: without --db and --record" },
+		{ "--dtype", PM_OPT_STR, &e.dtype,
+		  "only variants of this element type (float16); a part of the variants has no score" },
+		{ "--shape", PM_OPT_INT, &e.shape,
+		  "only variants of this shape (a number; 0 = the original's)" },
+		{ "--only", PM_OPT_LIST, &e.only,
+		  "only this variant (a number from 0; may be given several times)" },
+		{ "--fail-fast", PM_OPT_FLAG, &e.fail_fast,
+		  "stop at the first variant on which the pass fails" },
+		{ "--save-failing", PM_OPT_STR, &e.save_dir,
+		  "write each variant on which a pass fails to this folder, with the line that runs it "
+		  "again" },
+		{ "--debug-print", PM_OPT_FLAG, &e.opts.debug_print,
+		  "emu: printf of kernels goes to stderr; the result has no score and is not kept" },
+		{ "--summary", PM_OPT_FLAG, &e.summary, "one line per pass only" },
+		{ "--graphs", PM_OPT_FLAG, &e.opts.graphs,
+		  "cuda: every call of both sides replays its launches as one CUDA graph" },
+		{ "--tf32", PM_OPT_FLAG, &e.tf32, "cuda: let libraries of the baseline use TF32 for float" },
+		{ "--require-sandbox", PM_OPT_FLAG, &e.strong,
+		  "only where no layer of the sandbox is missing (default with --db and --record)" },
+		{ "--weak-sandbox", PM_OPT_FLAG, &e.weak,
+		  "with --db or --record: also where a layer is missing; the result says so" },
+		{ "--confirm", PM_OPT_FLAG, &e.confirm,
+		  "cuda: what is faster is measured again, with other inputs; two runs must agree" },
+		{ "-o", PM_OPT_STR, &e.json_out, "also write the JSON report to this file" },
+		{ "--record", PM_OPT_STR, &e.record_path,
+		  "also write a sealed record, which passmith verify checks anywhere" },
+		{ "--sign-key", PM_OPT_STR, &e.key_path,
+		  "sign the record with this key (passmith verify --new-key makes one)" },
+		{ 0 },
+	};
+	int code = 0;
+
+	if (pm_args_parse(cmd, opts, argc, argv, &e.targets, &code)) {
+		code = check_args(cmd, &e);
+		if (!code)
+			code = run(&e);
+	}
+	pm_replay_release(&e.replay);
+	pm_members_release(&e.members);
+	pm_db_close(e.db);
+	PM_VEC_RELEASE(&e.passes.list);
+	PM_VEC_RELEASE(&e.only.list);
+	PM_VEC_RELEASE(&e.targets.list);
+	return code;
+}

@@ -1,0 +1,217 @@
+/* cmd_task.c - passmith task: picks the verb; lists and shows tasks. */
+#include "cli/task/task.h"
+
+#include "dataset/store/tasks.h"
+#include "extract/variants/variants.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- list and show ---- */
+
+static PmStatus list_one(void *arg, const PmTaskRow *row, PmErr *err)
+{
+	cJSON *list = arg;
+
+	(void)err;
+	if (list) {
+		cJSON *j = cJSON_CreateObject();
+
+		pm_json_add_i64(j, "id", row->id);
+		cJSON_AddStringToObject(j, "name", row->name);
+		cJSON_AddStringToObject(j, "kind", row->kind);
+		cJSON_AddStringToObject(j, "hash", row->hash);
+		pm_json_add_i64(j, "members", row->n_members);
+		cJSON_AddStringToObject(j, "split", row->split);
+		cJSON_AddStringToObject(j, "policy", row->policy);
+		cJSON_AddStringToObject(j, "stratum", row->stratum);
+		cJSON_AddStringToObject(j, "gate", row->gate);
+		cJSON_AddItemToArray(list, j);
+	} else {
+		printf("%4lld  %-54s %4lld members  %.12s  %-5s %s\n", (long long)row->id, row->name,
+		       (long long)row->n_members, row->hash, row->split, row->stratum);
+	}
+	return PM_OK;
+}
+
+PmStatus pm_task_verb_list(PmTaskCmd *c, PmErr *err)
+{
+	cJSON *list = pm_cli_json ? cJSON_CreateArray() : NULL;
+	PmStatus st = c->split ? pm_tasks_of_split(c->db, c->split, list_one, list, err)
+			       : pm_tasks_each(c->db, list_one, list, err);
+
+	pm_cli_put_json(list); /* as far as it got */
+	return st;
+}
+
+typedef struct Show {
+	cJSON *list;
+	int whole;
+} Show;
+
+static PmStatus show_one(void *arg, const PmMemberRow *row, PmErr *err)
+{
+	Show *s = arg;
+
+	(void)err;
+	if (s->list) {
+		cJSON *j = cJSON_CreateObject();
+
+		pm_json_add_i64(j, "ordinal", row->ordinal);
+		cJSON_AddStringToObject(j, "label", row->label);
+		cJSON_AddStringToObject(j, "dtype", pm_dtype_name(row->dtype));
+		cJSON_AddStringToObject(j, "hash", row->hash);
+		cJSON_AddStringToObject(j, "ref", row->ref);
+		cJSON_AddStringToObject(j, "ref_why", row->ref_why);
+		cJSON_AddStringToObject(j, "text", row->text);
+		cJSON_AddItemToArray(s->list, j);
+	} else {
+		printf("%s# member %lld: %s%s%s%s%s\n%s", row->ordinal ? "\n" : "", (long long)row->ordinal,
+		       row->label, *row->ref ? "; on the reference: " : "", row->ref,
+		       *row->ref_why ? ", " : "", row->ref_why,
+		       s->whole || row->ordinal == 0 ? row->text : "");
+	}
+	return PM_OK;
+}
+
+PmStatus pm_task_verb_show(PmTaskCmd *c, PmErr *err)
+{
+	Show s = { pm_cli_json ? cJSON_CreateArray() : NULL, c->whole };
+	int64_t id;
+	PmStatus st = pm_task_find(c->db, c->arg, &id, err);
+
+	if (!st)
+		st = pm_members_each(c->db, id, show_one, &s, err);
+	pm_cli_put_json(s.list); /* as far as it got */
+	return st;
+}
+
+PmStatus pm_task_verb_export(PmTaskCmd *c, PmErr *err)
+{
+	c->export.seed = c->seed;
+	c->export.shapes = c->shapes;
+	return pm_task_export(c->db, c->arg, &c->export, err);
+}
+
+/* ---- the verbs ---- */
+
+enum { NO, MAYBE, YES };
+
+static const struct {
+	const char *name;
+	int arg, db, out; /* NO, MAYBE or YES: what the verb takes */
+	PmTaskVerb run;
+} verbs[] = {
+	{ "list", NO, YES, NO, pm_task_verb_list },     { "make", NO, YES, NO, pm_task_verb_make },
+	{ "show", YES, YES, NO, pm_task_verb_show },    { "build", NO, YES, NO, pm_task_verb_build },
+	{ "check", NO, YES, NO, pm_task_verb_check },   { "gate", YES, MAYBE, NO, pm_task_verb_gate },
+	{ "pack", MAYBE, YES, YES, pm_task_verb_pack }, { "unpack", YES, YES, NO, pm_task_verb_unpack },
+	{ "verify", YES, NO, NO, pm_task_verb_verify }, { "export", YES, MAYBE, NO, pm_task_verb_export },
+};
+
+enum { N_VERBS = sizeof verbs / sizeof *verbs };
+
+static int find_verb(const char *name)
+{
+	int k = 0;
+
+	while (k < N_VERBS && strcmp(verbs[k].name, name))
+		k++;
+	return k;
+}
+
+/* Unpacking may make a database. */
+static int run_verb(PmTaskCmd *c, int verb, const char *db)
+{
+	unsigned flags = verbs[verb].run == pm_task_verb_unpack ? 0 : PM_DB_MUST_EXIST;
+	PmErr err;
+	PmStatus st;
+
+	pm_err_init(&err);
+	st = db ? pm_db_open(db, flags, &c->db, &err) : PM_OK;
+	if (!st)
+		st = verbs[verb].run(c, &err);
+	pm_db_close(c->db);
+	return st ? pm_cli_fail(&err) : c->no;
+}
+
+static int fits(int wants, int given)
+{
+	return wants == MAYBE || given == (wants == YES);
+}
+
+int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
+{
+	PmTaskCmd c = { .top = 10,
+			.n_eval = 200,
+			.ratio = 10,
+			.stride = 16,
+			.seed = 1,
+			.honest = 2,
+			.export = { .max_check = 32 << 20 } };
+	const char *db = NULL;
+	const PmOpt opts[] = {
+		{ "--db", PM_OPT_STR, &db, "the database" },
+		{ "--top", PM_OPT_INT, &c.top,
+		  "make: from the N subgraphs that cover most nodes (default 10)" },
+		{ "--even", PM_OPT_FLAG, &c.even,
+		  "make: as many for each operator that dominates, classical subgraphs too" },
+		{ "--for", PM_OPT_STR, &c.for_pass, "make: only from subgraphs to which this pass applies" },
+		{ "--subgraph", PM_OPT_LIST, &c.hashes,
+		  "make: from the subgraph of this hash (several times)" },
+		{ "--name", PM_OPT_STR, &c.name, "make: name of a single task" },
+		{ "--shapes", PM_OPT_INT, &c.shapes,
+		  "make, build: shapes of each task, the original included (default 9; build 10); export: "
+		  "the first N only" },
+		{ "--max-elements", PM_OPT_INT, &c.max_elements,
+		  "make, build: elements of one value at most (default 4194304)" },
+		{ "--max-mflop", PM_OPT_INT, &c.max_mflop,
+		  "make: only from subgraphs of at most N megaflops" },
+		{ "--eval", PM_OPT_INT, &c.n_eval, "build: tasks to evaluate on (default 200)" },
+		{ "--ratio", PM_OPT_INT, &c.ratio, "build: tasks to train on for each of them (default 10)" },
+		{ "--stride", PM_OPT_INT, &c.stride,
+		  "build: every N-th graph of a bucket is a task of its own (default 16)" },
+		{ "--seed", PM_OPT_INT, &c.seed,
+		  "build, gate, export: seed of variants and inputs (default 1)" },
+		{ "--honest", PM_OPT_INT, &c.honest,
+		  "build, gate: runs of plain kernels on emu that must agree (default 2, of eval tasks)" },
+		{ "-j", PM_OPT_INT, &c.jobs, "N  build: processes that judge structures (all processors)" },
+		{ "--rebuild", PM_OPT_FLAG, &c.rebuild, "build: remove the tasks of an earlier build first" },
+		{ "--split", PM_OPT_STR, &c.split, "list, pack: eval or train only" },
+		{ "-o", PM_OPT_STR, &c.out, "pack: the folder below which packs are written" },
+		{ "--torch", PM_OPT_STR, &c.export.dir,
+		  "export: a folder for PyTorch modules, one folder per graph" },
+		{ "--max-check", PM_OPT_INT, &c.export.max_check,
+		  "export: store inputs and expected outputs up to N bytes and operations (default "
+		  "33554432)" },
+		{ "--all", PM_OPT_FLAG, &c.whole, "show: the text of every member, not only the first" },
+		{ 0 },
+	};
+	PmStrList args = { 0 };
+	int code = 0;
+
+	if (pm_args_parse(cmd, opts, argc, argv, &args, &code)) {
+		int verb = args.list.n ? find_verb(args.list.v[0]) : N_VERBS;
+
+		c.arg = args.list.n > 1 ? args.list.v[1] : NULL;
+		if (verb == N_VERBS || args.list.n > 2 || !fits(verbs[verb].arg, c.arg != NULL) ||
+		    !fits(verbs[verb].db, db != NULL) || !fits(verbs[verb].out, c.out != NULL))
+			code = pm_cli_usage(cmd, "Say task list, make, build, check, show TASK, gate TASK, "
+						 "export TASK --torch DIR, pack [TASK] -o "
+						 "DIR or unpack DIR, with --db FILE; or task verify DIR.");
+		else if (verbs[verb].run == pm_task_verb_export && !c.export.dir)
+			code = pm_cli_usage(cmd, "task export needs --torch DIR.");
+		else if (c.shapes < 0 || c.shapes > PM_MAX_SHAPES)
+			code = pm_cli_usage(cmd, "--shapes takes a number up to %d.", PM_MAX_SHAPES);
+		else if (c.top < 1)
+			code = pm_cli_usage(cmd, "--top takes a number from 1.");
+		else if (c.n_eval < 0 || c.ratio < 0 || c.stride < 1 || c.honest < 0)
+			code = pm_cli_usage(
+				cmd, "--eval, --ratio and --honest take a number from 0, --stride from 1.");
+		else
+			code = run_verb(&c, verb, db);
+	}
+	PM_VEC_RELEASE(&c.hashes.list);
+	PM_VEC_RELEASE(&args.list);
+	return code;
+}

@@ -1,0 +1,391 @@
+/* cmd_time.c - passmith time: measured times of the eager baseline, and quick ones of a pass beside it. */
+#include "cli/cmds.h"
+
+#include "app/time_pass.h"
+#include "base/sys/io.h"
+#include "base/sys/pool.h"
+#include "base/sys/proc.h"
+#include "bench/compare/tolerance.h"
+#include "bench/score/stratum.h"
+#include "bench/timing/clock.h"
+#include "cli/work/members.h"
+#include "cli/work/time_file.h"
+#include "dataset/store/subgraphs.h"
+#include "runtime/cuda/nvrtc/nvrtc.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double keeps_warm = 2; /* seconds for which a GPU that was busy needs no warm-up */
+
+enum { MAX_BLOCKS = 1000 };
+
+static void kind_json(cJSON *j, const PmTimes *t, int side, int control, const char *name)
+{
+	cJSON *k = cJSON_AddObjectToObject(j, name);
+
+	cJSON_AddNumberToObject(k, "seconds", pm_timer_seconds(t, side)); /* null when it is below */
+	if (t->blocks && isnan(pm_timer_seconds(t, side)))
+		cJSON_AddNumberToObject(k, "below", t->resolution);
+	if (side)
+		cJSON_AddNumberToObject(k, "speedup", t->ratio[side].point);
+	cJSON_AddNumberToObject(k, "control", t->ratio[control].point);
+	cJSON_AddNumberToObject(k, "blocks", t->blocks);
+}
+
+static cJSON *times_json(const PmTiming *t, int side, int control)
+{
+	cJSON *j = cJSON_CreateObject();
+
+	for (int k = 0; k < PM_N_TIME_KINDS; k++)
+		kind_json(j, &t->kind[k], side, control, pm_time_kind_name((PmTimeKind)k));
+	cJSON_AddStringToObject(j, "state", pm_timing_state_name(t->state));
+	if (*t->why)
+		cJSON_AddStringToObject(j, "why", t->why);
+	return j;
+}
+
+static void print_times(const PmMember *m, const PmPlanStats *s, const PmTiming *t, int side)
+{
+	printf("  %-44.44s %4d launches", m->label, s->n_launches);
+	for (int k = 0; k < PM_N_TIME_KINDS; k++) {
+		double seconds = pm_timer_seconds(&t->kind[k], side);
+		int below = t->kind[k].blocks && isnan(seconds);
+
+		printf(" %s%*.2f us", below ? "<" : "", below ? 9 : 10,
+		       (below ? t->kind[k].resolution : seconds) * 1e6);
+	}
+	printf("  %s\n", *t->why ? t->why : "ok");
+	fflush(stdout); /* a line each few seconds, to whoever waits for it */
+}
+
+/* The pass beside the eager run, when it has rewritten the graph; otherwise the eager run counts for both. */
+static PmStatus time_sides(PmTime *t, const PmMember *m, const PmTimedPass *p, const PmClockOpts *o,
+			   cJSON *times, PmTiming *r, PmErr *err)
+{
+	PmWork work = { .g = m->g };
+	int smallest_t = PM_T_MIN;
+	PmStatus st = p && p->g ? pm_timed_pass_time(t->worker, t->device, p, m->g, o, r, &smallest_t, err)
+				: pm_clock_time(t->worker, &work, o, r, err);
+	int changed = p && p->g, control = changed ? PM_SIDE_CONTROL : 1;
+	cJSON *way;
+
+	if (st)
+		return st;
+	cJSON_AddItemToObject(times, "passmith eager", times_json(r, 0, control));
+	if (!p)
+		return PM_OK;
+	way = times_json(r, changed ? PM_SIDE_CANDIDATE : 0, control);
+	cJSON_AddBoolToObject(way, "changed", changed);
+	cJSON_AddNumberToObject(way, "smallest_t", smallest_t);
+	cJSON_AddItemToObject(times, t->way, way);
+	return PM_OK;
+}
+
+/* One graph; what fails there is its record, unless there is no such device. */
+static PmStatus time_one(PmTime *t, const PmMember *m, const PmTimedPass *p, PmErr *err)
+{
+	PmSecret *secret = pm_secret_draw();
+	PmClockOpts o = { .secret = secret,
+			  .deadline = 120,
+			  .blocks = (int)t->blocks,
+			  .quick = t->blocks > 0,
+			  .graphs = t->graphs,
+			  .warm = t->last > 0 && pm_now() - t->last < keeps_warm };
+	PmTiming r = { 0 };
+	PmPlanStats s = { 0 };
+	PmGraphKey key;
+	cJSON *j = cJSON_CreateObject(), *times = cJSON_CreateObject();
+	PmErr why;
+	PmStatus st;
+
+	pm_err_init(&why);
+	st = pm_graph_key(m->g, &key, &why);
+	if (!st && p && p->failed)
+		st = pm_err(&why, PM_E_INVALID, "The pass %s went wrong: %s", t->pass, p->why);
+	if (!st)
+		st = pm_graph_plan_stats(m->g, NULL, 0, NULL, &s, &why);
+	if (!st)
+		st = time_sides(t, m, p, &o, times, &r, &why);
+	pm_secret_free(secret);
+	t->last = st ? 0 : pm_now();
+	cJSON_AddStringToObject(j, "target", t->target);
+	cJSON_AddStringToObject(j, "name", m->label);
+	cJSON_AddStringToObject(j, "graph", key.full);
+	cJSON_AddStringToObject(j, "class", pm_graph_class(m->g));
+	cJSON_AddNumberToObject(j, "launches", s.n_launches);
+	if (st) {
+		cJSON_AddStringToObject(j, "error", why.text);
+		if (!pm_cli_json)
+			printf("  %-44.44s %s\n", m->label, why.text);
+		t->failed++;
+	} else {
+		cJSON_AddItemToObject(j, "times", times);
+		times = NULL;
+		t->timed++;
+		if (!pm_cli_json)
+			print_times(m, &s, &r, p && p->g ? PM_SIDE_CANDIDATE : 0);
+	}
+	cJSON_Delete(times);
+	if (p && !p->g && !p->failed)
+		cJSON_AddStringToObject(j, "declined", p->why);
+	cJSON_AddItemToArray(t->records, j);
+	return st == PM_E_ENV || st == PM_E_NOT_FOUND ? pm_err(err, st, "%s", why.text) : PM_OK;
+}
+
+typedef PM_VEC(PmSource) Sources;
+typedef PM_VEC(PmPlan *) Plans; /* own the sources */
+
+/* A graph that cannot be planned has a record that says why. */
+static void add_sources(const PmGraph *g, const int *alts, size_t n_alts, Sources *src, Plans *plans)
+{
+	const PmSource *s;
+	PmPlan *p = NULL;
+
+	if (pm_plan_new(g, alts, n_alts, &p, NULL))
+		return;
+	PM_VEC_PUSH(plans, p);
+	for (size_t c = pm_plan_sources(p, &s); c-- > 0; s++)
+		PM_VEC_PUSH(src, *s);
+}
+
+/* The graphs of all targets, and each with its pass. */
+typedef struct Batch {
+	PmMembers *target; /* as many as there are targets */
+	size_t n_targets, n;
+	PmGraph **g;       /* n of all targets, in order; borrowed */
+	PmTimedPass *pass; /* beside g; NULL without a pass */
+} Batch;
+
+/* What the file has times of and what the pass failed on needs no clock. */
+static int any_to_time(PmTime *t, const PmStrList *targets, const Batch *d)
+{
+	for (size_t i = 0, at = 0; i < d->n_targets; i++) {
+		t->target = targets->list.v[i];
+		for (size_t k = 0; k < d->target[i].list.n; k++, at++)
+			if (!pm_time_file_has(t, d->g[at]) && !(d->pass && d->pass[at].failed))
+				return 1;
+	}
+	return 0;
+}
+
+/* Everything that the graphs of all targets need is compiled at once, on all processors. */
+static PmStatus compile_ahead(PmTime *t, const PmStrList *targets, const Batch *d, PmErr *err)
+{
+	Sources src = { 0 };
+	Plans plans = { 0 };
+	double begin = pm_now(), opened;
+	PmStatus st = pm_worker_info(t->worker, &t->info, err);
+
+	t->has_info = !st;
+	opened = pm_now();
+	t->opened = opened - begin;
+	if (!st && !t->info.measured && any_to_time(t, targets, d))
+		return pm_err(
+			err, PM_E_UNSUPPORTED,
+			"The device %s has no clock, so it cannot time anything: leave out --device on a "
+			"machine with a GPU, or ask passmith eval --device %s for modelled times.",
+			t->device, t->device);
+	for (size_t i = 0; i < d->n && !st; i++) {
+		const PmTimedPass *p = d->pass ? &d->pass[i] : NULL;
+
+		add_sources(d->g[i], NULL, 0, &src, &plans);
+		for (int a = 0; p && p->g && a < p->n_alts; a++) {
+			size_t n_alts;
+			int *alts = pm_timed_pass_alts(p, a, &n_alts);
+
+			add_sources(p->g, alts, n_alts, &src, &plans);
+			free(alts);
+		}
+	}
+	if (!st && t->info.measured)
+		pm_nvrtc_ahead(src.v, src.n, t->info.cc, pm_cpu_count());
+	for (size_t i = 0; i < plans.n; i++)
+		pm_plan_free(plans.v[i]);
+	PM_VEC_RELEASE(&plans);
+	PM_VEC_RELEASE(&src);
+	t->compiled = pm_now() - opened;
+	return st;
+}
+
+static PmStatus read_target(PmTime *t, PmDb *db, const char *target, PmMembers *out, PmErr *err)
+{
+	PmStatus st = db ? pm_members_of_task(db, target, out, err)
+			 : pm_members_of_model(target, t->variants, 0, out, err);
+
+	pm_members_keep_shapes(out, t->shapes);
+	return st;
+}
+
+/* A target that cannot be read has a record that says so; the others are timed. */
+static void left_unread(PmTime *t, const char *target, PmMembers *m, const PmErr *why)
+{
+	cJSON *j = cJSON_CreateObject();
+
+	pm_cli_complain("%s", why->text);
+	cJSON_AddStringToObject(j, "target", target);
+	cJSON_AddStringToObject(j, "error", why->text);
+	cJSON_AddItemToArray(t->records, j);
+	pm_members_release(m);
+	t->unread++;
+}
+
+static PmStatus read_targets(PmTime *t, const PmStrList *targets, Batch *d, PmErr *err)
+{
+	PmDb *db = NULL;
+	PmStatus st = t->db_path ? pm_db_open(t->db_path, PM_DB_MUST_EXIST, &db, err) : PM_OK;
+	PmErr why;
+
+	d->n_targets = targets->list.n;
+	d->target = pm_xcalloc(d->n_targets + 1, sizeof *d->target);
+	for (size_t i = 0; i < d->n_targets && !st; i++) {
+		pm_err_init(&why);
+		if (read_target(t, db, targets->list.v[i], &d->target[i], &why))
+			left_unread(t, targets->list.v[i], &d->target[i], &why);
+		d->n += d->target[i].list.n;
+	}
+	pm_db_close(db);
+	d->g = pm_xcalloc(d->n + 1, sizeof *d->g);
+	for (size_t i = 0, at = 0; i < d->n_targets; i++)
+		for (size_t k = 0; k < d->target[i].list.n; k++)
+			d->g[at++] = d->target[i].list.v[k].g;
+	return st;
+}
+
+/* The pass on every graph. */
+static PmStatus apply_pass(PmTime *t, Batch *d, PmErr *err)
+{
+	double begin = pm_now();
+	PmStatus st;
+
+	if (!t->pass)
+		return PM_OK;
+	d->pass = pm_xcalloc(d->n + 1, sizeof *d->pass);
+	st = pm_timed_pass_apply(t->pass, d->g, d->n, d->pass, err);
+	t->rewritten = pm_now() - begin;
+	return st;
+}
+
+static void batch_release(Batch *d)
+{
+	for (size_t i = 0; d->pass && i < d->n; i++)
+		pm_timed_pass_release(&d->pass[i]);
+	for (size_t i = 0; i < d->n_targets; i++)
+		pm_members_release(&d->target[i]);
+	free(d->pass);
+	free(d->g);
+	free(d->target);
+}
+
+/* The graphs of one target, and what the pass made of each. */
+static PmStatus time_target(PmTime *t, const PmMembers *m, const PmTimedPass *pass, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	if (!pm_cli_json)
+		printf("%s\n", t->target);
+	for (size_t k = 0; k < m->list.n && !st; k++) {
+		if (pm_time_file_has(t, m->list.v[k].g))
+			continue;
+		if (t->seconds > 0 && pm_now() - t->begin > t->seconds) {
+			t->left_out++;
+			continue;
+		}
+		st = time_one(t, &m->list.v[k], pass ? &pass[k] : NULL, err);
+		if (!st)
+			st = pm_time_file_keep(t, 0, err);
+	}
+	return st;
+}
+
+static PmStatus time_all(PmTime *t, const PmStrList *targets, PmErr *err)
+{
+	Batch d = { 0 };
+	PmStatus st;
+
+	pm_worker_begin(t->worker); /* opens the device meanwhile */
+	st = read_targets(t, targets, &d, err);
+	if (!st)
+		st = apply_pass(t, &d, err);
+	pm_cli_stage("working");
+	if (!st && d.n)
+		st = compile_ahead(t, targets, &d, err);
+	if (!st && d.n && !pm_cli_json)
+		printf("GPU time with caches cold and replayed as a CUDA graph; on the host's clock a call "
+		       "of a train, "
+		       "and one call and the wait for its result\n");
+	for (size_t i = 0, at = 0; i < d.n_targets && !st; at += d.target[i++].list.n) {
+		if (!d.target[i].list.n)
+			continue;
+		t->target = targets->list.v[i];
+		st = time_target(t, &d.target[i], d.pass ? d.pass + at : NULL, err);
+	}
+	batch_release(&d);
+	return st;
+}
+
+int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
+{
+	PmTime t = { .device = "cuda" };
+	const PmOpt opts[] = {
+		{ "--device", PM_OPT_STR, &t.device, "a device with a clock (default cuda, the only one)" },
+		{ "--db", PM_OPT_STR, &t.db_path, "the targets are tasks of this database, not model files" },
+		{ "--variants", PM_OPT_FLAG, &t.variants,
+		  "a model in all the shapes and types it generalises to" },
+		{ "--shapes", PM_OPT_INT, &t.shapes, "the first N shapes of each graph only" },
+		{ "--tf32", PM_OPT_FLAG, &t.tf32, "let libraries use TF32 for float" },
+		{ "--graphs", PM_OPT_FLAG, &t.graphs, "every call replays its launches as one CUDA graph" },
+		{ "--blocks", PM_OPT_INT, &t.blocks,
+		  "a quick look: exactly N blocks of each kind (default: until the times are precise)" },
+		{ "--seconds", PM_OPT_NUM, &t.seconds, "begin no graph after that many" },
+		{ "--pass", PM_OPT_STR, &t.pass,
+		  "a trusted pass: its quick, unjudged times beside the eager run's" },
+		{ "-o", PM_OPT_STR, &t.json_out, "write the times as JSON, for passmith results import" },
+		{ "--resume", PM_OPT_FLAG, &t.resume,
+		  "graphs that the file of -o has times of are not timed again" },
+		{ 0 },
+	};
+	PmStrList targets = { 0 };
+	PmStatus st = PM_OK;
+	PmErr err;
+	int code = 0;
+
+	pm_err_init(&err);
+	if (pm_args_parse(cmd, opts, argc, argv, &targets, &code)) {
+		if (!targets.list.n) {
+			code = pm_cli_usage(cmd, "time takes at least one model or task.");
+		} else if (t.blocks < 0 || t.blocks > MAX_BLOCKS) {
+			code = pm_cli_usage(cmd, "--blocks takes a number up to %d.", MAX_BLOCKS);
+		} else if (t.resume && !t.json_out) {
+			code = pm_cli_usage(cmd, "--resume wants the file of the run before, -o FILE.");
+		} else if (!pm_device_is_known(t.device)) {
+			code = pm_cli_usage(cmd, "There is no device '%.60s' with a clock; name cuda.",
+					    t.device);
+		} else {
+			if (t.pass)
+				snprintf(t.way, sizeof t.way, "passmith %.*s",
+					 (int)strcspn(pm_path_base(t.pass), "."), pm_path_base(t.pass));
+			pm_cli_libraries(t.device, t.tf32);
+			t.worker = pm_worker_new(t.device);
+			t.records = cJSON_CreateArray();
+			t.begin = t.kept = pm_now();
+			if (t.resume && pm_path_exists(t.json_out))
+				st = pm_time_file_resume(&t, &err);
+			if (!st)
+				st = time_all(&t, &targets, &err);
+			code = st ? pm_cli_fail(&err) : t.unread ? 4 : t.failed != 0;
+			/* What is timed is kept, whatever ended the run; nothing is no reason to write over a
+			 * file. */
+			t.json_out = st && !t.timed ? NULL : t.json_out;
+			pm_cli_stage("writing");
+			if (pm_time_file_keep(&t, 1, &err) && !st)
+				code = pm_cli_fail(&err);
+		}
+	}
+	cJSON_Delete(t.records);
+	pm_worker_free(t.worker);
+	PM_VEC_RELEASE(&targets.list);
+	return code;
+}

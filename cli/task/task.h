@@ -1,0 +1,44 @@
+/* task.h - the verbs of passmith task: what they share, and where each is. */
+#ifndef CLI_TASK_H
+#define CLI_TASK_H
+
+#include "base/core/vec.h"
+#include "cli/cmds.h"
+#include "cli/task/task_export.h"
+#include "dataset/store/db.h"
+
+typedef struct PmTaskCmd {
+	PmDb *db;        /* NULL for verbs that work on packs alone */
+	const char *arg; /* the argument after the verb, or NULL */
+	const char *out, *split;
+	/* make */
+	const char *for_pass, *name;
+	int64_t top, shapes, max_elements, max_mflop;
+	int even;
+	PmStrList hashes;
+	/* build */
+	int64_t n_eval, ratio, stride, seed, honest, jobs;
+	int rebuild;
+	int whole; /* show */
+	PmTaskExport export;
+	int no; /* the answer is no: exit code 1 */
+} PmTaskCmd;
+
+typedef PmStatus (*PmTaskVerb)(PmTaskCmd *c, PmErr *err);
+PmStatus pm_task_verb_make(PmTaskCmd *c, PmErr *err);   /* task_make.c */
+PmStatus pm_task_verb_list(PmTaskCmd *c, PmErr *err);   /* cmd_task.c */
+PmStatus pm_task_verb_show(PmTaskCmd *c, PmErr *err);   /* cmd_task.c */
+PmStatus pm_task_verb_build(PmTaskCmd *c, PmErr *err);  /* task_build.c */
+PmStatus pm_task_verb_check(PmTaskCmd *c, PmErr *err);  /* task_check.c */
+PmStatus pm_task_verb_gate(PmTaskCmd *c, PmErr *err);   /* task_check.c */
+PmStatus pm_task_verb_pack(PmTaskCmd *c, PmErr *err);   /* task_pack.c */
+PmStatus pm_task_verb_unpack(PmTaskCmd *c, PmErr *err); /* task_pack.c */
+PmStatus pm_task_verb_verify(PmTaskCmd *c, PmErr *err); /* task_pack.c */
+PmStatus pm_task_verb_export(PmTaskCmd *c, PmErr *err); /* cmd_task.c */
+
+/* "Mul_Sigmoid-1a2b3c4d": what a graph does and which it is. */
+void pm_task_default_name(const PmGraph *g, const char *hash, PmStr *out);
+/* Operations of all nodes together. */
+int64_t pm_graph_flops(const PmGraph *g);
+
+#endif

@@ -1,0 +1,121 @@
+/* task_check.c - passmith task check (leakage) and task gate (one graph or task, judged again). */
+#include "cli/task/task.h"
+
+#include "base/sys/io.h"
+#include "cli/task/task_one.h"
+#include "dataset/select/split.h"
+#include "dataset/store/subgraphs.h"
+#include "dataset/store/tasks.h"
+#include "ir/text/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- check ---- */
+
+static PmStatus put_leak(void *arg, const PmLeak *leak, PmErr *err)
+{
+	cJSON *list = arg;
+
+	(void)err;
+	if (list) {
+		cJSON *j = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(j, "shares", pm_leak_name(leak->kind));
+		pm_json_add_i64(j, "eval_task", leak->eval_task);
+		pm_json_add_i64(j, "train_task", leak->train_task);
+		cJSON_AddNumberToObject(j, "likeness", leak->likeness);
+		cJSON_AddItemToArray(list, j);
+	} else {
+		printf("eval task %lld and train task %lld: %s (likeness %.3f)\n", (long long)leak->eval_task,
+		       (long long)leak->train_task, pm_leak_name(leak->kind), leak->likeness);
+	}
+	return PM_OK;
+}
+
+PmStatus pm_task_verb_check(PmTaskCmd *c, PmErr *err)
+{
+	cJSON *list = pm_cli_json ? cJSON_CreateArray() : NULL;
+	PmDbStats s;
+	size_t n = 0;
+	PmStatus st = pm_leakage_check(c->db, put_leak, list, &n, err);
+
+	if (!st)
+		st = pm_db_stats(c->db, &s, err);
+	pm_cli_put_json(list); /* as far as it got */
+	if (st)
+		return st;
+	if (!pm_cli_json)
+		printf("%zu leaks between %lld eval tasks and %lld train tasks\n", n, (long long)s.tasks_eval,
+		       (long long)s.tasks_train);
+	c->no = n > 0;
+	return PM_OK;
+}
+
+/* ---- gate ---- */
+
+static PmStatus keep_first(void *arg, const PmMemberRow *row, PmErr *err)
+{
+	PmGraph **g = arg;
+
+	return *g ? PM_OK : pm_graph_parse(row->text, strlen(row->text), g, err);
+}
+
+/* A model file, or a task, or a subgraph by its hash. */
+static PmStatus find_graph(PmTaskCmd *c, PmGraph **g, PmErr *err)
+{
+	int64_t id;
+	PmErr none;
+	PmStatus st;
+
+	pm_err_init(&none);
+	if (pm_path_exists(c->arg))
+		return pm_cli_load(c->arg, g, NULL, err);
+	if (!c->db)
+		return pm_err(
+			err, PM_E_NOT_FOUND,
+			"There is no model file %.200s; for a stored task or subgraph give --db FILE too.",
+			c->arg);
+	if (!pm_task_find(c->db, c->arg, &id, &none))
+		return pm_members_each(c->db, id, keep_first, g, err);
+	st = pm_subgraph_find(c->db, c->arg, &id, &none);
+	return st ? pm_err(err, PM_E_NOT_FOUND, "'%.80s' is no model file, and no task or subgraph of %s.",
+			   c->arg, pm_db_path(c->db))
+		  : pm_subgraph_get(c->db, id, g, err);
+}
+
+PmStatus pm_task_verb_gate(PmTaskCmd *c, PmErr *err)
+{
+	PmGateOpts o = { .seed = (uint64_t)c->seed, .n_honest = (int)c->honest, .ask_all = 1 };
+	PmStr text = PM_STR_INIT;
+	PmGraph *g = NULL, *twin = NULL;
+	PmGateReport r;
+	char label[96];
+	PmStatus st = find_graph(c, &g, err);
+
+	if (!st)
+		st = pm_task_twin(g, &twin, label, err);
+	if (!st)
+		st = pm_gate(twin, &o, &r, err);
+	if (!st && pm_cli_json) {
+		cJSON *j = NULL;
+
+		pm_task_gate_json(&r, label, &text);
+		st = pm_json_parse(text.s, text.len, &j, err);
+		pm_cli_put_json(j);
+	} else if (!st) {
+		printf("judged: %s\n", label);
+		for (int k = 0; k < PM_GATE_N_RULES; k++)
+			if (!isnan(r.found[k]))
+				printf("  %-10s %.6g%s\n", pm_gate_rule_name((PmGateRule)k), r.found[k],
+				       !r.ok && (int)r.broken == k ? "  BROKEN" : "");
+		printf("%s%s\n", r.ok ? "ok" : "rejected: ", r.why);
+	}
+	if (!st)
+		c->no = !r.ok;
+	pm_graph_free(g);
+	pm_graph_free(twin);
+	pm_str_release(&text);
+	return st;
+}

@@ -1,0 +1,59 @@
+/* db_priv.h - statements, values and errors, shared by the files of dataset/. */
+#ifndef DATASET_DB_PRIV_H
+#define DATASET_DB_PRIV_H
+
+#include "base/core/hash.h"
+#include "dataset/store/db.h"
+
+#include <sqlite3.h>
+#include <stddef.h>
+
+enum { PM_DB_CACHE = 128 }; /* statements kept prepared */
+
+struct PmDb {
+	sqlite3 *sq;
+	char *path;
+	int read_only;
+	int depth; /* batches open */
+	struct {
+		const char *sql; /* a string literal: compared by address */
+		sqlite3_stmt *st;
+		int busy;
+	} cache[PM_DB_CACHE];
+	size_t n_cache;
+};
+
+/* "database 'x.db': cannot <what>: <reason>; <what to do>." from SQLite's result code. */
+PmStatus pm__db_fail(PmDb *db, int rc, const char *what, PmErr *err);
+
+/* Arguments of a statement as one letter each: s text (const char *, NULL is SQL's NULL), i int64_t,
+ * f double (NaN is NULL). `sql` is a string literal. `what` completes "cannot ...". */
+
+/* Runs a statement that returns no rows; *changes (may be NULL) is the number of rows changed. */
+PmStatus pm__db_run(PmDb *db, const char *what, int64_t *changes, PmErr *err, const char *sql,
+		    const char *letters, ...);
+/* The first column of the first row as an integer; PM_E_NOT_FOUND without a sentence when there is no row. */
+PmStatus pm__db_i64(PmDb *db, const char *what, int64_t *out, PmErr *err, const char *sql,
+		    const char *letters, ...);
+/* Runs a query and calls fn for each row; a status other than PM_OK stops it and is returned. *n (may be
+ * NULL) counts the rows. The statement may be used again from within fn. */
+typedef PmStatus (*PmDbRowFn)(void *arg, sqlite3_stmt *row, PmErr *err);
+PmStatus pm__db_each(PmDb *db, const char *what, PmDbRowFn fn, void *arg, size_t *n, PmErr *err,
+		     const char *sql, const char *letters, ...);
+/* Text of a column, "" for NULL; borrowed until the next row. */
+const char *pm__col_text(sqlite3_stmt *row, int col);
+
+/* Brackets a call that stores with more than one statement. leave: commits when st is PM_OK, else undoes what
+ * the call did; returns st, or the status of the commit. When a
+ * step inside a batch cannot be ended, the whole batch is rolled back, and pm_db_commit will say so. */
+PmStatus pm__db_enter(PmDb *db, PmErr *err);
+PmStatus pm__db_leave(PmDb *db, PmStatus st, PmErr *err);
+
+/* migrate.c: brings the tables up to date, or (read_only) checks that they are. */
+PmStatus pm__db_migrate(PmDb *db, PmErr *err);
+/* subgraphs.c: the part of a migration that needs graphs: gives a bucket to rows that have none. */
+PmStatus pm__subgraphs_fill_buckets(PmDb *db, PmErr *err);
+/* tasks.c: the name of a task: a hash over its kind and its members' full hashes, in any order. */
+void pm__task_hash(const char *kind, const char *const *hashes, size_t n, char hex[PM_SHA256_HEX]);
+
+#endif

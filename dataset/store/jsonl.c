@@ -1,0 +1,255 @@
+/* jsonl.c - writing a database as JSON Lines; jsonl_import.c reads them. */
+#include "dataset/store/jsonl.h"
+
+#include "base/core/json.h"
+#include "dataset/store/db_priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+typedef struct Out {
+	PmDb *db;
+	FILE *f;
+	PmStr line;
+} Out;
+
+/* Writes one object as a line and frees it. */
+static PmStatus put(Out *o, cJSON *j, PmErr *err)
+{
+	pm_str_clear(&o->line);
+	pm_json_print(j, 0, &o->line);
+	cJSON_Delete(j);
+	if (o->line.len > PM_JSONL_MAX_LINE)
+		return pm_err(
+			err, PM_E_LIMIT,
+			"A row of database '%s' takes a line of %zu bytes, more than the %d MiB that can "
+			"be read again; copy the database's file instead.",
+			o->db->path, o->line.len, PM_JSONL_MAX_LINE >> 20);
+	if (fwrite(o->line.s, 1, o->line.len, o->f) != o->line.len)
+		return pm_err(err, PM_E_IO, "The export of database '%s' cannot be written: %s.", o->db->path,
+			      strerror(errno));
+	return PM_OK;
+}
+
+static cJSON *row_of(const char *name)
+{
+	cJSON *j = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(j, "row", name);
+	return j;
+}
+
+static void add_text(cJSON *j, const char *key, sqlite3_stmt *row, int col)
+{
+	if (sqlite3_column_type(row, col) != SQLITE_NULL)
+		cJSON_AddStringToObject(j, key, pm__col_text(row, col));
+}
+
+static void add_i64(cJSON *j, const char *key, sqlite3_stmt *row, int col)
+{
+	if (sqlite3_column_type(row, col) != SQLITE_NULL)
+		pm_json_add_i64(j, key, sqlite3_column_int64(row, col));
+}
+
+static PmStatus put_model(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	cJSON *j = row_of("model");
+
+	add_text(j, "sha256", row, 0);
+	add_text(j, "path", row, 1);
+	add_text(j, "name", row, 2);
+	add_i64(j, "opset", row, 3);
+	add_i64(j, "nodes", row, 4);
+	add_i64(j, "opaque", row, 5);
+	cJSON_AddBoolToObject(j, "ok", sqlite3_column_int(row, 6));
+	add_text(j, "error", row, 7);
+	return put(arg, j, err);
+}
+
+static PmStatus put_constraint(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	static const char *const keys[] = { "model", "name", "verdict", "why", "options" };
+	cJSON *j = row_of("constraint");
+
+	for (int k = 0; k < 5; k++)
+		add_text(j, keys[k], row, k);
+	return put(arg, j, err);
+}
+
+static PmStatus add_kind(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	(void)err;
+	cJSON_AddItemToArray(arg, cJSON_CreateString(pm__col_text(row, 0)));
+	return PM_OK;
+}
+
+static PmStatus put_subgraph(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	Out *o = arg;
+	cJSON *j = row_of("subgraph");
+	PmStatus st;
+
+	add_text(j, "hash", row, 1);
+	st = pm__db_each(o->db, "export its subgraphs", add_kind, cJSON_AddArrayToObject(j, "kinds"), NULL,
+			 err, "SELECT kind FROM kinds WHERE subgraph = ? ORDER BY kind", "i",
+			 sqlite3_column_int64(row, 0));
+	add_text(j, "text", row, 2);
+	add_text(j, "ref", row, 3);
+	add_text(j, "ref_why", row, 4);
+	if (st) {
+		cJSON_Delete(j);
+		return st;
+	}
+	return put(o, j, err);
+}
+
+static PmStatus put_occurrence(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	cJSON *j = row_of("occurrence");
+
+	add_text(j, "model", row, 0);
+	add_text(j, "subgraph", row, 1);
+	add_text(j, "nodes", row, 2);
+	return put(arg, j, err);
+}
+
+static PmStatus add_member(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	cJSON *j = cJSON_CreateObject();
+
+	(void)err;
+	add_text(j, "subgraph", row, 0);
+	add_text(j, "label", row, 1);
+	add_i64(j, "shape", row, 2);
+	add_text(j, "dtype", row, 3);
+	add_text(j, "base", row, 4);
+	cJSON_AddItemToArray(arg, j);
+	return PM_OK;
+}
+
+static PmStatus put_task(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	static const char *const keys[] = { "hash",   "name",    "kind", "split",
+					    "policy", "stratum", "gate", "gate_json" };
+	Out *o = arg;
+	cJSON *j = row_of("task");
+	PmStatus st;
+
+	for (int k = 0; k < 8; k++)
+		add_text(j, keys[k], row, k + 1);
+	st = pm__db_each(o->db, "export its tasks", add_member, cJSON_AddArrayToObject(j, "members"), NULL,
+			 err,
+			 "SELECT s.hash, m.label, m.shape, m.dtype, b.hash FROM members m "
+			 "JOIN subgraphs s ON s.id = m.subgraph LEFT JOIN subgraphs b ON b.id = m.base "
+			 "WHERE m.task = ? ORDER BY m.ordinal",
+			 "i", sqlite3_column_int64(row, 0));
+	if (st) {
+		cJSON_Delete(j);
+		return st;
+	}
+	return put(o, j, err);
+}
+
+static PmStatus put_rejected(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	cJSON *j = row_of("rejected");
+
+	add_text(j, "key", row, 0);
+	add_text(j, "subgraph", row, 1);
+	add_text(j, "rule", row, 2);
+	add_text(j, "why", row, 3);
+	return put(arg, j, err);
+}
+
+static PmStatus put_run(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	static const char *const keys[] = { "key",     "task",   "pass_path",  "pass_sha256",
+					    "device",  "seed",   "version",    "options",
+					    "machine", "hidden", "hidden_json" };
+	cJSON *j = row_of("run");
+
+	for (int k = 0; k < 11; k++)
+		add_text(j, keys[k], row, k);
+	add_i64(j, "started", row, 11);
+	add_i64(j, "finished", row, 12);
+	return put(arg, j, err);
+}
+
+static PmStatus put_result(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	cJSON *j = row_of("result");
+
+	add_text(j, "run", row, 0);
+	add_text(j, "task", row, 1);
+	add_i64(j, "ordinal", row, 2);
+	add_text(j, "verdict", row, 3);
+	add_text(j, "stage", row, 4);
+	if (sqlite3_column_type(row, 5) != SQLITE_NULL)
+		cJSON_AddNumberToObject(j, "speedup", sqlite3_column_double(row, 5));
+	add_text(j, "json", row, 6);
+	return put(arg, j, err);
+}
+
+/* Whole tables, so there is nothing for an index to find; the orders are those of unique keys. */
+static PmStatus put_all(Out *o, PmErr *err)
+{
+	PmStatus st = pm__db_each(
+		o->db, "export its models", put_model, o, NULL, err,
+		"SELECT sha256, path, name, opset, n_nodes, n_opaque, status = 'done', error "
+		"FROM models ORDER BY sha256",
+		"");
+
+	if (!st)
+		st = pm__db_each(o->db, "export its constraints", put_constraint, o, NULL, err,
+				 "SELECT sha256, name, verdict, why, options FROM constraints "
+				 "ORDER BY sha256, name",
+				 "");
+	if (!st)
+		st = pm__db_each(o->db, "export its subgraphs", put_subgraph, o, NULL, err,
+				 "SELECT s.id, s.hash, s.text, r.how, r.why FROM subgraphs s "
+				 "LEFT JOIN ref_runs r ON r.subgraph = s.id ORDER BY s.hash",
+				 "");
+	if (!st)
+		st = pm__db_each(o->db, "export its occurrences", put_occurrence, o, NULL, err,
+				 "SELECT m.sha256, s.hash, o.nodes FROM occurrences o "
+				 "JOIN models m ON m.id = o.model JOIN subgraphs s ON s.id = o.subgraph "
+				 "ORDER BY m.sha256, s.hash, o.nodes",
+				 "");
+	if (!st)
+		st = pm__db_each(o->db, "export its tasks", put_task, o, NULL, err,
+				 "SELECT id, hash, name, kind, split, policy, stratum, gate, gate_json "
+				 "FROM tasks ORDER BY hash",
+				 "");
+	if (!st)
+		st = pm__db_each(o->db, "export its rejected graphs", put_rejected, o, NULL, err,
+				 "SELECT r.key, s.hash, r.rule, r.why FROM rejected r "
+				 "JOIN subgraphs s ON s.id = r.subgraph ORDER BY r.key",
+				 "");
+	if (!st)
+		st = pm__db_each(
+			o->db, "export its runs", put_run, o, NULL, err,
+			"SELECT r.key, t.hash, r.pass_path, r.pass_sha256, r.device, r.seed, r.version, "
+			"r.options, r.machine, r.hidden, r.hidden_json, r.started, r.finished FROM runs r "
+			"LEFT JOIN tasks t ON t.id = r.task "
+			"ORDER BY r.key",
+			"");
+	if (!st)
+		st = pm__db_each(o->db, "export its results", put_result, o, NULL, err,
+				 "SELECT r.key, t.hash, x.ordinal, x.verdict, x.stage, x.speedup, x.json "
+				 "FROM results x JOIN runs r ON r.id = x.run JOIN tasks t ON t.id = x.task "
+				 "ORDER BY r.key, t.hash, x.ordinal",
+				 "");
+	return st;
+}
+
+PmStatus pm_db_export(PmDb *db, FILE *f, PmErr *err)
+{
+	Out o = { db, f, PM_STR_INIT };
+	int own = db->depth == 0, rc = own ? sqlite3_exec(db->sq, "BEGIN", NULL, NULL, NULL) : SQLITE_OK;
+	PmStatus st = rc == SQLITE_OK ? put_all(&o, err) : pm__db_fail(db, rc, "read it", err);
+
+	if (own && rc == SQLITE_OK)
+		sqlite3_exec(db->sq, "COMMIT", NULL, NULL, NULL);
+	pm_str_release(&o.line);
+	return st;
+}

@@ -1,0 +1,45 @@
+/* type.h - the type of a tensor: element type and dimensions.
+ *
+ * A dimension is a constant (>= 0) or a symbol: -(k + 1) names symbol k of the graph the type belongs to
+ * (pm_graph_symbol). Two equal symbols are equal dimensions; nothing else is known about them.
+ * rank -1 means the rank is unknown (only values of opaque nodes may have it).
+ */
+#ifndef IR_TYPE_H
+#define IR_TYPE_H
+
+#include "base/core/err.h"
+#include "base/core/str.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int64_t PmDim;
+
+typedef struct PmType {
+	int32_t dtype; /* PmDType, or -1 when unknown (opaque results only) */
+	int32_t rank;  /* -1 unknown, 0 a scalar, at most PM_MAX_RANK */
+	PmDim dim[PM_MAX_RANK];
+} PmType;
+
+/* A type with constant dimensions. */
+PmType pm_type(PmDType dtype, int rank, const int64_t *dim);
+PmType pm_type_unknown(void);
+
+size_t pm_dtype_size(int dtype);          /* bytes of one element; 0 for an unknown dtype */
+const char *pm_dtype_name(int dtype);     /* "float16"; "undefined" for an unknown dtype */
+int pm_dtype_from_name(const char *name); /* -1 when there is none of that name */
+int pm_dtype_is_float(int dtype);
+int pm_dtype_is_int(int dtype); /* signed and unsigned integers, not bool */
+int pm_dtype_is_unsigned(int dtype);
+
+int pm_type_equal(const PmType *a, const PmType *b);
+/* 1 when dtype and rank are known and every dimension is a constant. */
+int pm_type_is_static(const PmType *t);
+/* Number of elements / bytes of a static type; PM_E_LIMIT when it does not fit in 63 bits, PM_E_SHAPE
+ * when the type is not static. */
+PmStatus pm_type_numel(const PmType *t, int64_t *out, PmErr *err);
+PmStatus pm_type_bytes(const PmType *t, int64_t *out, PmErr *err);
+/* Appends "float16[2,3]" ("float16" for a scalar, symbols as ?k). For messages; text.h prints names. */
+void pm_type_describe(const PmType *t, PmStr *out);
+
+#endif

@@ -1,0 +1,114 @@
+/* synth.c - made-up elements by law, seed and position. */
+#include "ir/data/synth.h"
+
+#include "base/core/half.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GOLDEN     0x9e3779b97f4a7c15ull /* splitmix64's step */
+#define QUARTER_SD 37837.22723720648     /* sqrt((2^32 - 1) / 3), the deviation of a sum of four quarters */
+
+static uint64_t mix(uint64_t seed, uint64_t i)
+{
+	uint64_t x = seed + (i + 1) * GOLDEN;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+static double bell(uint64_t u)
+{
+	int64_t sum = (int64_t)((u & 0xffff) + (u >> 16 & 0xffff) + (u >> 32 & 0xffff) + (u >> 48));
+
+	return (double)(sum - 2 * 0xffff) * (1 / QUARTER_SD);
+}
+
+static double held(double x, double lo, double hi)
+{
+	return x < lo ? lo : x > hi ? hi : x;
+}
+
+void pm_synth_ready(PmSynth *s)
+{
+	double most = s->dtype == PM_F16 ? 65504 : s->dtype == PM_F64 ? 1e300 : 3e38;
+	double cv = s->mean > 0 ? s->std / s->mean : 0, q2;
+
+	s->lo = s->lo < -most ? -most : s->lo;
+	s->hi = s->hi > most ? most : s->hi;
+	if (s->law == PM_SYNTH_POSITIVE) {
+		/* With p^2 + q^2 = 1 the mean of (p + q z)^2 is 1 and its variance 4 q^2 - 2.3 q^4. */
+		cv = cv > 1.3 ? 1.3 : cv;
+		q2 = (4 - sqrt(16 - 9.2 * cv * cv)) / 4.6;
+		s->q = sqrt(q2);
+		s->p = sqrt(1 - q2);
+	}
+	if (s->row < 1)
+		s->row = 1;
+}
+
+void pm_synth_release(PmSynth *s)
+{
+	free(s->literal);
+	s->literal = NULL;
+	s->n_literal = 0;
+}
+
+double pm_synth_element(const PmSynth *s, uint64_t i)
+{
+	uint64_t u = mix(s->seed, i), range;
+	double x;
+
+	switch (s->law) {
+	case PM_SYNTH_NORMAL:
+		x = s->std * bell(u);
+		return held(s->mean + x, s->lo, s->hi);
+	case PM_SYNTH_POSITIVE:
+		x = s->q * bell(u);
+		x = s->p + x;
+		x = x * x;
+		return held(s->mean * (x < 1.0 / 64 ? 1.0 / 64 : x), s->lo, s->hi);
+	case PM_SYNTH_UNIFORM:
+		x = (double)(u >> 11) * 0x1p-53 * (s->hi - s->lo);
+		return s->lo + x;
+	case PM_SYNTH_INTS:
+		range = (uint64_t)(s->hi - s->lo) + 1;
+		return s->lo + (double)((u >> 32) * range >> 32);
+	case PM_SYNTH_MASK:
+		return i % (uint64_t)s->row == 0 || u >> 62 ? s->hi : s->lo;
+	default:
+		return s->n_literal ? s->literal[i % s->n_literal] : 0;
+	}
+}
+
+void pm_synth_fill(const PmSynth *s, uint64_t first, size_t n, void *out)
+{
+	unsigned char *p = out;
+	size_t size = pm_dtype_size(s->dtype);
+
+	for (size_t k = 0; k < n; k++, p += size) {
+		double x = pm_synth_element(s, first + k);
+		float f = (float)x;
+		uint16_t h;
+		int64_t i;
+
+		switch (s->dtype) {
+		case PM_F32:
+			memcpy(p, &f, sizeof f);
+			break;
+		case PM_F64:
+			memcpy(p, &x, sizeof x);
+			break;
+		case PM_F16:
+		case PM_BF16:
+			h = s->dtype == PM_F16 ? pm_f16_from_f64(x) : pm_bf16_from_f64(x);
+			memcpy(p, &h, sizeof h);
+			break;
+		default:
+			i = (int64_t)x;
+			memcpy(p, &i, size);
+		}
+	}
+}

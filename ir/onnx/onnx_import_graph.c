@@ -1,0 +1,412 @@
+/* onnx_import_graph.c - a GraphProto becomes a graph: inputs, constants, nodes in order, outputs. */
+#include "ir/core/graph_priv.h"
+#include "ir/infer/dim_expr.h"
+#include "ir/onnx/onnx_source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEW_MORE = 32, MOST_MORE = 256 }; /* names besides those in the file that room is made for */
+
+static const char *text(const char *s)
+{
+	return s ? s : "";
+}
+
+/* Notes a name of the model; `keep` when the text does not last as long as the import. */
+static void take(PmImport *im, PmOnnxText name, int keep)
+{
+	PmIntern *t = im->taken->names;
+
+	if (pm_intern_find(t, name.s, name.n) != UINT32_MAX)
+		return;
+	if (keep)
+		name.s = pm_arena_strndup(im->arena, name.s, name.n);
+	if (name.s)
+		pm_intern(t, name.s, name.n);
+}
+
+static void take_graph(PmImport *im, const PmOnnxSource *src, int keep)
+{
+	PmOnnxWires w = { .nests = 0 };
+	size_t i, k;
+
+	for (i = 0; i < src->n[PM_PART_INPUT]; i++)
+		take(im, pm__source_name(src, PM_PART_INPUT, i), keep);
+	for (i = 0; i < src->n[PM_PART_INITIALIZER]; i++)
+		take(im, pm__source_name(src, PM_PART_INITIALIZER, i), keep);
+	for (i = 0; i < src->n[PM_PART_NODE]; i++) {
+		pm__source_wires(src, i, &w);
+		for (k = 0; k < w.out.n; k++)
+			take(im, w.out.v[k], keep);
+	}
+	pm__wires_release(&w);
+}
+
+const char *pm__import_fresh(PmImport *im, const char *base)
+{
+	size_t n = strlen(base), k;
+	char *name = n <= PM_MAX_NAME - 24 ? pm_arena_alloc(im->arena, n + 24) : NULL;
+	PmTaken *t = im->taken;
+
+	if (!name)
+		return "";
+	if (t->unread)
+		take_graph(im, t->unread, 0);
+	t->unread = NULL;
+	memcpy(name, base, n + 1);
+	for (k = 1; pm_intern_find(t->names, name, strlen(name)) != UINT32_MAX; k++)
+		snprintf(name + n, 24, ".%zu", k);
+	pm_intern(t->names, name, strlen(name));
+	return name;
+}
+
+/* ---- types ---- */
+
+static const Onnx__TypeProto__Tensor *tensor_type(const Onnx__TypeProto *tp, char why[96])
+{
+	if (!tp || tp->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE) {
+		snprintf(why, 96, "%s",
+			 tp && tp->value_case ? "it is a sequence, map, optional or sparse tensor"
+					      : "no type is stated");
+		return NULL;
+	}
+	if (pm_dtype_from_onnx(tp->tensor_type->elem_type) < 0) {
+		snprintf(why, 96, "element type %s is not supported",
+			 pm__onnx_dtype_name(tp->tensor_type->elem_type));
+		return NULL;
+	}
+	return tp->tensor_type;
+}
+
+PmStatus pm__import_check_dims(const Onnx__TensorShapeProto *s, const char *what, const char *name,
+			       PmErr *err)
+{
+	size_t k;
+
+	if (s->n_dim > PM_MAX_RANK)
+		return pm_err(err, PM_E_LIMIT,
+			      "The %s '%.200s' has %zu dimensions; at most %d are supported, so reshape it.",
+			      what, name, s->n_dim, PM_MAX_RANK);
+	for (k = 0; k < s->n_dim; k++) {
+		if (s->dim[k]->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
+		    s->dim[k]->dim_value < 0)
+			return pm_err(err, PM_E_INVALID,
+				      "Dimension %zu of the %s '%.200s' is %lld; give an unknown size a name "
+				      "(dim_param) instead.",
+				      k, what, name, (long long)s->dim[k]->dim_value);
+	}
+	return PM_OK;
+}
+
+PmDim pm__import_dim(PmImport *im, const char *name)
+{
+	return pm_dim_bind(im->g, pm_dim_named(im->g, name), im->opts->dims, im->opts->n_dims);
+}
+
+PmStatus pm__import_type(PmImport *im, const Onnx__TypeProto *tp, const char *what, const char *name,
+			 PmType *out, char why[96], PmErr *err)
+{
+	const Onnx__TypeProto__Tensor *t = tensor_type(tp, why);
+	PmStatus st;
+	size_t k;
+
+	if (!t)
+		return PM_DECLINED;
+	*out = pm_type_unknown();
+	out->dtype = pm_dtype_from_onnx(t->elem_type);
+	if (!t->shape)
+		return PM_OK;
+	st = pm__import_check_dims(t->shape, what, name, err);
+	if (st)
+		return st;
+	out->rank = (int32_t)t->shape->n_dim;
+	for (k = 0; k < t->shape->n_dim; k++) {
+		const Onnx__TensorShapeProto__Dimension *d = t->shape->dim[k];
+
+		if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
+			out->dim[k] = d->dim_value;
+		else if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
+			 *text(d->dim_param))
+			out->dim[k] = pm__import_dim(im, d->dim_param);
+		else
+			out->dim[k] = pm_graph_fresh_symbol(im->g);
+	}
+	return PM_OK;
+}
+
+/* ---- constants ---- */
+
+PmStatus pm__import_const(PmImport *im, const char *name, Onnx__TensorProto *t, int take, PmValue *out,
+			  char why[96], PmErr *err)
+{
+	PmBlob *blob = NULL;
+	PmType type;
+	int absent = 0;
+	PmStatus st = pm__onnx_tensor_type(t, &type, why, err);
+
+	if (st)
+		return st;
+	if (t->has_data_location && t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
+		st = pm__onnx_external(im->files, t, &type, &blob, &absent, err);
+	else
+		st = pm__onnx_tensor_data(t, &type, take, &blob, err);
+	if (!st)
+		st = pm_graph_add_const(im->g, name, &type, blob, out, err);
+	if (!st)
+		im->report->n_absent += (size_t)absent;
+	return st;
+}
+
+/* ---- graphs ---- */
+
+static PmStatus too_long(const char *what, PmErr *err)
+{
+	return pm_err(err, PM_E_LIMIT, "A name of %s has more than %d bytes; shorten it.", what, PM_MAX_NAME);
+}
+
+/* Notes the graph, so that invented names stay clear of its own; refuses over-long ones; makes room for it.
+ */
+static PmStatus take_names(PmImport *im, PmOnnxScope *sc, PmErr *err)
+{
+	const PmOnnxSource *src = sc->source;
+	size_t n_nodes = src->n[PM_PART_NODE], values = src->n[PM_PART_INPUT] + src->n[PM_PART_INITIALIZER];
+	PmOnnxWires w = { .nests = 0 };
+	PmStatus st = PM_OK;
+	size_t i, k, more, names, operands = 0;
+
+	if (im->nested)
+		take_graph(im, src, 1); /* its message goes before the import ends */
+	else
+		im->taken->unread = src;
+	for (i = 0; i < n_nodes && !st; i++) {
+		pm__source_wires(src, i, &w);
+		for (k = 0; k < w.out.n && !st; k++) {
+			if (w.out.v[k].n > PM_MAX_NAME)
+				st = too_long("a node's result", err);
+		}
+		operands += w.in.n;
+		values += w.out.n;
+	}
+	pm__wires_release(&w);
+	/* Some more values and names: constants that are made on the way, attributes. */
+	more = FEW_MORE + values / 8;
+	names = values + (more < MOST_MORE ? more : MOST_MORE);
+	pm__graph_reserve(im->g, n_nodes, values + more, operands, names);
+	PM_VEC_RESERVE(&sc->v, names);
+	return st;
+}
+
+static const PmOnnxBind *bound(const PmImport *im, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < im->opts->n_bind; i++) {
+		if (strcmp(im->opts->bind[i].name, name) == 0)
+			return &im->opts->bind[i];
+	}
+	return NULL;
+}
+
+static PmStatus add_input(PmImport *im, const Onnx__ValueInfoProto *info, int may_bind, PmValue *v,
+			  PmErr *err)
+{
+	const char *name = text(info->name);
+	const PmOnnxBind *b = may_bind ? bound(im, name) : NULL;
+	char why[96];
+	PmType t;
+	PmStatus st;
+
+	if (b) {
+		st = pm_graph_add_const(im->g, name, &b->type, pm_blob_ref(b->blob), v, err);
+		return st ? st : pm__import_check_stated(im, *v, info, err);
+	}
+	st = pm__import_type(im, info->type, "graph input", name, &t, why, err);
+	if (!st && t.rank < 0)
+		st = pm_err(err, PM_E_UNSUPPORTED,
+			    "The graph input '%.200s' has no shape; state its dimensions, by name "
+			    "where unknown.",
+			    name);
+	if (st == PM_DECLINED)
+		st = pm_err(err, PM_E_UNSUPPORTED,
+			    "The graph input '%.200s' cannot be read (%s); only tensors of supported "
+			    "element "
+			    "types are.",
+			    name, why);
+	return st ? st : pm_graph_add_input(im->g, name, &t, v, err);
+}
+
+static PmStatus one_input(PmImport *im, PmOnnxScope *sc, size_t i, PmErr *err)
+{
+	const Onnx__ValueInfoProto *info = pm__source_info(sc->source, PM_PART_INPUT, i, im->info_slot, err);
+	const char *name = info ? text(info->name) : "";
+	uint32_t id = pm__scope_id(sc, name, strlen(name));
+	PmOnnxName *nm = &sc->v.v[id];
+	PmValue v = { 0 };
+	PmStatus st;
+
+	if (!info)
+		return err->code;
+	if (strlen(name) > PM_MAX_NAME)
+		return too_long("a graph input", err);
+	if (!*name)
+		return pm_err(err, PM_E_INVALID, "Graph input %zu has no name; name it.", i);
+	if (nm->info || nm->known)
+		return pm_err(err, PM_E_INVALID, "The graph input '%.200s' is listed twice; list it once.",
+			      name);
+	pm__scope_note(nm, PM_PART_INPUT, i);
+	if (nm->constant) /* a default value: IR before version 4 lists every constant */
+		return PM_OK;
+	nm->known = 1;
+	st = add_input(im, info, im->nested == 0, &v, err);
+	sc->v.v[id].value = v;
+	return st;
+}
+
+static PmStatus add_inputs(PmImport *im, PmOnnxScope *sc, PmErr *err)
+{
+	PmStatus st = PM_OK;
+	size_t i;
+
+	for (i = 0; i < sc->source->n[PM_PART_INITIALIZER]; i++) {
+		PmOnnxText name = pm__source_name(sc->source, PM_PART_INITIALIZER, i);
+		uint32_t id = pm__scope_id(sc, name.s, name.n);
+
+		sc->v.v[id].constant = id != 0;
+	}
+	for (i = 0; i < sc->source->n[PM_PART_INPUT] && !st; i++)
+		st = one_input(im, sc, i, err);
+	return st;
+}
+
+/* A tensor of an element type that is not ours lives on as an opaque Constant node. */
+static PmStatus opaque_constant(PmImport *im, PmOnnxScope *sc, Onnx__TensorProto *t, const char *why,
+				PmErr *err)
+{
+	char op[] = "Constant", attr[] = "value";
+	Onnx__AttributeProto a = ONNX__ATTRIBUTE_PROTO__INIT, *list = &a;
+	Onnx__NodeProto np = ONNX__NODE_PROTO__INIT;
+	char *name = t->name;
+	PmStatus st;
+
+	if (t->has_data_location && t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
+		return pm_err(
+			err, PM_E_UNSUPPORTED,
+			"Initializer '%.200s' lies in another file and its %s; store it inline or cast it.",
+			name, why);
+	a.name = attr;
+	a.has_type = 1;
+	a.type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR;
+	a.t = t;
+	np.op_type = op;
+	np.n_output = 1;
+	np.output = &name;
+	np.n_attribute = 1;
+	np.attribute = &list;
+	st = pm__import_opaque(im, sc, &np, 0, why, err);
+	return st;
+}
+
+static PmStatus add_initializer(PmImport *im, PmOnnxScope *sc, size_t i, PmErr *err)
+{
+	Onnx__TensorProto *t = pm__source_initializer(sc->source, i, sc->slot, err);
+	const char *name = t ? text(t->name) : "";
+	uint32_t id = pm__scope_id(sc, name, strlen(name));
+	char why[96];
+	PmStatus st;
+
+	if (!t)
+		return err->code;
+	if (!*name)
+		return pm_err(err, PM_E_INVALID, "Initializer %zu has no name; name it.", i);
+	if (strlen(name) > PM_MAX_NAME)
+		return too_long("an initializer", err);
+	if (sc->v.v[id].known)
+		return pm_err(err, PM_E_INVALID, "The initializer '%.200s' is listed twice; list it once.",
+			      name);
+	sc->v.v[id].known = 1;
+	st = pm__import_const(im, name, t, 1, &sc->v.v[id].value, why, err);
+	if (st == PM_DECLINED)
+		return opaque_constant(im, sc, t, why, err);
+	return st ? st : pm__import_check_name(im, sc, &sc->v.v[id], sc->v.v[id].value, err);
+}
+
+static PmStatus add_output(PmImport *im, PmOnnxScope *sc, size_t i, PmErr *err)
+{
+	const Onnx__ValueInfoProto *info = pm__source_info(sc->source, PM_PART_OUTPUT, i, im->info_slot, err);
+	const PmOnnxName *nm = info ? pm__scope_find(sc, text(info->name)) : NULL;
+	PmStatus st;
+
+	if (!info)
+		return err->code;
+	if (!nm || !nm->known || !nm->value.id)
+		return pm_err(err, PM_E_INVALID,
+			      "The graph output '%.200s' is not defined by any input, initializer or "
+			      "node; fix the "
+			      "model.",
+			      text(info->name));
+	st = pm_graph_add_output(im->g, nm->value, err);
+	if (!st && !im->opts->compare_stated) /* done where the value was made */
+		st = pm__import_check_stated(im, nm->value, info, err);
+	return st;
+}
+
+/* What the model states about the types of values, outputs last. */
+static void note_types(PmOnnxScope *sc)
+{
+	static const PmPart parts[] = { PM_PART_INFO, PM_PART_OUTPUT };
+	size_t i, k;
+
+	for (k = 0; k < 2; k++) {
+		for (i = 0; i < sc->source->n[parts[k]]; i++) {
+			PmOnnxText name = pm__source_name(sc->source, parts[k], i);
+			uint32_t id = pm__scope_id(sc, name.s, name.n);
+
+			pm__scope_note(&sc->v.v[id], parts[k], i);
+		}
+	}
+	sc->v.v[0].info = 0;
+}
+
+static PmStatus fill_graph(PmImport *im, PmOnnxScope *sc, PmErr *err)
+{
+	const PmOnnxSource *src = sc->source;
+	PmStatus st = take_names(im, sc, err);
+	size_t i;
+
+	if (!st)
+		st = add_inputs(im, sc, err);
+	for (i = 0; i < src->n[PM_PART_INITIALIZER] && !st; i++)
+		st = add_initializer(im, sc, i, err);
+	if (!st)
+		note_types(sc);
+	if (!st)
+		st = pm__import_nodes(im, sc, err);
+	for (i = 0; i < src->n[PM_PART_OUTPUT] && !st; i++)
+		st = add_output(im, sc, i, err);
+	return st;
+}
+
+PmStatus pm__import_graph(PmImport *im, const PmOnnxSource *src, PmErr *err)
+{
+	char *name = pm_arena_strndup(im->arena, src->name.s, src->name.n);
+	PmOnnxScope sc;
+	PmStatus st;
+
+	if (!name)
+		return pm_err(err, PM_E_LIMIT, "The model takes too much memory for its names; split it.");
+	st = pm_graph_set_name(im->g, name, err);
+	if (!st && src->n_sparse)
+		st = pm_err(err, PM_E_UNSUPPORTED, "The model has sparse initializers; store them dense.");
+	if (st)
+		return st;
+	/* Most of its names become the graph's, so they are kept there. */
+	pm__scope_init(&sc, src, im->g->names);
+	sc.slot = im->node_slot;
+	sc.opsets = im->model->head->opset_import;
+	sc.n_opsets = im->model->head->n_opset_import;
+	st = fill_graph(im, &sc, err);
+	pm__scope_release(&sc);
+	return st;
+}

@@ -1,0 +1,54 @@
+/* text.h - the text form of a graph: ONNX's textual syntax, printed canonically.
+ *
+ *   <ir_version: 8, opset_import: ["" : 18], metadata_props: ["key": "value"]>
+ *   name (float[N,128] x, int64[2] i) => (float[N,128] y)
+ *   <float[128] w = {1, 0.5, ...}, float[128,128] big = ["location": "weights.bin", "offset": "0", "length":
+ * "65536"], float[N] t>
+ *   {
+ *      h = Add (x, w)
+ *      [node_name] y, mask = "com.acme:Thing" <raw = "...", k: float = 2> (h, , i)
+ *   }
+ *
+ * - The list after the outputs holds constants, and value types that inference cannot derive (results of
+ *   opaque nodes).
+ * - Attributes that hold their default are left out; the rest come in table order, then by name. `k = 1` is
+ * an int, `k = 1.5` a float (always with point, exponent, inf or nan), `k = "s"` a string, `[1, 2]` ints,
+ * `[1.0]` floats, `["a"]` strings; empty lists carry their type: `k: ints = []`. Tensors: `k = float[2] {1,
+ * 2}`; graphs: `k = name (..) => (..) {..}`.
+ * - Numbers: %.9g for float, float16, bfloat16, %.17g for double; nan, inf, -inf; bool as 0 and 1.
+ * - Names that are not C identifiers are quoted like strings.
+ * - print(parse(print(g))) == print(g), byte for byte.
+ */
+#ifndef IR_TEXT_H
+#define IR_TEXT_H
+
+#include "ir/core/graph.h"
+
+typedef struct PmPrintOpts {
+	int renumber; /* canonical names v0, v1, ... in execution order; node names dropped */
+	/* Constants of more than this many elements are printed as ["location": "@", ...]: by reference, to
+	 * be bound again by name by whoever knows them (pm_graph_bind_consts). 0 = print all data that is at
+	 * hand. */
+	int64_t max_inline;
+	int no_header; /* leave out the <...> line of a model and its metadata */
+	int no_stats; /* of the metadata leave out PM_STATS_KEY (ir/data/stats.h), often longer than the graph
+		       */
+} PmPrintOpts;
+
+/* Appends the text of a graph; opts may be NULL. Constants without data print by location. */
+PmStatus pm_graph_print(const PmGraph *g, const PmPrintOpts *opts, PmStr *out, PmErr *err);
+
+/* Parses exactly one model or graph; types are inferred and the result is verified. Errors give line and
+ * column and what was expected. Input of any size and content is safe: budgets and depth limits apply.
+ * The header line is optional. Returns owned. */
+PmStatus pm_graph_parse(const char *text, size_t n, PmGraph **out, PmErr *err);
+/* The same within `budget` bytes for all graphs of the text together (PM_E_LIMIT), and as many again for
+ * what is only needed while it is read. */
+PmStatus pm_graph_parse_within(const char *text, size_t n, size_t budget, PmGraph **out, PmErr *err);
+
+/* Gives every constant of `g` that is by reference ("@") the data of the constant of the same name and
+ * type in `from`; PM_E_NOT_FOUND names one that has none. Other constants without data get it where `from`
+ * has one of their name and type, and stay as they are where not. */
+PmStatus pm_graph_bind_consts(PmGraph *g, const PmGraph *from, PmErr *err);
+
+#endif

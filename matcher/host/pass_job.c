@@ -1,0 +1,64 @@
+/* pass_job.c - a job for the pass host's program, as bytes. */
+#include "matcher/host/pass_job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char magic[] = "PMJOB2";
+
+static void part(PmStr *out, const char *p, size_t n)
+{
+	if (n)
+		pm_str_addn(out, p, n);
+	pm_str_addc(out, 0);
+}
+
+void pm__job_write(const PmPassJob *job, PmStr *out)
+{
+	size_t rule = job->rule ? strlen(job->rule) : 0, name = strlen(job->name);
+
+	pm_str_addf(out, "%s %zu %zu %zu %zu %d %d %u %u\n", magic, job->object_len, job->text_len, rule,
+		    name, job->text != NULL, job->misses, job->variant, job->require);
+	part(out, job->object, job->object_len);
+	part(out, job->text, job->text_len);
+	part(out, job->rule, rule);
+	part(out, job->name, name);
+}
+
+/* Takes n bytes and the zero byte after them. */
+static const char *take(const PmStr *s, size_t *at, size_t n)
+{
+	const char *p = s->s + *at;
+
+	if (*at > s->len || n >= s->len - *at || p[n] != 0)
+		return NULL;
+	*at += n + 1;
+	return p;
+}
+
+PmStatus pm__job_read(PmStr *s, PmPassJob *out, PmErr *err)
+{
+	size_t rule, name, at;
+	int has_text;
+	const char *nl = memchr(s->s, '\n', s->len < 160 ? s->len : 160);
+	char line[161];
+
+	memset(out, 0, sizeof *out);
+	snprintf(line, sizeof line, "%.*s", nl ? (int)(nl - s->s) : 0, s->s);
+	if (strncmp(line, magic, sizeof magic - 1) != 0 ||
+	    sscanf(line + sizeof magic - 1, " %zu %zu %zu %zu %d %d %u %u", &out->object_len, &out->text_len,
+		   &rule, &name, &has_text, &out->misses, &out->variant, &out->require) != 8)
+		return pm_err(err, PM_E_INVALID, "This program is started by passmith, with a job on stdin.");
+	at = (size_t)(nl - s->s) + 1;
+	out->object = take(s, &at, out->object_len);
+	out->text = out->object ? take(s, &at, out->text_len) : NULL;
+	out->rule = out->text ? take(s, &at, rule) : NULL;
+	out->name = out->rule ? take(s, &at, name) : NULL;
+	if (!out->name || at != s->len)
+		return pm_err(err, PM_E_INVALID, "The job on stdin has another length than it says.");
+	if (!has_text)
+		out->text = NULL;
+	if (!rule)
+		out->rule = NULL;
+	return PM_OK;
+}

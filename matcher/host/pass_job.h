@@ -1,0 +1,58 @@
+/* pass_job.h - what the caller of a pass and the program that runs it say to each other.
+ *
+ * Job, on the child's stdin: "PMJOB1 <bytes of object> <bytes of graph text> <bytes of rule> <bytes of name>
+ * <has graph> <misses> <variant>\n", then the four in that order. Answer, on its stdout: "PMPASS1 <bytes of
+ * JSON> <bytes of graph text>\n", JSON, graph text. The JSON has "end": "applied", "none", "loaded", or the
+ * name of a verdict, with "message".
+ */
+#ifndef MATCHER_PASS_JOB_H
+#define MATCHER_PASS_JOB_H
+
+#include "base/core/clean.h"
+#include "matcher/host/loader.h"
+#include "matcher/host/pass_host.h"
+
+#define PM__ANSWER_MAGIC "PMPASS1"
+
+/* Exit status of a child that was stopped by its own guard for something forbidden; the reason is on stderr.
+ */
+enum { PM__CHILD_SANDBOX = 71, PM__CHILD_UNBOXED = 72 };
+
+/* What the child writes when its sandbox holds, before anything of the plugin runs. Without it no byte is the
+ * plugin's, nor is the status PM__CHILD_UNBOXED, which says that a layer of the job's `require` is missing.
+ */
+#define PM__CHILD_BOXED "PMBOX1\n"
+
+typedef struct PmPassJob {
+	const char *object; /* the shared object */
+	size_t object_len;
+	const char *text; /* graph, or NULL to load and check only */
+	size_t text_len;
+	const char *rule; /* only this one; NULL = all */
+	const char *name; /* of the object's file, for messages */
+	int misses;
+	unsigned variant;
+	unsigned require; /* layers of the sandbox that have to hold (base/sandbox/sandbox.h) */
+} PmPassJob;
+
+void pm__job_write(const PmPassJob *job, PmStr *out);
+/* The parts point into `s`, where their ends are made to terminate (one byte after each is part of the
+ * format). PM_E_INVALID for anything that pm__job_write does not make. */
+PmStatus pm__job_read(PmStr *s, PmPassJob *out, PmErr *err);
+
+/* In the child, inside the sandbox: opens the mapped plugin, applies its rules, appends the answer to *out.
+ */
+void pm__pass_child(const PmPassJob *job, const PmElf *elf, PmLoaded *plugin, PmStr *out);
+/* An answer that only names a verdict; `problems` are lines, or "". */
+void pm__answer_refusal(const char *verdict, const char *message, const char *problems, PmStr *out);
+
+/* In the caller: fills the verdict and what belongs to it from the child's bytes, which may be anything. `in`
+ * is the original graph, whose text had in_len bytes, or NULL when none was sent. */
+void pm__judge_answer(const PmStr *answer, const PmGraph *in, size_t in_len, PmPassOutcome *out);
+
+/* Rules and statistics as JSON, and back from untrusted JSON: texts are cut to limits, control characters
+ * removed. PM_E_LIMIT for more rules, reasons or near misses than a pass can have: no memory is taken. */
+void pm__rule_to_json(const PmRuleEntry *rule, const PmRuleStats *st, cJSON *list);
+PmStatus pm__rules_from_json(const cJSON *list, PmPassOutcome *out, PmErr *err);
+
+#endif

@@ -1,0 +1,230 @@
+/* cuda_device.c - the device interface on a GPU, through the driver API.
+ *
+ * Everything goes to one stream. After a kernel error the context is lost: the error is kept, every call
+ * returns it, and the process (a worker, see run.c) has to end.
+ */
+#include "runtime/cuda/cuda_priv.h"
+
+#include "base/core/str.h"
+#include "runtime/device/limits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *pm__cuda_keep_name(PmCudaDevice *d, const char *s)
+{
+	return pm_intern_text(d->names, pm_intern(d->names, s, strlen(s)));
+}
+
+/* --- errors --------------------------------------------------------------------------------------------- */
+
+/* Remembers err as what every later call returns. */
+PmStatus pm__cuda_fail_with(PmCudaDevice *d, PmStatus st, const PmErr *why, PmErr *err)
+{
+	d->failed = *why;
+	if (err)
+		*err = *why;
+	return st;
+}
+
+PmStatus pm__cuda_failed(const PmCudaDevice *d, PmErr *err)
+{
+	if (d->failed.code && err)
+		*err = d->failed;
+	return d->failed.code;
+}
+
+static const struct {
+	int error;
+	PmStatus st;
+	const char *what;
+} kernel_errors[] = {
+	{ CU_ILLEGAL_ADDRESS, PM_E_OOB,
+	  "accessed memory outside its buffers, or wrote what it may only read (illegal address)" },
+	{ CU_INVALID_ADDRESS_SPACE, PM_E_OOB, "accessed memory outside its buffers (wrong address space)" },
+	{ CU_MISALIGNED_ADDRESS, PM_E_DEVICE, "used a misaligned address (vector accesses need alignment)" },
+	{ CU_ASSERT, PM_E_DEVICE, "stopped at an assertion" },
+	{ CU_ILLEGAL_INSTRUCTION, PM_E_DEVICE, "ran into an illegal instruction (such as __trap)" },
+	{ CU_HARDWARE_STACK_ERROR, PM_E_DEVICE, "overflowed its stack" },
+	{ CU_INVALID_PC, PM_E_DEVICE, "jumped to an invalid address" },
+	{ CU_LAUNCH_FAILED, PM_E_DEVICE, "failed (shared memory out of bounds, or a trap)" },
+	{ CU_LAUNCH_TIMEOUT, PM_E_TIMEOUT, "was stopped by the driver's watchdog" },
+};
+
+/* The sentence about an error that the driver reports some time after a launch. */
+PmStatus pm__cuda_kernel_error(PmCudaDevice *d, int error, PmErr *err)
+{
+	const char *what = NULL, *name = NULL;
+	PmStatus st = PM_E_DEVICE;
+	PmErr why;
+	size_t i;
+
+	pm_err_init(&why);
+	for (i = 0; i < sizeof kernel_errors / sizeof kernel_errors[0]; i++)
+		if (kernel_errors[i].error == error) {
+			st = kernel_errors[i].st;
+			what = kernel_errors[i].what;
+		}
+	if (!d->n_pending || !what) {
+		d->cu->error_string(error, &what);
+		d->cu->error_name(error, &name);
+		pm_err(&why, st, "The GPU failed: %s (%s).", what ? what : "the driver gives no reason",
+		       name ? name : "unknown error");
+	} else if (d->n_pending == 1) {
+		pm_err(&why, st, "Kernel '%s' (entry '%s') %s.", d->last_label, d->last_entry, what);
+	} else {
+		pm_err(&why, st,
+		       "One of %llu kernels, from '%s' to '%s', %s; run with CUDA_LAUNCH_BLOCKING=1 to learn "
+		       "which.",
+		       (unsigned long long)d->n_pending, d->first_label, d->last_label, what);
+	}
+	return pm__cuda_fail_with(d, st, &why, err);
+}
+/* --- the device ----------------------------------------------------------------------------------------- */
+
+static void cuda_info(PmDevice *dev, PmDeviceInfo *out)
+{
+	*out = ((PmCudaDevice *)dev)->info;
+}
+
+static void cuda_close(PmDevice *dev)
+{
+	PmCudaDevice *d = (PmCudaDevice *)dev;
+	size_t i;
+
+	if (d->stream) {
+		d->cu->stream_sync(d->stream);
+		pm__guard_close(d->cu, &d->guard);
+		pm__cuda_clock_close(d);
+		pm__cuda_call_close(d);
+		pm__cuda_lib_close(d);
+	}
+	for (i = 0; i < d->modules.n; i++)
+		pm__cuda_close_module(d, &d->modules.v[i]);
+	for (i = 0; i < d->bufs.n; i++)
+		if (d->bufs.v[i].mapped)
+			pm__vmm_unmap(d, &d->bufs.v[i]);
+		else if (d->bufs.v[i].base)
+			d->cu->mem_free(d->bufs.v[i].base);
+	pm__cuda_drop_kept(d);
+	for (i = 0; i < CU_N_EVENTS; i++)
+		if (d->event[i])
+			d->cu->event_destroy(d->event[i]);
+	if (d->stream)
+		d->cu->stream_destroy(d->stream);
+	if (d->has_ctx)
+		d->cu->ctx_release(d->dev);
+	PM_VEC_RELEASE(&d->modules);
+	PM_VEC_RELEASE(&d->bufs);
+	PM_VEC_RELEASE(&d->kept);
+	PM_VEC_RELEASE(&d->replays);
+	PM_VEC_RELEASE(&d->calls);
+	pm_intern_free(d->names);
+	free(d);
+}
+
+static int ask_device(PmCudaDevice *d)
+{
+	const PmCuda *cu = d->cu;
+	int major = 0, minor = 0, l2 = 0;
+	size_t memory = 0;
+	int rc = cu->device_get(&d->dev, 0);
+
+	if (!rc)
+		rc = cu->device_name(d->info.name, (int)sizeof d->info.name, d->dev);
+	if (!rc)
+		rc = cu->device_attr(&major, CU_DEV_CC_MAJOR, d->dev);
+	if (!rc)
+		rc = cu->device_attr(&minor, CU_DEV_CC_MINOR, d->dev);
+	if (!rc)
+		rc = cu->device_attr(&d->info.n_sm, CU_DEV_N_SM, d->dev);
+	if (!rc)
+		rc = cu->device_attr(&l2, CU_DEV_L2, d->dev);
+	if (!rc)
+		rc = cu->device_attr(&d->info.max_smem, CU_DEV_MAX_SMEM, d->dev);
+	if (!rc)
+		rc = cu->device_memory(&memory, d->dev);
+	if (!rc)
+		rc = cu->device_pci(d->info.pci, (int)sizeof d->info.pci, d->dev);
+	d->info.cc = major * 10 + minor;
+	d->info.l2 = l2;
+	d->info.memory = (int64_t)memory;
+	d->info.measured = 1;
+	return rc;
+}
+
+static int open_context(PmCudaDevice *d)
+{
+	CuCtx *ctx = NULL;
+	size_t unused = 0, all = 0;
+	int rc = d->cu->ctx_retain(&ctx, d->dev);
+
+	d->has_ctx = rc == 0;
+	if (!rc)
+		rc = d->cu->ctx_set(ctx);
+	if (!rc)
+		rc = d->cu->mem_info(&unused, &all);
+	d->info.max_scratch = (int64_t)unused / PM_LIMIT_SCRATCH_SHARE;
+	if (d->info.max_scratch > PM_LIMIT_SCRATCH_CUDA)
+		d->info.max_scratch = PM_LIMIT_SCRATCH_CUDA;
+	return rc ? rc : d->cu->stream_create(&d->stream, CU_STREAM_NON_BLOCKING);
+}
+
+static const PmDeviceOps ops = {
+	.info = cuda_info,
+	.alloc = pm__cuda_alloc,
+	.alloc_guarded = pm__cuda_alloc_guarded,
+	.release = pm__cuda_release,
+	.upload = pm__cuda_upload,
+	.download = pm__cuda_download,
+	.fill = pm__cuda_fill,
+	.copy = pm__cuda_copy,
+	.draw = pm__cuda_draw,
+	.layout = pm__cuda_layout,
+	.mend = pm__cuda_mend,
+	.load = pm__cuda_load,
+	.unload = pm__cuda_unload,
+	.code = pm__cuda_code,
+	.launch = pm__cuda_launch,
+	.sync = pm__cuda_sync,
+	.event_record = pm__cuda_event_record,
+	.event_elapsed = pm__cuda_event_elapsed,
+	.close = cuda_close,
+	.call_new = pm__cuda_call_new,
+	.call_run = pm__cuda_call_run,
+	.call_drop = pm__cuda_call_drop,
+	.lib_prepare = pm__cuda_lib_prepare,
+	.lib_drop = pm__cuda_lib_drop,
+	.clock = &pm__cuda_clock_ops,
+};
+
+PmStatus pm_cuda_open(PmDevice **out, PmErr *err)
+{
+	const PmCuda *cu;
+	PmCudaDevice *d;
+	PmStatus st = pm__cuda_open(&cu, err);
+	int rc;
+
+	if (st)
+		return st;
+	d = pm_xcalloc(1, sizeof *d);
+	d->base.ops = &ops;
+	d->cu = cu;
+	d->names = pm_intern_new();
+	rc = ask_device(d);
+	if (!rc)
+		rc = open_context(d);
+	if (rc)
+		st = pm__cuda_fail(cu, PM_E_ENV, "be opened", rc, err);
+	else
+		st = pm__guard_open(cu, d->info.cc, d->info.max_smem, &d->guard, err);
+	if (!st)
+		pm__vmm_open(d);
+	if (st) {
+		cuda_close(&d->base);
+		return st;
+	}
+	*out = &d->base;
+	return PM_OK;
+}

@@ -1,0 +1,84 @@
+/* cuda_lib.c - library calls on a GPU: prepared once per plan, run in place of a launch. */
+#include "runtime/cuda/library/cuda_lib_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+PmCudaLib *pm__cuda_lib(PmCudaDevice *d, PmLib h)
+{
+	return h.id && h.id <= d->libs.n && d->libs.v[h.id - 1].way ? &d->libs.v[h.id - 1] : NULL;
+}
+
+/* Room that the calls share, one after the other. Old room stays until the device closes: recorded launches
+ * may know its address. */
+static PmStatus grow_workspace(PmCudaDevice *d, int64_t bytes, PmErr *err)
+{
+	CuPtr p = 0;
+	int rc;
+
+	if (bytes <= d->workspace_bytes)
+		return PM_OK;
+	rc = d->cu->mem_alloc(&p, (size_t)bytes);
+	if (rc == CU_OUT_OF_MEMORY)
+		return PM_DECLINED;
+	if (rc)
+		return pm__cuda_kernel_error(d, rc, err);
+	PM_VEC_PUSH(&d->workspaces, p);
+	d->workspace = p;
+	d->workspace_bytes = bytes;
+	return PM_OK;
+}
+
+PmStatus pm__cuda_lib_prepare(PmDevice *dev, const PmLibCall *c, const char *label, PmLib *out, PmErr *err)
+{
+	PmCudaDevice *d = (PmCudaDevice *)dev;
+	PmCudaLib l = { 0 };
+	PmStatus st = pm__cuda_failed(d, err);
+	PmCudaWay way;
+	size_t i = 0;
+
+	if (st || !pm_library_allowed())
+		return st ? st : PM_DECLINED;
+	st = pm__way_choose(d, c, &way, err);
+	if (st)
+		return st;
+	st = grow_workspace(d, way.workspace, err);
+	l.way = pm_xmalloc(sizeof way);
+	*l.way = way;
+	l.label = pm__cuda_keep_name(d, label);
+	l.workspace = way.workspace ? d->workspace : 0;
+	while (i < d->libs.n && d->libs.v[i].way)
+		i++;
+	if (i < d->libs.n)
+		d->libs.v[i] = l;
+	else
+		PM_VEC_PUSH(&d->libs, l);
+	out->id = (uint32_t)i + 1;
+	if (st) {
+		pm__cuda_lib_drop(dev, *out);
+		out->id = 0;
+	}
+	return st;
+}
+
+void pm__cuda_lib_drop(PmDevice *dev, PmLib h)
+{
+	PmCudaLib *l = pm__cuda_lib((PmCudaDevice *)dev, h);
+
+	if (!l)
+		return;
+	pm__way_drop(l->way);
+	free(l->way);
+	memset(l, 0, sizeof *l);
+}
+
+void pm__cuda_lib_close(PmCudaDevice *d)
+{
+	for (size_t i = 0; i < d->libs.n; i++)
+		pm__cuda_lib_drop(&d->base, (PmLib){ (uint32_t)i + 1 });
+	for (size_t i = 0; i < d->workspaces.n; i++)
+		d->cu->mem_free(d->workspaces.v[i]);
+	PM_VEC_RELEASE(&d->libs);
+	PM_VEC_RELEASE(&d->workspaces);
+	pm__cuda_ways_close(d);
+}

@@ -1,0 +1,147 @@
+/* cuda_way.c - ways (lib_way.h) on a GPU: their calls prepared, their kernels loaded, all of it enqueued. */
+#include "runtime/cuda/library/cuda_lib_priv.h"
+
+#include "runtime/cuda/nvrtc/nvrtc.h"
+
+#include <string.h>
+
+static const int64_t gemm_workspace = 32 << 20, conv_workspace = 1 << 30; /* at most */
+
+/* --- kernels ---------------------------------------------------------------------------------------------
+ */
+
+/* The module of the kernels for an element type; PM_E_ENV when it cannot be had. */
+static PmStatus module_for(PmCudaDevice *d, int dtype, CuMod **out, PmErr *err)
+{
+	PmSource source = { .label = "lib_way.cu", .source = pm_way_source(), .type = (PmDType)dtype };
+	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
+	PmStatus st = PM_OK;
+	int rc = 0;
+
+	if (!d->ways[dtype]) {
+		st = pm_nvrtc_compile(&source, d->info.cc, &ptx, &cubin, err);
+		if (!st)
+			rc = d->cu->module_load(&d->ways[dtype], cubin.len ? cubin.s : ptx.s);
+		pm_str_release(&ptx);
+		pm_str_release(&cubin);
+	}
+	*out = d->ways[dtype];
+	return rc ? pm__cuda_fail(d->cu, PM_E_ENV, "load the kernels around a library's calls", rc, err) : st;
+}
+
+static PmStatus load_kernel(PmCudaDevice *d, int dtype, const char *entry, CuFn **out, PmErr *err)
+{
+	CuMod *m = NULL;
+	PmStatus st = module_for(d, dtype, &m, err);
+	int rc = st ? 0 : d->cu->module_function(out, m, entry);
+
+	return rc ? pm__cuda_fail(d->cu, PM_E_ENV, "find a kernel around a library's calls", rc, err) : st;
+}
+
+void pm__cuda_ways_close(PmCudaDevice *d)
+{
+	for (int i = 0; i < (int)(sizeof d->ways / sizeof *d->ways); i++)
+		if (d->ways[i])
+			d->cu->module_unload(d->ways[i]);
+}
+
+/* --- preparing -------------------------------------------------------------------------------------------
+ */
+
+void pm__way_drop(PmCudaWay *w)
+{
+	for (int i = 0; i < w->way.n; i++)
+		if (w->call[i])
+			(w->way.stage[i].call.kind == PM_LIB_GEMM ? pm__gemm_drop
+								  : pm__conv_drop)(w->call[i]);
+	memset(w, 0, sizeof *w);
+}
+
+PmStatus pm__way_prepare(PmCudaDevice *d, const PmWay *way, int pick, PmCudaWay *out, PmErr *err)
+{
+	PmStatus st = PM_OK;
+	int64_t most = 0;
+
+	memset(out, 0, sizeof *out);
+	out->way = *way;
+	out->pick = pick;
+	for (int i = 0; i < way->n && !st; i++) {
+		const PmWayStage *s = &way->stage[i];
+		int64_t bytes = 0;
+
+		if (s->entry)
+			st = load_kernel(d, way->dtype, s->entry, &out->kernel[i], err);
+		else
+			st = s->call.kind == PM_LIB_GEMM
+				     ? pm__gemm_prepare(&s->call, gemm_workspace, &out->pick, &out->call[i],
+							&bytes, err)
+				     : pm__conv_prepare(&s->call, conv_workspace, &out->pick, &out->call[i],
+							&bytes, err);
+		if (bytes > most)
+			most = bytes;
+	}
+	out->workspace = way->room + most;
+	return st;
+}
+
+/* --- running ---------------------------------------------------------------------------------------------
+ */
+
+void pm__way_unplace(PmCudaPlaced *p)
+{
+	for (int i = 0; i < PM_WAY_STAGES; i++)
+		if (p->placed[i])
+			pm__conv_unplace(p->placed[i]);
+	memset(p, 0, sizeof *p);
+}
+
+PmStatus pm__way_place(const PmCudaWay *w, const CuPtr p[4], CuPtr workspace, PmCudaPlaced *out, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	memset(out, 0, sizeof *out);
+	out->workspace = workspace + (uint64_t)w->way.room;
+	for (int i = 0; i < w->way.n && !st; i++) {
+		const PmWayStage *s = &w->way.stage[i];
+
+		for (int k = 0; k < s->n_places; k++)
+			out->p[i][k] = s->place[k].arg == PM_WAY_ROOM
+					       ? workspace + (uint64_t)s->place[k].offset
+					       : p[s->place[k].arg];
+		if (w->call[i] && s->call.kind == PM_LIB_CONV)
+			st = pm__conv_place(w->call[i], out->p[i], out->workspace, &out->placed[i], err);
+	}
+	return st;
+}
+
+static PmStatus run_kernel(PmCudaDevice *d, const PmWayStage *s, CuFn *f, const CuPtr *p, PmErr *err)
+{
+	void *params[PM_WAY_PLACES + PM_WAY_INTS];
+	int rc, n = 0;
+
+	for (int i = 0; i < s->n_places; i++)
+		params[n++] = (void *)(uintptr_t)&p[i];
+	for (int i = 0; i < s->n_ints; i++)
+		params[n++] = (void *)(uintptr_t)&s->v[i];
+	rc = d->cu->launch(f, s->blocks, 1, 1, PM_WAY_BLOCK, 1, 1, 0, d->stream, params, NULL);
+	return rc ? pm__cuda_fail(d->cu, PM_E_DEVICE, "launch a kernel around a library's call", rc, err)
+		  : PM_OK;
+}
+
+PmStatus pm__way_run(PmCudaDevice *d, const PmCudaWay *w, const PmCudaPlaced *p, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (int i = 0; i < w->way.n && !st; i++) {
+		const PmWayStage *s = &w->way.stage[i];
+
+		if (w->kernel[i])
+			st = run_kernel(d, s, w->kernel[i], p->p[i], err);
+		else if (s->call.kind == PM_LIB_GEMM)
+			st = pm__gemm_run(w->call[i], p->p[i], p->workspace, w->workspace - w->way.room,
+					  d->stream, err);
+		else
+			st = pm__conv_run(w->call[i], p->placed[i], p->p[i], d->stream, err);
+	}
+	return st;
+}

@@ -1,0 +1,116 @@
+/* bank.c - where the inputs of timed calls come from: drawn anew for every call. */
+#include "runtime/device/bank.h"
+
+#include <string.h>
+
+static const uint64_t golden = 0x9e3779b97f4a7c15u;
+
+int pm_bank_is_drawn(const PmBank *b, size_t i)
+{
+	return b->table && b->table[i].bytes > 0;
+}
+
+uint64_t pm_bank_base(const PmBank *b, uint64_t index, size_t i)
+{
+	return pm_mix64(pm_mix64(b->seed + golden * (index + 1)) + i);
+}
+
+/* --- drawn -----------------------------------------------------------------------------------------------
+ */
+
+uint64_t pm_bank_noise(int dtype)
+{
+	return dtype == PM_F32 ? 0xfff : dtype == PM_F64 ? 0xffffffffffu : 0;
+}
+
+/* One step of the generator serves so many elements: what is left for each suffices for its place in the
+ * table and its noise. */
+static int64_t per_step(size_t size)
+{
+	return size <= 2 ? 4 : size == 4 ? 2 : 1;
+}
+
+void pm_bank_draw(void *to, int64_t n, int dtype, const void *table, uint64_t base)
+{
+	size_t size = pm_dtype_size(dtype);
+	uint64_t noise = pm_bank_noise(dtype), h = 0;
+	int64_t per = per_step(size);
+	unsigned shift = (unsigned)(per == 1 ? 0 : 64 / per);
+
+	for (int64_t i = 0; i < n; i++) {
+		uint64_t v = 0;
+
+		h = i % per ? h >> shift : pm_mix64(base + golden * (uint64_t)(i / per));
+		memcpy(&v, (const char *)table + (h & (PM_BANK_TABLE - 1)) * size, size);
+		if (v & noise)
+			v ^= h >> PM_BANK_TABLE_BITS & noise;
+		memcpy((char *)to + (size_t)i * size, &v, size);
+	}
+}
+
+/* --- turned ----------------------------------------------------------------------------------------------
+ */
+
+/* Rows stay whole, so that what holds for each row (a mask with something in it) goes on holding. */
+void pm_bank_choice(const PmBank *b, uint64_t index, size_t i, size_t *from, size_t *turn)
+{
+	uint64_t h = pm_bank_base(b, index, i);
+	const PmTensor *t;
+	size_t row;
+
+	*from = (size_t)(h % (uint64_t)b->n_sets) * b->n_in + i;
+	*turn = 0;
+	t = &b->t[*from];
+	if (!t->bytes)
+		return;
+	row = pm_dtype_size(t->type.dtype);
+	if (t->type.rank > 1 && t->bytes > row * (size_t)t->type.dim[t->type.rank - 1])
+		row *= (size_t)t->type.dim[t->type.rank - 1];
+	*turn = (size_t)(h >> 20) % (t->bytes / row) * row;
+}
+
+static void turn_input(const PmBank *bank, uint64_t index, size_t i, PmTensor *out)
+{
+	const PmTensor *t;
+	size_t from, turn;
+
+	pm_bank_choice(bank, index, i, &from, &turn);
+	t = &bank->t[from];
+	if (!t->bytes)
+		return;
+	memcpy(out->data, (const char *)t->data + turn, t->bytes - turn);
+	memcpy((char *)out->data + (t->bytes - turn), t->data, turn);
+}
+
+/* --- both ------------------------------------------------------------------------------------------------
+ */
+
+PmStatus pm_bank_inputs(const PmBank *bank, uint64_t index, PmTensor *out, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	memset(out, 0, bank->n_in * sizeof *out);
+	for (size_t i = 0; i < bank->n_in && !st; i++) {
+		st = pm_tensor_init(&out[i], &bank->t[i].type, err);
+		if (st)
+			break;
+		if (pm_bank_is_drawn(bank, i))
+			pm_bank_draw(out[i].data, pm_tensor_numel(&out[i]), out[i].type.dtype,
+				     bank->table[i].data, pm_bank_base(bank, index, i));
+		else
+			turn_input(bank, index, i, &out[i]);
+	}
+	for (size_t i = 0; st && i < bank->n_in; i++)
+		pm_tensor_release(&out[i]);
+	return st;
+}
+
+PmDigest pm_bank_digest(const PmBank *bank, const PmTensor *out, size_t n_out)
+{
+	PmDigest d = { { 0, 0 } };
+
+	for (size_t i = 0; i < n_out; i++)
+		if (out[i].bytes)
+			pm_digest_add(&d, bank->digest, i, out[i].data, (int64_t)out[i].bytes);
+	return d;
+}

@@ -1,0 +1,21 @@
+/* probe.h - what this machine has for running kernels: libraries, GPUs, compilers. Nothing is kept open. */
+#ifndef RUNTIME_PROBE_H
+#define RUNTIME_PROBE_H
+
+#include "base/core/err.h"
+
+typedef struct PmFound {
+	const char *what; /* "CUDA driver" */
+	const char *needed_for;
+	int found;
+	char detail[256];  /* version and path when found, else what to do */
+	char version[128]; /* the same without the path and what changes from look to look; "" when not found
+			    */
+} PmFound;
+
+enum { PM_MAX_PROBES = 16 };
+
+/* Looks for everything; returns the number of entries written to `out` (at most PM_MAX_PROBES). */
+int pm_probe_all(PmFound *out);
+
+#endif

@@ -1,0 +1,502 @@
+/* emu_build.c - CUDA source to shared object: writes the translation unit, has it compiled, keeps it.
+ *
+ * Flags: no contraction of a * b + c (the same result on every host, whether it has fma or not), no strict
+ * aliasing (kernels cast between vector and element pointers freely), no removal of accesses through null, no
+ * headers of the host (a kernel sees what it sees under NVRTC), no library but libm (a kernel that calls
+ * anything else does not link).
+ */
+#include "runtime/emu/emu_priv.h"
+
+#include "base/core/hash.h"
+#include "base/sys/io.h"
+#include "base/sys/proc.h"
+#include "runtime/device/kcache.h"
+#include "runtime/device/kernel_unit.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const flags[] = {
+	"-std=c++17",
+	"-O2",
+	"-fPIC",
+	"-Werror=vla",
+	"-nostdinc",
+	"-fvisibility=hidden",
+	"-fno-strict-aliasing",
+	"-fwrapv", /* signed integers overflow as on a GPU */
+	"-fno-delete-null-pointer-checks",
+	"-ffp-contract=off",
+	"-fno-math-errno",
+	"-fno-trapping-math",
+	"-fno-exceptions",
+	"-fno-rtti",
+	"-fno-threadsafe-statics",
+	"-fno-asynchronous-unwind-tables",
+	"-fno-stack-protector",
+	"-fno-tree-loop-distribute-patterns", /* a loop that copies must not become a call of memcpy */
+	"-fstack-clash-protection",
+	"-fdiagnostics-color=never",
+	"-Wfatal-errors",
+};
+static const char *const race_flags[] = { "-fsanitize=thread", "--param=tsan-distinguish-volatile=1" };
+static const char *const link_flags[] = { "-shared", "-nostdlib", "-Wl,-z,defs", "-Wl,--as-needed" };
+static const char *const link_libraries[] = { "-lm", "-lgcc" };
+enum {
+	N_FLAGS = sizeof flags / sizeof flags[0],
+	N_RACE_FLAGS = sizeof race_flags / sizeof race_flags[0],
+	N_LINK = sizeof link_flags / sizeof link_flags[0],
+	N_LIBRARIES = sizeof link_libraries / sizeof link_libraries[0],
+};
+_Static_assert(N_FLAGS + N_RACE_FLAGS + N_LINK + N_LIBRARIES + 20 <= PM_EMU_MAX_ARGV,
+	       "there is room for flags and files");
+
+static const PmLimits version_limits = { .seconds = 60, .cpu_seconds = 60, .file_size = -1, .tries = 3 };
+
+/* --- what the key of every kernel starts with -------------------------------------------------------- */
+
+static void add_lines(const char *const *v, int n, PmStr *text)
+{
+	for (int i = 0; i < n; i++)
+		pm_str_addf(text, "%s\n", v[i]);
+}
+
+PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmEmuMode mode, PmErr *err)
+{
+	const char *cxx = getenv("PASSMITH_CXX");
+	PmStr text = PM_STR_INIT;
+	PmProcResult r = { 0 };
+	PmStatus rc;
+
+	b->mode = mode;
+	pm_str_init(&b->root);
+	pm_str_init(&b->cache);
+	pm_str_init(&b->heads);
+	pm_str_init(&b->cxx);
+	pm_str_add(&b->cxx, cxx && *cxx ? cxx : "g++");
+	rc = pm_root_dir(&b->root, err);
+	if (!rc)
+		rc = pm_kcache_dir("emu", &b->cache, err);
+	if (!rc)
+		rc = pm_kcache_dir("emu-head", &b->heads, err);
+	if (!rc) {
+		const char *argv[] = { "env", "LC_ALL=C", b->cxx.s, "--version", NULL };
+
+		rc = pm_run(argv, NULL, 0, &version_limits, &r, NULL);
+		if (rc || r.end != PM_PROC_EXITED || r.code != 0)
+			rc = pm_err(err, PM_E_ENV,
+				    "The emulated device needs a C++ compiler, but \"%s --version\" does not "
+				    "work; install g++ or set PASSMITH_CXX to a compiler.",
+				    b->cxx.s);
+		else
+			pm_str_addf(&text, "abi %d\n%s\n%s", PM_EMU_ABI, b->cxx.s, r.out.s);
+		pm_proc_result_release(&r);
+	}
+	add_lines(flags, N_FLAGS, &text);
+	add_lines(link_flags, N_LINK, &text);
+	add_lines(link_libraries, N_LIBRARIES, &text);
+	if (!rc)
+		rc = pm_kcache_add_headers(b->root.s, "runtime/emu/include", &text, err);
+	if (!rc)
+		rc = pm_kcache_add_headers(b->root.s, "include/passmith", &text, err);
+	pm_sha256_hex(text.s, text.len, b->key);
+	pm_str_clear(&text);
+	add_lines(race_flags, N_RACE_FLAGS, &text);
+	if (!rc && mode == PM_EMU_RACES)
+		rc = pm_kcache_add_headers(b->root.s, "runtime/emu/races", &text, err);
+	pm_sha256_hex(text.s, text.len, b->race_key);
+	pm_str_release(&text);
+	if (rc)
+		pm__emu_builder_close(b);
+	return rc;
+}
+
+void pm__emu_builder_close(PmEmuBuilder *b)
+{
+	pm_str_release(&b->root);
+	pm_str_release(&b->cache);
+	pm_str_release(&b->heads);
+	pm_str_release(&b->cxx);
+}
+
+/* --- the translation unit --------------------------------------------------------------------------------
+ */
+
+int pm__emu_flags(const PmEmuBuilder *b, int watched, const char **argv, PmStr *keep)
+{
+	int n = 0, i;
+
+	for (i = 0; i < PM_EMU_KEEP; i++)
+		pm_str_init(&keep[i]);
+	for (i = 0; i < N_FLAGS; i++)
+		argv[n++] = flags[i];
+	for (i = 0; i < N_RACE_FLAGS && watched; i++)
+		argv[n++] = race_flags[i];
+	pm_str_addf(&keep[0], "-I%s/runtime/emu/include", b->root.s);
+	pm_str_addf(&keep[1], "-I%s/include", b->root.s);
+	pm_str_addf(&keep[2], "-I%s/runtime/emu/races", b->root.s);
+	for (i = 0; i < PM_EMU_KEEP; i++)
+		argv[n++] = keep[i].s;
+	return n;
+}
+
+void pm__emu_flags_release(PmStr *keep)
+{
+	for (int i = 0; i < PM_EMU_KEEP; i++)
+		pm_str_release(&keep[i]);
+}
+
+/* Replaces the kernels found in the source by those found behind the preprocessor. */
+static PmStatus scan_preprocessed(const PmEmuBuilder *b, const PmSource *s, PmEmuScan *scan, PmErr *err)
+{
+	const char *argv[PM_EMU_MAX_ARGV];
+	PmStr keep[PM_EMU_KEEP], unit = PM_STR_INIT;
+	PmProcResult r = { 0 };
+	PmEmuScan after = { .text = PM_STR_INIT };
+	PmEmuWork work;
+	PmStatus rc = pm__emu_work_open(&work, err);
+	size_t i;
+	int n = pm__emu_flags(b, 0, argv, keep);
+
+	argv[n++] = "-DPM_EMU_SCAN";
+	argv[n++] = "-E";
+	argv[n++] = "-xc++";
+	argv[n++] = "-";
+	argv[n] = NULL;
+	pm_str_add(&unit, "#include \"cuda_host.h\"\n");
+	pm_kernel_unit_begin(s, &unit);
+	pm_kernel_lines_add(s, scan->text.s, scan->text.len, &unit);
+	if (!rc)
+		rc = pm__emu_cxx(b, &work, argv, &unit, &r, err);
+	pm__emu_work_close(&work);
+	/* A source that cannot be preprocessed gets its message from the compilation. */
+	if (!rc && r.end == PM_PROC_EXITED && r.code == 0) {
+		rc = pm__emu_scan(s->label, r.out.s, r.out.len, &after, err);
+		for (i = 0; !rc && i < after.kernels.n; i++)
+			PM_VEC_PUSH(&scan->kernels, after.kernels.v[i]);
+		if (!rc)
+			PM_VEC_RELEASE(&after.kernels);
+	}
+	pm__emu_scan_release(&after);
+	pm_proc_result_release(&r);
+	pm__emu_flags_release(keep);
+	pm_str_release(&unit);
+	return rc;
+}
+
+static void drop_kernels(PmEmuScan *scan)
+{
+	size_t i;
+
+	for (i = 0; i < scan->kernels.n; i++) {
+		free(scan->kernels.v[i].name);
+		free(scan->kernels.v[i].bounds);
+	}
+	PM_VEC_RELEASE(&scan->kernels);
+}
+
+static int is_watched(const PmEmuBuilder *b, const PmSource *s)
+{
+	return b->mode == PM_EMU_RACES && pm_emu_races_wanted(s->source);
+}
+
+/* Appends to `unit` all of the translation unit but the table of kernels. */
+static PmStatus write_body(const PmEmuBuilder *b, const PmSource *s, PmEmuScan *scan, PmStr *unit, PmErr *err)
+{
+	PmStatus rc = pm_kernel_source_check(s, err);
+
+	if (!rc)
+		rc = pm__emu_scan(s->label, s->source, strlen(s->source), scan, err);
+	if (!rc) {
+		pm_str_add(unit, is_watched(b, s) ? "#include \"races.h\"\n" : "#include \"cuda_host.h\"\n");
+		if (b->mode == PM_EMU_PRINT)
+			pm_str_add(unit, "#include \"cuda_print.h\"\n");
+		pm_kernel_unit_begin(s, unit);
+		pm_kernel_lines_add(s, scan->text.s, scan->text.len, unit);
+	}
+	return rc;
+}
+
+/* Appends the table of the kernels that were found. */
+static void write_table(const PmEmuScan *scan, PmStr *unit)
+{
+	size_t i;
+
+	pm_str_add(unit, "\n#line 1 \"the end of the source\"\nPM_EMU_MODULE_BEGIN\n");
+	for (i = 0; i < scan->kernels.n; i++) {
+		if (!scan->kernels.v[i].c_linkage)
+			continue;
+		pm_str_addf(unit, "PM_EMU_ENTRY(%s, (%s)),\n", scan->kernels.v[i].name,
+			    scan->kernels.v[i].bounds ? scan->kernels.v[i].bounds : "0");
+	}
+	pm_str_add(unit, "PM_EMU_MODULE_END\n");
+}
+
+/* --- the compiler's answer ------------------------------------------------------------------------------ */
+
+/* Finds "<kernel>:<line>:<column>: <mark>" at the start of a line and gives line number, part and what
+ * follows; with label NULL any line that has the mark. */
+static const char *find_message(const char *text, const char *label, const char *mark, int *line, PmStr *part)
+{
+	const char *at = text, *end;
+
+	for (; at && *at; at = end ? end + 1 : NULL) {
+		const char *found = strstr(at, mark), *behind;
+
+		end = strchr(at, '\n');
+		if (!found || (end && found > end))
+			continue;
+		if (!label)
+			return at;
+		pm_str_clear(part);
+		behind = pm_kernel_lines_part(at, label, part);
+		if (behind && *behind == ':' && isdigit((unsigned char)behind[1])) {
+			*line = atoi(behind + 1);
+			return found + strlen(mark);
+		}
+	}
+	return NULL;
+}
+
+/* An error of a header: a line near it says where the source used it. */
+static PmStatus report_header(const PmSource *s, const char *text, const char *msg, PmErr *err)
+{
+	const char *what = strstr(msg, "error: ") + 7, *end = msg + strcspn(msg, ":"), *base = end;
+	PmStr part = PM_STR_INIT;
+	PmStatus st;
+	int line = 0;
+
+	while (base > msg && base[-1] != '/')
+		base--;
+	if (find_message(text, s->label, ":", &line, &part))
+		st = pm_err(err, PM_E_INVALID,
+			    "Kernel '%s' does not compile: line %d%s: %.*s (reported in %.*s)", s->label,
+			    line, part.s, (int)strcspn(what, "\n"), what, (int)(end - base), base);
+	else
+		st = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: %.*s", s->label,
+			    (int)strcspn(what, "\n"), what);
+	pm_str_release(&part);
+	return st;
+}
+
+static PmStatus report(const PmSource *s, const PmProcResult *r, PmErr *err)
+{
+	PmStr part = PM_STR_INIT, why = PM_STR_INIT;
+	const char *text = r->errtext.s, *msg;
+	int line = 0;
+	PmStatus rc;
+
+	if (r->end != PM_PROC_EXITED) {
+		pm_proc_describe(r, &why);
+		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: the compiler %s.", s->label,
+			    why.s);
+	} else if ((msg = find_message(text, s->label, " error: ", &line, &part)) != NULL) {
+		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: line %d%s: %.*s", s->label,
+			    line, part.s, (int)strcspn(msg, "\n"), msg);
+	} else if ((msg = strstr(text, "undefined reference to ")) != NULL) {
+		rc = pm_err(err, PM_E_INVALID,
+			    "Kernel '%s' does not link: %.*s; a kernel may call only its own functions and "
+			    "CUDA's.",
+			    s->label, (int)strcspn(msg, "\n"), msg);
+	} else if ((msg = find_message(text, NULL, "error: ", &line, &part)) != NULL) {
+		rc = report_header(s, text, msg, err);
+	} else {
+		rc = pm_err(err, PM_E_INVALID, "Kernel '%s' does not compile: %.600s", s->label,
+			    *text ? text : "the compiler gave no message");
+	}
+	pm_str_release(&why);
+	pm_str_release(&part);
+	return rc;
+}
+
+/* The first object of a name stays: a process that may open this file and no other (base/sandbox/sandbox.h)
+ * could not open one that took its place. */
+static PmStatus put_object(const PmSource *s, const char *made, const char *path, PmErr *err)
+{
+	if (link(made, path) == 0)
+		return PM_OK;
+	if (errno == EEXIST)
+		return pm__emu_object_check(path, s->label, err);
+	if (rename(made, path) == 0) /* file systems without links */
+		return PM_OK;
+	return pm_err(
+		err, PM_E_IO,
+		"Cannot put the compiled kernel '%s' into the cache as \"%s\"; check that the folder may "
+		"be written and has space.",
+		s->label, path);
+}
+
+static PmStatus compile(const PmEmuBuilder *b, const PmSource *s, const PmStr *unit, const char *path,
+			PmErr *err)
+{
+	const char *argv[PM_EMU_MAX_ARGV];
+	PmStr keep[PM_EMU_KEEP], made = PM_STR_INIT, head = PM_STR_INIT, script = PM_STR_INIT;
+	PmProcResult r = { 0 };
+	PmEmuWork work;
+	PmStatus rc = pm__emu_work_open(&work, err);
+	int watched = is_watched(b, s), n;
+
+	pm__emu_head_dir(b, watched, &head);
+	argv[0] = "-I";
+	argv[1] = head.s;
+	n = 2 + pm__emu_flags(b, watched, argv + 2, keep);
+	pm__emu_head_make(b, watched);
+	pm_path_join(work.dir.s, "kernel.so", &made);
+	pm_str_addf(&script, "-Wl,-T,%s/runtime/emu/%s", b->root.s,
+		    watched ? "races/races.ld" : "include/shared.ld");
+	for (int i = 0; i < N_LINK; i++)
+		argv[n++] = link_flags[i];
+	argv[n++] = script.s;
+	argv[n++] = "-xc++";
+	argv[n++] = "-";
+	argv[n++] = "-xnone";
+	for (int i = 0; i < N_LIBRARIES; i++)
+		argv[n++] = link_libraries[i];
+	argv[n++] = "-o";
+	argv[n++] = made.s;
+	argv[n] = NULL;
+	if (!rc)
+		rc = pm__emu_cxx(b, &work, argv, unit, &r, err);
+	if (!rc) {
+		if (r.end != PM_PROC_EXITED || r.code != 0)
+			rc = report(s, &r, err);
+		else
+			rc = pm__emu_object_check(made.s, s->label, err);
+		if (!rc)
+			rc = put_object(s, made.s, path, err);
+		pm_proc_result_release(&r);
+	}
+	pm__emu_work_close(&work);
+	pm__emu_flags_release(keep);
+	pm_str_release(&made);
+	pm_str_release(&head);
+	pm_str_release(&script);
+	return rc;
+}
+
+/* The name of the compiled object. What the preprocessor says of which kernels there are follows from what is
+ * hashed here (compiler, flags, headers, the whole source, and what is found without it), so that it is asked
+ * only when there is something to compile: a look into the cache starts no process. Raise PM_EMU_ABI when
+ * emu_scan.c finds other kernels in a preprocessed text than before. */
+static void object_path(const PmEmuBuilder *b, const PmSource *s, const PmEmuScan *scan, const PmStr *body,
+			PmStr *path)
+{
+	char hex[PM_SHA256_HEX], name[PM_SHA256_HEX + 8];
+	PmStr hashed = PM_STR_INIT;
+
+	pm_str_addf(&hashed, "%s\n%s\n%s\n", b->key, is_watched(b, s) ? b->race_key : "",
+		    scan->conditional ? "kernels behind the preprocessor" : "");
+	if (b->mode == PM_EMU_PRINT)
+		pm_str_add(&hashed, "kernels may print\n");
+	pm_str_addn(&hashed, body->s, body->len);
+	write_table(scan, &hashed);
+	pm_sha256_hex(hashed.s, hashed.len, hex);
+	snprintf(name, sizeof name, "%s.so", hex);
+	pm_path_join(b->cache.s, name, path);
+	pm_str_release(&hashed);
+}
+
+/* Appends the table, behind the preprocessor where kernels depend on macros. */
+static PmStatus finish_unit(const PmEmuBuilder *b, const PmSource *s, PmEmuScan *scan, PmStr *unit,
+			    PmErr *err)
+{
+	PmStatus rc = PM_OK;
+
+	if (scan->conditional) {
+		drop_kernels(scan);
+		rc = scan_preprocessed(b, s, scan, err);
+	}
+	write_table(scan, unit);
+	return rc;
+}
+
+PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, PmErr *err)
+{
+	PmEmuScan scan = { .text = PM_STR_INIT };
+	PmStr unit = PM_STR_INIT;
+	PmStatus rc = write_body(b, s, &scan, &unit, err);
+
+	if (!rc) {
+		object_path(b, s, &scan, &unit, path);
+		if (pm_path_exists(path->s)) {
+			rc = pm__emu_object_check(path->s, s->label, err);
+		} else {
+			rc = finish_unit(b, s, &scan, &unit, err);
+			if (!rc)
+				rc = compile(b, s, &unit, path->s, err);
+		}
+	}
+	pm__emu_scan_release(&scan);
+	pm_str_release(&unit);
+	return rc;
+}
+
+PmStatus pm__emu_say(const PmEmuBuilder *b, const PmSource *s, PmStatus *said, PmStr *log, PmErr *err)
+{
+	const char *argv[PM_EMU_MAX_ARGV];
+	PmStr keep[PM_EMU_KEEP], unit = PM_STR_INIT;
+	PmEmuScan scan = { .text = PM_STR_INIT };
+	PmProcResult r = { 0 };
+	PmEmuWork work;
+	PmErr why;
+	PmStatus rc = pm__emu_work_open(&work, err);
+	int n = pm__emu_flags(b, 0, argv, keep);
+
+	*said = PM_OK;
+	pm_err_init(&why);
+	argv[n++] = "-Wno-fatal-errors";
+	argv[n++] = "-fsyntax-only";
+	argv[n++] = "-ftrack-macro-expansion=0";
+	argv[n++] = "-fno-diagnostics-show-caret";
+	argv[n++] = "-xc++";
+	argv[n++] = "-";
+	argv[n] = NULL;
+	if (!rc)
+		*said = write_body(b, s, &scan, &unit, &why);
+	if (!rc && !*said)
+		*said = finish_unit(b, s, &scan, &unit, &why);
+	if (*said) {
+		pm_str_add(log, why.text);
+	} else if (!rc && !(rc = pm__emu_cxx(b, &work, argv, &unit, &r, err))) {
+		if (r.end != PM_PROC_EXITED) {
+			pm_str_add(log, "The compiler ");
+			pm_proc_describe(&r, log);
+			pm_str_addc(log, '.');
+		} else if (r.code) {
+			pm_str_addn(log, r.errtext.s, r.errtext.len);
+		}
+		*said = r.end != PM_PROC_EXITED || r.code ? PM_E_INVALID : PM_OK;
+	}
+	pm__emu_scan_release(&scan);
+	pm__emu_work_close(&work);
+	pm_proc_result_release(&r);
+	pm__emu_flags_release(keep);
+	pm_str_release(&unit);
+	return rc;
+}
+
+typedef struct Ahead {
+	const PmEmuBuilder *b;
+	const PmSource *src;
+} Ahead;
+
+static void build_nth(void *arg, size_t i)
+{
+	const Ahead *a = arg;
+	PmStr path = PM_STR_INIT;
+
+	pm__emu_build(a->b, &a->src[i], &path, NULL);
+	pm_str_release(&path);
+}
+
+/* What cannot be compiled here is compiled, and reported, by the caller. */
+void pm__emu_build_ahead(const PmEmuBuilder *b, const PmSource *src, size_t n, int jobs)
+{
+	Ahead a = { b, src };
+
+	pm_kcache_ahead(jobs, n, build_nth, &a);
+}

@@ -1,0 +1,53 @@
+/* emu_head.c - what stands in front of every kernel, compiled once: reading cuda_host.h and the prelude takes
+ * the compiler longer than a kernel does.
+ *
+ * GCC looks in each folder of its list for NAME.gch before NAME, and passes over one that it cannot use, as
+ * other compilers pass over all. The folder's name is the key of what it is made from, so that it is never
+ * out of date.
+ */
+#include "base/sys/io.h"
+#include "base/sys/proc.h"
+#include "runtime/emu/emu_priv.h"
+
+#include <stdio.h>
+
+void pm__emu_head_dir(const PmEmuBuilder *b, int watched, PmStr *out)
+{
+	pm_path_join(b->heads.s, watched ? b->race_key : b->key, out);
+}
+
+void pm__emu_head_make(const PmEmuBuilder *b, int watched)
+{
+	const char *argv[PM_EMU_MAX_ARGV];
+	const char *name = watched ? "races.h" : "cuda_host.h";
+	PmStr keep[PM_EMU_KEEP], dir = PM_STR_INIT, path = PM_STR_INIT, header = PM_STR_INIT;
+	PmStr made = PM_STR_INIT, nothing = PM_STR_INIT;
+	PmProcResult r = { 0 };
+	PmEmuWork work;
+	int n = pm__emu_flags(b, watched, argv, keep);
+
+	pm__emu_head_dir(b, watched, &dir);
+	pm_str_addf(&path, "%s/%s.gch", dir.s, name);
+	pm_str_addf(&header, "%s/runtime/emu/%s/%s", b->root.s, watched ? "races" : "include", name);
+	if (!pm_path_exists(path.s) && !pm_mkdirs(dir.s, NULL)) {
+		if (!pm__emu_work_open(&work, NULL)) {
+			pm_path_join(work.dir.s, "head.gch", &made);
+			argv[n++] = "-xc++-header";
+			argv[n++] = header.s;
+			argv[n++] = "-o";
+			argv[n++] = made.s;
+			argv[n] = NULL;
+			if (!pm__emu_cxx(b, &work, argv, &nothing, &r, NULL) && r.end == PM_PROC_EXITED &&
+			    r.code == 0)
+				rename(made.s, path.s);
+			pm_proc_result_release(&r);
+		}
+		pm__emu_work_close(&work);
+	}
+	pm__emu_flags_release(keep);
+	pm_str_release(&dir);
+	pm_str_release(&path);
+	pm_str_release(&header);
+	pm_str_release(&made);
+	pm_str_release(&nothing);
+}

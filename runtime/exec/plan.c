@@ -1,0 +1,364 @@
+/* plan.c - turns a graph into launches and views. */
+#include "runtime/exec/plan_priv.h"
+
+#include "runtime/ref/ref.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Planner of each operator, by the reference token of its row. */
+static const PmEagerFn planners[PM_N_OPS] = {
+#define OP(name, in_min, in_max, out_min, out_max, flags, types, attrs, shape, ref, expr, iexpr)             \
+	[PM_OP_##name] = eager_##ref,
+#include "ir/core/ops.def"
+#undef OP
+};
+
+int pm_plan_has_kernel(PmOp op)
+{
+	return (unsigned)op < PM_N_OPS && planners[op] && planners[op] != eager_none;
+}
+
+const PmType *pm__type(const PmPlan *p, PmValue v)
+{
+	return pm_value_type(p->g, v);
+}
+
+Loc *pm__loc(const PmPlan *p, PmValue v)
+{
+	return &p->loc[v.id];
+}
+
+int64_t pm__numel(const PmPlan *p, PmValue v)
+{
+	int64_t n = 0;
+
+	pm_type_numel(pm__type(p, v), &n, NULL); /* every type was checked when planning began */
+	return n;
+}
+
+int pm__add_buffer(PmPlan *p, int64_t bytes, PmBufUse use)
+{
+	PM_VEC_PUSH(&p->buffers, ((Buffer){ .bytes = bytes, .use = use }));
+	return (int)p->buffers.n - 1;
+}
+
+void pm__contiguous_strides(const PmType *t, int64_t *stride)
+{
+	int64_t s = 1;
+
+	for (int d = t->rank - 1; d >= 0; d--) {
+		stride[d] = s;
+		s *= t->dim[d];
+	}
+}
+
+PmStatus pm__place(PmPlan *p, PmValue v, PmErr *err)
+{
+	const PmType *t = pm__type(p, v);
+	Loc *l = pm__loc(p, v);
+	int64_t bytes;
+	PmStatus st = pm_type_bytes(t, &bytes, err);
+
+	if (st)
+		return st;
+	l->buf = pm__add_buffer(p, bytes, PM_BUF_SCRATCH);
+	p->buffers.v[l->buf].holds_value = 1;
+	l->off = 0;
+	pm__contiguous_strides(t, l->stride);
+	return PM_OK;
+}
+
+int pm__is_contiguous(const PmPlan *p, PmValue v)
+{
+	const PmType *t = pm__type(p, v);
+	int64_t want[PM_MAX_RANK];
+
+	pm__contiguous_strides(t, want);
+	for (int d = 0; d < t->rank; d++)
+		if (t->dim[d] != 1 && pm__loc(p, v)->stride[d] != want[d])
+			return 0;
+	return 1;
+}
+
+void pm__place_view(PmPlan *p, PmNode n, PmValue v, const Loc *l)
+{
+	char label[64];
+
+	*pm__loc(p, v) = *l;
+	snprintf(label, sizeof label, "view %s", pm_node_op_name(p->g, n));
+	PM_VEC_PUSH(&p->steps, ((Step){ .label = pm_arena_strdup(p->arena, label), .source = -1 }));
+}
+
+/* ---- building ---- */
+
+static PmStatus place_source(PmPlan *p, PmValue v, int is_const, PmErr *err)
+{
+	PmStatus st = pm__place(p, v, err);
+	const PmBlob *b = pm_value_blob(p->g, v);
+
+	if (st)
+		return st;
+	if (is_const && !p->counts && !pm_blob_readable(b))
+		return pm_err(err, PM_E_NOT_FOUND,
+			      "Constant '%.120s' has no data here (it lives in '%.120s'); put that file "
+			      "beside the model.",
+			      pm_value_name(p->g, v), b->location ? b->location : "?");
+	p->buffers.v[pm__loc(p, v)->buf].use = PM_BUF_INPUT;
+	p->buffers.v[pm__loc(p, v)->buf].value = v;
+	p->buffers.v[pm__loc(p, v)->buf].is_const = is_const;
+	return PM_OK;
+}
+
+static PmStatus check_static(const PmGraph *g, PmErr *err)
+{
+	for (uint32_t id = 1; id < pm_graph_value_limit(g); id++) {
+		PmValue v = { id };
+		PmStr what = PM_STR_INIT;
+		int live = pm_value_is_input(g, v) || pm_value_is_const(g, v) || pm_value_def(g, v, NULL).id;
+
+		if (!live || pm_type_is_static(pm_value_type(g, v)))
+			continue;
+		if (pm_value_def(g, v, NULL).id &&
+		    pm_op_desc(pm_node_op(g, pm_value_def(g, v, NULL)))->flags & PM_OPF_DATA) {
+			pm_node_describe(g, pm_value_def(g, v, NULL), &what);
+			pm_err(err, PM_E_UNSUPPORTED,
+			       "How large the result of %s is depends on its data, which is not known when "
+			       "kernels "
+			       "are planned; use --device ref, or bind its symbol to the number it will "
+			       "have.",
+			       what.s);
+			pm_str_release(&what);
+			return PM_E_UNSUPPORTED;
+		}
+		pm_type_describe(pm_value_type(g, v), &what);
+		pm_err(err, PM_E_SHAPE,
+		       "Value '%.120s' has type %s, which is not fully known; bind the symbols to numbers "
+		       "first.",
+		       pm_value_name(g, v), what.s);
+		pm_str_release(&what);
+		return PM_E_SHAPE;
+	}
+	return PM_OK;
+}
+
+/* Graph outputs leave through contiguous buffers of their own. */
+static PmStatus place_outputs(PmPlan *p, PmErr *err)
+{
+	for (size_t i = 0; i < pm_graph_n_outputs(p->g); i++) {
+		PmValue v = pm_graph_output(p->g, i);
+		Loc l = *pm__loc(p, v);
+		Buffer *b = &p->buffers.v[l.buf];
+		int64_t bytes = 0;
+		PmStatus st = pm_type_bytes(pm__type(p, v), &bytes, err);
+
+		if (st)
+			return st;
+		if (b->use != PM_BUF_SCRATCH || b->bytes != bytes || !pm__is_contiguous(p, v)) {
+			PmNode n = pm_value_def(p->g, v, NULL);
+
+			st = pm__copy(p, n, pm__type(p, v), pm__loc(p, v), &l, err);
+			if (st)
+				return st;
+		}
+		p->buffers.v[l.buf].use = PM_BUF_OUTPUT;
+		PM_VEC_PUSH(&p->outputs, l.buf);
+	}
+	return PM_OK;
+}
+
+/* Counting goes on behind a node that cannot be planned: it counts as one launch that writes its results. */
+static PmStatus place_unknown(PmPlan *p, PmNode n, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t k = 0; k < pm_node_n_out(p->g, n) && !st; k++)
+		st = pm__place(p, pm_node_out(p->g, n, k), err);
+	return st;
+}
+
+static PmStatus plan_node(PmPlan *p, PmNode n, size_t *kernels, const int *alts, size_t n_alts, PmErr *err)
+{
+	PmOp op = pm_node_op(p->g, n);
+	size_t first = p->steps.n;
+	PmErr why;
+	PmStatus st;
+
+	pm_err_init(&why);
+	if (pm_op_desc(op)->flags & PM_OPF_KERNEL) {
+		st = pm__plan_kernel(p, n, *kernels < n_alts ? alts[*kernels] : 0, &why);
+		++*kernels;
+	} else {
+		st = planners[op](p, n, &why);
+		if (!st)
+			pm__offer_library(p, n, first);
+	}
+	if (st && !p->counts)
+		return pm_err(err, st, "%s", why.text);
+	if (!p->counts)
+		return PM_OK;
+	p->counts[n.id] = st != PM_OK;
+	for (size_t i = first; i < p->steps.n && !st; i++)
+		p->counts[n.id] += p->steps.v[i].source >= 0;
+	return st ? place_unknown(p, n, err) : PM_OK;
+}
+
+static PmStatus build(PmPlan *p, const int *alts, size_t n_alts, PmErr *err)
+{
+	const PmGraph *g = p->g;
+	size_t kernels = 0;
+	PmStatus st = check_static(g, err);
+
+	for (size_t i = 0; i < pm_graph_n_inputs(g) && !st; i++)
+		st = place_source(p, pm_graph_input(g, i), 0, err);
+	for (uint32_t id = 1; id < pm_graph_value_limit(g) && !st; id++) {
+		PmValue v = { id };
+
+		if (pm_value_is_const(g, v) && (pm_value_n_uses(g, v) || pm_value_is_output(g, v)))
+			st = place_source(p, v, 1, err);
+	}
+	for (size_t i = 0; i < pm_graph_n_nodes(g) && !st; i++)
+		st = plan_node(p, pm_graph_node_at(g, i), &kernels, alts, n_alts, err);
+	return st ? st : place_outputs(p, err);
+}
+
+static PmStatus make(const PmGraph *g, const int *alts, size_t n_alts, uint32_t *counts, PmPlan **out,
+		     PmErr *err)
+{
+	PmPlan *p = pm_xcalloc(1, sizeof *p);
+	PmStatus st;
+
+	p->g = g;
+	p->counts = counts;
+	p->arena = pm_arena_new(0);
+	p->loc = pm_xcalloc(pm_graph_value_limit(g), sizeof *p->loc);
+	for (uint32_t i = 0; i < pm_graph_value_limit(g); i++)
+		p->loc[i].buf = -1;
+	st = build(p, alts, n_alts, err);
+	if (st) {
+		pm_plan_free(p);
+		return st;
+	}
+	*out = p;
+	return PM_OK;
+}
+
+PmStatus pm_plan_new(const PmGraph *g, const int *alts, size_t n_alts, PmPlan **out, PmErr *err)
+{
+	return make(g, alts, n_alts, NULL, out, err);
+}
+
+PmStatus pm_plan_count(const PmGraph *g, uint32_t *launches, PmErr *err)
+{
+	PmPlan *p = NULL;
+	PmStatus st = make(g, NULL, 0, launches, &p, err);
+
+	pm_plan_free(p);
+	return st;
+}
+
+void pm_plan_free(PmPlan *p)
+{
+	if (!p)
+		return;
+	PM_VEC_RELEASE(&p->buffers);
+	PM_VEC_RELEASE(&p->steps);
+	PM_VEC_RELEASE(&p->sources);
+	PM_VEC_RELEASE(&p->outputs);
+	pm_arena_free(p->arena);
+	free(p->loc);
+	free(p);
+}
+
+size_t pm_plan_sources(const PmPlan *p, const PmSource **out)
+{
+	*out = p->sources.v;
+	return p->sources.n;
+}
+
+/* ---- statistics and printing ---- */
+
+void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out)
+{
+	if (!prof)
+		prof = pm_profile(NULL);
+	memset(out, 0, sizeof *out);
+	for (size_t i = 0; i < p->steps.n; i++) {
+		const Step *s = &p->steps.v[i];
+		double mem = (double)s->bytes / prof->bytes_per_second;
+		double math = (double)s->flops / prof->flops_per_second[s->flop_class];
+
+		if (s->source < 0) {
+			out->n_views++;
+			continue;
+		}
+		out->n_launches++;
+		out->bytes += s->bytes;
+		out->flops += s->flops;
+		out->modelled_seconds += prof->launch_seconds + (mem > math ? mem : math);
+		out->fused_seconds += s->fused ? prof->launch_seconds + (mem > math ? mem : math) : 0;
+	}
+	for (size_t i = 0; i < p->buffers.n; i++)
+		if (p->buffers.v[i].use != PM_BUF_INPUT)
+			out->peak_memory += p->buffers.v[i].bytes;
+}
+
+PmStatus pm_graph_plan_stats(const PmGraph *g, const int *alts, size_t n_alts, const PmProfile *prof,
+			     PmPlanStats *out, PmErr *err)
+{
+	PmPlan *p = NULL;
+	PmStatus st = pm_plan_new(g, alts, n_alts, &p, err);
+
+	memset(out, 0, sizeof *out);
+	if (!st)
+		pm_plan_stats(p, prof, out);
+	pm_plan_free(p);
+	return st;
+}
+
+PmStatus pm_plan_print(const PmPlan *p, PmStr *out, PmErr *err)
+{
+	(void)err;
+	for (size_t i = 0; i < p->steps.n; i++) {
+		const Step *s = &p->steps.v[i];
+
+		if (s->source < 0) {
+			pm_str_addf(out, "%4zu  %s\n", i, s->label);
+			continue;
+		}
+		pm_str_addf(out,
+			    "%4zu  launch %s  grid=%u,%u,%u block=%u,%u,%u smem=%u  %lld bytes  %lld flops\n",
+			    i, s->label, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1],
+			    s->block[2], s->smem, (long long)s->bytes, (long long)s->flops);
+	}
+	return PM_OK;
+}
+
+/* ---- the modelled clock's profiles ---- */
+
+static const PmProfile profiles[] = {
+#define XX(name, launch, bandwidth, f64, f32, f16, integer)                                                  \
+	{ name, launch, bandwidth, { f64, f32, f16, integer } },
+#include "runtime/exec/profiles.def"
+#undef XX
+};
+
+const char *pm_profile_names(void)
+{
+#define XX(name, launch, bytes, f64, f32, f16, ints) " " name
+	return
+#include "runtime/exec/profiles.def"
+		;
+#undef XX
+}
+
+const PmProfile *pm_profile(const char *name)
+{
+	if (!name)
+		return &profiles[0];
+	for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++)
+		if (!strcmp(profiles[i].name, name))
+			return &profiles[i];
+	return NULL;
+}

@@ -1,0 +1,440 @@
+/* worker.c - asks a device worker, and replaces it when it fails. */
+#include "runtime/worker/worker.h"
+
+#include "base/core/hash.h"
+#include "base/sys/serve.h"
+#include "runtime/worker/worker_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPEN_SECONDS = 60, TRIES = 3 };
+
+struct PmWorker {
+	char device[16];
+	PmServer *server; /* NULL = not started */
+	int starts;
+	char held[WORKER_SLOTS][PM_SHA256_HEX];  /* what each slot of the process holds; "" = nothing */
+	char digest[WORKER_SLOTS][PM_CHAIN_HEX]; /* of the same */
+	int next;                                /* slot to be filled next */
+	int side[PM_SAMPLER_SIDES];              /* slots of the last run, or of the clock's sides */
+	double clock_deadline;
+	int killed;     /* the last process, from outside */
+	PmPrint *print; /* borrowed, or NULL */
+};
+
+PmWorker *pm_worker_new(const char *device)
+{
+	PmWorker *w = pm_xcalloc(1, sizeof *w);
+
+	snprintf(w->device, sizeof w->device, "%s", device);
+	return w;
+}
+
+void pm_worker_renew(PmWorker *w)
+{
+	pm_server_stop(w->server);
+	w->server = NULL;
+	memset(w->held, 0, sizeof w->held);
+	memset(w->digest, 0, sizeof w->digest);
+}
+
+void pm_worker_free(PmWorker *w)
+{
+	if (!w)
+		return;
+	pm_worker_renew(w);
+	free(w);
+}
+
+const char *pm_worker_device(const PmWorker *w)
+{
+	return w->device;
+}
+
+void pm_worker_print_to(PmWorker *w, PmPrint *to)
+{
+	w->print = to;
+}
+
+int pm_worker_starts(const PmWorker *w)
+{
+	return w->starts;
+}
+
+/* --- one request -----------------------------------------------------------------------------------------
+ */
+
+static PmStatus start(PmWorker *w, PmErr *err)
+{
+	PmLimits lim = { .file_size = -1 };
+	PmStatus st;
+
+	if (w->server)
+		return PM_OK;
+	st = pm_server_start(pm__worker_serve, w->device, &lim, &w->server, err);
+	if (!st)
+		w->starts++;
+	return st;
+}
+
+void pm_worker_begin(PmWorker *w)
+{
+	start(w, NULL);
+}
+
+/* What was printed goes before the payload. */
+static PmStatus take_printed(PmWorker *w, const WorkerReply *r, PmStr *reply, PmErr *err)
+{
+	if (r->n_printed > reply->len || r->n_printed > PM_PRINT_MAX)
+		return pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
+	if (w->print)
+		pm_print_take(w->print, reply->s, r->n_printed, r->cut);
+	reply->len -= r->n_printed;
+	memmove(reply->s, reply->s + r->n_printed, reply->len + 1);
+	return PM_OK;
+}
+
+/* Sends head and payload; *payload becomes the reply's, of at most `most` bytes. Whatever fails ends the
+ * worker. */
+static PmStatus ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, double deadline, uint64_t most,
+		    WorkerReply *r, PmErr *err)
+{
+	PmStr request = PM_STR_INIT, reply = PM_STR_INIT;
+	PmStatus st = start(w, err);
+
+	memset(r, 0, sizeof *r);
+	if (st)
+		return st;
+	pm_str_addn(&request, a, sizeof *a);
+	pm_str_addn(&request, payload->s, payload->len);
+	st = pm_server_call(w->server, "device worker", request.s, request.len, deadline,
+			    sizeof *r + most + (w->print ? PM_PRINT_MAX : 0), &reply, err);
+	pm_str_release(&request);
+	pm_str_clear(payload);
+	if (!st && reply.len < sizeof *r)
+		st = pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
+	if (!st) {
+		size_t left = reply.len - sizeof *r;
+
+		memcpy(r, reply.s, sizeof *r);
+		r->text[sizeof r->text - 1] = '\0';
+		memmove(reply.s, reply.s + sizeof *r, left + 1);
+		reply.len = left;
+		st = take_printed(w, r, &reply, err);
+		left = reply.len;
+		pm_str_adopt(payload, pm_str_detach(&reply, NULL), left);
+		if (!st && r->status)
+			st = pm_err(err, r->status < 0 ? r->status : PM_E_INTERNAL, "%s", r->text);
+	}
+	pm_str_release(&reply);
+	w->killed = st == PM_E_CRASH && pm_server_killed(w->server);
+	if (st)
+		pm_worker_renew(w);
+	return st;
+}
+
+/* Bytes of a graph's outputs. */
+static uint64_t output_bytes(const PmGraph *g)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < pm_graph_n_outputs(g); i++) {
+		int64_t bytes = 0;
+
+		pm_type_bytes(pm_value_type(g, pm_graph_output(g, i)), &bytes, NULL);
+		sum += (uint64_t)bytes;
+	}
+	return sum;
+}
+
+static PmStatus take_outputs(PmWorker *w, const PmGraph *g, const PmStr *payload, PmTensor *out, PmErr *err)
+{
+	size_t n = pm_graph_n_outputs(g), i = 0;
+	Cursor c = { payload->s, payload->len };
+	PmStatus st = PM_OK;
+
+	memset(out, 0, n * sizeof *out);
+	for (; i < n && !st; i++)
+		st = pm__tensor_unpack(&c, pm_value_type(g, pm_graph_output(g, i)), &out[i], err);
+	if (!st && c.left)
+		st = pm_err(err, PM_E_CRASH, "The device worker sent %zu bytes too many.", c.left);
+	if (st) {
+		for (i = 0; i < n; i++)
+			pm_tensor_release(&out[i]);
+		pm_worker_renew(w);
+	}
+	return st;
+}
+
+/* The n bytes that an answer has to be. */
+static PmStatus take_exactly(PmWorker *w, const PmStr *payload, void *out, size_t n, PmErr *err)
+{
+	if (payload->len != n) {
+		pm_worker_renew(w);
+		return pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
+	}
+	if (n)
+		memcpy(out, payload->s, n);
+	return PM_OK;
+}
+
+int pm_worker_killed(const PmWorker *w)
+{
+	return w->killed;
+}
+
+const char *pm_worker_digest(const PmWorker *w, int side)
+{
+	return w->digest[w->side[side]];
+}
+
+/* A process that something outside killed says nothing of the work: it is asked of another one. */
+static int try_again(const PmWorker *w, PmStatus st, int *n)
+{
+	return st && w->killed && ++*n < TRIES;
+}
+
+PmStatus pm_worker_info(PmWorker *w, PmDeviceInfo *out, PmErr *err)
+{
+	WorkerAsk a = { .what = WORKER_INFO };
+	PmStr payload = PM_STR_INIT;
+	WorkerReply r;
+	PmStatus st;
+	int n = 0;
+
+	do
+		st = ask(w, &a, &payload, OPEN_SECONDS, sizeof *out, &r, err);
+	while (try_again(w, st, &n));
+	if (!st && payload.len != sizeof *out)
+		st = pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
+	if (!st)
+		memcpy(out, payload.s, sizeof *out);
+	pm_str_release(&payload);
+	return st;
+}
+
+/* Makes sure that the worker holds the work; *slot says where. Slots in the set `keep` are not given away. */
+static PmStatus load(PmWorker *w, const PmWork *work, unsigned keep, double deadline, int *slot, PmErr *err)
+{
+	WorkerAsk a = { .what = WORKER_LOAD, .n = (int)work->n_alts };
+	char hex[PM_SHA256_HEX];
+	PmStr payload = PM_STR_INIT;
+	WorkerReply r;
+	PmStatus st;
+
+	if (work->n_alts)
+		pm_str_addn(&payload, work->alts, work->n_alts * sizeof *work->alts);
+	st = pm__graph_pack(work->g, &payload, err);
+	if (!st) {
+		pm_sha256_hex(payload.s, payload.len, hex);
+		for (*slot = 0; *slot < WORKER_SLOTS && strcmp(w->held[*slot], hex) != 0; (*slot)++)
+			;
+	}
+	if (!st && *slot == WORKER_SLOTS) {
+		while (keep >> w->next & 1)
+			w->next = (w->next + 1) % WORKER_SLOTS;
+		a.slot = *slot = w->next;
+		st = ask(w, &a, &payload, deadline, PM_CHAIN_HEX, &r, err);
+		if (!st)
+			st = take_exactly(w, &payload, w->digest[*slot], PM_CHAIN_HEX, err);
+		w->digest[*slot][PM_CHAIN_HEX - 1] = 0;
+		if (!st) {
+			memcpy(w->held[*slot], hex, sizeof hex);
+			w->next = (w->next + 1) % WORKER_SLOTS;
+		}
+	}
+	pm_str_release(&payload);
+	return st;
+}
+
+static PmStatus run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, int plain,
+		    double deadline, PmTensor *out, double *seconds, PmErr *err)
+{
+	WorkerAsk a = {
+		.what = WORKER_RUN, .poison = poison, .plain = plain, .layout = plain ? 0 : work->layout
+	};
+	double limit = deadline > 0 ? deadline : OPEN_SECONDS;
+	double compiling = limit > OPEN_SECONDS ? limit
+						: OPEN_SECONDS; /* no kernel of a candidate runs then */
+	size_t n_in = pm_graph_n_inputs(work->g);
+	PmStr payload = PM_STR_INIT;
+	WorkerReply r;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < n_in && !st; i++)
+		if (!pm_type_equal(&in[i].type, pm_value_type(work->g, pm_graph_input(work->g, i))))
+			st = pm_err(err, PM_E_TYPE, "The tensor given for input '%.120s' is of another type.",
+				    pm_value_name(work->g, pm_graph_input(work->g, i)));
+	if (!st)
+		st = load(w, work, 0, compiling, &a.slot, err);
+	if (st)
+		return st;
+	w->side[0] = a.slot;
+	pm__tensors_pack(in, n_in, &payload);
+	st = ask(w, &a, &payload, limit, output_bytes(work->g), &r, err);
+	if (!st)
+		st = take_outputs(w, work->g, &payload, out, err);
+	if (!st && seconds)
+		*seconds = r.sample.seconds;
+	pm_str_release(&payload);
+	return st;
+}
+
+/* A GPU does not say what a kernel that faulted had touched: outside its buffers, or an input, which is
+ * read-only. Run once more over inputs that can be written, the latter is found by their contents. */
+static PmStatus name_fault(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison,
+			   double deadline, PmErr *err)
+{
+	size_t n = pm_graph_n_outputs(work->g);
+	PmTensor *out = pm_xcalloc(n + 1, sizeof *out);
+	PmErr second;
+	PmStatus st;
+
+	pm_err_init(&second);
+	st = run(w, work, in, poison, 1, deadline, out, NULL, &second);
+	for (size_t i = 0; i < n && !st; i++)
+		pm_tensor_release(&out[i]);
+	free(out);
+	return st == PM_E_MUTATED ? pm_err(err, st, "%s", second.text) : PM_E_OOB;
+}
+
+PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, double deadline,
+		       PmTensor *out, double *seconds, PmErr *err)
+{
+	PmStatus st;
+	int n = 0;
+
+	do
+		st = run(w, work, in, poison, 0, deadline, out, seconds, err);
+	while (try_again(w, st, &n));
+	return st == PM_E_OOB && !strcmp(w->device, "cuda") ? name_fault(w, work, in, poison, deadline, err)
+							    : st;
+}
+
+/* --- the clock -------------------------------------------------------------------------------------------
+ */
+
+PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, const PmBank *bank,
+			      double deadline, int *depth, PmErr *err)
+{
+	WorkerAsk a = { .what = WORKER_CLOCK,
+			.n = n_sides,
+			.n_sets = bank->n_sets,
+			.seed = bank->seed,
+			.digest = bank->digest,
+			.inner = bank->inner,
+			.sketch = bank->sketch,
+			.salt = bank->salt,
+			.bank_poison = bank->poison,
+			.layout = (uint64_t)bank->mixed };
+	int slot[PM_SAMPLER_SIDES];
+	unsigned keep = 0;
+	PmStr payload = PM_STR_INIT;
+	WorkerReply r;
+	PmStatus st = PM_OK;
+
+	if (n_sides < 1 || n_sides > PM_SAMPLER_SIDES)
+		return pm_err(err, PM_E_INVALID, "A clock compares 1 to %d sides.", PM_SAMPLER_SIDES);
+	w->clock_deadline = deadline > 0 ? deadline : OPEN_SECONDS;
+	for (int i = 0; i < n_sides && !st; i++) {
+		st = load(w, &side[i], keep,
+			  w->clock_deadline > OPEN_SECONDS ? w->clock_deadline : OPEN_SECONDS, &slot[i], err);
+		keep |= st ? 0 : 1u << slot[i];
+	}
+	if (st)
+		return st;
+	memcpy(w->side, slot, (size_t)n_sides * sizeof *slot);
+	pm_str_addn(&payload, slot, (size_t)n_sides * sizeof *slot);
+	pm__bank_pack(bank, &payload);
+	/* No kernel of a candidate runs yet. */
+	st = ask(w, &a, &payload, w->clock_deadline > OPEN_SECONDS ? w->clock_deadline : OPEN_SECONDS, 0, &r,
+		 err);
+	*depth = r.n;
+	pm_str_release(&payload);
+	return st;
+}
+
+static PmStatus clock_ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, uint64_t most, PmSample *sample,
+			  PmErr *err)
+{
+	WorkerReply r;
+	PmStatus st;
+
+	if (!w->server)
+		return pm_err(err, PM_E_INVALID, "The clock of this worker is not open.");
+	st = ask(w, a, payload, w->clock_deadline, most, &r, err);
+	if (!st && sample)
+		*sample = r.sample;
+	return st;
+}
+
+static PmStatus clock_simple(PmWorker *w, WorkerWhat what, double *seconds, PmErr *err)
+{
+	WorkerAsk a = { .what = what };
+	PmStr payload = PM_STR_INIT;
+	PmSample s = { 0 };
+	PmStatus st = clock_ask(w, &a, &payload, 0, &s, err);
+
+	if (!st && seconds)
+		*seconds = s.seconds;
+	pm_str_release(&payload);
+	return st;
+}
+
+PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *out, PmMade *made, PmErr *err)
+{
+	WorkerAsk a = { .what = WORKER_TAKE, .ask = *sample, .n = made != NULL };
+	PmStr payload = PM_STR_INIT;
+	size_t bytes = made ? (size_t)sample->train * sizeof *made : 0;
+	PmStatus st = clock_ask(w, &a, &payload, bytes, out, err);
+
+	if (!st)
+		st = take_exactly(w, &payload, made, bytes, err);
+	pm_str_release(&payload);
+	return st;
+}
+
+PmStatus pm_worker_clock_empty(PmWorker *w, double *seconds, PmErr *err)
+{
+	return clock_simple(w, WORKER_EMPTY, seconds, err);
+}
+
+PmStatus pm_worker_clock_warm(PmWorker *w, double *seconds, PmErr *err)
+{
+	return clock_simple(w, WORKER_WARM, seconds, err);
+}
+
+PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, int call, PmTensor *out, PmErr *err)
+{
+	WorkerAsk a = { .what = WORKER_OUTPUTS, .n = call };
+	PmStr payload = PM_STR_INIT;
+	PmStatus st = clock_ask(w, &a, &payload, output_bytes(g), NULL, err);
+
+	if (!st)
+		st = take_outputs(w, g, &payload, out, err);
+	pm_str_release(&payload);
+	return st;
+}
+
+PmStatus pm_worker_clock_sketch(PmWorker *w, int call, PmSketch *out, size_t n_out, PmErr *err)
+{
+	WorkerAsk a = { .what = WORKER_SKETCH, .n = call };
+	PmStr payload = PM_STR_INIT;
+	PmStatus st = clock_ask(w, &a, &payload, n_out * sizeof *out, NULL, err);
+
+	if (!st)
+		st = take_exactly(w, &payload, out, n_out * sizeof *out, err);
+	pm_str_release(&payload);
+	return st;
+}
+
+PmStatus pm_worker_clock_close(PmWorker *w, PmErr *err)
+{
+	PmStatus st = clock_simple(w, WORKER_CLOSE, NULL, err);
+
+	if (strcmp(w->device, "cuda") != 0)
+		pm_worker_renew(w); /* it has shut itself in with this clock's kernels */
+	return st;
+}

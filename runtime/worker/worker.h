@@ -1,0 +1,71 @@
+/* worker.h - a process that holds a device and serves many runs: kernels of candidates never run in this one.
+ *
+ * Starting a worker costs a fork and the opening of the device (0.3 s on a GPU), so one serves run after run.
+ * It is killed, and the next request gets a fresh one, when it hangs (PM_E_TIMEOUT), dies (PM_E_CRASH) or
+ * reports any error, since a kernel error spoils a device for good. It has never held a reference output. One
+ * worker is for one candidate: call pm_worker_renew before the next.
+ */
+#ifndef RUNTIME_WORKER_H
+#define RUNTIME_WORKER_H
+
+#include "runtime/exec/sampler.h"
+
+typedef struct PmWorker PmWorker;
+
+/* For "emu" or "cuda"; nothing is started before the first request. Returns owned. */
+PmWorker *pm_worker_new(const char *device);
+void pm_worker_free(PmWorker *w); /* NULL is allowed */
+/* Ends the process; the next request starts another. */
+void pm_worker_renew(PmWorker *w);
+const char *pm_worker_device(const PmWorker *w);
+/* With PM_DEVICE_PRINT: what kernels print from now on is added there (borrowed), of failed runs too unless
+ * the process was lost. NULL, as at first: nowhere. */
+void pm_worker_print_to(PmWorker *w, PmPrint *to);
+/* Processes started so far. */
+int pm_worker_starts(const PmWorker *w);
+
+/* Starts its process, which opens the device while the caller does other things. Not needed: the first
+ * request does so too, and is the one that fails when there is no such device. */
+void pm_worker_begin(PmWorker *w);
+
+/* 1 when the last request failed because something outside killed the process (SIGKILL), which says nothing
+ * of the work. info and run try again by themselves; whoever has a clock open begins anew. */
+int pm_worker_killed(const PmWorker *w);
+
+/* Facts about the device. */
+PmStatus pm_worker_info(PmWorker *w, PmDeviceInfo *out, PmErr *err);
+
+/* What is run: a graph and the alternatives of its kernels (see pm_plan_new). Borrowed. */
+typedef struct PmWork {
+	const PmGraph *g;
+	const int *alts;
+	size_t n_alts;
+	uint64_t layout; /* where buffers of a run lie: PmDeviceOps.layout. A clock has its own */
+} PmWork;
+
+/* Plans and runs as pm_exec_run does; running has `deadline` seconds, compiling a minute if that is more. The
+ * worker keeps what it was given last, so that the same work again sends inputs only. *seconds (may be NULL):
+ * of the run alone.
+ */
+PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, double deadline,
+		       PmTensor *out, double *seconds, PmErr *err);
+
+/* The digest (pm_exec_digest) of what ran last, or of a side of the clock that is open: said by the process
+ * before a kernel of a candidate ran in it. "" = nothing has run. */
+const char *pm_worker_digest(const PmWorker *w, int side);
+
+/* Timed samples in the worker (sampler.h). Between open and close only the calls of this group are allowed;
+ * each has the deadline given to open. An error closes. *depth: the longest train. */
+PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, const PmBank *bank,
+			      double deadline, int *depth, PmErr *err);
+/* *made (may be NULL; room for ask->train) gets what each call made. */
+PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *ask, PmSample *out, PmMade *made, PmErr *err);
+PmStatus pm_worker_clock_empty(PmWorker *w, double *seconds, PmErr *err);
+PmStatus pm_worker_clock_warm(PmWorker *w, double *seconds, PmErr *err);
+/* Outputs of call number `call` of the last sample, which was of a side that computes `g`. */
+PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, int call, PmTensor *out, PmErr *err);
+/* Of the same call a sketch of each of its n_out outputs, under the bank's key for that. */
+PmStatus pm_worker_clock_sketch(PmWorker *w, int call, PmSketch *out, size_t n_out, PmErr *err);
+PmStatus pm_worker_clock_close(PmWorker *w, PmErr *err);
+
+#endif

@@ -1,0 +1,45 @@
+/* eager_bench.h - cases for the eager kernels of every operator, for tests that run or compile them.
+ *
+ * Each case is a node whose operands are inputs; all cases of a bench are one graph, so that its kernels are
+ * compiled together. Everything fails the running cmocka test when it cannot be done.
+ */
+#ifndef TESTS_LIB_EAGER_BENCH_H
+#define TESTS_LIB_EAGER_BENCH_H
+
+#include "ir/core/graph.h"
+#include "runtime/device/tensor.h"
+
+enum { EAGER_MAX_CASES = 256, EAGER_MAX_VALUES = 1024 };
+
+typedef struct EagerBench {
+	PmGraph *g;
+	size_t n;                        /* outputs */
+	char name[EAGER_MAX_CASES][512]; /* per output */
+	double rel[EAGER_MAX_CASES];     /* error allowed, see eval_same */
+	PmTensor in[EAGER_MAX_VALUES];
+} EagerBench;
+
+EagerBench *eager_open(void);
+void eager_free(EagerBench *b);
+
+/* Adds a node with n_out results; '#' in the operands (see one_node.h) becomes the dtype. */
+void eager_add(EagerBench *b, int dtype, const char *op, const char *operands, const char *attrs,
+	       size_t n_out);
+/* Every element-wise row of ops.def that takes the dtype, on pairs of 15 values. */
+void eager_add_rows(EagerBench *b, int dtype);
+/* Reductions, products, pools, pads; norms, convolutions, averages; what moves elements. */
+void eager_add_numbers(EagerBench *b, int dtype);
+void eager_add_floats(EagerBench *b, int dtype);
+void eager_add_moves(EagerBench *b, int dtype);
+/* Operators whose result on infinities and NaN is worth a look. */
+void eager_add_infinity(EagerBench *b, int dtype);
+/* Casts between all types: truncate, saturate from floating point, wrap from integers, NaN is 0. */
+void eager_add_casts(EagerBench *b);
+/* Powers of two types: the result has the base's. */
+void eager_add_powers(EagerBench *b);
+
+/* Runs the graph on `ref` and on the device, compares every output, and frees the bench. Inputs are awkward
+ * values in order, or small numbers whose sums are exact in every type. */
+void eager_run(EagerBench *b, const char *device, int is_awkward);
+
+#endif

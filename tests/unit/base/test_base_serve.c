@@ -1,0 +1,185 @@
+/* test_base_serve.c - children that answer many requests: echo, memory of their own, hanging, dying. */
+#include "base/sys/serve.h"
+
+#include "base/sys/proc_priv.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MOST = 1 << 19 }; /* bytes of a reply */
+
+/* Words are orders; anything else comes back with the number of requests so far in front, which begins at 100
+ * more than the parent's: what is made without a request is there before the first one. */
+static int obey(void *arg, const char *request, size_t n, PmStr *reply)
+{
+	int *count = arg;
+
+	if (!request) {
+		*count += 100;
+		pm_str_addf(reply, "nobody reads this");
+		return 1; /* ends nothing */
+	}
+	(*count)++;
+	if (n == 4 && !memcmp(request, "hang", 4))
+		for (;;)
+			pause();
+	if (n == 5 && !memcmp(request, "crash", 5)) {
+		fprintf(stderr, "about to go\n");
+		fflush(stderr);
+		abort();
+	}
+	if (n == 4 && !memcmp(request, "exit", 4))
+		_exit(3);
+	if (n == 5 && !memcmp(request, "noisy", 5))
+		for (int i = 0; i < 20000; i++)
+			printf("a line that nobody reads\n");
+	if (n == 3 && !memcmp(request, "fat", 3))
+		for (int i = 0; i < 1000; i++)
+			pm_str_addf(reply, "%1000d", i);
+	if (n == 5 && !memcmp(request, "boast", 5)) {
+		const uint64_t bytes = (uint64_t)1 << 62;
+
+		if (write(PM__CHANNEL, &bytes, sizeof bytes) != sizeof bytes)
+			_exit(4);
+		for (;;)
+			pause();
+	}
+	pm_str_addf(reply, "%d:", *count);
+	pm_str_addn(reply, request, n);
+	return n == 4 && !memcmp(request, "last", 4);
+}
+
+static PmServer *start(int *count)
+{
+	PmLimits lim = { .file_size = -1 };
+	PmServer *s = NULL;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_server_start(obey, count, &lim, &s, &err))
+		fail_msg("%s", err.text);
+	return s;
+}
+
+static void answers(PmServer *s, const char *request, const char *want)
+{
+	PmStr r = PM_STR_INIT;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_server_call(s, "child", request, strlen(request), 20, MOST, &r, &err))
+		fail_msg("%s: %s", request, err.text);
+	assert_string_equal(r.s, want);
+	pm_str_release(&r);
+}
+
+static void fails(PmServer *s, const char *request, double seconds, PmStatus want, const char *words)
+{
+	PmStr r = PM_STR_INIT;
+	PmErr err;
+
+	pm_err_init(&err);
+	assert_int_equal(pm_server_call(s, "child", request, strlen(request), seconds, MOST, &r, &err), want);
+	if (!strstr(err.text, words))
+		fail_msg("\"%s\" does not say \"%s\"", err.text, words);
+	assert_false(pm_server_alive(s));
+	assert_int_equal(pm_server_call(s, "child", "x", 1, 1, MOST, &r, &err), PM_E_CRASH);
+	pm_str_release(&r);
+	pm_server_stop(s);
+}
+
+static void remembers_between_requests(void **state)
+{
+	int count = 40;
+	PmServer *s = start(&count);
+
+	(void)state;
+	answers(s, "a", "141:a");
+	answers(s, "", "142:");
+	answers(s, "noisy", "143:noisy"); /* what it prints goes nowhere and blocks nothing */
+	assert_int_equal(count, 40);      /* its copy, not ours */
+	assert_true(pm_server_alive(s));
+	pm_server_stop(s);
+	pm_server_stop(NULL);
+}
+
+static void large_requests_pass(void **state)
+{
+	enum { N = 300000 };
+	int count = 0;
+	PmServer *s = start(&count);
+	char *big = malloc(N);
+	PmStr r = PM_STR_INIT;
+
+	(void)state;
+	for (int i = 0; i < N; i++)
+		big[i] = (char)(i * 7);
+	assert_int_equal(pm_server_call(s, "child", big, N, 20, N + 4, &r, NULL), PM_OK);
+	assert_int_equal(r.len, N + 4);
+	assert_memory_equal(r.s + 4, big, N);
+	pm_str_release(&r);
+	free(big);
+	pm_server_stop(s);
+}
+
+static void ends_are_told_apart(void **state)
+{
+	int count = 0;
+	PmServer *s = start(&count);
+	PmStr r = PM_STR_INIT;
+	PmErr err;
+
+	(void)state;
+	fails(start(&count), "hang", 0.2, PM_E_TIMEOUT, "The child did not finish within 0.2 seconds");
+	fails(start(&count), "crash", 20, PM_E_CRASH, "about to go");
+	fails(start(&count), "exit", 20, PM_E_CRASH, "exited with status 3");
+	fails(start(&count), "fat", 20, PM_E_CRASH, "it sent 1000");
+	answers(s, "last", "101:last");
+	pm_err_init(&err);
+	assert_int_equal(pm_server_call(s, "child", "x", 1, 20, MOST, &r, &err), PM_E_CRASH);
+	assert_non_null(strstr(err.text, "exited with status 0"));
+	pm_server_stop(s);
+	pm_str_release(&r);
+}
+
+/* A length is only the child's word: no more than was asked for, and no memory for it is no reason to die. */
+static void an_announced_length_is_not_believed(void **state)
+{
+	int count = 0;
+	PmServer *s = start(&count);
+	PmStr r = PM_STR_INIT;
+	PmErr err;
+
+	(void)state;
+	fails(start(&count), "boast", 20, PM_E_CRASH,
+	      "it sent 4611686018427387904 bytes, where at most 524288");
+	pm_err_init(&err);
+	assert_int_equal(pm_server_call(s, "child", "boast", 5, 20, UINT64_MAX, &r, &err), PM_E_ENV);
+	assert_non_null(strstr(err.text, "no memory for the 4611686018427387904 bytes that the child sends"));
+	assert_false(pm_server_alive(s));
+	pm_server_stop(s);
+	s = start(&count);
+	assert_int_equal(pm_server_call(s, "child", "four", 4, 20, 8, &r, &err), PM_OK);
+	assert_int_equal(pm_server_call(s, "child", "four", 4, 20, 7, &r, &err), PM_E_CRASH);
+	pm_server_stop(s);
+	pm_str_release(&r);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(remembers_between_requests),
+		cmocka_unit_test(large_requests_pass),
+		cmocka_unit_test(ends_are_told_apart),
+		cmocka_unit_test(an_announced_length_is_not_believed),
+	};
+
+	return cmocka_run_group_tests_name("base_serve", tests, NULL, NULL);
+}

@@ -1,0 +1,178 @@
+/* test_pool.c - work in several processes: every item once, deaths contained, failures passed on. */
+#include "base/sys/pool.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { N = 200 };
+
+typedef struct Sum {
+	int in_process; /* of one worker: items so far */
+	int started, seen[N], died[N];
+	long total, wrong;
+	size_t kill_at, fail_at;
+	atomic_int *failing; /* shared: the process that fails, 0 before it does */
+} Sum;
+
+static PmStatus start(void *arg, int worker, PmErr *err)
+{
+	Sum *s = arg;
+
+	(void)err;
+	s->started++;
+	return worker >= 0 && worker < 4 ? PM_OK : PM_E_INTERNAL;
+}
+
+/* Until that process has failed and is gone. How far others get before it does is not promised. */
+static void wait_for_end(atomic_int *failing)
+{
+	const struct timespec nap = { 0, 1000 * 1000 };
+	int pid;
+
+	while (!(pid = atomic_load(failing)) || (pid != getpid() && kill(pid, 0) == 0))
+		nanosleep(&nap, NULL);
+}
+
+static PmStatus work(void *arg, size_t item, void *result, PmErr *err)
+{
+	Sum *s = arg;
+	long *r = result;
+
+	if (*r)
+		return pm_err(err, PM_E_INTERNAL, "The result is not zero.");
+	if (item == s->kill_at)
+		raise(SIGKILL);
+	if (item == s->fail_at) {
+		atomic_store(s->failing, getpid());
+		return pm_err(err, PM_E_SHAPE, "Item %zu is not to my taste.", item);
+	}
+	if (item > s->fail_at)
+		wait_for_end(s->failing);
+	s->in_process++;
+	*r = (long)(item * item);
+	return PM_OK;
+}
+
+static PmStatus done(void *arg, size_t item, PmPoolEnd end, const void *result, PmErr *err)
+{
+	Sum *s = arg;
+
+	(void)err;
+	s->seen[item]++;
+	if (end == PM_POOL_DIED) {
+		s->died[item]++;
+		return PM_OK;
+	}
+	s->wrong += *(const long *)result != (long)(item * item);
+	s->total += *(const long *)result;
+	return PM_OK;
+}
+
+static long squares(void)
+{
+	long i, t = 0;
+
+	for (i = 0; i < N; i++)
+		t += i * i;
+	return t;
+}
+
+static void every_item_is_done_once(void **state)
+{
+	int jobs, i;
+
+	(void)state;
+	for (jobs = 1; jobs <= 4; jobs++) {
+		Sum s = { .kill_at = SIZE_MAX, .fail_at = SIZE_MAX };
+		PmPool p = { N, sizeof(long), jobs, start, NULL, work, done, &s };
+
+		assert_int_equal(pm_pool_run(&p, NULL), PM_OK);
+		for (i = 0; i < N; i++)
+			assert_int_equal(s.seen[i], 1);
+		assert_int_equal(s.total, squares());
+		assert_int_equal(s.wrong, 0);
+		assert_int_equal(s.started, jobs == 1); /* the others start elsewhere */
+	}
+}
+
+static void a_process_that_dies_loses_its_item_only(void **state)
+{
+	Sum s = { .kill_at = 77, .fail_at = SIZE_MAX };
+	PmPool p = { N, sizeof(long), 3, start, NULL, work, done, &s };
+	int i;
+
+	(void)state;
+	assert_int_equal(pm_pool_run(&p, NULL), PM_OK);
+	for (i = 0; i < N; i++) {
+		assert_int_equal(s.seen[i], 1);
+		assert_int_equal(s.died[i], i == 77);
+	}
+	assert_int_equal(s.total, squares() - 77 * 77);
+}
+
+static void the_last_item_may_die_too(void **state)
+{
+	Sum s = { .kill_at = N - 1, .fail_at = SIZE_MAX };
+	PmPool p = { N, sizeof(long), 2, start, NULL, work, done, &s };
+
+	(void)state;
+	assert_int_equal(pm_pool_run(&p, NULL), PM_OK);
+	assert_int_equal(s.died[N - 1], 1);
+}
+
+/* Each of the others may have one item in hand when one fails, and takes no more. */
+static void a_failure_stops_all_and_keeps_its_sentence(void **state)
+{
+	atomic_int *failing = mmap(NULL, sizeof *failing, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+				   -1, 0);
+	int jobs, i;
+
+	(void)state;
+	assert_ptr_not_equal(failing, MAP_FAILED);
+	for (jobs = 1; jobs <= 3; jobs += 2) {
+		Sum s = { .kill_at = SIZE_MAX, .fail_at = 50, .failing = failing };
+		PmPool p = { N, sizeof(long), jobs, start, NULL, work, done, &s };
+		PmErr err;
+
+		atomic_store(failing, 0);
+		pm_err_init(&err);
+		assert_int_equal(pm_pool_run(&p, &err), PM_E_SHAPE);
+		assert_string_equal(err.text, "Item 50 is not to my taste.");
+		for (i = 50 + jobs; i < N; i++)
+			assert_int_equal(s.seen[i], 0);
+	}
+	munmap(failing, sizeof *failing);
+}
+
+static void nothing_to_do_is_fine(void **state)
+{
+	Sum s = { .kill_at = SIZE_MAX, .fail_at = SIZE_MAX };
+	PmPool p = { 0, sizeof(long), 4, start, NULL, work, done, &s };
+
+	(void)state;
+	assert_int_equal(pm_pool_run(&p, NULL), PM_OK);
+	assert_true(pm_cpu_count() >= 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_item_is_done_once),
+		cmocka_unit_test(a_process_that_dies_loses_its_item_only),
+		cmocka_unit_test(the_last_item_may_die_too),
+		cmocka_unit_test(a_failure_stops_all_and_keeps_its_sentence),
+		cmocka_unit_test(nothing_to_do_is_fine),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

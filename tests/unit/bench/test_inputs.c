@@ -1,0 +1,177 @@
+/* test_inputs.c - inputs get values that are legal for what the graph does with them. */
+#include "bench/inputs/inputs.h"
+#include "ir/text/text.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static PmGraph *parse(const char *text)
+{
+	PmGraph *g;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_graph_parse(text, strlen(text), &g, &err))
+		fail_msg("%s", err.text);
+	return g;
+}
+
+static void roles_follow_the_uses(void **state)
+{
+	static const struct {
+		const char *body, *role;
+	} cases[] = {
+		{ "(float[4,8] x) => (float[4,8] y) { y = Sqrt(x) }", "variance" },
+		{ "(float[4,8] x) => (float[4,8] y) { t = Unsqueeze<axes=[0]>(x)\n s = "
+		  "Squeeze<axes=[0]>(t)\n y = Log(s) }",
+		  "variance" },
+		{ "(int64[4] x, float[7,8] w) => (float[4,8] y) { y = Gather<axis=0>(w, x) }", "index" },
+		{ "(int64[4] x, float[7,3,5,5] w, float[4,4] r) => (float[4,3,1,1] y) { y = RoiAlign(w, r, "
+		  "x) }",
+		  "index" },
+		{ "(float x, float[4] a) => (uint8[4] y) { y = QuantizeLinear(a, x) }", "variance" },
+		{ "(int64[4] x) => (float[4] y) <float one = {1}> { f = Cast<to=1>(x)\n y = Sub(one, f) }",
+		  "mask" },
+		{ "(float[4] x) => (float[4] y) <float c = {-3e38}> { y = Mul(x, c) }", "inverted mask" },
+		{ "(bool[4] x) => (bool[4] y) { y = Not(x) }", "mask" },
+		{ "(float[4,8] x, float[4,8] a) => (float[4,8] y) { y = MatMul(a, t)\n t = "
+		  "Transpose<perm=[1,0]>(x)\n }",
+		  "weight" },
+		{ "(float[1,8] attention_mask, float[4,8] s) => (float[4,8] y) { t = Add(s, attention_mask)\n"
+		  " y = Softmax<axis=1>(t) }",
+		  "additive mask" },
+		{ "(float[4] x) => (float[4] y) { y = Exp(x) }", "data" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char text[400];
+		PmGraph *g;
+		int64_t limit;
+		const char *role;
+
+		snprintf(text, sizeof text, "g %s", cases[i].body);
+		if (strstr(text, "(float[4,8] y) { y = MatMul"))
+			memcpy(strstr(text, "(float[4,8] y)"), "(float[4,4] y)", 14);
+		g = parse(text);
+		role = pm_input_role_name(pm_input_role(g, pm_graph_input(g, 0), &limit));
+		if (strcmp(role, cases[i].role))
+			fail_msg("%s: drawn as %s, not %s", text, role, cases[i].role);
+		if (!strcmp(role, "index"))
+			assert_int_equal(limit, 7);
+		pm_graph_free(g);
+	}
+}
+
+static void drawn_values_are_legal_in_every_class(void **state)
+{
+	PmGraph *g = parse(
+		"g (float[5,9] v, int64[40] i, bool[3,7] m, float16[5] h) => (float[5,9] a, float[40] b, "
+		"bool[3,7] c, float16[5] d) <float[3] w = {1, 2, 3}> { a = Sqrt(v)\n b = Gather<axis=0>(w, "
+		"i)\n"
+		" c = Not(m)\n d = Exp(h) }");
+	PmTensor t[4];
+
+	(void)state;
+	for (int cls = 0; cls < PM_N_INPUT_CLASSES; cls++) {
+		int seen[3] = { 0 };
+
+		assert_int_equal(pm_inputs_make(g, 3, (PmInputClass)cls, t, NULL), PM_OK);
+		for (int64_t k = 0; k < 45; k++)
+			assert_true(pm_tensor_get(&t[0], k) > 0);
+		for (int64_t k = 0; k < 40; k++) {
+			int64_t v = pm_tensor_get_i(&t[1], k);
+
+			assert_true(v >= 0 && v < 3);
+			seen[v] = 1;
+		}
+		assert_true(seen[0] && seen[1] && seen[2]);
+		for (int64_t row = 0; row < 3; row++)
+			assert_true(pm_tensor_get_i(&t[2], row * 7)); /* no row is masked away whole */
+		for (int64_t k = 0; k < 5; k++)
+			assert_true(isfinite(pm_tensor_get(&t[3], k)));
+		pm_tensors_release(t, 4);
+	}
+	pm_graph_free(g);
+}
+
+static void the_seed_and_the_class_decide(void **state)
+{
+	PmGraph *g = parse("g (float[64] x, float[64] z) => (float[64] y) { y = Add(x, z) }");
+	PmTensor a[2], b[2], c[2], d[2];
+
+	(void)state;
+	assert_int_equal(pm_inputs_make(g, 1, PM_INPUTS_NORMAL, a, NULL), PM_OK);
+	assert_int_equal(pm_inputs_make(g, 1, PM_INPUTS_NORMAL, b, NULL), PM_OK);
+	assert_int_equal(pm_inputs_make(g, 2, PM_INPUTS_NORMAL, c, NULL), PM_OK);
+	assert_int_equal(pm_inputs_make(g, 1, PM_INPUTS_SPARSE, d, NULL), PM_OK);
+	assert_memory_equal(a[0].data, b[0].data, a[0].bytes);
+	assert_memory_not_equal(a[0].data, c[0].data, a[0].bytes);
+	assert_memory_not_equal(a[0].data, a[1].data, a[0].bytes);
+	assert_memory_not_equal(a[0].data, d[0].data, a[0].bytes);
+	pm_tensors_release(a, 2);
+	pm_tensors_release(b, 2);
+	pm_tensors_release(c, 2);
+	pm_tensors_release(d, 2);
+	pm_graph_free(g);
+}
+
+/* Which of two updates of one place stays is not defined, so there must not be two. */
+static void a_scatter_meets_no_place_twice(void **state)
+{
+	static const struct {
+		const char *body;
+		int64_t len, inner, width; /* of a line, between its elements; elements of one index */
+	} cases[] = {
+		{ "(float[5,7] d, int64[12,2] k, float[12] u) => (float[5,7] y) { y = ScatterND(d, k, u) }",
+		  12, 2, 2 },
+		{ "(float[13] d, int64[13] k, float[13] u) => (float[13] y) { q = Unsqueeze<axes=[1]>(k)\n"
+		  " y = ScatterND(d, q, u) }",
+		  13, 1, 1 },
+		{ "(float[9,6] d, int64[8,6] k, float[8,6] u) => (float[9,6] y) { y = "
+		  "ScatterElements<axis=0>(d, k, u) }",
+		  8, 6, 1 },
+	};
+
+	(void)state;
+	for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+		char text[400];
+		PmTensor in[3];
+		PmGraph *g;
+
+		snprintf(text, sizeof text, "g %s", cases[c].body);
+		g = parse(text);
+		for (uint64_t seed = 0; seed < 20; seed++) {
+			assert_int_equal(pm_inputs_make(g, seed, PM_INPUTS_NORMAL, in, NULL), PM_OK);
+			for (int64_t i = 0; i < cases[c].len; i++)
+				for (int64_t j = 0; j < i; j++) {
+					int64_t same = 0;
+
+					for (int64_t k = 0; k < cases[c].width; k++)
+						same += pm_tensor_get(&in[1], i * cases[c].inner + k) ==
+							pm_tensor_get(&in[1], j * cases[c].inner + k);
+					assert_true(same < cases[c].width);
+				}
+			pm_tensors_release(in, 3);
+		}
+		pm_graph_free(g);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(roles_follow_the_uses),
+		cmocka_unit_test(drawn_values_are_legal_in_every_class),
+		cmocka_unit_test(a_scatter_meets_no_place_twice),
+		cmocka_unit_test(the_seed_and_the_class_decide),
+	};
+
+	return cmocka_run_group_tests_name("inputs", tests, NULL, NULL);
+}

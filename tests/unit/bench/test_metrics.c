@@ -1,0 +1,211 @@
+/* test_metrics.c - fast_p, pass@k, mean speedups, order statistics and bootstrap intervals. */
+#include "bench/score/metrics.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdint.h>
+
+static void near(double got, double want)
+{
+	if (!(fabs(got - want) <= 1e-12 * fabs(want)))
+		fail_msg("%.17g is not %.17g", got, want);
+}
+
+static void fast_p_is_strict_and_needs_a_match(void **state)
+{
+	PmItem it[5] = { { 1, 1, 2 }, { 1, 1, 1 }, { 1, 0, 5 }, { 0, 1, 9 }, { 1, 1, NAN } };
+
+	(void)state;
+	near(pm_fast_p(it, 5, 0), 4.0 / 5);
+	near(pm_fast_p(it, 5, 0.5), 2.0 / 5);
+	near(pm_fast_p(it, 5, 1), 1.0 / 5); /* exactly 1 is not fast, nor is an unmatched 5 */
+	assert_true(pm_fast_p(it, 5, 2) == 0);
+	assert_true(isnan(pm_fast_p(it, 0, 1)));
+}
+
+/* Counts by brute force the k-subsets of n samples that hold a good one (the first c are good). */
+static double at_k_by_counting(int n, int c, int k)
+{
+	int hits = 0, all = 0;
+
+	for (uint32_t set = 0; set < 1u << n; set++) {
+		int size = 0;
+
+		for (int i = 0; i < n; i++)
+			size += set >> i & 1;
+		all += size == k;
+		hits += size == k && (set & ((1u << c) - 1));
+	}
+	return (double)hits / all;
+}
+
+static void at_k_is_the_share_of_subsets_with_a_good_sample(void **state)
+{
+	(void)state;
+	for (int n = 1; n <= 9; n++) {
+		for (int c = 0; c <= n; c++) {
+			for (int k = 1; k <= n; k++) {
+				double want = at_k_by_counting(n, c, k), got = pm_at_k(n, c, k);
+
+				if (fabs(got - want) > 1e-12)
+					fail_msg("n=%d c=%d k=%d: %.17g is not %.17g", n, c, k, got, want);
+			}
+		}
+	}
+	near(pm_at_k(1000000, 3, 1), 3e-6);
+	assert_true(isnan(pm_at_k(5, 6, 1)) && isnan(pm_at_k(5, 1, 6)) && isnan(pm_at_k(5, -1, 1)));
+	assert_true(isnan(pm_at_k(5, 1, 0)));
+}
+
+static void mean_at_k_needs_k_samples_everywhere(void **state)
+{
+	PmSampleCount p[2] = { { 4, 1 }, { 4, 4 } };
+
+	(void)state;
+	near(pm_mean_at_k(p, 2, 1), (0.25 + 1) / 2);
+	p[1].n = p[1].c = 1;
+	assert_true(isnan(pm_mean_at_k(p, 2, 2)));
+	assert_true(isnan(pm_mean_at_k(p, 0, 1)));
+}
+
+static void means_follow_their_formulas(void **state)
+{
+	PmItem it[4] = { { 1, 1, 4 }, { 1, 1, 0.5 }, { 0, 1, 100 }, { 1, 1, INFINITY } };
+	PmMeans m;
+
+	(void)state;
+	pm_means(it, 4, &m);
+	assert_int_equal(m.n_correct, 3);
+	near(m.am_correct, 5.5 / 3);
+	near(m.am, 5.5 / 4);
+	near(m.am_lazy, (4.0 + 1 + 1 + 1) / 4);
+	near(m.gm_correct, cbrt(2));
+	near(m.gm, pow(2, 0.25));
+	near(m.gm_lazy, pow(4, 0.25));
+	near(m.sgm, 0.75 * cbrt(2));
+	pm_means(&it[2], 1, &m);
+	assert_true(isnan(m.gm_correct) && m.sgm == 0 && m.gm == 1);
+	pm_means(it, 0, &m);
+	assert_true(isnan(m.gm) && m.n == 0);
+}
+
+static void best_of_k_has_a_floor_of_one(void **state)
+{
+	PmItem it[4] = { { 1, 1, 2 }, { 0, 1, 50 }, { 1, 1, 0.1 }, { 0, 1, 3 } };
+
+	(void)state;
+	near(pm_best_of_k(it, 2, 2), sqrt(2));
+	assert_true(isnan(pm_best_of_k(it, 0, 2)));
+}
+
+static void odd_samples_have_no_statistics(void **state)
+{
+	double x[3] = { 1, NAN, 2 };
+	PmStats s;
+
+	(void)state;
+	pm_stats(x, 3, &s);
+	assert_true(isnan(s.median) && isnan(s.max) && !pm_stats_unstable(&s, 0.2));
+	pm_stats(x, 0, &s);
+	assert_true(isnan(s.median) && isnan(pm_median(x, 0)) && isnan(pm_quantile_sorted(x, 3, 1.5)));
+	assert_true(isnan(pm_speedup_printed(0, 0)) && isinf(pm_speedup_printed(1, 0)));
+	assert_true(pm_round_sig(1234567, 3) == 1230000 && pm_round_sig(-0.00012345, 2) == -0.00012);
+	assert_true(isinf(pm_round_sig(INFINITY, 3)));
+}
+
+static void the_interval_holds_the_ratio_and_is_repeatable(void **state)
+{
+	double a[40], b[40];
+	PmRng rng;
+	PmInterval one, two, flat;
+	int covered = 0;
+
+	(void)state;
+	/* the 95 % interval of a true ratio of 2 misses it about once in twenty */
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		PmInterval iv;
+
+		pm_rng_init(&rng, seed);
+		for (int i = 0; i < 40; i++) {
+			a[i] = 2 * exp(0.05 * pm_rng_normal(&rng));
+			b[i] = exp(0.05 * pm_rng_normal(&rng));
+		}
+		iv = pm_bootstrap_ratio(a, 40, b, 40, 300, 0.95, &rng);
+		assert_true(iv.lo <= iv.point && iv.point <= iv.hi && iv.hi / iv.lo < 1.2);
+		covered += iv.lo <= 2 && 2 <= iv.hi;
+	}
+	assert_in_range(covered, 50, 60);
+	pm_rng_init(&rng, 3);
+	one = pm_bootstrap_ratio(a, 40, b, 40, 200, 0.9, &rng);
+	pm_rng_init(&rng, 3);
+	two = pm_bootstrap_ratio(a, 40, b, 40, 200, 0.9, &rng);
+	assert_true(one.lo == two.lo && one.hi == two.hi);
+	flat = pm_bootstrap_ratio((double[]){ 6, 6 }, 2, (double[]){ 3 }, 1, 50, 0.95, &rng);
+	assert_true(flat.lo == 2 && flat.hi == 2);
+	a[0] = -1;
+	assert_true(isnan(pm_bootstrap_ratio(a, 40, b, 40, 10, 0.95, &rng).lo));
+	assert_true(isnan(pm_bootstrap_ratio(b, 0, b, 40, 10, 0.95, &rng).point));
+	assert_true(isnan(pm_bootstrap_ratio(b, 40, b, 40, 0, 0.95, &rng).point));
+}
+
+static void the_interval_of_a_geometric_mean(void **state)
+{
+	double v[3] = { 1, 2, 4 }, bad[2] = { 1, 0 };
+	PmRng rng;
+	PmInterval iv;
+
+	(void)state;
+	pm_rng_init(&rng, 1);
+	iv = pm_bootstrap_gmean(v, 3, 500, 0.95, &rng);
+	near(iv.point, 2);
+	assert_true(iv.lo >= 1 && iv.lo < 2 && iv.hi > 2 && iv.hi <= 4 + 1e-12);
+	assert_true(isnan(pm_bootstrap_gmean(bad, 2, 500, 0.95, &rng).point));
+}
+
+static void medians_are_resampled(void **state)
+{
+	double two[] = { 3, 1 }, x[41];
+	PmInterval v;
+	PmRng rng;
+	int held = 0;
+
+	(void)state;
+	pm_rng_init(&rng, 7);
+	v = pm_bootstrap_median(two, 2, 400, 0.95, &rng); /* 1, 2 or 3 with chances 1/4, 1/2, 1/4 */
+	assert_true(v.point == 2 && v.lo == 1 && v.hi == 3);
+	v = pm_bootstrap_median((double[]){ -5 }, 1, 10, 0.95, &rng);
+	assert_true(v.point == -5 && v.lo == -5 && v.hi == -5);
+	for (int i = 0; i < 300; i++) {
+		for (int k = 0; k < 41; k++)
+			x[k] = pm_rng_normal(&rng);
+		v = pm_bootstrap_median(x, 41, 200, 0.95, &rng);
+		near(v.point, pm_median(x, 41));
+		held += v.lo <= 0 && v.hi >= 0;
+	}
+	if (held < 270 || held > 298) /* 285 wanted, give or take four deviations */
+		fail_msg("%d of 300 intervals hold the true median", held);
+	x[3] = NAN;
+	assert_true(isnan(pm_bootstrap_median(x, 41, 10, 0.95, &rng).point));
+	assert_true(isnan(pm_bootstrap_median(x, 0, 10, 0.95, &rng).lo));
+	assert_true(isnan(pm_bootstrap_median(two, 2, 0, 0.95, &rng).hi));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fast_p_is_strict_and_needs_a_match),
+		cmocka_unit_test(at_k_is_the_share_of_subsets_with_a_good_sample),
+		cmocka_unit_test(mean_at_k_needs_k_samples_everywhere),
+		cmocka_unit_test(means_follow_their_formulas),
+		cmocka_unit_test(best_of_k_has_a_floor_of_one),
+		cmocka_unit_test(odd_samples_have_no_statistics),
+		cmocka_unit_test(the_interval_holds_the_ratio_and_is_repeatable),
+		cmocka_unit_test(the_interval_of_a_geometric_mean),
+		cmocka_unit_test(medians_are_resampled),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

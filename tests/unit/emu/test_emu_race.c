@@ -1,0 +1,200 @@
+/* test_emu_race.c - races for shared memory, and accesses between two arrays of it, are found; kernels
+ * without are left alone. */
+#include "ir/text/text.h"
+#include "runtime/worker/run.h"
+#include "tests/lib/device/emu.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define KERNEL(body) "extern \"C\" __global__ void k(float *y) { const int t = threadIdx.x; " body " }\n"
+
+static PmDevice *dev;
+
+static int open_device(void **state)
+{
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	if (pm_device_open("emu+races", &dev, &err))
+		fail_msg("%s", err.text);
+	return 0;
+}
+
+static int close_device(void **state)
+{
+	(void)state;
+	dev->ops->close(dev);
+	return 0;
+}
+
+static PmStatus run(const char *source, uint32_t threads, uint32_t smem, PmErr *err)
+{
+	PmBuf y = emu_buf(dev, PM_BUF_OUTPUT, NULL, 4096 * 4);
+	PmDevArg a = emu_arg(y);
+	PmModule m;
+	PmStatus st;
+
+	pm_err_init(err);
+	if (emu_load_text(dev, "race", source, &m, err))
+		fail_msg("%s", err->text);
+	st = emu_launch(dev, m, "k", 2, threads, smem, &a, 1, err);
+	return st;
+}
+
+static void races(const char *source, const char *words)
+{
+	PmErr err;
+	PmStatus st = run(source, 64, 512, &err);
+
+	if (st != PM_E_RACE || !strstr(err.text, words))
+		fail_msg("%s: %s does not say \"%s\"", pm_status_name(st), err.text, words);
+	close_device(NULL);
+	open_device(NULL);
+}
+
+static void is_clean(const char *source)
+{
+	PmErr err;
+
+	if (run(source, 64, 512, &err))
+		fail_msg("%s", err.text);
+}
+
+static void a_missing_barrier_is_a_race(void **state)
+{
+	(void)state;
+	races(KERNEL("__shared__ float s[64]; s[t] = t; y[t] = s[63 - t];"), "write and read");
+	races(KERNEL("extern __shared__ float s[]; s[t] = t; y[t] = s[63 - t];"), "dynamic shared memory");
+	is_clean(KERNEL("__shared__ float s[64]; s[t] = t; __syncthreads(); y[t] = s[63 - t];"));
+	is_clean(KERNEL("extern __shared__ float s[]; s[t] = t; __syncthreads(); y[t] = s[63 - t];"));
+}
+
+/* The barrier that tiled loops forget: before the tile is written again. */
+static void a_missing_second_barrier_is_a_race(void **state)
+{
+	(void)state;
+	races(KERNEL("__shared__ float s[64]; for (int i = 0; i < 3; i++) { s[t] = t + i; __syncthreads(); "
+		     "y[t] = s[63 - t]; }"),
+	      "write and read");
+	is_clean(KERNEL("__shared__ float s[64]; for (int i = 0; i < 3; i++) { s[t] = t + i; "
+			"__syncthreads(); y[t] = s[63 - t]; "
+			"__syncthreads(); }"));
+}
+
+static void two_writers_race_unless_they_agree(void **state)
+{
+	(void)state;
+	races(KERNEL("__shared__ float s[1]; s[0] = t; __syncthreads(); y[t] = s[0];"), "both write");
+	is_clean(KERNEL("__shared__ int s[1]; if (t == 0) s[0] = 0; __syncthreads(); if (t > 3) s[0] = 1; "
+			"__syncthreads(); "
+			"y[t] = s[0];"));
+}
+
+static void a_warp_is_ordered_by_its_collectives(void **state)
+{
+	(void)state;
+	is_clean(KERNEL("__shared__ float s[64]; s[t] = t; __syncwarp(); y[t] = s[t ^ 1];"));
+	races(KERNEL("__shared__ float s[64]; s[t] = t; __syncwarp(); y[t] = s[63 - t];"), "write and read");
+	races(KERNEL("__shared__ float s[64]; s[t] = t; y[t] = s[t ^ 1];"), "write and read");
+}
+
+static void atomics_do_not_race(void **state)
+{
+	(void)state;
+	is_clean(KERNEL("__shared__ int n; if (t == 0) n = 0; __syncthreads(); atomicAdd(&n, t); "
+			"__syncthreads(); y[t] = n;"));
+}
+
+static void blocks_do_not_race_with_each_other(void **state)
+{
+	(void)state;
+	is_clean(KERNEL("__shared__ float s[64]; s[t] = blockIdx.x; y[t] = s[t];"));
+}
+
+static void reductions_of_the_prelude_are_clean(void **state)
+{
+	(void)state;
+	is_clean(KERNEL(
+		"y[t] = pm_block_sum((float)t); y[t] += pm_block_max((float)t); y[t] -= pm_block_sum(1.f);"));
+	is_clean(KERNEL("__shared__ float s[64]; s[t] = t; __syncthreads(); for (int n = 32; n; n /= 2) { if "
+			"(t < n) s[t] += s[t + n]; "
+			"__syncthreads(); } y[t] = s[0];"));
+}
+
+static void accesses_between_arrays_are_found(void **state)
+{
+	static const char *const over[] = {
+		KERNEL("__shared__ float a[4]; __shared__ float b[4]; if (t < 5) a[t] = 1; __syncthreads(); "
+		       "b[t & 3] = 2; "
+		       "__syncthreads(); y[t] = a[t & 3] + b[t & 3];"),
+		KERNEL("__shared__ float a[4]; __shared__ float b[4]; if (t < 4) { a[t] = 1; b[t] = 2; } "
+		       "__syncthreads(); "
+		       "y[t] = a[t & 3] + b[(t & 3) - 1];"),
+	};
+	PmErr err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof over / sizeof *over; i++) {
+		if (run(over[i], 8, 0, &err) != PM_E_OOB ||
+		    !strstr(err.text, "outside its __shared__ arrays"))
+			fail_msg("%zu: %s", i, err.text);
+		close_device(NULL);
+		open_device(NULL);
+	}
+}
+
+/* Our own kernels, which take shared memory wherever rows are long. */
+static void eager_kernels_are_clean(void **state)
+{
+	static const char text[] =
+		"g (float[3,300,70] x, float[70,33] w, float[70] s, float[70] b) => (float[3,300,33] y, "
+		"float[3,70,300] p) {\n"
+		" a = Softmax<axis = 1>(x)\n c = LayerNormalization<axis = 2>(a, s, b)\n y = MatMul(c, w)\n"
+		" q = Softmax<axis = 2>(x)\n p = Transpose<perm = [0, 2, 1]>(q) }";
+	PmRunOpts o = { .device = "emu+races", .deadline = 100, .poison = 0x7fc17fc1 };
+	PmTensor in[4];
+	PmRunResult r;
+	PmGraph *g;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	if (pm_graph_parse(text, strlen(text), &g, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(pm_tensor_init(&in[i], pm_value_type(g, pm_graph_input(g, i)), &err), PM_OK);
+		memset(in[i].data, 0, in[i].bytes);
+	}
+	if (pm_run_graph(g, in, 4, &o, &r, &err))
+		fail_msg("%s", err.text);
+	pm_run_result_release(&r);
+	for (size_t i = 0; i < 4; i++)
+		pm_tensor_release(&in[i]);
+	pm_graph_free(g);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+#define CASE(f) cmocka_unit_test_setup_teardown(f, open_device, close_device)
+		CASE(a_missing_barrier_is_a_race),
+		CASE(a_missing_second_barrier_is_a_race),
+		CASE(two_writers_race_unless_they_agree),
+		CASE(a_warp_is_ordered_by_its_collectives),
+		CASE(atomics_do_not_race),
+		CASE(blocks_do_not_race_with_each_other),
+		CASE(reductions_of_the_prelude_are_clean),
+		CASE(accesses_between_arrays_are_found),
+		CASE(eager_kernels_are_clean),
+	};
+
+	return cmocka_run_group_tests_name("emu_race", tests, NULL, NULL);
+}

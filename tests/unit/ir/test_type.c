@@ -1,0 +1,138 @@
+/* test_type.c - rules of element types and tensor types. */
+#include "ir/core/type.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void names_and_numbers_agree(void **state)
+{
+	static const struct {
+		int dtype;
+		const char *name;
+		size_t size;
+		int is_float, is_int;
+	} want[] = { { PM_F32, "float", 4, 1, 0 },     { PM_F16, "float16", 2, 1, 0 },
+		     { PM_BF16, "bfloat16", 2, 1, 0 }, { PM_F64, "double", 8, 1, 0 },
+		     { PM_I64, "int64", 8, 0, 1 },     { PM_I32, "int32", 4, 0, 1 },
+		     { PM_I8, "int8", 1, 0, 1 },       { PM_U8, "uint8", 1, 0, 1 },
+		     { PM_BOOL, "bool", 1, 0, 0 },     { PM_I16, "int16", 2, 0, 1 },
+		     { PM_U16, "uint16", 2, 0, 1 },    { PM_U32, "uint32", 4, 0, 1 },
+		     { PM_U64, "uint64", 8, 0, 1 } };
+	size_t i;
+
+	(void)state;
+	assert_int_equal(sizeof want / sizeof want[0], PM_N_DTYPES);
+	for (i = 0; i < PM_N_DTYPES; i++) {
+		assert_string_equal(pm_dtype_name(want[i].dtype), want[i].name);
+		assert_int_equal(pm_dtype_from_name(want[i].name), want[i].dtype);
+		assert_int_equal(pm_dtype_size(want[i].dtype), want[i].size);
+		assert_int_equal(pm_dtype_is_float(want[i].dtype), want[i].is_float);
+		assert_int_equal(pm_dtype_is_int(want[i].dtype), want[i].is_int);
+		assert_int_equal(pm_dtype_is_unsigned(want[i].dtype), want[i].name[0] == 'u');
+	}
+}
+
+static void unknown_dtypes_are_answered(void **state)
+{
+	static const int bad[] = { -1, PM_N_DTYPES, 1000, -1000 };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		assert_int_equal(pm_dtype_size(bad[i]), 0);
+		assert_string_equal(pm_dtype_name(bad[i]), "undefined");
+		assert_false(pm_dtype_is_float(bad[i]) || pm_dtype_is_int(bad[i]));
+	}
+	assert_int_equal(pm_dtype_from_name("Float"), -1);
+	assert_int_equal(pm_dtype_from_name(""), -1);
+	assert_int_equal(pm_dtype_from_name(NULL), -1);
+}
+
+static void equality_looks_at_dtype_rank_and_dimensions(void **state)
+{
+	PmType a = pm_type(PM_F32, 2, (int64_t[]){ 2, 3 }), b = a;
+
+	(void)state;
+	b.dim[5] = 99; /* beyond the rank: does not count */
+	assert_true(pm_type_equal(&a, &b));
+	b.dim[1] = -1;
+	assert_false(pm_type_equal(&a, &b));
+	b = a;
+	b.dtype = PM_F16;
+	assert_false(pm_type_equal(&a, &b));
+	b = a;
+	b.rank = 1;
+	assert_false(pm_type_equal(&a, &b));
+}
+
+static void counting_needs_constant_dimensions(void **state)
+{
+	PmType t = pm_type(PM_F16, 2, (int64_t[]){ 2, 3 }), u = pm_type_unknown();
+	int64_t n = -7;
+	PmErr err;
+
+	(void)state;
+	assert_int_equal(pm_type_numel(&t, &n, NULL), PM_OK);
+	assert_int_equal(n, 6);
+	assert_int_equal(pm_type_bytes(&t, &n, NULL), PM_OK);
+	assert_int_equal(n, 12);
+	t.rank = 0;
+	assert_int_equal(pm_type_numel(&t, &n, NULL), PM_OK);
+	assert_int_equal(n, 1);
+	t = pm_type(PM_F32, 2, (int64_t[]){ 2, -3 });
+	pm_err_init(&err);
+	assert_false(pm_type_is_static(&t));
+	assert_int_equal(pm_type_numel(&t, &n, &err), PM_E_SHAPE);
+	assert_non_null(strstr(err.text, "float[2,?2]"));
+	assert_int_equal(pm_type_bytes(&u, &n, NULL), PM_E_SHAPE);
+}
+
+static void counting_checks_overflow_but_not_past_a_zero(void **state)
+{
+	int64_t big = (int64_t)1 << 40, n = -7;
+	PmType t = pm_type(PM_F64, 3, (int64_t[]){ big, big, 1 });
+
+	(void)state;
+	assert_int_equal(pm_type_numel(&t, &n, NULL), PM_E_LIMIT);
+	assert_int_equal(n, -7);
+	t.dim[2] = 0;
+	assert_int_equal(pm_type_bytes(&t, &n, NULL), PM_OK);
+	assert_int_equal(n, 0);
+	t = pm_type(PM_F64, 1, (int64_t[]){ INT64_MAX / 4 });
+	assert_int_equal(pm_type_numel(&t, &n, NULL), PM_OK);
+	assert_int_equal(pm_type_bytes(&t, &n, NULL), PM_E_LIMIT);
+}
+
+static void types_are_described(void **state)
+{
+	PmType t = pm_type(PM_F16, 3, (int64_t[]){ 2, -1, 0 }), u = pm_type_unknown();
+	PmStr b = PM_STR_INIT;
+
+	(void)state;
+	pm_type_describe(&t, &b);
+	pm_str_addc(&b, ' ');
+	t.rank = 0;
+	pm_type_describe(&t, &b);
+	pm_str_addc(&b, ' ');
+	pm_type_describe(&u, &b);
+	assert_string_equal(b.s, "float16[2,?0,0] float16 undefined[...]");
+	pm_str_release(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_and_numbers_agree),
+		cmocka_unit_test(unknown_dtypes_are_answered),
+		cmocka_unit_test(equality_looks_at_dtype_rank_and_dimensions),
+		cmocka_unit_test(counting_needs_constant_dimensions),
+		cmocka_unit_test(counting_checks_overflow_but_not_past_a_zero),
+		cmocka_unit_test(types_are_described),
+	};
+
+	return cmocka_run_group_tests_name("type", tests, NULL, NULL);
+}

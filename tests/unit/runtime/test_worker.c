@@ -1,0 +1,260 @@
+/* test_worker.c - one device worker serves many runs, and is replaced when a kernel hangs, faults or dies. */
+#include "bench/inputs/inputs.h"
+#include "integrity/referee/referee.h"
+#include "ir/text/text.h"
+#include "passmith/pass.h" /* the plugin's PmArg and PmLaunch stand beside the runtime's names */
+#include "runtime/worker/run.h"
+#include "tests/lib/passes/pass_models.h"
+#include "tests/plugin/paths.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MAX_VALUES = 64 };
+
+static PmGraph *parse(const char *text)
+{
+	PmGraph *g;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_graph_parse(text, strlen(text), &g, &err))
+		fail_msg("%s", err.text);
+	return g;
+}
+
+static PmGraph *silu(void)
+{
+	return parse("g (float[3,67] x) => (float[3,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }");
+}
+
+static PmStatus run(PmWorker *w, const PmGraph *g, uint64_t seed, double deadline, PmRunResult *out,
+		    PmErr *err)
+{
+	PmRunOpts o = { .device = "emu", .deadline = deadline, .poison = 0x7fc00001, .worker = w };
+	PmTensor in[MAX_VALUES];
+	PmStatus st;
+
+	pm_err_init(err);
+	assert_int_equal(pm_inputs_make(g, seed, PM_INPUTS_NORMAL, in, NULL), PM_OK);
+	st = pm_run_graph(g, in, pm_graph_n_inputs(g), &o, out, err);
+	pm_tensors_release(in, pm_graph_n_inputs(g));
+	return st;
+}
+
+/* A worker gives the same bits as a process made for the run. */
+static void same_as_alone(PmWorker *w, const PmGraph *g, uint64_t seed)
+{
+	PmRunResult a, b;
+	PmErr err;
+
+	if (run(w, g, seed, 100, &a, &err) || run(NULL, g, seed, 100, &b, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(a.n_out, b.n_out);
+	for (size_t i = 0; i < a.n_out; i++) {
+		assert_true(pm_type_equal(&a.out[i].type, &b.out[i].type));
+		assert_memory_equal(a.out[i].data, b.out[i].data, a.out[i].bytes);
+	}
+	assert_int_equal(a.stats.n_launches, b.stats.n_launches);
+	pm_run_result_release(&a);
+	pm_run_result_release(&b);
+}
+
+static void one_process_serves_many_runs(void **state)
+{
+	static const char *const texts[] = {
+		"g (float[5] x) => (float[5] y) { y = Neg(x) }",
+		"g (float[2,3] x, int64[4] i) => (float[4,3] y) { y = Gather <axis = 0> (x, i) }",
+		"g (float[0,3] x) => (float[0,3] y, float[0,3] z) { y = Neg(x)\n z = Abs(x) }",
+		"g (float[5] x) => (float[5] y) { y = Exp(x) }",
+		"g (double[7] x) => (double[7] y) { y = Tanh(x) }",
+		"g (float[2] x) => (float[2] y) <float[2] c = {1, -2}> { y = Mul(x, c) }",
+		"g (bool[9] x) => (bool[9] y) { y = Not(x) }",
+		"g (int64[3] x) => (int64[3] y) { y = Abs(x) }",
+	};
+	PmWorker *w = pm_worker_new("emu");
+
+	(void)state;
+	assert_int_equal(pm_worker_starts(w), 0);
+	for (int round = 0; round < 2; round++) /* there are more of them than a worker keeps */
+		for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+			PmGraph *g = parse(texts[i]);
+
+			same_as_alone(w, g, 10 * i);
+			same_as_alone(w, g, 10 * i + 1);
+			pm_graph_free(g);
+		}
+	assert_int_equal(pm_worker_starts(w), 1);
+	pm_worker_renew(w);
+	pm_worker_renew(w);
+	{
+		PmGraph *g = silu();
+
+		same_as_alone(w, g, 3);
+		pm_graph_free(g);
+	}
+	assert_int_equal(pm_worker_starts(w), 2);
+	pm_worker_free(w);
+	pm_worker_free(NULL);
+}
+
+/* Constants of every size, and fused graphs with bodies, cross unchanged. */
+static void model(void *arg, int pass, const char *name, int dtype, const PmGraph *g, const PmGraph *fused)
+{
+	(void)pass, (void)name, (void)g;
+	if (dtype == PM_F32)
+		same_as_alone(arg, fused, 5);
+}
+
+static void models_cross_unchanged(void **state)
+{
+	PmWorker *w = pm_worker_new("emu");
+	PmStr text = PM_STR_INIT;
+	PmGraph *g;
+
+	(void)state;
+	pm_str_add(&text, "g (float[1000] x) => (float[1000] y) <float[1000] c = {");
+	for (int i = 0; i < 1000; i++)
+		pm_str_addf(&text, "%s%d.25", i ? ", " : "", i);
+	pm_str_add(&text, "}> { y = Add(x, c) }");
+	g = parse(text.s);
+	same_as_alone(w, g, 1);
+	pm_graph_free(g);
+	pm_str_release(&text);
+	pass_models(model, w);
+	assert_int_equal(pm_worker_starts(w), 1);
+	pm_worker_free(w);
+}
+
+static void fails(PmWorker *w, const char *so, double deadline, PmStatus want, const char *words)
+{
+	PmGraph *g = silu();
+	PmCandidate c;
+	PmRunResult r;
+	PmErr err;
+	int before = pm_worker_starts(w);
+
+	pm_err_init(&err);
+	assert_int_equal(pm_referee_rewrite(built(so), NULL, g, 60, &c, &err), PM_OK);
+	assert_int_equal(c.verdict, PM_VERDICT_OK);
+	assert_int_equal(run(w, c.g, 1, deadline, &r, &err), want);
+	if (!strstr(err.text, words))
+		fail_msg("%s: \"%s\" does not say \"%s\"", so, err.text, words);
+	same_as_alone(w, g, 2);                            /* the next run is as good as ever, */
+	assert_int_equal(pm_worker_starts(w), before + 1); /* in a fresh process */
+	pm_candidate_release(&c);
+	pm_graph_free(g);
+}
+
+static void a_failing_kernel_costs_its_worker(void **state)
+{
+	PmWorker *w = pm_worker_new("emu");
+	PmGraph *g = silu();
+
+	(void)state;
+	same_as_alone(w, g, 2);
+	fails(w, "tests/plugin/oob_silu.so", 100, PM_E_OOB, "past the end");
+	fails(w, "tests/plugin/mutating_silu.so", 100, PM_E_MUTATED, "");
+	fails(w, "tests/plugin/divergent_silu.so", 100, PM_E_DEVICE, "barrier");
+	fails(w, "tests/plugin/uncompilable_silu.so", 100, PM_E_INVALID, "");
+	fails(w, "tests/plugin/hanging_silu.so", 3, PM_E_TIMEOUT,
+	      "device worker did not finish within 3 seconds");
+	pm_worker_free(w);
+	pm_graph_free(g);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+	PmWorker *w = pm_worker_new("emu");
+	PmGraph *g = silu(), *other = parse("g (float[5] x) => (float[5] y) { y = Neg(x) }");
+	PmRunOpts o = { .device = "emu", .worker = w };
+	PmWork side = { .g = g };
+	PmTensor in[2];
+	PmBank bank = { .t = in, .n_sets = 1, .n_in = 1 };
+	PmSampleAsk cold = { 0, PM_TIME_COLD, 0, 1, 0 };
+	PmDeviceInfo info;
+	PmRunResult r;
+	PmSample s;
+	PmErr err;
+	int depth;
+
+	(void)state;
+	pm_err_init(&err);
+	assert_int_equal(pm_inputs_make(other, 1, PM_INPUTS_NORMAL, in, NULL), PM_OK);
+	assert_int_equal(pm_run_graph(g, in, 1, &o, &r, &err), PM_E_TYPE);
+	assert_int_equal(pm_run_graph(other, in, 0, &o, &r, &err), PM_E_INVALID);
+	assert_int_equal(pm_worker_starts(w), 0);
+	assert_int_equal(pm_worker_info(w, &info, &err), PM_OK);
+	assert_true(info.cc == 90 && !info.measured && strstr(info.name, "emu"));
+	side.g = other; /* emu has no clock, and says so */
+	assert_int_equal(pm_worker_clock_open(w, &side, 1, &bank, 10, &depth, &err), PM_OK);
+	assert_int_equal(pm_worker_clock_take(w, &cold, &s, NULL, &err), PM_E_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "no clock"));
+	assert_int_equal(pm_worker_clock_empty(w, NULL, &err), PM_E_INVALID); /* no process, no clock */
+	pm_tensors_release(in, 1);
+	pm_worker_free(w);
+	w = pm_worker_new("nothing");
+	assert_int_equal(pm_worker_info(w, &info, &err), PM_E_NOT_FOUND);
+	pm_worker_free(w);
+	pm_graph_free(g);
+	pm_graph_free(other);
+}
+
+/* Inputs of the clock that are turned: rows in a ring, the same for the same number, different for others. */
+static void inputs_are_fresh_and_legal(void **state)
+{
+	PmGraph *g = parse(
+		"g (float[4,6] x, float[50] v, float s, float[0] n) => (float[4,6] y) { y = Neg(x) }");
+	PmTensor t[8], a[4], b[4];
+	PmBank bank = { .t = t, .n_sets = 2, .n_in = 4, .seed = 99 };
+	int differ = 0;
+
+	(void)state;
+	assert_int_equal(pm_inputs_make(g, 1, PM_INPUTS_NORMAL, t, NULL), PM_OK);
+	assert_int_equal(pm_inputs_make(g, 2, PM_INPUTS_NORMAL, t + 4, NULL), PM_OK);
+	for (uint64_t i = 0; i < 40; i++) {
+		const float *x, *first;
+		int row = -1, set = -1;
+
+		assert_int_equal(pm_bank_inputs(&bank, i, a, NULL), PM_OK);
+		assert_int_equal(pm_bank_inputs(&bank, i, b, NULL), PM_OK);
+		for (int k = 0; k < 4; k++)
+			if (a[k].bytes)
+				assert_memory_equal(a[k].data, b[k].data, a[k].bytes);
+		x = a[0].data;
+		for (int s = 0; s < 2; s++)
+			for (int r = 0; r < 4; r++)
+				if (!memcmp(x, (float *)t[4 * s].data + 6 * r, 6 * sizeof *x)) {
+					row = r;
+					set = s;
+				}
+		assert_true(row >= 0);
+		first = t[4 * set].data;
+		for (int r = 0; r < 4; r++)
+			assert_memory_equal(x + 6 * r, first + 6 * ((row + r) % 4), 6 * sizeof *x);
+		differ += memcmp(a[1].data, t[1].data, 200) != 0 && memcmp(a[1].data, t[5].data, 200) != 0;
+		pm_tensors_release(a, 4);
+		pm_tensors_release(b, 4);
+	}
+	assert_true(differ > 35);
+	pm_tensors_release(t, 8);
+	pm_graph_free(g);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_process_serves_many_runs),
+		cmocka_unit_test(models_cross_unchanged),
+		cmocka_unit_test(a_failing_kernel_costs_its_worker),
+		cmocka_unit_test(what_does_not_fit_is_refused),
+		cmocka_unit_test(inputs_are_fresh_and_legal),
+	};
+
+	return cmocka_run_group_tests_name("worker", tests, NULL, NULL);
+}

@@ -38,41 +38,10 @@ typedef struct Line {
 	double low, high;     /* the sum when all terms move down or up */
 } Line;
 
-/* How far a plain loop's sum of the n terms exp(x - top) drifts, over the sum. A float sum is a multiple of
- * its last digit 2 h, so that a term v changes it by v rounded to such a multiple: not at all where v < h.
- * While the partial sum has the last digit 2 h_e = 2 h / 2^e, a share t_e of the steps, the errors rho =
- * round(v, 2 h_e) - v add up to t_e D_e, D_e = sum rho of all terms. In D_e^2 the squares rho^2 are what
- * independent steps make, which are counted as such; the products of two, D_e^2 - sum rho^2, come to nothing
- * on average unless terms are equal, or so small that they are rounded the same way.
- *
- * Where terms are of one size t_0 = 1 - r, t_e = r / 2^e, r = 2^k / sum, 2^k the power of two below it. A
- * term that is all of the sum may come first, and then t_0 = 1; between the two stands `root`, the root of
- * the terms' squares over their sum, as in of_equal() (bound_sum.c). */
-static double soft_drift(const double *term, int64_t n, double sum, double root, double u)
-{
-	enum { DIGITS = 8 };
-	double h = pm__bound_half_digit(u, sum), r = h / (u * sum), drift = 0, most = 0;
-
-	for (int e = 0; e < DIGITS; e++, h /= 2) {
-		double all = 0, squares = 0, share = fmin(1, (e ? r / (1 << e) : 1 - r) + root), d;
-
-		for (int64_t i = 0; i < n; i++) {
-			double rho = 2 * h * rint(term[i] / (2 * h)) - term[i];
-
-			all += rho;
-			squares += rho * rho;
-		}
-		d = sqrt(fmax(all * all - squares, 0));
-		most = fmax(most, d);
-		drift += share * d;
-	}
-	return fmin(drift, most) / sum;
-}
-
 static void soft_sums(const double *x, const double *f, const double *shared, int64_t n, int64_t step,
 		      double u, Line *l)
 {
-	double repeats = 0, arithmetic = 0, squares = 0, steps, *term;
+	double repeats = 0, arithmetic = 0, steps, *term;
 
 	*l = (Line){ .top = -INFINITY };
 	for (int64_t i = 0; i < n; i++) {
@@ -85,13 +54,12 @@ static void soft_sums(const double *x, const double *f, const double *shared, in
 	for (int64_t i = 0; i < n; i++) {
 		term[i] = exp(x[i * step] - l->top);
 		l->sum += term[i];
-		squares += term[i] * term[i];
 	}
 	/* The sum's steps; those of equal terms add up (bound_sum.c), the more the largest term is of it, and
 	 * so do those of small ones. */
 	steps = PM_BOUND_ROUNDING / sqrt(3) * sqrt((double)n) +
 		fmax(repeats * (0.15 + (1 / sqrt(3) - 0.15) / l->sum),
-		     soft_drift(term, n, l->sum, sqrt(squares) / l->sum, u) / u);
+		     pm__bound_drift(term, n, u) / (u * l->sum));
 	free(term);
 	/* The exponent's reference, the quotient, the sum. One term is all of it, whatever its error. */
 	l->all = n == 1 ? 0 : u * (sqrt(l->top * l->top / 4 + 1) + steps);
@@ -115,7 +83,7 @@ static void soft_sums(const double *x, const double *f, const double *shared, in
  * (also when the factor log2 e is multiplied into both), of the function u, of the sum their mean weighted by
  * p (the root of squares of what is not in common), and of its K steps u 0.4247 sqrt(K / 3). Terms that are
  * equal, to the sum's last digit, are rounded the same way each time, which a plain loop adds up; and so are
- * terms that are as small as the sum's last digit (soft_drift()). The logarithm has the same as absolute
+ * terms that are as small as the sum's last digit (pm__bound_drift()). The logarithm has the same as absolute
  * errors. Operands whose own errors change a factor (values of some hundred in bfloat16) are beyond the first
  * order: see soft_moved(). */
 static void soft_line(const double *x, const double *f, const double *shared, PmBoundPart *part,

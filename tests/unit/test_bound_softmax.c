@@ -175,9 +175,73 @@ static void few_long_rows(void **state)
 	assert_int_equal(refused, 0);
 }
 
+/* The same sums as operators of their own: honest ways are counted, and what lacks one term in a hundred. */
+static void sum_trial(int rows, int n, PmInputClass cls, uint64_t seed, Count *count)
+{
+	PmGraph *g;
+	PmTensor x, got;
+	PmBound b;
+	PmReached reached;
+	PmErr err;
+	char text[256];
+
+	pm_err_init(&err);
+	snprintf(text, sizeof text,
+		 "g (float[%d,%d] x) => (float[%d,1] y) { m = ReduceMax<axes = [1], keepdims = 1>(x)\n d = "
+		 "Sub(x, "
+		 "m)\n e = Exp(d)\n y = ReduceSum<axes = [1], keepdims = 1>(e) }",
+		 rows, n, rows);
+	if (pm_graph_parse(text, strlen(text), &g, &err) ||
+	    pm_inputs_defined(g, seed, cls, 0, &x, &reached, NULL, &err) ||
+	    pm_tensor_init(&got, pm_value_type(g, pm_graph_output(g, 0)), &err) ||
+	    pm_bound_run(g, &x, 1, PM_LANE_STRICT, &b, 1, &err))
+		fail_msg("%s: %s", text, err.text);
+	for (int way = 0; way < N_WAYS; way++)
+		for (int cheat = NOTHING; way != ONLINE && way != BLOCKS && cheat <= ONE_IN_A_HUNDRED;
+		     cheat++) {
+			PmBoundFit f;
+
+			for (int r = 0; r < rows; r++)
+				((float *)got.data)[r] =
+					row_sum((float *)x.data + r * n, n, (Way)way, (Cheat)cheat).sum;
+			pm_bound_fit(&b, &got, &f);
+			count->wrong[cheat] += f.within;
+			if (cheat)
+				continue;
+			count->n++;
+			count->refused += !f.within;
+			if (!f.within)
+				printf("# sum %s, %d x %d, %s, seed %llu: max %.3g, rms %.3g, bias %.3g, "
+				       "slope %.3g\n",
+				       ways[way], rows, n, pm_input_class_name(cls), (unsigned long long)seed,
+				       f.max, f.rms, f.bias, f.slope);
+		}
+	pm_bounds_release(&b, 1);
+	pm_tensor_release(&x);
+	pm_tensor_release(&got);
+	pm_graph_free(g);
+}
+
+static void sums_of_long_rows(void **state)
+{
+	static const int rows[] = { 7, 31, 200 };
+	static const PmInputClass classes[] = { PM_INPUTS_NORMAL, PM_INPUTS_TAIL, PM_INPUTS_SPECIAL };
+	Count count = { 0 };
+
+	(void)state;
+	for (int k = 0; k < 3; k++)
+		for (int r = 0; r < 3; r++)
+			for (int s = 0; s < SEEDS; s++)
+				sum_trial(rows[r], 4093, classes[k], 300 + (uint64_t)s, &count);
+	printf("# %d of %d honest sums are refused\n", count.refused, count.n);
+	assert_int_equal(count.refused, 0);
+	assert_int_equal(count.wrong[ONE_IN_A_HUNDRED], 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(few_long_rows) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(few_long_rows),
+					    cmocka_unit_test(sums_of_long_rows) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

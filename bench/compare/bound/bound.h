@@ -13,7 +13,10 @@
  * Sums and products have, for themselves, sqrt(sum w^2 s^2); in common sum |w| s; their own arithmetic is r u
  * sqrt(S (K + 2) + y^2 K / 3), S the sum of the terms' squares: partial sums of K terms in any order that
  * knows nothing of their values (bound_sum.c); and sqrt(p) u K (0.15 |y| + 0.43 sqrt(S)), p the chance of
- * equal neighbours. One term has none.
+ * equal neighbours. One term has none. A sum of terms of one sign (ReduceSum, ReduceMean, ReduceL1, softmax)
+ * drifts by sum t_e d_e, d_e^2 = (sum rho)^2 - sum rho^2, if that is more: t_e is the share of the steps in
+ * which the partial sum has one last digit, rho the terms' errors of being rounded to it. Equal terms are
+ * rounded alike, and so are terms as small as that digit (pm__bound_drift).
  *
  * Element by element it is the change when an operand moves by 6.1 s, over 6.1 (a step: half its height, and
  * where it chooses another operand, that one's error); functions: u sqrt(y^2 + c^2), c what their usual
@@ -46,7 +49,8 @@
  *
  * Sources: Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 2.8 (statistical estimates), 3.3
  * (running error analysis), 4.2 (sums); Higham and Mary, SIAM J. Sci. Comput. 41 (2019): roundings that are
- * independent and of mean zero grow as sqrt(K); Wilson and Hilferty, PNAS 17 (1931).
+ * independent and of mean zero grow as sqrt(K); Connolly, Higham and Mary, SIAM J. Sci. Comput. 43 (2021):
+ * stagnation, where they are not; Wilson and Hilferty, PNAS 17 (1931).
  *
  * Lanes: STRICT is the above. TF32 lets products read operands with 11 bits, rounded or cut off, and
  * functions be as good: s grows by 2^-11 (0.8 sqrt(sum (x w)^2) + 1.6 |y|), of functions by 2^-11 |y|. BF16

@@ -41,7 +41,7 @@ typedef struct Line {
 static void soft_sums(const double *x, const double *f, const double *shared, int64_t n, int64_t step,
 		      double u, Line *l)
 {
-	double repeats = 0, arithmetic = 0, steps;
+	double repeats = 0, arithmetic = 0, steps, *term;
 
 	*l = (Line){ .top = -INFINITY };
 	for (int64_t i = 0; i < n; i++) {
@@ -50,11 +50,17 @@ static void soft_sums(const double *x, const double *f, const double *shared, in
 	}
 	if (!isfinite(l->top))
 		return;
-	for (int64_t i = 0; i < n; i++)
-		l->sum += exp(x[i * step] - l->top);
-	/* The sum's steps; those of equal terms add up (bound_sum.c), the more the largest term is of it. */
+	term = pm_xcalloc((size_t)n, sizeof *term);
+	for (int64_t i = 0; i < n; i++) {
+		term[i] = exp(x[i * step] - l->top);
+		l->sum += term[i];
+	}
+	/* The sum's steps; those of equal terms add up (bound_sum.c), the more the largest term is of it, and
+	 * so do those of small ones. */
 	steps = PM_BOUND_ROUNDING / sqrt(3) * sqrt((double)n) +
-		repeats * (0.15 + (1 / sqrt(3) - 0.15) / l->sum);
+		fmax(repeats * (0.15 + (1 / sqrt(3) - 0.15) / l->sum),
+		     pm__bound_drift(term, n, u) / (u * l->sum));
+	free(term);
 	/* The exponent's reference, the quotient, the sum. One term is all of it, whatever its error. */
 	l->all = n == 1 ? 0 : u * (sqrt(l->top * l->top / 4 + 1) + steps);
 	for (int64_t i = 0; i < n; i++) {
@@ -76,9 +82,10 @@ static void soft_sums(const double *x, const double *f, const double *shared, in
 /* p_i = exp(x_i - m) / sum exp(x_j - m). Relative errors: of the exponent's argument f_i and u (|x_i| + |m|)
  * (also when the factor log2 e is multiplied into both), of the function u, of the sum their mean weighted by
  * p (the root of squares of what is not in common), and of its K steps u 0.4247 sqrt(K / 3). Terms that are
- * equal, to the sum's last digit, are rounded the same way each time, which a plain loop adds up. The
- * logarithm has the same as absolute errors. Operands whose own errors change a factor (values of some
- * hundred in bfloat16) are beyond the first order: see soft_moved(). */
+ * equal, to the sum's last digit, are rounded the same way each time, which a plain loop adds up; and so are
+ * terms that are as small as the sum's last digit (pm__bound_drift()). The logarithm has the same as absolute
+ * errors. Operands whose own errors change a factor (values of some hundred in bfloat16) are beyond the first
+ * order: see soft_moved(). */
 static void soft_line(const double *x, const double *f, const double *shared, PmBoundPart *part,
 		      PmBoundPart *sums, double *e, int64_t n, int64_t step, double u, int logarithm)
 {

@@ -74,6 +74,19 @@ double pm__bound_terms(const PmBoundCall *c);
  * their squares and its result; 0 for one term. */
 double pm__bound_steps(double terms, double squares, double y);
 
+/* How far a plain loop's sum of n terms of one sign drifts; 0 where signs differ (partial sums have no known
+ * size then, and roundings no common sign), and of two terms. A sum is a multiple of its last digit 2 h, so
+ * that a term v changes it by v rounded to such a multiple: not at all where |v| < h. While the partial sum
+ * has the last digit 2 h_e = 2 h / 2^e, a share t_e of the steps, the errors rho = round(v, 2 h_e) - v add up
+ * to t_e D_e, D_e = sum rho of all terms. In D_e^2 the squares rho^2 are what independent steps make, which
+ * are counted as such (pm__bound_steps); the products of two, D_e^2 - sum rho^2, come to nothing on average
+ * unless terms are equal, or so small that they are rounded the same way.
+ *
+ * Where terms are of one size t_0 = 1 - r, t_e = r / 2^e, r = 2^k / sum, 2^k the power of two below it. A
+ * term that is all of the sum may come first, and then t_0 = 1; between the two stands the root of the terms'
+ * squares over their sum, as in of_equal() (bound_sum.c). */
+double pm__bound_drift(const double *term, int64_t n, double u);
+
 /* The node's bit in PmBound.source; nodes 64 apart have the same, which only widens. */
 uint64_t pm__bound_bit(const PmBoundCall *c);
 /* It is a Cast to a floating-point type of fewer digits. */

@@ -172,10 +172,48 @@ static double equal_terms(const PmBoundCall *c)
 	return same;
 }
 
+/* The drift of each result of a ReduceSum, ReduceMean or ReduceL1, whose terms are `weight` times the
+ * operand's elements; owned by the caller. */
+static double *drifts(const PmBoundCall *c, double weight)
+{
+	const PmRefTensor *x = &c->call.in[0];
+	int64_t n_out = c->call.out[0].numel, n = n_out ? x->numel / n_out : 0, stride[PM_MAX_RANK], s = 1;
+	int64_t at[PM_MAX_RANK] = { 0 }, to = 0;
+	const int64_t *axes;
+	size_t n_axes = pm_node_ints(c->call.g, c->call.node, "axes", &axes);
+	double u = pm__bound_u(c->call.out[0].type.dtype), *term, *drift;
+	int64_t *filled, sizes = pm_node_op(c->call.g, c->call.node) == PM_OP_ReduceL1;
+
+	for (int d = x->type.rank; d-- > 0;) {
+		stride[d] = s;
+		for (size_t k = 0; k < n_axes; k++)
+			stride[d] = axes[k] == d ? 0 : stride[d];
+		s *= stride[d] ? x->type.dim[d] : 1;
+	}
+	term = pm_xcalloc((size_t)x->numel + 1, sizeof *term);
+	drift = pm_xcalloc((size_t)n_out + 1, sizeof *drift);
+	filled = pm_xcalloc((size_t)n_out + 1, sizeof *filled);
+	for (int64_t i = 0; i < n * n_out; i++) {
+		term[to * n + filled[to]++] = sizes ? fabs(x->f[i]) : x->f[i];
+		for (int d = x->type.rank; d-- > 0;) {
+			to += stride[d];
+			if (++at[d] < x->type.dim[d])
+				break;
+			to -= stride[d] * at[d];
+			at[d] = 0;
+		}
+	}
+	for (int64_t i = 0; i < n_out; i++)
+		drift[i] = weight * pm__bound_drift(term + i * n, n, u);
+	free(term);
+	free(filled);
+	return drift;
+}
+
 /* A sum's own arithmetic. The operator on `part` is the sum of the terms' squares over weight^2; `count` are
- * the terms of each result, NULL = `terms`. */
+ * the terms of each result, NULL = `terms`; `drift` of each result, NULL = what equal terms tell. */
 static PmStatus add_steps(PmBoundCall *c, const Part *part, double weight, double terms, const double *count,
-			  PmErr *err)
+			  const double *drift, PmErr *err)
 {
 	PmRefTensor *out = pm_xcalloc(c->call.n_out + 1, sizeof *out);
 	double u = pm__bound_u(c->call.out[0].type.dtype), same = equal_terms(c), *e = pm__bound_unit(c, 0);
@@ -186,8 +224,8 @@ static PmStatus add_steps(PmBoundCall *c, const Part *part, double weight, doubl
 		double squares = weight * weight * out[0].f[i];
 
 		if (isfinite(y))
-			e[i] += u * (PM_BOUND_ROUNDING * sqrt(pm__bound_steps(k, squares, y)) +
-				     of_equal(k, same, squares, y));
+			e[i] += u * PM_BOUND_ROUNDING * sqrt(pm__bound_steps(k, squares, y)) +
+				fmax(u * of_equal(k, same, squares, y), at(drift, i));
 	}
 	pm__bound_release_all(out, c->call.n_out);
 	free(out);
@@ -304,7 +342,7 @@ PmStatus pm__bound_product(PmBoundCall *c, PmErr *err)
 	if (pm_node_op(c->call.g, c->call.node) == PM_OP_Gemm)
 		scale = sqrt(fabs(pm_node_f(c->call.g, c->call.node, "alpha", 1)));
 	e = pm__bound_unit(c, 0);
-	st = add_steps(c, squares, scale, terms, NULL, err);
+	st = add_steps(c, squares, scale, terms, NULL, NULL, err);
 	/* A kernel may begin with what is added: it is in each partial sum. */
 	if (!st && c->call.n_in > 2 && c->call.in[2].numel)
 		st = add_parts(c, added, 3, PM_BOUND_ROUNDING * u * sqrt(terms), 0, e, err);
@@ -379,7 +417,7 @@ static PmStatus running_sums(PmBoundCall *c, PmErr *err)
 	PmStatus st = on_parts(c, ones, 3, count, err);
 
 	if (!st)
-		st = add_steps(c, squares, 1, 0, count[0].f, err);
+		st = add_steps(c, squares, 1, 0, count[0].f, NULL, err);
 	pm__bound_own(c, 0, 3 * lines < n ? 3 * lines : n);
 	pm__bound_release_all(count, c->call.n_out);
 	free(count);
@@ -393,7 +431,7 @@ PmStatus pm__bound_sum(PmBoundCall *c, PmErr *err)
 			  shared[] = { SHARED, AS_IS, AS_IS };
 	PmOp op = pm_node_op(c->call.g, c->call.node);
 	int running = op == PM_OP_CumSum;
-	double weight = largest_weight(c);
+	double weight = largest_weight(c), *drift = NULL;
 	PmStatus st;
 
 	if (!c->call.out[0].f)
@@ -404,8 +442,11 @@ PmStatus pm__bound_sum(PmBoundCall *c, PmErr *err)
 	if (running) {
 		st = running_sums(c, err);
 	} else {
-		st = add_steps(c, squares, sqrt(weight), pm__bound_terms(c), NULL, err);
+		if (op == PM_OP_ReduceSum || op == PM_OP_ReduceMean || op == PM_OP_ReduceL1)
+			drift = drifts(c, weight);
+		st = add_steps(c, squares, sqrt(weight), pm__bound_terms(c), NULL, drift, err);
 		pm__bound_own(c, 0, 0);
+		free(drift);
 	}
 	if (!st && is_inexact(c, 0))
 		st = add_errors(c, alone, shared, 1, sqrt(weight), running,
@@ -443,7 +484,7 @@ PmStatus pm__bound_scatter(PmBoundCall *c, PmErr *err)
 		return pm__bound_stepped(c, err);
 	/* Updates are added to operand 0: it is in each partial sum. */
 	terms = most_updates(c) + 1;
-	st = add_steps(c, squares, 1, terms, NULL, err);
+	st = add_steps(c, squares, 1, terms, NULL, NULL, err);
 	if (!st)
 		st = add_parts(c, added, 3, PM_BOUND_ROUNDING * u * sqrt(terms), 0, pm__bound_unit(c, 0),
 			       err);

@@ -247,6 +247,39 @@ double pm__bound_terms(const PmBoundCall *c)
 	return n > 0 && most > n ? (double)most / (double)n : 1;
 }
 
+double pm__bound_drift(const double *term, int64_t n, double u)
+{
+	enum { DIGITS = 8 };
+	double sum = 0, square = 0, drift = 0, most = 0, h, r, root;
+
+	for (int64_t i = 0; i < n; i++) {
+		if (!isfinite(term[i]) || (sum > 0 ? term[i] < 0 : sum < 0 ? term[i] > 0 : 0))
+			return 0;
+		sum += term[i];
+		square += term[i] * term[i];
+	}
+	sum = fabs(sum);
+	if (n < 3 || !(square > 0) || !isfinite(square))
+		return 0;
+	root = sqrt(square) / sum;
+	h = pm__bound_half_digit(u, sum);
+	r = h / (u * sum);
+	for (int e = 0; e < DIGITS; e++, h /= 2) {
+		double all = 0, squares = 0, share = fmin(1, (e ? r / (1 << e) : 1 - r) + root), d;
+
+		for (int64_t i = 0; i < n; i++) {
+			double rho = 2 * h * rint(term[i] / (2 * h)) - term[i];
+
+			all += rho;
+			squares += rho * rho;
+		}
+		d = sqrt(fmax(all * all - squares, 0));
+		most = fmax(most, d);
+		drift += share * d;
+	}
+	return fmin(drift, most);
+}
+
 uint64_t pm__bound_bit(const PmBoundCall *c)
 {
 	return 1ull << (c->call.node.id & 63);

@@ -1,0 +1,247 @@
+/* test_bound_softmax.c - honest float32 softmax kernels over few long rows stay within the error bound,
+ * cheats do not.
+ *
+ * A plain loop's sum drifts one way where many terms are as small as its last digit (one far larger element
+ * in a row, class tail), or equal (the zeros and denormals of class special), and all elements of a row have
+ * that error in common.
+ */
+#include "bench/compare/bound/bound.h"
+#include "bench/inputs/inputs.h"
+#include "ir/text/text.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { SEEDS = 4 };
+
+/* How a program sums: in one loop; with the largest so far; eight threads; blocks merged as online sums. */
+typedef enum { SERIAL, BACKWARDS, ONLINE, EIGHT, BLOCKS, N_WAYS } Way;
+/* What a program does wrong. */
+typedef enum { NOTHING, ONE_IN_A_HUNDRED, TOO_LARGE, ZEROS, CONSTANT, NEXT_ROW, N_CHEATS } Cheat;
+
+static const char *const ways[] = { "serial", "backwards", "online", "eight threads", "blocks" };
+static const char *const cheats[] = { "nothing", "drops 1 %", "1.0001 times",
+				      "zeros",   "constant",  "the next row" };
+
+typedef struct Sum {
+	float top, sum;
+} Sum;
+
+/* The sum goes on with a term, or with the sum `more` of others. */
+static Sum merged(Sum s, Sum more)
+{
+	Sum t = { .top = fmaxf(s.top, more.top) };
+	volatile float a = s.sum * (s.top == t.top ? 1 : expf(s.top - t.top));
+	volatile float b = more.sum * (more.top == t.top ? 1 : expf(more.top - t.top));
+
+	t.sum = t.top == -INFINITY ? 0 : a + b;
+	return t;
+}
+
+static Sum row_sum(const float *x, int n, Way way, Cheat cheat)
+{
+	Sum s = { .top = -INFINITY }, part[8];
+	volatile float sum[8] = { 0 };
+	int lanes = way == EIGHT ? 8 : 1;
+
+	if (way == ONLINE) {
+		for (int j = 0; j < n; j++)
+			s = merged(s, (Sum){ x[j], 1 });
+		return s;
+	}
+	for (int j = 0; j < n; j++)
+		s.top = fmaxf(s.top, x[j]);
+	if (way == BLOCKS) {
+		for (int b = 0; b < 8; b++) {
+			part[b] = (Sum){ .top = -INFINITY };
+			for (int j = b * n / 8; j < (b + 1) * n / 8; j++)
+				part[b] = merged(part[b], (Sum){ x[j], 1 });
+		}
+		s = part[0];
+		for (int b = 1; b < 8; b++)
+			s = merged(s, part[b]);
+		return s;
+	}
+	for (int j = 0; j < n; j++) {
+		int i = way == BACKWARDS ? n - 1 - j : j;
+
+		if (cheat != ONE_IN_A_HUNDRED || i % 100 != 99)
+			sum[j % lanes] += expf(x[i] - s.top);
+	}
+	for (int k = 0; k < lanes; k++)
+		s.sum += sum[k];
+	return s;
+}
+
+static void softmax(const float *x, float *y, int rows, int n, Way way, Cheat cheat)
+{
+	for (int r = 0; r < rows; r++) {
+		const float *from = x + (cheat == NEXT_ROW ? (r + 1) % rows : r) * n;
+		Sum s = row_sum(from, n, way, cheat);
+		float inv = 1 / s.sum;
+
+		for (int j = 0; j < n; j++) {
+			float e = expf(from[j] - s.top);
+
+			y[r * n + j] = cheat == ZEROS       ? 0
+				       : cheat == CONSTANT  ? 1 / (float)n
+				       : cheat == TOO_LARGE ? e * inv * 1.0001f
+				       : way == ONLINE      ? e * inv
+							    : e / s.sum;
+		}
+	}
+}
+
+typedef struct Count {
+	int n, refused, wrong[N_CHEATS];
+} Count;
+
+/* One draw of inputs: each honest way has to pass; counts. */
+static void trial(int rows, int n, PmInputClass cls, uint64_t seed, Count *count)
+{
+	PmGraph *g;
+	PmTensor x, got;
+	PmBound b;
+	PmReached reached;
+	PmErr err;
+	char text[128];
+
+	pm_err_init(&err);
+	snprintf(text, sizeof text, "g (float[%d,%d] x) => (float[%d,%d] y) { y = Softmax<axis = 1>(x) }",
+		 rows, n, rows, n);
+	if (pm_graph_parse(text, strlen(text), &g, &err) ||
+	    pm_inputs_defined(g, seed, cls, 0, &x, &reached, NULL, &err) ||
+	    pm_tensor_init(&got, pm_value_type(g, pm_graph_output(g, 0)), &err) ||
+	    pm_bound_run(g, &x, 1, PM_LANE_STRICT, &b, 1, &err))
+		fail_msg("%s: %s", text, err.text);
+	for (int way = 0; way < N_WAYS; way++) {
+		PmBoundFit f;
+
+		softmax(x.data, got.data, rows, n, (Way)way, NOTHING);
+		pm_bound_fit(&b, &got, &f);
+		count->n++;
+		count->refused += !f.within;
+		if (!f.within)
+			printf("# %s, %d x %d, %s, seed %llu: max %.3g, rms %.3g, bias %.3g, slope %.3g\n",
+			       ways[way], rows, n, pm_input_class_name(cls), (unsigned long long)seed, f.max,
+			       f.rms, f.bias, f.slope);
+	}
+	for (int cheat = 1; cheat < N_CHEATS; cheat++) {
+		PmBoundFit f;
+
+		softmax(x.data, got.data, rows, n, SERIAL, (Cheat)cheat);
+		pm_bound_fit(&b, &got, &f);
+		count->wrong[cheat] += f.within;
+	}
+	pm_bounds_release(&b, 1);
+	pm_tensor_release(&x);
+	pm_tensor_release(&got);
+	pm_graph_free(g);
+}
+
+static void few_long_rows(void **state)
+{
+	static const int rows[] = { 7, 17, 31 }, cols[] = { 1000, 2048, 4093 };
+	static const PmInputClass classes[] = { PM_INPUTS_NORMAL, PM_INPUTS_TAIL, PM_INPUTS_SPECIAL };
+	int refused = 0, n = 0, wrong = 0;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof classes / sizeof *classes; k++)
+		for (size_t c = 0; c < 3; c++)
+			for (size_t r = 0; r < 3; r++) {
+				Count count = { 0 };
+
+				for (int s = 0; s < SEEDS; s++)
+					trial(rows[r], cols[c], classes[k], 100 + (uint64_t)s, &count);
+				refused += count.refused;
+				n += count.n;
+				for (int w = 1; w < N_CHEATS; w++) {
+					wrong += count.wrong[w];
+					if (count.wrong[w])
+						print_error("%s %d x %d: '%s' passes in %d of %d seeds\n",
+							    pm_input_class_name(classes[k]), rows[r], cols[c],
+							    cheats[w], count.wrong[w], SEEDS);
+				}
+			}
+	printf("# %d of %d honest results are refused\n", refused, n);
+	assert_int_equal(wrong, 0);
+	assert_int_equal(refused, 0);
+}
+
+/* The same sums as operators of their own: honest ways are counted, and what lacks one term in a hundred. */
+static void sum_trial(int rows, int n, PmInputClass cls, uint64_t seed, Count *count)
+{
+	PmGraph *g;
+	PmTensor x, got;
+	PmBound b;
+	PmReached reached;
+	PmErr err;
+	char text[256];
+
+	pm_err_init(&err);
+	snprintf(text, sizeof text,
+		 "g (float[%d,%d] x) => (float[%d,1] y) { m = ReduceMax<axes = [1], keepdims = 1>(x)\n d = "
+		 "Sub(x, "
+		 "m)\n e = Exp(d)\n y = ReduceSum<axes = [1], keepdims = 1>(e) }",
+		 rows, n, rows);
+	if (pm_graph_parse(text, strlen(text), &g, &err) ||
+	    pm_inputs_defined(g, seed, cls, 0, &x, &reached, NULL, &err) ||
+	    pm_tensor_init(&got, pm_value_type(g, pm_graph_output(g, 0)), &err) ||
+	    pm_bound_run(g, &x, 1, PM_LANE_STRICT, &b, 1, &err))
+		fail_msg("%s: %s", text, err.text);
+	for (int way = 0; way < N_WAYS; way++)
+		for (int cheat = NOTHING; way != ONLINE && way != BLOCKS && cheat <= ONE_IN_A_HUNDRED;
+		     cheat++) {
+			PmBoundFit f;
+
+			for (int r = 0; r < rows; r++)
+				((float *)got.data)[r] =
+					row_sum((float *)x.data + r * n, n, (Way)way, (Cheat)cheat).sum;
+			pm_bound_fit(&b, &got, &f);
+			count->wrong[cheat] += f.within;
+			if (cheat)
+				continue;
+			count->n++;
+			count->refused += !f.within;
+			if (!f.within)
+				printf("# sum %s, %d x %d, %s, seed %llu: max %.3g, rms %.3g, bias %.3g, "
+				       "slope %.3g\n",
+				       ways[way], rows, n, pm_input_class_name(cls), (unsigned long long)seed,
+				       f.max, f.rms, f.bias, f.slope);
+		}
+	pm_bounds_release(&b, 1);
+	pm_tensor_release(&x);
+	pm_tensor_release(&got);
+	pm_graph_free(g);
+}
+
+static void sums_of_long_rows(void **state)
+{
+	static const int rows[] = { 7, 31, 200 };
+	static const PmInputClass classes[] = { PM_INPUTS_NORMAL, PM_INPUTS_TAIL, PM_INPUTS_SPECIAL };
+	Count count = { 0 };
+
+	(void)state;
+	for (int k = 0; k < 3; k++)
+		for (int r = 0; r < 3; r++)
+			for (int s = 0; s < SEEDS; s++)
+				sum_trial(rows[r], 4093, classes[k], 300 + (uint64_t)s, &count);
+	printf("# %d of %d honest sums are refused\n", count.refused, count.n);
+	assert_int_equal(count.refused, 0);
+	assert_int_equal(count.wrong[ONE_IN_A_HUNDRED], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(few_long_rows),
+					    cmocka_unit_test(sums_of_long_rows) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -51,7 +51,7 @@ g (float[31,4093] x) => (float[31,4093] y)
    y = Softmax <axis = 1> (x)
 }
 END
-sed "/^PM_PLUGIN/,\$d" tests/adversarial/honest_kernels.c >"$tmp/softmax.c"
+sed "/^PM_PLUGIN/,\$d" tests/adversarial/passes/honest_kernels.c >"$tmp/softmax.c"
 echo "PM_PLUGIN(\"softmax\", \"1\", &softmax_serial)" >>"$tmp/softmax.c"
 pm build "$tmp/softmax.c"
 exits 0 "build softmax_serial"

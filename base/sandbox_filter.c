@@ -422,10 +422,13 @@ int pm__filter_install(Pm__Calls calls)
 		dl_iterate_phdr(add_image, &images);
 		build(&p, &c, &images, calls);
 	} else {
+		errno = ENOEXEC;
 		return -1;
 	}
-	if (p.n >= MAX_PROGRAM)
+	if (p.n >= MAX_PROGRAM) {
+		errno = E2BIG;
 		return -1;
+	}
 	prog.len = p.n;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0);
 }

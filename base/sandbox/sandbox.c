@@ -31,6 +31,20 @@
 #define SANITIZED 0
 #endif
 
+/* The error with which each layer failed, by bit; 0 for one that holds or was not tried. */
+static int failed[4];
+
+/* `layer` when `ok`; else 0, and why is noted. */
+static unsigned held(unsigned layer, int ok)
+{
+	int error = ok ? 0 : errno;
+
+	for (unsigned i = 0; i < sizeof failed / sizeof *failed; i++)
+		if (layer == 1u << i)
+			failed[i] = error;
+	return ok ? layer : 0;
+}
+
 /* With processes of its own, the first child's end is the end of all: right for who starts none. */
 static int enter_namespaces(int starts_programs)
 {
@@ -46,15 +60,12 @@ static unsigned leave_machine(const PmSandboxPaths *paths, int starts_programs)
 	static const struct rlimit none = { 0, 0 };
 	unsigned layers = 0;
 
-	if (enter_namespaces(starts_programs))
-		layers |= PM_BOX_NAMESPACES;
+	layers |= held(PM_BOX_NAMESPACES, enter_namespaces(starts_programs));
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setrlimit(RLIMIT_CORE, &none);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return layers;
-	if (pm__landlock(paths))
-		layers |= PM_BOX_LANDLOCK;
-	return layers;
+	return layers | held(PM_BOX_LANDLOCK, pm__landlock(paths));
 }
 
 /* Closes descriptor 0, unless it is kept, and all from `first` on. */
@@ -79,11 +90,8 @@ unsigned pm__close_off(Pm__Calls calls)
 	if (SANITIZED)
 		return 0;
 	prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0);
-	if (pm__clock_drop())
-		layers |= PM_BOX_NO_CLOCK;
-	if (pm__filter_install(calls) == 0)
-		layers |= PM_BOX_FILTER;
-	return layers;
+	layers |= held(PM_BOX_NO_CLOCK, pm__clock_drop());
+	return layers | held(PM_BOX_FILTER, pm__filter_install(calls) == 0);
 }
 
 unsigned pm_sandbox_enter(void)
@@ -114,7 +122,7 @@ unsigned pm_sandbox_close(unsigned loaded, int serving)
  * may not do holds nothing that a run time needs. */
 static unsigned filter(Pm__Calls calls)
 {
-	return pm__filter_install(calls) == 0 ? PM_BOX_FILTER : 0;
+	return held(PM_BOX_FILTER, pm__filter_install(calls) == 0);
 }
 
 unsigned pm_sandbox_enter_compiler(void)
@@ -203,4 +211,19 @@ void pm_sandbox_names(unsigned layers, PmStr *out)
 			pm_str_addf(out, "%s%s", n++ ? ", " : "", all[i].name);
 	if (!n)
 		pm_str_add(out, "none");
+}
+
+void pm_sandbox_lost(unsigned layers, PmStr *out)
+{
+	const char *separator = "";
+
+	for (unsigned i = 0; i < sizeof failed / sizeof *failed; i++) {
+		if (!(layers & 1u << i))
+			continue;
+		pm_str_add(out, separator);
+		pm_sandbox_names(1u << i, out);
+		if (failed[i])
+			pm_str_addf(out, " (error %d, %s)", failed[i], strerror(failed[i]));
+		separator = ", ";
+	}
 }

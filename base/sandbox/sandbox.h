@@ -72,6 +72,9 @@ PmStatus pm_sandbox_probe_kernels(unsigned *layers, PmErr *err);
 void pm_sandbox_require(unsigned passes, unsigned kernels);
 unsigned pm_sandbox_required(void);         /* of a process that runs a pass */
 unsigned pm_sandbox_required_kernels(void); /* of one that runs emulated kernels */
+/* Appends what this process lacks of the given layers, after it has entered: "namespaces (error 28, No space
+ * left on device)", the error of the step that failed; no error for a layer that was not tried. */
+void pm_sandbox_lost(unsigned layers, PmStr *out);
 /* Appends the names of the given layers, separated by ", "; "none" for none. */
 void pm_sandbox_names(unsigned layers, PmStr *out);
 

@@ -128,6 +128,7 @@ int pm__clock_drop(void)
 	int gone = pages.known;
 
 	leave_rseq();
+	errno = 0; /* of the steps that count */
 	/* Nothing takes their place, so that who looks there faults every time. A kernel may have sealed
 	 * them. */
 	for (int i = 0; i < pages.n; i++)

@@ -18,11 +18,12 @@ typedef enum {
  * Returns the layers that hold (sandbox.c). */
 unsigned pm__close_off(Pm__Calls calls);
 
-/* Installs the filter for this process; 0, or -1 when the kernel has none. */
+/* Installs the filter for this process; 0, or -1 with errno. */
 int pm__filter_install(Pm__Calls calls);
 
 /* Finds the pages that tell the time; while /proc can be read. Then unmaps them and forbids the processor's
- * counter; 1 when no clock is left (sandbox_clock.c). */
+ * counter; 1 when no clock is left, else 0 with errno, 0 where
+ * the pages are not known (sandbox_clock.c). */
 void pm__clock_find(void);
 int pm__clock_drop(void);
 /* 1 while the kernel notes each interruption of this thread where the thread can see it. */

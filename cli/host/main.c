@@ -78,10 +78,14 @@ static void prime_library(void)
 static void enter(const PmPassJob *job)
 {
 	char text[] = PM__CHILD_BOXED;
-	PmStr boxed = { .s = text, .len = sizeof text - 1 };
+	PmStr boxed = { .s = text, .len = sizeof text - 1 }, lost = PM_STR_INIT;
+	unsigned missing = job->require & ~pm_sandbox_enter();
 
-	if (job->require & ~pm_sandbox_enter())
+	if (missing) {
+		pm_sandbox_lost(missing, &lost);
+		fputs(lost.s, stderr);
 		_exit(PM__CHILD_UNBOXED);
+	}
 	answer(&boxed);
 }
 

@@ -334,6 +334,16 @@ static PmStatus run_program(const PmPassJob *job, const PmPassOpts *opts, PmProc
 	return st;
 }
 
+/* `lost`: what the child wrote, in which nothing of the pass has run. */
+static PmStatus unboxed(const char *lost, PmErr *err)
+{
+	return pm_err(
+		err, PM_E_ENV,
+		"The process of a pass could not enter the sandbox that this machine offered before, so "
+		"that the pass was not run: it lacks %s. Run passmith doctor.",
+		*lost ? lost : "a layer that it cannot name");
+}
+
 static PmStatus run_object(const PmObject *object, const PmGraph *in, const PmPassOpts *opts,
 			   PmPassOutcome *out, PmErr *err)
 {
@@ -358,10 +368,7 @@ static PmStatus run_object(const PmObject *object, const PmGraph *in, const PmPa
 		return st;
 	out->seconds = r.seconds;
 	if (!take_boxed(&r.out) && r.end == PM_PROC_EXITED && r.code == PM__CHILD_UNBOXED)
-		st = pm_err(
-			err, PM_E_ENV,
-			"The process of a pass could not enter the sandbox that this machine offered before, "
-			"so that the pass was not run; run passmith doctor.");
+		st = unboxed(r.errtext.s, err);
 	if (st) {
 		pm_proc_result_release(&r);
 		return st;

@@ -279,6 +279,21 @@ static void close_module(const EmuDevice *d, Module *m)
 	memset(m, 0, sizeof *m);
 }
 
+static PmStatus less_layers(unsigned missing, PmErr *err)
+{
+	PmStr lost = PM_STR_INIT;
+	PmStatus st;
+
+	pm_sandbox_lost(missing, &lost);
+	st = pm_err(
+		err, PM_E_ENV,
+		"The sandbox of this process has less layers than this machine offered before: it lacks %s. "
+		"Run passmith doctor.",
+		lost.s);
+	pm_str_release(&lost);
+	return st;
+}
+
 /* The compiled kernels are opened inside, where asking them cannot hurt; opening alone runs nothing of them
  * (emu_object.c). Buffers lie elsewhere in every such process. */
 static PmStatus emu_shut(PmDevice *dev, int serving, PmErr *err)
@@ -302,10 +317,7 @@ static PmStatus emu_shut(PmDevice *dev, int serving, PmErr *err)
 			st = open_module(&d->modules.v[i], err);
 	layers = pm_sandbox_close(layers, serving);
 	if (!st && pm_sandbox_required_kernels() & ~layers)
-		st = pm_err(
-			err, PM_E_ENV,
-			"The sandbox of this process has less layers than this machine offered before; run "
-			"passmith doctor.");
+		st = less_layers(pm_sandbox_required_kernels() & ~layers, err);
 	d->shut = 1;
 	free(files);
 	return st;

@@ -4,16 +4,20 @@
 #include "base/sandbox/sandbox.h"
 
 #include "base/sys/io.h"
+#include "base/sys/proc.h"
 #include "integrity/referee/referee.h"
 #include "ir/text/text.h"
 #include "matcher/rewrite/same.h"
 #include "tests/lib/need.h"
 #include "tests/plugin/paths.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -329,6 +333,46 @@ static void lint_reports_every_problem(void **state)
 	expect("tests/plugin/bad_rules.so", NULL, silu_text, 10, PM_VERDICT_REJECT_LINT, "malformed");
 }
 
+/* In a user namespace that may hold no others: 1 where none can be made. */
+static int without_namespaces(void *arg, PmStr *out)
+{
+	int fd = unshare(CLONE_NEWUSER) ? -1
+					: open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
+	PmPassOutcome o;
+	PmErr err;
+
+	if (fd < 0 || write(fd, "0", 1) != 1)
+		return 1;
+	close(fd);
+	pm_err_init(&err);
+	pm_sandbox_require(PM_BOX_NAMESPACES, 0);
+	if (pm_pass_apply(built(SILU), arg, NULL, &o, &err) == PM_OK)
+		return 2;
+	pm_str_add(out, err.text);
+	return 0;
+}
+
+/* The sentence names the layer that is missing, and the system's error. */
+static void the_missing_layer_is_named(void **state)
+{
+	PmGraph *g = parse(silu_text);
+	PmProcResult r;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	assert_int_equal(pm_fork_call(without_namespaces, g,
+				      &(PmLimits){ .seconds = 300, .file_size = -1, .tries = 3 }, &r, &err),
+			 PM_OK);
+	pm_graph_free(g);
+	if (r.end == PM_PROC_EXITED && r.code == 1)
+		pm_test_skip("no namespace can be made here that may hold no others");
+	assert_int_equal(r.end, PM_PROC_EXITED);
+	assert_int_equal(r.code, 0);
+	assert_non_null(strstr(r.out.s, "it lacks namespaces (error 28, No space left on device). Run"));
+	pm_proc_result_release(&r);
+}
+
 /* A process whose sandbox lacks what its caller asks for never runs the pass. */
 static void a_weaker_sandbox_runs_nothing(void **state)
 {
@@ -342,6 +386,7 @@ static void a_weaker_sandbox_runs_nothing(void **state)
 	assert_int_equal(pm_pass_apply(built(SILU), g, NULL, &out, &err), PM_E_ENV);
 	pm_sandbox_require(0, 0);
 	assert_non_null(strstr(err.text, "could not enter the sandbox"));
+	assert_non_null(strstr(err.text, "it lacks a layer that it cannot name."));
 	pm_pass_outcome_release(&out);
 	pm_err_init(&err);
 	assert_int_equal(pm_pass_apply(built(SILU), g, NULL, &out, &err), PM_OK);
@@ -469,6 +514,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_weaker_sandbox_runs_nothing),
+		cmocka_unit_test(the_missing_layer_is_named),
 		cmocka_unit_test(a_good_pass_is_applied),
 		cmocka_unit_test(large_constants_cross_by_reference),
 		cmocka_unit_test(no_match_says_how_close_it_came),

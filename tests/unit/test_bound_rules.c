@@ -401,6 +401,56 @@ static void function_of_one_number(void **state)
 	teardown(&c);
 }
 
+/* Sums in which float keeps nothing of the bias: all arguments of a line are equal there, and one is the
+ * largest in the reference. A term whose argument is exact is as open as those that are not. */
+static void swallowed_bias(void **state)
+{
+	enum { ROWS = 64, COLS = 16 };
+	Case c;
+	float *y;
+
+	(void)state;
+	setup(&c, "g (float[64,16] x, float[64,16] b) => (float[64,16] y) { a = Add(x, b) y = Softmax<axis = "
+		  "1>(a) }");
+	y = c.got.data;
+	for (uint64_t secret = 0; secret < 10; secret++) {
+		normal(&c.in[0], 300 + secret, 1);
+		normal(&c.in[1], 400 + secret, 0x1p60);
+		for (int i = 0; i < ROWS * COLS; i++) {
+			if (i >= ROWS / 2 * COLS || i % 3 == 0) /* among them exact sums */
+				pm_tensor_set(&c.in[1], i, i >= ROWS / 2 * COLS || i % 2 ? 0 : 0x1p61);
+			if (i < ROWS / 2 * COLS)
+				pm_tensor_set(&c.in[0], i, 0x1p100);
+		}
+		for (int cheat = 0; cheat < 3; cheat++) {
+			for (int i = 0; i < ROWS * COLS; i++) {
+				volatile float top = -INFINITY, sum = 0, a;
+				int row = i / COLS * COLS;
+
+				for (int j = 0; j < COLS; j++) {
+					a = ((float *)c.in[0].data)[row + j] +
+					    ((float *)c.in[1].data)[row + j];
+					top = fmaxf(top, a);
+				}
+				for (int j = 0; j < COLS; j++) {
+					a = ((float *)c.in[0].data)[row + j] +
+					    ((float *)c.in[1].data)[row + j];
+					sum += expf(a - top);
+				}
+				a = ((float *)c.in[0].data)[i] + ((float *)c.in[1].data)[i];
+				y[i] = expf(a - top) / sum;
+			}
+			if (cheat == 1) /* more than there is */
+				y[3] = 2;
+			for (int i = ROWS / 2 * COLS; i < ROWS * COLS && cheat == 2; i++)
+				y[i] = 0;
+			within(&c, !cheat, cheat ? "no probabilities" : "float");
+			assert_false(fit(&c, "float").tells);
+		}
+	}
+	teardown(&c);
+}
+
 /* Each operator of ir/ops.def has a rule, or the reason why it has none, and not both. */
 static void each_operator(void **state)
 {
@@ -447,6 +497,7 @@ int main(void)
 		cmocka_unit_test(one_number),
 		cmocka_unit_test(far_means),
 		cmocka_unit_test(uncertain_choice),
+		cmocka_unit_test(swallowed_bias),
 		cmocka_unit_test(each_operator),
 		cmocka_unit_test(scatters_that_choose),
 		cmocka_unit_test(function_of_one_number),

@@ -32,6 +32,14 @@
  * broadcast or copied, what equal elements have, the error of a line's sum (softmax, normalisations), and of
  * a product's factor its share by the cosine between the columns (rows) of the other factor.
  *
+ * What only moves elements (Reshape, Transpose, Slice, Gather, Concat ..) rounds nothing: each element keeps
+ * its s, and a sum its terms. Truth values and positions that may be other ones, s > 0, stay so through a
+ * view. Where positions are certain the results behind them have a bound; where they are not, none.
+ *
+ * Softmax with K terms x has the error of its arguments: p_i times what x_i and the sum move by, u sqrt(x_i^2
+ * + 1) (1 - p_i) included; beyond the first order, where 6.1 s is over a half, what exp(x +- 6.1 s) makes of
+ * p (bound_norm.c). Scores of some hundreds so leave only those elements room that are neither 0 nor 1.
+ *
  * The rest has twice the largest change over four random moves of all operands.
  *
  * An element may be off the interval of the two references by 6.1 s + ud |y| + least subnormal: beyond 6.1 s

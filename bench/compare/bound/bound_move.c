@@ -427,10 +427,13 @@ PmStatus pm__bound_function(PmBoundCall *c, PmErr *err)
 	const PmRefTensor *y = &c->call.out[0];
 	double u = pm__bound_u(y->type.dtype), lane = c->lane == PM_LANE_STRICT ? 0 : 0x1p-11;
 	/* 1 / (1 + exp x) is 0 where exp x is infinite. */
-	double tiny = y->type.dtype == PM_F64 ? 0x1p-1026 : 0x1p-130, *e = pm__bound_unit(c, 0);
+	double tiny = y->type.dtype == PM_F64 ? 0x1p-1026 : 0x1p-130, *e;
 
+	if (!y->f)
+		return pm__bound_stepped(c, err);
+	e = pm__bound_unit(c, 0);
 	c->widened = lane > 0;
-	for (int64_t i = 0; y->f && i < y->numel; i++)
+	for (int64_t i = 0; i < y->numel; i++)
 		if (isfinite(y->f[i]))
 			e[i] += lane * fabs(y->f[i]) + tiny + u * own_size(c, i);
 	pm__bound_own(c, 0, 0);
@@ -493,6 +496,41 @@ static PmStatus move_errors(PmBoundCall *c, double *const *unit, double *const *
 	return st;
 }
 
+/* A sum that lies elsewhere is still a sum: what it is added to may come before its terms. */
+static PmStatus move_mass(PmBoundCall *c, PmErr *err)
+{
+	double **mass = pm_xcalloc(c->call.n_in + 1, sizeof(double *));
+	PmRefTensor *out = pm_xcalloc(c->call.n_out + 1, sizeof *out);
+	int any = 0;
+	PmStatus st = PM_OK;
+
+	for (size_t k = 0; k < c->call.n_in; k++)
+		any |= c->in[k].mass != NULL;
+	for (size_t k = 0; k < c->call.n_in && any; k++)
+		mass[k] = c->call.in[k].f ? terms_of(c, k, 0).f : NULL;
+	if (any)
+		st = move_numbers(c, mass, out, err);
+	for (size_t q = 0; q < c->call.n_out && any && !st; q++) {
+		c->out[q].mass = out[q].f;
+		out[q].f = NULL;
+	}
+	for (size_t k = 0; k < c->call.n_in; k++)
+		free(mass[k]);
+	pm__bound_release_all(out, c->call.n_out);
+	free(out);
+	free(mass);
+	return st;
+}
+
+/* Positions, counts or truth values of which some may be others when operands move by their errors. */
+static int is_uncertain(const PmBound *b)
+{
+	for (int64_t i = 0; b->y.i && b->unit && i < b->y.numel; i++)
+		if (b->unit[i] > 0)
+			return 1;
+	return 0;
+}
+
 PmStatus pm__bound_move(PmBoundCall *c, PmErr *err)
 {
 	double **unit = pm_xcalloc(c->call.n_in + 1, sizeof(double *));
@@ -507,7 +545,7 @@ PmStatus pm__bound_move(PmBoundCall *c, PmErr *err)
 			continue;
 		rounds |= b->rounds;
 		repeats |= b->repeats || (b->rounds && copies(c));
-		if (b->y.i && b->unit)
+		if (is_uncertain(b))
 			pm__bound_lose(c);
 		unit[k] = b->y.f ? b->unit : NULL;
 		shared[k] = unit[k] && (copies(c) || b->repeats) ? b->unit : unit[k] ? b->shared : NULL;
@@ -516,6 +554,8 @@ PmStatus pm__bound_move(PmBoundCall *c, PmErr *err)
 	}
 	if (any)
 		st = move_errors(c, unit, common_too ? shared : NULL, err);
+	if (!st)
+		st = move_mass(c, err);
 	for (size_t k = 0; k < c->call.n_out && !st; k++) {
 		c->out[k].rounds = rounds && c->call.out[k].f != NULL;
 		c->out[k].repeats = repeats;
@@ -523,6 +563,12 @@ PmStatus pm__bound_move(PmBoundCall *c, PmErr *err)
 	free(unit);
 	free(shared);
 	return st;
+}
+
+PmStatus pm__bound_view(PmBoundCall *c, PmErr *err)
+{
+	/* Truth values and positions are in the results as they are; so is what each of them may be too. */
+	return c->in[0].y.i ? pm__bound_stepped(c, err) : pm__bound_move(c, err);
 }
 
 /* Operand k moved at random by its reach, u |x| included; its data is owned when it has floating-point

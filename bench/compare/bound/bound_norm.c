@@ -10,32 +10,79 @@ static double at(const double *f, int64_t i)
 	return f ? f[i] : 0;
 }
 
-/* exp(x) when x is off by its reach. */
-static double moved(double x, double f)
+/* A line's arguments moved down or up by their reach: the largest, the next to it, and the sum of all but the
+ * largest over exp(next). */
+typedef struct Side {
+	double top, next, rest;
+	int64_t at; /* where the largest is */
+} Side;
+
+/* exp(a - b), also of two infinities. */
+static double over(double a, double b)
 {
-	return exp(fmin(x + PM_BOUND_REACH * f, 700));
+	return a == b ? 1 : exp(a - b);
 }
 
-/* The error of p = exp(x) / sum when x and the terms of the sum move against each other by the reach of their
- * errors; `low` and `high` are the sum when all terms move down or up. Where that leaves p open (rounding
- * alone may make two terms equal, or one of them all there is) a quarter of its range. */
-static double soft_moved(double x, double f, double sum, double low, double high)
+/* How far an argument moves whose standard deviation is f. What is below a half is of the first order. */
+static double reach_of(double f, int large_only)
 {
-	double up = moved(x, f), down = moved(x, -f), p = exp(x) / sum, most, least;
+	double h = PM_BOUND_REACH * f;
 
-	if (!(f > 0))
-		return 0;
-	most = up > 0 ? up / (up + fmax(low - down, 0)) : 0;
-	least = down > 0 ? down / (down + fmax(high - up, 0)) : 0;
-	return most - least > 0.25 && PM_BOUND_REACH * f > 1 ? (most - least) / 4
-							     : fmax(most - p, p - least) / PM_BOUND_REACH;
+	return large_only && !(h > 0.5) ? 0 : h;
+}
+
+static Side side_of(const double *x, const double *f, int64_t n, int64_t step, int sign, int large_only)
+{
+	Side s = { -INFINITY, -INFINITY, 0, -1 };
+
+	for (int64_t i = 0; i < n; i++) {
+		double v = x[i * step] + sign * reach_of(at(f, i * step), large_only);
+
+		if (v > s.top) {
+			s.next = s.top;
+			s.top = v;
+			s.at = i;
+		} else {
+			s.next = fmax(s.next, v);
+		}
+	}
+	for (int64_t i = 0; i < n; i++) {
+		double v = x[i * step] + sign * reach_of(at(f, i * step), large_only);
+
+		s.rest += i != s.at && v > -INFINITY ? over(v, s.next) : 0;
+	}
+	return s;
+}
+
+/* log((sum of all exp(v_j) but i's) / exp(own)); v is argument i on that side. */
+static double others(const Side *s, int64_t i, double v, double own)
+{
+	if (i == s->at)
+		return s->next - own + log(s->rest);
+	return s->top - own + log1p(fmax(s->rest * over(s->next, s->top) - over(v, s->top), 0));
+}
+
+/* The error of p = exp(x) / sum when x moves by h against the other terms: p is 1 / (1 + others / exp x), at
+ * most with x up and all others down, and the other way round. Logarithms, since arguments of some hundred
+ * leave nothing of exponentials. Where that leaves p `open` (rounding alone may make two terms equal, or one
+ * of them all there is) a quarter of its range. */
+static double soft_moved(double x, double h, double p, int64_t i, const Side side[2], int open)
+{
+	double low = others(&side[0], i, x - h, x + h), high = others(&side[1], i, x + h, x - h);
+	double most = 1 / (1 + exp(low)), least = 1 / (1 + exp(high));
+
+	if (most - least > 0.25 && (open ? high - low > 2 : h > 1))
+		return (most - least) / 4;
+	return fmax(most - p, p - least) / PM_BOUND_REACH;
 }
 
 /* Sums over a line. */
 typedef struct Line {
 	double top, sum, all; /* largest; of exp(x - top); error of the sum by its own arithmetic */
 	double alone, common; /* of the operands' errors, weighted: root sum of squares; in common */
-	double low, high;     /* the sum when all terms move down or up */
+	int far;              /* an operand's error is beyond the first order */
+	Side all_of[2];       /* then: all moved down, up */
+	Side large[2];        /* those moved that are beyond it */
 } Line;
 
 static void soft_sums(const double *x, const double *f, const double *shared, int64_t n, int64_t step,
@@ -72,11 +119,24 @@ static void soft_sums(const double *x, const double *f, const double *shared, in
 			l->alone += p * p * fmax(own * own - s * s, 0);
 			l->common += p * s;
 		}
-		l->low += moved(v - l->top, -own);
-		l->high += moved(v - l->top, own);
+		l->far |= PM_BOUND_REACH * own > 0.25;
+	}
+	for (int k = 0; k < 2 && l->far; k++) {
+		l->all_of[k] = side_of(x, f, n, step, k ? 1 : -1, 0);
+		l->large[k] = side_of(x, f, n, step, k ? 1 : -1, 1);
 	}
 	l->alone = sqrt(l->alone);
 	l->all = sqrt(l->all * l->all + arithmetic);
+}
+
+/* Errors beyond the first order: one term may turn the line over. That a term is 1 or 0 says nothing of how
+ * far it is from being the other: those far movers alone are looked at for each; all of them where the first
+ * order of this term is large (`all`). */
+static double turned(const Line *l, double x, double f, double p, int64_t i, int all)
+{
+	double d = soft_moved(x, reach_of(f, 1), p, i, l->large, 1);
+
+	return all ? fmax(d, soft_moved(x, reach_of(f, 0), p, i, l->all_of, 0)) : d;
 }
 
 /* p_i = exp(x_i - m) / sum exp(x_j - m). Relative errors: of the exponent's argument f_i and u (|x_i| + |m|)
@@ -112,10 +172,11 @@ static void soft_line(const double *x, const double *f, const double *shared, Pm
 		part->shared[i * step] = p * (line + rest * s);
 		own *= rest;
 		part->all[i * step] = p * sqrt(own * own + line * line + 2 * rest * s * common);
-		/* Only where errors are beyond the first order: one term may turn the line over. */
-		if (!logarithm && (PM_BOUND_REACH * own > 0.5 || PM_BOUND_REACH * line > 0.5))
-			part->all[i * step] = fmax(part->all[i * step], soft_moved(v - l.top, at(f, i * step),
-										   l.sum, l.low, l.high));
+		if (logarithm || !l.far)
+			continue;
+		part->all[i * step] = fmax(part->all[i * step],
+					   turned(&l, v, at(f, i * step), p, i,
+						  PM_BOUND_REACH * own > 0.5 || PM_BOUND_REACH * line > 0.5));
 	}
 }
 

@@ -101,7 +101,7 @@ void pm__bound_rounded(PmBoundCall *c);
 typedef PmStatus PmBoundRule(PmBoundCall *c, PmErr *err);
 /* bound_move.c */
 PmBoundRule pm__bound_exact, pm__bound_stepped, pm__bound_cast, pm__bound_arithmetic, pm__bound_function,
-	pm__bound_move, pm__bound_sampled;
+	pm__bound_move, pm__bound_view, pm__bound_sampled;
 PmBoundRule pm__bound_product, pm__bound_sum, pm__bound_scatter, pm__bound_squares,
 	pm__bound_extreme;                          /* bound_sum.c */
 PmBoundRule pm__bound_softmax, pm__bound_normalise; /* bound_norm.c */

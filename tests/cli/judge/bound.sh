@@ -93,6 +93,26 @@ for rank in 1,1,1, 1,1,1,1,; do
 	done
 done
 
+# Positions that pass through a view choose as before: there is a bound behind them, on each class of inputs.
+looked_up() { # SHAPE AXIS
+	cat >"$tmp/lookup.gpt" <<GRAPH
+lookup (float[$1] x, float[49] table, int64[8,5] index) => (float[$1] y) <int64[1] flat = {-1}>
+{
+   i = Reshape (index, flat)
+   b = Gather <axis = 0> (table, i)
+   a = Add (x, b)
+   y = Softmax <axis = $2> (a)
+}
+GRAPH
+	pm eval "$tmp/lookup.gpt" --pass "$build/tests/plugin/looked_up_bias.so" --hidden 0 --check-only --json
+}
+looked_up 64,40 1
+exits 0 "a bias that is looked up"
+says '"without": 0,' "each comparison has a bound"
+looked_up 2,32,40 2
+exits 1 "results too large by 3 in a million"
+says "Too far off" "the bound refuses them"
+
 # Zeros where the inputs look normal; the first rule that matches is taken.
 cat >"$tmp/product.gpt" <<'GRAPH'
 product (bfloat16[4,4096] x, bfloat16[4096] s, bfloat16[4096,8] w) => (bfloat16[4,8] y)

@@ -69,13 +69,19 @@ static PmBoundFit fit(Case *c, const char *what)
 	return f;
 }
 
-static void within(Case *c, int want, const char *what)
+static PmBoundFit judged(Case *c, int want, const char *what)
 {
 	PmBoundFit f = fit(c, what);
 
 	if (f.within != want)
 		fail_msg("%s: rms %.3g, max %.3g, bias %.3g, slope %.3g (element %lld: %.9g, got %.9g)", what,
 			 f.rms, f.max, f.bias, f.slope, (long long)f.index, f.expected, f.got);
+	return f;
+}
+
+static void within(Case *c, int want, const char *what)
+{
+	judged(c, want, what);
 }
 
 /* ---- Resize ---- */
@@ -401,6 +407,275 @@ static void function_of_one_number(void **state)
 	teardown(&c);
 }
 
+/* ---- views ---- */
+
+/* Positions go through each view as they are: what they choose is one of the table's values, to the digit. */
+static void moved_positions(void **state)
+{
+	static const char *const views[] = {
+		"m = Reshape(i, flat)",
+		"m = Transpose<perm = [1, 0]>(i)",
+		"m = Flatten<axis = 1>(i)",
+		"m = Unsqueeze<axes = [0]>(i)",
+		"t = Unsqueeze<axes = [0]>(i) m = Squeeze<axes = [0]>(t)",
+		"m = Expand(i, more)",
+		"m = Slice<starts = [1], ends = [6], axes = [0], steps = [2]>(i)",
+		"m, t = Split<axis = 0, split = [4, 3]>(i)",
+		"m = Identity(i)",
+		"t = Mul(i, two) m = Reshape(t, flat)",
+	};
+
+	(void)state;
+	for (size_t v = 0; v < sizeof views / sizeof *views; v++) {
+		char text[512];
+		PmTensor want;
+		Case c;
+
+		snprintf(text, sizeof text,
+			 "g (float[40,3] x, int64[7,5] i) => (y) <int64[1] flat = {-1}, int64[3] more = {2, "
+			 "7, 5}, "
+			 "int64 two = {2}> { %s y = Gather<axis = 0>(x, m) }",
+			 views[v]);
+		setup(&c, text);
+		normal(&c.in[0], 50, 1);
+		for (int k = 0; k < 35; k++)
+			pm_tensor_set_i(&c.in[1], k, k * 11 % 20);
+		if (pm_ref_run(c.g, c.in, 2, &want, 1, &c.err))
+			fail_msg("%s: %s", views[v], c.err.text);
+		memcpy(c.got.data, want.data, (size_t)pm_tensor_numel(&want) * sizeof(float));
+		within(&c, 1, views[v]);
+		((float *)c.got.data)[4] = nextafterf(((float *)c.got.data)[4], 9);
+		within(&c, 0, views[v]);
+		pm_tensor_release(&want);
+		teardown(&c);
+	}
+}
+
+/* A condition that is not certain stays so through a view, and one element of it only. */
+static void moved_choice(void **state)
+{
+	Case c;
+
+	(void)state;
+	setup(&c, "g (float[2000] a, float[2000] b, float[2000] d, float[1,2000] e) => (float[1,2000] y) "
+		  "<float z = {0}> { p = Mul(a, b) r = Sub(p, d) l = Less(r, z) m = Unsqueeze<axes = [0]>(l) "
+		  "n = Neg(e) y = Where(m, e, n) }");
+	for (size_t k = 0; k < 4; k++)
+		normal(&c.in[k], 60 + k, 1);
+	pm_tensor_set(&c.in[2], 7, (float)(pm_tensor_get(&c.in[0], 7) * pm_tensor_get(&c.in[1], 7)));
+	for (int i = 0; i < 2000; i++) {
+		double r = pm_tensor_get(&c.in[0], i) * pm_tensor_get(&c.in[1], i) -
+			   pm_tensor_get(&c.in[2], i);
+
+		pm_tensor_set(&c.got, i, (r < 0 ? 1 : -1) * pm_tensor_get(&c.in[3], i));
+	}
+	within(&c, 1, "as the reference chooses");
+	pm_tensor_set(&c.got, 7, -pm_tensor_get(&c.got, 7));
+	within(&c, 1, "the other branch where rounding decides");
+	pm_tensor_set(&c.got, 8, -pm_tensor_get(&c.got, 8));
+	within(&c, 0, "the other branch elsewhere");
+	teardown(&c);
+}
+
+/* A view rounds nothing; what it moves may be added in another order. */
+static void moved_numbers(void **state)
+{
+	enum { N = 2000 };
+	Case c;
+
+	(void)state;
+	setup(&c, "g (float[2000] x) => (float[40,50] y) <int64[2] s = {40, -1}> { y = Reshape(x, s) }");
+	normal(&c.in[0], 70, 1);
+	memcpy(c.got.data, c.in[0].data, N * sizeof(float));
+	within(&c, 1, "the same numbers");
+	((float *)c.got.data)[7] = nextafterf(((float *)c.got.data)[7], 9);
+	within(&c, 0, "a digit more");
+	teardown(&c);
+	setup(&c, "g (float[2000] a, float[2000] b, float[40,50] d) => (float[40,50] y) "
+		  "<int64[2] s = {40, -1}> { t = Add(a, b) r = Reshape(t, s) y = Add(r, d) }");
+	for (size_t k = 0; k < 3; k++)
+		normal(&c.in[k], 71 + k, k < 2 ? 1 : 1e-3);
+	for (int cheat = 0; cheat < 2; cheat++) {
+		for (int i = 0; i < N; i++) {
+			float a = ((float *)c.in[0].data)[i], d = ((float *)c.in[2].data)[i];
+			volatile float b = ((float *)c.in[1].data)[i] = -a, later = b + d;
+
+			((float *)c.got.data)[i] = a + later + (cheat ? 0x1p-21f * a : 0);
+		}
+		within(&c, !cheat, cheat ? "eight units" : "another order");
+	}
+	teardown(&c);
+}
+
+/* ---- attention with scores of some hundreds ---- */
+
+enum { HEADS = 2, QUERIES = 24, KEYS = 24, DEPTH = 100, PROBS = HEADS * QUERIES * KEYS };
+
+/* How a program adds up and which cheats there are. */
+typedef enum { FORWARD, BACKWARD, FUSED_FOUR, N_SCORES } Scores;
+typedef enum { RIGHT, NO_TERM, ZEROS, NEIGHBOUR, CONSTANT, HALF_DIGITS, NO_BIAS, N_ATTENTION } Attention;
+
+static float score(const float *q, const float *k, Scores order, Attention cheat)
+{
+	volatile float sum[4] = { 0 };
+	int n = cheat == NO_TERM ? DEPTH - 1 : DEPTH;
+
+	for (int t = 0; t < n; t++) {
+		int d = order == BACKWARD ? n - 1 - t : t;
+		volatile float p = q[d] * k[d * KEYS];
+
+		if (order == FUSED_FOUR)
+			sum[t % 4] = fmaf(q[d], k[d * KEYS], sum[t % 4]);
+		else
+			sum[0] += p;
+	}
+	sum[0] += sum[1];
+	sum[2] += sum[3];
+	return sum[0] + sum[2];
+}
+
+/* One line of probabilities: x in, p out. */
+static void soft(float *x, Scores order)
+{
+	volatile float sum = 0, top = x[0];
+
+	for (int j = 1; j < KEYS; j++)
+		top = fmaxf(top, x[j]);
+	for (int j = 0; j < KEYS; j++) {
+		volatile float d = x[j] - top, e = d * 1.44269504f, m = top * 1.44269504f;
+
+		x[j] = order == FORWARD    ? expf(d)
+		       : order == BACKWARD ? exp2f(e)
+					   : exp2f(fmaf(x[j], 1.44269504f, -m));
+	}
+	for (int j = 0; j < KEYS; j++)
+		sum += x[order == BACKWARD ? KEYS - 1 - j : j];
+	for (int j = 0; j < KEYS; j++)
+		x[j] = order == FORWARD ? x[j] / sum : x[j] * (1 / sum);
+}
+
+static void attention(Case *c, Scores order, Attention cheat)
+{
+	const float *q = c->in[0].data, *k = c->in[1].data, *table = c->in[2].data, *mask = c->in[4].data;
+	float *y = c->got.data;
+
+	for (int r = 0; r < HEADS * QUERIES; r++) {
+		int h = r / QUERIES, from = cheat == NEIGHBOUR ? h * QUERIES + (r + 1) % QUERIES : r;
+		float *p = y + r * KEYS;
+
+		for (int j = 0; j < KEYS; j++) {
+			int64_t at = pm_tensor_get_i(&c->in[3], from % QUERIES * KEYS + j);
+			volatile float x = score(q + from * DEPTH, k + h * DEPTH * KEYS + j, order, cheat);
+			volatile float b = cheat == NO_BIAS ? 0 : table[at * HEADS + h],
+				       m = mask[from % QUERIES * KEYS + j];
+
+			p[j] = order == BACKWARD ? x + (b + m) : x + b + m;
+			if (cheat == HALF_DIGITS)
+				p[j] = roundf(p[j] * 64) / 64;
+		}
+		soft(p, order);
+		for (int j = 0; j < KEYS; j++)
+			p[j] = cheat == ZEROS ? 0 : cheat == CONSTANT ? 1.0f / KEYS : p[j];
+	}
+}
+
+/* Each row has a size of its own, of which scores become some hundreds. */
+static void wide(PmTensor *t, uint64_t seed, double scale)
+{
+	int64_t n = pm_tensor_numel(t), row = t->type.dim[t->type.rank - 1];
+	double size = 1;
+	PmRng r;
+
+	pm_rng_init_named(&r, seed, "wide");
+	for (int64_t i = 0; i < n; i++) {
+		size = i % row ? size : exp2(8 * pm_rng_uniform(&r) - 4);
+		pm_tensor_set(t, i, scale * size * pm_rng_normal(&r));
+	}
+}
+
+/* Sums in which float keeps nothing of the bias: all arguments of a line are equal there, and one is the
+ * largest in the reference. A term whose argument is exact is as open as those that are not. */
+static void swallowed_bias(void **state)
+{
+	enum { ROWS = 64, COLS = 16 };
+	Case c;
+	float *y;
+
+	(void)state;
+	setup(&c, "g (float[64,16] x, float[64,16] b) => (float[64,16] y) { a = Add(x, b) y = Softmax<axis = "
+		  "1>(a) }");
+	y = c.got.data;
+	for (uint64_t secret = 0; secret < 10; secret++) {
+		normal(&c.in[0], 300 + secret, 1);
+		normal(&c.in[1], 400 + secret, 0x1p60);
+		for (int i = 0; i < ROWS * COLS; i++) {
+			if (i >= ROWS / 2 * COLS || i % 3 == 0) /* among them exact sums */
+				pm_tensor_set(&c.in[1], i, i >= ROWS / 2 * COLS || i % 2 ? 0 : 0x1p61);
+			if (i < ROWS / 2 * COLS)
+				pm_tensor_set(&c.in[0], i, 0x1p100);
+		}
+		for (int cheat = 0; cheat < 3; cheat++) {
+			for (int i = 0; i < ROWS * COLS; i++) {
+				volatile float top = -INFINITY, sum = 0, a;
+				int row = i / COLS * COLS;
+
+				for (int j = 0; j < COLS; j++) {
+					a = ((float *)c.in[0].data)[row + j] +
+					    ((float *)c.in[1].data)[row + j];
+					top = fmaxf(top, a);
+				}
+				for (int j = 0; j < COLS; j++) {
+					a = ((float *)c.in[0].data)[row + j] +
+					    ((float *)c.in[1].data)[row + j];
+					sum += expf(a - top);
+				}
+				a = ((float *)c.in[0].data)[i] + ((float *)c.in[1].data)[i];
+				y[i] = expf(a - top) / sum;
+			}
+			if (cheat == 1) /* more than there is */
+				y[3] = 2;
+			for (int i = ROWS / 2 * COLS; i < ROWS * COLS && cheat == 2; i++)
+				y[i] = 0;
+			assert_false(judged(&c, !cheat, cheat ? "no probabilities" : "float").tells);
+		}
+	}
+	teardown(&c);
+}
+
+/* The bias is looked up in a table by positions that pass through a Reshape, as in a Swin block. */
+static void wide_scores(void **state)
+{
+	static const char *const what[] = { "right",      "a term of a hundred left out",
+					    "zeros",      "the next row's",
+					    "a constant", "scores of few digits",
+					    "no bias" };
+	Case c;
+
+	(void)state;
+	setup(&c,
+	      "g (float[2,24,100] q, float[2,100,24] k, float[49,2] table, int64[24,24] index, "
+	      "float[24,24] mask) => (float[2,24,24] y) <int64[1] flat = {-1}, int64[3] shape = {24, 24, 2}> "
+	      "{ s = MatMul(q, k) i = Reshape(index, flat) r = Gather<axis = 0>(table, i) "
+	      "v = Reshape(r, shape) b = Transpose<perm = [2, 0, 1]>(v) a = Add(s, b) x = Add(a, mask) "
+	      "y = Softmax<axis = 2>(x) }");
+	for (uint64_t secret = 0; secret < 8; secret++) {
+		for (size_t k = 0; k < 5; k++)
+			if (k != 3)
+				wide(&c.in[k], 100 * secret + k, k < 2 ? 0.5 : 1);
+		for (int k = 0; k < QUERIES * KEYS; k++)
+			pm_tensor_set_i(&c.in[3], k, (int64_t)((uint64_t)k * 31 + secret) % 49);
+		for (Scores order = 0; order < N_SCORES; order++)
+			for (Attention cheat = 0; cheat < N_ATTENTION; cheat++) {
+				PmBoundFit f;
+
+				attention(&c, order, cheat);
+				f = judged(&c, cheat == RIGHT, what[cheat]);
+				assert_true(f.tells && f.open * 100 <= PROBS);
+			}
+	}
+	teardown(&c);
+}
+
 /* Each operator of ir/core/ops.def has a rule, or the reason why it has none, and not both. */
 static void each_operator(void **state)
 {
@@ -447,6 +722,11 @@ int main(void)
 		cmocka_unit_test(one_number),
 		cmocka_unit_test(far_means),
 		cmocka_unit_test(uncertain_choice),
+		cmocka_unit_test(moved_positions),
+		cmocka_unit_test(moved_choice),
+		cmocka_unit_test(moved_numbers),
+		cmocka_unit_test(wide_scores),
+		cmocka_unit_test(swallowed_bias),
 		cmocka_unit_test(each_operator),
 		cmocka_unit_test(scatters_that_choose),
 		cmocka_unit_test(function_of_one_number),

@@ -1,7 +1,7 @@
 /* task_one.c - making one task of a few stored graphs. */
 #include "cli/task/task_one.h"
 
-#include "app/algebra.h"
+#include "app/model/algebra.h"
 #include "bench/score/stratum.h"
 #include "cli/task/task.h"
 #include "cli/task/task_ref.h"

@@ -1,6 +1,7 @@
 /* extract_read.c - reads the models of one extraction and puts them aside. */
 #include "cli/work/extract_read.h"
 
+#include "app/model/model_file.h"
 #include "base/sys/io.h"
 #include "base/sys/pool.h"
 #include "cli/cmds.h"
@@ -73,7 +74,7 @@ static PmStatus load(const char *path, const PmMap *file, PmGraph **g, PmOnnxRep
 						 PM_SIMPLIFY_noop_slice,     PM_SIMPLIFY_repeated,
 						 PM_SIMPLIFY_common,         PM_SIMPLIFY_dead_code };
 	PmSimplifyOpts opts = { 0 };
-	PmStatus st = pm_cli_load_read(path, file, g, r, err);
+	PmStatus st = pm_model_load_read(path, file, g, r, err);
 	size_t i;
 
 	for (i = 0; i < sizeof passes / sizeof passes[0]; i++)

@@ -1,7 +1,7 @@
 /* members.h - the graphs an evaluation runs on: the members of a stored task or a pack, or a model's
  * variants. */
-#ifndef CLI_MEMBERS_H
-#define CLI_MEMBERS_H
+#ifndef APP_MEMBERS_H
+#define APP_MEMBERS_H
 
 #include "base/core/vec.h"
 #include "dataset/store/db.h"
@@ -24,8 +24,9 @@ typedef struct PmMembers {
 PmStatus pm_members_of_task(PmDb *db, const char *target, PmMembers *out, PmErr *err);
 /* The members of a pack (dataset/pack/pack.h). */
 PmStatus pm_members_of_pack(const char *dir, PmMembers *out, PmErr *err);
-/* A model file as one member, or with `variants` as the shapes, by `seed`, and dtypes it generalises to. */
-PmStatus pm_members_of_model(const char *path, int variants, uint64_t seed, PmMembers *out, PmErr *err);
+/* A model (borrowed) as one member, or with `variants` as the shapes, by `seed`, and dtypes it generalises
+ * to. */
+PmStatus pm_members_of_graph(const PmGraph *g, int variants, uint64_t seed, PmMembers *out, PmErr *err);
 /* A part of the members. */
 typedef struct PmSelect {
 	int dtype;           /* PmDType; -1 = all */

@@ -1,5 +1,5 @@
 /* algebra.c - which graphs are worth less than they look. */
-#include "app/algebra.h"
+#include "app/model/algebra.h"
 
 #include "bench/score/stratum.h"
 #include "simplify/simplify.h"

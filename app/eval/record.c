@@ -1,5 +1,5 @@
 /* record.c - writing, reading and comparing sealed records. */
-#include "cli/work/record.h"
+#include "app/eval/record.h"
 
 #include "base/core/version.h"
 #include "base/sys/io.h"

@@ -1,7 +1,7 @@
 /* bench_read.c - a table of systems from a database. */
-#include "cli/work/bench_read.h"
+#include "app/eval/bench_read.h"
 
-#include "app/algebra.h"
+#include "app/model/algebra.h"
 #include "base/sys/io.h"
 #include "dataset/store/results.h"
 #include "dataset/store/tasks.h"

@@ -1,6 +1,6 @@
 /* failing.h - writes the variants that a pass fails on as files, each with the line that runs it again. */
-#ifndef CLI_FAILING_H
-#define CLI_FAILING_H
+#ifndef APP_FAILING_H
+#define APP_FAILING_H
 
 #include "bench/eval/runner.h"
 

@@ -5,8 +5,8 @@
  * evaluation: nothing else is judged (bench/eval/runner.h does that), so it is for passes whose author is
  * trusted.
  */
-#ifndef CLI_TIME_PASS_H
-#define CLI_TIME_PASS_H
+#ifndef APP_TIME_PASS_H
+#define APP_TIME_PASS_H
 
 #include "base/core/json.h"
 #include "bench/timing/clock.h"

@@ -9,12 +9,12 @@
  *   reports   as `passmith eval -o` writes them: digests of the object, of sources, PTX, machine code and
  * inputs, the secrets by which everything was drawn, verdicts and times
  */
-#ifndef CLI_RECORD_H
-#define CLI_RECORD_H
+#ifndef APP_RECORD_H
+#define APP_RECORD_H
 
+#include "app/eval/members.h"
 #include "base/core/json.h"
 #include "base/secret/seal.h"
-#include "cli/work/members.h"
 
 typedef struct PmRecordOpts {
 	int64_t hidden;

@@ -1,5 +1,5 @@
 /* feasible.c - cutting a model down to what a CPU runs in seconds. */
-#include "app/feasible.h"
+#include "app/model/feasible.h"
 
 #include "extract/cut.h"
 #include "runtime/ref/ref.h"

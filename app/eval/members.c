@@ -1,8 +1,7 @@
 /* members.c - the graphs an evaluation runs on. */
-#include "cli/work/members.h"
+#include "app/eval/members.h"
 
 #include "bench/inputs/inputs.h"
-#include "cli/cmds.h"
 #include "dataset/pack/pack.h"
 #include "dataset/store/tasks.h"
 #include "extract/variants/variants.h"
@@ -60,18 +59,15 @@ static PmStatus add_variant(void *arg, const PmGraph *g, const char *label, int 
 	return st;
 }
 
-PmStatus pm_members_of_model(const char *path, int variants, uint64_t seed, PmMembers *out, PmErr *err)
+PmStatus pm_members_of_graph(const PmGraph *g, int variants, uint64_t seed, PmMembers *out, PmErr *err)
 {
 	PmVariantOpts opts = { .seed = seed };
-	PmGraph *g = NULL;
-	PmStatus st = pm_cli_load(path, &g, NULL, err);
+	PmStatus st;
 
-	if (!st && variants)
-		st = pm_variants_make(g, &opts, add_variant, out, NULL, err);
-	else if (!st && !(st = pm_inputs_have_sizes(g, err)))
-		st = add_variant(out, g, "as written", 0, PM_F32, err);
-	pm_graph_free(g);
-	return st;
+	if (variants)
+		return pm_variants_make(g, &opts, add_variant, out, NULL, err);
+	st = pm_inputs_have_sizes(g, err);
+	return st ? st : add_variant(out, g, "as written", 0, PM_F32, err);
 }
 
 /* Keeps those for which `keeps` says 1. */

@@ -1,5 +1,5 @@
 /* time_pass.c - quick times of a graph that a pass has rewritten. */
-#include "app/time_pass.h"
+#include "app/time/time_pass.h"
 
 #include "base/sys/io.h"
 #include "bench/compare/agree.h"

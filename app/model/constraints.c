@@ -1,7 +1,7 @@
 /* constraints.c - is a model runnable, serializable, decomposable, analyzable, and are its operators ours. */
-#include "app/constraints.h"
+#include "app/model/constraints.h"
 
-#include "app/feasible.h"
+#include "app/model/feasible.h"
 #include "base/core/rng.h"
 #include "base/core/vec.h"
 #include "bench/inputs/inputs.h"

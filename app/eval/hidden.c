@@ -1,5 +1,5 @@
 /* hidden.c - runs a pass on shapes drawn after it was built. */
-#include "cli/work/hidden.h"
+#include "app/eval/hidden.h"
 
 #include "base/core/rng.h"
 #include "extract/variants/variants.h"

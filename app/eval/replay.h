@@ -1,10 +1,10 @@
 /* replay.h - what an earlier evaluation drew, read from the report that `passmith eval -o` wrote. */
-#ifndef CLI_REPLAY_H
-#define CLI_REPLAY_H
+#ifndef APP_REPLAY_H
+#define APP_REPLAY_H
 
+#include "app/eval/members.h"
 #include "base/core/json.h"
 #include "bench/eval/runner.h"
-#include "cli/work/members.h"
 
 typedef struct PmReplayFile {
 	const char *path; /* borrowed */

@@ -1,6 +1,6 @@
 /* feasible.h - cutting a model down to what a CPU runs in seconds. */
-#ifndef CLI_FEASIBLE_H
-#define CLI_FEASIBLE_H
+#ifndef APP_FEASIBLE_H
+#define APP_FEASIBLE_H
 
 #include "ir/core/graph.h"
 

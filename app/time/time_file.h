@@ -1,6 +1,6 @@
 /* time_file.h - the file of passmith time: written as the run goes on, and taken up again. */
-#ifndef CLI_TIME_FILE_H
-#define CLI_TIME_FILE_H
+#ifndef APP_TIME_FILE_H
+#define APP_TIME_FILE_H
 
 #include "base/core/err.h"
 #include "base/core/json.h"
@@ -24,9 +24,12 @@ typedef struct PmTime {
 	cJSON *records;
 } PmTime;
 
-/* Writes the file of -o: at most every ten seconds, and at the end (when it is the answer under --json too).
- */
-PmStatus pm_time_file_keep(PmTime *t, int end, PmErr *err);
+/* The times so far, as the file of -o holds them; owned. */
+cJSON *pm_time_file_json(const PmTime *t);
+/* Writes them as the file of -o, where there is one and the device is known. */
+PmStatus pm_time_file_write(const PmTime *t, const cJSON *times, PmErr *err);
+/* Writes the times so far, unless ten seconds have not gone since it did. */
+PmStatus pm_time_file_keep(PmTime *t, PmErr *err);
 /* Takes over the records of the file that have times. PM_E_INVALID when it is no such file, or was made on
  * another device or with other options that change times. */
 PmStatus pm_time_file_resume(PmTime *t, PmErr *err);

@@ -1,5 +1,5 @@
 /* db_report.c - a database on one page of HTML. */
-#include "app/db_report.h"
+#include "app/store/db_report.h"
 
 #include "base/core/vec.h"
 

@@ -1,11 +1,10 @@
 /* bench_read.h - fills a table of systems (bench/report/systems.h) from a database, evaluating what is
  * missing. */
-#ifndef CLI_BENCH_READ_H
-#define CLI_BENCH_READ_H
+#ifndef APP_BENCH_READ_H
+#define APP_BENCH_READ_H
 
-#include "base/sys/progress.h"
+#include "app/eval/eval_task.h"
 #include "bench/report/systems.h"
-#include "cli/work/eval_task.h"
 
 typedef enum {
 	PM_BENCH_EAGER,   /* our eager run: what passes were measured against */
@@ -24,7 +23,6 @@ typedef struct PmBench {
 	PmSystems table;
 	PmBenchSystem system[PM_MAX_SYSTEMS];
 	int64_t shapes; /* only members of fewer shapes than this; 0 = all */
-	PmProgress bar;
 } PmBench;
 
 /* Adds a system by its name on the command line: "eager"; "torch-eager", "torch-inductor" (stored as "torch

@@ -1,6 +1,6 @@
 /* algebra.h - which graphs are worth less than they look: what clean-up alone makes faster. */
-#ifndef CLI_ALGEBRA_H
-#define CLI_ALGEBRA_H
+#ifndef APP_ALGEBRA_H
+#define APP_ALGEBRA_H
 
 #include "ir/core/graph.h"
 

@@ -1,12 +1,11 @@
 /* eval_task.h - one pass on the members of a task, resuming what a database holds. */
-#ifndef CLI_EVAL_TASK_H
-#define CLI_EVAL_TASK_H
+#ifndef APP_EVAL_TASK_H
+#define APP_EVAL_TASK_H
 
-#include "base/sys/progress.h"
+#include "app/eval/failing.h"
+#include "app/eval/hidden.h"
+#include "app/eval/replay.h"
 #include "bench/eval/runner.h"
-#include "cli/work/failing.h"
-#include "cli/work/hidden.h"
-#include "cli/work/replay.h"
 
 typedef struct PmEvalTask {
 	PmDb *db;                 /* NULL, or members of no stored task: nothing is kept */
@@ -18,11 +17,13 @@ typedef struct PmEvalTask {
 	int tf32;            /* likewise */
 	int stored_only;     /* evaluate nothing: members without a stored result get no record. Results of
 			      * another machine are taken where there are none of this one */
-	int hidden;          /* hidden shapes to draw (cli/work/hidden.h) */
+	int hidden;          /* hidden shapes to draw (app/eval/hidden.h) */
 	int fail_fast;       /* the first failing member is the last: the report has no more, and no score */
 	size_t n_unselected; /* members of the task that are not in `members`: with any, no score */
 	PmFailing *save;     /* writes failing members, hidden ones too; NULL = none are written */
-	PmProgress *bar;     /* stepped once a member; may be NULL */
+	/* Called after each member, as PmEvalOpts.step is; may be NULL. */
+	void (*step)(void *arg, const char *label);
+	void *step_arg;
 } PmEvalTask;
 
 /* Fills *r with a record for each member, in order (fail_fast: up to the first that fails), and scores them.

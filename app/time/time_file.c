@@ -1,9 +1,8 @@
 /* time_file.c - the file of passmith time. */
-#include "cli/work/time_file.h"
+#include "app/time/time_file.h"
 
 #include "base/sys/io.h"
 #include "base/sys/proc.h"
-#include "cli/cmds.h"
 #include "dataset/store/subgraphs.h"
 #include "runtime/device/library.h"
 
@@ -14,8 +13,7 @@ static const double keep_every = 10; /* seconds after which the times so far are
 
 enum { MAX_FILE = 1 << 30 };
 
-/* The times so far; owned. */
-static cJSON *times_so_far(const PmTime *t)
+cJSON *pm_time_file_json(const PmTime *t)
 {
 	cJSON *j = cJSON_CreateObject();
 
@@ -38,24 +36,30 @@ static cJSON *times_so_far(const PmTime *t)
 }
 
 /* Without a device there are no times, and a file of the run before stays. */
-PmStatus pm_time_file_keep(PmTime *t, int end, PmErr *err)
+PmStatus pm_time_file_write(const PmTime *t, const cJSON *times, PmErr *err)
 {
 	PmStr text = PM_STR_INIT;
-	cJSON *j;
-	PmStatus st = PM_OK;
+	PmStatus st;
 
-	if (!end && (!t->json_out || pm_now() - t->kept < keep_every))
+	if (!t->json_out || !t->has_info)
 		return PM_OK;
-	j = times_so_far(t);
-	pm_json_print(j, 1, &text);
-	if (t->json_out && t->has_info)
-		st = pm_write_file(t->json_out, text.s, text.len, err);
-	if (end)
-		pm_cli_put_json(j);
-	else
-		cJSON_Delete(j);
-	t->kept = pm_now();
+	pm_json_print(times, 1, &text);
+	st = pm_write_file(t->json_out, text.s, text.len, err);
 	pm_str_release(&text);
+	return st;
+}
+
+PmStatus pm_time_file_keep(PmTime *t, PmErr *err)
+{
+	cJSON *j;
+	PmStatus st;
+
+	if (!t->json_out || pm_now() - t->kept < keep_every)
+		return PM_OK;
+	j = pm_time_file_json(t);
+	st = pm_time_file_write(t, j, err);
+	t->kept = pm_now();
+	cJSON_Delete(j);
 	return st;
 }
 

@@ -1,10 +1,10 @@
 /* hidden.h - shapes that a pass cannot have been made for. */
-#ifndef CLI_HIDDEN_H
-#define CLI_HIDDEN_H
+#ifndef APP_HIDDEN_H
+#define APP_HIDDEN_H
 
+#include "app/eval/failing.h"
+#include "app/eval/members.h"
 #include "bench/eval/runner.h"
-#include "cli/work/failing.h"
-#include "cli/work/members.h"
 
 enum { PM_HIDDEN_SHAPES = 2, PM_MAX_HIDDEN_SHAPES = 64 }; /* unless a command is told otherwise; at most */
 

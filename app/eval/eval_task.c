@@ -1,7 +1,7 @@
 /* eval_task.c - one pass on the members of a task, resuming what a database holds. */
-#include "cli/work/eval_task.h"
+#include "app/eval/eval_task.h"
 
-#include "app/algebra.h"
+#include "app/model/algebra.h"
 #include "base/core/version.h"
 #include "bench/eval/run_key.h"
 #include "bench/report/report.h"
@@ -178,8 +178,8 @@ static PmStatus eval_missing(const PmEvalTask *e, const char *so, Kept *kept, co
 		have[i] = have[i] || !st;
 		if (!st)
 			st = pm_failing_save(e->save, m.g, r, &r->rec[i], err);
-		if (e->bar)
-			pm_progress_step(e->bar, m.label);
+		if (e->step)
+			e->step(e->step_arg, m.label);
 		if (!st && e->fail_fast && pm_is_failing(r->rec[i].verdict))
 			cut(r, i + 1);
 	}

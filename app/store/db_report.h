@@ -1,6 +1,6 @@
 /* db_report.h - a database on one page of HTML. */
-#ifndef CLI_DB_REPORT_H
-#define CLI_DB_REPORT_H
+#ifndef APP_DB_REPORT_H
+#define APP_DB_REPORT_H
 
 #include "base/core/str.h"
 #include "dataset/store/db.h"

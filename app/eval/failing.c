@@ -1,5 +1,5 @@
 /* failing.c - writes the variants that a pass fails on as files, each with the line that runs it again. */
-#include "cli/work/failing.h"
+#include "app/eval/failing.h"
 
 #include "base/sys/io.h"
 #include "bench/report/report.h"

@@ -1,11 +1,11 @@
 /* constraints.h - the five things a model must be to serve in a dataset, each a named check with a reason.
  *
  * Models come without weights and may be far too large for a CPU: what is run is the largest part of the
- * model that stays within a budget (app/feasible.h), with seeded inputs in place of what enters it. The
+ * model that stays within a budget (app/model/feasible.h), with seeded inputs in place of what enters it. The
  * reason says how much that was.
  */
-#ifndef CLI_CONSTRAINTS_H
-#define CLI_CONSTRAINTS_H
+#ifndef APP_CONSTRAINTS_H
+#define APP_CONSTRAINTS_H
 
 #include "base/core/json.h"
 #include "ir/core/graph.h"

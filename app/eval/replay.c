@@ -1,5 +1,5 @@
 /* replay.c - what an earlier evaluation drew, read from its report. */
-#include "cli/work/replay.h"
+#include "app/eval/replay.h"
 
 #include "base/core/hash.h"
 #include "base/core/str.h"

@@ -1,5 +1,5 @@
 /* author_text.c - finds the texts of kernels in C files, by their tokens. */
-#include "cli/author/author_text.h"
+#include "app/author/author_text.h"
 
 #include "base/sys/io.h"
 

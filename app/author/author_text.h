@@ -3,8 +3,8 @@
  * Read from the files themselves: string literals and PM_CUDA(...) that stand side by side are one text, and
  * so is a NAME.cu whose NAME.cu.h is included. What macros of the author put together is not seen here.
  */
-#ifndef CLI_AUTHOR_TEXT_H
-#define CLI_AUTHOR_TEXT_H
+#ifndef APP_AUTHOR_TEXT_H
+#define APP_AUTHOR_TEXT_H
 
 #include "base/core/err.h"
 #include "base/core/str.h"

@@ -1,9 +1,9 @@
 /* build_kernels.h - the kernels that a built pass carries, compiled for what the compiler says of them. */
-#ifndef CLI_BUILD_KERNELS_H
-#define CLI_BUILD_KERNELS_H
+#ifndef APP_BUILD_KERNELS_H
+#define APP_BUILD_KERNELS_H
 
+#include "app/author/messages.h"
 #include "base/core/err.h"
-#include "cli/author/messages.h"
 
 typedef struct PmBuiltKernels {
 	int compiled; /* sources that compile or have errors */

@@ -3,10 +3,10 @@
  * A text of the files counts where the object holds it, byte for byte. What T is, and what computed defines
  * are, a rewrite says only for a graph: several are tried.
  */
-#include "cli/author/build_kernels.h"
+#include "app/author/build_kernels.h"
 
+#include "app/author/author_text.h"
 #include "base/sys/io.h"
-#include "cli/author/author_text.h"
 #include "runtime/device/kernel_unit.h"
 #include "runtime/worker/diagnose.h"
 

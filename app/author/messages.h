@@ -3,8 +3,8 @@
  * A message about what a macro of the SDK wrote is one about the place where the author used it. The chain of
  * macros and of files is left out.
  */
-#ifndef CLI_MESSAGES_H
-#define CLI_MESSAGES_H
+#ifndef APP_MESSAGES_H
+#define APP_MESSAGES_H
 
 #include "base/core/json.h"
 #include "base/core/str.h"

@@ -1,5 +1,5 @@
 /* messages.c - compilers' messages, from lines of text. */
-#include "cli/author/messages.h"
+#include "app/author/messages.h"
 
 #include "base/sys/io.h"
 

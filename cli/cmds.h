@@ -3,7 +3,9 @@
 #define CLI_CMDS_H
 
 #include "app/eval/members.h"
+#include "app/watch/watch.h"
 #include "base/core/json.h"
+#include "base/sys/progress.h"
 #include "cli/args.h"
 #include "ir/core/graph.h"
 #include "ir/onnx/onnx.h"
@@ -20,6 +22,8 @@ PmStatus pm_cli_save(const PmGraph *g, const char *path, PmErr *err);
 PmStatus pm_cli_members(const char *path, int variants, uint64_t seed, PmMembers *out, PmErr *err);
 /* Steps `bar`, a PmProgress: what work in libpassmith calls as it goes on. */
 void pm_cli_step(void *bar, const char *item);
+/* Shows such work in `bar`, unless --quiet was given, and says its complaints (cli/answer.h). */
+PmWatch pm_cli_watch(PmProgress *bar);
 
 /* Says on stderr how many weights of a model are made up and how; nothing when none are. */
 void pm_cli_say_weights(const char *path, const PmWeightsReport *r);

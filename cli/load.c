@@ -1,8 +1,7 @@
-/* load.c - what commands share: models read and written with the stage said, and a bar stepped. */
+/* load.c - what commands share: models read and written with the stage said. */
 #include "cli/cmds.h"
 
 #include "app/model/model_file.h"
-#include "base/sys/progress.h"
 #include "runtime/device/library.h"
 #include "runtime/worker/worker.h"
 
@@ -35,11 +34,6 @@ PmStatus pm_cli_members(const char *path, int variants, uint64_t seed, PmMembers
 		st = pm_members_of_graph(g, variants, seed, out, err);
 	pm_graph_free(g);
 	return st;
-}
-
-void pm_cli_step(void *bar, const char *item)
-{
-	pm_progress_step(bar, item);
 }
 
 void pm_cli_say_weights(const char *path, const PmWeightsReport *r)

@@ -3,7 +3,6 @@
 #include "cli/cmds.h"
 
 #include "base/sys/io.h"
-#include "base/sys/progress.h"
 #include "bench/report/systems_report.h"
 #include "dataset/store/tasks.h"
 

@@ -5,7 +5,6 @@
 #include "app/eval/record.h"
 #include "base/core/str.h"
 #include "base/sys/io.h"
-#include "base/sys/progress.h"
 #include "bench/report/report.h"
 #include "dataset/pack/pack.h"
 #include "extract/variants/variants.h"

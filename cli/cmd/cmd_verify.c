@@ -4,7 +4,6 @@
 #include "app/eval/eval_task.h"
 #include "app/eval/record.h"
 #include "base/sys/io.h"
-#include "base/sys/progress.h"
 #include "bench/report/report.h"
 #include "runtime/exec/exec.h"
 

@@ -1,5 +1,5 @@
 /* import_report.c - what `passmith import` says of a model. */
-#include "cli/work/import_report.h"
+#include "cli/import_report.h"
 
 #include "base/core/arena.h"
 #include "base/core/clean.h"
@@ -252,6 +252,24 @@ void pm_import_print_line(const char *path, const PmGraph *g, const PmOnnxReport
 	puts(s.s);
 	print_opaque(r, "    ");
 	pm_str_release(&s);
+}
+
+void pm_import_check_print(const PmImportCheck *c)
+{
+	const PmOnnxStated *s = &c->stated;
+
+	printf("print, parse, print:     %zu of %zu models unchanged\n"
+	       "export, import, export:  %zu of %zu models unchanged\n"
+	       "stated types:            %zu compared, %zu equal, %zu not inferred as a whole, %zu differ",
+	       c->n_text, c->n_models, c->n_onnx, c->n_models,
+	       s->n_equal + s->n_renamed + s->n_less + s->n_differ, s->n_equal + s->n_renamed, s->n_less,
+	       s->n_differ);
+	if (s->n_renamed)
+		printf("; %zu of the equal ones have a size that the data decides, under another name",
+		       s->n_renamed);
+	if (s->n_opaque)
+		printf("; %zu of opaque nodes are taken as stated", s->n_opaque);
+	printf("\n");
 }
 
 /* ---- for programs ---- */

@@ -2,8 +2,8 @@
 #ifndef CLI_IMPORT_REPORT_H
 #define CLI_IMPORT_REPORT_H
 
+#include "app/model/import_check.h"
 #include "base/core/json.h"
-#include "cli/work/import_check.h"
 #include "ir/onnx/onnx.h"
 
 /* One model to stdout in some lines: what it takes and gives, its operators, weights, and what is special. */
@@ -13,6 +13,8 @@ void pm_import_print_line(const char *path, const PmGraph *g, const PmOnnxReport
 /* The same as JSON. Returns owned. `check` may be NULL. */
 cJSON *pm_import_json(const char *path, const PmGraph *g, const PmOnnxReport *r, const char *hash,
 		      const PmImportCheck *check);
+/* The counts of the checks, to stdout. */
+void pm_import_check_print(const PmImportCheck *c);
 /* Appends a type: float[batch,3,224,224], symbols by name. */
 void pm_import_add_type(const PmGraph *g, const PmType *t, PmStr *out);
 

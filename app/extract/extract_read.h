@@ -7,12 +7,11 @@
  * to be cut (it is stored, or another shard's) is only hashed, and read for its skeleton when there is one to
  * be cut.
  */
-#ifndef CLI_EXTRACT_READ_H
-#define CLI_EXTRACT_READ_H
+#ifndef APP_EXTRACT_READ_H
+#define APP_EXTRACT_READ_H
 
-#include "base/sys/progress.h"
+#include "app/extract/extract_job.h"
 #include "base/sys/spool.h"
-#include "cli/work/extract_job.h"
 
 typedef struct PmReadModel {
 	const char *path;        /* borrowed */

@@ -1,10 +1,9 @@
 /* import_check.c - round trips of a model, and its stated types against inference. */
-#include "cli/work/import_check.h"
+#include "app/model/import_check.h"
 
 #include "base/core/str.h"
 #include "ir/text/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Larger constants are printed by reference: their bytes are compared as ONNX. */
@@ -110,22 +109,4 @@ PmStatus pm_import_check(const char *path, const PmGraph *g, PmImportCheck *sum,
 		st = pm_err(err, PM_DECLINED, "%s: it does not survive the way through %s unchanged.", path,
 			    !as_text ? "its text form" : "an ONNX file");
 	return st ? st : stated(path, sum, err);
-}
-
-void pm_import_check_print(const PmImportCheck *c)
-{
-	const PmOnnxStated *s = &c->stated;
-
-	printf("print, parse, print:     %zu of %zu models unchanged\n"
-	       "export, import, export:  %zu of %zu models unchanged\n"
-	       "stated types:            %zu compared, %zu equal, %zu not inferred as a whole, %zu differ",
-	       c->n_text, c->n_models, c->n_onnx, c->n_models,
-	       s->n_equal + s->n_renamed + s->n_less + s->n_differ, s->n_equal + s->n_renamed, s->n_less,
-	       s->n_differ);
-	if (s->n_renamed)
-		printf("; %zu of the equal ones have a size that the data decides, under another name",
-		       s->n_renamed);
-	if (s->n_opaque)
-		printf("; %zu of opaque nodes are taken as stated", s->n_opaque);
-	printf("\n");
 }

@@ -1,6 +1,6 @@
 /* import_check.h - `passmith import --check`: what the reader says of itself, held against the model. */
-#ifndef CLI_IMPORT_CHECK_H
-#define CLI_IMPORT_CHECK_H
+#ifndef APP_IMPORT_CHECK_H
+#define APP_IMPORT_CHECK_H
 
 #include "ir/onnx/onnx.h"
 
@@ -15,7 +15,5 @@ void pm_import_check_add(PmImportCheck *sum, const PmImportCheck *one);
 /* Checks one model and adds to the counts. A round trip that changes something, a stated type that differs,
  * or one that inference cannot tell, is PM_DECLINED with a sentence that names the model. */
 PmStatus pm_import_check(const char *path, const PmGraph *g, PmImportCheck *sum, PmErr *err);
-/* The counts, to stdout. */
-void pm_import_check_print(const PmImportCheck *c);
 
 #endif

@@ -1,10 +1,9 @@
 /* extract_read.c - reads the models of one extraction and puts them aside. */
-#include "cli/work/extract_read.h"
+#include "app/extract/extract_read.h"
 
 #include "app/model/model_file.h"
 #include "base/sys/io.h"
 #include "base/sys/pool.h"
-#include "cli/cmds.h"
 #include "dataset/store/models.h"
 #include "ir/core/graph_bytes.h"
 #include "simplify/simplify.h"
@@ -39,7 +38,6 @@ typedef struct Read {
 	int second; /* round: those that are not to be cut */
 	int fold;   /* something is to be cut, and they are read for their skeletons */
 	int has_db;
-	PmProgress bar;
 	PmDb *db; /* of one process */
 } Read;
 
@@ -189,7 +187,7 @@ static void take_broken(Read *r, PmReadModel *m, PmPoolEnd end, const Said *said
 	else
 		pm_str_add(&why, said->why);
 	if (!*m->sha) { /* nothing to store it by */
-		pm_cli_complain("%s", why.s);
+		pm_watch_complain(r->job->watch, why.s);
 		r->job->failed++;
 		m->pending = 0;
 	}
@@ -215,7 +213,7 @@ static PmStatus took_model(void *arg, size_t item, PmPoolEnd end, const void *re
 	const Said *said = result;
 	PmStatus st;
 
-	pm_progress_step(&r->bar, pm_path_base(m->path));
+	pm_watch_step(r->job->watch, pm_path_base(m->path));
 	if (!*m->sha) { /* otherwise it was counted in the first round */
 		memcpy(m->sha, said->sha, sizeof m->sha);
 		m->pending = !said->done && !r->second;
@@ -273,10 +271,9 @@ static PmStatus round_of(Read *r, const char *what, PmErr *err)
 	};
 	PmStatus st;
 
-	if (!pm_cli_quiet)
-		pm_progress_start(&r->bar, what, (int64_t)r->n_items);
+	pm_watch_begin(r->job->watch, what, (int64_t)r->n_items);
 	st = pm_pool_run(&pool, err);
-	pm_progress_end(&r->bar);
+	pm_watch_end(r->job->watch);
 	return st;
 }
 
@@ -342,7 +339,7 @@ static PmStatus read_others(Read *r, PmErr *err)
 PmStatus pm_models_read(PmExtractJob *j, PmReadModels *out, PmErr *err)
 {
 	Read r = { .job = j, .m = out };
-	size_t n = j->files->list.n, i;
+	size_t n = j->n_files, i;
 	PmStatus st;
 
 	*out = (PmReadModels){ .n = n };
@@ -350,7 +347,7 @@ PmStatus pm_models_read(PmExtractJob *j, PmReadModels *out, PmErr *err)
 	out->todo = pm_xcalloc(n + 1, sizeof *out->todo);
 	r.item = pm_xcalloc(n + 1, sizeof *r.item);
 	for (i = 0; i < n; i++)
-		out->model[i].path = j->files->list.v[i];
+		out->model[i].path = j->files[i];
 	st = check_files(out, err);
 	if (!st)
 		st = look_at_db(&r, err);

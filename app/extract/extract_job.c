@@ -1,12 +1,10 @@
 /* extract_job.c - folds and cuts many models. */
-#include "cli/work/extract_job.h"
+#include "app/extract/extract_job.h"
 
+#include "app/extract/extract_read.h"
 #include "base/sys/io.h"
 #include "base/sys/pool.h"
 #include "base/sys/proc.h"
-#include "base/sys/progress.h"
-#include "cli/cmds.h"
-#include "cli/work/extract_read.h"
 #include "dataset/store/models.h"
 #include "dataset/store/subgraphs.h"
 #include "runtime/exec/exec.h"
@@ -25,7 +23,6 @@ typedef struct Stored {
 typedef struct Work {
 	PmExtractJob *job;
 	PmReadModels m;
-	PmProgress bar;
 	PmFoldDag fold;
 	size_t *graph_of; /* by model: its graph in the fold */
 	/* of one process */
@@ -158,7 +155,7 @@ static PmStatus store_death(Work *w, const PmReadModel *m, PmErr *err)
 	PmStatus st = pm_db_open(w->job->db, PM_DB_MUST_EXIST, &w->db, err);
 
 	pm_str_addf(&why, "%s: cutting the model ended the process.", m->path);
-	pm_cli_complain("%s", why.s);
+	pm_watch_complain(w->job->watch, why.s);
 	if (!st)
 		st = put_model(w, m, NULL, why.s, err);
 	pm_db_close(w->db);
@@ -173,13 +170,13 @@ static PmStatus took_model(void *arg, size_t item, PmPoolEnd end, const void *re
 	const Stored *s = result;
 	const PmReadModel *m = &w->m.model[w->m.todo[item]];
 
-	pm_progress_step(&w->bar, pm_path_base(m->path));
+	pm_watch_step(w->job->watch, pm_path_base(m->path));
 	if (end == PM_POOL_DIED) {
 		w->job->failed++;
 		return store_death(w, m, err);
 	}
 	if (!s->ok) {
-		pm_cli_complain("%s", s->why);
+		pm_watch_complain(w->job->watch, s->why);
 		w->job->failed++;
 		return PM_OK;
 	}
@@ -195,10 +192,9 @@ static PmStatus cut_models(Work *w, PmErr *err)
 	};
 	PmStatus st;
 
-	if (!pm_cli_quiet)
-		pm_progress_start(&w->bar, "extracting", (int64_t)w->m.n_todo);
+	pm_watch_begin(w->job->watch, "extracting", (int64_t)w->m.n_todo);
 	st = pm_pool_run(&pool, err);
-	pm_progress_end(&w->bar);
+	pm_watch_end(w->job->watch);
 	return st;
 }
 

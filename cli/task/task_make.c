@@ -1,6 +1,8 @@
 /* task_make.c - passmith task make: one task for each subgraph that covers most, or that is named. */
 #include "cli/task/task.h"
 
+#include "app/task/task_one.h"
+#include "app/task/task_ref.h"
 #include "bench/score/stratum.h"
 #include "dataset/store/subgraphs.h"
 #include "dataset/store/tasks.h"
@@ -83,15 +85,6 @@ static PmStatus take_turns(PmDb *db, Picks *p, PmErr *err)
 	return st;
 }
 
-int64_t pm_graph_flops(const PmGraph *g)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
-		sum += pm_op_flops(g, pm_graph_node_at(g, i));
-	return sum;
-}
-
 /* 1 when the stored subgraph is small enough and the pass, if one is asked for, applies to it. */
 static PmStatus qualifies(Make *m, int64_t id, int *yes, PmErr *err)
 {
@@ -140,17 +133,6 @@ static PmStatus choose(Make *m, PmErr *err)
 	}
 	PM_VEC_RELEASE(&p.list);
 	return st;
-}
-
-void pm_task_default_name(const PmGraph *g, const char *hash, PmStr *out)
-{
-	PmStr ops = PM_STR_INIT;
-
-	pm_graph_ops(g, &ops);
-	for (size_t i = 0; i < ops.len && i < 40; i++)
-		pm_str_addc(out, ops.s[i] == ',' ? '_' : ops.s[i]);
-	pm_str_addf(out, "%s-%.8s", ops.len > 40 ? ".." : "", hash);
-	pm_str_release(&ops);
 }
 
 typedef struct Named {

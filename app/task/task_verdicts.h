@@ -4,11 +4,11 @@
  * structures. A verdict that is asked for is found together with those that will be asked for next, by
  * several processes; it depends on the graph and the seed alone.
  */
-#ifndef CLI_TASK_VERDICTS_H
-#define CLI_TASK_VERDICTS_H
+#ifndef APP_TASK_VERDICTS_H
+#define APP_TASK_VERDICTS_H
 
-#include "cli/task/task_one.h"
-#include "cli/task/task_plan.h"
+#include "app/task/task_one.h"
+#include "app/task/task_plan.h"
 
 typedef struct PmVerdicts {
 	const PmTaskPlan *p;

@@ -1,5 +1,5 @@
 /* task_verdicts.c - what the gate says of structures, found by several processes ahead of being asked for. */
-#include "cli/task/task_verdicts.h"
+#include "app/task/task_verdicts.h"
 
 #include "base/sys/pool.h"
 #include "dataset/store/subgraphs.h"
@@ -21,7 +21,7 @@ static PmStatus open_own(void *arg, int worker, PmErr *err)
 	PmVerdicts *b = arg;
 
 	(void)worker;
-	return pm_db_open(pm_db_path(b->p->c->db), PM_DB_READ_ONLY, &b->own, err);
+	return pm_db_open(pm_db_path(b->p->o->db), PM_DB_READ_ONLY, &b->own, err);
 }
 
 static void close_own(void *arg)
@@ -41,7 +41,7 @@ static PmStatus judge_ahead(void *arg, size_t item, void *result, PmErr *err)
 	PmStatus st = pm_subgraph_get(b->own, b->p->id.v[b->p->least.v[b->todo.v[item]]], &g, err);
 
 	if (!st)
-		st = pm_task_judge(g, b->p->c->seed, 0, &v, err);
+		st = pm_task_judge(g, b->p->o->seed, 0, &v, err);
 	pm_graph_free(g);
 	j->ok = v.ok;
 	memcpy(j->rule, v.rule, sizeof j->rule);
@@ -81,7 +81,7 @@ static void want(PmVerdicts *b, const PmGroup *g, char *noted)
 /* Judges structures that are asked for next, from the list of operators at hand on. */
 static PmStatus judge_next(PmVerdicts *b, PmErr *err)
 {
-	int jobs = b->p->c->jobs > 0 && b->p->c->jobs < 1000 ? (int)b->p->c->jobs : pm_cpu_count();
+	int jobs = b->p->o->jobs > 0 && b->p->o->jobs < 1000 ? (int)b->p->o->jobs : pm_cpu_count();
 	PmPool pool = { .result_size = sizeof(Judged),
 			.jobs = jobs,
 			.start = open_own,

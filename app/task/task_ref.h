@@ -4,8 +4,8 @@
  * smaller. A variant that does not run is no member of a task, and takes its shape along in every element
  * type.
  */
-#ifndef CLI_TASK_REF_H
-#define CLI_TASK_REF_H
+#ifndef APP_TASK_REF_H
+#define APP_TASK_REF_H
 
 #include "ir/core/graph.h"
 
@@ -26,6 +26,8 @@ typedef struct PmRefCase {
 	char why[160]; /* result: what was run instead, or why it failed */
 } PmRefCase;
 
+/* Operations of all nodes together. */
+int64_t pm_graph_flops(const PmGraph *g);
 /* Operations of all nodes and elements of all values. */
 int64_t pm_graph_cost(const PmGraph *g);
 

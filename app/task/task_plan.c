@@ -1,5 +1,5 @@
 /* task_plan.c - reads the subgraphs of a database and plans a benchmark of them. */
-#include "cli/task/task_plan.h"
+#include "app/task/task_plan.h"
 
 #include "dataset/store/subgraphs.h"
 #include "ir/text/text.h"
@@ -62,8 +62,8 @@ static void hash_plan(PmTaskPlan *p)
 		hash[i] = p->sample.v[i].hash;
 	qsort(hash, p->sample.n, sizeof *hash, by_text);
 	pm_str_addf(&s, "build 3 eval=%lld stride=%lld shapes=%lld elements=%lld seed=%lld honest=%lld\n",
-		    (long long)p->c->n_eval, (long long)p->c->stride, (long long)p->c->shapes,
-		    (long long)p->c->max_elements, (long long)p->c->seed, (long long)p->c->honest);
+		    (long long)p->o->n_eval, (long long)p->o->stride, (long long)p->o->shapes,
+		    (long long)p->o->max_elements, (long long)p->o->seed, (long long)p->o->honest);
 	for (size_t i = 0; i < p->sample.n; i++)
 		pm_str_addf(&s, "%s\n", hash[i]);
 	pm_sha256_hex(s.s, s.len, p->hash);
@@ -88,7 +88,7 @@ static void add_ops(PmTaskPlan *p, PmIntern *names, const char *ops)
 
 static void plan_groups(PmTaskPlan *p)
 {
-	pm_group(p->sample.v, p->sample.n, (size_t)p->c->stride, &p->groups);
+	pm_group(p->sample.v, p->sample.n, (size_t)p->o->stride, &p->groups);
 	for (size_t g = 0; g < p->groups.n; g++) {
 		size_t first = p->groups.member[p->groups.group[g].first];
 		size_t last =
@@ -113,7 +113,7 @@ static PmStatus plan_ops(PmTaskPlan *p, PmErr *err)
 		PmGraph *g = NULL;
 
 		st = pm_subgraph_get(
-			p->c->db, p->id.v[p->groups.member[p->groups.group[p->seq.v[i].first_group].first]],
+			p->o->db, p->id.v[p->groups.member[p->groups.group[p->seq.v[i].first_group].first]],
 			&g, err);
 		if (!st) {
 			pm_graph_ops(g, &ops);
@@ -126,17 +126,17 @@ static PmStatus plan_ops(PmTaskPlan *p, PmErr *err)
 	return st;
 }
 
-PmStatus pm_task_plan(PmTaskPlan *p, const PmTaskCmd *c, PmErr *err)
+PmStatus pm_task_plan(PmTaskPlan *p, const PmTaskBuildOpts *o, PmErr *err)
 {
 	PmStatus st;
 
 	memset(p, 0, sizeof *p);
-	p->c = c;
+	p->o = o;
 	p->texts = pm_intern_new();
-	st = pm_subgraphs_each(c->db, "fusible", 0, take_sample, p, err);
+	st = pm_subgraphs_each(o->db, "fusible", 0, take_sample, p, err);
 	if (!st && !p->sample.n)
 		st = pm_err(err, PM_E_NOT_FOUND, "%s holds no fusible subgraph; run passmith extract first.",
-			    pm_db_path(c->db));
+			    pm_db_path(o->db));
 	if (st)
 		return st;
 	p->part = pm_xcalloc(p->sample.n, sizeof *p->part);

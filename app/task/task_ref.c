@@ -1,9 +1,8 @@
 /* task_ref.c - runs variants on the reference, as they are or scaled down. */
-#include "cli/task/task_ref.h"
+#include "app/task/task_ref.h"
 
+#include "app/task/task_one.h"
 #include "bench/inputs/inputs.h"
-#include "cli/task/task.h"
-#include "cli/task/task_one.h"
 #include "extract/variants/variants.h"
 #include "runtime/ref/ref.h"
 #include "simplify/simplify.h"
@@ -18,6 +17,15 @@ const char *pm_ref_how_name(PmRefHow how)
 	static const char *const names[] = { "", "whole", "twin", "failed" };
 
 	return names[how];
+}
+
+int64_t pm_graph_flops(const PmGraph *g)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
+		sum += pm_op_flops(g, pm_graph_node_at(g, i));
+	return sum;
 }
 
 int64_t pm_graph_cost(const PmGraph *g)

@@ -1,10 +1,11 @@
 /* task_one.c - making one task of a few stored graphs. */
-#include "cli/task/task_one.h"
+#include "app/task/task_one.h"
 
 #include "app/model/algebra.h"
+#include "app/task/task_ref.h"
+#include "base/core/json.h"
+#include "base/core/vec.h"
 #include "bench/score/stratum.h"
-#include "cli/task/task.h"
-#include "cli/task/task_ref.h"
 #include "dataset/store/subgraphs.h"
 #include "dataset/store/tasks.h"
 #include "extract/variants/variants.h"
@@ -22,6 +23,17 @@ enum {
 };
 #define MAX_SECONDS 50e-3
 #define MAX_MEMORY  ((int64_t)16 << 30)
+
+void pm_task_default_name(const PmGraph *g, const char *hash, PmStr *out)
+{
+	PmStr ops = PM_STR_INIT;
+
+	pm_graph_ops(g, &ops);
+	for (size_t i = 0; i < ops.len && i < 40; i++)
+		pm_str_addc(out, ops.s[i] == ',' ? '_' : ops.s[i]);
+	pm_str_addf(out, "%s-%.8s", ops.len > 40 ? ".." : "", hash);
+	pm_str_release(&ops);
+}
 
 /* ---- variants of one base ---- */
 

@@ -1,6 +1,6 @@
 /* task_one.h - making one task of a few stored graphs: variants, gate, difficulty. */
-#ifndef CLI_TASK_ONE_H
-#define CLI_TASK_ONE_H
+#ifndef APP_TASK_ONE_H
+#define APP_TASK_ONE_H
 
 #include "bench/gate/gate.h"
 #include "dataset/store/db.h"
@@ -42,6 +42,9 @@ typedef struct PmTaskMade {
  * bfloat16; one base gets `shapes` of them, several get PM_TASK_MIN_SHAPES each, and a base that cannot is
  * left out. */
 PmStatus pm_task_make_one(PmDb *db, const PmTaskSpec *spec, PmTaskMade *out, PmErr *err);
+
+/* "Mul_Sigmoid-1a2b3c4d": what a graph does and which it is, by the first 8 digits of `hash`; appended. */
+void pm_task_default_name(const PmGraph *g, const char *hash, PmStr *out);
 
 /* Asks the gate about a graph's twin (below). Release with pm_task_verdict_release. */
 PmStatus pm_task_judge(const PmGraph *g, int64_t seed, int n_honest, PmTaskVerdict *out, PmErr *err);

@@ -1,6 +1,7 @@
 /* test_task.c - which variants the reference runs, which one the gate judges, and a benchmark that is built
  * of a database, once. */
 #include "app/task/task_build.h"
+#include "app/task/task_make.h"
 #include "app/task/task_one.h"
 #include "app/task/task_ref.h"
 
@@ -201,6 +202,48 @@ static void a_benchmark_is_built_once(void **state)
 	close_db(&dir, o.db);
 }
 
+/* The same members are one task, whatever it is asked to be called. */
+static void tasks_are_made_of_what_is_chosen(void **state)
+{
+	static const char *const texts[] = {
+		silu, "g (float[64,64] x) => (float[64,64] y) { t = Tanh(x)\n u = Mul(t, x)\n"
+		      " y = Add(u, x) }"
+	};
+	PmTaskMakeOpts o = { .top = 10, .shapes = 3 };
+	PmTaskChosen all = { 0 }, none = { 0 };
+	PmTaskNew one, again;
+	PmStr dir;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	open_db(&dir, &o.db, texts, 2);
+	assert_int_equal(pm_task_choose(&o, &all, &err), PM_OK);
+	assert_int_equal(all.id.n, 2);
+	pm_task_chosen_release(&all);
+	o.top = 1;
+	assert_int_equal(pm_task_choose(&o, &all, &err), PM_OK);
+	assert_int_equal(all.id.n, 1);
+	assert_int_equal(pm_task_make(&o, all.id.v[0], &one, &err), PM_OK);
+	assert_true(one.is_new);
+	assert_int_equal(one.variants.n_shapes, 3);
+	assert_int_equal(one.variants.n_made, 9);
+	o.name = "mine";
+	assert_int_equal(pm_task_make(&o, all.id.v[0], &again, &err), PM_OK);
+	assert_false(again.is_new);
+	assert_int_equal(again.id, one.id);
+	assert_string_equal(again.name.s, one.name.s);
+	o.hashes = (const char *const[]){ "0123456789" };
+	o.n_hashes = 1;
+	assert_int_equal(pm_task_choose(&o, &none, &err), PM_E_NOT_FOUND);
+	assert_int_equal(none.id.n, 0);
+	pm_str_release(&one.name);
+	pm_str_release(&again.name);
+	pm_task_chosen_release(&all);
+	pm_task_chosen_release(&none);
+	close_db(&dir, o.db);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +253,7 @@ int main(void)
 		cmocka_unit_test(the_gate_judges_a_small_variant_of_what_is_large),
 		cmocka_unit_test(nothing_is_built_of_nothing),
 		cmocka_unit_test(a_benchmark_is_built_once),
+		cmocka_unit_test(tasks_are_made_of_what_is_chosen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,10 @@
 #ifndef CLI_CMDS_H
 #define CLI_CMDS_H
 
+#include "app/eval/members.h"
+#include "app/watch/watch.h"
 #include "base/core/json.h"
-#include "base/sys/io.h"
+#include "base/sys/progress.h"
 #include "cli/args.h"
 #include "ir/core/graph.h"
 #include "ir/onnx/onnx.h"
@@ -12,19 +14,21 @@
 #include "cli/cmds.def"
 #undef XX
 
-/* Reads a model by its ending: .onnx, or IR text otherwise. Weights that are not at hand are made up when
- * they are needed (ir/data/weights.h). `report` may be NULL; it is filled for text too. */
+/* pm_model_load and pm_model_save (app/model/model_file.h), with the stage of the answer set: "reading", and
+ * "working" when that went well; "writing". */
 PmStatus pm_cli_load(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err);
-/* The same for a model whose file the caller has at hand: it is not opened again, only data beside it is. */
-PmStatus pm_cli_load_read(const char *path, const PmMap *file, PmGraph **out, PmOnnxReport *report,
-			  PmErr *err);
+PmStatus pm_cli_save(const PmGraph *g, const char *path, PmErr *err);
+/* pm_members_of_graph (app/eval/members.h) of a model file that pm_cli_load reads. */
+PmStatus pm_cli_members(const char *path, int variants, uint64_t seed, PmMembers *out, PmErr *err);
+/* Steps `bar`, a PmProgress: what work in libpassmith calls as it goes on. */
+void pm_cli_step(void *bar, const char *item);
+/* Shows such work in `bar`, unless --quiet was given, and says its complaints (cli/answer.h). */
+PmWatch pm_cli_watch(PmProgress *bar);
+
 /* Says on stderr how many weights of a model are made up and how; nothing when none are. */
 void pm_cli_say_weights(const char *path, const PmWeightsReport *r);
 /* The same as {"synthesised": n, "bytes": b, "how": {...}, "as": {...}}; returns owned. */
 cJSON *pm_cli_weights_json(const PmWeightsReport *r);
-
-/* Writes a model by the ending of the path: .onnx, or IR text otherwise. */
-PmStatus pm_cli_save(const PmGraph *g, const char *path, PmErr *err);
 
 /* Before anything runs on `device`: sets what libraries may do there, and says on stderr which of them is not
  * there, so that the baseline's products or convolutions run on our own kernels. */

@@ -1,6 +1,6 @@
 /* cmd_bench.c - passmith bench: several systems on the tasks of a database in one table. */
+#include "app/eval/bench_read.h"
 #include "cli/cmds.h"
-#include "cli/work/bench_read.h"
 
 #include "base/sys/io.h"
 #include "bench/report/systems_report.h"
@@ -21,6 +21,7 @@ typedef struct Work {
 	PmBench b;
 	PM_VEC(int64_t) tasks;
 	int64_t graphs;
+	PmProgress bar;
 } Work;
 
 /* ---- what to compare ---- */
@@ -190,13 +191,14 @@ static PmStatus compare(Work *w, const Args *a, PmErr *err)
 				  .tf32 = a->tf32,
 				  .stored_only = a->stored,
 				  .hidden = (int)a->hidden,
-				  .bar = a->stored ? NULL : &w->b.bar };
+				  .step = a->stored ? NULL : pm_cli_step,
+				  .step_arg = &w->bar };
 	if (!st && !pm_cli_quiet && n_passes && !a->stored)
-		pm_progress_start(&w->b.bar, "evaluating", w->graphs * (int64_t)n_passes);
+		pm_progress_start(&w->bar, "evaluating", w->graphs * (int64_t)n_passes);
 	w->b.shapes = a->shapes;
 	for (size_t i = 0; i < w->tasks.n && !st; i++)
 		st = pm_bench_task(&w->b, w->tasks.v[i], err);
-	pm_progress_end(&w->b.bar);
+	pm_progress_end(&w->bar);
 	return st ? st : put(&w->b.table, a->out, preset, err);
 }
 

@@ -1,10 +1,10 @@
 /* cmd_build.c - passmith build: a pass and its kernels, compiled. */
 #include "cli/cmds.h"
 
+#include "app/author/build_kernels.h"
+#include "app/author/messages.h"
 #include "base/core/str.h"
 #include "base/sys/io.h"
-#include "cli/author/build_kernels.h"
-#include "cli/author/messages.h"
 #include "matcher/host/build.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* cmd_db.c - passmith db: counts, questions in SQL, a report, JSON Lines out and in, merging, shrinking. */
 #include "cli/cmds.h"
 
-#include "app/db_report.h"
+#include "app/store/db_report.h"
 #include "base/sys/io.h"
 #include "dataset/store/jsonl.h"
 

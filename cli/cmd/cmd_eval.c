@@ -1,11 +1,11 @@
 /* cmd_eval.c - passmith eval: scores passes on a task, resuming what a database already holds. */
 #include "cli/cmds.h"
 
+#include "app/eval/eval_task.h"
+#include "app/eval/record.h"
 #include "base/core/str.h"
 #include "base/sys/io.h"
 #include "bench/report/report.h"
-#include "cli/work/eval_task.h"
-#include "cli/work/record.h"
 #include "dataset/pack/pack.h"
 #include "extract/variants/variants.h"
 
@@ -55,7 +55,7 @@ static PmStatus find_members(Eval *e, PmErr *err)
 			"The folder %s is no pack, for it holds no task.json; name one of the folders that "
 			"passmith task pack wrote below its -o.",
 			e->target);
-	return pm_members_of_model(e->target, e->variants, (uint64_t)e->seed, &e->members, err);
+	return pm_cli_members(e->target, e->variants, (uint64_t)e->seed, &e->members, err);
 }
 
 static int is_part(const Eval *e)
@@ -208,7 +208,8 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 			    .replay = e->replay_path ? &e->replay : NULL,
 			    .fail_fast = e->fail_fast,
 			    .save = e->save_dir ? &e->save : NULL,
-			    .bar = &e->bar };
+			    .step = pm_cli_step,
+			    .step_arg = &e->bar };
 
 	if (!st && is_part(e))
 		st = select_members(e, err);

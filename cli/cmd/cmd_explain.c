@@ -1,8 +1,8 @@
 /* cmd_explain.c - passmith check and passmith explain: what a pass is, where it matches, and why not. */
 #include "cli/cmds.h"
 
+#include "app/eval/members.h"
 #include "base/core/str.h"
-#include "cli/work/members.h"
 #include "dataset/pack/pack.h"
 #include "matcher/host/pass_host.h"
 
@@ -136,7 +136,7 @@ static PmStatus find_members(Explain *e, const char *target, PmErr *err)
 	} else if (pm_pack_is(target)) {
 		st = pm_members_of_pack(target, &e->members, err);
 	} else if (e->variants || e->variant >= 0) {
-		st = pm_members_of_model(target, 1, (uint64_t)e->seed, &e->members, err);
+		st = pm_cli_members(target, 1, (uint64_t)e->seed, &e->members, err);
 	} else {
 		st = as_written(e, target, err);
 	}

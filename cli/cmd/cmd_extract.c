@@ -1,9 +1,9 @@
 /* cmd_extract.c - passmith extract: models to stored subgraphs, resumable, several processes at once. */
+#include "app/extract/extract_job.h"
 #include "base/sys/io.h"
 #include "base/sys/pool.h"
 #include "base/sys/proc.h"
 #include "cli/cmds.h"
-#include "cli/work/extract_job.h"
 #include "dataset/store/subgraphs.h"
 
 #include <stdio.h>
@@ -128,7 +128,9 @@ int pm_cmd_extract(const PmCmd *cmd, int argc, char **argv)
 {
 	const char *shard = NULL;
 	int64_t jobs = 0;
-	PmExtractJob job = { 0 };
+	PmProgress bar = { 0 };
+	const PmWatch watch = pm_cli_watch(&bar);
+	PmExtractJob job = { .watch = &watch };
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &job.db, "database to store them in (made when missing)" },
 		{ "-j", PM_OPT_INT, &jobs, "N  processes (all processors)" },
@@ -144,7 +146,8 @@ int pm_cmd_extract(const PmCmd *cmd, int argc, char **argv)
 
 	pm_err_init(&err);
 	if (pm_args_parse(cmd, opts, argc, argv, &files, &code)) {
-		job.files = &files;
+		job.files = files.list.v;
+		job.n_files = files.list.n;
 		job.jobs = jobs > 0 && jobs < 1000 ? (int)jobs : pm_cpu_count();
 		if (!files.list.n || !job.db)
 			code = pm_cli_usage(cmd, job.db ? "No model was given." : "extract needs --db FILE.");

@@ -1,9 +1,9 @@
 /* cmd_import.c - passmith import and passmith print. */
 #include "cli/cmds.h"
 
+#include "app/model/import_check.h"
 #include "base/core/str.h"
-#include "cli/work/import_check.h"
-#include "cli/work/import_report.h"
+#include "cli/import_report.h"
 #include "ir/canon/canon.h"
 #include "ir/text/text.h"
 

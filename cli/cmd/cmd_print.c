@@ -1,7 +1,7 @@
 /* cmd_print.c - passmith print: a model as text, or its values and nodes as JSON. */
 #include "cli/cmds.h"
 
-#include "cli/work/import_report.h"
+#include "cli/import_report.h"
 #include "ir/text/text.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* cmd_run.c - passmith run: a model on seeded inputs, on one device, compared with another. */
 #include "cli/cmds.h"
 
-#include "app/feasible.h"
+#include "app/model/feasible.h"
 #include "base/core/clean.h"
 #include "base/core/hash.h"
 #include "base/sys/io.h"

@@ -1,15 +1,15 @@
 /* cmd_time.c - passmith time: measured times of the eager baseline, and quick ones of a pass beside it. */
 #include "cli/cmds.h"
 
-#include "app/time_pass.h"
+#include "app/eval/members.h"
+#include "app/time/time_file.h"
+#include "app/time/time_pass.h"
 #include "base/sys/io.h"
 #include "base/sys/pool.h"
 #include "base/sys/proc.h"
 #include "bench/compare/tolerance.h"
 #include "bench/score/stratum.h"
 #include "bench/timing/clock.h"
-#include "cli/work/members.h"
-#include "cli/work/time_file.h"
 #include "dataset/store/subgraphs.h"
 #include "runtime/cuda/nvrtc/nvrtc.h"
 
@@ -213,7 +213,7 @@ static PmStatus compile_ahead(PmTime *t, const PmStrList *targets, const Batch *
 static PmStatus read_target(PmTime *t, PmDb *db, const char *target, PmMembers *out, PmErr *err)
 {
 	PmStatus st = db ? pm_members_of_task(db, target, out, err)
-			 : pm_members_of_model(target, t->variants, 0, out, err);
+			 : pm_cli_members(target, t->variants, 0, out, err);
 
 	pm_members_keep_shapes(out, t->shapes);
 	return st;
@@ -295,7 +295,7 @@ static PmStatus time_target(PmTime *t, const PmMembers *m, const PmTimedPass *pa
 		}
 		st = time_one(t, &m->list.v[k], pass ? &pass[k] : NULL, err);
 		if (!st)
-			st = pm_time_file_keep(t, 0, err);
+			st = pm_time_file_keep(t, err);
 	}
 	return st;
 }
@@ -349,6 +349,7 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 	};
 	PmStrList targets = { 0 };
 	PmStatus st = PM_OK;
+	cJSON *times;
 	PmErr err;
 	int code = 0;
 
@@ -380,8 +381,10 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 			 * file. */
 			t.json_out = st && !t.timed ? NULL : t.json_out;
 			pm_cli_stage("writing");
-			if (pm_time_file_keep(&t, 1, &err) && !st)
+			times = pm_time_file_json(&t);
+			if (pm_time_file_write(&t, times, &err) && !st)
 				code = pm_cli_fail(&err);
+			pm_cli_put_json(times);
 		}
 	}
 	cJSON_Delete(t.records);

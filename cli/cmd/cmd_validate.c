@@ -1,5 +1,5 @@
 /* cmd_validate.c - passmith validate: may a model serve in a dataset, and if not, why not. */
-#include "app/constraints.h"
+#include "app/model/constraints.h"
 #include "base/sys/io.h"
 #include "base/sys/pool.h"
 #include "base/sys/progress.h"

@@ -1,10 +1,10 @@
 /* cmd_verify.c - passmith verify: checks a sealed record, and evaluates again what it says. */
 #include "cli/cmds.h"
 
+#include "app/eval/eval_task.h"
+#include "app/eval/record.h"
 #include "base/sys/io.h"
 #include "bench/report/report.h"
-#include "cli/work/eval_task.h"
-#include "cli/work/record.h"
 #include "runtime/exec/exec.h"
 
 #include <stdio.h>
@@ -137,7 +137,9 @@ static PmStatus evaluate(Verify *v, const char *so, PmErr *err)
 {
 	cJSON *reports = cJSON_GetObjectItem(v->record.payload, "reports");
 	PmReplayFile replay = { .path = v->path, .json = reports };
-	PmEvalTask t = { .members = &v->record.members, .replay = &replay, .bar = &v->bar };
+	PmEvalTask t = {
+		.members = &v->record.members, .replay = &replay, .step = pm_cli_step, .step_arg = &v->bar
+	};
 	const cJSON *part = report_of(v, so, err);
 	PmEvalReport r;
 	PmStatus st;

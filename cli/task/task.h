@@ -36,9 +36,4 @@ PmStatus pm_task_verb_unpack(PmTaskCmd *c, PmErr *err); /* task_pack.c */
 PmStatus pm_task_verb_verify(PmTaskCmd *c, PmErr *err); /* task_pack.c */
 PmStatus pm_task_verb_export(PmTaskCmd *c, PmErr *err); /* cmd_task.c */
 
-/* "Mul_Sigmoid-1a2b3c4d": what a graph does and which it is. */
-void pm_task_default_name(const PmGraph *g, const char *hash, PmStr *out);
-/* Operations of all nodes together. */
-int64_t pm_graph_flops(const PmGraph *g);
-
 #endif

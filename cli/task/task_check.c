@@ -1,8 +1,8 @@
 /* task_check.c - passmith task check (leakage) and task gate (one graph or task, judged again). */
 #include "cli/task/task.h"
 
+#include "app/task/task_one.h"
 #include "base/sys/io.h"
-#include "cli/task/task_one.h"
 #include "dataset/select/split.h"
 #include "dataset/store/subgraphs.h"
 #include "dataset/store/tasks.h"

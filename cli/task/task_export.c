@@ -1,10 +1,10 @@
 /* task_export.c - writes the graphs of a task for PyTorch, one folder each. */
 #include "cli/task/task_export.h"
 
+#include "app/eval/members.h"
 #include "base/sys/io.h"
 #include "bench/torch/torch_export.h"
 #include "cli/cmds.h"
-#include "cli/work/members.h"
 #include "dataset/store/subgraphs.h"
 
 #include <stdio.h>
@@ -61,7 +61,7 @@ PmStatus pm_task_export(PmDb *db, const char *what, PmTaskExport *e, PmErr *err)
 {
 	PmMembers members = { 0 };
 	PmStatus st = db ? pm_members_of_task(db, what, &members, err)
-			 : pm_members_of_model(what, 0, 0, &members, err);
+			 : pm_cli_members(what, 0, 0, &members, err);
 
 	pm_members_keep_shapes(&members, e->shapes);
 	e->list = pm_cli_json ? cJSON_CreateArray() : NULL;

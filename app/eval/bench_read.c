@@ -1,0 +1,312 @@
+/* bench_read.c - a table of systems from a database. */
+#include "app/eval/bench_read.h"
+
+#include "app/model/algebra.h"
+#include "base/sys/io.h"
+#include "dataset/store/results.h"
+#include "dataset/store/tasks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which systems ---- */
+
+static PmStatus find_pass(const char *text, const char *folder, PmBenchSystem *s, char *name, size_t room,
+			  PmErr *err)
+{
+	const char *equals = strchr(text, '='), *file = equals ? equals + 1 : text;
+	const char *base = pm_path_base(file);
+	PmStr path = PM_STR_INIT;
+	PmStatus st = PM_OK;
+
+	if (equals)
+		snprintf(name, room, "%.*s", (int)(equals - text), text);
+	else
+		snprintf(name, room, "%.*s", (int)strcspn(base, "."), base);
+	if (pm_str_ends(file, ".so")) {
+		pm_str_add(&path, file);
+	} else {
+		pm_path_join(folder, file, &path);
+		pm_str_add(&path, ".so");
+	}
+	if (pm_file_size(path.s) < 0)
+		st = pm_err(err, PM_E_NOT_FOUND,
+			    "There is no pass %s for the system '%.60s'; give eager, torch-eager, "
+			    "torch-inductor, a "
+			    "pass of %s by name, or NAME=FILE.so.",
+			    path.s, name, folder);
+	s->kind = PM_BENCH_PASS;
+	s->path = pm_str_detach(&path, NULL);
+	return st;
+}
+
+PmStatus pm_bench_add(PmBench *b, const char *text, const char *folder, PmErr *err)
+{
+	PmBenchSystem *s = &b->system[b->table.n];
+	char *name = b->table.name[b->table.n];
+	PmStatus st = PM_OK;
+
+	if (b->table.n == PM_MAX_SYSTEMS)
+		return pm_err(err, PM_E_LIMIT, "A table has at most %d systems; '%.60s' is one too many.",
+			      PM_MAX_SYSTEMS, text);
+	if (!strcmp(text, "eager")) {
+		s->kind = PM_BENCH_EAGER;
+		s->path = pm_xstrdup("passmith eager");
+		snprintf(name, sizeof b->table.name[0], "eager");
+	} else if (!strncmp(text, "torch-", 6) || !strncmp(text, "timed-", 6)) {
+		PmStr stored = PM_STR_INIT;
+
+		pm_str_addf(&stored, "%s %s", text[1] == 'o' ? "torch" : "passmith", text + 6);
+		s->kind = PM_BENCH_EXTERNAL;
+		s->path = pm_str_detach(&stored, NULL);
+		snprintf(name, sizeof b->table.name[0], "%s", text);
+	} else {
+		st = find_pass(text, folder, s, name, sizeof b->table.name[0], err);
+	}
+	for (size_t k = 0; k < b->table.n && !st; k++)
+		if (!strcmp(b->table.name[k], name))
+			st = pm_err(err, PM_E_INVALID,
+				    "The system '%.60s' is given twice; give each a name of its own "
+				    "with NAME=FILE.so.",
+				    name);
+	b->table.n++; /* also after a failure: the path is released with the others */
+	return st;
+}
+
+void pm_bench_release(PmBench *b)
+{
+	for (size_t k = 0; k < b->table.n; k++)
+		free(b->system[k].path);
+	pm_systems_release(&b->table);
+}
+
+/* ---- cells ---- */
+
+static PmSysGraph *row_of(PmBench *b, size_t first, int64_t ordinal)
+{
+	for (size_t i = first; i < b->table.graphs.n; i++)
+		if (b->table.graphs.v[i].ordinal == ordinal)
+			return &b->table.graphs.v[i];
+	return NULL;
+}
+
+static void set_status(PmSysCell *c, const char *status, int matched, int smallest_t)
+{
+	snprintf(c->status, sizeof c->status, "%s", status);
+	c->matched = matched;
+	c->smallest_t = smallest_t;
+}
+
+/* An eager run is what answers are compared with: right by definition. */
+static void take_eager(PmSysCell *c, const PmEvalRecord *r)
+{
+	if (*c->status || !(r->baseline_seconds > 0))
+		return;
+	set_status(c, "correct", 1, PM_T_MIN);
+	c->seconds[r->measured ? PM_SYS_COLD : PM_SYS_MODELLED] = r->baseline_seconds;
+	if (r->measured) {
+		snprintf(c->machine, sizeof c->machine, "%s", r->timing.machine);
+		c->seconds[PM_SYS_REPLAY] = r->timing.replay[0];
+		c->seconds[PM_SYS_WALL] = r->timing.wall[0];
+	}
+}
+
+/* Of record i; the report's hidden shapes count, too. */
+static void take_pass(PmSysCell *c, const PmEvalReport *report, size_t i)
+{
+	const PmEvalRecord *r = &report->rec[i];
+	int ok = r->verdict == PM_VERDICT_OK;
+
+	if (r->verdict == PM_VERDICT_NO_MATCH || r->verdict == PM_VERDICT_NO_CREDIT) {
+		set_status(c, "correct", 0, PM_T_MIN); /* times follow from the eager run */
+		return;
+	}
+	set_status(c, pm_eval_score_status(report, i), 1, r->smallest_t);
+	if (!ok) /* also times that cannot be ranked or believed */
+		return;
+	c->seconds[r->measured ? PM_SYS_COLD : PM_SYS_MODELLED] = r->candidate_seconds;
+	if (r->measured) {
+		snprintf(c->machine, sizeof c->machine, "%s", r->timing.machine);
+		c->seconds[PM_SYS_REPLAY] = r->timing.replay[1];
+		c->seconds[PM_SYS_WALL] = r->timing.wall[1];
+	}
+}
+
+static PmStatus add_pass(PmBench *b, size_t system, size_t first, PmErr *err)
+{
+	const PmMembers *m = b->eval.members;
+	char *have = pm_xcalloc(m->list.n + 1, 1);
+	PmEvalReport r = { 0 };
+	PmStatus st = pm_eval_task(&b->eval, b->system[system].path, &r, have, err);
+
+	for (size_t i = 0; i < m->list.n && !st; i++) {
+		PmSysGraph *g = row_of(b, first, m->list.v[i].ordinal);
+
+		if (!g || !have[i] || r.rec[i].verdict == PM_VERDICT_HARNESS_FAIL)
+			continue;
+		take_pass(&g->cell[system], &r, i);
+		for (size_t k = 0; k < b->table.n; k++)
+			if (b->system[k].kind == PM_BENCH_EAGER)
+				take_eager(&g->cell[k], &r.rec[i]);
+	}
+	if (*r.sandbox_lacks)
+		memcpy(b->table.sandbox_lacks, r.sandbox_lacks, sizeof r.sandbox_lacks);
+	pm_eval_report_release(&r);
+	free(have);
+	return st;
+}
+
+/* ---- times taken elsewhere ---- */
+
+typedef struct Run {
+	int64_t id;
+	char machine[64]; /* "NVIDIA H200" of "cuda:NVIDIA H200" */
+} Run;
+
+typedef struct Stored {
+	PmBench *b;
+	size_t system, first;
+	PM_VEC(Run) runs;
+	const char *machine; /* of the run being read */
+} Stored;
+
+static PmStatus list_run(void *arg, const PmRunRow *row, PmErr *err)
+{
+	const char *colon = strchr(row->device, ':');
+	Stored *s = arg;
+	Run run = { .id = row->id };
+
+	(void)err;
+	snprintf(run.machine, sizeof run.machine, "%s", colon ? colon + 1 : "");
+	if (!strncmp(row->options, "external=", 9) && !strcmp(row->pass_path, s->b->system[s->system].path))
+		PM_VEC_PUSH(&s->runs, run);
+	return PM_OK;
+}
+
+static double seconds_of(const cJSON *times, PmSysClock clock)
+{
+	return pm_json_num(cJSON_GetObjectItem(times, pm_sys_clock_name(clock)), "seconds", NAN);
+}
+
+static PmStatus take_external(void *arg, const PmResultRow *row, PmErr *err)
+{
+	Stored *s = arg;
+	PmSysGraph *g = row_of(s->b, s->first, row->ordinal);
+	PmSysCell *c = g ? &g->cell[s->system] : NULL;
+	cJSON *j = NULL;
+	PmStatus st = c ? pm_json_parse(row->json, strlen(row->json), &j, err) : PM_OK;
+
+	if (!st && c && !*c->status) {
+		set_status(c, "correct", !cJSON_IsFalse(cJSON_GetObjectItem(j, "changed")),
+			   (int)pm_json_i64(j, "smallest_t", PM_T_MIN));
+		snprintf(c->machine, sizeof c->machine, "%s", s->machine);
+		for (PmSysClock k = 0; k < PM_SYS_MODELLED; k++)
+			c->seconds[k] = seconds_of(j, k);
+	}
+	cJSON_Delete(j);
+	return st;
+}
+
+/* The first run stored for a graph counts. */
+static PmStatus add_external(PmBench *b, size_t system, size_t first, PmErr *err)
+{
+	Stored s = { .b = b, .system = system, .first = first };
+	PmStatus st = pm_runs_each(b->db, b->table.graphs.v[first].task, list_run, &s, err);
+
+	for (size_t i = 0; i < s.runs.n && !st; i++) {
+		s.machine = s.runs.v[i].machine;
+		st = pm_results_each(b->db, s.runs.v[i].id, take_external, &s, err);
+	}
+	PM_VEC_RELEASE(&s.runs);
+	return st;
+}
+
+/* Where nothing is measured, the eager run's time is its plan's: no evaluation is needed to know it. */
+static PmStatus model_eager(const PmBench *b, const PmMembers *m, size_t first, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < m->list.n && !st; i++) {
+		PmEvalRecord r = { 0 };
+		PmPlanStats stats;
+
+		st = pm_graph_plan_stats(m->list.v[i].g, NULL, 0, pm_profile(b->eval.opts.profile), &stats,
+					 err);
+		if (st)
+			break;
+		r.baseline_seconds = stats.modelled_seconds;
+		for (size_t k = 0; k < b->table.n; k++)
+			if (b->system[k].kind == PM_BENCH_EAGER)
+				take_eager(&b->table.graphs.v[first + i].cell[k], &r);
+	}
+	return st;
+}
+
+/* ---- a task ---- */
+
+static PmStatus add_rows(PmBench *b, const PmMembers *m, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < m->list.n && !st; i++) {
+		PmSysGraph *g = pm_systems_add(&b->table);
+
+		g->task = m->task;
+		g->ordinal = m->list.v[i].ordinal;
+		g->dtype = m->list.v[i].dtype;
+		snprintf(g->label, sizeof g->label, "%s", m->list.v[i].label);
+		st = pm_sys_roofline(m->list.v[i].g, b->eval.opts.profile, &g->roofline, err);
+		g->algebraic = pm_cli_is_algebraic(m->list.v[i].g);
+	}
+	return st;
+}
+
+/* What a pass declined runs as it did before. */
+static void fill_declined(PmBench *b, size_t first)
+{
+	size_t eager = 0;
+
+	while (eager < b->table.n && b->system[eager].kind != PM_BENCH_EAGER)
+		eager++;
+	for (size_t i = first; i < b->table.graphs.n && eager < b->table.n; i++)
+		for (size_t k = 0; k < b->table.n; k++) {
+			PmSysCell *c = &b->table.graphs.v[i].cell[k];
+
+			if (b->system[k].kind == PM_BENCH_PASS && *c->status && !c->matched)
+				memcpy(c->seconds, b->table.graphs.v[i].cell[eager].seconds,
+				       sizeof c->seconds);
+		}
+}
+
+PmStatus pm_bench_task(PmBench *b, int64_t task, PmErr *err)
+{
+	size_t first = b->table.graphs.n;
+	char id[24];
+	PmMembers m = { 0 };
+	PmStatus st;
+
+	snprintf(id, sizeof id, "%lld", (long long)task);
+	st = pm_members_of_task(b->db, id, &m, err);
+	pm_members_keep_shapes(&m, b->shapes);
+	if (!st)
+		st = add_rows(b, &m, err);
+	b->eval.db = b->db;
+	b->eval.members = &m;
+	for (size_t k = 0; k < b->table.n && !st && b->table.graphs.n > first; k++)
+		if (b->system[k].kind == PM_BENCH_PASS)
+			st = add_pass(b, k, first, err);
+	for (size_t k = 0; k < b->table.n && !st && b->table.graphs.n > first; k++)
+		if (b->system[k].kind != PM_BENCH_PASS)
+			st = add_external(b, k, first, err);
+	if (!st)
+		st = pm_systems_one_machine(&b->table, first, err);
+	if (!st && !strcmp(b->eval.opts.device, "emu"))
+		st = model_eager(b, &m, first, err);
+	if (!st)
+		fill_declined(b, first);
+	b->eval.members = NULL;
+	pm_members_release(&m);
+	return st;
+}

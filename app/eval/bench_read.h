@@ -1,0 +1,39 @@
+/* bench_read.h - fills a table of systems (bench/report/systems.h) from a database, evaluating what is
+ * missing. */
+#ifndef APP_BENCH_READ_H
+#define APP_BENCH_READ_H
+
+#include "app/eval/eval_task.h"
+#include "bench/report/systems.h"
+
+typedef enum {
+	PM_BENCH_EAGER,   /* our eager run: what passes were measured against */
+	PM_BENCH_PASS,    /* a shared object, evaluated */
+	PM_BENCH_EXTERNAL /* times that `results import` stored under a name */
+} PmBenchKind;
+
+typedef struct PmBenchSystem {
+	PmBenchKind kind;
+	char *path; /* PASS: of the shared object; EXTERNAL: the stored name; owned */
+} PmBenchSystem;
+
+typedef struct PmBench {
+	PmDb *db;
+	PmEvalTask eval; /* options of evaluations; db and members are filled in */
+	PmSystems table;
+	PmBenchSystem system[PM_MAX_SYSTEMS];
+	int64_t shapes; /* only members of fewer shapes than this; 0 = all */
+} PmBench;
+
+/* Adds a system by its name on the command line: "eager"; "torch-eager", "torch-inductor" (stored as "torch
+ * eager", ...); "timed-NAME", a pass's times by `passmith time --pass`; NAME=FILE.so or FILE.so; or NAME,
+ * which is FOLDER/NAME.so. PM_E_NOT_FOUND when that is no file, PM_E_LIMIT over PM_MAX_SYSTEMS, PM_E_INVALID
+ * for a name given twice. */
+PmStatus pm_bench_add(PmBench *b, const char *text, const char *folder, PmErr *err);
+
+/* Appends the rows of one task: evaluates what passes lack (unless eval.stored_only) and reads the rest. */
+PmStatus pm_bench_task(PmBench *b, int64_t task, PmErr *err);
+
+void pm_bench_release(PmBench *b);
+
+#endif

@@ -1,0 +1,281 @@
+/* eval_task.c - one pass on the members of a task, resuming what a database holds. */
+#include "app/eval/eval_task.h"
+
+#include "app/model/algebra.h"
+#include "base/core/version.h"
+#include "bench/eval/run_key.h"
+#include "bench/report/report.h"
+#include "dataset/store/results.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Stored {
+	const PmEvalTask *e;
+	PmEvalReport *r;
+	char *have; /* by position in the member list */
+} Stored;
+
+/* The run of the database that results are read from and stored in; all 0 where none is kept. */
+typedef struct Kept {
+	PmStr machine, options;
+	PmRunRow row;
+	int64_t id;      /* 0 = not in the database yet */
+	int has_hidden;  /* what became of the pass on hidden shapes is in the report */
+	PmEvalReport *r; /* that takes it */
+} Kept;
+
+static PmStatus take_stored(void *arg, const PmResultRow *row, PmErr *err)
+{
+	Stored *s = arg;
+	cJSON *j = NULL;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < s->r->n && !st; i++) {
+		if (s->e->members->list.v[i].ordinal != row->ordinal || s->have[i])
+			continue;
+		st = pm_json_parse(row->json, strlen(row->json), &j, err);
+		if (!st)
+			st = pm_eval_record_from_json(j, &s->r->rec[i], err);
+		cJSON_Delete(j);
+		s->have[i] = !st;
+		break;
+	}
+	return st;
+}
+
+static void begin_kept(const PmEvalTask *e, PmEvalReport *r, Kept *k)
+{
+	memset(k, 0, sizeof *k);
+	pm_str_init(&k->machine);
+	pm_str_init(&k->options);
+	pm_run_key_here(e->opts.device, r->sandbox_lacks, &k->machine);
+	pm_run_key_options(&e->opts, e->preset, e->tf32, e->hidden, &k->options);
+	k->r = r;
+	k->row = (PmRunRow){ .task = e->members->task,
+			     .pass_path = r->pass,
+			     .pass_sha256 = r->sha256,
+			     .device = e->opts.device,
+			     .seed = e->opts.seed,
+			     .version = PM_VERSION,
+			     .options = k->options.s,
+			     .machine = k->machine.s };
+}
+
+static void end_kept(Kept *k)
+{
+	pm_str_release(&k->machine);
+	pm_str_release(&k->options);
+}
+
+/* For a table of what is stored: the run of this machine, or else the last of any. */
+static PmStatus take_any_machine(void *arg, const PmRunRow *row, PmErr *err)
+{
+	Kept *k = arg;
+	const PmRunRow *w = &k->row;
+
+	(void)err;
+	if (pm_str_eq(row->pass_sha256, w->pass_sha256) && pm_str_eq(row->device, w->device) &&
+	    row->seed == w->seed && pm_str_eq(row->version, w->version) &&
+	    pm_str_eq(row->options, w->options))
+		k->id = row->id;
+	return PM_OK;
+}
+
+static PmStatus take_hidden(void *arg, const PmRunRow *row, PmErr *err)
+{
+	Kept *k = arg;
+	cJSON *j = NULL;
+	PmStatus st;
+
+	if (row->id != k->id || !*row->hidden)
+		return PM_OK;
+	st = pm_json_parse(row->hidden_json, strlen(row->hidden_json), &j, err);
+	if (!st)
+		st = pm_eval_hidden_from_json(j, &k->r->hidden, err);
+	k->has_hidden = !st;
+	cJSON_Delete(j);
+	return st;
+}
+
+/* What the database has. A run that is not there is stored with its first result. */
+static PmStatus read_kept(const PmEvalTask *e, Kept *k, Stored *stored, PmErr *err)
+{
+	PmStatus st = pm_run_find(e->db, &k->row, &k->id, err);
+
+	if (!st && !k->id && e->stored_only)
+		st = pm_runs_each(e->db, k->row.task, take_any_machine, k, err);
+	if (!st && k->id)
+		st = pm_results_each(e->db, k->id, take_stored, stored, err);
+	if (!st && k->id)
+		st = pm_runs_each(e->db, k->row.task, take_hidden, k, err);
+	return st;
+}
+
+static PmStatus store(const PmEvalTask *e, Kept *k, size_t i, const PmEvalRecord *rec, PmErr *err)
+{
+	cJSON *j = pm_eval_record_json(rec);
+	PmStr text = PM_STR_INIT;
+	PmResultRow row = { .task = e->members->task,
+			    .ordinal = e->members->list.v[i].ordinal,
+			    .verdict = pm_verdict_name(rec->verdict),
+			    .stage = pm_eval_stage(rec),
+			    .speedup = rec->speedup };
+	PmStatus st = k->id ? PM_OK : pm_run_put(e->db, &k->row, &k->id, NULL, err);
+
+	pm_json_print(j, 0, &text);
+	row.json = text.s;
+	row.run = k->id;
+	if (!st)
+		st = pm_result_put(e->db, &row, NULL, err);
+	cJSON_Delete(j);
+	pm_str_release(&text);
+	return st;
+}
+
+static PmStatus store_hidden(const PmEvalTask *e, const Kept *k, PmErr *err)
+{
+	const PmEvalHidden *h = &k->r->hidden;
+	cJSON *j = pm_eval_hidden_json(h);
+	PmStr text = PM_STR_INIT;
+	PmStatus st;
+
+	pm_json_print(j, 0, &text);
+	st = pm_run_set_hidden(e->db, k->id, pm_verdict_name(h->verdict), text.s, err);
+	cJSON_Delete(j);
+	pm_str_release(&text);
+	return st;
+}
+
+/* Drops the records from n on. */
+static void cut(PmEvalReport *r, size_t n)
+{
+	for (size_t i = n; i < r->n; i++)
+		pm_eval_record_release(&r->rec[i]);
+	r->n_left_out += r->n - n;
+	r->n = n;
+}
+
+static PmStatus eval_missing(const PmEvalTask *e, const char *so, Kept *kept, const cJSON *past, char *have,
+			     PmEvalReport *r, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < r->n && !st; i++) {
+		PmEvalMember m = { .label = e->members->list.v[i].label,
+				   .g = e->members->list.v[i].g,
+				   .number = e->members->list.v[i].ordinal,
+				   .replay = past ? pm_replay_secret(past, i) : NULL };
+
+		if (e->stored_only && !have[i])
+			continue;
+		if (!have[i])
+			st = pm_eval_member(so, &m, &r->opts, &r->rec[i], err);
+		/* What the harness could not judge is tried again next time. */
+		if (!st && !have[i] && kept && r->rec[i].verdict != PM_VERDICT_HARNESS_FAIL)
+			st = store(e, kept, i, &r->rec[i], err);
+		have[i] = have[i] || !st;
+		if (!st)
+			st = pm_failing_save(e->save, m.g, r, &r->rec[i], err);
+		if (e->step)
+			e->step(e->step_arg, m.label);
+		if (!st && e->fail_fast && pm_is_failing(r->rec[i].verdict))
+			cut(r, i + 1);
+	}
+	return st;
+}
+
+/* A pass that is right nowhere has nothing to lose on other shapes. */
+static int any_right(const PmEvalReport *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->rec[i].verdict == PM_VERDICT_OK)
+			return 1;
+	return 0;
+}
+
+static int any_failing(const PmEvalReport *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (pm_is_failing(r->rec[i].verdict))
+			return 1;
+	return 0;
+}
+
+static size_t count_algebraic(const PmMembers *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->list.n; i++)
+		n += (size_t)pm_cli_is_algebraic(m->list.v[i].g);
+	return n;
+}
+
+/* Whether hidden shapes are to be drawn now, or replayed. */
+static int wants_hidden(const PmEvalTask *e, const cJSON *past, const PmEvalReport *r)
+{
+	return !e->stored_only && !(e->fail_fast && any_failing(r)) && e->hidden &&
+	       e->opts.preset == PM_PRESET_SOUND && any_right(r) && (!past || pm_replay_hidden(past));
+}
+
+/* The records, and what becomes of the pass on hidden shapes. `past`: what a report drew, or NULL; `kept`:
+ * where it is stored, or NULL. */
+static PmStatus eval_members(const PmEvalTask *e, const char *so, const cJSON *past, Kept *kept, char *has,
+			     PmEvalReport *r, PmErr *err)
+{
+	Stored stored = { e, r, has };
+	int draw = 0;
+	PmStatus st = kept ? read_kept(e, kept, &stored, err) : PM_OK;
+
+	r->n_left_out = e->n_unselected;
+	if (past && pm_replay_n(past) < r->n)
+		cut(r, pm_replay_n(past));
+	if (!st)
+		st = eval_missing(e, so, kept, past, has, r, err);
+	if (!st)
+		draw = wants_hidden(e, past, r) && !(kept && kept->has_hidden);
+	if (draw)
+		st = pm_hidden_check(so, e->members, &r->opts, e->hidden,
+				     past ? pm_replay_hidden(past) : NULL, e->save, r, err);
+	/* What a part saw is not what became of the whole. */
+	if (!st && draw && kept && kept->id && !r->n_left_out)
+		st = store_hidden(e, kept, err);
+	if (!st && kept && kept->id && !e->stored_only && !r->n_left_out)
+		st = pm_run_finish(e->db, kept->id, err);
+	return st;
+}
+
+PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char *have, PmErr *err)
+{
+	char *has = pm_xcalloc(e->members->list.n + 1, 1);
+	PmSecret *drawn = e->opts.secret ? NULL : pm_secret_draw();
+	const cJSON *past = NULL;
+	Kept kept = { .machine = PM_STR_INIT, .options = PM_STR_INIT };
+	PmStatus st = pm_eval_report_begin(r, so, e->members->list.n, &e->opts, err);
+
+	if (drawn)
+		r->opts.secret = drawn;
+	if (e->save)
+		e->save->pass = so;
+	if (!st && e->replay)
+		st = pm_replay_find(e->replay, r, e->members, &past, err);
+	if (!st && e->db && e->members->task && !past)
+		begin_kept(e, r, &kept);
+	if (!st)
+		st = eval_members(e, so, past, kept.row.task ? &kept : NULL, has, r, err);
+	if (!st && past) {
+		r->replayed = 1;
+		r->n_agree = pm_replay_agrees(past, r);
+	}
+	r->opts.secret = NULL;
+	pm_secret_free(drawn);
+	r->n_algebraic = count_algebraic(e->members);
+	if (!st)
+		st = pm_eval_score(r, err);
+	if (have)
+		memcpy(have, has, e->members->list.n);
+	free(has);
+	end_kept(&kept);
+	return st;
+}

@@ -1,0 +1,95 @@
+/* model_file.c - models as files: read and written by the ending of their names. */
+#include "app/model/model_file.h"
+
+#include "ir/text/text.h"
+
+#include <string.h>
+
+enum { MAX_TEXT = 1 << 30 };
+
+/* Text has no bytes below tab. */
+static PmStatus check_text(const char *path, const char *text, size_t n, PmErr *err)
+{
+	for (size_t i = 0; i < n && i < 256; i++)
+		if ((unsigned char)text[i] < '\t')
+			return pm_err(
+				err, PM_E_INVALID,
+				"%s: The file is not text; ONNX models are read when their name ends in "
+				"\".onnx\".",
+				path);
+	return PM_OK;
+}
+
+static PmStatus parse_text(const char *path, const char *text, size_t n, PmGraph **out, PmOnnxReport *report,
+			   PmErr *err)
+{
+	PmStatus st = check_text(path, text, n, err);
+
+	if (!st) {
+		st = pm_graph_parse(text, n, out, err);
+		if (st)
+			pm_err_ctx(err, "%s", path);
+	}
+	if (!st && report)
+		report->n_nodes = pm_graph_n_nodes(*out);
+	return st;
+}
+
+/* Reads a model as it is written. */
+static PmStatus read_model(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err)
+{
+	PmStr text = PM_STR_INIT;
+	PmStatus st;
+
+	if (report)
+		memset(report, 0, sizeof *report);
+	if (pm_str_ends(path, ".onnx"))
+		return pm_onnx_import(path, NULL, out, report, err);
+	st = pm_read_file(path, MAX_TEXT, &text, err);
+	if (!st)
+		st = parse_text(path, text.s, text.len, out, report, err);
+	pm_str_release(&text);
+	return st;
+}
+
+PmStatus pm_model_save(const PmGraph *g, const char *path, PmErr *err)
+{
+	PmStr text = PM_STR_INIT;
+	PmStatus st;
+
+	if (pm_str_ends(path, ".onnx"))
+		return pm_onnx_export(g, path, err);
+	st = pm_graph_print(g, NULL, &text, err);
+	if (!st)
+		st = pm_write_file(path, text.s, text.len, err);
+	pm_str_release(&text);
+	return st;
+}
+
+PmStatus pm_model_load(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err)
+{
+	PmStatus st = read_model(path, out, report, err);
+
+	if (!st)
+		pm_weights_attach(*out, report ? &report->weights : NULL);
+	return st;
+}
+
+PmStatus pm_model_load_read(const char *path, const PmMap *file, PmGraph **out, PmOnnxReport *report,
+			    PmErr *err)
+{
+	const char *text = file->n ? file->p : "";
+	PmStatus st;
+
+	memset(report, 0, sizeof *report);
+	if (pm_str_ends(path, ".onnx"))
+		st = pm_onnx_import_read(file->p, file->n, path, NULL, out, report, err);
+	else if (file->n > MAX_TEXT)
+		st = pm_err(err, PM_E_LIMIT, "\"%s\" is larger than the limit of %zu bytes.", path,
+			    (size_t)MAX_TEXT);
+	else
+		st = parse_text(path, text, file->n, out, report, err);
+	if (!st)
+		pm_weights_attach(*out, &report->weights);
+	return st;
+}

@@ -41,6 +41,16 @@ tap "the list of operators without a text is true"
 verdicts=$(names matcher/host/verdicts.def)
 [ "$(echo "$verdicts" | wc -l)" -ge 25 ]
 tap "the verdicts are known"
+printf 'XX(NEW_VERDICT, "a row without what a score takes it for")\n' | cat matcher/host/verdicts.def - >"$tmp/verdicts.def"
+mkdir -p "$tmp/copy/matcher/host"
+cp matcher/host/verdict.[ch] matcher/host/verdicts.def "$tmp/copy/matcher/host"
+# compiles: verdict.c of the copy.
+compiles()
+{
+	"${CC:-cc}" -std=c11 -fsyntax-only -I"$tmp/copy" "$tmp/copy/matcher/host/verdict.c" >"$tmp/out" 2>&1
+}
+compiles && cp "$tmp/verdicts.def" "$tmp/copy/matcher/host" && ! compiles
+tap "a verdict without its columns does not compile"
 given_words=$(grep -rhoE --include='*.c' --exclude-dir=tests --exclude-dir='build*' --exclude-dir='.*' 'PM_VERDICT_[A-Z_]+' * | sort -u)
 tested_words=$(grep -rhoE --include='*.c' --include='*.sh' --include='*.tsv' --exclude=complete.sh '[A-Z_]+' tests | sort -u)
 given= expected=

@@ -51,6 +51,15 @@ compiles()
 }
 compiles && cp "$tmp/verdicts.def" "$tmp/copy/matcher/host" && ! compiles
 tap "a verdict without its columns does not compile"
+mkdir -p "$tmp/copy/include" && cp -r include/passmith "$tmp/copy/include"
+# types_compile: type.c with the element types of the copy.
+types_compile()
+{
+	"${CC:-cc}" -std=c11 -fsyntax-only -I"$tmp/copy/include" -Iinclude -I. ir/core/type.c >"$tmp/out" 2>&1
+}
+types_compile && echo 'XX(F8, 13, "float8", 1, FLOAT)' >>"$tmp/copy/include/passmith/dtypes.def" && ! types_compile &&
+	grep -q 'ROW_OF_F8' "$tmp/out"
+tap "a floating-point type without its row in floats.def does not compile"
 given_words=$(grep -rhoE --include='*.c' --exclude-dir=tests --exclude-dir='build*' --exclude-dir='.*' 'PM_VERDICT_[A-Z_]+' * | sort -u)
 tested_words=$(grep -rhoE --include='*.c' --include='*.sh' --include='*.tsv' --exclude=complete.sh '[A-Z_]+' tests | sort -u)
 given= expected=

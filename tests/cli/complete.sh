@@ -37,6 +37,12 @@ echo "listed here as operators without a text, wrongly:$stale" >"$tmp/out"
 [ -z "$stale" ]
 tap "the list of operators without a text is true"
 
+# Kinds of devices are told by pm_device_kind: a name compared elsewhere would be a second list of them.
+grep -rnE --include='*.[ch]' --exclude-dir=tests --exclude-dir='build*' --exclude-dir='.*' \
+	'(strcmp|pm_str_eq)\(.*"(ref|emu|emu\+[a-z]*|cuda)"' . >"$tmp/out"
+[ $? -eq 1 ]
+tap "no device is told by its name outside of runtime/device/device.c"
+
 # Given somewhere, and expected by a test. The page of verdicts is held to the table by tests/cli/reference.sh.
 verdicts=$(names matcher/host/verdicts.def)
 [ "$(echo "$verdicts" | wc -l)" -ge 25 ]

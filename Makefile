@@ -128,7 +128,7 @@ GEN_H   += $(GEN)/passmith/ops.h
 endif
 
 .PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt check-spdx \
-	check-layers check-headers check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
+	check-layers check-headers check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
@@ -348,6 +348,9 @@ check-layers: ## fails when a file includes what its folder may not (tools/layer
 
 check-headers: $(GEN_H) ## compiles each header alone
 	@BUILD=$(BUILD) CC='$(CC)' CPPFLAGS='$(filter-out -MMD -MP,$(PM_CPPFLAGS))' tools/check-headers.sh $(HEADERS)
+
+check-api: ## fails when a public header declares a function without a comment
+	@tools/check-api.sh
 
 check-size: ## file sizes, stray operator switches and unfinished words
 	@tools/check.sh

@@ -95,7 +95,8 @@ static int store(const PmOpt *o, const char *value)
 	case PM_OPT_DEVICE:
 	case PM_OPT_ANY_DEVICE:
 		*(const char **)o->to = value;
-		return pm_device_is_known(value) || (o->kind == PM_OPT_ANY_DEVICE && !strcmp(value, "ref"));
+		return pm_device_is_known(value) ||
+		       (o->kind == PM_OPT_ANY_DEVICE && pm_device_kind(value) == PM_DEVICE_REF);
 	case PM_OPT_PROFILE:
 		*(const char **)o->to = value;
 		return pm_profile(value) != NULL;

@@ -2,6 +2,7 @@
 #include "cli/cmds.h"
 
 #include "app/model/model_file.h"
+#include "runtime/device/device.h"
 #include "runtime/device/library.h"
 #include "runtime/worker/worker.h"
 
@@ -83,7 +84,7 @@ void pm_cli_libraries(const char *device, int tf32)
 	const PmLibrary *l[2];
 
 	pm_library_allow_tf32(tf32);
-	if (strcmp(device, "cuda") != 0 || pm_cli_quiet)
+	if (pm_device_kind(device) != PM_DEVICE_CUDA || pm_cli_quiet)
 		return;
 	l[0] = pm_library_cublaslt();
 	l[1] = pm_library_cudnn();

@@ -8,6 +8,7 @@
 
 typedef struct PmDedup PmDedup;
 
+/* An empty set. Owned by the caller: pm_dedup_free, which allows NULL. */
 PmDedup *pm_dedup_new(void);
 void pm_dedup_free(PmDedup *d);
 /* Counts one more graph with this hash (64 hexadecimal digits, or any text but the empty one). Returns its

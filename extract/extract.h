@@ -58,6 +58,7 @@ void pm_extract_report_add(PmExtractReport *sum, const PmExtractReport *r);
 typedef struct PmExtractSeen {
 	PmDedup *kind[PM_N_KINDS];
 } PmExtractSeen;
+/* Empty sets for all kinds. pm_extract_seen_release frees them. */
 void pm_extract_seen_init(PmExtractSeen *s);
 void pm_extract_seen_release(PmExtractSeen *s);
 

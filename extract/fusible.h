@@ -29,6 +29,7 @@ typedef struct PmNodeSets {
 	 * those that nothing but one set reads. */
 	size_t n_ends;
 } PmNodeSets;
+/* Frees both arrays. */
 void pm_node_sets_release(PmNodeSets *s);
 
 /* The fusible sets of a sorted graph, by the place of their first node. The same graph gives the same sets.

@@ -28,6 +28,7 @@ typedef struct PmSimplifyReport {
 	int rounds;                    /* the last of which changed nothing */
 } PmSimplifyReport;
 
+/* Name in options and reports, and what it does in a few words; "" past the last. Static. */
 const char *pm_simplify_name(PmSimplifyPass p);
 const char *pm_simplify_what(PmSimplifyPass p);
 /* PM_N_SIMPLIFY when there is no such pass. */

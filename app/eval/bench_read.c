@@ -5,6 +5,7 @@
 #include "base/sys/io.h"
 #include "dataset/store/results.h"
 #include "dataset/store/tasks.h"
+#include "runtime/device/device.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -302,7 +303,7 @@ PmStatus pm_bench_task(PmBench *b, int64_t task, PmErr *err)
 			st = add_external(b, k, first, err);
 	if (!st)
 		st = pm_systems_one_machine(&b->table, first, err);
-	if (!st && !strcmp(b->eval.opts.device, "emu"))
+	if (!st && pm_device_kind(b->eval.opts.device) == PM_DEVICE_EMU)
 		st = model_eager(b, &m, first, err);
 	if (!st)
 		fill_declined(b, first);

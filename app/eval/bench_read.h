@@ -34,6 +34,7 @@ PmStatus pm_bench_add(PmBench *b, const char *text, const char *folder, PmErr *e
 /* Appends the rows of one task: evaluates what passes lack (unless eval.stored_only) and reads the rest. */
 PmStatus pm_bench_task(PmBench *b, int64_t task, PmErr *err);
 
+/* Frees the table with its names. */
 void pm_bench_release(PmBench *b);
 
 #endif

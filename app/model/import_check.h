@@ -11,6 +11,7 @@ typedef struct PmImportCheck {
 	PmOnnxStated stated;
 } PmImportCheck;
 
+/* Adds the counts of one to those of *sum. */
 void pm_import_check_add(PmImportCheck *sum, const PmImportCheck *one);
 /* Checks one model and adds to the counts. A round trip that changes something, a stated type that differs,
  * or one that inference cannot tell, is PM_DECLINED with a sentence that names the model. */

@@ -10,13 +10,17 @@
 
 #include <stdint.h>
 
+/* The number that 16 bits of IEEE binary16 stand for: exact. */
 double pm_f16_to_f64(uint16_t h);
 float pm_f16_to_f32(uint16_t h);
+/* The binary16 number next to x, as its 16 bits. */
 uint16_t pm_f16_from_f64(double x);
 uint16_t pm_f16_from_f32(float x);
 
+/* The number that 16 bits of bfloat16 stand for: exact. */
 double pm_bf16_to_f64(uint16_t h);
 float pm_bf16_to_f32(uint16_t h);
+/* The bfloat16 number next to x, as its 16 bits. */
 uint16_t pm_bf16_from_f64(double x);
 uint16_t pm_bf16_from_f32(float x);
 

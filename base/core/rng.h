@@ -11,6 +11,7 @@ typedef struct PmRng {
 	int has_spare;
 } PmRng;
 
+/* Starts the stream of this seed, which may be any number, 0 too. */
 void pm_rng_init(PmRng *r, uint64_t seed);
 /* A stream of its own for (seed, name): the same whatever is drawn elsewhere. */
 void pm_rng_init_named(PmRng *r, uint64_t seed, const char *name);

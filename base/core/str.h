@@ -22,6 +22,7 @@ typedef struct PmStr {
 	}
 extern char pm_str_empty[1];
 
+/* Makes b the empty string, which owns no storage. */
 void pm_str_init(PmStr *b);
 void pm_str_release(PmStr *b);              /* frees the contents and re-initialises */
 void pm_str_clear(PmStr *b);                /* empties, keeps the storage */

@@ -25,6 +25,8 @@ typedef struct PmMap {
 	size_t n;
 	int copied;
 } PmMap;
+/* Opens a regular file; PM_E_NOT_FOUND or PM_E_IO with a sentence, and *out is then not to be used.
+ * pm_unmap gives the bytes back and leaves an empty map. */
 PmStatus pm_map_file(const char *path, PmMap *out, PmErr *err);
 void pm_unmap(PmMap *m);
 
@@ -49,6 +51,8 @@ typedef struct PmNames {
 	char **v;
 	size_t n, cap;
 } PmNames;
+/* Reads the folder; the names and their array are owned by *out until pm_names_release. PM_E_NOT_FOUND or
+ * PM_E_IO with a sentence. */
 PmStatus pm_list_dir(const char *path, PmNames *out, PmErr *err);
 void pm_names_release(PmNames *n);
 

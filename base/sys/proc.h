@@ -42,6 +42,7 @@ typedef struct PmProcResult {
 	PmStr errtext;  /* what it wrote to stderr */
 } PmProcResult;
 
+/* Frees both texts of a result. */
 void pm_proc_result_release(PmProcResult *r);
 
 /* Runs argv[0] (searched on PATH), stdin from `in` (in_len bytes, may be NULL), stdout and stderr

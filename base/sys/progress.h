@@ -12,6 +12,7 @@ typedef struct PmProgress {
 	int mode; /* 0 off, 1 terminal, 2 plain lines */
 } PmProgress;
 
+/* Begins a bar of `total` units. `what` is borrowed until pm_progress_end. */
 void pm_progress_start(PmProgress *p, const char *what, int64_t total);
 void pm_progress_step(PmProgress *p, const char *item); /* one more unit done; item may be NULL */
 void pm_progress_end(PmProgress *p);                    /* clears the bar */

@@ -39,6 +39,7 @@ typedef struct PmCloseRule {
 	int nan_matches_nan;
 } PmCloseRule;
 
+/* How the preset compares: passnet as its scorer does on a GPU, all others exactly. */
 PmCloseRule pm_close_rule(PmPreset preset);
 
 /* Same element type, same shape, all elements equal (-0 equals +0; NaN equals NaN only by the rule). */

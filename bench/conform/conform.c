@@ -7,6 +7,7 @@
 #include "bench/conform/conform_priv.h"
 #include "ir/infer/infer.h"
 #include "ir/onnx/onnx.h"
+#include "runtime/device/device.h"
 #include "runtime/worker/run.h"
 
 #include <math.h>
@@ -312,7 +313,7 @@ static void run_sets(const char *folder, const PmStr *model, int bfloat16, Aim *
 	}
 	c->verdict = st == PM_OK ? PM_CASE_PASSED : PM_CASE_FAILED;
 	if (st == PM_DECLINED ||
-	    (st == PM_E_UNSUPPORTED && (!c->in_table || strcmp(aim->device, "ref") != 0)))
+	    (st == PM_E_UNSUPPORTED && (!c->in_table || pm_device_kind(aim->device) != PM_DEVICE_REF)))
 		c->verdict = PM_CASE_UNSUPPORTED;
 	if (st < 0)
 		snprintf(c->why, sizeof c->why, "%s", err.text);

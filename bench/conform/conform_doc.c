@@ -4,6 +4,7 @@
 #include "base/core/arena.h"
 #include "base/core/hash.h"
 #include "base/core/vec.h"
+#include "runtime/device/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,7 +212,7 @@ static PmStatus check_cases(const char *doc, int column, const PmConform *c, PmE
 
 PmStatus pm_conform_doc_check(const char *doc, const char *device, const PmConform *c, PmErr *err)
 {
-	int is_emu = strcmp(device, "emu") == 0;
+	int is_emu = pm_device_kind(device) == PM_DEVICE_EMU;
 	PmConform other = { 0 };
 	PmStr want = PM_STR_INIT;
 	PmStatus st;

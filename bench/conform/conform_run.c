@@ -5,6 +5,7 @@
 #include "base/core/hash.h"
 #include "base/sys/io.h"
 #include "bench/conform/conform_priv.h"
+#include "runtime/device/device.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,13 +151,13 @@ static PmStatus prepare(const FoundList *f, const char *device, int jobs, PmErr 
 	PmDevice *d = NULL;
 	PmStatus st;
 
-	if (strcmp(device, "ref") == 0)
+	if (pm_device_kind(device) == PM_DEVICE_REF)
 		return PM_OK;
 	st = pm_device_open(device, &d, err);
 	if (st)
 		return st;
 	d->ops->close(d);
-	if (strcmp(device, "emu") == 0)
+	if (pm_device_kind(device) == PM_DEVICE_EMU)
 		compile_ahead(f, jobs);
 	return PM_OK;
 }

@@ -18,6 +18,8 @@ typedef struct PmProbe {
 	size_t *place;               /* owned; by value id of g: output position + 1, or 0 */
 } PmProbe;
 
+/* Builds the probe of a rewritten graph, which it copies. On an error *p holds nothing but may be
+ * released. pm_probe_release frees what it owns. */
 PmStatus pm_probe_init(PmProbe *p, const PmGraph *candidate, PmErr *err);
 void pm_probe_release(PmProbe *p);
 /* Element type of result number `slot`, counted over all kernels in order. */

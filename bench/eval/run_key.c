@@ -1,6 +1,7 @@
 /* run_key.c - what decides the results of an evaluation, as text. */
 #include "bench/eval/run_key.h"
 
+#include "runtime/device/device.h"
 #include "runtime/exec/exec.h"
 
 #include <string.h>
@@ -20,7 +21,7 @@ static const char *version_of(const PmFound *found, int n, const char *what)
 void pm_run_key_machine(const char *device, const PmFound *found, int n, const char *sandbox_lacks,
 			PmStr *out)
 {
-	const char *const *what = strcmp(device, "cuda") ? of_emu : of_cuda;
+	const char *const *what = pm_device_kind(device) != PM_DEVICE_CUDA ? of_emu : of_cuda;
 
 	for (size_t i = 0; what[i]; i++)
 		pm_str_addf(out, "%s%s=%s", i ? "; " : "", what[i], version_of(found, n, what[i]));

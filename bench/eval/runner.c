@@ -8,6 +8,7 @@
 #include "base/sys/proc.h"
 #include "bench/eval/runner_priv.h"
 #include "integrity/cubin/cubin_gate.h"
+#include "runtime/device/device.h"
 #include "runtime/device/limits.h"
 
 #include <math.h>
@@ -352,7 +353,7 @@ PmStatus pm_eval_score(PmEvalReport *r, PmErr *err)
 /* Results from a machine that lacks a layer carry its name. */
 static PmStatus note_sandbox(PmEvalReport *r, PmErr *err)
 {
-	int emu = !strcmp(r->opts.device, "emu");
+	int emu = pm_device_kind(r->opts.device) == PM_DEVICE_EMU;
 	unsigned passes = 0, kernels = PM_BOX_ALL;
 	PmStatus st = PM_OK;
 	PmStr lacks = PM_STR_INIT;

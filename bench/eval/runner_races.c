@@ -6,6 +6,7 @@
 #include "base/sys/log.h"
 #include "bench/eval/runner_priv.h"
 #include "ir/core/kernel.h"
+#include "runtime/device/device.h"
 #include "runtime/worker/run.h"
 
 #include <stdlib.h>
@@ -39,7 +40,7 @@ void pm__check_races(Eval *e, const PmTensor *in, int alt, uint32_t poison)
 	int *alts;
 
 	/* On that device nobody prints. */
-	if (e->o->print || strcmp(e->o->device, "emu") != 0 || !has_shared(e->cand.g, alt))
+	if (e->o->print || pm_device_kind(e->o->device) != PM_DEVICE_EMU || !has_shared(e->cand.g, alt))
 		return;
 	pm_err_init(&why);
 	alts = pm__choose_alternatives(e->probe.g, alt, &o.n_alts);

@@ -83,7 +83,9 @@ const char *pm_kind_name(int k)
 
 static double least_normal(int dtype)
 {
-	return dtype == PM_F64 ? 0x1p-1022 : dtype == PM_F16 ? 0x1p-14 : 0x1p-126;
+	const PmFloatType *f = pm_float_type(dtype);
+
+	return (f ? f : pm_float_type(PM_F32))->normal;
 }
 
 unsigned pm_kinds_of(const PmRefTensor *t, double *largest)

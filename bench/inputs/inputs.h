@@ -30,6 +30,7 @@ typedef enum PmInputClass {
 			  * infinities */
 	PM_N_ALL_CLASSES
 } PmInputClass;
+/* Name in options and reports: "normal". Static. */
 const char *pm_input_class_name(PmInputClass cls);
 
 /* PM_E_SHAPE when an input has an open size, with its name and how to give it a number. */

@@ -200,10 +200,8 @@ static void draw_poles(PmRng *r, unsigned leaves, PmTensor *t)
 
 static double denormal(PmRng *r, int dtype)
 {
-	double step = dtype == PM_F16    ? 0x1p-24
-		      : dtype == PM_F64  ? 0x1p-1074
-		      : dtype == PM_BF16 ? 0x1p-133
-					 : 0x1p-149;
+	const PmFloatType *f = pm_float_type(dtype);
+	double step = f ? f->subnormal : pm_float_type(PM_F32)->subnormal;
 
 	return step * (double)pm_rng_range(r, 1, dtype == PM_BF16 ? 127 : 1000) *
 	       (pm_rng_range(r, 0, 1) ? 1 : -1);
@@ -238,9 +236,10 @@ static void draw_specials(PmRng *r, unsigned leaves, PmTensor *t)
 /* A neighbour of t in its type. */
 static double beside(int dtype, double t, int up)
 {
-	double u = dtype == PM_F64 ? 0x1p-52 : dtype == PM_F32 ? 0x1p-23 : dtype == PM_F16 ? 0x1p-10 : 0x1p-7;
+	const PmFloatType *f = pm_float_type(dtype);
+	double sign = up ? 1 : -1, digit = f ? 2 * f->roundoff : 0;
 
-	return pm_dtype_is_float(dtype) ? t + (up ? 1 : -1) * u * fmax(fabs(t), u) : t + (up ? 1 : -1);
+	return f ? t + sign * digit * fmax(fabs(t), digit) : t + sign;
 }
 
 /* Each number in several places, the first of them exactly, one element in four in all. */

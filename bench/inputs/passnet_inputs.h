@@ -25,7 +25,9 @@ typedef struct PmMt {
 	int has_spare;
 } PmMt;
 
+/* Starts the generator as Python does with this seed. */
 void pm_mt_init(PmMt *m, uint32_t seed);
+/* The next 32 bits. */
 uint32_t pm_mt_u32(PmMt *m);
 double pm_mt_uniform(PmMt *m);                        /* [0, 1), 53 bits */
 double pm_mt_gauss(PmMt *m);                          /* polar method */

@@ -19,7 +19,9 @@ typedef struct PmBranches {
 	size_t n;
 	unsigned char *seen; /* owned */
 } PmBranches;
+/* No way is taken yet; room for the nodes that g has now. */
 void pm_branches_init(PmBranches *b, const PmGraph *g);
+/* Frees what it owns. */
 void pm_branches_release(PmBranches *b);
 enum { PM_BRANCH = 96 }; /* room for the name of a way */
 /* Writes the k-th way that no input went, "Where 'y' never false", and returns 1; 0 when there are no more

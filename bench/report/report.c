@@ -9,10 +9,11 @@
 
 const char *pm_eval_stage(const PmEvalRecord *r)
 {
-	if (r->verdict == PM_VERDICT_OK || r->verdict == PM_VERDICT_INCORRECT ||
-	    r->verdict == PM_VERDICT_PRECISION || r->measured)
+	PmVerdictStage stage = pm_verdict_stage(r->verdict);
+
+	if (stage == PM_VERDICT_STAGE_SPEED || r->measured)
 		return "speed";
-	if (r->verdict == PM_VERDICT_HARNESS_FAIL)
+	if (stage == PM_VERDICT_STAGE_INPUTS)
 		return "inputs";
 	return r->n_kernels > 0 ? "correctness" : "match";
 }

@@ -22,7 +22,7 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out);
 /* Appends one line per report: match, correctness, speed, ES, AS, verdict. */
 void pm_eval_summary_table(const PmEvalReport *r, size_t n, PmStr *out);
 
-/* The stage a record reached: "match", "correctness" or "speed". */
+/* The stage a record reached: "inputs" (not to the pass), "match", "correctness" or "speed". */
 const char *pm_eval_stage(const PmEvalRecord *r);
 
 #endif

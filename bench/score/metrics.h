@@ -49,6 +49,7 @@ typedef struct PmMeans {
 	double gm_lazy;    /* (prod max(c s, 1))^(1 / n) */
 	double sgm;        /* (n_c / n) gm_correct; 0 when nothing is correct */
 } PmMeans;
+/* All means of n items, each of weight 1 (c = 1 where the item is correct, else 0). */
 void pm_means(const PmItem *item, size_t n, PmMeans *out);
 
 /* Best of several samples per problem, floor 1, geometric mean over problems: (prod_i max(1, max_j c s))

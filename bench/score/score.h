@@ -72,6 +72,7 @@ typedef struct PmScoreRule {
 	double floor;           /* in units of b; 0 = off */
 } PmScoreRule;
 
+/* The rule that a preset stands for. */
 PmScoreRule pm_score_rule(PmPreset preset);
 
 enum { PM_SCORE_T_MAX = 4, PM_N_ERRNO = 5 };
@@ -130,6 +131,8 @@ typedef struct PmLogFlags {
 	int datatype_eager, datatype_compiled, shape_match, datatype_match, all_close, error_text;
 	int no_passes_modified; /* looked at by PassNet, not by GraphNet: set 0 for the latter */
 } PmLogFlags;
+/* The first fault in the order of the reference's own tests: "eager_fail" ... "pass_miss", "correct".
+ * Static. */
 const char *pm_status_from_log(const PmLogFlags *f);
 
 #endif

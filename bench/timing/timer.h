@@ -70,6 +70,7 @@ typedef enum {
 	PM_TIMING_UNSTABLE,   /* the times vary too much, or the control is not 1: no ranking by them */
 	PM_TIMING_IMPLAUSIBLE /* the times cannot be: needs a second look */
 } PmTimingState;
+/* Name in reports. Static. */
 const char *pm_timing_state_name(PmTimingState s);
 
 /* Why times cannot be, as bits. The last may be true all the same: a run in a new process confirms it or does

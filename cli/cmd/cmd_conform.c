@@ -5,6 +5,7 @@
 #include "base/sys/pool.h"
 #include "base/sys/progress.h"
 #include "bench/conform/conform.h"
+#include "runtime/device/device.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -136,7 +137,7 @@ int pm_cmd_conform(const PmCmd *cmd, int argc, char **argv)
 	if (pm_args_parse(cmd, opts, argc, argv, &r.dirs, &code)) {
 		if (per_op < 0 || per_op > INT32_MAX || jobs < 1 || jobs > 64)
 			code = pm_cli_usage(cmd, "--per-op takes a positive number and -j one from 1 to 64.");
-		else if (r.check_doc && strcmp(r.o.device, "cuda") == 0)
+		else if (r.check_doc && pm_device_kind(r.o.device) == PM_DEVICE_CUDA)
 			code = pm_cli_usage(cmd,
 					    "--check-doc is for ref and emu, which the document is about.");
 		else {

@@ -3,7 +3,6 @@
 
 #include "base/sandbox/sandbox.h"
 #include "base/sys/io.h"
-#include "integrity/referee/referee.h"
 #include "matcher/host/verdict.h"
 #include "runtime/device/probe.h"
 #include "runtime/exec/exec.h"

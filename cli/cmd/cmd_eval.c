@@ -8,6 +8,7 @@
 #include "bench/report/report.h"
 #include "dataset/pack/pack.h"
 #include "extract/variants/variants.h"
+#include "runtime/device/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,8 +286,8 @@ static int check_args(const PmCmd *cmd, Eval *e)
 	if (e->record_path && e->replay_path)
 		return pm_cli_usage(cmd, "What is replayed has no score, and so no record: leave out "
 					 "--replay or --record.");
-	if (e->opts.debug_print && (strcmp(e->opts.device, "emu") || e->db_path || e->record_path ||
-				    e->replay_path || e->key_path || e->save_dir))
+	if (e->opts.debug_print && (pm_device_kind(e->opts.device) != PM_DEVICE_EMU || e->db_path ||
+				    e->record_path || e->replay_path || e->key_path || e->save_dir))
 		return pm_cli_usage(cmd,
 				    "Kernels print on emu alone, and a debugging run has no score and is "
 				    "not kept: leave out --debug-print, or --device cuda, --db, --record, "

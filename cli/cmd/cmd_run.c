@@ -9,6 +9,7 @@
 #include "bench/inputs/inputs.h"
 #include "bench/inputs/testdata.h"
 #include "ir/data/stats.h"
+#include "runtime/device/device.h"
 #include "runtime/worker/run.h"
 
 #include <math.h>
@@ -144,7 +145,7 @@ static void print_stats(const PmRunResult *r, const Run *run, cJSON *j)
 		pm_json_add_i64(s, "bytes", r->stats.bytes);
 		pm_json_add_i64(s, "flops", r->stats.flops);
 		cJSON_AddNumberToObject(s, "modelled_seconds", r->stats.modelled_seconds);
-	} else if (strcmp(run->device, "ref")) {
+	} else if (pm_device_kind(run->device) != PM_DEVICE_REF) {
 		printf("%d launches, %d views, %.3g MB moved, %.3g Mflop; modelled %s time %.3g us (not a "
 		       "measurement)\n",
 		       r->stats.n_launches, r->stats.n_views, (double)r->stats.bytes / 1e6,

@@ -5,6 +5,7 @@
 #include "app/eval/record.h"
 #include "base/sys/io.h"
 #include "bench/report/report.h"
+#include "runtime/device/device.h"
 #include "runtime/exec/exec.h"
 
 #include <stdio.h>
@@ -80,7 +81,7 @@ static int is_same_compiler(const Verify *v, const char *device)
 	const cJSON *there = cJSON_GetObjectItem(v->record.payload, "machine");
 	int same = same_version(pm_json_str(here, "NVRTC", ""), pm_json_str(there, "NVRTC", ""));
 
-	if (!strcmp(device, "cuda"))
+	if (pm_device_kind(device) == PM_DEVICE_CUDA)
 		same &= same_version(pm_json_str(here, "GPU", ""), pm_json_str(there, "GPU", ""));
 	cJSON_Delete(here);
 	return same;
@@ -98,7 +99,8 @@ static PmStatus options_of(const Verify *v, const cJSON *part, PmEvalTask *t, Pm
 	t->tf32 = v->record.opts.tf32;
 	t->hidden = (int)v->record.opts.hidden;
 	if (!pm_lane_from_name(pm_json_str(part, "lane", "strict"), &t->opts.lane) ||
-	    (strcmp(t->opts.device, "emu") && strcmp(t->opts.device, "cuda")) ||
+	    (pm_device_kind(t->opts.device) != PM_DEVICE_EMU &&
+	     pm_device_kind(t->opts.device) != PM_DEVICE_CUDA) ||
 	    (t->opts.profile && !pm_profile(t->opts.profile)) || t->hidden < 0 ||
 	    t->hidden > PM_MAX_HIDDEN_SHAPES)
 		return pm_err(

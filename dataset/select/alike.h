@@ -17,6 +17,7 @@ typedef struct PmColors {
 	uint64_t *v; /* owned */
 	size_t n;
 } PmColors;
+/* The colours of the nodes of g. pm_colors_release frees them. */
 void pm_colors_of(const PmGraph *g, PmColors *out);
 void pm_colors_release(PmColors *c);
 

@@ -21,6 +21,7 @@ size_t pm_components(const PmSplitItem *item, size_t n, const PmColors *colors, 
 		     size_t *part);
 
 typedef enum { PM_LEAK_HASH, PM_LEAK_STRUCTURE, PM_LEAK_OPERATORS, PM_LEAK_NEAR } PmLeakKind;
+/* Name in reports. Static. */
 const char *
 pm_leak_name(PmLeakKind k); /* "same graph", "same structure", "same operators", "near duplicate" */
 

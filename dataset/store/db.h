@@ -47,6 +47,7 @@ PmStatus pm_db_vacuum(PmDb *db, PmErr *err);
  * text (NULL for SQL's NULL), borrowed until it returns. PM_E_INVALID when it is not SQL or would write. */
 typedef PmStatus (*PmQueryFn)(void *arg, size_t n, const char *const *names, const char *const *values,
 			      PmErr *err);
+/* A status of fn other than PM_OK stops the statement and is returned. */
 PmStatus pm_db_query(PmDb *db, const char *sql, PmQueryFn fn, void *arg, PmErr *err);
 
 typedef struct PmDbStats {
@@ -56,6 +57,7 @@ typedef struct PmDbStats {
 	int64_t bytes; /* of the database, free pages included */
 	int version;   /* of its tables */
 } PmDbStats;
+/* Counts what is stored. */
 PmStatus pm_db_stats(PmDb *db, PmDbStats *out, PmErr *err);
 
 #endif

@@ -63,6 +63,7 @@ typedef struct PmScoreRow {
 	double speedup;
 } PmScoreRow;
 typedef PmStatus (*PmScoreFn)(void *arg, const PmScoreRow *row, PmErr *err);
+/* A status of fn other than PM_OK stops the walk and is returned. Strings are borrowed until fn returns. */
 PmStatus pm_scores_each(PmDb *db, const char *verdict, PmScoreFn fn, void *arg, PmErr *err);
 
 #endif

@@ -25,6 +25,7 @@ typedef struct PmSubgraphRow {
 typedef struct PmGraphKey {
 	char full[PM_SHA256_HEX], structure[PM_SHA256_HEX], shapes[PM_SHA256_HEX];
 } PmGraphKey;
+/* The three hashes of a graph with all its data, structure and shapes. */
 PmStatus pm_graph_key(const PmGraph *g, PmGraphKey *out, PmErr *err);
 /* Appends the operator names in execution order, with commas. */
 void pm_graph_ops(const PmGraph *g, PmStr *out);
@@ -59,6 +60,8 @@ typedef struct PmOccurrenceRow {
 	const char *nodes; /* node numbers in the imported model, ascending, with commas */
 } PmOccurrenceRow;
 typedef PmStatus (*PmOccurrenceFn)(void *arg, const PmOccurrenceRow *row, PmErr *err);
+/* Calls fn for each place where the stored graph was found; a status other than PM_OK stops the walk and
+ * is returned. */
 PmStatus pm_occurrences_each(PmDb *db, int64_t subgraph, PmOccurrenceFn fn, void *arg, PmErr *err);
 
 #endif

@@ -46,6 +46,7 @@ typedef struct PmTaskRow {
 	const char *split, *policy, *stratum, *gate, *gate_json;
 } PmTaskRow;
 typedef PmStatus (*PmTaskFn)(void *arg, const PmTaskRow *row, PmErr *err);
+/* Calls fn for every task in the order stored; a status other than PM_OK stops the walk and is returned. */
 PmStatus pm_tasks_each(PmDb *db, PmTaskFn fn, void *arg, PmErr *err);
 /* Those of one split only; and one by its id (PM_E_NOT_FOUND when there is none). */
 PmStatus pm_tasks_of_split(PmDb *db, const char *split, PmTaskFn fn, void *arg, PmErr *err);
@@ -67,6 +68,7 @@ typedef struct PmMemberRow {
 		*ref_why; /* how the reference ran it (dataset/store/checks.h); "" when it was not asked */
 } PmMemberRow;
 typedef PmStatus (*PmMemberFn)(void *arg, const PmMemberRow *row, PmErr *err);
+/* Calls fn for every member of a task; a status other than PM_OK stops the walk and is returned. */
 PmStatus pm_members_each(PmDb *db, int64_t task, PmMemberFn fn, void *arg, PmErr *err);
 
 /* Remembers that a graph makes no task under the options that `key` (64 hexadecimal digits) stands for. */

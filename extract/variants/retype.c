@@ -3,7 +3,6 @@
 #include "extract/variants/variants_priv.h"
 #include "ir/onnx/onnx.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -70,19 +69,10 @@ int pm__main_dtype(const PmGraph *g)
 	return best;
 }
 
-static const struct Range {
-	double largest, smallest; /* finite; smallest above zero */
-} range_of[] = {
-	[PM_F32] = { FLT_MAX, 1.40129846432481707e-45 },
-	[PM_F16] = { 65504, 5.9604644775390625e-08 },
-	[PM_BF16] = { 3.38953138925153547590e+38, 9.18354961579912115600575419705e-41 },
-	[PM_F64] = { DBL_MAX, 4.9406564584124654e-324 },
-};
-
 /* Mask fills stay finite and epsilons stay above zero, as people who write such models choose them. */
 static double into_range(double x, int to)
 {
-	double big = range_of[to].largest, small = range_of[to].smallest;
+	double big = pm_float_type(to)->largest, small = pm_float_type(to)->subnormal;
 
 	if (isfinite(x) && fabs(x) > big)
 		return copysign(big, x);

@@ -7,6 +7,7 @@
 
 /* Intervals hold a register's bits read as a signed number of its width. */
 
+/* Any bits: nothing is known of the register. */
 PmPtxRange pm__ptx_unknown(void);
 /* All numbers of a width; unknown for 64 bits and more. */
 PmPtxRange pm__ptx_any(int bits);

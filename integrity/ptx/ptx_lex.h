@@ -23,7 +23,10 @@ typedef struct PmPtxLexer {
 	int line; /* of the last token */
 } PmPtxLexer;
 
+/* The next token, which points into the source; PM__PTX_END at its end, PM__PTX_BAD where a comment or a
+ * text does not end. */
 PmPtxToken pm__ptx_next(PmPtxLexer *l);
+/* 1 when the token is exactly `text`. */
 int pm__ptx_is(PmPtxToken t, const char *text);
 /* 1 when the word begins with `text`. */
 int pm__ptx_begins(PmPtxToken t, const char *text);

@@ -10,36 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *pm_verdict_score_status(PmVerdict v)
-{
-	switch (v) {
-	case PM_VERDICT_OK:
-	case PM_VERDICT_INCORRECT:
-	case PM_VERDICT_PRECISION:
-	case PM_VERDICT_TIMING_UNSTABLE:
-		return "correct";
-	case PM_VERDICT_NO_MATCH:
-	case PM_VERDICT_NO_CREDIT:
-		return "no_match";
-	case PM_VERDICT_COMPILE_FAIL:
-	case PM_VERDICT_COMPILE_LIMIT:
-		return "compile_fail";
-	case PM_VERDICT_PASS_CRASH:
-		return "crash";
-	case PM_VERDICT_PASS_TIMEOUT:
-	case PM_VERDICT_DEVICE_TIMEOUT:
-		return "timeout";
-	case PM_VERDICT_LAUNCH_FAIL:
-	case PM_VERDICT_DEVICE_FAULT:
-	case PM_VERDICT_REJECT_ABI:
-	case PM_VERDICT_REJECT_LINT:
-	case PM_VERDICT_REJECT_API:
-		return "runtime_fail";
-	default:
-		return pm_verdict_name(v);
-	}
-}
-
 static PmStatus say(PmCandidate *out, PmVerdict v, const char *why)
 {
 	out->verdict = v;

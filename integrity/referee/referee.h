@@ -33,10 +33,4 @@ PmStatus pm_referee_rewrite_all(const char *so_path, PmGraph *const *g, size_t n
 				PmCandidate *out, PmErr *err);
 void pm_candidate_release(PmCandidate *c);
 
-/* The status by which a verdict is scored (bench/score/score.h): "correct" for OK, INCORRECT and PRECISION
- * (the tolerance ladder decides those) and TIMING_UNSTABLE (whose speedup counts as at most 1), "no_match"
- * for NO_MATCH and NO_CREDIT, an error class for honest failures, the verdict's own name, which is never
- * forgiven, for broken integrity rules. */
-const char *pm_verdict_score_status(PmVerdict v);
-
 #endif

@@ -83,6 +83,7 @@ typedef struct PmAttr {
 /* ---- life cycle ---- */
 
 PmGraph *pm_graph_new(size_t budget); /* budget in bytes, 0 = none; over it calls return PM_E_LIMIT */
+/* Frees the graph with all that it owns; NULL is allowed. */
 void pm_graph_free(PmGraph *g);
 /* A deep copy (constants shared) with ids renumbered in execution order. Returns owned. */
 PmStatus pm_graph_clone(const PmGraph *g, PmGraph **out, PmErr *err);
@@ -117,7 +118,12 @@ PmStatus pm_graph_add_output(PmGraph *g, PmValue v, PmErr *err);
 /* Opaque nodes: their ONNX domain and operator type. */
 PmStatus pm_node_set_opaque(PmGraph *g, PmNode n, const char *domain, const char *op_type, PmErr *err);
 
+/* A name of at most PM_MAX_NAME bytes, copied; "" = unnamed. Names of nodes need not differ. */
 PmStatus pm_node_set_name(PmGraph *g, PmNode n, const char *name, PmErr *err);
+/* Sets an attribute, in place of one of that name. Texts, lists and their elements are copied; floats are
+ * rounded to single precision, as ONNX stores them. set_tensor takes the reference to `blob`, whose size
+ * must be that of the type, and set_graph takes the graph: both also when they fail. PM_E_INVALID for a
+ * handle that is not of the graph, PM_E_LIMIT over the budget. */
 PmStatus pm_node_set_i(PmGraph *g, PmNode n, const char *attr, int64_t v, PmErr *err);
 PmStatus pm_node_set_f(PmGraph *g, PmNode n, const char *attr, double v, PmErr *err);
 PmStatus pm_node_set_s(PmGraph *g, PmNode n, const char *attr, const char *s, size_t len, PmErr *err);
@@ -128,7 +134,9 @@ PmStatus pm_node_set_strings(PmGraph *g, PmNode n, const char *attr, const char 
 PmStatus pm_node_set_tensor(PmGraph *g, PmNode n, const char *attr, const PmType *t, PmBlob *blob,
 			    PmErr *err);
 PmStatus pm_node_set_graph(PmGraph *g, PmNode n, const char *attr, PmGraph *takes, PmErr *err);
+/* Sets every attribute that `from` has; those that only `to` has stay. Tensors are shared, graphs copied. */
 PmStatus pm_node_copy_attrs(PmGraph *g, PmNode to, const PmGraph *from_g, PmNode from, PmErr *err);
+/* Removes an attribute; one that is missing is none. */
 void pm_node_drop_attr(PmGraph *g, PmNode n, const char *attr);
 /* Adds every attribute of the op table that has a default and is not present. */
 PmStatus pm_node_fill_defaults(PmGraph *g, PmNode n, PmErr *err);
@@ -150,11 +158,15 @@ size_t pm_graph_sweep(PmGraph *g);
 /* Makes the order topological (lowest id first among the ready); PM_E_INVALID names a cycle's node. */
 PmStatus pm_graph_sort(PmGraph *g, PmErr *err);
 
+/* States the type of a value (copied); nothing is inferred from it. */
 void pm_value_set_type(PmGraph *g, PmValue v, const PmType *t);
+/* Renames a value: at most PM_MAX_NAME bytes, copied; NULL or "" makes a fresh name. PM_E_INVALID when
+ * another value has the name. */
 PmStatus pm_value_set_name(PmGraph *g, PmValue v, const char *name, PmErr *err);
 
 /* ---- reading ---- */
 
+/* Inputs and outputs in the order of the signature; {0} out of range. */
 size_t pm_graph_n_inputs(const PmGraph *g);
 PmValue pm_graph_input(const PmGraph *g, size_t i);
 size_t pm_graph_n_outputs(const PmGraph *g);
@@ -172,11 +184,14 @@ PmOp pm_node_op(const PmGraph *g, PmNode n);             /* PM_OP_NONE for a dea
 const char *pm_node_name(const PmGraph *g, PmNode n);    /* "" when unnamed */
 const char *pm_node_op_name(const PmGraph *g, PmNode n); /* table name, or the opaque op type */
 const char *pm_node_domain(const PmGraph *g, PmNode n);  /* "" or the opaque node's domain */
+/* Operands of a node, omitted ones included; 0 for a dead or bad handle. */
 size_t pm_node_n_in(const PmGraph *g, PmNode n);
 PmValue pm_node_in(const PmGraph *g, PmNode n, size_t k); /* {0} when omitted or out of range */
+/* Results of a node; {0} out of range. */
 size_t pm_node_n_out(const PmGraph *g, PmNode n);
 PmValue pm_node_out(const PmGraph *g, PmNode n, size_t k);
 
+/* Attributes in the order in which they were set; NULL out of range. Borrowed until the node changes. */
 size_t pm_node_n_attrs(const PmGraph *g, PmNode n);
 const PmAttr *pm_node_attr_at(const PmGraph *g, PmNode n, size_t i);
 const PmAttr *pm_node_attr(const PmGraph *g, PmNode n, const char *name); /* NULL when missing */
@@ -205,6 +220,8 @@ typedef struct PmUse {
 	PmNode node;
 	uint32_t operand;
 } PmUse;
+/* The uses of a value by nodes, one after the other, in no order that means anything. The last is followed
+ * by one whose slot is 0. */
 PmUse pm_value_first_use(const PmGraph *g, PmValue v);
 PmUse pm_use_next(const PmGraph *g, PmUse u);
 

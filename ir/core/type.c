@@ -17,6 +17,26 @@ static const struct {
 #undef XX
 };
 
+/* Each element type of class FLOAT has its row in floats.def: without, ROW_OF_<name> is no constant. */
+enum {
+#define XX(name, roundoff, subnormal, normal, largest) ROW_OF_##name,
+#include "ir/core/floats.def"
+#undef XX
+#define ROW_FLOAT(name)                    ROW_OF_##name
+#define ROW_INT(name)                      0
+#define ROW_UINT(name)                     0
+#define ROW_BOOL(name)                     0
+#define XX(name, number, text, bytes, cls) NEEDS_##name = ROW_##cls(name),
+#include "passmith/dtypes.def"
+#undef XX
+};
+
+static const PmFloatType floats[PM_N_DTYPES] = {
+#define XX(name, roundoff, subnormal, normal, largest) [PM_##name] = { roundoff, subnormal, normal, largest },
+#include "ir/core/floats.def"
+#undef XX
+};
+
 static int known(int dtype)
 {
 	return dtype >= 0 && dtype < PM_N_DTYPES;
@@ -71,6 +91,11 @@ int pm_dtype_from_name(const char *name)
 int pm_dtype_is_float(int dtype)
 {
 	return known(dtype) && dtypes[dtype].cls == CLS_FLOAT;
+}
+
+const PmFloatType *pm_float_type(int dtype)
+{
+	return pm_dtype_is_float(dtype) ? &floats[dtype] : NULL;
 }
 
 int pm_dtype_is_int(int dtype)

@@ -28,10 +28,21 @@ PmType pm_type_unknown(void);
 size_t pm_dtype_size(int dtype);          /* bytes of one element; 0 for an unknown dtype */
 const char *pm_dtype_name(int dtype);     /* "float16"; "undefined" for an unknown dtype */
 int pm_dtype_from_name(const char *name); /* -1 when there is none of that name */
+/* 1 for float, float16, bfloat16 and double. */
 int pm_dtype_is_float(int dtype);
+/* Numbers of a floating-point type (floats.def): half the distance from 1 to the next number, the least
+ * numbers above zero with few and with all digits, and the largest finite number. */
+typedef struct PmFloatType {
+	double roundoff, subnormal, normal, largest;
+} PmFloatType;
+/* NULL for a type that is not floating point. Static storage. */
+const PmFloatType *pm_float_type(int dtype);
 int pm_dtype_is_int(int dtype); /* signed and unsigned integers, not bool */
+/* 1 for the unsigned integers; bool is none. */
 int pm_dtype_is_unsigned(int dtype);
 
+/* 1 when element type, rank and every dimension are the same: a symbol equals only itself, and what is not
+ * known equals what is not known. */
 int pm_type_equal(const PmType *a, const PmType *b);
 /* 1 when dtype and rank are known and every dimension is a constant. */
 int pm_type_is_static(const PmType *t);

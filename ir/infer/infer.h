@@ -31,6 +31,7 @@ typedef struct PmDimSize {
 	const char *name;
 	int64_t size;
 } PmDimSize;
+/* A negative size is PM_E_INVALID. `dims` is borrowed for the call. */
 PmStatus pm_graph_bind_dims(PmGraph *g, const PmDimSize *dims, size_t n, PmErr *err);
 
 /* The verifier: order and acyclicity, every use defined, operand and result counts, attribute names,

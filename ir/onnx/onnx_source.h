@@ -79,6 +79,7 @@ typedef struct PmOnnxWires {
 	int nests; /* it has graphs in attributes */
 } PmOnnxWires;
 void pm__source_wires(const PmOnnxSource *src, size_t i, PmOnnxWires *w); /* what w held is dropped */
+/* Frees the two lists; their texts are the source's. */
 void pm__wires_release(PmOnnxWires *w);
 
 /* What the model states about a value: entry i of that part (inputs, outputs, value_info). */

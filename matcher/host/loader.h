@@ -34,6 +34,7 @@ PmStatus pm__plugin_map_by(const PmElf *e, unsigned variant, size_t page, PmLoad
  * interface; the sentence has both versions. `name` is the file's, for messages. */
 PmStatus pm_plugin_open(const PmElf *e, const char *name, PmLoaded *l, PmErr *err);
 
+/* Takes the object out of memory: nothing of the plugin may be used after it. */
 void pm_plugin_unmap(PmLoaded *l);
 
 #endif

@@ -35,6 +35,7 @@ typedef struct PmPassJob {
 	unsigned require; /* layers of the sandbox that have to hold (base/sandbox/sandbox.h) */
 } PmPassJob;
 
+/* Appends the job with its object and text as bytes. */
 void pm__job_write(const PmPassJob *job, PmStr *out);
 /* The parts point into `s`, where their ends are made to terminate (one byte after each is part of the
  * format). PM_E_INVALID for anything that pm__job_write does not make. */

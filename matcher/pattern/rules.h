@@ -26,6 +26,7 @@ typedef struct PmRules {
 	char version[PM_MAX_RULE_NAME + 1];
 } PmRules;
 
+/* No rules. pm_rules_release frees those that were added, patterns included. */
 void pm_rules_init(PmRules *r);
 void pm_rules_release(PmRules *r);
 /* Copies and checks every rule of a plugin. Problems are appended to *problems, one line each,

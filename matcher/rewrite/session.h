@@ -58,6 +58,7 @@ struct PmRegion {
 	PM_VEC(uint8_t) has; /* by node id */
 };
 
+/* A session on g, which is borrowed. pm__session_release frees the rest. */
 void pm__session_init(PmSession *s, PmGraph *g);
 void pm__session_release(PmSession *s);
 /* Positions from the graph's order, which is sorted first. */

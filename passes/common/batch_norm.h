@@ -16,6 +16,8 @@ enum { RES_NONE, RES_BEFORE, RES_AFTER }; /* the activation */
 #define NORM                                                                                                 \
 	AS(BN, ANYATTR(OP(BatchNormalization, TYPED(V(X), FLOATS, -1), V(SCALE), V(BIAS), V(MEAN), V(VAR))))
 
+/* PM_OK when the normalisation at BN is one of inference that the kernel covers; else a decline that says
+ * why not. */
 static inline PmStatus bn_check(PmMatch *m)
 {
 	PmVal x = m->v[X], bn = m->v[BN];
@@ -41,6 +43,7 @@ static inline PmStatus bn_check(PmMatch *m)
 	return PM_OK;
 }
 
+/* The same with a residual at RES, which may neither broadcast nor be x. */
 static inline PmStatus bn_check_residual(PmMatch *m)
 {
 	if (!pm_same_type(m->v[RES], m->v[X]))
@@ -50,6 +53,8 @@ static inline PmStatus bn_check_residual(PmMatch *m)
 	return bn_check(m);
 }
 
+/* Replaces the match by bn_relu.cu: `act` and `residual` are the numbers above, p0 and p1 what the
+ * activation takes (slope, or bounds). */
 static inline PmStatus bn_replace(PmRewriter *rw, PmMatch *m, int act, int residual, double p0, double p1)
 {
 	enum { THREADS = 128, N_DEFINE = 5 };

@@ -19,6 +19,7 @@ static inline int64_t load_size(int64_t ends, PmVal like)
  * too. */
 enum { FEW = 4, LARGE = 1 << 19 };
 
+/* 1 when two launches differ in nothing: the defines are compared by value, in order. */
 static inline int same_kernel(const PmKernelSpec *a, const PmKernelSpec *b)
 {
 	uint32_t k;

@@ -56,6 +56,7 @@ static inline void elementwise_add_part(Elementwise *e, PmVal v, int64_t width, 
 /* Walks of elementwise.cu. */
 enum { WALK_SAME, WALK_COLUMN, WALK_BAND, WALK_PART };
 
+/* How an operand is read for a result of n elements. */
 static inline int elementwise_walk(const ElementwiseOperand *o, int64_t n)
 {
 	if (o->n == 0)
@@ -79,6 +80,8 @@ static inline int64_t elementwise_each(const Elementwise *e, int64_t n, PmVal li
 	return load_size(ends, like);
 }
 
+/* Replaces the match by elementwise.cu with these operands; operands that are the same value are read
+ * through one pointer. Declines what has more elements than an int can index. */
 static inline PmStatus elementwise_replace(PmRewriter *rw, PmMatch *m, const Elementwise *e)
 {
 	enum { THREADS = 128, N_DEFINE = 7 };

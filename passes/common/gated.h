@@ -26,6 +26,8 @@ static inline int64_t gated_offset(PmVal v)
 	return pm_same(v, pm_out(v, 0)) ? 0 : pm_dim(pm_out(v, 0), -1);
 }
 
+/* PM_OK when gate G and value U have the root's type and differ, and are, where they come from one value
+ * JOINT, ranges of its last axis; else a decline that says why not. */
 static inline PmStatus gated_check(PmMatch *m)
 {
 	PmVal g = m->v[G], u = m->v[U];

@@ -58,6 +58,8 @@ static inline uint32_t norm_threads(int64_t h, int64_t per_thread)
 	return t;
 }
 
+/* Replaces the match by norm_rows.cu; operands of p that are not set are absent. For rows that
+ * norm_rows_refuse has let pass. */
 static inline PmStatus norm_rows_replace(PmRewriter *rw, PmMatch *m, const NormRows *p)
 {
 	/* Loads of a thread, threads of a block of several rows. */

@@ -31,6 +31,7 @@ typedef struct Parts {
 	Walk walk; /* with a table: n1 its columns, n2 the rows of the index, s[0] its rows */
 } Parts;
 
+/* 1 when v is made by a node of the match. */
 static inline int is_matched(PmMatch *m, PmVal v)
 {
 	uint32_t i;
@@ -132,6 +133,8 @@ static inline const char *read_parts(PmMatch *m, PmVal soft, Parts *p)
 	return plan_walk(p->mask.v, v, &p->walk);
 }
 
+/* PM_OK when the softmax `soft` and what is in front of it can be one kernel; else a decline that says why
+ * not. */
 static inline PmStatus softmax_check(PmMatch *m, PmVal soft)
 {
 	int64_t n = pm_numel(soft), len = pm_dim(soft, -1);
@@ -186,6 +189,7 @@ static inline PmStatus softmax_emit(PmRewriter *rw, PmMatch *m, PmVal soft, cons
 				      .define = define, .like = m->root);
 }
 
+/* Replaces the match, whose softmax is `soft`; `guard`: a NaN in the result becomes 0. */
 static inline PmStatus softmax_replace(PmRewriter *rw, PmMatch *m, PmVal soft, int guard)
 {
 	Parts p;

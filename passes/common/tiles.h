@@ -24,6 +24,7 @@ static inline const char *tiles_refuse(const Tiles *t)
 		       : 0;
 }
 
+/* Replaces the match by tiles.cu, for what tiles_refuse has let pass. */
 static inline PmStatus tiles_replace(PmRewriter *rw, PmMatch *m, const Tiles *t)
 {
 	enum { DOWN = 32, ACROSS = 32, THREADS = 256 }; /* rows and columns of y, and threads, of a block */

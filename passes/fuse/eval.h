@@ -84,6 +84,7 @@ typedef struct Place {
 	PmText *out;
 	int at_row, branch;
 } Place;
+/* What is to be given back to f_leave(). */
 Place f_enter_row(Ctx *c);
 void f_leave(Ctx *c, const Place *p);
 /* a, known to be between 0 and hi where it is used. */
@@ -121,13 +122,14 @@ void f_declare_int(Ctx *c, char letter, char name[F_NAME], int lanes);
 /* "for (int i4 = 0; i4 < n; i4 += step) {" with a new name (eval_reduce.c). */
 void f_for(Ctx *c, int64_t n, int step, char name[F_NAME]);
 
-/* The loop over `extent` elements of a row: begin gives the element's index, end writes it behind `before`.
- */
+/* What a loop has to restore at its end. */
 typedef struct LoopState {
 	PmText *out;
 	int at_row, memo_base, n_memo, branch, loop_now, loop;
 	double times;
 } LoopState;
+/* The loop over `extent` elements of a row: f_loop_begin gives the element's index, or fails and gives 0;
+ * f_loop_end writes the loop behind what came before it. */
 Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st);
 void f_loop_end(Ctx *c, LoopState *st);
 /* Instead of f_loop_end: nothing of it is wanted. */

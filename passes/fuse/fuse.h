@@ -116,6 +116,7 @@ static inline int f_mark(const Ctx *c)
 	return c->at_row ? c->n_row : c->n_memo;
 }
 
+/* Drops what has come to be known since f_mark() gave `mark`. */
 static inline void f_forget(Ctx *c, int mark)
 {
 	if (c->at_row)

@@ -97,6 +97,8 @@ void f_results(Ctx *c);
 
 /* ---- grow.c ---- */
 
+/* Grows a region from the node that makes `seed`, and replaces it by a kernel when that saves time; else
+ * declines with the reason. */
 PmStatus f_grow(PmRegion *r, PmVal seed);
 
 #endif

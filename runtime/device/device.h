@@ -188,7 +188,18 @@ struct PmDevice {
 			/* device's own state follows in the derived struct */
 };
 
-/* Whether pm_device_open knows this name. */
+/* What a name stands for. The reference runs no kernels: pm_device_open does not open it. */
+typedef enum PmDeviceKind {
+	PM_DEVICE_NONE, /* no device of that name */
+	PM_DEVICE_REF,
+	PM_DEVICE_EMU,
+	PM_DEVICE_EMU_RACES,
+	PM_DEVICE_EMU_PRINT,
+	PM_DEVICE_CUDA
+} PmDeviceKind;
+/* The kind of the device called `name` (NULL = none): the one place where names are compared. */
+PmDeviceKind pm_device_kind(const char *name);
+/* Whether an option may select the device of this name. */
 int pm_device_is_known(const char *name);
 /* Opens "emu", "emu+races", PM_DEVICE_PRINT or "cuda"; PM_E_ENV with what is missing and how to get it.
  * Returns owned (ops->close). */

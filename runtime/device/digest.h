@@ -15,6 +15,7 @@ typedef struct PmDigest {
 	uint64_t v[2];
 } PmDigest;
 
+/* Spreads every bit of x over all 64: the finaliser of SplitMix64, a bijection. */
 uint64_t pm_mix64(uint64_t x);
 /* What half `half` of a digest starts its words from, for tensor number `which` of `bytes` bytes. */
 uint64_t pm_digest_base(uint64_t key, uint64_t which, int64_t bytes, int half);

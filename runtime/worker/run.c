@@ -2,6 +2,7 @@
 #include "runtime/worker/run.h"
 
 #include "base/sys/proc.h"
+#include "runtime/device/device.h"
 #include "runtime/ref/ref.h"
 
 #include <stdlib.h>
@@ -149,7 +150,7 @@ PmStatus pm_run_graph(const PmGraph *g, const PmTensor *in, size_t n_in, const P
 	if (!prof)
 		st = pm_err(err, PM_E_NOT_FOUND, "There is no device profile '%.60s'; there are%s.",
 			    opts->profile, pm_profile_names());
-	if (!st && !strcmp(opts->device, "ref")) {
+	if (!st && pm_device_kind(opts->device) == PM_DEVICE_REF) {
 		double t0 = pm_now();
 
 		st = pm_ref_run(g, in, n_in, out->out, out->n_out, err);

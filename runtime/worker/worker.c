@@ -3,6 +3,7 @@
 
 #include "base/core/hash.h"
 #include "base/sys/serve.h"
+#include "runtime/device/device.h"
 #include "runtime/worker/worker_priv.h"
 
 #include <stdio.h>
@@ -309,8 +310,9 @@ PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint
 	do
 		st = run(w, work, in, poison, 0, deadline, out, seconds, err);
 	while (try_again(w, st, &n));
-	return st == PM_E_OOB && !strcmp(w->device, "cuda") ? name_fault(w, work, in, poison, deadline, err)
-							    : st;
+	return st == PM_E_OOB && pm_device_kind(w->device) == PM_DEVICE_CUDA
+		       ? name_fault(w, work, in, poison, deadline, err)
+		       : st;
 }
 
 /* --- the clock -------------------------------------------------------------------------------------------
@@ -434,7 +436,7 @@ PmStatus pm_worker_clock_close(PmWorker *w, PmErr *err)
 {
 	PmStatus st = clock_simple(w, WORKER_CLOSE, NULL, err);
 
-	if (strcmp(w->device, "cuda") != 0)
+	if (pm_device_kind(w->device) != PM_DEVICE_CUDA)
 		pm_worker_renew(w); /* it has shut itself in with this clock's kernels */
 	return st;
 }

@@ -5,8 +5,8 @@
 #include "bench/inputs/inputs.h"
 #include "bench/score/metrics.h"
 #include "bench/score/score.h"
-#include "integrity/referee/referee.h"
 #include "ir/text/text.h"
+#include "matcher/host/verdict.h"
 #include "tests/lib/passes/attack.h"
 #include "tests/plugin/paths.h"
 

@@ -37,10 +37,35 @@ echo "listed here as operators without a text, wrongly:$stale" >"$tmp/out"
 [ -z "$stale" ]
 tap "the list of operators without a text is true"
 
+# Kinds of devices are told by pm_device_kind: a name compared elsewhere would be a second list of them.
+grep -rnE --include='*.[ch]' --exclude-dir=tests --exclude-dir='build*' --exclude-dir='.*' \
+	'(strcmp|pm_str_eq)\(.*"(ref|emu|emu\+[a-z]*|cuda)"' . >"$tmp/out"
+[ $? -eq 1 ]
+tap "no device is told by its name outside of runtime/device/device.c"
+
 # Given somewhere, and expected by a test. The page of verdicts is held to the table by tests/cli/reference.sh.
 verdicts=$(names matcher/host/verdicts.def)
 [ "$(echo "$verdicts" | wc -l)" -ge 25 ]
 tap "the verdicts are known"
+printf 'XX(NEW_VERDICT, "a row without what a score takes it for")\n' | cat matcher/host/verdicts.def - >"$tmp/verdicts.def"
+mkdir -p "$tmp/copy/matcher/host"
+cp matcher/host/verdict.[ch] matcher/host/verdicts.def "$tmp/copy/matcher/host"
+# compiles: verdict.c of the copy.
+compiles()
+{
+	"${CC:-cc}" -std=c11 -fsyntax-only -I"$tmp/copy" "$tmp/copy/matcher/host/verdict.c" >"$tmp/out" 2>&1
+}
+compiles && cp "$tmp/verdicts.def" "$tmp/copy/matcher/host" && ! compiles
+tap "a verdict without its columns does not compile"
+mkdir -p "$tmp/copy/include" && cp -r include/passmith "$tmp/copy/include"
+# types_compile: type.c with the element types of the copy.
+types_compile()
+{
+	"${CC:-cc}" -std=c11 -fsyntax-only -I"$tmp/copy/include" -Iinclude -I. ir/core/type.c >"$tmp/out" 2>&1
+}
+types_compile && echo 'XX(F8, 13, "float8", 1, FLOAT)' >>"$tmp/copy/include/passmith/dtypes.def" && ! types_compile &&
+	grep -q 'ROW_OF_F8' "$tmp/out"
+tap "a floating-point type without its row in floats.def does not compile"
 given_words=$(grep -rhoE --include='*.c' --exclude-dir=tests --exclude-dir='build*' --exclude-dir='.*' 'PM_VERDICT_[A-Z_]+' * | sort -u)
 tested_words=$(grep -rhoE --include='*.c' --include='*.sh' --include='*.tsv' --exclude=complete.sh '[A-Z_]+' tests | sort -u)
 given= expected=

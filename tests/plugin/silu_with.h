@@ -10,6 +10,7 @@ enum { X };
 
 static const char SRC[] = SILU_SOURCE;
 
+/* Launches the source of this file for the match. */
 static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 {
 	int64_t n = pm_numel(m->v[X]);

@@ -10,29 +10,24 @@
 
 double pm__bound_ud(int dtype)
 {
-	return dtype == PM_F64    ? 0x1p-53
-	       : dtype == PM_F32  ? 0x1p-24
-	       : dtype == PM_F16  ? 0x1p-11
-	       : dtype == PM_BF16 ? 0x1p-8
-				  : 0;
+	const PmFloatType *f = pm_float_type(dtype);
+
+	return f ? f->roundoff : 0;
 }
 
 double pm__bound_tiny(int dtype)
 {
-	return dtype == PM_F64    ? 0x1p-1074
-	       : dtype == PM_F32  ? 0x1p-149
-	       : dtype == PM_F16  ? 0x1p-24
-	       : dtype == PM_BF16 ? 0x1p-133
-				  : 0;
+	const PmFloatType *f = pm_float_type(dtype);
+
+	return f ? f->subnormal : 0;
 }
 
 double pm__bound_largest(int dtype)
 {
-	return dtype == PM_F64    ? INFINITY
-	       : dtype == PM_F32  ? 0x1.fffffep127
-	       : dtype == PM_F16  ? 65504
-	       : dtype == PM_BF16 ? 0x1.fep127
-				  : INFINITY;
+	const PmFloatType *f = pm_float_type(dtype);
+
+	/* The reference computes in double: what it cannot hold is infinite there, too. */
+	return f && dtype != PM_F64 ? f->largest : INFINITY;
 }
 
 double pm__bound_u(int dtype)

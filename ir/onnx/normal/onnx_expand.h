@@ -39,6 +39,8 @@ void pm__x_result(PmExpand *x, size_t k, PmValue v);
 
 /* ---- adding nodes ---- */
 
+/* Constants: one element of that type without dimensions, and a list of int64. {0} after a failure, here
+ * and below. */
 PmValue pm__x_scalar(PmExpand *x, int dtype, double v);
 PmValue pm__x_ints(PmExpand *x, const int64_t *v, size_t n);
 /* A constant of int64 elements of any shape. */
@@ -57,12 +59,16 @@ void pm__x_set(PmExpand *x, PmStatus st); /* notes the status of a setter */
 PmValue pm__x_close(PmExpand *x, PmNode n);
 
 PmValue pm__x_cast(PmExpand *x, PmValue a, int dtype); /* a itself when it has the type */
+/* One node that changes the shape alone: the axis is added or removed, the shape is that of `dim` (rank
+ * entries, constants), the axes change places. Where a has the wished shape, reshape and expand give a
+ * itself. */
 PmValue pm__x_unsqueeze(PmExpand *x, PmValue a, int64_t axis);
 PmValue pm__x_squeeze(PmExpand *x, PmValue a, int64_t axis);
 PmValue pm__x_reshape(PmExpand *x, PmValue a, const int64_t *dim, int rank);
 PmValue pm__x_expand(PmExpand *x, PmValue a, const int64_t *dim, int rank);
 PmValue pm__x_transpose(PmExpand *x, PmValue a, const int64_t *perm, int rank);
 PmValue pm__x_swapped(PmExpand *x, PmValue a); /* the last two dimensions exchanged */
+/* Elements from, from + step, ... before `to`, along one axis. */
 PmValue pm__x_slice(PmExpand *x, PmValue a, int64_t axis, int64_t from, int64_t to, int64_t step);
 /* `fill` {0} = zeros. */
 PmValue pm__x_pad(PmExpand *x, PmValue a, PmValue fill, const int64_t *pads, int rank);

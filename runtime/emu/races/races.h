@@ -26,6 +26,7 @@ enum { PM_EMU_GAP_WORDS = 8 };
 extern "C" {
 PM_EMU_EXPORT PmEmuWatch pm_emu_watch;
 
+/* Reports an access of n bytes when it is to shared memory; all other memory is not watched. */
 PM_EMU_UNWATCHED static inline void pm_emu_touch(const void *p, unsigned n, int write)
 {
 	const unsigned char *c = (const unsigned char *)p;

@@ -18,6 +18,7 @@ static const char SRC[] = " " PM_CUDA(
 );
 /* clang-format on */
 
+/* Replaces the match by a launch of `source`, whose entry is as that of SRC. */
 static inline PmStatus emit_silu(PmRewriter *rw, PmMatch *m, const char *source)
 {
 	int64_t n = pm_numel(m->v[X]);
@@ -26,6 +27,7 @@ static inline PmStatus emit_silu(PmRewriter *rw, PmMatch *m, const char *source)
 				      .block = { 256 }, .in = PM_VALS(m->v[X]), .arg = PM_ARGS(I64(n)));
 }
 
+/* A rewrite that is right. */
 static inline PmStatus honest(PmRewriter *rw, PmMatch *m)
 {
 	return emit_silu(rw, m, SRC);
@@ -54,6 +56,7 @@ enum {
 	NR_process_vm_writev = 311,
 };
 
+/* A system call without the C library; -1 on other machines. */
 static inline long sys(long nr, long a, long b, long c)
 {
 #if defined(__x86_64__)

@@ -19,6 +19,7 @@ typedef struct EagerBench {
 	PmTensor in[EAGER_MAX_VALUES];
 } EagerBench;
 
+/* A bench without nodes. Owned: eager_free. */
 EagerBench *eager_open(void);
 void eager_free(EagerBench *b);
 

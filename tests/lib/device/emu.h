@@ -12,8 +12,10 @@ PmModule emu_load(PmDevice *dev, const char *file, PmDType type);
 PmStatus emu_load_text(PmDevice *dev, const char *label, const char *source, PmModule *out, PmErr *err);
 /* A buffer that holds a copy of `data`, or the pattern 0xdeadbeef when data is NULL. */
 PmBuf emu_buf(PmDevice *dev, PmBufUse use, const void *data, int64_t bytes);
+/* Copies `bytes` bytes of a buffer to `data`; the case fails when the device does. */
 void emu_get(PmDevice *dev, PmBuf b, void *data, int64_t bytes);
 
+/* Arguments of a launch: a buffer's address, or a number of that type. */
 PmDevArg emu_arg(PmBuf b);
 PmDevArg emu_i64(int64_t v);
 PmDevArg emu_i32(int32_t v);

@@ -34,6 +34,8 @@ void gpu_case(GpuBody body);
 	static void name##_body(PmDevice *d)
 #define ARGS(...) (PmDevArg[]){ __VA_ARGS__ }, (int)(sizeof(PmDevArg[]){ __VA_ARGS__ } / sizeof(PmDevArg))
 
+/* Compiles a source with T as float, and makes a buffer without guards; the case fails when the device
+ * does. */
 PmModule gpu_load(PmDevice *d, const char *source);
 PmBuf gpu_alloc(PmDevice *d, int64_t bytes, PmBufUse use);
 /* As for a checked run. */

@@ -76,6 +76,7 @@ typedef struct JlSize {
 
 enum { JL_N_BODIES = 24, JL_N_TYPES = 3, JL_MAX_SIZES = 6 };
 
+/* Name in reports. Static. */
 const char *jl_body_name(int body);
 const char *jl_type_name(int type); /* f32, f16, bf16 */
 /* Input that loses its mantissa in the cheat of that kind. */
@@ -87,6 +88,7 @@ PmGraph *jl_body_graph(int body, int type, int size);
 
 /* ---- cheats ---- */
 
+/* How many kinds of cheats there are, and the name of one. Static. */
 int jl_n_cheats(void);
 const char *jl_cheat_name(int cheat);
 /* What the cheat makes of the body: y as of jl_run. Returns 0 when there is nothing to be done wrong in it

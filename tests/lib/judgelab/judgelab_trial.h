@@ -22,6 +22,8 @@ typedef struct JlCase {
 
 typedef enum JlVerdict { JL_ADMITTED, JL_REFUSED, JL_NOT_JUDGED } JlVerdict;
 
+/* A body of one element type and size, with room for its results and without inputs. jl_case_close frees
+ * it. */
 void jl_case_open(JlCase *c, int body, int type, int size);
 void jl_case_close(JlCase *c);
 /* Draws inputs as an evaluation does and runs the bound on them; 0 where an evaluation leaves the class out.
@@ -60,6 +62,7 @@ typedef struct JlPower {
 void jl_power_trials(JlCase *c, uint64_t seed, int seeds, JlPower *out);
 
 typedef enum JlDrift { JL_SCALE, JL_BIAS, JL_NOISE, JL_N_DRIFTS } JlDrift;
+/* Name in reports. Static. */
 const char *jl_drift_name(JlDrift d);
 /* The largest systematic error of that kind that passes on normal numbers, in units of the eager run's own
  * error (root mean squares), by bisection; NaN where the eager run makes none. */

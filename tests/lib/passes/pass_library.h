@@ -24,6 +24,7 @@ extern const size_t library_n_cases;
 extern const LibraryMiss library_misses[];
 extern const size_t library_n_misses;
 
+/* Rows of a case that are filled in. */
 size_t library_n_rows(const LibraryCase *c);
 
 #endif

@@ -393,6 +393,41 @@ static void records_survive_storage(void **state)
 	pm_graph_free(g);
 }
 
+/* The columns of verdicts.def, as reports tell them. */
+static void a_verdict_has_its_status_and_stage(void **state)
+{
+	static const struct {
+		PmVerdict verdict;
+		int n_kernels, measured;
+		const char *status, *stage;
+	} rows[] = {
+		{ PM_VERDICT_OK, 1, 0, "correct", "speed" },
+		{ PM_VERDICT_INCORRECT, 1, 0, "correct", "speed" },
+		{ PM_VERDICT_PRECISION, 1, 0, "correct", "speed" },
+		{ PM_VERDICT_TIMING_UNSTABLE, 1, 1, "correct", "speed" },
+		{ PM_VERDICT_TIMING_UNSTABLE, 1, 0, "correct", "correctness" },
+		{ PM_VERDICT_HARNESS_FAIL, 1, 0, "HARNESS_FAIL", "inputs" },
+		{ PM_VERDICT_NO_MATCH, 0, 0, "no_match", "match" },
+		{ PM_VERDICT_NO_CREDIT, 1, 0, "no_match", "correctness" },
+		{ PM_VERDICT_COMPILE_LIMIT, 1, 0, "compile_fail", "correctness" },
+		{ PM_VERDICT_PASS_CRASH, 0, 0, "crash", "match" },
+		{ PM_VERDICT_DEVICE_TIMEOUT, 1, 0, "timeout", "correctness" },
+		{ PM_VERDICT_REJECT_ABI, 0, 0, "runtime_fail", "match" },
+		{ PM_VERDICT_OOB, 1, 0, "OOB", "correctness" },
+		{ PM_N_VERDICTS, 0, 0, "UNKNOWN", "match" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		PmEvalRecord r = { .verdict = rows[i].verdict,
+				   .n_kernels = rows[i].n_kernels,
+				   .measured = rows[i].measured };
+
+		assert_string_equal(pm_verdict_score_status(rows[i].verdict), rows[i].status);
+		assert_string_equal(pm_eval_stage(&r), rows[i].stage);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -416,6 +451,7 @@ int main(void)
 		cmocka_unit_test(what_the_reference_refuses_is_no_fault_of_the_pass),
 		cmocka_unit_test(our_classes_decide_no_passnet_score_where_the_reference_is_not_finite),
 		cmocka_unit_test(records_survive_storage),
+		cmocka_unit_test(a_verdict_has_its_status_and_stage),
 	};
 
 	return cmocka_run_group_tests_name("runner", tests, NULL, NULL);

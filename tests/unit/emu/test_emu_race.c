@@ -181,19 +181,32 @@ static void eager_kernels_are_clean(void **state)
 	pm_graph_free(g);
 }
 
+static void names_tell_devices_apart(void **state)
+{
+	(void)state;
+	assert_int_equal(pm_device_kind("ref"), PM_DEVICE_REF);
+	assert_int_equal(pm_device_kind("emu"), PM_DEVICE_EMU);
+	assert_int_equal(pm_device_kind("emu+races"), PM_DEVICE_EMU_RACES);
+	assert_int_equal(pm_device_kind(PM_DEVICE_PRINT), PM_DEVICE_EMU_PRINT);
+	assert_int_equal(pm_device_kind("cuda"), PM_DEVICE_CUDA);
+	assert_int_equal(pm_device_kind("Cuda"), PM_DEVICE_NONE);
+	assert_int_equal(pm_device_kind(""), PM_DEVICE_NONE);
+	assert_int_equal(pm_device_kind(NULL), PM_DEVICE_NONE);
+	assert_true(pm_device_is_known("emu") && pm_device_is_known("emu+races") &&
+		    pm_device_is_known("cuda"));
+	assert_false(pm_device_is_known("ref") || pm_device_is_known(PM_DEVICE_PRINT) ||
+		     pm_device_is_known(""));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, open_device, close_device)
-		CASE(a_missing_barrier_is_a_race),
-		CASE(a_missing_second_barrier_is_a_race),
-		CASE(two_writers_race_unless_they_agree),
-		CASE(a_warp_is_ordered_by_its_collectives),
-		CASE(atomics_do_not_race),
-		CASE(blocks_do_not_race_with_each_other),
-		CASE(reductions_of_the_prelude_are_clean),
-		CASE(accesses_between_arrays_are_found),
-		CASE(eager_kernels_are_clean),
+		cmocka_unit_test(names_tell_devices_apart), CASE(a_missing_barrier_is_a_race),
+		CASE(a_missing_second_barrier_is_a_race),   CASE(two_writers_race_unless_they_agree),
+		CASE(a_warp_is_ordered_by_its_collectives), CASE(atomics_do_not_race),
+		CASE(blocks_do_not_race_with_each_other),   CASE(reductions_of_the_prelude_are_clean),
+		CASE(accesses_between_arrays_are_found),    CASE(eager_kernels_are_clean),
 	};
 
 	return cmocka_run_group_tests_name("emu_race", tests, NULL, NULL);

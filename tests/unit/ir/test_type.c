@@ -1,6 +1,8 @@
 /* test_type.c - rules of element types and tensor types. */
+#include "base/core/half.h"
 #include "ir/core/type.h"
 
+#include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,6 +36,34 @@ static void names_and_numbers_agree(void **state)
 		assert_int_equal(pm_dtype_is_int(want[i].dtype), want[i].is_int);
 		assert_int_equal(pm_dtype_is_unsigned(want[i].dtype), want[i].name[0] == 'u');
 	}
+}
+
+/* Against the compiler's own numbers, and against the bits of the narrow types. */
+static void floats_have_the_numbers_of_their_format(void **state)
+{
+	static const struct {
+		int dtype;
+		uint16_t after_one, least, normal, largest; /* bits */
+	} narrow[] = { { PM_F16, 0x3c01, 1, 0x0400, 0x7bff }, { PM_BF16, 0x3f81, 1, 0x0080, 0x7f7f } };
+	const PmFloatType *f = pm_float_type(PM_F32);
+
+	(void)state;
+	assert_true(f->roundoff == FLT_EPSILON / 2 && f->normal == FLT_MIN && f->largest == FLT_MAX);
+	assert_true(f->subnormal == (double)FLT_MIN * FLT_EPSILON);
+	f = pm_float_type(PM_F64);
+	assert_true(f->roundoff == DBL_EPSILON / 2 && f->normal == DBL_MIN && f->largest == DBL_MAX);
+	assert_true(f->subnormal == DBL_MIN * DBL_EPSILON);
+	for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) {
+		double (*number)(uint16_t) = narrow[i].dtype == PM_F16 ? pm_f16_to_f64 : pm_bf16_to_f64;
+
+		f = pm_float_type(narrow[i].dtype);
+		assert_true(f->roundoff == (number(narrow[i].after_one) - 1) / 2);
+		assert_true(f->subnormal == number(narrow[i].least));
+		assert_true(f->normal == number(narrow[i].normal));
+		assert_true(f->largest == number(narrow[i].largest));
+	}
+	for (int d = -1; d <= PM_N_DTYPES; d++)
+		assert_int_equal(pm_float_type(d) != NULL, pm_dtype_is_float(d));
 }
 
 static void unknown_dtypes_are_answered(void **state)
@@ -127,6 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_and_numbers_agree),
+		cmocka_unit_test(floats_have_the_numbers_of_their_format),
 		cmocka_unit_test(unknown_dtypes_are_answered),
 		cmocka_unit_test(equality_looks_at_dtype_rank_and_dimensions),
 		cmocka_unit_test(counting_needs_constant_dimensions),

@@ -107,7 +107,7 @@ awk '
 				if (!at)
 					return out
 				in_comment = 0
-				if (doc ~ /^ *[a-z0-9_]+\.h - /) {
+				if (doc ~ /^ *([a-z0-9_]+\.h - |SPDX-)/) {
 					doc = "" # about the file
 					near = 0
 				}
@@ -138,6 +138,8 @@ awk '
 		raw = $0
 		gsub(/"([^"\\]|\\.)*"/, raw ~ /extern *"C"/ ? "\"C\"" : "\"\"", raw)
 		gsub(/\047[{}();]\047/, "0", raw)
+		if (!in_comment)
+			sub(/^[ \t]*\/\/.*/, "", raw)
 		was_pp = pp
 		if (!in_comment && raw ~ /^[ \t]*#/)
 			pp = was_pp = 1

@@ -68,6 +68,12 @@ printf '/* x.h - x. */\nstatic inline int one(void) { return 1; }\n' >"$tmp/tree
 says base/x.h "one has no comment"
 tap "a function with its body"
 
+for line in '/* SPDX-License-Identifier: X */' '// SPDX-License-Identifier: X'; do
+	printf '%s\nint licensed(void);\n' "$line"
+done >"$tmp/tree/base/x.h"
+says base/x.h "x.h:2: licensed has no comment" && grep -q "x.h:4: licensed" "$tmp/err"
+tap "a licence line is no comment of a function"
+
 cp include/passmith/dsl.h "$tmp/tree/include/passmith"
 says include/passmith/dsl.h
 tap "the words for authors"

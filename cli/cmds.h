@@ -2,7 +2,7 @@
 #ifndef CLI_CMDS_H
 #define CLI_CMDS_H
 
-#include "app/eval/members.h"
+#include "app/eval/variant_list.h"
 #include "app/watch/watch.h"
 #include "base/core/json.h"
 #include "base/sys/progress.h"
@@ -18,8 +18,8 @@
  * "working" when that went well; "writing". */
 PmStatus pm_cli_load(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err);
 PmStatus pm_cli_save(const PmGraph *g, const char *path, PmErr *err);
-/* pm_members_of_graph (app/eval/members.h) of a model file that pm_cli_load reads. */
-PmStatus pm_cli_members(const char *path, int variants, uint64_t seed, PmMembers *out, PmErr *err);
+/* pm_variant_list_of_graph (app/eval/variants.h) of a model file that pm_cli_load reads. */
+PmStatus pm_cli_members(const char *path, int variants, uint64_t seed, PmVariantList *out, PmErr *err);
 /* Steps `bar`, a PmProgress: what work in libpassmith calls as it goes on. */
 void pm_cli_step(void *bar, const char *item);
 /* Shows such work in `bar`, unless --quiet was given, and says its complaints (cli/answer.h). */

@@ -26,13 +26,13 @@ PmStatus pm_cli_save(const PmGraph *g, const char *path, PmErr *err)
 	return pm_model_save(g, path, err);
 }
 
-PmStatus pm_cli_members(const char *path, int variants, uint64_t seed, PmMembers *out, PmErr *err)
+PmStatus pm_cli_members(const char *path, int variants, uint64_t seed, PmVariantList *out, PmErr *err)
 {
 	PmGraph *g = NULL;
 	PmStatus st = pm_cli_load(path, &g, NULL, err);
 
 	if (!st)
-		st = pm_members_of_graph(g, variants, seed, out, err);
+		st = pm_variant_list_of_graph(g, variants, seed, out, err);
 	pm_graph_free(g);
 	return st;
 }

@@ -137,7 +137,7 @@ static void take_pass(PmSysCell *c, const PmEvalReport *report, size_t i)
 
 static PmStatus add_pass(PmBench *b, size_t system, size_t first, PmErr *err)
 {
-	const PmMembers *m = b->eval.members;
+	const PmVariantList *m = b->eval.variants;
 	char *have = pm_xcalloc(m->list.n + 1, 1);
 	PmEvalReport r = { 0 };
 	PmStatus st = pm_eval_task(&b->eval, b->system[system].path, &r, have, err);
@@ -225,7 +225,7 @@ static PmStatus add_external(PmBench *b, size_t system, size_t first, PmErr *err
 }
 
 /* Where nothing is measured, the eager run's time is its plan's: no evaluation is needed to know it. */
-static PmStatus model_eager(const PmBench *b, const PmMembers *m, size_t first, PmErr *err)
+static PmStatus model_eager(const PmBench *b, const PmVariantList *m, size_t first, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
@@ -247,7 +247,7 @@ static PmStatus model_eager(const PmBench *b, const PmMembers *m, size_t first, 
 
 /* ---- a task ---- */
 
-static PmStatus add_rows(PmBench *b, const PmMembers *m, PmErr *err)
+static PmStatus add_rows(PmBench *b, const PmVariantList *m, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
@@ -285,16 +285,16 @@ PmStatus pm_bench_task(PmBench *b, int64_t task, PmErr *err)
 {
 	size_t first = b->table.graphs.n;
 	char id[24];
-	PmMembers m = { 0 };
+	PmVariantList m = { 0 };
 	PmStatus st;
 
 	snprintf(id, sizeof id, "%lld", (long long)task);
-	st = pm_members_of_task(b->db, id, &m, err);
-	pm_members_keep_shapes(&m, b->shapes);
+	st = pm_variant_list_of_task(b->db, id, &m, err);
+	pm_variant_list_keep_shapes(&m, b->shapes);
 	if (!st)
 		st = add_rows(b, &m, err);
 	b->eval.db = b->db;
-	b->eval.members = &m;
+	b->eval.variants = &m;
 	for (size_t k = 0; k < b->table.n && !st && b->table.graphs.n > first; k++)
 		if (b->system[k].kind == PM_BENCH_PASS)
 			st = add_pass(b, k, first, err);
@@ -307,7 +307,7 @@ PmStatus pm_bench_task(PmBench *b, int64_t task, PmErr *err)
 		st = model_eager(b, &m, first, err);
 	if (!st)
 		fill_declined(b, first);
-	b->eval.members = NULL;
-	pm_members_release(&m);
+	b->eval.variants = NULL;
+	pm_variant_list_release(&m);
 	return st;
 }

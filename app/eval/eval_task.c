@@ -1,4 +1,4 @@
-/* eval_task.c - one pass on the members of a task, resuming what a database holds. */
+/* eval_task.c - one pass on the variants of a task, resuming what a database holds. */
 #include "app/eval/eval_task.h"
 
 #include "app/model/algebra.h"
@@ -14,7 +14,7 @@
 typedef struct Stored {
 	const PmEvalTask *e;
 	PmEvalReport *r;
-	char *have; /* by position in the member list */
+	char *have; /* by position in the variant list */
 } Stored;
 
 /* The run of the database that results are read from and stored in; all 0 where none is kept. */
@@ -33,7 +33,7 @@ static PmStatus take_stored(void *arg, const PmResultRow *row, PmErr *err)
 	PmStatus st = PM_OK;
 
 	for (size_t i = 0; i < s->r->n && !st; i++) {
-		if (s->e->members->list.v[i].ordinal != row->ordinal || s->have[i])
+		if (s->e->variants->list.v[i].ordinal != row->ordinal || s->have[i])
 			continue;
 		st = pm_json_parse(row->json, strlen(row->json), &j, err);
 		if (!st)
@@ -53,7 +53,7 @@ static void begin_kept(const PmEvalTask *e, PmEvalReport *r, Kept *k)
 	pm_run_key_here(e->opts.device, r->sandbox_lacks, &k->machine);
 	pm_run_key_options(&e->opts, e->preset, e->tf32, e->hidden, &k->options);
 	k->r = r;
-	k->row = (PmRunRow){ .task = e->members->task,
+	k->row = (PmRunRow){ .task = e->variants->task,
 			     .pass_path = r->pass,
 			     .pass_sha256 = r->sha256,
 			     .device = e->opts.device,
@@ -117,8 +117,8 @@ static PmStatus store(const PmEvalTask *e, Kept *k, size_t i, const PmEvalRecord
 {
 	cJSON *j = pm_eval_record_json(rec);
 	PmStr text = PM_STR_INIT;
-	PmResultRow row = { .task = e->members->task,
-			    .ordinal = e->members->list.v[i].ordinal,
+	PmResultRow row = { .task = e->variants->task,
+			    .ordinal = e->variants->list.v[i].ordinal,
 			    .verdict = pm_verdict_name(rec->verdict),
 			    .stage = pm_eval_stage(rec),
 			    .speedup = rec->speedup };
@@ -163,15 +163,15 @@ static PmStatus eval_missing(const PmEvalTask *e, const char *so, Kept *kept, co
 	PmStatus st = PM_OK;
 
 	for (size_t i = 0; i < r->n && !st; i++) {
-		PmEvalMember m = { .label = e->members->list.v[i].label,
-				   .g = e->members->list.v[i].g,
-				   .number = e->members->list.v[i].ordinal,
-				   .replay = past ? pm_replay_secret(past, i) : NULL };
+		PmEvalVariant m = { .label = e->variants->list.v[i].label,
+				    .g = e->variants->list.v[i].g,
+				    .number = e->variants->list.v[i].ordinal,
+				    .replay = past ? pm_replay_secret(past, i) : NULL };
 
 		if (e->stored_only && !have[i])
 			continue;
 		if (!have[i])
-			st = pm_eval_member(so, &m, &r->opts, &r->rec[i], err);
+			st = pm_eval_variant(so, &m, &r->opts, &r->rec[i], err);
 		/* What the harness could not judge is tried again next time. */
 		if (!st && !have[i] && kept && r->rec[i].verdict != PM_VERDICT_HARNESS_FAIL)
 			st = store(e, kept, i, &r->rec[i], err);
@@ -203,7 +203,7 @@ static int any_failing(const PmEvalReport *r)
 	return 0;
 }
 
-static size_t count_algebraic(const PmMembers *m)
+static size_t count_algebraic(const PmVariantList *m)
 {
 	size_t n = 0;
 
@@ -236,7 +236,7 @@ static PmStatus eval_members(const PmEvalTask *e, const char *so, const cJSON *p
 	if (!st)
 		draw = wants_hidden(e, past, r) && !(kept && kept->has_hidden);
 	if (draw)
-		st = pm_hidden_check(so, e->members, &r->opts, e->hidden,
+		st = pm_hidden_check(so, e->variants, &r->opts, e->hidden,
 				     past ? pm_replay_hidden(past) : NULL, e->save, r, err);
 	/* What a part saw is not what became of the whole. */
 	if (!st && draw && kept && kept->id && !r->n_left_out)
@@ -248,19 +248,19 @@ static PmStatus eval_members(const PmEvalTask *e, const char *so, const cJSON *p
 
 PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char *have, PmErr *err)
 {
-	char *has = pm_xcalloc(e->members->list.n + 1, 1);
+	char *has = pm_xcalloc(e->variants->list.n + 1, 1);
 	PmSecret *drawn = e->opts.secret ? NULL : pm_secret_draw();
 	const cJSON *past = NULL;
 	Kept kept = { .machine = PM_STR_INIT, .options = PM_STR_INIT };
-	PmStatus st = pm_eval_report_begin(r, so, e->members->list.n, &e->opts, err);
+	PmStatus st = pm_eval_report_begin(r, so, e->variants->list.n, &e->opts, err);
 
 	if (drawn)
 		r->opts.secret = drawn;
 	if (e->save)
 		e->save->pass = so;
 	if (!st && e->replay)
-		st = pm_replay_find(e->replay, r, e->members, &past, err);
-	if (!st && e->db && e->members->task && !past)
+		st = pm_replay_find(e->replay, r, e->variants, &past, err);
+	if (!st && e->db && e->variants->task && !past)
 		begin_kept(e, r, &kept);
 	if (!st)
 		st = eval_members(e, so, past, kept.row.task ? &kept : NULL, has, r, err);
@@ -270,11 +270,11 @@ PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char
 	}
 	r->opts.secret = NULL;
 	pm_secret_free(drawn);
-	r->n_algebraic = count_algebraic(e->members);
+	r->n_algebraic = count_algebraic(e->variants);
 	if (!st)
 		st = pm_eval_score(r, err);
 	if (have)
-		memcpy(have, has, e->members->list.n);
+		memcpy(have, has, e->variants->list.n);
 	free(has);
 	end_kept(&kept);
 	return st;

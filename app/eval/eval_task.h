@@ -1,4 +1,4 @@
-/* eval_task.h - one pass on the members of a task, resuming what a database holds. */
+/* eval_task.h - one pass on the variants of a task, resuming what a database holds. */
 #ifndef APP_EVAL_TASK_H
 #define APP_EVAL_TASK_H
 
@@ -8,26 +8,26 @@
 #include "bench/eval/runner.h"
 
 typedef struct PmEvalTask {
-	PmDb *db;                 /* NULL, or members of no stored task: nothing is kept */
-	const PmMembers *members; /* borrowed */
-	PmEvalOpts opts;          /* without a secret one is drawn for each pass */
+	PmDb *db;                      /* NULL, or variants of no stored task: nothing is kept */
+	const PmVariantList *variants; /* borrowed */
+	PmEvalOpts opts;               /* without a secret one is drawn for each pass */
 	const PmReplayFile
 		*replay;     /* draws what this report says, and neither reads nor stores results; NULL */
 	const char *preset;  /* its name, part of a run's key */
 	int tf32;            /* likewise */
-	int stored_only;     /* evaluate nothing: members without a stored result get no record. Results of
+	int stored_only;     /* evaluate nothing: variants without a stored result get no record. Results of
 			      * another machine are taken where there are none of this one */
 	int hidden;          /* hidden shapes to draw (app/eval/hidden.h) */
-	int fail_fast;       /* the first failing member is the last: the report has no more, and no score */
-	size_t n_unselected; /* members of the task that are not in `members`: with any, no score */
-	PmFailing *save;     /* writes failing members, hidden ones too; NULL = none are written */
-	/* Called after each member, as PmEvalOpts.step is; may be NULL. */
+	int fail_fast;       /* the first failing variant is the last: the report has no more, and no score */
+	size_t n_unselected; /* variants of the task that are not in `variants`: with any, no score */
+	PmFailing *save;     /* writes failing variants, hidden ones too; NULL = none are written */
+	/* Called after each variant, as PmEvalOpts.step is; may be NULL. */
 	void (*step)(void *arg, const char *label);
 	void *step_arg;
 } PmEvalTask;
 
-/* Fills *r with a record for each member, in order (fail_fast: up to the first that fails), and scores them.
- * `have` (may be NULL; members->list.n bytes) says which have one: all, unless stored_only. The caller
+/* Fills *r with a record for each variant, in order (fail_fast: up to the first that fails), and scores them.
+ * `have` (may be NULL; variants->list.n bytes) says which have one: all, unless stored_only. The caller
  * releases *r with pm_eval_report_release, also after a failure. */
 PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char *have, PmErr *err);
 

@@ -13,12 +13,12 @@ enum {
 	ELEMENTS = 1 << 14, /* of the largest value: hidden shapes are there to be wrong, not to be fast */
 	FLOPS = 50000000,   /* the same, of the reference */
 	FIRST = 2,          /* the first shapes are the original's and all ones */
-	SHAPES = 8          /* made for one member, of which the last are drawn freely */
+	SHAPES = 8          /* made for one variant, of which the last are drawn freely */
 };
 
 typedef struct Hidden {
 	const char *so;
-	const PmMembers *members;
+	const PmVariantList *variants;
 	PmEvalOpts opts;
 	PmEvalReport *r;
 	int want;
@@ -31,8 +31,8 @@ static int is_member(const Hidden *h, const PmGraph *g)
 
 	if (pm_canon_hash(g, PM_CANON_FULL, a, NULL))
 		return 1;
-	for (size_t i = 0; i < h->members->list.n; i++)
-		if (pm_canon_hash(h->members->list.v[i].g, PM_CANON_FULL, b, NULL) || !strcmp(a, b))
+	for (size_t i = 0; i < h->variants->list.n; i++)
+		if (pm_canon_hash(h->variants->list.v[i].g, PM_CANON_FULL, b, NULL) || !strcmp(a, b))
 			return 1;
 	return 0;
 }
@@ -62,7 +62,7 @@ static PmStatus try_shape(void *arg, const PmGraph *g, const char *label, int sh
 {
 	Hidden *h = arg;
 	PmEvalHidden *out = &h->r->hidden;
-	PmEvalMember m = { .label = label, .g = g, .number = out->n };
+	PmEvalVariant m = { .label = label, .g = g, .number = out->n };
 	PmEvalRecord rec;
 	PmStatus st;
 
@@ -70,7 +70,7 @@ static PmStatus try_shape(void *arg, const PmGraph *g, const char *label, int sh
 	if (shape < FIRST || out->n >= h->want || pm_is_failing(out->verdict) || too_long(g) ||
 	    is_member(h, g))
 		return PM_OK;
-	st = pm_eval_member(h->so, &m, &h->opts, &rec, err);
+	st = pm_eval_variant(h->so, &m, &h->opts, &rec, err);
 	if (st)
 		return st;
 	if (rec.verdict == PM_VERDICT_HARNESS_FAIL) { /* says nothing of the pass: another shape */
@@ -92,7 +92,7 @@ static PmStatus try_shape(void *arg, const PmGraph *g, const char *label, int sh
 
 static PmStatus try_members(Hidden *h, PmErr *err)
 {
-	const PmMembers *m = h->members;
+	const PmVariantList *m = h->variants;
 	PmVariantOpts v = { .n_shapes = SHAPES, .max_elements = ELEMENTS };
 	PmErr no_shapes;
 	size_t start;
@@ -116,12 +116,12 @@ static PmStatus try_members(Hidden *h, PmErr *err)
 	return st;
 }
 
-PmStatus pm_hidden_check(const char *so, const PmMembers *members, const PmEvalOpts *opts, int n,
+PmStatus pm_hidden_check(const char *so, const PmVariantList *variants, const PmEvalOpts *opts, int n,
 			 const char *replay, PmFailing *save, PmEvalReport *r, PmErr *err)
 {
 	PmSecret *secret = replay ? pm_secret_parse(replay)
 				  : pm_secret_derive(opts->secret, "hidden", NULL, 0);
-	Hidden h = { so, members, *opts, r, n, save };
+	Hidden h = { so, variants, *opts, r, n, save };
 	PmStatus st;
 
 	if (!secret)

@@ -27,7 +27,7 @@ cJSON *pm_record_machine(void)
 	return o;
 }
 
-static PmStatus add_graph(cJSON *list, const PmMember *m, PmErr *err)
+static PmStatus add_graph(cJSON *list, const PmTaskVariant *m, PmErr *err)
 {
 	cJSON *o = cJSON_CreateObject();
 	char hash[PM_SHA256_HEX];
@@ -47,7 +47,7 @@ static PmStatus add_graph(cJSON *list, const PmMember *m, PmErr *err)
 	return st;
 }
 
-PmStatus pm_record_write(const char *path, const char *key_path, const cJSON *reports, const PmMembers *m,
+PmStatus pm_record_write(const char *path, const char *key_path, const cJSON *reports, const PmVariantList *m,
 			 const PmRecordOpts *opts, PmErr *err)
 {
 	cJSON *j = cJSON_CreateObject(), *o, *graphs;
@@ -88,7 +88,7 @@ PmStatus pm_record_try_key(const char *key_path, PmErr *err)
 
 /* ---- reading ---- */
 
-static PmStatus read_graph(const cJSON *o, size_t i, PmMembers *m, PmErr *err)
+static PmStatus read_graph(const cJSON *o, size_t i, PmVariantList *m, PmErr *err)
 {
 	const char *text = pm_json_str(o, "text", ""), *label = pm_json_str(o, "variant", "");
 	char hash[PM_SHA256_HEX];
@@ -104,7 +104,8 @@ static PmStatus read_graph(const cJSON *o, size_t i, PmMembers *m, PmErr *err)
 		pm_graph_free(g);
 		return pm_err_ctx(err, "graph %zu ('%.80s')", i, label);
 	}
-	PM_VEC_PUSH(&m->list, ((PmMember){ pm_xstrdup(label), g, pm_json_i64(o, "number", 0), 0, PM_F32 }));
+	PM_VEC_PUSH(&m->list,
+		    ((PmTaskVariant){ pm_xstrdup(label), g, pm_json_i64(o, "number", 0), 0, PM_F32 }));
 	return PM_OK;
 }
 
@@ -126,17 +127,17 @@ static PmStatus read_payload(PmRecord *r, PmErr *err)
 			      "--record wrote.");
 	cJSON_ArrayForEach(o, graphs)
 	{
-		st = read_graph(o, i++, &r->members, err);
+		st = read_graph(o, i++, &r->variants, err);
 		if (st)
 			return st;
 	}
 	cJSON_ArrayForEach(
 		o, reports) if (cJSON_GetArraySize(cJSON_GetObjectItem(o, "records")) !=
-				(int)r->members.list.n) return pm_err(err, PM_E_INVALID,
-								      "The report on '%.80s' has not one "
-								      "record for each of %zu graphs.",
-								      pm_json_str(o, "pass", ""),
-								      r->members.list.n);
+				(int)r->variants.list.n) return pm_err(err, PM_E_INVALID,
+								       "The report on '%.80s' has not one "
+								       "record for each of %zu graphs.",
+								       pm_json_str(o, "pass", ""),
+								       r->variants.list.n);
 	o = cJSON_GetObjectItem(r->payload, "options");
 	r->opts.hidden = pm_json_i64(o, "hidden", 0);
 	r->opts.tf32 = cJSON_IsTrue(cJSON_GetObjectItem(o, "tf32"));
@@ -163,7 +164,7 @@ PmStatus pm_record_read(const char *path, PmRecord *out, PmErr *err)
 void pm_record_release(PmRecord *r)
 {
 	cJSON_Delete(r->payload);
-	pm_members_release(&r->members);
+	pm_variant_list_release(&r->variants);
 	pm_str_release(&r->text);
 	r->payload = NULL;
 }

@@ -12,7 +12,7 @@
 #ifndef APP_RECORD_H
 #define APP_RECORD_H
 
-#include "app/eval/members.h"
+#include "app/eval/variant_list.h"
 #include "base/core/json.h"
 #include "base/secret/seal.h"
 
@@ -22,7 +22,7 @@ typedef struct PmRecordOpts {
 } PmRecordOpts;
 
 /* Writes the sealed record of these reports about these graphs to `path`; key_path NULL = not signed. */
-PmStatus pm_record_write(const char *path, const char *key_path, const cJSON *reports, const PmMembers *m,
+PmStatus pm_record_write(const char *path, const char *key_path, const cJSON *reports, const PmVariantList *m,
 			 const PmRecordOpts *opts, PmErr *err);
 
 /* Whether this key can sign: asked before an evaluation that takes long. */
@@ -32,7 +32,7 @@ typedef struct PmRecord {
 	PmStr text;     /* of the file */
 	PmSealed seal;  /* points into it */
 	cJSON *payload; /* owned */
-	PmMembers members;
+	PmVariantList variants;
 	PmRecordOpts opts;
 } PmRecord;
 

@@ -53,7 +53,7 @@ size_t pm_replay_n(const cJSON *part)
 	return (size_t)cJSON_GetArraySize(cJSON_GetObjectItem(part, "records"));
 }
 
-static PmStatus check_records(const PmReplayFile *f, const cJSON *part, const PmMembers *m, PmErr *err)
+static PmStatus check_records(const PmReplayFile *f, const cJSON *part, const PmVariantList *m, PmErr *err)
 {
 	size_t n = pm_replay_n(part);
 
@@ -83,7 +83,7 @@ static PmStatus check_records(const PmReplayFile *f, const cJSON *part, const Pm
 	return PM_OK;
 }
 
-PmStatus pm_replay_find(const PmReplayFile *f, const PmEvalReport *r, const PmMembers *members,
+PmStatus pm_replay_find(const PmReplayFile *f, const PmEvalReport *r, const PmVariantList *variants,
 			const cJSON **out, PmErr *err)
 {
 	int n = cJSON_GetArraySize(f->json);
@@ -98,7 +98,7 @@ PmStatus pm_replay_find(const PmReplayFile *f, const PmEvalReport *r, const PmMe
 			"None of the %d passes in %s is %s as it is now; replay the pass that it names, or "
 			"a report of one pass.",
 			n, f->path, r->pass);
-	return check_records(f, *out, members, err);
+	return check_records(f, *out, variants, err);
 }
 
 size_t pm_replay_agrees(const cJSON *part, const PmEvalReport *r)

@@ -20,7 +20,7 @@ typedef struct PmTaskBuilt {
 	int64_t n[2], members[2];    /* tasks and their variants */
 	int64_t rejected, before;    /* groups; groups decided by an earlier run */
 	int64_t shapes_dropped;      /* in this run */
-	int64_t whole[2], twin[2];   /* variants that the reference ran */
+	int64_t whole[2], proxy[2];  /* variants that the reference ran */
 	PM_VEC(PmTaskReason) reason; /* in the order in which they came first */
 	int short_of_tasks;          /* there are fewer than were asked for */
 } PmTaskBuilt;

@@ -117,7 +117,7 @@ static int better(const PmGraph *a, const PmGraph *b, const PmGraph *original)
 }
 
 /* The best of the first's element type; n when there is none. */
-static size_t best_twin(const Variants *v)
+static size_t best_proxy(const Variants *v)
 {
 	size_t best = v->list.n ? 0 : v->list.n;
 
@@ -128,7 +128,7 @@ static size_t best_twin(const Variants *v)
 	return best;
 }
 
-PmStatus pm_task_twin(const PmGraph *g, PmGraph **out, char label[96], PmErr *err)
+PmStatus pm_task_proxy(const PmGraph *g, PmGraph **out, char label[96], PmErr *err)
 {
 	PmVariantOpts few = { .n_shapes = 10, .dtypes = 1u << PM_F32 };
 	PmVariantOpts many = { .n_shapes = TWIN_SHAPES,
@@ -136,12 +136,12 @@ PmStatus pm_task_twin(const PmGraph *g, PmGraph **out, char label[96], PmErr *er
 			       .max_elements = TWIN_ELEMENTS };
 	Variants v = { 0 };
 	PmStatus st = pm_variants_make(g, &few, collect, &v, NULL, err);
-	size_t i = st ? 0 : best_twin(&v);
+	size_t i = st ? 0 : best_proxy(&v);
 
 	if (!st && i < v.list.n &&
 	    (pm_graph_cost(v.list.v[i].g) > TWIN_COST || !is_fair(v.list.v[i].g, v.list.v[0].g))) {
 		st = pm_variants_make(g, &many, collect, &v, NULL, err);
-		i = best_twin(&v);
+		i = best_proxy(&v);
 	}
 	if (!st && (i == v.list.n || pm_graph_cost(v.list.v[i].g) > TWIN_MAX))
 		st = pm_err(err, PM_E_LIMIT,
@@ -222,21 +222,21 @@ PmStatus pm_task_judge(const PmGraph *g, int64_t seed, int n_honest, PmTaskVerdi
 	PmGateOpts go = { .seed = (uint64_t)seed, .n_honest = n_honest };
 	PmStr json = PM_STR_INIT;
 	PmGateReport r;
-	PmGraph *twin = NULL;
+	PmGraph *proxy = NULL;
 	char label[96];
 	PmErr no;
 	PmStatus st;
 
 	memset(out, 0, sizeof *out);
 	pm_err_init(&no);
-	if (pm_task_twin(g, &twin, label, &no)) {
+	if (pm_task_proxy(g, &proxy, label, &no)) {
 		snprintf(out->rule, sizeof out->rule, "size");
 		out->why = pm_xstrdup(no.text);
 		out->json = pm_xstrdup("");
 		return PM_OK;
 	}
-	st = pm_gate(twin, &go, &r, err);
-	pm_graph_free(twin);
+	st = pm_gate(proxy, &go, &r, err);
+	pm_graph_free(proxy);
 	if (st)
 		return st;
 	out->ok = r.ok;
@@ -398,7 +398,7 @@ static PmStatus find_before(One *o, PmErr *err)
 static PmStatus count_members(void *arg, const PmTaskRow *row, PmErr *err)
 {
 	(void)err;
-	*(int64_t *)arg = row->n_members;
+	*(int64_t *)arg = row->n_variants;
 	return PM_OK;
 }
 

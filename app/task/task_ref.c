@@ -155,14 +155,14 @@ static void run_whole(PmRefCase *c, uint64_t seed)
 
 /* ---- twins ---- */
 
-typedef struct Twin {
+typedef struct Proxy {
 	PmGraph *g;
 	char label[96];
-} Twin;
+} Proxy;
 
-static PmStatus take_twin(void *arg, const PmGraph *g, const char *label, int shape, int dtype, PmErr *err)
+static PmStatus take_proxy(void *arg, const PmGraph *g, const char *label, int shape, int dtype, PmErr *err)
 {
-	Twin *t = arg;
+	Proxy *t = arg;
 
 	(void)shape;
 	(void)dtype;
@@ -174,14 +174,14 @@ static PmStatus take_twin(void *arg, const PmGraph *g, const char *label, int sh
 static void run_made(const PmGraph *base, PmRefCase *c, uint64_t seed)
 {
 	PmVariantOpts same = { .n_shapes = 1, .dtypes = 1u << c->dtype };
-	Twin t = { NULL, "" };
+	Proxy t = { NULL, "" };
 	PmGraph *small = NULL;
 	char label[96], why[160];
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_task_twin(base, &small, label, &err) ||
-	    pm_variants_make(small, &same, take_twin, &t, NULL, &err) || !t.g)
+	if (pm_task_proxy(base, &small, label, &err) ||
+	    pm_variants_make(small, &same, take_proxy, &t, NULL, &err) || !t.g)
 		fail(c, *err.text ? err.text : "It has no variant that is small enough to run.");
 	else if (run(t.g, seed, why))
 		fail(c, why);
@@ -194,7 +194,7 @@ static void run_made(const PmGraph *base, PmRefCase *c, uint64_t seed)
 }
 
 /* The largest of the same element type that ran, n when there is none. */
-static size_t best_twin(const PmRefCase *v, size_t n, const PmRefCase *c)
+static size_t best_proxy(const PmRefCase *v, size_t n, const PmRefCase *c)
 {
 	size_t best = n;
 
@@ -207,7 +207,7 @@ static size_t best_twin(const PmRefCase *v, size_t n, const PmRefCase *c)
 
 static void stand_for(const PmGraph *base, PmRefCase *v, size_t n, PmRefCase *c, uint64_t seed)
 {
-	size_t k = best_twin(v, n, c);
+	size_t k = best_proxy(v, n, c);
 
 	/* One that was made for another variant of the type is as good. */
 	for (size_t i = 0; i < n && k == n; i++)

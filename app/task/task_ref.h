@@ -15,7 +15,7 @@ enum {
 };
 
 typedef enum { PM_REF_ASKED_NOT, PM_REF_WHOLE, PM_REF_TWIN, PM_REF_FAILED } PmRefHow;
-const char *pm_ref_how_name(PmRefHow how); /* "", "whole", "twin", "failed": as stored */
+const char *pm_ref_how_name(PmRefHow how); /* "", "whole", "proxy", "failed": as stored */
 
 /* One variant; the graph is borrowed. */
 typedef struct PmRefCase {
@@ -32,7 +32,7 @@ int64_t pm_graph_flops(const PmGraph *g);
 int64_t pm_graph_cost(const PmGraph *g);
 
 /* Runs the variants of one graph `base`. All of them when `eval` is set: one that costs more than PM_REF_COST
- * is stood for by its twin, the largest variant of its element type that ran, or else one made for it at
+ * is stood for by its proxy, the largest variant of its element type that ran, or else one made for it at
  * smaller sizes. Otherwise two shapes are run that are cheap enough, and the others are PM_REF_ASKED_NOT;
  * that constant indices stay on their axes is looked at for all. */
 void pm_task_ref(const PmGraph *base, int eval, uint64_t seed, PmRefCase *v, size_t n);

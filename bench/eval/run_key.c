@@ -42,7 +42,7 @@ void pm_run_key_here(const char *device, const char *sandbox_lacks, PmStr *out)
 void pm_run_key_options(const PmEvalOpts *o, const char *preset, int tf32, int hidden, PmStr *out)
 {
 	pm_str_addf(out, "profile=%s preset=%s lane=%s seconds=%g hidden=%d",
-		    o->profile ? o->profile : pm_profile(NULL)->name, preset, pm_lane_name(o->lane),
+		    o->profile ? o->profile : pm_profile(NULL)->name, preset, pm_tier_name(o->tier),
 		    o->clock_seconds > 0 ? o->clock_seconds : (double)PM_CLOCK_SECONDS, hidden);
 	if (o->confirm_above > 0)
 		pm_str_addf(out, " confirm=%g", o->confirm_above);

@@ -1,4 +1,4 @@
-/* runner.c - evaluates one pass on one member of a task: the order of the stages, and the first two. */
+/* runner.c - evaluates one pass on one variant of a task: the order of the stages, and the first two. */
 #include "bench/eval/runner.h"
 
 #include "base/core/hash.h"
@@ -190,8 +190,8 @@ static PmStatus pm__stage_compile(Eval *e, PmErr *err)
 
 /* ---- all stages ---- */
 
-/* The member's own: of an earlier record, or of the session. NULL when the former is no secret. */
-static PmSecret *member_secret(const PmEvalMember *m, const PmEvalOpts *opts)
+/* The variant's own: of an earlier record, or of the session. NULL when the former is no secret. */
+static PmSecret *member_secret(const PmEvalVariant *m, const PmEvalOpts *opts)
 {
 	if (m->replay)
 		return pm_secret_parse(m->replay);
@@ -217,8 +217,8 @@ static PmStatus not_judged(Eval *e, PmErr *err)
 	return pm__say(e, PM_VERDICT_HARNESS_FAIL, text);
 }
 
-PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEvalOpts *opts, PmEvalRecord *out,
-			PmErr *err)
+PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEvalOpts *opts,
+			 PmEvalRecord *out, PmErr *err)
 {
 	Eval e = { .m = m, .o = opts, .rec = out, .secret = member_secret(m, opts) };
 	double t0 = pm_now();
@@ -426,13 +426,13 @@ PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, co
 	return st;
 }
 
-PmStatus pm_eval_pass(const char *so_path, const PmEvalMember *m, size_t n, const PmEvalOpts *opts,
+PmStatus pm_eval_pass(const char *so_path, const PmEvalVariant *m, size_t n, const PmEvalOpts *opts,
 		      PmEvalReport *out, PmErr *err)
 {
 	PmStatus st = pm_eval_report_begin(out, so_path, n, opts, err);
 
 	for (size_t i = 0; i < n && !st; i++) {
-		st = pm_eval_member(so_path, &m[i], &out->opts, &out->rec[i], err);
+		st = pm_eval_variant(so_path, &m[i], &out->opts, &out->rec[i], err);
 		if (!st && opts->step)
 			opts->step(opts->step_arg, m[i].label);
 	}

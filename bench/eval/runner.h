@@ -1,10 +1,10 @@
-/* runner.h - evaluates one pass on the members of a task: match, correctness, speed, score.
+/* runner.h - evaluates one pass on the variants of a task: match, correctness, speed, score.
  *
  * Order (reverse order evaluation): the candidate's outputs exist before any reference is computed, and
  * references are computed in this process, which runs no candidate code.
  * Correctness under the sound preset is judged kernel by kernel (probe.h) by the error bound, or where there
  * is none at t = -5 of the ladder; results within the bound count as close from t = -5 on. Under passnet, the
- * graph's outputs are compared with the eager baseline's, as published. Every member gets a record, whatever
+ * graph's outputs are compared with the eager baseline's, as published. Every variant gets a record, whatever
  * happens to it: N is fixed, less the records that are no fault of the pass (HARNESS_FAIL).
  */
 #ifndef BENCH_RUNNER_H
@@ -22,29 +22,30 @@
 #include "integrity/referee/referee.h"
 #include "runtime/exec/exec.h"
 
-typedef struct PmEvalMember {
+typedef struct PmEvalVariant {
 	const char *label;  /* "s0 float16" */
 	const PmGraph *g;   /* sorted, static, verified; borrowed */
-	int64_t number;     /* its place in the session: two members never have label and number in common */
+	int64_t number;     /* its place in the session: two variants never have label and number in common */
 	const char *replay; /* the secret of an earlier record, whose draws are made again; NULL = none */
-} PmEvalMember;
+} PmEvalVariant;
 
 typedef struct PmEvalOpts {
 	const char *device;  /* "emu" or "cuda" */
 	const char *profile; /* of the modelled clock; NULL = default */
 	PmPreset preset;
-	PmLane lane;   /* of the sound preset: how exact results have to be (bench/compare/bound/bound.h) */
+	PmPrecisionTier
+		tier;  /* of the sound preset: how exact results have to be (bench/compare/bound/bound.h) */
 	uint64_t seed; /* of what is published: the task's variants; nothing is drawn by it here */
 	/* Of the session (base/secret/secret.h); borrowed. All that an evaluation draws follows from it and
-	 * the member's label. NULL = a new one for each record. Tests alone give one that is known. */
+	 * the variant's label. NULL = a new one for each record. Tests alone give one that is known. */
 	const PmSecret *secret;
 	int check_only;                        /* no times */
 	double pass_deadline, device_deadline; /* seconds; 0 = 10, and by what the reference took: 10 to 60,
 						* for checked, rehearsed and timed calls alike */
-	double clock_seconds;                  /* budget of one member's measurement; 0 = PM_CLOCK_SECONDS */
+	double clock_seconds;                  /* budget of one variant's measurement; 0 = PM_CLOCK_SECONDS */
 	double confirm_above; /* speedups above are confirmed by a second run; 0 = those that are implausible
 			       */
-	/* The pass's bytes, read once (borrowed); NULL = each call of pm_eval_member reads the file. */
+	/* The pass's bytes, read once (borrowed); NULL = each call of pm_eval_variant reads the file. */
 	const PmObject *object;
 	const char *only_rule; /* this rule of the pass alone; NULL = all */
 	int require_sandbox;   /* a machine that lacks a layer evaluates nothing: for what is stored */
@@ -53,7 +54,7 @@ typedef struct PmEvalOpts {
 	 * debug_print is set). Nothing is timed, and the report has no score. */
 	int debug_print;
 	PmPrint *print;
-	void (*step)(void *arg, const char *label); /* after each member; may be NULL */
+	void (*step)(void *arg, const char *label); /* after each variant; may be NULL */
 	void *step_arg;
 } PmEvalOpts;
 
@@ -67,7 +68,7 @@ typedef struct PmEvalTiming {
 	double replay_speedup, wall_speedup;
 	/* Calls of the candidate whose time counts (or that were rehearsed, where nothing is timed), and how
 	 * many of them were made again for the same bits, compared with the baseline's outputs, with those by
-	 * sketches, and with the reference (deferred.h). */
+	 * sketches, and with the reference (replay_verify.h). */
 	int calls, replayed, compared, projected, checked;
 	char machine[64]; /* the GPU's name */
 	PmGpuSeen gpu;    /* while it was measured */
@@ -83,11 +84,11 @@ typedef struct PmEvalTiming {
 /* What the error bound said of a pass's results (bench/compare/bound/bound.h), worst over everything that was
  * judged. */
 typedef struct PmEvalBound {
-	PmLane lane;              /* the narrowest that holds all */
+	PmPrecisionTier tier;     /* the narrowest that holds all */
 	int n, n_without;         /* comparisons judged, and those for which there was no rule */
 	int n_silent;             /* of those judged: what rounding may do hides what the answer is */
 	int n_undecided;          /* results that all comparisons are silent about; judged by the ladder */
-	double rms, max;          /* of the strict lane; 1 at the limit */
+	double rms, max;          /* of the strict tier; 1 at the limit */
 	double bias, slope;       /* the same */
 	PmWorst worst;            /* what is not strict: the element that `why` names, */
 	char where[128];          /* and its result and inputs */
@@ -160,7 +161,7 @@ typedef struct PmEvalReport {
 	PmEvalRecord *rec; /* owned */
 	PmScore score;
 	size_t n_not_judged; /* records of HARNESS_FAIL: no part of the score */
-	size_t n_algebraic;  /* members that clean-up alone makes faster; filled by the caller */
+	size_t n_algebraic;  /* variants that clean-up alone makes faster; filled by the caller */
 	double fast1;        /* share that is correct and credited with a speedup above 1 */
 	/* Layers that this machine lacks for passes or, on emu, for kernels, and architectures whose machine
 	 * code is not read; "" = none. */
@@ -177,17 +178,17 @@ typedef struct PmEvalReport {
 	PmEvalOpts opts;
 } PmEvalReport;
 
-/* Evaluates one pass on n members. PM_OK whatever the pass does; errors are the harness's own. */
-PmStatus pm_eval_pass(const char *so_path, const PmEvalMember *m, size_t n, const PmEvalOpts *opts,
+/* Evaluates one pass on n variants. PM_OK whatever the pass does; errors are the harness's own. */
+PmStatus pm_eval_pass(const char *so_path, const PmEvalVariant *m, size_t n, const PmEvalOpts *opts,
 		      PmEvalReport *out, PmErr *err);
 void pm_eval_report_release(PmEvalReport *r);
 
 /* One record alone (the same stages), for callers that store each as it comes. What goes wrong with this
- * member alone and is not the pass's is HARNESS_FAIL; an error is the machine's (no device, a full disk). */
-PmStatus pm_eval_member(const char *so_path, const PmEvalMember *m, const PmEvalOpts *opts, PmEvalRecord *out,
-			PmErr *err);
+ * variant alone and is not the pass's is HARNESS_FAIL; an error is the machine's (no device, a full disk). */
+PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEvalOpts *opts,
+			 PmEvalRecord *out, PmErr *err);
 void pm_eval_record_release(PmEvalRecord *r);
-/* Starts a report: reads the pass, once (opts.object of the report is what every pm_eval_member gets), and
+/* Starts a report: reads the pass, once (opts.object of the report is what every pm_eval_variant gets), and
  * makes room for n records, which the caller fills. */
 PmStatus pm_eval_report_begin(PmEvalReport *r, const char *so_path, size_t n, const PmEvalOpts *opts,
 			      PmErr *err);

@@ -1,7 +1,7 @@
 /* runner_clock.c - the stage that measures a candidate, and looks at what was timed. */
 #include "bench/eval/outside.h"
 #include "bench/eval/runner_priv.h"
-#include "bench/timing/deferred.h"
+#include "bench/timing/replay_verify.h"
 #include "runtime/ref/ref.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ static int is_large(const PmGraph *g)
 	return flops > LARGE_REFERENCE;
 }
 
-static void count_calls(PmEvalTiming *t, const PmDeferred *d)
+static void count_calls(PmEvalTiming *t, const PmReplayResult *d)
 {
 	t->calls += d->calls;
 	t->replayed += d->replayed;
@@ -65,30 +65,30 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 			    int baseline, double seconds, PmErr *err)
 {
 	PmWork base = { .g = e->m->g };
-	PmDeferredOpts o = { .deadline = e->deadline,
-			     .lane = e->o->lane,
-			     .reference_seconds = seconds,
-			     .special_only = !baseline && is_large(e->m->g),
-			     .secret = opts->secret,
-			     .baseline = baseline ? &base : NULL };
-	PmDeferred d;
+	PmReplayOpts o = { .deadline = e->deadline,
+			   .tier = e->o->tier,
+			   .reference_seconds = seconds,
+			   .special_only = !baseline && is_large(e->m->g),
+			   .secret = opts->secret,
+			   .baseline = baseline ? &base : NULL };
+	PmReplayResult d;
 	PmErr why;
 	PmStatus st;
 	int tries = 0;
 
 	pm_err_init(&why);
 	do
-		st = pm_deferred_check(e->worker, e->m->g, cand, c, &o, &d, &why);
+		st = pm_replay_verify(e->worker, e->m->g, cand, c, &o, &d, &why);
 	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
 	if (st)
 		return pm__device_said(e, st, &why, err);
 	count_calls(&e->rec->timing, &d);
-	if (d.state == PM_DEFERRED_WRONG) {
+	if (d.state == PM_REPLAY_WRONG) {
 		pm__say(e, PM_VERDICT_INCORRECT, d.why);
 		keep_wrong_call(e->rec, &d.failure);
-	} else if (d.state == PM_DEFERRED_SPECIAL) {
+	} else if (d.state == PM_REPLAY_SPECIAL) {
 		pm__say(e, PM_VERDICT_NONDET, d.why);
-	} else if (d.state == PM_DEFERRED_DISTURBED) {
+	} else if (d.state == PM_REPLAY_DISTURBED) {
 		pm__say(e, PM_VERDICT_TIMING_QUARANTINE, d.why);
 	}
 	return PM_OK;

@@ -118,7 +118,7 @@ static PmStatus expect(Eval *e, size_t k, const PmTensor *in, const PmRunResult 
 	x->n_out = pm_graph_n_outputs(x->body);
 	x->want = pm_xcalloc(x->n_out + 1, sizeof *x->want);
 	x->bound = pm_xcalloc(x->n_out + 1, sizeof *x->bound);
-	st = pm_bound_run(x->body, x->ops, x->n_in, PM_LANE_STRICT, x->bound, x->n_out, &no_bound);
+	st = pm_bound_run(x->body, x->ops, x->n_in, PM_TIER_STRICT, x->bound, x->n_out, &no_bound);
 	if (!st)
 		return round_all(x, err);
 	if (st != PM_E_UNSUPPORTED)
@@ -126,16 +126,16 @@ static PmStatus expect(Eval *e, size_t k, const PmTensor *in, const PmRunResult 
 	return pm_ref_run(x->body, x->ops, x->n_in, x->want, x->n_out, err);
 }
 
-/* The narrowest lane from `lane` on in which result i is. */
-static PmStatus find_lane(const Expected *x, size_t i, const PmTensor *y, PmLane *lane, PmErr *err)
+/* The narrowest tier from `tier` on in which result i is. */
+static PmStatus find_tier(const Expected *x, size_t i, const PmTensor *y, PmPrecisionTier *tier, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
-	for (; *lane < PM_LANE_NONE && !st; (*lane)++) {
+	for (; *tier < PM_TIER_NONE && !st; (*tier)++) {
 		PmBound *b = pm_xcalloc(x->n_out + 1, sizeof *b);
 		PmBoundFit f;
 
-		st = pm_bound_run(x->body, x->ops, x->n_in, *lane, b, x->n_out, err);
+		st = pm_bound_run(x->body, x->ops, x->n_in, *tier, b, x->n_out, err);
 		if (!st)
 			pm_bound_fit(&b[i], y, &f);
 		pm_bounds_release(b, x->n_out);
@@ -158,7 +158,7 @@ static const char *times_limit(double x, char out[16])
 }
 
 /* Says the worst that was found, as far as the strict bound goes: 1 when it is this. */
-static int keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmLane lane, int dtype, const char *name,
+static int keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmPrecisionTier tier, int dtype, const char *name,
 		    const char *where)
 {
 	PmEvalBound *b = &r->bound;
@@ -169,10 +169,10 @@ static int keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmLane lane, int dtype
 	b->max = fmax(b->max, f->n_class ? INFINITY : f->max);
 	b->bias = fmax(b->bias, f->bias);
 	b->slope = fmax(b->slope, f->slope);
-	if (lane <= b->lane && lane != PM_LANE_STRICT)
+	if (tier <= b->tier && tier != PM_TIER_STRICT)
 		return 0;
-	b->lane = lane > b->lane ? lane : b->lane;
-	if (lane == PM_LANE_STRICT)
+	b->tier = tier > b->tier ? tier : b->tier;
+	if (tier == PM_TIER_STRICT)
 		return 0;
 	pm_failure_worst(dtype, &(PmElement){ f->index, f->expected, f->got }, &b->worst);
 	snprintf(b->where, sizeof b->where, "output '%.48s', %.64s", name, where);
@@ -189,14 +189,14 @@ static int keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmLane lane, int dtype
 
 /* Judges result i by the bound. *bounded: whether there is one. */
 static PmStatus judge_result(Eval *e, const Expected *x, size_t i, const PmTensor *y, const char *name,
-			     const char *where, int *bounded, PmLane *lane, int *tells, PmErr *err)
+			     const char *where, int *bounded, PmPrecisionTier *tier, int *tells, PmErr *err)
 {
 	const PmBound *b = &x->bound[i];
 	PmBoundFit f;
 	PmStatus st = PM_OK;
 
 	*tells = 1;
-	*lane = PM_LANE_STRICT;
+	*tier = PM_TIER_STRICT;
 	*bounded = b->y.numel && b->known && pm_type_equal(&b->y.type, &y->type);
 	if (!*bounded)
 		return PM_OK;
@@ -206,10 +206,10 @@ static PmStatus judge_result(Eval *e, const Expected *x, size_t i, const PmTenso
 	if (!*bounded)
 		return PM_OK;
 	if (!f.within) {
-		*lane = PM_LANE_TF32;
-		st = find_lane(x, i, y, lane, err);
+		*tier = PM_TIER_TF32;
+		st = find_tier(x, i, y, tier, err);
 	}
-	if (!st && keep_fit(e->rec, &f, *lane, y->type.dtype, name, where)) {
+	if (!st && keep_fit(e->rec, &f, *tier, y->type.dtype, name, where)) {
 		e->beyond = e->run;
 		pm_failure_of_fit(&e->beyond, b, &f, y, name);
 	}
@@ -309,7 +309,7 @@ static PmStatus compare_as_eager(const PmCloseRule *rule, const PmRefTensor *eag
 	return st;
 }
 
-/* Within the lane asked for is close from the level on that decides. */
+/* Within the tier asked for is close from the level on that decides. */
 static void admit(PmComparison *c)
 {
 	for (int t = NEED_T; t <= PM_T_MAX; t++)
@@ -353,10 +353,10 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 			const PmTensor *y = pm_probe_result(&e->probe, k, i, got->out);
 			PmTensorView w = pm_view_of(&x.want[i]), g = pm_view_of(y);
 			PmComparison c;
-			PmLane lane;
+			PmPrecisionTier tier;
 			int bounded, tells;
 
-			st = judge_result(e, &x, i, y, name, where, &bounded, &lane, &tells, err);
+			st = judge_result(e, &x, i, y, name, where, &bounded, &tier, &tells, err);
 			if (st)
 				break;
 			pm_compare(&w, &g, &rule, &c);
@@ -366,7 +366,7 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 			if (!st && bounded && !tells)
 				st = keep_silence(e, slot, &x, i, y, cls < PM_N_INPUT_CLASSES, name, where,
 						  err);
-			if (bounded && lane <= e->o->lane)
+			if (bounded && tier <= e->o->tier)
 				admit(&c);
 			/* The further classes go to the limits of types, which no tolerance knows. */
 			if (cls < PM_N_INPUT_CLASSES || bounded)
@@ -450,16 +450,16 @@ void pm__judge_end(Eval *e)
 	const PmSilence *silent = unproven(e);
 	char text[PM_ERR_MAX];
 
-	if (r->bound.lane > e->o->lane) {
+	if (r->bound.tier > e->o->tier) {
 		if (r->bound.worst.index >= 0) { /* the element of the sentence */
 			r->worst = r->bound.worst;
 			snprintf(r->worst_where, sizeof r->worst_where, "%s", r->bound.where);
 		}
 		snprintf(text, sizeof text, "%s%s%s%s", r->bound.why,
-			 r->bound.lane < PM_LANE_NONE ? " It would do in lane " : "",
-			 r->bound.lane < PM_LANE_NONE ? pm_lane_name(r->bound.lane) : "",
-			 r->bound.lane < PM_LANE_NONE ? "." : "");
-		pm__say(e, r->bound.lane < PM_LANE_NONE ? PM_VERDICT_PRECISION : PM_VERDICT_INCORRECT, text);
+			 r->bound.tier < PM_TIER_NONE ? " It would do in lane " : "",
+			 r->bound.tier < PM_TIER_NONE ? pm_tier_name(r->bound.tier) : "",
+			 r->bound.tier < PM_TIER_NONE ? "." : "");
+		pm__say(e, r->bound.tier < PM_TIER_NONE ? PM_VERDICT_PRECISION : PM_VERDICT_INCORRECT, text);
 		r->failure = e->beyond;
 	} else if (e->by_ladder) {
 		snprintf(text, sizeof text,

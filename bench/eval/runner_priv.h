@@ -1,6 +1,6 @@
 /* runner_priv.h - what the stages of an evaluation share.
  *
- * pm_eval_member (runner.c) runs them in this order until one says a verdict other than OK: match, compile,
+ * pm_eval_variant (runner.c) runs them in this order until one says a verdict other than OK: match, compile,
  * correctness, speed, which ends with the clock where the device has one. A stage fills its part of the
  * record. Its status is the harness's own; whatever the pass did is the record's verdict.
  */
@@ -21,9 +21,9 @@ typedef struct PmSilence {
 	PmFailure failure; /* the same as fields */
 } PmSilence;
 
-/* What one member's evaluation carries from stage to stage. */
+/* What one variant's evaluation carries from stage to stage. */
 typedef struct Eval {
-	const PmEvalMember *m;
+	const PmEvalVariant *m;
 	const PmEvalOpts *o;
 	PmEvalRecord *rec;
 	PmCandidate cand;
@@ -43,7 +43,7 @@ typedef struct Eval {
 	PmFailure not_close; /* the same of the worst that the ladder refuses, */
 	int not_close_t;     /* and the level from which on it is close; 0 = none yet */
 	PmFailure run;       /* of the run that is judged now: inputs and alternative */
-	PmSecret *secret;    /* owned; of this member alone */
+	PmSecret *secret;    /* owned; of this variant alone */
 	uint64_t n_poison;   /* what buffers hold before a run is new for each */
 } Eval;
 

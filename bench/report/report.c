@@ -151,7 +151,7 @@ cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 	cJSON_AddStringToObject(j, "profile", r->opts.profile ? r->opts.profile : pm_profile(NULL)->name);
 	cJSON_AddStringToObject(j, "preset", r->opts.preset == PM_PRESET_PASSNET ? "passnet" : "sound");
 	cJSON_AddStringToObject(j, "sandbox_lacks", r->sandbox_lacks);
-	cJSON_AddStringToObject(j, "lane", pm_lane_name(r->opts.lane));
+	cJSON_AddStringToObject(j, "lane", pm_tier_name(r->opts.tier));
 	add_replayed(j, r);
 	add_printed(j, r->printed);
 	if (r->hidden.n)

@@ -37,7 +37,7 @@ static void add_bound(cJSON *j, const PmEvalBound *b)
 {
 	cJSON *o = cJSON_AddObjectToObject(j, "bound");
 
-	cJSON_AddStringToObject(o, "lane", pm_lane_name(b->lane));
+	cJSON_AddStringToObject(o, "lane", pm_tier_name(b->tier));
 	cJSON_AddNumberToObject(o, "judged", b->n);
 	cJSON_AddNumberToObject(o, "without", b->n_without);
 	cJSON_AddNumberToObject(o, "rms", b->rms);
@@ -52,8 +52,8 @@ static void bound_from_json(const cJSON *o, PmEvalBound *b)
 {
 	if (!o)
 		return;
-	b->lane = PM_LANE_NONE;
-	pm_lane_from_name(pm_json_str(o, "lane", ""), &b->lane);
+	b->tier = PM_TIER_NONE;
+	pm_tier_from_name(pm_json_str(o, "lane", ""), &b->tier);
 	b->n = (int)pm_json_i64(o, "judged", 0);
 	b->n_without = (int)pm_json_i64(o, "without", 0);
 	b->rms = pm_json_num(o, "rms", INFINITY);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-	SETS = 4,        /* of inputs in the bank, */
+	SETS = 4,        /* of inputs in the input pool, */
 	FEW_SETS = 2,    /* or so many when they are large, one for a rehearsal */
 	LARGE = 8 << 20, /* bytes of one set; */
 	LARGE_REHEARSAL = 1 << 18,
@@ -47,13 +47,13 @@ void pm_clock_release(PmClockResult *r)
 	for (size_t i = 0; i < r->calls.n; i++)
 		drop_outputs(&r->calls.v[i], r->n_out);
 	PM_VEC_RELEASE(&r->calls);
-	if (r->bank.t)
-		pm_tensors_release(pm_unconst(r->bank.t), r->bank.n_in * (size_t)r->bank.n_sets);
-	if (r->bank.table)
-		pm_tensors_release(pm_unconst(r->bank.table), r->bank.n_in);
-	free(pm_unconst(r->bank.t));
-	free(pm_unconst(r->bank.table));
-	memset(&r->bank, 0, sizeof r->bank);
+	if (r->pool.t)
+		pm_tensors_release(pm_unconst(r->pool.t), r->pool.n_in * (size_t)r->pool.n_sets);
+	if (r->pool.table)
+		pm_tensors_release(pm_unconst(r->pool.table), r->pool.n_in);
+	free(pm_unconst(r->pool.t));
+	free(pm_unconst(r->pool.table));
+	memset(&r->pool, 0, sizeof r->pool);
 }
 
 /* Keeps each call with the same chance, whatever their number (reservoir sampling): decided when it is over.
@@ -81,7 +81,7 @@ static PmStatus maybe_keep(Clock *c, size_t call, int of_sample, PmErr *err)
 	t->out = pm_xcalloc(r->n_out + 1, sizeof *t->out);
 	st = pm_worker_clock_outputs(c->w, c->candidate->g, of_sample, t->out, err);
 	if (!st) {
-		again = pm_bank_digest(&r->bank, t->out, r->n_out);
+		again = pm_input_pool_digest(&r->pool, t->out, r->n_out);
 		t->altered = !pm_digest_equal(&again, &t->made.out);
 	}
 	return st;
@@ -94,10 +94,10 @@ static PmStatus take_as(Clock *c, int side, const PmSampleAsk *ask, PmSample *ou
 	double t0 = pm_now();
 	PmStatus st = pm_worker_clock_take(c->w, ask, out, c->keep ? made : NULL, err);
 
-	c->out->slowest = fmax(c->out->slowest, (pm_now() - t0) / ask->train);
+	c->out->slowest = fmax(c->out->slowest, (pm_now() - t0) / ask->batch);
 	if (c->watch && c->samples++ % LOOK_EVERY == 0)
 		pm_gpu_watch_look(c->watch, 1);
-	for (int i = 0; i < ask->train && !st && c->keep; i++) {
+	for (int i = 0; i < ask->batch && !st && c->keep; i++) {
 		PmTimedCall t = {
 			.side = side, .kind = ask->kind, .index = ask->index + (uint64_t)i, .made = made[i]
 		};
@@ -137,50 +137,51 @@ static double now(void *arg)
  */
 
 /* Inputs whose elements are free get a table to be drawn from, and a type alone; the others whole sets. */
-static PmStatus make_tables(const PmGraph *g, uint64_t seed, PmBank *bank, PmErr *err)
+static PmStatus make_tables(const PmGraph *g, uint64_t seed, PmInputPool *pool, PmErr *err)
 {
-	PmTensor *table = pm_xcalloc(bank->n_in + 1, sizeof *table);
+	PmTensor *table = pm_xcalloc(pool->n_in + 1, sizeof *table);
 	PmStatus st = PM_OK;
 
-	bank->table = table;
-	for (size_t i = 0; i < bank->n_in && !st; i++)
+	pool->table = table;
+	for (size_t i = 0; i < pool->n_in && !st; i++)
 		if (pm_inputs_are_free(g, i))
 			st = pm_inputs_draw(g, i, seed, PM_INPUTS_NORMAL, PM_BANK_TABLE, &table[i], err);
 	return st;
 }
 
-static PmStatus make_bank(const PmGraph *g, const PmSecret *secret, int rehearsal, PmBank *bank, PmErr *err)
+static PmStatus make_input_pool(const PmGraph *g, const PmSecret *secret, int rehearsal, PmInputPool *pool,
+				PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(g), whole = 0;
 	int64_t bytes = 0, b = 0;
 	PmTensor *t;
 	PmStatus st;
 
-	*bank = (PmBank){ .n_sets = SETS,
-			  .n_in = n,
-			  .seed = pm_secret_u64(secret, "bank", 0),
-			  .digest = pm_secret_u64(secret, "digest", 0),
-			  .inner = pm_secret_u64(secret, "inner digest", 0),
-			  .sketch = pm_secret_u64(secret, "sketch", 0),
-			  .salt = pm_secret_u64(secret, "salt", 0),
-			  .poison = pm_secret_u64(secret, "poison", 0) };
-	bank->t = t = pm_xcalloc(n * SETS + 1, sizeof *t);
-	st = make_tables(g, pm_secret_u64(secret, "inputs", SETS), bank, err);
+	*pool = (PmInputPool){ .n_sets = SETS,
+			       .n_in = n,
+			       .seed = pm_secret_u64(secret, "bank", 0),
+			       .digest = pm_secret_u64(secret, "digest", 0),
+			       .inner = pm_secret_u64(secret, "inner digest", 0),
+			       .sketch = pm_secret_u64(secret, "sketch", 0),
+			       .salt = pm_secret_u64(secret, "salt", 0),
+			       .poison = pm_secret_u64(secret, "poison", 0) };
+	pool->t = t = pm_xcalloc(n * SETS + 1, sizeof *t);
+	st = make_tables(g, pm_secret_u64(secret, "inputs", SETS), pool, err);
 	for (size_t i = 0; i < n && !st; i++) {
 		t[i].type = *pm_value_type(g, pm_graph_input(g, i));
-		if (pm_bank_is_drawn(bank, i))
+		if (pm_input_pool_is_drawn(pool, i))
 			continue;
 		whole++;
 		if (!pm_type_bytes(&t[i].type, &b, NULL))
 			bytes += b;
 	}
 	if (!whole || bytes > (rehearsal ? LARGE_REHEARSAL : LARGE))
-		bank->n_sets = rehearsal || !whole ? 1 : FEW_SETS;
-	for (int s = 0; s < bank->n_sets && whole && !st; s++)
+		pool->n_sets = rehearsal || !whole ? 1 : FEW_SETS;
+	for (int s = 0; s < pool->n_sets && whole && !st; s++)
 		st = pm_inputs_make(g, pm_secret_u64(secret, "inputs", (uint64_t)s), PM_INPUTS_NORMAL,
 				    t + (size_t)s * n, err);
-	for (size_t i = 0; i < n * (size_t)bank->n_sets && whole && !st; i++)
-		if (pm_bank_is_drawn(bank, i % n)) {
+	for (size_t i = 0; i < n * (size_t)pool->n_sets && whole && !st; i++)
+		if (pm_input_pool_is_drawn(pool, i % n)) {
 			PmType type = t[i].type;
 
 			pm_tensor_release(&t[i]);
@@ -213,7 +214,7 @@ static PmStatus begin(Clock *c, PmWorker *w, const PmGraph *original, const PmWo
 	c->keep = opts->keep;
 	c->room = choose_room(candidate->g, opts);
 	c->secret = opts->secret;
-	return make_bank(original, opts->secret, rehearsal, &out->bank, err);
+	return make_input_pool(original, opts->secret, rehearsal, &out->pool, err);
 }
 
 void pm_clock_judge_gpu(const PmGpuSeen *seen, PmTiming *t)
@@ -255,7 +256,7 @@ static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts
 			  .seconds = opts->seconds,
 			  .seed = pm_secret_u64(opts->secret, "order", 0),
 			  .max_speedup = opts->max_speedup };
-	PmStatus st = pm_worker_clock_open(c->w, side, n_sides, &c->out->bank, opts->deadline, &o.max_train,
+	PmStatus st = pm_worker_clock_open(c->w, side, n_sides, &c->out->pool, opts->deadline, &o.max_train,
 					   err);
 
 	for (int i = 0; i < 2 && opts->bytes_per_second > 0; i++)
@@ -297,7 +298,7 @@ PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *c
 	PmStatus st = begin(&c, w, original, candidate, opts, 1, out, err);
 
 	if (!st)
-		st = pm_worker_clock_open(w, candidate, 1, &out->bank, opts->deadline, &depth, err);
+		st = pm_worker_clock_open(w, candidate, 1, &out->pool, opts->deadline, &depth, err);
 	keep_plan(&c, 0);
 	for (int i = 0; i < calls && !st && (i < 2 || pm_now() - t0 < limit); i++) {
 		PmSampleAsk ask = { 0, PM_TIME_NONE, (uint64_t)i, 1, 0 };

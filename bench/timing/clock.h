@@ -3,7 +3,7 @@
  * Joins the protocol (timer.h) with the device (runtime/worker/worker.h): the baseline, the candidate and the
  * baseline again as control run in one process on inputs of their own for each call. What every single call
  * made is written down as a digest, at once and in this process, and as many outputs of the candidate as fit
- * are kept, so that what was timed can be checked when the candidate is gone (deferred.h).
+ * are kept, so that what was timed can be checked when the candidate is gone (replay_verify.h).
  */
 #ifndef BENCH_CLOCK_H
 #define BENCH_CLOCK_H
@@ -51,7 +51,7 @@ typedef struct PmClockResult {
 	PmGpuSeen gpu;
 	size_t n_out;
 	char plan[PM_CHAIN_HEX];   /* pm_exec_digest of the candidate that made the calls */
-	PmBank bank;               /* of which the calls had their inputs; owned */
+	PmInputPool pool;          /* of which the calls had their inputs; owned */
 	PM_VEC(PmTimedCall) calls; /* of all sides, in the order they ran */
 	double slowest;            /* seconds that one of them took with all that is done around it */
 } PmClockResult;

@@ -84,16 +84,16 @@ static PmStatus study_marks(Run *r, PmErr *err)
 	return PM_OK;
 }
 
-static PmStatus one(Run *r, int side, PmTimeKind kind, uint64_t index, int train, PmSample *s, PmErr *err)
+static PmStatus one(Run *r, int side, PmTimeKind kind, uint64_t index, int batch, PmSample *s, PmErr *err)
 {
-	PmSampleAsk ask = { side, kind, index, train, r->o->graphs };
+	PmSampleAsk ask = { side, kind, index, batch, r->o->graphs };
 	PmStatus st;
 
 	memset(s, 0, sizeof *s);
 	st = r->clock->sample(r->clock->arg, &ask, s, err);
 	if (!st && kind < PM_TIME_WALL)
 		s->seconds -= r->out->overhead;
-	s->seconds /= train;
+	s->seconds /= batch;
 	return st;
 }
 
@@ -108,9 +108,9 @@ static double resolution(const Run *r)
 
 /* Calls per sample of a kind, so that the shortest side lasts 20 ticks; *shortest = one call of it, roughly.
  * The first calls of each side happen here. */
-static PmStatus choose_train(Run *r, PmTimeKind kind, int *train, double *shortest, PmErr *err)
+static PmStatus choose_batch(Run *r, PmTimeKind kind, int *batch, double *shortest, PmErr *err)
 {
-	int limit = r->o->max_train > 0 && r->o->max_train < PM_MAX_TRAIN ? r->o->max_train : PM_MAX_TRAIN;
+	int limit = r->o->max_train > 0 && r->o->max_train < PM_MAX_BATCH ? r->o->max_train : PM_MAX_BATCH;
 	double need = TICKS * r->out->tick;
 	PmStatus st = PM_OK;
 
@@ -126,9 +126,9 @@ static PmStatus choose_train(Run *r, PmTimeKind kind, int *train, double *shorte
 		if (!st)
 			*shortest = fmin(*shortest, pm_median(t, N_ESTIMATE));
 	}
-	*train = 1;
+	*batch = 1;
 	if (!st && (*shortest < need || *shortest <= resolution(r)))
-		*train = need > 0 && *shortest > need / limit ? (int)ceil(need / *shortest) : limit;
+		*batch = need > 0 && *shortest > need / limit ? (int)ceil(need / *shortest) : limit;
 	return st;
 }
 
@@ -171,14 +171,14 @@ static PmStatus take_block(Run *r, Blocks *b, int *disturbed, PmErr *err)
 	uint64_t index = r->next_index;
 	PmStatus st = PM_OK;
 
-	r->next_index += 2 * (uint64_t)b->train;
+	r->next_index += 2 * (uint64_t)b->batch;
 	*disturbed = 0;
 	shuffle(r, order);
 	for (int i = 0; i < 2 * n && !st; i++) {
 		int side = order[i < n ? i : 2 * n - 1 - i], half = i >= n;
 		PmSample s;
 
-		st = one(r, side, b->kind, index + (uint64_t)(half * b->train), b->train, &s, err);
+		st = one(r, side, b->kind, index + (uint64_t)(half * b->batch), b->batch, &s, err);
 		b->sample[side][2 * b->n + half] = s.seconds;
 		*disturbed |= s.disturbed;
 	}
@@ -219,8 +219,8 @@ static void summarise(Run *r, const Blocks *b)
 	double *ratio = pm_xcalloc((size_t)b->n + 1, sizeof *ratio);
 
 	t->blocks = b->n;
-	t->train = b->train;
-	t->resolution = b->kind < PM_TIME_WALL ? resolution(r) / b->train : 0;
+	t->batch = b->batch;
+	t->resolution = b->kind < PM_TIME_WALL ? resolution(r) / b->batch : 0;
 	for (int s = 0; s < r->o->n_sides; s++) {
 		for (int i = 0; i < b->n; i++)
 			ratio[i] = b->value[s][i] > 0 ? b->value[0][i] / b->value[s][i] : NAN;
@@ -246,7 +246,7 @@ static double wanted_half_width(const Run *r)
 
 static PmStatus time_cold(Run *r, PmErr *err)
 {
-	Blocks b = { .kind = PM_TIME_COLD, .train = r->out->train };
+	Blocks b = { .kind = PM_TIME_COLD, .batch = r->out->batch };
 	int n = r->o->blocks > 0 ? r->o->blocks : (r->shortest < short_call ? 2 * BLOCKS : BLOCKS);
 	PmStatus st = PM_OK;
 
@@ -263,9 +263,9 @@ static PmStatus time_cold(Run *r, PmErr *err)
 	return st;
 }
 
-static PmStatus time_other(Run *r, PmTimeKind kind, int blocks, int train, PmErr *err)
+static PmStatus time_other(Run *r, PmTimeKind kind, int blocks, int batch, PmErr *err)
 {
-	Blocks b = { .kind = kind, .train = train };
+	Blocks b = { .kind = kind, .batch = batch };
 	PmStatus st = blocks > 0 ? take_blocks(r, &b, blocks, err) : PM_OK;
 
 	if (!st && b.n)
@@ -278,17 +278,17 @@ static PmStatus time_other(Run *r, PmTimeKind kind, int blocks, int train, PmErr
 static PmStatus time_replay(Run *r, int blocks, PmErr *err)
 {
 	double shortest;
-	int train = 1;
-	PmStatus st = blocks > 0 && !out_of_time(r) ? choose_train(r, PM_TIME_REPLAY, &train, &shortest, err)
+	int batch = 1;
+	PmStatus st = blocks > 0 && !out_of_time(r) ? choose_batch(r, PM_TIME_REPLAY, &batch, &shortest, err)
 						    : PM_OK;
 
-	return st ? st : time_other(r, PM_TIME_REPLAY, blocks, train, err);
+	return st ? st : time_other(r, PM_TIME_REPLAY, blocks, batch, err);
 }
 
 PmStatus pm_timer_run(const PmClock *clock, const PmTimerOpts *opts, PmTiming *out, PmErr *err)
 {
 	Run r = { .clock = clock, .o = opts, .out = out, .began = clock->now(clock->arg) };
-	int limit = opts->max_train > 0 ? opts->max_train : PM_MAX_TRAIN;
+	int limit = opts->max_train > 0 ? opts->max_train : PM_MAX_BATCH;
 	PmStatus st;
 
 	memset(out, 0, sizeof *out);
@@ -305,7 +305,7 @@ PmStatus pm_timer_run(const PmClock *clock, const PmTimerOpts *opts, PmTiming *o
 	if (!st)
 		st = study_marks(&r, err);
 	if (!st)
-		st = choose_train(&r, PM_TIME_COLD, &out->train, &r.shortest, err);
+		st = choose_batch(&r, PM_TIME_COLD, &out->batch, &r.shortest, err);
 	if (!st)
 		st = time_cold(&r, err);
 	if (!st)

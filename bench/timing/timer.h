@@ -10,9 +10,9 @@
  *   drifts steadily cancels in a block's ratios. All sides of half a block get the same inputs, which no
  * other half block gets.
  * - A time is what lies between two marks, less the median of 200 pairs of marks with nothing between. Calls
- *   shorter than 20 ticks of the marks are taken in trains, chosen for a call from cold caches and for a
+ *   shorter than 20 ticks of the marks are taken in batches, chosen for a call from cold caches and for a
  * replayed one apart.
- * - A time below what the marks resolve (their tick or the spread of empty pairs, over the calls of a train)
+ * - A time below what the marks resolve (their tick or the spread of empty pairs, over the calls of a batch)
  * is not a time: it is reported as that bound.
  * - speedup = median over blocks of (baseline / side), with a 95 % bootstrap interval over blocks. Blocks are
  *   added, doubling up to three times, until half the interval is at most 1 % of the ratio and 0.8 of what
@@ -29,7 +29,7 @@
 
 #include <stdint.h>
 
-enum { PM_MAX_SIDES = PM_SAMPLER_SIDES, PM_MAX_TRAIN = PM_SAMPLER_DEPTH };
+enum { PM_MAX_SIDES = PM_SAMPLER_SIDES, PM_MAX_BATCH = PM_SAMPLER_DEPTH };
 
 /* "cold", "replay", "wall", "latency". */
 const char *pm_time_kind_name(PmTimeKind kind);
@@ -51,7 +51,7 @@ enum { PM_CLOCK_SECONDS = 20 };
 typedef struct PmTimerOpts {
 	int n_sides;      /* 2 .. PM_MAX_SIDES */
 	int control;      /* the side that is the baseline again; 0 = none */
-	int max_train;    /* buffers there are; 0 = PM_MAX_TRAIN */
+	int max_train;    /* buffers there are; 0 = PM_MAX_BATCH */
 	int blocks;       /* to begin with; 0 = 50, 100 below 20 us. At most 8 times as many are taken */
 	int replay, wall; /* blocks of these kinds (wall: and of latency); 0 = 15 and 10, -1 = none */
 	int exact;        /* so many blocks, however wide the interval still is */
@@ -79,7 +79,7 @@ enum { PM_DOUBT_ZERO = 1, PM_DOUBT_FLOOR = 2, PM_DOUBT_SPEEDUP = 4 };
 
 typedef struct PmTimes {
 	int blocks;                 /* taken and used; 0 = this kind was not measured */
-	int train;                  /* calls per sample */
+	int batch;                  /* calls per sample */
 	double resolution;          /* seconds of a call below which the marks cannot tell it from nothing */
 	PmStats side[PM_MAX_SIDES]; /* seconds per call, as they were measured */
 	PmInterval ratio[PM_MAX_SIDES]; /* baseline / side; [0] is 1; NaN when replayed and below the
@@ -94,7 +94,7 @@ typedef struct PmTiming {
 	 * of PmTimerOpts longer than on the device: launching is what it waits for. */
 	int host_bound[2];
 	PmTimes kind[PM_N_TIME_KINDS];
-	int train;             /* calls per sample of the first kind */
+	int batch;             /* calls per sample of the first kind */
 	int repeated;          /* blocks taken again after a disturbance */
 	double overhead, tick; /* of a pair of marks; 0 when no tick showed */
 	double warm_seconds;   /* until the clock was steady */

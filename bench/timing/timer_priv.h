@@ -19,7 +19,7 @@ typedef struct Run {
 /* Blocks of one kind: value[side][block], seconds per call, mean of the two samples. */
 typedef struct Blocks {
 	PmTimeKind kind;
-	int train, n, cap;
+	int batch, n, cap;
 	double *value[PM_MAX_SIDES];
 	double *sample[PM_MAX_SIDES]; /* 2 n single samples */
 } Blocks;

@@ -70,7 +70,7 @@ static PmStatus take_task(void *arg, const PmTaskRow *row, PmErr *err)
 
 	(void)err;
 	PM_VEC_PUSH(&w->tasks, row->id);
-	w->graphs += row->n_members;
+	w->graphs += row->n_variants;
 	return PM_OK;
 }
 

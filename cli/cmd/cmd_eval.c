@@ -16,7 +16,7 @@
 
 typedef struct Eval {
 	const char *target, *db_path, *json_out, *preset, *replay_path, *record_path, *key_path;
-	const char *lane, *dtype, *save_dir;
+	const char *tier, *dtype, *save_dir;
 	PmStrList only, targets;
 	PmFailing save;
 	PmReplayFile replay;
@@ -26,7 +26,7 @@ typedef struct Eval {
 	size_t n_unselected;
 	int variants, summary, tf32, confirm, fail_fast, strong, weak;
 	PmDb *db;
-	PmMembers members;
+	PmVariantList members;
 	PmProgress bar;
 } Eval;
 
@@ -43,10 +43,10 @@ static PmStatus find_members(Eval *e, PmErr *err)
 
 		if (!st && pack && !(st = pm_pack_unpack(e->target, e->db, &task, NULL, err)))
 			snprintf(id, sizeof id, "%lld", (long long)task);
-		return st ? st : pm_members_of_task(e->db, pack ? id : e->target, &e->members, err);
+		return st ? st : pm_variant_list_of_task(e->db, pack ? id : e->target, &e->members, err);
 	}
 	if (pack)
-		return pm_members_of_pack(e->target, &e->members, err);
+		return pm_variant_list_of_pack(e->target, &e->members, err);
 	if (!pm_path_exists(e->target))
 		return pm_err(err, PM_E_NOT_FOUND,
 			      "There is no model file %s; for a stored task give --db FILE too.", e->target);
@@ -75,7 +75,7 @@ static PmStatus select_members(Eval *e, PmErr *err)
 
 	for (size_t i = 0; i < s.n_only; i++)
 		pm_parse_i64(e->only.list.v[i], &only[i]);
-	e->n_unselected = pm_members_select(&e->members, &s);
+	e->n_unselected = pm_variant_list_select(&e->members, &s);
 	free(only);
 	if (n && e->n_unselected == n)
 		return pm_err(
@@ -201,7 +201,7 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 	PmEvalReport *r = pm_xcalloc(n + 1, sizeof *r);
 	PmStatus st = find_members(e, err);
 	PmEvalTask task = { .db = e->db,
-			    .members = &e->members,
+			    .variants = &e->members,
 			    .opts = e->opts,
 			    .preset = e->preset,
 			    .tf32 = e->tf32,
@@ -298,8 +298,8 @@ static int check_args(const PmCmd *cmd, Eval *e)
 		return pm_cli_usage(cmd, "Give --require-sandbox or --weak-sandbox, not both.");
 	if (e->hidden < 0 || e->hidden > PM_MAX_HIDDEN_SHAPES)
 		return pm_cli_usage(cmd, "--hidden takes a number from 0 to %d.", PM_MAX_HIDDEN_SHAPES);
-	if (!pm_lane_from_name(e->lane, &e->opts.lane))
-		return pm_cli_usage(cmd, "There is no lane '%.40s'; strict, tf32 and bf16 exist.", e->lane);
+	if (!pm_tier_from_name(e->tier, &e->opts.tier))
+		return pm_cli_usage(cmd, "There is no lane '%.40s'; strict, tf32 and bf16 exist.", e->tier);
 	return check_selection(cmd, e);
 }
 
@@ -310,7 +310,7 @@ static int run(Eval *e)
 
 	pm_err_init(&err);
 	/* Who may compute less exactly is measured against a baseline that may. */
-	e->tf32 |= e->opts.lane > PM_LANE_STRICT;
+	e->tf32 |= e->opts.tier > PM_TIER_STRICT;
 	e->variants |= is_part(e);
 	e->opts.seed = (uint64_t)e->seed;
 	if (e->opts.debug_print)
@@ -331,7 +331,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 	Eval e = { .opts = { .device = "emu" },
 		   .hidden = PM_HIDDEN_SHAPES,
 		   .preset = "sound",
-		   .lane = "strict",
+		   .tier = "strict",
 		   .shape = -1 };
 	const PmOpt opts[] = {
 		{ "--pass", PM_OPT_LIST, &e.passes, "a pass (may be given several times)" },
@@ -342,7 +342,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		  "device whose time is modelled (default h200)" },
 		{ "--preset", PM_OPT_STR, &e.preset,
 		  "sound (default) or passnet: how closeness and scores count" },
-		{ "--lane", PM_OPT_STR, &e.lane,
+		{ "--lane", PM_OPT_STR, &e.tier,
 		  "strict (default), tf32 or bf16: how exact results have to be" },
 		{ "--seed", PM_OPT_INT, &e.seed,
 		  "of the shapes of --variants, and of what is resumed (default 0); of nothing secret" },
@@ -391,7 +391,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 			code = run(&e);
 	}
 	pm_replay_release(&e.replay);
-	pm_members_release(&e.members);
+	pm_variant_list_release(&e.members);
 	pm_db_close(e.db);
 	PM_VEC_RELEASE(&e.passes.list);
 	PM_VEC_RELEASE(&e.only.list);

@@ -1,7 +1,7 @@
 /* cmd_explain.c - passmith check and passmith explain: what a pass is, where it matches, and why not. */
 #include "cli/cmds.h"
 
-#include "app/eval/members.h"
+#include "app/eval/variant_list.h"
 #include "base/core/str.h"
 #include "dataset/pack/pack.h"
 #include "matcher/host/pass_host.h"
@@ -79,12 +79,12 @@ typedef struct Explain {
 	int64_t seed, variant; /* -1: not given */
 	int variants;
 	PmStrList passes;
-	PmMembers members;
+	PmVariantList members;
 	PmDb *db;
 	cJSON *list;
 } Explain;
 
-static int explain_one(const Explain *e, const PmMember *m, const char *so)
+static int explain_one(const Explain *e, const PmTaskVariant *m, const char *so)
 {
 	PmPassOpts opts = { .seconds = e->deadline, .only_rule = e->rule };
 	PmPassOutcome o = { 0 };
@@ -122,7 +122,7 @@ static PmStatus as_written(Explain *e, const char *path, PmErr *err)
 	PmStatus st = pm_cli_load(path, &g, NULL, err);
 
 	if (!st)
-		PM_VEC_PUSH(&e->members.list, ((PmMember){ pm_xstrdup("as written"), g, 0, 0, PM_F32 }));
+		PM_VEC_PUSH(&e->members.list, ((PmTaskVariant){ pm_xstrdup("as written"), g, 0, 0, PM_F32 }));
 	return st;
 }
 
@@ -132,9 +132,9 @@ static PmStatus find_members(Explain *e, const char *target, PmErr *err)
 
 	if (e->db_path) {
 		st = pm_db_open(e->db_path, PM_DB_MUST_EXIST, &e->db, err);
-		st = st ? st : pm_members_of_task(e->db, target, &e->members, err);
+		st = st ? st : pm_variant_list_of_task(e->db, target, &e->members, err);
 	} else if (pm_pack_is(target)) {
-		st = pm_members_of_pack(target, &e->members, err);
+		st = pm_variant_list_of_pack(target, &e->members, err);
 	} else if (e->variants || e->variant >= 0) {
 		st = pm_cli_members(target, 1, (uint64_t)e->seed, &e->members, err);
 	} else {
@@ -143,8 +143,8 @@ static PmStatus find_members(Explain *e, const char *target, PmErr *err)
 	return st;
 }
 
-/* 1 when this member was asked for. */
-static int is_wanted(const Explain *e, const PmMember *m)
+/* 1 when this variant was asked for. */
+static int is_wanted(const Explain *e, const PmTaskVariant *m)
 {
 	return e->variant < 0 || m->ordinal == e->variant;
 }
@@ -204,7 +204,7 @@ int pm_cmd_explain(const PmCmd *cmd, int argc, char **argv)
 		else
 			code = explain_all(&e, files.list.v[0]);
 	}
-	pm_members_release(&e.members);
+	pm_variant_list_release(&e.members);
 	pm_db_close(e.db);
 	PM_VEC_RELEASE(&files.list);
 	PM_VEC_RELEASE(&e.passes.list);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a graph stands: a member of a task. */
+/* Where a graph stands: a variant of a task. */
 typedef struct Place {
 	int64_t task, ordinal;
 	char hash[65], label[128];
@@ -23,7 +23,7 @@ typedef struct Results {
 	PM_VEC(Place) places;
 	const cJSON *file;
 	int64_t stored, unknown;
-	/* show: one row per member, one column per way of running */
+	/* show: one row per variant, one column per way of running */
 	PM_VEC(char *) ways;
 	PM_VEC(double) seconds; /* places.n x MAX_WAYS */
 	int64_t task;
@@ -34,7 +34,7 @@ typedef struct Results {
 
 enum { MAX_WAYS = 64 };
 
-static PmStatus add_place(void *arg, const PmMemberRow *row, PmErr *err)
+static PmStatus add_place(void *arg, const PmVariantRow *row, PmErr *err)
 {
 	Results *r = arg;
 	Place p = { .task = row->task, .ordinal = row->ordinal };
@@ -50,7 +50,7 @@ static PmStatus add_task(void *arg, const PmTaskRow *row, PmErr *err)
 {
 	Results *r = arg;
 
-	return pm_members_each(r->db, row->id, add_place, r, err);
+	return pm_task_variants_each(r->db, row->id, add_place, r, err);
 }
 
 /* ---- import ---- */
@@ -246,7 +246,7 @@ static PmStatus show(Results *r, const char *task, PmErr *err)
 	PmStatus st = pm_task_find(r->db, task, &r->task, err);
 
 	if (!st)
-		st = pm_members_each(r->db, r->task, add_place, r, err);
+		st = pm_task_variants_each(r->db, r->task, add_place, r, err);
 	PM_VEC_RESERVE(&r->seconds, r->places.n * MAX_WAYS + 1);
 	memset(r->seconds.v, 0, (r->places.n * MAX_WAYS + 1) * sizeof *r->seconds.v);
 	if (!st)

@@ -21,7 +21,7 @@ static PmStatus list_one(void *arg, const PmTaskRow *row, PmErr *err)
 		cJSON_AddStringToObject(j, "name", row->name);
 		cJSON_AddStringToObject(j, "kind", row->kind);
 		cJSON_AddStringToObject(j, "hash", row->hash);
-		pm_json_add_i64(j, "members", row->n_members);
+		pm_json_add_i64(j, "members", row->n_variants);
 		cJSON_AddStringToObject(j, "split", row->split);
 		cJSON_AddStringToObject(j, "policy", row->policy);
 		cJSON_AddStringToObject(j, "stratum", row->stratum);
@@ -29,7 +29,7 @@ static PmStatus list_one(void *arg, const PmTaskRow *row, PmErr *err)
 		cJSON_AddItemToArray(list, j);
 	} else {
 		printf("%4lld  %-54s %4lld members  %.12s  %-5s %s\n", (long long)row->id, row->name,
-		       (long long)row->n_members, row->hash, row->split, row->stratum);
+		       (long long)row->n_variants, row->hash, row->split, row->stratum);
 	}
 	return PM_OK;
 }
@@ -49,7 +49,7 @@ typedef struct Show {
 	int whole;
 } Show;
 
-static PmStatus show_one(void *arg, const PmMemberRow *row, PmErr *err)
+static PmStatus show_one(void *arg, const PmVariantRow *row, PmErr *err)
 {
 	Show *s = arg;
 
@@ -81,7 +81,7 @@ PmStatus pm_task_verb_show(PmTaskCmd *c, PmErr *err)
 	PmStatus st = pm_task_find(c->db, c->arg, &id, err);
 
 	if (!st)
-		st = pm_members_each(c->db, id, show_one, &s, err);
+		st = pm_task_variants_each(c->db, id, show_one, &s, err);
 	pm_cli_put_json(s.list); /* as far as it got */
 	return st;
 }

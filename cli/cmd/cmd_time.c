@@ -1,7 +1,7 @@
 /* cmd_time.c - passmith time: measured times of the eager baseline, and quick ones of a pass beside it. */
 #include "cli/cmds.h"
 
-#include "app/eval/members.h"
+#include "app/eval/variant_list.h"
 #include "app/time/time_file.h"
 #include "app/time/time_pass.h"
 #include "base/sys/io.h"
@@ -47,7 +47,7 @@ static cJSON *times_json(const PmTiming *t, int side, int control)
 	return j;
 }
 
-static void print_times(const PmMember *m, const PmPlanStats *s, const PmTiming *t, int side)
+static void print_times(const PmTaskVariant *m, const PmPlanStats *s, const PmTiming *t, int side)
 {
 	printf("  %-44.44s %4d launches", m->label, s->n_launches);
 	for (int k = 0; k < PM_N_TIME_KINDS; k++) {
@@ -62,7 +62,7 @@ static void print_times(const PmMember *m, const PmPlanStats *s, const PmTiming 
 }
 
 /* The pass beside the eager run, when it has rewritten the graph; otherwise the eager run counts for both. */
-static PmStatus time_sides(PmTime *t, const PmMember *m, const PmTimedPass *p, const PmClockOpts *o,
+static PmStatus time_sides(PmTime *t, const PmTaskVariant *m, const PmTimedPass *p, const PmClockOpts *o,
 			   cJSON *times, PmTiming *r, PmErr *err)
 {
 	PmWork work = { .g = m->g };
@@ -85,7 +85,7 @@ static PmStatus time_sides(PmTime *t, const PmMember *m, const PmTimedPass *p, c
 }
 
 /* One graph; what fails there is its record, unless there is no such device. */
-static PmStatus time_one(PmTime *t, const PmMember *m, const PmTimedPass *p, PmErr *err)
+static PmStatus time_one(PmTime *t, const PmTaskVariant *m, const PmTimedPass *p, PmErr *err)
 {
 	PmSecret *secret = pm_secret_draw();
 	PmClockOpts o = { .secret = secret,
@@ -153,7 +153,7 @@ static void add_sources(const PmGraph *g, const int *alts, size_t n_alts, Source
 
 /* The graphs of all targets, and each with its pass. */
 typedef struct Batch {
-	PmMembers *target; /* as many as there are targets */
+	PmVariantList *target; /* as many as there are targets */
 	size_t n_targets, n;
 	PmGraph **g;       /* n of all targets, in order; borrowed */
 	PmTimedPass *pass; /* beside g; NULL without a pass */
@@ -210,17 +210,17 @@ static PmStatus compile_ahead(PmTime *t, const PmStrList *targets, const Batch *
 	return st;
 }
 
-static PmStatus read_target(PmTime *t, PmDb *db, const char *target, PmMembers *out, PmErr *err)
+static PmStatus read_target(PmTime *t, PmDb *db, const char *target, PmVariantList *out, PmErr *err)
 {
-	PmStatus st = db ? pm_members_of_task(db, target, out, err)
+	PmStatus st = db ? pm_variant_list_of_task(db, target, out, err)
 			 : pm_cli_members(target, t->variants, 0, out, err);
 
-	pm_members_keep_shapes(out, t->shapes);
+	pm_variant_list_keep_shapes(out, t->shapes);
 	return st;
 }
 
 /* A target that cannot be read has a record that says so; the others are timed. */
-static void left_unread(PmTime *t, const char *target, PmMembers *m, const PmErr *why)
+static void left_unread(PmTime *t, const char *target, PmVariantList *m, const PmErr *why)
 {
 	cJSON *j = cJSON_CreateObject();
 
@@ -228,7 +228,7 @@ static void left_unread(PmTime *t, const char *target, PmMembers *m, const PmErr
 	cJSON_AddStringToObject(j, "target", target);
 	cJSON_AddStringToObject(j, "error", why->text);
 	cJSON_AddItemToArray(t->records, j);
-	pm_members_release(m);
+	pm_variant_list_release(m);
 	t->unread++;
 }
 
@@ -273,14 +273,14 @@ static void batch_release(Batch *d)
 	for (size_t i = 0; d->pass && i < d->n; i++)
 		pm_timed_pass_release(&d->pass[i]);
 	for (size_t i = 0; i < d->n_targets; i++)
-		pm_members_release(&d->target[i]);
+		pm_variant_list_release(&d->target[i]);
 	free(d->pass);
 	free(d->g);
 	free(d->target);
 }
 
 /* The graphs of one target, and what the pass made of each. */
-static PmStatus time_target(PmTime *t, const PmMembers *m, const PmTimedPass *pass, PmErr *err)
+static PmStatus time_target(PmTime *t, const PmVariantList *m, const PmTimedPass *pass, PmErr *err)
 {
 	PmStatus st = PM_OK;
 

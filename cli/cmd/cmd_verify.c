@@ -98,7 +98,7 @@ static PmStatus options_of(const Verify *v, const cJSON *part, PmEvalTask *t, Pm
 	t->opts.seed = (uint64_t)pm_json_i64(part, "seed", 0);
 	t->tf32 = v->record.opts.tf32;
 	t->hidden = (int)v->record.opts.hidden;
-	if (!pm_lane_from_name(pm_json_str(part, "lane", "strict"), &t->opts.lane) ||
+	if (!pm_tier_from_name(pm_json_str(part, "lane", "strict"), &t->opts.tier) ||
 	    (pm_device_kind(t->opts.device) != PM_DEVICE_EMU &&
 	     pm_device_kind(t->opts.device) != PM_DEVICE_CUDA) ||
 	    (t->opts.profile && !pm_profile(t->opts.profile)) || t->hidden < 0 ||
@@ -140,7 +140,7 @@ static PmStatus evaluate(Verify *v, const char *so, PmErr *err)
 	cJSON *reports = cJSON_GetObjectItem(v->record.payload, "reports");
 	PmReplayFile replay = { .path = v->path, .json = reports };
 	PmEvalTask t = {
-		.members = &v->record.members, .replay = &replay, .step = pm_cli_step, .step_arg = &v->bar
+		.variants = &v->record.variants, .replay = &replay, .step = pm_cli_step, .step_arg = &v->bar
 	};
 	const cJSON *part = report_of(v, so, err);
 	PmEvalReport r;
@@ -153,7 +153,7 @@ static PmStatus evaluate(Verify *v, const char *so, PmErr *err)
 		return st;
 	pm_cli_libraries(t.opts.device, t.tf32);
 	if (!pm_cli_quiet)
-		pm_progress_start(&v->bar, "evaluating again", (int64_t)v->record.members.list.n);
+		pm_progress_start(&v->bar, "evaluating again", (int64_t)v->record.variants.list.n);
 	st = pm_eval_task(&t, so, &r, NULL, err);
 	pm_progress_end(&v->bar);
 	if (!st && strcmp(r.sha256, pm_json_str(part, "pass_sha256", "")) != 0)
@@ -177,9 +177,9 @@ static PmStatus verify(Verify *v, PmErr *err)
 	v->json = cJSON_CreateObject();
 	cJSON_AddStringToObject(v->json, "record", v->path);
 	check_seal(v);
-	cJSON_AddNumberToObject(v->json, "graphs", (double)v->record.members.list.n);
+	cJSON_AddNumberToObject(v->json, "graphs", (double)v->record.variants.list.n);
 	cJSON_AddArrayToObject(v->json, "evaluated");
-	pm_str_addf(&v->text, "%zu graphs are those whose hashes it names.\n", v->record.members.list.n);
+	pm_str_addf(&v->text, "%zu graphs are those whose hashes it names.\n", v->record.variants.list.n);
 	for (size_t i = 0; i < v->passes.list.n && !st; i++)
 		st = evaluate(v, v->passes.list.v[i], err);
 	if (st)

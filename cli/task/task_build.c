@@ -24,7 +24,7 @@ static void put_json(const PmTaskBuilt *b)
 	pm_json_add_i64(j, "rejected_groups", b->rejected);
 	pm_json_add_i64(j, "leaks", (int64_t)b->leaks);
 	pm_json_add_i64(j, "eval_ref_whole", b->whole[0]);
-	pm_json_add_i64(j, "eval_ref_twin", b->twin[0]);
+	pm_json_add_i64(j, "eval_ref_twin", b->proxy[0]);
 	pm_json_add_i64(j, "train_ref_whole", b->whole[1]);
 	pm_json_add_i64(j, "shapes_dropped_now", b->shapes_dropped);
 	now = cJSON_AddObjectToObject(j, "rejected_now");
@@ -44,7 +44,7 @@ static void put_text(const PmTaskBuilt *b)
 	printf("ref:   of the eval variants %lld ran as they are, %lld as a twin of smaller sizes; of the "
 	       "train "
 	       "variants %lld ran; %lld shapes dropped because they do not run\n",
-	       (long long)b->whole[0], (long long)b->twin[0], (long long)b->whole[1],
+	       (long long)b->whole[0], (long long)b->proxy[0], (long long)b->whole[1],
 	       (long long)b->shapes_dropped);
 	printf("%lld groups rejected; %lld decided before; %zu leaks\n", (long long)b->rejected,
 	       (long long)b->before, b->leaks);

@@ -55,7 +55,7 @@ PmStatus pm_task_verb_check(PmTaskCmd *c, PmErr *err)
 
 /* ---- gate ---- */
 
-static PmStatus keep_first(void *arg, const PmMemberRow *row, PmErr *err)
+static PmStatus keep_first(void *arg, const PmVariantRow *row, PmErr *err)
 {
 	PmGraph **g = arg;
 
@@ -78,7 +78,7 @@ static PmStatus find_graph(PmTaskCmd *c, PmGraph **g, PmErr *err)
 			"There is no model file %.200s; for a stored task or subgraph give --db FILE too.",
 			c->arg);
 	if (!pm_task_find(c->db, c->arg, &id, &none))
-		return pm_members_each(c->db, id, keep_first, g, err);
+		return pm_task_variants_each(c->db, id, keep_first, g, err);
 	st = pm_subgraph_find(c->db, c->arg, &id, &none);
 	return st ? pm_err(err, PM_E_NOT_FOUND, "'%.80s' is no model file, and no task or subgraph of %s.",
 			   c->arg, pm_db_path(c->db))
@@ -89,15 +89,15 @@ PmStatus pm_task_verb_gate(PmTaskCmd *c, PmErr *err)
 {
 	PmGateOpts o = { .seed = (uint64_t)c->seed, .n_honest = (int)c->honest, .ask_all = 1 };
 	PmStr text = PM_STR_INIT;
-	PmGraph *g = NULL, *twin = NULL;
+	PmGraph *g = NULL, *proxy = NULL;
 	PmGateReport r;
 	char label[96];
 	PmStatus st = find_graph(c, &g, err);
 
 	if (!st)
-		st = pm_task_twin(g, &twin, label, err);
+		st = pm_task_proxy(g, &proxy, label, err);
 	if (!st)
-		st = pm_gate(twin, &o, &r, err);
+		st = pm_gate(proxy, &o, &r, err);
 	if (!st && pm_cli_json) {
 		cJSON *j = NULL;
 
@@ -115,7 +115,7 @@ PmStatus pm_task_verb_gate(PmTaskCmd *c, PmErr *err)
 	if (!st)
 		c->no = !r.ok;
 	pm_graph_free(g);
-	pm_graph_free(twin);
+	pm_graph_free(proxy);
 	pm_str_release(&text);
 	return st;
 }

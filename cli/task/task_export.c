@@ -1,7 +1,7 @@
 /* task_export.c - writes the graphs of a task for PyTorch, one folder each. */
 #include "cli/task/task_export.h"
 
-#include "app/eval/members.h"
+#include "app/eval/variant_list.h"
 #include "base/sys/io.h"
 #include "bench/torch/torch_export.h"
 #include "cli/cmds.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /* "003 s1 float16" as a folder name. */
-static void folder(const PmMember *m, PmStr *out)
+static void folder(const PmTaskVariant *m, PmStr *out)
 {
 	pm_str_addf(out, "%03lld_", (long long)m->ordinal);
 	for (const char *p = m->label; *p; p++)
@@ -21,7 +21,7 @@ static void folder(const PmMember *m, PmStr *out)
 }
 
 /* A graph that PyTorch has no words for is told and left out; other errors end the export. */
-static PmStatus export_one(PmTaskExport *e, const PmMember *m, PmErr *err)
+static PmStatus export_one(PmTaskExport *e, const PmTaskVariant *m, PmErr *err)
 {
 	PmTorchOpts o = { .name = m->label, .seed = (uint64_t)e->seed, .max_check = e->max_check };
 	PmGraphKey key;
@@ -59,19 +59,19 @@ static PmStatus export_one(PmTaskExport *e, const PmMember *m, PmErr *err)
 
 PmStatus pm_task_export(PmDb *db, const char *what, PmTaskExport *e, PmErr *err)
 {
-	PmMembers members = { 0 };
-	PmStatus st = db ? pm_members_of_task(db, what, &members, err)
-			 : pm_cli_members(what, 0, 0, &members, err);
+	PmVariantList variants = { 0 };
+	PmStatus st = db ? pm_variant_list_of_task(db, what, &variants, err)
+			 : pm_cli_members(what, 0, 0, &variants, err);
 
-	pm_members_keep_shapes(&members, e->shapes);
+	pm_variant_list_keep_shapes(&variants, e->shapes);
 	e->list = pm_cli_json ? cJSON_CreateArray() : NULL;
-	for (size_t i = 0; i < members.list.n && !st; i++)
-		st = export_one(e, &members.list.v[i], err);
+	for (size_t i = 0; i < variants.list.n && !st; i++)
+		st = export_one(e, &variants.list.v[i], err);
 	pm_cli_put_json(e->list); /* as far as it got */
 	if (!st && !pm_cli_json)
 		printf("%zu graphs in %s, %zu left out\n", e->written, e->dir, e->refused);
 	if (!st && !e->written)
 		st = pm_err(err, PM_E_UNSUPPORTED, "No graph of %s could be written for PyTorch.", what);
-	pm_members_release(&members);
+	pm_variant_list_release(&variants);
 	return st;
 }

@@ -1,10 +1,10 @@
 /* pack.h - a task as a folder that needs no database.
  *
  *   ROOT/<h0h1>/<h2h3>/<hash>/task.json     what the task is, and the hash of every file
- *                             graphs/       members: 000.onnx, 001.onnx, ...; and bases that are no members:
- * base0.onnx bases (base0.onnx) README.md     for the author
+ *                             graphs/       variants: 000.onnx, 001.onnx, ...; and bases that are no
+ * variants: base0.onnx bases (base0.onnx) README.md     for the author
  *
- * The folder's name is the task's hash, which covers the members' canonical hashes; task.json covers the
+ * The folder's name is the task's hash, which covers the variants' canonical hashes; task.json covers the
  * files. A pack is written beside its place and moved there when it is whole, so a folder of that name is
  * complete. Packing what was unpacked gives the same bytes. The ordinary reader believes nothing: files are
  * hashed, models imported, and their canonical hashes and the task's computed again.
@@ -27,14 +27,14 @@ PmStatus pm_pack_write(PmDb *db, int64_t task, const char *root, const cJSON *ru
 typedef struct PmPackGraph {
 	const PmGraph *g;
 	const char *hash, *label, *base; /* base: hash of the graph it is a variant of, or "" */
-	int64_t ordinal;                 /* of the member; -1 for a base that is no member */
+	int64_t ordinal;                 /* of the variant; -1 for a base that is no variant */
 	int shape, dtype;
-	const char *ref, *ref_why; /* as in PmMemberRow */
+	const char *ref, *ref_why; /* as in PmVariantRow */
 } PmPackGraph;
 typedef PmStatus (*PmPackFn)(void *arg, const PmPackGraph *m, PmErr *err);
 
-/* Reads and checks a pack: calls fn (may be NULL) for the bases and then the members in order. *manifest (may
- * be NULL) receives task.json, owned by the caller. PM_E_INVALID names the file that is wrong. */
+/* Reads and checks a pack: calls fn (may be NULL) for the bases and then the variants in order. *manifest
+ * (may be NULL) receives task.json, owned by the caller. PM_E_INVALID names the file that is wrong. */
 PmStatus pm_pack_read(const char *dir, PmPackFn fn, void *arg, cJSON **manifest, PmErr *err);
 /* 1 when the path is a folder that holds a task.json. */
 int pm_pack_is(const char *path);

@@ -19,8 +19,8 @@
 typedef struct Pack {
 	PmDb *db;
 	PmStr dir; /* where it is made */
-	cJSON *j, *members, *bases;
-	PmStr table, first; /* README: members, text of the first */
+	cJSON *j, *variants, *bases;
+	PmStr table, first; /* README: variants, text of the first */
 	char hash[PM_SHA256_HEX], name[256], kind[32];
 	PmIntern *have; /* hashes of graphs written */
 } Pack;
@@ -65,7 +65,7 @@ static PmStatus add_graph(Pack *p, const char *text, const char *hash, const cha
 	return st;
 }
 
-static PmStatus add_member(void *arg, const PmMemberRow *row, PmErr *err)
+static PmStatus add_member(void *arg, const PmVariantRow *row, PmErr *err)
 {
 	Pack *p = arg;
 	char file[64];
@@ -73,7 +73,7 @@ static PmStatus add_member(void *arg, const PmMemberRow *row, PmErr *err)
 	PmStatus st;
 
 	snprintf(file, sizeof file, "graphs/%03lld.onnx", (long long)row->ordinal);
-	st = add_graph(p, row->text, row->hash, file, p->members, &j, err);
+	st = add_graph(p, row->text, row->hash, file, p->variants, &j, err);
 	if (st)
 		return st;
 	cJSON_AddStringToObject(j, "label", row->label);
@@ -217,10 +217,10 @@ static PmStatus make(Pack *p, int64_t task, const cJSON *rules, PmErr *err)
 	st = pm_mkdirs(graphs.s, err);
 	if (rules)
 		cJSON_AddItemToObject(p->j, "rules", cJSON_Duplicate(rules, 1));
-	p->members = cJSON_AddArrayToObject(p->j, "members");
+	p->variants = cJSON_AddArrayToObject(p->j, "members");
 	p->bases = cJSON_AddArrayToObject(p->j, "bases");
 	if (!st)
-		st = pm_members_each(p->db, task, add_member, p, err);
+		st = pm_task_variants_each(p->db, task, add_member, p, err);
 	if (!st)
 		st = add_bases(p, task, err);
 	if (!st)

@@ -40,7 +40,7 @@ typedef struct PmGroups {
 	PmGroup *group; /* owned */
 	size_t n;
 	size_t *member; /* owned: numbers of samples */
-	size_t n_members;
+	size_t n_variants;
 } PmGroups;
 
 /* Groups n samples; the answer does not depend on their order, up to the numbers. stride 0 = PM_GROUP_STRIDE.

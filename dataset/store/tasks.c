@@ -24,8 +24,8 @@ enum { SPLIT, POLICY, STRATUM, GATE, GATE_JSON, N_ABOUT };
 struct PmTaskBuilder {
 	char *name, *kind, *about[N_ABOUT];
 	int64_t base;
-	char *ref, *ref_why; /* of the next member */
-	PM_VEC(Member) members;
+	char *ref, *ref_why; /* of the next variant */
+	PM_VEC(Member) variants;
 };
 
 /* ---- making ---- */
@@ -53,14 +53,14 @@ void pm_task_drop(PmTaskBuilder *b)
 
 	if (!b)
 		return;
-	for (i = 0; i < b->members.n; i++) {
-		pm_graph_free(b->members.v[i].g);
-		free(b->members.v[i].label);
-		free(b->members.v[i].ref);
-		free(b->members.v[i].ref_why);
+	for (i = 0; i < b->variants.n; i++) {
+		pm_graph_free(b->variants.v[i].g);
+		free(b->variants.v[i].label);
+		free(b->variants.v[i].ref);
+		free(b->variants.v[i].ref_why);
 	}
 	pm_task_set_ref(b, NULL, NULL);
-	PM_VEC_RELEASE(&b->members);
+	PM_VEC_RELEASE(&b->variants);
 	for (i = 0; i < N_ABOUT; i++)
 		free(b->about[i]);
 	free(b->name);
@@ -101,11 +101,11 @@ PmStatus pm_task_add(void *builder, const PmGraph *g, const char *label, int sha
 
 	if (st)
 		return st;
-	for (i = 0; i < b->members.n; i++) {
-		if (strcmp(b->members.v[i].key.full, m.key.full) == 0)
+	for (i = 0; i < b->variants.n; i++) {
+		if (strcmp(b->variants.v[i].key.full, m.key.full) == 0)
 			return PM_OK;
 	}
-	if (b->members.n == PM_MAX_TASK_MEMBERS)
+	if (b->variants.n == PM_MAX_TASK_MEMBERS)
 		return pm_err(err, PM_E_LIMIT,
 			      "Task '%s' would have more than PM_MAX_TASK_MEMBERS (%d) members; make fewer "
 			      "variants.",
@@ -117,7 +117,7 @@ PmStatus pm_task_add(void *builder, const PmGraph *g, const char *label, int sha
 	m.ref = b->ref;
 	m.ref_why = b->ref_why;
 	b->ref = b->ref_why = NULL;
-	PM_VEC_PUSH(&b->members, m);
+	PM_VEC_PUSH(&b->variants, m);
 	return PM_OK;
 }
 
@@ -145,12 +145,12 @@ void pm__task_hash(const char *kind, const char *const *hashes, size_t n, char h
 
 static void task_hash(const PmTaskBuilder *b, char hex[PM_SHA256_HEX])
 {
-	const char **hashes = pm_xcalloc(b->members.n + 1, sizeof *hashes);
+	const char **hashes = pm_xcalloc(b->variants.n + 1, sizeof *hashes);
 	size_t i;
 
-	for (i = 0; i < b->members.n; i++)
-		hashes[i] = b->members.v[i].key.full;
-	pm__task_hash(b->kind, hashes, b->members.n, hex);
+	for (i = 0; i < b->variants.n; i++)
+		hashes[i] = b->variants.v[i].key.full;
+	pm__task_hash(b->kind, hashes, b->variants.n, hex);
 	free(hashes);
 }
 
@@ -159,8 +159,8 @@ static PmStatus store_members(const PmTaskBuilder *b, PmDb *db, int64_t task, Pm
 	PmStatus st = PM_OK;
 	size_t i;
 
-	for (i = 0; i < b->members.n && st == PM_OK; i++) {
-		const Member *m = &b->members.v[i];
+	for (i = 0; i < b->variants.n && st == PM_OK; i++) {
+		const Member *m = &b->variants.v[i];
 		int64_t sub = 0;
 
 		st = pm_subgraph_put(db, m->g, &m->key, "variant", &sub, NULL, err);
@@ -214,7 +214,7 @@ PmStatus pm_task_end(PmTaskBuilder *b, PmDb *db, int64_t *id, int *is_new, PmErr
 	int fresh = 0;
 	PmStatus st;
 
-	if (b->members.n == 0)
+	if (b->variants.n == 0)
 		st = pm_err(err, PM_E_INVALID,
 			    "Task '%s' for database '%s' has no members; add at least one graph.", b->name,
 			    db->path);
@@ -230,7 +230,7 @@ PmStatus pm_task_end(PmTaskBuilder *b, PmDb *db, int64_t *id, int *is_new, PmErr
 
 typedef struct Walk {
 	PmTaskFn task;
-	PmMemberFn member;
+	PmVariantRowFn variant;
 	void *arg;
 } Walk;
 
@@ -352,17 +352,17 @@ PmStatus pm_task_find(PmDb *db, const char *what, int64_t *id, PmErr *err)
 static PmStatus one_member(void *arg, sqlite3_stmt *row, PmErr *err)
 {
 	const Walk *w = arg;
-	PmMemberRow m = { sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
-			  sqlite3_column_int64(row, 2), pm__col_text(row, 3),
-			  pm__col_text(row, 4),         pm__col_text(row, 5),
-			  sqlite3_column_int64(row, 6), pm_dtype_from_name(pm__col_text(row, 7)),
-			  pm__col_text(row, 8),         pm__col_text(row, 9),
-			  pm__col_text(row, 10) };
+	PmVariantRow m = { sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+			   sqlite3_column_int64(row, 2), pm__col_text(row, 3),
+			   pm__col_text(row, 4),         pm__col_text(row, 5),
+			   sqlite3_column_int64(row, 6), pm_dtype_from_name(pm__col_text(row, 7)),
+			   pm__col_text(row, 8),         pm__col_text(row, 9),
+			   pm__col_text(row, 10) };
 
-	return w->member(w->arg, &m, err);
+	return w->variant(w->arg, &m, err);
 }
 
-PmStatus pm_members_each(PmDb *db, int64_t task, PmMemberFn fn, void *arg, PmErr *err)
+PmStatus pm_task_variants_each(PmDb *db, int64_t task, PmVariantRowFn fn, void *arg, PmErr *err)
 {
 	Walk w = { NULL, fn, arg };
 

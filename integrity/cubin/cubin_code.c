@@ -67,14 +67,14 @@ static void read_frames(Code *k, const PmCubinSection *s)
 
 /* ---- one function ---- */
 
-static void take_bank(const Code *k, const PmCubinSection *s, PmSassBank *bank)
+static void take_input_pool(const Code *k, const PmCubinSection *s, PmSassBank *bank)
 {
 	bank->p = s->type == SHT_NOBITS ? NULL : k->c->file + s->offset;
 	bank->size = s->size;
 }
 
 /* Its own banks; those of the module have no name behind them. */
-static void find_banks(const Code *k, const char *name, PmSassFunction *f)
+static void find_input_pools(const Code *k, const char *name, PmSassFunction *f)
 {
 	static const struct {
 		const char *own, *module;
@@ -95,7 +95,7 @@ static void find_banks(const Code *k, const char *name, PmSassFunction *f)
 
 			if ((mine && !strcmp(mine, name)) ||
 			    (banks[b].module && !strcmp(s.name, banks[b].module) && !f->bank[b].size))
-				take_bank(k, &s, &f->bank[b]);
+				take_input_pool(k, &s, &f->bank[b]);
 		}
 	}
 }
@@ -149,7 +149,7 @@ static void read_function(Code *k, size_t section, const PmCubinSection *s, cons
 	}
 	f.code = k->c->file + s->offset;
 	f.frame = k->frame[k->entry[section]];
-	find_banks(k, name, &f);
+	find_input_pools(k, name, &f);
 	read_info(k, name, &f);
 	for (int n = 0; n < MAX_SHOWN && pm__sass_next(&f, &at, why); n++)
 		problem(k, "Kernel '%.60s' has at 0x%llx an instruction that %s.", name,

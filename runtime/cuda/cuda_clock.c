@@ -4,7 +4,7 @@
 #include "kernels/clock.cu.h"
 #include "kernels/redraw.cu.h"
 #include "runtime/cuda/nvrtc/nvrtc.h"
-#include "runtime/device/bank.h"
+#include "runtime/device/input_pool.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -365,7 +365,7 @@ PmStatus pm__cuda_draw(PmDevice *dev, PmBuf to, int64_t n, int dtype, PmBuf tabl
 	const PmCudaBuf *b = pm__cuda_buf(d, table);
 	int64_t size = (int64_t)pm_dtype_size(dtype), blocks = (n * size / 8 + 256) / 256,
 		most = (int64_t)d->info.n_sm * 8;
-	uint64_t noise = pm_bank_noise(dtype);
+	uint64_t noise = pm_input_pool_noise(dtype);
 	PmStatus st = ready(d, err);
 	CuPtr p, q;
 	void *params[] = { &p, &n, &q, &base, &noise };

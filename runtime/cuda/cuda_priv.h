@@ -263,10 +263,10 @@ typedef struct PmCudaClock {
 	int64_t bytes;
 } PmCudaClock;
 
-struct PmCudaWay; /* cuda_lib_priv.h */
+struct PmCudaAlgo; /* cuda_lib_priv.h */
 
 typedef struct PmCudaLib {
-	struct PmCudaWay *way; /* owned; NULL = this handle is free */
+	struct PmCudaAlgo *way; /* owned; NULL = this handle is free */
 	const char *label;
 	CuPtr workspace;
 } PmCudaLib;
@@ -371,7 +371,7 @@ PmStatus pm__cuda_event_elapsed(PmDevice *dev, int from, int to, double *seconds
 PmStatus pm__cuda_lib_prepare(PmDevice *dev, const PmLibCall *c, const char *label, PmLib *out, PmErr *err);
 void pm__cuda_lib_drop(PmDevice *dev, PmLib l);
 void pm__cuda_lib_close(PmCudaDevice *d);
-void pm__cuda_ways_close(PmCudaDevice *d);
+void pm__cuda_algos_close(PmCudaDevice *d);
 /* Buffers that a launch or call is about to use: inputs are hashed or read-only, all remember who used them.
  */
 PmStatus pm__cuda_note_buffers(PmCudaDevice *d, const char *label, const PmDevArg *args, int n, PmErr *err);

@@ -144,8 +144,8 @@ typedef struct PmDeviceOps {
 	 * Enqueued like a launch. */
 	PmStatus (*copy)(PmDevice *d, PmBuf to, int64_t to_offset, PmBuf from, int64_t from_offset, int64_t n,
 			 PmErr *err);
-	/* Fills a buffer's first n elements of `dtype` as pm_bank_draw does (bank.h), from a table in another
-	 * buffer. Enqueued like a launch. */
+	/* Fills a buffer's first n elements of `dtype` as pm_input_pool_draw does (input_pool.h), from a
+	 * table in another buffer. Enqueued like a launch. */
 	PmStatus (*draw)(PmDevice *d, PmBuf to, int64_t n, int dtype, PmBuf table, uint64_t base, PmErr *err);
 	/* Compiles (cached on disk by content) and loads several sources at once; out[i] for each.
 	 * A compile error is PM_E_INVALID with the compiler's first error, its line counted in the source. */
@@ -164,7 +164,7 @@ typedef struct PmDeviceOps {
 	void (*close)(PmDevice *d);
 	/* Gives up, in a process of its own, all of the machine that running what is loaded does not need:
 	 * from here on buffers and launches only, and no way back. Kernels of strangers run on such a device
-	 * alone (exec.h, pm_exec_run_apart). `serving`: the process goes on answering requests on
+	 * alone (exec.h, pm_exec_run_isolated). `serving`: the process goes on answering requests on
 	 * descriptor 0. NULL: the device's kernels run where they can do no harm. */
 	PmStatus (*shut)(PmDevice *d, int serving, PmErr *err);
 	/* A sequence of steps that runs again and again on the same arguments: new checks and lays out

@@ -27,12 +27,12 @@ int pm_library_allowed(void)
 	return !pm_str_eq(getenv("PASSMITH_LIBRARIES"), "off");
 }
 
-void pm_library_set_way(int w)
+void pm_library_set_algo(int w)
 {
 	way = w;
 }
 
-int pm_library_way(void)
+int pm_library_algo(void)
 {
 	return way == PM_LIBRARY_TRY && pm_str_eq(getenv("PASSMITH_LIBRARIES"), "first") ? PM_LIBRARY_FIRST
 											 : way;

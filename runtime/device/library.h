@@ -39,8 +39,8 @@ typedef struct PmLibConv {
 	int64_t pad[3], stride[3], dilation[3]; /* pads are the same on both ends */
 	int64_t groups;
 	int has_bias;
-	int channels_last; /* [N, spatial..., C], and w [filters, spatial..., C]: lib_way.c asks for that */
-	int onto;          /* the sums are added to what y holds, without a bias: lib_way.c asks for that */
+	int channels_last; /* [N, spatial..., C], and w [filters, spatial..., C]: lib_algo.c asks for that */
+	int onto;          /* the sums are added to what y holds, without a bias: lib_algo.c asks for that */
 } PmLibConv;
 
 /* The launch's arguments, all buffers: 0 = y, 1 and 2 = the factors (or x and w), 3 = c or bias. */
@@ -63,13 +63,13 @@ void pm_library_allow_tf32(int on);
 int pm_library_tf32(void);
 int pm_library_allowed(void);
 
-/* How a call's way (lib_way.h) and the library's algorithm are chosen: by a trial on the device, whose
+/* How a call's algorithm (lib_algo.h) and the library's own are chosen: by a trial on the device, whose
  * outcome is kept in the cache; without one, the first suggestion for the call as it stands
  * ($PASSMITH_LIBRARIES is "first"); or, for tests, always that way, and the call is declined where it cannot
  * be done so. */
 enum { PM_LIBRARY_TRY = -1, PM_LIBRARY_FIRST = -2 };
-void pm_library_set_way(int way); /* of PmWayKind, or one of the two */
-int pm_library_way(void);
+void pm_library_set_algo(int way); /* of PmAlgoKind, or one of the two */
+int pm_library_algo(void);
 
 /* A library found: opened (never closed), with version and path; or why not, in one sentence. */
 typedef struct PmLibrary {

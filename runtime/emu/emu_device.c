@@ -5,7 +5,7 @@
 #include "base/sys/io.h"
 #include "base/sys/pool.h"
 #include "base/sys/proc.h"
-#include "runtime/device/bank.h"
+#include "runtime/device/input_pool.h"
 #include "runtime/device/limits.h"
 
 #include <dlfcn.h>
@@ -207,7 +207,7 @@ static PmStatus emu_draw(PmDevice *dev, PmBuf to, int64_t n, int dtype, PmBuf ta
 	if (!rc)
 		rc = pm__emu_buf_lock(a, 0, err);
 	if (!rc)
-		pm_bank_draw(a->p, n, dtype, b->p, base);
+		pm_input_pool_draw(a->p, n, dtype, b->p, base);
 	return rc;
 }
 

@@ -77,8 +77,8 @@ void pm_exec_plain(PmExec *x, int plain);
  * device has such (PmDeviceOps.shut): what a kernel does there ends with it. Elsewhere it is pm_exec_run.
  * *seconds (may be NULL): of the run. A process that dies is PM_E_CRASH, PM_E_FORBIDDEN when it made a system
  * call. */
-PmStatus pm_exec_run_apart(PmExec *x, const PmTensor *in, size_t n_in, uint32_t poison, PmTensor *out,
-			   size_t n_out, double *seconds, PmErr *err);
+PmStatus pm_exec_run_isolated(PmExec *x, const PmTensor *in, size_t n_in, uint32_t poison, PmTensor *out,
+			      size_t n_out, double *seconds, PmErr *err);
 /* What the executor's plan and device are (borrowed). */
 const PmPlan *pm_exec_plan(const PmExec *x);
 PmDevice *pm_exec_device(const PmExec *x);

@@ -14,7 +14,7 @@ enum {
 	UNTIMED_BYTES = 16 << 20, /* of them all, unless there would be fewer than */
 	UNTIMED_LEAST = 4,
 	PLAIN_DEPTH = 16, /* bindings when calls are not very short */
-	FEW_LAUNCHES = 4, /* at most so many: trains may be needed, and bindings are cheap */
+	FEW_LAUNCHES = 4, /* at most so many: batches may be needed, and bindings are cheap */
 	MEMORY_SHARE = 4  /* bindings of all sides together take at most this share of the memory */
 };
 /* The device is kept busy before a timed call for a while and half as long again as the host took lately,
@@ -34,13 +34,14 @@ struct PmSampler {
 	PmDevice *d;
 	Side side[PM_SAMPLER_SIDES];
 	int n_sides, depth;
-	PmBank bank;   /* its tensors: types and sizes only are used after the upload */
-	PmBuf *stored; /* n_sets * n_in; of the first set's drawn inputs the tables, of others' nothing */
+	PmInputPool pool; /* its tensors: types and sizes only are used after the upload */
+	PmBuf *stored;    /* n_sets * n_in; of the first set's drawn inputs the tables, of others' nothing */
 	PmBind *used[PM_SAMPLER_DEPTH]; /* by the last sample, to be poisoned by the next */
 	int n_used;
 };
 
-/* --- the bank --------------------------------------------------------------------------------------------
+/* --- the input pool
+ * --------------------------------------------------------------------------------------------
  */
 
 static PmStatus store(PmSampler *s, const PmTensor *t, PmBuf *out, PmErr *err)
@@ -50,17 +51,17 @@ static PmStatus store(PmSampler *s, const PmTensor *t, PmBuf *out, PmErr *err)
 	return st || !t->bytes ? st : s->d->ops->upload(s->d, *out, 0, t->data, (int64_t)t->bytes, err);
 }
 
-static PmStatus store_bank(PmSampler *s, PmErr *err)
+static PmStatus store_input_pool(PmSampler *s, PmErr *err)
 {
-	size_t n_in = s->bank.n_in, n = (size_t)s->bank.n_sets * n_in;
+	size_t n_in = s->pool.n_in, n = (size_t)s->pool.n_sets * n_in;
 	PmStatus st = PM_OK;
 
 	s->stored = pm_xcalloc(n + 1, sizeof *s->stored);
 	for (size_t i = 0; i < n && !st; i++)
-		if (!pm_bank_is_drawn(&s->bank, i % n_in))
-			st = store(s, &s->bank.t[i], &s->stored[i], err);
+		if (!pm_input_pool_is_drawn(&s->pool, i % n_in))
+			st = store(s, &s->pool.t[i], &s->stored[i], err);
 		else if (i < n_in)
-			st = store(s, &s->bank.table[i], &s->stored[i], err);
+			st = store(s, &s->pool.table[i], &s->stored[i], err);
 	return st;
 }
 
@@ -70,9 +71,9 @@ static PmStatus turn_input(PmSampler *s, PmBuf to, size_t i, uint64_t index, PmE
 	size_t from, at;
 	PmStatus st;
 
-	pm_bank_choice(&s->bank, index, i, &from, &at);
+	pm_input_pool_choice(&s->pool, index, i, &from, &at);
 	turn = (int64_t)at;
-	bytes = (int64_t)s->bank.t[from].bytes;
+	bytes = (int64_t)s->pool.t[from].bytes;
 	st = s->d->ops->copy(s->d, to, 0, s->stored[from], turn, bytes - turn, err);
 	return st ? st : s->d->ops->copy(s->d, to, bytes - turn, s->stored[from], 0, turn, err);
 }
@@ -81,15 +82,15 @@ static PmStatus give_inputs(PmSampler *s, PmBind *b, uint64_t index, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
-	for (size_t i = 0; i < s->bank.n_in && !st; i++) {
-		const PmType *t = &s->bank.t[i].type;
+	for (size_t i = 0; i < s->pool.n_in && !st; i++) {
+		const PmType *t = &s->pool.t[i].type;
 		int64_t n = 0;
 
-		if (!pm_bank_is_drawn(&s->bank, i))
+		if (!pm_input_pool_is_drawn(&s->pool, i))
 			st = turn_input(s, pm_bind_input(b, i), i, index, err);
 		else if (!pm_type_numel(t, &n, NULL))
 			st = s->d->ops->draw(s->d, pm_bind_input(b, i), n, t->dtype, s->stored[i],
-					     pm_bank_base(&s->bank, index, i), err);
+					     pm_input_pool_base(&s->pool, index, i), err);
 	}
 	return st;
 }
@@ -119,17 +120,17 @@ static int choose_depth(const PmSampler *s, const PmDeviceInfo *info)
 /* What outputs and scratch hold before a call, by the law of checked runs. */
 static uint32_t poison(const PmSampler *s, uint64_t index)
 {
-	return pm_poison(pm_mix64(s->bank.poison ^ pm_mix64(index + 177)));
+	return pm_poison(pm_mix64(s->pool.poison ^ pm_mix64(index + 177)));
 }
 
 /* Bindings that are timed lie as the driver's own allocator has it. Others as checked runs do: by chance. */
 static void choose_layout(PmSampler *s, int i)
 {
-	int mixed = s->bank.mixed || !s->d->ops->clock;
+	int mixed = s->pool.mixed || !s->d->ops->clock;
 
 	if (s->d->ops->layout)
 		s->d->ops->layout(s->d,
-				  mixed ? pm_mix64(s->bank.salt + 0x9e3779b97f4a7c15u * (uint64_t)(i + 1)) | 2
+				  mixed ? pm_mix64(s->pool.salt + 0x9e3779b97f4a7c15u * (uint64_t)(i + 1)) | 2
 					: 0);
 }
 
@@ -137,7 +138,7 @@ static void choose_layout(PmSampler *s, int i)
  * finds none that nobody uses. No call has their number: calls are counted from 0. */
 static uint64_t idle_index(const PmSampler *s, int side, int i)
 {
-	return pm_mix64(s->bank.salt ^ pm_mix64((uint64_t)side << 32 | (uint64_t)i)) | UINT64_C(1) << 63;
+	return pm_mix64(s->pool.salt ^ pm_mix64((uint64_t)side << 32 | (uint64_t)i)) | UINT64_C(1) << 63;
 }
 
 static PmStatus make_bindings(PmSampler *s, PmErr *err)
@@ -160,24 +161,24 @@ static PmStatus make_bindings(PmSampler *s, PmErr *err)
 	return st;
 }
 
-PmStatus pm_sampler_new(PmDevice *d, PmExec *const *side, int n_sides, const PmBank *bank, PmSampler **out,
-			PmErr *err)
+PmStatus pm_sampler_new(PmDevice *d, PmExec *const *side, int n_sides, const PmInputPool *pool,
+			PmSampler **out, PmErr *err)
 {
 	PmSampler *s;
 	PmStatus st;
 
-	if (n_sides < 1 || n_sides > PM_SAMPLER_SIDES || bank->n_sets < 1)
+	if (n_sides < 1 || n_sides > PM_SAMPLER_SIDES || pool->n_sets < 1)
 		return pm_err(err, PM_E_INVALID, "A sampler takes 1 to %d sides and a bank of inputs.",
 			      PM_SAMPLER_SIDES);
 	s = pm_xcalloc(1, sizeof *s);
 	s->d = d;
-	s->bank = *bank;
+	s->pool = *pool;
 	s->n_sides = n_sides;
 	for (int k = 0; k < n_sides; k++) {
 		s->side[k].x = side[k];
 		s->side[k].n_launches = pm_exec_launches(side[k]);
 	}
-	st = store_bank(s, err);
+	st = store_input_pool(s, err);
 	if (!st)
 		st = make_bindings(s, err);
 	if (!st && d->ops->clock)
@@ -202,7 +203,7 @@ PmStatus pm_sampler_free(PmSampler *s, PmErr *err)
 		for (int i = 0; i < s->depth; i++)
 			if (s->side[k].replay[i].id)
 				s->d->ops->clock->replay_drop(s->d, s->side[k].replay[i]);
-	for (size_t i = 0; s->stored && i < (size_t)s->bank.n_sets * s->bank.n_in; i++)
+	for (size_t i = 0; s->stored && i < (size_t)s->pool.n_sets * s->pool.n_in; i++)
 		if (s->stored[i].id)
 			s->d->ops->release(s->d, s->stored[i]);
 	for (int k = 0; k < s->n_sides; k++)
@@ -278,7 +279,7 @@ static PmStatus record(PmSampler *s, Side *side, int i, PmErr *err)
 /* Poisons what the last sample used, then chooses bindings for this one and fills their inputs. */
 static PmStatus prepare(PmSampler *s, const PmSampleAsk *ask, int *place, PmErr *err)
 {
-	uint64_t h = pm_mix64(s->bank.salt ^ pm_mix64(ask->index + 77));
+	uint64_t h = pm_mix64(s->pool.salt ^ pm_mix64(ask->index + 77));
 	Side *side = &s->side[ask->side];
 	PmStatus st = PM_OK;
 
@@ -287,7 +288,7 @@ static PmStatus prepare(PmSampler *s, const PmSampleAsk *ask, int *place, PmErr 
 	if (!st && s->d->ops->mend)
 		st = s->d->ops->mend(s->d, err);
 	s->n_used = 0;
-	for (int i = 0; i < ask->train && !st; i++) {
+	for (int i = 0; i < ask->batch && !st; i++) {
 		place[i] = (int)((h + (uint64_t)i) % (uint64_t)s->depth);
 		s->used[s->n_used++] = side->bind[place[i]];
 		st = give_inputs(s, side->bind[place[i]], ask->index + (uint64_t)i, err);
@@ -302,7 +303,7 @@ static PmStatus calls(PmSampler *s, const PmSampleAsk *ask, const int *place, Pm
 	Side *side = &s->side[ask->side];
 	PmStatus st = PM_OK;
 
-	for (int i = 0; i < ask->train && !st; i++)
+	for (int i = 0; i < ask->batch && !st; i++)
 		st = replays(ask) ? s->d->ops->clock->replay(s->d, side->replay[place[i]], err)
 				  : pm_bind_launch(side->bind[place[i]], err);
 	return st;
@@ -324,17 +325,17 @@ static PmStatus take_wall(PmSampler *s, const PmSampleAsk *ask, const int *place
 /* How long to keep the device busy, so that the host is hidden. */
 static double choose_delay(const Side *side, const PmSampleAsk *ask)
 {
-	double host = side->host[ask->kind] * ask->train, t;
+	double host = side->host[ask->kind] * ask->batch, t;
 
 	if (!(host > 0))
-		host = delay_launch * ask->train * (replays(ask) ? 2 : side->n_launches);
+		host = delay_launch * ask->batch * (replays(ask) ? 2 : side->n_launches);
 	t = delay_base + delay_share * host;
 	return t < delay_most ? t : delay_most;
 }
 
 static void note_host(Side *side, const PmSampleAsk *ask, double seconds)
 {
-	double *h = &side->host[ask->kind], each = seconds / ask->train;
+	double *h = &side->host[ask->kind], each = seconds / ask->batch;
 
 	*h = each > *h ? each : host_forget * *h + (1 - host_forget) * each;
 }
@@ -377,11 +378,11 @@ PmStatus pm_sampler_take(PmSampler *s, const PmSampleAsk *ask, PmSample *out, Pm
 	memset(out, 0, sizeof *out);
 	if (st)
 		return st;
-	if (ask->side < 0 || ask->side >= s->n_sides || ask->train < 1 || ask->train > s->depth)
+	if (ask->side < 0 || ask->side >= s->n_sides || ask->batch < 1 || ask->batch > s->depth)
 		return pm_err(
 			err, PM_E_INVALID,
 			"A sample takes 1 to %d calls of one of %d sides; %d of side %d were asked for.",
-			s->depth, s->n_sides, ask->train, ask->side);
+			s->depth, s->n_sides, ask->batch, ask->side);
 	st = prepare(s, ask, place, err);
 	if (st)
 		return st;
@@ -455,9 +456,9 @@ PmStatus pm_sampler_made(PmSampler *s, int call, PmMade *out, PmErr *err)
 	}
 	for (size_t i = 0; i < n_inner; i++)
 		buf[n + i] = pm_bind_inner(s->used[call], i, &bytes[n + i]);
-	st = digest(s, buf, bytes, n, s->bank.digest, &out->out, err);
+	st = digest(s, buf, bytes, n, s->pool.digest, &out->out, err);
 	if (!st)
-		st = digest(s, buf + n, bytes + n, n_inner, s->bank.inner, &out->inner, err);
+		st = digest(s, buf + n, bytes + n, n_inner, s->pool.inner, &out->inner, err);
 	free(buf);
 	free(bytes);
 	return st;
@@ -469,7 +470,7 @@ static PmStatus sketch_here(PmSampler *s, int call, PmSketch *out, size_t n_out,
 	PmStatus st = pm_bind_outputs(s->used[call], t, n_out, err);
 
 	for (size_t i = 0; i < n_out && !st; i++) {
-		pm_sketch_make(&out[i], s->bank.sketch, i, &t[i]);
+		pm_sketch_make(&out[i], s->pool.sketch, i, &t[i]);
 		pm_tensor_release(&t[i]);
 	}
 	free(t);
@@ -489,7 +490,7 @@ PmStatus pm_sampler_sketch(PmSampler *s, int call, PmSketch *out, size_t n_out, 
 		int64_t bytes = pm_bind_output_bytes(s->used[call], i);
 
 		st = s->d->ops->clock->sketch(s->d, pm_bind_output(s->used[call], i), dtype,
-					      bytes / (int64_t)pm_dtype_size(dtype), s->bank.sketch, i,
+					      bytes / (int64_t)pm_dtype_size(dtype), s->pool.sketch, i,
 					      &out[i], err);
 	}
 	return st;

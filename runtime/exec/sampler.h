@@ -9,27 +9,27 @@
 #ifndef RUNTIME_SAMPLER_H
 #define RUNTIME_SAMPLER_H
 
-#include "runtime/device/bank.h"
+#include "runtime/device/input_pool.h"
 #include "runtime/exec/exec.h"
 
 /* Figures that are never mixed. */
 typedef enum {
 	PM_TIME_COLD,   /* GPU time of one call with nothing of it in the L2 cache: what is scored */
 	PM_TIME_REPLAY, /* the same, its launches replayed as one CUDA graph: gaps between launches removed */
-	PM_TIME_WALL, /* host time of a train of calls and the wait for it, per call: what a busy program pays
+	PM_TIME_WALL, /* host time of a batch of calls and the wait for it, per call: what a busy program pays
 		       */
 	PM_TIME_LATENCY, /* host time of one call and the wait for its result, on an idle device */
 	PM_N_TIME_KINDS,
 	PM_TIME_NONE = PM_N_TIME_KINDS /* calls without a clock, for any device: seconds are 0 */
 } PmTimeKind;
 
-/* One sample: `train` calls of a side, each on a binding of its own, on inputs number `index` and following.
+/* One sample: `batch` calls of a side, each on a binding of its own, on inputs number `index` and following.
  */
 typedef struct PmSampleAsk {
 	int side;
 	PmTimeKind kind;
 	uint64_t index;
-	int train;
+	int batch;
 	int graphs; /* calls of every kind replay their launches as one CUDA graph, as PM_TIME_REPLAY always
 		       does */
 } PmSampleAsk;
@@ -39,8 +39,8 @@ typedef struct PmSample {
 	int disturbed;  /* the device may have waited for the host: take it again */
 } PmSample;
 
-/* What a call made: digests under the bank's keys of its outputs, and of the values between its kernels that
- * are still there (exec.h, pm_bind_inner). */
+/* What a call made: digests under the input pool's keys of its outputs, and of the values between its kernels
+ * that are still there (exec.h, pm_bind_inner). */
 typedef struct PmMade {
 	PmDigest out, inner;
 } PmMade;
@@ -49,14 +49,14 @@ typedef struct PmSampler PmSampler;
 
 enum { PM_SAMPLER_SIDES = 4, PM_SAMPLER_DEPTH = 64 };
 
-/* Uploads the bank and makes the bindings, as many per side as memory and `launches` allow; the device is
- * quiet from here on (PmClockOps.quiet) until the sampler is freed. The executors are borrowed. On a device
- * that has no clock only PM_TIME_NONE can be taken; everything else is PM_E_UNSUPPORTED there. */
-PmStatus pm_sampler_new(PmDevice *d, PmExec *const *side, int n_sides, const PmBank *bank, PmSampler **out,
-			PmErr *err);
+/* Uploads the input pool and makes the bindings, as many per side as memory and `launches` allow; the device
+ * is quiet from here on (PmClockOps.quiet) until the sampler is freed. The executors are borrowed. On a
+ * device that has no clock only PM_TIME_NONE can be taken; everything else is PM_E_UNSUPPORTED there. */
+PmStatus pm_sampler_new(PmDevice *d, PmExec *const *side, int n_sides, const PmInputPool *pool,
+			PmSampler **out, PmErr *err);
 /* The device is watched again: PM_E_OOB when a timed call wrote outside its buffers. */
 PmStatus pm_sampler_free(PmSampler *s, PmErr *err);
-/* Bindings per side: the longest train. */
+/* Bindings per side: the longest batch. */
 int pm_sampler_depth(const PmSampler *s);
 PmStatus pm_sampler_take(PmSampler *s, const PmSampleAsk *ask, PmSample *out, PmErr *err);
 /* Two events with nothing between them; some milliseconds of trusted work between two events. */

@@ -31,7 +31,7 @@ static PmStatus work(const Job *j, PmTensor *out, double *seconds, PmErr *err)
 	if (!st)
 		st = pm_exec_new(j->plan, d, &x, err);
 	if (!st)
-		st = pm_exec_run_apart(x, j->in, j->n_in, j->opts->poison, out, j->n_out, seconds, err);
+		st = pm_exec_run_isolated(x, j->in, j->n_in, j->opts->poison, out, j->n_out, seconds, err);
 	/* After a kernel error the device must not be touched; the process ends anyway. */
 	if (!st)
 		pm_exec_free(x);

@@ -318,19 +318,19 @@ PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint
 /* --- the clock -------------------------------------------------------------------------------------------
  */
 
-PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, const PmBank *bank,
+PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, const PmInputPool *pool,
 			      double deadline, int *depth, PmErr *err)
 {
 	WorkerAsk a = { .what = WORKER_CLOCK,
 			.n = n_sides,
-			.n_sets = bank->n_sets,
-			.seed = bank->seed,
-			.digest = bank->digest,
-			.inner = bank->inner,
-			.sketch = bank->sketch,
-			.salt = bank->salt,
-			.bank_poison = bank->poison,
-			.layout = (uint64_t)bank->mixed };
+			.n_sets = pool->n_sets,
+			.seed = pool->seed,
+			.digest = pool->digest,
+			.inner = pool->inner,
+			.sketch = pool->sketch,
+			.salt = pool->salt,
+			.bank_poison = pool->poison,
+			.layout = (uint64_t)pool->mixed };
 	int slot[PM_SAMPLER_SIDES];
 	unsigned keep = 0;
 	PmStr payload = PM_STR_INIT;
@@ -349,7 +349,7 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 		return st;
 	memcpy(w->side, slot, (size_t)n_sides * sizeof *slot);
 	pm_str_addn(&payload, slot, (size_t)n_sides * sizeof *slot);
-	pm__bank_pack(bank, &payload);
+	pm__input_pool_pack(pool, &payload);
 	/* No kernel of a candidate runs yet. */
 	st = ask(w, &a, &payload, w->clock_deadline > OPEN_SECONDS ? w->clock_deadline : OPEN_SECONDS, 0, &r,
 		 err);
@@ -389,7 +389,7 @@ PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *
 {
 	WorkerAsk a = { .what = WORKER_TAKE, .ask = *sample, .n = made != NULL };
 	PmStr payload = PM_STR_INIT;
-	size_t bytes = made ? (size_t)sample->train * sizeof *made : 0;
+	size_t bytes = made ? (size_t)sample->batch * sizeof *made : 0;
 	PmStatus st = clock_ask(w, &a, &payload, bytes, out, err);
 
 	if (!st)

@@ -55,16 +55,16 @@ PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint
 const char *pm_worker_digest(const PmWorker *w, int side);
 
 /* Timed samples in the worker (sampler.h). Between open and close only the calls of this group are allowed;
- * each has the deadline given to open. An error closes. *depth: the longest train. */
-PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, const PmBank *bank,
+ * each has the deadline given to open. An error closes. *depth: the longest batch. */
+PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, const PmInputPool *pool,
 			      double deadline, int *depth, PmErr *err);
-/* *made (may be NULL; room for ask->train) gets what each call made. */
+/* *made (may be NULL; room for ask->batch) gets what each call made. */
 PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *ask, PmSample *out, PmMade *made, PmErr *err);
 PmStatus pm_worker_clock_empty(PmWorker *w, double *seconds, PmErr *err);
 PmStatus pm_worker_clock_warm(PmWorker *w, double *seconds, PmErr *err);
 /* Outputs of call number `call` of the last sample, which was of a side that computes `g`. */
 PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, int call, PmTensor *out, PmErr *err);
-/* Of the same call a sketch of each of its n_out outputs, under the bank's key for that. */
+/* Of the same call a sketch of each of its n_out outputs, under the input pool's key for that. */
 PmStatus pm_worker_clock_sketch(PmWorker *w, int call, PmSketch *out, size_t n_out, PmErr *err);
 PmStatus pm_worker_clock_close(PmWorker *w, PmErr *err);
 

@@ -182,19 +182,19 @@ PmStatus pm__tensor_unpack(Cursor *c, const PmType *type, PmTensor *t, PmErr *er
 	return PM_OK;
 }
 
-void pm__bank_pack(const PmBank *bank, PmStr *out)
+void pm__input_pool_pack(const PmInputPool *pool, PmStr *out)
 {
-	for (size_t i = 0; i < bank->n_in; i++)
-		pm_str_addc(out, (char)pm_bank_is_drawn(bank, i));
-	if (bank->table)
-		pm__tensors_pack(bank->table, bank->n_in, out);
-	for (size_t i = 0; i < bank->n_in * (size_t)bank->n_sets; i++)
-		if (!pm_bank_is_drawn(bank, i % bank->n_in))
-			pm__tensors_pack(&bank->t[i], 1, out);
+	for (size_t i = 0; i < pool->n_in; i++)
+		pm_str_addc(out, (char)pm_input_pool_is_drawn(pool, i));
+	if (pool->table)
+		pm__tensors_pack(pool->table, pool->n_in, out);
+	for (size_t i = 0; i < pool->n_in * (size_t)pool->n_sets; i++)
+		if (!pm_input_pool_is_drawn(pool, i % pool->n_in))
+			pm__tensors_pack(&pool->t[i], 1, out);
 }
 
-PmStatus pm__bank_unpack(Cursor *c, const PmType *const *type, size_t n_in, int n_sets, PmTensor *table,
-			 PmTensor *t, PmErr *err)
+PmStatus pm__input_pool_unpack(Cursor *c, const PmType *const *type, size_t n_in, int n_sets, PmTensor *table,
+			       PmTensor *t, PmErr *err)
 {
 	const char *drawn = pm__take(c, n_in);
 	PmStatus st = drawn ? PM_OK : cut_short(err);

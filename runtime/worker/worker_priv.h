@@ -13,14 +13,15 @@
 enum { WORKER_SLOTS = PM_SAMPLER_SIDES + 2 }; /* works that a worker keeps: more than a clock has sides */
 
 typedef enum {
-	WORKER_INFO,    /* - ; a PmDeviceInfo */
-	WORKER_LOAD,    /* alternatives (n of them), a graph (pm__graph_pack) into `slot`; pm_exec_digest */
-	WORKER_RUN,     /* the inputs of `slot`; its outputs */
-	WORKER_CLOCK,   /* slots (n of them), a bank: n_sets, its keys, pm__bank_pack; the depth in `n`
-			 */
-	WORKER_TAKE,    /* `ask`, n = digests are wanted; times, a PmMade for each call */
-	WORKER_EMPTY,   /* - ; times */
-	WORKER_WARM,    /* - ; times */
+	WORKER_INFO,  /* - ; a PmDeviceInfo */
+	WORKER_LOAD,  /* alternatives (n of them), a graph (pm__graph_pack) into `slot`; pm_exec_digest */
+	WORKER_RUN,   /* the inputs of `slot`; its outputs */
+	WORKER_CLOCK, /* slots (n of them), an input pool: n_sets, its keys, pm__input_pool_pack; the depth in
+		       * `n`
+		       */
+	WORKER_TAKE,  /* `ask`, n = digests are wanted; times, a PmMade for each call */
+	WORKER_EMPTY, /* - ; times */
+	WORKER_WARM,  /* - ; times */
 	WORKER_OUTPUTS, /* call number `n`; its outputs */
 	WORKER_SKETCH,  /* call number `n`; a PmSketch of each of its outputs */
 	WORKER_CLOSE    /* - ; - */
@@ -33,7 +34,7 @@ typedef struct WorkerAsk {
 	uint32_t poison;
 	int n_sets;
 	uint64_t seed, digest, inner, sketch, salt, bank_poison;
-	uint64_t layout; /* RUN: PmDeviceOps.layout; CLOCK: PmBank.mixed */
+	uint64_t layout; /* RUN: PmDeviceOps.layout; CLOCK: PmInputPool.mixed */
 	PmSampleAsk ask;
 } WorkerAsk;
 
@@ -67,10 +68,10 @@ void pm__tensors_pack(const PmTensor *t, size_t n, PmStr *out);
 PmStatus pm__tensor_unpack(Cursor *c, const PmType *type, PmTensor *t, PmErr *err);
 
 /* For each input whether it is drawn; then tables of those that are, and the tensors of the others. */
-void pm__bank_pack(const PmBank *bank, PmStr *out);
+void pm__input_pool_pack(const PmInputPool *pool, PmStr *out);
 /* Of inputs of these types: n_in tables and n_sets * n_in tensors, owned by the caller whatever happens. */
-PmStatus pm__bank_unpack(Cursor *c, const PmType *const *type, size_t n_in, int n_sets, PmTensor *table,
-			 PmTensor *t, PmErr *err);
+PmStatus pm__input_pool_unpack(Cursor *c, const PmType *const *type, size_t n_in, int n_sets, PmTensor *table,
+			       PmTensor *t, PmErr *err);
 
 /* The worker's life: what it holds; answers one request (PmServeFn; `arg` is the device's name). */
 int pm__worker_serve(void *arg, const char *request, size_t n, PmStr *reply);

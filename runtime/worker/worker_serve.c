@@ -19,8 +19,8 @@ static struct {
 	PmExec *side[PM_SAMPLER_SIDES]; /* of the sampler */
 	size_t n_out[PM_SAMPLER_SIDES];
 	int n_sides, last_side;
-	PmTensor *bank, *table; /* of the sampler's bank */
-	size_t n_bank, n_table;
+	PmTensor *pool, *table; /* of the sampler's input pool */
+	size_t n_pool, n_table;
 } w;
 
 static void empty_slot(Slot *s)
@@ -75,7 +75,7 @@ static PmStatus run(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmStr *payloa
 	if (w.d->ops->layout)
 		w.d->ops->layout(w.d, a->layout);
 	if (!st)
-		st = pm_exec_run_apart(s->exec, in, n_in, a->poison, out, n_out, &r->sample.seconds, err);
+		st = pm_exec_run_isolated(s->exec, in, n_in, a->poison, out, n_out, &r->sample.seconds, err);
 	if (!st)
 		pm__tensors_pack(out, n_out, payload);
 	for (size_t i = 0; i < n_in; i++)
@@ -99,19 +99,19 @@ static PmStatus clock_close(PmErr *err)
 		pm_exec_free(w.side[i]);
 	memset(w.side, 0, sizeof w.side);
 	w.n_sides = 0;
-	for (size_t i = 0; i < w.n_bank; i++)
-		pm_tensor_release(&w.bank[i]);
+	for (size_t i = 0; i < w.n_pool; i++)
+		pm_tensor_release(&w.pool[i]);
 	for (size_t i = 0; i < w.n_table; i++)
 		pm_tensor_release(&w.table[i]);
-	free(w.bank);
+	free(w.pool);
 	free(w.table);
-	w.bank = w.table = NULL;
-	w.n_bank = w.n_table = 0;
+	w.pool = w.table = NULL;
+	w.n_pool = w.n_table = 0;
 	return st;
 }
 
-/* The bank's tensors, of the types of the first side's inputs. */
-static PmStatus take_bank(const WorkerAsk *a, const PmGraph *g, Cursor *c, PmErr *err)
+/* The input pool's tensors, of the types of the first side's inputs. */
+static PmStatus take_input_pool(const WorkerAsk *a, const PmGraph *g, Cursor *c, PmErr *err)
 {
 	size_t n_in = pm_graph_n_inputs(g);
 	const PmType **type = pm_xcalloc(n_in + 1, sizeof *type);
@@ -124,10 +124,10 @@ static PmStatus take_bank(const WorkerAsk *a, const PmGraph *g, Cursor *c, PmErr
 	for (size_t i = 0; i < n_in; i++)
 		type[i] = pm_value_type(g, pm_graph_input(g, i));
 	w.n_table = n_in;
-	w.n_bank = n_in * (size_t)a->n_sets;
+	w.n_pool = n_in * (size_t)a->n_sets;
 	w.table = pm_xcalloc(w.n_table + 1, sizeof *w.table);
-	w.bank = pm_xcalloc(w.n_bank + 1, sizeof *w.bank);
-	st = pm__bank_unpack(c, type, n_in, a->n_sets, w.table, w.bank, err);
+	w.pool = pm_xcalloc(w.n_pool + 1, sizeof *w.pool);
+	st = pm__input_pool_unpack(c, type, n_in, a->n_sets, w.table, w.pool, err);
 	free(type);
 	return st;
 }
@@ -136,14 +136,14 @@ static PmStatus clock_open(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmErr 
 {
 	int slot[PM_SAMPLER_SIDES];
 	const char *p = pm__take(c, (size_t)a->n * sizeof *slot);
-	PmBank bank = { .n_sets = a->n_sets,
-			.seed = a->seed,
-			.digest = a->digest,
-			.inner = a->inner,
-			.sketch = a->sketch,
-			.salt = a->salt,
-			.poison = a->bank_poison,
-			.mixed = a->layout != 0 };
+	PmInputPool pool = { .n_sets = a->n_sets,
+			     .seed = a->seed,
+			     .digest = a->digest,
+			     .inner = a->inner,
+			     .sketch = a->sketch,
+			     .salt = a->salt,
+			     .poison = a->bank_poison,
+			     .mixed = a->layout != 0 };
 	PmStatus st = clock_close(err);
 
 	if (st)
@@ -160,12 +160,12 @@ static PmStatus clock_open(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmErr 
 		st = pm_exec_new(s->plan, w.d, &w.side[w.n_sides], err);
 	}
 	if (!st)
-		st = take_bank(a, w.slot[slot[0] % WORKER_SLOTS].g, c, err);
-	bank.t = w.bank;
-	bank.table = w.table;
-	bank.n_in = pm_graph_n_inputs(w.slot[slot[0] % WORKER_SLOTS].g);
+		st = take_input_pool(a, w.slot[slot[0] % WORKER_SLOTS].g, c, err);
+	pool.t = w.pool;
+	pool.table = w.table;
+	pool.n_in = pm_graph_n_inputs(w.slot[slot[0] % WORKER_SLOTS].g);
 	if (!st)
-		st = pm_sampler_new(w.d, w.side, w.n_sides, &bank, &w.sampler, err);
+		st = pm_sampler_new(w.d, w.side, w.n_sides, &pool, &w.sampler, err);
 	/* From here on kernels run in this process, which does nothing else until it ends. */
 	if (!st && w.d->ops->shut)
 		st = w.d->ops->shut(w.d, 1, err);
@@ -179,7 +179,7 @@ static PmStatus clock_take(const WorkerAsk *a, WorkerReply *r, PmStr *payload, P
 	PmStatus st = pm_sampler_take(w.sampler, &a->ask, &r->sample, err);
 
 	w.last_side = a->ask.side;
-	for (int i = 0; i < a->ask.train && a->n && !st; i++) {
+	for (int i = 0; i < a->ask.batch && a->n && !st; i++) {
 		PmMade d;
 
 		st = pm_sampler_made(w.sampler, i, &d, err);

@@ -33,7 +33,7 @@
 	"{ h = MatMul(x, v)\n g = MatMul(h, u)\n y = MatMul(g, w) }"
 
 /* The verdict of a rule on a graph is `want`, for several seeds. */
-static void expect(const char *rule, const char *text, PmLane lane, const char *want)
+static void expect(const char *rule, const char *text, PmPrecisionTier tier, const char *want)
 {
 	enum { SEEDS = 2 };
 
@@ -41,12 +41,12 @@ static void expect(const char *rule, const char *text, PmLane lane, const char *
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		PmEvalOpts o = { .device = "emu",
 				 .preset = PM_PRESET_SOUND,
-				 .lane = lane,
+				 .tier = tier,
 				 .secret = test_secret(seed),
 				 .only_rule = rule,
 				 .pass_deadline = 60,
 				 .device_deadline = 100 };
-		PmEvalMember m = { .label = rule };
+		PmEvalVariant m = { .label = rule };
 		PmGraph *g = NULL;
 		PmEvalRecord r;
 		PmErr err;
@@ -55,7 +55,7 @@ static void expect(const char *rule, const char *text, PmLane lane, const char *
 		if (pm_graph_parse(text, strlen(text), &g, &err))
 			fail_msg("%s: %s", rule, err.text);
 		m.g = g;
-		if (pm_eval_member(built("tests/adversarial/passes/bound_attacks.so"), &m, &o, &r, &err))
+		if (pm_eval_variant(built("tests/adversarial/passes/bound_attacks.so"), &m, &o, &r, &err))
 			fail_msg("%s: %s", rule, err.text);
 		if (!pm_attack_is_one_of(pm_verdict_name(r.verdict), want))
 			fail_msg("%s, seed %d: %s (%s), expected %s", rule, (int)seed,
@@ -69,7 +69,7 @@ static void expect(const char *rule, const char *text, PmLane lane, const char *
 	static void id(void **state)                                                                         \
 	{                                                                                                    \
 		(void)state;                                                                                 \
-		expect(#id, text, PM_LANE_STRICT, want);                                                     \
+		expect(#id, text, PM_TIER_STRICT, want);                                                     \
 	}
 
 REFUSED(S30_zeros, LONG_TEXT, "INCORRECT")
@@ -95,10 +95,10 @@ REFUSED(S42_room_for_a_constant, ROOM_TEXT, "INCORRECT")
 static void honest_kernels(void **state)
 {
 	(void)state;
-	expect("honest_product", LONG_TEXT, PM_LANE_STRICT, "OK");
-	expect("honest_product", HALF_TEXT, PM_LANE_STRICT, "OK");
-	expect("honest_gelu", GELU_BODY("bfloat16"), PM_LANE_STRICT, "OK");
-	expect("honest_gelu", GELU_BODY("float"), PM_LANE_STRICT, "OK");
+	expect("honest_product", LONG_TEXT, PM_TIER_STRICT, "OK");
+	expect("honest_product", HALF_TEXT, PM_TIER_STRICT, "OK");
+	expect("honest_gelu", GELU_BODY("bfloat16"), PM_TIER_STRICT, "OK");
+	expect("honest_gelu", GELU_BODY("float"), PM_TIER_STRICT, "OK");
 }
 
 int main(void)

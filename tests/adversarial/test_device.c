@@ -90,7 +90,7 @@ static PmEvalRecord eval(const char *rule, const char *text, int check_only, int
 			 .device_deadline = hangs ? 3 : 100,
 			 .clock_seconds = 1,
 			 .check_only = check_only };
-	PmEvalMember m = { .label = rule, .g = NULL };
+	PmEvalVariant m = { .label = rule, .g = NULL };
 	PmEvalRecord r;
 	PmGraph *g;
 	PmErr err;
@@ -99,7 +99,7 @@ static PmEvalRecord eval(const char *rule, const char *text, int check_only, int
 	if (pm_graph_parse(text, strlen(text), &g, &err))
 		fail_msg("%s", err.text);
 	m.g = g;
-	if (pm_eval_member(built(ATTACKS), &m, &o, &r, &err))
+	if (pm_eval_variant(built(ATTACKS), &m, &o, &r, &err))
 		fail_msg("%s: %s", rule, err.text);
 	pm_graph_free(g);
 	return r;

@@ -128,15 +128,15 @@ static int is_refused(uint64_t seed, int i, PmRng *r)
 			 .preset = PM_PRESET_SOUND,
 			 .only_rule = rule,
 			 .check_only = 1 };
-	PmEvalMember m = { .label = rule, .g = make(k, type, rows, cols, depth) };
+	PmEvalVariant m = { .label = rule, .g = make(k, type, rows, cols, depth) };
 	PmEvalRecord rec;
 	PmErr err;
 	int refused;
 
 	pm_err_init(&err);
-	if (pm_eval_member(built(i % 2 ? "tests/adversarial/passes/unusual_kernels.so"
-				       : "tests/adversarial/passes/honest_kernels.so"),
-			   &m, &o, &rec, &err))
+	if (pm_eval_variant(built(i % 2 ? "tests/adversarial/passes/unusual_kernels.so"
+					: "tests/adversarial/passes/honest_kernels.so"),
+			    &m, &o, &rec, &err))
 		fail_msg("%s: %s", rule, err.text);
 	refused = rec.verdict != PM_VERDICT_OK;
 	if (refused)

@@ -91,7 +91,7 @@ static cJSON *record(const char *so, const char *text, int seed)
 			 .secret = test_secret((uint64_t)seed),
 			 .pass_deadline = 60,
 			 .device_deadline = 100 };
-	PmEvalMember m = { .label = "as written" };
+	PmEvalVariant m = { .label = "as written" };
 	PmStr whole = PM_STR_INIT;
 	PmGraph *g = NULL;
 	PmEvalRecord r;
@@ -104,7 +104,7 @@ static cJSON *record(const char *so, const char *text, int seed)
 	if (pm_graph_parse(whole.s, whole.len, &g, &err))
 		fail_msg("%s", err.text);
 	m.g = g;
-	if (pm_eval_member(built(so), &m, &o, &r, &err))
+	if (pm_eval_variant(built(so), &m, &o, &r, &err))
 		fail_msg("%s: %s", so, err.text);
 	j = pm_eval_record_json(&r);
 	pm_eval_record_release(&r);

@@ -50,21 +50,21 @@ static PmGraph *parse(const char *text)
 	return g;
 }
 
-static PmEvalOpts options(const char *rule, PmLane lane)
+static PmEvalOpts options(const char *rule, PmPrecisionTier tier)
 {
 	return (PmEvalOpts){ .device = "emu",
 			     .preset = PM_PRESET_SOUND,
-			     .lane = lane,
+			     .tier = tier,
 			     .secret = test_secret(7),
 			     .only_rule = rule,
 			     .pass_deadline = 60,
 			     .device_deadline = 100 };
 }
 
-static PmEvalRecord eval(const char *so, const char *rule, const char *text, PmLane lane)
+static PmEvalRecord eval(const char *so, const char *rule, const char *text, PmPrecisionTier tier)
 {
-	PmEvalOpts o = options(rule, lane);
-	PmEvalMember m = { .label = rule, .g = NULL };
+	PmEvalOpts o = options(rule, tier);
+	PmEvalVariant m = { .label = rule, .g = NULL };
 	PmEvalRecord r;
 	PmGraph *g = parse(text);
 	PmErr err;
@@ -72,17 +72,17 @@ static PmEvalRecord eval(const char *so, const char *rule, const char *text, PmL
 	pm_test_need_device("emu");
 	pm_err_init(&err);
 	m.g = g;
-	if (pm_eval_member(built(so), &m, &o, &r, &err))
+	if (pm_eval_variant(built(so), &m, &o, &r, &err))
 		fail_msg("%s: %s", rule, err.text);
 	pm_graph_free(g);
 	return r;
 }
 
 /* Returns the coverage. */
-static double expect(const char *so, const char *rule, const char *text, PmLane lane, const char *want,
-		     const char *says)
+static double expect(const char *so, const char *rule, const char *text, PmPrecisionTier tier,
+		     const char *want, const char *says)
 {
-	PmEvalRecord r = eval(so, rule, text, lane);
+	PmEvalRecord r = eval(so, rule, text, tier);
 	double coverage = r.coverage;
 
 	if (!pm_attack_is_one_of(pm_verdict_name(r.verdict), want))
@@ -95,8 +95,8 @@ static double expect(const char *so, const char *rule, const char *text, PmLane 
 
 static void attack(const char *rule, const char *text, const char *want, const char *says)
 {
-	expect(JUDGE, rule, text, PM_LANE_STRICT, want, says);
-	expect(JUDGE, "honest", SILU_TEXT, PM_LANE_STRICT, "OK", NULL);
+	expect(JUDGE, rule, text, PM_TIER_STRICT, want, says);
+	expect(JUDGE, "honest", SILU_TEXT, PM_TIER_STRICT, "OK", NULL);
 }
 
 static void A17b_finite_for_infinite(void **state)
@@ -122,31 +122,31 @@ static void X05_no_epsilon(void **state)
 {
 	(void)state;
 	attack("X05_no_epsilon", NORM_TEXT, "INCORRECT", NULL);
-	expect(JUDGE, "honest_norm", NORM_TEXT, PM_LANE_STRICT, "OK", NULL);
+	expect(JUDGE, "honest_norm", NORM_TEXT, PM_TIER_STRICT, "OK", NULL);
 }
 
 static void X06_no_shift(void **state)
 {
 	(void)state;
 	attack("X06_no_shift", SOFT_TEXT, "INCORRECT", NULL);
-	expect(JUDGE, "honest_softmax", SOFT_TEXT, PM_LANE_STRICT, "OK", NULL);
+	expect(JUDGE, "honest_softmax", SOFT_TEXT, PM_TIER_STRICT, "OK", NULL);
 }
 
 static void X12_shift_by_a_sample(void **state)
 {
 	(void)state;
-	expect(JUDGE, "X12_shift_by_a_sample", SOFT_TEXT, PM_LANE_STRICT, "INCORRECT", NULL);
+	expect(JUDGE, "X12_shift_by_a_sample", SOFT_TEXT, PM_TIER_STRICT, "INCORRECT", NULL);
 }
 
-/* What strict refuses, the lane that admits it lets pass; half sums no lane does. */
+/* What strict refuses, the tier that admits it lets pass; half sums no tier does. */
 static void A20_lanes(void **state)
 {
 	(void)state;
-	expect(DEVICE, "A20_tf32_gemm", MATMUL_TEXT, PM_LANE_TF32, "OK", NULL);
-	expect(DEVICE, "A20b_bf16_gemm", MATMUL_TEXT, PM_LANE_TF32, "PRECISION", "bf16");
-	expect(DEVICE, "A20b_bf16_gemm", MATMUL_TEXT, PM_LANE_BF16, "OK", NULL);
-	expect(DEVICE, "A20c_fp16_acc", MATMUL_TEXT, PM_LANE_BF16, "INCORRECT", NULL);
-	expect(DEVICE, "honest_matmul", MATMUL_TEXT, PM_LANE_STRICT, "OK", NULL);
+	expect(DEVICE, "A20_tf32_gemm", MATMUL_TEXT, PM_TIER_TF32, "OK", NULL);
+	expect(DEVICE, "A20b_bf16_gemm", MATMUL_TEXT, PM_TIER_TF32, "PRECISION", "bf16");
+	expect(DEVICE, "A20b_bf16_gemm", MATMUL_TEXT, PM_TIER_BF16, "OK", NULL);
+	expect(DEVICE, "A20c_fp16_acc", MATMUL_TEXT, PM_TIER_BF16, "INCORRECT", NULL);
+	expect(DEVICE, "honest_matmul", MATMUL_TEXT, PM_TIER_STRICT, "OK", NULL);
 }
 
 /* ---- credit ---- */
@@ -165,7 +165,7 @@ static void E14_split(void **state)
 {
 	static const char text[] = "g (float[5,67] x) => (float[5,67] y) { s = Sigmoid(x)\n t = Sigmoid(s)\n"
 				   " u = Tanh(t)\n y = Tanh(u) }";
-	double split = expect(JUDGE, "sigmoid_alone", text, PM_LANE_STRICT, "OK", NULL);
+	double split = expect(JUDGE, "sigmoid_alone", text, PM_TIER_STRICT, "OK", NULL);
 
 	(void)state;
 	if (fabs(split - 0.5) > 0.02)
@@ -178,7 +178,7 @@ static void X02_recompute(void **state)
 	static const char text[] =
 		"g (float[5,67] x) => (float[5,67] y, float[5,67] z) { e = Exp(x)\n y = Relu(e)\n"
 		" z = Neg(e) }";
-	double share = expect(JUDGE, "X02_recompute", text, PM_LANE_STRICT, "OK", NULL);
+	double share = expect(JUDGE, "X02_recompute", text, PM_TIER_STRICT, "OK", NULL);
 
 	(void)state;
 	if (fabs(share - 1.0 / 3) > 0.02)
@@ -195,8 +195,8 @@ static void E01c_overlapping_matches(void **state)
 	double share;
 
 	(void)state;
-	expect(OVERLAP, "takes_it", text, PM_LANE_STRICT, "NO_MATCH", NULL);
-	share = expect(OVERLAP, NULL, text, PM_LANE_STRICT, "OK", NULL);
+	expect(OVERLAP, "takes_it", text, PM_TIER_STRICT, "NO_MATCH", NULL);
+	share = expect(OVERLAP, NULL, text, PM_TIER_STRICT, "OK", NULL);
 	if (fabs(share - 1) > 0.02)
 		fail_msg("two regions with an operator in common are %g of the time", share);
 }
@@ -274,7 +274,7 @@ static void X10_name_with_escapes(void **state)
 {
 	static const char *const names[] = { "/tmp/a\x1b[1A\x1b[2K.so", "/tmp/a\n  silu 15_15 9.99x.so",
 					     "a\xe2\x80\xaexo.os", "a\x7f.so" };
-	PmEvalOpts o = options(NULL, PM_LANE_STRICT);
+	PmEvalOpts o = options(NULL, PM_TIER_STRICT);
 	PmEvalReport r;
 
 	(void)state;
@@ -344,7 +344,7 @@ static double worth(PmVerdict v, double speedup, size_t *untimed)
 {
 	PmScoreOutput o = right_output();
 	PmEvalRecord rec = { .verdict = v, .speedup = speedup, .n_outputs = 1, .outputs = &o };
-	PmEvalReport r = { .n = 1, .rec = &rec, .opts = options(NULL, PM_LANE_STRICT) };
+	PmEvalReport r = { .n = 1, .rec = &rec, .opts = options(NULL, PM_TIER_STRICT) };
 	PmErr err;
 
 	pm_err_init(&err);
@@ -444,7 +444,7 @@ static unsigned claims_all(void)
  * stands in the report, and what only says that it is there is not there. */
 static void G27_the_sandbox_is_tried_first(void **state)
 {
-	PmEvalOpts o = options(NULL, PM_LANE_STRICT);
+	PmEvalOpts o = options(NULL, PM_TIER_STRICT);
 	unsigned passes = 0, kernels = 0;
 	PmEvalReport r;
 	PmErr err;
@@ -467,7 +467,7 @@ static void G27_the_sandbox_is_tried_first(void **state)
 /* On a device whose instructions the cubin gate does not read, the report says so; also of stored records. */
 static void SC3_unread_machine_code_is_named(void **state)
 {
-	PmEvalOpts o = options(NULL, PM_LANE_STRICT);
+	PmEvalOpts o = options(NULL, PM_TIER_STRICT);
 	PmEvalReport r, again;
 	size_t len;
 	cJSON *j;

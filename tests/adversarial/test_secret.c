@@ -4,7 +4,7 @@
 #include "base/sys/io.h"
 #include "base/sys/proc.h"
 #include "bench/eval/runner.h"
-#include "bench/timing/deferred.h"
+#include "bench/timing/replay_verify.h"
 #include "integrity/referee/referee.h"
 #include "ir/text/text.h"
 #include "runtime/ref/ref.h"
@@ -243,12 +243,12 @@ static PmEvalRecord eval(const char *rule, PmPreset preset, uint64_t secret)
 			 .pass_deadline = 60,
 			 .device_deadline = 100 };
 	PmGraph *g = parse();
-	PmEvalMember m = { .label = rule, .g = g };
+	PmEvalVariant m = { .label = rule, .g = g };
 	PmEvalRecord r;
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_eval_member(built(ATTACKS), &m, &o, &r, &err))
+	if (pm_eval_variant(built(ATTACKS), &m, &o, &r, &err))
 		fail_msg("%s: %s", rule, err.text);
 	pm_graph_free(g);
 	return r;
@@ -368,11 +368,11 @@ static void close_bed(Bed *b)
 /* Both alternatives make the same bits, and yet a call of one cannot be vouched for by the other. */
 static void S12_other_kernels_vouch(void **state)
 {
-	PmDeferredOpts o = { .deadline = 60, .secret = test_secret(7) };
+	PmReplayOpts o = { .deadline = 60, .secret = test_secret(7) };
 	int second = 1, beyond = 2;
 	PmTensor in[1];
 	PmTensor out[1];
-	PmDeferred d;
+	PmReplayResult d;
 	PmWork work;
 	PmErr err;
 	Bed b;
@@ -381,10 +381,10 @@ static void S12_other_kernels_vouch(void **state)
 	open_bed(&b);
 	work = (PmWork){ .g = b.c.g };
 	pm_err_init(&err);
-	assert_int_equal(pm_deferred_check(b.w, b.g, &work, &b.r, &o, &d, &err), PM_OK);
-	assert_int_equal(d.state, PM_DEFERRED_OK);
+	assert_int_equal(pm_replay_verify(b.w, b.g, &work, &b.r, &o, &d, &err), PM_OK);
+	assert_int_equal(d.state, PM_REPLAY_OK);
 	work = (PmWork){ .g = b.c.g, .alts = &second, .n_alts = 1 };
-	assert_int_equal(pm_deferred_check(b.w, b.g, &work, &b.r, &o, &d, &err), PM_E_ENV);
+	assert_int_equal(pm_replay_verify(b.w, b.g, &work, &b.r, &o, &d, &err), PM_E_ENV);
 	assert_non_null(strstr(err.text, "are not those that made them"));
 	/* There is no third that nobody has judged. */
 	pm_err_init(&err);
@@ -446,10 +446,10 @@ static void touch_cache(const char *cache)
 static void S13_changed_machine_code(void **state)
 {
 	char first[PM_CHAIN_HEX], again[PM_CHAIN_HEX], changed[PM_CHAIN_HEX];
-	PmDeferredOpts o = { .deadline = 60, .secret = test_secret(7) };
+	PmReplayOpts o = { .deadline = 60, .secret = test_secret(7) };
 	char *was = getenv("PASSMITH_CACHE") ? strdup(getenv("PASSMITH_CACHE")) : NULL;
 	PmStr cache = PM_STR_INIT;
-	PmDeferred d;
+	PmReplayResult d;
 	PmWork work;
 	PmErr err;
 	Bed b;
@@ -468,7 +468,7 @@ static void S13_changed_machine_code(void **state)
 	assert_string_not_equal(first, changed);
 	pm_err_init(&err);
 	work = (PmWork){ .g = b.c.g };
-	assert_int_equal(pm_deferred_check(b.w, b.g, &work, &b.r, &o, &d, &err), PM_E_ENV);
+	assert_int_equal(pm_replay_verify(b.w, b.g, &work, &b.r, &o, &d, &err), PM_E_ENV);
 	close_bed(&b);
 	if (was)
 		setenv("PASSMITH_CACHE", was, 1);

@@ -3,7 +3,7 @@
  * and nobody gets more memory than there is for a candidate. Where there is no clock the calls are rehearsed;
  * with PASSMITH_TEST_DEVICE=cuda they are timed. */
 #include "bench/eval/runner.h"
-#include "bench/timing/deferred.h"
+#include "bench/timing/replay_verify.h"
 #include "integrity/referee/referee.h"
 #include "ir/text/text.h"
 #include "tests/lib/need.h"
@@ -49,7 +49,7 @@ static PmGraph *parse(const char *text)
  */
 static void evaluated(const char *rule, const PmGraph *g, const char *verdicts, const char *why)
 {
-	PmEvalMember m = { .label = rule, .g = g };
+	PmEvalVariant m = { .label = rule, .g = g };
 	PmEvalOpts o = { .device = device(),
 			 .preset = PM_PRESET_SOUND,
 			 .secret = test_secret(7),
@@ -62,7 +62,7 @@ static void evaluated(const char *rule, const PmGraph *g, const char *verdicts, 
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_eval_member(built(ATTACKS), &m, &o, &r, &err))
+	if (pm_eval_variant(built(ATTACKS), &m, &o, &r, &err))
 		fail_msg("%s: %s", rule, err.text);
 	name = pm_verdict_name(r.verdict);
 	print_message("# %s: %s%s%s\n", rule, name, *r.why ? ": " : "", r.why);
@@ -82,7 +82,7 @@ static void on_silu(const char *rule, const char *verdicts, const char *why)
 }
 
 /* Calls made and checked as an evaluation does, without a gate before them. `rule`: NULL = all. */
-static PmDeferred let_through(const char *so, const char *rule)
+static PmReplayResult let_through(const char *so, const char *rule)
 {
 	PmWorker *w = pm_worker_new(device());
 	PmClockOpts o = {
@@ -90,10 +90,10 @@ static PmDeferred let_through(const char *so, const char *rule)
 	};
 	PmGraph *g = parse(silu);
 	PmWork base = { .g = g }, cand = { 0 };
-	PmDeferredOpts d = { .deadline = 100, .secret = test_secret(7) };
+	PmReplayOpts d = { .deadline = 100, .secret = test_secret(7) };
 	PmCandidate c;
 	PmClockResult r;
-	PmDeferred out;
+	PmReplayResult out;
 	PmDeviceInfo info;
 	PmErr err;
 
@@ -108,7 +108,7 @@ static PmDeferred let_through(const char *so, const char *rule)
 	if (info.measured ? pm_clock_compare(w, &base, &cand, &o, &r, &err)
 			  : pm_clock_rehearse(w, g, &cand, CALLS, &o, &r, &err))
 		fail_msg("%s: %s", so, err.text);
-	if (pm_deferred_check(w, g, &cand, &r, &d, &out, &err))
+	if (pm_replay_verify(w, g, &cand, &r, &d, &out, &err))
 		fail_msg("%s: %s", so, err.text);
 	print_message("# %d calls, %d special%s%s\n", out.calls, out.special, *out.why ? ": " : "", out.why);
 	pm_clock_release(&r);
@@ -148,10 +148,10 @@ static void S52_by_the_pointers(void **state)
 /* With a memory that no gate lets through: rows of earlier calls are remembered, and none comes again. */
 static void S53_no_row_comes_again(void **state)
 {
-	PmDeferred d = let_through(ATTACKS, "S53_rows_in_global_memory");
+	PmReplayResult d = let_through(ATTACKS, "S53_rows_in_global_memory");
 
 	(void)state;
-	assert_int_equal(d.state, PM_DEFERRED_OK);
+	assert_int_equal(d.state, PM_REPLAY_OK);
 	assert_int_equal(d.special, 0);
 	assert_int_equal(d.replayed, d.calls);
 }
@@ -231,10 +231,10 @@ static void S61_many_sources(void **state)
 /* The outputs are right in every call; what the first kernel left for the second is not. */
 static void S62_interior_skipped(void **state)
 {
-	PmDeferred d = let_through("tests/adversarial/passes/siege_interior.so", NULL);
+	PmReplayResult d = let_through("tests/adversarial/passes/siege_interior.so", NULL);
 
 	(void)state;
-	assert_int_equal(d.state, PM_DEFERRED_SPECIAL);
+	assert_int_equal(d.state, PM_REPLAY_SPECIAL);
 	assert_true(d.special > 0);
 	assert_non_null(strstr(d.why, "between its kernels"));
 }

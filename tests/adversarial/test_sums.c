@@ -36,7 +36,7 @@ static void expect(const char *rule, const char *text, const char *want)
 			 .only_rule = rule,
 			 .pass_deadline = 60,
 			 .device_deadline = 100 };
-	PmEvalMember m = { .label = rule, .g = NULL };
+	PmEvalVariant m = { .label = rule, .g = NULL };
 	PmEvalRecord r;
 	PmGraph *g = NULL;
 	PmErr err;
@@ -46,7 +46,7 @@ static void expect(const char *rule, const char *text, const char *want)
 	if (pm_graph_parse(text, strlen(text), &g, &err))
 		fail_msg("%s", err.text);
 	m.g = g;
-	if (pm_eval_member(built(SUMS), &m, &o, &r, &err))
+	if (pm_eval_variant(built(SUMS), &m, &o, &r, &err))
 		fail_msg("%s: %s", rule, err.text);
 	if (!pm_attack_is_one_of(pm_verdict_name(r.verdict), want))
 		fail_msg("%s: %s (%s), expected %s", rule, pm_verdict_name(r.verdict), r.why, want);

@@ -4,7 +4,7 @@
 #include "bench/eval/runner.h"
 #include "bench/inputs/inputs.h"
 #include "bench/score/stratum.h"
-#include "bench/timing/deferred.h"
+#include "bench/timing/replay_verify.h"
 #include "integrity/referee/referee.h"
 #include "ir/text/text.h"
 #include "tests/lib/passes/secret.h"
@@ -43,7 +43,7 @@ static PmGraph *parse(void)
 }
 
 /* What is drawn, digested and sketched is so under a key for each. */
-static void keys_differ(const PmBank *b)
+static void keys_differ(const PmInputPool *b)
 {
 	const uint64_t key[] = { b->seed, b->digest, b->inner, b->sketch, b->salt, b->poison };
 
@@ -54,7 +54,7 @@ static void keys_differ(const PmBank *b)
 
 /* The calls of the rule's kernel, made and checked as an evaluation does, but with no gate before them. With
  * `large` as if outputs were too large to be kept, but for a few. */
-static PmDeferred let_through(const char *rule, int large)
+static PmReplayResult let_through(const char *rule, int large)
 {
 	PmWorker *w = pm_worker_new(device());
 	PmClockOpts o = { .secret = test_secret(7),
@@ -65,10 +65,10 @@ static PmDeferred let_through(const char *rule, int large)
 			  .keep_bytes = large };
 	PmGraph *g = parse();
 	PmWork base = { .g = g }, cand = { 0 };
-	PmDeferredOpts d = { .deadline = 100, .secret = test_secret(7) };
+	PmReplayOpts d = { .deadline = 100, .secret = test_secret(7) };
 	PmCandidate c;
 	PmClockResult r;
-	PmDeferred out;
+	PmReplayResult out;
 	PmDeviceInfo info;
 	PmErr err;
 
@@ -83,8 +83,8 @@ static PmDeferred let_through(const char *rule, int large)
 	if (info.measured ? pm_clock_compare(w, &base, &cand, &o, &r, &err)
 			  : pm_clock_rehearse(w, g, &cand, CALLS, &o, &r, &err))
 		fail_msg("%s: %s", rule, err.text);
-	keys_differ(&r.bank);
-	if (pm_deferred_check(w, g, &cand, &r, &d, &out, &err))
+	keys_differ(&r.pool);
+	if (pm_replay_verify(w, g, &cand, &r, &d, &out, &err))
 		fail_msg("%s: %s", rule, err.text);
 	print_message(
 		"# %s: %d calls, %d made again, %d special, %d compared, %d by sketches, %d fetched, %d "
@@ -101,13 +101,13 @@ static PmDeferred let_through(const char *rule, int large)
 /* Special calls there are, and the reference says that they are wrong. */
 static void wrong_at_times(const char *rule, int least)
 {
-	PmDeferred d = let_through(rule, 0), honest;
+	PmReplayResult d = let_through(rule, 0), honest;
 
-	if (d.state != PM_DEFERRED_WRONG)
+	if (d.state != PM_REPLAY_WRONG)
 		fail_msg("%s: state %d, %s", rule, d.state, d.why);
 	assert_true(d.special >= least);
 	honest = let_through("honest_but_counting", 0);
-	assert_true(honest.state == PM_DEFERRED_OK && honest.special == 0);
+	assert_true(honest.state == PM_REPLAY_OK && honest.special == 0);
 }
 
 static void only_the_tenth(void **state)
@@ -165,7 +165,7 @@ static void compiling_is_over_before_the_first_call(void **state)
 	PmGraph *g = parse();
 	PmWork work = { .g = g };
 	PmTensor in[1];
-	PmBank bank = { .t = in, .n_sets = 1, .n_in = 1, .seed = 1 };
+	PmInputPool pool = { .t = in, .n_sets = 1, .n_in = 1, .seed = 1 };
 	size_t compiled;
 	int depth;
 	PmErr err;
@@ -177,7 +177,7 @@ static void compiling_is_over_before_the_first_call(void **state)
 	assert_non_null(mkdtemp(folder));
 	setenv("PASSMITH_CACHE", folder, 1);
 	assert_int_equal(pm_inputs_make(g, 1, PM_INPUTS_NORMAL, in, &err), PM_OK);
-	if (pm_worker_clock_open(w, &work, 1, &bank, 100, &depth, &err))
+	if (pm_worker_clock_open(w, &work, 1, &pool, 100, &depth, &err))
 		fail_msg("%s", err.text);
 	compiled = files_in(folder);
 	assert_true(compiled > 0);
@@ -200,7 +200,7 @@ static void compiling_is_over_before_the_first_call(void **state)
 static PmEvalRecord evaluate(const char *rule, PmPreset preset, uint64_t secret, double deadline)
 {
 	PmGraph *g = parse();
-	PmEvalMember m = { .label = rule, .g = g };
+	PmEvalVariant m = { .label = rule, .g = g };
 	PmEvalOpts o = { .device = device(),
 			 .preset = preset,
 			 .secret = test_secret(secret),
@@ -212,7 +212,7 @@ static PmEvalRecord evaluate(const char *rule, PmPreset preset, uint64_t secret,
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_eval_member(built(ATTACKS), &m, &o, &r, &err))
+	if (pm_eval_variant(built(ATTACKS), &m, &o, &r, &err))
 		fail_msg("%s: %s", rule, err.text);
 	pm_graph_free(g);
 	return r;
@@ -349,15 +349,15 @@ static void by_the_inputs(void **state)
 /* Wrong on some inputs, and each time on those: no call is special, and the outputs of most are gone. */
 static void by_the_inputs_of_large_calls(void **state)
 {
-	PmDeferred d = let_through("by_the_inputs", 1);
+	PmReplayResult d = let_through("by_the_inputs", 1);
 
 	(void)state;
 	assert_true(d.special == 0 && d.compared == PM_CLOCK_KEPT && d.projected == d.calls - PM_CLOCK_KEPT);
 	assert_true(d.fetched > 0);
-	assert_int_equal(d.state, PM_DEFERRED_WRONG);
+	assert_int_equal(d.state, PM_REPLAY_WRONG);
 	d = let_through("honest", 1);
 	assert_true(d.projected == d.calls - PM_CLOCK_KEPT);
-	assert_int_equal(d.state, PM_DEFERRED_OK);
+	assert_int_equal(d.state, PM_REPLAY_OK);
 }
 
 /* Two tiny operators in one kernel: what is won are launches. The task says so beforehand, and the report has
@@ -365,7 +365,7 @@ static void by_the_inputs_of_large_calls(void **state)
 static void C11_fuse_two_tiny(void **state)
 {
 	PmGraph *g = parse();
-	PmEvalMember m = { .label = "tiny", .g = g };
+	PmEvalVariant m = { .label = "tiny", .g = g };
 	PmEvalOpts o = {
 		.device = device(), .secret = test_secret(7), .only_rule = "honest", .clock_seconds = 2
 	};
@@ -376,7 +376,7 @@ static void C11_fuse_two_tiny(void **state)
 	(void)state;
 	pm_err_init(&err);
 	o.preset = PM_PRESET_SOUND;
-	if (pm_stratum(g, &stratum, &err) || pm_eval_member(built(ATTACKS), &m, &o, &r, &err))
+	if (pm_stratum(g, &stratum, &err) || pm_eval_variant(built(ATTACKS), &m, &o, &r, &err))
 		fail_msg("%s", err.text);
 	assert_non_null(strstr(pm_stratum_name(&stratum), "launch-bound"));
 	assert_int_equal(r.baseline_launches, 2);
@@ -403,7 +403,7 @@ static void coverage_is_timed(void **state)
 		"g (float[64,4096] x, float[64,4096] z) => (float[64,4096] y, float[64,4096] w)\n"
 		"{ s = Sigmoid(x)\n y = Mul(x, s)\n t = Tanh(z)\n w = Add(t, y) }";
 	PmGraph *g = NULL;
-	PmEvalMember m = { .label = "half", .g = NULL };
+	PmEvalVariant m = { .label = "half", .g = NULL };
 	PmEvalOpts o = {
 		.device = device(), .secret = test_secret(7), .only_rule = "honest", .clock_seconds = 2
 	};
@@ -416,7 +416,7 @@ static void coverage_is_timed(void **state)
 	if (pm_graph_parse(text, strlen(text), &g, &err))
 		fail_msg("%s", err.text);
 	m.g = g;
-	if (pm_eval_member(built(ATTACKS), &m, &o, &r, &err))
+	if (pm_eval_variant(built(ATTACKS), &m, &o, &r, &err))
 		fail_msg("%s", err.text);
 	assert_true(r.coverage > 0 && r.coverage < 1);
 	if (r.measured) {

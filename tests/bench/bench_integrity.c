@@ -82,12 +82,12 @@ static PmGraph *graph;
 static void evaluate(void)
 {
 	PmEvalOpts o = { .device = "emu", .preset = PM_PRESET_SOUND };
-	PmEvalMember m = { .label = "silu", .g = graph };
+	PmEvalVariant m = { .label = "silu", .g = graph };
 	PmEvalRecord r;
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_eval_member(built("passes/silu.so"), &m, &o, &r, &err))
+	if (pm_eval_variant(built("passes/silu.so"), &m, &o, &r, &err))
 		die(&err);
 	if (r.verdict != PM_VERDICT_OK) {
 		fprintf(stderr, "bench_integrity: silu is %s (%s)\n", pm_verdict_name(r.verdict), r.why);
@@ -123,13 +123,13 @@ static void run_here(void)
 	pm_tensor_release(&out);
 }
 
-static void run_apart(void)
+static void run_isolated(void)
 {
 	PmTensor out;
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_exec_run_apart(exec, &input, 1, 0x7fc17fc1, &out, 1, NULL, &err))
+	if (pm_exec_run_isolated(exec, &input, 1, 0x7fc17fc1, &out, 1, NULL, &err))
 		die(&err);
 	pm_tensor_release(&out);
 }
@@ -259,7 +259,7 @@ int main(void)
 	printf("  %-58s %9s %9s\n", "ms", "least", "median");
 	whole = put("an evaluation: silu on float[5,67], emu, cached kernels", evaluate, NULL);
 	put("  of it twice: the pass in its process", run_host, NULL);
-	base = put("a run of two kernels, apart (each input class and poison)", run_apart, NULL);
+	base = put("a run of two kernels, apart (each input class and poison)", run_isolated, NULL);
 	put("  the same in this process", run_here, NULL);
 	base = put("forking a child and taking its answer", fork_alone, NULL);
 	put("  namespaces, on top of that", namespaces, &base);

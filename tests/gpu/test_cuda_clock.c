@@ -76,7 +76,7 @@ typedef struct Pair {
 static void open_pair(Pair *p, const PmGraph *a, const PmGraph *b)
 {
 	PmWork side[2] = { { .g = a }, { .g = b } };
-	PmBank bank = { .t = p->in, .n_sets = 1, .n_in = 1, .seed = 7 };
+	PmInputPool pool = { .t = p->in, .n_sets = 1, .n_in = 1, .seed = 7 };
 	PmErr err;
 
 	pm_test_need_device("cuda");
@@ -84,7 +84,7 @@ static void open_pair(Pair *p, const PmGraph *a, const PmGraph *b)
 	p->w = pm_worker_new("cuda");
 	p->n_in = 1;
 	if (pm_inputs_make(a, 1, PM_INPUTS_NORMAL, p->in, &err) ||
-	    pm_worker_clock_open(p->w, side, 2, &bank, 100, &p->depth, &err))
+	    pm_worker_clock_open(p->w, side, 2, &pool, 100, &p->depth, &err))
 		fail_msg("%s", err.text);
 }
 
@@ -170,7 +170,7 @@ static void control(long long elements)
 		  "%.2f, "
 		  "\"steady\": %d, \"state\": \"%s\", \"why\": \"%s\"}",
 		  elements, t.kind[0].side[0].median * 1e6, t.kind[1].side[0].median * 1e6,
-		  t.kind[2].side[0].median * 1e6, t.overhead * 1e6, t.tick * 1e9, t.train, t.warm_seconds,
+		  t.kind[2].side[0].median * 1e6, t.overhead * 1e6, t.tick * 1e9, t.batch, t.warm_seconds,
 		  t.steady, pm_timing_state_name(t.state), t.why);
 	bound = pm_timer_control_bound(t.kind[PM_TIME_COLD].side[0].median);
 	for (int i = 0; i < REPETITIONS; i++) {

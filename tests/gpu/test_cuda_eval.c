@@ -34,7 +34,7 @@ static double confirm_above; /* of every evaluation */
 static PmEvalRecord eval(const char *so, int rows, int cols)
 {
 	PmGraph *g = silu(rows, cols);
-	PmEvalMember m = { .label = "silu", .g = g };
+	PmEvalVariant m = { .label = "silu", .g = g };
 	PmEvalOpts o = { .device = "cuda",
 			 .preset = PM_PRESET_SOUND,
 			 .secret = test_secret(7),
@@ -44,7 +44,7 @@ static PmEvalRecord eval(const char *so, int rows, int cols)
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_eval_member(built(so), &m, &o, &r, &err))
+	if (pm_eval_variant(built(so), &m, &o, &r, &err))
 		fail_msg("%s: %s", so, err.text);
 	print_message("# %s %dx%d: %s%s%s\n", so, rows, cols, pm_verdict_name(r.verdict), *r.why ? ": " : "",
 		      r.why);

@@ -102,15 +102,15 @@ static void every_way(PmDevice *d, const char *type)
 	count_calls(d);
 	for (size_t i = 0; (c = lib_case(i)); i++)
 		for (int w = 0; w < PM_N_WAYS; w++)
-			if (lib_case_has(c, (PmWayKind)w, type)) {
+			if (lib_case_has(c, (PmAlgoKind)w, type)) {
 				taken = 0;
-				pm_library_set_way(w);
-				agrees(d, lib_case_text(c, type, text), pm_way_name((PmWayKind)w));
+				pm_library_set_algo(w);
+				agrees(d, lib_case_text(c, type, text), pm_algo_name((PmAlgoKind)w));
 				tried[w]++;
 				took[w] += taken;
 			}
 	for (int w = 0; w < PM_N_WAYS; w++) {
-		fprintf(stderr, "# %s, %s: %d of %d taken\n", type, pm_way_name((PmWayKind)w), took[w],
+		fprintf(stderr, "# %s, %s: %d of %d taken\n", type, pm_algo_name((PmAlgoKind)w), took[w],
 			tried[w]);
 		CHECK(took[w] > 0 || !tried[w]);
 	}

@@ -6,8 +6,8 @@
 #include "base/core/str.h"
 #include "base/sys/proc.h"
 #include "bench/compare/stats.h"
-#include "runtime/device/bank.h"
 #include "runtime/device/device.h"
+#include "runtime/device/input_pool.h"
 #include "tests/lib/figures.h"
 #include "tests/lib/need.h"
 
@@ -196,7 +196,7 @@ static void redraws(Bench *b, PmBuf large, PmStr *out)
 		must(b, b->d->ops->upload(b->d, from, 0, table, (int64_t)(PM_BANK_TABLE * size), &b->err));
 		must(b, b->d->ops->draw(b->d, to, ODD_BYTES, dtype, from, 99 + (uint64_t)dtype, &b->err));
 		must(b, b->d->ops->download(b->d, to, 0, there, (int64_t)(ODD_BYTES * size), &b->err));
-		pm_bank_draw(here, ODD_BYTES, dtype, table, 99 + (uint64_t)dtype);
+		pm_input_pool_draw(here, ODD_BYTES, dtype, table, 99 + (uint64_t)dtype);
 		same += !memcmp(here, there, ODD_BYTES * size);
 		if (dtype == PM_F32) {
 			must(b, b->d->ops->event_record(b->d, 0, &b->err));

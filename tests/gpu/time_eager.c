@@ -7,7 +7,7 @@
  *   time_eager --compile [WORD...]      compiles their kernels, without a GPU
  *
  * Not a test: it asserts nothing. tools/torch_ops.py reads the lines, times PyTorch on the same shapes and
- * compares. Each case is launched in trains between two events of the device; the median train counts. In a
+ * compares. Each case is launched in batches between two events of the device; the median batch counts. In a
  * graph's text `#` stands for the element type and `$` for the rows of 4096 elements that make 256 MB.
  */
 #include "base/core/hash.h"
@@ -352,7 +352,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Seconds of one call: n of them recorded and replayed as one, so that the host's time does not count. */
-static double train(PmDevice *d, PmBind *b, int n)
+static double batch(PmDevice *d, PmBind *b, int n)
 {
 	double t[TRAINS];
 	PmReplay r;
@@ -384,9 +384,9 @@ static double measure(PmDevice *d, PmBind *b)
 	pm_err_init(&err);
 	if (pm_bind_launch(b, &err) || d->ops->sync(d, &err) || d->ops->clock->quiet(d, 1, &err))
 		die("first run", &err);
-	n = (int)(8e-3 / train(d, b, 3));
+	n = (int)(8e-3 / batch(d, b, 3));
 	n = n < 2 ? 2 : (n > 50 ? 50 : n);
-	seconds = train(d, b, n);
+	seconds = batch(d, b, n);
 	if (d->ops->clock->quiet(d, 0, &err))
 		die("last look", &err);
 	return seconds;

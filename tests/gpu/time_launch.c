@@ -3,10 +3,10 @@
  *   time_launch [OUT.jsonl]
  *
  * Not a test: it asserts nothing. All in one process and one run, on the host's clock:
- *   enqueue  one call of a train of 64, until the last has been given to the driver (the GPU keeps up or is
+ *   enqueue  one call of a batch of 64, until the last has been given to the driver (the GPU keeps up or is
  * ahead) latency  one call and the wait for its result, alone on an idle GPU of bare launches (an empty
  * kernel without parameters, one with 24, the first as a CUDA graph) and of small graphs as the executor runs
- * them, launch by launch and replayed as one CUDA graph. Medians of 400 trains and 4000 calls.
+ * them, launch by launch and replayed as one CUDA graph. Medians of 400 batches and 4000 calls.
  */
 #include "base/sys/proc.h"
 #include "ir/text/text.h"
@@ -135,7 +135,7 @@ static void wait_for(const Subject *s)
 
 static void measure(FILE *f, const char *name, const char *how, int launches, const Subject *s, Call call)
 {
-	static double train[TRAINS], one[CALLS];
+	static double batch[TRAINS], one[CALLS];
 	double t0;
 
 	for (int i = 0; i < WARM; i++)
@@ -145,7 +145,7 @@ static void measure(FILE *f, const char *name, const char *how, int launches, co
 		t0 = pm_now();
 		for (int k = 0; k < TRAIN; k++)
 			call(s);
-		train[i] = (pm_now() - t0) / TRAIN;
+		batch[i] = (pm_now() - t0) / TRAIN;
 		wait_for(s);
 	}
 	for (int i = 0; i < CALLS; i++) {
@@ -154,7 +154,7 @@ static void measure(FILE *f, const char *name, const char *how, int launches, co
 		wait_for(s);
 		one[i] = pm_now() - t0;
 	}
-	t0 = median(train, TRAINS);
+	t0 = median(batch, TRAINS);
 	printf("%-32s %-10s %3d launches  enqueue %7.2f us  latency %7.2f us\n", name, how, launches,
 	       t0 * 1e6, median(one, CALLS) * 1e6);
 	fflush(stdout);

@@ -9,16 +9,16 @@
 
 static const char *const names[] = { "strict", "tf32", "bf16", "none" };
 
-const char *pm_lane_name(PmLane lane)
+const char *pm_tier_name(PmPrecisionTier tier)
 {
-	return names[lane <= PM_LANE_NONE ? lane : PM_LANE_NONE];
+	return names[tier <= PM_TIER_NONE ? tier : PM_TIER_NONE];
 }
 
-int pm_lane_from_name(const char *name, PmLane *lane)
+int pm_tier_from_name(const char *name, PmPrecisionTier *tier)
 {
-	for (int k = 0; k < PM_LANE_NONE; k++)
+	for (int k = 0; k < PM_TIER_NONE; k++)
 		if (!strcmp(name, names[k])) {
-			*lane = (PmLane)k;
+			*tier = (PmPrecisionTier)k;
 			return 1;
 		}
 	return 0;
@@ -26,7 +26,7 @@ int pm_lane_from_name(const char *name, PmLane *lane)
 
 typedef struct Run {
 	const PmGraph *g;
-	PmLane lane;
+	PmPrecisionTier tier;
 	int kept;       /* values of half types are stored as float */
 	PmBound *val;   /* by value id */
 	uint32_t *left; /* uses still to come, outputs included */
@@ -228,7 +228,7 @@ static void keep_results(Run *r, PmNode n, PmBoundCall *c, int failed)
 static PmStatus step(Run *r, PmNode n, PmErr *err)
 {
 	size_t n_in = pm_node_n_in(r->g, n), n_out = pm_node_n_out(r->g, n);
-	PmBoundCall c = { .lane = r->lane };
+	PmBoundCall c = { .tier = r->tier };
 	PmRefTensor *in = pm_xcalloc(n_in + 1, sizeof *in), *out = pm_xcalloc(n_out + 1, sizeof *out);
 	PmBound **v = pm_xcalloc(n_in + 1, sizeof(void *));
 	PmStatus st;
@@ -370,16 +370,16 @@ static PmStatus run_all(Run *run, const PmTensor *in, size_t n_in, PmBound *out,
 	return st;
 }
 
-PmStatus pm_bound_run(const PmGraph *g, const PmTensor *in, size_t n_in, PmLane lane, PmBound *out,
+PmStatus pm_bound_run(const PmGraph *g, const PmTensor *in, size_t n_in, PmPrecisionTier tier, PmBound *out,
 		      size_t n_out, PmErr *err)
 {
-	return run_all(&(Run){ .g = g, .lane = lane }, in, n_in, out, n_out, err);
+	return run_all(&(Run){ .g = g, .tier = tier }, in, n_in, out, n_out, err);
 }
 
 PmStatus pm_bound_kept(const PmGraph *g, const PmTensor *in, size_t n_in, PmBound *out, size_t n_out,
 		       PmErr *err)
 {
-	return run_all(&(Run){ .g = g, .lane = PM_LANE_STRICT, .kept = 1 }, in, n_in, out, n_out, err);
+	return run_all(&(Run){ .g = g, .tier = PM_TIER_STRICT, .kept = 1 }, in, n_in, out, n_out, err);
 }
 
 void pm_bounds_release(PmBound *b, size_t n)

@@ -62,8 +62,8 @@
  *
  * Lanes: STRICT is the above. TF32 lets products read operands with 11 bits, rounded or cut off, and
  * functions be as good: s grows by 2^-11 (0.8 sqrt(sum (x w)^2) + 1.6 |y|), of functions by 2^-11 |y|. BF16
- * lets them be rounded to 8 bits: 2^-8 (0.65 sqrt(sum (x w)^2) + 0.2 |y|). Where a lane adds something the
- * two means are not limited: what is cut off leans to one side. Sums have to be float32 in each lane:
+ * lets them be rounded to 8 bits: 2^-8 (0.65 sqrt(sum (x w)^2) + 0.2 |y|). Where a tier adds something the
+ * two means are not limited: what is cut off leans to one side. Sums have to be float32 in each tier:
  * half-precision sums are off by 2^-11 sqrt(K) / 3 of that root, beyond both from about K = 1000.
  */
 #ifndef BENCH_BOUND_H
@@ -72,10 +72,10 @@
 #include "runtime/ref/ref.h"
 
 /* In order: what holds in one holds in the next. NONE: in none of them. */
-typedef enum PmLane { PM_LANE_STRICT, PM_LANE_TF32, PM_LANE_BF16, PM_LANE_NONE } PmLane;
-const char *pm_lane_name(PmLane lane); /* "strict", "tf32", "bf16", "none" */
-/* 1 and *lane when `name` is one of the first three. */
-int pm_lane_from_name(const char *name, PmLane *lane);
+typedef enum PmPrecisionTier { PM_TIER_STRICT, PM_TIER_TF32, PM_TIER_BF16, PM_TIER_NONE } PmPrecisionTier;
+const char *pm_tier_name(PmPrecisionTier tier); /* "strict", "tf32", "bf16", "none" */
+/* 1 and *tier when `name` is one of the first three. */
+int pm_tier_from_name(const char *name, PmPrecisionTier *tier);
 
 /* One output: the two references and what may lie around them. Owns its storage. */
 typedef struct PmBound {
@@ -89,7 +89,7 @@ typedef struct PmBound {
 	double equal;      /* the chance that two elements are */
 	double *mass;      /* of a sum, its terms' absolute values added up; NULL = |y| */
 	uint64_t source;   /* the nodes whose roundings are in it */
-	int widened;       /* the lane admits more than strict arithmetic */
+	int widened;       /* the tier admits more than strict arithmetic */
 	int repeats;       /* elements are copies of each other, and so is their rounding */
 	int rounds;        /* the last operator rounds to the output's type */
 	int known;         /* 0: no rule for some operator on the way; `unit` says nothing */
@@ -97,7 +97,7 @@ typedef struct PmBound {
 } PmBound;
 
 /* Runs a sorted graph whose types are static. PM_E_UNSUPPORTED when they are not; otherwise as pm_ref_run. */
-PmStatus pm_bound_run(const PmGraph *g, const PmTensor *in, size_t n_in, PmLane lane, PmBound *out,
+PmStatus pm_bound_run(const PmGraph *g, const PmTensor *in, size_t n_in, PmPrecisionTier tier, PmBound *out,
 		      size_t n_out, PmErr *err);
 /* The same, strict, of a kernel that keeps each intermediate value of a half type in float: narrower. There
  * is no `eager`. */

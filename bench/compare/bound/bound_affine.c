@@ -46,13 +46,13 @@ PmStatus pm__bound_batch_norm(PmBoundCall *c, PmErr *err)
 {
 	const PmRefTensor *x = &c->call.in[0], *y = &c->call.out[0];
 	int64_t channels = c->call.in[1].numel, size = 1;
-	double u = pm__bound_u(y->type.dtype), lane = c->lane == PM_LANE_STRICT ? 0 : 0x1p-11;
+	double u = pm__bound_u(y->type.dtype), tier = c->tier == PM_TIER_STRICT ? 0 : 0x1p-11;
 	double tiny = y->type.dtype == PM_F64 ? 0x1p-1026 : 0x1p-130, *e = pm__bound_unit(c, 0);
 	PmBoundPart p = { .all = pm_xcalloc((size_t)y->numel + 1, sizeof *p.all),
 			  .shared = pm_xcalloc((size_t)y->numel + 1, sizeof *p.shared),
 			  .inv = channels ? 1 / (double)channels : 0 };
 
-	c->widened = lane > 0;
+	c->widened = tier > 0;
 	for (int k = 2; k < x->type.rank; k++)
 		size *= x->type.dim[k];
 	for (int64_t i = 0; i < y->numel; i++) {
@@ -61,7 +61,7 @@ PmStatus pm__bound_batch_norm(PmBoundCall *c, PmErr *err)
 		if (!isfinite(y->f[i]))
 			continue;
 		errors_of(&ch, x->f[i], u, &e[i], &p.all[i]);
-		e[i] += lane * fabs(y->f[i]) + tiny;
+		e[i] += tier * fabs(y->f[i]) + tiny;
 		p.shared[i] = p.all[i];
 	}
 	pm__bound_own(c, 0, 0);

@@ -425,17 +425,17 @@ static double own_size(const PmBoundCall *c, int64_t i)
 PmStatus pm__bound_function(PmBoundCall *c, PmErr *err)
 {
 	const PmRefTensor *y = &c->call.out[0];
-	double u = pm__bound_u(y->type.dtype), lane = c->lane == PM_LANE_STRICT ? 0 : 0x1p-11;
+	double u = pm__bound_u(y->type.dtype), tier = c->tier == PM_TIER_STRICT ? 0 : 0x1p-11;
 	/* 1 / (1 + exp x) is 0 where exp x is infinite. */
 	double tiny = y->type.dtype == PM_F64 ? 0x1p-1026 : 0x1p-130, *e;
 
 	if (!y->f)
 		return pm__bound_stepped(c, err);
 	e = pm__bound_unit(c, 0);
-	c->widened = lane > 0;
+	c->widened = tier > 0;
 	for (int64_t i = 0; i < y->numel; i++)
 		if (isfinite(y->f[i]))
-			e[i] += lane * fabs(y->f[i]) + tiny + u * own_size(c, i);
+			e[i] += tier * fabs(y->f[i]) + tiny + u * own_size(c, i);
 	pm__bound_own(c, 0, 0);
 	pm__bound_rounded(c);
 	return pm__bound_move_operands(c, u * sqrt(2.0 / 3), err);

@@ -20,8 +20,8 @@ typedef struct PmBoundCall {
 	double *weight; /* by result: the variance that was added up, and that times each part's `inv` */
 	double *spread;
 	uint64_t used; /* roundings whose effect is in the results already */
-	PmLane lane;
-	int widened; /* the lane admits more here than strict arithmetic */
+	PmPrecisionTier tier;
+	int widened; /* the tier admits more here than strict arithmetic */
 } PmBoundCall;
 
 /* What an operand's errors do to a result: one standard deviation an element (owned by who adds it). */

@@ -247,21 +247,21 @@ static void open_non_finite(PmBoundCall *c)
 			e[i] = 0;
 }
 
-/* A lane's rounding of the factors; those that have no more digits than it keeps are not touched. */
+/* A tier's rounding of the factors; those that have no more digits than it keeps are not touched. */
 static PmStatus add_lane(PmBoundCall *c, PmErr *err)
 {
 	const Part squares[] = { SQUARE, SQUARE, ZERO };
-	double keeps = c->lane == PM_LANE_TF32 ? 0x1p-11 : 0x1p-8, alpha = 1, *e = pm__bound_unit(c, 0);
+	double keeps = c->tier == PM_TIER_TF32 ? 0x1p-11 : 0x1p-8, alpha = 1, *e = pm__bound_unit(c, 0);
 
-	if (c->lane == PM_LANE_STRICT || (pm__bound_ud(c->call.in[0].type.dtype) >= keeps &&
+	if (c->tier == PM_TIER_STRICT || (pm__bound_ud(c->call.in[0].type.dtype) >= keeps &&
 					  pm__bound_ud(c->call.in[1].type.dtype) >= keeps))
 		return PM_OK;
 	if (pm_node_op(c->call.g, c->call.node) == PM_OP_Gemm)
 		alpha = sqrt(fabs(pm_node_f(c->call.g, c->call.node, "alpha", 1)));
 	c->widened = 1;
 	for (int64_t i = 0; i < c->call.out[0].numel; i++)
-		e[i] += keeps * (c->lane == PM_LANE_TF32 ? 1.6 : 0.2) * fabs(c->call.out[0].f[i]);
-	return add_parts(c, squares, 3, keeps * alpha * (c->lane == PM_LANE_TF32 ? 0.8 : 0.65), 1, e, err);
+		e[i] += keeps * (c->tier == PM_TIER_TF32 ? 1.6 : 0.2) * fabs(c->call.out[0].f[i]);
+	return add_parts(c, squares, 3, keeps * alpha * (c->tier == PM_TIER_TF32 ? 0.8 : 0.65), 1, e, err);
 }
 
 /* What a product loses where it is denormal, or nothing, in the type of sums. */

@@ -25,7 +25,7 @@ typedef struct PmCudaCall {
 static void call_free(PmCudaCall *c)
 {
 	for (size_t i = 0; i < c->n; i++)
-		pm__way_unplace(&c->step[i].placed);
+		pm__algo_unplace(&c->step[i].placed);
 	free(c->step);
 	free(c->args);
 	free(c->value);
@@ -47,7 +47,7 @@ static PmStatus ready_lib(PmCudaDevice *d, const PmDevStep *s, Ready *r, PmErr *
 		p[i] = b ? b->p + (uint64_t)a->offset : 0;
 	}
 	r->lib = *l;
-	return pm__way_place(l->way, p, l->workspace, &r->placed, err);
+	return pm__algo_place(l->way, p, l->workspace, &r->placed, err);
 }
 
 static PmCudaCall *call_alloc(const PmDevStep *step, size_t n)
@@ -121,7 +121,7 @@ static PmStatus tell_guard(PmCudaDevice *d, PmCudaCall *c, PmErr *err)
 
 static PmStatus run_lib(PmCudaDevice *d, const Ready *r, PmErr *err)
 {
-	PmStatus st = pm__way_run(d, r->lib.way, &r->placed, err);
+	PmStatus st = pm__algo_run(d, r->lib.way, &r->placed, err);
 
 	if (!d->n_pending++)
 		d->first_label = r->lib.label;

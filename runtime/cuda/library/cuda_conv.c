@@ -1,5 +1,5 @@
 /* cuda_conv.c - convolutions through cuDNN's graph interface: its heuristics, sums in float, the bias in a
- * call of its own (float and double; lib_way.c has half types put it into y first).
+ * call of its own (float and double; lib_algo.c has half types put it into y first).
  *
  * An operation graph of one convolution becomes an execution plan once; a call then costs what enqueueing its
  * kernels costs. (The older interface makes its plan again at every call, which takes the host 60 to 130 us.)

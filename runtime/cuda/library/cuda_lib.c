@@ -34,12 +34,12 @@ PmStatus pm__cuda_lib_prepare(PmDevice *dev, const PmLibCall *c, const char *lab
 	PmCudaDevice *d = (PmCudaDevice *)dev;
 	PmCudaLib l = { 0 };
 	PmStatus st = pm__cuda_failed(d, err);
-	PmCudaWay way;
+	PmCudaAlgo way;
 	size_t i = 0;
 
 	if (st || !pm_library_allowed())
 		return st ? st : PM_DECLINED;
-	st = pm__way_choose(d, c, &way, err);
+	st = pm__algo_choose(d, c, &way, err);
 	if (st)
 		return st;
 	st = grow_workspace(d, way.workspace, err);
@@ -67,7 +67,7 @@ void pm__cuda_lib_drop(PmDevice *dev, PmLib h)
 
 	if (!l)
 		return;
-	pm__way_drop(l->way);
+	pm__algo_drop(l->way);
 	free(l->way);
 	memset(l, 0, sizeof *l);
 }
@@ -80,5 +80,5 @@ void pm__cuda_lib_close(PmCudaDevice *d)
 		d->cu->mem_free(d->workspaces.v[i]);
 	PM_VEC_RELEASE(&d->libs);
 	PM_VEC_RELEASE(&d->workspaces);
-	pm__cuda_ways_close(d);
+	pm__cuda_algos_close(d);
 }

@@ -1,10 +1,10 @@
 /* cuda_lib_priv.h - calls of cuBLASLt and cuDNN on a cuda device: cuda_gemm.c and cuda_conv.c make one,
- * cuda_way.c a sequence of them and kernels, cuda_trial.c finds the fastest, cuda_lib.c keeps them. */
+ * cuda_algo.c a sequence of them and kernels, cuda_trial.c finds the fastest, cuda_lib.c keeps them. */
 #ifndef RUNTIME_CUDA_LIB_PRIV_H
 #define RUNTIME_CUDA_LIB_PRIV_H
 
 #include "runtime/cuda/cuda_priv.h"
-#include "runtime/cuda/library/lib_way.h"
+#include "runtime/cuda/library/lib_algo.h"
 #include "runtime/device/library.h"
 
 /* Prepares a call: algorithm chosen, descriptors made. *pick is the number of the library's suggestion that
@@ -25,33 +25,34 @@ PmStatus pm__gemm_run(void *call, const CuPtr p[4], CuPtr workspace, int64_t byt
 PmStatus pm__conv_run(void *call, void *placed, const CuPtr p[4], CuStream *s, PmErr *err);
 
 /* A way that is ready to run on any arguments. */
-typedef struct PmCudaWay {
-	PmWay way;
-	int pick;                    /* the library's suggestion for its call */
-	void *call[PM_WAY_STAGES];   /* NULL for kernels */
-	CuFn *kernel[PM_WAY_STAGES]; /* NULL for calls */
-	int64_t workspace;           /* bytes: the way's room, then the library's */
-} PmCudaWay;
+typedef struct PmCudaAlgo {
+	PmAlgo way;
+	int pick;                     /* the library's suggestion for its call */
+	void *call[PM_ALGO_STAGES];   /* NULL for kernels */
+	CuFn *kernel[PM_ALGO_STAGES]; /* NULL for calls */
+	int64_t workspace;            /* bytes: the way's room, then the library's */
+} PmCudaAlgo;
 
 /* The same on the arguments and the workspace of one sequence. */
 typedef struct PmCudaPlaced {
-	CuPtr p[PM_WAY_STAGES][PM_WAY_PLACES];
-	void *placed[PM_WAY_STAGES];
+	CuPtr p[PM_ALGO_STAGES][PM_ALGO_PLACES];
+	void *placed[PM_ALGO_STAGES];
 	CuPtr workspace;
 } PmCudaPlaced;
 
 /* Prepares a way with suggestion `pick` or the next that works. PM_DECLINED when there is none. *out is
- * dropped by pm__way_drop, also after an error. */
-PmStatus pm__way_prepare(PmCudaDevice *d, const PmWay *way, int pick, PmCudaWay *out, PmErr *err);
-void pm__way_drop(PmCudaWay *w);
-PmStatus pm__way_place(const PmCudaWay *w, const CuPtr p[4], CuPtr workspace, PmCudaPlaced *out, PmErr *err);
-void pm__way_unplace(PmCudaPlaced *p);
+ * dropped by pm__algo_drop, also after an error. */
+PmStatus pm__algo_prepare(PmCudaDevice *d, const PmAlgo *way, int pick, PmCudaAlgo *out, PmErr *err);
+void pm__algo_drop(PmCudaAlgo *w);
+PmStatus pm__algo_place(const PmCudaAlgo *w, const CuPtr p[4], CuPtr workspace, PmCudaPlaced *out,
+			PmErr *err);
+void pm__algo_unplace(PmCudaPlaced *p);
 /* Enqueues all stages. */
-PmStatus pm__way_run(PmCudaDevice *d, const PmCudaWay *w, const PmCudaPlaced *p, PmErr *err);
+PmStatus pm__algo_run(PmCudaDevice *d, const PmCudaAlgo *w, const PmCudaPlaced *p, PmErr *err);
 
 /* The way and suggestion for a call on this device: what the cache says, else the outcome of a trial, which
  * is kept there. PM_DECLINED when the call cannot be done at all. */
-PmStatus pm__way_choose(PmCudaDevice *d, const PmLibCall *c, PmCudaWay *out, PmErr *err);
+PmStatus pm__algo_choose(PmCudaDevice *d, const PmLibCall *c, PmCudaAlgo *out, PmErr *err);
 
 /* NULL for an unknown handle. */
 PmCudaLib *pm__cuda_lib(PmCudaDevice *d, PmLib h);

@@ -9,7 +9,7 @@
 
 #include "base/core/hash.h"
 #include "base/sys/io.h"
-#include "runtime/cuda/library/lib_way_priv.h"
+#include "runtime/cuda/library/lib_algo_priv.h"
 #include "runtime/cuda/library/trial_data.h"
 #include "runtime/device/kcache.h"
 
@@ -80,7 +80,7 @@ static PmStatus name_of(const PmCudaDevice *d, const PmLibCall *c, PmStr *text, 
 		    pm_library_cudnn()->version, pm_library_tf32(), pm__trial_data_name);
 	describe(c, text);
 	pm_str_addc(text, '\n');
-	pm_str_addf(&all, "%d\n%s\n%s", VERSION, text->s, pm_way_source());
+	pm_str_addf(&all, "%d\n%s\n%s", VERSION, text->s, pm_algo_source());
 	pm_sha256_hex(all.s, all.len, hex);
 	snprintf(file, sizeof file, "%s.txt", hex);
 	if (!st)
@@ -118,9 +118,9 @@ static int operand_bytes(const PmLibCall *c, int64_t bytes[4])
 			   (g->n - 1) * g->b_col + 1;
 		bytes[3] = g->c == PM_LIB_C_MATRIX ? bytes[0] : (g->c == PM_LIB_C_COLUMNS ? g->n : 0);
 	} else {
-		bytes[0] = pm__way_product(v->y, v->spatial + 2);
-		bytes[1] = pm__way_product(v->x, v->spatial + 2);
-		bytes[2] = pm__way_product(v->w, v->spatial + 2);
+		bytes[0] = pm__algo_product(v->y, v->spatial + 2);
+		bytes[1] = pm__algo_product(v->x, v->spatial + 2);
+		bytes[2] = pm__algo_product(v->w, v->spatial + 2);
 		bytes[3] = v->has_bias ? v->y[1] : 0;
 	}
 	for (int i = 0; i < 4; i++)
@@ -201,14 +201,14 @@ static int want_workspace(Trial *t, int64_t bytes)
 
 /* Seconds between two events around a recording, or around one plain run of the way (x NULL); negative when
  * it does not work. */
-static double between(Trial *t, CuGraphExec *x, const PmCudaWay *w, const PmCudaPlaced *p)
+static double between(Trial *t, CuGraphExec *x, const PmCudaAlgo *w, const PmCudaPlaced *p)
 {
 	const PmCuda *cu = t->d->cu;
 	float ms = 0;
 	int rc = cu->event_record(t->from, t->d->stream);
 
 	if (!rc)
-		rc = x ? cu->graph_launch(x, t->d->stream) : pm__way_run(t->d, w, p, NULL) != PM_OK;
+		rc = x ? cu->graph_launch(x, t->d->stream) : pm__algo_run(t->d, w, p, NULL) != PM_OK;
 	if (!rc)
 		rc = cu->event_record(t->to, t->d->stream);
 	if (!rc)
@@ -219,7 +219,7 @@ static double between(Trial *t, CuGraphExec *x, const PmCudaWay *w, const PmCuda
 }
 
 /* `n` runs recorded as one; NULL when that fails. */
-static CuGraphExec *record(Trial *t, const PmCudaWay *w, const PmCudaPlaced *p, int n)
+static CuGraphExec *record(Trial *t, const PmCudaAlgo *w, const PmCudaPlaced *p, int n)
 {
 	const PmCuda *cu = t->d->cu;
 	CuGraphExec *x = NULL;
@@ -229,7 +229,7 @@ static CuGraphExec *record(Trial *t, const PmCudaWay *w, const PmCudaPlaced *p, 
 	if (!ok)
 		return NULL;
 	for (int i = 0; i < n && ok; i++)
-		ok = pm__way_run(t->d, w, p, NULL) == PM_OK;
+		ok = pm__algo_run(t->d, w, p, NULL) == PM_OK;
 	ok = cu->capture_end(t->d->stream, &g) == 0 && g && ok;
 	if (ok && cu->graph_make(&x, g, 0))
 		x = NULL;
@@ -239,7 +239,7 @@ static CuGraphExec *record(Trial *t, const PmCudaWay *w, const PmCudaPlaced *p, 
 }
 
 /* Seconds of one call, replayed with warm caches; negative when it does not work. */
-static double time_way(Trial *t, const PmCudaWay *w)
+static double time_way(Trial *t, const PmCudaAlgo *w)
 {
 	PmCudaPlaced p;
 	CuGraphExec *x = NULL;
@@ -248,8 +248,8 @@ static double time_way(Trial *t, const PmCudaWay *w)
 
 	if (!want_workspace(t, w->workspace))
 		return -1;
-	if (pm__way_place(w, t->p, t->workspace, &p, NULL) || between(t, NULL, w, &p) < 0) {
-		pm__way_unplace(&p);
+	if (pm__algo_place(w, t->p, t->workspace, &p, NULL) || between(t, NULL, w, &p) < 0) {
+		pm__algo_unplace(&p);
 		return -1;
 	}
 	one = between(t, NULL, w, &p);
@@ -265,7 +265,7 @@ static double time_way(Trial *t, const PmCudaWay *w)
 	}
 	if (x)
 		t->d->cu->graph_exec_destroy(x);
-	pm__way_unplace(&p);
+	pm__algo_unplace(&p);
 	return best / n;
 }
 
@@ -275,25 +275,25 @@ typedef struct Best {
 } Best;
 
 /* All suggestions for one way. */
-static void try_way(Trial *t, const PmLibCall *c, PmWayKind kind, Best *best, PmStr *log)
+static void try_way(Trial *t, const PmLibCall *c, PmAlgoKind kind, Best *best, PmStr *log)
 {
-	PmWay way;
+	PmAlgo way;
 	int pick = 0;
 
-	if (!pm_way_describe(c, kind, &way))
+	if (!pm_algo_describe(c, kind, &way))
 		return;
 	for (int i = 0; i < SUGGESTIONS; i++) {
-		PmCudaWay w;
+		PmCudaAlgo w;
 		double s = -1;
-		PmStatus st = pm__way_prepare(t->d, &way, pick, &w, NULL);
+		PmStatus st = pm__algo_prepare(t->d, &way, pick, &w, NULL);
 
 		pick = w.pick;
 		if (!st)
 			s = time_way(t, &w);
-		pm__way_drop(&w);
+		pm__algo_drop(&w);
 		if (st)
 			return;
-		pm_str_addf(log, "%s %d: %.2f us\n", pm_way_name(kind), pick, s * 1e6);
+		pm_str_addf(log, "%s %d: %.2f us\n", pm_algo_name(kind), pick, s * 1e6);
 		if (s > 0 && (best->kind < 0 || s < best->seconds * ((int)kind == best->kind ? 1 : clear)))
 			*best = (Best){ kind, pick, s };
 		if (way.n == 1 && way.stage[0].entry) /* no library, no suggestions */
@@ -340,12 +340,12 @@ static void try_all(PmCudaDevice *d, const PmLibCall *c, const PmStr *name, cons
 
 	if (open_trial(&t, d, c))
 		for (int kind = 0; kind < PM_N_WAYS; kind++)
-			try_way(&t, c, (PmWayKind)kind, &best, &log);
+			try_way(&t, c, (PmAlgoKind)kind, &best, &log);
 	close_trial(&t);
 	if (best.kind < 0)
-		best = (Best){ PM_WAY_PLAIN, 0, 0 };
+		best = (Best){ PM_ALGO_PLAIN, 0, 0 };
 	pm_str_addf(&text, "way %d suggestion %d: %s\n%s%s", best.kind, best.pick,
-		    pm_way_name((PmWayKind)best.kind), name->s, log.s);
+		    pm_algo_name((PmAlgoKind)best.kind), name->s, log.s);
 	keep_choice(path, &text);
 	pm_str_release(&text);
 	pm_str_release(&log);
@@ -354,22 +354,22 @@ static void try_all(PmCudaDevice *d, const PmLibCall *c, const PmStr *name, cons
 /* --- choosing --------------------------------------------------------------------------------------------
  */
 
-static PmStatus prepare(PmCudaDevice *d, const PmLibCall *c, int kind, int pick, PmCudaWay *out, PmErr *err)
+static PmStatus prepare(PmCudaDevice *d, const PmLibCall *c, int kind, int pick, PmCudaAlgo *out, PmErr *err)
 {
-	PmWay way;
+	PmAlgo way;
 	PmStatus st;
 
-	if (!pm_way_describe(c, (PmWayKind)kind, &way))
+	if (!pm_algo_describe(c, (PmAlgoKind)kind, &way))
 		return PM_DECLINED;
-	st = pm__way_prepare(d, &way, pick, out, err);
+	st = pm__algo_prepare(d, &way, pick, out, err);
 	if (st)
-		pm__way_drop(out);
+		pm__algo_drop(out);
 	return st;
 }
 
-PmStatus pm__way_choose(PmCudaDevice *d, const PmLibCall *c, PmCudaWay *out, PmErr *err)
+PmStatus pm__algo_choose(PmCudaDevice *d, const PmLibCall *c, PmCudaAlgo *out, PmErr *err)
 {
-	int want = pm_library_way(), kind = PM_WAY_PLAIN, pick = 0;
+	int want = pm_library_algo(), kind = PM_ALGO_PLAIN, pick = 0;
 	PmStr name = PM_STR_INIT, path = PM_STR_INIT;
 	PmStatus st;
 
@@ -380,7 +380,7 @@ PmStatus pm__way_choose(PmCudaDevice *d, const PmLibCall *c, PmCudaWay *out, PmE
 		if (!read_choice(path.s, &kind, &pick))
 			try_all(d, c, &name, path.s);
 		if (!read_choice(path.s, &kind, &pick)) {
-			kind = PM_WAY_PLAIN;
+			kind = PM_ALGO_PLAIN;
 			pick = 0;
 		}
 	}
@@ -388,5 +388,5 @@ PmStatus pm__way_choose(PmCudaDevice *d, const PmLibCall *c, PmCudaWay *out, PmE
 	pm_str_release(&path);
 	st = prepare(d, c, kind, pick, out, err);
 	/* A choice that this library does not know any more. */
-	return st && (kind != PM_WAY_PLAIN || pick) ? prepare(d, c, PM_WAY_PLAIN, 0, out, err) : st;
+	return st && (kind != PM_ALGO_PLAIN || pick) ? prepare(d, c, PM_ALGO_PLAIN, 0, out, err) : st;
 }

@@ -17,7 +17,7 @@ size_t bound_check(const PmGraph *g, const PmTensor *in, const PmTensor *got, si
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_bound_run(g, in, pm_graph_n_inputs(g), PM_LANE_STRICT, b, n_out, &err)) {
+	if (pm_bound_run(g, in, pm_graph_n_inputs(g), PM_TIER_STRICT, b, n_out, &err)) {
 		if (err.code != PM_E_UNSUPPORTED)
 			fail_msg("%s", err.text);
 		test_free(b);

@@ -5,14 +5,14 @@
 #include <string.h>
 
 enum {
-	PLAIN = 1 << PM_WAY_PLAIN,
-	PRODUCT = 1 << PM_WAY_PRODUCT,
-	GATHERED = 1 << PM_WAY_GATHERED,
-	LAST = 1 << PM_WAY_LAST, /* of half types */
-	LAST_PRODUCT = 1 << PM_WAY_LAST_PRODUCT,
-	INTERLEAVED = 1 << PM_WAY_INTERLEAVED,
-	FOLDED = 1 << PM_WAY_FOLDED, /* of float and double */
-	DOT = 1 << PM_WAY_DOT
+	PLAIN = 1 << PM_ALGO_PLAIN,
+	PRODUCT = 1 << PM_ALGO_PRODUCT,
+	GATHERED = 1 << PM_ALGO_GATHERED,
+	LAST = 1 << PM_ALGO_LAST, /* of half types */
+	LAST_PRODUCT = 1 << PM_ALGO_LAST_PRODUCT,
+	INTERLEAVED = 1 << PM_ALGO_INTERLEAVED,
+	FOLDED = 1 << PM_ALGO_FOLDED, /* of float and double */
+	DOT = 1 << PM_ALGO_DOT
 };
 
 #define ONE  "dilations = [1, 1], group = 1, pads = [0, 0, 0, 0], strides = [1, 1]"
@@ -88,9 +88,9 @@ const char *lib_case_text(const LibCase *c, const char *type, char *out)
 	return out;
 }
 
-int lib_case_has(const LibCase *c, PmWayKind way, const char *type)
+int lib_case_has(const LibCase *c, PmAlgoKind way, const char *type)
 {
 	int half = !strcmp(type, "float16") || !strcmp(type, "bfloat16");
 
-	return (c->ways >> way & 1) && (way != PM_WAY_LAST || half) && (way != PM_WAY_FOLDED || !half);
+	return (c->ways >> way & 1) && (way != PM_ALGO_LAST || half) && (way != PM_ALGO_FOLDED || !half);
 }

@@ -63,7 +63,7 @@ int jl_case_draw(JlCase *c, uint64_t seed, PmInputClass cls)
 		die(&err);
 	if (r.drawn == 2)
 		return 0;
-	if (pm_bound_run(c->g, c->in, pm_graph_n_inputs(c->g), PM_LANE_STRICT, &c->bound, 1, &err))
+	if (pm_bound_run(c->g, c->in, pm_graph_n_inputs(c->g), PM_TIER_STRICT, &c->bound, 1, &err))
 		die(&err);
 	if (c->bound.y.numel != c->size.outputs) {
 		fprintf(stderr, "judgelab: %s has another number of results than its table says.\n",

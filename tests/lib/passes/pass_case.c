@@ -81,7 +81,7 @@ static void print_judged(void)
 static void judge(const char *pass, const PmGraph *g, const char *text)
 {
 	PmEvalOpts o = { .device = "emu", .preset = PM_PRESET_SOUND, .check_only = 1 };
-	PmEvalMember m = { .label = pass, .g = g };
+	PmEvalVariant m = { .label = pass, .g = g };
 	PmStr path = PM_STR_INIT;
 	PmEvalRecord rec;
 	PmErr err;
@@ -91,7 +91,7 @@ static void judge(const char *pass, const PmGraph *g, const char *text)
 	o.secret = test_secret((uint64_t)++n_judged);
 	pm_err_init(&err);
 	so_path(pass, &path);
-	if (pm_eval_member(path.s, &m, &o, &rec, &err))
+	if (pm_eval_variant(path.s, &m, &o, &rec, &err))
 		fail_msg("%s: %s", pass, err.text);
 	if (rec.verdict != PM_VERDICT_OK) {
 		n_refused++;

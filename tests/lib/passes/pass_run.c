@@ -29,7 +29,7 @@ static int within_bound(const PmGraph *g, const PmTensor *in, const PmTensor *go
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_bound_run(g, in, pm_graph_n_inputs(g), PM_LANE_STRICT, b, n, &err))
+	if (pm_bound_run(g, in, pm_graph_n_inputs(g), PM_TIER_STRICT, b, n, &err))
 		fail_msg("%s", err.text);
 	for (size_t k = 0; k < n; k++) {
 		pm_bound_fit(&b[k], &got[k], &f);

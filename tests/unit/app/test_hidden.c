@@ -1,4 +1,5 @@
-/* test_hidden.c - hidden shapes: drawn by a secret, none of them a member, and a failing one is written down.
+/* test_hidden.c - hidden shapes: drawn by a secret, none of them a variant, and a failing one is written
+ * down.
  */
 #include "app/eval/eval_task.h"
 
@@ -16,17 +17,17 @@
 
 static const char silu[] = "g (float[3,67] x) => (float[3,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }";
 
-static void make(PmMembers *m)
+static void make(PmVariantList *m)
 {
 	PmGraph *g = NULL;
 
 	memset(m, 0, sizeof *m);
 	assert_int_equal(pm_graph_parse(silu, strlen(silu), &g, NULL), PM_OK);
-	assert_int_equal(pm_members_of_graph(g, 0, 0, m, NULL), PM_OK);
+	assert_int_equal(pm_variant_list_of_graph(g, 0, 0, m, NULL), PM_OK);
 	pm_graph_free(g);
 }
 
-static void check(const char *so, const PmMembers *m, int n, const char *replay, PmFailing *save,
+static void check(const char *so, const PmVariantList *m, int n, const char *replay, PmFailing *save,
 		  PmEvalReport *r)
 {
 	PmEvalOpts o = {
@@ -42,7 +43,7 @@ static void check(const char *so, const PmMembers *m, int n, const char *replay,
 static void a_right_pass_is_run_on_as_many_as_asked_for(void **state)
 {
 	const char *so;
-	PmMembers m;
+	PmVariantList m;
 	PmEvalReport a, b;
 
 	(void)state;
@@ -59,7 +60,7 @@ static void a_right_pass_is_run_on_as_many_as_asked_for(void **state)
 	assert_int_equal(b.hidden.n, 2);
 	pm_eval_report_release(&a);
 	pm_eval_report_release(&b);
-	pm_members_release(&m);
+	pm_variant_list_release(&m);
 }
 
 /* The first failure is the last shape; its file can be evaluated as a model. */
@@ -69,7 +70,7 @@ static void a_wrong_pass_is_told_on_which_and_saved(void **state)
 	PmFailing save = { .preset = "sound" };
 	const char *so;
 	PmEvalReport r;
-	PmMembers m;
+	PmVariantList m;
 	PmGraph *g = NULL;
 
 	(void)state;
@@ -98,14 +99,14 @@ static void a_wrong_pass_is_told_on_which_and_saved(void **state)
 	pm_str_release(&text);
 	pm_graph_free(g);
 	pm_eval_report_release(&r);
-	pm_members_release(&m);
+	pm_variant_list_release(&m);
 }
 
 static void a_secret_that_is_none_is_refused(void **state)
 {
 	PmEvalOpts o = { .device = "emu", .secret = test_secret(7) };
 	PmEvalReport r = { 0 };
-	PmMembers m = { 0 };
+	PmVariantList m = { 0 };
 	PmErr err;
 
 	(void)state;
@@ -133,7 +134,7 @@ static void count(void *arg, const char *label)
 	++*(int *)arg;
 }
 
-/* Each member is told once, and the score counts it. */
+/* Each variant is told once, and the score counts it. */
 static void a_task_tells_its_steps(void **state)
 {
 	int n = 0;
@@ -147,14 +148,14 @@ static void a_task_tells_its_steps(void **state)
 			 .step = count,
 			 .step_arg = &n };
 	PmEvalReport r;
-	PmMembers m;
+	PmVariantList m;
 	char have = 0;
 	PmErr err;
 
 	(void)state;
 	pm_err_init(&err);
 	make(&m);
-	t.members = &m;
+	t.variants = &m;
 	if (pm_eval_task(&t, built("passes/silu.so"), &r, &have, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(n, 1);
@@ -163,7 +164,7 @@ static void a_task_tells_its_steps(void **state)
 	assert_string_equal(pm_verdict_name(r.rec[0].verdict), "OK");
 	assert_int_equal(r.hidden.n, 1);
 	pm_eval_report_release(&r);
-	pm_members_release(&m);
+	pm_variant_list_release(&m);
 }
 
 int main(void)

@@ -57,15 +57,15 @@ static cJSON *json(const char *text)
 
 static void write_record(const Files *f, const char *key)
 {
-	PmMember m = { .label = (char *)(uintptr_t) "s4", .ordinal = 12, .dtype = PM_F32 };
-	PmMembers members = { .list = { .v = &m, .n = 1 } };
+	PmTaskVariant m = { .label = (char *)(uintptr_t) "s4", .ordinal = 12, .dtype = PM_F32 };
+	PmVariantList variants = { .list = { .v = &m, .n = 1 } };
 	PmRecordOpts opts = { .hidden = 2, .graphs = 1 };
 	cJSON *j = json(report);
 	PmErr err;
 
 	pm_err_init(&err);
 	assert_int_equal(pm_graph_parse(silu, strlen(silu), &m.g, &err), PM_OK);
-	if (pm_record_write(f->path.s, key, j, &members, &opts, &err))
+	if (pm_record_write(f->path.s, key, j, &variants, &opts, &err))
 		fail_msg("%s", err.text);
 	pm_graph_free(m.g);
 	cJSON_Delete(j);
@@ -89,12 +89,12 @@ static void what_was_written_is_read(void **state)
 	assert_int_equal(r.opts.graphs, 1);
 	assert_int_equal(r.opts.tf32, 0);
 	assert_int_equal(r.opts.confirm, 0);
-	assert_int_equal(r.members.list.n, 1);
-	assert_string_equal(r.members.list.v[0].label, "s4");
-	assert_int_equal(r.members.list.v[0].ordinal, 12);
+	assert_int_equal(r.variants.list.n, 1);
+	assert_string_equal(r.variants.list.v[0].label, "s4");
+	assert_int_equal(r.variants.list.v[0].ordinal, 12);
 	assert_int_equal(pm_graph_parse(silu, strlen(silu), &g, &err), PM_OK);
 	assert_int_equal(pm_canon_hash(g, PM_CANON_FULL, was, NULL), PM_OK);
-	assert_int_equal(pm_canon_hash(r.members.list.v[0].g, PM_CANON_FULL, is, NULL), PM_OK);
+	assert_int_equal(pm_canon_hash(r.variants.list.v[0].g, PM_CANON_FULL, is, NULL), PM_OK);
 	assert_string_equal(is, was);
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(r.payload, "reports")), 1);
 	pm_graph_free(g);

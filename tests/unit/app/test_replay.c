@@ -16,8 +16,8 @@
 #define B64 "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
 /* Members are compared by their labels. */
-static PmMember two[] = { { .label = (char *)(uintptr_t) "s0" }, { .label = (char *)(uintptr_t) "s1" } };
-static const PmMembers members = { .list = { .v = two, .n = 2 } };
+static PmTaskVariant two[] = { { .label = (char *)(uintptr_t) "s0" }, { .label = (char *)(uintptr_t) "s1" } };
+static const PmVariantList variants = { .list = { .v = two, .n = 2 } };
 
 /* Opens the text as a report; *f is released also after a failure. */
 static PmStatus open_text(const char *text, PmReplayFile *f, PmErr *err)
@@ -44,7 +44,7 @@ static PmStatus find(const char *text, const char *sha256, const cJSON **part, P
 	snprintf(r.sha256, sizeof r.sha256, "%s", sha256);
 	if (open_text(text, f, err))
 		fail_msg("%s", err->text);
-	return pm_replay_find(f, &r, &members, part, err);
+	return pm_replay_find(f, &r, &variants, part, err);
 }
 
 #define RECORDS                                                                                              \

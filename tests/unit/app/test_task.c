@@ -91,19 +91,19 @@ static void the_gate_judges_a_small_variant_of_what_is_large(void **state)
 {
 	PmGraph *g = parse(
 		"g (float[4096,4096] x) => (float[4096,4096] y) { s = Sigmoid(x)\n y = Mul(x, s) }");
-	PmGraph *twin = NULL;
+	PmGraph *proxy = NULL;
 	char label[96];
 	PmErr err;
 
 	(void)state;
 	pm_err_init(&err);
-	if (pm_task_twin(g, &twin, label, &err))
+	if (pm_task_proxy(g, &proxy, label, &err))
 		fail_msg("%s", err.text);
-	assert_true(pm_graph_cost(twin) < pm_graph_cost(g) / 100);
+	assert_true(pm_graph_cost(proxy) < pm_graph_cost(g) / 100);
 	for (int k = 0; k < 2; k++)
-		assert_true(pm_value_type(twin, pm_graph_input(twin, 0))->dim[k] > 1);
+		assert_true(pm_value_type(proxy, pm_graph_input(proxy, 0))->dim[k] > 1);
 	assert_true(*label);
-	pm_graph_free(twin);
+	pm_graph_free(proxy);
 	pm_graph_free(g);
 }
 
@@ -180,7 +180,7 @@ static void a_benchmark_is_built_once(void **state)
 	assert_int_equal(first.n[0] + first.rejected, 1);
 	assert_int_equal(steps, first.n[0]);
 	assert_int_equal(first.members[0], 15 * first.n[0]); /* five shapes in three types */
-	assert_int_equal(first.whole[0] + first.twin[0], first.members[0]);
+	assert_int_equal(first.whole[0] + first.proxy[0], first.members[0]);
 	assert_int_equal(first.before, 0);
 	assert_int_equal(first.leaks, 0);
 	assert_int_equal(first.held_out, first.n[0]);

@@ -4,8 +4,8 @@
  * Without randomisation the system puts libraries below the room that the stack may take, so that its limit
  * moves them. This program runs itself with a limit that puts a chosen address of that code on the boundary.
  */
-#include "base/sys/proc.h"
 #include "base/sandbox/sandbox.h"
+#include "base/sys/proc.h"
 #include "tests/lib/need.h"
 
 #include <link.h>

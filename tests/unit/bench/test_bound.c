@@ -47,26 +47,26 @@ static void teardown(Case *c)
 	pm_graph_free(c->g);
 }
 
-static PmBoundFit fit(Case *c, PmLane lane)
+static PmBoundFit fit(Case *c, PmPrecisionTier tier)
 {
 	PmBoundFit f;
 
 	pm_bounds_release(&c->b, 1);
-	if (pm_bound_run(c->g, c->in, pm_graph_n_inputs(c->g), lane, &c->b, 1, &c->err))
+	if (pm_bound_run(c->g, c->in, pm_graph_n_inputs(c->g), tier, &c->b, 1, &c->err))
 		fail_msg("%s", c->err.text);
 	assert_true(c->b.known);
 	pm_bound_fit(&c->b, &c->got, &f);
 	return f;
 }
 
-static void within(Case *c, PmLane lane, int want, const char *what)
+static void within(Case *c, PmPrecisionTier tier, int want, const char *what)
 {
-	PmBoundFit f = fit(c, lane);
+	PmBoundFit f = fit(c, tier);
 
 	if (f.within != want)
 		fail_msg("%s, lane %s: rms %.3g, max %.3g, %lld of another class (element %lld: %.9g, got "
 			 "%.9g)",
-			 what, pm_lane_name(lane), f.rms, f.max, (long long)f.n_class, (long long)f.index,
+			 what, pm_tier_name(tier), f.rms, f.max, (long long)f.n_class, (long long)f.index,
 			 f.expected, f.got);
 }
 
@@ -161,18 +161,18 @@ static void products(void **state)
 			for (Scheme s = SEQUENTIAL; s < N_SCHEMES; s++) {
 				product(&c, M, N, depths[d], s);
 				if (s <= PAIRWISE)
-					within(&c, PM_LANE_STRICT, 1, schemes[s]);
+					within(&c, PM_TIER_STRICT, 1, schemes[s]);
 				else if (!positive)
-					within(&c, PM_LANE_STRICT, 0, schemes[s]);
+					within(&c, PM_TIER_STRICT, 0, schemes[s]);
 				if (s == TF32 || s == TF32_CUT || s <= PAIRWISE)
-					within(&c, PM_LANE_TF32, 1, schemes[s]);
+					within(&c, PM_TIER_TF32, 1, schemes[s]);
 				if (s == TF32 || s == BF16 || s <= PAIRWISE)
-					within(&c, PM_LANE_BF16, 1, schemes[s]);
+					within(&c, PM_TIER_BF16, 1, schemes[s]);
 				if (s == BF16 && !positive)
-					within(&c, PM_LANE_TF32, 0, schemes[s]);
+					within(&c, PM_TIER_TF32, 0, schemes[s]);
 				if (s == HALF_SUM && !positive && depths[d] >= 1024) {
-					within(&c, PM_LANE_TF32, 0, schemes[s]);
-					within(&c, PM_LANE_BF16, 0, schemes[s]);
+					within(&c, PM_TIER_TF32, 0, schemes[s]);
+					within(&c, PM_TIER_BF16, 0, schemes[s]);
 				}
 			}
 			teardown(&c);
@@ -215,14 +215,14 @@ static void softmax(void **state)
 		normal(&c.in[0], (uint64_t)scale, scale);
 		y = c.got.data;
 		soft(y, c.in[0].data, 7, 1000);
-		within(&c, PM_LANE_STRICT, 1, "softmax");
+		within(&c, PM_TIER_STRICT, 1, "softmax");
 		for (int i = 0; i < 7000; i++)
 			y[i] *= 1.0001f;
-		within(&c, PM_LANE_STRICT, 0, "softmax, a little too large");
+		within(&c, PM_TIER_STRICT, 0, "softmax, a little too large");
 		soft(y, c.in[0].data, 7, 1000);
 		for (int i = 0; i < 7000; i++)
 			y[i] = y[i] < 1e-4f ? 0 : y[i];
-		within(&c, PM_LANE_STRICT, 0, "softmax without its small terms");
+		within(&c, PM_TIER_STRICT, 0, "softmax without its small terms");
 	}
 	teardown(&c);
 }
@@ -249,12 +249,12 @@ static void softmax_of_rounded_scores(void **state)
 		for (int j = 0; j < 8; j++)
 			pm_tensor_set(&c.got, r * 8 + j, r < 2 ? (j < 2 ? 0.5 : 0) : exp(j) / sum);
 	}
-	within(&c, PM_LANE_STRICT, 1, "softmax of rounded scores");
+	within(&c, PM_TIER_STRICT, 1, "softmax of rounded scores");
 	pm_tensor_set(&c.got, 2, 0.01);
-	within(&c, PM_LANE_STRICT, 0, "what is far behind");
+	within(&c, PM_TIER_STRICT, 0, "what is far behind");
 	pm_tensor_set(&c.got, 2, 0);
 	pm_tensor_set(&c.got, 23, 0);
-	within(&c, PM_LANE_STRICT, 0, "a row of small scores");
+	within(&c, PM_TIER_STRICT, 0, "a row of small scores");
 	teardown(&c);
 }
 
@@ -298,12 +298,12 @@ static void layer_norm(void **state)
 		for (int once = 0; once < 2; once++) {
 			layer_norm_of(c.got.data, c.in[0].data, c.in[1].data, c.in[2].data, 5, 777, once,
 				      1e-4f);
-			within(&c, PM_LANE_STRICT, 1, once ? "one pass" : "two passes");
+			within(&c, PM_TIER_STRICT, 1, once ? "one pass" : "two passes");
 		}
 		layer_norm_of(c.got.data, c.in[0].data, c.in[1].data, c.in[2].data, 5, 777, 0, 0);
-		within(&c, PM_LANE_STRICT, 0, "no epsilon");
+		within(&c, PM_TIER_STRICT, 0, "no epsilon");
 		layer_norm_of(c.got.data, c.in[0].data, c.in[1].data, c.in[2].data, 5, 776, 0, 1e-4f);
-		within(&c, PM_LANE_STRICT, 0, "one column less");
+		within(&c, PM_TIER_STRICT, 0, "one column less");
 	}
 	teardown(&c);
 }
@@ -321,18 +321,18 @@ static void exact_operators(void **state)
 	y = c.got.data;
 	for (int i = 0; i < 500; i++)
 		y[i] = ((float *)c.in[0].data)[i] + ((float *)c.in[1].data)[i];
-	within(&c, PM_LANE_STRICT, 1, "a sum");
+	within(&c, PM_TIER_STRICT, 1, "a sum");
 	y[77] = nextafterf(y[77], 100);
-	within(&c, PM_LANE_STRICT, 0, "a sum, one ulp off");
+	within(&c, PM_TIER_STRICT, 0, "a sum, one ulp off");
 	teardown(&c);
 
 	setup(&c, "g (float[500] a) => (float[1,500] y) { r = Relu(a)\n y = Unsqueeze<axes = [0]>(r) }");
 	normal(&c.in[0], 1, 1);
 	for (int i = 0; i < 500; i++)
 		((float *)c.got.data)[i] = fmaxf(((float *)c.in[0].data)[i], 0);
-	within(&c, PM_LANE_STRICT, 1, "relu");
+	within(&c, PM_TIER_STRICT, 1, "relu");
 	((float *)c.got.data)[3] += 1e-12f;
-	within(&c, PM_LANE_STRICT, 0, "relu, off by nearly nothing");
+	within(&c, PM_TIER_STRICT, 0, "relu, off by nearly nothing");
 	teardown(&c);
 }
 
@@ -352,10 +352,10 @@ static void order_is_free(void **state)
 		a = c.in[0].data, b = c.in[1].data, d = c.in[2].data, y = c.got.data;
 		for (int i = 0; i < 4000; i++)
 			y[i] = a[i] + (b[i] - d[i]);
-		within(&c, PM_LANE_STRICT, 1, "another order");
+		within(&c, PM_TIER_STRICT, 1, "another order");
 		for (int i = 0; i < 4000; i++)
 			y[i] = a[i] + digits(b[i] - d[i], 5, 0);
-		within(&c, PM_LANE_STRICT, 0, "19 bits of a partial sum");
+		within(&c, PM_TIER_STRICT, 0, "19 bits of a partial sum");
 		teardown(&c);
 	}
 }
@@ -377,10 +377,10 @@ static void rounded_quotients(void **state)
 		pm_tensor_set(&c.got, 0, nan ? (double)NAN : (double)INFINITY);
 		pm_tensor_set(&c.got, 1, (double)INFINITY);
 		pm_tensor_set(&c.got, 2, 2);
-		within(&c, PM_LANE_STRICT, 1, nan ? "rounded to 0 / 0" : "not rounded");
+		within(&c, PM_TIER_STRICT, 1, nan ? "rounded to 0 / 0" : "not rounded");
 	}
 	pm_tensor_set(&c.got, 1, (double)NAN);
-	within(&c, PM_LANE_STRICT, 0, "1 / 0 is no NaN");
+	within(&c, PM_TIER_STRICT, 0, "1 / 0 is no NaN");
 	teardown(&c);
 }
 
@@ -398,10 +398,10 @@ static void gelu_of_pieces(void **state)
 	y = c.got.data;
 	for (int i = 0; i < 3000; i++)
 		y[i] = 0.5f * x[i] * (1 + erff(x[i] * 0.70710678f));
-	within(&c, PM_LANE_STRICT, 1, "gelu");
+	within(&c, PM_TIER_STRICT, 1, "gelu");
 	for (int i = 0; i < 3000; i++)
 		y[i] = 0.5f * x[i] * (1 + tanhf(0.7978845608f * (x[i] + 0.044715f * x[i] * x[i] * x[i])));
-	within(&c, PM_LANE_STRICT, 0, "the other gelu");
+	within(&c, PM_TIER_STRICT, 0, "the other gelu");
 	teardown(&c);
 }
 
@@ -429,7 +429,7 @@ static void half_types(void **state)
 			pm_tensor_set(&c.got, i, (double)s);
 		}
 		if (round < 2)
-			within(&c, PM_LANE_STRICT, 1, round ? "rounded products" : "fused");
+			within(&c, PM_TIER_STRICT, 1, round ? "rounded products" : "fused");
 	}
 	teardown(&c);
 
@@ -446,7 +446,7 @@ static void half_types(void **state)
 			}
 			pm_tensor_set(&c.got, i, (double)s);
 		}
-		within(&c, PM_LANE_STRICT, !half, half ? "half sum" : "float sum");
+		within(&c, PM_TIER_STRICT, !half, half ? "half sum" : "float sum");
 	}
 	teardown(&c);
 }
@@ -492,7 +492,7 @@ static void scatters_that_add(void **state)
 			}
 			for (int p = 0; p < PLACES; p++)
 				pm_tensor_set(&c.got, p, (double)sum[p]);
-			within(&c, PM_LANE_STRICT, ways[w].right, ways[w].what);
+			within(&c, PM_TIER_STRICT, ways[w].right, ways[w].what);
 		}
 		teardown(&c);
 	}
@@ -516,15 +516,15 @@ static void classes(void **state)
 	x[5] = -100;
 	for (int i = 0; i < 6; i++)
 		y[i] = expf(x[i]);
-	within(&c, PM_LANE_STRICT, 1, "exp");
+	within(&c, PM_TIER_STRICT, 1, "exp");
 	y[0] = 3e38f;
-	within(&c, PM_LANE_STRICT, 0, "a large number for infinity");
+	within(&c, PM_TIER_STRICT, 0, "a large number for infinity");
 	y[0] = INFINITY;
 	y[3] = 0;
-	within(&c, PM_LANE_STRICT, 0, "a number for NaN");
+	within(&c, PM_TIER_STRICT, 0, "a number for NaN");
 	y[3] = NAN;
 	y[4] = INFINITY;
-	within(&c, PM_LANE_STRICT, 0, "an infinity for a number");
+	within(&c, PM_TIER_STRICT, 0, "an infinity for a number");
 	teardown(&c);
 }
 
@@ -546,12 +546,12 @@ static void steps(void **state)
 	y[1] = 2;
 	y[2] = 3;
 	y[3] = 4;
-	within(&c, PM_LANE_STRICT, 1, "floor");
+	within(&c, PM_TIER_STRICT, 1, "floor");
 	y[1] = 1;
-	(void)fit(&c, PM_LANE_STRICT);
+	(void)fit(&c, PM_TIER_STRICT);
 	y[1] = 2;
 	y[2] = 2;
-	within(&c, PM_LANE_STRICT, 0, "floor of what is no edge");
+	within(&c, PM_TIER_STRICT, 0, "floor of what is no edge");
 	teardown(&c);
 }
 
@@ -567,14 +567,14 @@ static void what_tells(void **state)
 		  "{ m = Mul(x, s) y = MatMul(m, w) }");
 	for (int k = 0; k < 3; k++)
 		normal(&c.in[k], (uint64_t)k, 1);
-	f = fit(&c, PM_LANE_STRICT);
+	f = fit(&c, PM_TIER_STRICT);
 	assert_true(f.tells);
 	assert_false(f.within);
 	teardown(&c);
 	setup(&c, "g (bfloat16[8,16] x) => (bfloat16[8,16] y) <bfloat16 big = {256}> "
 		  "{ a = Add(x, big) y = Sub(a, big) }");
 	normal(&c.in[0], 3, 0.01);
-	f = fit(&c, PM_LANE_STRICT);
+	f = fit(&c, PM_TIER_STRICT);
 	assert_false(f.tells);
 	assert_true(f.within);
 	teardown(&c);
@@ -592,9 +592,9 @@ static void tiny_doubles(void **state)
 		pm_tensor_set(&c.in[1], i, 1);
 		pm_tensor_set(&c.got, i, i ? 1e-300 : nextafter(1e-300, 1));
 	}
-	within(&c, PM_LANE_STRICT, 1, "a digit of 1e-300");
+	within(&c, PM_TIER_STRICT, 1, "a digit of 1e-300");
 	pm_tensor_set(&c.got, 0, 1.5e-300);
-	within(&c, PM_LANE_STRICT, 0, "half of 1e-300");
+	within(&c, PM_TIER_STRICT, 0, "half of 1e-300");
 	teardown(&c);
 }
 

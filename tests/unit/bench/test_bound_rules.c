@@ -60,7 +60,7 @@ static PmBoundFit fit(Case *c, const char *what)
 	PmBound b;
 	PmBoundFit f;
 
-	if (pm_bound_run(c->g, c->in, pm_graph_n_inputs(c->g), PM_LANE_STRICT, &b, 1, &c->err))
+	if (pm_bound_run(c->g, c->in, pm_graph_n_inputs(c->g), PM_TIER_STRICT, &b, 1, &c->err))
 		fail_msg("%s: %s", what, c->err.text);
 	if (!b.known)
 		fail_msg("%s: the bound has no rule", what);

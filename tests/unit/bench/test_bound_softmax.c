@@ -119,7 +119,7 @@ static void trial(int rows, int n, PmInputClass cls, uint64_t seed, Count *count
 	if (pm_graph_parse(text, strlen(text), &g, &err) ||
 	    pm_inputs_defined(g, seed, cls, 0, &x, &reached, NULL, &err) ||
 	    pm_tensor_init(&got, pm_value_type(g, pm_graph_output(g, 0)), &err) ||
-	    pm_bound_run(g, &x, 1, PM_LANE_STRICT, &b, 1, &err))
+	    pm_bound_run(g, &x, 1, PM_TIER_STRICT, &b, 1, &err))
 		fail_msg("%s: %s", text, err.text);
 	for (int way = 0; way < N_WAYS; way++) {
 		PmBoundFit f;
@@ -194,7 +194,7 @@ static void sum_trial(int rows, int n, PmInputClass cls, uint64_t seed, Count *c
 	if (pm_graph_parse(text, strlen(text), &g, &err) ||
 	    pm_inputs_defined(g, seed, cls, 0, &x, &reached, NULL, &err) ||
 	    pm_tensor_init(&got, pm_value_type(g, pm_graph_output(g, 0)), &err) ||
-	    pm_bound_run(g, &x, 1, PM_LANE_STRICT, &b, 1, &err))
+	    pm_bound_run(g, &x, 1, PM_TIER_STRICT, &b, 1, &err))
 		fail_msg("%s: %s", text, err.text);
 	for (int way = 0; way < N_WAYS; way++)
 		for (int cheat = NOTHING; way != ONLINE && way != BLOCKS && cheat <= ONE_IN_A_HUNDRED;

@@ -40,11 +40,11 @@ static PmEvalOpts options(void)
 /* Evaluates one pass on silu of 3 x 67 floats; the caller releases *r. */
 static void eval_until(const char *so, const PmGraph *g, const PmEvalOpts *o, PmEvalRecord *r)
 {
-	PmEvalMember m = { .label = "3x67", .g = g };
+	PmEvalVariant m = { .label = "3x67", .g = g };
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_eval_member(built(so), &m, o, r, &err))
+	if (pm_eval_variant(built(so), &m, o, r, &err))
 		fail_msg("%s", err.text);
 }
 
@@ -202,7 +202,7 @@ static void an_honest_pass_scores_over_shapes_and_dtypes(void **state)
 {
 	static const char *const dtypes[] = { "float", "float16", "bfloat16" };
 	static const int64_t shapes[][2] = { { 1, 1 }, { 1, 7 }, { 31, 33 }, { 128, 3 } };
-	PmEvalMember m[12];
+	PmEvalVariant m[12];
 	PmGraph *g[12];
 	PmEvalOpts o = options();
 	PmEvalReport r;
@@ -214,7 +214,7 @@ static void an_honest_pass_scores_over_shapes_and_dtypes(void **state)
 	for (size_t s = 0; s < 4; s++)
 		for (size_t d = 0; d < 3; d++, n++) {
 			g[n] = silu_graph(shapes[s][0], shapes[s][1], dtypes[d]);
-			m[n] = (PmEvalMember){ .label = dtypes[d], .g = g[n], .number = (int64_t)n };
+			m[n] = (PmEvalVariant){ .label = dtypes[d], .g = g[n], .number = (int64_t)n };
 		}
 	if (pm_eval_pass(built("passes/silu.so"), m, n, &o, &r, &err))
 		fail_msg("%s", err.text);
@@ -236,7 +236,7 @@ static void an_honest_pass_scores_over_shapes_and_dtypes(void **state)
 static void a_failing_variant_never_drops_out(void **state)
 {
 	PmGraph *g = silu_graph(3, 67, "float");
-	PmEvalMember m[2] = { { .label = "a", .g = g }, { .label = "b", .g = g } };
+	PmEvalVariant m[2] = { { .label = "a", .g = g }, { .label = "b", .g = g } };
 	PmEvalOpts o = options();
 	PmEvalReport r;
 
@@ -301,7 +301,7 @@ static void what_the_reference_refuses_is_no_fault_of_the_pass(void **state)
 	if (pm_graph_parse(text, strlen(text), &bad, &err))
 		fail_msg("%s", err.text);
 	{
-		PmEvalMember m[2] = { { .label = "bad", .g = bad }, { .label = "3x67", .g = good } };
+		PmEvalVariant m[2] = { { .label = "bad", .g = bad }, { .label = "3x67", .g = good } };
 
 		if (pm_eval_pass(built("passes/silu.so"), m, 2, &o, &both, &err) ||
 		    pm_eval_pass(built("passes/silu.so"), m + 1, 1, &o, &alone, &err))
@@ -336,14 +336,14 @@ static void our_classes_decide_no_passnet_score_where_the_reference_is_not_finit
 	(void)state;
 	assert_int_equal(pm_graph_parse(text, strlen(text), &g, NULL), PM_OK);
 	for (size_t i = 0; i < 2; i++) {
-		PmEvalMember m = { .label = "64x2", .g = g };
+		PmEvalVariant m = { .label = "64x2", .g = g };
 		PmEvalOpts o = options();
 		PmEvalRecord r;
 		PmErr err;
 
 		pm_err_init(&err);
 		o.preset = PM_PRESET_PASSNET;
-		if (pm_eval_member(built(pass[i].so), &m, &o, &r, &err))
+		if (pm_eval_variant(built(pass[i].so), &m, &o, &r, &err))
 			fail_msg("%s", err.text);
 		if (r.verdict != pass[i].want)
 			fail_msg("%s: %s (%s)", pass[i].so, pm_verdict_name(r.verdict), r.why);

@@ -55,7 +55,7 @@ static void open_call(Call *c, uint64_t seed)
 			pm_tensor_set(&c->in[k], i, pm_rng_normal(&rng));
 	}
 	assert_int_equal(pm_tensor_init(&c->got, pm_value_type(c->g, pm_graph_output(c->g, 0)), &err), PM_OK);
-	if (pm_bound_run(c->g, c->in, 2, PM_LANE_STRICT, &c->bound, 1, &err))
+	if (pm_bound_run(c->g, c->in, 2, PM_TIER_STRICT, &c->bound, 1, &err))
 		fail_msg("%s", err.text);
 	assert_true(c->bound.known);
 	c->exact = calloc(PLACES, sizeof *c->exact);

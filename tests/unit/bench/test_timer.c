@@ -49,7 +49,7 @@ static double speed(const Sim *s)
 static PmStatus sim_sample(void *arg, const PmSampleAsk *ask, PmSample *out, PmErr *err)
 {
 	Sim *s = arg;
-	double t = (s->t[ask->side] + (ask->kind == PM_TIME_COLD ? s->cold : 0)) * ask->train / speed(s);
+	double t = (s->t[ask->side] + (ask->kind == PM_TIME_COLD ? s->cold : 0)) * ask->batch / speed(s);
 
 	if (s->n == 0)
 		s->first_sample = s->clock;
@@ -64,7 +64,7 @@ static PmStatus sim_sample(void *arg, const PmSampleAsk *ask, PmSample *out, PmE
 	if (pm_rng_uniform(&s->rng) < s->second_mode)
 		t *= 1.5;
 	if (ask->kind >= PM_TIME_WALL)
-		t += s->launching * ask->train;
+		t += s->launching * ask->batch;
 	else
 		t = quantised(s, t + s->overhead * (1 + 0.01 * pm_rng_normal(&s->rng)));
 	out->seconds = t;
@@ -202,7 +202,7 @@ static void times_are_those_of_one_call_without_the_marks(void **state)
 	begin(10e-6, 5e-6, 3);
 	t = run(3);
 	assert_int_equal(t.state, PM_TIMING_OK);
-	assert_int_equal(t.train, 1);
+	assert_int_equal(t.batch, 1);
 	near(t.overhead, 1.34e-6, 32e-9, "overhead");
 	near(t.tick, 32e-9, 1e-12, "tick");
 	near(t.kind[PM_TIME_COLD].side[0].median, 10e-6, 60e-9, "baseline");
@@ -239,17 +239,17 @@ static void outliers_do_not_move_it(void **state)
 	assert_int_equal(t.state, PM_TIMING_OK);
 }
 
-static void short_calls_go_in_trains(void **state)
+static void short_calls_go_in_batches(void **state)
 {
 	PmTiming t;
 
 	(void)state;
 	begin(200e-9, 160e-9, 6);
 	t = run(6);
-	assert_true(t.train >= 3 && t.train <= 6); /* 640 ns over 160 ns, as far as five rough samples tell */
+	assert_true(t.batch >= 3 && t.batch <= 6); /* 640 ns over 160 ns, as far as five rough samples tell */
 	near(t.kind[PM_TIME_COLD].ratio[1].point, 1.25, 0.05, "ratio");
 	begin(2e-9, 2e-9, 6);
-	assert_int_equal(run(6).train, PM_MAX_TRAIN);
+	assert_int_equal(run(6).batch, PM_MAX_BATCH);
 }
 
 /* What takes less than the marks can tell has a bound, never the time 0 (or less, or that of their noise). */
@@ -266,16 +266,16 @@ static void a_time_below_the_marks_is_a_bound(void **state)
 		sim.tick = coarse[k / 2];
 		sim.cold = 40e-6;
 		t = run(7 + (uint64_t)k);
-		assert_true(replay->blocks == 15 && replay->train == PM_MAX_TRAIN);
+		assert_true(replay->blocks == 15 && replay->batch == PM_MAX_BATCH);
 		assert_true(isnan(pm_timer_seconds(replay, 0)) && isnan(pm_timer_seconds(replay, 1)));
-		assert_true(replay->resolution >= 1e-12 && replay->resolution <= 1.6e-6 / PM_MAX_TRAIN);
+		assert_true(replay->resolution >= 1e-12 && replay->resolution <= 1.6e-6 / PM_MAX_BATCH);
 		assert_true(isnan(replay->ratio[1].point));
 		near(pm_timer_seconds(&t.kind[PM_TIME_COLD], 0), 40e-6, 600e-9, "from cold caches");
 	}
 }
 
 /* A replayed call may be far shorter than a cold one, and is timed all the same. */
-static void replayed_calls_have_trains_of_their_own(void **state)
+static void replayed_calls_have_batches_of_their_own(void **state)
 {
 	PmTiming t;
 
@@ -283,8 +283,8 @@ static void replayed_calls_have_trains_of_their_own(void **state)
 	begin(200e-9, 160e-9, 6);
 	sim.cold = 40e-6;
 	t = run(6);
-	assert_int_equal(t.train, 1);
-	assert_true(t.kind[PM_TIME_REPLAY].train >= 3);
+	assert_int_equal(t.batch, 1);
+	assert_true(t.kind[PM_TIME_REPLAY].batch >= 3);
 	near(pm_timer_seconds(&t.kind[PM_TIME_REPLAY], 1), 160e-9, 20e-9, "replayed");
 }
 
@@ -514,9 +514,9 @@ int main(void)
 		cmocka_unit_test(times_are_those_of_one_call_without_the_marks),
 		cmocka_unit_test(steady_drift_cancels),
 		cmocka_unit_test(outliers_do_not_move_it),
-		cmocka_unit_test(short_calls_go_in_trains),
+		cmocka_unit_test(short_calls_go_in_batches),
 		cmocka_unit_test(a_time_below_the_marks_is_a_bound),
-		cmocka_unit_test(replayed_calls_have_trains_of_their_own),
+		cmocka_unit_test(replayed_calls_have_batches_of_their_own),
 		cmocka_unit_test(nothing_is_timed_before_the_clock_is_steady),
 		cmocka_unit_test(samples_go_through_every_order_on_equal_inputs),
 		cmocka_unit_test(disturbed_blocks_are_taken_again),

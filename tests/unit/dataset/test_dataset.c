@@ -369,7 +369,7 @@ static int64_t make_task(PmDb *db, const char *name, int first, int n, int *is_n
 	return id;
 }
 
-static PmStatus see_member(void *arg, const PmMemberRow *row, PmErr *err)
+static PmStatus see_member(void *arg, const PmVariantRow *row, PmErr *err)
 {
 	PmGraph *g = NULL;
 	PmStatus st = pm_graph_parse(row->text, strlen(row->text), &g, err);
@@ -394,11 +394,11 @@ static void tasks_are_named_by_their_members(void **state)
 	b = make_task(db, "other name", 3, 3, &is_new);
 	assert_false(is_new);
 	assert_int_equal(a, b);
-	b = make_task(db, "relu", 4, 3, &is_new); /* shares two members */
+	b = make_task(db, "relu", 4, 3, &is_new); /* shares two variants */
 	assert_true(is_new);
 	assert_int_equal(stats(db).members, 6);
 	assert_int_equal(stats(db).subgraphs, 4);
-	assert_int_equal(pm_members_each(db, a, see_member, &seen, NULL), PM_OK);
+	assert_int_equal(pm_task_variants_each(db, a, see_member, &seen, NULL), PM_OK);
 	assert_string_equal(seen.s, "0 shape 0 0 float;1 shape 1 1 float;2 shape 2 2 float;");
 	assert_int_equal(pm_task_find(db, "2", &found, NULL), PM_OK);
 	assert_int_equal(found, b);
@@ -458,7 +458,7 @@ static void runs_and_results_resume(void **state)
 	res.stage = "correctness";
 	res.speedup = NAN;
 	assert_int_equal(pm_result_put(db, &res, &is_new, NULL), PM_OK);
-	res.ordinal = 2; /* no such member */
+	res.ordinal = 2; /* no such variant */
 	assert_int_equal(pm_result_put(db, &res, &is_new, &err), PM_E_CONFLICT);
 	assert_int_equal(pm_results_each(db, run, see_result, &seen, NULL), PM_OK);
 	assert_string_equal(seen.s, "0 wrong correctness -1;1 correct speed 125;");

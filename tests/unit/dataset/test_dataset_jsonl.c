@@ -449,7 +449,7 @@ NOTHING(PmModelRow, no_model)
 NOTHING(PmSubgraphRow, no_subgraph)
 NOTHING(PmOccurrenceRow, no_occurrence)
 NOTHING(PmTaskRow, no_task)
-NOTHING(PmMemberRow, no_member)
+NOTHING(PmVariantRow, no_member)
 NOTHING(PmRunRow, no_run)
 NOTHING(PmResultRow, no_result)
 NOTHING(PmScoreRow, no_score)
@@ -489,7 +489,7 @@ static void ask_everything(PmDb *db, PmDb *other)
 	assert_int_equal(pm_rejected_has(db, "0", &done, NULL), PM_OK);
 	pm_task_find(db, "1", &id, NULL);
 	pm_task_find(db, "0123456789", &id, NULL);
-	assert_int_equal(pm_members_each(db, 1, no_member, NULL, NULL), PM_OK);
+	assert_int_equal(pm_task_variants_each(db, 1, no_member, NULL, NULL), PM_OK);
 	assert_int_equal(pm_provenance_each(db, no_count, NULL, NULL), PM_OK);
 	assert_int_equal(pm_scores_each(db, "OK", no_score, NULL, NULL), PM_OK);
 	assert_int_equal(pm_runs_each(db, 0, no_run, NULL, NULL), PM_OK);

@@ -580,7 +580,7 @@ static void random_subgraphs_vary(void **state)
 
 /* ---- tasks ---- */
 
-static PmStatus count_member(void *arg, const PmMemberRow *row, PmErr *err)
+static PmStatus count_member(void *arg, const PmVariantRow *row, PmErr *err)
 {
 	PmGraph *g = NULL;
 	PmStatus st = pm_graph_parse(row->text, strlen(row->text), &g, err);
@@ -611,7 +611,7 @@ static void a_task_is_made_of_a_subgraph(void **state)
 		assert_int_equal(is_new, k == 0);
 	}
 	assert_int_equal(id[0], id[1]);
-	assert_int_equal(pm_members_each(db, id[0], count_member, &n, NULL), PM_OK);
+	assert_int_equal(pm_task_variants_each(db, id[0], count_member, &n, NULL), PM_OK);
 	assert_int_equal(n, 30);
 	pm_db_close(db);
 	assert_int_equal(pm_remove_tree(dir.s, NULL), PM_OK);

@@ -8,7 +8,7 @@
 #include "bench/inputs/inputs.h"
 #include "integrity/referee/referee.h"
 #include "ir/text/text.h"
-#include "runtime/cuda/library/lib_way.h"
+#include "runtime/cuda/library/lib_algo.h"
 #include "runtime/exec/exec.h"
 #include "runtime/ref/ref.h"
 #include "tests/lib/device/bound_check.h"
@@ -33,8 +33,8 @@ static struct {
 	int n, runs;
 } lib;
 
-static int declines;  /* everything */
-static PmWayKind way; /* in which calls are made; one that cannot be made so is declined */
+static int declines;   /* everything */
+static PmAlgoKind way; /* in which calls are made; one that cannot be made so is declined */
 
 static int lib_has_third(const PmLibCall *c)
 {
@@ -43,27 +43,27 @@ static int lib_has_third(const PmLibCall *c)
 
 static PmStatus prepare(PmDevice *d, const PmLibCall *c, const char *label, PmLib *out, PmErr *err)
 {
-	PmWay w;
+	PmAlgo w;
 
 	(void)d, (void)label, (void)err;
 	assert_true(lib.n < MAX_CALLS);
-	if (declines || !pm_way_describe(c, way, &w))
+	if (declines || !pm_algo_describe(c, way, &w))
 		return PM_DECLINED;
 	lib.call[lib.n++] = *c;
 	out->id = (uint32_t)lib.n;
 	return PM_OK;
 }
 
-static void run_kernel(PmDevice *d, const PmWayStage *s, PmModule m, const PmDevArg *at)
+static void run_kernel(PmDevice *d, const PmAlgoStage *s, PmModule m, const PmDevArg *at)
 {
-	PmDevArg args[PM_WAY_PLACES + PM_WAY_INTS];
+	PmDevArg args[PM_ALGO_PLACES + PM_ALGO_INTS];
 	int n = 0;
 	PmErr err;
 
 	pm_err_init(&err);
 	for (int i = 0; i < s->n_places; i++) {
 		args[n] = at[s->place[i].arg];
-		args[n].readonly = s->place[i].arg > 0 && s->place[i].arg < PM_WAY_ROOM;
+		args[n].readonly = s->place[i].arg > 0 && s->place[i].arg < PM_ALGO_ROOM;
 		args[n++].offset += s->place[i].offset;
 	}
 	for (int i = 0; i < s->n_ints; i++)
@@ -72,7 +72,7 @@ static void run_kernel(PmDevice *d, const PmWayStage *s, PmModule m, const PmDev
 			   &(PmDevLaunch){ .module = m,
 					   .entry = s->entry,
 					   .grid = { s->blocks, 1, 1 },
-					   .block = { PM_WAY_BLOCK, 1, 1 },
+					   .block = { PM_ALGO_BLOCK, 1, 1 },
 					   .args = args,
 					   .n_args = n },
 			   &err))
@@ -82,23 +82,23 @@ static void run_kernel(PmDevice *d, const PmWayStage *s, PmModule m, const PmDev
 /* The call in the way that is being tried: kernels on the device, calls by loops. */
 static void run_way(PmDevice *d, const PmLibCall *c, const PmDevArg *args)
 {
-	PmSource source = { "lib_way.cu", pm_way_source(), (PmDType)c->dtype };
-	PmDevArg at[PM_WAY_ROOM + 1] = { { .kind = PM_DARG_BUF } }, moved[4];
+	PmSource source = { "lib_way.cu", pm_algo_source(), (PmDType)c->dtype };
+	PmDevArg at[PM_ALGO_ROOM + 1] = { { .kind = PM_DARG_BUF } }, moved[4];
 	PmModule m = { 0 };
-	PmWay w;
+	PmAlgo w;
 	PmErr err;
 	int own; /* kernels, room */
 
 	pm_err_init(&err);
-	assert_true(pm_way_describe(c, way, &w));
-	own = way != PM_WAY_PLAIN || w.n > 1;
+	assert_true(pm_algo_describe(c, way, &w));
+	own = way != PM_ALGO_PLAIN || w.n > 1;
 	memcpy(at, args, (size_t)(lib_has_third(c) ? 4 : 3) * sizeof *args);
-	at[PM_WAY_ROOM] = (PmDevArg){ .kind = PM_DARG_BUF };
+	at[PM_ALGO_ROOM] = (PmDevArg){ .kind = PM_DARG_BUF };
 	if (own && (d->ops->load(d, &source, 1, &m, &err) ||
-		    d->ops->alloc(d, w.room, PM_BUF_SCRATCH, &at[PM_WAY_ROOM].buf, &err)))
+		    d->ops->alloc(d, w.room, PM_BUF_SCRATCH, &at[PM_ALGO_ROOM].buf, &err)))
 		fail_msg("%s", err.text);
 	for (int i = 0; i < w.n; i++) {
-		const PmWayStage *s = &w.stage[i];
+		const PmAlgoStage *s = &w.stage[i];
 
 		if (s->entry) {
 			run_kernel(d, s, m, at);
@@ -113,7 +113,7 @@ static void run_way(PmDevice *d, const PmLibCall *c, const PmDevArg *args)
 	if (!own)
 		return;
 	assert_int_equal(d->ops->sync(d, &err), PM_OK);
-	d->ops->release(d, at[PM_WAY_ROOM].buf);
+	d->ops->release(d, at[PM_ALGO_ROOM].buf);
 	d->ops->unload(d, m);
 }
 
@@ -415,14 +415,14 @@ static void every_way_agrees(void **state)
 
 	(void)state;
 	for (int w = 0; w < PM_N_WAYS; w++)
-		assert_true(strlen(pm_way_name((PmWayKind)w)) > 1);
+		assert_true(strlen(pm_algo_name((PmAlgoKind)w)) > 1);
 	for (int i = 0; i < 2; i++)
 		for (size_t k = 0; (c = lib_case(k)); k++)
 			for (int w = 0; w < PM_N_WAYS; w++) {
-				way = (PmWayKind)w;
+				way = (PmAlgoKind)w;
 				agrees(lib_case_text(c, types[i], text), lib_case_has(c, way, types[i]));
 			}
-	way = PM_WAY_PLAIN;
+	way = PM_ALGO_PLAIN;
 }
 
 static void einsums_are_described(void **state)
@@ -488,7 +488,7 @@ static void sizes_that_wrap_are_left_to_the_library(void **state)
 {
 	static const int64_t large = (int64_t)1 << 30;
 	PmLibCall c = { .kind = PM_LIB_CONV, .dtype = PM_F16 };
-	PmWay w;
+	PmAlgo w;
 
 	(void)state;
 	c.conv = (PmLibConv){ .spatial = 2,
@@ -498,12 +498,12 @@ static void sizes_that_wrap_are_left_to_the_library(void **state)
 			      .stride = { large, 1 },
 			      .dilation = { 1, 1 },
 			      .groups = 1 };
-	for (int kind = PM_WAY_PLAIN + 1; kind < PM_N_WAYS; kind++)
-		if (pm_way_describe(&c, (PmWayKind)kind, &w))
-			fail_msg("%s", pm_way_name((PmWayKind)kind));
+	for (int kind = PM_ALGO_PLAIN + 1; kind < PM_N_WAYS; kind++)
+		if (pm_algo_describe(&c, (PmAlgoKind)kind, &w))
+			fail_msg("%s", pm_algo_name((PmAlgoKind)kind));
 	c.conv.has_bias = 1;
 	c.conv.y[0] = c.conv.y[1] = c.conv.y[2] = c.conv.y[3] = (int64_t)1 << 32;
-	assert_int_equal(pm_way_describe(&c, PM_WAY_PLAIN, &w), 0);
+	assert_int_equal(pm_algo_describe(&c, PM_ALGO_PLAIN, &w), 0);
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 #include "kernels/clock.cu.h"
 #include "kernels/guard.cu.h"
 #include "kernels/redraw.cu.h"
-#include "runtime/cuda/library/lib_way.h"
+#include "runtime/cuda/library/lib_algo.h"
 #include "runtime/cuda/nvrtc/nvrtc.h"
 #include "runtime/exec/exec.h"
 #include "tests/lib/device/eager_bench.h"
@@ -447,8 +447,8 @@ static void kernels_of_the_device_compile(void **state)
 	keep(set, "guard.cu", guard_cu, PM_F32);
 	keep(set, "clock.cu", clock_cu, PM_F32);
 	keep(set, "redraw.cu", redraw_cu, PM_F32);
-	keep(set, "lib_way.cu", pm_way_source(), PM_BF16);
-	keep(set, "lib_way.cu", pm_way_source(), PM_F64);
+	keep(set, "lib_way.cu", pm_algo_source(), PM_BF16);
+	keep(set, "lib_way.cu", pm_algo_source(), PM_F64);
 	compile_all(set, "kernels of the device", 1);
 	free_set(set);
 }

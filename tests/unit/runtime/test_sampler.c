@@ -114,11 +114,11 @@ typedef struct Bed {
 	PmPlan *plan;
 	PmExec *x[2];
 	PmTensor t[SETS], table;
-	PmBank bank;
+	PmInputPool pool;
 	PmSampler *s;
 } Bed;
 
-static void make_with(Bed *b, const PmBank *keys)
+static void make_with(Bed *b, const PmInputPool *keys)
 {
 	static const char text[] =
 		"g (float[6,4] x) => (float[6,4] y) { a = Neg(x)\n c = Exp(a)\n y = Abs(c) }";
@@ -148,23 +148,23 @@ static void make_with(Bed *b, const PmBank *keys)
 	for (int i = 0; i < SETS; i++)
 		assert_int_equal(pm_inputs_make(b->g, (uint64_t)i, PM_INPUTS_NORMAL, &b->t[i], NULL), PM_OK);
 	assert_int_equal(pm_inputs_draw(b->g, 0, 1, PM_INPUTS_NORMAL, PM_BANK_TABLE, &b->table, NULL), PM_OK);
-	b->bank = (PmBank){ .t = b->t, .n_sets = SETS, .n_in = 1, .table = &b->table };
-	b->bank.seed = keys->seed;
-	b->bank.digest = keys->digest;
-	b->bank.inner = keys->inner;
-	b->bank.sketch = keys->sketch;
-	b->bank.poison = keys->poison;
+	b->pool = (PmInputPool){ .t = b->t, .n_sets = SETS, .n_in = 1, .table = &b->table };
+	b->pool.seed = keys->seed;
+	b->pool.digest = keys->digest;
+	b->pool.inner = keys->inner;
+	b->pool.sketch = keys->sketch;
+	b->pool.poison = keys->poison;
 	for (int i = 0; i < 2; i++)
 		if (pm_exec_new(b->plan, b->d, &b->x[i], &err))
 			fail_msg("%s", err.text);
 	pm_str_clear(&log_text);
-	if (pm_sampler_new(b->d, b->x, 2, &b->bank, &b->s, &err))
+	if (pm_sampler_new(b->d, b->x, 2, &b->pool, &b->s, &err))
 		fail_msg("%s", err.text);
 }
 
 static void make(Bed *b)
 {
-	make_with(b, &(PmBank){ .seed = 5, .digest = 6, .inner = 7, .sketch = 8 });
+	make_with(b, &(PmInputPool){ .seed = 5, .digest = 6, .inner = 7, .sketch = 8 });
 }
 
 static void drop(Bed *b)
@@ -180,9 +180,9 @@ static void drop(Bed *b)
 	pm_str_release(&log_text);
 }
 
-static PmSample take(Bed *b, int side, PmTimeKind kind, uint64_t index, int train)
+static PmSample take(Bed *b, int side, PmTimeKind kind, uint64_t index, int batch)
 {
-	PmSampleAsk ask = { side, kind, index, train, 0 };
+	PmSampleAsk ask = { side, kind, index, batch, 0 };
 	PmSample out;
 	PmErr err;
 
@@ -199,7 +199,7 @@ static void computed(Bed *b, int call, uint64_t index)
 	PmTensor in, out;
 
 	assert_int_equal(pm_sampler_outputs(b->s, call, &out, 1, NULL), PM_OK);
-	assert_int_equal(pm_bank_inputs(&b->bank, index, &in, NULL), PM_OK);
+	assert_int_equal(pm_input_pool_inputs(&b->pool, index, &in, NULL), PM_OK);
 	for (int64_t i = 0; i < 24; i++) {
 		double want = exp(-pm_tensor_get(&in, i));
 
@@ -219,14 +219,14 @@ static void every_call_has_the_inputs_of_its_number(void **state)
 		take(&b, (int)(i % 2), i % 5 ? PM_TIME_COLD : PM_TIME_WALL, i, 1);
 		computed(&b, 0, i);
 	}
-	take(&b, 0, PM_TIME_COLD, 100, 7); /* a train's last call has the seventh */
+	take(&b, 0, PM_TIME_COLD, 100, 7); /* a batch's last call has the seventh */
 	computed(&b, 6, 106);
 	drop(&b);
 }
 
-/* What a time is divided by is what ran: a train of seven is seven calls with results of their own, those
+/* What a time is divided by is what ran: a batch of seven is seven calls with results of their own, those
  * that each makes when it runs alone. */
-static void a_train_is_as_many_calls_as_it_is_divided_by(void **state)
+static void a_batch_is_as_many_calls_as_it_is_divided_by(void **state)
 {
 	enum { TRAIN = 7 };
 	PmMade in_train[TRAIN], alone;
@@ -260,7 +260,7 @@ static void caches_are_emptied_and_the_host_is_hidden(void **state)
 	assert_string_equal(log_text.s, "Q");
 	take(&b, 0, PM_TIME_COLD, 1, 1);
 	assert_string_equal(log_text.s, "FDBLLLE");
-	take(&b, 1, PM_TIME_COLD, 1, 2); /* one flush, one delay and one pair of marks for a train */
+	take(&b, 1, PM_TIME_COLD, 1, 2); /* one flush, one delay and one pair of marks for a batch */
 	assert_string_equal(log_text.s, "FDBLLLLLLE");
 	take(&b, 1, PM_TIME_WALL, 1, 2);
 	assert_string_equal(log_text.s, "LLLLLL");
@@ -318,7 +318,7 @@ static void what_cannot_be_taken_is_refused(void **state)
 
 	(void)state;
 	make(&b);
-	assert_int_equal(pm_sampler_depth(b.s), PM_SAMPLER_DEPTH); /* three launches: trains may be wanted */
+	assert_int_equal(pm_sampler_depth(b.s), PM_SAMPLER_DEPTH); /* three launches: batches may be wanted */
 	assert_int_equal(pm_sampler_take(b.s, &none, &s, NULL), PM_E_INVALID);
 	assert_int_equal(pm_sampler_take(b.s, &side, &s, NULL), PM_E_INVALID);
 	assert_int_equal(pm_sampler_take(b.s, &lng, &s, NULL), PM_E_INVALID);
@@ -369,7 +369,7 @@ static void no_binding_waits_without_inputs(void **state)
 				assert_memory_not_equal(held[n], held[k], sizeof held[n]);
 		}
 	for (uint64_t index = 0; index < 200; index++) {
-		assert_int_equal(pm_bank_inputs(&b.bank, index, &in, NULL), PM_OK);
+		assert_int_equal(pm_input_pool_inputs(&b.pool, index, &in, NULL), PM_OK);
 		for (size_t k = 0; k < n; k++)
 			assert_memory_not_equal(held[k], in.data, sizeof held[k]);
 		pm_tensor_release(&in);
@@ -378,7 +378,7 @@ static void no_binding_waits_without_inputs(void **state)
 }
 
 /* Whether a call's output, its two digests and its sketch are those of the keys 5, 6, 7 and 8: a bit each. */
-static unsigned same_with(const PmBank *keys)
+static unsigned same_with(const PmInputPool *keys)
 {
 	static PmTensor out0;
 	static PmMade made0;
@@ -416,11 +416,14 @@ static unsigned same_with(const PmBank *keys)
 static void each_key_serves_one_thing(void **state)
 {
 	(void)state;
-	assert_int_equal(same_with(&(PmBank){ .seed = 5, .digest = 6, .inner = 7, .sketch = 8 }), 15);
-	assert_int_equal(same_with(&(PmBank){ .seed = 5, .digest = 1, .inner = 7, .sketch = 8 }), 15 - 2);
-	assert_int_equal(same_with(&(PmBank){ .seed = 5, .digest = 6, .inner = 1, .sketch = 8 }), 15 - 4);
-	assert_int_equal(same_with(&(PmBank){ .seed = 5, .digest = 6, .inner = 7, .sketch = 1 }), 15 - 8);
-	assert_int_equal(same_with(&(PmBank){ .seed = 1, .digest = 6, .inner = 7, .sketch = 8 }), 0);
+	assert_int_equal(same_with(&(PmInputPool){ .seed = 5, .digest = 6, .inner = 7, .sketch = 8 }), 15);
+	assert_int_equal(same_with(&(PmInputPool){ .seed = 5, .digest = 1, .inner = 7, .sketch = 8 }),
+			 15 - 2);
+	assert_int_equal(same_with(&(PmInputPool){ .seed = 5, .digest = 6, .inner = 1, .sketch = 8 }),
+			 15 - 4);
+	assert_int_equal(same_with(&(PmInputPool){ .seed = 5, .digest = 6, .inner = 7, .sketch = 1 }),
+			 15 - 8);
+	assert_int_equal(same_with(&(PmInputPool){ .seed = 1, .digest = 6, .inner = 7, .sketch = 8 }), 0);
 }
 
 /* Bits that all patterns of a kind have set, and those that any has. */
@@ -469,7 +472,7 @@ static void one_law_for_all_fills(void **state)
 		assert_true(timed.n[k] > 400 && checked.n[k] > 1900);
 	}
 	n_filled = 0;
-	make_with(&b, &(PmBank){ .seed = 5, .digest = 6, .inner = 7, .sketch = 8, .poison = 9 });
+	make_with(&b, &(PmInputPool){ .seed = 5, .digest = 6, .inner = 7, .sketch = 8, .poison = 9 });
 	assert_memory_not_equal(first, filled, sizeof first);
 	drop(&b);
 }
@@ -478,7 +481,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_call_has_the_inputs_of_its_number),
-		cmocka_unit_test(a_train_is_as_many_calls_as_it_is_divided_by),
+		cmocka_unit_test(a_batch_is_as_many_calls_as_it_is_divided_by),
 		cmocka_unit_test(caches_are_emptied_and_the_host_is_hidden),
 		cmocka_unit_test(calls_are_replayed),
 		cmocka_unit_test(a_slow_host_is_a_disturbance),

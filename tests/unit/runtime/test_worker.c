@@ -175,7 +175,7 @@ static void what_does_not_fit_is_refused(void **state)
 	PmRunOpts o = { .device = "emu", .worker = w };
 	PmWork side = { .g = g };
 	PmTensor in[2];
-	PmBank bank = { .t = in, .n_sets = 1, .n_in = 1 };
+	PmInputPool pool = { .t = in, .n_sets = 1, .n_in = 1 };
 	PmSampleAsk cold = { 0, PM_TIME_COLD, 0, 1, 0 };
 	PmDeviceInfo info;
 	PmRunResult r;
@@ -192,7 +192,7 @@ static void what_does_not_fit_is_refused(void **state)
 	assert_int_equal(pm_worker_info(w, &info, &err), PM_OK);
 	assert_true(info.cc == 90 && !info.measured && strstr(info.name, "emu"));
 	side.g = other; /* emu has no clock, and says so */
-	assert_int_equal(pm_worker_clock_open(w, &side, 1, &bank, 10, &depth, &err), PM_OK);
+	assert_int_equal(pm_worker_clock_open(w, &side, 1, &pool, 10, &depth, &err), PM_OK);
 	assert_int_equal(pm_worker_clock_take(w, &cold, &s, NULL, &err), PM_E_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "no clock"));
 	assert_int_equal(pm_worker_clock_empty(w, NULL, &err), PM_E_INVALID); /* no process, no clock */
@@ -211,7 +211,7 @@ static void inputs_are_fresh_and_legal(void **state)
 	PmGraph *g = parse(
 		"g (float[4,6] x, float[50] v, float s, float[0] n) => (float[4,6] y) { y = Neg(x) }");
 	PmTensor t[8], a[4], b[4];
-	PmBank bank = { .t = t, .n_sets = 2, .n_in = 4, .seed = 99 };
+	PmInputPool pool = { .t = t, .n_sets = 2, .n_in = 4, .seed = 99 };
 	int differ = 0;
 
 	(void)state;
@@ -221,8 +221,8 @@ static void inputs_are_fresh_and_legal(void **state)
 		const float *x, *first;
 		int row = -1, set = -1;
 
-		assert_int_equal(pm_bank_inputs(&bank, i, a, NULL), PM_OK);
-		assert_int_equal(pm_bank_inputs(&bank, i, b, NULL), PM_OK);
+		assert_int_equal(pm_input_pool_inputs(&pool, i, a, NULL), PM_OK);
+		assert_int_equal(pm_input_pool_inputs(&pool, i, b, NULL), PM_OK);
 		for (int k = 0; k < 4; k++)
 			if (a[k].bytes)
 				assert_memory_equal(a[k].data, b[k].data, a[k].bytes);

@@ -1,5 +1,5 @@
-/* lib_way_back.c - ways of transposed convolutions, and products by a kernel of ours. */
-#include "runtime/cuda/library/lib_way_priv.h"
+/* lib_algo_back.c - ways of transposed convolutions, and products by a kernel of ours. */
+#include "runtime/cuda/library/lib_algo_priv.h"
 
 #include "ir/core/type.h"
 
@@ -10,22 +10,22 @@
 /* The products of a transposed convolution, [images, channels of y, taps, places of x], in room; and the
  * stage that makes y of them, but for the numbers of its kernel behind those of its size. Products of half
  * types are rounded before that stage, so they have the bias already. */
-static PmWayStage *products_then(PmWay *w, const PmLibCall *c, const PmWaySize *z, const char *entry,
-				 int64_t places)
+static PmAlgoStage *products_then(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z, const char *entry,
+				  int64_t places)
 {
 	const PmLibConv *v = &c->conv;
 	int64_t each_co = z->co / v->groups * z->taps, each_ci = z->ci / v->groups, planes = z->n * z->co;
-	int64_t lanes = pm__way_lanes_for(places), blocks_p = (places + lanes - 1) / lanes,
-		each = PM_WAY_BLOCK / lanes;
-	int onto = v->has_bias && pm__way_is_half(c->dtype), last = v->has_bias && !onto;
+	int64_t lanes = pm__algo_lanes_for(places), blocks_p = (places + lanes - 1) / lanes,
+		each = PM_ALGO_BLOCK / lanes;
+	int onto = v->has_bias && pm__algo_is_half(c->dtype), last = v->has_bias && !onto;
 	int64_t total = planes * z->taps * z->px;
-	PmWayPlace m = pm__way_room(w, total, z->bytes);
+	PmAlgoPlace m = pm__algo_room(w, total, z->bytes);
 	PmLibCall *g;
-	PmWayStage *s;
+	PmAlgoStage *s;
 
 	if (onto)
-		pm__way_fill(w, m, z->taps * z->px, z->co, total);
-	g = pm__way_call_stage(w, PM_LIB_GEMM, c->dtype);
+		pm__algo_fill(w, m, z->taps * z->px, z->co, total);
+	g = pm__algo_call_stage(w, PM_LIB_GEMM, c->dtype);
 	g->gemm = (PmLibGemm){ .m = each_co,
 			       .n = z->px,
 			       .k = each_ci,
@@ -40,20 +40,20 @@ static PmWayStage *products_then(PmWay *w, const PmLibCall *c, const PmWaySize *
 			       .c = onto ? PM_LIB_C_MATRIX : PM_LIB_C_NONE,
 			       .alpha = 1,
 			       .beta = onto };
-	pm__way_operands(w, c, m, pm__way_arg(2), pm__way_arg(1));
+	pm__algo_operands(w, c, m, pm__algo_arg(2), pm__algo_arg(1));
 	if (onto)
-		pm__way_pointer(&w->stage[w->n - 1], m);
-	s = pm__way_stage(w, entry);
-	pm__way_pointer(s, pm__way_arg(0));
-	pm__way_pointer(s, m);
-	pm__way_pointer(s, last ? pm__way_arg(3) : m);
-	pm__way_number(s, last);
-	pm__way_number(s, planes);
-	pm__way_number(s, z->co);
-	pm__way_number(s, blocks_p);
-	pm__way_number(s, lanes);
-	pm__way_three(s, v->x + 2, v->spatial, 1);
-	pm__way_three(s, v->w + 2, v->spatial, 1);
+		pm__algo_pointer(&w->stage[w->n - 1], m);
+	s = pm__algo_stage(w, entry);
+	pm__algo_pointer(s, pm__algo_arg(0));
+	pm__algo_pointer(s, m);
+	pm__algo_pointer(s, last ? pm__algo_arg(3) : m);
+	pm__algo_number(s, last);
+	pm__algo_number(s, planes);
+	pm__algo_number(s, z->co);
+	pm__algo_number(s, blocks_p);
+	pm__algo_number(s, lanes);
+	pm__algo_three(s, v->x + 2, v->spatial, 1);
+	pm__algo_three(s, v->w + 2, v->spatial, 1);
 	s->blocks = (uint32_t)(blocks_p * ((planes + each - 1) / each));
 	return s;
 }
@@ -68,7 +68,7 @@ static int side_by_side(const PmLibConv *v)
 	return 1;
 }
 
-int pm__way_as_interleaved(PmWay *w, const PmLibCall *c, const PmWaySize *z)
+int pm__algo_as_interleaved(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
 {
 	if (!c->conv.transposed || !z->batch || !side_by_side(&c->conv))
 		return 0;
@@ -77,25 +77,25 @@ int pm__way_as_interleaved(PmWay *w, const PmLibCall *c, const PmWaySize *z)
 }
 
 /* Products are rounded to the type of the elements before they are added: not for half types. */
-int pm__way_as_folded(PmWay *w, const PmLibCall *c, const PmWaySize *z)
+int pm__algo_as_folded(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
 {
 	const PmLibConv *v = &c->conv;
-	PmWayStage *s;
+	PmAlgoStage *s;
 
-	if (!v->transposed || !z->batch || pm__way_is_half(c->dtype) || side_by_side(v))
+	if (!v->transposed || !z->batch || pm__algo_is_half(c->dtype) || side_by_side(v))
 		return 0;
 	for (int d = 0; d < v->spatial; d++)
 		if (v->dilation[d] != 1)
 			return 0;
 	s = products_then(w, c, z, "fold", z->py);
-	pm__way_three(s, v->y + 2, v->spatial, 1);
-	pm__way_three(s, v->stride, v->spatial, 1);
-	pm__way_three(s, v->pad, v->spatial, 0);
+	pm__algo_three(s, v->y + 2, v->spatial, 1);
+	pm__algo_three(s, v->stride, v->spatial, 1);
+	pm__algo_three(s, v->pad, v->spatial, 0);
 	return 1;
 }
 
 /* y [m, n] = a [m, k] b + c by one kernel. Where b lies decides which. */
-int pm__way_as_dot(PmWay *w, const PmLibCall *c)
+int pm__algo_as_dot(PmAlgo *w, const PmLibCall *c)
 {
 	static const char *const rows[] = { "dot_rows_1", "dot_rows_2", "dot_rows_4", "dot_rows_8" };
 	static const char *const columns[] = { "dot_columns_1", "dot_columns_2", "dot_columns_4",
@@ -103,9 +103,9 @@ int pm__way_as_dot(PmWay *w, const PmLibCall *c)
 	const PmLibGemm *g = &c->gemm;
 	int64_t wide = 16 / (int64_t)pm_dtype_size(c->dtype), ldb = g->b_row == 1 ? g->b_col : g->b_row;
 	int aligned = c->align[1] % 16 == 0 && c->align[2] % 16 == 0 && ldb % wide == 0, third = g->c, at = 0;
-	PmWayStage *s;
+	PmAlgoStage *s;
 
-	if (g->outer != 1 || g->batch != 1 || g->m > PM_WAY_DOT_ROWS || g->alpha != 1 || g->a_col != 1 ||
+	if (g->outer != 1 || g->batch != 1 || g->m > PM_ALGO_DOT_ROWS || g->alpha != 1 || g->a_col != 1 ||
 	    third == PM_LIB_C_MATRIX || g->n > INT_MAX / 8 || g->k > INT_MAX / 8 || g->a_row > INT_MAX ||
 	    ldb > INT_MAX || g->a_row < g->k || ldb < 1)
 		return 0;
@@ -113,19 +113,19 @@ int pm__way_as_dot(PmWay *w, const PmLibCall *c)
 		return 0;
 	while (1 << at < g->m)
 		at++;
-	s = pm__way_stage(w, g->b_row == 1 ? rows[at] : columns[at]);
-	pm__way_pointer(s, pm__way_arg(0));
-	pm__way_pointer(s, pm__way_arg(1));
-	pm__way_pointer(s, pm__way_arg(2));
-	pm__way_pointer(s, pm__way_arg(third ? 3 : 1));
-	pm__way_number(s, third != PM_LIB_C_NONE);
-	pm__way_number(s, g->m);
-	pm__way_number(s, g->n);
-	pm__way_number(s, g->k);
-	pm__way_number(s, g->a_row);
-	pm__way_number(s, ldb);
+	s = pm__algo_stage(w, g->b_row == 1 ? rows[at] : columns[at]);
+	pm__algo_pointer(s, pm__algo_arg(0));
+	pm__algo_pointer(s, pm__algo_arg(1));
+	pm__algo_pointer(s, pm__algo_arg(2));
+	pm__algo_pointer(s, pm__algo_arg(third ? 3 : 1));
+	pm__algo_number(s, third != PM_LIB_C_NONE);
+	pm__algo_number(s, g->m);
+	pm__algo_number(s, g->n);
+	pm__algo_number(s, g->k);
+	pm__algo_number(s, g->a_row);
+	pm__algo_number(s, ldb);
 	if (g->b_row == 1) {
-		pm__way_number(s, aligned && g->k % wide == 0 && g->a_row % wide == 0);
+		pm__algo_number(s, aligned && g->k % wide == 0 && g->a_row % wide == 0);
 		s->blocks = (uint32_t)((g->n + 7) / 8);
 	} else {
 		s->blocks = (uint32_t)((g->n + 2 * wide - 1) / (2 * wide));
@@ -134,11 +134,11 @@ int pm__way_as_dot(PmWay *w, const PmLibCall *c)
 }
 
 /* The same of a convolution of images of one pixel. */
-int pm__way_as_dot_of_pixels(PmWay *w, const PmLibCall *c, const PmWaySize *z)
+int pm__algo_as_dot_of_pixels(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
 {
-	PmWay product;
+	PmAlgo product;
 
-	if (z->px != 1 || !pm__way_as_last_product((memset(&product, 0, sizeof product), &product), c, z))
+	if (z->px != 1 || !pm__algo_as_last_product((memset(&product, 0, sizeof product), &product), c, z))
 		return 0;
-	return pm__way_as_dot(w, &product.stage[0].call);
+	return pm__algo_as_dot(w, &product.stage[0].call);
 }

@@ -1,5 +1,6 @@
-/* test_members.c - the graphs an evaluation runs on: of a model, and what is left of them by a selection. */
-#include "app/eval/members.h"
+/* test_variant_list.c - the graphs an evaluation runs on: of a model, and what is left of them by a
+ * selection. */
+#include "app/eval/variant_list.h"
 
 #include "app/model/model_file.h"
 #include "base/core/str.h"
@@ -30,14 +31,14 @@ static PmGraph *parse(const char *text)
 	return g;
 }
 
-static void make(const char *text, int variants, uint64_t seed, PmMembers *m)
+static void make(const char *text, int variants, uint64_t seed, PmVariantList *m)
 {
 	PmGraph *g = parse(text);
 	PmErr err;
 
 	pm_err_init(&err);
 	memset(m, 0, sizeof *m);
-	if (pm_members_of_graph(g, variants, seed, m, &err))
+	if (pm_variant_list_of_graph(g, variants, seed, m, &err))
 		fail_msg("%s", err.text);
 	pm_graph_free(g);
 }
@@ -46,7 +47,7 @@ static void a_model_is_one_member_as_it_is_written(void **state)
 {
 	char is[PM_SHA256_HEX], was[PM_SHA256_HEX];
 	PmGraph *g = parse(silu);
-	PmMembers m;
+	PmVariantList m;
 
 	(void)state;
 	make(silu, 0, 0, &m);
@@ -57,7 +58,7 @@ static void a_model_is_one_member_as_it_is_written(void **state)
 	assert_int_equal(pm_canon_hash(g, PM_CANON_FULL, was, NULL), PM_OK);
 	assert_int_equal(pm_canon_hash(m.list.v[0].g, PM_CANON_FULL, is, NULL), PM_OK);
 	assert_string_equal(is, was);
-	pm_members_release(&m);
+	pm_variant_list_release(&m);
 	pm_graph_free(g);
 }
 
@@ -65,24 +66,24 @@ static void a_model_is_one_member_as_it_is_written(void **state)
 static void open_sizes_need_variants(void **state)
 {
 	PmGraph *g = parse(open_silu);
-	PmMembers m = { 0 };
+	PmVariantList m = { 0 };
 	PmErr err;
 
 	(void)state;
 	pm_err_init(&err);
-	assert_int_not_equal(pm_members_of_graph(g, 0, 0, &m, &err), PM_OK);
+	assert_int_not_equal(pm_variant_list_of_graph(g, 0, 0, &m, &err), PM_OK);
 	assert_non_null(strstr(err.text, "rows"));
 	assert_int_equal(m.list.n, 0);
-	pm_members_release(&m);
+	pm_variant_list_release(&m);
 	pm_graph_free(g);
 	make(open_silu, 1, 0, &m);
 	assert_true(m.list.n > 3);
-	pm_members_release(&m);
+	pm_variant_list_release(&m);
 }
 
 static void variants_are_numbered_and_follow_from_the_seed(void **state)
 {
-	PmMembers a, b, other;
+	PmVariantList a, b, other;
 	int differ = 0;
 
 	(void)state;
@@ -96,9 +97,9 @@ static void variants_are_numbered_and_follow_from_the_seed(void **state)
 		differ |= i >= other.list.n || strcmp(a.list.v[i].label, other.list.v[i].label) != 0;
 	}
 	assert_true(differ);
-	pm_members_release(&a);
-	pm_members_release(&b);
-	pm_members_release(&other);
+	pm_variant_list_release(&a);
+	pm_variant_list_release(&b);
+	pm_variant_list_release(&other);
 }
 
 /* What is kept keeps its ordinal, by which results are stored. */
@@ -107,13 +108,13 @@ static void a_selection_keeps_what_has_all_of_it(void **state)
 	static const int64_t only[] = { 0, 4, 1 };
 	PmSelect f16 = { .dtype = PM_F16, .shape = -1 }, first = { .dtype = -1, .shape = 0 };
 	PmSelect named = { .dtype = -1, .shape = -1, .only = only, .n_only = 3 };
-	PmMembers m;
+	PmVariantList m;
 	size_t n, dropped;
 
 	(void)state;
 	make(silu, 1, 7, &m);
 	n = m.list.n;
-	dropped = pm_members_select(&m, &f16);
+	dropped = pm_variant_list_select(&m, &f16);
 	assert_int_equal(m.list.n + dropped, n);
 	assert_int_equal(3 * m.list.n, n); /* float, float16, bfloat16 */
 	for (size_t i = 0; i < m.list.n; i++) {
@@ -121,33 +122,33 @@ static void a_selection_keeps_what_has_all_of_it(void **state)
 		assert_int_equal(pm_value_type(m.list.v[i].g, pm_graph_input(m.list.v[i].g, 0))->dtype,
 				 PM_F16);
 	}
-	dropped = pm_members_select(&m, &first);
+	dropped = pm_variant_list_select(&m, &first);
 	assert_int_equal(dropped, n / 3 - 1);
 	assert_int_equal(m.list.n, 1);
-	pm_members_release(&m);
+	pm_variant_list_release(&m);
 	make(silu, 1, 7, &m);
-	assert_int_equal(pm_members_select(&m, &named), n - 3);
+	assert_int_equal(pm_variant_list_select(&m, &named), n - 3);
 	assert_int_equal(m.list.v[0].ordinal, 0);
 	assert_int_equal(m.list.v[1].ordinal, 1);
 	assert_int_equal(m.list.v[2].ordinal, 4);
-	pm_members_release(&m);
+	pm_variant_list_release(&m);
 }
 
 static void the_first_shapes_are_kept(void **state)
 {
-	PmMembers m;
+	PmVariantList m;
 	size_t n;
 
 	(void)state;
 	make(silu, 1, 7, &m);
 	n = m.list.n;
-	pm_members_keep_shapes(&m, 0);
+	pm_variant_list_keep_shapes(&m, 0);
 	assert_int_equal(m.list.n, n);
-	pm_members_keep_shapes(&m, 2);
+	pm_variant_list_keep_shapes(&m, 2);
 	assert_int_equal(m.list.n, 6);
 	for (size_t i = 0; i < m.list.n; i++)
 		assert_true(m.list.v[i].shape < 2);
-	pm_members_release(&m);
+	pm_variant_list_release(&m);
 }
 
 /* A model is the same after it went through a file of either kind. */

@@ -1,4 +1,4 @@
-/* bank.h - where the inputs of timed calls come from: drawn anew for every call, on the device.
+/* input_pool.h - where the inputs of timed calls come from: drawn anew for every call, on the device.
  *
  * Inputs number `index` are, for each input, either
  *
@@ -12,15 +12,15 @@
  * Integer operations alone: everything follows from seed and number, bit for bit, on the host and on a device
  * (kernels/clock.cu) alike.
  */
-#ifndef RUNTIME_BANK_H
-#define RUNTIME_BANK_H
+#ifndef RUNTIME_INPUT_POOL_H
+#define RUNTIME_INPUT_POOL_H
 
 #include "runtime/device/digest.h"
 #include "runtime/device/tensor.h"
 
 enum { PM_BANK_TABLE_BITS = 12, PM_BANK_TABLE = 1 << PM_BANK_TABLE_BITS };
 
-typedef struct PmBank {
+typedef struct PmInputPool {
 	const PmTensor *t; /* n_sets * n_in, set after set; of a drawn input only the type counts, and there
 			    * may be no elements */
 	int n_sets;
@@ -35,22 +35,22 @@ typedef struct PmBank {
 	uint64_t salt;         /* of places, */
 	uint64_t poison;       /* and of what outputs and scratch hold: nothing that a result may depend on */
 	int mixed;             /* calls that nobody times: half of them have buffers as in checked runs */
-} PmBank;
+} PmInputPool;
 
 /* Makes inputs number `index` (out[0 .. n_in), initialised here): for whoever checks what a call gave. */
-PmStatus pm_bank_inputs(const PmBank *bank, uint64_t index, PmTensor *out, PmErr *err);
+PmStatus pm_input_pool_inputs(const PmInputPool *pool, uint64_t index, PmTensor *out, PmErr *err);
 /* The digest of these outputs, as a sampler gives it. */
-PmDigest pm_bank_digest(const PmBank *bank, const PmTensor *out, size_t n_out);
+PmDigest pm_input_pool_digest(const PmInputPool *pool, const PmTensor *out, size_t n_out);
 
-/* How a device makes the same from a stored bank. Of a turned input: tensor number `from`, turned by `turn`
- * bytes. */
-int pm_bank_is_drawn(const PmBank *bank, size_t i);
-void pm_bank_choice(const PmBank *bank, uint64_t index, size_t i, size_t *from, size_t *turn);
+/* How a device makes the same from a stored input pool. Of a turned input: tensor number `from`, turned by
+ * `turn` bytes. */
+int pm_input_pool_is_drawn(const PmInputPool *pool, size_t i);
+void pm_input_pool_choice(const PmInputPool *pool, uint64_t index, size_t i, size_t *from, size_t *turn);
 /* Of a drawn one: what its elements are generated from, and then n of them (of that dtype) into `to`, which
  * is aligned to its elements. */
-uint64_t pm_bank_base(const PmBank *bank, uint64_t index, size_t i);
-void pm_bank_draw(void *to, int64_t n, int dtype, const void *table, uint64_t base);
+uint64_t pm_input_pool_base(const PmInputPool *pool, uint64_t index, size_t i);
+void pm_input_pool_draw(void *to, int64_t n, int dtype, const void *table, uint64_t base);
 /* Bits that are random in an element of which any of them is set; 0 = the element is the table's. */
-uint64_t pm_bank_noise(int dtype);
+uint64_t pm_input_pool_noise(int dtype);
 
 #endif

@@ -1,4 +1,5 @@
-/* cuda_way.c - ways (lib_way.h) on a GPU: their calls prepared, their kernels loaded, all of it enqueued. */
+/* cuda_algo.c - ways (lib_algo.h) on a GPU: their calls prepared, their kernels loaded, all of it enqueued.
+ */
 #include "runtime/cuda/library/cuda_lib_priv.h"
 
 #include "runtime/cuda/nvrtc/nvrtc.h"
@@ -13,7 +14,7 @@ static const int64_t gemm_workspace = 32 << 20, conv_workspace = 1 << 30; /* at 
 /* The module of the kernels for an element type; PM_E_ENV when it cannot be had. */
 static PmStatus module_for(PmCudaDevice *d, int dtype, CuMod **out, PmErr *err)
 {
-	PmSource source = { .label = "lib_way.cu", .source = pm_way_source(), .type = (PmDType)dtype };
+	PmSource source = { .label = "lib_way.cu", .source = pm_algo_source(), .type = (PmDType)dtype };
 	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
 	PmStatus st = PM_OK;
 	int rc = 0;
@@ -38,7 +39,7 @@ static PmStatus load_kernel(PmCudaDevice *d, int dtype, const char *entry, CuFn 
 	return rc ? pm__cuda_fail(d->cu, PM_E_ENV, "find a kernel around a library's calls", rc, err) : st;
 }
 
-void pm__cuda_ways_close(PmCudaDevice *d)
+void pm__cuda_algos_close(PmCudaDevice *d)
 {
 	for (int i = 0; i < (int)(sizeof d->ways / sizeof *d->ways); i++)
 		if (d->ways[i])
@@ -48,7 +49,7 @@ void pm__cuda_ways_close(PmCudaDevice *d)
 /* --- preparing -------------------------------------------------------------------------------------------
  */
 
-void pm__way_drop(PmCudaWay *w)
+void pm__algo_drop(PmCudaAlgo *w)
 {
 	for (int i = 0; i < w->way.n; i++)
 		if (w->call[i])
@@ -57,7 +58,7 @@ void pm__way_drop(PmCudaWay *w)
 	memset(w, 0, sizeof *w);
 }
 
-PmStatus pm__way_prepare(PmCudaDevice *d, const PmWay *way, int pick, PmCudaWay *out, PmErr *err)
+PmStatus pm__algo_prepare(PmCudaDevice *d, const PmAlgo *way, int pick, PmCudaAlgo *out, PmErr *err)
 {
 	PmStatus st = PM_OK;
 	int64_t most = 0;
@@ -66,7 +67,7 @@ PmStatus pm__way_prepare(PmCudaDevice *d, const PmWay *way, int pick, PmCudaWay 
 	out->way = *way;
 	out->pick = pick;
 	for (int i = 0; i < way->n && !st; i++) {
-		const PmWayStage *s = &way->stage[i];
+		const PmAlgoStage *s = &way->stage[i];
 		int64_t bytes = 0;
 
 		if (s->entry)
@@ -87,25 +88,25 @@ PmStatus pm__way_prepare(PmCudaDevice *d, const PmWay *way, int pick, PmCudaWay 
 /* --- running ---------------------------------------------------------------------------------------------
  */
 
-void pm__way_unplace(PmCudaPlaced *p)
+void pm__algo_unplace(PmCudaPlaced *p)
 {
-	for (int i = 0; i < PM_WAY_STAGES; i++)
+	for (int i = 0; i < PM_ALGO_STAGES; i++)
 		if (p->placed[i])
 			pm__conv_unplace(p->placed[i]);
 	memset(p, 0, sizeof *p);
 }
 
-PmStatus pm__way_place(const PmCudaWay *w, const CuPtr p[4], CuPtr workspace, PmCudaPlaced *out, PmErr *err)
+PmStatus pm__algo_place(const PmCudaAlgo *w, const CuPtr p[4], CuPtr workspace, PmCudaPlaced *out, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
 	memset(out, 0, sizeof *out);
 	out->workspace = workspace + (uint64_t)w->way.room;
 	for (int i = 0; i < w->way.n && !st; i++) {
-		const PmWayStage *s = &w->way.stage[i];
+		const PmAlgoStage *s = &w->way.stage[i];
 
 		for (int k = 0; k < s->n_places; k++)
-			out->p[i][k] = s->place[k].arg == PM_WAY_ROOM
+			out->p[i][k] = s->place[k].arg == PM_ALGO_ROOM
 					       ? workspace + (uint64_t)s->place[k].offset
 					       : p[s->place[k].arg];
 		if (w->call[i] && s->call.kind == PM_LIB_CONV)
@@ -114,26 +115,26 @@ PmStatus pm__way_place(const PmCudaWay *w, const CuPtr p[4], CuPtr workspace, Pm
 	return st;
 }
 
-static PmStatus run_kernel(PmCudaDevice *d, const PmWayStage *s, CuFn *f, const CuPtr *p, PmErr *err)
+static PmStatus run_kernel(PmCudaDevice *d, const PmAlgoStage *s, CuFn *f, const CuPtr *p, PmErr *err)
 {
-	void *params[PM_WAY_PLACES + PM_WAY_INTS];
+	void *params[PM_ALGO_PLACES + PM_ALGO_INTS];
 	int rc, n = 0;
 
 	for (int i = 0; i < s->n_places; i++)
 		params[n++] = (void *)(uintptr_t)&p[i];
 	for (int i = 0; i < s->n_ints; i++)
 		params[n++] = (void *)(uintptr_t)&s->v[i];
-	rc = d->cu->launch(f, s->blocks, 1, 1, PM_WAY_BLOCK, 1, 1, 0, d->stream, params, NULL);
+	rc = d->cu->launch(f, s->blocks, 1, 1, PM_ALGO_BLOCK, 1, 1, 0, d->stream, params, NULL);
 	return rc ? pm__cuda_fail(d->cu, PM_E_DEVICE, "launch a kernel around a library's call", rc, err)
 		  : PM_OK;
 }
 
-PmStatus pm__way_run(PmCudaDevice *d, const PmCudaWay *w, const PmCudaPlaced *p, PmErr *err)
+PmStatus pm__algo_run(PmCudaDevice *d, const PmCudaAlgo *w, const PmCudaPlaced *p, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
 	for (int i = 0; i < w->way.n && !st; i++) {
-		const PmWayStage *s = &w->way.stage[i];
+		const PmAlgoStage *s = &w->way.stage[i];
 
 		if (w->kernel[i])
 			st = run_kernel(d, s, w->kernel[i], p->p[i], err);

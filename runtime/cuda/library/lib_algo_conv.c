@@ -1,5 +1,5 @@
-/* lib_way_conv.c - ways of convolutions, and of images of one pixel. */
-#include "runtime/cuda/library/lib_way_priv.h"
+/* lib_algo_conv.c - ways of convolutions, and of images of one pixel. */
+#include "runtime/cuda/library/lib_algo_priv.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -8,24 +8,24 @@
  */
 
 /* The numbers of one job of turning `batch` matrices of R x C; returns its blocks. */
-static int64_t turn(PmWayStage *s, int64_t batch, int64_t R, int64_t C)
+static int64_t turn(PmAlgoStage *s, int64_t batch, int64_t R, int64_t C)
 {
 	int64_t cols = C < 32 ? C : 32, rows = 1024 / cols;
 	int64_t tiles_r = (R + rows - 1) / rows, tiles_c = (C + cols - 1) / cols;
 	const int64_t v[] = { R, C, rows, cols, tiles_r, tiles_c };
 
 	for (size_t i = 0; i < sizeof v / sizeof *v; i++)
-		pm__way_number(s, v[i]);
+		pm__algo_number(s, v[i]);
 	return batch * tiles_r * tiles_c;
 }
 
 /* The last step of channels-last ways: y from [n, places, channels]. */
-static void turn_back(PmWay *w, const PmWaySize *z, PmWayPlace from)
+static void turn_back(PmAlgo *w, const PmAlgoSize *z, PmAlgoPlace from)
 {
-	PmWayStage *s = pm__way_stage(w, "turn_back");
+	PmAlgoStage *s = pm__algo_stage(w, "turn_back");
 
-	pm__way_pointer(s, pm__way_arg(0));
-	pm__way_pointer(s, from);
+	pm__algo_pointer(s, pm__algo_arg(0));
+	pm__algo_pointer(s, from);
 	s->blocks = (uint32_t)turn(s, z->n, z->py, z->co);
 }
 
@@ -43,9 +43,9 @@ static int single(const PmLibConv *v)
 
 /* y = w x for each of the batch, x as [n, k, places] with rows of ld; y holds the bias already if there is
  * one. */
-static void weights_times(PmWay *w, const PmLibCall *c, const PmWaySize *z, PmWayPlace x, int64_t ld)
+static void weights_times(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z, PmAlgoPlace x, int64_t ld)
 {
-	PmLibCall *g = pm__way_call_stage(w, PM_LIB_GEMM, c->dtype);
+	PmLibCall *g = pm__algo_call_stage(w, PM_LIB_GEMM, c->dtype);
 	int64_t groups = c->conv.groups;
 
 	g->gemm = (PmLibGemm){ .m = z->co / groups,
@@ -62,122 +62,122 @@ static void weights_times(PmWay *w, const PmLibCall *c, const PmWaySize *z, PmWa
 			       .c = c->conv.has_bias ? PM_LIB_C_MATRIX : PM_LIB_C_NONE,
 			       .alpha = 1,
 			       .beta = c->conv.has_bias };
-	pm__way_operands(w, c, pm__way_arg(0), pm__way_arg(2), x);
+	pm__algo_operands(w, c, pm__algo_arg(0), pm__algo_arg(2), x);
 	if (c->conv.has_bias)
-		pm__way_pointer(&w->stage[w->n - 1], pm__way_arg(0));
+		pm__algo_pointer(&w->stage[w->n - 1], pm__algo_arg(0));
 	g->align[3] = g->align[0];
 }
 
-int pm__way_as_product(PmWay *w, const PmLibCall *c, const PmWaySize *z)
+int pm__algo_as_product(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
 {
 	if (c->conv.transposed || !single(&c->conv) || z->px == 1 || !z->batch)
 		return 0;
 	if (c->conv.has_bias)
-		pm__way_fill(w, pm__way_arg(0), z->py, z->co, z->n * z->co * z->py);
-	weights_times(w, c, z, pm__way_arg(1), z->py);
+		pm__algo_fill(w, pm__algo_arg(0), z->py, z->co, z->n * z->co * z->py);
+	weights_times(w, c, z, pm__algo_arg(1), z->py);
 	return 1;
 }
 
-int pm__way_as_gathered(PmWay *w, const PmLibCall *c, const PmWaySize *z)
+int pm__algo_as_gathered(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
 {
 	const PmLibConv *v = &c->conv;
-	int64_t ld = (z->py + 7) / 8 * 8, lanes = pm__way_lanes_for(z->py), each = PM_WAY_BLOCK / lanes * 8;
+	int64_t ld = (z->py + 7) / 8 * 8, lanes = pm__algo_lanes_for(z->py), each = PM_ALGO_BLOCK / lanes * 8;
 	int64_t blocks_p = (z->py + lanes - 1) / lanes, blocks_k = (z->k + each - 1) / each;
-	PmWayPlace m;
-	PmWayStage *s;
+	PmAlgoPlace m;
+	PmAlgoStage *s;
 
 	/* Single elements in rows that are aligned need no copy. */
 	if (v->transposed || !z->batch || (single(v) && ld == z->py))
 		return 0;
 	if (z->n * z->k * ld > INT_MAX)
 		return 0;
-	s = pm__way_stage(w, "gather");
-	m = pm__way_room(w, z->n * z->k * ld, z->bytes);
-	pm__way_pointer(s, m);
-	pm__way_pointer(s, pm__way_arg(1));
-	pm__way_pointer(s, pm__way_arg(0));
-	pm__way_pointer(s, v->has_bias ? pm__way_arg(3) : pm__way_arg(1));
+	s = pm__algo_stage(w, "gather");
+	m = pm__algo_room(w, z->n * z->k * ld, z->bytes);
+	pm__algo_pointer(s, m);
+	pm__algo_pointer(s, pm__algo_arg(1));
+	pm__algo_pointer(s, pm__algo_arg(0));
+	pm__algo_pointer(s, v->has_bias ? pm__algo_arg(3) : pm__algo_arg(1));
 	s->blocks = (uint32_t)(z->n * blocks_p * blocks_k);
-	pm__way_number(s, s->blocks);
-	pm__way_number(s, blocks_p);
-	pm__way_number(s, blocks_k);
-	pm__way_number(s, lanes);
-	pm__way_number(s, z->k);
-	pm__way_number(s, z->py);
-	pm__way_number(s, ld);
-	pm__way_three(s, v->x + 2, v->spatial, 1);
-	pm__way_three(s, v->w + 2, v->spatial, 1);
-	pm__way_number(s, v->spatial > 1 ? v->y[v->spatial] : 1);
-	pm__way_number(s, v->y[v->spatial + 1]);
-	pm__way_three(s, v->stride, v->spatial, 1);
-	pm__way_three(s, v->pad, v->spatial, 0);
-	pm__way_three(s, v->dilation, v->spatial, 1);
-	pm__way_number(s, z->co);
-	pm__way_number(s, z->n * z->co * z->py);
+	pm__algo_number(s, s->blocks);
+	pm__algo_number(s, blocks_p);
+	pm__algo_number(s, blocks_k);
+	pm__algo_number(s, lanes);
+	pm__algo_number(s, z->k);
+	pm__algo_number(s, z->py);
+	pm__algo_number(s, ld);
+	pm__algo_three(s, v->x + 2, v->spatial, 1);
+	pm__algo_three(s, v->w + 2, v->spatial, 1);
+	pm__algo_number(s, v->spatial > 1 ? v->y[v->spatial] : 1);
+	pm__algo_number(s, v->y[v->spatial + 1]);
+	pm__algo_three(s, v->stride, v->spatial, 1);
+	pm__algo_three(s, v->pad, v->spatial, 0);
+	pm__algo_three(s, v->dilation, v->spatial, 1);
+	pm__algo_number(s, z->co);
+	pm__algo_number(s, z->n * z->co * z->py);
 	if (v->has_bias)
-		s->blocks += (uint32_t)pm__way_fill_blocks(z->n * z->co * z->py);
+		s->blocks += (uint32_t)pm__algo_fill_blocks(z->n * z->co * z->py);
 	weights_times(w, c, z, m, ld);
 	return 1;
 }
 
 /* x as [n, places, channels], and the weights likewise where that is another order. */
-static void turn_inputs(PmWay *w, const PmWaySize *z, const PmLibConv *v, int weights, PmWayPlace *x,
-			PmWayPlace *k)
+static void turn_inputs(PmAlgo *w, const PmAlgoSize *z, const PmLibConv *v, int weights, PmAlgoPlace *x,
+			PmAlgoPlace *k)
 {
-	PmWayStage *s = pm__way_stage(w, "turn_two");
+	PmAlgoStage *s = pm__algo_stage(w, "turn_two");
 	int64_t first;
 
-	*x = pm__way_room(w, z->n * z->ci * z->px, z->bytes);
-	*k = weights ? pm__way_room(w, pm__way_product(v->w, 2) * z->taps, z->bytes) : pm__way_arg(2);
-	pm__way_pointer(s, *x);
-	pm__way_pointer(s, pm__way_arg(1));
-	pm__way_pointer(s, weights ? *k : *x);
-	pm__way_pointer(s, pm__way_arg(2));
-	pm__way_number(s, 0);
+	*x = pm__algo_room(w, z->n * z->ci * z->px, z->bytes);
+	*k = weights ? pm__algo_room(w, pm__algo_product(v->w, 2) * z->taps, z->bytes) : pm__algo_arg(2);
+	pm__algo_pointer(s, *x);
+	pm__algo_pointer(s, pm__algo_arg(1));
+	pm__algo_pointer(s, weights ? *k : *x);
+	pm__algo_pointer(s, pm__algo_arg(2));
+	pm__algo_number(s, 0);
 	first = turn(s, z->n, z->ci, z->px);
 	s->v[0] = (int32_t)first;
 	s->blocks = (uint32_t)(first + (weights ? turn(s, v->w[0], v->w[1], z->taps) : 0));
 	while (s->n_ints < 13)
-		pm__way_number(s, 1);
+		pm__algo_number(s, 1);
 }
 
-int pm__way_as_last(PmWay *w, const PmLibCall *c, const PmWaySize *z)
+int pm__algo_as_last(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
 {
-	PmWayPlace x, k, y;
+	PmAlgoPlace x, k, y;
 	PmLibCall *in;
 
-	if (!pm__way_is_half(c->dtype))
+	if (!pm__algo_is_half(c->dtype))
 		return 0;
 	turn_inputs(w, z, &c->conv, z->taps > 1, &x, &k);
-	y = pm__way_room(w, z->n * z->co * z->py, z->bytes);
+	y = pm__algo_room(w, z->n * z->co * z->py, z->bytes);
 	if (c->conv.has_bias)
-		pm__way_fill(w, y, 1, z->co, z->n * z->co * z->py);
-	in = pm__way_call_stage(w, PM_LIB_CONV, c->dtype);
+		pm__algo_fill(w, y, 1, z->co, z->n * z->co * z->py);
+	in = pm__algo_call_stage(w, PM_LIB_CONV, c->dtype);
 	in->conv = c->conv;
 	in->conv.has_bias = 0;
 	in->conv.onto = c->conv.has_bias;
 	in->conv.channels_last = 1;
-	pm__way_operands(w, c, y, x, k);
+	pm__algo_operands(w, c, y, x, k);
 	turn_back(w, z, y);
 	return 1;
 }
 
-int pm__way_as_last_product(PmWay *w, const PmLibCall *c, const PmWaySize *z)
+int pm__algo_as_last_product(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
 {
-	PmWayPlace x, k, y;
+	PmAlgoPlace x, k, y;
 	PmLibCall *g;
 
 	if (c->conv.transposed || !single(&c->conv) || c->conv.groups != 1)
 		return 0;
 	if (z->px == 1) { /* that order is the one they have */
-		x = pm__way_arg(1);
-		k = pm__way_arg(2);
-		y = pm__way_arg(0);
+		x = pm__algo_arg(1);
+		k = pm__algo_arg(2);
+		y = pm__algo_arg(0);
 	} else {
 		turn_inputs(w, z, &c->conv, 0, &x, &k);
-		y = pm__way_room(w, z->n * z->co * z->py, z->bytes);
+		y = pm__algo_room(w, z->n * z->co * z->py, z->bytes);
 	}
-	g = pm__way_call_stage(w, PM_LIB_GEMM, c->dtype);
+	g = pm__algo_call_stage(w, PM_LIB_GEMM, c->dtype);
 	g->gemm = (PmLibGemm){ .m = z->n * z->py,
 			       .n = z->co,
 			       .k = z->ci,
@@ -188,12 +188,12 @@ int pm__way_as_last_product(PmWay *w, const PmLibCall *c, const PmWaySize *z)
 			       .b_col = z->ci,
 			       .outer = 1,
 			       .alpha = 1 };
-	pm__way_operands(w, c, y, x, k);
+	pm__algo_operands(w, c, y, x, k);
 	if (c->conv.has_bias) {
 		g->gemm.c = PM_LIB_C_COLUMNS;
 		g->gemm.beta = 1;
 		g->align[3] = c->align[3];
-		pm__way_pointer(&w->stage[w->n - 1], pm__way_arg(3));
+		pm__algo_pointer(&w->stage[w->n - 1], pm__algo_arg(3));
 	}
 	if (z->px > 1)
 		turn_back(w, z, y);

@@ -1,5 +1,5 @@
-/* members.c - the graphs an evaluation runs on. */
-#include "app/eval/members.h"
+/* variant_list.c - the graphs an evaluation runs on. */
+#include "app/eval/variant_list.h"
 
 #include "bench/inputs/inputs.h"
 #include "dataset/pack/pack.h"
@@ -10,56 +10,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-static PmStatus add_row(void *arg, const PmMemberRow *row, PmErr *err)
+static PmStatus add_row(void *arg, const PmVariantRow *row, PmErr *err)
 {
-	PmMembers *m = arg;
+	PmVariantList *m = arg;
 	PmGraph *g;
 	PmStatus st = pm_graph_parse(row->text, strlen(row->text), &g, err);
 
 	if (st)
 		return pm_err_ctx(err, "member %lld of the task", (long long)row->ordinal);
-	PM_VEC_PUSH(&m->list,
-		    ((PmMember){ pm_xstrdup(row->label), g, row->ordinal, (int)row->shape, row->dtype }));
+	PM_VEC_PUSH(&m->list, ((PmTaskVariant){ pm_xstrdup(row->label), g, row->ordinal, (int)row->shape,
+						row->dtype }));
 	return PM_OK;
 }
 
-PmStatus pm_members_of_task(PmDb *db, const char *target, PmMembers *out, PmErr *err)
+PmStatus pm_variant_list_of_task(PmDb *db, const char *target, PmVariantList *out, PmErr *err)
 {
 	PmStatus st = pm_task_find(db, target, &out->task, err);
 
-	return st ? st : pm_members_each(db, out->task, add_row, out, err);
+	return st ? st : pm_task_variants_each(db, out->task, add_row, out, err);
 }
 
 static PmStatus add_packed(void *arg, const PmPackGraph *p, PmErr *err)
 {
-	PmMembers *m = arg;
+	PmVariantList *m = arg;
 	PmGraph *copy;
 	PmStatus st = p->ordinal < 0 ? PM_DECLINED : pm_graph_clone(p->g, &copy, err);
 
 	if (!st)
 		PM_VEC_PUSH(&m->list,
-			    ((PmMember){ pm_xstrdup(p->label), copy, p->ordinal, p->shape, p->dtype }));
+			    ((PmTaskVariant){ pm_xstrdup(p->label), copy, p->ordinal, p->shape, p->dtype }));
 	return st == PM_DECLINED ? PM_OK : st;
 }
 
-PmStatus pm_members_of_pack(const char *dir, PmMembers *out, PmErr *err)
+PmStatus pm_variant_list_of_pack(const char *dir, PmVariantList *out, PmErr *err)
 {
 	return pm_pack_read(dir, add_packed, out, NULL, err);
 }
 
 static PmStatus add_variant(void *arg, const PmGraph *g, const char *label, int shape, int dtype, PmErr *err)
 {
-	PmMembers *m = arg;
+	PmVariantList *m = arg;
 	int64_t ordinal = (int64_t)m->list.n;
 	PmGraph *copy;
 	PmStatus st = pm_graph_clone(g, &copy, err);
 
 	if (!st)
-		PM_VEC_PUSH(&m->list, ((PmMember){ pm_xstrdup(label), copy, ordinal, shape, dtype }));
+		PM_VEC_PUSH(&m->list, ((PmTaskVariant){ pm_xstrdup(label), copy, ordinal, shape, dtype }));
 	return st;
 }
 
-PmStatus pm_members_of_graph(const PmGraph *g, int variants, uint64_t seed, PmMembers *out, PmErr *err)
+PmStatus pm_variant_list_of_graph(const PmGraph *g, int variants, uint64_t seed, PmVariantList *out,
+				  PmErr *err)
 {
 	PmVariantOpts opts = { .seed = seed };
 	PmStatus st;
@@ -71,7 +72,7 @@ PmStatus pm_members_of_graph(const PmGraph *g, int variants, uint64_t seed, PmMe
 }
 
 /* Keeps those for which `keeps` says 1. */
-static size_t keep(PmMembers *m, int (*keeps)(const void *arg, const PmMember *one), const void *arg)
+static size_t keep(PmVariantList *m, int (*keeps)(const void *arg, const PmTaskVariant *one), const void *arg)
 {
 	size_t kept = 0, n = m->list.n;
 
@@ -87,7 +88,7 @@ static size_t keep(PmMembers *m, int (*keeps)(const void *arg, const PmMember *o
 	return n - kept;
 }
 
-static int is_selected(const void *arg, const PmMember *one)
+static int is_selected(const void *arg, const PmTaskVariant *one)
 {
 	const PmSelect *s = arg;
 	int named = !s->n_only;
@@ -97,23 +98,23 @@ static int is_selected(const void *arg, const PmMember *one)
 	return named && (s->dtype < 0 || s->dtype == one->dtype) && (s->shape < 0 || s->shape == one->shape);
 }
 
-size_t pm_members_select(PmMembers *m, const PmSelect *s)
+size_t pm_variant_list_select(PmVariantList *m, const PmSelect *s)
 {
 	return keep(m, is_selected, s);
 }
 
-static int is_of_first_shapes(const void *arg, const PmMember *one)
+static int is_of_first_shapes(const void *arg, const PmTaskVariant *one)
 {
 	return one->shape < *(const int64_t *)arg;
 }
 
-void pm_members_keep_shapes(PmMembers *m, int64_t n)
+void pm_variant_list_keep_shapes(PmVariantList *m, int64_t n)
 {
 	if (n > 0)
 		keep(m, is_of_first_shapes, &n);
 }
 
-void pm_members_release(PmMembers *m)
+void pm_variant_list_release(PmVariantList *m)
 {
 	for (size_t i = 0; i < m->list.n; i++) {
 		free(m->list.v[i].label);

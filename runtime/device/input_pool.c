@@ -1,16 +1,16 @@
-/* bank.c - where the inputs of timed calls come from: drawn anew for every call. */
-#include "runtime/device/bank.h"
+/* input_pool.c - where the inputs of timed calls come from: drawn anew for every call. */
+#include "runtime/device/input_pool.h"
 
 #include <string.h>
 
 static const uint64_t golden = 0x9e3779b97f4a7c15u;
 
-int pm_bank_is_drawn(const PmBank *b, size_t i)
+int pm_input_pool_is_drawn(const PmInputPool *b, size_t i)
 {
 	return b->table && b->table[i].bytes > 0;
 }
 
-uint64_t pm_bank_base(const PmBank *b, uint64_t index, size_t i)
+uint64_t pm_input_pool_base(const PmInputPool *b, uint64_t index, size_t i)
 {
 	return pm_mix64(pm_mix64(b->seed + golden * (index + 1)) + i);
 }
@@ -18,7 +18,7 @@ uint64_t pm_bank_base(const PmBank *b, uint64_t index, size_t i)
 /* --- drawn -----------------------------------------------------------------------------------------------
  */
 
-uint64_t pm_bank_noise(int dtype)
+uint64_t pm_input_pool_noise(int dtype)
 {
 	return dtype == PM_F32 ? 0xfff : dtype == PM_F64 ? 0xffffffffffu : 0;
 }
@@ -30,10 +30,10 @@ static int64_t per_step(size_t size)
 	return size <= 2 ? 4 : size == 4 ? 2 : 1;
 }
 
-void pm_bank_draw(void *to, int64_t n, int dtype, const void *table, uint64_t base)
+void pm_input_pool_draw(void *to, int64_t n, int dtype, const void *table, uint64_t base)
 {
 	size_t size = pm_dtype_size(dtype);
-	uint64_t noise = pm_bank_noise(dtype), h = 0;
+	uint64_t noise = pm_input_pool_noise(dtype), h = 0;
 	int64_t per = per_step(size);
 	unsigned shift = (unsigned)(per == 1 ? 0 : 64 / per);
 
@@ -52,9 +52,9 @@ void pm_bank_draw(void *to, int64_t n, int dtype, const void *table, uint64_t ba
  */
 
 /* Rows stay whole, so that what holds for each row (a mask with something in it) goes on holding. */
-void pm_bank_choice(const PmBank *b, uint64_t index, size_t i, size_t *from, size_t *turn)
+void pm_input_pool_choice(const PmInputPool *b, uint64_t index, size_t i, size_t *from, size_t *turn)
 {
-	uint64_t h = pm_bank_base(b, index, i);
+	uint64_t h = pm_input_pool_base(b, index, i);
 	const PmTensor *t;
 	size_t row;
 
@@ -69,13 +69,13 @@ void pm_bank_choice(const PmBank *b, uint64_t index, size_t i, size_t *from, siz
 	*turn = (size_t)(h >> 20) % (t->bytes / row) * row;
 }
 
-static void turn_input(const PmBank *bank, uint64_t index, size_t i, PmTensor *out)
+static void turn_input(const PmInputPool *pool, uint64_t index, size_t i, PmTensor *out)
 {
 	const PmTensor *t;
 	size_t from, turn;
 
-	pm_bank_choice(bank, index, i, &from, &turn);
-	t = &bank->t[from];
+	pm_input_pool_choice(pool, index, i, &from, &turn);
+	t = &pool->t[from];
 	if (!t->bytes)
 		return;
 	memcpy(out->data, (const char *)t->data + turn, t->bytes - turn);
@@ -85,32 +85,32 @@ static void turn_input(const PmBank *bank, uint64_t index, size_t i, PmTensor *o
 /* --- both ------------------------------------------------------------------------------------------------
  */
 
-PmStatus pm_bank_inputs(const PmBank *bank, uint64_t index, PmTensor *out, PmErr *err)
+PmStatus pm_input_pool_inputs(const PmInputPool *pool, uint64_t index, PmTensor *out, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
-	memset(out, 0, bank->n_in * sizeof *out);
-	for (size_t i = 0; i < bank->n_in && !st; i++) {
-		st = pm_tensor_init(&out[i], &bank->t[i].type, err);
+	memset(out, 0, pool->n_in * sizeof *out);
+	for (size_t i = 0; i < pool->n_in && !st; i++) {
+		st = pm_tensor_init(&out[i], &pool->t[i].type, err);
 		if (st)
 			break;
-		if (pm_bank_is_drawn(bank, i))
-			pm_bank_draw(out[i].data, pm_tensor_numel(&out[i]), out[i].type.dtype,
-				     bank->table[i].data, pm_bank_base(bank, index, i));
+		if (pm_input_pool_is_drawn(pool, i))
+			pm_input_pool_draw(out[i].data, pm_tensor_numel(&out[i]), out[i].type.dtype,
+					   pool->table[i].data, pm_input_pool_base(pool, index, i));
 		else
-			turn_input(bank, index, i, &out[i]);
+			turn_input(pool, index, i, &out[i]);
 	}
-	for (size_t i = 0; st && i < bank->n_in; i++)
+	for (size_t i = 0; st && i < pool->n_in; i++)
 		pm_tensor_release(&out[i]);
 	return st;
 }
 
-PmDigest pm_bank_digest(const PmBank *bank, const PmTensor *out, size_t n_out)
+PmDigest pm_input_pool_digest(const PmInputPool *pool, const PmTensor *out, size_t n_out)
 {
 	PmDigest d = { { 0, 0 } };
 
 	for (size_t i = 0; i < n_out; i++)
 		if (out[i].bytes)
-			pm_digest_add(&d, bank->digest, i, out[i].data, (int64_t)out[i].bytes);
+			pm_digest_add(&d, pool->digest, i, out[i].data, (int64_t)out[i].bytes);
 	return d;
 }

@@ -1,8 +1,8 @@
-/* test_deferred.c - what a list of timed calls is found to be, when the list, the outputs or the candidate
- * are not what they should be. On the emulated device, whose calls are rehearsed. */
+/* test_replay_verify.c - what a list of timed calls is found to be, when the list, the outputs or the
+ * candidate are not what they should be. On the emulated device, whose calls are rehearsed. */
 #include "base/core/rng.h"
-#include "bench/timing/deferred.h"
 #include "bench/timing/far.h"
+#include "bench/timing/replay_verify.h"
 #include "ir/text/text.h"
 #include "tests/lib/passes/secret.h"
 
@@ -24,7 +24,7 @@ typedef struct Bed {
 	PmGraph *g;
 	PmWork work;
 	PmClockResult c;
-	PmDeferred d;
+	PmReplayResult d;
 } Bed;
 
 /* CALLS calls of the graph, as of a candidate that is the baseline; all outputs are kept unless keep_bytes
@@ -64,21 +64,19 @@ static void add_baseline(Bed *b)
 	}
 }
 
-static void check(Bed *b, int baseline, PmDeferredState want)
+static void check(Bed *b, int baseline, PmReplayState want)
 {
-	PmDeferredOpts o = { .deadline = 60,
-			     .secret = test_secret(5),
-			     .baseline = baseline ? &b->work : NULL };
+	PmReplayOpts o = { .deadline = 60, .secret = test_secret(5), .baseline = baseline ? &b->work : NULL };
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_deferred_check(b->w, b->g, &b->work, &b->c, &o, &b->d, &err))
+	if (pm_replay_verify(b->w, b->g, &b->work, &b->c, &o, &b->d, &err))
 		fail_msg("%s", err.text);
 	if (b->d.state != want)
 		fail_msg("state %d (%s) instead of %d", b->d.state, b->d.why, want);
 	assert_int_equal(b->d.calls, CALLS);
 	assert_int_equal(b->d.replayed, CALLS);
-	assert_int_equal(!b->d.why[0], want == PM_DEFERRED_OK);
+	assert_int_equal(!b->d.why[0], want == PM_REPLAY_OK);
 }
 
 /* Changes an element of what a call made, and the digest with it, as if the call had made it so. */
@@ -87,7 +85,7 @@ static void alter(Bed *b, size_t call, float value)
 	PmTimedCall *t = &b->c.calls.v[call];
 
 	pm_tensor_set(&t->out[0], 100, value);
-	t->made.out = pm_bank_digest(&b->c.bank, t->out, 1);
+	t->made.out = pm_input_pool_digest(&b->c.pool, t->out, 1);
 }
 
 static void honest_calls_are_found_so(void **state)
@@ -96,11 +94,11 @@ static void honest_calls_are_found_so(void **state)
 
 	(void)state;
 	make(&b, 0);
-	check(&b, 0, PM_DEFERRED_OK);
+	check(&b, 0, PM_REPLAY_OK);
 	assert_int_equal(b.d.compared, 0);
 	assert_int_equal(b.d.referenced, CALLS); /* a small graph: there is time for all */
 	add_baseline(&b);
-	check(&b, 1, PM_DEFERRED_OK);
+	check(&b, 1, PM_REPLAY_OK);
 	assert_true(b.d.compared == CALLS && b.d.baseline == CALLS && !b.d.undetermined);
 	drop(&b);
 }
@@ -113,7 +111,7 @@ static void one_wrong_call_is_enough(void **state)
 
 		make(&b, 0);
 		alter(&b, call, 1e6f);
-		check(&b, 0, PM_DEFERRED_WRONG);
+		check(&b, 0, PM_REPLAY_WRONG);
 		assert_int_equal(b.d.special, 1);
 		assert_non_null(strstr(b.d.why, "element 100"));
 		assert_true(b.d.failure.timed && b.d.failure.call == (int64_t)call);
@@ -133,7 +131,7 @@ static void other_bits_of_the_same_value_are_named(void **state)
 	make(&b, 0);
 	y = (float)pm_tensor_get(b.c.calls.v[4].out, 100);
 	alter(&b, 4, y * (1 + 0x1p-22f));
-	check(&b, 0, PM_DEFERRED_SPECIAL);
+	check(&b, 0, PM_REPLAY_SPECIAL);
 	assert_non_null(strstr(b.d.why, "call 4 of 12"));
 	drop(&b);
 }
@@ -153,7 +151,7 @@ static void a_special_call_is_found_without_its_outputs(void **state)
 	}
 	assert_int_equal(kept, PM_CLOCK_KEPT);
 	b.c.calls.v[gone].made.out.v[1] ^= 1;
-	check(&b, 0, PM_DEFERRED_SPECIAL);
+	check(&b, 0, PM_REPLAY_SPECIAL);
 	assert_true(b.d.special == 1 && b.d.referenced == PM_CLOCK_KEPT);
 	drop(&b);
 }
@@ -165,7 +163,7 @@ static void writing_after_the_end_is_found(void **state)
 	(void)state;
 	make(&b, 0);
 	b.c.calls.v[7].altered = 1;
-	check(&b, 0, PM_DEFERRED_SPECIAL);
+	check(&b, 0, PM_REPLAY_SPECIAL);
 	assert_non_null(strstr(b.d.why, "after it had ended"));
 	drop(&b);
 }
@@ -178,7 +176,7 @@ static void a_disturbed_baseline_is_found(void **state)
 	make(&b, 0);
 	add_baseline(&b);
 	b.c.calls.v[CALLS + 5].made.out.v[0]++;
-	check(&b, 1, PM_DEFERRED_DISTURBED);
+	check(&b, 1, PM_REPLAY_DISTURBED);
 	drop(&b);
 }
 

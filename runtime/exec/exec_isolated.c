@@ -1,4 +1,4 @@
-/* exec_apart.c - a run in a process of its own, which a kernel cannot leave and which ends with the run.
+/* exec_isolated.c - a run in a process of its own, which a kernel cannot leave and which ends with the run.
  *
  * The process is forked from one that holds the device with everything loaded, so that the inputs and the
  * modules are there without being sent; it shuts itself in, runs, and sends the outputs. What comes back was
@@ -108,8 +108,8 @@ static PmStatus judge_end(const PmProcResult *r, PmErr *err)
 	return st;
 }
 
-PmStatus pm_exec_run_apart(PmExec *x, const PmTensor *in, size_t n_in, uint32_t poison, PmTensor *out,
-			   size_t n_out, double *seconds, PmErr *err)
+PmStatus pm_exec_run_isolated(PmExec *x, const PmTensor *in, size_t n_in, uint32_t poison, PmTensor *out,
+			      size_t n_out, double *seconds, PmErr *err)
 {
 	Job j = { x, in, n_in, n_out, poison };
 	const PmGraph *g = pm_exec_plan(x)->g;

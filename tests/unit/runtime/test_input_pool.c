@@ -1,10 +1,11 @@
-/* test_bank.c - are the inputs of timed calls new in every call, legal, and the same wherever they are made?
+/* test_input_pool.c - are the inputs of timed calls new in every call, legal, and the same wherever they are
+ * made?
  */
 #include "bench/inputs/inputs.h"
 #include "ir/text/text.h"
 #include "kernels/redraw.cu.h"
-#include "runtime/device/bank.h"
 #include "runtime/device/device.h"
+#include "runtime/device/input_pool.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,8 +31,8 @@ static PmGraph *parse(const char *text)
 	return g;
 }
 
-/* A bank of a graph's inputs, all of them drawn. */
-static PmBank bank_of(const PmGraph *g, uint64_t seed)
+/* A input pool of a graph's inputs, all of them drawn. */
+static PmInputPool input_pool_of(const PmGraph *g, uint64_t seed)
 {
 	size_t n = pm_graph_n_inputs(g);
 	PmTensor *t = calloc(n, sizeof *t), *table = calloc(n, sizeof *table);
@@ -42,10 +43,10 @@ static PmBank bank_of(const PmGraph *g, uint64_t seed)
 		assert_int_equal(pm_inputs_draw(g, i, seed, PM_INPUTS_NORMAL, PM_BANK_TABLE, &table[i], NULL),
 				 PM_OK);
 	}
-	return (PmBank){ .t = t, .n_sets = 1, .n_in = n, .seed = seed, .table = table };
+	return (PmInputPool){ .t = t, .n_sets = 1, .n_in = n, .seed = seed, .table = table };
 }
 
-static void drop_bank(PmBank *b)
+static void drop_input_pool(PmInputPool *b)
 {
 	pm_tensors_release(pm_unconst(b->table), b->n_in);
 	free(pm_unconst(b->table));
@@ -77,16 +78,16 @@ static void no_row_recurs(void **state)
 	for (int k = 0; k < 4; k++) {
 		char text[128];
 		PmGraph *g;
-		PmBank b;
+		PmInputPool b;
 		PmTensor in;
 		size_t n = 0;
 
 		snprintf(text, sizeof text, "g (%s[%d,%d] x) => (%s[%d,%d] y) { y = Neg(x) }", types[k], ROWS,
 			 ROW, types[k], ROWS, ROW);
 		g = parse(text);
-		b = bank_of(g, 20261122);
+		b = input_pool_of(g, 20261122);
 		for (uint64_t call = 0; call < CALLS; call++) {
-			assert_int_equal(pm_bank_inputs(&b, call, &in, NULL), PM_OK);
+			assert_int_equal(pm_input_pool_inputs(&b, call, &in, NULL), PM_OK);
 			for (size_t r = 0; r < ROWS; r++, n++)
 				seen[n] = hash_row((const char *)in.data + r * in.bytes / ROWS,
 						   in.bytes / ROWS);
@@ -96,7 +97,7 @@ static void no_row_recurs(void **state)
 		for (size_t i = 1; i < n; i++)
 			if (seen[i] == seen[i - 1])
 				fail_msg("A row of four %s elements is there twice.", types[k]);
-		drop_bank(&b);
+		drop_input_pool(&b);
 		pm_graph_free(g);
 	}
 	free(seen);
@@ -109,12 +110,12 @@ static void values_are_legal(void **state)
 	PmGraph *g = parse("g (float[3,50] x, float[50] var, float[4,7] p, int64[20] i, float[9,50] w) => "
 			   "(float[3,50] a, float[4,7] b, float[20,50] c)\n"
 			   "{ s = Sqrt(var)\n a = Div(x, s)\n b = Log(p)\n c = Gather <axis = 0> (w, i) }");
-	PmBank b = bank_of(g, 5);
+	PmInputPool b = input_pool_of(g, 5);
 	PmTensor in[5];
 
 	(void)state;
 	for (uint64_t call = 0; call < 500; call++) {
-		assert_int_equal(pm_bank_inputs(&b, call, in, NULL), PM_OK);
+		assert_int_equal(pm_input_pool_inputs(&b, call, in, NULL), PM_OK);
 		for (int k = 0; k < 50; k++) {
 			double v = pm_tensor_get(&in[1], k);
 
@@ -126,7 +127,7 @@ static void values_are_legal(void **state)
 			assert_in_range(pm_tensor_get_i(&in[3], k), 0, 8);
 		pm_tensors_release(in, 5);
 	}
-	drop_bank(&b);
+	drop_input_pool(&b);
 	pm_graph_free(g);
 }
 
@@ -134,13 +135,13 @@ static void values_are_legal(void **state)
 static void the_distribution_stays(void **state)
 {
 	PmGraph *g = parse("g (float[100,40] x) => (float[100,40] y) { y = Neg(x) }");
-	PmBank b = bank_of(g, 77);
+	PmInputPool b = input_pool_of(g, 77);
 	double sum = 0, squares = 0, n = 0;
 	PmTensor in;
 
 	(void)state;
 	for (uint64_t call = 0; call < 100; call++) {
-		assert_int_equal(pm_bank_inputs(&b, call, &in, NULL), PM_OK);
+		assert_int_equal(pm_input_pool_inputs(&b, call, &in, NULL), PM_OK);
 		for (int k = 0; k < 4000; k++, n++) {
 			double v = pm_tensor_get(&in, k);
 
@@ -150,7 +151,7 @@ static void the_distribution_stays(void **state)
 		pm_tensor_release(&in);
 	}
 	assert_true(fabs(sum / n) < 0.08 && fabs(squares / n - 1) < 0.12); /* of a table of 4,096 */
-	drop_bank(&b);
+	drop_input_pool(&b);
 	pm_graph_free(g);
 }
 
@@ -201,7 +202,7 @@ static void the_device_makes_the_same(void **state)
 				 PM_OK);
 		assert_int_equal(d->ops->draw(d, buf, N, dtype, from, 42, &err), PM_OK);
 		assert_int_equal(d->ops->download(d, buf, 0, there, (int64_t)((N + 1) * size), &err), PM_OK);
-		pm_bank_draw(here, N, dtype, table, 42);
+		pm_input_pool_draw(here, N, dtype, table, 42);
 		assert_memory_equal(here, there, N * size);
 		for (size_t k = 0; k < size; k++)
 			assert_int_equal(there[N * size + k], 0x5a);
@@ -237,7 +238,7 @@ static void the_gpus_kernel_makes_the_same(void **state)
 				    { .kind = PM_DARG_I64, .i = N },
 				    { .kind = PM_DARG_BUF, .readonly = 1 },
 				    { .kind = PM_DARG_I64, .i = 1234567 + k },
-				    { .kind = PM_DARG_I64, .i = (int64_t)pm_bank_noise(dtype[k]) } };
+				    { .kind = PM_DARG_I64, .i = (int64_t)pm_input_pool_noise(dtype[k]) } };
 		PmDevLaunch l = { m, entry[k / 2], { 2, 1, 1 }, { 64, 1, 1 }, 0, arg, 5 };
 
 		for (int64_t i = 0; i < PM_BANK_TABLE * size; i++)
@@ -247,7 +248,7 @@ static void the_gpus_kernel_makes_the_same(void **state)
 		    d->ops->upload(d, arg[2].buf, 0, table, PM_BANK_TABLE * size, &err) ||
 		    d->ops->launch(d, &l, &err) || d->ops->download(d, arg[0].buf, 0, there, N * size, &err))
 			fail_msg("%s", err.text);
-		pm_bank_draw(here, N, dtype[k], table, 1234567 + (uint64_t)k);
+		pm_input_pool_draw(here, N, dtype[k], table, 1234567 + (uint64_t)k);
 		assert_memory_equal(here, there, (size_t)(N * size));
 		free(table);
 	}

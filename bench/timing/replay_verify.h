@@ -1,4 +1,4 @@
-/* deferred.h - was every timed call a real one? Checked when the candidate's process has ended.
+/* replay_verify.h - was every timed call a real one? Checked when the candidate's process has ended.
  *
  * A clock leaves a list of calls, each with the number of its inputs and the digest of what it made, and the
  * outputs of some (clock.h). Then, in processes of their own, one after the other:
@@ -18,32 +18,32 @@
  * these inputs is found if its outputs were kept, or if it is wrong by more than rounding is over all
  * elements.
  */
-#ifndef BENCH_DEFERRED_H
-#define BENCH_DEFERRED_H
+#ifndef BENCH_REPLAY_VERIFY_H
+#define BENCH_REPLAY_VERIFY_H
 
 #include "bench/compare/bound/bound.h"
 #include "bench/compare/failure.h"
 #include "bench/timing/clock.h"
 
-typedef struct PmDeferredOpts {
+typedef struct PmReplayOpts {
 	double deadline; /* of a request to the worker, to which 10 times what its calls took is added; 0 = 60
 			  */
 	double reference_seconds; /* for step 3, which judges one call at least; 0 = 2 */
 	int special_only;         /* step 3 judges special calls only */
 	const PmSecret *secret;   /* what is drawn follows from it; borrowed */
-	PmLane lane;              /* of step 3 */
+	PmPrecisionTier tier;     /* of step 3 */
 	const PmWork *baseline;   /* NULL: no step 2 */
-} PmDeferredOpts;
+} PmReplayOpts;
 
 typedef enum {
-	PM_DEFERRED_OK,
-	PM_DEFERRED_WRONG,    /* a call's outputs are not the reference's */
-	PM_DEFERRED_SPECIAL,  /* a call's outputs are not those of the same kernels on the same inputs */
-	PM_DEFERRED_DISTURBED /* the baseline's outputs changed beside the candidate */
-} PmDeferredState;
+	PM_REPLAY_OK,
+	PM_REPLAY_WRONG,    /* a call's outputs are not the reference's */
+	PM_REPLAY_SPECIAL,  /* a call's outputs are not those of the same kernels on the same inputs */
+	PM_REPLAY_DISTURBED /* the baseline's outputs changed beside the candidate */
+} PmReplayState;
 
-typedef struct PmDeferred {
-	PmDeferredState state;
+typedef struct PmReplayResult {
+	PmReplayState state;
 	char why[256];     /* one sentence unless OK */
 	PmFailure failure; /* the same of a call that is wrong, as fields */
 	int calls;         /* of the candidate that were timed */
@@ -55,11 +55,11 @@ typedef struct PmDeferred {
 	int referenced;    /* with the reference */
 	int baseline;      /* calls of baseline and control that were made again */
 	int undetermined;  /* of those, calls in which the baseline differs from itself */
-} PmDeferred;
+} PmReplayResult;
 
 /* Replaces the worker's process. PM_E_ENV when `candidate` there is not, by its digest, what the clock timed.
  * A status other than PM_OK is the worker's, as in clock.h: the candidate may fault here too. */
-PmStatus pm_deferred_check(PmWorker *w, const PmGraph *original, const PmWork *candidate,
-			   const PmClockResult *c, const PmDeferredOpts *opts, PmDeferred *out, PmErr *err);
+PmStatus pm_replay_verify(PmWorker *w, const PmGraph *original, const PmWork *candidate,
+			  const PmClockResult *c, const PmReplayOpts *opts, PmReplayResult *out, PmErr *err);
 
 #endif

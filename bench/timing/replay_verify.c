@@ -1,5 +1,5 @@
-/* deferred.c - was every timed call a real one? Checked when the candidate's process has ended. */
-#include "bench/timing/deferred.h"
+/* replay_verify.c - was every timed call a real one? Checked when the candidate's process has ended. */
+#include "bench/timing/replay_verify.h"
 
 #include "base/core/rng.h"
 #include "base/sys/proc.h"
@@ -39,18 +39,18 @@ typedef struct Check {
 	PmWorker *w;
 	const PmGraph *original;
 	const PmClockResult *c;
-	const PmDeferredOpts *o;
-	PmDeferred *out;
+	const PmReplayOpts *o;
+	PmReplayResult *out;
 	PmRng rng;
 	PM_VEC(Finding) f; /* calls of the candidate, by the number of their inputs */
 } Check;
 
-static PmStatus found(Check *k, PmDeferredState s, const char *fmt, ...) PM_PRINTF(3, 4);
-static PmStatus found(Check *k, PmDeferredState s, const char *fmt, ...)
+static PmStatus found(Check *k, PmReplayState s, const char *fmt, ...) PM_PRINTF(3, 4);
+static PmStatus found(Check *k, PmReplayState s, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (k->out->state != PM_DEFERRED_OK)
+	if (k->out->state != PM_REPLAY_OK)
 		return PM_OK;
 	k->out->state = s;
 	va_start(ap, fmt);
@@ -106,13 +106,13 @@ static Index *list_calls(const PmClockResult *c, int candidate_only, size_t *n)
 	return x;
 }
 
-/* A batch of calls on consecutive inputs: list[first .. last), whose inputs are `train` numbers from `index`
+/* A batch of calls on consecutive inputs: list[first .. last), whose inputs are `batch` numbers from `index`
  * on.
  */
 typedef struct Batch {
 	size_t first, last;
 	uint64_t index;
-	int train;
+	int batch;
 } Batch;
 
 typedef PM_VEC(Batch) Batches;
@@ -127,9 +127,9 @@ static void cut_batches(PmRng *rng, const Index *list, size_t n, int depth, Batc
 		int limit = (int)pm_rng_range(rng, 1, most > 1 ? most : 1);
 		Batch b = { i, i, list[i].index, 0 };
 
-		while (b.last < n && list[b.last].index - b.index <= (uint64_t)b.train &&
+		while (b.last < n && list[b.last].index - b.index <= (uint64_t)b.batch &&
 		       list[b.last].index - b.index < (uint64_t)limit) {
-			b.train = (int)(list[b.last].index - b.index) + 1;
+			b.batch = (int)(list[b.last].index - b.index) + 1;
 			b.last++;
 		}
 		i = b.last;
@@ -177,16 +177,16 @@ static PmStatus replay(Check *k, const PmWork *side, const Index *list, size_t n
 					PmErr *err),
 		       PmErr *err)
 {
-	PmBank bank = k->c->bank;
+	PmInputPool pool = k->c->pool;
 	Batches b = { 0 };
 	int depth = 1;
 	PmStatus st;
 
 	pm_worker_renew(k->w);
-	bank.salt = pm_rng_u64(&k->rng);
-	bank.poison = pm_rng_u64(&k->rng);
-	bank.mixed = 1;
-	st = pm_worker_clock_open(k->w, side, 1, &bank, deadline(k, n), &depth, err);
+	pool.salt = pm_rng_u64(&k->rng);
+	pool.poison = pm_rng_u64(&k->rng);
+	pool.mixed = 1;
+	st = pm_worker_clock_open(k->w, side, 1, &pool, deadline(k, n), &depth, err);
 	if (!st)
 		st = check_plan(k, side, err);
 	if (!st)
@@ -200,7 +200,7 @@ static PmStatus replay(Check *k, const PmWork *side, const Index *list, size_t n
 
 static PmStatus make(Check *k, const Batch *b, PmMade *made, PmErr *err)
 {
-	PmSampleAsk ask = { 0, PM_TIME_NONE, b->index, b->train, 0 };
+	PmSampleAsk ask = { 0, PM_TIME_NONE, b->index, b->batch, 0 };
 	PmSample s;
 
 	return pm_worker_clock_take(k->w, &ask, &s, made, err);
@@ -252,7 +252,7 @@ static PmStatus baseline_differs(Check *k, const Batch *b, int at, const PmMade 
 		k->out->undetermined++;
 		return PM_OK;
 	}
-	return found(k, PM_DEFERRED_DISTURBED,
+	return found(k, PM_REPLAY_DISTURBED,
 		     "Beside the candidate the baseline made other outputs of inputs number %llu than it "
 		     "does in a "
 		     "process of its own.",
@@ -334,7 +334,7 @@ static PmStatus replay_baseline(Check *k, const PmWork *side, const Index *list,
 	int differs[PM_SAMPLER_DEPTH] = { 0 };
 	PmStatus st = make(k, b, made, err);
 
-	for (int at = 0; at < b->train && !st; at++) {
+	for (int at = 0; at < b->batch && !st; at++) {
 		st = compare_kept(k, side, b, at, err);
 		if (!st)
 			st = compare_sketches(k, b, at, err);
@@ -348,7 +348,7 @@ static PmStatus replay_baseline(Check *k, const PmWork *side, const Index *list,
 		differs[at] |= !same(&made[at], &c->made);
 		k->out->baseline++;
 	}
-	for (int at = 0; at < b->train && !st; at++)
+	for (int at = 0; at < b->batch && !st; at++)
 		if (differs[at])
 			st = baseline_differs(k, b, at, &made[at], err);
 	return st;
@@ -462,11 +462,11 @@ static void order_findings(Check *k)
 /* `f`: of the first call that is found to be wrong, values and elements are set. */
 static void found_wrong(Check *k, size_t i, size_t output, const PmFailure *f)
 {
-	PmDeferred *d = k->out;
+	PmReplayResult *d = k->out;
 
-	if (d->state != PM_DEFERRED_OK)
+	if (d->state != PM_REPLAY_OK)
 		return;
-	found(k, PM_DEFERRED_WRONG,
+	found(k, PM_REPLAY_WRONG,
 	      "Wrong in timed call %zu of %zu: element %lld of output %zu is %.9g where the reference has "
 	      "%.9g; untimed calls were right.",
 	      k->f.v[i].call, k->c->calls.n, (long long)f->worst.index, output, f->worst.got,
@@ -482,7 +482,7 @@ static const char *name_of(const Check *k, size_t output)
 	return pm_value_name(k->original, pm_graph_output(k->original, output));
 }
 
-/* By the error bound of the whole graph, in the lane. *judged: 0 when there is none. */
+/* By the error bound of the whole graph, in the tier. *judged: 0 when there is none. */
 static PmStatus ask_bound(Check *k, size_t i, const PmTensor *in, int *judged, PmErr *err)
 {
 	const PmTensor *got = outputs_of(k, i);
@@ -494,7 +494,7 @@ static PmStatus ask_bound(Check *k, size_t i, const PmTensor *in, int *judged, P
 	PmStatus st;
 
 	pm_err_init(&none);
-	st = pm_bound_run(k->original, in, k->c->bank.n_in, k->o->lane, b, n_out, &none);
+	st = pm_bound_run(k->original, in, k->c->pool.n_in, k->o->tier, b, n_out, &none);
 	*judged = !st;
 	for (size_t o = 0; o < n_out && !st; o++)
 		*judged = *judged && b[o].known && pm_type_equal(&b[o].y.type, &got[o].type);
@@ -513,11 +513,11 @@ static PmStatus ask_bound(Check *k, size_t i, const PmTensor *in, int *judged, P
 static PmStatus ask_reference(Check *k, size_t i, PmErr *err)
 {
 	const PmTimedCall *c = call_of(k, i);
-	size_t n_in = k->c->bank.n_in, n_out = k->c->n_out, wrong = n_out;
+	size_t n_in = k->c->pool.n_in, n_out = k->c->n_out, wrong = n_out;
 	PmTensor *in = pm_xcalloc(n_in + 1, sizeof *in), *want = pm_xcalloc(n_out + 1, sizeof *want);
 	PmAgreement *a = pm_xcalloc(n_out + 1, sizeof *a);
 	PmFailure failure = { 0 };
-	PmStatus st = pm_bank_inputs(&k->c->bank, c->index, in, err);
+	PmStatus st = pm_input_pool_inputs(&k->c->pool, c->index, in, err);
 	int judged = 0;
 
 	if (!st)
@@ -557,7 +557,7 @@ static PmStatus judge(Check *k, PmErr *err)
 	/* Those who made the calls again had the state of the numbers before. */
 	pm_rng_init(&k->rng, pm_secret_u64(k->o->secret, "asked", 0));
 	order_findings(k);
-	for (size_t i = 0; i < k->f.n && !st && k->out->state == PM_DEFERRED_OK; i++) {
+	for (size_t i = 0; i < k->f.n && !st && k->out->state == PM_REPLAY_OK; i++) {
 		if ((i && pm_now() - t0 > limit) || (k->o->special_only && k->f.v[i].suspicion < SPECIAL))
 			break;
 		st = ask_reference(k, i, err);
@@ -575,7 +575,7 @@ static void name_special(Check *k, const Finding *first, size_t n)
 
 		if (!first[i].special && !c->altered)
 			continue;
-		found(k, PM_DEFERRED_SPECIAL,
+		found(k, PM_REPLAY_SPECIAL,
 		      c->altered ? "The outputs of timed call %zu of %zu changed after it had ended (%d "
 				   "calls made "
 				   "other bits than here)."
@@ -600,8 +600,8 @@ static void release_findings(Finding *f, size_t n, size_t n_out)
 	free(f);
 }
 
-PmStatus pm_deferred_check(PmWorker *w, const PmGraph *original, const PmWork *candidate,
-			   const PmClockResult *c, const PmDeferredOpts *opts, PmDeferred *out, PmErr *err)
+PmStatus pm_replay_verify(PmWorker *w, const PmGraph *original, const PmWork *candidate,
+			  const PmClockResult *c, const PmReplayOpts *opts, PmReplayResult *out, PmErr *err)
 {
 	Check k = { .w = w, .original = original, .c = c, .o = opts, .out = out };
 	size_t n, n_base;
@@ -623,7 +623,7 @@ PmStatus pm_deferred_check(PmWorker *w, const PmGraph *original, const PmWork *c
 	all = pm_xcalloc(n + 1, sizeof *all);
 	if (n)
 		memcpy(all, k.f.v, n * sizeof *all);
-	if (!st && out->state == PM_DEFERRED_OK)
+	if (!st && out->state == PM_REPLAY_OK)
 		st = judge(&k, err);
 	if (!st)
 		name_special(&k, all, n);

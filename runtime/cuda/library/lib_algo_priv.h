@@ -1,0 +1,58 @@
+/* lib_algo_priv.h - what descriptions of algorithms are put together from; shared by lib_algo*.c. */
+#ifndef RUNTIME_LIB_ALGO_PRIV_H
+#define RUNTIME_LIB_ALGO_PRIV_H
+
+#include "runtime/cuda/library/lib_algo.h"
+
+/* The sizes that every way needs. */
+typedef struct PmAlgoSize {
+	int64_t n, ci, co, taps;
+	int64_t px, py; /* places of x and y */
+	int64_t k;      /* ci * taps */
+	int64_t batch;  /* of products: images or groups; 0 when there are several of both */
+	int64_t bytes;  /* of an element */
+} PmAlgoSize;
+
+PmAlgoSize pm__algo_size_of(const PmLibCall *c); /* of a convolution */
+
+/* At most PM_ALGO_HUGE, which stands for all that is more: no call has so many elements. Sizes are not
+ * negative. */
+#define PM_ALGO_HUGE ((int64_t)1 << 56)
+int64_t pm__algo_product(const int64_t *v, int n);
+int pm__algo_is_half(int dtype);
+/* Argument i of the call. */
+PmAlgoPlace pm__algo_arg(int i);
+/* Room for so many elements; too much for any way where that is more than PM_ALGO_HUGE bytes. */
+PmAlgoPlace pm__algo_room(PmAlgo *w, int64_t elements, int64_t bytes);
+
+/* A further stage: a kernel by its name. Its pointers and then its numbers are added in order. */
+PmAlgoStage *pm__algo_stage(PmAlgo *w, const char *entry);
+void pm__algo_pointer(PmAlgoStage *s, PmAlgoPlace p);
+void pm__algo_number(PmAlgoStage *s, int64_t v);
+/* Lists over three dimensions; missing ones in front get `unit`. */
+void pm__algo_three(PmAlgoStage *s, const int64_t *v, int spatial, int64_t unit);
+/* Threads of a block that walk along that many places: 32 to all of them. */
+int64_t pm__algo_lanes_for(int64_t places);
+
+/* A further stage: the bias of each of `channels` planes of that many places, over and over up to `total`. */
+void pm__algo_fill(PmAlgo *w, PmAlgoPlace y, int64_t places, int64_t channels, int64_t total);
+/* Blocks that fill so many. */
+int64_t pm__algo_fill_blocks(int64_t total);
+
+/* A further stage: a call, to be filled in, of operands that are aligned as buffers are. */
+PmLibCall *pm__algo_call_stage(PmAlgo *w, PmLibKind kind, int dtype);
+/* Its result and factors; arguments of the call `from` are aligned as they are there. */
+void pm__algo_operands(PmAlgo *w, const PmLibCall *from, PmAlgoPlace y, PmAlgoPlace a, PmAlgoPlace b);
+
+/* The ways of a convolution, as lib_algo.h lists them. 0 when it cannot be done so. */
+int pm__algo_as_product(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);
+int pm__algo_as_gathered(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);
+int pm__algo_as_last(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);
+int pm__algo_as_last_product(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);
+int pm__algo_as_interleaved(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);
+int pm__algo_as_folded(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);
+int pm__algo_as_dot_of_pixels(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);
+/* Of a product. */
+int pm__algo_as_dot(PmAlgo *w, const PmLibCall *c);
+
+#endif

@@ -30,7 +30,7 @@ CREATE TABLE op_seqs (
 );
 
 -- Every graph that is stored: extracted subgraphs and the members of tasks. `hash` is the hash of the
--- canonical form with everything in it, `structure` and `shapes` are the coarser ones (ir/canon.h).
+-- canonical form with everything in it, `structure` and `shapes` are the coarser ones (ir/canon/canon.h).
 CREATE TABLE subgraphs (
 	id INTEGER PRIMARY KEY,
 	hash TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
@@ -124,7 +124,7 @@ CREATE INDEX kinds_subgraph ON kinds (subgraph);
 INSERT INTO kinds (subgraph, kind) SELECT id, kind FROM subgraphs;
 ALTER TABLE subgraphs DROP COLUMN kind;
 
--- Operators, size classes and element types of the inputs (dataset/bucket.h).
+-- Operators, size classes and element types of the inputs (dataset/store/bucket.h).
 CREATE TABLE buckets (
 	id INTEGER PRIMARY KEY,
 	op_seq INTEGER NOT NULL REFERENCES op_seqs (id),
@@ -186,7 +186,7 @@ CREATE INDEX ref_runs_how ON ref_runs (how);
 
 -- migration 4
 
--- What of a machine decides a run's results (bench/run_key.h), part of `key`; '' in runs stored before version 4, whose
+-- What of a machine decides a run's results (bench/eval/run_key.h), part of `key`; '' in runs stored before version 4, whose
 -- results can be read and are not resumed.
 ALTER TABLE runs ADD COLUMN machine TEXT NOT NULL DEFAULT '';
 -- What became of the pass on hidden shapes: '' not tried, 'OK', or the verdict by which no result of the run counts as

@@ -58,7 +58,7 @@ static __device__ U mix(U x)
 	return x ^ x >> 31;
 }
 
-/* Adds the digest (runtime/digest.h) of n bytes at p, which is aligned to 8, to sum[0] and sum[1]. Blocks of
+/* Adds the digest (runtime/device/digest.h) of n bytes at p, which is aligned to 8, to sum[0] and sum[1]. Blocks of
  * whole warps. */
 extern "C" __global__ void digest(const unsigned char *p, long long n, U base0, U base1, U *sum)
 {
@@ -110,7 +110,7 @@ static __device__ double element(const void *p, long long i, int dtype)
 	}
 }
 
-/* Adds the sketch (runtime/sketch.h) of n elements at p to sum[0 .. 64) and *odd. Blocks of 256. */
+/* Adds the sketch (runtime/device/sketch.h) of n elements at p to sum[0 .. 64) and *odd. Blocks of 256. */
 extern "C" __global__ void sketch(const void *p, long long n, int dtype, U base, double *sum, U *odd)
 {
 	__shared__ double part[8][64];

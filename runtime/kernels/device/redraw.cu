@@ -1,4 +1,4 @@
-/* redraw.cu - inputs of timed calls, drawn on the device: the bits of pm_bank_draw (runtime/bank.h). */
+/* redraw.cu - inputs of timed calls, drawn on the device: the bits of pm_input_pool_draw (runtime/device/input_pool.h). */
 
 typedef unsigned long long U;
 
@@ -11,7 +11,7 @@ static __device__ U mix(U x)
 	return x ^ x >> 31;
 }
 
-/* Each thread makes what one step of the generator serves. `noise`: pm_bank_noise. */
+/* Each thread makes what one step of the generator serves. `noise`: pm_input_pool_noise. */
 template <class E, int PER>
 static __device__ void redraw(E *to, long long n, const E *table, U base, U noise)
 {

@@ -1,4 +1,4 @@
-/* random.cu - random numbers as a function of seed and position, as runtime/ref_random.c makes them. */
+/* random.cu - random numbers as a function of seed and position, as runtime/ref/ref_random.c makes them. */
 
 static __device__ inline double unit(unsigned long long seed, unsigned long long n)
 {

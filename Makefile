@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Makefile - builds Passmith; `make help` lists what it can do.
 #
 # One makefile, no recursion into folders. Sources are found by folder and its subfolders, so a new .c file needs no

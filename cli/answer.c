@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* answer.c - what a command says at its end. */
 #include "cli/answer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* answer.h - what a command says at its end: sentences on stderr, and under --json one object on stdout.
  *
  * Under --json every command prints exactly one JSON object, however it ends:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* args.h - command lines: options by table, positional arguments, help. */
 #ifndef CLI_ARGS_H
 #define CLI_ARGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmds.h - the commands' entry points, generated from cmds.def, and what they share. */
 #ifndef CLI_CMDS_H
 #define CLI_CMDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* import_report.c - what `passmith import` says of a model. */
 #include "cli/import_report.h"
 

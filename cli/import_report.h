@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* import_report.h - what `passmith import` says of a model. */
 #ifndef CLI_IMPORT_REPORT_H
 #define CLI_IMPORT_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load.c - what commands share: models read and written with the stage said. */
 #include "cli/cmds.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - passmith: picks the command. */
 #include "cli/args.h"
 

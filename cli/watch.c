@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watch.c - shows what work in libpassmith says as it goes on: a bar, and complaints. */
 #include "base/sys/progress.h"
 #include "cli/cmds.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cut.c - cuts a set of nodes out of a graph. */
 #include "extract/cut.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cut.h - cutting a set of nodes out of a graph as a graph of its own.
  *
  * Values that cross into the set become inputs, under their names, in the order of first use; results that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dedup.c - a table of hashes with counts. */
 #include "extract/dedup.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dedup.h - counts how often each hash was seen. */
 #ifndef EXTRACT_DEDUP_H
 #define EXTRACT_DEDUP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* extract.c - finds, cuts and names the subgraphs of a model. */
 #include "extract/extract.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* extract.h - the subgraphs of a model, each as a graph with its hashes.
  *
  * Three kinds: fusible sets (extract/fusible.h), motifs of many models (extract/fold_dag.h), single operators

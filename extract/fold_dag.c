@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fold_dag.c - folding of graphs: joins the most frequent pairs of groups, round by round. */
 #include "extract/fold_dag.h"
 

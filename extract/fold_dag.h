@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fold_dag.h - motifs: connected, convex pieces that occur again and again in graphs, found by folding.
  *
  * Every node begins as a group of its own. In each round, pairs of groups with an edge between them are

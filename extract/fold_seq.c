@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fold_seq.c - recursive folding of sequences with exact comparison.
  *
  * A fold sorts the positions by the `window` tokens that begin there (prefix doubling with counting sorts),

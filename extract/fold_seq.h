@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fold_seq.h - repeated pieces of operator sequences, found by recursive folding.
  *
  * The linear method: sequences of operator numbers are joined, the piece with the best score is replaced by a

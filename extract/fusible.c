@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fusible.c - grows fusible sets of nodes.
  *
  * Nodes are visited in canonical order (extract/skeleton.h), so that storage does not matter. A contraction

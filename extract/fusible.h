@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fusible.h - which nodes of a graph could become one kernel.
  *
  * A fusible set is connected and convex, holds 2 to 35 nodes that launch two kernels or more when run one by

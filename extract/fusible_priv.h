@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fusible_priv.h - what fusible.c grows and fusible_trim.c makes sets of. */
 #ifndef EXTRACT_FUSIBLE_PRIV_H
 #define EXTRACT_FUSIBLE_PRIV_H

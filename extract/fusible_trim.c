@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fusible_trim.c - the sets that grown groups give: views at their ends are taken off, parts that hang
  * together are looked at one by one, and what one kernel does already is left out.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plateau.c - plateaus of a curve of kernel counts. */
 #include "extract/plateau.h"
 

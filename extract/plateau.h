@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plateau.h - ranges of operators that add no kernel, read off a curve of kernel counts.
  *
  * K[p] is the number of kernels that the first p + 1 operators of a sequence compile to. Where the curve

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* single.c - classes of single operators and who stands for them. */
 #include "extract/single.h"
 

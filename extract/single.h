@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* single.h - the operators of a model one by one, in classes.
  *
  * Two nodes are of one class when operator and attributes are equal, and for each operand: element type,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* skeleton.c - operators and edges of a graph. */
 #include "extract/skeleton.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* skeleton.h - operators and edges of a graph, and nothing else: what folding works on.
  *
  * Nodes are numbered in canonical order: a depth-first walk from the ordered outputs through ordered operands

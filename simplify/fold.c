@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fold.c - what can be computed ahead: sizes from types, and nodes of constants by the reference device. */
 #include "simplify/simplify_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge.c - two nodes that one can do. */
 #include "simplify/simplify_priv.h"
 

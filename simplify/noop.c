@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* noop.c - nodes that give back their operand. */
 #include "simplify/simplify_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simplify.c - the passes by name, and the driver that runs them to a fixed point. */
 #include "simplify/simplify_priv.h"
 

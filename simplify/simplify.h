@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simplify.h - named clean-up passes over a graph; what it computes on the reference device stays the same to
  * the bit.
  *

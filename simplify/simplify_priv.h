@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simplify_priv.h - what the passes share. */
 #ifndef SIMPLIFY_SIMPLIFY_PRIV_H
 #define SIMPLIFY_SIMPLIFY_PRIV_H

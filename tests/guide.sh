@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # guide.sh [FILE.md...] - compiles and runs every block of README.md and of docs/guide: one case per block.
 #
 #   c NAME.c       written; must build with the published line and pass `passmith check`

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # run.sh [-v] [-x WORD]... [WORD...] - runs the tests, each program in its own process with a deadline.
 #
 # Without words: every test program of tests/{unit/*,conform,plugin,adversarial}, every fuzz target on its

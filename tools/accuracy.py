@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """accuracy.py PASS.so MODEL... - how near a pass's kernels and the eager run come to the double-precision reference.
 
 For each model and output: the error of the eager run and of the rewritten model against the reference (nrms: root mean

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # adversarial.sh - runs the attacks of tests/adversarial/fixtures.tsv and prints, per family, how many end in their
 # verdict. A fixture counts as caught when its case passes; one without a case is listed with its reason.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # bare.sh [WORD...] - runs tests as on a machine that has no more than `make setup` installs.
 #
 # Hidden are the libraries of GPUs and their toolkit, the shared models, and every program that comes neither with

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # bench-import.sh - runs build/tests/bench/bench_import on the models at hand.
 #
 # $PASSMITH_MODELS (a folder of .onnx files) when set; else the graphs in $PASSMITH_SHARED/models (default

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """bench_systems.py --db DB -o FOLDER [--pass PASS.so]... - PyTorch, TorchInductor, the eager run and passes on one machine.
 
 Takes the tasks of a split (default eval), exports their graphs, lets TorchInductor compile them with every core, then

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # build-benchmark.sh MODELS OUT [OPTION...] - a benchmark of a folder of models, whole: extract,
 # validate, build, check, pack, verify, export.
 #

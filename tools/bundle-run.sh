@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # bundle-run.sh (in the bundle: run.sh) [COMMAND ARGUMENT...] - runs `passmith COMMAND ARGUMENT...` from this folder; without a command, runs the
 # tests that need a GPU and prints "N passed, N failed, N skipped" as its last line (exit 1 when something failed
 # or nothing ran). Output of the tests is kept in the folder $PASSMITH_LOGS when that is set.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # check-api.sh [HEADER...] - every function that a public header declares has a comment that belongs to it.
 #
 # A comment belongs to a function that stands directly below it, or on the line on which it begins. It counts for

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # check-docs.sh [FILE.md...] - documents: every link leads to a file and a heading that are there, and no sentence
 # has 40 words or more; docs/README.md lists every page.
 #

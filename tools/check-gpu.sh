@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # check-gpu.sh - the tests that need a GPU; where there is one, also the guides, the shape tables of the passes and the
 # attacks on timed calls, which otherwise run on the emulated device. One after the other: some look at times.
 #

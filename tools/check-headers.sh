@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # check-headers.sh HEADER... - compiles each header alone, as the first and only include.
 #
 # Headers of runtime/emu/include are C++ for the host, and stand in for those of CUDA; all others are C11. Environment: CC, CPPFLAGS.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # check-layers.sh - fails when a source file includes a header that its folder may not (tools/layers.txt).
 set -eu
 cd "$(dirname "$0")/.."

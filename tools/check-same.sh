@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # check-same.sh [-q] OLD NEW - do two checkouts, each with a build in build/gcc, behave the same?
 #
 # Runs a fixed set of commands in both and compares stdout, stderr, written files and exit codes to the byte: help and

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # check.sh - rules about the text of the sources that no compiler checks.
 set -eu
 cd "$(dirname "$0")/.."

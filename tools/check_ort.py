@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_ort.py - a second opinion: models through ONNX Runtime and through passmith, every output compared.
 
     tools/check_ort.py MODEL.onnx|FOLDER... [--device ref,emu] [--out results.jsonl] [--pick N] [--shard I/N]

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # demo.sh - the main job end to end on the bundled models: import, extract, make a task, score two passes.
 #
 # Environment: BUILD (build). The database and the JSON report stay in BUILD/demo; a second run reuses them.

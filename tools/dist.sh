@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # dist.sh - BUILD/passmith-VERSION.tar.gz: every file of the checkout that git knows, below one folder, from which
 # `make check` runs. The same commit gives the same bytes.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # embed-cu.sh FILE.cu [NAME] - prints a header that holds the file as the string FILE_cu, with a #line for messages,
 # which call the file NAME (FILE.cu).
 # The licence line at its end (tools/spdx.sh) is left out.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # embed-text.sh FILE - prints a header that holds the file as the string NAME_EXT (schema.sql: schema_sql).
 # Its licence line (tools/spdx.sh) is left out.
 set -eu

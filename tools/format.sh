@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # format.sh [-i] - checks that C files are formatted (.clang-format), or formats them with -i.
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gen-commands.sh BUILD - prints docs/reference/commands.md: every command with arguments, options, exit codes and
 # an example, from what `passmith --help` and `passmith COMMAND --help` say and from the rows of cli/cmds.def.
 set -eu

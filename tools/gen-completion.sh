@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gen-completion.sh BUILD bash|zsh - prints the completion of that shell for passmith: commands, their options, verbs
 # and devices as the program's own help and sentences name them; file names elsewhere.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gen-environment.sh - prints docs/reference/environment.md from tools/environment.txt, and fails when a source reads
 # a variable that has no row there, or a row names one that nothing reads.
 #

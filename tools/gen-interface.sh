@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gen-interface.sh - prints docs/reference/plugin-interface.md from the comments and declarations of
 # include/passmith/*.h: the short words of dsl.h, the structures of pass.h, element types and status codes.
 set -eu

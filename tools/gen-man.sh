@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gen-man.sh BUILD OUT - writes the manual pages OUT/passmith.1 and OUT/passmith-COMMAND.1 from what the program's
 # --help prints and from the rows of cli/cmds.def and tools/environment.txt.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gen-ops.sh - print include/passmith/ops.h, the operator names a plugin may write, from ir/core/ops.def.
 set -eu
 def=${1:-$(dirname "$0")/../ir/core/ops.def}

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gen-reference.sh BUILD [--check] - writes the generated pages of docs/reference; with --check it changes nothing and
 # fails when one of them is not fresh. `make gen` and `make check-gen` call it; so does a test.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gen-schema.sh - prints docs/reference/schema.md: the tables of a dataset with their columns, indices and views as
 # the last migration of dataset/store/schema.sql leaves them. dataset/store/columns.txt says what each holds.
 set -eu

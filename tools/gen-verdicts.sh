@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gen-verdicts.sh BUILD - prints docs/reference/verdicts.md: every verdict, what it means and what a score takes it
 # for, from matcher/host/verdicts.def (order and groups) and `passmith doctor --verdicts-markdown`.
 set -eu

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # honest.sh [SEED...] - how much of what is honest is refused: for each seed 400 kernels over random shapes, half
 # of them built in unusual but legal ways (tests/adversarial/test_honest), then every pass of ours on every graph
 # of its tests, judged as a stranger's.

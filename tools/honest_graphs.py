@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """honest_graphs.py PASS.so MODELS... - how much of what a right pass makes of graphs drawn at random is refused.
 
 MODELS are files or folders of .onnx files, or of graphs (.gpt) that --draw wrote. By the seed, models are drawn, cut into fusible subgraphs, and of these

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # install.sh install|uninstall - puts the built program into $DESTDIR$PREFIX, or takes away what it put there.
 #
 # Everything that the program looks for lies in PREFIX/lib/passmith, and PREFIX/bin/passmith is a link to the program

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # judge.sh - the experiment on the error bound, one process for each body and type.
 #
 # tools/judge.sh OUT.json [OPTION...]    options are those of tests/bench/bench_judge (--seeds 100 ...).

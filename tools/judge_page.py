@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 # judge_page.py - writes docs/results/judge.md from docs/results/judge.json (made by `make bench-judge`).
 #
 # judge_page.py [--check]         --check: changes nothing; exit 1 when the page is not what the numbers give.

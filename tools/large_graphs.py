@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """large_graphs.py write FOLDER | report TIMES.json - how near fused kernels over 50 MB of traffic come to a copy.
 
 write: graphs of element-wise chains, movement, reductions and norms, large enough that memory decides, in three types,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 # opset_cases.py - recomputes the expected outputs of tests/conform/opsets.txt with an independent implementation.
 #
 #   tools/opset_cases.py [--fill] [FILE]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """parity.py OURS.json TORCH.json [-o OUT.json] [--md OUT.md] - our eager baseline beside PyTorch's, graph by graph.
 
 OURS is what `passmith time -o` wrote, TORCH what tools/torch_bench.py wrote; graphs meet by their hash. For each kind of

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # parity.sh make MODELS SET [N] | run SET OUT [SECONDS] - our eager baseline beside PyTorch's on subgraphs of real models.
 #
 #   tools/parity.sh make ~/models build/parity 160      # anywhere: cuts the models, N tasks, modules for PyTorch

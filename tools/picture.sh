@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # picture.sh [--check] - draws docs/pipeline.svg, the picture of README.md; with --check fails when it is not fresh.
 #
 # Five panels in a row: model, subgraph, task, pass, score. Each has a title, a drawing, two lines and a command.

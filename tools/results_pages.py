@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 # results_pages.py - fills the tables of docs/results/*.md from the committed JSON beside them.
 #
 # results_pages.py [--check]     --check: changes nothing; exit 1 when a table is not what the numbers give.

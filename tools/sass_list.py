@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """sass_list.py - machine instructions of cubins against integrity/cubin/sass.def, and of changed PTX against the gate.
 
   sass_list.py FOLDER...                        counts instructions by number; names rows that sass.def lacks

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # setup.sh [ci] - makes sure that the distribution's packages the build needs are there.
 #
 # Looks for the programs and headers themselves, so that it works wherever they come from; silent when all

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # spdx.sh [--check] [FILE...] - adds the licence line to source files that lack it, or with --check names those.
 #
 # The line stands first, behind #! second. In kernels (.cu, .cuh) it stands last, because messages name their

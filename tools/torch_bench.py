@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """torch_bench.py FOLDER... [-o OUT.json] [--check] [--modes eager,inductor] - times exported graphs in PyTorch.
 
 FOLDER is what `passmith task export --torch` wrote, or a folder of such folders. PyTorch eager and torch.compile

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """torch_ops.py OURS.jsonl [OUT.json] - times PyTorch eager on the operators and shapes that time_eager timed.
 
 Reads the lines of build/tests/gpu/time_eager, runs each case in PyTorch as a CUDA graph of repeated calls (so that

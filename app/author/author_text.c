@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* author_text.c - finds the texts of kernels in C files, by their tokens. */
 #include "app/author/author_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* author_text.h - the texts of kernels in an author's files, and where each of their characters stands there.
  *
  * Read from the files themselves: string literals and PM_CUDA(...) that stand side by side are one text, and

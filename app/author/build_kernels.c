@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* build_kernels.c - from an author's files and the object to what is wrong with the kernels.
  *
  * A text of the files counts where the object holds it, byte for byte. What T is, and what computed defines

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* build_kernels.h - the kernels that a built pass carries, compiled for what the compiler says of them. */
 #ifndef APP_BUILD_KERNELS_H
 #define APP_BUILD_KERNELS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* messages.c - compilers' messages, from lines of text. */
 #include "app/author/messages.h"
 

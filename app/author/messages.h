@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* messages.h - what compilers say, as fields: gcc, clang, g++ and NVRTC.
  *
  * A message about what a macro of the SDK wrote is one about the place where the author used it. The chain of

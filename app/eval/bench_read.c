@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_read.c - a table of systems from a database. */
 #include "app/eval/bench_read.h"
 

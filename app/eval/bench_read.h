@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_read.h - fills a table of systems (bench/report/systems.h) from a database, evaluating what is
  * missing. */
 #ifndef APP_BENCH_READ_H

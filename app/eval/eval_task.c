@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_task.c - one pass on the variants of a task, resuming what a database holds. */
 #include "app/eval/eval_task.h"
 

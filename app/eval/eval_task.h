@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_task.h - one pass on the variants of a task, resuming what a database holds. */
 #ifndef APP_EVAL_TASK_H
 #define APP_EVAL_TASK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* failing.h - writes the variants that a pass fails on as files, each with the line that runs it again. */
 #ifndef APP_FAILING_H
 #define APP_FAILING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hidden.c - runs a pass on shapes drawn after it was built. */
 #include "app/eval/hidden.h"
 

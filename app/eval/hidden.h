@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hidden.h - shapes that a pass cannot have been made for. */
 #ifndef APP_HIDDEN_H
 #define APP_HIDDEN_H

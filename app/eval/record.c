@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* record.c - writing, reading and comparing sealed records. */
 #include "app/eval/record.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* record.h - a result that can be checked elsewhere: what was evaluated, drawn, compiled and found, sealed.
  *
  * The payload of the seal (base/secret/seal.h) is one line of JSON:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay.c - what an earlier evaluation drew, read from its report. */
 #include "app/eval/replay.h"
 

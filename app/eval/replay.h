@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay.h - what an earlier evaluation drew, read from the report that `passmith eval -o` wrote. */
 #ifndef APP_REPLAY_H
 #define APP_REPLAY_H

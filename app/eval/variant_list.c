@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* variant_list.c - the graphs an evaluation runs on. */
 #include "app/eval/variant_list.h"
 

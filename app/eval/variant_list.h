@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* variant_list.h - the graphs an evaluation runs on: the variants of a stored task or a pack, or a model's
  * variants. */
 #ifndef APP_VARIANT_LIST_H

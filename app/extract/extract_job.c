@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* extract_job.c - folds and cuts many models. */
 #include "app/extract/extract_job.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* extract_job.h - many models to stored subgraphs, by several processes.
  *
  * First all models are read, each once (app/extract/extract_read.h), and their operators and edges folded

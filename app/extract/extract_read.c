@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* extract_read.c - reads the models of one extraction and puts them aside. */
 #include "app/extract/extract_read.h"
 

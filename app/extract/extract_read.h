@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* extract_read.h - the models of one extraction, each read once.
  *
  * The file of a model that is to be cut is opened once: the bytes that are hashed are those that are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* algebra.c - which graphs are worth less than they look. */
 #include "app/model/algebra.h"
 

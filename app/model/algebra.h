@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* algebra.h - which graphs are worth less than they look: what clean-up alone makes faster. */
 #ifndef APP_ALGEBRA_H
 #define APP_ALGEBRA_H

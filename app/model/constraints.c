@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* constraints.c - is a model runnable, serializable, decomposable, analyzable, and are its operators ours. */
 #include "app/model/constraints.h"
 

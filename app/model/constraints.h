@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* constraints.h - the five things a model must be to serve in a dataset, each a named check with a reason.
  *
  * Models come without weights and may be far too large for a CPU: what is run is the largest part of the

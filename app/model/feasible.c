@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* feasible.c - cutting a model down to what a CPU runs in seconds. */
 #include "app/model/feasible.h"
 

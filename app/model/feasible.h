@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* feasible.h - cutting a model down to what a CPU runs in seconds. */
 #ifndef APP_FEASIBLE_H
 #define APP_FEASIBLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* import_check.c - round trips of a model, and its stated types against inference. */
 #include "app/model/import_check.h"
 

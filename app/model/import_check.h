@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* import_check.h - `passmith import --check`: what the reader says of itself, held against the model. */
 #ifndef APP_IMPORT_CHECK_H
 #define APP_IMPORT_CHECK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_file.c - models as files: read and written by the ending of their names. */
 #include "app/model/model_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_file.h - models as files: read and written by the ending of their names. */
 #ifndef APP_MODEL_FILE_H
 #define APP_MODEL_FILE_H

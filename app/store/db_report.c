@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* db_report.c - a database on one page of HTML. */
 #include "app/store/db_report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* db_report.h - a database on one page of HTML. */
 #ifndef APP_DB_REPORT_H
 #define APP_DB_REPORT_H

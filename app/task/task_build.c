@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_build.c - a benchmark of all fusible subgraphs of a database.
  *
  * Graphs are grouped (dataset/select/group.h); lists of operators are chosen by rarity and coverage

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_build.h - a benchmark of all fusible subgraphs of a database: tasks to evaluate on and to train on. */
 #ifndef APP_TASK_BUILD_H
 #define APP_TASK_BUILD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_make.c - one task for each subgraph that covers most, or that is named. */
 #include "app/task/task_make.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_make.h - one task for each subgraph of a database that covers most, or that is named. */
 #ifndef APP_TASK_MAKE_H
 #define APP_TASK_MAKE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_one.c - making one task of a few stored graphs. */
 #include "app/task/task_one.h"
 

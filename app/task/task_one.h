@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_one.h - making one task of a few stored graphs: variants, gate, difficulty. */
 #ifndef APP_TASK_ONE_H
 #define APP_TASK_ONE_H

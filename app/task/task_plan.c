@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_plan.c - reads the subgraphs of a database and plans a benchmark of them. */
 #include "app/task/task_plan.h"
 

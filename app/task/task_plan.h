@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_plan.h - what a benchmark is built of: graphs, their groups, components and lists of operators. */
 #ifndef APP_TASK_PLAN_H
 #define APP_TASK_PLAN_H

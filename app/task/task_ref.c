@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_ref.c - runs variants on the reference, as they are or scaled down. */
 #include "app/task/task_ref.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_ref.h - which variants of a graph the reference runs.
  *
  * Types alone do not say whether a graph runs: indices that it computes may leave an axis that has become

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_verdicts.c - what the gate says of structures, found by several processes ahead of being asked for. */
 #include "app/task/task_verdicts.h"
 

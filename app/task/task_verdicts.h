@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_verdicts.h - what the gate says of structures, for tasks to train on.
  *
  * One graph stands for each structure, the one with the least hash: what the rules look for are properties of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* time_file.c - the file of passmith time. */
 #include "app/time/time_file.h"
 

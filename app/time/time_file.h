@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* time_file.h - the file of passmith time: written as the run goes on, and taken up again. */
 #ifndef APP_TIME_FILE_H
 #define APP_TIME_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* time_pass.c - quick times of a graph that a pass has rewritten. */
 #include "app/time/time_pass.h"
 

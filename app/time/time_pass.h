@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* time_pass.h - quick times of a graph that a pass has rewritten (passmith time --pass).
  *
  * For tables of many graphs: the pass is applied by the referee, its kernels run beside the eager baseline by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watch.c - calls what watches long work. */
 #include "app/watch/watch.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watch.h - what long work says as it goes on, to whoever shows it; the library itself prints nothing. */
 #ifndef APP_WATCH_H
 #define APP_WATCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arena.c - memory that is freed all at once, with a byte budget; and checked heap calls.
  *
  * In a hostile build (PM_HOSTILE) blocks are tiny, growing always moves and freed bytes are overwritten,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arena.h - memory that is freed all at once, with a byte budget; and checked heap calls.
  *
  * A true malloc failure aborts the program (a batch tool cannot do better); a budget overrun is the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clean.c - text of strangers inside our sentences. */
 #include "base/core/clean.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clean.h - text of strangers inside our sentences and tables: names of models, words of passes, messages of
  * compilers. pm_err and pm_log clean what they print, so a sentence needs no care of its own. */
 #ifndef BASE_CLEAN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* elf.c - a bounds-checked reader of ELF shared objects.
  *
  * Tables are found through addresses in the dynamic table, as a loader finds them, and must lie in the part

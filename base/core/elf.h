@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* elf.h - reading a 64-bit ELF shared object without trusting it: program headers, dynamic table, symbols and
  * relocations, which is what a loader uses. Section headers are ignored.
  *

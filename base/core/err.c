@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* err.c - status codes and error sentences. */
 #include "base/core/err.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* err.h - status codes and error sentences.
  *
  * A fallible function returns PmStatus and takes `PmErr *err` last. The place of failure writes one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* half.c - conversions between binary16 / bfloat16 patterns and float or double.
  *
  * Both formats are handled by one pair of functions on bit patterns, parametrised by the number of

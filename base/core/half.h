@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* half.h - IEEE binary16 ("f16") and bfloat16 numbers as their 16-bit patterns.
  *
  * Every conversion to a narrower type rounds once, to nearest with ties to even, straight from the

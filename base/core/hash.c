@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hash.c - a fast 64-bit hash for tables and SHA-256 for identities that are stored. */
 #include "base/core/hash.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hash.h - a fast 64-bit hash for tables and SHA-256 (libsodium) for identities that are stored. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

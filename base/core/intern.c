@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* intern.c - equal strings get equal ids: an open-addressing table over texts kept in an arena. */
 #include "base/core/arena.h"
 #include "base/core/hash.h"

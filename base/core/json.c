@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json.c - building and reading JSON over cJSON's tree.
  *
  * cJSON keeps numbers as doubles and prints them to 15 digits when that is "near enough". We print what

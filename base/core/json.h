@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json.h - building and reading JSON: thin helpers over cJSON so that every report is written alike. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rng.h - reproducible random numbers (xoshiro256**, public domain algorithm by Blackman and Vigna,
  * seeded through splitmix64) and secure seeds. The same seed gives the same stream on every machine. */
 #ifndef BASE_RNG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* str.c - a growable byte string and number parsing that refuses junk. */
 #include "base/core/str.h"
 

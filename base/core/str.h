@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* str.h - a growable byte string, string interning, and number parsing that refuses junk.
  *
  * PmStr invariant: `s` is never NULL after pm_str_init (it may point at a static empty string),

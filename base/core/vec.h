@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* vec.h - a growable array as a macro: struct { T *v; size_t n, cap; } with PM_VEC_* operations. */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox.c - entering the sandbox, layer by layer: the filter last, since it forbids what the others need.
  */
 #include "base/sandbox/sandbox.h"

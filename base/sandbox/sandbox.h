@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox.h - what a process that handles a stranger's code can still do.
  *
  * Layers, each on its own enough against most attacks:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox_clock.c - taking the clock away: the counter's instructions, and the pages that tell the time.
  *
  * The kernel maps code that reads the time without a system call ([vdso]) and the numbers that it reads

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox_filter.c - the system calls that are left, as a BPF program.
  *
  * For plugins and kernels, and only from the C library's code: taking and giving back memory that is not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox_landlock.c - files and TCP ports by Landlock: denied, but for what is listed. */
 #include "base/sandbox/sandbox_priv.h"
 

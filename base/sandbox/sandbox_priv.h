@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox_priv.h - the parts of the sandbox (private to base/). */
 #ifndef BASE_SANDBOX_PRIV_H
 #define BASE_SANDBOX_PRIV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox_probe.c - trying the sandbox: children enter it and do what it forbids.
  *
  * What a box says of itself is not believed. The filter's tries end by SIGSYS, one child each; those that

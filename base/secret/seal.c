@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* seal.c - signed text: keys, signing, and checking. */
 #include "base/secret/seal.h"
 

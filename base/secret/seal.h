@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* seal.h - text that somebody vouches for: a line of payload, and a line with an Ed25519 signature of it.
  *
  * A sealed text is "PAYLOAD\n" followed by "SIGNATURE\n". PAYLOAD is one line of JSON; the signature is made

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* secret.c - keys in pages that children do not inherit; derivation by keyed BLAKE2b (libsodium). */
 #include "base/secret/secret.h"
 

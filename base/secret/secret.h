@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* secret.h - a key of 256 bits that no child process inherits, and what is drawn by it.
  *
  * A key lies in a page of its own, which the system leaves out of forked children and of core files: code

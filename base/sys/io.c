@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* io.c - whole files: reads, atomic writes, read-only maps. */
 #include "base/sys/io.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* io.h - files: whole-file reads and atomic writes, read-only maps, folders, paths. */
 #ifndef BASE_IO_H
 #define BASE_IO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.c - messages for people on stderr, filtered by level and category. */
 #include "base/sys/log.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.h - messages for people on stderr. PASSMITH_LOG=matcher:debug,runtime:info sets levels by
  * category (= folder); default is warn. --quiet sets error. Off costs one load and a branch. */
 #ifndef BASE_LOG_H

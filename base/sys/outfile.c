@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outfile.c - streaming into a temporary file that takes its name at the end. */
 #include "base/sys/outfile.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outfile.h - large files written piece by piece: a temporary file beside the target, renamed at the end, so
  * that readers see the old or the whole new content. (pm_write_file does the same for what is in memory.) */
 #ifndef BASE_OUTFILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* path.c - folders and paths: making, listing and removing folders, and the ones the program lives in. */
 #include "base/core/arena.h"
 #include "base/core/vec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pool.c - items of work in several processes. */
 #include "base/sys/pool.h"
 

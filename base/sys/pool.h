@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pool.h - numbered items of work, done by several processes at once.
  *
  * The processes are forks of the caller: they see everything it had, and give back a result of fixed size for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* proc.c - child processes with resource limits and a deadline.
  *
  * Every child leads a process group of its own and is watched from one poll loop: its two output pipes

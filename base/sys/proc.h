@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* proc.h - child processes with resource limits and a deadline.
  *
  * Two forms: pm_run runs another program; pm_fork_call runs a C function in a forked child and brings

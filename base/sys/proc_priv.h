@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* proc_priv.h - what starting a child takes, shared by proc.c and serve.c. */
 #ifndef BASE_PROC_PRIV_H
 #define BASE_PROC_PRIV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* progress.c - how far a long command is, on stderr. */
 #include "base/sys/progress.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* progress.h - a progress bar with rate and time left on stderr: drawn in place on a terminal, a plain
  * line every few seconds elsewhere, nothing with --quiet. */
 #ifndef BASE_PROGRESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serve.c - a child process that answers requests until it is stopped, hangs or dies.
  *
  * Both directions are pipes with frames of eight bytes of length and the bytes. The child's stderr (its

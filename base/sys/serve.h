@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serve.h - a child process that answers requests until it is stopped, hangs or dies.
  *
  * Like pm_fork_call (base/sys/proc.h), but for many calls: the child keeps what it has built between them. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spool.c - a file without a name that several processes write to and read from. */
 #include "base/sys/spool.h"
 

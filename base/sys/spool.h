@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spool.h - bytes that processes leave for each other in one temporary file.
  *
  * The file has no name: it is gone when the last process that has it ends, however that ends. A spool is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* agree.c - agreement of two devices in units of the graph's own conditioning. */
 #include "bench/compare/agree.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* agree.h - do two devices agree on a graph, as far as the graph's own conditioning lets them?
  *
  * A device rounds after every operator, the reference does not. How far that may take them apart depends on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* allclose.h - is a candidate tensor close to the expected one, at every tolerance level, and where is it
  * worst.
  *

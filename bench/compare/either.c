@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* either.c - results that are right as one reference has it here and as the other has it there. */
 #include "bench/compare/either.h"
 

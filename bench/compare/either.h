@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* either.h - results that are right as one reference has it here and as the other has it there. */
 #ifndef BENCH_EITHER_H
 #define BENCH_EITHER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exact.c - |x - y| <= atol + rtol * |y| decided without rounding, for doubles and 64-bit integers.
  *
  * Nearly every pair is decided by an ordinary double computation with a margin far above its rounding

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exact_priv.h - |x - y| <= atol + rtol * |y| decided without rounding, for doubles and 64-bit integers. */
 #ifndef BENCH_EXACT_PRIV_H
 #define BENCH_EXACT_PRIV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* failure.c - what of a result is wrong, and the same as JSON. */
 #include "bench/compare/failure.h"
 

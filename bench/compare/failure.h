@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* failure.h - what of a result is wrong: which, on which inputs, how many elements, the first and the worst.
  *
  * Wrong is an element beyond what the error bound admits for it, or, where there is no bound, one that is not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stats.c - order statistics of timing samples, decimal rounding, and an interval for a ratio of medians. */
 #include "bench/compare/stats.h"
 

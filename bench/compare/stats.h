@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stats.h - order statistics of timing samples, decimal rounding, and an interval for a ratio of medians.
  *
  * All functions are total: an empty sample, or one that holds a NaN, gives NaN results, never a crash.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tolerance.c - the ladder of tolerance levels t = -10..5 and its (atol, rtol) pair per element type. */
 #include "bench/compare/tolerance.h"
 

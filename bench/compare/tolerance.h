@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tolerance.h - the ladder of tolerance levels t = -10..5 and its (atol, rtol) pair per element type.
  *
  * rtol = 10^(k t) with k = 0.6 (f16), 0.3592 (bf16), 1.1772 (f32), 1.4 (f64); atol = 10^t, and 10^(1.4 t)

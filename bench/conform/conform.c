@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conform.c - runs one ONNX backend-test case on a device and compares. */
 #include "bench/conform/conform.h"
 

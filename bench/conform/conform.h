@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conform.h - ONNX backend-test cases on a device.
  *
  * A case is a folder with model.onnx and test_data_set_K/{input_I.pb,output_I.pb}. Inputs that the importer

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conform_doc.c - docs/reference/conformance.md: written from two runs, and held against one. */
 #include "bench/conform/conform.h"
 

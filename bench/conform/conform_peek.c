@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conform_peek.c - the operator and the element types of a serialised ONNX model, without importing it.
  *
  * Import normalises: the operator that a case is about may be gone afterwards. This reads the few fields that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conform_priv.h - a glance at a serialised model before its import, and kernels compiled ahead. */
 #ifndef BENCH_CONFORM_PRIV_H
 #define BENCH_CONFORM_PRIV_H

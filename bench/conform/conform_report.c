@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conform_report.c - counts of conformance cases per operator, as a table and as JSON. */
 #include "bench/conform/conform.h"
 

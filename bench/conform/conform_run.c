@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conform_run.c - picks the ONNX backend-test cases of a folder and runs them one after the other. */
 #include "bench/conform/conform.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outside.c - the graph that is left when the kernels are taken away. */
 #include "bench/eval/outside.h"
 

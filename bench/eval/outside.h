@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outside.h - what a rewritten graph leaves outside of its kernels, as a graph that can be timed by itself.
  *
  * Its inputs are the candidate's inputs and the kernels' results, as far as they are read; its outputs are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* probe.c - looking at each kernel of a rewritten graph by itself. */
 #include "bench/eval/probe.h"
 

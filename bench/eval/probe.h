@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* probe.h - looking at each kernel of a rewritten graph by itself.
  *
  * The probe is the candidate graph with every kernel's operands and results added to its outputs, so that one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_key.c - what decides the results of an evaluation, as text. */
 #include "bench/eval/run_key.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_key.h - what decides the results of an evaluation, beside the task, the pass, the seed and the version.
  *
  * A run in a database is found again, and its missing results are filled in, when all of that is the same

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runner.c - evaluates one pass on one variant of a task: the order of the stages, and the first two. */
 #include "bench/eval/runner.h"
 

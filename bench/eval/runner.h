@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runner.h - evaluates one pass on the variants of a task: match, correctness, speed, score.
  *
  * Order (reverse order evaluation): the candidate's outputs exist before any reference is computed, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runner_clock.c - the stage that measures a candidate, and looks at what was timed. */
 #include "bench/eval/outside.h"
 #include "bench/eval/runner_priv.h"

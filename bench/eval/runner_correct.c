@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runner_correct.c - the stage that judges a candidate's results. */
 #include "base/core/rng.h"
 #include "base/core/str.h"

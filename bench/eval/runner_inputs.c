@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runner_inputs.c - the inputs of an evaluation: nothing reaches a pass that the reference has not run. */
 #include "base/core/rng.h"
 #include "base/core/str.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runner_judge.c - what a candidate's results are worth: the error bound, and the ladder of tolerances. */
 #include "bench/compare/agree.h"
 #include "bench/compare/either.h"

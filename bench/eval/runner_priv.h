@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runner_priv.h - what the stages of an evaluation share.
  *
  * pm_eval_variant (runner.c) runs them in this order until one says a verdict other than OK: match, compile,

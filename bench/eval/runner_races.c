@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runner_races.c - a run of the candidate whose accesses to shared memory are watched (device "emu+races").
  *
  * Only where emu is the device and a kernel has shared memory. What the watched run says beyond races and

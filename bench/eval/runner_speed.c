@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runner_speed.c - the stage that says how fast a candidate is: modelled times, and what was replaced. */
 #include "bench/eval/runner_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate.c - the task gate: runs the reference over seeds and asks the rules about the outputs. */
 #include "bench/gate/gate.h"
 

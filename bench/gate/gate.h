@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate.h - is a graph worth asking about? Looks for tasks that can be passed without doing the work.
  *
  * A task is degenerate when a constant, a copy of an input or a reduced precision passes, when an input or an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_honest.c - the rule of the task gate that right kernels must keep: plain ones, and plain ones that add
  * up in another order.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_inputs.c - rules of the task gate that change inputs, and answers that need no work. */
 #include "bench/gate/gate_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_mutants.c - wrong versions of a graph, which the comparison has to find wrong. */
 #include "bench/gate/gate_priv.h"
 

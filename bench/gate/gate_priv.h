@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_priv.h - what the files of the task gate share. */
 #ifndef BENCH_GATE_PRIV_H
 #define BENCH_GATE_PRIV_H

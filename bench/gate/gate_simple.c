@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_simple.c - how much of a graph's work its outputs need. */
 #include "bench/gate/gate_priv.h"
 

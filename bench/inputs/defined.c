@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* defined.c - the table of operands for which operators have no defined result. */
 #include "bench/inputs/defined.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* defined.h - for which operands an operator's result is defined.
  *
  * Honest kernels of one operator may differ where its definition leaves the result open: where a row's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inputs.c - seeded input tensors by role. */
 #include "bench/inputs/inputs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inputs.h - seeded input tensors that are legal for what a graph does with them.
  *
  * What an input is for (its role, ir/data/role.h) is read off the graph. Drawing (seed, graph input name)

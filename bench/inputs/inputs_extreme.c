@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inputs_extreme.c - the ends of what arithmetic can do: whole ranges of types, special values, and the
  * numbers at which a graph changes its mind. */
 #include "bench/inputs/defined.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inputs_priv.h - what the files that draw inputs share. */
 #ifndef BENCH_INPUTS_PRIV_H
 #define BENCH_INPUTS_PRIV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inputs_scatter.c - indices of which none is there twice, for scatters that do not say what happens then. */
 #include "bench/inputs/inputs_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inputs_target.c - numbers of inputs at which a graph's comparisons, bounds and corners change their mind,
  * found by solving backwards from them. */
 #include "bench/inputs/inputs_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* passnet_inputs.c - the input tensors that the published harness draws, bit for bit. */
 #include "bench/inputs/passnet_inputs.h"
 

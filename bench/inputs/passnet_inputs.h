@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* passnet_inputs.h - the input tensors that the published harness draws, bit for bit.
  *
  * Needed to compare with published numbers and to replay a published sample; our own benchmark draws its

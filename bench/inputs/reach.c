@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reach.c - runs the reference and notes which kinds of values, ties and branches it meets. */
 #include "bench/inputs/reach.h"
 

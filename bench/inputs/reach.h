@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reach.h - what a set of inputs makes a graph compute, measured by running the reference on it. */
 #ifndef BENCH_REACH_H
 #define BENCH_REACH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* testdata.c - inputs and outputs of a run as serialised tensors in a folder. */
 #include "bench/inputs/testdata.h"
 

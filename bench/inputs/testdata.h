@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* testdata.h - inputs and outputs of a run in the layout of ONNX's backend tests: a folder with
  * test_data_set_0/input_K.pb and output_K.pb, one serialised tensor each, named like the graph's values. */
 #ifndef BENCH_TESTDATA_H

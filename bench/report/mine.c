@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mine.c - ranks structures by the time at stake. */
 #include "bench/report/mine.h"
 

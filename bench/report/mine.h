@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mine.h - which structures in a database are worth a pass.
  *
  * Structures are ranked by the time at stake: the eager time of their occurrences minus what one kernel that

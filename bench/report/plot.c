@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plot.c - line charts as SVG. */
 #include "bench/report/plot.h"
 

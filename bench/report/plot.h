@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plot.h - line charts as SVG: what a report needs, nothing loaded from elsewhere. The same data give the
  * same bytes. */
 #ifndef BENCH_PLOT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.c - evaluation results as tables, and a whole report as JSON. */
 #include "bench/report/report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.h - evaluation results for people (tables) and for programs (JSON). */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report_record.c - one record of an evaluation as JSON, and back. */
 #include "base/sys/io.h"
 #include "bench/report/report.h"

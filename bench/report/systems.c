@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* systems.c - figures over a table of systems and graphs. */
 #include "bench/report/systems.h"
 

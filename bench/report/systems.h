@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* systems.h - several systems on the same graphs: PyTorch, its compiler, our eager runs, passes.
  *
  * A table has a column for each system and a row for each graph. One system is the reference; the speedup of

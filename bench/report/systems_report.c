@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* systems_report.c - a table of systems as text, JSON and plots. */
 #include "bench/report/systems_report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* systems_report.h - a table of systems as text, JSON and two plots. */
 #ifndef BENCH_SYSTEMS_REPORT_H
 #define BENCH_SYSTEMS_REPORT_H

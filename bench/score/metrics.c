@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.c - figures over many problems: fast_p, pass@k and its relatives, mean speedups. */
 #include "bench/score/metrics.h"
 

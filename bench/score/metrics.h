@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.h - figures over many problems: fast_p, pass@k and its relatives, mean speedups.
  *
  * n problems; c_i = 1 when problem i is solved correctly; s_i = baseline time / candidate time. All

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* score.c - from the records of one task to S(t), ES(t) and the AS number. */
 #include "bench/score/score.h"
 

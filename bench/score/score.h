@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* score.h - from the records of one task to S(t), ES(t) and the AS number.
  *
  * A record is the outcome of one variant (graph + shapes + dtypes) of a task: a status, one verdict per

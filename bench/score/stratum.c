@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stratum.c - how hard a task looks. */
 #include "bench/score/stratum.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stratum.h - how hard a task looks, before anybody tries it.
  *
  * One point each for: more than 4 operators; more than 10; a contraction or pooling; a reduction or

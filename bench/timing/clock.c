@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clock.c - measured times of a candidate against its baseline, in the candidate's own device worker. */
 #include "bench/timing/clock.h"
 

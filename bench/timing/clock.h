@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clock.h - measured times of a candidate against its baseline, in the candidate's own device worker.
  *
  * Joins the protocol (timer.h) with the device (runtime/worker/worker.h): the baseline, the candidate and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* far.c - which calls are further from the baseline than the others. */
 #include "bench/timing/far.h"
 

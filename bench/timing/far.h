@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* far.h - which calls are further from the baseline than the others. */
 #ifndef BENCH_FAR_H
 #define BENCH_FAR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay_verify.c - was every timed call a real one? Checked when the candidate's process has ended. */
 #include "bench/timing/replay_verify.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay_verify.h - was every timed call a real one? Checked when the candidate's process has ended.
  *
  * A clock leaves a list of calls, each with the number of its inputs and the digest of what it made, and the

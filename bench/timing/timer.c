@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timer.c - the clock's protocol: what is timed, and in which order. */
 #include "bench/timing/timer_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timer.h - the clock's protocol: what is timed, in which order, and what the times say.
  *
  * Nothing here knows a device: a PmClock takes single samples, this module decides which, and judges them. So

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timer_judge.c - what the times of a run say: can they be ranked, and can they be at all? */
 #include "base/core/arena.h"
 #include "bench/timing/timer_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timer_priv.h - one run of the protocol, for what takes the times (timer.c) and what judges them
  * (timer_judge.c). */
 #ifndef BENCH_TIMER_PRIV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* torch_export.c - the folder of a graph for PyTorch: module, description of its arguments, data to check it.
  */
 #include "bench/torch/torch_export.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* torch_export.h - a graph as a self-contained PyTorch module with a description of its inputs.
  *
  * A folder per graph, in the format that users of PassNet and GraphNet know: model.py (class GraphModule,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What one PyTorch call does not say: pads that differ, operands that may be numbers, indices that count from the end.
 
 

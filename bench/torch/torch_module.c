@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* torch_module.c - the text of a PyTorch module that computes a graph. */
 #include "bench/torch/torch_export.h"
 

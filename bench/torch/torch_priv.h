@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* torch_priv.h - Python text of types and numbers; shared by torch_module.c and torch_export.c. */
 #ifndef BENCH_TORCH_PRIV_H
 #define BENCH_TORCH_PRIV_H

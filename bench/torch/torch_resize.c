@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* torch_resize.c - Resize as F.interpolate, where the two read the same places with the same weights. */
 #include "bench/torch/torch_priv.h"
 #include "ir/core/resize.h"

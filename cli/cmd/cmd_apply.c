@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_apply.c - passmith apply: rewrites a whole model with passes and says what that saves.
  *
  * Kernels are exported as nodes of the domain "passmith" whose body is a graph attribute

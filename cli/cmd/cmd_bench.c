@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_bench.c - passmith bench: several systems on the tasks of a database in one table. */
 #include "app/eval/bench_read.h"
 #include "cli/cmds.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_build.c - passmith build: a pass and its kernels, compiled. */
 #include "cli/cmds.h"
 

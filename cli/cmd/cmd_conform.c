@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_conform.c - passmith conform: ONNX backend tests on a device, counted per operator. */
 #include "cli/cmds.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_db.c - passmith db: counts, questions in SQL, a report, JSON Lines out and in, merging, shrinking. */
 #include "cli/cmds.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_doctor.c - passmith doctor: what this machine has, and the table of operators as a page. */
 #include "cli/cmds.h"
 

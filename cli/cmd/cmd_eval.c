@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_eval.c - passmith eval: scores passes on a task, resuming what a database already holds. */
 #include "cli/cmds.h"
 

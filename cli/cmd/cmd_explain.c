@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_explain.c - passmith check and passmith explain: what a pass is, where it matches, and why not. */
 #include "cli/cmds.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_extract.c - passmith extract: models to stored subgraphs, resumable, several processes at once. */
 #include "app/extract/extract_job.h"
 #include "base/sys/io.h"

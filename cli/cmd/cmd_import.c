@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_import.c - passmith import and passmith print. */
 #include "cli/cmds.h"
 

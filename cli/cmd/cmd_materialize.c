@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_materialize.c - passmith materialize: a model with every weight in the file. */
 #include "cli/cmds.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_mine.c - passmith mine: which structures are worth a pass, and a pass to start from for each. */
 #include "cli/cmds.h"
 

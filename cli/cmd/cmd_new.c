@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_new.c - passmith new: the first step of a pass's author. */
 #include "cli/cmds.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_print.c - passmith print: a model as text, or its values and nodes as JSON. */
 #include "cli/cmds.h"
 

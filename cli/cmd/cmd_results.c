@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_results.c - passmith results: keeps times that were taken elsewhere beside those of passes, and shows
  * all. */
 #include "cli/cmds.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_run.c - passmith run: a model on seeded inputs, on one device, compared with another. */
 #include "cli/cmds.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_simplify.c - passmith simplify: a model cleaned up by named passes. */
 #include "cli/cmds.h"
 

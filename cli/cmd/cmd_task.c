@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_task.c - passmith task: picks the verb; lists and shows tasks. */
 #include "cli/task/task.h"
 

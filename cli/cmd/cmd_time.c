@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_time.c - passmith time: measured times of the eager baseline, and quick ones of a pass beside it. */
 #include "cli/cmds.h"
 

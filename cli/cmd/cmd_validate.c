@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_validate.c - passmith validate: may a model serve in a dataset, and if not, why not. */
 #include "app/model/constraints.h"
 #include "base/sys/io.h"

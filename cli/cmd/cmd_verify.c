@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_verify.c - passmith verify: checks a sealed record, and evaluates again what it says. */
 #include "cli/cmds.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - passmith-host, the program that runs passes: job on stdin, answer on stdout
  * (matcher/host/pass_job.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task.h - the verbs of passmith task: what they share, and where each is. */
 #ifndef CLI_TASK_H
 #define CLI_TASK_H

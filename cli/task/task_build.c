@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_build.c - passmith task build: says what a benchmark of all fusible subgraphs has become. */
 #include "cli/task/task.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_check.c - passmith task check (leakage) and task gate (one graph or task, judged again). */
 #include "cli/task/task.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_export.c - writes the graphs of a task for PyTorch, one folder each. */
 #include "cli/task/task_export.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_export.h - writes the graphs of a task for PyTorch, one folder each (passmith task export). */
 #ifndef CLI_TASK_EXPORT_H
 #define CLI_TASK_EXPORT_H

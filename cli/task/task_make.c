@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_make.c - passmith task make: says which tasks there are now. */
 #include "cli/task/task.h"
 

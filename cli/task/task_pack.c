@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_pack.c - passmith task pack, unpack, verify: tasks as folders. */
 #include "cli/task/task.h"
 

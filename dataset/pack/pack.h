@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pack.h - a task as a folder that needs no database.
  *
  *   ROOT/<h0h1>/<h2h3>/<hash>/task.json     what the task is, and the hash of every file

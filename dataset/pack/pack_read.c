@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pack_read.c - reading, checking and storing packs. A pack is input from outside. */
 #include "dataset/pack/pack.h"
 

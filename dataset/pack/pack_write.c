@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pack_write.c - a stored task becomes a folder. */
 #include "dataset/pack/pack.h"
 

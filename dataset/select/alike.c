@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* alike.c - colours of nodes, their Jaccard index, and min-hashing. */
 #include "dataset/select/alike.h"
 

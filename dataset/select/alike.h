@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* alike.h - how alike two graphs are, and which of many are nearly the same.
  *
  * Every node gets colours in four rounds (Weisfeiler and Leman): first its operator; then, three times, a mix

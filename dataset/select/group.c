@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* group.c - the rules by which stored graphs become tasks. */
 #include "dataset/select/group.h"
 

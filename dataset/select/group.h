@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* group.h - which stored graphs are asked about together, as one task.
  *
  * A bucket holds the graphs of one list of operators and one list of size classes (dataset/store/bucket.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* leakage.c - looks for graphs that the two sides of a split share, pair by pair. */
 #include "dataset/select/split.h"
 

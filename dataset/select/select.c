@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* select.c - Markov rarity and greedy coverage, lazily. */
 #include "dataset/select/select.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* select.h - which of many operator sequences make a small, varied benchmark.
  *
  * Greedy coverage of the bigrams ("edges": one operator right after another), weighted with how rare a

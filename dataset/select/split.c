@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* split.c - components of graphs that belong together. */
 #include "dataset/select/split.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* split.h - keeping what is trained on apart from what is asked.
  *
  * Graphs belong together when they have the same structure, the same list of operators, or are near

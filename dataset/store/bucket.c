@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bucket.c - size classes and element types of a graph's inputs, as text. */
 #include "dataset/store/bucket.h"
 

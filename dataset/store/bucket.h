@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bucket.h - the coarse key that groups graphs of similar shape.
  *
  * Graphs whose operators, size classes and element types are the same fall into one bucket. The size class of

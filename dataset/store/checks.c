@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* checks.c - rows of constraints and of runs on the reference. */
 #include "dataset/store/checks.h"
 

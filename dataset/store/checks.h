@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* checks.h - what was found out about models and graphs by running them.
  *
  * Models: the five constraints of `passmith validate`, each with a verdict ("holds", "broken", "undecided")

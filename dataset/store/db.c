@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* db.c - opening the dataset's database, statements, batches and errors. */
 #include "dataset/store/db.h"
 

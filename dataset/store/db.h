@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* db.h - the dataset's database: opening, batches, counts.
  *
  * One SQLite file in WAL mode. Any number of processes may use it at once: writers wait for each other,

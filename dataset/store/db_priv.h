@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* db_priv.h - statements, values and errors, shared by the files of dataset/. */
 #ifndef DATASET_DB_PRIV_H
 #define DATASET_DB_PRIV_H

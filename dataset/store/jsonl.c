@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jsonl.c - writing a database as JSON Lines; jsonl_import.c reads them. */
 #include "dataset/store/jsonl.h"
 

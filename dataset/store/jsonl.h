@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jsonl.h - a database as JSON Lines: one row a line, keys made of content, in an order made of content.
  *
  * Two databases that hold the same things export the same bytes, whatever order they were filled in, so that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jsonl_import.c - reading JSON Lines into a database. Files are input: every line is checked. */
 #include "dataset/store/jsonl.h"
 

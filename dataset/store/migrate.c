@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* migrate.c - brings the tables of a database up to date, from the migrations in schema.sql. */
 #include "dataset/store/db_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* models.c - rows of models. */
 #include "dataset/store/models.h"
 

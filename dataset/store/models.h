@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* models.h - the models a dataset was made from, and which of them are done. */
 #ifndef DATASET_MODELS_H
 #define DATASET_MODELS_H

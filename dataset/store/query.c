@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* query.c - counts, questions in SQL, and giving space back. */
 #include "base/core/arena.h"
 #include "dataset/store/db_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* results.c - rows of runs and results. */
 #include "dataset/store/results.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* results.h - runs of passes and what came out, one row for each member of a task. */
 #ifndef DATASET_RESULTS_H
 #define DATASET_RESULTS_H

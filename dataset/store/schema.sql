@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- schema.sql - the tables of a dataset, as migrations.
 --
 -- A line "-- migration N" begins what brings a database from version N-1 to N. Migrations run in order in one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* subgraphs.c - rows of stored graphs and of their occurrences. */
 #include "dataset/store/subgraphs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* subgraphs.h - stored graphs, named by their content, and where they were found. */
 #ifndef DATASET_SUBGRAPHS_H
 #define DATASET_SUBGRAPHS_H

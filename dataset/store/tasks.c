@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tasks.c - making tasks and reading them back. */
 #include "dataset/store/tasks.h"
 

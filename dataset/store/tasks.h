@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tasks.h - benchmark tasks: named sets of graphs, each a variant of one subgraph.
  *
  * A task is named by its content: the hash of its kind and its variants' hashes. Making the same task again

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dims.c - which dimensions of a graph's inputs change together.
  *
  * A set of dimensions is a class when the graph stays valid with all of them doubled. Sets are tried from

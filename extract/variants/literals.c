@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* literals.c - numbers inside a graph that repeat sizes, fitted to new sizes. */
 #include "base/core/str.h"
 #include "extract/variants/variants_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* resize.c - a graph with other input sizes. */
 #include "extract/variants/variants_priv.h"
 #include "ir/data/index_span.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* retype.c - a graph in another floating point type. */
 #include "base/core/half.h"
 #include "extract/variants/variants_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shape_table.c - signatures of open shapes, and looking them up. */
 #include "extract/variants/shape_table.h"
 

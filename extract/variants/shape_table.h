@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shape_table.h - sizes for a model's open dimensions, looked up in a published table: a yardstick.
  *
  * The method of GraphNet: the shapes of the inputs that have symbols are written as text, and a table gives

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* variants.c - proposes sizes and element types, and hands on what holds. */
 #include "extract/variants/variants.h"
 

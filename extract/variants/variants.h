@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* variants.h - the same computation at other sizes and in other element types.
  *
  * Dimensions of the inputs that must change together form classes, found by trying: a class is a least set of

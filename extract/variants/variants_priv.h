@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* variants_priv.h - what the parts of variant making share: resizing, classes of dimensions, element types.
  */
 #ifndef EXTRACT_VARIANTS_PRIV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dsl.h - short names for authors of passes. For plugins only: the names are short and many.
  *
  * A pass needs nothing from the C library. The functions below call the host through a pointer that

@@ -460,3 +460,4 @@ __device__ __forceinline__ void pm_mma_16816(float (&c)[4], const unsigned (&a)[
 }
 
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass.h - the plugin interface, version 1.2: everything that crosses between Passmith and a pass.
  *
  * A pass is a shared object that exports one function, passmith_plugin_v1(). It returns constant data: rules,

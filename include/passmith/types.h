@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* types.h - the few types that the host and a plugin share: status codes, element types, limits.
  *
  * The lists live in errors.def and dtypes.def. Numbers never change and are never reused.

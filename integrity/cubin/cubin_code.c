@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cubin_code.c - finds what belongs to each function of a cubin: code, banks, frame, tables; has it read. */
 #include "integrity/cubin/cubin_code.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cubin_code.h - the machine code of every function of a cubin, with its constant banks and frame (private to
  * integrity/). */
 #ifndef INTEGRITY_CUBIN_CODE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cubin_gate.c - sections, symbols, relocations and attributes of a cubin against lists and limits. */
 #include "integrity/cubin/cubin_gate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cubin_gate.h - reads the machine code of a candidate before a device loads it.
  *
  * It was made from PTX that was judged, in the same call, so this is a second look: that the file holds the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cubin_read.c - the tables of a cubin. Every offset and every name is checked once, by pm__cubin_open. */
 #include "integrity/cubin/cubin_read.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cubin_read.h - the tables of a cubin, bounds-checked (private to integrity/). */
 #ifndef INTEGRITY_CUBIN_READ_H
 #define INTEGRITY_CUBIN_READ_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sass.c - instruction by instruction: opcode, constant bank, local address, target, special register. */
 #include "integrity/cubin/sass.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sass.h - reads the machine instructions of one kernel and checks their addresses (private to integrity/).
  *
  * Volta's encoding and its descendants': 16 bytes each, bits counted from the lowest of the first byte. What

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compile_gate.c - from a candidate graph to judged machine code. */
 #include "integrity/gates/compile_gate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compile_gate.h - the kernels of a candidate, compiled in a closed process and judged by their PTX and their
  * machine code, before any device sees them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* elf_gate.c - the rules for shared objects. Lists say what is allowed; names of the rest are for messages.
  */
 #include "integrity/gates/elf_gate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* elf_gate.h - which shared objects may be loaded as a pass.
  *
  * The published compiler line (docs/reference/building.md) makes objects that pass. Everything that would run

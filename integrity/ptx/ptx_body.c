@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_body.c - the body of a PTX function as statements over numbered registers. */
 #include "integrity/ptx/ptx_body.h"
 

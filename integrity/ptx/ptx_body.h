@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_body.h - the body of a PTX function as statements over numbered registers (private to integrity/).
  *
  * Scopes are resolved: a name that is declared in an inner block is another register there. What is no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_cfg.c - the blocks of a PTX function and which dominates which. */
 #include "integrity/ptx/ptx_cfg.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_cfg.h - the blocks of a PTX function and which dominates which (private to integrity/). */
 #ifndef INTEGRITY_PTX_CFG_H
 #define INTEGRITY_PTX_CFG_H

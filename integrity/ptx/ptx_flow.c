@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_flow.c - where the values in a module's registers come from. */
 #include "integrity/ptx/ptx_flow.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_flow.h - where the values in a module's registers come from (private to integrity/).
  *
  * For each register the union of all that any statement may put into it, whatever the order of statements:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_gate.c - reading a PTX module and refusing what a candidate's kernel may not have. */
 #include "integrity/ptx/ptx_gate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_gate.h - what a candidate's kernels may contain, decided on their PTX.
  *
  * Source text hides what it likes (macros, escapes, pasted tokens, raw strings); the PTX shows it plainly,

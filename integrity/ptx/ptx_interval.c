@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_interval.c - arithmetic on intervals of integers as PTX computes with them. */
 #include "integrity/ptx/ptx_interval.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_interval.h - arithmetic on intervals of integers as PTX computes with them (private to integrity/). */
 #ifndef INTEGRITY_PTX_INTERVAL_H
 #define INTEGRITY_PTX_INTERVAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_lex.c - PTX to tokens. Comments are skipped; nothing is interpreted. */
 #include "integrity/ptx/ptx_lex.h"
 

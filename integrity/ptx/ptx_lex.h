@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_lex.h - the tokens of a PTX text (private to integrity/). */
 #ifndef INTEGRITY_PTX_LEX_H
 #define INTEGRITY_PTX_LEX_H

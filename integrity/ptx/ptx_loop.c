@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_loop.c - registers that grow by a constant in a counted loop of a PTX function. */
 #include "integrity/ptx/ptx_loop.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_loop.h - registers that grow by a constant in a counted loop of a PTX function (private to integrity/).
  */
 #ifndef INTEGRITY_PTX_LOOP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_ops.c - the list of instructions, and what their modifiers say. */
 #include "integrity/ptx/ptx_ops.h"
 

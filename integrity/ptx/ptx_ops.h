@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_ops.h - which instructions there may be, and what each does with addresses (private to integrity/). */
 #ifndef INTEGRITY_PTX_OPS_H
 #define INTEGRITY_PTX_OPS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_range.c - between which numbers an address lies. */
 #include "integrity/ptx/ptx_range.h"
 

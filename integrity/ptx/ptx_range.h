@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_range.h - between which numbers an address lies (private to integrity/).
  *
  * Intervals over and, shr, min, rem, bfe and the like, over registers that one statement writes and that this

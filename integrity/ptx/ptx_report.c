@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_report.c - the sentences of the PTX gate. */
 #include "integrity/ptx/ptx_report.h"
 

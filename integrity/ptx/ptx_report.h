@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_report.h - the sentences of the PTX gate (private to integrity/). */
 #ifndef INTEGRITY_PTX_REPORT_H
 #define INTEGRITY_PTX_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_rules.c - which addresses a kernel may use, and for what. */
 #include "integrity/ptx/ptx_rules.h"
 

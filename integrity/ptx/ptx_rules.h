@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ptx_rules.h - which addresses a kernel may use, and for what (private to integrity/). */
 #ifndef INTEGRITY_PTX_RULES_H
 #define INTEGRITY_PTX_RULES_H

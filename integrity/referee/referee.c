@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* referee.c - runs the pass host twice and checks what it says. */
 #include "integrity/referee/referee.h"
 

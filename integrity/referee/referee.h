@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* referee.h - the trusted side of one rewrite: runs the pass host, believes nothing, returns a checked graph.
  */
 #ifndef INTEGRITY_REFEREE_H

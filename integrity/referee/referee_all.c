@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* referee_all.c - many graphs judged side by side.
  *
  * Threads, although passes run in processes of their own: a referee does little more than wait for one.

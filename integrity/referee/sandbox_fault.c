@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox_fault.c - why a plugin faulted, as far as the answer is "it tried something forbidden".
  *
  * The handler runs in the plugin's process, which could replace it; all it could gain is another way to fail.

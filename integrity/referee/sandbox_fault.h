@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox_fault.h - why a plugin in its sandbox faulted, said by name. */
 #ifndef INTEGRITY_SANDBOX_FAULT_H
 #define INTEGRITY_SANDBOX_FAULT_H

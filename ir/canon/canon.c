@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* canon.c - canonical text and hash of a graph.
  *
  * One line per value source or node, in the order of a depth-first walk from the outputs:

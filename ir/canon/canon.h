@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* canon.h - canonical form and hashes of a graph.
  *
  * Values are numbered by a depth-first walk from the outputs over ordered operands (of outputs and of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* canon_color.c - colours for the canonical form.
  *
  * A value's colour is a hash of what the level shows of everything it depends on and of everything that

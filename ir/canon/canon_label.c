@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* canon_label.c - canonical text of a node's operator and attributes, of types and of small constants. */
 #include "ir/canon/canon_priv.h"
 

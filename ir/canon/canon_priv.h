@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* canon_priv.h - what the files of the canonical form share. */
 #ifndef IR_CANON_PRIV_H
 #define IR_CANON_PRIV_H

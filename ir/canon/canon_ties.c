@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* canon_ties.c - choices between values that are alike. */
 #include "ir/canon/canon_priv.h"
 

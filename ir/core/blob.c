@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* blob.c - reference-counted constant data. */
 #include "ir/core/graph.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* einsum.c - reads Einsum's equation. */
 #include "ir/core/einsum.h"
 

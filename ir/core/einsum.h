@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* einsum.h - Einsum's equation, read: which label each axis of each operand and of the result has. */
 #ifndef IR_EINSUM_H
 #define IR_EINSUM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* element.c - elements of integer and bool types as 64-bit words. */
 #include "ir/core/element.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* element.h - elements of integer and bool types as 64-bit words.
  *
  * A word holds the element's value; of uint64 it holds the bits, so that values from 2^63 on look negative.

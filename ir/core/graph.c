@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph.c - life cycle, values and nodes of the tensor graph. */
 #include "ir/core/graph.h"
 

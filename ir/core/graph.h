@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph.h - the tensor graph: values, nodes, attributes, constants.
  *
  * Values and nodes are 32-bit handles into arrays owned by the graph; id 0 means "none" (an omitted

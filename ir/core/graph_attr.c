@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_attr.c - attributes of nodes. */
 #include "ir/core/graph.h"
 #include "ir/core/graph_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_bytes.c - a graph as it lies in memory, and back. */
 #include "ir/core/graph_bytes.h"
 

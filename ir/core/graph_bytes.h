@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_bytes.h - a graph as bytes for another process of this program on the same machine.
  *
  * Unlike text (ir/text/text.h) it keeps the graph as it is: the numbers of nodes and values, gaps included,

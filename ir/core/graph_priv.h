@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_priv.h - the graph's inside, for the files graph*.c only. */
 #ifndef IR_GRAPH_PRIV_H
 #define IR_GRAPH_PRIV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_read.c - read access to graphs, and constants as numbers. */
 #include "base/core/half.h"
 #include "base/core/str.h"

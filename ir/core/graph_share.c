@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_share.c - types and attributes: a graph has few different ones, each is kept once.
  *
  * Values and nodes hold their numbers. What is kept is never changed or moved, so pointers to it last as long

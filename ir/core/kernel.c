@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel.c - fused nodes: their attributes as a description and back. */
 #include "ir/core/kernel.h"
 

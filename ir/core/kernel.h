@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel.h - fused nodes: CUDA source, launch plan, argument binding, and the matched subgraph as body.
  *
  * A Kernel node is stored as ordinary attributes, so that it prints, parses, exports, hashes and crosses

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_launch.c - the one-line text of a kernel launch. */
 #include "ir/core/kernel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* limits.h - what a candidate may hold: the one table of limits on what a pass hands over and asks for.
  *
  * Those of a kernel are judged when it is decoded (ir/core/kernel.h), those of all kernels together from the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_dtype.c - ONNX's numbers for element types. */
 #include "ir/core/onnx_dtype.h"
 

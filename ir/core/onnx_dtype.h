@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_dtype.h - ONNX's numbers for element types, which attributes such as Cast's `to` hold. */
 #ifndef IR_ONNX_DTYPE_H
 #define IR_ONNX_DTYPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* op.c - operator descriptors, built from ops.def. */
 #include "ir/core/op.h"
 

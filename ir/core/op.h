@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* op.h - operators: an enum and descriptors, both generated from ops.def (the only list of operators). */
 #ifndef IR_OP_H
 #define IR_OP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* resize.c - Resize along each axis: extents, scales, source positions and weights. */
 #include "ir/core/resize.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* resize.h - what Resize does along each axis, from its attributes, scales or sizes; for every device. */
 #ifndef IR_RESIZE_H
 #define IR_RESIZE_H

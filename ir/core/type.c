@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* type.c - element types and tensor types: names, sizes, comparison, text for messages. */
 #include "ir/core/type.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* type.h - the type of a tensor: element type and dimensions.
  *
  * A dimension is a constant (>= 0) or a symbol: -(k + 1) names symbol k of the graph the type belongs to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* index_span.c - intervals of what is used as an index. */
 #include "ir/data/index_span.h"
 

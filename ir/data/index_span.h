@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* index_span.h - does every index of a graph stay on its axis, whatever its inputs are drawn from?
  *
  * Intervals are carried forward from inputs and constants to the operands that Gather and the like read as

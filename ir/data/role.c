@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* role.c - roles of inputs and constants, read off their uses. */
 #include "ir/data/role.h"
 

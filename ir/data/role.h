@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* role.h - what an input or a constant of a graph is for, read off the graph.
  *
  * The first operators that use a value decide, seen through views, casts and copies, and, where those leave

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stats.c - reads tensor_stats and turns an entry, or else a role, into a law. */
 #include "ir/data/stats.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stats.h - statistics of tensors that a model carries instead of its weights, and the laws they give.
  *
  * The metadata entry "tensor_stats" is a JSON object: value name -> { mean, std, min, max, data, source },

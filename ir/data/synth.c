@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* synth.c - made-up elements by law, seed and position. */
 #include "ir/data/synth.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* synth.h - made-up elements: a law with its numbers, and element i of it as a function of (seed, i).
  *
  * Elements are made one by one from a counter, so a tensor can be written in pieces, in any order, from any

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* weights.c - makers for constants without data. */
 #include "ir/data/weights.h"
 

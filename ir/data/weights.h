@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* weights.h - constants whose data file is missing get elements made up by role and statistics.
  *
  * Nothing is allocated or written here: a constant without data is given a maker (PmBlob.make), and whoever

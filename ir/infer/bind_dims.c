@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bind_dims.c - shapes made definite: shape arithmetic folded away, named sizes given a value. */
 #include "ir/infer/infer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dim_expr.c - sums and products of open sizes. */
 #include "ir/infer/dim_expr.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dim_expr.h - sums and products of open sizes: "seq + 1", "2*batch", "batch*seq".
  *
  * A size that is computed from others is a symbol whose name is the formula, in one canonical spelling: a sum

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_inline.c - replaces fused nodes by the graphs they stand for. */
 #include "ir/core/graph_priv.h"
 #include "ir/core/kernel.h"

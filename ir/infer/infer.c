@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer.c - runs the shape rule of a node, and the checks and messages that all rules share. */
 #include "ir/infer/infer.h"
 

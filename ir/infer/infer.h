@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer.h - shape and type rules, and the verifier.
  *
  * The rule of a row is infer_<shape token>; a missing one is a link error.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_data.c - shape rules of operators whose result is as large as a value says, and of random numbers. */
 #include "ir/core/onnx_dtype.h"
 #include "ir/infer/infer_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_einsum.c - shape rule of Einsum. */
 #include "ir/core/einsum.h"
 #include "ir/infer/infer_priv.h"

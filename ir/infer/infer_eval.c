@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_eval.c - evaluates operators that move elements of small integer values. */
 #include "ir/core/element.h"
 #include "ir/infer/infer_fold_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_eval_ew.c - evaluates arithmetic, comparison and reduction of small integer values.
  *
  * A dimension known only by its symbol takes part where the result does not depend on its size, or is it.

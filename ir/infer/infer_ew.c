@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_ew.c - shape rules of element-wise operators and reductions. */
 #include "ir/core/onnx_dtype.h"
 #include "ir/infer/infer_priv.h"

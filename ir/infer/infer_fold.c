@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_fold.c - follows small integer values through shape arithmetic while a graph is inferred.
  *
  * Exporters compute shapes with nodes: Shape, Gather, arithmetic, Concat, and then Reshape. Each element of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_fold_priv.h - one evaluation of a small integer value: what infer_fold.c gives to infer_eval.c. */
 #ifndef IR_INFER_FOLD_PRIV_H
 #define IR_INFER_FOLD_PRIV_H

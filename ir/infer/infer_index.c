@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_index.c - shape rules of operators that read or write elements at places given by another tensor. */
 #include "ir/infer/infer_priv.h"
 

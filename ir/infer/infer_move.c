@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_move.c - shape rules of operators that move elements without computing. */
 #include "ir/infer/infer_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_nn.c - shape rules of contractions, convolution, pooling and normalisation. */
 #include "ir/core/onnx_dtype.h"
 #include "ir/infer/infer_priv.h"

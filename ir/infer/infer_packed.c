@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_packed.c - elements of integer values in as few bytes as they need.
  *
  * Index lists of graph networks have thousands of elements, half of them unknown, and a dozen nodes hand them

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_priv.h - what the shape rules share: the node at hand, checks, messages, known integer elements.
  *
  * A rule reads operand types and attributes and writes c->out[0..n_out-1]; it never changes the graph. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_quant.c - shape rules of QuantizeLinear and DequantizeLinear. */
 #include "ir/core/onnx_dtype.h"
 #include "ir/infer/infer_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_resize.c - shape rule of Resize. */
 #include "ir/core/resize.h"
 #include "ir/infer/infer_priv.h"

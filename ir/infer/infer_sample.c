@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_sample.c - shape rules of sampling between elements: GridSample, RoiAlign, Col2Im; and of Det. */
 #include "ir/infer/infer_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer_shape.c - shape rules of values that depend on shapes only, and of nodes with their own rules. */
 #include "ir/infer/infer_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verify.c - checks that a graph is what the rest of the program takes for granted. */
 #include "ir/infer/infer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx.h - ONNX models in and out.
  *
  * Import reads opsets 7 to 21, normalises them (see ops.def) to this program's form, and reports each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_export.c - a graph becomes an ONNX model: constants, types, names, metadata; see onnx_export_node.c.
  */
 #include "ir/onnx/onnx.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_export_node.c - nodes out of normal form: attributes that ONNX wants as operands become constants,
  * opaque nodes get their bytes back, and the opset is chosen so that every node means what it meant. */
 #include "ir/onnx/onnx_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_fill.c - writes a model with every weight in it: the file's own nodes, unchanged, and the elements of
  * initializers that were kept in other files or nowhere.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_import.c - ONNX models in: entry points, model-level checks, the report. */
 #include "ir/onnx/onnx.h"
 

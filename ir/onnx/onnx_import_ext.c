@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_import_ext.c - weights in files beside the model: found only below the model's folder, mapped once.
  *
  * A location is relative. Absolute paths, ".." and links that lead out of the folder are refused; a missing

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_import_func.c - model-local functions are inlined where they are called.
  *
  * The body is imported in a scope of its own: its inputs stand for the call's operands, its outputs get the

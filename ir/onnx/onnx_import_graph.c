@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_import_graph.c - a GraphProto becomes a graph: inputs, constants, nodes in order, outputs. */
 #include "ir/core/graph_priv.h"
 #include "ir/infer/dim_expr.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_import_node.c - one node at a time: draft, normal form, graph node, inference; constants and kernels.
  */
 #include "ir/onnx/onnx_source.h"

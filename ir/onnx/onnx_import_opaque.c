@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_import_opaque.c - nodes whose meaning we do not know: kept as bytes, wired like any other node.
  *
  * Attribute `raw` is the NodeProto without operands, results and name; `opset` the version of its domain;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_import_order.c - names of a graph or function body: who defines them, who uses them, in what order. */
 #include "ir/onnx/onnx_priv.h"
 #include "ir/onnx/onnx_source.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_import_scan.c - checks the bytes of a message before anything is built from them.
  *
  * protobuf-c recurses on nested messages without a bound and stops texts at their first NUL. One walk

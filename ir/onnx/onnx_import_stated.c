@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_import_stated.c - the types that a model states against those that its definition gives. */
 #include "ir/onnx/onnx_source.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_priv.h - what the files of the ONNX reader and writer share.
  *
  * Reading goes: scan (bytes are well formed, nesting is bounded, text is UTF-8), find the parts

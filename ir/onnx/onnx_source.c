@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_source.c - where the parts of a model lie, and unpacking them one at a time. */
 #include "ir/onnx/onnx_source.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_source.h - a model's messages one at a time.
  *
  * protobuf-c unpacks whole messages, and a whole model unpacked takes several times its file. So the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_tensor.c - TensorProto messages: element types, inline data in all its spellings, reading and writing.
  */
 #include "ir/onnx/onnx.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_wire.c - protobuf's wire format, field by field. */
 #include "ir/onnx/onnx_wire.h"
 

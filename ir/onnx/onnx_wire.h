@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_wire.h - the fields of a serialised protobuf message, one after the other, without building anything.
  *
  * What is read here is at most as lenient as protobuf-c: a key has at most 5 bytes and a field number from 1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_bind.c - gives constants that a text names by reference their data back. */
 #include "ir/core/graph_priv.h"
 #include "ir/text/parse_priv.h"

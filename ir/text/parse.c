@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parse.c - the text form into a graph: models, graphs and nodes.
  *
  * One pass over the tokens. Names used before their definition are patched at the end of their graph; types

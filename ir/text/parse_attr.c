@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parse_attr.c - types, tensor data and attributes of the text form. */
 #include "ir/text/parse_priv.h"
 

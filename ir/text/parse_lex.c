@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parse_lex.c - tokens of the text form, their positions, and the errors that name them. */
 #include "ir/text/parse_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parse_priv.h - what the parts of the text parser share: lexer, errors, attribute values. */
 #ifndef IR_PARSE_PRIV_H
 #define IR_PARSE_PRIV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* print.c - a graph in its canonical text form. */
 #include "ir/text/text.h"
 

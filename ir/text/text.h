@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.h - the text form of a graph: ONNX's textual syntax, printed canonically.
  *
  *   <ir_version: 8, opset_import: ["" : 18], metadata_props: ["key": "value"]>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* build.c - compiles passes, and starts one from the template. */
 #include "matcher/host/build.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* build.h - compiling a pass with the published line, and starting one from the template. */
 #ifndef MATCHER_BUILD_H
 #define MATCHER_BUILD_H

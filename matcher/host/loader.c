@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* loader.c - mapping a plugin's shared object and checking what it was built for. */
 #include "matcher/host/loader.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* loader.h - a plugin's shared object in memory. Only for the pass host's process: opening one runs its code.
  *
  * There is no dlopen: the object is mapped from bytes that integrity/gates/elf_gate.h has accepted, its few

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* object.c - reading a pass's shared object once. */
 #include "matcher/host/object.h"
 

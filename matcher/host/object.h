@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* object.h - a pass's shared object, read once: what is hashed, gated and mapped are the same bytes. */
 #ifndef MATCHER_OBJECT_H
 #define MATCHER_OBJECT_H

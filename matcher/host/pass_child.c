@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_child.c - the work of the program that runs passes: the only place where a plugin's code runs. */
 #include "matcher/host/pass_job.h"
 

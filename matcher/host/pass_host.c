@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_host.c - starting the child, and judging how it ended and what it answered. */
 #include "matcher/host/pass_host.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_host.h - running a pass: its code in another program, its answer checked here.
  *
  * That program, passmith-host, starts with an empty environment and knows nothing of the caller: it gets the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_job.c - a job for the pass host's program, as bytes. */
 #include "matcher/host/pass_job.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_job.h - what the caller of a pass and the program that runs it say to each other.
  *
  * Job, on the child's stdin: "PMJOB1 <bytes of object> <bytes of graph text> <bytes of rule> <bytes of name>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_stats.c - rules and their statistics as JSON, back from untrusted JSON, and as a report. */
 #include "matcher/host/pass_job.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verdict.c - names and meanings of verdicts. */
 #include "matcher/host/verdict.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verdict.h - the named ways in which the evaluation of a pass can end (matcher/host/verdicts.def). */
 #ifndef MATCHER_VERDICT_H
 #define MATCHER_VERDICT_H

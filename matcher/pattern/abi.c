@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* abi.c - reading the structures of a plugin, of any version. */
 #include "matcher/pattern/abi.h"
 

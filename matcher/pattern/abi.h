@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* abi.h - reading the structures of a plugin, which may be older and shorter than this program's, or longer.
  */
 #ifndef MATCHER_ABI_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lint.c - everything that can be wrong with a rule and is visible before any graph is. */
 #include "matcher/pattern/rules.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* match.c - matching one pattern at one value.
  *
  * Goals ("this value is that pattern node") form a linked list; a choice point keeps the list as it was and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* match.h - matching one pattern at one value of a graph: a goal stack with backtracking and a step budget.
  *
  * Strict: exact operand counts, attributes that are not mentioned hold their defaults, and results of matched

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pattern.c - copying a plugin's pattern tree into the host's form, and printing it. */
 #include "matcher/pattern/pattern.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pattern.h - patterns as the host keeps them: a flat tree, copied out of the plugin and checked for form.
  *
  * The words that wrap another pattern (AS, WITH, TYPED, KEEP, ORDERED, ANYATTR, RESULT) become fields of the

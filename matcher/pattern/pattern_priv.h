@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pattern_priv.h - building patterns, shared by the copier and the parser. */
 #ifndef MATCHER_PATTERN_PRIV_H
 #define MATCHER_PATTERN_PRIV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pattern_text.c - parsing the text form of patterns (see pattern.h). */
 #include "matcher/pattern/pattern.h"
 #include "matcher/pattern/pattern_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* propose.c - writes the pattern of a graph as source text. */
 #include "matcher/pattern/propose.h"
 

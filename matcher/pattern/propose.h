@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* propose.h - a pass to start from: the pattern of a graph, in the words of passmith/dsl.h.
  *
  * Inputs and constants of more than one element become slots, constants of one element numbers, values that

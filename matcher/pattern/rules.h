@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rules.h - the rules of plugins in the host's form, checked and in the order in which they are tried. */
 #ifndef MATCHER_RULES_H
 #define MATCHER_RULES_H

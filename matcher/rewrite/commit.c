@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* commit.c - putting a described kernel in the place of the nodes it was matched with. */
 #include "ir/infer/infer.h"
 #include "matcher/rewrite/rewrite.h"

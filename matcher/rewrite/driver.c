@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* driver.c - trying rules at nodes, calling check and rewrite, counting. */
 #include "matcher/rewrite/driver.h"
 

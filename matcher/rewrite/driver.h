@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* driver.h - applying rules to a graph until nothing changes.
  *
  * Order: rules as in PmRules (benefit first); for each, nodes in execution order (bottom-up), found through

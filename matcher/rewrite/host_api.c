@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_api.c - the functions that a plugin may call (PmHost of passmith/pass.h).
  *
  * Every handle is looked up in the round that runs; every call costs a step. A call that cannot be answered

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ksig.c - reading the parameters of kernel entries from CUDA source. */
 #include "matcher/rewrite/ksig.h"
 

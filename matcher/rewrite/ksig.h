@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ksig.h - the parameter list of a kernel entry, read from its CUDA source, compared with launch arguments.
  *
  * A small tokenizer, not a C++ parser: it knows comments, strings, preprocessor lines, `__global__`, the

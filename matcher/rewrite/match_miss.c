@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* match_miss.c - why a pattern did not match: as one sentence, and as fields. */
 #include "matcher/pattern/match.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* region.c - sets of nodes that one kernel is to replace: what goes in, what comes out, and whether it can be
  * one node at all. */
 #include "matcher/rewrite/session.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rewrite.c - taking down what a rewrite describes: every field of the plugin's structures is checked here.
  */
 #include "matcher/rewrite/rewrite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rewrite.h - the journal of one rewrite: what the plugin described, checked, and then put into the graph.
  *
  * Nothing touches the graph while plugin code runs. pm__commit() builds the body from the matched nodes,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* same.c - walking an original and a rewritten graph together. */
 #include "matcher/rewrite/same.h"
 

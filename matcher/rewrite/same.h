@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* same.h - whether a rewritten graph still means what the original means.
  *
  * Stronger than a canonical form: both graphs, with every fused node replaced by its body, are walked

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* session.c - handles, rounds and execution positions of one pass over one graph. */
 #include "matcher/rewrite/session.h"
 

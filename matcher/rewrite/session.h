@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* session.h - what a plugin can see and say while one of its callbacks runs (private to matcher/).
  *
  * Handles: a callback gets numbers, not value ids. Each number belongs to one round (a check and the rewrite

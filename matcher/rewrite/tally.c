@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tally.c - counting what a rule does at each root. */
 #include "matcher/rewrite/tally.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tally.h - counting what a rule does at each root, over all sweeps (private to matcher/).
  *
  * A root that nothing took is tried again in the next sweep, and counts once, as it ended last. One that

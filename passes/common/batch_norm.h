@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* batch_norm.h - the host's side of bn_relu.cu, for the passes that use it. */
 #ifndef PASSES_BATCH_NORM_H
 #define PASSES_BATCH_NORM_H

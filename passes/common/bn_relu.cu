@@ -106,3 +106,4 @@ extern "C" __global__ void bn_act(const T *__restrict__ x, const P *__restrict__
 	else
 		run<false>(scale, bias, mean, var, x, res, y, i, c, eps, p0, p1);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* choose.h - how wide a kernel loads, and several kernels for one match, of which the tuning step takes the
  * fastest. For passes only. */
 #ifndef PASSES_CHOOSE_H

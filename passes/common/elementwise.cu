@@ -134,3 +134,4 @@ extern "C" __global__ void elementwise(const T *__restrict__ x, const T *__restr
 	else
 		apply<false>(x, a, b, c, y, i, n - (int)i < N ? n - (int)i : N, wx, wa, wb, wc, p0, p1);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

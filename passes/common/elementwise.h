@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* elementwise.h - the host's side of elementwise.cu, for the passes that use it.
  *
  * A pass fills an Elementwise with its formula and operands; elementwise_replace() makes the kernel.

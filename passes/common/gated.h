@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gated.h - act(gate) * up, with the two as separate values or as the halves of one tensor. For passes only.
  */
 #ifndef PASSES_GATED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gelu.h - GELU in the spellings of exporters, as patterns. For passes only.
  *
  *   x * (0.5 * G(x))    0.5 * (x * G(x))    (0.5 * x) * G(x)      with G(x) = 1 + erf(x / sqrt(2))

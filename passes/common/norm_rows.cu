@@ -205,3 +205,4 @@ norm_rows(const T *__restrict__ a, const T *__restrict__ b, const T *__restrict_
 	else
 		norm_row<false>(p, H, inv_H, eps);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

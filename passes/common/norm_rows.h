@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* norm_rows.h - the host's side of norm_rows.cu, for the passes that use it. */
 #ifndef PASSES_NORM_ROWS_H
 #define PASSES_NORM_ROWS_H

@@ -252,3 +252,4 @@ extern "C" __global__ void softmax_warp(const T *__restrict__ x, const T *__rest
 		softmax_lanes<false>(x, m, y, L, scale, mask_scale, at < rows);
 }
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

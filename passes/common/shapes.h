@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shapes.h - questions about shapes that several passes ask. For passes only. */
 #ifndef PASSES_SHAPES_H
 #define PASSES_SHAPES_H

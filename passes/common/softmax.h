@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* softmax.h - the scores of attention: what stands in front of a Softmax, and the kernel for it. For passes
  * only. */
 #ifndef PASSES_SOFTMAX_H

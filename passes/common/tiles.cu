@@ -103,3 +103,4 @@ transpose_tiles(const T *__restrict__ x, const T *__restrict__ bias, const T *__
 	else
 		run<false>(x, bias, pos, head, y, R, Q, skip, scale);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tiles.h - the host's side of tiles.cu, for the passes that use it. */
 #ifndef PASSES_TILES_H
 #define PASSES_TILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* window.h - shifted windows: from a sum's flattened addend down to the image it was cut from. For passes
  * only. */
 #ifndef PASSES_WINDOW_H

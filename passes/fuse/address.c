@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* address.c - where the factors of a product lie: views in front of them are looked through. */
 #include "fuse.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cost.c - microseconds on a large GPU, as replays of a CUDA graph count them. Only differences matter. */
 #include "fuse.h"
 

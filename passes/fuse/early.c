@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* early.c - loads that are issued before anything waits for one.
  *
  * A kernel of a few microseconds is a chain of waits for memory: what is first asked for behind a reduction

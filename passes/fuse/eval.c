@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval.c - writes the statements that compute a value at coordinates: loads, and who writes what. */
 #include "fuse.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval.h - values at coordinates: variables, the statements that compute them, loops, early loads. */
 #ifndef PASSES_FUSE_EVAL_H
 #define PASSES_FUSE_EVAL_H

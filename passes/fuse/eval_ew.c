@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_ew.c - element-wise operators: the operator table's expressions over variables. */
 #include "fuse.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_gather.c - gathers: index arithmetic with indices that are data. */
 #include "fuse.h"
 

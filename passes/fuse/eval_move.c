@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_move.c - operators that move elements, as index arithmetic: views, pieces, padding. */
 #include "fuse.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_pool.c - pools: a window of each element, in loops of one thread. */
 #include "fuse.h"
 

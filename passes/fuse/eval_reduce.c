@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_reduce.c - reductions: by all threads of a row, or by one thread in a loop of its own. */
 #include "fuse.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_resize.c - Resize: nearest neighbours by whole factors as index arithmetic, linear on one or two axes.
  */
 #include "fuse.h"

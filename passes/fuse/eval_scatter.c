@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_scatter.c - scatters seen from the result: a thread goes through the indices of its line, some of them
  * at once, and adds the updates that name its place, in their order and in the type of sums, or takes the
  * last of them. */

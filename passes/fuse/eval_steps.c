@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_steps.c - scatters to places known from the start that lie equally far apart, as an assignment to a
  * slice is exported: which update is for a place is arithmetic. */
 #include "fuse.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* front.c - a product in a launch of its own, in front of the rest: parts of its sum are left in memory, and
  * the launches behind it add them up where they ask for the product. So anything may follow, and a long sum
  * is shared by many blocks.

@@ -59,3 +59,4 @@ template<int H, int W, int OW, int KH, int KW, int SH, int SW, int DH, int DW, i
 		return (unsigned)i < H && (unsigned)j < W ? ((int)c * H + i) * W + j : -1;
 	}
 };
+/* SPDX-License-Identifier: Apache-2.0 */

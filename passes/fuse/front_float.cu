@@ -171,3 +171,4 @@ __device__ __forceinline__ void front_float(const float *a, const float *b, int 
 				out[TURNED ? r + (long long)x * LDO : (long long)r * LDO + x] = sum[i][j];
 		}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -221,3 +221,4 @@ __device__ __forceinline__ void front_half(const E *a, const E *b, int first, in
 						   n - col, v);
 		}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuse.c - automatic fusion, as a pass: one region rule over whatever operators stand together. */
 #include "fuse.h"
 

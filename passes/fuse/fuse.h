@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuse.h - automatic fusion: what the parts of the plugin share.
  *
  * From a set of nodes to a kernel:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* grow.c - which nodes to take together: from a seed, every neighbour that makes the whole faster. */
 #include "fuse.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ix.c - index arithmetic. An index is a linear form over atoms: loop variables, and quotients and remainders
  * of linear forms by constants. Forms are kept in one place each, so that equal ones have equal numbers, and
  * are shortened when they are made: what a reshape takes apart, the next load puts together again. */

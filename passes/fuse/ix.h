@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ix.h - index arithmetic: linear forms over loop variables, their quotients and remainders. */
 #ifndef PASSES_FUSE_IX_H
 #define PASSES_FUSE_IX_H

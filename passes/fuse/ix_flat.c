@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ix_flat.c - places of coordinates in memory, and what of a place the lane decides. */
 #include "fuse.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* limits.h - how much of everything there is room for. */
 #ifndef PASSES_FUSE_LIMITS_H
 #define PASSES_FUSE_LIMITS_H

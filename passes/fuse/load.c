@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load.c - nodes of the graph as operations of the IR. */
 #include "fuse.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load.h - the operations that nodes of the graph are made of. */
 #ifndef PASSES_FUSE_LOAD_H
 #define PASSES_FUSE_LOAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load_cum.c - CumSum of an axis that is not long: each element is a sum of its own, over those that stand
  * before it. */
 #include "fuse.h"

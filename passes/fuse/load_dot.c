@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load_dot.c - MatMul, Einsum, Gemm and convolutions as products of matrices, with what is added to them. */
 #include "fuse.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load_einsum.c - an Einsum of two operands that is a MatMul of views of them: one label is summed over, and
  * the last two of the result are a row of the first and a column of the second operand. All others are
  * batches.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load_ew.c - element-wise operators: the expression that computes them. */
 #include "fuse.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load_move.c - operators that only move elements. */
 #include "fuse.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load_norm.c - reductions, and the operators that are made of them: softmax and norms. */
 #include "fuse.h"
 

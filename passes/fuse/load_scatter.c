@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load_scatter.c - scatters that add or replace, by elements and by tuples of one index. */
 #include "fuse.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load_sum.c - a product as a sum over the products of elements, for the few that are too small for tiles and
  * stand in front of something that no tile reaches (a gate of one pixel, spread over its channel), and for
  * sums of few terms, in windows too. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* memo.c - which values are known where the text stands, and which stay for later loops. */
 #include "fuse.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* order.c - sums that a section asks for at several places have one order of their terms at all of them.
  *
  * A value is computed again where it is asked for again: the scores of an attention for their maximum and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.c - sections: which results one nest of loops makes, and what a row is.
  */
 #include "fuse.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.h - sections of a kernel: how threads share them, their text, what they cost. */
 #ifndef PASSES_FUSE_PLAN_H
 #define PASSES_FUSE_PLAN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* product.c - the text of a product's section: its tile by product.cu, then elements or rows behind it. */
 #include "fuse.h"
 

@@ -267,3 +267,4 @@ __device__ __forceinline__ void product_float(const float *a, const float *b, in
 		for (int j = 0; j < TN; j++)
 			part[(i * LM + lm) * LD + (j / V * LN + ln) * V + j % V] = sum[i][j];
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* product.h - matrix products: where their factors lie, their tiles, and the launch in front of the rest. */
 #ifndef PASSES_FUSE_PRODUCT_H
 #define PASSES_FUSE_PRODUCT_H

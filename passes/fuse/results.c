@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* results.c - what stands behind a product: from the elements of its tile to those of the results. */
 #include "fuse.h"
 

@@ -133,3 +133,4 @@ __device__ inline float gelu16(float x)
 	p = a > 6.f ? 0.f : p;
 	return x * (x < 0.f ? p : 1.f - p);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

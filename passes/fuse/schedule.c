@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule.c - how threads share a section: elements of a vector, threads of a row, rows of a block. */
 #include "fuse.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* section.c - the statements of a section: its loops, and the results that they store. */
 #include "fuse.h"
 

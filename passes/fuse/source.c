@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* source.c - the text of a kernel: what every one begins with, and its sections one after another. */
 #include "fuse.h"
 

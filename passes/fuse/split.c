@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* split.c - rows that many blocks share: one launch for each reduction, and one for the results.
  *
  * Where there are few rows and they are long, a block for each row leaves most of the GPU idle. So each row

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store.c - the statement that stores a result. */
 #include "fuse.h"
 

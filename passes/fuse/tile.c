@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tile.c - which tile of a product a block makes, and how long that takes on a large GPU. */
 #include "fuse.h"
 

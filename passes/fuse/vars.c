@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* vars.c - text, the variables of a kernel, what has been computed already, and indices made by statements.
  */
 #include "fuse.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_api.c - the CUDA driver, opened at run time. */
 #include "runtime/cuda/cuda_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_clock.c - what timing takes on a GPU: events, emptying caches, waiting, recorded launches. */
 #include "runtime/cuda/cuda_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_device.c - the device interface on a GPU, through the driver API.
  *
  * Everything goes to one stream. After a kernel error the context is lost: the error is kept, every call

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_guard.c - finds writes around buffers and into inputs, by the device's own kernels.
  *
  * Every buffer lies between two zones filled with a pattern that reads as NaN. After launches one kernel

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_launch.c - kernels on a GPU: loading, checking a launch, enqueueing it, waiting. */
 #include "runtime/cuda/cuda_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_mem.c - buffers on a GPU: allocation, copies, fills. */
 #include "runtime/cuda/cuda_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_priv.h - the driver's functions, the guard of buffers and what a kernel's PTX says of its parameters;
  * shared by cuda_*.c. */
 #ifndef RUNTIME_CUDA_PRIV_H

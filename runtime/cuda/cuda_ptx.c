@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_ptx.c - the kernels of a PTX text and the types of their parameters.
  *
  * A kernel looks like

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_vmm.c - buffers of checked runs: each in a mapping of its own between wide gaps, read-only to kernels
  * that may only read it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device.c - opens a device by name. */
 #include "runtime/device/device.h"
 

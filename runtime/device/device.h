@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device.h - a device that runs CUDA C++ kernels: `emu` (this CPU) or `cuda` (a GPU).
  *
  * The interface is a struct of functions; each member's contract is stated once, here. A device belongs to

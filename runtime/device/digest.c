@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* digest.c - a keyed fingerprint of bytes. */
 #include "runtime/device/digest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* digest.h - a keyed fingerprint of bytes: whoever does not know the key cannot make other bytes that have
  * it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_watch.c - what happens on a GPU while it is measured. */
 #include "runtime/device/gpu_watch.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_watch.h - what happens on a GPU while it is measured: clocks, heat, throttling and other processes.
  *
  * Read from NVML (libnvidia-ml.so.1, opened at run time, the driver's own), in the process that runs no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* input_pool.c - where the inputs of timed calls come from: drawn anew for every call. */
 #include "runtime/device/input_pool.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* input_pool.h - where the inputs of timed calls come from: drawn anew for every call, on the device.
  *
  * Inputs number `index` are, for each input, either

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kcache.c - what the compilers of both kernel devices share. */
 #include "runtime/device/kcache.h"
 

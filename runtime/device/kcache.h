@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kcache.h - what the compilers of both kernel devices share: the cache's folders, the headers in its keys,
  * and compiling with several processes. */
 #ifndef RUNTIME_KCACHE_H

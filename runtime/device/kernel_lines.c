@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_lines.c - #line in the source of a kernel: it may say which .cu file a part of it was, and no more.
  *
  * A source that tools make of .cu files has `#line 1 "FOLDER/NAME.cu"` before each (tools/embed-cu.sh,

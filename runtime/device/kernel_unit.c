@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_unit.c - the text that a kernel is compiled as: prelude, element type, source. */
 #include "runtime/device/kernel_unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_unit.h - the text that a kernel is compiled as: prelude, element type, source. */
 #ifndef RUNTIME_KERNEL_UNIT_H
 #define RUNTIME_KERNEL_UNIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* library.c - finds cuBLASLt and cuDNN at run time. */
 #include "runtime/device/library.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* library.h - operators that a vendor's library may compute in place of our kernel: matrix products and
  * convolutions of the eager baseline.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* limits.c - what the kernels of a candidate may ask for. */
 #include "runtime/device/limits.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* limits.h - what the kernels of a candidate may ask for: judged from the graph alone, before a byte is
  * allocated or a line compiled, by whoever evaluates and by the worker when it takes a graph. The numbers are
  * those of ir/core/limits.h.

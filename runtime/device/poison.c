@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* poison.c - what outputs and scratch hold before a call. */
 #include "runtime/device/poison.h"
 

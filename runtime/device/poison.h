@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* poison.h - what outputs and scratch hold before a call that is checked, rehearsed or timed.
  *
  * There is one law for all calls of an evaluation, and the bits are drawn by its secret

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* print.c - a bounded text that strangers write to. */
 #include "runtime/device/print.h"
 

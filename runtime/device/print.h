@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* print.h - what kernels print on the device "emu+print", as far as there is room for it. */
 #ifndef RUNTIME_PRINT_H
 #define RUNTIME_PRINT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* probe.c - finds compilers, CUDA libraries and GPUs. */
 #include "runtime/device/probe.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* probe.h - what this machine has for running kernels: libraries, GPUs, compilers. Nothing is kept open. */
 #ifndef RUNTIME_PROBE_H
 #define RUNTIME_PROBE_H

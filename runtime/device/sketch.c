@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sketch.c - 64 sums of a tensor's elements under random signs. */
 #include "runtime/device/sketch.h"
 

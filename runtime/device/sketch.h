@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sketch.h - 64 sums of a tensor's elements under random signs: how far apart two tensors are, once neither
  * is there.
  *

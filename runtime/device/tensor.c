@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensor.c - host tensors: storage and element access by dtype. */
 #include "runtime/device/tensor.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensor.h - host tensors: contiguous row-major elements in their own dtype. */
 #ifndef RUNTIME_TENSOR_H
 #define RUNTIME_TENSOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_choose.c - operators that choose or make entries: Hardmax, TopK, OneHot, ReverseSequence, EyeLike,
  * Range, NonZero, random numbers. */
 #include "runtime/exec/plan_priv.h"

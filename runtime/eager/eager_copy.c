@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_copy.c - copies of strided places into contiguous buffers. */
 #include "runtime/exec/plan_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_depth.c - convolution of each channel by itself: a kernel of its own, since there is nothing to share
  * between channels and libraries serve it badly where images lie plane by plane. */
 #include "runtime/exec/plan_priv.h"

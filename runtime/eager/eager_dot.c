@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_dot.c - matrix products, convolution and pooling. */
 #include "runtime/exec/plan_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_einsum.c - Einsum: a product of matrices for each of a number of batches where it is one, else one
  * thread per result, which sums products over the labels the result lacks. */
 #include "runtime/exec/plan_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_ew.c - element-wise operators, from the expressions of ops.def. */
 #include "runtime/exec/plan_priv.h"
 

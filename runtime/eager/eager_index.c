@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_index.c - operators that read or write elements at places given by another tensor. */
 #include "runtime/exec/plan_priv.h"
 

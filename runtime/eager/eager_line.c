@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_line.c - operators along one axis: CumSum, LpNormalization, DFT; and Trilu. */
 #include "runtime/exec/plan_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_move.c - operators that are views where strides can say it; constants; what has no kernel. */
 #include "runtime/exec/plan_priv.h"
 

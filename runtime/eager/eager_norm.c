@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_norm.c - softmax and normalisations: rows that stay in registers where they fit. */
 #include "runtime/exec/plan_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_pieces.c - results put together from pieces of operands: Concat, Gather, Pad, Tile, DepthToSpace. */
 #include "runtime/exec/plan_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_quant.c - QuantizeLinear and DequantizeLinear. */
 #include "runtime/exec/plan_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_reduce.c - reductions: of rows, of columns, and in two steps where there are few results. */
 #include "runtime/exec/plan_priv.h"
 

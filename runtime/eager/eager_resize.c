@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_resize.c - Resize: one launch over all axes that change. */
 #include "runtime/exec/plan_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_sample.c - GridSample, RoiAlign, Col2Im and Det. */
 #include "runtime/exec/plan_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_vec.c - launches of one result element per element of its operands: how wide, and how each is read.
  *
  * A thread makes U vectors of V neighbouring results, each stored in one access. An operand is read in one of

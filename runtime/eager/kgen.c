@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kgen.c - builds the source and the arguments of one eager launch side by side. */
 #include "runtime/exec/plan_priv.h"
 

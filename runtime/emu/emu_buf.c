@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_buf.c - memory that ends at an inaccessible page.
  *
  * A guarded buffer lies at the end of its pages, its start aligned to 16 bytes; any other at their beginning,

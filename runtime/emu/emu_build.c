@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_build.c - CUDA source to shared object: writes the translation unit, has it compiled, keeps it.
  *
  * Flags: no contraction of a * b + c (the same result on every host, whether it has fma or not), no strict

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_cxx.c - the host's C++ compiler, in a box: it sees itself, its libraries, our headers and one folder of
  * its own, which goes when it is done.
  *

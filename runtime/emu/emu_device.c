@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_device.c - the device interface of the emulated device, and what it says about faults. */
 #include "runtime/emu/emu_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_fault.c - turns a fault of a running kernel into a record and goes back to the launch.
  *
  * The handler runs on a stack of its own (the kernel's may have overflowed). It does not return: it leaves

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_fiber.c - stacks that take turns on one thread. */
 #include "runtime/emu/emu_fiber.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_fiber.h - stacks that take turns on one thread: the emulated device's CUDA threads.
  *
  * Switching saves the callee-saved registers and nothing else (x86-64, aarch64; ucontext elsewhere). Below

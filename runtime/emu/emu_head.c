@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_head.c - what stands in front of every kernel, compiled once: reading cuda_host.h and the prelude takes
  * the compiler longer than a kernel does.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_object.c - whether a compiled kernel may be loaded: nothing of it runs before it is called, and it
  * needs no library but libm.
  *

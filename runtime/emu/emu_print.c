@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_print.c - printf of a kernel: the format string and its arguments become text.
  *
  * Runs in the process of the kernels. The format is a stranger's: a conversion takes only an argument of its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_priv.h - what the files of the emulated device share: emu_device.c (the interface), emu_buf.c
  * (guarded memory), emu_scan.c, emu_build.c, emu_head.c, emu_cxx.c and emu_object.c (source to shared
  * object), emu_run.c (threads and barriers), emu_fault.c (signals).

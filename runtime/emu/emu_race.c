@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_race.c - accesses to shared memory that no barrier orders, and those between two arrays.
  *
  * For every byte: who wrote it last and who has read it since, and when, counted in barriers of the block and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_run.c - one launch: blocks one after another, the threads of a block as fibers.
  *
  * A thread runs until it ends or waits. A fiber whose thread has ended takes the next thread that has not

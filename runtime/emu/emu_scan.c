@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_scan.c - finds the kernels of a CUDA source and rewrites what a host compiler cannot take.
  *
  * One pass over the tokens. The only text that changes is the declaration of dynamic shared memory:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exec.c - loads a plan onto a device and runs it. */
 #include "runtime/exec/exec.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exec.h - the executor: a graph becomes a plan of views, allocations and launches; the plan runs on a
  * device.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exec_digest.c - one digest of what the fused kernels of an executor are: the same wherever they run. */
 #include "runtime/exec/exec.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exec_isolated.c - a run in a process of its own, which a kernel cannot leave and which ends with the run.
  *
  * The process is forked from one that holds the device with everything loaded, so that the inputs and the

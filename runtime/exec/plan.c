@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.c - turns a graph into launches and views. */
 #include "runtime/exec/plan_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_kernel.c - launches of fused (Kernel) nodes, as they describe themselves. */
 #include "runtime/exec/plan_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_lib.c - describes products and convolutions so that a library can take them. */
 #include "runtime/exec/plan_priv.h"
 

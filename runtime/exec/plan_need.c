@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_need.c - how many elements of each value a graph's results need: what a fused kernel is charged for.
  */
 #include "runtime/exec/plan_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_priv.h - the plan's inside: where values live, which launches compute them; shared by plan*.c,
  * eager_*.c and exec.c.
  *

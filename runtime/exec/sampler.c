@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sampler.c - single timed samples of plans on a device: what happens around each timed call. */
 #include "runtime/exec/sampler.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sampler.h - single timed samples of plans on a device: what happens around each timed call.
  *
  * Several sides (executors of graphs with the same inputs) are prepared once, each with a pool of bindings. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* flops.c - floating-point operations of a node, for the modelled clock. */
 #include "ir/core/einsum.h"
 #include "runtime/ref/ref.h"

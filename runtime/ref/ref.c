@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref.c - the reference device: dispatch by operator and execution of whole graphs. */
 #include "runtime/ref/ref_priv.h"
 

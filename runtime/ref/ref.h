@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref.h - the reference device: every operator of the table in double precision on the host.
  *
  * The oracle: floating-point values are held as doubles (integers and booleans as 64-bit integers) from the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_choose.c - operators that choose or mark entries: Hardmax, TopK, OneHot, EyeLike, ReverseSequence. */
 #include "runtime/ref/ref_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_conv.c - Conv and ConvTranspose in any number of spatial dimensions.
  *
  * Output positions are taken in tiles; for each tile the input elements that meet some rows of the filter

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_data.c - operators whose result is as large as a value says: Range, NonZero, Unique, NonMaxSuppression.
  */
 #include "ir/infer/infer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_dot.c - MatMul and Gemm, and the blocked product behind them and behind Conv. */
 #include "runtime/ref/ref_priv.h"
 

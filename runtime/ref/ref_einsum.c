@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_einsum.c - Einsum by loops over all labels. */
 #include "ir/core/einsum.h"
 #include "runtime/ref/ref_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_ew.c - element-wise operators: every EW row of ops.def becomes a double and an int64 function. */
 #include "runtime/ref/ref_priv.h"
 

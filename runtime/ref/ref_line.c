@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_line.c - operators along one axis: ArgMax, ArgMin, LpNormalization, DFT. */
 #include "runtime/ref/ref_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_move.c - operators that move elements: every one is a few box copies between strided places. */
 #include "runtime/ref/ref_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_norm.c - LayerNormalization, RMSNormalization, BatchNormalization (inference and training), LRN. */
 #include "runtime/ref/ref_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_pool.c - MaxPool, AveragePool and the global pools. */
 #include "runtime/ref/ref_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_priv.h - what the files of the reference device share.
  *
  * Every operator function gets operands and results whose types inference has checked; it reads attributes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_quant.c - QuantizeLinear and DequantizeLinear. */
 #include "runtime/ref/ref_priv.h"
 

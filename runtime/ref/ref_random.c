@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_random.c - random numbers as a function of seed and position, as runtime/kernels/move/random.cu makes
  * them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_reduce.c - reductions over axes, Softmax and LogSoftmax. */
 #include "runtime/ref/ref_priv.h"
 

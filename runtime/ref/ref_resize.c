@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_resize.c - Resize, one axis after the other. */
 #include "ir/core/resize.h"
 #include "runtime/ref/ref_priv.h"

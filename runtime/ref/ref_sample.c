@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_sample.c - GridSample, RoiAlign, Col2Im, Det. */
 #include "runtime/ref/ref_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref_util.c - strides, walks, wrapping and box copies for the reference device. */
 #include "runtime/ref/ref_priv.h"
 

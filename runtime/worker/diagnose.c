@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diagnose.c - kernels compiled for what the compiler says. */
 #include "runtime/worker/diagnose.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diagnose.h - everything a compiler says about kernels that only have to compile: for their author.
  *
  * NVRTC where it is there, else the C++ compiler of the emulated device, which checks and writes no code.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run.c - runs a graph on a device by name; devices that run kernels live in a worker process. */
 #include "runtime/worker/run.h"
 

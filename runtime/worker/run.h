@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run.h - run a graph on a device by name, in a worker process that may be killed. */
 #ifndef RUNTIME_RUN_H
 #define RUNTIME_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker.c - asks a device worker, and replaces it when it fails. */
 #include "runtime/worker/worker.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker.h - a process that holds a device and serves many runs: kernels of candidates never run in this one.
  *
  * Starting a worker costs a fork and the opening of the device (0.3 s on a GPU), so one serves run after run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker_pack.c - graphs and tensors as bytes between this process and a device worker. */
 #include "runtime/worker/worker_priv.h"
 

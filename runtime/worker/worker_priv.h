@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker_priv.h - what a device worker is asked and answers; shared by worker.c (asks) and worker_serve.c
  * (answers).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker_serve.c - what a device worker does: holds a device, a few loaded graphs and a sampler. */
 #include "runtime/device/limits.h"
 #include "runtime/worker/worker_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_bound_attacks.c - passes whose results are nearly right: `passmith eval` refuses each by the error
  * bound, and takes an honest kernel for the same graph. */
 #include "bench/eval/runner.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cubin.c - machine code that asks for too much or holds what it should not: made by NVRTC, and made by
  * hand from what NVRTC made. */
 #include "integrity/cubin/cubin_gate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_device.c - kernels that cheat: each ends in its verdict, and the honest kernel after it is still
  * right. */
 #include "base/sandbox/sandbox.h"

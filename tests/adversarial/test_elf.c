@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_elf.c - shared objects that may not be loaded: each is refused with its reason, none of its code runs.
  */
 #include "base/sys/io.h"

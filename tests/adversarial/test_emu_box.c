@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu_box.c - kernels for the emulated device that try to leave it: while they are compiled, when they
  * are loaded, while they run. A GPU's compiler never sees what stands in #ifdef PASSMITH_EMU.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_gate.c - `passmith eval` judges the PTX of a candidate's kernels on a machine without a GPU, too: what
  * would run on one is refused on `emu`, with a sentence that names the instruction. */
 #include "base/core/str.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_harness.c - what a pass could gain from the harness itself: scores, tasks, processes. Named by
  * fixture. */
 #include "bench/compare/allclose.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_honest.c - honest kernels over random shapes and element types: at most one in 200 may be refused.
  *
  * Half of them are written as authors usually do (honest_kernels.c), half in unusual but legal ways

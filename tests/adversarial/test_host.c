@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_host.c - passes whose code attacks the process that runs it. */
 #include "base/sandbox/sandbox.h"
 #include "tests/lib/need.h"

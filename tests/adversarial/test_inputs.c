@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_inputs.c - passes that are wrong only for numbers which a judge may forget to draw; each beside an
  * honest one that has to stay right. One of them goes through the command in tests/cli/judge/judge.sh. */
 #include "base/core/json.h"

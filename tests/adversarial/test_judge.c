@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_judge.c - passes that try the judge: each ends in its verdict, and an honest pass after it is still
  * right. */
 #include "base/core/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_kill.c - an evaluation whose processes are killed at random moments: nothing stored is lost, nothing
  * is left behind, and the run goes on to the same results.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ptx.c - kernels whose machine code may not run: refused by their PTX, however the source hides it. */
 #include "integrity/ptx/ptx_gate.h"
 #include "runtime/cuda/nvrtc/nvrtc.h"

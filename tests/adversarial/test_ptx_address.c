@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ptx_address.c - kernels that reach, by arithmetic on addresses, what is not theirs: the second siege's
  * attacks on the PTX gate and their relatives, and honest kernels that come close to them. */
 #include "integrity/ptx/ptx_gate.h"

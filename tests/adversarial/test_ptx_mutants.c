@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ptx_mutants.c - the PTX that NVRTC makes of the tree's kernels, changed at random: the gate ends,
  * stays inside the text and has a sentence for every refusal, and what it accepts has nothing in it that no
  * kernel may have, by a reader that shares nothing with the gate. (What small kernels reach is executed by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_rewrite.c - answers that a pass, or whoever took over its process, may give: judged as bytes from an
  * enemy.
  *

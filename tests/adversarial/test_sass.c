@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sass.c - machine code that reaches what is not the kernel's: compiled without the PTX gate, or changed
  * by hand from what NVRTC made. Each case first sees that the unchanged code passes. */
 #include "integrity/cubin/cubin_gate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_secret.c - passes that know what an evaluation draws, and passes of which one alternative is not what
  * the others are. */
 #include "base/core/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_siege_box.c - clocks and moved code: passes and emulated kernels that look for the time without asking
  * the system, or make their own system calls look like the C library's. */
 #include "base/sandbox/sandbox.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_siege_timed.c - the second siege on timed calls: caches of rows, inputs and pointers never hit, what
  * is cheap in the layout of timed calls alone is found in checked runs, nothing can be kept beside a buffer,
  * and nobody gets more memory than there is for a candidate. Where there is no clock the calls are rehearsed;

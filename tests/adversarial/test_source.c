@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_source.c - kernel sources that attack the compiler: compiled in the closed process, as every
  * candidate's are. */
 #include "base/sandbox/sandbox.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sums.c - parts of a body left out end as INCORRECT, and the same kernels done honestly as OK. */
 #include "bench/eval/runner.h"
 #include "bench/report/report.h"

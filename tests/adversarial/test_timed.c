@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_timed.c - kernels that are right until they are timed. Each case ends in its verdict, and the same
  * kernel without the trick passes. Where there is no clock the calls are rehearsed (bench/timing/clock.h);
  * with PASSMITH_TEST_DEVICE=cuda they are timed. */

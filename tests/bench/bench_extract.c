@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_extract.c - extraction from graphs of 300,000 nodes: time and memory of each step (make
  * bench-extract).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_import.c - how fast models are read, and how much memory that takes; `make bench-import` runs it.
  *
  *   bench_import MODEL.onnx...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_integrity.c - what an evaluation costs, and what each layer around strangers' code adds to it.
  *
  * One pass (silu), one subgraph, small shapes, the device emu, kernels in the cache: the bar is 2 s. Times

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_judge.c - the experiment that tells what the error bound is worth.
  *
  * bench_judge [--json FILE] [--body NAME] [--type f32|f16|bf16] [--terms MOST] [--seed S] [--seeds N]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # build.sh - passmith build compiles the kernels too: every error, at its place in the author's file, by whichever
 # compiler is there.
 # shellcheck source=tests/lib/tap.sh

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # build_passes.sh - passmith build refuses no pass of ours, whichever compiler reads the kernels. NVRTC reads those with
 # a DEF, of which there is more than one way to compile a text; all others are compiled by it in other tests.
 # shellcheck source=tests/lib/tap.sh

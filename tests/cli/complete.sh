@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # complete.sh - what a new row of a table needs elsewhere is there: text for PyTorch of operators, a place that gives a
 # verdict and a test that expects it. CONTRIBUTING.md says which files these are. (Commands: json_errors.sh, help.sh.)
 # shellcheck source=tests/lib/tap.sh

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # core.sh - real models: they come in and round-trip unchanged, and the devices agree on them (passes: core_passes.sh).
 #
 # Needs the model graphs in $PASSMITH_SHARED/models/core (default ../shared); without them the script is skipped.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # door.sh - models come in and go out unchanged and their stated types follow from inference (import --check); bind
 # and simplify write models that are right.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # functions.sh - model-local functions are inlined as ONNX means them: nested, with references to attributes of every
 # kind and defaults, opsets of their own, clashing names, omitted operands, overloads (tests/golden/functions).
 # shellcheck source=tests/lib/tap.sh

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # install.sh - make install into an empty prefix: it works without the source folder, for another user, and elsewhere
 # after a move; make uninstall leaves nothing.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # json_errors.sh - under --json every command prints one object on stdout, also when it fails: what went wrong, where,
 # and what was finished.
 # shellcheck source=tests/lib/tap.sh

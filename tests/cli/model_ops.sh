@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # model_ops.sh - every operator of the real models has a row with a reference function and a kernel.
 #
 # Needs the model graphs of $PASSMITH_SHARED/models (default ../shared): core/, and corpus.tar.xz, which is unpacked

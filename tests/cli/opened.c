@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opened.c - runs a command and counts how often it opens files: opened FILE... -- COMMAND...
  *
  * The kernel tells (inotify), so nothing in the command can hide an opening. A count for each file goes to

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # reference.sh - the generated pages of docs/reference say what the program and the sources say, and their
 # generators notice what is missing.
 # shellcheck source=tests/lib/tap.sh

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # sandbox_place.sh - a pass is judged wherever the system put the C library of the process that runs it: here on both
 # sides of a multiple of 4 GiB, where it is in one process of three thousand. Not randomised, libraries lie below the
 # room of the stack, so that its limit moves them.

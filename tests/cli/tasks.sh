@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tasks.sh - from models to a benchmark and to packs: extract, build, check, pack, verify, unpack, evaluate, and the database's
 # copies.
 # shellcheck source=tests/lib/tap.sh

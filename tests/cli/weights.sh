@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # weights.sh - a model without its weights: they are made up and that is said; materialize writes them down; what is
 # written computes the same; ONNX Runtime, where it is installed, agrees.
 # shellcheck source=tests/lib/tap.sh

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_conform.c - the conformance runner itself: what passes, what fails, what is counted. */
 #include "base/core/vec.h"
 #include "base/sys/io.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_light.c - nine classic models of the ONNX project on the reference device.
  *
  * Their weights are constants made by ConstantOfShape, so that all outputs but DenseNet's are uniform: an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_nodes_emu.c - the ONNX project's node tests on the emulated device, one TAP line per operator.
  *
  * test_onnx_nodes_emu [--json] [FOLDER]: see tests/lib/graphs/conform_tap.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_cubin.c - whatever bytes are given as machine code, the gate ends, stays inside it, has a sentence for
  * every refusal, and accepts no instruction that a second reader refuses. */
 #include "integrity/cubin/cubin_gate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_elf.c - whatever bytes a shared object has, the gate ends, stays inside them, and gives a reason for
  * every refusal; what it accepts can be mapped (nothing of it is run). */
 #include "integrity/gates/elf_gate.h"

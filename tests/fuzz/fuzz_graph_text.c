@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_graph_text.c - any bytes parse or are refused; what parses prints, parses again and prints the same.
  */
 #include "ir/text/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_jsonl.c - any bytes as an export of a database: refused for a reason in one line, or stored, exported
  * and imported again to the same bytes. The database stays empty: each input is a batch that is taken back.
  */

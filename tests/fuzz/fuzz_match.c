@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_match.c - random graph x random pattern: matching ends, and a match keeps its promises. A pattern is
  * made from the graph, around a value, and then damaged here and there, so that both answers occur. */
 #include "base/core/rng.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_onnx.c - any bytes as an ONNX model: refused with one sentence, or read, written and read back alike.
  */
 #include "base/core/str.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_pack.c - a pack whose task.json was changed: refused with one sentence, or read as the task it names.
  *
  * The first two bytes say where the others are written over (even) or put into (odd) a good manifest, so that

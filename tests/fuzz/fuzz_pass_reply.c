@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_pass_reply.c - whatever bytes a pass's process answers with, there is a verdict, and a graph only with
  * OK, one that computes the original. */
 #include "ir/infer/infer.h"

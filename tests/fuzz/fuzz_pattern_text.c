@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_pattern_text.c - any bytes parse or are refused; what parses prints, parses again and prints the same;
  * lint ends on it. */
 #include "matcher/pattern/rules.h"

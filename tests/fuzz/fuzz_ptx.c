@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_ptx.c - two properties of the PTX gate. Whatever text it is given, it ends, stays inside the text, and
  * has a sentence for every refusal. And what it accepts is safe: the input also stands for changes to small
  * kernels (another opcode, operand, offset, state space, target, an instruction more or less); what is

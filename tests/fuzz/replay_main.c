@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay_main.c - a plain main for fuzz targets: replays inputs, and mutations of them, without libFuzzer.
  *
  * fuzz_X [-n COUNT] [-s SECONDS] [FILE|FOLDER]... runs every file, then up to COUNT inputs made from them

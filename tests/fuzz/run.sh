@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # run.sh BUILD [NAME...] - runs the libFuzzer programs of BUILD/libfuzzer (all, or fuzz_NAME...), one at a time,
 # each for FUZZ_TIME seconds (default 60), on its corpus in the tree and what earlier runs found.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cuda_clock.c - the clock on a GPU: does it find the same the same, and what is slower slower?
  *
  * test_cuda_clock [CASE]: all cases, or one. With test_cuda_marks.c the one place where tests look at times:

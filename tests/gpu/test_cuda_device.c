@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cuda_device.c - the cuda device: copies, launches, times, and each mistake of a kernel by its name.
  *
  * A kernel error ends the context, so every case that makes one runs in a process of its own; so does every

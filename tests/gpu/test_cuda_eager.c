@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cuda_eager.c - the eager executor on a GPU against the reference device.
  *
  * test_cuda_eager [CASE]: all cases, or those of a pattern.

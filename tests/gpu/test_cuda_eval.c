@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cuda_eval.c - evaluating passes on a GPU: times are measured, and every way to be wrong ends in its
  * own verdict without harm to the next pass.
  *

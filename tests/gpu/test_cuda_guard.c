@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cuda_guard.c - buffers of checked runs: gaps, read-only inputs, on-chip memory between launches, and
  * what all that costs. */
 #include "base/sys/proc.h"

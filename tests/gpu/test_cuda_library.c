@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cuda_library.c - every way of a convolution or product on a GPU against the reference, and the choice
  * between them: made once, the same bits each time. */
 #include "base/sys/io.h"

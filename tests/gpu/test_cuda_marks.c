@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cuda_marks.c - what the clock stands on: do its marks tell the time, does its flush empty the caches,
  * and are inputs, digests and sketches made on the GPU those that the host makes?
  *

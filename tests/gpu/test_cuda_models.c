@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cuda_models.c - the bundled models on a GPU against the reference device, in three element types, as
  * they are and after each first-party pass. */
 #include "base/core/vec.h"

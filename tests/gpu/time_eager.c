@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* time_eager.c - times each kind of eager kernel on a GPU and writes one JSON line per case to the file
  * named.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* time_launch.c - what a call of a planned graph costs the host, beside a bare launch through the driver.
  *
  *   time_launch [OUT.jsonl]

@@ -70,3 +70,4 @@ extern "C" __global__ void histogram(const unsigned char *x, int *bins, int n)
 	if (threadIdx.x < 16)
 		atomicAdd(&bins[threadIdx.x], local[threadIdx.x]);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -68,3 +68,4 @@ extern "C" __global__ void last_block(const float *x, float *part, float *y, int
 		*y = v;
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

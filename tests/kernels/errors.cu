@@ -97,3 +97,4 @@ extern "C" __global__ void fine(int *y)
 {
 	y[0] = 1;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

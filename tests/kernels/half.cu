@@ -81,3 +81,4 @@ extern "C" __global__ void integers(const T *x, int *y, long long *z, T *back, i
 	back[2 * i] = T(i * 77 - 5000);
 	back[2 * i + 1] = T((long long)i * i * 1000003);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

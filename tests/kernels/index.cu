@@ -32,3 +32,4 @@ extern "C" __global__ void kinds(const double *p, long long a, size_t b, int c, 
 extern "C" __global__ void no_parameters()
 {
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -87,3 +87,4 @@ extern "C" __global__ void members(int *y)
 	auto f = [&](int k) { return p.sum() * k; };
 	y[0] = f(2);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

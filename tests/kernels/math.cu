@@ -152,3 +152,4 @@ extern "C" __global__ void bits(const unsigned *x, int *y, int n)
 	o[12] = (int)__funnelshift_r(v, 1u, 4u);
 	o[13] = __mul24((int)v, 3);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

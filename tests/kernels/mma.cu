@@ -20,3 +20,4 @@ extern "C" __global__ void mma(const T *a, const T *b, float *c)
 	for (int i = 0; i < 4; i++)
 		c[(g + i / 2 * 8) * 8 + 2 * t + i % 2] = sum[i];
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -58,3 +58,4 @@ extern "C" __global__ void brains(const __nv_bfloat162 *x, const __nv_bfloat162 
 	f[6] = a == b ? 1.f : __hbgt2(b, a) ? 2.f : 3.f;
 	f[7] = sizeof(nv_bfloat162) + sizeof(nv_bfloat16) * 10;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -80,3 +80,4 @@ extern "C" __global__ void sized(int8_t *a, uint8_t *b, int16_t *c, uint16_t *d,
 	*g = -4;
 	*h = sizeof(size_t);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

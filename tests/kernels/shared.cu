@@ -99,3 +99,4 @@ extern "C" __global__ void race(int *y, int towards)
 	s[i] = i;
 	y[i] = s[k] == k;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

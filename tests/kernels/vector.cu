@@ -62,3 +62,4 @@ extern "C" __global__ void scale(const float *x, float *y, float a, int n)
 			y[i] = x[i] * a;
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -120,3 +120,4 @@ extern "C" __global__ void block_sum(const float *x, float *y, int n)
 			y[blockIdx.x] = v;
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* figures.c - what a measuring test measured. */
 #include "tests/lib/figures.h"
 

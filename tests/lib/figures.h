@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* figures.h - what a measuring test measured: printed, and written to a file when the program ends. */
 #ifndef TESTS_LIB_FIGURES_H
 #define TESTS_LIB_FIGURES_H

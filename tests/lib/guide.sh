@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # guide.sh - runs the blocks of one guide; sourced by tests/guide.sh, which says what the blocks are.
 
 # run_guide FILE.md FOLDER: prints a line of TAP without a number for each block.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* need.c - skipping test cases with a reason. */
 #include "tests/lib/need.h"
 

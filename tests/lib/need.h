@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* need.h - what a test case needs besides the build: says why and skips the case when it is missing.
  *
  * tests/run.sh counts the case as skipped and lists the reason; nothing passes by not running.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* abi_newer.c - built for a later minor version of the interface. Ends as REJECT_ABI. */
 #include "passmith/pass.h"
 

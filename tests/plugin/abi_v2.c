@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* abi_v2.c - exports only the entry of the next major version. Ends as REJECT_ABI. */
 #include "passmith/pass.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bad_rules.c - what lint finds, all of it in one report. Ends as REJECT_LINT. */
 #include "passmith/dsl.h"
 

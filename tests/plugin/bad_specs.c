@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bad_specs.c - one rule per malformed kernel description; tests pick one with only_rule. All: REJECT_API. */
 #include "passmith/dsl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* crashing_check.c - crashes in its check. */
 #include "passmith/dsl.h"
 

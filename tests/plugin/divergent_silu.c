@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* divergent_silu.c - waits at a barrier that half of the threads never reach. */
 #define SILU_NAME "divergent_silu"
 #define SILU_SOURCE                                                                                          \

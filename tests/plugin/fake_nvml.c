@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake_nvml.c - a library with NVML's functions and made-up answers, for test_gpu_watch.c: clocks that fall,
  * a power cap at the second look, three processes. Compiled like a pass, so without the C library. */
 #define EXPORT __attribute__((visibility("default"))) int

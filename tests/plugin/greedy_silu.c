@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* greedy_silu.c - asks for all the shared memory a block may have, and for some more in its source. */
 #define SILU_NAME "greedy_silu"
 #define SILU_SMEM 232448

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* half_silu.c - leaves the second half of its output as it found it. */
 #define SILU_NAME "half_silu"
 #define SILU_SOURCE                                                                                          \

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hanging_check.c - never returns from its check. */
 #include "passmith/dsl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hanging_silu.c - never ends: the loop waits for what no thread does. */
 #define SILU_NAME "hanging_silu"
 #define SILU_SOURCE                                                                                          \

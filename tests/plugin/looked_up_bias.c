@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* looked_up_bias.c - Softmax of a sum with what a table has at positions that pass through a Reshape. Of rank
  * 2 it is right; of rank 3 each result is too large by 3 in a million, which no tolerance sees. */
 #include "passmith/dsl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* many_words.c - a good plugin that uses what the simple ones do not: two outputs, several launches, scratch,
  * alternatives, defines, results other than the first, ALT, OPT, KEEP, regions. */
 #include "passmith/dsl.h"

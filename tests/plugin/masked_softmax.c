@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* masked_softmax.c - Softmax of a sum, as kernels make it that keep the sum in float or round it as the eager
  * run does; how is told by the rank. The last two are wrong in rows that are masked from end to end. */
 #include "passmith/dsl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* misbehaves.c - one rule per way to go wrong while running; tests pick one with only_rule.
  *
  * All match Mul(x, Sigmoid(x)). They are wrong within the interface; attacks on the host are in

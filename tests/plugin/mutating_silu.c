@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mutating_silu.c - writes its result over its input as well. */
 #define SILU_NAME "mutating_silu"
 #define SILU_SOURCE                                                                                          \

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* never_matches.c - a well-formed pass whose pattern is in no graph. Ends as NO_MATCH. */
 #include "passmith/dsl.h"
 

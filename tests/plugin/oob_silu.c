@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* oob_silu.c - writes one element past the end of its output. */
 #define SILU_NAME "oob_silu"
 #define SILU_SOURCE                                                                                          \

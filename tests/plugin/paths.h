@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* paths.h - where the tests find the plugins that were built with them. */
 #ifndef TESTS_PLUGIN_PATHS_H
 #define TESTS_PLUGIN_PATHS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* short_structs.c - a plugin whose structures end before the last fields of today's: those read as 0, and
  * what lies behind them in memory is not looked at. Ends as OK. */
 #include "passmith/dsl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* silu_with.h - a plugin that fuses Mul(x, Sigmoid(x)) with the kernel source given as SILU_SOURCE, whose
  * entry is `k(const T *x, T *y, long long n)`. Each file that includes it is wrong in one way. */
 #include "passmith/dsl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_json_schema.c - what every command prints under --json is what docs/reference/json says.
  *
  * A schema is checked by the words that the schemas here use: type, required, properties,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* two_kernels.c - one source with two kernels, each launched by a rule of its own. Ends as OK wherever one of
  * them applies. */
 #include "passmith/dsl.h"

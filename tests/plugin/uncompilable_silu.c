@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* uncompilable_silu.c - does not compile: the kernel uses a name that is not declared. */
 #define SILU_NAME "uncompilable_silu"
 #define SILU_SOURCE                                                                                          \

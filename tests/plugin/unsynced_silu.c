@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* unsynced_silu.c - reads from shared memory what another thread may not have written yet. */
 #define SILU_NAME "unsynced_silu"
 #define SILU_SOURCE                                                                                          \

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wrong_silu.c - computes x / (1 + exp(x)): the sign is lost, so only x = 0 comes out right. */
 #define SILU_NAME "wrong_silu"
 #define SILU_SOURCE                                                                                          \

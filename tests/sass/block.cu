@@ -163,3 +163,4 @@ K(copies)(const float4 *p, float *q, int n)
 	__syncthreads();
 	q[threadIdx.x] = s[threadIdx.x + n];
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -60,3 +60,4 @@ K(of_sm_90)(const float *p, float *q, int n)
 	q[0] = p[n];
 #endif
 }
+/* SPDX-License-Identifier: Apache-2.0 */

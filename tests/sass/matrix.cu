@@ -179,3 +179,4 @@ K(matrices_from_shared)(const unsigned *p, unsigned *q, const float *f)
 	q[4] = s[threadIdx.x + 1];
 #endif
 }
+/* SPDX-License-Identifier: Apache-2.0 */

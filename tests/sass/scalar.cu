@@ -235,3 +235,4 @@ K(uniform)(const float *p, float *q, int n, int m, float f, double d, long long 
 	q[3] = f > 1 ? f / (float)n : sqrtf(f) + (float)(d * d) + (float)(d / n) + fminf(f, 2);
 	((double *)q)[4] = d * p[n] + d + (double)n + fma(d, d, (double)p[m]);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound.c - runs a graph in double precision with a unit of error beside each value. */
 #include "bench/compare/bound/bound_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound.h - how far a right kernel may be from the reference, element by element.
  *
  * Two references are run in double precision on a graph (the body of a kernel, on the very operands the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_affine.c - units of error of BatchNormalization: a factor and a shift for each channel. */
 #include "bench/compare/bound/bound_priv.h"
 

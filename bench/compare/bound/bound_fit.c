@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_fit.c - judges results by the bound: each element, and statistics over all of them. */
 #include "bench/compare/bound/bound_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_move.c - units of error found by evaluating an operator on moved operands, and of operators that move
  * elements. */
 #include "bench/compare/bound/bound_priv.h"

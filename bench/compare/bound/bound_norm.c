@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_norm.c - units of error of softmax and of the normalisations, from their textbook formulas. */
 #include "bench/compare/bound/bound_priv.h"
 

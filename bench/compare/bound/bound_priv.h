@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_priv.h - what the files of the error bound share. */
 #ifndef BENCH_BOUND_PRIV_H
 #define BENCH_BOUND_PRIV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_resize.c - units of error of Resize: positions, weights and sums, each rounded.
  *
  * A result is y = sum_j W_j x_j, W_j the product over the axes of weights w(i - p), p the position of the

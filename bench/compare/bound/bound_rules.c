@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_rules.c - which rule gives the unit of error of an operator's results. */
 #include "bench/compare/bound/bound_priv.h"
 

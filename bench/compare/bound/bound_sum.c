@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_sum.c - units of error of sums, products, their roots, and extremes. */
 #include "bench/compare/bound/bound_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_unit.c - what the rules of the error bound share: types, variances and how they add up. */
 #include "bench/compare/bound/bound_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_expand.c - the words expansions are written in. */
 #include "ir/onnx/normal/onnx_expand.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_expand.h - operators that become several nodes when they are imported.
  *
  * An expansion is written as straight code: every call adds a node (its type is inferred at once) and returns

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_expand_attention.c - Attention and RotaryEmbedding as the products, masks and rotations they stand
  * for.
  *

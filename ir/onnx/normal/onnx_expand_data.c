@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_expand_data.c - choosing, marking, windows, dropout and random numbers: defaults filled in, and what
  * other operators can say said by them. */
 #include "ir/onnx/normal/onnx_expand.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_expand_loss.c - NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss out of gathers and reductions.
  */
 #include "ir/onnx/normal/onnx_expand.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_expand_ngram.c - TfIdfVectorizer over integers: windows are gathered, compared with the pool, and
  * counted.
  *

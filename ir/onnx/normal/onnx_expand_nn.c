@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_expand_nn.c - operators that others express: statistics, unpooling, framed transforms, caches. */
 #include "ir/onnx/normal/onnx_expand.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_expand_quant.c - quantisation: scales and zero points in normal form, integer products out of exact
  * ones. */
 #include "ir/onnx/normal/onnx_expand.h"

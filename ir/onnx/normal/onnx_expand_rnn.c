@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_expand_rnn.c - RNN, GRU and LSTM, unrolled over a known number of steps.
  *
  * The products of all steps with the input weights are one MatMul. A state that starts as zero is absent

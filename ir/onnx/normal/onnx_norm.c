@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_norm.c - brings one node to normal form: attributes as the table has them, the rest by operator.
  *
  * The differences between opsets live in onnx_norm_axes.c (axes, slices, reductions), onnx_norm_nn.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_norm_axes.c - operators whose axes, sizes or bounds moved between attributes and operands. */
 #include "ir/onnx/normal/onnx_expand.h"
 

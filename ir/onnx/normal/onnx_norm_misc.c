@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_norm_misc.c - the remaining differences between opsets: bounds, casts, dropout, shapes. */
 #include "ir/onnx/onnx_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_norm_nn.c - windows (convolution, pooling), softmax and normalisation across opsets. */
 #include "ir/onnx/onnx_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bias_act.c - an addition and the activation behind it as one kernel.
  *
  *   relu(a + b)   s * sigmoid(s)   s * sigmoid(1.702 s)   hardswish(s)    with s = a + b

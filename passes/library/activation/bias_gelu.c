@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bias_gelu.c - GELU in the spellings of exporters, with the bias addition in front of it, as one kernel.
  *
  * Spelled with Div, Erf, Add, Mul, Mul, GELU is 5 launches that move 12 elements per output element, 6 and 14

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* geglu.c - gelu(x) * u, the gate of T5's and many diffusion models' feed-forward blocks, as one kernel; also
  * where gate and value are the halves of one product.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* quick_gelu.c - x * sigmoid(c * x), CLIP's GELU, as one kernel. bias_act.c has it with an addition in front.
  *
  * With E bytes per element: apart, Mul 2 E, Sigmoid 2 E, Mul 3 E: 3 launches and 7 E; here 1 launch and 2 E.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* se_gate.c - the gate of squeeze-and-excite blocks as one kernel.
  *
  *   x * sigmoid(s)    x * hardsigmoid(s)    x * clip(s + 3, 0, 6) / 6       s of shape [N, C, 1, 1], x of [N,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* silu.c - x * sigmoid(x) as one kernel.
  *
  * Run apart, Sigmoid reads x and writes a temporary, and Mul reads both and writes y: five elements moved per

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* swiglu.c - silu(x) * u, the gate of Llama's feed-forward block, as one kernel; also where gate and value
  * are the halves of one product.
  *

@@ -32,3 +32,4 @@ extern "C" __global__ void heads(const T *__restrict__ x, const T *__restrict__ 
 	else
 		run<false>(x, bias, y, scale);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

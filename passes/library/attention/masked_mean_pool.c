@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* masked_mean_pool.c - mean over the sequence axis, ignoring masked tokens, as one kernel.
  *
  *   y[b,h] = sum_s x[b,s,h] * mask[b,s] / max(sum_s mask[b,s], eps)

@@ -121,3 +121,4 @@ masked_mean_pool(const T *__restrict__ x, const M *__restrict__ mask, T *__restr
 	else
 		pool<false>(x, mask, y, S, H, eps);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

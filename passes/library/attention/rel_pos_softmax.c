@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rel_pos_softmax.c - attention scores plus a relative position bias that is gathered from a table, and
  * softmax, as one kernel.
  *

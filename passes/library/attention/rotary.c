@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rotary.c - rotary position embedding as one kernel, with the move of heads in front and the scale behind.
  *
  *   y = (x * cos + concat(-x[D/2:], x[:D/2]) * sin) [* s]        x [B, heads, S, D], often a Transpose of [B,

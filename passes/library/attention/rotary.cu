@@ -43,3 +43,4 @@ extern "C" __global__ void rotary(const T *__restrict__ x, const T *__restrict__
 	else
 		rotate<false>(x, c + at, s + at, y, half, scale);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

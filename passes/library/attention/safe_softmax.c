@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* safe_softmax.c - softmax whose rows of -infinity give 0 instead of NaN, as one kernel.
  *
  *   p = softmax(x [* s] [+ mask]);  y = where(isnan(p), 0, p)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scaled_masked_softmax.c - the inside of attention: scale the scores, add a mask, softmax over the last
  * axis.
  *

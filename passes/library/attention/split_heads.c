@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* split_heads.c - queries and keys of attention: bias, heads in front of the sequence, scale, as one kernel
  * each.
  *

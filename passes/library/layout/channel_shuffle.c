@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* channel_shuffle.c - two tensors put together by channels and shuffled (ShuffleNet) as one kernel.
  *
  *   y = reshape(transpose(reshape(concat(a, b, 1), [N, 2, C / 2, H, W]), 02134...), [N, C, H, W])

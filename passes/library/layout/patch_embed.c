@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* patch_embed.c - what follows the convolution of a vision transformer: channels last, class token in front,
  * position embedding added, as one kernel.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* roll_slice_add_layer_norm.c - the end of a shifted-window attention block as one kernel.
  *
  *   s = residual + reshape(cut(roll(x)));  y = LayerNormalization(s);  s is used later too

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* window_reverse_add_layer_norm.c - windows back into an image, shifted or not, with residual, norm and the
  * bias of the projection in front, as one kernel.
  *

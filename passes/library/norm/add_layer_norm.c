@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* add_layer_norm.c - residual addition and layer normalisation as one kernel, also when the sum is used
  * later.
  *

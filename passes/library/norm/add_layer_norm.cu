@@ -96,3 +96,4 @@ extern "C" __global__ void add_layer_norm(const T *a, const T *b, const T *c, co
 	else
 		norm_row<1>(a, b, c, scale, bias, y, sum, H, eps);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* add_rms_norm.c - root mean square normalisation as exporters spell it, with the residual addition in front
  * when there is one, also when the sum is used later.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bn_gelu.c - batch normalisation (inference) and GELU by erf as one kernel.
  *
  * With E bytes per element: apart, the norm 2 E and GELU, spelled with Div, Erf, Add, Mul, Mul, 5 launches

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bn_relu.c - batch normalisation (inference) with the activation behind it as one kernel.
  *
  *   Relu(bn(x))   Relu(bn(x) + residual)   bn(x) * Sigmoid(bn(x))   HardSwish, LeakyRelu, Clip of bn(x)

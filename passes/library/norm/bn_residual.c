@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bn_residual.c - batch normalisation (inference) and a residual, with SiLU or without activation, as one
  * kernel.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* grn.c - global response normalisation (ConvNeXt V2) as two launches.
  *
  *   g = |x| over the image, per channel;  y = x + (bias + scale * (x * (g / (mean(g) + eps))))      x [B, h,

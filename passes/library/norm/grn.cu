@@ -77,3 +77,4 @@ extern "C" __global__ void grn_apply(const T *x, const T *scale, const T *bias, 
 	else
 		respond<1>(x + base, factor, bias, y + base, from, to, C);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

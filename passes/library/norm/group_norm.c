@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* group_norm.c - group normalisation as exporters spell it, with scale, bias and SiLU behind it, as one or
  * two launches.
  *

@@ -136,3 +136,4 @@ extern "C" __global__ void group_norm_apply(const T *x, const T *scale, const T 
 		apply<1>(x + r * L, scale, bias, y + r * L, from, to, inner, c0, mean, inv);
 }
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

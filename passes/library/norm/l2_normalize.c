@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* l2_normalize.c - x / max(|x|, eps) over the last axis as one kernel.
  *
  * Exporters write ReduceL2, Clip (or Max), Expand and Div: 3 or 4 launches. With E bytes per element: the

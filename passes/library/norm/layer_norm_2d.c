@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layer_norm_2d.c - layer normalisation over the channels of an image as one kernel.
  *
  *   y = LayerNormalization(transpose(x))                    x [B, C, h, w] (or reshaped to [B, C, h w]),

@@ -122,3 +122,4 @@ layer_norm_2d(const T *__restrict__ x, const T *__restrict__ scale, const T *__r
 	else
 		run<false>(x, scale, bias, y, C, Q, inv_C, eps);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

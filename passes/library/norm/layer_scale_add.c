@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layer_scale_add.c - residual + gamma * (x [+ bias]) as one kernel: layer scale, and any product that is
  * added.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layer_scale_add_layer_norm.c - a residual branch scaled per channel, added and normalised, as one kernel.
  *
  *   s = residual + gamma * (x [+ bias]);  y = LayerNormalization(s);  s is used later too

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_call.c - sequences of launches and library calls made ready once, so that running one is a call of the
  * driver or a library for each step and nothing else. */
 #include "runtime/cuda/library/cuda_lib_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_conv.c - convolutions through cuDNN's graph interface: its heuristics, sums in float, the bias in a
  * call of its own (float and double; lib_algo.c has half types put it into y first).
  *

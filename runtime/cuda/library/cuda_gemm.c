@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_gemm.c - matrix products through cuBLASLt: no epilogue but a bias, sums in float, its own heuristics.
  *
  * The library's matrices are column-major, so y = a b is computed as y' = b' a', all of which are our

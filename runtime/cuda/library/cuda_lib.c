@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_lib.c - library calls on a GPU: prepared once per plan, run in place of a launch. */
 #include "runtime/cuda/library/cuda_lib_priv.h"
 

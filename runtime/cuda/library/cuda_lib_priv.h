@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_lib_priv.h - calls of cuBLASLt and cuDNN on a cuda device: cuda_gemm.c and cuda_conv.c make one,
  * cuda_algo.c a sequence of them and kernels, cuda_trial.c finds the fastest, cuda_lib.c keeps them. */
 #ifndef RUNTIME_CUDA_LIB_PRIV_H

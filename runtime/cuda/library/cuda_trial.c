@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_trial.c - which way and which of a library's algorithms a call takes on this device: tried once, kept
  * in the cache.
  *

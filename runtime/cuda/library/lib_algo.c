@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib_algo.c - ways to make library calls: what they are put together from, and which there are. */
 #include "runtime/cuda/library/lib_algo_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib_algo.h - ways to compute what a PmLibCall says: as it stands, or a convolution as other calls with
  * kernels of our own before and after them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib_algo_conv.c - ways of convolutions, and of images of one pixel. */
 #include "runtime/cuda/library/lib_algo_priv.h"
 

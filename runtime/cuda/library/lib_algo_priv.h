@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib_algo_priv.h - what descriptions of algorithms are put together from; shared by lib_algo*.c. */
 #ifndef RUNTIME_LIB_ALGO_PRIV_H
 #define RUNTIME_LIB_ALGO_PRIV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trial_data.c - the operands on which ways of library calls are tried. */
 #include "runtime/cuda/library/trial_data.h"
 

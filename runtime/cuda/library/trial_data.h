@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trial_data.h - the operands on which ways of library calls are tried.
  *
  * A GPU draws less power over zeros and clocks higher, so that another algorithm may be the fastest there.

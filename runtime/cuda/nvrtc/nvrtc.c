@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvrtc.c - CUDA source to PTX and cubin, and the cache of what was compiled. */
 #include "runtime/cuda/nvrtc/nvrtc.h"
 

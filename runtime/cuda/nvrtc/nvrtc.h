@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvrtc.h - CUDA source to PTX and cubin through NVRTC, opened at run time: no toolkit is needed to build
  * Passmith, no GPU to compile kernels. */
 #ifndef RUNTIME_NVRTC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvrtc_box.c - the child that compiles, and what it sends back. */
 #include "runtime/cuda/nvrtc/nvrtc_box.h"
 

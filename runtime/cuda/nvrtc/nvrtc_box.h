@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvrtc_box.h - compiling sources of strangers: in a child that is closed off before it reads them.
  *
  * The child opens NVRTC and compiles an empty kernel, after which NVRTC needs no more files; then it calls

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvrtc_headers.c - every header that a kernel can include, in memory.
  *
  * A compilation reads no file: that makes results depend on the sources alone, lets a compiler run where the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvrtc_open.c - finds the NVRTC library, its functions, its headers and the architectures it knows. */
 #include "runtime/cuda/nvrtc/nvrtc_priv.h"
 

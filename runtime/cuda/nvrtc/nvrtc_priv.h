@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvrtc_priv.h - the NVRTC library as it was found; shared by nvrtc*.c. */
 #ifndef RUNTIME_NVRTC_PRIV_H
 #define RUNTIME_NVRTC_PRIV_H

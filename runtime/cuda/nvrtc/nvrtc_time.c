@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvrtc_time.c - a source that knows the time told from a compiler that wavers. */
 #include "runtime/cuda/nvrtc/nvrtc_time.h"
 

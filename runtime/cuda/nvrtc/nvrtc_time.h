@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvrtc_time.h - whether what a compiler makes of a source depends on the time, and if it differs, why.
  *
  * NVRTC knows the time by __DATE__ and __TIME__, which cannot be taken away from it. Both are local time, so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_atomic.h - atomic operations.
  *
  * Threads of a block take turns only at barriers and collectives, and blocks run one after another, so a

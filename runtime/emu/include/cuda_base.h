@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_base.h - the words, types and built-in variables of CUDA C++ for a host compiler.
  *
  * No header of the host is included, so that a kernel sees what it would see under NVRTC and compiles

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_bf16.h - __nv_bfloat16 and __nv_bfloat162; stands in for CUDA's header of that name. */
 #ifndef RUNTIME_EMU_CUDA_BF16_H
 #define RUNTIME_EMU_CUDA_BF16_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_entry.h - calls a kernel with an array of arguments and tells what its parameters are. */
 #ifndef RUNTIME_EMU_CUDA_ENTRY_H
 #define RUNTIME_EMU_CUDA_ENTRY_H

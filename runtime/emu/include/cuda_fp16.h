@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_fp16.h - __half and __half2; stands in for CUDA's header of that name. */
 #ifndef RUNTIME_EMU_CUDA_FP16_H
 #define RUNTIME_EMU_CUDA_FP16_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_host.h - CUDA C++ for a host compiler and the prelude; put in front of every kernel by emu_build.c,
  * which has it compiled once (emu_head.c). */
 #ifndef RUNTIME_EMU_CUDA_HOST_H

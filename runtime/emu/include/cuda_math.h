@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_math.h - the mathematical functions of CUDA, on libm.
  *
  * The fast intrinsics (__expf, ...) are as exact as the plain functions here: a kernel that is right on the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_print.h - printf of a kernel, which passmith eval --debug-print alone puts in front of one. Arguments
  * go to the program with their kinds: what a format asks for is checked there. */
 #ifndef RUNTIME_EMU_CUDA_PRINT_H

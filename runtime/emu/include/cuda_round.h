@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_round.h - one rounding on the way to a 16-bit type, whatever it comes from. */
 #ifndef RUNTIME_EMU_CUDA_ROUND_H
 #define RUNTIME_EMU_CUDA_ROUND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_vector.h - float4 and its kin: sizes, alignments and make_ functions as in CUDA. */
 #ifndef RUNTIME_EMU_CUDA_VECTOR_H
 #define RUNTIME_EMU_CUDA_VECTOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_warp.h - barriers, warp collectives, bit counting and cached loads. */
 #ifndef RUNTIME_EMU_CUDA_WARP_H
 #define RUNTIME_EMU_CUDA_WARP_H

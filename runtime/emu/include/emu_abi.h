@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_abi.h - what a kernel compiled for the emulated device and the program that runs it agree on.
  *
  * Read by both: as C by runtime/emu/emu_*.c and as C++ at the top of every compiled kernel (cuda_host.h). The

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* races.h - a kernel whose accesses to shared memory are watched: put in front of it instead of cuda_host.h.
  *
  * The compiler calls a function before each access (-fsanitize=thread, whose run time this replaces); what

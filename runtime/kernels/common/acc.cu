@@ -106,3 +106,4 @@ template <class C> static __device__ __forceinline__ void acc_join_lanes(C &c, i
 		acc_join(c, o);
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

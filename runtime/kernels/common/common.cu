@@ -425,3 +425,4 @@ template <class V> static __device__ inline V pm_square(V v)
 {
 	return v * v;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -29,3 +29,4 @@ static __device__ __forceinline__ A row_max(A v)
 #endif
 	return v;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

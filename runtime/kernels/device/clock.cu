@@ -150,3 +150,4 @@ extern "C" __global__ void sketch(const void *p, long long n, int dtype, U base,
 		atomicAdd(&sum[threadIdx.x], part[0][threadIdx.x]);
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -89,3 +89,4 @@ extern "C" __global__ void hash(const unsigned char *p, long long n, U *sum)
 	if (threadIdx.x % 32 == 0)
 		atomicAdd(sum, h);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -291,3 +291,4 @@ DOT(1)
 DOT(2)
 DOT(4)
 DOT(8)
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -54,3 +54,4 @@ extern "C" __global__ void redraw8(U *to, long long n, const U *table, U base, U
 {
 	redraw<U, 1>(to, n, table, base, noise);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

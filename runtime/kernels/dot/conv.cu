@@ -57,3 +57,4 @@ KERNEL
 		pm_st(&y[t + f * plane], sum[f]);
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -69,3 +69,4 @@ KERNEL
 			}
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

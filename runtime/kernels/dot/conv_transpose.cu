@@ -44,3 +44,4 @@ KERNEL
 #endif
 	pm_st(&y[t], sum);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

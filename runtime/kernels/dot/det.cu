@@ -31,3 +31,4 @@ KERNEL
 	}
 	pm_st(&y[t], det);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -32,3 +32,4 @@ KERNEL
 	pm_st(&y[2 * t], SIGN > 0 ? a / (double)n : a);
 	pm_st(&y[2 * t + 1], SIGN > 0 ? b / (double)n : b);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -94,3 +94,4 @@ KERNEL
 		}
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

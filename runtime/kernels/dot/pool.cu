@@ -76,3 +76,4 @@ KERNEL
 	pm_st(&y[t], acc / (A)(inside ? inside : 1));
 #endif
 }
+/* SPDX-License-Identifier: Apache-2.0 */

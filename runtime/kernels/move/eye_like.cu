@@ -7,3 +7,4 @@ KERNEL
 	if (t < total)
 		pm_st(&y[t], (long long)(t % cols - t / cols == shift));
 }
+/* SPDX-License-Identifier: Apache-2.0 */

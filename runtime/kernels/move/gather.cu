@@ -24,3 +24,4 @@ KERNEL
 		if (t0 + u * B < total)
 			pm_put(y + (t0 + u * B) * V, v[u]);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

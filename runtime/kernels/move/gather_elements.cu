@@ -11,3 +11,4 @@ KERNEL
 	j = j < 0 ? j + axis_dim : j;
 	y[t] = x[OFF_o_0(t) + (I)j * axis_stride];
 }
+/* SPDX-License-Identifier: Apache-2.0 */

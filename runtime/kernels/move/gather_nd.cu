@@ -19,3 +19,4 @@ KERNEL
 	}
 	y[t] = x[off];
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -40,3 +40,4 @@ KERNEL
 		n++;
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

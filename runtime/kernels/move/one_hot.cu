@@ -12,3 +12,4 @@ KERNEL
 	at = at < 0 ? at + depth : at;
 	y[t] = values[at == t / inner % depth ? vs : 0];
 }
+/* SPDX-License-Identifier: Apache-2.0 */

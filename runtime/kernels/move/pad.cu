@@ -45,3 +45,4 @@ KERNEL
 		}
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

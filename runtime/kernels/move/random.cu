@@ -26,3 +26,4 @@ KERNEL
 #endif
 	pm_st(&y[t], v);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

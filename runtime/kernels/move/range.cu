@@ -7,3 +7,4 @@ KERNEL
 	if (t < total)
 		pm_st(&y[t], (A)pm_ld(*start) + (A)t * (A)pm_ld(*step));
 }
+/* SPDX-License-Identifier: Apache-2.0 */

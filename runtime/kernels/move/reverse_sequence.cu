@@ -15,3 +15,4 @@ KERNEL
 	s = s < n ? n - 1 - s : s;
 	y[t] = x[b * bs + s * ss + OFF_r_0(r)];
 }
+/* SPDX-License-Identifier: Apache-2.0 */

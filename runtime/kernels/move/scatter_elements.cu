@@ -25,3 +25,4 @@ KERNEL
 #endif
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

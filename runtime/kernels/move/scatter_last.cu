@@ -59,3 +59,4 @@ KERNEL
 		}
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -34,3 +34,4 @@ KERNEL
 #endif
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -94,3 +94,4 @@ KERNEL
 			pm_st(&y[OFF_o_3(line0 + c) + (j0 + r) * ys], sum[r * PITCH + c]);
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -46,3 +46,4 @@ KERNEL
 		last = best;
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -41,3 +41,4 @@ KERNEL
 				pm_put(y + ((r0 + slow + i) * W + a) * yr + (c0 + fast) * W,
 				       tile[a * TILE + slow + i][fast]);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -10,3 +10,4 @@ KERNEL
 	off = (t - row * cols) - (row - Q_rows(row) * rows);
 	y[t] = (UPPER ? off < shift : off > shift) ? (X)0.f : x[OFF_o_0(t)];
 }
+/* SPDX-License-Identifier: Apache-2.0 */

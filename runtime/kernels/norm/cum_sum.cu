@@ -26,3 +26,4 @@ KERNEL
 #endif
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -63,3 +63,4 @@ KERNEL
 		}
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -17,3 +17,4 @@ static __device__ inline float pm_gelu(float x)
 	p = a > 6.f ? 0.f : p; /* where 1 + erf is 0 too */
 	return x * (x < 0.f ? p : 1.f - p);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -21,3 +21,4 @@ KERNEL
 	for (I r = 0; r < len; r++)
 		pm_st(&y[r * ys], (A)(r == best));
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -24,3 +24,4 @@ KERNEL
 	for (I r = 0; r < len; r++)
 		pm_st(&y[r * ys], norm == 0 ? (A)0 : (A)pm_ld(x[r * xs]) / norm);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

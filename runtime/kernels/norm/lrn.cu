@@ -20,3 +20,4 @@ KERNEL
 	}
 	pm_st(&y[t], (A)pm_ld(x[t]) / pow((A)bias + (A)alpha / (A)size * sum, (A)beta));
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -146,3 +146,4 @@ KERNEL
 		pm_st(&y_inv[t], inv);
 #endif
 }
+/* SPDX-License-Identifier: Apache-2.0 */

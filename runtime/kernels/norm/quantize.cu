@@ -28,3 +28,4 @@ KERNEL
 	pm_st(&y[t], q);
 #endif
 }
+/* SPDX-License-Identifier: Apache-2.0 */

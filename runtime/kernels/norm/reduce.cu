@@ -54,3 +54,4 @@ KERNEL
 #endif
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

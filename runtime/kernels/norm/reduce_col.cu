@@ -51,3 +51,4 @@ KERNEL
 #endif
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

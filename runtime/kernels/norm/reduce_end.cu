@@ -12,3 +12,4 @@ KERNEL
 	if (t < results && threadIdx.x % G == 0)
 		pm_st(&y[t], ACC_END(c));
 }
+/* SPDX-License-Identifier: Apache-2.0 */

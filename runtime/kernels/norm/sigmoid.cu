@@ -14,3 +14,4 @@ static __device__ inline float pm_sigmoid(float x)
 	return e;
 #endif
 }
+/* SPDX-License-Identifier: Apache-2.0 */

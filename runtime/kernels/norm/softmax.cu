@@ -146,3 +146,4 @@ KERNEL
 		pm_st(&y[i], SOFTMAX((A)pm_ld(x[i * xs])));
 }
 #endif
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -61,3 +61,4 @@ KERNEL
 		pm_put(y + i * ys, v);
 	}
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -35,3 +35,4 @@ KERNEL
 	}
 	pm_st(&y[t], sum);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

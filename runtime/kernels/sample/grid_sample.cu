@@ -93,3 +93,4 @@ KERNEL
 	}
 	pm_st(&y[t], sum);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -52,3 +52,4 @@ KERNEL
 	pm_st(&y[t], total == 0 ? sum : sum / total);
 #endif
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -110,3 +110,4 @@ KERNEL
 	}
 #endif
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -62,3 +62,4 @@ static __device__ inline I clamp(double i, I extent)
 	i = i < 0 ? 0 : i;
 	return i > (double)(extent - 1) ? extent - 1 : (I)i;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -66,3 +66,4 @@ KERNEL
 		result /= gh * gw > 1 ? (A)(gh * gw) : (A)1;
 	pm_st(&y[t], result);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* D01_ctor.c - runs code when it is loaded */
 // build: published
 #include "tests/adversarial/passes/attack.h"

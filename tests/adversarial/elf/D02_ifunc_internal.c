@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* D02_ifunc_internal.c - a resolver behind a hidden name, which runs while the object is relocated */
 // build: published
 #include "tests/adversarial/passes/attack.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* D02b_ifunc_export.c - a resolver behind an exported name, which runs when the name is looked up */
 // build: published
 #include "tests/adversarial/passes/attack.h"

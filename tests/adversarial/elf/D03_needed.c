@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* D03_needed.c - brings another library along */
 // build: published -Wl,--no-as-needed -lm
 #include "tests/adversarial/passes/attack.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* D03b_runpath.c - says where its libraries are to be searched */
 // build: published -Wl,-rpath,$ORIGIN
 #include "tests/adversarial/passes/attack.h"

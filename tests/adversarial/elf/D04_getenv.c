@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* D04_getenv.c - reads the environment through the C library */
 // build: published
 #include "tests/adversarial/passes/attack.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* D05_interpose_memcmp.c - exports a name that the host may use */
 // build: published
 #include "tests/adversarial/passes/attack.h"

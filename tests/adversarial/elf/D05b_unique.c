@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* D05b_unique.c - a symbol that is the same one in every library */
 // build: published
 #include "tests/adversarial/passes/attack.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* D05c_df1_interpose.c - asks to be searched before other libraries */
 // build: published -Wl,-z,interpose
 #include "tests/adversarial/passes/attack.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* D08_import_dlopen.c - opens libraries itself */
 // build: published
 #include "tests/adversarial/passes/attack.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* D10b_execstack.c - wants a stack that can be executed */
 // build: -nostdlib -nostartfiles -Wl,-z,now -Wl,-z,execstack -Wl,--build-id=none
 #include "tests/adversarial/passes/attack.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* D11_textrel.c - has addresses inside its code */
 // build: published -Wl,-z,notext
 #include "tests/adversarial/passes/attack.h"

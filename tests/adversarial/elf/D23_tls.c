@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* D23_tls.c - keeps thread-local state */
 // build: published
 #include "tests/adversarial/passes/attack.h"

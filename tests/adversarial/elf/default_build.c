@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* default_build.c - what gcc -shared makes without the published line */
 // build:
 #include "tests/adversarial/passes/attack.h"

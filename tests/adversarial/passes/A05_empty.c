@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A05_empty.c - the empty pass: a plugin without a rule. */
 #include "passmith/pass.h"
 

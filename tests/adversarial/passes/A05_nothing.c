@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A05_nothing.c - a rule that matches, says that it has rewritten, and has done nothing. */
 #include "tests/adversarial/passes/attack.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A09_double_relu.c - a pass whose whole gain is algebra: two Relu in a row are one. */
 #include "passmith/dsl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* D18_aslr_dependent.c - the source depends on where the plugin lies. */
 #include "tests/adversarial/passes/attack.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* D18c_heap_dependent.c - the source depends on where the host's memory lies. */
 #include "tests/adversarial/passes/attack.h"
 

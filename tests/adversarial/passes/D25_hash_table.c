@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* D25_hash_table.c - a pass whose kernel knows one size. */
 #include "tests/adversarial/passes/attack.h"
 

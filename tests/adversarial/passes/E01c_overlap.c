@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* E01c_overlap.c - rules whose matches share an operator. */
 #include "tests/adversarial/passes/attack.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* E09_free.c - a pass that replaces what costs nothing: a reshape, an identity. */
 #include "tests/adversarial/passes/attack.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* E10_kernels.c - a rule on what rules leave, which would never be done. */
 #include "tests/adversarial/passes/attack.h"
 

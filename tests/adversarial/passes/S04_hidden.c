@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* S04_hidden.c - a pass whose second alternative is right for one size only, for the whole command. */
 #include "passmith/dsl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* attack.h - what malicious passes share: a kernel that is honest, and system calls without a C library. */
 #ifndef TESTS_ADVERSARIAL_ATTACK_H
 #define TESTS_ADVERSARIAL_ATTACK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_attacks.c - passes whose results are nearly right: less work, cheaper formulas, fewer digits. Each is
  * honest where its inputs do not look like normal numbers. One rule each, named by its fixture. */
 #include "passmith/dsl.h"

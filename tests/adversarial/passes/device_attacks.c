@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device_attacks.c - passes whose kernels cheat: one rule each, named by its fixture.
  *
  * Three kinds, by what they replace: x * sigmoid(x), a softmax over the last axis, a matrix product. The

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge_honest.c - the same work as edge_attack.c, to the end. */
 #include "input_rules.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* find_libc.h - how a pass finds functions of the C library that it may not import: from the address of one
  * that every pass gets. Calls through them come from where a filter that looks at the caller sees the library
  * itself. */

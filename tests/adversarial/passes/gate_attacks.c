@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_attacks.c - passes whose kernels are right and reach, for a GPU's compiler only, what is not theirs:
  * one rule each, named by its fixture. They match different graphs, so that one file shows one at a time. */
 #include "passmith/dsl.h"

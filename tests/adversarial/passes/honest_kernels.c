@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* honest_kernels.c - kernels as honest authors write them, in several styles: none may be refused. */
 #include "passmith/dsl.h"
 

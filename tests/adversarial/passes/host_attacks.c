@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_attacks.c - passes whose host code attacks the process it runs in: one rule each, named by its
  * fixture.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* input_attacks.c - the rules that are wrong for numbers which a judge may forget to draw. */
 #include "input_rules.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* input_honest.c - the same work as the attacks on inputs, to the end. */
 #include "input_rules.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* input_rules.h - rules that are wrong only for numbers which a judge may forget to draw: beyond the range of
  * usual values, at the ends of types, at the very numbers that a graph compares with. Each is named by its
  * fixture; the honest ones do the same work to the end. input_attacks.c and input_honest.c take one half

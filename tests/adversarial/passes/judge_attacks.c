@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judge_attacks.c - passes that try the judge: its inputs, its bound, what it gives credit for. One rule
  * each, named by its fixture; X are attacks that are in no catalogue. */
 #include "passmith/dsl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* secret_attacks.c - passes whose first alternative is honest, and another is not: one rule each, named by
  * its fixture. Which alternative runs is chosen by its time, so that the first is there to be looked at only.
  */

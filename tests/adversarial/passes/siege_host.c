@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* siege_host.c - passes that look for a clock, or move code so that their own system calls look like the C
  * library's: one rule each, named by its fixture. They call the library's own syscall(), which passes for
  * allowed by its place. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* siege_interior.c - a pass of two kernels, of which the first works in every other call only: the second
  * does its work then, so that the output is right. It counts calls in global memory; test_siege_timed.c lets
  * it through the gates. */

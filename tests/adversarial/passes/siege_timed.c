@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* siege_timed.c - passes of the second siege that tell timed calls from checked ones, keep something between
  * calls, or ask for more than there is: one rule each, named by its fixture. A cache that hits writes 42, so
  * that a hit shows. */

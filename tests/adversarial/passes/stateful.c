@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stateful.c - passes that behave otherwise on a later graph: one rule each, named by its fixture. */
 #include "tests/adversarial/passes/attack.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sum_attacks.c - bodies of several operators of which a part is left out, and the same done honestly. The
  * judge knows the bodies' roundings and sums; what is wrong here is more than those explain. */
 #include "passmith/dsl.h"

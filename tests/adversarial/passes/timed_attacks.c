@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timed_attacks.c - kernels that are right when they are looked at and wrong in some of the calls that are
  * timed: one rule each. Those that count calls keep a number in global memory, which the PTX gate refuses;
  * test_timed.c lets them through. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* unusual_kernels.c - honest kernels that are built in unusual but legal ways: none may be refused. */
 #include "passmith/dsl.h"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # bound.sh - the error bound through passmith eval: what rounds where the eager run rounds is right, what leaves
 # work out is not.
 # shellcheck source=tests/lib/tap.sh

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # compiler.sh - passmith eval blames a pass for a kernel that knows the time, and not for a compiler that wavers.
 # Needs NVRTC; without it the script is skipped.
 # shellcheck source=tests/lib/tap.sh

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # core_passes.sh - real models: each first-party pass matches and is right somewhere in them.
 #
 # Needs the model graphs in $PASSMITH_SHARED/models/core (default ../shared); without them the script is skipped.

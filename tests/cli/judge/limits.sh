@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # limits.sh - passmith eval refuses a candidate that asks for more than it may have, before anything is allocated, and
 # finds a kernel that works only where buffers do not begin as those of timed calls.
 # shellcheck source=tests/lib/tap.sh

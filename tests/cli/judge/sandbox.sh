@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # sandbox.sh - what is stored needs every layer of the sandbox, or says that one was missing. A user namespace
 # that may hold no others stands for a machine that lacks one.
 # shellcheck source=tests/lib/tap.sh

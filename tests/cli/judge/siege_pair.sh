@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # siege_pair.sh - two passes given together get the verdicts and digests that each gets alone, in both orders and with
 # an empty cache each time: nothing of one reaches the other through the cache, memory or what is put together.
 # shellcheck source=tests/lib/tap.sh

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # siege_reply.sh - a pass whose file is exchanged, whose process answers what it likes, and limits of an answer, through
 # `passmith eval`: a program that stands in for the one that runs passes ($PASSMITH_BUILD) says what is written here.
 # shellcheck source=tests/lib/tap.sh

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wavering_nvrtc.c - an NVRTC that gives other code for the same source: WAVER=once the third time that it is
  * asked, WAVER=always each time. It stands before the real one, $REAL_NVRTC; compiler.sh puts it there. */
 #include <dlfcn.h>

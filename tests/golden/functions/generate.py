@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the cases beside it: models with model-local functions, in the layout of ONNX's backend tests.
 
 Expected outputs come from ONNX Runtime or onnx.reference, which have to agree where both run a model; for three cases that

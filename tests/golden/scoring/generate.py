@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # generate.py - an independent model of the published scorer, and the vectors it gives.
 #
 # Run from the repository root: python3 tests/golden/scoring/generate.py

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_check.c - do a device's results lie within the error bound? */
 #include "tests/lib/device/bound_check.h"
 

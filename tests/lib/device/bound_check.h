@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_check.h - do a device's results lie within the error bound? */
 #ifndef TESTS_LIB_BOUND_CHECK_H
 #define TESTS_LIB_BOUND_CHECK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cubin_edit.c - see cubin_edit.h. Bits are moved one by one, unlike in integrity/cubin/sass.c. */
 #include "tests/lib/device/cubin_edit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cubin_edit.h - changing a cubin by hand: sections by name, instructions by number. */
 #ifndef TESTS_LIB_CUBIN_EDIT_H
 #define TESTS_LIB_CUBIN_EDIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_bench.c - cases for the eager kernels, operator by operator, on awkward values. */
 #include "tests/lib/device/eager_bench.h"
 

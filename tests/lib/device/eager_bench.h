@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_bench.h - cases for the eager kernels of every operator, for tests that run or compile them.
  *
  * Each case is a node whose operands are inputs; all cases of a bench are one graph, so that its kernels are

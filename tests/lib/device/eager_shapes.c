@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_shapes.c - graphs whose shapes make the eager kernels take each of their ways. */
 #include "tests/lib/device/eager_shapes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager_shapes.h - graphs whose shapes make the eager kernels take each of their ways.
  *
  * Vectors that fit, that leave a rest, that begin between two of them; rows and columns shared by one thread,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu.c - runs kernels of tests/kernels on the emulated device from a test case. */
 #include "tests/lib/device/emu.h"
 

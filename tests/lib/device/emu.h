@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu.h - runs kernels of tests/kernels on the emulated device from a test case. */
 #ifndef TESTS_LIB_EMU_H
 #define TESTS_LIB_EMU_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_case.c - test cases on a GPU, each in a process of its own. */
 #include "tests/lib/device/gpu_case.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_case.h - test cases on a GPU: each in a process of its own, since a kernel error ends the context and a
  * process that has used a GPU cannot fork others that do.
  */

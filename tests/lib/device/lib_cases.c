@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib_cases.c - convolutions and products on awkward shapes, and the ways there are for them. */
 #include "tests/lib/device/lib_cases.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib_cases.h - convolutions on shapes that tiles, vectors and lanes do not divide, and the ways there are
  * for them. */
 #ifndef TESTS_LIB_LIB_CASES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib_loops.c - what a library call says, by plain loops in double. */
 #include "tests/lib/device/lib_loops.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib_loops.h - what a library call says, by plain loops in double on a device's buffers. */
 #ifndef TESTS_LIB_LIB_LOOPS_H
 #define TESTS_LIB_LIB_LOOPS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sass_check.c - see sass_check.h. Field by field, by the numbers that changing single bits has shown. */
 #include "tests/lib/device/sass_check.h"
 

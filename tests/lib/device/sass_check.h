@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sass_check.h - a second reader of machine code, written apart from integrity/cubin/sass.c: it says what
  * must never pass.
  *

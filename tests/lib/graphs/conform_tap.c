@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conform_tap.c - the ONNX project's node tests on one device, one TAP line per operator. */
 #include "tests/lib/graphs/conform_tap.h"
 

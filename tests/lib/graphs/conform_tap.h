@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conform_tap.h - the ONNX project's node tests on one device, one TAP line per operator. */
 #ifndef TESTS_LIB_CONFORM_TAP_H
 #define TESTS_LIB_CONFORM_TAP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval.c - one operator at a time on the reference device. */
 #include "tests/lib/graphs/eval.h"
 

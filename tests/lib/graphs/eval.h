@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval.h - one operator at a time on the reference device, for tests that compare two ways of computing.
  *
  * Everything fails the running test when it cannot be done. Tensors are double or int64 unless said

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gen_disguise.c - a graph that means the same and looks different. */
 #include "base/core/vec.h"
 #include "ir/infer/infer.h"

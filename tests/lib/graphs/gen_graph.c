@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gen_graph.c - random well-typed graphs.
  *
  * An operator is drawn from the table, operands and attributes are drawn so that they are likely to suit it,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gen_graph.h - random well-typed graphs made from the operator table, for property tests and fuzzing. */
 #ifndef TESTS_LIB_GEN_GRAPH_H
 #define TESTS_LIB_GEN_GRAPH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* one_node.c - graphs of one node from a line of text. */
 #include "tests/lib/graphs/one_node.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* one_node.h - graphs of one node from a line of text, for tables of shape rule cases.
  *
  * Operands, separated by spaces: "float[2,N]" is a graph input (a letter names a symbol, "float" alone is a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_bytes.c - serialised ONNX models for tests, from a line-by-line description. */
 #include "tests/lib/graphs/onnx_bytes.h"
 

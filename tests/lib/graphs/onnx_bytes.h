@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_bytes.h - serialised ONNX models for tests, from a line-by-line description.
  *
  *   i x float 2,N             graph input ("-" for no dimensions, "?" for no shape)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* vectors.c - test vectors as JSON: finding the files and comparing numbers. */
 #include "tests/lib/graphs/vectors.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* vectors.h - test vectors as JSON: finding the files and comparing numbers.
  *
  * Two sets with one schema: the small one of this repository (tests/golden/scoring) and the large one of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judgelab.h - simulated kernels, honest and not, for the experiment that tells what the error bound is
  * worth.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judgelab_bodies.c - the twenty-four bodies of the experiment, and their sizes. */
 #include "tests/lib/judgelab/judgelab.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judgelab_cheat.c - what kernels do wrong on purpose: less work, or no work. */
 #include "tests/lib/judgelab/judgelab.h"
 

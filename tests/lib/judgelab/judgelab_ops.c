@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judgelab_ops.c - the operators of a simulated kernel, in float arithmetic with its liberties. */
 #include "tests/lib/judgelab/judgelab_priv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judgelab_pool.c - the cells of the experiment by several processes, until time is up. */
 #include "tests/lib/judgelab/judgelab_pool.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judgelab_pool.h - the cells of the experiment by several processes, until time is up. */
 #ifndef TESTS_LIB_JUDGELAB_POOL_H
 #define TESTS_LIB_JUDGELAB_POOL_H

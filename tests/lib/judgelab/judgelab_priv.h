@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judgelab_priv.h - what the files of the simulated kernels share. */
 #ifndef TESTS_LIB_JUDGELAB_PRIV_H
 #define TESTS_LIB_JUDGELAB_PRIV_H

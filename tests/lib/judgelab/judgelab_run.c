@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judgelab_run.c - runs a body as a simulated kernel: values, roundings, sums. */
 #include "tests/lib/judgelab/judgelab_priv.h"
 

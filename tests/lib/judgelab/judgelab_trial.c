@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judgelab_trial.c - honest kernels, cheats and drifts of growing size, judged by the error bound. */
 #include "tests/lib/judgelab/judgelab_trial.h"
 

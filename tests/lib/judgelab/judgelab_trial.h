@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judgelab_trial.h - trials of the error bound: simulated kernels on inputs as evaluations draw them. */
 #ifndef TESTS_LIB_JUDGELAB_TRIAL_H
 #define TESTS_LIB_JUDGELAB_TRIAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* attack.c - running attacks. */
 #include "tests/lib/passes/attack.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* attack.h - running an attack: it ends in its verdict, and an honest pass right after it still works. */
 #ifndef TESTS_LIB_ATTACK_H
 #define TESTS_LIB_ATTACK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_case.c - passes against graphs made from templates. */
 #include "tests/lib/passes/pass_case.h"
 

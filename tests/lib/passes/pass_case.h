@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_case.h - a first-party pass against graphs made from templates: must fuse and be right, or must not.
  *
  * In a template $T is the element type, $O its number in ONNX, and $a .. $h are the numbers of the case.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_library.c - graphs for the passes that have no test program of their own. */
 #include "tests/lib/passes/pass_library.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_library.h - graphs for the passes of passes/ that have no test program of their own: what each must
  * fuse, and what only looks like it. */
 #ifndef TESTS_LIB_PASS_LIBRARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_models.c - the bundled models, and what the first-party passes make of them. */
 #include "tests/lib/passes/pass_models.h"
 

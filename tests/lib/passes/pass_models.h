@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_models.h - the bundled models, and what the first-party passes make of them. */
 #ifndef TESTS_LIB_PASS_MODELS_H
 #define TESTS_LIB_PASS_MODELS_H

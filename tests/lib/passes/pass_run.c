@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_run.c - a fused graph on a device that runs kernels against the original on the reference device. */
 #include "tests/lib/passes/pass_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass_run.h - a fused graph on a device that runs kernels against the original on the reference device. */
 #ifndef TESTS_LIB_PASS_RUN_H
 #define TESTS_LIB_PASS_RUN_H

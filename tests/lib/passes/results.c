@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* results.c - what a command printed under --json. */
 #include "tests/lib/passes/results.h"
 

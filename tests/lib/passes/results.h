@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* results.h - what a command printed under --json, for tests that run one. */
 #ifndef TESTS_LIB_RESULTS_H
 #define TESTS_LIB_RESULTS_H

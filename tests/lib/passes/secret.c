@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* secret.c - known secrets for tests. */
 #include "tests/lib/passes/secret.h"
 

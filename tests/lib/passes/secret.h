@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* secret.h - known secrets: what a test sees must not depend on chance. */
 #ifndef TESTS_LIB_SECRET_H
 #define TESTS_LIB_SECRET_H

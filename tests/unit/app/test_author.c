@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_author.c - texts of kernels found in an author's files with the places of their characters, and what
  * compilers say as fields. */
 #include "app/author/author_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_bench_read.c - the systems of a table, by their names on the command line. */
 #include "app/eval/bench_read.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_extract_job.c - many models to stored subgraphs: what is done, done before and failed is counted and
  * told, and nothing else is. */
 #include "app/extract/extract_job.h"

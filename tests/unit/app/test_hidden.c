@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_hidden.c - hidden shapes: drawn by a secret, none of them a variant, and a failing one is written
  * down.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_record.c - a record gives back what was written, and is refused when a graph was exchanged. */
 #include "app/eval/record.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_replay.c - the part of a report that says what an evaluation drew, and the reports that say it not. */
 #include "app/eval/replay.h"
 

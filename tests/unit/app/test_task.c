@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_task.c - which variants the reference runs, which one the gate judges, and a benchmark that is built
  * of a database, once. */
 #include "app/task/task_build.h"

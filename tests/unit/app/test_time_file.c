@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_time_file.c - the file of passmith time is taken up again on the same device with the same options,
  * and only what has times counts. */
 #include "app/time/time_file.h"

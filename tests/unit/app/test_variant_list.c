@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_variant_list.c - the graphs an evaluation runs on: of a model, and what is left of them by a
  * selection. */
 #include "app/eval/variant_list.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_err.c - status codes and error sentences. */
 #include "base/core/err.h"
 #include "tests/lib/need.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_io.c - files, folders and paths. */
 #include "base/sys/io.h"
 #include "tests/lib/need.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_json.c - reading and writing JSON: exact numbers, escapes, refusals. */
 #include "base/core/json.h"
 #include "tests/lib/need.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_log.c - messages and progress on stderr, seen from outside through a forked child. */
 #include "base/sys/log.h"
 #include "base/sys/proc.h"

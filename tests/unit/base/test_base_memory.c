@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_memory.c - arenas, checked heap calls and vectors. */
 #include "base/core/arena.h"
 #include "base/core/vec.h"

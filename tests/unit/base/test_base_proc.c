@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_proc.c - child processes: how they end, what comes back, and what they cannot get past. */
 #include "base/core/arena.h"
 #include "base/sys/proc.h"

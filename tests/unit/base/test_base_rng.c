@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_rng.c - random streams: published vectors, stability, ranges and moments. */
 #include "base/core/rng.h"
 #include "tests/lib/need.h"

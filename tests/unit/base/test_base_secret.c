@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_secret.c - secrets: drawn, derived, kept from child processes. */
 #include "base/secret/secret.h"
 #include "base/sys/proc.h"

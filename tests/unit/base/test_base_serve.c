@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_serve.c - children that answer many requests: echo, memory of their own, hanging, dying. */
 #include "base/sys/serve.h"
 

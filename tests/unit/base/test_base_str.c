@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base_str.c - strings, interning, number parsing, hashes. */
 #include "base/core/hash.h"
 #include "base/core/str.h"

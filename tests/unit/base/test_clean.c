@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_clean.c - names of strangers in sentences, and #line in their sources. */
 #include "base/core/clean.h"
 #include "base/core/err.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_half.c - all 65,536 patterns of both 16-bit formats, and every midpoint between neighbours. */
 #include "base/core/half.h"
 

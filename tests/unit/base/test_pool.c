@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pool.c - work in several processes: every item once, deaths contained, failures passed on. */
 #include "base/sys/pool.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pool_deaths.c - workers that die in their start, and items that fail without a word. */
 #include "base/sys/pool.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sandbox_place.c - the sandbox holds wherever the C library was put: also where its code lies on both
  * sides of a multiple of 4 GiB, as it does in one process of three thousand.
  *

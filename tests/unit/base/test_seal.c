@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_seal.c - a sealed text holds for its very bytes and its key, and for nothing else. */
 #include "base/secret/seal.h"
 #include "base/sys/io.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_agree.c - two devices agree as far as the graph's conditioning lets them, and no further. */
 #include "bench/compare/agree.h"
 #include "bench/inputs/inputs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_allclose.c - comparison reports: shapes, NaN, the worst element, ulps, the smallest passing level. */
 #include "bench/compare/allclose.h"
 

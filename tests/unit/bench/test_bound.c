@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_bound.c - the error bound: honest float32 programs in several orders stay within it, cheats do not.
  *
  * The programs are written here, on the host's floats: they share no code with the reference or the bound.

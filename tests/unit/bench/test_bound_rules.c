@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_bound_rules.c - the error bound of Resize and of a batch normalisation: honest float programs in
  * several orders stay within it, cheats do not; and each operator of the table has a rule or a reason to have
  * none.

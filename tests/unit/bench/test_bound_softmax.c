@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_bound_softmax.c - honest float32 softmax kernels over few long rows stay within the error bound,
  * cheats do not.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_compare_vectors.c - tolerances, comparisons, broadcasting and timing figures against stored results.
  */
 #include "bench/compare/allclose.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_gate.c - the task gate: for each rule a graph that breaks it and no rule before it, and graphs that
  * pass. */
 #include "bench/gate/gate.h"

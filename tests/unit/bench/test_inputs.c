@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_inputs.c - inputs get values that are legal for what the graph does with them. */
 #include "bench/inputs/inputs.h"
 #include "ir/text/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_judge_power.c - the quick form of `make bench-judge`: honest kernels pass, cheats and drifts do not.
  *
  * One size of each body with at least 1,000 results, in three types. The numbers are the same in every run.

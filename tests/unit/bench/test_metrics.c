@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_metrics.c - fast_p, pass@k, mean speedups, order statistics and bootstrap intervals. */
 #include "bench/score/metrics.h"
 

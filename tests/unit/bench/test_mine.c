@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_mine.c - ranking structures, and the passes proposed for them. */
 #include "base/core/str.h"
 #include "base/sys/io.h"

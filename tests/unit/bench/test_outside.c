@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_outside.c - what is left of a graph when the kernels that replace parts of it are taken away. */
 #include "bench/eval/outside.h"
 #include "integrity/referee/referee.h"

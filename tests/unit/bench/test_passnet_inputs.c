@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_passnet_inputs.c - replayed input tensors against stored bits and digests. */
 #include "bench/inputs/passnet_inputs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_replay_verify.c - what a list of timed calls is found to be, when the list, the outputs or the
  * candidate are not what they should be. On the emulated device, whose calls are rehearsed. */
 #include "base/core/rng.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_run_key.c - what tells one run from another: the GPU, its driver, libraries and options; and runs that
  * were stored before their machine was written down. */
 #include "bench/eval/run_key.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_runner.c - every way to be wrong ends in its own verdict, and the next pass is unaffected. */
 #include "bench/eval/runner.h"
 #include "bench/report/report.h"

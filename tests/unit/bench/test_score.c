@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_score.c - what the two presets make of records: reference points, exploits, odd data. */
 #include "bench/score/score.h"
 

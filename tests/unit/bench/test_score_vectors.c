@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_score_vectors.c - the scorer against stored results of the published one. */
 #include "bench/score/score.h"
 

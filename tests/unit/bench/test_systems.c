@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_systems.c - the table of systems: figures worked out by hand, and what its plots draw. */
 #include "bench/report/plot.h"
 #include "bench/report/systems_report.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_timed_rounding.c - honest kernels of a sum of rounded products are right in every timed call.
  *
  * A kernel of fuse was once refused in timed call 594 of 5,943: 0.4824 where the reference has 0.4918. In

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_timer.c - the clock's protocol on a simulated device, whose true times are known. */
 #include "bench/timing/timer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_torch.c - graphs as PyTorch modules: the text of every operator in the table, of operands and
  * attributes, and the folder around it. What the text computes is checked where PyTorch is
  * (tools/torch_bench.py --check). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_dataset.c - the database of models, subgraphs, tasks and results. */
 #include "base/core/str.h"
 #include "base/sys/io.h"

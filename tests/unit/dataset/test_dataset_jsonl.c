@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_dataset_jsonl.c - JSON Lines out and in, merging, migration, questions in SQL, and plans of queries.
  */
 #include "base/core/str.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_dataset_select.c - selection, grouping, likeness and components. */
 #include "base/core/json.h"
 #include "base/core/rng.h"

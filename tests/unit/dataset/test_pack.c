@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pack.c - tasks as folders, and the leakage checker. */
 #include "base/core/str.h"
 #include "base/sys/io.h"

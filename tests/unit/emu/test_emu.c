@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu.c - the emulated device runs CUDA kernels as written: indices, shared memory, barriers, atomics.
  */
 #include "tests/lib/device/emu.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu_errors.c - what goes wrong in a kernel ends as one sentence that names kernel, place and thread.
  */
 #include "base/sys/io.h"

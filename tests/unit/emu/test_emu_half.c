@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu_half.c - __half and __nv_bfloat16 of the emulated device against base/core/half, all patterns. */
 #include "base/core/half.h"
 #include "base/core/rng.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu_math.c - functions, vector types and the prelude on the emulated device. */
 #include "base/core/half.h"
 #include "base/core/rng.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu_nvrtc.c - what runs on the emulated device also compiles for a GPU, prelude and all. */
 #include "base/sys/io.h"
 #include "runtime/cuda/nvrtc/nvrtc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu_race.c - races for shared memory, and accesses between two arrays of it, are found; kernels
  * without are left alone. */
 #include "ir/text/text.h"

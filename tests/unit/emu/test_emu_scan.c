@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu_scan.c - what is read out of a CUDA source before it is compiled, and what is rewritten. */
 #include "base/sys/io.h"
 #include "runtime/emu/emu_priv.h"

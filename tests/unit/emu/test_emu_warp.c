@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu_warp.c - warp collectives of the emulated device against their definitions. */
 #include "base/core/half.h"
 #include "tests/lib/device/emu.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_extract.c - cutting node sets out of graphs and growing fusible ones. */
 #include "base/core/rng.h"
 #include "base/core/str.h"

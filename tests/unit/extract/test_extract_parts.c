@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_extract_parts.c - a graph is the chain of its parts: run part by part, in any order that the edges
  * between them allow, fusible sets and motifs give the bits that the whole gives. Their quotient has no
  * cycle, or there is no order.

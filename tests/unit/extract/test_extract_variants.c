@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_extract_variants.c - other sizes and element types of a graph, and tasks made of them. */
 #include "base/core/half.h"
 #include "base/core/str.h"

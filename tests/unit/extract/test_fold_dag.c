@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_fold_dag.c - folding of graphs: motifs are connected, convex, the same everywhere, and found. */
 #include "base/core/rng.h"
 #include "base/core/vec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_fold_seq.c - folding of sequences: worked examples, brute force, the published numbers. */
 #include "base/core/rng.h"
 #include "base/core/str.h"

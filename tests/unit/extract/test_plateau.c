@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_plateau.c - plateaus of kernel count curves. */
 #include "extract/plateau.h"
 

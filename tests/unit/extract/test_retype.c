@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_retype.c - what a change of the element type keeps: the float variant is the original, a second change
  * does nothing, no cast is undone by the next, and halves compute what float computes, within their
  * tolerance.

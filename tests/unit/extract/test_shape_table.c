@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_shape_table.c - sizes from a table: signatures as the table spells them, rows, and tables that are
  * wrong. */
 #include "base/sys/io.h"

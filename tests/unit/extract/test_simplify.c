@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_simplify.c - each clean-up pass on a small graph; all of them keep what random and bundled models
  * compute. */
 #include "base/core/str.h"

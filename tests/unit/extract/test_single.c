@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_single.c - classes of single operators: counts, representatives, names do not matter. */
 #include "base/sys/io.h"
 #include "extract/extract.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sass_rows.c - the instructions of all that CUDA C offers are known to the cubin gate, and no changed
  * instruction passes it that a second reader refuses.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_canon.c - rules of the canonical form: what does not count, and what does. */
 #include "ir/canon/canon.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_canon_brute.c - the canonical form against brute force over all small graphs.
  *
  * Two graphs must have one text exactly when some renumbering of the nodes and inputs makes them equal, which

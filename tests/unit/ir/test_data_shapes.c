@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_data_shapes.c - results as large as their data say, random numbers, and choosing: known values from
  * the ONNX specification, on graphs whose sizes only a run tells. */
 #include "ir/infer/infer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_dim_expr.c - formulas of open sizes: spelling, arithmetic against numbers, and models bound to sizes.
  */
 #include "base/core/rng.h"

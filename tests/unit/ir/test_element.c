@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_element.c - integer elements as words: stored, wrapped, compared, converted, against C's own types. */
 #include "ir/core/element.h"
 #include "ir/core/graph.h"

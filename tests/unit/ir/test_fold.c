@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_fold.c - rules of integer folding: shape arithmetic becomes constants, unknown sizes stay unknown. */
 #include "ir/infer/infer.h"
 

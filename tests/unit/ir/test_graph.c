@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_graph.c - rules of the graph: handles, names, uses, order, cloning. */
 #include "ir/core/graph.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_infer.c - rules of shape inference, one table of cases for each family of operators. */
 #include "ir/infer/infer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_infer_packed.c - packed elements: what goes in comes out, in as few bytes as promised. */
 #include "base/core/rng.h"
 #include "ir/infer/infer_fold_priv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_kernel.c - kernel nodes: launch lines, decoding with its limits, adding, inlining. */
 #include "ir/core/kernel.h"
 #include "ir/infer/infer.h"

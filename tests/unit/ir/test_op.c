@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_op.c - rules of the operator descriptors. */
 #include "ir/core/op.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_synth.c - made-up elements: the same everywhere and in any pieces, with the moments they are asked
  * for. The expected numbers come from an implementation of the definition in Python. */
 #include "base/core/half.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_text.c - the text form on whole files: round trips, hostile bytes, constants by reference. */
 #include "base/sys/io.h"
 #include "ir/text/text.h"

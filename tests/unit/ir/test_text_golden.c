@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_text_golden.c - graph texts with the canonical text or the error sentence that they must give.
  *
  * tests/golden/text/NAME.gpt holds cases:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_type.c - rules of element types and tensor types. */
 #include "base/core/half.h"
 #include "ir/core/type.h"

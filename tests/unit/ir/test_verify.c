@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_verify.c - rules of the verifier: what it accepts, and what it says of each way to break a graph. */
 #include "ir/infer/infer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_weights.c - weights that a model does not ship: what they are made from, that they fit their use, and
  * that they survive printing, exporting and materialising. */
 #include "base/sys/io.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_driver.c - applying rules in this process: order, fixed point, several outputs, regions; and on random
  * graphs, that it ends, verifies, repeats itself and changes no meaning. */
 #include "matcher/rewrite/driver.h"

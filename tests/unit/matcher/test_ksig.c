@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ksig.c - parameters of kernel entries as written in CUDA source. */
 #include "matcher/rewrite/ksig.h"
 

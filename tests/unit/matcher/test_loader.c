@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_loader.c - opening plugins: versions, symbols, files that are none. */
 #include "matcher/host/loader.h"
 

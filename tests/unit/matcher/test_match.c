@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_match.c - one pattern at one value: what matches, what does not, and the sentence about why. */
 #include "matcher/pattern/match.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_host.c - whatever a pass does ends as a verdict of its own, and the next pass is not affected. */
 #include "matcher/host/pass_host.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pattern.c - patterns: copied from a plugin's tree, printed, parsed, refused. */
 #include "matcher/pattern/rules.h"
 

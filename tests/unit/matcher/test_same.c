@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_same.c - which rewritten graphs are accepted: only those that compute the original. */
 #include "matcher/rewrite/same.h"
 

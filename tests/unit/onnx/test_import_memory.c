@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_import_memory.c - import and hash take at most three times the model's bytes, the bytes included.
  *
  * Counted are the bytes of all blocks that malloc has handed out, its own overhead included: unlike pages

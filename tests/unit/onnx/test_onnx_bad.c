@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_bad.c - what the importer says of malformed models: the status and the exact sentence of each. */
 #include "ir/onnx/onnx.h"
 #include "tests/lib/graphs/onnx_bytes.h"

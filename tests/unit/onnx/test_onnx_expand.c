@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_expand.c - operators that become several nodes: what they become, what is refused, and that a
  * refusal leaves nothing behind. Numbers are the business of tests/conform. */
 #include "ir/infer/infer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_hostile.c - malformed models, each with its status and exact sentence; damage at every byte of a
  * small one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_norm.c - what each difference between opsets becomes, as the text of the imported graph. */
 #include "ir/onnx/onnx.h"
 #include "ir/text/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_source.c - models read one message at a time: the wire walker against known bytes, its verdicts
  * against protobuf-c's over damaged models, and fields in any order. */
 #include "base/core/str.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_trip.c - export and import undo each other; functions, nested graphs and data files on the way.
  */
 #include "base/sys/io.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_divisor.c - division by a number that the host knows: DIVISOR of the authors' words, with the
  * arithmetic of pm_divisor of the prelude (which the tests of passes run). */
 #include "passmith/dsl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_fuse_product.c - automatic fusion of matrix products: every form, layout and type over awkward shapes.
  */
 #include "tests/lib/need.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_add_layer_norm.c - residual + layer normalisation on many shapes, and what only looks like it. */
 #include "tests/lib/passes/pass_case.h"
 

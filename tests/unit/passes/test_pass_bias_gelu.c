@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_bias_gelu.c - GELU in every spelling, with and without bias, and what only looks like it. */
 #include "tests/lib/passes/pass_case.h"
 

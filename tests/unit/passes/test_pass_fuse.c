@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_fuse.c - automatic fusion: kinds of sets that become one kernel, random graphs, and real models.
  */
 #include "base/sys/io.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_fuse_order.c - automatic fusion: a sum that a kernel asks for at several places is the same
  * number at all of them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_fuse_round.c - automatic fusion rounds what the eager run rounds: the same bits, or nearly. */
 #include "tests/lib/need.h"
 #include "tests/lib/passes/pass_case.h"

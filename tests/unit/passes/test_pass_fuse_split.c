@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_fuse_split.c - automatic fusion of few long rows or columns: several launches, parts in memory,
  * and what threads keep of a row.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_library.c - every pass of passes/ that has no test program of its own, on awkward shapes and
  * element types (tests/lib/passes/pass_library.c), and that none is left out. */
 #include "base/sys/io.h"

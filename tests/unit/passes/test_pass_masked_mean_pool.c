@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_masked_mean_pool.c - pooling over the sequence in every spelling, and what only looks like it. */
 #include "tests/lib/passes/pass_case.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_models.c - every first-party pass finds something in real models: the bundled ones, and those of
  * ../shared where it is present. */
 #include "base/sys/io.h"

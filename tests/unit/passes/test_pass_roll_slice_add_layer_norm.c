@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_roll_slice_add_layer_norm.c - shifted windows on many shapes, and what only looks like them. */
 #include "tests/lib/passes/pass_case.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_scaled_masked_softmax.c - attention scores on many shapes and masks, and what only looks alike.
  */
 #include "tests/lib/passes/pass_case.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_silu.c - silu on many shapes, and what it must leave alone. */
 #include "tests/lib/passes/pass_case.h"
 

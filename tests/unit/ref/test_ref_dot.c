@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_dot.c - MatMul, Gemm and Conv against plain loops and against each other. */
 #include "tests/lib/graphs/eval.h"
 

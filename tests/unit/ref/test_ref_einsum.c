@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_einsum.c - Einsum, group normalisation, running sums and remainders against other operators. */
 #include "tests/lib/graphs/eval.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_ew.c - element-wise operators: values, broadcasting, integers that wrap, Cast. */
 #include "ir/onnx/onnx.h"
 #include "tests/lib/graphs/eval.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_graph.c - whole graphs on the reference device: order, constants, kernels, errors, flops. */
 #include "ir/core/kernel.h"
 #include "ir/infer/infer.h"

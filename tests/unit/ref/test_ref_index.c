@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_index.c - gathering and scattering by index tensors: inverses and index formulas. */
 #include "tests/lib/graphs/eval.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_line.c - operators along one axis: known values, inverses, and other operators. */
 #include "tests/lib/graphs/eval.h"
 

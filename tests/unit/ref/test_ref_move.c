@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_move.c - operators that move elements: inverses, index formulas, edges. */
 #include "tests/lib/graphs/eval.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_norm.c - reductions, normalisation and pools against compositions of simpler operators. */
 #include "tests/lib/graphs/eval.h"
 

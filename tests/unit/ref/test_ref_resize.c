@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_resize.c - Resize by hand, transposed convolution as the adjoint of Conv, depth and space. */
 #include "tests/lib/graphs/eval.h"
 

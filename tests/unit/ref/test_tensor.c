@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tensor.c - host tensors: sizes, alignment, element access by dtype. */
 #include "runtime/device/tensor.h"
 

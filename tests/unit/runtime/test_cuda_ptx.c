@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cuda_ptx.c - reading the kernels and their parameters out of PTX, by which launches are checked. */
 #include "runtime/cuda/cuda_priv.h"
 #include "runtime/cuda/nvrtc/nvrtc.h"

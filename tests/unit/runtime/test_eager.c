@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_eager.c - the eager executor on the emulated device against the reference device. */
 #include "tests/lib/device/bound_check.h"
 #include "tests/lib/device/eager_bench.h"

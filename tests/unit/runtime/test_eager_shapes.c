@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_eager_shapes.c - every way of the eager kernels on the emulated device against the reference. */
 #include "tests/lib/device/eager_shapes.h"
 #include "tests/lib/need.h"

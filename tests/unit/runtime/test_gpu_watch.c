@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_gpu_watch.c - what is seen of a GPU while it is measured, from a library with made-up answers. */
 #include "bench/report/report.h"
 #include "bench/timing/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_graph_bytes.c - a graph that went through bytes is the same graph, numbers included. */
 #include "ir/core/graph_bytes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_input_pool.c - are the inputs of timed calls new in every call, legal, and the same wherever they are
  * made?
  */

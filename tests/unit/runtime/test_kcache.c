@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_kcache.c - work ahead in several processes: every item once, deaths and standstills contained. */
 #include "runtime/device/kcache.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_library.c - what plans tell libraries about products and convolutions is what they compute.
  *
  * The emulated device gets a library: plain loops over a PmLibCall, in double. A graph run with it must agree

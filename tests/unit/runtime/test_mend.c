@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_mend.c - is what was written beside a buffer found and gone before the next call, whoever wrote it? */
 #include "kernels/guard.cu.h"
 #include "runtime/device/device.h"

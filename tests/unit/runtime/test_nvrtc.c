@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_nvrtc.c - what Passmith would launch on a GPU compiles for one: every eager kernel, the kernels of
  * every first-party pass and the device's own, to machine code for two architectures. No GPU is needed. */
 #include "base/core/hash.h"

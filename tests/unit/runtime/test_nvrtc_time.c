@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_nvrtc_time.c - a source that knows the time is told from a compiler that wavers, by compilers that
  * follow a script. */
 #include "runtime/cuda/nvrtc/nvrtc_time.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_plan_bytes.c - the modelled clock charges a fused kernel for what it needs of a table, as it does the
  * eager ones. */
 #include "ir/core/kernel.h"

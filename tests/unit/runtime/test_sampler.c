@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sampler.c - what happens around a timed call: fresh inputs, poison, emptied caches, one order of
  * events. The emulated device gets a clock that writes down what it is asked for. */
 #include "base/core/str.h"

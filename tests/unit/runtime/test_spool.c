@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_spool.c - pieces that several processes put into one temporary file. */
 #include "base/sys/spool.h"
 

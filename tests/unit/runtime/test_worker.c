@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_worker.c - one device worker serves many runs, and is replaced when a kernel hangs, faults or dies. */
 #include "bench/inputs/inputs.h"
 #include "integrity/referee/referee.h"

@@ -66,6 +66,18 @@ static void sweep(const char *dir)
 	pm_str_release(&path);
 }
 
+void pm__emu_work_sweep(void)
+{
+	PmStr dir = PM_STR_INIT;
+	int parent = pm_kcache_dir("emu-work", &dir, NULL) ? -1 : lock_path(dir.s, LOCK_EX | LOCK_NB);
+
+	if (parent >= 0) {
+		sweep(dir.s);
+		close(parent);
+	}
+	pm_str_release(&dir);
+}
+
 PmStatus pm__emu_work_open(PmEmuWork *w, PmErr *err)
 {
 	PmStr dir = PM_STR_INIT;

@@ -828,6 +828,8 @@ static PmStatus open_device(PmEmuMode mode, PmDevice **out, PmErr *err)
 	PmStatus rc = pm__emu_builder_open(&d->builder, mode, err);
 
 	d->base.ops = &ops;
+	if (!rc)
+		pm__emu_work_sweep();
 	if (rc) {
 		free(d);
 		return rc;

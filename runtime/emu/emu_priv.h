@@ -81,6 +81,9 @@ typedef struct PmEmuWork {
 	int lock;
 } PmEmuWork;
 PmStatus pm__emu_work_open(PmEmuWork *w, PmErr *err);
+/* Removes the folders of compilations that were killed, unless another process is about to: who finds all
+ * kernels in the cache opens none. */
+void pm__emu_work_sweep(void);
 void pm__emu_work_close(PmEmuWork *w); /* after a failed open too */
 /* Runs the compiler with `args` (fewer than PM_EMU_MAX_ARGV, ends with NULL) on the text `in`. PM_OK when it
  * ran, however it ended. */

@@ -49,22 +49,21 @@ export PATH=$prefix/bin:$PATH PASSMITH_CACHE=$home/cache HOME=$home/work TMPDIR=
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 cd $home/work || exit 5
 END
-as=
-if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+# On a bare machine the programs that are left lie below the source folder.
+as= mounts= hide="sh -c" why="this machine allows no mounts"
+case :$PATH in *:"$source"*) why="the programs of this machine lie in it" ;; esac
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && [ "$why" = "this machine allows no mounts" ]; then
 	chown 65534:65534 "$home/work" "$home/cache"
 	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
 	echo "# the installed copy runs as user 65534"
 else
 	echo "# the installed copy runs as the same user"
 fi
-hide="sh -c"
-if [ "$(id -u)" -eq 0 ] && unshare -m sh -c "mount -t tmpfs none '$source'" 2>/dev/null; then
+if [ "$(id -u)" -eq 0 ] && [ "$why" = "this machine allows no mounts" ] &&
+	unshare -m sh -c "mount -t tmpfs none '$source'" 2>/dev/null; then
 	hide="unshare -m sh -c"
 	mounts="mount -t tmpfs none '$source' && "
 	echo "# the source folder is hidden"
-else
-	mounts=
-	echo "# the source folder is not hidden: this machine allows no mounts"
 fi
 
 # there COMMAND: in the author's folder, with the installed program on PATH.
@@ -81,6 +80,8 @@ if [ -n "$mounts" ]; then
 	there "ls $source/Makefile"
 	[ "$code" -ne 0 ]
 	tap "the sources are gone"
+else
+	skip "the sources are gone" "$why"
 fi
 there "passmith doctor"
 says "$prefix/lib/passmith" "doctor names the installed SDK"

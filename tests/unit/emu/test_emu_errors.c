@@ -587,6 +587,30 @@ static void the_first_object_of_a_name_stays(void **state)
 	pm_str_release(&keep);
 }
 
+/* A process that is killed between keeping its object and removing its folder leaves the folder. Who finds
+ * the object compiles nothing, and removes it all the same. */
+static void what_a_killed_compilation_left_goes(void **state)
+{
+	const char *was = getenv("PASSMITH_CACHE");
+	PmStr dir = PM_STR_INIT, left = PM_STR_INIT, keep = PM_STR_INIT;
+	PmDevice *d;
+
+	(void)state;
+	pm_str_add(&keep, was ? was : "");
+	assert_int_equal(pm_temp_dir("left", &dir, NULL), PM_OK);
+	pm_str_addf(&left, "%s/emu-work/NzbF7g", dir.s);
+	assert_int_equal(pm_mkdirs(left.s, NULL), PM_OK);
+	setenv("PASSMITH_CACHE", dir.s, 1);
+	d = emu_open();
+	assert_false(pm_path_exists(left.s));
+	d->ops->close(d);
+	setenv("PASSMITH_CACHE", keep.s, 1);
+	assert_int_equal(pm_remove_tree(dir.s, NULL), PM_OK);
+	pm_str_release(&dir);
+	pm_str_release(&left);
+	pm_str_release(&keep);
+}
+
 static void compiles_anew(const char *text)
 {
 	PmSource s = { "head", text, PM_F32 };
@@ -701,6 +725,7 @@ int main(void)
 		CASE(parallel_writers_share_the_cache),
 		cmocka_unit_test(what_is_compiled_starts_no_compiler),
 		cmocka_unit_test(the_first_object_of_a_name_stays),
+		cmocka_unit_test(what_a_killed_compilation_left_goes),
 		cmocka_unit_test(headers_are_compiled_once),
 		CASE(signal_handlers_are_put_back),
 	};

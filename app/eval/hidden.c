@@ -3,6 +3,7 @@
 #include "app/eval/hidden.h"
 
 #include "base/core/rng.h"
+#include "base/sys/proc.h"
 #include "extract/variants/variants.h"
 #include "ir/canon/canon.h"
 #include "runtime/ref/ref.h"
@@ -123,6 +124,7 @@ PmStatus pm_hidden_check(const char *so, const PmVariantList *variants, const Pm
 	PmSecret *secret = replay ? pm_secret_parse(replay)
 				  : pm_secret_derive(opts->secret, "hidden", NULL, 0);
 	Hidden h = { so, variants, *opts, r, n, save };
+	double t0 = pm_now();
 	PmStatus st;
 
 	if (!secret)
@@ -132,6 +134,7 @@ PmStatus pm_hidden_check(const char *so, const PmVariantList *variants, const Pm
 	h.opts.secret = secret;
 	r->hidden.verdict = PM_VERDICT_OK;
 	st = try_members(&h, err);
+	r->hidden.wall_seconds = pm_now() - t0;
 	pm_secret_hex(secret, r->hidden.secret);
 	pm_secret_free(secret);
 	return st;

@@ -144,11 +144,13 @@ void pm__choose(Eval *e, int alt)
 static PmStatus pm__stage_match(Eval *e, const char *so_path, PmErr *err)
 {
 	PmEvalRecord *r = e->rec;
+	PmStage was = pm_stage_enter(&e->stages, PM_STAGE_PASS);
 	PmStatus st = e->o->object ? pm_referee_rewrite_object(e->o->object, e->o->only_rule, e->m->g,
 							       e->o->pass_deadline, &e->cand, err)
 				   : pm_referee_rewrite(so_path, e->o->only_rule, e->m->g,
 							e->o->pass_deadline, &e->cand, err);
 
+	pm_stage_enter(&e->stages, was);
 	if (st)
 		return st;
 	r->n_applied = e->cand.n_applied;
@@ -190,6 +192,15 @@ static PmStatus pm__stage_compile(Eval *e, PmErr *err)
 }
 
 /* ---- all stages ---- */
+
+static PmStatus in_stage(Eval *e, PmStage stage, PmStatus (*run)(Eval *e, PmErr *err), PmErr *err)
+{
+	PmStage was = pm_stage_enter(&e->stages, stage);
+	PmStatus st = run(e, err);
+
+	pm_stage_enter(&e->stages, was);
+	return st;
+}
 
 /* The variant's own: of an earlier record, or of the session. NULL when the former is no secret. */
 static PmSecret *member_secret(const PmEvalVariant *m, const PmEvalOpts *opts)
@@ -234,17 +245,18 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 	out->speedup = NAN;
 	out->smallest_t = PM_T_NEVER;
 	out->worst.index = -1;
+	pm_stages_begin(&e.stages, &out->stages);
 	e.worker = pm_worker_new(pm__eval_device(&e));
 	pm_worker_print_to(e.worker, opts->print);
-	st = pm__stage_inputs(&e, err);
+	st = in_stage(&e, PM_STAGE_INPUTS, pm__stage_inputs, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = pm__stage_match(&e, so_path, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
-		st = pm__stage_compile(&e, err);
+		st = in_stage(&e, PM_STAGE_COMPILE, pm__stage_compile, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = pm__stage_correctness(&e, err);
 	if (!st && !opts->check_only && (out->verdict == PM_VERDICT_OK || pm__is_inexact(out->verdict)))
-		st = pm__stage_speed(&e, err);
+		st = in_stage(&e, PM_STAGE_MODEL, pm__stage_speed, err);
 	if (is_of_this_member(st))
 		st = not_judged(&e, err);
 	if (out->verdict != PM_VERDICT_OK && !pm__is_inexact(out->verdict) && !out->measured)
@@ -253,6 +265,7 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 	pm_probe_release(&e.probe);
 	pm_candidate_release(&e.cand);
 	pm__inputs_release(&e);
+	pm_stages_end(&e.stages);
 	out->wall_seconds = pm_now() - t0;
 	pm_secret_hex(e.secret, out->secret);
 	pm_secret_free(e.secret);

@@ -16,6 +16,7 @@
 #include "bench/compare/allclose.h"
 #include "bench/compare/bound/bound.h"
 #include "bench/compare/failure.h"
+#include "bench/eval/stages.h"
 #include "bench/inputs/inputs.h"
 #include "bench/score/score.h"
 #include "bench/timing/clock.h"
@@ -54,6 +55,7 @@ typedef struct PmEvalOpts {
 	/* "emu": kernels may print, and it is kept there (borrowed; given by pm_eval_report_begin where
 	 * debug_print is set). Nothing is timed, and the report has no score. */
 	int debug_print;
+	int timings; /* reports say where the time went (PmEvalRecord.stages) */
 	PmPrint *print;
 	void (*step)(void *arg, const char *label); /* after each variant; may be NULL */
 	void *step_arg;
@@ -136,6 +138,7 @@ typedef struct PmEvalRecord {
 	int baseline_launches, candidate_launches;
 	int64_t baseline_bytes, candidate_bytes;
 	double wall_seconds; /* the evaluation took */
+	PmStageTimes stages; /* where they went; all 0 in a record that was stored */
 	/* By which everything was drawn for this record and for no other: known when it is over. */
 	char secret[PM_SECRET_HEX];
 	PmCodeDigests code; /* of the kernels */
@@ -152,6 +155,7 @@ typedef struct PmEvalHidden {
 	char variant[128];          /* the shape on which it is wrong, */
 	PmFailure failure;          /* and what `why` says of it as fields */
 	char secret[PM_SECRET_HEX]; /* by which the shapes and their inputs were drawn */
+	double wall_seconds;        /* all of them took; 0 when this was stored */
 } PmEvalHidden;
 
 typedef struct PmEvalReport {

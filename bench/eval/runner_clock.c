@@ -73,6 +73,7 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 			   .secret = opts->secret,
 			   .baseline = baseline ? &base : NULL };
 	PmReplayResult d;
+	PmStage was = pm_stage_enter(&e->stages, PM_STAGE_REPLAY_VERIFY);
 	PmErr why;
 	PmStatus st;
 	int tries = 0;
@@ -81,6 +82,7 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 	do
 		st = pm_replay_verify(e->worker, e->m->g, cand, c, &o, &d, &why);
 	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
+	pm_stage_enter(&e->stages, was);
 	if (st)
 		return pm__device_said(e, st, &why, err);
 	count_calls(&e->rec->timing, &d);
@@ -306,10 +308,12 @@ static PmStatus rehearse_one(Eval *e, int alt, PmErr *err)
  * there too: each alternative, since any may be what is timed elsewhere. */
 static PmStatus rehearse(Eval *e, PmErr *err)
 {
+	PmStage was = pm_stage_enter(&e->stages, PM_STAGE_REHEARSE);
 	PmStatus st = PM_OK;
 
 	for (int alt = 0; alt < e->n_alts && !st && e->rec->verdict == PM_VERDICT_OK; alt++)
 		st = rehearse_one(e, alt, err);
+	pm_stage_enter(&e->stages, was);
 	return st;
 }
 
@@ -373,6 +377,7 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 {
 	PmEvalRecord *r = e->rec;
 	PmVerdict was = r->verdict;
+	PmStage before;
 	char why[PM_ERR_MAX];
 	PmFailure failure = r->failure;
 	PmDeviceInfo info;
@@ -387,9 +392,11 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 	snprintf(r->timing.machine, sizeof r->timing.machine, "%.63s", info.name);
 	pm__say(e, PM_VERDICT_OK, "");
 	r->failure = (PmFailure){ 0 };
+	before = pm_stage_enter(&e->stages, PM_STAGE_TIMING);
 	st = measure(e, alt, base, cand, &info, err);
 	if (!st && r->measured)
 		st = measure_coverage(e, err);
+	pm_stage_enter(&e->stages, before);
 	if (pm__is_inexact(was) && r->measured) {
 		pm__say(e, was, why);
 		r->failure = failure;

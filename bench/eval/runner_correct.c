@@ -2,6 +2,7 @@
 /* runner_correct.c - the stage that judges a candidate's results. */
 #include "base/core/rng.h"
 #include "base/core/str.h"
+#include "base/sys/proc.h"
 #include "bench/eval/runner_priv.h"
 #include "runtime/device/poison.h"
 #include "runtime/worker/run.h"
@@ -21,6 +22,7 @@ static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poi
 			.worker = e->worker };
 	PmErr run_err;
 	int *alts = pm__choose_alternatives(e->probe.g, alt, &o.n_alts);
+	PmStage was;
 	PmStatus st;
 
 	pm_err_init(&run_err);
@@ -28,7 +30,9 @@ static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poi
 		pm_print_about(e->o->print, "--- %s, inputs %s%s, alternative %d:", e->m->label,
 			       e->run.inputs, e->run.edited ? " (edited)" : "", alt);
 	o.alts = alts;
+	was = pm_stage_enter(&e->stages, PM_STAGE_LAUNCH);
 	st = pm_run_graph(e->probe.g, in, pm_graph_n_inputs(e->probe.g), &o, out, &run_err);
+	pm_stage_enter(&e->stages, was);
 	free(alts);
 	if (!st)
 		return pm__same_plan(e, alt, pm_worker_digest(e->worker, 0), err);
@@ -188,7 +192,7 @@ static void write_down(Eval *e, const PmTensor *in, size_t n)
 		pm_chain_hex(e->rec->inputs, in[i].data, in[i].bytes);
 }
 
-static PmStatus check_class(Eval *e, PmInputClass cls, int alt, int edited, PmErr *err)
+static PmStatus check_class_once(Eval *e, PmInputClass cls, int alt, int edited, PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(e->m->g);
 	PmTensor *in = pm_xcalloc(n + 1, sizeof *in);
@@ -223,6 +227,15 @@ static PmStatus check_class(Eval *e, PmInputClass cls, int alt, int edited, PmEr
 	pm_run_result_release(&got);
 	pm_tensors_release(in, n);
 	free(in);
+	return st;
+}
+
+static PmStatus check_class(Eval *e, PmInputClass cls, int alt, int edited, PmErr *err)
+{
+	double t0 = pm_now();
+	PmStatus st = check_class_once(e, cls, alt, edited, err);
+
+	e->rec->stages.class_seconds[cls] += pm_now() - t0;
 	return st;
 }
 

@@ -66,6 +66,7 @@ static PmStatus draw(Eval *e, PmInputClass cls, int alt, int edited, PmTensor *i
 PmStatus pm__draw_inputs(Eval *e, PmInputClass cls, int alt, int edited, PmTensor *in, int *use, PmErr *err)
 {
 	PmReached r, *kept = &e->rec->reached.of[cls];
+	PmStage was = pm_stage_enter(&e->stages, PM_STAGE_INPUTS);
 	int before = ways_taken(&e->taken);
 	PmStatus st = PM_OK;
 
@@ -84,6 +85,7 @@ PmStatus pm__draw_inputs(Eval *e, PmInputClass cls, int alt, int edited, PmTenso
 	}
 	if (!st && !kept->drawn)
 		*kept = r;
+	pm_stage_enter(&e->stages, was);
 	return st;
 }
 

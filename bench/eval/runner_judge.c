@@ -193,6 +193,7 @@ static PmStatus judge_result(Eval *e, const Expected *x, size_t i, const PmTenso
 			     const char *where, int *bounded, PmPrecisionTier *tier, int *tells, PmErr *err)
 {
 	const PmBound *b = &x->bound[i];
+	PmStage was;
 	PmBoundFit f;
 	PmStatus st = PM_OK;
 
@@ -208,7 +209,9 @@ static PmStatus judge_result(Eval *e, const Expected *x, size_t i, const PmTenso
 		return PM_OK;
 	if (!f.within) {
 		*tier = PM_TIER_TF32;
+		was = pm_stage_enter(&e->stages, PM_STAGE_REFERENCE);
 		st = find_tier(x, i, y, tier, err);
+		pm_stage_enter(&e->stages, was);
 	}
 	if (!st && keep_fit(e->rec, &f, *tier, y->type.dtype, name, where)) {
 		e->beyond = e->run;
@@ -347,8 +350,9 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 
 	for (size_t k = 0; k < e->probe.n_kernels && !st; k++) {
 		Expected x;
-
+		PmStage was = pm_stage_enter(&e->stages, PM_STAGE_REFERENCE);
 		st = expect(e, k, in, got, &x, err);
+		pm_stage_enter(&e->stages, was);
 		for (size_t i = 0; i < x.n_out && !st; i++, slot++) {
 			const char *name = pm_probe_name(&e->probe, k, i);
 			const PmTensor *y = pm_probe_result(&e->probe, k, i, got->out);
@@ -401,8 +405,10 @@ static PmStatus compare_eager(Eval *e, const PmTensor *in, PmRunResult *got, PmI
 	PmRunOpts o = { .device = e->o->device, .deadline = e->o->device_deadline, .poison = 0x7fc1d00d };
 	PmCloseRule rule = pm_close_rule(e->o->preset);
 	PmRunResult want;
+	PmStage was = pm_stage_enter(&e->stages, PM_STAGE_REFERENCE);
 	PmStatus st = pm_run_graph(e->m->g, in, pm_graph_n_inputs(e->m->g), &o, &want, err);
 
+	pm_stage_enter(&e->stages, was);
 	for (size_t i = 0; !st && i < want.n_out; i++) {
 		PmTensorView w, g;
 		PmComparison c;
@@ -423,9 +429,12 @@ static PmStatus compare_eager(Eval *e, const PmTensor *in, PmRunResult *got, PmI
 PmStatus pm__judge(Eval *e, const PmTensor *in, PmRunResult *got, PmInputClass cls, const char *where,
 		   PmErr *err)
 {
-	if (e->o->preset == PM_PRESET_PASSNET)
-		return compare_eager(e, in, got, cls, where, err);
-	return judge_kernels(e, in, got, cls, where, err);
+	PmStage was = pm_stage_enter(&e->stages, PM_STAGE_COMPARE);
+	PmStatus st = e->o->preset == PM_PRESET_PASSNET ? compare_eager(e, in, got, cls, where, err)
+							: judge_kernels(e, in, got, cls, where, err);
+
+	pm_stage_enter(&e->stages, was);
+	return st;
 }
 
 /* A result of which no comparison tells anything, and that is not near enough without. */

@@ -46,6 +46,7 @@ typedef struct Eval {
 	PmFailure run;       /* of the run that is judged now: inputs and alternative */
 	PmSecret *secret;    /* owned; of this variant alone */
 	uint64_t n_poison;   /* what buffers hold before a run is new for each */
+	PmStages stages;     /* runs from the first stage to the last */
 } Eval;
 
 /* Sets verdict and reason; returns PM_OK. */

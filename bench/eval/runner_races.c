@@ -37,6 +37,7 @@ void pm__check_races(Eval *e, const PmTensor *in, int alt, uint32_t poison)
 	};
 	PmRunResult r;
 	PmErr why;
+	PmStage was;
 	PmStatus st;
 	int *alts;
 
@@ -46,7 +47,9 @@ void pm__check_races(Eval *e, const PmTensor *in, int alt, uint32_t poison)
 	pm_err_init(&why);
 	alts = pm__choose_alternatives(e->probe.g, alt, &o.n_alts);
 	o.alts = alts;
+	was = pm_stage_enter(&e->stages, PM_STAGE_RACES);
 	st = pm_run_graph(e->probe.g, in, pm_graph_n_inputs(e->probe.g), &o, &r, &why);
+	pm_stage_enter(&e->stages, was);
 	free(alts);
 	if (!st)
 		pm_run_result_release(&r);

@@ -3,6 +3,7 @@
 #include "bench/report/report.h"
 
 #include "base/sys/io.h"
+#include "bench/report/stages_report.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -141,6 +142,14 @@ static void add_scores(cJSON *j, const PmEvalReport *r)
 	}
 }
 
+static void add_timings(cJSON *j, const PmEvalReport *r)
+{
+	PmStageTimes t;
+
+	pm_eval_stage_times(r, &t);
+	cJSON_AddItemToObject(j, "timings", pm_stage_times_json(&t));
+}
+
 cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 {
 	cJSON *j = cJSON_CreateObject(), *list;
@@ -165,9 +174,16 @@ cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 	pm_json_add_i64(j, "correct", (int64_t)count_right(r));
 	cJSON_AddNumberToObject(j, "speedup", mean_speedup(r));
 	add_scores(j, r);
+	if (r->opts.timings)
+		add_timings(j, r);
 	list = cJSON_AddArrayToObject(j, "records");
-	for (size_t i = 0; i < r->n; i++)
-		cJSON_AddItemToArray(list, pm_eval_record_json(&r->rec[i]));
+	for (size_t i = 0; i < r->n; i++) {
+		cJSON *record = pm_eval_record_json(&r->rec[i]);
+
+		if (r->opts.timings)
+			cJSON_AddItemToObject(record, "timings", pm_stage_times_json(&r->rec[i].stages));
+		cJSON_AddItemToArray(list, record);
+	}
 	return j;
 }
 
@@ -320,6 +336,16 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 	if (*r->sandbox_lacks)
 		pm_str_addf(out, "  The sandbox of this machine lacks: %s (passmith doctor).\n",
 			    r->sandbox_lacks);
+}
+
+void pm_eval_timings_table(const PmEvalReport *r, PmStr *out)
+{
+	PmStageTimes t;
+	size_t n = pm_eval_stage_times(r, &t);
+	char name[64];
+
+	pm_str_addf(out, "pass %s, ", pass_name(r, name));
+	pm_stage_times_table(&t, n, out);
 }
 
 void pm_eval_summary_table(const PmEvalReport *r, size_t n, PmStr *out)

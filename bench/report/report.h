@@ -20,6 +20,8 @@ cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task);
 
 /* Appends the table of one pass, a line per variant, with the sentences of what went wrong below. */
 void pm_eval_report_table(const PmEvalReport *r, PmStr *out);
+/* Appends where the time of this report's evaluations went (stages_report.h). */
+void pm_eval_timings_table(const PmEvalReport *r, PmStr *out);
 /* Appends one line per report: match, correctness, speed, ES, AS, verdict. */
 void pm_eval_summary_table(const PmEvalReport *r, size_t n, PmStr *out);
 

@@ -145,6 +145,10 @@ static PmStatus put_results(Eval *e, const PmEvalReport *r, size_t n, PmErr *err
 		if (!e->summary)
 			pm_str_addc(&table, '\n');
 		pm_eval_summary_table(r, n, &table);
+		for (size_t i = 0; i < n && e->opts.timings; i++) {
+			pm_str_addc(&table, '\n');
+			pm_eval_timings_table(&r[i], &table);
+		}
 		say_replay(e, r, n, &table);
 		fputs(table.s, stdout);
 	}
@@ -367,6 +371,8 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		  "again" },
 		{ "--debug-print", PM_OPT_FLAG, &e.opts.debug_print,
 		  "emu: printf of kernels goes to stderr; the result has no score and is not kept" },
+		{ "--timings", PM_OPT_FLAG, &e.opts.timings,
+		  "also say where the time went, by stage and by class of inputs" },
 		{ "--summary", PM_OPT_FLAG, &e.summary, "one line per pass only" },
 		{ "--graphs", PM_OPT_FLAG, &e.opts.graphs,
 		  "cuda: every call of both sides replays its launches as one CUDA graph" },

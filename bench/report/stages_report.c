@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stages_report.c - where the time of evaluations went, as a table and as JSON. */
+#include "bench/report/stages_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+size_t pm_eval_stage_times(const PmEvalReport *r, PmStageTimes *out)
+{
+	size_t n = 0;
+
+	memset(out, 0, sizeof *out);
+	for (size_t i = 0; i < r->n; i++) {
+		n += pm_stage_times_total(&r->rec[i].stages) > 0;
+		pm_stage_times_add(out, &r->rec[i].stages);
+	}
+	out->seconds[PM_STAGE_HIDDEN] += r->hidden.wall_seconds;
+	return n;
+}
+
+cJSON *pm_stage_times_json(const PmStageTimes *t)
+{
+	cJSON *j = cJSON_CreateObject(), *stages, *classes;
+
+	cJSON_AddNumberToObject(j, "seconds", pm_stage_times_total(t));
+	stages = cJSON_AddObjectToObject(j, "stages");
+	for (int s = 0; s < PM_N_STAGES; s++)
+		cJSON_AddNumberToObject(stages, pm_stage_key((PmStage)s), t->seconds[s]);
+	classes = cJSON_AddObjectToObject(j, "classes");
+	for (int c = 0; c < PM_N_ALL_CLASSES; c++)
+		cJSON_AddNumberToObject(classes, pm_input_class_name((PmInputClass)c), t->class_seconds[c]);
+	return j;
+}
+
+/* A line of a table. */
+typedef struct Line {
+	const char *name, *what;
+	double seconds;
+} Line;
+
+static int longest_first(const void *a, const void *b)
+{
+	double x = ((const Line *)a)->seconds, y = ((const Line *)b)->seconds;
+
+	return (x < y) - (x > y);
+}
+
+static void table(Line *line, int n, double total, const char *head, PmStr *out)
+{
+	qsort(line, (size_t)n, sizeof *line, longest_first);
+	pm_str_addf(out, "  %-16s %9s %7s\n", head, "seconds", "share");
+	for (int i = 0; i < n && line[i].seconds > 0; i++)
+		pm_str_addf(out, "  %-16s %9.3f %6.1f%%%s%s\n", line[i].name, line[i].seconds,
+			    total > 0 ? 100 * line[i].seconds / total : 0, *line[i].what ? "  " : "",
+			    line[i].what);
+}
+
+void pm_stage_times_table(const PmStageTimes *t, size_t n, PmStr *out)
+{
+	double total = pm_stage_times_total(t);
+	Line line[PM_N_STAGES], of[PM_N_ALL_CLASSES];
+
+	for (int s = 0; s < PM_N_STAGES; s++)
+		line[s] = (Line){ pm_stage_key((PmStage)s), pm_stage_what((PmStage)s), t->seconds[s] };
+	for (int c = 0; c < PM_N_ALL_CLASSES; c++)
+		of[c] = (Line){ pm_input_class_name((PmInputClass)c), "", t->class_seconds[c] };
+	pm_str_addf(out, "time: %.3f s for %zu evaluation%s\n", total, n, n == 1 ? "" : "s");
+	table(line, PM_N_STAGES, total, "stage", out);
+	table(of, PM_N_ALL_CLASSES, total, "class of inputs", out);
+}

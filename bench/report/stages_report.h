@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stages_report.h - where the time of evaluations went, as a table and as JSON. */
+#ifndef BENCH_STAGES_REPORT_H
+#define BENCH_STAGES_REPORT_H
+
+#include "base/core/json.h"
+#include "bench/eval/runner.h"
+
+/* Sums the records of a report that were evaluated now, and what the hidden shapes took; returns how many
+ * records that are. One that was stored before adds nothing. */
+size_t pm_eval_stage_times(const PmEvalReport *r, PmStageTimes *out);
+
+/* {"seconds": total, "stages": {key: seconds, ...}, "classes": {name: seconds, ...}}. Returns owned. */
+cJSON *pm_stage_times_json(const PmStageTimes *t);
+
+/* Appends two tables, seconds and share: a line per stage that took time, the longest first, and a line per
+ * class of inputs. `n`: evaluations that they are of. */
+void pm_stage_times_table(const PmStageTimes *t, size_t n, PmStr *out);
+
+#endif

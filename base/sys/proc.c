@@ -254,16 +254,17 @@ static void reap(Child *c, const PmLimits *lim, PmProcResult *r)
 static void watch(Child *c, const PmLimits *lim, double started, PmProcResult *r)
 {
 	int64_t left = lim && lim->max_output > 0 ? lim->max_output : DEFAULT_OUTPUT;
-	double deadline = lim && lim->seconds > 0 ? started + lim->seconds : -1;
+	PmDeadline deadline;
 	int ended = 0;
 
 	fcntl(c->out, F_SETFL, O_NONBLOCK);
 	fcntl(c->err, F_SETFL, O_NONBLOCK);
 	r->end = PM_PROC_EXITED;
+	pm__deadline_begin(&deadline, c->pid, lim ? lim->seconds : 0);
 	while (!ended) {
-		double rest = deadline < 0 ? -1 : deadline - pm_now();
+		double rest = pm__deadline_rest(&deadline);
 
-		if (deadline >= 0 && rest <= 0) {
+		if (rest == 0) {
 			r->end = PM_PROC_TIMEOUT;
 			break;
 		}

@@ -193,10 +193,9 @@ static void names_tell_devices_apart(void **state)
 	assert_int_equal(pm_device_kind("Cuda"), PM_DEVICE_NONE);
 	assert_int_equal(pm_device_kind(""), PM_DEVICE_NONE);
 	assert_int_equal(pm_device_kind(NULL), PM_DEVICE_NONE);
-	assert_true(pm_device_is_known("emu") && pm_device_is_known("emu+races") &&
-		    pm_device_is_known("cuda"));
-	assert_false(pm_device_is_known("ref") || pm_device_is_known(PM_DEVICE_PRINT) ||
-		     pm_device_is_known(""));
+	assert_true(pm_device_is_known("emu") && pm_device_is_known("cuda"));
+	assert_false(pm_device_is_known("ref") || pm_device_is_known("emu+races") ||
+		     pm_device_is_known(PM_DEVICE_PRINT) || pm_device_is_known(""));
 }
 
 int main(void)

@@ -87,13 +87,14 @@ static PmStatus select_members(Eval *e, PmErr *err)
 	return PM_OK;
 }
 
-/* Verdicts that may come from what was drawn. */
+/* Verdicts that may come from what was drawn: nothing is drawn for a pass before its first launch, and
+ * verdicts are in the order of the stages. */
 static int can_be_repeated(const PmEvalReport *r)
 {
 	int any = r->hidden.verdict != PM_VERDICT_OK;
 
 	for (size_t i = 0; i < r->n; i++)
-		any |= r->rec[i].n_kernels > 0 && r->rec[i].verdict != PM_VERDICT_OK;
+		any |= r->rec[i].n_kernels > 0 && r->rec[i].verdict >= PM_VERDICT_LAUNCH_FAIL;
 	return any && !r->replayed && !r->printed;
 }
 
@@ -104,7 +105,7 @@ static void say_replay(const Eval *e, const PmEvalReport *r, size_t n, PmStr *ou
 
 	for (size_t i = 0; i < n; i++)
 		any |= can_be_repeated(&r[i]);
-	if (!any)
+	if (!any || e->save_dir) /* what was saved has its own lines */
 		return;
 	if (e->json_out)
 		pm_str_addf(out,

@@ -248,7 +248,8 @@ int pm_cmd_validate(const PmCmd *cmd, int argc, char **argv)
 		{ "--max-mflop", PM_OPT_INT, &mflop,
 		  "N  run the largest part of a model within N Mflop (20)" },
 		{ "--seeds", PM_OPT_INT, &seeds, "N  inputs to run on (3)" },
-		{ "-j", PM_OPT_INT, &jobs, "N  processes (all processors)" },
+		{ "-j", PM_OPT_INT, &jobs,
+		  "N  processes (all processors, at least 2; 1: no process of its own)" },
 		{ "--db", PM_OPT_STR, &db,
 		  "store what is found, and check only what is not stored; without models: show it" },
 		{ 0 },
@@ -274,7 +275,7 @@ int pm_cmd_validate(const PmCmd *cmd, int argc, char **argv)
 	else if (!files.list.n)
 		code = show_stored(j.db, &err);
 	else
-		code = check_all(&j, jobs > 0 && jobs < 1000 ? (int)jobs : pm_cpu_count(), &err);
+		code = check_all(&j, pm_pool_jobs(jobs), &err);
 	pm_db_close(j.db);
 	PM_VEC_RELEASE(&files.list);
 	return code;

@@ -13,7 +13,7 @@ static const struct {
 } devices[] = {
 	{ "ref", PM_DEVICE_REF, 0, NULL },
 	{ "emu", PM_DEVICE_EMU, 1, pm_emu_open },
-	{ "emu+races", PM_DEVICE_EMU_RACES, 1, pm_emu_open_races },
+	{ "emu+races", PM_DEVICE_EMU_RACES, 0, pm_emu_open_races },
 	{ PM_DEVICE_PRINT, PM_DEVICE_EMU_PRINT, 0, pm_emu_open_print },
 	{ "cuda", PM_DEVICE_CUDA, 1, pm_cuda_open },
 };

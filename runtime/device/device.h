@@ -207,7 +207,8 @@ int pm_device_is_known(const char *name);
 PmStatus pm_device_open(const char *name, PmDevice **out, PmErr *err);
 PmStatus pm_emu_open(PmDevice **out, PmErr *err);
 /* "emu+races": the same, slower, watching shared memory: PM_E_RACE when two threads touch a byte, one of them
- * writing, without a barrier between them, PM_E_OOB for an access between two __shared__ arrays. */
+ * writing, without a barrier between them, PM_E_OOB for an access between two __shared__ arrays. It is the
+ * judge's: no option selects it. */
 PmStatus pm_emu_open_races(PmDevice **out, PmErr *err);
 /* The same as "emu", but kernels may call printf, whose text is in `print`. It is for --debug-print alone:
  * pm_device_is_known does not know its name, so that no option selects it and no result says it. */

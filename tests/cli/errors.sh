@@ -9,7 +9,8 @@ model=models/llama_block.gpt
 for args in "print" "run" "new" "build" "explain $model" "conform --check-doc x --device cuda" "doctor x" "run $model --seed ten" \
 	"run $model --seed" "conform --device abacus" "run $model --device abacus" \
 	"run $model --device emu --compare abacus" "eval $model --pass $build/passes/silu.so --device abacus" \
-	"bench --db $tmp/none.db --device abacus" "time $model --device abacus" "run $model --profile abacus" \
+	"eval $model --pass $build/passes/silu.so --device emu+races" "run $model --device emu+races" \
+	"bench --db $tmp/none.db --device emu+print" "bench --db $tmp/none.db --device abacus" "time $model --device abacus" "run $model --profile abacus" \
 	"eval $model --pass $build/passes/silu.so --profile abacus" "bench --db $tmp/none.db --profile abacus"; do
 	# shellcheck disable=SC2086 # the words are arguments
 	pm $args

@@ -179,6 +179,40 @@ says "0 models extracted, 0 done before, 2 failed" "and is stored as failed"
 pm extract "$tmp/chain.gpt" --db "$tmp/chain.db" --quiet
 exits 0 "without the limit it is extracted"
 
+# A model that was read, and whose nodes cannot be listed to be folded: the table of its edges has a size that nothing
+# else has, and the process that asks for it dies. 4321 operands of Concat and one of Relu are 4322 edges and one more.
+{
+	echo "wide (float[1] x) => (float[4321] y) { c = Concat<axis = 0>("
+	yes x, | head -n 4320 | tr -d '\n'
+	echo "x)"
+	echo "y = Relu(c) }"
+} >"$tmp/wide.gpt"
+"${CC:-cc}" -std=c11 -D_GNU_SOURCE -shared -fPIC -DDIES_AT=$((8 * 4323)) -o "$tmp/dies.so" tests/cli/dies.c
+tap "what kills a process at one place is built"
+preload=$tmp/dies.so${LD_PRELOAD:+ $LD_PRELOAD}
+# listed ARG...: extract, where the process that lists the nodes of wide.gpt dies.
+listed()
+{
+	code=0
+	LD_PRELOAD=$preload "$passmith" extract "$@" --quiet -j 2 >"$tmp/out" 2>"$tmp/err" || code=$?
+}
+if LD_PRELOAD=$preload "$passmith" doctor --help >"$tmp/out" 2>"$tmp/err"; then
+	listed "$tmp/wide.gpt" models/swin_block.gpt --db "$tmp/wide.db"
+	exits 4 "a model whose nodes cannot be listed"
+	warns "wide.gpt: Listing the nodes of the model, to fold them, ended the process" "is not told as one that cannot be read"
+	[ "$(grep -c 'wide.gpt' "$tmp/err")" -eq 1 ]
+	tap "and once"
+	says "1 models extracted, 0 done before, 1 failed" "it is stored as failed, and the other one is done"
+	listed models/swin_block.gpt "$tmp/wide.gpt" --db "$tmp/part.db" --shard 0/2
+	exits 0 "one of another shard, that is read for its nodes only"
+	says "1 models extracted, 0 done before, 0 failed" "keeps none of this shard from being cut"
+	pm extract "$tmp/wide.gpt" --db "$tmp/wide.db" --quiet
+	exits 0 "where nothing dies it is extracted"
+	says "1 models extracted, 0 done before, 0 failed" "though it failed before"
+else
+	skip "a model whose nodes cannot be listed" "this build takes no library before its own"
+fi
+
 pm extract models/swin_block.gpt --db "$tmp/x.db" --shard 2/2
 exits 2 "a shard that is not there"
 pm extract --db "$tmp/x.db"

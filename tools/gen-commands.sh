@@ -63,6 +63,7 @@ for c in $commands; do
 		return s
 	}
 	NR == 1 { sub(/ *$/, ""); print "    " $0; next }
+	/^old name:/ { in_options = 0; sub(/^old name: /, ""); gsub(/--[a-z-]+/, "`&`"); print "\nOld name: " $0 "."; next }
 	/^options:/ { in_options = 1; in_text = 0; print "| option | meaning |\n| --- | --- |"; next }
 	/^example:/ { in_options = 0; in_example = 1; next }
 	/^$/ { if (NR == 2) print ""; next }

@@ -19,7 +19,7 @@ operators are in their [table](operators.md).
 | name | text | bytes | class |
 | --- | --- | --- | --- |
 HEAD
-sed -n 's/^XX(\([A-Z0-9]*\), *\([0-9]*\), *"\([a-z0-9]*\)", *\([0-9]*\), *\([A-Z]*\)).*/| `\1` | `\3` | \4 | \5 |/p' $sdk/dtypes.def
+sed -n 's/^XX(\([A-Z0-9]*\), *\([0-9]*\), *"\([a-z0-9]*\)", *\([0-9]*\), *\([A-Z]*\),.*/| `\1` | `\3` | \4 | \5 |/p' $sdk/dtypes.def
 printf '\n## Status codes\n\n| code | number | meaning |\n| --- | --- | --- |\n'
 sed -n 's/^XX(\([A-Z_]*\), *\(-*[0-9]*\), *"\([^"]*\)").*/| `PM_\1` | \2 | \3 |/p' $sdk/errors.def
 

@@ -76,6 +76,7 @@ for c in $commands; do
 			awk -F '\t' '{ n = split($1, w, " "); printf ".TP\n"
 				if (n > 1) printf ".BI %s \" %s\"\n", w[1], w[2]; else printf ".B %s\n", w[1]
 				print $2 }'
+		sed -n 's/^old name: \(.*\)/.PP\nOld name: \1./p' "$out/help.tmp" | sed '/^\.PP$/!s/-/\\-/g'
 		exit_codes "$(sed -n "s/^NO($c, \"\(.*\)\")\$/\1/p" $def | quote)"
 		printf '.SH EXAMPLES\n.nf\n'
 		sed -n '/^example:/,$s/^  //p' "$out/help.tmp" | quote

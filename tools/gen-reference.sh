@@ -28,6 +28,7 @@ page operators.md "$build/passmith" doctor --ops-markdown
 page commands.md tools/gen-commands.sh "$build"
 page verdicts.md tools/gen-verdicts.sh "$build"
 page schema.md tools/gen-schema.sh
+page renamed.md tools/gen-renamed.sh
 page environment.md tools/gen-environment.sh
 page plugin-interface.md tools/gen-interface.sh
 exit $bad

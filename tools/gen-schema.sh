@@ -95,6 +95,28 @@ in_view { line = $0; sub(/^[ \t]+/, "", line); body[view] = body[view] (body[vie
 	next
 }
 /^INSERT / { next }
+/^ALTER TABLE [a-z_]+ RENAME TO / {
+	now = $6
+	sub(/;$/, "", now)
+	for (t = 1; t <= n_tables; t++) {
+		if (order[t] == $3)
+			order[t] = now
+		for (k = 1; k <= n_rules[order[t]]; k++)
+			sub("REFERENCES " $3 " ", "REFERENCES " now " ", rule[order[t], k])
+	}
+	for (k = 1; k <= n_cols[$3]; k++) {
+		col[now, k] = col[$3, k]
+		def[now, k] = def[$3, k]
+		since[now, k] = since[$3, k]
+		dropped[now, k] = dropped[$3, k]
+	}
+	for (k = 1; k <= n_rules[$3]; k++)
+		rule[now, k] = rule[$3, k]
+	n_cols[now] = n_cols[$3]
+	n_rules[now] = n_rules[$3]
+	idx[now] = idx[$3]
+	next
+}
 { complain("line " FNR " of dataset/store/schema.sql is not understood: " $0); exit }
 END {
 	if (bad)

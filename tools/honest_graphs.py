@@ -64,7 +64,7 @@ def draw_graphs(args, rng, work):
     for h in hashes[: max(args.n // 2, 1)]:
         run(args, ["task", "make", "--quiet", "--db", db, "--subgraph", h, "--name", h[:12], "--shapes", "4",
                    "--max-elements", str(args.max_elements), "--max-mflop", str(args.max_mflop)], ok=(0, 1, 4))
-    rows = con.execute("SELECT t.name, m.label, s.text FROM members m JOIN tasks t ON t.id = m.task"
+    rows = con.execute("SELECT t.name, m.label, s.text FROM variants m JOIN tasks t ON t.id = m.task"
                        " JOIN subgraphs s ON s.id = m.subgraph ORDER BY t.name, m.ordinal").fetchall()
     con.close()
     rng.shuffle(rows)

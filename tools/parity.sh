@@ -36,7 +36,7 @@ make_set()
 	"$passmith" task make --db "$2/set.db" --even --top "$3" --shapes 1 --max-mflop "$max_mflop" --json --quiet >"$2/tasks.json"
 	: >"$2/tasks.txt"
 	# What has no words in PyTorch is left out: export.txt says why.
-	python3 -c 'import json, sys; print("\n".join(str(t["id"]) for t in json.load(open(sys.argv[1]))["results"] if t["members"] == 3))' \
+	python3 -c 'import json, sys; print("\n".join(str(t["id"]) for t in json.load(open(sys.argv[1]))["results"] if t["variants"] == 3))' \
 		"$2/tasks.json" | while read -r task; do
 		"$passmith" task export "$task" --db "$2/set.db" --torch "$2/torch/$task" --max-check 4096 --quiet >>"$2/export.txt" 2>&1 &&
 			echo "$task" >>"$2/tasks.txt"

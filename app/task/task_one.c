@@ -423,7 +423,7 @@ PmStatus pm_task_make_one(PmDb *db, const PmTaskSpec *spec, PmTaskMade *out, PmE
 			o.b = NULL;
 			if (!st && !out->made) /* the same members were reached from other graphs */
 				st = pm_rejected_put(db, spec->key, spec->base[0], "duplicate",
-						     "Another task has the same members.", err);
+						     "Another task has the same variants.", err);
 		}
 		pm_task_drop(o.b);
 	}

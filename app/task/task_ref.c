@@ -154,7 +154,7 @@ static void run_whole(PmRefCase *c, uint64_t seed)
 		c->how = PM_REF_WHOLE;
 }
 
-/* ---- twins ---- */
+/* ---- scaled-down proxies ---- */
 
 typedef struct Proxy {
 	PmGraph *g;

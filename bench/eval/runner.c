@@ -273,7 +273,7 @@ void pm_eval_record_release(PmEvalRecord *r)
 	r->n_outputs = 0;
 }
 
-/* Times that cannot be ranked never count as faster, nor does what the lane does not allow. */
+/* Times that cannot be ranked never count as faster, nor does what the precision tier does not allow. */
 static int never_faster(const PmEvalReport *r, const PmEvalRecord *e)
 {
 	return e->verdict == PM_VERDICT_TIMING_UNSTABLE ||

@@ -301,7 +301,8 @@ static int check_args(const PmCmd *cmd, Eval *e)
 	if (e->hidden < 0 || e->hidden > PM_MAX_HIDDEN_SHAPES)
 		return pm_cli_usage(cmd, "--hidden takes a number from 0 to %d.", PM_MAX_HIDDEN_SHAPES);
 	if (!pm_tier_from_name(e->tier, &e->opts.tier))
-		return pm_cli_usage(cmd, "There is no lane '%.40s'; strict, tf32 and bf16 exist.", e->tier);
+		return pm_cli_usage(cmd, "There is no precision '%.40s'; strict, tf32 and bf16 exist.",
+				    e->tier);
 	return check_selection(cmd, e);
 }
 
@@ -344,7 +345,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		  "device whose time is modelled (default h200)" },
 		{ "--preset", PM_OPT_STR, &e.preset,
 		  "sound (default) or passnet: how closeness and scores count" },
-		{ "--lane", PM_OPT_STR, &e.tier,
+		{ "--precision", PM_OPT_STR, &e.tier,
 		  "strict (default), tf32 or bf16: how exact results have to be" },
 		{ "--seed", PM_OPT_INT, &e.seed,
 		  "of the shapes of --variants, and of what is resumed (default 0); of nothing secret" },

@@ -2,6 +2,7 @@
 /* cmd_task.c - passmith task: picks the verb; lists and shows tasks. */
 #include "cli/task/task.h"
 
+#include "base/core/renamed.h"
 #include "dataset/store/tasks.h"
 #include "extract/variants/variants.h"
 
@@ -22,14 +23,15 @@ static PmStatus list_one(void *arg, const PmTaskRow *row, PmErr *err)
 		cJSON_AddStringToObject(j, "name", row->name);
 		cJSON_AddStringToObject(j, "kind", row->kind);
 		cJSON_AddStringToObject(j, "hash", row->hash);
-		pm_json_add_i64(j, "members", row->n_variants);
+		pm_json_add_i64(j, "variants", row->n_variants);
+		pm_json_add_old(j, "variants");
 		cJSON_AddStringToObject(j, "split", row->split);
 		cJSON_AddStringToObject(j, "policy", row->policy);
 		cJSON_AddStringToObject(j, "stratum", row->stratum);
 		cJSON_AddStringToObject(j, "gate", row->gate);
 		cJSON_AddItemToArray(list, j);
 	} else {
-		printf("%4lld  %-54s %4lld members  %.12s  %-5s %s\n", (long long)row->id, row->name,
+		printf("%4lld  %-54s %4lld variants  %.12s  %-5s %s\n", (long long)row->id, row->name,
 		       (long long)row->n_variants, row->hash, row->split, row->stratum);
 	}
 	return PM_OK;
@@ -67,7 +69,7 @@ static PmStatus show_one(void *arg, const PmVariantRow *row, PmErr *err)
 		cJSON_AddStringToObject(j, "text", row->text);
 		cJSON_AddItemToArray(s->list, j);
 	} else {
-		printf("%s# member %lld: %s%s%s%s%s\n%s", row->ordinal ? "\n" : "", (long long)row->ordinal,
+		printf("%s# variant %lld: %s%s%s%s%s\n%s", row->ordinal ? "\n" : "", (long long)row->ordinal,
 		       row->label, *row->ref ? "; on the reference: " : "", row->ref,
 		       *row->ref_why ? ", " : "", row->ref_why,
 		       s->whole || row->ordinal == 0 ? row->text : "");
@@ -185,7 +187,7 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		{ "--max-check", PM_OPT_INT, &c.export.max_check,
 		  "export: store inputs and expected outputs up to N bytes and operations (default "
 		  "33554432)" },
-		{ "--all", PM_OPT_FLAG, &c.whole, "show: the text of every member, not only the first" },
+		{ "--all", PM_OPT_FLAG, &c.whole, "show: the text of every variant, not only the first" },
 		{ 0 },
 	};
 	PmStrList args = { 0 };

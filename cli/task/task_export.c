@@ -3,6 +3,7 @@
 #include "cli/task/task_export.h"
 
 #include "app/eval/variant_list.h"
+#include "base/core/renamed.h"
 #include "base/sys/io.h"
 #include "bench/torch/torch_export.h"
 #include "cli/cmds.h"
@@ -43,7 +44,8 @@ static PmStatus export_one(PmTaskExport *e, const PmTaskVariant *m, PmErr *err)
 		if (e->list) {
 			cJSON *j = cJSON_CreateObject();
 
-			cJSON_AddStringToObject(j, "member", m->label);
+			cJSON_AddStringToObject(j, "variant", m->label);
+			pm_json_add_old(j, "variant");
 			cJSON_AddStringToObject(j, "folder", path.s);
 			cJSON_AddStringToObject(j, "refused", why.text);
 			cJSON_AddItemToArray(e->list, j);

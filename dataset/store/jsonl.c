@@ -3,6 +3,7 @@
 #include "dataset/store/jsonl.h"
 
 #include "base/core/json.h"
+#include "base/core/renamed.h"
 #include "dataset/store/db_priv.h"
 
 #include <errno.h>
@@ -114,7 +115,7 @@ static PmStatus put_occurrence(void *arg, sqlite3_stmt *row, PmErr *err)
 	return put(arg, j, err);
 }
 
-static PmStatus add_member(void *arg, sqlite3_stmt *row, PmErr *err)
+static PmStatus add_variant(void *arg, sqlite3_stmt *row, PmErr *err)
 {
 	cJSON *j = cJSON_CreateObject();
 
@@ -138,9 +139,9 @@ static PmStatus put_task(void *arg, sqlite3_stmt *row, PmErr *err)
 
 	for (int k = 0; k < 8; k++)
 		add_text(j, keys[k], row, k + 1);
-	st = pm__db_each(o->db, "export its tasks", add_member, cJSON_AddArrayToObject(j, "members"), NULL,
+	st = pm__db_each(o->db, "export its tasks", add_variant, cJSON_AddArrayToObject(j, "variants"), NULL,
 			 err,
-			 "SELECT s.hash, m.label, m.shape, m.dtype, b.hash FROM members m "
+			 "SELECT s.hash, m.label, m.shape, m.dtype, b.hash FROM variants m "
 			 "JOIN subgraphs s ON s.id = m.subgraph LEFT JOIN subgraphs b ON b.id = m.base "
 			 "WHERE m.task = ? ORDER BY m.ordinal",
 			 "i", sqlite3_column_int64(row, 0));
@@ -148,6 +149,7 @@ static PmStatus put_task(void *arg, sqlite3_stmt *row, PmErr *err)
 		cJSON_Delete(j);
 		return st;
 	}
+	pm_json_add_old(j, "variants");
 	return put(o, j, err);
 }
 

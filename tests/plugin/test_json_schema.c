@@ -172,6 +172,8 @@ static const char *const lines[] = {
 	"task gate silu --db @/w.db --honest 0",
 	"task export silu --db @/w.db --torch @/t",
 	"task check --db @/w.db",
+	"extract models/llama_block.gpt --db @/b.db -j 1",
+	"task build --db @/b.db --eval 1 --ratio 0 --stride 1 --honest 0 -j 1",
 	"task unpack @/packs --db @/w2.db",
 	"mine --db @/w.db --top 2",
 	"apply models/llama_block.gpt --pass %/passes/silu.so -o @/f.onnx",

@@ -49,7 +49,9 @@ double pm__bound_half_digit(double u, double v);
 /* 1 when the type holds v as it is: a correctly rounded operation whose exact result is v makes v. Of double
  * that cannot be seen here. */
 int pm__bound_holds(int dtype, double v);
-/* Unit roundoff of sums in that type: float for all but double. */
+/* The type that sums of elements of that type are kept in; float for types that are not floating point. */
+const PmFloatType *pm__bound_sums(int dtype);
+/* Its unit roundoff. */
 double pm__bound_u(int dtype);
 /* The standard deviation of operand k once it is stored, or NULL when it is exact. Owned by the caller. */
 double *pm__bound_full(const PmBoundCall *c, size_t k);

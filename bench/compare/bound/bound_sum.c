@@ -268,7 +268,7 @@ static PmStatus add_lane(PmBoundCall *c, PmErr *err)
 /* What a product loses where it is denormal, or nothing, in the type of sums. */
 static double least_product(const PmBoundCall *c)
 {
-	return c->call.out[0].type.dtype == PM_F64 ? 0x1p-1074 : 0x1p-149;
+	return pm__bound_sums(c->call.out[0].type.dtype)->subnormal;
 }
 
 /* How alike the weights are that an element of the other factor is multiplied by in different results: the

@@ -2,7 +2,7 @@
 /* bound_unit.c - what the rules of the error bound share: types, variances and how they add up. */
 #include "bench/compare/bound/bound_priv.h"
 
-#include "base/core/half.h"
+#include "ir/core/element.h"
 #include "ir/core/kernel.h"
 
 #include <math.h>
@@ -31,17 +31,19 @@ double pm__bound_largest(int dtype)
 	return f && dtype != PM_F64 ? f->largest : INFINITY;
 }
 
+const PmFloatType *pm__bound_sums(int dtype)
+{
+	return pm_float_type(pm_dtype_is_float(dtype) ? pm_dtype_sums(dtype) : PM_F32);
+}
+
 double pm__bound_u(int dtype)
 {
-	return dtype == PM_F64 ? 0x1p-53 : 0x1p-24;
+	return pm__bound_sums(dtype)->roundoff;
 }
 
 double pm__bound_round(int dtype, double v)
 {
-	return dtype == PM_F16    ? pm_f16_to_f64(pm_f16_from_f64(v))
-	       : dtype == PM_BF16 ? pm_bf16_to_f64(pm_bf16_from_f64(v))
-	       : dtype == PM_F32  ? (double)(float)v
-				  : v;
+	return pm_float_round(dtype, v);
 }
 
 double pm__bound_half_digit(double u, double v)

@@ -158,18 +158,13 @@ void pm__algo_operands(PmAlgo *w, const PmLibCall *from, PmAlgoPlace y, PmAlgoPl
 			s->call.align[i] = from->align[s->place[i].arg];
 }
 
-int pm__algo_is_half(int dtype)
-{
-	return dtype == PM_F16 || dtype == PM_BF16;
-}
-
 /* --- describing --------------------------------------------------------------------------------------------
  */
 
 /* What cuDNN adds to a convolution it adds to sums that it has rounded. */
 static int plain(PmAlgo *w, const PmLibCall *c)
 {
-	int first = c->kind == PM_LIB_CONV && c->conv.has_bias && pm__algo_is_half(c->dtype);
+	int first = c->kind == PM_LIB_CONV && c->conv.has_bias && pm_dtype_is_half(c->dtype);
 	PmAlgoStage *s;
 
 	if (first) {

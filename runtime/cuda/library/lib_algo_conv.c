@@ -2,6 +2,8 @@
 /* lib_algo_conv.c - ways of convolutions, and of images of one pixel. */
 #include "runtime/cuda/library/lib_algo_priv.h"
 
+#include "ir/core/type.h"
+
 #include <limits.h>
 #include <stddef.h>
 
@@ -147,7 +149,7 @@ int pm__algo_as_last(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
 	PmAlgoPlace x, k, y;
 	PmLibCall *in;
 
-	if (!pm__algo_is_half(c->dtype))
+	if (!pm_dtype_is_half(c->dtype))
 		return 0;
 	turn_inputs(w, z, &c->conv, z->taps > 1, &x, &k);
 	y = pm__algo_room(w, z->n * z->co * z->py, z->bytes);

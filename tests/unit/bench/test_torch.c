@@ -78,6 +78,9 @@ static void operands_and_attributes_stand_where_they_belong(void **state)
 	becomes("g (float[2,8] x) => (float16[2,1] y) { t = Cast <to = 10> (x)\n y = ReduceMean <axes = [1]> "
 		"(t) }",
 		LINES("in_0.to(torch.float16)", "torch.mean(tmp_0, (1,), 1 != 0)"));
+	/* Types without a name in PyTorch's export were read from behind a table once. */
+	becomes("g (float[2] x) => (int16[2] y) { y = Cast <to = 5> (x) }", LINES("in_0.to(torch.int16)"));
+	becomes("g (float[2] x) => (uint64[2] y) { y = Cast <to = 13> (x) }", LINES("in_0.to(torch.uint64)"));
 	becomes("g (float[4,3] x) => (float[4,3] y) { y = Clip(x) }", LINES("_clip(in_0, None, None)"));
 	becomes("g (float[2,3] x) => (float[4,9] y) <int64[2] r = {2, 3}> { y = Tile(x, r) }",
 		LINES("in_0.repeat((2, 3, ))"));

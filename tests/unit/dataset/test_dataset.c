@@ -407,7 +407,7 @@ static void tasks_are_named_by_their_members(void **state)
 	assert_int_equal(pm_task_find(db, "nothing", &found, &err), PM_E_NOT_FOUND);
 	none = pm_task_begin("empty", "fusible");
 	assert_int_equal(pm_task_end(none, db, &found, &is_new, &err), PM_E_INVALID);
-	assert_non_null(strstr(err.text, "no members"));
+	assert_non_null(strstr(err.text, "no variants"));
 	pm_task_drop(pm_task_begin("dropped", "fusible"));
 	pm_str_release(&seen);
 	pm_db_close(db);

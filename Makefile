@@ -129,7 +129,7 @@ GEN_H   += $(GEN)/passmith/ops.h
 endif
 
 .PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt check-spdx \
-	check-layers check-headers check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
+	check-layers check-cycles check-headers check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
@@ -346,6 +346,9 @@ check-spdx: ## fails when a source file has no licence line (tools/spdx.sh adds 
 
 check-layers: ## fails when a file includes what its folder may not (tools/layers.txt)
 	@tools/check-layers.sh
+
+check-cycles: $(LIB) $(CLI_OBJ) $(HOST_OBJ) ## fails when files need each other in a circle that tools/cycles.txt does not name
+	@BUILD=$(BUILD) tools/check-cycles.sh
 
 check-headers: $(GEN_H) ## compiles each header alone
 	@BUILD=$(BUILD) CC='$(CC)' CPPFLAGS='$(filter-out -MMD -MP,$(PM_CPPFLAGS))' tools/check-headers.sh $(HEADERS)

@@ -3,6 +3,7 @@
 #include "cli/task/task.h"
 
 #include "app/task/task_one.h"
+#include "app/task/task_proxy.h"
 #include "base/sys/io.h"
 #include "dataset/select/split.h"
 #include "dataset/store/subgraphs.h"

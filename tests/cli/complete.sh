@@ -42,7 +42,7 @@ tap "the list of operators without a text is true"
 grep -rnE --include='*.[ch]' --exclude-dir=tests --exclude-dir='build*' --exclude-dir='.*' \
 	'(strcmp|pm_str_eq)\(.*"(ref|emu|emu\+[a-z]*|cuda)"' . >"$tmp/out"
 [ $? -eq 1 ]
-tap "no device is told by its name outside of runtime/device/device.c"
+tap "no device is told by its name outside of runtime/device/devices.c"
 
 # Given somewhere, and expected by a test. The page of verdicts is held to the table by tests/cli/reference.sh.
 verdicts=$(names matcher/host/verdicts.def)

@@ -324,11 +324,13 @@ golden-update: all ## rewrites the expected parts of tests/golden; review the di
 gen: $(GEN_H) $(CLI) ## makes the generated files, also those of docs/reference which are committed
 	tools/gen-reference.sh $(BUILD)
 	tools/picture.sh
+	tools/structure.sh
 	if command -v python3 >/dev/null; then tools/results_pages.py; fi
 
 check-gen: $(CLI) ## fails when a committed generated page is not fresh
 	@tools/gen-reference.sh $(BUILD) --check
 	@tools/picture.sh --check
+	@tools/structure.sh --check
 	@if command -v python3 >/dev/null; then tools/results_pages.py --check && tools/judge_page.py --check; \
 		else echo "check-gen: python3 is not here, so that the tables of docs/results are not checked"; fi
 

@@ -4,7 +4,6 @@
 
 #include "app/task/task_gate.h"
 #include "app/task/task_one.h"
-#include "app/task/task_proxy.h"
 #include "base/sys/io.h"
 #include "dataset/select/split.h"
 

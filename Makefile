@@ -129,7 +129,7 @@ GEN_H   += $(GEN)/passmith/ops.h
 endif
 
 .PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt check-spdx \
-	check-layers check-headers check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
+	check-layers check-cycles check-headers check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
@@ -324,11 +324,13 @@ golden-update: all ## rewrites the expected parts of tests/golden; review the di
 gen: $(GEN_H) $(CLI) ## makes the generated files, also those of docs/reference which are committed
 	tools/gen-reference.sh $(BUILD)
 	tools/picture.sh
+	tools/structure.sh
 	if command -v python3 >/dev/null; then tools/results_pages.py; fi
 
 check-gen: $(CLI) ## fails when a committed generated page is not fresh
 	@tools/gen-reference.sh $(BUILD) --check
 	@tools/picture.sh --check
+	@tools/structure.sh --check
 	@if command -v python3 >/dev/null; then tools/results_pages.py --check && tools/judge_page.py --check; \
 		else echo "check-gen: python3 is not here, so that the tables of docs/results are not checked"; fi
 
@@ -346,6 +348,9 @@ check-spdx: ## fails when a source file has no licence line (tools/spdx.sh adds 
 
 check-layers: ## fails when a file includes what its folder may not (tools/layers.txt)
 	@tools/check-layers.sh
+
+check-cycles: $(LIB) $(CLI_OBJ) $(HOST_OBJ) ## fails when files need each other in a circle that tools/cycles.txt does not name
+	@BUILD=$(BUILD) tools/check-cycles.sh
 
 check-headers: $(GEN_H) ## compiles each header alone
 	@BUILD=$(BUILD) CC='$(CC)' CPPFLAGS='$(filter-out -MMD -MP,$(PM_CPPFLAGS))' tools/check-headers.sh $(HEADERS)

@@ -3,7 +3,7 @@
 #include "app/task/task_make.h"
 
 #include "app/task/task_one.h"
-#include "app/task/task_ref.h"
+#include "app/task/task_proxy.h"
 #include "bench/score/stratum.h"
 #include "dataset/store/subgraphs.h"
 #include "dataset/store/tasks.h"

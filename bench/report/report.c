@@ -9,17 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *pm_eval_stage(const PmEvalRecord *r)
-{
-	PmVerdictStage stage = pm_verdict_stage(r->verdict);
-
-	if (stage == PM_VERDICT_STAGE_SPEED || r->measured)
-		return "speed";
-	if (stage == PM_VERDICT_STAGE_INPUTS)
-		return "inputs";
-	return r->n_kernels > 0 ? "correctness" : "match";
-}
-
 /* Wrong on a hidden shape, a pass is right nowhere. */
 static int is_right(const PmEvalReport *r, size_t i)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_record.c - one record of an evaluation as JSON, and back. */
 #include "base/core/renamed.h"
-#include "base/sys/io.h"
 #include "bench/report/report.h"
 
 #include <math.h>
@@ -411,4 +410,15 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 	if (st)
 		pm_eval_record_release(out);
 	return st;
+}
+
+const char *pm_eval_stage(const PmEvalRecord *r)
+{
+	PmVerdictStage stage = pm_verdict_stage(r->verdict);
+
+	if (stage == PM_VERDICT_STAGE_SPEED || r->measured)
+		return "speed";
+	if (stage == PM_VERDICT_STAGE_INPUTS)
+		return "inputs";
+	return r->n_kernels > 0 ? "correctness" : "match";
 }

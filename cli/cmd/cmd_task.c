@@ -89,13 +89,6 @@ PmStatus pm_task_verb_show(PmTaskCmd *c, PmErr *err)
 	return st;
 }
 
-PmStatus pm_task_verb_export(PmTaskCmd *c, PmErr *err)
-{
-	c->export.seed = c->seed;
-	c->export.shapes = c->shapes;
-	return pm_task_export(c->db, c->arg, &c->export, err);
-}
-
 /* ---- the verbs ---- */
 
 enum { NO, MAYBE, YES };
@@ -151,7 +144,7 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 			.stride = 16,
 			.seed = 1,
 			.honest = 2,
-			.export = { .max_check = 32 << 20 } };
+			.max_check = 32 << 20 };
 	const char *db = NULL;
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &db, "the database" },
@@ -182,9 +175,9 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		{ "--rebuild", PM_OPT_FLAG, &c.rebuild, "build: remove the tasks of an earlier build first" },
 		{ "--split", PM_OPT_STR, &c.split, "list, pack: eval or train only" },
 		{ "-o", PM_OPT_STR, &c.out, "pack: the folder below which packs are written" },
-		{ "--torch", PM_OPT_STR, &c.export.dir,
+		{ "--torch", PM_OPT_STR, &c.torch_dir,
 		  "export: a folder for PyTorch modules, one folder per graph" },
-		{ "--max-check", PM_OPT_INT, &c.export.max_check,
+		{ "--max-check", PM_OPT_INT, &c.max_check,
 		  "export: store inputs and expected outputs up to N bytes and operations (default "
 		  "33554432)" },
 		{ "--all", PM_OPT_FLAG, &c.whole, "show: the text of every variant, not only the first" },
@@ -202,7 +195,7 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 			code = pm_cli_usage(cmd, "Say task list, make, build, check, show TASK, gate TASK, "
 						 "export TASK --torch DIR, pack [TASK] -o "
 						 "DIR or unpack DIR, with --db FILE; or task verify DIR.");
-		else if (verbs[verb].run == pm_task_verb_export && !c.export.dir)
+		else if (verbs[verb].run == pm_task_verb_export && !c.torch_dir)
 			code = pm_cli_usage(cmd, "task export needs --torch DIR.");
 		else if (c.shapes < 0 || c.shapes > PM_MAX_SHAPES)
 			code = pm_cli_usage(cmd, "--shapes takes a number up to %d.", PM_MAX_SHAPES);

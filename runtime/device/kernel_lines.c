@@ -166,3 +166,10 @@ const char *pm_kernel_lines_part(const char *message, const char *label, PmStr *
 	}
 	return p;
 }
+
+void pm_kernel_file_name(const char *label, PmStr *out)
+{
+	for (; *label; label++)
+		pm_str_addc(out,
+			    *label == '"' || *label == '\\' || (unsigned char)*label < ' ' ? '_' : *label);
+}

@@ -19,13 +19,6 @@ PmStatus pm_kernel_source_check(const PmSource *s, PmErr *err)
 	return pm_kernel_lines_check(s, err);
 }
 
-void pm_kernel_file_name(const char *label, PmStr *out)
-{
-	for (; *label; label++)
-		pm_str_addc(out,
-			    *label == '"' || *label == '\\' || (unsigned char)*label < ' ' ? '_' : *label);
-}
-
 void pm_kernel_unit_begin(const PmSource *s, PmStr *out)
 {
 	pm_str_add(out, "#include \"passmith/kernel.cuh\"\n");

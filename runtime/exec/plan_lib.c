@@ -33,25 +33,6 @@ static void offer(PmPlan *p, PmLibCall *c, int n)
 	memcpy(s->lib, c, sizeof *c);
 }
 
-int pm__merge_strides(const int64_t *dim, const int64_t *stride, int n, int64_t *out)
-{
-	int64_t inner = 1;
-	int first = 1;
-
-	*out = 0;
-	for (int d = n - 1; d >= 0; d--) {
-		if (dim[d] == 1)
-			continue;
-		if (first)
-			*out = stride[d];
-		else if (stride[d] != *out * inner)
-			return 0;
-		first = 0;
-		inner *= dim[d];
-	}
-	return 1;
-}
-
 /* Batches as one stride each; or the first dimension as a few calls, and the others as one stride. */
 static int merge_all(PmLibGemm *g, const int64_t *dim, const int64_t *as, const int64_t *bs, int n)
 {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # complete.sh - what a new row of a table needs elsewhere is there: text for PyTorch of operators, a place that gives a
-# verdict and a test that expects it. CONTRIBUTING.md says which files these are. (Commands: json_errors.sh, help.sh.)
+# verdict and a test that expects it. CONTRIBUTING.md says which files these are. (Commands: json_errors.sh, help.sh.) And
+# what zsh offers is what the program has.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -42,7 +43,7 @@ tap "the list of operators without a text is true"
 grep -rnE --include='*.[ch]' --exclude-dir=tests --exclude-dir='build*' --exclude-dir='.*' \
 	'(strcmp|pm_str_eq)\(.*"(ref|emu|emu\+[a-z]*|cuda)"' . >"$tmp/out"
 [ $? -eq 1 ]
-tap "no device is told by its name outside of runtime/device/device.c"
+tap "no device is told by its name outside of runtime/device/devices.c"
 
 # Given somewhere, and expected by a test. The page of verdicts is held to the table by tests/cli/reference.sh.
 verdicts=$(names matcher/host/verdicts.def)
@@ -93,4 +94,40 @@ tap "every verdict is given somewhere"
 echo "verdicts that no test expects:$expected" >"$tmp/out"
 [ "$expected" = " REJECT_SRC" ]
 tap "every verdict is expected by a test"
+
+# ---- completion in zsh, as someone at a keyboard gets it (bash: install.sh) ----
+
+# offers LINE WORD...: what zsh offers behind LINE is these words, in any order.
+offers()
+{
+	line=$1
+	shift
+	TERM=vt100 timeout 120 zsh -f tests/lib/complete.zsh "$tmp/zsh" "$line" </dev/null >"$tmp/out" 2>"$tmp/err" || return
+	sed 's/^offer //' "$tmp/out" | LC_ALL=C sort -u >"$tmp/offered"
+	printf '%s\n' "$@" | LC_ALL=C sort -u >"$tmp/wanted"
+	diff "$tmp/wanted" "$tmp/offered" >"$tmp/out"
+}
+
+if command -v zsh >/dev/null && zsh -fc 'zmodload zsh/zpty' 2>/dev/null; then
+	mkdir "$tmp/zsh"
+	tools/gen-completion.sh "$build" zsh >"$tmp/zsh/_passmith" 2>"$tmp/err"
+	tap "completion for zsh is made"
+	# shellcheck disable=SC2046 # the words are arguments
+	offers "passmith " $(sed -n 's/^XX(\([a-z]*\),.*/\1/p' cli/cmds.def)
+	tap "zsh offers every command"
+	offers "passmith ex" extract explain
+	tap "zsh offers the commands that begin so"
+	# shellcheck disable=SC2046
+	offers "passmith task " $(sed -n '/} verbs\[\] = {/,/^};/p' cli/cmd/cmd_task.c | grep -o '{ "[a-z]*"' | tr -d '{ "')
+	tap "zsh offers the verbs of task"
+	# shellcheck disable=SC2046
+	offers "passmith eval -" $("$passmith" eval --help | sed -n 's/^  \(-[^ ]*\) .*/\1/p') --help
+	tap "zsh offers every option of a command"
+	offers "passmith run --device " ref emu cuda
+	tap "zsh offers the devices"
+	offers "passmith run models/llama" llama_block.gpt
+	tap "zsh offers files where a model is wanted"
+else
+	skip "completion in zsh" "zsh with its module zsh/zpty is not installed here"
+fi
 tap_done

@@ -20,6 +20,8 @@ PmAlgoSize pm__algo_size_of(const PmLibCall *c); /* of a convolution */
  * negative. */
 #define PM_ALGO_HUGE ((int64_t)1 << 56)
 int64_t pm__algo_product(const int64_t *v, int n);
+/* Of three factors; PM_ALGO_HUGE and more as pm__algo_product. */
+int64_t pm__algo_of_three(int64_t a, int64_t b, int64_t c);
 /* Argument i of the call. */
 PmAlgoPlace pm__algo_arg(int i);
 /* Room for so many elements; too much for any way where that is more than PM_ALGO_HUGE bytes. */

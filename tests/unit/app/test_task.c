@@ -4,6 +4,7 @@
 #include "app/task/task_build.h"
 #include "app/task/task_make.h"
 #include "app/task/task_one.h"
+#include "app/task/task_proxy.h"
 #include "app/task/task_ref.h"
 
 #include "base/sys/io.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device.c - opens a device by name. */
+/* devices.c - opens a device by name. */
 #include "runtime/device/device.h"
-
-#include "base/core/str.h"
 
 /* The names are options and stand in results: a name is never reused. */
 static const struct {

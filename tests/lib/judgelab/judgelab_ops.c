@@ -30,8 +30,9 @@ static double made(const JlNode *c, double x, double y)
 
 	if (!isfinite(y) || isinf(x))
 		return jl__float(k, y);
-	/* What ends at one ends there: no code for erf, tanh or cos goes beyond. */
-	if (k->slack > 0)
+	/* What ends at one ends there: no code for erf, tanh or cos goes beyond. At 0 each formula gives what
+	 * the function is: all powers of x are 0. */
+	if (k->slack > 0 && x != 0)
 		y = fmax(-limit, fmin(limit, y * (1 + k->slack * 0x1p-24 * noise(k->seed, x))));
 	if (k->wrong && k->wrong->units > 0) {
 		y += k->wrong->units * jl_ulp(c->out->dtype, y) * cos(7.3 * x + 0.3);

@@ -300,7 +300,7 @@ BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $
 bench-integrity: $(BENCH) $(HOST) $(PASSES) ## times an evaluation on emu and each layer around strangers' code
 	@$(BUILD)/tests/bench/bench_integrity
 
-bench-judge: $(BENCH) ## what the error bound refuses and admits: 20 bodies, 3 types, 10^6 terms (docs/results/judge.md; hours)
+bench-judge: $(BENCH) ## what the error bound refuses and admits: 20 bodies, 3 types, 10^6 terms (docs/results/judge.md; 2 core-hours)
 	@BUILD=$(BUILD) tools/judge.sh $(BUILD)/judge.json
 
 bench-extract: $(BENCH) ## times extraction from graphs of 300,000 nodes

@@ -3,7 +3,7 @@
 # judge_page.py - writes docs/results/judge.md from docs/results/judge.json (made by `make bench-judge`).
 #
 # judge_page.py [--check]         --check: changes nothing; exit 1 when the page is not what the numbers give.
-# judge_page.py --merge OUT PART...  one file of the parts that tools/judge.sh has made, each a body in one type.
+# judge_page.py --merge OUT SHARD...  one file of what all shards of bench_judge have found.
 import json
 import math
 import pathlib
@@ -100,6 +100,10 @@ def cheat_table(data):
         yield f"| {name} | {seeds:,} | {refused:,} | {small:,} | {small_refused:,} |"
 
 
+def left_out(data):
+    return f" {data['left']} pieces of some seeds each were left out for lack of time." if data.get("left") else ""
+
+
 def page(data):
     s = data["settings"]
     lines = [
@@ -112,10 +116,10 @@ def page(data):
         "order, and evaluate functions and quotients in the usual ways. Cheats do less. The eager run rounds every",
         "intermediate value and adds one term after the other. Its distance from the exact result is its own error.",
         "",
-        f"Seeds: {s['seeds']} for each cheat ({s['heavy']} where one run takes more than 2 x 10^7 operations). "
-        f"Honest kernels: {s['draws']} draw{'s' * (s['draws'] > 1)}",
-        f"of each class of inputs, {s['mixes']} kernels on each. Sums of up to {s['terms']:,} terms."
-        + (f" Fewer of them where {s['budget']} seconds for all were too short." if s.get("budget") else ""),
+        f"Seeds: {s['seeds']} for each cheat ({s['heavy']} where one run takes more than 2 x 10^7 operations or has",
+        "more than 10^5 results). " + f"Honest kernels: {s['draws']} draw{'s' * (s['draws'] > 1)} of each class of "
+        f"inputs (1 there), {s['mixes']} kernels on each.",
+        f"Sums of up to {s['terms']:,} terms." + left_out(data),
         "",
         "A cheat counts where its error is more than 4 times the eager run's, in root mean square or in the largest",
         "element. What is smaller cannot be told from rounding; it is counted apart.",
@@ -144,20 +148,48 @@ def page(data):
     return "\n".join(lines) + "\n"
 
 
-def merge(out, parts):
-    whole = {"settings": None, "bodies": {}}
-    for part in parts:
-        data = json.loads(pathlib.Path(part).read_text())
-        settings = {k: v for k, v in data["settings"].items() if k != "type"}
-        if whole["settings"] not in (None, settings):
-            sys.exit(f"{part} was made with other settings; remove it and run tools/judge.sh again.")
-        whole["settings"] = settings
-        for body, cells in data["bodies"].items():
-            whole["bodies"].setdefault(body, []).extend(cells)
+def add_up(cell, piece):
+    """What another piece of the same body, type and size found."""
+    for key in ("trials", "refused", "not_judged"):
+        cell["honest"][key] += piece["honest"][key]
+    if "first" in piece["honest"]:
+        cell["honest"].setdefault("first", piece["honest"]["first"])
+    cell["drift"].update(piece["drift"])
+    for name, row in piece["cheats"].items():
+        cell["cheats"][name] = [a + b for a, b in zip(cell["cheats"].get(name, [0] * 4), row)]
+    for name, text in piece.get("missed", {}).items():
+        cell.setdefault("missed", {}).setdefault(name, text)
+    cell["seconds"] = round(cell["seconds"] + piece["seconds"], 2)
+
+
+def merge(out, shards):
+    whole = {"settings": None, "left": 0, "bodies": {}}
+    seen = set()
+    for path in shards:
+        data = json.loads(pathlib.Path(path).read_text())
+        if whole["settings"] not in (None, data["settings"]):
+            sys.exit(f"{path} was made with other settings than {shards[0]}; run its shard again.")
+        if (data["shards"], data["shard"]) in seen or any(n != data["shards"] for n, _ in seen):
+            sys.exit(f"{path} is shard {data['shard']} of {data['shards']}, which does not go with the others.")
+        seen.add((data["shards"], data["shard"]))
+        whole["settings"] = data["settings"]
+        whole["left"] += data["left"]
+        for piece in data["pieces"]:
+            cells = whole["bodies"].setdefault(piece.pop("body"), {})
+            at = (["f32", "f16", "bf16"].index(piece["type"]), piece["terms"], piece["outputs"])
+            if at in cells:
+                add_up(cells[at], piece)
+            else:
+                cells[at] = piece
+    if len(seen) < max(n for n, _ in seen):
+        sys.exit(f"{len(seen)} of {max(n for n, _ in seen)} shards are there; run the others, too.")
     # A line for each body, type and size.
-    lines = [f' "{b}": [\n' + ",\n".join("  " + json.dumps(c) for c in cells) + "\n ]" for b, cells in whole["bodies"].items()]
-    text = f'{{"settings": {json.dumps(whole["settings"])}, "bodies": {{\n' + ",\n".join(lines) + "\n}}\n"
-    pathlib.Path(out).write_text(text)
+    lines = [
+        f' "{b}": [\n' + ",\n".join("  " + json.dumps(cells[k]) for k in sorted(cells)) + "\n ]"
+        for b, cells in whole["bodies"].items()
+    ]
+    head = f'{{"settings": {json.dumps(whole["settings"])}, "left": {whole["left"]}, "bodies": {{\n'
+    pathlib.Path(out).write_text(head + ",\n".join(lines) + "\n}}\n")
     return 0
 
 

@@ -172,8 +172,8 @@ static PmStatus run_node(PmBoundCall *c, PmBound **v, int kept, PmErr *err)
 
 	if (!st && !kept)
 		st = run_eager(c, v, err);
-	/* A kernel may leave a rounding out. */
-	if (!st && pm__bound_narrows(c))
+	/* A kernel may leave a rounding out, and a Cast to the same type stores nothing anew. */
+	if (!st && (pm__bound_narrows(c) || pm__bound_same_type(c)))
 		memcpy(c->call.out[0].f, c->call.in[0].f, (size_t)c->call.out[0].numel * sizeof(double));
 	return st ? st : apply_rule(c, err);
 }

@@ -94,6 +94,8 @@ double pm__bound_drift(const double *term, int64_t n, double u);
 uint64_t pm__bound_bit(const PmBoundCall *c);
 /* It is a Cast to a floating-point type of fewer digits. */
 int pm__bound_narrows(const PmBoundCall *c);
+/* It is a Cast of a floating-point type to itself. */
+int pm__bound_same_type(const PmBoundCall *c);
 
 void pm__bound_release_all(PmRefTensor *t, size_t n);
 /* Whatever the units would be, they are not known. */

@@ -69,6 +69,14 @@ int pm__bound_holds(int dtype, double v)
 	return dtype != PM_F64 && pm__bound_round(dtype, v) == v;
 }
 
+/* Storing v leaves it as it is although it may be off by e: its type holds v, and what is as far off as an
+ * error of that size ever is still nearest to v. Below a power of two the next number is half a digit away.
+ */
+static int stays(int dtype, double ud, double v, double e)
+{
+	return !(PM_BOUND_REACH * e > pm__bound_half_digit(ud, v) / 2) && pm__bound_holds(dtype, v);
+}
+
 double *pm__bound_full(const PmBoundCall *c, size_t k)
 {
 	const PmBound *b = &c->in[k];
@@ -82,7 +90,7 @@ double *pm__bound_full(const PmBoundCall *c, size_t k)
 		double v = b->y.f ? fabs(b->y.f[i]) : 0, round;
 
 		f[i] = b->unit ? b->unit[i] : 0;
-		if (!b->rounds || !isfinite(v) || (!(f[i] > 0) && pm__bound_holds(dtype, v)))
+		if (!b->rounds || !isfinite(v) || stays(dtype, ud, v, f[i]))
 			continue;
 		round = (pm__bound_half_digit(ud, v) + tiny) / sqrt(3);
 		/* From the largest value on, not only from where rounding gives an infinity: in between half
@@ -289,6 +297,14 @@ int pm__bound_narrows(const PmBoundCall *c)
 
 	return pm_node_op(c->call.g, c->call.node) == PM_OP_Cast && x->f && y->f &&
 	       pm__bound_ud(y->type.dtype) > pm__bound_ud(x->type.dtype);
+}
+
+int pm__bound_same_type(const PmBoundCall *c)
+{
+	const PmRefTensor *x = &c->call.in[0], *y = &c->call.out[0];
+
+	return pm_node_op(c->call.g, c->call.node) == PM_OP_Cast && x->f && y->f &&
+	       x->type.dtype == y->type.dtype;
 }
 
 void pm__bound_release_all(PmRefTensor *t, size_t n)

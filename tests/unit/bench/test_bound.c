@@ -452,6 +452,63 @@ static void half_types(void **state)
 	teardown(&c);
 }
 
+/* Sets all results to `factor`, times the elements of `of` unless that is NULL. */
+static void times(Case *c, const PmTensor *of, double factor)
+{
+	for (int64_t i = 0; i < pm_tensor_numel(&c->got); i++)
+		pm_tensor_set(&c->got, i, of ? pm_tensor_get(of, i) * factor : factor);
+}
+
+/* A softmax of one number is 1: what is left is the reciprocal's rounding, and numbers of half types stay 1.
+ */
+static void softmax_of_one(void **state)
+{
+	Case c;
+
+	(void)state;
+	setup(&c, "g (float[64,1] x) => (float[64,1] y) { y = Softmax<axis = 1>(x) }");
+	normal(&c.in[0], 1, 1);
+	times(&c, NULL, 1);
+	within(&c, PM_TIER_STRICT, 1, "softmax of one, exact");
+	times(&c, NULL, 1 - 0x1p-24);
+	within(&c, PM_TIER_STRICT, 1, "softmax of one, times a reciprocal");
+	times(&c, NULL, 1 - 4 * 0x1p-24);
+	within(&c, PM_TIER_STRICT, 0, "softmax of one, four units off");
+	teardown(&c);
+	setup(&c, "g (float16[64,1] x, float16[64,1] v) => (float16[64,1] y) { p = Softmax<axis = 1>(x) "
+		  "y = Mul(p, v) }");
+	normal(&c.in[0], 1, 1);
+	normal(&c.in[1], 2, 1);
+	times(&c, &c.in[1], 1);
+	within(&c, PM_TIER_STRICT, 1, "attention to one key, exact");
+	times(&c, &c.in[1], 1 + 0x1p-10);
+	within(&c, PM_TIER_STRICT, 0, "attention to one key, a digit off");
+	teardown(&c);
+}
+
+/* A Cast to the same type stores nothing anew. */
+static void cast_to_the_same_type(void **state)
+{
+	static const char *const text[] = { "g (float[64] x) => (float[64] y) { y = Exp(x) }",
+					    "g (float[64] x) => (float[64] y) { e = Exp(x) y = Cast<to = "
+					    "1>(e) }" };
+	double max[2];
+	Case c;
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		setup(&c, text[k]);
+		normal(&c.in[0], 1, 1);
+		for (int64_t i = 0; i < 64; i++)
+			pm_tensor_set(&c.got, i, exp(pm_tensor_get(&c.in[0], i)) * (1 + 3 * 0x1p-24));
+		max[k] = fit(&c, PM_TIER_STRICT).max;
+		teardown(&c);
+	}
+	assert_true(max[0] > 0.1);
+	if (!(fabs(max[1] / max[0] - 1) < 1e-6))
+		fail_msg("%.9g of the limit with a Cast, %.9g without", max[1], max[0]);
+}
+
 /* What adds up at a place is a sum of float: in any order it is right, in half type or without one update
  * not. */
 static void scatters_that_add(void **state)
@@ -611,6 +668,8 @@ int main(void)
 		cmocka_unit_test(rounded_quotients),
 		cmocka_unit_test(gelu_of_pieces),
 		cmocka_unit_test(half_types),
+		cmocka_unit_test(softmax_of_one),
+		cmocka_unit_test(cast_to_the_same_type),
 		cmocka_unit_test(scatters_that_add),
 		cmocka_unit_test(classes),
 		cmocka_unit_test(steps),

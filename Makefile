@@ -10,6 +10,7 @@ DEV ?=
 SAN ?=
 HOSTILE ?=
 CUDA ?=
+TEST_LDFLAGS ?=
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -244,12 +245,12 @@ $(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
 
 $(TESTS) $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
 	@mkdir -p $(@D)
-	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(PM_LIBS)
+	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $^ -lcmocka $(PM_LIBS)
 
 # With a plain main that replays inputs, so that the targets do not rot where there is no clang.
 $(FUZZ): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/obj/tests/fuzz/replay_main.o $(TEST_LIB) $(LIB)
 	@mkdir -p $(@D)
-	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(PM_LIBS)
+	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $^ -lcmocka $(PM_LIBS)
 
 FUZZ_FLAGS := -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 

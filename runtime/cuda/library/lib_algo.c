@@ -2,6 +2,7 @@
 /* lib_algo.c - ways to make library calls: what they are put together from, and which there are. */
 #include "runtime/cuda/library/lib_algo_priv.h"
 
+#include "ir/core/type.h"
 #include "kernels/lib_way.cu.h"
 
 #include <limits.h>

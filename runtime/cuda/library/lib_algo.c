@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib_algo.c - ways to make library calls: what they are put together from, and which there are. */
+/* lib_algo.c - algorithms to make library calls: what they are put together from, and which there are. */
 #include "runtime/cuda/library/lib_algo_priv.h"
 
 #include "base/core/arena.h"
@@ -79,7 +79,7 @@ PmAlgoPlace pm__algo_room(PmAlgo *w, int64_t elements, int64_t bytes)
 	int64_t size;
 
 	if (!pm_mul_i64(elements, bytes, &size) || size > PM_ALGO_HUGE)
-		size = PM_ALGO_HUGE; /* of which a way may have four, and none is allowed */
+		size = PM_ALGO_HUGE; /* of which an algorithm may have four, and none is allowed */
 	w->room += (size + FRESH - 1) / FRESH * FRESH;
 	return p;
 }

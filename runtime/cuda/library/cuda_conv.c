@@ -353,7 +353,7 @@ static int make_plan(Conv *c, Desc config, int64_t limit, int64_t *workspace)
 	return 0;
 }
 
-/* Of one list of the library's suggestions, which are numbered from `first` on, the one that *pick says or
+/* Of one list of the library's candidates, which are numbered from `first` on, the one that *pick says or
  * the next whose arithmetic is allowed. */
 static int choose_by(Conv *c, Desc graph, int mode, int dtype, int64_t limit, int first, int *pick,
 		     int64_t *workspace)

@@ -174,7 +174,7 @@ static int describe(Gemm *g, const PmLibCall *call)
 		set_batch(g->b, v->batch, v->a_batch) && set_batch(g->y, v->batch, v->m * v->n));
 }
 
-/* The library's suggestion number *pick, or the next one, within the limits. 0 when it has none. */
+/* The library's candidate number *pick, or the next one, within the limits. 0 when it has none. */
 static int choose(Gemm *g, const PmLibCall *c, int64_t limit, int *pick, int64_t *workspace)
 {
 	/* The library's A is our second factor; the results of a launch begin at a fresh buffer. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib_algo_back.c - ways of transposed convolutions, and products by a kernel of ours. */
+/* lib_algo_back.c - algorithms of transposed convolutions, and products by a kernel of ours. */
 #include "runtime/cuda/library/lib_algo_priv.h"
 
 #include "ir/core/type.h"

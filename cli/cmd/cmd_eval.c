@@ -195,21 +195,12 @@ static void put_finished(const Eval *e, const PmEvalReport *r, size_t done, cons
 	pm_cli_put_json(j);
 }
 
-static PmStatus passes_are_there(const Eval *e, PmErr *err)
-{
-	PmStatus st = PM_OK;
-
-	for (size_t i = 0; i < e->passes.list.n && !st; i++)
-		st = pm_cli_pass_is_there(e->passes.list.v[i], err);
-	return st;
-}
-
 static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 {
 	size_t n = e->passes.list.n, done = 0;
 	char *have = NULL;
 	PmEvalReport *r = pm_xcalloc(n + 1, sizeof *r);
-	PmStatus st = passes_are_there(e, err);
+	PmStatus st = find_members(e, err);
 	PmEvalTask task = { .db = e->db,
 			    .variants = &e->members,
 			    .opts = e->opts,
@@ -222,8 +213,6 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 			    .step = pm_cli_step,
 			    .step_arg = &e->bar };
 
-	if (!st)
-		st = find_members(e, err);
 	if (!st && is_part(e))
 		st = select_members(e, err);
 	task.n_unselected = e->n_unselected;
@@ -239,8 +228,11 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 	have = pm_xcalloc(e->members.list.n + 1, 1);
 	if (!st)
 		pm_cli_stage("working");
-	for (; done < n && !st; done += !st)
-		st = pm_eval_task(&task, e->passes.list.v[done], &r[done], have, err);
+	for (; done < n && !st; done += !st) {
+		st = pm_cli_pass_is_there(e->passes.list.v[done], err);
+		if (!st)
+			st = pm_eval_task(&task, e->passes.list.v[done], &r[done], have, err);
+	}
 	pm_progress_end(&e->bar);
 	for (size_t i = 0; i < n; i++)
 		say_printed(&r[i]);

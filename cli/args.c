@@ -61,10 +61,18 @@ static void print_help(const PmCmd *cmd, const PmOpt *opts)
 
 PmStatus pm_cli_pass_is_there(const char *so, PmErr *err)
 {
-	if (pm_path_exists(so))
-		return PM_OK;
-	return pm_err(err, PM_E_NOT_FOUND, "There is no pass '%s'; build one with passmith build PASS.c.",
-		      so);
+	size_t n = strlen(so);
+
+	if (!pm_path_exists(so))
+		return pm_err(err, PM_E_NOT_FOUND,
+			      "There is no pass '%s'; build one with passmith build PASS.c.", so);
+	if (pm_str_ends(so, ".c"))
+		return pm_err(
+			err, PM_E_INVALID,
+			"'%s' is the source of a pass; run passmith build %s, and give the file %.*s.so "
+			"that it makes.",
+			so, so, (int)(n - 2), so);
+	return PM_OK;
 }
 
 int pm_cli_usage(const PmCmd *cmd, const char *fmt, ...)

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# check-docs.sh [FILE.md...] - documents: every link leads to a file and a heading that are there, and no sentence
-# has 40 words or more; docs/README.md lists every page.
+# check-docs.sh [FILE.md...] - documents: every link leads to a file and a heading that are there, no sentence has 40
+# words or more, code stands between fences; docs/README.md lists every page.
 #
 # Without files: those in the first folder and all of docs/, in a git checkout or below a folder without one. Code blocks, tables'
-# rules and generated pages (their first line is a comment that says so) are not counted as sentences.
+# rules and generated pages (their first line is a comment that says so) are not counted as sentences. Words of code inside a
+# sentence count: a reader reads them too.
 set -eu
 cd "$(dirname "$0")/.."
 if [ $# -eq 0 ]; then
@@ -87,7 +88,6 @@ for f; do
 	function sentences(n, i, words, w)
 	{
 		if (!generated) {
-			gsub(/`[^`]*`/, "code", para)
 			gsub(/\]\([^) ]*\)/, "]", para)
 			n = split(para, w, /[ \t]+/)
 			words = 0
@@ -112,7 +112,8 @@ for f; do
 	/^```/ { sentences(); open = !open; next }
 	open { next }
 	{ links($0, NR) }
-	/^#/ || /^    / && !/^ *[*-] / && para == "" || /^[ \t]*$/ { sentences(); next }
+	/^#/ || /^[ \t]*$/ { sentences(); if (/^#/) in_list = 0; next }
+	/^    / && para == "" && !in_list { bad(NR, "code without fences: put it between lines of ```"); next }
 	/^\|/ {
 		sentences()
 		# In a cell of a table a semicolon ends what it says.
@@ -126,7 +127,8 @@ for f; do
 		in_table = 0
 		next
 	}
-	/^ *([*-]|[0-9]+\.) / { sentences() }
+	/^ *([*-]|[0-9]+\.) / { sentences(); in_list = 1 }
+	/^[^ *-]/ && !/^[0-9]+\. / && para == "" { in_list = 0 }
 	{
 		if (para == "")
 			start = NR

@@ -3,7 +3,8 @@
 # gen-environment.sh - prints docs/reference/environment.md from tools/environment.txt, and fails when a source reads
 # a variable that has no row there, or a row names one that nothing reads.
 #
-# Looked for: getenv("NAME") in C, and $PASSMITH_..., $PM_..., $TEST_..., $FUZZ_..., $BUNDLE_... in scripts.
+# Looked for: getenv("NAME") in C, environ.get("NAME") in Python, and in scripts $PASSMITH_..., $PM_..., $TEST_...,
+# $FUZZ_..., $BUNDLE_... and every ${NAME} with a default: those are what a user may set.
 set -eu
 cd "$(dirname "$0")/.."
 table=tools/environment.txt
@@ -16,7 +17,9 @@ sources()
 }
 read_in_c=$(sources | grep '\.[ch]$' | xargs grep -ohE 'getenv\("[A-Z_]+"\)' | sed 's/.*("//; s/").*//')
 read_in_sh=$(sources | grep '\.sh$' | xargs grep -ohE '\$\{?(PASSMITH|PM|TEST|FUZZ|BUNDLE)_[A-Z_]+' | sed 's/\${*//')
-for name in $(printf '%s\n%s\n' "$read_in_c" "$read_in_sh" | sort -u); do
+with_default=$(sources | grep '\.sh$' | xargs grep -ohE '\$\{[A-Z][A-Z_0-9]*:?[-=?+]' | sed 's/^..//; s/:*.$//')
+read_in_py=$(sources | grep '\.py$' | xargs grep -ohE 'environ(\.get\(|\.setdefault\(|\[)"[A-Z_]+"' | sed 's/^[^"]*"//; s/"$//')
+for name in $(printf '%s\n' "$read_in_c" "$read_in_sh" "$with_default" "$read_in_py" | sort -u); do
 	cut -f 2 $table | grep -qx "$name" || {
 		echo "gen-environment: $name is read and has no row in $table" >&2
 		bad=1

@@ -137,7 +137,7 @@ END {
 			printf "%s* index: `%s`\n", n_rules[name] ? "" : "\n", idx[name]
 	}
 	for (v = 1; v <= n_views; v++)
-		printf "\n## %s (view)\n\n%s\n\n    %s\n", views[v], meaning(views[v]), body[views[v]]
+		printf "\n## %s (view)\n\n%s\n\n```sql\n%s\n```\n", views[v], meaning(views[v]), body[views[v]]
 	for (name in says)
 		if (!(name in used))
 			complain("dataset/store/columns.txt has a row for " name ", which is in no table")

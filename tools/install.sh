@@ -110,7 +110,14 @@ do_install()
 		Cflags: -I\${includedir}
 	PC
 	put 644 lib/pkgconfig "$work/passmith.pc"
-	sort -u "$work/list" >"$root/$list"
+	# What an older version put there and this one does not.
+	sort -u "$work/list" >"$work/all"
+	if [ -e "$root/$list" ]; then
+		comm -23 "$root/$list" "$work/all" | while read -r f; do
+			rm -f "$root/$f"
+		done
+	fi
+	cp "$work/all" "$root/$list"
 	echo "install: $(wc -l <"$root/$list") files below $root"
 }
 

@@ -229,8 +229,11 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 	have = pm_xcalloc(e->members.list.n + 1, 1);
 	if (!st)
 		pm_cli_stage("working");
-	for (; done < n && !st; done += !st)
-		st = pm_eval_task(&task, e->passes.list.v[done], &r[done], have, err);
+	for (; done < n && !st; done += !st) {
+		st = pm_cli_pass_is_there(e->passes.list.v[done], err);
+		if (!st)
+			st = pm_eval_task(&task, e->passes.list.v[done], &r[done], have, err);
+	}
 	pm_progress_end(&e->bar);
 	for (size_t i = 0; i < n; i++)
 		say_printed(&r[i]);

@@ -40,7 +40,7 @@ static int check_one(const char *path, double deadline, cJSON *list)
 			       o.rule[i].pattern && *o.rule[i].pattern ? o.rule[i].pattern : "(region rule)");
 		if (!ok && o.verdict != PM_VERDICT_REJECT_LINT) /* the first of whose problems it repeats */
 			printf("  %s\n", o.message);
-		if (o.problems && *o.problems)
+		if (pm_pass_outcome_says_more(&o))
 			printf("%s%s", o.problems, o.problems[strlen(o.problems) - 1] == '\n' ? "" : "\n");
 	}
 	pm_pass_outcome_release(&o);

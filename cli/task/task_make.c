@@ -51,9 +51,11 @@ PmStatus pm_task_verb_make(PmTaskCmd *c, PmErr *err)
 			     .shapes = c->shapes,
 			     .max_elements = c->max_elements };
 	PmTaskChosen chosen = { 0 };
-	PmStatus st = pm_task_choose(&o, &chosen, err);
+	PmStatus st = c->for_pass ? pm_cli_pass_is_there(c->for_pass, err) : PM_OK;
 	cJSON *list = pm_cli_json ? cJSON_CreateArray() : NULL;
 
+	if (!st)
+		st = pm_task_choose(&o, &chosen, err);
 	o.name = chosen.id.n == 1 ? c->name : NULL; /* several have names of their own */
 	for (size_t i = 0; i < chosen.id.n && !st; i++)
 		st = make_one(&o, chosen.id.v[i], list, err);

@@ -44,6 +44,8 @@ const PmNearMiss *pm_pass_outcome_nearest(const PmPassOutcome *out, const char *
  * deepest near miss with its fields and rule. Owned by the caller; NULL when no rule declined or came near.
  */
 char *pm_pass_outcome_explained(const PmPassOutcome *out);
+/* Whether `problems` has to be shown beside `message`: not when it is one line that the sentence holds. */
+int pm_pass_outcome_says_more(const PmPassOutcome *out);
 /* Appends the report of pm_pass_explain. */
 void pm_pass_outcome_print(const PmPassOutcome *out, PmStr *text);
 

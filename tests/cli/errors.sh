@@ -157,4 +157,28 @@ unset PASSMITH_CXX
 exits 3 "no C++ compiler for the emulated device"
 one_sentence "no C++ compiler: one sentence"
 warns "install g++" "the sentence says what to install"
+# ---- a file that is no pass, where one is asked for ----
+
+cp passes/TEMPLATE.c "$tmp/source.c"
+pm extract models/llama_block.gpt --db "$tmp/pass.db" -j 1 --quiet
+for line in "check" "explain models/llama_block.gpt --pass" "eval models/llama_block.gpt --pass" \
+	"apply models/llama_block.gpt -o $tmp/x.onnx --pass" "task make --db $tmp/pass.db --for"; do
+	# shellcheck disable=SC2086 # a command and its arguments
+	pm $line "$tmp/source.c"
+	exits 4 "${line%% *} of a source"
+	warns "source.c' is the source of a pass; run passmith build $tmp/source.c, and give the file $tmp/source.so that it makes." \
+		"it says to build it"
+	# shellcheck disable=SC2086
+	pm $line "$tmp/nothing.so"
+	exits 4 "${line%% *} of a pass that is not there"
+	warns "There is no pass '$tmp/nothing.so'; build one with passmith build PASS.c." "it says so"
+done
+# A database is not to blame for a file that is no pass.
+pm task make --db "$tmp/pass.db" --for models/llama_block.gpt
+exits 4 "task make for a file that is no pass"
+warns "No subgraph can be chosen for the pass models/llama_block.gpt: " "it names the file"
+pm check models/llama_block.gpt
+exits 1 "check of a file that is no object"
+[ "$(grep -c 'It is no ELF file' "$tmp/out")" -eq 1 ]
+tap "its problem is said once"
 tap_done

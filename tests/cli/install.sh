@@ -33,10 +33,21 @@ tap "passes are there, and the template is none"
 tap "the licence and the documents are there"
 from_make /usr install "$home/stage" && [ -x "$home/stage/usr/bin/passmith" ]
 tap "DESTDIR comes in front of PREFIX"
+! grep -rlF "$home/stage" "$home/stage" >"$tmp/out"
+tap "no file of a staged copy names the stage"
+touch "$home/stage/usr/lib/passmith/passes/gone.so"
+echo lib/passmith/passes/gone.so >>"$home/stage/usr/lib/passmith/installed"
+sort -o "$home/stage/usr/lib/passmith/installed" "$home/stage/usr/lib/passmith/installed"
+from_make /usr install "$home/stage" && [ ! -e "$home/stage/usr/lib/passmith/passes/gone.so" ]
+tap "a new version removes what only the old one had"
+from_make /usr uninstall "$home/stage" && [ -z "$(find "$home/stage" ! -type d)" ]
+tap "make uninstall with DESTDIR leaves no file"
+! from_make here install && grep -q "PREFIX is 'here'; give the whole path of a folder" "$tmp/err"
+tap "a PREFIX that is no whole path is refused"
 
-# From here on the copy stands elsewhere than it was installed.
-mv "$home/first" "$home/moved"
-prefix=$home/moved
+# From here on the copy stands elsewhere than it was installed, in a folder with a blank in its name.
+prefix="$home/moved here"
+mv "$home/first" "$prefix"
 mkdir "$home/work" "$home/cache"
 cat >"$home/work/Makefile" <<'END'
 all: my_fusion.so
@@ -45,8 +56,8 @@ all: my_fusion.so
 END
 cat >"$home/env.sh" <<END
 unset PASSMITH_ROOT PASSMITH_BUILD BUILD MAKEFLAGS MAKELEVEL
-export PATH=$prefix/bin:$PATH PASSMITH_CACHE=$home/cache HOME=$home/work TMPDIR=$home/work
-export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+export PATH="$prefix/bin:$PATH" PASSMITH_CACHE="$home/cache" HOME="$home/work" TMPDIR="$home/work"
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
 cd $home/work || exit 5
 END
 # On a bare machine the programs that are left lie below the source folder.
@@ -87,10 +98,11 @@ there "passmith doctor"
 says "$prefix/lib/passmith" "doctor names the installed SDK"
 there "passmith new my_fusion && passmith build my_fusion.c && passmith check my_fusion.so"
 exits 0 "new, build and check"
-there "passmith eval $prefix/share/passmith/models/llama_block.gpt --pass $prefix/lib/passmith/passes/silu.so"
+models="'$prefix/share/passmith/models'" passes="'$prefix/lib/passmith/passes'"
+there "passmith eval $models/llama_block.gpt --pass $passes/silu.so"
 exits 0 "eval of an installed pass on an installed model"
 says "1/1" "it matches and is right"
-there "passmith apply $prefix/share/passmith/models/llama_block.onnx --passes $prefix/lib/passmith/passes -o fused.onnx"
+there "passmith apply $models/llama_block.onnx --passes $passes -o fused.onnx"
 exits 0 "apply with all installed passes"
 if command -v pkg-config >/dev/null; then
 	there "rm my_fusion.so && make && passmith check my_fusion.so"
@@ -98,6 +110,38 @@ if command -v pkg-config >/dev/null; then
 else
 	tap_n=$((tap_n + 1))
 	echo "ok $tap_n - a Makefile of three lines # SKIP pkg-config is not installed"
+fi
+
+# ---- homes that cannot be written to ----
+
+# Root may have a filter without giving up new privileges; other users may not.
+if "$passmith" doctor | grep -q '^yes *sandbox.*system call filter'; then
+	there "passmith doctor"
+	! grep -q 'lacks:.*system call filter' "$tmp/out"
+	tap "another user has the sandbox's filter too"
+else
+	skip "another user has the sandbox's filter too" "this machine has no system call filter"
+fi
+mkdir "$home/readonly"
+chmod 555 "$home/readonly"
+evaluate="passmith eval $models/llama_block.gpt --pass $passes/silu.so"
+there "unset HOME PASSMITH_CACHE XDG_CACHE_HOME; passmith doctor"
+exits 3 "doctor without a home"
+says "set PASSMITH_CACHE to a folder that you may write to" "it says which variable to set"
+says "Set the variables named above" "and does not say that everything works"
+there "unset HOME PASSMITH_CACHE XDG_CACHE_HOME; $evaluate"
+exits 3 "eval without a home"
+warns "set PASSMITH_CACHE to a folder that may be written" "it says what to set"
+there "unset HOME PASSMITH_CACHE XDG_CACHE_HOME; passmith new other && passmith --version && passmith print $models/llama_block.gpt"
+exits 0 "what keeps nothing needs no home"
+if [ -n "$as" ]; then
+	there "unset PASSMITH_CACHE XDG_CACHE_HOME; export HOME=$home/readonly; $evaluate"
+	exits 3 "eval with a home that cannot be written to"
+	warns "readonly/.cache\": Permission denied; choose a place that you may write to" "it names folder and reason"
+	there "unset PASSMITH_CACHE; export HOME=$home/readonly XDG_CACHE_HOME=$home/work/xdg; $evaluate"
+	exits 0 "XDG_CACHE_HOME comes before HOME"
+else
+	skip "a home that cannot be written to" "this user is root or cannot become another"
 fi
 
 # ---- manual pages and completion ----

@@ -51,7 +51,7 @@ PmAlgoPlace pm__algo_room(PmAlgo *w, int64_t elements, int64_t bytes)
 	int64_t size;
 
 	if (!pm_mul_i64(elements, bytes, &size) || size > PM_ALGO_HUGE)
-		size = PM_ALGO_HUGE; /* of which a way may have four, and none is allowed */
+		size = PM_ALGO_HUGE; /* of which an algorithm may have four, and none is allowed */
 	w->room += (size + FRESH - 1) / FRESH * FRESH;
 	return p;
 }

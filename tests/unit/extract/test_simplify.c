@@ -9,6 +9,7 @@
 #include "runtime/ref/ref.h"
 #include "simplify/simplify.h"
 #include "tests/lib/graphs/gen_graph.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,17 +19,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
 
 static size_t run_one(PmGraph *g, const char *name)
 {
@@ -47,7 +37,7 @@ static size_t run_one(PmGraph *g, const char *name)
 /* One pass alone turns `before` into `after`; constants and nodes that are left over are swept. */
 static void becomes(const char *pass, const char *before, const char *after)
 {
-	PmGraph *g = parse(before), *want = parse(after);
+	PmGraph *g = pm_test_graph(before), *want = pm_test_graph(after);
 	PmPrintOpts opts = { .renumber = 1 };
 	PmStr a = PM_STR_INIT, b = PM_STR_INIT;
 	size_t changes = run_one(g, pass);
@@ -314,7 +304,7 @@ static void bundled_models_keep_their_meaning(void **state)
 
 		pm_str_addf(&path, "models/%s.gpt", models[i]);
 		assert_int_equal(pm_read_file(path.s, 0, &text, NULL), PM_OK);
-		g = parse(text.s);
+		g = pm_test_graph(text.s);
 		keeps_its_meaning(g, i, models[i]);
 		pm_graph_free(g);
 		pm_str_release(&path);

@@ -7,10 +7,10 @@
 #include "bench/inputs/inputs.h"
 #include "ir/infer/infer.h"
 #include "ir/onnx/onnx.h"
-#include "ir/text/text.h"
 #include "runtime/worker/run.h"
 #include "tests/lib/graphs/eval.h"
 #include "tests/lib/graphs/gen_graph.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 
 #include <math.h>
@@ -18,7 +18,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
@@ -270,7 +269,7 @@ static void long_rows_keep_their_digits(void **state)
 	(void)state;
 	pm_test_need_device("emu");
 	pm_err_init(&err);
-	assert_int_equal(pm_graph_parse(text, strlen(text), &g, &err), PM_OK);
+	g = pm_test_graph(text);
 	assert_int_equal(pm_inputs_make(g, 1, PM_INPUTS_NORMAL, in, &err), PM_OK);
 	for (int64_t i = 0; i < 1000000; i++) /* a mean far from 0 */
 		pm_tensor_set(&in[0], i, pm_tensor_get(&in[0], i) + 1);
@@ -302,7 +301,7 @@ static void padding_counts_as_zero(void **state)
 	(void)state;
 	pm_test_need_device("emu");
 	pm_err_init(&err);
-	assert_int_equal(pm_graph_parse(text, strlen(text), &g, &err), PM_OK);
+	g = pm_test_graph(text);
 	assert_int_equal(pm_inputs_make(g, 1, PM_INPUTS_NORMAL, in, &err), PM_OK);
 	assert_int_equal(pm_run_graph(g, in, 1, &ref, &want, &err), PM_OK);
 	assert_int_equal(pm_run_graph(g, in, 1, &emu, &got, &err), PM_OK);

@@ -7,26 +7,15 @@
 #include "extract/skeleton.h"
 #include "ir/text/text.h"
 #include "simplify/simplify.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 enum { ALL = 1 << 30 };
-
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
 
 static PmGraph *through(const PmGraph *g, size_t max_const)
 {
@@ -108,7 +97,7 @@ static const char everything[] =
 
 static void all_of_a_graph_comes_back(void **state)
 {
-	PmGraph *g = parse(everything), *c;
+	PmGraph *g = pm_test_graph(everything), *c;
 
 	(void)state;
 	c = through(g, ALL);
@@ -121,7 +110,7 @@ static void all_of_a_graph_comes_back(void **state)
 
 static void gaps_stay(void **state)
 {
-	PmGraph *g = parse(everything), *c;
+	PmGraph *g = pm_test_graph(everything), *c;
 
 	(void)state;
 	assert_int_equal(pm_simplify(g, NULL, NULL, NULL), PM_OK);
@@ -137,7 +126,7 @@ static void gaps_stay(void **state)
 /* Their size and type stay, and those of a graph inside keep their data. */
 static void large_constants_lose_their_data(void **state)
 {
-	PmGraph *g = parse(everything), *c = through(g, 15);
+	PmGraph *g = pm_test_graph(everything), *c = through(g, 15);
 	PmValue w = pm_graph_find_value(c, "w"), sh = pm_graph_find_value(c, "sh");
 	PmNode z = pm_value_def(c, pm_graph_find_value(c, "z"), NULL);
 	const PmAttr *body = pm_node_attr(c, z, "body"), *t = pm_node_attr(c, z, "t");
@@ -181,7 +170,7 @@ static void models_are_cut_alike(void **state)
 		PmGraph *g, *c;
 
 		assert_int_equal(pm_read_file(models[i], 0, &text, NULL), PM_OK);
-		g = parse(text.s);
+		g = pm_test_graph(text.s);
 		assert_int_equal(pm_simplify(g, NULL, NULL, NULL), PM_OK);
 		c = through(g, 4096);
 		assert_int_equal(pm_extract_model(g, NULL, NULL, list, &a, NULL, NULL), PM_OK);
@@ -198,7 +187,7 @@ static void models_are_cut_alike(void **state)
 
 static void cut_short_it_is_refused(void **state)
 {
-	PmGraph *g = parse(everything), *c = NULL;
+	PmGraph *g = pm_test_graph(everything), *c = NULL;
 	PmStr bytes = PM_STR_INIT;
 
 	(void)state;

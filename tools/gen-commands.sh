@@ -5,9 +5,10 @@
 set -eu
 cd "$(dirname "$0")/.."
 passmith=${1:?usage: tools/gen-commands.sh BUILD}/passmith
-def=cli/cmds.def
+# shellcheck source=tools/help.sh
+. tools/help.sh
 
-commands=$("$passmith" --help | awk '/^commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }')
+commands=$(help_commands | cut -f 1)
 [ -n "$commands" ] || { echo "gen-commands: $passmith --help lists no command" >&2; exit 1; }
 
 cat <<'HEAD'
@@ -20,10 +21,7 @@ cat <<'HEAD'
 | command | what it does |
 | --- | --- |
 HEAD
-"$passmith" --help | awk '
-	/^commands:/ { on = 1; next }
-	/^$/ { on = 0 }
-	on { name = $1; $1 = ""; gsub(/\|/, "\\|"); printf "| [%s](#passmith-%s) |%s |\n", name, name, $0 }'
+help_commands | sed 's/|/\\|/g' | awk -F '\t' '{ printf "| [%s](#passmith-%s) | %s |\n", $1, $1, $2 }'
 
 cat <<'MIDDLE'
 
@@ -39,7 +37,7 @@ Every command takes these options:
 | --- | --- |
 | `--help`, `-h` | print what this page says of the command |
 MIDDLE
-"$passmith" doctor --help | awk '/^  --(json|quiet) / { o = $1; $1 = ""; printf "| `%s` |%s |\n", o, $0 }'
+help_common_options | awk -F '\t' '{ printf "| `%s` | %s |\n", $1, $2 }'
 cat <<'JSON'
 
 With `--json` standard output is one JSON object, also after a failure. [Its schemas](json/README.md) say what it holds.
@@ -49,44 +47,20 @@ With `--json` standard output is one JSON object, also after a failure. [Its sch
 | code | meaning |
 | --- | --- |
 JSON
-"$passmith" --help | tr '\n' ' ' | sed 's/.*Exit codes: //; s/\. *$//; s/, */\n/g' |
-	awk '{ code = $1; $1 = ""; printf "| %s |%s |\n", code, $0 }'
+help_exit_codes | awk -F '\t' '{ printf "| %s | %s |\n", $1, $2 }'
 
 for c in $commands; do
-	echo
-	echo "## \`passmith $c\`"
-	echo
-	"$passmith" "$c" --help | awk '
-	function cell(s)
-	{
-		gsub(/\|/, "\\|", s)
-		return s
-	}
-	NR == 1 { sub(/ *$/, ""); print "    " $0; next }
-	/^options:/ { in_options = 1; in_text = 0; print "| option | meaning |\n| --- | --- |"; next }
-	/^example:/ { in_options = 0; in_example = 1; next }
-	/^$/ { if (NR == 2) print ""; next }
-	in_options && /^  --(json|quiet) / { next }
-	in_options {
-		n = match($0, /^  -[^ ]+( (TEXT|N|X))?/)
-		name = substr($0, 3, RLENGTH - 2)
-		rest = substr($0, RLENGTH + 1)
-		sub(/^ +/, "", rest)
-		# "--table TEXT   FILE  take ...": the help has a better word for the value.
-		if (match(rest, /^[A-Z\/]+  /)) {
-			sub(/ [A-Z]+$/, " " substr(rest, 1, RLENGTH - 2), name)
-			rest = substr(rest, RLENGTH + 1)
-		}
-		printf "| `%s` | %s |\n", name, cell(rest)
-		options++
-		next
-	}
-	in_example { sub(/^  /, ""); example = example "    " $0 "\n"; next }
-	{ print toupper(substr($0, 1, 1)) substr($0, 2) "\n" }
-	END {
-		if (!options)
-			print "| | only those of every command |"
-		printf "\nExample:\n\n%s", example
-	}'
-	sed -n "s/^NO($c, \"\(.*\)\")\$/\nExit code 1: \1./p" $def
+	help=$("$passmith" "$c" --help)
+	printf '\n## `passmith %s`\n\n' "$c"
+	printf '%s\n' "$help" | awk '
+		/^options:/ { exit }
+		NR == 1 { sub(/ *$/, ""); print "    " $0 "\n" }
+		NR > 1 && !/^$/ { print toupper(substr($0, 1, 1)) substr($0, 2) "\n" }'
+	printf '| option | meaning |\n| --- | --- |\n'
+	printf '%s\n' "$help" | help_option_rows | sed 's/|/\\|/g' | awk -F '\t' '
+		$1 != "--json" && $1 != "--quiet" { printf "| `%s` | %s |\n", $1, $2; options++ }
+		END { if (!options) print "| | only those of every command |" }'
+	printf '\nExample:\n\n'
+	printf '%s\n' "$help" | sed -n '/^example:/,$s/^  /    /p'
+	help_no "$c" | sed 's/.*/\nExit code 1: &./'
 done

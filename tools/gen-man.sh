@@ -8,7 +8,8 @@ set -eu
 cd "$(dirname "$0")/.."
 passmith=${1:?usage: tools/gen-man.sh BUILD OUT}/passmith
 out=${2:?usage: tools/gen-man.sh BUILD OUT}
-def=cli/cmds.def
+# shellcheck source=tools/help.sh
+. tools/help.sh
 version=$("$passmith" --version)
 if [ -n "${SOURCE_DATE_EPOCH:-}" ]; then
 	date=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%d)
@@ -16,7 +17,7 @@ else
 	date=$(date -u -r base/core/version.h +%Y-%m-%d)
 fi
 mkdir -p "$out"
-commands=$("$passmith" --help | awk '/^commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }')
+commands=$(help_commands | cut -f 1)
 
 # Text for roff: backslashes, hyphens that are typed, and lines that would begin a request.
 quote()
@@ -27,9 +28,7 @@ quote()
 exit_codes()
 {
 	echo '.SH EXIT STATUS'
-	"$passmith" --help | tr '\n' ' ' | sed 's/.*Exit codes: //; s/\. *$//; s/, */\n/g' | quote |
-		awk -v no="$1" '{ code = $1; $1 = ""; sub(/^ /, ""); printf ".TP\n.B %s\n%s%s\n", code, $0,
-			code == 1 && no != "" ? ": " no : "" }'
+	help_exit_codes | quote | awk -F '\t' -v no="$1" '{ printf ".TP\n.B %s\n%s%s\n", $1, $2, $1 == 1 && no != "" ? ": " no : "" }'
 }
 
 head_of()
@@ -45,11 +44,9 @@ head_of()
 	printf '.SH DESCRIPTION\n'
 	printf 'Passmith cuts models into subgraphs, makes benchmark tasks of them, and says of a compiler pass whether\nit matches, whether it is right, and whether it is faster.\n'
 	printf 'Each command has a page of its own, such as\n.BR passmith\\-eval (1).\n.SH COMMANDS\n'
-	"$passmith" --help | awk '/^commands:/ { on = 1; next } /^$/ { on = 0 } on { name = $1; $1 = ""; sub(/^ /, ""); print name "\t" $0 }' |
-		quote | awk -F '\t' '{ printf ".TP\n.BR passmith\\-%s (1)\n%s\n", $1, $2 }'
+	help_commands | quote | awk -F '\t' '{ printf ".TP\n.BR passmith\\-%s (1)\n%s\n", $1, $2 }'
 	printf '.SH OPTIONS OF EVERY COMMAND\n.TP\n.BR \\-\\-help \", \" \\-h\nprint the options of the command\n'
-	"$passmith" doctor --help | awk '/^  --(json|quiet) / { o = $1; $1 = ""; sub(/^ /, ""); print o "\t" $0 }' | quote |
-		awk -F '\t' '{ printf ".TP\n.B %s\n%s\n", $1, $2 }'
+	help_common_options | quote | awk -F '\t' '{ printf ".TP\n.B %s\n%s\n", $1, $2 }'
 	exit_codes ""
 	echo '.SH ENVIRONMENT'
 	awk -F '\t' '$1 == "program" { gsub(/`/, ""); print $2 "\t" $4 ($3 == "-" ? "" : " (default: " $3 ")") }' \
@@ -63,20 +60,10 @@ for c in $commands; do
 		printf 'passmith\\-%s \\- %s\n' "$c" "$(sed -n '3s/\.$//p' "$out/help.tmp" | quote)"
 		printf '.SH SYNOPSIS\n.B passmith %s\n%s\n' "$c" "$(sed -n "1s/^passmith $c *//p" "$out/help.tmp" | quote)"
 		echo '.SH OPTIONS'
-		sed -n '/^options:/,/^$/p' "$out/help.tmp" | awk '/^  -/ {
-			match($0, /^  -[^ ]+( (TEXT|N|X))?/)
-			name = substr($0, 3, RLENGTH - 2)
-			rest = substr($0, RLENGTH + 1)
-			sub(/^ +/, "", rest)
-			if (match(rest, /^[A-Z\/]+  /)) {
-				sub(/ [A-Z]+$/, " " substr(rest, 1, RLENGTH - 2), name)
-				rest = substr(rest, RLENGTH + 1)
-			}
-			print name "\t" rest }' | quote |
-			awk -F '\t' '{ n = split($1, w, " "); printf ".TP\n"
-				if (n > 1) printf ".BI %s \" %s\"\n", w[1], w[2]; else printf ".B %s\n", w[1]
-				print $2 }'
-		exit_codes "$(sed -n "s/^NO($c, \"\(.*\)\")\$/\1/p" $def | quote)"
+		help_option_rows <"$out/help.tmp" | quote | awk -F '\t' '{ n = split($1, w, " "); printf ".TP\n"
+			if (n > 1) printf ".BI %s \" %s\"\n", w[1], w[2]; else printf ".B %s\n", w[1]
+			print $2 }'
+		exit_codes "$(help_no "$c" | quote)"
 		printf '.SH EXAMPLES\n.nf\n'
 		sed -n '/^example:/,$s/^  //p' "$out/help.tmp" | quote
 		printf '.fi\n.SH SEE ALSO\n.BR passmith (1)\n'

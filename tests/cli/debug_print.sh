@@ -4,13 +4,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-cat >"$tmp/silu.gpt" <<'END'
-g (float[4,8] x) => (float[4,8] y)
-{
-  s = Sigmoid(x)
-  y = Mul(x, s)
-}
-END
+silu_graph "float[4,8]"
 
 # pass_with NAME BODY: builds NAME.so, a right SiLU whose 32 threads do BODY before they write.
 pass_with()

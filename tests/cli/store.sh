@@ -5,10 +5,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 silu=$build/passes/silu.so
-cat >"$tmp/silu.gpt" <<'GRAPH'
-silu (float[8,64] x) => (float[8,64] y) { s = Sigmoid(x)
- y = Mul(x, s) }
-GRAPH
+silu_graph "float[8,64]"
 pm extract "$tmp/silu.gpt" --db "$tmp/w.db" --quiet
 pm task make --db "$tmp/w.db" --top 1 --name t --shapes 1 --quiet
 exits 0 "a task"

@@ -33,6 +33,18 @@ pm()
 	"$passmith" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || code=$?
 }
 
+# silu_graph TYPE: makes $tmp/silu.gpt, a SiLU of a type such as float[8,64].
+silu_graph()
+{
+	cat >"$tmp/silu.gpt" <<GRAPH
+silu ($1 x) => ($1 y)
+{
+   s = Sigmoid (x)
+   y = Mul (x, s)
+}
+GRAPH
+}
+
 # tap NAME: reports the status of the command before it; on failure with what the program said last.
 tap()
 {

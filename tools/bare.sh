@@ -54,4 +54,4 @@ for p in python3 python clang nvcc; do
 done
 echo "$(find "$bin" -type l | wc -l) programs are left; no libraries of GPUs"
 # store.sh brings a driver of its own, which is hidden like any other.
-exec "${bare[@]}" BUILD="$build" tests/run.sh -x cli/store.sh "${words[@]}"
+exec "${bare[@]}" BUILD="$build" tests/run.sh -x cli/eval/store.sh "${words[@]}"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tap.sh - TAP for tests of the command line; sourced by tests/cli/*.sh, which end with tap_done.
+# tap.sh - TAP for tests of the command line; sourced by tests/cli/*/*.sh, which end with tap_done.
 #
 # pm ARG... runs the program: its status is in $code, its streams in $tmp/out and $tmp/err.
 

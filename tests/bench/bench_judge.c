@@ -13,7 +13,7 @@
  * With --json, results are added to FILE body by body; a body that is there with the same settings is not run
  * again. With --budget all bodies are run by `jobs` processes (as many as there are processors), the smallest
  * sizes of all first; time is dealt out evenly, so that a cell has as many seeds as there is time for. That
- * needs nothing but the program. tools/judge_page.py makes docs/results/judge.md of the file.
+ * needs nothing but the program. tools/gen/judge_page.py makes docs/results/judge.md of the file.
  */
 #include "base/core/arena.h"
 #include "base/core/json.h"

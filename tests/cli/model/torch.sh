@@ -107,12 +107,12 @@ cat >"$tmp/theirs.json" <<'TIMES'
   "latency": {"seconds": 4e-6}}}}, {"folder": "x", "error": "failed there"}]}
 TIMES
 if command -v python3 >/dev/null; then
-	python3 tools/parity.py "$tmp/ours.json" "$tmp/theirs.json" -o "$tmp/parity.json" >"$tmp/out"
+	python3 tools/bench/parity.py "$tmp/ours.json" "$tmp/theirs.json" -o "$tmp/parity.json" >"$tmp/out"
 	tap "parity.py: all bars hold"
 	says "| all | 2 | 1.000 | 1.000 | 0.250 | 0.250 | 2.00 |" "its means"
 	says "not timed: 1 by us, 0 by PyTorch" "what was not timed is counted"
 	sed -i 's/8e-6/9e-6/' "$tmp/ours.json"
-	python3 tools/parity.py "$tmp/ours.json" "$tmp/theirs.json" >"$tmp/out"
+	python3 tools/bench/parity.py "$tmp/ours.json" "$tmp/theirs.json" >"$tmp/out"
 	[ $? -eq 1 ]
 	tap "parity.py: a bar that is missed"
 	says "Missed: mean 1.061" "is said"

@@ -90,7 +90,7 @@ one_sentence "is one sentence"
 name="ONNX Runtime agrees on the bundled models and the materialised one"
 if python3 -c 'import numpy, onnx, onnxruntime' 2>"$tmp/err"; then
 	code=0
-	python3 tools/check_ort.py "$build"/models/*.onnx "$tmp/net.onnx" --passmith "$passmith" --device ref,emu \
+	python3 tools/bench/check_ort.py "$build"/models/*.onnx "$tmp/net.onnx" --passmith "$passmith" --device ref,emu \
 		--out "$tmp/ort.jsonl" >"$tmp/out" 2>"$tmp/err" || code=$?
 	[ $code -eq 0 ] && grep -q '^7 models, 7 agrees$' "$tmp/out"
 	tap "$name"
@@ -113,7 +113,7 @@ cp "$tmp/inline.onnx" "\$(echo "\$*" | sed 's/.*--save //; s/ .*//')/model.onnx"
 EOF
 	chmod +x "$tmp/lying"
 	code=0
-	python3 tools/check_ort.py "$tmp/net.onnx" --passmith "$tmp/lying" --out "$tmp/lie.jsonl" >"$tmp/out" \
+	python3 tools/bench/check_ort.py "$tmp/net.onnx" --passmith "$tmp/lying" --out "$tmp/lie.jsonl" >"$tmp/out" \
 		2>"$tmp/err" || code=$?
 	[ $code -eq 1 ] && grep -q '^1 models, 1 differs$' "$tmp/out"
 	tap "the comparison with ONNX Runtime can fail"

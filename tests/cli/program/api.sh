@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# api.sh - tools/check-api.sh finds every function of a public header that no comment belongs to, and only those.
+# api.sh - tools/check/check-api.sh finds every function of a public header that no comment belongs to, and only those.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
-tools/check-api.sh >"$tmp/out" 2>"$tmp/err"
+tools/check/check-api.sh >"$tmp/out" 2>"$tmp/err"
 tap "every function of the tree's headers has a comment"
 
 mkdir -p "$tmp/tree/include/passmith" "$tmp/tree/base"
@@ -13,7 +13,7 @@ cp -r tools "$tmp/tree"
 # says HEADER WORDS: the check of the copy fails with them; says HEADER: it passes.
 says()
 {
-	if "$tmp/tree/tools/check-api.sh" "$1" >"$tmp/out" 2>"$tmp/err"; then
+	if "$tmp/tree/tools/check/check-api.sh" "$1" >"$tmp/out" 2>"$tmp/err"; then
 		[ $# = 1 ]
 	else
 		[ $# = 2 ] && grep -qF -e "$2" "$tmp/err"

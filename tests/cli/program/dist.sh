@@ -8,9 +8,9 @@ if ! git rev-parse --git-dir >/dev/null 2>&1; then
 	echo "this is no git checkout"
 	exit 77
 fi
-BUILD=$tmp tools/dist.sh >"$tmp/out" 2>"$tmp/err"
+BUILD=$tmp tools/release/dist.sh >"$tmp/out" 2>"$tmp/err"
 tap "make dist"
-BUILD=$tmp/again tools/dist.sh >"$tmp/out" 2>"$tmp/err" && cmp "$tmp"/passmith-*.tar.gz "$tmp"/again/passmith-*.tar.gz
+BUILD=$tmp/again tools/release/dist.sh >"$tmp/out" 2>"$tmp/err" && cmp "$tmp"/passmith-*.tar.gz "$tmp"/again/passmith-*.tar.gz
 tap "the same tree gives the same bytes"
 tar -C "$tmp" -xzf "$tmp"/passmith-*.tar.gz && cd "$tmp"/passmith-*/
 tap "it unpacks to one folder"

@@ -18,7 +18,7 @@ case $build in /*) ;; *) build=$PWD/$build ;; esac
 # What make would run, without building anything again with other flags than those of this build.
 from_make()
 {
-	make -n BUILD="$build" PREFIX="$1" DESTDIR="${3-}" "$2" 2>/dev/null | grep 'tools/install.sh' >"$tmp/line" &&
+	make -n BUILD="$build" PREFIX="$1" DESTDIR="${3-}" "$2" 2>/dev/null | grep 'tools/release/install.sh' >"$tmp/line" &&
 		sh "$tmp/line" >"$tmp/out" 2>"$tmp/err"
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_torch.c - graphs as PyTorch modules: the text of every operator in the table, of operands and
  * attributes, and the folder around it. What the text computes is checked where PyTorch is
- * (tools/torch_bench.py --check). */
+ * (tools/bench/torch_bench.py --check). */
 #include "base/core/json.h"
 #include "base/sys/io.h"
 #include "base/sys/proc.h"

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# judge_page.py - writes docs/results/judge.md from docs/results/judge.json (made by `make bench-judge`).
+#
+# judge_page.py [--check]         --check: changes nothing; exit 1 when the page is not what the numbers give.
+# judge_page.py --merge OUT PART...  one file of the parts that tools/judge/judge.sh has made, each a body in one type.
+import json
+import math
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "results"
+MANY = 1000  # outputs from which on the limits hold
+MOST = 4.0  # times the eager run's own error
+SHARE = 0.99
+HONEST = 5 / 10000
+
+
+def drift_of(cell):
+    values = [v for v in cell["drift"].values() if v is not None and not math.isnan(v)]
+    return max(values) if values else 0.0
+
+
+def cells_of(data):
+    for body, cells in data["bodies"].items():
+        for cell in cells:
+            yield body, cell
+
+
+def missing_of(data):
+    """(body, type, terms, sentence) of every limit that is not kept."""
+    out = []
+    for body, c in cells_of(data):
+        where = (body, c["type"], c["terms"])
+        if c["honest"]["refused"]:
+            out.append(where + (f"honest: {c['honest']['refused']} of {c['honest']['trials']} refused",))
+        if c["outputs"] < MANY:
+            continue
+        for name, (seeds, refused, _, _) in c["cheats"].items():
+            if refused < SHARE * seeds:
+                out.append(where + (f"{name}: refused in {refused} of {seeds} seeds",))
+        if drift_of(c) > MOST:
+            out.append(where + (f"a systematic error of {drift_of(c):.3g} times eager's passes",))
+    return out
+
+
+def summary(data):
+    honest = [c["honest"] for _, c in cells_of(data)]
+    trials, refused = sum(h["trials"] for h in honest), sum(h["refused"] for h in honest)
+    large = [c for _, c in cells_of(data) if c["outputs"] >= MANY]
+    rows = [r for c in large for r in c["cheats"].values()]
+    seeds, caught = sum(r[0] for r in rows), sum(r[1] for r in rows)
+    drifts = sorted(drift_of(c) for c in large)
+    kept = sum(d <= MOST for d in drifts)
+    lines = [
+        f"* Honest kernels: {refused} of {trials:,} refused (limit: {HONEST * 1e4:.0f} in 10,000). "
+        f"{sum(h['not_judged'] for h in honest):,} were not judged by the bound: the ladder of tolerances decides there.",
+        f"* Cheats, {MANY:,} outputs and more: {caught:,} of {seeds:,} refused, on normal numbers alone.",
+        f"* Largest systematic error that passes: median {drifts[len(drifts) // 2]:.2g}, "
+        f"maximum {drifts[-1]:.3g} times the eager run's own; at most {MOST:g} in {kept} of {len(drifts)} cases.",
+    ]
+    return lines
+
+
+def table(data):
+    yield "| body | type | honest refused | cheats refused | hardest cheat | error that passes | by terms |"
+    yield "|---|---|---|---|---|---|---|"
+    for body, cells in data["bodies"].items():
+        for kind in ("f32", "f16", "bf16"):
+            mine = [c for c in cells if c["type"] == kind]
+            large = [c for c in mine if c["outputs"] >= MANY]
+            seeds = sum(r[0] for c in large for r in c["cheats"].values())
+            caught = sum(r[1] for c in large for r in c["cheats"].values())
+            worst = min(
+                ((r[1] / r[0], n) for c in large for n, r in c["cheats"].items() if r[0]), default=(1, "-")
+            )
+            yield "| {} | {} | {} of {} | {} of {} | {} | {:.3g} | {} |".format(
+                body,
+                kind,
+                sum(c["honest"]["refused"] for c in mine),
+                sum(c["honest"]["trials"] for c in mine),
+                caught,
+                seeds,
+                f"{worst[1]}: {worst[0]:.0%}" if worst[0] < 1 else "-",
+                max((drift_of(c) for c in large), default=0),
+                ", ".join(f"{c['terms']:,}: {drift_of(c):.2g}" if drift_of(c) else f"{c['terms']:,}: -" for c in large),
+            )
+
+
+def cheat_table(data):
+    total = {}
+    for _, c in cells_of(data):
+        if c["outputs"] < MANY:
+            continue
+        for name, row in c["cheats"].items():
+            total[name] = [a + b for a, b in zip(total.get(name, [0] * 4), row)]
+    yield "| cheat | seeds | refused | smaller than 4 times eager's error | of these refused |"
+    yield "|---|---|---|---|---|"
+    for name, (seeds, refused, small, small_refused) in total.items():
+        yield f"| {name} | {seeds:,} | {refused:,} | {small:,} | {small_refused:,} |"
+
+
+def page(data):
+    s = data["settings"]
+    lines = [
+        "# What the error bound refuses and admits",
+        "",
+        "<!-- Written by tools/gen/judge_page.py from judge.json; do not edit. -->",
+        "",
+        "`make bench-judge` runs 24 bodies of several operators as simulated kernels (tests/lib/judgelab/judgelab.h). They",
+        "share no code with the reference or the bound. Honest ones round any of the intermediate values, add in any",
+        "order, and evaluate functions and quotients in the usual ways. Cheats do less. The eager run rounds every",
+        "intermediate value and adds one term after the other. Its distance from the exact result is its own error.",
+        "",
+        f"Seeds: {s['seeds']} for each cheat ({s['heavy']} where one run takes more than 2 x 10^7 operations). "
+        f"Honest kernels: {s['draws']} draw{'s' * (s['draws'] > 1)}",
+        f"of each class of inputs, {s['mixes']} kernels on each. Sums of up to {s['terms']:,} terms."
+        + (f" Fewer of them where {s['budget']} seconds for all were too short." if s.get("budget") else ""),
+        "",
+        "A cheat counts where its error is more than 4 times the eager run's, in root mean square or in the largest",
+        "element. What is smaller cannot be told from rounding; it is counted apart.",
+        "",
+        "## In short",
+        "",
+        *summary(data),
+        "",
+        "## By body",
+        "",
+        "\"Error that passes\": the largest systematic error (a scale, a bias, or a random factor for each element) that",
+        f"is admitted on normal numbers, in units of the eager run's own error, where there are {MANY:,} outputs or more.",
+        "The last column has it by the number of terms; \"-\": the result is the same whatever the inputs are.",
+        "",
+        *table(data),
+        "",
+        "## By cheat",
+        "",
+        *cheat_table(data),
+        "",
+        "## Limits that are not kept",
+        "",
+    ]
+    missing = missing_of(data)
+    lines += [f"* {b}, {t}, {int(n):,} terms: {what}." for b, t, n, what in missing] or ["None."]
+    return "\n".join(lines) + "\n"
+
+
+def merge(out, parts):
+    whole = {"settings": None, "bodies": {}}
+    for part in parts:
+        data = json.loads(pathlib.Path(part).read_text())
+        settings = {k: v for k, v in data["settings"].items() if k != "type"}
+        if whole["settings"] not in (None, settings):
+            sys.exit(f"{part} was made with other settings; remove it and run tools/judge/judge.sh again.")
+        whole["settings"] = settings
+        for body, cells in data["bodies"].items():
+            whole["bodies"].setdefault(body, []).extend(cells)
+    # A line for each body, type and size.
+    lines = [f' "{b}": [\n' + ",\n".join("  " + json.dumps(c) for c in cells) + "\n ]" for b, cells in whole["bodies"].items()]
+    text = f'{{"settings": {json.dumps(whole["settings"])}, "bodies": {{\n' + ",\n".join(lines) + "\n}}\n"
+    pathlib.Path(out).write_text(text)
+    return 0
+
+
+def main():
+    if sys.argv[1:2] == ["--merge"]:
+        return merge(sys.argv[2], sys.argv[3:])
+    data = json.loads((ROOT / "judge.json").read_text())
+    text = page(data)
+    target = ROOT / "judge.md"
+    if "--check" in sys.argv[1:]:
+        if not target.exists() or target.read_text() != text:
+            print(f"{target} is not what judge.json gives; run tools/gen/judge_page.py.", file=sys.stderr)
+            return 1
+        return 0
+    target.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -90,7 +90,7 @@ static int ops_markdown(void)
 	return 0;
 }
 
-/* One row for each verdict: tools/gen-verdicts.sh puts them into docs/reference/verdicts.md. */
+/* One row for each verdict: tools/gen/gen-verdicts.sh puts them into docs/reference/verdicts.md. */
 static int verdicts_markdown(void)
 {
 	for (int v = 0; v < PM_N_VERDICTS; v++)

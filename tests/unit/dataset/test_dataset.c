@@ -8,6 +8,7 @@
 #include "dataset/store/subgraphs.h"
 #include "dataset/store/tasks.h"
 #include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -72,15 +73,7 @@ static void exec_raw(const Box *b, const char *sql)
 /* y = Relu(x) with n elements: another graph for each n. */
 static PmGraph *relu(int n)
 {
-	char text[128];
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	snprintf(text, sizeof text, "g (float[%d] x) => (float[%d] y) { t = Relu (x)\n y = Neg (t) }", n, n);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
+	return pm_test_graphf("g (float[%d] x) => (float[%d] y) { t = Relu (x)\n y = Neg (t) }", n, n);
 }
 
 static int64_t put_relu(PmDb *db, int n, int *is_new)

@@ -7,7 +7,7 @@
 #include "dataset/store/models.h"
 #include "dataset/store/subgraphs.h"
 #include "dataset/store/tasks.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,17 +53,6 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
-
 /* A chain of n operators of three kinds drawn from `seed`; number `odd` is another one. */
 static PmGraph *chain(int n, unsigned seed, int odd, int size)
 {
@@ -77,7 +66,7 @@ static PmGraph *chain(int n, unsigned seed, int odd, int size)
 		pm_str_addf(&s, "x%d = %s (x%d)\n", i + 1, i == odd ? "Tanh" : ops[(seed >> 16) % 3], i);
 	}
 	pm_str_addc(&s, '}');
-	g = parse(s.s);
+	g = pm_test_graph(s.s);
 	pm_str_release(&s);
 	return g;
 }
@@ -381,7 +370,7 @@ static void the_same_operators_wired_otherwise_are_found(void **state)
 
 	for (int k = 0; k < 2; k++) {
 		PmTaskBuilder *t = pm_task_begin("ops", "fusible");
-		PmGraph *g = parse(texts[k]);
+		PmGraph *g = pm_test_graph(texts[k]);
 		int64_t id;
 
 		pm_task_set_about(t, k ? "train" : "eval", "", "", "", "");

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu_race.c - races for shared memory, and accesses between two arrays of it, are found; kernels
  * without are left alone. */
-#include "ir/text/text.h"
 #include "runtime/worker/run.h"
 #include "tests/lib/device/emu.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -217,8 +216,7 @@ static void eager_kernels_are_clean(void **state)
 
 	(void)state;
 	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
+	g = pm_test_graph(text);
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(pm_tensor_init(&in[i], pm_value_type(g, pm_graph_input(g, i)), &err), PM_OK);
 		memset(in[i].data, 0, in[i].bytes);

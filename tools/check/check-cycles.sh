@@ -8,11 +8,11 @@
 # A circle is a strongly connected component of more than one file. A pass is compiled in one go and has no objects
 # to look into: its folders are not read here.
 #
-# Environment: BUILD (build): a build of the library and the program. With -v, prints who needs whom in each circle.
+# Environment: BUILD (build): a build of the library and the program; CYCLES (tools/check/cycles.txt). With -v, prints who needs whom in each circle.
 set -eu
 cd "$(dirname "$0")/../.."
 build=${BUILD:-build}
-list=tools/check/cycles.txt
+list=${CYCLES:-tools/cycles.txt}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -4,8 +4,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 
-git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.cu' '*.cuh' |
-	while read -r f; do [ -e "$f" ] && echo "$f"; done |
+tools/check/files.sh '*.c' '*.h' '*.cu' '*.cuh' |
 	xargs -r grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' /dev/null |
 	awk -v rules=tools/check/layers.txt '
 	# Turns a shell pattern into a regular expression for a whole string.
@@ -120,7 +119,7 @@ git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.cu' '*.cuh' 
 	}
 	END {
 		if (!failed && NR == 0) {
-			print "no sources found; this needs a git checkout"
+			print "no sources found"
 			failed = 1
 		}
 		exit failed

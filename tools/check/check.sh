@@ -22,9 +22,9 @@ first_lines()
 	sed -n '/SPDX-License-Identifier: /!p; 3q' "$1"
 }
 
-files=$(git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.def' '*.cu' '*.cuh' '*.sh' '*.sql' \
+files=$(tools/check/files.sh '*.c' '*.h' '*.def' '*.cu' '*.cuh' '*.sh' '*.sql' \
 	Makefile .ci/run | while read -r f; do [ -f "$f" ] && [ "$f" != tools/check/check.sh ] && echo "$f"; done)
-[ -n "$files" ] || { echo "${0##*/}: no sources found; this needs a git checkout" >&2; exit 3; }
+[ -n "$files" ] || { echo "${0##*/}: no sources found" >&2; exit 3; }
 
 for f in $files; do
 	n=$(wc -l <"$f")
@@ -45,7 +45,7 @@ hits=$(echo "$files" | xargs grep -nE 'case[[:space:]]+PM_OP_' /dev/null | grep 
 [ -z "$hits" ] || complain "switches over operators outside the files listed in tools/check/check.sh:
 $hits"
 
-docs=$(git ls-files --cached --others --exclude-standard -- '*.md' | while read -r f; do [ -f "$f" ] && echo "$f"; done)
+docs=$(tools/check/files.sh '*.md' | while read -r f; do [ -f "$f" ] && echo "$f"; done)
 hits=$(echo "$files $docs" | tr ' ' '\n' | xargs grep -nIwE "$words" /dev/null || true)
 [ -z "$hits" ] || complain "words of unfinished work:
 $hits"

@@ -3,7 +3,7 @@
 # format.sh [-i] - checks that C files are formatted (.clang-format), or formats them with -i.
 set -eu
 cd "$(dirname "$0")/../.."
-files=$(git ls-files --cached --others --exclude-standard -- '*.c' '*.h' |
+files=$(tools/check/files.sh '*.c' '*.h' |
 	while read -r f; do [ -e "$f" ] && echo "$f"; done)
 [ -n "$files" ] || { echo "${0##*/}: no sources found; this needs a git checkout" >&2; exit 3; }
 if ! command -v clang-format >/dev/null; then

@@ -4,7 +4,7 @@
 #
 # The line stands first, behind #! second. In kernels (.cu, .cuh) it stands last, because messages name their
 # lines. What is embedded into the program loses it (tools/gen/embed-cu.sh, tools/gen/embed-text.sh): no kernel changes.
-# Left out: passes/TEMPLATE.c, which becomes an author's own file. Without files: all sources that git knows.
+# Left out: passes/TEMPLATE.c, which becomes an author's own file. Without files: all sources (tools/check/files.sh).
 set -eu
 cd "$(dirname "$0")/../.."
 id='SPDX-License-Identifier: Apache-2.0'
@@ -34,10 +34,10 @@ add()
 if [ $# -gt 0 ]; then
 	files=$(printf '%s\n' "$@")
 else
-	files=$(git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.def' '*.inc' '*.ld' \
+	files=$(tools/check/files.sh '*.c' '*.h' '*.def' '*.inc' '*.ld' \
 		'*.cu' '*.cuh' '*.sql' '*.sh' '*.py' '*Makefile' .ci/run | grep -v '^passes/TEMPLATE\.c$')
 fi
-[ -n "$files" ] || { echo "spdx.sh: no sources found; this needs a git checkout" >&2; exit 3; }
+[ -n "$files" ] || { echo "spdx.sh: no sources found" >&2; exit 3; }
 tmp=$(mktemp)
 trap 'rm -f "$tmp"' EXIT
 while read -r f; do

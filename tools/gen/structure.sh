@@ -15,13 +15,7 @@ picture=docs/design/structure.svg
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-if git rev-parse --git-dir >/dev/null 2>&1; then
-	git ls-files --cached --others --exclude-standard
-else
-	find . -type f ! -path './build*' | sed 's,^\./,,'
-fi | LC_ALL=C sort -u | grep -E '/[^/]*\.(c|h|cu|cuh|def|sql|py|sh)$' | while read -r f; do
-	[ ! -e "$f" ] || echo "$f"
-done >"$work/files"
+tools/check/files.sh '*.c' '*.h' '*.cu' '*.cuh' '*.def' '*.sql' '*.py' '*.sh' | grep / >"$work/files"
 
 # Who includes whom: FILE, tab, HEADER as it is written.
 grep -vE '^(tests|tools)/' "$work/files" | grep -E '\.(c|h|cu|cuh)$' | xargs grep -HE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"[^"]*/' |

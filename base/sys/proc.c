@@ -21,7 +21,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* AddressSanitizer reserves terabytes of address space, so RLIMIT_AS would kill every child at once:
@@ -48,14 +47,6 @@ typedef struct Child {
 	int out, err;  /* our ends of its pipes; -1 = closed */
 	int exec_fail; /* pm_run: gets errno when exec failed, closes itself when it worked; else -1 */
 } Child;
-
-double pm_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 void pm_proc_result_release(PmProcResult *r)
 {

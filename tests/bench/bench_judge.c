@@ -13,8 +13,8 @@
  * The work is cut into pieces of some seconds, by body, type, size and seeds, the smallest sizes first; what
  * a piece finds does not depend on the others. --jobs processes (as many as there are processors) take one
  * after the other; --shard 2/4 has the second of four parts of them, for another machine or call; after
- * --budget seconds no piece is begun. tools/gen/judge_page.py --merge adds the files of all shards up, and makes
- * docs/results/judge.md of that. Nothing is needed but the program.
+ * --budget seconds no piece is begun. tools/gen/judge_page.py --merge adds the files of all shards up, and
+ * makes docs/results/judge.md of that. Nothing is needed but the program.
  */
 #include "base/core/arena.h"
 #include "base/core/json.h"

@@ -12,7 +12,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 build=${BUILD:-build}
-list=${CYCLES:-tools/cycles.txt}
+list=${CYCLES:-tools/check/cycles.txt}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

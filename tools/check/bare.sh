@@ -18,7 +18,7 @@ programs()
 	packages=$(dpkg-query -W -f '${Essential} ${Priority} ${Package}\n' | awk '$1 == "yes" || $2 == "required" { print $3 }')
 	# shellcheck disable=SC2086 # a list of words
 	dpkg-query -L $packages 2>/dev/null | sed -n 's|^\(/usr\)\{0,1\}/s\{0,1\}bin/||p' | grep -v /
-	printf '%s\n' awk cc c++ gcc g++ cpp as ld ar make git pkg-config protoc-c
+	printf '%s\n' awk cc c++ gcc g++ cpp as ld ar nm make git pkg-config protoc-c
 }
 
 rm -rf "$bin"

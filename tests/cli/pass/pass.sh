@@ -64,8 +64,8 @@ pm build "$tmp/nameless.c"
 pm eval models/resnet_bottleneck.gpt --pass "$tmp/nameless.so"
 says "are malformed: plugin: the name of the plugin is missing" "eval says what is wrong with the rules"
 pm check "$tmp/kept.c"
-exits 1 "check of a source"
-says "build it with \`passmith build\`" "check says what to do with it"
+exits 4 "check of a source"
+warns "is the source of a pass; run passmith build" "check says what to do with it"
 
 for p in abi_newer abi_v2 abi_none; do
 	pm check "$build/tests/plugin/$p.so"

@@ -200,6 +200,7 @@ static void crashes_and_hangs_have_verdicts(void **state)
 	/* The sanitizer turns these into exits of its own, and cannot run below a memory limit. */
 	expect(MISBEHAVES, "null_deref", silu_text, 10, PM_VERDICT_PASS_CRASH, "killed by signal 11");
 	expect(MISBEHAVES, "deep", silu_text, 10, PM_VERDICT_SANDBOX_KILL, "overflowed its stack");
+	expect(MISBEHAVES, "above", silu_text, 10, PM_VERDICT_PASS_CRASH, "killed by signal 11");
 #else
 	expect(MISBEHAVES, "null_deref", silu_text, 10, PM_VERDICT_PASS_CRASH, "");
 #endif

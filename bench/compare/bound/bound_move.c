@@ -439,8 +439,7 @@ PmStatus pm__bound_function(PmBoundCall *c, PmErr *err)
 {
 	const PmRefTensor *y = &c->call.out[0];
 	double u = pm__bound_u(y->type.dtype), tier = c->tier == PM_TIER_STRICT ? 0 : 0x1p-11;
-	/* 1 / (1 + exp x) is 0 where exp x is infinite. */
-	double tiny = pm__bound_sums(y->type.dtype)->normal / 16, *e;
+	double tiny = pm__bound_flushed(y->type.dtype), *e;
 
 	if (!y->f)
 		return pm__bound_stepped(c, err);

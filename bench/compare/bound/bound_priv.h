@@ -42,6 +42,9 @@ void pm__bound_own(PmBoundCall *c, size_t k, int64_t groups);
 /* Unit roundoff and least positive value of an element type; 0 for types that are not floating point. */
 double pm__bound_ud(int dtype);
 double pm__bound_tiny(int dtype);
+/* What admits a 0 for any denormal result of a function: 1 / (1 + exp x) is 0 where exp x is infinite, and
+ * fast divisions give 0 from a divisor of 2^126 on (CUDA C++ Programming Guide, __fdividef). */
+double pm__bound_flushed(int dtype);
 double pm__bound_largest(int dtype); /* finite value; infinity where that is no limit */
 /* u 2^e for 2^e <= |v| < 2^(e+1): half the distance of the values around v in a type of unit roundoff u, the
  * most that rounding v to it is off. 0 for 0. */

@@ -23,6 +23,11 @@ double pm__bound_tiny(int dtype)
 	return f ? f->subnormal : 0;
 }
 
+double pm__bound_flushed(int dtype)
+{
+	return pm__bound_sums(dtype)->normal / PM_BOUND_REACH;
+}
+
 double pm__bound_largest(int dtype)
 {
 	const PmFloatType *f = pm_float_type(dtype);
@@ -241,10 +246,24 @@ double *pm__bound_unit(PmBoundCall *c, size_t k)
 	return c->out[k].unit;
 }
 
+/* Windows overlap, so that sizes do not tell what is in one. */
+static double window(const PmBoundCall *c)
+{
+	const int64_t *shape;
+	size_t rank = pm_node_ints(c->call.g, c->call.node, "kernel_shape", &shape);
+	double n = 1;
+
+	for (size_t i = 0; i < rank; i++)
+		n *= (double)shape[i];
+	return n;
+}
+
 double pm__bound_terms(const PmBoundCall *c)
 {
 	int64_t n = c->call.out[0].numel, most = 0;
 
+	if (pm_node_op(c->call.g, c->call.node) == PM_OP_AveragePool)
+		return window(c);
 	for (size_t k = 0; k < c->call.n_in; k++)
 		if (c->call.in[k].numel > most)
 			most = c->call.in[k].numel;

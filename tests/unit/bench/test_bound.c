@@ -360,6 +360,74 @@ static void order_is_free(void **state)
 	}
 }
 
+/* Means of windows that overlap: as many results as operands, and each a sum of nine. */
+static float window_mean(const float *x, int h, int w, int row, int col, int backwards)
+{
+	float sum = 0;
+	int n = 0;
+
+	for (int k = 0; k < 9; k++) {
+		int at = backwards ? 8 - k : k, i = row + at / 3 - 1, j = col + at % 3 - 1;
+
+		if (i < 0 || i >= h || j < 0 || j >= w)
+			continue;
+		sum += x[i * w + j];
+		n++;
+	}
+	return backwards ? sum / (float)n : sum * (1 / (float)n);
+}
+
+static void means_of_windows(void **state)
+{
+	enum { H = 31, W = 37 };
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 30; seed++) {
+		Case c;
+		float *x, *y;
+
+		setup(&c,
+		      "g (float[1,1,31,37] x) => (float[1,1,31,37] y) { p = AveragePool<kernel_shape = [3, "
+		      "3], strides = [1, 1], pads = [1, 1, 1, 1], dilations = [1, 1]>(x)\n y = Sub(p, x) }");
+		normal(&c.in[0], seed, 1);
+		x = c.in[0].data, y = c.got.data;
+		for (int backwards = 0; backwards < 2; backwards++) {
+			for (int i = 0; i < H * W; i++)
+				y[i] = window_mean(x, H, W, i / W, i % W, backwards) - x[i];
+			within(&c, PM_TIER_STRICT, 1, "a mean of a window");
+		}
+		for (int i = 0; i < H * W; i++)
+			y[i] = digits(window_mean(x, H, W, i / W, i % W, 0), 5, 0) - x[i];
+		within(&c, PM_TIER_STRICT, 0, "19 bits of a mean");
+		teardown(&c);
+	}
+}
+
+/* A fast division gives 0 where the quotient would be denormal; nothing else becomes 0. */
+static void quotients_that_are_flushed(void **state)
+{
+	enum { N = 1000 };
+	Case c;
+	float *x, *y;
+
+	(void)state;
+	setup(&c, "g (float[1000] x) => (float[1000] y) { s = Sigmoid(x)\n y = Mul(x, s) }");
+	normal(&c.in[0], 1, 3);
+	x = c.in[0].data, y = c.got.data;
+	for (int i = 0; i < N / 10; i++)
+		x[i] = -86.5f - 0.02f * (float)i;
+	for (int i = 0; i < N; i++) {
+		float s = 1 / (1 + expf(-x[i]));
+
+		y[i] = x[i] * (s < 0x1p-126f ? 0 : s);
+	}
+	within(&c, PM_TIER_STRICT, 1, "denormal quotients are 0");
+	for (int i = 0; i < N / 10; i++)
+		y[i] = 0;
+	within(&c, PM_TIER_STRICT, 0, "others are 0, too");
+	teardown(&c);
+}
+
 /* Means of nothing: a sum that rounds to 0, over 0, is NaN for who rounds between operators, an infinity for
  * who does not; what is not rounded is judged. */
 static void rounded_quotients(void **state)
@@ -664,6 +732,8 @@ int main(void)
 		cmocka_unit_test(layer_norm),
 		cmocka_unit_test(exact_operators),
 		cmocka_unit_test(order_is_free),
+		cmocka_unit_test(means_of_windows),
+		cmocka_unit_test(quotients_that_are_flushed),
 		cmocka_unit_test(rounded_quotients),
 		cmocka_unit_test(gelu_of_pieces),
 		cmocka_unit_test(half_types),

@@ -10,6 +10,7 @@ DEV ?=
 SAN ?=
 HOSTILE ?=
 CUDA ?=
+TEST_LDFLAGS ?=
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -124,12 +125,12 @@ GEN_H   := $(GEN)/onnx.pb-c.h
 endif
 GEN_H   += $(KERNEL_H)
 GEN_H   += $(patsubst %,$(GEN)/%.h,$(wildcard bench/*/*.py dataset/*/*.sql))
-ifneq ($(wildcard tools/gen-ops.sh),)
+ifneq ($(wildcard tools/gen/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
 .PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt check-spdx \
-	check-layers check-headers check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
+	check-layers check-cycles check-headers check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
@@ -156,37 +157,37 @@ $(GEN)/onnx.proto: $(ONNX_PROTO)
 $(GEN)/onnx.pb-c.c $(GEN)/onnx.pb-c.h &: $(GEN)/onnx.proto
 	$(call Q,PROTO)cd $(GEN) && protoc-c --c_out=. onnx.proto
 
-$(GEN)/passmith/ops.h: ir/core/ops.def tools/gen-ops.sh
+$(GEN)/passmith/ops.h: ir/core/ops.def tools/gen/gen-ops.sh
 	@mkdir -p $(@D)
-	$(call Q,GEN)tools/gen-ops.sh > $@.tmp
+	$(call Q,GEN)tools/gen/gen-ops.sh > $@.tmp
 	@mv $@.tmp $@
 
 # Messages name a kernel's file without the folder of its topic, so that moving one makes no kernel another.
 $(foreach k,$(KERNELS),$(eval $(GEN)/kernels/$(notdir $(k)).h: $(k)))
-$(KERNEL_H): $(GEN)/kernels/%.cu.h: tools/embed-cu.sh
+$(KERNEL_H): $(GEN)/kernels/%.cu.h: tools/gen/embed-cu.sh
 	@mkdir -p $(@D)
-	$(call Q,EMBED)tools/embed-cu.sh $(filter %.cu,$^) runtime/kernels/$*.cu > $@.tmp
+	$(call Q,EMBED)tools/gen/embed-cu.sh $(filter %.cu,$^) runtime/kernels/$*.cu > $@.tmp
 	@mv $@.tmp $@
 
-$(GEN)/dataset/%.sql.h: dataset/%.sql tools/embed-text.sh
+$(GEN)/dataset/%.sql.h: dataset/%.sql tools/gen/embed-text.sh
 	@mkdir -p $(@D)
-	$(call Q,EMBED)tools/embed-text.sh $< > $@.tmp
+	$(call Q,EMBED)tools/gen/embed-text.sh $< > $@.tmp
 	@mv $@.tmp $@
 
-$(GEN)/bench/%.py.h: bench/%.py tools/embed-text.sh
+$(GEN)/bench/%.py.h: bench/%.py tools/gen/embed-text.sh
 	@mkdir -p $(@D)
-	$(call Q,EMBED)tools/embed-text.sh $< > $@.tmp
+	$(call Q,EMBED)tools/gen/embed-text.sh $< > $@.tmp
 	@mv $@.tmp $@
 
 $(foreach k,$(PASS_CU),$(eval $(GEN)/passes/$(notdir $(k)).h: $(k)))
-$(PASS_CUH): $(GEN)/passes/%.cu.h: tools/embed-cu.sh
+$(PASS_CUH): $(GEN)/passes/%.cu.h: tools/gen/embed-cu.sh
 	@mkdir -p $(@D)
-	$(call Q,EMBED)tools/embed-cu.sh $(filter %.cu,$^) passes/$*.cu > $@.tmp
+	$(call Q,EMBED)tools/gen/embed-cu.sh $(filter %.cu,$^) passes/$*.cu > $@.tmp
 	@mv $@.tmp $@
 
-$(DIR_CU:passes/%=$(GEN)/passes/%.h): $(GEN)/passes/%.cu.h: passes/%.cu tools/embed-cu.sh
+$(DIR_CU:passes/%=$(GEN)/passes/%.h): $(GEN)/passes/%.cu.h: passes/%.cu tools/gen/embed-cu.sh
 	@mkdir -p $(@D)
-	$(call Q,EMBED)tools/embed-cu.sh $< > $@.tmp
+	$(call Q,EMBED)tools/gen/embed-cu.sh $< > $@.tmp
 	@mv $@.tmp $@
 
 # --- objects, library, programs -----------------------------------------------------------------
@@ -244,12 +245,12 @@ $(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
 
 $(TESTS) $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
 	@mkdir -p $(@D)
-	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(PM_LIBS)
+	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $^ -lcmocka $(PM_LIBS)
 
 # With a plain main that replays inputs, so that the targets do not rot where there is no clang.
 $(FUZZ): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/obj/tests/fuzz/replay_main.o $(TEST_LIB) $(LIB)
 	@mkdir -p $(@D)
-	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(PM_LIBS)
+	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $^ -lcmocka $(PM_LIBS)
 
 FUZZ_FLAGS := -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 
@@ -282,16 +283,16 @@ check: ## set-up, build, and all tests; the last line counts them
 	@BUILD=$(BUILD) tests/run.sh
 
 honest: all ## honest kernels over random shapes and our own passes, of which at most 0.5 % may be refused (SEEDS="1 7")
-	@BUILD=$(BUILD) tools/honest.sh $(SEEDS)
+	@BUILD=$(BUILD) tools/judge/honest.sh $(SEEDS)
 
 adversarial: all ## the attacks, counted by family (tests/adversarial/fixtures.tsv)
-	@BUILD=$(BUILD) tools/adversarial.sh
+	@BUILD=$(BUILD) tools/judge/adversarial.sh
 
 check-kill: all ## kills the processes of an evaluation at 200 random moments (tests/adversarial/test_kill.c)
 	@BUILD=$(BUILD) PASSMITH_KILLS=200 TEST_TIMEOUT=3600 tests/run.sh -v adversarial/test_kill
 
 check-gpu: all ## the tests that need an NVIDIA GPU, and with one the passes' tables and timed attacks on it
-	@BUILD=$(BUILD) tools/check-gpu.sh
+	@BUILD=$(BUILD) tools/check/check-gpu.sh
 
 # What the bundle holds besides the sources.
 BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/runtime/test_nvrtc $(BUILD)/tests/unit/passes/test_pass_library $(BUILD)/tests/adversarial/test_device $(BUILD)/tests/adversarial/test_timed $(BUILD)/tests/adversarial/test_siege_timed \
@@ -300,17 +301,17 @@ BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $
 bench-integrity: $(BENCH) $(HOST) $(PASSES) ## times an evaluation on emu and each layer around strangers' code
 	@$(BUILD)/tests/bench/bench_integrity
 
-bench-judge: $(BENCH) ## what the error bound refuses and admits: 20 bodies, 3 types, 10^6 terms (docs/results/judge.md; hours)
-	@BUILD=$(BUILD) tools/judge.sh $(BUILD)/judge.json
+bench-judge: $(BENCH) ## what the error bound refuses and admits: 20 bodies, 3 types, 10^6 terms (docs/results/judge.md; 2 core-hours)
+	@BUILD=$(BUILD) tools/judge/judge.sh $(BUILD)/judge.json
 
 bench-extract: $(BENCH) ## times extraction from graphs of 300,000 nodes
 	@$(BUILD)/tests/bench/bench_extract
 
 bundle: $(BUNDLE_NEEDS) ## $(BUILD)/bundle: a folder that runs on a GPU node (docs/reference/gpu.md)
-	@BUILD=$(BUILD) tools/bundle.sh $(BUILD)/bundle
+	@BUILD=$(BUILD) tools/release/bundle.sh $(BUILD)/bundle
 
 bench-import: $(BENCH) $(ONNX) ## how fast models are read, and in how much memory (docs/results/import.md)
-	@BUILD=$(BUILD) tools/bench-import.sh
+	@BUILD=$(BUILD) tools/bench/bench-import.sh
 
 check-ops: all ## the ONNX node tests, with the counts per operator shown
 	@BUILD=$(BUILD) tests/run.sh -v conform
@@ -322,43 +323,48 @@ golden-update: all ## rewrites the expected parts of tests/golden; review the di
 	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden
 
 gen: $(GEN_H) $(CLI) ## makes the generated files, also those of docs/reference which are committed
-	tools/gen-reference.sh $(BUILD)
-	tools/picture.sh
-	if command -v python3 >/dev/null; then tools/results_pages.py; fi
+	tools/gen/gen-reference.sh $(BUILD)
+	tools/gen/picture.sh
+	tools/gen/structure.sh
+	if command -v python3 >/dev/null; then tools/gen/results_pages.py; fi
 
 check-gen: $(CLI) ## fails when a committed generated page is not fresh
-	@tools/gen-reference.sh $(BUILD) --check
-	@tools/picture.sh --check
-	@if command -v python3 >/dev/null; then tools/results_pages.py --check && tools/judge_page.py --check; \
+	@tools/gen/gen-reference.sh $(BUILD) --check
+	@tools/gen/picture.sh --check
+	@tools/gen/structure.sh --check
+	@if command -v python3 >/dev/null; then tools/gen/results_pages.py --check && tools/gen/judge_page.py --check; \
 		else echo "check-gen: python3 is not here, so that the tables of docs/results are not checked"; fi
 
 check-docs: ## fails on links that lead nowhere and on sentences of 40 words
-	@tools/check-docs.sh
+	@tools/check/check-docs.sh
 
 fmt: ## formats all C files
-	@tools/format.sh -i
+	@tools/check/format.sh -i
 
 check-fmt: ## fails when a C file is not formatted
-	@tools/format.sh
+	@tools/check/format.sh
 
-check-spdx: ## fails when a source file has no licence line (tools/spdx.sh adds it)
-	@tools/spdx.sh --check
+check-spdx: ## fails when a source file has no licence line (tools/check/spdx.sh adds it)
+	@tools/check/spdx.sh --check
 
-check-layers: ## fails when a file includes what its folder may not (tools/layers.txt)
-	@tools/check-layers.sh
+check-layers: ## fails when a file includes what its folder may not (tools/check/layers.txt)
+	@tools/check/check-layers.sh
+
+check-cycles: $(LIB) $(CLI_OBJ) $(HOST_OBJ) ## fails when files need each other in a circle that tools/check/cycles.txt does not name
+	@BUILD=$(BUILD) tools/check/check-cycles.sh
 
 check-headers: $(GEN_H) ## compiles each header alone
-	@BUILD=$(BUILD) CC='$(CC)' CPPFLAGS='$(filter-out -MMD -MP,$(PM_CPPFLAGS))' tools/check-headers.sh $(HEADERS)
+	@BUILD=$(BUILD) CC='$(CC)' CPPFLAGS='$(filter-out -MMD -MP,$(PM_CPPFLAGS))' tools/check/check-headers.sh $(HEADERS)
 
 check-api: ## fails when a public header declares a function without a comment
-	@tools/check-api.sh
+	@tools/check/check-api.sh
 
 check-size: ## file sizes, stray operator switches and unfinished words
-	@tools/check.sh
+	@tools/check/check.sh
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-INSTALL = BUILD='$(BUILD)' PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PASS_FLAGS='$(PASS_FLAGS)' tools/install.sh
+INSTALL = BUILD='$(BUILD)' PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PASS_FLAGS='$(PASS_FLAGS)' tools/release/install.sh
 
 install: $(CLI) $(HOST) $(PASSES) $(ONNX) ## programs, SDK, passes, models, manual pages, completion into DESTDIR + PREFIX (/usr/local)
 	@$(INSTALL) install
@@ -367,7 +373,7 @@ uninstall: ## removes what install put there
 	@$(INSTALL) uninstall
 
 dist: ## $(BUILD)/passmith-VERSION.tar.gz: the sources, from which make check runs
-	@BUILD=$(BUILD) tools/dist.sh
+	@BUILD=$(BUILD) tools/release/dist.sh
 
 clean: ## removes $(BUILD)
 	rm -rf $(BUILD)

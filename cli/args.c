@@ -2,6 +2,7 @@
 /* args.c - command lines. */
 #include "cli/args.h"
 
+#include "base/core/renamed.h"
 #include "base/core/str.h"
 #include "base/sys/io.h"
 #include "runtime/device/device.h"
@@ -31,6 +32,18 @@ static void help_options(const PmOpt *o, PmStr *out)
 	}
 }
 
+static void help_old_names(const PmCmd *cmd, PmStr *out)
+{
+	const char *sep = "\n";
+
+	for (size_t k = 0; pm_renamed(k); k++)
+		if (pm_renamed(k)->command && !strcmp(pm_renamed(k)->command, cmd->name)) {
+			pm_str_addf(out, "%sold name: %s is %s, and works until version %s\n", sep,
+				    pm_renamed(k)->old, pm_renamed(k)->now, pm_renamed(k)->version);
+			sep = "";
+		}
+}
+
 static void print_help(const PmCmd *cmd, const PmOpt *opts)
 {
 	PmStr text = PM_STR_INIT;
@@ -38,6 +51,7 @@ static void print_help(const PmCmd *cmd, const PmOpt *opts)
 	pm_str_addf(&text, "passmith %s %s\n\n%s.\n\noptions:\n", cmd->name, cmd->args, cmd->summary);
 	help_options(opts, &text);
 	help_options(common, &text);
+	help_old_names(cmd, &text);
 	pm_str_addf(&text, "\nexample:\n  %s\n", cmd->example);
 	if (!pm_cli_json)
 		fputs(text.s, stdout);
@@ -47,10 +61,18 @@ static void print_help(const PmCmd *cmd, const PmOpt *opts)
 
 PmStatus pm_cli_pass_is_there(const char *so, PmErr *err)
 {
-	if (pm_path_exists(so))
-		return PM_OK;
-	return pm_err(err, PM_E_NOT_FOUND, "There is no pass '%s'; build one with passmith build PASS.c.",
-		      so);
+	size_t n = strlen(so);
+
+	if (!pm_path_exists(so))
+		return pm_err(err, PM_E_NOT_FOUND,
+			      "There is no pass '%s'; build one with passmith build PASS.c.", so);
+	if (pm_str_ends(so, ".c"))
+		return pm_err(
+			err, PM_E_INVALID,
+			"'%s' is the source of a pass; run passmith build %s, and give the file %.*s.so "
+			"that it makes.",
+			so, so, (int)(n - 2), so);
+	return PM_OK;
 }
 
 int pm_cli_usage(const PmCmd *cmd, const char *fmt, ...)
@@ -72,6 +94,18 @@ static const PmOpt *find(const PmOpt *opts, const char *arg, size_t n)
 		if (strlen(opts->name) == n && !strncmp(opts->name, arg, n))
 			return opts;
 	return NULL;
+}
+
+/* The option that an old name of it stands for, with a sentence about that; NULL for no such name. */
+static const PmOpt *find_old(const PmCmd *cmd, const PmOpt *opts, const char *arg, size_t n)
+{
+	const PmRenamed *r = pm_renamed_option(cmd->name, arg, n);
+
+	if (!r)
+		return NULL;
+	fprintf(stderr, "passmith: Option '%s' is called '%s' now; version %s drops the old name.\n", r->old,
+		r->now, r->version);
+	return find(opts, r->now, strlen(r->now));
 }
 
 /* Stores one value; 0 when it is not of the option's kind. */
@@ -147,6 +181,8 @@ int pm_args_parse(const PmCmd *cmd, const PmOpt *opts, int argc, char **argv, Pm
 		o = find(opts, a, n);
 		if (!o)
 			o = find(common, a, n);
+		if (!o)
+			o = find_old(cmd, opts, a, n);
 		if (!o) {
 			*exit_code = pm_cli_usage(cmd, "There is no option '%.60s'.", a);
 			return 0;

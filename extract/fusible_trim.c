@@ -304,3 +304,12 @@ void pm__fusible_finish(Grow *w, PmNodeSets *out)
 	deliver(w, out);
 	out->n_ends = count_ends(w, out);
 }
+
+uint32_t pm__group_root(Grow *w, uint32_t id)
+{
+	while (w->groups.v[id].into != id) {
+		w->groups.v[id].into = w->groups.v[w->groups.v[id].into].into;
+		id = w->groups.v[id].into;
+	}
+	return id;
+}

@@ -2,10 +2,8 @@
 /* simplify.c - the passes by name, and the driver that runs them to a fixed point. */
 #include "simplify/simplify_priv.h"
 
-#include "base/core/arena.h"
 #include "ir/infer/infer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Each round that goes on has removed or changed something, so this is never reached by a sound pass. */
@@ -37,24 +35,6 @@ PmSimplifyPass pm_simplify_find(const char *name)
 	while (p < PM_N_SIMPLIFY && strcmp(passes[p].name, name) != 0)
 		p++;
 	return (PmSimplifyPass)p;
-}
-
-int pm__simplify_replace(PmGraph *g, PmNode n, PmValue v)
-{
-	PmValue out = pm_node_out(g, n, 0);
-	char *name = NULL;
-
-	if (pm_value_is_output(g, out)) {
-		if (pm_value_is_input(g, v) || pm_value_is_const(g, v) || pm_value_is_output(g, v))
-			return 0;
-		name = pm_xstrdup(pm_value_name(g, out));
-	}
-	pm_graph_replace_uses(g, out, v);
-	pm_graph_kill_node(g, n, NULL);
-	if (name)
-		pm_value_set_name(g, v, name, NULL);
-	free(name);
-	return 1;
 }
 
 PmStatus pm__simplify_dead_code(PmGraph *g, size_t *changes, PmErr *err)

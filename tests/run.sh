@@ -82,7 +82,7 @@ run_one()
 
 # What takes longest begins first, so that nothing runs alone at the end.
 order=()
-for long in tests/unit/runtime/test_nvrtc.c tests/cli/core.sh tests/cli/judge/core_passes.sh tests/unit/runtime/test_eager.c \
+for long in tests/unit/runtime/test_nvrtc.c tests/cli/model/core.sh tests/cli/judge/core_passes.sh tests/unit/runtime/test_eager.c \
 	tests/conform/test_onnx_nodes_emu.c; do
 	for i in "${!names[@]}"; do
 		[ "${names[$i]}" = "$long" ] && order+=("$i")

@@ -72,7 +72,7 @@ static PmStatus add_line(const PmFailing *f, const char *stem, const PmEvalRepor
 	if (r->opts.profile)
 		add_option(out, "--profile", r->opts.profile);
 	add_option(out, "--preset", f->preset);
-	add_option(out, "--lane", pm_tier_name(r->opts.tier));
+	add_option(out, "--precision", pm_tier_name(r->opts.tier));
 	pm_str_addf(out, "%s%s%s%s", f->tf32 ? " --tf32" : "", r->opts.graphs ? " --graphs" : "",
 		    f->confirm ? " --confirm" : "", r->opts.check_only ? " --check-only" : "");
 	pm_str_add(out, " --replay ");

@@ -18,7 +18,7 @@ static PmStatus add_row(void *arg, const PmVariantRow *row, PmErr *err)
 	PmStatus st = pm_graph_parse(row->text, strlen(row->text), &g, err);
 
 	if (st)
-		return pm_err_ctx(err, "member %lld of the task", (long long)row->ordinal);
+		return pm_err_ctx(err, "variant %lld of the task", (long long)row->ordinal);
 	PM_VEC_PUSH(&m->list, ((PmTaskVariant){ pm_xstrdup(row->label), g, row->ordinal, (int)row->shape,
 						row->dtype }));
 	return PM_OK;

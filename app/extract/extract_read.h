@@ -11,7 +11,7 @@
 #ifndef APP_EXTRACT_READ_H
 #define APP_EXTRACT_READ_H
 
-#include "app/extract/extract_job.h"
+#include "app/extract/extract_opts.h"
 #include "base/sys/spool.h"
 
 typedef struct PmReadModel {

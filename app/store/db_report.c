@@ -186,7 +186,7 @@ static const struct {
 	  "SELECT CASE split WHEN '' THEN 'by hand' ELSE split END || ': ' || "
 	  "substr(policy, 1, max(instr(policy, ' ') - 1, 0)), count(*) FROM tasks GROUP BY 1 ORDER BY 1",
 	  take_row, 0 },
-	{ "Members by element type", "SELECT dtype, count(*) FROM members GROUP BY dtype ORDER BY dtype",
+	{ "Variants by element type", "SELECT dtype, count(*) FROM variants GROUP BY dtype ORDER BY dtype",
 	  take_row, 0 },
 	{ "Rejected by the gate, by rule", "SELECT rule, count(*) FROM rejected GROUP BY rule ORDER BY rule",
 	  take_row, 1 },

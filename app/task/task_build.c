@@ -244,7 +244,7 @@ static PmStatus add_ref(void *arg, size_t n, const char *const *names, const cha
 static PmStatus count_ref(Build *b, PmErr *err)
 {
 	return pm_db_query(b->o->db,
-			   "SELECT t.split, r.how, count(*) FROM tasks t JOIN members m ON m.task = t.id "
+			   "SELECT t.split, r.how, count(*) FROM tasks t JOIN variants m ON m.task = t.id "
 			   "JOIN ref_runs r ON r.subgraph = m.subgraph WHERE t.split IN ('eval', 'train') "
 			   "GROUP BY t.split, r.how",
 			   add_ref, b, err);

@@ -3,7 +3,7 @@
 #include "app/task/task_make.h"
 
 #include "app/task/task_one.h"
-#include "app/task/task_ref.h"
+#include "app/task/task_proxy.h"
 #include "bench/score/stratum.h"
 #include "dataset/store/subgraphs.h"
 #include "dataset/store/tasks.h"
@@ -77,6 +77,12 @@ static PmStatus take_turns(PmDb *db, Picks *p, PmErr *err)
 	return st;
 }
 
+/* What is no pass applies nowhere, but that says nothing of the database. */
+static int is_no_pass(PmVerdict v)
+{
+	return v == PM_VERDICT_REJECT_ELF || v == PM_VERDICT_REJECT_ABI || v == PM_VERDICT_REJECT_LINT;
+}
+
 /* 1 when the stored subgraph is small enough and the pass, if one is asked for, applies to it. */
 static PmStatus qualifies(const PmTaskMakeOpts *o, int64_t id, int *yes, PmErr *err)
 {
@@ -88,6 +94,9 @@ static PmStatus qualifies(const PmTaskMakeOpts *o, int64_t id, int *yes, PmErr *
 	*yes = !st && (!o->max_mflop || pm_graph_flops(g) <= o->max_mflop * 1000000);
 	if (*yes && o->for_pass) {
 		st = pm_pass_apply(o->for_pass, g, &po, &got, err);
+		if (!st && is_no_pass(got.verdict))
+			st = pm_err(err, PM_E_INVALID, "No subgraph can be chosen for the pass %s: %s",
+				    o->for_pass, got.message);
 		*yes = !st && got.verdict == PM_VERDICT_OK;
 	}
 	pm_pass_outcome_release(&got);

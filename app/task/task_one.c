@@ -3,9 +3,9 @@
 #include "app/task/task_one.h"
 
 #include "app/model/algebra.h"
+#include "app/task/task_proxy.h"
 #include "app/task/task_ref.h"
 #include "base/core/json.h"
-#include "base/core/vec.h"
 #include "bench/score/stratum.h"
 #include "dataset/store/subgraphs.h"
 #include "dataset/store/tasks.h"
@@ -16,12 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	TWIN_COST = 300 * 1000,    /* operations and elements of a graph that the gate runs some 200 times */
-	TWIN_MAX = 50 * TWIN_COST, /* beyond this it would take minutes */
-	TWIN_SHAPES = 32,
-	TWIN_ELEMENTS = 1 << 14
-};
 #define MAX_SECONDS 50e-3
 #define MAX_MEMORY  ((int64_t)16 << 30)
 
@@ -38,124 +32,7 @@ void pm_task_default_name(const PmGraph *g, const char *hash, PmStr *out)
 
 /* ---- variants of one base ---- */
 
-typedef struct Variant {
-	PmGraph *g;
-	char *label;
-	int shape, dtype;
-} Variant;
-
-typedef struct Variants {
-	PM_VEC(Variant) list;
-	size_t n_shapes, n_dtypes;
-} Variants;
-
-static PmStatus collect(void *arg, const PmGraph *g, const char *label, int shape, int dtype, PmErr *err)
-{
-	Variants *v = arg;
-	Variant one = { NULL, NULL, shape, dtype };
-	PmStatus st = pm_graph_clone(g, &one.g, err);
-	int new_shape = 1, new_dtype = 1;
-
-	if (st)
-		return st;
-	for (size_t i = 0; i < v->list.n; i++) {
-		new_shape &= v->list.v[i].shape != shape;
-		new_dtype &= v->list.v[i].dtype != dtype;
-	}
-	v->n_shapes += (size_t)new_shape;
-	v->n_dtypes += (size_t)new_dtype;
-	one.label = pm_xstrdup(label);
-	PM_VEC_PUSH(&v->list, one);
-	return PM_OK;
-}
-
-static void variants_release(Variants *v)
-{
-	for (size_t i = 0; i < v->list.n; i++) {
-		pm_graph_free(v->list.v[i].g);
-		free(v->list.v[i].label);
-	}
-	PM_VEC_RELEASE(&v->list);
-	memset(v, 0, sizeof *v);
-}
-
 /* ---- the graph that is judged ---- */
-
-/* Whether sizes were kept that the rules need: nothing shrunk to one, results of 64 elements. */
-static int is_fair(const PmGraph *g, const PmGraph *original)
-{
-	for (size_t i = 0; i < pm_graph_n_inputs(g); i++) {
-		const PmType *t = pm_value_type(g, pm_graph_input(g, i));
-		const PmType *o = pm_value_type(original, pm_graph_input(original, i));
-
-		for (int k = 0; k < t->rank && k < o->rank; k++)
-			if (t->dim[k] == 1 && o->dim[k] != 1)
-				return 0;
-	}
-	for (size_t i = 0; i < pm_graph_n_outputs(g); i++) {
-		int64_t n = 0, was = 0;
-
-		if (pm_type_numel(pm_value_type(g, pm_graph_output(g, i)), &n, NULL) ||
-		    pm_type_numel(pm_value_type(original, pm_graph_output(original, i)), &was, NULL))
-			return 0;
-		if (n < 64 && n < was)
-			return 0;
-	}
-	return 1;
-}
-
-/* 1 when variant a is better to judge than b: fair, then quick, then large. */
-static int better(const PmGraph *a, const PmGraph *b, const PmGraph *original)
-{
-	int fair_a = is_fair(a, original), fair_b = is_fair(b, original);
-	int64_t ca = pm_graph_cost(a), cb = pm_graph_cost(b);
-
-	if (ca > TWIN_MAX || cb > TWIN_MAX)
-		return ca < cb;
-	if (fair_a != fair_b)
-		return fair_a;
-	return cb > TWIN_COST ? ca < cb : ca > cb && ca <= TWIN_COST;
-}
-
-/* The best of the first's element type; n when there is none. */
-static size_t best_proxy(const Variants *v)
-{
-	size_t best = v->list.n ? 0 : v->list.n;
-
-	for (size_t i = 1; i < v->list.n; i++)
-		if (v->list.v[i].dtype == v->list.v[0].dtype &&
-		    better(v->list.v[i].g, v->list.v[best].g, v->list.v[0].g))
-			best = i;
-	return best;
-}
-
-PmStatus pm_task_proxy(const PmGraph *g, PmGraph **out, char label[96], PmErr *err)
-{
-	PmVariantOpts few = { .n_shapes = 10, .dtypes = 1u << PM_F32 };
-	PmVariantOpts many = { .n_shapes = TWIN_SHAPES,
-			       .dtypes = 1u << PM_F32,
-			       .max_elements = TWIN_ELEMENTS };
-	Variants v = { 0 };
-	PmStatus st = pm_variants_make(g, &few, collect, &v, NULL, err);
-	size_t i = st ? 0 : best_proxy(&v);
-
-	if (!st && i < v.list.n &&
-	    (pm_graph_cost(v.list.v[i].g) > TWIN_COST || !is_fair(v.list.v[i].g, v.list.v[0].g))) {
-		st = pm_variants_make(g, &many, collect, &v, NULL, err);
-		i = best_proxy(&v);
-	}
-	if (!st && (i == v.list.n || pm_graph_cost(v.list.v[i].g) > TWIN_MAX))
-		st = pm_err(err, PM_E_LIMIT,
-			    "No variant of the graph is small enough for the gate, which runs it some 200 "
-			    "times.");
-	if (!st) {
-		snprintf(label, 96, "%s", v.list.v[i].label);
-		*out = v.list.v[i].g;
-		v.list.v[i].g = NULL;
-	}
-	variants_release(&v);
-	return st;
-}
 
 void pm_task_gate_json(const PmGateReport *r, const char *label, PmStr *out)
 {
@@ -273,7 +150,7 @@ static PmStatus judge_worth(One *o, const PmGraph *g, PmErr *err)
 }
 
 /* Takes out the shapes that the reference does not run. Returns what became of the rest, owned. */
-static PmRefCase *keep_running(One *o, const PmGraph *g, Variants *v)
+static PmRefCase *keep_running(One *o, const PmGraph *g, PmGraphVariants *v)
 {
 	PmRefCase *c = pm_xcalloc(v->list.n + 1, sizeof *c);
 	size_t n = 0;
@@ -308,14 +185,14 @@ static PmStatus add_base(One *o, int64_t id, const PmGraph *g, PmErr *err)
 	PmVariantOpts vo = { .n_shapes = (int)(o->spec->n_base > 1 ? PM_TASK_MIN_SHAPES : o->spec->shapes),
 			     .max_elements = o->spec->max_elements,
 			     .seed = (uint64_t)o->spec->seed };
-	Variants v = { 0 };
+	PmGraphVariants v = { 0 };
 	PmRefCase *ref = NULL;
 	size_t n_shapes;
 	PmErr no;
 	PmStatus st = PM_OK;
 
 	pm_err_init(&no);
-	if (pm_variants_make(g, &vo, collect, &v, NULL, &no))
+	if (pm_variants_make(g, &vo, pm_task_collect, &v, NULL, &no))
 		reject(o, "variants", no.text);
 	n_shapes = v.n_shapes;
 	if (!*o->out->rule)
@@ -336,7 +213,7 @@ static PmStatus add_base(One *o, int64_t id, const PmGraph *g, PmErr *err)
 				 err);
 	}
 	free(ref);
-	variants_release(&v);
+	pm_task_variants_release(&v);
 	return st;
 }
 
@@ -423,7 +300,7 @@ PmStatus pm_task_make_one(PmDb *db, const PmTaskSpec *spec, PmTaskMade *out, PmE
 			o.b = NULL;
 			if (!st && !out->made) /* the same members were reached from other graphs */
 				st = pm_rejected_put(db, spec->key, spec->base[0], "duplicate",
-						     "Another task has the same members.", err);
+						     "Another task has the same variants.", err);
 		}
 		pm_task_drop(o.b);
 	}

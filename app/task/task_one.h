@@ -51,10 +51,6 @@ void pm_task_default_name(const PmGraph *g, const char *hash, PmStr *out);
 PmStatus pm_task_judge(const PmGraph *g, int64_t seed, int n_honest, PmTaskVerdict *out, PmErr *err);
 void pm_task_verdict_release(PmTaskVerdict *v);
 
-/* The variant of a graph that the gate judges: of float ones without axes shrunk to 1 and with at least 64
- * elements in each result (unless the original is so) the largest that the reference runs quickly, or else
- * the cheapest of many scaled down. Returns owned in *out, and a label. PM_E_LIMIT when all are too large. */
-PmStatus pm_task_proxy(const PmGraph *g, PmGraph **out, char label[96], PmErr *err);
 /* A report of the gate as JSON text, appended. */
 void pm_task_gate_json(const PmGateReport *r, const char *label, PmStr *out);
 

@@ -2,10 +2,9 @@
 /* task_ref.c - runs variants on the reference, as they are or scaled down. */
 #include "app/task/task_ref.h"
 
-#include "app/task/task_one.h"
+#include "app/task/task_proxy.h"
 #include "bench/inputs/inputs.h"
 #include "extract/variants/variants.h"
-#include "runtime/ref/ref.h"
 #include "simplify/simplify.h"
 
 #include <math.h>
@@ -18,25 +17,6 @@ const char *pm_ref_how_name(PmRefHow how)
 	static const char *const names[] = { "", "whole", "twin", "failed" };
 
 	return names[how];
-}
-
-int64_t pm_graph_flops(const PmGraph *g)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
-		sum += pm_op_flops(g, pm_graph_node_at(g, i));
-	return sum;
-}
-
-int64_t pm_graph_cost(const PmGraph *g)
-{
-	int64_t c = pm_graph_flops(g), e;
-
-	for (uint32_t id = 1; id < pm_graph_value_limit(g); id++)
-		if (!pm_type_numel(pm_value_type(g, (PmValue){ id }), &e, NULL))
-			c += e;
-	return c;
 }
 
 static void fail(PmRefCase *c, const char *why)
@@ -154,7 +134,7 @@ static void run_whole(PmRefCase *c, uint64_t seed)
 		c->how = PM_REF_WHOLE;
 }
 
-/* ---- twins ---- */
+/* ---- scaled-down proxies ---- */
 
 typedef struct Proxy {
 	PmGraph *g;

@@ -27,11 +27,6 @@ typedef struct PmRefCase {
 	char why[160]; /* result: what was run instead, or why it failed */
 } PmRefCase;
 
-/* Operations of all nodes together. */
-int64_t pm_graph_flops(const PmGraph *g);
-/* Operations of all nodes and elements of all values. */
-int64_t pm_graph_cost(const PmGraph *g);
-
 /* Runs the variants of one graph `base`. All of them when `eval` is set: one that costs more than PM_REF_COST
  * is stood for by its proxy, the largest variant of its element type that ran, or else one made for it at
  * smaller sizes. Otherwise two shapes are run that are cheap enough, and the others are PM_REF_ASKED_NOT;

@@ -82,7 +82,7 @@ static void want(PmVerdicts *b, const PmGroup *g, char *noted)
 /* Judges structures that are asked for next, from the list of operators at hand on. */
 static PmStatus judge_next(PmVerdicts *b, PmErr *err)
 {
-	int jobs = b->p->o->jobs > 0 && b->p->o->jobs < 1000 ? (int)b->p->o->jobs : pm_cpu_count();
+	int jobs = pm_pool_jobs(b->p->o->jobs);
 	PmPool pool = { .result_size = sizeof(Judged),
 			.jobs = jobs,
 			.start = open_own,

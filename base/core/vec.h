@@ -33,6 +33,19 @@
 		(vec)->v[(vec)->n++] = (x);                                                                  \
 	} while (0)
 
+/* Stores x in the first place that is not in use, or at the end: for tables whose elements come and go.
+ * `used` is what follows an element to say that its place is in use, such as .path; `at` becomes the index.
+ */
+#define PM_VEC_PUT(vec, used, x, at)                                                                         \
+	do {                                                                                                 \
+		for ((at) = 0; (at) < (vec)->n && (vec)->v[at] used; (at)++)                                 \
+			;                                                                                    \
+		if ((at) < (vec)->n)                                                                         \
+			(vec)->v[at] = (x);                                                                  \
+		else                                                                                         \
+			PM_VEC_PUSH(vec, x);                                                                 \
+	} while (0)
+
 /* Frees the elements' storage and leaves the vector empty and reusable. */
 #define PM_VEC_RELEASE(vec)                                                                                  \
 	do {                                                                                                 \

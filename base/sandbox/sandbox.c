@@ -88,6 +88,9 @@ unsigned pm__close_off(Pm__Calls calls)
 
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	setrlimit(RLIMIT_NOFILE, &none); /* landlock took a descriptor */
+	/* Without it only root may have a filter; the probe's tries come here without having left the
+	 * machine. */
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (SANITIZED)
 		return 0;
 	prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0);

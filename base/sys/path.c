@@ -116,7 +116,12 @@ PmStatus pm_mkdirs(const char *path, PmErr *err)
 		n += strcspn(p + n, "/");
 		pm_str_addn(&part, p, n);
 		p += n;
-		if (mkdir(part.s, 0777) != 0 && !pm_path_is_dir(part.s)) {
+		if (mkdir(part.s, 0777) != 0) {
+			int why = errno;
+
+			if (pm_path_is_dir(part.s))
+				continue;
+			errno = why;
 			rc = pm_path_error("make the folder", part.s, 1, err);
 			break;
 		}
@@ -240,7 +245,7 @@ PmStatus pm_cache_dir(PmStr *out, PmErr *err)
 			"set PASSMITH_CACHE to a folder that may be written.");
 	rc = pm_mkdirs(path.s, err);
 	if (rc)
-		pm_err_ctx(err, "The cache of compiled kernels (PASSMITH_CACHE names its folder)");
+		pm_err_ctx(err, "The cache of compiled kernels (set PASSMITH_CACHE to have it elsewhere)");
 	/* Children in boxes work in other folders, where a relative path leads nowhere. */
 	real = rc ? NULL : realpath(path.s, NULL);
 	if (!rc)

@@ -58,6 +58,15 @@ int pm_cpu_count(void)
 	return n > 0 ? n : 1;
 }
 
+int pm_pool_jobs(int64_t asked)
+{
+	int n = pm_cpu_count();
+
+	if (asked > 0 && asked < 1000)
+		return (int)asked;
+	return n > 2 ? n : 2;
+}
+
 static void *result_of(const Run *r, size_t item)
 {
 	return r->results + item * r->p->result_size;
@@ -286,10 +295,10 @@ PmStatus pm_pool_run(const PmPool *p, PmErr *err)
 	memset(&r, 0, sizeof r);
 	if (limited.jobs > MAX_JOBS)
 		limited.jobs = MAX_JOBS;
+	if (limited.jobs <= 1 || !p->n_items)
+		return run_here(p, err);
 	if ((size_t)limited.jobs > p->n_items)
 		limited.jobs = (int)p->n_items;
-	if (limited.jobs <= 1)
-		return run_here(p, err);
 	r.p = &limited;
 	st = share(&r, err);
 	if (st)

@@ -12,12 +12,13 @@
 #include "base/core/err.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef enum { PM_POOL_DONE, PM_POOL_DIED } PmPoolEnd;
 
 typedef struct PmPool {
 	size_t n_items, result_size;
-	int jobs; /* processes; 1 = no fork, all is done in this one */
+	int jobs; /* processes; 1 = no fork, all is done in this one; more = forks, for a single item too */
 	/* In the process that works: once at its start (worker is 0 to jobs - 1) and at its end; may be NULL.
 	 * A status other than PM_OK stops the pool. */
 	PmStatus (*start)(void *arg, int worker, PmErr *err);
@@ -36,5 +37,9 @@ PmStatus pm_pool_run(const PmPool *p, PmErr *err);
 
 /* Processors that this process may use, at least 1. */
 int pm_cpu_count(void);
+
+/* What -j asked for; where that is no number of processes (0 = not given), as many as there are processors,
+ * and at least 2, so that a death takes only its item with it. */
+int pm_pool_jobs(int64_t asked);
 
 #endif

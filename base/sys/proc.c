@@ -21,7 +21,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* AddressSanitizer reserves terabytes of address space, so RLIMIT_AS would kill every child at once:
@@ -48,14 +47,6 @@ typedef struct Child {
 	int out, err;  /* our ends of its pipes; -1 = closed */
 	int exec_fail; /* pm_run: gets errno when exec failed, closes itself when it worked; else -1 */
 } Child;
-
-double pm_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 void pm_proc_result_release(PmProcResult *r)
 {
@@ -254,16 +245,17 @@ static void reap(Child *c, const PmLimits *lim, PmProcResult *r)
 static void watch(Child *c, const PmLimits *lim, double started, PmProcResult *r)
 {
 	int64_t left = lim && lim->max_output > 0 ? lim->max_output : DEFAULT_OUTPUT;
-	double deadline = lim && lim->seconds > 0 ? started + lim->seconds : -1;
+	PmDeadline deadline;
 	int ended = 0;
 
 	fcntl(c->out, F_SETFL, O_NONBLOCK);
 	fcntl(c->err, F_SETFL, O_NONBLOCK);
 	r->end = PM_PROC_EXITED;
+	pm__deadline_begin(&deadline, c->pid, lim ? lim->seconds : 0);
 	while (!ended) {
-		double rest = deadline < 0 ? -1 : deadline - pm_now();
+		double rest = pm__deadline_rest(&deadline);
 
-		if (deadline >= 0 && rest <= 0) {
+		if (rest == 0) {
 			r->end = PM_PROC_TIMEOUT;
 			break;
 		}

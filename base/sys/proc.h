@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 typedef struct PmLimits {
-	double seconds;     /* wall-clock deadline; 0 = none */
+	double seconds;     /* deadline, less the time in which the child waited for a processor; 0 = none */
 	int cpu_seconds;    /* RLIMIT_CPU; 0 = none */
 	int64_t memory;     /* RLIMIT_AS in bytes; 0 = none */
 	int64_t file_size;  /* RLIMIT_FSIZE in bytes; -1 = none */

@@ -216,24 +216,24 @@ static PmStatus died(PmServer *s, const char *what, PmErr *err)
 typedef struct Call {
 	PmServer *s;
 	const char *what;
-	double deadline, seconds; /* deadline < 0 = none */
+	PmDeadline deadline;
 } Call;
 
 /* Waits until `fd` may be used. PM_E_TIMEOUT has killed the child. */
-static PmStatus wait_for(const Call *c, int fd, short events, PmErr *err)
+static PmStatus wait_for(Call *c, int fd, short events, PmErr *err)
 {
 	for (;;) {
 		struct pollfd p[2] = { { fd, events, 0 }, { c->s->err, POLLIN, 0 } };
-		double rest = c->deadline < 0 ? 1e6 : c->deadline - pm_now();
+		double rest = pm__deadline_rest(&c->deadline);
 		PmProcResult r = { 0 };
 
-		if (rest <= 0) {
+		if (rest == 0) {
 			reap(c->s, 0, &r);
 			return pm_err(err, PM_E_TIMEOUT,
 				      "The %s did not finish within %g seconds and was killed.", c->what,
-				      c->seconds);
+				      c->deadline.seconds);
 		}
-		poll(p, 2, rest > 1e5 ? 100000000 : (int)(rest * 1000) + 1);
+		poll(p, 2, rest < 0 || rest > 1e5 ? 100000000 : (int)(rest * 1000) + 1);
 		hear(c->s);
 		if (p[1].revents && !(p[1].revents & POLLIN))
 			pm__close_fd(&c->s->err); /* or its end would keep this loop awake */
@@ -242,7 +242,7 @@ static PmStatus wait_for(const Call *c, int fd, short events, PmErr *err)
 	}
 }
 
-static PmStatus send_all(const Call *c, const void *p, size_t n, PmErr *err)
+static PmStatus send_all(Call *c, const void *p, size_t n, PmErr *err)
 {
 	const char *at = p;
 
@@ -264,7 +264,7 @@ static PmStatus send_all(const Call *c, const void *p, size_t n, PmErr *err)
 	return PM_OK;
 }
 
-static PmStatus take_all(const Call *c, void *p, size_t n, PmErr *err)
+static PmStatus take_all(Call *c, void *p, size_t n, PmErr *err)
 {
 	char *at = p;
 
@@ -288,7 +288,7 @@ static PmStatus take_all(const Call *c, void *p, size_t n, PmErr *err)
 
 /* The `n` bytes that the child has announced, into *reply. The number is the child's word: memory is asked
  * for only where it is allowed, and what cannot be had is an error like any other. */
-static PmStatus take_reply(const Call *c, uint64_t n, uint64_t most, PmStr *reply, PmErr *err)
+static PmStatus take_reply(Call *c, uint64_t n, uint64_t most, PmStr *reply, PmErr *err)
 {
 	PmProcResult r = { 0 };
 	PmStatus st;
@@ -322,13 +322,14 @@ static PmStatus take_reply(const Call *c, uint64_t n, uint64_t most, PmStr *repl
 PmStatus pm_server_call(PmServer *s, const char *what, const void *request, size_t n, double seconds,
 			uint64_t most, PmStr *reply, PmErr *err)
 {
-	Call c = { s, what, seconds > 0 ? pm_now() + seconds : -1, seconds };
+	Call c = { .s = s, .what = what };
 	uint64_t len = n;
 	struct sigaction old, ignore = { .sa_handler = SIG_IGN };
 	PmStatus st;
 
 	if (!s->pid)
 		return pm_err(err, PM_E_CRASH, "The %s has ended; start another.", what);
+	pm__deadline_begin(&c.deadline, s->pid, seconds);
 	sigaction(SIGPIPE, &ignore, &old);
 	st = send_all(&c, &len, sizeof len, err);
 	if (!st)

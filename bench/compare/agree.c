@@ -36,16 +36,7 @@ double pm_nrms(const PmTensor *got, const PmTensor *expected)
 /* Distance of 1 to the next larger value. */
 static double ulp_of(int dtype)
 {
-	switch (dtype) {
-	case PM_F64:
-		return 0x1p-52;
-	case PM_F32:
-		return 0x1p-23;
-	case PM_F16:
-		return 0x1p-10;
-	default:
-		return 0x1p-7;
-	}
+	return 2 * pm_float_type(dtype)->roundoff;
 }
 
 static PmStatus move_inputs(const PmTensor *in, size_t n, uint64_t seed, PmTensor *out, PmErr *err)

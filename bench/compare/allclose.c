@@ -4,7 +4,6 @@
 #include "bench/compare/allclose.h"
 
 #include "base/core/arena.h"
-#include "base/core/half.h"
 #include "bench/compare/exact_priv.h"
 #include "ir/core/element.h"
 
@@ -40,35 +39,17 @@ static Elem load(int dtype, const void *data, int64_t k)
 {
 	Elem e = { 0, 0 };
 
-	switch (dtype) {
-	case PM_F64: {
-		uint64_t u;
-		memcpy(&u, (const char *)data + k * 8, 8);
-		memcpy(&e.f, &u, 8);
-		e.i = ordered(u, 64);
-		break;
+	size_t size = pm_dtype_size(dtype);
+	const char *p = (const char *)data + k * (int64_t)size;
+	uint64_t bits = 0;
+
+	if (!pm_dtype_is_float(dtype)) {
+		e.i = pm_int_load(dtype, p);
+		return e;
 	}
-	case PM_F32: {
-		uint32_t u;
-		float f;
-		memcpy(&u, (const char *)data + k * 4, 4);
-		memcpy(&f, &u, 4);
-		e.f = f;
-		e.i = ordered(u, 32);
-		break;
-	}
-	case PM_F16:
-	case PM_BF16: {
-		uint16_t u;
-		memcpy(&u, (const char *)data + k * 2, 2);
-		e.f = dtype == PM_F16 ? pm_f16_to_f64(u) : pm_bf16_to_f64(u);
-		e.i = ordered(u, 16);
-		break;
-	}
-	default:
-		e.i = pm_int_load(dtype, (const char *)data + k * (int64_t)pm_dtype_size(dtype));
-		break;
-	}
+	memcpy(&bits, p, size); /* little-endian, as elements are */
+	e.f = pm_float_load(dtype, p);
+	e.i = ordered(bits, 8 * (int)size);
 	return e;
 }
 
@@ -82,11 +63,7 @@ static int same(int is_float, Elem x, Elem y, int nan_matches_nan)
 /* One rounding to a 16-bit type, or none. */
 static float step(int dtype, float v)
 {
-	if (dtype == PM_F16)
-		return pm_f16_to_f32(pm_f16_from_f32(v));
-	if (dtype == PM_BF16)
-		return pm_bf16_to_f32(pm_bf16_from_f32(v));
-	return v;
+	return pm_dtype_is_half(dtype) ? (float)pm_float_round(dtype, v) : v;
 }
 
 /* The rounded rule for two elements known to be unequal; rtol multiplies y. Every operation stands in a

@@ -6,37 +6,15 @@
 
 #include <math.h>
 
-/* Decades of atol and rtol per level. */
-static int decades(int dtype, double *atol, double *rtol)
-{
-	*atol = 1;
-	switch (dtype) {
-	case PM_F16:
-		*rtol = 0.6;
-		return 1;
-	case PM_BF16:
-		*rtol = 0.3592;
-		return 1;
-	case PM_F32:
-		*rtol = 1.1772;
-		return 1;
-	case PM_F64:
-		*rtol = *atol = 1.4;
-		return 1;
-	default:
-		return 0;
-	}
-}
-
 int pm_tol_raw(int dtype, int t, PmTol *out)
 {
-	double a, r;
+	const PmFloatType *f = pm_float_type(dtype);
 
 	*out = (PmTol){ 0, 0 };
-	if (t < PM_T_MIN || t > PM_T_MAX || !decades(dtype, &a, &r))
+	if (t < PM_T_MIN || t > PM_T_MAX || !f)
 		return 0;
-	out->atol = pow(10, a * t);
-	out->rtol = pow(10, r * t);
+	out->atol = pow(10, f->atol * t);
+	out->rtol = pow(10, f->rtol * t);
 	return 1;
 }
 

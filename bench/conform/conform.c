@@ -6,6 +6,7 @@
 #include "base/sys/io.h"
 #include "base/sys/proc.h"
 #include "bench/conform/conform_priv.h"
+#include "ir/core/onnx_dtype.h"
 #include "ir/infer/infer.h"
 #include "ir/onnx/onnx.h"
 #include "runtime/device/device.h"
@@ -18,7 +19,7 @@
 
 enum { MAX_FILES = 64, MAX_SETS = 64, NAME = 128, LEAST_OPSET = 7, POISON = 0x7fc1d00d };
 static const double DEADLINE = 120; /* seconds a device may take for one data set */
-static const double RTOL = 1e-3, RTOL_BF16 = 1.0 / 128, ATOL = 1e-7;
+static const double ATOL = 1e-7;
 
 /* ---- comparison ---- */
 
@@ -34,7 +35,7 @@ static int close_enough(double a, double b, double rtol)
 PmStatus pm_conform_compare(const PmTensor *got, const PmTensor *want, PmErr *err)
 {
 	int is_float = pm_dtype_is_float(want->type.dtype);
-	double rtol = want->type.dtype == PM_BF16 ? RTOL_BF16 : RTOL;
+	double rtol = pm_float_type(is_float ? want->type.dtype : PM_F32)->conform;
 	int64_t i, n = pm_tensor_numel(want);
 
 	if (!pm_type_equal(&got->type, &want->type)) {
@@ -341,7 +342,7 @@ static PmStatus one_case(const char *folder, Aim *aim, PmCase *out, PmErr *err)
 		} else if (peek.bad_type) {
 			out->verdict = PM_CASE_UNSUPPORTED;
 			snprintf(out->why, sizeof out->why, "element type %s is not held",
-				 pm__onnx_type_name(peek.bad_type));
+				 pm__onnx_dtype_name(peek.bad_type));
 		} else {
 			run_sets(folder, &model, peek.has_bfloat16, aim, out);
 		}

@@ -224,13 +224,3 @@ void pm__tensor_uint16_is_bfloat16(void *p, size_t n)
 		if (f.number == DATA_TYPE && f.value == ONNX_UINT16)
 			((unsigned char *)p)[tensor.p - (const unsigned char *)p - 1] = ONNX_BFLOAT16;
 }
-
-const char *pm__onnx_type_name(int type)
-{
-	static const char *const names[] = { "undefined",  "float",   "uint8",  "int8",   "uint16",
-					     "int16",      "int32",   "int64",  "string", "bool",
-					     "float16",    "double",  "uint32", "uint64", "complex64",
-					     "complex128", "bfloat16" };
-
-	return type >= 0 && (size_t)type < sizeof names / sizeof names[0] ? names[type] : "unknown";
-}

@@ -24,8 +24,6 @@ void pm__model_raise_opset(void *p, size_t n, unsigned char least);
 /* The ONNX project's data files hold bfloat16 as bit patterns of type uint16: makes the type of a serialised
  * tensor bfloat16 when it is uint16, in place. */
 void pm__tensor_uint16_is_bfloat16(void *p, size_t n);
-/* "uint16" for an ONNX element type number. */
-const char *pm__onnx_type_name(int type);
 
 /* Kernel sources that cases need, each once; texts are owned. */
 typedef struct PmSourceSet {

@@ -2,40 +2,11 @@
 /* conform_run.c - picks the ONNX backend-test cases of a folder and runs them one after the other. */
 #include "bench/conform/conform.h"
 
-#include "base/core/arena.h"
-#include "base/core/hash.h"
 #include "base/sys/io.h"
 #include "bench/conform/conform_priv.h"
-#include "runtime/device/device.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- sources ---- */
-
-void pm__source_set_add(PmSourceSet *set, const PmSource *s)
-{
-	uint64_t h = pm_hash64(s->source, strlen(s->source), PM_HASH_SEED + (uint64_t)s->type);
-	size_t k;
-
-	for (k = 0; k < set->hash.n; k++)
-		if (set->hash.v[k] == h)
-			return;
-	PM_VEC_PUSH(&set->hash, h);
-	PM_VEC_PUSH(&set->v, ((PmSource){ pm_xstrdup(s->label), pm_xstrdup(s->source), s->type }));
-}
-
-void pm__source_set_release(PmSourceSet *set)
-{
-	size_t k;
-
-	for (k = 0; k < set->v.n; k++) {
-		free((char *)(uintptr_t)set->v.v[k].label);
-		free((char *)(uintptr_t)set->v.v[k].source);
-	}
-	PM_VEC_RELEASE(&set->v);
-	PM_VEC_RELEASE(&set->hash);
-}
 
 /* ---- which cases ---- */
 

@@ -20,8 +20,9 @@ void pm_run_key_machine(const char *device, const PmFound *found, int n, const c
 /* The same of this machine, which is asked once in a process. */
 void pm_run_key_here(const char *device, const char *sandbox_lacks, PmStr *out);
 
-/* Appends the options: profile, preset, TF32, lane, graphs, confirming runs, seconds of a measurement and the
- * number of hidden shapes. "secret" stands for the inputs, which no option decides. */
+/* Appends the options: profile, preset, TF32, precision tier (as lane=, the name in stored keys), graphs,
+ * confirming runs, seconds of a measurement and the number of hidden shapes. "secret" stands for the inputs,
+ * which no option decides. */
 void pm_run_key_options(const PmEvalOpts *o, const char *preset, int tf32, int hidden, PmStr *out);
 
 #endif

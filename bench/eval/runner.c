@@ -2,14 +2,11 @@
 /* runner.c - evaluates one pass on one variant of a task: the order of the stages, and the first two. */
 #include "bench/eval/runner.h"
 
-#include "base/core/hash.h"
-#include "base/core/str.h"
 #include "base/sandbox/sandbox.h"
 #include "base/sys/io.h"
 #include "base/sys/proc.h"
 #include "bench/eval/runner_priv.h"
 #include "integrity/cubin/cubin_gate.h"
-#include "runtime/device/device.h"
 #include "runtime/device/limits.h"
 
 #include <math.h>
@@ -18,126 +15,6 @@
 #include <string.h>
 
 /* ---- what stages share ---- */
-
-PmStatus pm__say(Eval *e, PmVerdict v, const char *text)
-{
-	e->rec->verdict = v;
-	snprintf(e->rec->why, sizeof e->rec->why, "%s", text);
-	return PM_OK;
-}
-
-uint64_t pm__draw(const Eval *e, const char *purpose, uint64_t number)
-{
-	return pm_secret_u64(e->secret, purpose, number);
-}
-
-PmVerdict pm__device_verdict(PmStatus st)
-{
-	switch (st) {
-	case PM_E_INVALID:
-		return PM_VERDICT_COMPILE_FAIL;
-	case PM_E_TIMEOUT:
-		return PM_VERDICT_DEVICE_TIMEOUT;
-	case PM_E_OOB:
-		return PM_VERDICT_OOB;
-	case PM_E_MUTATED:
-		return PM_VERDICT_INPUT_MUTATED;
-	case PM_E_LIMIT:
-		return PM_VERDICT_LAUNCH_FAIL;
-	case PM_E_RACE:
-		return PM_VERDICT_NONDET;
-	case PM_E_FORBIDDEN:
-		return PM_VERDICT_SANDBOX_KILL;
-	default:
-		return PM_VERDICT_DEVICE_FAULT;
-	}
-}
-
-int pm__is_our_fault(PmStatus st)
-{
-	return st == PM_E_ENV || st == PM_E_INTERNAL || st == PM_E_IO || st == PM_E_NOT_FOUND;
-}
-
-/* A run that was killed tells nothing of itself: the kernels that were in it are named. */
-static PmStatus say_who_hangs(Eval *e, const PmErr *why)
-{
-	PmArena *arena = pm_arena_new(0);
-	PmStr text = PM_STR_INIT;
-	int n = 0;
-
-	for (size_t i = 0; i < pm_graph_n_nodes(e->cand.g); i++) {
-		PmNode node = pm_graph_node_at(e->cand.g, i);
-		PmKernelDesc d;
-		char name[80];
-
-		if (pm_node_op(e->cand.g, node) != PM_OP_Kernel ||
-		    pm_kernel_decode(e->cand.g, node, arena, &d, NULL))
-			continue;
-		snprintf(name, sizeof name, "'%.64s'", d.name);
-		if (!strstr(text.s, name))
-			pm_str_addf(&text, "%s%s", n++ ? ", " : "", name);
-	}
-	pm__say(e, PM_VERDICT_DEVICE_TIMEOUT, "");
-	snprintf(e->rec->why, sizeof e->rec->why, "%s %.400s did not end. %.400s",
-		 n > 1 ? "One of the kernels" : "Kernel", text.s, why->text);
-	pm_str_release(&text);
-	pm_arena_free(arena);
-	return PM_OK;
-}
-
-PmStatus pm__device_said(Eval *e, PmStatus st, const PmErr *why, PmErr *err)
-{
-	if (!st)
-		return PM_OK;
-	if (pm__is_our_fault(st))
-		return pm_err(err, st, "%s", why->text);
-	if (st == PM_E_TIMEOUT && e->cand.g)
-		return say_who_hangs(e, why);
-	return pm__say(e, pm__device_verdict(st), why->text);
-}
-
-int pm__is_inexact(PmVerdict v)
-{
-	return v == PM_VERDICT_INCORRECT || v == PM_VERDICT_PRECISION;
-}
-
-int *pm__choose_alternatives(const PmGraph *g, int k, size_t *n)
-{
-	int *alts = pm_xcalloc(pm_graph_n_nodes(g) + 1, sizeof *alts);
-
-	*n = 0;
-	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
-		PmNode node = pm_graph_node_at(g, i);
-		int have;
-
-		if (pm_node_op(g, node) != PM_OP_Kernel)
-			continue;
-		have = (int)pm_node_i(g, node, "alts", 1);
-		alts[(*n)++] = k < have ? k : have - 1;
-	}
-	return alts;
-}
-
-PmStatus pm__same_plan(Eval *e, int alt, const char *digest, PmErr *err)
-{
-	char *judged = e->plan[alt];
-
-	if (!*judged)
-		snprintf(judged, PM_CHAIN_HEX, "%s", digest);
-	if (*digest && !strcmp(judged, digest))
-		return PM_OK;
-	return pm_err(
-		err, PM_E_ENV,
-		"Alternative %d that ran (digest %.16s) is not the one that was judged (%.16s); somebody "
-		"changed the cache of compiled kernels: remove its folder, and evaluate again.",
-		alt, digest, judged);
-}
-
-void pm__choose(Eval *e, int alt)
-{
-	e->rec->alternative = alt;
-	memcpy(e->rec->plan, e->plan[alt], sizeof e->rec->plan);
-}
 
 /* ---- match ---- */
 
@@ -162,11 +39,6 @@ static PmStatus pm__stage_match(Eval *e, const char *so_path, PmErr *err)
 }
 
 /* ---- compile ---- */
-
-const char *pm__eval_device(const Eval *e)
-{
-	return e->o->print ? PM_DEVICE_PRINT : e->o->device;
-}
 
 /* Compiled in a closed process and judged by their PTX, for whichever device: what the pass could not do on a
  * GPU it may not do here. The device finds the judged code in the cache. */
@@ -286,7 +158,7 @@ void pm_eval_record_release(PmEvalRecord *r)
 	r->n_outputs = 0;
 }
 
-/* Times that cannot be ranked never count as faster, nor does what the lane does not allow. */
+/* Times that cannot be ranked never count as faster, nor does what the precision tier does not allow. */
 static int never_faster(const PmEvalReport *r, const PmEvalRecord *e)
 {
 	return e->verdict == PM_VERDICT_TIMING_UNSTABLE ||

@@ -466,7 +466,7 @@ void pm__judge_end(Eval *e)
 			snprintf(r->worst_where, sizeof r->worst_where, "%s", r->bound.where);
 		}
 		snprintf(text, sizeof text, "%s%s%s%s", r->bound.why,
-			 r->bound.tier < PM_TIER_NONE ? " It would do in lane " : "",
+			 r->bound.tier < PM_TIER_NONE ? " It would do with --precision " : "",
 			 r->bound.tier < PM_TIER_NONE ? pm_tier_name(r->bound.tier) : "",
 			 r->bound.tier < PM_TIER_NONE ? "." : "");
 		pm__say(e, r->bound.tier < PM_TIER_NONE ? PM_VERDICT_PRECISION : PM_VERDICT_INCORRECT, text);

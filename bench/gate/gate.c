@@ -3,10 +3,8 @@
 #include "bench/gate/gate.h"
 
 #include "bench/gate/gate_priv.h"
-#include "runtime/ref/ref.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,56 +15,6 @@ static const char *const names[] = { "runs",   "simple",   "range",   "seeds",  
 const char *pm_gate_rule_name(PmGateRule r)
 {
 	return names[r];
-}
-
-int pm__gate_break(PmGate *x, PmGateRule rule, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (!x->r->ok)
-		return 0;
-	x->r->ok = 0;
-	x->r->broken = rule;
-	va_start(ap, fmt);
-	vsnprintf(x->r->why, sizeof x->r->why, fmt, ap);
-	va_end(ap);
-	return 0;
-}
-
-static const char *output_name(const PmGate *x, size_t o)
-{
-	return pm_value_name(x->g, pm_graph_output(x->g, o));
-}
-
-double pm__gate_tol(const PmGate *x, size_t o, double y)
-{
-	return x->pair[o].atol + x->pair[o].rtol * (isfinite(y) ? fabs(y) : 0);
-}
-
-size_t pm__gate_differ(const PmGate *x, size_t o, const double *a, const double *b, double factor)
-{
-	size_t first = o < x->n_out ? x->at[o] : 0, end = o < x->n_out ? x->at[o + 1] : x->total, n = 0;
-
-	for (size_t i = first; i < end; i++) {
-		if (isfinite(a[i]) && isfinite(b[i]))
-			n += fabs(a[i] - b[i]) > factor * x->tol[i];
-		else
-			n += !(isnan(a[i]) && isnan(b[i])) && a[i] != b[i];
-	}
-	return n;
-}
-
-PmStatus pm__gate_ref(const PmGate *x, const PmGraph *g, const PmTensor *in, double *y, PmErr *err)
-{
-	PmTensor *out = pm_xcalloc(x->n_out + 1, sizeof *out);
-	PmStatus st = pm_ref_run(g, in, x->n_in, out, x->n_out, err);
-
-	for (size_t o = 0; o < x->n_out && !st; o++)
-		for (size_t i = x->at[o]; i < x->at[o + 1]; i++)
-			y[i] = pm_tensor_get(&out[o], (int64_t)(i - x->at[o]));
-	pm_tensors_release(out, x->n_out);
-	free(out);
-	return st;
 }
 
 /* ---- running ---- */
@@ -134,7 +82,7 @@ static int judge_range(PmGate *x)
 			kept = pm__gate_break(
 				x, PM_GATE_RANGE,
 				"Output '%.60s' is at most %.3g times its tolerance: zeros are as good.",
-				output_name(x, o), most);
+				pm__gate_output_name(x, o), most);
 	}
 	return kept;
 }
@@ -241,7 +189,7 @@ static int judge_axes(PmGate *x)
 			kept = pm__gate_break(
 				x, PM_GATE_AXES,
 				"Output '%.60s' hardly varies along axis %d: by %.3g tolerances.",
-				output_name(x, o), axis, d);
+				pm__gate_output_name(x, o), axis, d);
 	}
 	return kept;
 }
@@ -281,7 +229,7 @@ static PmStatus lay_out(PmGate *x)
 
 		if (pm_type_numel(pm_value_type(x->g, pm_graph_output(x->g, o)), &n, NULL) || n <= 0) {
 			pm__gate_break(x, PM_GATE_RUNS, "Output '%.60s' is empty or of unknown size.",
-				       output_name(x, o));
+				       pm__gate_output_name(x, o));
 			return PM_DECLINED;
 		}
 		x->at[o + 1] = x->at[o] + (size_t)n;

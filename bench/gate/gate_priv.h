@@ -34,6 +34,8 @@ typedef struct PmGate {
 	double *tol;               /* by element, at the first seed's value */
 } PmGate;
 
+/* The name of output o. */
+const char *pm__gate_output_name(const PmGate *x, size_t o);
 /* Runs a graph with the gate's inputs and outputs on the reference: y has room for `total`. */
 PmStatus pm__gate_ref(const PmGate *x, const PmGraph *g, const PmTensor *in, double *y, PmErr *err);
 /* How many elements of output o, or of all (n_out), differ by more than `factor` tolerances. */

@@ -52,7 +52,8 @@ static double draw_class(PmRng *r, PmInputClass cls, int dtype, const Row *row)
 	case PM_INPUTS_TINY:
 		return pm_rng_normal(r) * (pm_rng_range(r, 0, 7) ? 1e-6 : 1e-40);
 	case PM_INPUTS_LARGE:
-		return (2 * pm_rng_uniform(r) - 1) * (dtype == PM_F16 ? 11 : 88);
+		return (2 * pm_rng_uniform(r) - 1) *
+		       pm_float_type(pm_dtype_is_float(dtype) ? dtype : PM_F32)->inputs;
 	case PM_INPUTS_EQUAL:
 		return row->value;
 	default:

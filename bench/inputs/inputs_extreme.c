@@ -202,10 +202,11 @@ static void draw_poles(PmRng *r, unsigned leaves, PmTensor *t)
 static double denormal(PmRng *r, int dtype)
 {
 	const PmFloatType *f = pm_float_type(dtype);
-	double step = f ? f->subnormal : pm_float_type(PM_F32)->subnormal;
+	int64_t most;
 
-	return step * (double)pm_rng_range(r, 1, dtype == PM_BF16 ? 127 : 1000) *
-	       (pm_rng_range(r, 0, 1) ? 1 : -1);
+	f = f ? f : pm_float_type(PM_F32);
+	most = (int64_t)fmin(1000, f->normal / f->subnormal - 1);
+	return f->subnormal * (double)pm_rng_range(r, 1, most) * (pm_rng_range(r, 0, 1) ? 1 : -1);
 }
 
 /* NaN and infinities in a few places only: what they reach in a sum is lost for everything else. */
@@ -323,7 +324,7 @@ static void draw_float(PmInputRole role, PmInputClass cls, int level, const PmTa
 {
 	unsigned leaves = cls == PM_INPUTS_RANGE ? PM_KIND_NAN | PM_KIND_PLUS_INF | PM_KIND_MINUS_INF
 						 : pm__level_leaves(cls, level);
-	int half = t->type.dtype == PM_F16, last = level + 1 == pm__n_levels(cls);
+	int half = pm_float_is_short_range(t->type.dtype), last = level + 1 == pm__n_levels(cls);
 
 	if (role == PM_ROLE_VARIANCE && cls == PM_INPUTS_RANGE)
 		draw_positive(r, sizes[half][level], t);

@@ -3,7 +3,6 @@
 #include "bench/inputs/passnet_inputs.h"
 
 #include "base/core/arena.h"
-#include "base/core/half.h"
 #include "ir/core/element.h"
 
 #include <math.h>
@@ -101,36 +100,17 @@ static void store_int(int dtype, void *data, int64_t k, int64_t v)
 	pm_int_store(dtype, (char *)data + k * (int64_t)pm_dtype_size(dtype), v);
 }
 
+/* Through float, as the draw of PyTorch goes, but for double. */
 static void store_float(int dtype, void *data, int64_t k, double v)
 {
-	switch (dtype) {
-	case PM_F64:
-		((double *)data)[k] = v;
-		break;
-	case PM_F32:
-		((float *)data)[k] = (float)v;
-		break;
-	case PM_F16:
-		((uint16_t *)data)[k] = pm_f16_from_f32((float)v);
-		break;
-	default:
-		((uint16_t *)data)[k] = pm_bf16_from_f32((float)v);
-		break;
-	}
+	size_t size = pm_dtype_size(dtype);
+
+	pm_float_store(dtype, (char *)data + k * (int64_t)size, size > 4 ? v : (double)(float)v);
 }
 
 static double load_float(int dtype, const void *data, int64_t k)
 {
-	switch (dtype) {
-	case PM_F64:
-		return ((const double *)data)[k];
-	case PM_F32:
-		return ((const float *)data)[k];
-	case PM_F16:
-		return pm_f16_to_f64(((const uint16_t *)data)[k]);
-	default:
-		return pm_bf16_to_f64(((const uint16_t *)data)[k]);
-	}
+	return pm_float_load(dtype, (const char *)data + k * (int64_t)pm_dtype_size(dtype));
 }
 
 /* Truncates towards zero; what no 64-bit integer can hold becomes the nearest one, NaN becomes 0. */

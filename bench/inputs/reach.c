@@ -184,7 +184,9 @@ static int has_tie(const PmRefCall *c)
 
 static double top_of(int dtype)
 {
-	return dtype == PM_F16 ? 65504 : dtype == PM_F64 ? 0x1.fffffffffffffp1023 : 0x1.fep127;
+	const PmFloatType *f = pm_float_type(dtype), *half = pm_float_type(PM_BF16);
+
+	return f && (f->largest < half->largest || pm_dtype_size(dtype) > 4) ? f->largest : half->largest;
 }
 
 /* What is too large to be compared, or NULL. */
@@ -197,7 +199,7 @@ static const char *leaves_range(const Watch *w, const PmRefCall *c)
 			return "an operand larger than can be compared";
 	for (size_t k = 0; k < c->n_out; k++) {
 		const PmRefTensor *t = &c->out[k];
-		double top = top_of(t->type.dtype) / (t->type.dtype == PM_F16 ? 2 : w->room);
+		double top = top_of(t->type.dtype) / (pm_float_is_short_range(t->type.dtype) ? 2 : w->room);
 		int64_t over = 0;
 
 		for (int64_t i = 0; i < t->numel && t->f; i++)

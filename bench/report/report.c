@@ -2,23 +2,13 @@
 /* report.c - evaluation results as tables, and a whole report as JSON. */
 #include "bench/report/report.h"
 
+#include "base/core/renamed.h"
 #include "base/sys/io.h"
 #include "bench/report/stages_report.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-const char *pm_eval_stage(const PmEvalRecord *r)
-{
-	PmVerdictStage stage = pm_verdict_stage(r->verdict);
-
-	if (stage == PM_VERDICT_STAGE_SPEED || r->measured)
-		return "speed";
-	if (stage == PM_VERDICT_STAGE_INPUTS)
-		return "inputs";
-	return r->n_kernels > 0 ? "correctness" : "match";
-}
 
 /* Wrong on a hidden shape, a pass is right nowhere. */
 static int is_right(const PmEvalReport *r, size_t i)
@@ -161,7 +151,8 @@ cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 	cJSON_AddStringToObject(j, "profile", r->opts.profile ? r->opts.profile : pm_profile(NULL)->name);
 	cJSON_AddStringToObject(j, "preset", r->opts.preset == PM_PRESET_PASSNET ? "passnet" : "sound");
 	cJSON_AddStringToObject(j, "sandbox_lacks", r->sandbox_lacks);
-	cJSON_AddStringToObject(j, "lane", pm_tier_name(r->opts.tier));
+	cJSON_AddStringToObject(j, "precision", pm_tier_name(r->opts.tier));
+	pm_json_add_old(j, "precision");
 	add_replayed(j, r);
 	add_printed(j, r->printed);
 	if (r->hidden.n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_record.c - one record of an evaluation as JSON, and back. */
-#include "base/sys/io.h"
+#include "base/core/renamed.h"
 #include "bench/report/report.h"
 
 #include <math.h>
@@ -38,7 +38,8 @@ static void add_bound(cJSON *j, const PmEvalBound *b)
 {
 	cJSON *o = cJSON_AddObjectToObject(j, "bound");
 
-	cJSON_AddStringToObject(o, "lane", pm_tier_name(b->tier));
+	cJSON_AddStringToObject(o, "precision", pm_tier_name(b->tier));
+	pm_json_add_old(o, "precision");
 	cJSON_AddNumberToObject(o, "judged", b->n);
 	cJSON_AddNumberToObject(o, "without", b->n_without);
 	cJSON_AddNumberToObject(o, "rms", b->rms);
@@ -54,7 +55,7 @@ static void bound_from_json(const cJSON *o, PmEvalBound *b)
 	if (!o)
 		return;
 	b->tier = PM_TIER_NONE;
-	pm_tier_from_name(pm_json_str(o, "lane", ""), &b->tier);
+	pm_tier_from_name(pm_json_str(o, pm_json_key(o, "precision"), ""), &b->tier);
 	b->n = (int)pm_json_i64(o, "judged", 0);
 	b->n_without = (int)pm_json_i64(o, "without", 0);
 	b->rms = pm_json_num(o, "rms", INFINITY);
@@ -409,4 +410,15 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 	if (st)
 		pm_eval_record_release(out);
 	return st;
+}
+
+const char *pm_eval_stage(const PmEvalRecord *r)
+{
+	PmVerdictStage stage = pm_verdict_stage(r->verdict);
+
+	if (stage == PM_VERDICT_STAGE_SPEED || r->measured)
+		return "speed";
+	if (stage == PM_VERDICT_STAGE_INPUTS)
+		return "inputs";
+	return r->n_kernels > 0 ? "correctness" : "match";
 }

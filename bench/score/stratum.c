@@ -52,7 +52,7 @@ static int is_depthwise(const PmGraph *g, PmNode n)
 static double node_seconds(const PmGraph *g, PmNode n, const PmProfile *p)
 {
 	int dtype = pm_value_type(g, pm_node_out(g, n, 0))->dtype;
-	int peak = dtype == PM_F64 ? 0 : (dtype == PM_F32 ? 1 : (pm_dtype_is_float(dtype) ? 2 : 3));
+	PmDTypePeak peak = pm_dtype_peak(dtype);
 	double bytes = 0, flops = (double)pm_op_flops(g, n);
 
 	if (pm_op_desc(pm_node_op(g, n))->flags & PM_OPF_VIEW)

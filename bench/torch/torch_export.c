@@ -65,7 +65,7 @@ static void describe(Export *e, const char *name, const PmTensor *t)
 		    name);
 	shape(&t->type, &e->meta);
 	pm_str_addf(&e->meta, "\n    dtype = \"%s\"\n    device = \"cuda:0\"\n",
-		    pm__torch_dtype(t->type.dtype));
+		    pm_dtype_torch(t->type.dtype));
 	if (is_float && isfinite(mean) && isfinite(std))
 		pm_str_addf(&e->meta, "    mean = %.6g\n    std = %.6g\n", mean, std);
 	else
@@ -91,7 +91,7 @@ static void describe(Export *e, const char *name, const PmTensor *t)
 static void entry(Export *e, PmStr *list, const char *name, const char *kind, const PmTensor *t, int stored)
 {
 	pm_str_addf(list, "%s    {\"name\": \"%s\", \"kind\": \"%s\", \"dtype\": \"%s\", \"shape\": ",
-		    list->len ? ",\n" : "", name, kind, pm__torch_dtype(t->type.dtype));
+		    list->len ? ",\n" : "", name, kind, pm_dtype_torch(t->type.dtype));
 	shape(&t->type, list);
 	if (stored) {
 		pm_str_addf(list, ", \"offset\": %zu, \"bytes\": %zu", e->data.len, t->bytes);
@@ -177,14 +177,17 @@ static PmStatus put(const char *dir, const char *name, const char *p, size_t n, 
 /* The ladder of tolerances by element type, so that who compares elsewhere has no list of its own. */
 static void tolerances(PmStr *out)
 {
-	static const int kinds[] = { PM_F32, PM_F16, PM_BF16, PM_F64 };
+	const char *sep = "";
 
-	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-		pm_str_addf(out, "%s\"%s\": [", k ? ", " : "", pm__torch_dtype(kinds[k]));
+	for (int k = 0; k < PM_N_DTYPES; k++) {
+		if (!pm_dtype_is_float(k))
+			continue;
+		pm_str_addf(out, "%s\"%s\": [", sep, pm_dtype_torch(k));
+		sep = ", ";
 		for (int t = PM_T_MIN; t <= PM_T_MAX; t++) {
 			PmTol tol;
 
-			pm_tol(kinds[k], t, &tol);
+			pm_tol(k, t, &tol);
 			pm_str_addf(out, "%s[%d, %.3g, %.3g]", t > PM_T_MIN ? ", " : "", t, tol.atol,
 				    tol.rtol);
 		}

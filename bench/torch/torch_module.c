@@ -18,17 +18,6 @@ static const char *const expressions[PM_N_OPS] = {
 #undef OP
 };
 
-const char *pm__torch_dtype(int dtype)
-{
-	static const char *const names[] = {
-		[PM_F32] = "torch.float32", [PM_F16] = "torch.float16", [PM_BF16] = "torch.bfloat16",
-		[PM_F64] = "torch.float64", [PM_I64] = "torch.int64",   [PM_I32] = "torch.int32",
-		[PM_I8] = "torch.int8",     [PM_U8] = "torch.uint8",    [PM_BOOL] = "torch.bool",
-	};
-
-	return names[dtype];
-}
-
 int pm__torch_is_number(const PmGraph *g, PmValue v)
 {
 	return pm_value_is_const(g, v) && pm_value_type(g, v)->rank == 0 && pm_value_blob(g, v)->data;
@@ -265,7 +254,7 @@ static PmStatus word(Writer *w, const char **p, PmErr *err)
 		name[n++] = *(*p)++;
 	name[n] = '\0';
 	if (!strcmp(name, "T"))
-		pm_str_add(w->out, pm__torch_dtype(t->dtype));
+		pm_str_add(w->out, pm_dtype_torch(t->dtype));
 	else if (!strcmp(name, "S"))
 		ints(w->out, t->dim, (size_t)t->rank);
 	else if (name[0] == 'L' && isdigit((unsigned char)name[1]))

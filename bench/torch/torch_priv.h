@@ -6,8 +6,6 @@
 #include "base/core/str.h"
 #include "runtime/device/tensor.h"
 
-/* "torch.float32". */
-const char *pm__torch_dtype(int dtype);
 /* A constant of rank 0 with data: written as a number where torch.def allows one. */
 int pm__torch_is_number(const PmGraph *g, PmValue v);
 /* An argument of forward: inputs first, then constants that some operand or result wants as a tensor, in

@@ -3,6 +3,7 @@
 #include "cli/cmds.h"
 
 #include "app/store/db_report.h"
+#include "base/core/renamed.h"
 #include "base/sys/io.h"
 #include "dataset/store/jsonl.h"
 
@@ -34,7 +35,7 @@ static PmStatus db_stats(PmDb *db, PmErr *err)
 		     { "tasks", s.tasks },
 		     { "tasks_eval", s.tasks_eval },
 		     { "tasks_train", s.tasks_train },
-		     { "members", s.members },
+		     { "variants", s.members },
 		     { "rejected", s.rejected },
 		     { "runs", s.runs },
 		     { "results", s.results },
@@ -49,7 +50,8 @@ static PmStatus db_stats(PmDb *db, PmErr *err)
 			printf("%-14s %12lld\n", rows[k].name, (long long)rows[k].n);
 	}
 	if (j)
-		pm_cli_put_json(j);
+		pm_json_add_old(j, "variants");
+	pm_cli_put_json(j);
 	return st;
 }
 

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void put_attr(const PmAttrDesc *a)
 {
@@ -89,7 +90,7 @@ static int ops_markdown(void)
 	return 0;
 }
 
-/* One row for each verdict: tools/gen-verdicts.sh puts them into docs/reference/verdicts.md. */
+/* One row for each verdict: tools/gen/gen-verdicts.sh puts them into docs/reference/verdicts.md. */
 static int verdicts_markdown(void)
 {
 	for (int v = 0; v < PM_N_VERDICTS; v++)
@@ -129,6 +130,12 @@ static void put_sandboxes(cJSON *j)
 	put_sandbox(j, "emu_sandbox", pm_sandbox_probe_kernels);
 }
 
+/* Where compiled kernels are kept; it has to take new ones. */
+static int cache_usable(PmStr *cache)
+{
+	return !pm_cache_dir(cache, NULL) && access(cache->s, W_OK | X_OK) == 0;
+}
+
 static int doctor(void)
 {
 	PmFound p[PM_MAX_PROBES];
@@ -136,7 +143,7 @@ static int doctor(void)
 	PmStr root = PM_STR_INIT, cache = PM_STR_INIT;
 	cJSON *j = pm_cli_json ? cJSON_CreateObject() : NULL,
 	      *list = j ? cJSON_AddArrayToObject(j, "found") : NULL;
-	int has_root = !pm_root_dir(&root, NULL), has_cache = !pm_cache_dir(&cache, NULL);
+	int has_root = !pm_root_dir(&root, NULL), has_cache = cache_usable(&cache);
 
 	for (int i = 0; i < n; i++) {
 		if (j) {
@@ -158,17 +165,19 @@ static int doctor(void)
 		put_sandboxes(j);
 		cJSON_AddStringToObject(j, "root", root.s);
 		cJSON_AddStringToObject(j, "cache", cache.s);
-		cJSON_AddBoolToObject(j, "usable", usable);
+		cJSON_AddBoolToObject(j, "usable", usable && has_root && has_cache);
 		pm_cli_put_json(j);
 	} else {
 		printf("%-3s %-13s %s\n", has_root ? "yes" : "no", "SDK",
 		       has_root ? root.s : "set PASSMITH_ROOT");
 		printf("%-3s %-13s %s\n", has_cache ? "yes" : "no", "cache",
-		       has_cache ? cache.s : "set PASSMITH_CACHE");
+		       has_cache ? cache.s : "set PASSMITH_CACHE to a folder that you may write to");
 		put_sandboxes(NULL);
 		printf("\n%s\n",
-		       usable ? "Everything without a GPU works here."
-			      : "Install the compilers named above, then run passmith doctor again.");
+		       !usable ? "Install the compilers named above, then run passmith doctor again."
+		       : has_root && has_cache
+			       ? "Everything without a GPU works here."
+			       : "Set the variables named above, then run passmith doctor again.");
 	}
 	pm_str_release(&root);
 	pm_str_release(&cache);

@@ -87,13 +87,14 @@ static PmStatus select_members(Eval *e, PmErr *err)
 	return PM_OK;
 }
 
-/* Verdicts that may come from what was drawn. */
+/* Verdicts that may come from what was drawn: nothing is drawn for a pass before its first launch, and
+ * verdicts are in the order of the stages. */
 static int can_be_repeated(const PmEvalReport *r)
 {
 	int any = r->hidden.verdict != PM_VERDICT_OK;
 
 	for (size_t i = 0; i < r->n; i++)
-		any |= r->rec[i].n_kernels > 0 && r->rec[i].verdict != PM_VERDICT_OK;
+		any |= r->rec[i].n_kernels > 0 && r->rec[i].verdict >= PM_VERDICT_LAUNCH_FAIL;
 	return any && !r->replayed && !r->printed;
 }
 
@@ -104,7 +105,7 @@ static void say_replay(const Eval *e, const PmEvalReport *r, size_t n, PmStr *ou
 
 	for (size_t i = 0; i < n; i++)
 		any |= can_be_repeated(&r[i]);
-	if (!any)
+	if (!any || e->save_dir) /* what was saved has its own lines */
 		return;
 	if (e->json_out)
 		pm_str_addf(out,
@@ -232,8 +233,11 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 	have = pm_xcalloc(e->members.list.n + 1, 1);
 	if (!st)
 		pm_cli_stage("working");
-	for (; done < n && !st; done += !st)
-		st = pm_eval_task(&task, e->passes.list.v[done], &r[done], have, err);
+	for (; done < n && !st; done += !st) {
+		st = pm_cli_pass_is_there(e->passes.list.v[done], err);
+		if (!st)
+			st = pm_eval_task(&task, e->passes.list.v[done], &r[done], have, err);
+	}
 	pm_progress_end(&e->bar);
 	for (size_t i = 0; i < n; i++)
 		say_printed(&r[i]);
@@ -304,7 +308,8 @@ static int check_args(const PmCmd *cmd, Eval *e)
 	if (e->hidden < 0 || e->hidden > PM_MAX_HIDDEN_SHAPES)
 		return pm_cli_usage(cmd, "--hidden takes a number from 0 to %d.", PM_MAX_HIDDEN_SHAPES);
 	if (!pm_tier_from_name(e->tier, &e->opts.tier))
-		return pm_cli_usage(cmd, "There is no lane '%.40s'; strict, tf32 and bf16 exist.", e->tier);
+		return pm_cli_usage(cmd, "There is no precision '%.40s'; strict, tf32 and bf16 exist.",
+				    e->tier);
 	return check_selection(cmd, e);
 }
 
@@ -347,7 +352,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		  "device whose time is modelled (default h200)" },
 		{ "--preset", PM_OPT_STR, &e.preset,
 		  "sound (default) or passnet: how closeness and scores count" },
-		{ "--lane", PM_OPT_STR, &e.tier,
+		{ "--precision", PM_OPT_STR, &e.tier,
 		  "strict (default), tf32 or bf16: how exact results have to be" },
 		{ "--seed", PM_OPT_INT, &e.seed,
 		  "of the shapes of --variants, and of what is resumed (default 0); of nothing secret" },

@@ -40,7 +40,7 @@ static int check_one(const char *path, double deadline, cJSON *list)
 			       o.rule[i].pattern && *o.rule[i].pattern ? o.rule[i].pattern : "(region rule)");
 		if (!ok && o.verdict != PM_VERDICT_REJECT_LINT) /* the first of whose problems it repeats */
 			printf("  %s\n", o.message);
-		if (o.problems && *o.problems)
+		if (pm_pass_outcome_says_more(&o))
 			printf("%s%s", o.problems, o.problems[strlen(o.problems) - 1] == '\n' ? "" : "\n");
 	}
 	pm_pass_outcome_release(&o);
@@ -192,7 +192,7 @@ int pm_cmd_explain(const PmCmd *cmd, int argc, char **argv)
 		{ "--variant", PM_OPT_INT, &e.variant,
 		  "only the variant with this number, as --variants lists them" },
 		{ "--seed", PM_OPT_INT, &e.seed, "of the shapes of --variants and --variant (default 0)" },
-		{ "--db", PM_OPT_STR, &e.db_path, "database that holds the task whose members are meant" },
+		{ "--db", PM_OPT_STR, &e.db_path, "database that holds the task whose variants are meant" },
 		{ "--deadline", PM_OPT_NUM, &e.deadline, "seconds each pass may take (default 30)" },
 		{ 0 },
 	};

@@ -134,7 +134,8 @@ int pm_cmd_extract(const PmCmd *cmd, int argc, char **argv)
 	PmExtractJob job = { .watch = &watch };
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &job.db, "database to store them in (made when missing)" },
-		{ "-j", PM_OPT_INT, &jobs, "N  processes (all processors)" },
+		{ "-j", PM_OPT_INT, &jobs,
+		  "N  processes (all processors, at least 2; 1: no process of its own)" },
 		{ "--shard", PM_OPT_STR, &shard,
 		  "I/N  cut only every Nth model, from number I (0 to N - 1); all are "
 		  "read, so that the shards fit together" },
@@ -149,7 +150,7 @@ int pm_cmd_extract(const PmCmd *cmd, int argc, char **argv)
 	if (pm_args_parse(cmd, opts, argc, argv, &files, &code)) {
 		job.files = files.list.v;
 		job.n_files = files.list.n;
-		job.jobs = jobs > 0 && jobs < 1000 ? (int)jobs : pm_cpu_count();
+		job.jobs = pm_pool_jobs(jobs);
 		if (!files.list.n || !job.db)
 			code = pm_cli_usage(cmd, job.db ? "No model was given." : "extract needs --db FILE.");
 		else if (!read_shard(shard, &job))

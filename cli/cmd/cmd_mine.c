@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_mine.c - passmith mine: which structures are worth a pass, and a pass to start from for each. */
-#include "cli/cmds.h"
-
+#include "app/mine/mine_pass.h"
 #include "base/sys/io.h"
 #include "base/sys/progress.h"
-#include "bench/report/mine.h"
-#include "dataset/store/subgraphs.h"
-#include "ir/text/text.h"
-#include "matcher/pattern/propose.h"
+#include "cli/cmds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,63 +22,6 @@ static void step(void *arg, int64_t total)
 {
 	(void)total;
 	pm_progress_step(arg, NULL);
-}
-
-/* "mined_0c1d2e3f": a C identifier and a file name. */
-static void name_of(const PmMined *x, char name[32])
-{
-	snprintf(name, 32, "mined_%.8s", x->structure);
-}
-
-static void doc_of(const PmMined *x, PmStr *out)
-{
-	pm_str_addf(out, "%.80s%s: %lld occurrences in %lld models", x->ops,
-		    strlen(x->ops) > 80 ? ",..." : "", (long long)x->occurrences, (long long)x->models);
-}
-
-/* The pass to start from, or why there is none. */
-static PmStatus propose(MineCmd *c, const PmMined *x, PmStr *source, PmStr *why, PmErr *err)
-{
-	PmStr doc = PM_STR_INIT;
-	PmGraph *g = NULL;
-	char name[32];
-	PmErr no;
-	PmStatus st = pm_subgraph_get(c->db, x->example, &g, err);
-
-	pm_err_init(&no);
-	name_of(x, name);
-	doc_of(x, &doc);
-	if (!st && pm_propose_pass(g, name, doc.s, source, &no))
-		pm_str_add(why, no.text);
-	pm_graph_free(g);
-	pm_str_release(&doc);
-	return st;
-}
-
-/* DIR/mined_X.c, and DIR/mined_X.gpt, the graph it is from. */
-static PmStatus write_files(MineCmd *c, const PmMined *x, const PmStr *source, PmErr *err)
-{
-	PmStr path = PM_STR_INIT, text = PM_STR_INIT;
-	PmGraph *g = NULL;
-	char name[32];
-	PmStatus st = pm_mkdirs(c->out, err);
-
-	name_of(x, name);
-	pm_str_addf(&path, "%s/%s.c", c->out, name);
-	if (!st && source->len)
-		st = pm_write_file(path.s, source->s, source->len, err);
-	pm_str_clear(&path);
-	pm_str_addf(&path, "%s/%s.gpt", c->out, name);
-	if (!st)
-		st = pm_subgraph_get(c->db, x->example, &g, err);
-	if (!st)
-		st = pm_graph_print(g, NULL, &text, err);
-	if (!st)
-		st = pm_write_file(path.s, text.s, text.len, err);
-	pm_graph_free(g);
-	pm_str_release(&path);
-	pm_str_release(&text);
-	return st;
 }
 
 static void put_json(const MineCmd *c, const PmMined *x, const char *source, const char *why, cJSON *list)
@@ -137,19 +76,18 @@ static PmStatus put_all(MineCmd *c, PmErr *err)
 		       (long long)c->m.unplanned);
 	for (size_t i = 0; i < c->m.n && (int64_t)i < c->top && !st; i++) {
 		const PmMined *x = &c->m.v[i];
-		PmStr source = PM_STR_INIT, why = PM_STR_INIT;
+		PmMinePass p;
 
-		st = propose(c, x, &source, &why, err);
+		st = pm_mine_pass(c->db, x, &p, err);
 		if (!st && c->out)
-			st = write_files(c, x, &source, err);
+			st = pm_mine_pass_write(c->db, x, &p, c->out, err);
 		if (!st && list)
-			put_json(c, x, source.s, why.s, list);
+			put_json(c, x, p.source.s, p.why.s, list);
 		else if (!st)
-			put_line(c, i, x, source.len > 0);
+			put_line(c, i, x, p.source.len > 0);
 		if ((int64_t)i + 1 == c->show)
-			pm_str_addf(&shown, "\n%s\n", source.len ? source.s : why.s);
-		pm_str_release(&source);
-		pm_str_release(&why);
+			pm_str_addf(&shown, "\n%s\n", p.source.len ? p.source.s : p.why.s);
+		pm_mine_pass_release(&p);
 	}
 	pm_cli_put_json(list); /* as far as it got */
 	if (!pm_cli_json && !st)

@@ -2,6 +2,7 @@
 /* cmd_task.c - passmith task: picks the verb; lists and shows tasks. */
 #include "cli/task/task.h"
 
+#include "base/core/renamed.h"
 #include "dataset/store/tasks.h"
 #include "extract/variants/variants.h"
 
@@ -22,14 +23,15 @@ static PmStatus list_one(void *arg, const PmTaskRow *row, PmErr *err)
 		cJSON_AddStringToObject(j, "name", row->name);
 		cJSON_AddStringToObject(j, "kind", row->kind);
 		cJSON_AddStringToObject(j, "hash", row->hash);
-		pm_json_add_i64(j, "members", row->n_variants);
+		pm_json_add_i64(j, "variants", row->n_variants);
+		pm_json_add_old(j, "variants");
 		cJSON_AddStringToObject(j, "split", row->split);
 		cJSON_AddStringToObject(j, "policy", row->policy);
 		cJSON_AddStringToObject(j, "stratum", row->stratum);
 		cJSON_AddStringToObject(j, "gate", row->gate);
 		cJSON_AddItemToArray(list, j);
 	} else {
-		printf("%4lld  %-54s %4lld members  %.12s  %-5s %s\n", (long long)row->id, row->name,
+		printf("%4lld  %-54s %4lld variants  %.12s  %-5s %s\n", (long long)row->id, row->name,
 		       (long long)row->n_variants, row->hash, row->split, row->stratum);
 	}
 	return PM_OK;
@@ -67,7 +69,7 @@ static PmStatus show_one(void *arg, const PmVariantRow *row, PmErr *err)
 		cJSON_AddStringToObject(j, "text", row->text);
 		cJSON_AddItemToArray(s->list, j);
 	} else {
-		printf("%s# member %lld: %s%s%s%s%s\n%s", row->ordinal ? "\n" : "", (long long)row->ordinal,
+		printf("%s# variant %lld: %s%s%s%s%s\n%s", row->ordinal ? "\n" : "", (long long)row->ordinal,
 		       row->label, *row->ref ? "; on the reference: " : "", row->ref,
 		       *row->ref_why ? ", " : "", row->ref_why,
 		       s->whole || row->ordinal == 0 ? row->text : "");
@@ -85,13 +87,6 @@ PmStatus pm_task_verb_show(PmTaskCmd *c, PmErr *err)
 		st = pm_task_variants_each(c->db, id, show_one, &s, err);
 	pm_cli_put_json(s.list); /* as far as it got */
 	return st;
-}
-
-PmStatus pm_task_verb_export(PmTaskCmd *c, PmErr *err)
-{
-	c->export.seed = c->seed;
-	c->export.shapes = c->shapes;
-	return pm_task_export(c->db, c->arg, &c->export, err);
 }
 
 /* ---- the verbs ---- */
@@ -149,7 +144,7 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 			.stride = 16,
 			.seed = 1,
 			.honest = 2,
-			.export = { .max_check = 32 << 20 } };
+			.max_check = 32 << 20 };
 	const char *db = NULL;
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &db, "the database" },
@@ -180,12 +175,12 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		{ "--rebuild", PM_OPT_FLAG, &c.rebuild, "build: remove the tasks of an earlier build first" },
 		{ "--split", PM_OPT_STR, &c.split, "list, pack: eval or train only" },
 		{ "-o", PM_OPT_STR, &c.out, "pack: the folder below which packs are written" },
-		{ "--torch", PM_OPT_STR, &c.export.dir,
+		{ "--torch", PM_OPT_STR, &c.torch_dir,
 		  "export: a folder for PyTorch modules, one folder per graph" },
-		{ "--max-check", PM_OPT_INT, &c.export.max_check,
+		{ "--max-check", PM_OPT_INT, &c.max_check,
 		  "export: store inputs and expected outputs up to N bytes and operations (default "
 		  "33554432)" },
-		{ "--all", PM_OPT_FLAG, &c.whole, "show: the text of every member, not only the first" },
+		{ "--all", PM_OPT_FLAG, &c.whole, "show: the text of every variant, not only the first" },
 		{ 0 },
 	};
 	PmStrList args = { 0 };
@@ -200,7 +195,7 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 			code = pm_cli_usage(cmd, "Say task list, make, build, check, show TASK, gate TASK, "
 						 "export TASK --torch DIR, pack [TASK] -o "
 						 "DIR or unpack DIR, with --db FILE; or task verify DIR.");
-		else if (verbs[verb].run == pm_task_verb_export && !c.export.dir)
+		else if (verbs[verb].run == pm_task_verb_export && !c.torch_dir)
 			code = pm_cli_usage(cmd, "task export needs --torch DIR.");
 		else if (c.shapes < 0 || c.shapes > PM_MAX_SHAPES)
 			code = pm_cli_usage(cmd, "--shapes takes a number up to %d.", PM_MAX_SHAPES);

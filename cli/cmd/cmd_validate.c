@@ -1,55 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_validate.c - passmith validate: may a model serve in a dataset, and if not, why not. */
-#include "app/model/constraints.h"
+#include "app/validate/validate.h"
 #include "base/sys/io.h"
 #include "base/sys/pool.h"
-#include "base/sys/progress.h"
 #include "cli/cmds.h"
 #include "dataset/store/checks.h"
-#include "dataset/store/models.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-typedef struct Result {
-	int read; /* 0: the model could not be read */
-	char why[PM_ERR_MAX];
-	PmConstraints c;
-} Result;
-
-typedef struct Job {
-	const PmStrList *files;
-	PmConstraintOpts opts;
-	PmProgress bar;
-	PmDb *db; /* NULL: nothing is stored */
-	char options[64];
-	char (*sha)[65]; /* by file; "" when it cannot be read */
-	size_t *todo;    /* files that are not stored yet, by number */
-	size_t n_todo;
-	cJSON *list;
-	size_t n, n_unread, n_broken, n_broken_before;
-	size_t count[PM_N_CONSTRAINTS][3]; /* by verdict */
-} Job;
-
-static PmStatus check_one(void *arg, size_t item, void *result, PmErr *err)
-{
-	Job *j = arg;
-	Result *r = result;
-	PmGraph *g = NULL;
-	PmErr bad;
-
-	(void)err;
-	pm_err_init(&bad);
-	if (pm_cli_load(j->files->list.v[j->todo[item]], &g, NULL, &bad)) {
-		memcpy(r->why, bad.text, sizeof r->why);
-		return PM_OK;
-	}
-	r->read = 1;
-	pm_constraints_check(g, &j->opts, &r->c);
-	pm_graph_free(g);
-	return PM_OK;
-}
 
 static void put_text(const char *path, const PmConstraints *c)
 {
@@ -61,80 +19,18 @@ static void put_text(const char *path, const PmConstraints *c)
 		       pm_constraint_verdict(c->of[k].verdict), c->of[k].why);
 }
 
-/* All of one model, or nothing. */
-static PmStatus store(const Job *j, const char *sha, const PmConstraints *c, PmErr *err)
+/* One model that was checked: into the list when there is one, else as text. */
+static void put_one(void *list, const char *path, const PmConstraints *c)
 {
-	PmStatus st = pm_db_begin(j->db, err);
+	cJSON *o;
 
-	if (st)
-		return st;
-	for (int k = 0; k < PM_N_CONSTRAINTS && !st; k++) {
-		PmConstraintRow row = { .sha256 = sha,
-					.name = pm_constraint_name((PmConstraintKind)k),
-					.verdict = pm_constraint_verdict(c->of[k].verdict),
-					.why = c->of[k].why,
-					.options = j->options };
-
-		st = pm_constraint_put(j->db, &row, err);
+	if (!list) {
+		put_text(path, c);
+		return;
 	}
-	if (!st)
-		return pm_db_commit(j->db, err);
-	pm_db_rollback(j->db);
-	return st;
-}
-
-static PmStatus took_one(void *arg, size_t item, PmPoolEnd end, const void *result, PmErr *err)
-{
-	Job *j = arg;
-	const Result *r = result;
-	const char *path = j->files->list.v[j->todo[item]], *sha = j->sha[j->todo[item]];
-	int k;
-
-	pm_progress_step(&j->bar, pm_path_base(path));
-	j->n++;
-	if (end == PM_POOL_DIED || !r->read) {
-		j->n_unread++;
-		if (end == PM_POOL_DIED)
-			pm_cli_complain("%s: checking the model ended the process.", path);
-		else
-			pm_cli_complain("%s", r->why);
-		return PM_OK;
-	}
-	for (k = 0; k < PM_N_CONSTRAINTS; k++)
-		j->count[k][r->c.of[k].verdict]++;
-	j->n_broken += !pm_constraints_hold(&r->c);
-	if (j->list) {
-		cJSON *o = pm_constraints_json(&r->c);
-
-		cJSON_AddStringToObject(o, "model", path);
-		cJSON_AddItemToArray(j->list, o);
-	} else {
-		put_text(path, &r->c);
-	}
-	return j->db && *sha ? store(j, sha, &r->c, err) : PM_OK;
-}
-
-/* Which files are to be checked: with a database those that it has no verdicts of. */
-static PmStatus list_todo(Job *j, PmErr *err)
-{
-	size_t n = j->files->list.n;
-	PmStatus st = PM_OK;
-
-	j->todo = pm_xcalloc(n + 1, sizeof *j->todo);
-	j->sha = pm_xcalloc(n + 1, sizeof *j->sha);
-	for (size_t i = 0; i < n && !st; i++) {
-		int64_t stored = 0, broken = 0;
-		PmErr bad;
-
-		pm_err_init(&bad);
-		if (j->db && pm_model_hash(j->files->list.v[i], j->sha[i], &bad) == PM_OK)
-			st = pm_constraints_stored(j->db, j->sha[i], j->options, &stored, &broken, err);
-		if (stored < PM_N_CONSTRAINTS)
-			j->todo[j->n_todo++] = i;
-		else
-			j->n_broken_before += broken > 0;
-	}
-	return st;
+	o = pm_constraints_json(c);
+	cJSON_AddStringToObject(o, "model", path);
+	cJSON_AddItemToArray(list, o);
 }
 
 /* ---- what is stored ---- */
@@ -142,17 +38,9 @@ static PmStatus list_todo(Job *j, PmErr *err)
 typedef struct Shown {
 	cJSON *list, *model; /* as JSON */
 	char sha[65];
-	size_t n, count[PM_N_CONSTRAINTS][3];
+	size_t n;
+	PmConstraintCounts count;
 } Shown;
-
-static void count_row(Shown *s, const PmConstraintRow *row)
-{
-	for (int k = 0; k < PM_N_CONSTRAINTS; k++)
-		for (int v = 0; v < 3; v++)
-			s->count[k][v] += !strcmp(row->name, pm_constraint_name((PmConstraintKind)k)) &&
-					  !strcmp(row->verdict,
-						  pm_constraint_verdict((PmConstraintVerdict)v));
-}
 
 static PmStatus show_row(void *arg, const PmConstraintRow *row, PmErr *err)
 {
@@ -162,7 +50,7 @@ static PmStatus show_row(void *arg, const PmConstraintRow *row, PmErr *err)
 	(void)err;
 	s->n += (size_t)first;
 	snprintf(s->sha, sizeof s->sha, "%s", row->sha256);
-	count_row(s, row);
+	pm_constraint_count(&s->count, row->name, row->verdict);
 	if (s->list && first) {
 		s->model = cJSON_CreateObject();
 		cJSON_AddItemToArray(s->list, s->model);
@@ -182,12 +70,12 @@ static PmStatus show_row(void *arg, const PmConstraintRow *row, PmErr *err)
 	return PM_OK;
 }
 
-static void put_counts(const size_t (*count)[3])
+static void put_counts(const PmConstraintCounts *c)
 {
 	for (int k = 0; k < PM_N_CONSTRAINTS; k++)
 		printf("  %-28s holds %zu, broken %zu, undecided %zu\n",
-		       pm_constraint_name((PmConstraintKind)k), count[k][PM_HOLDS], count[k][PM_BROKEN],
-		       count[k][PM_UNDECIDED]);
+		       pm_constraint_name((PmConstraintKind)k), c->of[k][PM_HOLDS], c->of[k][PM_BROKEN],
+		       c->of[k][PM_UNDECIDED]);
 }
 
 /* passmith validate --db FILE, without models: what was found before. */
@@ -200,44 +88,36 @@ static int show_stored(PmDb *db, PmErr *err)
 		pm_cli_put_json(s.list);
 	else if (!st) {
 		printf("\n%zu models\n", s.n);
-		put_counts((const size_t(*)[3])s.count);
+		put_counts(&s.count);
 	}
 	return st ? pm_cli_fail(err) : 0;
 }
 
-static void put_sum(const Job *j)
+static void put_sum(const PmValidated *v)
 {
-	size_t before = j->files->list.n - j->n_todo;
-
-	printf("\n%zu models, %zu valid, %zu not, %zu could not be read", j->n,
-	       j->n - j->n_broken - j->n_unread, j->n_broken, j->n_unread);
-	if (before)
-		printf("; %zu done before, %zu of them not valid", before, j->n_broken_before);
+	printf("\n%zu models, %zu valid, %zu not, %zu could not be read", v->n,
+	       v->n - v->n_broken - v->n_unread, v->n_broken, v->n_unread);
+	if (v->n_before)
+		printf("; %zu done before, %zu of them not valid", v->n_before, v->n_broken_before);
 	printf("\n");
-	put_counts(j->count);
+	put_counts(&v->count);
 }
 
-static int check_all(Job *j, int jobs, PmErr *err)
+static int check_all(PmValidateOpts *o, PmErr *err)
 {
-	PmPool pool = {
-		.result_size = sizeof(Result), .work = check_one, .done = took_one, .arg = j, .jobs = jobs
-	};
-	PmStatus st = list_todo(j, err);
+	PmProgress bar = { 0 };
+	const PmWatch watch = pm_cli_watch(&bar);
+	cJSON *list = pm_cli_json ? cJSON_CreateArray() : NULL;
+	PmValidated v;
+	PmStatus st;
 
-	pool.n_items = j->n_todo;
-	j->list = pm_cli_json ? cJSON_CreateArray() : NULL;
-	if (!pm_cli_quiet)
-		pm_progress_start(&j->bar, "validating", (int64_t)j->n_todo);
-	if (!st)
-		st = pm_pool_run(&pool, err);
-	pm_progress_end(&j->bar);
-	if (j->list)
-		pm_cli_put_json(j->list);
-	else if (j->files->list.n > 1)
-		put_sum(j);
-	free(j->todo);
-	free(j->sha);
-	return st ? pm_cli_fail(err) : j->n_unread ? 4 : j->n_broken || j->n_broken_before ? 1 : 0;
+	o->watch = &watch;
+	st = pm_validate(o, put_one, list, &v, err);
+	if (list)
+		pm_cli_put_json(list); /* as far as it got */
+	else if (o->n_files > 1)
+		put_sum(&v);
+	return st ? pm_cli_fail(err) : v.n_unread ? 4 : v.n_broken || v.n_broken_before ? 1 : 0;
 }
 
 int pm_cmd_validate(const PmCmd *cmd, int argc, char **argv)
@@ -248,13 +128,14 @@ int pm_cmd_validate(const PmCmd *cmd, int argc, char **argv)
 		{ "--max-mflop", PM_OPT_INT, &mflop,
 		  "N  run the largest part of a model within N Mflop (20)" },
 		{ "--seeds", PM_OPT_INT, &seeds, "N  inputs to run on (3)" },
-		{ "-j", PM_OPT_INT, &jobs, "N  processes (all processors)" },
+		{ "-j", PM_OPT_INT, &jobs,
+		  "N  processes (all processors, at least 2; 1: no process of its own)" },
 		{ "--db", PM_OPT_STR, &db,
 		  "store what is found, and check only what is not stored; without models: show it" },
 		{ 0 },
 	};
 	PmStrList files = { 0 };
-	Job j = { .files = &files };
+	PmValidateOpts o = { 0 };
 	PmErr err;
 	int code = 0;
 
@@ -263,19 +144,20 @@ int pm_cmd_validate(const PmCmd *cmd, int argc, char **argv)
 		PM_VEC_RELEASE(&files.list);
 		return code;
 	}
-	j.opts.max_flops = mflop > 0 && mflop < 1000000 ? mflop * 1000000 : 0;
-	j.opts.seeds = seeds > 0 && seeds < 1000 ? (int)seeds : 0;
-	snprintf(j.options, sizeof j.options, "max_flops=%lld seeds=%d", (long long)j.opts.max_flops,
-		 j.opts.seeds);
+	o.check.max_flops = mflop > 0 && mflop < 1000000 ? mflop * 1000000 : 0;
+	o.check.seeds = seeds > 0 && seeds < 1000 ? (int)seeds : 0;
+	o.jobs = pm_pool_jobs(jobs);
+	o.files = files.list.v;
+	o.n_files = files.list.n;
 	if (!files.list.n && !db)
 		code = pm_cli_usage(cmd, "No model was given.");
-	else if (db && pm_db_open(db, files.list.n ? 0 : PM_DB_READ_ONLY, &j.db, &err))
+	else if (db && pm_db_open(db, files.list.n ? 0 : PM_DB_READ_ONLY, &o.db, &err))
 		code = pm_cli_fail(&err);
 	else if (!files.list.n)
-		code = show_stored(j.db, &err);
+		code = show_stored(o.db, &err);
 	else
-		code = check_all(&j, jobs > 0 && jobs < 1000 ? (int)jobs : pm_cpu_count(), &err);
-	pm_db_close(j.db);
+		code = check_all(&o, &err);
+	pm_db_close(o.db);
 	PM_VEC_RELEASE(&files.list);
 	return code;
 }

@@ -4,6 +4,7 @@
 
 #include "app/eval/eval_task.h"
 #include "app/eval/record.h"
+#include "base/core/renamed.h"
 #include "base/sys/io.h"
 #include "bench/report/report.h"
 #include "runtime/device/device.h"
@@ -99,16 +100,16 @@ static PmStatus options_of(const Verify *v, const cJSON *part, PmEvalTask *t, Pm
 	t->opts.seed = (uint64_t)pm_json_i64(part, "seed", 0);
 	t->tf32 = v->record.opts.tf32;
 	t->hidden = (int)v->record.opts.hidden;
-	if (!pm_tier_from_name(pm_json_str(part, "lane", "strict"), &t->opts.tier) ||
+	if (!pm_tier_from_name(pm_json_str(part, pm_json_key(part, "precision"), "strict"), &t->opts.tier) ||
 	    (pm_device_kind(t->opts.device) != PM_DEVICE_EMU &&
 	     pm_device_kind(t->opts.device) != PM_DEVICE_CUDA) ||
 	    (t->opts.profile && !pm_profile(t->opts.profile)) || t->hidden < 0 ||
 	    t->hidden > PM_MAX_HIDDEN_SHAPES)
-		return pm_err(
-			err, PM_E_INVALID,
-			"%s names a lane, device, profile or number of hidden shapes that this version does "
-			"not have.",
-			v->path);
+		return pm_err(err, PM_E_INVALID,
+			      "%s names a precision, device, profile or number of hidden shapes that this "
+			      "version does "
+			      "not have.",
+			      v->path);
 	return PM_OK;
 }
 

@@ -52,12 +52,12 @@ static void answer(const PmStr *s)
 static void refuse_object(const PmPassJob *job, const PmStr *problems, int n, PmStr *out)
 {
 	char message[PM_ERR_MAX];
+	int len = (int)problems->len; /* without the end of the last line */
 
 	snprintf(message, sizeof message,
 		 "'%s' may not be loaded, for %d reason%s; build it with `passmith build`, or with the line "
-		 "in "
-		 "docs/reference/building.md. %s",
-		 job->name, n, n == 1 ? "" : "s", problems->s);
+		 "in docs/reference/building.md. %.*s",
+		 job->name, n, n == 1 ? "" : "s", len > 0 ? len - 1 : 0, problems->s);
 	pm__answer_refusal("REJECT_ELF", message, problems->s, out);
 }
 

@@ -5,7 +5,6 @@
 
 #include "base/core/vec.h"
 #include "cli/cmds.h"
-#include "cli/task/task_export.h"
 #include "dataset/store/db.h"
 
 typedef struct PmTaskCmd {
@@ -20,8 +19,9 @@ typedef struct PmTaskCmd {
 	/* build */
 	int64_t n_eval, ratio, stride, seed, honest, jobs;
 	int rebuild;
-	int whole; /* show */
-	PmTaskExport export;
+	int whole;             /* show */
+	const char *torch_dir; /* export */
+	int64_t max_check;
 	int no; /* the answer is no: exit code 1 */
 } PmTaskCmd;
 
@@ -35,6 +35,6 @@ PmStatus pm_task_verb_gate(PmTaskCmd *c, PmErr *err);   /* task_check.c */
 PmStatus pm_task_verb_pack(PmTaskCmd *c, PmErr *err);   /* task_pack.c */
 PmStatus pm_task_verb_unpack(PmTaskCmd *c, PmErr *err); /* task_pack.c */
 PmStatus pm_task_verb_verify(PmTaskCmd *c, PmErr *err); /* task_pack.c */
-PmStatus pm_task_verb_export(PmTaskCmd *c, PmErr *err); /* cmd_task.c */
+PmStatus pm_task_verb_export(PmTaskCmd *c, PmErr *err); /* task_export.c */
 
 #endif

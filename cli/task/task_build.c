@@ -3,6 +3,7 @@
 #include "cli/task/task.h"
 
 #include "app/task/task_build.h"
+#include "base/core/renamed.h"
 
 #include <stdio.h>
 
@@ -17,15 +18,18 @@ static void put_json(const PmTaskBuilt *b)
 	pm_json_add_i64(j, "edges", (int64_t)b->edges);
 	pm_json_add_i64(j, "edges_covered", (int64_t)b->edges_covered);
 	pm_json_add_i64(j, "eval_tasks", b->n[0]);
-	pm_json_add_i64(j, "eval_members", b->members[0]);
+	pm_json_add_i64(j, "eval_variants", b->members[0]);
+	pm_json_add_old(j, "eval_variants");
 	pm_json_add_i64(j, "train_tasks", b->n[1]);
-	pm_json_add_i64(j, "train_members", b->members[1]);
+	pm_json_add_i64(j, "train_variants", b->members[1]);
+	pm_json_add_old(j, "train_variants");
 	pm_json_add_i64(j, "held_out_subgraphs", (int64_t)b->held_out);
 	pm_json_add_i64(j, "decided_before", b->before);
 	pm_json_add_i64(j, "rejected_groups", b->rejected);
 	pm_json_add_i64(j, "leaks", (int64_t)b->leaks);
 	pm_json_add_i64(j, "eval_ref_whole", b->whole[0]);
-	pm_json_add_i64(j, "eval_ref_twin", b->proxy[0]);
+	pm_json_add_i64(j, "eval_ref_proxy", b->proxy[0]);
+	pm_json_add_old(j, "eval_ref_proxy");
 	pm_json_add_i64(j, "train_ref_whole", b->whole[1]);
 	pm_json_add_i64(j, "shapes_dropped_now", b->shapes_dropped);
 	now = cJSON_AddObjectToObject(j, "rejected_now");
@@ -42,7 +46,7 @@ static void put_text(const PmTaskBuilt *b)
 	       "components\n",
 	       (long long)b->n[0], (long long)b->members[0], b->edges_covered, b->edges, b->held_out);
 	printf("train: %lld tasks, %lld variants\n", (long long)b->n[1], (long long)b->members[1]);
-	printf("ref:   of the eval variants %lld ran as they are, %lld as a twin of smaller sizes; of the "
+	printf("ref:   of the eval variants %lld ran as they are, %lld as a proxy of smaller sizes; of the "
 	       "train "
 	       "variants %lld ran; %lld shapes dropped because they do not run\n",
 	       (long long)b->whole[0], (long long)b->proxy[0], (long long)b->whole[1],

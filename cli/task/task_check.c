@@ -2,16 +2,13 @@
 /* task_check.c - passmith task check (leakage) and task gate (one graph or task, judged again). */
 #include "cli/task/task.h"
 
+#include "app/task/task_gate.h"
 #include "app/task/task_one.h"
 #include "base/sys/io.h"
 #include "dataset/select/split.h"
-#include "dataset/store/subgraphs.h"
-#include "dataset/store/tasks.h"
-#include "ir/text/text.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---- check ---- */
 
@@ -56,21 +53,9 @@ PmStatus pm_task_verb_check(PmTaskCmd *c, PmErr *err)
 
 /* ---- gate ---- */
 
-static PmStatus keep_first(void *arg, const PmVariantRow *row, PmErr *err)
-{
-	PmGraph **g = arg;
-
-	return *g ? PM_OK : pm_graph_parse(row->text, strlen(row->text), g, err);
-}
-
 /* A model file, or a task, or a subgraph by its hash. */
 static PmStatus find_graph(PmTaskCmd *c, PmGraph **g, PmErr *err)
 {
-	int64_t id;
-	PmErr none;
-	PmStatus st;
-
-	pm_err_init(&none);
 	if (pm_path_exists(c->arg))
 		return pm_cli_load(c->arg, g, NULL, err);
 	if (!c->db)
@@ -78,45 +63,44 @@ static PmStatus find_graph(PmTaskCmd *c, PmGraph **g, PmErr *err)
 			err, PM_E_NOT_FOUND,
 			"There is no model file %.200s; for a stored task or subgraph give --db FILE too.",
 			c->arg);
-	if (!pm_task_find(c->db, c->arg, &id, &none))
-		return pm_task_variants_each(c->db, id, keep_first, g, err);
-	st = pm_subgraph_find(c->db, c->arg, &id, &none);
-	return st ? pm_err(err, PM_E_NOT_FOUND, "'%.80s' is no model file, and no task or subgraph of %s.",
-			   c->arg, pm_db_path(c->db))
-		  : pm_subgraph_get(c->db, id, g, err);
+	return pm_task_stored_graph(c->db, c->arg, g, err);
+}
+
+static PmStatus put_gated(const PmTaskGated *t, PmErr *err)
+{
+	const PmGateReport *r = &t->report;
+	PmStr text = PM_STR_INIT;
+	PmStatus st = PM_OK;
+	cJSON *j = NULL;
+
+	if (pm_cli_json) {
+		pm_task_gate_json(r, t->label, &text);
+		st = pm_json_parse(text.s, text.len, &j, err);
+		pm_cli_put_json(j);
+		pm_str_release(&text);
+		return st;
+	}
+	printf("judged: %s\n", t->label);
+	for (int k = 0; k < PM_GATE_N_RULES; k++)
+		if (!isnan(r->found[k]))
+			printf("  %-10s %.6g%s\n", pm_gate_rule_name((PmGateRule)k), r->found[k],
+			       !r->ok && (int)r->broken == k ? "  BROKEN" : "");
+	printf("%s%s\n", r->ok ? "ok" : "rejected: ", r->why);
+	return PM_OK;
 }
 
 PmStatus pm_task_verb_gate(PmTaskCmd *c, PmErr *err)
 {
-	PmGateOpts o = { .seed = (uint64_t)c->seed, .n_honest = (int)c->honest, .ask_all = 1 };
-	PmStr text = PM_STR_INIT;
-	PmGraph *g = NULL, *proxy = NULL;
-	PmGateReport r;
-	char label[96];
+	PmGraph *g = NULL;
+	PmTaskGated t;
 	PmStatus st = find_graph(c, &g, err);
 
 	if (!st)
-		st = pm_task_proxy(g, &proxy, label, err);
+		st = pm_task_gate(g, c->seed, (int)c->honest, &t, err);
 	if (!st)
-		st = pm_gate(proxy, &o, &r, err);
-	if (!st && pm_cli_json) {
-		cJSON *j = NULL;
-
-		pm_task_gate_json(&r, label, &text);
-		st = pm_json_parse(text.s, text.len, &j, err);
-		pm_cli_put_json(j);
-	} else if (!st) {
-		printf("judged: %s\n", label);
-		for (int k = 0; k < PM_GATE_N_RULES; k++)
-			if (!isnan(r.found[k]))
-				printf("  %-10s %.6g%s\n", pm_gate_rule_name((PmGateRule)k), r.found[k],
-				       !r.ok && (int)r.broken == k ? "  BROKEN" : "");
-		printf("%s%s\n", r.ok ? "ok" : "rejected: ", r.why);
-	}
+		st = put_gated(&t, err);
 	if (!st)
-		c->no = !r.ok;
+		c->no = !t.report.ok;
 	pm_graph_free(g);
-	pm_graph_free(proxy);
-	pm_str_release(&text);
 	return st;
 }

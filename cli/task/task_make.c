@@ -3,6 +3,7 @@
 #include "cli/task/task.h"
 
 #include "app/task/task_make.h"
+#include "base/core/renamed.h"
 
 #include <stdio.h>
 
@@ -14,7 +15,8 @@ static cJSON *one_json(const PmTaskNew *t)
 	cJSON_AddStringToObject(j, "name", t->name.s);
 	cJSON_AddBoolToObject(j, "new", t->is_new);
 	pm_json_add_i64(j, "shapes", (int64_t)t->variants.n_shapes);
-	pm_json_add_i64(j, "members", (int64_t)t->variants.n_made);
+	pm_json_add_i64(j, "variants", (int64_t)t->variants.n_made);
+	pm_json_add_old(j, "variants");
 	dropped = cJSON_AddObjectToObject(j, "dropped");
 	for (int r = 0; r < PM_VARIANT_N_REASONS; r++)
 		if (t->variants.rejected[r])
@@ -31,7 +33,7 @@ static PmStatus make_one(const PmTaskMakeOpts *o, int64_t subgraph, cJSON *list,
 	if (!st && list)
 		cJSON_AddItemToArray(list, one_json(&t));
 	else if (!st)
-		printf("task %lld %s: %zu members of %zu shapes%s\n", (long long)t.id, t.name.s,
+		printf("task %lld %s: %zu variants of %zu shapes%s\n", (long long)t.id, t.name.s,
 		       t.variants.n_made, t.variants.n_shapes, t.is_new ? "" : " (was there, by this name)");
 	pm_str_release(&t.name);
 	return st;
@@ -49,9 +51,11 @@ PmStatus pm_task_verb_make(PmTaskCmd *c, PmErr *err)
 			     .shapes = c->shapes,
 			     .max_elements = c->max_elements };
 	PmTaskChosen chosen = { 0 };
-	PmStatus st = pm_task_choose(&o, &chosen, err);
+	PmStatus st = c->for_pass ? pm_cli_pass_is_there(c->for_pass, err) : PM_OK;
 	cJSON *list = pm_cli_json ? cJSON_CreateArray() : NULL;
 
+	if (!st)
+		st = pm_task_choose(&o, &chosen, err);
 	o.name = chosen.id.n == 1 ? c->name : NULL; /* several have names of their own */
 	for (size_t i = 0; i < chosen.id.n && !st; i++)
 		st = make_one(&o, chosen.id.v[i], list, err);

@@ -3,6 +3,7 @@
 #include "dataset/pack/pack.h"
 
 #include "base/core/hash.h"
+#include "base/core/renamed.h"
 #include "base/core/vec.h"
 #include "base/sys/io.h"
 #include "dataset/store/db_priv.h"
@@ -69,7 +70,7 @@ static PmStatus read_graph(const char *dir, const cJSON *j, PmGraph **g, PmErr *
 
 	*g = NULL;
 	if (!good_name(file))
-		return bad(dir, err, "a member's file is not named graphs/NAME");
+		return bad(dir, err, "a variant's file is not named graphs/NAME");
 	pm_path_join(dir, file, &path);
 	st = read_own(dir, file, MAX_GRAPH, &bytes, err);
 	if (!st) {
@@ -112,7 +113,7 @@ static PmStatus read_list(const char *dir, const cJSON *list, int is_base, PmPac
 		PmGraph *g = NULL;
 
 		if (!is_base && m.dtype < 0)
-			return bad(dir, err, "a member has no element type");
+			return bad(dir, err, "a variant has no element type");
 		st = read_graph(dir, j, &g, err);
 		m.g = g;
 		if (!st && fn)
@@ -127,16 +128,16 @@ static PmStatus read_list(const char *dir, const cJSON *list, int is_base, PmPac
 
 static PmStatus check_hash(const char *dir, const cJSON *j, PmErr *err)
 {
-	const cJSON *members = cJSON_GetObjectItemCaseSensitive(j, "members"), *m;
+	const cJSON *variants = cJSON_GetObjectItemCaseSensitive(j, pm_json_key(j, "variants")), *m;
 	PM_VEC(const char *) hash = { NULL, 0, 0 };
 	char want[PM_SHA256_HEX];
 	int ok;
 
-	cJSON_ArrayForEach(m, members) PM_VEC_PUSH(&hash, pm_json_str(m, "graph", ""));
+	cJSON_ArrayForEach(m, variants) PM_VEC_PUSH(&hash, pm_json_str(m, "graph", ""));
 	pm__task_hash(pm_json_str(j, "kind", ""), hash.v, hash.n, want);
 	ok = hash.n > 0 && hash.n <= PM_MAX_TASK_MEMBERS && !strcmp(want, pm_json_str(j, "task", ""));
 	PM_VEC_RELEASE(&hash);
-	return ok ? PM_OK : bad(dir, err, "the task's hash is not that of its members");
+	return ok ? PM_OK : bad(dir, err, "the task's hash is not that of its variants");
 }
 
 PmStatus pm_pack_read(const char *dir, PmPackFn fn, void *arg, cJSON **manifest, PmErr *err)
@@ -164,7 +165,8 @@ PmStatus pm_pack_read(const char *dir, PmPackFn fn, void *arg, cJSON **manifest,
 	if (!st)
 		st = read_list(dir, cJSON_GetObjectItemCaseSensitive(j, "bases"), 1, fn, arg, err);
 	if (!st)
-		st = read_list(dir, cJSON_GetObjectItemCaseSensitive(j, "members"), 0, fn, arg, err);
+		st = read_list(dir, cJSON_GetObjectItemCaseSensitive(j, pm_json_key(j, "variants")), 0, fn,
+			       arg, err);
 	pm_str_release(&path);
 	pm_str_release(&text);
 	if (manifest && !st)

@@ -3,6 +3,7 @@
 #include "dataset/pack/pack.h"
 
 #include "base/core/hash.h"
+#include "base/core/renamed.h"
 #include "base/core/vec.h"
 #include "base/sys/io.h"
 #include "dataset/store/db_priv.h"
@@ -128,8 +129,8 @@ static PmStatus add_bases(Pack *p, int64_t task, PmErr *err)
 {
 	cJSON *sources = cJSON_AddArrayToObject(p->j, "sources"), *about;
 	Bases b = { NULL, 0, 0 };
-	PmStatus st = pm__db_each(p->db, "list bases of members", take_base, &b, NULL, err,
-				  "SELECT s.id, s.hash, s.text FROM (SELECT DISTINCT base FROM members "
+	PmStatus st = pm__db_each(p->db, "list bases of variants", take_base, &b, NULL, err,
+				  "SELECT s.id, s.hash, s.text FROM (SELECT DISTINCT base FROM variants "
 				  "WHERE task = ? AND base IS NOT NULL) m JOIN subgraphs s ON s.id = m.base "
 				  "ORDER BY s.hash",
 				  "i", task);
@@ -218,12 +219,13 @@ static PmStatus make(Pack *p, int64_t task, const cJSON *rules, PmErr *err)
 	st = pm_mkdirs(graphs.s, err);
 	if (rules)
 		cJSON_AddItemToObject(p->j, "rules", cJSON_Duplicate(rules, 1));
-	p->variants = cJSON_AddArrayToObject(p->j, "members");
+	p->variants = cJSON_AddArrayToObject(p->j, "variants");
 	p->bases = cJSON_AddArrayToObject(p->j, "bases");
 	if (!st)
 		st = pm_task_variants_each(p->db, task, add_member, p, err);
 	if (!st)
 		st = add_bases(p, task, err);
+	pm_json_add_old(p->j, "variants");
 	if (!st)
 		st = add_readme(p, err);
 	if (!st) {

@@ -66,17 +66,17 @@ static int by_task(const void *x, const void *y)
 static PmStatus load(Check *c, int which, const char *split, PmErr *err)
 {
 	Side *s = c->into = &c->side[which];
-	PmStatus st = pm__db_each(c->db, "list members", take_item, c, NULL, err,
+	PmStatus st = pm__db_each(c->db, "list variants", take_item, c, NULL, err,
 				  "SELECT t.id, s.id, s.op_seq, s.hash, s.structure FROM tasks t "
-				  "JOIN members m ON m.task = t.id JOIN subgraphs s ON s.id = m.subgraph "
+				  "JOIN variants m ON m.task = t.id JOIN subgraphs s ON s.id = m.subgraph "
 				  "WHERE t.split = ?",
 				  "s", split);
 	size_t n = 0;
 
 	if (!st)
-		st = pm__db_each(c->db, "list bases of members", take_item, c, NULL, err,
+		st = pm__db_each(c->db, "list bases of variants", take_item, c, NULL, err,
 				 "SELECT t.id, s.id, s.op_seq, s.hash, s.structure FROM tasks t "
-				 "JOIN members m ON m.task = t.id JOIN subgraphs s ON s.id = m.base "
+				 "JOIN variants m ON m.task = t.id JOIN subgraphs s ON s.id = m.base "
 				 "WHERE t.split = ?",
 				 "s", split);
 	if (s->item.n)

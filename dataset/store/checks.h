@@ -28,8 +28,8 @@ PmStatus pm_constraints_stored(PmDb *db, const char *sha256, const char *options
 typedef PmStatus (*PmConstraintFn)(void *arg, const PmConstraintRow *row, PmErr *err);
 PmStatus pm_constraints_each(PmDb *db, PmConstraintFn fn, void *arg, PmErr *err);
 
-/* How the reference ran a stored graph: `how` is "whole", "twin" (scaled down, `why` says to what) or
- * "failed"
+/* How the reference ran a stored graph: `how` is "whole", "twin" (a scaled-down proxy, `why` says of which
+ * sizes) or "failed"
  * (`why` is the reason). Storing it again changes nothing. */
 PmStatus pm_ref_run_put(PmDb *db, int64_t subgraph, const char *how, const char *why, PmErr *err);
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* db.c - opening the dataset's database, statements, batches and errors. */
+/* db.c - the dataset's database: statements, batches, errors, closing. */
 #include "dataset/store/db.h"
 
-#include "base/core/arena.h"
-#include "base/core/str.h"
-#include "base/sys/io.h"
 #include "dataset/store/db_priv.h"
 
 #include <math.h>
@@ -206,14 +203,14 @@ PmStatus pm__db_i64(PmDb *db, const char *what, int64_t *out, PmErr *err, const 
 
 /* ---- batches ---- */
 
-static int exec(PmDb *db, const char *sql)
+int pm__db_exec(PmDb *db, const char *sql)
 {
 	return sqlite3_exec(db->sq, sql, NULL, NULL, NULL);
 }
 
 PmStatus pm_db_begin(PmDb *db, PmErr *err)
 {
-	int rc = db->depth ? SQLITE_OK : exec(db, "BEGIN IMMEDIATE");
+	int rc = db->depth ? SQLITE_OK : pm__db_exec(db, "BEGIN IMMEDIATE");
 
 	if (rc != SQLITE_OK)
 		return pm__db_fail(db, rc, "begin to write", err);
@@ -233,18 +230,18 @@ PmStatus pm_db_commit(PmDb *db, PmErr *err)
 			      db->path);
 	if (--db->depth)
 		return PM_OK;
-	rc = exec(db, "COMMIT");
+	rc = pm__db_exec(db, "COMMIT");
 	if (rc == SQLITE_OK)
 		return PM_OK;
 	st = pm__db_fail(db, rc, "write", err);
-	exec(db, "ROLLBACK");
+	pm__db_exec(db, "ROLLBACK");
 	return st;
 }
 
 void pm_db_rollback(PmDb *db)
 {
 	if (db->depth)
-		exec(db, "ROLLBACK");
+		pm__db_exec(db, "ROLLBACK");
 	db->depth = 0;
 }
 
@@ -254,7 +251,7 @@ PmStatus pm__db_enter(PmDb *db, PmErr *err)
 
 	if (!db->depth)
 		return pm_db_begin(db, err);
-	rc = exec(db, "SAVEPOINT pm_call");
+	rc = pm__db_exec(db, "SAVEPOINT pm_call");
 	if (rc != SQLITE_OK)
 		return pm__db_fail(db, rc, "begin to write", err);
 	db->depth++;
@@ -268,10 +265,10 @@ PmStatus pm__db_leave(PmDb *db, PmStatus st, PmErr *err)
 			return pm_db_commit(db, err);
 		pm_db_rollback(db);
 	} else if (db->depth) {
-		int rc = st ? exec(db, "ROLLBACK TO pm_call") : SQLITE_OK;
+		int rc = st ? pm__db_exec(db, "ROLLBACK TO pm_call") : SQLITE_OK;
 
 		if (rc == SQLITE_OK)
-			rc = exec(db, "RELEASE pm_call");
+			rc = pm__db_exec(db, "RELEASE pm_call");
 		db->depth--;
 		if (rc != SQLITE_OK) { /* what of the batch is stored is not known: none of it shall be */
 			PmStatus bad = pm__db_fail(db, rc, "end a step of a batch", st ? NULL : err);
@@ -283,102 +280,7 @@ PmStatus pm__db_leave(PmDb *db, PmStatus st, PmErr *err)
 	return st;
 }
 
-/* ---- opening ---- */
-
-/* Turning WAL on needs a moment without readers, and SQLite's own waiting does not cover it. */
-static int set_wal(PmDb *db)
-{
-	int tries, rc = SQLITE_BUSY;
-
-	for (tries = 0; tries < PM_DB_WAIT_SECONDS * 100 && (rc & 0xff) == SQLITE_BUSY; tries++) {
-		if (tries)
-			sqlite3_sleep(10);
-		rc = exec(db, "PRAGMA journal_mode = WAL");
-	}
-	return rc;
-}
-
-static PmStatus set_up(PmDb *db, PmErr *err)
-{
-	int rc;
-
-	sqlite3_extended_result_codes(db->sq, 1);
-	sqlite3_busy_timeout(db->sq, PM_DB_WAIT_SECONDS * 1000);
-	rc = exec(db, "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL");
-	if (rc == SQLITE_OK && !db->read_only)
-		rc = set_wal(db);
-	if (rc != SQLITE_OK)
-		return pm__db_fail(db, rc, "open it", err);
-	return pm__db_migrate(db, err);
-}
-
-/* A misspelt path is not to become folders. */
-static PmStatus want_folder(const char *path, PmErr *err)
-{
-	PmStr dir = PM_STR_INIT;
-	PmStatus st = PM_OK;
-
-	pm_path_dir(path, &dir);
-	if (!pm_path_exists(dir.s))
-		st = pm_err(err, PM_E_NOT_FOUND, "The folder of database '%s' does not exist; make it first.",
-			    path);
-	pm_str_release(&dir);
-	return st;
-}
-
-/* Where the folder may not be written either, SQLite cannot keep its own files beside the database, and reads
- * it only when told that nobody writes. Nobody does while there is no log. */
-static int open_to_read(const char *path, sqlite3 **out)
-{
-	PmStr dir = PM_STR_INIT, name = PM_STR_INIT;
-	int rc;
-
-	pm_path_dir(path, &dir);
-	pm_str_addf(&name, "%s-wal", path);
-	if (access(dir.s, W_OK) == 0 || pm_path_exists(name.s)) {
-		rc = sqlite3_open_v2(path, out, SQLITE_OPEN_READONLY, NULL);
-	} else {
-		pm_str_clear(&name);
-		pm_str_add(&name, "file:");
-		for (const unsigned char *p = (const unsigned char *)path; *p; p++)
-			pm_str_addf(&name, strchr("%?#", *p) ? "%%%02X" : "%c", *p);
-		pm_str_add(&name, "?immutable=1");
-		rc = sqlite3_open_v2(name.s, out, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
-	}
-	pm_str_release(&dir);
-	pm_str_release(&name);
-	return rc;
-}
-
-PmStatus pm_db_open(const char *path, unsigned flags, PmDb **out, PmErr *err)
-{
-	int ro = (flags & PM_DB_READ_ONLY) != 0, must = ro || (flags & PM_DB_MUST_EXIST) != 0, rc;
-	PmStatus st;
-	PmDb *db;
-
-	*out = NULL;
-	if (must && !pm_path_exists(path))
-		return pm_err(err, PM_E_NOT_FOUND,
-			      "Database '%s' does not exist; make it with 'passmith extract'.", path);
-	if (!must && (st = want_folder(path, err)) != PM_OK)
-		return st;
-	ro = ro || (must && access(path, W_OK) != 0);
-	db = pm_xcalloc(1, sizeof *db);
-	db->path = pm_xstrdup(path);
-	db->read_only = ro;
-	if (ro)
-		rc = open_to_read(path, &db->sq);
-	else
-		rc = sqlite3_open_v2(path, &db->sq, SQLITE_OPEN_READWRITE | (must ? 0 : SQLITE_OPEN_CREATE),
-				     NULL);
-	st = rc == SQLITE_OK ? set_up(db, err) : pm__db_fail(db, rc, "open it", err);
-	if (st) {
-		pm_db_close(db);
-		return st;
-	}
-	*out = db;
-	return PM_OK;
-}
+/* ---- closing ---- */
 
 void pm_db_close(PmDb *db)
 {

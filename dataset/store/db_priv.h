@@ -26,6 +26,8 @@ struct PmDb {
 
 /* "database 'x.db': cannot <what>: <reason>; <what to do>." from SQLite's result code. */
 PmStatus pm__db_fail(PmDb *db, int rc, const char *what, PmErr *err);
+/* Runs statements that give no rows; SQLite's result. */
+int pm__db_exec(PmDb *db, const char *sql);
 
 /* Arguments of a statement as one letter each: s text (const char *, NULL is SQL's NULL), i int64_t,
  * f double (NaN is NULL). `sql` is a string literal. `what` completes "cannot ...". */

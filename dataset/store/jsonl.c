@@ -3,6 +3,7 @@
 #include "dataset/store/jsonl.h"
 
 #include "base/core/json.h"
+#include "base/core/renamed.h"
 #include "dataset/store/db_priv.h"
 
 #include <errno.h>
@@ -114,7 +115,7 @@ static PmStatus put_occurrence(void *arg, sqlite3_stmt *row, PmErr *err)
 	return put(arg, j, err);
 }
 
-static PmStatus add_member(void *arg, sqlite3_stmt *row, PmErr *err)
+static PmStatus add_variant(void *arg, sqlite3_stmt *row, PmErr *err)
 {
 	cJSON *j = cJSON_CreateObject();
 
@@ -138,9 +139,9 @@ static PmStatus put_task(void *arg, sqlite3_stmt *row, PmErr *err)
 
 	for (int k = 0; k < 8; k++)
 		add_text(j, keys[k], row, k + 1);
-	st = pm__db_each(o->db, "export its tasks", add_member, cJSON_AddArrayToObject(j, "members"), NULL,
+	st = pm__db_each(o->db, "export its tasks", add_variant, cJSON_AddArrayToObject(j, "variants"), NULL,
 			 err,
-			 "SELECT s.hash, m.label, m.shape, m.dtype, b.hash FROM members m "
+			 "SELECT s.hash, m.label, m.shape, m.dtype, b.hash FROM variants m "
 			 "JOIN subgraphs s ON s.id = m.subgraph LEFT JOIN subgraphs b ON b.id = m.base "
 			 "WHERE m.task = ? ORDER BY m.ordinal",
 			 "i", sqlite3_column_int64(row, 0));
@@ -148,6 +149,7 @@ static PmStatus put_task(void *arg, sqlite3_stmt *row, PmErr *err)
 		cJSON_Delete(j);
 		return st;
 	}
+	pm_json_add_old(j, "variants");
 	return put(o, j, err);
 }
 
@@ -192,54 +194,44 @@ static PmStatus put_result(void *arg, sqlite3_stmt *row, PmErr *err)
 }
 
 /* Whole tables, so there is nothing for an index to find; the orders are those of unique keys. */
+static const struct {
+	const char *what;
+	PmDbRowFn put;
+	const char *sql;
+} tables[] = {
+	{ "export its models", put_model,
+	  "SELECT sha256, path, name, opset, n_nodes, n_opaque, status = 'done', error "
+	  "FROM models ORDER BY sha256" },
+	{ "export its constraints", put_constraint,
+	  "SELECT sha256, name, verdict, why, options FROM constraints ORDER BY sha256, name" },
+	{ "export its subgraphs", put_subgraph,
+	  "SELECT s.id, s.hash, s.text, r.how, r.why FROM subgraphs s "
+	  "LEFT JOIN ref_runs r ON r.subgraph = s.id ORDER BY s.hash" },
+	{ "export its occurrences", put_occurrence,
+	  "SELECT m.sha256, s.hash, o.nodes FROM occurrences o "
+	  "JOIN models m ON m.id = o.model JOIN subgraphs s ON s.id = o.subgraph "
+	  "ORDER BY m.sha256, s.hash, o.nodes" },
+	{ "export its tasks", put_task,
+	  "SELECT id, hash, name, kind, split, policy, stratum, gate, gate_json FROM tasks ORDER BY hash" },
+	{ "export its rejected graphs", put_rejected,
+	  "SELECT r.key, s.hash, r.rule, r.why FROM rejected r "
+	  "JOIN subgraphs s ON s.id = r.subgraph ORDER BY r.key" },
+	{ "export its runs", put_run,
+	  "SELECT r.key, t.hash, r.pass_path, r.pass_sha256, r.device, r.seed, r.version, "
+	  "r.options, r.machine, r.hidden, r.hidden_json, r.started, r.finished FROM runs r "
+	  "LEFT JOIN tasks t ON t.id = r.task ORDER BY r.key" },
+	{ "export its results", put_result,
+	  "SELECT r.key, t.hash, x.ordinal, x.verdict, x.stage, x.speedup, x.json "
+	  "FROM results x JOIN runs r ON r.id = x.run JOIN tasks t ON t.id = x.task "
+	  "ORDER BY r.key, t.hash, x.ordinal" },
+};
+
 static PmStatus put_all(Out *o, PmErr *err)
 {
-	PmStatus st = pm__db_each(
-		o->db, "export its models", put_model, o, NULL, err,
-		"SELECT sha256, path, name, opset, n_nodes, n_opaque, status = 'done', error "
-		"FROM models ORDER BY sha256",
-		"");
+	PmStatus st = PM_OK;
 
-	if (!st)
-		st = pm__db_each(o->db, "export its constraints", put_constraint, o, NULL, err,
-				 "SELECT sha256, name, verdict, why, options FROM constraints "
-				 "ORDER BY sha256, name",
-				 "");
-	if (!st)
-		st = pm__db_each(o->db, "export its subgraphs", put_subgraph, o, NULL, err,
-				 "SELECT s.id, s.hash, s.text, r.how, r.why FROM subgraphs s "
-				 "LEFT JOIN ref_runs r ON r.subgraph = s.id ORDER BY s.hash",
-				 "");
-	if (!st)
-		st = pm__db_each(o->db, "export its occurrences", put_occurrence, o, NULL, err,
-				 "SELECT m.sha256, s.hash, o.nodes FROM occurrences o "
-				 "JOIN models m ON m.id = o.model JOIN subgraphs s ON s.id = o.subgraph "
-				 "ORDER BY m.sha256, s.hash, o.nodes",
-				 "");
-	if (!st)
-		st = pm__db_each(o->db, "export its tasks", put_task, o, NULL, err,
-				 "SELECT id, hash, name, kind, split, policy, stratum, gate, gate_json "
-				 "FROM tasks ORDER BY hash",
-				 "");
-	if (!st)
-		st = pm__db_each(o->db, "export its rejected graphs", put_rejected, o, NULL, err,
-				 "SELECT r.key, s.hash, r.rule, r.why FROM rejected r "
-				 "JOIN subgraphs s ON s.id = r.subgraph ORDER BY r.key",
-				 "");
-	if (!st)
-		st = pm__db_each(
-			o->db, "export its runs", put_run, o, NULL, err,
-			"SELECT r.key, t.hash, r.pass_path, r.pass_sha256, r.device, r.seed, r.version, "
-			"r.options, r.machine, r.hidden, r.hidden_json, r.started, r.finished FROM runs r "
-			"LEFT JOIN tasks t ON t.id = r.task "
-			"ORDER BY r.key",
-			"");
-	if (!st)
-		st = pm__db_each(o->db, "export its results", put_result, o, NULL, err,
-				 "SELECT r.key, t.hash, x.ordinal, x.verdict, x.stage, x.speedup, x.json "
-				 "FROM results x JOIN runs r ON r.id = x.run JOIN tasks t ON t.id = x.task "
-				 "ORDER BY r.key, t.hash, x.ordinal",
-				 "");
+	for (size_t i = 0; i < sizeof tables / sizeof *tables && !st; i++)
+		st = pm__db_each(o->db, tables[i].what, tables[i].put, o, NULL, err, tables[i].sql, "");
 	return st;
 }
 

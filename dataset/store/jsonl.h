@@ -9,7 +9,7 @@
  *   {"row":"constraint","model":SHA256,"name":...,"verdict":...,"why":...,"options":...}
  *   {"row":"subgraph","hash":...,"kinds":[...],"text":...,"ref":...,"ref_why":...}
  *   {"row":"occurrence","model":SHA256,"subgraph":HASH,"nodes":"3,7"}
- *   {"row":"task","hash":...,"name":...,"kind":...,"split":...,...,"members":[{"subgraph":HASH,...}]}
+ *   {"row":"task","hash":...,"name":...,"kind":...,"split":...,...,"variants":[{"subgraph":HASH,...}]}
  *   {"row":"rejected","key":...,"subgraph":HASH,"rule":...,"why":...}
  *   {"row":"run","key":...,"task":HASH,...}
  *   {"row":"result","run":KEY,"task":HASH,"ordinal":...,...}

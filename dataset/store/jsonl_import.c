@@ -3,6 +3,7 @@
 #include "dataset/store/jsonl.h"
 
 #include "base/core/json.h"
+#include "base/core/renamed.h"
 #include "base/core/vec.h"
 #include "dataset/store/checks.h"
 #include "dataset/store/db_priv.h"
@@ -139,27 +140,27 @@ static PmStatus take_occurrence(In *in, const cJSON *j, PmErr *err)
 	return st;
 }
 
-static PmStatus take_members(In *in, const cJSON *members, int64_t task, PmErr *err)
+static PmStatus take_variants(In *in, const cJSON *variants, int64_t task, PmErr *err)
 {
 	const cJSON *m;
 	PmStatus st = PM_OK;
 	int64_t k = 0;
 
-	cJSON_ArrayForEach(m, members)
+	cJSON_ArrayForEach(m, variants)
 	{
 		const char *base = pm_json_str(m, "base", "");
 		int64_t sub = 0, base_id = 0;
 
-		st = find(in, FIND_SUBGRAPH, pm_json_str(m, "subgraph", ""), "a member's graph is missing",
+		st = find(in, FIND_SUBGRAPH, pm_json_str(m, "subgraph", ""), "a variant's graph is missing",
 			  &sub, err);
 		if (!st && *base)
-			st = find(in, FIND_SUBGRAPH, base, "a member's base is missing", &base_id, err);
+			st = find(in, FIND_SUBGRAPH, base, "a variant's base is missing", &base_id, err);
 		if (!st && pm_dtype_from_name(pm_json_str(m, "dtype", "")) < 0)
-			st = bad(in, err, "a member has no element type");
+			st = bad(in, err, "a variant has no element type");
 		if (!st)
 			st = pm__db_run(
-				in->db, "store a member of a task", NULL, err,
-				"INSERT INTO members (task, ordinal, subgraph, label, shape, dtype, base) "
+				in->db, "store a variant of a task", NULL, err,
+				"INSERT INTO variants (task, ordinal, subgraph, label, shape, dtype, base) "
 				"VALUES (?, ?, ?, ?, ?, ?, nullif(?, 0)) ON CONFLICT DO NOTHING",
 				"iiisisi", task, k, sub, pm_json_str(m, "label", ""),
 				pm_json_i64(m, "shape", 0), pm_json_str(m, "dtype", ""), base_id);
@@ -172,17 +173,17 @@ static PmStatus take_members(In *in, const cJSON *members, int64_t task, PmErr *
 
 static PmStatus take_task(In *in, const cJSON *j, PmErr *err)
 {
-	const cJSON *members = cJSON_GetObjectItemCaseSensitive(j, "members"), *m;
+	const cJSON *variants = cJSON_GetObjectItemCaseSensitive(j, pm_json_key(j, "variants")), *m;
 	const char *hash = pm_json_str(j, "hash", ""), *kind = pm_json_str(j, "kind", "");
 	PM_VEC(const char *) hashes = { NULL, 0, 0 };
 	char want[PM_SHA256_HEX];
 	int64_t id = 0;
 	PmStatus st = PM_OK;
 
-	cJSON_ArrayForEach(m, members) PM_VEC_PUSH(&hashes, pm_json_str(m, "subgraph", ""));
+	cJSON_ArrayForEach(m, variants) PM_VEC_PUSH(&hashes, pm_json_str(m, "subgraph", ""));
 	pm__task_hash(kind, hashes.v, hashes.n, want);
 	if (!hashes.n || strcmp(want, hash))
-		st = bad(in, err, "the task's hash is not that of its members");
+		st = bad(in, err, "the task's hash is not that of its variants");
 	PM_VEC_RELEASE(&hashes);
 	if (!st)
 		st = pm__db_run(
@@ -194,7 +195,7 @@ static PmStatus take_task(In *in, const cJSON *j, PmErr *err)
 			pm_json_str(j, "gate", ""), pm_json_str(j, "gate_json", ""));
 	if (!st)
 		st = find(in, FIND_TASK, hash, "the task is missing", &id, err);
-	return st ? st : take_members(in, members, id, err);
+	return st ? st : take_variants(in, variants, id, err);
 }
 
 static PmStatus take_rejected(In *in, const cJSON *j, PmErr *err)

@@ -110,8 +110,8 @@ PmStatus pm__db_migrate(PmDb *db, PmErr *err)
 	if (db->read_only)
 		return pm_err(
 			err, PM_E_UNSUPPORTED,
-			"Database '%s' has tables of version %lld and is opened for reading only; open it "
-			"once for writing to bring them to version %d.",
+			"Database '%s' has tables of version %lld and is opened for reading only; bring them "
+			"to version %d once, by passmith db vacuum --db FILE.",
 			db->path, (long long)version, to);
 	st = pm__db_enter(db, err);
 	if (st)

@@ -79,7 +79,7 @@ PmStatus pm_db_stats(PmDb *db, PmDbStats *out, PmErr *err)
 		{ "SELECT count(*) FROM tasks", &out->tasks },
 		{ "SELECT count(*) FROM tasks WHERE split = 'eval'", &out->tasks_eval },
 		{ "SELECT count(*) FROM tasks WHERE split = 'train'", &out->tasks_train },
-		{ "SELECT count(*) FROM members", &out->members },
+		{ "SELECT count(*) FROM variants", &out->members },
 		{ "SELECT count(*) FROM rejected", &out->rejected },
 		{ "SELECT count(*) FROM runs", &out->runs },
 		{ "SELECT count(*) FROM results", &out->results },

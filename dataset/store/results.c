@@ -215,7 +215,7 @@ PmStatus pm_scores_each(PmDb *db, const char *verdict, PmScoreFn fn, void *arg, 
 	return pm__db_each(db, "list results", one_score, &w, NULL, err,
 			   "SELECT s.structure, r.pass_path, x.json, m.subgraph, x.speedup FROM runs r "
 			   "JOIN results x ON x.run = r.id AND x.verdict = ? AND r.hidden IN ('', 'OK') "
-			   "JOIN members m ON m.task = x.task AND m.ordinal = x.ordinal "
+			   "JOIN variants m ON m.task = x.task AND m.ordinal = x.ordinal "
 			   "JOIN subgraphs s ON s.id = m.subgraph ORDER BY r.id, x.task, x.ordinal",
 			   "s", verdict);
 }

@@ -194,3 +194,10 @@ ALTER TABLE runs ADD COLUMN machine TEXT NOT NULL DEFAULT '';
 -- right; and all of it as JSON.
 ALTER TABLE runs ADD COLUMN hidden TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN hidden_json TEXT NOT NULL DEFAULT '';
+
+-- migration 5
+
+-- "Member" was another word for a variant of a task. The view answers questions that were written before.
+ALTER TABLE members RENAME TO variants;
+CREATE VIEW members AS
+	SELECT task, ordinal, subgraph, label, shape, dtype, base FROM variants;

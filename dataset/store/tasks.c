@@ -108,7 +108,7 @@ PmStatus pm_task_add(void *builder, const PmGraph *g, const char *label, int sha
 	}
 	if (b->variants.n == PM_MAX_TASK_MEMBERS)
 		return pm_err(err, PM_E_LIMIT,
-			      "Task '%s' would have more than PM_MAX_TASK_MEMBERS (%d) members; make fewer "
+			      "Task '%s' would have more than PM_MAX_TASK_MEMBERS (%d) variants; make fewer "
 			      "variants.",
 			      b->name, PM_MAX_TASK_MEMBERS);
 	st = pm_graph_clone(g, &m.g, err);
@@ -167,8 +167,8 @@ static PmStatus store_members(const PmTaskBuilder *b, PmDb *db, int64_t task, Pm
 		st = pm_subgraph_put(db, m->g, &m->key, "variant", &sub, NULL, err);
 		if (st == PM_OK)
 			st = pm__db_run(
-				db, "store a member of a task", NULL, err,
-				"INSERT INTO members (task, ordinal, subgraph, label, shape, dtype, base) "
+				db, "store a variant of a task", NULL, err,
+				"INSERT INTO variants (task, ordinal, subgraph, label, shape, dtype, base) "
 				"VALUES (?, ?, ?, ?, ?, ?, nullif(?, 0))",
 				"iiisisi", task, (int64_t)i, sub, m->label, (int64_t)m->shape,
 				pm_dtype_name(m->dtype), m->base);
@@ -217,7 +217,7 @@ PmStatus pm_task_end(PmTaskBuilder *b, PmDb *db, int64_t *id, int *is_new, PmErr
 
 	if (b->variants.n == 0)
 		st = pm_err(err, PM_E_INVALID,
-			    "Task '%s' for database '%s' has no members; add at least one graph.", b->name,
+			    "Task '%s' for database '%s' has no variants; add at least one graph.", b->name,
 			    db->path);
 	else
 		st = store(b, db, id, &fresh, err);
@@ -248,7 +248,7 @@ static PmStatus one_task(void *arg, sqlite3_stmt *row, PmErr *err)
 
 #define TASK_COLUMNS                                                                                         \
 	"SELECT t.id, t.hash, t.name, t.kind, "                                                              \
-	"(SELECT count(*) FROM members m WHERE m.task = t.id), t.split, t.policy, t.stratum, t.gate, "       \
+	"(SELECT count(*) FROM variants m WHERE m.task = t.id), t.split, t.policy, t.stratum, t.gate, "      \
 	"t.gate_json FROM tasks t "
 
 PmStatus pm_tasks_each(PmDb *db, PmTaskFn fn, void *arg, PmErr *err)
@@ -368,9 +368,9 @@ PmStatus pm_task_variants_each(PmDb *db, int64_t task, PmVariantRowFn fn, void *
 	Walk w = { NULL, fn, arg };
 
 	return pm__db_each(
-		db, "list a task's members", one_member, &w, NULL, err,
+		db, "list a task's variants", one_member, &w, NULL, err,
 		"SELECT m.task, m.ordinal, m.subgraph, s.hash, m.label, s.text, m.shape, m.dtype, b.hash, "
-		"r.how, r.why FROM members m JOIN subgraphs s ON s.id = m.subgraph "
+		"r.how, r.why FROM variants m JOIN subgraphs s ON s.id = m.subgraph "
 		"LEFT JOIN ref_runs r ON r.subgraph = m.subgraph "
 		"LEFT JOIN subgraphs b ON b.id = m.base WHERE m.task = ? "
 		"ORDER BY m.ordinal",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* retype.c - a graph in another floating point type. */
-#include "base/core/half.h"
 #include "extract/variants/variants_priv.h"
+#include "ir/core/element.h"
 #include "ir/onnx/onnx.h"
 
 #include <math.h>
@@ -82,19 +82,6 @@ static double into_range(double x, int to)
 	return x;
 }
 
-static void store(unsigned char *to, int dtype, double x)
-{
-	float f = (float)x;
-	uint16_t h = dtype == PM_F16 ? pm_f16_from_f64(x) : pm_bf16_from_f64(x);
-
-	if (dtype == PM_F64)
-		memcpy(to, &x, sizeof x);
-	else if (dtype == PM_F32)
-		memcpy(to, &f, sizeof f);
-	else
-		memcpy(to, &h, sizeof h);
-}
-
 static PmStatus retype_const(PmGraph *g, PmValue v, int to)
 {
 	PmType t = *pm_value_type(g, v);
@@ -115,7 +102,7 @@ static PmStatus retype_const(PmGraph *g, PmValue v, int to)
 	}
 	bytes = pm_xcalloc(n + 1, size);
 	for (i = 0; i < n; i++)
-		store(bytes + i * size, to, into_range(x[i], to));
+		pm_float_store(to, bytes + i * size, into_range(x[i], to));
 	free(x);
 	t.dtype = to;
 	st = pm_graph_add_const(g, NULL, &t, pm_blob_take(bytes, n * size), &made, NULL);

@@ -320,7 +320,7 @@ static inline int pm_is_output(PmVal v)
 static inline uint32_t pm_dtype_bytes(int32_t dtype)
 {
 	switch (dtype) {
-#define XX(name, number, text, bytes, cls)                                                                   \
+#define XX(name, number, text, bytes, ...)                                                                   \
 	case number:                                                                                         \
 		return bytes;
 #include "passmith/dtypes.def"

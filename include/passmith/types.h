@@ -17,7 +17,7 @@ enum {
 };
 
 typedef enum PmDType {
-#define XX(name, number, text, bytes, cls) PM_##name = number,
+#define XX(name, number, ...) PM_##name = number,
 #include "passmith/dtypes.def"
 #undef XX
 	PM_N_DTYPES

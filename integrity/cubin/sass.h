@@ -3,7 +3,7 @@
  *
  * Volta's encoding and its descendants': 16 bytes each, bits counted from the lowest of the first byte. What
  * is known of it was found by compiling, changing bits and disassembling, on sm_80 and sm_90
- * (tools/sass_list.py --oracle).
+ * (tools/judge/sass_list.py --oracle).
  *
  *   constant bank     banks hold at most: 0 what sass.def lists and the parameters; 2, 3 and 4 the module's
  * own sections. An index in a register is taken in banks 2 and 3, from an offset inside of them; a number

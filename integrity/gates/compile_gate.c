@@ -99,8 +99,8 @@ static void refuse(const Unit *u, PmVerdict v, const char *what, const PmStr *pr
 
 	pm_str_addf(&text, "The %s of rule '%s' is refused: %s", what, u->s.label, problems->s);
 	for (size_t i = 0; i < text.len; i++)
-		if (text.s[i] == '\n')
-			text.s[i] = ' ';
+		if (text.s[i] == '\n') /* between sentences, and behind the last */
+			text.s[i] = i + 1 < text.len ? ' ' : 0;
 	say(out, v, text.s);
 	pm_str_release(&text);
 }

@@ -184,11 +184,24 @@ static void skip_statement(Body *b)
 		next(b);
 }
 
+/* `.reg.b16 h;` is `.reg .b16 h;`: cuda_fp16.h writes both. What stands behind .reg is read again. */
+static void part_from_type(Body *b)
+{
+	static const char reg[] = ".reg";
+	size_t n = sizeof reg - 1;
+
+	if (b->t.n > n && b->t.p[n] == '.' && pm__ptx_begins(b->t, reg)) {
+		b->t.n = n;
+		b->l->at = b->t.p + n;
+	}
+}
+
 /* A directive inside a function. */
 static void directive(Body *b)
 {
 	char name[PM__PTX_SHOWN + 1];
 
+	part_from_type(b);
 	if (pm__ptx_is(b->t, ".reg")) {
 		read_registers(b);
 	} else if (pm__ptx_is(b->t, ".local")) {

@@ -146,7 +146,12 @@ static int named(Gate *g, PmPtxFunction *f, int is_extern)
 		pm__ptx_problem(&g->r, "A function has no name.");
 		return 0;
 	}
-	if (is_extern)
+	if (is_extern && pm__ptx_is(g->t, "vprintf"))
+		pm__ptx_problem(
+			&g->r,
+			"It calls printf (vprintf, which is not in the module): leave it out, or see what "
+			"it prints by passmith eval --debug-print.");
+	else if (is_extern)
 		pm__ptx_problem(
 			&g->r,
 			"It declares %s, which is not in the module (printf, malloc, assert and launches "

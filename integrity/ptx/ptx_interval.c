@@ -2,7 +2,7 @@
 /* ptx_interval.c - arithmetic on intervals of integers as PTX computes with them. */
 #include "integrity/ptx/ptx_interval.h"
 
-#include "integrity/ptx/ptx_ops.h"
+#include "integrity/ptx/ptx_body.h"
 
 #include <string.h>
 

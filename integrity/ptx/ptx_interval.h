@@ -4,7 +4,15 @@
 #define INTEGRITY_PTX_INTERVAL_H
 
 #include "integrity/ptx/ptx_lex.h"
-#include "integrity/ptx/ptx_range.h"
+
+#include <stdint.h>
+
+/* A number between lo and hi, or, with `object` >= 0, that many bytes behind the beginning of a variable. */
+typedef struct PmPtxRange {
+	int known;
+	int32_t object;
+	int64_t lo, hi;
+} PmPtxRange;
 
 /* Intervals hold a register's bits read as a signed number of its width. */
 

@@ -9,13 +9,7 @@
 #define INTEGRITY_PTX_RANGE_H
 
 #include "integrity/ptx/ptx_body.h"
-
-/* A number between lo and hi, or, with `object` >= 0, that many bytes behind the beginning of a variable. */
-typedef struct PmPtxRange {
-	int known;
-	int32_t object;
-	int64_t lo, hi;
-} PmPtxRange;
+#include "integrity/ptx/ptx_interval.h"
 
 typedef struct PmPtxRanges PmPtxRanges;
 

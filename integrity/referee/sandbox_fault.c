@@ -18,6 +18,9 @@ enum { STACK = 64 << 10, NEAR = 1 << 20 };
 
 static char alternate[STACK];
 
+/* A frame of the host that the plugin's frames lie below: a stack does not overflow upwards. */
+static uintptr_t host_frame;
+
 static void stop(const char *why)
 {
 	if (write(2, why, strlen(why)) < 0)
@@ -51,6 +54,11 @@ static uintptr_t stack_pointer(const ucontext_t *u)
 }
 #endif
 
+static int overflows_stack(uintptr_t at, uintptr_t sp)
+{
+	return at < host_frame && at + NEAR > sp && at < sp + NEAR;
+}
+
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
 	const ucontext_t *u = context;
@@ -60,7 +68,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 		stop("looked for the time where the kernel keeps it; a pass has no clock.");
 	if (info->si_code == SI_KERNEL && reads_clock(u))
 		stop("read the time-stamp counter; a pass has no clock.");
-	if (sig == SIGSEGV && info->si_code != SI_KERNEL && at + NEAR > sp && at < sp + NEAR)
+	if (sig == SIGSEGV && info->si_code != SI_KERNEL && overflows_stack(at, sp))
 		stop("overflowed its stack.");
 	if (sig == SIGSEGV && info->si_code == SEGV_ACCERR)
 		stop("touched memory that is protected from it, such as the host's tables.");
@@ -73,6 +81,7 @@ void pm_sandbox_name_faults(void)
 	struct sigaction act = { .sa_sigaction = on_fault,
 				 .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND };
 
+	host_frame = (uintptr_t)__builtin_frame_address(0);
 	sigaltstack(&stack, NULL);
 	sigaction(SIGSEGV, &act, NULL);
 	sigaction(SIGBUS, &act, NULL);

@@ -1,8 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* element.c - elements of integer and bool types as 64-bit words. */
+/* element.c - stored elements as numbers: the one place that knows formats. */
 #include "ir/core/element.h"
 
+#include "base/core/arena.h"
+#include "base/core/half.h"
+
 #include <string.h>
+
+/* Formats of floats.def: load_FORMAT and store_FORMAT. */
+#define FORMAT(name, type, to_double, from_double)                                                           \
+	static double load_##name(const void *p)                                                             \
+	{                                                                                                    \
+		type bits;                                                                                   \
+                                                                                                             \
+		memcpy(&bits, p, sizeof bits);                                                               \
+		return to_double(bits);                                                                      \
+	}                                                                                                    \
+	static void store_##name(void *p, double v)                                                          \
+	{                                                                                                    \
+		type bits = from_double(v);                                                                  \
+                                                                                                             \
+		memcpy(p, &bits, sizeof bits);                                                               \
+	}
+FORMAT(half, uint16_t, pm_f16_to_f64, pm_f16_from_f64)
+FORMAT(bfloat, uint16_t, pm_bf16_to_f64, pm_bf16_from_f64)
+FORMAT(single, float, (double), (float))
+FORMAT(wide, double, (double), (double))
+#undef FORMAT
+
+double pm_float_load(int dtype, const void *p)
+{
+	switch (dtype) {
+#define XX(name, format, ...)                                                                                \
+	case PM_##name:                                                                                      \
+		return load_##format(p);
+#include "ir/core/floats.def"
+#undef XX
+	default:
+		PM_BUG("an element of %s was read as floating point", pm_dtype_name(dtype));
+	}
+}
+
+void pm_float_store(int dtype, void *p, double v)
+{
+	switch (dtype) {
+#define XX(name, format, ...)                                                                                \
+	case PM_##name:                                                                                      \
+		store_##format(p, v);                                                                        \
+		return;
+#include "ir/core/floats.def"
+#undef XX
+	default:
+		PM_BUG("an element of %s was stored as floating point", pm_dtype_name(dtype));
+	}
+}
+
+double pm_float_round(int dtype, double v)
+{
+	unsigned char p[8];
+
+	if (!pm_dtype_is_float(dtype))
+		return v;
+	pm_float_store(dtype, p, v);
+	return pm_float_load(dtype, p);
+}
 
 int64_t pm_int_load(int dtype, const void *p)
 {

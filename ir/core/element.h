@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* element.h - elements of integer and bool types as 64-bit words.
+/* element.h - stored elements as numbers: floating-point types as doubles, integers and bool as 64-bit words.
  *
  * A word holds the element's value; of uint64 it holds the bits, so that values from 2^63 on look negative.
  * Whoever compares, divides or converts words of uint64 has to ask here.
@@ -8,6 +8,13 @@
 #define IR_ELEMENT_H
 
 #include "ir/core/type.h"
+
+/* The value of a stored element of a floating-point type (little-endian, any alignment): exact. And back:
+ * rounded once to the type, to nearest with ties to even; what is too large becomes an infinity. */
+double pm_float_load(int dtype, const void *p);
+void pm_float_store(int dtype, void *p, double v);
+/* v as the type would store it; v itself for a type that is not floating point. */
+double pm_float_round(int dtype, double v);
 
 /* The word of a stored element (little-endian, any alignment); bool reads as 0 or 1. And back: wrapped to
  * what the type holds. dtype is an integer type or bool. */

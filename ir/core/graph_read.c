@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* graph_read.c - read access to graphs, and constants as numbers. */
-#include "base/core/half.h"
 #include "base/core/str.h"
 #include "ir/core/element.h"
 #include "ir/core/graph.h"
@@ -270,20 +269,8 @@ PmStatus pm_value_const_floats(const PmGraph *g, PmValue v, double *out, size_t 
 		out[i] = pm_int_to_f64(dtype, pm_int_load(dtype, p + pm_dtype_size(dtype) * i));
 	if (!pm_dtype_is_float(dtype))
 		return PM_OK;
-	for (size_t i = 0; i < *n; i++) {
-		float f;
-		uint16_t h;
-
-		if (dtype == PM_F64) {
-			memcpy(&out[i], p + 8 * i, 8);
-		} else if (dtype == PM_F32) {
-			memcpy(&f, p + 4 * i, 4);
-			out[i] = f;
-		} else {
-			memcpy(&h, p + 2 * i, 2);
-			out[i] = dtype == PM_F16 ? pm_f16_to_f64(h) : pm_bf16_to_f64(h);
-		}
-	}
+	for (size_t i = 0; i < *n; i++)
+		out[i] = pm_float_load(dtype, p + pm_dtype_size(dtype) * i);
 	return PM_OK;
 }
 

@@ -12,28 +12,32 @@ static const struct {
 	const char *name;
 	size_t size;
 	DTypeClass cls;
+	const char *word, *cuda, *torch;
+	PmDType sums;
+	PmDTypePeak peak;
 } dtypes[PM_N_DTYPES] = {
-#define XX(name, number, text, bytes, cls) [PM_##name] = { text, bytes, CLS_##cls },
+#define XX(name, number, text, bytes, cls, word, cuda, sums, peak, onnx, field, torch)                       \
+	[PM_##name] = { text, bytes, CLS_##cls, word, cuda, torch, PM_##sums, PM_PEAK_##peak },
 #include "passmith/dtypes.def"
 #undef XX
 };
 
 /* Each element type of class FLOAT has its row in floats.def: without, ROW_OF_<name> is no constant. */
 enum {
-#define XX(name, roundoff, subnormal, normal, largest) ROW_OF_##name,
+#define XX(name, ...) ROW_OF_##name,
 #include "ir/core/floats.def"
 #undef XX
-#define ROW_FLOAT(name)                    ROW_OF_##name
-#define ROW_INT(name)                      0
-#define ROW_UINT(name)                     0
-#define ROW_BOOL(name)                     0
-#define XX(name, number, text, bytes, cls) NEEDS_##name = ROW_##cls(name),
+#define ROW_FLOAT(name)                         ROW_OF_##name
+#define ROW_INT(name)                           0
+#define ROW_UINT(name)                          0
+#define ROW_BOOL(name)                          0
+#define XX(name, number, text, bytes, cls, ...) NEEDS_##name = ROW_##cls(name),
 #include "passmith/dtypes.def"
 #undef XX
 };
 
 static const PmFloatType floats[PM_N_DTYPES] = {
-#define XX(name, roundoff, subnormal, normal, largest) [PM_##name] = { roundoff, subnormal, normal, largest },
+#define XX(name, format, ...) [PM_##name] = { __VA_ARGS__ },
 #include "ir/core/floats.def"
 #undef XX
 };
@@ -94,9 +98,44 @@ int pm_dtype_is_float(int dtype)
 	return known(dtype) && dtypes[dtype].cls == CLS_FLOAT;
 }
 
+int pm_dtype_is_half(int dtype)
+{
+	return pm_dtype_is_float(dtype) && dtypes[dtype].size == 2;
+}
+
+const char *pm_dtype_word(int dtype)
+{
+	return known(dtype) ? dtypes[dtype].word : NULL;
+}
+
+const char *pm_dtype_cuda(int dtype)
+{
+	return known(dtype) ? dtypes[dtype].cuda : NULL;
+}
+
+const char *pm_dtype_torch(int dtype)
+{
+	return known(dtype) ? dtypes[dtype].torch : NULL;
+}
+
+int pm_dtype_sums(int dtype)
+{
+	return known(dtype) ? (int)dtypes[dtype].sums : PM_I64;
+}
+
+PmDTypePeak pm_dtype_peak(int dtype)
+{
+	return known(dtype) ? dtypes[dtype].peak : PM_PEAK_INTEGER;
+}
+
 const PmFloatType *pm_float_type(int dtype)
 {
 	return pm_dtype_is_float(dtype) ? &floats[dtype] : NULL;
+}
+
+int pm_float_is_short_range(int dtype)
+{
+	return pm_dtype_is_float(dtype) && floats[dtype].largest < 0x1p64;
 }
 
 int pm_dtype_is_int(int dtype)

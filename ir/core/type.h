@@ -31,13 +31,41 @@ const char *pm_dtype_name(int dtype);     /* "float16"; "undefined" for an unkno
 int pm_dtype_from_name(const char *name); /* -1 when there is none of that name */
 /* 1 for float, float16, bfloat16 and double. */
 int pm_dtype_is_float(int dtype);
-/* Numbers of a floating-point type (floats.def): half the distance from 1 to the next number, the least
- * numbers above zero with few and with all digits, and the largest finite number. */
+/* 1 for the floating-point types of 16 bits. */
+int pm_dtype_is_half(int dtype);
+/* Further columns of dtypes.def: the short word of printed patterns ("f32"), the type of an element in CUDA
+ * C++
+ * ("__half"), PyTorch's name ("torch.float16"). NULL for an unknown dtype. Static storage. */
+const char *pm_dtype_word(int dtype);
+const char *pm_dtype_cuda(int dtype);
+const char *pm_dtype_torch(int dtype);
+/* The type in which kernels add up elements of dtype: float for half types, int64 for small integers; int64
+ * for an unknown dtype. */
+int pm_dtype_sums(int dtype);
+/* The arithmetic that counts for elements of dtype: a place of PmProfile.flops_per_second. */
+typedef enum { PM_PEAK_DOUBLE, PM_PEAK_SINGLE, PM_PEAK_HALF, PM_PEAK_INTEGER } PmDTypePeak;
+PmDTypePeak pm_dtype_peak(int dtype); /* PM_PEAK_INTEGER for an unknown dtype */
+
+/* Numbers of a floating-point type (floats.def). */
 typedef struct PmFloatType {
-	double roundoff, subnormal, normal, largest;
+	double roundoff;   /* half the distance from 1 to the next number: 2^-p for p binary digits */
+	double subnormal;  /* least number above zero */
+	double normal;     /* least number above zero with all digits */
+	double largest;    /* largest finite number */
+	double atol, rtol; /* decades of the absolute and relative tolerance per level t
+			      (bench/compare/tolerance.h) */
+	double pattern; /* relative difference at which a constant is still the number that a pattern names */
+	double conform; /* relative tolerance of ONNX's own tests */
+	double made;    /* largest size of a made-up weight */
+	double inputs;  /* largest size in the class `large` of inputs: e^x stays finite */
+	int noise;      /* low bits that a timed call's inputs get at random (runtime/device/input_pool.h) */
+	int cublas, cudnn; /* cudaDataType_t and cudnnDataType_t */
 } PmFloatType;
 /* NULL for a type that is not floating point. Static storage. */
 const PmFloatType *pm_float_type(int dtype);
+/* 1 for a floating-point type whose numbers end where sums and squares of everyday numbers already lie:
+ * float16. */
+int pm_float_is_short_range(int dtype);
 int pm_dtype_is_int(int dtype); /* signed and unsigned integers, not bool */
 /* 1 for the unsigned integers; bool is none. */
 int pm_dtype_is_unsigned(int dtype);

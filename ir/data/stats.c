@@ -4,6 +4,7 @@
 
 #include "base/core/hash.h"
 #include "base/core/json.h"
+#include "ir/core/element.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -226,8 +227,8 @@ static int literal_law(PmSynth *s, const cJSON *data, const PmType *t, PmInputRo
 
 static int ints_law(PmSynth *s, double lo, double hi, int dtype, PmInputRole role, int64_t limit)
 {
-	double least = dtype == PM_U8 ? 0 : dtype == PM_I8 ? -128 : -2147483647;
-	double most = dtype == PM_U8 ? 255 : dtype == PM_I8 ? 127 : 2147483647;
+	double least = fmax(pm_int_to_f64(dtype, pm_int_from_f64(dtype, -INFINITY)), -2147483647);
+	double most = fmin(pm_int_to_f64(dtype, pm_int_from_f64(dtype, INFINITY)), 2147483647);
 
 	if (role == PM_ROLE_INDEX) {
 		least = 0;

@@ -2,7 +2,7 @@
 /* synth.c - made-up elements by law, seed and position. */
 #include "ir/data/synth.h"
 
-#include "base/core/half.h"
+#include "ir/core/element.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +34,8 @@ static double held(double x, double lo, double hi)
 
 void pm_synth_ready(PmSynth *s)
 {
-	double most = s->dtype == PM_F16 ? 65504 : s->dtype == PM_F64 ? 1e300 : 3e38;
+	const PmFloatType *f = pm_float_type(s->dtype);
+	double most = (f ? f : pm_float_type(PM_F32))->made;
 	double cv = s->mean > 0 ? s->std / s->mean : 0, q2;
 
 	s->lo = s->lo < -most ? -most : s->lo;
@@ -91,23 +92,11 @@ void pm_synth_fill(const PmSynth *s, uint64_t first, size_t n, void *out)
 
 	for (size_t k = 0; k < n; k++, p += size) {
 		double x = pm_synth_element(s, first + k);
-		float f = (float)x;
-		uint16_t h;
 		int64_t i;
 
-		switch (s->dtype) {
-		case PM_F32:
-			memcpy(p, &f, sizeof f);
-			break;
-		case PM_F64:
-			memcpy(p, &x, sizeof x);
-			break;
-		case PM_F16:
-		case PM_BF16:
-			h = s->dtype == PM_F16 ? pm_f16_from_f64(x) : pm_bf16_from_f64(x);
-			memcpy(p, &h, sizeof h);
-			break;
-		default:
+		if (pm_dtype_is_float(s->dtype)) {
+			pm_float_store(s->dtype, p, x);
+		} else {
 			i = (int64_t)x;
 			memcpy(p, &i, size);
 		}

@@ -12,9 +12,14 @@
 #define IR_DIM_EXPR_H
 
 #include "ir/core/graph.h"
-#include "ir/infer/infer.h"
 
 #define PM_DIM_UNKNOWN INT64_MIN
+
+/* The size that a name is given. */
+typedef struct PmDimSize {
+	const char *name;
+	int64_t size;
+} PmDimSize;
 
 /* Each takes constants and symbols of the graph (or PM_DIM_UNKNOWN) and gives such; PM_DIM_UNKNOWN when the
  * result cannot be written (too long, overflow, a negative coefficient, a name that is no formula). Making a

@@ -7,6 +7,7 @@
 #define IR_INFER_H
 
 #include "ir/core/graph.h"
+#include "ir/infer/dim_expr.h"
 
 /* Computes the result types of one node from its operand types and attributes and stores them. Symbols are
  * kept; a dimension that cannot be known stays what the result already says, else becomes a fresh symbol (so
@@ -27,12 +28,8 @@ void pm_graph_drop_unused(PmGraph *g, PmValue v);
 
 /* Gives symbols of a graph sizes, wherever they stand in types (bodies of kernels too), then infers and folds
  * again. A name that is no symbol of the graph is passed over. PM_E_SHAPE when a node cannot have that size:
- * the graph is then half bound and only good to be freed. */
-typedef struct PmDimSize {
-	const char *name;
-	int64_t size;
-} PmDimSize;
-/* A negative size is PM_E_INVALID. `dims` is borrowed for the call. */
+ * the graph is then half bound and only good to be freed. A negative size is PM_E_INVALID. `dims` is borrowed
+ * for the call. */
 PmStatus pm_graph_bind_dims(PmGraph *g, const PmDimSize *dims, size_t n, PmErr *err);
 
 /* The verifier: order and acyclicity, every use defined, operand and result counts, attribute names,

@@ -8,7 +8,6 @@
 #include "ir/infer/infer_fold_priv.h"
 #include "ir/infer/infer_priv.h"
 
-#include "base/core/arena.h"
 #include "base/core/vec.h"
 
 #include <stdlib.h>
@@ -359,9 +358,4 @@ void pm_known_set(PmFold *k, PmValue v, const int64_t *elem, size_t n)
 		e[i] = (PmElem){ PM_ELEM_INT, elem[i] };
 	remember(k, v, e, n, 0);
 	free(e);
-}
-
-PmStatus pm_infer_node_known(PmGraph *g, PmNode n, PmFold *known, PmErr *err)
-{
-	return pm__infer_node(g, n, known, err);
 }

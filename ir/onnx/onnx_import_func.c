@@ -6,85 +6,14 @@
  */
 #include "ir/onnx/onnx_source.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum {                             /* of schemas newer than ours */
-       ATTRIBUTE_PROTO_FIELD = 11, /* of FunctionProto: defaults of attributes */
-       OVERLOAD_OF_NODE = 8        /* tells functions of one name apart (IR version 10) */
-};
+/* Of FunctionProto in schemas newer than ours: defaults of attributes. */
+enum { ATTRIBUTE_PROTO_FIELD = 11 };
 
 static const char *text(const char *s)
 {
 	return s ? s : "";
-}
-
-/* The overload that a node calls: a field that our schema need not know. */
-static PmOnnxText node_overload(const Onnx__NodeProto *np)
-{
-	const ProtobufCFieldDescriptor *d = protobuf_c_message_descriptor_get_field_by_name(
-		np->base.descriptor, "overload");
-	unsigned i;
-
-	if (d && d->type == PROTOBUF_C_TYPE_STRING) {
-		const char *s = *(char *const *)((const char *)np + d->offset);
-
-		return (PmOnnxText){ text(s), strlen(text(s)) };
-	}
-	for (i = np->base.n_unknown_fields; i-- > 0;) {
-		const ProtobufCMessageUnknownField *u = &np->base.unknown_fields[i];
-		size_t skip = 0;
-
-		if (u->tag != OVERLOAD_OF_NODE || u->wire_type != PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED)
-			continue;
-		while (skip < u->len && u->data[skip] & 0x80)
-			skip++;
-		skip += skip < u->len;
-		return (PmOnnxText){ (const char *)u->data + skip, u->len - skip };
-	}
-	return (PmOnnxText){ "", 0 };
-}
-
-static int same(PmOnnxText a, PmOnnxText b)
-{
-	return a.n == b.n && (!a.n || memcmp(a.s, b.s, a.n) == 0);
-}
-
-static int is(PmOnnxText a, const char *s)
-{
-	return same(a, (PmOnnxText){ text(s), strlen(text(s)) });
-}
-
-PmOnnxFunction *pm__onnx_function(const PmImport *im, const Onnx__NodeProto *np)
-{
-	size_t i;
-
-	for (i = 0; i < im->model->functions.n; i++) {
-		PmOnnxFunction *f = &im->model->functions.v[i];
-
-		if (is(f->name, np->op_type) && is(f->domain, np->domain) &&
-		    same(f->overload, node_overload(np)))
-			return f;
-	}
-	return NULL;
-}
-
-Onnx__AttributeProto *pm__scope_attr(const PmOnnxScope *sc, Onnx__AttributeProto *a)
-{
-	size_t i;
-
-	if (!*text(a->ref_attr_name))
-		return a;
-	for (i = 0; sc->call && i < sc->call->n_attribute; i++) {
-		if (strcmp(text(sc->call->attribute[i]->name), a->ref_attr_name) == 0)
-			return sc->caller ? pm__scope_attr(sc->caller, sc->call->attribute[i])
-					  : sc->call->attribute[i];
-	}
-	for (i = 0; i < sc->n_defaults; i++) {
-		if (strcmp(text(sc->defaults[i]->name), a->ref_attr_name) == 0)
-			return sc->defaults[i];
-	}
-	return NULL;
 }
 
 /* Attribute defaults arrive as fields that our schema does not know: length, then an AttributeProto. */

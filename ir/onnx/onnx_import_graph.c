@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_import_graph.c - a GraphProto becomes a graph: inputs, constants, nodes in order, outputs. */
 #include "ir/core/graph_priv.h"
-#include "ir/infer/dim_expr.h"
 #include "ir/onnx/onnx_source.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FEW_MORE = 32, MOST_MORE = 256 }; /* names besides those in the file that room is made for */
@@ -13,128 +11,6 @@ enum { FEW_MORE = 32, MOST_MORE = 256 }; /* names besides those in the file that
 static const char *text(const char *s)
 {
 	return s ? s : "";
-}
-
-/* Notes a name of the model; `keep` when the text does not last as long as the import. */
-static void take(PmImport *im, PmOnnxText name, int keep)
-{
-	PmIntern *t = im->taken->names;
-
-	if (pm_intern_find(t, name.s, name.n) != UINT32_MAX)
-		return;
-	if (keep)
-		name.s = pm_arena_strndup(im->arena, name.s, name.n);
-	if (name.s)
-		pm_intern(t, name.s, name.n);
-}
-
-static void take_graph(PmImport *im, const PmOnnxSource *src, int keep)
-{
-	PmOnnxWires w = { .nests = 0 };
-	size_t i, k;
-
-	for (i = 0; i < src->n[PM_PART_INPUT]; i++)
-		take(im, pm__source_name(src, PM_PART_INPUT, i), keep);
-	for (i = 0; i < src->n[PM_PART_INITIALIZER]; i++)
-		take(im, pm__source_name(src, PM_PART_INITIALIZER, i), keep);
-	for (i = 0; i < src->n[PM_PART_NODE]; i++) {
-		pm__source_wires(src, i, &w);
-		for (k = 0; k < w.out.n; k++)
-			take(im, w.out.v[k], keep);
-	}
-	pm__wires_release(&w);
-}
-
-const char *pm__import_fresh(PmImport *im, const char *base)
-{
-	size_t n = strlen(base), k;
-	char *name = n <= PM_MAX_NAME - 24 ? pm_arena_alloc(im->arena, n + 24) : NULL;
-	PmTaken *t = im->taken;
-
-	if (!name)
-		return "";
-	if (t->unread)
-		take_graph(im, t->unread, 0);
-	t->unread = NULL;
-	memcpy(name, base, n + 1);
-	for (k = 1; pm_intern_find(t->names, name, strlen(name)) != UINT32_MAX; k++)
-		snprintf(name + n, 24, ".%zu", k);
-	pm_intern(t->names, name, strlen(name));
-	return name;
-}
-
-/* ---- types ---- */
-
-static const Onnx__TypeProto__Tensor *tensor_type(const Onnx__TypeProto *tp, char why[96])
-{
-	if (!tp || tp->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE) {
-		snprintf(why, 96, "%s",
-			 tp && tp->value_case ? "it is a sequence, map, optional or sparse tensor"
-					      : "no type is stated");
-		return NULL;
-	}
-	if (pm_dtype_from_onnx(tp->tensor_type->elem_type) < 0) {
-		snprintf(why, 96, "element type %s is not supported",
-			 pm__onnx_dtype_name(tp->tensor_type->elem_type));
-		return NULL;
-	}
-	return tp->tensor_type;
-}
-
-PmStatus pm__import_check_dims(const Onnx__TensorShapeProto *s, const char *what, const char *name,
-			       PmErr *err)
-{
-	size_t k;
-
-	if (s->n_dim > PM_MAX_RANK)
-		return pm_err(err, PM_E_LIMIT,
-			      "The %s '%.200s' has %zu dimensions; at most %d are supported, so reshape it.",
-			      what, name, s->n_dim, PM_MAX_RANK);
-	for (k = 0; k < s->n_dim; k++) {
-		if (s->dim[k]->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
-		    s->dim[k]->dim_value < 0)
-			return pm_err(err, PM_E_INVALID,
-				      "Dimension %zu of the %s '%.200s' is %lld; give an unknown size a name "
-				      "(dim_param) instead.",
-				      k, what, name, (long long)s->dim[k]->dim_value);
-	}
-	return PM_OK;
-}
-
-PmDim pm__import_dim(PmImport *im, const char *name)
-{
-	return pm_dim_bind(im->g, pm_dim_named(im->g, name), im->opts->dims, im->opts->n_dims);
-}
-
-PmStatus pm__import_type(PmImport *im, const Onnx__TypeProto *tp, const char *what, const char *name,
-			 PmType *out, char why[96], PmErr *err)
-{
-	const Onnx__TypeProto__Tensor *t = tensor_type(tp, why);
-	PmStatus st;
-	size_t k;
-
-	if (!t)
-		return PM_DECLINED;
-	*out = pm_type_unknown();
-	out->dtype = pm_dtype_from_onnx(t->elem_type);
-	if (!t->shape)
-		return PM_OK;
-	st = pm__import_check_dims(t->shape, what, name, err);
-	if (st)
-		return st;
-	out->rank = (int32_t)t->shape->n_dim;
-	for (k = 0; k < t->shape->n_dim; k++) {
-		const Onnx__TensorShapeProto__Dimension *d = t->shape->dim[k];
-
-		if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
-			out->dim[k] = d->dim_value;
-		else if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
-			 *text(d->dim_param))
-			out->dim[k] = pm__import_dim(im, d->dim_param);
-		else
-			out->dim[k] = pm_graph_fresh_symbol(im->g);
-	}
-	return PM_OK;
 }
 
 /* ---- constants ---- */
@@ -178,7 +54,7 @@ static PmStatus take_names(PmImport *im, PmOnnxScope *sc, PmErr *err)
 	size_t i, k, more, names, operands = 0;
 
 	if (im->nested)
-		take_graph(im, src, 1); /* its message goes before the import ends */
+		pm__import_take_graph(im, src, 1); /* its message goes before the import ends */
 	else
 		im->taken->unread = src;
 	for (i = 0; i < n_nodes && !st; i++) {

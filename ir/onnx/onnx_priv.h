@@ -199,6 +199,9 @@ PmStatus pm__import_type(PmImport *im, const Onnx__TypeProto *tp, const char *wh
 			 PmType *out, char why[96], PmErr *err);
 /* A name not used by the model or the graph so far, starting with `base`; from the import's arena. */
 const char *pm__import_fresh(PmImport *im, const char *base);
+/* Notes the names of a graph, which a fresh name must not be; `keep` when their text does not last as long as
+ * the import. */
+void pm__import_take_graph(PmImport *im, const PmOnnxSource *src, int keep);
 /* A constant from a tensor; `take` as above. PM_DECLINED with `why` when its element type is not ours. */
 PmStatus pm__import_const(PmImport *im, const char *name, Onnx__TensorProto *t, int take, PmValue *out,
 			  char why[96], PmErr *err);
@@ -304,6 +307,8 @@ void pm__draft_set_f(PmDraft *d, const char *name, double v);
 void pm__draft_set_s(PmDraft *d, const char *name, const char *s);
 void pm__draft_set_ints(PmDraft *d, const char *name, const int64_t *v, size_t n);
 void pm__draft_set_tensor(PmDraft *d, const char *name, const PmType *t, PmBlob *takes);
+/* The attribute `a` of the node, of the kind that the table says, into the draft. */
+PmStatus pm__draft_take(PmDraft *d, const PmAttrDesc *desc, const Onnx__AttributeProto *a, PmErr *err);
 const PmDraftAttr *pm__draft_attr(const PmDraft *d, const char *name);
 
 /* The integers of constant operand k into the arena; declines with "<what> is not constant". *present = 0
@@ -366,5 +371,9 @@ PmStatus pm__export_node(PmExport *x, PmNode n, Onnx__NodeProto **out, PmErr *er
 const char *pm__onnx_breaks(const Onnx__NodeProto *np, int64_t from, int64_t to);
 /* Raises x->opset to what the nodes of g need and notes their domains. */
 PmStatus pm__export_opset(PmExport *x, const PmGraph *g, PmErr *err);
+/* Domains of operators in nested graphs are written too. */
+void pm__export_note_domains(PmExport *x, const Onnx__NodeProto *np);
+/* Whether a list attribute of a node is absent or all 1. */
+int pm__export_all_ones(const PmGraph *g, PmNode n, const char *attr);
 
 #endif

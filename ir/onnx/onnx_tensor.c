@@ -3,7 +3,6 @@
  */
 #include "ir/onnx/onnx.h"
 
-#include "base/core/half.h"
 #include "ir/core/element.h"
 #include "ir/onnx/onnx_priv.h"
 
@@ -82,15 +81,12 @@ static PmStatus from_int32(const Onnx__TensorProto *t, const PmType *type, unsig
 	for (i = 0; i < t->n_int32_data; i++) {
 		int32_t v = t->int32_data[i];
 		uint16_t h = (uint16_t)v;
-		int ok = 1;
+		int ok;
 
-		switch (type->dtype) {
-		case PM_F16:
-		case PM_BF16:
+		if (pm_dtype_is_half(type->dtype)) {
 			ok = v >= 0 && v <= 0xffff;
 			memcpy(p + 2 * i, &h, 2);
-			break;
-		default:
+		} else {
 			ok = pm_int_wrap(type->dtype, v) == v;
 			pm_int_store(type->dtype, p + pm_dtype_size(type->dtype) * i, v);
 		}
@@ -113,33 +109,47 @@ static PmStatus from_uint64(const Onnx__TensorProto *t, const PmType *type, unsi
 	return PM_OK;
 }
 
+/* The column of dtypes.def: the field that holds elements which are not raw bytes. */
+typedef enum { FLOAT_DATA, DOUBLE_DATA, INT64_DATA, UINT64_DATA, INT32_DATA } TypedField;
+
+static TypedField field_of(int dtype)
+{
+	static const TypedField fields[PM_N_DTYPES] = {
+#define XX(name, number, text, bytes, cls, word, cuda, sums, peak, onnx, field, ...) [PM_##name] = field,
+#include "passmith/dtypes.def"
+#undef XX
+	};
+
+	return fields[dtype];
+}
+
 /* The typed field that holds elements of this type: its name, count and storage (NULL where
  * elements have to be narrowed). */
 static const void *typed_field(const Onnx__TensorProto *t, int dtype, const char **name, size_t *n)
 {
-	switch (dtype) {
-	case PM_F32:
+	switch (field_of(dtype)) {
+	case FLOAT_DATA:
 		*name = "float_data";
 		*n = t->n_float_data;
 		return t->float_data;
-	case PM_F64:
+	case DOUBLE_DATA:
 		*name = "double_data";
 		*n = t->n_double_data;
 		return t->double_data;
-	case PM_I64:
+	case INT64_DATA:
 		*name = "int64_data";
 		*n = t->n_int64_data;
 		return t->int64_data;
-	case PM_U64:
-	case PM_U32:
+	case UINT64_DATA:
 		*name = "uint64_data";
 		*n = t->n_uint64_data;
-		return dtype == PM_U64 ? t->uint64_data : NULL;
-	default:
-		*name = "int32_data";
-		*n = t->n_int32_data;
-		return NULL;
+		return pm_dtype_size(dtype) == 8 ? t->uint64_data : NULL;
+	case INT32_DATA:
+		break;
 	}
+	*name = "int32_data";
+	*n = t->n_int32_data;
+	return NULL;
 }
 
 static PmStatus typed_data(const Onnx__TensorProto *t, const PmType *type, int64_t numel, size_t bytes,
@@ -157,7 +167,8 @@ static PmStatus typed_data(const Onnx__TensorProto *t, const PmType *type, int64
 	if (from) {
 		memcpy(p, from, bytes);
 	} else if (n) { /* of an empty list there is no pointer either, whatever its field */
-		st = type->dtype == PM_U32 ? from_uint64(t, type, p, err) : from_int32(t, type, p, err);
+		st = field_of(type->dtype) == UINT64_DATA ? from_uint64(t, type, p, err)
+							  : from_int32(t, type, p, err);
 		if (st) {
 			free(p);
 			return st;
@@ -204,25 +215,12 @@ PmStatus pm__onnx_tensor_data(Onnx__TensorProto *t, const PmType *type, int take
 
 void pm__encode_element(int dtype, double v, unsigned char out[8])
 {
-	float f = (float)v;
-	uint16_t h;
 	int64_t i = pm_dtype_is_float(dtype) ? 0 : (int64_t)v;
 
-	switch (dtype) {
-	case PM_F32:
-		memcpy(out, &f, 4);
-		break;
-	case PM_F64:
-		memcpy(out, &v, 8);
-		break;
-	case PM_F16:
-	case PM_BF16:
-		h = dtype == PM_F16 ? pm_f16_from_f64(v) : pm_bf16_from_f64(v);
-		memcpy(out, &h, 2);
-		break;
-	default:
+	if (pm_dtype_is_float(dtype))
+		pm_float_store(dtype, out, v);
+	else
 		memcpy(out, &i, pm_dtype_size(dtype));
-	}
 }
 
 /* ---- writing ---- */
@@ -257,40 +255,40 @@ static PmStatus fill_external(Onnx__TensorProto *t, const PmBlob *blob, PmArena 
 static PmStatus fill_typed(Onnx__TensorProto *t, int dtype, size_t n, const PmBlob *blob, PmArena *a,
 			   PmErr *err)
 {
-	size_t size = pm_dtype_size(dtype), i;
-	size_t bytes = n * (dtype == PM_U32 ? 8 : size < 4 ? 4 : size);
+	TypedField field = field_of(dtype);
+	size_t size = pm_dtype_size(dtype), i, slot = field == UINT64_DATA ? 8 : size < 4 ? 4 : size;
+	size_t bytes = n * slot;
 	const unsigned char *p = blob->data;
 	void *to = pm_arena_alloc(a, bytes);
 
 	if (!to)
 		return pm_err(err, PM_E_LIMIT, "Writing constant '%.200s' takes too much memory.", label(t));
-	if (n && size >= 4 && dtype != PM_U32)
+	if (n && size == slot)
 		memcpy(to, p, bytes);
-	switch (dtype) {
-	case PM_F32:
+	switch (field) {
+	case FLOAT_DATA:
 		t->n_float_data = n;
 		t->float_data = to;
 		return PM_OK;
-	case PM_F64:
+	case DOUBLE_DATA:
 		t->n_double_data = n;
 		t->double_data = to;
 		return PM_OK;
-	case PM_I64:
+	case INT64_DATA:
 		t->n_int64_data = n;
 		t->int64_data = to;
 		return PM_OK;
-	case PM_U64:
-	case PM_U32:
+	case UINT64_DATA:
 		t->n_uint64_data = n;
 		t->uint64_data = to;
-		for (i = 0; i < n && dtype == PM_U32; i++)
-			t->uint64_data[i] = (uint64_t)pm_int_load(dtype, p + 4 * i);
+		for (i = 0; i < n && size != slot; i++)
+			t->uint64_data[i] = (uint64_t)pm_int_load(dtype, p + size * i);
 		return PM_OK;
-	default:
+	case INT32_DATA:
 		t->n_int32_data = n;
 		t->int32_data = to;
 	}
-	for (i = 0; i < n && dtype != PM_I32; i++) {
+	for (i = 0; i < n && size != slot; i++) {
 		uint16_t h;
 
 		memcpy(&h, p + 2 * i, size == 2 ? 2 : 0);

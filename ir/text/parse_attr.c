@@ -2,10 +2,10 @@
 /* parse_attr.c - types, tensor data and attributes of the text form. */
 #include "ir/text/parse_priv.h"
 
-#include "base/core/half.h"
 #include "base/core/vec.h"
 #include "ir/core/element.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,22 +88,12 @@ static PmStatus element(PmParser *ps, int dtype, unsigned char *p)
 	PmTok at = ps->lex.tok;
 	int64_t i;
 	double d = 0;
-	float f;
-	uint16_t h;
 	PmStatus st;
 
 	if (pm_dtype_is_float(dtype)) {
 		st = pm__text_float(ps, "a number or '}'", dtype == PM_F32, &d);
-		f = (float)d;
-		h = dtype == PM_F16 ? pm_f16_from_f64(d) : pm_bf16_from_f64(d);
-		if (dtype == PM_F64)
-			memcpy(p, &d, 8);
-		else if (dtype == PM_F32)
-			memcpy(p, &f, 4);
-		else
-			memcpy(p, &h, 2);
-		if (st == PM_OK && (dtype == PM_F16 || dtype == PM_BF16) &&
-		    (h & 0x7fff) == (dtype == PM_F16 ? 0x7c00 : 0x7f80) && d - d == 0)
+		pm_float_store(dtype, p, d);
+		if (st == PM_OK && isfinite(d) && isinf(pm_float_load(dtype, p)))
 			return pm__text_fail(ps, &at, PM_E_LIMIT,
 					     "%.*s is too large for %s; write inf for an infinity", (int)at.n,
 					     at.p, pm_dtype_name(dtype));

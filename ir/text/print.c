@@ -2,7 +2,6 @@
 /* print.c - a graph in its canonical text form. */
 #include "ir/text/text.h"
 
-#include "base/core/half.h"
 #include "base/core/vec.h"
 #include "ir/core/element.h"
 #include "ir/data/stats.h"
@@ -96,30 +95,12 @@ static void add_float(PmStr *out, double x, int digits, int point)
 
 static void add_element(PmStr *out, int dtype, const unsigned char *p)
 {
-	uint16_t h;
-	double d;
-	float f;
-
-	switch (dtype) {
-	case PM_F32:
-		memcpy(&f, p, 4);
-		add_float(out, f, 9, 0);
-		break;
-	case PM_F16:
-	case PM_BF16:
-		memcpy(&h, p, 2);
-		add_float(out, dtype == PM_F16 ? pm_f16_to_f64(h) : pm_bf16_to_f64(h), 9, 0);
-		break;
-	case PM_F64:
-		memcpy(&d, p, 8);
-		add_float(out, d, 17, 0);
-		break;
-	case PM_U64:
+	if (pm_dtype_is_float(dtype))
+		add_float(out, pm_float_load(dtype, p), pm_dtype_size(dtype) > 4 ? 17 : 9, 0);
+	else if (pm_dtype_is_unsigned(dtype))
 		pm_str_addf(out, "%" PRIu64, (uint64_t)pm_int_load(dtype, p));
-		break;
-	default:
+	else
 		pm_str_addf(out, "%" PRId64, pm_int_load(dtype, p));
-	}
 }
 
 static int has_data(const PmBlob *b)

@@ -3,10 +3,9 @@
 #include "matcher/host/pass_job.h"
 
 #include "ir/text/text.h"
+#include "matcher/rewrite/driver.h"
 #include "matcher/rewrite/session.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Answer {

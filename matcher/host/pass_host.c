@@ -42,8 +42,8 @@ static void verdict(PmPassOutcome *out, PmVerdict v, const char *fmt, ...)
 
 /* ---- how the child ended ---- */
 
-/* 1 when it came back by itself, so that there may be an answer. */
-static int came_back(const PmProcResult *r, PmPassOutcome *out)
+/* 1 when it came back by itself, so that there may be an answer. It had so many `seconds`. */
+static int came_back(const PmProcResult *r, double seconds, PmPassOutcome *out)
 {
 	PmStr how = PM_STR_INIT;
 	int ok = 0;
@@ -51,7 +51,7 @@ static int came_back(const PmProcResult *r, PmPassOutcome *out)
 	pm_proc_describe(r, &how);
 	if (r->end == PM_PROC_TIMEOUT)
 		verdict(out, PM_VERDICT_PASS_TIMEOUT, "The pass did not come back within %.3g seconds.",
-			r->seconds);
+			seconds);
 	else if (r->end == PM_PROC_TOO_MUCH)
 		verdict(out, PM_VERDICT_REJECT_API, "The pass wrote more output than is accepted.");
 	else if (r->end == PM_PROC_SIGNALED && r->code == SIGSYS)
@@ -377,7 +377,7 @@ static PmStatus run_object(const PmObject *object, const PmGraph *in, const PmPa
 	free(out->output);
 	out->output = pm_xcalloc(MAX_OUTPUT, 1);
 	pm_clean(r.errtext.s, out->output, MAX_OUTPUT, 1);
-	if (came_back(&r, out))
+	if (came_back(&r, opts->seconds > 0 ? opts->seconds : default_seconds, out))
 		pm__judge_answer(&r.out, in, job.text_len, out);
 	pm_proc_result_release(&r);
 	return PM_OK;

@@ -11,7 +11,7 @@
 
 #include "base/core/clean.h"
 #include "matcher/host/loader.h"
-#include "matcher/host/pass_host.h"
+#include "matcher/host/pass_outcome.h"
 
 #define PM__ANSWER_MAGIC "PMPASS1"
 

@@ -316,6 +316,23 @@ static void print_rule(const PmPassRule *r, PmStr *text)
 			    st->miss[i].text);
 }
 
+int pm_pass_outcome_says_more(const PmPassOutcome *out)
+{
+	size_t n = out->problems ? strcspn(out->problems, "\n") : 0;
+	char *first;
+	int more;
+
+	if (!n)
+		return 0;
+	if (out->problems[n] && out->problems[n + 1]) /* a list is easier to read as one */
+		return 1;
+	first = pm_xstrdup(out->problems);
+	first[n] = '\0';
+	more = !strstr(out->message, first);
+	free(first);
+	return more;
+}
+
 void pm_pass_outcome_print(const PmPassOutcome *out, PmStr *text)
 {
 	pm_str_addf(text, "%s%s%s: %s\n", *out->plugin ? out->plugin : "pass", *out->version ? " " : "",
@@ -324,7 +341,7 @@ void pm_pass_outcome_print(const PmPassOutcome *out, PmStr *text)
 		pm_str_addf(text, "  %s\n", out->message);
 	else
 		pm_str_addf(text, "  %s\n", pm_verdict_meaning(out->verdict));
-	if (out->problems && *out->problems)
+	if (pm_pass_outcome_says_more(out))
 		pm_str_add(text, out->problems);
 	for (size_t i = 0; i < out->n_rules; i++)
 		print_rule(&out->rule[i], text);

@@ -248,10 +248,7 @@ static int bind(Matcher *x, const Goal *goal, const PmPatternNode *pn)
 
 static int match_num(Matcher *x, const Goal *goal, const PmPatternNode *pn)
 {
-	static const double tolerance[PM_N_DTYPES] = {
-		[PM_F32] = 1e-6, [PM_F16] = 1e-3, [PM_BF16] = 8e-3, [PM_F64] = 1e-6
-	};
-	const PmType *t = pm_value_type(x->g, goal->value);
+	const PmFloatType *f = pm_float_type(pm_value_type(x->g, goal->value)->dtype);
 	double v;
 	size_t n;
 
@@ -259,8 +256,8 @@ static int match_num(Matcher *x, const Goal *goal, const PmPatternNode *pn)
 		return miss(x, PM_MISS_NUM, goal, 0, (PmValue){ 0 });
 	if (v == pn->num || (isnan(v) && isnan(pn->num)))
 		return 1;
-	if (t->dtype >= 0 && t->dtype < PM_N_DTYPES && isfinite(v) && isfinite(pn->num) &&
-	    fabs(v - pn->num) <= tolerance[t->dtype] * fmax(fabs(v), fabs(pn->num)))
+	if (f && isfinite(v) && isfinite(pn->num) &&
+	    fabs(v - pn->num) <= f->pattern * fmax(fabs(v), fabs(pn->num)))
 		return 1;
 	return miss(x, PM_MISS_NUM, goal, 0, (PmValue){ 0 });
 }

@@ -3,6 +3,7 @@
 #include "matcher/pattern/pattern.h"
 
 #include "base/core/hash.h"
+#include "ir/core/type.h"
 #include "matcher/pattern/abi.h"
 #include "matcher/pattern/pattern_priv.h"
 
@@ -334,15 +335,10 @@ PmStatus pm_pattern_copy(const PmPat *root, PmPattern **out, PmErr *err)
 
 /* ---- printing ---- */
 
-/* The names of dtypes.def in lower case. */
-static const char *const type_words[] = { "f32", "f16",  "bf16", "f64", "i64", "i32", "i8",
-					  "u8",  "bool", "i16",  "u16", "u32", "u64" };
-_Static_assert(sizeof type_words / sizeof type_words[0] == PM_N_DTYPES, "one word per element type");
-
 int pm__type_from_word(const char *s, size_t n)
 {
 	for (int t = 0; t < PM_N_DTYPES; t++)
-		if (strlen(type_words[t]) == n && !memcmp(type_words[t], s, n))
+		if (strlen(pm_dtype_word(t)) == n && !memcmp(pm_dtype_word(t), s, n))
 			return t;
 	return -1;
 }
@@ -360,7 +356,7 @@ void pm_pattern_print_type(uint32_t dtypes, int32_t rank, PmStr *out)
 	else
 		for (int t = 0; t < PM_N_DTYPES; t++)
 			if (dtypes >> t & 1) {
-				pm_str_addf(out, "%s%s", sep, type_words[t]);
+				pm_str_addf(out, "%s%s", sep, pm_dtype_word(t));
 				sep = "|";
 			}
 	if (rank >= 0)

@@ -8,9 +8,16 @@
 /* Sets of element types that have a name in the text form. */
 #define PM__TYPES_FLOAT (1u << PM_F32 | 1u << PM_F16 | 1u << PM_BF16)
 #define PM__TYPES_NUM   (PM__TYPES_FLOAT | 1u << PM_I64)
-#define PM__TYPES_INT                                                                                        \
-	(1u << PM_I64 | 1u << PM_I32 | 1u << PM_I8 | 1u << PM_U8 | 1u << PM_I16 | 1u << PM_U16 |             \
-	 1u << PM_U32 | 1u << PM_U64)
+enum {
+#define PM__IS_INT_FLOAT 0
+#define PM__IS_INT_INT   1
+#define PM__IS_INT_UINT  1
+#define PM__IS_INT_BOOL  0
+	PM__TYPES_INT = 0
+#define XX(name, number, text, bytes, cls, ...) | PM__IS_INT_##cls << number
+#include "passmith/dtypes.def"
+#undef XX
+};
 
 /* What is known about a value before its node is: from the wrappers, or from the braces of the text. */
 typedef struct PmPatMarks {

@@ -5,7 +5,7 @@
 #include "base/core/str.h"
 #include "base/core/vec.h"
 #include "ir/onnx/onnx.h"
-#include "matcher/pattern/pattern.h"
+#include "matcher/pattern/pattern_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static int add_number(PmStr *out, double x)
 
 static const char *type_set(int dtype)
 {
-	if (dtype == PM_F32 || dtype == PM_F16 || dtype == PM_BF16)
+	if (dtype >= 0 && PM__TYPES_FLOAT >> dtype & 1)
 		return "FLOATS";
 	return pm_dtype_is_int(dtype) ? "INTEGERS" : "ALL_TYPES";
 }

@@ -2,7 +2,7 @@
 /* match_miss.c - why a pattern did not match: as one sentence, and as fields. */
 #include "matcher/pattern/match.h"
 
-#include "matcher/rewrite/driver.h"
+#include "matcher/rewrite/rule_stats.h"
 
 #include <stdio.h>
 #include <string.h>

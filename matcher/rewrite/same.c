@@ -3,10 +3,12 @@
 #include "matcher/rewrite/same.h"
 
 #include "base/core/vec.h"
+#include "ir/core/element.h"
 #include "ir/core/kernel.h"
 #include "ir/text/text.h"
 #include "matcher/rewrite/ksig.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,18 +29,7 @@ typedef struct Walk {
 /* 1 when the element at p is a NaN: text keeps that it is one, not which. */
 static int is_nan(int dtype, const unsigned char *p)
 {
-	static const struct {
-		uint64_t exponent, all;
-	} masks[PM_N_DTYPES] = { [PM_F32] = { 0x7f800000, 0x7fffffff },
-				 [PM_F16] = { 0x7c00, 0x7fff },
-				 [PM_BF16] = { 0x7f80, 0x7fff },
-				 [PM_F64] = { 0x7ff0000000000000, 0x7fffffffffffffff } };
-	uint64_t bits = 0;
-
-	if (!pm_dtype_is_float(dtype))
-		return 0;
-	memcpy(&bits, p, pm_dtype_size(dtype)); /* little-endian, as blobs are */
-	return (bits & masks[dtype].all) > masks[dtype].exponent;
+	return pm_dtype_is_float(dtype) && isnan(pm_float_load(dtype, p));
 }
 
 static int same_data(int dtype, const unsigned char *x, const unsigned char *y, size_t n)

@@ -9,7 +9,7 @@
 
 #include "base/core/vec.h"
 #include "matcher/pattern/match.h"
-#include "matcher/rewrite/driver.h"
+#include "matcher/rewrite/rule_stats.h"
 
 typedef struct PmDecline {
 	PmNode root;

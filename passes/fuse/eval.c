@@ -96,7 +96,7 @@ void f_count_load(Ctx *c, const Op *o, int arg, Ix at, int lanes)
 {
 	/* Of the bytes of a sector that no thread of the warp asks for, so many are read from memory: the
 	 * rest are still in a cache when their thread comes. Of a bias and a transposition of 64 MB on an
-	 * H200, 103 and 116 us (tools/large_graphs.py). */
+	 * H200, 103 and 116 us (tools/bench/large_graphs.py). */
 	static const double MISSED = 0.45;
 	double size = pm_dtype_bytes(o->dtype), all = c->times * (lanes ? c->s->vec : 1) * size;
 	double once = (double)f_numel(o) * size, wide;

@@ -240,12 +240,7 @@ static PmStatus record_end(PmDevice *dev, PmReplay *out, PmErr *err)
 		d->cu->graph_destroy(g);
 	if (rc)
 		return pm__cuda_fail(d->cu, PM_E_DEVICE, "record launches", rc, err);
-	while (i < d->replays.n && d->replays.v[i])
-		i++;
-	if (i < d->replays.n)
-		d->replays.v[i] = x;
-	else
-		PM_VEC_PUSH(&d->replays, x);
+	PM_VEC_PUT(&d->replays, , x, i);
 	out->id = (uint32_t)i + 1;
 	return PM_OK;
 }

@@ -84,12 +84,7 @@ static PmStatus load_one(PmCudaDevice *d, const PmSource *s, PmModule *out, PmEr
 	if (st)
 		return st;
 	m.label = pm__cuda_keep_name(d, s->label);
-	for (i = 0; i < d->modules.n && d->modules.v[i].m; i++)
-		;
-	if (i < d->modules.n)
-		d->modules.v[i] = m;
-	else
-		PM_VEC_PUSH(&d->modules, m);
+	PM_VEC_PUT(&d->modules, .m, m, i);
 	out->id = (uint32_t)i + 1;
 	return PM_OK;
 }

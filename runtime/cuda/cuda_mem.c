@@ -161,24 +161,14 @@ void pm__cuda_release(PmDevice *dev, PmBuf h)
 	d->guard.stale = 1;
 }
 
-/* Checks a range of a buffer that the program itself copies. */
+/* The buffer of a range that the program itself copies. */
 static PmStatus range(PmCudaDevice *d, PmBuf h, int64_t offset, int64_t n, const char *what, PmCudaBuf **out,
 		      PmErr *err)
 {
-	PmCudaBuf *b = pm__cuda_buf(d, h);
 	PmStatus st = pm__cuda_failed(d, err);
 
-	if (st)
-		return st;
-	if (!b)
-		return pm_err(err, PM_E_INVALID,
-			      "Cannot %s buffer %u: there is no such buffer on this device.", what, h.id);
-	if (offset < 0 || n < 0 || offset > b->bytes || n > b->bytes - offset)
-		return pm_err(err, PM_E_INVALID,
-			      "Cannot %s %lld bytes at byte %lld of buffer %u, which has %lld bytes.", what,
-			      (long long)n, (long long)offset, h.id, (long long)b->bytes);
-	*out = b;
-	return PM_OK;
+	*out = pm__cuda_buf(d, h);
+	return st ? st : pm_device_range(h, *out ? (*out)->bytes : -1, offset, n, what, err);
 }
 
 PmStatus pm__cuda_upload(PmDevice *dev, PmBuf h, int64_t offset, const void *src, int64_t n, PmErr *err)

@@ -205,9 +205,14 @@ int pm_device_is_known(const char *name);
 /* Opens "emu", "emu+races", PM_DEVICE_PRINT or "cuda"; PM_E_ENV with what is missing and how to get it.
  * Returns owned (ops->close). */
 PmStatus pm_device_open(const char *name, PmDevice **out, PmErr *err);
+/* For devices, of a range that the program itself copies: whether n bytes at `offset` are in buffer b, which
+ * has `bytes` bytes, or -1 when the device has no such buffer. PM_E_INVALID says what cannot be done: `what`
+ * is a verb. */
+PmStatus pm_device_range(PmBuf b, int64_t bytes, int64_t offset, int64_t n, const char *what, PmErr *err);
 PmStatus pm_emu_open(PmDevice **out, PmErr *err);
 /* "emu+races": the same, slower, watching shared memory: PM_E_RACE when two threads touch a byte, one of them
- * writing, without a barrier between them, PM_E_OOB for an access between two __shared__ arrays. */
+ * writing, without a barrier between them, PM_E_OOB for an access between two __shared__ arrays. It is the
+ * judge's: no option selects it. */
 PmStatus pm_emu_open_races(PmDevice **out, PmErr *err);
 /* The same as "emu", but kernels may call printf, whose text is in `print`. It is for --debug-print alone:
  * pm_device_is_known does not know its name, so that no option selects it and no result says it. */

@@ -21,7 +21,9 @@ uint64_t pm_input_pool_base(const PmInputPool *b, uint64_t index, size_t i)
 
 uint64_t pm_input_pool_noise(int dtype)
 {
-	return dtype == PM_F32 ? 0xfff : dtype == PM_F64 ? 0xffffffffffu : 0;
+	const PmFloatType *f = pm_float_type(dtype);
+
+	return f ? ((uint64_t)1 << f->noise) - 1 : 0;
 }
 
 /* One step of the generator serves so many elements: what is left for each suffices for its place in the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_lines.c - #line in the source of a kernel: it may say which .cu file a part of it was, and no more.
  *
- * A source that tools make of .cu files has `#line 1 "FOLDER/NAME.cu"` before each (tools/embed-cu.sh,
+ * A source that tools make of .cu files has `#line 1 "FOLDER/NAME.cu"` before each (tools/gen/embed-cu.sh,
  * matcher/host/build.c). Anything else that gives lines other numbers or files other names is refused, so
  * that a message names the kernel it is about. A directive is looked for as a preprocessor would find it, or
  * where one might: what only looks like one in a comment is refused too.
@@ -165,4 +165,11 @@ const char *pm_kernel_lines_part(const char *message, const char *label, PmStr *
 		p += 1 + n;
 	}
 	return p;
+}
+
+void pm_kernel_file_name(const char *label, PmStr *out)
+{
+	for (; *label; label++)
+		pm_str_addc(out,
+			    *label == '"' || *label == '\\' || (unsigned char)*label < ' ' ? '_' : *label);
 }

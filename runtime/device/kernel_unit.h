@@ -8,8 +8,6 @@
 
 enum { PM_KERNEL_MAX_SOURCE = 1 << 20 }; /* bytes of one source */
 
-/* An element type in C: "__half"; NULL when kernels cannot have it. */
-const char *pm_kernel_ctype(PmDType t);
 /* Checks a source: an element type, a size within the limit, no #line. */
 PmStatus pm_kernel_source_check(const PmSource *s, PmErr *err);
 /* Appends what goes before the source: the prelude, `typedef <type> T;` and a #line that makes messages name

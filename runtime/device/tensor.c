@@ -2,7 +2,7 @@
 /* tensor.c - host tensors: storage and element access by dtype. */
 #include "runtime/device/tensor.h"
 
-#include "base/core/half.h"
+#include "ir/core/element.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,18 +95,11 @@ int64_t pm_tensor_numel(const PmTensor *t)
 
 double pm_tensor_get(const PmTensor *t, int64_t i)
 {
-	switch (t->type.dtype) {
-	case PM_F32:
-		return (double)((const float *)t->data)[i];
-	case PM_F64:
-		return ((const double *)t->data)[i];
-	case PM_F16:
-		return pm_f16_to_f64(((const uint16_t *)t->data)[i]);
-	case PM_BF16:
-		return pm_bf16_to_f64(((const uint16_t *)t->data)[i]);
-	default:
-		return pm_int_to_f64(t->type.dtype, pm_tensor_get_i(t, i));
-	}
+	int dtype = t->type.dtype;
+
+	if (pm_dtype_is_float(dtype))
+		return pm_float_load(dtype, (const char *)t->data + i * (int64_t)pm_dtype_size(dtype));
+	return pm_int_to_f64(dtype, pm_tensor_get_i(t, i));
 }
 
 int64_t pm_tensor_get_i(const PmTensor *t, int64_t i)
@@ -118,23 +111,12 @@ int64_t pm_tensor_get_i(const PmTensor *t, int64_t i)
 
 void pm_tensor_set(PmTensor *t, int64_t i, double v)
 {
-	switch (t->type.dtype) {
-	case PM_F32:
-		((float *)t->data)[i] = (float)v;
-		break;
-	case PM_F64:
-		((double *)t->data)[i] = v;
-		break;
-	case PM_F16:
-		((uint16_t *)t->data)[i] = pm_f16_from_f64(v);
-		break;
-	case PM_BF16:
-		((uint16_t *)t->data)[i] = pm_bf16_from_f64(v);
-		break;
-	default:
-		pm_tensor_set_i(t, i, pm_int_from_f64(t->type.dtype, v));
-		break;
-	}
+	int dtype = t->type.dtype;
+
+	if (pm_dtype_is_float(dtype))
+		pm_float_store(dtype, (char *)t->data + i * (int64_t)pm_dtype_size(dtype), v);
+	else
+		pm_tensor_set_i(t, i, pm_int_from_f64(dtype, v));
 }
 
 void pm_tensor_set_i(PmTensor *t, int64_t i, int64_t v)

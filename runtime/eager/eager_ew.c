@@ -193,7 +193,7 @@ static const char *short_form(const PmPlan *p, PmNode n, const char **source)
 {
 	int dtype = pm__type(p, pm_node_out(p->g, n, 0))->dtype, op = pm_node_op(p->g, n);
 
-	if (dtype != PM_F16 && dtype != PM_BF16)
+	if (!pm_dtype_is_half(dtype))
 		return NULL;
 	*source = op == PM_OP_Sigmoid ? sigmoid_cu : gelu_cu;
 	if (op == PM_OP_Sigmoid)

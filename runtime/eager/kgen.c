@@ -12,18 +12,14 @@
 
 const char *pm__ctype(int dtype)
 {
-	const char *t = dtype == PM_BOOL ? NULL : pm_kernel_ctype((PmDType)dtype);
+	const char *t = dtype == PM_BOOL ? NULL : pm_dtype_cuda(dtype);
 
 	return t ? t : "unsigned char";
 }
 
 const char *pm__acc_type(int dtype)
 {
-	if (dtype == PM_F64)
-		return "double";
-	if (dtype == PM_U64)
-		return "unsigned long long";
-	return pm_dtype_is_float(dtype) ? "float" : "long long";
+	return pm_dtype_cuda(pm_dtype_sums(dtype));
 }
 
 int64_t pm__distinct(const PmType *t, const Loc *l)
@@ -266,15 +262,6 @@ static int add_source(PmPlan *p, const char *label, const char *text, int dtype)
 	return (int)p->sources.n - 1;
 }
 
-static int flop_class(int dtype)
-{
-	if (dtype == PM_F64)
-		return 0;
-	if (dtype == PM_F32)
-		return 1;
-	return pm_dtype_is_float(dtype) ? 2 : 3;
-}
-
 /* 32-bit indices are several times faster on a GPU: used when no extent and no buffer comes near 2^31. */
 static int needs_64_bit(const KGen *k, int64_t threads)
 {
@@ -340,7 +327,7 @@ PmStatus pm__kg_launch_grid(KGen *k, const char *label, const char *body, PmGrid
 		s.args = pm_arena_alloc(k->p->arena, k->args.n * sizeof *s.args);
 		memcpy(s.args, k->args.v, k->args.n * sizeof *s.args);
 		s.flops = flops;
-		s.flop_class = flop_class(k->dtype);
+		s.flop_class = pm_dtype_peak(k->dtype);
 		PM_VEC_PUSH(&k->p->steps, s);
 	}
 	pm_str_release(&src);

@@ -69,12 +69,7 @@ static PmStatus alloc(PmDevice *dev, int64_t bytes, PmBufUse use, int guarded, P
 	rc = pm__emu_buf_new(bytes, use, guarded, gap, &b, err);
 	if (rc)
 		return rc;
-	for (i = 0; i < d->bufs.n && d->bufs.v[i].map; i++)
-		;
-	if (i < d->bufs.n)
-		d->bufs.v[i] = b;
-	else
-		PM_VEC_PUSH(&d->bufs, b);
+	PM_VEC_PUT(&d->bufs, .map, b, i);
 	out->id = (uint32_t)i + 1;
 	return PM_OK;
 }
@@ -123,21 +118,12 @@ static void emu_release(PmDevice *dev, PmBuf b)
 		pm__emu_buf_free(p);
 }
 
-/* Checks a range of a buffer that the program itself copies. */
+/* The buffer of a range that the program itself copies. */
 static PmStatus range(EmuDevice *d, PmBuf b, int64_t offset, int64_t n, const char *what, PmEmuBuf **out,
 		      PmErr *err)
 {
-	PmEmuBuf *p = buf(d, b);
-
-	if (!p)
-		return pm_err(err, PM_E_INVALID,
-			      "Cannot %s buffer %u: there is no such buffer on this device.", what, b.id);
-	if (offset < 0 || n < 0 || offset > p->bytes || n > p->bytes - offset)
-		return pm_err(err, PM_E_INVALID,
-			      "Cannot %s %lld bytes at byte %lld of buffer %u, which has %lld bytes.", what,
-			      (long long)n, (long long)offset, b.id, (long long)p->bytes);
-	*out = p;
-	return PM_OK;
+	*out = buf(d, b);
+	return pm_device_range(b, *out ? (*out)->bytes : -1, offset, n, what, err);
 }
 
 static PmStatus emu_upload(PmDevice *dev, PmBuf b, int64_t offset, const void *src, int64_t n, PmErr *err)
@@ -368,12 +354,7 @@ static PmStatus load_one(EmuDevice *d, const PmSource *s, PmModule *out, PmErr *
 		close_module(d, &m);
 		return rc;
 	}
-	for (i = 0; i < d->modules.n && d->modules.v[i].path; i++)
-		;
-	if (i < d->modules.n)
-		d->modules.v[i] = m;
-	else
-		PM_VEC_PUSH(&d->modules, m);
+	PM_VEC_PUT(&d->modules, .path, m, i);
 	out->id = (uint32_t)i + 1;
 	return PM_OK;
 }

@@ -124,6 +124,9 @@ void pm__emu_build_ahead(const PmEmuBuilder *b, const PmSource *src, size_t n, i
  * initialised) holds the text of some until pm__emu_flags_release. */
 int pm__emu_flags(const PmEmuBuilder *b, int watched, const char **argv, PmStr *keep);
 void pm__emu_flags_release(PmStr *keep);
+/* Write the linker's flags, and the libraries that follow the objects, to `argv`; return how many. */
+int pm__emu_link_flags(const char **argv);
+int pm__emu_link_libraries(const char **argv);
 
 /* --- emu_head.c: the headers before every kernel, compiled once ----------------------------------------- */
 
@@ -193,6 +196,10 @@ PmStatus pm__emu_run(PmEmuRun *r, const uint32_t grid[3], const uint32_t block[3
 PmEmuRun *pm__emu_running(void);
 /* Ends the launch from inside a kernel: "Kernel 'x' (entry 'y') <text>". Does not return. */
 void pm__emu_fail(PmEmuRun *r, PmStatus st, const char *fmt, ...) PM_PRINTF(3, 4);
+/* Ends the launch from inside the kernel; the error is in r->err. */
+void pm__emu_give_up(PmEmuRun *r);
+/* The launch that this thread is in; NULL outside of one. */
+extern _Thread_local PmEmuRun *pm__emu_current;
 /* "block (0,0,0) thread (5,0,0)" of the running thread. */
 const char *pm__emu_where(const PmEmuRun *r, char out[PM_EMU_WHERE]);
 

@@ -20,6 +20,8 @@ typedef struct Cell {
 	uint32_t written, read;           /* barriers passed at that time, over all blocks */
 	uint32_t warp_written, warp_read; /* collectives of the warp passed at that time */
 	uint16_t writer, reader;
+	uint16_t seen[2]; /* readers to be named: two of the warp where `reader` is one, of two warps where it
+			     is MANY */
 } Cell;
 
 struct PmEmuRaces {
@@ -62,7 +64,7 @@ static void say_place(const PmEmuRaces *w, const unsigned char *p, char *out, si
 static void report(PmEmuRun *r, const unsigned char *p, int other, const char *how)
 {
 	char place[96];
-	PmEmu3 a = r->index[other < r->n ? other : 0], b = r->index[r->cur];
+	PmEmu3 a = r->index[other], b = r->index[r->cur];
 
 	say_place(r->races, p, place, sizeof place);
 	pm__emu_fail(
@@ -98,24 +100,40 @@ static int ordered(const PmEmuRun *r, const PmEmuRaces *w, int who, uint32_t bar
 		collectives != w->collectives[r->cur / 32]);
 }
 
-static int some_thread(int who)
+/* A thread that read the byte and that thread `me` races with: not itself, and of another warp where several
+ * warps did, as its own may be ordered. */
+static int other_reader(const Cell *c, int me)
 {
-	return who < PM_EMU_MAX_THREADS ? who : who < MANY ? (who - WARP) * 32 : 0;
+	if (c->reader < PM_EMU_MAX_THREADS)
+		return c->reader;
+	if (c->reader == MANY)
+		return c->seen[c->seen[0] / 32 == me / 32];
+	return c->seen[c->seen[0] == me];
 }
 
+static int is_of_warp(int who, int warp)
+{
+	return who < PM_EMU_MAX_THREADS ? who / 32 == warp : who == WARP + warp;
+}
+
+/* What the warp read before its last collective is ordered before this read, which stands for it from now
+ * on: who is not ordered behind this one is not behind those either. */
 static void note_read(const PmEmuRun *r, const PmEmuRaces *w, Cell *c)
 {
-	int me = r->cur;
+	int me = r->cur, warp = me / 32, mine = is_of_warp(c->reader, warp);
 
-	if (c->read != w->barriers || c->reader == NOBODY || c->reader == me)
-		c->reader = (uint16_t)me;
-	else if (c->reader != MANY &&
-		 (c->reader < PM_EMU_MAX_THREADS ? c->reader / 32 : c->reader - WARP) == me / 32)
-		c->reader = (uint16_t)(WARP + me / 32);
-	else
+	if (c->read != w->barriers || c->reader == NOBODY || c->reader == me ||
+	    (mine && c->warp_read != w->collectives[warp])) {
+		c->reader = c->seen[0] = (uint16_t)me;
+	} else if (mine) {
+		c->reader = (uint16_t)(WARP + warp);
+		c->seen[c->seen[0] != me] = (uint16_t)me;
+	} else if (c->reader != MANY) {
 		c->reader = MANY;
+		c->seen[1] = (uint16_t)me;
+	}
 	c->read = w->barriers;
-	c->warp_read = w->collectives[me / 32];
+	c->warp_read = w->collectives[warp];
 }
 
 /* A later write of the same bytes is what is waited for. */
@@ -126,7 +144,7 @@ static void wait_for_effect(PmEmuRun *r, PmEmuRaces *w, const unsigned char *p, 
 	w->n = n < sizeof w->was ? n : (unsigned)sizeof w->was;
 	memcpy(w->was, p, w->n);
 	w->by = r->cur;
-	w->other = some_thread(other);
+	w->other = other;
 	w->other_wrote = wrote;
 }
 
@@ -165,7 +183,7 @@ static void on_access(const void *address, unsigned n, int write)
 		if (!w->at && !ordered(r, w, c->writer, c->written, c->warp_written))
 			wait_for_effect(r, w, p, n, c->writer, 1);
 		if (!w->at && !ordered(r, w, c->reader, c->read, c->warp_read))
-			wait_for_effect(r, w, p, n, c->reader, 0);
+			wait_for_effect(r, w, p, n, other_reader(c, r->cur), 0);
 		c->writer = (uint16_t)r->cur;
 		c->written = w->barriers;
 		c->warp_written = w->collectives[r->cur / 32];

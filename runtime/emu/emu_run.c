@@ -11,16 +11,12 @@
  */
 #include "runtime/emu/emu_priv.h"
 
-#include "base/core/arena.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NEW, RUNNING, READY, AT_BARRIER, AT_WARP, AT_ACTIVE, ENDED };
-
-static _Thread_local PmEmuRun *run;
 
 static const char *const warp_names[] = {
 	"__syncwarp",        "__shfl_sync",       "a vote",
@@ -31,14 +27,6 @@ static const char *const warp_names[] = {
 };
 
 static void block_main(void);
-
-const char *pm__emu_where(const PmEmuRun *r, char out[PM_EMU_WHERE])
-{
-	PmEmu3 b = r->module->ctx->block, t = r->index[r->cur];
-
-	snprintf(out, PM_EMU_WHERE, "block (%u,%u,%u) thread (%u,%u,%u)", b.x, b.y, b.z, t.x, t.y, t.z);
-	return out;
-}
 
 /* --- choosing who runs --------------------------------------------------------------------------------- */
 
@@ -67,30 +55,6 @@ static void go(PmEmuRun *r, PmFiber *to)
 		pm__fiber_switch(from, to);
 }
 
-/* Ends the launch from inside the kernel; the error is in r->err. */
-static void give_up(PmEmuRun *r)
-{
-	r->failed = 1;
-	pm__fiber_leave(r->main);
-}
-
-PmEmuRun *pm__emu_running(void)
-{
-	return run;
-}
-
-void pm__emu_fail(PmEmuRun *r, PmStatus st, const char *fmt, ...)
-{
-	char text[PM_ERR_MAX];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	pm_err(&r->err, st, "Kernel '%s' (entry '%s') %s", r->label, r->entry->name, text);
-	give_up(r);
-}
-
 static void fail(PmEmuRun *r, const char *fmt, ...) PM_PRINTF(2, 3);
 static void fail(PmEmuRun *r, const char *fmt, ...)
 {
@@ -101,7 +65,7 @@ static void fail(PmEmuRun *r, const char *fmt, ...)
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	pm_err(&r->err, PM_E_DEVICE, "Kernel '%s' (entry '%s') %s", r->label, r->entry->name, text);
-	give_up(r);
+	pm__emu_give_up(r);
 }
 
 static PmFiber *idle_fiber(PmEmuRun *r)
@@ -130,7 +94,7 @@ static void next_thread(PmEmuRun *r)
 		PmFiber *f = idle_fiber(r);
 
 		if (!f)
-			give_up(r);
+			pm__emu_give_up(r);
 		else
 			go(r, f);
 	} else {
@@ -153,7 +117,7 @@ static void park(PmEmuRun *r, int state)
 
 static int barrier(int kind, int pred, int line, const char *file)
 {
-	PmEmuRun *r = run;
+	PmEmuRun *r = pm__emu_current;
 	PmEmuThread *me = &r->t[r->cur];
 	int i, result;
 
@@ -269,7 +233,7 @@ static int complete(PmEmuRun *r, int warp, int lane)
 
 static unsigned long long warp(int op, unsigned mask, unsigned long long value, int arg, int line)
 {
-	PmEmuRun *r = run;
+	PmEmuRun *r = pm__emu_current;
 	PmEmuThread *me = &r->t[r->cur];
 	int w = r->cur / 32, lane = r->cur % 32;
 
@@ -340,7 +304,7 @@ static int release_active(PmEmuRun *r)
 static void block_main(void)
 {
 	for (;;) {
-		PmEmuRun *r = run;
+		PmEmuRun *r = pm__emu_current;
 
 		while (r->next < r->n && !r->ready) {
 			int t = r->step > 0 ? r->next : r->n - 1 - r->next;
@@ -432,12 +396,13 @@ static void trap(const char *what, int line, const char *file)
 {
 	char where[PM_EMU_WHERE];
 
-	fail(run, "%s at line %d of %s in %s.", what, line, file, pm__emu_where(run, where));
+	fail(pm__emu_current, "%s at line %d of %s in %s.", what, line, file,
+	     pm__emu_where(pm__emu_current, where));
 }
 
 static int print(const char *format, const PmEmuPrintArg *v, int n)
 {
-	return pm__emu_print(run, format, v, n);
+	return pm__emu_print(pm__emu_current, format, v, n);
 }
 
 static const PmEmuCalls calls = { barrier, warp, trap, memcpy, memmove, memset, print };
@@ -488,7 +453,7 @@ PmStatus pm__emu_run(PmEmuRun *r, const uint32_t grid[3], const uint32_t block[3
 	}
 	r->failed = 0;
 	memset(&r->fault, 0, sizeof r->fault);
-	run = r;
+	pm__emu_current = r;
 	c->calls = &calls;
 	c->dyn = r->dyn;
 	c->block_dim = n;
@@ -504,7 +469,7 @@ PmStatus pm__emu_run(PmEmuRun *r, const uint32_t grid[3], const uint32_t block[3
 				if (!rc && r->smem % PM_EMU_ALIGN)
 					rc = check_dyn(r, err);
 			}
-	run = NULL;
+	pm__emu_current = NULL;
 	return rc;
 }
 

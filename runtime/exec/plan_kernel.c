@@ -82,11 +82,6 @@ static int64_t body_flops(const PmGraph *body)
 	return sum;
 }
 
-static int class_of(int dtype)
-{
-	return dtype == PM_F64 ? 0 : (dtype == PM_F32 ? 1 : (pm_dtype_is_float(dtype) ? 2 : 3));
-}
-
 static PmStatus plan_launches(PmPlan *p, PmNode n, const PmKernelDesc *d, const PmKAlt *alt, const Loc *in,
 			      PmErr *err)
 {
@@ -126,7 +121,7 @@ static PmStatus plan_launches(PmPlan *p, PmNode n, const PmKernelDesc *d, const 
 		}
 		s.bytes = launch_bytes(p, n, alt, l, d->body, needed);
 		s.flops = j == 0 ? body_flops(d->body) : 0;
-		s.flop_class = class_of(alt->type);
+		s.flop_class = pm_dtype_peak(alt->type);
 		PM_VEC_PUSH(&p->steps, s);
 	}
 	return PM_OK;

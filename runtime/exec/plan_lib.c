@@ -6,11 +6,6 @@
 
 enum { MAX_OUTER = 8 }; /* calls in place of one */
 
-static int is_library_type(int dtype)
-{
-	return dtype == PM_F32 || dtype == PM_F16 || dtype == PM_BF16 || dtype == PM_F64;
-}
-
 /* The largest power of two up to 256 that divides an offset. */
 static int64_t alignment(int64_t offset)
 {
@@ -36,25 +31,6 @@ static void offer(PmPlan *p, PmLibCall *c, int n)
 	}
 	s->lib = pm_arena_alloc(p->arena, sizeof *c);
 	memcpy(s->lib, c, sizeof *c);
-}
-
-int pm__merge_strides(const int64_t *dim, const int64_t *stride, int n, int64_t *out)
-{
-	int64_t inner = 1;
-	int first = 1;
-
-	*out = 0;
-	for (int d = n - 1; d >= 0; d--) {
-		if (dim[d] == 1)
-			continue;
-		if (first)
-			*out = stride[d];
-		else if (stride[d] != *out * inner)
-			return 0;
-		first = 0;
-		inner *= dim[d];
-	}
-	return 1;
 }
 
 /* Batches as one stride each; or the first dimension as a few calls, and the others as one stride. */
@@ -97,7 +73,7 @@ static void offer_matmul(PmPlan *p, PmNode n)
 	PmLibCall c = { .kind = PM_LIB_GEMM, .dtype = yt->dtype };
 	PmLibGemm *g = &c.gemm;
 
-	if (!is_library_type(yt->dtype) || at->dtype != yt->dtype || bt->dtype != yt->dtype)
+	if (!pm_dtype_is_float(yt->dtype) || at->dtype != yt->dtype || bt->dtype != yt->dtype)
 		return;
 	g->alpha = 1;
 	g->batch = 1;
@@ -140,7 +116,7 @@ static void offer_gemm(PmPlan *p, PmNode n)
 	PmLibCall c = { .kind = PM_LIB_GEMM, .dtype = yt->dtype };
 	PmLibGemm *g = &c.gemm;
 
-	if (!is_library_type(yt->dtype) || at->dtype != yt->dtype || bt->dtype != yt->dtype)
+	if (!pm_dtype_is_float(yt->dtype) || at->dtype != yt->dtype || bt->dtype != yt->dtype)
 		return;
 	g->batch = g->outer = 1;
 	g->m = yt->dim[0];
@@ -180,7 +156,7 @@ static void offer_einsum(PmPlan *p, PmNode n)
 	PmLibGemm *g = &c.gemm;
 	int swap;
 
-	if (!is_library_type(c.dtype) || !pm__einsum_gemm(p, n, g, &swap))
+	if (!pm_dtype_is_float(c.dtype) || !pm__einsum_gemm(p, n, g, &swap))
 		return;
 	tidy(g->m, g->k, &g->a_row, &g->a_col);
 	tidy(g->k, g->n, &g->b_row, &g->b_col);
@@ -198,7 +174,7 @@ static void offer_conv(PmPlan *p, PmNode n)
 	v->spatial = xt->rank - 2;
 	v->transposed = pm_node_op(p->g, n) == PM_OP_ConvTranspose;
 	v->groups = pm_node_i(p->g, n, "group", 1);
-	if (!is_library_type(yt->dtype) || xt->dtype != yt->dtype || wt->dtype != yt->dtype ||
+	if (!pm_dtype_is_float(yt->dtype) || xt->dtype != yt->dtype || wt->dtype != yt->dtype ||
 	    v->spatial < 1 || v->spatial > 3 || !pm__is_contiguous(p, x) || !pm__is_contiguous(p, w) ||
 	    (b.id && !pm__is_contiguous(p, b)))
 		return;

@@ -201,7 +201,7 @@ static const PmRefTensor *oriented(const PmRefTensor *t, int transpose, PmRefTen
 static void scale_and_add(const PmRefTensor *add, double alpha, double beta, PmRefTensor *out)
 {
 	int64_t n = out->type.dim[1], k, s[PM_MAX_RANK] = { 0 };
-	int wide = out->type.dtype == PM_U64 ? PM_U64 : PM_I64; /* of integer sums */
+	int wide = pm_dtype_sums(out->type.dtype); /* of integer sums */
 
 	if (add)
 		pm__ref_broadcast_strides(&add->type, &out->type, s);

@@ -2,7 +2,7 @@
 /* ref_util.c - strides, walks, wrapping and box copies for the reference device. */
 #include "runtime/ref/ref_priv.h"
 
-#include "base/core/half.h"
+#include "ir/core/element.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -80,16 +80,7 @@ int64_t pm__ref_extent(const PmType *t, int from, int to)
 
 double pm__ref_round(int dtype, double v)
 {
-	switch (dtype) {
-	case PM_F32:
-		return (double)(float)v;
-	case PM_F16:
-		return pm_f16_to_f64(pm_f16_from_f64(v));
-	case PM_BF16:
-		return pm_bf16_to_f64(pm_bf16_from_f64(v));
-	default:
-		return v;
-	}
+	return pm_float_round(dtype, v);
 }
 
 int pm__ref_walk_next(PmRefWalk *w)

@@ -2,7 +2,7 @@
 /* test_bound_attacks.c - passes whose results are nearly right: `passmith eval` refuses each by the error
  * bound, and takes an honest kernel for the same graph. */
 #include "bench/eval/runner.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 #include "tests/lib/passes/attack.h"
 #include "tests/lib/passes/secret.h"
@@ -11,7 +11,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <string.h>
 
 #include <cmocka.h>
 
@@ -53,8 +52,7 @@ static void expect(const char *rule, const char *text, PmPrecisionTier tier, con
 		PmErr err;
 
 		pm_err_init(&err);
-		if (pm_graph_parse(text, strlen(text), &g, &err))
-			fail_msg("%s: %s", rule, err.text);
+		g = pm_test_graph(text);
 		m.g = g;
 		if (pm_eval_variant(built("tests/adversarial/passes/bound_attacks.so"), &m, &o, &r, &err))
 			fail_msg("%s: %s", rule, err.text);

@@ -2,8 +2,7 @@
 /* test_cubin.c - machine code that asks for too much or holds what it should not: made by NVRTC, and made by
  * hand from what NVRTC made. */
 #include "integrity/cubin/cubin_gate.h"
-#include "runtime/cuda/nvrtc/nvrtc.h"
-#include "tests/lib/need.h"
+#include "tests/lib/device/cubin_edit.h"
 
 #include <elf.h>
 #include <setjmp.h>
@@ -20,23 +19,6 @@
 static const char *const entry[] = { "k" };
 static const int archs[] = { 80, 90 };
 
-/* The machine code of a source; the case is skipped without NVRTC. */
-static PmStr compile(const char *source, int cc)
-{
-	PmSource s = { "cubin", source, PM_F32 };
-	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_nvrtc_version(&ptx, &err))
-		pm_test_skip("%s", err.text);
-	pm_str_clear(&ptx);
-	if (pm_nvrtc_compile(&s, cc, &ptx, &cubin, &err))
-		fail_msg("%s", err.text);
-	pm_str_release(&ptx);
-	return cubin;
-}
-
 static int judge(const PmStr *cubin, PmCubinKernel *k, PmStr *problems)
 {
 	size_t n = 0;
@@ -48,7 +30,7 @@ static int judge(const PmStr *cubin, PmCubinKernel *k, PmStr *problems)
 static void accepts(const char *source, PmCubinKernel *k)
 {
 	for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
-		PmStr cubin = compile(source, archs[i]), problems = PM_STR_INIT;
+		PmStr cubin = pm_cubin_make(source, archs[i]), problems = PM_STR_INIT;
 
 		if (judge(&cubin, k, &problems))
 			fail_msg("sm_%d: %s", archs[i], problems.s);
@@ -69,7 +51,7 @@ static void refuses(const PmStr *cubin, const char *word)
 static void refuses_source(const char *source, const char *word)
 {
 	for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
-		PmStr cubin = compile(source, archs[i]);
+		PmStr cubin = pm_cubin_make(source, archs[i]);
 
 		refuses(&cubin, word);
 		pm_str_release(&cubin);
@@ -134,23 +116,11 @@ static void F20_local_512KiB(void **state)
 
 /* ---- by hand ---- */
 
-static Elf64_Shdr *section(PmStr *cubin, const char *name)
-{
-	Elf64_Ehdr *h = (Elf64_Ehdr *)(void *)cubin->s;
-	Elf64_Shdr *s = (Elf64_Shdr *)(void *)(cubin->s + h->e_shoff);
-
-	for (int i = 0; i < h->e_shnum; i++)
-		if (!strcmp(cubin->s + s[h->e_shstrndx].sh_offset + s[i].sh_name, name))
-			return &s[i];
-	fail_msg("there is no section %s", name);
-	return NULL;
-}
-
 /* Gives a section another name of at most the same length. */
 static void rename_section(PmStr *cubin, const char *from, const char *to)
 {
 	Elf64_Ehdr *h = (Elf64_Ehdr *)(void *)cubin->s;
-	Elf64_Shdr *s = (Elf64_Shdr *)(void *)(cubin->s + h->e_shoff), *mine = section(cubin, from);
+	Elf64_Shdr *s = (Elf64_Shdr *)(void *)(cubin->s + h->e_shoff), *mine = pm_cubin_section(cubin, from);
 
 	strcpy(cubin->s + s[h->e_shstrndx].sh_offset + mine->sh_name, to);
 }
@@ -172,7 +142,7 @@ static void F23_global_init_cubin(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		PmStr cubin = compile(
+		PmStr cubin = pm_cubin_make(
 			"__constant__ float t[64] = { 1, 2, 3 };\n" KERNEL "{ y[n] = st(t[n & 63]); }", 90);
 
 		rename_section(&cubin, cases[i].from, cases[i].to);
@@ -207,7 +177,7 @@ static void functions_from_elsewhere_are_refused(void **state)
 /* Numbers in the tables: each one alone is enough to be refused, none is followed outside. */
 static void damaged_tables_are_refused(void **state)
 {
-	PmStr good = compile(KERNEL "{ y[n] = x[n]; }", 90);
+	PmStr good = pm_cubin_make(KERNEL "{ y[n] = x[n]; }", 90);
 
 	(void)state;
 	for (int i = 0; i < 8; i++) {
@@ -217,7 +187,7 @@ static void damaged_tables_are_refused(void **state)
 
 		pm_str_addn(&bad, good.s, good.len);
 		h = (Elf64_Ehdr *)(void *)bad.s;
-		s = section(&bad, i < 6 ? ".text.k" : ".nv.info.k");
+		s = pm_cubin_section(&bad, i < 6 ? ".text.k" : ".nv.info.k");
 		switch (i) {
 		case 0:
 			s->sh_offset = bad.len - 1;
@@ -252,7 +222,7 @@ static void damaged_tables_are_refused(void **state)
 /* Every prefix, and a wrong byte at every place: read to the end, by whatever answer. */
 static void every_byte_may_be_wrong(void **state)
 {
-	PmStr good = compile(KERNEL "{ y[n] = x[n]; }", 90), problems = PM_STR_INIT;
+	PmStr good = pm_cubin_make(KERNEL "{ y[n] = x[n]; }", 90), problems = PM_STR_INIT;
 	const Elf64_Ehdr *h = (const Elf64_Ehdr *)(const void *)good.s;
 	size_t tables = h->e_shoff + h->e_shnum * sizeof(Elf64_Shdr);
 

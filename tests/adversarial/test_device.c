@@ -3,7 +3,7 @@
  * right. */
 #include "base/sandbox/sandbox.h"
 #include "bench/eval/runner.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 #include "tests/lib/passes/attack.h"
 #include "tests/lib/passes/secret.h"
@@ -97,8 +97,7 @@ static PmEvalRecord eval(const char *rule, const char *text, int check_only, int
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
+	g = pm_test_graph(text);
 	m.g = g;
 	if (pm_eval_variant(built(ATTACKS), &m, &o, &r, &err))
 		fail_msg("%s: %s", rule, err.text);

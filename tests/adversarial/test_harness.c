@@ -8,6 +8,7 @@
 #include "bench/score/score.h"
 #include "ir/text/text.h"
 #include "matcher/host/verdict.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/passes/attack.h"
 #include "tests/plugin/paths.h"
 
@@ -120,21 +121,10 @@ static void G07_tolerance_is_used(void **state)
 	assert_int_equal(pm_tensors_close(&x, &y, &some, &rule), 1);
 }
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
-
 /* No two trials see the same values. */
 static void G06_inputs_differ_by_trial(void **state)
 {
-	PmGraph *g = parse("g (float[64] x) => (float[64] y) { y = Relu(x) }");
+	PmGraph *g = pm_test_graph("g (float[64] x) => (float[64] y) { y = Relu(x) }");
 	PmTensor t[4 * PM_N_ALL_CLASSES];
 	PmErr err;
 	int n = 0;
@@ -157,7 +147,7 @@ static void G06_inputs_differ_by_trial(void **state)
 
 static PmGateReport gated(const char *text)
 {
-	PmGraph *g = parse(text);
+	PmGraph *g = pm_test_graph(text);
 	PmGateReport r = { 0 };
 	PmErr err;
 
@@ -232,7 +222,7 @@ static void D24_static_counter(void **state)
 
 static PmVerdict on(const char *rule, const char *text, double seconds)
 {
-	PmGraph *g = parse(text);
+	PmGraph *g = pm_test_graph(text);
 	PmPassOpts o = { .seconds = seconds, .only_rule = rule };
 	PmPassOutcome out;
 	PmVerdict v;

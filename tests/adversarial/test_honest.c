@@ -8,7 +8,7 @@
  */
 #include "base/core/rng.h"
 #include "bench/eval/runner.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 #include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
@@ -83,9 +83,7 @@ static PmGraph *make(const Kind *k, const char *type, int64_t r, int64_t c, int6
 {
 	PmStr text = PM_STR_INIT;
 	PmGraph *g = NULL;
-	PmErr err;
 
-	pm_err_init(&err);
 	for (const char *s = k->graph; *s; s++) {
 		int64_t size = *s == 'R' ? r : *s == 'C' ? c : *s == 'K' ? depth : 0;
 
@@ -96,8 +94,7 @@ static PmGraph *make(const Kind *k, const char *type, int64_t r, int64_t c, int6
 		else
 			pm_str_addc(&text, *s);
 	}
-	if (pm_graph_parse(text.s, text.len, &g, &err))
-		fail_msg("%s: %s", text.s, err.text);
+	g = pm_test_graph(text.s);
 	pm_str_release(&text);
 	return g;
 }

@@ -5,7 +5,7 @@
 #include "base/core/str.h"
 #include "bench/eval/runner.h"
 #include "bench/report/report.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 #include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
@@ -13,7 +13,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +92,6 @@ static cJSON *record(const char *so, const char *text, int seed)
 			 .pass_deadline = 60,
 			 .device_deadline = 100 };
 	PmEvalVariant m = { .label = "as written" };
-	PmStr whole = PM_STR_INIT;
 	PmGraph *g = NULL;
 	PmEvalRecord r;
 	PmErr err;
@@ -101,16 +99,13 @@ static cJSON *record(const char *so, const char *text, int seed)
 
 	pm_test_need_device("emu");
 	pm_err_init(&err);
-	pm_str_addf(&whole, "g %s", text);
-	if (pm_graph_parse(whole.s, whole.len, &g, &err))
-		fail_msg("%s", err.text);
+	g = pm_test_graphf("g %s", text);
 	m.g = g;
 	if (pm_eval_variant(built(so), &m, &o, &r, &err))
 		fail_msg("%s: %s", so, err.text);
 	j = pm_eval_record_json(&r);
 	pm_eval_record_release(&r);
 	pm_graph_free(g);
-	pm_str_release(&whole);
 	return j;
 }
 

@@ -8,9 +8,9 @@
 #include "bench/eval/runner.h"
 #include "bench/report/report.h"
 #include "integrity/cubin/cubin_gate.h"
-#include "ir/text/text.h"
 #include "runtime/worker/run.h"
 #include "tests/lib/device/bound_check.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 #include "tests/lib/passes/attack.h"
 #include "tests/lib/passes/results.h"
@@ -40,17 +40,6 @@
 	"g (float[6,90] x, float[90] s, float[90] b) => (float[6,90] y) "                                    \
 	"{ y = LayerNormalization<axis = 1, epsilon = 1e-5>(x, s, b) }"
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
-
 static PmEvalOpts options(const char *rule, PmPrecisionTier tier)
 {
 	return (PmEvalOpts){ .device = "emu",
@@ -67,7 +56,7 @@ static PmEvalRecord eval(const char *so, const char *rule, const char *text, PmP
 	PmEvalOpts o = options(rule, tier);
 	PmEvalVariant m = { .label = rule, .g = NULL };
 	PmEvalRecord r;
-	PmGraph *g = parse(text);
+	PmGraph *g = pm_test_graph(text);
 	PmErr err;
 
 	pm_test_need_device("emu");
@@ -411,8 +400,9 @@ static const char *result(void *arg, size_t k)
 /* Plain kernels, one operator each, are within the bound of a whole graph for every seed. */
 static void G22_plain_kernels_pass_200_seeds(void **state)
 {
-	PmGraph *g = parse("g (float[7,130] x, float[130,33] w, float[33] b) => (float[7,33] y)\n"
-			   "{ m = MatMul(x, w)\n a = Add(m, b)\n t = Tanh(a)\n y = Softmax<axis = 1>(t) }");
+	PmGraph *g = pm_test_graph(
+		"g (float[7,130] x, float[130,33] w, float[33] b) => (float[7,33] y)\n"
+		"{ m = MatMul(x, w)\n a = Add(m, b)\n t = Tanh(a)\n y = Softmax<axis = 1>(t) }");
 	PmWorker *w;
 
 	(void)state;

@@ -204,6 +204,24 @@ static void attack(void **state)
 	pm_str_release(&problems);
 }
 
+/* What cuda_fp16.h and cuda_bf16.h write in assembler, for one number and for two. */
+#define HALF1(H)                                                                                             \
+	"extern \"C\" __global__ void k(const " #H " *x, " #H " *y, int n)\n{ " #H " v = *x, r = v; "        \
+	"r += hcos(v); r += hsin(v); r += hexp(v); r += hexp2(v); r += hexp10(v); r += hlog(v); "            \
+	"r += hlog2(v); r += hlog10(v); r += hrcp(v); r += hsqrt(v); r += hrsqrt(v); r += hceil(v); "        \
+	"r += hfloor(v); r += htrunc(v); r += hrint(v); r += htanh(v); r += __hfma_relu(v, r, v); "          \
+	"r += __hfma_sat(v, r, v); r += __hmax_nan(v, r); r += __habs(v); r += __hdiv(v, r); "               \
+	"r += __shfl_xor_sync(~0u, v, 1); r += __ldcs(x); atomicAdd(y + n, r); *y = r; }"
+#define HALF2(H)                                                                                             \
+	"extern \"C\" __global__ void k(const " #H " *x, " #H " *y, int n)\n{ " #H " v = *x, r = v; "        \
+	"r = r + h2cos(v); r = r + h2sin(v); r = r + h2exp(v); r = r + h2exp2(v); r = r + h2exp10(v); "      \
+	"r = r + h2log(v); r = r + h2log2(v); r = r + h2log10(v); r = r + h2rcp(v); r = r + h2sqrt(v); "     \
+	"r = r + h2rsqrt(v); r = r + h2ceil(v); r = r + h2floor(v); r = r + h2trunc(v); r = r + h2rint(v); " \
+	"r = r + h2tanh(v); r = r + __hfma2_relu(v, r, v); r = r + __hcmadd(v, r, v); "                      \
+	"r = r + __hmax2_nan(v, r); r = r + __h2div(v, r); r = r + __heq2(v, r); r = r + __hgtu2(v, r); "    \
+	"r = r + __shfl_down_sync(~0u, v, __hgt2_mask(v, r) & 7); if (__hbequ2(v, r)) r = -v; "              \
+	"atomicAdd(y + n, r); *y = r; }"
+
 static void honest_kernels_pass(void **state)
 {
 	/* clang-format off */
@@ -241,6 +259,7 @@ static void honest_kernels_pass(void **state)
 		"(const __half *)x + 256, 16); wmma::mma_sync(c, a, b, c); wmma::store_matrix_sync((float "
 		"*)y, c, 16, "
 		"wmma::mem_row_major); }",
+		HALF1(__half), HALF1(__nv_bfloat16), HALF2(__half2), HALF2(__nv_bfloat162),
 	};
 	/* clang-format on */
 	PmStr problems = PM_STR_INIT;
@@ -279,6 +298,15 @@ static void texts_are_read_whole(void **state)
 		{ HEAD ".visible .entry k() { .reg .b32 %r<3>; mov.u32 %r2, %r01; ret; }\n", "%r01" },
 		{ HEAD ".visible .entry k() { .reg .b32 %r<12>; mov.u32 %r11, %r0; ret; }\n", NULL },
 		{ HEAD ".visible .entry k() { { .reg .b32 %clock; mov.u32 %clock, 1; } ret; }\n", NULL },
+		{ HEAD ".visible .entry k() { {.reg.b16 h, C;\n .reg.b32 f; mov.b32 f, 1; mov.b16 C, h; } "
+		       "ret; }\n",
+		  NULL },
+		{ HEAD ".visible .entry k() { { .reg.b32 f; } mov.b32 f, 1; ret; }\n", "declared nowhere" },
+		{ HEAD ".visible .entry k() { .reg.b64 %rd<2>; mov.u64 %rd1, %clock64; ret; }\n",
+		  "%clock64" },
+		{ HEAD ".visible .entry k() { .reg.b32 %r<2>; mov.u32 %r1, %r7; ret; }\n", "%r7" },
+		{ HEAD ".visible .entry k() { .regular.b32 %r<2>; ret; }\n", ".regular.b32" },
+		{ HEAD ".visible .entry k() { .param.b32 p; ret; }\n", ".param.b32" },
 		{ HEAD ".visible .entry k() { .reg .b32 %r<2>; { .reg .b32 %clock; } mov.u32 %r0, %clock; "
 		       "ret; }\n",
 		  "%clock" },

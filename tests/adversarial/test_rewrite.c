@@ -4,14 +4,13 @@
  *
  * The original is y = x * sigmoid(x) and w = tanh(z), with a batch normalisation's kind of second output q.
  */
-#include "ir/text/text.h"
 #include "matcher/host/pass_job.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/passes/attack.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,21 +166,10 @@ static const Attack attacks[] = {
 	  "REJECT_API" },
 };
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s\n%s", err.text, text);
-	return g;
-}
-
 static PmPassOutcome judged(const char *answer, size_t len)
 {
 	static const char json[] = "{\"end\":\"applied\",\"applied\":1}";
-	PmGraph *in = parse(original);
+	PmGraph *in = pm_test_graph(original);
 	PmStr s = PM_STR_INIT;
 	PmPassOutcome out;
 
@@ -266,7 +254,7 @@ static void G14_cut_answers(void **state)
 {
 	static const char json[] = "{\"end\":\"applied\",\"applied\":1}";
 	const char *text = attacks[0].answer;
-	PmGraph *in = parse(original);
+	PmGraph *in = pm_test_graph(original);
 	PmStr whole = PM_STR_INIT;
 
 	(void)state;

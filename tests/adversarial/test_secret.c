@@ -7,9 +7,9 @@
 #include "bench/eval/runner.h"
 #include "bench/timing/replay_verify.h"
 #include "integrity/referee/referee.h"
-#include "ir/text/text.h"
 #include "runtime/ref/ref.h"
 #include "runtime/worker/run.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 #include "tests/lib/passes/attack.h"
 #include "tests/lib/passes/results.h"
@@ -30,14 +30,8 @@
 
 static PmGraph *parse(void)
 {
-	PmGraph *g = NULL;
-	PmErr err;
-
 	pm_test_need_device("emu");
-	pm_err_init(&err);
-	if (pm_graph_parse(SILU_TEXT, strlen(SILU_TEXT), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
+	return pm_test_graph(SILU_TEXT);
 }
 
 /* ---- the command ---- */

@@ -6,7 +6,7 @@
 #include "bench/eval/runner.h"
 #include "bench/timing/replay_verify.h"
 #include "integrity/referee/referee.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 #include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
@@ -33,17 +33,6 @@ static const char *device(void)
 	const char *d = getenv("PASSMITH_TEST_DEVICE");
 
 	return d ? d : "emu";
-}
-
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
 }
 
 /* The evaluation of one rule ends in one of these verdicts, which are separated by spaces, with `why` in it.
@@ -76,7 +65,7 @@ static void evaluated(const char *rule, const PmGraph *g, const char *verdicts, 
 
 static void on_silu(const char *rule, const char *verdicts, const char *why)
 {
-	PmGraph *g = parse(silu);
+	PmGraph *g = pm_test_graph(silu);
 
 	evaluated(rule, g, verdicts, why);
 	pm_graph_free(g);
@@ -89,7 +78,7 @@ static PmReplayResult let_through(const char *so, const char *rule)
 	PmClockOpts o = {
 		.secret = test_secret(7), .deadline = 100, .seconds = 3, .blocks = BLOCKS, .keep = 1
 	};
-	PmGraph *g = parse(silu);
+	PmGraph *g = pm_test_graph(silu);
 	PmWork base = { .g = g }, cand = { 0 };
 	PmReplayOpts d = { .deadline = 100, .secret = test_secret(7) };
 	PmCandidate c;
@@ -224,7 +213,7 @@ static void S61_many_sources(void **state)
 		n += snprintf(text + n, sizeof text - (size_t)n, "s%d = Sigmoid(x%d)\n x%d = Mul(x%d, s%d)\n",
 			      i, i, i + 1, i, i);
 	snprintf(text + n, sizeof text - (size_t)n, "}\n");
-	g = parse(text);
+	g = pm_test_graph(text);
 	evaluated("S61_many_sources", g, "COMPILE_LIMIT", "different sources");
 	pm_graph_free(g);
 }

@@ -2,7 +2,7 @@
 /* test_sums.c - parts of a body left out end as INCORRECT, and the same kernels done honestly as OK. */
 #include "bench/eval/runner.h"
 #include "bench/report/report.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 #include "tests/lib/passes/attack.h"
 #include "tests/lib/passes/secret.h"
@@ -11,7 +11,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <string.h>
 
 #include <cmocka.h>
 
@@ -44,8 +43,7 @@ static void expect(const char *rule, const char *text, const char *want)
 
 	pm_test_need_device("emu");
 	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
+	g = pm_test_graph(text);
 	m.g = g;
 	if (pm_eval_variant(built(SUMS), &m, &o, &r, &err))
 		fail_msg("%s: %s", rule, err.text);

@@ -7,7 +7,7 @@
 #include "bench/score/stratum.h"
 #include "bench/timing/replay_verify.h"
 #include "integrity/referee/referee.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
 
@@ -35,14 +35,6 @@ static const char *device(void)
 	return d ? d : "emu";
 }
 
-static PmGraph *parse(void)
-{
-	PmGraph *g;
-
-	assert_int_equal(pm_graph_parse(silu, strlen(silu), &g, NULL), PM_OK);
-	return g;
-}
-
 /* What is drawn, digested and sketched is so under a key for each. */
 static void keys_differ(const PmInputPool *b)
 {
@@ -64,7 +56,7 @@ static PmReplayResult let_through(const char *rule, int large)
 			  .blocks = BLOCKS,
 			  .keep = 1,
 			  .keep_bytes = large };
-	PmGraph *g = parse();
+	PmGraph *g = pm_test_graph(silu);
 	PmWork base = { .g = g }, cand = { 0 };
 	PmReplayOpts d = { .deadline = 100, .secret = test_secret(7) };
 	PmCandidate c;
@@ -163,7 +155,7 @@ static void compiling_is_over_before_the_first_call(void **state)
 	const char *tmp = getenv("TMPDIR");
 	char folder[512], *cache = getenv("PASSMITH_CACHE");
 	PmWorker *w = pm_worker_new(device());
-	PmGraph *g = parse();
+	PmGraph *g = pm_test_graph(silu);
 	PmWork work = { .g = g };
 	PmTensor in[1];
 	PmInputPool pool = { .t = in, .n_sets = 1, .n_in = 1, .seed = 1 };
@@ -200,7 +192,7 @@ static void compiling_is_over_before_the_first_call(void **state)
 
 static PmEvalRecord evaluate(const char *rule, PmPreset preset, uint64_t secret, double deadline)
 {
-	PmGraph *g = parse();
+	PmGraph *g = pm_test_graph(silu);
 	PmEvalVariant m = { .label = rule, .g = g };
 	PmEvalOpts o = { .device = device(),
 			 .preset = preset,
@@ -365,7 +357,7 @@ static void by_the_inputs_of_large_calls(void **state)
  * the kernels' own time, that of a replay and that on the host's clock apart. */
 static void C11_fuse_two_tiny(void **state)
 {
-	PmGraph *g = parse();
+	PmGraph *g = pm_test_graph(silu);
 	PmEvalVariant m = { .label = "tiny", .g = g };
 	PmEvalOpts o = {
 		.device = device(), .secret = test_secret(7), .only_rule = "honest", .clock_seconds = 2
@@ -414,8 +406,7 @@ static void coverage_is_timed(void **state)
 	(void)state;
 	pm_err_init(&err);
 	o.preset = PM_PRESET_SOUND;
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
+	g = pm_test_graph(text);
 	m.g = g;
 	if (pm_eval_variant(built(ATTACKS), &m, &o, &r, &err))
 		fail_msg("%s", err.text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* no_gpu.c - preloaded by tools/bare.sh: the libraries of GPUs cannot be opened, as where they are not
+/* no_gpu.c - preloaded by tools/check/bare.sh: the libraries of GPUs cannot be opened, as where they are not
  * installed. */
 #include <dlfcn.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_opsets.c - the cases of tests/conform/opsets.txt on ref and on emu, one TAP line per case and device.
  *
- * The expected outputs come from other implementations (tools/opset_cases.py).
+ * The expected outputs come from other implementations (tools/judge/opset_cases.py).
  */
 #include "base/core/arena.h"
 #include "base/sys/io.h"

@@ -9,8 +9,8 @@
 #include "base/sys/proc.h"
 #include "bench/inputs/inputs.h"
 #include "bench/timing/clock.h"
-#include "ir/text/text.h"
 #include "tests/lib/figures.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 
 #include <setjmp.h>
@@ -20,29 +20,10 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { REPETITIONS = 100, ENOUGH = 95, NAIVE_SAMPLES = 100, NAIVE_REPETITIONS = 50 };
 static const double run_seconds = 1.5; /* limit of one run of the protocol */
-
-static PmGraph *parse(const char *fmt, ...) PM_PRINTF(1, 2);
-static PmGraph *parse(const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-	PmGraph *g;
-	PmErr err;
-
-	pm_err_init(&err);
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s: %s", text, err.text);
-	return g;
-}
 
 /* --- two works in a worker's clock, without a candidate's checks --- */
 
@@ -158,7 +139,8 @@ static double spread(double *ratio, int n)
 /* The same graph against itself, elements of float: 100 runs, each on its own. */
 static void control(long long elements)
 {
-	PmGraph *g = parse("g (float[%lld] x) => (float[%lld] y) { y = Tanh(x) }", elements, elements);
+	PmGraph *g = pm_test_graphf("g (float[%lld] x) => (float[%lld] y) { y = Tanh(x) }", elements,
+				    elements);
 	double ratio[REPETITIONS], naive[NAIVE_REPETITIONS], bound = 0;
 	int good = 0, ok = 0, blocks = 0, repeated = 0;
 	PmTiming t;
@@ -222,11 +204,11 @@ static void three_percent_of_fifty_microseconds_is_found(void **state)
 {
 	enum { N = 26 << 20, MORE = N / 100 * 103 };
 	PmGraph *
-		a = parse(
+		a = pm_test_graphf(
 		       "g (float[%d] x) => (float[%d] y) { s = Slice <axes = [0], ends = [%d], starts = [0], "
 		       "steps = [1]> (x)\n y = Tanh(s) }",
 		       MORE, N, N),
-	       *b = parse("g (float[%d] x) => (float[%d] y) { y = Tanh(x) }", MORE, MORE);
+	       *b = pm_test_graphf("g (float[%d] x) => (float[%d] y) { y = Tanh(x) }", MORE, MORE);
 	int found = 0, wrong = 0;
 	double sum = 0;
 	PmTiming t;
@@ -255,7 +237,7 @@ static void three_percent_of_fifty_microseconds_is_found(void **state)
 static void heat_does_not_favour_a_side(void **state)
 {
 	enum { PIECES = 50000 }; /* each under a millisecond */
-	PmGraph *g = parse("g (float[%d] x) => (float[%d] y) { y = Tanh(x) }", 26 << 20, 26 << 20);
+	PmGraph *g = pm_test_graphf("g (float[%d] x) => (float[%d] y) { y = Tanh(x) }", 26 << 20, 26 << 20);
 	double cool, hot, seconds = 0, piece;
 	PmTiming t;
 	PmErr err;

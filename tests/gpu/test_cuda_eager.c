@@ -15,158 +15,97 @@
 #include <cmocka.h>
 
 /* Every row on every pair of awkward values. */
-static void every_row(int dtype)
-{
-	EagerBench *b;
-
-	pm_test_need_device("cuda");
-	b = eager_open();
-	eager_add_rows(b, dtype);
-	if (dtype == PM_BOOL)
-		eager_add(b, dtype, "Where", "bool[15,1] bool[15] bool[15]", "", 1);
-	assert_true(b->n > 0);
-	eager_run(b, "cuda", 1);
-}
-
 static void rows_in_double(void **state)
 {
 	(void)state;
-	every_row(PM_F64);
+	eager_check("cuda", PM_F64, EAGER_ROWS);
 }
 
 static void rows_in_float(void **state)
 {
 	(void)state;
-	every_row(PM_F32);
+	eager_check("cuda", PM_F32, EAGER_ROWS);
 }
 
 static void rows_in_float16(void **state)
 {
 	(void)state;
-	every_row(PM_F16);
+	eager_check("cuda", PM_F16, EAGER_ROWS);
 }
 
 static void rows_in_bfloat16(void **state)
 {
 	(void)state;
-	every_row(PM_BF16);
+	eager_check("cuda", PM_BF16, EAGER_ROWS);
 }
 
 static void rows_in_int64(void **state)
 {
 	(void)state;
-	every_row(PM_I64);
+	eager_check("cuda", PM_I64, EAGER_ROWS);
 }
 
 static void rows_in_uint8(void **state)
 {
 	(void)state;
-	every_row(PM_U8);
+	eager_check("cuda", PM_U8, EAGER_ROWS);
 }
 
 static void rows_in_bool(void **state)
 {
 	(void)state;
-	every_row(PM_BOOL);
+	eager_check("cuda", PM_BOOL, EAGER_ROWS);
 }
 
 static void casts_agree(void **state)
 {
-	EagerBench *b;
-
 	(void)state;
-	pm_test_need_device("cuda");
-	b = eager_open();
-	eager_add_casts(b);
-	eager_run(b, "cuda", 1);
+	eager_check("cuda", PM_F32, EAGER_CASTS);
 }
 
 static void mixed_powers_agree(void **state)
 {
-	EagerBench *b;
-
 	(void)state;
-	pm_test_need_device("cuda");
-	b = eager_open();
-	eager_add_powers(b);
-	eager_run(b, "cuda", 0);
+	eager_check("cuda", PM_F32, EAGER_POWERS);
 }
 
 static void operators_agree_in_float(void **state)
 {
-	EagerBench *b;
-
 	(void)state;
-	pm_test_need_device("cuda");
-	b = eager_open();
-	eager_add_numbers(b, PM_F32);
-	eager_add_floats(b, PM_F32);
-	eager_add_moves(b, PM_F32);
-	eager_run(b, "cuda", 0);
+	eager_check("cuda", PM_F32, EAGER_NUMBERS | EAGER_FLOATS | EAGER_MOVES);
 }
 
 static void operators_agree_in_double(void **state)
 {
-	EagerBench *b;
-
 	(void)state;
-	pm_test_need_device("cuda");
-	b = eager_open();
-	eager_add_numbers(b, PM_F64);
-	eager_add_floats(b, PM_F64);
-	eager_run(b, "cuda", 0);
+	eager_check("cuda", PM_F64, EAGER_NUMBERS | EAGER_FLOATS);
 }
 
 static void operators_agree_in_float16(void **state)
 {
-	EagerBench *b;
-
 	(void)state;
-	pm_test_need_device("cuda");
-	b = eager_open();
-	eager_add_numbers(b, PM_F16);
-	eager_add_floats(b, PM_F16);
-	eager_add_moves(b, PM_F16);
-	eager_run(b, "cuda", 0);
+	eager_check("cuda", PM_F16, EAGER_NUMBERS | EAGER_FLOATS | EAGER_MOVES);
 }
 
 static void operators_agree_in_bfloat16(void **state)
 {
-	EagerBench *b;
-
 	(void)state;
-	pm_test_need_device("cuda");
-	b = eager_open();
-	eager_add_numbers(b, PM_BF16);
-	eager_add_floats(b, PM_BF16);
-	eager_add_moves(b, PM_BF16);
-	eager_run(b, "cuda", 0);
+	eager_check("cuda", PM_BF16, EAGER_NUMBERS | EAGER_FLOATS | EAGER_MOVES);
 }
 
 static void operators_agree_on_integers(void **state)
 {
-	EagerBench *b;
+	static const int types[] = { PM_I32, PM_U8 };
 
 	(void)state;
-	pm_test_need_device("cuda");
-	b = eager_open();
-	eager_add_numbers(b, PM_I32);
-	eager_add_numbers(b, PM_U8);
-	eager_add_moves(b, PM_BOOL);
-	eager_add(b, PM_I32, "ReduceMean", "#[2,0,3]", "axes=[1]", 1);
-	eager_run(b, "cuda", 0);
+	eager_check_integers("cuda", types, sizeof types / sizeof *types);
 }
 
 /* Rows of infinities and NaN go through softmax and the extremes alike. */
 static void reductions_meet_infinity(void **state)
 {
-	EagerBench *b;
-
 	(void)state;
-	pm_test_need_device("cuda");
-	b = eager_open();
-	eager_add_infinity(b, PM_F32);
-	eager_run(b, "cuda", 1);
+	eager_check("cuda", PM_F32, EAGER_INFINITY);
 }
 
 /* Each way of the kernels, in the element types that make a difference. */

@@ -5,7 +5,7 @@
  * test_cuda_eval [CASE]: all cases, or those of a pattern.
  */
 #include "bench/report/report.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 #include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
@@ -14,20 +14,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 static PmGraph *silu(int rows, int cols)
 {
-	char text[256];
-	PmGraph *g;
-
-	snprintf(text, sizeof text,
-		 "g (float[%d,%d] x) => (float[%d,%d] y) { s = Sigmoid(x)\n y = Mul(x, s) }", rows, cols,
-		 rows, cols);
-	assert_int_equal(pm_graph_parse(text, strlen(text), &g, NULL), PM_OK);
-	return g;
+	return pm_test_graphf("g (float[%d,%d] x) => (float[%d,%d] y) { s = Sigmoid(x)\n y = Mul(x, s) }",
+			      rows, cols, rows, cols);
 }
 
 static double confirm_above; /* of every evaluation */

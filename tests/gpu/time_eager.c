@@ -7,9 +7,9 @@
  *   time_eager --list                   the plans, without a GPU
  *   time_eager --compile [WORD...]      compiles their kernels, without a GPU
  *
- * Not a test: it asserts nothing. tools/torch_ops.py reads the lines, times PyTorch on the same shapes and
- * compares. Each case is launched in batches between two events of the device; the median batch counts. In a
- * graph's text `#` stands for the element type and `$` for the rows of 4096 elements that make 256 MB.
+ * Not a test: it asserts nothing. tools/bench/torch_ops.py reads the lines, times PyTorch on the same shapes
+ * and compares. Each case is launched in batches between two events of the device; the median batch counts.
+ * In a graph's text `#` stands for the element type and `$` for the rows of 4096 elements that make 256 MB.
  */
 #include "base/core/hash.h"
 #include "base/core/rng.h"

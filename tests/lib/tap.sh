@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tap.sh - TAP for tests of the command line; sourced by tests/cli/*.sh, which end with tap_done.
+# tap.sh - TAP for tests of the command line; sourced by tests/cli/*/*.sh, which end with tap_done.
 #
 # pm ARG... runs the program: its status is in $code, its streams in $tmp/out and $tmp/err.
 
@@ -31,6 +31,18 @@ pm()
 		;;
 	esac
 	"$passmith" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || code=$?
+}
+
+# silu_graph TYPE: makes $tmp/silu.gpt, a SiLU of a type such as float[8,64].
+silu_graph()
+{
+	cat >"$tmp/silu.gpt" <<GRAPH
+silu ($1 x) => ($1 y)
+{
+   s = Sigmoid (x)
+   y = Mul (x, s)
+}
+GRAPH
 }
 
 # tap NAME: reports the status of the command before it; on failure with what the program said last.

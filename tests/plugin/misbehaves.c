@@ -58,6 +58,17 @@ static PmStatus deep_check(PmMatch *m)
 	return deeper(m) + big[0];
 }
 
+/* Reads on past the end of the stack. */
+static PmStatus above_check(PmMatch *m)
+{
+	const volatile char *p = __builtin_frame_address(0);
+
+	(void)m;
+	while (on)
+		(void)*p++;
+	return PM_OK;
+}
+
 static PmStatus stale_check(PmMatch *m)
 {
 	static PmVal kept;
@@ -111,6 +122,7 @@ static PmStatus late_rewrite(PmRewriter *rw, PmMatch *m)
 PM_RULE(null_deref, .pattern = SILU, .check = null_check, .rewrite = silu);
 PM_RULE(endless, .pattern = SILU, .check = endless_check, .rewrite = silu);
 PM_RULE(deep, .pattern = SILU, .check = deep_check, .rewrite = silu);
+PM_RULE(above, .pattern = SILU, .check = above_check, .rewrite = silu);
 PM_RULE(stale, .pattern = SILU, .check = stale_check, .rewrite = silu);
 PM_RULE(invented, .pattern = SILU, .check = invented_check, .rewrite = silu);
 PM_RULE(error_status, .pattern = SILU, .check = error_check, .rewrite = silu);
@@ -118,5 +130,5 @@ PM_RULE(busy, .pattern = SILU, .check = busy_check, .rewrite = silu);
 PM_RULE(silent, .pattern = SILU, .rewrite = silent_rewrite);
 PM_RULE(late, .pattern = SILU, .rewrite = late_rewrite);
 
-PM_PLUGIN("misbehaves", "1", &null_deref, &endless, &deep, &stale, &invented, &error_status, &busy, &silent,
-	  &late)
+PM_PLUGIN("misbehaves", "1", &null_deref, &endless, &deep, &above, &stale, &invented, &error_status, &busy,
+	  &silent, &late)

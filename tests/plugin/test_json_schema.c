@@ -172,9 +172,15 @@ static const char *const lines[] = {
 	"task gate silu --db @/w.db --honest 0",
 	"task export silu --db @/w.db --torch @/t",
 	"task check --db @/w.db",
+	"extract models/llama_block.gpt --db @/b.db -j 1",
+	"task build --db @/b.db --eval 1 --ratio 0 --stride 1 --honest 0 -j 1",
 	"task unpack @/packs --db @/w2.db",
+	"task build --db @/w2.db --eval 0 --ratio 0",
 	"mine --db @/w.db --top 2",
+	"mine --db @/w.db --top 1 --show 1",
+	"mine --db @/w.db --top 1 -o @/mined",
 	"apply models/llama_block.gpt --pass %/passes/silu.so -o @/f.onnx",
+	"apply models/llama_block.gpt --passes %/passes -o @/g.onnx",
 	"new hello --dir @",
 	"build @/hello.c",
 	"check %/passes/silu.so",
@@ -189,7 +195,9 @@ static const char *const lines[] = {
 	"results show silu --db @/w.db",
 	"bench --db @/w.db --baselines eager --weak-sandbox -o @/bench",
 	"time models/no_such_model.gpt",
+	"results import @/times.json --db @/w.db",
 	"db stats --db @/w.db",
+	"db query SELECT(1) --db @/w.db",
 	"db export -o @/e.jsonl --db @/w.db",
 	"db import @/e.jsonl --db @/w3.db",
 	"db merge @/w2.db --db @/w3.db",
@@ -258,13 +266,19 @@ static void run_line(const char *line, const char *folder)
 
 static void commands_print_what_their_schemas_say(void **state)
 {
-	PmStr folder = PM_STR_INIT;
+	static const char times[] =
+		"{\"kind\": \"passmith_time\", \"device\": \"GPU X\", \"records\": [{\"graph\": "
+		"\"00\", \"times\": {\"passmith eager\": {\"replay\": {\"seconds\": 1}}}}]}";
+	PmStr folder = PM_STR_INIT, path = PM_STR_INIT;
 	PmErr err;
 
 	(void)state;
 	pm_err_init(&err);
 	pm_test_need_device("emu");
 	assert_int_equal(pm_temp_dir("schema", &folder, &err), PM_OK);
+	pm_path_join(folder.s, "times.json", &path);
+	assert_int_equal(pm_write_file(path.s, times, sizeof times - 1, &err), PM_OK);
+	pm_str_release(&path);
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
 		run_line(lines[i], folder.s);
 	pm_remove_tree(folder.s, NULL);
@@ -293,11 +307,63 @@ static void every_command_has_a_schema_and_a_line(void **state)
 	}
 }
 
+/* The paths of members without a description; `error` and `stage` are described once in each file. */
+static void undescribed(const cJSON *schema, const char *where, PmStr *out)
+{
+	const cJSON *s;
+
+	cJSON_ArrayForEach(s, cJSON_GetObjectItemCaseSensitive(schema, "properties"))
+	{
+		PmStr path = PM_STR_INIT;
+
+		pm_str_addf(&path, "%s.%s", where, s->string);
+		if (!pm_json_str(s, "description", NULL) && strcmp(s->string, "error") &&
+		    strcmp(s->string, "stage"))
+			pm_str_addf(out, "%s ", path.s);
+		undescribed(s, path.s, out);
+		pm_str_release(&path);
+	}
+	cJSON_ArrayForEach(s, cJSON_GetObjectItemCaseSensitive(schema, "anyOf")) undescribed(s, where, out);
+	s = cJSON_GetObjectItemCaseSensitive(schema, "items");
+	if (s)
+		undescribed(s, where, out);
+	s = cJSON_GetObjectItemCaseSensitive(schema, "additionalProperties");
+	if (cJSON_IsObject(s))
+		undescribed(s, where, out);
+}
+
+static void every_member_is_described(void **state)
+{
+	static const char *const names[] = {
+#define XX(name, args, summary, example) #name,
+#include "cli/cmds.def"
+#undef XX
+	};
+	cJSON *bad = parse("{\"items\": {\"properties\": {\"a\": {\"type\": \"number\"}}}}");
+	PmStr found = PM_STR_INIT;
+
+	(void)state;
+	undescribed(bad, "bad", &found);
+	assert_string_equal(found.s, "bad.a ");
+	cJSON_Delete(bad);
+	pm_str_clear(&found);
+	for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+		cJSON *schema = schema_of(names[k], strlen(names[k]));
+
+		undescribed(schema, names[k], &found);
+		cJSON_Delete(schema);
+	}
+	if (found.len)
+		fail_msg("docs/reference/json does not describe %s", found.s);
+	pm_str_release(&found);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wrong_answers_are_found),
 		cmocka_unit_test(every_command_has_a_schema_and_a_line),
+		cmocka_unit_test(every_member_is_described),
 		cmocka_unit_test(commands_print_what_their_schemas_say),
 	};
 

@@ -120,11 +120,6 @@ static PmStatus apply_rule(PmBoundCall *c, PmErr *err)
 	return st;
 }
 
-static int is_half(int dtype)
-{
-	return dtype == PM_F16 || dtype == PM_BF16;
-}
-
 /* Operand k as the eager run stores it: rounded to its type. Borrowed. */
 static PmStatus stored(PmBound *b, PmRefTensor *t, PmErr *err)
 {
@@ -132,7 +127,7 @@ static PmStatus stored(PmBound *b, PmRefTensor *t, PmErr *err)
 	PmStatus st;
 
 	*t = *from;
-	if (!from->f || !b->rounds || !is_half(from->type.dtype))
+	if (!from->f || !b->rounds || !pm_dtype_is_half(from->type.dtype))
 		return PM_OK;
 	if (!b->stored.numel) {
 		st = pm_ref_tensor_init(&b->stored, &from->type, err);
@@ -177,8 +172,8 @@ static PmStatus run_node(PmBoundCall *c, PmBound **v, int kept, PmErr *err)
 
 	if (!st && !kept)
 		st = run_eager(c, v, err);
-	/* A kernel may leave a rounding out. */
-	if (!st && pm__bound_narrows(c))
+	/* A kernel may leave a rounding out, and a Cast to the same type stores nothing anew. */
+	if (!st && (pm__bound_narrows(c) || pm__bound_same_type(c)))
 		memcpy(c->call.out[0].f, c->call.in[0].f, (size_t)c->call.out[0].numel * sizeof(double));
 	return st ? st : apply_rule(c, err);
 }
@@ -197,7 +192,7 @@ static PmStatus load_operands(Run *r, PmNode n, PmBoundCall *c, PmRefTensor *in,
 		v[k] = &r->val[value.id];
 		c->in[k] = *v[k];
 		in[k] = c->in[k].y;
-		if (r->kept && c->in[k].rounds && is_half(in[k].type.dtype))
+		if (r->kept && c->in[k].rounds && pm_dtype_is_half(in[k].type.dtype))
 			c->in[k].y.type.dtype = PM_F32;
 	}
 	return st;

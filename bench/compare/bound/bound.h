@@ -9,7 +9,8 @@
  * (f32 2^-24, f16 2^-11, bf16 2^-8), K the terms of a sum:
  *
  * Storing v adds u_v / sqrt(3), the standard deviation of a rounding error that is uniform in half a digit;
- * u_v = ud 2^e for 2^e <= |v| < 2^(e+1). Of numbers of no particular size that is r ud |v|, r = 0.4247.
+ * u_v = ud 2^e for 2^e <= |v| < 2^(e+1). Of numbers of no particular size that is r ud |v|, r = 0.4247. A v
+ * that its type holds stays v when it is stored, as long as 6.1 s is below u_v / 2: that adds nothing.
  *
  * Sums and products have, for themselves, sqrt(sum w^2 s^2); in common sum |w| s; their own arithmetic is r u
  * sqrt(S (K + 2) + y^2 K / 3), S the sum of the terms' squares: partial sums of K terms in any order that
@@ -62,10 +63,13 @@
  * stagnation, where they are not; Wilson and Hilferty, PNAS 17 (1931).
  *
  * Lanes: STRICT is the above. TF32 lets products read operands with 11 bits, rounded or cut off, and
- * functions be as good: s grows by 2^-11 (0.8 sqrt(sum (x w)^2) + 1.6 |y|), of functions by 2^-11 |y|. BF16
- * lets them be rounded to 8 bits: 2^-8 (0.65 sqrt(sum (x w)^2) + 0.2 |y|). Where a tier adds something the
- * two means are not limited: what is cut off leans to one side. Sums have to be float32 in each tier:
- * half-precision sums are off by 2^-11 sqrt(K) / 3 of that root, beyond both from about K = 1000.
+ * functions be as good: s grows by 2^-11 (0.634 sqrt(sum (x w)^2) + 1.443 |y|), of functions by 2^-11 |y|.
+ * BF16 lets them be rounded to 8 bits: 2^-8 (0.601 sqrt(sum (x w)^2) + 0.216 |y|). The factors follow from
+ * mantissas whose logarithms are uniform, as r does: sqrt(2 (4 r^2 - 1 / (2 ln 2)^2)) and 2 / (2 ln 2) of
+ * what is cut off, sqrt(2) r and sqrt(2/3) - sqrt(2) r of what is rounded (add_lane(), bound_sum.c). Where a
+ * tier adds something the two means are not limited: what is cut off leans to one side. Sums have to be
+ * float32 in each tier: half-precision sums are off by 2^-11 sqrt(K) / 3 of that root, beyond both from about
+ * K = 1000.
  */
 #ifndef BENCH_BOUND_H
 #define BENCH_BOUND_H

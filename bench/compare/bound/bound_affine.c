@@ -48,7 +48,7 @@ PmStatus pm__bound_batch_norm(PmBoundCall *c, PmErr *err)
 	const PmRefTensor *x = &c->call.in[0], *y = &c->call.out[0];
 	int64_t channels = c->call.in[1].numel, size = 1;
 	double u = pm__bound_u(y->type.dtype), tier = c->tier == PM_TIER_STRICT ? 0 : 0x1p-11;
-	double tiny = y->type.dtype == PM_F64 ? 0x1p-1026 : 0x1p-130, *e = pm__bound_unit(c, 0);
+	double tiny = pm__bound_flushed(y->type.dtype), *e = pm__bound_unit(c, 0);
 	PmBoundPart p = { .all = pm_xcalloc((size_t)y->numel + 1, sizeof *p.all),
 			  .shared = pm_xcalloc((size_t)y->numel + 1, sizeof *p.shared),
 			  .inv = channels ? 1 / (double)channels : 0 };

@@ -252,8 +252,15 @@ PmStatus pm__bound_stepped(PmBoundCall *c, PmErr *err)
 	return move_all(c, 0, 2, err);
 }
 
+static double *copy_of(const double *e, int64_t n)
+{
+	double *to = e ? pm_xcalloc((size_t)n + 1, sizeof *to) : NULL;
+
+	return to ? memcpy(to, e, (size_t)n * sizeof *to) : NULL;
+}
+
 /* To another floating-point type: what has been rounded before stays so. To fewer digits, a kernel may leave
- * the rounding out. */
+ * the rounding out. To the same type it is that value, which is stored once. */
 PmStatus pm__bound_cast(PmBoundCall *c, PmErr *err)
 {
 	const PmRefTensor *x = &c->call.in[0], *y = &c->call.out[0];
@@ -263,8 +270,13 @@ PmStatus pm__bound_cast(PmBoundCall *c, PmErr *err)
 		return pm__bound_stepped(c, err);
 	c->out[0].rounds = pm__bound_narrows(c) || c->in[0].rounds || c->in[0].unit;
 	c->out[0].repeats = c->in[0].repeats;
-	p.all = pm__bound_full(c, 0);
-	p.shared = pm__bound_common(c, 0, p.all);
+	if (pm__bound_same_type(c)) {
+		p.all = copy_of(c->in[0].unit, y->numel);
+		p.shared = p.all ? copy_of(c->in[0].shared, y->numel) : NULL;
+	} else {
+		p.all = pm__bound_full(c, 0);
+		p.shared = pm__bound_common(c, 0, p.all);
+	}
 	if (p.all)
 		pm__bound_add(c, 0, &p);
 	return PM_OK;
@@ -427,8 +439,7 @@ PmStatus pm__bound_function(PmBoundCall *c, PmErr *err)
 {
 	const PmRefTensor *y = &c->call.out[0];
 	double u = pm__bound_u(y->type.dtype), tier = c->tier == PM_TIER_STRICT ? 0 : 0x1p-11;
-	/* 1 / (1 + exp x) is 0 where exp x is infinite. */
-	double tiny = y->type.dtype == PM_F64 ? 0x1p-1026 : 0x1p-130, *e;
+	double tiny = pm__bound_flushed(y->type.dtype), *e;
 
 	if (!y->f)
 		return pm__bound_stepped(c, err);

@@ -166,7 +166,11 @@ static void soft_line(const double *x, const double *f, const double *shared, Pm
 		common = logarithm ? l.common : l.common - p * s;
 		line = sqrt(fmax(l.alone * l.alone - (logarithm ? 0 : p * p * (own * own - s * s)), 0) +
 			    common * common);
-		e[i * step] = p * u * (rest * sqrt(v * v + 1) + 0.5) + (logarithm ? u * fabs(v - l.top) : 0);
+		/* One term over itself is 1, but for the reciprocal's rounding where that is multiplied by.
+		 */
+		e[i * step] = n == 1 && !logarithm ? PM_BOUND_ROUNDING * u
+						   : p * u * (rest * sqrt(v * v + 1) + 0.5) +
+							     (logarithm ? u * fabs(v - l.top) : 0);
 		sums->all[i * step] = sums->shared[i * step] = p * l.all;
 		if (!f)
 			continue;

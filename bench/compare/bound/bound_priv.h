@@ -42,6 +42,9 @@ void pm__bound_own(PmBoundCall *c, size_t k, int64_t groups);
 /* Unit roundoff and least positive value of an element type; 0 for types that are not floating point. */
 double pm__bound_ud(int dtype);
 double pm__bound_tiny(int dtype);
+/* What admits a 0 for any denormal result of a function: 1 / (1 + exp x) is 0 where exp x is infinite, and
+ * fast divisions give 0 from a divisor of 2^126 on (CUDA C++ Programming Guide, __fdividef). */
+double pm__bound_flushed(int dtype);
 double pm__bound_largest(int dtype); /* finite value; infinity where that is no limit */
 /* u 2^e for 2^e <= |v| < 2^(e+1): half the distance of the values around v in a type of unit roundoff u, the
  * most that rounding v to it is off. 0 for 0. */
@@ -49,7 +52,9 @@ double pm__bound_half_digit(double u, double v);
 /* 1 when the type holds v as it is: a correctly rounded operation whose exact result is v makes v. Of double
  * that cannot be seen here. */
 int pm__bound_holds(int dtype, double v);
-/* Unit roundoff of sums in that type: float for all but double. */
+/* The type that sums of elements of that type are kept in; float for types that are not floating point. */
+const PmFloatType *pm__bound_sums(int dtype);
+/* Its unit roundoff. */
 double pm__bound_u(int dtype);
 /* The standard deviation of operand k once it is stored, or NULL when it is exact. Owned by the caller. */
 double *pm__bound_full(const PmBoundCall *c, size_t k);
@@ -92,6 +97,8 @@ double pm__bound_drift(const double *term, int64_t n, double u);
 uint64_t pm__bound_bit(const PmBoundCall *c);
 /* It is a Cast to a floating-point type of fewer digits. */
 int pm__bound_narrows(const PmBoundCall *c);
+/* It is a Cast of a floating-point type to itself. */
+int pm__bound_same_type(const PmBoundCall *c);
 
 void pm__bound_release_all(PmRefTensor *t, size_t n);
 /* Whatever the units would be, they are not known. */

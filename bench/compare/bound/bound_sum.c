@@ -248,27 +248,39 @@ static void open_non_finite(PmBoundCall *c)
 			e[i] = 0;
 }
 
-/* A tier's rounding of the factors; those that have no more digits than it keeps are not touched. */
+/* A tier's rounding of the factors to unit roundoff ud, in units of it; those that have no more digits than
+ * it keeps are not touched. With mantissas m in [1, 2) whose logarithms are uniform, the mean of 1 / m is 1 /
+ * (2 ln 2) and that of 1 / (3 m^2) is r^2, r = PM_BOUND_ROUNDING. Of a product of two factors,
+ *
+ *   rounded  each has an error of mean 0 and variance r^2: over a sum the root of 2 r^2 sum (x w)^2. Where
+ * one term is all, its mantissas may be of one size, 1 at worst, with a variance of 1/3 each: what that is
+ * more, sqrt(2/3) - sqrt(2) r, by |y|. cut off  an error uniform in two units over m: mean 1 / (2 ln 2) of
+ * one sign, which a sum keeps: twice that by |y|; and a mean square of 4 r^2, so that the variance is 4 r^2 -
+ * 1 / (2 ln 2)^2. It is the more of the two for both parts. */
 static PmStatus add_lane(PmBoundCall *c, PmErr *err)
 {
 	const Part squares[] = { SQUARE, SQUARE, ZERO };
-	double keeps = c->tier == PM_TIER_TF32 ? 0x1p-11 : 0x1p-8, alpha = 1, *e = pm__bound_unit(c, 0);
+	const double r = PM_BOUND_ROUNDING, inverse = 0.5 / log(2);
+	int cuts = c->tier == PM_TIER_TF32;
+	double ud = cuts ? 0x1p-11 : 0x1p-8, alpha = 1, *e = pm__bound_unit(c, 0);
+	double by_result = cuts ? 2 * inverse : sqrt(2.0 / 3) - sqrt(2) * r;
+	double by_root = cuts ? sqrt(2 * (4 * r * r - inverse * inverse)) : sqrt(2) * r;
 
-	if (c->tier == PM_TIER_STRICT || (pm__bound_ud(c->call.in[0].type.dtype) >= keeps &&
-					  pm__bound_ud(c->call.in[1].type.dtype) >= keeps))
+	if (c->tier == PM_TIER_STRICT ||
+	    (pm__bound_ud(c->call.in[0].type.dtype) >= ud && pm__bound_ud(c->call.in[1].type.dtype) >= ud))
 		return PM_OK;
 	if (pm_node_op(c->call.g, c->call.node) == PM_OP_Gemm)
 		alpha = sqrt(fabs(pm_node_f(c->call.g, c->call.node, "alpha", 1)));
 	c->widened = 1;
 	for (int64_t i = 0; i < c->call.out[0].numel; i++)
-		e[i] += keeps * (c->tier == PM_TIER_TF32 ? 1.6 : 0.2) * fabs(c->call.out[0].f[i]);
-	return add_parts(c, squares, 3, keeps * alpha * (c->tier == PM_TIER_TF32 ? 0.8 : 0.65), 1, e, err);
+		e[i] += ud * by_result * fabs(c->call.out[0].f[i]);
+	return add_parts(c, squares, 3, ud * alpha * by_root, 1, e, err);
 }
 
 /* What a product loses where it is denormal, or nothing, in the type of sums. */
 static double least_product(const PmBoundCall *c)
 {
-	return c->call.out[0].type.dtype == PM_F64 ? 0x1p-1074 : 0x1p-149;
+	return pm__bound_sums(c->call.out[0].type.dtype)->subnormal;
 }
 
 /* How alike the weights are that an element of the other factor is multiplied by in different results: the

@@ -2,7 +2,7 @@
 /* bound_unit.c - what the rules of the error bound share: types, variances and how they add up. */
 #include "bench/compare/bound/bound_priv.h"
 
-#include "base/core/half.h"
+#include "ir/core/element.h"
 #include "ir/core/kernel.h"
 
 #include <math.h>
@@ -23,6 +23,11 @@ double pm__bound_tiny(int dtype)
 	return f ? f->subnormal : 0;
 }
 
+double pm__bound_flushed(int dtype)
+{
+	return pm__bound_sums(dtype)->normal / PM_BOUND_REACH;
+}
+
 double pm__bound_largest(int dtype)
 {
 	const PmFloatType *f = pm_float_type(dtype);
@@ -31,17 +36,19 @@ double pm__bound_largest(int dtype)
 	return f && dtype != PM_F64 ? f->largest : INFINITY;
 }
 
+const PmFloatType *pm__bound_sums(int dtype)
+{
+	return pm_float_type(pm_dtype_is_float(dtype) ? pm_dtype_sums(dtype) : PM_F32);
+}
+
 double pm__bound_u(int dtype)
 {
-	return dtype == PM_F64 ? 0x1p-53 : 0x1p-24;
+	return pm__bound_sums(dtype)->roundoff;
 }
 
 double pm__bound_round(int dtype, double v)
 {
-	return dtype == PM_F16    ? pm_f16_to_f64(pm_f16_from_f64(v))
-	       : dtype == PM_BF16 ? pm_bf16_to_f64(pm_bf16_from_f64(v))
-	       : dtype == PM_F32  ? (double)(float)v
-				  : v;
+	return pm_float_round(dtype, v);
 }
 
 double pm__bound_half_digit(double u, double v)
@@ -67,6 +74,14 @@ int pm__bound_holds(int dtype, double v)
 	return dtype != PM_F64 && pm__bound_round(dtype, v) == v;
 }
 
+/* Storing v leaves it as it is although it may be off by e: its type holds v, and what is as far off as an
+ * error of that size ever is still nearest to v. Below a power of two the next number is half a digit away.
+ */
+static int stays(int dtype, double ud, double v, double e)
+{
+	return !(PM_BOUND_REACH * e > pm__bound_half_digit(ud, v) / 2) && pm__bound_holds(dtype, v);
+}
+
 double *pm__bound_full(const PmBoundCall *c, size_t k)
 {
 	const PmBound *b = &c->in[k];
@@ -80,7 +95,7 @@ double *pm__bound_full(const PmBoundCall *c, size_t k)
 		double v = b->y.f ? fabs(b->y.f[i]) : 0, round;
 
 		f[i] = b->unit ? b->unit[i] : 0;
-		if (!b->rounds || !isfinite(v) || (!(f[i] > 0) && pm__bound_holds(dtype, v)))
+		if (!b->rounds || !isfinite(v) || stays(dtype, ud, v, f[i]))
 			continue;
 		round = (pm__bound_half_digit(ud, v) + tiny) / sqrt(3);
 		/* From the largest value on, not only from where rounding gives an infinity: in between half
@@ -231,10 +246,24 @@ double *pm__bound_unit(PmBoundCall *c, size_t k)
 	return c->out[k].unit;
 }
 
+/* Windows overlap, so that sizes do not tell what is in one. */
+static double window(const PmBoundCall *c)
+{
+	const int64_t *shape;
+	size_t rank = pm_node_ints(c->call.g, c->call.node, "kernel_shape", &shape);
+	double n = 1;
+
+	for (size_t i = 0; i < rank; i++)
+		n *= (double)shape[i];
+	return n;
+}
+
 double pm__bound_terms(const PmBoundCall *c)
 {
 	int64_t n = c->call.out[0].numel, most = 0;
 
+	if (pm_node_op(c->call.g, c->call.node) == PM_OP_AveragePool)
+		return window(c);
 	for (size_t k = 0; k < c->call.n_in; k++)
 		if (c->call.in[k].numel > most)
 			most = c->call.in[k].numel;
@@ -287,6 +316,14 @@ int pm__bound_narrows(const PmBoundCall *c)
 
 	return pm_node_op(c->call.g, c->call.node) == PM_OP_Cast && x->f && y->f &&
 	       pm__bound_ud(y->type.dtype) > pm__bound_ud(x->type.dtype);
+}
+
+int pm__bound_same_type(const PmBoundCall *c)
+{
+	const PmRefTensor *x = &c->call.in[0], *y = &c->call.out[0];
+
+	return pm_node_op(c->call.g, c->call.node) == PM_OP_Cast && x->f && y->f &&
+	       x->type.dtype == y->type.dtype;
 }
 
 void pm__bound_release_all(PmRefTensor *t, size_t n)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_algo.c - ways (lib_algo.h) on a GPU: their calls prepared, their kernels loaded, all of it enqueued.
+/* cuda_algo.c - algorithms (lib_algo.h) on a GPU: their calls prepared, their kernels loaded, all of it
+ * enqueued.
  */
 #include "runtime/cuda/library/cuda_lib_priv.h"
 

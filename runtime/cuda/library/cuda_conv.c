@@ -40,8 +40,6 @@ typedef struct DnnTensor DnnTensor;
 enum {
 	TYPE_FLOAT = 0, /* of elements */
 	TYPE_DOUBLE = 1,
-	TYPE_HALF = 2,
-	TYPE_BF16 = 9,
 	CROSS_CORRELATION = 1,
 
 	A_HANDLE = 0, /* of attributes */
@@ -296,10 +294,7 @@ static int describe_bias(Conv *c, const PmLibConv *v, int type)
 static int describe(Conv *c, Description *s, const PmLibCall *call)
 {
 	const PmLibConv *v = &call->conv;
-	int type = call->dtype == PM_F64   ? TYPE_DOUBLE
-		   : call->dtype == PM_F32 ? TYPE_FLOAT
-		   : call->dtype == PM_F16 ? TYPE_HALF
-					   : TYPE_BF16;
+	int type = pm_float_type(call->dtype)->cudnn;
 
 	return describe_tensor(&s->y, 0, type, v->y, v, call->align[0]) &&
 	       describe_tensor(&s->x, 1, type, v->x, v, call->align[1]) &&
@@ -358,7 +353,7 @@ static int make_plan(Conv *c, Desc config, int64_t limit, int64_t *workspace)
 	return 0;
 }
 
-/* Of one list of the library's suggestions, which are numbered from `first` on, the one that *pick says or
+/* Of one list of the library's candidates, which are numbered from `first` on, the one that *pick says or
  * the next whose arithmetic is allowed. */
 static int choose_by(Conv *c, Desc graph, int mode, int dtype, int64_t limit, int first, int *pick,
 		     int64_t *workspace)

@@ -52,8 +52,6 @@ typedef struct LtFound {
 enum {
 	R_32F = 0,
 	R_64F = 1,
-	R_16F = 2,
-	R_16BF = 14,
 	COMPUTE_32F = 68,
 	COMPUTE_64F = 70,
 	COMPUTE_TF32 = 77,
@@ -113,11 +111,6 @@ static PmStatus open_lt(PmErr *err)
 	return PM_OK;
 }
 
-static int data_type(int dtype)
-{
-	return dtype == PM_F64 ? R_64F : (dtype == PM_F32 ? R_32F : (dtype == PM_F16 ? R_16F : R_16BF));
-}
-
 void pm__gemm_drop(void *call)
 {
 	Gemm *g = call;
@@ -161,7 +154,7 @@ static int set_batch(LtLayout *l, int64_t n, int64_t stride)
 static int describe(Gemm *g, const PmLibCall *call)
 {
 	const PmLibGemm *v = &call->gemm;
-	int type = data_type(call->dtype), op_a, op_b;
+	int type = pm_float_type(call->dtype)->cublas, op_a, op_b;
 	int compute = g->is_double
 			      ? COMPUTE_64F
 			      : (call->dtype == PM_F32 && pm_library_tf32() ? COMPUTE_TF32 : COMPUTE_32F);
@@ -181,7 +174,7 @@ static int describe(Gemm *g, const PmLibCall *call)
 		set_batch(g->b, v->batch, v->a_batch) && set_batch(g->y, v->batch, v->m * v->n));
 }
 
-/* The library's suggestion number *pick, or the next one, within the limits. 0 when it has none. */
+/* The library's candidate number *pick, or the next one, within the limits. 0 when it has none. */
 static int choose(Gemm *g, const PmLibCall *c, int64_t limit, int *pick, int64_t *workspace)
 {
 	/* The library's A is our second factor; the results of a launch begin at a fresh buffer. */

@@ -8,7 +8,7 @@
 #include "runtime/cuda/library/lib_algo.h"
 #include "runtime/device/library.h"
 
-/* Prepares a call: algorithm chosen, descriptors made. *pick is the number of the library's suggestion that
+/* Prepares a call: algorithm chosen, descriptors made. *pick is the number of the library's candidate that
  * is wanted; when that one is not allowed or does not work, the next that is. PM_DECLINED when there is none;
  * other errors are the library's. *workspace is what the call wants, at most `limit` bytes. */
 PmStatus pm__gemm_prepare(const PmLibCall *c, int64_t limit, int *pick, void **out, int64_t *workspace,
@@ -25,13 +25,13 @@ void pm__conv_unplace(void *placed);
 PmStatus pm__gemm_run(void *call, const CuPtr p[4], CuPtr workspace, int64_t bytes, CuStream *s, PmErr *err);
 PmStatus pm__conv_run(void *call, void *placed, const CuPtr p[4], CuStream *s, PmErr *err);
 
-/* A way that is ready to run on any arguments. */
+/* An algorithm that is ready to run on any arguments. */
 typedef struct PmCudaAlgo {
 	PmAlgo way;
-	int pick;                     /* the library's suggestion for its call */
+	int pick;                     /* the library's candidate for its call */
 	void *call[PM_ALGO_STAGES];   /* NULL for kernels */
 	CuFn *kernel[PM_ALGO_STAGES]; /* NULL for calls */
-	int64_t workspace;            /* bytes: the way's room, then the library's */
+	int64_t workspace;            /* bytes: the algorithm's room, then the library's */
 } PmCudaAlgo;
 
 /* The same on the arguments and the workspace of one sequence. */
@@ -41,7 +41,7 @@ typedef struct PmCudaPlaced {
 	CuPtr workspace;
 } PmCudaPlaced;
 
-/* Prepares a way with suggestion `pick` or the next that works. PM_DECLINED when there is none. *out is
+/* Prepares an algorithm with candidate `pick` or the next that works. PM_DECLINED when there is none. *out is
  * dropped by pm__algo_drop, also after an error. */
 PmStatus pm__algo_prepare(PmCudaDevice *d, const PmAlgo *way, int pick, PmCudaAlgo *out, PmErr *err);
 void pm__algo_drop(PmCudaAlgo *w);
@@ -51,8 +51,8 @@ void pm__algo_unplace(PmCudaPlaced *p);
 /* Enqueues all stages. */
 PmStatus pm__algo_run(PmCudaDevice *d, const PmCudaAlgo *w, const PmCudaPlaced *p, PmErr *err);
 
-/* The way and suggestion for a call on this device: what the cache says, else the outcome of a trial, which
- * is kept there. PM_DECLINED when the call cannot be done at all. */
+/* The algorithm and candidate for a call on this device: what the cache says, else the outcome of a trial,
+ * which is kept there. PM_DECLINED when the call cannot be done at all. */
 PmStatus pm__algo_choose(PmCudaDevice *d, const PmLibCall *c, PmCudaAlgo *out, PmErr *err);
 
 /* NULL for an unknown handle. */

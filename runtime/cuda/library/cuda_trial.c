@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_trial.c - which way and which of a library's algorithms a call takes on this device: tried once, kept
- * in the cache.
+/* cuda_trial.c - which algorithm, and which of a library's candidates for it, a call takes on this device:
+ * tried once, kept in the cache.
  *
  * Baseline and candidate, the timed run and the one that makes its calls again in another process must do the
  * same arithmetic, so the outcome is a file that whoever comes first writes and everybody reads. Where it
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 enum {
-	SUGGESTIONS = 6, /* of a library, for each way */
+	SUGGESTIONS = 6, /* of a library, for each algorithm */
 	TRAIN = 8,       /* calls timed together, */
 	ROUNDS = 3,      /* so often; the fastest counts */
 	VERSION = 3      /* of the file, and of what is tried */
@@ -200,8 +200,8 @@ static int want_workspace(Trial *t, int64_t bytes)
 	return 1;
 }
 
-/* Seconds between two events around a recording, or around one plain run of the way (x NULL); negative when
- * it does not work. */
+/* Seconds between two events around a recording, or around one plain run of the algorithm (x NULL); negative
+ * when it does not work. */
 static double between(Trial *t, CuGraphExec *x, const PmCudaAlgo *w, const PmCudaPlaced *p)
 {
 	const PmCuda *cu = t->d->cu;
@@ -275,7 +275,7 @@ typedef struct Best {
 	double seconds;
 } Best;
 
-/* All suggestions for one way. */
+/* All candidates for one algorithm. */
 static void try_way(Trial *t, const PmLibCall *c, PmAlgoKind kind, Best *best, PmStr *log)
 {
 	PmAlgo way;
@@ -297,7 +297,7 @@ static void try_way(Trial *t, const PmLibCall *c, PmAlgoKind kind, Best *best, P
 		pm_str_addf(log, "%s %d: %.2f us\n", pm_algo_name(kind), pick, s * 1e6);
 		if (s > 0 && (best->kind < 0 || s < best->seconds * ((int)kind == best->kind ? 1 : clear)))
 			*best = (Best){ kind, pick, s };
-		if (way.n == 1 && way.stage[0].entry) /* no library, no suggestions */
+		if (way.n == 1 && way.stage[0].entry) /* no library, no candidates */
 			return;
 		pick++;
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib_algo.h - ways to compute what a PmLibCall says: as it stands, or a convolution as other calls with
- * kernels of our own before and after them.
+/* lib_algo.h - algorithms to compute what a PmLibCall says: as it stands, or a convolution as other calls
+ * with kernels of our own before and after them.
  *
  * Descriptions only: which stages, on which memory. A device prepares and runs them (cuda_algo.c) and finds
- * out which way is the fastest (cuda_trial.c). Every way gives the same numbers but for the order of sums: in
- * half types a bias is added before the sum is rounded, so where a library adds none, it is what y holds
- * first.
+ * out which algorithm is the fastest (cuda_trial.c). Every algorithm gives the same numbers but for the order
+ * of sums: in half types a bias is added before the sum is rounded, so where a library adds none, it is what
+ * y holds first.
  */
 #ifndef RUNTIME_LIB_ALGO_H
 #define RUNTIME_LIB_ALGO_H
@@ -14,7 +14,7 @@
 
 enum { PM_ALGO_STAGES = 4, PM_ALGO_PLACES = 4, PM_ALGO_INTS = 32, PM_ALGO_BLOCK = 256 };
 
-/* The ways, in the order in which they are tried. */
+/* The algorithms, in the order in which they are tried. */
 typedef enum {
 	PM_ALGO_PLAIN,        /* the call itself */
 	PM_ALGO_PRODUCT,      /* a convolution of single elements: weights times x */
@@ -29,7 +29,7 @@ typedef enum {
 	PM_N_WAYS
 } PmAlgoKind;
 
-/* Where an operand lies: an argument of the call (library.h), or bytes into the way's own room. */
+/* Where an operand lies: an argument of the call (library.h), or bytes into the algorithm's own room. */
 typedef struct PmAlgoPlace {
 	int arg; /* 0 = y, 1 and 2 = factors, 3 = c or bias, PM_ALGO_ROOM */
 	int64_t offset;
@@ -57,7 +57,7 @@ typedef struct PmAlgo {
 /* "plain", "product", ... */
 const char *pm_algo_name(PmAlgoKind kind);
 
-/* Describes the call in that way; 0 when it cannot be done so, or is known not to be worth trying. */
+/* Describes the call by that algorithm; 0 when it cannot be done so, or is known not to be worth trying. */
 int pm_algo_describe(const PmLibCall *call, PmAlgoKind kind, PmAlgo *out);
 
 /* The text of lib_way.cu, to be compiled for the element type. */

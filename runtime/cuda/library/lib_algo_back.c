@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib_algo_back.c - ways of transposed convolutions, and products by a kernel of ours. */
+/* lib_algo_back.c - algorithms of transposed convolutions, and products by a kernel of ours. */
 #include "runtime/cuda/library/lib_algo_priv.h"
 
 #include "ir/core/type.h"
@@ -18,7 +18,7 @@ static PmAlgoStage *products_then(PmAlgo *w, const PmLibCall *c, const PmAlgoSiz
 	int64_t each_co = z->co / v->groups * z->taps, each_ci = z->ci / v->groups, planes = z->n * z->co;
 	int64_t lanes = pm__algo_lanes_for(places), blocks_p = (places + lanes - 1) / lanes,
 		each = PM_ALGO_BLOCK / lanes;
-	int onto = v->has_bias && pm__algo_is_half(c->dtype), last = v->has_bias && !onto;
+	int onto = v->has_bias && pm_dtype_is_half(c->dtype), last = v->has_bias && !onto;
 	int64_t total = planes * z->taps * z->px;
 	PmAlgoPlace m = pm__algo_room(w, total, z->bytes);
 	PmLibCall *g;
@@ -83,7 +83,7 @@ int pm__algo_as_folded(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
 	const PmLibConv *v = &c->conv;
 	PmAlgoStage *s;
 
-	if (!v->transposed || !z->batch || pm__algo_is_half(c->dtype) || side_by_side(v))
+	if (!v->transposed || !z->batch || pm_dtype_is_half(c->dtype) || side_by_side(v))
 		return 0;
 	for (int d = 0; d < v->spatial; d++)
 		if (v->dilation[d] != 1)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib_algo_conv.c - ways of convolutions, and of images of one pixel. */
+/* lib_algo_conv.c - algorithms of convolutions, and of images of one pixel. */
 #include "runtime/cuda/library/lib_algo_priv.h"
+
+#include "ir/core/type.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -20,7 +22,7 @@ static int64_t turn(PmAlgoStage *s, int64_t batch, int64_t R, int64_t C)
 	return batch * tiles_r * tiles_c;
 }
 
-/* The last step of channels-last ways: y from [n, places, channels]. */
+/* The last step of channels-last algorithms: y from [n, places, channels]. */
 static void turn_back(PmAlgo *w, const PmAlgoSize *z, PmAlgoPlace from)
 {
 	PmAlgoStage *s = pm__algo_stage(w, "turn_back");
@@ -39,7 +41,7 @@ static int single(const PmLibConv *v)
 	return 1;
 }
 
-/* --- ways ------------------------------------------------------------------------------------------------
+/* --- algorithms ---------------------------------------------------------------------------------------
  */
 
 /* y = w x for each of the batch, x as [n, k, places] with rows of ld; y holds the bias already if there is
@@ -147,7 +149,7 @@ int pm__algo_as_last(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
 	PmAlgoPlace x, k, y;
 	PmLibCall *in;
 
-	if (!pm__algo_is_half(c->dtype))
+	if (!pm_dtype_is_half(c->dtype))
 		return 0;
 	turn_inputs(w, z, &c->conv, z->taps > 1, &x, &k);
 	y = pm__algo_room(w, z->n * z->co * z->py, z->bytes);

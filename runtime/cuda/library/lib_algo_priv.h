@@ -5,7 +5,7 @@
 
 #include "runtime/cuda/library/lib_algo.h"
 
-/* The sizes that every way needs. */
+/* The sizes that every algorithm needs. */
 typedef struct PmAlgoSize {
 	int64_t n, ci, co, taps;
 	int64_t px, py; /* places of x and y */
@@ -20,10 +20,11 @@ PmAlgoSize pm__algo_size_of(const PmLibCall *c); /* of a convolution */
  * negative. */
 #define PM_ALGO_HUGE ((int64_t)1 << 56)
 int64_t pm__algo_product(const int64_t *v, int n);
-int pm__algo_is_half(int dtype);
+/* Of three factors; PM_ALGO_HUGE and more as pm__algo_product. */
+int64_t pm__algo_of_three(int64_t a, int64_t b, int64_t c);
 /* Argument i of the call. */
 PmAlgoPlace pm__algo_arg(int i);
-/* Room for so many elements; too much for any way where that is more than PM_ALGO_HUGE bytes. */
+/* Room for so many elements; too much for any algorithm where that is more than PM_ALGO_HUGE bytes. */
 PmAlgoPlace pm__algo_room(PmAlgo *w, int64_t elements, int64_t bytes);
 
 /* A further stage: a kernel by its name. Its pointers and then its numbers are added in order. */
@@ -45,7 +46,7 @@ PmLibCall *pm__algo_call_stage(PmAlgo *w, PmLibKind kind, int dtype);
 /* Its result and factors; arguments of the call `from` are aligned as they are there. */
 void pm__algo_operands(PmAlgo *w, const PmLibCall *from, PmAlgoPlace y, PmAlgoPlace a, PmAlgoPlace b);
 
-/* The ways of a convolution, as lib_algo.h lists them. 0 when it cannot be done so. */
+/* The algorithms of a convolution, as lib_algo.h lists them. 0 when it cannot be done so. */
 int pm__algo_as_product(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);
 int pm__algo_as_gathered(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);
 int pm__algo_as_last(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);

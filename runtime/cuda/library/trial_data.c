@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trial_data.c - the operands on which ways of library calls are tried. */
+/* trial_data.c - the operands on which algorithms of library calls are tried. */
 #include "runtime/cuda/library/trial_data.h"
 
 #include "base/core/rng.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trial_data.h - the operands on which ways of library calls are tried.
+/* trial_data.h - the operands on which algorithms of library calls are tried.
  *
  * A GPU draws less power over zeros and clocks higher, so that another algorithm may be the fastest there.
  * Operands are normal numbers, the same in every trial: PM_TRIAL_ELEMENTS of them, over and over.

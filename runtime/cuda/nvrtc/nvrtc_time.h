@@ -6,7 +6,8 @@
  * differ in every digit of the time, at once and without waiting. Where the results differ there are two
  * explanations. The source knows the time: then each of the two times has its own result, always. Or the
  * compiler wavers: then one time has several results, or both have one in common. That is no fault of the
- * source.
+ * source. Where compiling takes longer than a second, seconds pass for a source that knows the time, too:
+ * there each time has to have a result that came twice.
  */
 #ifndef RUNTIME_NVRTC_TIME_H
 #define RUNTIME_NVRTC_TIME_H

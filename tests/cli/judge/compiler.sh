@@ -16,10 +16,7 @@ mkdir "$tmp/lib"
 "${CC:-cc}" -std=c11 -D_GNU_SOURCE -shared -fPIC -o "$tmp/lib/libnvrtc.so" tests/cli/judge/wavering_nvrtc.c -ldl
 tap "a compiler that wavers is built"
 
-cat >"$tmp/silu.gpt" <<'MODEL'
-g (float[5,67] x) => (float[5,67] y) { s = Sigmoid(x)
- y = Mul(x, s) }
-MODEL
+silu_graph "float[5,67]"
 
 # pass NAME FACTOR: silu times an expression; pasted tokens make the compiler look twice.
 pass()

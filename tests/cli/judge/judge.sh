@@ -61,7 +61,7 @@ exits 0 "a softmax that sums in a plain loop is right"
 says "OK" "and the verdict says so"
 
 if command -v python3 >/dev/null; then
-	tools/judge_page.py --check
+	tools/gen/judge_page.py --check
 	tap "docs/results/judge.md is what docs/results/judge.json gives"
 fi
 

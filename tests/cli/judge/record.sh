@@ -4,13 +4,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
-cat >"$tmp/silu.gpt" <<'EOF'
-silu (float[5,67] x) => (float[5,67] y)
-{
-   s = Sigmoid (x)
-   y = Mul (x, s)
-}
-EOF
+silu_graph "float[5,67]"
 silu=$build/passes/silu.so
 wrong=$build/tests/plugin/wrong_silu.so
 record=$tmp/silu.record

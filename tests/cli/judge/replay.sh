@@ -4,13 +4,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
-cat >"$tmp/silu.gpt" <<'EOF'
-silu (float[8,64] x) => (float[8,64] y)
-{
-   a = Sigmoid (x)
-   y = Mul (x, a)
-}
-EOF
+silu_graph "float[8,64]"
 sed 's/64/65/g' "$tmp/silu.gpt" >"$tmp/other.gpt"
 silu=$build/passes/silu.so
 wrong=$build/tests/plugin/wrong_silu.so

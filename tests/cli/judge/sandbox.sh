@@ -19,13 +19,7 @@ if ! grep -q '^no  *sandbox .*lacks: namespaces' "$tmp/out"; then
 	exit 77
 fi
 
-cat >"$tmp/silu.gpt" <<'END'
-g (float[300] x) => (float[300] y)
-{
-   h = Sigmoid (x)
-   y = Mul (x, h)
-}
-END
+silu_graph "float[300]"
 pass=$build/passes/silu.so
 weak eval "$tmp/silu.gpt" --pass "$pass" --hidden 0
 exits 0 "eval that keeps nothing"

@@ -21,13 +21,7 @@ PM_PLUGIN("named", "1", &named)
 END
 	pm build "$tmp/p.c" -o "$tmp/p.so" --no-kernels
 }
-cat >"$tmp/silu.gpt" <<'END'
-g (float[4,8] x) => (float[4,8] y)
-{
-  s = Sigmoid(x)
-  y = Mul(x, s)
-}
-END
+silu_graph "float[4,8]"
 
 build_with '""'
 pm eval "$tmp/silu.gpt" --pass "$tmp/p.so"

@@ -5,10 +5,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
-cat >"$tmp/silu.gpt" <<'MODEL'
-g (float[5,67] x) => (float[5,67] y) { s = Sigmoid(x)
- y = Mul(x, s) }
-MODEL
+silu_graph "float[5,67]"
 index='long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;'
 right='st(ld(x[i]) / (1.f + expf(-ld(x[i]))))'
 

@@ -7,10 +7,7 @@
 
 real=$(cd "$build" && pwd)
 mkdir "$tmp/bin"
-cat >"$tmp/silu.gpt" <<'MODEL'
-g (float[4,8] x) => (float[4,8] y) { s = Sigmoid(x)
- y = Mul(x, s) }
-MODEL
+silu_graph "float[4,8]"
 
 # stands_in: what comes on stdin is the program that is started for a pass.
 stands_in()

@@ -8,6 +8,7 @@
 #include "tests/lib/device/bound_check.h"
 #include "tests/lib/graphs/eval.h"
 #include "tests/lib/graphs/one_node.h"
+#include "tests/lib/need.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -426,4 +427,43 @@ void eager_add_powers(EagerBench *b)
 	eager_add(b, PM_F32, "Pow", "float[4,1] int64[3]", "", 1);
 	eager_add(b, PM_F32, "Pow", "float16[4,1] float[3]", "", 1);
 	eager_add(b, PM_F32, "Pow", "int32[4,1] int64[3]", "", 1);
+}
+
+void eager_check(const char *device, int dtype, unsigned parts)
+{
+	EagerBench *b;
+
+	pm_test_need_device(device);
+	b = eager_open();
+	if (parts & EAGER_ROWS)
+		eager_add_rows(b, dtype);
+	if (parts & EAGER_ROWS && dtype == PM_BOOL)
+		eager_add(b, dtype, "Where", "bool[15,1] bool[15] bool[15]", "", 1);
+	if (parts & EAGER_NUMBERS)
+		eager_add_numbers(b, dtype);
+	if (parts & EAGER_FLOATS)
+		eager_add_floats(b, dtype);
+	if (parts & EAGER_MOVES)
+		eager_add_moves(b, dtype);
+	if (parts & EAGER_INFINITY)
+		eager_add_infinity(b, dtype);
+	if (parts & EAGER_CASTS)
+		eager_add_casts(b);
+	if (parts & EAGER_POWERS)
+		eager_add_powers(b);
+	assert_true(b->n > 0);
+	eager_run(b, device, !(parts & ~(unsigned)(EAGER_ROWS | EAGER_INFINITY | EAGER_CASTS)));
+}
+
+void eager_check_integers(const char *device, const int *types, size_t n)
+{
+	EagerBench *b;
+
+	pm_test_need_device(device);
+	b = eager_open();
+	for (size_t i = 0; i < n; i++)
+		eager_add_numbers(b, types[i]);
+	eager_add_moves(b, PM_BOOL);
+	eager_add(b, PM_I32, "ReduceMean", "#[2,0,3]", "axes=[1]", 1);
+	eager_run(b, device, 0);
 }

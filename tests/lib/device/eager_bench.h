@@ -44,4 +44,21 @@ void eager_add_powers(EagerBench *b);
  * values in order, or small numbers whose sums are exact in every type. */
 void eager_run(EagerBench *b, const char *device, int is_awkward);
 
+/* What a bench is made of: one bit for each eager_add_... */
+enum {
+	EAGER_ROWS = 1,
+	EAGER_NUMBERS = 2,
+	EAGER_FLOATS = 4,
+	EAGER_MOVES = 8,
+	EAGER_INFINITY = 16,
+	EAGER_CASTS = 32,
+	EAGER_POWERS = 64
+};
+
+/* A case of its own: the cases of these parts in one type, added in that order, run on the device; on awkward
+ * values where every part is made for them. Skips the running case without the device. */
+void eager_check(const char *device, int dtype, unsigned parts);
+/* The same for the numbers of several integer types, the moves of bool and a mean of integers. */
+void eager_check_integers(const char *device, const int *types, size_t n);
+
 #endif

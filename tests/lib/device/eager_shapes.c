@@ -3,12 +3,12 @@
 #include "tests/lib/device/eager_shapes.h"
 
 #include "base/sys/pool.h"
-#include "ir/text/text.h"
 #include "runtime/cuda/nvrtc/nvrtc.h"
 #include "runtime/exec/exec.h"
 #include "runtime/worker/run.h"
 #include "tests/lib/device/bound_check.h"
 #include "tests/lib/graphs/eval.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -329,11 +329,9 @@ PmGraph *eager_shapes_graph(size_t i, int dtype)
 {
 	PmStr text = PM_STR_INIT;
 	PmGraph *g;
-	PmErr err;
 
 	if (shapes[i].types != WIDE && dtype != PM_F32)
 		return NULL;
-	pm_err_init(&err);
 	pm_str_add(&text, "g ");
 	for (const char *s = shapes[i].text; *s; s++)
 		if (*s == '#' && !strncmp(s, "#[]", 3)) {
@@ -343,8 +341,7 @@ PmGraph *eager_shapes_graph(size_t i, int dtype)
 			pm_str_add(&text, pm_dtype_name(dtype));
 		else
 			pm_str_addc(&text, *s);
-	if (pm_graph_parse(text.s, text.len, &g, &err))
-		fail_msg("%s: %s", text.s, err.text);
+	g = pm_test_graph(text.s);
 	pm_str_release(&text);
 	return g;
 }

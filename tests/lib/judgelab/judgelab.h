@@ -93,8 +93,8 @@ PmGraph *jl_body_graph(int body, int type, int size);
 int jl_n_cheats(void);
 const char *jl_cheat_name(int cheat);
 /* What the cheat makes of the body: y as of jl_run. Returns 0 when there is nothing to be done wrong in it
- * that way. `base` says how all else is computed. */
+ * that way. `base` says how all else is computed; `kept` are its results with `keep`. */
 int jl_cheat_run(int cheat, const PmGraph *g, const PmTensor *in, int body, JlSize size, const JlKernel *base,
-		 double *y);
+		 const double *kept, double *y);
 
 #endif

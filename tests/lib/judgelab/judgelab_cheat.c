@@ -147,20 +147,20 @@ static void misplace(Kind kind, const double *x, double *y, int64_t n, int64_t c
 					    : x[i % rows * cols + i / rows];
 }
 
-static int outside(const Cheat *c, const PmGraph *g, const PmTensor *in, const JlKernel *base, double *y)
+static int outside(const Cheat *c, const PmGraph *g, const double *kept, double *y)
 {
 	const PmType *t = pm_value_type(g, pm_graph_output(g, 0));
 	int64_t cols = t->rank ? t->dim[t->rank - 1] : 1, n = 1;
-	JlKernel k = *base;
+	int late = c->kind == SCALED || c->kind == CONSTANT; /* before results are rounded */
 	double *x;
 
 	for (int d = 0; d < t->rank; d++)
 		n *= t->dim[d];
 	if ((c->kind == TRANSPOSED || c->kind == ROW_BEFORE) && (cols == 1 || cols == n))
 		return 0;
-	k.keep = c->kind == SCALED || c->kind == CONSTANT;
 	x = pm_xcalloc((size_t)n + 1, sizeof *x);
-	jl_run(g, in, &k, x);
+	for (int64_t i = 0; i < n; i++)
+		x[i] = late ? kept[i] : jl_round(t->dtype, kept[i]);
 	if (c->kind == NEIGHBOUR || c->kind == ROW_BEFORE || c->kind == TRANSPOSED)
 		misplace(c->kind, x, y, n, cols);
 	for (int64_t i = 0; i < n; i++) {
@@ -182,9 +182,9 @@ static int outside(const Cheat *c, const PmGraph *g, const PmTensor *in, const J
 }
 
 int jl_cheat_run(int cheat, const PmGraph *g, const PmTensor *in, int body, JlSize size, const JlKernel *base,
-		 double *y)
+		 const double *kept, double *y)
 {
 	const Cheat *c = &cheats[cheat];
 
-	return c->kind <= GELU ? inside(c, g, in, body, size, base, y) : outside(c, g, in, base, y);
+	return c->kind <= GELU ? inside(c, g, in, body, size, base, y) : outside(c, g, kept, y);
 }

@@ -30,8 +30,9 @@ static double made(const JlNode *c, double x, double y)
 
 	if (!isfinite(y) || isinf(x))
 		return jl__float(k, y);
-	/* What ends at one ends there: no code for erf, tanh or cos goes beyond. */
-	if (k->slack > 0)
+	/* What ends at one ends there: no code for erf, tanh or cos goes beyond. At 0 each formula gives what
+	 * the function is: all powers of x are 0. */
+	if (k->slack > 0 && x != 0)
 		y = fmax(-limit, fmin(limit, y * (1 + k->slack * 0x1p-24 * noise(k->seed, x))));
 	if (k->wrong && k->wrong->units > 0) {
 		y += k->wrong->units * jl_ulp(c->out->dtype, y) * cos(7.3 * x + 0.3);
@@ -186,21 +187,50 @@ static void take(double *to, const double *from, int64_t step, int64_t n, const 
 		to[i] = drop && drop[i] ? 0 : from[i * step];
 }
 
-/* Over the last axis. */
+/* Terms of up to JL_WIDE lines, line l at x[l * line + i * step], so that those of one place are beside each
+ * other. */
+static void interleave(float *to, const double *x, int64_t line, int64_t step, int64_t lines, int64_t n,
+		       const uint8_t *drop)
+{
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t l = 0; l < JL_WIDE; l++)
+			to[i * JL_WIDE + l] = l < lines && !(drop && drop[i]) ? (float)x[l * line + i * step]
+									      : 0;
+}
+
+/* Sums over the last axis of all lines. */
+static void sum_lines(const JlNode *c, int64_t n, const uint8_t *drop, double *y)
+{
+	const double *x = c->in[0]->v;
+	int64_t lines = c->out->n;
+	double *row = pm_xcalloc((size_t)n, sizeof *row);
+	float *panel = lines < JL_WIDE || c->k->exact ? NULL
+						      : pm_xcalloc((size_t)(n * JL_WIDE), sizeof *panel);
+	float part[JL_WIDE];
+
+	for (int64_t r = 0; r < lines; r += panel ? JL_WIDE : 1) {
+		if (!panel) {
+			take(row, x + r * n, 1, n, drop);
+			y[r] = jl__sum(c->k, row, n);
+			continue;
+		}
+		interleave(panel, x + r * n, n, 1, lines - r, n, drop);
+		jl__sums(c->k, NULL, panel, n, part);
+		for (int64_t l = 0; l < JL_WIDE && r + l < lines; l++)
+			y[r + l] = (double)part[l];
+	}
+	free(panel);
+	free(row);
+}
+
 static void sum_up(JlNode *c, int mean)
 {
 	int64_t n = last_dim(c->in[0]);
 	const uint8_t *drop = jl__dropped(c->k, n);
-	double *row = pm_xcalloc((size_t)n, sizeof *row);
 
-	for (int64_t r = 0; r < c->out->n; r++) {
-		double y;
-
-		take(row, c->in[0]->v + r * n, 1, n, drop);
-		y = jl__sum(c->k, row, NULL, n);
-		c->out->v[r] = mean ? quotient(c->k, y, (double)kept(drop, n)) : y;
-	}
-	free(row);
+	sum_lines(c, n, drop, c->out->v);
+	for (int64_t r = 0; r < c->out->n && mean; r++)
+		c->out->v[r] = quotient(c->k, c->out->v[r], (double)kept(drop, n));
 }
 
 static void reduce_sum(JlNode *c)
@@ -227,32 +257,56 @@ static void reduce_max(JlNode *c)
 	}
 }
 
+/* y (rows x cols) = a (rows x depth) b (depth x cols), exactly. */
+static void exact_product(const double *a, const double *b, int64_t rows, int64_t depth, int64_t cols,
+			  double *y)
+{
+	for (int64_t i = 0; i < depth; i++)
+		for (int64_t r = 0; r < rows; r++)
+			for (int64_t j = 0; j < cols; j++)
+				y[r * cols + j] += a[r * depth + i] * b[i * cols + j];
+}
+
+/* The same in the kernel's order, without the terms in `drop`. */
+static void product_of(const JlKernel *k, const double *a, const double *b, int64_t rows, int64_t depth,
+		       int64_t cols, const uint8_t *drop, double *y)
+{
+	float *left = pm_xcalloc((size_t)(rows * depth) + 1, sizeof *left), part[JL_WIDE];
+	float *panel = pm_xcalloc((size_t)(depth * JL_WIDE) + 1, sizeof *panel);
+
+	for (int64_t i = 0; i < rows * depth; i++)
+		left[i] = drop && drop[i % depth] ? 0 : (float)a[i];
+	for (int64_t j = 0; j < cols; j += JL_WIDE) {
+		interleave(panel, b + j, 1, cols, cols - j, depth, drop);
+		for (int64_t r = 0; r < rows; r++) {
+			jl__sums(k, left + r * depth, panel, depth, part);
+			for (int64_t l = 0; l < JL_WIDE && j + l < cols; l++)
+				y[r * cols + j + l] = (double)part[l];
+		}
+	}
+	free(left);
+	free(panel);
+}
+
 /* [B,M,K] x [B,K,N], with a bias of N where there is one; the right side may lack its batch. */
 static void product(JlNode *c, const JlVal *bias)
 {
 	const JlVal *a = c->in[0], *b = c->in[1];
 	int64_t depth = last_dim(a), cols = last_dim(b), rows = a->dim[a->rank - 2], each = rows * cols;
 	const uint8_t *drop = jl__dropped(c->k, depth);
-	double *left = pm_xcalloc((size_t)(rows * depth), sizeof *left);
-	double *right = pm_xcalloc((size_t)depth, sizeof *right);
 
 	for (int64_t batch = 0; batch < c->out->n / each; batch++) {
+		const double *x = a->v + batch * rows * depth;
 		const double *w = b->v + (b->rank > 2 ? batch * depth * cols : 0);
+		double *y = c->out->v + batch * each;
 
-		for (int64_t r = 0; r < rows; r++)
-			take(left + r * depth, a->v + (batch * rows + r) * depth, 1, depth, drop);
-		for (int64_t j = 0; j < cols; j++) {
-			take(right, w + j, cols, depth, drop);
-			for (int64_t r = 0; r < rows; r++) {
-				double y = jl__sum(c->k, left + r * depth, right, depth);
-
-				c->out->v[batch * each + r * cols + j] =
-					bias ? jl__float(c->k, y + bias->v[bias->n == 1 ? 0 : j]) : y;
-			}
-		}
+		if (c->k->exact)
+			exact_product(x, w, rows, depth, cols, y);
+		else
+			product_of(c->k, x, w, rows, depth, cols, drop, y);
+		for (int64_t i = 0; i < each && bias; i++)
+			y[i] = jl__float(c->k, y[i] + bias->v[bias->n == 1 ? 0 : i % cols]);
 	}
-	free(left);
-	free(right);
 }
 
 /* The largest, and the sum of exp of the distances to it: in two passes, or in one that corrects as it goes.
@@ -274,7 +328,7 @@ static double soft_sum(const JlNode *c, const double *x, double *e, int64_t n, c
 				continue;
 			for (int64_t i = from; i < from + count; i++)
 				e[i] = drop && drop[i] ? 0 : exp_of(c, jl__float(c->k, x[i] - *top));
-			part = jl__sum(c->k, e + from, NULL, count);
+			part = jl__sum(c->k, e + from, count);
 			old = old == -INFINITY ? 0 : exp_of(c, jl__float(c->k, old - *top));
 			sum = jl__float(c->k, jl__float(c->k, sum * old) + part);
 		}
@@ -284,7 +338,7 @@ static double soft_sum(const JlNode *c, const double *x, double *e, int64_t n, c
 		*top = fmax(*top, x[i]);
 	for (int64_t i = 0; i < n; i++)
 		e[i] = drop && drop[i] ? 0 : exp_of(c, jl__float(c->k, x[i] - *top));
-	return jl__sum(c->k, e, NULL, n);
+	return jl__sum(c->k, e, n);
 }
 
 static void softmax(JlNode *c)
@@ -345,34 +399,35 @@ static void scatter(JlNode *c)
 			for (int64_t i = 0; i < n; i++)
 				if ((int64_t)at->v[i * cols + j] == d && !(drop && drop[i]))
 					terms[count++] = x->v[i * cols + j];
-			c->out->v[d * cols + j] = jl__sum(c->k, terms, NULL, count);
+			c->out->v[d * cols + j] = jl__sum(c->k, terms, count);
 		}
 	free(terms);
 }
 
-/* [1,C,H,W] with [M,C,Q,Q], padded so that the result is as large, and a bias of M. */
+/* [1,C,H,W] with [M,C,Q,Q], padded so that the result is as large, and a bias of M: the product of the
+ * weights, a line for each of M, and the windows, a column for each place. */
 static void convolve(JlNode *c)
 {
 	const JlVal *x = c->in[0], *w = c->in[1];
 	int64_t chans = x->dim[1], high = x->dim[2], wide = x->dim[3], q = w->dim[2], n = chans * q * q;
+	int64_t places = high * wide, rows = w->dim[0];
 	const uint8_t *drop = jl__dropped(c->k, n);
-	double *patch = pm_xcalloc((size_t)n, sizeof *patch), *row = pm_xcalloc((size_t)n, sizeof *row);
+	double *window = pm_xcalloc((size_t)(n * places), sizeof *window);
 
-	for (int64_t p = 0; p < high * wide; p++) {
-		for (int64_t t = 0; t < n; t++) {
+	for (int64_t t = 0; t < n; t++)
+		for (int64_t p = 0; p < places; p++) {
 			int64_t r = p / wide + t / q % q - q / 2, s = p % wide + t % q - q / 2;
-			int in = r >= 0 && r < high && s >= 0 && s < wide && !(drop && drop[t]);
+			int in = r >= 0 && r < high && s >= 0 && s < wide;
 
-			patch[t] = in ? x->v[(t / (q * q) * high + r) * wide + s] : 0;
+			window[t * places + p] = in ? x->v[(t / (q * q) * high + r) * wide + s] : 0;
 		}
-		for (int64_t m = 0; m < w->dim[0]; m++) {
-			take(row, w->v + m * n, 1, n, drop);
-			c->out->v[m * high * wide + p] = jl__float(c->k, jl__sum(c->k, patch, row, n) +
-										 c->in[2]->v[m]);
-		}
-	}
-	free(patch);
-	free(row);
+	if (c->k->exact)
+		exact_product(w->v, window, rows, n, places, c->out->v);
+	else
+		product_of(c->k, w->v, window, rows, n, places, drop, c->out->v);
+	for (int64_t i = 0; i < c->out->n; i++)
+		c->out->v[i] = jl__float(c->k, c->out->v[i] + c->in[2]->v[i / places]);
+	free(window);
 }
 
 /* [N,C,...]: x, scale, bias, mean, variance. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* judgelab_pool.c - the cells of the experiment by several processes, until time is up. */
+/* judgelab_pool.c - the pieces of the experiment by several processes, until time is up. */
 #include "tests/lib/judgelab/judgelab_pool.h"
 
 #include "base/core/arena.h"
@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GRACE = 20 }; /* seconds for cells that are under way when time is up */
+enum { GRACE = 20 }; /* seconds for pieces that are under way when time is up */
 
 static void die(const char *what, const char *path)
 {
@@ -29,8 +29,8 @@ static void part_name(char *to, size_t room, const char *path, int job)
 	snprintf(to, room, "%s.%d", path, job);
 }
 
-/* A line for each cell: its number and its result. */
-static void work(int n, int jobs, double end, const char *part, int *next, JlCellRun *run, void *user)
+/* A line for each piece: its number and its result. */
+static void work(int n, double end, const char *part, int *next, JlPieceRun *run, void *user)
 {
 	FILE *f = fopen(part, "w");
 
@@ -38,13 +38,12 @@ static void work(int n, int jobs, double end, const char *part, int *next, JlCel
 		die("Cannot write", part);
 	for (;;) {
 		int k = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
-		double now = pm_now();
 		cJSON *o;
 		char *line;
 
-		if (k >= n || now >= end)
+		if (k >= n || (end > 0 && pm_now() >= end))
 			break;
-		o = run(k, now + (end - now) * jobs / (n - k + jobs - 1), user);
+		o = run(k, user);
 		line = cJSON_PrintUnformatted(o);
 		fprintf(f, "%d %s\n", k, line);
 		fflush(f);
@@ -76,26 +75,31 @@ static void collect(const char *part, int n, cJSON **result)
 	(void)unlink(part);
 }
 
+static int is_late(double end)
+{
+	return end > 0 && pm_now() >= end + GRACE;
+}
+
 /* Waits for the processes; ends those that are not done in time. */
 static void await(pid_t *child, int jobs, double end)
 {
 	const struct timespec pause = { .tv_nsec = 100000000 };
 
 	for (int k = 0; k < jobs; k++) {
-		while (pm_now() < end + GRACE && waitpid(child[k], NULL, WNOHANG) == 0)
+		while (!is_late(end) && waitpid(child[k], NULL, WNOHANG) == 0)
 			nanosleep(&pause, NULL);
-		if (pm_now() >= end + GRACE) {
+		if (is_late(end)) {
 			(void)kill(child[k], SIGKILL);
 			(void)waitpid(child[k], NULL, 0);
 		}
 	}
 }
 
-void jl_pool(int n, int jobs, double seconds, const char *path, JlCellRun *run, void *user, cJSON **result)
+void jl_pool(int n, int jobs, double seconds, const char *path, JlPieceRun *run, void *user, cJSON **result)
 {
 	int *next = mmap(NULL, sizeof *next, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t *child = pm_xcalloc((size_t)jobs, sizeof *child);
-	double end = pm_now() + seconds;
+	double end = seconds > 0 ? pm_now() + seconds : 0;
 	char part[4200];
 
 	if (next == MAP_FAILED)
@@ -107,7 +111,7 @@ void jl_pool(int n, int jobs, double seconds, const char *path, JlCellRun *run, 
 		if (child[k] < 0)
 			die("No process can be started for", part);
 		if (!child[k]) {
-			work(n, jobs, end, part, next, run, user);
+			work(n, end, part, next, run, user);
 			_exit(0);
 		}
 	}

@@ -24,8 +24,12 @@ typedef struct JlNode {
 void jl__node(JlNode *c);
 /* Rounds to float, unless the run is exact. */
 double jl__float(const JlKernel *k, double x);
-/* Sum of n terms a[i] (b NULL) or a[i] b[i] in the kernel's order; terms left out have been zeroed. */
-double jl__sum(const JlKernel *k, const double *a, const double *b, int64_t n);
+/* Sum of n terms in the kernel's order; terms left out have been zeroed. */
+double jl__sum(const JlKernel *k, const double *x, int64_t n);
+enum { JL_WIDE = 16 };
+/* Of a kernel that is not exact: JL_WIDE sums of n terms each, in its order, into y. Term i of sum l is
+ * b[i * JL_WIDE + l], times a[i] unless a is NULL. */
+void jl__sums(const JlKernel *k, const float *a, const float *b, int64_t n, float *y);
 /* Of sums of n terms: which ones are left out, or NULL. */
 const uint8_t *jl__dropped(const JlKernel *k, int64_t n);
 

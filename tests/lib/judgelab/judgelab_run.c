@@ -11,15 +11,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Nearest number whose significand has so many bits behind the first; of two, the even one. */
+static double keep_bits(double x, int kept)
+{
+	int rest = 52 - kept;
+	uint64_t bits;
+
+	memcpy(&bits, &x, sizeof bits);
+	bits += (bits >> rest & 1) + (1ull << (rest - 1)) - 1;
+	bits &= ~((1ull << rest) - 1);
+	memcpy(&x, &bits, sizeof x);
+	return x;
+}
+
 double jl_round(int dtype, double x)
 {
+	double size = fabs(x);
+
 	switch (dtype) {
 	case PM_F32:
 		return (double)(float)x;
 	case PM_F16:
-		return pm_f16_to_f64(pm_f16_from_f64(x));
+		return size >= 0x1p-14 && size < 0x1p15 ? keep_bits(x, 10)
+							: pm_f16_to_f64(pm_f16_from_f64(x));
 	case PM_BF16:
-		return pm_bf16_to_f64(pm_bf16_from_f64(x));
+		return size >= 0x1p-126 && size < 0x1p126 ? keep_bits(x, 7)
+							  : pm_bf16_to_f64(pm_bf16_from_f64(x));
 	default:
 		return x;
 	}
@@ -83,123 +100,6 @@ const uint8_t *jl__dropped(const JlKernel *k, int64_t n)
 	return k->wrong->drop;
 }
 
-/* ---- sums ---- */
-
-static float term(const double *a, const double *b, int64_t i)
-{
-	return b ? (float)a[i] * (float)b[i] : (float)a[i];
-}
-
-static float run_of(const JlKernel *k, const double *a, const double *b, int64_t from, int64_t to,
-		    int64_t step)
-{
-	float s = 0;
-
-	if (k->fma && b)
-		for (int64_t i = from; i < to; i += step)
-			s = (float)(a[i] * b[i] + (double)s);
-	else
-		for (int64_t i = from; i < to; i += step)
-			s += term(a, b, i);
-	return s;
-}
-
-static float pairwise(const double *a, const double *b, int64_t from, int64_t n)
-{
-	return n == 1 ? term(a, b, from)
-		      : pairwise(a, b, from, n / 2) + pairwise(a, b, from + n / 2, n - n / 2);
-}
-
-static float blocks(const JlKernel *k, const double *a, const double *b, int64_t n, int64_t size)
-{
-	float s = 0;
-
-	for (int64_t i = 0; i < n; i += size)
-		s += run_of(k, a, b, i, i + size < n ? i + size : n, 1);
-	return s;
-}
-
-static float strided(const JlKernel *k, const double *a, const double *b, int64_t n)
-{
-	float lane[32];
-
-	for (int i = 0; i < 32; i++)
-		lane[i] = run_of(k, a, b, i, n, 32);
-	for (int half = 16; half; half /= 2)
-		for (int i = 0; i < half; i++)
-			lane[i] += lane[i + half];
-	return lane[0];
-}
-
-static float kahan(const double *a, const double *b, int64_t n)
-{
-	volatile float s = 0, rest = 0, t;
-
-	for (int64_t i = 0; i < n; i++) {
-		float x = term(a, b, i) - rest;
-
-		t = s + x;
-		/* What is beyond the range stays so. */
-		rest = isfinite(t) ? (t - s) - x : 0;
-		s = t;
-	}
-	return s;
-}
-
-static float backwards(const double *a, const double *b, int64_t n)
-{
-	float s = 0;
-
-	while (n--)
-		s += term(a, b, n);
-	return s;
-}
-
-static double narrow_sum(JlWrong *w, const double *a, const double *b, int64_t n)
-{
-	double s = 0;
-
-	for (int64_t i = 0; i < n; i++)
-		s = jl_round(w->narrow, s + (double)term(a, b, i));
-	w->n_touched++;
-	return s;
-}
-
-double jl__sum(const JlKernel *k, const double *a, const double *b, int64_t n)
-{
-	double s = 0;
-
-	if (k->exact) {
-		for (int64_t i = 0; i < n; i++)
-			s += b ? a[i] * b[i] : a[i];
-		return s;
-	}
-	if (!n)
-		return 0;
-	if (k->wrong && k->wrong->narrow)
-		return narrow_sum(k->wrong, a, b, n);
-	switch (k->order) {
-	case JL_REVERSED:
-		return (double)backwards(a, b, n);
-	case JL_PAIRWISE:
-		return (double)pairwise(a, b, 0, n);
-	case JL_BLOCKS_32:
-		return (double)blocks(k, a, b, n, 32);
-	case JL_BLOCKS_128:
-		return (double)blocks(k, a, b, n, 128);
-	case JL_BLOCKS_1024:
-		return (double)blocks(k, a, b, n, 1024);
-	case JL_SPLIT:
-		return (double)blocks(k, a, b, n, (n + 7) / 8);
-	case JL_STRIDED:
-		return (double)strided(k, a, b, n);
-	case JL_KAHAN:
-		return (double)kahan(a, b, n);
-	default:
-		return (double)run_of(k, a, b, 0, n, 1);
-	}
-}
-
 /* ---- a run ---- */
 
 static void shape(JlVal *x, const PmType *t)
@@ -214,10 +114,16 @@ static void shape(JlVal *x, const PmType *t)
 
 static void load(JlVal *x, const PmTensor *t)
 {
+	const float *single = t->data;
+	int dtype = t->type.dtype, is_float = pm_dtype_is_float(dtype);
+
 	shape(x, &t->type);
-	for (int64_t i = 0; i < x->n; i++)
-		x->v[i] = pm_dtype_is_float(t->type.dtype) ? pm_tensor_get(t, i)
-							   : (double)pm_tensor_get_i(t, i);
+	if (dtype == PM_F32)
+		for (int64_t i = 0; i < x->n; i++)
+			x->v[i] = (double)single[i];
+	else
+		for (int64_t i = 0; i < x->n; i++)
+			x->v[i] = is_float ? pm_tensor_get(t, i) : (double)pm_tensor_get_i(t, i);
 }
 
 static void lose_mantissa(JlVal *x, int cut, JlWrong *w)

@@ -12,10 +12,9 @@ typedef struct JlCase {
 	PmGraph *g;
 	int body, type;
 	JlSize size;
-	PmTensor in[8];
+	PmTensor in[8], got; /* got: results as a kernel stores them */
 	PmBound bound;
-	double until; /* trials end at this pm_now(), the first one apart; 0: when all are done */
-	int judged;   /* there is a bound */
+	int judged;                /* there is a bound */
 	double *exact, *eager, *y; /* one number per element of the result; `eager` filled by jl_case_eager */
 	double eager_rms, eager_max,
 		rms; /* error of the eager run, and size of the result: finite elements */
@@ -47,8 +46,8 @@ typedef struct JlHonest {
 	char worst[200]; /* what was refused first */
 } JlHonest;
 
-/* `draws` draws of each input class, `mixes` honest kernels on each. */
-void jl_honest_trials(JlCase *c, uint64_t seed, int draws, int mixes, JlHonest *out);
+/* Draws from .. to - 1 of each input class, `mixes` honest kernels on each. */
+void jl_honest_trials(JlCase *c, uint64_t seed, int from, int to, int mixes, JlHonest *out);
 
 enum { JL_MAX_CHEATS = 32 };
 typedef struct JlPower {
@@ -59,8 +58,9 @@ typedef struct JlPower {
 	int small[JL_MAX_CHEATS], small_refused[JL_MAX_CHEATS];
 	char missed[JL_MAX_CHEATS][160]; /* the first seed that was not refused */
 } JlPower;
-/* On normal numbers alone: a cheat may look at its inputs and be honest on all others. */
-void jl_power_trials(JlCase *c, uint64_t seed, int seeds, JlPower *out);
+/* Seeds from .. to - 1, on normal numbers alone: a cheat may look at its inputs and be honest on all others.
+ */
+void jl_power_trials(JlCase *c, uint64_t seed, int from, int to, JlPower *out);
 
 typedef enum JlDrift { JL_SCALE, JL_BIAS, JL_NOISE, JL_N_DRIFTS } JlDrift;
 /* Name in reports. Static. */

@@ -3,7 +3,7 @@
 #include "tests/lib/passes/attack.h"
 
 #include "integrity/referee/referee.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -18,13 +18,8 @@ static PmGraph *two_places(void)
 	static const char text[] =
 		"g (float[4,8] x, float[8] z) => (float[4,8] y, float[8] w)\n{\n"
 		"  s = Sigmoid(x)\n  y = Mul(x, s)\n  t = Sigmoid(z)\n  w = Mul(z, t)\n}\n";
-	PmGraph *g = NULL;
-	PmErr err;
 
-	pm_err_init(&err);
-	if (pm_graph_parse(text, sizeof text - 1, &g, &err))
-		fail_msg("%s", err.text);
-	return g;
+	return pm_test_graph(text);
 }
 
 PmPassOutcome pm_attack_run(const char *so, const char *rule, double seconds)

@@ -3,8 +3,8 @@
 #include "tests/lib/passes/pass_case.h"
 
 #include "bench/eval/runner.h"
-#include "ir/text/text.h"
 #include "matcher/host/pass_host.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/passes/pass_run.h"
 #include "tests/lib/passes/secret.h"
 
@@ -38,17 +38,6 @@ static void expand(const char *tmpl, const struct Type *type, const PassDims *ro
 		else
 			fail_msg("The template has an unknown $%c.", *p);
 	}
-}
-
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s\n%s", err.text, text);
-	return g;
 }
 
 static void so_path(const char *pass, PmStr *out)
@@ -110,7 +99,7 @@ static void fuse_one(const char *pass, const char *tmpl, int kernels, const stru
 	PmGraph *g;
 
 	expand(tmpl, type, row, &text);
-	g = parse(text.s);
+	g = pm_test_graph(text.s);
 	apply(pass, g, 1, &out);
 	if (out.verdict != PM_VERDICT_OK) {
 		PmStr report = PM_STR_INIT;
@@ -156,7 +145,7 @@ PmGraph *pass_fused(const char *pass, const char *tmpl, const char *type, PassDi
 	while (strcmp(types[t].name, type) != 0)
 		assert_true(++t < PASS_COUNT(types));
 	expand(tmpl, &types[t], &row, &text);
-	g = parse(text.s);
+	g = pm_test_graph(text.s);
 	fused = fused_of(pass, g, text.s);
 	pm_graph_free(g);
 	pm_str_release(&text);
@@ -170,7 +159,7 @@ void pass_agrees_with_eager(const char *pass, const char *tmpl, int t, const Pas
 		PmGraph *g, *fused;
 
 		expand(tmpl, &types[i / n_rows], &rows[i % n_rows], &text);
-		g = parse(text.s);
+		g = pm_test_graph(text.s);
 		fused = fused_of(pass, g, text.s);
 		pass_run_beside(g, fused, t, text.s);
 		pm_graph_free(fused);
@@ -204,7 +193,7 @@ void pass_refuses(const char *pass, const char *tmpl, PassDims row, const char *
 	PmGraph *g;
 
 	expand(tmpl, &types[0], &row, &text);
-	g = parse(text.s);
+	g = pm_test_graph(text.s);
 	apply(pass, g, 1, &out);
 	pm_pass_outcome_print(&out, &report);
 	if (out.verdict != PM_VERDICT_NO_MATCH)

@@ -22,7 +22,7 @@ typedef struct PassDims {
  * left, every alternative runs on the emulated device, and all outputs agree with the reference device on the
  * original graph at t = -5.
  * With PASSMITH_TEST_JUDGE in the environment each case is instead evaluated as a stranger's pass is; how
- * many are refused is printed, with a line for each (tools/honest.sh). */
+ * many are refused is printed, with a line for each (tools/judge/honest.sh). */
 void pass_fuses(const char *pass, const char *tmpl, int kernels, const PassDims *rows, size_t n_rows);
 /* The same for float only. */
 void pass_fuses_float(const char *pass, const char *tmpl, int kernels, const PassDims *rows, size_t n_rows);

@@ -15,7 +15,7 @@
  * does not know of when terms cancel. The bound is taken over the whole graph here, not kernel by kernel on
  * the operands that each got, so what several kernels did wrong within it together goes unseen; and what is
  * right at t = -5 is not asked for its lane. Both are in evaluations (tests/adversarial/test_judge.c,
- * tests/cli/core.sh), and pass_run_beside compares with the eager run. */
+ * tests/cli/model/core.sh), and pass_run_beside compares with the eager run. */
 void pass_run_all(const PmGraph *g, const PmGraph *fused, const char *text);
 
 /* The same against the eager run of `g` on the same device: at level t, or bit by bit when t is below all

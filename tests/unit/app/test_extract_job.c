@@ -5,7 +5,7 @@
 
 #include "app/model/import_check.h"
 #include "base/sys/io.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -156,7 +156,7 @@ static void round_trips_are_counted(void **state)
 
 	(void)state;
 	pm_err_init(&err);
-	assert_int_equal(pm_graph_parse(gelu, strlen(gelu), &g, NULL), PM_OK);
+	g = pm_test_graph(gelu);
 	assert_int_equal(pm_import_check("gelu.gpt", g, &one, &err), PM_OK);
 	assert_int_equal(one.n_models, 1);
 	assert_int_equal(one.n_text, 1);

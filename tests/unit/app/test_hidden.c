@@ -5,7 +5,7 @@
 #include "app/eval/eval_task.h"
 
 #include "base/sys/io.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
 
@@ -23,7 +23,7 @@ static void make(PmVariantList *m)
 	PmGraph *g = NULL;
 
 	memset(m, 0, sizeof *m);
-	assert_int_equal(pm_graph_parse(silu, strlen(silu), &g, NULL), PM_OK);
+	g = pm_test_graph(silu);
 	assert_int_equal(pm_variant_list_of_graph(g, 0, 0, m, NULL), PM_OK);
 	pm_graph_free(g);
 }
@@ -87,7 +87,7 @@ static void a_wrong_pass_is_told_on_which_and_saved(void **state)
 	assert_int_equal(save.n, 1);
 	pm_path_join(dir.s, "wrong_silu-0.gpt", &path);
 	assert_int_equal(pm_read_file(path.s, 1 << 20, &text, NULL), PM_OK);
-	assert_int_equal(pm_graph_parse(text.s, text.len, &g, NULL), PM_OK);
+	g = pm_test_graph(text.s);
 	pm_str_clear(&path);
 	pm_str_clear(&text);
 	pm_path_join(dir.s, "replay.sh", &path);

@@ -4,7 +4,7 @@
 
 #include "base/sys/io.h"
 #include "ir/canon/canon.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,7 @@ static void write_record(const Files *f, const char *key)
 	PmErr err;
 
 	pm_err_init(&err);
-	assert_int_equal(pm_graph_parse(silu, strlen(silu), &m.g, &err), PM_OK);
+	m.g = pm_test_graph(silu);
 	__lsan_disable();
 	st = pm_record_write(f->path.s, key, j, &variants, &opts, &err);
 	__lsan_enable();
@@ -105,7 +105,7 @@ static void what_was_written_is_read(void **state)
 	assert_int_equal(r.variants.list.n, 1);
 	assert_string_equal(r.variants.list.v[0].label, "s4");
 	assert_int_equal(r.variants.list.v[0].ordinal, 12);
-	assert_int_equal(pm_graph_parse(silu, strlen(silu), &g, &err), PM_OK);
+	g = pm_test_graph(silu);
 	assert_int_equal(pm_canon_hash(g, PM_CANON_FULL, was, NULL), PM_OK);
 	assert_int_equal(pm_canon_hash(r.variants.list.v[0].g, PM_CANON_FULL, is, NULL), PM_OK);
 	assert_string_equal(is, was);

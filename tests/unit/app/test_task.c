@@ -4,12 +4,13 @@
 #include "app/task/task_build.h"
 #include "app/task/task_make.h"
 #include "app/task/task_one.h"
+#include "app/task/task_proxy.h"
 #include "app/task/task_ref.h"
 
 #include "base/sys/io.h"
 #include "dataset/store/subgraphs.h"
 #include "dataset/store/tasks.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,22 +20,11 @@
 
 #include <cmocka.h>
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
-
 static const char silu[] = "g (float[3,67] x) => (float[3,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }";
 
 static void a_task_is_named_by_what_it_does(void **state)
 {
-	PmGraph *g = parse(silu);
+	PmGraph *g = pm_test_graph(silu);
 	PmStr name = PM_STR_INIT;
 
 	(void)state;
@@ -47,7 +37,7 @@ static void a_task_is_named_by_what_it_does(void **state)
 /* The cost is the operations and the elements of all values. */
 static void a_graph_costs_what_it_computes_and_holds(void **state)
 {
-	PmGraph *g = parse(silu);
+	PmGraph *g = pm_test_graph(silu);
 
 	(void)state;
 	assert_true(pm_graph_flops(g) >= 2 * 3 * 67);
@@ -71,7 +61,7 @@ static void an_index_outside_takes_its_shape_along(void **state)
 
 		/* Of the last shape the float variant alone is outside. */
 		snprintf(text[i], sizeof text[i], gather, dtype, i == 2 ? 3 : 5, dtype, 4);
-		g[i] = parse(text[i]);
+		g[i] = pm_test_graph(text[i]);
 		c[i] = (PmRefCase){
 			.g = g[i], .label = "v", .shape = i / 2, .dtype = i % 2 ? PM_F16 : PM_F32
 		};
@@ -90,7 +80,7 @@ static void an_index_outside_takes_its_shape_along(void **state)
 /* What is large is judged by a variant that is quick, and no axis of it is shrunk to one. */
 static void the_gate_judges_a_small_variant_of_what_is_large(void **state)
 {
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"g (float[4096,4096] x) => (float[4096,4096] y) { s = Sigmoid(x)\n y = Mul(x, s) }");
 	PmGraph *proxy = NULL;
 	char label[96];
@@ -121,7 +111,7 @@ static void open_db(PmStr *dir, PmDb **db, const char *const *texts, size_t n)
 	pm_path_join(dir->s, "set.db", &path);
 	assert_int_equal(pm_db_open(path.s, 0, db, &err), PM_OK);
 	for (size_t i = 0; i < n; i++) {
-		PmGraph *g = parse(texts[i]);
+		PmGraph *g = pm_test_graph(texts[i]);
 		int64_t id;
 
 		if (pm_subgraph_put(*db, g, NULL, "fusible", &id, NULL, &err))

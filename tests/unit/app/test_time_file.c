@@ -5,7 +5,7 @@
 
 #include "base/sys/io.h"
 #include "dataset/store/subgraphs.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +56,7 @@ static void a_run_goes_on_where_the_file_ends(void **state)
 
 	(void)state;
 	pm_err_init(&err);
-	assert_int_equal(pm_graph_parse(silu, strlen(silu), &g, NULL), PM_OK);
+	g = pm_test_graph(silu);
 	assert_int_equal(pm_temp_dir("time", &dir, NULL), PM_OK);
 	pm_path_join(dir.s, "times.json", &path);
 	begin(&t, path.s, g);
@@ -97,7 +97,7 @@ static void without_a_device_nothing_is_written(void **state)
 	cJSON *times;
 
 	(void)state;
-	assert_int_equal(pm_graph_parse(silu, strlen(silu), &g, NULL), PM_OK);
+	g = pm_test_graph(silu);
 	assert_int_equal(pm_temp_dir("time", &dir, NULL), PM_OK);
 	pm_path_join(dir.s, "times.json", &path);
 	begin(&t, path.s, g);

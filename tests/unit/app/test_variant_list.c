@@ -7,7 +7,7 @@
 #include "base/core/str.h"
 #include "base/sys/io.h"
 #include "ir/canon/canon.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,20 +21,9 @@ static const char silu[] = "g (float[3,67] x) => (float[3,67] y) { s = Sigmoid(x
 static const char open_silu[] =
 	"g (float[rows,67] x) => (float[rows,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }";
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
-
 static void make(const char *text, int variants, uint64_t seed, PmVariantList *m)
 {
-	PmGraph *g = parse(text);
+	PmGraph *g = pm_test_graph(text);
 	PmErr err;
 
 	pm_err_init(&err);
@@ -47,7 +36,7 @@ static void make(const char *text, int variants, uint64_t seed, PmVariantList *m
 static void a_model_is_one_member_as_it_is_written(void **state)
 {
 	char is[PM_SHA256_HEX], was[PM_SHA256_HEX];
-	PmGraph *g = parse(silu);
+	PmGraph *g = pm_test_graph(silu);
 	PmVariantList m;
 
 	(void)state;
@@ -66,7 +55,7 @@ static void a_model_is_one_member_as_it_is_written(void **state)
 /* Without a number for each size there is nothing to run; variants give it one. */
 static void open_sizes_need_variants(void **state)
 {
-	PmGraph *g = parse(open_silu);
+	PmGraph *g = pm_test_graph(open_silu);
 	PmVariantList m = { 0 };
 	PmErr err;
 
@@ -158,7 +147,7 @@ static void a_model_survives_its_file(void **state)
 	static const char *const names[] = { "m.gpt", "m.onnx" };
 	char is[PM_SHA256_HEX], was[PM_SHA256_HEX];
 	PmStr dir = PM_STR_INIT, path = PM_STR_INIT;
-	PmGraph *g = parse(silu), *back = NULL;
+	PmGraph *g = pm_test_graph(silu), *back = NULL;
 	PmErr err;
 
 	(void)state;

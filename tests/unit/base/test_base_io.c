@@ -184,6 +184,10 @@ static void folders_are_made_listed_in_order_and_removed(void **state)
 	assert_string_equal(names.v[3], "z");
 	pm_names_release(&names);
 	assert_int_equal(pm_mkdirs(at("a/z/y"), &err), PM_E_IO);
+	/* The reason is mkdir's, not that of looking whether it is there. */
+	assert_int_equal(symlink("nowhere", at("a/dangling")), 0);
+	assert_int_equal(pm_mkdirs(at("a/dangling"), &err), PM_E_IO);
+	assert_non_null(strstr(err.text, "dangling\": File exists; give the path of a folder."));
 	assert_int_equal(pm_remove_tree(at("a"), &err), PM_OK);
 	assert_false(pm_path_exists(at("a")));
 	assert_int_equal(pm_remove_tree(at("a"), &err), PM_OK);

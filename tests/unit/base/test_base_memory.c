@@ -118,6 +118,27 @@ static void vectors_keep_their_elements_when_they_grow(void **state)
 	assert_null(v.v);
 }
 
+/* A table gives away the first place that is free, and grows only when there is none. */
+static void free_places_are_used_again(void **state)
+{
+	PM_VEC(int) v = { 0 };
+	size_t at;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		PM_VEC_PUT(&v, , 7, at);
+		assert_int_equal(at, i);
+	}
+	v.v[1] = 0;
+	PM_VEC_PUT(&v, , 8, at);
+	assert_int_equal(at, 1);
+	assert_int_equal(v.v[1], 8);
+	assert_int_equal(v.n, 3);
+	PM_VEC_PUT(&v, , 9, at);
+	assert_int_equal(at, 3);
+	PM_VEC_RELEASE(&v);
+}
+
 static void hostile_growth_always_moves(void **state)
 {
 	void *p = pm_xmalloc(16), *q;
@@ -162,6 +183,7 @@ int main(void)
 		cmocka_unit_test(a_reset_arena_starts_again_zeroed),
 		cmocka_unit_test(arena_strings_are_terminated_copies),
 		cmocka_unit_test(vectors_keep_their_elements_when_they_grow),
+		cmocka_unit_test(free_places_are_used_again),
 		cmocka_unit_test(hostile_growth_always_moves),
 		cmocka_unit_test(products_and_sums_that_do_not_fit_are_refused),
 	};

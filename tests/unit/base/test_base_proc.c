@@ -14,9 +14,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -305,6 +307,63 @@ static void forked_hang_meets_its_deadline(void **state)
 	assert_true(r.seconds >= .2 && r.seconds < 1000);
 }
 
+static const struct timespec no_time;
+
+/* Uses a processor for 0.3 s of its own. */
+static int works(void *arg, PmStr *out)
+{
+	struct timespec t = no_time;
+
+	(void)arg;
+	while (!t.tv_sec && t.tv_nsec < 300000000)
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	pm_str_add(out, "done");
+	return 0;
+}
+
+/* The same, where it gets a quarter of the processor that it shares with its parent's other child. */
+static int works_in_the_background(void *arg, PmStr *out)
+{
+	return nice(5) == -1 ? 1 : works(arg, out);
+}
+
+/* Everything that this process and its children do has one processor. */
+static void share_one_processor(cpu_set_t *before)
+{
+	cpu_set_t one;
+
+	assert_int_equal(sched_getaffinity(0, sizeof *before, before), 0);
+	CPU_ZERO(&one);
+	for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
+		if (CPU_ISSET(i, before))
+			CPU_SET(i, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+}
+
+static void a_busy_machine_does_not_shorten_a_deadline(void **state)
+{
+	PmLimits lim = { .seconds = .4, .file_size = -1 };
+	cpu_set_t before;
+	PmStatus st;
+	pid_t busy;
+
+	(void)state;
+	if (access("/proc/self/schedstat", R_OK))
+		pm_test_skip("the kernel does not say how long a process waits for a processor");
+	share_one_processor(&before);
+	busy = fork();
+	if (!busy)
+		for (volatile unsigned i = 0;; i++)
+			;
+	st = pm_fork_call(works_in_the_background, NULL, &lim, &r, &err);
+	kill(busy, SIGKILL);
+	waitpid(busy, NULL, 0);
+	assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+	assert_int_equal(st, PM_OK);
+	assert_int_equal(r.end, PM_PROC_EXITED);
+	assert_string_equal(r.out.s, "done");
+}
+
 static int list_descriptors(void *arg, PmStr *out)
 {
 	int fd;
@@ -400,6 +459,7 @@ int main(void)
 		CASE(forked_result_may_be_larger_than_a_pipe),
 		CASE(forked_crash_is_named),
 		CASE(forked_hang_meets_its_deadline),
+		CASE(a_busy_machine_does_not_shorten_a_deadline),
 		CASE(forked_child_holds_only_its_channel_and_standard_streams),
 		CASE(memory_limit_makes_allocation_fail),
 		CASE(no_descriptor_leaks_in_the_parent),

@@ -145,6 +145,20 @@ static void a_process_that_leaves_loses_its_item_only(void **state)
 	}
 }
 
+/* Also the only one: nobody but who asks for one process loses the caller. */
+static void a_single_item_dies_alone(void **state)
+{
+	PmPool p = { 1, sizeof(long), pm_pool_jobs(0), start, NULL, work, done, NULL };
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	s->exit_at = 0;
+	assert_int_equal(pm_pool_run(&p, &err), PM_OK);
+	assert_int_equal(s->done[0], 1);
+	assert_int_equal(s->died[0], 1);
+}
+
 static void an_item_that_failed_is_not_done_and_is_named(void **state)
 {
 	PmErr err;
@@ -165,6 +179,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_others_do_its_work, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(who_dies_once_is_started_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_process_that_leaves_loses_its_item_only, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_single_item_dies_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_item_that_failed_is_not_done_and_is_named, set_up,
 						tear_down),
 	};

@@ -2,32 +2,20 @@
 /* test_agree.c - two devices agree as far as the graph's conditioning lets them, and no further. */
 #include "bench/compare/agree.h"
 #include "bench/inputs/inputs.h"
-#include "ir/text/text.h"
 #include "runtime/ref/ref.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <string.h>
 
 #include <cmocka.h>
-
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
 
 /* Judges the reference's output with `change` added to element 0. */
 static PmAgreement judge(const char *text, double change)
 {
-	PmGraph *g = parse(text);
+	PmGraph *g = pm_test_graph(text);
 	PmTensor in[2], want, got;
 	PmAgreement a;
 

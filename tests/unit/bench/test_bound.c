@@ -6,7 +6,7 @@
 #include "base/core/half.h"
 #include "base/core/rng.h"
 #include "bench/compare/bound/bound.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -30,8 +30,7 @@ static void setup(Case *c, const char *text)
 {
 	memset(c, 0, sizeof *c);
 	pm_err_init(&c->err);
-	if (pm_graph_parse(text, strlen(text), &c->g, &c->err))
-		fail_msg("%s", c->err.text);
+	c->g = pm_test_graph(text);
 	for (size_t k = 0; k < pm_graph_n_inputs(c->g); k++)
 		if (pm_tensor_init(&c->in[k], pm_value_type(c->g, pm_graph_input(c->g, k)), &c->err))
 			fail_msg("%s", c->err.text);
@@ -361,6 +360,74 @@ static void order_is_free(void **state)
 	}
 }
 
+/* Means of windows that overlap: as many results as operands, and each a sum of nine. */
+static float window_mean(const float *x, int h, int w, int row, int col, int backwards)
+{
+	float sum = 0;
+	int n = 0;
+
+	for (int k = 0; k < 9; k++) {
+		int at = backwards ? 8 - k : k, i = row + at / 3 - 1, j = col + at % 3 - 1;
+
+		if (i < 0 || i >= h || j < 0 || j >= w)
+			continue;
+		sum += x[i * w + j];
+		n++;
+	}
+	return backwards ? sum / (float)n : sum * (1 / (float)n);
+}
+
+static void means_of_windows(void **state)
+{
+	enum { H = 31, W = 37 };
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 30; seed++) {
+		Case c;
+		float *x, *y;
+
+		setup(&c,
+		      "g (float[1,1,31,37] x) => (float[1,1,31,37] y) { p = AveragePool<kernel_shape = [3, "
+		      "3], strides = [1, 1], pads = [1, 1, 1, 1], dilations = [1, 1]>(x)\n y = Sub(p, x) }");
+		normal(&c.in[0], seed, 1);
+		x = c.in[0].data, y = c.got.data;
+		for (int backwards = 0; backwards < 2; backwards++) {
+			for (int i = 0; i < H * W; i++)
+				y[i] = window_mean(x, H, W, i / W, i % W, backwards) - x[i];
+			within(&c, PM_TIER_STRICT, 1, "a mean of a window");
+		}
+		for (int i = 0; i < H * W; i++)
+			y[i] = digits(window_mean(x, H, W, i / W, i % W, 0), 5, 0) - x[i];
+		within(&c, PM_TIER_STRICT, 0, "19 bits of a mean");
+		teardown(&c);
+	}
+}
+
+/* A fast division gives 0 where the quotient would be denormal; nothing else becomes 0. */
+static void quotients_that_are_flushed(void **state)
+{
+	enum { N = 1000 };
+	Case c;
+	float *x, *y;
+
+	(void)state;
+	setup(&c, "g (float[1000] x) => (float[1000] y) { s = Sigmoid(x)\n y = Mul(x, s) }");
+	normal(&c.in[0], 1, 3);
+	x = c.in[0].data, y = c.got.data;
+	for (int i = 0; i < N / 10; i++)
+		x[i] = -86.5f - 0.02f * (float)i;
+	for (int i = 0; i < N; i++) {
+		float s = 1 / (1 + expf(-x[i]));
+
+		y[i] = x[i] * (s < 0x1p-126f ? 0 : s);
+	}
+	within(&c, PM_TIER_STRICT, 1, "denormal quotients are 0");
+	for (int i = 0; i < N / 10; i++)
+		y[i] = 0;
+	within(&c, PM_TIER_STRICT, 0, "others are 0, too");
+	teardown(&c);
+}
+
 /* Means of nothing: a sum that rounds to 0, over 0, is NaN for who rounds between operators, an infinity for
  * who does not; what is not rounded is judged. */
 static void rounded_quotients(void **state)
@@ -450,6 +517,63 @@ static void half_types(void **state)
 		within(&c, PM_TIER_STRICT, !half, half ? "half sum" : "float sum");
 	}
 	teardown(&c);
+}
+
+/* Sets all results to `factor`, times the elements of `of` unless that is NULL. */
+static void times(Case *c, const PmTensor *of, double factor)
+{
+	for (int64_t i = 0; i < pm_tensor_numel(&c->got); i++)
+		pm_tensor_set(&c->got, i, of ? pm_tensor_get(of, i) * factor : factor);
+}
+
+/* A softmax of one number is 1: what is left is the reciprocal's rounding, and numbers of half types stay 1.
+ */
+static void softmax_of_one(void **state)
+{
+	Case c;
+
+	(void)state;
+	setup(&c, "g (float[64,1] x) => (float[64,1] y) { y = Softmax<axis = 1>(x) }");
+	normal(&c.in[0], 1, 1);
+	times(&c, NULL, 1);
+	within(&c, PM_TIER_STRICT, 1, "softmax of one, exact");
+	times(&c, NULL, 1 - 0x1p-24);
+	within(&c, PM_TIER_STRICT, 1, "softmax of one, times a reciprocal");
+	times(&c, NULL, 1 - 4 * 0x1p-24);
+	within(&c, PM_TIER_STRICT, 0, "softmax of one, four units off");
+	teardown(&c);
+	setup(&c, "g (float16[64,1] x, float16[64,1] v) => (float16[64,1] y) { p = Softmax<axis = 1>(x) "
+		  "y = Mul(p, v) }");
+	normal(&c.in[0], 1, 1);
+	normal(&c.in[1], 2, 1);
+	times(&c, &c.in[1], 1);
+	within(&c, PM_TIER_STRICT, 1, "attention to one key, exact");
+	times(&c, &c.in[1], 1 + 0x1p-10);
+	within(&c, PM_TIER_STRICT, 0, "attention to one key, a digit off");
+	teardown(&c);
+}
+
+/* A Cast to the same type stores nothing anew. */
+static void cast_to_the_same_type(void **state)
+{
+	static const char *const text[] = { "g (float[64] x) => (float[64] y) { y = Exp(x) }",
+					    "g (float[64] x) => (float[64] y) { e = Exp(x) y = Cast<to = "
+					    "1>(e) }" };
+	double max[2];
+	Case c;
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		setup(&c, text[k]);
+		normal(&c.in[0], 1, 1);
+		for (int64_t i = 0; i < 64; i++)
+			pm_tensor_set(&c.got, i, exp(pm_tensor_get(&c.in[0], i)) * (1 + 3 * 0x1p-24));
+		max[k] = fit(&c, PM_TIER_STRICT).max;
+		teardown(&c);
+	}
+	assert_true(max[0] > 0.1);
+	if (!(fabs(max[1] / max[0] - 1) < 1e-6))
+		fail_msg("%.9g of the limit with a Cast, %.9g without", max[1], max[0]);
 }
 
 /* What adds up at a place is a sum of float: in any order it is right, in half type or without one update
@@ -608,9 +732,13 @@ int main(void)
 		cmocka_unit_test(layer_norm),
 		cmocka_unit_test(exact_operators),
 		cmocka_unit_test(order_is_free),
+		cmocka_unit_test(means_of_windows),
+		cmocka_unit_test(quotients_that_are_flushed),
 		cmocka_unit_test(rounded_quotients),
 		cmocka_unit_test(gelu_of_pieces),
 		cmocka_unit_test(half_types),
+		cmocka_unit_test(softmax_of_one),
+		cmocka_unit_test(cast_to_the_same_type),
 		cmocka_unit_test(scatters_that_add),
 		cmocka_unit_test(classes),
 		cmocka_unit_test(steps),

@@ -5,7 +5,7 @@
  */
 #include "base/core/rng.h"
 #include "bench/compare/bound/bound_priv.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -30,8 +30,7 @@ static void setup(Case *c, const char *text)
 {
 	memset(c, 0, sizeof *c);
 	pm_err_init(&c->err);
-	if (pm_graph_parse(text, strlen(text), &c->g, &c->err))
-		fail_msg("%s: %s", text, c->err.text);
+	c->g = pm_test_graph(text);
 	for (size_t k = 0; k < pm_graph_n_inputs(c->g); k++)
 		if (pm_tensor_init(&c->in[k], pm_value_type(c->g, pm_graph_input(c->g, k)), &c->err))
 			fail_msg("%s", c->err.text);

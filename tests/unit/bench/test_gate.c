@@ -3,13 +3,13 @@
  * pass. */
 #include "bench/gate/gate.h"
 #include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -212,7 +212,7 @@ static void another_order_of_adding_up_must_agree_too(void **state)
 
 	(void)state;
 	pm_test_need_device("emu");
-	assert_int_equal(pm_graph_parse(text, strlen(text), &g, NULL), PM_OK);
+	g = pm_test_graph(text);
 	assert_int_equal(pm_gate(g, &o, &r, NULL), PM_OK);
 	assert_true(r.found[PM_GATE_HONEST] < 0.5);
 	pm_graph_free(g);

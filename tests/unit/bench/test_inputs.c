@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_inputs.c - inputs get values that are legal for what the graph does with them. */
 #include "bench/inputs/inputs.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -11,17 +11,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
 
 static void roles_follow_the_uses(void **state)
 {
@@ -60,7 +49,7 @@ static void roles_follow_the_uses(void **state)
 		snprintf(text, sizeof text, "g %s", cases[i].body);
 		if (strstr(text, "(float[4,8] y) { y = MatMul"))
 			memcpy(strstr(text, "(float[4,8] y)"), "(float[4,4] y)", 14);
-		g = parse(text);
+		g = pm_test_graph(text);
 		role = pm_input_role_name(pm_input_role(g, pm_graph_input(g, 0), &limit));
 		if (strcmp(role, cases[i].role))
 			fail_msg("%s: drawn as %s, not %s", text, role, cases[i].role);
@@ -72,7 +61,7 @@ static void roles_follow_the_uses(void **state)
 
 static void drawn_values_are_legal_in_every_class(void **state)
 {
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"g (float[5,9] v, int64[40] i, bool[3,7] m, float16[5] h) => (float[5,9] a, float[40] b, "
 		"bool[3,7] c, float16[5] d) <float[3] w = {1, 2, 3}> { a = Sqrt(v)\n b = Gather<axis=0>(w, "
 		"i)\n"
@@ -104,7 +93,7 @@ static void drawn_values_are_legal_in_every_class(void **state)
 
 static void the_seed_and_the_class_decide(void **state)
 {
-	PmGraph *g = parse("g (float[64] x, float[64] z) => (float[64] y) { y = Add(x, z) }");
+	PmGraph *g = pm_test_graph("g (float[64] x, float[64] z) => (float[64] y) { y = Add(x, z) }");
 	PmTensor a[2], b[2], c[2], d[2];
 
 	(void)state;
@@ -147,7 +136,7 @@ static void a_scatter_meets_no_place_twice(void **state)
 		PmGraph *g;
 
 		snprintf(text, sizeof text, "g %s", cases[c].body);
-		g = parse(text);
+		g = pm_test_graph(text);
 		for (uint64_t seed = 0; seed < 20; seed++) {
 			assert_int_equal(pm_inputs_make(g, seed, PM_INPUTS_NORMAL, in, NULL), PM_OK);
 			for (int64_t i = 0; i < cases[c].len; i++)

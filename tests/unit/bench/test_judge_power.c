@@ -43,13 +43,13 @@ static int check(JlCase *c)
 	const char *body = jl_body_name(c->body), *type = jl_type_name(c->type);
 	int wrong = 0;
 
-	jl_honest_trials(c, SEED, DRAWS, MIXES, &h);
+	jl_honest_trials(c, SEED, 0, DRAWS, MIXES, &h);
 	if (h.refused) {
 		wrong++;
 		print_error("%s %s: %d of %d honest kernels are refused; %s\n", body, type, h.refused,
 			    h.trials, h.worst);
 	}
-	jl_power_trials(c, SEED, CHEATS, &p);
+	jl_power_trials(c, SEED, 0, CHEATS, &p);
 	for (int k = 0; k < jl_n_cheats(); k++)
 		if (p.refused[k] < p.seeds[k]) {
 			wrong++;

@@ -7,8 +7,8 @@
 #include "dataset/store/results.h"
 #include "dataset/store/subgraphs.h"
 #include "dataset/store/tasks.h"
-#include "ir/text/text.h"
 #include "matcher/pattern/propose.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -49,28 +49,15 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
-
 /* Structure 0: silu; structure 1: a longer chain. */
 static PmGraph *graph(int structure, int n)
 {
-	char text[256];
-
-	snprintf(text, sizeof text,
-		 structure ? "g (float[%d] x) => (float[%d] y) { a = Relu (x)\n b = Exp (a)\n c = Neg (b)\n "
-			     "y = Tanh (c) }"
-			   : "g (float[%d] x) => (float[%d] y) { s = Sigmoid (x)\n y = Mul (x, s) }",
-		 n, n);
-	return parse(text);
+	return structure ? pm_test_graphf("g (float[%d] x) => (float[%d] y) { a = Relu (x)\n b = Exp (a)\n "
+					  "c = Neg (b)\n y = Tanh (c) }",
+					  n, n)
+			 : pm_test_graphf(
+				   "g (float[%d] x) => (float[%d] y) { s = Sigmoid (x)\n y = Mul (x, s) }", n,
+				   n);
 }
 
 static void put_places(PmDb *db, int model, int structure, int n, int count)
@@ -184,8 +171,8 @@ static void proposals_say_the_graph(void **state)
 {
 	PmStr s = PM_STR_INIT;
 	PmErr err;
-	PmGraph *g = parse("g (float[3,4] x) => (float[3,4] y) <float h = {0.5}> "
-			   "{ a = Add (x, h)\n s = Softmax <axis = 1> (a)\n y = Mul (s, x) }");
+	PmGraph *g = pm_test_graph("g (float[3,4] x) => (float[3,4] y) <float h = {0.5}> "
+				   "{ a = Add (x, h)\n s = Softmax <axis = 1> (a)\n y = Mul (s, x) }");
 
 	(void)state;
 	assert_int_equal(pm_propose_pass(g, "p", "doc", &s, &err), PM_OK);
@@ -199,9 +186,10 @@ static void proposals_say_the_graph(void **state)
 	pm_str_clear(&s);
 	/* A value read twice, and one that is a result too, have names; the second result of a node is asked
 	 * for. */
-	g = parse("g (float[4,6] x) => (float[4,3] t, float[4,3] y) "
-		  "{ a, b = Split <axis = 1, split = [3, 3]> (x)\n t = Relu (a)\n u = Sub (t, b)\n y = Mul "
-		  "(u, t) }");
+	g = pm_test_graph(
+		"g (float[4,6] x) => (float[4,3] t, float[4,3] y) "
+		"{ a, b = Split <axis = 1, split = [3, 3]> (x)\n t = Relu (a)\n u = Sub (t, b)\n y = Mul "
+		"(u, t) }");
 	assert_int_equal(pm_propose_pass(g, "p", "doc", &s, &err), PM_OK);
 	assert_non_null(strstr(s.s, "AS(T"));
 	assert_non_null(strstr(s.s, "RESULT(1, "));
@@ -220,7 +208,7 @@ static void what_patterns_cannot_say_is_refused(void **state)
 
 	(void)state;
 	for (int k = 0; k < 2; k++) {
-		PmGraph *g = parse(texts[k]);
+		PmGraph *g = pm_test_graph(texts[k]);
 
 		assert_int_equal(pm_propose_pass(g, "p", "doc", &s, &err), PM_E_UNSUPPORTED);
 		assert_non_null(strstr(err.text, k ? "omitted" : "several results"));

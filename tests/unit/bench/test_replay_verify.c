@@ -4,7 +4,7 @@
 #include "base/core/rng.h"
 #include "bench/timing/far.h"
 #include "bench/timing/replay_verify.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/passes/secret.h"
 
 #include <setjmp.h>
@@ -37,8 +37,7 @@ static void make(Bed *b, int64_t keep_bytes)
 
 	memset(b, 0, sizeof *b);
 	pm_err_init(&err);
-	if (pm_graph_parse(silu, strlen(silu), &b->g, &err))
-		fail_msg("%s", err.text);
+	b->g = pm_test_graph(silu);
 	b->w = pm_worker_new("emu");
 	b->work.g = b->g;
 	if (pm_clock_rehearse(b->w, b->g, &b->work, CALLS, &o, &b->c, &err))

@@ -2,7 +2,7 @@
 /* test_runner.c - every way to be wrong ends in its own verdict, and the next pass is unaffected. */
 #include "bench/eval/runner.h"
 #include "bench/report/report.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
 
@@ -15,17 +15,9 @@
 
 static PmGraph *silu_graph(int64_t rows, int64_t cols, const char *dtype)
 {
-	char text[256];
-	PmGraph *g;
-	PmErr err;
-
-	pm_err_init(&err);
-	snprintf(text, sizeof text,
-		 "g (%s[%lld,%lld] x) => (%s[%lld,%lld] y) { s = Sigmoid(x)\n y = Mul(x, s) }", dtype,
-		 (long long)rows, (long long)cols, dtype, (long long)rows, (long long)cols);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
+	return pm_test_graphf("g (%s[%lld,%lld] x) => (%s[%lld,%lld] y) { s = Sigmoid(x)\n y = Mul(x, s) }",
+			      dtype, (long long)rows, (long long)cols, dtype, (long long)rows,
+			      (long long)cols);
 }
 
 /* Deadlines that nothing reaches by being slow on a busy machine. */
@@ -148,7 +140,7 @@ static void a_write_to_an_intermediate_operand_is_named(void **state)
 	PmEvalRecord r;
 
 	(void)state;
-	assert_int_equal(pm_graph_parse(text, strlen(text), &g, NULL), PM_OK);
+	g = pm_test_graph(text);
 	eval_one("tests/plugin/mutating_silu.so", g, &r);
 	if (r.verdict != PM_VERDICT_INPUT_MUTATED)
 		fail_msg("%s: %s", pm_verdict_name(r.verdict), r.why);
@@ -299,8 +291,7 @@ static void what_the_reference_refuses_is_no_fault_of_the_pass(void **state)
 
 	(void)state;
 	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &bad, &err))
-		fail_msg("%s", err.text);
+	bad = pm_test_graph(text);
 	{
 		PmEvalVariant m[2] = { { .label = "bad", .g = bad }, { .label = "3x67", .g = good } };
 
@@ -335,7 +326,7 @@ static void our_classes_decide_no_passnet_score_where_the_reference_is_not_finit
 	PmGraph *g = NULL;
 
 	(void)state;
-	assert_int_equal(pm_graph_parse(text, strlen(text), &g, NULL), PM_OK);
+	g = pm_test_graph(text);
 	for (size_t i = 0; i < 2; i++) {
 		PmEvalVariant m = { .label = "64x2", .g = g };
 		PmEvalOpts o = options();

@@ -2,7 +2,7 @@
 /* test_systems.c - the table of systems: figures worked out by hand, and what its plots draw. */
 #include "bench/report/plot.h"
 #include "bench/report/systems_report.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -143,22 +143,12 @@ static void a_right_answer_without_a_time_is_missing(void **state)
 	pm_systems_release(&s);
 }
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
-
 static void the_roofline_counts_what_crosses_the_border_once(void **state)
 {
-	PmGraph *g = parse("m (float[100,10] x) => (float[100,10] y) <float[10] w = {1,1,1,1,1,1,1,1,1,1}> "
-			   "{ s = Sigmoid(x)\n t = Mul(x, s)\n y = Add(t, w) }");
-	PmGraph *mm = parse(
+	PmGraph *g = pm_test_graph(
+		"m (float[100,10] x) => (float[100,10] y) <float[10] w = {1,1,1,1,1,1,1,1,1,1}> "
+		"{ s = Sigmoid(x)\n t = Mul(x, s)\n y = Add(t, w) }");
+	PmGraph *mm = pm_test_graph(
 		"m (float[512,512] a, float[512,512] b) => (float[512,512] y) { y = MatMul(a, b) }");
 	double t;
 	PmErr err;

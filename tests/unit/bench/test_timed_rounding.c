@@ -8,7 +8,7 @@
  */
 #include "base/core/rng.h"
 #include "bench/compare/bound/bound.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/judgelab/judgelab.h"
 
 #include <math.h>
@@ -16,7 +16,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,8 +45,7 @@ static void open_call(Call *c, uint64_t seed)
 	pm_err_init(&err);
 	memset(c, 0, sizeof *c);
 	pm_rng_init(&rng, seed);
-	if (pm_graph_parse(text, strlen(text), &c->g, &err))
-		fail_msg("%s", err.text);
+	c->g = pm_test_graph(text);
 	for (int k = 0; k < 2; k++) {
 		assert_int_equal(
 			pm_tensor_init(&c->in[k], pm_value_type(c->g, pm_graph_input(c->g, (size_t)k)), &err),

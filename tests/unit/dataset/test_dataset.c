@@ -8,6 +8,7 @@
 #include "dataset/store/subgraphs.h"
 #include "dataset/store/tasks.h"
 #include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -72,15 +73,7 @@ static void exec_raw(const Box *b, const char *sql)
 /* y = Relu(x) with n elements: another graph for each n. */
 static PmGraph *relu(int n)
 {
-	char text[128];
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	snprintf(text, sizeof text, "g (float[%d] x) => (float[%d] y) { t = Relu (x)\n y = Neg (t) }", n, n);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
+	return pm_test_graphf("g (float[%d] x) => (float[%d] y) { t = Relu (x)\n y = Neg (t) }", n, n);
 }
 
 static int64_t put_relu(PmDb *db, int n, int *is_new)
@@ -407,7 +400,7 @@ static void tasks_are_named_by_their_members(void **state)
 	assert_int_equal(pm_task_find(db, "nothing", &found, &err), PM_E_NOT_FOUND);
 	none = pm_task_begin("empty", "fusible");
 	assert_int_equal(pm_task_end(none, db, &found, &is_new, &err), PM_E_INVALID);
-	assert_non_null(strstr(err.text, "no members"));
+	assert_non_null(strstr(err.text, "no variants"));
 	pm_task_drop(pm_task_begin("dropped", "fusible"));
 	pm_str_release(&seen);
 	pm_db_close(db);

@@ -12,6 +12,7 @@
 #include "dataset/store/subgraphs.h"
 #include "dataset/store/tasks.h"
 #include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -67,33 +68,16 @@ static PmDb *open_db(const Box *b, int k)
 	return db;
 }
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
-
 /* n different graphs; `swapped` lists inputs and independent nodes in the other order: the same graph. */
 static PmGraph *graph(int n, int swapped)
 {
-	char text[256];
-
 	if (swapped)
-		snprintf(text, sizeof text,
-			 "g (float[%d,2] b, float[%d,2] a) => (float[%d,2] y) "
-			 "{ u = Tanh (b)\n t = Relu (a)\n y = Sub (t, u) }",
-			 n, n, n);
-	else
-		snprintf(text, sizeof text,
-			 "g (float[%d,2] a, float[%d,2] b) => (float[%d,2] y) "
-			 "{ t = Relu (a)\n u = Tanh (b)\n y = Sub (t, u) }",
-			 n, n, n);
-	return parse(text);
+		return pm_test_graphf("g (float[%d,2] b, float[%d,2] a) => (float[%d,2] y) "
+				      "{ u = Tanh (b)\n t = Relu (a)\n y = Sub (t, u) }",
+				      n, n, n);
+	return pm_test_graphf("g (float[%d,2] a, float[%d,2] b) => (float[%d,2] y) "
+			      "{ t = Relu (a)\n u = Tanh (b)\n y = Sub (t, u) }",
+			      n, n, n);
 }
 
 enum { MODELS = 4, GRAPHS = 9 };

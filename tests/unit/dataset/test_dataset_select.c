@@ -8,7 +8,7 @@
 #include "dataset/select/group.h"
 #include "dataset/select/select.h"
 #include "dataset/select/split.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 
 #include <setjmp.h>
@@ -286,20 +286,9 @@ static void forty_samples_make_these_groups(void **state)
 
 /* ---- likeness ---- */
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
-
 static double likeness(const char *a, const char *b)
 {
-	PmGraph *ga = parse(a), *gb = parse(b);
+	PmGraph *ga = pm_test_graph(a), *gb = pm_test_graph(b);
 	PmColors ca, cb;
 	double d;
 
@@ -380,7 +369,7 @@ static void min_hashing_misses_no_pair(void **state)
 		PmGraph *g;
 
 		chain((int)pm_rng_range(&r, 3, 7) * 20, i % 4 ? (int)pm_rng_range(&r, 0, 59) : -1, 4, &s);
-		g = parse(s.s);
+		g = pm_test_graph(s.s);
 		pm_colors_of(g, &c[i]);
 		pm_graph_free(g);
 		pm_str_release(&s);
@@ -412,7 +401,7 @@ static void components_join_what_belongs_together(void **state)
 		PmGraph *g;
 
 		chain(i % 2 ? 5 + i : 100, i == 2 ? 50 : -1, 4, &s);
-		g = parse(s.s);
+		g = pm_test_graph(s.s);
 		pm_colors_of(g, &c[i]);
 		pm_graph_free(g);
 		pm_str_release(&s);

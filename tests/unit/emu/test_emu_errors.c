@@ -422,8 +422,9 @@ static void parallel_writers_share_the_cache(void **state)
 	EMU_CALL(dev, m, "k", 1, 1, 0, emu_arg(out));
 }
 
-/* A compiler that stops working when the file "off" appears. Returns its folder, owned. */
-static PmStr breakable_compiler(void)
+/* Makes what runs as the C++ compiler from now on: g++, after lines of shell, which do something where it
+ * compiles and $dir is its folder. Returns the folder, owned. */
+static PmStr compiler_after(const char *lines)
 {
 	PmStr dir = PM_STR_INIT, file = PM_STR_INIT, script = PM_STR_INIT;
 
@@ -431,9 +432,8 @@ static PmStr breakable_compiler(void)
 	pm_str_addf(&file, "%s/bin", dir.s);
 	assert_int_equal(mkdir(file.s, 0755), 0);
 	pm_str_add(&file, "/cxx");
-	pm_str_addf(&script,
-		    "#!/bin/sh\n[ \"$1\" != --version ] && [ -e %s/off ] && exit 1\nexec g++ \"$@\"\n",
-		    dir.s);
+	pm_str_addf(&script, "#!/bin/sh\ndir=%s\nif [ \"$1\" != --version ]; then\n%s\nfi\nexec g++ \"$@\"\n",
+		    dir.s, lines);
 	assert_int_equal(pm_write_file(file.s, script.s, script.len, NULL), PM_OK);
 	assert_int_equal(chmod(file.s, 0755), 0);
 	setenv("PASSMITH_CXX", file.s, 1);
@@ -451,7 +451,7 @@ static void what_is_compiled_starts_no_compiler(void **state)
 		"#define NAME behind\nextern \"C\" __global__ void NAME(T *y) { *y = 2; }",
 		"#ifdef PASSMITH_EMU\nextern \"C\" __global__ void behind(T *y) { *y = 3; }\n#endif\n",
 	};
-	PmStr dir = breakable_compiler(), off = PM_STR_INIT;
+	PmStr dir = compiler_after("[ ! -e $dir/off ] || exit 1"), off = PM_STR_INIT;
 	PmDevice *d = emu_open();
 	PmModule m;
 	PmErr err;
@@ -484,27 +484,6 @@ static void what_is_compiled_starts_no_compiler(void **state)
 	assert_int_equal(pm_remove_tree(dir.s, NULL), PM_OK);
 	pm_str_release(&dir);
 	pm_str_release(&off);
-}
-
-/* A compiler that waits while the file "hold" is there. Returns its folder, owned. */
-static PmStr held_compiler(void)
-{
-	PmStr dir = PM_STR_INIT, file = PM_STR_INIT, script = PM_STR_INIT;
-
-	assert_int_equal(pm_temp_dir("cxx", &dir, NULL), PM_OK);
-	pm_str_addf(&file, "%s/bin", dir.s);
-	assert_int_equal(mkdir(file.s, 0755), 0);
-	pm_str_add(&file, "/cxx");
-	pm_str_addf(&script,
-		    "#!/bin/sh\nwhile [ \"$1\" != --version ] && [ -e %s/hold ]; do sleep 0.05; done\n"
-		    "exec g++ \"$@\"\n",
-		    dir.s);
-	assert_int_equal(pm_write_file(file.s, script.s, script.len, NULL), PM_OK);
-	assert_int_equal(chmod(file.s, 0755), 0);
-	setenv("PASSMITH_CXX", file.s, 1);
-	pm_str_release(&file);
-	pm_str_release(&script);
-	return dir;
 }
 
 /* The number of the only compiled kernel of a cache, 0 when there is none. */
@@ -553,7 +532,8 @@ static pid_t load_apart(const char *cache, int to)
 static void the_first_object_of_a_name_stays(void **state)
 {
 	const char *was = getenv("PASSMITH_CACHE");
-	PmStr dir = held_compiler(), hold = PM_STR_INIT, keep = PM_STR_INIT;
+	PmStr dir = compiler_after("while [ -e $dir/hold ]; do sleep 0.05; done"), hold = PM_STR_INIT,
+	      keep = PM_STR_INIT;
 	int to[2], status, failed = 0;
 	ino_t found[2] = { 0 };
 	pid_t child[2];

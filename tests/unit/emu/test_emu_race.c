@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu_race.c - races for shared memory, and accesses between two arrays of it, are found; kernels
  * without are left alone. */
-#include "ir/text/text.h"
 #include "runtime/worker/run.h"
 #include "tests/lib/device/emu.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,6 +50,17 @@ static PmStatus run(const char *source, uint32_t threads, uint32_t smem, PmErr *
 	return st;
 }
 
+/* A thread does not race with itself. */
+static void two_threads(const char *sentence)
+{
+	const char *at = strstr(sentence, "threads (");
+	unsigned a[3], b[3];
+
+	if (!at || sscanf(at, "threads (%u,%u,%u) and (%u,%u,%u)", a, a + 1, a + 2, b, b + 1, b + 2) != 6 ||
+	    memcmp(a, b, sizeof a) == 0)
+		fail_msg("%s does not name two threads", sentence);
+}
+
 static void races(const char *source, const char *words)
 {
 	PmErr err;
@@ -57,6 +68,7 @@ static void races(const char *source, const char *words)
 
 	if (st != PM_E_RACE || !strstr(err.text, words))
 		fail_msg("%s: %s does not say \"%s\"", pm_status_name(st), err.text, words);
+	two_threads(err.text);
 	close_device(NULL);
 	open_device(NULL);
 }
@@ -105,6 +117,43 @@ static void a_warp_is_ordered_by_its_collectives(void **state)
 	is_clean(KERNEL("__shared__ float s[64]; s[t] = t; __syncwarp(); y[t] = s[t ^ 1];"));
 	races(KERNEL("__shared__ float s[64]; s[t] = t; __syncwarp(); y[t] = s[63 - t];"), "write and read");
 	races(KERNEL("__shared__ float s[64]; s[t] = t; y[t] = s[t ^ 1];"), "write and read");
+}
+
+/* What was read before a collective is behind whoever reads again after it. */
+static void a_warp_may_write_what_it_read_before(void **state)
+{
+	(void)state;
+	is_clean(KERNEL("__shared__ float s[64]; s[t] = t; __syncwarp(); float v = s[t ^ 1]; __syncwarp(); "
+			"s[t] += v; __syncwarp(); y[t] = s[t ^ 1];"));
+	races(KERNEL("__shared__ float s[64]; s[t] = t; __syncwarp(); float v = s[t ^ 1]; s[t] += v; "
+		     "__syncwarp(); y[t] = s[t ^ 1];"),
+	      "write and read");
+	races(KERNEL("__shared__ float s[64]; s[t] = t; __syncthreads(); float v = s[63 - t]; __syncwarp(); "
+		     "s[t] += v; y[t] = v;"),
+	      "write and read");
+	/* Another warp's read stays one, though the writer's warp has read since. */
+	races(KERNEL("__shared__ float s[64]; s[t] = t; __syncthreads(); float v = t > 31 ? s[0] : 0; "
+		     "__syncwarp(); v += t < 32 ? s[0] : 0; __syncwarp(); if (t == 0) s[0] = 9; y[t] = v;"),
+	      "write and read");
+}
+
+/* The one who writes has read, too: of the others one is named. */
+static void many_readers_and_one_of_them_writes(void **state)
+{
+	(void)state;
+	races(KERNEL("__shared__ float s[64]; s[t] = t + 1; for (int o = 32; o; o >>= 1) { __syncthreads(); "
+		     "if (t < o) s[t] += s[t + o]; } y[t] = s[0];"),
+	      "write and read byte 0");
+	races(KERNEL("__shared__ float s[64]; s[t] = t + 1; __syncthreads(); y[t] = s[0]; if (t == 0) s[0] = "
+		     "7; "
+		     "if (t == 40) s[0] = 8;"),
+	      "byte 0");
+	races(KERNEL("__shared__ float s[64]; s[t] = t + 1; __syncthreads(); y[t] = s[t & 32]; "
+		     "if (t == 40) s[t & 32] = 8;"),
+	      "byte 128");
+	is_clean(KERNEL(
+		"__shared__ float s[64]; s[t] = t + 1; __syncthreads(); y[t] = s[t & 32]; __syncwarp(); "
+		"if (t == 40) s[t & 32] = 8;"));
 }
 
 static void atomics_do_not_race(void **state)
@@ -168,8 +217,7 @@ static void eager_kernels_are_clean(void **state)
 
 	(void)state;
 	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
+	g = pm_test_graph(text);
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(pm_tensor_init(&in[i], pm_value_type(g, pm_graph_input(g, i)), &err), PM_OK);
 		memset(in[i].data, 0, in[i].bytes);
@@ -193,10 +241,9 @@ static void names_tell_devices_apart(void **state)
 	assert_int_equal(pm_device_kind("Cuda"), PM_DEVICE_NONE);
 	assert_int_equal(pm_device_kind(""), PM_DEVICE_NONE);
 	assert_int_equal(pm_device_kind(NULL), PM_DEVICE_NONE);
-	assert_true(pm_device_is_known("emu") && pm_device_is_known("emu+races") &&
-		    pm_device_is_known("cuda"));
-	assert_false(pm_device_is_known("ref") || pm_device_is_known(PM_DEVICE_PRINT) ||
-		     pm_device_is_known(""));
+	assert_true(pm_device_is_known("emu") && pm_device_is_known("cuda"));
+	assert_false(pm_device_is_known("ref") || pm_device_is_known("emu+races") ||
+		     pm_device_is_known(PM_DEVICE_PRINT) || pm_device_is_known(""));
 }
 
 int main(void)
@@ -205,7 +252,8 @@ int main(void)
 #define CASE(f) cmocka_unit_test_setup_teardown(f, open_device, close_device)
 		cmocka_unit_test(names_tell_devices_apart), CASE(a_missing_barrier_is_a_race),
 		CASE(a_missing_second_barrier_is_a_race),   CASE(two_writers_race_unless_they_agree),
-		CASE(a_warp_is_ordered_by_its_collectives), CASE(atomics_do_not_race),
+		CASE(a_warp_is_ordered_by_its_collectives), CASE(a_warp_may_write_what_it_read_before),
+		CASE(many_readers_and_one_of_them_writes),  CASE(atomics_do_not_race),
 		CASE(blocks_do_not_race_with_each_other),   CASE(reductions_of_the_prelude_are_clean),
 		CASE(accesses_between_arrays_are_found),    CASE(eager_kernels_are_clean),
 	};

@@ -11,6 +11,7 @@
 #include "ir/text/text.h"
 #include "runtime/exec/exec.h"
 #include "tests/lib/graphs/gen_graph.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 
 #include <setjmp.h>
@@ -22,17 +23,6 @@
 
 #include <cmocka.h>
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s\n%s", err.text, text);
-	return g;
-}
-
 /* The producer of a value. */
 static PmNode def_of(const PmGraph *g, const char *value)
 {
@@ -42,9 +32,9 @@ static PmNode def_of(const PmGraph *g, const char *value)
 /* What draws random numbers, and what is as large as its data say, belongs in no task. */
 static void effects_and_open_sizes_are_not_cut(void **state)
 {
-	PmGraph *g = parse("g (float[4] x) => (float[4] r, int64[1,n] where, float[4] y)\n{\n"
-			   "  r = RandomUniformLike <dtype = 1, seed = 1.0> (x)\n"
-			   "  where = NonZero (x)\n  y = Exp (x)\n}\n");
+	PmGraph *g = pm_test_graph("g (float[4] x) => (float[4] r, int64[1,n] where, float[4] y)\n{\n"
+				   "  r = RandomUniformLike <dtype = 1, seed = 1.0> (x)\n"
+				   "  where = NonZero (x)\n  y = Exp (x)\n}\n");
 
 	(void)state;
 	assert_false(pm_fusible_node(g, def_of(g, "r")));
@@ -159,7 +149,7 @@ static PmGraph *random_graph(PmRng *rng, int n)
 			pm_str_addf(&s, "v%d = %s (v%d, v%d)\n", i, two[pm_rng_range(rng, 0, 4)], a, b);
 	}
 	pm_str_add(&s, "}\n");
-	g = parse(s.s);
+	g = pm_test_graph(s.s);
 	pm_graph_sweep(g); /* nodes that nothing uses cannot be cut */
 	pm_str_release(&s);
 	return g;
@@ -188,7 +178,7 @@ static const char chain[] = "m (float[2,3] x, float[3] b) => (float[2,3] y, floa
 
 static void a_cut_has_what_crosses_its_border(void **state)
 {
-	PmGraph *g = parse(chain), *sub = NULL;
+	PmGraph *g = pm_test_graph(chain), *sub = NULL;
 	PmNode set[3];
 	PmCutter *c = NULL;
 	PmStr text = PM_STR_INIT;
@@ -217,7 +207,7 @@ static void a_cut_has_what_crosses_its_border(void **state)
 
 static void larger_constants_stay_when_asked(void **state)
 {
-	PmGraph *g = parse(chain), *sub = NULL;
+	PmGraph *g = pm_test_graph(chain), *sub = NULL;
 	PmNode set[1];
 	PmCutOpts opts = { 0, 3, 0 };
 	PmCutter *c = NULL;
@@ -235,9 +225,9 @@ static void larger_constants_stay_when_asked(void **state)
 
 static void scales_stay_constants(void **state)
 {
-	PmGraph *g = parse("m (float[1,1,2,2] x) => (float[1,1,4,4] y)\n"
-			   "<float[4] by = {1, 1, 2, 2}, float[4] b = {1, 2, 3, 4}> {\n"
-			   " r = Resize <mode = \"nearest\"> (x, , by)\n y = Add (r, b) }"),
+	PmGraph *g = pm_test_graph("m (float[1,1,2,2] x) => (float[1,1,4,4] y)\n"
+				   "<float[4] by = {1, 1, 2, 2}, float[4] b = {1, 2, 3, 4}> {\n"
+				   " r = Resize <mode = \"nearest\"> (x, , by)\n y = Add (r, b) }"),
 		*sub = NULL;
 	PmCutter *c = NULL;
 	PmNode set[2];
@@ -256,7 +246,7 @@ static void scales_stay_constants(void **state)
 
 static void a_set_that_is_no_part_is_refused(void **state)
 {
-	PmGraph *g = parse(chain), *sub;
+	PmGraph *g = pm_test_graph(chain), *sub;
 	PmNode set[3];
 	PmCutter *c = NULL;
 	PmErr err;
@@ -283,8 +273,9 @@ static void a_set_that_is_no_part_is_refused(void **state)
 
 static void a_path_out_and_back_is_found(void **state)
 {
-	PmGraph *g = parse("m (float[4] x) => (float[4] y) { a = Relu (x)\n b = Tanh (a)\n c = Exp (b)\n"
-			   " d = Neg (a)\n e = Add (c, d)\n y = Abs (e) }");
+	PmGraph *g = pm_test_graph(
+		"m (float[4] x) => (float[4] y) { a = Relu (x)\n b = Tanh (a)\n c = Exp (b)\n"
+		" d = Neg (a)\n e = Add (c, d)\n y = Abs (e) }");
 	PmNode set[] = { def_of(g, "a"), def_of(g, "d"), def_of(g, "e") };
 	PmCutter *c = NULL;
 	PmErr err;
@@ -353,7 +344,7 @@ static void sets_as_text(const PmGraph *g, const PmNodeSets *s, PmStr *out)
 
 static void want_sets(const char *text, const PmFusibleOpts *opts, const char *want)
 {
-	PmGraph *g = parse(text);
+	PmGraph *g = pm_test_graph(text);
 	PmNodeSets s;
 	PmStr got = PM_STR_INIT;
 
@@ -409,7 +400,7 @@ static void one_kernel_cannot_become_fewer(void **state)
 	PmFusibleOpts any = { .min_launches = 1 };
 	uint32_t launches[32];
 	PmFusibleOpts counted = { .launches = launches };
-	PmGraph *g = parse(text);
+	PmGraph *g = pm_test_graph(text);
 	size_t i;
 
 	(void)state;
@@ -435,7 +426,7 @@ static void a_view_that_must_copy_stays(void **state)
 		" m = MatMul (s, h)\n t = Transpose <perm = [1, 0, 2]> (m)\n c = Reshape (t, rows)\n"
 		" u = Transpose <perm = [1, 0]> (w)\n n = MatMul (c, u)\n e = Relu (n)\n y = Reshape (e, "
 		"all) }";
-	PmGraph *g = parse(text);
+	PmGraph *g = pm_test_graph(text);
 	uint32_t *launches = pm_xcalloc((size_t)pm_graph_node_limit(g) + 1, sizeof *launches);
 	PmFusibleOpts counted = { .launches = launches };
 	PmNodeSets sets;
@@ -483,7 +474,7 @@ static void long_chains_are_split_at_the_limit(void **state)
 	for (i = 1; i <= 90; i++)
 		pm_str_addf(&s, "v%d = %s (v%d)\n", i, i % 2 ? "Relu" : "Neg", i - 1);
 	pm_str_add(&s, "}");
-	g = parse(s.s);
+	g = pm_test_graph(s.s);
 	assert_int_equal(pm_fusible_sets(g, NULL, &sets, NULL), PM_OK);
 	assert_int_equal(sets.n, 3);
 	assert_int_equal(sets.start[1], 35);
@@ -616,7 +607,7 @@ static PmGraph *read_model(const char *path)
 	PmGraph *g;
 
 	assert_int_equal(pm_read_file(path, 0, &text, NULL), PM_OK);
-	g = parse(text.s);
+	g = pm_test_graph(text.s);
 	pm_str_release(&text);
 	return g;
 }
@@ -684,7 +675,7 @@ static void names_do_not_count(void **state)
 	extract(g, &seen, &rep, &a);
 	assert_int_equal(pm_dedup_size(seen.kind[PM_KIND_FUSIBLE]), rep.n_new);
 	assert_int_equal(pm_graph_print(g, &renumber, &text, NULL), PM_OK);
-	other = parse(text.s);
+	other = pm_test_graph(text.s);
 	extract(other, &seen, &rep, &b);
 	assert_string_equal(a.s, b.s);
 	assert_int_equal(rep.n_new, 0);

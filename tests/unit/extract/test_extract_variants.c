@@ -13,6 +13,7 @@
 #include "ir/onnx/onnx.h"
 #include "ir/text/text.h"
 #include "tests/lib/graphs/gen_graph.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 
 #include <setjmp.h>
@@ -23,17 +24,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s\n%s", err.text, text);
-	return g;
-}
 
 /* Checks each variant on its own and collects what the cases ask about. */
 typedef struct Look {
@@ -123,8 +113,8 @@ static Look look_at(const PmGraph *g, const PmVariantOpts *opts, PmVariantReport
 
 static void a_linear_layer_has_three_classes(void **state)
 {
-	PmGraph *g = parse("m (float[8,32] x, float[32,16] w, float[16] b) => (float[8,16] y) {\n"
-			   " t = MatMul (x, w)\n y = Add (t, b) }");
+	PmGraph *g = pm_test_graph("m (float[8,32] x, float[32,16] w, float[16] b) => (float[8,16] y) {\n"
+				   " t = MatMul (x, w)\n y = Add (t, b) }");
 	PmVariantReport rep;
 	Look l = look_at(g, NULL, &rep, 0);
 
@@ -143,7 +133,7 @@ static void a_linear_layer_has_three_classes(void **state)
 static void equal_sizes_do_not_make_one_class(void **state)
 {
 	/* all 64: rows of w go with x, its columns with the bias, the residual and the norm */
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"m (float[2,64] x, float[64,64] w, float[64] b, float[2,64] r, float[64] s, float[64] t)"
 		" => (float[2,64] y) {\n m = MatMul (x, w)\n a = Add (m, b)\n c = Add (a, r)\n"
 		" y = LayerNormalization <axis = 1> (c, s, t) }");
@@ -196,7 +186,7 @@ static void numbers_follow_the_sizes(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		PmGraph *g = parse(cases[i].graph);
+		PmGraph *g = pm_test_graph(cases[i].graph);
 		PmVariantReport rep;
 		Look l = look_at(g, NULL, &rep, 0);
 
@@ -231,7 +221,7 @@ static void known_indices_stay_inside(void **state)
 			    "z = {0, 0, 0, "
 			    "0}, int64[2] to = {4, 48}> {\n %s\n y = Relu (e) }",
 			    picks[i]);
-		g = parse(text.s);
+		g = pm_test_graph(text.s);
 		l = look_at(g, &opts, &rep, 1);
 		for (const char *p = l.text.s; (p = strstr(p, "m (float[")) != NULL; p++, n++)
 			if (atoi(p + 9) < 64)
@@ -245,8 +235,8 @@ static void known_indices_stay_inside(void **state)
 
 static void more_heads_rather_than_other_widths(void **state)
 {
-	PmGraph *g = parse("m (float[2,768] x) => (float[2,12,64] y)\n<int64[3] to = {2, 12, 64}> {\n"
-			   " a = Relu (x)\n y = Reshape (a, to) }");
+	PmGraph *g = pm_test_graph("m (float[2,768] x) => (float[2,12,64] y)\n<int64[3] to = {2, 12, 64}> {\n"
+				   " a = Relu (x)\n y = Reshape (a, to) }");
 	PmVariantOpts opts = { 6, 1u << PM_F32, 0, 3 };
 	PmVariantReport rep;
 	Look l = look_at(g, &opts, &rep, 1);
@@ -265,11 +255,12 @@ static void more_heads_rather_than_other_widths(void **state)
 static void a_batch_of_one_is_not_turned_into_broadcasting(void **state)
 {
 	/* x has no dimension of one: growing r alone would still be valid */
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"m (float[16,8] x, float[1,16,8] r) => (float[1,16,8] y)\n<int64[3] to = {1, 16, 8}> {\n"
 		" a = Reshape (x, to)\n b = Relu (a)\n y = Add (b, r) }");
-	PmGraph *both = parse("m (float[1,16,8] x, float[1,16,8] r) => (float[1,16,8] y) {\n b = Relu (x)\n"
-			      " y = Add (b, r) }");
+	PmGraph *both = pm_test_graph(
+		"m (float[1,16,8] x, float[1,16,8] r) => (float[1,16,8] y) {\n b = Relu (x)\n"
+		" y = Add (b, r) }");
 	PmVariantReport rep;
 	Look l = look_at(g, NULL, &rep, 0);
 
@@ -293,7 +284,7 @@ static PmStatus keep_one(void *arg, const PmGraph *g, const char *label, int sha
 
 static void element_types_change_with_their_constants(void **state)
 {
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"m (float[4] x, int64[4] k) => (float[4] y)\n"
 		"<float fill = {-3.4e38}, float eps = {1e-12}, float third = {0.333333343}> {\n"
 		" c = Cast <to = 1> (k)\n a = Add (x, fill)\n b = Max (a, eps)\n d = Mul (b, third)\n"
@@ -332,13 +323,13 @@ static int dtype_of(const PmGraph *g, const char *input)
 
 static void operands_of_their_own_type_keep_it(void **state)
 {
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"m (float[2,3,4,4] x, float[3] s, float[3] b, float[3] m, float[3] v, float[3] k) => "
 		"(float[2,3,8,8] y, float[2,3,4,4] z)\n<float[4] by = {1, 1, 2, 2}> {\n"
 		" n = BatchNormalization (x, s, b, m, v)\n r = Relu (n)\n"
 		" y = Resize <mode = \"nearest\"> (r, , by)\n"
 		" z = BatchNormalization (r, k, k, m, v) }");
-	PmGraph *mixed = parse(
+	PmGraph *mixed = pm_test_graph(
 		"m (float[2,3] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[2,3] y) {\n"
 		" t = Exp (s)\n n = BatchNormalization (x, t, b, m, v)\n y = Relu (n) }");
 	PmVariantOpts opts = { 1, 1u << PM_F16, 0, 0 };
@@ -371,7 +362,7 @@ static void operands_of_their_own_type_keep_it(void **state)
 
 static void symbols_get_numbers(void **state)
 {
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"m (float[N,S,8] x, float[S,8] p) => (float[N,S,8] y) {\n a = Add (x, p)\n y = Relu (a) }");
 	PmVariantReport rep;
 	PmGraph *v = NULL;
@@ -391,9 +382,9 @@ static void symbols_get_numbers(void **state)
 
 static void what_cannot_have_variants_says_so(void **state)
 {
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"m (float[4] x, int64[2] to) => (float[A,B] y) {\n a = Relu (x)\n y = Reshape (a, to) }");
-	PmGraph *ints = parse("m (int64[4] x) => (int64[4] y) {\n a = Neg (x)\n y = Abs (a) }");
+	PmGraph *ints = pm_test_graph("m (int64[4] x) => (int64[4] y) {\n a = Neg (x)\n y = Abs (a) }");
 	PmVariantOpts many = { 65, 0, 0, 0 };
 	PmVariantReport rep;
 	PmErr err;
@@ -414,7 +405,7 @@ static void what_cannot_have_variants_says_so(void **state)
 
 static void the_same_options_give_the_same_variants(void **state)
 {
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"m (float[8,32] x, float[32] b) => (float[8,32] y) {\n t = Add (x, b)\n y = Relu (t) }");
 	PmVariantOpts opts = { 9, 0, 0, 5 };
 	PmVariantReport rep;
@@ -508,7 +499,7 @@ static void bundled_subgraphs_all_vary(void **state)
 		pm_path_join("models", names.v[i], &path);
 		if (pm_str_ends(path.s, ".gpt")) {
 			assert_int_equal(pm_read_file(path.s, 0, &text, NULL), PM_OK);
-			g = parse(text.s);
+			g = pm_test_graph(text.s);
 			vary_model(g, &seen, &s);
 			pm_graph_free(g);
 		}
@@ -593,7 +584,8 @@ static PmStatus count_member(void *arg, const PmVariantRow *row, PmErr *err)
 
 static void a_task_is_made_of_a_subgraph(void **state)
 {
-	PmGraph *g = parse("m (float[8,32] x) => (float[8,32] y) {\n t = Sigmoid (x)\n y = Mul (x, t) }");
+	PmGraph *g = pm_test_graph(
+		"m (float[8,32] x) => (float[8,32] y) {\n t = Sigmoid (x)\n y = Mul (x, t) }");
 	PmStr dir = PM_STR_INIT, path = PM_STR_INIT;
 	PmDb *db = NULL;
 	int64_t id[2];
@@ -662,7 +654,7 @@ static void computed_indices_stay_on_their_axis(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
 		PmVariantOpts o = { .n_shapes = 12, .max_elements = 1 << 14, .seed = 3 };
-		PmGraph *g = parse(text[i]);
+		PmGraph *g = pm_test_graph(text[i]);
 		int made = 0;
 		PmErr err;
 

@@ -6,8 +6,8 @@
 #include "extract/cut.h"
 #include "extract/fold_dag.h"
 #include "ir/onnx/onnx.h"
-#include "ir/text/text.h"
 #include "tests/lib/graphs/gen_graph.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 
 #include <setjmp.h>
@@ -18,17 +18,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s\n%s", err.text, text);
-	return g;
-}
 
 static PmSkeleton skeleton(const PmGraph *g)
 {
@@ -61,7 +50,7 @@ static PmGraph *random_graph(uint64_t seed, int n)
 				    (int)pm_rng_range(&rng, lo, i - 1));
 	}
 	pm_str_add(&s, "}\n");
-	g = parse(s.s);
+	g = pm_test_graph(s.s);
 	pm_graph_sweep(g);
 	pm_str_release(&s);
 	return g;
@@ -207,12 +196,13 @@ static size_t check(const PmGraph *g, const PmSkeleton *s, const PmFoldDag *f, s
 static void motifs_begin_at_contractions(void **state)
 {
 	/* Three layers of four; what stands between is different each time. */
-	PmGraph *g = parse("m (float[4,4] x, float[4,4] w, float[4] b) => (float[4,4] y) {\n"
-			   " m0 = MatMul (x, w)\n a0 = Add (m0, b)\n e0 = Exp (a0)\n r0 = Relu (e0)\n"
-			   " t0 = Tanh (r0)\n"
-			   " m1 = MatMul (t0, w)\n a1 = Add (m1, b)\n e1 = Exp (a1)\n r1 = Relu (e1)\n"
-			   " t1 = Neg (r1)\n"
-			   " m2 = MatMul (t1, w)\n a2 = Add (m2, b)\n e2 = Exp (a2)\n y = Relu (e2) }");
+	PmGraph *g = pm_test_graph(
+		"m (float[4,4] x, float[4,4] w, float[4] b) => (float[4,4] y) {\n"
+		" m0 = MatMul (x, w)\n a0 = Add (m0, b)\n e0 = Exp (a0)\n r0 = Relu (e0)\n"
+		" t0 = Tanh (r0)\n"
+		" m1 = MatMul (t0, w)\n a1 = Add (m1, b)\n e1 = Exp (a1)\n r1 = Relu (e1)\n"
+		" t1 = Neg (r1)\n"
+		" m2 = MatMul (t1, w)\n a2 = Add (m2, b)\n e2 = Exp (a2)\n y = Relu (e2) }");
 	PmSkeleton s = skeleton(g);
 	const PmSkeleton *one = &s;
 	PmFoldDag f;
@@ -238,7 +228,7 @@ static void motifs_begin_at_contractions(void **state)
 static void a_pair_with_another_path_between_is_not_joined(void **state)
 {
 	/* p reaches q directly and through n, twice: joining p and q would make a cycle. */
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"m (float[4] x) => (float[4] y) {\n"
 		" p0 = Relu (x)\n n0 = Neg (p0)\n z0 = Exp (p0)\n q0 = Add (p0, n0)\n u0 = Mul (q0, z0)\n"
 		" p1 = Relu (u0)\n n1 = Neg (p1)\n z1 = Exp (p1)\n q1 = Add (p1, n1)\n y = Mul (q1, z1) }");
@@ -456,7 +446,7 @@ static void planted_motifs_are_found(void **state)
 			pm_str_release(&in);
 		}
 		pm_str_add(&text, "}");
-		g = parse(text.s);
+		g = pm_test_graph(text.s);
 		s = skeleton(g);
 		pm_fold_dag(&p, 1, NULL, &f);
 		for (i = 0; (size_t)i < f.start[1]; i++)

@@ -10,8 +10,8 @@
 #include "extract/extract.h"
 #include "extract/variants/variants.h"
 #include "ir/canon/canon.h"
-#include "ir/text/text.h"
 #include "runtime/ref/ref.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -19,7 +19,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
@@ -191,7 +190,7 @@ static void bundled_subgraphs_keep_their_meaning(void **state)
 		pm_path_join("models", names.v[i], &path);
 		if (pm_str_ends(path.s, ".gpt")) {
 			assert_int_equal(pm_read_file(path.s, 0, &text, NULL), PM_OK);
-			assert_int_equal(pm_graph_parse(text.s, text.len, &g, NULL), PM_OK);
+			g = pm_test_graph(text.s);
 			assert_int_equal(pm_extract_model(g, &opts, &seen, look_at, &s, NULL, NULL), PM_OK);
 			pm_graph_free(g);
 		}

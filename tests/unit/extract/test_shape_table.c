@@ -3,7 +3,7 @@
  * wrong. */
 #include "base/sys/io.h"
 #include "extract/variants/shape_table.h"
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 
 #include <setjmp.h>
@@ -19,23 +19,19 @@ static PmStatus find(const cJSON *table, const char *inputs, size_t index, int64
 		     PmStr *sig)
 {
 	const char *name[PM_TABLE_SYMBOLS];
-	PmStr text = PM_STR_INIT;
-	PmGraph *g = NULL;
+	PmGraph *g;
 	size_t n;
 	PmStatus st;
 	PmErr err;
 
 	pm_err_init(&err);
-	pm_str_addf(&text, "g (%s) => (float[7] y) <float[7] c = {1,2,3,4,5,6,7}> { y = Relu (c) }", inputs);
-	if (pm_graph_parse(text.s, text.len, &g, &err))
-		fail_msg("%s", err.text);
+	g = pm_test_graphf("g (%s) => (float[7] y) <float[7] c = {1,2,3,4,5,6,7}> { y = Relu (c) }", inputs);
 	pm_str_clear(sig);
 	assert_int_equal(pm_shape_signature(g, sig, name, &n, &err), PM_OK);
 	st = pm_shape_table_find(table, "t.json", sig->s, index, size, n, &err);
 	if (st && err.text[strlen(err.text) - 1] != '.')
 		fail_msg("no sentence: %s", err.text);
 	pm_graph_free(g);
-	pm_str_release(&text);
 	return st;
 }
 

@@ -3,33 +3,21 @@
 #include "base/sys/io.h"
 #include "extract/extract.h"
 #include "extract/single.h"
-#include "ir/text/text.h"
 #include "runtime/exec/exec.h"
 #include "tests/lib/graphs/gen_graph.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s\n%s", err.text, text);
-	return g;
-}
-
 static void want(const char *text, size_t classes, const char *names)
 {
-	PmGraph *g = parse(text);
+	PmGraph *g = pm_test_graph(text);
 	PmStr got = PM_STR_INIT;
 	PmSingles s;
 	size_t i;

@@ -3,7 +3,7 @@
  * instruction passes it that a second reader refuses.
  *
  * With PASSMITH_CUBINS=FOLDER it judges the cubins of that folder instead, a line for each
- * (tools/sass_list.py). */
+ * (tools/judge/sass_list.py). */
 #include "base/core/rng.h"
 #include "base/sys/io.h"
 #include "base/sys/proc.h"

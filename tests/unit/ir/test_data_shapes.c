@@ -2,9 +2,9 @@
 /* test_data_shapes.c - results as large as their data say, random numbers, and choosing: known values from
  * the ONNX specification, on graphs whose sizes only a run tells. */
 #include "ir/infer/infer.h"
-#include "ir/text/text.h"
 #include "runtime/worker/run.h"
 #include "tests/lib/graphs/eval.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/graphs/one_node.h"
 #include "tests/lib/need.h"
 
@@ -19,16 +19,7 @@
 
 static PmGraph *parse(const char *body)
 {
-	PmStr text = PM_STR_INIT;
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	pm_str_addf(&text, "<ir_version: 10, opset_import: [\"\" : 18]>\n%s", body);
-	if (pm_graph_parse(text.s, text.len, &g, &err))
-		fail_msg("%s", err.text);
-	pm_str_release(&text);
-	return g;
+	return pm_test_graphf("<ir_version: 10, opset_import: [\"\" : 18]>\n%s", body);
 }
 
 /* Runs a graph of one input on ref; the result is released by the caller. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_element.c - integer elements as words: stored, wrapped, compared, converted, against C's own types. */
+/* test_element.c - elements as numbers: integers as words, stored, wrapped, compared, converted, against C's
+ * own types; floating-point elements against base/core/half.h. */
+#include "base/core/half.h"
 #include "ir/core/element.h"
 #include "ir/core/graph.h"
 #include "ir/text/text.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -137,10 +140,40 @@ static void what_does_not_fit_is_refused(void **state)
 	}
 }
 
+/* Each format at an odd address, and nothing beside it is touched. */
+static void floats_are_stored_and_rounded_once(void **state)
+{
+	static const double values[] = { 0,    -0.0,      1,       -1.5,   1.0 / 3, 65519.99, 65520,
+					 1e-7, 0x1p-1074, 0x1p-24, 3.4e38, 1e300,   INFINITY, -INFINITY };
+	unsigned char buf[16];
+
+	(void)state;
+	for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+		double v = values[k], want[] = { [PM_F32] = (double)(float)v,
+						 [PM_F16] = pm_f16_to_f64(pm_f16_from_f64(v)),
+						 [PM_BF16] = pm_bf16_to_f64(pm_bf16_from_f64(v)),
+						 [PM_F64] = v };
+
+		for (int dtype = PM_F32; dtype <= PM_F64; dtype++) {
+			memset(buf, 0xa5, sizeof buf);
+			pm_float_store(dtype, buf + 1, v);
+			assert_int_equal(buf[0], 0xa5);
+			assert_int_equal(buf[1 + pm_dtype_size(dtype)], 0xa5);
+			assert_true(pm_float_load(dtype, buf + 1) == want[dtype]);
+			assert_true(pm_float_round(dtype, v) == want[dtype]);
+			assert_int_equal(signbit(pm_float_round(dtype, v)) != 0, signbit(v) != 0);
+			pm_float_store(dtype, buf + 1, NAN);
+			assert_true(isnan(pm_float_load(dtype, buf + 1)));
+		}
+	}
+	assert_true(pm_float_round(PM_I32, 0.5) == 0.5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_wrap_as_casts_do),
+		cmocka_unit_test(floats_are_stored_and_rounded_once),
 		cmocka_unit_test(uint64_is_compared_and_converted_unsigned),
 		cmocka_unit_test(text_holds_every_uint64),
 		cmocka_unit_test(what_does_not_fit_is_refused),

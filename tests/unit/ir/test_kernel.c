@@ -3,6 +3,7 @@
 #include "ir/core/kernel.h"
 #include "ir/infer/infer.h"
 #include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,17 +12,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static PmGraph *parse(const char *text)
-{
-	PmErr err;
-	PmGraph *g = NULL;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err) != PM_OK)
-		fail_msg("%s\n%s", err.text, text);
-	return g;
-}
 
 static void expect_text(const PmGraph *g, const char *want)
 {
@@ -157,7 +147,7 @@ static const char good[] =
 
 static void kernels_decode(void **state)
 {
-	PmGraph *g = parse(good);
+	PmGraph *g = pm_test_graph(good);
 	PmArena *arena = pm_arena_new(0);
 	PmKernelDesc d;
 	PmErr err;
@@ -213,7 +203,7 @@ static void bad_kernels_are_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
 		const Edit *e = &edits[i];
-		PmGraph *g = parse(good);
+		PmGraph *g = pm_test_graph(good);
 		PmNode n = pm_graph_node_at(g, 0);
 		PmArena *arena = pm_arena_new(0);
 		PmKernelDesc d;
@@ -234,7 +224,7 @@ static void bad_kernels_are_refused(void **state)
 static void expect_refused(const char *attr, const char *const *launches, size_t n_launches,
 			   const int64_t *ints, size_t n_ints, PmStatus want)
 {
-	PmGraph *g = parse(good);
+	PmGraph *g = pm_test_graph(good);
 	PmNode n = pm_graph_node_at(g, 0);
 	PmArena *arena = pm_arena_new(0);
 	PmKernelDesc d;
@@ -288,7 +278,7 @@ static void a_kernel_counts_what_its_body_has(void **state)
 
 static void added_kernels_print_like_parsed_ones(void **state)
 {
-	PmGraph *g = parse(good), *h = parse("g (float[N,4] x) => () {}");
+	PmGraph *g = pm_test_graph(good), *h = pm_test_graph("g (float[N,4] x) => () {}");
 	PmArena *arena = pm_arena_new(0);
 	PmKernelDesc d, e;
 	PmStr want = PM_STR_INIT;
@@ -324,12 +314,12 @@ static void added_kernels_print_like_parsed_ones(void **state)
 
 static void inlining_gives_the_body(void **state)
 {
-	PmGraph *g = parse("g (float[N,4] x) => (float[N,4] y) {\n"
-			   "t = Neg (x)\n"
-			   "k = Kernel <name = \"k\", alts = 1, " CODE ",\n"
-			   "   body = b (float[M,4] p) => (float[M,4] r) <float half = {0.5}>\n"
-			   "   { q = Sigmoid (p) s = Mul (p, q) r = Mul (s, half) }> (t)\n"
-			   "y = Relu (k) }");
+	PmGraph *g = pm_test_graph("g (float[N,4] x) => (float[N,4] y) {\n"
+				   "t = Neg (x)\n"
+				   "k = Kernel <name = \"k\", alts = 1, " CODE ",\n"
+				   "   body = b (float[M,4] p) => (float[M,4] r) <float half = {0.5}>\n"
+				   "   { q = Sigmoid (p) s = Mul (p, q) r = Mul (s, half) }> (t)\n"
+				   "y = Relu (k) }");
 
 	(void)state;
 	assert_int_equal(pm_graph_inline_kernels(g, NULL), PM_OK);
@@ -349,7 +339,7 @@ static void inlining_gives_the_body(void **state)
 static void inlining_keeps_output_names(void **state)
 {
 	/* The first result is the operand itself, the other two are one value. */
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"g (float[2] x) => (float[2] a, float[2] b, float[2] c) {\n"
 		"a, b, c = Kernel <name = \"k\", alts = 1, " CODE ",\n"
 		"   body = b (float[2] p) => (float[2] p, float[2] r, float[2] r) { r = Neg (p) }> (x) }");
@@ -368,12 +358,12 @@ static void inlining_keeps_output_names(void **state)
 
 static void inlining_is_recursive(void **state)
 {
-	PmGraph *g = parse("g (float[3] x) => (float[3] y) {\n"
-			   "y = Kernel <name = \"outer\", alts = 1, " CODE ",\n"
-			   "   body = o (float[N] p) => (float[N] r) {\n"
-			   "      q = Kernel <name = \"inner\", alts = 1, " CODE ",\n"
-			   "         body = i (float[K] u) => (float[K] w) { w = Exp (u) }> (p)\n"
-			   "      r = Neg (q) }> (x) }");
+	PmGraph *g = pm_test_graph("g (float[3] x) => (float[3] y) {\n"
+				   "y = Kernel <name = \"outer\", alts = 1, " CODE ",\n"
+				   "   body = o (float[N] p) => (float[N] r) {\n"
+				   "      q = Kernel <name = \"inner\", alts = 1, " CODE ",\n"
+				   "         body = i (float[K] u) => (float[K] w) { w = Exp (u) }> (p)\n"
+				   "      r = Neg (q) }> (x) }");
 
 	(void)state;
 	assert_int_equal(pm_graph_inline_kernels(g, NULL), PM_OK);
@@ -388,7 +378,7 @@ static void inlining_is_recursive(void **state)
 static void inlining_leaves_other_graphs_alone(void **state)
 {
 	static const char text[] = "g (float[2] x) => (float[2] y)\n{\n   y = Relu (x)\n}\n";
-	PmGraph *g = parse(text);
+	PmGraph *g = pm_test_graph(text);
 
 	(void)state;
 	assert_int_equal(pm_graph_inline_kernels(g, NULL), PM_OK);

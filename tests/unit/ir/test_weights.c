@@ -5,13 +5,13 @@
 #include "ir/onnx/onnx.h"
 #include "ir/text/text.h"
 #include "runtime/ref/ref.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/graphs/onnx_bytes.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,9 +48,7 @@ static PmGraph *model(void)
 {
 	PmStr text = PM_STR_INIT, stats = PM_STR_INIT;
 	PmGraph *g = NULL;
-	PmErr err;
 
-	pm_err_init(&err);
 	pm_str_add(&text, "g (float[1,3,8,8] x) => (float[1,4,8,8] y, float[6,4] e, float[1,4,8,8] z)\n<");
 	for (int k = 0; k < N_WEIGHTS; k++) {
 		pm_str_addf(&text,
@@ -62,22 +60,10 @@ static PmGraph *model(void)
 	pm_str_addc(&stats, '}');
 	for (char *c = stats.s; *c; c++)
 		*c = *c == '\'' ? '"' : *c;
-	if (pm_graph_parse(text.s, text.len, &g, &err))
-		fail_msg("%s", err.text);
+	g = pm_test_graph(text.s);
 	assert_int_equal(pm_graph_set_meta(g, "tensor_stats", stats.s, NULL), PM_OK);
 	pm_str_release(&text);
 	pm_str_release(&stats);
-	return g;
-}
-
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
 	return g;
 }
 
@@ -161,11 +147,12 @@ static void every_weight_fits_its_role_and_statistics(void **state)
 static void import_allocates_nothing_and_names_differ(void **state)
 {
 	/* 4 TB of weights: made where they are read. */
-	PmGraph *g = parse("g (float[1,1000000] x) => (float[1,1000000] y)\n<float[1000000,1000000] a = "
-			   "[\"location\": \"w.bin\", \"offset\": \"0\", \"length\": \"4000000000000\"], "
-			   "float[1000000,1000000] b = "
-			   "[\"location\": \"w.bin\", \"offset\": \"0\", \"length\": \"4000000000000\"]>\n"
-			   "{\n t = MatMul (x, a)\n y = MatMul (t, b)\n}\n");
+	PmGraph *g = pm_test_graph(
+		"g (float[1,1000000] x) => (float[1,1000000] y)\n<float[1000000,1000000] a = "
+		"[\"location\": \"w.bin\", \"offset\": \"0\", \"length\": \"4000000000000\"], "
+		"float[1000000,1000000] b = "
+		"[\"location\": \"w.bin\", \"offset\": \"0\", \"length\": \"4000000000000\"]>\n"
+		"{\n t = MatMul (x, a)\n y = MatMul (t, b)\n}\n");
 	const PmBlob *a = pm_value_blob(g, pm_graph_find_value(g, "a"));
 	const PmBlob *b = pm_value_blob(g, pm_graph_find_value(g, "b"));
 	PmWeightsReport r;
@@ -206,7 +193,7 @@ static void weights_survive_text_and_onnx(void **state)
 	(void)state;
 	pm_weights_attach(g, NULL);
 	assert_int_equal(pm_graph_print(g, NULL, &text, NULL), PM_OK);
-	same_weights(g, parse(text.s));
+	same_weights(g, pm_test_graph(text.s));
 	assert_int_equal(pm_onnx_export_mem(g, &onnx, NULL), PM_OK);
 	assert_int_equal(pm_onnx_import_mem(onnx.s, onnx.len, "m", NULL, &back, NULL, NULL), PM_OK);
 	same_weights(g, back);
@@ -224,7 +211,7 @@ static void made_weights_are_bound_by_name(void **state)
 	(void)state;
 	pm_weights_attach(g, NULL);
 	assert_int_equal(pm_graph_print(g, NULL, &text, NULL), PM_OK);
-	back = parse(text.s);
+	back = pm_test_graph(text.s);
 	assert_false(pm_blob_readable(pm_value_blob(back, pm_graph_find_value(back, "gamma"))));
 	assert_int_equal(pm_graph_bind_consts(back, g, NULL), PM_OK);
 	assert_true(pm_blob_readable(pm_value_blob(back, pm_graph_find_value(back, "gamma"))));

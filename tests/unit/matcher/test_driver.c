@@ -11,6 +11,7 @@
 #include "tests/lib/graphs/gen_graph.h"
 
 #include "passmith/dsl.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,17 +123,6 @@ PM_PLUGIN("unit", "1", &add_relu)
 
 /* ---- helpers ---- */
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err) != PM_OK)
-		fail_msg("%s\n%s", err.text, text);
-	return g;
-}
-
 static void make_rules(const PmRule *const *list, uint32_t n, PmRules *rules)
 {
 	PmPlugin p = { .struct_size = sizeof p, .abi_major = 1, .n_rules = n, .name = "unit", .rules = list };
@@ -212,7 +202,7 @@ static const char add_relu_text[] =
 
 static void larger_patterns_go_first_unless_told(void **state)
 {
-	PmGraph *g = parse(add_relu_text), *h = parse(add_relu_text);
+	PmGraph *g = pm_test_graph(add_relu_text), *h = pm_test_graph(add_relu_text);
 	PmDriverResult r;
 
 	(void)state;
@@ -231,7 +221,7 @@ static void larger_patterns_go_first_unless_told(void **state)
 
 static void outputs_named_by_as_are_replaced_too(void **state)
 {
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"g (float[4] x, float[4] y) => (float[4] r, float[4] a, float[4] t)\n{\n a = Add(x, y)\n"
 		" r = Relu(a)\n t = Tanh(a)\n}\n");
 	PmDriverResult r;
@@ -246,7 +236,8 @@ static void outputs_named_by_as_are_replaced_too(void **state)
 
 static void an_escaping_value_that_is_not_replaced_declines(void **state)
 {
-	PmGraph *g = parse("g (float[4] x) => (float[4] r, float[4] t)\n{\n t = Tanh(x)\n r = Neg(t)\n}\n");
+	PmGraph *g = pm_test_graph(
+		"g (float[4] x) => (float[4] r, float[4] t)\n{\n t = Tanh(x)\n r = Neg(t)\n}\n");
 	PmDriverResult r;
 
 	(void)state;
@@ -260,7 +251,8 @@ static void an_escaping_value_that_is_not_replaced_declines(void **state)
 
 static void kept_nodes_stay(void **state)
 {
-	PmGraph *g = parse("g (float[4] x) => (float[4] r, float[4] t)\n{\n t = Tanh(x)\n r = Neg(t)\n}\n");
+	PmGraph *g = pm_test_graph(
+		"g (float[4] x) => (float[4] r, float[4] t)\n{\n t = Tanh(x)\n r = Neg(t)\n}\n");
 	PmDriverResult r;
 
 	(void)state;
@@ -273,7 +265,7 @@ static void kept_nodes_stay(void **state)
 /* t is used by the match and, through n, by another operand of it: one kernel would need its own result. */
 static void cycles_are_declined(void **state)
 {
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"g (float[4] x) => (float[4] r)\n{\n t = Tanh(x)\n n = Neg(t)\n r = Add(t, n)\n}\n");
 	PmDriverResult r;
 
@@ -291,7 +283,7 @@ static void regions_grow_and_are_checked(void **state)
 		"g (float[4] x, float[4] y) => (float[4] r, float[4] q)\n<float[4] d>\n{\n"
 		" a = Exp(x)\n b = Add(a, y)\n c = Tanh(b)\n d = \"acme:Thing\"(c)\n r = Neg(c)\n"
 		" q = Neg(d)\n}\n";
-	PmGraph *g = parse(with_type);
+	PmGraph *g = pm_test_graph(with_type);
 	PmDriverResult r;
 
 	(void)state;
@@ -299,7 +291,7 @@ static void regions_grow_and_are_checked(void **state)
 	assert_int_equal(pm_graph_n_nodes(g), 3); /* the kernel, the opaque node, and the Neg behind it */
 	pm_driver_result_release(&r);
 	pm_graph_free(g);
-	g = parse(with_type);
+	g = pm_test_graph(with_type);
 	drive(g, RULES(&any_nodes), &r);
 	assert_true(stats(&r, "any_nodes")->declined > 0);
 	assert_string_equal(stats(&r, "any_nodes")->reason[0].text,
@@ -310,8 +302,9 @@ static void regions_grow_and_are_checked(void **state)
 
 static void a_node_tells_its_place_and_parameters(void **state)
 {
-	PmGraph *g = parse("g (float[4,2] x) => (float[2,4] y) {\n a = LeakyRelu<alpha = 0.25>(x)\n"
-			   " b = Gelu<approximate = \"tanh\">(a)\n y = Transpose<perm = [1, 0]>(b)\n}\n");
+	PmGraph *g = pm_test_graph(
+		"g (float[4,2] x) => (float[2,4] y) {\n a = LeakyRelu<alpha = 0.25>(x)\n"
+		" b = Gelu<approximate = \"tanh\">(a)\n y = Transpose<perm = [1, 0]>(b)\n}\n");
 	PmDriverResult r;
 
 	(void)state;
@@ -333,7 +326,7 @@ static void constants_move_into_bodies_or_become_operands(void **state)
 	for (int i = 0; i < 100; i++)
 		pm_str_addf(&text, "%s%d", i ? ", " : "", i);
 	pm_str_add(&text, "}>\n{\n a = Add(x, w)\n t = Tanh(a)\n u = Mul(t, h)\n r = Neg(u)\n}\n");
-	g = parse(text.s);
+	g = pm_test_graph(text.s);
 	pm_str_release(&text);
 	assert_int_equal(drive(g, RULES(&cones), &r), 1);
 	assert_int_equal(pm_graph_n_nodes(g), 1);
@@ -341,7 +334,7 @@ static void constants_move_into_bodies_or_become_operands(void **state)
 	assert_int_equal(pm_node_n_in(g, k), 3); /* x, w and h, as the rule asked for all */
 	pm_driver_result_release(&r);
 	pm_graph_free(g);
-	g = parse("g (float[4] x) => (float[4] r, float[4] t)\n{\n t = Tanh(x)\n r = Neg(t)\n}\n");
+	g = pm_test_graph("g (float[4] x) => (float[4] r, float[4] t)\n{\n t = Tanh(x)\n r = Neg(t)\n}\n");
 	assert_int_equal(drive(g, RULES(&kept_tanh), &r), 1);
 	pm_driver_result_release(&r);
 	pm_graph_free(g);
@@ -398,7 +391,7 @@ static void long_graphs_take_seconds(void **state)
 	for (int k = 0; k < 20000; k++)
 		pm_str_addf(&text, " t%d = Add(v%d, v%d)\n v%d = Relu(t%d)\n", k, k, k, k + 1, k);
 	pm_str_add(&text, "}\n");
-	g = parse(text.s);
+	g = pm_test_graph(text.s);
 	pm_str_release(&text);
 	make_rules(RULES(&add_relu, &only_add), &rules);
 	start = pm_now();

@@ -2,12 +2,11 @@
 /* test_match.c - one pattern at one value: what matches, what does not, and the sentence about why. */
 #include "matcher/pattern/match.h"
 
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -23,17 +22,6 @@ typedef struct Case {
 #define XY                       "float[2,3] x, float[2,3] y"
 #define R                        "float[2,3] r"
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err) != PM_OK)
-		fail_msg("%s\n%s", err.text, text);
-	return g;
-}
-
 static PmPattern *pattern(const char *text)
 {
 	PmPattern *p = NULL;
@@ -48,7 +36,7 @@ static PmPattern *pattern(const char *text)
 static void run(const Case *c, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		PmGraph *g = parse(c[i].graph);
+		PmGraph *g = pm_test_graph(c[i].graph);
 		PmPattern *p = pattern(c[i].pattern);
 		PmMatched m;
 		PmMiss miss;
@@ -221,7 +209,7 @@ static void interior_values_must_not_escape(void **state)
 
 static void open_values_are_reported(void **state)
 {
-	PmGraph *g = parse(G(X, R ", float[2,3] t", "s = Sigmoid(x)\nr = Mul(x, s)\nt = Tanh(s)\n"));
+	PmGraph *g = pm_test_graph(G(X, R ", float[2,3] t", "s = Sigmoid(x)\nr = Mul(x, s)\nt = Tanh(s)\n"));
 	PmPattern *p = pattern("(Mul ?0 ?1:(Sigmoid ?0))");
 	PmMatched m;
 
@@ -260,7 +248,7 @@ static void steps_are_bounded(void **state)
 	for (int k = 0; k < 19; k++)
 		pm_str_add(&p_text, "))");
 	pm_str_addc(&p_text, ')');
-	g = parse(g_text.s);
+	g = pm_test_graph(g_text.s);
 	p = pattern(p_text.s);
 	assert_false(pm_match(g, p, pm_graph_find_value(g, "r"), &m, &miss));
 	assert_int_equal(miss.kind, PM_MISS_BUDGET);

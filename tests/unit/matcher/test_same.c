@@ -2,7 +2,7 @@
 /* test_same.c - which rewritten graphs are accepted: only those that compute the original. */
 #include "matcher/rewrite/same.h"
 
-#include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,21 +20,10 @@ static const char original[] =
 	"g (float[4] x, float[4] y) => (float[4] r, float[4] q)\n<float[4] w = {1, 2, 3, 4}>\n{\n"
 	"  a = Sub(x, y)\n  b = LeakyRelu<alpha = 0.5>(a)\n  r = Mul(b, w)\n  q = Sub(x, y)\n}\n";
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err) != PM_OK)
-		fail_msg("%s\n%s", err.text, text);
-	return g;
-}
-
 /* part NULL: accepted. */
 static void check(const char *before, const char *after, const char *part)
 {
-	PmGraph *a = parse(before), *b = parse(after);
+	PmGraph *a = pm_test_graph(before), *b = pm_test_graph(after);
 	PmErr err;
 	PmStatus st;
 
@@ -145,7 +134,7 @@ static void a_nan_is_a_nan(void **state)
 	static const char other[] =
 		"g (float[2] x) => (float[2] r)\n<float[2] w = {1, nan}>\n{\n  r = Add(x, w)\n}\n";
 	uint32_t payload[2] = { 0xffc12345, 0x3f800000 };
-	PmGraph *a = parse(text), *b = pm_graph_new(0);
+	PmGraph *a = pm_test_graph(text), *b = pm_graph_new(0);
 	PmType t = *pm_value_type(a, pm_graph_input(a, 0));
 	PmValue in[2];
 	PmNode n;

@@ -5,6 +5,7 @@
 #include "ir/core/kernel.h"
 #include "ir/onnx/onnx.h"
 #include "ir/text/text.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/graphs/onnx_bytes.h"
 #include "tests/lib/need.h"
 
@@ -63,17 +64,6 @@ static void survives(const PmGraph *g, const char *what)
 	pm_str_release(&second);
 }
 
-static PmGraph *parse_ok(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
-
 static void graphs_from_text_survive(void **state)
 {
 	static const char *const texts[] = {
@@ -100,7 +90,7 @@ static void graphs_from_text_survive(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof texts / sizeof *texts; i++) {
-		PmGraph *g = parse_ok(texts[i]);
+		PmGraph *g = pm_test_graph(texts[i]);
 
 		survives(g, texts[i]);
 		pm_graph_free(g);
@@ -150,8 +140,8 @@ static void old_models_survive(void **state)
 
 static void kernels_survive(void **state)
 {
-	PmGraph *g = parse_ok("g (float[4] x) => (float[4] y) { r = Relu (x) y = Neg (r) }");
-	PmGraph *body = parse_ok("b (float[4] p) => (float[4] q) { q = Exp (p) }");
+	PmGraph *g = pm_test_graph("g (float[4] x) => (float[4] y) { r = Relu (x) y = Neg (r) }");
+	PmGraph *body = pm_test_graph("b (float[4] p) => (float[4] q) { q = Exp (p) }");
 	PmKernelDesc d = { .name = "rule", .n_alts = 1, .body = body };
 	PmKArg args[2] = { { .kind = PM_KARG_IN }, { .kind = PM_KARG_OUT } };
 	PmKLaunch launch = {

@@ -10,6 +10,7 @@
 #include "runtime/exec/exec.h"
 #include "runtime/worker/run.h"
 #include "tests/lib/graphs/gen_graph.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 #include "tests/lib/passes/pass_case.h"
 
@@ -519,12 +520,9 @@ static void large_windows_are_kernels_of_their_own(void **state)
 				   "y = Concat<axis = 1>(v, p, q, r) }";
 	PmPassOutcome out;
 	PmGraph *g = NULL;
-	PmErr err;
 
 	(void)state;
-	pm_err_init(&err);
-	if (pm_graph_parse(text, sizeof text - 1, &g, &err))
-		fail_msg("%s", err.text);
+	g = pm_test_graph(text);
 	fuse(g, &out);
 	assert_int_equal(out.verdict, PM_VERDICT_OK);
 	assert_in_range(launches(out.graph), 3, launches(g) - 1);

@@ -2,8 +2,8 @@
 /* test_ref_graph.c - whole graphs on the reference device: order, constants, kernels, errors, flops. */
 #include "ir/core/kernel.h"
 #include "ir/infer/infer.h"
-#include "ir/text/text.h"
 #include "runtime/ref/ref.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,17 +13,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
 
 static PmTensor vector(int dtype, const double *v, int64_t n)
 {
@@ -39,15 +28,15 @@ static PmTensor vector(int dtype, const double *v, int64_t n)
 
 static void values_used_twice_and_results_not_used(void **state)
 {
-	PmGraph *g = parse("g (float[2] x) => (float[2] y, float[2] x2, float[2] x2again)\n"
-			   "<float[2] w = {10, 20}>\n"
-			   "{\n"
-			   "  x2 = Mul (x, x)\n"
-			   "  unused = Exp (x2)\n"
-			   "  a = Add (x2, w)\n"
-			   "  y = Sub (a, w)\n"
-			   "  x2again = Identity (x2)\n"
-			   "}\n");
+	PmGraph *g = pm_test_graph("g (float[2] x) => (float[2] y, float[2] x2, float[2] x2again)\n"
+				   "<float[2] w = {10, 20}>\n"
+				   "{\n"
+				   "  x2 = Mul (x, x)\n"
+				   "  unused = Exp (x2)\n"
+				   "  a = Add (x2, w)\n"
+				   "  y = Sub (a, w)\n"
+				   "  x2again = Identity (x2)\n"
+				   "}\n");
 	double v[] = { 3, -4 };
 	PmTensor x = vector(PM_F32, v, 2), out[3];
 	int k;
@@ -66,8 +55,8 @@ static void values_used_twice_and_results_not_used(void **state)
 
 static void inputs_and_constants_may_be_outputs(void **state)
 {
-	PmGraph *g = parse("g (float[2] x) => (float[2] x, float[2] w, float[2] x)\n"
-			   "<float[2] w = {10, 20}>\n{\n}\n");
+	PmGraph *g = pm_test_graph("g (float[2] x) => (float[2] x, float[2] w, float[2] x)\n"
+				   "<float[2] w = {10, 20}>\n{\n}\n");
 	double v[] = { 3, -4 };
 	PmTensor x = vector(PM_F32, v, 2), out[3];
 	int k;
@@ -86,8 +75,8 @@ static void inputs_and_constants_may_be_outputs(void **state)
 /* In float16 and float32, x + 2^-40 - x would be 0; here only the output is rounded, and only by run. */
 static void nothing_is_rounded_before_the_output(void **state)
 {
-	PmGraph *g = parse("g (float[1] x, float[1] t) => (float[1] y, float[1] a)\n"
-			   "{\n  a = Add (x, t)\n  y = Sub (a, x)\n}\n");
+	PmGraph *g = pm_test_graph("g (float[1] x, float[1] t) => (float[1] y, float[1] a)\n"
+				   "{\n  a = Add (x, t)\n  y = Sub (a, x)\n}\n");
 	double one = 1, tiny = 9.094947017729282e-13;
 	PmTensor in[2] = { vector(PM_F32, &one, 1), vector(PM_F32, &tiny, 1) }, out[2];
 	PmRefTensor exact[2];
@@ -110,7 +99,7 @@ static void nothing_is_rounded_before_the_output(void **state)
 /* Casting to float16 and back is a rounding in the middle of a graph. */
 static void cast_rounds_in_the_middle(void **state)
 {
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"g (float[1] x) => (float[1] y)\n"
 		"{\n  h = Cast <to: int = 10> (x)\n  f = Cast <to: int = 1> (h)\n  y = Mul (f, f)\n}\n");
 	double v = 2049;
@@ -126,7 +115,7 @@ static void cast_rounds_in_the_middle(void **state)
 
 static void a_result_may_be_an_output_twice(void **state)
 {
-	PmGraph *g = parse("g (float[1] x) => (y, y)\n{\n  y = Neg (x)\n}\n");
+	PmGraph *g = pm_test_graph("g (float[1] x) => (y, y)\n{\n  y = Neg (x)\n}\n");
 	double v = 5;
 	PmTensor x = vector(PM_F32, &v, 1), out[2];
 
@@ -142,13 +131,13 @@ static void a_result_may_be_an_output_twice(void **state)
 /* Every integer operator wraps, not only the output: 100 + 100 is -56 in int8 for whoever reads it next. */
 static void integers_wrap_at_every_node(void **state)
 {
-	PmGraph *g = parse("g (int8[2] x, int8[1,2] a, int8[2,1] b) => (s, m, e, p)\n"
-			   "{\n"
-			   "  s8 = ReduceSum <axes: ints = [0]> (x)\n  s = Cast <to: int = 6> (s8)\n"
-			   "  m8 = MatMul (a, b)\n  m = Cast <to: int = 6> (m8)\n"
-			   "  e8 = Add (x, x)\n  e = Cast <to: int = 6> (e8)\n"
-			   "  p8 = Gemm (a, b)\n  p = Cast <to: int = 6> (p8)\n"
-			   "}\n");
+	PmGraph *g = pm_test_graph("g (int8[2] x, int8[1,2] a, int8[2,1] b) => (s, m, e, p)\n"
+				   "{\n"
+				   "  s8 = ReduceSum <axes: ints = [0]> (x)\n  s = Cast <to: int = 6> (s8)\n"
+				   "  m8 = MatMul (a, b)\n  m = Cast <to: int = 6> (m8)\n"
+				   "  e8 = Add (x, x)\n  e = Cast <to: int = 6> (e8)\n"
+				   "  p8 = Gemm (a, b)\n  p = Cast <to: int = 6> (p8)\n"
+				   "}\n");
 	double v[] = { 100, 100 };
 	int64_t row[] = { 1, 2 }, column[] = { 2, 1 };
 	PmTensor in[3], out[4];
@@ -175,7 +164,7 @@ static void integers_wrap_at_every_node(void **state)
 
 static void bad_inputs_are_named(void **state)
 {
-	PmGraph *g = parse("g (float[2] x) => (float[2] y)\n{\n  y = Relu (x)\n}\n");
+	PmGraph *g = pm_test_graph("g (float[2] x) => (float[2] y)\n{\n  y = Relu (x)\n}\n");
 	double v[] = { 1, 2, 3 };
 	PmTensor x = vector(PM_F32, v, 3), y;
 	PmErr err;
@@ -218,7 +207,7 @@ static void absent_constants_are_named(void **state)
 
 static void opaque_nodes_are_refused_by_name(void **state)
 {
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"g (float[2] x) => (float[2] y)\n<float[2] y>\n{\n  y = \"com.acme:Thing\" (x)\n}\n");
 	double v[] = { 1, 2 };
 	PmTensor x = vector(PM_F32, v, 2), y;
@@ -235,7 +224,8 @@ static void opaque_nodes_are_refused_by_name(void **state)
 /* x -> Kernel(body: x * sigmoid(x)) `depth` deep. */
 static PmGraph *kernels(int depth)
 {
-	PmGraph *g = parse("g (double[2] x) => (double[2] y)\n{\n  s = Sigmoid (x)\n  y = Mul (x, s)\n}\n");
+	PmGraph *g = pm_test_graph(
+		"g (double[2] x) => (double[2] y)\n{\n  s = Sigmoid (x)\n  y = Mul (x, s)\n}\n");
 	PmKLaunch launch = { "k", { 1, 1, 1 }, { 1, 1, 1 }, 0, 0, NULL };
 
 	while (depth-- > 0) {
@@ -328,7 +318,7 @@ static void flops_count_multiplies_and_adds(void **state)
 		pm_str_addf(&text,
 			    "g (float[2,3,16,16] x, float[8,3,3,3] w, float[8] b) => (y)\n{\n  %s\n}\n",
 			    cases[k].node);
-		g = parse(text.s);
+		g = pm_test_graph(text.s);
 		assert_int_equal(pm_op_flops(g, pm_graph_node_at(g, 0)), cases[k].want);
 		pm_graph_free(g);
 		pm_str_release(&text);

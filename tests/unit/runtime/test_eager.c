@@ -7,10 +7,10 @@
 #include "bench/inputs/inputs.h"
 #include "ir/infer/infer.h"
 #include "ir/onnx/onnx.h"
-#include "ir/text/text.h"
 #include "runtime/worker/run.h"
 #include "tests/lib/graphs/eval.h"
 #include "tests/lib/graphs/gen_graph.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/need.h"
 
 #include <math.h>
@@ -18,100 +18,69 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 /* Every row on every pair of awkward values. */
-static void every_row(int dtype)
-{
-	EagerBench *b;
-
-	pm_test_need_device("emu");
-	b = eager_open();
-	eager_add_rows(b, dtype);
-	if (dtype == PM_BOOL)
-		eager_add(b, dtype, "Where", "bool[15,1] bool[15] bool[15]", "", 1);
-	assert_true(b->n > 0);
-	eager_run(b, "emu", 1);
-}
-
 static void rows_in_double(void **state)
 {
 	(void)state;
-	every_row(PM_F64);
+	eager_check("emu", PM_F64, EAGER_ROWS);
 }
 
 static void rows_in_float(void **state)
 {
 	(void)state;
-	every_row(PM_F32);
+	eager_check("emu", PM_F32, EAGER_ROWS);
 }
 
 static void rows_in_float16(void **state)
 {
 	(void)state;
-	every_row(PM_F16);
+	eager_check("emu", PM_F16, EAGER_ROWS);
 }
 
 static void rows_in_int64(void **state)
 {
 	(void)state;
-	every_row(PM_I64);
+	eager_check("emu", PM_I64, EAGER_ROWS);
 }
 
 static void rows_in_uint8(void **state)
 {
 	(void)state;
-	every_row(PM_U8);
+	eager_check("emu", PM_U8, EAGER_ROWS);
 }
 
 /* The type whose arithmetic is unsigned. */
 static void rows_in_uint64(void **state)
 {
 	(void)state;
-	every_row(PM_U64);
+	eager_check("emu", PM_U64, EAGER_ROWS);
 }
 
 static void rows_in_bool(void **state)
 {
 	(void)state;
-	every_row(PM_BOOL);
+	eager_check("emu", PM_BOOL, EAGER_ROWS);
 }
 
 static void casts_agree(void **state)
 {
-	EagerBench *b;
-
 	(void)state;
-	pm_test_need_device("emu");
-	b = eager_open();
-	eager_add_casts(b);
-	eager_run(b, "emu", 1);
+	eager_check("emu", PM_F32, EAGER_CASTS);
 }
 
 static void mixed_powers_agree(void **state)
 {
-	EagerBench *b;
-
 	(void)state;
-	pm_test_need_device("emu");
-	b = eager_open();
-	eager_add_powers(b);
-	eager_run(b, "emu", 0);
+	eager_check("emu", PM_F32, EAGER_POWERS);
 }
 
 static void operators_agree_in_float(void **state)
 {
-	EagerBench *b;
-
 	(void)state;
-	pm_test_need_device("emu");
-	b = eager_open();
-	eager_add_numbers(b, PM_F32);
-	eager_add_floats(b, PM_F32);
-	eager_add_moves(b, PM_F32);
-	eager_run(b, "emu", 0);
+	eager_check("emu", PM_F32, EAGER_NUMBERS | EAGER_FLOATS | EAGER_MOVES);
 }
 
 static void mark(EagerBench *b, unsigned char *used)
@@ -157,52 +126,29 @@ static void every_operator_has_a_case(void **state)
 
 static void operators_agree_in_double(void **state)
 {
-	EagerBench *b;
-
 	(void)state;
-	pm_test_need_device("emu");
-	b = eager_open();
-	eager_add_numbers(b, PM_F64);
-	eager_add_floats(b, PM_F64);
-	eager_run(b, "emu", 0);
+	eager_check("emu", PM_F64, EAGER_NUMBERS | EAGER_FLOATS);
 }
 
 static void operators_agree_in_bfloat16(void **state)
 {
-	EagerBench *b;
-
 	(void)state;
-	pm_test_need_device("emu");
-	b = eager_open();
-	eager_add_floats(b, PM_BF16);
-	eager_run(b, "emu", 0);
+	eager_check("emu", PM_BF16, EAGER_FLOATS);
 }
 
 static void operators_agree_on_integers(void **state)
 {
-	EagerBench *b;
+	static const int types[] = { PM_I32, PM_U8, PM_U64 };
 
 	(void)state;
-	pm_test_need_device("emu");
-	b = eager_open();
-	eager_add_numbers(b, PM_I32);
-	eager_add_numbers(b, PM_U8);
-	eager_add_numbers(b, PM_U64);
-	eager_add_moves(b, PM_BOOL);
-	eager_add(b, PM_I32, "ReduceMean", "#[2,0,3]", "axes=[1]", 1);
-	eager_run(b, "emu", 0);
+	eager_check_integers("emu", types, sizeof types / sizeof *types);
 }
 
 /* Rows of infinities and NaN go through softmax and the extremes alike. */
 static void reductions_meet_infinity(void **state)
 {
-	EagerBench *b;
-
 	(void)state;
-	pm_test_need_device("emu");
-	b = eager_open();
-	eager_add_infinity(b, PM_F32);
-	eager_run(b, "emu", 1);
+	eager_check("emu", PM_F32, EAGER_INFINITY);
 }
 
 static const char *name_of(void *g, size_t k)
@@ -270,7 +216,7 @@ static void long_rows_keep_their_digits(void **state)
 	(void)state;
 	pm_test_need_device("emu");
 	pm_err_init(&err);
-	assert_int_equal(pm_graph_parse(text, strlen(text), &g, &err), PM_OK);
+	g = pm_test_graph(text);
 	assert_int_equal(pm_inputs_make(g, 1, PM_INPUTS_NORMAL, in, &err), PM_OK);
 	for (int64_t i = 0; i < 1000000; i++) /* a mean far from 0 */
 		pm_tensor_set(&in[0], i, pm_tensor_get(&in[0], i) + 1);
@@ -302,7 +248,7 @@ static void padding_counts_as_zero(void **state)
 	(void)state;
 	pm_test_need_device("emu");
 	pm_err_init(&err);
-	assert_int_equal(pm_graph_parse(text, strlen(text), &g, &err), PM_OK);
+	g = pm_test_graph(text);
 	assert_int_equal(pm_inputs_make(g, 1, PM_INPUTS_NORMAL, in, &err), PM_OK);
 	assert_int_equal(pm_run_graph(g, in, 1, &ref, &want, &err), PM_OK);
 	assert_int_equal(pm_run_graph(g, in, 1, &emu, &got, &err), PM_OK);

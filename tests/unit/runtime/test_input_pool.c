@@ -3,16 +3,15 @@
  * made?
  */
 #include "bench/inputs/inputs.h"
-#include "ir/text/text.h"
 #include "kernels/redraw.cu.h"
 #include "runtime/device/device.h"
 #include "runtime/device/input_pool.h"
+#include "tests/lib/graphs/graph_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 #include <math.h>
@@ -20,17 +19,6 @@
 #include <stdlib.h>
 
 enum { CALLS = 10000, ROWS = 5, ROW = 4 };
-
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
 
 /* A input pool of a graph's inputs, all of them drawn. */
 static PmInputPool input_pool_of(const PmGraph *g, uint64_t seed)
@@ -85,7 +73,7 @@ static void no_row_recurs(void **state)
 
 		snprintf(text, sizeof text, "g (%s[%d,%d] x) => (%s[%d,%d] y) { y = Neg(x) }", types[k], ROWS,
 			 ROW, types[k], ROWS, ROW);
-		g = parse(text);
+		g = pm_test_graph(text);
 		b = input_pool_of(g, 20261122);
 		for (uint64_t call = 0; call < CALLS; call++) {
 			assert_int_equal(pm_input_pool_inputs(&b, call, &in, NULL), PM_OK);
@@ -108,9 +96,10 @@ static void no_row_recurs(void **state)
  */
 static void values_are_legal(void **state)
 {
-	PmGraph *g = parse("g (float[3,50] x, float[50] var, float[4,7] p, int64[20] i, float[9,50] w) => "
-			   "(float[3,50] a, float[4,7] b, float[20,50] c)\n"
-			   "{ s = Sqrt(var)\n a = Div(x, s)\n b = Log(p)\n c = Gather <axis = 0> (w, i) }");
+	PmGraph *g = pm_test_graph(
+		"g (float[3,50] x, float[50] var, float[4,7] p, int64[20] i, float[9,50] w) => "
+		"(float[3,50] a, float[4,7] b, float[20,50] c)\n"
+		"{ s = Sqrt(var)\n a = Div(x, s)\n b = Log(p)\n c = Gather <axis = 0> (w, i) }");
 	PmInputPool b = input_pool_of(g, 5);
 	PmTensor in[5];
 
@@ -135,7 +124,7 @@ static void values_are_legal(void **state)
 /* The mean is the distribution's, and so is the deviation: 400,000 elements of N(0, 1). */
 static void the_distribution_stays(void **state)
 {
-	PmGraph *g = parse("g (float[100,40] x) => (float[100,40] y) { y = Neg(x) }");
+	PmGraph *g = pm_test_graph("g (float[100,40] x) => (float[100,40] y) { y = Neg(x) }");
 	PmInputPool b = input_pool_of(g, 77);
 	double sum = 0, squares = 0, n = 0;
 	PmTensor in;
@@ -159,7 +148,7 @@ static void the_distribution_stays(void **state)
 /* What is tied together is not drawn one by one. */
 static void tied_elements_are_left_alone(void **state)
 {
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"g (float[4,6] x, bool[4,6] m, int64[3] i, float[3,6] u) => (float[4,6] y, float[4,6] z)\n"
 		"{ c = Constant <value = float {-inf}> ()\n w = Where(m, x, c)\n"
 		"y = Softmax <axis = 1> (w)\n k = Constant <value = int64[2] {3, 1}> ()\n"

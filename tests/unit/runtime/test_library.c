@@ -8,13 +8,13 @@
 #include "bench/compare/agree.h"
 #include "bench/inputs/inputs.h"
 #include "integrity/referee/referee.h"
-#include "ir/text/text.h"
 #include "runtime/cuda/library/lib_algo.h"
 #include "runtime/exec/exec.h"
 #include "runtime/ref/ref.h"
 #include "tests/lib/device/bound_check.h"
 #include "tests/lib/device/lib_cases.h"
 #include "tests/lib/device/lib_loops.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/plugin/paths.h"
 
 #include <setjmp.h>
@@ -254,20 +254,9 @@ static void graph_agrees(const PmGraph *g, const char *text, int calls)
 	pm_plan_free(plan);
 }
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g = NULL;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s: %s", text, err.text);
-	return g;
-}
-
 static void agrees(const char *text, int calls)
 {
-	PmGraph *g = parse(text);
+	PmGraph *g = pm_test_graph(text);
 
 	graph_agrees(g, text, calls);
 	pm_graph_free(g);
@@ -281,7 +270,7 @@ static void a_rewritten_graph_makes_the_same_calls(void **state)
 				   "(float[1,10,32] y) { m = MatMul(x, w)\n a = Add(b, m)\n c = Add(a, r)\n "
 				   "y = LayerNormalization <axis "
 				   "= 2> (c, s, t) }";
-	PmGraph *g = parse(text);
+	PmGraph *g = pm_test_graph(text);
 	PmCandidate cand;
 	PmLibGemm a, b;
 	PmErr err;

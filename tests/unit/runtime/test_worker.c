@@ -2,9 +2,9 @@
 /* test_worker.c - one device worker serves many runs, and is replaced when a kernel hangs, faults or dies. */
 #include "bench/inputs/inputs.h"
 #include "integrity/referee/referee.h"
-#include "ir/text/text.h"
 #include "passmith/pass.h" /* the plugin's PmArg and PmLaunch stand beside the runtime's names */
 #include "runtime/worker/run.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/passes/pass_models.h"
 #include "tests/plugin/paths.h"
 
@@ -18,20 +18,9 @@
 
 enum { MAX_VALUES = 64 };
 
-static PmGraph *parse(const char *text)
-{
-	PmGraph *g;
-	PmErr err;
-
-	pm_err_init(&err);
-	if (pm_graph_parse(text, strlen(text), &g, &err))
-		fail_msg("%s", err.text);
-	return g;
-}
-
 static PmGraph *silu(void)
 {
-	return parse("g (float[3,67] x) => (float[3,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }");
+	return pm_test_graph("g (float[3,67] x) => (float[3,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }");
 }
 
 static PmStatus run(PmWorker *w, const PmGraph *g, uint64_t seed, double deadline, PmRunResult *out,
@@ -84,7 +73,7 @@ static void one_process_serves_many_runs(void **state)
 	assert_int_equal(pm_worker_starts(w), 0);
 	for (int round = 0; round < 2; round++) /* there are more of them than a worker keeps */
 		for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-			PmGraph *g = parse(texts[i]);
+			PmGraph *g = pm_test_graph(texts[i]);
 
 			same_as_alone(w, g, 10 * i);
 			same_as_alone(w, g, 10 * i + 1);
@@ -123,7 +112,7 @@ static void models_cross_unchanged(void **state)
 	for (int i = 0; i < 1000; i++)
 		pm_str_addf(&text, "%s%d.25", i ? ", " : "", i);
 	pm_str_add(&text, "}> { y = Add(x, c) }");
-	g = parse(text.s);
+	g = pm_test_graph(text.s);
 	same_as_alone(w, g, 1);
 	pm_graph_free(g);
 	pm_str_release(&text);
@@ -172,7 +161,7 @@ static void a_failing_kernel_costs_its_worker(void **state)
 static void what_does_not_fit_is_refused(void **state)
 {
 	PmWorker *w = pm_worker_new("emu");
-	PmGraph *g = silu(), *other = parse("g (float[5] x) => (float[5] y) { y = Neg(x) }");
+	PmGraph *g = silu(), *other = pm_test_graph("g (float[5] x) => (float[5] y) { y = Neg(x) }");
 	PmRunOpts o = { .device = "emu", .worker = w };
 	PmWork side = { .g = g };
 	PmTensor in[2];
@@ -209,7 +198,7 @@ static void what_does_not_fit_is_refused(void **state)
 /* Inputs of the clock that are turned: rows in a ring, the same for the same number, different for others. */
 static void inputs_are_fresh_and_legal(void **state)
 {
-	PmGraph *g = parse(
+	PmGraph *g = pm_test_graph(
 		"g (float[4,6] x, float[50] v, float s, float[0] n) => (float[4,6] y) { y = Neg(x) }");
 	PmTensor t[8], a[4], b[4];
 	PmInputPool pool = { .t = t, .n_sets = 2, .n_in = 4, .seed = 99 };

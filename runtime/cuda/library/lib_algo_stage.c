@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib_algo_stage.c - the stages of an algorithm: scratch space, kernels, library calls. */
+#include "base/core/arena.h"
+#include "ir/core/type.h"
+#include "runtime/cuda/library/lib_algo_priv.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum { FRESH = 256 }; /* alignment of room and of what is written into it */
+
+int64_t pm__algo_product(const int64_t *v, int n)
+{
+	int64_t p = 1;
+
+	while (n-- > 0)
+		if (!pm_mul_i64(p, v[n], &p))
+			return PM_ALGO_HUGE;
+	return p < PM_ALGO_HUGE ? p : PM_ALGO_HUGE;
+}
+
+int64_t pm__algo_of_three(int64_t a, int64_t b, int64_t c)
+{
+	const int64_t v[] = { a, b, c };
+
+	return pm__algo_product(v, 3);
+}
+
+PmAlgoSize pm__algo_size_of(const PmLibCall *c)
+{
+	const PmLibConv *v = &c->conv;
+	PmAlgoSize s = { .n = v->x[0], .ci = v->x[1], .co = v->y[1] };
+
+	s.taps = pm__algo_product(v->w + 2, v->spatial);
+	s.px = pm__algo_product(v->x + 2, v->spatial);
+	s.py = pm__algo_product(v->y + 2, v->spatial);
+	s.k = pm__algo_of_three(s.ci, s.taps, 1);
+	s.batch = v->groups == 1 ? s.n : (s.n == 1 ? v->groups : 0);
+	s.bytes = (int64_t)pm_dtype_size(c->dtype);
+	return s;
+}
+
+PmAlgoPlace pm__algo_arg(int i)
+{
+	return (PmAlgoPlace){ i, 0 };
+}
+
+PmAlgoPlace pm__algo_room(PmAlgo *w, int64_t elements, int64_t bytes)
+{
+	PmAlgoPlace p = { PM_ALGO_ROOM, w->room };
+	int64_t size;
+
+	if (!pm_mul_i64(elements, bytes, &size) || size > PM_ALGO_HUGE)
+		size = PM_ALGO_HUGE; /* of which an algorithm may have four, and none is allowed */
+	w->room += (size + FRESH - 1) / FRESH * FRESH;
+	return p;
+}
+
+PmAlgoStage *pm__algo_stage(PmAlgo *w, const char *entry)
+{
+	PmAlgoStage *s = &w->stage[w->n++];
+
+	memset(s, 0, sizeof *s);
+	s->entry = entry;
+	return s;
+}
+
+void pm__algo_pointer(PmAlgoStage *s, PmAlgoPlace p)
+{
+	s->place[s->n_places++] = p;
+}
+
+void pm__algo_number(PmAlgoStage *s, int64_t v)
+{
+	s->v[s->n_ints++] = (int32_t)v;
+}
+
+void pm__algo_three(PmAlgoStage *s, const int64_t *v, int spatial, int64_t unit)
+{
+	for (int d = 0; d < 3; d++)
+		pm__algo_number(s, d < 3 - spatial ? unit : v[d - (3 - spatial)]);
+}
+
+int64_t pm__algo_lanes_for(int64_t places)
+{
+	int64_t lanes = 32;
+
+	while (lanes < PM_ALGO_BLOCK && lanes < places)
+		lanes *= 2;
+	return lanes;
+}
+
+int64_t pm__algo_fill_blocks(int64_t total)
+{
+	return (total + 2047) / 2048;
+}
+
+void pm__algo_fill(PmAlgo *w, PmAlgoPlace y, int64_t places, int64_t channels, int64_t total)
+{
+	PmAlgoStage *s = pm__algo_stage(w, "fill");
+
+	pm__algo_pointer(s, y);
+	pm__algo_pointer(s, pm__algo_arg(3));
+	pm__algo_number(s, places);
+	pm__algo_number(s, channels);
+	pm__algo_number(s, total);
+	s->blocks = (uint32_t)pm__algo_fill_blocks(total);
+}
+
+PmLibCall *pm__algo_call_stage(PmAlgo *w, PmLibKind kind, int dtype)
+{
+	PmAlgoStage *s = pm__algo_stage(w, NULL);
+
+	s->call.kind = kind;
+	s->call.dtype = dtype;
+	for (int i = 0; i < 4; i++)
+		s->call.align[i] = FRESH;
+	return &s->call;
+}
+
+void pm__algo_operands(PmAlgo *w, const PmLibCall *from, PmAlgoPlace y, PmAlgoPlace a, PmAlgoPlace b)
+{
+	PmAlgoStage *s = &w->stage[w->n - 1];
+
+	pm__algo_pointer(s, y);
+	pm__algo_pointer(s, a);
+	pm__algo_pointer(s, b);
+	for (int i = 0; i < 3; i++)
+		if (s->place[i].arg < PM_ALGO_ROOM)
+			s->call.align[i] = from->align[s->place[i].arg];
+}

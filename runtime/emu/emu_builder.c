@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emu_builder.c - what all compilations of the emulated device share: the compiler, its flags, and the keys
+ * they make. */
+#include "base/sys/io.h"
+#include "runtime/device/kcache.h"
+#include "runtime/emu/emu_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const flags[] = {
+	"-std=c++17",
+	"-O2",
+	"-fPIC",
+	"-Werror=vla",
+	"-nostdinc",
+	"-fvisibility=hidden",
+	"-fno-strict-aliasing",
+	"-fwrapv", /* signed integers overflow as on a GPU */
+	"-fno-delete-null-pointer-checks",
+	"-ffp-contract=off",
+	"-fno-math-errno",
+	"-fno-trapping-math",
+	"-fno-exceptions",
+	"-fno-rtti",
+	"-fno-threadsafe-statics",
+	"-fno-asynchronous-unwind-tables",
+	"-fno-stack-protector",
+	"-fno-tree-loop-distribute-patterns", /* a loop that copies must not become a call of memcpy */
+	"-fstack-clash-protection",
+	"-fdiagnostics-color=never",
+	"-Wfatal-errors",
+};
+static const char *const race_flags[] = { "-fsanitize=thread", "--param=tsan-distinguish-volatile=1" };
+static const char *const link_flags[] = { "-shared", "-nostdlib", "-Wl,-z,defs", "-Wl,--as-needed" };
+static const char *const link_libraries[] = { "-lm", "-lgcc" };
+enum {
+	N_FLAGS = sizeof flags / sizeof flags[0],
+	N_RACE_FLAGS = sizeof race_flags / sizeof race_flags[0],
+	N_LINK = sizeof link_flags / sizeof link_flags[0],
+	N_LIBRARIES = sizeof link_libraries / sizeof link_libraries[0],
+};
+_Static_assert(N_FLAGS + N_RACE_FLAGS + N_LINK + N_LIBRARIES + 20 <= PM_EMU_MAX_ARGV,
+	       "there is room for flags and files");
+
+static const PmLimits version_limits = { .seconds = 60, .cpu_seconds = 60, .file_size = -1, .tries = 3 };
+
+static void add_lines(const char *const *v, int n, PmStr *text)
+{
+	for (int i = 0; i < n; i++)
+		pm_str_addf(text, "%s\n", v[i]);
+}
+
+int pm__emu_flags(const PmEmuBuilder *b, int watched, const char **argv, PmStr *keep)
+{
+	int n = 0, i;
+
+	for (i = 0; i < PM_EMU_KEEP; i++)
+		pm_str_init(&keep[i]);
+	for (i = 0; i < N_FLAGS; i++)
+		argv[n++] = flags[i];
+	for (i = 0; i < N_RACE_FLAGS && watched; i++)
+		argv[n++] = race_flags[i];
+	pm_str_addf(&keep[0], "-I%s/runtime/emu/include", b->root.s);
+	pm_str_addf(&keep[1], "-I%s/include", b->root.s);
+	pm_str_addf(&keep[2], "-I%s/runtime/emu/races", b->root.s);
+	for (i = 0; i < PM_EMU_KEEP; i++)
+		argv[n++] = keep[i].s;
+	return n;
+}
+
+void pm__emu_flags_release(PmStr *keep)
+{
+	for (int i = 0; i < PM_EMU_KEEP; i++)
+		pm_str_release(&keep[i]);
+}
+
+PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmEmuMode mode, PmErr *err)
+{
+	const char *cxx = getenv("PASSMITH_CXX");
+	PmStr text = PM_STR_INIT;
+	PmProcResult r = { 0 };
+	PmStatus rc;
+
+	b->mode = mode;
+	pm_str_init(&b->root);
+	pm_str_init(&b->cache);
+	pm_str_init(&b->heads);
+	pm_str_init(&b->cxx);
+	pm_str_add(&b->cxx, cxx && *cxx ? cxx : "g++");
+	rc = pm_root_dir(&b->root, err);
+	if (!rc)
+		rc = pm_kcache_dir("emu", &b->cache, err);
+	if (!rc)
+		rc = pm_kcache_dir("emu-head", &b->heads, err);
+	if (!rc) {
+		const char *argv[] = { "env", "LC_ALL=C", b->cxx.s, "--version", NULL };
+
+		rc = pm_run(argv, NULL, 0, &version_limits, &r, NULL);
+		if (rc || r.end != PM_PROC_EXITED || r.code != 0)
+			rc = pm_err(err, PM_E_ENV,
+				    "The emulated device needs a C++ compiler, but \"%s --version\" does not "
+				    "work; install g++ or set PASSMITH_CXX to a compiler.",
+				    b->cxx.s);
+		else
+			pm_str_addf(&text, "abi %d\n%s\n%s", PM_EMU_ABI, b->cxx.s, r.out.s);
+		pm_proc_result_release(&r);
+	}
+	add_lines(flags, N_FLAGS, &text);
+	add_lines(link_flags, N_LINK, &text);
+	add_lines(link_libraries, N_LIBRARIES, &text);
+	if (!rc)
+		rc = pm_kcache_add_headers(b->root.s, "runtime/emu/include", &text, err);
+	if (!rc)
+		rc = pm_kcache_add_headers(b->root.s, "include/passmith", &text, err);
+	pm_sha256_hex(text.s, text.len, b->key);
+	pm_str_clear(&text);
+	add_lines(race_flags, N_RACE_FLAGS, &text);
+	if (!rc && mode == PM_EMU_RACES)
+		rc = pm_kcache_add_headers(b->root.s, "runtime/emu/races", &text, err);
+	pm_sha256_hex(text.s, text.len, b->race_key);
+	pm_str_release(&text);
+	if (rc)
+		pm__emu_builder_close(b);
+	return rc;
+}
+
+void pm__emu_builder_close(PmEmuBuilder *b)
+{
+	pm_str_release(&b->root);
+	pm_str_release(&b->cache);
+	pm_str_release(&b->heads);
+	pm_str_release(&b->cxx);
+}
+
+int pm__emu_link_flags(const char **argv)
+{
+	memcpy(argv, link_flags, sizeof link_flags);
+	return N_LINK;
+}
+
+int pm__emu_link_libraries(const char **argv)
+{
+	memcpy(argv, link_libraries, sizeof link_libraries);
+	return N_LIBRARIES;
+}

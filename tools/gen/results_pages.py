@@ -1,0 +1,312 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# results_pages.py - fills the tables of docs/results/*.md from the committed JSON beside them.
+#
+# results_pages.py [--check]     --check: changes nothing; exit 1 when a table is not what the numbers give.
+# A table stands between the lines "<!-- table NAME -->" and "<!-- end of table -->"; NAME is a function below. Every other table has
+# to say in the paragraph before it, "By hand, from ...", where its numbers come from. Each page names date, hardware and command.
+import json
+import math
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "results"
+TYPES = ("float", "float16", "bfloat16")
+
+
+def read(name):
+    return json.loads((ROOT / name).read_text())
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "| " + " | ".join(["---"] * len(head)) + " |"]
+    return lines + ["| " + " | ".join(str(c) for c in r) + " |" for r in rows]
+
+
+def gmean(values):
+    return math.exp(sum(math.log(v) for v in values) / len(values))
+
+
+def median(values):
+    v = sorted(values)
+    return (v[(len(v) - 1) // 2] + v[len(v) // 2]) / 2
+
+
+SYSTEMS = {"torch-inductor": "TorchInductor", "eager": "Passmith eager", "fuse": "`fuse`"}
+
+
+def us(graph, system, clock):
+    """Of a graph that `fuse` declined, the eager run's."""
+    return (graph[system] or graph["eager"])[clock]
+
+
+def over_torch(graphs, system, clock):
+    return f"{gmean([g['torch-eager'][clock] / us(g, system, clock) for g in graphs]):.2f}"
+
+
+def ahead(graphs, clock):
+    return f"{100 * sum(us(g, 'fuse', clock) < us(g, 'torch-inductor', clock) for g in graphs) / len(graphs):.1f} %"
+
+
+def systems():
+    """Speedup over PyTorch eager, geometric mean of all graphs."""
+    j = read("h200_systems.json")
+    g, summary = j["graphs"], j["summary"]
+    rows = [[name] + [over_torch(g, key, c) for c in range(3)] for key, name in SYSTEMS.items()]
+    rows.append(["graphs on which `fuse` is faster than TorchInductor"] + [ahead(g, c) for c in range(3)])
+    for key, name in (("timed-fuse", "`fuse`"), ("torch-inductor", "TorchInductor")):
+        rows.append([f"AS (`passnet`), {name}"] + [f"{summary[key][c]['as']:.2f}" for c in ("replay", "cold", "wall")])
+        rows.append([f"right at t = -5, {name}"] + [summary[key][c]["right"] for c in ("replay", "cold", "wall")])
+    return table([f"{len(g)} graphs", "GPU, replayed", "GPU, caches cold", "host's clock"], rows)
+
+
+def systems_types():
+    """By element type, replayed."""
+    rows = []
+    for t in TYPES:
+        g = [x for x in read("h200_systems.json")["graphs"] if f", {t}:" in x["variant"]]
+        rows.append([t, len(g)] + [over_torch(g, key, 0) for key in SYSTEMS] + [ahead(g, 0)])
+    return table(["type", "graphs"] + list(SYSTEMS.values()) + ["`fuse` faster than TorchInductor on"], rows)
+
+
+def large():
+    """Kernels over 50 MB: per cent of the bandwidth of a plain copy."""
+    j = read("h200_large.json")
+    rows, shares = [], {}
+    for name, kind, mb, _, _, share in j["graphs"]:
+        shares.setdefault(name, {})[kind] = share
+        if kind == "float":
+            shares[name]["mb"] = mb
+    for name, s in sorted(shares.items()):
+        rows.append([f"`{name}`", f"{s.get('mb', 0):.0f}"] + [f"{100 * s[t]:.0f}" if t in s else "-" for t in TYPES])
+    for what, begins in (("reductions and norms", ("r.",)), ("element-wise and moving", None)):
+        some = [s for n, s in shares.items() if n.startswith("r.") == (begins is not None)]
+        rows.append([f"median, {what}", ""] + [f"{100 * median([s[t] for s in some if t in s]):.0f}" for t in TYPES])
+    return table(["graph", "MB (float)"] + list(TYPES), rows)
+
+
+def launch():
+    """What a call costs the host."""
+    rows, cases = [], read("h200_launch.json")["cases"]
+    for name in dict.fromkeys(c["name"] for c in cases):
+        by = {("graph" if "graph" in c["how"] else "launches"): c for c in cases if c["name"] == name}
+        cells = []
+        for how in ("launches", "graph"):
+            c = by.get(how)
+            cells += [f"{c['enqueue_us']:.2f}", f"{c['latency_us']:.2f}"] if c else ["", ""]
+        rows.append([name, by["launches"]["launches"] if "launches" in by else by["graph"]["launches"]] + cells)
+    return table(["graph", "launches", "enqueue", "one call", "as a CUDA graph: enqueue", "one call"], rows)
+
+
+def parity():
+    """The eager baseline over PyTorch eager, by element type."""
+    j = read("h200_parity.json")
+    clocks = {"replay": "replayed as a CUDA graph", "cold": "caches cold", "wall": "a call of a batch of 16", "latency": "one call and the wait for it"}
+    return table([""] + list(TYPES) + ["all"], [[what] + [f"{j['types'][t][c]:.3f}" for t in TYPES] + [f"{j['all'][c]:.3f}"] for c, what in clocks.items()])
+
+
+def parity_classes():
+    """The same by the operator that dominates."""
+    j = read("h200_parity.json")
+    rows = sorted(j["classes"].items(), key=lambda x: -x[1]["replay"])
+    return table(["class", "graphs", "replayed", "caches cold", "worst graph"], [[n, c["n"], f"{c['replay']:.2f}", f"{c['cold']:.2f}", f"{c['worst']:.2f}"] for n, c in rows])
+
+
+def calls():
+    """Library calls, first proposal and trial, over PyTorch eager."""
+    rows = []
+    for t in ("float", "float16"):
+        c = [(x[2], x[5] if x[5] is not None else x[3], x[4]) for x in read("h200_calls.json")["calls"] if x[1] == t]
+        c = [x for x in c if all(x)]
+        rows.append([t, len(c), f"{gmean([b / a for a, b, _ in c]):.2f}", f"{gmean([b / p for _, b, p in c]):.2f}", f"{gmean([a / p for a, _, p in c]):.2f}"])
+    return table(["type", "calls", "with a trial / first proposal", "with a trial / PyTorch eager", "first proposal / PyTorch eager"], rows)
+
+
+def library():
+    """Hand-written passes: GPU time with cold caches / host's clock, microseconds."""
+    rows = []
+    pair = lambda v: f"{v[0]:.1f} / {v[2]:.1f}"
+    times = [x for x in read("h200_library_kernels.json")["times"] if x.get("torch") and x.get("inductor")]
+    for x in times:
+        mine = x["mine"]
+        rows.append([f"`{x['pass']}` {x['graph']}, {x['type']}", pair(x["eager"]), pair(mine), pair(x["torch"]), pair(x["inductor"]),
+                     f"{x['eager'][0] / mine[0]:.2f}", f"{x['torch'][0] / mine[0]:.2f}", f"{x['inductor'][0] / mine[0]:.2f} / {x['inductor'][2] / mine[2]:.1f}"])
+    mean = lambda key, k: gmean([x[key][k] / x["mine"][k] for x in times])
+    rows.append([f"geometric mean of {len(times)}", "", "", "", "", f"{mean('eager', 0):.2f}", f"{mean('torch', 0):.2f}", f"{mean('inductor', 0):.2f} / {mean('inductor', 2):.1f}"])
+    return table(["pass and graph", "Passmith eager", "pass", "PyTorch eager", "TorchInductor", "vs eager", "vs PyTorch", "vs TorchInductor"], rows)
+
+
+def eager():
+    """Eager kernels by kind, over PyTorch's."""
+    j = read("h200-eager.json")
+    return table(["kind", "time ours / PyTorch, geometric mean"], [[k, f"{v:.2f}"] for k, v in j["kinds"].items()] + [["all", f"{j['all']:.2f}"]])
+
+
+def behind_of(graphs):
+    """Graphs on which `fuse` takes no less GPU time than TorchInductor, the worst first."""
+    ratio = lambda g: us(g, "fuse", 0) / us(g, "torch-inductor", 0)
+    return sorted((g for g in graphs if ratio(g) >= 1), key=lambda g: -ratio(g)), ratio
+
+
+def behind_count():
+    """On how many graphs `fuse` is behind, in a sentence."""
+    g = read("h200_systems.json")["graphs"]
+    behind, ratio = behind_of(g)
+    near = sum(ratio(x) < 1.05 for x in behind)
+    return [f"`fuse` takes less GPU time than TorchInductor on {len(g) - len(behind)} of {len(g):,} graphs. It is behind on {len(behind)}, by less than 5 % on {near} of them."]
+
+
+def behind():
+    """The ten tasks on which `fuse` is furthest behind, each with its worst graph."""
+    words = read("fuse_behind.json")["tasks"]
+    worst, rows = {}, []
+    graphs, ratio = behind_of(read("h200_systems.json")["graphs"])
+    for g in graphs:
+        worst.setdefault(str(g["task"]), g)
+    for task, g in list(worst.items())[:10]:
+        if task not in words:
+            sys.exit(f"results_pages: fuse_behind.json does not say why fuse is behind on task {task}")
+        w = words[task]
+        kind = g["variant"].split(":")[0].split(", ")[1]
+        times = [f"{us(g, s, 0):.0f}" for s in ("torch-eager", "torch-inductor", "eager", "fuse")]
+        rows.append([f"{w['graph']} ({task}, {kind})"] + times + [f"{ratio(g):.2f}", f"{g['launches']} to {w['launches']}" if w["launches"] < g["launches"] else g["launches"], w["why"]])
+    return table(["graph (task, type)", "PyTorch eager", "TorchInductor", "Passmith eager", "`fuse`", "`fuse` / TorchInductor", "launches", "why"], rows)
+
+
+def clock_records(what, runs=("run 1", "run 2", "run 3")):
+    """The records of that name, in the order in which they were measured."""
+    j = read("h200_clock.json")
+    return [r for run in runs for r in j.get(run, []) if r["what"] == what] + [r for r in read("h200_scatter.json")["clock"] if r["what"] == what]
+
+
+def clock_slower():
+    """3 % more work, found or not."""
+    return table(["kernel, us", "found slower", "mean ratio (1 / 1.03 = 0.9709)"], [[f"{r['us']:.1f}", f"{r['found']} of {r['of']}", f"{r['mean_ratio']:.4f}"] for r in sorted(clock_records("3 % slowdown"), key=lambda r: r["us"])])
+
+
+def clock_equal():
+    """The same graph against itself."""
+    return table(["kernel, us", "within", "runs", "p2 to p98"], [[f"{r['us']:.1f}", f"{100 * r['bound']:g} %", f"{r['within']} of {r['ok']}", f"{r['p2']:.4f} to {r['p98']:.4f}"] for r in sorted(clock_records("A/A of 100"), key=lambda r: r["us"])])
+
+
+def clock_loop():
+    """A plain loop beside the protocol."""
+    return table(["kernel, us", "plain loop", "the protocol"], [[f"{r['us']:.1f}", f"{100 * r['spread']:.2f} %", f"{100 * r['spread_of_protocol']:.2f} %"] for r in sorted(clock_records("A/A of a plain loop of 100 a side"), key=lambda r: r["us"])])
+
+
+def clock_memory():
+    """Copies and reads after a flush."""
+    rows = [[f"a copy of {r['MB']:,} MB, read + written", f"{r['us']:.2f}", f"{r['TB_per_s']:.2f}"] for r in clock_records("copy", ("run 2",))]
+    for r in clock_records("read of 16 MB", ("run 2",)):
+        names = {"cold_us": "reading 16 MB", "untouched_us": "the same, of memory that was not read before", "held_by_evict_last_us": "the same, read with `evict_last` before the flush", "hot_us": "the same, after itself without a flush"}
+        rows += [[text, f"{r[key]:.2f}", f"{16 * 1.048576 / r[key]:.2f}"] for key, text in names.items()]
+    for r in [c for c in read("h200_kernels.json")["cases"] if c["name"] == "copy 256MB"]:
+        rows.append([f"`Identity` of 256 MB, {r['dtype']}, {100 * r['share']:.1f} % of the driver's copy", f"{r['us']:.2f}", f"{r['bytes'] / r['us'] / 1e6:.2f}"])
+    return table(["after a flush", "us", "TB/s"], rows)
+
+
+def clock_rest():
+    """Heat, and the least that can be measured."""
+    heat, spins = clock_records("heater")[-1], clock_records("spin", ("run 3",))
+    rows = [[f"a graph before and after {heat['seconds']:.1f} s of arithmetic on all units", f"{heat['cool_us']:.2f} and {heat['hot_us']:.2f} us; measured in turn, the ratio is {heat['interleaved']:.4f}"]]
+    rows += [["an empty kernel after a flush", f"{r['us']:.2f} us"] for r in clock_records("an empty kernel after a flush", ("run 3",))]
+    rows += [[f"a kernel that spins {r['wanted_us']:,.0f} us by the GPU's own clock", f"{r['us'] - r['wanted_us']:.2f} us more"] for r in spins]
+    return table(["what", "result"], rows)
+
+
+def eager_cases():
+    """Eager kernels case by case, in the three types."""
+    cases = read("h200-eager.json")["cases"]
+    rows = []
+    for name in dict.fromkeys(c["name"] for c in cases):
+        by = {c["dtype"]: c for c in cases if c["name"] == name}
+        rows.append([name] + [" / ".join(form.format(scale * by[t][key]) for t in TYPES) for key, form, scale in (("us", "{:.1f}", 1), ("torch_us", "{:.1f}", 1), ("share", "{:.0f}", 100))])
+    return table(["case", "ours", "PyTorch", "% copy"], rows)
+
+
+def extract_all():
+    """What extraction finds in 811 models."""
+    j = read("extract.json")
+    names = {"fusible": "fusible", "classical": "classical", "single": "single (representatives)"}
+    rows = []
+    for kind, k in j["kinds"].items():
+        shares = [f"{100 * k['covered_' + part] / j[of]:.1f} %" for part, of in (("ops", "known_nodes"), ("nodes", "known_nodes"), ("launches", "launches"))]
+        rows.append([names[kind]] + [f"{k['stored_' + what]:,}" for what in ("occurrences", "graphs", "structures")] + (shares if kind != "single" else ["", "", ""]) + [k["not_connected"], k["not_convex"], k["rejected"]])
+    return table(["kind", "places", "graphs", "structures", "ops", "nodes", "kernels", "disconnected", "not convex", "rejected"], rows)
+
+
+def round_trips():
+    """Models written and read again, and types inferred beside types stated."""
+    j = read("import.json")
+    inferred = sum(j[k] for k in ("stated_equal", "stated_equal_but_names", "stated_differ"))
+    rows = [["print, parse, print: the same text", f"{j['text_unchanged']} of {j['models']} models"],
+            ["export, import, print and export: the same text and bytes", f"{j['onnx_unchanged']} of {j['models']} models"],
+            ["stated types (`value_info`, outputs) compared with inference that does not see them", f"{inferred:,}"],
+            ["of those, equal", f"{j['stated_equal']:,}"],
+            ["of those, equal but for the name of a size that the data decides (`NonZero`)", f"{j['stated_equal_but_names']:,}, in {j['models_with_names']} models"],
+            ["of those, not equal", j["stated_differ"]],
+            ["stated types that inference leaves open", j["stated_not_inferred"]],
+            ["stated types of opaque nodes, with nothing to compare", j["stated_opaque"]]]
+    return table(["what", "result"], rows)
+
+
+def apply_launches():
+    """Launches of whole models before and after `fuse`."""
+    return table(["model", "before", "after"], [[m["model"], f"{m['before']:,}", f"{m['after']:,}"] for m in read("fuse_models.json")["models"]])
+
+
+def constraints():
+    """The constraints of the core models."""
+    kinds = ("holds", "broken", "undecided")
+    return table(["constraint"] + list(kinds), [[c["constraint"]] + [c.get(k, 0) for k in kinds] for c in read("validate.json")["constraints"]])
+
+
+def mined():
+    """Structures by the time at stake."""
+    rows = [[f"{100 * r['share_at_stake']:.1f} %", f"{100 * r['share']:.1f} %", f"{r['occurrences']:,}", r["models"], r["support"], r["ops"].replace(",", ", "), r["structure"][:8]] for r in read("mine.json")["results"]]
+    return table(["at stake", "of the time", "occurrences", "models", "without clones", "operators", "structure"], rows)
+
+
+def fill(match):
+    name = match.group(1)
+    f = globals().get(name)
+    if not callable(f) or not f.__doc__:
+        sys.exit(f"results_pages: there is no table {name}")
+    return "\n".join([f"<!-- table {name} -->"] + f() + ["<!-- end of table -->"])
+
+
+def faults(text):
+    """What a page lacks: its facts, or a word on a table that nothing generates."""
+    if "<!-- Written by tools/" in text:
+        return
+    for fact in ("date", "hardware", "command"):
+        if not re.search(rf"^\| {fact}\b", text, flags=re.M):
+            yield f"its table of facts has no row '{fact}'"
+    text = re.sub(r"<!-- table \w+ -->\n.*?<!-- end of table -->", "", text, flags=re.S)
+    parts = re.split(r"\n\s*\n", text)
+    for before, part in zip([""] + parts, parts):
+        if part.lstrip().startswith("|") and not part.lstrip().startswith("| | |\n") and not re.search(r"\bBy hand\b", before):
+            yield f"no script makes the table that begins '{part.lstrip().splitlines()[0]}', and no 'By hand' stands in front of it"
+
+
+def main():
+    check, bad = "--check" in sys.argv[1:], 0
+    for page in sorted(ROOT.glob("*.md")):
+        old = page.read_text()
+        for fault in faults(old):
+            print(f"docs/results/{page.name}: {fault}", file=sys.stderr)
+            bad = 1
+        new = re.sub(r"<!-- table (\w+) -->\n.*?<!-- end of table -->", fill, old, flags=re.S)
+        if new == old:
+            continue
+        if check:
+            print(f"docs/results/{page.name} is not what the numbers give: run tools/gen/results_pages.py", file=sys.stderr)
+            bad = 1
+        else:
+            page.write_text(new)
+    return bad
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -114,6 +114,7 @@ static PmStatus apply_rule(PmBoundCall *c, PmErr *err)
 		for (size_t i = 0; i < c->call.n_in; i++) {
 			o->source |= c->in[i].source;
 			o->widened |= c->in[i].widened;
+			o->lean = fmax(o->lean, c->in[i].lean);
 		}
 		o->inv = c->weight[k] > 0 ? c->spread[k] / c->weight[k] : 0;
 	}
@@ -307,6 +308,7 @@ static PmStatus copy(const PmBound *from, PmBound *to, PmErr *err)
 	to->known = from->known;
 	to->repeats = from->repeats;
 	to->inv = from->inv;
+	to->lean = from->lean;
 	to->source = from->source;
 	to->unit = copy_errors(from->unit, n);
 	to->shared = copy_errors(from->shared, n);

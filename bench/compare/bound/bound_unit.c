@@ -286,6 +286,12 @@ double pm__bound_drift(const double *term, int64_t n, double u)
 	return fmin(drift, most);
 }
 
+void pm__bound_leans(PmBoundCall *c, double drifts, double all)
+{
+	if (all > 0)
+		c->out[0].lean = fmax(c->out[0].lean, sqrt(drifts / all));
+}
+
 uint64_t pm__bound_bit(const PmBoundCall *c)
 {
 	return 1ull << (c->call.node.id & 63);

@@ -108,7 +108,7 @@ static PmStatus apply_rule(PmBoundCall *c, PmErr *err)
 	for (size_t k = 0; k < c->call.n_out; k++) {
 		PmBound *o = &c->out[k];
 
-		o->equal = o->rounds && c->call.out[k].f ? pm__bound_equal(&c->call.out[k], PM_F32, NULL) : 0;
+		o->equal = o->rounds && c->call.out[k].f ? pm__bound_rounded_alike(&c->call.out[k]) : 0;
 		o->widened = c->widened;
 		o->source = o->rounds || o->unit ? pm__bound_bit(c) : 0;
 		for (size_t i = 0; i < c->call.n_in; i++) {

@@ -22,7 +22,8 @@
  *
  * Element by element it is the change when an operand moves by 6.1 s, over 6.1 (a step: half its height, and
  * where it chooses another operand, that one's error); functions: u sqrt(y^2 + c^2), c what their usual
- * formula cancels, and u |x| as a move.
+ * formula cancels, and u |x| as a move. exp(0) is 1: of x - m = 0 what a fused operation leaves, 0.4247 u
+ * |m|.
  *
  * (x - mean) k + bias, k = scale / sqrt(var + epsilon), has for itself r u max(sqrt(3) |x - mean| |k|, |x k|)
  * and in common with its channel u sqrt((1 + 1.5 r^2) (x - mean)^2 k^2 + r^2 ((mean k)^2 + (bias - mean
@@ -31,8 +32,9 @@
  * Resize between elements has the errors of positions in float, of weights and of a sum (bound_resize.c).
  *
  * Parts add as variances; linearly where both hold the same earlier rounding (`source`). In common is what is
- * broadcast or copied, what equal elements have, the error of a line's sum (softmax, normalisations), and of
- * a product's factor its share by the cosine between the columns (rows) of the other factor.
+ * broadcast or copied, what equal elements have (but not of values that their type holds), the error of a
+ * line's sum (softmax, normalisations), and of a product's factor its share by the cosine between the columns
+ * (rows) of the other factor.
  *
  * What only moves elements (Reshape, Transpose, Slice, Gather, Concat ..) rounds nothing: each element keeps
  * its s, and a sum its terms. Truth values and positions that may be other ones, s > 0, stay so through a

@@ -171,9 +171,7 @@ static double soft_line(const double *x, const double *f, const double *shared, 
 		common = logarithm ? l.common : l.common - p * s;
 		line = sqrt(fmax(l.alone * l.alone - (logarithm ? 0 : p * p * (own * own - s * s)), 0) +
 			    common * common);
-		/* One term over itself is 1, but for the reciprocal's rounding where that is multiplied by.
-		 */
-		e[i * step] = n == 1 && !logarithm ? PM_BOUND_ROUNDING * u
+		e[i * step] = n == 1 && !logarithm ? 0
 						   : p * u * (rest * sqrt(v * v + 1) + 0.5) +
 							     (logarithm ? u * fabs(v - l.top) : 0);
 		sums->all[i * step] = sums->shared[i * step] = p * l.all;
@@ -190,6 +188,19 @@ static double soft_line(const double *x, const double *f, const double *shared, 
 						  PM_BOUND_REACH * own > 0.5 || PM_BOUND_REACH * line > 0.5));
 	}
 	return drifts;
+}
+
+/* One term over itself is 1. Where it is multiplied by its reciprocal that is rounded, unless the term is 1,
+ * and then what a fused operation has left of it is another one in each line (bound_move.c). */
+static void add_single_terms(PmBoundCall *c, double u)
+{
+	int64_t n = c->call.out[0].numel;
+	PmBoundPart p = { .inv = 1 / (double)n };
+
+	p.all = pm_xcalloc((size_t)n + 1, sizeof *p.all);
+	for (int64_t i = 0; i < n; i++)
+		p.all[i] = isfinite(c->call.out[0].f[i]) ? PM_BOUND_ROUNDING * u : 0;
+	pm__bound_add(c, 0, &p);
 }
 
 PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
@@ -230,6 +241,8 @@ PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
 	sums.inv = fmax(sums.inv, pm__bound_equal(&c->call.out[0], PM_F32, sums.all));
 	pm__bound_add(c, 0, &sums);
 	pm__bound_add(c, 0, &p);
+	if (n == 1 && x->numel && !logarithm)
+		add_single_terms(c, pm__bound_u(x->type.dtype));
 	c->out[0].rounds = 1;
 	free(f);
 	free(shared);

@@ -62,6 +62,9 @@ double pm__bound_inv(const PmBoundCall *c, size_t k, int64_t n);
 /* The chance that two elements, weighted by the squares of e (NULL: all but zeros alike), are equal once
  * rounded to a type: such have the same errors. From a sample; to about 0.1 %. */
 double pm__bound_equal(const PmRefTensor *t, int dtype, const double *e);
+/* The chance that two elements are equal once rounded to float, and have the same error for that: one that
+ * the tensor's type holds is rounded only for the error it has already. */
+double pm__bound_rounded_alike(const PmRefTensor *t);
 /* The chance that two neighbours along some axis are equal and no zeros: the terms of a sum may be, although
  * its results are all different. */
 double pm__bound_neighbours(const PmRefTensor *t);

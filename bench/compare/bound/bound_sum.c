@@ -212,22 +212,29 @@ static double *drifts(const PmBoundCall *c, double weight)
 }
 
 /* A sum's own arithmetic. The operator on `part` is the sum of the terms' squares over weight^2; `count` are
- * the terms of each result, NULL = `terms`; `drift` of each result, NULL = what equal terms tell. */
+ * the terms of each result, NULL = `terms`; `drift` of each result, NULL = what equal terms tell. A drift and
+ * the steps beside it are variances: pm__bound_drift(). */
 static PmStatus add_steps(PmBoundCall *c, const Part *part, double weight, double terms, const double *count,
 			  const double *drift, PmErr *err)
 {
 	PmRefTensor *out = pm_xcalloc(c->call.n_out + 1, sizeof *out);
 	double u = pm__bound_u(c->call.out[0].type.dtype), same = equal_terms(c), *e = pm__bound_unit(c, 0);
+	double drifts = 0, all = 0;
 	PmStatus st = on_parts(c, part, 3, out, err);
 
 	for (int64_t i = 0; !st && i < c->call.out[0].numel; i++) {
-		double y = c->call.out[0].f[i], k = count ? count[i] : terms;
+		double y = c->call.out[0].f[i], k = count ? count[i] : terms, steps, own;
 		double squares = weight * weight * out[0].f[i];
 
-		if (isfinite(y))
-			e[i] += u * PM_BOUND_ROUNDING * sqrt(pm__bound_steps(k, squares, y)) +
-				fmax(u * of_equal(k, same, squares, y), at(drift, i));
+		if (!isfinite(y))
+			continue;
+		steps = u * PM_BOUND_ROUNDING * sqrt(pm__bound_steps(k, squares, y));
+		own = fmax(steps + u * of_equal(k, same, squares, y), hypot(steps, at(drift, i)));
+		e[i] += own;
+		drifts += at(drift, i) * at(drift, i);
+		all += own * own;
 	}
+	pm__bound_leans(c, drifts, all);
 	pm__bound_release_all(out, c->call.n_out);
 	free(out);
 	return st;

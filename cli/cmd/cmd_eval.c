@@ -87,14 +87,13 @@ static PmStatus select_members(Eval *e, PmErr *err)
 	return PM_OK;
 }
 
-/* Verdicts that may come from what was drawn: nothing is drawn for a pass before its first launch, and
- * verdicts are in the order of the stages. */
+/* 1 when something was found that another draw might not find. */
 static int can_be_repeated(const PmEvalReport *r)
 {
 	int any = r->hidden.verdict != PM_VERDICT_OK;
 
 	for (size_t i = 0; i < r->n; i++)
-		any |= r->rec[i].n_kernels > 0 && r->rec[i].verdict >= PM_VERDICT_LAUNCH_FAIL;
+		any |= r->rec[i].n_kernels > 0 && pm_verdict_may_be_drawn(r->rec[i].verdict);
 	return any && !r->replayed && !r->printed;
 }
 

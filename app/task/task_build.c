@@ -235,7 +235,7 @@ static PmStatus add_ref(void *arg, size_t n, const char *const *names, const cha
 	(void)names;
 	(void)err;
 	if (values[1] && values[2])
-		*(!strcmp(values[1], "twin") ? &b->out->proxy[train]
+		*(!strcmp(values[1], "proxy") ? &b->out->proxy[train]
 					     : &b->out->whole[train]) = atoll(values[2]);
 	return PM_OK;
 }

@@ -64,7 +64,7 @@ static PmStatus pm__stage_compile(Eval *e, PmErr *err)
 /* ---- all stages ---- */
 
 /* The variant's own: of an earlier record, or of the session. NULL when the former is no secret. */
-static PmSecret *member_secret(const PmEvalVariant *m, const PmEvalOpts *opts)
+static PmSecret *variant_secret(const PmEvalVariant *m, const PmEvalOpts *opts)
 {
 	if (m->replay)
 		return pm_secret_parse(m->replay);
@@ -74,7 +74,7 @@ static PmSecret *member_secret(const PmEvalVariant *m, const PmEvalOpts *opts)
 
 /* An error of the harness that says something of this graph alone. A machine that lacks a device or a file
  * lacks it for all of them. */
-static int is_of_this_member(PmStatus st)
+static int is_of_this_variant(PmStatus st)
 {
 	return st && st != PM_E_ENV && st != PM_E_IO && st != PM_E_NOT_FOUND;
 }
@@ -93,7 +93,7 @@ static PmStatus not_judged(Eval *e, PmErr *err)
 PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEvalOpts *opts,
 			 PmEvalRecord *out, PmErr *err)
 {
-	Eval e = { .m = m, .o = opts, .rec = out, .secret = member_secret(m, opts) };
+	Eval e = { .m = m, .o = opts, .rec = out, .secret = variant_secret(m, opts) };
 	double t0 = pm_now();
 	PmStatus st;
 
@@ -117,7 +117,7 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 		st = pm__stage_correctness(&e, err);
 	if (!st && !opts->check_only && (out->verdict == PM_VERDICT_OK || pm__is_inexact(out->verdict)))
 		st = pm__stage_speed(&e, err);
-	if (is_of_this_member(st))
+	if (is_of_this_variant(st))
 		st = not_judged(&e, err);
 	if (out->verdict != PM_VERDICT_OK && !pm__is_inexact(out->verdict) && !out->measured)
 		out->smallest_t = PM_T_NEVER;

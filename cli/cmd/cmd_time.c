@@ -214,7 +214,7 @@ static PmStatus compile_ahead(PmTime *t, const PmStrList *targets, const Batch *
 static PmStatus read_target(PmTime *t, PmDb *db, const char *target, PmVariantList *out, PmErr *err)
 {
 	PmStatus st = db ? pm_variant_list_of_task(db, target, out, err)
-			 : pm_cli_members(target, t->variants, 0, out, err);
+			 : pm_cli_variants(target, t->variants, 0, out, err);
 
 	pm_variant_list_keep_shapes(out, t->shapes);
 	return st;

@@ -11,6 +11,11 @@ static double at(const double *f, int64_t i)
 	return f ? f[i] : 0;
 }
 
+static double square(double v)
+{
+	return v * v;
+}
+
 /* A line's arguments moved down or up by their reach: the largest, the next to it, and the sum of all but the
  * largest over exp(next). */
 typedef struct Side {
@@ -112,8 +117,8 @@ static void soft_sums(const double *x, const double *f, const double *shared, in
 	l->drift = n == 1 ? 0 : pm__bound_drift(term, n, u) / l->sum;
 	free(term);
 	/* The exponent's reference, the quotient, the sum. One term is all of it, whatever its error. */
-	l->all = u * sqrt(l->top * l->top / 4 + 1) + fmax(walk + rescaled, hypot(walk, l->drift));
-	l->all = n == 1 ? 0 : l->all;
+	l->all = u * u * (l->top * l->top / 4 + 1);
+	l->all = n == 1 ? 0 : sqrt(l->all + square(fmax(walk + rescaled, hypot(walk, l->drift))));
 	for (int64_t i = 0; i < n; i++) {
 		double v = x[i * step], p = exp(v - l->top) / l->sum, s = at(shared, i * step);
 		double own = at(f, i * step);
@@ -172,7 +177,7 @@ static double soft_line(const double *x, const double *f, const double *shared, 
 		line = sqrt(fmax(l.alone * l.alone - (logarithm ? 0 : p * p * (own * own - s * s)), 0) +
 			    common * common);
 		e[i * step] = n == 1 && !logarithm ? 0
-						   : p * u * (rest * sqrt(v * v + 1) + 0.5) +
+						   : p * u * sqrt(rest * rest * (v * v + 1) + 0.25) +
 							     (logarithm ? u * fabs(v - l.top) : 0);
 		sums->all[i * step] = sums->shared[i * step] = p * l.all;
 		drifts += p * l.drift * (p * l.drift);

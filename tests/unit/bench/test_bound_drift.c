@@ -116,10 +116,11 @@ static void check(Kind kind, int64_t n, uint64_t seed)
 	       kinds[kind], (long long)n, rms, worst, of_softmax, of_sum);
 	free(x);
 	free(term);
-	/* As large as the error is, and no more than about twice that. An online sum adds few different terms
-	 * on another scale first, where they may be rounded otherwise: more is allowed for them. */
+	/* As large as the error is, and no more than about twice that (the errors of a softmax beside its sum
+	 * are variances too). An online sum adds few different terms on another scale first, where they may
+	 * be rounded otherwise: more is allowed for them. */
 	assert_true(of_softmax >= 0.8 * rms && of_sum >= 0.8 * rms);
-	assert_true(kind == INTEGERS || (of_softmax <= 2.2 * rms && of_sum <= 2.2 * rms));
+	assert_true(kind == INTEGERS || (of_softmax <= 1.75 * rms && of_sum <= 2.2 * rms));
 }
 
 static void as_loops_drift(void **state)

@@ -236,7 +236,7 @@ static PmStatus add_ref(void *arg, size_t n, const char *const *names, const cha
 	(void)err;
 	if (values[1] && values[2])
 		*(!strcmp(values[1], "proxy") ? &b->out->proxy[train]
-					     : &b->out->whole[train]) = atoll(values[2]);
+					      : &b->out->whole[train]) = atoll(values[2]);
 	return PM_OK;
 }
 

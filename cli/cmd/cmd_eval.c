@@ -223,11 +223,13 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 		st = pm_replay_open(e->replay_path, &e->replay, err);
 	if (!st && !e->variant_list.list.n)
 		st = pm_err(err, PM_E_NOT_FOUND, "%s gives no variant to evaluate.", e->target);
+	if (!st) {
+		pm_cli_stage("working");
+		st = pm_eval_need_device(e->opts.device, err);
+	}
 	if (!st && !pm_cli_quiet)
 		pm_progress_start(&e->bar, "evaluating", (int64_t)(n * e->variant_list.list.n));
 	have = pm_xcalloc(e->variant_list.list.n + 1, 1);
-	if (!st)
-		pm_cli_stage("working");
 	for (; done < n && !st; done += !st) {
 		st = pm_cli_pass_is_there(e->passes.list.v[done], err);
 		if (!st)

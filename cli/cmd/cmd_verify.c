@@ -145,12 +145,14 @@ static PmStatus evaluate(Verify *v, const char *so, PmErr *err)
 		.variants = &v->record.variants, .replay = &replay, .step = pm_cli_step, .step_arg = &v->bar
 	};
 	const cJSON *part = report_of(v, so, err);
-	PmEvalReport r;
+	PmEvalReport r = { .n = 0 };
 	PmStatus st;
 
 	if (!part)
 		return err->code;
 	st = options_of(v, part, &t, err);
+	if (!st)
+		st = pm_eval_need_device(t.opts.device, err);
 	if (st)
 		return st;
 	pm_cli_libraries(t.opts.device, t.tf32);

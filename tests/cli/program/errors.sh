@@ -32,6 +32,28 @@ CUDA_VISIBLE_DEVICES='' PASSMITH_LIBRARIES=off pm run $model --device cuda
 one_sentence "run without a GPU, and without libraries: one sentence"
 ! grep -q emu "$tmp/err"
 tap "the sentence does not name a device that cannot time either"
+# A pass of which no rule applies never gets as far as the device: the verdict would hide that there is none.
+CUDA_VISIBLE_DEVICES='' pm time $model
+cp "$tmp/err" "$tmp/no_gpu"
+printf 'g (float[5,67] x) => (float[5,67] y) { y = Exp(x) }\n' >"$tmp/exp.gpt"
+for model_of in "$model" "$tmp/exp.gpt"; do
+	CUDA_VISIBLE_DEVICES='' pm eval "$model_of" --pass "$build/passes/silu.so" --device cuda
+	exits 3 "eval of ${model_of##*/} without a GPU"
+	one_sentence "eval of ${model_of##*/} without a GPU: one sentence"
+	cmp -s "$tmp/err" "$tmp/no_gpu"
+	tap "eval of ${model_of##*/} without a GPU: the sentence of the other commands"
+done
+CUDA_VISIBLE_DEVICES='' pm eval "$tmp/exp.gpt" --pass "$build/passes/silu.so" --device cuda --json
+exits 3 "eval --json without a GPU"
+json "eval --json without a GPU: one object"
+! grep -q NO_MATCH "$tmp/out"
+tap "eval --json without a GPU: no verdict"
+pm extract $model --db "$tmp/no_gpu.db" --quiet
+pm task make --db "$tmp/no_gpu.db" --top 1 --shapes 1 --name one --quiet
+CUDA_VISIBLE_DEVICES='' pm bench --db "$tmp/no_gpu.db" --baselines eager,silu --device cuda
+exits 3 "bench without a GPU"
+cmp -s "$tmp/err" "$tmp/no_gpu"
+tap "bench without a GPU: the same sentence"
 
 pm print "$tmp/none.onnx"
 exits 4 "a file that is not there"

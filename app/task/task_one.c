@@ -30,8 +30,6 @@ void pm_task_default_name(const PmGraph *g, const char *hash, PmStr *out)
 	pm_str_release(&ops);
 }
 
-/* ---- variants of one base ---- */
-
 /* ---- the graph that is judged ---- */
 
 void pm_task_gate_json(const PmGateReport *r, const char *label, PmStr *out)

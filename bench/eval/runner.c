@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what stages share ---- */
-
 /* ---- match ---- */
 
 static PmStatus pm__stage_match(Eval *e, const char *so_path, PmErr *err)

@@ -265,9 +265,9 @@ static int check_selection(const PmCmd *cmd, const Eval *e)
 	if (e->dtype && pm_dtype_from_name(e->dtype) < 0)
 		return pm_cli_usage(cmd,
 				    "There is no element type '%.40s'; float, float16 and bfloat16 are "
-				    "some that do.",
+				    "some that exist.",
 				    e->dtype);
-	if (e->shape < -1 || e->shape > PM_MAX_SHAPES)
+	if (e->shape > PM_MAX_SHAPES)
 		return pm_cli_usage(cmd, "--shape takes a number from 0 to %d.", PM_MAX_SHAPES);
 	for (size_t i = 0; i < e->only.list.n; i++)
 		if (!pm_parse_i64(e->only.list.v[i], &number) || number < 0)
@@ -302,7 +302,7 @@ static int check_args(const PmCmd *cmd, Eval *e)
 		return pm_cli_usage(cmd, "--sign-key signs the file of --record: give both.");
 	if (e->strong && e->weak)
 		return pm_cli_usage(cmd, "Give --require-sandbox or --weak-sandbox, not both.");
-	if (e->hidden < 0 || e->hidden > PM_MAX_HIDDEN_SHAPES)
+	if (e->hidden > PM_MAX_HIDDEN_SHAPES)
 		return pm_cli_usage(cmd, "--hidden takes a number from 0 to %d.", PM_MAX_HIDDEN_SHAPES);
 	if (!pm_tier_from_name(e->tier, &e->opts.tier))
 		return pm_cli_usage(cmd, "There is no precision '%.40s'; strict, tf32 and bf16 exist.",
@@ -353,7 +353,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		  "strict (default), tf32 or bf16: how exact results have to be" },
 		{ "--seed", PM_OPT_INT, &e.seed,
 		  "of the shapes of --variants, and of what is resumed (default 0); of nothing secret" },
-		{ "--hidden", PM_OPT_INT, &e.hidden,
+		{ "--hidden", PM_OPT_COUNT, &e.hidden,
 		  "shapes that are drawn now, on which the pass has to be right too (default 2)" },
 		{ "--replay", PM_OPT_STR, &e.replay_path,
 		  "a report (-o): draws the same again; the result has no score and is not stored" },
@@ -362,7 +362,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		  "say whether it is right, and take no times: without --db and --record" },
 		{ "--dtype", PM_OPT_STR, &e.dtype,
 		  "only variants of this element type (float16); a part of the variants has no score" },
-		{ "--shape", PM_OPT_INT, &e.shape,
+		{ "--shape", PM_OPT_COUNT, &e.shape,
 		  "only variants of this shape (a number; 0 = the original's)" },
 		{ "--only", PM_OPT_LIST, &e.only,
 		  "only this variant (a number from 0; may be given several times)" },

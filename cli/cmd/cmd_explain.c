@@ -190,7 +190,7 @@ int pm_cmd_explain(const PmCmd *cmd, int argc, char **argv)
 		{ "--rule", PM_OPT_STR, &e.rule, "only this rule" },
 		{ "--variants", PM_OPT_FLAG, &e.variants,
 		  "with a model: each of its variants, as eval --variants makes them" },
-		{ "--variant", PM_OPT_INT, &e.variant,
+		{ "--variant", PM_OPT_COUNT, &e.variant,
 		  "only the variant with this number, as --variants lists them" },
 		{ "--seed", PM_OPT_INT, &e.seed, "of the shapes of --variants and --variant (default 0)" },
 		{ "--db", PM_OPT_STR, &e.db_path, "database that holds the task whose variants are meant" },

@@ -27,6 +27,7 @@ typedef struct Results {
 	/* show: one row per variant, one column per system */
 	PM_VEC(char *) systems;
 	PM_VEC(double) seconds; /* places.n x MAX_SYSTEMS */
+	int left_out;           /* there are more systems than columns */
 	int64_t task;
 	const char *system; /* of the run being read */
 	int external;       /* its times were imported */
@@ -148,8 +149,10 @@ static size_t system_number(Results *r, const char *name)
 	for (size_t i = 0; i < r->systems.n; i++)
 		if (!strcmp(r->systems.v[i], name))
 			return i;
-	if (r->systems.n == MAX_SYSTEMS)
+	if (r->systems.n == MAX_SYSTEMS) {
+		r->left_out = 1;
 		return MAX_SYSTEMS;
+	}
 	PM_VEC_PUSH(&r->systems, pm_xstrdup(name));
 	return r->systems.n - 1;
 }
@@ -264,6 +267,10 @@ static PmStatus show(Results *r, const char *task, PmErr *err)
 		pm_cli_put_json(table_json(r));
 	else if (!st)
 		print_table(r);
+	if (r->left_out)
+		fprintf(stderr,
+			"passmith: There are more than %d systems; those after the first %d are left out.\n",
+			MAX_SYSTEMS, MAX_SYSTEMS);
 	for (size_t i = 0; i < runs.n; i++)
 		free(runs.v[i].system);
 	PM_VEC_RELEASE(&runs);

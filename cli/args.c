@@ -23,11 +23,16 @@ static const PmOpt common[] = {
 static void help_options(const PmOpt *o, PmStr *out)
 {
 	for (; o && o->name; o++) {
-		static const char *const value[] = { "",      " TEXT", " N",    " X",
-						     " TEXT", " TEXT", " TEXT", " TEXT" };
+		static const char *const value[] = {
+			[PM_OPT_FLAG] = "",
+			[PM_OPT_INT] = " N",
+			[PM_OPT_COUNT] = " N",
+			[PM_OPT_NUM] = " X",
+		};
+		const char *v = o->kind < sizeof value / sizeof *value ? value[o->kind] : NULL;
 		char left[64];
 
-		snprintf(left, sizeof left, "%s%s", o->name, value[o->kind]);
+		snprintf(left, sizeof left, "%s%s", o->name, v ? v : " TEXT");
 		pm_str_addf(out, "  %-22s %s\n", left, o->help);
 	}
 }
@@ -122,8 +127,10 @@ static int store(const PmOpt *o, const char *value)
 		return 1;
 	case PM_OPT_INT:
 		return pm_parse_i64(value, o->to);
+	case PM_OPT_COUNT:
+		return pm_parse_i64(value, o->to) && *(int64_t *)o->to >= 0;
 	case PM_OPT_NUM:
-		return pm_parse_f64(value, o->to);
+		return pm_parse_f64(value, o->to) && *(double *)o->to >= 0;
 	case PM_OPT_LIST:
 		PM_VEC_PUSH(&list->list, value);
 		return 1;
@@ -150,6 +157,11 @@ static int wrong_value(const PmCmd *cmd, const PmOpt *o, const char *value)
 	case PM_OPT_PROFILE:
 		return pm_cli_usage(cmd, "There is no device profile '%.60s'; there are%s.", value,
 				    pm_profile_names());
+	case PM_OPT_COUNT:
+		return pm_cli_usage(cmd, "Option '%s' needs a whole number from 0, not '%.60s'.", o->name,
+				    value);
+	case PM_OPT_NUM:
+		return pm_cli_usage(cmd, "Option '%s' needs a number from 0, not '%.60s'.", o->name, value);
 	default:
 		return pm_cli_usage(cmd, "Option '%s' needs a number, not '%.60s'.", o->name, value);
 	}

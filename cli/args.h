@@ -12,8 +12,9 @@
 typedef enum {
 	PM_OPT_FLAG,
 	PM_OPT_STR,
-	PM_OPT_INT,
-	PM_OPT_NUM,
+	PM_OPT_INT,   /* any integer: a seed */
+	PM_OPT_COUNT, /* an integer from 0 */
+	PM_OPT_NUM,   /* seconds: a number from 0 */
 	PM_OPT_LIST,
 	PM_OPT_DEVICE,     /* text: a device that runs kernels */
 	PM_OPT_ANY_DEVICE, /* or ref */

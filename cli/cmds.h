@@ -20,7 +20,7 @@
 PmStatus pm_cli_load(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err);
 PmStatus pm_cli_save(const PmGraph *g, const char *path, PmErr *err);
 /* pm_variant_list_of_graph (app/eval/variants.h) of a model file that pm_cli_load reads. */
-PmStatus pm_cli_members(const char *path, int variants, uint64_t seed, PmVariantList *out, PmErr *err);
+PmStatus pm_cli_variants(const char *path, int variants, uint64_t seed, PmVariantList *out, PmErr *err);
 /* Steps `bar`, a PmProgress: what work in libpassmith calls as it goes on. */
 void pm_cli_step(void *bar, const char *item);
 /* Shows such work in `bar`, unless --quiet was given, and says its complaints (cli/answer.h). */

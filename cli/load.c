@@ -27,7 +27,7 @@ PmStatus pm_cli_save(const PmGraph *g, const char *path, PmErr *err)
 	return pm_model_save(g, path, err);
 }
 
-PmStatus pm_cli_members(const char *path, int variants, uint64_t seed, PmVariantList *out, PmErr *err)
+PmStatus pm_cli_variants(const char *path, int variants, uint64_t seed, PmVariantList *out, PmErr *err)
 {
 	PmGraph *g = NULL;
 	PmStatus st = pm_cli_load(path, &g, NULL, err);

@@ -24,8 +24,6 @@ void pm_node_sets_release(PmNodeSets *s)
 	*s = (PmNodeSets){ NULL, NULL, 0, 0 };
 }
 
-/* ---- what may be fused ---- */
-
 /* ---- growing ---- */
 
 static PmStatus collect_producers(Grow *w, PmNode at, uint32_t place, PmErr *err)

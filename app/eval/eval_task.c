@@ -7,6 +7,7 @@
 #include "bench/eval/run_key.h"
 #include "bench/report/report.h"
 #include "dataset/store/results.h"
+#include "runtime/worker/worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -244,6 +245,16 @@ static PmStatus eval_members(const PmEvalTask *e, const char *so, const cJSON *p
 		st = store_hidden(e, kept, err);
 	if (!st && kept && kept->id && !e->stored_only && !r->n_left_out)
 		st = pm_run_finish(e->db, kept->id, err);
+	return st;
+}
+
+PmStatus pm_eval_need_device(const char *device, PmErr *err)
+{
+	PmWorker *w = pm_worker_new(device);
+	PmDeviceInfo info;
+	PmStatus st = pm_worker_info(w, &info, err);
+
+	pm_worker_free(w);
 	return st;
 }
 

@@ -63,7 +63,7 @@ static PmStatus check_earlier(Build *b, PmErr *err)
 
 /* ---- tasks ---- */
 
-/* Up to PM_TASK_MAX_BASES members, evenly spread over the group. */
+/* Up to PM_TASK_MAX_BASES variants, evenly spread over the group. */
 static size_t pick_bases(const Build *b, const PmGroup *g, int64_t *base, PmStr *hashes)
 {
 	size_t n = g->n < PM_TASK_MAX_BASES ? g->n : PM_TASK_MAX_BASES;
@@ -127,7 +127,7 @@ static PmStatus make_group(Build *b, const PmGroup *g, PmTaskMade *made, PmErr *
 	st = pm_task_make_one(b->o->db, &spec, made, err);
 	b->out->before += made->before;
 	b->out->n[!eval] += made->made;
-	b->out->members[!eval] += made->members;
+	b->out->variants[!eval] += made->variants;
 	b->out->rejected += !made->made;
 	b->out->shapes_dropped += made->shapes_dropped;
 	if (!st && *made->rule)
@@ -185,7 +185,7 @@ static PmStatus make_eval(Build *b, PmSelection *sel, PmErr *err)
 static int enough(const Build *b)
 {
 	return b->out->n[1] >= b->o->ratio * b->out->n[0] &&
-	       b->out->members[1] >= b->o->ratio * b->out->members[0];
+	       b->out->variants[1] >= b->o->ratio * b->out->variants[0];
 }
 
 static PmStatus make_train(Build *b, PmErr *err)
@@ -235,8 +235,8 @@ static PmStatus add_ref(void *arg, size_t n, const char *const *names, const cha
 	(void)names;
 	(void)err;
 	if (values[1] && values[2])
-		*(!strcmp(values[1], "twin") ? &b->out->proxy[train]
-					     : &b->out->whole[train]) = atoll(values[2]);
+		*(!strcmp(values[1], "proxy") ? &b->out->proxy[train]
+					      : &b->out->whole[train]) = atoll(values[2]);
 	return PM_OK;
 }
 

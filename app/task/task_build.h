@@ -18,7 +18,7 @@ typedef struct PmTaskBuilt {
 	size_t edges, edges_covered;                        /* pairs of operators; those of eval tasks */
 	size_t held_out;                                    /* subgraphs in the components of eval tasks */
 	size_t leaks;                /* pairs of tasks, as pm_leakage_check finds them */
-	int64_t n[2], members[2];    /* tasks and their variants */
+	int64_t n[2], variants[2];   /* tasks and their variants */
 	int64_t rejected, before;    /* groups; groups decided by an earlier run */
 	int64_t shapes_dropped;      /* in this run */
 	int64_t whole[2], proxy[2];  /* variants that the reference ran */

@@ -192,7 +192,7 @@ PmStatus pm_task_make(const PmTaskMakeOpts *o, int64_t subgraph, PmTaskNew *out,
 		else
 			st = pm_task_end(b, o->db, &out->id, &out->is_new, err);
 	}
-	/* The same members may be there under another name, which is then the task's. */
+	/* The same variants may be there under another name, which is then the task's. */
 	if (!st && !out->is_new)
 		st = pm_tasks_each(o->db, take_name, &(Named){ out->id, &out->name }, err);
 	pm_graph_free(g);

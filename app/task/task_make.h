@@ -33,7 +33,7 @@ void pm_task_chosen_release(PmTaskChosen *c);
 
 typedef struct PmTaskNew {
 	int64_t id;
-	int is_new; /* 0: the same members were there, under the name that is here */
+	int is_new; /* 0: the same variants were there, under the name that is here */
 	PmStr name; /* release it in every case */
 	PmVariantReport variants;
 } PmTaskNew;

@@ -30,8 +30,6 @@ void pm_task_default_name(const PmGraph *g, const char *hash, PmStr *out)
 	pm_str_release(&ops);
 }
 
-/* ---- variants of one base ---- */
-
 /* ---- the graph that is judged ---- */
 
 void pm_task_gate_json(const PmGateReport *r, const char *label, PmStr *out)
@@ -273,7 +271,7 @@ static PmStatus find_before(One *o, PmErr *err)
 	return st;
 }
 
-static PmStatus count_members(void *arg, const PmTaskRow *row, PmErr *err)
+static PmStatus count_variants(void *arg, const PmTaskRow *row, PmErr *err)
 {
 	(void)err;
 	*(int64_t *)arg = row->n_variants;
@@ -298,14 +296,14 @@ PmStatus pm_task_make_one(PmDb *db, const PmTaskSpec *spec, PmTaskMade *out, PmE
 					  o.gate.s);
 			st = pm_task_end(o.b, db, &out->task, &out->made, err);
 			o.b = NULL;
-			if (!st && !out->made) /* the same members were reached from other graphs */
+			if (!st && !out->made) /* the same variants were reached from other graphs */
 				st = pm_rejected_put(db, spec->key, spec->base[0], "duplicate",
 						     "Another task has the same variants.", err);
 		}
 		pm_task_drop(o.b);
 	}
 	if (!st && out->made)
-		st = pm_task_get(db, out->task, count_members, &out->members, err);
+		st = pm_task_get(db, out->task, count_variants, &out->variants, err);
 	pm_str_release(&o.name);
 	pm_str_release(&o.gate);
 	return st;

@@ -33,7 +33,7 @@ typedef struct PmTaskMade {
 	int made;   /* 1: stored now or before; 0: rejected, now or before */
 	int before; /* it was decided by an earlier run */
 	int64_t task;
-	int64_t members;
+	int64_t variants;
 	int64_t shapes_dropped; /* now, because the reference does not run them */
 	char rule[32];          /* why it was rejected, now: a rule of the gate, "shapes", "types", "size" or
 				   "variants" */

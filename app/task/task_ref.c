@@ -14,7 +14,7 @@
 
 const char *pm_ref_how_name(PmRefHow how)
 {
-	static const char *const names[] = { "", "whole", "twin", "failed" };
+	static const char *const names[] = { "", "whole", "proxy", "failed" };
 
 	return names[how];
 }
@@ -151,7 +151,7 @@ static PmStatus take_proxy(void *arg, const PmGraph *g, const char *label, int s
 	return pm_graph_clone(g, &t->g, err);
 }
 
-/* A variant made for the purpose, where no member of the element type is small enough. */
+/* A variant made for the purpose, where no variant of the element type is small enough. */
 static void run_made(const PmGraph *base, PmRefCase *c, uint64_t seed)
 {
 	PmVariantOpts same = { .n_shapes = 1, .dtypes = 1u << c->dtype };
@@ -167,7 +167,7 @@ static void run_made(const PmGraph *base, PmRefCase *c, uint64_t seed)
 	else if (run(t.g, seed, why))
 		fail(c, why);
 	else {
-		c->how = PM_REF_TWIN;
+		c->how = PM_REF_PROXY;
 		snprintf(c->why, sizeof c->why, "%.100s", t.label);
 	}
 	pm_graph_free(t.g);
@@ -192,8 +192,8 @@ static void stand_for(const PmGraph *base, PmRefCase *v, size_t n, PmRefCase *c,
 
 	/* One that was made for another variant of the type is as good. */
 	for (size_t i = 0; i < n && k == n; i++)
-		if (v[i].dtype == c->dtype && v[i].how == PM_REF_TWIN) {
-			c->how = PM_REF_TWIN;
+		if (v[i].dtype == c->dtype && v[i].how == PM_REF_PROXY) {
+			c->how = PM_REF_PROXY;
 			memcpy(c->why, v[i].why, sizeof c->why);
 			return;
 		}
@@ -201,7 +201,7 @@ static void stand_for(const PmGraph *base, PmRefCase *v, size_t n, PmRefCase *c,
 		run_made(base, c, seed);
 		return;
 	}
-	c->how = PM_REF_TWIN;
+	c->how = PM_REF_PROXY;
 	snprintf(c->why, sizeof c->why, "%s", v[k].label);
 }
 

@@ -15,7 +15,7 @@ enum {
 	PM_REF_COST_TRAIN = 1 << 20 /* of one to train on, where two shapes of each graph are run */
 };
 
-typedef enum { PM_REF_ASKED_NOT, PM_REF_WHOLE, PM_REF_TWIN, PM_REF_FAILED } PmRefHow;
+typedef enum { PM_REF_ASKED_NOT, PM_REF_WHOLE, PM_REF_PROXY, PM_REF_FAILED } PmRefHow;
 const char *pm_ref_how_name(PmRefHow how); /* "", "whole", "proxy", "failed": as stored */
 
 /* One variant; the graph is borrowed. */

@@ -110,7 +110,7 @@ int pm_time_file_has(const PmTime *t, const PmGraph *g)
 
 		if (times && !strcmp(pm_json_str(r, "graph", ""), key.full) &&
 		    !strcmp(pm_json_str(r, "target", ""), t->target) &&
-		    cJSON_HasObjectItem(times, t->pass ? t->way : "passmith eager"))
+		    cJSON_HasObjectItem(times, t->pass ? t->system : "passmith eager"))
 			return 1;
 	}
 	return 0;

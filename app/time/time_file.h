@@ -12,7 +12,7 @@
 typedef struct PmTime {
 	const char *device, *db_path, *json_out, *pass;
 	const char *target; /* the one at hand */
-	char way[80];       /* what the pass's times are stored as */
+	char system[80];    /* what the pass's times are stored as */
 	int64_t seed, shapes, blocks;
 	double seconds; /* no graph is begun after that many */
 	int variants, tf32, graphs, resume, left_out;

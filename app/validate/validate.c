@@ -17,6 +17,7 @@
 /* What a process answers about one model. */
 typedef struct Result {
 	int read; /* 0: the model could not be read */
+	int died; /* set by the caller: checking it ended the process */
 	char why[PM_ERR_MAX];
 	PmConstraints c;
 } Result;
@@ -30,6 +31,8 @@ typedef struct Job {
 	char (*sha)[65];  /* by file; "" when it cannot be read */
 	size_t *todo;     /* files that are not stored yet, by number */
 	size_t n_todo;
+	Result **kept; /* by item: what was found before its turn to be told; NULL = nothing, or told */
+	size_t next;   /* the item whose turn it is */
 } Job;
 
 static PmStatus check_one(void *arg, size_t item, void *result, PmErr *err)
@@ -73,33 +76,60 @@ static PmStatus store(const Job *j, const char *sha, const PmConstraints *c, PmE
 	return st;
 }
 
+/* Says what was found of one model. */
+static void tell(const Job *j, size_t item, const Result *r)
+{
+	const char *path = j->o->files[j->todo[item]];
+	PmStr why = PM_STR_INIT;
+
+	if (r->read && j->fn)
+		j->fn(j->arg, path, &r->c);
+	if (r->read)
+		return;
+	if (r->died)
+		pm_str_addf(&why, "%s: checking the model ended the process.", path);
+	else
+		pm_str_add(&why, r->why);
+	pm_watch_complain(j->o->watch, why.s);
+	pm_str_release(&why);
+}
+
+/* Tells what has its turn, in the order of the files; with `all` also what waits for one that never came. */
+static void tell_in_turn(Job *j, int all)
+{
+	for (; j->next < j->n_todo && (j->kept[j->next] || all); j->next++) {
+		if (j->kept[j->next])
+			tell(j, j->next, j->kept[j->next]);
+		free(j->kept[j->next]);
+		j->kept[j->next] = NULL;
+	}
+}
+
+/* Counts and stores a model when it comes, and tells it in its turn. */
 static PmStatus took_one(void *arg, size_t item, PmPoolEnd end, const void *result, PmErr *err)
 {
 	Job *j = arg;
 	PmValidated *out = j->out;
-	const Result *r = result;
-	const char *path = j->o->files[j->todo[item]], *sha = j->sha[j->todo[item]];
+	const char *sha = j->sha[j->todo[item]];
+	Result *r = pm_xmalloc(sizeof *r);
+	PmStatus st = PM_OK;
 
-	pm_watch_step(j->o->watch, pm_path_base(path));
+	*r = *(const Result *)result;
+	r->died = end == PM_POOL_DIED;
+	r->read = r->read && !r->died;
+	pm_watch_step(j->o->watch, pm_path_base(j->o->files[j->todo[item]]));
 	out->n++;
-	if (end == PM_POOL_DIED || !r->read) {
-		PmStr why = PM_STR_INIT;
-
-		out->n_unread++;
-		if (end == PM_POOL_DIED)
-			pm_str_addf(&why, "%s: checking the model ended the process.", path);
-		else
-			pm_str_add(&why, r->why);
-		pm_watch_complain(j->o->watch, why.s);
-		pm_str_release(&why);
-		return PM_OK;
+	out->n_unread += !r->read;
+	if (r->read) {
+		for (int k = 0; k < PM_N_CONSTRAINTS; k++)
+			out->count.of[k][r->c.of[k].verdict]++;
+		out->n_broken += !pm_constraints_hold(&r->c);
+		if (j->o->db && *sha)
+			st = store(j, sha, &r->c, err);
 	}
-	for (int k = 0; k < PM_N_CONSTRAINTS; k++)
-		out->count.of[k][r->c.of[k].verdict]++;
-	out->n_broken += !pm_constraints_hold(&r->c);
-	if (j->fn)
-		j->fn(j->arg, path, &r->c);
-	return j->o->db && *sha ? store(j, sha, &r->c, err) : PM_OK;
+	j->kept[item] = r;
+	tell_in_turn(j, 0);
+	return st;
 }
 
 /* Which files are to be checked: with a database those that it has no verdicts of. */
@@ -139,10 +169,13 @@ PmStatus pm_validate(const PmValidateOpts *o, PmValidateFn *fn, void *arg, PmVal
 		 o->check.seeds);
 	st = list_todo(&j, err);
 	pool.n_items = j.n_todo;
+	j.kept = pm_xcalloc(j.n_todo + 1, sizeof(Result *));
 	pm_watch_begin(o->watch, "validating", (int64_t)j.n_todo);
 	if (!st)
 		st = pm_pool_run(&pool, err);
+	tell_in_turn(&j, 1);
 	pm_watch_end(o->watch);
+	free(j.kept);
 	free(j.todo);
 	free(j.sha);
 	return st;

@@ -19,10 +19,15 @@ static const char *version_of(const PmFound *found, int n, const char *what)
 	return "none";
 }
 
+static const char *const *decides(const char *device)
+{
+	return pm_device_kind(device) != PM_DEVICE_CUDA ? of_emu : of_cuda;
+}
+
 void pm_run_key_machine(const char *device, const PmFound *found, int n, const char *sandbox_lacks,
 			PmStr *out)
 {
-	const char *const *what = pm_device_kind(device) != PM_DEVICE_CUDA ? of_emu : of_cuda;
+	const char *const *what = decides(device);
 
 	for (size_t i = 0; what[i]; i++)
 		pm_str_addf(out, "%s%s=%s", i ? "; " : "", what[i], version_of(found, n, what[i]));
@@ -33,10 +38,13 @@ void pm_run_key_machine(const char *device, const PmFound *found, int n, const c
 void pm_run_key_here(const char *device, const char *sandbox_lacks, PmStr *out)
 {
 	static PmFound found[PM_MAX_PROBES];
+	static const char *const *looked_for;
 	static int n;
 
-	if (!n)
-		n = pm_probe_all(found);
+	if (looked_for != decides(device)) {
+		looked_for = decides(device);
+		n = pm_probe_some(looked_for, found);
+	}
 	pm_run_key_machine(device, found, n, sandbox_lacks, out);
 }
 

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what stages share ---- */
-
 /* ---- match ---- */
 
 static PmStatus pm__stage_match(Eval *e, const char *so_path, PmErr *err)
@@ -75,7 +73,7 @@ static PmStatus in_stage(Eval *e, PmStage stage, PmStatus (*run)(Eval *e, PmErr 
 }
 
 /* The variant's own: of an earlier record, or of the session. NULL when the former is no secret. */
-static PmSecret *member_secret(const PmEvalVariant *m, const PmEvalOpts *opts)
+static PmSecret *variant_secret(const PmEvalVariant *m, const PmEvalOpts *opts)
 {
 	if (m->replay)
 		return pm_secret_parse(m->replay);
@@ -85,7 +83,7 @@ static PmSecret *member_secret(const PmEvalVariant *m, const PmEvalOpts *opts)
 
 /* An error of the harness that says something of this graph alone. A machine that lacks a device or a file
  * lacks it for all of them. */
-static int is_of_this_member(PmStatus st)
+static int is_of_this_variant(PmStatus st)
 {
 	return st && st != PM_E_ENV && st != PM_E_IO && st != PM_E_NOT_FOUND;
 }
@@ -104,8 +102,8 @@ static PmStatus not_judged(Eval *e, PmErr *err)
 PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEvalOpts *opts,
 			 PmEvalRecord *out, PmErr *err)
 {
-	Eval e = { .m = m, .o = opts, .rec = out, .secret = member_secret(m, opts) };
-	double t0 = pm_now();
+	Eval e = { .m = m, .o = opts, .rec = out, .secret = variant_secret(m, opts) };
+	double start;
 	PmStatus st;
 
 	memset(out, 0, sizeof *out);
@@ -118,6 +116,7 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 	out->smallest_t = PM_T_NEVER;
 	out->worst.index = -1;
 	pm_stages_begin(&e.stages, &out->stages);
+	start = e.stages.since;
 	e.worker = pm_worker_new(pm__eval_device(&e));
 	pm_worker_print_to(e.worker, opts->print);
 	st = in_stage(&e, PM_STAGE_INPUTS, pm__stage_inputs, err);
@@ -129,7 +128,7 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 		st = pm__stage_correctness(&e, err);
 	if (!st && !opts->check_only && (out->verdict == PM_VERDICT_OK || pm__is_inexact(out->verdict)))
 		st = in_stage(&e, PM_STAGE_MODEL, pm__stage_speed, err);
-	if (is_of_this_member(st))
+	if (is_of_this_variant(st))
 		st = not_judged(&e, err);
 	if (out->verdict != PM_VERDICT_OK && !pm__is_inexact(out->verdict) && !out->measured)
 		out->smallest_t = PM_T_NEVER;
@@ -138,7 +137,7 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 	pm_candidate_release(&e.cand);
 	pm__inputs_release(&e);
 	pm_stages_end(&e.stages);
-	out->wall_seconds = pm_now() - t0;
+	out->wall_seconds = e.stages.since - start;
 	pm_secret_hex(e.secret, out->secret);
 	pm_secret_free(e.secret);
 	if (st) {

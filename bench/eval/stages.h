@@ -35,7 +35,8 @@ const char *pm_stage_what(PmStage s);
 void pm_stages_begin(PmStages *s, PmStageTimes *times);
 /* Goes on in stage `next`; returns the one that ran, for the way back. */
 PmStage pm_stage_enter(PmStages *s, PmStage next);
-/* The running stage gets its last part. The watch must not be used again before pm_stages_begin. */
+/* The running stage gets its last part; `since` is the end of the whole. The watch must not be used again
+ * before pm_stages_begin. */
 void pm_stages_end(PmStages *s);
 
 /* Seconds of all stages. */

@@ -194,6 +194,8 @@ static PmStatus compare(Work *w, const Args *a, PmErr *err)
 				  .hidden = (int)a->hidden,
 				  .step = a->stored ? NULL : pm_cli_step,
 				  .step_arg = &w->bar };
+	if (!st && n_passes && !a->stored)
+		st = pm_eval_need_device(a->device, err);
 	if (!st && !pm_cli_quiet && n_passes && !a->stored)
 		pm_progress_start(&w->bar, "evaluating", w->graphs * (int64_t)n_passes);
 	w->b.shapes = a->shapes;
@@ -223,7 +225,7 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		  "folder of passes given by name (default: beside the program)" },
 		{ "--against", PM_OPT_STR, &a.against, "the system that speedups are over (default eager)" },
 		{ "--split", PM_OPT_STR, &a.split, "tasks of this split only: eval, train" },
-		{ "--shapes", PM_OPT_INT, &a.shapes, "the first N shapes of each graph only" },
+		{ "--shapes", PM_OPT_COUNT, &a.shapes, "the first N shapes of each graph only" },
 		{ "--device", PM_OPT_DEVICE, &a.device, "emu (times are modelled) or cuda" },
 		{ "--profile", PM_OPT_PROFILE, &a.profile,
 		  "device of the roofline and of modelled times (default h200)" },
@@ -232,7 +234,7 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		  "cuda: limit of one graph's measurement (default 20)" },
 		{ "--seed", PM_OPT_INT, &a.seed,
 		  "of the results that are resumed, as of passmith eval (default 0)" },
-		{ "--hidden", PM_OPT_INT, &a.hidden,
+		{ "--hidden", PM_OPT_COUNT, &a.hidden,
 		  "shapes that are drawn now, on which a pass has to be right too (default 2)" },
 		{ "--stored", PM_OPT_FLAG, &a.stored,
 		  "evaluate nothing: a table of what was stored with these options, on any machine" },
@@ -253,7 +255,7 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		} else if (strcmp(a.preset, "passnet") && strcmp(a.preset, "sound")) {
 			code = pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.",
 					    a.preset);
-		} else if (a.hidden < 0 || a.hidden > PM_MAX_HIDDEN_SHAPES) {
+		} else if (a.hidden > PM_MAX_HIDDEN_SHAPES) {
 			code = pm_cli_usage(cmd, "--hidden takes a number from 0 to %d.",
 					    PM_MAX_HIDDEN_SHAPES);
 		} else {

@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DIMS = 64 };
+enum { MAX_DIMS = 64 }; /* given by --dim; those of a table come on top */
 
 typedef struct Dims {
-	PmDimSize v[MAX_DIMS];
+	PmDimSize v[MAX_DIMS + PM_TABLE_SYMBOLS];
 	size_t n;
-	PmStr names[MAX_DIMS];
+	PmStr names[MAX_DIMS + PM_TABLE_SYMBOLS];
 } Dims;
 
 static void release(Dims *d)
@@ -32,7 +32,7 @@ static int add_dim(Dims *d, const char *arg)
 	const char *eq = strrchr(arg, '=');
 	int64_t size;
 
-	if (d->n == MAX_DIMS || !eq || eq == arg || !pm_parse_i64(eq + 1, &size) || size < 0)
+	if (!eq || eq == arg || !pm_parse_i64(eq + 1, &size) || size < 0)
 		return 0;
 	pm_str_init(&d->names[d->n]);
 	pm_str_addn(&d->names[d->n], arg, (size_t)(eq - arg));
@@ -60,7 +60,7 @@ static PmStatus add_row(Dims *d, const char *path, const char *table, int64_t ro
 		pm_err_ctx(err, "%s", table);
 	if (!st)
 		st = pm_shape_table_find(j, table, signature.s, (size_t)row, size, n, err);
-	for (size_t k = 0; k < n && !st && d->n < MAX_DIMS; k++) {
+	for (size_t k = 0; k < n && !st; k++) {
 		pm_str_init(&d->names[d->n]);
 		pm_str_add(&d->names[d->n], name[k]);
 		d->v[d->n] = (PmDimSize){ d->names[d->n].s, size[k] };
@@ -193,7 +193,7 @@ int pm_cmd_bind(const PmCmd *cmd, int argc, char **argv)
 		{ "--table", PM_OPT_STR, &table,
 		  "FILE  take the sizes that a table of shapes gives for the open inputs "
 		  "(docs/reference/dataset.md)" },
-		{ "--row", PM_OPT_INT, &row, "N  which of them (default 0)" },
+		{ "--row", PM_OPT_COUNT, &row, "N  which of them (default 0)" },
 		{ "-o", PM_OPT_STR, &out, "where to write the model: .onnx, or text otherwise" },
 		{ 0 },
 	};
@@ -205,10 +205,12 @@ int pm_cmd_bind(const PmCmd *cmd, int argc, char **argv)
 	pm_err_init(&err);
 	if (!pm_args_parse(cmd, opts, argc, argv, &files, &code))
 		goto done;
+	if (sizes.list.n > MAX_DIMS)
+		code = pm_cli_usage(cmd, "bind takes at most %d sizes by --dim.", MAX_DIMS);
 	for (size_t i = 0; i < sizes.list.n && !code; i++)
 		if (!add_dim(&dims, sizes.list.v[i]))
 			code = pm_cli_usage(cmd, "'--dim %.60s' is not NAME=SIZE.", sizes.list.v[i]);
-	if (!code && (files.list.n != 1 || !out || (!dims.n && !table) || row < 0))
+	if (!code && (files.list.n != 1 || !out || (!dims.n && !table)))
 		code = pm_cli_usage(cmd, "bind takes one model, at least one --dim or a --table, and -o.");
 	if (code)
 		goto done;

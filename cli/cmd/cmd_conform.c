@@ -124,8 +124,8 @@ int pm_cmd_conform(const PmCmd *cmd, int argc, char **argv)
 	int code = 0;
 	const PmOpt opts[] = {
 		{ "--device", PM_OPT_ANY_DEVICE, &r.o.device, "ref (the default), emu or cuda" },
-		{ "--per-op", PM_OPT_INT, &per_op, "only N cases of each operator, a fixed choice" },
-		{ "-j", PM_OPT_INT, &jobs,
+		{ "--per-op", PM_OPT_COUNT, &per_op, "only N cases of each operator, a fixed choice" },
+		{ "-j", PM_OPT_COUNT, &jobs,
 		  "compile kernels for emu in N processes (default: all processors)" },
 		{ "--verbose", PM_OPT_FLAG, &r.verbose,
 		  "also list unsupported and excluded cases with the reason" },
@@ -136,8 +136,9 @@ int pm_cmd_conform(const PmCmd *cmd, int argc, char **argv)
 	};
 
 	if (pm_args_parse(cmd, opts, argc, argv, &r.dirs, &code)) {
-		if (per_op < 0 || per_op > INT32_MAX || jobs < 1 || jobs > 64)
-			code = pm_cli_usage(cmd, "--per-op takes a positive number and -j one from 1 to 64.");
+		if (per_op > INT32_MAX || jobs < 1 || jobs > 64)
+			code = pm_cli_usage(cmd, "--per-op takes a number up to %d, and -j one from 1 to 64.",
+					    INT32_MAX);
 		else if (r.check_doc && pm_device_kind(r.o.device) == PM_DEVICE_CUDA)
 			code = pm_cli_usage(cmd,
 					    "--check-doc is for ref and emu, which the document is about.");

@@ -101,7 +101,7 @@ static PmStatus db_query(PmDb *db, const char *sql, PmErr *err)
 static PmStatus db_export(PmDb *db, const char *out, PmErr *err)
 {
 	PmStr tmp = PM_STR_INIT;
-	FILE *f = stdout;
+	FILE *f;
 	PmStatus st;
 
 	if (!out && pm_cli_json)

@@ -27,13 +27,13 @@ typedef struct Eval {
 	size_t n_unselected;
 	int variants, summary, tf32, confirm, fail_fast, strong, weak;
 	PmDb *db;
-	PmVariantList members;
+	PmVariantList variant_list;
 	PmProgress bar;
 } Eval;
 
 /* ---- all of them ---- */
 
-static PmStatus find_members(Eval *e, PmErr *err)
+static PmStatus find_variants(Eval *e, PmErr *err)
 {
 	int pack = pm_pack_is(e->target);
 
@@ -44,10 +44,10 @@ static PmStatus find_members(Eval *e, PmErr *err)
 
 		if (!st && pack && !(st = pm_pack_unpack(e->target, e->db, &task, NULL, err)))
 			snprintf(id, sizeof id, "%lld", (long long)task);
-		return st ? st : pm_variant_list_of_task(e->db, pack ? id : e->target, &e->members, err);
+		return st ? st : pm_variant_list_of_task(e->db, pack ? id : e->target, &e->variant_list, err);
 	}
 	if (pack)
-		return pm_variant_list_of_pack(e->target, &e->members, err);
+		return pm_variant_list_of_pack(e->target, &e->variant_list, err);
 	if (!pm_path_exists(e->target))
 		return pm_err(err, PM_E_NOT_FOUND,
 			      "There is no model file %s; for a stored task give --db FILE too.", e->target);
@@ -57,7 +57,7 @@ static PmStatus find_members(Eval *e, PmErr *err)
 			"The folder %s is no pack, for it holds no task.json; name one of the folders that "
 			"passmith task pack wrote below its -o.",
 			e->target);
-	return pm_cli_members(e->target, e->variants, (uint64_t)e->seed, &e->members, err);
+	return pm_cli_variants(e->target, e->variants, (uint64_t)e->seed, &e->variant_list, err);
 }
 
 static int is_part(const Eval *e)
@@ -65,9 +65,9 @@ static int is_part(const Eval *e)
 	return e->dtype || e->shape >= 0 || e->only.list.n;
 }
 
-static PmStatus select_members(Eval *e, PmErr *err)
+static PmStatus select_variants(Eval *e, PmErr *err)
 {
-	size_t n = e->members.list.n;
+	size_t n = e->variant_list.list.n;
 	int64_t *only = pm_xcalloc(e->only.list.n + 1, sizeof *only);
 	PmSelect s = { .dtype = e->dtype ? pm_dtype_from_name(e->dtype) : -1,
 		       .shape = e->shape,
@@ -76,7 +76,7 @@ static PmStatus select_members(Eval *e, PmErr *err)
 
 	for (size_t i = 0; i < s.n_only; i++)
 		pm_parse_i64(e->only.list.v[i], &only[i]);
-	e->n_unselected = pm_variant_list_select(&e->members, &s);
+	e->n_unselected = pm_variant_list_select(&e->variant_list, &s);
 	free(only);
 	if (n && e->n_unselected == n)
 		return pm_err(
@@ -87,14 +87,13 @@ static PmStatus select_members(Eval *e, PmErr *err)
 	return PM_OK;
 }
 
-/* Verdicts that may come from what was drawn: nothing is drawn for a pass before its first launch, and
- * verdicts are in the order of the stages. */
+/* 1 when something was found that another draw might not find. */
 static int can_be_repeated(const PmEvalReport *r)
 {
 	int any = r->hidden.verdict != PM_VERDICT_OK;
 
 	for (size_t i = 0; i < r->n; i++)
-		any |= r->rec[i].n_kernels > 0 && r->rec[i].verdict >= PM_VERDICT_LAUNCH_FAIL;
+		any |= r->rec[i].n_kernels > 0 && pm_verdict_may_be_drawn(r->rec[i].verdict);
 	return any && !r->replayed && !r->printed;
 }
 
@@ -123,7 +122,7 @@ static PmStatus put_record(const Eval *e, const cJSON *reports, PmErr *err)
 	PmRecordOpts o = {
 		.hidden = e->hidden, .tf32 = e->tf32, .graphs = e->opts.graphs, .confirm = e->confirm
 	};
-	PmStatus st = pm_record_write(e->record_path, e->key_path, reports, &e->members, &o, err);
+	PmStatus st = pm_record_write(e->record_path, e->key_path, reports, &e->variant_list, &o, err);
 
 	if (!st && !pm_cli_json)
 		printf("Record: %s (passmith verify checks it)\n", e->record_path);
@@ -205,9 +204,9 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 	size_t n = e->passes.list.n, done = 0;
 	char *have = NULL;
 	PmEvalReport *r = pm_xcalloc(n + 1, sizeof *r);
-	PmStatus st = find_members(e, err);
+	PmStatus st = find_variants(e, err);
 	PmEvalTask task = { .db = e->db,
-			    .variants = &e->members,
+			    .variants = &e->variant_list,
 			    .opts = e->opts,
 			    .preset = e->preset,
 			    .tf32 = e->tf32,
@@ -219,20 +218,22 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 			    .step_arg = &e->bar };
 
 	if (!st && is_part(e))
-		st = select_members(e, err);
+		st = select_variants(e, err);
 	task.n_unselected = e->n_unselected;
 
 	if (!st && e->key_path)
 		st = pm_record_try_key(e->key_path, err);
 	if (!st && e->replay_path)
 		st = pm_replay_open(e->replay_path, &e->replay, err);
-	if (!st && !e->members.list.n)
+	if (!st && !e->variant_list.list.n)
 		st = pm_err(err, PM_E_NOT_FOUND, "%s gives no variant to evaluate.", e->target);
-	if (!st && !pm_cli_quiet)
-		pm_progress_start(&e->bar, "evaluating", (int64_t)(n * e->members.list.n));
-	have = pm_xcalloc(e->members.list.n + 1, 1);
-	if (!st)
+	if (!st) {
 		pm_cli_stage("working");
+		st = pm_eval_need_device(e->opts.device, err);
+	}
+	if (!st && !pm_cli_quiet)
+		pm_progress_start(&e->bar, "evaluating", (int64_t)(n * e->variant_list.list.n));
+	have = pm_xcalloc(e->variant_list.list.n + 1, 1);
 	for (; done < n && !st; done += !st) {
 		st = pm_cli_pass_is_there(e->passes.list.v[done], err);
 		if (!st)
@@ -268,9 +269,9 @@ static int check_selection(const PmCmd *cmd, const Eval *e)
 	if (e->dtype && pm_dtype_from_name(e->dtype) < 0)
 		return pm_cli_usage(cmd,
 				    "There is no element type '%.40s'; float, float16 and bfloat16 are "
-				    "some that do.",
+				    "some that exist.",
 				    e->dtype);
-	if (e->shape < -1 || e->shape > PM_MAX_SHAPES)
+	if (e->shape > PM_MAX_SHAPES)
 		return pm_cli_usage(cmd, "--shape takes a number from 0 to %d.", PM_MAX_SHAPES);
 	for (size_t i = 0; i < e->only.list.n; i++)
 		if (!pm_parse_i64(e->only.list.v[i], &number) || number < 0)
@@ -305,7 +306,7 @@ static int check_args(const PmCmd *cmd, Eval *e)
 		return pm_cli_usage(cmd, "--sign-key signs the file of --record: give both.");
 	if (e->strong && e->weak)
 		return pm_cli_usage(cmd, "Give --require-sandbox or --weak-sandbox, not both.");
-	if (e->hidden < 0 || e->hidden > PM_MAX_HIDDEN_SHAPES)
+	if (e->hidden > PM_MAX_HIDDEN_SHAPES)
 		return pm_cli_usage(cmd, "--hidden takes a number from 0 to %d.", PM_MAX_HIDDEN_SHAPES);
 	if (!pm_tier_from_name(e->tier, &e->opts.tier))
 		return pm_cli_usage(cmd, "There is no precision '%.40s'; strict, tf32 and bf16 exist.",
@@ -356,7 +357,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		  "strict (default), tf32 or bf16: how exact results have to be" },
 		{ "--seed", PM_OPT_INT, &e.seed,
 		  "of the shapes of --variants, and of what is resumed (default 0); of nothing secret" },
-		{ "--hidden", PM_OPT_INT, &e.hidden,
+		{ "--hidden", PM_OPT_COUNT, &e.hidden,
 		  "shapes that are drawn now, on which the pass has to be right too (default 2)" },
 		{ "--replay", PM_OPT_STR, &e.replay_path,
 		  "a report (-o): draws the same again; the result has no score and is not stored" },
@@ -365,7 +366,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		  "say whether it is right, and take no times: without --db and --record" },
 		{ "--dtype", PM_OPT_STR, &e.dtype,
 		  "only variants of this element type (float16); a part of the variants has no score" },
-		{ "--shape", PM_OPT_INT, &e.shape,
+		{ "--shape", PM_OPT_COUNT, &e.shape,
 		  "only variants of this shape (a number; 0 = the original's)" },
 		{ "--only", PM_OPT_LIST, &e.only,
 		  "only this variant (a number from 0; may be given several times)" },
@@ -403,7 +404,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 			code = run(&e);
 	}
 	pm_replay_release(&e.replay);
-	pm_variant_list_release(&e.members);
+	pm_variant_list_release(&e.variant_list);
 	pm_db_close(e.db);
 	PM_VEC_RELEASE(&e.passes.list);
 	PM_VEC_RELEASE(&e.only.list);

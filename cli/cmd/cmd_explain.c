@@ -80,7 +80,7 @@ typedef struct Explain {
 	int64_t seed, variant; /* -1: not given */
 	int variants;
 	PmStrList passes;
-	PmVariantList members;
+	PmVariantList variant_list;
 	PmDb *db;
 	cJSON *list;
 } Explain;
@@ -105,7 +105,7 @@ static int explain_one(const Explain *e, const PmTaskVariant *m, const char *so)
 		pm_pass_outcome_json(&o, j);
 		cJSON_AddItemToArray(e->list, j);
 	} else {
-		if (e->members.list.n > 1 || e->variant >= 0)
+		if (e->variant_list.list.n > 1 || e->variant >= 0)
 			printf("variant %lld (%s)\n", (long long)m->ordinal, m->label);
 		printf("%s: %s\n%s", so, pm_verdict_name(o.verdict), text.s);
 	}
@@ -123,21 +123,22 @@ static PmStatus as_written(Explain *e, const char *path, PmErr *err)
 	PmStatus st = pm_cli_load(path, &g, NULL, err);
 
 	if (!st)
-		PM_VEC_PUSH(&e->members.list, ((PmTaskVariant){ pm_xstrdup("as written"), g, 0, 0, PM_F32 }));
+		PM_VEC_PUSH(&e->variant_list.list,
+			    ((PmTaskVariant){ pm_xstrdup("as written"), g, 0, 0, PM_F32 }));
 	return st;
 }
 
-static PmStatus find_members(Explain *e, const char *target, PmErr *err)
+static PmStatus find_variants(Explain *e, const char *target, PmErr *err)
 {
 	PmStatus st;
 
 	if (e->db_path) {
 		st = pm_db_open(e->db_path, PM_DB_MUST_EXIST, &e->db, err);
-		st = st ? st : pm_variant_list_of_task(e->db, target, &e->members, err);
+		st = st ? st : pm_variant_list_of_task(e->db, target, &e->variant_list, err);
 	} else if (pm_pack_is(target)) {
-		st = pm_variant_list_of_pack(target, &e->members, err);
+		st = pm_variant_list_of_pack(target, &e->variant_list, err);
 	} else if (e->variants || e->variant >= 0) {
-		st = pm_cli_members(target, 1, (uint64_t)e->seed, &e->members, err);
+		st = pm_cli_variants(target, 1, (uint64_t)e->seed, &e->variant_list, err);
 	} else {
 		st = as_written(e, target, err);
 	}
@@ -157,20 +158,20 @@ static int explain_all(Explain *e, const char *target)
 	int code = 0;
 
 	pm_err_init(&err);
-	if (find_members(e, target, &err))
+	if (find_variants(e, target, &err))
 		return pm_cli_fail(&err);
-	for (size_t k = 0; k < e->members.list.n; k++)
-		found += (size_t)is_wanted(e, &e->members.list.v[k]);
+	for (size_t k = 0; k < e->variant_list.list.n; k++)
+		found += (size_t)is_wanted(e, &e->variant_list.list.v[k]);
 	if (!found) {
 		pm_err(&err, PM_E_NOT_FOUND, "%s has no variant %lld; explain --variants lists %zu.", target,
-		       (long long)e->variant, e->members.list.n);
+		       (long long)e->variant, e->variant_list.list.n);
 		return pm_cli_fail(&err);
 	}
 	e->list = pm_cli_json ? cJSON_CreateArray() : NULL;
 	for (size_t i = 0; i < e->passes.list.n; i++)
-		for (size_t k = 0; k < e->members.list.n; k++) {
-			int one = is_wanted(e, &e->members.list.v[k])
-					  ? explain_one(e, &e->members.list.v[k], e->passes.list.v[i])
+		for (size_t k = 0; k < e->variant_list.list.n; k++) {
+			int one = is_wanted(e, &e->variant_list.list.v[k])
+					  ? explain_one(e, &e->variant_list.list.v[k], e->passes.list.v[i])
 					  : 0;
 
 			code = one > code ? one : code;
@@ -189,7 +190,7 @@ int pm_cmd_explain(const PmCmd *cmd, int argc, char **argv)
 		{ "--rule", PM_OPT_STR, &e.rule, "only this rule" },
 		{ "--variants", PM_OPT_FLAG, &e.variants,
 		  "with a model: each of its variants, as eval --variants makes them" },
-		{ "--variant", PM_OPT_INT, &e.variant,
+		{ "--variant", PM_OPT_COUNT, &e.variant,
 		  "only the variant with this number, as --variants lists them" },
 		{ "--seed", PM_OPT_INT, &e.seed, "of the shapes of --variants and --variant (default 0)" },
 		{ "--db", PM_OPT_STR, &e.db_path, "database that holds the task whose variants are meant" },
@@ -205,7 +206,7 @@ int pm_cmd_explain(const PmCmd *cmd, int argc, char **argv)
 		else
 			code = explain_all(&e, files.list.v[0]);
 	}
-	pm_variant_list_release(&e.members);
+	pm_variant_list_release(&e.variant_list);
 	pm_db_close(e.db);
 	PM_VEC_RELEASE(&files.list);
 	PM_VEC_RELEASE(&e.passes.list);

@@ -134,7 +134,7 @@ int pm_cmd_extract(const PmCmd *cmd, int argc, char **argv)
 	PmExtractJob job = { .watch = &watch };
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &job.db, "database to store them in (made when missing)" },
-		{ "-j", PM_OPT_INT, &jobs,
+		{ "-j", PM_OPT_COUNT, &jobs,
 		  "N  processes (all processors, at least 2; 1: no process of its own)" },
 		{ "--shard", PM_OPT_STR, &shard,
 		  "I/N  cut only every Nth model, from number I (0 to N - 1); all are "

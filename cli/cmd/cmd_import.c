@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_import.c - passmith import and passmith print. */
+/* cmd_import.c - passmith import: what models are, and whether round trips keep them. */
 #include "cli/cmds.h"
 
 #include "app/model/import_check.h"

@@ -101,8 +101,8 @@ int pm_cmd_mine(const PmCmd *cmd, int argc, char **argv)
 	MineCmd c = { .top = 20 };
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &c.db_path, "the database" },
-		{ "--top", PM_OPT_INT, &c.top, "how many structures (default 20)" },
-		{ "--show", PM_OPT_INT, &c.show,
+		{ "--top", PM_OPT_COUNT, &c.top, "how many structures (default 20)" },
+		{ "--show", PM_OPT_COUNT, &c.show,
 		  "print the pass to start from for the structure of this rank" },
 		{ "-o", PM_OPT_STR, &c.out,
 		  "write a pass (.c) and its graph (.gpt) for each into this folder" },
@@ -115,8 +115,13 @@ int pm_cmd_mine(const PmCmd *cmd, int argc, char **argv)
 
 	pm_err_init(&err);
 	if (pm_args_parse(cmd, opts, argc, argv, &args, &code)) {
-		if (!c.db_path || args.list.n || c.top < 1) {
-			code = pm_cli_usage(cmd, "mine needs --db FILE and nothing else.");
+		if (!c.db_path || args.list.n) {
+			code = pm_cli_usage(cmd, "mine needs --db FILE, and takes no other argument.");
+		} else if (c.top < 1) {
+			code = pm_cli_usage(cmd, "--top takes a number from 1.");
+		} else if (c.show > c.top) {
+			code = pm_cli_usage(cmd, "--show takes a rank up to that of --top, %lld.",
+					    (long long)c.top);
 		} else if (pm_db_open(c.db_path, PM_DB_MUST_EXIST, &c.db, &err) ||
 			   pm_db_stats(c.db, &s, &err)) {
 			code = pm_cli_fail(&err);

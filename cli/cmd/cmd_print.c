@@ -133,7 +133,7 @@ int pm_cmd_print(const PmCmd *cmd, int argc, char **argv)
 	int64_t max_inline = 0;
 	const PmOpt opts[] = {
 		{ "--canonical", PM_OPT_FLAG, &canonical, "renumber values, drop node names" },
-		{ "--max-inline", PM_OPT_INT, &max_inline, "constants over N elements by reference" },
+		{ "--max-inline", PM_OPT_COUNT, &max_inline, "constants over N elements by reference" },
 		{ "--stats", PM_OPT_FLAG, &stats,
 		  "with the statistics of weights that are not at hand, from which they are made up" },
 		{ 0 },

@@ -24,16 +24,17 @@ typedef struct Results {
 	PM_VEC(Place) places;
 	const cJSON *file;
 	int64_t stored, unknown;
-	/* show: one row per variant, one column per way of running */
-	PM_VEC(char *) ways;
-	PM_VEC(double) seconds; /* places.n x MAX_WAYS */
+	/* show: one row per variant, one column per system */
+	PM_VEC(char *) systems;
+	PM_VEC(double) seconds; /* places.n x MAX_SYSTEMS */
+	int left_out;           /* there are more systems than columns */
 	int64_t task;
-	const char *way; /* of the run being read */
-	int external;    /* its times were imported */
-	int wrong;       /* its pass was wrong on a hidden shape: nothing of it counts as right */
+	const char *system; /* of the run being read */
+	int external;       /* its times were imported */
+	int wrong;          /* its pass was wrong on a hidden shape: nothing of it counts as right */
 } Results;
 
-enum { MAX_WAYS = 64 };
+enum { MAX_SYSTEMS = 64 };
 
 static PmStatus add_place(void *arg, const PmVariantRow *row, PmErr *err)
 {
@@ -56,12 +57,12 @@ static PmStatus add_task(void *arg, const PmTaskRow *row, PmErr *err)
 
 /* ---- import ---- */
 
-static PmStatus store(Results *r, const Place *p, const char *way, const cJSON *times, PmErr *err)
+static PmStatus store(Results *r, const Place *p, const char *system, const cJSON *times, PmErr *err)
 {
 	char device[160], options[200];
 	PmStr text = PM_STR_INIT;
 	PmRunRow run = {
-		.task = p->task, .pass_path = way, .pass_sha256 = "", .device = device, .options = options
+		.task = p->task, .pass_path = system, .pass_sha256 = "", .device = device, .options = options
 	};
 	PmResultRow row = {
 		.task = p->task, .ordinal = p->ordinal, .verdict = "OK", .stage = "speed", .speedup = NAN
@@ -69,7 +70,7 @@ static PmStatus store(Results *r, const Place *p, const char *way, const cJSON *
 	PmStatus st;
 
 	snprintf(device, sizeof device, "cuda:%s", pm_json_str(r->file, "device", "?"));
-	snprintf(options, sizeof options, "external=%s %s=%s", way, pm_json_str(r->file, "kind", "?"),
+	snprintf(options, sizeof options, "external=%s %s=%s", system, pm_json_str(r->file, "kind", "?"),
 		 pm_json_str(r->file, "torch", PM_VERSION));
 	run.version = pm_json_str(r->file, "torch", PM_VERSION);
 	pm_json_print(times, 0, &text);
@@ -87,7 +88,7 @@ static PmStatus store(Results *r, const Place *p, const char *way, const cJSON *
 static PmStatus import_record(Results *r, const cJSON *rec, PmErr *err)
 {
 	const char *hash = pm_json_str(rec, "graph", "");
-	const cJSON *times = cJSON_GetObjectItem(rec, "times"), *way;
+	const cJSON *times = cJSON_GetObjectItem(rec, "times"), *system;
 	int found = 0;
 	PmStatus st = PM_OK;
 
@@ -95,8 +96,8 @@ static PmStatus import_record(Results *r, const cJSON *rec, PmErr *err)
 		if (strcmp(r->places.v[i].hash, hash) != 0)
 			continue;
 		found = 1;
-		cJSON_ArrayForEach(way, times) if (!st && !pm_str_eq(way->string, "control"))
-			st = store(r, &r->places.v[i], way->string, way, err);
+		cJSON_ArrayForEach(system, times) if (!st && !pm_str_eq(system->string, "control"))
+			st = store(r, &r->places.v[i], system->string, system, err);
 	}
 	r->unknown += !found;
 	return st;
@@ -143,24 +144,26 @@ static PmStatus import(Results *r, const char *path, PmErr *err)
 
 /* ---- show ---- */
 
-static size_t way_number(Results *r, const char *name)
+static size_t system_number(Results *r, const char *name)
 {
-	for (size_t i = 0; i < r->ways.n; i++)
-		if (!strcmp(r->ways.v[i], name))
+	for (size_t i = 0; i < r->systems.n; i++)
+		if (!strcmp(r->systems.v[i], name))
 			return i;
-	if (r->ways.n == MAX_WAYS)
-		return MAX_WAYS;
-	PM_VEC_PUSH(&r->ways, pm_xstrdup(name));
-	return r->ways.n - 1;
+	if (r->systems.n == MAX_SYSTEMS) {
+		r->left_out = 1;
+		return MAX_SYSTEMS;
+	}
+	PM_VEC_PUSH(&r->systems, pm_xstrdup(name));
+	return r->systems.n - 1;
 }
 
-static void note(Results *r, int64_t ordinal, const char *way, double seconds)
+static void note(Results *r, int64_t ordinal, const char *system, double seconds)
 {
-	size_t k = way_number(r, way);
+	size_t k = system_number(r, system);
 
-	for (size_t i = 0; i < r->places.n && k < MAX_WAYS && seconds > 0; i++)
+	for (size_t i = 0; i < r->places.n && k < MAX_SYSTEMS && seconds > 0; i++)
 		if (r->places.v[i].ordinal == ordinal)
-			r->seconds.v[i * MAX_WAYS + k] = seconds;
+			r->seconds.v[i * MAX_SYSTEMS + k] = seconds;
 }
 
 static PmStatus read_result(void *arg, const PmResultRow *row, PmErr *err)
@@ -170,11 +173,11 @@ static PmStatus read_result(void *arg, const PmResultRow *row, PmErr *err)
 	PmStatus st = pm_json_parse(row->json, strlen(row->json), &j, err);
 
 	if (!st && r->external) {
-		note(r, row->ordinal, r->way, pm_json_num(cJSON_GetObjectItem(j, "cold"), "seconds", NAN));
+		note(r, row->ordinal, r->system, pm_json_num(cJSON_GetObjectItem(j, "cold"), "seconds", NAN));
 	} else if (!st && pm_str_eq(pm_json_str(j, "time", ""), "measured")) {
 		note(r, row->ordinal, "passmith eager", pm_json_num(j, "baseline_seconds", NAN));
 		if (pm_str_eq(row->verdict, "OK") && !r->wrong)
-			note(r, row->ordinal, r->way, pm_json_num(j, "candidate_seconds", NAN));
+			note(r, row->ordinal, r->system, pm_json_num(j, "candidate_seconds", NAN));
 	}
 	cJSON_Delete(j);
 	return st;
@@ -182,7 +185,7 @@ static PmStatus read_result(void *arg, const PmResultRow *row, PmErr *err)
 
 typedef struct Run {
 	int64_t id;
-	char *way;
+	char *system;
 	int external, wrong;
 } Run;
 typedef PM_VEC(Run) Runs;
@@ -198,7 +201,7 @@ static PmStatus list_run(void *arg, const PmRunRow *row, PmErr *err)
 
 	(void)err;
 	pm_str_add(&name, one.external ? row->pass_path : pm_path_base(row->pass_path));
-	one.way = pm_str_detach(&name, NULL);
+	one.system = pm_str_detach(&name, NULL);
 	PM_VEC_PUSH(runs, one);
 	return PM_OK;
 }
@@ -206,13 +209,13 @@ static PmStatus list_run(void *arg, const PmRunRow *row, PmErr *err)
 static void print_table(const Results *r)
 {
 	printf("  %-40s", "GPU time in us, caches cold");
-	for (size_t k = 0; k < r->ways.n; k++)
-		printf(" %16.16s", r->ways.v[k]);
+	for (size_t k = 0; k < r->systems.n; k++)
+		printf(" %16.16s", r->systems.v[k]);
 	printf("\n");
 	for (size_t i = 0; i < r->places.n; i++) {
 		printf("  %-40.40s", r->places.v[i].label);
-		for (size_t k = 0; k < r->ways.n; k++) {
-			double s = r->seconds.v[i * MAX_WAYS + k];
+		for (size_t k = 0; k < r->systems.n; k++) {
+			double s = r->seconds.v[i * MAX_SYSTEMS + k];
 
 			if (s > 0)
 				printf(" %16.2f", s * 1e6);
@@ -233,9 +236,10 @@ static cJSON *table_json(const Results *r)
 		pm_json_add_i64(j, "ordinal", r->places.v[i].ordinal);
 		cJSON_AddStringToObject(j, "variant", r->places.v[i].label);
 		t = cJSON_AddObjectToObject(j, "seconds");
-		for (size_t k = 0; k < r->ways.n; k++)
-			if (r->seconds.v[i * MAX_WAYS + k] > 0)
-				cJSON_AddNumberToObject(t, r->ways.v[k], r->seconds.v[i * MAX_WAYS + k]);
+		for (size_t k = 0; k < r->systems.n; k++)
+			if (r->seconds.v[i * MAX_SYSTEMS + k] > 0)
+				cJSON_AddNumberToObject(t, r->systems.v[k],
+							r->seconds.v[i * MAX_SYSTEMS + k]);
 		cJSON_AddItemToArray(list, j);
 	}
 	return list;
@@ -248,12 +252,12 @@ static PmStatus show(Results *r, const char *task, PmErr *err)
 
 	if (!st)
 		st = pm_task_variants_each(r->db, r->task, add_place, r, err);
-	PM_VEC_RESERVE(&r->seconds, r->places.n * MAX_WAYS + 1);
-	memset(r->seconds.v, 0, (r->places.n * MAX_WAYS + 1) * sizeof *r->seconds.v);
+	PM_VEC_RESERVE(&r->seconds, r->places.n * MAX_SYSTEMS + 1);
+	memset(r->seconds.v, 0, (r->places.n * MAX_SYSTEMS + 1) * sizeof *r->seconds.v);
 	if (!st)
 		st = pm_runs_each(r->db, r->task, list_run, &runs, err);
 	for (size_t i = 0; i < runs.n; i++) {
-		r->way = runs.v[i].way;
+		r->system = runs.v[i].system;
 		r->external = runs.v[i].external;
 		r->wrong = runs.v[i].wrong;
 		if (!st)
@@ -263,8 +267,12 @@ static PmStatus show(Results *r, const char *task, PmErr *err)
 		pm_cli_put_json(table_json(r));
 	else if (!st)
 		print_table(r);
+	if (r->left_out)
+		fprintf(stderr,
+			"passmith: There are more than %d systems; those after the first %d are left out.\n",
+			MAX_SYSTEMS, MAX_SYSTEMS);
 	for (size_t i = 0; i < runs.n; i++)
-		free(runs.v[i].way);
+		free(runs.v[i].system);
 	PM_VEC_RELEASE(&runs);
 	return st;
 }
@@ -297,11 +305,11 @@ int pm_cmd_results(const PmCmd *cmd, int argc, char **argv)
 				code = pm_cli_fail(&err);
 		}
 	}
-	for (size_t i = 0; i < r.ways.n; i++)
-		free(r.ways.v[i]);
+	for (size_t i = 0; i < r.systems.n; i++)
+		free(r.systems.v[i]);
 	pm_db_close(r.db);
 	PM_VEC_RELEASE(&r.places);
-	PM_VEC_RELEASE(&r.ways);
+	PM_VEC_RELEASE(&r.systems);
 	PM_VEC_RELEASE(&r.seconds);
 	PM_VEC_RELEASE(&args.list);
 	return code;

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_MFLOP = 1000000000 };
+
 typedef struct Run {
 	const char *device, *against, *profile, *from, *save;
 	int64_t seed, cut; /* cut: megaflops; 0 = the whole model */
@@ -204,7 +206,8 @@ static PmStatus run_model(const char *path, const Run *run, int *agrees, PmErr *
 	static PmOnnxReport report; /* large */
 	PmStatus st = pm_cli_load(path, &g, &report, err);
 
-	pm_cli_libraries(run->device, run->tf32);
+	if (!st)
+		pm_cli_libraries(run->device, run->tf32);
 	if (!st && run->cut)
 		st = cut_model(&g, run->cut, path, err);
 	if (!st && run->plan)
@@ -263,7 +266,7 @@ int pm_cmd_run(const PmCmd *cmd, int argc, char **argv)
 		{ "--seed", PM_OPT_INT, &run.seed, "seed of the inputs (default 1)" },
 		{ "--deadline", PM_OPT_NUM, &run.deadline, "seconds a device worker may take (default 600)" },
 		{ "--profile", PM_OPT_PROFILE, &run.profile, "device whose time is modelled (default h200)" },
-		{ "--cut", PM_OPT_INT, &run.cut,
+		{ "--cut", PM_OPT_COUNT, &run.cut,
 		  "run only the largest connected part of at most N megaflops" },
 		{ "--inputs", PM_OPT_STR, &run.from,
 		  "read the inputs from this folder's input_K.pb (serialised tensors) instead" },
@@ -283,6 +286,8 @@ int pm_cmd_run(const PmCmd *cmd, int argc, char **argv)
 	if (pm_args_parse(cmd, opts, argc, argv, &files, &code)) {
 		if (files.list.n != 1)
 			code = pm_cli_usage(cmd, "run takes one model.");
+		else if (run.cut > MOST_MFLOP)
+			code = pm_cli_usage(cmd, "--cut takes a number up to %d.", MOST_MFLOP);
 		else if (run_model(files.list.v[0], &run, &agrees, &err))
 			code = pm_cli_fail(&err);
 		else

@@ -93,6 +93,8 @@ PmStatus pm_task_verb_show(PmTaskCmd *c, PmErr *err)
 
 enum { NO, MAYBE, YES };
 
+enum { MOST_MFLOP = 1000000000 };
+
 static const struct {
 	const char *name;
 	int arg, db, out; /* NO, MAYBE or YES: what the verb takes */
@@ -148,7 +150,7 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 	const char *db = NULL;
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &db, "the database" },
-		{ "--top", PM_OPT_INT, &c.top,
+		{ "--top", PM_OPT_COUNT, &c.top,
 		  "make: from the N subgraphs that cover most nodes (default 10)" },
 		{ "--even", PM_OPT_FLAG, &c.even,
 		  "make: as many for each operator that dominates, classical subgraphs too" },
@@ -156,28 +158,29 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		{ "--subgraph", PM_OPT_LIST, &c.hashes,
 		  "make: from the subgraph of this hash (several times)" },
 		{ "--name", PM_OPT_STR, &c.name, "make: name of a single task" },
-		{ "--shapes", PM_OPT_INT, &c.shapes,
+		{ "--shapes", PM_OPT_COUNT, &c.shapes,
 		  "make, build: shapes of each task, the original included (default 9; build 10); export: "
 		  "the first N only" },
-		{ "--max-elements", PM_OPT_INT, &c.max_elements,
+		{ "--max-elements", PM_OPT_COUNT, &c.max_elements,
 		  "make, build: elements of one value at most (default 4194304)" },
-		{ "--max-mflop", PM_OPT_INT, &c.max_mflop,
+		{ "--max-mflop", PM_OPT_COUNT, &c.max_mflop,
 		  "make: only from subgraphs of at most N megaflops" },
-		{ "--eval", PM_OPT_INT, &c.n_eval, "build: tasks to evaluate on (default 200)" },
-		{ "--ratio", PM_OPT_INT, &c.ratio, "build: tasks to train on for each of them (default 10)" },
-		{ "--stride", PM_OPT_INT, &c.stride,
+		{ "--eval", PM_OPT_COUNT, &c.n_eval, "build: tasks to evaluate on (default 200)" },
+		{ "--ratio", PM_OPT_COUNT, &c.ratio,
+		  "build: tasks to train on for each of them (default 10)" },
+		{ "--stride", PM_OPT_COUNT, &c.stride,
 		  "build: every N-th graph of a bucket is a task of its own (default 16)" },
 		{ "--seed", PM_OPT_INT, &c.seed,
 		  "build, gate, export: seed of variants and inputs (default 1)" },
-		{ "--honest", PM_OPT_INT, &c.honest,
+		{ "--honest", PM_OPT_COUNT, &c.honest,
 		  "build, gate: runs of plain kernels on emu that must agree (default 2, of eval tasks)" },
-		{ "-j", PM_OPT_INT, &c.jobs, "N  build: processes that judge structures (all processors)" },
+		{ "-j", PM_OPT_COUNT, &c.jobs, "N  build: processes that judge structures (all processors)" },
 		{ "--rebuild", PM_OPT_FLAG, &c.rebuild, "build: remove the tasks of an earlier build first" },
 		{ "--split", PM_OPT_STR, &c.split, "list, pack: eval or train only" },
 		{ "-o", PM_OPT_STR, &c.out, "pack: the folder below which packs are written" },
 		{ "--torch", PM_OPT_STR, &c.torch_dir,
 		  "export: a folder for PyTorch modules, one folder per graph" },
-		{ "--max-check", PM_OPT_INT, &c.max_check,
+		{ "--max-check", PM_OPT_COUNT, &c.max_check,
 		  "export: store inputs and expected outputs up to N bytes and operations (default "
 		  "33554432)" },
 		{ "--all", PM_OPT_FLAG, &c.whole, "show: the text of every variant, not only the first" },
@@ -197,13 +200,14 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 						 "DIR or unpack DIR, with --db FILE; or task verify DIR.");
 		else if (verbs[verb].run == pm_task_verb_export && !c.torch_dir)
 			code = pm_cli_usage(cmd, "task export needs --torch DIR.");
-		else if (c.shapes < 0 || c.shapes > PM_MAX_SHAPES)
+		else if (c.shapes > PM_MAX_SHAPES)
 			code = pm_cli_usage(cmd, "--shapes takes a number up to %d.", PM_MAX_SHAPES);
 		else if (c.top < 1)
 			code = pm_cli_usage(cmd, "--top takes a number from 1.");
-		else if (c.n_eval < 0 || c.ratio < 0 || c.stride < 1 || c.honest < 0)
-			code = pm_cli_usage(
-				cmd, "--eval, --ratio and --honest take a number from 0, --stride from 1.");
+		else if (c.max_mflop > MOST_MFLOP)
+			code = pm_cli_usage(cmd, "--max-mflop takes a number up to %d.", MOST_MFLOP);
+		else if (c.stride < 1)
+			code = pm_cli_usage(cmd, "--stride takes a number from 1.");
 		else
 			code = run_verb(&c, verb, db);
 	}

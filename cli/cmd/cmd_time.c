@@ -71,17 +71,17 @@ static PmStatus time_sides(PmTime *t, const PmTaskVariant *m, const PmTimedPass 
 	PmStatus st = p && p->g ? pm_timed_pass_time(t->worker, t->device, p, m->g, o, r, &smallest_t, err)
 				: pm_clock_time(t->worker, &work, o, r, err);
 	int changed = p && p->g, control = changed ? PM_SIDE_CONTROL : 1;
-	cJSON *way;
+	cJSON *of_pass;
 
 	if (st)
 		return st;
 	cJSON_AddItemToObject(times, "passmith eager", times_json(r, 0, control));
 	if (!p)
 		return PM_OK;
-	way = times_json(r, changed ? PM_SIDE_CANDIDATE : 0, control);
-	cJSON_AddBoolToObject(way, "changed", changed);
-	cJSON_AddNumberToObject(way, "smallest_t", smallest_t);
-	cJSON_AddItemToObject(times, t->way, way);
+	of_pass = times_json(r, changed ? PM_SIDE_CANDIDATE : 0, control);
+	cJSON_AddBoolToObject(of_pass, "changed", changed);
+	cJSON_AddNumberToObject(of_pass, "smallest_t", smallest_t);
+	cJSON_AddItemToObject(times, t->system, of_pass);
 	return PM_OK;
 }
 
@@ -214,7 +214,7 @@ static PmStatus compile_ahead(PmTime *t, const PmStrList *targets, const Batch *
 static PmStatus read_target(PmTime *t, PmDb *db, const char *target, PmVariantList *out, PmErr *err)
 {
 	PmStatus st = db ? pm_variant_list_of_task(db, target, out, err)
-			 : pm_cli_members(target, t->variants, 0, out, err);
+			 : pm_cli_variants(target, t->variants, 0, out, err);
 
 	pm_variant_list_keep_shapes(out, t->shapes);
 	return st;
@@ -315,8 +315,7 @@ static PmStatus time_all(PmTime *t, const PmStrList *targets, PmErr *err)
 		st = compile_ahead(t, targets, &d, err);
 	if (!st && d.n && !pm_cli_json)
 		printf("GPU time with caches cold and replayed as a CUDA graph; on the host's clock a call "
-		       "of a train, "
-		       "and one call and the wait for its result\n");
+		       "among many in a row, and one call and the wait for its result\n");
 	for (size_t i = 0, at = 0; i < d.n_targets && !st; at += d.target[i++].list.n) {
 		if (!d.target[i].list.n)
 			continue;
@@ -335,10 +334,10 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 		{ "--db", PM_OPT_STR, &t.db_path, "the targets are tasks of this database, not model files" },
 		{ "--variants", PM_OPT_FLAG, &t.variants,
 		  "a model in all the shapes and types it generalises to" },
-		{ "--shapes", PM_OPT_INT, &t.shapes, "the first N shapes of each graph only" },
+		{ "--shapes", PM_OPT_COUNT, &t.shapes, "the first N shapes of each graph only" },
 		{ "--tf32", PM_OPT_FLAG, &t.tf32, "let libraries use TF32 for float" },
 		{ "--graphs", PM_OPT_FLAG, &t.graphs, "every call replays its launches as one CUDA graph" },
-		{ "--blocks", PM_OPT_INT, &t.blocks,
+		{ "--blocks", PM_OPT_COUNT, &t.blocks,
 		  "a quick look: exactly N blocks of each kind (default: until the times are precise)" },
 		{ "--seconds", PM_OPT_NUM, &t.seconds, "begin no graph after that many" },
 		{ "--pass", PM_OPT_STR, &t.pass,
@@ -358,7 +357,7 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 	if (pm_args_parse(cmd, opts, argc, argv, &targets, &code)) {
 		if (!targets.list.n) {
 			code = pm_cli_usage(cmd, "time takes at least one model or task.");
-		} else if (t.blocks < 0 || t.blocks > MAX_BLOCKS) {
+		} else if (t.blocks > MAX_BLOCKS) {
 			code = pm_cli_usage(cmd, "--blocks takes a number up to %d.", MAX_BLOCKS);
 		} else if (t.resume && !t.json_out) {
 			code = pm_cli_usage(cmd, "--resume wants the file of the run before, -o FILE.");
@@ -367,7 +366,7 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 					    t.device);
 		} else {
 			if (t.pass)
-				snprintf(t.way, sizeof t.way, "passmith %.*s",
+				snprintf(t.system, sizeof t.system, "passmith %.*s",
 					 (int)strcspn(pm_path_base(t.pass), "."), pm_path_base(t.pass));
 			pm_cli_libraries(t.device, t.tf32);
 			t.worker = pm_worker_new(t.device);

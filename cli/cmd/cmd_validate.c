@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MOST_MFLOP = 999999, MOST_SEEDS = 999 };
+
 static void put_text(const char *path, const PmConstraints *c)
 {
 	int k;
@@ -125,10 +127,10 @@ int pm_cmd_validate(const PmCmd *cmd, int argc, char **argv)
 	int64_t mflop = 0, jobs = 0, seeds = 0;
 	const char *db = NULL;
 	const PmOpt opts[] = {
-		{ "--max-mflop", PM_OPT_INT, &mflop,
+		{ "--max-mflop", PM_OPT_COUNT, &mflop,
 		  "N  run the largest part of a model within N Mflop (20)" },
-		{ "--seeds", PM_OPT_INT, &seeds, "N  inputs to run on (3)" },
-		{ "-j", PM_OPT_INT, &jobs,
+		{ "--seeds", PM_OPT_COUNT, &seeds, "N  inputs to run on (3)" },
+		{ "-j", PM_OPT_COUNT, &jobs,
 		  "N  processes (all processors, at least 2; 1: no process of its own)" },
 		{ "--db", PM_OPT_STR, &db,
 		  "store what is found, and check only what is not stored; without models: show it" },
@@ -144,19 +146,23 @@ int pm_cmd_validate(const PmCmd *cmd, int argc, char **argv)
 		PM_VEC_RELEASE(&files.list);
 		return code;
 	}
-	o.check.max_flops = mflop > 0 && mflop < 1000000 ? mflop * 1000000 : 0;
-	o.check.seeds = seeds > 0 && seeds < 1000 ? (int)seeds : 0;
 	o.jobs = pm_pool_jobs(jobs);
 	o.files = files.list.v;
 	o.n_files = files.list.n;
 	if (!files.list.n && !db)
 		code = pm_cli_usage(cmd, "No model was given.");
+	else if (mflop > MOST_MFLOP || seeds > MOST_SEEDS)
+		code = pm_cli_usage(cmd, "--max-mflop takes a number up to %d, and --seeds one up to %d.",
+				    MOST_MFLOP, MOST_SEEDS);
 	else if (db && pm_db_open(db, files.list.n ? 0 : PM_DB_READ_ONLY, &o.db, &err))
 		code = pm_cli_fail(&err);
 	else if (!files.list.n)
 		code = show_stored(o.db, &err);
-	else
+	else {
+		o.check.max_flops = mflop * 1000000;
+		o.check.seeds = (int)seeds;
 		code = check_all(&o, &err);
+	}
 	pm_db_close(o.db);
 	PM_VEC_RELEASE(&files.list);
 	return code;

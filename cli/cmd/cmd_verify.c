@@ -145,12 +145,14 @@ static PmStatus evaluate(Verify *v, const char *so, PmErr *err)
 		.variants = &v->record.variants, .replay = &replay, .step = pm_cli_step, .step_arg = &v->bar
 	};
 	const cJSON *part = report_of(v, so, err);
-	PmEvalReport r;
+	PmEvalReport r = { .n = 0 };
 	PmStatus st;
 
 	if (!part)
 		return err->code;
 	st = options_of(v, part, &t, err);
+	if (!st)
+		st = pm_eval_need_device(t.opts.device, err);
 	if (st)
 		return st;
 	pm_cli_libraries(t.opts.device, t.tf32);
@@ -232,7 +234,8 @@ int pm_cmd_verify(const PmCmd *cmd, int argc, char **argv)
 	if (pm_args_parse(cmd, opts, argc, argv, &files, &code)) {
 		if (v.new_key ? files.list.n != 0 : files.list.n != 1) {
 			code = pm_cli_usage(cmd, "verify takes one record, or --new-key FILE alone.");
-		} else if (v.key && strspn(v.key, "0123456789abcdef") != PM_SEAL_KEY_HEX - 1) {
+		} else if (v.key && (strlen(v.key) != PM_SEAL_KEY_HEX - 1 ||
+				     v.key[strspn(v.key, "0123456789abcdef")])) {
 			code = pm_cli_usage(cmd, "--key takes 64 hexadecimal digits in lower case.");
 		} else if (v.new_key) {
 			code = make_key(v.new_key, &err);

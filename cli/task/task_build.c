@@ -18,10 +18,10 @@ static void put_json(const PmTaskBuilt *b)
 	pm_json_add_i64(j, "edges", (int64_t)b->edges);
 	pm_json_add_i64(j, "edges_covered", (int64_t)b->edges_covered);
 	pm_json_add_i64(j, "eval_tasks", b->n[0]);
-	pm_json_add_i64(j, "eval_variants", b->members[0]);
+	pm_json_add_i64(j, "eval_variants", b->variants[0]);
 	pm_json_add_old(j, "eval_variants");
 	pm_json_add_i64(j, "train_tasks", b->n[1]);
-	pm_json_add_i64(j, "train_variants", b->members[1]);
+	pm_json_add_i64(j, "train_variants", b->variants[1]);
 	pm_json_add_old(j, "train_variants");
 	pm_json_add_i64(j, "held_out_subgraphs", (int64_t)b->held_out);
 	pm_json_add_i64(j, "decided_before", b->before);
@@ -44,8 +44,8 @@ static void put_text(const PmTaskBuilt *b)
 	       b->op_sequences, b->components, b->groups);
 	printf("eval:  %lld tasks, %lld variants, %zu of %zu operator pairs; %zu subgraphs in their "
 	       "components\n",
-	       (long long)b->n[0], (long long)b->members[0], b->edges_covered, b->edges, b->held_out);
-	printf("train: %lld tasks, %lld variants\n", (long long)b->n[1], (long long)b->members[1]);
+	       (long long)b->n[0], (long long)b->variants[0], b->edges_covered, b->edges, b->held_out);
+	printf("train: %lld tasks, %lld variants\n", (long long)b->n[1], (long long)b->variants[1]);
 	printf("ref:   of the eval variants %lld ran as they are, %lld as a proxy of smaller sizes; of the "
 	       "train "
 	       "variants %lld ran; %lld shapes dropped because they do not run\n",

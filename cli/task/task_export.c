@@ -8,17 +8,17 @@
 #include <stdio.h>
 
 /* One graph: into the list when there is one, else on stderr when it was left out. */
-static void put_one(void *list, const char *member, const char *folder, const char *refused)
+static void put_one(void *list, const char *label, const char *folder, const char *refused)
 {
 	cJSON *j;
 
 	if (!list) {
 		if (*refused)
-			fprintf(stderr, "left out %s: %s\n", member, refused);
+			fprintf(stderr, "left out %s: %s\n", label, refused);
 		return;
 	}
 	j = cJSON_CreateObject();
-	cJSON_AddStringToObject(j, "variant", member);
+	cJSON_AddStringToObject(j, "variant", label);
 	pm_json_add_old(j, "variant");
 	cJSON_AddStringToObject(j, "folder", folder);
 	cJSON_AddStringToObject(j, "refused", refused);
@@ -32,7 +32,7 @@ PmStatus pm_task_verb_export(PmTaskCmd *c, PmErr *err)
 	PmVariantList variants = { 0 };
 	PmTaskExported done = { 0 };
 	PmStatus st = c->db ? pm_variant_list_of_task(c->db, c->arg, &variants, err)
-			    : pm_cli_members(c->arg, 0, 0, &variants, err);
+			    : pm_cli_variants(c->arg, 0, 0, &variants, err);
 	int ended = 0;
 
 	if (!st) {

@@ -212,7 +212,7 @@ static int is_base(const Unpack *u, const char *hash)
 	return 0;
 }
 
-static PmStatus add_members(Unpack *u, PmErr *err)
+static PmStatus add_variants(Unpack *u, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
@@ -296,7 +296,7 @@ static PmStatus store(Unpack *u, const char *dir, const cJSON *j, int64_t *id, i
 	u->b = pm_task_begin(pm_json_str(j, "name", ""), u->kind);
 	pm_task_set_about(u->b, pm_json_str(j, "split", ""), pm_json_str(j, "policy", ""),
 			  pm_json_str(j, "stratum", ""), pm_json_str(j, "gate", ""), report.s);
-	st = add_members(u, err);
+	st = add_variants(u, err);
 	if (!st) {
 		st = pm_task_end(u->b, u->db, id, is_new, err);
 		u->b = NULL;

@@ -4,6 +4,8 @@
 
 #include "dataset/store/db_priv.h"
 
+#include <string.h>
+
 PmStatus pm_constraint_put(PmDb *db, const PmConstraintRow *row, PmErr *err)
 {
 	return pm__db_run(db, "store a constraint", NULL, err,
@@ -55,5 +57,5 @@ PmStatus pm_ref_run_put(PmDb *db, int64_t subgraph, const char *how, const char 
 	return pm__db_run(db, "store a run on the reference", NULL, err,
 			  "INSERT INTO ref_runs (subgraph, how, why) VALUES (?, ?, ?) "
 			  "ON CONFLICT (subgraph) DO NOTHING",
-			  "iss", subgraph, how, why);
+			  "iss", subgraph, strcmp(how, "twin") ? how : "proxy", why);
 }

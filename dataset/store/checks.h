@@ -28,9 +28,9 @@ PmStatus pm_constraints_stored(PmDb *db, const char *sha256, const char *options
 typedef PmStatus (*PmConstraintFn)(void *arg, const PmConstraintRow *row, PmErr *err);
 PmStatus pm_constraints_each(PmDb *db, PmConstraintFn fn, void *arg, PmErr *err);
 
-/* How the reference ran a stored graph: `how` is "whole", "twin" (a scaled-down proxy, `why` says of which
- * sizes) or "failed"
- * (`why` is the reason). Storing it again changes nothing. */
+/* How the reference ran a stored graph: `how` is "whole", "proxy" (at smaller sizes, `why` says which;
+ * "twin", as rows and packs of version 0.2 have it, is stored as that) or "failed" (`why` is the reason).
+ * Storing it again changes nothing. */
 PmStatus pm_ref_run_put(PmDb *db, int64_t subgraph, const char *how, const char *why, PmErr *err);
 
 #endif

@@ -201,3 +201,17 @@ ALTER TABLE runs ADD COLUMN hidden_json TEXT NOT NULL DEFAULT '';
 ALTER TABLE members RENAME TO variants;
 CREATE VIEW members AS
 	SELECT task, ordinal, subgraph, label, shape, dtype, base FROM variants;
+
+-- migration 6
+
+-- A graph that was run at smaller sizes was run as its proxy; 'twin' was another word for it. A table is made anew to change
+-- what a column may hold.
+CREATE TABLE ref_runs_new (
+	subgraph INTEGER PRIMARY KEY REFERENCES subgraphs (id) ON DELETE CASCADE,
+	how TEXT NOT NULL CHECK (how IN ('whole', 'proxy', 'failed')),
+	why TEXT NOT NULL
+);
+INSERT INTO ref_runs_new SELECT subgraph, CASE how WHEN 'twin' THEN 'proxy' ELSE how END, why FROM ref_runs;
+DROP TABLE ref_runs;
+ALTER TABLE ref_runs_new RENAME TO ref_runs;
+CREATE INDEX ref_runs_how ON ref_runs (how);

@@ -14,14 +14,6 @@ static PmStatus (*const rules[PM_N_OPS])(PmInfer *, PmErr *) = {
 #undef OP
 };
 
-/* ---- operands and messages ---- */
-
-/* ---- attributes ---- */
-
-/* ---- dimensions ---- */
-
-/* ---- known elements ---- */
-
 /* ---- running a rule ---- */
 
 static PmStatus check_counts(const PmInfer *c, PmErr *err)

@@ -42,8 +42,6 @@ static const char *const *attrs_as_operands(PmOp op)
 	return none;
 }
 
-/* ---- the opset ---- */
-
 /* ---- attributes ---- */
 
 static PmStatus fill_lists(PmExport *x, const PmAttr *a, Onnx__AttributeProto *p)

@@ -16,8 +16,6 @@ static const char *text(const char *s)
 	return s ? s : "";
 }
 
-/* ---- names ---- */
-
 /* ---- constants ---- */
 
 static PmStatus add_list_const(PmImport *im, const char *name, PmDType dtype, int is_list, const void *data,

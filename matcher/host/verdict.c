@@ -56,3 +56,10 @@ PmVerdictStage pm_verdict_stage(PmVerdict v)
 {
 	return (unsigned)v < PM_N_VERDICTS ? verdicts[v].stage : PM_VERDICT_STAGE_REACHED;
 }
+
+int pm_verdict_may_be_drawn(PmVerdict v)
+{
+	PmVerdictStage stage = pm_verdict_stage(v);
+
+	return v != PM_VERDICT_OK && (stage == PM_VERDICT_STAGE_RUNNING || stage == PM_VERDICT_STAGE_SPEED);
+}

@@ -24,7 +24,8 @@ typedef enum PmVerdictScore {
 typedef enum PmVerdictStage {
 	PM_VERDICT_STAGE_SPEED,
 	PM_VERDICT_STAGE_INPUTS,
-	PM_VERDICT_STAGE_REACHED
+	PM_VERDICT_STAGE_REACHED,
+	PM_VERDICT_STAGE_RUNNING
 } PmVerdictStage;
 
 /* "PASS_TIMEOUT"; "UNKNOWN" for a number that is none. Static storage. */
@@ -40,5 +41,8 @@ PmVerdict pm_verdict_from_name(const char *name);
 const char *pm_verdict_score_status(PmVerdict v);
 /* REACHED for a number that is no verdict. */
 PmVerdictStage pm_verdict_stage(PmVerdict v);
+/* 1 when the verdict says something against kernels that have run, so that it may come from what was drawn
+ * for them: nothing is drawn for a pass before its first launch. */
+int pm_verdict_may_be_drawn(PmVerdict v);
 
 #endif

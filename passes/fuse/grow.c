@@ -2,8 +2,8 @@
 /* grow.c - which nodes to take together: from a seed, every neighbour that makes the whole faster. */
 #include "fuse.h"
 
-static const double DEBT = 0.7, /* microseconds */
-	SURE = 0.12;            /* of its time, which a product of our own has to save */
+static const double MOST_OWED_US = 0.7, /* microseconds that views may cost before something pays for them */
+	LEAST_SAVED_SHARE = 0.12;       /* of its time, which a product of our own has to save */
 
 enum { LOOKED = 512 /* nodes that one question about order may visit */, MOST_TRIES = 4, MOST_KNOWN = 256 };
 
@@ -170,7 +170,7 @@ static void try_node(Grow *g, PmVal v)
 		gain = g->now + f_library_time(c, n) * 0.95 - then;
 		/* Views may cost a little: what stands behind them makes up for that, or the set is declined.
 		 */
-		if (gain >= -0.05 || (!n->launches && g->debt - gain <= DEBT)) {
+		if (gain >= -0.05 || (!n->launches && g->debt - gain <= MOST_OWED_US)) {
 			g->debt -= gain < 0 ? gain : 0;
 			g->now = then;
 			g->size++;
@@ -312,7 +312,7 @@ PmStatus f_grow(PmRegion *r, PmVal seed)
 		return pm_host_->decline("");
 	saved = from_seed(g, at, &why);
 	products = f_has_product(c);
-	margin = SURE * g->now;
+	margin = LEAST_SAVED_SHARE * g->now;
 	n = c->n_nodes;
 	for (i = 0; i < n; i++)
 		with[i] = c->node[i].in_set;

@@ -285,7 +285,7 @@ static void take_made(Ctx *c, const Made *m)
 	c->fail = NULL;
 }
 
-static const double SUM_SURE =
+static const double SUM_MARGIN =
 	0.9; /* of shared rows' time, which sums of each thread's own have to stay below */
 
 /* Whether all products of the set are sums of few terms. */
@@ -316,12 +316,12 @@ static int plan(Ctx *c)
 	shared = f_kernel_time(c);
 	keep_made(c, &rows);
 	c->alone = 1;
-	if (!plan_rows(c, 1) || f_kernel_time(c) >= shared * (c->sums ? SUM_SURE : 1))
+	if (!plan_rows(c, 1) || f_kernel_time(c) >= shared * (c->sums ? SUM_MARGIN : 1))
 		take_made(c, &rows);
 	return 1;
 }
 
-static const double SURER = 1.15; /* of two estimates, the one of a kernel has been fitted to more */
+static const double FITTED_MARGIN = 1.15; /* of two estimates, the one of a kernel has been fitted to more */
 
 enum { TOGETHER, APART, AS_SUM };
 
@@ -349,12 +349,12 @@ static int with_product(Ctx *c)
 		time[way] = way == AS_SUM && time[TOGETHER] >= 0 && !is_short(c)
 				    ? -1
 				    : try_plan(c, way, &made[way]);
-	way = time[APART] >= 0 && (time[TOGETHER] < 0 || time[APART] * SURER < time[TOGETHER]);
+	way = time[APART] >= 0 && (time[TOGETHER] < 0 || time[APART] * FITTED_MARGIN < time[TOGETHER]);
 	if (time[TOGETHER] >= 0 && time[APART] >= 0)
 		way = way != other;
 	else
 		c->other = other;
-	if (time[AS_SUM] >= 0 && (time[APART] < 0 || time[AS_SUM] < time[APART] * SURER) &&
+	if (time[AS_SUM] >= 0 && (time[APART] < 0 || time[AS_SUM] < time[APART] * FITTED_MARGIN) &&
 	    (time[TOGETHER] < 0 || time[AS_SUM] < time[TOGETHER]))
 		way = AS_SUM;
 	if (time[way] < 0)

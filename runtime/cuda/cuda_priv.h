@@ -267,7 +267,7 @@ typedef struct PmCudaClock {
 struct PmCudaAlgo; /* cuda_lib_priv.h */
 
 typedef struct PmCudaLib {
-	struct PmCudaAlgo *way; /* owned; NULL = this handle is free */
+	struct PmCudaAlgo *algo; /* owned; NULL = this handle is free */
 	const char *label;
 	CuPtr workspace;
 } PmCudaLib;
@@ -324,7 +324,7 @@ typedef struct PmCudaDevice {
 	PM_VEC(CuPtr) workspaces;          /* all that were ever needed; the last is the largest */
 	CuPtr workspace;
 	int64_t workspace_bytes;
-	CuMod *ways[32]; /* kernels around library calls, by element type; NULL = not needed so far */
+	CuMod *algo_modules[32]; /* kernels around library calls, by element type; NULL = not needed so far */
 } PmCudaDevice;
 
 void pm__cuda_layout(PmDevice *d, uint64_t secret);

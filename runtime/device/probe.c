@@ -210,27 +210,55 @@ static void probe_library(PmFound *p, const PmLibrary *l)
 			 l->text);
 }
 
-int pm_probe_all(PmFound *out)
+/* Whether this is among the wanted (NULL = everything is). */
+static int is_wanted(const char *const *wanted, const char *what)
+{
+	for (; wanted && *wanted; wanted++)
+		if (!strcmp(*wanted, what))
+			return 1;
+	return !wanted;
+}
+
+static void probe_compilers(const char *const *wanted, PmFound *out, int *n)
 {
 	const char *cxx = getenv("PASSMITH_CXX"), *cc = getenv("CC");
-	PmFound *p, *gpu, *watch;
+
+	if (is_wanted(wanted, "C compiler"))
+		probe_program(add(out, n, "C compiler", "passmith build"), cc && *cc ? cc : "cc",
+			      "install gcc");
+	if (is_wanted(wanted, "C++ compiler"))
+		probe_program(add(out, n, "C++ compiler", "the emu device"), cxx && *cxx ? cxx : "g++",
+			      "install g++");
+}
+
+int pm_probe_some(const char *const *wanted, PmFound *out)
+{
+	PmFound *driver, *gpu, *watch;
 	int n = 0;
 
-	p = add(out, &n, "C compiler", "passmith build");
-	probe_program(p, cc && *cc ? cc : "cc", "install gcc");
-	p = add(out, &n, "C++ compiler", "the emu device");
-	probe_program(p, cxx && *cxx ? cxx : "g++", "install g++");
-	p = add(out, &n, "CUDA driver", "the cuda device");
-	gpu = add(out, &n, "GPU", "measured times");
-	watch = add(out, &n, "NVML", "clocks, throttling and other processes beside measured times");
-	probe_driver(p, gpu, watch);
-	p = add(out, &n, "NVRTC", "compiling kernels for GPUs");
-	probe_nvrtc(p);
-	p = add(out, &n, "cuBLASLt",
-		"matrix products of the cuda baseline; without it they run on our own kernels");
-	probe_library(p, pm_library_cublaslt());
-	p = add(out, &n, "cuDNN",
-		"convolutions of the cuda baseline; without it they run on our own kernels");
-	probe_library(p, pm_library_cudnn());
+	probe_compilers(wanted, out, &n);
+	if (is_wanted(wanted, "CUDA driver") || is_wanted(wanted, "GPU") || is_wanted(wanted, "NVML")) {
+		driver = add(out, &n, "CUDA driver", "the cuda device");
+		gpu = add(out, &n, "GPU", "measured times");
+		watch = add(out, &n, "NVML", "clocks, throttling and other processes beside measured times");
+		probe_driver(driver, gpu, watch);
+	}
+	if (is_wanted(wanted, "NVRTC"))
+		probe_nvrtc(add(out, &n, "NVRTC", "compiling kernels for GPUs"));
+	if (is_wanted(wanted, "cuBLASLt"))
+		probe_library(add(out, &n, "cuBLASLt",
+				  "matrix products of the cuda baseline; without it they run on our own "
+				  "kernels"),
+			      pm_library_cublaslt());
+	if (is_wanted(wanted, "cuDNN"))
+		probe_library(
+			add(out, &n, "cuDNN",
+			    "convolutions of the cuda baseline; without it they run on our own kernels"),
+			pm_library_cudnn());
 	return n;
+}
+
+int pm_probe_all(PmFound *out)
+{
+	return pm_probe_some(NULL, out);
 }

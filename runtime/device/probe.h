@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* probe.h - what this machine has for running kernels: libraries, GPUs, compilers. Nothing is kept open. */
+/* probe.h - what this machine has for running kernels: libraries, GPUs, compilers. */
 #ifndef RUNTIME_PROBE_H
 #define RUNTIME_PROBE_H
 
@@ -18,5 +18,10 @@ enum { PM_MAX_PROBES = 16 };
 
 /* Looks for everything; returns the number of entries written to `out` (at most PM_MAX_PROBES). */
 int pm_probe_all(PmFound *out);
+
+/* The same for these alone, by the names that pm_probe_all gives as `what` (NULL ends the list; driver, GPU
+ * and NVML come together). Of cuBLASLt and cuDNN it opens only what is asked for: once open they stay
+ * (runtime/device/library.h), and cuBLASLt writes 84 MB, whose page tables every later fork copies. */
+int pm_probe_some(const char *const *wanted, PmFound *out);
 
 #endif

@@ -19,8 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- what the key of every kernel starts with -------------------------------------------------------- */
-
 /* --- the translation unit --------------------------------------------------------------------------------
  */
 

@@ -121,7 +121,8 @@ static cJSON *cheats_json(const JlPower *p, cJSON *missed)
 	return o;
 }
 
-static cJSON *cell_json(const JlCase *c, const JlHonest *h, const double drift[JL_N_DRIFTS], const JlPower *p)
+/* drift: by kind, and behind them the largest error of an honest kernel; NULL where it was not looked for. */
+static cJSON *cell_json(const JlCase *c, const JlHonest *h, const double *drift, const JlPower *p)
 {
 	cJSON *o = cJSON_CreateObject(), *honest = cJSON_AddObjectToObject(o, "honest"), *d, *missed;
 
@@ -136,6 +137,8 @@ static cJSON *cell_json(const JlCase *c, const JlHonest *h, const double drift[J
 	d = cJSON_AddObjectToObject(o, "drift");
 	for (int k = 0; k < JL_N_DRIFTS && drift; k++)
 		cJSON_AddNumberToObject(d, jl_drift_name((JlDrift)k), rint(drift[k] * 100) / 100);
+	if (drift)
+		cJSON_AddNumberToObject(o, "worst_honest", rint(drift[JL_N_DRIFTS] * 100) / 100);
 	missed = cJSON_CreateObject();
 	cJSON_AddItemToObject(o, "cheats", cheats_json(p, missed));
 	if (missed->child)
@@ -154,7 +157,8 @@ static void print_piece(const JlCase *c, const Piece *at, const JlHonest *h, con
 	if (h->trials)
 		printf("; honest %d of %d refused, %d not judged", h->refused, h->trials, h->not_judged);
 	if (drift)
-		printf("; drift %.3g %.3g %.3g", drift[JL_SCALE], drift[JL_BIAS], drift[JL_NOISE]);
+		printf("; drift %.3g %.3g %.3g, worst honest %.3g", drift[JL_SCALE], drift[JL_BIAS],
+		       drift[JL_NOISE], drift[JL_N_DRIFTS]);
 	if (at->seeds > at->seed)
 		printf("; seeds %d to %d", at->seed, at->seeds - 1);
 	printf("\n");
@@ -180,7 +184,7 @@ static cJSON *run_piece(int number, void *user)
 {
 	const Plan *plan = user;
 	const Piece *at = &plan->piece[number];
-	double start = used(), drift[JL_N_DRIFTS];
+	double start = used(), drift[JL_N_DRIFTS + 1];
 	uint64_t seed = ((uint64_t)plan->s->seed * 1000 + (uint64_t)at->body * 30 + (uint64_t)at->type * 10 +
 			 (uint64_t)at->size) *
 			7;
@@ -193,6 +197,8 @@ static cJSON *run_piece(int number, void *user)
 	jl_honest_trials(&c, seed + 1, 0, at->draws, (int)plan->s->mixes, &h);
 	for (int k = 0; k < JL_N_DRIFTS && at->drifts; k++)
 		drift[k] = jl_largest_drift(&c, seed + 2, (JlDrift)k);
+	if (at->drifts)
+		drift[JL_N_DRIFTS] = jl_worst_honest(&c, seed + 2);
 	jl_power_trials(&c, seed + 3, at->seed, at->seeds, &p);
 	print_piece(&c, at, &h, at->drifts ? drift : NULL, &p, used() - start);
 	o = cell_json(&c, &h, at->drifts ? drift : NULL, &p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_cuda_library.c - every way of a convolution or product on a GPU against the reference, and the choice
- * between them: made once, the same bits each time. */
+/* test_cuda_library.c - every algorithm of a convolution or product on a GPU against the reference, and the
+ * choice between them: made once, the same bits each time. */
 #include "base/sys/io.h"
 #include "bench/compare/agree.h"
 #include "bench/inputs/inputs.h"
@@ -23,7 +23,7 @@
 enum { MAX_VALUES = 4 };
 
 /* The device with its library calls counted: a call that a library declines runs on our own kernel, and says
- * nothing about the way. */
+ * nothing about the algorithm. */
 static PmDeviceOps counted;
 static PmStatus (*prepare)(PmDevice *d, const PmLibCall *c, const char *label, PmLib *out, PmErr *err);
 static int taken, declined;
@@ -75,7 +75,7 @@ static void finish(Run *r)
 	pm_graph_free(r->g);
 }
 
-static void agrees(PmDevice *d, const char *text, const char *way)
+static void agrees(PmDevice *d, const char *text, const char *algo)
 {
 	PmTensor want;
 	PmAgreement a;
@@ -87,22 +87,22 @@ static void agrees(PmDevice *d, const char *text, const char *way)
 	MUST(pm_ref_run(r.g, r.in, pm_graph_n_inputs(r.g), &want, 1, &err));
 	MUST(pm_agree(r.g, r.in, &r.got, &want, 1, 1, &a, &err));
 	if (!a.agrees)
-		gpu_bad("%s, %s: element %lld is %.9g, expected %.9g", text, way, (long long)a.c.worst.index,
+		gpu_bad("%s, %s: element %lld is %.9g, expected %.9g", text, algo, (long long)a.c.worst.index,
 			a.c.worst.got, a.c.worst.expected);
 	pm_tensors_release(&want, 1);
 	finish(&r);
 }
 
-/* All ways of all cases in one type. The plain one is the library's first suggestion. */
-static void every_way(PmDevice *d, const char *type)
+/* All algorithms of all cases in one type. The plain one is the library's first candidate. */
+static void every_algo(PmDevice *d, const char *type)
 {
-	int tried[PM_N_WAYS] = { 0 }, took[PM_N_WAYS] = { 0 };
+	int tried[PM_N_ALGOS] = { 0 }, took[PM_N_ALGOS] = { 0 };
 	const LibCase *c;
 	char text[LIB_CASE_TEXT];
 
 	count_calls(d);
 	for (size_t i = 0; (c = lib_case(i)); i++)
-		for (int w = 0; w < PM_N_WAYS; w++)
+		for (int w = 0; w < PM_N_ALGOS; w++)
 			if (lib_case_has(c, (PmAlgoKind)w, type)) {
 				taken = 0;
 				pm_library_set_algo(w);
@@ -110,31 +110,31 @@ static void every_way(PmDevice *d, const char *type)
 				tried[w]++;
 				took[w] += taken;
 			}
-	for (int w = 0; w < PM_N_WAYS; w++) {
+	for (int w = 0; w < PM_N_ALGOS; w++) {
 		fprintf(stderr, "# %s, %s: %d of %d taken\n", type, pm_algo_name((PmAlgoKind)w), took[w],
 			tried[w]);
 		CHECK(took[w] > 0 || !tried[w]);
 	}
 }
 
-CASE(every_way_agrees_in_float)
+CASE(every_algo_agrees_in_float)
 {
-	every_way(d, "float");
+	every_algo(d, "float");
 }
 
-CASE(every_way_agrees_in_float16)
+CASE(every_algo_agrees_in_float16)
 {
-	every_way(d, "float16");
+	every_algo(d, "float16");
 }
 
-CASE(every_way_agrees_in_bfloat16)
+CASE(every_algo_agrees_in_bfloat16)
 {
-	every_way(d, "bfloat16");
+	every_algo(d, "bfloat16");
 }
 
-CASE(every_way_agrees_in_double)
+CASE(every_algo_agrees_in_double)
 {
-	every_way(d, "double");
+	every_algo(d, "double");
 }
 
 /* With an empty cache everything is tried, then read: a file for each call, and the same bits. */
@@ -189,8 +189,10 @@ static int in_part(size_t i)
 int main(void)
 {
 	static const struct CMUnitTest all[] = {
-		cmocka_unit_test(every_way_agrees_in_float),    cmocka_unit_test(every_way_agrees_in_float16),
-		cmocka_unit_test(every_way_agrees_in_bfloat16), cmocka_unit_test(every_way_agrees_in_double),
+		cmocka_unit_test(every_algo_agrees_in_float),
+		cmocka_unit_test(every_algo_agrees_in_float16),
+		cmocka_unit_test(every_algo_agrees_in_bfloat16),
+		cmocka_unit_test(every_algo_agrees_in_double),
 		cmocka_unit_test(a_choice_is_made_once),
 	};
 	struct CMUnitTest tests[sizeof all / sizeof *all];

@@ -188,7 +188,7 @@ static const char *const lines[] = {
 	"explain models/llama_block.gpt --pass %/passes/grn.so",
 	"eval silu --db @/w.db --pass %/passes/silu.so --weak-sandbox --record @/r.record",
 	"eval models/bge_pooling_head.gpt --pass %/passes/grn.so --hidden 0",
-	"eval models/llama_block.gpt --pass %/tests/plugin/wrong_silu.so --only 0 --hidden 0",
+	"eval models/llama_block.gpt --pass %/tests/plugin/wrong_silu.so --only 0 --hidden 0 --timings",
 	"eval models/llama_block.gpt --pass %/passes/silu.so --debug-print",
 	"verify @/r.record",
 	"verify --new-key @/key",

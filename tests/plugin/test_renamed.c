@@ -46,6 +46,7 @@ static void make_old(const char *path)
 		    "VALUES ('%s', 1, 'p.so', '00', 'cuda', '0', '0.2.0', 'o', 5);"
 		    "INSERT INTO results (run, task, ordinal, verdict, stage, speedup, json) "
 		    "VALUES (1, 1, 0, 'OK', 'speed', 2.0, '{}');"
+		    "INSERT INTO ref_runs (subgraph, how, why) VALUES (1, 'twin', 'two rows');"
 		    "PRAGMA user_version = 4; PRAGMA application_id = %d;",
 		    zeros, zeros, zeros, zeros, zeros, 0x506d4453);
 	assert_int_equal(sqlite3_open(path, &sq), SQLITE_OK);
@@ -125,6 +126,11 @@ static void a_database_of_the_last_version_opens(void **state)
 	assert_string_equal(pm_json_str(row, "label", ""), "x");
 	assert_string_equal(pm_json_str(row, "old", ""), "x");
 	assert_string_equal(pm_json_str(row, "verdict", ""), "OK");
+	cJSON_Delete(j);
+	j = answer("db", "query", "SELECT how, why FROM ref_runs", path.s);
+	row = cJSON_GetArrayItem(cJSON_GetObjectItem(j, "results"), 0);
+	assert_string_equal(pm_json_str(row, "how", ""), "proxy");
+	assert_string_equal(pm_json_str(row, "why", ""), "two rows");
 	cJSON_Delete(j);
 	j = answer("db", "stats", NULL, path.s);
 	assert_int_equal(pm_json_i64(j, "variants", -1), 1);

@@ -16,30 +16,32 @@ complain()
 	bad=1
 }
 
-# The first two lines of a file, without that of the licence (tools/check/spdx.sh).
-first_lines()
-{
-	sed -n '/SPDX-License-Identifier: /!p; 3q' "$1"
-}
-
 files=$(tools/check/files.sh '*.c' '*.h' '*.def' '*.cu' '*.cuh' '*.sh' '*.sql' \
 	Makefile .ci/run | while read -r f; do [ -f "$f" ] && [ "$f" != tools/check/check.sh ] && echo "$f"; done)
 [ -n "$files" ] || { echo "${0##*/}: no sources found" >&2; exit 3; }
 
-for f in $files; do
-	n=$(wc -l <"$f")
-	[ "$n" -le $max_lines ] || complain "$f has $n lines; the limit is $max_lines: split it"
-	# "/* name.c - what it is for" (after #! in scripts, and after the licence line).
-	case $f in
-	*.c | *.h | *.def | *.cu | *.cuh) first=$(first_lines "$f" | sed -n 1p) && want="/* ${f##*/} - " ;;
-	*.sh) first=$(first_lines "$f" | sed -n 2p) && want="# ${f##*/}" ;;
-	*) continue ;;
-	esac
-	case $first in
-	"$want"*) ;;
-	*) complain "$f does not begin with \"$want...\"" ;;
-	esac
-done
+# One process for all files: length, and "/* name.c - what it is for" in the first line, of scripts in the second, after
+# #!; the line of the licence (tools/check/spdx.sh) does not count.
+hits=$(echo "$files" | xargs awk -v max="$max_lines" '
+	function want(f, name) {
+		name = f
+		sub(/.*\//, "", name)
+		return f ~ /\.(c|h|def|cu|cuh)$/ ? "/* " name " - " : f ~ /\.sh$/ ? "# " name : ""
+	}
+	FNR == 1 { kept = 0 }
+	FNR <= 3 && !/SPDX-License-Identifier: / && ++kept == (FILENAME ~ /\.sh$/ ? 2 : 1) { first[FILENAME] = $0 }
+	{ n[FILENAME] = FNR }
+	END {
+		for (i = 1; i < ARGC; i++) {
+			f = ARGV[i]
+			if (n[f] > max)
+				printf "%s has %d lines; the limit is %d: split it\n", f, n[f], max
+			if (want(f) != "" && index(first[f], want(f)) != 1)
+				printf "%s does not begin with \"%s...\"\n", f, want(f)
+		}
+	}')
+[ -z "$hits" ] || complain "length and first lines:
+$hits"
 
 hits=$(echo "$files" | xargs grep -nE 'case[[:space:]]+PM_OP_' /dev/null | grep -vE "^($op_switch_files):" || true)
 [ -z "$hits" ] || complain "switches over operators outside the files listed in tools/check/check.sh:

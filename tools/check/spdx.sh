@@ -40,11 +40,22 @@ fi
 [ -n "$files" ] || { echo "spdx.sh: no sources found" >&2; exit 3; }
 tmp=$(mktemp)
 trap 'rm -f "$tmp"' EXIT
-while read -r f; do
-	[ -f "$f" ] || continue
-	# Only a line of its own counts; this script names it elsewhere.
-	n=$(grep -cE "^(/\*|--|#) $id( \*/)?$" "$f" || true)
-	[ "$n" != 1 ] || continue
+# Files without exactly one such line, each behind the number of its lines. Only a line of its own counts; this script
+# names it elsewhere. One process for all: names that begin with a folder are no assignments of awk.
+counts=$(printf '%s\n' "$files" | while read -r f; do [ ! -f "$f" ] || printf '%s\n' "$f"; done | sed 's,^[^/],./&,' |
+	tr '\n' '\0' | xargs -0 -r awk -v id="$id" '
+		$0 == "/* " id " */" || $0 == "-- " id || $0 == "# " id || $0 == "/* " id || $0 == "-- " id " */" ||
+			$0 == "# " id " */" { n[FILENAME]++ }
+		END {
+			for (i = 1; i < ARGC; i++)
+				if (n[ARGV[i]] != 1) {
+					f = ARGV[i]
+					sub(/^\.\//, "", f)
+					print n[ARGV[i]] + 0, f
+				}
+		}')
+while read -r n f; do
+	[ -n "$f" ] || continue
 	if [ "$n" -gt 1 ]; then
 		echo "spdx.sh: $f has the licence line $n times; keep one" >&2
 		bad=1
@@ -55,6 +66,6 @@ while read -r f; do
 		add "$f"
 	fi
 done <<END
-$files
+$counts
 END
 exit $bad

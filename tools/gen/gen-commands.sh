@@ -42,7 +42,7 @@ MIDDLE
 help_common_options | awk -F '\t' '{ printf "| `%s` | %s |\n", $1, $2 }'
 cat <<'JSON'
 
-With `--json` standard output is one JSON object, also after a failure. [Its schemas](json/README.md) say what it holds.
+With `--json` standard output is one JSON object, also after a failure ([what all have in common](json/README.md)).
 
 ## Exit codes
 
@@ -67,4 +67,5 @@ for c in $commands; do
 	printf '%s\n' "$help" | sed -n '/^example:/,$s/^  //p'
 	echo '```'
 	help_no "$c" | sed 's/.*/\nExit code 1: &./'
+	printf '\n[What it prints with `--json`](json/%s.schema.json)\n' "$c"
 done

@@ -95,6 +95,20 @@ in_view { line = $0; sub(/^[ \t]+/, "", line); body[view] = body[view] (body[vie
 	next
 }
 /^INSERT / { next }
+# A table that is made anew: its columns are as old as they were.
+/^DROP TABLE / {
+	gone = $3
+	sub(/;$/, "", gone)
+	for (t = k = 1; t <= n_tables; t++)
+		if (order[t] != gone)
+			order[k++] = order[t]
+	n_tables = k - 1
+	for (k = 1; k <= n_cols[gone]; k++)
+		was[gone, col[gone, k]] = since[gone, k]
+	n_cols[gone] = n_rules[gone] = 0
+	idx[gone] = ""
+	next
+}
 /^ALTER TABLE [a-z_]+ RENAME TO / {
 	now = $6
 	sub(/;$/, "", now)
@@ -107,7 +121,7 @@ in_view { line = $0; sub(/^[ \t]+/, "", line); body[view] = body[view] (body[vie
 	for (k = 1; k <= n_cols[$3]; k++) {
 		col[now, k] = col[$3, k]
 		def[now, k] = def[$3, k]
-		since[now, k] = since[$3, k]
+		since[now, k] = (now, col[$3, k]) in was ? was[now, col[$3, k]] : since[$3, k]
 		dropped[now, k] = dropped[$3, k]
 	}
 	for (k = 1; k <= n_rules[$3]; k++)

@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# structure.sh [--check] - draws docs/design/structure.svg and writes the tables of folders in docs/design/architecture.md,
-# from tools/check/layers.txt (the order in which data flow), tools/gen/folders.txt (purposes) and the files themselves.
+# structure.sh [--check | --sizes] - draws docs/design/structure.svg and writes the tables of folders in
+# docs/design/architecture.md, from tools/check/layers.txt (the order in which data flow), tools/gen/folders.txt (purposes)
+# and the files themselves.
 #
-# With --check it changes nothing, and fails when one of them is not fresh. Either way it fails when a folder has no
-# purpose, or more than 30 sources without a reason in tools/gen/folders.txt.
+# With --check it changes nothing, and fails when one of them is not fresh. With --sizes it prints how many sources each
+# folder has, and changes nothing: such a number is not committed, so that a new source changes no page. In each case it
+# fails when a folder has no purpose, or more than 30 sources without a reason in tools/gen/folders.txt.
 #
-# The drawing has a row for each first folder, with its subfolders and their numbers of sources, and an arrow for each use
-# of one row by another that does not follow from the other arrows.
+# The drawing has a row for each first folder, with its subfolders, and an arrow for each use of one row by another that
+# does not follow from the other arrows.
 set -eu
 cd "$(dirname "$0")/../.."
 page=docs/design/architecture.md
@@ -21,7 +23,7 @@ tools/check/files.sh '*.c' '*.h' '*.cu' '*.cuh' '*.def' '*.sql' '*.py' '*.sh' | 
 grep -vE '^(tests|tools)/' "$work/files" | grep -E '\.(c|h|cu|cuh)$' | xargs grep -HE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"[^"]*/' |
 	sed 's/:[^"]*"\([^"]*\)".*/\t\1/' >"$work/uses"
 
-awk -v svg="$work/svg" -v now="$work/now" -v before="$work/before" '
+awk -v svg="$work/svg" -v now="$work/now" -v before="$work/before" -v sizes="$work/sizes" '
 	function dir(path) { sub(/\/[^\/]*$/, "", path); return path }
 	function top(path) { sub(/\/.*/, "", path); return path }
 	function bad(text) { print "structure.sh: " text > "/dev/stderr"; failed = 1 }
@@ -36,15 +38,14 @@ awk -v svg="$work/svg" -v now="$work/now" -v before="$work/before" '
 			row[rows] = first
 		}
 	}
-	function box(x, y, w, class, name, number) {
+	function box(x, y, w, class, name) {
 		printf "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"22\" rx=\"4\" class=\"%s\"/>\n", x, y, w, class >svg
-		printf "<text x=\"%d\" y=\"%d\" class=\"sub\">%s<tspan class=\"n\"> %d</tspan></text>\n", x + 7, y + 15, name, number >svg
+		printf "<text x=\"%d\" y=\"%d\" class=\"sub\">%s</text>\n", x + 7, y + 15, name >svg
 	}
 	FILENAME ~ /folders.txt$/ {
 		if (/^#/ || /^[ \t]*$/)
 			next
 		if ($1 == "old") {
-			was[$2] = $3
 			old[++olds] = $2
 			next
 		}
@@ -126,7 +127,7 @@ awk -v svg="$work/svg" -v now="$work/now" -v before="$work/before" '
 				if (top(order[i]) != row[r])
 					continue
 				name = order[i] == row[r] ? "." : substr(order[i], length(row[r]) + 2)
-				w = 7 * (length(name) + length(count[order[i]]) + 1) + 16
+				w = 7 * length(name) + 16
 				if (x + w > WIDTH - 10) {
 					x = LEFT + 110
 					lines++
@@ -145,7 +146,7 @@ awk -v svg="$work/svg" -v now="$work/now" -v before="$work/before" '
 		print "<!-- Made by tools/gen/structure.sh. -->" >svg
 		print "<style>" >svg
 		print "text { font-family: monospace; font-size: 12px; fill: #222 } .top { font-weight: bold; font-size: 14px }" >svg
-		print ".n { fill: #0072b2 } .row { fill: #fafafa; stroke: #999 } .box { fill: #fff; stroke: #bbb }" >svg
+		print ".row { fill: #fafafa; stroke: #999 } .box { fill: #fff; stroke: #bbb }" >svg
 		print ".use { fill: none; stroke: #777; stroke-width: 1.3 } .head { fill: #777 }" >svg
 		print "</style>" >svg
 		printf "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", WIDTH, y >svg
@@ -154,7 +155,7 @@ awk -v svg="$work/svg" -v now="$work/now" -v before="$work/before" '
 			printf "<text x=\"%d\" y=\"%d\" class=\"top\">%s</text>\n", LEFT + 10, start[r] + 25, row[r] >svg
 		}
 		for (i = 1; i <= folders; i++)
-			box(X[i], Y[i], W[i], "box", N[i], count[order[i]])
+			box(X[i], Y[i], W[i], "box", N[i])
 		# From the row that uses, left around, to the row that is used; near ones inside.
 		for (span = 1; span < rows; span++)
 			for (a = span + 1; a <= rows; a++) {
@@ -169,18 +170,20 @@ awk -v svg="$work/svg" -v now="$work/now" -v before="$work/before" '
 			}
 		print "</svg>" >svg
 
-		print "| folder | purpose | sources |\n| --- | --- | ---: |" >now
-		for (i = 1; i <= folders; i++)
-			printf "| `%s` | %s | %d |\n", order[i], purpose[order[i]], count[order[i]] >now
+		print "| folder | purpose |\n| --- | --- |" >now
+		for (i = 1; i <= folders; i++) {
+			printf "| `%s` | %s |\n", order[i], purpose[order[i]] >now
+			printf "%4d %s\n", count[order[i]], order[i] >sizes
+		}
 		print "| before | now |\n| --- | --- |" >before
 		for (r = 1; r <= rows; r++) {
 			a = b = ""
 			for (i = 1; i <= olds; i++)
 				if (top(old[i]) == row[r])
-					a = a (a == "" ? "" : ", ") "`" old[i] "` " was[old[i]]
+					a = a (a == "" ? "" : ", ") "`" old[i] "`"
 			for (i = 1; i <= folders; i++)
 				if (top(order[i]) == row[r])
-					b = b (b == "" ? "" : ", ") "`" order[i] "` " count[order[i]]
+					b = b (b == "" ? "" : ", ") "`" order[i] "`"
 			printf "| %s | %s |\n", a == "" ? "(in `cli`)" : a, b >before
 		}
 		exit failed
@@ -216,8 +219,11 @@ case ${1:-} in
 		}
 	done
 	;;
+--sizes)
+	cat "$work/sizes"
+	;;
 *)
-	echo "structure.sh [--check]" >&2
+	echo "structure.sh [--check | --sizes]" >&2
 	exit 2
 	;;
 esac

@@ -87,8 +87,9 @@ do_install()
 	put 644 share/passmith/tools tools/bench/torch_ops.py
 
 	put 644 share/doc/passmith LICENSE
-	for f in $(find docs/guide docs/reference docs/design -type f | sort); do
-		put 644 "share/doc/passmith/$(dirname "${f#docs/}")" "$f"
+	for f in $(find docs -type f | sort); do
+		folder=$(dirname "$f")
+		put 644 "share/doc/passmith${folder#docs}" "$f"
 	done
 	tools/gen/gen-man.sh "$build" "$work/man"
 	put 644 share/man/man1 "$work"/man/*.1

@@ -108,12 +108,13 @@ static PmStatus apply_rule(PmBoundCall *c, PmErr *err)
 	for (size_t k = 0; k < c->call.n_out; k++) {
 		PmBound *o = &c->out[k];
 
-		o->equal = o->rounds && c->call.out[k].f ? pm__bound_equal(&c->call.out[k], PM_F32, NULL) : 0;
+		o->equal = o->rounds && c->call.out[k].f ? pm__bound_rounded_alike(&c->call.out[k]) : 0;
 		o->widened = c->widened;
 		o->source = o->rounds || o->unit ? pm__bound_bit(c) : 0;
 		for (size_t i = 0; i < c->call.n_in; i++) {
 			o->source |= c->in[i].source;
 			o->widened |= c->in[i].widened;
+			o->lean = fmax(o->lean, c->in[i].lean);
 		}
 		o->inv = c->weight[k] > 0 ? c->spread[k] / c->weight[k] : 0;
 	}
@@ -307,6 +308,7 @@ static PmStatus copy(const PmBound *from, PmBound *to, PmErr *err)
 	to->known = from->known;
 	to->repeats = from->repeats;
 	to->inv = from->inv;
+	to->lean = from->lean;
 	to->source = from->source;
 	to->unit = copy_errors(from->unit, n);
 	to->shared = copy_errors(from->shared, n);

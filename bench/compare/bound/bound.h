@@ -18,11 +18,12 @@
  * equal neighbours. One term has none. A sum of terms of one sign (ReduceSum, ReduceMean, ReduceL1, softmax)
  * drifts by sum t_e d_e, d_e^2 = (sum rho)^2 - sum rho^2, if that is more: t_e is the share of the steps in
  * which the partial sum has one last digit, rho the terms' errors of being rounded to it. Equal terms are
- * rounded alike, and so are terms as small as that digit (pm__bound_drift).
+ * rounded alike, and so are terms as small as that digit (pm__bound_drift). Drift and steps are variances.
  *
  * Element by element it is the change when an operand moves by 6.1 s, over 6.1 (a step: half its height, and
  * where it chooses another operand, that one's error); functions: u sqrt(y^2 + c^2), c what their usual
- * formula cancels, and u |x| as a move.
+ * formula cancels, and u |x| as a move. exp(0) is 1: of x - m = 0 what a fused operation leaves, 0.4247 u
+ * |m|.
  *
  * (x - mean) k + bias, k = scale / sqrt(var + epsilon), has for itself r u max(sqrt(3) |x - mean| |k|, |x k|)
  * and in common with its channel u sqrt((1 + 1.5 r^2) (x - mean)^2 k^2 + r^2 ((mean k)^2 + (bias - mean
@@ -31,8 +32,9 @@
  * Resize between elements has the errors of positions in float, of weights and of a sum (bound_resize.c).
  *
  * Parts add as variances; linearly where both hold the same earlier rounding (`source`). In common is what is
- * broadcast or copied, what equal elements have, the error of a line's sum (softmax, normalisations), and of
- * a product's factor its share by the cosine between the columns (rows) of the other factor.
+ * broadcast or copied, what equal elements have (but not of values that their type holds), the error of a
+ * line's sum (softmax, normalisations), and of a product's factor its share by the cosine between the columns
+ * (rows) of the other factor.
  *
  * What only moves elements (Reshape, Transpose, Slice, Gather, Concat ..) rounds nothing: each element keeps
  * its s, and a sum its terms. Truth values and positions that may be other ones, s > 0, stay so through a
@@ -50,8 +52,9 @@
  * parts), also mean of z^2 <= the value that chi^2_m / m exceeds once in 10^7 (Wilson and Hilferty) |mean of
  * z|, |sum z w| / sqrt(n sum w^2) with w = y / sqrt(s^2 + ..) <= 1 / sqrt(3) + 5.2 / sqrt(m) (5.2 standard
  * deviations: once in 10^7; 1 / sqrt(3): a rounded constant is common to all elements, one rounding of
- * three). NaN and infinities stand where they stand in both references; where those differ, or an
- * intermediate value is beyond the range of its type, an element is open: not judged.
+ * three; the drift's share of s where that is more). NaN and infinities stand where they stand in both
+ * references; where those differ, or an intermediate value is beyond the range of its type, an element is
+ * open: not judged.
  *
  * A comparison `tells` something when the root of the mean square that is admitted is at most a quarter of
  * the standard deviation of the reference's values: then a constant and another element's value are refused.
@@ -90,14 +93,15 @@ typedef struct PmBound {
 	double *shared;    /* what of it elements have in common; NULL = nothing */
 	double *scale;     /* what of that is one factor for a line of elements, all alike; NULL = nothing */
 	double inv;        /* 1 / independent roundings behind the elements' errors; 0 where there are none */
-	double alike;      /* the chance that two neighbours are equal, and rounded alike */
-	double equal;      /* the chance that two elements are */
-	double *mass;      /* of a sum, its terms' absolute values added up; NULL = |y| */
-	uint64_t source;   /* the nodes whose roundings are in it */
-	int widened;       /* the tier admits more than strict arithmetic */
-	int repeats;       /* elements are copies of each other, and so is their rounding */
-	int rounds;        /* the last operator rounds to the output's type */
-	int known;         /* 0: no rule for some operator on the way; `unit` says nothing */
+	double lean;     /* what of the standard deviation is a drift, of which all may have the same sign */
+	double alike;    /* the chance that two neighbours are equal, and rounded alike */
+	double equal;    /* the chance that two elements are */
+	double *mass;    /* of a sum, its terms' absolute values added up; NULL = |y| */
+	uint64_t source; /* the nodes whose roundings are in it */
+	int widened;     /* the tier admits more than strict arithmetic */
+	int repeats;     /* elements are copies of each other, and so is their rounding */
+	int rounds;      /* the last operator rounds to the output's type */
+	int known;       /* 0: no rule for some operator on the way; `unit` says nothing */
 	PmRefTensor stored; /* of a run: `eager` rounded to its type, once something asked for it */
 } PmBound;
 

@@ -76,18 +76,20 @@ static void add(Sums *s, double y, double width, double off, double var_e, doubl
 	s->of_errors += var_e / var;
 }
 
-static void conclude(const Sums *s, double inv, double equal, int lean_is_free, PmBoundFit *out)
+static void conclude(const Sums *s, const PmBound *b, double equal, PmBoundFit *out)
 {
-	double share = s->n > 0 ? s->of_errors / s->n : 0, n = fmax(s->n, 1), most, lean, spread;
+	double inv = b->inv, share = s->n > 0 ? s->of_errors / s->n : 0, n = fmax(s->n, 1), most, lean,
+	       spread;
 
 	if (!(s->all > 0))
 		return;
 	inv = fmin(1, share * fmax(inv, 1 / n) + (1 - share) * fmax(equal, 1 / n));
 	most = most_square(inv);
-	lean = LEAN + SURE * sqrt(inv);
+	lean = fmax(LEAN, b->lean) + SURE * sqrt(inv);
 	out->rms = s->impossible > 0 ? INFINITY : sqrt(s->zz / n / most);
-	out->bias = lean_is_free ? 0 : fabs(s->z) / n / lean;
-	out->slope = s->ww > 0 && !lean_is_free ? fabs(s->zw) / sqrt(s->ww * n) / lean : 0;
+	/* Factors that are cut off lean to one side. */
+	out->bias = b->widened ? 0 : fabs(s->z) / n / lean;
+	out->slope = s->ww > 0 && !b->widened ? fabs(s->zw) / sqrt(s->ww * n) / lean : 0;
 	spread = s->yy / s->all - s->y / s->all * (s->y / s->all);
 	/* One number, or the same one everywhere: its own size. */
 	if (!(spread > 0x1p-40 * s->yy / s->all))
@@ -158,7 +160,6 @@ void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 		if (ratio > 1)
 			note_wrong(out, i);
 	}
-	/* Factors that are cut off lean to one side. */
-	conclude(&s, b->inv, b->y.f ? pm__bound_equal(&b->y, dtype, NULL) : 0, b->widened, out);
+	conclude(&s, b, b->y.f ? pm__bound_equal(&b->y, dtype, NULL) : 0, out);
 	out->within = !out->n_class && out->max <= 1 && out->rms <= 1 && out->bias <= 1 && out->slope <= 1;
 }

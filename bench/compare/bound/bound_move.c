@@ -431,6 +431,29 @@ static double own_size(const PmBoundCall *c, int64_t i)
 	return hypot(y->f[i], lost);
 }
 
+/* exp of an exact 0 is 1 in every program: takes that error out of e. But exp(x - m) may be 2^(x L - m L), L
+ * = log2 e, in one fused operation, and that leaves the rounding of m L: u 0.4247 |m| of the result. It is
+ * another one wherever m is, although all these results are 1. NULL = no operand is 0. */
+static PmBoundPart exp_of_zero(const PmBoundCall *c, double u, double *e)
+{
+	const PmRefTensor *x = &c->call.in[0];
+	double *f = pm__bound_full(c, 0);
+	PmBoundPart p = { .inv = x->numel ? 1 / (double)x->numel : 0 };
+
+	for (int64_t i = 0; i < x->numel; i++) {
+		double m = c->in[0].mass ? c->in[0].mass[i] / 2 : 0;
+
+		if (x->f[i] != 0 || at(f, i) > 0)
+			continue;
+		if (!p.all)
+			p.all = pm_xcalloc((size_t)x->numel + 1, sizeof *p.all);
+		p.all[i] = fmin(u, PM_BOUND_ROUNDING * u * m);
+		e[i] -= u;
+	}
+	free(f);
+	return p;
+}
+
 /* Functions are good to their last two digits (the tables of maximum errors in the CUDA C++ Programming Guide
  * and of the C libraries: 1 to 2 units in the last place, a unit being u |y| to 2 u |y|); u |y| is the
  * standard deviation of what is uniform in sqrt(3) u |y|. The operand is multiplied by a rounded constant
@@ -438,6 +461,7 @@ static double own_size(const PmBoundCall *c, int64_t i)
 PmStatus pm__bound_function(PmBoundCall *c, PmErr *err)
 {
 	const PmRefTensor *y = &c->call.out[0];
+	PmBoundPart zero = { 0 };
 	double u = pm__bound_u(y->type.dtype), tier = c->tier == PM_TIER_STRICT ? 0 : 0x1p-11;
 	double tiny = pm__bound_flushed(y->type.dtype), *e;
 
@@ -448,7 +472,11 @@ PmStatus pm__bound_function(PmBoundCall *c, PmErr *err)
 	for (int64_t i = 0; i < y->numel; i++)
 		if (isfinite(y->f[i]))
 			e[i] += tier * fabs(y->f[i]) + tiny + u * own_size(c, i);
+	if (pm_node_op(c->call.g, c->call.node) == PM_OP_Exp)
+		zero = exp_of_zero(c, u, e);
 	pm__bound_own(c, 0, 0);
+	if (zero.all)
+		pm__bound_add(c, 0, &zero);
 	pm__bound_rounded(c);
 	return pm__bound_move_operands(c, u * sqrt(2.0 / 3), err);
 }

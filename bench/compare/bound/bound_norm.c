@@ -11,6 +11,11 @@ static double at(const double *f, int64_t i)
 	return f ? f[i] : 0;
 }
 
+static double square(double v)
+{
+	return v * v;
+}
+
 /* A line's arguments moved down or up by their reach: the largest, the next to it, and the sum of all but the
  * largest over exp(next). */
 typedef struct Side {
@@ -80,6 +85,7 @@ static double soft_moved(double x, double h, double p, int64_t i, const Side sid
 /* Sums over a line. */
 typedef struct Line {
 	double top, sum, all; /* largest; of exp(x - top); error of the sum by its own arithmetic */
+	double drift;         /* what of that has a known sign */
 	double alone, common; /* of the operands' errors, weighted: root sum of squares; in common */
 	int far;              /* an operand's error is beyond the first order */
 	Side all_of[2];       /* then: all moved down, up */
@@ -89,12 +95,12 @@ typedef struct Line {
 static void soft_sums(const double *x, const double *f, const double *shared, int64_t n, int64_t step,
 		      double u, Line *l)
 {
-	double repeats = 0, arithmetic = 0, steps, *term;
+	double repeats = 0, arithmetic = 0, walk, rescaled, *term;
 
 	*l = (Line){ .top = -INFINITY };
 	for (int64_t i = 0; i < n; i++) {
 		l->top = fmax(l->top, x[i * step]);
-		repeats += i && fabs(x[i * step] - x[(i - 1) * step]) <= u * (double)n;
+		repeats += i && (float)x[i * step] == (float)x[(i - 1) * step];
 	}
 	if (!isfinite(l->top))
 		return;
@@ -103,14 +109,16 @@ static void soft_sums(const double *x, const double *f, const double *shared, in
 		term[i] = exp(x[i * step] - l->top);
 		l->sum += term[i];
 	}
-	/* The sum's steps; those of equal terms add up (bound_sum.c), the more the largest term is of it, and
-	 * so do those of small ones. */
-	steps = PM_BOUND_ROUNDING / sqrt(3) * sqrt((double)n) +
-		fmax(repeats * (0.15 + (1 / sqrt(3) - 0.15) / l->sum),
-		     pm__bound_drift(term, n, u) / (u * l->sum));
+	/* The sum's steps, and how far they drift on these terms. An online sum begins on another scale, on
+	 * which nothing is known of their last digits but that equal terms have the same: those add up
+	 * (bound_sum.c), the more the largest term is of the sum. */
+	walk = u * PM_BOUND_ROUNDING / sqrt(3) * sqrt((double)n);
+	rescaled = u * repeats * (0.15 + (1 / sqrt(3) - 0.15) / l->sum);
+	l->drift = n == 1 ? 0 : pm__bound_drift(term, n, u) / l->sum;
 	free(term);
 	/* The exponent's reference, the quotient, the sum. One term is all of it, whatever its error. */
-	l->all = n == 1 ? 0 : u * (sqrt(l->top * l->top / 4 + 1) + steps);
+	l->all = u * u * (l->top * l->top / 4 + 1);
+	l->all = n == 1 ? 0 : sqrt(l->all + square(fmax(walk + rescaled, hypot(walk, l->drift))));
 	for (int64_t i = 0; i < n; i++) {
 		double v = x[i * step], p = exp(v - l->top) / l->sum, s = at(shared, i * step);
 		double own = at(f, i * step);
@@ -146,15 +154,17 @@ static double turned(const Line *l, double x, double f, double p, int64_t i, int
  * equal, to the sum's last digit, are rounded the same way each time, which a plain loop adds up; and so are
  * terms that are as small as the sum's last digit (pm__bound_drift()). The logarithm has the same as absolute
  * errors. Operands whose own errors change a factor (values of some hundred in bfloat16) are beyond the first
- * order: see soft_moved(). */
-static void soft_line(const double *x, const double *f, const double *shared, PmBoundPart *part,
-		      PmBoundPart *sums, double *e, int64_t n, int64_t step, double u, int logarithm)
+ * order: see soft_moved(). Returns what of the variances of `sums` is
+ * drift. */
+static double soft_line(const double *x, const double *f, const double *shared, PmBoundPart *part,
+			PmBoundPart *sums, double *e, int64_t n, int64_t step, double u, int logarithm)
 {
+	double drifts = 0;
 	Line l;
 
 	soft_sums(x, f, shared, n, step, u, &l);
 	if (!isfinite(l.top))
-		return; /* every element is what the reference says, of whichever class */
+		return 0; /* every element is what the reference says, of whichever class */
 	for (int64_t i = 0; i < n; i++) {
 		double v = x[i * step], own = at(f, i * step), s = at(shared, i * step), p, rest, line,
 		       common;
@@ -166,12 +176,11 @@ static void soft_line(const double *x, const double *f, const double *shared, Pm
 		common = logarithm ? l.common : l.common - p * s;
 		line = sqrt(fmax(l.alone * l.alone - (logarithm ? 0 : p * p * (own * own - s * s)), 0) +
 			    common * common);
-		/* One term over itself is 1, but for the reciprocal's rounding where that is multiplied by.
-		 */
-		e[i * step] = n == 1 && !logarithm ? PM_BOUND_ROUNDING * u
-						   : p * u * (rest * sqrt(v * v + 1) + 0.5) +
+		e[i * step] = n == 1 && !logarithm ? 0
+						   : p * u * sqrt(rest * rest * (v * v + 1) + 0.25) +
 							     (logarithm ? u * fabs(v - l.top) : 0);
 		sums->all[i * step] = sums->shared[i * step] = p * l.all;
+		drifts += p * l.drift * (p * l.drift);
 		if (!f)
 			continue;
 		part->shared[i * step] = p * (line + rest * s);
@@ -183,6 +192,20 @@ static void soft_line(const double *x, const double *f, const double *shared, Pm
 					   turned(&l, v, at(f, i * step), p, i,
 						  PM_BOUND_REACH * own > 0.5 || PM_BOUND_REACH * line > 0.5));
 	}
+	return drifts;
+}
+
+/* One term over itself is 1. Where it is multiplied by its reciprocal that is rounded, unless the term is 1,
+ * and then what a fused operation has left of it is another one in each line (bound_move.c). */
+static void add_single_terms(PmBoundCall *c, double u)
+{
+	int64_t n = c->call.out[0].numel;
+	PmBoundPart p = { .inv = 1 / (double)n };
+
+	p.all = pm_xcalloc((size_t)n + 1, sizeof *p.all);
+	for (int64_t i = 0; i < n; i++)
+		p.all[i] = isfinite(c->call.out[0].f[i]) ? PM_BOUND_ROUNDING * u : 0;
+	pm__bound_add(c, 0, &p);
 }
 
 PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
@@ -192,6 +215,7 @@ PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
 	int logarithm = pm_node_op(c->call.g, c->call.node) == PM_OP_LogSoftmax;
 	int64_t n = x->type.dim[axis], inner = 1;
 	double *f = pm__bound_full(c, 0), *shared = pm__bound_common(c, 0, f), *e = pm__bound_unit(c, 0);
+	double drifts = 0, all = 0;
 	PmBoundPart p = { .source = c->in[0].source }, sums = { 0 };
 
 	(void)err;
@@ -208,9 +232,13 @@ PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
 		PmBoundPart at_line = { .all = p.all + first, .shared = p.shared + first };
 		PmBoundPart sums_there = { .all = sums.all + first, .shared = sums.shared + first };
 
-		soft_line(x->f + first, f ? f + first : NULL, shared ? shared + first : NULL, &at_line,
-			  &sums_there, e + first, n, inner, pm__bound_u(x->type.dtype), logarithm);
+		drifts += soft_line(x->f + first, f ? f + first : NULL, shared ? shared + first : NULL,
+				    &at_line, &sums_there, e + first, n, inner, pm__bound_u(x->type.dtype),
+				    logarithm);
 	}
+	for (int64_t i = 0; i < x->numel; i++)
+		all += sums.all[i] * sums.all[i];
+	pm__bound_leans(c, drifts, all);
 	pm__bound_own(c, 0, 0);
 	c->out[0].scale = logarithm ? NULL : pm_xcalloc((size_t)x->numel + 1, sizeof(double));
 	if (c->out[0].scale)
@@ -218,6 +246,8 @@ PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
 	sums.inv = fmax(sums.inv, pm__bound_equal(&c->call.out[0], PM_F32, sums.all));
 	pm__bound_add(c, 0, &sums);
 	pm__bound_add(c, 0, &p);
+	if (n == 1 && x->numel && !logarithm)
+		add_single_terms(c, pm__bound_u(x->type.dtype));
 	c->out[0].rounds = 1;
 	free(f);
 	free(shared);

@@ -65,6 +65,9 @@ double pm__bound_inv(const PmBoundCall *c, size_t k, int64_t n);
 /* The chance that two elements, weighted by the squares of e (NULL: all but zeros alike), are equal once
  * rounded to a type: such have the same errors. From a sample; to about 0.1 %. */
 double pm__bound_equal(const PmRefTensor *t, int dtype, const double *e);
+/* The chance that two elements are equal once rounded to float, and have the same error for that: one that
+ * the tensor's type holds is rounded only for the error it has already. */
+double pm__bound_rounded_alike(const PmRefTensor *t);
 /* The chance that two neighbours along some axis are equal and no zeros: the terms of a sum may be, although
  * its results are all different. */
 double pm__bound_neighbours(const PmRefTensor *t);
@@ -88,10 +91,16 @@ double pm__bound_steps(double terms, double squares, double y);
  * are counted as such (pm__bound_steps); the products of two, D_e^2 - sum rho^2, come to nothing on average
  * unless terms are equal, or so small that they are rounded the same way.
  *
+ * A drift D and steps of standard deviation s make an error of D + c s only where independent ones make c s.
+ * That is at most sqrt(1 + c^2) sqrt(D^2 + s^2), so that D may be added as a variance. What then is the mean
+ * of many such errors over their standard deviation is up to D / sqrt(D^2 + s^2): PmBound.lean.
+ *
  * Where terms are of one size t_0 = 1 - r, t_e = r / 2^e, r = 2^k / sum, 2^k the power of two below it. A
  * term that is all of the sum may come first, and then t_0 = 1; between the two stands the root of the terms'
  * squares over their sum, as in of_equal() (bound_sum.c). */
 double pm__bound_drift(const double *term, int64_t n, double u);
+/* Of result 0's own variance, added up over its elements to `all`, so much is that of drifts. */
+void pm__bound_leans(PmBoundCall *c, double drifts, double all);
 
 /* The node's bit in PmBound.source; nodes 64 apart have the same, which only widens. */
 uint64_t pm__bound_bit(const PmBoundCall *c);

@@ -212,22 +212,29 @@ static double *drifts(const PmBoundCall *c, double weight)
 }
 
 /* A sum's own arithmetic. The operator on `part` is the sum of the terms' squares over weight^2; `count` are
- * the terms of each result, NULL = `terms`; `drift` of each result, NULL = what equal terms tell. */
+ * the terms of each result, NULL = `terms`; `drift` of each result, NULL = what equal terms tell. A drift and
+ * the steps beside it are variances: pm__bound_drift(). */
 static PmStatus add_steps(PmBoundCall *c, const Part *part, double weight, double terms, const double *count,
 			  const double *drift, PmErr *err)
 {
 	PmRefTensor *out = pm_xcalloc(c->call.n_out + 1, sizeof *out);
 	double u = pm__bound_u(c->call.out[0].type.dtype), same = equal_terms(c), *e = pm__bound_unit(c, 0);
+	double drifts = 0, all = 0;
 	PmStatus st = on_parts(c, part, 3, out, err);
 
 	for (int64_t i = 0; !st && i < c->call.out[0].numel; i++) {
-		double y = c->call.out[0].f[i], k = count ? count[i] : terms;
+		double y = c->call.out[0].f[i], k = count ? count[i] : terms, steps, own;
 		double squares = weight * weight * out[0].f[i];
 
-		if (isfinite(y))
-			e[i] += u * PM_BOUND_ROUNDING * sqrt(pm__bound_steps(k, squares, y)) +
-				fmax(u * of_equal(k, same, squares, y), at(drift, i));
+		if (!isfinite(y))
+			continue;
+		steps = u * PM_BOUND_ROUNDING * sqrt(pm__bound_steps(k, squares, y));
+		own = fmax(steps + u * of_equal(k, same, squares, y), hypot(steps, at(drift, i)));
+		e[i] += own;
+		drifts += at(drift, i) * at(drift, i);
+		all += own * own;
 	}
+	pm__bound_leans(c, drifts, all);
 	pm__bound_release_all(out, c->call.n_out);
 	free(out);
 	return st;
@@ -248,15 +255,20 @@ static void open_non_finite(PmBoundCall *c)
 			e[i] = 0;
 }
 
-/* A tier's rounding of the factors to unit roundoff ud, in units of it; those that have no more digits than
- * it keeps are not touched. With mantissas m in [1, 2) whose logarithms are uniform, the mean of 1 / m is 1 /
- * (2 ln 2) and that of 1 / (3 m^2) is r^2, r = PM_BOUND_ROUNDING. Of a product of two factors,
+/* What a precision tier's rounding of the factors costs. A factor that has more digits than the tier is
+ * rounded to unit roundoff ud; another one is not touched. Errors are given in units of ud. The logarithms of
+ * mantissas m in [1, 2) are taken as uniform. Then the mean of 1 / m is 1 / (2 ln 2), and the mean of
+ * 1 / (3 m^2) is r^2 with r = PM_BOUND_ROUNDING.
  *
- *   rounded  each has an error of mean 0 and variance r^2: over a sum the root of 2 r^2 sum (x w)^2. Where
- * one term is all, its mantissas may be of one size, 1 at worst, with a variance of 1/3 each: what that is
- * more, sqrt(2/3) - sqrt(2) r, by |y|. cut off  an error uniform in two units over m: mean 1 / (2 ln 2) of
- * one sign, which a sum keeps: twice that by |y|; and a mean square of 4 r^2, so that the variance is 4 r^2 -
- * 1 / (2 ln 2)^2. It is the more of the two for both parts. */
+ * bf16: factors are rounded to the nearest number. Each has an error of mean 0 and variance r^2, so that the
+ * error of a sum is the root of 2 r^2 sum (x w)^2. Where one term is the whole sum, both of its mantissas may
+ * be 1, which is the worst: then each variance is 1/3. The difference is counted as a part of the result:
+ * (sqrt(2/3) - sqrt(2) r) |y|.
+ *
+ * tf32: factors may also be cut off. Then each has an error that is uniform in [0, 2 / m]. All these errors
+ * have one sign, so that a sum keeps their mean, which is 1 / (2 ln 2): twice that by |y| for two factors.
+ * Their mean square is 4 r^2, so that their variance is 4 r^2 - 1 / (2 ln 2)^2. Both numbers are larger than
+ * those of rounding, which is bounded by them too. */
 static PmStatus add_lane(PmBoundCall *c, PmErr *err)
 {
 	const Part squares[] = { SQUARE, SQUARE, ZERO };

@@ -120,11 +120,14 @@ double *pm__bound_common(const PmBoundCall *c, size_t k, const double *f)
 		return NULL;
 	s = pm_xcalloc((size_t)b->y.numel, sizeof *s);
 	for (int64_t i = 0; i < b->y.numel; i++) {
-		double e = b->unit ? b->unit[i] : 0, in = b->shared ? b->shared[i] : 0;
+		double e = b->unit ? b->unit[i] : 0, in = b->shared ? b->shared[i] : 0, same = part;
 
+		/* What the type holds is rounded for its error alone, and as alike as that is. */
+		if (part > 0 && e > 0 && pm__bound_holds(b->y.type.dtype, b->y.f[i]))
+			same = fmin(part, in / e);
 		s[i] = b->repeats    ? f[i]
 		       : !(part > 0) ? in
-				     : fmin(f[i], sqrt(in * in + part * part * fmax(f[i] * f[i] - e * e, 0)));
+				     : fmin(f[i], sqrt(in * in + same * same * fmax(f[i] * f[i] - e * e, 0)));
 		s[i] = isnan(s[i]) ? f[i] : s[i];
 	}
 	return s;
@@ -138,7 +141,8 @@ double pm__bound_inv(const PmBoundCall *c, size_t k, int64_t n)
 	return c->in[k].rounds ? fmax(inv, c->in[k].equal) : inv;
 }
 
-double pm__bound_equal(const PmRefTensor *t, int dtype, const double *e)
+/* pm__bound_equal(), of those elements alone that the tensor's type does not hold when `rounded`. */
+static double equal_of(const PmRefTensor *t, int dtype, const double *e, int rounded)
 {
 	enum { BUCKETS = 2048, SAMPLE = 1 << 12 };
 	int64_t step = t->numel / SAMPLE + 1;
@@ -148,7 +152,7 @@ double pm__bound_equal(const PmRefTensor *t, int dtype, const double *e)
 		double v = pm__bound_round(dtype, t->f[i]), w = e ? e[i] * e[i] : v * v > 0;
 		uint64_t bits;
 
-		if (!isfinite(v) || !isfinite(w))
+		if (!isfinite(v) || !isfinite(w) || (rounded && pm__bound_holds(t->type.dtype, t->f[i])))
 			continue;
 		memcpy(&bits, &v, sizeof bits);
 		bucket[bits * 0x9e3779b97f4a7c15u >> 53] += w;
@@ -158,6 +162,18 @@ double pm__bound_equal(const PmRefTensor *t, int dtype, const double *e)
 	for (int k = 0; k < BUCKETS; k++)
 		sum += bucket[k] * bucket[k];
 	return all > 0 ? fmax((sum - own) / (all * all) - 1.0 / BUCKETS, 0) : 0;
+}
+
+double pm__bound_equal(const PmRefTensor *t, int dtype, const double *e)
+{
+	return equal_of(t, dtype, e, 0);
+}
+
+double pm__bound_rounded_alike(const PmRefTensor *t)
+{
+	double all = equal_of(t, PM_F32, NULL, 0);
+
+	return all > 1e-3 ? fmin(all, equal_of(t, PM_F32, NULL, 1)) : all;
 }
 
 double pm__bound_neighbours(const PmRefTensor *t)
@@ -303,6 +319,12 @@ double pm__bound_drift(const double *term, int64_t n, double u)
 		drift += share * d;
 	}
 	return fmin(drift, most);
+}
+
+void pm__bound_leans(PmBoundCall *c, double drifts, double all)
+{
+	if (all > 0)
+		c->out[0].lean = fmax(c->out[0].lean, sqrt(drifts / all));
 }
 
 uint64_t pm__bound_bit(const PmBoundCall *c)

@@ -112,6 +112,4 @@ PmStatus pm__norm(PmDraft *d, PmErr *err)
 	return st || d->n_made ? st : check_required(d, err);
 }
 
-/* ---- operands ---- */
-
 /* ---- axes ---- */

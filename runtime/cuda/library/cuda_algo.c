@@ -16,19 +16,19 @@ static const int64_t gemm_workspace = 32 << 20, conv_workspace = 1 << 30; /* at 
 /* The module of the kernels for an element type; PM_E_ENV when it cannot be had. */
 static PmStatus module_for(PmCudaDevice *d, int dtype, CuMod **out, PmErr *err)
 {
-	PmSource source = { .label = "lib_way.cu", .source = pm_algo_source(), .type = (PmDType)dtype };
+	PmSource source = { .label = "lib_algo.cu", .source = pm_algo_source(), .type = (PmDType)dtype };
 	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
 	PmStatus st = PM_OK;
 	int rc = 0;
 
-	if (!d->ways[dtype]) {
+	if (!d->algo_modules[dtype]) {
 		st = pm_nvrtc_compile(&source, d->info.cc, &ptx, &cubin, err);
 		if (!st)
-			rc = d->cu->module_load(&d->ways[dtype], cubin.len ? cubin.s : ptx.s);
+			rc = d->cu->module_load(&d->algo_modules[dtype], cubin.len ? cubin.s : ptx.s);
 		pm_str_release(&ptx);
 		pm_str_release(&cubin);
 	}
-	*out = d->ways[dtype];
+	*out = d->algo_modules[dtype];
 	return rc ? pm__cuda_fail(d->cu, PM_E_ENV, "load the kernels around a library's calls", rc, err) : st;
 }
 
@@ -43,37 +43,37 @@ static PmStatus load_kernel(PmCudaDevice *d, int dtype, const char *entry, CuFn 
 
 void pm__cuda_algos_close(PmCudaDevice *d)
 {
-	for (int i = 0; i < (int)(sizeof d->ways / sizeof *d->ways); i++)
-		if (d->ways[i])
-			d->cu->module_unload(d->ways[i]);
+	for (int i = 0; i < (int)(sizeof d->algo_modules / sizeof *d->algo_modules); i++)
+		if (d->algo_modules[i])
+			d->cu->module_unload(d->algo_modules[i]);
 }
 
 /* --- preparing -------------------------------------------------------------------------------------------
  */
 
-void pm__algo_drop(PmCudaAlgo *w)
+void pm__algo_drop(PmCudaAlgo *a)
 {
-	for (int i = 0; i < w->way.n; i++)
-		if (w->call[i])
-			(w->way.stage[i].call.kind == PM_LIB_GEMM ? pm__gemm_drop
-								  : pm__conv_drop)(w->call[i]);
-	memset(w, 0, sizeof *w);
+	for (int i = 0; i < a->algo.n; i++)
+		if (a->call[i])
+			(a->algo.stage[i].call.kind == PM_LIB_GEMM ? pm__gemm_drop
+								   : pm__conv_drop)(a->call[i]);
+	memset(a, 0, sizeof *a);
 }
 
-PmStatus pm__algo_prepare(PmCudaDevice *d, const PmAlgo *way, int pick, PmCudaAlgo *out, PmErr *err)
+PmStatus pm__algo_prepare(PmCudaDevice *d, const PmAlgo *algo, int pick, PmCudaAlgo *out, PmErr *err)
 {
 	PmStatus st = PM_OK;
 	int64_t most = 0;
 
 	memset(out, 0, sizeof *out);
-	out->way = *way;
+	out->algo = *algo;
 	out->pick = pick;
-	for (int i = 0; i < way->n && !st; i++) {
-		const PmAlgoStage *s = &way->stage[i];
+	for (int i = 0; i < algo->n && !st; i++) {
+		const PmAlgoStage *s = &algo->stage[i];
 		int64_t bytes = 0;
 
 		if (s->entry)
-			st = load_kernel(d, way->dtype, s->entry, &out->kernel[i], err);
+			st = load_kernel(d, algo->dtype, s->entry, &out->kernel[i], err);
 		else
 			st = s->call.kind == PM_LIB_GEMM
 				     ? pm__gemm_prepare(&s->call, gemm_workspace, &out->pick, &out->call[i],
@@ -83,7 +83,7 @@ PmStatus pm__algo_prepare(PmCudaDevice *d, const PmAlgo *way, int pick, PmCudaAl
 		if (bytes > most)
 			most = bytes;
 	}
-	out->workspace = way->room + most;
+	out->workspace = algo->scratch + most;
 	return st;
 }
 
@@ -98,21 +98,21 @@ void pm__algo_unplace(PmCudaPlaced *p)
 	memset(p, 0, sizeof *p);
 }
 
-PmStatus pm__algo_place(const PmCudaAlgo *w, const CuPtr p[4], CuPtr workspace, PmCudaPlaced *out, PmErr *err)
+PmStatus pm__algo_place(const PmCudaAlgo *a, const CuPtr p[4], CuPtr workspace, PmCudaPlaced *out, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
 	memset(out, 0, sizeof *out);
-	out->workspace = workspace + (uint64_t)w->way.room;
-	for (int i = 0; i < w->way.n && !st; i++) {
-		const PmAlgoStage *s = &w->way.stage[i];
+	out->workspace = workspace + (uint64_t)a->algo.scratch;
+	for (int i = 0; i < a->algo.n && !st; i++) {
+		const PmAlgoStage *s = &a->algo.stage[i];
 
 		for (int k = 0; k < s->n_places; k++)
-			out->p[i][k] = s->place[k].arg == PM_ALGO_ROOM
+			out->p[i][k] = s->place[k].arg == PM_ALGO_SCRATCH
 					       ? workspace + (uint64_t)s->place[k].offset
 					       : p[s->place[k].arg];
-		if (w->call[i] && s->call.kind == PM_LIB_CONV)
-			st = pm__conv_place(w->call[i], out->p[i], out->workspace, &out->placed[i], err);
+		if (a->call[i] && s->call.kind == PM_LIB_CONV)
+			st = pm__conv_place(a->call[i], out->p[i], out->workspace, &out->placed[i], err);
 	}
 	return st;
 }
@@ -131,20 +131,20 @@ static PmStatus run_kernel(PmCudaDevice *d, const PmAlgoStage *s, CuFn *f, const
 		  : PM_OK;
 }
 
-PmStatus pm__algo_run(PmCudaDevice *d, const PmCudaAlgo *w, const PmCudaPlaced *p, PmErr *err)
+PmStatus pm__algo_run(PmCudaDevice *d, const PmCudaAlgo *a, const PmCudaPlaced *p, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
-	for (int i = 0; i < w->way.n && !st; i++) {
-		const PmAlgoStage *s = &w->way.stage[i];
+	for (int i = 0; i < a->algo.n && !st; i++) {
+		const PmAlgoStage *s = &a->algo.stage[i];
 
-		if (w->kernel[i])
-			st = run_kernel(d, s, w->kernel[i], p->p[i], err);
+		if (a->kernel[i])
+			st = run_kernel(d, s, a->kernel[i], p->p[i], err);
 		else if (s->call.kind == PM_LIB_GEMM)
-			st = pm__gemm_run(w->call[i], p->p[i], p->workspace, w->workspace - w->way.room,
+			st = pm__gemm_run(a->call[i], p->p[i], p->workspace, a->workspace - a->algo.scratch,
 					  d->stream, err);
 		else
-			st = pm__conv_run(w->call[i], p->placed[i], p->p[i], d->stream, err);
+			st = pm__conv_run(a->call[i], p->placed[i], p->p[i], d->stream, err);
 	}
 	return st;
 }

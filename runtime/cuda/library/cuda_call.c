@@ -8,7 +8,7 @@
 
 typedef struct Ready {
 	PmCudaReady launch;   /* of a kernel */
-	PmCudaLib lib;        /* or a library's call, when lib.way is not NULL, */
+	PmCudaLib lib;        /* or a library's call, when lib.algo is not NULL, */
 	PmCudaPlaced placed;  /* on these addresses */
 	const PmDevArg *args; /* for the guard */
 	int n_args;
@@ -48,7 +48,7 @@ static PmStatus ready_lib(PmCudaDevice *d, const PmDevStep *s, Ready *r, PmErr *
 		p[i] = b ? b->p + (uint64_t)a->offset : 0;
 	}
 	r->lib = *l;
-	return pm__algo_place(l->way, p, l->workspace, &r->placed, err);
+	return pm__algo_place(l->algo, p, l->workspace, &r->placed, err);
 }
 
 static PmCudaCall *call_alloc(const PmDevStep *step, size_t n)
@@ -106,7 +106,8 @@ PmStatus pm__cuda_call_new(PmDevice *dev, const PmDevStep *step, size_t n, PmCal
 
 static PmStatus note_step(PmCudaDevice *d, const Ready *r, PmErr *err)
 {
-	return pm__cuda_note_buffers(d, r->lib.way ? r->lib.label : r->launch.label, r->args, r->n_args, err);
+	return pm__cuda_note_buffers(d, r->lib.algo ? r->lib.label : r->launch.label, r->args, r->n_args,
+				     err);
 }
 
 /* While calls are timed: once for all looks. */
@@ -122,7 +123,7 @@ static PmStatus tell_guard(PmCudaDevice *d, PmCudaCall *c, PmErr *err)
 
 static PmStatus run_lib(PmCudaDevice *d, const Ready *r, PmErr *err)
 {
-	PmStatus st = pm__algo_run(d, r->lib.way, &r->placed, err);
+	PmStatus st = pm__algo_run(d, r->lib.algo, &r->placed, err);
 
 	if (!d->n_pending++)
 		d->first_label = r->lib.label;
@@ -150,8 +151,8 @@ PmStatus pm__cuda_call_run(PmDevice *dev, PmCall h, PmErr *err)
 		if (!d->quiet)
 			st = note_step(d, &c->step[i], &why);
 		if (!st)
-			st = c->step[i].lib.way ? run_lib(d, &c->step[i], &why)
-						: pm__cuda_enqueue(d, &c->step[i].launch, &why);
+			st = c->step[i].lib.algo ? run_lib(d, &c->step[i], &why)
+						 : pm__cuda_enqueue(d, &c->step[i].launch, &why);
 	}
 	return st ? pm__cuda_fail_with(d, st, &why, err) : PM_OK;
 }

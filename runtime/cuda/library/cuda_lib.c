@@ -7,11 +7,11 @@
 
 PmCudaLib *pm__cuda_lib(PmCudaDevice *d, PmLib h)
 {
-	return h.id && h.id <= d->libs.n && d->libs.v[h.id - 1].way ? &d->libs.v[h.id - 1] : NULL;
+	return h.id && h.id <= d->libs.n && d->libs.v[h.id - 1].algo ? &d->libs.v[h.id - 1] : NULL;
 }
 
-/* Room that the calls share, one after the other. Old room stays until the device closes: recorded launches
- * may know its address. */
+/* Memory that the calls share, one after the other. Old memory stays until the device closes: recorded
+ * launches may know its address. */
 static PmStatus grow_workspace(PmCudaDevice *d, int64_t bytes, PmErr *err)
 {
 	CuPtr p = 0;
@@ -35,20 +35,20 @@ PmStatus pm__cuda_lib_prepare(PmDevice *dev, const PmLibCall *c, const char *lab
 	PmCudaDevice *d = (PmCudaDevice *)dev;
 	PmCudaLib l = { 0 };
 	PmStatus st = pm__cuda_failed(d, err);
-	PmCudaAlgo way;
+	PmCudaAlgo algo;
 	size_t i = 0;
 
 	if (st || !pm_library_allowed())
 		return st ? st : PM_DECLINED;
-	st = pm__algo_choose(d, c, &way, err);
+	st = pm__algo_choose(d, c, &algo, err);
 	if (st)
 		return st;
-	st = grow_workspace(d, way.workspace, err);
-	l.way = pm_xmalloc(sizeof way);
-	*l.way = way;
+	st = grow_workspace(d, algo.workspace, err);
+	l.algo = pm_xmalloc(sizeof algo);
+	*l.algo = algo;
 	l.label = pm__cuda_keep_name(d, label);
-	l.workspace = way.workspace ? d->workspace : 0;
-	while (i < d->libs.n && d->libs.v[i].way)
+	l.workspace = algo.workspace ? d->workspace : 0;
+	while (i < d->libs.n && d->libs.v[i].algo)
 		i++;
 	if (i < d->libs.n)
 		d->libs.v[i] = l;
@@ -68,8 +68,8 @@ void pm__cuda_lib_drop(PmDevice *dev, PmLib h)
 
 	if (!l)
 		return;
-	pm__algo_drop(l->way);
-	free(l->way);
+	pm__algo_drop(l->algo);
+	free(l->algo);
 	memset(l, 0, sizeof *l);
 }
 

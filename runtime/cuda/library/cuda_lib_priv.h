@@ -27,11 +27,11 @@ PmStatus pm__conv_run(void *call, void *placed, const CuPtr p[4], CuStream *s, P
 
 /* An algorithm that is ready to run on any arguments. */
 typedef struct PmCudaAlgo {
-	PmAlgo way;
+	PmAlgo algo;
 	int pick;                     /* the library's candidate for its call */
 	void *call[PM_ALGO_STAGES];   /* NULL for kernels */
 	CuFn *kernel[PM_ALGO_STAGES]; /* NULL for calls */
-	int64_t workspace;            /* bytes: the algorithm's room, then the library's */
+	int64_t workspace;            /* bytes: the algorithm's scratch, then the library's */
 } PmCudaAlgo;
 
 /* The same on the arguments and the workspace of one sequence. */
@@ -43,7 +43,7 @@ typedef struct PmCudaPlaced {
 
 /* Prepares an algorithm with candidate `pick` or the next that works. PM_DECLINED when there is none. *out is
  * dropped by pm__algo_drop, also after an error. */
-PmStatus pm__algo_prepare(PmCudaDevice *d, const PmAlgo *way, int pick, PmCudaAlgo *out, PmErr *err);
+PmStatus pm__algo_prepare(PmCudaDevice *d, const PmAlgo *algo, int pick, PmCudaAlgo *out, PmErr *err);
 void pm__algo_drop(PmCudaAlgo *w);
 PmStatus pm__algo_place(const PmCudaAlgo *w, const CuPtr p[4], CuPtr workspace, PmCudaPlaced *out,
 			PmErr *err);

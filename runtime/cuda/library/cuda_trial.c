@@ -20,12 +20,12 @@
 #include <unistd.h>
 
 enum {
-	SUGGESTIONS = 6, /* of a library, for each algorithm */
-	TRAIN = 8,       /* calls timed together, */
-	ROUNDS = 3,      /* so often; the fastest counts */
-	VERSION = 3      /* of the file, and of what is tried */
+	CANDIDATES = 6, /* of a library, for each algorithm */
+	BATCH = 8,      /* calls timed together, */
+	ROUNDS = 3,     /* so often; the fastest counts */
+	VERSION = 4     /* of the file, and of what is tried */
 };
-static const double train_seconds = 400e-6;         /* fewer calls where they take longer */
+static const double batch_seconds = 400e-6;         /* fewer calls where they take longer */
 static const double clear = 0.97;                   /* of the time of what was tried before */
 static const int64_t most_bytes = (int64_t)2 << 30; /* operands of a call that is tried */
 
@@ -164,7 +164,7 @@ static int fill(const Trial *t, int i, PmDType dtype)
 	return rc;
 }
 
-/* Operands of numbers. 0 when there is no room. */
+/* Operands of numbers. 0 when there is no memory for them. */
 static int open_trial(Trial *t, PmCudaDevice *d, const PmLibCall *c)
 {
 	int rc = 0;
@@ -240,7 +240,7 @@ static CuGraphExec *record(Trial *t, const PmCudaAlgo *w, const PmCudaPlaced *p,
 }
 
 /* Seconds of one call, replayed with warm caches; negative when it does not work. */
-static double time_way(Trial *t, const PmCudaAlgo *w)
+static double time_algo(Trial *t, const PmCudaAlgo *w)
 {
 	PmCudaPlaced p;
 	CuGraphExec *x = NULL;
@@ -254,8 +254,8 @@ static double time_way(Trial *t, const PmCudaAlgo *w)
 		return -1;
 	}
 	one = between(t, NULL, w, &p);
-	n = one > 0 ? (int)(train_seconds / one) : 0;
-	n = n < 1 ? 1 : (n > TRAIN ? TRAIN : n);
+	n = one > 0 ? (int)(batch_seconds / one) : 0;
+	n = n < 1 ? 1 : (n > BATCH ? BATCH : n);
 	if (one >= 0)
 		x = record(t, w, &p, n);
 	for (int i = 0; i <= ROUNDS && x; i++) {
@@ -276,28 +276,28 @@ typedef struct Best {
 } Best;
 
 /* All candidates for one algorithm. */
-static void try_way(Trial *t, const PmLibCall *c, PmAlgoKind kind, Best *best, PmStr *log)
+static void try_algo(Trial *t, const PmLibCall *c, PmAlgoKind kind, Best *best, PmStr *log)
 {
-	PmAlgo way;
+	PmAlgo algo;
 	int pick = 0;
 
-	if (!pm_algo_describe(c, kind, &way))
+	if (!pm_algo_describe(c, kind, &algo))
 		return;
-	for (int i = 0; i < SUGGESTIONS; i++) {
+	for (int i = 0; i < CANDIDATES; i++) {
 		PmCudaAlgo w;
 		double s = -1;
-		PmStatus st = pm__algo_prepare(t->d, &way, pick, &w, NULL);
+		PmStatus st = pm__algo_prepare(t->d, &algo, pick, &w, NULL);
 
 		pick = w.pick;
 		if (!st)
-			s = time_way(t, &w);
+			s = time_algo(t, &w);
 		pm__algo_drop(&w);
 		if (st)
 			return;
 		pm_str_addf(log, "%s %d: %.2f us\n", pm_algo_name(kind), pick, s * 1e6);
 		if (s > 0 && (best->kind < 0 || s < best->seconds * ((int)kind == best->kind ? 1 : clear)))
 			*best = (Best){ kind, pick, s };
-		if (way.n == 1 && way.stage[0].entry) /* no library, no candidates */
+		if (algo.n == 1 && algo.stage[0].entry) /* no library, no candidates */
 			return;
 		pick++;
 	}
@@ -310,8 +310,8 @@ static int read_choice(const char *path, int *kind, int *pick)
 {
 	PmStr text = PM_STR_INIT;
 	int ok = pm_path_exists(path) && pm_read_file(path, 1 << 16, &text, NULL) == PM_OK &&
-		 sscanf(text.s, "way %d suggestion %d", kind, pick) == 2 && *kind >= 0 && *kind < PM_N_WAYS &&
-		 *pick >= 0;
+		 sscanf(text.s, "algorithm %d candidate %d", kind, pick) == 2 && *kind >= 0 &&
+		 *kind < PM_N_ALGOS && *pick >= 0;
 
 	pm_str_release(&text);
 	return ok;
@@ -340,12 +340,12 @@ static void try_all(PmCudaDevice *d, const PmLibCall *c, const PmStr *name, cons
 	Trial t;
 
 	if (open_trial(&t, d, c))
-		for (int kind = 0; kind < PM_N_WAYS; kind++)
-			try_way(&t, c, (PmAlgoKind)kind, &best, &log);
+		for (int kind = 0; kind < PM_N_ALGOS; kind++)
+			try_algo(&t, c, (PmAlgoKind)kind, &best, &log);
 	close_trial(&t);
 	if (best.kind < 0)
 		best = (Best){ PM_ALGO_PLAIN, 0, 0 };
-	pm_str_addf(&text, "way %d suggestion %d: %s\n%s%s", best.kind, best.pick,
+	pm_str_addf(&text, "algorithm %d candidate %d: %s\n%s%s", best.kind, best.pick,
 		    pm_algo_name((PmAlgoKind)best.kind), name->s, log.s);
 	keep_choice(path, &text);
 	pm_str_release(&text);
@@ -357,12 +357,12 @@ static void try_all(PmCudaDevice *d, const PmLibCall *c, const PmStr *name, cons
 
 static PmStatus prepare(PmCudaDevice *d, const PmLibCall *c, int kind, int pick, PmCudaAlgo *out, PmErr *err)
 {
-	PmAlgo way;
+	PmAlgo algo;
 	PmStatus st;
 
-	if (!pm_algo_describe(c, (PmAlgoKind)kind, &way))
+	if (!pm_algo_describe(c, (PmAlgoKind)kind, &algo))
 		return PM_DECLINED;
-	st = pm__algo_prepare(d, &way, pick, out, err);
+	st = pm__algo_prepare(d, &algo, pick, out, err);
 	if (st)
 		pm__algo_drop(out);
 	return st;

@@ -3,7 +3,7 @@
 #include "runtime/cuda/library/lib_algo_priv.h"
 
 #include "ir/core/type.h"
-#include "kernels/lib_way.cu.h"
+#include "kernels/lib_algo.cu.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 const char *pm_algo_name(PmAlgoKind kind)
 {
-	static const char *const names[PM_N_WAYS] = {
+	static const char *const names[PM_N_ALGOS] = {
 		[PM_ALGO_PLAIN] = "plain",
 		[PM_ALGO_PRODUCT] = "product",
 		[PM_ALGO_GATHERED] = "gathered",
@@ -22,22 +22,19 @@ const char *pm_algo_name(PmAlgoKind kind)
 		[PM_ALGO_DOT] = "dot",
 	};
 
-	return kind < PM_N_WAYS ? names[kind] : "?";
+	return kind < PM_N_ALGOS ? names[kind] : "?";
 }
 
 const char *pm_algo_source(void)
 {
-	return lib_way_cu;
+	return lib_algo_cu;
 }
-
-/* --- pieces ----------------------------------------------------------------------------------------------
- */
 
 /* --- describing --------------------------------------------------------------------------------------------
  */
 
 /* What cuDNN adds to a convolution it adds to sums that it has rounded. */
-static int plain(PmAlgo *w, const PmLibCall *c)
+static int plain(PmAlgo *algo, const PmLibCall *c)
 {
 	int first = c->kind == PM_LIB_CONV && c->conv.has_bias && pm_dtype_is_half(c->dtype);
 	PmAlgoStage *s;
@@ -47,9 +44,9 @@ static int plain(PmAlgo *w, const PmLibCall *c)
 
 		if (pm__algo_of_three(z.n, z.co, z.py) > INT_MAX)
 			return 0;
-		pm__algo_fill(w, pm__algo_arg(0), z.py, z.co, z.n * z.co * z.py);
+		pm__algo_fill(algo, pm__algo_arg(0), z.py, z.co, z.n * z.co * z.py);
 	}
-	s = pm__algo_stage(w, NULL);
+	s = pm__algo_stage(algo, NULL);
 	s->call = *c;
 	if (first) {
 		s->call.conv.has_bias = 0;
@@ -100,5 +97,5 @@ int pm_algo_describe(const PmLibCall *c, PmAlgoKind kind, PmAlgo *out)
 	     : kind == PM_ALGO_FOLDED       ? pm__algo_as_folded(out, c, &z)
 	     : kind == PM_ALGO_DOT          ? pm__algo_as_dot_of_pixels(out, c, &z)
 					    : 0;
-	return ok && out->room <= PM_ALGO_MAX_ROOM;
+	return ok && out->scratch <= PM_ALGO_MAX_SCRATCH;
 }

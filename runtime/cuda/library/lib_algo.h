@@ -26,18 +26,19 @@ typedef enum {
 	PM_ALGO_FOLDED,       /* transposed, float: a product, then sums of what reaches each place */
 	PM_ALGO_DOT, /* a product of at most PM_ALGO_DOT_ROWS rows, or a convolution that is one, by a kernel
 		       of ours */
-	PM_N_WAYS
+	PM_N_ALGOS
 } PmAlgoKind;
 
-/* Where an operand lies: an argument of the call (library.h), or bytes into the algorithm's own room. */
+/* Where an operand lies: an argument of the call (library.h), or bytes into the algorithm's own scratch
+ * memory. */
 typedef struct PmAlgoPlace {
-	int arg; /* 0 = y, 1 and 2 = factors, 3 = c or bias, PM_ALGO_ROOM */
+	int arg; /* 0 = y, 1 and 2 = factors, 3 = c or bias, PM_ALGO_SCRATCH */
 	int64_t offset;
 } PmAlgoPlace;
-enum { PM_ALGO_ROOM = 4, PM_ALGO_DOT_ROWS = 8 };
+enum { PM_ALGO_SCRATCH = 4, PM_ALGO_DOT_ROWS = 8 };
 
 typedef struct PmAlgoStage {
-	const char *entry; /* of kernels/lib_way.cu with PM_ALGO_BLOCK threads; NULL = a library's call */
+	const char *entry; /* of kernels/lib_algo.cu with PM_ALGO_BLOCK threads; NULL = a library's call */
 	int n_places, n_ints;
 	PmAlgoPlace place[PM_ALGO_PLACES]; /* the kernel's pointers, or the call's arguments */
 	int32_t v[PM_ALGO_INTS];           /* what follows the pointers */
@@ -50,9 +51,9 @@ typedef struct PmAlgo {
 	int dtype; /* of all elements */
 	int n;
 	PmAlgoStage stage[PM_ALGO_STAGES];
-	int64_t room; /* bytes that the stages share, at most PM_ALGO_MAX_ROOM */
+	int64_t scratch; /* bytes that the stages share, at most PM_ALGO_MAX_SCRATCH */
 } PmAlgo;
-#define PM_ALGO_MAX_ROOM ((int64_t)512 << 20)
+#define PM_ALGO_MAX_SCRATCH ((int64_t)512 << 20)
 
 /* "plain", "product", ... */
 const char *pm_algo_name(PmAlgoKind kind);
@@ -60,7 +61,7 @@ const char *pm_algo_name(PmAlgoKind kind);
 /* Describes the call by that algorithm; 0 when it cannot be done so, or is known not to be worth trying. */
 int pm_algo_describe(const PmLibCall *call, PmAlgoKind kind, PmAlgo *out);
 
-/* The text of lib_way.cu, to be compiled for the element type. */
+/* The text of lib_algo.cu, to be compiled for the element type. */
 const char *pm_algo_source(void);
 
 #endif

@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The products of a transposed convolution, [images, channels of y, taps, places of x], in room; and the
- * stage that makes y of them, but for the numbers of its kernel behind those of its size. Products of half
- * types are rounded before that stage, so they have the bias already. */
-static PmAlgoStage *products_then(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z, const char *entry,
+/* The products of a transposed convolution, [images, channels of y, taps, places of x], in scratch memory;
+ * and the stage that makes y of them, but for the numbers of its kernel behind those of its size. Products of
+ * half types are rounded before that stage, so they have the bias already. */
+static PmAlgoStage *products_then(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z, const char *entry,
 				  int64_t places)
 {
 	const PmLibConv *v = &c->conv;
@@ -20,13 +20,13 @@ static PmAlgoStage *products_then(PmAlgo *w, const PmLibCall *c, const PmAlgoSiz
 		each = PM_ALGO_BLOCK / lanes;
 	int onto = v->has_bias && pm_dtype_is_half(c->dtype), last = v->has_bias && !onto;
 	int64_t total = planes * z->taps * z->px;
-	PmAlgoPlace m = pm__algo_room(w, total, z->bytes);
+	PmAlgoPlace m = pm__algo_scratch(algo, total, z->bytes);
 	PmLibCall *g;
 	PmAlgoStage *s;
 
 	if (onto)
-		pm__algo_fill(w, m, z->taps * z->px, z->co, total);
-	g = pm__algo_call_stage(w, PM_LIB_GEMM, c->dtype);
+		pm__algo_fill(algo, m, z->taps * z->px, z->co, total);
+	g = pm__algo_call_stage(algo, PM_LIB_GEMM, c->dtype);
 	g->gemm = (PmLibGemm){ .m = each_co,
 			       .n = z->px,
 			       .k = each_ci,
@@ -41,10 +41,10 @@ static PmAlgoStage *products_then(PmAlgo *w, const PmLibCall *c, const PmAlgoSiz
 			       .c = onto ? PM_LIB_C_MATRIX : PM_LIB_C_NONE,
 			       .alpha = 1,
 			       .beta = onto };
-	pm__algo_operands(w, c, m, pm__algo_arg(2), pm__algo_arg(1));
+	pm__algo_operands(algo, c, m, pm__algo_arg(2), pm__algo_arg(1));
 	if (onto)
-		pm__algo_pointer(&w->stage[w->n - 1], m);
-	s = pm__algo_stage(w, entry);
+		pm__algo_pointer(&algo->stage[algo->n - 1], m);
+	s = pm__algo_stage(algo, entry);
 	pm__algo_pointer(s, pm__algo_arg(0));
 	pm__algo_pointer(s, m);
 	pm__algo_pointer(s, last ? pm__algo_arg(3) : m);
@@ -69,16 +69,16 @@ static int side_by_side(const PmLibConv *v)
 	return 1;
 }
 
-int pm__algo_as_interleaved(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
+int pm__algo_as_interleaved(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z)
 {
 	if (!c->conv.transposed || !z->batch || !side_by_side(&c->conv))
 		return 0;
-	products_then(w, c, z, "interleave", z->px);
+	products_then(algo, c, z, "interleave", z->px);
 	return 1;
 }
 
 /* Products are rounded to the type of the elements before they are added: not for half types. */
-int pm__algo_as_folded(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
+int pm__algo_as_folded(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z)
 {
 	const PmLibConv *v = &c->conv;
 	PmAlgoStage *s;
@@ -88,7 +88,7 @@ int pm__algo_as_folded(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
 	for (int d = 0; d < v->spatial; d++)
 		if (v->dilation[d] != 1)
 			return 0;
-	s = products_then(w, c, z, "fold", z->py);
+	s = products_then(algo, c, z, "fold", z->py);
 	pm__algo_three(s, v->y + 2, v->spatial, 1);
 	pm__algo_three(s, v->stride, v->spatial, 1);
 	pm__algo_three(s, v->pad, v->spatial, 0);
@@ -96,7 +96,7 @@ int pm__algo_as_folded(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
 }
 
 /* y [m, n] = a [m, k] b + c by one kernel. Where b lies decides which. */
-int pm__algo_as_dot(PmAlgo *w, const PmLibCall *c)
+int pm__algo_as_dot(PmAlgo *algo, const PmLibCall *c)
 {
 	static const char *const rows[] = { "dot_rows_1", "dot_rows_2", "dot_rows_4", "dot_rows_8" };
 	static const char *const columns[] = { "dot_columns_1", "dot_columns_2", "dot_columns_4",
@@ -114,7 +114,7 @@ int pm__algo_as_dot(PmAlgo *w, const PmLibCall *c)
 		return 0;
 	while (1 << at < g->m)
 		at++;
-	s = pm__algo_stage(w, g->b_row == 1 ? rows[at] : columns[at]);
+	s = pm__algo_stage(algo, g->b_row == 1 ? rows[at] : columns[at]);
 	pm__algo_pointer(s, pm__algo_arg(0));
 	pm__algo_pointer(s, pm__algo_arg(1));
 	pm__algo_pointer(s, pm__algo_arg(2));
@@ -135,11 +135,11 @@ int pm__algo_as_dot(PmAlgo *w, const PmLibCall *c)
 }
 
 /* The same of a convolution of images of one pixel. */
-int pm__algo_as_dot_of_pixels(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
+int pm__algo_as_dot_of_pixels(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z)
 {
 	PmAlgo product;
 
 	if (z->px != 1 || !pm__algo_as_last_product((memset(&product, 0, sizeof product), &product), c, z))
 		return 0;
-	return pm__algo_as_dot(w, &product.stage[0].call);
+	return pm__algo_as_dot(algo, &product.stage[0].call);
 }

@@ -23,9 +23,9 @@ static int64_t turn(PmAlgoStage *s, int64_t batch, int64_t R, int64_t C)
 }
 
 /* The last step of channels-last algorithms: y from [n, places, channels]. */
-static void turn_back(PmAlgo *w, const PmAlgoSize *z, PmAlgoPlace from)
+static void turn_back(PmAlgo *algo, const PmAlgoSize *z, PmAlgoPlace from)
 {
-	PmAlgoStage *s = pm__algo_stage(w, "turn_back");
+	PmAlgoStage *s = pm__algo_stage(algo, "turn_back");
 
 	pm__algo_pointer(s, pm__algo_arg(0));
 	pm__algo_pointer(s, from);
@@ -46,9 +46,9 @@ static int single(const PmLibConv *v)
 
 /* y = w x for each of the batch, x as [n, k, places] with rows of ld; y holds the bias already if there is
  * one. */
-static void weights_times(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z, PmAlgoPlace x, int64_t ld)
+static void weights_times(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z, PmAlgoPlace x, int64_t ld)
 {
-	PmLibCall *g = pm__algo_call_stage(w, PM_LIB_GEMM, c->dtype);
+	PmLibCall *g = pm__algo_call_stage(algo, PM_LIB_GEMM, c->dtype);
 	int64_t groups = c->conv.groups;
 
 	g->gemm = (PmLibGemm){ .m = z->co / groups,
@@ -65,23 +65,23 @@ static void weights_times(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z, Pm
 			       .c = c->conv.has_bias ? PM_LIB_C_MATRIX : PM_LIB_C_NONE,
 			       .alpha = 1,
 			       .beta = c->conv.has_bias };
-	pm__algo_operands(w, c, pm__algo_arg(0), pm__algo_arg(2), x);
+	pm__algo_operands(algo, c, pm__algo_arg(0), pm__algo_arg(2), x);
 	if (c->conv.has_bias)
-		pm__algo_pointer(&w->stage[w->n - 1], pm__algo_arg(0));
+		pm__algo_pointer(&algo->stage[algo->n - 1], pm__algo_arg(0));
 	g->align[3] = g->align[0];
 }
 
-int pm__algo_as_product(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
+int pm__algo_as_product(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z)
 {
 	if (c->conv.transposed || !single(&c->conv) || z->px == 1 || !z->batch)
 		return 0;
 	if (c->conv.has_bias)
-		pm__algo_fill(w, pm__algo_arg(0), z->py, z->co, z->n * z->co * z->py);
-	weights_times(w, c, z, pm__algo_arg(1), z->py);
+		pm__algo_fill(algo, pm__algo_arg(0), z->py, z->co, z->n * z->co * z->py);
+	weights_times(algo, c, z, pm__algo_arg(1), z->py);
 	return 1;
 }
 
-int pm__algo_as_gathered(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
+int pm__algo_as_gathered(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z)
 {
 	const PmLibConv *v = &c->conv;
 	int64_t ld = (z->py + 7) / 8 * 8, lanes = pm__algo_lanes_for(z->py), each = PM_ALGO_BLOCK / lanes * 8;
@@ -94,8 +94,8 @@ int pm__algo_as_gathered(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
 		return 0;
 	if (z->n * z->k * ld > INT_MAX)
 		return 0;
-	s = pm__algo_stage(w, "gather");
-	m = pm__algo_room(w, z->n * z->k * ld, z->bytes);
+	s = pm__algo_stage(algo, "gather");
+	m = pm__algo_scratch(algo, z->n * z->k * ld, z->bytes);
 	pm__algo_pointer(s, m);
 	pm__algo_pointer(s, pm__algo_arg(1));
 	pm__algo_pointer(s, pm__algo_arg(0));
@@ -119,19 +119,20 @@ int pm__algo_as_gathered(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
 	pm__algo_number(s, z->n * z->co * z->py);
 	if (v->has_bias)
 		s->blocks += (uint32_t)pm__algo_fill_blocks(z->n * z->co * z->py);
-	weights_times(w, c, z, m, ld);
+	weights_times(algo, c, z, m, ld);
 	return 1;
 }
 
 /* x as [n, places, channels], and the weights likewise where that is another order. */
-static void turn_inputs(PmAlgo *w, const PmAlgoSize *z, const PmLibConv *v, int weights, PmAlgoPlace *x,
+static void turn_inputs(PmAlgo *algo, const PmAlgoSize *z, const PmLibConv *v, int weights, PmAlgoPlace *x,
 			PmAlgoPlace *k)
 {
-	PmAlgoStage *s = pm__algo_stage(w, "turn_two");
+	PmAlgoStage *s = pm__algo_stage(algo, "turn_two");
 	int64_t first;
 
-	*x = pm__algo_room(w, z->n * z->ci * z->px, z->bytes);
-	*k = weights ? pm__algo_room(w, pm__algo_product(v->w, 2) * z->taps, z->bytes) : pm__algo_arg(2);
+	*x = pm__algo_scratch(algo, z->n * z->ci * z->px, z->bytes);
+	*k = weights ? pm__algo_scratch(algo, pm__algo_product(v->w, 2) * z->taps, z->bytes)
+		     : pm__algo_arg(2);
 	pm__algo_pointer(s, *x);
 	pm__algo_pointer(s, pm__algo_arg(1));
 	pm__algo_pointer(s, weights ? *k : *x);
@@ -144,28 +145,28 @@ static void turn_inputs(PmAlgo *w, const PmAlgoSize *z, const PmLibConv *v, int 
 		pm__algo_number(s, 1);
 }
 
-int pm__algo_as_last(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
+int pm__algo_as_last(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z)
 {
 	PmAlgoPlace x, k, y;
 	PmLibCall *in;
 
 	if (!pm_dtype_is_half(c->dtype))
 		return 0;
-	turn_inputs(w, z, &c->conv, z->taps > 1, &x, &k);
-	y = pm__algo_room(w, z->n * z->co * z->py, z->bytes);
+	turn_inputs(algo, z, &c->conv, z->taps > 1, &x, &k);
+	y = pm__algo_scratch(algo, z->n * z->co * z->py, z->bytes);
 	if (c->conv.has_bias)
-		pm__algo_fill(w, y, 1, z->co, z->n * z->co * z->py);
-	in = pm__algo_call_stage(w, PM_LIB_CONV, c->dtype);
+		pm__algo_fill(algo, y, 1, z->co, z->n * z->co * z->py);
+	in = pm__algo_call_stage(algo, PM_LIB_CONV, c->dtype);
 	in->conv = c->conv;
 	in->conv.has_bias = 0;
 	in->conv.onto = c->conv.has_bias;
 	in->conv.channels_last = 1;
-	pm__algo_operands(w, c, y, x, k);
-	turn_back(w, z, y);
+	pm__algo_operands(algo, c, y, x, k);
+	turn_back(algo, z, y);
 	return 1;
 }
 
-int pm__algo_as_last_product(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
+int pm__algo_as_last_product(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z)
 {
 	PmAlgoPlace x, k, y;
 	PmLibCall *g;
@@ -177,10 +178,10 @@ int pm__algo_as_last_product(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
 		k = pm__algo_arg(2);
 		y = pm__algo_arg(0);
 	} else {
-		turn_inputs(w, z, &c->conv, 0, &x, &k);
-		y = pm__algo_room(w, z->n * z->co * z->py, z->bytes);
+		turn_inputs(algo, z, &c->conv, 0, &x, &k);
+		y = pm__algo_scratch(algo, z->n * z->co * z->py, z->bytes);
 	}
-	g = pm__algo_call_stage(w, PM_LIB_GEMM, c->dtype);
+	g = pm__algo_call_stage(algo, PM_LIB_GEMM, c->dtype);
 	g->gemm = (PmLibGemm){ .m = z->n * z->py,
 			       .n = z->co,
 			       .k = z->ci,
@@ -191,14 +192,14 @@ int pm__algo_as_last_product(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z)
 			       .b_col = z->ci,
 			       .outer = 1,
 			       .alpha = 1 };
-	pm__algo_operands(w, c, y, x, k);
+	pm__algo_operands(algo, c, y, x, k);
 	if (c->conv.has_bias) {
 		g->gemm.c = PM_LIB_C_COLUMNS;
 		g->gemm.beta = 1;
 		g->align[3] = c->align[3];
-		pm__algo_pointer(&w->stage[w->n - 1], pm__algo_arg(3));
+		pm__algo_pointer(&algo->stage[algo->n - 1], pm__algo_arg(3));
 	}
 	if (z->px > 1)
-		turn_back(w, z, y);
+		turn_back(algo, z, y);
 	return 1;
 }

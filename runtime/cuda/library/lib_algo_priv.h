@@ -25,10 +25,10 @@ int64_t pm__algo_of_three(int64_t a, int64_t b, int64_t c);
 /* Argument i of the call. */
 PmAlgoPlace pm__algo_arg(int i);
 /* Room for so many elements; too much for any algorithm where that is more than PM_ALGO_HUGE bytes. */
-PmAlgoPlace pm__algo_room(PmAlgo *w, int64_t elements, int64_t bytes);
+PmAlgoPlace pm__algo_scratch(PmAlgo *algo, int64_t elements, int64_t bytes);
 
 /* A further stage: a kernel by its name. Its pointers and then its numbers are added in order. */
-PmAlgoStage *pm__algo_stage(PmAlgo *w, const char *entry);
+PmAlgoStage *pm__algo_stage(PmAlgo *algo, const char *entry);
 void pm__algo_pointer(PmAlgoStage *s, PmAlgoPlace p);
 void pm__algo_number(PmAlgoStage *s, int64_t v);
 /* Lists over three dimensions; missing ones in front get `unit`. */
@@ -37,24 +37,24 @@ void pm__algo_three(PmAlgoStage *s, const int64_t *v, int spatial, int64_t unit)
 int64_t pm__algo_lanes_for(int64_t places);
 
 /* A further stage: the bias of each of `channels` planes of that many places, over and over up to `total`. */
-void pm__algo_fill(PmAlgo *w, PmAlgoPlace y, int64_t places, int64_t channels, int64_t total);
+void pm__algo_fill(PmAlgo *algo, PmAlgoPlace y, int64_t places, int64_t channels, int64_t total);
 /* Blocks that fill so many. */
 int64_t pm__algo_fill_blocks(int64_t total);
 
 /* A further stage: a call, to be filled in, of operands that are aligned as buffers are. */
-PmLibCall *pm__algo_call_stage(PmAlgo *w, PmLibKind kind, int dtype);
+PmLibCall *pm__algo_call_stage(PmAlgo *algo, PmLibKind kind, int dtype);
 /* Its result and factors; arguments of the call `from` are aligned as they are there. */
-void pm__algo_operands(PmAlgo *w, const PmLibCall *from, PmAlgoPlace y, PmAlgoPlace a, PmAlgoPlace b);
+void pm__algo_operands(PmAlgo *algo, const PmLibCall *from, PmAlgoPlace y, PmAlgoPlace a, PmAlgoPlace b);
 
 /* The algorithms of a convolution, as lib_algo.h lists them. 0 when it cannot be done so. */
-int pm__algo_as_product(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);
-int pm__algo_as_gathered(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);
-int pm__algo_as_last(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);
-int pm__algo_as_last_product(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);
-int pm__algo_as_interleaved(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);
-int pm__algo_as_folded(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);
-int pm__algo_as_dot_of_pixels(PmAlgo *w, const PmLibCall *c, const PmAlgoSize *z);
+int pm__algo_as_product(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z);
+int pm__algo_as_gathered(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z);
+int pm__algo_as_last(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z);
+int pm__algo_as_last_product(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z);
+int pm__algo_as_interleaved(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z);
+int pm__algo_as_folded(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z);
+int pm__algo_as_dot_of_pixels(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z);
 /* Of a product. */
-int pm__algo_as_dot(PmAlgo *w, const PmLibCall *c);
+int pm__algo_as_dot(PmAlgo *algo, const PmLibCall *c);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { FRESH = 256 }; /* alignment of room and of what is written into it */
+enum { FRESH = 256 }; /* alignment of scratch memory and of what is written into it */
 
 int64_t pm__algo_product(const int64_t *v, int n)
 {
@@ -45,20 +45,20 @@ PmAlgoPlace pm__algo_arg(int i)
 	return (PmAlgoPlace){ i, 0 };
 }
 
-PmAlgoPlace pm__algo_room(PmAlgo *w, int64_t elements, int64_t bytes)
+PmAlgoPlace pm__algo_scratch(PmAlgo *algo, int64_t elements, int64_t bytes)
 {
-	PmAlgoPlace p = { PM_ALGO_ROOM, w->room };
+	PmAlgoPlace p = { PM_ALGO_SCRATCH, algo->scratch };
 	int64_t size;
 
 	if (!pm_mul_i64(elements, bytes, &size) || size > PM_ALGO_HUGE)
 		size = PM_ALGO_HUGE; /* of which an algorithm may have four, and none is allowed */
-	w->room += (size + FRESH - 1) / FRESH * FRESH;
+	algo->scratch += (size + FRESH - 1) / FRESH * FRESH;
 	return p;
 }
 
-PmAlgoStage *pm__algo_stage(PmAlgo *w, const char *entry)
+PmAlgoStage *pm__algo_stage(PmAlgo *algo, const char *entry)
 {
-	PmAlgoStage *s = &w->stage[w->n++];
+	PmAlgoStage *s = &algo->stage[algo->n++];
 
 	memset(s, 0, sizeof *s);
 	s->entry = entry;
@@ -95,9 +95,9 @@ int64_t pm__algo_fill_blocks(int64_t total)
 	return (total + 2047) / 2048;
 }
 
-void pm__algo_fill(PmAlgo *w, PmAlgoPlace y, int64_t places, int64_t channels, int64_t total)
+void pm__algo_fill(PmAlgo *algo, PmAlgoPlace y, int64_t places, int64_t channels, int64_t total)
 {
-	PmAlgoStage *s = pm__algo_stage(w, "fill");
+	PmAlgoStage *s = pm__algo_stage(algo, "fill");
 
 	pm__algo_pointer(s, y);
 	pm__algo_pointer(s, pm__algo_arg(3));
@@ -107,9 +107,9 @@ void pm__algo_fill(PmAlgo *w, PmAlgoPlace y, int64_t places, int64_t channels, i
 	s->blocks = (uint32_t)pm__algo_fill_blocks(total);
 }
 
-PmLibCall *pm__algo_call_stage(PmAlgo *w, PmLibKind kind, int dtype)
+PmLibCall *pm__algo_call_stage(PmAlgo *algo, PmLibKind kind, int dtype)
 {
-	PmAlgoStage *s = pm__algo_stage(w, NULL);
+	PmAlgoStage *s = pm__algo_stage(algo, NULL);
 
 	s->call.kind = kind;
 	s->call.dtype = dtype;
@@ -118,14 +118,14 @@ PmLibCall *pm__algo_call_stage(PmAlgo *w, PmLibKind kind, int dtype)
 	return &s->call;
 }
 
-void pm__algo_operands(PmAlgo *w, const PmLibCall *from, PmAlgoPlace y, PmAlgoPlace a, PmAlgoPlace b)
+void pm__algo_operands(PmAlgo *algo, const PmLibCall *from, PmAlgoPlace y, PmAlgoPlace a, PmAlgoPlace b)
 {
-	PmAlgoStage *s = &w->stage[w->n - 1];
+	PmAlgoStage *s = &algo->stage[algo->n - 1];
 
 	pm__algo_pointer(s, y);
 	pm__algo_pointer(s, a);
 	pm__algo_pointer(s, b);
 	for (int i = 0; i < 3; i++)
-		if (s->place[i].arg < PM_ALGO_ROOM)
+		if (s->place[i].arg < PM_ALGO_SCRATCH)
 			s->call.align[i] = from->align[s->place[i].arg];
 }

@@ -136,6 +136,36 @@ pm eval t --db "$tmp/far.db" --pass "$silu" --hidden 0 -o "$tmp/near" --quiet
 [ "$(value secret "$tmp/near")" != "$(value secret "$tmp/modelled")" ]
 tap "and are not resumed here"
 
+# A library that tells when it is opened: on the emulated device none of cuBLASLt decides anything, and none is mapped,
+# for every later fork to copy.
+mkdir "$tmp/tells"
+cat >"$tmp/tells.c" <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((constructor)) static void opened(void)
+{
+	FILE *f = fopen(getenv("OPENED"), "w");
+
+	if (f)
+		fclose(f);
+}
+END
+for name in libcublasLt.so.13 libcudnn.so.9; do
+	"${CC:-cc}" -shared -fPIC -o "$tmp/tells/$name" "$tmp/tells.c"
+done
+OPENED=$tmp/opened
+export OPENED
+with_lib=${LD_LIBRARY_PATH-}
+LD_LIBRARY_PATH=$tmp/tells
+export LD_LIBRARY_PATH
+pm eval t --db "$tmp/far.db" --pass "$silu" --hidden 0 --seed 3 --quiet
+[ "$code" -eq 0 ] && [ ! -e "$OPENED" ]
+tap "an evaluation on emu that is stored opens neither cuBLASLt nor cuDNN"
+pm doctor
+[ -e "$OPENED" ]
+tap "doctor opens them"
+LD_LIBRARY_PATH=$with_lib
+
 # The driver's own version, by libraries that answer like a driver's.
 mkdir "$tmp/lib"
 cp "$build/tests/plugin/fake_cuda.so" "$tmp/lib/libcuda.so.1"

@@ -37,4 +37,13 @@ graph 4
 pm eval "$tmp/places.gpt" --pass "$build/passes/silu.so" --hidden 0
 exits 0 "inputs are drawn so that indices stay on their axis"
 
+# An error of the harness itself, not a refusal of the reference.
+cat >"$tmp/huge.gpt" <<'END'
+g (float[3000000,1000000] x) => (float[3000000,1000000] y) { s = Sigmoid (x) y = Mul (x, s) }
+END
+pm eval "$tmp/huge.gpt" --pass "$build/passes/silu.so" --json
+exits 1 "a graph that the harness has no room for is not judged, and eval goes on"
+says '"verdict": "HARNESS_FAIL"' "that is not the pass's fault"
+says "No fault of the pass, which is not judged here: input 'x': A tensor of 12000000000000 bytes" "and says what was too much"
+
 tap_done

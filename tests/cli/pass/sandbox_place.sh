@@ -48,9 +48,9 @@ tap "the C library is found"
 room=$((262144 + ((0x$1 + 0x$2) / 2 % 4294967296) / 1024 / 4 * 4))
 # shellcheck disable=SC2046
 set -- $(library "$room")
-if [ $((0x$1 >> 32)) -eq $((0x$2 >> 32)) ]; then
-	echo "the limit of the stack does not say where libraries are on this machine"
-	exit 77
+if [ $# -ne 2 ] || [ $((0x$1 >> 32)) -eq $((0x$2 >> 32)) ]; then
+	skip "a pass is judged on both sides of 4 GiB" "the limit of the stack does not say where libraries are on this machine"
+	tap_done
 fi
 printf 'g (float[5,67] x) => (float[5,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }\n' >"$tmp/silu.gpt"
 (placed "$room" "$passmith" eval "$tmp/silu.gpt" --pass "$build/passes/silu.so" --check-only) >"$tmp/out" 2>"$tmp/err"

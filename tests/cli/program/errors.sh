@@ -32,6 +32,48 @@ CUDA_VISIBLE_DEVICES='' PASSMITH_LIBRARIES=off pm run $model --device cuda
 one_sentence "run without a GPU, and without libraries: one sentence"
 ! grep -q emu "$tmp/err"
 tap "the sentence does not name a device that cannot time either"
+# A pass of which no rule applies never gets as far as the device: the verdict would hide that there is none.
+CUDA_VISIBLE_DEVICES='' pm time $model
+cp "$tmp/err" "$tmp/no_gpu"
+printf 'g (float[5,67] x) => (float[5,67] y) { y = Exp(x) }\n' >"$tmp/exp.gpt"
+for model_of in "$model" "$tmp/exp.gpt"; do
+	CUDA_VISIBLE_DEVICES='' pm eval "$model_of" --pass "$build/passes/silu.so" --device cuda
+	exits 3 "eval of ${model_of##*/} without a GPU"
+	one_sentence "eval of ${model_of##*/} without a GPU: one sentence"
+	cmp -s "$tmp/err" "$tmp/no_gpu"
+	tap "eval of ${model_of##*/} without a GPU: the sentence of the other commands"
+done
+CUDA_VISIBLE_DEVICES='' pm eval "$tmp/exp.gpt" --pass "$build/passes/silu.so" --device cuda --json
+exits 3 "eval --json without a GPU"
+json "eval --json without a GPU: one object"
+! grep -q NO_MATCH "$tmp/out"
+tap "eval --json without a GPU: no verdict"
+pm extract $model --db "$tmp/no_gpu.db" --quiet
+pm task make --db "$tmp/no_gpu.db" --top 1 --shapes 1 --name one --quiet
+CUDA_VISIBLE_DEVICES='' pm bench --db "$tmp/no_gpu.db" --baselines eager,silu --device cuda
+exits 3 "bench without a GPU"
+cmp -s "$tmp/err" "$tmp/no_gpu"
+tap "bench without a GPU: the same sentence"
+
+# A number that an option does not take is no default.
+for args in "validate $model --max-mflop -3" "validate $model --max-mflop 1000000" "validate $model --seeds 1000" \
+	"validate $model --seeds -1" "validate $model -j -4" "run $model --cut -5" "run $model --deadline -1" \
+	"run $model --cut 99999999999999999" "apply $model --pass $build/passes/silu.so -o $tmp/o.gpt --deadline -5" \
+	"check $build/passes/silu.so --deadline -1" "explain $model --pass $build/passes/silu.so --variant -2" \
+	"print $model --max-inline -7" "extract $model --db $tmp/no.db -j -1" "task make --db $tmp/no.db --max-elements -1" \
+	"bench --db $tmp/no.db --shapes -2" "mine --db $tmp/no.db --top 3 --show 4" "mine --db $tmp/no.db --top 0" \
+	"verify $tmp/no.record --key $(printf '%064d' 0)x" "conform --per-op -1" "time $model --seconds -1"; do
+	# shellcheck disable=SC2086 # the words are arguments
+	pm $args
+	exits 2 "$args"
+	one_sentence "$args: one sentence"
+done
+pm run $model --seed -1 --device ref
+exits 0 "a seed may be any number"
+# A pass that goes wrong everywhere leaves nothing to time, also without a clock. The help says what 1 means.
+pm time $model --device emu --pass "$build/tests/plugin/abi_none.so"
+exits 1 "time of a pass that goes wrong"
+says "The pass $build/tests/plugin/abi_none.so went wrong" "the line of the graph says so"
 
 pm print "$tmp/none.onnx"
 exits 4 "a file that is not there"

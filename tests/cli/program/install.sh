@@ -31,6 +31,15 @@ tap "the program and the SDK are where others look for them"
 tap "passes are there, and the template is none"
 [ -e "$home/first/share/doc/passmith/LICENSE" ] && [ -e "$home/first/share/doc/passmith/reference/commands.md" ]
 tap "the licence and the documents are there"
+# Links in the pages lead to what is installed.
+find "$home/first/share/doc/passmith" -name '*.md' | sort >"$tmp/pages"
+while read -r f; do
+	grep -oE '\]\([^)# ]+[^) ]*\)' "$f" | sed 's/^](//; s/)$//; s/#.*//' | grep -vE '^[a-z]+:' | sort -u | while read -r to; do
+		[ -e "$(dirname "$f")/$to" ] || echo "$f: $to is not installed"
+	done
+done <"$tmp/pages" >"$tmp/out"
+[ "$(wc -l <"$tmp/pages")" -ge 30 ] && [ ! -s "$tmp/out" ]
+tap "no link of an installed page leads out of what is installed"
 from_make /usr install "$home/stage" && [ -x "$home/stage/usr/bin/passmith" ]
 tap "DESTDIR comes in front of PREFIX"
 ! grep -rlF "$home/stage" "$home/stage" >"$tmp/out"

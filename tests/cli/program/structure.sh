@@ -51,9 +51,17 @@ tools/check/files.sh '*.c' '*.h' '*.cu' '*.cuh' '*.def' '*.sql' '*.py' '*.sh' '*
 tar -c -T "$tmp/files" | tar -x -C "$tmp/full"
 "$tmp/full/tools/gen/structure.sh" --check >"$tmp/out" 2>"$tmp/err"
 tap "the drawing and the tables of the tree are fresh"
+"$tmp/full/tools/gen/structure.sh" --sizes >"$tmp/out" 2>"$tmp/err"
+before=$(sed -n 's/^ *\([0-9]*\) simplify$/\1/p' "$tmp/out")
 : >"$tmp/full/simplify/more.c"
+"$tmp/full/tools/gen/structure.sh" --sizes >"$tmp/out" 2>"$tmp/err" && grep -q "^ *$((before + 1)) simplify\$" "$tmp/out"
+tap "a new source is counted"
+"$tmp/full/tools/gen/structure.sh" --check >"$tmp/out" 2>"$tmp/err"
+tap "and changes no page: CONTRIBUTING.md counts the files of a change"
+mkdir "$tmp/full/simplify/part" && : >"$tmp/full/simplify/part/part.c"
+echo 'simplify/part: a part' >>"$tmp/full/tools/gen/folders.txt"
 ! "$tmp/full/tools/gen/structure.sh" --check >"$tmp/out" 2>"$tmp/err" && grep -q 'is not fresh' "$tmp/err"
-tap "a new source makes them stale"
+tap "a new folder makes them stale"
 for i in $(seq 30); do
 	: >"$tmp/full/simplify/more_$i.c"
 done

@@ -278,28 +278,34 @@ const char *jl_drift_name(JlDrift d)
 	return d == JL_SCALE ? "scale" : d == JL_BIAS ? "bias" : "noise";
 }
 
-/* What the result is with an error of that size besides: r in units of the eager run's error. */
-static int drift_passes(JlCase *c, const double *y, JlDrift d, uint64_t seed, double r)
+/* What the results are with an error of that size besides, r in units of the eager run's error, and how much
+ * of it is in them once they are stored. */
+static double add_drift(JlCase *c, const double *y, JlDrift d, uint64_t seed, double r)
 {
 	int dtype = c->bound.y.type.dtype;
-	double size = r * c->eager_rms;
-	PmBoundFit f;
+	double size = r * c->eager_rms, there = 0, all = 0;
 	PmRng g;
 
 	pm_rng_init_named(&g, seed, "drift");
 	for (int64_t i = 0; i < c->size.outputs; i++) {
 		/* Uniform in +-sqrt(3): one in root mean square. */
 		double z = d == JL_NOISE ? (2 * pm_rng_uniform(&g) - 1) * 1.7320508075688772 : 1;
+		double off = d == JL_BIAS ? size : y[i] / c->rms * size * z;
 
-		c->y[i] = jl_round(dtype, d == JL_BIAS ? y[i] + size : y[i] + y[i] / c->rms * size * z);
+		c->y[i] = jl_round(dtype, y[i] + off);
+		if (!isfinite(c->y[i]))
+			continue;
+		there += (c->y[i] - jl_round(dtype, y[i])) * off;
+		all += off * off;
 	}
-	return !is_refused(c, &f);
+	return all > 0 ? r * there / all : 0;
 }
 
 double jl_largest_drift(JlCase *c, uint64_t seed, JlDrift d)
 {
 	JlKernel k = { .order = JL_PAIRWISE, .keep = 1 };
 	double lo = 0x1p-5, hi = 0x1p15, *y;
+	PmBoundFit f;
 
 	jl_case_draw(c, seed, PM_INPUTS_NORMAL);
 	jl_case_eager(c);
@@ -311,11 +317,64 @@ double jl_largest_drift(JlCase *c, uint64_t seed, JlDrift d)
 	for (int step = 0; step < 12; step++) {
 		double r = sqrt(lo * hi);
 
-		if (drift_passes(c, y, d, seed, r))
-			lo = r;
-		else
+		add_drift(c, y, d, seed, r);
+		if (is_refused(c, &f))
 			hi = r;
+		else
+			lo = r;
 	}
+	lo = add_drift(c, y, d, seed, lo);
 	free(y);
 	return lo;
+}
+
+static double error_of(const JlCase *c)
+{
+	double sum = 0;
+	int64_t n = 0;
+
+	for (int64_t i = 0; i < c->size.outputs; i++) {
+		double off = c->y[i] - c->exact[i];
+
+		sum += isfinite(off) ? off * off : 0;
+		n += isfinite(off);
+	}
+	return n ? sqrt(sum / (double)n) : 0;
+}
+
+/* The error of an honest kernel over the size of the results, or `least` where that is more. */
+static double with_order(JlCase *c, JlOrder order, int free_ways, double least)
+{
+	JlKernel k = { .rounded = 1,
+		       .order = order,
+		       .fma = free_ways,
+		       .exp2 = free_ways,
+		       .reciprocal = free_ways,
+		       .online = free_ways,
+		       .slack = free_ways ? 1.5 : 0 };
+
+	jl_run(c->g, c->in, &k, c->y);
+	return c->rms > 0 ? fmax(least, error_of(c) / c->rms) : least;
+}
+
+double jl_worst_honest(JlCase *c, uint64_t seed)
+{
+	enum { MORE = 7 };
+	double worst = 0, unit;
+
+	jl_case_draw(c, seed, PM_INPUTS_NORMAL);
+	jl_case_eager(c);
+	if (c->eager_rms == 0 || c->rms == 0)
+		return NAN;
+	unit = c->eager_rms / c->rms;
+	for (int order = 0; order < JL_N_ORDERS; order++)
+		for (int free_ways = 0; free_ways < 2; free_ways++)
+			worst = with_order(c, (JlOrder)order, free_ways, worst);
+	for (int d = 1; d <= MORE; d++) {
+		jl_case_draw(c, seed + 1000 * (uint64_t)d, PM_INPUTS_NORMAL);
+		jl_case_eager(c);
+		worst = with_order(c, JL_SEQUENTIAL, 0, worst);
+		worst = with_order(c, JL_REVERSED, 0, worst);
+	}
+	return fmax(worst / unit, 1);
 }

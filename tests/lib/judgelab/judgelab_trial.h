@@ -66,7 +66,13 @@ typedef enum JlDrift { JL_SCALE, JL_BIAS, JL_NOISE, JL_N_DRIFTS } JlDrift;
 /* Name in reports. Static. */
 const char *jl_drift_name(JlDrift d);
 /* The largest systematic error of that kind that passes on normal numbers, in units of the eager run's own
- * error (root mean squares), by bisection; NaN where the eager run makes none. */
+ * error (root mean squares), by bisection; NaN where the eager run makes none. It is counted as it stands in
+ * the results: of an error of three units in numbers that are all 1 rounding may leave two. */
 double jl_largest_drift(JlCase *c, uint64_t seed, JlDrift d);
+/* The largest error of an honest kernel, in the same units: each order of sums with and without the usual
+ * liberties on these inputs, and plain loops, forwards and backwards, on seven more draws. The eager run is a
+ * plain loop: where few sums stand behind many results its error is one draw of what such a loop makes, and
+ * may be far below the next one's. */
+double jl_worst_honest(JlCase *c, uint64_t seed);
 
 #endif

@@ -170,8 +170,8 @@ static void a_benchmark_is_built_once(void **state)
 	assert_int_equal(first.groups, 1);
 	assert_int_equal(first.n[0] + first.rejected, 1);
 	assert_int_equal(steps, first.n[0]);
-	assert_int_equal(first.members[0], 15 * first.n[0]); /* five shapes in three types */
-	assert_int_equal(first.whole[0] + first.proxy[0], first.members[0]);
+	assert_int_equal(first.variants[0], 15 * first.n[0]); /* five shapes in three types */
+	assert_int_equal(first.whole[0] + first.proxy[0], first.variants[0]);
 	assert_int_equal(first.before, 0);
 	assert_int_equal(first.leaks, 0);
 	assert_int_equal(first.held_out, first.n[0]);
@@ -181,7 +181,7 @@ static void a_benchmark_is_built_once(void **state)
 		fail_msg("%s", err.text);
 	assert_int_equal(again.before, 1);
 	assert_int_equal(again.n[0], first.n[0]);
-	assert_int_equal(again.members[0], first.members[0]);
+	assert_int_equal(again.variants[0], first.variants[0]);
 	assert_int_equal(again.reason.n, 0);
 	assert_int_equal(first.n[0], 1);
 	o.seed = 2;
@@ -193,7 +193,7 @@ static void a_benchmark_is_built_once(void **state)
 	close_db(&dir, o.db);
 }
 
-/* The same members are one task, whatever it is asked to be called. */
+/* The same variants are one task, whatever it is asked to be called. */
 static void tasks_are_made_of_what_is_chosen(void **state)
 {
 	static const char *const texts[] = {

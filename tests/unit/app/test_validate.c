@@ -105,6 +105,30 @@ static void models_are_counted_and_one_that_cannot_be_read_is_told(void **state)
 	end(&f);
 }
 
+/* The first takes long, the last is there at once. */
+static void models_are_told_in_the_order_of_the_files(void **state)
+{
+	static const char slow[] =
+		"g (float[500,500] x) => (float[500,500] y) { a = MatMul(x, x)\n b = MatMul(a, x)\n "
+		"y = MatMul(b, x) }";
+	Heard h = { PM_STR_INIT, PM_STR_INIT, 0 };
+	PmValidateOpts o = { .n_files = N_FILES, .jobs = 3, .check.max_flops = (int64_t)1 << 32 };
+	PmValidated v;
+	Files f;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	begin(&f);
+	assert_int_equal(pm_write_file(f.path[0].s, slow, strlen(slow), NULL), PM_OK);
+	o.files = f.names;
+	if (pm_validate(&o, took, &h, &v, &err))
+		fail_msg("%s", err.text);
+	assert_string_equal(h.models.s, "good.gpt 1\ninfinite.gpt 0\n");
+	release(&h);
+	end(&f);
+}
+
 static PmStatus count_stored(void *arg, const PmConstraintRow *row, PmErr *err)
 {
 	(void)err;
@@ -163,6 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(models_are_counted_and_one_that_cannot_be_read_is_told),
+		cmocka_unit_test(models_are_told_in_the_order_of_the_files),
 		cmocka_unit_test(verdicts_are_stored_once),
 		cmocka_unit_test(a_verdict_that_is_none_counts_nothing),
 	};

@@ -239,10 +239,114 @@ static void sums_of_long_rows(void **state)
 	assert_int_equal(count.wrong[ONE_IN_A_HUNDRED], 0);
 }
 
+/* ---- one term ---- */
+
+enum { LINES = 1024 };
+
+typedef struct Single {
+	PmGraph *g;
+	PmTensor in[2], got;
+	PmBound b;
+	PmErr err;
+} Single;
+
+static void single_open(Single *s, const char *text)
+{
+	size_t n_in;
+
+	memset(s, 0, sizeof *s);
+	pm_err_init(&s->err);
+	if (pm_graph_parse(text, strlen(text), &s->g, &s->err))
+		fail_msg("%s: %s", text, s->err.text);
+	n_in = pm_graph_n_inputs(s->g);
+	if (pm_inputs_defined(s->g, 5, PM_INPUTS_NORMAL, 0, s->in, &(PmReached){ 0 }, NULL, &s->err) ||
+	    pm_tensor_init(&s->got, pm_value_type(s->g, pm_graph_output(s->g, 0)), &s->err) ||
+	    pm_bound_run(s->g, s->in, n_in, PM_TIER_STRICT, &s->b, 1, &s->err))
+		fail_msg("%s: %s", text, s->err.text);
+}
+
+static void single_close(Single *s)
+{
+	pm_bounds_release(&s->b, 1);
+	pm_tensors_release(s->in, pm_graph_n_inputs(s->g));
+	pm_tensor_release(&s->got);
+	pm_graph_free(s->g);
+}
+
+/* exp(x - m) in one fused operation, as 2^(x log2 e - m log2 e): what is left where x = m differs by line. */
+static float fused(float x, float m)
+{
+	const float log2e = 1.44269504f;
+	volatile float shift = m * log2e;
+
+	return exp2f(fmaf(x, log2e, -shift));
+}
+
+/* log(sum exp) of one number is that number. Programs are off by what a fused operation leaves; none is off
+ * by one factor, or by one number, in all lines. */
+static void logarithm_of_one(void **state)
+{
+	Single s;
+	const float *x;
+	PmBoundFit f;
+
+	(void)state;
+	single_open(&s,
+		    "g (float[1024,1] x) => (float[1024,1] y) { m = ReduceMax<axes = [1], keepdims = 1>(x)\n "
+		    "d = Sub(x, m)\n e = Exp(d)\n t = ReduceSum<axes = [1], keepdims = 1>(e)\n l = Log(t)\n "
+		    "y = Add(l, m) }");
+	x = s.in[0].data;
+	for (int k = 0; k < 4; k++) {
+		for (int64_t i = 0; i < LINES; i++) {
+			float y = k == 0 ? x[i] : x[i] + logf(fused(x[i], x[i]));
+
+			pm_tensor_set(&s.got, i,
+				      (double)(k == 2   ? y + 4 * 0x1p-24f
+					       : k == 3 ? y * (1 + 4 * 0x1p-24f)
+							: y));
+		}
+		pm_bound_fit(&s.b, &s.got, &f);
+		if (f.within != (k < 2))
+			fail_msg("case %d: rms %.3g, max %.3g, bias %.3g, slope %.3g", k, f.rms, f.max,
+				 f.bias, f.slope);
+	}
+	single_close(&s);
+}
+
+/* One key has all of the weight: each line has its own rounding of that, and not the same one. */
+static void weight_of_one(void **state)
+{
+	Single s;
+	PmBoundFit f;
+
+	(void)state;
+	single_open(&s, "g (float[1024,1] x, float[1,4] v) => (float[1024,4] y) { p = Softmax<axis = 1>(x)\n "
+			"y = MatMul(p, v) }");
+	for (int k = 0; k < 3; k++) {
+		const float *x = s.in[0].data, *v = s.in[1].data;
+
+		for (int64_t i = 0; i < 4 * LINES; i++) {
+			float e = fused(x[i / 4], x[i / 4]), inv = 1 / e;
+
+			pm_tensor_set(&s.got, i,
+				      (double)(k == 0   ? v[i % 4]
+					       : k == 1 ? e * v[i % 4] * inv
+							: v[i % 4] * (1 + 4 * 0x1p-24f)));
+		}
+		pm_bound_fit(&s.b, &s.got, &f);
+		if (f.within != (k < 2))
+			fail_msg("case %d: rms %.3g, max %.3g, bias %.3g, slope %.3g", k, f.rms, f.max,
+				 f.bias, f.slope);
+	}
+	single_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(few_long_rows),
-					    cmocka_unit_test(sums_of_long_rows) };
+					    cmocka_unit_test(sums_of_long_rows),
+					    cmocka_unit_test(logarithm_of_one),
+					    cmocka_unit_test(weight_of_one) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

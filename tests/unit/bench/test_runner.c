@@ -392,21 +392,22 @@ static void a_verdict_has_its_status_and_stage(void **state)
 		PmVerdict verdict;
 		int n_kernels, measured;
 		const char *status, *stage;
+		int drawn; /* may come from what was drawn */
 	} rows[] = {
-		{ PM_VERDICT_OK, 1, 0, "correct", "speed" },
-		{ PM_VERDICT_INCORRECT, 1, 0, "correct", "speed" },
-		{ PM_VERDICT_PRECISION, 1, 0, "correct", "speed" },
-		{ PM_VERDICT_TIMING_UNSTABLE, 1, 1, "correct", "speed" },
-		{ PM_VERDICT_TIMING_UNSTABLE, 1, 0, "correct", "correctness" },
-		{ PM_VERDICT_HARNESS_FAIL, 1, 0, "HARNESS_FAIL", "inputs" },
-		{ PM_VERDICT_NO_MATCH, 0, 0, "no_match", "match" },
-		{ PM_VERDICT_NO_CREDIT, 1, 0, "no_match", "correctness" },
-		{ PM_VERDICT_COMPILE_LIMIT, 1, 0, "compile_fail", "correctness" },
-		{ PM_VERDICT_PASS_CRASH, 0, 0, "crash", "match" },
-		{ PM_VERDICT_DEVICE_TIMEOUT, 1, 0, "timeout", "correctness" },
-		{ PM_VERDICT_REJECT_ABI, 0, 0, "runtime_fail", "match" },
-		{ PM_VERDICT_OOB, 1, 0, "OOB", "correctness" },
-		{ PM_N_VERDICTS, 0, 0, "UNKNOWN", "match" },
+		{ PM_VERDICT_OK, 1, 0, "correct", "speed", 0 },
+		{ PM_VERDICT_INCORRECT, 1, 0, "correct", "speed", 1 },
+		{ PM_VERDICT_PRECISION, 1, 0, "correct", "speed", 1 },
+		{ PM_VERDICT_TIMING_UNSTABLE, 1, 1, "correct", "speed", 1 },
+		{ PM_VERDICT_TIMING_UNSTABLE, 1, 0, "correct", "correctness", 1 },
+		{ PM_VERDICT_HARNESS_FAIL, 1, 0, "HARNESS_FAIL", "inputs", 0 },
+		{ PM_VERDICT_NO_MATCH, 0, 0, "no_match", "match", 0 },
+		{ PM_VERDICT_NO_CREDIT, 1, 0, "no_match", "correctness", 0 },
+		{ PM_VERDICT_COMPILE_LIMIT, 1, 0, "compile_fail", "correctness", 0 },
+		{ PM_VERDICT_PASS_CRASH, 0, 0, "crash", "match", 0 },
+		{ PM_VERDICT_DEVICE_TIMEOUT, 1, 0, "timeout", "correctness", 1 },
+		{ PM_VERDICT_REJECT_ABI, 0, 0, "runtime_fail", "match", 0 },
+		{ PM_VERDICT_OOB, 1, 0, "OOB", "correctness", 1 },
+		{ PM_N_VERDICTS, 0, 0, "UNKNOWN", "match", 0 },
 	};
 
 	(void)state;
@@ -417,6 +418,7 @@ static void a_verdict_has_its_status_and_stage(void **state)
 
 		assert_string_equal(pm_verdict_score_status(rows[i].verdict), rows[i].status);
 		assert_string_equal(pm_eval_stage(&r), rows[i].stage);
+		assert_int_equal(pm_verdict_may_be_drawn(rows[i].verdict), rows[i].drawn);
 	}
 }
 

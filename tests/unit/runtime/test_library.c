@@ -34,8 +34,8 @@ static struct {
 	int n, runs;
 } lib;
 
-static int declines;   /* everything */
-static PmAlgoKind way; /* in which calls are made; one that cannot be made so is declined */
+static int declines;    /* everything */
+static PmAlgoKind algo; /* by which calls are made; one that cannot be made so is declined */
 
 static int lib_has_third(const PmLibCall *c)
 {
@@ -48,7 +48,7 @@ static PmStatus prepare(PmDevice *d, const PmLibCall *c, const char *label, PmLi
 
 	(void)d, (void)label, (void)err;
 	assert_true(lib.n < MAX_CALLS);
-	if (declines || !pm_algo_describe(c, way, &w))
+	if (declines || !pm_algo_describe(c, algo, &w))
 		return PM_DECLINED;
 	lib.call[lib.n++] = *c;
 	out->id = (uint32_t)lib.n;
@@ -64,7 +64,7 @@ static void run_kernel(PmDevice *d, const PmAlgoStage *s, PmModule m, const PmDe
 	pm_err_init(&err);
 	for (int i = 0; i < s->n_places; i++) {
 		args[n] = at[s->place[i].arg];
-		args[n].readonly = s->place[i].arg > 0 && s->place[i].arg < PM_ALGO_ROOM;
+		args[n].readonly = s->place[i].arg > 0 && s->place[i].arg < PM_ALGO_SCRATCH;
 		args[n++].offset += s->place[i].offset;
 	}
 	for (int i = 0; i < s->n_ints; i++)
@@ -80,23 +80,23 @@ static void run_kernel(PmDevice *d, const PmAlgoStage *s, PmModule m, const PmDe
 		fail_msg("%s: %s", s->entry, err.text);
 }
 
-/* The call in the way that is being tried: kernels on the device, calls by loops. */
-static void run_way(PmDevice *d, const PmLibCall *c, const PmDevArg *args)
+/* The call by the algorithm that is being tried: kernels on the device, calls by loops. */
+static void run_algo(PmDevice *d, const PmLibCall *c, const PmDevArg *args)
 {
-	PmSource source = { "lib_way.cu", pm_algo_source(), (PmDType)c->dtype };
-	PmDevArg at[PM_ALGO_ROOM + 1] = { { .kind = PM_DARG_BUF } }, moved[4];
+	PmSource source = { "lib_algo.cu", pm_algo_source(), (PmDType)c->dtype };
+	PmDevArg at[PM_ALGO_SCRATCH + 1] = { { .kind = PM_DARG_BUF } }, moved[4];
 	PmModule m = { 0 };
 	PmAlgo w;
 	PmErr err;
-	int own; /* kernels, room */
+	int own; /* kernels, scratch */
 
 	pm_err_init(&err);
-	assert_true(pm_algo_describe(c, way, &w));
-	own = way != PM_ALGO_PLAIN || w.n > 1;
+	assert_true(pm_algo_describe(c, algo, &w));
+	own = algo != PM_ALGO_PLAIN || w.n > 1;
 	memcpy(at, args, (size_t)(lib_has_third(c) ? 4 : 3) * sizeof *args);
-	at[PM_ALGO_ROOM] = (PmDevArg){ .kind = PM_DARG_BUF };
+	at[PM_ALGO_SCRATCH] = (PmDevArg){ .kind = PM_DARG_BUF };
 	if (own && (d->ops->load(d, &source, 1, &m, &err) ||
-		    d->ops->alloc(d, w.room, PM_BUF_SCRATCH, &at[PM_ALGO_ROOM].buf, &err)))
+		    d->ops->alloc(d, w.scratch, PM_BUF_SCRATCH, &at[PM_ALGO_SCRATCH].buf, &err)))
 		fail_msg("%s", err.text);
 	for (int i = 0; i < w.n; i++) {
 		const PmAlgoStage *s = &w.stage[i];
@@ -114,7 +114,7 @@ static void run_way(PmDevice *d, const PmLibCall *c, const PmDevArg *args)
 	if (!own)
 		return;
 	assert_int_equal(d->ops->sync(d, &err), PM_OK);
-	d->ops->release(d, at[PM_ALGO_ROOM].buf);
+	d->ops->release(d, at[PM_ALGO_SCRATCH].buf);
 	d->ops->unload(d, m);
 }
 
@@ -124,7 +124,7 @@ static PmStatus run(PmDevice *d, PmLib l, const PmDevArg *args, int n, PmErr *er
 
 	(void)err;
 	assert_true(n >= 3);
-	run_way(d, c, args);
+	run_algo(d, c, args);
 	lib.runs++;
 	return PM_OK;
 }
@@ -404,15 +404,15 @@ static void every_way_agrees(void **state)
 	char text[LIB_CASE_TEXT];
 
 	(void)state;
-	for (int w = 0; w < PM_N_WAYS; w++)
+	for (int w = 0; w < PM_N_ALGOS; w++)
 		assert_true(strlen(pm_algo_name((PmAlgoKind)w)) > 1);
 	for (int i = 0; i < 2; i++)
 		for (size_t k = 0; (c = lib_case(k)); k++)
-			for (int w = 0; w < PM_N_WAYS; w++) {
-				way = (PmAlgoKind)w;
-				agrees(lib_case_text(c, types[i], text), lib_case_has(c, way, types[i]));
+			for (int w = 0; w < PM_N_ALGOS; w++) {
+				algo = (PmAlgoKind)w;
+				agrees(lib_case_text(c, types[i], text), lib_case_has(c, algo, types[i]));
 			}
-	way = PM_ALGO_PLAIN;
+	algo = PM_ALGO_PLAIN;
 }
 
 static void einsums_are_described(void **state)
@@ -473,7 +473,7 @@ static void a_sequence_is_the_same_as_its_steps(void **state)
 	sequences = 0;
 }
 
-/* Sizes of which a product wraps around to a small number: no way but the library's own. */
+/* Sizes of which a product wraps around to a small number: no algorithm but the library's own. */
 static void sizes_that_wrap_are_left_to_the_library(void **state)
 {
 	static const int64_t large = (int64_t)1 << 30;
@@ -488,7 +488,7 @@ static void sizes_that_wrap_are_left_to_the_library(void **state)
 			      .stride = { large, 1 },
 			      .dilation = { 1, 1 },
 			      .groups = 1 };
-	for (int kind = PM_ALGO_PLAIN + 1; kind < PM_N_WAYS; kind++)
+	for (int kind = PM_ALGO_PLAIN + 1; kind < PM_N_ALGOS; kind++)
 		if (pm_algo_describe(&c, (PmAlgoKind)kind, &w))
 			fail_msg("%s", pm_algo_name((PmAlgoKind)kind));
 	c.conv.has_bias = 1;

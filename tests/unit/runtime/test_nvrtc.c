@@ -448,8 +448,8 @@ static void kernels_of_the_device_compile(void **state)
 	keep(set, "guard.cu", guard_cu, PM_F32);
 	keep(set, "clock.cu", clock_cu, PM_F32);
 	keep(set, "redraw.cu", redraw_cu, PM_F32);
-	keep(set, "lib_way.cu", pm_algo_source(), PM_BF16);
-	keep(set, "lib_way.cu", pm_algo_source(), PM_F64);
+	keep(set, "lib_algo.cu", pm_algo_source(), PM_BF16);
+	keep(set, "lib_algo.cu", pm_algo_source(), PM_F64);
 	compile_all(set, "kernels of the device", 1);
 	free_set(set);
 }

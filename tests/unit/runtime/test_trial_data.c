@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_trial_data.c - ways of library calls are tried on numbers, not on zeros, and on the same ones each
- * time. */
+/* test_trial_data.c - algorithms of library calls are tried on numbers, not on zeros, and on the same ones
+ * each time. */
 #include "runtime/cuda/library/trial_data.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* lib_way.cu - what moves data around the library calls of a convolution (runtime/cuda/library/lib_algo.c): other orders of
+/* lib_algo.cu - what moves data around the library calls of a convolution (runtime/cuda/library/lib_algo.c): other orders of
  * dimensions, windows laid out as a matrix, products put in place, and the bias. Extents are below 2^31.
  */
 

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_bound_drift.c - the deviation that the error bound allows a long sum is the one that plain loops have.
+ *
+ * A softmax of one row: the error of its sum is common to all results. Plain loops in float add the same
+ * terms in many orders. Their errors are held against the bound's standard deviation: it has to be about as
+ * large as their root mean square, where it is all steps (numbers of no particular size), and where it is
+ * nearly all drift (numbers close to each other, few different ones, one large among many small).
+ */
+#include "base/core/arena.h"
+#include "base/core/rng.h"
+#include "bench/compare/bound/bound.h"
+#include "ir/text/text.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { ORDERS = 40 };
+
+typedef enum { NORMAL, CLOSE, INTEGERS, LARGE_ONE, N_KINDS } Kind;
+
+static const char *const kinds[] = { "normal", "close", "integers", "one large" };
+
+static float number(Kind kind, int64_t i, PmRng *r)
+{
+	switch (kind) {
+	case CLOSE:
+		return (float)(1e-3 * pm_rng_normal(r));
+	case INTEGERS:
+		return (float)pm_rng_range(r, -4, 4);
+	case LARGE_ONE:
+		return (float)(pm_rng_normal(r) + (i == 0 ? 9 : 0));
+	default:
+		return (float)pm_rng_normal(r);
+	}
+}
+
+/* How far a plain loop's sum is off, over it, in units of 2^-24; the terms are put in another order first. */
+static double loop_error(float *term, int64_t n, PmRng *r)
+{
+	float sum = 0;
+	double exact = 0;
+
+	for (int64_t i = n - 1; i > 0; i--) {
+		int64_t j = pm_rng_range(r, 0, i);
+		float t = term[i];
+
+		term[i] = term[j];
+		term[j] = t;
+	}
+	for (int64_t i = 0; i < n; i++) {
+		sum += term[i];
+		exact += (double)term[i];
+	}
+	return ((double)sum - exact) / exact * 0x1p24;
+}
+
+/* The bound's standard deviation of a sum, in the same units: of a softmax of x the factor that all results
+ * have in common, or of a ReduceSum of the terms x. */
+static double allowed(const float *x, int64_t n, int is_softmax)
+{
+	double s = 0;
+	PmGraph *g;
+	PmTensor in;
+	PmBound b;
+	PmErr err;
+	char text[128];
+
+	pm_err_init(&err);
+	snprintf(text, sizeof text, "g (float[1,%lld] x) => (float[1,%lld] y) { y = %s(x) }", (long long)n,
+		 (long long)(is_softmax ? n : 1),
+		 is_softmax ? "Softmax<axis = 1>" : "ReduceSum<axes = [1], keepdims = 1>");
+	if (pm_graph_parse(text, strlen(text), &g, &err) ||
+	    pm_tensor_init(&in, pm_value_type(g, pm_graph_input(g, 0)), &err))
+		fail_msg("%s: %s", text, err.text);
+	memcpy(in.data, x, (size_t)n * sizeof *x);
+	if (pm_bound_run(g, &in, 1, PM_TIER_STRICT, &b, 1, &err))
+		fail_msg("%s: %s", text, err.text);
+	for (int64_t i = 0; i < b.y.numel; i++)
+		s = fmax(s, (is_softmax ? b.shared : b.unit)[i] / b.y.f[i] * 0x1p24);
+	pm_bounds_release(&b, 1);
+	pm_tensor_release(&in);
+	pm_graph_free(g);
+	return s;
+}
+
+static void check(Kind kind, int64_t n, uint64_t seed)
+{
+	float *x = pm_xcalloc((size_t)n, sizeof *x), *term = pm_xcalloc((size_t)n, sizeof *term), top = -1e9f;
+	double square = 0, worst = 0, rms, of_softmax, of_sum;
+	PmRng r;
+
+	pm_rng_init_named(&r, seed, "drift");
+	for (int64_t i = 0; i < n; i++) {
+		x[i] = number(kind, i, &r);
+		top = fmaxf(top, x[i]);
+	}
+	for (int64_t i = 0; i < n; i++)
+		term[i] = expf(x[i] - top);
+	for (int k = 0; k < ORDERS; k++) {
+		double e = loop_error(term, n, &r);
+
+		square += e * e / ORDERS;
+		worst = fmax(worst, fabs(e));
+	}
+	of_softmax = allowed(x, n, 1);
+	of_sum = allowed(term, n, 0);
+	rms = sqrt(square);
+	printf("# %s, %lld terms: loops are off by %.3g (%.3g at most), the bound says %.3g and %.3g\n",
+	       kinds[kind], (long long)n, rms, worst, of_softmax, of_sum);
+	free(x);
+	free(term);
+	/* As large as the error is, and no more than about twice that (the errors of a softmax beside its sum
+	 * are variances too). An online sum adds few different terms on another scale first, where they may
+	 * be rounded otherwise: more is allowed for them. */
+	assert_true(of_softmax >= 0.8 * rms && of_sum >= 0.8 * rms);
+	assert_true(kind == INTEGERS || (of_softmax <= 1.75 * rms && of_sum <= 2.2 * rms));
+}
+
+static void as_loops_drift(void **state)
+{
+	static const int64_t sizes[] = { 1024, 8192, 131072 };
+
+	(void)state;
+	for (int kind = 0; kind < N_KINDS; kind++)
+		for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+			check((Kind)kind, sizes[s], 3 + s);
+}
+
+/* Each row of numbers close to `centre` drifts the same way: the mean error over all rows is no sign of a
+ * wrong kernel. What is off by as much again is. */
+static void rows_drift_alike(double centre)
+{
+	enum { ROWS = 500, COLS = 8192 };
+	char text[128];
+	PmTensor in, got;
+	PmBoundFit f, wrong;
+	PmGraph *g;
+	PmBound b;
+	PmErr err;
+	PmRng r;
+
+	pm_err_init(&err);
+	pm_rng_init_named(&r, 1, "rows");
+	snprintf(text, sizeof text,
+		 "g (float[%d,%d] x) => (float[%d,1] y) { y = ReduceSum<axes = [1], keepdims = 1>(x) }", ROWS,
+		 COLS, ROWS);
+	if (pm_graph_parse(text, strlen(text), &g, &err) ||
+	    pm_tensor_init(&in, pm_value_type(g, pm_graph_input(g, 0)), &err) ||
+	    pm_tensor_init(&got, pm_value_type(g, pm_graph_output(g, 0)), &err))
+		fail_msg("%s: %s", text, err.text);
+	for (int64_t i = 0; i < ROWS; i++) {
+		double here = centre * (1 + 4e-5 * (pm_rng_uniform(&r) - 0.5));
+		float sum = 0;
+
+		for (int64_t j = 0; j < COLS; j++) {
+			float v = (float)(here * (1 + 1e-5 * pm_rng_normal(&r)));
+
+			pm_tensor_set(&in, i * COLS + j, (double)v);
+			sum += v;
+		}
+		pm_tensor_set(&got, i, (double)sum);
+	}
+	if (pm_bound_run(g, &in, 1, PM_TIER_STRICT, &b, 1, &err))
+		fail_msg("%s: %s", text, err.text);
+	pm_bound_fit(&b, &got, &f);
+	for (int64_t i = 0; i < ROWS; i++)
+		pm_tensor_set(&got, i, 3 * pm_tensor_get(&got, i) - 2 * b.y.f[i]);
+	pm_bound_fit(&b, &got, &wrong);
+	printf("# rows at %g: bias %.3g, rms %.3g; three times as far off: bias %.3g, rms %.3g\n", centre,
+	       f.bias, f.rms, wrong.bias, wrong.rms);
+	pm_bounds_release(&b, 1);
+	pm_tensor_release(&in);
+	pm_tensor_release(&got);
+	pm_graph_free(g);
+	assert_true(f.within && f.bias > 0.7);
+	assert_false(wrong.within);
+}
+
+static void many_rows(void **state)
+{
+	(void)state;
+	rows_drift_alike(0.5513);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(as_loops_drift), cmocka_unit_test(many_rows) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stages.h - where the time of an evaluation goes: a stop-watch that is always in exactly one stage.
  *
- * Times are exclusive: a stage that begins inside of another stops the outer one until it ends, so that the sum
- * over stages is the wall time from pm_stages_begin to pm_stages_end.
+ * Times are exclusive: a stage that begins inside of another stops the outer one until it ends, so that the
+ * sum over stages is the wall time from pm_stages_begin to pm_stages_end.
  */
 #ifndef BENCH_STAGES_H
 #define BENCH_STAGES_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_stages.c - where the time of an evaluation goes: stages exclude each other, sums and tables hold them all. */
+/* test_stages.c - where the time of an evaluation goes: stages exclude each other, sums and tables hold them
+ * all. */
 #include "base/core/str.h"
 #include "base/sys/proc.h"
 #include "bench/eval/stages.h"
@@ -37,7 +38,8 @@ static void stages_share_the_time_out(void **state)
 	after = pm_now();
 	pm_stages_end(&s);
 	assert_true(t.seconds[PM_STAGE_REPLAY_VERIFY] > 0);
-	assert_true(t.seconds[PM_STAGE_REPLAY_VERIFY] + t.seconds[PM_STAGE_REHEARSE] <= after - before + 1e-9);
+	assert_true(t.seconds[PM_STAGE_REPLAY_VERIFY] + t.seconds[PM_STAGE_REHEARSE] <=
+		    after - before + 1e-9);
 	assert_true(pm_stage_times_total(&t) >= after - before - 1e-9);
 	assert_true(pm_stage_times_total(&t) <= pm_now() - t0 + 1e-9);
 }

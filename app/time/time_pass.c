@@ -82,7 +82,7 @@ static PmStatus time_with(PmWorker *w, const PmTimedPass *p, int alt, const PmGr
 	PmStatus st;
 
 	cand.alts = alts;
-	st = pm_clock_compare(w, &base, &cand, opts, &r, err);
+	st = pm_clock_compare(w, &base, &cand, 1, opts, &r, err);
 	*t = r.t;
 	if (!st)
 		pm_clock_release(&r);

@@ -183,45 +183,38 @@ PmInterval pm_bootstrap_ratio(const double *num, size_t n_num, const double *den
 	return out;
 }
 
-/* Median of n draws with replacement from n ascending values: draws are counted, not sorted. */
-static double counted_median(const double *sorted, size_t n, unsigned *count, PmRng *rng)
+/* The largest k for which at most k - 1 of n fair coins show heads with a chance of `tail` at most; 0 = none.
+ * Chances are summed as shares of 2^n, in logarithms: 2^-800 is no double. */
+static size_t binomial_rank(size_t n, double tail)
 {
-	size_t seen = 0, lower = (n - 1) / 2, upper = n / 2, i = 0;
-	double lo;
+	double log_share = -(double)n * log(2), sum = 0;
+	size_t k = 0;
 
-	memset(count, 0, n * sizeof *count);
-	for (size_t k = 0; k < n; k++)
-		count[pm_rng_range(rng, 0, (int64_t)n - 1)]++;
-	while (seen + count[i] <= lower)
-		seen += count[i++];
-	lo = sorted[i];
-	while (seen + count[i] <= upper)
-		seen += count[i++];
-	return lo / 2 + sorted[i] / 2;
+	for (; k < n / 2; k++) {
+		sum += exp(log_share);
+		if (sum > tail)
+			break;
+		log_share += log((double)(n - k)) - log((double)k + 1);
+	}
+	return k;
 }
 
-PmInterval pm_bootstrap_median(const double *x, size_t n, size_t reps, double confidence, PmRng *rng)
+PmInterval pm_median_interval(const double *x, size_t n, double confidence)
 {
 	PmInterval out = { NAN, NAN, NAN };
-	double *median, *sorted, tail = (1 - confidence) / 2;
-	unsigned *count;
+	double *sorted;
+	size_t k;
 
 	for (size_t i = 0; i < n; i++)
 		if (!isfinite(x[i]))
 			return out;
-	if (n == 0 || reps == 0 || !(tail >= 0 && tail <= 0.5))
+	if (n == 0 || !(confidence > 0 && confidence < 1))
 		return out;
 	sorted = sorted_copy(x, n);
-	median = pm_xcalloc(reps, sizeof *median);
-	count = pm_xcalloc(n, sizeof *count);
-	for (size_t r = 0; r < reps; r++)
-		median[r] = counted_median(sorted, n, count, rng);
-	qsort(median, reps, sizeof *median, ascending);
+	k = binomial_rank(n, (1 - confidence) / 2);
 	out.point = median_sorted(sorted, n);
-	out.lo = pm_quantile_sorted(median, reps, tail);
-	out.hi = pm_quantile_sorted(median, reps, 1 - tail);
-	free(median);
+	out.lo = k ? sorted[k - 1] : -INFINITY;
+	out.hi = k ? sorted[n - k] : INFINITY;
 	free(sorted);
-	free(count);
 	return out;
 }

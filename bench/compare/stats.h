@@ -48,8 +48,10 @@ typedef struct PmInterval {
 PmInterval pm_bootstrap_ratio(const double *num, size_t n_num, const double *den, size_t n_den, size_t reps,
 			      double confidence, PmRng *rng);
 
-/* The same for the median of one sample, such as ratios of paired figures. NaN as above, except that any
- * finite value is allowed. */
-PmInterval pm_bootstrap_median(const double *x, size_t n, size_t reps, double confidence, PmRng *rng);
+/* The interval between two order statistics that holds the median of the distribution with at least
+ * `confidence`, whatever the distribution is: the number of values below the true median is binomial (n, 1/2)
+ * (David and Nagaraja, Order Statistics, 3rd ed., 7.1). Where n values cannot say that much (fewer than 8 for
+ * 0.99) it is unbounded. NaN everywhere when x is empty or holds a value that is not finite. */
+PmInterval pm_median_interval(const double *x, size_t n, double confidence);
 
 #endif

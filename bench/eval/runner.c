@@ -5,6 +5,7 @@
 #include "base/sandbox/sandbox.h"
 #include "base/sys/io.h"
 #include "base/sys/proc.h"
+#include "bench/eval/ahead.h"
 #include "bench/eval/runner_priv.h"
 #include "integrity/cubin/cubin_gate.h"
 #include "runtime/device/limits.h"
@@ -72,6 +73,15 @@ static PmStatus in_stage(Eval *e, PmStage stage, PmStatus (*run)(Eval *e, PmErr 
 	return st;
 }
 
+/* Before anything is timed; a candidate that is not timed does not wait for it. */
+static void end_ahead(Eval *e, PmAhead *ahead, int judged)
+{
+	PmStage was = pm_stage_enter(&e->stages, PM_STAGE_COMPILE);
+
+	pm_ahead_end(ahead, judged && (e->rec->verdict == PM_VERDICT_OK || pm__is_inexact(e->rec->verdict)));
+	pm_stage_enter(&e->stages, was);
+}
+
 /* The variant's own: of an earlier record, or of the session. NULL when the former is no secret. */
 static PmSecret *variant_secret(const PmEvalVariant *m, const PmEvalOpts *opts)
 {
@@ -103,6 +113,7 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 			 PmEvalRecord *out, PmErr *err)
 {
 	Eval e = { .m = m, .o = opts, .rec = out, .secret = variant_secret(m, opts) };
+	PmAhead *ahead = NULL;
 	double start;
 	PmStatus st;
 
@@ -122,10 +133,13 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 	st = in_stage(&e, PM_STAGE_INPUTS, pm__stage_inputs, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = pm__stage_match(&e, so_path, err);
+	if (!st && out->verdict == PM_VERDICT_OK && !opts->check_only)
+		ahead = pm_ahead_begin(opts->device, m->g);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = in_stage(&e, PM_STAGE_COMPILE, pm__stage_compile, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = pm__stage_correctness(&e, err);
+	end_ahead(&e, ahead, !st);
 	if (!st && !opts->check_only && (out->verdict == PM_VERDICT_OK || pm__is_inexact(out->verdict)))
 		st = in_stage(&e, PM_STAGE_MODEL, pm__stage_speed, err);
 	if (is_of_this_variant(st))

@@ -64,7 +64,7 @@ typedef struct PmEvalOpts {
 /* What the clock said, where times are measured (bench/timing/timer.h). Seconds per call. */
 typedef struct PmEvalTiming {
 	int blocks;                    /* 0: nothing was measured */
-	double lo, hi;                 /* 95 % interval of the speedup */
+	double lo, hi;                 /* 99 % interval of the speedup */
 	double control;                /* the baseline against itself, */
 	double control_lo, control_hi; /* and its interval */
 	double replay[2], wall[2];     /* baseline, candidate: as CUDA graphs; on the host's clock */

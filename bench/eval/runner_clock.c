@@ -19,7 +19,8 @@ enum {
 	OUTSIDE_BLOCKS = 8,
 	RUNS = 3 /* of the clock at most */
 };
-static const double rehearsal_seconds = 0.3; /* the same, and of the reference */
+static const double rehearsal_seconds = 0.3, /* the same, and of the reference */
+	reference_seconds = 3;               /* of processors, about timed calls */
 
 /* Bytes that have to reach memory: the outputs, less what the L2 cache may hold back. */
 static int64_t compulsory(const PmGraph *g, const PmDeviceInfo *info)
@@ -51,18 +52,50 @@ static void count_calls(PmEvalTiming *t, const PmReplayResult *d)
 }
 
 /* The element that the sentence names is the worst one of the record. */
-static void keep_wrong_call(PmEvalRecord *r, const PmFailure *f)
+static void keep_wrong_call(PmEvalRecord *r, const PmFailure *f, int alt)
 {
 	r->failure = *f;
-	r->failure.alternative = r->alternative;
+	r->failure.alternative = alt;
 	pm_failure_worst(f->dtype, &f->worst, &r->worst);
 	snprintf(r->worst_where, sizeof r->worst_where, "output '%.60s', timed call %lld", f->output,
 		 (long long)f->call);
 }
 
+/* Alternatives of the candidate that are called: all of them, or one. */
+typedef struct Called {
+	int first, n;
+	PmWork work[PM_MAX_ALTS];
+	int *alts[PM_MAX_ALTS]; /* owned */
+} Called;
+
+static void call_alternatives(const Eval *e, int first, int n, Called *c)
+{
+	*c = (Called){ .first = first, .n = n };
+	for (int k = 0; k < n; k++) {
+		c->alts[k] = pm__choose_alternatives(e->cand.g, first + k, &c->work[k].n_alts);
+		c->work[k].g = e->cand.g;
+		c->work[k].alts = c->alts[k];
+	}
+}
+
+static void called_release(Called *c)
+{
+	for (int k = 0; k < c->n; k++)
+		free(c->alts[k]);
+}
+
+static PmStatus same_plans(Eval *e, const Called *called, const PmClockResult *c, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (int k = 0; k < called->n && !st; k++)
+		st = pm__same_plan(e, called->first + k, c->plan[k], err);
+	return st;
+}
+
 /* Every call that was timed, looked at now that the candidate's process has ended. `seconds`: for the
  * reference. */
-static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c, const PmClockOpts *opts,
+static PmStatus check_calls(Eval *e, const Called *called, const PmClockResult *c, const PmClockOpts *opts,
 			    int baseline, double seconds, PmErr *err)
 {
 	PmWork base = { .g = e->m->g };
@@ -80,7 +113,7 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 
 	pm_err_init(&why);
 	do
-		st = pm_replay_verify(e->worker, e->m->g, cand, c, &o, &d, &why);
+		st = pm_replay_verify(e->worker, e->m->g, called->work, called->n, c, &o, &d, &why);
 	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
 	pm_stage_enter(&e->stages, was);
 	if (st)
@@ -88,7 +121,7 @@ static PmStatus check_calls(Eval *e, const PmWork *cand, const PmClockResult *c,
 	count_calls(&e->rec->timing, &d);
 	if (d.state == PM_REPLAY_WRONG) {
 		pm__say(e, PM_VERDICT_INCORRECT, d.why);
-		keep_wrong_call(e->rec, &d.failure);
+		keep_wrong_call(e->rec, &d.failure, called->first + d.failure.alternative);
 	} else if (d.state == PM_REPLAY_SPECIAL) {
 		pm__say(e, PM_VERDICT_NONDET, d.why);
 	} else if (d.state == PM_REPLAY_DISTURBED) {
@@ -125,14 +158,14 @@ static void keep_times(PmEvalRecord *r, const PmClockResult *c)
 	r->timing.wall_speedup = wall->ratio[PM_SIDE_CANDIDATE].point;
 }
 
-/* A comparison of one alternative, and the check of its calls. `run` tells it from others of the same kind,
- * which have other inputs. *c has the times, and no calls; zeros when the clock failed. */
-static PmStatus time_and_check(Eval *e, int alt, const char *kind, int run, const PmClockOpts *opts,
-			       double seconds, PmClockResult *c, PmErr *err)
+/* A comparison with the fastest of the alternatives that are called, and the check of all their calls. `run`
+ * tells it from others, which have other inputs. *c has the times, and no calls; zeros when the clock failed.
+ */
+static PmStatus time_and_check(Eval *e, const Called *called, int run, const PmClockOpts *opts,
+			       PmClockResult *c, PmErr *err)
 {
-	PmSecret *secret = pm_secret_derive(e->secret, "clock", kind, (uint64_t)(alt * RUNS + run));
-	PmWork base = { .g = e->m->g }, cand = { .g = e->cand.g };
-	int *alts = pm__choose_alternatives(e->cand.g, alt, &cand.n_alts);
+	PmSecret *secret = pm_secret_derive(e->secret, "clock", "run", (uint64_t)run);
+	PmWork base = { .g = e->m->g };
 	PmClockOpts o = *opts;
 	PmErr why;
 	PmStatus st;
@@ -141,60 +174,40 @@ static PmStatus time_and_check(Eval *e, int alt, const char *kind, int run, cons
 	pm_err_init(&why);
 	o.keep = 1;
 	o.secret = secret;
-	cand.alts = alts;
 	do
-		st = pm_clock_compare(e->worker, &base, &cand, &o, c, &why);
+		st = pm_clock_compare(e->worker, &base, called->work, called->n, &o, c, &why);
 	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
 	if (st) {
 		memset(c, 0, sizeof *c);
 		st = pm__device_said(e, st, &why, err);
 	} else {
-		st = pm__same_plan(e, alt, c->plan, err);
+		st = same_plans(e, called, c, err);
 		if (!st)
-			st = check_calls(e, &cand, c, &o, 1, seconds, err);
+			st = check_calls(e, called, c, &o, 1, reference_seconds, err);
 		pm_clock_release(c);
 	}
-	free(alts);
 	pm_secret_free(secret);
 	return st;
 }
 
-/* The alternative with the least measured time, found by short comparisons that are not scored, and whose
- * calls are looked at like any others: what is right in them alone could be what is chosen. */
-static PmStatus tune(Eval *e, const PmClockOpts *opts, int *alt, PmErr *err)
-{
-	PmClockOpts quick = *opts;
-	double least = INFINITY;
-	PmStatus st = PM_OK;
-
-	quick.blocks = 8;
-	quick.seconds = 2;
-	for (int k = 0; k < e->n_alts && e->n_alts > 1 && !st && e->rec->verdict == PM_VERDICT_OK; k++) {
-		PmClockResult c;
-
-		st = time_and_check(e, k, "tuning", 0, &quick, 0.5, &c, err);
-		if (st || e->rec->verdict != PM_VERDICT_OK)
-			break;
-		if (c.t.kind[PM_TIME_COLD].side[PM_SIDE_CANDIDATE].median < least) {
-			least = c.t.kind[PM_TIME_COLD].side[PM_SIDE_CANDIDATE].median;
-			*alt = k;
-		}
-	}
-	return st;
-}
-
-/* Run number `run` of the clock that counts; the worker's process is a new one. *t and the record's times are
- * filled when the clock came to its end. */
-static PmStatus time_run(Eval *e, int alt, int run, const PmClockOpts *opts, PmTiming *t, PmErr *err)
+/* Run number `run` of the clock that counts, with the fastest of `n` alternatives from *alt on, which becomes
+ * that one; the worker's process is a new one but in the first. *t and the record's times are filled when the
+ * clock came to its end. */
+static PmStatus time_run(Eval *e, int *alt, int n, int run, const PmClockOpts *opts, PmTiming *t, PmErr *err)
 {
 	PmClockResult c = { 0 };
-	PmStatus st = time_and_check(e, alt, "run", run, opts, 3, &c, err);
+	Called called;
+	PmStatus st;
 
+	call_alternatives(e, *alt, n, &called);
+	st = time_and_check(e, &called, run, opts, &c, err);
 	if (!st && c.n_out) {
-		pm__choose(e, alt);
+		*alt += c.alt;
+		pm__choose(e, *alt);
 		keep_times(e->rec, &c);
 		*t = c.t;
 	}
+	called_release(&called);
 	return st;
 }
 
@@ -228,7 +241,7 @@ static PmStatus confirm(Eval *e, int alt, const PmClockOpts *opts, PmTiming *t, 
 	time[0] = *t;
 	found[0] = r->speedup;
 	while (!st && r->verdict == PM_VERDICT_OK && best < 0 && n < RUNS) {
-		st = time_run(e, alt, n, opts, &time[n], err);
+		st = time_run(e, &alt, 1, n, opts, &time[n], err);
 		if (st || r->verdict != PM_VERDICT_OK)
 			return st;
 		run[n] = *r;
@@ -259,11 +272,11 @@ static PmStatus say_timing(Eval *e, const PmTiming *t, int agreed)
 	return pm__say(e, refused ? PM_VERDICT_TIMING_QUARANTINE : PM_VERDICT_TIMING_UNSTABLE, text);
 }
 
-static PmStatus time_and_judge(Eval *e, int alt, const PmClockOpts *opts, PmErr *err)
+static PmStatus time_and_judge(Eval *e, const PmClockOpts *opts, PmErr *err)
 {
-	int agreed = 0;
+	int agreed = 0, alt = 0;
 	PmTiming t;
-	PmStatus st = time_run(e, alt, 0, opts, &t, err);
+	PmStatus st = time_run(e, &alt, e->n_alts, 0, opts, &t, err);
 
 	if (!st && e->rec->verdict == PM_VERDICT_OK && wants_confirmation(e, &t))
 		st = confirm(e, alt, opts, &t, &agreed, err);
@@ -278,28 +291,27 @@ static PmStatus rehearse_one(Eval *e, int alt, PmErr *err)
 	PmClockOpts o = {
 		.secret = secret, .deadline = e->deadline, .seconds = rehearsal_seconds / e->n_alts, .keep = 1
 	};
-	int calls = REHEARSED / e->n_alts, *alts, tries = 0;
-	PmWork cand = { .g = e->cand.g };
+	int calls = REHEARSED / e->n_alts, tries = 0;
 	PmClockResult c;
+	Called called;
 	PmErr why;
 	PmStatus st;
 
 	pm_err_init(&why);
-	alts = pm__choose_alternatives(e->cand.g, alt, &cand.n_alts);
-	cand.alts = alts;
+	call_alternatives(e, alt, 1, &called);
 	do
-		st = pm_clock_rehearse(e->worker, e->m->g, &cand,
+		st = pm_clock_rehearse(e->worker, e->m->g, called.work,
 				       calls > REHEARSED_LEAST ? calls : REHEARSED_LEAST, &o, &c, &why);
 	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
 	if (!st) {
-		st = pm__same_plan(e, alt, c.plan, err);
+		st = same_plans(e, &called, &c, err);
 		if (!st)
-			st = check_calls(e, &cand, &c, &o, 0, rehearsal_seconds / e->n_alts, err);
+			st = check_calls(e, &called, &c, &o, 0, rehearsal_seconds / e->n_alts, err);
 		pm_clock_release(&c);
 	} else {
 		st = pm__device_said(e, st, &why, err);
 	}
-	free(alts);
+	called_release(&called);
 	pm_secret_free(secret);
 	return st;
 }
@@ -317,18 +329,16 @@ static PmStatus rehearse(Eval *e, PmErr *err)
 	return st;
 }
 
-static PmStatus measure(Eval *e, int alt, const PmPlanStats *base, const PmPlanStats *cand,
-			const PmDeviceInfo *info, PmErr *err)
+static PmStatus measure(Eval *e, const PmPlanStats *base, const PmPlanStats *cand, const PmDeviceInfo *info,
+			PmErr *err)
 {
 	PmClockOpts o = { .graphs = e->o->graphs, .deadline = e->deadline, .seconds = e->o->clock_seconds };
-	PmStatus st;
 
 	o.bytes[0] = o.bytes[1] = compulsory(e->m->g, info);
 	o.bytes_per_second = pm_profile(e->o->profile)->bytes_per_second;
 	if (cand->n_launches > 0)
 		o.max_speedup = fmax(10, 3.0 * base->n_launches / cand->n_launches);
-	st = tune(e, &o, &alt, err);
-	return st || e->rec->verdict != PM_VERDICT_OK ? st : time_and_judge(e, alt, &o, err);
+	return time_and_judge(e, &o, err);
 }
 
 static int launches(const PmGraph *g)
@@ -393,7 +403,7 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 	pm__say(e, PM_VERDICT_OK, "");
 	r->failure = (PmFailure){ 0 };
 	before = pm_stage_enter(&e->stages, PM_STAGE_TIMING);
-	st = measure(e, alt, base, cand, &info, err);
+	st = measure(e, base, cand, &info, err);
 	if (!st && r->measured)
 		st = measure_coverage(e, err);
 	pm_stage_enter(&e->stages, before);

@@ -147,6 +147,7 @@ static void add_timing(cJSON *j, const PmEvalTiming *t)
 
 	cJSON_AddStringToObject(o, "machine", t->machine);
 	cJSON_AddNumberToObject(o, "blocks", t->blocks);
+	cJSON_AddStringToObject(o, "claim", pm_claim_name(pm_timer_claim(t->lo, t->hi)));
 #define XX(name, place) cJSON_AddNumberToObject(o, name, t->place);
 	TIMING_FIGURES(XX)
 #undef XX

@@ -24,10 +24,12 @@ static const double floor_share = 0.7;
 
 typedef struct Clock {
 	PmWorker *w;
-	const PmWork *candidate;
+	const PmWork *candidate; /* n_alts of them: all compute the same */
+	int n_alts;
 	PmClockResult *out;
 	const PmSecret *secret;
 	PmGpuWatch *watch; /* NULL = none */
+	int alone;         /* the candidate is the only side */
 	int keep, samples;
 	size_t room, seen;   /* calls whose outputs are kept at most; calls of the candidate so far */
 	PM_VEC(size_t) kept; /* which calls have outputs */
@@ -88,8 +90,18 @@ static PmStatus maybe_keep(Clock *c, size_t call, int of_sample, PmErr *err)
 	return st;
 }
 
-/* Takes a sample and writes down its calls as those of `side`. */
-static PmStatus take_as(Clock *c, int side, const PmSampleAsk *ask, PmSample *out, PmErr *err)
+/* Whose calls the worker's side are: after the baseline the alternatives, after those the control. A process
+ * that holds the candidate alone has no other side. */
+static void name_side(const Clock *c, int asked, PmTimedCall *t)
+{
+	t->side = c->alone     ? PM_SIDE_CANDIDATE
+		  : asked == 0 ? PM_SIDE_BASELINE
+			       : (asked > c->n_alts ? PM_SIDE_CONTROL : PM_SIDE_CANDIDATE);
+	t->alt = t->side == PM_SIDE_CANDIDATE && !c->alone ? asked - 1 : 0;
+}
+
+/* Takes a sample and writes down its calls. */
+static PmStatus take(Clock *c, const PmSampleAsk *ask, PmSample *out, PmErr *err)
 {
 	PmMade made[PM_SAMPLER_DEPTH];
 	double t0 = pm_now();
@@ -99,12 +111,11 @@ static PmStatus take_as(Clock *c, int side, const PmSampleAsk *ask, PmSample *ou
 	if (c->watch && c->samples++ % LOOK_EVERY == 0)
 		pm_gpu_watch_look(c->watch, 1);
 	for (int i = 0; i < ask->batch && !st && c->keep; i++) {
-		PmTimedCall t = {
-			.side = side, .kind = ask->kind, .index = ask->index + (uint64_t)i, .made = made[i]
-		};
+		PmTimedCall t = { .kind = ask->kind, .index = ask->index + (uint64_t)i, .made = made[i] };
 
+		name_side(c, ask->side, &t);
 		PM_VEC_PUSH(&c->out->calls, t);
-		if (side == PM_SIDE_CANDIDATE)
+		if (t.side == PM_SIDE_CANDIDATE)
 			st = maybe_keep(c, c->out->calls.n - 1, i, err);
 	}
 	return st;
@@ -115,7 +126,7 @@ static PmStatus take_as(Clock *c, int side, const PmSampleAsk *ask, PmSample *ou
 
 static PmStatus sample(void *arg, const PmSampleAsk *ask, PmSample *out, PmErr *err)
 {
-	return take_as(arg, ask->side, ask, out, err);
+	return take(arg, ask, out, err);
 }
 
 static PmStatus empty(void *arg, double *seconds, PmErr *err)
@@ -203,7 +214,7 @@ static size_t choose_room(const PmGraph *g, const PmClockOpts *opts)
 }
 
 /* Everything before the first call. */
-static PmStatus begin(Clock *c, PmWorker *w, const PmGraph *original, const PmWork *candidate,
+static PmStatus begin(Clock *c, PmWorker *w, const PmGraph *original, const PmWork *candidate, int n_alts,
 		      const PmClockOpts *opts, int rehearsal, PmClockResult *out, PmErr *err)
 {
 	memset(out, 0, sizeof *out);
@@ -211,6 +222,8 @@ static PmStatus begin(Clock *c, PmWorker *w, const PmGraph *original, const PmWo
 	out->n_out = pm_graph_n_outputs(candidate->g);
 	c->w = w;
 	c->candidate = candidate;
+	c->n_alts = n_alts;
+	c->alone = rehearsal;
 	c->out = out;
 	c->keep = opts->keep;
 	c->room = choose_room(candidate->g, opts);
@@ -237,10 +250,11 @@ static void end_watch(Clock *c)
 	pm_clock_judge_gpu(&r->gpu, &r->t);
 }
 
-/* Now: the process may be another when the clock is closed. */
-static void keep_plan(Clock *c, int side)
+/* Now: the process may be another when the clock is closed. `first`: the worker's side of the first one. */
+static void keep_plans(Clock *c, int first)
 {
-	snprintf(c->out->plan, sizeof c->out->plan, "%s", pm_worker_digest(c->w, side));
+	for (int k = 0; k < c->n_alts; k++)
+		snprintf(c->out->plan[k], sizeof c->out->plan[k], "%s", pm_worker_digest(c->w, first + k));
 }
 
 static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts *opts, PmErr *err)
@@ -248,6 +262,7 @@ static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts
 	PmClock clock = { sample, empty, warm, now, c };
 	PmTimerOpts o = { .n_sides = n_sides,
 			  .control = n_sides - 1,
+			  .alternatives = n_sides - 2,
 			  .blocks = opts->blocks,
 			  .exact = opts->quick,
 			  .replay = opts->quick ? opts->blocks : 0,
@@ -262,25 +277,34 @@ static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts
 
 	for (int i = 0; i < 2 && opts->bytes_per_second > 0; i++)
 		o.floor[i] = floor_share * (double)opts->bytes[i] / opts->bytes_per_second;
-	keep_plan(c, n_sides > 1 ? PM_SIDE_CANDIDATE : 0);
+	keep_plans(c, n_sides > 2 ? 1 : 0);
 	if (!st)
 		st = pm_timer_run(&clock, &o, &c->out->t, err);
+	c->out->alt = n_sides > 2 ? c->out->t.chosen - 1 : 0;
 	return st ? st : pm_worker_clock_close(c->w, err);
 }
 
-PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *candidate,
+PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *candidate, int n_alts,
 			  const PmClockOpts *opts, PmClockResult *out, PmErr *err)
 {
-	const PmWork side[PM_N_SIDES] = { *baseline, *candidate, *baseline };
-	Clock c;
-	PmStatus st = begin(&c, w, baseline->g, candidate, opts, 0, out, err);
+	PmWork side[PM_SAMPLER_SIDES];
 	PmDeviceInfo info;
+	Clock c;
+	PmStatus st;
 
+	if (n_alts < 1 || n_alts > PM_MAX_ALTS) {
+		memset(out, 0, sizeof *out);
+		return pm_err(err, PM_E_INVALID, "A clock compares 1 to %d alternatives.", (int)PM_MAX_ALTS);
+	}
+	side[0] = side[n_alts + 1] = *baseline;
+	for (int k = 0; k < n_alts; k++)
+		side[1 + k] = candidate[k];
+	st = begin(&c, w, baseline->g, candidate, n_alts, opts, 0, out, err);
 	if (!st)
 		st = pm_worker_info(w, &info, err);
 	if (!st) {
 		c.watch = pm_gpu_watch_open(NULL, info.pci);
-		st = run(&c, side, PM_N_SIDES, opts, err);
+		st = run(&c, side, n_alts + 2, opts, err);
 		end_watch(&c);
 	}
 	PM_VEC_RELEASE(&c.kept);
@@ -296,15 +320,15 @@ PmStatus pm_clock_rehearse(PmWorker *w, const PmGraph *original, const PmWork *c
 	PmSample s;
 	Clock c;
 	int depth;
-	PmStatus st = begin(&c, w, original, candidate, opts, 1, out, err);
+	PmStatus st = begin(&c, w, original, candidate, 1, opts, 1, out, err);
 
 	if (!st)
 		st = pm_worker_clock_open(w, candidate, 1, &out->pool, opts->deadline, &depth, err);
-	keep_plan(&c, 0);
+	keep_plans(&c, 0);
 	for (int i = 0; i < calls && !st && (i < 2 || pm_now() - t0 < limit); i++) {
 		PmSampleAsk ask = { 0, PM_TIME_NONE, (uint64_t)i, 1, 0 };
 
-		st = take_as(&c, PM_SIDE_CANDIDATE, &ask, &s, err);
+		st = take(&c, &ask, &s, err);
 	}
 	if (!st)
 		st = pm_worker_clock_close(w, err);
@@ -319,7 +343,7 @@ PmStatus pm_clock_time(PmWorker *w, const PmWork *work, const PmClockOpts *opts,
 	const PmWork side[2] = { *work, *work };
 	PmClockResult r;
 	Clock c;
-	PmStatus st = begin(&c, w, work->g, work, opts, 0, &r, err);
+	PmStatus st = begin(&c, w, work->g, work, 1, opts, 0, &r, err);
 
 	if (!st)
 		st = run(&c, side, 2, opts, err);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clock.h - measured times of a candidate against its baseline, in the candidate's own device worker.
  *
- * Joins the protocol (timer.h) with the device (runtime/worker/worker.h): the baseline, the candidate and the
- * baseline again as control run in one process on inputs of their own for each call. What every single call
+ * Joins the protocol (timer.h) with the device (runtime/worker/worker.h): the baseline, every alternative of
+ * the candidate and the baseline again as control run in one process on inputs of their own for each call.
+ * Which alternative is compared is found out there, by calls like all others. What every single call
  * made is written down as a digest, at once and in this process, and as many outputs of the candidate as fit
  * are kept, so that what was timed can be checked when the candidate is gone (replay_verify.h).
  */
@@ -37,7 +38,8 @@ enum { PM_CLOCK_KEPT = 4 };
 
 /* One call of one sample. */
 typedef struct PmTimedCall {
-	int side;
+	int side; /* PM_SIDE_... */
+	int alt;  /* of the candidate: which of those that were given */
 	PmTimeKind kind;
 	uint64_t index; /* of its inputs */
 	PmMade made;
@@ -49,20 +51,22 @@ typedef struct PmTimedCall {
 typedef struct PmClockResult {
 	PmTiming t; /* side 0 the baseline, 1 the candidate, 2 the control; unstable when others used the GPU
 		     */
+	int alt;    /* which of the candidates that were given was compared */
 	PmGpuSeen gpu;
 	size_t n_out;
-	char plan[PM_CHAIN_HEX];   /* pm_exec_digest of the candidate that made the calls */
-	PmInputPool pool;          /* of which the calls had their inputs; owned */
-	PM_VEC(PmTimedCall) calls; /* of all sides, in the order they ran */
-	double slowest;            /* seconds that one of them took with all that is done around it */
+	char plan[PM_MAX_ALTS][PM_CHAIN_HEX]; /* pm_exec_digest of each that made calls */
+	PmInputPool pool;                     /* of which the calls had their inputs; owned */
+	PM_VEC(PmTimedCall) calls;            /* of all sides, in the order they ran */
+	double slowest; /* seconds that one of them took with all that is done around it */
 } PmClockResult;
 
 enum { PM_SIDE_BASELINE, PM_SIDE_CANDIDATE, PM_SIDE_CONTROL, PM_N_SIDES };
 
-/* Times `candidate` against `baseline`, which have the same inputs and outputs. A status other than PM_OK is
- * the worker's (see worker.h): a kernel's error, a timeout; or PM_E_UNSUPPORTED on a device without a clock.
+/* Times the fastest of n_alts candidates, 1 to PM_MAX_ALTS, against `baseline`, all of which have the same
+ * inputs and outputs. A status other than PM_OK is the worker's (see worker.h): a kernel's error, a timeout;
+ * or PM_E_UNSUPPORTED on a device without a clock.
  */
-PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *candidate,
+PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *candidate, int n_alts,
 			  const PmClockOpts *opts, PmClockResult *out, PmErr *err);
 /* The same calls without a clock, of the candidate alone, on any device: `calls` of them, fewer when they
  * take longer than opts->seconds, on inputs made for `original`. `t` stays empty. */

@@ -12,17 +12,18 @@
 enum {
 	N_EMPTY = 200,
 	N_ESTIMATE = 5,
-	TICKS = 20, /* a sample lasts at least so many */
-	BLOCKS = 50,
-	DOUBLINGS = 3,
+	TICKS = 20,  /* a sample lasts at least so many */
+	BLOCKS = 40, /* at first, */
+	MOST = 20,   /* and times as many at last */
+	ROUNDS = 4,  /* at most, in which alternatives are compared, */
+	ROUND = 8,   /* of so many blocks */
 	REPLAY_BLOCKS = 15,
 	WALL_BLOCKS = 10,
 	WALL_TRAIN = 16,
-	RESAMPLES = 2000,
 	REPEAT_SHARE = 10
 };
 static const double min_warm = 0.3, max_warm = 5, steady_for = 0.2, steady_within = 0.02,
-		    max_mark_noise = 0.5e-6, short_call = 20e-6;
+		    max_mark_noise = 0.5e-6, errors_apart = 3, far_share = 20, far_most = 0.025;
 
 const char *pm_time_kind_name(PmTimeKind kind)
 {
@@ -87,7 +88,7 @@ static PmStatus study_marks(Run *r, PmErr *err)
 
 static PmStatus one(Run *r, int side, PmTimeKind kind, uint64_t index, int batch, PmSample *s, PmErr *err)
 {
-	PmSampleAsk ask = { side, kind, index, batch, r->o->graphs };
+	PmSampleAsk ask = { r->side[side], kind, index, batch, r->o->graphs };
 	PmStatus st;
 
 	memset(s, 0, sizeof *s);
@@ -116,7 +117,7 @@ static PmStatus choose_batch(Run *r, PmTimeKind kind, int *batch, double *shorte
 	PmStatus st = PM_OK;
 
 	*shortest = INFINITY;
-	for (int side = 0; side < r->o->n_sides && !st; side++) {
+	for (int side = 0; side < r->n_sides && !st; side++) {
 		double t[N_ESTIMATE];
 		PmSample s;
 
@@ -155,9 +156,9 @@ static void blocks_release(Blocks *b)
 
 static void shuffle(Run *r, int *order)
 {
-	for (int i = 0; i < r->o->n_sides; i++)
+	for (int i = 0; i < r->n_sides; i++)
 		order[i] = i;
-	for (int i = r->o->n_sides - 1; i > 0; i--) {
+	for (int i = r->n_sides - 1; i > 0; i--) {
 		int j = (int)pm_rng_range(&r->rng, 0, i), t = order[i];
 
 		order[i] = order[j];
@@ -168,7 +169,7 @@ static void shuffle(Run *r, int *order)
 /* Takes one block into the place after the last; *disturbed = it must not count. */
 static PmStatus take_block(Run *r, Blocks *b, int *disturbed, PmErr *err)
 {
-	int order[PM_MAX_SIDES], n = r->o->n_sides;
+	int order[PM_MAX_SIDES], n = r->n_sides;
 	uint64_t index = r->next_index;
 	PmStatus st = PM_OK;
 
@@ -198,7 +199,7 @@ static PmStatus take_blocks(Run *r, Blocks *b, int upto, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
-	blocks_grow(b, r->o->n_sides, upto);
+	blocks_grow(b, r->n_sides, upto);
 	while (b->n < upto && !st && (b->n == 0 || !out_of_time(r))) {
 		int disturbed;
 
@@ -222,40 +223,117 @@ static void summarise(Run *r, const Blocks *b)
 	t->blocks = b->n;
 	t->batch = b->batch;
 	t->resolution = b->kind < PM_TIME_WALL ? resolution(r) / b->batch : 0;
-	for (int s = 0; s < r->o->n_sides; s++) {
+	for (int s = 0; s < r->n_sides; s++) {
 		for (int i = 0; i < b->n; i++)
 			ratio[i] = b->value[s][i] > 0 ? b->value[0][i] / b->value[s][i] : NAN;
 		pm_stats(b->sample[s], 2 * (size_t)b->n, &t->side[s]);
-		t->ratio[s] = s ? pm_bootstrap_median(ratio, (size_t)b->n, RESAMPLES, 0.95, &r->rng)
+		t->ratio[s] = s ? pm_median_interval(ratio, (size_t)b->n, PM_TIMER_CONFIDENCE)
 				: (PmInterval){ 1, 1, 1 };
 	}
-	for (int s = 1; s < r->o->n_sides && b->kind == PM_TIME_REPLAY; s++)
+	for (int s = 1; s < r->n_sides && b->kind == PM_TIME_REPLAY; s++)
 		if (isnan(pm_timer_seconds(t, 0)) || isnan(pm_timer_seconds(t, s)))
 			t->ratio[s] = (PmInterval){ NAN, NAN, NAN };
 	free(ratio);
 }
 
+/* --- which alternative -----------------------------------------------------------------------------------
+ */
+
+/* What an alternative took in each block so far, by the side that is asked for. */
+typedef struct Tried {
+	double *t;
+	int n;
+	PmStats s;
+} Tried;
+
+/* Standard error of a median, as for a normal distribution: 1.253 deviations, each 1 / 1.349 of what lies
+ * between the quartiles, over the root of the number. */
+static double standard_error(const PmStats *s)
+{
+	return s->n ? 1.253 / 1.349 * s->iqr / sqrt((double)s->n) : INFINITY;
+}
+
+/* One round of those that are compared now; the slower ones are left out from then on. *best: the side. */
+static PmStatus try_round(Run *r, int batch, Tried *tried, int *best, PmErr *err)
+{
+	Blocks b = { .kind = PM_TIME_COLD, .batch = batch };
+	PmStatus st = take_blocks(r, &b, ROUND, err);
+	int n = 0;
+
+	for (int s = 0; s < r->n_sides && !st; s++) {
+		Tried *x = &tried[r->side[s]];
+
+		memcpy(x->t + x->n, b.value[s], (size_t)b.n * sizeof *x->t);
+		x->n += b.n;
+		pm_stats(x->t, (size_t)x->n, &x->s);
+		if (s == 0 || x->s.median < tried[*best].s.median)
+			*best = r->side[s];
+	}
+	for (int s = 0; s < r->n_sides && !st; s++) {
+		const PmStats *x = &tried[r->side[s]].s, *y = &tried[*best].s;
+
+		if (x->median - y->median <= errors_apart * hypot(standard_error(x), standard_error(y)))
+			r->side[n++] = r->side[s];
+	}
+	r->n_sides = st ? r->n_sides : n;
+	blocks_release(&b);
+	return st;
+}
+
+/* The alternatives alone, in rounds; then the fastest beside the baseline and the control. */
+static PmStatus choose_alternative(Run *r, PmErr *err)
+{
+	Tried tried[PM_MAX_SIDES] = { 0 };
+	int best = 1, batch = 1, n = r->o->alternatives;
+	double shortest;
+	PmStatus st = PM_OK;
+
+	for (int i = 0; i < n; i++) {
+		r->side[i] = i + 1;
+		tried[i + 1].t = pm_xcalloc(ROUNDS * ROUND, sizeof *tried[i + 1].t);
+	}
+	r->n_sides = n;
+	if (n > 1)
+		st = choose_batch(r, PM_TIME_COLD, &batch, &shortest, err);
+	for (int i = 0; i < ROUNDS && r->n_sides > 1 && !st; i++)
+		st = try_round(r, batch, tried, &best, err);
+	for (int i = 0; i < n; i++)
+		free(tried[i + 1].t);
+	r->side[0] = 0;
+	r->side[1] = r->out->chosen = best;
+	r->side[2] = r->o->control;
+	r->control = 2;
+	r->n_sides = 3;
+	return st;
+}
+
 /* --- the kinds ------------------------------------------------------------------------------------------
  */
 
-/* Fine enough for the control to be found within its bound. */
+/* Fine enough for the control to be found within its bound; and where the candidate is far from 1, for that
+ * to be said. */
 static double wanted_half_width(const Run *r)
 {
-	return fmin(PM_TIMER_HALF_WIDTH,
-		    0.8 * pm_timer_control_bound(r->out->kind[PM_TIME_COLD].side[0].median));
+	const PmTimes *t = &r->out->kind[PM_TIME_COLD];
+	double control = pm_timer_control_bound(t->side[0].median);
+	double near_one = fmin(PM_TIMER_HALF_WIDTH, 0.8 * PM_TIMER_WIDER * control);
+	double far = fmin(far_most, fabs(log(t->ratio[1].point)) / far_share);
+
+	return far > near_one ? far : near_one; /* NaN: near */
 }
 
 static PmStatus time_cold(Run *r, PmErr *err)
 {
 	Blocks b = { .kind = PM_TIME_COLD, .batch = r->out->batch };
-	int n = r->o->blocks > 0 ? r->o->blocks : (r->shortest < short_call ? 2 * BLOCKS : BLOCKS);
+	int first = r->o->blocks > 0 ? r->o->blocks : BLOCKS, most = MOST * first;
 	PmStatus st = PM_OK;
 
-	for (int i = 0; i <= DOUBLINGS && !st; i++, n *= 2) {
+	for (int n = first; !st; n = n + n / 4 + 1 < most ? n + n / 4 + 1 : most) {
 		st = take_blocks(r, &b, n, err);
 		if (!st)
 			summarise(r, &b);
-		if (st || r->o->exact || out_of_time(r) || pm__timer_precise(r, b.kind, wanted_half_width(r)))
+		if (st || n == most || r->o->exact || out_of_time(r) ||
+		    pm__timer_precise(r, b.kind, wanted_half_width(r)))
 			break;
 	}
 	if (!st)
@@ -290,23 +368,33 @@ PmStatus pm_timer_run(const PmClock *clock, const PmTimerOpts *opts, PmTiming *o
 {
 	Run r = { .clock = clock, .o = opts, .out = out, .began = clock->now(clock->arg) };
 	int limit = opts->max_train > 0 ? opts->max_train : PM_MAX_BATCH;
+	double shortest;
 	PmStatus st;
 
 	memset(out, 0, sizeof *out);
 	if (opts->n_sides < 2 || opts->n_sides > PM_MAX_SIDES || opts->control < 0 ||
-	    opts->control >= opts->n_sides)
+	    opts->control >= opts->n_sides || opts->alternatives < 0 ||
+	    (opts->alternatives &&
+	     (opts->n_sides != opts->alternatives + 2 || opts->control != opts->n_sides - 1)))
 		return pm_err(
 			err, PM_E_INVALID,
 			"A run of the clock compares 2 to %d sides, one of which may be the control; it "
-			"was given %d, control %d.",
-			PM_MAX_SIDES, opts->n_sides, opts->control);
+			"was given %d, control %d, alternatives %d.",
+			PM_MAX_SIDES, opts->n_sides, opts->control, opts->alternatives);
+	r.n_sides = opts->n_sides;
+	r.control = opts->control;
+	for (int s = 0; s < r.n_sides; s++)
+		r.side[s] = s;
+	out->chosen = 1;
 	pm_rng_init_named(&r.rng, opts->seed, "timer");
 	out->steady = opts->warm;
 	st = opts->warm ? PM_OK : warm_up(&r, err);
 	if (!st)
 		st = study_marks(&r, err);
+	if (!st && opts->alternatives)
+		st = choose_alternative(&r, err);
 	if (!st)
-		st = choose_batch(&r, PM_TIME_COLD, &out->batch, &r.shortest, err);
+		st = choose_batch(&r, PM_TIME_COLD, &out->batch, &shortest, err);
 	if (!st)
 		st = time_cold(&r, err);
 	if (!st)

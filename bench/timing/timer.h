@@ -15,9 +15,14 @@
  * replayed one apart.
  * - A time below what the marks resolve (their tick or the spread of empty pairs, over the calls of a batch)
  * is not a time: it is reported as that bound.
- * - speedup = median over blocks of (baseline / side), with a 95 % bootstrap interval over blocks. Blocks are
- *   added, doubling up to three times, until half the interval is at most 1 % of the ratio and 0.8 of what
- * the control may be off by.
+ * - Where there are several alternatives of the candidate, short rounds choose one before the first block:
+ * one that is slower than the best by more than three standard errors is not asked again.
+ * - speedup = median over blocks of (baseline / side), with an interval that holds the true one in 99 of 100
+ *   runs (pm_median_interval): the interval of two equal sides leaves out 1 in at most 1 % of runs. Blocks
+ * are added, a quarter at a time, until half the interval is at most 1.3 % of the ratio (1 % of a 95 %
+ *   interval) and 0.8 of what the control may be off by. Since that depends on how wide the interval is and
+ * not on where it lies, looking many times makes no claim more likely. A ratio far from 1 needs less: a
+ * twentieth of its logarithm, up to 2.5 %, which no run of equal sides comes near.
  * - No sample is dropped because of its value. A block in which the clock was disturbed from outside (the
  * host was held up while it enqueued) is taken again, for all sides alike, at most once in ten.
  */
@@ -30,6 +35,7 @@
 
 #include <stdint.h>
 
+/* Sides that can be asked for; 0, the candidate's and the control are compared. */
 enum { PM_MAX_SIDES = PM_SAMPLER_SIDES, PM_MAX_BATCH = PM_SAMPLER_DEPTH };
 
 /* "cold", "replay", "wall", "latency". */
@@ -52,8 +58,11 @@ enum { PM_CLOCK_SECONDS = 20 };
 typedef struct PmTimerOpts {
 	int n_sides;      /* 2 .. PM_MAX_SIDES */
 	int control;      /* the side that is the baseline again; 0 = none */
+	int alternatives; /* sides 1 to that many are alternatives, of which one is chosen and compared. The
+			   * control, the last side, is then side 2 of the results; 0 = all sides are compared
+			   */
 	int max_train;    /* buffers there are; 0 = PM_MAX_BATCH */
-	int blocks;       /* to begin with; 0 = 50, 100 below 20 us. At most 8 times as many are taken */
+	int blocks;       /* to begin with; 0 = 40. At most 20 times as many are taken */
 	int replay, wall; /* blocks of these kinds (wall: and of latency); 0 = 15 and 10, -1 = none */
 	int exact;        /* so many blocks, however wide the interval still is */
 	int graphs;       /* all sides run as recorded CUDA graphs (PmSampleAsk.graphs) */
@@ -68,7 +77,7 @@ typedef struct PmTimerOpts {
 
 typedef enum {
 	PM_TIMING_OK,
-	PM_TIMING_UNSTABLE,   /* the times vary too much, or the control is not 1: no ranking by them */
+	PM_TIMING_UNSTABLE,   /* the times vary too much to say anything, or the control is not 1 */
 	PM_TIMING_IMPLAUSIBLE /* the times cannot be: needs a second look */
 } PmTimingState;
 /* Name in reports. Static. */
@@ -77,6 +86,17 @@ const char *pm_timing_state_name(PmTimingState s);
 /* Why times cannot be, as bits. The last may be true all the same: a run in a new process confirms it or does
  * not. */
 enum { PM_DOUBT_ZERO = 1, PM_DOUBT_FLOOR = 2, PM_DOUBT_SPEEDUP = 4 };
+
+/* What the interval of a speedup says. */
+typedef enum {
+	PM_CLAIM_SAME, /* it covers 1: the two are not distinguishable, which is a result */
+	PM_CLAIM_FASTER,
+	PM_CLAIM_SLOWER
+} PmClaim;
+/* "not distinguishable", "faster", "slower". Static. */
+const char *pm_claim_name(PmClaim c);
+/* Of an interval that is not known (NaN): the same. */
+PmClaim pm_timer_claim(double lo, double hi);
 
 typedef struct PmTimes {
 	int blocks;                 /* taken and used; 0 = this kind was not measured */
@@ -91,6 +111,7 @@ typedef struct PmTiming {
 	PmTimingState state;
 	char why[256];   /* one sentence unless OK */
 	unsigned doubts; /* PM_DOUBT_... */
+	int chosen;      /* the side that was asked for what stands as side 1: of alternatives the fastest */
 	/* On the host's clock a call of the baseline and of the candidate takes over a tenth and host_bound
 	 * of PmTimerOpts longer than on the device: launching is what it waits for. */
 	int host_bound[2];

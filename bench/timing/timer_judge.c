@@ -18,6 +18,18 @@ const char *pm_timing_state_name(PmTimingState s)
 	return names[s];
 }
 
+const char *pm_claim_name(PmClaim c)
+{
+	static const char *const names[] = { "not distinguishable", "faster", "slower" };
+
+	return names[c];
+}
+
+PmClaim pm_timer_claim(double lo, double hi)
+{
+	return lo > 1 ? PM_CLAIM_FASTER : (hi < 1 ? PM_CLAIM_SLOWER : PM_CLAIM_SAME);
+}
+
 double pm_timer_seconds(const PmTimes *t, int side)
 {
 	double s = t->side[side].median;
@@ -72,7 +84,7 @@ void pm__timer_say(PmTiming *t, PmTimingState s, const char *fmt, ...)
 
 int pm__timer_precise(const Run *r, PmTimeKind kind, double half_width)
 {
-	for (int s = 1; s < r->o->n_sides; s++) {
+	for (int s = 1; s < r->n_sides; s++) {
 		const PmInterval *v = &r->out->kind[kind].ratio[s];
 
 		if (!((v->hi - v->lo) / 2 <= half_width * v->point))
@@ -83,7 +95,7 @@ int pm__timer_precise(const Run *r, PmTimeKind kind, double half_width)
 
 static const char *side_name(const Run *r, int side)
 {
-	return side == 0 ? "baseline" : (side == r->o->control ? "control" : "candidate");
+	return side == 0 ? "baseline" : (side == r->control ? "control" : "candidate");
 }
 
 static void judge_side(Run *r, const Blocks *b, int side)
@@ -122,20 +134,19 @@ static void judge_side(Run *r, const Blocks *b, int side)
 void pm__timer_judge(Run *r, const Blocks *b)
 {
 	const PmTimes *t = &r->out->kind[b->kind];
-	int c = r->o->control;
+	int c = r->control;
 
-	for (int s = 0; s < r->o->n_sides; s++)
+	for (int s = 0; s < r->n_sides; s++)
 		judge_side(r, b, s);
 	if (c > 0 && (t->ratio[c].lo > 1 || t->ratio[c].hi < 1) &&
 	    fabs(t->ratio[c].point - 1) > pm_timer_control_bound(t->side[0].median))
 		pm__timer_say(r->out, PM_TIMING_UNSTABLE,
 			      "The control, the baseline against itself, came out as %.4f (%.4f to %.4f).",
 			      t->ratio[c].point, t->ratio[c].lo, t->ratio[c].hi);
-	if (!pm__timer_precise(r, b->kind,
-			       fmax(PM_TIMER_HALF_WIDTH, pm_timer_control_bound(t->side[0].median)))) {
+	if (!pm__timer_precise(r, b->kind, PM_TIMER_WIDEST)) {
 		int w = 1;
 
-		for (int s = 2; s < r->o->n_sides; s++)
+		for (int s = 2; s < r->n_sides; s++)
 			if (t->ratio[s].hi - t->ratio[s].lo > t->ratio[w].hi - t->ratio[w].lo)
 				w = s;
 		pm__timer_say(r->out, PM_TIMING_UNSTABLE,

@@ -12,9 +12,10 @@ typedef struct Run {
 	PmTiming *out;
 	PmRng rng;
 	double spread;       /* of the middle half of empty pairs of marks */
-	double shortest;     /* call of any side, roughly */
 	uint64_t next_index; /* of the inputs: each is used once */
 	double began;
+	/* What is compared now: sides that are asked for, of which `control` is the place of the control. */
+	int side[PM_MAX_SIDES], n_sides, control;
 } Run;
 
 /* Blocks of one kind: value[side][block], seconds per call, mean of the two samples. */
@@ -25,7 +26,11 @@ typedef struct Blocks {
 	double *sample[PM_MAX_SIDES]; /* 2 n single samples */
 } Blocks;
 
-#define PM_TIMER_HALF_WIDTH 0.01 /* of a ratio, at most: what every result must reach */
+#define PM_TIMER_CONFIDENCE 0.99
+/* Half an interval of that confidence over half of one of 95 %: 2.576 / 1.960 standard errors. */
+#define PM_TIMER_WIDER      1.314
+#define PM_TIMER_HALF_WIDTH (0.01 * PM_TIMER_WIDER) /* of a ratio: what every result is to reach, and */
+#define PM_TIMER_WIDEST     0.03                    /* at most, or nothing is said */
 
 /* Orders doubles for qsort. */
 int pm__timer_ascending(const void *a, const void *b);

@@ -10,6 +10,7 @@
 #ifndef RUNTIME_SAMPLER_H
 #define RUNTIME_SAMPLER_H
 
+#include "ir/core/limits.h"
 #include "runtime/device/input_pool.h"
 #include "runtime/exec/exec.h"
 
@@ -48,7 +49,8 @@ typedef struct PmMade {
 
 typedef struct PmSampler PmSampler;
 
-enum { PM_SAMPLER_SIDES = 4, PM_SAMPLER_DEPTH = 64 };
+/* Sides: the baseline, every alternative of a candidate, and the baseline again. */
+enum { PM_SAMPLER_SIDES = PM_MAX_ALTS + 2, PM_SAMPLER_DEPTH = 64 };
 
 /* Uploads the input pool and makes the bindings, as many per side as memory and `launches` allow; the device
  * is quiet from here on (PmClockOps.quiet) until the sampler is freed. The executors are borrowed. On a

@@ -376,10 +376,10 @@ static void S12_other_kernels_vouch(void **state)
 	open_bed(&b);
 	work = (PmWork){ .g = b.c.g };
 	pm_err_init(&err);
-	assert_int_equal(pm_replay_verify(b.w, b.g, &work, &b.r, &o, &d, &err), PM_OK);
+	assert_int_equal(pm_replay_verify(b.w, b.g, &work, 1, &b.r, &o, &d, &err), PM_OK);
 	assert_int_equal(d.state, PM_REPLAY_OK);
 	work = (PmWork){ .g = b.c.g, .alts = &second, .n_alts = 1 };
-	assert_int_equal(pm_replay_verify(b.w, b.g, &work, &b.r, &o, &d, &err), PM_E_ENV);
+	assert_int_equal(pm_replay_verify(b.w, b.g, &work, 1, &b.r, &o, &d, &err), PM_E_ENV);
 	assert_non_null(strstr(err.text, "are not those that made them"));
 	/* There is no third that nobody has judged. */
 	pm_err_init(&err);
@@ -457,13 +457,13 @@ static void S13_changed_machine_code(void **state)
 	run_first(&b, again);
 	assert_int_equal(strlen(first), PM_CHAIN_HEX - 1);
 	assert_string_equal(first, again);
-	assert_string_equal(first, b.r.plan);
+	assert_string_equal(first, b.r.plan[0]);
 	touch_cache(cache.s);
 	run_first(&b, changed);
 	assert_string_not_equal(first, changed);
 	pm_err_init(&err);
 	work = (PmWork){ .g = b.c.g };
-	assert_int_equal(pm_replay_verify(b.w, b.g, &work, &b.r, &o, &d, &err), PM_E_ENV);
+	assert_int_equal(pm_replay_verify(b.w, b.g, &work, 1, &b.r, &o, &d, &err), PM_E_ENV);
 	close_bed(&b);
 	if (was)
 		setenv("PASSMITH_CACHE", was, 1);

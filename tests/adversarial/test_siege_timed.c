@@ -95,10 +95,10 @@ static PmReplayResult let_through(const char *so, const char *rule)
 	cand.g = c.g;
 	if (info.measured)
 		d.baseline = &base;
-	if (info.measured ? pm_clock_compare(w, &base, &cand, &o, &r, &err)
+	if (info.measured ? pm_clock_compare(w, &base, &cand, 1, &o, &r, &err)
 			  : pm_clock_rehearse(w, g, &cand, CALLS, &o, &r, &err))
 		fail_msg("%s: %s", so, err.text);
-	if (pm_replay_verify(w, g, &cand, &r, &d, &out, &err))
+	if (pm_replay_verify(w, g, &cand, 1, &r, &d, &out, &err))
 		fail_msg("%s: %s", so, err.text);
 	print_message("# %d calls, %d special%s%s\n", out.calls, out.special, *out.why ? ": " : "", out.why);
 	pm_clock_release(&r);

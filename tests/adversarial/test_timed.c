@@ -73,11 +73,11 @@ static PmReplayResult let_through(const char *rule, int large)
 	cand.g = c.g;
 	if (info.measured || large)
 		d.baseline = &base;
-	if (info.measured ? pm_clock_compare(w, &base, &cand, &o, &r, &err)
+	if (info.measured ? pm_clock_compare(w, &base, &cand, 1, &o, &r, &err)
 			  : pm_clock_rehearse(w, g, &cand, CALLS, &o, &r, &err))
 		fail_msg("%s: %s", rule, err.text);
 	keys_differ(&r.pool);
-	if (pm_replay_verify(w, g, &cand, &r, &d, &out, &err))
+	if (pm_replay_verify(w, g, &cand, 1, &r, &d, &out, &err))
 		fail_msg("%s: %s", rule, err.text);
 	print_message(
 		"# %s: %d calls, %d made again, %d special, %d compared, %d by sketches, %d fetched, %d "

@@ -3,6 +3,8 @@
 #include "bench/compare/allclose.h"
 
 #include "base/core/half.h"
+#include "base/core/rng.h"
+#include "ir/core/element.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -229,6 +231,46 @@ static void tolerances_outside_the_ladder_are_refused(void **state)
 	assert_true(pm_tol(PM_F32, -5, &tol) && tol.atol == 1e-5 && tol.rtol == 1.3e-6);
 }
 
+/* What is surely close is close: pairs of every size and distance, special values among them, of each float
+ * type. And it does say so of ordinary results, one ulp off. */
+static void what_is_surely_close_is_close(void **state)
+{
+	static const int dtypes[] = { PM_F32, PM_F64, PM_F16, PM_BF16 };
+	static const double special[] = { 0, -0.0, INFINITY, -INFINITY, NAN, 1e-45, 3e38, -3e38, 1e5 };
+	PmCloseRule rule = pm_close_rule(PM_PRESET_SOUND);
+	int sure = 0;
+	PmRng rng;
+
+	(void)state;
+	pm_rng_init(&rng, 1);
+	for (int i = 0; i < 40000; i++) {
+		int dtype = dtypes[i % 4];
+		double x = pm_rng_normal(&rng) * exp(8 * pm_rng_normal(&rng)), y;
+		char a[8] = { 0 }, b[8] = { 0 };
+		int64_t one = 1;
+		PmTensorView e = view(dtype, &one, 1, a), g = view(dtype, &one, 1, b);
+		PmTol tol;
+
+		y = x * (1 + 1e-5 * pm_rng_normal(&rng));
+		if (i % 7 == 0)
+			x = special[pm_rng_range(&rng, 0, 8)];
+		if (i % 11 == 0)
+			y = special[pm_rng_range(&rng, 0, 8)];
+		pm_float_store(dtype, a, x);
+		pm_float_store(dtype, b, y);
+		assert_true(pm_tol(dtype, -5, &tol));
+		if (pm_surely_close(&e, &g, -5)) {
+			sure++;
+			assert_int_equal(pm_tensors_close(&e, &g, &tol, &rule), 1);
+			assert_true(isfinite(x) && isfinite(y));
+		}
+	}
+	assert_true(sure > 10000);
+	assert_int_equal(pm_surely_close(&(PmTensorView){ PM_I32, 0, NULL, &sure },
+					 &(PmTensorView){ PM_I32, 0, NULL, &sure }, -5),
+			 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +286,7 @@ int main(void)
 		cmocka_unit_test(scalars_and_empty_tensors_compare),
 		cmocka_unit_test(exact_rule_decides_below_the_last_place),
 		cmocka_unit_test(tolerances_outside_the_ladder_are_refused),
+		cmocka_unit_test(what_is_surely_close_is_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,37 +166,45 @@ static void the_interval_of_a_geometric_mean(void **state)
 	assert_true(isnan(pm_bootstrap_gmean(bad, 2, 500, 0.95, &rng).point));
 }
 
-static void medians_are_resampled(void **state)
+/* The interval holds the true median as often as it says, of a skewed distribution too, and of few values. */
+static void intervals_of_medians_hold_the_true_one(void **state)
 {
-	double two[] = { 3, 1 }, x[41];
-	PmInterval v;
+	static const size_t size[] = { 8, 15, 40, 333 };
+	double x[333];
 	PmRng rng;
-	int held = 0;
 
 	(void)state;
 	pm_rng_init(&rng, 7);
-	v = pm_bootstrap_median(two, 2, 400, 0.95, &rng); /* 1, 2 or 3 with chances 1/4, 1/2, 1/4 */
-	assert_true(v.point == 2 && v.lo == 1 && v.hi == 3);
-	v = pm_bootstrap_median((double[]){ -5 }, 1, 10, 0.95, &rng);
-	assert_true(v.point == -5 && v.lo == -5 && v.hi == -5);
-	for (int i = 0; i < 300; i++) {
-		for (int k = 0; k < 41; k++)
-			x[k] = pm_rng_normal(&rng);
-		v = pm_bootstrap_median(x, 41, 200, 0.95, &rng);
-		near(v.point, pm_median(x, 41));
-		held += v.lo <= 0 && v.hi >= 0;
+	for (size_t k = 0; k < sizeof size / sizeof *size; k++) {
+		int misses = 0;
+
+		for (int i = 0; i < 2000; i++) {
+			PmInterval v;
+
+			for (size_t j = 0; j < size[k]; j++)
+				x[j] = exp(pm_rng_normal(&rng));
+			v = pm_median_interval(x, size[k], 0.99);
+			misses += v.lo > 1 || v.hi < 1;
+			assert_true(v.lo <= v.point && v.point <= v.hi);
+		}
+		if (misses > 31) /* of 20 expected at most: 1 in 100 */
+			fail_msg("%zu values: %d of 2000 intervals miss", size[k], misses);
 	}
-	if (held < 270 || held > 298) /* 285 wanted, give or take four deviations */
-		fail_msg("%d of 300 intervals hold the true median", held);
+	/* By tables of the binomial distribution: the 3rd of 15, the 1st of 8. */
+	for (int j = 0; j < 15; j++)
+		x[j] = 14 - j;
+	assert_true(pm_median_interval(x, 15, 0.99).lo == 2 && pm_median_interval(x, 15, 0.99).hi == 12);
+	assert_true(pm_median_interval(x, 8, 0.99).lo == 7 && pm_median_interval(x, 8, 0.99).hi == 14);
+	assert_true(isinf(pm_median_interval(x, 7, 0.99).lo) && isinf(pm_median_interval(x, 7, 0.99).hi));
+	assert_true(isnan(pm_median_interval(x, 0, 0.99).point));
 	x[3] = NAN;
-	assert_true(isnan(pm_bootstrap_median(x, 41, 10, 0.95, &rng).point));
-	assert_true(isnan(pm_bootstrap_median(x, 0, 10, 0.95, &rng).lo));
-	assert_true(isnan(pm_bootstrap_median(two, 2, 0, 0.95, &rng).hi));
+	assert_true(isnan(pm_median_interval(x, 15, 0.99).lo));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(intervals_of_medians_hold_the_true_one),
 		cmocka_unit_test(fast_p_is_strict_and_needs_a_match),
 		cmocka_unit_test(at_k_is_the_share_of_subsets_with_a_good_sample),
 		cmocka_unit_test(mean_at_k_needs_k_samples_everywhere),
@@ -205,7 +213,6 @@ int main(void)
 		cmocka_unit_test(odd_samples_have_no_statistics),
 		cmocka_unit_test(the_interval_holds_the_ratio_and_is_repeatable),
 		cmocka_unit_test(the_interval_of_a_geometric_mean),
-		cmocka_unit_test(medians_are_resampled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,7 @@ static void check(Bed *b, int baseline, PmReplayState want)
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_replay_verify(b->w, b->g, &b->work, &b->c, &o, &b->d, &err))
+	if (pm_replay_verify(b->w, b->g, &b->work, 1, &b->c, &o, &b->d, &err))
 		fail_msg("%s", err.text);
 	if (b->d.state != want)
 		fail_msg("state %d (%s) instead of %d", b->d.state, b->d.why, want);
@@ -180,6 +180,45 @@ static void a_disturbed_baseline_is_found(void **state)
 	drop(&b);
 }
 
+/* Two alternatives that compute the same were timed on the same inputs. */
+static void calls_of_every_alternative_are_made_again(void **state)
+{
+	(void)state;
+	for (int wrong = 0; wrong < 2; wrong++) {
+		PmReplayOpts o = { .deadline = 60, .secret = test_secret(5) };
+		PmWork both[2];
+		PmErr err;
+		Bed b;
+
+		make(&b, 0);
+		both[0] = both[1] = b.work;
+		o.baseline = &b.work;
+		memcpy(b.c.plan[1], b.c.plan[0], sizeof b.c.plan[0]);
+		for (size_t i = 0; i < CALLS; i++) {
+			PmTimedCall t = b.c.calls.v[i];
+
+			t.alt = 1;
+			t.out = NULL;
+			PM_VEC_PUSH(&b.c.calls, t);
+		}
+		b.c.calls.v[CALLS + 3].out = b.c.calls.v[3].out;
+		b.c.calls.v[3].out = NULL;
+		if (wrong)
+			alter(&b, CALLS + 3, 1e6f);
+		pm_err_init(&err);
+		assert_int_equal(pm_replay_verify(b.w, b.g, both, 2, &b.c, &o, &b.d, &err), PM_OK);
+		assert_int_equal(b.d.replayed, 2 * CALLS);
+		assert_int_equal(b.d.compared, CALLS);
+		assert_int_equal(b.d.projected, CALLS);
+		assert_int_equal(b.d.special, wrong);
+		assert_int_equal(b.d.state, wrong ? PM_REPLAY_WRONG : PM_REPLAY_OK);
+		assert_int_equal(b.d.failure.alternative, wrong);
+		b.c.plan[1][0] ^= 1; /* other kernels than those that were timed */
+		assert_int_equal(pm_replay_verify(b.w, b.g, both, 2, &b.c, &o, &b.d, &err), PM_E_ENV);
+		drop(&b);
+	}
+}
+
 /* A digest of the same bytes is the same wherever they lie; of others, under another key, or in another
  * order, it is another. */
 static void digests_tell_bytes_apart(void **state)
@@ -268,6 +307,7 @@ int main(void)
 		cmocka_unit_test(a_special_call_is_found_without_its_outputs),
 		cmocka_unit_test(writing_after_the_end_is_found),
 		cmocka_unit_test(a_disturbed_baseline_is_found),
+		cmocka_unit_test(calls_of_every_alternative_are_made_again),
 	};
 
 	return cmocka_run_group_tests_name("deferred", tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include "base/sandbox/sandbox.h"
 #include "base/sys/io.h"
 #include "base/sys/proc.h"
-#include "bench/eval/ahead.h"
+#include "bench/eval/baseline_ahead.h"
 #include "bench/eval/runner_priv.h"
 #include "integrity/cubin/cubin_gate.h"
 #include "runtime/device/limits.h"
@@ -74,11 +74,12 @@ static PmStatus in_stage(Eval *e, PmStage stage, PmStatus (*run)(Eval *e, PmErr 
 }
 
 /* Before anything is timed; a candidate that is not timed does not wait for it. */
-static void end_ahead(Eval *e, PmAhead *ahead, int judged)
+static void end_baseline_ahead(Eval *e, PmBaselineAhead *compiling, int judged)
 {
 	PmStage was = pm_stage_enter(&e->stages, PM_STAGE_COMPILE);
 
-	pm_ahead_end(ahead, judged && (e->rec->verdict == PM_VERDICT_OK || pm__is_inexact(e->rec->verdict)));
+	pm_baseline_ahead_end(
+		compiling, judged && (e->rec->verdict == PM_VERDICT_OK || pm__is_inexact(e->rec->verdict)));
 	pm_stage_enter(&e->stages, was);
 }
 
@@ -113,7 +114,7 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 			 PmEvalRecord *out, PmErr *err)
 {
 	Eval e = { .m = m, .o = opts, .rec = out, .secret = variant_secret(m, opts) };
-	PmAhead *ahead = NULL;
+	PmBaselineAhead *compiling = NULL;
 	double start;
 	PmStatus st;
 
@@ -134,12 +135,12 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = pm__stage_match(&e, so_path, err);
 	if (!st && out->verdict == PM_VERDICT_OK && !opts->check_only)
-		ahead = pm_ahead_begin(opts->device, m->g);
+		compiling = pm_baseline_ahead_begin(opts->device, m->g);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = in_stage(&e, PM_STAGE_COMPILE, pm__stage_compile, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = pm__stage_correctness(&e, err);
-	end_ahead(&e, ahead, !st);
+	end_baseline_ahead(&e, compiling, !st);
 	if (!st && !opts->check_only && (out->verdict == PM_VERDICT_OK || pm__is_inexact(out->verdict)))
 		st = in_stage(&e, PM_STAGE_MODEL, pm__stage_speed, err);
 	if (is_of_this_variant(st))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ahead.c - compiles the baseline's kernels beside the judging of the candidate. */
-#include "bench/eval/ahead.h"
+/* baseline_ahead.c - compiles the baseline's kernels beside the judging of the candidate. */
+#include "bench/eval/baseline_ahead.h"
 
 #include "base/core/arena.h"
 #include "base/sys/serve.h"
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-struct PmAhead {
+struct PmBaselineAhead {
 	const char *device;
 	const PmGraph *g;
 	PmServer *server;
@@ -19,7 +19,7 @@ struct PmAhead {
  * let go by the end of the process. */
 static int serve(void *arg, const char *request, size_t n, PmStr *reply)
 {
-	const PmAhead *a = arg;
+	const PmBaselineAhead *a = arg;
 	PmDevice *d = NULL;
 	PmPlan *plan = NULL;
 	PmExec *x = NULL;
@@ -36,10 +36,10 @@ static int serve(void *arg, const char *request, size_t n, PmStr *reply)
 	return 0;
 }
 
-PmAhead *pm_ahead_begin(const char *device, const PmGraph *g)
+PmBaselineAhead *pm_baseline_ahead_begin(const char *device, const PmGraph *g)
 {
 	PmLimits lim = { .file_size = -1 };
-	PmAhead *a;
+	PmBaselineAhead *a;
 
 	if (pm_device_kind(device) != PM_DEVICE_CUDA)
 		return NULL;
@@ -53,7 +53,7 @@ PmAhead *pm_ahead_begin(const char *device, const PmGraph *g)
 	return a;
 }
 
-void pm_ahead_end(PmAhead *a, int wait)
+void pm_baseline_ahead_end(PmBaselineAhead *a, int wait)
 {
 	PmStr reply = PM_STR_INIT;
 

@@ -99,6 +99,27 @@ static PmStatus not_judged(Eval *e, PmErr *err)
 	return pm__say(e, PM_VERDICT_HARNESS_FAIL, text);
 }
 
+static void begin_record(const PmEvalVariant *m, PmEvalRecord *out)
+{
+	memset(out, 0, sizeof *out);
+	snprintf(out->label, sizeof out->label, "%s", m->label);
+	out->speedup = NAN;
+	out->smallest_t = PM_T_NEVER;
+	out->worst.index = -1;
+}
+
+void pm_eval_not_judged(const PmEvalVariant *m, const PmEvalOpts *opts, const char *why, PmEvalRecord *out)
+{
+	PmSecret *secret = variant_secret(m, opts);
+
+	begin_record(m, out);
+	out->verdict = PM_VERDICT_HARNESS_FAIL;
+	snprintf(out->why, sizeof out->why, "%s", why);
+	if (secret)
+		pm_secret_hex(secret, out->secret);
+	pm_secret_free(secret);
+}
+
 PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEvalOpts *opts,
 			 PmEvalRecord *out, PmErr *err)
 {
@@ -106,15 +127,11 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 	double start;
 	PmStatus st;
 
-	memset(out, 0, sizeof *out);
+	begin_record(m, out);
 	if (!e.secret)
 		return pm_err(err, PM_E_INVALID,
 			      "What is to be replayed on %s has no secret of 64 hexadecimal digits.",
 			      m->label);
-	snprintf(out->label, sizeof out->label, "%s", m->label);
-	out->speedup = NAN;
-	out->smallest_t = PM_T_NEVER;
-	out->worst.index = -1;
 	pm_stages_begin(&e.stages, &out->stages);
 	start = e.stages.since;
 	e.worker = pm_worker_new(pm__eval_device(&e));

@@ -53,6 +53,8 @@ static PmStatus pm__stage_compile(Eval *e, PmErr *err)
 	if (!st && pm_limit_scratch(e->cand.g, info.max_scratch, &why))
 		return pm__say(e, PM_VERDICT_LAUNCH_FAIL, why.text);
 	if (!st)
+		pm__ahead_begin(e);
+	if (!st)
 		st = pm_compile_gate(e->cand.g, info.cc, e->o->print != NULL, &j, err);
 	if (!st)
 		e->rec->code = j.code;
@@ -149,6 +151,7 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 		st = not_judged(&e, err);
 	if (out->verdict != PM_VERDICT_OK && !pm__is_inexact(out->verdict) && !out->measured)
 		out->smallest_t = PM_T_NEVER;
+	pm__ahead_end(&e);
 	pm_worker_free(e.worker);
 	pm_probe_release(&e.probe);
 	pm_candidate_release(&e.cand);

@@ -2,11 +2,14 @@
 /* eval_task.c - one pass on the variants of a task, resuming what a database holds. */
 #include "app/eval/eval_task.h"
 
+#include "app/eval/eval_pool.h"
 #include "app/model/algebra.h"
 #include "base/core/version.h"
+#include "base/sys/proc.h"
 #include "bench/eval/run_key.h"
 #include "bench/report/report.h"
 #include "dataset/store/results.h"
+#include "runtime/device/device.h"
 #include "runtime/worker/worker.h"
 
 #include <stdio.h>
@@ -159,35 +162,6 @@ static void cut(PmEvalReport *r, size_t n)
 	r->n = n;
 }
 
-static PmStatus eval_missing(const PmEvalTask *e, const char *so, Kept *kept, const cJSON *past, char *have,
-			     PmEvalReport *r, PmErr *err)
-{
-	PmStatus st = PM_OK;
-
-	for (size_t i = 0; i < r->n && !st; i++) {
-		PmEvalVariant m = { .label = e->variants->list.v[i].label,
-				    .g = e->variants->list.v[i].g,
-				    .number = e->variants->list.v[i].ordinal,
-				    .replay = past ? pm_replay_secret(past, i) : NULL };
-
-		if (e->stored_only && !have[i])
-			continue;
-		if (!have[i])
-			st = pm_eval_variant(so, &m, &r->opts, &r->rec[i], err);
-		/* What the harness could not judge is tried again next time. */
-		if (!st && !have[i] && kept && r->rec[i].verdict != PM_VERDICT_HARNESS_FAIL)
-			st = store(e, kept, i, &r->rec[i], err);
-		have[i] = have[i] || !st;
-		if (!st)
-			st = pm_failing_save(e->save, m.g, r, &r->rec[i], err);
-		if (e->step)
-			e->step(e->step_arg, m.label);
-		if (!st && e->fail_fast && pm_is_failing(r->rec[i].verdict))
-			cut(r, i + 1);
-	}
-	return st;
-}
-
 /* A pass that is right nowhere has nothing to lose on other shapes. */
 static int any_right(const PmEvalReport *r)
 {
@@ -214,37 +188,196 @@ static size_t count_algebraic(const PmVariantList *m)
 	return n;
 }
 
-/* Whether hidden shapes are to be drawn now, or replayed. */
-static int wants_hidden(const PmEvalTask *e, const cJSON *past, const PmEvalReport *r)
+/* Whether hidden shapes are to be drawn now, or replayed: as far as it is known before, */
+static int may_want_hidden(const PmEvalTask *e, const cJSON *past)
 {
-	return !e->stored_only && !(e->fail_fast && any_failing(r)) && e->hidden &&
-	       e->opts.preset == PM_PRESET_SOUND && any_right(r) && (!past || pm_replay_hidden(past));
+	return !e->stored_only && e->hidden && e->opts.preset == PM_PRESET_SOUND &&
+	       (!past || pm_replay_hidden(past));
 }
 
-/* The records, and what becomes of the pass on hidden shapes. `past`: what a report drew, or NULL; `kept`:
- * where it is stored, or NULL. */
-static PmStatus eval_members(const PmEvalTask *e, const char *so, const cJSON *past, Kept *kept, char *has,
-			     PmEvalReport *r, PmErr *err)
+/* and when all variants have their records. */
+static int wants_hidden(const PmEvalTask *e, const cJSON *past, const PmEvalReport *r)
 {
-	Stored stored = { e, r, has };
-	int draw = 0;
+	return may_want_hidden(e, past) && !(e->fail_fast && any_failing(r)) && any_right(r);
+}
+
+/* ---- evaluating ---- */
+
+/* One pass on its way through a task. Variants are settled in their order, and hidden shapes after them,
+ * however many are evaluated at once. */
+typedef struct Way {
+	const PmEvalTask *e;
+	const char *so;
+	const cJSON *past; /* what a report drew, or NULL */
+	Kept *kept;        /* where it is stored, or NULL */
+	char *has;         /* by variant: there is a record */
+	PmEvalReport *r;
+	size_t settled; /* variants */
+	PM_VEC(PmEvalItem) item;
+	PM_VEC(size_t) of; /* items of variants: their positions; hidden shapes come behind them */
+	PmHidden hidden;
+	int draw; /* hidden shapes are wanted; known when all variants are settled */
+} Way;
+
+/* Variant `settled` has its record, if it is to have one. PM_DECLINED when it is the last that counts. */
+static PmStatus settle(Way *w, PmErr *err)
+{
+	const PmEvalTask *e = w->e;
+	size_t i = w->settled++;
+	const PmTaskVariant *m = &e->variants->list.v[i];
+	PmStatus st;
+
+	if (!w->has[i])
+		return PM_OK;
+	st = pm_failing_save(e->save, m->g, w->r, &w->r->rec[i], err);
+	if (e->step)
+		e->step(e->step_arg, m->label);
+	if (st || !e->fail_fast || !pm_is_failing(w->r->rec[i].verdict))
+		return st;
+	cut(w->r, i + 1);
+	return PM_DECLINED;
+}
+
+/* Those before position `end`, which all have what they will have. */
+static PmStatus settle_to(Way *w, size_t end, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	while (!st && w->settled < end)
+		st = settle(w, err);
+	return st;
+}
+
+static PmStatus take_variant(Way *w, size_t i, PmEvalRecord *rec, PmErr *err)
+{
+	PmStatus st = settle_to(w, i, err);
+
+	w->r->rec[i] = *rec;
+	/* What the harness could not judge is tried again next time. */
+	if (!st && w->kept && rec->verdict != PM_VERDICT_HARNESS_FAIL)
+		st = store(w->e, w->kept, i, rec, err);
+	w->has[i] = !st;
+	return st ? st : settle(w, err);
+}
+
+static PmStatus take(void *arg, size_t item, PmEvalRecord *rec, PmErr *err)
+{
+	Way *w = arg;
+	PmStatus st;
+
+	if (item >= w->of.n) {
+		st = pm_hidden_take(&w->hidden, item - w->of.n, rec, w->e->save, w->r, err);
+		pm_eval_record_release(rec);
+		return st;
+	}
+	st = take_variant(w, w->of.v[item], rec, err);
+	if (st || item + 1 < w->of.n)
+		return st;
+	st = settle_to(w, w->r->n, err);
+	w->draw = !st && wants_hidden(w->e, w->past, w->r);
+	return st || w->draw ? st : PM_DECLINED;
+}
+
+/* Nothing else may run beside a clock that measures. */
+static int may_share(const PmEvalOpts *o)
+{
+	return o->check_only || pm_device_kind(o->device) == PM_DEVICE_EMU;
+}
+
+static PmStatus begin_hidden(Way *w, PmErr *err)
+{
+	return pm_hidden_begin(&w->hidden, w->e->variants, &w->r->opts, w->e->hidden,
+			       w->past ? pm_replay_hidden(w->past) : NULL, err);
+}
+
+/* Where there are processes enough, hidden shapes are evaluated beside the last variants, before it is known
+ * whether they are wanted: then what became of them counts for nothing. */
+static PmStatus add_hidden(Way *w, PmErr *err)
+{
+	PmStatus st = begin_hidden(w, err);
+
+	if (!st)
+		st = pm_hidden_draw(&w->hidden, w->e->hidden, err);
+	for (size_t i = 0; i < w->hidden.shapes.list.n && !st; i++)
+		PM_VEC_PUSH(&w->item, ((PmEvalItem){ pm_hidden_variant(&w->hidden, i), &w->hidden.opts }));
+	return st;
+}
+
+static void add_variants(Way *w)
+{
+	for (size_t i = 0; i < w->r->n; i++) {
+		const PmTaskVariant *m = &w->e->variants->list.v[i];
+		PmEvalVariant v = { .label = m->label,
+				    .g = m->g,
+				    .number = m->ordinal,
+				    .replay = w->past ? pm_replay_secret(w->past, i) : NULL };
+
+		if (w->has[i] || w->e->stored_only)
+			continue;
+		PM_VEC_PUSH(&w->item, ((PmEvalItem){ v, &w->r->opts }));
+		PM_VEC_PUSH(&w->of, i);
+	}
+}
+
+/* Variants that have no record, and what shapes are hidden beside them. */
+static PmStatus eval_missing(Way *w, int jobs, PmErr *err)
+{
+	int share = may_share(&w->r->opts) && jobs > 1;
+	PmEvalPool pool = { .so = w->so, .jobs = share ? jobs : 1, .take = take, .arg = w };
+	PmStatus st = PM_OK;
+
+	add_variants(w);
+	if (share && w->of.n && may_want_hidden(w->e, w->past) && !(w->kept && w->kept->has_hidden))
+		st = add_hidden(w, err);
+	pool.item = w->item.v;
+	pool.n = w->item.n;
+	if (!st)
+		st = pm_eval_pool(&pool, err);
+	return st;
+}
+
+/* The records, and what becomes of the pass on hidden shapes. */
+static PmStatus eval_members(Way *w, int jobs, PmErr *err)
+{
+	const PmEvalTask *e = w->e;
+	Stored stored = { e, w->r, w->has };
+	Kept *kept = w->kept;
 	PmStatus st = kept ? read_kept(e, kept, &stored, err) : PM_OK;
 
-	r->n_left_out = e->n_unselected;
-	if (past && pm_replay_n(past) < r->n)
-		cut(r, pm_replay_n(past));
+	w->r->n_left_out = e->n_unselected;
+	if (w->past && pm_replay_n(w->past) < w->r->n)
+		cut(w->r, pm_replay_n(w->past));
 	if (!st)
-		st = eval_missing(e, so, kept, past, has, r, err);
+		st = eval_missing(w, jobs, err);
+	if (!st && (st = settle_to(w, w->r->n, err)) == PM_DECLINED)
+		st = PM_OK;
 	if (!st)
-		draw = wants_hidden(e, past, r) && !(kept && kept->has_hidden);
-	if (draw)
-		st = pm_hidden_check(so, e->variants, &r->opts, e->hidden,
-				     past ? pm_replay_hidden(past) : NULL, e->save, r, err);
+		w->draw = wants_hidden(e, w->past, w->r) && !(kept && kept->has_hidden);
+	if (!st && w->draw && !w->hidden.secret)
+		st = begin_hidden(w, err);
+	if (!st && w->draw)
+		st = pm_hidden_check(&w->hidden, w->so, jobs, e->save, w->r, err);
 	/* What a part saw is not what became of the whole. */
-	if (!st && draw && kept && kept->id && !r->n_left_out)
+	if (!st && w->draw && kept && kept->id && !w->r->n_left_out)
 		st = store_hidden(e, kept, err);
-	if (!st && kept && kept->id && !e->stored_only && !r->n_left_out)
+	if (!st && kept && kept->id && !e->stored_only && !w->r->n_left_out)
 		st = pm_run_finish(e->db, kept->id, err);
+	return st;
+}
+
+static PmStatus evaluate(const PmEvalTask *e, const char *so, const cJSON *past, Kept *kept, char *has,
+			 PmEvalReport *r, PmErr *err)
+{
+	Way w = { .e = e, .so = so, .past = past, .kept = kept, .has = has, .r = r };
+	double t0 = pm_now();
+	PmStatus st;
+
+	r->jobs = e->jobs > 1 && !r->printed ? e->jobs : 1; /* what is printed is kept in this process */
+	st = eval_members(&w, r->jobs, err);
+	r->wall_seconds = pm_now() - t0;
+	pm_hidden_release(&w.hidden);
+	PM_VEC_RELEASE(&w.item);
+	PM_VEC_RELEASE(&w.of);
 	return st;
 }
 
@@ -275,7 +408,7 @@ PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char
 	if (!st && e->db && e->variants->task && !past)
 		begin_kept(e, r, &kept);
 	if (!st)
-		st = eval_members(e, so, past, kept.row.task ? &kept : NULL, has, r, err);
+		st = evaluate(e, so, past, kept.row.task ? &kept : NULL, has, r, err);
 	if (!st && past) {
 		r->replayed = 1;
 		r->n_agree = pm_replay_agrees(past, r);

@@ -13,12 +13,15 @@ typedef struct PmEvalTask {
 	const PmVariantList *variants; /* borrowed */
 	PmEvalOpts opts;               /* without a secret one is drawn for each pass */
 	const PmReplayFile
-		*replay;     /* draws what this report says, and neither reads nor stores results; NULL */
-	const char *preset;  /* its name, part of a run's key */
-	int tf32;            /* likewise */
-	int stored_only;     /* evaluate nothing: variants without a stored result get no record. Results of
-			      * another machine are taken where there are none of this one */
-	int hidden;          /* hidden shapes to draw (app/eval/hidden.h) */
+		*replay;    /* draws what this report says, and neither reads nor stores results; NULL */
+	const char *preset; /* its name, part of a run's key */
+	int tf32;           /* likewise */
+	int stored_only;    /* evaluate nothing: variants without a stored result get no record. Results of
+			     * another machine are taken where there are none of this one */
+	int hidden;         /* hidden shapes to draw (app/eval/hidden.h) */
+	/* Processes that evaluate at once; 0 or 1 = this one alone. Where times are measured variants are
+	 * alone, one after the other, and hidden shapes share. Records and their order are the same. */
+	int jobs;
 	int fail_fast;       /* the first failing variant is the last: the report has no more, and no score */
 	size_t n_unselected; /* variants of the task that are not in `variants`: with any, no score */
 	PmFailing *save;     /* writes failing variants, hidden ones too; NULL = none are written */

@@ -9,12 +9,33 @@
 
 enum { PM_HIDDEN_SHAPES = 2, PM_MAX_HIDDEN_SHAPES = 64 }; /* unless a command is told otherwise; at most */
 
-/* Draws up to n shapes of the variants' computations, by opts->secret or by what `replay` says, the secret of
- * an earlier report's (NULL = none), and runs the pass on those that are no variant, without times: what
- * became of it goes into r->hidden. Call it before the records are scored (pm_eval_score). A shape on which
- * no rule applies is no mistake, and is counted. A shape on which it fails is saved by `save` (may be NULL).
- */
-PmStatus pm_hidden_check(const char *so, const PmVariantList *variants, const PmEvalOpts *opts, int n,
-			 const char *replay, PmFailing *save, PmEvalReport *r, PmErr *err);
+/* Shapes of the variants' computations, by opts->secret or by what an earlier report says, and what becomes
+ * of a pass on them. A shape on which no rule applies is no mistake, and is counted; one that the harness
+ * cannot judge says nothing, and another one takes its place. */
+typedef struct PmHidden {
+	const PmVariantList *variants; /* borrowed */
+	PmVariantList shapes; /* drawn so far, none of them a variant: in the order in which they count */
+	PmSecret *secret;     /* owned */
+	PmEvalOpts opts;      /* of their evaluations: that secret, and no times */
+	int want;
+	double seconds; /* drawing took, and the evaluations that were taken */
+} PmHidden;
+
+/* `replay`: the secret of an earlier report's, NULL = none; PM_E_INVALID when it is no secret. Release *h
+ * also after a failure. */
+PmStatus pm_hidden_begin(PmHidden *h, const PmVariantList *variants, const PmEvalOpts *opts, int n,
+			 const char *replay, PmErr *err);
+void pm_hidden_release(PmHidden *h);
+/* Draws up to n more shapes, each evaluated as pm_hidden_variant(h, its number) says. */
+PmStatus pm_hidden_draw(PmHidden *h, int n, PmErr *err);
+PmEvalVariant pm_hidden_variant(const PmHidden *h, size_t i);
+/* What became of the pass on shape i goes into r->hidden, and a failure to `save` (may be NULL). Shapes are
+ * taken in their order. PM_DECLINED when no further one is needed. */
+PmStatus pm_hidden_take(PmHidden *h, size_t i, const PmEvalRecord *rec, PmFailing *save, PmEvalReport *r,
+			PmErr *err);
+
+/* All of that, in `jobs` processes: draws n shapes, and more for those that cannot be judged, from where *h
+ * is on. Call it before the records are scored (pm_eval_score). */
+PmStatus pm_hidden_check(PmHidden *h, const char *so, int jobs, PmFailing *save, PmEvalReport *r, PmErr *err);
 
 #endif

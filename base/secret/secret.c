@@ -66,6 +66,12 @@ void pm_secret_free(PmSecret *s)
 	munmap(s, sizeof *s);
 }
 
+void pm_secret_lend(const PmSecret *s, int on)
+{
+	if (madvise((void *)(uintptr_t)s, sizeof *s, on ? MADV_DOFORK : MADV_DONTFORK))
+		PM_BUG("the system does not say who inherits a page");
+}
+
 /* What a derivation is for comes first: keys and numbers have nothing in common. */
 static void derive(const PmSecret *s, unsigned char kind, const char *purpose, const char *subject,
 		   uint64_t number, unsigned char out[KEY])

@@ -24,6 +24,10 @@ PmSecret *pm_secret_parse(const char *hex);
 /* The key for one purpose of number `number` of those called `subject` (NULL = ""). */
 PmSecret *pm_secret_derive(const PmSecret *s, const char *purpose, const char *subject, uint64_t number);
 void pm_secret_free(PmSecret *s); /* NULL is allowed; forgets the key */
+/* For processes of the harness itself that go on with its work (base/sys/pool.h): between on and off children
+ * of this process inherit the key. The child turns it off before it does anything else, so that its own
+ * children do not. */
+void pm_secret_lend(const PmSecret *s, int on);
 
 /* Number `number` that follows from the key for one purpose; all 64 bits are as good as drawn. */
 uint64_t pm_secret_u64(const PmSecret *s, const char *purpose, uint64_t number);

@@ -147,7 +147,8 @@ static PmStatus launch(Run *r, int worker, PmErr *err)
 		return PM_OK;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() == parent)
+	/* What it starts in its turn may run a stranger's code, which must not write results here. */
+	if (getppid() == parent && !madvise(r->shared, r->bytes, MADV_DONTFORK))
 		serve(r, worker);
 	_exit(0);
 }

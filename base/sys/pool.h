@@ -4,7 +4,8 @@
  * The processes are forks of the caller: they see everything it had, and give back a result of fixed size for
  * each item in memory that is shared. A process that dies takes its item with it and nothing else: another
  * one is started. One that died three times in its start is not started again; when none is left and items
- * are, that is PM_E_CRASH. When the caller dies, so do they.
+ * are, that is PM_E_CRASH. When the caller dies, so do they. What they start in their turn does not have the
+ * shared memory.
  */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H

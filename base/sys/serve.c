@@ -350,17 +350,27 @@ int pm_server_alive(const PmServer *s)
 	return s && s->pid;
 }
 
-void pm_server_stop(PmServer *s)
+static void stop(PmServer *s, int wait_ms)
 {
 	PmProcResult r = { 0 };
 
 	if (!s)
 		return;
 	if (s->pid)
-		reap(s, STOP_MS, &r);
+		reap(s, wait_ms, &r);
 	pm__close_fd(&s->to);
 	pm__close_fd(&s->from);
 	pm__close_fd(&s->err);
 	pm_str_release(&s->words);
 	free(s);
+}
+
+void pm_server_stop(PmServer *s)
+{
+	stop(s, STOP_MS);
+}
+
+void pm_server_kill(PmServer *s)
+{
+	stop(s, 0);
 }

@@ -33,5 +33,7 @@ int pm_server_alive(const PmServer *s);
 int pm_server_killed(const PmServer *s);
 /* Ends the child, reaps it and frees the handle; NULL is allowed. */
 void pm_server_stop(PmServer *s);
+/* The same, at once: for a child whose work is not needed. */
+void pm_server_kill(PmServer *s);
 
 #endif

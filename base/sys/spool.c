@@ -73,6 +73,13 @@ void pm_spool_close(PmSpool *s)
 	free(s);
 }
 
+void pm_spool_keep(const PmSpool *s)
+{
+	fcntl(s->fd, F_SETFD, FD_CLOEXEC);
+	if (madvise(s->end, sizeof(uint64_t), MADV_DONTFORK))
+		PM_BUG("the system gives no page that a child does not inherit");
+}
+
 /* Takes n bytes of the file for the caller. */
 static int reserve(PmSpool *s, size_t n, uint64_t *at)
 {

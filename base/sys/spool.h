@@ -24,6 +24,8 @@ typedef struct PmSpoolPlace {
 /* Makes one in $TMPDIR (or /tmp) that takes at most `limit` bytes. Returns owned. */
 PmStatus pm_spool_open(uint64_t limit, PmSpool **out, PmErr *err);
 void pm_spool_close(PmSpool *s);
+/* For a process that starts others which must not write to it: those it forks from now on do not have it. */
+void pm_spool_keep(const PmSpool *s);
 
 /* Adds n bytes. PM_E_LIMIT when the spool would hold more than its limit, PM_E_IO when the disk is full. */
 PmStatus pm_spool_put(PmSpool *s, const void *p, size_t n, PmSpoolPlace *out, PmErr *err);

@@ -54,6 +54,8 @@ static PmStatus pm__stage_compile(Eval *e, PmErr *err)
 	if (!st && pm_limit_scratch(e->cand.g, info.max_scratch, &why))
 		return pm__say(e, PM_VERDICT_LAUNCH_FAIL, why.text);
 	if (!st)
+		pm__ahead_begin(e);
+	if (!st)
 		st = pm_compile_gate(e->cand.g, info.cc, e->o->print != NULL, &j, err);
 	if (!st)
 		e->rec->code = j.code;
@@ -110,6 +112,27 @@ static PmStatus not_judged(Eval *e, PmErr *err)
 	return pm__say(e, PM_VERDICT_HARNESS_FAIL, text);
 }
 
+static void begin_record(const PmEvalVariant *m, PmEvalRecord *out)
+{
+	memset(out, 0, sizeof *out);
+	snprintf(out->label, sizeof out->label, "%s", m->label);
+	out->speedup = NAN;
+	out->smallest_t = PM_T_NEVER;
+	out->worst.index = -1;
+}
+
+void pm_eval_not_judged(const PmEvalVariant *m, const PmEvalOpts *opts, const char *why, PmEvalRecord *out)
+{
+	PmSecret *secret = variant_secret(m, opts);
+
+	begin_record(m, out);
+	out->verdict = PM_VERDICT_HARNESS_FAIL;
+	snprintf(out->why, sizeof out->why, "%s", why);
+	if (secret)
+		pm_secret_hex(secret, out->secret);
+	pm_secret_free(secret);
+}
+
 PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEvalOpts *opts,
 			 PmEvalRecord *out, PmErr *err)
 {
@@ -118,15 +141,11 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 	double start;
 	PmStatus st;
 
-	memset(out, 0, sizeof *out);
+	begin_record(m, out);
 	if (!e.secret)
 		return pm_err(err, PM_E_INVALID,
 			      "What is to be replayed on %s has no secret of 64 hexadecimal digits.",
 			      m->label);
-	snprintf(out->label, sizeof out->label, "%s", m->label);
-	out->speedup = NAN;
-	out->smallest_t = PM_T_NEVER;
-	out->worst.index = -1;
 	pm_stages_begin(&e.stages, &out->stages);
 	start = e.stages.since;
 	e.worker = pm_worker_new(pm__eval_device(&e));
@@ -147,6 +166,7 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 		st = not_judged(&e, err);
 	if (out->verdict != PM_VERDICT_OK && !pm__is_inexact(out->verdict) && !out->measured)
 		out->smallest_t = PM_T_NEVER;
+	pm__ahead_end(&e);
 	pm_worker_free(e.worker);
 	pm_probe_release(&e.probe);
 	pm_candidate_release(&e.cand);

@@ -179,6 +179,9 @@ typedef struct PmEvalReport {
 	/* Variants of the task that have no record, since a part was asked for or the first failure ended it:
 	 * with any, there is no score. Filled by the caller. */
 	size_t n_left_out;
+	/* How many processes evaluated, and how long all of it took by the wall; 0 where nobody said. */
+	int jobs;
+	double wall_seconds;
 	PmPrint *printed; /* owned; what kernels printed: a debugging run, without a score. NULL = none */
 	PmEvalOpts opts;
 } PmEvalReport;
@@ -192,6 +195,9 @@ void pm_eval_report_release(PmEvalReport *r);
  * variant alone and is not the pass's is HARNESS_FAIL; an error is the machine's (no device, a full disk). */
 PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEvalOpts *opts,
 			 PmEvalRecord *out, PmErr *err);
+/* The record of a variant whose evaluation came to no end for a reason that is not the pass's: HARNESS_FAIL,
+ * with this sentence. */
+void pm_eval_not_judged(const PmEvalVariant *m, const PmEvalOpts *opts, const char *why, PmEvalRecord *out);
 void pm_eval_record_release(PmEvalRecord *r);
 /* Starts a report: reads the pass, once (opts.object of the report is what every pm_eval_variant gets), and
  * makes room for n records, which the caller fills. */

@@ -239,7 +239,7 @@ static PmStatus check_class(Eval *e, PmInputClass cls, int alt, int edited, PmEr
 	return st;
 }
 
-static int count_alternatives(const PmGraph *g)
+int pm__count_alternatives(const PmGraph *g)
 {
 	int most = 1;
 
@@ -316,7 +316,7 @@ PmStatus pm__stage_correctness(Eval *e, PmErr *err)
 	if (st)
 		return st;
 	pm__judge_begin(e);
-	e->n_alts = count_alternatives(e->cand.g);
+	e->n_alts = pm__count_alternatives(e->cand.g);
 	for (int alt = 0; alt < e->n_alts && !st && r->verdict == PM_VERDICT_OK; alt++)
 		st = check_alternative(e, alt, err);
 	if (r->verdict == PM_VERDICT_OK)

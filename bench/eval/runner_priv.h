@@ -8,6 +8,7 @@
 #ifndef BENCH_RUNNER_PRIV_H
 #define BENCH_RUNNER_PRIV_H
 
+#include "base/sys/serve.h"
 #include "bench/eval/probe.h"
 #include "bench/eval/runner.h"
 #include "ir/core/kernel.h"
@@ -29,6 +30,7 @@ typedef struct Eval {
 	PmEvalRecord *rec;
 	PmCandidate cand;
 	PmWorker *worker; /* the candidate's own */
+	PmServer *ahead;  /* compiles meanwhile; NULL = nobody does */
 	PmProbe probe;    /* the candidate with every kernel's operands and results as outputs */
 	int quick;        /* the reference is: all classes are drawn, and what they reach is measured */
 	PmTensor *first;  /* owned: inputs of the first class, which the reference has run; NULL once used */
@@ -85,6 +87,8 @@ PmStatus pm__draw_inputs(Eval *e, PmInputClass cls, int alt, int edited, PmTenso
 void pm__note_branches(Eval *e);
 void pm__inputs_release(Eval *e);
 
+/* Most alternatives of any kernel, at least 1. */
+int pm__count_alternatives(const PmGraph *g);
 /* runner_correct.c: the candidate on every class of inputs, each kernel against its body. */
 PmStatus pm__stage_correctness(Eval *e, PmErr *err);
 /* runner_judge.c: what the results are worth. `begin` makes the record's outputs, after the probe; `got` is
@@ -96,6 +100,12 @@ void pm__judge_end(Eval *e);
 /* runner_races.c: one more run of the candidate on emu, if it has shared memory, that looks for races
  * (NONDET) and accesses between two arrays (OOB). */
 void pm__check_races(Eval *e, const PmTensor *in, int alt, uint32_t poison);
+/* 1 when there is something to watch in alternative `alt`. */
+int pm__races_wanted(const Eval *e, int alt);
+/* ahead.c: starts compiling what the emulated device will need of the candidate, beside the judgement of its
+ * code; elsewhere nothing. `end` stops what is not done. */
+void pm__ahead_begin(Eval *e);
+void pm__ahead_end(Eval *e);
 /* runner_speed.c: modelled times, coverage, and then the clock. */
 PmStatus pm__stage_speed(Eval *e, PmErr *err);
 /* runner_clock.c: measured times with alternative `alt`, or the best by measure where there are several. Does

@@ -30,6 +30,13 @@ static int has_shared(const PmGraph *g, int alt)
 	return found;
 }
 
+int pm__races_wanted(const Eval *e, int alt)
+{
+	/* On that device nobody prints. */
+	return e->o->preset == PM_PRESET_SOUND && !e->o->print &&
+	       pm_device_kind(e->o->device) == PM_DEVICE_EMU && has_shared(e->cand.g, alt);
+}
+
 void pm__check_races(Eval *e, const PmTensor *in, int alt, uint32_t poison)
 {
 	PmRunOpts o = {
@@ -41,8 +48,7 @@ void pm__check_races(Eval *e, const PmTensor *in, int alt, uint32_t poison)
 	PmStatus st;
 	int *alts;
 
-	/* On that device nobody prints. */
-	if (e->o->print || pm_device_kind(e->o->device) != PM_DEVICE_EMU || !has_shared(e->cand.g, alt))
+	if (!pm__races_wanted(e, alt))
 		return;
 	pm_err_init(&why);
 	alts = pm__choose_alternatives(e->probe.g, alt, &o.n_alts);

@@ -132,14 +132,6 @@ static void add_scores(cJSON *j, const PmEvalReport *r)
 	}
 }
 
-static void add_timings(cJSON *j, const PmEvalReport *r)
-{
-	PmStageTimes t;
-
-	pm_eval_stage_times(r, &t);
-	cJSON_AddItemToObject(j, "timings", pm_stage_times_json(&t));
-}
-
 cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 {
 	cJSON *j = cJSON_CreateObject(), *list;
@@ -166,7 +158,7 @@ cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 	cJSON_AddNumberToObject(j, "speedup", mean_speedup(r));
 	add_scores(j, r);
 	if (r->opts.timings)
-		add_timings(j, r);
+		cJSON_AddItemToObject(j, "timings", pm_eval_timings_json(r));
 	list = cJSON_AddArrayToObject(j, "records");
 	for (size_t i = 0; i < r->n; i++) {
 		cJSON *record = pm_eval_record_json(&r->rec[i]);
@@ -337,6 +329,10 @@ void pm_eval_timings_table(const PmEvalReport *r, PmStr *out)
 
 	pm_str_addf(out, "pass %s, ", pass_name(r, name));
 	pm_stage_times_table(&t, n, out);
+	if (r->jobs > 1)
+		pm_str_addf(out,
+			    "  These are the seconds of all processes together; %d at once took %.3f s.\n",
+			    r->jobs, r->wall_seconds);
 }
 
 void pm_eval_summary_table(const PmEvalReport *r, size_t n, PmStr *out)

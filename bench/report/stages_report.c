@@ -32,6 +32,18 @@ cJSON *pm_stage_times_json(const PmStageTimes *t)
 	return j;
 }
 
+cJSON *pm_eval_timings_json(const PmEvalReport *r)
+{
+	PmStageTimes t;
+	cJSON *j;
+
+	pm_eval_stage_times(r, &t);
+	j = pm_stage_times_json(&t);
+	cJSON_AddNumberToObject(j, "wall_seconds", r->wall_seconds);
+	cJSON_AddNumberToObject(j, "jobs", r->jobs);
+	return j;
+}
+
 /* A line of a table. */
 typedef struct Line {
 	const char *name, *what;

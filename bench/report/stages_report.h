@@ -10,6 +10,9 @@
  * records that are. One that was stored before adds nothing. */
 size_t pm_eval_stage_times(const PmEvalReport *r, PmStageTimes *out);
 
+/* The same of a whole report: with "jobs" (processes that took these seconds, together) and "wall_seconds".
+ */
+cJSON *pm_eval_timings_json(const PmEvalReport *r);
 /* {"seconds": total, "stages": {key: seconds, ...}, "classes": {name: seconds, ...}}. Returns owned. */
 cJSON *pm_stage_times_json(const PmStageTimes *t);
 

@@ -6,6 +6,7 @@
 #include "app/eval/record.h"
 #include "base/core/str.h"
 #include "base/sys/io.h"
+#include "base/sys/pool.h"
 #include "bench/report/report.h"
 #include "dataset/pack/pack.h"
 #include "extract/variants/variants.h"
@@ -23,7 +24,7 @@ typedef struct Eval {
 	PmReplayFile replay;
 	PmStrList passes;
 	PmEvalOpts opts;
-	int64_t seed, hidden, shape;
+	int64_t seed, hidden, shape, jobs;
 	size_t n_unselected;
 	int variants, summary, tf32, confirm, fail_fast, strong, weak;
 	PmDb *db;
@@ -199,6 +200,16 @@ static void put_finished(const Eval *e, const PmEvalReport *r, size_t done, cons
 	pm_cli_put_json(j);
 }
 
+/* On a GPU two, for shapes that are not timed: each holds a part of the device. */
+static int jobs(const Eval *e)
+{
+	enum { ON_GPU = 2, MOST = 256 };
+
+	if (e->jobs)
+		return e->jobs < MOST ? (int)e->jobs : MOST;
+	return pm_device_kind(e->opts.device) == PM_DEVICE_EMU ? pm_cpu_count() : ON_GPU;
+}
+
 static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 {
 	size_t n = e->passes.list.n, done = 0;
@@ -212,6 +223,7 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 			    .tf32 = e->tf32,
 			    .hidden = (int)e->hidden,
 			    .replay = e->replay_path ? &e->replay : NULL,
+			    .jobs = jobs(e),
 			    .fail_fast = e->fail_fast,
 			    .save = e->save_dir ? &e->save : NULL,
 			    .step = pm_cli_step,
@@ -370,6 +382,8 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		  "only variants of this shape (a number; 0 = the original's)" },
 		{ "--only", PM_OPT_LIST, &e.only,
 		  "only this variant (a number from 0; may be given several times)" },
+		{ "--jobs", PM_OPT_COUNT, &e.jobs,
+		  "evaluations at once (default: all processors, cuda: 2); what is timed runs alone" },
 		{ "--fail-fast", PM_OPT_FLAG, &e.fail_fast,
 		  "stop at the first variant on which the pass fails" },
 		{ "--save-failing", PM_OPT_STR, &e.save_dir,

@@ -10,6 +10,7 @@
 #include "matcher/rewrite/ksig.h"
 #include "runtime/cuda/nvrtc/nvrtc.h"
 #include "runtime/cuda/nvrtc/nvrtc_box.h"
+#include "runtime/device/kcache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +177,7 @@ static PmStatus compile_and_judge(const Units *u, int cc, PmCompileJudgement *ou
 	PmSource *s = pm_xcalloc(u->v.n + 1, sizeof *s);
 	PmBoxed *b = pm_xcalloc(u->v.n + 1, sizeof *b);
 	PmBoxOpts o = { .cc = cc, .enter = enter };
+	int lock = pm_kcache_lock(out->code.sources); /* others wait for what is kept below */
 	PmStatus st;
 
 	for (size_t i = 0; i < u->v.n; i++)
@@ -183,6 +185,7 @@ static PmStatus compile_and_judge(const Units *u, int cc, PmCompileJudgement *ou
 	st = pm_nvrtc_boxed(s, u->v.n, &o, b, err);
 	for (size_t i = 0; i < u->v.n && !st && out->verdict == PM_VERDICT_OK; i++)
 		st = judge(&u->v.v[i], cc, &b[i], out, err);
+	pm_kcache_unlock(lock);
 	if (!st)
 		digest_code(b, u->v.n, &out->code);
 	for (size_t i = 0; i < u->v.n; i++)

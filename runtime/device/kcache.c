@@ -2,11 +2,14 @@
 /* kcache.c - what the compilers of both kernel devices share. */
 #include "runtime/device/kcache.h"
 
+#include "base/core/hash.h"
 #include "base/sys/io.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
@@ -14,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_JOBS = 64, MAX_HEADER = 16 << 20 }; /* processes at once; bytes of a header */
+enum { MAX_JOBS = 64, MAX_HEADER = 16 << 20 };      /* processes at once; bytes of a header */
+enum { NAP_NS = 5 * 1000 * 1000, NAPS = 30 * 200 }; /* between looks at a lock; of half a minute */
 
 PmStatus pm_kcache_dir(const char *name, PmStr *out, PmErr *err)
 {
@@ -54,6 +58,37 @@ PmStatus pm_kcache_add_headers(const char *dir, const char *sub, PmStr *text, Pm
 	pm_str_release(&path);
 	pm_str_release(&file);
 	return rc;
+}
+
+int pm_kcache_lock(const char *name)
+{
+	const struct timespec nap = { 0, NAP_NS };
+	PmStr path = PM_STR_INIT;
+	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	int fd = -1;
+
+	/* A byte of one file for each name: nothing has to be tidied up. */
+	l.l_start = (off_t)(pm_hash64(name, strlen(name), 0) >> 8);
+	if (!pm_kcache_dir("locks", &path, NULL)) {
+		pm_str_add(&path, "/bytes");
+		fd = open(path.s, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	}
+	pm_str_release(&path);
+	for (int i = 0; fd >= 0 && fcntl(fd, F_OFD_SETLK, &l); i++) {
+		if ((errno == EAGAIN || errno == EACCES || errno == EINTR) && i < NAPS) {
+			nanosleep(&nap, NULL);
+			continue;
+		}
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+void pm_kcache_unlock(int lock)
+{
+	if (lock >= 0)
+		close(lock);
 }
 
 /* --- several processes ---------------------------------------------------------------------------------- */

@@ -289,9 +289,12 @@ PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, Pm
 	PmEmuScan scan = { .text = PM_STR_INIT };
 	PmStr unit = PM_STR_INIT;
 	PmStatus rc = write_body(b, s, &scan, &unit, err);
+	int lock = -1;
 
 	if (!rc) {
 		object_path(b, s, &scan, &unit, path);
+		if (!pm_path_exists(path->s))
+			lock = pm_kcache_lock(path->s);
 		if (pm_path_exists(path->s)) {
 			rc = pm__emu_object_check(path->s, s->label, err);
 		} else {
@@ -299,6 +302,7 @@ PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, Pm
 			if (!rc)
 				rc = compile(b, s, &unit, path->s, err);
 		}
+		pm_kcache_unlock(lock);
 	}
 	pm__emu_scan_release(&scan);
 	pm_str_release(&unit);

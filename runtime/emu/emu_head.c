@@ -8,6 +8,7 @@
  */
 #include "base/sys/io.h"
 #include "base/sys/proc.h"
+#include "runtime/device/kcache.h"
 #include "runtime/emu/emu_priv.h"
 
 #include <stdio.h>
@@ -25,11 +26,13 @@ void pm__emu_head_make(const PmEmuBuilder *b, int watched)
 	PmStr made = PM_STR_INIT, nothing = PM_STR_INIT;
 	PmProcResult r = { 0 };
 	PmEmuWork work;
-	int n = pm__emu_flags(b, watched, argv, keep);
+	int n = pm__emu_flags(b, watched, argv, keep), lock = -1;
 
 	pm__emu_head_dir(b, watched, &dir);
 	pm_str_addf(&path, "%s/%s.gch", dir.s, name);
 	pm_str_addf(&header, "%s/runtime/emu/%s/%s", b->root.s, watched ? "races" : "include", name);
+	if (!pm_path_exists(path.s))
+		lock = pm_kcache_lock(path.s);
 	if (!pm_path_exists(path.s) && !pm_mkdirs(dir.s, NULL)) {
 		if (!pm__emu_work_open(&work, NULL)) {
 			pm_path_join(work.dir.s, "head.gch", &made);
@@ -45,6 +48,7 @@ void pm__emu_head_make(const PmEmuBuilder *b, int watched)
 		}
 		pm__emu_work_close(&work);
 	}
+	pm_kcache_unlock(lock);
 	pm__emu_flags_release(keep);
 	pm_str_release(&dir);
 	pm_str_release(&path);

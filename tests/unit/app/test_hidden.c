@@ -34,11 +34,14 @@ static void check(const char *so, const PmVariantList *m, int n, const char *rep
 	PmEvalOpts o = {
 		.device = "emu", .secret = test_secret(7), .pass_deadline = 60, .device_deadline = 100
 	};
+	PmHidden h = { 0 };
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_eval_report_begin(r, so, 0, &o, &err) || pm_hidden_check(so, m, &o, n, replay, save, r, &err))
+	if (pm_eval_report_begin(r, so, 0, &o, &err) || pm_hidden_begin(&h, m, &o, n, replay, &err) ||
+	    pm_hidden_check(&h, so, 1, save, r, &err))
 		fail_msg("%s", err.text);
+	pm_hidden_release(&h);
 }
 
 static void a_right_pass_is_run_on_as_many_as_asked_for(void **state)
@@ -106,13 +109,14 @@ static void a_wrong_pass_is_told_on_which_and_saved(void **state)
 static void a_secret_that_is_none_is_refused(void **state)
 {
 	PmEvalOpts o = { .device = "emu", .secret = test_secret(7) };
-	PmEvalReport r = { 0 };
 	PmVariantList m = { 0 };
+	PmHidden h;
 	PmErr err;
 
 	(void)state;
 	pm_err_init(&err);
-	assert_int_equal(pm_hidden_check("none.so", &m, &o, 2, "12", NULL, &r, &err), PM_E_INVALID);
+	assert_int_equal(pm_hidden_begin(&h, &m, &o, 2, "12", &err), PM_E_INVALID);
+	pm_hidden_release(&h);
 	assert_non_null(strstr(err.text, "64 hexadecimal digits"));
 }
 

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -165,6 +167,48 @@ static void no_child_inherits_a_secret(void **state)
 	pm_secret_free(root);
 }
 
+static int derive_and_look(void *arg, PmStr *out)
+{
+	const PmSecret *s = arg;
+	uint64_t v = pm_secret_u64(s, "inputs", 3);
+	unsigned char here[2];
+
+	pm_secret_lend(s, 0);
+	pm_str_addn(out, &v, sizeof v);
+	if (fork() == 0) /* mincore tells whether the page is there at all */
+		_exit(!mincore((void *)((uintptr_t)s & ~(uintptr_t)4095), 1, here));
+	int status = 0;
+	wait(&status);
+	return WEXITSTATUS(status);
+}
+
+/* A process that goes on with the work derives the same; what it starts has nothing. */
+static void what_is_lent_goes_one_step(void **state)
+{
+	PmSecret *s = pm_secret_of(11);
+	PmLimits lim = { .file_size = -1 };
+	uint64_t mine = pm_secret_u64(s, "inputs", 3), its = 0;
+	PmProcResult r;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	pm_secret_lend(s, 1);
+	assert_int_equal(pm_fork_call(derive_and_look, s, &lim, &r, &err), PM_OK);
+	pm_secret_lend(s, 0);
+	assert_int_equal(r.end, PM_PROC_EXITED);
+	assert_int_equal(r.code, 0);
+	assert_int_equal(r.out.len, sizeof its);
+	memcpy(&its, r.out.s, sizeof its);
+	assert_true(its == mine);
+	pm_proc_result_release(&r);
+	/* And when it is no longer lent, children have nothing again. */
+	assert_int_equal(pm_fork_call(derive_and_look, s, &lim, &r, &err), PM_OK);
+	assert_int_equal(r.end, PM_PROC_SIGNALED);
+	pm_proc_result_release(&r);
+	pm_secret_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +216,7 @@ int main(void)
 		cmocka_unit_test(derived_keys_differ_in_purpose_subject_and_number),
 		cmocka_unit_test(text_is_64_digits_or_nothing),
 		cmocka_unit_test(no_child_inherits_a_secret),
+		cmocka_unit_test(what_is_lent_goes_one_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

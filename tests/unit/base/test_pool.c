@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -155,6 +156,44 @@ static void a_failure_stops_all_and_keeps_its_sentence(void **state)
 	munmap(failing, sizeof *failing);
 }
 
+/* Says whether a child of a process of the pool has the memory in which results are. */
+static PmStatus look_from_below(void *arg, size_t item, void *result, PmErr *err)
+{
+	uintptr_t page = (uintptr_t)result & ~(uintptr_t)4095;
+	unsigned char here[1];
+	int status = 0;
+	pid_t pid;
+
+	(void)arg;
+	(void)item;
+	(void)err;
+	pid = fork();
+	if (pid == 0)
+		_exit(mincore((void *)page, 1, here) == 0);
+	waitpid(pid, &status, 0);
+	*(long *)result = status;
+	return PM_OK;
+}
+
+static PmStatus add_status(void *arg, size_t item, PmPoolEnd end, const void *result, PmErr *err)
+{
+	(void)item;
+	(void)err;
+	*(long *)arg += end == PM_POOL_DONE ? *(const long *)result : 1;
+	return PM_OK;
+}
+
+/* It may run a stranger's code, which would write a result of its own. */
+static void what_a_process_starts_does_not_have_the_results(void **state)
+{
+	long seen = 0;
+	PmPool p = { 3, sizeof(long), 2, NULL, NULL, look_from_below, add_status, &seen };
+
+	(void)state;
+	assert_int_equal(pm_pool_run(&p, NULL), PM_OK);
+	assert_int_equal(seen, 0);
+}
+
 static void nothing_to_do_is_fine(void **state)
 {
 	Sum s = { .kill_at = SIZE_MAX, .fail_at = SIZE_MAX };
@@ -172,6 +211,7 @@ int main(void)
 		cmocka_unit_test(a_process_that_dies_loses_its_item_only),
 		cmocka_unit_test(the_last_item_may_die_too),
 		cmocka_unit_test(a_failure_stops_all_and_keeps_its_sentence),
+		cmocka_unit_test(what_a_process_starts_does_not_have_the_results),
 		cmocka_unit_test(nothing_to_do_is_fine),
 	};
 

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* eval_pool.c - evaluations of one pass in several processes, with records that travel as bytes. */
+#include "app/eval/eval_pool.h"
+
+#include "base/core/str.h"
+#include "base/sys/pool.h"
+#include "base/sys/spool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRIES = 3 };                                    /* of an item whose process died */
+static const uint64_t spool_limit = (uint64_t)4 << 30; /* bytes of all records together */
+
+typedef struct Run {
+	const PmEvalPool *p;
+	PmSpool *spool;
+	size_t *todo; /* the pool's items */
+	size_t n_todo;
+	PmEvalRecord *rec; /* by item */
+	char *has;         /* rec has it, and nobody took it yet */
+	size_t next;       /* item to be taken next */
+	int stop;          /* declined */
+} Run;
+
+/* ---- a record as bytes ---- */
+
+/* Lengths of what a record owns stand behind its own bytes; 0 = NULL, else one more than the text has. */
+typedef struct Tail {
+	uint64_t near_miss, explained;
+} Tail;
+
+static void add_text(const char *s, uint64_t *n, PmStr *out)
+{
+	*n = s ? strlen(s) + 1 : 0;
+	pm_str_addn(out, s ? s : "", *n);
+}
+
+static void pack(const PmEvalRecord *r, PmStr *out)
+{
+	PmStr text = PM_STR_INIT;
+	Tail t;
+
+	add_text(r->near_miss, &t.near_miss, &text);
+	add_text(r->explained, &t.explained, &text);
+	pm_str_addn(out, (const char *)r, sizeof *r);
+	pm_str_addn(out, (const char *)&t, sizeof t);
+	pm_str_addn(out, (const char *)r->outputs, r->outputs ? r->n_outputs * sizeof *r->outputs : 0);
+	pm_str_addn(out, text.s, text.len);
+	pm_str_release(&text);
+}
+
+static char *take_text(const char **p, uint64_t n)
+{
+	char *s = n ? pm_xcalloc(n, 1) : NULL;
+
+	if (n)
+		memcpy(s, *p, n - 1);
+	*p += n;
+	return s;
+}
+
+static PmStatus unpack(const char *p, size_t n, PmEvalRecord *r, PmErr *err)
+{
+	size_t outputs;
+	Tail t;
+
+	if (n < sizeof *r + sizeof t)
+		return pm_err(err, PM_E_INTERNAL,
+			      "A record of %zu bytes came from a process of this command.", n);
+	memcpy(r, p, sizeof *r);
+	memcpy(&t, p + sizeof *r, sizeof t);
+	outputs = r->outputs ? r->n_outputs * sizeof *r->outputs : 0;
+	if (n != sizeof *r + sizeof t + outputs + t.near_miss + t.explained)
+		return pm_err(err, PM_E_INTERNAL,
+			      "A record of %zu bytes came from a process of this command.", n);
+	p += sizeof *r + sizeof t;
+	if (r->outputs) {
+		r->outputs = pm_xcalloc(r->n_outputs + 1, sizeof *r->outputs);
+		memcpy(r->outputs, p, outputs);
+	}
+	p += outputs;
+	r->near_miss = take_text(&p, t.near_miss);
+	r->explained = take_text(&p, t.explained);
+	return PM_OK;
+}
+
+/* ---- in the processes ---- */
+
+static void lend(const Run *r, int on)
+{
+	for (size_t i = 0; i < r->p->n; i++)
+		if (r->p->item[i].opts->secret)
+			pm_secret_lend(r->p->item[i].opts->secret, on);
+}
+
+static PmStatus start(void *arg, int worker, PmErr *err)
+{
+	const Run *r = arg;
+
+	(void)worker;
+	(void)err;
+	lend(r, 0);
+	pm_spool_keep(r->spool);
+	return PM_OK;
+}
+
+static PmStatus work(void *arg, size_t i, void *result, PmErr *err)
+{
+	const Run *r = arg;
+	const PmEvalItem *it = &r->p->item[r->todo[i]];
+	PmStr bytes = PM_STR_INIT;
+	PmEvalRecord rec;
+	PmStatus st = pm_eval_variant(r->p->so, &it->v, it->opts, &rec, err);
+
+	if (st)
+		return st;
+	pack(&rec, &bytes);
+	st = pm_spool_put(r->spool, bytes.s, bytes.len, result, err);
+	pm_str_release(&bytes);
+	pm_eval_record_release(&rec);
+	return st;
+}
+
+/* ---- in the caller ---- */
+
+static PmStatus take(Run *r, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	while (!st && r->next < r->p->n && r->has[r->next]) {
+		r->has[r->next] = 0;
+		st = r->p->take(r->p->arg, r->next, &r->rec[r->next], err);
+		r->next++;
+	}
+	r->stop |= st == PM_DECLINED;
+	return st;
+}
+
+static PmStatus done(void *arg, size_t i, PmPoolEnd end, const void *result, PmErr *err)
+{
+	PmSpoolPlace at;
+	Run *r = arg;
+	char *bytes;
+	PmStatus st;
+
+	if (end == PM_POOL_DIED)
+		return PM_OK;
+	memcpy(&at, result, sizeof at);
+	bytes = pm_xcalloc(at.size + 1, 1);
+	st = pm_spool_get(r->spool, &at, bytes, err);
+	if (!st)
+		st = unpack(bytes, at.size, &r->rec[r->todo[i]], err);
+	free(bytes);
+	if (st)
+		return st;
+	r->has[r->todo[i]] = 1;
+	return take(r, err);
+}
+
+/* What is left of the list is what has no record. */
+static void keep_lost(Run *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_todo; i++)
+		if (r->todo[i] >= r->next && !r->has[r->todo[i]])
+			r->todo[n++] = r->todo[i];
+	r->n_todo = n;
+}
+
+/* An error ends the pool, and not what was finished beside it: in order, with gaps. */
+static void take_rest(Run *r)
+{
+	PmStatus st = PM_OK;
+
+	for (; r->next < r->p->n && !st; r->next++)
+		if (r->has[r->next]) {
+			r->has[r->next] = 0;
+			st = r->p->take(r->p->arg, r->next, &r->rec[r->next], NULL);
+		}
+}
+
+/* One go over what is left; PM_DECLINED when it is enough. */
+static PmStatus go(Run *r, PmErr *err)
+{
+	PmPool pool = { .n_items = r->n_todo,
+			.result_size = sizeof(PmSpoolPlace),
+			.jobs = r->p->jobs,
+			.start = start,
+			.work = work,
+			.done = done,
+			.arg = r };
+	PmStatus st;
+
+	lend(r, 1);
+	st = pm_pool_run(&pool, err);
+	lend(r, 0);
+	if (!st)
+		keep_lost(r);
+	return st;
+}
+
+static PmStatus give_up_lost(Run *r, PmErr *err)
+{
+	for (size_t k = 0; k < r->n_todo; k++) {
+		const PmEvalItem *it = &r->p->item[r->todo[k]];
+
+		pm_eval_not_judged(&it->v, it->opts,
+				   "No fault of the pass, which is not judged here: the process that "
+				   "evaluated this died three times; give fewer --jobs if memory is short.",
+				   &r->rec[r->todo[k]]);
+		r->has[r->todo[k]] = 1;
+	}
+	return take(r, err);
+}
+
+static PmStatus in_processes(const PmEvalPool *p, PmErr *err)
+{
+	Run r = { .p = p, .n_todo = p->n };
+	PmStatus st = pm_spool_open(spool_limit, &r.spool, err);
+
+	r.todo = pm_xcalloc(p->n + 1, sizeof *r.todo);
+	r.rec = pm_xcalloc(p->n + 1, sizeof *r.rec);
+	r.has = pm_xcalloc(p->n + 1, 1);
+	for (size_t i = 0; i < p->n; i++)
+		r.todo[i] = i;
+	for (int k = 0; k < TRIES && r.n_todo && !st; k++)
+		st = go(&r, err);
+	if (!st && r.n_todo)
+		st = give_up_lost(&r, err);
+	if (st && !r.stop)
+		take_rest(&r);
+	for (size_t i = 0; i < p->n; i++)
+		if (r.has[i])
+			pm_eval_record_release(&r.rec[i]);
+	free(r.todo);
+	free(r.rec);
+	free(r.has);
+	pm_spool_close(r.spool);
+	return r.stop ? PM_OK : st;
+}
+
+static PmStatus here(const PmEvalPool *p, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < p->n && !st; i++) {
+		PmEvalRecord rec;
+
+		st = pm_eval_variant(p->so, &p->item[i].v, p->item[i].opts, &rec, err);
+		if (!st)
+			st = p->take(p->arg, i, &rec, err);
+	}
+	return st == PM_DECLINED ? PM_OK : st;
+}
+
+PmStatus pm_eval_pool(const PmEvalPool *p, PmErr *err)
+{
+	return p->jobs > 1 ? in_processes(p, err) : here(p, err);
+}

@@ -62,6 +62,9 @@ void pm_baseline_ahead_end(PmBaselineAhead *a, int wait)
 	if (wait)
 		pm_server_call(a->server, "compiler of the baseline", "?", 1, 0, 16, &reply, NULL);
 	pm_str_release(&reply);
-	pm_server_stop(a->server);
+	if (wait)
+		pm_server_stop(a->server);
+	else
+		pm_server_kill(a->server);
 	free(a);
 }

@@ -206,6 +206,7 @@ static void ways_that_were_not_gone_are_said(void **state)
 
 	(void)state;
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(r, "branches_not_taken")), 0);
+	assert_int_equal(pm_json_i64(r, "n_branches_not_taken", -1), 0);
 	cJSON_Delete(r);
 	r = record(HONEST,
 		   "(float[9,64] a, float[9,64] b) => (float[9,64] y) <float c = {1.5}>\n"
@@ -214,6 +215,7 @@ static void ways_that_were_not_gone_are_said(void **state)
 	assert_true(has(cJSON_GetObjectItem(r, "branches_not_taken"), "Greater 'g' never true"));
 	assert_true(has(cJSON_GetObjectItem(r, "branches_not_taken"), "Where 'y' never true"));
 	assert_false(has(cJSON_GetObjectItem(r, "branches_not_taken"), "Where 'y' never false"));
+	assert_int_equal(pm_json_i64(r, "n_branches_not_taken", -1), 2);
 	cJSON_Delete(r);
 }
 

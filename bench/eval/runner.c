@@ -55,6 +55,9 @@ static PmStatus pm__stage_compile(Eval *e, PmErr *err)
 		return pm__say(e, PM_VERDICT_LAUNCH_FAIL, why.text);
 	if (!st)
 		pm__ahead_begin(e);
+	/* Those that make timed calls again. */
+	if (!st && info.measured && !e->o->check_only)
+		pm_worker_prepare(e->worker, PM_WORKER_SPARE);
 	if (!st)
 		st = pm_compile_gate(e->cand.g, info.cc, e->o->print != NULL, &j, err);
 	if (!st)
@@ -150,6 +153,8 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 	start = e.stages.since;
 	e.worker = pm_worker_new(pm__eval_device(&e));
 	pm_worker_print_to(e.worker, opts->print);
+	if (pm_device_kind(opts->device) == PM_DEVICE_CUDA)
+		pm_worker_begin(e.worker);
 	st = in_stage(&e, PM_STAGE_INPUTS, pm__stage_inputs, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = pm__stage_match(&e, so_path, err);

@@ -109,7 +109,7 @@ static PmStatus take(Clock *c, const PmSampleAsk *ask, PmSample *out, PmErr *err
 
 	c->out->slowest = fmax(c->out->slowest, (pm_now() - t0) / ask->batch);
 	if (c->watch && c->samples++ % LOOK_EVERY == 0)
-		pm_gpu_watch_look(c->watch, 1);
+		pm_gpu_watch_look(c->watch, pm_worker_processes(c->w));
 	for (int i = 0; i < ask->batch && !st && c->keep; i++) {
 		PmTimedCall t = { .kind = ask->kind, .index = ask->index + (uint64_t)i, .made = made[i] };
 
@@ -244,7 +244,7 @@ static void end_watch(Clock *c)
 {
 	PmClockResult *r = c->out;
 
-	pm_gpu_watch_look(c->watch, 1);
+	pm_gpu_watch_look(c->watch, pm_worker_processes(c->w));
 	r->gpu = *pm_gpu_watch_seen(c->watch);
 	pm_gpu_watch_close(c->watch);
 	pm_clock_judge_gpu(&r->gpu, &r->t);
@@ -303,6 +303,7 @@ PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *can
 	if (!st)
 		st = pm_worker_info(w, &info, err);
 	if (!st) {
+		pm_worker_settle(w);
 		c.watch = pm_gpu_watch_open(NULL, info.pci);
 		st = run(&c, side, n_alts + 2, opts, err);
 		end_watch(&c);

@@ -172,9 +172,7 @@ Baseline *pm__baseline_begin(Check *k)
 	Baseline *s = pm_xcalloc(1, sizeof *s);
 
 	s->k = k;
-	s->again = (Again){
-		.k = k, .w = pm_worker_new(pm_worker_device(k->w)), .side = k->o->baseline, .n_sides = 1
-	};
+	s->again = (Again){ .k = k, .w = pm_worker_second(k->w), .side = k->o->baseline, .n_sides = 1 };
 	pm_rng_init(&s->again.rng, pm_secret_u64(k->o->secret, "again", 1));
 	s->started = !pthread_create(&s->thread, NULL, run, s);
 	return s;
@@ -217,7 +215,7 @@ PmStatus pm__baseline_end(Baseline *s, PmErr *err)
 
 	if (s->started)
 		pthread_join(s->thread, NULL);
-	else
+	if (!s->started || s->st)
 		run(s);
 	st = s->st;
 	if (st) {

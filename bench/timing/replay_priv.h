@@ -99,7 +99,8 @@ typedef struct Sketched {
  * here nothing else looks at before pm__baseline_end. */
 typedef struct Baseline Baseline;
 Baseline *pm__baseline_begin(Check *k);
-/* Waits for it, and sets distances. Frees `b`. */
+/* Waits for it, and sets distances. What failed is tried once more: on a GPU that takes one process at a time
+ * the candidate's has to end first. Frees `b`. */
 PmStatus pm__baseline_end(Baseline *b, PmErr *err);
 
 /* ---- replay_judge.c: the reference ---- */

@@ -160,8 +160,10 @@ static PmStatus make_all_again(Again *a, const Index *list, size_t n, PmErr *err
 	PmErr why;
 
 	pm_err_init(&why);
-	if (b)
+	if (b) {
+		pm_worker_renew(a->w);
 		other = pm__baseline_end(b, &why);
+	}
 	if (!st && other)
 		st = pm_err(err, other, "%s", why.text);
 	return !st && b ? fetch_far(a, err) : st;

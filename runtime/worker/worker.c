@@ -22,8 +22,9 @@ struct PmWorker {
 	int next;                                /* slot to be filled next */
 	int side[PM_SAMPLER_SIDES];              /* slots of the last run, or of the clock's sides */
 	double clock_deadline;
-	int killed;     /* the last process, from outside */
-	PmPrint *print; /* borrowed, or NULL */
+	int killed;                       /* the last process, from outside */
+	PmServer *spare[PM_WORKER_SPARE]; /* have opened the device, or do; NULL = none */
+	PmPrint *print;                   /* borrowed, or NULL */
 };
 
 PmWorker *pm_worker_new(const char *device)
@@ -47,6 +48,8 @@ void pm_worker_free(PmWorker *w)
 	if (!w)
 		return;
 	pm_worker_renew(w);
+	for (int i = 0; i < PM_WORKER_SPARE; i++)
+		pm_server_kill(w->spare[i]);
 	free(w);
 }
 
@@ -68,17 +71,78 @@ int pm_worker_starts(const PmWorker *w)
 /* --- one request -----------------------------------------------------------------------------------------
  */
 
-static PmStatus start(PmWorker *w, PmErr *err)
+static PmStatus start_process(PmWorker *w, PmServer **out, PmErr *err)
 {
 	PmLimits lim = { .file_size = -1 };
-	PmStatus st;
+	PmStatus st = pm_server_start(pm__worker_serve, w->device, &lim, out, err);
 
-	if (w->server)
-		return PM_OK;
-	st = pm_server_start(pm__worker_serve, w->device, &lim, &w->server, err);
 	if (!st)
 		w->starts++;
 	return st;
+}
+
+static PmServer *take_spare(PmWorker *w)
+{
+	PmServer *s = NULL;
+
+	for (int i = 0; i < PM_WORKER_SPARE && !s; i++) {
+		s = w->spare[i];
+		w->spare[i] = NULL;
+	}
+	return s;
+}
+
+static PmStatus start(PmWorker *w, PmErr *err)
+{
+	if (!w->server)
+		w->server = take_spare(w);
+	return w->server ? PM_OK : start_process(w, &w->server, err);
+}
+
+void pm_worker_prepare(PmWorker *w, int n)
+{
+	for (int i = 0; i < n && i < PM_WORKER_SPARE; i++)
+		if (!w->spare[i] && start_process(w, &w->spare[i], NULL))
+			w->spare[i] = NULL;
+}
+
+void pm_worker_settle(PmWorker *w)
+{
+	WorkerAsk a = { .what = WORKER_INFO };
+
+	for (int i = 0; i < PM_WORKER_SPARE; i++) {
+		PmStr reply = PM_STR_INIT;
+		WorkerReply r = { .status = PM_E_CRASH };
+		uint64_t most = sizeof r + sizeof(PmDeviceInfo) + PM_PRINT_MAX;
+
+		if (w->spare[i] &&
+		    !pm_server_call(w->spare[i], "device worker", &a, sizeof a, OPEN_SECONDS, most, &reply,
+				    NULL) &&
+		    reply.len >= sizeof r)
+			memcpy(&r, reply.s, sizeof r);
+		if (r.status) {
+			pm_server_kill(w->spare[i]);
+			w->spare[i] = NULL;
+		}
+		pm_str_release(&reply);
+	}
+}
+
+PmWorker *pm_worker_second(PmWorker *w)
+{
+	PmWorker *second = pm_worker_new(w->device);
+
+	second->spare[0] = take_spare(w);
+	return second;
+}
+
+int pm_worker_processes(const PmWorker *w)
+{
+	int n = w->server != NULL;
+
+	for (int i = 0; i < PM_WORKER_SPARE; i++)
+		n += w->spare[i] != NULL;
+	return n;
 }
 
 void pm_worker_begin(PmWorker *w)

@@ -29,6 +29,21 @@ int pm_worker_starts(const PmWorker *w);
  * request does so too, and is the one that fails when there is no such device. */
 void pm_worker_begin(PmWorker *w);
 
+/* Starts up to n processes (at most PM_WORKER_SPARE) that open the device and wait: those that the next n
+ * renewals would start. They hold what the caller holds now, and no kernel. What cannot be started is not
+ * there, and nobody is told. */
+enum { PM_WORKER_SPARE = 2 };
+void pm_worker_prepare(PmWorker *w, int n);
+/* Waits until all of them have opened the device, and ends those that could not: nothing of this program
+ * happens on it from then on until the next request. */
+void pm_worker_settle(PmWorker *w);
+/* Another worker for the same device, with one of the processes of pm_worker_prepare when there is one.
+ * Owned.
+ */
+PmWorker *pm_worker_second(PmWorker *w);
+/* Processes that this worker has now, prepared ones included. */
+int pm_worker_processes(const PmWorker *w);
+
 /* 1 when the last request failed because something outside killed the process (SIGKILL), which says nothing
  * of the work. info and run try again by themselves; whoever has a clock open begins anew. */
 int pm_worker_killed(const PmWorker *w);

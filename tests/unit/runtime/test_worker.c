@@ -4,6 +4,7 @@
 #include "integrity/referee/referee.h"
 #include "passmith/pass.h" /* the plugin's PmArg and PmLaunch stand beside the runtime's names */
 #include "runtime/worker/run.h"
+#include "runtime/worker/worker_priv.h"
 #include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/passes/pass_models.h"
 #include "tests/plugin/paths.h"
@@ -66,10 +67,17 @@ static void one_process_serves_many_runs(void **state)
 		"g (float[2] x) => (float[2] y) <float[2] c = {1, -2}> { y = Mul(x, c) }",
 		"g (bool[9] x) => (bool[9] y) { y = Not(x) }",
 		"g (int64[3] x) => (int64[3] y) { y = Abs(x) }",
+		"g (float[3] x) => (float[3] y) { y = Sin(x) }",
+		"g (float[3] x) => (float[3] y) { y = Cos(x) }",
+		"g (float[3] x) => (float[3] y) { y = Ceil(x) }",
+		"g (float[3] x) => (float[3] y) { y = Floor(x) }",
+		"g (float[3] x) => (float[3] y) { y = Relu(x) }",
+		"g (float[3] x) => (float[3] y) { y = Sign(x) }",
 	};
 	PmWorker *w = pm_worker_new("emu");
 
 	(void)state;
+	assert_true(sizeof texts / sizeof *texts > WORKER_SLOTS);
 	assert_int_equal(pm_worker_starts(w), 0);
 	for (int round = 0; round < 2; round++) /* there are more of them than a worker keeps */
 		for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -91,6 +99,48 @@ static void one_process_serves_many_runs(void **state)
 	assert_int_equal(pm_worker_starts(w), 2);
 	pm_worker_free(w);
 	pm_worker_free(NULL);
+}
+
+/* Prepared processes are those that renewals and a second worker get; none is left behind. */
+static void prepared_processes_are_used(void **state)
+{
+	PmWorker *w = pm_worker_new("emu"), *second;
+	PmGraph *g = silu();
+
+	(void)state;
+	same_as_alone(w, g, 1);
+	pm_worker_prepare(w, PM_WORKER_SPARE);
+	pm_worker_prepare(w, PM_WORKER_SPARE);
+	assert_true(pm_worker_starts(w) == 3 && pm_worker_processes(w) == 3);
+	pm_worker_settle(w);
+	assert_int_equal(pm_worker_processes(w), 3);
+	second = pm_worker_second(w);
+	assert_true(pm_worker_processes(w) == 2 && pm_worker_processes(second) == 1);
+	pm_worker_renew(second); /* what has not begun its work stays */
+	same_as_alone(second, g, 2);
+	assert_int_equal(pm_worker_starts(second), 0);
+	pm_worker_renew(w);
+	same_as_alone(w, g, 3);
+	assert_true(pm_worker_starts(w) == 3 && pm_worker_processes(w) == 1);
+	pm_worker_renew(w);
+	same_as_alone(w, g, 4);
+	assert_int_equal(pm_worker_starts(w), 4);
+	pm_worker_prepare(w, 1);
+	pm_worker_free(w);
+	pm_worker_free(second);
+	pm_graph_free(g);
+}
+
+/* One that cannot open its device is no help, and no harm. */
+static void a_prepared_process_without_a_device_is_ended(void **state)
+{
+	PmWorker *w = pm_worker_new("no-such-device");
+
+	(void)state;
+	pm_worker_prepare(w, PM_WORKER_SPARE);
+	pm_worker_settle(w);
+	assert_int_equal(pm_worker_processes(w), 0);
+	pm_worker_free(w);
 }
 
 /* Constants of every size, and fused graphs with bodies, cross unchanged. */
@@ -240,6 +290,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_process_serves_many_runs),
+		cmocka_unit_test(prepared_processes_are_used),
+		cmocka_unit_test(a_prepared_process_without_a_device_is_ended),
 		cmocka_unit_test(models_cross_unchanged),
 		cmocka_unit_test(a_failing_kernel_costs_its_worker),
 		cmocka_unit_test(what_does_not_fit_is_refused),

@@ -9,7 +9,7 @@ its processes, the largest process, the verdict, the stages. What fails or takes
 goes on. OUT is written after each round of a graph; the same command again goes on where it stopped.
 
     tools/bench/bench_eval.py --json times.json [--device emu|cuda|all] [--rounds 5] [--shard I/N] [--only GRAPH]...
-                              [--build build] [--limit SECONDS]
+                              [--build build] [--limit SECONDS] [--note TEXT]
     tools/bench/bench_eval.py --merge OUT PART...     one file of what all shards found
 """
 import argparse
@@ -41,6 +41,7 @@ def arguments():
     p.add_argument("--shard", default="0/1")
     p.add_argument("--only", action="append")
     p.add_argument("--build", default=os.environ.get("BUILD", "build"))
+    p.add_argument("--note", default="", help="what else there is to know of the machine, as other work on it")
     p.add_argument("--limit", type=float, default=600, help="seconds after which a run is ended and recorded as such")
     a = p.parse_args()
     if not a.json and not a.merge:
@@ -173,6 +174,8 @@ def measure(a):
     data["runs"] = [r for r in data["runs"] if now.get(r["graph"]) == r["sha256"]]
     for device, machine in devices(a).items():
         facts = data["machines"].setdefault(device, {"hardware": machine, "date": f"{datetime.date.today()}", "commit": commit()})
+        if a.note:
+            facts["note"] = a.note
         if facts["hardware"] != machine:
             sys.exit(f"bench_eval: {a.json} holds times of another machine ({facts['hardware']}); give another file.")
         todo = [(n, g) for n in range(a.rounds) for g in graphs if device == "cuda" or not eval_graphs.gpu_only(g)]

@@ -113,6 +113,7 @@ def page(data):
         "with `gpu_` are measured on a GPU only. What the stages are: [writing passes](../guide/writing-passes.md)."]
     lines += table(["device", "date", "hardware", "commit", "command"],
                    [[d, m["date"], m["hardware"], m["commit"], f"`make bench-eval DEVICE={d} ROUNDS={rounds}`"] for d, m in machines.items()])
+    lines += [f"\n{d}: {m['note']}" for d, m in machines.items() if m.get("note")]
     lines += overview(runs, machines)
     for device in machines:
         lines += ["", f"## {device}: by size"] + by_size(runs, device)

@@ -25,6 +25,13 @@ void pm_threads_limit(int most)
 	limit = most > 0 ? most : 0;
 }
 
+int pm_threads_most(void)
+{
+	int n = inside ? 1 : limit ? limit : pm_cpu_count();
+
+	return n < MAX_THREADS ? n : MAX_THREADS;
+}
+
 static void *turns(void *arg)
 {
 	Loop *l = arg;
@@ -69,8 +76,7 @@ void pm_threads_run(int64_t n, int64_t least, PmThreadFn *fn, void *arg)
 		fn(arg, 0, n);
 		return;
 	}
-	most = limit ? limit : pm_cpu_count();
-	most = most > MAX_THREADS ? MAX_THREADS : most;
+	most = pm_threads_most();
 	most = most > n / least ? n / least : most;
 	l.each = n / (most * PARTS);
 	l.each = l.each > least ? l.each : least;

@@ -21,5 +21,7 @@ void pm_threads_run(int64_t n, int64_t least, PmThreadFn *fn, void *arg);
 /* At most so many threads from now on, the caller among them; 0 = as many as there are processors, which is
  * the start. A process under a filter of system calls has 1 (sandbox.h). */
 void pm_threads_limit(int most);
+/* How many that is in the caller: 1 inside a loop. */
+int pm_threads_most(void);
 
 #endif

@@ -129,7 +129,7 @@ ifneq ($(wildcard tools/gen/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt check-spdx \
+.PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-eval bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-cycles check-headers check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
@@ -304,6 +304,9 @@ bench-integrity: $(BENCH) $(HOST) $(PASSES) ## times an evaluation on emu and ea
 bench-judge: $(BENCH) ## what the error bound refuses and admits: 20 bodies, 3 types, 10^6 terms (docs/results/judge.md; 2 core-hours)
 	@BUILD=$(BUILD) tools/judge/judge.sh $(BUILD)/judge.json
 
+bench-eval: $(CLI) $(HOST) $(PASSES) $(BUILD)/tests/plugin/wrong_silu.so ## times evaluations of 60 graphs (docs/results/evaluation-time.md; on 2 cores 2 hours; DEVICE=emu ROUNDS=1)
+	@tools/bench/bench_eval.py --build $(BUILD) --json $(BUILD)/bench-eval.json --device $(or $(DEVICE),all) --rounds $(or $(ROUNDS),5)
+
 bench-extract: $(BENCH) ## times extraction from graphs of 300,000 nodes
 	@$(BUILD)/tests/bench/bench_extract
 
@@ -326,13 +329,13 @@ gen: $(GEN_H) $(CLI) ## makes the generated files, also those of docs/reference 
 	tools/gen/gen-reference.sh $(BUILD)
 	tools/gen/picture.sh
 	tools/gen/structure.sh
-	if command -v python3 >/dev/null; then tools/gen/results_pages.py; fi
+	if command -v python3 >/dev/null; then tools/gen/results_pages.py && tools/gen/eval_page.py; fi
 
 check-gen: $(CLI) ## fails when a committed generated page is not fresh
 	@tools/gen/gen-reference.sh $(BUILD) --check
 	@tools/gen/picture.sh --check
 	@tools/gen/structure.sh --check
-	@if command -v python3 >/dev/null; then tools/gen/results_pages.py --check && tools/gen/judge_page.py --check; \
+	@if command -v python3 >/dev/null; then tools/gen/results_pages.py --check && tools/gen/judge_page.py --check && tools/gen/eval_page.py --check; \
 		else echo "check-gen: python3 is not here, so that the tables of docs/results are not checked"; fi
 
 check-docs: ## fails on links that lead nowhere and on sentences of 40 words

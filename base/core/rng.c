@@ -72,19 +72,33 @@ double pm_rng_normal(PmRng *r)
 	return radius * cos(angle);
 }
 
+void pm_rng_skip_normals(PmRng *r, int64_t n)
+{
+	if (n > 0 && r->has_spare) {
+		r->has_spare = 0;
+		n--;
+	}
+	for (; n >= 2; n -= 2) {
+		pm_rng_u64(r);
+		pm_rng_u64(r);
+	}
+	if (n > 0)
+		pm_rng_normal(r);
+}
+
 int64_t pm_rng_range(PmRng *r, int64_t lo, int64_t hi)
 {
-	uint64_t span, last, x;
+	uint64_t span, x;
 
 	if (lo > hi)
 		PM_BUG("empty range %lld..%lld", (long long)lo, (long long)hi);
 	span = (uint64_t)hi - (uint64_t)lo + 1;
 	if (span == 0) /* all 2^64 values */
 		return (int64_t)pm_rng_u64(r);
-	last = UINT64_MAX - (UINT64_MAX % span + 1) % span; /* the end of the last whole multiple of span */
+	/* Again where a whole multiple of span no longer fits: 2^64 may be none. */
 	do
 		x = pm_rng_u64(r);
-	while (x > last);
+	while (x - x % span > UINT64_MAX - (span - 1));
 	return (int64_t)((uint64_t)lo + x % span);
 }
 

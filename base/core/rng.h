@@ -19,6 +19,7 @@ void pm_rng_init_named(PmRng *r, uint64_t seed, const char *name);
 uint64_t pm_rng_u64(PmRng *r);
 double pm_rng_uniform(PmRng *r);                        /* [0, 1), 53 bits */
 double pm_rng_normal(PmRng *r);                         /* mean 0, variance 1 (Box-Muller) */
+void pm_rng_skip_normals(PmRng *r, int64_t n);          /* as n of those: a tenth of the time */
 int64_t pm_rng_range(PmRng *r, int64_t lo, int64_t hi); /* uniform in [lo, hi], unbiased; lo <= hi */
 
 /* 64 bits from the operating system (libsodium). */

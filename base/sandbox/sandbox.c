@@ -5,6 +5,7 @@
 
 #include "base/sandbox/sandbox_priv.h"
 #include "base/sys/proc.h"
+#include "base/sys/threads.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -86,6 +87,7 @@ unsigned pm__close_off(Pm__Calls calls)
 	static const struct rlimit none = { 0, 0 };
 	unsigned layers = 0;
 
+	pm_threads_limit(1); /* the filter ends who starts one */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	setrlimit(RLIMIT_NOFILE, &none); /* landlock took a descriptor */
 	/* Without it only root may have a filter; the probe's tries come here without having left the

@@ -2,7 +2,10 @@
 /* defined.c - the table of operands for which operators have no defined result. */
 #include "bench/inputs/defined.h"
 
+#include "base/sys/threads.h"
+
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 enum {
@@ -89,12 +92,21 @@ static double least_normal(int dtype)
 	return (f ? f : pm_float_type(PM_F32))->normal;
 }
 
-unsigned pm_kinds_of(const PmRefTensor *t, double *largest)
+typedef struct Kinds {
+	const PmRefTensor *t;
+	double least, most;
+	unsigned kinds;
+	pthread_mutex_t lock; /* of the two before it */
+} Kinds;
+
+static void kinds_of_part(void *arg, int64_t from, int64_t to)
 {
-	double least = least_normal(t->type.dtype), most = 0;
+	Kinds *all = arg;
+	const PmRefTensor *t = all->t;
+	double least = all->least, most = 0;
 	unsigned kinds = 0;
 
-	for (int64_t i = 0; i < t->numel; i++) {
+	for (int64_t i = from; i < to; i++) {
 		double v = t->f ? t->f[i] : pm_int_to_f64(t->type.dtype, t->i[i]), a = fabs(v);
 
 		if (a >= least && a <= 1e300) {
@@ -111,8 +123,19 @@ unsigned pm_kinds_of(const PmRefTensor *t, double *largest)
 			kinds |= PM_KIND_DENORMAL;
 		most = isfinite(v) && a > most ? a : most;
 	}
-	*largest = most;
-	return kinds;
+	pthread_mutex_lock(&all->lock);
+	all->most = most > all->most ? most : all->most;
+	all->kinds |= kinds;
+	pthread_mutex_unlock(&all->lock);
+}
+
+unsigned pm_kinds_of(const PmRefTensor *t, double *largest)
+{
+	Kinds all = { .t = t, .least = least_normal(t->type.dtype), .lock = PTHREAD_MUTEX_INITIALIZER };
+
+	pm_threads_run(t->numel, 1 << 15, kinds_of_part, &all);
+	*largest = all.most;
+	return all.kinds;
 }
 
 double pm_defined_up_to(PmOp op)

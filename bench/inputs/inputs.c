@@ -2,6 +2,7 @@
 /* inputs.c - seeded input tensors by role. */
 #include "bench/inputs/inputs.h"
 
+#include "base/sys/threads.h"
 #include "bench/inputs/inputs_priv.h"
 #include "ir/core/kernel.h"
 #include "ir/data/index_span.h"
@@ -61,11 +62,21 @@ static double draw_class(PmRng *r, PmInputClass cls, int dtype, const Row *row)
 	}
 }
 
-static double draw(PmRng *r, PmInputRole role, PmInputClass cls, const PmType *t, const Row *row, int first)
+/* What a tensor is filled with. */
+typedef struct Filling {
+	PmInputRole role;
+	PmInputClass cls;
+	int64_t limit, common; /* of indices */
+	int dtype;             /* of the input that the elements are for */
+	double fan_root;       /* of a weight */
+	PmTensor *t;
+} Filling;
+
+static double draw(PmRng *r, const Filling *f, const Row *row, int first)
 {
-	switch (role) {
+	switch (f->role) {
 	case PM_ROLE_WEIGHT:
-		return draw_class(r, cls, t->dtype, row) / sqrt(pm_fan_in(t));
+		return draw_class(r, f->cls, f->dtype, row) / f->fan_root;
 	case PM_ROLE_SCALE:
 		return 1 + 0.2 * pm_rng_normal(r);
 	case PM_ROLE_VARIANCE:
@@ -79,7 +90,7 @@ static double draw(PmRng *r, PmInputRole role, PmInputClass cls, const PmType *t
 	case PM_ROLE_BIAS_MASK:
 		return first || pm_rng_range(r, 0, 3) ? 0 : -1e4;
 	default:
-		return draw_class(r, cls, t->dtype, row);
+		return draw_class(r, f->cls, f->dtype, row);
 	}
 }
 
@@ -97,35 +108,136 @@ static int64_t draw_index(PmRng *r, PmInputClass cls, int64_t limit, int64_t com
 	return pm_rng_range(r, 0, limit - 1);
 }
 
+/* A place in the stream of an input: where element `at` is drawn next. */
+typedef struct Place {
+	PmRng r;
+	int64_t at, certain;
+	Row row;
+} Place;
+
+/* What a row has in common. No row of a mask hides all; where its certain element stands is anybody's guess
+ * in the further classes. */
+static void begin_row(const Filling *f, Place *p, int64_t last)
+{
+	p->row.size = exp2(8 * pm_rng_uniform(&p->r) - 4);
+	/* Sixteenths: sums of equal numbers with more digits are rounded the same way each time, and a plain
+	 * loop drifts off. */
+	p->row.value = f->cls == PM_INPUTS_EQUAL ? rint(16 * pm_rng_normal(&p->r)) / 16 : 0;
+	p->certain = f->cls < PM_N_INPUT_CLASSES ? 0 : pm_rng_range(&p->r, 0, last - 1);
+}
+
+/* n elements of one row, from place j of it on. */
+static void fill_some(const Filling *f, Place *p, int64_t j, int64_t n)
+{
+	enum { SOME = 256 };
+	double v[SOME];
+
+	if (f->role == PM_ROLE_INDEX || f->role == PM_ROLE_COUNT) {
+		for (int64_t i = 0; i < n; i++) {
+			int64_t w = f->role == PM_ROLE_INDEX ? draw_index(&p->r, f->cls, f->limit, f->common)
+							     : pm_rng_range(&p->r, 0, 8);
+
+			pm_tensor_set_i(f->t, p->at + i, w);
+		}
+		return;
+	}
+	for (int64_t i = 0; i < n; i += SOME) {
+		int64_t some = n - i < SOME ? n - i : SOME;
+
+		for (int64_t k = 0; k < some; k++)
+			v[k] = draw(&p->r, f, &p->row, j + i + k == p->certain);
+		pm_tensor_sets(f->t, p->at + i, some, v);
+	}
+}
+
+/* How many numbers each element takes from the stream, where they are all normal ones; 0 where they are not.
+ */
+static int normals_each(const Filling *f)
+{
+	if (f->role != PM_ROLE_DATA && f->role != PM_ROLE_WEIGHT)
+		return f->role == PM_ROLE_SCALE;
+	switch (f->cls) {
+	case PM_INPUTS_UNIFORM:
+	case PM_INPUTS_INTS:
+	case PM_INPUTS_SPARSE:
+	case PM_INPUTS_TINY:
+	case PM_INPUTS_LARGE:
+	case PM_INPUTS_EQUAL:
+		return 0;
+	case PM_INPUTS_TAIL:
+		return 4;
+	default:
+		return 1;
+	}
+}
+
+/* Elements from the place on, up to `end`; with `skip` numbers to each they are passed over. */
+static void fill_to(const Filling *f, Place *p, int64_t end, int skip)
+{
+	int64_t last = f->t->type.rank ? f->t->type.dim[f->t->type.rank - 1] : 1;
+
+	while (p->at < end) {
+		int64_t j = p->at % last, n = last - j < end - p->at ? last - j : end - p->at;
+
+		if (j == 0)
+			begin_row(f, p, last);
+		if (skip)
+			pm_rng_skip_normals(&p->r, skip * n);
+		else
+			fill_some(f, p, j, n);
+		p->at += n;
+	}
+}
+
+enum { CHUNK = 1 << 16 };
+
+typedef struct Chunks {
+	const Filling *f;
+	const Place *from; /* of each chunk */
+	int64_t n;         /* elements of all */
+} Chunks;
+
+static void fill_chunks(void *arg, int64_t from, int64_t to)
+{
+	const Chunks *c = arg;
+
+	for (int64_t k = from; k < to; k++) {
+		Place p = c->from[k];
+
+		fill_to(c->f, &p, (k + 1) * CHUNK < c->n ? (k + 1) * CHUNK : c->n, 0);
+	}
+}
+
+/* With several processors the stream is run through first, for where each chunk begins. */
+static void fill_all(const Filling *f, PmRng *r)
+{
+	int64_t n = pm_tensor_numel(f->t), chunks = (n + CHUNK - 1) / CHUNK;
+	Place p = { .r = *r, .row = { 1, 0 } }, *from;
+
+	if (chunks < 3 || pm_threads_most() < 2 || !normals_each(f)) {
+		fill_to(f, &p, n, 0);
+		*r = p.r;
+		return;
+	}
+	from = pm_xcalloc((size_t)chunks, sizeof *from);
+	for (int64_t k = 0; k < chunks; k++) {
+		from[k] = p;
+		fill_to(f, &p, (k + 1) * CHUNK < n ? (k + 1) * CHUNK : n, normals_each(f));
+	}
+	pm_threads_run(chunks, 1, fill_chunks, &(Chunks){ f, from, n });
+	*r = p.r;
+	free(from);
+}
+
 /* `like`: the type of the input that the elements are for. */
 static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, const PmType *like, PmTensor *t)
 {
-	int64_t n = pm_tensor_numel(t), last = t->type.rank ? t->type.dim[t->type.rank - 1] : 1;
-	int64_t common = role == PM_ROLE_INDEX && (cls == PM_INPUTS_EQUAL || cls == PM_INPUTS_TAIL) &&
-					 limit > 0
-				 ? pm_rng_range(r, 0, limit - 1)
-				 : 0;
-	/* No row of a mask hides all; where its certain element stands is anybody's guess in the further
-	 * classes.
-	 */
-	int64_t certain = 0;
-	Row row = { 1, 0 };
+	Filling f = { .role = role, .cls = cls, .limit = limit, .dtype = like->dtype, .t = t };
 
-	for (int64_t i = 0; i < n; i++) {
-		if (i % last == 0) {
-			row.size = exp2(8 * pm_rng_uniform(r) - 4);
-			/* Sixteenths: sums of equal numbers with more digits are rounded the same way each
-			 * time, and a plain loop drifts off. */
-			row.value = cls == PM_INPUTS_EQUAL ? rint(16 * pm_rng_normal(r)) / 16 : 0;
-			certain = cls < PM_N_INPUT_CLASSES ? 0 : pm_rng_range(r, 0, last - 1);
-		}
-		if (role == PM_ROLE_INDEX)
-			pm_tensor_set_i(t, i, draw_index(r, cls, limit, common));
-		else if (role == PM_ROLE_COUNT)
-			pm_tensor_set_i(t, i, pm_rng_range(r, 0, 8));
-		else
-			pm_tensor_set(t, i, draw(r, role, cls, like, &row, i % last == certain));
-	}
+	f.fan_root = sqrt(pm_fan_in(like));
+	if (role == PM_ROLE_INDEX && (cls == PM_INPUTS_EQUAL || cls == PM_INPUTS_TAIL) && limit > 0)
+		f.common = pm_rng_range(r, 0, limit - 1);
+	fill_all(&f, r);
 }
 
 PmStatus pm_inputs_have_sizes(const PmGraph *g, PmErr *err)

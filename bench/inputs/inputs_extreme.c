@@ -149,10 +149,12 @@ static void draw_sizes(PmRng *r, double most, PmTensor *t)
 	int64_t turn = pm_rng_range(r, 0, 2), lone[2] = { 0, 0 };
 	double size = 1, lo = log(0.01), hi = log(most);
 
-	for (int64_t i = 0; i < n; i++) {
-		int64_t kind = (turn + i / last) % 3;
-
-		if (i % last == 0) {
+	for (int64_t i = 0, j = 0, kind = turn; i < n; i++, j++) {
+		if (j == last) {
+			j = 0;
+			kind = kind == 2 ? 0 : kind + 1;
+		}
+		if (j == 0) {
 			size = exp(lo + (hi - lo) * pm_rng_uniform(r));
 			lone[0] = pm_rng_range(r, 0, last - 1);
 			lone[1] = pm_rng_range(r, 0, last - 1);
@@ -161,9 +163,9 @@ static void draw_sizes(PmRng *r, double most, PmTensor *t)
 			pm_tensor_set(t, i, size * (2 * pm_rng_uniform(r) - 1));
 		else if (kind == 1)
 			pm_tensor_set(t, i, either_sign(r, exp(lo + (hi - lo) * pm_rng_uniform(r))));
-		else if (i % last == lone[0])
+		else if (j == lone[0])
 			pm_tensor_set(t, i, exp(hi * (0.25 + 0.75 * pm_rng_uniform(r))));
-		else if (i % last == lone[1])
+		else if (j == lone[1])
 			pm_tensor_set(t, i, either_sign(r, exp(hi * (0.25 + 0.75 * pm_rng_uniform(r)))));
 	}
 	if (n)

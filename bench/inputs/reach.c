@@ -3,8 +3,10 @@
 #include "bench/inputs/reach.h"
 
 #include "base/core/str.h"
+#include "base/sys/threads.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,13 +143,40 @@ static double element(const PmRefTensor *t, int64_t i)
 	return t->f ? t->f[i] : pm_int_to_f64(t->type.dtype, t->i[i]);
 }
 
+typedef struct Lines {
+	const PmRefTensor *x;
+	int64_t len, inner;
+	double sign;
+	atomic_int found;
+} Lines;
+
+static void look_for_tie(void *arg, int64_t from, int64_t to)
+{
+	Lines *l = arg;
+
+	for (int64_t line = from; line < to && !l->found; line++) {
+		int64_t at = line / l->inner * l->inner * l->len + line % l->inner;
+		double top = -INFINITY;
+		int n = 0;
+
+		for (int64_t k = 0; k < l->len; k++) {
+			double v = l->sign * element(l->x, at + k * l->inner);
+
+			n = v > top ? 1 : n + (v == top);
+			top = v > top ? v : top;
+		}
+		if (n > 1)
+			l->found = 1;
+	}
+}
+
 /* 1 when some line along the axis has its largest (or least) element twice. */
 static int has_tie(const PmRefCall *c)
 {
 	const PmRefTensor *x = &c->in[0];
 	PmOp op = pm_node_op(c->g, c->node);
-	int64_t axis = pm_node_i(c->g, c->node, "axis", -1), inner = 1, len;
-	double sign = op == PM_OP_ArgMin || op == PM_OP_ReduceMin ? -1 : 1;
+	int64_t axis = pm_node_i(c->g, c->node, "axis", -1), len;
+	Lines l = { .x = x, .inner = 1, .sign = op == PM_OP_ArgMin || op == PM_OP_ReduceMin ? -1 : 1 };
 
 	if (op == PM_OP_ReduceMax || op == PM_OP_ReduceMin) {
 		const int64_t *axes;
@@ -164,22 +193,11 @@ static int has_tie(const PmRefCall *c)
 		return 0;
 	len = x->type.dim[axis];
 	for (int d = (int)axis + 1; d < x->type.rank; d++)
-		inner *= x->type.dim[d];
-	for (int64_t line = 0; len > 0 && line < x->numel / len; line++) {
-		int64_t at = line / inner * inner * len + line % inner;
-		double top = -INFINITY;
-		int n = 0;
-
-		for (int64_t k = 0; k < len; k++) {
-			double v = sign * element(x, at + k * inner);
-
-			n = v > top ? 1 : n + (v == top);
-			top = v > top ? v : top;
-		}
-		if (n > 1)
-			return 1;
-	}
-	return 0;
+		l.inner *= x->type.dim[d];
+	l.len = len;
+	if (len > 0)
+		pm_threads_run(x->numel / len, 1 + (1 << 14) / len, look_for_tie, &l);
+	return l.found;
 }
 
 static double top_of(int dtype)
@@ -270,21 +288,23 @@ static double room_of(const PmGraph *g)
 
 static void note_inputs(const PmTensor *in, size_t n, PmReached *r)
 {
+	enum { SOME = 512 };
+
 	for (size_t k = 0; k < n; k++) {
 		PmRefTensor t = { .type = in[k].type };
 		int64_t numel = pm_tensor_numel(&in[k]);
 		int is_float = pm_dtype_is_float(t.type.dtype);
-		double one, most;
-		int64_t word;
+		double v[SOME], most;
+		int64_t word[SOME];
 
-		t.numel = 1;
-		t.f = is_float ? &one : NULL;
-		t.i = is_float ? NULL : &word;
-		for (int64_t i = 0; i < numel; i++) {
+		t.f = is_float ? v : NULL;
+		t.i = is_float ? NULL : word;
+		for (int64_t i = 0; i < numel; i += SOME) {
+			t.numel = numel - i < SOME ? numel - i : SOME;
 			if (is_float)
-				one = pm_tensor_get(&in[k], i);
-			else
-				word = pm_tensor_get_i(&in[k], i);
+				pm_tensor_gets(&in[k], i, t.numel, v);
+			for (int64_t j = 0; j < t.numel && !is_float; j++)
+				word[j] = pm_tensor_get_i(&in[k], i + j);
 			r->in |= pm_kinds_of(&t, &most);
 			r->in_most = fmax(r->in_most, most);
 		}

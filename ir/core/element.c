@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Formats of floats.def: load_FORMAT and store_FORMAT. */
+/* Formats of floats.def: load_FORMAT and store_FORMAT, and the same of many elements. */
 #define FORMAT(name, type, to_double, from_double)                                                           \
 	static double load_##name(const void *p)                                                             \
 	{                                                                                                    \
@@ -21,6 +21,16 @@
 		type bits = from_double(v);                                                                  \
                                                                                                              \
 		memcpy(p, &bits, sizeof bits);                                                               \
+	}                                                                                                    \
+	static void loads_##name(const void *p, int64_t n, double *to)                                       \
+	{                                                                                                    \
+		for (int64_t i = 0; i < n; i++)                                                              \
+			to[i] = load_##name((const char *)p + i * (int64_t)sizeof(type));                    \
+	}                                                                                                    \
+	static void stores_##name(void *p, int64_t n, const double *v)                                       \
+	{                                                                                                    \
+		for (int64_t i = 0; i < n; i++)                                                              \
+			store_##name((char *)p + i * (int64_t)sizeof(type), v[i]);                           \
 	}
 FORMAT(half, uint16_t, pm_f16_to_f64, pm_f16_from_f64)
 FORMAT(bfloat, uint16_t, pm_bf16_to_f64, pm_bf16_from_f64)
@@ -52,6 +62,34 @@ void pm_float_store(int dtype, void *p, double v)
 #undef XX
 	default:
 		PM_BUG("an element of %s was stored as floating point", pm_dtype_name(dtype));
+	}
+}
+
+void pm_floats_load(int dtype, const void *p, int64_t n, double *to)
+{
+	switch (dtype) {
+#define XX(name, format, ...)                                                                                \
+	case PM_##name:                                                                                      \
+		loads_##format(p, n, to);                                                                    \
+		return;
+#include "ir/core/floats.def"
+#undef XX
+	default:
+		PM_BUG("elements of %s were read as floating point", pm_dtype_name(dtype));
+	}
+}
+
+void pm_floats_store(int dtype, void *p, int64_t n, const double *v)
+{
+	switch (dtype) {
+#define XX(name, format, ...)                                                                                \
+	case PM_##name:                                                                                      \
+		stores_##format(p, n, v);                                                                    \
+		return;
+#include "ir/core/floats.def"
+#undef XX
+	default:
+		PM_BUG("elements of %s were stored as floating point", pm_dtype_name(dtype));
 	}
 }
 

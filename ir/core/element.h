@@ -13,6 +13,9 @@
  * rounded once to the type, to nearest with ties to even; what is too large becomes an infinity. */
 double pm_float_load(int dtype, const void *p);
 void pm_float_store(int dtype, void *p, double v);
+/* The same of n elements that lie one behind the other. */
+void pm_floats_load(int dtype, const void *p, int64_t n, double *to);
+void pm_floats_store(int dtype, void *p, int64_t n, const double *v);
 /* v as the type would store it; v itself for a type that is not floating point. */
 double pm_float_round(int dtype, double v);
 

@@ -109,6 +109,30 @@ int64_t pm_tensor_get_i(const PmTensor *t, int64_t i)
 	return pm_int_load(t->type.dtype, (const char *)t->data + i * (int64_t)pm_dtype_size(t->type.dtype));
 }
 
+void pm_tensor_gets(const PmTensor *t, int64_t from, int64_t n, double *to)
+{
+	int dtype = t->type.dtype;
+
+	if (pm_dtype_is_float(dtype)) {
+		pm_floats_load(dtype, (const char *)t->data + from * (int64_t)pm_dtype_size(dtype), n, to);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++)
+		to[i] = pm_tensor_get(t, from + i);
+}
+
+void pm_tensor_sets(PmTensor *t, int64_t from, int64_t n, const double *v)
+{
+	int dtype = t->type.dtype;
+
+	if (pm_dtype_is_float(dtype)) {
+		pm_floats_store(dtype, (char *)t->data + from * (int64_t)pm_dtype_size(dtype), n, v);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++)
+		pm_tensor_set(t, from + i, v[i]);
+}
+
 void pm_tensor_set(PmTensor *t, int64_t i, double v)
 {
 	int dtype = t->type.dtype;

@@ -22,6 +22,9 @@ PmStatus pm_tensor_from_const(PmTensor *t, const PmGraph *g, PmValue v, PmErr *e
 /* Element i as a double (integers beyond 2^53 round) and as an integer; and stores with the dtype's rounding
  * (integers truncate, bool is != 0); uint64 as the words of ir/core/element.h. No bounds check. */
 double pm_tensor_get(const PmTensor *t, int64_t i);
+/* pm_tensor_get() of elements [from, from + n), and pm_tensor_set() of them. */
+void pm_tensor_gets(const PmTensor *t, int64_t from, int64_t n, double *to);
+void pm_tensor_sets(PmTensor *t, int64_t from, int64_t n, const double *v);
 int64_t pm_tensor_get_i(const PmTensor *t, int64_t i);
 void pm_tensor_set(PmTensor *t, int64_t i, double v);
 void pm_tensor_set_i(PmTensor *t, int64_t i, int64_t v);

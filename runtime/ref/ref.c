@@ -2,6 +2,7 @@
 /* ref.c - the reference device: dispatch by operator and execution of whole graphs. */
 #include "runtime/ref/ref_priv.h"
 
+#include "base/sys/threads.h"
 #include "ir/infer/infer.h"
 
 #include <stdlib.h>
@@ -18,16 +19,37 @@ static PmRefFn *const functions[PM_N_OPS] = {
 #undef OP
 #undef pm__ref_none
 
-static void load(PmRefTensor *to, const PmTensor *from)
-{
-	int64_t k;
+typedef struct Load {
+	PmRefTensor *wide;
+	PmTensor *t; /* read by load(), written by store() */
+} Load;
 
-	for (k = 0; k < to->numel; k++) {
-		if (to->f)
-			to->f[k] = pm_tensor_get(from, k);
-		else
-			to->i[k] = pm_tensor_get_i(from, k);
-	}
+static void load_part(void *arg, int64_t from, int64_t to)
+{
+	const Load *l = arg;
+
+	if (l->wide->f)
+		pm_tensor_gets(l->t, from, to - from, l->wide->f + from);
+	for (int64_t k = from; k < to && !l->wide->f; k++)
+		l->wide->i[k] = pm_tensor_get_i(l->t, k);
+}
+
+void pm_ref_load(PmRefTensor *to, const PmTensor *from)
+{
+	PmTensor t = *from;
+	Load l = { to, &t };
+
+	pm_threads_run(to->numel, PM__REF_LEAST, load_part, &l);
+}
+
+static void store_part(void *arg, int64_t from, int64_t to)
+{
+	const Load *l = arg;
+
+	if (l->wide->f)
+		pm_tensor_sets(l->t, from, to - from, l->wide->f + from);
+	for (int64_t k = from; k < to && !l->wide->f; k++)
+		pm_tensor_set_i(l->t, k, l->wide->i[k]);
 }
 
 static PmStatus run_graph(const PmGraph *g, const PmRefTensor *in, size_t n_in, PmRefTensor *out,
@@ -139,7 +161,7 @@ static PmStatus need(Run *r, PmValue v, PmErr *err)
 		return st;
 	st = pm_ref_tensor_init(&r->val[v.id], &t.type, err);
 	if (!st) {
-		load(&r->val[v.id], &t);
+		pm_ref_load(&r->val[v.id], &t);
 		r->has[v.id] = 1;
 	}
 	pm_tensor_release(&t);
@@ -383,7 +405,7 @@ static PmStatus run_inputs(const PmGraph *g, const PmTensor *in, size_t n_in, Pm
 	for (k = 0; !st && k < n_in; k++) {
 		st = pm_ref_tensor_init(&wide[k], &in[k].type, err);
 		if (!st)
-			load(&wide[k], &in[k]);
+			pm_ref_load(&wide[k], &in[k]);
 	}
 	if (!st)
 		st = run_graph_watched(g, wide, n_in, out, n_out, 0, watch, arg, err);
@@ -417,18 +439,14 @@ PmStatus pm_ref_run(const PmGraph *g, const PmTensor *in, size_t n_in, PmTensor 
 {
 	PmRefTensor *exact = pm_xcalloc(n_out ? n_out : 1, sizeof *exact);
 	PmStatus st = pm_ref_run_exact(g, in, n_in, exact, n_out, err);
-	int64_t i;
 	size_t k;
 
 	memset(out, 0, n_out * sizeof *out);
 	for (k = 0; !st && k < n_out; k++) {
 		st = pm_tensor_init(&out[k], &exact[k].type, err);
-		for (i = 0; !st && i < exact[k].numel; i++) {
-			if (exact[k].f)
-				pm_tensor_set(&out[k], i, exact[k].f[i]);
-			else
-				pm_tensor_set_i(&out[k], i, exact[k].i[i]);
-		}
+		if (!st)
+			pm_threads_run(exact[k].numel, PM__REF_LEAST, store_part,
+				       &(Load){ &exact[k], &out[k] });
 	}
 	for (k = 0; k < n_out; k++) {
 		pm_ref_tensor_release(&exact[k]);

@@ -55,6 +55,8 @@ PmStatus pm_ref_run_watched(const PmGraph *g, const PmTensor *in, size_t n_in, P
 			    PmErr *err);
 void pm_ref_tensor_release(PmRefTensor *t);
 PmStatus pm_ref_tensor_init(PmRefTensor *t, const PmType *type, PmErr *err); /* zeroed */
+/* The elements of a tensor of the same type; integers as 64-bit words. */
+void pm_ref_load(PmRefTensor *to, const PmTensor *from);
 
 /* Floating-point operations of one node on static types (multiply and add count one each; transcendental
  * functions count one), for the modelled clock. */

@@ -7,6 +7,8 @@
  */
 #include "runtime/ref/ref_priv.h"
 
+#include "base/sys/threads.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,24 +56,45 @@ static void panel_row(const Conv *v, const double *x, int64_t tap, int64_t at, i
 	}
 }
 
-/* One group of one batch entry: x has `ic` planes, y `oc` planes (started with the bias). */
-static void conv_group(const Conv *v, const double *x, int64_t ic, const double *w, int64_t oc, double *y,
-		       double *panel)
+/* Output positions [at, at + n) of one group of one batch entry: x has `ic` planes, y `oc` planes (started
+ * with the bias). */
+static void conv_tile(const Conv *v, const double *x, int64_t ic, const double *w, int64_t oc, int64_t at,
+		      int64_t n, double *y, double *panel)
 {
-	int64_t rows = ic * v->taps, at, r0, r;
+	int64_t rows = ic * v->taps, r0, r;
 
-	for (at = 0; at < v->out_size; at += PANEL_COLS) {
-		int64_t n = v->out_size - at < PANEL_COLS ? v->out_size - at : PANEL_COLS;
+	for (r0 = 0; r0 < rows; r0 += PANEL_ROWS) {
+		int64_t nr = rows - r0 < PANEL_ROWS ? rows - r0 : PANEL_ROWS;
 
-		for (r0 = 0; r0 < rows; r0 += PANEL_ROWS) {
-			int64_t nr = rows - r0 < PANEL_ROWS ? rows - r0 : PANEL_ROWS;
-
-			for (r = 0; r < nr; r++)
-				panel_row(v, x + (r0 + r) / v->taps * v->in_size, (r0 + r) % v->taps, at, n,
-					  panel + r * n);
-			pm__ref_gemm_f(oc, n, nr, w + r0, rows, panel, n, y + at, v->out_size);
-		}
+		for (r = 0; r < nr; r++)
+			panel_row(v, x + (r0 + r) / v->taps * v->in_size, (r0 + r) % v->taps, at, n,
+				  panel + r * n);
+		pm__ref_gemm_f(oc, n, nr, w + r0, rows, panel, n, y + at, v->out_size);
 	}
+}
+
+/* All tiles: of each batch entry and group, one after the other. */
+typedef struct Tiles {
+	const Conv *v;
+	const double *x, *w;
+	double *y;
+	int64_t ic, oc, groups, cols, each; /* oc: of a group; cols: of a tile; each: tiles of a group */
+} Tiles;
+
+static void conv_tiles(void *arg, int64_t from, int64_t to)
+{
+	const Tiles *t = arg;
+	const Conv *v = t->v;
+	double *panel = pm_xcalloc((size_t)PANEL_ROWS * (size_t)t->cols, sizeof *panel);
+
+	for (int64_t k = from; k < to; k++) {
+		int64_t pair = k / t->each, g = pair % t->groups, at = k % t->each * t->cols;
+		int64_t n = v->out_size - at < t->cols ? v->out_size - at : t->cols;
+
+		conv_tile(v, t->x + pair * t->ic * v->in_size, t->ic, t->w + g * t->oc * t->ic * v->taps,
+			  t->oc, at, n, t->y + pair * t->oc * v->out_size, panel);
+	}
+	free(panel);
 }
 
 static PmStatus conv_setup(const PmRefCall *c, Conv *v, PmErr *err)
@@ -100,8 +123,9 @@ static PmStatus conv_setup(const PmRefCall *c, Conv *v, PmErr *err)
 PmStatus pm__ref_conv(const PmRefCall *c, PmErr *err)
 {
 	const PmRefTensor *x = &c->in[0], *w = &c->in[1], *bias = pm__ref_in(c, 2);
-	int64_t groups = pm_node_i(c->g, c->node, "group", 1), batch, ic, oc, n, g, k, p;
-	double *panel, *y = c->out[0].f;
+	int64_t groups = pm_node_i(c->g, c->node, "group", 1), batch, ic, oc, k, p;
+	double *y = c->out[0].f;
+	Tiles t;
 	Conv v;
 	PmStatus st = conv_setup(c, &v, err);
 
@@ -120,13 +144,12 @@ PmStatus pm__ref_conv(const PmRefCall *c, PmErr *err)
 			y[k * v.out_size + p] = bias->f[k % oc];
 	if (!x->numel || !w->numel)
 		return PM_OK;
-	panel = pm_xcalloc((size_t)PANEL_ROWS * PANEL_COLS, sizeof *panel);
-	for (n = 0; n < batch; n++)
-		for (g = 0; g < groups; g++)
-			conv_group(&v, x->f + (n * groups + g) * ic * v.in_size, ic,
-				   w->f + g * (oc / groups) * ic * v.taps, oc / groups,
-				   y + (n * oc + g * (oc / groups)) * v.out_size, panel);
-	free(panel);
+	t = (Tiles){ .v = &v, .x = x->f, .w = w->f, .y = y, .ic = ic, .oc = oc / groups, .groups = groups };
+	/* Narrower tiles where there would be few. */
+	t.cols = batch * groups * v.out_size < 16 * PANEL_COLS ? PANEL_COLS / 8 : PANEL_COLS;
+	t.each = (v.out_size + t.cols - 1) / t.cols;
+	pm_threads_run(batch * groups * t.each, 1 + PM__REF_LEAST / (t.cols * t.oc * ic * v.taps), conv_tiles,
+		       &t);
 	return PM_OK;
 }
 

@@ -2,6 +2,8 @@
 /* ref_dot.c - MatMul and Gemm, and the blocked product behind them and behind Conv. */
 #include "runtime/ref/ref_priv.h"
 
+#include "base/sys/threads.h"
+
 #include <stdlib.h>
 
 enum {
@@ -58,8 +60,8 @@ static void row1x4(int64_t n, const double *restrict a, const double *restrict b
 		c[j] = c[j] + p0 * b[j] + p1 * b1[j] + p2 * b2[j] + p3 * b3[j];
 }
 
-void pm__ref_gemm_f(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda, const double *b,
-		    int64_t ldb, double *c, int64_t ldc)
+static void gemm_f(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda, const double *b,
+		   int64_t ldb, double *c, int64_t ldc)
 {
 	int64_t j0, k0, i, p;
 
@@ -91,6 +93,39 @@ void pm__ref_gemm_f(int64_t m, int64_t n, int64_t k, const double *a, int64_t ld
 			}
 		}
 	}
+}
+
+typedef struct Product {
+	int64_t m, n, k, lda, ldb, ldc;
+	const double *a, *b;
+	double *c;
+} Product;
+
+static void product_rows(void *arg, int64_t from, int64_t to)
+{
+	const Product *p = arg;
+
+	gemm_f(to - from, p->n, p->k, p->a + from * p->lda, p->lda, p->b, p->ldb, p->c + from * p->ldc,
+	       p->ldc);
+}
+
+static void product_columns(void *arg, int64_t from, int64_t to)
+{
+	const Product *p = arg;
+
+	gemm_f(p->m, to - from, p->k, p->a, p->lda, p->b + from, p->ldb, p->c + from, p->ldc);
+}
+
+void pm__ref_gemm_f(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda, const double *b,
+		    int64_t ldb, double *c, int64_t ldc)
+{
+	Product p = { m, n, k, lda, ldb, ldc, a, b, c };
+
+	/* Columns in whole vectors; a row more costs what it takes to read a part of b again. */
+	if (m < n / 64)
+		pm_threads_run(n, 64 + 2 * PM__REF_LEAST / (m * k + 1), product_columns, &p);
+	else
+		pm_threads_run(m, 8 + 2 * PM__REF_LEAST / (n * k + 1), product_rows, &p);
 }
 
 void pm__ref_gemm_i(int64_t m, int64_t n, int64_t k, const int64_t *a, int64_t lda, const int64_t *b,
@@ -128,43 +163,58 @@ static void batch_strides(const PmType *t, const PmRefWalk *w, int64_t *stride)
 	}
 }
 
+typedef struct Products {
+	const PmRefTensor *a, *b;
+	PmRefTensor *out;
+	int64_t m, n, k, sa[PM_MAX_RANK], sb[PM_MAX_RANK];
+	PmRefWalk batch; /* at: zeros */
+} Products;
+
+static void products(void *arg, int64_t from, int64_t to)
+{
+	const Products *v = arg;
+	int64_t m = v->m, n = v->n, k = v->k;
+
+	for (int64_t q = from; q < to; q++) {
+		int64_t oa = 0, ob = 0, at = q * m * n, rest = q;
+
+		for (int d = v->batch.rank; d-- > 0; rest /= v->batch.dim[d]) {
+			oa += rest % v->batch.dim[d] * v->sa[d];
+			ob += rest % v->batch.dim[d] * v->sb[d];
+		}
+		if (v->out->f)
+			pm__ref_gemm_f(m, n, k, v->a->f + oa, k, v->b->f + ob, n, v->out->f + at, n);
+		else
+			pm__ref_gemm_i(m, n, k, v->a->i + oa, k, v->b->i + ob, n, v->out->i + at, n);
+	}
+}
+
 PmStatus pm__ref_matmul(const PmRefCall *c, PmErr *err)
 {
 	const PmRefTensor *a = &c->in[0], *b = &c->in[1];
 	PmRefTensor *out = &c->out[0];
 	int ra = a->type.rank, rb = b->type.rank, d;
-	int64_t m, n, k, at = 0, sa[PM_MAX_RANK], sb[PM_MAX_RANK];
-	PmRefWalk w;
+	Products v = { .a = a, .b = b, .out = out };
+	int64_t k;
 
 	if (ra < 1 || rb < 1)
 		return pm__ref_fail(c, err, PM_E_SHAPE, "operands must not be scalars.");
-	m = ra > 1 ? a->type.dim[ra - 2] : 1;
-	k = a->type.dim[ra - 1];
-	n = rb > 1 ? b->type.dim[rb - 1] : 1;
+	v.m = ra > 1 ? a->type.dim[ra - 2] : 1;
+	v.k = k = a->type.dim[ra - 1];
+	v.n = rb > 1 ? b->type.dim[rb - 1] : 1;
 	if (k != b->type.dim[rb > 1 ? rb - 2 : 0])
 		return pm__ref_fail(c, err, PM_E_SHAPE, "the inner dimensions differ.");
 	if (!out->numel)
 		return PM_OK;
-	w.rank = out->type.rank - (ra > 1) - (rb > 1);
-	for (d = 0; d < w.rank; d++) {
-		w.dim[d] = out->type.dim[d];
-		w.at[d] = 0;
-	}
-	batch_strides(&a->type, &w, sa);
-	batch_strides(&b->type, &w, sb);
-	do {
-		int64_t oa = 0, ob = 0;
-
-		for (d = 0; d < w.rank; d++) {
-			oa += w.at[d] * sa[d];
-			ob += w.at[d] * sb[d];
-		}
-		if (k && out->f)
-			pm__ref_gemm_f(m, n, k, a->f + oa, k, b->f + ob, n, out->f + at, n);
-		else if (k)
-			pm__ref_gemm_i(m, n, k, a->i + oa, k, b->i + ob, n, out->i + at, n);
-		at += m * n;
-	} while (pm__ref_walk_next(&w));
+	v.batch.rank = out->type.rank - (ra > 1) - (rb > 1);
+	for (d = 0; d < v.batch.rank; d++)
+		v.batch.dim[d] = out->type.dim[d];
+	batch_strides(&a->type, &v.batch, v.sa);
+	batch_strides(&b->type, &v.batch, v.sb);
+	/* One large product is shared out itself. */
+	if (k)
+		pm_threads_run(out->numel / (v.m * v.n), 1 + 2 * PM__REF_LEAST / (v.m * v.n * k), products,
+			       &v);
 	wrap_all(out);
 	return PM_OK;
 }

@@ -2,6 +2,8 @@
 /* ref_ew.c - element-wise operators: every EW row of ops.def becomes a double and an int64 function. */
 #include "runtime/ref/ref_priv.h"
 
+#include "base/sys/threads.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -116,6 +118,12 @@ static uint64_t upow(uint64_t a, uint64_t b)
 		(void)p;                                                                                     \
 		return expr - 0;                                                                             \
 	}                                                                                                    \
+	static void fs_##name(int64_t n, const double *a, const double *b, const double *c, const double *p, \
+			      double *to)                                                                    \
+	{                                                                                                    \
+		for (int64_t k = 0; k < n; k++)                                                              \
+			to[k] = f_##name(a[k], b[k], c[k], p);                                               \
+	}                                                                                                    \
 	static int64_t i_##name(int64_t a, int64_t b, int64_t c, const double *p)                            \
 	{                                                                                                    \
 		(void)a;                                                                                     \
@@ -171,12 +179,12 @@ static uint64_t upow(uint64_t a, uint64_t b)
 #undef p1
 
 typedef struct EwRow {
-	double (*f)(double a, double b, double c, const double *p);
+	void (*f)(int64_t n, const double *a, const double *b, const double *c, const double *p, double *to);
 	int64_t (*i)(int64_t a, int64_t b, int64_t c, const double *p);
 	int64_t (*u)(uint64_t a, uint64_t b, uint64_t c, const double *p); /* uint64 */
 } EwRow;
 
-#define OP(name, ...) [PM_OP_##name] = { f_##name, i_##name, u_##name },
+#define OP(name, ...) [PM_OP_##name] = { fs_##name, i_##name, u_##name },
 static const EwRow rows[PM_N_OPS] = {
 #include "ir/core/ops.def"
 };
@@ -206,16 +214,18 @@ static void params(const PmRefCall *c, const PmOpDesc *d, double *p)
 /* One operand of the loop: NULL tensor = omitted, reads as `f` or `i`. */
 typedef struct Operand {
 	const PmRefTensor *t;
-	int64_t stride[PM_MAX_RANK];
+	int64_t stride[PM_MAX_RANK + 1];
 	double f;
 	int64_t i;
 } Operand;
 
-/* Reads `n` (at most ROW) elements from offset `at` with a stride, as doubles or as integers. */
-static void read_f(const Operand *o, int64_t at, int64_t stride, int64_t n, double *to)
+/* `n` (at most ROW) elements from offset `at` with a stride, as doubles: in the tensor itself or in `to`. */
+static const double *read_f(const Operand *o, int64_t at, int64_t stride, int64_t n, double *to)
 {
 	int64_t k;
 
+	if (o->t && o->t->f && stride == 1)
+		return o->t->f + at;
 	if (!o->t)
 		for (k = 0; k < n; k++)
 			to[k] = o->f;
@@ -225,7 +235,10 @@ static void read_f(const Operand *o, int64_t at, int64_t stride, int64_t n, doub
 	else
 		for (k = 0; k < n; k++)
 			to[k] = pm_int_to_f64(o->t->type.dtype, o->t->i[at + k * stride]);
+	return to;
 }
+
+/* The same as integers. */
 
 static void read_i(const Operand *o, int64_t at, int64_t stride, int64_t n, int64_t *to)
 {
@@ -246,6 +259,8 @@ typedef struct Loop {
 	int as_float;    /* compute in doubles */
 	int as_unsigned; /* else: in uint64 */
 	PmRefTensor *out;
+	int rank; /* of join_axes(); strides of operands are those of its axes */
+	int64_t dim[PM_MAX_RANK + 1];
 } Loop;
 
 static void operand_init(const Loop *l, Operand *o, const PmRefTensor *t, const PmType *out, int missing_sign)
@@ -265,18 +280,14 @@ static void chunk(const Loop *l, const int64_t *off, const int64_t *stride, int6
 	int64_t k;
 
 	if (l->as_float) {
-		double v[3][ROW];
+		double v[3][ROW], r[ROW], *to = l->out->f ? l->out->f + at : r;
+		const double *x[3];
 
 		for (k = 0; k < 3; k++)
-			read_f(&l->op[k], off[k], stride[k], n, v[k]);
-		for (k = 0; k < n; k++) {
-			double r = l->row->f(v[0][k], v[1][k], v[2][k], l->p);
-
-			if (l->out->f)
-				l->out->f[at + k] = r;
-			else
-				l->out->i[at + k] = pm_int_from_f64(dtype, r);
-		}
+			x[k] = read_f(&l->op[k], off[k], stride[k], n, v[k]);
+		l->row->f(n, x[0], x[1], x[2], l->p, to);
+		for (k = 0; k < n && !l->out->f; k++)
+			l->out->i[at + k] = pm_int_from_f64(dtype, r[k]);
 	} else {
 		int64_t v[3][ROW];
 
@@ -295,36 +306,64 @@ static void chunk(const Loop *l, const int64_t *off, const int64_t *stride, int6
 	}
 }
 
-static void run_loop(const Loop *l)
+/* Results [from, to). */
+static void run_part(void *arg, int64_t from, int64_t to)
+{
+	const Loop *l = arg;
+	int last = l->rank - 1;
+	int64_t n = l->dim[last], inner[3], at = from;
+
+	for (int k = 0; k < 3; k++)
+		inner[k] = l->op[k].stride[last];
+	while (at < to) {
+		int64_t off[3] = { 0, 0, 0 }, j = at % n, row = at / n;
+		int64_t end = to - at < n - j ? j + to - at : n;
+
+		for (int d = last; d-- > 0; row /= l->dim[d])
+			for (int k = 0; k < 3; k++)
+				off[k] += row % l->dim[d] * l->op[k].stride[d];
+		for (int k = 0; k < 3; k++)
+			off[k] += j * inner[k];
+		while (j < end) {
+			int64_t some = end - j < ROW ? end - j : ROW;
+
+			chunk(l, off, inner, at, some);
+			for (int k = 0; k < 3; k++)
+				off[k] += some * inner[k];
+			at += some;
+			j += some;
+		}
+	}
+}
+
+/* The result's axes, those in one that every operand walks through as one. */
+static void join_axes(Loop *l)
 {
 	const PmType *t = &l->out->type;
-	int last = t->rank - 1, d, k;
-	int64_t n = t->rank ? t->dim[last] : 1, row = 0, j;
-	int64_t inner[3];
-	PmRefWalk w;
 
+	l->rank = 0;
+	for (int d = 0; d < t->rank; d++) {
+		int joins = l->rank > 0;
+
+		for (int k = 0; k < 3 && joins; k++)
+			joins = l->op[k].stride[l->rank - 1] == l->op[k].stride[d] * t->dim[d];
+		l->rank += !joins;
+		l->dim[l->rank - 1] = joins ? l->dim[l->rank - 1] * t->dim[d] : t->dim[d];
+		for (int k = 0; k < 3; k++)
+			l->op[k].stride[l->rank - 1] = l->op[k].stride[d];
+	}
+	if (!l->rank) {
+		l->rank = 1;
+		l->dim[0] = 1;
+	}
+}
+
+static void run_loop(Loop *l)
+{
 	if (!l->out->numel)
 		return;
-	w.rank = t->rank ? last : 0;
-	for (d = 0; d < w.rank; d++) {
-		w.dim[d] = t->dim[d];
-		w.at[d] = 0;
-	}
-	for (k = 0; k < 3; k++)
-		inner[k] = t->rank ? l->op[k].stride[last] : 0;
-	do {
-		int64_t base[3] = { 0, 0, 0 }, off[3];
-
-		for (k = 0; k < 3; k++)
-			for (d = 0; d < w.rank; d++)
-				base[k] += w.at[d] * l->op[k].stride[d];
-		for (j = 0; j < n; j += ROW) {
-			for (k = 0; k < 3; k++)
-				off[k] = base[k] + j * inner[k];
-			chunk(l, off, inner, row * n + j, n - j < ROW ? n - j : ROW);
-		}
-		row++;
-	} while (pm__ref_walk_next(&w));
+	join_axes(l);
+	pm_threads_run(l->out->numel, PM__REF_LEAST / 4, run_part, l);
 }
 
 /* Copies operand 0, broadcast, into the result: the start of a fold. */
@@ -342,13 +381,19 @@ static void broadcast_copy(const PmRefTensor *from, PmRefTensor *out)
 	pm__ref_copy(out, from, &box);
 }
 
-/* Cast: the one place where values are rounded on the way. */
-static void cast(const PmRefTensor *from, PmRefTensor *out)
+typedef struct Casting {
+	const PmRefTensor *from;
+	PmRefTensor *out;
+} Casting;
+
+static void cast_part(void *arg, int64_t first, int64_t end)
 {
+	const PmRefTensor *from = ((const Casting *)arg)->from;
+	PmRefTensor *out = ((const Casting *)arg)->out;
 	int dtype = out->type.dtype;
 	int64_t k;
 
-	for (k = 0; k < out->numel; k++) {
+	for (k = first; k < end; k++) {
 		if (out->f && from->f)
 			out->f[k] = pm__ref_round(dtype, from->f[k]);
 		else if (out->f)
@@ -360,6 +405,12 @@ static void cast(const PmRefTensor *from, PmRefTensor *out)
 		else
 			out->i[k] = pm_int_from_f64(dtype, from->f[k]);
 	}
+}
+
+/* Cast: the one place where values are rounded on the way. */
+static void cast(const PmRefTensor *from, PmRefTensor *out)
+{
+	pm_threads_run(out->numel, PM__REF_LEAST / 4, cast_part, &(Casting){ from, out });
 }
 
 PmStatus pm__ref_ew(const PmRefCall *c, PmErr *err)

@@ -2,6 +2,8 @@
 /* ref_pool.c - MaxPool, AveragePool and the global pools. */
 #include "runtime/ref/ref_priv.h"
 
+#include "base/sys/threads.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -113,59 +115,87 @@ static int64_t window_max(const Pool *v, const PmRefTensor *x, int64_t base, int
 	return best;
 }
 
+typedef struct Planes {
+	const PmRefCall *c;
+	const Pool *v;
+	int flag; /* MaxPool: indices are column-major; AveragePool: pads are counted */
+} Planes;
+
+static void max_windows(void *arg, int64_t from, int64_t to)
+{
+	const Planes *p = arg;
+	const PmRefTensor *x = &p->c->in[0];
+	PmRefTensor *y = &p->c->out[0], *index = p->c->n_out > 1 ? &p->c->out[1] : NULL;
+	const Pool *v = p->v;
+
+	for (int64_t k = from; k < to; k++) {
+		int64_t base = k / v->out_size * v->in_size, best = window_max(v, x, base, k % v->out_size);
+
+		if (y->f)
+			y->f[k] = best < 0 ? -HUGE_VAL : x->f[base + best];
+		else
+			y->i[k] = best < 0 ? pm_int_from_f64(y->type.dtype, -HUGE_VAL) : x->i[base + best];
+		if (index)
+			index->i[k] = best < 0 ? -1 : base + index_of(v, best, p->flag);
+	}
+}
+
+/* All windows of all planes. */
+static void on_windows(const Planes *p, PmThreadFn *fn)
+{
+	const PmType *t = &p->c->in[0].type;
+	int64_t taps = 1;
+
+	for (int d = 0; d < p->v->nd; d++)
+		taps *= p->v->kernel[d];
+	pm_threads_run(t->dim[0] * t->dim[1] * p->v->out_size, 1 + PM__REF_LEAST / 8 / (taps > 0 ? taps : 1),
+		       fn, pm_unconst(p));
+}
+
 PmStatus pm__ref_max_pool(const PmRefCall *c, PmErr *err)
 {
-	const PmRefTensor *x = &c->in[0];
-	PmRefTensor *y = &c->out[0], *index = c->n_out > 1 ? &c->out[1] : NULL;
-	int column_major = pm_node_i(c->g, c->node, "storage_order", 0) == 1;
-	int64_t plane, at, k = 0;
 	Pool v;
 	PmStatus st = setup(c, &v, err);
 
-	if (st)
-		return st;
-	for (plane = 0; plane < x->type.dim[0] * x->type.dim[1]; plane++)
-		for (at = 0; at < v.out_size; at++, k++) {
-			int64_t base = plane * v.in_size, best = window_max(&v, x, base, at);
+	if (!st)
+		on_windows(&(Planes){ c, &v, pm_node_i(c->g, c->node, "storage_order", 0) == 1 },
+			   max_windows);
+	return st;
+}
 
-			if (y->f)
-				y->f[k] = best < 0 ? -HUGE_VAL : x->f[base + best];
-			else
-				y->i[k] = best < 0 ? pm_int_from_f64(y->type.dtype, -HUGE_VAL)
-						   : x->i[base + best];
-			if (index)
-				index->i[k] = best < 0 ? -1 : base + index_of(&v, best, column_major);
-		}
-	return PM_OK;
+static void average_windows(void *arg, int64_t from, int64_t to)
+{
+	const Planes *p = arg;
+	const double *x = p->c->in[0].f;
+	const Pool *v = p->v;
+
+	for (int64_t k = from; k < to; k++) {
+		int64_t base = k / v->out_size * v->in_size;
+		double sum = 0, count = 0;
+		Window w;
+
+		window_start(&w, v, k % v->out_size);
+		do {
+			int64_t o = window_offset(&w, v);
+
+			if (o >= 0)
+				sum += x[base + o];
+			if (o >= 0 || (o == -1 && p->flag))
+				count++;
+		} while (pm__ref_walk_next(&w.tap));
+		p->c->out[0].f[k] = sum / count;
+	}
 }
 
 PmStatus pm__ref_average_pool(const PmRefCall *c, PmErr *err)
 {
-	int count_pads = pm_node_i(c->g, c->node, "count_include_pad", 0) != 0;
-	const PmRefTensor *x = &c->in[0];
-	int64_t plane, at, k = 0;
 	Pool v;
 	PmStatus st = setup(c, &v, err);
 
-	if (st)
-		return st;
-	for (plane = 0; plane < x->type.dim[0] * x->type.dim[1]; plane++)
-		for (at = 0; at < v.out_size; at++, k++) {
-			double sum = 0, count = 0;
-			Window w;
-
-			window_start(&w, &v, at);
-			do {
-				int64_t o = window_offset(&w, &v);
-
-				if (o >= 0)
-					sum += x->f[plane * v.in_size + o];
-				if (o >= 0 || (o == -1 && count_pads))
-					count++;
-			} while (pm__ref_walk_next(&w.tap));
-			c->out[0].f[k] = sum / count;
-		}
-	return PM_OK;
+	if (!st)
+		on_windows(&(Planes){ c, &v, pm_node_i(c->g, c->node, "count_include_pad", 0) != 0 },
+			   average_windows);
+	return st;
 }
 
 PmStatus pm__ref_global_pool(const PmRefCall *c, PmErr *err)

@@ -10,6 +10,8 @@
 #include "runtime/ref/ref.h"
 
 enum { PM__REF_MAX_AXES = 2 * PM_MAX_RANK };
+/* Elements (or operations of about a nanosecond) from which on a thread is worth its start. */
+enum { PM__REF_LEAST = 1 << 15 };
 
 typedef PmStatus PmRefFn(const PmRefCall *c, PmErr *err);
 

@@ -2,6 +2,8 @@
 /* ref_reduce.c - reductions over axes, Softmax and LogSoftmax. */
 #include "runtime/ref/ref_priv.h"
 
+#include "base/sys/threads.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,15 +180,99 @@ static void reduce_log(Reduction r, const PmRefTensor *in, const int64_t *stride
 	free(sum);
 }
 
+typedef struct Joining {
+	Reduction r;
+	const PmRefTensor *in;
+	PmRefTensor *out;
+	int rank, axis; /* axis: a kept one, which is shared out; -1 = none */
+	int64_t dim[PM_MAX_RANK + 1], from[PM_MAX_RANK + 1], to[PM_MAX_RANK + 1]; /* strides */
+} Joining;
+
+/* n operands that lie one behind the other, of one result or of n neighbours. */
+static void join_row(const Joining *j, int64_t i, int64_t at, int64_t n, int64_t step)
+{
+	int dtype = j->out->type.dtype;
+
+	if (j->out->f && step) {
+		for (int64_t k = 0; k < n; k++)
+			j->out->f[at + k] = join_f(j->r, j->out->f[at + k], j->in->f[i + k]);
+	} else if (j->out->f) {
+		double acc = j->out->f[at];
+
+		for (int64_t k = 0; k < n; k++)
+			acc = join_f(j->r, acc, j->in->f[i + k]);
+		j->out->f[at] = acc;
+	}
+	for (int64_t k = 0; k < n && j->out->i; k++)
+		j->out->i[at + k * step] = join_i(j->r, dtype, j->out->i[at + k * step], j->in->i[i + k]);
+}
+
+/* Operands with a coordinate in [first, end) on the shared axis, in their order. */
+static void join_part(void *arg, int64_t first, int64_t end)
+{
+	const Joining *j = arg;
+	int last = j->rank - 1, d;
+	int64_t low[PM_MAX_RANK + 1] = { 0 }, n;
+	PmRefWalk w = { .rank = last };
+
+	for (d = 0; d < j->rank; d++)
+		w.dim[d] = j->dim[d];
+	if (j->axis >= 0) {
+		w.dim[j->axis] = end - first;
+		low[j->axis] = first;
+	}
+	n = w.dim[last];
+	do {
+		int64_t i = low[last] * j->from[last], at = low[last] * j->to[last];
+
+		for (d = 0; d < last; d++) {
+			i += (low[d] + w.at[d]) * j->from[d];
+			at += (low[d] + w.at[d]) * j->to[d];
+		}
+		join_row(j, i, at, n, j->to[last]);
+	} while (pm__ref_walk_next(&w));
+}
+
+/* Joins all operands to their results, each result's in the order in which they lie. Axes side by side that
+ * are all kept, or all reduced, are one; of the kept ones the longest is shared out. */
+static void join_all(Reduction r, const PmRefTensor *in, const int64_t *stride, PmRefTensor *out)
+{
+	Joining j = { .r = r, .in = in, .out = out, .axis = -1 };
+	int64_t from[PM_MAX_RANK];
+
+	pm__ref_strides(&in->type, from);
+	for (int d = 0; d < in->type.rank; d++) {
+		int last = j.rank - 1;
+
+		if (in->type.dim[d] == 1)
+			continue;
+		if (last >= 0 && !j.to[last] == !stride[d]) {
+			j.dim[last] *= in->type.dim[d];
+		} else {
+			last = j.rank++;
+			j.dim[last] = in->type.dim[d];
+		}
+		j.from[last] = from[d];
+		j.to[last] = stride[d];
+	}
+	if (!j.rank)
+		j.dim[j.rank++] = 1;
+	for (int d = 0; d < j.rank; d++)
+		if (j.to[d] && (j.axis < 0 || j.dim[d] > j.dim[j.axis]))
+			j.axis = d;
+	if (j.axis < 0)
+		join_part(&j, 0, 0);
+	else
+		pm_threads_run(j.dim[j.axis], 1 + PM__REF_LEAST * j.dim[j.axis] / in->numel, join_part, &j);
+}
+
 PmStatus pm__ref_reduce(const PmRefCall *c, PmErr *err)
 {
 	const PmRefTensor *in = &c->in[0];
 	PmRefTensor *out = &c->out[0];
 	Reduction r = which(pm_node_op(c->g, c->node));
-	int64_t stride[PM_MAX_RANK], k, i = 0;
+	int64_t stride[PM_MAX_RANK], k;
 	PmStatus st = result_strides(c, stride, err);
-	PmRefWalk w;
-	int d;
 
 	if (st)
 		return st;
@@ -200,62 +286,60 @@ PmStatus pm__ref_reduce(const PmRefCall *c, PmErr *err)
 		else
 			out->i[k] = start_i(r, out->type.dtype);
 	}
-	w.rank = in->type.rank;
-	for (d = 0; d < w.rank; d++) {
-		w.dim[d] = in->type.dim[d];
-		w.at[d] = 0;
-	}
-	if (in->numel) {
-		do {
-			int64_t at = 0;
-
-			for (d = 0; d < w.rank; d++)
-				at += w.at[d] * stride[d];
-			if (out->f)
-				out->f[at] = join_f(r, out->f[at], in->f[i]);
-			else
-				out->i[at] = join_i(r, out->type.dtype, out->i[at], in->i[i]);
-			i++;
-		} while (pm__ref_walk_next(&w));
-	}
+	if (in->numel)
+		join_all(r, in, stride, out);
 	finish(r, out, out->numel ? in->numel / out->numel : 0);
 	return PM_OK;
+}
+
+typedef struct Soft {
+	const double *x;
+	double *y;
+	int64_t dim, inner;
+	int take_log;
+} Soft;
+
+static void soft_lines(void *arg, int64_t from, int64_t to)
+{
+	const Soft *l = arg;
+	int64_t inner = l->inner, k;
+
+	for (int64_t line = from; line < to; line++) {
+		int64_t base = line / inner * l->dim * inner + line % inner;
+		const double *x = l->x + base;
+		double max = -HUGE_VAL, sum = 0, log_sum, *y = l->y + base;
+
+		for (k = 0; k < l->dim; k++)
+			max = join_f(MAX, max, x[k * inner]);
+		for (k = 0; k < l->dim; k++) {
+			y[k * inner] = exp(x[k * inner] - max);
+			sum += y[k * inner];
+		}
+		log_sum = log(sum);
+		for (k = 0; k < l->dim; k++)
+			y[k * inner] = l->take_log ? x[k * inner] - max - log_sum : y[k * inner] / sum;
+	}
 }
 
 PmStatus pm__ref_softmax(const PmRefCall *c, PmErr *err)
 {
 	const PmType *t = &c->in[0].type;
-	int64_t axis = pm_node_i(c->g, c->node, "axis", -1), dim, inner, outer, o, i, k;
-	int take_log = pm_node_op(c->g, c->node) == PM_OP_LogSoftmax;
-	const double *x = c->in[0].f;
-	double *y = c->out[0].f;
+	int64_t axis = pm_node_i(c->g, c->node, "axis", -1), outer;
+	Soft l = { .x = c->in[0].f,
+		   .y = c->out[0].f,
+		   .take_log = pm_node_op(c->g, c->node) == PM_OP_LogSoftmax };
 
 	if (!t->rank && axis == 0) { /* a scalar is its own axis of one entry */
-		dim = inner = outer = 1;
+		l.dim = l.inner = outer = 1;
 	} else if (axis < 0 || axis >= t->rank) {
 		return pm__ref_fail(c, err, PM_E_INVALID, "axis %lld does not exist in rank %d.",
 				    (long long)axis, t->rank);
 	} else {
-		dim = t->dim[axis];
-		inner = pm__ref_extent(t, (int)axis + 1, t->rank);
+		l.dim = t->dim[axis];
+		l.inner = pm__ref_extent(t, (int)axis + 1, t->rank);
 		outer = pm__ref_extent(t, 0, (int)axis);
 	}
-	for (o = 0; o < outer; o++) {
-		for (i = 0; i < inner; i++) {
-			int64_t base = o * dim * inner + i;
-			double max = -HUGE_VAL, sum = 0;
-
-			for (k = 0; k < dim; k++)
-				max = join_f(MAX, max, x[base + k * inner]);
-			for (k = 0; k < dim; k++)
-				sum += exp(x[base + k * inner] - max);
-			for (k = 0; k < dim; k++) {
-				double v = x[base + k * inner] - max;
-
-				y[base + k * inner] = take_log ? v - log(sum) : exp(v) / sum;
-			}
-		}
-	}
+	pm_threads_run(outer * l.inner, 1 + PM__REF_LEAST / 16 / (l.dim + 1), soft_lines, &l);
 	return PM_OK;
 }
 

@@ -51,12 +51,8 @@ static PmStatus load(const PmTensor *from, PmBound *to, PmErr *err)
 	PmStatus st = pm_ref_tensor_init(&to->y, &from->type, err);
 
 	to->known = 1;
-	for (int64_t i = 0; i < to->y.numel && !st; i++) {
-		if (to->y.f)
-			to->y.f[i] = pm_tensor_get(from, i);
-		else
-			to->y.i[i] = pm_tensor_get_i(from, i);
-	}
+	if (!st)
+		pm_ref_load(&to->y, from);
 	return st;
 }
 

@@ -61,6 +61,32 @@ static double common(const PmRefTensor *x, const Moves *m, int64_t i, int64_t n)
 	return isfinite(m->mag[i]) ? (m->mag[i] > 0 ? m->shared[i] / m->mag[i] : 0) : 1;
 }
 
+typedef struct Changes {
+	const PmRefTensor *y, *x, *down, *up;
+	const Moves *m;
+	PmBoundPart *p;
+} Changes;
+
+static void changes_of(void *arg, int64_t from, int64_t to)
+{
+	const Changes *c = arg;
+	PmBoundPart *p = c->p;
+
+	for (int64_t i = from; i < to; i++) {
+		double y = value(c->y, i), a = value(c->down, i), b = value(c->up, i);
+
+		/* A number that only exact operands make infinite or no number is open. */
+		if (!isfinite(y)) {
+			p->all[i] = same_class(y, a) && same_class(y, b) ? 0 : INFINITY;
+			continue;
+		}
+		p->all[i] = isfinite(a) && isfinite(b) ? fmax(fabs(a - y), fabs(b - y)) / c->m->reach
+						       : INFINITY;
+		if (p->shared)
+			p->shared[i] = p->all[i] * common(c->x, c->m, i, c->y->numel);
+	}
+}
+
 /* The larger change of result q when operand k moves up and down, as a part. */
 static PmBoundPart part_of(const PmBoundCall *c, size_t k, size_t q, const Moves *m, const PmRefTensor *down,
 			   const PmRefTensor *up)
@@ -72,18 +98,7 @@ static PmBoundPart part_of(const PmBoundCall *c, size_t k, size_t q, const Moves
 
 	p.all = pm_xcalloc((size_t)n + 1, sizeof *p.all);
 	p.shared = any ? pm_xcalloc((size_t)n + 1, sizeof *p.shared) : NULL;
-	for (int64_t i = 0; i < n; i++) {
-		double y = value(&c->call.out[q], i), a = value(down, i), b = value(up, i);
-
-		/* A number that only exact operands make infinite or no number is open. */
-		if (!isfinite(y)) {
-			p.all[i] = same_class(y, a) && same_class(y, b) ? 0 : INFINITY;
-			continue;
-		}
-		p.all[i] = isfinite(a) && isfinite(b) ? fmax(fabs(a - y), fabs(b - y)) / m->reach : INFINITY;
-		if (any)
-			p.shared[i] = p.all[i] * common(x, m, i, n);
-	}
+	pm_threads_run(n, PM_BOUND_LEAST, changes_of, &(Changes){ &c->call.out[q], x, down, up, m, &p });
 	return p;
 }
 
@@ -454,6 +469,21 @@ static PmBoundPart exp_of_zero(const PmBoundCall *c, double u, double *e)
 	return p;
 }
 
+typedef struct Digits {
+	const PmBoundCall *c;
+	double *e, u, tiny, tier;
+} Digits;
+
+static void own_digits(void *arg, int64_t from, int64_t to)
+{
+	const Digits *d = arg;
+	const PmRefTensor *y = &d->c->call.out[0];
+
+	for (int64_t i = from; i < to; i++)
+		if (isfinite(y->f[i]))
+			d->e[i] += d->tier * fabs(y->f[i]) + d->tiny + d->u * own_size(d->c, i);
+}
+
 /* Functions are good to their last two digits (the tables of maximum errors in the CUDA C++ Programming Guide
  * and of the C libraries: 1 to 2 units in the last place, a unit being u |y| to 2 u |y|); u |y| is the
  * standard deviation of what is uniform in sqrt(3) u |y|. The operand is multiplied by a rounded constant
@@ -469,9 +499,7 @@ PmStatus pm__bound_function(PmBoundCall *c, PmErr *err)
 		return pm__bound_stepped(c, err);
 	e = pm__bound_unit(c, 0);
 	c->widened = tier > 0;
-	for (int64_t i = 0; i < y->numel; i++)
-		if (isfinite(y->f[i]))
-			e[i] += tier * fabs(y->f[i]) + tiny + u * own_size(c, i);
+	pm_threads_run(y->numel, PM_BOUND_LEAST / 2, own_digits, &(Digits){ c, e, u, tiny, tier });
 	if (pm_node_op(c->call.g, c->call.node) == PM_OP_Exp)
 		zero = exp_of_zero(c, u, e);
 	pm__bound_own(c, 0, 0);

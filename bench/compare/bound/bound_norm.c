@@ -208,6 +208,31 @@ static void add_single_terms(PmBoundCall *c, double u)
 	pm__bound_add(c, 0, &p);
 }
 
+typedef struct Soft {
+	const PmRefTensor *x;
+	const double *f, *shared;
+	const PmBoundPart *p, *sums;
+	double *e, *drift; /* drift: by line */
+	int64_t n, inner;
+	int logarithm;
+} Soft;
+
+static void soft_lines(void *arg, int64_t from, int64_t to)
+{
+	const Soft *s = arg;
+
+	for (int64_t line = from; line < to; line++) {
+		int64_t first = line / s->inner * s->inner * s->n + line % s->inner;
+		PmBoundPart at_line = { .all = s->p->all + first, .shared = s->p->shared + first };
+		PmBoundPart sums_there = { .all = s->sums->all + first, .shared = s->sums->shared + first };
+
+		s->drift[line] = soft_line(s->x->f + first, s->f ? s->f + first : NULL,
+					   s->shared ? s->shared + first : NULL, &at_line, &sums_there,
+					   s->e + first, s->n, s->inner, pm__bound_u(s->x->type.dtype),
+					   s->logarithm);
+	}
+}
+
 PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
 {
 	const PmRefTensor *x = &c->call.in[0];
@@ -215,7 +240,7 @@ PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
 	int logarithm = pm_node_op(c->call.g, c->call.node) == PM_OP_LogSoftmax;
 	int64_t n = x->type.dim[axis], inner = 1;
 	double *f = pm__bound_full(c, 0), *shared = pm__bound_common(c, 0, f), *e = pm__bound_unit(c, 0);
-	double drifts = 0, all = 0;
+	double drifts = 0, all = 0, *drift;
 	PmBoundPart p = { .source = c->in[0].source }, sums = { 0 };
 
 	(void)err;
@@ -227,15 +252,13 @@ PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
 	sums.inv = n ? (double)n / (double)x->numel : 0;
 	for (int k = axis + 1; k < x->type.rank; k++)
 		inner *= x->type.dim[k];
-	for (int64_t line = 0; n && line < x->numel / n; line++) {
-		int64_t first = line / inner * inner * n + line % inner;
-		PmBoundPart at_line = { .all = p.all + first, .shared = p.shared + first };
-		PmBoundPart sums_there = { .all = sums.all + first, .shared = sums.shared + first };
-
-		drifts += soft_line(x->f + first, f ? f + first : NULL, shared ? shared + first : NULL,
-				    &at_line, &sums_there, e + first, n, inner, pm__bound_u(x->type.dtype),
-				    logarithm);
-	}
+	drift = pm_xcalloc((size_t)(n ? x->numel / n : 0) + 1, sizeof *drift);
+	if (n)
+		pm_threads_run(x->numel / n, 1 + PM_BOUND_LEAST / 16 / n, soft_lines,
+			       &(Soft){ x, f, shared, &p, &sums, e, drift, n, inner, logarithm });
+	for (int64_t line = 0; n && line < x->numel / n; line++)
+		drifts += drift[line];
+	free(drift);
 	for (int64_t i = 0; i < x->numel; i++)
 		all += sums.all[i] * sums.all[i];
 	pm__bound_leans(c, drifts, all);
@@ -389,6 +412,27 @@ static PmStatus add_operand(PmBoundCall *c, size_t k, double eps, int64_t n, int
 	return st;
 }
 
+typedef struct Groups {
+	const PmRefTensor *x;
+	const double *f, *shared, *scale;
+	double *e, eps;
+	PmBoundPart *p;
+	int64_t n;
+	int centred;
+} Groups;
+
+static void group_some(void *arg, int64_t from, int64_t to)
+{
+	const Groups *g = arg;
+
+	for (int64_t i = from * g->n; i < to * g->n; i += g->n) {
+		PmBoundPart one = { .all = g->p->all + i, .shared = g->p->shared + i };
+
+		group(g->x->f + i, g->f ? g->f + i : NULL, g->shared ? g->shared + i : NULL, g->scale + i,
+		      g->e + i, &one, g->n, g->eps, g->centred, pm__bound_u(g->x->type.dtype));
+	}
+}
+
 /* All groups; the part is what operand 0's errors do. */
 static void groups(PmBoundCall *c, const double *f, const double *shared, const double *scale, PmBoundPart *p)
 {
@@ -397,12 +441,9 @@ static void groups(PmBoundCall *c, const double *f, const double *shared, const 
 	double eps = pm_node_f(c->call.g, c->call.node, "epsilon", 1e-5), *e = pm__bound_unit(c, 0);
 	int64_t n = group_size(c);
 
-	for (int64_t i = 0; i < x->numel; i += n) {
-		PmBoundPart one = { .all = p->all + i, .shared = p->shared + i };
-
-		group(x->f + i, f ? f + i : NULL, shared ? shared + i : NULL, scale + i, e + i, &one, n, eps,
-		      centred, pm__bound_u(x->type.dtype));
-	}
+	if (x->numel)
+		pm_threads_run(x->numel / n, 1 + PM_BOUND_LEAST / 4 / n, group_some,
+			       &(Groups){ x, f, shared, scale, e, eps, p, n, centred });
 	p->inv = x->numel ? pm__bound_inv(c, 0, x->numel / n) : 0;
 }
 

@@ -3,7 +3,11 @@
 #ifndef BENCH_BOUND_PRIV_H
 #define BENCH_BOUND_PRIV_H
 
+#include "base/sys/threads.h"
 #include "bench/compare/bound/bound.h"
+
+/* Elements from which on a thread is worth its start. */
+enum { PM_BOUND_LEAST = 1 << 14 };
 
 /* How far operands are moved to see what their errors do, in standard deviations: a normal error is further
  * off once in 10^9. An element may be off by as much. */

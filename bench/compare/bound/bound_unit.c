@@ -82,16 +82,23 @@ static int stays(int dtype, double ud, double v, double e)
 	return !(PM_BOUND_REACH * e > pm__bound_half_digit(ud, v) / 2) && pm__bound_holds(dtype, v);
 }
 
-double *pm__bound_full(const PmBoundCall *c, size_t k)
-{
-	const PmBound *b = &c->in[k];
-	int dtype = b->y.type.dtype;
-	double ud = pm__bound_ud(dtype), tiny = pm__bound_tiny(dtype), top = pm__bound_largest(dtype), *f;
+/* Results of pm__bound_full() and pm__bound_common() on an operand. */
+typedef struct Operand {
+	const PmBound *b;
+	double part;
+	const double *f;
+	double *to;
+} Operand;
 
-	if (!b->y.numel || (!b->unit && !b->rounds))
-		return NULL;
-	f = pm_xcalloc((size_t)b->y.numel, sizeof *f);
-	for (int64_t i = 0; i < b->y.numel; i++) {
+static void full_of(void *arg, int64_t from, int64_t to)
+{
+	const Operand *o = arg;
+	const PmBound *b = o->b;
+	int dtype = b->y.type.dtype;
+	double ud = pm__bound_ud(dtype), tiny = pm__bound_tiny(dtype), top = pm__bound_largest(dtype);
+	double *f = o->to;
+
+	for (int64_t i = from; i < to; i++) {
 		double v = b->y.f ? fabs(b->y.f[i]) : 0, round;
 
 		f[i] = b->unit ? b->unit[i] : 0;
@@ -102,7 +109,18 @@ double *pm__bound_full(const PmBoundCall *c, size_t k)
 		 * a digit decides all of a softmax, and a bound as wide as that takes zeros for right. */
 		f[i] = v > top ? INFINITY : together(f[i], round);
 	}
-	return f;
+}
+
+double *pm__bound_full(const PmBoundCall *c, size_t k)
+{
+	const PmBound *b = &c->in[k];
+	Operand o = { .b = b };
+
+	if (!b->y.numel || (!b->unit && !b->rounds))
+		return NULL;
+	o.to = pm_xcalloc((size_t)b->y.numel, sizeof *o.to);
+	pm_threads_run(b->y.numel, PM_BOUND_LEAST, full_of, &o);
+	return o.to;
 }
 
 /* The correlation of two elements' errors of rounding that makes a difference in a sum. */
@@ -111,15 +129,14 @@ static double alike(double chance)
 	return chance > 1e-3 ? sqrt(chance) : 0;
 }
 
-double *pm__bound_common(const PmBoundCall *c, size_t k, const double *f)
+static void common_of(void *arg, int64_t from, int64_t to)
 {
-	const PmBound *b = &c->in[k];
-	double part = b->repeats ? 1 : b->rounds ? alike(b->alike) : 0, *s;
+	const Operand *o = arg;
+	const PmBound *b = o->b;
+	const double *f = o->f;
+	double part = o->part, *s = o->to;
 
-	if (!f || (!b->shared && !(part > 0)))
-		return NULL;
-	s = pm_xcalloc((size_t)b->y.numel, sizeof *s);
-	for (int64_t i = 0; i < b->y.numel; i++) {
+	for (int64_t i = from; i < to; i++) {
 		double e = b->unit ? b->unit[i] : 0, in = b->shared ? b->shared[i] : 0, same = part;
 
 		/* What the type holds is rounded for its error alone, and as alike as that is. */
@@ -130,7 +147,18 @@ double *pm__bound_common(const PmBoundCall *c, size_t k, const double *f)
 				     : fmin(f[i], sqrt(in * in + same * same * fmax(f[i] * f[i] - e * e, 0)));
 		s[i] = isnan(s[i]) ? f[i] : s[i];
 	}
-	return s;
+}
+
+double *pm__bound_common(const PmBoundCall *c, size_t k, const double *f)
+{
+	const PmBound *b = &c->in[k];
+	Operand o = { .b = b, .part = b->repeats ? 1 : b->rounds ? alike(b->alike) : 0, .f = f };
+
+	if (!f || (!b->shared && !(o.part > 0)))
+		return NULL;
+	o.to = pm_xcalloc((size_t)b->y.numel, sizeof *o.to);
+	pm_threads_run(b->y.numel, PM_BOUND_LEAST, common_of, &o);
+	return o.to;
 }
 
 double pm__bound_inv(const PmBoundCall *c, size_t k, int64_t n)
@@ -216,25 +244,37 @@ void pm__bound_own(PmBoundCall *c, size_t k, int64_t groups)
 		c->out[k].shared[i] = part * e[i];
 }
 
+typedef struct Adding {
+	const PmBoundPart *p;
+	double *e, *shared;
+	int linear;
+} Adding;
+
+static void add_some(void *arg, int64_t from, int64_t to)
+{
+	const Adding *a = arg;
+	const PmBoundPart *p = a->p;
+
+	for (int64_t i = from; i < to; i++) {
+		double d = p->all[i], t = p->shared ? p->shared[i] : 0, s = p->shared ? a->shared[i] : 0;
+
+		a->e[i] = a->linear ? a->e[i] + d : together(a->e[i], d);
+		if (p->shared)
+			a->shared[i] = a->linear ? s + t : sqrt(s * s + t * t);
+	}
+}
+
 void pm__bound_add(PmBoundCall *c, size_t k, PmBoundPart *p)
 {
 	int64_t n = c->call.out[k].numel;
 	double *e = pm__bound_unit(c, k), sum = 0;
-	int linear = (c->used & p->source) != 0;
 
 	if (p->shared && !c->out[k].shared)
 		c->out[k].shared = pm_xcalloc((size_t)n + 1, sizeof(double));
-	for (int64_t i = 0; i < n; i++) {
-		double d = p->all[i];
-
-		sum += isfinite(d) ? d * d : 0;
-		e[i] = linear ? e[i] + d : together(e[i], d);
-		if (p->shared) {
-			double *s = &c->out[k].shared[i];
-
-			*s = linear ? *s + p->shared[i] : sqrt(*s * *s + p->shared[i] * p->shared[i]);
-		}
-	}
+	pm_threads_run(n, PM_BOUND_LEAST, add_some,
+		       &(Adding){ p, e, c->out[k].shared, (c->used & p->source) != 0 });
+	for (int64_t i = 0; i < n; i++)
+		sum += isfinite(p->all[i]) ? p->all[i] * p->all[i] : 0;
 	c->weight[k] += sum;
 	c->spread[k] += sum * p->inv;
 	c->used |= p->source;

@@ -124,9 +124,54 @@ static void secure_seeds_differ(void **state)
 	assert_true(pm_rng_secure_seed() != pm_rng_secure_seed());
 }
 
+static void skipped_normals_leave_the_stream_where_drawing_them_does(void **state)
+{
+	(void)state;
+	for (int64_t before = 0; before < 3; before++)
+		for (int64_t n = 0; n < 9; n++) {
+			PmRng a, b;
+
+			pm_rng_init(&a, 5);
+			for (int64_t i = 0; i < before; i++)
+				pm_rng_normal(&a);
+			b = a;
+			for (int64_t i = 0; i < n; i++)
+				pm_rng_normal(&a);
+			pm_rng_skip_normals(&b, n);
+			for (int i = 0; i < 3; i++)
+				assert_true(pm_rng_normal(&a) == pm_rng_normal(&b));
+			assert_true(pm_rng_u64(&a) == pm_rng_u64(&b));
+		}
+}
+
+/* Spans for which many words are drawn again: the number of words taken and the rest are those of the
+ * textbook. */
+static void ranges_are_what_they_were(void **state)
+{
+	static const uint64_t spans[] = {
+		1, 2, 3, 10, 1ull << 32, (1ull << 63) - 1, (1ull << 63) + 1, 3ull << 62, UINT64_MAX
+	};
+	PmRng a, b;
+
+	(void)state;
+	pm_rng_init(&a, 77);
+	b = a;
+	for (int k = 0; k < 9000; k++) {
+		uint64_t span = spans[k % 9], last = UINT64_MAX - (UINT64_MAX % span + 1) % span, x;
+
+		do
+			x = pm_rng_u64(&a);
+		while (x > last);
+		assert_true(pm_rng_range(&b, INT64_MIN, (int64_t)((uint64_t)INT64_MIN + span - 1)) ==
+			    (int64_t)((uint64_t)INT64_MIN + x % span));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(skipped_normals_leave_the_stream_where_drawing_them_does),
+		cmocka_unit_test(ranges_are_what_they_were),
 		cmocka_unit_test(xoshiro_gives_the_published_outputs),
 		cmocka_unit_test(seeded_streams_never_change),
 		cmocka_unit_test(named_streams_differ_by_name_and_by_seed),

@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# bench_eval.sh - the tool behind `make bench-eval` on two small graphs, and its page; no time is looked at.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+
+if ! command -v python3 >/dev/null; then
+	skip "bench-eval" "python3 is not here"
+	tap_done
+fi
+
+bench()
+{
+	code=0
+	TMPDIR=$tmp tools/bench/bench_eval.py --build "$build" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || code=$?
+}
+
+# runs FILE CASE VERDICT N: so many runs of that case ended with that verdict.
+runs()
+{
+	[ "$(grep -c "\"case\": \"$2\".*\"verdict\": \"$3\"" "$1")" -eq "$4" ]
+	tap "$4 of $2: $3"
+}
+
+tools/bench/eval_graphs.py list >"$tmp/out"
+says "60 graphs" "there are 60 graphs"
+tools/bench/eval_graphs.py write "$tmp/graphs"
+for g in "$tmp"/graphs/*.gpt; do
+	pm print "$g"
+	[ "$code" -eq 0 ] || break
+done
+exits 0 "each of them can be read"
+
+bench --device emu --rounds 1 --only silu_10 --only padding_mask --json "$tmp/both.json"
+exits 0 "two graphs are measured"
+runs "$tmp/both.json" first OK 2
+runs "$tmp/both.json" second OK 2
+runs "$tmp/both.json" wrong INCORRECT 1
+[ "$(grep -c '"stages": {"[a-z]' "$tmp/both.json")" -eq 5 ]
+tap "each run has its stages"
+says "unexpected verdicts: 0" "a summary"
+is_json "$tmp/both.json"
+tap "the file is JSON"
+cp "$tmp/both.json" "$tmp/before.json"
+bench --device emu --rounds 1 --only silu_10 --only padding_mask --json "$tmp/both.json"
+! grep -q ' round ' "$tmp/out" && cmp -s "$tmp/before.json" "$tmp/both.json"
+tap "the same again measures nothing"
+! ls "$tmp" | grep -q "^bench-eval-"
+tap "no cache and no graph is left behind"
+
+bench --device emu --rounds 1 --limit 0.01 --shard 0/2 --only silu_10 --only padding_mask --json "$tmp/a.json"
+exits 0 "runs that take too long do not end it"
+runs "$tmp/a.json" first LIMIT 1
+says "silu_10 round 0: LIMIT it was ended at --limit" "and are named"
+bench --device emu --rounds 1 --limit 0.01 --shard 1/2 --only silu_10 --only padding_mask --json "$tmp/b.json"
+bench --merge "$tmp/m.json" "$tmp/a.json" "$tmp/b.json"
+exits 0 "two shards are merged"
+runs "$tmp/m.json" second LIMIT 2
+bench --json "$tmp/x.json" --only no_such_graph
+warns "there is no graph no_such_graph" "a graph that is not there is named"
+bench --json "$tmp/x.json" --shard 2/2
+warns "--shard takes I/N" "so is a wrong shard"
+
+tools/gen/eval_page.py "$tmp/both.json" "$tmp/page.md" && tools/gen/eval_page.py --check "$tmp/both.json" "$tmp/page.md"
+tap "a page is made of it"
+sed -i 's/| emu | first candidate | 2 /| emu | first candidate | 3 /' "$tmp/page.md"
+! tools/gen/eval_page.py --check "$tmp/both.json" "$tmp/page.md" 2>"$tmp/err"
+tap "a changed number is found"
+warns "is not what both.json gives" "and named"
+tools/gen/eval_page.py "$tmp/m.json" "$tmp/page.md" && grep -q '| `silu_10` | first candidate | 0 | LIMIT |' "$tmp/page.md"
+tap "runs that ended otherwise are listed"
+tools/gen/eval_page.py --check 2>"$tmp/err"
+tap "docs/results/evaluation-time.md is what its numbers give"
+tap_done

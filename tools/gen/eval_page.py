@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# eval_page.py - writes docs/results/evaluation-time.md from docs/results/evaluation-time.json (made by `make bench-eval`).
+#
+# eval_page.py [--check] [JSON MD]     --check: changes nothing; exit 1 when the page is not what the numbers give.
+# A graph's number is the median of its rounds; medians and p95 are over graphs.
+import json
+import pathlib
+import statistics
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "results"
+CASES = {"first": "first candidate", "second": "second candidate", "wrong": "wrong kernel, after these"}
+EXPECTED = {"first": "OK", "second": "OK", "wrong": "INCORRECT"}
+SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**9)
+
+
+def p95(values):
+    return sorted(values)[max(0, -(-95 * len(values) // 100) - 1)]
+
+
+def by_graph(runs, value):
+    """graph -> the median of its rounds; value is a function of a run."""
+    found = {}
+    for r in runs:
+        found.setdefault(r["graph"], []).append(value(r))
+    return {g: statistics.median(v) for g, v in found.items()}
+
+
+def wall(r):
+    return r["wall"]
+
+
+def table(head, rows):
+    return ["", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)] + ["| " + " | ".join(map(str, r)) + " |" for r in rows]
+
+
+def of(runs, device, case):
+    return [r for r in runs if r["device"] == device and r["case"] == case]
+
+
+def overview(runs, devices):
+    rows = []
+    for device in devices:
+        for case, name in CASES.items():
+            some = of(runs, device, case)
+            if some:
+                seconds, cpu = by_graph(some, wall).values(), by_graph(some, lambda r: r["cpu"]).values()
+                as_told = sum(r["verdict"] == EXPECTED[case] for r in some)
+                rows.append([device, name, len(seconds), f"{statistics.median(seconds):.2f}", f"{p95(seconds):.2f}", f"{max(seconds):.2f}",
+                             f"{statistics.median(cpu):.2f}", f"{as_told} of {len(some)}"])
+    return table(["device", "what", "graphs", "median, s", "p95, s", "most, s", "user+sys, median, s", "verdict as it has to be"], rows)
+
+
+def by_size(runs, device):
+    rows, least = [], 0
+    for most in SIZES:
+        cells = []
+        for case in ("first", "second"):
+            v = by_graph([r for r in of(runs, device, case) if least <= r["elements"] < most], wall).values()
+            cells += [len(v)] * (case == "first") + ([f"{statistics.median(v):.2f}", f"{p95(v):.2f}"] if v else ["", ""])
+        if cells[0]:
+            rows.append([f"{least:,} to {most:,}"] + cells)
+        least = most
+    return table(["elements", "graphs", "first: median, s", "p95, s", "second: median, s", "p95, s"], rows)
+
+
+def by_stage(runs, device):
+    rows = []
+    first, second = of(runs, device, "first"), of(runs, device, "second")
+    names = dict.fromkeys(n for r in first + second for n in r["stages"])
+    for name in names:
+        cells = []
+        for some in (first, second):
+            v = by_graph(some, lambda r: r["stages"].get(name, 0)).values()
+            total = sum(sum(r["stages"].values()) for r in some) or 1
+            cells += [f"{statistics.median(v):.2f}", f"{p95(v):.2f}", f"{100 * sum(r['stages'].get(name, 0) for r in some) / total:.1f} %"]
+        rows.append([name] + cells)
+    rows.sort(key=lambda r: -float(r[3].split()[0]))
+    return table(["stage", "first: median, s", "p95, s", "share", "second: median, s", "p95, s", "share"], rows)
+
+
+def graphs(runs, device):
+    rows = []
+    first, second = of(runs, device, "first"), of(runs, device, "second")
+    size = {r["graph"]: r["elements"] for r in first}
+    columns = [by_graph(s, f) for s in (first, second) for f in (wall, lambda r: r["cpu"])]
+    peak = by_graph(first, lambda r: r["peak_mb"])
+    for g in sorted(size, key=size.get):
+        rows.append([f"`{g}`", f"{size[g]:,}"] + [f"{c[g]:.2f}" if g in c else "" for c in columns] + [f"{peak[g]:.0f}"])
+    return table(["graph", "elements", "first, s", "user+sys, s", "second, s", "user+sys, s", "largest process, MB"], rows)
+
+
+def odd(runs):
+    rows = [[r["device"], f"`{r['graph']}`", CASES[r["case"]], r["round"], r["verdict"], r.get("why", "").replace("|", "/")]
+            for r in runs if r["verdict"] != EXPECTED[r["case"]]]
+    if not rows:
+        return ["", "Every run ended with the verdict that it has to have."]
+    return table(["device", "graph", "what", "round", "verdict", "why"], rows)
+
+
+def page(data):
+    runs, machines = data["runs"], data["machines"]
+    rounds = 1 + max(r["round"] for r in runs)
+    lines = [
+        "# How long an author waits", "",
+        "<!-- Written by tools/gen/eval_page.py from evaluation-time.json; do not edit. -->", "",
+        "`make bench-eval` times whole runs of `passmith eval GRAPH --pass build/passes/fuse.so` on the 60 graphs of",
+        "tools/bench/eval_graphs.py. The first candidate begins with an empty cache. The second is the same pass again: it finds what",
+        "the first has left, its own compiled kernels included. A candidate with new kernels waits for the compiler as the first does",
+        "(stage `compile`). The wrong kernel is `tests/plugin/wrong_silu.c`. It comes third, and has to be compiled.", "",
+        f"Rounds: {rounds}. A graph's number is the median of its rounds; medians and p95 are over graphs. Graphs whose name begins",
+        "with `gpu_` are measured on a GPU only. What the stages are: [writing passes](../guide/writing-passes.md)."]
+    lines += table(["device", "date", "hardware", "commit", "command"],
+                   [[d, m["date"], m["hardware"], m["commit"], f"`make bench-eval DEVICE={d} ROUNDS={rounds}`"] for d, m in machines.items()])
+    lines += [f"\n{d}: {m['note']}" for d, m in machines.items() if m.get("note")]
+    lines += overview(runs, machines)
+    for device in machines:
+        lines += ["", f"## {device}: by size"] + by_size(runs, device)
+        lines += ["", f"## {device}: where it goes", "", "Shares are of all seconds of all graphs."] + by_stage(runs, device)
+        lines += ["", f"## {device}: every graph"] + graphs(runs, device)
+    lines += ["", "## What ended otherwise"] + odd(runs)
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    rest = [a for a in sys.argv[1:] if a != "--check"]
+    source, target = map(pathlib.Path, rest) if len(rest) == 2 else (ROOT / "evaluation-time.json", ROOT / "evaluation-time.md")
+    text = page(json.loads(source.read_text()))
+    if "--check" in sys.argv[1:]:
+        if not target.exists() or target.read_text() != text:
+            print(f"{target} is not what {source.name} gives; run tools/gen/eval_page.py.", file=sys.stderr)
+            return 1
+        return 0
+    target.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

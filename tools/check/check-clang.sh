@@ -3,14 +3,14 @@
 # check-clang.sh FILE... - clang's warnings and errors for C files, those of its code generator too; no objects.
 #
 # Clang takes longer to start than to read most files. What the driver starts (`clang -cc1`) takes many files, so that
-# each processor starts it for a few dozen of them. Environment: CLANG, CFLAGS (words), JOBS (processors).
+# each processor starts it for a few dozen of them. CLANG and CFLAGS (words) come from make.
 set -eu
 cd "$(dirname "$0")/../.."
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 1)}
 
 # The line that the driver would run for a file, each word in quotes.
 # shellcheck disable=SC2086 # the flags are words
-line=$("${CLANG:-clang}" ${CFLAGS:-} -fsyntax-only -x c -\#\#\# /dev/null 2>&1 | sed -n '$p')
+line=$("$CLANG" $CFLAGS -fsyntax-only -x c -\#\#\# /dev/null 2>&1 | sed -n '$p')
 declare -a words command=()
 eval "words=($line)"
 for ((i = 0; i < ${#words[@]}; i++)); do
@@ -24,7 +24,7 @@ done
 case " ${command[*]} " in
 *" -cc1 "*" -emit-codegen-only "*) ;;
 *)
-	echo "check-clang: \"${CLANG:-clang} -###\" does not say what it would run: $line" >&2
+	echo "check-clang: \"$CLANG -###\" does not say what it would run: $line" >&2
 	exit 1
 	;;
 esac

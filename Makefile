@@ -129,8 +129,8 @@ ifneq ($(wildcard tools/gen/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests unit compile models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-eval bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt check-spdx \
-	check-layers check-cycles check-headers check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
+.PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-eval bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt check-spdx \
+	check-layers check-cycles check-headers check-clang check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
@@ -138,9 +138,8 @@ lib: $(LIB)
 tests: $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
 # What tests/run.sh needs for tests/unit and tests/fuzz.
 unit: $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
-# For a compiler's warnings: every source is compiled, but of the programs only the product's are linked.
-compile: $(CLI) $(HOST) $(PASSES) $(TEST_SO) $(TEST_LIB) $(call obj,$(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC) \
-	tests/fuzz/replay_main.c)
+# The shared objects: what a compiler makes of the line that builds a pass.
+passes: $(PASSES) $(TEST_SO)
 models: $(ONNX)
 
 # One short line per step; V=1 shows the commands instead.
@@ -358,6 +357,10 @@ check-cycles: $(LIB) $(CLI_OBJ) $(HOST_OBJ) ## fails when files need each other 
 
 check-headers: $(GEN_H) ## compiles each header alone
 	@BUILD=$(BUILD) CC='$(CC)' CPPFLAGS='$(filter-out -MMD -MP,$(PM_CPPFLAGS))' tools/check/check-headers.sh $(HEADERS)
+
+check-clang: $(GEN_H) ## fails when clang warns of a C file or cannot make code of it (passes: make passes CC=clang)
+	@CLANG='$(CLANG)' CFLAGS='$(filter-out -MMD -MP,$(PM_CPPFLAGS)) -std=c11 $(WARN) $(CPPFLAGS)' tools/check/check-clang.sh $(LIB_SRC) $(CLI_SRC) \
+		$(HOST_SRC) $(TEST_LIB_SRC) $(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC) tests/fuzz/replay_main.c
 
 check-api: ## fails when a public header declares a function without a comment
 	@tools/check/check-api.sh

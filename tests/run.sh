@@ -10,6 +10,7 @@
 # each: many times what the longest takes alone, so that none fails on a busy machine), TEST_CACHE (compiled kernels;
 # BUILD/test-cache).
 #
+# Each test's line tells its seconds and its seconds of processors, those of all processes that it waited for.
 # The last line is "N passed, N failed, N skipped"; exit 1 when something failed or nothing ran.
 set -u
 cd "$(dirname "$0")/.." || exit 5
@@ -78,6 +79,7 @@ run_one()
 	esac
 	timeout -k 5 "$deadline" "${cmd[@]}" >"$out" 2>&1 </dev/null
 	echo "$? $((SECONDS - start))" >"$work/$1.rc"
+	times >"$work/$1.cpu"
 }
 
 # What takes longest begins first, so that nothing runs alone at the end: the order is that of seconds in a clean clone.
@@ -107,6 +109,13 @@ for i in "${order[@]}"; do
 	running=$((running + 1))
 done
 wait
+
+# Prints the processors' seconds, user's and system's, of the test whose `times` are in file $1: what it costs on any
+# machine, however busy.
+cpu_seconds()
+{
+	awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); sum += t[1] * 60 + t[2] } printf "%.1f", sum }' "$1"
+}
 
 # Counts the TAP lines of one output; prints "passed failed skipped", then the skipped cases with reasons.
 count()
@@ -173,7 +182,8 @@ for i in "${!names[@]}"; do
 	case $summary in *$'\n'*) skips+=${summary#*$'\n'}$'\n' ;; esac
 	verdict=ok
 	[ "$f" -gt 0 ] && verdict=FAILED
-	printf '%-6s %s (%d passed, %d failed, %d skipped, %d s)\n' "$verdict" "$name" "$p" "$f" "$s" "$seconds"
+	printf '%-6s %s (%d passed, %d failed, %d skipped, %d s, %s CPU s)\n' "$verdict" "$name" "$p" "$f" "$s" "$seconds" \
+		"$(cpu_seconds "$work/$i.cpu")"
 	if [ "$f" -gt 0 ]; then
 		case $rc in
 		124 | 137) why="was stopped at its deadline of $deadline s" ;;

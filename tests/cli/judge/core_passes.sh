@@ -33,7 +33,7 @@ while read -r p model mflop; do
 done <<'EOF'
 silu timm__test_efficientnet.r160_in1k 50
 bias_gelu - bert_encoder_layer
-add_layer_norm transformers-auto-model__noamr_bert-finetuned-ner 50
+add_layer_norm transformers-auto-model__hf-tiny-model-private_tiny-random-FNetForSequenceClassification 50
 masked_mean_pool transformers-auto-model__ibm-research_MoLFormer-XL-both-10pct 50
 roll_slice_add_layer_norm - swin_block
 scaled_masked_softmax transformers-auto-model__noamr_bert-finetuned-ner 50

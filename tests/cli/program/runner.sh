@@ -30,6 +30,8 @@ counts()
 	tap "$1: $3"
 }
 counts good 0 "1 passed, 0 failed, 0 skipped"
+grep -Eq '^ok +tests/cli/good\.sh .*, [0-9]+ s, [0-9]+\.[0-9] CPU s\)$' "$tmp/out"
+tap "the line of a test has its seconds and those of processors"
 counts missing 1 "1 passed, 1 failed, 0 skipped"
 counts short 1 "1 passed, 2 failed, 0 skipped"
 counts skipped 0 "1 passed, 0 failed, 1 skipped"

@@ -4,12 +4,19 @@
 
 #include "base/core/str.h"
 #include "base/sys/pool.h"
+#include "base/sys/proc.h"
 #include "base/sys/spool.h"
 
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
 
-enum { TRIES = 3 };                                    /* of an item whose process died */
+enum { TRIES = 3 };             /* of an item whose process died */
+static const double over = 1.1; /* of the deadline: a process that has not left out what it should ends */
 static const uint64_t spool_limit = (uint64_t)4 << 30; /* bytes of all records together */
 
 typedef struct Run {
@@ -22,6 +29,12 @@ typedef struct Run {
 	size_t next;       /* item to be taken next */
 	int stop;          /* declined */
 } Run;
+
+/* What an item leaves in the memory that is shared. */
+typedef struct Result {
+	PmSpoolPlace at; /* of its record */
+	double until;    /* on pm_now()'s clock: then its process ends itself */
+} Result;
 
 /* ---- a record as bytes ---- */
 
@@ -105,18 +118,40 @@ static PmStatus start(void *arg, int worker, PmErr *err)
 	return PM_OK;
 }
 
+static void end_of_time(int signal)
+{
+	(void)signal;
+	_exit(0);
+}
+
+/* The evaluation leaves out by itself what does not fit. What it cannot leave out ends the process: a single
+ * check, or a stage, that is longer than all of the time. */
+static void set_alarm(double seconds)
+{
+	const struct itimerval t = { .it_value = { (time_t)seconds, seconds > 0 } };
+
+	signal(SIGALRM, end_of_time);
+	setitimer(ITIMER_REAL, &t, NULL);
+}
+
 static PmStatus work(void *arg, size_t i, void *result, PmErr *err)
 {
 	const Run *r = arg;
 	const PmEvalItem *it = &r->p->item[r->todo[i]];
+	double most = it->opts->deadline > 0 ? ceil(it->opts->deadline * over) : 0;
 	PmStr bytes = PM_STR_INIT;
+	Result *res = result;
 	PmEvalRecord rec;
-	PmStatus st = pm_eval_variant(r->p->so, &it->v, it->opts, &rec, err);
+	PmStatus st;
 
+	res->until = most > 0 ? pm_now() + most : INFINITY;
+	set_alarm(most);
+	st = pm_eval_variant(r->p->so, &it->v, it->opts, &rec, err);
+	set_alarm(0);
 	if (st)
 		return st;
 	pack(&rec, &bytes);
-	st = pm_spool_put(r->spool, bytes.s, bytes.len, result, err);
+	st = pm_spool_put(r->spool, bytes.s, bytes.len, &res->at, err);
 	pm_str_release(&bytes);
 	pm_eval_record_release(&rec);
 	return st;
@@ -137,20 +172,40 @@ static PmStatus take(Run *r, PmErr *err)
 	return st;
 }
 
+static PmStatus end_at(Run *r, size_t item, PmVerdict v, const char *why, PmErr *err)
+{
+	const PmEvalItem *it = &r->p->item[item];
+
+	pm_eval_ended(&it->v, it->opts, v, why, &r->rec[item]);
+	r->has[item] = 1;
+	return take(r, err);
+}
+
+static PmStatus out_of_time(Run *r, size_t item, PmErr *err)
+{
+	char why[256];
+
+	snprintf(why, sizeof why,
+		 "Nothing is said of it, since one check alone was longer than the deadline of %g s "
+		 "(--deadline). It scores as if no rule had applied.",
+		 r->p->item[item].opts->deadline);
+	return end_at(r, item, PM_VERDICT_NOT_CHECKED, why, err);
+}
+
 static PmStatus done(void *arg, size_t i, PmPoolEnd end, const void *result, PmErr *err)
 {
-	PmSpoolPlace at;
+	Result res;
 	Run *r = arg;
 	char *bytes;
 	PmStatus st;
 
+	memcpy(&res, result, sizeof res);
 	if (end == PM_POOL_DIED)
-		return PM_OK;
-	memcpy(&at, result, sizeof at);
-	bytes = pm_xcalloc(at.size + 1, 1);
-	st = pm_spool_get(r->spool, &at, bytes, err);
+		return res.until > 0 && pm_now() >= res.until ? out_of_time(r, r->todo[i], err) : PM_OK;
+	bytes = pm_xcalloc(res.at.size + 1, 1);
+	st = pm_spool_get(r->spool, &res.at, bytes, err);
 	if (!st)
-		st = unpack(bytes, at.size, &r->rec[r->todo[i]], err);
+		st = unpack(bytes, res.at.size, &r->rec[r->todo[i]], err);
 	free(bytes);
 	if (st)
 		return st;
@@ -185,7 +240,7 @@ static void take_rest(Run *r)
 static PmStatus go(Run *r, PmErr *err)
 {
 	PmPool pool = { .n_items = r->n_todo,
-			.result_size = sizeof(PmSpoolPlace),
+			.result_size = sizeof(Result),
 			.jobs = r->p->jobs,
 			.start = start,
 			.work = work,
@@ -194,7 +249,7 @@ static PmStatus go(Run *r, PmErr *err)
 	PmStatus st;
 
 	lend(r, 1);
-	st = pm_pool_run(&pool, err);
+	st = pm_pool_run_apart(&pool, err);
 	lend(r, 0);
 	if (!st)
 		keep_lost(r);
@@ -203,16 +258,20 @@ static PmStatus go(Run *r, PmErr *err)
 
 static PmStatus give_up_lost(Run *r, PmErr *err)
 {
-	for (size_t k = 0; k < r->n_todo; k++) {
-		const PmEvalItem *it = &r->p->item[r->todo[k]];
+	PmStatus st = PM_OK;
 
-		pm_eval_not_judged(&it->v, it->opts,
-				   "No fault of the pass, which is not judged here: the process that "
-				   "evaluated this died three times; give fewer --jobs if memory is short.",
-				   &r->rec[r->todo[k]]);
-		r->has[r->todo[k]] = 1;
-	}
-	return take(r, err);
+	for (size_t k = 0; k < r->n_todo && !st; k++)
+		st = end_at(r, r->todo[k], PM_VERDICT_HARNESS_FAIL,
+			    "No fault of the pass, which is not judged here: the process that evaluated this "
+			    "died three times; give fewer --jobs if memory is short.",
+			    err);
+	return st;
+}
+
+/* The item that is evaluated as number `i`. */
+static size_t turn(const PmEvalPool *p, size_t i)
+{
+	return !i ? p->first : i <= p->first ? i - 1 : i;
 }
 
 static PmStatus in_processes(const PmEvalPool *p, PmErr *err)
@@ -224,7 +283,7 @@ static PmStatus in_processes(const PmEvalPool *p, PmErr *err)
 	r.rec = pm_xcalloc(p->n + 1, sizeof *r.rec);
 	r.has = pm_xcalloc(p->n + 1, 1);
 	for (size_t i = 0; i < p->n; i++)
-		r.todo[i] = i;
+		r.todo[i] = turn(p, i);
 	for (int k = 0; k < TRIES && r.n_todo && !st; k++)
 		st = go(&r, err);
 	if (!st && r.n_todo)
@@ -243,19 +302,36 @@ static PmStatus in_processes(const PmEvalPool *p, PmErr *err)
 
 static PmStatus here(const PmEvalPool *p, PmErr *err)
 {
+	PmEvalRecord first, rec;
+	int has_first = 0;
 	PmStatus st = PM_OK;
 
-	for (size_t i = 0; i < p->n && !st; i++) {
-		PmEvalRecord rec;
+	for (size_t k = 0, taken = 0; k < p->n && !st; k++) {
+		size_t i = turn(p, k);
 
 		st = pm_eval_variant(p->so, &p->item[i].v, p->item[i].opts, &rec, err);
+		if (!st && i != taken) { /* before its turn */
+			first = rec;
+			has_first = 1;
+			continue;
+		}
 		if (!st)
-			st = p->take(p->arg, i, &rec, err);
+			st = p->take(p->arg, taken++, &rec, err);
+		if (!st && has_first && taken == p->first) {
+			has_first = 0;
+			st = p->take(p->arg, taken++, &first, err);
+		}
 	}
+	if (has_first)
+		pm_eval_record_release(&first);
 	return st == PM_DECLINED ? PM_OK : st;
 }
 
 PmStatus pm_eval_pool(const PmEvalPool *p, PmErr *err)
 {
-	return p->jobs > 1 ? in_processes(p, err) : here(p, err);
+	int limited = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		limited |= p->item[i].opts->deadline > 0 && !p->item[i].opts->print;
+	return p->jobs > 1 || limited ? in_processes(p, err) : here(p, err);
 }

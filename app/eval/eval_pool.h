@@ -19,7 +19,8 @@ typedef struct PmEvalPool {
 	const char *so;
 	const PmEvalItem *item;
 	size_t n;
-	int jobs; /* processes; 0 or 1 = all in this one, one after the other */
+	size_t first; /* item that is evaluated before the others, and taken in its turn like them */
+	int jobs;     /* processes; 0 or 1 = all in this one, one after the other */
 	/* In the caller, in the order of the items: *rec becomes the callee's. Any other status than PM_OK
 	 * ends what runs; PM_DECLINED is no error. */
 	PmStatus (*take)(void *arg, size_t item, PmEvalRecord *rec, PmErr *err);
@@ -28,7 +29,8 @@ typedef struct PmEvalPool {
 
 /* PM_OK when all were taken or `take` declined. An error of pm_eval_variant is returned when everything that
  * was finished before it has been taken. A process that dies is tried again; an item whose process died three
- * times is HARNESS_FAIL. */
+ * times is HARNESS_FAIL. One that is still at work a tenth after the deadline of its options is ended and
+ * NOT_CHECKED: with a deadline there is a process for one job, too (not while kernels print). */
 PmStatus pm_eval_pool(const PmEvalPool *p, PmErr *err);
 
 #endif

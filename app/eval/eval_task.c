@@ -292,12 +292,12 @@ static PmStatus begin_hidden(Way *w, PmErr *err)
 
 /* Where there are processes enough, hidden shapes are evaluated beside the last variants, before it is known
  * whether they are wanted: then what became of them counts for nothing. */
-static PmStatus add_hidden(Way *w, PmErr *err)
+static PmStatus add_hidden(Way *w, int n, PmErr *err)
 {
 	PmStatus st = begin_hidden(w, err);
 
 	if (!st)
-		st = pm_hidden_draw(&w->hidden, w->e->hidden, err);
+		st = pm_hidden_draw(&w->hidden, n, err);
 	for (size_t i = 0; i < w->hidden.shapes.list.n && !st; i++)
 		PM_VEC_PUSH(&w->item, ((PmEvalItem){ pm_hidden_variant(&w->hidden, i), &w->hidden.opts }));
 	return st;
@@ -319,18 +319,32 @@ static void add_variants(Way *w)
 	}
 }
 
-/* Variants that have no record, and what shapes are hidden beside them. */
+/* All of a kind that is evaluated is large. */
+static int all_large(const Way *w)
+{
+	for (size_t k = 0; k < w->of.n; k++)
+		if (!pm_hidden_is_smaller(w->e->variants->list.v[w->of.v[k]].g))
+			return 0;
+	return 1;
+}
+
+/* Variants that have no record, and hidden shapes beside them. A mistake is found soonest where least is to
+ * be computed: where all variants are large, on a hidden shape, which comes first. */
 static PmStatus eval_missing(Way *w, int jobs, PmErr *err)
 {
-	int share = may_share(&w->r->opts) && jobs > 1;
+	int share = may_share(&w->r->opts) && jobs > 1, large;
 	PmEvalPool pool = { .so = w->so, .jobs = share ? jobs : 1, .take = take, .arg = w };
 	PmStatus st = PM_OK;
 
 	add_variants(w);
-	if (share && w->of.n && may_want_hidden(w->e, w->past) && !(w->kept && w->kept->has_hidden))
-		st = add_hidden(w, err);
+	large = all_large(w);
+	if ((share || large) && w->of.n && may_want_hidden(w->e, w->past) &&
+	    !(w->kept && w->kept->has_hidden))
+		st = add_hidden(w, share ? w->e->hidden : 1, err);
 	pool.item = w->item.v;
 	pool.n = w->item.n;
+	if (large && w->item.n > w->of.n)
+		pool.first = w->of.n;
 	if (!st)
 		st = pm_eval_pool(&pool, err);
 	return st;

@@ -10,12 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int pm_is_failing(PmVerdict v)
-{
-	return v != PM_VERDICT_OK && v != PM_VERDICT_NO_MATCH && v != PM_VERDICT_NO_CREDIT &&
-	       v != PM_VERDICT_HARNESS_FAIL;
-}
-
 /* A word of a shell, whatever it holds. */
 static void add_word(PmStr *out, const char *s)
 {

@@ -13,10 +13,6 @@ typedef struct PmFailing {
 	size_t n;           /* written so far: numbers the files */
 } PmFailing;
 
-/* 1 for verdicts that say that the pass did wrong: not that it declined, that nothing was there to win, or
- * that the harness could not judge it. */
-int pm_is_failing(PmVerdict v);
-
 /* When a record of the report r says that the pass failed on graph g, writes DIR/PASS-N.gpt (the graph as
  * text), DIR/PASS-N.json (a report of this record alone, whose secret --replay draws by) and adds the line
  * that evaluates the one with the other, in any folder of this machine, to DIR/replay.sh. `f` NULL: does

@@ -59,6 +59,18 @@ static int too_long(const PmGraph *g)
 	return flops > FLOPS;
 }
 
+int pm_hidden_is_smaller(const PmGraph *g)
+{
+	enum { TIMES = 16 };
+	int64_t n;
+
+	for (size_t i = 0; i < pm_graph_n_inputs(g); i++)
+		if (!pm_type_numel(pm_value_type(g, pm_graph_input(g, i)), &n, NULL) &&
+		    n > (int64_t)TIMES * ELEMENTS)
+			return 1;
+	return too_long(g);
+}
+
 static PmStatus add_shape(void *arg, const PmGraph *g, const char *label, int shape, int dtype, PmErr *err)
 {
 	Draw *d = arg;
@@ -114,6 +126,7 @@ PmStatus pm_hidden_begin(PmHidden *h, const PmVariantList *variants, const PmEva
 		return pm_err(err, PM_E_INVALID,
 			      "The hidden shapes to be replayed have no secret of 64 hexadecimal digits.");
 	h->opts.check_only = 1;
+	h->opts.kind = "hidden";
 	h->opts.secret = h->secret;
 	return PM_OK;
 }
@@ -135,7 +148,7 @@ PmEvalVariant pm_hidden_variant(const PmHidden *h, size_t i)
 
 static int is_over(const PmHidden *h, const PmEvalHidden *out)
 {
-	return out->n >= h->want || pm_is_failing(out->verdict);
+	return out->n >= h->want || out->verdict != PM_VERDICT_OK;
 }
 
 PmStatus pm_hidden_take(PmHidden *h, size_t i, const PmEvalRecord *rec, PmFailing *save, PmEvalReport *r,
@@ -149,7 +162,7 @@ PmStatus pm_hidden_take(PmHidden *h, size_t i, const PmEvalRecord *rec, PmFailin
 		return PM_OK;
 	out->n++;
 	out->n_matched += rec->n_kernels > 0;
-	if (pm_is_failing(rec->verdict)) {
+	if (pm_is_failing(rec->verdict) || rec->verdict == PM_VERDICT_NOT_CHECKED) {
 		out->verdict = rec->verdict;
 		out->failure = rec->failure;
 		snprintf(out->variant, sizeof out->variant, "%s", rec->label);

@@ -28,6 +28,8 @@ PmStatus pm_hidden_begin(PmHidden *h, const PmVariantList *variants, const PmEva
 void pm_hidden_release(PmHidden *h);
 /* Draws up to n more shapes, each evaluated as pm_hidden_variant(h, its number) says. */
 PmStatus pm_hidden_draw(PmHidden *h, int n, PmErr *err);
+/* 1 when a graph is so large that a hidden shape of it takes next to nothing beside it. */
+int pm_hidden_is_smaller(const PmGraph *g);
 PmEvalVariant pm_hidden_variant(const PmHidden *h, size_t i);
 /* What became of the pass on shape i goes into r->hidden, and a failure to `save` (may be NULL). Shapes are
  * taken in their order. PM_DECLINED when no further one is needed. */

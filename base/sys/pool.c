@@ -288,6 +288,11 @@ static PmStatus run_here(const PmPool *p, PmErr *err)
 
 PmStatus pm_pool_run(const PmPool *p, PmErr *err)
 {
+	return p->jobs <= 1 ? run_here(p, err) : pm_pool_run_apart(p, err);
+}
+
+PmStatus pm_pool_run_apart(const PmPool *p, PmErr *err)
+{
 	PmPool limited = *p;
 	Run r;
 	PmStatus st;
@@ -296,10 +301,12 @@ PmStatus pm_pool_run(const PmPool *p, PmErr *err)
 	memset(&r, 0, sizeof r);
 	if (limited.jobs > MAX_JOBS)
 		limited.jobs = MAX_JOBS;
-	if (limited.jobs <= 1 || !p->n_items)
+	if (!p->n_items)
 		return run_here(p, err);
 	if ((size_t)limited.jobs > p->n_items)
 		limited.jobs = (int)p->n_items;
+	if (limited.jobs < 1)
+		limited.jobs = 1;
 	r.p = &limited;
 	st = share(&r, err);
 	if (st)

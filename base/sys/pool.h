@@ -35,6 +35,8 @@ typedef struct PmPool {
 /* Works on all items; returns the first status that was not PM_OK, with its sentence (with one of its own,
  * that names the item, when the callback gave none). */
 PmStatus pm_pool_run(const PmPool *p, PmErr *err);
+/* The same with a process of its own for one job, too. */
+PmStatus pm_pool_run_apart(const PmPool *p, PmErr *err);
 
 /* Processors that this process may use, at least 1. */
 int pm_cpu_count(void);

@@ -55,6 +55,8 @@ void pm_run_key_options(const PmEvalOpts *o, const char *preset, int tf32, int h
 		    o->clock_seconds > 0 ? o->clock_seconds : (double)PM_CLOCK_SECONDS, hidden);
 	if (o->confirm_above > 0)
 		pm_str_addf(out, " confirm=%g", o->confirm_above);
+	if (o->deadline != PM_EVAL_DEADLINE) /* with another one more may be checked, or less */
+		pm_str_addf(out, " deadline=%g", o->deadline);
 	if (o->only_rule)
 		pm_str_addf(out, " rule=%s", o->only_rule);
 	pm_str_addf(out, "%s%s%s secret", tf32 ? " tf32" : "", o->graphs ? " graphs" : "",

@@ -124,12 +124,17 @@ static void begin_record(const PmEvalVariant *m, PmEvalRecord *out)
 	out->worst.index = -1;
 }
 
-void pm_eval_not_judged(const PmEvalVariant *m, const PmEvalOpts *opts, const char *why, PmEvalRecord *out)
+void pm_eval_ended(const PmEvalVariant *m, const PmEvalOpts *opts, PmVerdict v, const char *why,
+		   PmEvalRecord *out)
 {
 	PmSecret *secret = variant_secret(m, opts);
 
 	begin_record(m, out);
-	out->verdict = PM_VERDICT_HARNESS_FAIL;
+	out->verdict = v;
+	if (v == PM_VERDICT_NOT_CHECKED) {
+		out->unchecked.n = 1;
+		snprintf(out->unchecked.what[0], sizeof out->unchecked.what[0], "everything");
+	}
 	snprintf(out->why, sizeof out->why, "%s", why);
 	if (secret)
 		pm_secret_hex(secret, out->secret);
@@ -150,7 +155,7 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 			      "What is to be replayed on %s has no secret of 64 hexadecimal digits.",
 			      m->label);
 	pm_stages_begin(&e.stages, &out->stages);
-	start = e.stages.since;
+	start = e.start = e.stages.since;
 	e.worker = pm_worker_new(pm__eval_device(&e));
 	pm_worker_print_to(e.worker, opts->print);
 	if (pm_device_kind(opts->device) == PM_DEVICE_CUDA)
@@ -164,11 +169,17 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 		st = in_stage(&e, PM_STAGE_COMPILE, pm__stage_compile, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = pm__stage_correctness(&e, err);
+	if (!st && !opts->check_only && out->verdict == PM_VERDICT_OK && !pm__may_go_on(&e)) {
+		pm__leave_out(&e, "times");
+		pm__say_unchecked(&e);
+	}
 	end_baseline_ahead(&e, compiling, !st);
 	if (!st && !opts->check_only && (out->verdict == PM_VERDICT_OK || pm__is_inexact(out->verdict)))
 		st = in_stage(&e, PM_STAGE_MODEL, pm__stage_speed, err);
 	if (is_of_this_variant(st))
 		st = not_judged(&e, err);
+	if (!st && *out->why && pm_is_failing(out->verdict))
+		pm__tell(&e, out->why);
 	if (out->verdict != PM_VERDICT_OK && !pm__is_inexact(out->verdict) && !out->measured)
 		out->smallest_t = PM_T_NEVER;
 	pm__ahead_end(&e);

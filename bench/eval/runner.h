@@ -31,6 +31,8 @@ typedef struct PmEvalVariant {
 	const char *replay; /* the secret of an earlier record, whose draws are made again; NULL = none */
 } PmEvalVariant;
 
+enum { PM_EVAL_DEADLINE = 120 }; /* seconds of one variant, unless a command is told otherwise */
+
 typedef struct PmEvalOpts {
 	const char *device;  /* "emu" or "cuda" */
 	const char *profile; /* of the modelled clock; NULL = default */
@@ -41,7 +43,10 @@ typedef struct PmEvalOpts {
 	/* Of the session (base/secret/secret.h); borrowed. All that an evaluation draws follows from it and
 	 * the variant's label. NULL = a new one for each record. Tests alone give one that is known. */
 	const PmSecret *secret;
-	int check_only;                        /* no times */
+	int check_only; /* no times */
+	/* Seconds of the wall that one variant may take; 0 = no limit. A check that would not fit is left out
+	 * and named, and the verdict is NOT_CHECKED unless something is known to be wrong. */
+	double deadline;
 	double pass_deadline, device_deadline; /* seconds; 0 = 10, and by what the reference took: 10 to 60,
 						* for checked, rehearsed and timed calls alike */
 	double clock_seconds;                  /* budget of one variant's measurement; 0 = PM_CLOCK_SECONDS */
@@ -59,6 +64,12 @@ typedef struct PmEvalOpts {
 	PmPrint *print;
 	void (*step)(void *arg, const char *label); /* after each variant; may be NULL */
 	void *step_arg;
+	/* Once for each variant, as soon as something is known to be wrong: before its record is there, in
+	 * the process that evaluates, and in any order. What it says may not be the sentence of the verdict,
+	 * which names the worst that was found. May be NULL. */
+	void (*found)(void *arg, const char *kind, const char *label, const char *why);
+	void *found_arg;
+	const char *kind; /* "hidden": what stands before the label there; NULL = "variant" */
 } PmEvalOpts;
 
 /* What the clock said, where times are measured (bench/timing/timer.h). Seconds per call. */
@@ -106,6 +117,13 @@ typedef struct PmEvalReached {
 	char not_taken[PM_EVAL_BRANCHES][PM_BRANCH]; /* the first of them by name */
 } PmEvalReached;
 
+/* What was left out at the deadline, by name. */
+enum { PM_EVAL_UNCHECKED = 24 };
+typedef struct PmEvalUnchecked {
+	int n;
+	char what[PM_EVAL_UNCHECKED][64]; /* the first of them: "inputs tail, alternative 0" */
+} PmEvalUnchecked;
+
 typedef struct PmEvalRecord {
 	char label[128];
 	PmVerdict verdict;
@@ -126,6 +144,7 @@ typedef struct PmEvalRecord {
 	PmFailure failure;      /* what `why` says of a result or a run, as fields */
 	PmEvalBound bound;
 	PmEvalReached reached;
+	PmEvalUnchecked unchecked;
 	/* speed */
 	int alternative;         /* that the figures below are of */
 	char plan[PM_CHAIN_HEX]; /* its digest (runtime/exec/exec.h): what was judged, timed and checked; "" =
@@ -195,9 +214,13 @@ void pm_eval_report_release(PmEvalReport *r);
  * variant alone and is not the pass's is HARNESS_FAIL; an error is the machine's (no device, a full disk). */
 PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEvalOpts *opts,
 			 PmEvalRecord *out, PmErr *err);
-/* The record of a variant whose evaluation came to no end for a reason that is not the pass's: HARNESS_FAIL,
- * with this sentence. */
-void pm_eval_not_judged(const PmEvalVariant *m, const PmEvalOpts *opts, const char *why, PmEvalRecord *out);
+/* 1 for verdicts that say that the pass did wrong: not that it declined, that nothing was there to win, that
+ * there was no time, or that the harness could not judge it. */
+int pm_is_failing(PmVerdict v);
+/* The record of a variant whose evaluation ended without one of its own: HARNESS_FAIL or NOT_CHECKED, with
+ * this sentence. */
+void pm_eval_ended(const PmEvalVariant *m, const PmEvalOpts *opts, PmVerdict v, const char *why,
+		   PmEvalRecord *out);
 void pm_eval_record_release(PmEvalRecord *r);
 /* Starts a report: reads the pass, once (opts.object of the report is what every pm_eval_variant gets), and
  * makes room for n records, which the caller fills. */

@@ -230,12 +230,24 @@ static PmStatus check_class_once(Eval *e, PmInputClass cls, int alt, int edited,
 	return st;
 }
 
+/* One that would not end before the deadline is left out. */
 static PmStatus check_class(Eval *e, PmInputClass cls, int alt, int edited, PmErr *err)
 {
-	double t0 = pm_now();
-	PmStatus st = check_class_once(e, cls, alt, edited, err);
+	double t0 = pm_now(), took;
+	char what[64];
+	PmStatus st;
 
-	e->rec->stages.class_seconds[cls] += pm_now() - t0;
+	if (!pm__may_go_on(e)) {
+		snprintf(what, sizeof what, "inputs %s%s, alternative %d", pm_input_class_name(cls),
+			 edited ? " (edited)" : "", alt);
+		pm__leave_out(e, what);
+		return PM_OK;
+	}
+	st = check_class_once(e, cls, alt, edited, err);
+	took = pm_now() - t0;
+	e->rec->stages.class_seconds[cls] += took;
+	if (took > e->longest)
+		e->longest = took;
 	return st;
 }
 
@@ -283,7 +295,7 @@ static PmStatus try_other_ways(Eval *e, int alt, PmErr *err)
 	char text[PM_BRANCH];
 	PmStatus st = PM_OK;
 
-	for (e->again = 1; e->again <= TRIES && !st && e->rec->verdict == PM_VERDICT_OK &&
+	for (e->again = 1; e->again <= TRIES && !st && e->rec->verdict == PM_VERDICT_OK && pm__may_go_on(e) &&
 			   pm_branch_not_taken(&e->taken, e->m->g, 0, text, sizeof text);
 	     e->again++)
 		st = check_class(e, corners[e->again % 3], alt, 0, err);

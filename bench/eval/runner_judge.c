@@ -426,6 +426,23 @@ static PmStatus compare_eager(Eval *e, const PmTensor *in, PmRunResult *got, PmI
 	return st;
 }
 
+static void say_by_ladder(const Eval *e, char *text, size_t room)
+{
+	const PmWorst *w = &e->rec->worst;
+
+	snprintf(text, room,
+		 "Wrong at t = %d: %s, element %lld is %.9g where the reference has %.9g (%.3g ulp).", NEED_T,
+		 e->rec->worst_where, (long long)w->index, w->got, w->expected, w->ulp);
+}
+
+static void tell_by_ladder(Eval *e)
+{
+	char text[PM_ERR_MAX];
+
+	say_by_ladder(e, text, sizeof text);
+	pm__tell(e, text);
+}
+
 PmStatus pm__judge(Eval *e, const PmTensor *in, PmRunResult *got, PmInputClass cls, const char *where,
 		   PmErr *err)
 {
@@ -433,6 +450,10 @@ PmStatus pm__judge(Eval *e, const PmTensor *in, PmRunResult *got, PmInputClass c
 	PmStatus st = e->o->preset == PM_PRESET_PASSNET ? compare_eager(e, in, got, cls, where, err)
 							: judge_kernels(e, in, got, cls, where, err);
 
+	if (!st && e->rec->bound.tier > e->o->tier)
+		pm__tell(e, e->rec->bound.why);
+	else if (!st && e->by_ladder)
+		tell_by_ladder(e);
 	pm_stage_enter(&e->stages, was);
 	return st;
 }
@@ -472,12 +493,11 @@ void pm__judge_end(Eval *e)
 		pm__say(e, r->bound.tier < PM_TIER_NONE ? PM_VERDICT_PRECISION : PM_VERDICT_INCORRECT, text);
 		r->failure = e->beyond;
 	} else if (e->by_ladder) {
-		snprintf(text, sizeof text,
-			 "Wrong at t = %d: %s, element %lld is %.9g where the reference has %.9g (%.3g ulp).",
-			 NEED_T, r->worst_where, (long long)r->worst.index, r->worst.got, r->worst.expected,
-			 r->worst.ulp);
+		say_by_ladder(e, text, sizeof text);
 		pm__say(e, PM_VERDICT_INCORRECT, text);
 		r->failure = e->not_close;
+	} else if (r->unchecked.n) { /* comparisons that might tell what is silent are missing */
+		pm__say_unchecked(e);
 	} else if (silent) {
 		pm__say(e, PM_VERDICT_INCORRECT, silent->why);
 		r->failure = silent->failure;

@@ -48,11 +48,21 @@ typedef struct Eval {
 	PmFailure run;       /* of the run that is judged now: inputs and alternative */
 	PmSecret *secret;    /* owned; of this variant alone */
 	uint64_t n_poison;   /* what buffers hold before a run is new for each */
+	int told;            /* that something is wrong */
+	double start;        /* of the evaluation, on pm_now()'s clock */
+	double longest;      /* seconds of a check so far */
 	PmStages stages;     /* runs from the first stage to the last */
 } Eval;
 
 /* Sets verdict and reason; returns PM_OK. */
 PmStatus pm__say(Eval *e, PmVerdict v, const char *text);
+/* 1 when one more check, as long as the longest so far, ends before the deadline. */
+int pm__may_go_on(const Eval *e);
+/* Writes down what is not checked for want of time, and says the verdict of that. */
+void pm__leave_out(Eval *e, const char *what);
+void pm__say_unchecked(Eval *e);
+/* Tells the caller at once that something is wrong, the first time. */
+void pm__tell(Eval *e, const char *why);
 /* A number that nobody knows before the evaluation is over (base/secret/secret.h). Drawn where it is used:
  * what a variable holds, a worker that is started later inherits. */
 uint64_t pm__draw(const Eval *e, const char *purpose, uint64_t number);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* runner_say.c - how the stages of an evaluation end it, and what they choose alike. */
+#include "base/core/str.h"
+#include "base/sys/proc.h"
 #include "bench/eval/runner_priv.h"
 
 #include <stdio.h>
@@ -12,9 +14,53 @@ PmStatus pm__say(Eval *e, PmVerdict v, const char *text)
 	return PM_OK;
 }
 
+void pm__tell(Eval *e, const char *why)
+{
+	if (e->told || !e->o->found)
+		return;
+	e->told = 1;
+	e->o->found(e->o->found_arg, e->o->kind ? e->o->kind : "variant", e->m->label, why);
+}
+
 uint64_t pm__draw(const Eval *e, const char *purpose, uint64_t number)
 {
 	return pm_secret_u64(e->secret, purpose, number);
+}
+
+int pm__may_go_on(const Eval *e)
+{
+	return !(e->o->deadline > 0) || pm_now() - e->start + e->longest <= e->o->deadline;
+}
+
+void pm__leave_out(Eval *e, const char *what)
+{
+	PmEvalUnchecked *u = &e->rec->unchecked;
+
+	if (u->n < PM_EVAL_UNCHECKED)
+		snprintf(u->what[u->n], sizeof u->what[0], "%s", what);
+	u->n++;
+}
+
+void pm__say_unchecked(Eval *e)
+{
+	const PmEvalUnchecked *u = &e->rec->unchecked;
+	PmStr text = PM_STR_INIT;
+
+	pm_str_addf(&text,
+		    "Not everything was checked before the deadline of %g s (--deadline): ", e->o->deadline);
+	for (int i = 0; i < u->n && i < PM_EVAL_UNCHECKED; i++)
+		pm_str_addf(&text, "%s%s", i ? "; " : "", u->what[i]);
+	if (u->n > PM_EVAL_UNCHECKED)
+		pm_str_addf(&text, "; and %d more", u->n - PM_EVAL_UNCHECKED);
+	pm_str_add(&text, " were left out. It scores as if no rule had applied.");
+	pm__say(e, PM_VERDICT_NOT_CHECKED, text.s);
+	pm_str_release(&text);
+}
+
+int pm_is_failing(PmVerdict v)
+{
+	return v != PM_VERDICT_OK && v != PM_VERDICT_NO_MATCH && v != PM_VERDICT_NO_CREDIT &&
+	       v != PM_VERDICT_HARNESS_FAIL && v != PM_VERDICT_NOT_CHECKED;
 }
 
 PmVerdict pm__device_verdict(PmStatus st)

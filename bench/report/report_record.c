@@ -217,6 +217,32 @@ static void add_reached(cJSON *j, const PmEvalReached *r)
 		cJSON_AddItemToArray(ways, cJSON_CreateString(r->not_taken[k]));
 }
 
+/* What was left out at the deadline; absent where all was checked. */
+static void add_unchecked(cJSON *j, const PmEvalUnchecked *u)
+{
+	cJSON *o, *list;
+
+	if (!u->n)
+		return;
+	o = cJSON_AddObjectToObject(j, "not_checked");
+	pm_json_add_i64(o, "n", u->n);
+	list = cJSON_AddArrayToObject(o, "what");
+	for (int k = 0; k < u->n && k < PM_EVAL_UNCHECKED; k++)
+		cJSON_AddItemToArray(list, cJSON_CreateString(u->what[k]));
+}
+
+static void unchecked_from_json(const cJSON *o, PmEvalUnchecked *u)
+{
+	const cJSON *list = cJSON_GetObjectItem(o, "what");
+	int n = 0;
+
+	for (const cJSON *w = list ? list->child : NULL; w && n < PM_EVAL_UNCHECKED; w = w->next)
+		if (cJSON_IsString(w))
+			snprintf(u->what[n++], sizeof u->what[0], "%s", w->valuestring);
+	u->n = (int)pm_json_i64(o, "n", 0);
+	u->n = u->n < n ? n : u->n;
+}
+
 static unsigned kinds_from_json(const cJSON *list)
 {
 	unsigned kinds = 0;
@@ -298,6 +324,7 @@ cJSON *pm_eval_record_json(const PmEvalRecord *r)
 	if (r->bound.n)
 		add_bound(j, &r->bound);
 	add_reached(j, &r->reached);
+	add_unchecked(j, &r->unchecked);
 	cJSON_AddNumberToObject(j, "alternative", r->alternative);
 	cJSON_AddStringToObject(j, "plan", r->plan);
 	cJSON_AddStringToObject(j, "time", r->measured ? "measured" : "modelled");
@@ -381,6 +408,7 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 	pm_failure_from_json(cJSON_GetObjectItem(j, "failure"), &out->failure);
 	bound_from_json(cJSON_GetObjectItem(j, "bound"), &out->bound);
 	reached_from_json(j, &out->reached);
+	unchecked_from_json(cJSON_GetObjectItem(j, "not_checked"), &out->unchecked);
 	out->worst.index = w ? pm_json_i64(w, "index", -1) : -1;
 	if (w) {
 		snprintf(out->worst_where, sizeof out->worst_where, "%s", pm_json_str(w, "where", ""));

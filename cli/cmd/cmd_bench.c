@@ -13,7 +13,7 @@
 typedef struct Args {
 	const char *db, *baselines, *against, *device, *profile, *preset, *split, *folder, *out;
 	PmStrList passes, tasks;
-	double seconds;
+	double seconds, deadline;
 	int64_t seed, shapes, hidden;
 	int stored, tf32, weak;
 } Args;
@@ -187,6 +187,7 @@ static PmStatus compare(Work *w, const Args *a, PmErr *err)
 					    .preset = preset,
 					    .seed = (uint64_t)a->seed,
 					    .clock_seconds = a->seconds,
+					    .deadline = a->deadline,
 					    .require_sandbox = !a->weak && !a->stored },
 				  .preset = a->preset,
 				  .tf32 = a->tf32,
@@ -211,7 +212,8 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		   .against = "eager",
 		   .device = "emu",
 		   .preset = "sound",
-		   .hidden = PM_HIDDEN_SHAPES };
+		   .hidden = PM_HIDDEN_SHAPES,
+		   .deadline = PM_EVAL_DEADLINE };
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &a.db, "the database with tasks and results" },
 		{ "--baselines", PM_OPT_STR, &a.baselines,
@@ -232,6 +234,8 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		{ "--preset", PM_OPT_STR, &a.preset, "sound (default) or passnet: how scores count" },
 		{ "--seconds", PM_OPT_NUM, &a.seconds,
 		  "cuda: limit of one graph's measurement (default 20)" },
+		{ "--deadline", PM_OPT_NUM, &a.deadline,
+		  "seconds that one graph may take with one pass (default 120, 0 = any), as of eval" },
 		{ "--seed", PM_OPT_INT, &a.seed,
 		  "of the results that are resumed, as of passmith eval (default 0)" },
 		{ "--hidden", PM_OPT_COUNT, &a.hidden,

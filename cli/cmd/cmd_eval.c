@@ -200,6 +200,16 @@ static void put_finished(const Eval *e, const PmEvalReport *r, size_t done, cons
 	pm_cli_put_json(j);
 }
 
+/* At once, and so in between: the record comes when everything has been looked at. In a process of its own,
+ * maybe. */
+static void say_found(void *arg, const char *kind, const char *label, const char *why)
+{
+	const Eval *e = arg;
+
+	fprintf(stderr, "%spassmith: Found on %s %s: %s\n", e->bar.mode == 1 ? "\r\033[K" : "", kind, label,
+		why);
+}
+
 /* On a GPU two, for shapes that are not timed: each holds a part of the device. */
 static int jobs(const Eval *e)
 {
@@ -346,12 +356,16 @@ static int run(Eval *e)
 	};
 	e->target = e->targets.list.v[0];
 	pm_cli_libraries(e->opts.device, e->tf32);
+	if (!pm_cli_quiet) {
+		e->opts.found = say_found;
+		e->opts.found_arg = e;
+	}
 	return eval_all(e, &all_ok, &err) ? pm_cli_fail(&err) : !all_ok;
 }
 
 int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 {
-	Eval e = { .opts = { .device = "emu" },
+	Eval e = { .opts = { .device = "emu", .deadline = PM_EVAL_DEADLINE },
 		   .hidden = PM_HIDDEN_SHAPES,
 		   .preset = "sound",
 		   .tier = "strict",
@@ -374,6 +388,9 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--replay", PM_OPT_STR, &e.replay_path,
 		  "a report (-o): draws the same again; the result has no score and is not stored" },
 		{ "--variants", PM_OPT_FLAG, &e.variants, "with a model: also its other shapes and dtypes" },
+		{ "--deadline", PM_OPT_NUM, &e.opts.deadline,
+		  "seconds that one variant may take (default 120, 0 = any): what is not checked then is "
+		  "named and scores as the baseline" },
 		{ "--check-only", PM_OPT_FLAG, &e.opts.check_only,
 		  "say whether it is right, and take no times: without --db and --record" },
 		{ "--dtype", PM_OPT_STR, &e.dtype,

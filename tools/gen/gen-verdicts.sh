@@ -14,7 +14,8 @@ Each variant of a task ends with one verdict. The rows are in the order of the s
 that a score counts: [scoring](scoring.md) says what each status is worth. A status in capitals is a broken rule. It is
 never forgiven and worth least of all.
 
-`NO_CREDIT` and `NO_MATCH` change nothing, so that the program runs as the baseline does. `HARNESS_FAIL` is no fault of
+`NO_CREDIT` and `NO_MATCH` change nothing, so that the program runs as the baseline does. `NOT_CHECKED`
+scores as those do: there was no time for every check. `HARNESS_FAIL` is no fault of
 the pass: such a variant is left out of the score.
 HEAD
 "$passmith" doctor --verdicts-markdown | awk '

@@ -69,6 +69,23 @@ grep -q '"jobs": *2' "$tmp/out"
 tap "says how many there were"
 pm eval "$tmp/silu.gpt" --pass "$silu" --jobs 2 --timings
 says "of all processes together; 2 at once took" "and that the seconds are of all of them"
+# What is wrong is told at once, and looked for first where least is to be computed.
+pm eval "$tmp/silu.gpt" --pass "$wrong" --hidden 0
+[ "$(grep -c 'Found on variant as written: Too far off' "$tmp/err")" = 1 ]
+tap "what is found wrong is told, once"
+pm eval "$tmp/silu.gpt" --pass "$wrong" --hidden 0 --quiet
+! grep -q Found "$tmp/err"
+tap "not with --quiet"
+sed 's/8,64/600,900/g' "$tmp/silu.gpt" >"$tmp/large.gpt"
+pm eval "$tmp/large.gpt" --pass "$wrong" --jobs 1 --check-only
+grep Found "$tmp/err" | head -n 1 | grep -q 'Found on hidden shape ' && grep -q 'Found on variant as written' "$tmp/err"
+tap "a hidden shape comes before a variant that is large"
+! grep -q 'On the hidden' "$tmp/out" && grep -q 'INCORRECT (as written)' "$tmp/out"
+tap "and counts for nothing where the variant is wrong as well"
+pm eval "$tmp/silu.gpt" --pass "$silu"
+! grep -q Found "$tmp/err"
+tap "nothing is found where nothing is wrong"
+
 pm eval "$tmp/silu.gpt" --pass "$silu" --jobs -1 --quiet
 exits 2 "--jobs -1"
 tap_done

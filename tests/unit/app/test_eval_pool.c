@@ -9,6 +9,7 @@
 #include "tests/lib/passes/secret.h"
 #include "tests/plugin/paths.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -20,6 +21,7 @@
 #include <cmocka.h>
 
 enum { N = 5 };
+#define HANGS built("tests/plugin/hanging_check.so")
 
 static const char *const shapes[N] = { "3,67", "5,9", "1,1", "17,4", "2,300" };
 
@@ -35,9 +37,11 @@ typedef struct Case {
 static void begin(Case *c, const char *so)
 {
 	static char label[N][8];
-	PmEvalOpts o = {
-		.device = "emu", .secret = test_secret(7), .pass_deadline = 60, .device_deadline = 100
-	};
+	PmEvalOpts o = { .device = "emu",
+			 .preset = PM_PRESET_SOUND,
+			 .secret = test_secret(7),
+			 .pass_deadline = 60,
+			 .device_deadline = 100 };
 	PmErr err;
 
 	memset(c, 0, sizeof *c);
@@ -165,6 +169,95 @@ static void a_process_that_dies_three_times_judges_nobody(void **state)
 	munmap(nothing, sizeof(PmObject));
 }
 
+/* What does not come back is ended with its process, and is no reason to try it again. */
+static void a_deadline_ends_what_does_not_come_back(void **state)
+{
+	PmEvalOpts slow;
+	PmErr err;
+	Case c;
+
+	(void)state;
+	for (int jobs = 1; jobs <= 2; jobs++) {
+		begin(&c, HANGS);
+		slow = c.opts;
+		slow.deadline = 0.01;
+		for (int i = 0; i < N; i++)
+			c.item[i].opts = &slow;
+		assert_int_equal(run(&c, HANGS, jobs, &err), PM_OK);
+		assert_int_equal(c.taken, N);
+		for (int i = 0; i < N; i++) {
+			assert_int_equal(c.rec[i].verdict, PM_VERDICT_NOT_CHECKED);
+			assert_non_null(strstr(c.rec[i].why, "longer than the deadline of 0.01 s"));
+			assert_string_equal(c.rec[i].unchecked.what[0], "everything");
+			assert_int_equal(strlen(c.rec[i].secret), PM_SECRET_HEX - 1);
+		}
+		end(&c);
+	}
+}
+
+/* Where there is no time for any check a wrong pass is not called wrong, nor a right one right. */
+static void what_was_left_out_is_named(void **state)
+{
+	static const char *const passes[] = { "passes/silu.so", "tests/plugin/wrong_silu.so" };
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		PmEvalRecord r, back;
+		PmEvalOpts none;
+		char so[512];
+		cJSON *j;
+		PmErr err;
+		Case c;
+
+		pm_err_init(&err);
+		snprintf(so, sizeof so, "%s", built(passes[k]));
+		begin(&c, so);
+		none = c.opts;
+		none.deadline = 1e-9;
+		if (pm_eval_variant(so, &c.item[0].v, &none, &r, &err))
+			fail_msg("%s", err.text);
+		assert_int_equal(r.verdict, PM_VERDICT_NOT_CHECKED);
+		assert_true(r.unchecked.n >= PM_N_ALL_CLASSES); /* and the edited one */
+		assert_non_null(strstr(r.why, "inputs tail, alternative 0"));
+		assert_true(isnan(r.speedup));
+		j = pm_eval_record_json(&r);
+		assert_int_equal(pm_eval_record_from_json(j, &back, &err), PM_OK);
+		assert_memory_equal(&back.unchecked, &r.unchecked, sizeof r.unchecked);
+		cJSON_Delete(j);
+		pm_eval_record_release(&r);
+		pm_eval_record_release(&back);
+		end(&c);
+	}
+}
+
+/* Which comes first decides nothing of what is taken when. */
+static void any_item_may_be_the_first(void **state)
+{
+	char so[512];
+	PmErr err;
+	Case c;
+
+	(void)state;
+	snprintf(so, sizeof so, "%s", built("passes/silu.so"));
+	for (int jobs = 1; jobs <= 2; jobs++)
+		for (size_t first = 0; first < N; first += 2) {
+			PmEvalPool p = {
+				.so = so, .n = N, .jobs = jobs, .first = first, .take = take, .arg = &c
+			};
+
+			begin(&c, so);
+			p.item = c.item;
+			pm_err_init(&err);
+			assert_int_equal(pm_eval_pool(&p, &err), PM_OK);
+			assert_int_equal(c.taken, N);
+			for (int i = 0; i < N; i++) {
+				assert_int_equal(c.rec[i].verdict, PM_VERDICT_OK);
+				assert_string_equal(c.rec[i].label, c.item[i].v.label);
+			}
+			end(&c);
+		}
+}
+
 static void what_declines_ends_the_rest(void **state)
 {
 	char so[512];
@@ -206,6 +299,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(three_processes_make_the_records_of_one),
 		cmocka_unit_test(a_process_that_dies_three_times_judges_nobody),
+		cmocka_unit_test(a_deadline_ends_what_does_not_come_back),
+		cmocka_unit_test(what_was_left_out_is_named),
+		cmocka_unit_test(any_item_may_be_the_first),
 		cmocka_unit_test(what_declines_ends_the_rest),
 		cmocka_unit_test(an_error_comes_after_what_is_finished),
 	};

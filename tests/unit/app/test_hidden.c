@@ -128,9 +128,35 @@ static void a_verdict_says_whether_the_pass_did_wrong(void **state)
 	assert_false(pm_is_failing(PM_VERDICT_NO_MATCH));
 	assert_false(pm_is_failing(PM_VERDICT_NO_CREDIT));
 	assert_false(pm_is_failing(PM_VERDICT_HARNESS_FAIL));
+	assert_false(pm_is_failing(PM_VERDICT_NOT_CHECKED));
 	assert_true(pm_is_failing(PM_VERDICT_INCORRECT));
 	assert_true(pm_is_failing(PM_VERDICT_UNWRITTEN));
 	assert_true(pm_is_failing(PM_VERDICT_PASS_TIMEOUT));
+}
+
+/* A pass that takes its time where it would be found wrong gains nothing: no variant counts as right. */
+static void what_is_not_checked_counts_as_no_match(void **state)
+{
+	PmEvalOpts o = { .device = "emu", .secret = test_secret(7) };
+	PmEvalRecord slow = { .verdict = PM_VERDICT_NOT_CHECKED, .why = "No time.", .n_kernels = 1 };
+	PmEvalRecord right = { .verdict = PM_VERDICT_OK, .n_kernels = 1 };
+	PmEvalReport r = { .n = 1, .rec = &right };
+	PmVariantList m;
+	PmHidden h;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	make(&m);
+	assert_int_equal(pm_hidden_begin(&h, &m, &o, 2, NULL, &err), PM_OK);
+	assert_int_equal(pm_hidden_draw(&h, 2, &err), PM_OK);
+	assert_int_equal(h.shapes.list.n, 2);
+	assert_string_equal(pm_eval_score_status(&r, 0), "correct");
+	assert_int_equal(pm_hidden_take(&h, 0, &slow, NULL, &r, &err), PM_DECLINED);
+	assert_int_equal(r.hidden.verdict, PM_VERDICT_NOT_CHECKED);
+	assert_string_equal(pm_eval_score_status(&r, 0), "no_match");
+	pm_hidden_release(&h);
+	pm_variant_list_release(&m);
 }
 
 static void count(void *arg, const char *label)
@@ -178,6 +204,7 @@ int main(void)
 		cmocka_unit_test(a_right_pass_is_run_on_as_many_as_asked_for),
 		cmocka_unit_test(a_wrong_pass_is_told_on_which_and_saved),
 		cmocka_unit_test(a_secret_that_is_none_is_refused),
+		cmocka_unit_test(what_is_not_checked_counts_as_no_match),
 		cmocka_unit_test(a_verdict_says_whether_the_pass_did_wrong),
 		cmocka_unit_test(a_task_tells_its_steps),
 	};

@@ -71,7 +71,7 @@ static void each_option_that_decides_is_there(void **state)
 	const PmEvalOpts plain = { .device = "emu" };
 	const PmEvalOpts other[] = { { .profile = "h100" },  { .tier = PM_TIER_TF32 }, { .clock_seconds = 3 },
 				     { .confirm_above = 1 }, { .graphs = 1 },          { .only_rule = "r" },
-				     { .check_only = 1 } };
+				     { .check_only = 1 },    { .deadline = 600 } };
 	const PmEvalOpts same = { .clock_seconds = 20, .device = "emu" };
 	PmStr a = PM_STR_INIT, b = PM_STR_INIT;
 

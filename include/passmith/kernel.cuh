@@ -413,9 +413,12 @@ template<> __device__ __forceinline__ float pm_emu_low<__nv_bfloat16>(unsigned w
 {
 	return __bfloat162float(__ushort_as_bfloat16((unsigned short)w));
 }
-/* Each lane asks the four lanes of a row of a and of a column of b for what they hold. */
+/* Each lane takes what the four lanes of a row of a and of a column of b hold. */
 template<class U> struct pm_mma {
 	typedef unsigned long long Pair;
+	struct Held {
+		Pair upper, lower, column;
+	};
 	static void add(float &c, Pair x, Pair y)
 	{
 		for (int i = 0; i < 64; i += 16)
@@ -424,15 +427,14 @@ template<class U> struct pm_mma {
 	static void run(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2])
 	{
 		const int lane = pm_thread() % 32;
-		const Pair upper = a[0] | (Pair)a[2] << 32, lower = a[1] | (Pair)a[3] << 32,
-			   column = b[0] | (Pair)b[1] << 32;
+		const Held mine = { a[0] | (Pair)a[2] << 32, a[1] | (Pair)a[3] << 32, b[0] | (Pair)b[1] << 32 };
+		const pm_emu_lanes<Held> all = pm_emu_lanes<Held>::share(mine);
 		for (int i = 0; i < 4; i++) {
-			const Pair x = __shfl_sync(0xffffffffu, upper, (lane & ~3) + i);
-			const Pair z = __shfl_sync(0xffffffffu, lower, (lane & ~3) + i);
+			const Held row = all[(lane & ~3) + i];
 			for (int j = 0; j < 2; j++) {
-				const Pair y = __shfl_sync(0xffffffffu, column, (lane % 4 * 2 + j) * 4 + i);
-				add(c[j], x, y);
-				add(c[2 + j], z, y);
+				const Pair y = all[(lane % 4 * 2 + j) * 4 + i].column;
+				add(c[j], row.upper, y);
+				add(c[2 + j], row.lower, y);
 			}
 		}
 	}

@@ -116,6 +116,7 @@ PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmEmuMode mode, PmErr *err)
 		rc = pm_kcache_add_headers(b->root.s, "include/passmith", &text, err);
 	pm_sha256_hex(text.s, text.len, b->key);
 	pm_str_clear(&text);
+	pm_str_addf(&text, "%s\n", b->key);
 	add_lines(race_flags, N_RACE_FLAGS, &text);
 	if (!rc && mode == PM_EMU_RACES)
 		rc = pm_kcache_add_headers(b->root.s, "runtime/emu/races", &text, err);

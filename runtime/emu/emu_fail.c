@@ -21,11 +21,6 @@ void pm__emu_give_up(PmEmuRun *r)
 	pm__fiber_leave(r->main);
 }
 
-PmEmuRun *pm__emu_running(void)
-{
-	return pm__emu_current;
-}
-
 void pm__emu_fail(PmEmuRun *r, PmStatus st, const char *fmt, ...)
 {
 	char text[PM_ERR_MAX];

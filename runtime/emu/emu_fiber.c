@@ -42,6 +42,16 @@ struct PmFiber {
 	void *fake; /* AddressSanitizer's second stack while the fiber does not run */
 };
 
+/* Stacks that all began at the same place of a page would share a few lines of the caches, and a block's
+ * threads would drive each other out at every switch: each begins somewhat lower than the one before. */
+enum {
+	SHIFT = 5 * 64, /* an odd number of lines */
+	SHIFTS = 64,
+	ROOM = 64 * 1024, /* of pages of any size, above the stack */
+	WHOLE = PM_FIBER_GUARD + PM_FIBER_STACK + ROOM
+};
+_Static_assert(ROOM >= SHIFT * SHIFTS, "a stack that begins lower has all its bytes");
+
 static _Thread_local PmFiber *running; /* who is being switched to: read by a fiber that starts */
 static _Thread_local PmFiber *previous;
 
@@ -123,14 +133,14 @@ static void start(void)
 
 static void prepare(PmFiber *f)
 {
-	unsigned char *top = f->map + PM_FIBER_GUARD + PM_FIBER_STACK;
+	static _Thread_local unsigned made;
+	unsigned char *top = f->map + WHOLE - SHIFT * (made++ % SHIFTS);
 #if defined(FIBER_UCONTEXT)
 	getcontext(&f->context);
 	f->context.uc_stack.ss_sp = f->map + PM_FIBER_GUARD;
-	f->context.uc_stack.ss_size = PM_FIBER_STACK;
+	f->context.uc_stack.ss_size = (size_t)(top - (f->map + PM_FIBER_GUARD));
 	f->context.uc_link = NULL;
 	makecontext(&f->context, start, 0);
-	(void)top;
 #elif defined(__x86_64__)
 	/* Six registers and the address `ret` takes; then the stack is as after a call: 8 modulo 16. */
 	void **sp = (void **)(void *)(top - 64);
@@ -151,14 +161,13 @@ static void prepare(PmFiber *f)
 
 PmStatus pm__fiber_new(void (*fn)(void), PmFiber **out, PmErr *err)
 {
-	void *map = mmap(NULL, PM_FIBER_GUARD + PM_FIBER_STACK, PROT_NONE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *map = mmap(NULL, WHOLE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	PmFiber *f;
 
-	if (map == MAP_FAILED ||
-	    mprotect((unsigned char *)map + PM_FIBER_GUARD, PM_FIBER_STACK, PROT_READ | PROT_WRITE) != 0) {
+	if (map == MAP_FAILED || mprotect((unsigned char *)map + PM_FIBER_GUARD, WHOLE - PM_FIBER_GUARD,
+					  PROT_READ | PROT_WRITE) != 0) {
 		if (map != MAP_FAILED)
-			munmap(map, PM_FIBER_GUARD + PM_FIBER_STACK);
+			munmap(map, WHOLE);
 		return pm_err(err, PM_E_LIMIT,
 			      "The emulated device cannot get %d KiB for the stack of one more CUDA thread; "
 			      "raise the memory limit or use smaller blocks.",
@@ -168,7 +177,7 @@ PmStatus pm__fiber_new(void (*fn)(void), PmFiber **out, PmErr *err)
 	f->fn = fn;
 	f->map = map;
 	f->low = f->map + PM_FIBER_GUARD;
-	f->size = PM_FIBER_STACK;
+	f->size = WHOLE - PM_FIBER_GUARD;
 	prepare(f);
 	*out = f;
 	return PM_OK;
@@ -186,9 +195,9 @@ void pm__fiber_free(PmFiber *f)
 	if (f->map) {
 #ifdef FIBER_ASAN
 		/* A fiber that was left for good may have poisoned parts of its stack. */
-		__asan_unpoison_memory_region(f->map + PM_FIBER_GUARD, PM_FIBER_STACK);
+		__asan_unpoison_memory_region(f->low, f->size);
 #endif
-		munmap(f->map, PM_FIBER_GUARD + PM_FIBER_STACK);
+		munmap(f->map, WHOLE);
 	}
 	free(f);
 }

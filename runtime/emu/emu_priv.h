@@ -108,7 +108,7 @@ struct PmEmuBuilder {
 	PmStr cxx;                /* the compiler */
 	PmEmuMode mode;
 	char key[65];      /* hash of compiler, flags, shim and prelude */
-	char race_key[65]; /* and of what watching adds */
+	char race_key[65]; /* of that and of what watching adds */
 };
 
 PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmEmuMode mode, PmErr *err);
@@ -174,6 +174,7 @@ typedef struct PmEmuRun {
 	PmEmu3 index[PM_EMU_MAX_THREADS];
 	int queue[PM_EMU_MAX_THREADS], head, ready; /* threads that may go on, oldest first */
 	uint32_t live[PM_EMU_MAX_THREADS / 32], waiting[PM_EMU_MAX_THREADS / 32]; /* lanes of each warp */
+	unsigned char lanes[PM_EMU_MAX_THREADS][PM_EMU_SHARE];                    /* what they share */
 	int arrived, votes, bar_kind, bar_line;                                   /* the block's barrier */
 	const char *bar_file;
 
@@ -192,8 +193,6 @@ PmEmuRun *pm__emu_run_new(void);
 void pm__emu_run_free(PmEmuRun *r);
 /* Runs all blocks. A fault is left in r->fault for the caller, who knows the buffers (PM_E_DEVICE). */
 PmStatus pm__emu_run(PmEmuRun *r, const uint32_t grid[3], const uint32_t block[3], PmErr *err);
-/* The run of this thread, or NULL. */
-PmEmuRun *pm__emu_running(void);
 /* Ends the launch from inside a kernel: "Kernel 'x' (entry 'y') <text>". Does not return. */
 void pm__emu_fail(PmEmuRun *r, PmStatus st, const char *fmt, ...) PM_PRINTF(3, 4);
 /* Ends the launch from inside the kernel; the error is in r->err. */

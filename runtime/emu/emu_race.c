@@ -2,9 +2,11 @@
 /* emu_race.c - accesses to shared memory that no barrier orders, and those between two arrays.
  *
  * For every byte: who wrote it last and who has read it since, and when, counted in barriers of the block and
- * in collectives of the warp. Two threads that touch a byte, one of them writing, with no barrier between
- * them race; threads of one warp are ordered by any collective of it. A write that leaves what was there is
- * harmless, so whether a write races is only known after it: it waits until the next access of anybody.
+ * in collectives of the warp. Bytes of a word that were always touched together have one cell; the first
+ * access that parts them gives each part a copy of it. Two threads that touch a byte, one of them writing,
+ * with no barrier between them race; threads of one warp are ordered by any collective of it. A write that
+ * leaves what was there is harmless, so whether a write races is only known after it: it waits until the next
+ * access of anybody.
  */
 #include "runtime/emu/emu_priv.h"
 #include "runtime/emu/races/races.h"
@@ -14,8 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOBODY = 0xffff, MANY = 0xfffe, WARP = 0x8000 /* + its number: several threads of it */ };
+enum { MANY = 0xfffe, WARP = 0x8000 /* + its number: several threads of it */ };
+enum { WORD = 4, GAP = 0x80 /* what `part` says of a word between arrays; else log2 of a part's bytes */ };
 
+/* All zero: nobody has touched it, as the first block begins behind a barrier. */
 typedef struct Cell {
 	uint32_t written, read;           /* barriers passed at that time, over all blocks */
 	uint32_t warp_written, warp_read; /* collectives of the warp passed at that time */
@@ -27,7 +31,9 @@ typedef struct Cell {
 struct PmEmuRaces {
 	PmEmuWatch *watch;
 	unsigned char *shared, *shared_end, *dyn, *dyn_end;
-	Cell *cell; /* of the static bytes, then of the dynamic ones */
+	unsigned char *part;  /* by word: the static ones, then the dynamic ones */
+	Cell *word, *of_part; /* by word where it is one part; by byte where a part begins */
+	size_t n_static;      /* words */
 	PM_VEC(unsigned char *) gaps;
 	uint32_t barriers, collectives[PM_EMU_MAX_THREADS / 32];
 	/* A write whose effect is not known yet. */
@@ -37,13 +43,38 @@ struct PmEmuRaces {
 	int by, other, other_wrote;
 };
 
-static Cell *cell_of(const PmEmuRaces *w, const unsigned char *p)
+/* The byte's number among those that have cells; -1 = it has none. */
+static ptrdiff_t place_of(const PmEmuRaces *w, const unsigned char *p)
 {
 	if (p >= w->shared && p < w->shared_end)
-		return &w->cell[p - w->shared];
+		return p - w->shared;
 	if (p >= w->dyn && p < w->dyn_end)
-		return &w->cell[(w->shared_end - w->shared) + (p - w->dyn)];
-	return NULL;
+		return (ptrdiff_t)(w->n_static * WORD) + (p - w->dyn);
+	return -1;
+}
+
+/* Gives parts of 1 << `log` bytes a cell each. */
+static void split(PmEmuRaces *w, size_t word, unsigned log)
+{
+	unsigned was = w->part[word], i;
+	Cell *c = &w->of_part[word * WORD];
+
+	for (i = WORD; i-- > 0;)
+		if (i % (1u << log) == 0)
+			c[i] = was == 2 ? w->word[word] : c[i >> was << was];
+	w->part[word] = (unsigned char)log;
+}
+
+/* The cell of a byte and in *n how many of the `left` bytes from there on it is the cell of. */
+static Cell *cell_of(PmEmuRaces *w, ptrdiff_t at, unsigned left, unsigned *n)
+{
+	size_t word = (size_t)at / WORD;
+	unsigned in = (unsigned)at % WORD, log = in == 0 && left >= 4 ? 2 : in % 2 == 0 && left >= 2 ? 1 : 0;
+
+	if (w->part[word] > log)
+		split(w, word, log);
+	*n = 1u << w->part[word];
+	return w->part[word] == 2 ? &w->word[word] : &w->of_part[at];
 }
 
 /* ---- what is said ---- */
@@ -93,7 +124,7 @@ void pm__emu_race_settle(PmEmuRun *r)
 /* Whether an access by thread `who` at that time is ordered before one of the running thread now. */
 static int ordered(const PmEmuRun *r, const PmEmuRaces *w, int who, uint32_t barriers, uint32_t collectives)
 {
-	return barriers != w->barriers || who == NOBODY || who == r->cur ||
+	return barriers != w->barriers || who == r->cur ||
 	       (who < PM_EMU_MAX_THREADS && who / 32 == r->cur / 32 &&
 		collectives != w->collectives[r->cur / 32]) ||
 	       (who >= WARP && who < MANY && who - WARP == r->cur / 32 &&
@@ -122,8 +153,7 @@ static void note_read(const PmEmuRun *r, const PmEmuRaces *w, Cell *c)
 {
 	int me = r->cur, warp = me / 32, mine = is_of_warp(c->reader, warp);
 
-	if (c->read != w->barriers || c->reader == NOBODY || c->reader == me ||
-	    (mine && c->warp_read != w->collectives[warp])) {
+	if (c->read != w->barriers || c->reader == me || (mine && c->warp_read != w->collectives[warp])) {
 		c->reader = c->seen[0] = (uint16_t)me;
 	} else if (mine) {
 		c->reader = (uint16_t)(WARP + warp);
@@ -148,46 +178,100 @@ static void wait_for_effect(PmEmuRun *r, PmEmuRaces *w, const unsigned char *p, 
 	w->other_wrote = wrote;
 }
 
-static int in_gap(const PmEmuRaces *w, const unsigned char *p, unsigned n)
+static int is_gap(const PmEmuRaces *w, const unsigned char *p)
 {
-	for (size_t i = 0; i < w->gaps.n; i++)
-		if (p + n > w->gaps.v[i] && p < w->gaps.v[i] + 8 * PM_EMU_GAP_WORDS)
-			return 1;
-	return 0;
+	ptrdiff_t at = place_of(w, p);
+
+	return at >= 0 && w->part[at / WORD] == GAP;
 }
 
-static void on_access(const void *address, unsigned n, int write)
+static int in_gap(const PmEmuRaces *w, const unsigned char *p, unsigned n)
 {
-	PmEmuRun *r = pm__emu_running();
-	PmEmuRaces *w = r ? r->races : NULL;
-	const unsigned char *p = address;
+	for (unsigned i = 0; i < n; i += WORD)
+		if (is_gap(w, p + i))
+			return 1;
+	return n > 1 && is_gap(w, p + n - 1);
+}
 
-	if (!w)
-		return;
-	pm__emu_race_settle(r);
+static void note_write(PmEmuRun *r, PmEmuRaces *w, Cell *c, const unsigned char *p, unsigned n)
+{
+	if (!w->at && !ordered(r, w, c->writer, c->written, c->warp_written))
+		wait_for_effect(r, w, p, n, c->writer, 1);
+	if (!w->at && !ordered(r, w, c->reader, c->read, c->warp_read))
+		wait_for_effect(r, w, p, n, other_reader(c, r->cur), 0);
+	c->writer = (uint16_t)r->cur;
+	c->written = w->barriers;
+	c->warp_written = w->collectives[r->cur / 32];
+}
+
+/* What most accesses are: to a whole word, which nobody touched since the last barrier but in the same way. 0
+ * when it has to be looked at closely. */
+static inline int quick(const PmEmuRun *r, PmEmuRaces *w, const unsigned char *p, int write)
+{
+	ptrdiff_t at = place_of(w, p);
+	int me = r->cur;
+	Cell *c;
+
+	if (at < 0 || w->part[at / WORD] != 2)
+		return 0;
+	c = &w->word[at / WORD];
+	if (c->written == w->barriers && c->writer != me)
+		return 0;
+	if (!write) {
+		if (c->read != w->barriers || c->reader != MANY)
+			note_read(r, w, c);
+		return 1;
+	}
+	if (c->read == w->barriers && c->reader != me)
+		return 0;
+	c->writer = (uint16_t)me;
+	c->written = w->barriers;
+	c->warp_written = w->collectives[me / 32];
+	return 1;
+}
+
+/* The access's bytes from number i on. */
+__attribute__((noinline)) static void look(PmEmuRun *r, PmEmuRaces *w, const unsigned char *p, unsigned n,
+					   int write, unsigned i)
+{
+	unsigned step;
+
 	if (in_gap(w, p, n))
 		pm__emu_fail(r, PM_E_OOB,
 			     "%s shared memory outside its __shared__ arrays, beside one of them.",
 			     write ? "wrote" : "read");
-	for (unsigned i = 0; i < n; i++) {
-		Cell *c = cell_of(w, p + i);
+	for (; i < n; i += step) {
+		ptrdiff_t at = place_of(w, p + i);
+		Cell *c;
 
-		if (!c)
+		if (at < 0)
 			return;
-		if (!write && !ordered(r, w, c->writer, c->written, c->warp_written))
-			report(r, p + i, c->writer, "write and read");
-		if (!write) {
-			note_read(r, w, c);
+		c = cell_of(w, at, n - i, &step);
+		if (write) {
+			note_write(r, w, c, p, n);
 			continue;
 		}
-		if (!w->at && !ordered(r, w, c->writer, c->written, c->warp_written))
-			wait_for_effect(r, w, p, n, c->writer, 1);
-		if (!w->at && !ordered(r, w, c->reader, c->read, c->warp_read))
-			wait_for_effect(r, w, p, n, other_reader(c, r->cur), 0);
-		c->writer = (uint16_t)r->cur;
-		c->written = w->barriers;
-		c->warp_written = w->collectives[r->cur / 32];
+		if (!ordered(r, w, c->writer, c->written, c->warp_written))
+			report(r, p + i, c->writer, "write and read");
+		note_read(r, w, c);
 	}
+}
+
+static void on_access(const void *address, unsigned n, int write)
+{
+	PmEmuRun *r = pm__emu_current;
+	PmEmuRaces *w = r ? r->races : NULL;
+	const unsigned char *p = address;
+	unsigned i = 0;
+
+	if (!w)
+		return;
+	if (w->at)
+		pm__emu_race_settle(r);
+	while ((uintptr_t)p % WORD == 0 && n - i >= WORD && quick(r, w, p + i, write))
+		i += WORD;
+	if (i < n)
+		look(r, w, p, n, write, i);
 }
 
 void pm__emu_race_barrier(PmEmuRun *r)
@@ -239,20 +323,29 @@ void pm__emu_races_free(PmEmuRaces *w)
 	if (!w)
 		return;
 	PM_VEC_RELEASE(&w->gaps);
-	free(w->cell);
+	free(w->part);
+	free(w->word);
+	free(w->of_part);
 	free(w);
 }
 
 void pm__emu_races_begin(PmEmuRaces *w, unsigned char *dyn, uint32_t bytes)
 {
-	size_t n = (size_t)(w->shared_end - w->shared) + bytes;
+	size_t n;
 
 	w->watch->dyn = w->dyn = dyn;
 	w->watch->dyn_end = w->dyn_end = dyn + bytes;
-	free(w->cell);
-	w->cell = pm_xcalloc(n + 1, sizeof *w->cell);
-	for (size_t i = 0; i < n; i++)
-		w->cell[i].writer = w->cell[i].reader = NOBODY;
+	w->n_static = ((size_t)(w->shared_end - w->shared) + WORD - 1) / WORD;
+	n = w->n_static + (bytes + WORD - 1) / WORD;
+	free(w->part);
+	free(w->word);
+	free(w->of_part);
+	w->part = pm_xmalloc(n + 1);
+	w->word = pm_xcalloc(n + 1, sizeof *w->word);
+	w->of_part = pm_xcalloc((n + 1) * WORD, sizeof *w->of_part);
+	memset(w->part, 2, n + 1);
+	for (size_t i = 0; i < w->gaps.n; i++)
+		memset(&w->part[(w->gaps.v[i] - w->shared) / WORD], GAP, 8 * PM_EMU_GAP_WORDS / WORD);
 	w->at = NULL;
 }
 

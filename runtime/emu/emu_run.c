@@ -23,7 +23,7 @@ static const char *const warp_names[] = {
 	"__match_sync",      "__reduce_add_sync", "__reduce_min_sync",
 	"__reduce_min_sync", "__reduce_max_sync", "__reduce_max_sync",
 	"__reduce_and_sync", "__reduce_or_sync",  "__reduce_xor_sync",
-	"__activemask",
+	"pm_mma_16816",      "__activemask",
 };
 
 static void block_main(void);
@@ -206,12 +206,29 @@ static unsigned long long lane_result(const PmEmuThread *t, int lane, uint32_t g
 	return v;
 }
 
+/* Takes what the lanes of the group share; the others' is what a shuffle gives of such a lane. */
+static unsigned long long share(PmEmuRun *r, int warp, uint32_t group)
+{
+	const PmEmuThread *t = &r->t[warp * 32];
+	unsigned char(*to)[PM_EMU_SHARE] = &r->lanes[warp * 32];
+
+	for (int i = 0; i < 32; i++) {
+		if (group >> i & 1)
+			memcpy(to[i], (const void *)(uintptr_t)t[i].value,
+			       t[i].arg < PM_EMU_SHARE ? (unsigned)t[i].arg : PM_EMU_SHARE);
+		else
+			pm__emu_poison(to[i], PM_EMU_SHARE, (uint32_t)PM_EMU_PATTERN);
+	}
+	return (uintptr_t)to;
+}
+
 /* When every living lane of the mask that `lane` gave is there with the same operation, all get their
  * results and go on. */
 static int complete(PmEmuRun *r, int warp, int lane)
 {
 	PmEmuThread *t = &r->t[warp * 32];
 	uint32_t mask = t[lane].mask, group = mask & r->live[warp];
+	unsigned long long shared = 0;
 	int i;
 
 	if ((r->waiting[warp] & group) != group)
@@ -219,9 +236,11 @@ static int complete(PmEmuRun *r, int warp, int lane)
 	for (i = 0; i < 32; i++)
 		if ((group >> i & 1) && (t[i].op != t[lane].op || t[i].mask != mask))
 			return 0;
+	if (t[lane].op == PM_EMU_WARP_SHARE)
+		shared = share(r, warp, group);
 	for (i = 0; i < 32; i++)
 		if (group >> i & 1)
-			t[i].result = lane_result(t, i, group);
+			t[i].result = shared ? shared : lane_result(t, i, group);
 	pm__emu_race_settle(r);
 	pm__emu_race_collective(r, warp);
 	r->waiting[warp] &= ~group;

@@ -81,6 +81,26 @@ template <class U> PM_EMU_INLINE U pm_emu_exchange(unsigned mask, const U &v, in
 	return r;
 }
 
+/* What each lane of a whole warp gave: one wait instead of one for every value that is asked for. Stays until
+ * the next such call. */
+template <class U> struct pm_emu_lanes {
+	const unsigned char *at;
+
+	PM_EMU_INLINE pm_emu_lanes share(const U &mine, int line = __builtin_LINE())
+	{
+		static_assert(sizeof(U) <= PM_EMU_SHARE, "a lane shares at most 32 bytes");
+		return pm_emu_lanes{ (const unsigned char *)pm_emu_ctx.calls->warp(
+			PM_EMU_WARP_SHARE, 0xffffffffu, (unsigned long long)&mine, (int)sizeof(U), line) };
+	}
+	__forceinline__ U operator[](int lane) const
+	{
+		U r;
+
+		__builtin_memcpy(&r, at + lane * PM_EMU_SHARE, sizeof r);
+		return r;
+	}
+};
+
 PM_EMU_INLINE int pm_emu_src_idx(int arg, int width)
 {
 	int lane = (int)pm_emu_ctx.lane;

@@ -7,7 +7,7 @@
 #ifndef RUNTIME_EMU_EMU_ABI_H
 #define RUNTIME_EMU_EMU_ABI_H
 
-enum { PM_EMU_ABI = 1 };
+enum { PM_EMU_ABI = 2 };
 
 #ifdef __cplusplus
 struct uint3 {
@@ -37,8 +37,12 @@ enum {
 	PM_EMU_WARP_AND,
 	PM_EMU_WARP_OR,
 	PM_EMU_WARP_XOR,
+	PM_EMU_WARP_SHARE, /* `arg` bytes at address `value` of every lane: where they are, PM_EMU_SHARE apart
+			    */
 	PM_EMU_WARP_ACTIVE /* the lanes that are at the same line */
 };
+
+enum { PM_EMU_SHARE = 32 }; /* most bytes that a lane shares */
 
 /* An argument of printf: an integer, the bits of a double, or an address. */
 enum { PM_EMU_PRINT_INT = 1, PM_EMU_PRINT_DOUBLE, PM_EMU_PRINT_POINTER };

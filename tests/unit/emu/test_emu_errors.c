@@ -2,6 +2,7 @@
 /* test_emu_errors.c - what goes wrong in a kernel ends as one sentence that names kernel, place and thread.
  */
 #include "base/sys/io.h"
+#include "runtime/emu/emu_priv.h"
 #include "tests/lib/device/emu.h"
 
 #include <setjmp.h>
@@ -486,6 +487,26 @@ static void what_is_compiled_starts_no_compiler(void **state)
 	pm_str_release(&off);
 }
 
+/* The headers before watched kernels are compiled once for a key: one that did not change with the compiler
+ * let a watched kernel be compiled with headers that are out of date, and no race was seen. */
+static void another_compiler_has_other_keys(void **state)
+{
+	PmEmuBuilder usual, other;
+	PmStr dir;
+
+	(void)state;
+	assert_int_equal(pm__emu_builder_open(&usual, PM_EMU_RACES, NULL), PM_OK);
+	dir = compiler_after(":");
+	assert_int_equal(pm__emu_builder_open(&other, PM_EMU_RACES, NULL), PM_OK);
+	unsetenv("PASSMITH_CXX");
+	assert_string_not_equal(usual.key, other.key);
+	assert_string_not_equal(usual.race_key, other.race_key);
+	pm__emu_builder_close(&usual);
+	pm__emu_builder_close(&other);
+	assert_int_equal(pm_remove_tree(dir.s, NULL), PM_OK);
+	pm_str_release(&dir);
+}
+
 /* The number of the only compiled kernel of a cache, 0 when there is none. */
 static ino_t object_there(const char *cache)
 {
@@ -704,6 +725,7 @@ int main(void)
 		CASE(a_missing_compiler_is_an_environment_error),
 		CASE(parallel_writers_share_the_cache),
 		cmocka_unit_test(what_is_compiled_starts_no_compiler),
+		cmocka_unit_test(another_compiler_has_other_keys),
 		cmocka_unit_test(the_first_object_of_a_name_stays),
 		cmocka_unit_test(what_a_killed_compilation_left_goes),
 		cmocka_unit_test(headers_are_compiled_once),

@@ -156,6 +156,30 @@ static void many_readers_and_one_of_them_writes(void **state)
 		"if (t == 40) s[t & 32] = 8;"));
 }
 
+#define BYTES "unsigned char *b = (unsigned char *)s; short *h = (short *)s; "
+
+/* What was written or read as a word is remembered when a part of it is touched, and the other way round. */
+static void parts_of_a_word_are_told_apart(void **state)
+{
+	(void)state;
+	races(KERNEL("__shared__ int s[64]; " BYTES "s[63 - t] = t + 1; y[t] = b[4 * t + 2];"),
+	      "write and read");
+	races(KERNEL("__shared__ int s[64]; " BYTES "s[63 - t] = t + 1; y[t] = h[2 * t + 1];"),
+	      "write and read");
+	races(KERNEL("__shared__ int s[64]; " BYTES "b[4 * t + 2] = t + 1; y[t] = s[63 - t];"), "byte 130");
+	races(KERNEL("__shared__ int s[64]; " BYTES "h[2 * t + 1] = t + 1; y[t] = s[63 - t];"), "byte 130");
+	races(KERNEL("__shared__ int s[64]; " BYTES "h[t] = t + 1; y[t] = b[2 * (t ^ 1) + 1];"),
+	      "write and read");
+	races(KERNEL("__shared__ int s[64]; " BYTES "y[t] = s[t / 4]; b[t] = t + 1;"), "write and read");
+	races(KERNEL("__shared__ int s[64]; " BYTES
+		     "y[t] = s[t / 4]; __syncwarp(); y[t] += s[0]; b[t] = t + 1;"),
+	      "write and read");
+	is_clean(KERNEL("__shared__ int s[64]; " BYTES "b[t] = t; h[64 + t] = t; y[t] = b[t] + h[64 + t];"));
+	is_clean(KERNEL("__shared__ int s[64]; " BYTES
+			"b[t] = t; __syncthreads(); y[t] = s[t / 4] + h[t / 2]; "
+			"__syncthreads(); h[t] = t; y[t] += b[2 * t + 1];"));
+}
+
 static void atomics_do_not_race(void **state)
 {
 	(void)state;
@@ -250,12 +274,19 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, open_device, close_device)
-		cmocka_unit_test(names_tell_devices_apart), CASE(a_missing_barrier_is_a_race),
-		CASE(a_missing_second_barrier_is_a_race),   CASE(two_writers_race_unless_they_agree),
-		CASE(a_warp_is_ordered_by_its_collectives), CASE(a_warp_may_write_what_it_read_before),
-		CASE(many_readers_and_one_of_them_writes),  CASE(atomics_do_not_race),
-		CASE(blocks_do_not_race_with_each_other),   CASE(reductions_of_the_prelude_are_clean),
-		CASE(accesses_between_arrays_are_found),    CASE(eager_kernels_are_clean),
+		cmocka_unit_test(names_tell_devices_apart),
+		CASE(a_missing_barrier_is_a_race),
+		CASE(a_missing_second_barrier_is_a_race),
+		CASE(two_writers_race_unless_they_agree),
+		CASE(a_warp_is_ordered_by_its_collectives),
+		CASE(a_warp_may_write_what_it_read_before),
+		CASE(many_readers_and_one_of_them_writes),
+		CASE(atomics_do_not_race),
+		CASE(parts_of_a_word_are_told_apart),
+		CASE(blocks_do_not_race_with_each_other),
+		CASE(reductions_of_the_prelude_are_clean),
+		CASE(accesses_between_arrays_are_found),
+		CASE(eager_kernels_are_clean),
 	};
 
 	return cmocka_run_group_tests_name("emu_race", tests, NULL, NULL);

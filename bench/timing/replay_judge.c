@@ -2,6 +2,7 @@
 /* replay_judge.c - the reference is asked about timed calls, in several processes where that is worth it. */
 #include "base/sys/pool.h"
 #include "base/sys/proc.h"
+#include "base/sys/threads.h"
 #include "bench/compare/agree.h"
 #include "bench/inputs/inputs.h"
 #include "bench/timing/replay_priv.h"
@@ -157,10 +158,23 @@ static void found_wrong(Check *k, size_t i, const Answer *a)
 typedef struct Asking {
 	Check *k;
 	size_t first;
+	int jobs;
 	double until;
 	const uint64_t *seed;
 	Answer *answer;
 } Asking;
+
+/* The processors are shared out: the reference's own threads are as many as there are for each process. */
+static PmStatus start(void *arg, int worker, PmErr *err)
+{
+	const Asking *a = arg;
+
+	(void)worker;
+	(void)err;
+	if (a->jobs > 1)
+		pm_threads_limit(pm_cpu_count() / a->jobs > 1 ? pm_cpu_count() / a->jobs : 1);
+	return PM_OK;
+}
 
 static PmStatus work(void *arg, size_t item, void *result, PmErr *err)
 {
@@ -196,7 +210,9 @@ static size_t count_asked(const Check *k)
 /* The seconds are those of processors: several of them are done sooner. */
 static PmStatus ask_all(Asking *a, size_t n, double seconds, PmErr *err)
 {
-	PmPool pool = { .result_size = sizeof(Answer), .jobs = 1, .work = work, .done = done, .arg = a };
+	PmPool pool = {
+		.result_size = sizeof(Answer), .jobs = 1, .start = start, .work = work, .done = done, .arg = a
+	};
 	double t0 = pm_now(), one, left;
 	PmStatus st = n ? ask_reference(a->k, 0, a->seed[0], &a->answer[0], err) : PM_OK;
 	int jobs = pm_cpu_count() < MOST_JOBS ? pm_cpu_count() : MOST_JOBS;
@@ -210,6 +226,7 @@ static PmStatus ask_all(Asking *a, size_t n, double seconds, PmErr *err)
 	pool.jobs = left > worth ? jobs : 1;
 	pool.n_items = n - 1;
 	a->first = 1;
+	a->jobs = pool.jobs;
 	a->until = t0 + one + (seconds - one) / pool.jobs;
 	return pm_pool_run(&pool, err);
 }

@@ -6,6 +6,7 @@
 #include "base/sys/io.h"
 #include "base/sys/proc.h"
 #include "bench/eval/baseline_ahead.h"
+#include "bench/eval/memory.h"
 #include "bench/eval/runner_priv.h"
 #include "integrity/cubin/cubin_gate.h"
 #include "runtime/device/limits.h"
@@ -37,6 +38,26 @@ static PmStatus pm__stage_match(Eval *e, const char *so_path, PmErr *err)
 	return pm__say(e, e->cand.verdict, e->cand.why);
 }
 
+/* ---- memory ---- */
+
+/* Said before anything is taken. It follows from the graph, so that no pass can bring it about. */
+static PmStatus machine_is_large_enough(const Eval *e, PmErr *err)
+{
+	PmMemoryNeed n;
+
+	pm_memory_need(e->m->g, &n);
+	return pm_memory_check(pm_memory_of_host(&n, pm_device_kind(e->o->device) == PM_DEVICE_EMU),
+			       pm_memory_available(), "this machine", &n, err);
+}
+
+static PmStatus device_is_large_enough(const Eval *e, const PmDeviceInfo *info, PmErr *err)
+{
+	PmMemoryNeed n;
+
+	pm_memory_need(e->m->g, &n);
+	return pm_memory_check(pm_memory_of_device(&n), info->memory, info->name, &n, err);
+}
+
 /* ---- compile ---- */
 
 /* Compiled in a closed process and judged by their PTX, for whichever device: what the pass could not do on a
@@ -47,6 +68,9 @@ static PmStatus pm__stage_compile(Eval *e, PmErr *err)
 	PmDeviceInfo info;
 	PmStatus st = pm_worker_info(e->worker, &info, err);
 	PmErr why;
+
+	if (!st && pm_device_kind(e->o->device) == PM_DEVICE_CUDA && info.memory > 0)
+		st = device_is_large_enough(e, &info, err);
 
 	pm_err_init(&why);
 	if (!st && pm_limit_sources(e->cand.g, &why))
@@ -160,7 +184,9 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 	pm_worker_print_to(e.worker, opts->print);
 	if (pm_device_kind(opts->device) == PM_DEVICE_CUDA)
 		pm_worker_begin(e.worker);
-	st = in_stage(&e, PM_STAGE_INPUTS, pm__stage_inputs, err);
+	st = machine_is_large_enough(&e, err);
+	if (!st)
+		st = in_stage(&e, PM_STAGE_INPUTS, pm__stage_inputs, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = pm__stage_match(&e, so_path, err);
 	if (!st && out->verdict == PM_VERDICT_OK && !opts->check_only)

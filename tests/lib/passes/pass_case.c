@@ -168,12 +168,21 @@ void pass_agrees_with_eager(const char *pass, const char *tmpl, int t, const Pas
 	}
 }
 
+/* A kernel of both 16-bit types is one text with elements of one size. Compiling it for the emulated device
+ * is most of a case: there each row after the first runs in one of the two, in turns. */
+static int wanted(size_t type, size_t row)
+{
+	return type == 0 || row == 0 || row % 2 == type % 2 || getenv("PASSMITH_TEST_DEVICE") ||
+	       getenv("PASSMITH_TEST_JUDGE");
+}
+
 static void fuse_types(const char *pass, const char *tmpl, int kernels, const PassDims *rows, size_t n_rows,
 		       size_t n_types)
 {
 	for (size_t t = 0; t < n_types; t++)
 		for (size_t i = 0; i < n_rows; i++)
-			fuse_one(pass, tmpl, kernels, &types[t], &rows[i]);
+			if (wanted(t, i))
+				fuse_one(pass, tmpl, kernels, &types[t], &rows[i]);
 }
 
 void pass_fuses(const char *pass, const char *tmpl, int kernels, const PassDims *rows, size_t n_rows)

@@ -18,9 +18,10 @@ typedef struct PassDims {
 
 #define PASS_COUNT(table) (sizeof(table) / sizeof *(table))
 
-/* For every row and each of float, float16, bfloat16: the pass applies, nothing but `kernels` fused nodes is
- * left, every alternative runs on the emulated device, and all outputs agree with the reference device on the
- * original graph at t = -5.
+/* For every row in float and in float16 or bfloat16 in turns, for the first in all three: the pass applies,
+ * nothing but `kernels` fused nodes is left, every alternative runs on the emulated device, and all outputs
+ * agree with the reference device on the original graph at t = -5. With PASSMITH_TEST_DEVICE or
+ * PASSMITH_TEST_JUDGE every row is run in all three types.
  * With PASSMITH_TEST_JUDGE in the environment each case is instead evaluated as a stranger's pass is; how
  * many are refused is printed, with a line for each (tools/judge/honest.sh). */
 void pass_fuses(const char *pass, const char *tmpl, int kernels, const PassDims *rows, size_t n_rows);

@@ -48,6 +48,19 @@ tap "the same again measures nothing"
 ! ls "$tmp" | grep -q "^bench-eval-"
 tap "no cache and no graph is left behind"
 
+# Ended from outside, as soon as an evaluation has its cache: it ends the evaluation, and takes its graphs away.
+TMPDIR=$tmp tools/bench/bench_eval.py --build "$build" --device emu --rounds 1 --only softmax_large --json "$tmp/t.json" >"$tmp/out" 2>&1 &
+pid=$!
+n=0
+while [ $n -lt 600 ] && ! ls "$tmp"/bench-eval-*/* 2>/dev/null | grep -qv gpt; do
+	sleep 0.1
+	n=$((n + 1))
+done
+kill $pid
+wait $pid
+[ $? -eq 143 ] && ! ls "$tmp" | grep -q "^bench-eval-graphs-"
+tap "ended from outside it takes its graphs away"
+
 bench --device emu --rounds 1 --limit 0.01 --shard 0/2 --only silu_10 --only padding_mask --json "$tmp/a.json"
 exits 0 "runs that take too long do not end it"
 runs "$tmp/a.json" first LIMIT 1

@@ -97,8 +97,14 @@ def run(command, limit, cache):
 
         signal.signal(signal.SIGALRM, end)
         signal.setitimer(signal.ITIMER_REAL, limit)
-        _, status, used = os.wait4(child.pid, 0)
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        try:
+            _, status, used = os.wait4(child.pid, 0)
+        except BaseException:  # we are to end: so is the child
+            end()
+            os.waitpid(child.pid, 0)
+            raise
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         wall = time.monotonic() - begin
         child.returncode = 0
         out.seek(0)
@@ -165,9 +171,16 @@ def commit():
 
 
 def measure(a):
+    folder = tempfile.mkdtemp(prefix="bench-eval-graphs-")
+    try:
+        return measure_in(a, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def measure_in(a, folder):
     data = read(a.json) if os.path.exists(a.json) else {"machines": {}, "runs": []}
     graphs = [g for g in eval_graphs.GRAPHS if not a.only or g[0] in a.only][a.shard[0]::a.shard[1]]
-    folder = tempfile.mkdtemp(prefix="bench-eval-graphs-")
     paths = eval_graphs.write(folder, [g[0] for g in graphs])
     # A graph that has changed since is measured again.
     now = {g[0]: hashlib.sha256(eval_graphs.text(g).encode()).hexdigest()[:16] for g in eval_graphs.GRAPHS}
@@ -187,7 +200,6 @@ def measure(a):
             data["runs"] = [r for r in data["runs"] if key(r) not in {key(n) for n in new}] + new
             save(a.json, data)
             print(f"{device} {graph[0]} round {number}: " + ", ".join(f"{r['case']} {r['wall']:.2f} s {r['verdict']}" for r in new), flush=True)
-    shutil.rmtree(folder, ignore_errors=True)
     return data
 
 
@@ -232,6 +244,7 @@ def summary(data):
 
 def main():
     a = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     data = merge(a.merge[0], a.merge[1:]) if a.merge else measure(a)
     summary(data)
     return 0

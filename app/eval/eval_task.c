@@ -395,11 +395,11 @@ static PmStatus evaluate(const PmEvalTask *e, const char *so, const cJSON *past,
 	return st;
 }
 
-PmStatus pm_eval_need_device(const char *device, PmErr *err)
+PmStatus pm_eval_need_device(const char *device, PmDeviceInfo *info, PmErr *err)
 {
 	PmWorker *w = pm_worker_new(device);
-	PmDeviceInfo info;
-	PmStatus st = pm_worker_info(w, &info, err);
+	PmDeviceInfo unused;
+	PmStatus st = pm_worker_info(w, info ? info : &unused, err);
 
 	pm_worker_free(w);
 	return st;

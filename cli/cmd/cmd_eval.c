@@ -225,6 +225,7 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 	size_t n = e->passes.list.n, done = 0;
 	char *have = NULL;
 	PmEvalReport *r = pm_xcalloc(n + 1, sizeof *r);
+	PmDeviceInfo device = { 0 };
 	PmStatus st = find_variants(e, err);
 	PmEvalTask task = { .db = e->db,
 			    .variants = &e->variant_list,
@@ -251,8 +252,10 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 		st = pm_err(err, PM_E_NOT_FOUND, "%s gives no variant to evaluate.", e->target);
 	if (!st) {
 		pm_cli_stage("working");
-		st = pm_eval_need_device(e->opts.device, err);
+		st = pm_eval_need_device(e->opts.device, &device, err);
 	}
+	if (!st && device.exclusive)
+		task.jobs = 1;
 	if (!st && !pm_cli_quiet)
 		pm_progress_start(&e->bar, "evaluating", (int64_t)(n * e->variant_list.list.n));
 	have = pm_xcalloc(e->variant_list.list.n + 1, 1);

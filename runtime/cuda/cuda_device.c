@@ -57,7 +57,7 @@ static void cuda_close(PmDevice *dev)
 static int ask_device(PmCudaDevice *d)
 {
 	const PmCuda *cu = d->cu;
-	int major = 0, minor = 0, l2 = 0;
+	int major = 0, minor = 0, l2 = 0, mode = 0;
 	size_t memory = 0;
 	int rc = cu->device_get(&d->dev, 0);
 
@@ -72,6 +72,8 @@ static int ask_device(PmCudaDevice *d)
 	if (!rc)
 		rc = cu->device_attr(&l2, CU_DEV_L2, d->dev);
 	if (!rc)
+		rc = cu->device_attr(&mode, CU_DEV_COMPUTE_MODE, d->dev);
+	if (!rc)
 		rc = cu->device_attr(&d->info.max_smem, CU_DEV_MAX_SMEM, d->dev);
 	if (!rc)
 		rc = cu->device_memory(&memory, d->dev);
@@ -79,6 +81,7 @@ static int ask_device(PmCudaDevice *d)
 		rc = cu->device_pci(d->info.pci, (int)sizeof d->info.pci, d->dev);
 	d->info.cc = major * 10 + minor;
 	d->info.l2 = l2;
+	d->info.exclusive = mode == CU_MODE_EXCLUSIVE;
 	d->info.memory = (int64_t)memory;
 	d->info.measured = 1;
 	return rc;

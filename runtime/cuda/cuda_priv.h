@@ -125,11 +125,14 @@ enum {
 	CU_LAUNCH_FAILED = 719,
 
 	CU_DEV_N_SM = 16,
+	CU_DEV_COMPUTE_MODE = 20,
 	CU_DEV_L2 = 38,
 	CU_DEV_CC_MAJOR = 75,
 	CU_DEV_CC_MINOR = 76,
 	CU_DEV_MAX_SMEM = 97, /* per block, opt-in */
 	CU_DEV_HAS_VMM = 102,
+
+	CU_MODE_EXCLUSIVE = 3, /* one process at a time */
 
 	CU_FN_MAX_THREADS = 0,
 	CU_FN_STATIC_SMEM = 1,

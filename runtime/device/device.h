@@ -69,6 +69,7 @@ typedef struct PmDeviceInfo {
 	int max_smem;        /* dynamic shared memory per block, bytes */
 	int measured;        /* 1: event times are real; 0: times must be modelled */
 	char pci[32];        /* address on the bus, as NVML takes it; "" = none */
+	int exclusive;       /* 1: it takes one process at a time (compute mode EXCLUSIVE_PROCESS) */
 } PmDeviceInfo;
 
 /* A sequence of launches that the device has recorded, to be enqueued again as one. */

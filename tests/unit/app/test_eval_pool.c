@@ -36,7 +36,7 @@ typedef struct Case {
 
 static void begin(Case *c, const char *so)
 {
-	static char label[N][8];
+	static char label[N][16];
 	PmEvalOpts o = { .device = "emu",
 			 .preset = PM_PRESET_SOUND,
 			 .secret = test_secret(7),

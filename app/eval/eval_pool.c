@@ -118,20 +118,39 @@ static PmStatus start(void *arg, int worker, PmErr *err)
 	return PM_OK;
 }
 
-static void end_of_time(int signal)
+/* When the process ends itself: `at` on pm_now()'s clock, and later by what it waits for others, of which it
+ * had waited `before`. */
+static struct {
+	double at, before;
+	const PmRwlock *lock;
+} end_of_time;
+
+static void set_timer(double seconds)
 {
+	const struct itimerval t = { .it_value = { (time_t)seconds, seconds > 0 } };
+
+	setitimer(ITIMER_REAL, &t, NULL);
+}
+
+static void end_at_alarm(int signal)
+{
+	double left = end_of_time.at + pm_rwlock_waited(end_of_time.lock) - end_of_time.before - pm_now();
+
 	(void)signal;
-	_exit(0);
+	if (left <= 0)
+		_exit(0);
+	set_timer(left);
 }
 
 /* The evaluation leaves out by itself what does not fit. What it cannot leave out ends the process: a single
  * check, or a stage, that is longer than all of the time. */
-static void set_alarm(double seconds)
+static void set_alarm(double seconds, const PmRwlock *lock)
 {
-	const struct itimerval t = { .it_value = { (time_t)seconds, seconds > 0 } };
-
-	signal(SIGALRM, end_of_time);
-	setitimer(ITIMER_REAL, &t, NULL);
+	end_of_time.at = pm_now() + seconds;
+	end_of_time.before = pm_rwlock_waited(lock);
+	end_of_time.lock = lock;
+	signal(SIGALRM, end_at_alarm);
+	set_timer(seconds);
 }
 
 static PmStatus work(void *arg, size_t i, void *result, PmErr *err)
@@ -145,9 +164,9 @@ static PmStatus work(void *arg, size_t i, void *result, PmErr *err)
 	PmStatus st;
 
 	res->until = most > 0 ? pm_now() + most : INFINITY;
-	set_alarm(most);
+	set_alarm(most, it->opts->lock);
 	st = pm_eval_variant(r->p->so, &it->v, it->opts, &rec, err);
-	set_alarm(0);
+	set_timer(0);
 	if (st)
 		return st;
 	pack(&rec, &bytes);

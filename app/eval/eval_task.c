@@ -278,10 +278,9 @@ static PmStatus take(void *arg, size_t item, PmEvalRecord *rec, PmErr *err)
 	return st || w->draw ? st : PM_DECLINED;
 }
 
-/* Nothing else may run beside a clock that measures. */
-static int may_share(const PmEvalOpts *o)
+static int is_timed(const PmEvalOpts *o)
 {
-	return o->check_only || pm_device_kind(o->device) == PM_DEVICE_EMU;
+	return !o->check_only && pm_device_kind(o->device) == PM_DEVICE_CUDA;
 }
 
 static PmStatus begin_hidden(Way *w, PmErr *err)
@@ -328,17 +327,28 @@ static int all_large(const Way *w)
 	return 1;
 }
 
+/* Nothing else runs beside a clock. One variant waits with its own until hidden shapes are done; several
+ * would wait for each other. */
+static PmStatus make_lock(Way *w, int jobs, PmErr *err)
+{
+	return is_timed(&w->r->opts) && jobs > 1 && w->of.n == 1 ? pm_rwlock_new(&w->r->opts.lock, err)
+								 : PM_OK;
+}
+
 /* Variants that have no record, and hidden shapes beside them. A mistake is found soonest where least is to
  * be computed: where all variants are large, on a hidden shape, which comes first. */
 static PmStatus eval_missing(Way *w, int jobs, PmErr *err)
 {
-	int share = may_share(&w->r->opts) && jobs > 1, large;
-	PmEvalPool pool = { .so = w->so, .jobs = share ? jobs : 1, .take = take, .arg = w };
-	PmStatus st = PM_OK;
+	PmEvalPool pool = { .so = w->so, .take = take, .arg = w };
+	int share, large;
+	PmStatus st;
 
 	add_variants(w);
 	large = all_large(w);
-	if ((share || large) && w->of.n && may_want_hidden(w->e, w->past) &&
+	st = make_lock(w, jobs, err);
+	share = jobs > 1 && (!is_timed(&w->r->opts) || w->r->opts.lock);
+	pool.jobs = share ? jobs : 1;
+	if (!st && (share || large) && w->of.n && may_want_hidden(w->e, w->past) &&
 	    !(w->kept && w->kept->has_hidden))
 		st = add_hidden(w, share ? w->e->hidden : 1, err);
 	pool.item = w->item.v;
@@ -390,6 +400,8 @@ static PmStatus evaluate(const PmEvalTask *e, const char *so, const cJSON *past,
 	st = eval_members(&w, r->jobs, err);
 	r->wall_seconds = pm_now() - t0;
 	pm_hidden_release(&w.hidden);
+	pm_rwlock_free(r->opts.lock);
+	r->opts.lock = NULL;
 	PM_VEC_RELEASE(&w.item);
 	PM_VEC_RELEASE(&w.of);
 	return st;

@@ -180,11 +180,14 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 			      m->label);
 	pm_stages_begin(&e.stages, &out->stages);
 	start = e.start = e.stages.since;
+	e.waited = pm_rwlock_waited(opts->lock);
 	e.worker = pm_worker_new(pm__eval_device(&e));
 	pm_worker_print_to(e.worker, opts->print);
-	if (pm_device_kind(opts->device) == PM_DEVICE_CUDA)
+	st = pm__share_device(&e, err);
+	if (!st && pm_device_kind(opts->device) == PM_DEVICE_CUDA)
 		pm_worker_begin(e.worker);
-	st = machine_is_large_enough(&e, err);
+	if (!st)
+		st = machine_is_large_enough(&e, err);
 	if (!st)
 		st = in_stage(&e, PM_STAGE_INPUTS, pm__stage_inputs, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
@@ -210,6 +213,7 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 		out->smallest_t = PM_T_NEVER;
 	pm__ahead_end(&e);
 	pm_worker_free(e.worker);
+	pm_rwlock_leave(opts->lock); /* its processes have left the device */
 	pm_probe_release(&e.probe);
 	pm_candidate_release(&e.cand);
 	pm__inputs_release(&e);

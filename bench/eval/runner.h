@@ -13,6 +13,7 @@
 
 #include "base/core/hash.h"
 #include "base/secret/secret.h"
+#include "base/sys/rwlock.h"
 #include "bench/compare/allclose.h"
 #include "bench/compare/bound/bound.h"
 #include "bench/compare/failure.h"
@@ -50,6 +51,11 @@ typedef struct PmEvalOpts {
 	double pass_deadline, device_deadline; /* seconds; 0 = 10, and by what the reference took: 10 to 60,
 						* for checked, rehearsed and timed calls alike */
 	double clock_seconds;                  /* budget of one variant's measurement; 0 = PM_CLOCK_SECONDS */
+	/* Shared by evaluations in several processes on a device whose calls are timed: each shares it, and
+	 * is alone for its clock, after which it stays alone. At most one of them has a clock: what the
+	 * others would leave open on the device while they wait could be seen in its times. Borrowed; NULL =
+	 * there are no others. */
+	PmRwlock *lock;
 	double confirm_above; /* speedups above are confirmed by a second run; 0 = those that are implausible
 			       */
 	/* The pass's bytes, read once (borrowed); NULL = each call of pm_eval_variant reads the file. */

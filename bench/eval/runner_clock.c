@@ -403,7 +403,9 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 	pm__say(e, PM_VERDICT_OK, "");
 	r->failure = (PmFailure){ 0 };
 	before = pm_stage_enter(&e->stages, PM_STAGE_TIMING);
-	st = measure(e, base, cand, &info, err);
+	st = pm__have_device_alone(e, err);
+	if (!st)
+		st = measure(e, base, cand, &info, err);
 	if (!st && r->measured)
 		st = measure_coverage(e, err);
 	pm_stage_enter(&e->stages, before);

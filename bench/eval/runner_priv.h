@@ -50,6 +50,7 @@ typedef struct Eval {
 	uint64_t n_poison;   /* what buffers hold before a run is new for each */
 	int told;            /* that something is wrong */
 	double start;        /* of the evaluation, on pm_now()'s clock */
+	double waited;       /* until then, for the lock: what it waits from then on is no time of its own */
 	double longest;      /* seconds of a check so far */
 	PmStages stages;     /* runs from the first stage to the last */
 } Eval;
@@ -58,6 +59,9 @@ typedef struct Eval {
 PmStatus pm__say(Eval *e, PmVerdict v, const char *text);
 /* 1 when one more check, as long as the longest so far, ends before the deadline. */
 int pm__may_go_on(const Eval *e);
+/* The lock of evaluations in other processes, for all that is not timed, and for the clock (PmEvalOpts). */
+PmStatus pm__share_device(Eval *e, PmErr *err);
+PmStatus pm__have_device_alone(Eval *e, PmErr *err);
 /* Writes down what is not checked for want of time, and says the verdict of that. */
 void pm__leave_out(Eval *e, const char *what);
 void pm__say_unchecked(Eval *e);

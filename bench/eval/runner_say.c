@@ -29,7 +29,27 @@ uint64_t pm__draw(const Eval *e, const char *purpose, uint64_t number)
 
 int pm__may_go_on(const Eval *e)
 {
-	return !(e->o->deadline > 0) || pm_now() - e->start + e->longest <= e->o->deadline;
+	double waited = pm_rwlock_waited(e->o->lock) - e->waited;
+
+	return !(e->o->deadline > 0) || pm_now() - e->start - waited + e->longest <= e->o->deadline;
+}
+
+PmStatus pm__share_device(Eval *e, PmErr *err)
+{
+	PmStage was = pm_stage_enter(&e->stages, PM_STAGE_WAIT);
+	PmStatus st = pm_rwlock_share(e->o->lock, err);
+
+	pm_stage_enter(&e->stages, was);
+	return st;
+}
+
+PmStatus pm__have_device_alone(Eval *e, PmErr *err)
+{
+	PmStage was = pm_stage_enter(&e->stages, PM_STAGE_WAIT);
+	PmStatus st = pm_rwlock_alone(e->o->lock, err);
+
+	pm_stage_enter(&e->stages, was);
+	return st;
 }
 
 void pm__leave_out(Eval *e, const char *what)

@@ -210,10 +210,10 @@ static void say_found(void *arg, const char *kind, const char *label, const char
 		why);
 }
 
-/* On a GPU two, for shapes that are not timed: each holds a part of the device. */
+/* On a GPU the graph and two hidden shapes: each holds a part of the device. */
 static int jobs(const Eval *e)
 {
-	enum { ON_GPU = 2, MOST = 256 };
+	enum { ON_GPU = 3, MOST = 256 };
 
 	if (e->jobs)
 		return e->jobs < MOST ? (int)e->jobs : MOST;
@@ -403,7 +403,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--only", PM_OPT_LIST, &e.only,
 		  "only this variant (a number from 0; may be given several times)" },
 		{ "--jobs", PM_OPT_COUNT, &e.jobs,
-		  "evaluations at once (default: all processors, cuda: 2); what is timed runs alone" },
+		  "evaluations at once (default: all processors, cuda: 3); what is timed runs alone" },
 		{ "--fail-fast", PM_OPT_FLAG, &e.fail_fast,
 		  "stop at the first variant on which the pass fails" },
 		{ "--save-failing", PM_OPT_STR, &e.save_dir,

@@ -12,8 +12,12 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -24,6 +28,7 @@ static PmGraph *silu(int rows, int cols)
 }
 
 static double confirm_above; /* of every evaluation */
+static PmRwlock *lock;       /* the same */
 
 static PmEvalRecord eval(const char *so, int rows, int cols)
 {
@@ -33,7 +38,8 @@ static PmEvalRecord eval(const char *so, int rows, int cols)
 			 .preset = PM_PRESET_SOUND,
 			 .secret = test_secret(7),
 			 .device_deadline = 10,
-			 .confirm_above = confirm_above };
+			 .confirm_above = confirm_above,
+			 .lock = lock };
 	PmEvalRecord r;
 	PmErr err;
 
@@ -111,6 +117,45 @@ static void a_good_pass_is_confirmed(void **state)
 	pm_eval_record_release(&r);
 }
 
+/* What another process does on the device goes before the clock. */
+static void the_clock_waits_until_others_have_left(void **state)
+{
+	atomic_int *left = mmap(NULL, sizeof *left, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+				0);
+	int ready[2];
+	PmEvalRecord r;
+	pid_t pid;
+	char c;
+
+	(void)state;
+	pm_test_need_device("cuda");
+	assert_true(left != MAP_FAILED);
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pm_rwlock_new(&lock, NULL), PM_OK);
+	pid = fork();
+	if (!pid) {
+		if (pm_rwlock_share(lock, NULL) || write(ready[1], "r", 1) != 1)
+			_exit(1);
+		sleep(8); /* longer than all that comes before the clock */
+		atomic_store(left, 1);
+		pm_rwlock_leave(lock);
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	r = eval("passes/silu.so", 3, 67);
+	assert_true(atomic_load(left)); /* when the evaluation ended the other had left, since the clock is
+					   its last but one */
+	assert_true(r.measured && r.stages.seconds[PM_STAGE_WAIT] > 0);
+	assert_int_equal(r.timing.gpu.others, 0);
+	pm_eval_record_release(&r);
+	waitpid(pid, NULL, 0);
+	pm_rwlock_free(lock);
+	lock = NULL;
+	close(ready[0]);
+	close(ready[1]);
+	munmap(left, sizeof *left);
+}
+
 static void every_mistake_has_its_own_verdict(void **state)
 {
 	(void)state;
@@ -129,6 +174,7 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_pass_is_measured),
 		cmocka_unit_test(a_good_pass_is_confirmed),
+		cmocka_unit_test(the_clock_waits_until_others_have_left),
 		cmocka_unit_test(every_mistake_has_its_own_verdict),
 	};
 

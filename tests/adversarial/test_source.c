@@ -243,6 +243,55 @@ static void G29_deadline_names_its_phase(void **state)
 	pm_boxed_release(&b);
 }
 
+/* Several sources are compiled at once. Each has the code that it has alone, and who is over a limit is
+ * named: the others are none the worse for it. */
+static void several_sources(void **state)
+{
+	enum { N = 7, OVER = 2, WRONG = 4 };
+	char text[N][512];
+	PmSource s[N];
+	PmBoxOpts o = { .cc = CC, .enter = enter };
+	PmBoxed alone[N], out[N];
+	PmErr err;
+
+	(void)state;
+	need_nvrtc();
+	pm_err_init(&err);
+	for (int i = 0; i < N; i++) {
+		snprintf(text[i], sizeof text[i],
+			 "/* %ld several */ " KERNEL "{ y[0] = (T)((float)x[n] * %d); }\n", (long)getpid(),
+			 i + 2);
+		s[i] = (PmSource){ i == OVER ? "bomb" : "honest", text[i], PM_F32 };
+		if (pm_nvrtc_boxed(&s[i], 1, &o, &alone[i], &err))
+			fail_msg("%s", err.text);
+	}
+	if (pm_nvrtc_boxed(s, N, &o, out, &err))
+		fail_msg("%s", err.text);
+	for (int i = 0; i < N; i++) {
+		if (alone[i].st || out[i].st || out[i].cached)
+			fail_msg("%d: %s%s", i, alone[i].why, out[i].why);
+		assert_string_equal(alone[i].ptx.s, out[i].ptx.s);
+		assert_true(alone[i].cubin.len == out[i].cubin.len &&
+			    !memcmp(alone[i].cubin.s, out[i].cubin.s, out[i].cubin.len));
+		pm_boxed_release(&alone[i]);
+		pm_boxed_release(&out[i]);
+	}
+	snprintf(text[OVER], sizeof text[OVER],
+		 "#define A(x) x x x x x x x x x x\n#define B(x) A(A(A(A(A(A(x))))))\n" KERNEL
+		 "{ int j = n; B(j = j * 7 + (int)(float)x[j & 7];) y[0] = (T)(float)j; }\n");
+	snprintf(text[WRONG], sizeof text[WRONG], KERNEL "{ y[0] = nothing_of_this_name; }\n");
+	o.seconds = 3;
+	if (pm_nvrtc_boxed(s, N, &o, out, &err))
+		fail_msg("%s", err.text);
+	for (int i = 0; i < N; i++) {
+		assert_int_equal(out[i].st, i == OVER ? PM_E_LIMIT : i == WRONG ? PM_E_INVALID : PM_OK);
+		assert_int_equal(out[i].ptx.len > 0, i != OVER && i != WRONG);
+	}
+	assert_non_null(strstr(out[OVER].why, "Compiling kernel 'bomb' went over a limit"));
+	for (int i = 0; i < N; i++)
+		pm_boxed_release(&out[i]);
+}
+
 /* What the closed compiler made and the gate accepted is what the device is given afterwards: the same bytes.
  */
 static void G17_one_code_for_all_phases(void **state)
@@ -326,6 +375,7 @@ static void F08_env_flags(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(several_sources),
 		cmocka_unit_test(F05_include_secret),
 		cmocka_unit_test(F05b_include_numbers),
 		cmocka_unit_test(F06_has_include),

@@ -134,6 +134,14 @@ static PmStatus headers_of(const PmNvrtc *a, const PmNvrtcHeaders **out, PmErr *
 	return rc;
 }
 
+static void set_options(Job *j, int arch)
+{
+	pm_str_addf(&j->arch, "--gpu-architecture=%s_%d", j->real ? "sm" : "compute", arch);
+	j->options[0] = j->arch.s;
+	j->options[1] = "--std=c++17";
+	j->options[2] = "-w";
+}
+
 /* `machine`: code for a device of capability cc; otherwise PTX for exactly that architecture. */
 static PmStatus job_open(Job *j, const PmSource *s, int cc, int machine, PmErr *err)
 {
@@ -154,12 +162,9 @@ static PmStatus job_open(Job *j, const PmSource *s, int cc, int machine, PmErr *
 		job_release(j);
 		return rc;
 	}
-	pm_str_addf(&j->arch, "--gpu-architecture=%s_%d", j->real ? "sm" : "compute", arch);
 	pm_kernel_unit_begin(s, &j->unit);
 	pm_kernel_lines_add(s, s->source, strlen(s->source), &j->unit);
-	j->options[0] = j->arch.s;
-	j->options[1] = "--std=c++17";
-	j->options[2] = "-w";
+	set_options(j, arch);
 	return PM_OK;
 }
 
@@ -234,6 +239,30 @@ PmStatus pm__nvrtc_compile_only(const PmSource *s, int cc, PmStr *ptx, PmStr *cu
 	if (rc)
 		return rc;
 	rc = compile(&j, ptx, cubin, log, err);
+	job_release(&j);
+	return rc;
+}
+
+PmStatus pm__nvrtc_prime(int cc, PmErr *err)
+{
+	static const PmNvrtcHeaders none;
+	const PmSource empty = { "priming", "", PM_F32 };
+	const PmNvrtcHeaders *headers;
+	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
+	Job j = { .s = &empty, .headers = &none, .arch = PM_STR_INIT, .unit = PM_STR_INIT };
+	int arch = cc;
+	PmStatus rc = pm__nvrtc_open(&j.a, err);
+
+	if (!rc)
+		rc = headers_of(j.a, &headers, err); /* for what is compiled next */
+	if (!rc)
+		rc = pm__nvrtc_arch(j.a, cc, &arch, &j.real, err);
+	pm_str_add(&j.unit, "extern \"C\" __global__ void k() {}\n");
+	set_options(&j, arch);
+	if (!rc)
+		rc = compile(&j, &ptx, &cubin, NULL, err);
+	pm_str_release(&ptx);
+	pm_str_release(&cubin);
 	job_release(&j);
 	return rc;
 }

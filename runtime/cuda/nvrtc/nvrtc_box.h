@@ -4,7 +4,8 @@
  * The child opens NVRTC and compiles an empty kernel, after which NVRTC needs no more files; then it calls
  * enter(), which takes away files, descriptors and processes (base/sandbox/sandbox.h), and only then
  * compiles. What comes back is data: texts and machine code to be judged, and kept in the cache when they may
- * be used.
+ * be used. Each source has a child of its own, and as many are
+ * there at a time as there are processors.
  */
 #ifndef RUNTIME_NVRTC_BOX_H
 #define RUNTIME_NVRTC_BOX_H
@@ -25,14 +26,14 @@ typedef struct PmBoxed {
 typedef struct PmBoxOpts {
 	int cc;
 	void (*enter)(void); /* in the child, before the first source; must leave descriptors 1 to 3 open */
-	double seconds;      /* for all sources together; 0 = 60 */
-	int64_t memory;      /* bytes of address space; 0 = 4 GiB */
+	double seconds;      /* for each source; 0 = 60 */
+	int64_t memory;      /* bytes of address space, the same; 0 = 4 GiB */
 	int whole_log; /* for an author, nothing is judged: of what does not compile, ptx holds all that NVRTC
 			* said; whether a source knows the time is not looked at */
 } PmBoxOpts;
 
 /* Gives out[i] for every source, from the cache where it is there. Nothing is written to the cache. A source
- * over a limit ends the child: it and those after it that were not done are PM_E_LIMIT. PM_E_ENV without
+ * over a limit is PM_E_LIMIT, and the others are not. PM_E_ENV without
  * NVRTC. Release each out[i] in every case (pm_boxed_release). */
 PmStatus pm_nvrtc_boxed(const PmSource *s, size_t n, const PmBoxOpts *o, PmBoxed *out, PmErr *err);
 void pm_boxed_release(PmBoxed *b);

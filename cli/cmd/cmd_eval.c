@@ -25,6 +25,7 @@ typedef struct Eval {
 	PmStrList only, targets;
 	PmFailing save;
 	PmReplayFile replay;
+	PmEmuAhead *ahead; /* of what every kernel needs */
 	PmStrList passes;
 	PmEvalOpts opts;
 	int64_t seed, hidden, shape, jobs;
@@ -291,6 +292,8 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 		st = pm_err(err, PM_E_NOT_FOUND, "%s gives no variant to evaluate.", e->target);
 	if (!st) {
 		pm_cli_stage("working");
+		if (pm_device_kind(e->opts.device) == PM_DEVICE_EMU)
+			e->ahead = pm_emu_ahead_begin();
 		st = pm_eval_need_device(e->opts.device, &device, err);
 	}
 	if (!st && device.exclusive)
@@ -305,6 +308,7 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 		if (!st)
 			st = pm_eval_task(&task, e->passes.list.v[done], &r[done], have, err);
 	}
+	pm_emu_ahead_end(e->ahead);
 	pm_progress_end(&e->bar);
 	for (size_t i = 0; i < n; i++)
 		say_printed(&r[i]);

@@ -83,7 +83,7 @@ warns "--shard takes I/N" "so is a wrong shard"
 
 tools/gen/eval_page.py "$tmp/both.json" "$tmp/page.md" && tools/gen/eval_page.py --check "$tmp/both.json" "$tmp/page.md"
 tap "a page is made of it"
-grep -q '^| emu | first answer (`--quick`) | 2 |' "$tmp/page.md" && grep -q '| quick: median, s |' "$tmp/page.md"
+grep -q '^| emu | first answer (.--quick.) | 2 |' "$tmp/page.md" && grep -q '| quick: median, s |' "$tmp/page.md"
 tap "with the first answers"
 sed '/"case": "quick"/d' "$tmp/both.json" >"$tmp/old.json"
 tools/gen/eval_page.py "$tmp/old.json" "$tmp/old.md" && ! grep -q quick "$tmp/old.md"

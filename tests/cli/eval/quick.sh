@@ -141,4 +141,20 @@ tap "--quiet tells nothing"
 pm eval "$tmp/silu.gpt" --pass "$silu" --quick
 ! grep -q 'First answer' "$tmp/err"
 tap "nor does --quick, of which it is all"
+
+# What all processes of an evaluation have to know of the compiler is asked once, before they are there; and what
+# stands before every kernel is compiled by then.
+mkdir -p "$tmp/tools/bin"
+cat >"$tmp/tools/bin/cxx" <<END
+#!/bin/sh
+[ "\$*" != --version ] || echo asked >>"$tmp/asked"
+exec g++ "\$@"
+END
+chmod +x "$tmp/tools/bin/cxx"
+PASSMITH_CXX=$tmp/tools/bin/cxx PASSMITH_CACHE=$tmp/cache pm eval "$tmp/silu.gpt" --pass "$silu" --hidden 1 --quiet
+exits 0 "an evaluation with an empty cache"
+[ "$(wc -l <"$tmp/asked")" -eq 1 ]
+tap "asks the compiler for its version once"
+ls "$tmp"/cache/emu-head/*/cuda_host.h.gch >"$tmp/out" 2>&1
+tap "and leaves the headers of all kernels compiled"
 tap_done

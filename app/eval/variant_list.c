@@ -7,7 +7,9 @@
 #include "dataset/store/tasks.h"
 #include "extract/variants/variants.h"
 #include "ir/text/text.h"
+#include "runtime/ref/ref.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +104,37 @@ static int is_selected(const void *arg, const PmTaskVariant *one)
 size_t pm_variant_list_select(PmVariantList *m, const PmSelect *s)
 {
 	return keep(m, is_selected, s);
+}
+
+/* What is no size is no small one. */
+static double work(const PmGraph *g)
+{
+	double sum = 0;
+	int64_t n;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)
+		sum += (double)pm_op_flops(g, pm_graph_node_at(g, i));
+	for (size_t i = 0; i < pm_graph_n_inputs(g); i++)
+		sum += pm_type_numel(pm_value_type(g, pm_graph_input(g, i)), &n, NULL) ? INFINITY : (double)n;
+	for (size_t i = 0; i < pm_graph_n_outputs(g); i++)
+		sum += pm_type_numel(pm_value_type(g, pm_graph_output(g, i)), &n, NULL) ? INFINITY
+											: (double)n;
+	return sum;
+}
+
+static int is_that(const void *arg, const PmTaskVariant *one)
+{
+	return one->g == arg;
+}
+
+size_t pm_variant_list_keep_smallest(PmVariantList *m)
+{
+	const PmGraph *least = m->list.n ? m->list.v[0].g : NULL;
+
+	for (size_t i = 1; i < m->list.n; i++)
+		if (work(m->list.v[i].g) < work(least))
+			least = m->list.v[i].g;
+	return keep(m, is_that, least);
 }
 
 static int is_of_first_shapes(const void *arg, const PmTaskVariant *one)

@@ -38,6 +38,9 @@ typedef struct PmSelect {
 } PmSelect;
 /* Drops what is not selected, and says how many that are. */
 size_t pm_variant_list_select(PmVariantList *m, const PmSelect *s);
+/* Drops all but the one that is least work (the first of equals), and says how many that are. Work:
+ * operations of the reference, and elements of inputs and outputs. */
+size_t pm_variant_list_keep_smallest(PmVariantList *m);
 /* Drops variants of shapes n and above; n <= 0 keeps all. */
 void pm_variant_list_keep_shapes(PmVariantList *m, int64_t n);
 void pm_variant_list_release(PmVariantList *m);

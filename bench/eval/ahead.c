@@ -12,7 +12,8 @@
 typedef struct Ahead {
 	const PmGraph *g;
 	const char *device;
-	int n_alts, races;
+	int first, end; /* alternatives */
+	int races;
 } Ahead;
 
 static void load(const PmGraph *g, PmDevice *d, int alt)
@@ -33,7 +34,7 @@ static void compile_for(const Ahead *a, const char *device)
 
 	if (pm_device_open(device, &d, NULL))
 		return;
-	for (int alt = 0; alt < a->n_alts; alt++)
+	for (int alt = a->first; alt < a->end; alt++)
 		load(a->g, d, alt);
 }
 
@@ -53,14 +54,16 @@ static int serve(void *arg, const char *request, size_t n, PmStr *reply)
 
 void pm__ahead_begin(Eval *e)
 {
-	Ahead a = { .g = e->cand.g,
-		    .device = pm__eval_device(e),
-		    .n_alts = pm__count_alternatives(e->cand.g) };
+	Ahead a = { .g = e->cand.g, .device = pm__eval_device(e), .end = pm__count_alternatives(e->cand.g) };
 	PmLimits lim = { .file_size = -1 };
 
 	if (pm_device_kind(e->o->device) != PM_DEVICE_EMU)
 		return;
-	for (int alt = 0; alt < a.n_alts; alt++)
+	if (e->o->first_answer) {
+		a.first = e->first_alt;
+		a.end = a.first + 1;
+	}
+	for (int alt = 0; alt < a.end && !e->o->first_answer; alt++)
 		a.races |= pm__races_wanted(e, alt);
 	if (pm_server_start(serve, &a, &lim, &e->ahead, NULL))
 		e->ahead = NULL;

@@ -80,7 +80,7 @@ static PmStatus pm__stage_compile(Eval *e, PmErr *err)
 	if (!st)
 		pm__ahead_begin(e);
 	/* Those that make timed calls again. */
-	if (!st && info.measured && !e->o->check_only)
+	if (!st && info.measured && !e->o->check_only && !e->o->first_answer)
 		pm_worker_prepare(e->worker, PM_WORKER_SPARE);
 	if (!st)
 		st = pm_compile_gate(e->cand.g, info.cc, e->o->print != NULL, &j, err);
@@ -102,13 +102,19 @@ static PmStatus in_stage(Eval *e, PmStage stage, PmStatus (*run)(Eval *e, PmErr 
 	return st;
 }
 
+/* What is right, or near enough for its times to be wanted. */
+static int is_timed(const Eval *e)
+{
+	return !e->o->check_only &&
+	       (e->rec->verdict == PM_VERDICT_OK || (pm__is_inexact(e->rec->verdict) && !e->o->first_answer));
+}
+
 /* Before anything is timed; a candidate that is not timed does not wait for it. */
 static void end_baseline_ahead(Eval *e, PmBaselineAhead *compiling, int judged)
 {
 	PmStage was = pm_stage_enter(&e->stages, PM_STAGE_COMPILE);
 
-	pm_baseline_ahead_end(
-		compiling, judged && (e->rec->verdict == PM_VERDICT_OK || pm__is_inexact(e->rec->verdict)));
+	pm_baseline_ahead_end(compiling, judged && is_timed(e));
 	pm_stage_enter(&e->stages, was);
 }
 
@@ -192,6 +198,8 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 		st = in_stage(&e, PM_STAGE_INPUTS, pm__stage_inputs, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = pm__stage_match(&e, so_path, err);
+	if (!st && out->verdict == PM_VERDICT_OK && opts->first_answer)
+		st = in_stage(&e, PM_STAGE_MODEL, pm__first_choose, err);
 	if (!st && out->verdict == PM_VERDICT_OK && !opts->check_only)
 		compiling = pm_baseline_ahead_begin(opts->device, m->g);
 	if (!st && out->verdict == PM_VERDICT_OK)
@@ -203,8 +211,10 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 		pm__say_unchecked(&e);
 	}
 	end_baseline_ahead(&e, compiling, !st);
-	if (!st && !opts->check_only && (out->verdict == PM_VERDICT_OK || pm__is_inexact(out->verdict)))
+	if (!st && is_timed(&e))
 		st = in_stage(&e, PM_STAGE_MODEL, pm__stage_speed, err);
+	if (!st && opts->first_answer && out->verdict == PM_VERDICT_OK)
+		pm__first_leave_out(&e);
 	if (is_of_this_variant(st))
 		st = not_judged(&e, err);
 	if (!st && *out->why && pm_is_failing(out->verdict))

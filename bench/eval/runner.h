@@ -32,6 +32,21 @@ typedef struct PmEvalVariant {
 	const char *replay; /* the secret of an earlier record, whose draws are made again; NULL = none */
 } PmEvalVariant;
 
+/* Classes of inputs of a first answer: the normal one, on which buffers are looked at too, and three that are
+ * drawn. Of the kernels that this repository plants mistakes in most are wrong on every class; a class more
+ * costs each author a launch and a reference, and what it would find the whole evaluation finds. */
+enum { PM_FIRST_CLASSES = 4 };
+
+/* What is known of a variant before its evaluation is over. */
+typedef struct PmFirstAnswer {
+	const char *label;
+	int n_classes;   /* of inputs, on which everything was right */
+	int alternative; /* that was looked at */
+	double speedup;  /* NaN = nobody asked for it */
+	int measured;    /* and then with its interval; the calls that were timed have not been looked at */
+	double lo, hi;
+} PmFirstAnswer;
+
 enum { PM_EVAL_DEADLINE = 120 }; /* seconds of one variant, unless a command is told otherwise */
 
 typedef struct PmEvalOpts {
@@ -76,6 +91,15 @@ typedef struct PmEvalOpts {
 	void (*found)(void *arg, const char *kind, const char *label, const char *why);
 	void *found_arg;
 	const char *kind; /* "hidden": what stands before the label there; NULL = "variant" */
+	/* The first answer and nothing else: PM_FIRST_CLASSES classes of inputs on the alternative that the
+	 * model prefers, and a short clock. The code is judged as ever. What is wrong is wrong; what is right
+	 * so far has the list of what was not looked at (PmEvalRecord.unchecked), and the report no score. */
+	int first_answer;
+	/* Called once for each variant (not for hidden shapes, nor where nothing but the first answer is
+	 * asked for), as soon as there is a first answer and nothing is known to be wrong: in the process
+	 * that evaluates. May be NULL. */
+	void (*answered)(void *arg, const PmFirstAnswer *a);
+	void *answered_arg;
 } PmEvalOpts;
 
 /* What the clock said, where times are measured (bench/timing/timer.h). Seconds per call. */
@@ -123,7 +147,7 @@ typedef struct PmEvalReached {
 	char not_taken[PM_EVAL_BRANCHES][PM_BRANCH]; /* the first of them by name */
 } PmEvalReached;
 
-/* What was left out at the deadline, by name. */
+/* What was left out at the deadline, or is no part of a first answer, by name. */
 enum { PM_EVAL_UNCHECKED = 24 };
 typedef struct PmEvalUnchecked {
 	int n;
@@ -151,6 +175,8 @@ typedef struct PmEvalRecord {
 	PmEvalBound bound;
 	PmEvalReached reached;
 	PmEvalUnchecked unchecked;
+	int n_first;                          /* classes of a first answer; 0 = the record is a whole one */
+	PmInputClass first[PM_N_ALL_CLASSES]; /* which, in the order they ran */
 	/* speed */
 	int alternative;         /* that the figures below are of */
 	char plan[PM_CHAIN_HEX]; /* its digest (runtime/exec/exec.h): what was judged, timed and checked; "" =

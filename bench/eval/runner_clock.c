@@ -17,10 +17,13 @@ enum {
 		30000000, /* operations: then the reference is not asked about ordinary rehearsals */
 	CLOCK_TRIES = 3,  /* of calls whose process something outside killed */
 	OUTSIDE_BLOCKS = 8,
-	RUNS = 3 /* of the clock at most */
+	FIRST_BLOCKS =
+		16, /* of a first answer: enough for an interval that leaves out the lowest and highest */
+	RUNS = 3    /* of the clock at most */
 };
-static const double rehearsal_seconds = 0.3, /* the same, and of the reference */
-	reference_seconds = 3;               /* of processors, about timed calls */
+static const double first_seconds = 0.3, /* of its clock */
+	rehearsal_seconds = 0.3,         /* the same, and of the reference */
+	reference_seconds = 3;           /* of processors, about timed calls */
 
 /* Bytes that have to reach memory: the outputs, less what the L2 cache may hold back. */
 static int64_t compulsory(const PmGraph *g, const PmDeviceInfo *info)
@@ -158,6 +161,15 @@ static void keep_times(PmEvalRecord *r, const PmClockResult *c)
 	r->timing.wall_speedup = wall->ratio[PM_SIDE_CANDIDATE].point;
 }
 
+/* What the clock found is known before its calls have been looked at. */
+static void tell(Eval *e, const Called *called, const PmClockResult *c)
+{
+	const PmInterval *x = &c->t.kind[PM_TIME_COLD].ratio[PM_SIDE_CANDIDATE];
+
+	if (c->t.state == PM_TIMING_OK)
+		pm__first_tell_measured(e, called->first + c->alt, x->point, x->lo, x->hi);
+}
+
 /* A comparison with the fastest of the alternatives that are called, and the check of all their calls. `run`
  * tells it from others, which have other inputs. *c has the times, and no calls; zeros when the clock failed.
  */
@@ -182,6 +194,8 @@ static PmStatus time_and_check(Eval *e, const Called *called, int run, const PmC
 		st = pm__device_said(e, st, &why, err);
 	} else {
 		st = same_plans(e, called, c, err);
+		if (!st && !run)
+			tell(e, called, c);
 		if (!st)
 			st = check_calls(e, called, c, &o, 1, reference_seconds, err);
 		pm_clock_release(c);
@@ -380,6 +394,46 @@ static PmStatus measure_coverage(Eval *e, PmErr *err)
 	return PM_OK;
 }
 
+/* A look with few blocks, of which the interval is told: nothing is kept, checked or measured again. What
+ * would have needed that is not checked. */
+static PmStatus measure_first(Eval *e, int alt, PmErr *err)
+{
+	PmSecret *secret = pm_secret_derive(e->secret, "clock", "first answer", 0);
+	PmClockOpts o = { .secret = secret,
+			  .deadline = e->deadline,
+			  .seconds = first_seconds,
+			  .blocks = FIRST_BLOCKS,
+			  .cold_only = 1,
+			  .warm = 1,
+			  .graphs = e->o->graphs };
+	PmWork base = { .g = e->m->g };
+	PmClockResult c = { 0 };
+	Called called;
+	PmErr why;
+	PmStatus st;
+	int tries = 0;
+
+	pm_err_init(&why);
+	call_alternatives(e, alt, 1, &called);
+	do
+		st = pm_clock_compare(e->worker, &base, called.work, 1, &o, &c, &why);
+	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
+	if (st) {
+		st = pm__device_said(e, st, &why, err);
+	} else {
+		st = same_plans(e, &called, &c, err);
+		keep_times(e->rec, &c);
+		e->rec->timing.replay_speedup = e->rec->timing.wall_speedup = NAN;
+		e->rec->timing.wall[0] = e->rec->timing.wall[1] = NAN;
+		if (c.t.state != PM_TIMING_OK)
+			pm__leave_out(e, "times, of which the short clock is in doubt");
+		pm_clock_release(&c);
+	}
+	called_release(&called);
+	pm_secret_free(secret);
+	return st;
+}
+
 /* Measures where the device can. A candidate that is wrong at the level asked for is measured as well, since
  * it may be right at a coarser one: measured and modelled times must not meet in one score. It stays
  * wrong, unless it fails on the device. */
@@ -397,7 +451,7 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 		return st;
 	pm__choose(e, alt);
 	if (!info.measured)
-		return pm__is_inexact(was) ? PM_OK : rehearse(e, err);
+		return pm__is_inexact(was) || e->o->first_answer ? PM_OK : rehearse(e, err);
 	memcpy(why, r->why, sizeof why);
 	snprintf(r->timing.machine, sizeof r->timing.machine, "%.63s", info.name);
 	pm__say(e, PM_VERDICT_OK, "");
@@ -405,8 +459,8 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 	before = pm_stage_enter(&e->stages, PM_STAGE_TIMING);
 	st = pm__have_device_alone(e, err);
 	if (!st)
-		st = measure(e, base, cand, &info, err);
-	if (!st && r->measured)
+		st = e->o->first_answer ? measure_first(e, alt, err) : measure(e, base, cand, &info, err);
+	if (!st && r->measured && !e->o->first_answer)
 		st = measure_coverage(e, err);
 	pm_stage_enter(&e->stages, before);
 	if (pm__is_inexact(was) && r->measured) {

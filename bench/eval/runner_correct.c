@@ -218,12 +218,15 @@ static PmStatus check_class_once(Eval *e, PmInputClass cls, int alt, int edited,
 	st = run_candidate(e, in, alt, pm_poison(bits), layout, &got, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && first)
 		st = check_poison(e, in, &got, alt, bits, layout, err);
-	if (!st && e->rec->verdict == PM_VERDICT_OK && first && e->o->preset == PM_PRESET_SOUND)
+	if (!st && e->rec->verdict == PM_VERDICT_OK && first && e->o->preset == PM_PRESET_SOUND &&
+	    !e->o->first_answer)
 		pm__check_races(e, in, alt, pm_poison(next_poison(e)));
 	if (!st && e->rec->verdict == PM_VERDICT_OK)
 		st = pm__judge(e, in, &got, cls, where, err);
 	else if (!st)
 		e->rec->failure = e->run;
+	if (!st && e->rec->verdict == PM_VERDICT_OK && !edited && !e->again)
+		e->rec->first[e->n_right++] = cls;
 	pm_run_result_release(&got);
 	pm_tensors_release(in, n);
 	free(in);
@@ -251,19 +254,6 @@ static PmStatus check_class(Eval *e, PmInputClass cls, int alt, int edited, PmEr
 	return st;
 }
 
-int pm__count_alternatives(const PmGraph *g)
-{
-	int most = 1;
-
-	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
-		int n = (int)pm_node_i(g, pm_graph_node_at(g, i), "alts", 1);
-
-		if (pm_node_op(g, pm_graph_node_at(g, i)) == PM_OP_Kernel && n > most)
-			most = n;
-	}
-	return most;
-}
-
 /* The published protocol has five classes; ours all, in an order that is drawn, unless the reference takes
  * long: then the first, for what is looked for there alone, and four that are drawn. */
 static int choose_classes(Eval *e, int alt, PmInputClass cls[PM_N_ALL_CLASSES])
@@ -276,6 +266,8 @@ static int choose_classes(Eval *e, int alt, PmInputClass cls[PM_N_ALL_CLASSES])
 		cls[i] = (PmInputClass)i;
 	if (!e->quick && !passnet)
 		first = 1;
+	if (e->o->first_answer)
+		first = 1;
 	pm_rng_init(&rng, pm__draw(e, "classes", (uint64_t)alt));
 	for (int i = n - 1; i > first; i--) {
 		int k = (int)pm_rng_range(&rng, first, i);
@@ -284,7 +276,13 @@ static int choose_classes(Eval *e, int alt, PmInputClass cls[PM_N_ALL_CLASSES])
 		cls[i] = cls[k];
 		cls[k] = t;
 	}
-	return first ? PM_N_INPUT_CLASSES : n;
+	return first && !e->o->first_answer ? PM_N_INPUT_CLASSES : n;
+}
+
+/* A first answer has enough of them, once what was compared tells anything. */
+static int enough(Eval *e)
+{
+	return e->o->first_answer && e->n_right >= PM_FIRST_CLASSES && !pm__judge_open(e, NULL);
 }
 
 /* Where a condition has gone one way only, the classes that reach corners are drawn again. */
@@ -311,8 +309,14 @@ static PmStatus check_alternative(Eval *e, int alt, PmErr *err)
 	int n = choose_classes(e, alt, cls);
 	PmStatus st = PM_OK;
 
-	for (int i = 0; i < n && !st && r->verdict == PM_VERDICT_OK; i++)
+	e->n_right = 0;
+	for (int i = 0; i < n && !st && r->verdict == PM_VERDICT_OK && !enough(e); i++) {
 		st = check_class(e, cls[i], alt, 0, err);
+		if (!st)
+			pm__first_tell(e, alt);
+	}
+	if (e->o->first_answer)
+		return st;
 	if (!st && r->verdict == PM_VERDICT_OK && e->quick && n == PM_N_ALL_CLASSES)
 		st = try_other_ways(e, alt, err);
 	if (!st && r->verdict == PM_VERDICT_OK && e->o->preset == PM_PRESET_SOUND)
@@ -329,12 +333,16 @@ PmStatus pm__stage_correctness(Eval *e, PmErr *err)
 		return st;
 	pm__judge_begin(e);
 	e->n_alts = pm__count_alternatives(e->cand.g);
-	for (int alt = 0; alt < e->n_alts && !st && r->verdict == PM_VERDICT_OK; alt++)
+	if (e->o->first_answer)
+		st = check_alternative(e, e->first_alt, err);
+	for (int alt = 0; alt < e->n_alts && !st && r->verdict == PM_VERDICT_OK && !e->o->first_answer; alt++)
 		st = check_alternative(e, alt, err);
-	if (r->verdict == PM_VERDICT_OK)
+	if (r->verdict == PM_VERDICT_OK && !e->o->first_answer)
 		pm__note_branches(e);
 	if (!st && r->verdict == PM_VERDICT_OK)
 		pm__judge_end(e);
+	e->right = !st && r->verdict == PM_VERDICT_OK;
+	r->n_first = e->o->first_answer ? e->n_right : 0;
 	free(e->silence);
 	e->silence = NULL;
 	return st;

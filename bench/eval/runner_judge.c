@@ -475,6 +475,32 @@ static const PmSilence *unproven(Eval *e)
 	return first;
 }
 
+int pm__judge_open(Eval *e, const PmSilence **s)
+{
+	const PmSilence *first = unproven(e);
+
+	if (s)
+		*s = first;
+	return first != NULL;
+}
+
+int pm__judge_right(Eval *e)
+{
+	return e->rec->verdict == PM_VERDICT_OK && e->rec->bound.tier <= e->o->tier && !e->by_ladder &&
+	       !pm__judge_open(e, NULL);
+}
+
+/* Further inputs might tell it. */
+static PmStatus say_open(Eval *e, const PmSilence *s)
+{
+	char text[PM_ERR_MAX];
+
+	snprintf(text, sizeof text,
+		 "The inputs of a first answer do not tell whether it is right (leave out --quick): %.700s",
+		 s->why);
+	return pm__say(e, PM_VERDICT_NOT_CHECKED, text);
+}
+
 void pm__judge_end(Eval *e)
 {
 	PmEvalRecord *r = e->rec;
@@ -498,6 +524,8 @@ void pm__judge_end(Eval *e)
 		r->failure = e->not_close;
 	} else if (r->unchecked.n) { /* comparisons that might tell what is silent are missing */
 		pm__say_unchecked(e);
+	} else if (silent && e->o->first_answer) {
+		say_open(e, silent);
 	} else if (silent) {
 		pm__say(e, PM_VERDICT_INCORRECT, silent->why);
 		r->failure = silent->failure;

@@ -49,6 +49,10 @@ typedef struct Eval {
 	PmSecret *secret;    /* owned; of this variant alone */
 	uint64_t n_poison;   /* what buffers hold before a run is new for each */
 	int told;            /* that something is wrong */
+	int n_right;         /* classes of inputs of this alternative that have been looked at */
+	int right;           /* they all were, in the end */
+	int answered;        /* the first answer was told */
+	int first_alt;       /* of a first answer: the alternative that is looked at */
 	double start;        /* of the evaluation, on pm_now()'s clock */
 	double waited;       /* until then, for the lock: what it waits from then on is no time of its own */
 	double longest;      /* seconds of a check so far */
@@ -67,6 +71,15 @@ void pm__leave_out(Eval *e, const char *what);
 void pm__say_unchecked(Eval *e);
 /* Tells the caller at once that something is wrong, the first time. */
 void pm__tell(Eval *e, const char *why);
+/* runner_first.c: chooses the alternative of a first answer, by the model, before anything is compiled. */
+PmStatus pm__first_choose(Eval *e, PmErr *err);
+/* Writes down what a first answer did not look at, once it is known to be right so far. */
+void pm__first_leave_out(Eval *e);
+/* Tells the first answer of an evaluation that goes on: after enough classes of inputs of alternative `alt`
+ * where times are modelled, or not asked for; */
+void pm__first_tell(Eval *e, int alt);
+/* and where they are measured, with the interval, before the timed calls have been looked at. */
+void pm__first_tell_measured(Eval *e, int alt, double speedup, double lo, double hi);
 /* A number that nobody knows before the evaluation is over (base/secret/secret.h). Drawn where it is used:
  * what a variable holds, a worker that is started later inherits. */
 uint64_t pm__draw(const Eval *e, const char *purpose, uint64_t number);
@@ -111,6 +124,11 @@ void pm__judge_begin(Eval *e);
 PmStatus pm__judge(Eval *e, const PmTensor *in, PmRunResult *got, PmInputClass cls, const char *where,
 		   PmErr *err);
 void pm__judge_end(Eval *e);
+/* 1 when a result is not told from another answer by any comparison so far; the first such in *s (may be
+ * NULL). */
+int pm__judge_open(Eval *e, const PmSilence **s);
+/* 1 when nothing that was compared so far is wrong or open. */
+int pm__judge_right(Eval *e);
 /* runner_races.c: one more run of the candidate on emu, if it has shared memory, that looks for races
  * (NONDET) and accesses between two arrays (OOB). */
 void pm__check_races(Eval *e, const PmTensor *in, int alt, uint32_t poison);
@@ -122,6 +140,13 @@ void pm__ahead_begin(Eval *e);
 void pm__ahead_end(Eval *e);
 /* runner_speed.c: modelled times, coverage, and then the clock. */
 PmStatus pm__stage_speed(Eval *e, PmErr *err);
+/* runner_model.c: modelled times of the baseline and of the fastest alternative, of e->n_alts. */
+PmStatus pm__model(Eval *e, PmPlanStats *base, PmPlanStats *best, int *alt, PmErr *err);
+/* What was replaced, as a share of the baseline's modelled time; and 1 when that has no credit. */
+double pm__modelled_coverage(const PmPlanStats *base, const PmPlanStats *cand);
+int pm__has_no_credit(const Eval *e, double share);
+/* Modelled speedup of one alternative; NaN where there is none, or none that would have credit. */
+double pm__modelled_speedup(const Eval *e, int alt);
 /* runner_clock.c: measured times with alternative `alt`, or the best by measure where there are several. Does
  * nothing where the device's times mean nothing. */
 PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlanStats *cand, PmErr *err);

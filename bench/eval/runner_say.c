@@ -170,6 +170,19 @@ int *pm__choose_alternatives(const PmGraph *g, int k, size_t *n)
 	return alts;
 }
 
+int pm__count_alternatives(const PmGraph *g)
+{
+	int most = 1;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
+		int n = (int)pm_node_i(g, pm_graph_node_at(g, i), "alts", 1);
+
+		if (pm_node_op(g, pm_graph_node_at(g, i)) == PM_OP_Kernel && n > most)
+			most = n;
+	}
+	return most;
+}
+
 PmStatus pm__same_plan(Eval *e, int alt, const char *digest, PmErr *err)
 {
 	char *judged = e->plan[alt];

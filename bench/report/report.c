@@ -117,7 +117,7 @@ static void add_scores(cJSON *j, const PmEvalReport *r)
 {
 	cJSON *es, *s;
 
-	if (r->replayed || r->n_left_out || r->printed)
+	if (r->replayed || r->n_left_out || r->printed || r->opts.first_answer)
 		return;
 	cJSON_AddNumberToObject(j, "fast_1", r->fast1);
 	cJSON_AddNumberToObject(j, "AS", r->score.as);
@@ -147,6 +147,8 @@ cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 	pm_json_add_old(j, "precision");
 	add_replayed(j, r);
 	add_printed(j, r->printed);
+	if (r->opts.first_answer)
+		cJSON_AddBoolToObject(j, "first_answer", 1);
 	if (r->hidden.n)
 		cJSON_AddItemToObject(j, "hidden", pm_eval_hidden_json(&r->hidden));
 	pm_json_add_i64(j, "seed", (int64_t)r->opts.seed);
@@ -191,7 +193,8 @@ static void clock_columns(const PmEvalRecord *r, PmStr *out)
 		if (isfinite(r->timing.replay_speedup)) /* else one of the two is below what the clock can
 							   tell */
 			snprintf(replay, sizeof replay, "%.2fx", r->timing.replay_speedup);
-		snprintf(wall, sizeof wall, "%.2fx", r->timing.wall_speedup);
+		if (isfinite(r->timing.wall_speedup)) /* else it is a first answer */
+			snprintf(wall, sizeof wall, "%.2fx", r->timing.wall_speedup);
 		snprintf(time, sizeof time, "%.1f", r->candidate_seconds * 1e6);
 	}
 	pm_str_addf(out, " %13s %8s %8s %10s", interval, replay, wall, time);
@@ -272,6 +275,29 @@ static void branches(const PmEvalReport *r, PmStr *out)
 	}
 }
 
+/* Which variant, which inputs, and all that nobody has looked at. */
+static void first_answer(const PmEvalReport *r, PmStr *out)
+{
+	const PmEvalRecord *e = r->rec;
+
+	pm_str_addf(out, "  A first answer (--quick), without a score:");
+	if (e->n_first)
+		pm_str_addf(out, " '%s' was run on inputs", e->label);
+	for (int i = 0; i < e->n_first; i++)
+		pm_str_addf(out, "%s %s", i ? "," : "", pm_input_class_name(e->first[i]));
+	if (e->n_first)
+		pm_str_addf(out, ", with alternative %d.", e->alternative);
+	else
+		pm_str_addf(out, " '%s' was not run to an end.", e->label);
+	pm_str_addc(out, '\n');
+	for (int i = 0; i < e->unchecked.n && i < PM_EVAL_UNCHECKED; i++)
+		pm_str_addf(out, "%s%s", i ? "; " : "  Not checked: ", e->unchecked.what[i]);
+	if (e->unchecked.n > PM_EVAL_UNCHECKED)
+		pm_str_addf(out, "; and %d more", e->unchecked.n - PM_EVAL_UNCHECKED);
+	if (e->unchecked.n)
+		pm_str_add(out, ".\n");
+}
+
 void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 {
 	char name[64];
@@ -303,6 +329,8 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 			    "variants faster; "
 			    "what is gained there may need no kernel.\n",
 			    r->n_algebraic, r->n);
+	if (r->opts.first_answer && r->n)
+		first_answer(r, out);
 	if (r->printed)
 		pm_str_add(
 			out,
@@ -350,6 +378,8 @@ void pm_eval_summary_table(const PmEvalReport *r, size_t n, PmStr *out)
 		pm_str_addf(out, "  %-24.24s %9s %9s %8s ", pass_name(&r[i], name), match, correct, speed);
 		if (r[i].printed)
 			pm_str_add(out, "debugging, no score\n");
+		else if (r[i].opts.first_answer)
+			pm_str_add(out, "a first answer, no score\n");
 		else if (r[i].replayed)
 			pm_str_add(out, "replayed, no score\n");
 		else if (r[i].n_left_out)

@@ -217,7 +217,21 @@ static void add_reached(cJSON *j, const PmEvalReached *r)
 		cJSON_AddItemToArray(ways, cJSON_CreateString(r->not_taken[k]));
 }
 
-/* What was left out at the deadline; absent where all was checked. */
+/* What a first answer is of; absent in a whole record. */
+static void add_first(cJSON *j, const PmEvalRecord *r)
+{
+	cJSON *o, *list;
+
+	if (!r->n_first)
+		return;
+	o = cJSON_AddObjectToObject(j, "first_answer");
+	list = cJSON_AddArrayToObject(o, "inputs");
+	for (int k = 0; k < r->n_first; k++)
+		cJSON_AddItemToArray(list, cJSON_CreateString(pm_input_class_name(r->first[k])));
+	cJSON_AddNumberToObject(o, "alternative", r->alternative);
+}
+
+/* What was left out, at the deadline or of a first answer; absent where all was checked. */
 static void add_unchecked(cJSON *j, const PmEvalUnchecked *u)
 {
 	cJSON *o, *list;
@@ -324,6 +338,7 @@ cJSON *pm_eval_record_json(const PmEvalRecord *r)
 	if (r->bound.n)
 		add_bound(j, &r->bound);
 	add_reached(j, &r->reached);
+	add_first(j, r);
 	add_unchecked(j, &r->unchecked);
 	cJSON_AddNumberToObject(j, "alternative", r->alternative);
 	cJSON_AddStringToObject(j, "plan", r->plan);

@@ -32,6 +32,7 @@ typedef struct PmClockOpts {
 	/* Of pm_clock_time: a quick look with exactly `blocks` blocks of each kind, not judged by its
 	 * interval; and no warm-up, since the worker timed something just before. */
 	int quick, warm;
+	int cold_only; /* exactly `blocks` blocks from cold caches, and none of another kind */
 } PmClockOpts;
 
 enum { PM_CLOCK_KEPT = 4 };

@@ -12,9 +12,12 @@
 #include "extract/variants/variants.h"
 #include "runtime/device/device.h"
 
+#include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 typedef struct Eval {
 	const char *target, *db_path, *json_out, *preset, *replay_path, *record_path, *key_path;
@@ -22,6 +25,7 @@ typedef struct Eval {
 	PmStrList only, targets;
 	PmFailing save;
 	PmReplayFile replay;
+	PmEmuAhead *ahead; /* of what every kernel needs */
 	PmStrList passes;
 	PmEvalOpts opts;
 	int64_t seed, hidden, shape, jobs;
@@ -30,6 +34,8 @@ typedef struct Eval {
 	PmDb *db;
 	PmVariantList variant_list;
 	PmProgress bar;
+	atomic_int
+		*answered; /* shared by the processes that evaluate: the first answer on this pass was told */
 } Eval;
 
 /* ---- all of them ---- */
@@ -95,7 +101,7 @@ static int can_be_repeated(const PmEvalReport *r)
 
 	for (size_t i = 0; i < r->n; i++)
 		any |= r->rec[i].n_kernels > 0 && pm_verdict_may_be_drawn(r->rec[i].verdict);
-	return any && !r->replayed && !r->printed;
+	return any && !r->replayed && !r->printed && !r->opts.first_answer;
 }
 
 /* The command that sees the same failures again. */
@@ -210,6 +216,38 @@ static void say_found(void *arg, const char *kind, const char *label, const char
 		why);
 }
 
+/* Once for each pass, whichever variant is the first; the verdict may be another. */
+static void say_first(void *arg, const PmFirstAnswer *a)
+{
+	const Eval *e = arg;
+	char speed[96] = "";
+
+	if (!e->answered || atomic_exchange(e->answered, 1))
+		return;
+	if (isfinite(a->speedup) && a->measured)
+		snprintf(speed, sizeof speed, ", %.2f times as fast [%.2f, %.2f] measured", a->speedup, a->lo,
+			 a->hi);
+	else if (isfinite(a->speedup))
+		snprintf(speed, sizeof speed, ", %.2f times as fast (modelled)", a->speedup);
+	fprintf(stderr,
+		"%spassmith: First answer on variant %s: right on %d classes of inputs, alternative %d%s; "
+		"the "
+		"rest follows.\n",
+		e->bar.mode == 1 ? "\r\033[K" : "", a->label, a->n_classes, a->alternative, speed);
+}
+
+static void want_first_answer(Eval *e)
+{
+	void *shared = mmap(NULL, sizeof *e->answered, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+			    0);
+
+	if (shared == MAP_FAILED)
+		return; /* nothing is told before the end */
+	e->answered = shared;
+	e->opts.answered = say_first;
+	e->opts.answered_arg = e;
+}
+
 /* On a GPU the graph and two hidden shapes: each holds a part of the device. */
 static int jobs(const Eval *e)
 {
@@ -242,6 +280,8 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 
 	if (!st && is_part(e))
 		st = select_variants(e, err);
+	if (!st && e->opts.first_answer)
+		e->n_unselected += pm_variant_list_keep_smallest(&e->variant_list);
 	task.n_unselected = e->n_unselected;
 
 	if (!st && e->key_path)
@@ -252,6 +292,8 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 		st = pm_err(err, PM_E_NOT_FOUND, "%s gives no variant to evaluate.", e->target);
 	if (!st) {
 		pm_cli_stage("working");
+		if (pm_device_kind(e->opts.device) == PM_DEVICE_EMU)
+			e->ahead = pm_emu_ahead_begin();
 		st = pm_eval_need_device(e->opts.device, &device, err);
 	}
 	if (!st && device.exclusive)
@@ -261,9 +303,12 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 	have = pm_xcalloc(e->variant_list.list.n + 1, 1);
 	for (; done < n && !st; done += !st) {
 		st = pm_cli_pass_is_there(e->passes.list.v[done], err);
+		if (e->answered)
+			atomic_store(e->answered, 0);
 		if (!st)
 			st = pm_eval_task(&task, e->passes.list.v[done], &r[done], have, err);
 	}
+	pm_emu_ahead_end(e->ahead);
 	pm_progress_end(&e->bar);
 	for (size_t i = 0; i < n; i++)
 		say_printed(&r[i]);
@@ -308,9 +353,25 @@ static int check_selection(const PmCmd *cmd, const Eval *e)
 	return 0;
 }
 
+/* Whether there is something beside --quick that a first answer has not. */
+static int check_quick(const PmCmd *cmd, const Eval *e)
+{
+	if (e->opts.first_answer &&
+	    (e->db_path || e->record_path || e->key_path || e->replay_path || e->save_dir || e->confirm ||
+	     e->hidden >= 0 || e->fail_fast || e->opts.debug_print))
+		return pm_cli_usage(cmd,
+				    "A first answer has no score, is not kept and looks at no hidden shape: "
+				    "leave out --quick, or --db, --record, --sign-key, --replay, "
+				    "--save-failing, --confirm, --hidden, --fail-fast and "
+				    "--debug-print.");
+	return 0;
+}
+
 /* The same of everything else. */
 static int check_args(const PmCmd *cmd, Eval *e)
 {
+	int code;
+
 	if (e->targets.list.n != 1 || !e->passes.list.n)
 		return pm_cli_usage(cmd, "eval takes one task, pack or model and at least one --pass.");
 	if (strcmp(e->preset, "passnet") && strcmp(e->preset, "sound"))
@@ -336,7 +397,8 @@ static int check_args(const PmCmd *cmd, Eval *e)
 	if (!pm_tier_from_name(e->tier, &e->opts.tier))
 		return pm_cli_usage(cmd, "There is no precision '%.40s'; strict, tf32 and bf16 exist.",
 				    e->tier);
-	return check_selection(cmd, e);
+	code = check_quick(cmd, e);
+	return code ? code : check_selection(cmd, e);
 }
 
 static int run(Eval *e)
@@ -349,7 +411,9 @@ static int run(Eval *e)
 	e->tf32 |= e->opts.tier > PM_TIER_STRICT;
 	e->variants |= is_part(e);
 	e->opts.seed = (uint64_t)e->seed;
-	if (e->opts.debug_print)
+	if (e->hidden < 0)
+		e->hidden = PM_HIDDEN_SHAPES;
+	if (e->opts.debug_print || e->opts.first_answer)
 		e->hidden = 0;
 	e->opts.require_sandbox = e->strong || ((e->db_path || e->record_path) && !e->weak);
 	e->opts.confirm_above = e->confirm ? 1 : 0;
@@ -362,6 +426,7 @@ static int run(Eval *e)
 	if (!pm_cli_quiet) {
 		e->opts.found = say_found;
 		e->opts.found_arg = e;
+		want_first_answer(e);
 	}
 	return eval_all(e, &all_ok, &err) ? pm_cli_fail(&err) : !all_ok;
 }
@@ -369,7 +434,7 @@ static int run(Eval *e)
 int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 {
 	Eval e = { .opts = { .device = "emu", .deadline = PM_EVAL_DEADLINE },
-		   .hidden = PM_HIDDEN_SHAPES,
+		   .hidden = -1, /* nobody said */
 		   .preset = "sound",
 		   .tier = "strict",
 		   .shape = -1 };
@@ -394,6 +459,9 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--deadline", PM_OPT_NUM, &e.opts.deadline,
 		  "seconds that one variant may take (default 120, 0 = any): what is not checked then is "
 		  "named and scores as the baseline" },
+		{ "--quick", PM_OPT_FLAG, &e.opts.first_answer,
+		  "a first answer alone: the smallest variant, on some of the inputs; no score, and not "
+		  "kept" },
 		{ "--check-only", PM_OPT_FLAG, &e.opts.check_only,
 		  "say whether it is right, and take no times: without --db and --record" },
 		{ "--dtype", PM_OPT_STR, &e.dtype,
@@ -437,6 +505,8 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		if (!code)
 			code = run(&e);
 	}
+	if (e.answered)
+		munmap(e.answered, sizeof *e.answered);
 	pm_replay_release(&e.replay);
 	pm_variant_list_release(&e.variant_list);
 	pm_db_close(e.db);

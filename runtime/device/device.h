@@ -224,6 +224,14 @@ int pm_emu_races_wanted(const char *source);
 /* The driver is initialised in the calling process, which must not fork users of the device afterwards. */
 PmStatus pm_cuda_open(PmDevice **out, PmErr *err);
 
+/* What every process that opens the emulated device needs, found out once: who the compiler is is known to
+ * those that are forked after this. Where the cache lacks what stands before every kernel, a process begins
+ * to compile it beside the caller. Returns owned, or NULL when there is nothing to do. `end` stops what is
+ * not done; NULL is allowed. */
+typedef struct PmEmuAhead PmEmuAhead;
+PmEmuAhead *pm_emu_ahead_begin(void);
+void pm_emu_ahead_end(PmEmuAhead *a);
+
 /* Compiles sources for the emulated device without running anything: the shared objects land in the cache.
  * Used to warm the cache in parallel (jobs processes). */
 PmStatus pm_emu_compile(const PmSource *src, size_t n, int jobs, PmErr *err);

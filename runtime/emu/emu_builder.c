@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *const flags[] = {
 	"-std=c++17",
@@ -77,11 +78,63 @@ void pm__emu_flags_release(PmStr *keep)
 		pm_str_release(&keep[i]);
 }
 
+/* --- what the compiler says of itself --------------------------------------------------------------------
+ */
+
+/* Asked once: by this process, and not by those that it forks afterwards. Another compiler, or another file
+ * in its place, is asked again. */
+static struct {
+	PmStr of, says;
+} version;
+
+static void about_cxx(const char *cxx, PmStr *out)
+{
+	const char *path = getenv("PATH");
+	char *file = pm__emu_cxx_file(cxx);
+	struct stat s;
+
+	pm_str_addf(out, "%s\n%s\n", cxx, path ? path : "");
+	if (file && !stat(file, &s))
+		pm_str_addf(out, "%s %llu %llu %lld %lld.%09ld\n", file, (unsigned long long)s.st_dev,
+			    (unsigned long long)s.st_ino, (long long)s.st_size, (long long)s.st_mtim.tv_sec,
+			    s.st_mtim.tv_nsec);
+	free(file);
+}
+
+/* Appends it. */
+static PmStatus add_version(const char *cxx, PmStr *text, PmErr *err)
+{
+	const char *argv[] = { "env", "LC_ALL=C", cxx, "--version", NULL };
+	PmStr about = PM_STR_INIT;
+	PmProcResult r = { 0 };
+	PmStatus rc = PM_OK;
+
+	about_cxx(cxx, &about);
+	if (!version.of.s || strcmp(version.of.s, about.s) != 0) {
+		rc = pm_run(argv, NULL, 0, &version_limits, &r, NULL);
+		if (rc || r.end != PM_PROC_EXITED || r.code != 0)
+			rc = pm_err(err, PM_E_ENV,
+				    "The emulated device needs a C++ compiler, but \"%s --version\" does not "
+				    "work; install g++ or set PASSMITH_CXX to a compiler.",
+				    cxx);
+		if (!rc) {
+			pm_str_clear(&version.of);
+			pm_str_clear(&version.says);
+			pm_str_add(&version.of, about.s);
+			pm_str_add(&version.says, r.out.s);
+		}
+		pm_proc_result_release(&r);
+	}
+	if (!rc)
+		pm_str_addf(text, "abi %d\n%s\n%s", PM_EMU_ABI, cxx, version.says.s);
+	pm_str_release(&about);
+	return rc;
+}
+
 PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmEmuMode mode, PmErr *err)
 {
 	const char *cxx = getenv("PASSMITH_CXX");
 	PmStr text = PM_STR_INIT;
-	PmProcResult r = { 0 };
 	PmStatus rc;
 
 	b->mode = mode;
@@ -95,19 +148,8 @@ PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmEmuMode mode, PmErr *err)
 		rc = pm_kcache_dir("emu", &b->cache, err);
 	if (!rc)
 		rc = pm_kcache_dir("emu-head", &b->heads, err);
-	if (!rc) {
-		const char *argv[] = { "env", "LC_ALL=C", b->cxx.s, "--version", NULL };
-
-		rc = pm_run(argv, NULL, 0, &version_limits, &r, NULL);
-		if (rc || r.end != PM_PROC_EXITED || r.code != 0)
-			rc = pm_err(err, PM_E_ENV,
-				    "The emulated device needs a C++ compiler, but \"%s --version\" does not "
-				    "work; install g++ or set PASSMITH_CXX to a compiler.",
-				    b->cxx.s);
-		else
-			pm_str_addf(&text, "abi %d\n%s\n%s", PM_EMU_ABI, b->cxx.s, r.out.s);
-		pm_proc_result_release(&r);
-	}
+	if (!rc)
+		rc = add_version(b->cxx.s, &text, err);
 	add_lines(flags, N_FLAGS, &text);
 	add_lines(link_flags, N_LINK, &text);
 	add_lines(link_libraries, N_LIBRARIES, &text);

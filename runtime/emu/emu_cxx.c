@@ -116,11 +116,10 @@ void pm__emu_work_close(PmEmuWork *w)
 /* --- where it is -----------------------------------------------------------------------------------------
  */
 
-/* Appends the folder above the one that holds the compiler, unless the list below has it. */
-static void find_prefix(const char *cxx, PmStr *out)
+char *pm__emu_cxx_file(const char *cxx)
 {
 	const char *path = getenv("PATH");
-	PmStr file = PM_STR_INIT, dir = PM_STR_INIT;
+	PmStr file = PM_STR_INIT;
 	char *real = NULL;
 
 	if (strchr(cxx, '/'))
@@ -134,12 +133,21 @@ static void find_prefix(const char *cxx, PmStr *out)
 			real = realpath(file.s, NULL);
 		path += n;
 	}
+	pm_str_release(&file);
+	return real;
+}
+
+/* Appends the folder above the one that holds the compiler, unless the list below has it. */
+static void find_prefix(const char *cxx, PmStr *out)
+{
+	PmStr dir = PM_STR_INIT;
+	char *real = pm__emu_cxx_file(cxx);
+
 	if (real && strncmp(real, "/usr/", 5) != 0 && strncmp(real, "/bin/", 5) != 0) {
 		pm_path_dir(real, &dir);
 		pm_path_dir(dir.s, out);
 	}
 	free(real);
-	pm_str_release(&file);
 	pm_str_release(&dir);
 }
 

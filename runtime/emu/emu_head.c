@@ -8,14 +8,22 @@
  */
 #include "base/sys/io.h"
 #include "base/sys/proc.h"
+#include "base/sys/serve.h"
 #include "runtime/device/kcache.h"
 #include "runtime/emu/emu_priv.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 void pm__emu_head_dir(const PmEmuBuilder *b, int watched, PmStr *out)
 {
 	pm_path_join(b->heads.s, watched ? b->race_key : b->key, out);
+}
+
+static void head_path(const PmEmuBuilder *b, int watched, PmStr *out)
+{
+	pm__emu_head_dir(b, watched, out);
+	pm_str_addf(out, "/%s.gch", watched ? "races.h" : "cuda_host.h");
 }
 
 void pm__emu_head_make(const PmEmuBuilder *b, int watched)
@@ -29,7 +37,7 @@ void pm__emu_head_make(const PmEmuBuilder *b, int watched)
 	int n = pm__emu_flags(b, watched, argv, keep), lock = -1;
 
 	pm__emu_head_dir(b, watched, &dir);
-	pm_str_addf(&path, "%s/%s.gch", dir.s, name);
+	head_path(b, watched, &path);
 	pm_str_addf(&header, "%s/runtime/emu/%s/%s", b->root.s, watched ? "races" : "include", name);
 	if (!pm_path_exists(path.s))
 		lock = pm_kcache_lock(path.s);
@@ -55,4 +63,49 @@ void pm__emu_head_make(const PmEmuBuilder *b, int watched)
 	pm_str_release(&header);
 	pm_str_release(&made);
 	pm_str_release(&nothing);
+}
+
+/* --- beside other things --------------------------------------------------------------------------------
+ */
+
+struct PmEmuAhead {
+	PmServer *server;
+};
+
+static int serve(void *arg, const char *request, size_t n, PmStr *reply)
+{
+	(void)n;
+	(void)reply;
+	if (!request)
+		pm__emu_head_make(arg, 0);
+	return request != NULL;
+}
+
+PmEmuAhead *pm_emu_ahead_begin(void)
+{
+	const PmLimits lim = { .file_size = -1 };
+	PmStr path = PM_STR_INIT;
+	PmEmuAhead *a = NULL;
+	PmEmuBuilder b;
+
+	if (pm__emu_builder_open(&b, PM_EMU_PLAIN, NULL))
+		return NULL; /* who opens the device hears why */
+	head_path(&b, 0, &path);
+	if (!pm_path_exists(path.s)) {
+		a = pm_xcalloc(1, sizeof *a);
+		if (pm_server_start(serve, &b, &lim, &a->server, NULL)) {
+			free(a);
+			a = NULL;
+		}
+	}
+	pm_str_release(&path);
+	pm__emu_builder_close(&b);
+	return a;
+}
+
+void pm_emu_ahead_end(PmEmuAhead *a)
+{
+	if (a)
+		pm_server_kill(a->server);
+	free(a);
 }

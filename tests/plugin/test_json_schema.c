@@ -190,6 +190,7 @@ static const char *const lines[] = {
 	"eval models/bge_pooling_head.gpt --pass %/passes/grn.so --hidden 0",
 	"eval models/llama_block.gpt --pass %/tests/plugin/wrong_silu.so --only 0 --hidden 0 --timings",
 	"eval models/llama_block.gpt --pass %/passes/silu.so --debug-print",
+	"eval models/llama_block.gpt --pass %/passes/silu.so --quick",
 	"verify @/r.record",
 	"verify --new-key @/key",
 	"results show silu --db @/w.db",

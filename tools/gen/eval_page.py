@@ -10,8 +10,8 @@ import statistics
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "results"
-CASES = {"first": "first candidate", "second": "second candidate", "wrong": "wrong kernel, after these"}
-EXPECTED = {"first": "OK", "second": "OK", "wrong": "INCORRECT"}
+CASES = {"quick": "first answer (`--quick`)", "first": "first candidate", "second": "second candidate", "wrong": "wrong kernel, after these"}
+EXPECTED = {"quick": "OK", "first": "OK", "second": "OK", "wrong": "INCORRECT"}
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**9)
 
 
@@ -52,17 +52,22 @@ def overview(runs, devices):
     return table(["device", "what", "graphs", "median, s", "p95, s", "most, s", "user+sys, median, s", "verdict as it has to be"], rows)
 
 
+def whole_cases(runs, device):
+    """The cases that every graph has; files from before --quick have none of it."""
+    return (("quick",) if of(runs, device, "quick") else ()) + ("first", "second")
+
+
 def by_size(runs, device):
-    rows, least = [], 0
+    rows, least, cases = [], 0, whole_cases(runs, device)
     for most in SIZES:
         cells = []
-        for case in ("first", "second"):
+        for case in cases:
             v = by_graph([r for r in of(runs, device, case) if least <= r["elements"] < most], wall).values()
-            cells += [len(v)] * (case == "first") + ([f"{statistics.median(v):.2f}", f"{p95(v):.2f}"] if v else ["", ""])
+            cells += [len(v)] * (case == cases[0]) + ([f"{statistics.median(v):.2f}", f"{p95(v):.2f}"] if v else ["", ""])
         if cells[0]:
             rows.append([f"{least:,} to {most:,}"] + cells)
         least = most
-    return table(["elements", "graphs", "first: median, s", "p95, s", "second: median, s", "p95, s"], rows)
+    return table(["elements", "graphs"] + [c for case in cases for c in (f"{case}: median, s", "p95, s")], rows)
 
 
 def by_stage(runs, device):
@@ -81,14 +86,14 @@ def by_stage(runs, device):
 
 
 def graphs(runs, device):
-    rows = []
-    first, second = of(runs, device, "first"), of(runs, device, "second")
+    rows, cases = [], whole_cases(runs, device)
+    first = of(runs, device, "first")
     size = {r["graph"]: r["elements"] for r in first}
-    columns = [by_graph(s, f) for s in (first, second) for f in (wall, lambda r: r["cpu"])]
+    columns = [by_graph(of(runs, device, case), f) for case in cases for f in (wall, lambda r: r["cpu"])]
     peak = by_graph(first, lambda r: r["peak_mb"])
     for g in sorted(size, key=size.get):
         rows.append([f"`{g}`", f"{size[g]:,}"] + [f"{c[g]:.2f}" if g in c else "" for c in columns] + [f"{peak[g]:.0f}"])
-    return table(["graph", "elements", "first, s", "user+sys, s", "second, s", "user+sys, s", "largest process, MB"], rows)
+    return table(["graph", "elements"] + [c for case in cases for c in (f"{case}, s", "user+sys, s")] + ["largest process, MB"], rows)
 
 
 def odd(runs):
@@ -108,7 +113,10 @@ def page(data):
         "`make bench-eval` times whole runs of `passmith eval GRAPH --pass build/passes/fuse.so` on the 60 graphs of",
         "tools/bench/eval_graphs.py. The first candidate begins with an empty cache. The second is the same pass again: it finds what",
         "the first has left, its own compiled kernels included. A candidate with new kernels waits for the compiler as the first does",
-        "(stage `compile`). The wrong kernel is `tests/plugin/wrong_silu.c`. It comes third, and has to be compiled.", "",
+        "(stage `compile`). The wrong kernel is `tests/plugin/wrong_silu.c`. It comes third, and has to be compiled."]
+    if any(r["case"] == "quick" for r in runs):
+        lines += ["The first answer is that of `--quick`. It begins with an empty cache of its own."]
+    lines += ["",
         f"Rounds: {rounds}. A graph's number is the median of its rounds; medians and p95 are over graphs. Graphs whose name begins",
         "with `gpu_` are measured on a GPU only. What the stages are: [writing passes](../guide/writing-passes.md)."]
     lines += table(["device", "date", "hardware", "commit", "command"],

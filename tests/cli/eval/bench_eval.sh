@@ -39,10 +39,11 @@ exits 0 "each of them can be read"
 
 bench --device emu --rounds 1 --only silu_10 --only padding_mask --json "$tmp/both.json"
 exits 0 "two graphs are measured"
+runs "$tmp/both.json" quick OK 2
 runs "$tmp/both.json" first OK 2
 runs "$tmp/both.json" second OK 2
 runs "$tmp/both.json" wrong INCORRECT 1
-[ "$(grep -c '"stages": {"[a-z]' "$tmp/both.json")" -eq 5 ]
+[ "$(grep -c '"stages": {"[a-z]' "$tmp/both.json")" -eq 7 ]
 tap "each run has its stages"
 says "unexpected verdicts: 0" "a summary"
 is_json "$tmp/both.json"
@@ -82,6 +83,11 @@ warns "--shard takes I/N" "so is a wrong shard"
 
 tools/gen/eval_page.py "$tmp/both.json" "$tmp/page.md" && tools/gen/eval_page.py --check "$tmp/both.json" "$tmp/page.md"
 tap "a page is made of it"
+grep -q '^| emu | first answer (.--quick.) | 2 |' "$tmp/page.md" && grep -q '| quick: median, s |' "$tmp/page.md"
+tap "with the first answers"
+sed '/"case": "quick"/d' "$tmp/both.json" >"$tmp/old.json"
+tools/gen/eval_page.py "$tmp/old.json" "$tmp/old.md" && ! grep -q quick "$tmp/old.md"
+tap "and of numbers from before there were any"
 sed -i 's/| emu | first candidate | 2 /| emu | first candidate | 3 /' "$tmp/page.md"
 ! tools/gen/eval_page.py --check "$tmp/both.json" "$tmp/page.md" 2>"$tmp/err"
 tap "a changed number is found"

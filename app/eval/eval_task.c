@@ -407,16 +407,6 @@ static PmStatus evaluate(const PmEvalTask *e, const char *so, const cJSON *past,
 	return st;
 }
 
-PmStatus pm_eval_need_device(const char *device, PmDeviceInfo *info, PmErr *err)
-{
-	PmWorker *w = pm_worker_new(device);
-	PmDeviceInfo unused;
-	PmStatus st = pm_worker_info(w, info ? info : &unused, err);
-
-	pm_worker_free(w);
-	return st;
-}
-
 PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char *have, PmErr *err)
 {
 	char *has = pm_xcalloc(e->variants->list.n + 1, 1);

@@ -30,10 +30,6 @@ typedef struct PmEvalTask {
 	void *step_arg;
 } PmEvalTask;
 
-/* PM_E_ENV with what is missing when the device cannot be used here; else its facts in *info (may be NULL).
- * Asked once, before passes: a pass of which no rule applies never gets as far as a device. */
-PmStatus pm_eval_need_device(const char *device, PmDeviceInfo *info, PmErr *err);
-
 /* Fills *r with a record for each variant, in order (fail_fast: up to the first that fails), and scores them.
  * `have` (may be NULL; variants->list.n bytes) says which have one: all, unless stored_only. The caller
  * releases *r with pm_eval_report_release, also after a failure. */

@@ -196,7 +196,7 @@ static PmStatus compare(Work *w, const Args *a, PmErr *err)
 				  .step = a->stored ? NULL : pm_cli_step,
 				  .step_arg = &w->bar };
 	if (!st && n_passes && !a->stored)
-		st = pm_eval_need_device(a->device, NULL, err);
+		st = pm_worker_look(a->device, NULL, err);
 	if (!st && !pm_cli_quiet && n_passes && !a->stored)
 		pm_progress_start(&w->bar, "evaluating", w->graphs * (int64_t)n_passes);
 	w->b.shapes = a->shapes;

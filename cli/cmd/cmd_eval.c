@@ -294,7 +294,7 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 		pm_cli_stage("working");
 		if (pm_device_kind(e->opts.device) == PM_DEVICE_EMU)
 			e->ahead = pm_emu_ahead_begin();
-		st = pm_eval_need_device(e->opts.device, &device, err);
+		st = pm_worker_look(e->opts.device, &device, err);
 	}
 	if (!st && device.exclusive)
 		task.jobs = 1;

@@ -152,7 +152,7 @@ static PmStatus evaluate(Verify *v, const char *so, PmErr *err)
 		return err->code;
 	st = options_of(v, part, &t, err);
 	if (!st)
-		st = pm_eval_need_device(t.opts.device, NULL, err);
+		st = pm_worker_look(t.opts.device, NULL, err);
 	if (st)
 		return st;
 	pm_cli_libraries(t.opts.device, t.tf32);

@@ -132,6 +132,16 @@ static const PmDeviceOps ops = {
 	.clock = &pm__cuda_clock_ops,
 };
 
+PmStatus pm_cuda_look(PmDeviceInfo *out, PmErr *err)
+{
+	PmCudaDevice d = { 0 };
+	PmStatus st = pm__cuda_open(&d.cu, err);
+	int rc = st ? 0 : ask_device(&d);
+
+	*out = d.info;
+	return rc ? pm__cuda_fail(d.cu, PM_E_ENV, "be asked what it is", rc, err) : st;
+}
+
 PmStatus pm_cuda_open(PmDevice **out, PmErr *err)
 {
 	const PmCuda *cu;

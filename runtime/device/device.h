@@ -223,6 +223,9 @@ PmStatus pm_emu_open_print(PmDevice **out, PmErr *err);
 int pm_emu_races_wanted(const char *source);
 /* The driver is initialised in the calling process, which must not fork users of the device afterwards. */
 PmStatus pm_cuda_open(PmDevice **out, PmErr *err);
+/* The same, and asks for the device's facts alone: nothing is opened on it. max_scratch, which follows from
+ * what memory is free, stays 0. */
+PmStatus pm_cuda_look(PmDeviceInfo *out, PmErr *err);
 
 /* What every process that opens the emulated device needs, found out once: who the compiler is is known to
  * those that are forked after this. Where the cache lacks what stands before every kernel, a process begins

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* serve.c - a child process that answers requests until it is stopped, hangs or dies.
  *
- * Both directions are pipes with frames of eight bytes of length and the bytes. The child's stderr (its
+ * Both directions are pipes. A request is its length, that of the data behind it (eight bytes each), and the
+ * bytes of both; a reply its length, its bytes, the length of the data and those. The child's stderr (its
  * stdout joins it) is drained while a call waits, and its last words explain a crash.
  */
 #include "base/sys/serve.h"
 
 #include "base/core/arena.h"
+#include "base/core/vec.h"
 #include "base/sys/proc_priv.h"
 
 #include <errno.h>
@@ -19,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LAST_WORDS = 400, STOP_MS = 500, DIE_MS = 5000 };
+enum { LAST_WORDS = 400, STOP_MS = 500, DIE_MS = 5000, PIPE_BYTES = 1 << 18 };
 
 struct PmServer {
 	pid_t pid; /* 0 = ended and reaped */
@@ -65,27 +67,84 @@ static int write_all(int fd, const void *p, size_t n)
 	return 0;
 }
 
+/* Lengths of a message, and of the data behind it. */
+typedef struct Frame {
+	uint64_t n, data;
+} Frame;
+
+/* Of this process, which is a server and nothing else: data that has not been read, and what is to be sent.
+ */
+static struct {
+	uint64_t left;
+	PM_VEC(PmServeRoom) give;
+} child;
+
+size_t pm_serve_left(void)
+{
+	return (size_t)child.left;
+}
+
+int pm_serve_take(void *to, size_t n)
+{
+	if (n > child.left)
+		return 0;
+	if (read_all(0, to, n) != 0)
+		_exit(0);
+	child.left -= n;
+	return 1;
+}
+
+void pm_serve_give(void *owned, size_t n)
+{
+	PM_VEC_PUSH(&child.give, ((PmServeRoom){ owned, n }));
+}
+
+static void pass_over(void)
+{
+	char piece[4096];
+
+	while (child.left)
+		pm_serve_take(piece, child.left < sizeof piece ? (size_t)child.left : sizeof piece);
+}
+
+static void send_reply(const PmStr *reply)
+{
+	Frame f = { .n = reply->len };
+
+	for (size_t i = 0; i < child.give.n; i++)
+		f.data += child.give.v[i].n;
+	if (write_all(PM__CHANNEL, &f.n, sizeof f.n) != 0 ||
+	    write_all(PM__CHANNEL, reply->s, reply->len) != 0 ||
+	    write_all(PM__CHANNEL, &f.data, sizeof f.data) != 0)
+		_exit(0);
+	for (size_t i = 0; i < child.give.n; i++) {
+		if (write_all(PM__CHANNEL, child.give.v[i].p, child.give.v[i].n) != 0)
+			_exit(0);
+		free(child.give.v[i].p);
+	}
+	child.give.n = 0;
+}
+
 static _Noreturn void serve(PmServeFn fn, void *arg)
 {
 	PmStr reply = PM_STR_INIT;
-	uint64_t n;
+	Frame f;
 	int end = 0;
 
 	fn(arg, NULL, 0, &reply);
-	while (!end && read_all(0, &n, sizeof n) == 0) {
-		char *request = pm_xcalloc((size_t)n + 1, 1);
+	while (!end && read_all(0, &f, sizeof f) == 0) {
+		char *request = pm_xcalloc((size_t)f.n + 1, 1);
 
-		if (read_all(0, request, (size_t)n) != 0)
+		if (read_all(0, request, (size_t)f.n) != 0)
 			_exit(0);
+		child.left = f.data;
 		pm_str_clear(&reply);
-		end = fn(arg, request, (size_t)n, &reply);
+		end = fn(arg, request, (size_t)f.n, &reply);
 		free(request);
+		pass_over();
 		fflush(stdout);
 		fflush(stderr);
-		n = reply.len;
-		if (write_all(PM__CHANNEL, &n, sizeof n) != 0 ||
-		    write_all(PM__CHANNEL, reply.s, reply.len) != 0)
-			_exit(0);
+		send_reply(&reply);
 	}
 	_exit(0);
 }
@@ -126,7 +185,9 @@ static PmStatus start(PmServer *s, PmServeFn fn, void *arg, const PmLimits *lim,
 		s->pid = 0;
 		return pm_err(err, PM_E_ENV, "Cannot start a child process: %s.", strerror(why));
 	}
-	setpgid(s->pid, s->pid); /* fails harmlessly when the child was quicker */
+	setpgid(s->pid, s->pid);                /* fails harmlessly when the child was quicker */
+	fcntl(s->to, F_SETPIPE_SZ, PIPE_BYTES); /* only makes it quicker */
+	fcntl(s->from, F_SETPIPE_SZ, PIPE_BYTES);
 	fcntl(s->to, F_SETFL, O_NONBLOCK);
 	fcntl(s->from, F_SETFL, O_NONBLOCK);
 	fcntl(s->err, F_SETFL, O_NONBLOCK);
@@ -319,25 +380,65 @@ static PmStatus take_reply(Call *c, uint64_t n, uint64_t most, PmStr *reply, PmE
 	return st;
 }
 
+/* The data behind a reply, which has another length than was expected: not at all is the child's right. */
+static PmStatus take_data(Call *c, uint64_t n, PmServeData *data, PmErr *err)
+{
+	PmProcResult r = { 0 };
+	uint64_t room = 0;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < data->n_take; i++)
+		room += data->take[i].n;
+	if (n && n != room) {
+		reap(c->s, 0, &r);
+		return pm_err(
+			err, PM_E_CRASH,
+			"The %s was killed because it sent %llu bytes of data, where %llu were expected.",
+			c->what, (unsigned long long)n, (unsigned long long)room);
+	}
+	for (size_t i = 0; i < data->n_take && n && !st; i++)
+		st = take_all(c, data->take[i].p, data->take[i].n, err);
+	data->taken = !st && n;
+	return st;
+}
+
 PmStatus pm_server_call(PmServer *s, const char *what, const void *request, size_t n, double seconds,
 			uint64_t most, PmStr *reply, PmErr *err)
 {
+	PmServeData none = { 0 };
+
+	return pm_server_call_with(s, what, request, n, &none, seconds, most, reply, err);
+}
+
+PmStatus pm_server_call_with(PmServer *s, const char *what, const void *request, size_t n, PmServeData *data,
+			     double seconds, uint64_t most, PmStr *reply, PmErr *err)
+{
 	Call c = { .s = s, .what = what };
-	uint64_t len = n;
+	Frame f = { .n = n };
 	struct sigaction old, ignore = { .sa_handler = SIG_IGN };
 	PmStatus st;
+
+	data->taken = 0;
+	for (size_t i = 0; i < data->n_send; i++)
+		f.data += data->send[i].n;
 
 	if (!s->pid)
 		return pm_err(err, PM_E_CRASH, "The %s has ended; start another.", what);
 	pm__deadline_begin(&c.deadline, s->pid, seconds);
 	sigaction(SIGPIPE, &ignore, &old);
-	st = send_all(&c, &len, sizeof len, err);
+	st = send_all(&c, &f, sizeof f, err);
 	if (!st)
 		st = send_all(&c, request, n, err);
+	for (size_t i = 0; i < data->n_send && !st; i++)
+		st = send_all(&c, data->send[i].p, data->send[i].n, err);
 	sigaction(SIGPIPE, &old, NULL);
 	if (!st)
-		st = take_all(&c, &len, sizeof len, err);
-	return st ? st : take_reply(&c, len, most, reply, err);
+		st = take_all(&c, &f.n, sizeof f.n, err);
+	if (!st)
+		st = take_reply(&c, f.n, most, reply, err);
+	if (!st)
+		st = take_all(&c, &f.data, sizeof f.data, err);
+	return st ? st : take_data(&c, f.data, data, err);
 }
 
 int pm_server_killed(const PmServer *s)

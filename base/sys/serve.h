@@ -19,6 +19,12 @@ typedef struct PmServer PmServer;
  * what takes long and every request needs can be made there, while the parent does other things. */
 typedef int (*PmServeFn)(void *arg, const char *request, size_t n, PmStr *reply);
 
+/* In the child, while it answers: large data that follows a request or a reply, so that it is held once on
+ * each side. What is not taken is passed over. */
+size_t pm_serve_left(void);
+int pm_serve_take(void *to, size_t n);     /* the next n bytes; 0 when there are fewer */
+void pm_serve_give(void *owned, size_t n); /* sent behind the reply, in order; freed then */
+
 /* Forks a child that holds nothing but its channel, with the limits of `lim` (seconds and max_output are for
  * each call and are given there). Returns owned. PM_E_ENV or PM_E_IO when no child can be had. */
 PmStatus pm_server_start(PmServeFn fn, void *arg, const PmLimits *lim, PmServer **out, PmErr *err);
@@ -28,6 +34,28 @@ PmStatus pm_server_start(PmServeFn fn, void *arg, const PmLimits *lim, PmServer 
  * all have ended it, and pm_server_alive is 0 then. The sentence says "The <what> ..." and how it ended. */
 PmStatus pm_server_call(PmServer *s, const char *what, const void *request, size_t n, double seconds,
 			uint64_t most, PmStr *reply, PmErr *err);
+/* Data behind a request (`send`) and room for that behind its reply (`take`); taken: it came. */
+typedef struct PmServeBytes {
+	const void *p;
+	size_t n;
+} PmServeBytes;
+typedef struct PmServeRoom {
+	void *p;
+	size_t n;
+} PmServeRoom;
+typedef struct PmServeData {
+	const PmServeBytes *send;
+	size_t n_send;
+	const PmServeRoom *take;
+	size_t n_take;
+	int taken;
+} PmServeData;
+/* The same with data behind the request and the reply. The reply's fills `take` from end to end, or there is
+ * none of it and *taken = 0; another number of bytes ends the child (PM_E_CRASH). `most` is of the reply
+ * itself. */
+PmStatus pm_server_call_with(PmServer *s, const char *what, const void *request, size_t n, PmServeData *data,
+			     double seconds, uint64_t most, PmStr *reply, PmErr *err);
+/* 0 once the child has ended. */
 int pm_server_alive(const PmServer *s);
 /* 1 when something outside killed it (SIGKILL), which is nobody's mistake. */
 int pm_server_killed(const PmServer *s);

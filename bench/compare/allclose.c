@@ -358,3 +358,40 @@ void pm_compare(const PmTensorView *expected, const PmTensorView *got, const PmC
 		out->close[i] = (signed char)(has_tol ? i >= first : out->equal);
 	out->smallest_t = pm_smallest_t(out->close);
 }
+
+/* Of a pair of floating-point numbers, as note_worst() had them. */
+static double badness_again(int dtype, const PmWorst *w)
+{
+	PmTol unit;
+	double diff;
+
+	pm_tol(dtype, -5, &unit);
+	return badness(1, (Elem){ w->expected, 0 }, (Elem){ w->got, 0 }, &unit, &diff);
+}
+
+void pm_comparison_join(PmComparison *all, const PmComparison *part, int64_t at, int dtype)
+{
+	if (!all->numel && !all->comparable) {
+		*all = *part;
+		return;
+	}
+	all->same_dtype &= part->same_dtype;
+	all->same_shape &= part->same_shape;
+	all->comparable &= part->comparable;
+	all->equal &= part->equal;
+	if (part->worst.index >= 0 && (all->worst.index < 0 || badness_again(dtype, &part->worst) >
+								       badness_again(dtype, &all->worst))) {
+		all->worst = part->worst;
+		all->worst.index += at;
+	}
+	if (part->first.index >= 0 && all->first.index < 0) {
+		all->first = part->first;
+		all->first.index += at;
+	}
+	all->numel += part->numel;
+	all->n_different += part->n_different;
+	all->n_wrong += part->n_wrong;
+	for (int t = 0; t < PM_T_COUNT; t++)
+		all->close[t] = (signed char)(all->close[t] && part->close[t]);
+	all->smallest_t = pm_smallest_t(all->close);
+}

@@ -78,5 +78,9 @@ typedef struct PmComparison {
 /* Everything above in one pass over the data. Total: malformed views give comparable = 0. */
 void pm_compare(const PmTensorView *expected, const PmTensorView *got, const PmCloseRule *rule,
 		PmComparison *out);
+/* Adds to *all, which is the comparison of the elements before `at` (zeroed: of none), that of the elements
+ * from there on. Both are of tensors of one floating-point type. The result is pm_compare's of all of them.
+ */
+void pm_comparison_join(PmComparison *all, const PmComparison *part, int64_t at, int dtype);
 
 #endif

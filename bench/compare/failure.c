@@ -45,8 +45,7 @@ static void set_result(PmFailure *f, const PmType *type, const char *name)
 	snprintf(f->output, sizeof f->output, "%s", name);
 }
 
-void pm_failure_of_fit(PmFailure *f, const PmBound *b, const PmBoundFit *fit, const PmTensor *y,
-		       const char *name)
+void pm_failure_of_fit(PmFailure *f, const PmBoundFit *fit, const PmTensor *y, const char *name)
 {
 	int64_t i = fit->first;
 
@@ -56,8 +55,7 @@ void pm_failure_of_fit(PmFailure *f, const PmBound *b, const PmBoundFit *fit, co
 	f->worst = (PmElement){ fit->index, fit->expected, fit->got };
 	f->first = (PmElement){ -1, NAN, NAN };
 	if (i >= 0)
-		f->first = (PmElement){ i, b->y.f ? b->y.f[i] : pm_int_to_f64(b->y.type.dtype, b->y.i[i]),
-					pm_tensor_get(y, i) };
+		f->first = (PmElement){ i, fit->first_expected, pm_tensor_get(y, i) };
 }
 
 void pm_failure_of_comparison(PmFailure *f, const PmComparison *c, const PmType *type, const char *name)

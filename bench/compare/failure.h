@@ -31,8 +31,7 @@ typedef struct PmFailure {
 } PmFailure;
 
 /* Writes down a result y named `name` that the bound, or the comparison c, refuses. The run's fields stay. */
-void pm_failure_of_fit(PmFailure *f, const PmBound *b, const PmBoundFit *fit, const PmTensor *y,
-		       const char *name);
+void pm_failure_of_fit(PmFailure *f, const PmBoundFit *fit, const PmTensor *y, const char *name);
 void pm_failure_of_comparison(PmFailure *f, const PmComparison *c, const PmType *type, const char *name);
 
 /* An element as what is worst of a comparison, with the distances between its values. */

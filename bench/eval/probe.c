@@ -77,17 +77,21 @@ const PmTensor *pm_probe_result(const PmProbe *p, size_t k, size_t i, const PmTe
 	return &out[p->place[pm_node_out(p->g, p->kernel[k], i).id] - 1];
 }
 
-/* A copy of what operand v held: a graph input, a constant, or an output of the run. */
+/* What operand v held: a graph input or an output of the run, lent, or a constant of its own. */
 static PmStatus operand(const PmProbe *p, PmValue v, const PmTensor *in, const PmTensor *out, PmTensor *to,
 			PmErr *err)
 {
-	if (p->place[v.id])
-		return pm_tensor_copy(to, &out[p->place[v.id] - 1], err);
+	if (p->place[v.id]) {
+		*to = out[p->place[v.id] - 1];
+		return PM_OK;
+	}
 	if (pm_value_is_const(p->g, v))
 		return pm_tensor_from_const(to, p->g, v, err);
 	for (size_t i = 0; i < pm_graph_n_inputs(p->g); i++)
-		if (pm_graph_input(p->g, i).id == v.id)
-			return pm_tensor_copy(to, &in[i], err);
+		if (pm_graph_input(p->g, i).id == v.id) {
+			*to = in[i];
+			return PM_OK;
+		}
 	return pm_err(err, PM_E_INTERNAL,
 		      "Operand '%.100s' of a kernel is neither input, constant nor result.",
 		      pm_value_name(p->g, v));
@@ -104,12 +108,19 @@ PmStatus pm_probe_operands(const PmProbe *p, size_t k, const PmTensor *in, const
 	*ops = pm_xcalloc(*n + 1, sizeof **ops);
 	for (size_t i = 0; i < *n && !st; i++)
 		st = operand(p, pm_node_in(p->g, node, i), in, out, &(*ops)[i], err);
-	if (!st)
-		return PM_OK;
-	for (size_t i = 0; i < *n; i++)
-		pm_tensor_release(&(*ops)[i]);
+	if (st)
+		pm_probe_operands_release(p, k, ops);
+	return st;
+}
+
+void pm_probe_operands_release(const PmProbe *p, size_t k, PmTensor **ops)
+{
+	for (size_t i = 0; *ops && i < pm_node_n_in(p->g, p->kernel[k]); i++) {
+		PmValue v = pm_node_in(p->g, p->kernel[k], i);
+
+		if (!p->place[v.id] && pm_value_is_const(p->g, v))
+			pm_tensor_release(&(*ops)[i]);
+	}
 	free(*ops);
 	*ops = NULL;
-	*n = 0;
-	return st;
 }

@@ -28,9 +28,10 @@ int pm_probe_dtype(const PmProbe *p, size_t slot);
 /* Name and tensor of result i of kernel k; `out` is what running p->g gave. */
 const char *pm_probe_name(const PmProbe *p, size_t k, size_t i);
 const PmTensor *pm_probe_result(const PmProbe *p, size_t k, size_t i, const PmTensor *out);
-/* What kernel k was given, and the graph that says what it should make of it: *ops has *n tensors (array and
- * tensors owned by the caller). */
+/* What kernel k was given, and the graph that says what it should make of it: *ops has *n tensors, which are
+ * those of `in` and `out` where they are no constants. The array is released by pm_probe_operands_release. */
 PmStatus pm_probe_operands(const PmProbe *p, size_t k, const PmTensor *in, const PmTensor *out,
 			   const PmGraph **body, PmTensor **ops, size_t *n, PmErr *err);
+void pm_probe_operands_release(const PmProbe *p, size_t k, PmTensor **ops); /* *ops may be NULL */
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* runner_judge.c - what a candidate's results are worth: the error bound, and the ladder of tolerances. */
 #include "bench/compare/agree.h"
+#include "bench/compare/by_rows.h"
 #include "bench/compare/either.h"
 #include "bench/eval/runner_priv.h"
 #include "runtime/ref/ref.h"
@@ -68,17 +69,24 @@ static void refuse(Eval *e, const PmComparison *c, const PmType *type, const cha
 /* One kernel's operands and what it should have made of them. */
 typedef struct Expected {
 	const PmGraph *body;
-	PmTensor *ops, *want; /* owned */
+	PmTensor *ops;        /* of the probe */
+	const PmTensor **got; /* owned: its results */
+	PmTensor *want;       /* owned */
 	PmBound *bound;       /* owned; y alone means something where there is no bound */
+	PmRows rows;          /* where it is judged by rows: neither of the two is there then, */
+	PmByRows *by_rows;    /* but what was found (owned); NULL = it is judged whole */
 	size_t n_in, n_out;
 } Expected;
 
-static void release(Expected *x)
+static void release(Eval *e, size_t k, Expected *x)
 {
-	pm_tensors_release(x->ops, x->n_in);
+	if (x->ops)
+		pm_probe_operands_release(&e->probe, k, &x->ops);
 	pm_tensors_release(x->want, x->n_out);
 	pm_bounds_release(x->bound, x->n_out);
-	free(x->ops);
+	pm_rows_release(&x->rows);
+	free(x->by_rows);
+	free(x->got);
 	free(x->want);
 	free(x->bound);
 }
@@ -106,6 +114,38 @@ static PmStatus round_all(Expected *x, PmErr *err)
 	return st;
 }
 
+/* What is open by more than one element in a hundred is left to the ladder. */
+static int is_bounded(const PmBoundFit *f, const PmTensor *y)
+{
+	return f->n_class || f->open * 100 <= pm_tensor_numel(y);
+}
+
+/* Judges all results by rows; without what that finds where the whole has to be looked at: a result has no
+ * bound, or one that tells nothing. */
+static PmStatus expect_by_rows(Eval *e, Expected *x, PmErr *err)
+{
+	PmCloseRule rule = pm_close_rule(e->o->preset);
+	int told = 1;
+	PmStatus st;
+
+	for (size_t i = 0; i < x->n_out; i++)
+		if (!pm_type_equal(pm_value_type(x->body, pm_graph_output(x->body, i)), &x->got[i]->type))
+			return PM_OK;
+	if (!pm_is_by_rows(x->body, &x->rows))
+		return PM_OK;
+	x->by_rows = pm_xcalloc(x->n_out + 1, sizeof *x->by_rows);
+	st = pm_by_rows(x->body, &x->rows, x->ops, x->n_in, x->got, x->n_out, PM_TIER_STRICT, &rule,
+			x->by_rows, err);
+	for (size_t i = 0; i < x->n_out && !st; i++)
+		told = told && x->by_rows[i].known && x->by_rows[i].fit.tells &&
+		       is_bounded(&x->by_rows[i].fit, x->got[i]);
+	if (!st && told)
+		return PM_OK;
+	free(x->by_rows);
+	x->by_rows = NULL;
+	return st;
+}
+
 static PmStatus expect(Eval *e, size_t k, const PmTensor *in, const PmRunResult *got, Expected *x, PmErr *err)
 {
 	PmErr no_bound;
@@ -117,6 +157,12 @@ static PmStatus expect(Eval *e, size_t k, const PmTensor *in, const PmRunResult 
 	if (st)
 		return st;
 	x->n_out = pm_graph_n_outputs(x->body);
+	x->got = pm_xcalloc(x->n_out + 1, sizeof(void *));
+	for (size_t i = 0; i < x->n_out; i++)
+		x->got[i] = pm_probe_result(&e->probe, k, i, got->out);
+	st = expect_by_rows(e, x, err);
+	if (st || x->by_rows)
+		return st;
 	x->want = pm_xcalloc(x->n_out + 1, sizeof *x->want);
 	x->bound = pm_xcalloc(x->n_out + 1, sizeof *x->bound);
 	st = pm_bound_run(x->body, x->ops, x->n_in, PM_TIER_STRICT, x->bound, x->n_out, &no_bound);
@@ -127,20 +173,35 @@ static PmStatus expect(Eval *e, size_t k, const PmTensor *in, const PmRunResult 
 	return pm_ref_run(x->body, x->ops, x->n_in, x->want, x->n_out, err);
 }
 
+/* How result i fits a tier. */
+static PmStatus fit_tier(const Expected *x, size_t i, PmPrecisionTier tier, PmBoundFit *f, PmErr *err)
+{
+	PmCloseRule rule = pm_close_rule(PM_PRESET_SOUND);
+	PmByRows *by = x->by_rows ? pm_xcalloc(x->n_out + 1, sizeof *by) : NULL;
+	PmBound *b = pm_xcalloc(x->n_out + 1, sizeof *b);
+	PmStatus st = by ? pm_by_rows(x->body, &x->rows, x->ops, x->n_in, x->got, x->n_out, tier, &rule, by,
+				      err)
+			 : pm_bound_run(x->body, x->ops, x->n_in, tier, b, x->n_out, err);
+
+	if (!st && by)
+		*f = by[i].fit;
+	else if (!st)
+		pm_bound_fit(&b[i], x->got[i], f);
+	pm_bounds_release(b, x->n_out);
+	free(b);
+	free(by);
+	return st;
+}
+
 /* The narrowest tier from `tier` on in which result i is. */
-static PmStatus find_tier(const Expected *x, size_t i, const PmTensor *y, PmPrecisionTier *tier, PmErr *err)
+static PmStatus find_tier(const Expected *x, size_t i, PmPrecisionTier *tier, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
 	for (; *tier < PM_TIER_NONE && !st; (*tier)++) {
-		PmBound *b = pm_xcalloc(x->n_out + 1, sizeof *b);
 		PmBoundFit f;
 
-		st = pm_bound_run(x->body, x->ops, x->n_in, *tier, b, x->n_out, err);
-		if (!st)
-			pm_bound_fit(&b[i], y, &f);
-		pm_bounds_release(b, x->n_out);
-		free(b);
+		st = fit_tier(x, i, *tier, &f, err);
 		if (st || f.within)
 			break;
 	}
@@ -192,30 +253,32 @@ static int keep_fit(PmEvalRecord *r, const PmBoundFit *f, PmPrecisionTier tier, 
 static PmStatus judge_result(Eval *e, const Expected *x, size_t i, const PmTensor *y, const char *name,
 			     const char *where, int *bounded, PmPrecisionTier *tier, int *tells, PmErr *err)
 {
-	const PmBound *b = &x->bound[i];
+	const PmBound *b = x->by_rows ? NULL : &x->bound[i];
 	PmStage was;
 	PmBoundFit f;
 	PmStatus st = PM_OK;
 
 	*tells = 1;
 	*tier = PM_TIER_STRICT;
-	*bounded = b->y.numel && b->known && pm_type_equal(&b->y.type, &y->type);
+	*bounded = !b || (b->y.numel && b->known && pm_type_equal(&b->y.type, &y->type));
 	if (!*bounded)
 		return PM_OK;
-	pm_bound_fit(b, y, &f);
-	/* What is open by more than one element in a hundred is left to the ladder. */
-	*bounded = f.n_class || f.open * 100 <= b->y.numel;
+	if (b)
+		pm_bound_fit(b, y, &f);
+	else
+		f = x->by_rows[i].fit;
+	*bounded = is_bounded(&f, y);
 	if (!*bounded)
 		return PM_OK;
 	if (!f.within) {
 		*tier = PM_TIER_TF32;
 		was = pm_stage_enter(&e->stages, PM_STAGE_REFERENCE);
-		st = find_tier(x, i, y, tier, err);
+		st = find_tier(x, i, tier, err);
 		pm_stage_enter(&e->stages, was);
 	}
 	if (!st && keep_fit(e->rec, &f, *tier, y->type.dtype, name, where)) {
 		e->beyond = e->run;
-		pm_failure_of_fit(&e->beyond, b, &f, y, name);
+		pm_failure_of_fit(&e->beyond, &f, y, name);
 	}
 	*tells = f.tells;
 	return st;
@@ -338,6 +401,17 @@ static PmStatus compare_without(const Expected *x, size_t i, const PmTensor *y, 
 	return st;
 }
 
+static void compare_result(const Expected *x, size_t i, const PmCloseRule *rule, PmComparison *c)
+{
+	if (x->by_rows) {
+		*c = x->by_rows[i].c;
+	} else {
+		PmTensorView w = pm_view_of(&x->want[i]), g = pm_view_of(x->got[i]);
+
+		pm_compare(&w, &g, rule, c);
+	}
+}
+
 /* Every kernel against its body: the oracle in double precision, on the very operands the kernel was given.
  * It exists only from here on. What surrounds the kernels runs the same code on both sides and is not judged.
  */
@@ -355,8 +429,7 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 		pm_stage_enter(&e->stages, was);
 		for (size_t i = 0; i < x.n_out && !st; i++, slot++) {
 			const char *name = pm_probe_name(&e->probe, k, i);
-			const PmTensor *y = pm_probe_result(&e->probe, k, i, got->out);
-			PmTensorView w = pm_view_of(&x.want[i]), g = pm_view_of(y);
+			const PmTensor *y = x.got[i];
 			PmComparison c;
 			PmPrecisionTier tier;
 			int bounded, tells;
@@ -364,7 +437,7 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 			st = judge_result(e, &x, i, y, name, where, &bounded, &tier, &tells, err);
 			if (st)
 				break;
-			pm_compare(&w, &g, &rule, &c);
+			compare_result(&x, i, &rule, &c);
 			if (!bounded)
 				st = compare_without(&x, i, y, &rule, &c, err);
 			e->silence[slot].telling += bounded && tells;
@@ -380,7 +453,7 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 			if (!bounded && cls < PM_N_INPUT_CLASSES)
 				refuse(e, &c, &x.want[i].type, name);
 		}
-		release(&x);
+		release(e, k, &x);
 	}
 	return st;
 }

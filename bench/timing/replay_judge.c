@@ -4,6 +4,7 @@
 #include "base/sys/proc.h"
 #include "base/sys/threads.h"
 #include "bench/compare/agree.h"
+#include "bench/compare/by_rows.h"
 #include "bench/inputs/inputs.h"
 #include "bench/timing/replay_priv.h"
 #include "runtime/ref/ref.h"
@@ -64,31 +65,78 @@ static const char *name_of(const Check *k, size_t output)
 	return pm_value_name(k->original, pm_graph_output(k->original, output));
 }
 
+/* The same by rows, where the graph has them. */
+static PmStatus ask_by_rows(const Check *k, size_t i, const PmTensor *in, PmBoundFit *fit, int *judged,
+			    PmErr *err)
+{
+	const PmTensor *got = pm__outputs_of(k, i), **y;
+	size_t n_out = k->c->n_out;
+	PmCloseRule rule = pm_close_rule(PM_PRESET_SOUND);
+	PmByRows *by;
+	PmRows rows;
+	PmStatus st;
+
+	*judged = 0;
+	for (size_t o = 0; o < n_out; o++)
+		if (!pm_type_equal(pm_value_type(k->original, pm_graph_output(k->original, o)), &got[o].type))
+			return PM_OK;
+	if (!pm_is_by_rows(k->original, &rows))
+		return PM_OK;
+	y = pm_xcalloc(n_out + 1, sizeof(void *));
+	by = pm_xcalloc(n_out + 1, sizeof *by);
+	for (size_t o = 0; o < n_out; o++)
+		y[o] = &got[o];
+	st = pm_by_rows(k->original, &rows, in, k->c->pool.n_in, y, n_out, k->o->tier, &rule, by, err);
+	*judged = !st;
+	for (size_t o = 0; o < n_out && !st; o++) {
+		fit[o] = by[o].fit;
+		*judged = *judged && by[o].known;
+	}
+	pm_rows_release(&rows);
+	free(by);
+	free(y);
+	return st;
+}
+
+static PmStatus ask_whole(const Check *k, size_t i, const PmTensor *in, PmBoundFit *fit, int *judged,
+			  PmErr *err)
+{
+	const PmTensor *got = pm__outputs_of(k, i);
+	size_t n_out = k->c->n_out;
+	PmBound *b = pm_xcalloc(n_out + 1, sizeof *b);
+	PmStatus st = pm_bound_run(k->original, in, k->c->pool.n_in, k->o->tier, b, n_out, err);
+
+	*judged = !st;
+	for (size_t o = 0; o < n_out && !st; o++)
+		*judged = *judged && b[o].known && pm_type_equal(&b[o].y.type, &got[o].type);
+	for (size_t o = 0; o < n_out && *judged; o++)
+		pm_bound_fit(&b[o], &got[o], &fit[o]);
+	pm_bounds_release(b, n_out);
+	free(b);
+	return st;
+}
+
 /* By the error bound of the whole graph, in the tier. *judged: 0 when there is none. */
 static PmStatus ask_bound(const Check *k, size_t i, const PmTensor *in, int *judged, Answer *a, PmErr *err)
 {
 	const PmTensor *got = pm__outputs_of(k, i);
 	size_t n_out = k->c->n_out;
-	PmBound *b = pm_xcalloc(n_out + 1, sizeof *b);
-	PmBoundFit f;
+	PmBoundFit *fit = pm_xcalloc(n_out + 1, sizeof *fit);
 	PmErr none;
 	PmStatus st;
 
 	pm_err_init(&none);
-	st = pm_bound_run(k->original, in, k->c->pool.n_in, k->o->tier, b, n_out, &none);
-	*judged = !st;
-	for (size_t o = 0; o < n_out && !st; o++)
-		*judged = *judged && b[o].known && pm_type_equal(&b[o].y.type, &got[o].type);
+	st = ask_by_rows(k, i, in, fit, judged, &none);
+	if (!st && !*judged)
+		st = ask_whole(k, i, in, fit, judged, &none);
 	for (size_t o = n_out; o-- > 0 && *judged;) {
-		pm_bound_fit(&b[o], &got[o], &f);
-		if (f.within)
+		if (fit[o].within)
 			continue;
-		pm_failure_of_fit(&a->failure, &b[o], &f, &got[o], name_of(k, o));
+		pm_failure_of_fit(&a->failure, &fit[o], &got[o], name_of(k, o));
 		a->wrong = 1;
 		a->output = o;
 	}
-	pm_bounds_release(b, n_out);
-	free(b);
+	free(fit);
 	return st && st != PM_E_UNSUPPORTED ? pm_err(err, st, "%s", none.text) : PM_OK;
 }
 

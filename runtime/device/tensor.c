@@ -10,11 +10,15 @@
 enum { ALIGNMENT = 64 };
 static const int64_t MAX_BYTES = (int64_t)1 << 40;
 
-PmStatus pm_tensor_init(PmTensor *t, const PmType *type, PmErr *err)
+static size_t padded(size_t bytes)
+{
+	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+PmStatus pm_tensor_room(PmTensor *t, const PmType *type, PmErr *err)
 {
 	int64_t bytes = 0;
 	PmStatus st;
-	size_t room;
 
 	memset(t, 0, sizeof *t);
 	t->type = pm_type_unknown();
@@ -28,17 +32,24 @@ PmStatus pm_tensor_init(PmTensor *t, const PmType *type, PmErr *err)
 	t->type = *type;
 	if (!bytes)
 		return PM_OK;
-	room = ((size_t)bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	t->data = aligned_alloc(ALIGNMENT, room);
+	t->data = aligned_alloc(ALIGNMENT, padded((size_t)bytes));
 	if (!t->data) {
 		t->type = pm_type_unknown();
 		return pm_err(err, PM_E_LIMIT,
 			      "There is no memory for a tensor of %lld bytes; use smaller dimensions.",
 			      (long long)bytes);
 	}
-	memset(t->data, 0, room);
 	t->bytes = (size_t)bytes;
 	return PM_OK;
+}
+
+PmStatus pm_tensor_init(PmTensor *t, const PmType *type, PmErr *err)
+{
+	PmStatus st = pm_tensor_room(t, type, err);
+
+	if (!st && t->bytes)
+		memset(t->data, 0, padded(t->bytes));
+	return st;
 }
 
 void pm_tensor_release(PmTensor *t)
@@ -50,7 +61,7 @@ void pm_tensor_release(PmTensor *t)
 
 PmStatus pm_tensor_copy(PmTensor *dst, const PmTensor *src, PmErr *err)
 {
-	PmStatus st = pm_tensor_init(dst, &src->type, err);
+	PmStatus st = pm_tensor_room(dst, &src->type, err);
 
 	if (!st && src->bytes)
 		memcpy(dst->data, src->data, src->bytes);

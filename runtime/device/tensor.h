@@ -15,6 +15,8 @@ typedef struct PmTensor {
 
 /* Allocates zeroed elements for a static type; PM_E_LIMIT over 1 TiB. */
 PmStatus pm_tensor_init(PmTensor *t, const PmType *type, PmErr *err);
+/* The same with elements that hold anything, for who writes them all. */
+PmStatus pm_tensor_room(PmTensor *t, const PmType *type, PmErr *err);
 void pm_tensor_release(PmTensor *t); /* frees; t becomes empty; NULL data is fine */
 PmStatus pm_tensor_copy(PmTensor *dst, const PmTensor *src, PmErr *err); /* initialises dst */
 /* Copies or makes a constant's data; PM_E_NOT_FOUND when it is absent and nobody makes it. */

@@ -507,7 +507,7 @@ PmStatus pm_bind_outputs(PmBind *b, PmTensor *out, size_t n_out, PmErr *err)
 
 	memset(out, 0, n_out * sizeof *out);
 	for (size_t i = 0; i < n_out && !st; i++) {
-		st = pm_tensor_init(&out[i], pm_value_type(p->g, pm_graph_output(p->g, i)), err);
+		st = pm_tensor_room(&out[i], pm_value_type(p->g, pm_graph_output(p->g, i)), err);
 		if (!st && out[i].bytes)
 			st = b->x->d->ops->download(b->x->d, pm_bind_output(b, i), 0, out[i].data,
 						    (int64_t)out[i].bytes, err);

@@ -34,6 +34,7 @@ static int work(void *arg, PmStr *reply)
 	const Job *j = arg;
 	PmDevice *d = pm_exec_device(j->x);
 	PmTensor *out = pm_xcalloc(j->n_out + 1, sizeof *out);
+	size_t bytes = 0;
 	Head h = { 0 };
 	PmErr err;
 
@@ -46,11 +47,16 @@ static int work(void *arg, PmStr *reply)
 		h.n_printed = d->print->n;
 		h.cut = d->print->cut;
 	}
+	for (size_t i = 0; i < j->n_out && !h.status; i++)
+		bytes += out[i].bytes;
+	pm_str_reserve(reply, sizeof h + h.n_printed + bytes);
 	pm_str_addn(reply, &h, sizeof h);
 	if (d->print)
 		pm_str_addn(reply, d->print->text, d->print->n);
-	for (size_t i = 0; i < j->n_out && !h.status; i++)
+	for (size_t i = 0; i < j->n_out && !h.status; i++) {
 		pm_str_addn(reply, out[i].data, out[i].bytes);
+		pm_tensor_release(&out[i]);
+	}
 	return 0;
 }
 
@@ -79,7 +85,7 @@ static PmStatus take(const Job *j, const PmStr *reply, PmTensor *out, PmErr *err
 	if (h.status)
 		return pm_err(err, h.status < 0 ? h.status : PM_E_INTERNAL, "%s", h.text);
 	for (size_t i = 0; i < j->n_out && !st; i++) {
-		st = pm_tensor_init(&out[i], pm_value_type(g, pm_graph_output(g, i)), err);
+		st = pm_tensor_room(&out[i], pm_value_type(g, pm_graph_output(g, i)), err);
 		if (!st && left < out[i].bytes)
 			st = pm_err(err, PM_E_CRASH, "The process of the kernels sent too little.");
 		if (st)

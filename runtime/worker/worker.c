@@ -162,10 +162,10 @@ static PmStatus take_printed(PmWorker *w, const WorkerReply *r, PmStr *reply, Pm
 	return PM_OK;
 }
 
-/* Sends head and payload; *payload becomes the reply's, of at most `most` bytes. Whatever fails ends the
- * worker. */
-static PmStatus ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, double deadline, uint64_t most,
-		    WorkerReply *r, PmErr *err)
+/* Sends head and payload, and data behind them; *payload becomes the reply's, of at most `most` bytes.
+ * Whatever fails ends the worker. */
+static PmStatus ask_with(PmWorker *w, const WorkerAsk *a, PmStr *payload, PmServeData *data, double deadline,
+			 uint64_t most, WorkerReply *r, PmErr *err)
 {
 	PmStr request = PM_STR_INIT, reply = PM_STR_INIT;
 	PmStatus st = start(w, err);
@@ -175,8 +175,8 @@ static PmStatus ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, double dead
 		return st;
 	pm_str_addn(&request, a, sizeof *a);
 	pm_str_addn(&request, payload->s, payload->len);
-	st = pm_server_call(w->server, "device worker", request.s, request.len, deadline,
-			    sizeof *r + most + (w->print ? PM_PRINT_MAX : 0), &reply, err);
+	st = pm_server_call_with(w->server, "device worker", request.s, request.len, data, deadline,
+				 sizeof *r + most + (w->print ? PM_PRINT_MAX : 0), &reply, err);
 	pm_str_release(&request);
 	pm_str_clear(payload);
 	if (!st && reply.len < sizeof *r)
@@ -201,36 +201,45 @@ static PmStatus ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, double dead
 	return st;
 }
 
-/* Bytes of a graph's outputs. */
-static uint64_t output_bytes(const PmGraph *g)
+static PmStatus ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, double deadline, uint64_t most,
+		    WorkerReply *r, PmErr *err)
 {
-	uint64_t sum = 0;
+	PmServeData none = { 0 };
 
-	for (size_t i = 0; i < pm_graph_n_outputs(g); i++) {
-		int64_t bytes = 0;
-
-		pm_type_bytes(pm_value_type(g, pm_graph_output(g, i)), &bytes, NULL);
-		sum += (uint64_t)bytes;
-	}
-	return sum;
+	return ask_with(w, a, payload, &none, deadline, most, r, err);
 }
 
-static PmStatus take_outputs(PmWorker *w, const PmGraph *g, const PmStr *payload, PmTensor *out, PmErr *err)
+/* Asks for a graph's outputs, which go to `out`; n_in tensors are sent. */
+static PmStatus ask_outputs(PmWorker *w, const WorkerAsk *a, const PmGraph *g, const PmTensor *in,
+			    size_t n_in, double deadline, PmTensor *out, WorkerReply *r, PmErr *err)
 {
-	size_t n = pm_graph_n_outputs(g), i = 0;
-	Cursor c = { payload->s, payload->len };
+	size_t n = pm_graph_n_outputs(g);
+	PmServeBytes *send = pm_xcalloc(n_in + 1, sizeof *send);
+	PmServeRoom *take = pm_xcalloc(n + 1, sizeof *take);
+	PmServeData data = { send, n_in, take, n, 0 };
+	PmStr payload = PM_STR_INIT;
 	PmStatus st = PM_OK;
+	size_t bytes = 0;
 
 	memset(out, 0, n * sizeof *out);
-	for (; i < n && !st; i++)
-		st = pm__tensor_unpack(&c, pm_value_type(g, pm_graph_output(g, i)), &out[i], err);
-	if (!st && c.left)
-		st = pm_err(err, PM_E_CRASH, "The device worker sent %zu bytes too many.", c.left);
-	if (st) {
-		for (i = 0; i < n; i++)
-			pm_tensor_release(&out[i]);
-		pm_worker_renew(w);
+	for (size_t i = 0; i < n_in; i++)
+		send[i] = (PmServeBytes){ in[i].data, in[i].bytes };
+	for (size_t i = 0; i < n && !st; i++) {
+		st = pm_tensor_room(&out[i], pm_value_type(g, pm_graph_output(g, i)), err);
+		take[i] = (PmServeRoom){ out[i].data, out[i].bytes };
+		bytes += out[i].bytes;
 	}
+	if (!st)
+		st = ask_with(w, a, &payload, &data, deadline, 0, r, err);
+	if (!st && (payload.len || (bytes && !data.taken))) {
+		pm_worker_renew(w);
+		st = pm_err(err, PM_E_CRASH, "The device worker sent half an answer.");
+	}
+	for (size_t i = 0; i < n && st; i++)
+		pm_tensor_release(&out[i]);
+	pm_str_release(&payload);
+	free(send);
+	free(take);
 	return st;
 }
 
@@ -325,7 +334,6 @@ static PmStatus run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_
 	double compiling = limit > OPEN_SECONDS ? limit
 						: OPEN_SECONDS; /* no kernel of a candidate runs then */
 	size_t n_in = pm_graph_n_inputs(work->g);
-	PmStr payload = PM_STR_INIT;
 	WorkerReply r;
 	PmStatus st = PM_OK;
 
@@ -338,13 +346,9 @@ static PmStatus run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_
 	if (st)
 		return st;
 	w->side[0] = a.slot;
-	pm__tensors_pack(in, n_in, &payload);
-	st = ask(w, &a, &payload, limit, output_bytes(work->g), &r, err);
-	if (!st)
-		st = take_outputs(w, work->g, &payload, out, err);
+	st = ask_outputs(w, &a, work->g, in, n_in, limit, out, &r, err);
 	if (!st && seconds)
 		*seconds = r.sample.seconds;
-	pm_str_release(&payload);
 	return st;
 }
 
@@ -423,15 +427,19 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 	return st;
 }
 
+static PmStatus clock_is_open(const PmWorker *w, PmErr *err)
+{
+	return w->server ? PM_OK : pm_err(err, PM_E_INVALID, "The clock of this worker is not open.");
+}
+
 static PmStatus clock_ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, uint64_t most, PmSample *sample,
 			  PmErr *err)
 {
 	WorkerReply r;
-	PmStatus st;
+	PmStatus st = clock_is_open(w, err);
 
-	if (!w->server)
-		return pm_err(err, PM_E_INVALID, "The clock of this worker is not open.");
-	st = ask(w, a, payload, w->clock_deadline, most, &r, err);
+	if (!st)
+		st = ask(w, a, payload, w->clock_deadline, most, &r, err);
 	if (!st && sample)
 		*sample = r.sample;
 	return st;
@@ -476,13 +484,10 @@ PmStatus pm_worker_clock_warm(PmWorker *w, double *seconds, PmErr *err)
 PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, int call, PmTensor *out, PmErr *err)
 {
 	WorkerAsk a = { .what = WORKER_OUTPUTS, .n = call };
-	PmStr payload = PM_STR_INIT;
-	PmStatus st = clock_ask(w, &a, &payload, output_bytes(g), NULL, err);
+	WorkerReply r;
+	PmStatus st = clock_is_open(w, err);
 
-	if (!st)
-		st = take_outputs(w, g, &payload, out, err);
-	pm_str_release(&payload);
-	return st;
+	return st ? st : ask_outputs(w, &a, g, NULL, 0, w->clock_deadline, out, &r, err);
 }
 
 PmStatus pm_worker_clock_sketch(PmWorker *w, int call, PmSketch *out, size_t n_out, PmErr *err)

@@ -16,14 +16,14 @@ enum { WORKER_SLOTS = PM_SAMPLER_SIDES + 2 }; /* works that a worker keeps: more
 typedef enum {
 	WORKER_INFO,  /* - ; a PmDeviceInfo */
 	WORKER_LOAD,  /* alternatives (n of them), a graph (pm__graph_pack) into `slot`; pm_exec_digest */
-	WORKER_RUN,   /* the inputs of `slot`; its outputs */
+	WORKER_RUN,   /* - ; - ; behind them the inputs of `slot`, and its outputs */
 	WORKER_CLOCK, /* slots (n of them), an input pool: n_sets, its keys, pm__input_pool_pack; the depth in
 		       * `n`
 		       */
 	WORKER_TAKE,  /* `ask`, n = digests are wanted; times, a PmMade for each call */
 	WORKER_EMPTY, /* - ; times */
 	WORKER_WARM,  /* - ; times */
-	WORKER_OUTPUTS, /* call number `n`; its outputs */
+	WORKER_OUTPUTS, /* call number `n`; - ; behind that its outputs */
 	WORKER_SKETCH,  /* call number `n`; a PmSketch of each of its outputs */
 	WORKER_CLOSE    /* - ; - */
 } WorkerWhat;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker_serve.c - what a device worker does: holds a device, a few loaded graphs and a sampler. */
+#include "base/sys/serve.h"
 #include "runtime/device/limits.h"
 #include "runtime/worker/worker_priv.h"
 
@@ -63,7 +64,27 @@ static PmStatus load(const WorkerAsk *a, Cursor *c, PmStr *payload, PmErr *err)
 	return st;
 }
 
-static PmStatus run(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmStr *payload, PmErr *err)
+/* Inputs follow a request as they are. */
+static PmStatus take_input(const PmType *type, PmTensor *t, PmErr *err)
+{
+	PmStatus st = pm_tensor_room(t, type, err);
+
+	if (!st && t->bytes && !pm_serve_take(t->data, t->bytes))
+		st = pm_err(err, PM_E_CRASH, "A message of the device worker is cut short.");
+	return st;
+}
+
+/* Outputs follow the reply, which owns them then. */
+static void give_outputs(PmTensor *out, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (out[i].bytes)
+			pm_serve_give(out[i].data, out[i].bytes);
+		out[i].data = NULL;
+	}
+}
+
+static PmStatus run(const WorkerAsk *a, WorkerReply *r, PmErr *err)
 {
 	Slot *s = &w.slot[a->slot];
 	size_t n_in = pm_graph_n_inputs(s->g), n_out = pm_graph_n_outputs(s->g), n = 0;
@@ -71,16 +92,16 @@ static PmStatus run(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmStr *payloa
 	PmStatus st = PM_OK;
 
 	for (; n < n_in && !st; n++)
-		st = pm__tensor_unpack(c, pm_value_type(s->g, pm_graph_input(s->g, n)), &in[n], err);
+		st = take_input(pm_value_type(s->g, pm_graph_input(s->g, n)), &in[n], err);
 	pm_exec_plain(s->exec, a->plain);
 	if (w.d->ops->layout)
 		w.d->ops->layout(w.d, a->layout);
 	if (!st)
 		st = pm_exec_run_isolated(s->exec, in, n_in, a->poison, out, n_out, &r->sample.seconds, err);
-	if (!st)
-		pm__tensors_pack(out, n_out, payload);
 	for (size_t i = 0; i < n_in; i++)
 		pm_tensor_release(&in[i]);
+	if (!st)
+		give_outputs(out, n_out);
 	for (size_t i = 0; i < n_out; i++)
 		pm_tensor_release(&out[i]);
 	free(in);
@@ -189,14 +210,14 @@ static PmStatus clock_take(const WorkerAsk *a, WorkerReply *r, PmStr *payload, P
 	return st;
 }
 
-static PmStatus clock_outputs(int call, PmStr *payload, PmErr *err)
+static PmStatus clock_outputs(int call, PmErr *err)
 {
 	size_t n = w.n_out[w.last_side];
 	PmTensor *out = pm_xcalloc(n + 1, sizeof *out);
 	PmStatus st = pm_sampler_outputs(w.sampler, call, out, n, err);
 
 	if (!st)
-		pm__tensors_pack(out, n, payload);
+		give_outputs(out, n);
 	for (size_t i = 0; i < n; i++)
 		pm_tensor_release(&out[i]);
 	free(out);
@@ -227,7 +248,7 @@ static PmStatus with_clock(const WorkerAsk *a, WorkerReply *r, PmStr *payload, P
 	case WORKER_WARM:
 		return pm_sampler_warm(w.sampler, &r->sample.seconds, err);
 	case WORKER_OUTPUTS:
-		return clock_outputs(a->n, payload, err);
+		return clock_outputs(a->n, err);
 	case WORKER_SKETCH:
 		return clock_sketch(a->n, payload, err);
 	default:
@@ -254,7 +275,7 @@ static PmStatus answer(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmStr *pay
 	case WORKER_RUN:
 		if (!w.slot[a->slot].exec)
 			return pm_err(err, PM_E_INTERNAL, "The device worker was told to run nothing.");
-		return run(a, c, r, payload, err);
+		return run(a, r, err);
 	case WORKER_CLOCK:
 		return clock_open(a, c, r, err);
 	default:

@@ -28,15 +28,17 @@ int pm_tier_from_name(const char *name, PmPrecisionTier *tier)
 typedef struct Run {
 	const PmGraph *g;
 	PmPrecisionTier tier;
-	int kept;       /* values of half types are stored as float */
-	PmBound *val;   /* by value id */
-	uint32_t *left; /* uses still to come, outputs included */
+	const PmBoundRows *rows; /* NULL = the whole */
+	int kept;                /* values of half types are stored as float */
+	PmBound *val;            /* by value id */
+	uint32_t *left;          /* uses still to come, outputs included */
 	uint8_t *has;
 } Run;
 
 static void release(PmBound *b)
 {
-	pm_ref_tensor_release(&b->y);
+	if (!b->lent)
+		pm_ref_tensor_release(&b->y);
 	pm_ref_tensor_release(&b->eager);
 	pm_ref_tensor_release(&b->stored);
 	free(b->unit);
@@ -113,6 +115,8 @@ static PmStatus apply_rule(PmBoundCall *c, PmErr *err)
 			o->lean = fmax(o->lean, c->in[i].lean);
 		}
 		o->inv = c->weight[k] > 0 ? c->spread[k] / c->weight[k] : 0;
+		o->weight = c->weight[k];
+		o->split = c->parts > 1;
 	}
 	return st;
 }
@@ -221,7 +225,7 @@ static void keep_results(Run *r, PmNode n, PmBoundCall *c, int failed)
 static PmStatus step(Run *r, PmNode n, PmErr *err)
 {
 	size_t n_in = pm_node_n_in(r->g, n), n_out = pm_node_n_out(r->g, n);
-	PmBoundCall c = { .tier = r->tier };
+	PmBoundCall c = { .tier = r->tier, .parts = r->rows ? r->rows->parts : 1 };
 	PmRefTensor *in = pm_xcalloc(n_in + 1, sizeof *in), *out = pm_xcalloc(n_out + 1, sizeof *out);
 	PmBound **v = pm_xcalloc(n_in + 1, sizeof(void *));
 	PmStatus st;
@@ -304,11 +308,35 @@ static PmStatus copy(const PmBound *from, PmBound *to, PmErr *err)
 	to->known = from->known;
 	to->repeats = from->repeats;
 	to->inv = from->inv;
+	to->weight = from->weight;
 	to->lean = from->lean;
 	to->source = from->source;
 	to->unit = copy_errors(from->unit, n);
 	to->shared = copy_errors(from->shared, n);
 	return st;
+}
+
+/* The last use of a value is as this result: it need not be held twice. What only a run needs is freed. */
+static void hand_over(Run *r, PmValue v, PmBound *to)
+{
+	*to = r->val[v.id];
+	memset(&r->val[v.id], 0, sizeof r->val[v.id]);
+	r->has[v.id] = 0;
+	pm_ref_tensor_release(&to->stored);
+	free(to->scale);
+	free(to->mass);
+	to->scale = to->mass = NULL;
+}
+
+static PmStatus load_input(const Run *r, const PmTensor *in, size_t k, PmBound *to, PmErr *err)
+{
+	if (!r->rows || r->rows->split[k]) {
+		to->split = r->rows != NULL;
+		return load(in, to, err);
+	}
+	to->y = r->rows->wide[k];
+	to->lent = to->known = 1;
+	return PM_OK;
 }
 
 static PmStatus run_on(Run *r, const PmTensor *in, PmBound *out, size_t n_out, PmErr *err)
@@ -319,7 +347,7 @@ static PmStatus run_on(Run *r, const PmTensor *in, PmBound *out, size_t n_out, P
 	for (size_t k = 0; k < pm_graph_n_inputs(r->g) && !st; k++) {
 		uint32_t id = pm_graph_input(r->g, k).id;
 
-		st = load(&in[k], &r->val[id], err);
+		st = load_input(r, &in[k], k, &r->val[id], err);
 		r->has[id] = 1;
 	}
 	for (size_t i = 0; i < pm_graph_n_nodes(r->g) && !st; i++)
@@ -328,7 +356,9 @@ static PmStatus run_on(Run *r, const PmTensor *in, PmBound *out, size_t n_out, P
 		PmValue v = pm_graph_output(r->g, k);
 
 		st = need(r, v, err);
-		if (!st)
+		if (!st && r->left[v.id] == 1 && !r->val[v.id].lent)
+			hand_over(r, v, &out[k]);
+		else if (!st)
 			st = copy(&r->val[v.id], &out[k], err);
 	}
 	return st;
@@ -368,6 +398,12 @@ PmStatus pm_bound_run(const PmGraph *g, const PmTensor *in, size_t n_in, PmPreci
 		      size_t n_out, PmErr *err)
 {
 	return run_all(&(Run){ .g = g, .tier = tier }, in, n_in, out, n_out, err);
+}
+
+PmStatus pm_bound_part(const PmGraph *g, const PmTensor *in, size_t n_in, const PmBoundRows *rows,
+		       PmPrecisionTier tier, PmBound *out, size_t n_out, PmErr *err)
+{
+	return run_all(&(Run){ .g = g, .tier = tier, .rows = rows }, in, n_in, out, n_out, err);
 }
 
 PmStatus pm_bound_kept(const PmGraph *g, const PmTensor *in, size_t n_in, PmBound *out, size_t n_out,

@@ -103,6 +103,9 @@ typedef struct PmBound {
 	int rounds;      /* the last operator rounds to the output's type */
 	int known;       /* 0: no rule for some operator on the way; `unit` says nothing */
 	PmRefTensor stored; /* of a run: `eager` rounded to its type, once something asked for it */
+	double weight;      /* the variance that `inv` is of, over all elements */
+	int split;          /* of a part: it has the part's rows alone */
+	int lent;           /* of a run: y is another's */
 } PmBound;
 
 /* Runs a sorted graph whose types are static. PM_E_UNSUPPORTED when they are not; otherwise as pm_ref_run. */
@@ -112,6 +115,16 @@ PmStatus pm_bound_run(const PmGraph *g, const PmTensor *in, size_t n_in, PmPreci
  * is no `eager`. */
 PmStatus pm_bound_kept(const PmGraph *g, const PmTensor *in, size_t n_in, PmBound *out, size_t n_out,
 		       PmErr *err);
+/* A part of the rows of a larger run (bench/compare/rows.h). */
+typedef struct PmBoundRows {
+	double parts;               /* rows of the whole over those of this part */
+	const unsigned char *split; /* by input: it has the part's rows; the others are as in the whole */
+	const PmRefTensor
+		*wide; /* by input: those others in double precision, read alone; `in` has their type */
+} PmBoundRows;
+/* pm_bound_run of a part of the rows of a larger run: what `inv` counts is counted of all. */
+PmStatus pm_bound_part(const PmGraph *g, const PmTensor *in, size_t n_in, const PmBoundRows *rows,
+		       PmPrecisionTier tier, PmBound *out, size_t n_out, PmErr *err);
 void pm_bounds_release(PmBound *b, size_t n); /* each; the array stays the caller's */
 
 /* What a comparison found. All four numbers are 1 at the limit. */
@@ -124,10 +137,36 @@ typedef struct PmBoundFit {
 	double expected, got;   /* there */
 	int64_t n_class, open;  /* elements of another class; elements not judged */
 	int64_t n_wrong, first; /* elements beyond the limit or of another class; the first of them, or -1 */
+	double first_expected;  /* at `first` */
 	int within;
 } PmBoundFit;
 
 /* Judges a result of the output's type and shape. */
 void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out);
+
+/* Sums over the elements that are judged. z: the distance to the interval of the references over its standard
+ * deviation s; w = y / s. */
+typedef struct PmFitSums {
+	double all, n, z, zz, zw, ww; /* n: of those that may be off; ww: of w^2 */
+	double of_errors;             /* share of the variance that is not the last rounding's */
+	double y, yy, room;           /* room: squared error that is admitted */
+	double impossible;            /* something where no error is explained */
+} PmFitSums;
+
+/* What a part of the rows says (pm_bound_part): its elements and sums over them, of `fit` what is counted or
+ * is of one element, and what it tells of the whole. */
+typedef struct PmBoundFitPart {
+	int64_t elements;
+	PmFitSums sums;
+	PmBoundFit fit;
+	double weight, inv, lean, equal; /* of PmBound; the chance that two results are equal */
+	int widened;
+} PmBoundFitPart;
+/* Looks at a part of the rows, of which pm_bound_part made the bound. */
+void pm_bound_fit_part(const PmBound *b, const PmTensor *got, PmBoundFitPart *out);
+/* The parts together, in the order of their rows, as the whole would be judged: the same for each element;
+ * sums are added up part by part, and what is estimated from a sample (equal elements) is the mean over
+ * parts. */
+void pm_bound_fit_parts(const PmBoundFitPart *part, size_t n, PmBoundFit *out);
 
 #endif

@@ -44,16 +44,7 @@ static double of_last_rounding(int dtype, double y, double e, double digit)
 	return fmax(digit * digit / 3, isfinite(known) ? known * known : 0);
 }
 
-/* Sums over the elements that are judged. z: the distance to the interval of the references over its standard
- * deviation s; w = y / s. */
-typedef struct Sums {
-	double all, n, z, zz, zw, ww; /* n: of those that may be off; ww: of w^2 */
-	double of_errors;             /* share of the variance that is not the last rounding's */
-	double y, yy, room;           /* room: squared error that is admitted */
-	double impossible;            /* something where no error is explained */
-} Sums;
-
-static void add(Sums *s, double y, double width, double off, double var_e, double var_round)
+static void add(PmFitSums *s, double y, double width, double off, double var_e, double var_round)
 {
 	double var = var_e + var_round, sd = sqrt(var);
 
@@ -76,10 +67,16 @@ static void add(Sums *s, double y, double width, double off, double var_e, doubl
 	s->of_errors += var_e / var;
 }
 
-static void conclude(const Sums *s, const PmBound *b, double equal, PmBoundFit *out)
+/* What holds for the tensor as a whole. */
+typedef struct Whole {
+	double inv, lean, equal;
+	int widened;
+} Whole;
+
+static void conclude(const PmFitSums *s, const Whole *b, PmBoundFit *out)
 {
-	double inv = b->inv, share = s->n > 0 ? s->of_errors / s->n : 0, n = fmax(s->n, 1), most, lean,
-	       spread;
+	double inv = b->inv, equal = b->equal, share = s->n > 0 ? s->of_errors / s->n : 0, n = fmax(s->n, 1),
+	       most, lean, spread;
 
 	if (!(s->all > 0))
 		return;
@@ -98,20 +95,22 @@ static void conclude(const Sums *s, const PmBound *b, double equal, PmBoundFit *
 	out->tells = out->noise <= TELLS;
 }
 
-static void note_wrong(PmBoundFit *out, int64_t i)
+static void note_wrong(PmBoundFit *out, int64_t i, double expected)
 {
-	if (!out->n_wrong++)
-		out->first = i;
+	if (out->n_wrong++)
+		return;
+	out->first = i;
+	out->first_expected = expected;
 }
 
-void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
+/* Looks at each element. */
+static void look(const PmBound *b, const PmTensor *got, PmFitSums *s, PmBoundFit *out)
 {
 	int dtype = b->y.type.dtype;
 	double ud = b->rounds ? pm__bound_ud(dtype) : 0, tiny = b->rounds ? pm__bound_tiny(dtype) : 0;
 	/* Halfway to the next power of two is where rounding gives an infinity. */
 	double top = pm__bound_largest(dtype) * (1 + pm__bound_ud(dtype) / 2);
 	const PmRefTensor *r = b->eager.numel ? &b->eager : &b->y;
-	Sums s = { 0 };
 
 	*out = (PmBoundFit){ .index = -1, .first = -1, .tells = 1 };
 	for (int64_t i = 0; i < b->y.numel; i++) {
@@ -130,7 +129,7 @@ void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 				out->open++;
 				continue;
 			}
-			note_wrong(out, i);
+			note_wrong(out, i, y);
 			if (!out->n_class++) {
 				out->index = i;
 				out->expected = y;
@@ -147,7 +146,7 @@ void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 		off = g < low ? g - low : g > high ? g - high : 0;
 		/* Of doubles below 1e-154 or so the squares are 0: each element for itself is judged. */
 		if (e * e + digit * digit > 0 || !(e + digit > 0))
-			add(&s, y, high - low, off, e * e, of_last_rounding(dtype, y, e, digit));
+			add(s, y, high - low, off, e * e, of_last_rounding(dtype, y, e, digit));
 		if (off == 0)
 			continue;
 		ratio = PM_BOUND_REACH * e + round > 0 ? fabs(off) / (PM_BOUND_REACH * e + round) : INFINITY;
@@ -158,8 +157,96 @@ void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 		}
 		out->max = fmax(out->max, ratio);
 		if (ratio > 1)
-			note_wrong(out, i);
+			note_wrong(out, i, y);
 	}
-	conclude(&s, b, b->y.f ? pm__bound_equal(&b->y, dtype, NULL) : 0, out);
+}
+
+static double equal_results(const PmBound *b)
+{
+	return b->y.f ? pm__bound_equal(&b->y, b->y.type.dtype, NULL) : 0;
+}
+
+static void end(const PmFitSums *s, const Whole *w, PmBoundFit *out)
+{
+	conclude(s, w, out);
 	out->within = !out->n_class && out->max <= 1 && out->rms <= 1 && out->bias <= 1 && out->slope <= 1;
+}
+
+void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
+{
+	PmFitSums s = { 0 };
+
+	look(b, got, &s, out);
+	end(&s, &(Whole){ b->inv, b->lean, equal_results(b), b->widened }, out);
+}
+
+void pm_bound_fit_part(const PmBound *b, const PmTensor *got, PmBoundFitPart *out)
+{
+	*out = (PmBoundFitPart){ .elements = b->y.numel,
+				 .weight = b->weight,
+				 .inv = b->inv,
+				 .lean = b->lean,
+				 .equal = equal_results(b),
+				 .widened = b->widened };
+	look(b, got, &out->sums, &out->fit);
+}
+
+static void add_sums(PmFitSums *to, const PmFitSums *s)
+{
+	to->all += s->all;
+	to->n += s->n;
+	to->z += s->z;
+	to->zz += s->zz;
+	to->zw += s->zw;
+	to->ww += s->ww;
+	to->of_errors += s->of_errors;
+	to->y += s->y;
+	to->yy += s->yy;
+	to->room += s->room;
+	to->impossible += s->impossible;
+}
+
+/* The worst of a part that begins at an element; the first of another class comes before all. */
+static void join_worst(PmBoundFit *to, const PmBoundFit *f, int64_t at)
+{
+	if (f->n_wrong && !to->n_wrong) {
+		to->first = at + f->first;
+		to->first_expected = f->first_expected;
+	}
+	if (f->n_class ? !to->n_class
+		       : !to->n_class && f->index >= 0 && (to->index < 0 || f->max > to->max)) {
+		to->index = at + f->index;
+		to->expected = f->expected;
+		to->got = f->got;
+	}
+	to->max = fmax(to->max, f->max);
+	to->n_class += f->n_class;
+	to->open += f->open;
+	to->n_wrong += f->n_wrong;
+}
+
+void pm_bound_fit_parts(const PmBoundFitPart *part, size_t n, PmBoundFit *out)
+{
+	double weight = 0, elements = 0;
+	PmFitSums s = { 0 };
+	Whole w = { 0 };
+	int64_t at = 0;
+
+	*out = (PmBoundFit){ .index = -1, .first = -1, .tells = 1 };
+	for (size_t i = 0; i < n; at += part[i++].elements) {
+		const PmBoundFitPart *p = &part[i];
+
+		add_sums(&s, &p->sums);
+		join_worst(out, &p->fit, at);
+		w.inv += p->weight * p->inv;
+		w.lean += p->weight * p->lean * p->lean;
+		weight += p->weight;
+		w.equal += (double)p->elements * p->equal;
+		elements += (double)p->elements;
+		w.widened |= p->widened;
+	}
+	w.inv = weight > 0 ? w.inv / weight : 0;
+	w.lean = weight > 0 ? sqrt(w.lean / weight) : 0;
+	w.equal = elements > 0 ? w.equal / elements : 0;
+	end(&s, &w, out);
 }

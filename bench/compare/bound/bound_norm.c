@@ -200,7 +200,7 @@ static double soft_line(const double *x, const double *f, const double *shared, 
 static void add_single_terms(PmBoundCall *c, double u)
 {
 	int64_t n = c->call.out[0].numel;
-	PmBoundPart p = { .inv = 1 / (double)n };
+	PmBoundPart p = { .inv = 1 / ((double)n * c->parts) };
 
 	p.all = pm_xcalloc((size_t)n + 1, sizeof *p.all);
 	for (int64_t i = 0; i < n; i++)
@@ -249,7 +249,7 @@ PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
 	p.all = pm_xcalloc((size_t)x->numel + 1, sizeof *p.all);
 	p.shared = pm_xcalloc((size_t)x->numel + 1, sizeof *p.shared);
 	p.inv = x->numel ? fmin(1, pm__bound_inv(c, 0, x->numel / n)) : 0;
-	sums.inv = n ? (double)n / (double)x->numel : 0;
+	sums.inv = n ? (double)n / ((double)x->numel * c->parts) : 0;
 	for (int k = axis + 1; k < x->type.rank; k++)
 		inner *= x->type.dim[k];
 	drift = pm_xcalloc((size_t)(n ? x->numel / n : 0) + 1, sizeof *drift);

@@ -26,7 +26,8 @@ typedef struct PmBoundCall {
 	double *spread;
 	uint64_t used; /* roundings whose effect is in the results already */
 	PmPrecisionTier tier;
-	int widened; /* the tier admits more here than strict arithmetic */
+	double parts; /* this is one of so many parts of the elements: PmBoundRows */
+	int widened;  /* the tier admits more here than strict arithmetic */
 } PmBoundCall;
 
 /* What an operand's errors do to a result: one standard deviation an element (owned by who adds it). */

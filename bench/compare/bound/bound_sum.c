@@ -335,7 +335,7 @@ static PmStatus add_factor(PmBoundCall *c, size_t k, PmErr *err)
 
 	if (pm_node_op(c->call.g, c->call.node) == PM_OP_Gemm)
 		scale = sqrt(fabs(pm_node_f(c->call.g, c->call.node, "alpha", 1)));
-	inv = fmin(inv + same * fan / (double)n, 1);
+	inv = fmin(inv + same * fan / ((double)n * c->parts), 1);
 	st = add_errors(c, alone[k], shared[k], 1u << k, scale, same, inv, err);
 	if (!st && c->in[k].scale) {
 		PmBoundPart p = { .inv = inv };

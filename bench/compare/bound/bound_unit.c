@@ -163,8 +163,8 @@ double *pm__bound_common(const PmBoundCall *c, size_t k, const double *f)
 
 double pm__bound_inv(const PmBoundCall *c, size_t k, int64_t n)
 {
-	int64_t own = c->in[k].y.numel;
-	double inv = fmax(c->in[k].inv, 1 / (double)(own < n ? own : n));
+	double own = (double)c->in[k].y.numel * (c->in[k].split ? c->parts : 1), all = (double)n * c->parts;
+	double inv = fmax(c->in[k].inv, 1 / (own < all ? own : all));
 
 	return c->in[k].rounds ? fmax(inv, c->in[k].equal) : inv;
 }
@@ -236,7 +236,7 @@ void pm__bound_own(PmBoundCall *c, size_t k, int64_t groups)
 		if (isfinite(e[i]))
 			c->weight[k] += e[i] * e[i];
 	equal = c->call.out[k].f ? pm__bound_equal(&c->call.out[k], PM_F32, e) : 0;
-	c->spread[k] = n ? c->weight[k] * fmax(1 / (double)(groups ? groups : n), equal) : 0;
+	c->spread[k] = n ? c->weight[k] * fmax(1 / ((double)(groups ? groups : n) * c->parts), equal) : 0;
 	if (!(part > 0))
 		return;
 	c->out[k].shared = pm_xcalloc((size_t)n + 1, sizeof(double));

@@ -52,6 +52,25 @@ static int obey(void *arg, const char *request, size_t n, PmStr *reply)
 		for (;;)
 			pause();
 	}
+	if (n == 6 && !memcmp(request, "double", 6)) { /* the data, twice; of it "half" is left where it is */
+		size_t bytes = pm_serve_left();
+
+		for (int i = 0; i < 2; i++) {
+			char *data = malloc(bytes + 1);
+
+			if (i == 0 && !pm_serve_take(data, bytes))
+				_exit(5);
+			memset(data + (i ? 0 : bytes), i ? '2' : 0, i ? bytes : 1);
+			pm_serve_give(data, bytes);
+		}
+	}
+	if (n == 4 && !memcmp(request, "half", 4)) {
+		char first[2];
+
+		if (!pm_serve_take(first, 2) || pm_serve_take(first, 1 << 24))
+			_exit(6);
+		pm_str_addn(reply, first, 2);
+	}
 	pm_str_addf(reply, "%d:", *count);
 	pm_str_addn(reply, request, n);
 	return n == 4 && !memcmp(request, "last", 4);
@@ -173,9 +192,55 @@ static void an_announced_length_is_not_believed(void **state)
 	pm_str_release(&r);
 }
 
+static void data_follows_both_ways(void **state)
+{
+	enum { BYTES = 3 << 20 };
+	int count = 0;
+	PmServer *s = start(&count);
+	char *one = malloc(BYTES), *two = malloc(2 * BYTES);
+	PmServeBytes send[2] = { { one, 1000 }, { one + 1000, BYTES - 1000 } };
+	PmServeRoom take[2] = { { two, BYTES / 2 }, { two + BYTES / 2, BYTES + BYTES / 2 } };
+	PmServeData data = { send, 2, take, 2, 0 }, none = { send, 0, NULL, 0, 1 };
+	PmStr reply = PM_STR_INIT;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	for (int i = 0; i < BYTES; i++)
+		one[i] = (char)(i * 7 + i / 251);
+	if (pm_server_call_with(s, "server", "double", 6, &data, 30, MOST, &reply, &err))
+		fail_msg("%s", err.text);
+	assert_true(data.taken);
+	assert_memory_equal(two, one, BYTES);
+	assert_true(two[BYTES] == '2' && two[2 * BYTES - 1] == '2');
+	assert_string_equal(reply.s, "101:double");
+	/* What a child does not take is passed over, and what it does not send is no mistake. */
+	pm_str_clear(&reply);
+	assert_int_equal(pm_server_call_with(s, "server", "half", 4, &data, 30, MOST, &reply, &err), PM_OK);
+	assert_false(data.taken);
+	assert_memory_equal(reply.s, one, 2);
+	assert_string_equal(reply.s + 2, "102:half");
+	pm_str_clear(&reply);
+	assert_int_equal(pm_server_call_with(s, "server", "more", 4, &none, 30, MOST, &reply, &err), PM_OK);
+	assert_false(none.taken);
+	assert_string_equal(reply.s, "103:more");
+	/* Data that nobody has room for. */
+	take[1].n--;
+	pm_str_clear(&reply);
+	assert_int_equal(pm_server_call_with(s, "server", "double", 6, &data, 30, MOST, &reply, &err),
+			 PM_E_CRASH);
+	assert_non_null(strstr(err.text, "sent 6291456 bytes of data, where 6291455 were expected"));
+	assert_false(pm_server_alive(s) || data.taken);
+	pm_str_release(&reply);
+	pm_server_stop(s);
+	free(one);
+	free(two);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(data_follows_both_ways),
 		cmocka_unit_test(remembers_between_requests),
 		cmocka_unit_test(large_requests_pass),
 		cmocka_unit_test(ends_are_told_apart),

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* by_rows.h - judges the results of a large graph part by part, so that neither reference is held whole.
+ *
+ * What is held beside the operands and the results is what a few parts need: about PM_BY_ROWS_BYTES for each
+ * element of a part. Elements are judged as pm_bound_run and pm_bound_fit judge them; bound_fit.c says how
+ * the parts' statistics become the whole's.
+ */
+#ifndef BENCH_BY_ROWS_H
+#define BENCH_BY_ROWS_H
+
+#include "bench/compare/allclose.h"
+#include "bench/compare/bound/bound.h"
+#include "bench/compare/rows.h"
+
+/* A graph of which no value has so many elements is judged whole. */
+enum { PM_BY_ROWS_LEAST = 1 << 22 };
+
+/* What was found of one output. */
+typedef struct PmByRows {
+	int known; /* there is a bound */
+	PmBoundFit fit;
+	PmComparison c; /* with the reference, rounded to the output's type */
+} PmByRows;
+
+/* 1 and the rows, which the caller releases, where a graph is judged by rows: it is large, has rows, and its
+ * results are floating-point numbers. */
+int pm_is_by_rows(const PmGraph *g, PmRows *out);
+
+/* Runs the bound on parts of the rows and compares got[i], which is of output i's type, with each. Parts are
+ * cut by the graph alone, so that results do not depend on how many processors there are. out: n_out. */
+PmStatus pm_by_rows(const PmGraph *g, const PmRows *r, const PmTensor *in, size_t n_in,
+		    const PmTensor *const *got, size_t n_out, PmPrecisionTier tier, const PmCloseRule *rule,
+		    PmByRows *out, PmErr *err);
+
+#endif

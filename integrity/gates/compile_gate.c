@@ -4,6 +4,7 @@
 
 #include "base/core/vec.h"
 #include "base/sandbox/sandbox.h"
+#include "base/sys/pool.h"
 #include "integrity/cubin/cubin_gate.h"
 #include "integrity/ptx/ptx_gate.h"
 #include "ir/core/kernel.h"
@@ -176,7 +177,7 @@ static PmStatus compile_and_judge(const Units *u, int cc, PmCompileJudgement *ou
 {
 	PmSource *s = pm_xcalloc(u->v.n + 1, sizeof *s);
 	PmBoxed *b = pm_xcalloc(u->v.n + 1, sizeof *b);
-	PmBoxOpts o = { .cc = cc, .enter = enter };
+	PmBoxOpts o = { .cc = cc, .enter = enter, .jobs = pm_cpu_count() };
 	int lock = pm_kcache_lock(out->code.sources); /* others wait for what is kept below */
 	PmStatus st;
 

@@ -291,6 +291,70 @@ static void an_honest_candidate_is_accepted(void **state)
 	pm_pass_outcome_release(&o);
 }
 
+/* The same sources in one child and in several, neither from the cache. */
+static void same_in_several(const char *const *source, size_t n, double seconds, const PmStatus *want)
+{
+	PmSource s[8];
+	PmBoxed one[8], several[8];
+	PmBoxOpts o = { .cc = CC, .enter = enter, .seconds = seconds };
+	PmErr err;
+
+	pm_err_init(&err);
+	for (size_t i = 0; i < n; i++)
+		s[i] = (PmSource){ "attack", source[i], PM_F32 };
+	if (pm_nvrtc_boxed(s, n, &o, one, &err))
+		fail_msg("%s", err.text);
+	o.jobs = 3;
+	if (pm_nvrtc_boxed(s, n, &o, several, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(one[i].cached, 0);
+		assert_int_equal(one[i].st, want[i]);
+		assert_int_equal(several[i].st, want[i]);
+		assert_string_equal(one[i].ptx.s, several[i].ptx.s);
+		assert_true(one[i].cubin.len == several[i].cubin.len &&
+			    !memcmp(one[i].cubin.s, several[i].cubin.s, one[i].cubin.len));
+		if (want[i] == PM_E_INVALID)
+			assert_string_equal(one[i].why, several[i].why);
+		if (want[i] == PM_E_LIMIT)
+			assert_non_null(strstr(several[i].why, "went over a limit"));
+		pm_boxed_release(&one[i]);
+		pm_boxed_release(&several[i]);
+	}
+}
+
+static void several_children_answer_as_one(void **state)
+{
+	static const char *const source[] = {
+		KERNEL "{ if (n > 1) y[0] = (T)expf((float)x[0]); }\n",
+		KERNEL "{ y[0] = there_is_no_such_thing; }\n",
+		KERNEL "{ if (n > 2) y[0] = x[0]; }\n",
+		KERNEL "{ if (n > 3) y[0] = x[1]; }\n",
+		KERNEL "{ y[n] = nor_is_there(n); }\n",
+	};
+	static const PmStatus want[] = { PM_OK, PM_E_INVALID, PM_OK, PM_OK, PM_E_INVALID };
+
+	(void)state;
+	need_nvrtc();
+	same_in_several(source, sizeof source / sizeof *source, 0, want);
+}
+
+/* What is over the limit costs all of them, as in one child. */
+static void several_children_have_one_limit(void **state)
+{
+	static const char *const source[] = {
+		KERNEL "{ if (n > 4) y[0] = x[0]; }\n",
+		"#define A(x) x x x x x x x x x x\n#define B(x) A(A(A(A(A(A(x))))))\n" KERNEL
+		"{ int k = n; B(k = k * 7 + (int)(float)x[k & 7];) y[0] = (T)(float)k; }\n",
+		KERNEL "{ if (n > 5) y[0] = x[0]; }\n",
+	};
+	static const PmStatus want[] = { PM_E_LIMIT, PM_E_LIMIT, PM_E_LIMIT };
+
+	(void)state;
+	need_nvrtc();
+	same_in_several(source, sizeof source / sizeof *source, 4, want);
+}
+
 /* Variables by which other compilers of the toolkit take options, folders and caches change nothing. */
 static void F08_env_flags(void **state)
 {
@@ -326,6 +390,8 @@ static void F08_env_flags(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(several_children_answer_as_one),
+		cmocka_unit_test(several_children_have_one_limit),
 		cmocka_unit_test(F05_include_secret),
 		cmocka_unit_test(F05b_include_numbers),
 		cmocka_unit_test(F06_has_include),

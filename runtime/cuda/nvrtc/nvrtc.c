@@ -238,6 +238,26 @@ PmStatus pm__nvrtc_compile_only(const PmSource *s, int cc, PmStr *ptx, PmStr *cu
 	return rc;
 }
 
+PmStatus pm__nvrtc_prime(int cc, PmErr *err)
+{
+	static const PmSource empty = { "priming", "extern \"C\" __global__ void k() {}\n", PM_F32 };
+	static const PmNvrtcHeaders none;
+	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
+	Job j;
+	PmStatus rc = job_open(&j, &empty, cc, 1, err); /* reads the headers */
+
+	if (rc)
+		return rc;
+	j.headers = &none;
+	pm_str_clear(&j.unit);
+	pm_str_add(&j.unit, empty.source);
+	rc = compile(&j, &ptx, &cubin, NULL, err);
+	pm_str_release(&ptx);
+	pm_str_release(&cubin);
+	job_release(&j);
+	return rc;
+}
+
 int pm__nvrtc_cached(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin)
 {
 	PmStr ptx_path = PM_STR_INIT, cubin_path = PM_STR_INIT;

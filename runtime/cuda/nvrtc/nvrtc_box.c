@@ -4,6 +4,7 @@
 
 #include "base/sys/log.h"
 #include "base/sys/proc.h"
+#include "base/sys/serve.h"
 #include "runtime/cuda/nvrtc/nvrtc.h"
 #include "runtime/cuda/nvrtc/nvrtc_priv.h"
 #include "runtime/cuda/nvrtc/nvrtc_time.h"
@@ -21,7 +22,14 @@ typedef struct Work {
 	size_t n;
 	const PmBoxed *out; /* which are done already */
 	const PmBoxOpts *o;
+	const int *box; /* of each source; NULL = all are in one */
+	int mine;
 } Work;
+
+static int is_mine(const Work *w, size_t i)
+{
+	return !w->out[i].cached && (!w->box || w->box[i] == w->mine);
+}
 
 /* --- in the child ------------------------------------------------------------------------------------- */
 
@@ -84,21 +92,20 @@ static PmStatus look_for_time(const PmSource *s, int cc, const PmStr *ptx, PmErr
 
 static int work(void *arg, PmStr *out)
 {
-	static const PmSource empty = { "priming", "extern \"C\" __global__ void k() {}\n", PM_F32 };
 	const Work *w = arg;
 	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT, log = PM_STR_INIT;
 	PmErr err;
 
 	pm_err_init(&err);
 	clearenv(); /* no variable decides what comes out */
-	if (pm__nvrtc_compile_only(&empty, w->o->cc, &ptx, &cubin, NULL, &err))
+	if (pm__nvrtc_prime(w->o->cc, &err))
 		return 1;
 	if (w->o->enter)
 		w->o->enter();
 	for (size_t i = 0; i < w->n; i++) {
 		PmStatus st;
 
-		if (w->out[i].cached)
+		if (!is_mine(w, i))
 			continue;
 		pm_str_clear(&ptx);
 		pm_str_clear(&cubin);
@@ -138,7 +145,7 @@ static int get(const PmStr *all, size_t *at, const Work *w, PmBoxed *out)
 	if (sscanf(line, "%zu %d %zu %zu %zu", &i, &st, &why, &ptx, &cubin) != 5 || i >= w->n)
 		return 0;
 	left = all->len - (size_t)(nl + 1 - all->s);
-	if (why > left || ptx > left - why || cubin > left - why - ptx || out[i].cached || out[i].ptx.len)
+	if (why > left || ptx > left - why || cubin > left - why - ptx || !is_mine(w, i) || out[i].ptx.len)
 		return 0;
 	p = nl + 1;
 	out[i].st = st == PM_OK ? PM_OK : st == PM_E_LIMIT ? PM_E_LIMIT : PM_E_INVALID;
@@ -163,17 +170,155 @@ static void over_limit(const Work *w, const PmProcResult *r, PmBoxed *out)
 	pm_str_release(&how);
 }
 
-PmStatus pm_nvrtc_boxed(const PmSource *s, size_t n, const PmBoxOpts *o, PmBoxed *out, PmErr *err)
+static PmLimits limits(const PmBoxOpts *o)
 {
-	Work w = { s, n, out, o };
 	PmLimits lim = { .seconds = o->seconds > 0 ? o->seconds : default_seconds,
 			 .memory = o->memory > 0 ? o->memory : default_memory,
 			 .file_size = 0,
 			 .tries = 3,
 			 .max_output = (int64_t)256 << 20 };
-	const PmNvrtc *a;
+
+	lim.cpu_seconds = (int)lim.seconds + 1;
+	return lim;
+}
+
+/* Compiles what is missing in one child. */
+static PmStatus one_box(Work *w, PmBoxed *out, PmErr *err)
+{
+	PmLimits lim = limits(w->o);
 	PmProcResult r;
-	size_t at = 0, missing = 0;
+	size_t at = 0;
+	PmStatus st = pm_fork_call(work, w, &lim, &r, err);
+
+	if (st)
+		return st;
+	if (r.end == PM_PROC_EXITED && r.code == 1)
+		st = pm_err(err, PM_E_ENV, "NVRTC does not compile an empty kernel; check the CUDA toolkit.");
+	while (!st && at < r.out.len && get(&r.out, &at, w, out))
+		;
+	over_limit(w, &r, out);
+	pm_proc_result_release(&r);
+	return st;
+}
+
+/* --- several children at once ----------------------------------------------------------------------------
+ *
+ * The limits are those of one child for all sources. So what several children gave counts where all of them
+ * came to their end, in no more time together than one has; in every other case one child begins anew, and
+ * its answer is the one that would have been given without the others.
+ */
+
+enum { MAX_BOXES = 16 };
+
+/* A process of ours that starts a child, and hands on what it sent. */
+typedef struct Box {
+	Work w;
+	PmServer *server; /* NULL = the caller does it itself */
+	PmProcResult r;
+	int ran;
+} Box;
+
+static int serve(void *arg, const char *request, size_t n, PmStr *reply)
+{
+	Box *b = arg;
+	PmLimits lim = limits(b->w.o);
+
+	(void)n;
+	if (!request) {
+		b->ran = !pm_fork_call(work, &b->w, &lim, &b->r, NULL);
+		return 0;
+	}
+	pm_str_addf(reply, "%d %.6f\n", b->ran && b->r.end == PM_PROC_EXITED && !b->r.code, b->r.seconds);
+	if (b->ran)
+		pm_str_addn(reply, b->r.out.s, b->r.out.len);
+	return 1;
+}
+
+/* 1 when the child came to its end; *seconds grows by what it took. Its records are behind `at` of `sent`. */
+static int collect(Box *b, PmStr *sent, size_t *at, double *seconds)
+{
+	const uint64_t most = (uint64_t)limits(b->w.o).max_output + 64;
+	const char *nl;
+	double took = 0;
+	int ended = 0;
+
+	if (!b->server) {
+		serve(b, NULL, 0, NULL);
+		serve(b, "", 0, sent);
+	} else if (pm_server_call(b->server, "compiler", "?", 1, 0, most, sent, NULL)) {
+		return 0;
+	}
+	if (sscanf(sent->s, "%d %lf", &ended, &took) != 2 || !(nl = strchr(sent->s, '\n')))
+		return 0;
+	*at = (size_t)(nl + 1 - sent->s);
+	*seconds += took;
+	return ended;
+}
+
+/* 1 when all children did what was asked of them. */
+static int several_boxes(const Work *all, int n_boxes, PmBoxed *out)
+{
+	PmLimits lim = { .file_size = -1 };
+	Box box[MAX_BOXES] = { 0 };
+	PmStr sent[MAX_BOXES];
+	double seconds = 0;
+	size_t at[MAX_BOXES];
+	int ok = 1;
+
+	for (int k = n_boxes - 1; k >= 0; k--) {
+		box[k].w = *all;
+		box[k].w.mine = k;
+		pm_str_init(&sent[k]);
+		if (k && pm_server_start(serve, &box[k], &lim, &box[k].server, NULL))
+			box[k].server = NULL;
+	}
+	for (int k = 0; k < n_boxes; k++)
+		ok &= collect(&box[k], &sent[k], &at[k], &seconds);
+	ok &= seconds <= limits(all->o).seconds;
+	for (int k = 0; k < n_boxes; k++) {
+		while (ok && at[k] < sent[k].len && get(&sent[k], &at[k], &box[k].w, out))
+			;
+		pm_server_kill(box[k].server);
+		if (box[k].ran)
+			pm_proc_result_release(&box[k].r);
+		pm_str_release(&sent[k]);
+	}
+	for (size_t i = 0; i < all->n; i++)
+		ok &= out[i].cached || out[i].st != PM_E_LIMIT;
+	return ok;
+}
+
+/* Shares the sources out, and says among how many. */
+static int share_out(const PmBoxed *out, size_t n, size_t missing, int jobs, int *box)
+{
+	int n_boxes = jobs < MAX_BOXES ? jobs : MAX_BOXES, next = 0;
+
+	if (missing < (size_t)n_boxes)
+		n_boxes = (int)missing;
+	for (size_t i = 0; i < n; i++)
+		if (!out[i].cached)
+			box[i] = next++ % n_boxes;
+	return n_boxes;
+}
+
+static void forget(PmBoxed *out, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (out[i].cached)
+			continue;
+		out[i].st = PM_E_LIMIT;
+		out[i].why[0] = 0;
+		pm_str_clear(&out[i].ptx);
+		pm_str_clear(&out[i].cubin);
+	}
+}
+
+PmStatus pm_nvrtc_boxed(const PmSource *s, size_t n, const PmBoxOpts *o, PmBoxed *out, PmErr *err)
+{
+	Work w = { .s = s, .n = n, .out = out, .o = o };
+	const PmNvrtc *a;
+	size_t missing = 0;
+	int *box, done = 0;
 	PmStatus st;
 
 	memset(out, 0, n * sizeof *out);
@@ -187,17 +332,16 @@ PmStatus pm_nvrtc_boxed(const PmSource *s, size_t n, const PmBoxOpts *o, PmBoxed
 	st = pm__nvrtc_open(&a, err);
 	if (st || !missing)
 		return st;
-	lim.cpu_seconds = (int)lim.seconds + 1;
-	st = pm_fork_call(work, &w, &lim, &r, err);
-	if (st)
-		return st;
-	if (r.end == PM_PROC_EXITED && r.code == 1)
-		st = pm_err(err, PM_E_ENV, "NVRTC does not compile an empty kernel; check the CUDA toolkit.");
-	while (!st && at < r.out.len && get(&r.out, &at, &w, out))
-		;
-	over_limit(&w, &r, out);
-	pm_proc_result_release(&r);
-	return st;
+	if (missing > 1 && o->jobs > 1) {
+		box = pm_xcalloc(n + 1, sizeof *box);
+		w.box = box;
+		done = several_boxes(&w, share_out(out, n, missing, o->jobs, box), out);
+		w.box = NULL;
+		free(box);
+		if (!done)
+			forget(out, n);
+	}
+	return done ? PM_OK : one_box(&w, out, err);
 }
 
 void pm_boxed_release(PmBoxed *b)

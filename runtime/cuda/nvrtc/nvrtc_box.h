@@ -26,6 +26,8 @@ typedef struct PmBoxOpts {
 	int cc;
 	void (*enter)(void); /* in the child, before the first source; must leave descriptors 1 to 3 open */
 	double seconds;      /* for all sources together; 0 = 60 */
+	int jobs;            /* children at once, among which the sources are shared out; 0 = 1. The answer is
+			      * that of one: where together they took longer, or one ended early, one does it all */
 	int64_t memory;      /* bytes of address space; 0 = 4 GiB */
 	int whole_log; /* for an author, nothing is judged: of what does not compile, ptx holds all that NVRTC
 			* said; whether a source knows the time is not looked at */

@@ -21,6 +21,8 @@ typedef struct PmNvrtcHeaders {
 /* Compiles for the machine code of capability `cc` without looking at the cache. `log` gets all that the
  * compiler says of what does not compile; may be NULL. */
 PmStatus pm__nvrtc_compile_only(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin, PmStr *log, PmErr *err);
+/* Compiles an empty kernel, without the prelude: all files that a compilation needs have been read then. */
+PmStatus pm__nvrtc_prime(int cc, PmErr *err);
 /* 1, with the results appended, when the cache has them. */
 int pm__nvrtc_cached(const PmSource *s, int cc, PmStr *ptx, PmStr *cubin);
 

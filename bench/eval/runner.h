@@ -32,10 +32,11 @@ typedef struct PmEvalVariant {
 	const char *replay; /* the secret of an earlier record, whose draws are made again; NULL = none */
 } PmEvalVariant;
 
-/* Classes of inputs of a first answer: the normal one, on which buffers are looked at too, and three that are
- * drawn. Of the kernels that this repository plants mistakes in most are wrong on every class; a class more
- * costs each author a launch and a reference, and what it would find the whole evaluation finds. */
-enum { PM_FIRST_CLASSES = 4 };
+/* Classes of inputs of a first answer: the normal one, on which buffers are looked at too, and others that
+ * are drawn. Most mistakes show on every class. One class more costs each author a run and a reference; what
+ * it would find the whole evaluation finds. Where that takes longer than the compiler, one other has to do:
+ * for graphs of more elements than PM_FIRST_LARGE, inputs and outputs together, or a slow reference. */
+enum { PM_FIRST_CLASSES = 4, PM_FIRST_LARGE_CLASSES = 2, PM_FIRST_LARGE = 1 << 18 };
 
 /* What is known of a variant before its evaluation is over. */
 typedef struct PmFirstAnswer {
@@ -91,9 +92,10 @@ typedef struct PmEvalOpts {
 	void (*found)(void *arg, const char *kind, const char *label, const char *why);
 	void *found_arg;
 	const char *kind; /* "hidden": what stands before the label there; NULL = "variant" */
-	/* The first answer and nothing else: PM_FIRST_CLASSES classes of inputs on the alternative that the
-	 * model prefers, and a short clock. The code is judged as ever. What is wrong is wrong; what is right
-	 * so far has the list of what was not looked at (PmEvalRecord.unchecked), and the report no score. */
+	/* The first answer and nothing else: a few classes of inputs (PM_FIRST_CLASSES) on the alternative
+	 * that the model prefers, and a short clock. The code is judged as ever. What is wrong is wrong; what
+	 * is right so far has the list of what was not looked at (PmEvalRecord.unchecked), and the report no
+	 * score. */
 	int first_answer;
 	/* Called once for each variant (not for hidden shapes, nor where nothing but the first answer is
 	 * asked for), as soon as there is a first answer and nothing is known to be wrong: in the process

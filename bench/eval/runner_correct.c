@@ -282,7 +282,7 @@ static int choose_classes(Eval *e, int alt, PmInputClass cls[PM_N_ALL_CLASSES])
 /* A first answer has enough of them, once what was compared tells anything. */
 static int enough(Eval *e)
 {
-	return e->o->first_answer && e->n_right >= PM_FIRST_CLASSES && !pm__judge_open(e, NULL);
+	return e->o->first_answer && e->n_right >= pm__first_classes(e) && !pm__judge_open(e, NULL);
 }
 
 /* Where a condition has gone one way only, the classes that reach corners are drawn again. */

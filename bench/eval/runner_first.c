@@ -13,6 +13,25 @@ PmStatus pm__first_choose(Eval *e, PmErr *err)
 	return pm__model(e, &base, &best, &e->first_alt, err);
 }
 
+static double elements(const PmGraph *g)
+{
+	double sum = 0;
+	int64_t n;
+
+	for (size_t i = 0; i < pm_graph_n_inputs(g); i++)
+		if (!pm_type_numel(pm_value_type(g, pm_graph_input(g, i)), &n, NULL))
+			sum += (double)n;
+	for (size_t i = 0; i < pm_graph_n_outputs(g); i++)
+		if (!pm_type_numel(pm_value_type(g, pm_graph_output(g, i)), &n, NULL))
+			sum += (double)n;
+	return sum;
+}
+
+int pm__first_classes(const Eval *e)
+{
+	return !e->quick || elements(e->m->g) > PM_FIRST_LARGE ? PM_FIRST_LARGE_CLASSES : PM_FIRST_CLASSES;
+}
+
 static int was_drawn(const PmEvalRecord *r, PmInputClass cls)
 {
 	for (int i = 0; i < r->n_first; i++)
@@ -72,7 +91,7 @@ static void tell(Eval *e, const PmFirstAnswer *a)
 static int may_tell(const Eval *e)
 {
 	return e->o->answered && !e->answered && !e->told && !e->o->kind && !e->o->first_answer &&
-	       e->n_right >= PM_FIRST_CLASSES;
+	       e->n_right >= pm__first_classes(e);
 }
 
 void pm__first_tell(Eval *e, int alt)

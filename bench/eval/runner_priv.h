@@ -73,6 +73,8 @@ void pm__say_unchecked(Eval *e);
 void pm__tell(Eval *e, const char *why);
 /* runner_first.c: chooses the alternative of a first answer, by the model, before anything is compiled. */
 PmStatus pm__first_choose(Eval *e, PmErr *err);
+/* How many classes of inputs make a first answer. */
+int pm__first_classes(const Eval *e);
 /* Writes down what a first answer did not look at, once it is known to be right so far. */
 void pm__first_leave_out(Eval *e);
 /* Tells the first answer of an evaluation that goes on: after enough classes of inputs of alternative `alt`

@@ -189,7 +189,9 @@ static void clock_columns(const PmEvalRecord *r, PmStr *out)
 	char interval[40] = "-", replay[24] = "-", wall[24] = "-", time[24] = "-";
 
 	if (r->measured) {
-		snprintf(interval, sizeof interval, "%.3f-%.3f", r->timing.lo, r->timing.hi);
+		if (isfinite(r->timing.lo) &&
+		    isfinite(r->timing.hi)) /* else a short clock had too few blocks */
+			snprintf(interval, sizeof interval, "%.3f-%.3f", r->timing.lo, r->timing.hi);
 		if (isfinite(r->timing.replay_speedup)) /* else one of the two is below what the clock can
 							   tell */
 			snprintf(replay, sizeof replay, "%.2fx", r->timing.replay_speedup);

@@ -142,6 +142,13 @@ pm eval "$tmp/silu.gpt" --pass "$silu" --quick
 ! grep -q 'First answer' "$tmp/err"
 tap "nor does --quick, of which it is all"
 
+# Where a class takes long there are fewer.
+silu_graph "float[513,256]"
+pm eval "$tmp/silu.gpt" --pass "$silu" --quick -o "$tmp/r" --quiet
+exits 0 "a large graph"
+grep -A 4 '"first_answer": *{' "$tmp/r" | tr '\n' ' ' | grep -q '\[ *"normal", *"[a-z]*" *\]'
+tap "the normal class and one more were run"
+
 # What all processes of an evaluation have to know of the compiler is asked once, before they are there; and what
 # stands before every kernel is compiled by then.
 mkdir -p "$tmp/tools/bin"

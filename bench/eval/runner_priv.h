@@ -48,10 +48,12 @@ typedef struct Eval {
 	PmFailure run;       /* of the run that is judged now: inputs and alternative */
 	PmSecret *secret;    /* owned; of this variant alone */
 	uint64_t n_poison;   /* what buffers hold before a run is new for each */
-	int told;            /* that something is wrong */
-	double start;        /* of the evaluation, on pm_now()'s clock */
-	double longest;      /* seconds of a check so far */
-	PmStages stages;     /* runs from the first stage to the last */
+	const PmTensor
+		*unwritten; /* inputs of this run that are not in the record's digest yet; NULL = none */
+	int told;           /* that something is wrong */
+	double start;       /* of the evaluation, on pm_now()'s clock */
+	double longest;     /* seconds of a check so far */
+	PmStages stages;    /* runs from the first stage to the last */
 } Eval;
 
 /* Sets verdict and reason; returns PM_OK. */
@@ -93,6 +95,8 @@ PmStatus pm__stage_inputs(Eval *e, PmErr *err);
  * same, but that an edited one differs from its class's by eight elements. *use = 0 when the class has to be
  * left out. What a class reaches is noted the first time; all is, where the reference is quick. */
 PmStatus pm__draw_inputs(Eval *e, PmInputClass cls, int alt, int edited, PmTensor *in, int *use, PmErr *err);
+/* Adds the inputs of this run to the record's digest, once: beside the judging of what is large. */
+void pm__write_down_now(void *eval);
 /* Writes the ways of conditions that no inputs went into the record. */
 void pm__note_branches(Eval *e);
 void pm__inputs_release(Eval *e);

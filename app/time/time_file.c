@@ -14,7 +14,7 @@ static const double keep_every = 10; /* seconds after which the times so far are
 
 enum { MAX_FILE = 1 << 30 };
 
-cJSON *pm_time_file_json(const PmTime *t)
+cJSON *pm_time_file_json(PmTime *t)
 {
 	cJSON *j = cJSON_CreateObject();
 
@@ -32,6 +32,8 @@ cJSON *pm_time_file_json(const PmTime *t)
 	cJSON_AddNumberToObject(j, "all_seconds", pm_now() - t->begin);
 	cJSON_AddBoolToObject(j, "graphs", t->graphs);
 	cJSON_AddNumberToObject(j, "left_out", t->left_out);
+	if (t->timings)
+		cJSON_AddItemToObject(j, "timings", pm_time_stages_json(&t->stages));
 	cJSON_AddItemToObject(j, "records", cJSON_Duplicate(t->records, 1));
 	return j;
 }

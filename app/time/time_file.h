@@ -3,6 +3,7 @@
 #ifndef APP_TIME_FILE_H
 #define APP_TIME_FILE_H
 
+#include "app/time/time_stages.h"
 #include "base/core/err.h"
 #include "base/core/json.h"
 #include "ir/core/graph.h"
@@ -19,6 +20,8 @@ typedef struct PmTime {
 	int timed, failed, unread;          /* graphs; targets */
 	double begin, last, kept;           /* of the run, of the last graph that was timed, of the file */
 	double rewritten, opened, compiled; /* seconds of the pass, of waiting for the device, of compiling */
+	int timings;                        /* --timings */
+	PmTimeStages stages;
 	PmWorker *worker;
 	PmDeviceInfo info; /* of the worker's device, once it is open */
 	int has_info;
@@ -26,7 +29,7 @@ typedef struct PmTime {
 } PmTime;
 
 /* The times so far, as the file of -o holds them; owned. */
-cJSON *pm_time_file_json(const PmTime *t);
+cJSON *pm_time_file_json(PmTime *t);
 /* Writes them as the file of -o, where there is one and the device is known. */
 PmStatus pm_time_file_write(const PmTime *t, const cJSON *times, PmErr *err);
 /* Writes the times so far, unless ten seconds have not gone since it did. */

@@ -3,6 +3,7 @@
 #include "app/time/time_pass.h"
 
 #include "base/sys/io.h"
+#include "base/sys/proc.h"
 #include "bench/compare/agree.h"
 #include "bench/compare/allclose.h"
 #include "bench/inputs/inputs.h"
@@ -148,14 +149,19 @@ static PmStatus agree(PmWorker *w, const char *device, const PmTimedPass *p, int
 }
 
 PmStatus pm_timed_pass_time(PmWorker *w, const char *device, const PmTimedPass *p, const PmGraph *original,
-			    const PmClockOpts *opts, PmTiming *t, int *smallest_t, PmErr *err)
+			    const PmClockOpts *opts, PmTiming *t, double *agreeing, int *smallest_t,
+			    PmErr *err)
 {
 	int alt = 0;
 	PmStatus st = tune(w, p, original, opts, &alt, err);
+	double t0;
 
 	if (!st)
 		st = time_with(w, p, alt, original, opts, t, err);
-	return st ? st
-		  : agree(w, device, p, alt, original, pm_secret_u64(opts->secret, "agree", 0), smallest_t,
-			  err);
+	t0 = pm_now();
+	if (!st)
+		st = agree(w, device, p, alt, original, pm_secret_u64(opts->secret, "agree", 0), smallest_t,
+			   err);
+	*agreeing = pm_now() - t0;
+	return st;
 }

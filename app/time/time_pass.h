@@ -31,8 +31,10 @@ int *pm_timed_pass_alts(const PmTimedPass *p, int k, size_t *n);
 
 /* Times the rewritten graph against `original`, with the alternative that short looks find fastest when
  * replayed; fills *t (side 0 the original, 1 the rewritten one, 2 the control) and *smallest_t, the tolerance
- * level at which the outputs agree with the original's on the same device. */
+ * level at which the outputs agree with the original's on the same device. *agreeing: seconds that finding
+ * out took. */
 PmStatus pm_timed_pass_time(PmWorker *w, const char *device, const PmTimedPass *p, const PmGraph *original,
-			    const PmClockOpts *opts, PmTiming *t, int *smallest_t, PmErr *err);
+			    const PmClockOpts *opts, PmTiming *t, double *agreeing, int *smallest_t,
+			    PmErr *err);
 
 #endif

@@ -102,6 +102,33 @@ int64_t pm_rng_range(PmRng *r, int64_t lo, int64_t hi)
 	return (int64_t)((uint64_t)lo + x % span);
 }
 
+void pm_rng_skip(PmRng *r, int64_t n)
+{
+	PmRng own = *r; /* in registers */
+
+	for (; n > 0; n--)
+		pm_rng_u64(&own);
+	*r = own;
+}
+
+void pm_rng_skip_ranges(PmRng *r, int64_t lo, int64_t hi, int64_t n)
+{
+	uint64_t span = (uint64_t)hi - (uint64_t)lo + 1, beyond;
+
+	if (lo > hi)
+		PM_BUG("empty range %lld..%lld", (long long)lo, (long long)hi);
+	/* The first number behind all whole multiples of span: from there on it is drawn again. 0 = none is.
+	 */
+	beyond = span ? 0 - (0 - span) % span : 0;
+	if (!beyond) {
+		pm_rng_skip(r, n);
+		return;
+	}
+	for (; n > 0; n--)
+		while (pm_rng_u64(r) >= beyond)
+			;
+}
+
 uint64_t pm_rng_secure_seed(void)
 {
 	uint64_t seed;

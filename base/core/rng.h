@@ -21,6 +21,8 @@ double pm_rng_uniform(PmRng *r);                        /* [0, 1), 53 bits */
 double pm_rng_normal(PmRng *r);                         /* mean 0, variance 1 (Box-Muller) */
 void pm_rng_skip_normals(PmRng *r, int64_t n);          /* as n of those: a tenth of the time */
 int64_t pm_rng_range(PmRng *r, int64_t lo, int64_t hi); /* uniform in [lo, hi], unbiased; lo <= hi */
+void pm_rng_skip_ranges(PmRng *r, int64_t lo, int64_t hi, int64_t n); /* as n of those */
+void pm_rng_skip(PmRng *r, int64_t n); /* as n of pm_rng_u64 or pm_rng_uniform */
 
 /* 64 bits from the operating system (libsodium). */
 uint64_t pm_rng_secure_seed(void);

@@ -326,6 +326,7 @@ void pm_compare(const PmTensorView *expected, const PmTensorView *got, const PmC
 	double worst_badness = 0, unused = 0;
 	Walk w;
 	int has_tol, first = 0; /* the strictest level that nothing has failed yet */
+	int flat = dtype == PM_F32 && well_formed(expected) && well_formed(got) && same_shape(expected, got);
 
 	*out = (PmComparison){ .smallest_t = PM_T_NEVER, .worst = { .index = -1 }, .first = { .index = -1 } };
 	out->same_dtype = expected->dtype == got->dtype;
@@ -337,9 +338,13 @@ void pm_compare(const PmTensorView *expected, const PmTensorView *got, const PmC
 	has_tol = pm_tol(dtype, -5, &unit);
 	for (int i = 0; i < PM_T_COUNT; i++)
 		pm_tol(dtype, PM_T_MIN + i, &tol[i]);
-	for (int64_t k = 0; k < w.numel; k++, walk_next(&w)) {
-		Elem x = load(dtype, expected->data, w.e), y = load(dtype, got->data, w.g);
+	for (int64_t k = 0; k < w.numel; k++, flat ? 0 : (walk_next(&w), 0)) {
+		Elem x, y;
 
+		if (flat && ((const float *)expected->data)[k] == ((const float *)got->data)[k])
+			continue;
+		x = load(dtype, expected->data, flat ? k : w.e);
+		y = load(dtype, got->data, flat ? k : w.g);
 		if (same(w.is_float, x, y, rule->nan_matches_nan))
 			continue;
 		out->n_different++;

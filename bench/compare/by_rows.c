@@ -5,6 +5,7 @@
 #include "base/sys/threads.h"
 #include "bench/compare/agree.h"
 
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,7 @@ typedef struct Work {
 	PmBoundFitPart *fit;   /* by part and output */
 	PmComparison *compare; /* the same */
 	char *known;           /* by part */
+	const PmBeside *beside;
 	atomic_int failed;
 	PmErr *err; /* of the first part that failed */
 } Work;
@@ -99,13 +101,16 @@ static PmStatus judge_part(const Work *w, int64_t part, PmErr *err)
 	return st;
 }
 
+/* Turn 0 is what is done beside, so that it does not come last. */
 static void judge_parts(void *arg, int64_t from, int64_t to)
 {
 	Work *w = arg;
 	int none = 0;
 	PmErr err;
 
-	for (int64_t part = from; part < to && !w->failed; part++) {
+	if (from == 0 && w->beside)
+		w->beside->fn(w->beside->arg);
+	for (int64_t part = (from > 0 ? from : 1) - 1; part < to - 1 && !w->failed; part++) {
 		PmStatus st;
 
 		pm_err_init(&err);
@@ -125,6 +130,14 @@ static void cut(Work *w)
 	w->n_parts = w->r->n / rows > 0 ? w->r->n / rows : 1;
 	w->rows = w->r->n / w->n_parts;
 	w->more = w->r->n % w->n_parts;
+}
+
+/* Arrays of a part are made and freed many times: they stay with the process between two parts. Whole
+ * tensors, which are larger, are given back as before. */
+static void keep_arrays(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 4 << 20);
+	mallopt(M_TRIM_THRESHOLD, 32 << 20);
 }
 
 static PmStatus prepare(Work *w, PmErr *err)
@@ -186,7 +199,7 @@ static void release(Work *w)
 
 PmStatus pm_by_rows(const PmGraph *g, const PmRows *r, const PmTensor *in, size_t n_in,
 		    const PmTensor *const *got, size_t n_out, PmPrecisionTier tier, const PmCloseRule *rule,
-		    PmByRows *out, PmErr *err)
+		    const PmBeside *beside, PmByRows *out, PmErr *err)
 {
 	PmErr why;
 	Work w = { .g = g,
@@ -197,16 +210,18 @@ PmStatus pm_by_rows(const PmGraph *g, const PmRows *r, const PmTensor *in, size_
 		   .n_out = n_out,
 		   .tier = tier,
 		   .rule = rule,
+		   .beside = beside,
 		   .err = &why };
 	PmStatus st;
 
 	pm_err_init(&why);
+	keep_arrays();
 	cut(&w);
 	st = prepare(&w, err);
 	if (!st && r->whole > SMALL_PART)
-		judge_parts(&w, 0, w.n_parts);
+		judge_parts(&w, 0, w.n_parts + 1);
 	else if (!st)
-		pm_threads_run(w.n_parts, 1, judge_parts, &w);
+		pm_threads_run(w.n_parts + 1, 1, judge_parts, &w);
 	if (!st && w.failed)
 		st = pm_err(err, (PmStatus)w.failed, "%s", why.text);
 	if (!st)

@@ -26,10 +26,17 @@ typedef struct PmByRows {
  * results are floating-point numbers. */
 int pm_is_by_rows(const PmGraph *g, PmRows *out);
 
+/* Something else to be done meanwhile, in one turn among the parts'; NULL = nothing. */
+typedef struct PmBeside {
+	void (*fn)(void *arg);
+	void *arg;
+} PmBeside;
+
 /* Runs the bound on parts of the rows and compares got[i], which is of output i's type, with each. Parts are
- * cut by the graph alone, so that results do not depend on how many processors there are. out: n_out. */
+ * cut by the graph alone, so that results do not depend on how many processors there are. out: n_out.
+ * `beside` is done once, before PM_OK is returned. */
 PmStatus pm_by_rows(const PmGraph *g, const PmRows *r, const PmTensor *in, size_t n_in,
 		    const PmTensor *const *got, size_t n_out, PmPrecisionTier tier, const PmCloseRule *rule,
-		    PmByRows *out, PmErr *err);
+		    const PmBeside *beside, PmByRows *out, PmErr *err);
 
 #endif

@@ -186,12 +186,6 @@ static PmStatus check_poison(Eval *e, const PmTensor *in, const PmRunResult *fir
 	return st;
 }
 
-static void write_down(Eval *e, const PmTensor *in, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		pm_chain_hex(e->rec->inputs, in[i].data, in[i].bytes);
-}
-
 static PmStatus check_class_once(Eval *e, PmInputClass cls, int alt, int edited, PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(e->m->g);
@@ -211,7 +205,7 @@ static PmStatus check_class_once(Eval *e, PmInputClass cls, int alt, int edited,
 	first = first && !e->again;
 	snprintf(where, sizeof where, "inputs %s%s, alternative %d", pm_input_class_name(cls),
 		 edited ? " with eight elements changed" : "", alt);
-	write_down(e, in, n);
+	e->unwritten = in;
 	e->run = (PmFailure){ .edited = edited, .alternative = alt };
 	snprintf(e->run.inputs, sizeof e->run.inputs, "%s", pm_input_class_name(cls));
 	bits = next_poison(e);
@@ -228,6 +222,7 @@ static PmStatus check_class_once(Eval *e, PmInputClass cls, int alt, int edited,
 	if (!st && e->rec->verdict == PM_VERDICT_OK && !edited && !e->again)
 		e->rec->first[e->n_right++] = cls;
 	pm_run_result_release(&got);
+	pm__write_down_now(e);
 	pm_tensors_release(in, n);
 	free(in);
 	return st;

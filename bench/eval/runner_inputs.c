@@ -89,6 +89,15 @@ PmStatus pm__draw_inputs(Eval *e, PmInputClass cls, int alt, int edited, PmTenso
 	return st;
 }
 
+void pm__write_down_now(void *arg)
+{
+	Eval *e = arg;
+
+	for (size_t i = 0; e->unwritten && i < pm_graph_n_inputs(e->m->g); i++)
+		pm_chain_hex(e->rec->inputs, e->unwritten[i].data, e->unwritten[i].bytes);
+	e->unwritten = NULL;
+}
+
 /* The ways of conditions that no inputs went, where all classes have been drawn and the reference run. */
 void pm__note_branches(Eval *e)
 {

@@ -135,7 +135,7 @@ static PmStatus expect_by_rows(Eval *e, Expected *x, PmErr *err)
 		return PM_OK;
 	x->by_rows = pm_xcalloc(x->n_out + 1, sizeof *x->by_rows);
 	st = pm_by_rows(x->body, &x->rows, x->ops, x->n_in, x->got, x->n_out, PM_TIER_STRICT, &rule,
-			x->by_rows, err);
+			&(PmBeside){ pm__write_down_now, e }, x->by_rows, err);
 	for (size_t i = 0; i < x->n_out && !st; i++)
 		told = told && x->by_rows[i].known && x->by_rows[i].fit.tells &&
 		       is_bounded(&x->by_rows[i].fit, x->got[i]);
@@ -179,8 +179,8 @@ static PmStatus fit_tier(const Expected *x, size_t i, PmPrecisionTier tier, PmBo
 	PmCloseRule rule = pm_close_rule(PM_PRESET_SOUND);
 	PmByRows *by = x->by_rows ? pm_xcalloc(x->n_out + 1, sizeof *by) : NULL;
 	PmBound *b = pm_xcalloc(x->n_out + 1, sizeof *b);
-	PmStatus st = by ? pm_by_rows(x->body, &x->rows, x->ops, x->n_in, x->got, x->n_out, tier, &rule, by,
-				      err)
+	PmStatus st = by ? pm_by_rows(x->body, &x->rows, x->ops, x->n_in, x->got, x->n_out, tier, &rule, NULL,
+				      by, err)
 			 : pm_bound_run(x->body, x->ops, x->n_in, tier, b, x->n_out, err);
 
 	if (!st && by)

@@ -57,6 +57,8 @@ typedef struct Eval {
 	double waited;       /* until then, for the lock: what it waits from then on is no time of its own */
 	double longest;      /* seconds of a check so far */
 	PmStages stages;     /* runs from the first stage to the last */
+	const PmTensor
+		*unwritten; /* inputs of this run that are not in the record's digest yet; NULL = none */
 } Eval;
 
 /* Sets verdict and reason; returns PM_OK. */
@@ -112,6 +114,8 @@ PmStatus pm__stage_inputs(Eval *e, PmErr *err);
  * same, but that an edited one differs from its class's by eight elements. *use = 0 when the class has to be
  * left out. What a class reaches is noted the first time; all is, where the reference is quick. */
 PmStatus pm__draw_inputs(Eval *e, PmInputClass cls, int alt, int edited, PmTensor *in, int *use, PmErr *err);
+/* Adds the inputs of this run to the record's digest, once: beside the judging of what is large. */
+void pm__write_down_now(void *eval);
 /* Writes the ways of conditions that no inputs went into the record. */
 void pm__note_branches(Eval *e);
 void pm__inputs_release(Eval *e);

@@ -39,6 +39,8 @@ static double draw_tail(PmRng *r)
 
 static double draw_class(PmRng *r, PmInputClass cls, int dtype, const Row *row)
 {
+	double x;
+
 	switch (cls) {
 	case PM_INPUTS_UNIFORM:
 		return 2 * pm_rng_uniform(r) - 1;
@@ -50,8 +52,9 @@ static double draw_class(PmRng *r, PmInputClass cls, int dtype, const Row *row)
 		return pm_rng_range(r, 0, 9) ? 0 : pm_rng_normal(r);
 	case PM_INPUTS_TAIL:
 		return draw_tail(r);
-	case PM_INPUTS_TINY:
-		return pm_rng_normal(r) * (pm_rng_range(r, 0, 7) ? 1e-6 : 1e-40);
+	case PM_INPUTS_TINY: /* in this order */
+		x = pm_rng_normal(r);
+		return x * (pm_rng_range(r, 0, 7) ? 1e-6 : 1e-40);
 	case PM_INPUTS_LARGE:
 		return (2 * pm_rng_uniform(r) - 1) *
 		       pm_float_type(pm_dtype_is_float(dtype) ? dtype : PM_F32)->inputs;
@@ -150,28 +153,114 @@ static void fill_some(const Filling *f, Place *p, int64_t j, int64_t n)
 	}
 }
 
-/* How many numbers each element takes from the stream, where they are all normal ones; 0 where they are not.
- */
-static int normals_each(const Filling *f)
+/* As draw_class() of that class: the second number of a pair is made where it is left over alone. */
+static void skip_sparse(PmRng *r, int64_t n)
 {
-	if (f->role != PM_ROLE_DATA && f->role != PM_ROLE_WEIGHT)
-		return f->role == PM_ROLE_SCALE;
-	switch (f->cls) {
-	case PM_INPUTS_UNIFORM:
-	case PM_INPUTS_INTS:
-	case PM_INPUTS_SPARSE:
-	case PM_INPUTS_TINY:
-	case PM_INPUTS_LARGE:
-	case PM_INPUTS_EQUAL:
-		return 0;
-	case PM_INPUTS_TAIL:
-		return 4;
-	default:
-		return 1;
+	PmRng pair = *r;
+	int fresh = 0;
+
+	for (; n > 0; n--) {
+		if (pm_rng_range(r, 0, 9))
+			continue;
+		fresh = !r->has_spare;
+		r->has_spare = fresh;
+		if (fresh) {
+			pair = *r;
+			pm_rng_skip(r, 2);
+		}
+	}
+	if (!r->has_spare || !fresh)
+		return;
+	pair.has_spare = 0;
+	pm_rng_normal(&pair);
+	r->spare = pair.spare;
+}
+
+/* As draw_class() of that class: a normal number, of which two come of two numbers, and one of eight. */
+static void skip_tiny(PmRng *r, int64_t n)
+{
+	if (n % 2) {
+		pm_rng_skip_normals(r, 1);
+		pm_rng_skip(r, 1);
+		n--;
+	}
+	if (n && r->has_spare) { /* and the last element leaves another one */
+		pm_rng_skip(r, 2 * n - 3);
+		r->has_spare = 0;
+		pm_rng_skip_normals(r, 1);
+		pm_rng_skip(r, 1);
+	} else {
+		pm_rng_skip(r, 2 * n);
 	}
 }
 
-/* Elements from the place on, up to `end`; with `skip` numbers to each they are passed over. */
+/* As draw_class() n times. */
+static void skip_class(PmRng *r, PmInputClass cls, int64_t n)
+{
+	switch (cls) {
+	case PM_INPUTS_UNIFORM:
+	case PM_INPUTS_LARGE:
+		pm_rng_skip(r, n);
+		break;
+	case PM_INPUTS_INTS:
+		pm_rng_skip_ranges(r, -1, 1, n);
+		break;
+	case PM_INPUTS_SPARSE:
+		skip_sparse(r, n);
+		break;
+	case PM_INPUTS_TINY:
+		skip_tiny(r, n);
+		break;
+	case PM_INPUTS_EQUAL:
+		break;
+	case PM_INPUTS_TAIL:
+		pm_rng_skip_normals(r, 4 * n);
+		break;
+	default:
+		pm_rng_skip_normals(r, n);
+	}
+}
+
+/* As draw_index() n times. */
+static void skip_index(PmRng *r, PmInputClass cls, int64_t limit, int64_t n)
+{
+	if (limit <= 0 || cls == PM_INPUTS_EQUAL)
+		return;
+	pm_rng_skip_ranges(r, 0,
+			   cls == PM_INPUTS_TAIL      ? (limit - 1) / 2
+			   : cls == PM_INPUTS_SPECIAL ? 1
+						      : limit - 1,
+			   n);
+}
+
+/* As fill_some(): what it takes from the stream, and no more. */
+static void skip_some(const Filling *f, Place *p, int64_t j, int64_t n)
+{
+	switch (f->role) {
+	case PM_ROLE_INDEX:
+		skip_index(&p->r, f->cls, f->limit, n);
+		break;
+	case PM_ROLE_COUNT:
+		pm_rng_skip_ranges(&p->r, 0, 8, n);
+		break;
+	case PM_ROLE_SCALE:
+		pm_rng_skip_normals(&p->r, n);
+		break;
+	case PM_ROLE_VARIANCE:
+	case PM_ROLE_PROB:
+		pm_rng_skip(&p->r, n);
+		break;
+	case PM_ROLE_MASK:
+	case PM_ROLE_INVERTED:
+	case PM_ROLE_BIAS_MASK: /* the certain element is not drawn */
+		pm_rng_skip_ranges(&p->r, 0, 3, n - (p->certain >= j && p->certain < j + n));
+		break;
+	default:
+		skip_class(&p->r, f->cls, n);
+	}
+}
+
+/* Elements from the place on, up to `end`; with `skip` they are passed over. */
 static void fill_to(const Filling *f, Place *p, int64_t end, int skip)
 {
 	int64_t last = f->t->type.rank ? f->t->type.dim[f->t->type.rank - 1] : 1;
@@ -182,7 +271,7 @@ static void fill_to(const Filling *f, Place *p, int64_t end, int skip)
 		if (j == 0)
 			begin_row(f, p, last);
 		if (skip)
-			pm_rng_skip_normals(&p->r, skip * n);
+			skip_some(f, p, j, n);
 		else
 			fill_some(f, p, j, n);
 		p->at += n;
@@ -214,7 +303,7 @@ static void fill_all(const Filling *f, PmRng *r)
 	int64_t n = pm_tensor_numel(f->t), chunks = (n + CHUNK - 1) / CHUNK;
 	Place p = { .r = *r, .row = { 1, 0 } }, *from;
 
-	if (chunks < 3 || pm_threads_most() < 2 || !normals_each(f)) {
+	if (chunks < 3 || pm_threads_most() < 2) {
 		fill_to(f, &p, n, 0);
 		*r = p.r;
 		return;
@@ -222,7 +311,7 @@ static void fill_all(const Filling *f, PmRng *r)
 	from = pm_xcalloc((size_t)chunks, sizeof *from);
 	for (int64_t k = 0; k < chunks; k++) {
 		from[k] = p;
-		fill_to(f, &p, (k + 1) * CHUNK < n ? (k + 1) * CHUNK : n, normals_each(f));
+		fill_to(f, &p, (k + 1) * CHUNK < n ? (k + 1) * CHUNK : n, 1);
 	}
 	pm_threads_run(chunks, 1, fill_chunks, &(Chunks){ f, from, n });
 	*r = p.r;
@@ -309,7 +398,9 @@ static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, i
 		PmValue v = pm_graph_input(g, i);
 		int64_t limit;
 		PmInputRole role = pm_input_role(g, v, &limit);
-		PmStatus st = pm_tensor_init(&out[i], pm_value_type(g, v), err);
+		const PmType *type = pm_value_type(g, v);
+		PmStatus st = (pm_dtype_is_float(type->dtype) ? pm_tensor_room : pm_tensor_init)(&out[i],
+												 type, err);
 		PmRng r;
 
 		if (st) {

@@ -44,20 +44,14 @@ cJSON *pm_eval_timings_json(const PmEvalReport *r)
 	return j;
 }
 
-/* A line of a table. */
-typedef struct Line {
-	const char *name, *what;
-	double seconds;
-} Line;
-
 static int longest_first(const void *a, const void *b)
 {
-	double x = ((const Line *)a)->seconds, y = ((const Line *)b)->seconds;
+	double x = ((const PmStageLine *)a)->seconds, y = ((const PmStageLine *)b)->seconds;
 
 	return (x < y) - (x > y);
 }
 
-static void table(Line *line, int n, double total, const char *head, PmStr *out)
+void pm_stage_lines(PmStageLine *line, int n, double total, const char *head, PmStr *out)
 {
 	qsort(line, (size_t)n, sizeof *line, longest_first);
 	pm_str_addf(out, "  %-16s %9s %7s\n", head, "seconds", "share");
@@ -70,13 +64,13 @@ static void table(Line *line, int n, double total, const char *head, PmStr *out)
 void pm_stage_times_table(const PmStageTimes *t, size_t n, PmStr *out)
 {
 	double total = pm_stage_times_total(t);
-	Line line[PM_N_STAGES], of[PM_N_ALL_CLASSES];
+	PmStageLine line[PM_N_STAGES], of[PM_N_ALL_CLASSES];
 
 	for (int s = 0; s < PM_N_STAGES; s++)
-		line[s] = (Line){ pm_stage_key((PmStage)s), pm_stage_what((PmStage)s), t->seconds[s] };
+		line[s] = (PmStageLine){ pm_stage_key((PmStage)s), pm_stage_what((PmStage)s), t->seconds[s] };
 	for (int c = 0; c < PM_N_ALL_CLASSES; c++)
-		of[c] = (Line){ pm_input_class_name((PmInputClass)c), "", t->class_seconds[c] };
+		of[c] = (PmStageLine){ pm_input_class_name((PmInputClass)c), "", t->class_seconds[c] };
 	pm_str_addf(out, "time: %.3f s for %zu evaluation%s\n", total, n, n == 1 ? "" : "s");
-	table(line, PM_N_STAGES, total, "stage", out);
-	table(of, PM_N_ALL_CLASSES, total, "class of inputs", out);
+	pm_stage_lines(line, PM_N_STAGES, total, "stage", out);
+	pm_stage_lines(of, PM_N_ALL_CLASSES, total, "class of inputs", out);
 }

@@ -20,4 +20,13 @@ cJSON *pm_stage_times_json(const PmStageTimes *t);
  * class of inputs. `n`: evaluations that they are of. */
 void pm_stage_times_table(const PmStageTimes *t, size_t n, PmStr *out);
 
+/* A line of such a table. */
+typedef struct PmStageLine {
+	const char *name, *what;
+	double seconds;
+} PmStageLine;
+/* Appends a table of n lines, which it sorts, without those that took no time. `total`: what shares are of.
+ */
+void pm_stage_lines(PmStageLine *line, int n, double total, const char *head, PmStr *out);
+
 #endif

@@ -31,6 +31,7 @@ typedef struct Clock {
 	PmGpuWatch *watch; /* NULL = none */
 	int alone;         /* the candidate is the only side */
 	int keep, samples;
+	double begun;
 	size_t room, seen;   /* calls whose outputs are kept at most; calls of the candidate so far */
 	PM_VEC(size_t) kept; /* which calls have outputs */
 } Clock;
@@ -228,6 +229,7 @@ static PmStatus begin(Clock *c, PmWorker *w, const PmGraph *original, const PmWo
 	c->keep = opts->keep;
 	c->room = choose_room(candidate->g, opts);
 	c->secret = opts->secret;
+	c->begun = pm_now();
 	return make_input_pool(original, opts->secret, rehearsal, &out->pool, err);
 }
 
@@ -259,6 +261,7 @@ static void keep_plans(Clock *c, int first)
 
 static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts *opts, PmErr *err)
 {
+	double loaded;
 	PmClock clock = { sample, empty, warm, now, c };
 	PmTimerOpts o = { .n_sides = n_sides,
 			  .control = n_sides - 1,
@@ -278,8 +281,10 @@ static PmStatus run(Clock *c, const PmWork *side, int n_sides, const PmClockOpts
 	for (int i = 0; i < 2 && opts->bytes_per_second > 0; i++)
 		o.floor[i] = floor_share * (double)opts->bytes[i] / opts->bytes_per_second;
 	keep_plans(c, n_sides > 2 ? 1 : 0);
+	loaded = pm_now() - c->begun;
 	if (!st)
 		st = pm_timer_run(&clock, &o, &c->out->t, err);
+	c->out->t.loaded = loaded;
 	c->out->alt = n_sides > 2 ? c->out->t.chosen - 1 : 0;
 	return st ? st : pm_worker_clock_close(c->w, err);
 }

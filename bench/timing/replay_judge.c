@@ -86,7 +86,7 @@ static PmStatus ask_by_rows(const Check *k, size_t i, const PmTensor *in, PmBoun
 	by = pm_xcalloc(n_out + 1, sizeof *by);
 	for (size_t o = 0; o < n_out; o++)
 		y[o] = &got[o];
-	st = pm_by_rows(k->original, &rows, in, k->c->pool.n_in, y, n_out, k->o->tier, &rule, by, err);
+	st = pm_by_rows(k->original, &rows, in, k->c->pool.n_in, y, n_out, k->o->tier, &rule, NULL, by, err);
 	*judged = !st;
 	for (size_t o = 0; o < n_out && !st; o++) {
 		fit[o] = by[o].fit;

@@ -121,6 +121,7 @@ typedef struct PmTiming {
 	double overhead, tick; /* of a pair of marks; 0 when no tick showed */
 	double warm_seconds;   /* until the clock was steady */
 	int steady;            /* it became so */
+	double loaded;         /* seconds before that: inputs are drawn, and all goes to the device */
 } PmTiming;
 
 /* Runs the whole protocol: warm-up, marks, estimate, blocks of each kind, judgement. PM_OK whatever the times

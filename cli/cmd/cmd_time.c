@@ -67,12 +67,18 @@ static PmStatus time_sides(PmTime *t, const PmTaskVariant *m, const PmTimedPass 
 			   cJSON *times, PmTiming *r, PmErr *err)
 {
 	PmWork work = { .g = m->g };
+	PmTimeStage was = pm_time_stage_enter(&t->stages, PM_TIME_STAGE_CLOCK);
+	double agreeing = 0;
 	int smallest_t = PM_T_MIN;
-	PmStatus st = p && p->g ? pm_timed_pass_time(t->worker, t->device, p, m->g, o, r, &smallest_t, err)
+	PmStatus st = p && p->g ? pm_timed_pass_time(t->worker, t->device, p, m->g, o, r, &agreeing,
+						     &smallest_t, err)
 				: pm_clock_time(t->worker, &work, o, r, err);
 	int changed = p && p->g, control = changed ? PM_SIDE_CONTROL : 1;
 	cJSON *of_pass;
 
+	pm_time_stage_move(&t->stages, PM_TIME_STAGE_LOAD, r->loaded);
+	pm_time_stage_move(&t->stages, PM_TIME_STAGE_AGREE, agreeing);
+	pm_time_stage_enter(&t->stages, was);
 	if (st)
 		return st;
 	cJSON_AddItemToObject(times, "passmith eager", times_json(r, 0, control));
@@ -177,10 +183,12 @@ static PmStatus compile_ahead(PmTime *t, const PmStrList *targets, const Batch *
 {
 	Sources src = { 0 };
 	Plans plans = { 0 };
+	PmTimeStage was = pm_time_stage_enter(&t->stages, PM_TIME_STAGE_OPEN);
 	double begin = pm_now(), opened;
 	PmStatus st = pm_worker_info(t->worker, &t->info, err);
 
 	t->has_info = !st;
+	pm_time_stage_enter(&t->stages, PM_TIME_STAGE_COMPILE);
 	opened = pm_now();
 	t->opened = opened - begin;
 	if (!st && !t->info.measured && any_to_time(t, targets, d))
@@ -208,6 +216,7 @@ static PmStatus compile_ahead(PmTime *t, const PmStrList *targets, const Batch *
 	PM_VEC_RELEASE(&plans);
 	PM_VEC_RELEASE(&src);
 	t->compiled = pm_now() - opened;
+	pm_time_stage_enter(&t->stages, was);
 	return st;
 }
 
@@ -263,6 +272,7 @@ static PmStatus apply_pass(PmTime *t, Batch *d, PmErr *err)
 
 	if (!t->pass)
 		return PM_OK;
+	pm_time_stage_enter(&t->stages, PM_TIME_STAGE_PASS);
 	d->pass = pm_xcalloc(d->n + 1, sizeof *d->pass);
 	st = pm_timed_pass_apply(t->pass, d->g, d->n, d->pass, err);
 	t->rewritten = pm_now() - begin;
@@ -307,9 +317,11 @@ static PmStatus time_all(PmTime *t, const PmStrList *targets, PmErr *err)
 	PmStatus st;
 
 	pm_worker_begin(t->worker); /* opens the device meanwhile */
+	pm_time_stage_enter(&t->stages, PM_TIME_STAGE_READ);
 	st = read_targets(t, targets, &d, err);
 	if (!st)
 		st = apply_pass(t, &d, err);
+	pm_time_stage_enter(&t->stages, PM_TIME_STAGE_OTHER);
 	pm_cli_stage("working");
 	if (!st && d.n)
 		st = compile_ahead(t, targets, &d, err);
@@ -324,6 +336,17 @@ static PmStatus time_all(PmTime *t, const PmStrList *targets, PmErr *err)
 	}
 	batch_release(&d);
 	return st;
+}
+
+static void print_timings(PmTime *t)
+{
+	PmStr table = PM_STR_INIT;
+
+	if (t->timings && !pm_cli_json) {
+		pm_time_stages_table(&t->stages, &table);
+		printf("\n%s", table.s);
+	}
+	pm_str_release(&table);
 }
 
 int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
@@ -343,6 +366,7 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 		{ "--pass", PM_OPT_STR, &t.pass,
 		  "a trusted pass: its quick, unjudged times beside the eager run's" },
 		{ "-o", PM_OPT_STR, &t.json_out, "write the times as JSON, for passmith results import" },
+		{ "--timings", PM_OPT_FLAG, &t.timings, "also say where the time of this command went" },
 		{ "--resume", PM_OPT_FLAG, &t.resume,
 		  "graphs that the file of -o has times of are not timed again" },
 		{ 0 },
@@ -354,6 +378,7 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 	int code = 0;
 
 	pm_err_init(&err);
+	pm_time_stages_begin(&t.stages);
 	if (pm_args_parse(cmd, opts, argc, argv, &targets, &code)) {
 		if (!targets.list.n) {
 			code = pm_cli_usage(cmd, "time takes at least one model or task.");
@@ -385,6 +410,7 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 			if (pm_time_file_write(&t, times, &err) && !st)
 				code = pm_cli_fail(&err);
 			pm_cli_put_json(times);
+			print_timings(&t);
 		}
 	}
 	cJSON_Delete(t.records);

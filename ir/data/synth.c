@@ -2,6 +2,7 @@
 /* synth.c - made-up elements by law, seed and position. */
 #include "ir/data/synth.h"
 
+#include "base/sys/threads.h"
 #include "ir/core/element.h"
 
 #include <math.h>
@@ -85,13 +86,21 @@ double pm_synth_element(const PmSynth *s, uint64_t i)
 	}
 }
 
-void pm_synth_fill(const PmSynth *s, uint64_t first, size_t n, void *out)
-{
-	unsigned char *p = out;
-	size_t size = pm_dtype_size(s->dtype);
+typedef struct Filling {
+	const PmSynth *s;
+	uint64_t first;
+	unsigned char *out;
+} Filling;
 
-	for (size_t k = 0; k < n; k++, p += size) {
-		double x = pm_synth_element(s, first + k);
+static void fill_some(void *arg, int64_t from, int64_t to)
+{
+	const Filling *f = arg;
+	const PmSynth *s = f->s;
+	size_t size = pm_dtype_size(s->dtype);
+	unsigned char *p = f->out + (size_t)from * size;
+
+	for (int64_t k = from; k < to; k++, p += size) {
+		double x = pm_synth_element(s, f->first + (uint64_t)k);
 		int64_t i;
 
 		if (pm_dtype_is_float(s->dtype)) {
@@ -101,4 +110,11 @@ void pm_synth_fill(const PmSynth *s, uint64_t first, size_t n, void *out)
 			memcpy(p, &i, size);
 		}
 	}
+}
+
+void pm_synth_fill(const PmSynth *s, uint64_t first, size_t n, void *out)
+{
+	enum { LEAST = 1 << 15 };
+
+	pm_threads_run((int64_t)n, LEAST, fill_some, &(Filling){ s, first, out });
 }

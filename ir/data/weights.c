@@ -21,6 +21,42 @@ static void drop(PmBlob *b)
 	free(b->owner);
 }
 
+int pm_weights_recipe(const PmBlob *b, PmStr *out)
+{
+	const PmSynth *s = b->owner;
+
+	if (b->data || b->make != make)
+		return 0;
+	pm_str_addn(out, s, sizeof *s);
+	pm_str_addn(out, s->literal, s->n_literal * sizeof *s->literal);
+	return 1;
+}
+
+PmBlob *pm_weights_from_recipe(const void *recipe, size_t n, size_t bytes)
+{
+	PmSynth s, *own;
+	size_t size;
+	PmBlob *b;
+
+	if (n < sizeof s)
+		return NULL;
+	memcpy(&s, recipe, sizeof s);
+	size = pm_dtype_size(s.dtype);
+	if (s.law > PM_SYNTH_LITERAL || !size || bytes % size || (n - sizeof s) % sizeof *s.literal ||
+	    s.n_literal != (n - sizeof s) / sizeof *s.literal || (s.law == PM_SYNTH_LITERAL && !s.n_literal))
+		return NULL;
+	own = pm_xcalloc(1, sizeof *own);
+	*own = s;
+	own->literal = s.n_literal ? pm_xcalloc(s.n_literal, sizeof *s.literal) : NULL;
+	if (own->literal)
+		memcpy(own->literal, (const char *)recipe + sizeof s, s.n_literal * sizeof *s.literal);
+	b = pm_blob_absent("", 0, bytes);
+	b->owner = own;
+	b->make = make;
+	b->drop = drop;
+	return b;
+}
+
 static int is_absent(const PmBlob *b)
 {
 	return b && !b->data && b->size && !b->make;

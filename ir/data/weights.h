@@ -28,4 +28,10 @@ void pm_weights_attach_unused(const PmGraph *g, const char *name, const PmType *
 /* Appends "from statistics 90, by role, without statistics 12; as weight 40, bias 62". */
 void pm_weights_describe(const PmWeightsReport *r, PmStr *out);
 
+/* How a made-up constant is made, appended as bytes for another process of this program; 0 where it is none.
+ */
+int pm_weights_recipe(const PmBlob *b, PmStr *out);
+/* The constant of `bytes` bytes that a recipe of n bytes makes, owned; NULL where it is no recipe of such. */
+PmBlob *pm_weights_from_recipe(const void *recipe, size_t n, size_t bytes);
+
 #endif

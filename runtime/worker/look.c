@@ -53,8 +53,9 @@ PmStatus pm_worker_look(const char *device, PmDeviceInfo *out, PmErr *err)
 			st = pm_err(err, l.status, "%s", l.text);
 	} else {
 		pm_proc_describe(&r, &how);
-		st = pm_err(err, PM_E_ENV, "The process that looks for device \"%s\" %s; run passmith doctor.",
-			    device, how.s);
+		st = pm_err(err, PM_E_ENV,
+			    "The process that looks for device \"%s\" %s; run passmith doctor.", device,
+			    how.s);
 		pm_str_release(&how);
 	}
 	pm_proc_result_release(&r);

@@ -387,6 +387,12 @@ PmStatus pm_worker_run(PmWorker *w, const PmWork *work, const PmTensor *in, uint
 /* --- the clock -------------------------------------------------------------------------------------------
  */
 
+static int same_work(const PmWork *a, const PmWork *b)
+{
+	return a->g == b->g && a->n_alts == b->n_alts &&
+	       (!a->n_alts || !memcmp(a->alts, b->alts, a->n_alts * sizeof *a->alts));
+}
+
 PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, const PmInputPool *pool,
 			      double deadline, int *depth, PmErr *err)
 {
@@ -410,6 +416,14 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 		return pm_err(err, PM_E_INVALID, "A clock compares 1 to %d sides.", PM_SAMPLER_SIDES);
 	w->clock_deadline = deadline > 0 ? deadline : OPEN_SECONDS;
 	for (int i = 0; i < n_sides && !st; i++) {
+		int same = 0;
+
+		while (same < i && !same_work(&side[same], &side[i]))
+			same++;
+		if (same < i) { /* the control is the baseline again: not packed twice to find that out */
+			slot[i] = slot[same];
+			continue;
+		}
 		st = load(w, &side[i], keep,
 			  w->clock_deadline > OPEN_SECONDS ? w->clock_deadline : OPEN_SECONDS, &slot[i], err);
 		keep |= st ? 0 : 1u << slot[i];

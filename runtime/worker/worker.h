@@ -48,9 +48,9 @@ int pm_worker_processes(const PmWorker *w);
  * of the work. info and run try again by themselves; whoever has a clock open begins anew. */
 int pm_worker_killed(const PmWorker *w);
 
-/* Whether a device is there, and facts about it (out may be NULL), without a worker: a process finds out and ends. Of a GPU it
- * asks the driver alone, which takes a part of the time of opening it; max_scratch is 0 then. PM_E_ENV with
- * what is missing. */
+/* Whether a device is there, and facts about it (out may be NULL), without a worker: a process finds out and
+ * ends. Of a GPU it asks the driver alone, which takes a part of the time of opening it; max_scratch is 0
+ * then. PM_E_ENV with what is missing. */
 PmStatus pm_worker_look(const char *device, PmDeviceInfo *out, PmErr *err);
 
 /* Facts about the device. */

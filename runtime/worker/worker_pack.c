@@ -2,6 +2,7 @@
 /* worker_pack.c - graphs and tensors as bytes between this process and a device worker. */
 #include "runtime/worker/worker_priv.h"
 
+#include "ir/data/weights.h"
 #include "ir/text/text.h"
 
 #include <stdlib.h>
@@ -38,11 +39,19 @@ void pm__add_u64(PmStr *s, uint64_t v)
 /* --- graphs ----------------------------------------------------------------------------------------------
  */
 
+/* The elements, or how they are made: a model's made-up weights are made where they are wanted. */
 static void add_bytes(const PmBlob *b, PmStr *out)
 {
 	size_t piece = (size_t)4 << 20, at;
+	PmStr recipe = PM_STR_INIT;
 	char *buf;
+	int made = pm_weights_recipe(b, &recipe);
 
+	pm__add_u64(out, made ? recipe.len : 0);
+	pm_str_addn(out, recipe.s, recipe.len);
+	pm_str_release(&recipe);
+	if (made)
+		return;
 	if (b->data) {
 		pm_str_addn(out, b->data, b->size);
 		return;
@@ -95,23 +104,37 @@ static uint64_t pack_constants(const PmGraph *g, int depth, PmStr *out)
 PmStatus pm__graph_pack(const PmGraph *g, PmStr *out, PmErr *err)
 {
 	PmPrintOpts opts = { .max_inline = INLINE_ELEMENTS };
-	PmStr text = PM_STR_INIT, constants = PM_STR_INIT;
+	PmStr text = PM_STR_INIT;
 	PmStatus st = pm_graph_print(g, &opts, &text, err);
+	uint64_t n;
+	size_t at;
 
 	if (!st) {
 		pm__add_u64(out, text.len);
 		pm_str_addn(out, text.s, text.len);
-		pm__add_u64(out, pack_constants(g, 0, &constants));
-		pm_str_addn(out, constants.s, constants.len);
+		at = out->len;
+		pm__add_u64(out, 0);
+		n = pack_constants(g, 0, out);
+		memcpy(out->s + at, &n, sizeof n);
 	}
 	pm_str_release(&text);
-	pm_str_release(&constants);
 	return st;
 }
 
 static PmStatus cut_short(PmErr *err)
 {
 	return pm_err(err, PM_E_CRASH, "A message of the device worker is cut short.");
+}
+
+/* Its length in bytes, that of its recipe, and one of the two. */
+static PmBlob *take_constant(Cursor *c)
+{
+	uint64_t bytes = pm__take_u64(c), n = pm__take_u64(c);
+	const char *p = pm__take(c, (size_t)(n ? n : bytes));
+
+	return !p  ? NULL
+	       : n ? pm_weights_from_recipe(p, (size_t)n, (size_t)bytes)
+		   : pm_blob_copy(p, (size_t)bytes);
 }
 
 /* A graph of nothing but the constants that came along; of one name the first counts. */
@@ -121,18 +144,21 @@ static PmStatus unpack_constants(Cursor *c, PmGraph *into, PmErr *err)
 	PmStatus st = PM_OK;
 
 	for (uint64_t i = 0; i < n && !st; i++) {
-		uint64_t len = pm__take_u64(c), bytes;
-		const char *name = pm__take(c, (size_t)len), *type = pm__take(c, sizeof(PmType)), *data;
+		uint64_t len = pm__take_u64(c);
+		const char *name = pm__take(c, (size_t)len), *type = pm__take(c, sizeof(PmType));
+		PmBlob *blob = name && type ? take_constant(c) : NULL;
 		PmType t;
 		PmValue v;
 
-		bytes = pm__take_u64(c);
-		data = pm__take(c, (size_t)bytes);
-		if (!len || !name || name[len - 1] || !type || !data)
+		if (!len || !blob || name[len - 1]) {
+			pm_blob_unref(blob);
 			return cut_short(err);
+		}
 		memcpy(&t, type, sizeof t);
 		if (!pm_graph_find_value(into, name).id)
-			st = pm_graph_add_const(into, name, &t, pm_blob_copy(data, (size_t)bytes), &v, err);
+			st = pm_graph_add_const(into, name, &t, blob, &v, err);
+		else
+			pm_blob_unref(blob);
 	}
 	return st;
 }

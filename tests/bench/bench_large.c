@@ -4,15 +4,16 @@
  *
  * bench_large GRAPH [CLASS ...]    all classes without a name
  *
- * Nanoseconds an element (of the largest input or output): drawing the inputs, their digest, the error bound
- * with its two references, judging by it, the ladder, and comparing bits. The results that are judged are the
- * reference's, rounded to their type, so that nothing but the judge is timed.
+ * Nanoseconds of all processors an element (of the largest input or output): drawing the inputs, their
+ * digest, the error bound with its two references, judging by it, the ladder, comparing bits, and judging by
+ * rows, which stands for the bound, the fit and the ladder where a graph is large. The results that are
+ * judged are the reference's, rounded to their type, so that nothing but the judge is timed.
  */
 #include "base/core/hash.h"
 #include "base/sys/io.h"
 #include "base/sys/proc.h"
 #include "bench/compare/agree.h"
-#include "bench/compare/bound/bound.h"
+#include "bench/compare/by_rows.h"
 #include "bench/inputs/inputs.h"
 #include "ir/infer/infer.h"
 #include "ir/text/text.h"
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { MAX_TEXT = 1 << 24 };
 
@@ -57,15 +59,49 @@ static double elements(const PmGraph *g)
 	return (double)most;
 }
 
+/* Seconds of all processors. */
+static double cpu_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static double t0;
 
 static void tell(double n)
 {
-	double t = pm_now();
+	double t = cpu_now();
 
 	printf(" %8.2f", (t - t0) / n * 1e9);
 	fflush(stdout);
-	t0 = pm_now();
+	t0 = cpu_now();
+}
+
+static void time_rows(const PmGraph *g, const PmTensor *in, size_t n_in, const PmTensor *y, size_t n_out,
+		      double n)
+{
+	const PmTensor **got = pm_xcalloc(n_out + 1, sizeof(void *));
+	PmByRows *by = pm_xcalloc(n_out + 1, sizeof *by);
+	PmCloseRule rule = pm_close_rule(PM_PRESET_SOUND);
+	PmRows rows;
+	PmErr err;
+
+	pm_err_init(&err);
+	for (size_t i = 0; i < n_out; i++)
+		got[i] = &y[i];
+	t0 = cpu_now();
+	if (pm_is_by_rows(g, &rows)) {
+		if (pm_by_rows(g, &rows, in, n_in, got, n_out, PM_TIER_STRICT, &rule, NULL, by, &err))
+			die(&err);
+		pm_rows_release(&rows);
+		tell(n);
+	} else {
+		printf(" %8s", "-");
+	}
+	free(got);
+	free(by);
 }
 
 static void time_class(const PmGraph *g, PmInputClass cls)
@@ -80,7 +116,7 @@ static void time_class(const PmGraph *g, PmInputClass cls)
 
 	pm_err_init(&err);
 	printf("%-8s", pm_input_class_name(cls));
-	t0 = pm_now();
+	t0 = cpu_now();
 	if (pm_inputs_make(g, 1, cls, in, &err))
 		die(&err);
 	tell(n);
@@ -95,7 +131,7 @@ static void time_class(const PmGraph *g, PmInputClass cls)
 			die(&err);
 		pm_tensor_sets(&y[i], 0, b[i].y.numel, b[i].y.f);
 	}
-	t0 = pm_now();
+	t0 = cpu_now();
 	for (size_t i = 0; i < n_out; i++) {
 		PmBoundFit f;
 
@@ -117,12 +153,13 @@ static void time_class(const PmGraph *g, PmInputClass cls)
 		if (pm_tensor_copy(&copy, &y[i], &err))
 			die(&err);
 		if (i == 0)
-			t0 = pm_now();
+			t0 = cpu_now();
 		if (memcmp(copy.data, y[i].data, copy.bytes))
 			abort();
 		pm_tensor_release(&copy);
 	}
 	tell(n);
+	time_rows(g, in, n_in, y, n_out, n);
 	printf("  %s\n", hex);
 	pm_bounds_release(b, n_out);
 	pm_tensors_release(in, n_in);
@@ -141,8 +178,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	g = read_graph(argv[1]);
-	printf("%s: %.0f elements; ns an element\n%-8s %8s %8s %8s %8s %8s %8s\n", argv[1], elements(g),
-	       "class", "inputs", "digest", "bound", "fit", "ladder", "bits");
+	printf("%s: %.0f elements; ns of processors an element\n%-8s %8s %8s %8s %8s %8s %8s %8s\n", argv[1],
+	       elements(g), "class", "inputs", "digest", "bound", "fit", "ladder", "bits", "rows");
 	for (int c = 0; c < PM_N_ALL_CLASSES; c++) {
 		int wanted = argc == 2;
 

@@ -144,6 +144,29 @@ static void skipped_normals_leave_the_stream_where_drawing_them_does(void **stat
 		}
 }
 
+/* Of the last two spans a word in four, and nearly one in two, is drawn again. */
+static void skipped_ranges_leave_the_stream_where_drawing_them_does(void **state)
+{
+	static const int64_t least[] = { 0, -1, 0, INT64_MIN, INT64_MIN, INT64_MIN };
+	static const int64_t most[] = { 0, 1, 7, INT64_MAX, INT64_MAX / 2, 1 };
+
+	(void)state;
+	for (int k = 0; k < 6; k++) {
+		PmRng a, b;
+
+		pm_rng_init(&a, 6);
+		b = a;
+		for (int i = 0; i < 1000; i++)
+			pm_rng_range(&a, least[k], most[k]);
+		pm_rng_skip_ranges(&b, least[k], most[k], 1000);
+		assert_true(pm_rng_u64(&a) == pm_rng_u64(&b));
+		for (int i = 0; i < 10; i++)
+			pm_rng_uniform(&a);
+		pm_rng_skip(&b, 10);
+		assert_true(pm_rng_u64(&a) == pm_rng_u64(&b));
+	}
+}
+
 /* Spans for which many words are drawn again: the number of words taken and the rest are those of the
  * textbook. */
 static void ranges_are_what_they_were(void **state)
@@ -179,6 +202,7 @@ int main(void)
 		cmocka_unit_test(normal_has_mean_zero_and_variance_one),
 		cmocka_unit_test(ranges_are_inclusive_and_even),
 		cmocka_unit_test(secure_seeds_differ),
+		cmocka_unit_test(skipped_ranges_leave_the_stream_where_drawing_them_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

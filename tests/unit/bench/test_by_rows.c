@@ -149,8 +149,9 @@ static void same_judgement(const Case *c, PmPrecisionTier tier)
 	PmErr err;
 
 	pm_err_init(&err);
-	assert_int_equal(pm_by_rows(c->g, &c->rows, c->in, c->n_in, c->got, c->n_out, tier, &rule, by, &err),
-			 PM_OK);
+	assert_int_equal(
+		pm_by_rows(c->g, &c->rows, c->in, c->n_in, c->got, c->n_out, tier, &rule, NULL, by, &err),
+		PM_OK);
 	for (size_t i = 0; i < c->n_out; i++) {
 		PmTensor want;
 		PmTensorView v, g = pm_view_of(&c->y[i]);
@@ -253,11 +254,18 @@ static void another_tier(void **state)
 	drop(&c);
 }
 
+static void count(void *arg)
+{
+	++*(int *)arg;
+}
+
 /* Parts are cut by the graph: one thread finds the same, to the bit, as several. */
 static void threads_do_not_count(void **state)
 {
 	PmCloseRule rule = pm_close_rule(PM_PRESET_SOUND);
 	PmByRows one[2], four[2];
+	int done = 0;
+	PmBeside beside = { count, &done };
 	PmErr err;
 	Case c;
 
@@ -267,14 +275,15 @@ static void threads_do_not_count(void **state)
 	memset(one, 0, sizeof one);
 	memset(four, 0, sizeof four);
 	pm_threads_limit(1);
-	assert_int_equal(
-		pm_by_rows(c.g, &c.rows, c.in, c.n_in, c.got, c.n_out, PM_TIER_STRICT, &rule, one, &err),
-		PM_OK);
+	assert_int_equal(pm_by_rows(c.g, &c.rows, c.in, c.n_in, c.got, c.n_out, PM_TIER_STRICT, &rule, NULL,
+				    one, &err),
+			 PM_OK);
 	pm_threads_limit(4);
-	assert_int_equal(
-		pm_by_rows(c.g, &c.rows, c.in, c.n_in, c.got, c.n_out, PM_TIER_STRICT, &rule, four, &err),
-		PM_OK);
+	assert_int_equal(pm_by_rows(c.g, &c.rows, c.in, c.n_in, c.got, c.n_out, PM_TIER_STRICT, &rule,
+				    &beside, four, &err),
+			 PM_OK);
 	pm_threads_limit(0);
+	assert_int_equal(done, 1); /* what was to be done beside */
 	assert_true(one[0].fit.rms == four[0].fit.rms && one[0].fit.bias == four[0].fit.bias);
 	assert_true(one[0].fit.slope == four[0].fit.slope && one[0].fit.noise == four[0].fit.noise);
 	assert_memory_equal(&one[0].c, &four[0].c, sizeof one[0].c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_inputs.c - inputs get values that are legal for what the graph does with them. */
+#include "base/sys/threads.h"
 #include "bench/inputs/inputs.h"
 #include "tests/lib/graphs/graph_text.h"
 
@@ -154,10 +155,54 @@ static void a_scatter_meets_no_place_twice(void **state)
 	}
 }
 
+/* Inputs of some chunks, of which one is not whole, and rows that end in any of them. */
+static void threads_draw_what_one_draws(void **state)
+{
+	static const char *const graphs[] = {
+		"g (float[300,1001] x, float[300,1001] v, float16[300000,1] z, bfloat16[200001] b) =>"
+		" (float[300,1001] y, float16[300000,1] t, bfloat16[200001] c) {\n"
+		"s = Sqrt(v)\n y = Div(x, s)\n t = Relu(z)\n c = Relu(b) }",
+		"g (bool[300,1001] m, float[300,1001] x, int32[300,1001] k) => (float[300,1001] y, "
+		"int32[300,1001] n) {\n"
+		"y = Where(m, x, x)\n n = Add(k, k) }",
+		"g (float[7,512] x, float[512,401] w, float[3000,2] d, int64[400,501] i) =>"
+		" (float[7,401] y, float[400,501,2] t) { y = MatMul(x, w)\n t = Gather <axis = 0> (d, i) }",
+		"g (float[2,150001,1] x, float[150001] s, float[150001] b, float[150001] m, float[150001] v) "
+		"=>"
+		" (float[2,150001,1] y) { y = BatchNormalization <epsilon = 1e-05> (x, s, b, m, v) }",
+		"g (float[2,301,301] x, float[2,301,301] attention_mask) => (float[2,301,301] y) {\n"
+		"t = Add(x, attention_mask)\n y = Softmax <axis = 2> (t) }",
+	};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof graphs / sizeof *graphs; k++) {
+		PmGraph *g = pm_test_graph(graphs[k]);
+		size_t n = pm_graph_n_inputs(g);
+
+		for (int cls = 0; cls < PM_N_ALL_CLASSES; cls++) {
+			PmTensor one[8], some[8];
+			PmErr err;
+
+			pm_err_init(&err);
+			pm_threads_limit(1);
+			assert_int_equal(pm_inputs_make(g, 3, (PmInputClass)cls, one, &err), PM_OK);
+			pm_threads_limit(3);
+			assert_int_equal(pm_inputs_make(g, 3, (PmInputClass)cls, some, &err), PM_OK);
+			pm_threads_limit(0);
+			for (size_t i = 0; i < n; i++)
+				assert_memory_equal(one[i].data, some[i].data, one[i].bytes);
+			pm_tensors_release(one, n);
+			pm_tensors_release(some, n);
+		}
+		pm_graph_free(g);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(roles_follow_the_uses),
+		cmocka_unit_test(threads_draw_what_one_draws),
 		cmocka_unit_test(drawn_values_are_legal_in_every_class),
 		cmocka_unit_test(a_scatter_meets_no_place_twice),
 		cmocka_unit_test(the_seed_and_the_class_decide),

@@ -2,6 +2,8 @@
 /* test_weights.c - weights that a model does not ship: what they are made from, that they fit their use, and
  * that they survive printing, exporting and materialising. */
 #include "base/sys/io.h"
+#include "base/sys/threads.h"
+#include "ir/data/weights.h"
 #include "ir/onnx/onnx.h"
 #include "ir/text/text.h"
 #include "runtime/ref/ref.h"
@@ -344,6 +346,57 @@ static void unused_initializers_are_filled(void **state)
 	pm_str_release(&full);
 }
 
+/* Another process makes the same elements from it, and what is no recipe makes none. */
+static void a_recipe_makes_the_same_weights(void **state)
+{
+	PmGraph *g = model();
+
+	(void)state;
+	pm_weights_attach(g, NULL);
+	for (size_t k = 0; k < N_WEIGHTS; k++) {
+		const PmBlob *b = pm_value_blob(g, pm_graph_find_value(g, weights[k].name));
+		size_t n = (size_t)weights[k].bytes, half = n / 16 * 8;
+		char one[1024], two[1024];
+		PmStr recipe = PM_STR_INIT;
+		PmBlob *again;
+
+		assert_int_equal(pm_weights_recipe(b, &recipe), 1);
+		again = pm_weights_from_recipe(recipe.s, recipe.len, n);
+		assert_non_null(again);
+		assert_int_equal(again->size, n);
+		pm_blob_read(b, 0, n, one);
+		pm_blob_read(again, 0, n, two);
+		assert_memory_equal(one, two, n);
+		pm_blob_read(again, half, n - half, two);
+		assert_memory_equal(one + half, two, n - half);
+		assert_null(pm_weights_from_recipe(recipe.s, recipe.len - 1, n));
+		assert_null(pm_weights_from_recipe(recipe.s, recipe.len, n + 1));
+		assert_null(pm_weights_from_recipe(recipe.s, 7, n));
+		pm_blob_unref(again);
+		pm_str_release(&recipe);
+	}
+	pm_graph_free(g);
+}
+
+/* The first piece and the last are made by other threads than those between. */
+static void threads_make_what_one_makes(void **state)
+{
+	enum { N = 200001 };
+	PmSynth s = { .law = PM_SYNTH_NORMAL, .dtype = PM_F32, .seed = 3, .std = 2, .lo = -9, .hi = 9 };
+	float *one = malloc(N * sizeof *one), *some = malloc(N * sizeof *some);
+
+	(void)state;
+	pm_synth_ready(&s);
+	pm_threads_limit(1);
+	pm_synth_fill(&s, 5, N, one);
+	pm_threads_limit(4);
+	pm_synth_fill(&s, 5, N, some);
+	pm_threads_limit(0);
+	assert_memory_equal(one, some, N * sizeof *one);
+	free(one);
+	free(some);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +406,8 @@ int main(void)
 		cmocka_unit_test(made_weights_are_bound_by_name),
 		cmocka_unit_test(a_materialised_model_has_everything),
 		cmocka_unit_test(unused_initializers_are_filled),
+		cmocka_unit_test(a_recipe_makes_the_same_weights),
+		cmocka_unit_test(threads_make_what_one_makes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 /* Elements of the largest value in a part. Parts beside each other are small; where operands without rows are
  * large each part would need its own copies of them, and parts come one after the other, by threads inside.
  */
-enum { SMALL_PART = 1 << 17, LARGE_PART = 1 << 21, LEAST_ROWS = 2 };
+enum { SMALL_PART = 1 << 17, LARGE_PART = 1 << 20, LEAST_ROWS = 2 };
 
 int pm_is_by_rows(const PmGraph *g, PmRows *out)
 {
@@ -26,6 +26,19 @@ int pm_is_by_rows(const PmGraph *g, PmRows *out)
 		return 1;
 	pm_rows_release(out);
 	return 0;
+}
+
+static int64_t elements_of_part(const PmRows *r)
+{
+	return r->whole > SMALL_PART ? LARGE_PART : SMALL_PART;
+}
+
+int64_t pm_by_rows_bytes(const PmRows *r)
+{
+	int64_t part = elements_of_part(r), at_once = r->whole > SMALL_PART ? 1 : pm_threads_most();
+
+	part = part > LEAST_ROWS * r->row ? part : LEAST_ROWS * r->row;
+	return (at_once * part * PM_BY_ROWS_ARRAYS + 2 * r->whole) * (int64_t)sizeof(double);
 }
 
 /* What all parts share. Rows are dealt out evenly: a part has `rows` of them, the first `more` one more. */
@@ -123,8 +136,7 @@ static void judge_parts(void *arg, int64_t from, int64_t to)
 /* How many rows a part has. */
 static void cut(Work *w)
 {
-	int64_t elements = w->r->whole > SMALL_PART ? LARGE_PART : SMALL_PART;
-	int64_t rows = elements / (w->r->row > 0 ? w->r->row : 1);
+	int64_t rows = elements_of_part(w->r) / (w->r->row > 0 ? w->r->row : 1);
 
 	rows = rows > LEAST_ROWS ? rows : LEAST_ROWS;
 	w->n_parts = w->r->n / rows > 0 ? w->r->n / rows : 1;

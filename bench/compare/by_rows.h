@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* by_rows.h - judges the results of a large graph part by part, so that neither reference is held whole.
  *
- * What is held beside the operands and the results is what a few parts need: about PM_BY_ROWS_BYTES for each
- * element of a part. Elements are judged as pm_bound_run and pm_bound_fit judge them; bound_fit.c says how
- * the parts' statistics become the whole's.
+ * What is held beside the operands and the results is what a few parts need (pm_by_rows_bytes). Elements are
+ * judged as pm_bound_run and pm_bound_fit judge them; bound_fit.c says how the parts' statistics become the
+ * whole's.
  */
 #ifndef BENCH_BY_ROWS_H
 #define BENCH_BY_ROWS_H
@@ -25,6 +25,11 @@ typedef struct PmByRows {
 /* 1 and the rows, which the caller releases, where a graph is judged by rows: it is large, has rows, and its
  * results are floating-point numbers. */
 int pm_is_by_rows(const PmGraph *g, PmRows *out);
+
+/* Bytes that judging by rows takes beside operands and results, at most about: for each element of the parts
+ * that are in work at once PM_BY_ROWS_ARRAYS numbers, and the operands without rows twice. */
+enum { PM_BY_ROWS_ARRAYS = 12 };
+int64_t pm_by_rows_bytes(const PmRows *r);
 
 /* Something else to be done meanwhile, in one turn among the parts'; NULL = nothing. */
 typedef struct PmBeside {

@@ -2,6 +2,7 @@
 /* memory.c - what an evaluation of a graph needs, and what this machine has. */
 #include "bench/eval/memory.h"
 
+#include "bench/compare/by_rows.h"
 #include "runtime/exec/exec.h"
 
 #include <stdio.h>
@@ -14,6 +15,11 @@ static int64_t add(int64_t a, int64_t b)
 	int64_t sum;
 
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
 }
 
 /* What is not static has no size that is known. */
@@ -46,6 +52,41 @@ static int64_t of_node(const PmGraph *g, PmNode node)
 	return sum;
 }
 
+/* Of a node what is no input of the graph: those are there already. */
+static int64_t made_by(const PmGraph *g, PmNode node)
+{
+	int64_t sum = 0;
+
+	for (size_t k = 0; k < pm_node_n_in(g, node); k++)
+		if (!pm_value_is_input(g, pm_node_in(g, node, k)))
+			sum = add(sum, double_bytes_of(g, pm_node_in(g, node, k)));
+	for (size_t k = 0; k < pm_node_n_out(g, node); k++)
+		sum = add(sum, double_bytes_of(g, pm_node_out(g, node, k)));
+	return sum;
+}
+
+/* The reference, by operator and as a whole. */
+static void need_of_reference(const PmGraph *g, PmMemoryNeed *out)
+{
+	int64_t made = 0;
+	PmRows rows;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
+		PmNode n = pm_graph_node_at(g, i);
+
+		out->reference = most(out->reference, of_node(g, n));
+		made = most(made, made_by(g, n));
+	}
+	out->drawing = made;
+	for (size_t k = 0; k < pm_graph_n_inputs(g); k++)
+		out->drawing = add(out->drawing, double_bytes_of(g, pm_graph_input(g, k)));
+	out->judging = out->reference;
+	if (out->reference < most_planned && pm_is_by_rows(g, &rows)) {
+		out->judging = pm_by_rows_bytes(&rows);
+		pm_rows_release(&rows);
+	}
+}
+
 void pm_memory_need(const PmGraph *g, PmMemoryNeed *out)
 {
 	PmPlanStats s = { 0 };
@@ -55,11 +96,7 @@ void pm_memory_need(const PmGraph *g, PmMemoryNeed *out)
 		out->inputs = add(out->inputs, bytes_of(g, pm_graph_input(g, k)));
 	for (size_t k = 0; k < pm_graph_n_outputs(g); k++)
 		out->outputs = add(out->outputs, bytes_of(g, pm_graph_output(g, k)));
-	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
-		int64_t n = of_node(g, pm_graph_node_at(g, i));
-
-		out->reference = n > out->reference ? n : out->reference;
-	}
+	need_of_reference(g, out);
 	if (out->reference > most_planned) /* a plan's sums could overflow, and nothing of this size fits */
 		out->values = INT64_MAX;
 	else if (!pm_graph_plan_stats(g, NULL, 0, NULL, &s, NULL))
@@ -73,8 +110,11 @@ int64_t pm_memory_of_device(const PmMemoryNeed *n)
 
 int64_t pm_memory_of_host(const PmMemoryNeed *n, int emulated)
 {
-	int64_t sum = add(add(n->inputs, n->outputs), n->reference);
+	int64_t drawing = add(n->inputs, n->drawing), run = add(add(n->inputs, n->inputs), n->outputs);
+	int64_t judging = add(add(n->inputs, n->outputs), n->judging), sum;
 
+	run = add(run, add(n->outputs, n->outputs));
+	sum = most(drawing, most(run, judging));
 	return emulated ? add(sum, pm_memory_of_device(n)) : sum;
 }
 

@@ -90,6 +90,7 @@ typedef struct Line {
 	int far;              /* an operand's error is beyond the first order */
 	Side all_of[2];       /* then: all moved down, up */
 	Side large[2];        /* those moved that are beyond it */
+	double *term;         /* owned: exp(x - top) of each; NULL where the largest is not finite */
 } Line;
 
 static void soft_sums(const double *x, const double *f, const double *shared, int64_t n, int64_t step,
@@ -104,7 +105,7 @@ static void soft_sums(const double *x, const double *f, const double *shared, in
 	}
 	if (!isfinite(l->top))
 		return;
-	term = pm_xcalloc((size_t)n, sizeof *term);
+	l->term = term = pm_xmalloc((size_t)n * sizeof *term);
 	for (int64_t i = 0; i < n; i++) {
 		term[i] = exp(x[i * step] - l->top);
 		l->sum += term[i];
@@ -115,12 +116,11 @@ static void soft_sums(const double *x, const double *f, const double *shared, in
 	walk = u * PM_BOUND_ROUNDING / sqrt(3) * sqrt((double)n);
 	rescaled = u * repeats * (0.15 + (1 / sqrt(3) - 0.15) / l->sum);
 	l->drift = n == 1 ? 0 : pm__bound_drift(term, n, u) / l->sum;
-	free(term);
 	/* The exponent's reference, the quotient, the sum. One term is all of it, whatever its error. */
 	l->all = u * u * (l->top * l->top / 4 + 1);
 	l->all = n == 1 ? 0 : sqrt(l->all + square(fmax(walk + rescaled, hypot(walk, l->drift))));
 	for (int64_t i = 0; i < n; i++) {
-		double v = x[i * step], p = exp(v - l->top) / l->sum, s = at(shared, i * step);
+		double v = x[i * step], p = term[i] / l->sum, s = at(shared, i * step);
 		double own = at(f, i * step);
 
 		if (p > 0) {
@@ -171,7 +171,7 @@ static double soft_line(const double *x, const double *f, const double *shared, 
 
 		if (isinf(v))
 			continue;
-		p = logarithm ? 1 : exp(v - l.top) / l.sum;
+		p = logarithm ? 1 : l.term[i] / l.sum;
 		rest = n == 1 ? 0 : logarithm ? 1 : 1 - p; /* a term moves its sum with it */
 		common = logarithm ? l.common : l.common - p * s;
 		line = sqrt(fmax(l.alone * l.alone - (logarithm ? 0 : p * p * (own * own - s * s)), 0) +
@@ -192,6 +192,7 @@ static double soft_line(const double *x, const double *f, const double *shared, 
 					   turned(&l, v, at(f, i * step), p, i,
 						  PM_BOUND_REACH * own > 0.5 || PM_BOUND_REACH * line > 0.5));
 	}
+	free(l.term);
 	return drifts;
 }
 

@@ -328,6 +328,14 @@ double pm__bound_terms(const PmBoundCall *c)
 	return n > 0 && most > n ? (double)most / (double)n : 1;
 }
 
+/* rint(), but for the sign of a zero: adding a number whose last digit is 1 rounds to that. */
+static inline double whole(double v)
+{
+	const double last = 0x1.8p52;
+
+	return fabs(v) < 0x1p51 ? v + last - last : rint(v);
+}
+
 double pm__bound_drift(const double *term, int64_t n, double u)
 {
 	enum { DIGITS = 8 };
@@ -349,7 +357,7 @@ double pm__bound_drift(const double *term, int64_t n, double u)
 		double all = 0, squares = 0, share = fmin(1, (e ? r / (1 << e) : 1 - r) + root), d;
 
 		for (int64_t i = 0; i < n; i++) {
-			double rho = 2 * h * rint(term[i] / (2 * h)) - term[i];
+			double rho = 2 * h * whole(term[i] / (2 * h)) - term[i];
 
 			all += rho;
 			squares += rho * rho;

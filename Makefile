@@ -241,6 +241,10 @@ $(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
 
 # --- tests and fuzz targets ---------------------------------------------------------------------
 
+# What a test does takes its time in the library and in the helpers of tests/lib; compiling the test itself well takes
+# longer than that saves. What measures is compiled as the library is. (private: $(BUILD)/flags is the same for all.)
+$(call obj,$(filter-out tests/gpu/%,$(TEST_SRC)) $(FUZZ_SRC)): private PM_CFLAGS += -O1
+
 $(TESTS) $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $^ -lcmocka $(PM_LIBS)

@@ -18,6 +18,7 @@ static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poi
 			.deadline = e->deadline,
 			.poison = poison,
 			.layout = layout,
+			.sampled = e->sample.run,
 			.profile = e->o->profile,
 			.worker = e->worker };
 	PmErr run_err;
@@ -186,6 +187,34 @@ static PmStatus check_poison(Eval *e, const PmTensor *in, const PmRunResult *fir
 	return st;
 }
 
+/* The same where some blocks run: the same ones. */
+static PmStatus check_sampled_poison(Eval *e, const PmTensor *in, const PmRunResult *first, int alt,
+				     uint64_t bits, uint64_t layout, PmErr *err)
+{
+	uint32_t poison = pm_poison(bits), other = pm_poison_other(bits);
+	PmRunResult second = { 0 };
+	int64_t element = 0;
+	size_t output = 0;
+	char text[PM_ERR_MAX];
+	PmStatus st = run_candidate(e, in, alt, other, layout ^ 1, &second, err);
+
+	if (!st && e->rec->verdict == PM_VERDICT_OK &&
+	    !pm__sample_same(first, &second, poison, other, &output, &element)) {
+		pm__check_races(e, in, alt, poison);
+		snprintf(
+			text, sizeof text,
+			"Element %lld of output '%.80s' is written, but not determined: two runs of the same "
+			"blocks on the same inputs gave %.9g and %.9g.",
+			(long long)element, pm_value_name(e->probe.g, pm_graph_output(e->probe.g, output)),
+			pm_tensor_get(&first->out[output], element),
+			pm_tensor_get(&second.out[output], element));
+		if (e->rec->verdict == PM_VERDICT_OK)
+			pm__say(e, PM_VERDICT_NONDET, text);
+	}
+	pm_run_result_release(&second);
+	return st;
+}
+
 static void write_down(Eval *e, const PmTensor *in, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -215,11 +244,15 @@ static PmStatus check_class_once(Eval *e, PmInputClass cls, int alt, int edited,
 	e->run = (PmFailure){ .edited = edited, .alternative = alt };
 	snprintf(e->run.inputs, sizeof e->run.inputs, "%s", pm_input_class_name(cls));
 	bits = next_poison(e);
+	pm__sample_next(e);
 	st = run_candidate(e, in, alt, pm_poison(bits), layout, &got, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && first)
-		st = check_poison(e, in, &got, alt, bits, layout, err);
+		st = (e->sample.on ? check_sampled_poison : check_poison)(e, in, &got, alt, bits, layout,
+									  err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && first && e->o->preset == PM_PRESET_SOUND)
 		pm__check_races(e, in, alt, pm_poison(next_poison(e)));
+	if (!st && e->rec->verdict == PM_VERDICT_OK && e->sample.on)
+		pm__sample_look(e, &got, pm_poison(bits), alt);
 	if (!st && e->rec->verdict == PM_VERDICT_OK)
 		st = pm__judge(e, in, &got, cls, where, err);
 	else if (!st)
@@ -329,12 +362,14 @@ PmStatus pm__stage_correctness(Eval *e, PmErr *err)
 		return st;
 	pm__judge_begin(e);
 	e->n_alts = pm__count_alternatives(e->cand.g);
+	pm__sample_begin(e);
 	for (int alt = 0; alt < e->n_alts && !st && r->verdict == PM_VERDICT_OK; alt++)
 		st = check_alternative(e, alt, err);
 	if (r->verdict == PM_VERDICT_OK)
 		pm__note_branches(e);
 	if (!st && r->verdict == PM_VERDICT_OK)
 		pm__judge_end(e);
+	pm__sample_release(e);
 	free(e->silence);
 	e->silence = NULL;
 	return st;

@@ -43,6 +43,7 @@ static void note(Eval *e, const PmComparison *c, size_t i, const char *name, con
 		r->smallest_t = c->smallest_t;
 		if (c->worst.index >= 0) {
 			r->worst = c->worst;
+			r->worst.index = pm__sample_element(e, c->worst.index);
 			snprintf(r->worst_where, sizeof r->worst_where, "output '%.60s', %s", name, where);
 		}
 	}
@@ -61,6 +62,7 @@ static void refuse(Eval *e, const PmComparison *c, const PmType *type, const cha
 	e->not_close_t = t;
 	e->not_close = e->run;
 	pm_failure_of_comparison(&e->not_close, c, type, name);
+	pm__sample_place(e, &e->not_close);
 }
 
 /* ---- the bound ---- */
@@ -68,6 +70,8 @@ static void refuse(Eval *e, const PmComparison *c, const PmType *type, const cha
 /* One kernel's operands and what it should have made of them. */
 typedef struct Expected {
 	const PmGraph *body;
+	PmGraph *of_rows;     /* owned: the body, where some rows are judged; else NULL */
+	PmTensor *y;          /* owned, then: the rows of the kernel's results */
 	PmTensor *ops, *want; /* owned */
 	PmBound *bound;       /* owned; y alone means something where there is no bound */
 	size_t n_in, n_out;
@@ -78,6 +82,9 @@ static void release(Expected *x)
 	pm_tensors_release(x->ops, x->n_in);
 	pm_tensors_release(x->want, x->n_out);
 	pm_bounds_release(x->bound, x->n_out);
+	pm_tensors_release(x->y, x->n_out);
+	pm_graph_free(x->of_rows);
+	free(x->y);
 	free(x->ops);
 	free(x->want);
 	free(x->bound);
@@ -106,6 +113,28 @@ static PmStatus round_all(Expected *x, PmErr *err)
 	return st;
 }
 
+/* The judged rows take the place of all: body, operands and results. */
+static PmStatus take_rows(const Eval *e, size_t k, const PmRunResult *got, Expected *x, PmErr *err)
+{
+	const PmSampling *s = &e->sample;
+	PmStatus st = pm_rows_graph(x->body, &s->rows, s->n_row, &x->of_rows, err);
+
+	x->y = pm_xcalloc(x->n_out + 1, sizeof *x->y);
+	for (size_t i = 0; i < x->n_in && !st; i++) {
+		PmTensor rows;
+
+		st = pm_rows_take(&s->rows, &x->ops[i], s->row, s->n_row, &rows, err);
+		pm_tensor_release(&x->ops[i]);
+		x->ops[i] = rows;
+	}
+	for (size_t i = 0; i < x->n_out && !st; i++)
+		st = pm_rows_take(&s->rows, pm_probe_result(&e->probe, k, i, got->out), s->row, s->n_row,
+				  &x->y[i], err);
+	if (!st)
+		x->body = x->of_rows;
+	return st;
+}
+
 static PmStatus expect(Eval *e, size_t k, const PmTensor *in, const PmRunResult *got, Expected *x, PmErr *err)
 {
 	PmErr no_bound;
@@ -119,6 +148,10 @@ static PmStatus expect(Eval *e, size_t k, const PmTensor *in, const PmRunResult 
 	x->n_out = pm_graph_n_outputs(x->body);
 	x->want = pm_xcalloc(x->n_out + 1, sizeof *x->want);
 	x->bound = pm_xcalloc(x->n_out + 1, sizeof *x->bound);
+	if (e->sample.on)
+		st = take_rows(e, k, got, x, err);
+	if (st)
+		return st;
 	st = pm_bound_run(x->body, x->ops, x->n_in, PM_TIER_STRICT, x->bound, x->n_out, &no_bound);
 	if (!st)
 		return round_all(x, err);
@@ -194,7 +227,7 @@ static PmStatus judge_result(Eval *e, const Expected *x, size_t i, const PmTenso
 {
 	const PmBound *b = &x->bound[i];
 	PmStage was;
-	PmBoundFit f;
+	PmBoundFit f, shown;
 	PmStatus st = PM_OK;
 
 	*tells = 1;
@@ -213,9 +246,12 @@ static PmStatus judge_result(Eval *e, const Expected *x, size_t i, const PmTenso
 		st = find_tier(x, i, y, tier, err);
 		pm_stage_enter(&e->stages, was);
 	}
-	if (!st && keep_fit(e->rec, &f, *tier, y->type.dtype, name, where)) {
+	shown = f;
+	shown.index = pm__sample_element(e, f.index);
+	if (!st && keep_fit(e->rec, &shown, *tier, y->type.dtype, name, where)) {
 		e->beyond = e->run;
 		pm_failure_of_fit(&e->beyond, b, &f, y, name);
+		pm__sample_place(e, &e->beyond);
 	}
 	*tells = f.tells;
 	return st;
@@ -292,6 +328,7 @@ static PmStatus keep_silence(Eval *e, size_t slot, const Expected *x, size_t i, 
 	s->doubtful = 1;
 	s->failure = e->run;
 	pm_failure_of_comparison(&s->failure, &c, &y->type, name);
+	pm__sample_place(e, &s->failure);
 	snprintf(s->why, sizeof s->why,
 		 "Not proven right: rounding may change output '%.60s' by as much as its values differ on "
 		 "every class of inputs, so it has to be close at t = %d and better than a constant; %s it "
@@ -355,7 +392,7 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 		pm_stage_enter(&e->stages, was);
 		for (size_t i = 0; i < x.n_out && !st; i++, slot++) {
 			const char *name = pm_probe_name(&e->probe, k, i);
-			const PmTensor *y = pm_probe_result(&e->probe, k, i, got->out);
+			const PmTensor *y = x.y ? &x.y[i] : pm_probe_result(&e->probe, k, i, got->out);
 			PmTensorView w = pm_view_of(&x.want[i]), g = pm_view_of(y);
 			PmComparison c;
 			PmPrecisionTier tier;

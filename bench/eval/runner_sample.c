@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* runner_sample.c - kernels over 10^8 elements on the emulated device: some blocks run, and what they wrote
+ * is judged.
+ *
+ * Only where the candidate is one kernel of one launch, since what follows would read what nobody has
+ * written, and where its results have rows (rows.h), so that the reference computes those alone. Blocks are
+ * drawn anew for each set of inputs. Which elements were written is told by what the buffers held before. An
+ * element that was not may belong to a block that did not run: that a block leaves some of its own out shows
+ * by their number, and then nothing is said to be right.
+ */
+#include "base/core/arena.h"
+#include "base/core/rng.h"
+#include "bench/eval/runner_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_JUDGED = 1 << 21 }; /* elements of a run */
+
+/* ---- whether ---- */
+
+/* Notes the grid of each alternative; 0 when one has another number of launches than one. */
+static int one_launch(Eval *e)
+{
+	PmArena *arena = pm_arena_new(0);
+	PmSampled all = { .blocks = PM_SAMPLED_MOST };
+	PmKernelDesc d;
+	int ok = !pm_kernel_decode(e->probe.g, e->probe.kernel[0], arena, &d, NULL);
+
+	for (int k = 0; ok && k < d.n_alts; k++) {
+		ok = d.alts[k].n_launches == 1 && pm_sampled_some(d.alts[k].launches[0].grid, &all);
+		if (ok)
+			memcpy(e->sample.grid[k], d.alts[k].launches[0].grid, sizeof e->sample.grid[k]);
+	}
+	pm_arena_free(arena);
+	return ok;
+}
+
+/* One byte of poison may well be a value. */
+static int poison_tells(const PmGraph *g)
+{
+	for (size_t i = 0; i < pm_graph_n_outputs(g); i++)
+		if (pm_dtype_size(pm_value_type(g, pm_graph_output(g, i))->dtype) < 2)
+			return 0;
+	return 1;
+}
+
+void pm__sample_begin(Eval *e)
+{
+	int64_t above = e->o->sample_above > 0 ? e->o->sample_above : PM_EVAL_SAMPLE_ABOVE;
+	PmSampling *s = &e->sample;
+	const PmGraph *g = e->probe.g, *body;
+
+	if (!(e->o->deadline > 0) || e->o->preset != PM_PRESET_SOUND || e->o->print ||
+	    pm_device_kind(e->o->device) != PM_DEVICE_EMU || pm_graph_n_nodes(g) != 1 ||
+	    e->probe.n_kernels != 1)
+		return;
+	body = pm_node_attr(g, e->probe.kernel[0], "body")->graph;
+	s->on = pm_rows_of(body, &s->rows) && s->rows.n * s->rows.inner > above && poison_tells(body) &&
+		one_launch(e);
+	if (!s->on)
+		return;
+	e->quick = 0; /* nor is there time for the reference on all of the inputs */
+	e->rec->sampled = (PmEvalSampled){ .blocks = PM_SAMPLED_MOST,
+					   .of = (int64_t)pm_grid_blocks(s->grid[0]),
+					   .of_elements = s->rows.n * s->rows.inner };
+}
+
+void pm__sample_next(Eval *e)
+{
+	if (e->sample.on)
+		e->sample.run = (PmSampled){ pm__draw(e, "sample", e->sample.n_drawn++), PM_SAMPLED_MOST };
+}
+
+void pm__sample_release(Eval *e)
+{
+	free(e->sample.row);
+	e->sample.row = NULL;
+}
+
+/* ---- what was written ---- */
+
+/* Twice the pattern, so that it can be read from any of its bytes on. */
+typedef struct Pattern {
+	unsigned char byte[32];
+} Pattern;
+
+static Pattern repeat(uint32_t poison)
+{
+	Pattern p;
+
+	for (size_t i = 0; i < sizeof p.byte; i += sizeof poison)
+		memcpy(p.byte + i, &poison, sizeof poison);
+	return p;
+}
+
+static int is_poison(const PmTensor *t, int64_t i, size_t size, const Pattern *p)
+{
+	size_t at = (size_t)i * size;
+
+	return !memcmp((const char *)t->data + at, p->byte + at % sizeof(uint32_t), size);
+}
+
+int pm__sample_same(const PmRunResult *a, const PmRunResult *b, uint32_t p, uint32_t q, size_t *output,
+		    int64_t *element)
+{
+	Pattern first = repeat(p), second = repeat(q);
+
+	for (size_t o = 0; o < a->n_out; o++) {
+		const PmTensor *x = &a->out[o], *y = &b->out[o];
+		size_t size = pm_dtype_size(x->type.dtype);
+
+		for (int64_t i = 0; i < pm_tensor_numel(x); i++)
+			if (memcmp((const char *)x->data + (size_t)i * size,
+				   (const char *)y->data + (size_t)i * size, size) &&
+			    !(is_poison(x, i, size, &first) && is_poison(y, i, size, &second))) {
+				*output = o;
+				*element = i;
+				return 0;
+			}
+	}
+	return 1;
+}
+
+/* Of a result: elements that were written, and which rows were as a whole. */
+static int64_t find_written(const PmRows *r, const PmTensor *t, uint32_t poison, char *whole)
+{
+	size_t size = pm_dtype_size(t->type.dtype);
+	Pattern p = repeat(poison);
+	int64_t n = 0;
+
+	for (int64_t row = 0; row < r->n; row++) {
+		int64_t of_row = 0;
+
+		for (int64_t i = row * r->inner; i < (row + 1) * r->inner; i++)
+			of_row += !is_poison(t, i, size, &p);
+		n += of_row;
+		whole[row] &= of_row == r->inner;
+	}
+	return n;
+}
+
+/* Blocks that ran and are at no end of the grid, where they may have less to do. */
+static int64_t inner_blocks(const uint32_t grid[3], const PmSampled *s)
+{
+	uint64_t at[PM_SAMPLED_MOST];
+	size_t n = pm_sampled_blocks(grid, s, at);
+	int64_t inner = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t x = at[i] % grid[0], y = at[i] / grid[0] % grid[1], z = at[i] / grid[0] / grid[1];
+
+		inner += (grid[0] == 1 || x + 1 < grid[0]) && (grid[1] == 1 || y + 1 < grid[1]) &&
+			 (grid[2] == 1 || z + 1 < grid[2]);
+	}
+	return inner;
+}
+
+static void say_too_few(Eval *e, const char *name, int64_t written, double share)
+{
+	char text[PM_ERR_MAX];
+
+	snprintf(text, sizeof text,
+		 "On sampled blocks (%lld of %lld) nothing can be said of output '%.80s': they wrote %lld "
+		 "elements where their share is %.0f. Blocks leave elements unwritten, or some write more "
+		 "than "
+		 "others; evaluate smaller shapes, or on a GPU. It scores as if no rule had applied.",
+		 (long long)e->rec->sampled.blocks, (long long)e->rec->sampled.of, name, (long long)written,
+		 share);
+	pm__say(e, PM_VERDICT_NOT_CHECKED, text);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Those rows that are whole, or as many of them as are judged, drawn. */
+static void choose_rows(Eval *e, const char *whole)
+{
+	PmSampling *s = &e->sample;
+	int64_t most = s->rows.inner < MOST_JUDGED ? MOST_JUDGED / s->rows.inner : 1, n = 0;
+	PmRng r;
+
+	for (int64_t i = 0; i < s->rows.n; i++)
+		n += whole[i];
+	free(s->row);
+	s->row = pm_xcalloc((size_t)n + 1, sizeof *s->row);
+	s->n_row = 0;
+	for (int64_t i = 0; i < s->rows.n; i++)
+		if (whole[i])
+			s->row[s->n_row++] = i;
+	if (s->n_row <= most)
+		return;
+	pm_rng_init(&r, s->run.secret + 1);
+	for (int64_t i = 0; i < most; i++) {
+		int64_t k = pm_rng_range(&r, i, s->n_row - 1), t = s->row[i];
+
+		s->row[i] = s->row[k];
+		s->row[k] = t;
+	}
+	s->n_row = most;
+	qsort(s->row, (size_t)most, sizeof *s->row, by_number);
+}
+
+void pm__sample_look(Eval *e, const PmRunResult *got, uint32_t poison, int alt)
+{
+	const PmSampling *s = &e->sample;
+	char *whole = pm_xmalloc((size_t)s->rows.n);
+	double part = (double)inner_blocks(s->grid[alt], &s->run) / (double)pm_grid_blocks(s->grid[alt]);
+	double share = part * (double)(s->rows.n * s->rows.inner);
+	size_t n_out = pm_node_n_out(e->probe.g, e->probe.kernel[0]);
+
+	memset(whole, 1, (size_t)s->rows.n);
+	for (size_t i = 0; i < n_out && e->rec->verdict == PM_VERDICT_OK; i++) {
+		const PmTensor *y = pm_probe_result(&e->probe, 0, i, got->out);
+		int64_t written = find_written(&s->rows, y, poison, whole);
+
+		if ((double)written < share || !written)
+			say_too_few(e, pm_probe_name(&e->probe, 0, i), written, share);
+	}
+	if (e->rec->verdict == PM_VERDICT_OK) {
+		choose_rows(e, whole);
+		e->rec->sampled.elements += s->n_row * s->rows.inner;
+		if (!s->n_row)
+			say_too_few(e, pm_probe_name(&e->probe, 0, 0), 0, share);
+	}
+	free(whole);
+}
+
+/* ---- where an element of the judged rows is ---- */
+
+int64_t pm__sample_element(const Eval *e, int64_t i)
+{
+	const PmSampling *s = &e->sample;
+
+	if (!s->on || i < 0)
+		return i;
+	return s->row[i / s->rows.inner] * s->rows.inner + i % s->rows.inner;
+}
+
+void pm__sample_place(const Eval *e, PmFailure *f)
+{
+	const PmRows *r = &e->sample.rows;
+
+	if (!e->sample.on || !*f->output)
+		return;
+	f->first.index = pm__sample_element(e, f->first.index);
+	f->worst.index = pm__sample_element(e, f->worst.index);
+	f->rank = r->rank;
+	memcpy(f->dim, r->dim, sizeof f->dim);
+	f->numel = r->n * r->inner;
+}

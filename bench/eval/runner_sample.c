@@ -12,6 +12,7 @@
 #include "base/core/rng.h"
 #include "bench/eval/runner_priv.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,8 +58,8 @@ void pm__sample_begin(Eval *e)
 	    e->probe.n_kernels != 1)
 		return;
 	body = pm_node_attr(g, e->probe.kernel[0], "body")->graph;
-	s->on = pm_rows_of(body, &s->rows) && s->rows.n * s->rows.inner > above && poison_tells(body) &&
-		one_launch(e);
+	s->on = pm_rows_of(body, &s->rows) && pm_graph_n_outputs(body) <= UCHAR_MAX &&
+		s->rows.n * s->rows.inner > above && poison_tells(body) && one_launch(e);
 	if (!s->on)
 		return;
 	e->quick = 0; /* nor is there time for the reference on all of the inputs */
@@ -81,62 +82,73 @@ void pm__sample_release(Eval *e)
 
 /* ---- what was written ---- */
 
-/* Twice the pattern, so that it can be read from any of its bytes on. */
-typedef struct Pattern {
-	unsigned char byte[32];
-} Pattern;
-
-static Pattern repeat(uint32_t poison)
+/* The pattern twice: what each 8 bytes of a buffer hold that nobody has written. */
+static uint64_t twice(uint32_t poison)
 {
-	Pattern p;
-
-	for (size_t i = 0; i < sizeof p.byte; i += sizeof poison)
-		memcpy(p.byte + i, &poison, sizeof poison);
-	return p;
+	return (uint64_t)poison << 32 | poison;
 }
 
-static int is_poison(const PmTensor *t, int64_t i, size_t size, const Pattern *p)
+/* The first element from i on that is not poison; all of them when there is none. Most of a buffer is: it is
+ * passed by words. */
+static int64_t next_written(const PmTensor *t, int64_t i, uint64_t poison)
 {
+	const char *data = t->data;
+	size_t size = pm_dtype_size(t->type.dtype);
 	size_t at = (size_t)i * size;
+	uint64_t word;
 
-	return !memcmp((const char *)t->data + at, p->byte + at % sizeof(uint32_t), size);
+	while (at < t->bytes) {
+		size_t n = t->bytes - at < size ? t->bytes - at : size;
+
+		if (at % sizeof word == 0 && t->bytes - at >= sizeof word) {
+			memcpy(&word, data + at, sizeof word);
+			if (word == poison) {
+				at += sizeof word;
+				continue;
+			}
+		}
+		if (memcmp(data + at, (const char *)&poison + at % sizeof word, n) != 0)
+			return (int64_t)(at / size);
+		at += size;
+	}
+	return pm_tensor_numel(t);
 }
 
 int pm__sample_same(const PmRunResult *a, const PmRunResult *b, uint32_t p, uint32_t q, size_t *output,
 		    int64_t *element)
 {
-	Pattern first = repeat(p), second = repeat(q);
-
 	for (size_t o = 0; o < a->n_out; o++) {
 		const PmTensor *x = &a->out[o], *y = &b->out[o];
 		size_t size = pm_dtype_size(x->type.dtype);
+		int64_t n = pm_tensor_numel(x), in_x = 0, in_y = 0;
 
-		for (int64_t i = 0; i < pm_tensor_numel(x); i++)
-			if (memcmp((const char *)x->data + (size_t)i * size,
-				   (const char *)y->data + (size_t)i * size, size) &&
-			    !(is_poison(x, i, size, &first) && is_poison(y, i, size, &second))) {
-				*output = o;
-				*element = i;
-				return 0;
-			}
+		for (int64_t i = 0; i < n; i++) {
+			in_x = in_x < i || !i ? next_written(x, i, twice(p)) : in_x;
+			in_y = in_y < i || !i ? next_written(y, i, twice(q)) : in_y;
+			i = in_x < in_y ? in_x : in_y;
+			if (i == n || !memcmp((const char *)x->data + (size_t)i * size,
+					      (const char *)y->data + (size_t)i * size, size))
+				continue;
+			*output = o;
+			*element = i;
+			return 0;
+		}
 	}
 	return 1;
 }
 
-/* Of a result: elements that were written, and which rows were as a whole. */
-static int64_t find_written(const PmRows *r, const PmTensor *t, uint32_t poison, char *whole)
+/* Of a result: elements that were written; adds 1 to each row that was as a whole. */
+static int64_t find_written(const PmRows *r, const PmTensor *t, uint32_t poison, unsigned char *whole)
 {
-	size_t size = pm_dtype_size(t->type.dtype);
-	Pattern p = repeat(poison);
-	int64_t n = 0;
+	int64_t end = r->n * r->inner, row = -1, of_row = 0, n = 0;
 
-	for (int64_t row = 0; row < r->n; row++) {
-		int64_t of_row = 0;
-
-		for (int64_t i = row * r->inner; i < (row + 1) * r->inner; i++)
-			of_row += !is_poison(t, i, size, &p);
-		n += of_row;
-		whole[row] &= of_row == r->inner;
+	for (int64_t i = next_written(t, 0, twice(poison)); i < end;
+	     i = next_written(t, i + 1, twice(poison))) {
+		if (i / r->inner != row)
+			of_row = 0;
+		row = i / r->inner;
+		n++;
+		whole[row] += ++of_row == r->inner;
 	}
 	return n;
 }
@@ -179,19 +191,19 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Those rows that are whole, or as many of them as are judged, drawn. */
-static void choose_rows(Eval *e, const char *whole)
+static void choose_rows(Eval *e, const unsigned char *whole, size_t n_out)
 {
 	PmSampling *s = &e->sample;
 	int64_t most = s->rows.inner < MOST_JUDGED ? MOST_JUDGED / s->rows.inner : 1, n = 0;
 	PmRng r;
 
 	for (int64_t i = 0; i < s->rows.n; i++)
-		n += whole[i];
+		n += whole[i] == n_out;
 	free(s->row);
 	s->row = pm_xcalloc((size_t)n + 1, sizeof *s->row);
 	s->n_row = 0;
 	for (int64_t i = 0; i < s->rows.n; i++)
-		if (whole[i])
+		if (whole[i] == n_out)
 			s->row[s->n_row++] = i;
 	if (s->n_row <= most)
 		return;
@@ -209,12 +221,11 @@ static void choose_rows(Eval *e, const char *whole)
 void pm__sample_look(Eval *e, const PmRunResult *got, uint32_t poison, int alt)
 {
 	const PmSampling *s = &e->sample;
-	char *whole = pm_xmalloc((size_t)s->rows.n);
+	unsigned char *whole = pm_xcalloc((size_t)s->rows.n, 1); /* by row: results in which it is */
 	double part = (double)inner_blocks(s->grid[alt], &s->run) / (double)pm_grid_blocks(s->grid[alt]);
 	double share = part * (double)(s->rows.n * s->rows.inner);
 	size_t n_out = pm_node_n_out(e->probe.g, e->probe.kernel[0]);
 
-	memset(whole, 1, (size_t)s->rows.n);
 	for (size_t i = 0; i < n_out && e->rec->verdict == PM_VERDICT_OK; i++) {
 		const PmTensor *y = pm_probe_result(&e->probe, 0, i, got->out);
 		int64_t written = find_written(&s->rows, y, poison, whole);
@@ -223,7 +234,7 @@ void pm__sample_look(Eval *e, const PmRunResult *got, uint32_t poison, int alt)
 			say_too_few(e, pm_probe_name(&e->probe, 0, i), written, share);
 	}
 	if (e->rec->verdict == PM_VERDICT_OK) {
-		choose_rows(e, whole);
+		choose_rows(e, whole, n_out);
 		e->rec->sampled.elements += s->n_row * s->rows.inner;
 		if (!s->n_row)
 			say_too_few(e, pm_probe_name(&e->probe, 0, 0), 0, share);

@@ -48,6 +48,10 @@ typedef struct PmFirstAnswer {
 	double lo, hi;
 } PmFirstAnswer;
 
+/* Elements of a result over which the emulated device runs some blocks of a kernel only, where there is a
+ * deadline: drawing, running and judging that many takes two processors 20 s and more, and an evaluation does
+ * so eight times for each alternative. */
+enum { PM_EVAL_SAMPLE_ABOVE = 1 << 26 };
 enum { PM_EVAL_DEADLINE = 120 }; /* seconds of one variant, unless a command is told otherwise */
 
 typedef struct PmEvalOpts {
@@ -64,6 +68,7 @@ typedef struct PmEvalOpts {
 	/* Seconds of the wall that one variant may take; 0 = no limit. A check that would not fit is left out
 	 * and named, and the verdict is NOT_CHECKED unless something is known to be wrong. */
 	double deadline;
+	int64_t sample_above;                  /* 0 = PM_EVAL_SAMPLE_ABOVE */
 	double pass_deadline, device_deadline; /* seconds; 0 = 10, and by what the reference took: 10 to 60,
 						* for checked, rehearsed and timed calls alike */
 	double clock_seconds;                  /* budget of one variant's measurement; 0 = PM_CLOCK_SECONDS */
@@ -156,6 +161,13 @@ typedef struct PmEvalUnchecked {
 	char what[PM_EVAL_UNCHECKED][64]; /* the first of them: "inputs tail, alternative 0" */
 } PmEvalUnchecked;
 
+/* Where some blocks of a kernel were run and judged, and its calls were not rehearsed; on the emulated device
+ * alone. */
+typedef struct PmEvalSampled {
+	int64_t blocks, of;            /* in each run, and those of the launch; 0: all ran */
+	int64_t elements, of_elements; /* judged, on all inputs together; in a result */
+} PmEvalSampled;
+
 typedef struct PmEvalRecord {
 	char label[128];
 	PmVerdict verdict;
@@ -179,6 +191,7 @@ typedef struct PmEvalRecord {
 	PmEvalUnchecked unchecked;
 	int n_first;                          /* classes of a first answer; 0 = the record is a whole one */
 	PmInputClass first[PM_N_ALL_CLASSES]; /* which, in the order they ran */
+	PmEvalSampled sampled;
 	/* speed */
 	int alternative;         /* that the figures below are of */
 	char plan[PM_CHAIN_HEX]; /* its digest (runtime/exec/exec.h): what was judged, timed and checked; "" =

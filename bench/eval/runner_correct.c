@@ -18,6 +18,7 @@ static PmStatus run_candidate(Eval *e, const PmTensor *in, int alt, uint32_t poi
 			.deadline = e->deadline,
 			.poison = poison,
 			.layout = layout,
+			.sampled = e->sample.run,
 			.profile = e->o->profile,
 			.worker = e->worker };
 	PmErr run_err;
@@ -186,6 +187,34 @@ static PmStatus check_poison(Eval *e, const PmTensor *in, const PmRunResult *fir
 	return st;
 }
 
+/* The same where some blocks run: the same ones. */
+static PmStatus check_sampled_poison(Eval *e, const PmTensor *in, const PmRunResult *first, int alt,
+				     uint64_t bits, uint64_t layout, PmErr *err)
+{
+	uint32_t poison = pm_poison(bits), other = pm_poison_other(bits);
+	PmRunResult second = { 0 };
+	int64_t element = 0;
+	size_t output = 0;
+	char text[PM_ERR_MAX];
+	PmStatus st = run_candidate(e, in, alt, other, layout ^ 1, &second, err);
+
+	if (!st && e->rec->verdict == PM_VERDICT_OK &&
+	    !pm__sample_same(first, &second, poison, other, &output, &element)) {
+		pm__check_races(e, in, alt, poison);
+		snprintf(
+			text, sizeof text,
+			"Element %lld of output '%.80s' is written, but not determined: two runs of the same "
+			"blocks on the same inputs gave %.9g and %.9g.",
+			(long long)element, pm_value_name(e->probe.g, pm_graph_output(e->probe.g, output)),
+			pm_tensor_get(&first->out[output], element),
+			pm_tensor_get(&second.out[output], element));
+		if (e->rec->verdict == PM_VERDICT_OK)
+			pm__say(e, PM_VERDICT_NONDET, text);
+	}
+	pm_run_result_release(&second);
+	return st;
+}
+
 static PmStatus check_class_once(Eval *e, PmInputClass cls, int alt, int edited, PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(e->m->g);
@@ -209,12 +238,16 @@ static PmStatus check_class_once(Eval *e, PmInputClass cls, int alt, int edited,
 	e->run = (PmFailure){ .edited = edited, .alternative = alt };
 	snprintf(e->run.inputs, sizeof e->run.inputs, "%s", pm_input_class_name(cls));
 	bits = next_poison(e);
+	pm__sample_next(e);
 	st = run_candidate(e, in, alt, pm_poison(bits), layout, &got, err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && first)
-		st = check_poison(e, in, &got, alt, bits, layout, err);
+		st = (e->sample.on ? check_sampled_poison : check_poison)(e, in, &got, alt, bits, layout,
+									  err);
 	if (!st && e->rec->verdict == PM_VERDICT_OK && first && e->o->preset == PM_PRESET_SOUND &&
 	    !e->o->first_answer)
 		pm__check_races(e, in, alt, pm_poison(next_poison(e)));
+	if (!st && e->rec->verdict == PM_VERDICT_OK && e->sample.on)
+		pm__sample_look(e, &got, pm_poison(bits), alt);
 	if (!st && e->rec->verdict == PM_VERDICT_OK)
 		st = pm__judge(e, in, &got, cls, where, err);
 	else if (!st)
@@ -328,6 +361,7 @@ PmStatus pm__stage_correctness(Eval *e, PmErr *err)
 		return st;
 	pm__judge_begin(e);
 	e->n_alts = pm__count_alternatives(e->cand.g);
+	pm__sample_begin(e);
 	if (e->o->first_answer)
 		st = check_alternative(e, e->first_alt, err);
 	for (int alt = 0; alt < e->n_alts && !st && r->verdict == PM_VERDICT_OK && !e->o->first_answer; alt++)
@@ -338,6 +372,7 @@ PmStatus pm__stage_correctness(Eval *e, PmErr *err)
 		pm__judge_end(e);
 	e->right = !st && r->verdict == PM_VERDICT_OK;
 	r->n_first = e->o->first_answer ? e->n_right : 0;
+	pm__sample_release(e);
 	free(e->silence);
 	e->silence = NULL;
 	return st;

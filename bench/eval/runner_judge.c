@@ -44,13 +44,14 @@ static void note(Eval *e, const PmComparison *c, size_t i, const char *name, con
 		r->smallest_t = c->smallest_t;
 		if (c->worst.index >= 0) {
 			r->worst = c->worst;
+			r->worst.index = pm__sample_element(e, i, c->worst.index);
 			snprintf(r->worst_where, sizeof r->worst_where, "output '%.60s', %s", name, where);
 		}
 	}
 }
 
 /* Notes that the ladder refuses a result. */
-static void refuse(Eval *e, const PmComparison *c, const PmType *type, const char *name)
+static void refuse(Eval *e, const PmComparison *c, size_t i, const PmType *type, const char *name)
 {
 	int t = c->smallest_t - PM_T_MIN;
 
@@ -62,6 +63,7 @@ static void refuse(Eval *e, const PmComparison *c, const PmType *type, const cha
 	e->not_close_t = t;
 	e->not_close = e->run;
 	pm_failure_of_comparison(&e->not_close, c, type, name);
+	pm__sample_place(e, i, &e->not_close);
 }
 
 /* ---- the bound ---- */
@@ -69,8 +71,11 @@ static void refuse(Eval *e, const PmComparison *c, const PmType *type, const cha
 /* One kernel's operands and what it should have made of them. */
 typedef struct Expected {
 	const PmGraph *body;
-	PmTensor *ops;        /* of the probe */
-	const PmTensor **got; /* owned: its results */
+	PmTensor *lent;   /* of the probe: the operands */
+	PmGraph *of_rows; /* owned, where some rows are judged, as the next: the body for these; else NULL */
+	PmTensor *taken;  /* these rows of the operands, and then of the results */
+	const PmTensor *ops;  /* what is judged: what is lent, or these rows */
+	const PmTensor **got; /* owned: the results, the kernel's or these rows of them */
 	PmTensor *want;       /* owned */
 	PmBound *bound;       /* owned; y alone means something where there is no bound */
 	PmRows rows;          /* where it is judged by rows: neither of the two is there then, */
@@ -80,11 +85,14 @@ typedef struct Expected {
 
 static void release(Eval *e, size_t k, Expected *x)
 {
-	if (x->ops)
-		pm_probe_operands_release(&e->probe, k, &x->ops);
+	if (x->lent)
+		pm_probe_operands_release(&e->probe, k, &x->lent);
 	pm_tensors_release(x->want, x->n_out);
 	pm_bounds_release(x->bound, x->n_out);
+	pm_tensors_release(x->taken, x->n_in + x->n_out);
+	pm_graph_free(x->of_rows);
 	pm_rows_release(&x->rows);
+	free(x->taken);
 	free(x->by_rows);
 	free(x->got);
 	free(x->want);
@@ -146,6 +154,30 @@ static PmStatus expect_by_rows(Eval *e, Expected *x, PmErr *err)
 	return st;
 }
 
+/* The judged rows take the place of all: body, operands and results. */
+static PmStatus take_rows(const Eval *e, Expected *x, PmErr *err)
+{
+	const PmSampling *s = &e->sample;
+	PmStatus st = pm_rows_graph(x->body, &s->rows, s->n_row, &x->of_rows, err);
+
+	x->taken = pm_xcalloc(x->n_in + x->n_out + 1, sizeof *x->taken);
+	for (size_t i = 0; i < x->n_in && !st; i++)
+		st = pm_rows_take(&s->rows, pm_graph_input(x->body, i), &x->lent[i], s->row, s->n_row,
+				  &x->taken[i], err);
+	for (size_t i = 0; i < x->n_out && !st; i++) {
+		PmTensor *to = &x->taken[x->n_in + i];
+
+		st = pm_rows_take(&s->rows, pm_graph_output(x->body, i), x->got[i], s->row, s->n_row, to,
+				  err);
+		x->got[i] = to;
+	}
+	if (st)
+		return st;
+	x->body = x->of_rows;
+	x->ops = x->taken;
+	return st;
+}
+
 static PmStatus expect(Eval *e, size_t k, const PmTensor *in, const PmRunResult *got, Expected *x, PmErr *err)
 {
 	PmErr no_bound;
@@ -153,14 +185,18 @@ static PmStatus expect(Eval *e, size_t k, const PmTensor *in, const PmRunResult 
 
 	memset(x, 0, sizeof *x);
 	pm_err_init(&no_bound);
-	st = pm_probe_operands(&e->probe, k, in, got->out, &x->body, &x->ops, &x->n_in, err);
+	st = pm_probe_operands(&e->probe, k, in, got->out, &x->body, &x->lent, &x->n_in, err);
 	if (st)
 		return st;
+	x->ops = x->lent;
 	x->n_out = pm_graph_n_outputs(x->body);
 	x->got = pm_xcalloc(x->n_out + 1, sizeof(void *));
 	for (size_t i = 0; i < x->n_out; i++)
 		x->got[i] = pm_probe_result(&e->probe, k, i, got->out);
-	st = expect_by_rows(e, x, err);
+	if (e->sample.on)
+		st = take_rows(e, x, err);
+	if (!st)
+		st = expect_by_rows(e, x, err);
 	if (st || x->by_rows)
 		return st;
 	x->want = pm_xcalloc(x->n_out + 1, sizeof *x->want);
@@ -255,7 +291,7 @@ static PmStatus judge_result(Eval *e, const Expected *x, size_t i, const PmTenso
 {
 	const PmBound *b = x->by_rows ? NULL : &x->bound[i];
 	PmStage was;
-	PmBoundFit f;
+	PmBoundFit f, shown;
 	PmStatus st = PM_OK;
 
 	*tells = 1;
@@ -276,9 +312,12 @@ static PmStatus judge_result(Eval *e, const Expected *x, size_t i, const PmTenso
 		st = find_tier(x, i, tier, err);
 		pm_stage_enter(&e->stages, was);
 	}
-	if (!st && keep_fit(e->rec, &f, *tier, y->type.dtype, name, where)) {
+	shown = f;
+	shown.index = pm__sample_element(e, i, f.index);
+	if (!st && keep_fit(e->rec, &shown, *tier, y->type.dtype, name, where)) {
 		e->beyond = e->run;
 		pm_failure_of_fit(&e->beyond, &f, y, name);
+		pm__sample_place(e, i, &e->beyond);
 	}
 	*tells = f.tells;
 	return st;
@@ -355,6 +394,7 @@ static PmStatus keep_silence(Eval *e, size_t slot, const Expected *x, size_t i, 
 	s->doubtful = 1;
 	s->failure = e->run;
 	pm_failure_of_comparison(&s->failure, &c, &y->type, name);
+	pm__sample_place(e, slot, &s->failure);
 	snprintf(s->why, sizeof s->why,
 		 "Not proven right: rounding may change output '%.60s' by as much as its values differ on "
 		 "every class of inputs, so it has to be close at t = %d and better than a constant; %s it "
@@ -451,7 +491,7 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 				note(e, &c, slot, name, where);
 			e->rec->bound.n_without += !bounded && cls < PM_N_INPUT_CLASSES;
 			if (!bounded && cls < PM_N_INPUT_CLASSES)
-				refuse(e, &c, &x.want[i].type, name);
+				refuse(e, &c, slot, &x.want[i].type, name);
 		}
 		release(e, k, &x);
 	}
@@ -492,7 +532,7 @@ static PmStatus compare_eager(Eval *e, const PmTensor *in, PmRunResult *got, PmI
 		g = pm_view_of(&got->out[i]);
 		pm_compare(&w, &g, &rule, &c);
 		note(e, &c, i, pm_value_name(e->m->g, pm_graph_output(e->m->g, i)), where);
-		refuse(e, &c, &want.out[i].type, pm_value_name(e->m->g, pm_graph_output(e->m->g, i)));
+		refuse(e, &c, i, &want.out[i].type, pm_value_name(e->m->g, pm_graph_output(e->m->g, i)));
 	}
 	if (!st)
 		pm_run_result_release(&want);

@@ -9,6 +9,7 @@
 #define BENCH_RUNNER_PRIV_H
 
 #include "base/sys/serve.h"
+#include "bench/compare/rows.h"
 #include "bench/eval/probe.h"
 #include "bench/eval/runner.h"
 #include "ir/core/kernel.h"
@@ -22,6 +23,16 @@ typedef struct PmSilence {
 	char why[PM_ERR_MAX / 2];
 	PmFailure failure; /* the same as fields */
 } PmSilence;
+
+/* Runs of which only some blocks run (runner_sample.c). */
+typedef struct PmSampling {
+	int on;
+	uint64_t n_drawn;
+	PmSampled run;                 /* of the run that is judged now; zeros while all blocks run */
+	uint32_t grid[PM_MAX_ALTS][3]; /* of the kernel's one launch, by alternative */
+	PmRows rows;                   /* owned: of its results */
+	int64_t *row, n_row;           /* owned: those that the run has written, as far as they are judged */
+} PmSampling;
 
 /* What one variant's evaluation carries from stage to stage. */
 typedef struct Eval {
@@ -45,18 +56,19 @@ typedef struct Eval {
 	PmFailure beyond;    /* what bound.why says, as fields */
 	PmFailure not_close; /* the same of the worst that the ladder refuses, */
 	int not_close_t;     /* and the level from which on it is close; 0 = none yet */
-	PmFailure run;       /* of the run that is judged now: inputs and alternative */
-	PmSecret *secret;    /* owned; of this variant alone */
-	uint64_t n_poison;   /* what buffers hold before a run is new for each */
-	int told;            /* that something is wrong */
-	int n_right;         /* classes of inputs of this alternative that have been looked at */
-	int right;           /* they all were, in the end */
-	int answered;        /* the first answer was told */
-	int first_alt;       /* of a first answer: the alternative that is looked at */
-	double start;        /* of the evaluation, on pm_now()'s clock */
-	double waited;       /* until then, for the lock: what it waits from then on is no time of its own */
-	double longest;      /* seconds of a check so far */
-	PmStages stages;     /* runs from the first stage to the last */
+	PmSampling sample;
+	PmFailure run;     /* of the run that is judged now: inputs and alternative */
+	PmSecret *secret;  /* owned; of this variant alone */
+	uint64_t n_poison; /* what buffers hold before a run is new for each */
+	int told;          /* that something is wrong */
+	int n_right;       /* classes of inputs of this alternative that have been looked at */
+	int right;         /* they all were, in the end */
+	int answered;      /* the first answer was told */
+	int first_alt;     /* of a first answer: the alternative that is looked at */
+	double start;      /* of the evaluation, on pm_now()'s clock */
+	double waited;     /* until then, for the lock: what it waits from then on is no time of its own */
+	double longest;    /* seconds of a check so far */
+	PmStages stages;   /* runs from the first stage to the last */
 	const PmTensor
 		*unwritten; /* inputs of this run that are not in the record's digest yet; NULL = none */
 } Eval;
@@ -135,6 +147,22 @@ void pm__judge_end(Eval *e);
 int pm__judge_open(Eval *e, const PmSilence **s);
 /* 1 when nothing that was compared so far is wrong or open. */
 int pm__judge_right(Eval *e);
+/* runner_sample.c: a kernel over so many elements that the emulated device cannot run all of it in time is
+ * judged on some of its blocks. `begin` decides whether; `next` draws the blocks of the runs on the next
+ * inputs. Not on a GPU, ever. */
+void pm__sample_begin(Eval *e);
+void pm__sample_next(Eval *e);
+/* The rows that a run over this poison has written; says NOT_CHECKED where they cannot stand for all. */
+void pm__sample_look(Eval *e, const PmRunResult *got, uint32_t poison, int alt);
+/* 1 when two runs of the same blocks over poisons p and q made the same bits, what neither wrote aside. Else
+ * the first element that differs. */
+int pm__sample_same(const PmRunResult *a, const PmRunResult *b, uint32_t p, uint32_t q, size_t *output,
+		    int64_t *element);
+/* Element i of the judged rows of a result as one of the whole result, and the same of all that a failure
+ * names. */
+int64_t pm__sample_element(const Eval *e, size_t result, int64_t i);
+void pm__sample_place(const Eval *e, size_t result, PmFailure *f);
+void pm__sample_release(Eval *e);
 /* runner_races.c: one more run of the candidate on emu, if it has shared memory, that looks for races
  * (NONDET) and accesses between two arrays (OOB). */
 void pm__check_races(Eval *e, const PmTensor *in, int alt, uint32_t poison);

@@ -39,9 +39,11 @@ int pm__races_wanted(const Eval *e, int alt)
 
 void pm__check_races(Eval *e, const PmTensor *in, int alt, uint32_t poison)
 {
-	PmRunOpts o = {
-		.device = "emu+races", .deadline = e->deadline, .poison = poison, .profile = e->o->profile
-	};
+	PmRunOpts o = { .device = "emu+races",
+			.deadline = e->deadline,
+			.poison = poison,
+			.profile = e->o->profile,
+			.sampled = e->sample.run };
 	PmRunResult r;
 	PmErr why;
 	PmStage was;

@@ -300,6 +300,23 @@ static void first_answer(const PmEvalReport *r, PmStr *out)
 		pm_str_add(out, ".\n");
 }
 
+/* What was judged on some blocks of its kernel. */
+static void sampled(const PmEvalReport *r, PmStr *out)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const PmEvalSampled *s = &r->rec[i].sampled;
+
+		if (s->blocks)
+			pm_str_addf(
+				out,
+				"  Sampled (%s): %lld of %lld blocks ran in each run, and %lld elements were "
+				"judged on all inputs together (a result has %lld); calls were not "
+				"rehearsed. On a GPU, and with --deadline 0, all blocks run.\n",
+				r->rec[i].label, (long long)s->blocks, (long long)s->of,
+				(long long)s->elements, (long long)s->of_elements);
+	}
+}
+
 void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 {
 	char name[64];
@@ -319,6 +336,7 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 		record_line(&r->rec[i], clock, out);
 	sentences(r, out);
 	branches(r, out);
+	sampled(r, out);
 	if (r->n_not_judged)
 		pm_str_addf(out, "  Not judged, and no part of the score: %zu of %zu variants.\n",
 			    r->n_not_judged, r->n);

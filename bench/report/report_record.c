@@ -245,6 +245,28 @@ static void add_unchecked(cJSON *j, const PmEvalUnchecked *u)
 		cJSON_AddItemToArray(list, cJSON_CreateString(u->what[k]));
 }
 
+/* Where some blocks of a kernel were judged; absent where all ran. */
+static void add_sampled(cJSON *j, const PmEvalSampled *s)
+{
+	cJSON *o;
+
+	if (!s->blocks)
+		return;
+	o = cJSON_AddObjectToObject(j, "sampled");
+	pm_json_add_i64(o, "blocks", s->blocks);
+	pm_json_add_i64(o, "of_blocks", s->of);
+	pm_json_add_i64(o, "elements", s->elements);
+	pm_json_add_i64(o, "of_elements", s->of_elements);
+}
+
+static void sampled_from_json(const cJSON *o, PmEvalSampled *s)
+{
+	s->blocks = pm_json_i64(o, "blocks", 0);
+	s->of = pm_json_i64(o, "of_blocks", 0);
+	s->elements = pm_json_i64(o, "elements", 0);
+	s->of_elements = pm_json_i64(o, "of_elements", 0);
+}
+
 static void unchecked_from_json(const cJSON *o, PmEvalUnchecked *u)
 {
 	const cJSON *list = cJSON_GetObjectItem(o, "what");
@@ -340,6 +362,7 @@ cJSON *pm_eval_record_json(const PmEvalRecord *r)
 	add_reached(j, &r->reached);
 	add_first(j, r);
 	add_unchecked(j, &r->unchecked);
+	add_sampled(j, &r->sampled);
 	cJSON_AddNumberToObject(j, "alternative", r->alternative);
 	cJSON_AddStringToObject(j, "plan", r->plan);
 	cJSON_AddStringToObject(j, "time", r->measured ? "measured" : "modelled");
@@ -424,6 +447,7 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 	bound_from_json(cJSON_GetObjectItem(j, "bound"), &out->bound);
 	reached_from_json(j, &out->reached);
 	unchecked_from_json(cJSON_GetObjectItem(j, "not_checked"), &out->unchecked);
+	sampled_from_json(cJSON_GetObjectItem(j, "sampled"), &out->sampled);
 	out->worst.index = w ? pm_json_i64(w, "index", -1) : -1;
 	if (w) {
 		snprintf(out->worst_where, sizeof out->worst_where, "%s", pm_json_str(w, "where", ""));

@@ -17,6 +17,7 @@
 #include "runtime/device/digest.h"
 #include "runtime/device/library.h"
 #include "runtime/device/print.h"
+#include "runtime/device/sampled.h"
 #include "runtime/device/sketch.h"
 
 #include <stddef.h>
@@ -158,6 +159,9 @@ typedef struct PmDeviceOps {
 	/* Enqueues one launch. Entry, argument count and kinds were checked by the caller or are checked
 	 * here. */
 	PmStatus (*launch)(PmDevice *d, const PmDevLaunch *l, PmErr *err);
+	/* Of launches from here on only these blocks run (sampled.h). NULL: all of them always do, as on a
+	 * GPU. */
+	void (*sample)(PmDevice *d, const PmSampled *s);
 	/* Waits for everything enqueued and reports the first kernel error. */
 	PmStatus (*sync)(PmDevice *d, PmErr *err);
 	/* Events: record marks a point in the stream; elapsed gives seconds between two recorded events. */

@@ -38,8 +38,9 @@ typedef struct EmuDevice {
 	double event[N_EVENTS];
 	uint64_t n_launches;
 	uint64_t layout, n_placed; /* of emu_layout; buffers made since */
-	int shut;                  /* this process has shut itself in, and unloads no code */
-	PmErr failed;              /* the first kernel error; code 0 = none */
+	PmSampled sampled;
+	int shut;     /* this process has shut itself in, and unloads no code */
+	PmErr failed; /* the first kernel error; code 0 = none */
 } EmuDevice;
 
 /* --- buffers ---------------------------------------------------------------------------------------------
@@ -653,6 +654,7 @@ static PmStatus execute(EmuDevice *d, const Module *m, const PmEmuEntry *e, cons
 	r->smem = l->smem;
 	r->dyn = d->dyn.p + d->dyn.bytes - rounded;
 	r->order = d->n_launches++;
+	r->n_chosen = pm_sampled_blocks(l->grid, &d->sampled, r->chosen);
 	r->races = m->races;
 	if (m->races)
 		pm__emu_races_begin(m->races, r->dyn, l->smem);
@@ -700,6 +702,11 @@ static PmStatus emu_launch(PmDevice *dev, const PmDevLaunch *l, PmErr *err)
 			*err = first;
 	}
 	return rc;
+}
+
+static void emu_sample(PmDevice *dev, const PmSampled *s)
+{
+	((EmuDevice *)dev)->sampled = *s;
 }
 
 static PmStatus emu_sync(PmDevice *dev, PmErr *err)
@@ -796,6 +803,7 @@ static const PmDeviceOps ops = {
 	.unload = emu_unload,
 	.code = emu_code,
 	.launch = emu_launch,
+	.sample = emu_sample,
 	.sync = emu_sync,
 	.event_record = emu_event_record,
 	.event_elapsed = emu_event_elapsed,

@@ -166,8 +166,10 @@ typedef struct PmEmuRun {
 	const char *label;
 	unsigned char *dyn; /* dynamic shared memory and its bytes */
 	uint32_t smem;
-	uint32_t fresh; /* what shared memory holds when a block begins */
-	uint64_t order; /* changes in which direction threads of a block take turns */
+	uint32_t fresh;  /* what shared memory holds when a block begins */
+	uint64_t order;  /* changes in which direction threads of a block take turns */
+	size_t n_chosen; /* blocks that run, by number; 0 = all */
+	uint64_t chosen[PM_SAMPLED_MOST];
 
 	int n, next, done; /* threads of the block: all, started, ended */
 	int step;          /* +1 or -1: in which direction threads start */
@@ -193,7 +195,8 @@ typedef struct PmEmuRun {
 
 PmEmuRun *pm__emu_run_new(void);
 void pm__emu_run_free(PmEmuRun *r);
-/* Runs all blocks. A fault is left in r->fault for the caller, who knows the buffers (PM_E_DEVICE). */
+/* Runs all blocks, or the chosen ones. A fault is left in r->fault for the caller, who knows the buffers
+ * (PM_E_DEVICE). */
 PmStatus pm__emu_run(PmEmuRun *r, const uint32_t grid[3], const uint32_t block[3], PmErr *err);
 /* Ends the launch from inside a kernel: "Kernel 'x' (entry 'y') <text>". Does not return. */
 void pm__emu_fail(PmEmuRun *r, PmStatus st, const char *fmt, ...) PM_PRINTF(3, 4);

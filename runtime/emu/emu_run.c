@@ -460,9 +460,10 @@ PmStatus pm__emu_run(PmEmuRun *r, const uint32_t grid[3], const uint32_t block[3
 {
 	const PmEmuModule *m = r->module;
 	PmEmuCtx *c = m->ctx;
-	PmEmu3 b, g = { grid[0], grid[1], grid[2] }, n = { block[0], block[1], block[2] };
-	uint32_t i, turn = (uint32_t)r->order;
+	PmEmu3 b = { 0, 0, 0 }, g = { grid[0], grid[1], grid[2] }, n = { block[0], block[1], block[2] };
+	uint64_t n_blocks = r->n_chosen ? r->n_chosen : pm_grid_blocks(grid);
 	PmStatus rc = PM_OK;
+	uint32_t i;
 
 	r->n = (int)(n.x * n.y * n.z);
 	for (i = 0; i < (uint32_t)r->n; i++) {
@@ -478,16 +479,19 @@ PmStatus pm__emu_run(PmEmuRun *r, const uint32_t grid[3], const uint32_t block[3
 	c->block_dim = n;
 	c->grid_dim = g;
 	r->fiber = r->main;
-	for (b.z = 0; !rc && b.z < g.z; b.z++)
-		for (b.y = 0; !rc && b.y < g.y; b.y++)
-			for (b.x = 0; !rc && b.x < g.x; b.x++, turn++) {
-				c->block = b;
-				r->step = turn & 1 ? -1 : 1;
-				fresh_shared(r);
-				rc = run_block(r, err);
-				if (!rc && r->smem % PM_EMU_ALIGN)
-					rc = check_dyn(r, err);
-			}
+	for (uint64_t k = 0; !rc && k < n_blocks; k++) {
+		uint64_t at = r->n_chosen ? r->chosen[k] : k;
+
+		b.x = (unsigned)(at % g.x);
+		b.y = (unsigned)(at / g.x % g.y);
+		b.z = (unsigned)(at / g.x / g.y);
+		c->block = b;
+		r->step = (r->order + at) & 1 ? -1 : 1;
+		fresh_shared(r);
+		rc = run_block(r, err);
+		if (!rc && r->smem % PM_EMU_ALIGN)
+			rc = check_dyn(r, err);
+	}
 	pm__emu_current = NULL;
 	return rc;
 }

@@ -29,6 +29,8 @@ static PmStatus work(const Job *j, PmTensor *out, double *seconds, PmErr *err)
 	PmExec *x = NULL;
 	PmStatus st = pm_device_open(j->opts->device, &d, err);
 
+	if (!st && d->ops->sample)
+		d->ops->sample(d, &j->opts->sampled);
 	if (!st)
 		st = pm_exec_new(j->plan, d, &x, err);
 	if (!st)
@@ -128,7 +130,7 @@ static PmStatus run_worker(const PmGraph *g, const Job *j, PmRunResult *out, PmE
 
 static PmStatus run_there(const PmGraph *g, const Job *j, PmRunResult *out, PmErr *err)
 {
-	PmWork work = { g, j->opts->alts, j->opts->n_alts, j->opts->layout };
+	PmWork work = { g, j->opts->alts, j->opts->n_alts, j->opts->layout, j->opts->sampled };
 
 	if (j->n_in != pm_graph_n_inputs(g))
 		return pm_err(err, PM_E_INVALID, "The graph has %zu inputs; %zu were given.",

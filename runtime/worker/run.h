@@ -12,6 +12,7 @@ typedef struct PmRunOpts {
 	const int *alts;    /* see pm_plan_new */
 	size_t n_alts;
 	uint64_t layout;     /* PmWork.layout, for runs in a worker */
+	PmSampled sampled;   /* PmDeviceOps.sample; zeros = all blocks */
 	const char *profile; /* modelled clock; NULL = default */
 	PmWorker *worker;    /* runs there, if the device is the worker's; NULL: in a process of its own */
 } PmRunOpts;

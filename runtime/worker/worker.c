@@ -327,9 +327,11 @@ static PmStatus load(PmWorker *w, const PmWork *work, unsigned keep, double dead
 static PmStatus run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_t poison, int plain,
 		    double deadline, PmTensor *out, double *seconds, PmErr *err)
 {
-	WorkerAsk a = {
-		.what = WORKER_RUN, .poison = poison, .plain = plain, .layout = plain ? 0 : work->layout
-	};
+	WorkerAsk a = { .what = WORKER_RUN,
+			.poison = poison,
+			.plain = plain,
+			.layout = plain ? 0 : work->layout,
+			.sampled = work->sampled };
 	double limit = deadline > 0 ? deadline : OPEN_SECONDS;
 	double compiling = limit > OPEN_SECONDS ? limit
 						: OPEN_SECONDS; /* no kernel of a candidate runs then */

@@ -61,7 +61,8 @@ typedef struct PmWork {
 	const PmGraph *g;
 	const int *alts;
 	size_t n_alts;
-	uint64_t layout; /* where buffers of a run lie: PmDeviceOps.layout. A clock has its own */
+	uint64_t layout;   /* where buffers of a run lie: PmDeviceOps.layout. A clock has its own */
+	PmSampled sampled; /* the blocks of a run that run: PmDeviceOps.sample. Of a clock all do */
 } PmWork;
 
 /* Plans and runs as pm_exec_run does; running has `deadline` seconds, compiling a minute if that is more. The

@@ -35,7 +35,8 @@ typedef struct WorkerAsk {
 	uint32_t poison;
 	int n_sets;
 	uint64_t seed, digest, inner, sketch, salt, bank_poison;
-	uint64_t layout; /* RUN: PmDeviceOps.layout; CLOCK: PmInputPool.mixed */
+	uint64_t layout;   /* RUN: PmDeviceOps.layout; CLOCK: PmInputPool.mixed */
+	PmSampled sampled; /* RUN: PmDeviceOps.sample */
 	PmSampleAsk ask;
 } WorkerAsk;
 

@@ -96,6 +96,8 @@ static PmStatus run(const WorkerAsk *a, WorkerReply *r, PmErr *err)
 	pm_exec_plain(s->exec, a->plain);
 	if (w.d->ops->layout)
 		w.d->ops->layout(w.d, a->layout);
+	if (w.d->ops->sample)
+		w.d->ops->sample(w.d, &a->sampled);
 	if (!st)
 		st = pm_exec_run_isolated(s->exec, in, n_in, a->poison, out, n_out, &r->sample.seconds, err);
 	for (size_t i = 0; i < n_in; i++)
@@ -186,6 +188,8 @@ static PmStatus clock_open(const WorkerAsk *a, Cursor *c, WorkerReply *r, PmErr 
 	pool.t = w.pool;
 	pool.table = w.table;
 	pool.n_in = pm_graph_n_inputs(w.slot[slot[0] % WORKER_SLOTS].g);
+	if (w.d->ops->sample) /* a timed call is whole */
+		w.d->ops->sample(w.d, &(PmSampled){ 0 });
 	if (!st)
 		st = pm_sampler_new(w.d, w.side, w.n_sides, &pool, &w.sampler, err);
 	/* From here on kernels run in this process, which does nothing else until it ends. */

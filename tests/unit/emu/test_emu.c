@@ -50,6 +50,79 @@ static void threads_know_where_they_are(void **state)
 	}
 }
 
+/* Of a grid of 24 blocks the 8 corners and 2 more run; the rest of the buffer is as it was. */
+static void sampled_blocks_run_alone(void **state)
+{
+	const uint32_t grid[3] = { 4, 3, 2 };
+	PmModule m = emu_load(dev, "index.cu", PM_F32);
+	enum { N = 24 * 24 * 8 };
+	static int whole[N], y[N];
+	PmBuf all = emu_buf(dev, PM_BUF_OUTPUT, NULL, sizeof y),
+	      some = emu_buf(dev, PM_BUF_OUTPUT, NULL, sizeof y);
+	PmSampled s = { .secret = 7, .blocks = 10 };
+	PmDevArg a = emu_arg(all);
+	PmDevLaunch l = { m, "where", { 4, 3, 2 }, { 3, 2, 4 }, 0, &a, 1 };
+	uint64_t at[PM_SAMPLED_MOST];
+	size_t k = 0, n = pm_sampled_blocks(grid, &s, at);
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	assert_int_equal(n, 10);
+	assert_int_equal(at[0], 0);
+	assert_int_equal(at[n - 1], 23);
+	assert_int_equal(dev->ops->launch(dev, &l, &err), PM_OK);
+	emu_get(dev, all, whole, sizeof whole);
+	dev->ops->sample(dev, &s);
+	assert_int_equal(dev->ops->fill(dev, some, 0, sizeof y, 0x7fc12345, &err), PM_OK);
+	a = emu_arg(some);
+	assert_int_equal(dev->ops->launch(dev, &l, &err), PM_OK);
+	emu_get(dev, some, y, sizeof y);
+	for (uint64_t b = 0; b < 24; b++) {
+		int runs = k < n && at[k] == b;
+
+		k += (size_t)runs;
+		for (int i = 0; i < 24 * 8; i++) {
+			size_t e = (size_t)b * 24 * 8 + (size_t)i;
+
+			assert_int_equal(y[e], runs ? whole[e] : 0x7fc12345);
+		}
+	}
+	s.blocks = 13; /* more than half: all run */
+	dev->ops->sample(dev, &s);
+	assert_int_equal(dev->ops->launch(dev, &l, &err), PM_OK);
+	emu_get(dev, some, y, sizeof y);
+	assert_memory_equal(y, whole, sizeof y);
+}
+
+static void the_edges_of_a_grid_are_always_sampled(void **state)
+{
+	const uint32_t grid[3] = { 1000, 70, 1 };
+	uint64_t first[PM_SAMPLED_MOST], other[PM_SAMPLED_MOST];
+	PmSampled s = { .secret = 1, .blocks = PM_SAMPLED_MOST };
+	size_t n = pm_sampled_blocks(grid, &s, first), same = 0;
+	int edge[4] = { 0 };
+
+	(void)state;
+	assert_int_equal(n, PM_SAMPLED_MOST);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(i == 0 || first[i] > first[i - 1]);
+		assert_true(first[i] < 70000);
+		edge[0] += first[i] % 1000 == 0;
+		edge[1] += first[i] % 1000 == 999;
+		edge[2] += first[i] / 1000 == 0;
+		edge[3] += first[i] / 1000 == 69;
+	}
+	for (int k = 0; k < 4; k++)
+		assert_true(edge[k] >= 4);
+	s.secret = 2;
+	assert_int_equal(pm_sampled_blocks(grid, &s, other), n);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n; k++)
+			same += first[i] == other[k];
+	assert_true(same < n / 8); /* four corners, and what two draws have in common */
+}
+
 static void arguments_arrive_by_kind(void **state)
 {
 	PmModule m = emu_load(dev, "index.cu", PM_F32);
@@ -423,6 +496,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(threads_know_where_they_are),
+		CASE(sampled_blocks_run_alone),
+		cmocka_unit_test(the_edges_of_a_grid_are_always_sampled),
 		CASE(arguments_arrive_by_kind),
 		CASE(a_buffer_argument_may_start_inside),
 		CASE(the_words_of_the_language_compile),

@@ -78,9 +78,9 @@ static void a_wrong_kernel_is_told_where_in_little_memory(void **state)
 		COLS);
 	Seen *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	PmLimits lim = { .file_size = -1 };
-	double x, wrong, right;
+	double x, wrong = 0, right = 0;
 	const char *at;
-	long long i;
+	long long i = 0;
 	PmMemoryNeed n;
 	PmProcResult r;
 	PmErr err;

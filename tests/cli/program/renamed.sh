@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # renamed.sh - old names of options and JSON keys work, say so, and mean the same as the new ones
-# (base/core/renamed.def; a database of the last version: tests/unit/dataset/test_renamed.c).
+# (base/core/renamed.def; a database of the last version: tests/plugin/test_renamed.c).
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 

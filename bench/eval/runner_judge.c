@@ -128,9 +128,24 @@ static int is_bounded(const PmBoundFit *f, const PmTensor *y)
 	return f->n_class || f->open * 100 <= pm_tensor_numel(y);
 }
 
-/* Judges all results by rows; without what that finds where the whole has to be looked at: a result has no
- * bound, or one that tells nothing. */
-static PmStatus expect_by_rows(Eval *e, Expected *x, PmErr *err)
+/* The further classes go to the limits of types, which no tolerance knows: where there is no bound, what they
+ * show decides nothing. */
+static int decides_without_bound(PmInputClass cls)
+{
+	return cls < PM_N_INPUT_CLASSES;
+}
+
+/* Is what was found by rows all that there is to know of a result? Its whole has to be looked at where it has
+ * no bound and this decides, or one that tells nothing. */
+static int is_told(const PmByRows *r, const PmTensor *y, PmInputClass cls)
+{
+	if (!r->known || !is_bounded(&r->fit, y))
+		return !decides_without_bound(cls);
+	return r->fit.tells;
+}
+
+/* Judges all results by rows; without what that finds where the whole has to be looked at. */
+static PmStatus expect_by_rows(Eval *e, Expected *x, PmInputClass cls, PmErr *err)
 {
 	PmCloseRule rule = pm_close_rule(e->o->preset);
 	int told = 1;
@@ -145,8 +160,7 @@ static PmStatus expect_by_rows(Eval *e, Expected *x, PmErr *err)
 	st = pm_by_rows(x->body, &x->rows, x->ops, x->n_in, x->got, x->n_out, PM_TIER_STRICT, &rule,
 			&(PmBeside){ pm__write_down_now, e }, x->by_rows, err);
 	for (size_t i = 0; i < x->n_out && !st; i++)
-		told = told && x->by_rows[i].known && x->by_rows[i].fit.tells &&
-		       is_bounded(&x->by_rows[i].fit, x->got[i]);
+		told = told && is_told(&x->by_rows[i], x->got[i], cls);
 	if (!st && told)
 		return PM_OK;
 	free(x->by_rows);
@@ -178,7 +192,8 @@ static PmStatus take_rows(const Eval *e, Expected *x, PmErr *err)
 	return st;
 }
 
-static PmStatus expect(Eval *e, size_t k, const PmTensor *in, const PmRunResult *got, Expected *x, PmErr *err)
+static PmStatus expect(Eval *e, size_t k, const PmTensor *in, const PmRunResult *got, PmInputClass cls,
+		       Expected *x, PmErr *err)
 {
 	PmErr no_bound;
 	PmStatus st;
@@ -196,7 +211,7 @@ static PmStatus expect(Eval *e, size_t k, const PmTensor *in, const PmRunResult 
 	if (e->sample.on)
 		st = take_rows(e, x, err);
 	if (!st)
-		st = expect_by_rows(e, x, err);
+		st = expect_by_rows(e, x, cls, err);
 	if (st || x->by_rows)
 		return st;
 	x->want = pm_xcalloc(x->n_out + 1, sizeof *x->want);
@@ -296,7 +311,7 @@ static PmStatus judge_result(Eval *e, const Expected *x, size_t i, const PmTenso
 
 	*tells = 1;
 	*tier = PM_TIER_STRICT;
-	*bounded = !b || (b->y.numel && b->known && pm_type_equal(&b->y.type, &y->type));
+	*bounded = b ? b->y.numel && b->known && pm_type_equal(&b->y.type, &y->type) : x->by_rows[i].known;
 	if (!*bounded)
 		return PM_OK;
 	if (b)
@@ -465,7 +480,7 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 	for (size_t k = 0; k < e->probe.n_kernels && !st; k++) {
 		Expected x;
 		PmStage was = pm_stage_enter(&e->stages, PM_STAGE_REFERENCE);
-		st = expect(e, k, in, got, &x, err);
+		st = expect(e, k, in, got, cls, &x, err);
 		pm_stage_enter(&e->stages, was);
 		for (size_t i = 0; i < x.n_out && !st; i++, slot++) {
 			const char *name = pm_probe_name(&e->probe, k, i);
@@ -478,7 +493,7 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 			if (st)
 				break;
 			compare_result(&x, i, &rule, &c);
-			if (!bounded)
+			if (!bounded && decides_without_bound(cls))
 				st = compare_without(&x, i, y, &rule, &c, err);
 			e->silence[slot].telling += bounded && tells;
 			if (!st && bounded && !tells)
@@ -486,11 +501,10 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 						  err);
 			if (bounded && tier <= e->o->tier)
 				admit(&c);
-			/* The further classes go to the limits of types, which no tolerance knows. */
-			if (cls < PM_N_INPUT_CLASSES || bounded)
+			if (bounded || decides_without_bound(cls))
 				note(e, &c, slot, name, where);
-			e->rec->bound.n_without += !bounded && cls < PM_N_INPUT_CLASSES;
-			if (!bounded && cls < PM_N_INPUT_CLASSES)
+			e->rec->bound.n_without += !bounded && decides_without_bound(cls);
+			if (!bounded && decides_without_bound(cls))
 				refuse(e, &c, slot, &x.want[i].type, name);
 		}
 		release(e, k, &x);

@@ -132,6 +132,7 @@ static const char *const lines[] = {
 	"db report --db @/w.db",
 	"db report -o @/x.html --db @/w.db",
 	"conform --per-op 1 --device ref",
+	"mcp --tools",
 	"eval models/no_such_model.gpt --pass %/passes/silu.so",
 	"eval --no-such-option",
 	"eval --help",

@@ -115,6 +115,14 @@ void pm_files_set(PmFiles *f, const char *path, const char *text, size_t n, cJSO
 	cJSON_AddItemToArray(changes, c);
 }
 
+void pm_files_note(PmFiles *f, const char *path, const char *sha256)
+{
+	if (sha256 && strlen(sha256) == PM_SHA256_HEX - 1)
+		put(f, path, NULL, sha256);
+	else
+		take_out(f, path);
+}
+
 static PmStatus apply_one(PmFiles *f, const cJSON *c, PmErr *err)
 {
 	const char *path = pm_json_str(c, "path", ""), *want = pm_json_str(c, "sha256", "");

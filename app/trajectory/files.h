@@ -35,6 +35,9 @@ void pm_files_set(PmFiles *f, const char *path, const char *text, size_t n, cJSO
  * they say. */
 PmStatus pm_files_apply(PmFiles *f, const cJSON *changes, PmErr *err);
 
+/* The file has now the contents of this digest (NULL = it is gone), whose text is not known. */
+void pm_files_note(PmFiles *f, const char *path, const char *sha256);
+
 /* The digest of all paths and contents: equal for the same sources, whatever steps led there. */
 void pm_files_digest(const PmFiles *f, char hex[PM_SHA256_HEX]);
 

@@ -58,7 +58,7 @@ typedef struct PmRecordedMessage {
 	const cJSON *tool_calls;
 	double began, seconds;         /* since 1970, 0 = now; how long the model took, NaN = not known */
 	int64_t tokens_in, tokens_out; /* -1 = not known */
-	double money;                  /* NaN = not known */
+	double money;                  /* US dollars; NaN = not known */
 } PmRecordedMessage;
 /* Stores a message as a step. */
 PmStatus pm_recorder_message(PmRecorder *r, const PmRecordedMessage *m, PmErr *err);

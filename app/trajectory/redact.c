@@ -360,6 +360,25 @@ static size_t take_out(const PmRedact *r, const char *p, char before, PmStr *out
 	return skip + n;
 }
 
+/* Bytes of the character at p; 0 when it is no UTF-8. */
+static size_t character(const char *p)
+{
+	const unsigned char *u = (const unsigned char *)p;
+	size_t n = *u < 0x80                 ? 1
+		   : *u >= 0xc2 && *u < 0xe0 ? 2
+		   : *u >= 0xe0 && *u < 0xf0 ? 3
+		   : *u >= 0xf0 && *u < 0xf5 ? 4
+					     : 0;
+
+	for (size_t k = 1; k < n; k++)
+		if ((u[k] & 0xc0) != 0x80)
+			return 0;
+	if ((*u == 0xe0 && u[1] < 0xa0) || (*u == 0xed && u[1] > 0x9f) || (*u == 0xf0 && u[1] < 0x90) ||
+	    (*u == 0xf4 && u[1] > 0x8f))
+		return 0;
+	return n;
+}
+
 void pm_redact_text(const PmRedact *r, const char *text, PmStr *out)
 {
 	const char *p = text;
@@ -367,9 +386,13 @@ void pm_redact_text(const PmRedact *r, const char *text, PmStr *out)
 	while (*p) {
 		size_t n = take_out(r, p, p > text ? p[-1] : '\0', out);
 
-		if (!n)
-			pm_str_addc(out, *p);
-		p += n ? n : 1;
+		if (!n && (n = character(p)) > 0) {
+			pm_str_addn(out, p, n);
+		} else if (!n) {
+			pm_str_add(out, "\xef\xbf\xbd");
+			n = 1;
+		}
+		p += n;
 	}
 }
 

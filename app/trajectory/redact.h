@@ -36,7 +36,7 @@ void pm_redact_add_secret(PmRedact *r, const char *value);
 /* One more folder, an absolute path, known as <name>. */
 void pm_redact_add_folder(PmRedact *r, const char *path, const char *name);
 
-/* Appends `text` without them. */
+/* Appends `text` without them; bytes that are no UTF-8 become U+FFFD, so that every export can be read. */
 void pm_redact_text(const PmRedact *r, const char *text, PmStr *out);
 /* A copy, owned, in which every string and every name of a member is without them. */
 cJSON *pm_redact_json(const PmRedact *r, const cJSON *j);

@@ -62,7 +62,7 @@ typedef struct PmStepRow {
 	double score;                  /* AS of a whole task; NaN = none */
 	double at, seconds;            /* when it began (0 = now) and how long it took (NaN = not known) */
 	int64_t tokens_in, tokens_out; /* -1 = not known */
-	double money;                  /* NaN = not known */
+	double money;                  /* US dollars; NaN = not known */
 	const char *hash;              /* when reading */
 } PmStepRow;
 

@@ -330,7 +330,7 @@ conform: $(CLI) ## runs the ONNX node tests on ref and emu and writes docs/refer
 	$(BUILD)/passmith conform --doc docs/reference/conformance.md
 
 golden-update: all ## rewrites the expected parts of tests/golden; review the diff
-	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden
+	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden agent/trajectory
 
 gen: $(GEN_H) $(CLI) ## makes the generated files, also those of docs/reference which are committed
 	tools/gen/gen-reference.sh $(BUILD)

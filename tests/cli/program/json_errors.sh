@@ -41,6 +41,7 @@ bad_input()
 	run) echo "4 reading run $none.gpt" ;;
 	extract) echo "4 reading extract $none.gpt --db $tmp/x.db" ;;
 	task) echo "4 reading task list --db $none.db" ;;
+	trajectory) echo "4 reading trajectory list --db $none.db" ;;
 	db) echo "4 reading db stats --db $none.db" ;;
 	mine) echo "4 reading mine --db $none.db" ;;
 	apply) echo "4 reading apply $none.gpt --pass $silu -o $tmp/o.onnx" ;;

@@ -2,6 +2,7 @@
 /* build.c - compiles passes, and starts one from the template. */
 #include "matcher/host/build.h"
 
+#include "base/sandbox/compiler_box.h"
 #include "base/sys/io.h"
 #include "base/sys/proc.h"
 
@@ -11,7 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_SOURCE = 4 << 20, MAX_FILES = 64, MAX_DEPTH = 8 /* headers that include headers */ };
+enum {
+	MAX_SOURCE = 4 << 20,
+	MAX_FILES = 64,
+	MAX_DEPTH = 8, /* headers that include headers */
+	MAX_ARGS = 64 + MAX_FILES,
+};
 
 /* The text of a .cu file as `static const char NAME_cu[] = "..."`, one literal a line, lines kept. */
 static void embed(const char *name, const char *path, const PmStr *text, PmStr *out)
@@ -155,52 +161,113 @@ static PmStatus sources_of(const char *source, Sources *out, PmErr *err)
 	return st;
 }
 
-static PmStatus compile(const char *source, const Sources *files, const char *out, const char *include,
-			const char *gen, const char *extra, PmStr *messages, PmErr *err)
+/* What compilers are told of, and where the SDK's headers are. */
+typedef struct Folders {
+	PmStr root, include, gen, passes, of_source, work;
+} Folders;
+
+static PmStatus find_folders(const char *source, Folders *f, PmErr *err)
 {
-	enum { FIXED = 64 };
+	PmStatus st = pm_root_dir(&f->root, err);
+
+	if (!st)
+		st = gen_dir(f->root.s, &f->gen, err);
+	if (!st)
+		st = pm_temp_dir("build", &f->work, err);
+	if (st)
+		return st;
+	pm_path_join(f->root.s, "include", &f->include);
+	pm_path_join(f->root.s, "passes", &f->passes);
+	if (pm_path_is_dir(source))
+		pm_str_add(&f->of_source, source);
+	else
+		pm_path_dir(source, &f->of_source);
+	return PM_OK;
+}
+
+static void release_folders(Folders *f)
+{
+	if (f->work.len)
+		pm_remove_tree(f->work.s, NULL);
+	pm_str_release(&f->root);
+	pm_str_release(&f->include);
+	pm_str_release(&f->gen);
+	pm_str_release(&f->passes);
+	pm_str_release(&f->of_source);
+	pm_str_release(&f->work);
+}
+
+/* The compiler sees the author's folder and our headers: a source that includes, or takes in as data, another
+ * file of this machine does not compile. */
+static PmStatus run_boxed(const char *const *args, const char *cc, const Folders *f, PmProcResult *r,
+			  PmErr *err)
+{
+	const char *read[] = { f->of_source.s, f->include.s,         f->gen.s, f->passes.s,
+			       "/usr/include", "/usr/local/include", NULL };
+	const char *argv[MAX_ARGS + PM_COMPILER_BOX_ENV + 1];
+	PmLimits lim = { .seconds = 120,
+			 .cpu_seconds = 120,
+			 .memory = (int64_t)8 << 30,
+			 .file_size = (int64_t)256 << 20 };
+	PmCompilerBox box;
+	PmStatus st;
+	size_t n = 0;
+
+	pm_compiler_box_open(&box, cc, read, f->work.s);
+	for (; box.env[n]; n++)
+		argv[n] = box.env[n];
+	while (*args)
+		argv[n++] = *args++;
+	argv[n] = NULL;
+	pm_compiler_box_limit(&box, &lim);
+	st = pm_run(argv, NULL, 0, &lim, r, err);
+	pm_compiler_box_close(&box);
+	return st;
+}
+
+/* Into the file `made`. */
+static PmStatus compile(const char *source, const Sources *files, const Folders *f, const char *made,
+			PmStr *messages, PmErr *err)
+{
 	const char *cc = getenv("CC");
-	const char *argv[FIXED + MAX_FILES] = { "env",
-						"LC_ALL=C", /* its messages are read */
-						cc && *cc ? cc : "cc",
-						"-std=c11",
-						"-O2",
-						"-Wall",
-						"-Wextra",
-						"-fPIC",
-						"-shared",
-						"-nostdlib",
-						"-nostartfiles",
-						"-fno-stack-protector",
-						"-Wl,-z,now",
-						"-Wl,-z,noexecstack",
-						"-Wl,-z,separate-code",
-						"-Wl,--build-id=none",
-						"-fvisibility=hidden",
-						"-I",
-						include,
-						"-I",
-						gen,
-						"-I",
-						extra,
-						"-o",
-						out };
-	PmLimits lim = { .seconds = 120, .file_size = -1 };
+	const char *args[MAX_ARGS] = { cc && *cc ? cc : "cc",
+				       "-std=c11",
+				       "-O2",
+				       "-Wall",
+				       "-Wextra",
+				       "-fPIC",
+				       "-shared",
+				       "-nostdlib",
+				       "-nostartfiles",
+				       "-fno-stack-protector",
+				       "-Wl,-z,now",
+				       "-Wl,-z,noexecstack",
+				       "-Wl,-z,separate-code",
+				       "-Wl,--build-id=none",
+				       "-fvisibility=hidden",
+				       "-I",
+				       f->include.s,
+				       "-I",
+				       f->gen.s,
+				       "-I",
+				       f->work.s,
+				       "-o",
+				       made };
 	PmProcResult r;
 	PmStatus st;
 	size_t n = 0;
 
-	while (argv[n])
+	while (args[n])
 		n++;
 	for (size_t i = 0; i < files->n; i++)
-		argv[n++] = files->path[i].s;
-	st = pm_run(argv, NULL, 0, &lim, &r, err);
+		args[n++] = files->path[i].s;
+	st = run_boxed(args, args[0], f, &r, err);
 	if (st)
 		return st;
 	pm_str_addn(messages, r.errtext.s, r.errtext.len);
 	if (r.end != PM_PROC_EXITED || r.code == 127)
 		st = pm_err(err, PM_E_ENV, "The C compiler '%s' does not run; install gcc or set CC.",
-			    argv[2]);
+			    args[0]);
 	else if (r.code)
 		st = pm_err(err, PM_E_INVALID, "%s does not compile; the compiler's messages are above.",
 			    source);
@@ -222,10 +289,24 @@ static PmStatus want_writable(const char *out, PmErr *err)
 	return st;
 }
 
+/* The object at its place, whole or not at all: one that is mapped by a running pass does not change. */
+static PmStatus hand_out(const char *made, const char *out, PmErr *err)
+{
+	enum { MAX_OBJECT = 256 << 20 };
+	PmStr object = PM_STR_INIT;
+	PmStatus st = pm_read_file(made, MAX_OBJECT, &object, err);
+
+	if (!st)
+		st = pm_write_file(out, object.s, object.len, err);
+	pm_str_release(&object);
+	return st;
+}
+
 PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmErr *err)
 {
-	PmStr root = PM_STR_INIT, include = PM_STR_INIT, gen = PM_STR_INIT, tmp = PM_STR_INIT;
+	Folders folders = { 0 };
 	Sources files = { .n = 0 };
+	PmStr made = PM_STR_INIT;
 	PmStatus st = PM_OK;
 
 	if (!pm_str_ends(source, ".c") && !pm_path_is_dir(source))
@@ -240,25 +321,19 @@ PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmE
 	if (!st)
 		st = want_writable(out, err);
 	if (!st)
-		st = pm_root_dir(&root, err);
-	if (!st)
-		st = gen_dir(root.s, &gen, err);
-	if (!st)
-		st = pm_temp_dir("build", &tmp, err);
+		st = find_folders(source, &folders, err);
 	for (size_t i = 0; i < files.n && !st; i++)
-		st = embed_included(files.path[i].s, tmp.s, 0, err);
+		st = embed_included(files.path[i].s, folders.work.s, 0, err);
 	if (!st) {
-		pm_path_join(root.s, "include", &include);
-		st = compile(source, &files, out, include.s, gen.s, tmp.s, messages, err);
+		pm_path_join(folders.work.s, "pass.so", &made);
+		st = compile(source, &files, &folders, made.s, messages, err);
 	}
-	if (tmp.len)
-		pm_remove_tree(tmp.s, NULL);
+	if (!st)
+		st = hand_out(made.s, out, err);
 	for (size_t i = 0; i < files.n; i++)
 		pm_str_release(&files.path[i]);
-	pm_str_release(&root);
-	pm_str_release(&include);
-	pm_str_release(&gen);
-	pm_str_release(&tmp);
+	release_folders(&folders);
+	pm_str_release(&made);
 	return st;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emu_builder.c - what all compilations of the emulated device share: the compiler, its flags, and the keys
  * they make. */
+#include "base/sandbox/compiler_box.h"
 #include "base/sys/io.h"
 #include "runtime/device/kcache.h"
 #include "runtime/emu/emu_priv.h"
@@ -90,7 +91,7 @@ static struct {
 static void about_cxx(const char *cxx, PmStr *out)
 {
 	const char *path = getenv("PATH");
-	char *file = pm__emu_cxx_file(cxx);
+	char *file = pm_program_file(cxx);
 	struct stat s;
 
 	pm_str_addf(out, "%s\n%s\n", cxx, path ? path : "");

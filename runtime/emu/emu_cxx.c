@@ -2,12 +2,12 @@
 /* emu_cxx.c - the host's C++ compiler, in a box: it sees itself, its libraries, our headers and one folder of
  * its own, which goes when it is done.
  *
- * A source can make a compiler read files (#include, .incbin) and is a stranger's. The folder is locked while
+ * The folder is locked while
  * its owner lives; one whose lock can be had was left by a process that was killed, and is removed.
  */
 #include "runtime/emu/emu_priv.h"
 
-#include "base/sandbox/sandbox.h"
+#include "base/sandbox/compiler_box.h"
 #include "base/sys/io.h"
 #include "runtime/device/kcache.h"
 
@@ -113,43 +113,8 @@ void pm__emu_work_close(PmEmuWork *w)
 	pm_str_release(&w->dir);
 }
 
-/* --- where it is -----------------------------------------------------------------------------------------
+/* --- in the box ------------------------------------------------------------------------------------------
  */
-
-char *pm__emu_cxx_file(const char *cxx)
-{
-	const char *path = getenv("PATH");
-	PmStr file = PM_STR_INIT;
-	char *real = NULL;
-
-	if (strchr(cxx, '/'))
-		real = realpath(cxx, NULL);
-	for (; !real && !strchr(cxx, '/') && path && *path; path += *path == ':') {
-		size_t n = strcspn(path, ":");
-
-		pm_str_clear(&file);
-		pm_str_addf(&file, "%.*s/%s", (int)n, path, cxx);
-		if (access(file.s, X_OK) == 0)
-			real = realpath(file.s, NULL);
-		path += n;
-	}
-	pm_str_release(&file);
-	return real;
-}
-
-/* Appends the folder above the one that holds the compiler, unless the list below has it. */
-static void find_prefix(const char *cxx, PmStr *out)
-{
-	PmStr dir = PM_STR_INIT;
-	char *real = pm__emu_cxx_file(cxx);
-
-	if (real && strncmp(real, "/usr/", 5) != 0 && strncmp(real, "/bin/", 5) != 0) {
-		pm_path_dir(real, &dir);
-		pm_path_dir(dir.s, out);
-	}
-	free(real);
-	pm_str_release(&dir);
-}
 
 /* The driver says so of a program that it started, and ends as after an error of the source. */
 static int part_was_killed(const PmProcResult *r)
@@ -158,51 +123,31 @@ static int part_was_killed(const PmProcResult *r)
 	       strstr(r->errtext.s, "Killed signal terminated program");
 }
 
-static void enter(const void *arg)
-{
-	pm_sandbox_enter_tool(arg);
-}
-
 PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *const *args, const PmStr *in,
 		     PmProcResult *r, PmErr *err)
 {
-	PmStr prefix = PM_STR_INIT, path = PM_STR_INIT, tmp = PM_STR_INIT, home = PM_STR_INIT;
 	PmStr shim = PM_STR_INIT, sdk = PM_STR_INIT, races = PM_STR_INIT;
-	const char *env_path = getenv("PATH"), *argv[MAX_ARGV];
-	const char *run[] = { "/usr/bin",       "/usr/lib",         "/usr/lib64", "/usr/libexec",
-			      "/usr/local/bin", "/usr/local/lib",   "/bin",       "/lib",
-			      "/lib64",         "/etc/ld.so.cache", NULL,         NULL };
-	const char *read[5] = { NULL };
-	PmSandboxPaths paths = { .run = run, .read = read, .write = w->dir.s };
+	const char *argv[MAX_ARGV], *read[5] = { NULL };
 	PmLimits lim = compile_limits;
+	PmCompilerBox box;
 	PmStatus st;
 	int n = 0, tries = 0;
 
-	find_prefix(b->cxx.s, &prefix);
-	if (prefix.len)
-		run[sizeof run / sizeof *run - 2] = prefix.s;
 	pm_str_addf(&shim, "%s/runtime/emu/include", b->root.s);
 	pm_str_addf(&sdk, "%s/include/passmith", b->root.s);
-	pm_str_addf(&path, "PATH=%s", env_path ? env_path : "/usr/bin:/bin");
-	pm_str_addf(&tmp, "TMPDIR=%s", w->dir.s);
-	pm_str_addf(&home, "HOME=%s", w->dir.s);
+	pm_str_addf(&races, "%s/runtime/emu/races", b->root.s);
 	read[0] = shim.s;
 	read[1] = sdk.s;
-	pm_str_addf(&races, "%s/runtime/emu/races", b->root.s);
 	read[2] = races.s;
 	read[3] = b->heads.s;
-	argv[n++] = "env";
-	argv[n++] = "LC_ALL=C";
-	argv[n++] = "CCACHE_DISABLE=1"; /* its folder is not in the box, and we keep what is compiled */
-	argv[n++] = path.s;
-	argv[n++] = tmp.s;
-	argv[n++] = home.s;
+	pm_compiler_box_open(&box, b->cxx.s, read, w->dir.s);
+	for (; box.env[n]; n++)
+		argv[n] = box.env[n];
 	argv[n++] = b->cxx.s;
 	while (*args && n < MAX_ARGV - 1)
 		argv[n++] = *args++;
 	argv[n] = NULL;
-	lim.enter = enter;
-	lim.enter_arg = &paths;
+	pm_compiler_box_limit(&box, &lim);
 	st = pm_run(argv, in->s, in->len, &lim, r, err);
 	while (!st && part_was_killed(r) && ++tries < lim.tries) {
 		pm_proc_result_release(r);
@@ -213,10 +158,7 @@ PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *cons
 			    "The emulated device needs a C++ compiler, but \"%s\" cannot be run; install g++ "
 			    "or set PASSMITH_CXX to a compiler.",
 			    b->cxx.s);
-	pm_str_release(&prefix);
-	pm_str_release(&path);
-	pm_str_release(&tmp);
-	pm_str_release(&home);
+	pm_compiler_box_close(&box);
 	pm_str_release(&shim);
 	pm_str_release(&sdk);
 	pm_str_release(&races);

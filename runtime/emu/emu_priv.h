@@ -85,8 +85,6 @@ PmStatus pm__emu_work_open(PmEmuWork *w, PmErr *err);
  * kernels in the cache opens none. */
 void pm__emu_work_sweep(void);
 void pm__emu_work_close(PmEmuWork *w); /* after a failed open too */
-/* The file that the compiler's name stands for, links followed; owned. NULL when there is none. */
-char *pm__emu_cxx_file(const char *cxx);
 /* Runs the compiler with `args` (fewer than PM_EMU_MAX_ARGV, ends with NULL) on the text `in`. PM_OK when it
  * ran, however it ended. */
 PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *const *args, const PmStr *in,

@@ -163,4 +163,27 @@ sed 's/OP(Relu,/OP(Rleu,/' "$tmp/good.c" >"$tmp/typo.c"
 pm build "$tmp/typo.c"
 grep -q 'typo\.c:1[0-9]:[0-9]*: error: .*did you mean .PM_OP_Relu' "$tmp/err" && ! grep -q 'macro\|dsl\.h' "$tmp/err"
 tap "a misspelt operator is said where the author wrote it, without the SDK's macros"
+
+# A source is a stranger's: its compiler sees its folder and the SDK, and no other file of the machine.
+if "$passmith" doctor | grep -q '^yes *sandbox.*landlock'; then
+	secret=planted-where-no-pass-may-look
+	mkdir "$tmp/mine" "$tmp/elsewhere"
+	printf '/* %s */\n#define BESIDE 1\n' "$secret" >"$tmp/elsewhere/other.h"
+	echo '#define BESIDE 1' >"$tmp/mine/own.h"
+	{ echo '#include "own.h"'; cat "$tmp/good.c"; } >"$tmp/mine/a.c"
+	pm build "$tmp/mine/a.c"
+	exits 0 "a header beside the source"
+	{ echo '#include "../elsewhere/other.h"'; cat "$tmp/good.c"; } >"$tmp/mine/b.c"
+	pm build "$tmp/mine/b.c"
+	exits 1 "a header of another folder"
+	grep -q 'b\.c:1:[0-9]*: error: .*Permission denied' "$tmp/err"
+	tap "is said at its line"
+	{ cat "$tmp/good.c"; echo "__asm__(\".incbin \\\"$tmp/elsewhere/other.h\\\"\");"; } >"$tmp/mine/c.c"
+	pm build "$tmp/mine/c.c"
+	exits 1 "a file of another folder as data of the object"
+	[ ! -e "$tmp/mine/c.so" ] && ! grep -q "$secret" "$tmp/out" "$tmp/err"
+	tap "leaves no object, and shows nothing of the file"
+else
+	skip "what a compiler sees" "there is no landlock on this machine"
+fi
 tap_done

@@ -38,7 +38,7 @@ KERNELS  := $(wildcard runtime/kernels/*/*.cu)
 MODELS   := $(wildcard models/*.gpt)
 HEADERS  := $(call below,$(LIB_DIRS) include cli tests/lib,*.h)
 # Test programs by folder; other .c files in tests/plugin and tests/adversarial/passes are passes that the tests load.
-TEST_DIRS    := unit conform plugin adversarial gpu
+TEST_DIRS    := unit conform plugin agent adversarial gpu
 TEST_SRC     := $(call below,$(TEST_DIRS:%=tests/%),test_*.c)
 # Measures, and so is no test: a program of its own, for the bundle.
 TIME_SRC     := $(wildcard tests/gpu/time_*.c)
@@ -129,7 +129,7 @@ ifneq ($(wildcard tools/gen/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill bench-integrity bench-judge bench-eval bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt check-spdx \
+.PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-mcp bench-integrity bench-judge bench-eval bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-cycles check-headers check-clang check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
@@ -297,6 +297,9 @@ adversarial: all ## the attacks, counted by family (tests/adversarial/fixtures.t
 
 check-kill: all ## kills the processes of an evaluation at 200 random moments (tests/adversarial/test_kill.c)
 	@BUILD=$(BUILD) PASSMITH_KILLS=200 TEST_TIMEOUT=3600 tests/run.sh -v adversarial/test_kill
+
+check-mcp: all ## drives passmith mcp with the official Python SDK, versions 2 and 1, from PyPI (SCHEMA=folder of published schemas)
+	@BUILD=$(BUILD) tools/check/mcp.sh $(if $(SCHEMA),--schema $(SCHEMA))
 
 check-gpu: all ## the tests that need an NVIDIA GPU, and with one the passes' tables and timed attacks on it
 	@BUILD=$(BUILD) tools/check/check-gpu.sh

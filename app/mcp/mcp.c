@@ -147,8 +147,11 @@ static void request(PmMcp *m, const PmRpc *rpc)
 			find_method(rpc->method, BOTH) < 0 ? "" : " in the revision that is spoken here");
 	else if (!r.modern && !m->initialized && strcmp(rpc->method, "ping") != 0)
 		pm__mcp_error(m, rpc->id, PM_RPC_INVALID_PARAMS, NULL,
-			      "params._meta lacks " PM_MCP_VERSION_KEY " and " PM_MCP_CAPABILITIES_KEY
-			      ", and there was no initialize: begin with one of both.");
+			      "params._meta lacks " PM_MCP_VERSION_KEY
+			      "%s, and there was no initialize: begin with one of both.",
+			      cJSON_GetObjectItemCaseSensitive(meta, PM_MCP_CAPABILITIES_KEY)
+				      ? ""
+				      : " and " PM_MCP_CAPABILITIES_KEY);
 	else
 		methods[at].answer(&r);
 }

@@ -293,7 +293,7 @@ static void lines_may_come_in_pieces(void **state)
 	(void)state;
 	start(&p, 0);
 	for (size_t i = 0; i < strlen(PING); i++)
-		say(&p, PING + i, 1);
+		say(&p, &PING[i], 1);
 	say(&p, "\r\n\n  \n" PING, strlen(PING) + 6); /* and the last without a newline */
 	close(p.to);
 	p.to = -1;

@@ -6,6 +6,7 @@
 #   cu NAME.cu     written, for the NAME.c that follows
 #   gpt NAME.gpt   written; must parse
 #   c pattern      one pattern a line; each must compile and pass `passmith check`
+#   json           must be one JSON value
 #   sh             run; compared with the text block that follows at once, otherwise it must succeed
 #   sh gpu         the same, where there is a GPU; elsewhere it is skipped
 # In a text block "..." stands for anything, within a line, or, alone on a line, for any lines. How many blanks
@@ -26,6 +27,7 @@ if [ ! -x "$build/passmith" ]; then
 fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/passmith-guide-XXXXXX") || exit 5
 trap 'rm -rf "$work"' EXIT
+. "$root/tests/lib/json.sh"
 . "$root/tests/lib/guide.sh"
 
 # Where this machine lacks a layer of the sandbox, what is stored has to be allowed to.

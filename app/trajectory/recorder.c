@@ -103,7 +103,8 @@ static PmStatus begin(PmRecorder *r, const PmRecorderOpts *o, PmErr *err)
 				.seed = o->seed,
 				.version = PM_VERSION,
 				.experiment = o->experiment,
-				.instance = o->instance };
+				.instance = o->instance,
+				.started = o->began };
 	cJSON *clean = o->options ? pm_redact_json(r->redact, o->options) : cJSON_CreateObject();
 	int is_new = 0;
 	PmStatus st = o->task && *o->task ? task_hash(r->db, o->task, &task, err) : PM_OK;

@@ -93,7 +93,7 @@ PmStatus pm_trajectory_begin(PmDb *db, const PmTrajectoryRow *row, int64_t *id, 
 	int64_t changes = 0;
 	PmStatus st;
 
-	r.started = r.started > 0 ? r.started : now();
+	r.started = r.started > 0 ? floor(r.started * 1e3) * 1e-3 : now();
 	r.ended = 0;
 	r.outcome = "";
 	if (!*text(r.instance)) {

@@ -73,6 +73,7 @@ run_block()
 		cp "$body" "$file"
 		must_succeed "$what" "$log" passmith print "$file"
 		;;
+	"json ") must_succeed "$what" "$log" is_json "$body" ;;
 	"sh gpu")
 		if [ -n "$no_gpu" ]; then
 			echo "ok - $1:$line: commands for a GPU # SKIP $no_gpu"

@@ -138,6 +138,7 @@ static const char *const lines[] = {
 	"trajectory replay bec9af --db @/t.db",
 	"trajectory export --db @/t.db --first-success --unique -o @/t.jsonl",
 	"conform --per-op 1 --device ref",
+	"mcp --tools",
 	"eval models/no_such_model.gpt --pass %/passes/silu.so",
 	"eval --no-such-option",
 	"eval --help",

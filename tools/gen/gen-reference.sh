@@ -25,6 +25,7 @@ page()
 }
 
 page operators.md "$build/passmith" doctor --ops-markdown
+page tools.md "$build/passmith" mcp --tools-markdown
 page commands.md tools/gen/gen-commands.sh "$build"
 page verdicts.md tools/gen/gen-verdicts.sh "$build"
 page schema.md tools/gen/gen-schema.sh

@@ -83,6 +83,7 @@ do_install()
 	done
 	put 644 lib/passmith/passes passes/TEMPLATE.c
 	put 644 share/passmith/models "$build"/models/*.onnx models/*.gpt
+	put 644 share/passmith/prompts prompts/mcp-*.md
 	put 755 share/passmith/tools tools/bench/torch_bench.py
 	put 644 share/passmith/tools tools/bench/torch_ops.py
 

@@ -52,6 +52,7 @@ bad_input()
 	eval) echo "4 reading eval $none.gpt --pass $silu" ;;
 	verify) echo "4 reading verify $none.record" ;;
 	results) echo "4 reading results import $tmp/junk.json --db $none.db" ;;
+	mcp) echo "4 reading mcp --db $none.db" ;;
 	bench) echo "4 reading bench --db $none.db --baselines eager" ;;
 	conform) echo "4 reading conform $none" ;;
 	doctor) echo "2 arguments doctor --ops-markdown" ;;

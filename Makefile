@@ -298,6 +298,10 @@ adversarial: all ## the attacks, counted by family (tests/adversarial/fixtures.t
 check-kill: all ## kills the processes of an evaluation at 200 random moments (tests/adversarial/test_kill.c)
 	@BUILD=$(BUILD) PASSMITH_KILLS=200 TEST_TIMEOUT=3600 tests/run.sh -v adversarial/test_kill
 
+.PHONY: check-atif
+check-atif: $(CLI) ## validates exports of sessions with the models that Harbor publishes, from PyPI
+	@BUILD=$(BUILD) tools/check/check-atif.sh
+
 check-gpu: all ## the tests that need an NVIDIA GPU, and with one the passes' tables and timed attacks on it
 	@BUILD=$(BUILD) tools/check/check-gpu.sh
 

@@ -97,18 +97,19 @@ static PmStatus has_not_ended(void *arg, const PmTrajectoryRow *row, PmErr *err)
 
 static PmStatus begin(PmRecorder *r, const PmRecorderOpts *o, PmErr *err)
 {
-	PmStr task = PM_STR_INIT, machine = PM_STR_INIT, options = PM_STR_INIT;
-	PmTrajectoryRow row = { .kind = o->kind,
-				.model = o->model,
-				.seed = o->seed,
-				.version = PM_VERSION,
-				.experiment = o->experiment,
-				.instance = o->instance,
-				.started = o->began };
+	PmStr task = PM_STR_INIT, machine = PM_STR_INIT, options = PM_STR_INIT, names[3];
+	PmTrajectoryRow row = {
+		.kind = o->kind, .seed = o->seed, .version = PM_VERSION, .started = o->began
+	};
+	const char *const given[] = { o->model, o->experiment, o->instance };
 	cJSON *clean = o->options ? pm_redact_json(r->redact, o->options) : cJSON_CreateObject();
 	int is_new = 0;
 	PmStatus st = o->task && *o->task ? task_hash(r->db, o->task, &task, err) : PM_OK;
 
+	for (int k = 0; k < 3; k++) {
+		pm_str_init(&names[k]);
+		pm_redact_text(r->redact, given[k] ? given[k] : "", &names[k]);
+	}
 	if (o->machine)
 		pm_redact_text(r->redact, o->machine, &machine);
 	else
@@ -116,6 +117,9 @@ static PmStatus begin(PmRecorder *r, const PmRecorderOpts *o, PmErr *err)
 	pm_json_print(clean, 0, &options);
 	options.s[--options.len] = '\0';
 	row.task = task.s;
+	row.model = names[0].s;
+	row.experiment = names[1].s;
+	row.instance = names[2].s;
 	row.machine = machine.s;
 	row.options = options.s;
 	if (!st)
@@ -125,6 +129,8 @@ static PmStatus begin(PmRecorder *r, const PmRecorderOpts *o, PmErr *err)
 	if (!st && !is_new)
 		st = pm_steps_each(r->db, r->id, replay_step, r, err);
 	cJSON_Delete(clean);
+	for (int k = 0; k < 3; k++)
+		pm_str_release(&names[k]);
 	pm_str_release(&task);
 	pm_str_release(&machine);
 	pm_str_release(&options);
@@ -294,9 +300,12 @@ static void scan_file(PmRecorder *r, const char *path, const char *full, Scan *s
 	if (s->seen.list.n < MAX_FILES && s->bytes < MAX_BYTES &&
 	    pm_read_file(full, PM_FILES_MAX, &text, NULL) == PM_OK && strlen(text.s) == text.len) {
 		char sha[PM_SHA256_HEX];
+		PmStr name = PM_STR_INIT;
 
+		pm_redact_text(r->redact, path, &name);
 		pm_sha256_hex("", 0, sha);
-		pm_files_note(&s->seen, path, sha);
+		pm_files_note(&s->seen, name.s, sha); /* the name is what counts */
+		pm_str_release(&name);
 		s->bytes += text.len;
 		pm_recorder_file(r, path, text.s);
 	}
@@ -411,11 +420,10 @@ static void digest_of(const PmRecorder *r, const char *run, char hex[PM_SHA256_H
 
 PmStatus pm_recorder_call(PmRecorder *r, const PmRecordedCall *c, PmErr *err)
 {
-	PmStr task = PM_STR_INIT;
+	PmStr task = PM_STR_INIT, name = PM_STR_INIT;
 	char report[PM_SHA256_HEX] = "";
 	PmLifted l = pm_lift(&r->runs, c->tool, c->args, c->answer, c->is_error);
 	PmStepRow row = { .role = "tool",
-			  .name = c->tool,
 			  .report = report,
 			  .verdict = l.verdict,
 			  .score = l.score,
@@ -432,10 +440,13 @@ PmStatus pm_recorder_call(PmRecorder *r, const PmRecordedCall *c, PmErr *err)
 		pm_str_clear(&task);
 		pm_redact_text(r->redact, l.task, &task); /* as it was said: there is no such task */
 	}
+	pm_redact_text(r->redact, c->tool, &name); /* a client may call anything */
+	row.name = name.s;
 	row.task = task.s;
 	note_files(r, c);
 	pm_runs_note(&r->runs, c->tool, c->answer, task.s);
 	st = add_step(r, &row, call_json(r, c), err);
 	pm_str_release(&task);
+	pm_str_release(&name);
 	return st;
 }

@@ -129,7 +129,7 @@ ifneq ($(wildcard tools/gen/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-mcp bench-integrity bench-judge bench-eval bench-import bench-extract check-gpu bundle golden-update fuzz gen fmt check-fmt check-spdx \
+.PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-mcp bench-integrity bench-judge bench-eval bench-import bench-extract check-gpu check-atif bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-cycles check-headers check-clang check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
@@ -300,6 +300,9 @@ check-kill: all ## kills the processes of an evaluation at 200 random moments (t
 
 check-mcp: all ## drives passmith mcp with the official Python SDK, versions 2 and 1, from PyPI (SCHEMA=folder of published schemas)
 	@BUILD=$(BUILD) tools/check/mcp.sh $(if $(SCHEMA),--schema $(SCHEMA))
+
+check-atif: $(CLI) ## validates exports of sessions with the models that Harbor publishes, from PyPI
+	@BUILD=$(BUILD) tools/check/check-atif.sh
 
 check-gpu: all ## the tests that need an NVIDIA GPU, and with one the passes' tables and timed attacks on it
 	@BUILD=$(BUILD) tools/check/check-gpu.sh

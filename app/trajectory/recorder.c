@@ -77,7 +77,8 @@ static PmStatus replay_step(void *arg, const PmStepRow *row, PmErr *err)
 	if (!st)
 		st = pm_json_parse(row->json, strlen(row->json), &json, err);
 	if (!st && strcmp(row->role, "tool") == 0)
-		pm_runs_note(&r->runs, cJSON_GetObjectItemCaseSensitive(json, "answer"), row->task);
+		pm_runs_note(&r->runs, row->name, cJSON_GetObjectItemCaseSensitive(json, "answer"),
+			     row->task);
 	cJSON_Delete(changes);
 	cJSON_Delete(json);
 	r->steps = row->ordinal + 1;
@@ -96,17 +97,19 @@ static PmStatus has_not_ended(void *arg, const PmTrajectoryRow *row, PmErr *err)
 
 static PmStatus begin(PmRecorder *r, const PmRecorderOpts *o, PmErr *err)
 {
-	PmStr task = PM_STR_INIT, machine = PM_STR_INIT, options = PM_STR_INIT;
-	PmTrajectoryRow row = { .kind = o->kind,
-				.model = o->model,
-				.seed = o->seed,
-				.version = PM_VERSION,
-				.experiment = o->experiment,
-				.instance = o->instance };
+	PmStr task = PM_STR_INIT, machine = PM_STR_INIT, options = PM_STR_INIT, names[3];
+	PmTrajectoryRow row = {
+		.kind = o->kind, .seed = o->seed, .version = PM_VERSION, .started = o->began
+	};
+	const char *const given[] = { o->model, o->experiment, o->instance };
 	cJSON *clean = o->options ? pm_redact_json(r->redact, o->options) : cJSON_CreateObject();
 	int is_new = 0;
 	PmStatus st = o->task && *o->task ? task_hash(r->db, o->task, &task, err) : PM_OK;
 
+	for (int k = 0; k < 3; k++) {
+		pm_str_init(&names[k]);
+		pm_redact_text(r->redact, given[k] ? given[k] : "", &names[k]);
+	}
 	if (o->machine)
 		pm_redact_text(r->redact, o->machine, &machine);
 	else
@@ -114,6 +117,9 @@ static PmStatus begin(PmRecorder *r, const PmRecorderOpts *o, PmErr *err)
 	pm_json_print(clean, 0, &options);
 	options.s[--options.len] = '\0';
 	row.task = task.s;
+	row.model = names[0].s;
+	row.experiment = names[1].s;
+	row.instance = names[2].s;
 	row.machine = machine.s;
 	row.options = options.s;
 	if (!st)
@@ -123,6 +129,8 @@ static PmStatus begin(PmRecorder *r, const PmRecorderOpts *o, PmErr *err)
 	if (!st && !is_new)
 		st = pm_steps_each(r->db, r->id, replay_step, r, err);
 	cJSON_Delete(clean);
+	for (int k = 0; k < 3; k++)
+		pm_str_release(&names[k]);
 	pm_str_release(&task);
 	pm_str_release(&machine);
 	pm_str_release(&options);
@@ -271,19 +279,82 @@ void pm_recorder_file(PmRecorder *r, const char *path, const char *text)
 	pm_str_release(&clean);
 }
 
-/* The tool has accepted the path; but the file may be another one by now. */
-static void read_file(PmRecorder *r, const char *path)
-{
-	PmStr full = PM_STR_INIT, text = PM_STR_INIT;
+enum { MAX_DEPTH = 6, MAX_FILES = 200, MAX_BYTES = 4 << 20 };
 
-	if (*path == '/' || strstr(path, ".."))
-		return;
-	pm_path_join(r->workspace, path, &full);
-	if (!pm_path_is_link(full.s) && pm_read_file(full.s, PM_FILES_MAX, &text, NULL) == PM_OK &&
-	    strlen(text.s) == text.len)
+/* Files of the workspace that were looked at, and bytes that were read. */
+typedef struct Scan {
+	PmFiles seen;
+	size_t bytes;
+} Scan;
+
+/* What the tools themselves leave there: runs (.runs), objects. */
+static int is_ours(const char *name)
+{
+	return *name == '.' || pm_str_ends(name, ".so") || pm_str_ends(name, ".new");
+}
+
+static void scan_file(PmRecorder *r, const char *path, const char *full, Scan *s)
+{
+	PmStr text = PM_STR_INIT;
+
+	if (s->seen.list.n < MAX_FILES && s->bytes < MAX_BYTES &&
+	    pm_read_file(full, PM_FILES_MAX, &text, NULL) == PM_OK && strlen(text.s) == text.len) {
+		char sha[PM_SHA256_HEX];
+		PmStr name = PM_STR_INIT;
+
+		pm_redact_text(r->redact, path, &name);
+		pm_sha256_hex("", 0, sha);
+		pm_files_note(&s->seen, name.s, sha); /* the name is what counts */
+		pm_str_release(&name);
+		s->bytes += text.len;
 		pm_recorder_file(r, path, text.s);
-	pm_str_release(&full);
+	}
 	pm_str_release(&text);
+}
+
+/* `below` is a folder of the workspace, "" for itself. */
+static void scan_folder(PmRecorder *r, const char *below, int depth, Scan *s)
+{
+	PmStr folder = PM_STR_INIT;
+	PmNames names = { 0 };
+
+	pm_path_join(r->workspace, below, &folder);
+	if (depth < MAX_DEPTH && pm_list_dir(folder.s, &names, NULL) != PM_OK)
+		names.n = 0;
+	for (size_t i = 0; i < names.n; i++) {
+		PmStr path = PM_STR_INIT, full = PM_STR_INIT;
+
+		pm_str_addf(&path, "%s%s%s", below, *below ? "/" : "", names.v[i]);
+		pm_path_join(folder.s, names.v[i], &full);
+		if (!is_ours(names.v[i]) && !pm_path_is_link(full.s)) {
+			if (pm_path_is_dir(full.s))
+				scan_folder(r, path.s, depth + 1, s);
+			else
+				scan_file(r, path.s, full.s, s);
+		}
+		pm_str_release(&path);
+		pm_str_release(&full);
+	}
+	pm_names_release(&names);
+	pm_str_release(&folder);
+}
+
+/* The files as they are: a client may have written them without a tool. */
+static void scan(PmRecorder *r)
+{
+	Scan s = { 0 };
+
+	scan_folder(r, "", 0, &s);
+	for (size_t i = r->files.list.n; i > 0; i--) {
+		const char *path = r->files.list.v[i - 1].path;
+		PmStr full = PM_STR_INIT;
+
+		pm_path_join(r->workspace, path, &full);
+		if (!pm_files_get(&s.seen, path) && !pm_path_exists(full.s))
+			pm_files_set(&r->files, path, NULL, 0, r->changes);
+		pm_str_release(&full);
+	}
+	pm_files_release(&s.seen);
 }
 
 /* Without a workspace: the file as the edit leaves it, when it is known. */
@@ -304,16 +375,15 @@ static void edit(PmRecorder *r, const char *path, const cJSON *args)
 
 static void note_files(PmRecorder *r, const PmRecordedCall *c)
 {
-	const char *path = pm_json_str(c->answer, "path", pm_json_str(c->args, "path", ""));
+	const char *path = pm_json_str(c->args, "path", "");
 	int writes = strcmp(c->tool, "write_file") == 0, edits = strcmp(c->tool, "edit_file") == 0;
 
-	if (c->is_error || !*path || !(writes || edits || strcmp(c->tool, "new_pass") == 0))
-		return;
-	if (r->workspace)
-		read_file(r, path);
-	else if (writes)
+	if (r->workspace &&
+	    (writes || edits || strcmp(c->tool, "new_pass") == 0 || cJSON_HasObjectItem(c->args, "pass")))
+		scan(r);
+	else if (!r->workspace && writes && !c->is_error)
 		pm_recorder_file(r, path, pm_json_str(c->args, "text", ""));
-	else if (edits)
+	else if (!r->workspace && edits && !c->is_error)
 		edit(r, path, c->args);
 }
 
@@ -332,13 +402,29 @@ static cJSON *call_json(const PmRecorder *r, const PmRecordedCall *c)
 	return j;
 }
 
+/* The file that the run left in the workspace holds its whole report. */
+static void digest_of(const PmRecorder *r, const char *run, char hex[PM_SHA256_HEX])
+{
+	PmStr name = PM_STR_INIT, path = PM_STR_INIT, text = PM_STR_INIT;
+
+	if (r->workspace && *run && !strchr(run, '/')) {
+		pm_str_addf(&name, ".runs/%s.json", run);
+		pm_path_join(r->workspace, name.s, &path);
+		if (pm_read_file(path.s, 0, &text, NULL) == PM_OK)
+			pm_sha256_hex(text.s, text.len, hex);
+	}
+	pm_str_release(&name);
+	pm_str_release(&path);
+	pm_str_release(&text);
+}
+
 PmStatus pm_recorder_call(PmRecorder *r, const PmRecordedCall *c, PmErr *err)
 {
-	PmStr task = PM_STR_INIT;
+	PmStr task = PM_STR_INIT, name = PM_STR_INIT;
+	char report[PM_SHA256_HEX] = "";
 	PmLifted l = pm_lift(&r->runs, c->tool, c->args, c->answer, c->is_error);
 	PmStepRow row = { .role = "tool",
-			  .name = c->tool,
-			  .report = l.report,
+			  .report = report,
 			  .verdict = l.verdict,
 			  .score = l.score,
 			  .at = c->began,
@@ -348,14 +434,19 @@ PmStatus pm_recorder_call(PmRecorder *r, const PmRecordedCall *c, PmErr *err)
 			  .money = NAN };
 	PmStatus st;
 
+	if (*l.verdict)
+		digest_of(r, l.run, report);
 	if (*l.task && task_hash(r->db, l.task, &task, NULL)) {
 		pm_str_clear(&task);
 		pm_redact_text(r->redact, l.task, &task); /* as it was said: there is no such task */
 	}
+	pm_redact_text(r->redact, c->tool, &name); /* a client may call anything */
+	row.name = name.s;
 	row.task = task.s;
 	note_files(r, c);
-	pm_runs_note(&r->runs, c->answer, task.s);
+	pm_runs_note(&r->runs, c->tool, c->answer, task.s);
 	st = add_step(r, &row, call_json(r, c), err);
 	pm_str_release(&task);
+	pm_str_release(&name);
 	return st;
 }

@@ -30,6 +30,7 @@ typedef struct PmRecorderOpts {
 	 * where an earlier one was cut off. NULL = drawn, always a new trajectory. */
 	const char *instance;
 	const cJSON *options;  /* borrowed: mode, budget, ...; NULL = {} */
+	double began;          /* since 1970; 0 = now */
 	const char *workspace; /* folder of the author's files; NULL = calls alone tell of files */
 	const char *const
 		*secrets; /* values that must not be stored, as the driver's key; NULL-terminated, or NULL */

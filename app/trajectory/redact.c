@@ -41,10 +41,23 @@ static void add(PmRedact *r, const char *text, size_t n, const char *name, int f
 	r->known.v[i] = k;
 }
 
+/* A secret, and the same inside a string of JSON. */
+static void add_secret(PmRedact *r, const char *value)
+{
+	PmStr escaped = PM_STR_INIT;
+
+	add(r, value, strlen(value), gone, 0);
+	for (const char *p = value; *p; p++)
+		pm_str_addf(&escaped, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
+	if (strcmp(escaped.s, value) != 0)
+		add(r, escaped.s, escaped.len, gone, 0);
+	pm_str_release(&escaped);
+}
+
 void pm_redact_add_secret(PmRedact *r, const char *value)
 {
 	if (value && strlen(value) >= LEAST_SECRET)
-		add(r, value, strlen(value), gone, 0);
+		add_secret(r, value);
 }
 
 /* A folder, and the same as some writers of JSON escape it. */
@@ -89,7 +102,7 @@ static void add_environment(PmRedact *r)
 
 			if (n >= len && strncasecmp(*e + n - len, ends[k], len) == 0 &&
 			    strlen(eq + 1) >= LEAST_ENV_SECRET) {
-				add(r, eq + 1, strlen(eq + 1), gone, 0);
+				add_secret(r, eq + 1);
 				break;
 			}
 		}
@@ -138,7 +151,7 @@ static int is_token(char c)
 
 static int is_name(char c)
 {
-	return isalnum((unsigned char)c) || (c && strchr("-_.+@%", c));
+	return isalnum((unsigned char)c) || (unsigned char)c >= 0x80 || (c && strchr("-_.+@%", c));
 }
 
 static size_t run_of(const char *p, int (*is)(char))
@@ -294,22 +307,48 @@ static size_t by_address(const char *p, size_t *keep)
 	return p[3 + n] == '@' && memchr(p + 3, ':', n) ? 3 + n : 0;
 }
 
+/* What stands for a folder ends just before p: what was taken out before. */
+static int follows_folder(const char *text, const char *p)
+{
+	const char *q = p - 1;
+
+	if (p == text || *q != '>')
+		return 0;
+	while (q > text && islower((unsigned char)q[-1]))
+		q--;
+	return q > text && q < p - 1 && q[-1] == '<';
+}
+
+/* Whether what stands before p says that a path does not begin there: part of a relative path, of an address,
+ * of a comment, of ${X}/a. */
+static int goes_on(const char *text, const char *p)
+{
+	char before = p > text ? p[-1] : '\0';
+
+	return is_name(before) || (before && strchr("_)/~*]}", before)) || follows_folder(text, p);
+}
+
+/* The slash at p, 2 when JSON escaped it; 0 for none. */
+static size_t slash(const char *p)
+{
+	return *p == '/' ? 1 : *p == '\\' && p[1] == '/' ? 2 : 0;
+}
+
 /* An absolute path of two names or more; *last is where its last name begins, its end when that name is to go
  * too.
  */
-static size_t by_path(const char *p, char before, size_t *last)
+static size_t by_path(const char *p, size_t *last)
 {
-	size_t n = 0, names = 0;
+	size_t n = 0, names = 0, s;
 
-	if (*p != '/' || isalnum((unsigned char)before) || (before && strchr("_.)>/~*]}", before)) ||
-	    strncmp(p, "/dev/", 5) == 0 || strncmp(p, "/proc/", 6) == 0)
+	if (*p != '/' || strncmp(p, "/dev/", 5) == 0 || strncmp(p, "/proc/", 6) == 0)
 		return 0;
-	while (p[n] == '/' && is_name(p[n + 1])) {
-		*last = n + 1;
-		n += 1 + run_of(p + n + 1, is_name);
+	while ((s = slash(p + n)) > 0 && is_name(p[n + s])) {
+		*last = n + s;
+		n += s + run_of(p + n + s, is_name);
 		names++;
 	}
-	if (names == 2 && (strncmp(p, "/home/", 6) == 0 || strncmp(p, "/Users/", 7) == 0))
+	if (names == 2 && (strncmp(p, "/home", 5) == 0 || strncmp(p, "/Users", 6) == 0))
 		*last = n; /* the name of a person */
 	return names >= 2 ? n : 0;
 }
@@ -330,9 +369,10 @@ static const Known *known_at(const PmRedact *r, const char *p)
 }
 
 /* Takes out what begins at p, and returns how many bytes that was; 0 when nothing does. */
-static size_t take_out(const PmRedact *r, const char *p, char before, PmStr *out)
+static size_t take_out(const PmRedact *r, const char *text, const char *p, PmStr *out)
 {
 	const Known *k = known_at(r, p);
+	char before = p > text ? p[-1] : '\0';
 	size_t keep = 0, skip = 0, n;
 
 	if (k && (!k->folder || !isalnum((unsigned char)before))) {
@@ -351,9 +391,10 @@ static size_t take_out(const PmRedact *r, const char *p, char before, PmStr *out
 	if (strncmp(p, ":///", 4) == 0 && !known_at(r, p + 3)) { /* file:///a/b */
 		pm_str_add(out, "://");
 		skip = 3;
-		before = '\0';
+	} else if (goes_on(text, p)) {
+		return 0;
 	}
-	if ((n = by_path(p + skip, before, &keep))) {
+	if ((n = by_path(p + skip, &keep))) {
 		pm_str_add(out, n > keep ? "<path>/" : "<path>");
 		pm_str_addn(out, p + skip + keep, n - keep);
 	}
@@ -384,7 +425,7 @@ void pm_redact_text(const PmRedact *r, const char *text, PmStr *out)
 	const char *p = text;
 
 	while (*p) {
-		size_t n = take_out(r, p, p > text ? p[-1] : '\0', out);
+		size_t n = take_out(r, text, p, out);
 
 		if (!n && (n = character(p)) > 0) {
 			pm_str_addn(out, p, n);

@@ -4,6 +4,7 @@
 
 #include "app/mcp/mcp.h"
 #include "app/mcp/page.h"
+#include "app/trajectory/protocol.h"
 #include "base/sys/io.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 typedef struct Mcp {
 	PmToolsOpts opts;
-	int tools, page;
+	int tools, page, no_record;
 } Mcp;
 
 /* A fresh folder below the cache: clients start servers in folders that are nobody's. */
@@ -55,6 +56,11 @@ static int print_table(const Mcp *m)
 	return 0;
 }
 
+static void record(void *arg, PmMcpDirection direction, const cJSON *message)
+{
+	pm_protocol_recorder_message(arg, direction == PM_MCP_FROM_CLIENT, message);
+}
+
 /* From here on stdout is the protocol's, whatever --json says. */
 static int serve(const Mcp *m)
 {
@@ -62,6 +68,7 @@ static int serve(const Mcp *m)
 	PmStr workspace = PM_STR_INIT;
 	PmTools *tools = NULL;
 	PmMcpOpts mo = { 0 };
+	PmProtocolRecorder *recorder = NULL;
 	PmMcp *server;
 	PmStatus st = PM_OK;
 	PmErr err;
@@ -79,9 +86,15 @@ static int serve(const Mcp *m)
 		if (!pm_cli_quiet)
 			fprintf(stderr, "passmith: The workspace is %s.\n", o.workspace);
 		mo.tools = pm_mcp_tools(tools);
+		if (o.db && !m->no_record) {
+			recorder = pm_protocol_recorder_new(o.db, o.workspace, o.device);
+			mo.record = record;
+			mo.record_arg = recorder;
+		}
 		server = pm_mcp_new(&mo);
 		st = pm_mcp_serve(server, STDIN_FILENO, STDOUT_FILENO, &err);
 		pm_mcp_free(server);
+		pm_protocol_recorder_end(recorder);
 	}
 	pm_tools_close(tools);
 	if (workspace.len)
@@ -104,6 +117,8 @@ int pm_cmd_mcp(const PmCmd *cmd, int argc, char **argv)
 		  "how many evaluations the agent may make (default: any number)" },
 		{ "--deadline", PM_OPT_NUM, &m.opts.deadline_s,
 		  "seconds a variant of an evaluation may take (default as eval)" },
+		{ "--no-record", PM_OPT_FLAG, &m.no_record,
+		  "keep nothing of the session in the database (passmith trajectory)" },
 		{ "--tools", PM_OPT_FLAG, &m.tools,
 		  "print what tools there are, and end; with --json their schemas" },
 		{ "--tools-markdown", PM_OPT_FLAG, &m.page, "print docs/reference/tools.md, and end" },

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_trajectory.c - passmith trajectory: lists, shows and exports what agents did. */
+/* cmd_trajectory.c - passmith trajectory: lists, shows, exports and replays what agents did. */
 #include "cli/cmds.h"
 
 #include "app/trajectory/export.h"
+#include "app/trajectory/replay.h"
 #include "app/trajectory/show.h"
+#include "base/core/clean.h"
 #include "base/sys/outfile.h"
 #include "dataset/store/tasks.h"
 
@@ -17,7 +19,10 @@ typedef struct Args {
 	const char *id;
 	PmTrajectoryFilter filter;
 	PmStr task_hash;
+	const char *device;
+	double tolerance;
 	int all, first_success, unique;
+	int no; /* the answer is no: exit code 1 */
 } Args;
 
 /* ---- list ---- */
@@ -132,6 +137,92 @@ static PmStatus verb_export(Args *a, PmErr *err)
 	return st;
 }
 
+/* ---- replay ---- */
+
+static void say_step(void *bar, size_t n, size_t i)
+{
+	if (i == 0)
+		pm_progress_start(bar, "evaluating again", (int64_t)n);
+	pm_progress_step(bar, NULL);
+}
+
+static void add_side(cJSON *j, const char *key, const char *verdict, double score)
+{
+	cJSON *side = cJSON_AddObjectToObject(j, key);
+
+	cJSON_AddStringToObject(side, "verdict", verdict);
+	if (isnan(score))
+		cJSON_AddNullToObject(side, "score");
+	else
+		cJSON_AddNumberToObject(side, "score", score);
+}
+
+static cJSON *replay_json(int64_t id, const PmSessionReplay *r)
+{
+	cJSON *j = cJSON_CreateObject(), *list;
+
+	pm_json_add_i64(j, "trajectory", id);
+	pm_json_add_i64(j, "same", (int64_t)(r->list.n - r->n_different));
+	pm_json_add_i64(j, "different", (int64_t)r->n_different);
+	list = cJSON_AddArrayToObject(j, "submissions");
+	for (size_t i = 0; i < r->list.n; i++) {
+		const PmReplayedCall *c = &r->list.v[i];
+		cJSON *o = cJSON_CreateObject();
+
+		pm_json_add_i64(o, "step", c->ordinal);
+		cJSON_AddStringToObject(o, "tool", c->tool);
+		cJSON_AddStringToObject(o, "pass", c->pass);
+		add_side(o, "recorded", c->verdict, c->score);
+		add_side(o, "now", c->now_verdict, c->now_score);
+		cJSON_AddBoolToObject(o, "same", c->same);
+		cJSON_AddStringToObject(o, "why", c->why);
+		cJSON_AddItemToArray(list, o);
+	}
+	return j;
+}
+
+static void say_replay(const PmSessionReplay *r)
+{
+	for (size_t i = 0; i < r->list.n; i++) {
+		const PmReplayedCall *c = &r->list.v[i];
+		PmStr line = PM_STR_INIT;
+		char clean[2048];
+
+		pm_str_addf(&line, "#%lld  %s %s  %s", (long long)c->ordinal, c->tool, c->pass, c->verdict);
+		if (!isnan(c->score))
+			pm_str_addf(&line, ", AS %.4g", c->score);
+		pm_str_addf(&line, "  %s%s", c->same ? "the same again" : "DIFFERS: ", c->why);
+		pm_clean(line.s, clean, sizeof clean, 0);
+		puts(clean);
+		pm_str_release(&line);
+	}
+	printf("%zu submissions, %zu differ\n", r->list.n, r->n_different);
+}
+
+static PmStatus verb_replay(Args *a, PmErr *err)
+{
+	PmSessionReplayOpts o = { a->db_path, a->device, a->tolerance, a->all };
+	PmSessionReplay r = { 0 };
+	PmSession s = { 0 };
+	PmProgress bar = { 0 };
+	int64_t id = 0;
+	PmStatus st = pm_trajectory_find(a->db, a->id, &id, err);
+
+	if (!st)
+		st = pm_session_load(a->db, id, NULL, &s, err);
+	if (!st)
+		st = pm_session_replay(&s, &o, say_step, &bar, &r, err);
+	pm_progress_end(&bar);
+	if (!st && pm_cli_json)
+		pm_cli_put_json(replay_json(id, &r));
+	else if (!st)
+		say_replay(&r);
+	a->no = !st && r.n_different > 0;
+	pm_session_replay_free(&r);
+	pm_session_release(&s);
+	return st;
+}
+
 /* ---- the verbs ---- */
 
 enum { NO, MAYBE, YES };
@@ -144,6 +235,7 @@ static const struct {
 	{ "list", NO, NO, verb_list },
 	{ "show", YES, NO, verb_show },
 	{ "export", MAYBE, MAYBE, verb_export },
+	{ "replay", YES, NO, verb_replay },
 };
 
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
@@ -196,7 +288,7 @@ static int run_verb(Args *a, int verb)
 		st = verbs[verb].run(a, &err);
 	pm_db_close(a->db);
 	pm_str_release(&a->task_hash);
-	return st ? pm_cli_fail(&err) : 0;
+	return st ? pm_cli_fail(&err) : a->no;
 }
 
 static int fits(int wants, int given)
@@ -206,7 +298,10 @@ static int fits(int wants, int given)
 
 int pm_cmd_trajectory(const PmCmd *cmd, int argc, char **argv)
 {
-	Args a = { .format = "chat", .filter = { .above = NAN }, .task_hash = PM_STR_INIT };
+	Args a = { .format = "chat",
+		   .filter = { .above = NAN },
+		   .task_hash = PM_STR_INIT,
+		   .tolerance = PM_REPLAY_TOLERANCE };
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &a.db_path, "the database" },
 		{ "--task", PM_OPT_STR, &a.task, "TASK  list, export: only of this task" },
@@ -224,7 +319,12 @@ int pm_cmd_trajectory(const PmCmd *cmd, int argc, char **argv)
 		{ "--unique", PM_OPT_FLAG, &a.unique,
 		  "export: of those of one task that end with the same files only the best" },
 		{ "-o", PM_OPT_STR, &a.out, "FILE  export: where to (default: stdout)" },
-		{ "--all", PM_OPT_FLAG, &a.all, "show: all lines of messages, answers and files" },
+		{ "--all", PM_OPT_FLAG, &a.all,
+		  "show: all lines of messages, answers and files; replay: evaluations without a score too" },
+		{ "--device", PM_OPT_DEVICE, &a.device,
+		  "replay: where to run: emu or cuda (default: where it ran)" },
+		{ "--tolerance", PM_OPT_NUM, &a.tolerance,
+		  "X  replay: scores differ when they are further apart than this share (default 0.05)" },
 		{ 0 },
 	};
 	PmStrList args = { 0 };

@@ -93,7 +93,7 @@ PmStatus pm_trajectory_begin(PmDb *db, const PmTrajectoryRow *row, int64_t *id, 
 	int64_t changes = 0;
 	PmStatus st;
 
-	r.started = r.started > 0 ? r.started : now();
+	r.started = r.started > 0 ? floor(r.started * 1e3) * 1e-3 : now();
 	r.ended = 0;
 	r.outcome = "";
 	if (!*text(r.instance)) {
@@ -384,10 +384,13 @@ PmStatus pm__trajectory_import(PmDb *db, const cJSON *j, const char **wrong, PmE
 			      .started = pm_json_num(j, "started", 0),
 			      .ended = pm_json_num(j, "ended", 0),
 			      .outcome = pm_json_str(j, "outcome", "") };
-	char key[PM_SHA256_HEX];
+	char key[PM_SHA256_HEX], seed[32];
 
 	key_of(&r, key);
-	if (strcmp(key, pm_json_str(j, "key", "")) != 0)
+	snprintf(seed, sizeof seed, "%llu", (unsigned long long)r.seed);
+	if (strcmp(seed, pm_json_str(j, "seed", "0")) != 0)
+		*wrong = "the trajectory's seed is no number of 64 bits";
+	else if (strcmp(key, pm_json_str(j, "key", "")) != 0)
 		*wrong = "the trajectory's key is not that of what it says";
 	return *wrong ? PM_OK : put_row(db, &r, key, NULL, err);
 }

@@ -135,6 +135,7 @@ static const char *const lines[] = {
 	"trajectory list --db @/t.db",
 	"trajectory show e3f6f0 --db @/t.db",
 	"trajectory show fc6a95 --db @/t.db",
+	"trajectory replay bec9af --db @/t.db",
 	"trajectory export --db @/t.db --first-success --unique -o @/t.jsonl",
 	"conform --per-op 1 --device ref",
 	"mcp --tools",

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -276,6 +277,152 @@ static void a_session_becomes_steps(void **state)
 	cJSON_Delete(calls);
 }
 
+/* ---- secrets and paths ---- */
+
+static const struct {
+	const char *text, *want;
+} forms[] = {
+	{ "nothing to take out: a/b/c, 1/2, x // y, task-kernel, passmith://runs/r1, https://host/a/b",
+	  "nothing to take out: a/b/c, 1/2, x // y, task-kernel, passmith://runs/r1, https://host/a/b" },
+	{ "#include \"../a/b.h\" /* ./a/b ${X}/a/b */ <sys/types.h> /dev/null",
+	  "#include \"../a/b.h\" /* ./a/b ${X}/a/b */ <sys/types.h> /dev/null" },
+	{ "sk-proj-0123456789abcdef, (ghp_0123456789abcdefghij) hf_0123456789abcdefghijklmn",
+	  "<secret>, (<secret>) <secret>" },
+	{ "Authorization: Bearer ab.cd\nnext", "Authorization: <secret>\nnext" },
+	{ "{\"authorization\": \"Basic dXNlcg==\", \"x\": 1}",
+	  "{\"authorization\": \"<secret>\", \"x\": 1}" },
+	{ "{\\\"secret\\\":\\\"00ff\\\"}", "{\\\"secret\\\":\\\"<secret>\\\"}" },
+	{ "x-api-key: abc; token Bearer 0123456789", "x-api-key: <secret>" },
+	{ "curl -H 'Bearer 0123456789'", "curl -H 'Bearer <secret>'" },
+	{ "https://user:pass@host/x", "https://<secret>@host/x" },
+	{ "secret 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.", "secret <secret>." },
+	{ "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----\nx", "<secret>\nx" },
+	{ "in /srv/bob/x.c:3, '/home/bob', (/home/bob) /home/bob. >/opt/a/b",
+	  "in <path>/x.c:3, '<path>', (<path>) <path> ><path>/b" },
+	{ "file:///srv/a/b and a=\\/srv\\/a\\/b", "file://<path>/b and a=\\<path>/b" },
+	{ "<home>/a/b <path>/c/d", "<home>/a/b <path>/c/d" },
+	{ "a\xff\xc3z", "a\xef\xbf\xbd\xef\xbf\xbdz" },
+	{ "int token = cookie[1]; /* secret of it */", "int token = cookie[1]; /* secret of it */" },
+};
+
+static void secrets_and_paths_are_known_by_their_form(void **state)
+{
+	PmRedact *r = pm_redact_new();
+
+	(void)state;
+	for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
+		PmStr once = PM_STR_INIT, twice = PM_STR_INIT;
+
+		pm_redact_text(r, forms[k].text, &once);
+		assert_string_equal(once.s, forms[k].want);
+		pm_redact_text(r, once.s, &twice);
+		assert_string_equal(twice.s, once.s); /* taking out again changes nothing */
+		pm_str_release(&once);
+		pm_str_release(&twice);
+	}
+	pm_redact_free(r);
+}
+
+/* What must be found nowhere. */
+static const char *const planted[] = { "hunter2-hunter2",
+				       "quo\"te\\d-key",
+				       "environment-secret-1",
+				       "sk-ant-0123456789abcdef",
+				       "dXNlcjpwYXNz",
+				       "c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00",
+				       "/home/bob",
+				       "/srv/private" };
+
+/* All of it, with the folders of this test, as one text. */
+static void plant(const PmStr *dir, PmStr *out)
+{
+	char *cwd = getcwd(NULL, 0);
+
+	pm_str_addf(out, "%s/x %s/work/y %s/z ", dir->s, dir->s, cwd);
+	pm_str_add(out, "Authorization: Basic dXNlcjpwYXNz\n{\"secret\": \"");
+	pm_str_addf(out, "%s\"} %s %s %s %s %s/notes.txt '%s/models/a.onnx'", planted[5], planted[0],
+		    planted[1], planted[2], planted[3], planted[6], planted[7]);
+	free(cwd);
+}
+
+static void nothing_planted(const char *what, const char *text, const PmStr *dir)
+{
+	char *cwd = getcwd(NULL, 0);
+
+	for (size_t k = 0; k < sizeof planted / sizeof *planted; k++)
+		if (strstr(text, planted[k]))
+			fail_msg("%s has \"%s\": %s", what, planted[k], text);
+	if (strstr(text, dir->s) || strstr(text, cwd) || strstr(text, "te\\\\d-key") ||
+	    strstr(text, "te\\\\\\\\d-key"))
+		fail_msg("%s names a folder, or a key: %s", what, text);
+	free(cwd);
+}
+
+/* One of everything that can be said, with `text` wherever a text may be. */
+static void say_everything(const PmStr *dir, const char *text)
+{
+	PmStr db = path_in(dir, "t.db"), ws = path_in(dir, "work"), nested = PM_STR_INIT;
+	const char *const secrets[] = { planted[0], planted[1], NULL };
+	cJSON *j = cJSON_CreateObject(), *calls = cJSON_CreateArray(), *c = cJSON_CreateObject();
+	PmRecorderOpts o = { db.s, "agent", NULL, text, 1, text, text, text, j, 0, ws.s, secrets };
+	PmRecordedMessage m = { "assistant", text, text, calls, 0, NAN, -1, -1, NAN };
+	PmRecordedCall call = { text, "write_file", j, j, 0, 0, NAN };
+	PmRecorder *r = NULL;
+
+	cJSON_AddStringToObject(j, "a", text);
+	cJSON_AddStringToObject(j, text, "b");
+	cJSON_AddStringToObject(cJSON_AddObjectToObject(j, "hidden"), "secret", planted[5]);
+	pm_json_print(j, 0, &nested);
+	cJSON_AddStringToObject(j, "nested", nested.s);
+	cJSON_AddStringToObject(c, "id", text);
+	cJSON_AddStringToObject(c, "name", text);
+	cJSON_AddStringToObject(c, "arguments", nested.s);
+	cJSON_AddItemToArray(calls, c);
+	assert_int_equal(pm_mkdirs(ws.s, NULL), PM_OK);
+	assert_int_equal(pm_recorder_open(&o, &r, NULL), PM_OK);
+	write_in(dir, "work/sk-ant-0123456789abcdef.c", text);
+	assert_int_equal(pm_recorder_message(r, &m, NULL), PM_OK);
+	assert_int_equal(pm_recorder_call(r, &call, NULL), PM_OK);
+	call.tool = text;
+	call.is_error = 1;
+	assert_int_equal(pm_recorder_call(r, &call, NULL), PM_OK);
+	pm_recorder_file(r, text, text);
+	call.tool = "evaluate";
+	assert_int_equal(pm_recorder_call(r, &call, NULL), PM_OK);
+	pm_recorder_close(r);
+	cJSON_Delete(j);
+	cJSON_Delete(calls);
+	pm_str_release(&db);
+	pm_str_release(&ws);
+	pm_str_release(&nested);
+}
+
+static void what_is_planted_everywhere_is_stored_nowhere(void **state)
+{
+	const PmStr *dir = *state;
+	PmStr text = PM_STR_INIT, db = path_in(dir, "t.db"), all = PM_STR_INIT;
+
+	assert_int_equal(setenv("PLANTED_BY_TEST_TOKEN", planted[2], 1), 0);
+	plant(dir, &text);
+	say_everything(dir, text.s);
+	stored(dir, 1, &all);
+	assert_true(all.len > 2000);
+	assert_non_null(strstr(all.s, "<secret>"));
+	assert_non_null(strstr(all.s, "<workspace>/y"));
+	assert_non_null(strstr(all.s, "<path>/notes.txt"));
+	nothing_planted("a step", all.s, dir);
+	pm_str_clear(&all);
+	assert_int_equal(pm_read_file(db.s, 0, &all, NULL), PM_OK); /* every byte of the file */
+	for (size_t k = 0; k < all.len; k++)
+		if (!all.s[k])
+			all.s[k] = ' ';
+	nothing_planted("the database", all.s, dir);
+	assert_int_equal(unsetenv("PLANTED_BY_TEST_TOKEN"), 0);
+	pm_str_release(&text);
+	pm_str_release(&db);
+	pm_str_release(&all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +431,9 @@ int main(void)
 		cmocka_unit_test(a_diff_of_another_text_is_refused),
 		cmocka_unit_test(changes_of_files_lead_to_the_same_files),
 		cmocka_unit_test_setup_teardown(a_session_becomes_steps, set_up, tear_down),
+		cmocka_unit_test(secrets_and_paths_are_known_by_their_form),
+		cmocka_unit_test_setup_teardown(what_is_planted_everywhere_is_stored_nowhere, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include "dataset/store/results.h"
 #include "dataset/store/subgraphs.h"
 #include "dataset/store/tasks.h"
+#include "dataset/store/trajectories.h"
 #include "ir/text/text.h"
 #include "tests/lib/graphs/graph_text.h"
 
@@ -132,6 +133,26 @@ static void put_run(PmDb *db, int64_t task)
 	assert_int_equal(pm_result_put(db, &res, NULL, NULL), PM_OK);
 }
 
+static void put_trajectories(PmDb *db, int reversed)
+{
+	for (int k = 0; k < 2; k++) {
+		PmTrajectoryRow t = { .kind = (k ^ reversed) ? "mcp" : "agent",
+				      .instance = "x",
+				      .started = 5 };
+		PmStepRow s = { .role = "tool",
+				.score = 1.5,
+				.at = 6,
+				.seconds = NAN,
+				.tokens_in = -1,
+				.tokens_out = 3,
+				.money = NAN };
+
+		assert_int_equal(pm_trajectory_begin(db, &t, &s.trajectory, NULL, NULL), PM_OK);
+		assert_int_equal(pm_step_add(db, &s, NULL, NULL), PM_OK);
+		assert_int_equal(pm_step_add(db, &s, NULL, NULL), PM_OK);
+	}
+}
+
 /* Fills a database; `reversed` turns every order around. */
 static void fill(PmDb *db, int reversed)
 {
@@ -145,6 +166,7 @@ static void fill(PmDb *db, int reversed)
 	put_run(db, put_task(db, "a", 2));
 	if (!reversed)
 		put_task(db, "b", 5);
+	put_trajectories(db, reversed);
 }
 
 static void export_to(PmDb *db, PmStr *out)
@@ -438,6 +460,8 @@ NOTHING(PmVariantRow, no_member)
 NOTHING(PmRunRow, no_run)
 NOTHING(PmResultRow, no_result)
 NOTHING(PmScoreRow, no_score)
+NOTHING(PmTrajectoryRow, no_trajectory)
+NOTHING(PmStepRow, no_step)
 
 static PmStatus no_count(void *arg, int64_t model, int64_t subgraph, int64_t count, PmErr *err)
 {
@@ -482,6 +506,12 @@ static void ask_everything(PmDb *db, PmDb *other)
 	assert_int_equal(pm_results_each(db, 1, no_result, NULL, NULL), PM_OK);
 	assert_int_equal(pm_result_is_done(db, 1, 1, 1, &done, NULL), PM_OK);
 	assert_int_equal(pm_run_finish(db, 1, NULL), PM_OK);
+	assert_int_equal(pm_trajectories_each(db, NULL, no_trajectory, NULL, NULL), PM_OK);
+	assert_int_equal(pm_trajectory_get(db, 1, no_trajectory, NULL, NULL), PM_OK);
+	assert_int_equal(pm_steps_each(db, 1, no_step, NULL, NULL), PM_OK);
+	pm_trajectory_find(db, "1", &id, NULL);
+	pm_trajectory_find(db, "0123456789ab", &id, NULL);
+	assert_int_equal(pm_trajectory_end(db, 1, "done", NULL), PM_OK);
 	assert_int_equal(pm__subgraphs_fill_buckets(db, NULL), PM_OK);
 	assert_int_equal(pm_tasks_drop_splits(db, &id, NULL), PM_OK);
 	assert_int_equal(pm__db_each(db, "test", nothing, NULL, NULL, NULL,

@@ -4,6 +4,7 @@
 #define DATASET_DB_PRIV_H
 
 #include "base/core/hash.h"
+#include "base/core/json.h"
 #include "dataset/store/db.h"
 
 #include <sqlite3.h>
@@ -58,5 +59,9 @@ PmStatus pm__db_migrate(PmDb *db, PmErr *err);
 PmStatus pm__subgraphs_fill_buckets(PmDb *db, PmErr *err);
 /* tasks.c: the name of a task: a hash over its kind and its members' full hashes, in any order. */
 void pm__task_hash(const char *kind, const char *const *hashes, size_t n, char hex[PM_SHA256_HEX]);
+/* trajectories.c: stores a row of JSON Lines that is not there. *wrong becomes what is wrong with the row,
+ * and then nothing is stored. */
+PmStatus pm__trajectory_import(PmDb *db, const cJSON *j, const char **wrong, PmErr *err);
+PmStatus pm__step_import(PmDb *db, const cJSON *j, const char **wrong, PmErr *err);
 
 #endif

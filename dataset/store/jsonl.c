@@ -53,6 +53,12 @@ static void add_i64(cJSON *j, const char *key, sqlite3_stmt *row, int col)
 		pm_json_add_i64(j, key, sqlite3_column_int64(row, col));
 }
 
+static void add_num(cJSON *j, const char *key, sqlite3_stmt *row, int col)
+{
+	if (sqlite3_column_type(row, col) != SQLITE_NULL)
+		cJSON_AddNumberToObject(j, key, sqlite3_column_double(row, col));
+}
+
 static PmStatus put_model(void *arg, sqlite3_stmt *row, PmErr *err)
 {
 	cJSON *j = row_of("model");
@@ -187,9 +193,40 @@ static PmStatus put_result(void *arg, sqlite3_stmt *row, PmErr *err)
 	add_i64(j, "ordinal", row, 2);
 	add_text(j, "verdict", row, 3);
 	add_text(j, "stage", row, 4);
-	if (sqlite3_column_type(row, 5) != SQLITE_NULL)
-		cJSON_AddNumberToObject(j, "speedup", sqlite3_column_double(row, 5));
+	add_num(j, "speedup", row, 5);
 	add_text(j, "json", row, 6);
+	return put(arg, j, err);
+}
+
+static PmStatus put_trajectory(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	static const char *const keys[] = { "key",      "kind",    "task",    "model",
+					    "seed",     "version", "machine", "experiment",
+					    "instance", "options", "outcome" };
+	cJSON *j = row_of("trajectory");
+
+	for (int k = 0; k < 11; k++)
+		add_text(j, keys[k], row, k);
+	add_num(j, "started", row, 11);
+	add_num(j, "ended", row, 12);
+	return put(arg, j, err);
+}
+
+static PmStatus put_step(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	static const char *const keys[] = { "trajectory", "hash",    "role", "name", "task",
+					    "report",     "verdict", "json", "files" };
+	cJSON *j = row_of("step");
+
+	for (int k = 0; k < 9; k++)
+		add_text(j, keys[k], row, k);
+	add_i64(j, "ordinal", row, 9);
+	add_num(j, "score", row, 10);
+	add_num(j, "at", row, 11);
+	add_num(j, "seconds", row, 12);
+	add_i64(j, "tokens_in", row, 13);
+	add_i64(j, "tokens_out", row, 14);
+	add_num(j, "money", row, 15);
 	return put(arg, j, err);
 }
 
@@ -224,6 +261,13 @@ static const struct {
 	  "SELECT r.key, t.hash, x.ordinal, x.verdict, x.stage, x.speedup, x.json "
 	  "FROM results x JOIN runs r ON r.id = x.run JOIN tasks t ON t.id = x.task "
 	  "ORDER BY r.key, t.hash, x.ordinal" },
+	{ "export its trajectories", put_trajectory,
+	  "SELECT key, kind, task, model, seed, version, machine, experiment, instance, options, outcome, "
+	  "started, ended FROM trajectories ORDER BY key" },
+	{ "export the steps of its trajectories", put_step,
+	  "SELECT t.key, s.hash, s.role, s.name, s.task, s.report, s.verdict, s.json, s.files, s.ordinal, "
+	  "s.score, s.at, s.seconds, s.tokens_in, s.tokens_out, s.money FROM trajectories t "
+	  "JOIN steps s ON s.trajectory = t.id ORDER BY t.key, s.ordinal" },
 };
 
 static PmStatus put_all(Out *o, PmErr *err)

@@ -13,6 +13,8 @@
  *   {"row":"rejected","key":...,"subgraph":HASH,"rule":...,"why":...}
  *   {"row":"run","key":...,"task":HASH,...}
  *   {"row":"result","run":KEY,"task":HASH,"ordinal":...,...}
+ *   {"row":"trajectory","key":...,"kind":...,"task":HASH or "",...}
+ *   {"row":"step","trajectory":KEY,"ordinal":...,"hash":...,"json":TEXT,...}
  */
 #ifndef DATASET_JSONL_H
 #define DATASET_JSONL_H

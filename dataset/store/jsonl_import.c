@@ -254,6 +254,22 @@ static PmStatus take_result(In *in, const cJSON *j, PmErr *err)
 			       pm_json_num(j, "speedup", NAN), pm_json_str(j, "json", ""));
 }
 
+static PmStatus take_trajectory(In *in, const cJSON *j, PmErr *err)
+{
+	const char *wrong = NULL;
+	PmStatus st = pm__trajectory_import(in->db, j, &wrong, err);
+
+	return wrong ? bad(in, err, wrong) : st;
+}
+
+static PmStatus take_step(In *in, const cJSON *j, PmErr *err)
+{
+	const char *wrong = NULL;
+	PmStatus st = pm__step_import(in->db, j, &wrong, err);
+
+	return wrong ? bad(in, err, wrong) : st;
+}
+
 static PmStatus take_line(In *in, const char *text, size_t n, PmErr *err)
 {
 	static const struct {
@@ -262,7 +278,8 @@ static PmStatus take_line(In *in, const char *text, size_t n, PmErr *err)
 	} rows[] = {
 		{ "model", take_model }, { "constraint", take_constraint }, { "subgraph", take_subgraph },
 		{ "task", take_task },   { "occurrence", take_occurrence }, { "rejected", take_rejected },
-		{ "run", take_run },     { "result", take_result }
+		{ "run", take_run },     { "result", take_result },         { "trajectory", take_trajectory },
+		{ "step", take_step }
 	};
 	cJSON *j = NULL;
 	const char *row;

@@ -215,3 +215,50 @@ INSERT INTO ref_runs_new SELECT subgraph, CASE how WHEN 'twin' THEN 'proxy' ELSE
 DROP TABLE ref_runs;
 ALTER TABLE ref_runs_new RENAME TO ref_runs;
 CREATE INDEX ref_runs_how ON ref_runs (how);
+
+-- migration 7
+
+-- What an agent did: a session of the protocol server ('mcp') or one sample of the driver ('agent'). `key` is the hash of
+-- kind, task, model, seed, version, machine, experiment and instance, so that a sample that was cut off is found again. A
+-- row without an end is of a session that goes on or was cut off.
+CREATE TABLE trajectories (
+	id INTEGER PRIMARY KEY,
+	key TEXT NOT NULL UNIQUE CHECK (length(key) = 64),
+	kind TEXT NOT NULL CHECK (kind IN ('mcp', 'agent')),
+	task TEXT NOT NULL,
+	model TEXT NOT NULL,
+	seed TEXT NOT NULL,
+	version TEXT NOT NULL,
+	machine TEXT NOT NULL,
+	experiment TEXT NOT NULL,
+	instance TEXT NOT NULL,
+	options TEXT NOT NULL,
+	started REAL NOT NULL,
+	ended REAL,
+	outcome TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX trajectories_task ON trajectories (task);
+CREATE INDEX trajectories_experiment ON trajectories (experiment);
+
+-- The steps of trajectories, appended one by one. `hash` is the hash of the step and of the hash of the step before it.
+-- The long columns come last: what counts steps does not read them.
+CREATE TABLE steps (
+	trajectory INTEGER NOT NULL REFERENCES trajectories (id) ON DELETE CASCADE,
+	ordinal INTEGER NOT NULL CHECK (ordinal >= 0),
+	hash TEXT NOT NULL CHECK (length(hash) = 64),
+	role TEXT NOT NULL CHECK (role IN ('system', 'user', 'assistant', 'tool')),
+	name TEXT NOT NULL,
+	task TEXT NOT NULL,
+	report TEXT NOT NULL,
+	verdict TEXT NOT NULL,
+	score REAL,
+	at REAL NOT NULL,
+	seconds REAL,
+	tokens_in INTEGER,
+	tokens_out INTEGER,
+	money REAL,
+	json TEXT NOT NULL,
+	files TEXT NOT NULL,
+	PRIMARY KEY (trajectory, ordinal)
+) WITHOUT ROWID;
+CREATE INDEX steps_task ON steps (task);

@@ -124,7 +124,7 @@ GEN_OBJ := $(BUILD)/obj/gen/onnx.pb-c.o
 GEN_H   := $(GEN)/onnx.pb-c.h
 endif
 GEN_H   += $(KERNEL_H)
-GEN_H   += $(patsubst %,$(GEN)/%.h,$(wildcard bench/*/*.py dataset/*/*.sql))
+GEN_H   += $(patsubst %,$(GEN)/%.h,$(wildcard bench/*/*.py dataset/*/*.sql app/*/*.json))
 ifneq ($(wildcard tools/gen/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
@@ -168,6 +168,11 @@ $(KERNEL_H): $(GEN)/kernels/%.cu.h: tools/gen/embed-cu.sh
 	@mv $@.tmp $@
 
 $(GEN)/dataset/%.sql.h: dataset/%.sql tools/gen/embed-text.sh
+	@mkdir -p $(@D)
+	$(call Q,EMBED)tools/gen/embed-text.sh $< > $@.tmp
+	@mv $@.tmp $@
+
+$(GEN)/app/%.json.h: app/%.json tools/gen/embed-text.sh
 	@mkdir -p $(@D)
 	$(call Q,EMBED)tools/gen/embed-text.sh $< > $@.tmp
 	@mv $@.tmp $@

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pass_build.c - the pass that a call names, built first where that is needed. */
+#include "app/tools/tools_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what a build says ---- */
+
+cJSON *pm__build_answer(const PmTools *t, const cJSON *j, int *ok)
+{
+	cJSON *a = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(a, "messages");
+	const cJSON *m, *kernels = cJSON_GetObjectItemCaseSensitive(j, "kernels");
+	int good = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j, "ok")), errors = 0;
+
+	(void)t;
+	cJSON_AddBoolToObject(a, "ok", good);
+	cJSON_ArrayForEach(m, cJSON_GetObjectItemCaseSensitive(j, "messages"))
+	{
+		errors += !strcmp(pm_json_str(m, "severity", ""), "error");
+		cJSON_AddItemToArray(list, cJSON_Duplicate(m, 1));
+	}
+	cJSON_AddNumberToObject(a, "errors", errors);
+	if (good) {
+		cJSON_AddStringToObject(a, "file", pm_json_str(j, "file", ""));
+		cJSON_AddNumberToObject(a, "kernels_compiled", pm_json_num(kernels, "compiled", 0));
+		cJSON_AddNumberToObject(a, "kernels_not_known_yet", pm_json_num(kernels, "unknown", 0));
+		cJSON_AddStringToObject(a, "next", "explain says where it matches; evaluate judges it.");
+	} else {
+		if (!errors && pm_json_str(j, "error", NULL))
+			cJSON_AddStringToObject(a, "why", pm_json_str(j, "error", ""));
+		cJSON_AddStringToObject(
+			a, "next",
+			"Mend the first error; lines and columns are of your file. Then build "
+			"again.");
+	}
+	if (ok)
+		*ok = good;
+	return a;
+}
+
+void pm__not_built(PmTools *t, PmToolRun *r, cJSON *build)
+{
+	cJSON *a = cJSON_CreateObject();
+
+	if (!strcmp(r->tool, "evaluate") || !strcmp(r->tool, "submit")) {
+		cJSON_AddStringToObject(a, "stage", "build");
+		cJSON_AddStringToObject(a, "verdict", "COMPILE_FAIL");
+		cJSON_AddStringToObject(a, "blame", "pass");
+		cJSON_AddStringToObject(a, "why", "The pass does not compile.");
+	} else {
+		cJSON_AddStringToObject(a, "stage", "build");
+		cJSON_AddBoolToObject(a, "ok", 0);
+	}
+	cJSON_AddItemToObject(a, "messages", cJSON_DetachItemFromObject(build, "messages"));
+	cJSON_AddItemToObject(a, "next", cJSON_DetachItemFromObject(build, "next"));
+	cJSON_Delete(build);
+	pm__run_answer(t, r, a, 0);
+}
+
+/* ---- the pass ---- */
+
+static void built(PmTools *t, PmToolRun *r, const cJSON *j)
+{
+	int ok;
+	cJSON *answer = pm__build_answer(t, j, &ok);
+
+	if (ok) {
+		cJSON_Delete(answer);
+		r->after(t, r, NULL);
+	} else {
+		pm__not_built(t, r, answer);
+	}
+}
+
+/* "p.c", "p.so" and "p" are the pass p.so; of the folder p too. */
+static PmStatus find_source(const PmTools *t, const char *pass, PmStr *source, PmStr *so, PmErr *err)
+{
+	PmStatus st = pm__ws_path(pass, err);
+	PmStr stem = PM_STR_INIT;
+
+	if (st)
+		return st;
+	pm_str_add(&stem, pass);
+	while (stem.len && stem.s[stem.len - 1] == '/')
+		stem.s[--stem.len] = '\0';
+	if (pm_str_ends(stem.s, ".so"))
+		stem.s[stem.len -= 3] = '\0';
+	else if (pm_str_ends(stem.s, ".c"))
+		stem.s[stem.len -= 2] = '\0';
+	pm_str_addf(so, "%s.so", stem.s);
+	pm_str_addf(source, "%s.c", stem.s);
+	if (pm__ws_kind(t, source->s) != 1) {
+		pm_str_clear(source);
+		if (pm__ws_kind(t, stem.s) == 2)
+			pm_str_add(source, stem.s);
+	}
+	if (!source->len && pm__ws_kind(t, so->s) != 1)
+		st = pm_err(err, PM_E_NOT_FOUND,
+			    "There is no pass %.80s in the workspace; list_files shows what there is, and "
+			    "write_file or new_pass makes a source.",
+			    pass);
+	pm_str_release(&stem);
+	return st;
+}
+
+PmStatus pm__with_pass(PmTools *t, PmToolRun *r, int always, PmRunNext then, PmErr *err)
+{
+	PmStr source = PM_STR_INIT, folder = PM_STR_INIT;
+	PmStatus st = find_source(t, pm__arg(r->args, "pass"), &source, &r->so, err);
+	int stale = always;
+
+	if (!st && source.len) {
+		double at = pm__ws_time(t, r->so.s);
+
+		if (pm_str_ends(source.s, ".c")) {
+			pm_path_dir(source.s, &folder);
+			if (!strcmp(folder.s, "."))
+				pm_str_clear(&folder);
+		} else {
+			pm_str_add(&folder, source.s);
+		}
+		stale |= at == 0 || pm__ws_sources_time(t, folder.s) >= at;
+	}
+	if (!st && always && !source.len)
+		st = pm_err(err, PM_E_NOT_FOUND,
+			    "Of the pass %.80s there is only the built object; build takes a source.",
+			    r->so.s);
+	r->after = then;
+	if (!st && stale && source.len) {
+		const char *argv[] = { "build", source.s, NULL };
+
+		pm__run_start(t, r, argv, always ? then : built);
+	} else if (!st) {
+		then(t, r, NULL);
+	}
+	pm_str_release(&source);
+	pm_str_release(&folder);
+	return st;
+}

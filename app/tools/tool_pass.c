@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tool_pass.c - build, check, explain, evaluate, submit: what is done with a pass, in children. */
+#include "app/tools/tools_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what commands answer ---- */
+
+static void copy(cJSON *to, const cJSON *from, const char *name)
+{
+	const cJSON *m = cJSON_GetObjectItemCaseSensitive(from, name);
+
+	if (m)
+		cJSON_AddItemToObject(to, name, cJSON_Duplicate(m, 1));
+}
+
+/* A command that could not do its work. NULL when it could. */
+static const char *error_of(const cJSON *j)
+{
+	return pm_json_str(j, "error", NULL);
+}
+
+/* ---- build ---- */
+
+static void built(PmTools *t, PmToolRun *r, const cJSON *j)
+{
+	pm__run_keep(r, j);
+	if (!cJSON_HasObjectItem(j, "ok"))
+		pm__run_fail(t, r, "%s", error_of(j) ? error_of(j) : "The build gave no answer.");
+	else
+		pm__run_answer(t, r, pm__build_answer(t, j, NULL), 0);
+}
+
+/* A run of a tool that begins with the pass of its arguments. */
+static cJSON *begin(PmTools *t, const char *tool, const cJSON *args, int always, PmRunNext then,
+		    PmToolRun **run, int *is_error)
+{
+	cJSON *fail = NULL;
+	PmErr err;
+
+	pm_err_init(&err);
+	*run = pm__run_new(t, tool, args, &fail, is_error);
+	if (*run && pm__with_pass(t, *run, always, then, &err))
+		pm__run_fail(t, *run, "%s", err.text);
+	return fail;
+}
+
+cJSON *pm__tool_build(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
+{
+	return begin(t, "build", args, 1, built, run, is_error);
+}
+
+/* ---- check ---- */
+
+static void checked(PmTools *t, PmToolRun *r, const cJSON *j)
+{
+	const cJSON *one = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(j, "results"), 0), *rule;
+	const char *verdict = pm_json_str(one, "verdict", "");
+	cJSON *a, *rules;
+
+	if (!one) {
+		pm__run_fail(t, r, "%s", error_of(j) ? error_of(j) : "The check gave no answer.");
+		return;
+	}
+	pm__run_keep(r, one);
+	a = cJSON_CreateObject();
+	cJSON_AddBoolToObject(a, "ok", !strcmp(verdict, "OK"));
+	copy(a, one, "verdict");
+	cJSON_AddStringToObject(a, "why", pm_json_str(one, "message", ""));
+	copy(a, one, "problems");
+	copy(a, one, "output");
+	copy(a, one, "plugin");
+	rules = cJSON_AddArrayToObject(a, "rules");
+	cJSON_ArrayForEach(rule, cJSON_GetObjectItemCaseSensitive(one, "rules"))
+	{
+		cJSON *x = cJSON_CreateObject();
+
+		copy(x, rule, "name");
+		copy(x, rule, "doc");
+		copy(x, rule, "pattern");
+		cJSON_AddItemToArray(rules, x);
+	}
+	cJSON_AddStringToObject(a, "next",
+				strcmp(verdict, "OK")
+					? "Mend what problems say (show_api with the verdict explains it)."
+					: "explain says where it matches; evaluate judges it.");
+	pm__run_answer(t, r, a, 0);
+}
+
+static void check(PmTools *t, PmToolRun *r, const cJSON *j)
+{
+	const char *argv[] = { "check", r->so.s, NULL };
+
+	(void)j;
+	pm__run_start(t, r, argv, checked);
+}
+
+cJSON *pm__tool_check(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
+{
+	return begin(t, "check", args, 0, check, run, is_error);
+}
+
+/* ---- explain ---- */
+
+/* What an author asks of a rule that came to nothing, in a sentence. */
+static const char *advice(const cJSON *rule, const char *verdict)
+{
+	if (strcmp(verdict, "OK") && strcmp(verdict, "NO_MATCH"))
+		return "The pass was refused before it could match; see why and problems.";
+	if (pm_json_num(rule, "applied", 0) > 0)
+		return "It applied.";
+	if (pm_json_num(rule, "failed", 0) > 0)
+		return "It matched, and its rewrite failed: reasons say how.";
+	if (pm_json_num(rule, "declined", 0) > 0)
+		return "It matched, and its check declined: reasons say why, in your words.";
+	if (pm_json_num(rule, "roots", 0) == 0)
+		return "The graph has no node with the operator of the pattern's root; compare the pattern "
+		       "with show_graph.";
+	return "No place matched as a whole: the misses say where the nearest ended.";
+}
+
+cJSON *pm__rules_answer(const cJSON *one)
+{
+	static const char *const same[] = { "name",    "pattern",  "roots",   "tried",  "rejected",
+					    "matched", "declined", "applied", "failed", "reasons" };
+	const char *verdict = pm_json_str(one, "verdict", "");
+	cJSON *list = cJSON_CreateArray(), *x;
+	const cJSON *rule, *miss;
+
+	cJSON_ArrayForEach(rule, cJSON_GetObjectItemCaseSensitive(one, "rules"))
+	{
+		cJSON *misses;
+
+		x = cJSON_CreateObject();
+		for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+			copy(x, rule, same[i]);
+		misses = cJSON_AddArrayToObject(x, "misses");
+		/* The deepest first, as they are. */
+		cJSON_ArrayForEach(miss, cJSON_GetObjectItemCaseSensitive(rule, "misses"))
+			cJSON_AddItemToArray(misses, cJSON_Duplicate(miss, 1));
+		cJSON_AddStringToObject(x, "advice", advice(rule, verdict));
+		cJSON_AddItemToArray(list, x);
+	}
+	return list;
+}
+
+static void explained(PmTools *t, PmToolRun *r, const cJSON *j)
+{
+	const cJSON *one = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(j, "results"), 0);
+	cJSON *a;
+
+	if (!one) {
+		pm__run_fail(t, r, "%s", error_of(j) ? error_of(j) : "explain gave no answer.");
+		return;
+	}
+	pm__run_keep(r, one);
+	a = cJSON_CreateObject();
+	copy(a, one, "verdict");
+	cJSON_AddStringToObject(a, "variant", r->label.len ? r->label.s : pm_json_str(one, "variant", ""));
+	cJSON_AddNumberToObject(a, "applied", pm_json_num(one, "applied", 0));
+	cJSON_AddStringToObject(a, "why", pm_json_str(one, "message", ""));
+	if (*pm_json_str(one, "problems", ""))
+		copy(a, one, "problems");
+	if (*pm_json_str(one, "output", ""))
+		copy(a, one, "output");
+	cJSON_AddItemToObject(a, "rules", pm__rules_answer(one));
+	pm__run_answer(t, r, a, 0);
+}
+
+static void start_explain(PmTools *t, PmToolRun *r, PmRunNext next)
+{
+	const char *rule = pm__arg(r->args, "rule");
+	int64_t variant = pm_json_i64(r->args, "variant", -1);
+	const char *argv[12] = { "explain", r->target.s, "--pass", r->so.s };
+	char number[24];
+	int n = 4;
+
+	if (rule) {
+		argv[n++] = "--rule";
+		argv[n++] = rule;
+	}
+	if (variant >= 0 && !r->task) { /* of a model; a task's variant is a file of its own */
+		snprintf(number, sizeof number, "%lld", (long long)variant);
+		argv[n++] = "--variant";
+		argv[n++] = number;
+	}
+	pm__run_start(t, r, argv, next);
+}
+
+static void explain(PmTools *t, PmToolRun *r, const cJSON *j)
+{
+	(void)j;
+	start_explain(t, r, explained);
+}
+
+cJSON *pm__tool_explain(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
+{
+	cJSON *fail = NULL;
+	PmErr err;
+
+	pm_err_init(&err);
+	*run = pm__run_new(t, "explain", args, &fail, is_error);
+	if (!*run)
+		return fail;
+	if (pm__target(t, *run, 0, &err) || pm__with_pass(t, *run, 0, explain, &err))
+		pm__run_fail(t, *run, "%s", err.text);
+	return NULL;
+}
+
+/* ---- evaluate and submit ---- */
+
+/* What did not match is explained at once: the next question would be why. */
+static void why_not(PmTools *t, PmToolRun *r, const cJSON *j)
+{
+	const cJSON *one = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(j, "results"), 0);
+	cJSON *a = r->partial;
+
+	r->partial = NULL;
+	if (one)
+		cJSON_AddItemToObject(a, "rules", pm__rules_answer(one));
+	pm__run_answer(t, r, a, 0);
+}
+
+static void evaluated(PmTools *t, PmToolRun *r, const cJSON *j)
+{
+	const cJSON *one = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(j, "results"), 0);
+	cJSON *a;
+
+	if (!one) {
+		pm__run_fail(t, r, "%s", error_of(j) ? error_of(j) : "The evaluation gave no answer.");
+		return;
+	}
+	pm__run_keep(r, one);
+	a = pm__eval_answer(t, r, one);
+	if (!strcmp(pm_json_str(a, "verdict", ""), "NO_MATCH") && !r->whole) {
+		r->partial = a;
+		start_explain(t, r, why_not);
+		return;
+	}
+	pm__run_answer(t, r, a, 0);
+}
+
+static int add_deadline(const PmTools *t, char text[32])
+{
+	snprintf(text, 32, "%g", t->deadline_s);
+	return t->deadline_s > 0;
+}
+
+static void evaluate(PmTools *t, PmToolRun *r, const cJSON *j)
+{
+	const char *argv[24] = { "eval", NULL, "--pass", r->so.s, "--device", t->device };
+	char variant[24], task[24], deadline[32];
+	int64_t v = pm_json_i64(r->args, "variant", -1);
+	int n = 6, debug = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(r->args, "debug_print"));
+
+	(void)j;
+	snprintf(task, sizeof task, "%lld", (long long)r->task);
+	snprintf(variant, sizeof variant, "%lld", (long long)v);
+	argv[1] = r->submits ? task : r->target.s;
+	if (r->submits) {
+		argv[n++] = "--db";
+		argv[n++] = t->db_path;
+	}
+	if (debug) {
+		argv[n++] = "--debug-print";
+		argv[n++] = "--hidden";
+		argv[n++] = "0";
+	} else if (!r->whole) {
+		argv[n++] = "--quick";
+	}
+	if (v >= 0 && !r->task)
+		argv[n++] = "--variants";
+	if (v >= 0 && (r->whole || !r->task)) {
+		argv[n++] = "--only";
+		argv[n++] = variant;
+	}
+	if (add_deadline(t, deadline)) {
+		argv[n++] = "--deadline";
+		argv[n++] = deadline;
+	}
+	if (t->steps > 0)
+		t->steps--;
+	r->step = 1;
+	pm__run_start(t, r, argv, evaluated);
+}
+
+static cJSON *start(PmTools *t, const char *tool, const cJSON *args, int whole, int submits, PmToolRun **run,
+		    int *is_error)
+{
+	cJSON *fail = NULL;
+	PmErr err;
+
+	if (t->steps == 0)
+		return pm__error(is_error,
+				 "No evaluation is left in this session: its budget is used up. compare and "
+				 "get_run still show what was found.");
+	pm_err_init(&err);
+	*run = pm__run_new(t, tool, args, &fail, is_error);
+	if (!*run)
+		return fail;
+	(*run)->whole = whole;
+	(*run)->submits = submits;
+	if (pm__target(t, *run, whole, &err) || pm__with_pass(t, *run, 0, evaluate, &err))
+		pm__run_fail(t, *run, "%s", err.text);
+	return NULL;
+}
+
+cJSON *pm__tool_evaluate(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
+{
+	int debug = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(args, "debug_print"));
+	int full = !strcmp(pm_json_str(args, "level", "quick"), "full");
+
+	if (debug && full)
+		return pm__error(is_error, "debug_print goes with level quick: what prints has no score.");
+	if (debug && strcmp(t->device, "emu") != 0)
+		return pm__error(is_error, "Kernels print on the device emu alone, and this session has %s.",
+				 t->device);
+	return start(t, "evaluate", args, full, 0, run, is_error);
+}
+
+cJSON *pm__tool_submit(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
+{
+	return start(t, "submit", args, 1, 1, run, is_error);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tools_priv.h - what the parts of app/tools share: the session, runs, calls, the workspace. */
+#ifndef APP_TOOLS_PRIV_H
+#define APP_TOOLS_PRIV_H
+
+#include "app/tools/tools.h"
+#include "base/core/vec.h"
+#include "base/sys/child.h"
+#include "base/sys/io.h"
+#include "dataset/store/db.h"
+
+enum {
+	PM__ANSWER_MAX = 16 * 1024, /* bytes of an answer as text */
+	PM__FILE_MAX = 1 << 20,     /* of one of the author's files */
+	PM__FILES_MAX = 1000,       /* files that a workspace may have */
+	PM__WAIT_MAX = 60,
+};
+#define PM__GET_WAIT   10.0 /* that get_run waits */
+#define PM__FIRST_WAIT 0.8  /* seconds after which a call answers with the handle of its run */
+
+typedef enum { PM__RUNNING, PM__DONE, PM__FAILED, PM__CANCELLED } PmRunState;
+
+typedef struct PmToolRun PmToolRun;
+/* What comes after a child: starts the next one (pm__run_start) or ends the run (pm__run_answer,
+ * pm__run_fail). `j` is what the child printed, borrowed. */
+typedef void (*PmRunNext)(PmTools *t, PmToolRun *r, const cJSON *j);
+
+struct PmToolRun {
+	int number;
+	char handle[16]; /* "r3" */
+	char tool[32];
+	PmRunState state;
+	int is_error;
+	cJSON *args;    /* owned: of the call that began it */
+	cJSON *answer;  /* owned: once it has ended */
+	cJSON *report;  /* owned: what a command printed, for the file; see pm__run_keep */
+	cJSON *partial; /* owned: an answer to which the child that runs adds */
+	PmChild *child;
+	PmRunNext next, after; /* when the child ends; once the pass is built */
+	int whole, submits;    /* all variants are evaluated; and stored */
+	int step;              /* a step was taken for it */
+	int lock;              /* descriptor by which others see that its session lives; -1 */
+	double began, seconds;
+	double done, total; /* how far it is; total 0 = not known */
+	char words[240];
+	unsigned told; /* counts what was told, for pm_tool_progress */
+	/* What an evaluation is of. */
+	PmStr so;     /* path of the built pass in the workspace */
+	PmStr target; /* what `passmith eval` or `explain` takes */
+	PmStr label;  /* of the one variant, where one is named */
+	PmStr key;    /* by which the best so far is kept */
+	int64_t task; /* id; 0 = of no task */
+};
+
+struct PmTools {
+	char *db_path, *workspace, *device;
+	int64_t steps;
+	double deadline_s;
+	PmDb *db; /* NULL: none was given */
+	int dir;  /* the workspace */
+	char *program, *root;
+	PM_VEC(PmToolRun *) runs;
+	PM_VEC(PmToolCall *) calls;
+	cJSON *best; /* key: {run, ...} */
+};
+
+struct PmToolCall {
+	PmTools *t;
+	char tool[32];
+	cJSON *answer;
+	int is_error;
+	PmToolRun *run; /* that it waits for */
+	int own;        /* the run was begun for this call */
+	double until;
+	unsigned seen;
+};
+
+/* ---- answers ---- */
+
+/* Each tool: NULL with *run for what takes long, or an answer. */
+typedef cJSON *(*PmToolFn)(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+/* {"error": sentence}, and sets *is_error. */
+cJSON *pm__error(int *is_error, const char *fmt, ...) PM_PRINTF(2, 3);
+cJSON *pm__error_of(int *is_error, const PmErr *err);
+/* Cuts lists and texts of an answer until it is at most PM__ANSWER_MAX bytes as text. What was cut is said in
+ * `left_out`, with the URI where the rest is (NULL = nowhere). */
+void pm__fit(cJSON *answer, const char *uri);
+const char *pm__arg(const cJSON *args, const char *name); /* a text, or NULL */
+
+/* ---- runs ---- */
+
+/* A new run of a tool; its handle is taken in the workspace too. NULL and an answer in *fail. */
+PmToolRun *pm__run_new(PmTools *t, const char *tool, const cJSON *args, cJSON **fail, int *is_error);
+/* Starts `passmith argv...` (NULL at the end; --json is added) for it. A failure ends the run. */
+void pm__run_start(PmTools *t, PmToolRun *r, const char *const *argv, PmRunNext next);
+/* Keeps a copy of this for the run's file. */
+void pm__run_keep(PmToolRun *r, const cJSON *report);
+/* Ends it with an answer (taken); `run` and `state` are put into it. */
+void pm__run_answer(PmTools *t, PmToolRun *r, cJSON *answer, int is_error);
+void pm__run_fail(PmTools *t, PmToolRun *r, const char *fmt, ...) PM_PRINTF(3, 4);
+void pm__run_cancel(PmTools *t, PmToolRun *r);
+/* Looks at the child. */
+void pm__run_step(PmTools *t, PmToolRun *r);
+PmToolRun *pm__run_find(PmTools *t, const char *handle);
+/* {"run", "state": "running", ...}: as long as it has not ended. */
+cJSON *pm__run_status(const PmTools *t, const PmToolRun *r);
+/* The file of a run of this workspace, of an earlier session too: {run, tool, state, answer, report...}. NULL
+ * when there is none. A run whose session is gone is "lost". */
+cJSON *pm__run_read(const PmTools *t, const char *handle);
+void pm__run_free(PmToolRun *r);
+
+/* ---- the workspace ---- */
+
+/* Opens a file of the workspace by a path that does not leave it, with the flags of open(2). -1 and a
+ * sentence. */
+int pm__ws_open(const PmTools *t, const char *path, int flags, PmErr *err);
+/* PM_OK when it may be a path of the workspace. */
+PmStatus pm__ws_path(const char *path, PmErr *err);
+PmStatus pm__ws_read(const PmTools *t, const char *path, PmStr *out, PmErr *err);
+/* Makes the folders that are missing. */
+PmStatus pm__ws_write(const PmTools *t, const char *path, const void *p, size_t n, int *is_new, PmErr *err);
+/* 1 a file, 2 a folder, 0 none or not to be reached. */
+int pm__ws_kind(const PmTools *t, const char *path);
+/* The modification time of a file or folder, and of the newest source in a folder ("" = the workspace); 0 =
+ * none. */
+double pm__ws_time(const PmTools *t, const char *path);
+double pm__ws_sources_time(const PmTools *t, const char *folder);
+
+/* ---- targets ---- */
+
+/* What `task` and `variant`, or `model`, of the arguments name, into r->target, r->label, r->key and r->task.
+ * `whole`: all variants of a task (a pack), else the one variant as a file. */
+PmStatus pm__target(PmTools *t, PmToolRun *r, int whole, PmErr *err);
+/* The file of a model: of the workspace, or bundled ("llama_block.gpt"); appended. */
+PmStatus pm__model_path(const PmTools *t, const char *name, PmStr *out, PmErr *err);
+PmStatus pm__task_id(const PmTools *t, const char *task, int64_t *id, PmErr *err);
+/* The pass of the arguments: a source, or a built object; its object is r->so. A source that is newer is
+ * built, which ends the run when it fails, and then `then` is called with j = NULL. With `always` it is built
+ * in any case, and `then` gets what the build said. */
+PmStatus pm__with_pass(PmTools *t, PmToolRun *r, int always, PmRunNext then, PmErr *err);
+
+/* ---- the tools ---- */
+
+cJSON *pm__tool_list_tasks(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_show_task(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_show_graph(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_search_docs(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_show_api(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_list_files(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_read_file(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_write_file(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_edit_file(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_new_pass(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_build(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_check(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_explain(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_evaluate(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_submit(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_get_run(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_cancel_run(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_compare(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_leaderboard(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+
+/* What the answer to `passmith eval --json` says to an author (eval_answer.c). Returns owned. */
+cJSON *pm__eval_answer(PmTools *t, PmToolRun *r, const cJSON *report);
+/* The same of `passmith build`; *ok may be NULL. */
+cJSON *pm__build_answer(const PmTools *t, const cJSON *j, int *ok);
+/* Ends a run whose pass does not compile; takes that answer. */
+void pm__not_built(PmTools *t, PmToolRun *r, cJSON *build);
+/* The rules of one result of `passmith explain`: what matched, declined, and came near. Returns owned. */
+cJSON *pm__rules_answer(const cJSON *one);
+
+#endif

@@ -2,6 +2,8 @@
 /* tool_files.c - list_files, read_file, write_file, edit_file, new_pass. */
 #include "app/tools/tools_priv.h"
 
+#include "matcher/host/build.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -285,5 +287,27 @@ cJSON *pm__tool_edit_file(PmTools *t, const cJSON *args, PmToolRun **run, int *i
 	}
 	pm_str_release(&text);
 	pm_str_release(&out);
+	return j;
+}
+
+cJSON *pm__tool_new_pass(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
+{
+	PmStr path = PM_STR_INIT, text = PM_STR_INIT;
+	const char *name;
+	cJSON *j;
+	PmErr err;
+
+	(void)run;
+	pm_err_init(&err);
+	if (pm_pass_new(pm__arg(args, "name"), t->workspace, &path, &err)) {
+		j = pm__error_of(is_error, &err);
+	} else {
+		name = pm_path_base(path.s);
+		pm__ws_read(t, name, &text, NULL);
+		j = wrote(name, &text, 1);
+		cJSON_AddStringToObject(j, "text", text.s);
+	}
+	pm_str_release(&path);
+	pm_str_release(&text);
 	return j;
 }

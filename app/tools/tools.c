@@ -18,12 +18,25 @@ static const struct {
 	const char *name;
 	PmToolFn fn;
 } functions[] = {
-	{ "list_files", pm__tool_list_files }, { "read_file", pm__tool_read_file },
-	{ "write_file", pm__tool_write_file }, { "edit_file", pm__tool_edit_file },
-	{ "build", pm__tool_build },           { "check", pm__tool_check },
-	{ "explain", pm__tool_explain },       { "evaluate", pm__tool_evaluate },
-	{ "get_run", pm__tool_get_run },       { "cancel_run", pm__tool_cancel_run },
-	{ "compare", pm__tool_compare },       { "submit", pm__tool_submit },
+	{ "list_tasks", pm__tool_list_tasks },
+	{ "show_task", pm__tool_show_task },
+	{ "show_graph", pm__tool_show_graph },
+	{ "search_docs", pm__tool_search_docs },
+	{ "show_api", pm__tool_show_api },
+	{ "new_pass", pm__tool_new_pass },
+	{ "leaderboard", pm__tool_leaderboard },
+	{ "list_files", pm__tool_list_files },
+	{ "read_file", pm__tool_read_file },
+	{ "write_file", pm__tool_write_file },
+	{ "edit_file", pm__tool_edit_file },
+	{ "build", pm__tool_build },
+	{ "check", pm__tool_check },
+	{ "explain", pm__tool_explain },
+	{ "evaluate", pm__tool_evaluate },
+	{ "get_run", pm__tool_get_run },
+	{ "cancel_run", pm__tool_cancel_run },
+	{ "compare", pm__tool_compare },
+	{ "submit", pm__tool_submit },
 };
 
 /* ---- the table ---- */

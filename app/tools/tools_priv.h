@@ -8,6 +8,7 @@
 #include "base/sys/child.h"
 #include "base/sys/io.h"
 #include "dataset/store/db.h"
+#include "ir/core/graph.h"
 
 enum {
 	PM__ANSWER_MAX = 16 * 1024, /* bytes of an answer as text */
@@ -165,6 +166,10 @@ cJSON *pm__tool_leaderboard(PmTools *t, const cJSON *args, PmToolRun **run, int 
 cJSON *pm__eval_answer(PmTools *t, PmToolRun *r, const cJSON *report);
 /* The same of `passmith build`; *ok may be NULL. */
 cJSON *pm__build_answer(const PmTools *t, const cJSON *j, int *ok);
+/* What a graph's time is and could be (tool_tasks.c): launches, bytes, roofline. NULL when it cannot be
+ * planned.
+ */
+cJSON *pm__worth(const PmGraph *g, int dtype);
 /* Ends a run whose pass does not compile; takes that answer. */
 void pm__not_built(PmTools *t, PmToolRun *r, cJSON *build);
 /* The rules of one result of `passmith explain`: what matched, declined, and came near. Returns owned. */

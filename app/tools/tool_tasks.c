@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tool_tasks.c - list_tasks and show_task: what there is to work on, and what it is worth. */
+#include "app/tools/tools_priv.h"
+
+#include "dataset/store/tasks.h"
+#include "ir/text/text.h"
+#include "runtime/exec/exec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the list ---- */
+
+typedef struct List {
+	const char *split, *filter;
+	int64_t offset, limit, n;
+	cJSON *tasks;
+} List;
+
+static int has_word(const char *text, const char *word)
+{
+	return !word || strcasestr(text, word) != NULL;
+}
+
+static PmStatus add_task(void *arg, const PmTaskRow *row, PmErr *err)
+{
+	List *l = arg;
+	cJSON *j;
+
+	(void)err;
+	if ((l->split && strcmp(l->split, row->split)) || !has_word(row->name, l->filter))
+		return PM_OK;
+	if (l->n++ < l->offset || l->n > l->offset + l->limit)
+		return PM_OK;
+	j = cJSON_CreateObject();
+	pm_json_add_i64(j, "task", row->id);
+	cJSON_AddStringToObject(j, "name", row->name);
+	if (*row->split)
+		cJSON_AddStringToObject(j, "split", row->split);
+	if (*row->stratum)
+		cJSON_AddStringToObject(j, "difficulty", row->stratum);
+	pm_json_add_i64(j, "variants", row->n_variants);
+	cJSON_AddItemToArray(l->tasks, j);
+	return PM_OK;
+}
+
+static cJSON *no_db(int *is_error)
+{
+	return pm__error(is_error, "This session has no database, and so no tasks; evaluate takes a model "
+				   "instead (\"model\": \"models/llama_block.gpt\").");
+}
+
+cJSON *pm__tool_list_tasks(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
+{
+	enum { LIMIT = 50 };
+	List l = { .split = pm__arg(args, "split"),
+		   .filter = pm__arg(args, "filter"),
+		   .offset = pm_json_i64(args, "offset", 0),
+		   .limit = pm_json_i64(args, "limit", LIMIT) };
+	cJSON *j;
+	PmErr err;
+
+	(void)run;
+	pm_err_init(&err);
+	if (!t->db)
+		return no_db(is_error);
+	j = cJSON_CreateObject();
+	l.tasks = cJSON_AddArrayToObject(j, "tasks");
+	if (pm_tasks_each(t->db, add_task, &l, &err)) {
+		cJSON_Delete(j);
+		return pm__error_of(is_error, &err);
+	}
+	pm_json_add_i64(j, "found", l.n);
+	if (l.offset + l.limit < l.n)
+		pm_json_add_i64(j, "next_offset", l.offset + l.limit);
+	return j;
+}
+
+/* ---- what it is worth ---- */
+
+/* Bytes of the inputs, the constants and the outputs: what any pass must move at least once. */
+static double least_bytes(const PmGraph *g)
+{
+	double all = 0;
+
+	for (uint32_t i = 1; i < pm_graph_value_limit(g); i++) {
+		PmValue v = { i };
+		int64_t n = 0;
+
+		if ((pm_value_is_input(g, v) || pm_value_is_output(g, v) ||
+		     (pm_value_is_const(g, v) && pm_value_n_uses(g, v))) &&
+		    !pm_type_bytes(pm_value_type(g, v), &n, NULL))
+			all += (double)n;
+	}
+	return all;
+}
+
+cJSON *pm__worth(const PmGraph *g, int dtype)
+{
+	const PmProfile *p = pm_profile(NULL);
+	PmPlanStats s;
+	double best, bytes = least_bytes(g), by_flops;
+	cJSON *j;
+
+	if (pm_graph_plan_stats(g, NULL, 0, p, &s, NULL))
+		return NULL;
+	by_flops = (double)s.flops / p->flops_per_second[pm_dtype_peak(dtype)];
+	best = p->launch_seconds + fmax(bytes / p->bytes_per_second, by_flops);
+	j = cJSON_CreateObject();
+	cJSON_AddStringToObject(j, "time", "modelled");
+	cJSON_AddStringToObject(j, "profile", p->name);
+	cJSON_AddNumberToObject(j, "plain_us", s.modelled_seconds * 1e6);
+	cJSON_AddNumberToObject(j, "plain_launches", s.n_launches);
+	cJSON_AddNumberToObject(j, "plain_bytes", (double)s.bytes);
+	cJSON_AddNumberToObject(j, "flops", (double)s.flops);
+	cJSON_AddNumberToObject(j, "least_bytes", bytes);
+	cJSON_AddNumberToObject(j, "roofline_us", best * 1e6);
+	cJSON_AddStringToObject(j, "limited_by",
+				bytes / p->bytes_per_second >= by_flops ? "memory" : "arithmetic");
+	cJSON_AddNumberToObject(j, "saves_us", fmax(s.modelled_seconds - best, 0) * 1e6);
+	cJSON_AddNumberToObject(j, "speedup_at_most", best > 0 ? s.modelled_seconds / best : 1);
+	return j;
+}
+
+/* In words that a prompt can hold. */
+static void describe_hardware(const PmTools *t, PmStr *out)
+{
+	const PmProfile *p = pm_profile(NULL);
+
+	if (strcmp(t->device, "emu") != 0) {
+		pm_str_add(out, "Kernels run on this machine's GPU, and times are measured there. ");
+		return;
+	}
+	pm_str_addf(
+		out,
+		"Kernels run on an emulated device, and times are modelled for a GPU (%s) by: each launch "
+		"%.2g us, plus the larger of bytes moved / %.3g TB/s and operations / peak (float %.3g, "
+		"float16 and bfloat16 matrix products %.3g TFLOP/s). Blocks have 1024 threads at most, "
+		"warps 32, static shared memory 48 KiB. What counts is launches and bytes: keep values "
+		"between operators in registers or shared memory.",
+		p->name, p->launch_seconds * 1e6, p->bytes_per_second * 1e-12,
+		p->flops_per_second[PM_PEAK_SINGLE] * 1e-12, p->flops_per_second[PM_PEAK_HALF] * 1e-12);
+}
+
+/* ---- one task ---- */
+
+typedef struct Show {
+	cJSON *j, *variants;
+	PmGraph *g;
+	int dtype;
+} Show;
+
+static PmStatus add_variant(void *arg, const PmVariantRow *v, PmErr *err)
+{
+	Show *s = arg;
+	cJSON *one = cJSON_CreateObject();
+
+	(void)err;
+	cJSON_AddNumberToObject(one, "variant", (double)v->ordinal);
+	cJSON_AddStringToObject(one, "label", v->label);
+	cJSON_AddStringToObject(one, "dtype", pm_dtype_name(v->dtype));
+	cJSON_AddItemToArray(s->variants, one);
+	if (!s->g) {
+		cJSON_AddStringToObject(s->j, "graph", v->text);
+		s->dtype = v->dtype;
+		if (pm_graph_parse(v->text, strlen(v->text), &s->g, NULL))
+			s->g = NULL;
+	}
+	return PM_OK;
+}
+
+static PmStatus add_about(void *arg, const PmTaskRow *row, PmErr *err)
+{
+	cJSON *j = arg;
+
+	(void)err;
+	pm_json_add_i64(j, "task", row->id);
+	cJSON_AddStringToObject(j, "name", row->name);
+	cJSON_AddStringToObject(j, "split", row->split);
+	cJSON_AddStringToObject(j, "difficulty", row->stratum);
+	return PM_OK;
+}
+
+cJSON *pm__tool_show_task(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
+{
+	Show s = { 0 };
+	PmStr hardware = PM_STR_INIT;
+	int64_t id;
+	PmErr err;
+	cJSON *worth;
+
+	(void)run;
+	pm_err_init(&err);
+	if (!t->db)
+		return no_db(is_error);
+	if (pm__task_id(t, pm__arg(args, "task"), &id, &err))
+		return pm__error_of(is_error, &err);
+	s.j = cJSON_CreateObject();
+	s.variants = cJSON_CreateArray();
+	if (pm_task_get(t->db, id, add_about, s.j, &err) ||
+	    pm_task_variants_each(t->db, id, add_variant, &s, &err)) {
+		cJSON_Delete(s.j);
+		cJSON_Delete(s.variants);
+		pm_graph_free(s.g);
+		return pm__error_of(is_error, &err);
+	}
+	worth = s.g ? pm__worth(s.g, s.dtype) : NULL;
+	if (worth)
+		cJSON_AddItemToObject(s.j, "worth", worth);
+	cJSON_AddItemToObject(s.j, "variants", s.variants);
+	describe_hardware(t, &hardware);
+	cJSON_AddStringToObject(s.j, "hardware", hardware.s);
+	pm_str_clear(&hardware);
+	pm_str_addf(&hardware, "passmith://task/%lld", (long long)id);
+	cJSON_AddStringToObject(s.j, "all_graphs", hardware.s);
+	pm__fit(s.j, hardware.s);
+	pm_str_release(&hardware);
+	pm_graph_free(s.g);
+	return s.j;
+}

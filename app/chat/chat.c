@@ -150,6 +150,7 @@ PmStatus pm_chat_ask(const PmChat *c, const cJSON *messages, const cJSON *tools,
 		pm_err_init(&last);
 		st = try_once(c, &post, tools != NULL, out, &http, &after, &last);
 		tried++;
+		out->http = http;
 		wait = st && !out->tools_refused && pm_retry_helps(st, http)
 			       ? pm_retry_wait(&c->retry, tried, after, rng)
 			       : -1;

@@ -34,6 +34,7 @@ typedef struct PmChatReply {
 	int estimated;                 /* the endpoint did not say: a token for four bytes */
 	char finish[32];               /* "stop", "length", "tool_calls", ...; "" = not said */
 	int cut;                       /* calls of tools over PM_CHAT_CALLS that were left out */
+	int http;                      /* status of the last answer; 0 = none came */
 	int tries;                     /* requests that were made */
 	int tools_refused;             /* set with an error: the endpoint says that it has no tools */
 	double seconds;                /* from the first try to the answer, waits too */

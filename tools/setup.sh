@@ -37,6 +37,7 @@ need libonnx-testdata '/usr/share/libonnx-testdata/*' '/usr/lib/python3/dist-pac
 need libcjson-dev cjson/cJSON.h
 need libsqlite3-dev sqlite3.h
 need libsodium-dev sodium.h
+need libcurl4-openssl-dev curl/curl.h
 need libcmocka-dev cmocka.h
 if [ "${1:-}" = ci ]; then
 	need clang clang

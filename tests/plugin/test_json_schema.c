@@ -117,6 +117,7 @@ static const char *const lines[] = {
 	"eval models/llama_block.gpt --pass %/tests/plugin/wrong_silu.so --only 0 --hidden 0 --timings",
 	"eval models/llama_block.gpt --pass %/passes/silu.so --debug-print",
 	"eval models/llama_block.gpt --pass %/passes/silu.so --quick",
+	"agent report --out @/agent",
 	"verify @/r.record",
 	"verify --new-key @/key",
 	"results show silu --db @/w.db",
@@ -203,6 +204,9 @@ static void commands_print_what_their_schemas_say(void **state)
 	static const char times[] =
 		"{\"kind\": \"passmith_time\", \"device\": \"GPU X\", \"records\": [{\"graph\": "
 		"\"00\", \"times\": {\"passmith eager\": {\"replay\": {\"seconds\": 1}}}}]}";
+	static const char asked[] = "{\"model\": \"m\", \"device\": \"emu\", \"mode\": \"iterate\", "
+				    "\"feedback\": \"EP\", \"samples\": 2, "
+				    "\"iterations\": 3, \"tasks\": [{\"hash\": \"00\", \"name\": \"t\"}]}";
 	PmStr folder = PM_STR_INIT, path = PM_STR_INIT;
 	PmErr err;
 
@@ -212,6 +216,11 @@ static void commands_print_what_their_schemas_say(void **state)
 	assert_int_equal(pm_temp_dir("schema", &folder, &err), PM_OK);
 	pm_path_join(folder.s, "times.json", &path);
 	assert_int_equal(pm_write_file(path.s, times, sizeof times - 1, &err), PM_OK);
+	pm_str_clear(&path);
+	pm_path_join(folder.s, "agent", &path);
+	assert_int_equal(pm_mkdirs(path.s, &err), PM_OK);
+	pm_str_add(&path, "/experiment.json");
+	assert_int_equal(pm_write_file(path.s, asked, sizeof asked - 1, &err), PM_OK);
 	pm_str_release(&path);
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
 		run_line(lines[i], folder.s);

@@ -48,7 +48,7 @@ without=()
 if [ $# -eq 0 ]; then
 	words=(tests/cli/program/ tests/cli/pass/ tests/cli/eval/ tests/guide.sh)
 	while read -r f; do words+=("$f"); done < <(grep -lE "$named" tests/cli/*/*.sh tests/unit/*/test_*.c tests/conform/test_*.c \
-		tests/plugin/test_*.c tests/adversarial/test_*.c)
+		tests/plugin/test_*.c tests/agent/test_*.c tests/adversarial/test_*.c)
 	while IFS=: read -r f why; do
 		grep -sqE "$named" "$f" || {
 			echo "bare.sh: $f, which is left out because it$why, is not there or names nothing that is hidden"

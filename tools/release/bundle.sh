@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # bundle.sh OUT - collects what runs on another machine: program, its shared libraries, SDK, passes, models and
 # the tests that need a GPU. The other machine needs a GPU driver, the CUDA toolkit (or its NVRTC and headers) and
-# a C library at least as new as here; gcc and g++ only for building passes and for the emulated device.
+# a C library at least as new as here; gcc and g++ only for building passes and for the emulated device, and libcurl
+# only for `passmith agent`.
 #
 # Environment: BUILD (build), BUNDLE_MAX (48: megabytes the folder may have).
 set -eu

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sample_start.c - what a model is told first, and after an answer in plain text. */
+#include "app/agent/observe.h"
+#include "app/agent/sample_priv.h"
+#include "app/exemplar/prompt.h"
+#include "base/sys/io.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NUMBER = 32 };
+
+/* The answer of a tool as text of JSON; nothing where the tool is not there. */
+static void ask_tool(PmSample *s, const char *tool, const char *task, PmStr *out)
+{
+	cJSON *args = cJSON_CreateObject(), *answer;
+	int is_error = 0;
+	PmErr err;
+
+	pm_err_init(&err);
+	cJSON_AddStringToObject(args, "task", task);
+	answer = pm_tools_call(s->tools, tool, args, &is_error, &err);
+	if (answer && !is_error)
+		pm_json_print(answer, 0, out);
+	cJSON_Delete(answer);
+	cJSON_Delete(args);
+}
+
+static PmStatus read_template(PmStr *out, PmErr *err)
+{
+	PmStr path = PM_STR_INIT;
+	PmStatus st = pm_root_dir(&path, err);
+
+	pm_str_add(&path, "/passes/TEMPLATE.c");
+	st = st ? st : pm_read_file(path.s, 0, out, err);
+	pm_str_release(&path);
+	return st;
+}
+
+static cJSON *add_message(cJSON *list, const char *role, const char *text)
+{
+	cJSON *m = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(m, "role", role);
+	cJSON_AddStringToObject(m, "content", text);
+	cJSON_AddItemToArray(list, m);
+	return m;
+}
+
+PmStatus pm__sample_start(PmSample *s, int text, PmErr *err)
+{
+	PmStr template = PM_STR_INIT, task = PM_STR_INIT, exemplars = PM_STR_INIT, tools = PM_STR_INIT,
+	      system = PM_STR_INIT, user = PM_STR_INIT;
+	char number[NUMBER], iterations[NUMBER];
+	cJSON *e = pm__event("start"), *list = cJSON_AddArrayToObject(e, "messages");
+	PmStatus st = read_template(&template, err);
+
+	snprintf(number, sizeof number, "%lld", (long long)s->setup->task_id);
+	snprintf(iterations, sizeof iterations, "%lld", (long long)s->o->iterations);
+	ask_tool(s, "show_task", number, &task);
+	ask_tool(s, "exemplars", number, &exemplars);
+	if (s->o->iterations > 1)
+		pm_offered_text(s->o->feedback, &tools);
+	{
+		const PmField places[] = { { "template", template.s }, { "task", task.s },
+					   { "number", number },       { "exemplars", exemplars.s },
+					   { "tools", tools.s },       { "iterations", iterations } };
+		const size_t n = sizeof places / sizeof *places;
+		const char *file = !text                  ? "agent-native.md"
+				   : s->o->iterations > 1 ? "agent-text.md"
+							  : "agent-single.md";
+
+		st = st ? st : pm_prompt(NULL, file, places, n, &system, err);
+		st = st ? st : pm_prompt(NULL, "agent-task.md", places, n, &user, err);
+	}
+	add_message(list, "system", system.s);
+	add_message(list, "user", user.s);
+	cJSON_AddBoolToObject(e, "text", text);
+	if (st)
+		cJSON_Delete(e);
+	else
+		st = pm__sample_add(s, e, err);
+	pm_str_release(&template);
+	pm_str_release(&task);
+	pm_str_release(&exemplars);
+	pm_str_release(&tools);
+	pm_str_release(&system);
+	pm_str_release(&user);
+	return st;
+}
+
+PmStatus pm__sample_tell(PmSample *s, PmErr *err)
+{
+	char done[NUMBER], all[NUMBER];
+	const PmField places[] = { { "observed", s->observed.s },
+				   { "iteration", done },
+				   { "iterations", all } };
+	const char *file = s->cut                               ? "agent-cut.md"
+			   : !s->observed.len                   ? "agent-nothing.md"
+			   : s->o->feedback == PM_FEEDBACK_NONE ? "agent-again.md"
+								: "agent-feedback.md";
+	PmStr text = PM_STR_INIT;
+	PmStatus st;
+	cJSON *e, *list;
+
+	snprintf(done, sizeof done, "%lld", (long long)s->turns);
+	snprintf(all, sizeof all, "%lld", (long long)s->o->iterations);
+	st = pm_prompt(NULL, file, places, sizeof places / sizeof *places, &text, err);
+	if (!st) {
+		e = pm__event("message");
+		list = cJSON_CreateArray();
+		add_message(list, "user", text.s);
+		cJSON_AddItemToObject(e, "message", cJSON_DetachItemFromArray(list, 0));
+		cJSON_Delete(list);
+		st = pm__sample_add(s, e, err);
+	}
+	pm_str_release(&text);
+	return st;
+}

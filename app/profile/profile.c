@@ -114,17 +114,3 @@ PmStatus pm_profile_make(const PmGraph *g, const PmProfileOpts *o, PmProfileRepo
 		pm__profile_code(out, o);
 	return st;
 }
-
-void pm_profile_release(PmProfileReport *r)
-{
-	for (size_t i = 0; i < r->code.n; i++) {
-		pm_str_release(&r->code.v[i].ptx);
-		pm_str_release(&r->code.v[i].cubin);
-		pm_str_release(&r->code.v[i].sass);
-	}
-	PM_VEC_RELEASE(&r->code);
-	PM_VEC_RELEASE(&r->kernel);
-	pm_plan_free(r->plan);
-	pm_graph_free(r->g);
-	memset(r, 0, sizeof *r);
-}

@@ -3,7 +3,7 @@
 #ifndef APP_PROFILE_CODE_H
 #define APP_PROFILE_CODE_H
 
-#include "app/profile/profile.h"
+#include "app/profile/report.h"
 
 /* Compiles what the Kernel nodes of r->plan need for r->cc, in closed processes, and fills r->code and what
  * each kernel of r->kernel has of it. What cannot be had is a sentence in its place. */

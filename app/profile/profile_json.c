@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profile_json.c - the report as JSON, within what an agent can read at once. */
-#include "app/profile/profile.h"
+#include "app/profile/show.h"
 
 #include <math.h>
 #include <stdio.h>

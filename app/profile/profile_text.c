@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profile_text.c - the report for a person. */
-#include "app/profile/profile.h"
+#include "app/profile/show.h"
 
 static void put_code(const PmProfileReport *r, const PmProfileKernel *k, PmStr *out)
 {

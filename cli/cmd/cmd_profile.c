@@ -3,6 +3,7 @@
 #include "cli/cmds.h"
 
 #include "app/profile/profile.h"
+#include "app/profile/show.h"
 #include "dataset/pack/pack.h"
 
 #include <stdio.h>

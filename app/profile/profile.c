@@ -3,6 +3,8 @@
 #include "app/profile/profile.h"
 
 #include "app/profile/profile_code.h"
+#include "app/profile/profile_count.h"
+#include "runtime/device/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,5 +114,7 @@ PmStatus pm_profile_make(const PmGraph *g, const PmProfileOpts *o, PmProfileRepo
 	st = plan(g, o, out, err);
 	if (!st)
 		pm__profile_code(out, o);
+	if (!st && pm_device_kind(o->device) == PM_DEVICE_EMU)
+		pm__profile_count(out, o);
 	return st;
 }

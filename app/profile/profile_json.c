@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_KERNELS = 8 };
+/* Bytes of the report that kernels may take, as it is printed: an agent reads 16 KB at once. */
+enum { ROOM = 13500, ROOM_OF_LISTINGS = 1 << 20 };
 
 static cJSON *triple(const uint32_t v[3])
 {
@@ -84,6 +85,97 @@ static void put_code(const PmProfileReport *r, const PmProfileKernel *k, cJSON *
 		put_occupancy(&k->occupancy, j);
 }
 
+static void put_global(const char *name, const PmCountGlobal *g, cJSON *j)
+{
+	cJSON *k = cJSON_AddObjectToObject(j, name);
+	double n = g->requests ? (double)g->requests : 1;
+
+	pm_json_add_i64(k, "requests", (int64_t)g->requests);
+	pm_json_add_i64(k, "sectors", (int64_t)g->sectors);
+	add_rounded(k, "sectors_per_request", (double)g->sectors / n);
+	add_rounded(k, "ideal", (double)g->ideal / n);
+	pm_json_add_i64(k, "bytes", (int64_t)g->bytes);
+	pm_json_add_i64(k, "sector_bytes", (int64_t)g->sectors * PM_COUNT_SECTOR);
+}
+
+static void put_shared(const char *name, const PmCountShared *b, cJSON *j)
+{
+	cJSON *k;
+
+	if (!b->requests)
+		return;
+	k = cJSON_AddObjectToObject(j, name);
+	pm_json_add_i64(k, "requests", (int64_t)b->requests);
+	pm_json_add_i64(k, "wavefronts", (int64_t)b->passes);
+	pm_json_add_i64(k, "extra_wavefronts", (int64_t)(b->passes - b->ideal));
+}
+
+static cJSON *site(const PmProfileReport *r, const PmProfileKernel *k, const PmCountSite *s)
+{
+	static const char *const kind[PM_N_COUNT_KINDS] = { "load", "store", "atomic" };
+	double n = (double)(s->shared ? s->bank.requests : s->global.requests);
+	cJSON *j = cJSON_CreateObject();
+	PmStr line = PM_STR_INIT;
+
+	pm_profile_line(r, k, s, &line);
+	cJSON_AddNumberToObject(j, "line", s->line);
+	cJSON_AddStringToObject(j, "file", s->file);
+	cJSON_AddStringToObject(j, "text", line.s ? line.s : "");
+	cJSON_AddStringToObject(j, "space", s->shared ? "shared" : "global");
+	cJSON_AddStringToObject(j, "kind", kind[s->kind]);
+	cJSON_AddNumberToObject(j, "bytes", s->size);
+	cJSON_AddNumberToObject(j, "requests", n);
+	n = n > 0 ? n : 1;
+	if (s->shared) {
+		add_rounded(j, "wavefronts_per_request", (double)s->bank.passes / n);
+		add_rounded(j, "ideal", (double)s->bank.ideal / n);
+	} else {
+		add_rounded(j, "sectors_per_request", (double)s->global.sectors / n);
+		add_rounded(j, "ideal", (double)s->global.ideal / n);
+	}
+	pm_str_release(&line);
+	return j;
+}
+
+static void put_warps(const PmLaunchCounts *c, cJSON *j)
+{
+	cJSON *k;
+
+	if (c->atomic.requests) {
+		k = cJSON_AddObjectToObject(j, "atomics");
+		pm_json_add_i64(k, "requests", (int64_t)c->atomic.requests);
+		pm_json_add_i64(k, "threads", (int64_t)c->atomic.threads);
+		pm_json_add_i64(k, "same_address", (int64_t)c->atomic.same);
+	}
+	pm_json_add_i64(j, "barriers", (int64_t)c->barriers);
+	pm_json_add_i64(j, "collectives", (int64_t)c->collectives);
+	if (c->steps) {
+		k = cJSON_AddObjectToObject(j, "branches");
+		add_rounded(k, "efficiency", (double)c->active / (32.0 * (double)c->steps));
+		pm_json_add_i64(k, "divergent", (int64_t)c->parted);
+	}
+	if (c->unique_sectors)
+		add_rounded(j, "rereads", (double)c->read_sectors / (double)c->unique_sectors);
+	pm_json_add_i64(j, "read_bytes", (int64_t)c->unique_sectors * PM_COUNT_SECTOR);
+}
+
+static void put_counts(const PmProfileReport *r, const PmProfileKernel *k, cJSON *j)
+{
+	const PmLaunchCounts *c = &k->counts;
+	cJSON *of = cJSON_AddObjectToObject(j, "counted"), *worst;
+
+	pm_json_add_i64(of, "blocks", (int64_t)c->blocks);
+	pm_json_add_i64(of, "of_blocks", (int64_t)c->of_blocks);
+	put_global("loads", &c->global[PM_COUNT_LOAD], of);
+	put_global("stores", &c->global[PM_COUNT_STORE], of);
+	put_shared("shared_loads", &c->shared[PM_COUNT_LOAD], of);
+	put_shared("shared_stores", &c->shared[PM_COUNT_STORE], of);
+	put_warps(c, of);
+	worst = cJSON_AddArrayToObject(of, "worst");
+	for (int i = 0; i < c->n_sites && i < PM_PROFILE_SITES; i++)
+		cJSON_AddItemToArray(worst, site(r, k, &c->site[i]));
+}
+
 static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, cJSON *j)
 {
 	const PmSource *src;
@@ -101,14 +193,28 @@ static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, cJSON
 	pm_json_add_i64(model, "bytes", k->launch.bytes);
 	pm_json_add_i64(model, "flops", k->launch.flops);
 	put_code(r, k, j);
+	if (k->has_counts)
+		put_counts(r, k, j);
+}
+
+/* Bytes that it takes in a list of the report: two levels in. */
+static size_t printed(const cJSON *j)
+{
+	PmStr text = PM_STR_INIT;
+	size_t n = 0;
+
+	pm_json_print(j, 1, &text);
+	for (size_t i = 0; i < text.len; i++)
+		n += text.s[i] == '\n' ? 5 : 1;
+	pm_str_release(&text);
+	return n;
 }
 
 void pm_profile_json(const PmProfileReport *r, const PmProfileOpts *o, cJSON *j)
 {
 	cJSON *list, *of;
-	size_t shown = r->kernel.n < MAX_KERNELS ? r->kernel.n : MAX_KERNELS;
+	size_t shown = 0, left = o->listing ? ROOM_OF_LISTINGS : ROOM;
 
-	(void)o;
 	cJSON_AddStringToObject(j, "verdict", pm_verdict_name(r->verdict));
 	cJSON_AddStringToObject(j, "message", r->why);
 	if (r->verdict != PM_VERDICT_OK)
@@ -122,11 +228,21 @@ void pm_profile_json(const PmProfileReport *r, const PmProfileOpts *o, cJSON *j)
 	cJSON_AddNumberToObject(of, "launches", r->stats.n_launches);
 	add_rounded(of, "seconds_before", r->base.modelled_seconds);
 	cJSON_AddNumberToObject(of, "launches_before", r->base.n_launches);
+	list = cJSON_AddArrayToObject(j, "absent");
+	if (*r->why_not_counted)
+		cJSON_AddItemToArray(list, cJSON_CreateString(r->why_not_counted));
 	list = cJSON_AddArrayToObject(j, "kernels");
-	for (size_t i = 0; i < shown; i++) {
+	for (; shown < r->kernel.n; shown++) {
 		cJSON *k = cJSON_CreateObject();
+		size_t takes;
 
-		put_kernel(r, &r->kernel.v[i], k);
+		put_kernel(r, &r->kernel.v[shown], k);
+		takes = printed(k);
+		if (shown && takes > left) {
+			cJSON_Delete(k);
+			break;
+		}
+		left -= takes < left ? takes : left;
 		cJSON_AddItemToArray(list, k);
 	}
 	cJSON_AddNumberToObject(j, "kernels_left_out", (double)(r->kernel.n - shown));

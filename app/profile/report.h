@@ -11,9 +11,13 @@
 #include "integrity/cubin/cubin_mix.h"
 #include "integrity/referee/referee.h"
 #include "runtime/exec/exec.h"
+#include "runtime/profile/counts.h"
 #include "runtime/profile/occupancy.h"
 
-enum { PM_PROFILE_CC = 90 /* of the target when nobody says */ };
+enum {
+	PM_PROFILE_CC = 90,  /* of the target when nobody says */
+	PM_PROFILE_SITES = 5 /* accesses that a report names */
+};
 
 typedef struct PmProfileOpts {
 	const char *so;        /* the pass */
@@ -47,20 +51,26 @@ typedef struct PmProfileKernel {
 	int has_occupancy;
 	PmOccupancy occupancy;
 	double modelled; /* seconds of one launch */
+	int has_counts;
+	PmLaunchCounts counts; /* of the first launch */
 } PmProfileKernel;
 
 typedef struct PmProfileReport {
 	PmVerdict verdict; /* OK, or why there is nothing to profile */
 	char why[PM_ERR_MAX];
 	const PmProfile *target;
-	int cc, n_sm;               /* that machine code and occupancy are of */
-	PmGraph *g;                 /* owned: the rewritten graph */
-	PmPlan *plan;               /* owned */
-	PmPlanStats stats, base;    /* of the rewritten graph, and of the original */
-	PM_VEC(PmProfileCode) code; /* beside the plan's sources */
+	int cc, n_sm;                     /* that machine code and occupancy are of */
+	PmGraph *g;                       /* owned: the rewritten graph */
+	PmPlan *plan;                     /* owned */
+	char why_not_counted[PM_ERR_MAX]; /* "" = it went well, or nobody asked */
+	PmPlanStats stats, base;          /* of the rewritten graph, and of the original */
+	PM_VEC(PmProfileCode) code;       /* beside the plan's sources */
 	PM_VEC(PmProfileKernel) kernel;
 } PmProfileReport;
 
+/* Appends the line of the kernel's source that an access stands in, without the blanks around it and cut to
+ * what a report has room for; nothing where the access is in no line of it. */
+void pm_profile_line(const PmProfileReport *r, const PmProfileKernel *k, const PmCountSite *s, PmStr *out);
 /* Frees what a report holds. */
 void pm_profile_release(PmProfileReport *r);
 

@@ -126,8 +126,8 @@ static int part_was_killed(const PmProcResult *r)
 PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *const *args, const PmStr *in,
 		     PmProcResult *r, PmErr *err)
 {
-	PmStr shim = PM_STR_INIT, sdk = PM_STR_INIT, races = PM_STR_INIT;
-	const char *argv[MAX_ARGV], *read[5] = { NULL };
+	PmStr shim = PM_STR_INIT, sdk = PM_STR_INIT, races = PM_STR_INIT, counts = PM_STR_INIT;
+	const char *argv[MAX_ARGV], *read[6] = { NULL };
 	PmLimits lim = compile_limits;
 	PmCompilerBox box;
 	PmStatus st;
@@ -140,6 +140,8 @@ PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *cons
 	read[1] = sdk.s;
 	read[2] = races.s;
 	read[3] = b->heads.s;
+	pm_str_addf(&counts, "%s/runtime/emu/counts", b->root.s);
+	read[4] = b->mode == PM_EMU_COUNTS ? counts.s : NULL;
 	pm_compiler_box_open(&box, b->cxx.s, read, w->dir.s);
 	for (; box.env[n]; n++)
 		argv[n] = box.env[n];
@@ -162,5 +164,6 @@ PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *cons
 	pm_str_release(&shim);
 	pm_str_release(&sdk);
 	pm_str_release(&races);
+	pm_str_release(&counts);
 	return st;
 }

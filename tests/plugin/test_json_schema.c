@@ -118,6 +118,8 @@ static const char *const lines[] = {
 	"eval models/llama_block.gpt --pass %/passes/silu.so --debug-print",
 	"eval models/llama_block.gpt --pass %/passes/silu.so --quick",
 	"agent report --out @/agent",
+	"profile models/llama_block.gpt --pass %/passes/silu.so",
+	"profile models/llama_block.gpt --pass %/passes/grn.so",
 	"verify @/r.record",
 	"verify --new-key @/key",
 	"results show silu --db @/w.db",

@@ -335,8 +335,9 @@ conform: $(CLI) ## runs the ONNX node tests on ref and emu and writes docs/refer
 golden-update: all ## rewrites the expected parts of tests/golden; review the diff
 	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden
 
-gen: $(GEN_H) $(CLI) ## makes the generated files, also those of docs/reference which are committed
+gen: $(GEN_H) $(CLI) $(HOST) ## makes the generated files, also those of docs/reference which are committed
 	tools/gen/gen-reference.sh $(BUILD)
+	tools/gen/exemplars.sh $(BUILD)
 	tools/gen/picture.sh
 	tools/gen/structure.sh
 	if command -v python3 >/dev/null; then tools/gen/results_pages.py && tools/gen/eval_page.py; fi
@@ -371,7 +372,7 @@ check-headers: $(GEN_H) ## compiles each header alone
 
 check-clang: $(GEN_H) $(PASS_INC) ## fails when clang warns of a C file or cannot make code of it (make passes CC=clang: the passes)
 	@CLANG='$(CLANG)' CFLAGS='$(filter-out -MMD -MP,$(PM_CPPFLAGS)) -I$(GEN)/passes -std=c11 $(PASS_WARN) $(CPPFLAGS)' \
-		tools/check/check-clang.sh $(TEST_PASS)
+		tools/check/check-clang.sh $(TEST_PASS) $(wildcard exemplars/*.c)
 	@CLANG='$(CLANG)' CFLAGS='$(filter-out -MMD -MP,$(PM_CPPFLAGS)) -std=c11 $(WARN) $(CPPFLAGS)' tools/check/check-clang.sh $(LIB_SRC) $(CLI_SRC) \
 		$(HOST_SRC) $(TEST_LIB_SRC) $(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC) tests/fuzz/replay_main.c
 

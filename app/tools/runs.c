@@ -139,6 +139,7 @@ PmToolRun *pm__run_new(PmTools *t, const char *tool, const cJSON *args, cJSON **
 	PmToolRun *r = pm_xcalloc(1, sizeof *r);
 
 	r->lock = -1;
+	r->variant = pm_json_i64(args, "variant", -1);
 	snprintf(r->tool, sizeof r->tool, "%s", tool);
 	pm_str_init(&r->so);
 	pm_str_init(&r->target);

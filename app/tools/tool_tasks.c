@@ -2,6 +2,7 @@
 /* tool_tasks.c - list_tasks and show_task: what there is to work on, and what it is worth. */
 #include "app/tools/tools_priv.h"
 
+#include "app/model/model_file.h"
 #include "dataset/store/tasks.h"
 #include "ir/text/text.h"
 #include "runtime/exec/exec.h"
@@ -79,15 +80,26 @@ cJSON *pm__tool_list_tasks(PmTools *t, const cJSON *args, PmToolRun **run, int *
 
 /* ---- what it is worth ---- */
 
-/* Bytes of the inputs, the constants and the outputs: what any pass must move at least once. */
+typedef struct Wanted {
+	int64_t number;
+	int dtype;
+	PmGraph *g;
+} Wanted;
+
+/* Bytes of the inputs, the constants and the outputs: what any pass must move at least once. Constants of a
+ * few elements (an epsilon, an exponent) stand in the kernel itself. */
 static double least_bytes(const PmGraph *g)
 {
+	enum { FEW = 16 };
 	double all = 0;
 
 	for (uint32_t i = 1; i < pm_graph_value_limit(g); i++) {
 		PmValue v = { i };
-		int64_t n = 0;
+		int64_t n = 0, elements = 0;
 
+		if (pm_value_is_const(g, v) &&
+		    (pm_type_numel(pm_value_type(g, v), &elements, NULL) || elements <= FEW))
+			continue;
 		if ((pm_value_is_input(g, v) || pm_value_is_output(g, v) ||
 		     (pm_value_is_const(g, v) && pm_value_n_uses(g, v))) &&
 		    !pm_type_bytes(pm_value_type(g, v), &n, NULL))
@@ -121,6 +133,33 @@ cJSON *pm__worth(const PmGraph *g, int dtype)
 	cJSON_AddNumberToObject(j, "saves_us", fmax(s.modelled_seconds - best, 0) * 1e6);
 	cJSON_AddNumberToObject(j, "speedup_at_most", best > 0 ? s.modelled_seconds / best : 1);
 	return j;
+}
+
+static PmStatus read_one(void *arg, const PmVariantRow *v, PmErr *err)
+{
+	Wanted *w = arg;
+
+	if (v->ordinal != w->number)
+		return PM_OK;
+	w->dtype = v->dtype;
+	return pm_graph_parse(v->text, strlen(v->text), &w->g, err);
+}
+
+double pm__roofline(const PmTools *t, const PmToolRun *r, int number)
+{
+	Wanted w = { .number = number, .dtype = PM_F32 };
+	cJSON *worth;
+	double us;
+
+	if (r->task)
+		pm_task_variants_each(t->db, r->task, read_one, &w, NULL);
+	else if (r->variant < 0) /* a variant of a model is made where it is evaluated */
+		pm_model_load(r->target.s, &w.g, NULL, NULL);
+	worth = w.g ? pm__worth(w.g, w.dtype) : NULL;
+	us = pm_json_num(worth, "roofline_us", 0);
+	cJSON_Delete(worth);
+	pm_graph_free(w.g);
+	return us * 1e-6;
 }
 
 /* In words that a prompt can hold. */

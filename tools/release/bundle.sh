@@ -47,6 +47,7 @@ put "$build/tests/adversarial/passes/siege_interior.so" "$out/tests/adversarial/
 cp -r passes/TEMPLATE.c passes/common passes/library "$out/passes"
 cp include/passmith/* "$build/gen/passmith/ops.h" "$out/include/passmith"
 cp -r runtime/emu/include runtime/emu/races "$out/runtime/emu"
+cp -r prompts exemplars "$out"
 cp -r "$build"/models/*.onnx models/* "$out/models"
 mkdir -p "$out/tools/bench"
 cp tools/bench/torch_*.py tools/bench/bench_systems.py tools/bench/parity.* "$out/tools/bench"

@@ -83,7 +83,8 @@ do_install()
 	done
 	put 644 lib/passmith/passes passes/TEMPLATE.c
 	put 644 share/passmith/models "$build"/models/*.onnx models/*.gpt
-	put 644 share/passmith/prompts prompts/mcp-*.md
+	put 644 share/passmith/prompts prompts/*
+	put 644 share/passmith/exemplars exemplars/*
 	put 755 share/passmith/tools tools/bench/torch_bench.py
 	put 644 share/passmith/tools tools/bench/torch_ops.py
 

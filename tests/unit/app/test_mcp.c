@@ -568,8 +568,8 @@ static void a_prompt_is_a_file_with_its_argument(void **state)
 {
 	Fixture *f = *state;
 	PmMcpOpts o = { 0 };
-	PmStr dir = PM_STR_INIT, path = PM_STR_INIT;
-	static const char text[] = "Do {{task}}, and {{task}} again; {{run}} stays.\n";
+	PmStr dir = PM_STR_INIT, path = PM_STR_INIT, prompts = PM_STR_INIT;
+	static const char text[] = "Do {{task}}, and {{task}} again.\n";
 	const cJSON *r;
 	cJSON *j;
 
@@ -577,11 +577,14 @@ static void a_prompt_is_a_file_with_its_argument(void **state)
 	o.tools = pm_test_tools(&f->tools);
 	pm_mcp_free(f->m);
 	assert_int_equal(pm_temp_dir("prompts", &dir, NULL), PM_OK);
-	o.prompts = dir.s;
+	o.root = dir.s;
 	f->m = pm_mcp_new(&o);
 	refuse(f, OLD("1", "prompts/get", META ",\"name\":\"write_a_pass\",\"arguments\":{\"task\":\"7\"}"),
 	       -32603, "1"); /* no such file */
-	pm_path_join(dir.s, "mcp-write-a-pass.md", &path);
+	pm_path_join(dir.s, "prompts/mcp-write-a-pass.md", &path);
+	pm_str_add(&prompts, dir.s);
+	pm_str_add(&prompts, "/prompts");
+	assert_int_equal(pm_mkdirs(prompts.s, NULL), PM_OK);
 	assert_int_equal(pm_write_file(path.s, text, strlen(text), NULL), PM_OK);
 	r = result(f,
 		   OLD("1", "prompts/get", META ",\"name\":\"write_a_pass\",\"arguments\":{\"task\":\"7\"}"),
@@ -589,11 +592,12 @@ static void a_prompt_is_a_file_with_its_argument(void **state)
 	is_new(r, NULL);
 	r = cJSON_GetArrayItem(at(r, "messages"), 0);
 	assert_string_equal(pm_json_str(r, "role", ""), "user");
-	assert_string_equal(pm_json_str(at(r, "content"), "text", ""), "Do 7, and 7 again; {{run}} stays.\n");
+	assert_string_equal(pm_json_str(at(r, "content"), "text", ""), "Do 7, and 7 again.\n");
 	cJSON_Delete(j);
 	pm_remove_tree(dir.s, NULL);
 	pm_str_release(&dir);
 	pm_str_release(&path);
+	pm_str_release(&prompts);
 }
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

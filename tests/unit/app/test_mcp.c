@@ -600,6 +600,42 @@ static void a_prompt_is_a_file_with_its_argument(void **state)
 	pm_str_release(&prompts);
 }
 
+/* The word is a tool, or an argument of one. */
+static int is_known(const char *word)
+{
+	const cJSON *t;
+	int known = 0;
+
+	cJSON_ArrayForEach(t, pm_tools_table())
+		known |= !strcmp(pm_json_str(t, "name", ""), word) ||
+			 at(at(at(t, "inputSchema"), "properties"), word) != NULL;
+	return known;
+}
+
+/* What stands between backticks in the prompts' texts is there. */
+static void prompts_name_what_there_is(void **state)
+{
+	static const char *const files[] = { "prompts/mcp-write-a-pass.md", "prompts/mcp-why-is-it-slow.md" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		PmStr text = PM_STR_INIT;
+		int words = 0;
+
+		assert_int_equal(pm_read_file(files[i], 0, &text, NULL), PM_OK);
+		for (char *p = text.s, *end;
+		     (p = strchr(p, '`')) != NULL && (end = strchr(p + 1, '`')) != NULL;
+		     p = end + 1, words++) {
+			*end = '\0';
+			if (!is_known(p + 1))
+				fail_msg("%s speaks of '%s', which is neither a tool nor an argument",
+					 files[i], p + 1);
+		}
+		assert_true(words >= 5);
+		pm_str_release(&text);
+	}
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -619,6 +655,7 @@ int main(void)
 		CASE(ids_in_flight_and_their_number_are_bounded),
 		CASE(a_full_output_keeps_answers_back),
 		CASE(a_prompt_is_a_file_with_its_argument),
+		cmocka_unit_test(prompts_name_what_there_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,10 +11,11 @@ static const char *const revisions[] = { "2026-07-28", "2025-11-25", "2025-06-18
 enum { N_REVISIONS = sizeof revisions / sizeof *revisions, FIRST_OLD = 1 };
 
 static const char instructions[] =
-	"Passmith judges compiler passes: C sources that replace a subgraph of a model by a faster kernel. "
-	"Choose a task with list_tasks, read it with show_task, look at exemplars, write the pass with "
-	"write_file, then build, check, explain and evaluate it. What takes long answers with a run; ask "
-	"get_run for it. submit hands the pass in.";
+	"Passmith judges compiler passes: C sources that replace a part of a model's graph by faster "
+	"kernels. "
+	"Choose a task (list_tasks), read it (show_task), start from a template (new_pass) and change it "
+	"(write_file, edit_file); then build, check, explain and evaluate it. What takes long answers with a "
+	"run: get_run waits for it. submit hands the pass in.";
 
 static int revision(const char *name)
 {

@@ -39,8 +39,8 @@ typedef enum { PM_MCP_FROM_CLIENT, PM_MCP_TO_CLIENT } PmMcpDirection;
 
 typedef struct PmMcpOpts {
 	PmMcpTools tools;
-	/* Folder of the prompts' texts (mcp-*.md), borrowed; NULL = prompts in pm_root_dir(). */
-	const char *prompts;
+	/* Where the folder prompts lies, as in app/exemplar/folder.h; borrowed; NULL = pm_root_dir(). */
+	const char *root;
 	/* Called with every message that is an object, in the order of the wire; may be NULL. */
 	void (*record)(void *arg, PmMcpDirection direction, const cJSON *message);
 	void *record_arg;

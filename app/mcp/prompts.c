@@ -4,13 +4,13 @@
  */
 #include "app/mcp/mcp_priv.h"
 
-#include "base/sys/io.h"
+#include "app/exemplar/prompt.h"
 
 #include <string.h>
 
-enum { PROMPT_MAX = 1 << 20, VALUE_MAX = 1000 };
+enum { VALUE_MAX = 1000 };
 
-/* The file's text is the prompt, where {{argument}} stands for the argument's value. */
+/* A file of prompts/ is the text; its one field has the argument's name. */
 static const struct {
 	const char *name, *title, *description, *file, *argument, *meaning;
 } prompts[] = {
@@ -46,47 +46,6 @@ void pm__mcp_prompts_list(const PmMcpRequest *r)
 	pm__mcp_result(r->m, r->rpc->id, r->modern, result);
 }
 
-/* The file of a prompt: beside the sources, or where an installation has it. */
-static PmStatus find_file(const char *folder, int at, PmStr *out, PmErr *err)
-{
-	PmStr root = PM_STR_INIT;
-	PmStatus st = folder ? PM_OK : pm_root_dir(&root, err);
-
-	if (folder) {
-		pm_path_join(folder, prompts[at].file, out);
-	} else if (!st) {
-		pm_str_addf(out, "%s/prompts/%s", root.s, prompts[at].file);
-		if (!pm_path_exists(out->s)) {
-			pm_str_clear(out);
-			pm_str_addf(out, "%s/../../share/passmith/prompts/%s", root.s, prompts[at].file);
-		}
-	}
-	pm_str_release(&root);
-	return st;
-}
-
-/* The file's text with the value in its places. */
-static PmStatus fill_in(const char *folder, int at, const char *value, PmStr *out, PmErr *err)
-{
-	PmStr path = PM_STR_INIT, text = PM_STR_INIT, mark = PM_STR_INIT;
-	PmStatus st = find_file(folder, at, &path, err);
-	const char *p, *next;
-
-	pm_str_addf(&mark, "{{%s}}", prompts[at].argument);
-	if (!st)
-		st = pm_read_file(path.s, PROMPT_MAX, &text, err);
-	for (p = text.s; !st && (next = strstr(p, mark.s)) != NULL; p = next + mark.len) {
-		pm_str_addn(out, p, (size_t)(next - p));
-		pm_str_add(out, value);
-	}
-	if (!st)
-		pm_str_add(out, p);
-	pm_str_release(&path);
-	pm_str_release(&text);
-	pm_str_release(&mark);
-	return st;
-}
-
 void pm__mcp_prompts_get(const PmMcpRequest *r)
 {
 	const char *name = pm__mcp_text_param(r, r->rpc->params, "name"), *value;
@@ -109,7 +68,8 @@ void pm__mcp_prompts_get(const PmMcpRequest *r)
 		pm__mcp_error(r->m, r->rpc->id, PM_RPC_INVALID_PARAMS, NULL,
 			      "The prompt %s needs the argument \"%s\", a text of at most %d bytes.", name,
 			      prompts[at].argument, VALUE_MAX);
-	} else if (fill_in(r->m->o.prompts, at, value, &text, &err)) {
+	} else if (pm_prompt(r->m->o.root, prompts[at].file, &(PmField){ prompts[at].argument, value }, 1,
+			     &text, &err)) {
 		pm__mcp_error(r->m, r->rpc->id, PM_RPC_INTERNAL, NULL, "%s", err.text);
 	} else {
 		result = cJSON_CreateObject();

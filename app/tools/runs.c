@@ -266,7 +266,13 @@ void pm__run_start(PmTools *t, PmToolRun *r, const char *const *argv, PmRunNext 
 	words[n] = NULL;
 	r->next = next;
 	pm_child_free(r->child);
-	if (pm_child_start(words, &o, &r->child, &err))
+	r->child = NULL;
+	if (!t->program)
+		pm__run_fail(
+			t, r,
+			"The program passmith, which does the work of tools, was not found beside this one; "
+			"run make.");
+	else if (pm_child_start(words, &o, &r->child, &err))
 		pm__run_fail(t, r, "%s", err.text);
 }
 

@@ -148,6 +148,7 @@ cJSON *pm__tool_show_task(PmTools *t, const cJSON *args, PmToolRun **run, int *i
 cJSON *pm__tool_show_graph(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
 cJSON *pm__tool_search_docs(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
 cJSON *pm__tool_show_api(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_exemplars(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
 cJSON *pm__tool_list_files(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
 cJSON *pm__tool_read_file(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
 cJSON *pm__tool_write_file(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
@@ -171,6 +172,8 @@ cJSON *pm__build_answer(const PmTools *t, const cJSON *j, int *ok);
  * planned.
  */
 cJSON *pm__worth(const PmGraph *g, int dtype);
+/* The graph of the arguments: a task's variant (0 unless one is named), or a model. Returns owned in *out. */
+PmStatus pm__graph_of(const PmTools *t, const cJSON *args, PmGraph **out, PmErr *err);
 /* Seconds that the best pass takes on a variant of what the run is of, by the same model; 0 = not known. */
 double pm__roofline(const PmTools *t, const PmToolRun *r, int number);
 /* Ends a run whose pass does not compile; takes that answer. */

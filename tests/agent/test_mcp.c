@@ -13,7 +13,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Needs what stands above. */
 #include <cmocka.h>
@@ -185,15 +189,34 @@ static void run(const char *const *argv)
 	pm_proc_result_release(&r);
 }
 
+/* Results are kept only where every layer of the sandbox is there. */
+static void need_sandbox(void)
+{
+	const char *const doctor[] = { built("passmith"), "doctor", NULL };
+	PmLimits lim = { .seconds = 300, .file_size = -1 };
+	PmProcResult r = { 0 };
+	const char *line;
+	int lacks = 0;
+
+	assert_int_equal(pm_run(doctor, NULL, 0, &lim, &r, NULL), PM_OK);
+	for (line = r.out.s; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+		lacks |= !strncmp(line, "no ", 3) && strstr(line, "sandbox") != NULL &&
+			 strstr(line, "sandbox") < strchr(line, '\n');
+	pm_proc_result_release(&r);
+	if (lacks)
+		pm_test_skip("a layer of the sandbox is missing here");
+}
+
 static void two_clients_share_a_database(void **state)
 {
-	static const char evaluate[] =
-		"{\"pass\":\"silu.so\",\"task\":\"silu\",\"level\":\"quick\",\"wait_s\":60}";
+	static const char submit[] = "{\"pass\":\"silu.so\",\"task\":\"silu\",\"wait_s\":60}";
 	Place *p = *state;
 	McpClient c[2];
+	cJSON *board;
 	int ids[2];
 
 	pm_test_need_device("emu");
+	need_sandbox();
 	run((const char *const[]){ built("passmith"), "extract", "models/llama_block.gpt", "--db", p->db.s,
 				   "-j", "1", NULL });
 	run((const char *const[]){ built("passmith"), "task", "make", "--db", p->db.s, "--for",
@@ -206,7 +229,7 @@ static void two_clients_share_a_database(void **state)
 		mcp_initialize(&c[i]);
 	}
 	for (int i = 0; i < 2; i++)
-		ids[i] = mcp_begin(&c[i], "evaluate", evaluate);
+		ids[i] = mcp_begin(&c[i], "submit", submit);
 	for (int i = 0; i < 2; i++) {
 		cJSON *j = mcp_answer(&c[i], ids[i]), *r = cJSON_GetObjectItemCaseSensitive(j, "result"),
 		      *s = cJSON_GetObjectItemCaseSensitive(r, "structuredContent");
@@ -214,8 +237,47 @@ static void two_clients_share_a_database(void **state)
 		assert_string_equal(pm_json_str(s, "verdict", ""), "OK");
 		cJSON_Delete(j);
 	}
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) { /* each sees what was handed in */
+		board = mcp_call(&c[i], "leaderboard", "{}");
+		assert_true(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(board, "rows")) > 0);
+		cJSON_Delete(board);
 		mcp_finish(&c[i]);
+	}
+}
+
+enum { REQUESTS = 10000 };
+
+/* All at once: a child of the test says them while the test reads. */
+static void ten_thousand_requests_are_answered_each_once(void **state)
+{
+	Place *p = *state;
+	char *seen = pm_xcalloc(REQUESTS + 1, 1);
+	McpClient c;
+	pid_t writer;
+	int status;
+
+	mcp_start(&c, p->words);
+	mcp_initialize(&c);
+	writer = fork();
+	assert_true(writer >= 0);
+	if (!writer) {
+		for (int i = 0; i < REQUESTS; i++)
+			mcp_begin(&c, "list_files", "{}");
+		_exit(0);
+	}
+	for (int i = 0; i < REQUESTS; i++) {
+		cJSON *j = mcp_message(&c);
+		int64_t id = pm_json_i64(j, "id", 0);
+
+		assert_true(id > 0 && id <= REQUESTS && !seen[id]);
+		assert_non_null(cJSON_GetObjectItemCaseSensitive(j, "result"));
+		seen[id] = 1;
+		cJSON_Delete(j);
+	}
+	assert_int_equal(waitpid(writer, &status, 0), writer);
+	assert_int_equal(status, 0);
+	mcp_finish(&c); /* nothing more was said */
+	free(seen);
 }
 
 static void what_a_tool_refuses_is_an_answer(void **state)
@@ -244,8 +306,11 @@ static void what_a_tool_refuses_is_an_answer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(a_cancelled_call_leaves_no_process), CASE(a_client_that_vanishes_leaves_no_process),
-		CASE(a_run_ends_with_the_server),         CASE(two_clients_share_a_database),
+		CASE(a_cancelled_call_leaves_no_process),
+		CASE(a_client_that_vanishes_leaves_no_process),
+		CASE(a_run_ends_with_the_server),
+		CASE(two_clients_share_a_database),
+		CASE(ten_thousand_requests_are_answered_each_once),
 		CASE(what_a_tool_refuses_is_an_answer),
 	};
 

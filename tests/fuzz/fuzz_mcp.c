@@ -48,7 +48,7 @@ static int answers(PmMcp *m)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	TestTools tools;
-	PmMcpOpts o = { .tools = pm_test_tools(&tools), .prompts = "prompts" };
+	PmMcpOpts o = { .tools = pm_test_tools(&tools) };
 	PmMcp *m = pm_mcp_new(&o);
 	const char *p = (const char *)data, *end = p + n, *newline;
 	int said = 0, lines = 0;

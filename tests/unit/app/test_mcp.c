@@ -568,8 +568,8 @@ static void a_prompt_is_a_file_with_its_argument(void **state)
 {
 	Fixture *f = *state;
 	PmMcpOpts o = { 0 };
-	PmStr dir = PM_STR_INIT, path = PM_STR_INIT;
-	static const char text[] = "Do {{task}}, and {{task}} again; {{run}} stays.\n";
+	PmStr dir = PM_STR_INIT, path = PM_STR_INIT, prompts = PM_STR_INIT;
+	static const char text[] = "Do {{task}}, and {{task}} again.\n";
 	const cJSON *r;
 	cJSON *j;
 
@@ -577,11 +577,14 @@ static void a_prompt_is_a_file_with_its_argument(void **state)
 	o.tools = pm_test_tools(&f->tools);
 	pm_mcp_free(f->m);
 	assert_int_equal(pm_temp_dir("prompts", &dir, NULL), PM_OK);
-	o.prompts = dir.s;
+	o.root = dir.s;
 	f->m = pm_mcp_new(&o);
 	refuse(f, OLD("1", "prompts/get", META ",\"name\":\"write_a_pass\",\"arguments\":{\"task\":\"7\"}"),
 	       -32603, "1"); /* no such file */
-	pm_path_join(dir.s, "mcp-write-a-pass.md", &path);
+	pm_path_join(dir.s, "prompts/mcp-write-a-pass.md", &path);
+	pm_str_add(&prompts, dir.s);
+	pm_str_add(&prompts, "/prompts");
+	assert_int_equal(pm_mkdirs(prompts.s, NULL), PM_OK);
 	assert_int_equal(pm_write_file(path.s, text, strlen(text), NULL), PM_OK);
 	r = result(f,
 		   OLD("1", "prompts/get", META ",\"name\":\"write_a_pass\",\"arguments\":{\"task\":\"7\"}"),
@@ -589,11 +592,48 @@ static void a_prompt_is_a_file_with_its_argument(void **state)
 	is_new(r, NULL);
 	r = cJSON_GetArrayItem(at(r, "messages"), 0);
 	assert_string_equal(pm_json_str(r, "role", ""), "user");
-	assert_string_equal(pm_json_str(at(r, "content"), "text", ""), "Do 7, and 7 again; {{run}} stays.\n");
+	assert_string_equal(pm_json_str(at(r, "content"), "text", ""), "Do 7, and 7 again.\n");
 	cJSON_Delete(j);
 	pm_remove_tree(dir.s, NULL);
 	pm_str_release(&dir);
 	pm_str_release(&path);
+	pm_str_release(&prompts);
+}
+
+/* The word is a tool, or an argument of one. */
+static int is_known(const char *word)
+{
+	const cJSON *t;
+	int known = 0;
+
+	cJSON_ArrayForEach(t, pm_tools_table())
+		known |= !strcmp(pm_json_str(t, "name", ""), word) ||
+			 at(at(at(t, "inputSchema"), "properties"), word) != NULL;
+	return known;
+}
+
+/* What stands between backticks in the prompts' texts is there. */
+static void prompts_name_what_there_is(void **state)
+{
+	static const char *const files[] = { "prompts/mcp-write-a-pass.md", "prompts/mcp-why-is-it-slow.md" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		PmStr text = PM_STR_INIT;
+		int words = 0;
+
+		assert_int_equal(pm_read_file(files[i], 0, &text, NULL), PM_OK);
+		for (char *p = text.s, *end;
+		     (p = strchr(p, '`')) != NULL && (end = strchr(p + 1, '`')) != NULL;
+		     p = end + 1, words++) {
+			*end = '\0';
+			if (!is_known(p + 1))
+				fail_msg("%s speaks of '%s', which is neither a tool nor an argument",
+					 files[i], p + 1);
+		}
+		assert_true(words >= 5);
+		pm_str_release(&text);
+	}
 }
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -615,6 +655,7 @@ int main(void)
 		CASE(ids_in_flight_and_their_number_are_bounded),
 		CASE(a_full_output_keeps_answers_back),
 		CASE(a_prompt_is_a_file_with_its_argument),
+		cmocka_unit_test(prompts_name_what_there_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,6 +209,16 @@ static void cancelled(PmProtocolRecorder *r, const cJSON *params)
 	forget(r, i);
 }
 
+/* Without the envelope, which says what the client can do. */
+static void wait_for(PmProtocolRecorder *r, const cJSON *id, const char *method, const cJSON *params)
+{
+	Waiting w = { cJSON_Duplicate(id, 1), params ? cJSON_Duplicate(params, 1) : cJSON_CreateObject(),
+		      pm_xstrdup(method), wall(), pm_now() };
+
+	cJSON_DeleteItemFromObjectCaseSensitive(w.params, "_meta");
+	PM_VEC_PUSH(&r->waiting, w);
+}
+
 void pm_protocol_recorder_message(PmProtocolRecorder *r, int from_client, const cJSON *message)
 {
 	const char *method = pm_json_str(message, "method", "");
@@ -220,10 +230,7 @@ void pm_protocol_recorder_message(PmProtocolRecorder *r, int from_client, const 
 		if (strcmp(method, "notifications/cancelled") == 0)
 			cancelled(r, params);
 		else if (id && is_step(method))
-			PM_VEC_PUSH(&r->waiting,
-				    ((Waiting){ cJSON_Duplicate(id, 1),
-						params ? cJSON_Duplicate(params, 1) : cJSON_CreateObject(),
-						pm_xstrdup(method), wall(), pm_now() }));
+			wait_for(r, id, method, params);
 		return;
 	}
 	i = find(r, id);

@@ -44,25 +44,43 @@ static PmStatus task_hash(PmDb *db, const char *name, PmStr *out, PmErr *err)
 	return st ? st : pm_task_get(db, id, take_hash, out, err);
 }
 
-/* "Linux x86_64, AMD EPYC 7B13": without the machine's own name. */
-static void this_machine(PmStr *out)
+/* Appends ", VALUE" of the first line `name : VALUE` of a file of the kernel's. */
+static void add_value(const char *path, const char *name, PmStr *out)
 {
-	struct utsname u;
 	char line[512];
-	FILE *f = fopen("/proc/cpuinfo", "r");
+	FILE *f = fopen(path, "r");
 
-	if (uname(&u) == 0)
-		pm_str_addf(out, "%s %s", u.sysname, u.machine);
 	while (f && fgets(line, sizeof line, f)) {
-		const char *value = strstr(line, ": ");
+		const char *value = strchr(line, ':');
 
-		if (strncmp(line, "model name", 10) == 0 && value) {
-			pm_str_addf(out, ", %.*s", (int)strcspn(value + 2, "\n"), value + 2);
+		if (strncmp(line, name, strlen(name)) == 0 && value) {
+			value += 1 + strspn(value + 1, " \t");
+			pm_str_addf(out, ", %.*s", (int)strcspn(value, "\n"), value);
 			break;
 		}
 	}
 	if (f)
 		fclose(f);
+}
+
+/* "Linux x86_64, AMD EPYC 7B13, NVIDIA H200": without the machine's own name. */
+static void this_machine(PmStr *out)
+{
+	static const char gpus[] = "/proc/driver/nvidia/gpus";
+	struct utsname u;
+	PmNames names = { 0 };
+
+	if (uname(&u) == 0)
+		pm_str_addf(out, "%s %s", u.sysname, u.machine);
+	add_value("/proc/cpuinfo", "model name", out);
+	if (pm_path_is_dir(gpus) && pm_list_dir(gpus, &names, NULL) == PM_OK && names.n) {
+		PmStr path = PM_STR_INIT;
+
+		pm_str_addf(&path, "%s/%s/information", gpus, names.v[0]);
+		add_value(path.s, "Model", out);
+		pm_str_release(&path);
+	}
+	pm_names_release(&names);
 }
 
 /* Goes through what is stored, to go on from there. */

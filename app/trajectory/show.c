@@ -29,11 +29,11 @@ static const char *outcome_of(const PmTrajectoryRow *r)
 
 void pm_trajectory_line(const PmTrajectoryRow *r, PmStr *out)
 {
+	char task[KEY_DIGITS + 1];
+
 	pm_str_addf(out, "%4lld  %.*s  %-5s  ", (long long)r->id, KEY_DIGITS, r->key, r->kind);
-	if (*r->task_name)
-		add_clean(out, r->task_name);
-	else
-		pm_str_addf(out, "%.*s", KEY_DIGITS, *r->task ? r->task : "-");
+	snprintf(task, sizeof task, "%s", *r->task ? r->task : "-");
+	add_clean(out, *r->task_name ? r->task_name : task);
 	pm_str_add(out, "  ");
 	add_clean(out, *r->model ? r->model : "-");
 	pm_str_addf(out, "  %lld steps", (long long)r->n_steps);

@@ -39,6 +39,8 @@ static PmStatus db_stats(PmDb *db, PmErr *err)
 		     { "rejected", s.rejected },
 		     { "runs", s.runs },
 		     { "results", s.results },
+		     { "trajectories", s.trajectories },
+		     { "steps", s.steps },
 		     { "bytes", s.bytes },
 		     { "version", s.version } };
 	cJSON *j = st == PM_OK && pm_cli_json ? cJSON_CreateObject() : NULL;

@@ -83,6 +83,8 @@ PmStatus pm_db_stats(PmDb *db, PmDbStats *out, PmErr *err)
 		{ "SELECT count(*) FROM rejected", &out->rejected },
 		{ "SELECT count(*) FROM runs", &out->runs },
 		{ "SELECT count(*) FROM results", &out->results },
+		{ "SELECT count(*) FROM trajectories", &out->trajectories },
+		{ "SELECT count(*) FROM steps", &out->steps },
 		{ "PRAGMA page_size", &page },
 		{ "PRAGMA page_count", &pages },
 		{ "PRAGMA user_version", &version },

@@ -220,6 +220,7 @@ static int64_t int_or(sqlite3_stmt *row, int col, int64_t none)
 }
 
 typedef struct Walk {
+	PmDb *db;
 	const PmTrajectoryFilter *filter; /* NULL = all */
 	PmTrajectoryFn trajectory;
 	PmStepFn step;
@@ -240,6 +241,14 @@ static int wanted(const PmTrajectoryFilter *f, const PmTrajectoryRow *r, int ste
 	if (differs(f->task, r->task) && !step_has_task)
 		return 0;
 	return isnan(f->above) || r->best > f->above;
+}
+
+static PmStatus take_name(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	(void)err;
+	pm_str_clear(arg);
+	pm_str_add(arg, pm__col_text(row, 0));
+	return PM_OK;
 }
 
 static PmStatus one_trajectory(void *arg, sqlite3_stmt *row, PmErr *err)
@@ -268,22 +277,37 @@ static PmStatus one_trajectory(void *arg, sqlite3_stmt *row, PmErr *err)
 			      .money = real_or(row, 20, 0),
 			      .last = real_or(row, 21, sqlite3_column_double(row, 12)) };
 
-	return wanted(w->filter, &r, sqlite3_column_int(row, 22)) ? w->trajectory(w->arg, &r, err) : PM_OK;
+	PmStr name = PM_STR_INIT;
+	PmStatus st = PM_OK;
+
+	if (!wanted(w->filter, &r, sqlite3_column_int(row, 22)))
+		return PM_OK;
+	if (!*r.task && *pm__col_text(row, 23)) {
+		r.task = pm__col_text(row, 23);
+		st = pm__db_each(w->db, "look a task up", take_name, &name, NULL, err,
+				 "SELECT name FROM tasks WHERE hash = ?", "s", r.task);
+		r.task_name = name.s;
+	}
+	st = st ? st : w->trajectory(w->arg, &r, err);
+	pm_str_release(&name);
+	return st;
 }
 
-/* The last column: whether a step is of this task. */
+/* The last columns: whether a step is of this task, and the only task that steps are of. */
 #define TRAJECTORIES                                                                                         \
 	"SELECT t.id, t.key, t.kind, t.task, k.name, t.model, t.seed, t.version, t.machine, t.experiment, "  \
 	"t.instance, t.options, t.started, t.ended, t.outcome, count(s.ordinal), "                           \
 	"min(CASE WHEN s.verdict = 'OK' AND s.score IS NOT NULL THEN s.ordinal END), max(s.score), "         \
 	"sum(s.tokens_in), sum(s.tokens_out), sum(s.money), max(s.at + coalesce(s.seconds, 0)), "            \
-	"coalesce(max(s.task = ?), 0) FROM trajectories t LEFT JOIN tasks k ON k.hash = t.task "             \
+	"coalesce(max(s.task = ?), 0), "                                                                     \
+	"CASE WHEN min(nullif(s.task, '')) = max(s.task) THEN max(s.task) END FROM trajectories t LEFT "     \
+	"JOIN tasks k ON k.hash = t.task "                                                                   \
 	"LEFT JOIN steps s ON s.trajectory = t.id "
 
 PmStatus pm_trajectories_each(PmDb *db, const PmTrajectoryFilter *filter, PmTrajectoryFn fn, void *arg,
 			      PmErr *err)
 {
-	Walk w = { .filter = filter, .trajectory = fn, .arg = arg };
+	Walk w = { .db = db, .filter = filter, .trajectory = fn, .arg = arg };
 
 	return pm__db_each(db, "list its trajectories", one_trajectory, &w, NULL, err,
 			   TRAJECTORIES "GROUP BY t.id ORDER BY t.started, t.key", "s",
@@ -292,7 +316,7 @@ PmStatus pm_trajectories_each(PmDb *db, const PmTrajectoryFilter *filter, PmTraj
 
 PmStatus pm_trajectory_get(PmDb *db, int64_t id, PmTrajectoryFn fn, void *arg, PmErr *err)
 {
-	Walk w = { .trajectory = fn, .arg = arg };
+	Walk w = { .db = db, .trajectory = fn, .arg = arg };
 	size_t n = 0;
 	PmStatus st = pm__db_each(db, "read a trajectory", one_trajectory, &w, &n, err,
 				  TRAJECTORIES "WHERE t.id = ? GROUP BY t.id", "si", "", id);

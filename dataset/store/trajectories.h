@@ -19,8 +19,10 @@
  * when storing. */
 typedef struct PmTrajectoryRow {
 	/* What it is; all of these together are its key. */
-	const char *kind;  /* "mcp" or "agent" */
-	const char *task;  /* hash of the task; "" for a session that chooses its own */
+	const char *kind; /* "mcp" or "agent" */
+	/* Hash of the task; "" for a session that chooses its own. When reading, such a session has the only
+	 * task that its steps are of, if there is one. */
+	const char *task;
 	const char *model; /* name of the language model, or of a session's client */
 	uint64_t seed;
 	const char *version;    /* of the program */

@@ -61,7 +61,7 @@ grep -q "$key" "$tmp/answers"
 tap "whose answers have the key that was planted"
 
 pm trajectory list --db "$db"
-says "mcp    -  script 1  7 steps  AS " "is a trajectory of seven calls"
+says "mcp    silu  script 1  7 steps  AS " "is a trajectory of seven calls"
 says "right at #3" "whose fourth call was right"
 says "done" "and which has an end"
 pm trajectory show 1 --db "$db" --all

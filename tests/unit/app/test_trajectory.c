@@ -3,6 +3,7 @@
  * not. */
 #include "app/trajectory/diff.h"
 #include "app/trajectory/files.h"
+#include "app/trajectory/protocol.h"
 #include "app/trajectory/recorder.h"
 #include "app/trajectory/redact.h"
 #include "base/core/rng.h"
@@ -277,6 +278,82 @@ static void a_session_becomes_steps(void **state)
 	cJSON_Delete(calls);
 }
 
+/* ---- messages of the protocol ---- */
+
+/* What is on the wire, "<" from the client and ">" to it. */
+static const char *const wire[] = {
+	"<{\"id\":1,\"method\":\"initialize\",\"params\":{\"clientInfo\":{\"name\":\"c\",\"version\":\"2\"}}"
+	"}",
+	">{\"id\":1,\"result\":{}}",
+	"<{\"method\":\"notifications/initialized\"}",
+	"<{\"id\":2,\"method\":\"tools/list\"}",
+	">{\"id\":2,\"result\":{\"tools\":[]}}",
+	"<{\"id\":3,\"method\":\"prompts/get\",\"params\":{\"name\":\"p\"}}",
+	">{\"id\":3,\"result\":{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":"
+	"\"Write it.\"}}]}}",
+	"<{\"id\":\"a\",\"method\":\"tools/call\",\"params\":{\"name\":\"check\",\"arguments\":{\"x\":1}}}",
+	"<{\"id\":5,\"method\":\"tools/call\",\"params\":{\"name\":\"build\"}}",
+	">{\"method\":\"notifications/progress\",\"params\":{\"progressToken\":5}}",
+	">{\"id\":5,\"result\":{\"structuredContent\":{\"ok\":true},\"content\":[]}}",
+	"<{\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":\"a\"}}",
+	"<{\"id\":6,\"method\":\"resources/read\",\"params\":{\"uri\":\"passmith://x\",\"_meta\":{}}}",
+	">{\"id\":6,\"result\":{\"contents\":[{\"uri\":\"passmith://x\",\"text\":\"t\"}]}}",
+	"<{\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"no\"}}",
+	">{\"id\":7,\"error\":{\"code\":-32602,\"message\":\"no tool\"}}",
+	">{\"id\":99,\"result\":{}}",
+	"<{\"id\":8,\"method\":\"tools/call\",\"params\":{\"name\":\"evaluate\"}}",
+};
+
+static void messages_of_the_protocol_become_steps(void **state)
+{
+	static const char want[] =
+		"0 user   nan -1 {\"content\":\"Write it.\"} []\n"
+		"1 tool build  nan -1 "
+		"{\"id\":\"call_1\",\"arguments\":{},\"answer\":{\"ok\":true},\"is_error\":false} []\n"
+		"2 tool check  nan -1 "
+		"{\"id\":\"call_2\",\"arguments\":{\"x\":1},\"answer\":{\"error\":\"cancelled by the "
+		"client\"},\"is_error\":true} []\n"
+		"3 tool read_resource  nan -1 "
+		"{\"id\":\"call_3\",\"arguments\":{\"uri\":\"passmith://x\"},\"answer\":{"
+		"\"content\":[{\"uri\":\"passmith://x\",\"text\":\"t\"}]},\"is_error\":false} []\n"
+		"4 tool no  nan -1 {\"id\":\"call_4\",\"arguments\":{},\"answer\":{\"error\":\"no "
+		"tool\"},\"is_error\":true} []\n"
+		"5 tool evaluate  nan -1 {\"id\":\"call_5\",\"arguments\":{},\"answer\":{\"error\":\"the "
+		"session ended "
+		"first\"},\"is_error\":true} []\n";
+	PmStr db = path_in(*state, "t.db"), s = PM_STR_INIT;
+	PmProtocolRecorder *r = pm_protocol_recorder_new(db.s, NULL, "emu");
+
+	for (size_t k = 0; k < sizeof wire / sizeof *wire; k++) {
+		cJSON *j = parse(wire[k] + 1);
+
+		pm_protocol_recorder_message(r, *wire[k] == '<', j);
+		cJSON_Delete(j);
+	}
+	pm_protocol_recorder_end(r);
+	stored(*state, 1, &s);
+	assert_string_equal(s.s, want);
+	pm_str_release(&db);
+	pm_str_release(&s);
+}
+
+/* Serving goes on when nothing can be stored. */
+static void a_database_that_cannot_be_written_stops_nothing(void **state)
+{
+	PmStr db = path_in(*state, "no/such/folder/t.db");
+	PmProtocolRecorder *r = pm_protocol_recorder_new(db.s, NULL, "emu");
+
+	for (size_t k = 0; k < sizeof wire / sizeof *wire; k++) {
+		cJSON *j = parse(wire[k] + 1);
+
+		pm_protocol_recorder_message(r, *wire[k] == '<', j);
+		cJSON_Delete(j);
+	}
+	pm_protocol_recorder_end(r);
+	assert_int_equal(pm_path_exists(db.s), 0);
+	pm_str_release(&db);
+}
+
 /* ---- secrets and paths ---- */
 
 static const struct {
@@ -431,6 +508,9 @@ int main(void)
 		cmocka_unit_test(a_diff_of_another_text_is_refused),
 		cmocka_unit_test(changes_of_files_lead_to_the_same_files),
 		cmocka_unit_test_setup_teardown(a_session_becomes_steps, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(messages_of_the_protocol_become_steps, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_database_that_cannot_be_written_stops_nothing, set_up,
+						tear_down),
 		cmocka_unit_test(secrets_and_paths_are_known_by_their_form),
 		cmocka_unit_test_setup_teardown(what_is_planted_everywhere_is_stored_nowhere, set_up,
 						tear_down),

@@ -165,6 +165,12 @@ static PmStatus call_tool(PmSample *s, const char *tool, const cJSON *args, cons
 		       tool);
 	else
 		answer = call(s, tool, args, &is_error, &why);
+	/* An evaluation of ours that fails although its arguments are right is nobody's mistake. */
+	if (own && answer && is_error) {
+		cJSON_Delete(answer);
+		is_error = 0;
+		answer = call(s, tool, args, &is_error, &why);
+	}
 	if (!answer) {
 		answer = error_answer(why.text);
 		is_error = 1;

@@ -38,7 +38,7 @@ KERNELS  := $(wildcard runtime/kernels/*/*.cu)
 MODELS   := $(wildcard models/*.gpt)
 HEADERS  := $(call below,$(LIB_DIRS) include cli tests/lib,*.h)
 # Test programs by folder; other .c files in tests/plugin and tests/adversarial/passes are passes that the tests load.
-TEST_DIRS    := unit conform plugin adversarial gpu
+TEST_DIRS    := unit conform plugin agent adversarial gpu
 TEST_SRC     := $(call below,$(TEST_DIRS:%=tests/%),test_*.c)
 # Measures, and so is no test: a program of its own, for the bundle.
 TIME_SRC     := $(wildcard tests/gpu/time_*.c)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # run.sh [-v] [-x WORD]... [WORD...] - runs the tests, each program in its own process with a deadline.
 #
-# Without words: every test program of tests/{unit/*,conform,plugin,plugin/*,adversarial}, every fuzz target on its
+# Without words: every test program of tests/{unit/*,conform,plugin,agent,adversarial}, every fuzz target on its
 # corpus, every tests/*.sh, tests/cli/*.sh and tests/cli/*/*.sh. With words: those whose path contains one of them ("gpu" adds
 # the tests that need a GPU). Output is shown for what fails (-v: always). Programs and scripts speak TAP; a case that is
 # skipped says why ("# reason: TEXT" before cmocka's skip(), or "# SKIP TEXT"), a script may exit 77 with the
@@ -56,7 +56,7 @@ wanted()
 
 # The programs to run come from the sources, so that a stale binary is not run and a missing one fails.
 names=()
-for f in tests/unit/*/test_*.c tests/{conform,plugin,adversarial,gpu}/test_*.c tests/plugin/*/test_*.c tests/fuzz/fuzz_*.c tests/*.sh \
+for f in tests/unit/*/test_*.c tests/{conform,plugin,agent,adversarial,gpu}/test_*.c tests/fuzz/fuzz_*.c tests/*.sh \
 	tests/cli/*.sh tests/cli/*/*.sh; do
 	[ -e "$f" ] && [ "$f" != tests/run.sh ] && wanted "$f" && names+=("$f")
 done

@@ -37,9 +37,9 @@ static const char *blame_of(const char *verdict)
 		return "none";
 	if (v == PM_VERDICT_HARNESS_FAIL || v == PM_N_VERDICTS)
 		return "harness";
-	/* The inputs or the time were not enough to tell. */
+	/* Its sizes are too large for the deadline, or its times too short to rank. */
 	if (v == PM_VERDICT_NOT_CHECKED || v == PM_VERDICT_TIMING_UNSTABLE)
-		return "harness";
+		return "task";
 	return "pass";
 }
 
@@ -61,7 +61,16 @@ static const char *advice(const char *verdict)
 	static const struct {
 		const char *verdict, *text;
 	} rows[] = {
-		{ "OK", "It is right on what was checked." },
+		{ "OK", "It is right on all variants and on hidden shapes. submit stores it; score_terms "
+			"says what would "
+			"raise the score." },
+		{ "REJECT_ELF",
+		  "A function is called that does not exist, or one of the C library: build's warnings name "
+		  "the line. show_api finds the SDK's names." },
+		{ "REJECT_API",
+		  "show_api with PmKernelSpec has the fields of a kernel; arguments are inputs, outputs, "
+		  "scratch, then .arg." },
+		{ "REJECT_LINT", "check lists every problem of the rules." },
 		{ "NO_MATCH",
 		  "rules says where each pattern ended; mend the pattern, or check, and evaluate again." },
 		{ "NO_CREDIT",
@@ -71,7 +80,7 @@ static const char *advice(const char *verdict)
 		{ "INCORRECT",
 		  "Compare the kernel's formula with the graph's (show_graph); failure has the first wrong "
 		  "element. A factor that is the same everywhere is a wrong formula, a wrong tail a wrong "
-		  "bound." },
+		  "bound. Where threads share memory, a missing __syncthreads() looks like this too." },
 		{ "PRECISION", "Sum in float, and round to the output's type once, at the end." },
 		{ "UNWRITTEN",
 		  "Every element of every output must be written: check the bounds and the grid." },
@@ -108,6 +117,29 @@ static void add_ratio(cJSON *j, const char *name, double x)
 		cJSON_AddNumberToObject(j, name, x);
 }
 
+/* What moving inputs and outputs once would take, over what it takes; where both are of one model of the
+ * clock. */
+static void add_roofline(const PmTools *t, const PmToolRun *r, const cJSON *rec, int number, cJSON *j)
+{
+	double best = strcmp(pm_json_str(rec, "time", ""), "modelled") ? 0 : pm__roofline(t, r, number),
+	       is = pm_json_num(rec, "candidate_seconds", 0);
+
+	if (best > 0 && is > 0)
+		cJSON_AddNumberToObject(j, "roofline", best / is);
+}
+
+static void add_interval(const cJSON *rec, cJSON *j)
+{
+	const cJSON *clock = member(rec, "clock");
+	cJSON *list;
+
+	if (!cJSON_IsNumber(member(clock, "speedup_lo")) || !cJSON_IsNumber(member(clock, "speedup_hi")))
+		return;
+	list = cJSON_AddArrayToObject(j, "speedup_interval");
+	cJSON_AddItemToArray(list, cJSON_CreateNumber(pm_json_num(clock, "speedup_lo", 0)));
+	cJSON_AddItemToArray(list, cJSON_CreateNumber(pm_json_num(clock, "speedup_hi", 0)));
+}
+
 static void add_speed(cJSON *j, const cJSON *rec)
 {
 	static const char *const same[] = { "baseline_launches", "candidate_launches", "baseline_bytes",
@@ -116,15 +148,14 @@ static void add_speed(cJSON *j, const cJSON *rec)
 	if (pm_json_num(rec, "speedup", 0) <= 0)
 		return;
 	copy(j, rec, "speedup");
-	copy(j, rec, "speedup_interval");
+	add_interval(rec, j);
 	copy(j, rec, "time");
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
 		copy(j, rec, same[i]);
-	copy(j, rec, "roofline");
 }
 
 /* The first wrong element and the worst, and how far beyond what rounding explains the worst is. */
-static cJSON *failure_of(const cJSON *rec)
+static cJSON *failure_of(const PmToolRun *r, const cJSON *rec)
 {
 	const cJSON *f = member(rec, "failure"), *bound = member(rec, "bound");
 	cJSON *j;
@@ -132,6 +163,8 @@ static cJSON *failure_of(const cJSON *rec)
 	if (!f)
 		return NULL;
 	j = cJSON_Duplicate(f, 1);
+	if (r->label.len)
+		cJSON_ReplaceItemInObject(j, "variant", cJSON_CreateString(r->label.s));
 	if (member(f, "output") && pm_json_num(bound, "max", 0) > 0) {
 		cJSON_AddNumberToObject(j, "times_what_rounding_explains", pm_json_num(bound, "max", 0));
 		cJSON_AddNumberToObject(j, "rms_times_what_rounding_explains", pm_json_num(bound, "rms", 0));
@@ -139,18 +172,56 @@ static cJSON *failure_of(const cJSON *rec)
 	return j;
 }
 
-static cJSON *variant_of(const PmToolRun *r, const cJSON *rec, int i)
+/* Its number among the variants: that of the one that was asked for, or its place. */
+static int number_of(const PmToolRun *r, int i)
 {
-	const char *verdict = pm_json_str(rec, "verdict", "");
+	return r->variant >= 0 ? (int)r->variant : i;
+}
+
+static cJSON *variant_of(const PmTools *t, const PmToolRun *r, const cJSON *rec, int i, const char *said)
+{
+	const char *verdict = pm_json_str(rec, "verdict", ""), *why = pm_json_str(rec, "why", "");
 	cJSON *j = cJSON_CreateObject();
 
-	cJSON_AddNumberToObject(j, "number", i);
+	cJSON_AddNumberToObject(j, "number", number_of(r, i));
 	cJSON_AddStringToObject(j, "variant", r->label.len ? r->label.s : pm_json_str(rec, "variant", ""));
 	cJSON_AddStringToObject(j, "verdict", verdict);
-	if (*pm_json_str(rec, "why", ""))
-		copy(j, rec, "why");
+	if (*why && strcmp(why, said))
+		cJSON_AddStringToObject(j, "why", why);
+	if (*pm_json_str(rec, "near_miss", "") && r->whole)
+		copy(j, rec, "near_miss");
 	add_speed(j, rec);
+	add_roofline(t, r, rec, number_of(r, i), j);
 	return j;
+}
+
+/* How many variants end in each way, and which. */
+static void add_verdicts(const PmToolRun *r, const cJSON *records, cJSON *j)
+{
+	cJSON *list = cJSON_AddArrayToObject(j, "verdicts");
+
+	for (int v = 0; v < PM_N_VERDICTS; v++) {
+		const char *name = pm_verdict_name((PmVerdict)v);
+		cJSON *numbers = cJSON_CreateArray(), *one;
+		const cJSON *rec;
+		int i = 0;
+
+		cJSON_ArrayForEach(rec, records)
+		{
+			if (!strcmp(pm_json_str(rec, "verdict", ""), name))
+				cJSON_AddItemToArray(numbers, cJSON_CreateNumber(number_of(r, i)));
+			i++;
+		}
+		if (!numbers->child) {
+			cJSON_Delete(numbers);
+			continue;
+		}
+		one = cJSON_CreateObject();
+		cJSON_AddStringToObject(one, "verdict", name);
+		cJSON_AddNumberToObject(one, "variants", cJSON_GetArraySize(numbers));
+		cJSON_AddItemToObject(one, "numbers", numbers);
+		cJSON_AddItemToArray(list, one);
+	}
 }
 
 /* ---- all of them ---- */
@@ -190,7 +261,7 @@ static void add_verdict(const PmToolRun *r, const cJSON *report, const Sum *s, c
 	const char *of_hidden = pm_json_str(hidden, "verdict", "OK");
 	const char *verdict = s->wrong ? pm_json_str(s->wrong, "verdict", "") : of_hidden;
 	const char *why = s->wrong ? pm_json_str(s->wrong, "why", "") : pm_json_str(hidden, "why", "");
-	cJSON *failure = failure_of(s->wrong ? s->wrong : hidden);
+	cJSON *failure = failure_of(r, s->wrong ? s->wrong : hidden);
 
 	cJSON_AddStringToObject(j, "stage", s->wrong ? pm_json_str(s->wrong, "stage", "") : "speed");
 	cJSON_AddStringToObject(j, "verdict", verdict);
@@ -198,10 +269,12 @@ static void add_verdict(const PmToolRun *r, const cJSON *report, const Sum *s, c
 	cJSON_AddStringToObject(j, "why", why);
 	if (strcmp(verdict, "OK") && pm_verdict_from_name(verdict) != PM_N_VERDICTS)
 		cJSON_AddStringToObject(j, "meaning", pm_verdict_meaning(pm_verdict_from_name(verdict)));
-	cJSON_AddStringToObject(j, "next",
-				!strcmp(verdict, "OK") && !r->whole
-					? "It is right on what was checked; level full gives the score."
-					: advice(verdict));
+	cJSON_AddStringToObject(
+		j, "next",
+		!strcmp(verdict, "OK") && !r->whole
+			? "It is right on this one variant. level full looks at the others (other "
+			  "shapes, float16, bfloat16), and takes longer."
+			: advice(verdict));
 	if (s->wrong)
 		cJSON_AddStringToObject(j, "failing_variant",
 					r->label.len ? r->label.s : pm_json_str(s->wrong, "variant", ""));
@@ -209,7 +282,7 @@ static void add_verdict(const PmToolRun *r, const cJSON *report, const Sum *s, c
 		cJSON_AddStringToObject(j, "failing_variant", "a hidden shape");
 	if (failure)
 		cJSON_AddItemToObject(j, "failure", failure);
-	if (s->wrong && member(s->wrong, "explained"))
+	if (r->whole && s->wrong && member(s->wrong, "explained")) /* a quick one is explained by its rules */
 		copy(j, s->wrong, "explained");
 }
 
@@ -254,7 +327,8 @@ static void add_change(PmTools *t, PmToolRun *r, cJSON *j)
 		c = cJSON_AddObjectToObject(j, "best_so_far");
 		copy(c, best, "run");
 		cJSON_AddNumberToObject(c, "value", before);
-		cJSON_AddNumberToObject(c, "ratio", value / before);
+		if (value > 0)
+			cJSON_AddNumberToObject(c, "ratio", value / before);
 		cJSON_AddBoolToObject(c, "this_is_better", value > before);
 	}
 	if (value > before)
@@ -264,7 +338,7 @@ static void add_change(PmTools *t, PmToolRun *r, cJSON *j)
 
 /* ---- the answer ---- */
 
-static void add_numbers(const cJSON *report, const Sum *s, cJSON *j)
+static void add_numbers(const PmToolRun *r, const cJSON *report, const Sum *s, cJSON *j)
 {
 	const cJSON *first = member(report, "records")->child;
 
@@ -284,6 +358,8 @@ static void add_numbers(const cJSON *report, const Sum *s, cJSON *j)
 	if (cJSON_IsNumber(member(report, "fast_1")))
 		copy(j, report, "fast_1");
 	copy(j, report, "score_terms");
+	if (s->n > 1)
+		add_verdicts(r, member(report, "records"), j);
 	if (s->slowest && s->n > 1) {
 		cJSON *w = cJSON_AddObjectToObject(j, "slowest_variant");
 
@@ -307,9 +383,13 @@ cJSON *pm__eval_answer(PmTools *t, PmToolRun *r, const cJSON *report)
 	cJSON_AddStringToObject(j, "of", r->key.s);
 	cJSON_AddStringToObject(j, "device", t->device);
 	if (s.n)
-		add_numbers(report, &s, j);
+		add_numbers(r, report, &s, j);
 	list = cJSON_AddArrayToObject(j, "records");
-	cJSON_ArrayForEach(rec, records) cJSON_AddItemToArray(list, variant_of(r, rec, i++));
+	cJSON_ArrayForEach(rec, records)
+	{
+		cJSON_AddItemToArray(list, variant_of(t, r, rec, i, pm_json_str(j, "why", "")));
+		i++;
+	}
 	add_change(t, r, j);
 	return j;
 }

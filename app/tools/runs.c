@@ -139,6 +139,7 @@ PmToolRun *pm__run_new(PmTools *t, const char *tool, const cJSON *args, cJSON **
 	PmToolRun *r = pm_xcalloc(1, sizeof *r);
 
 	r->lock = -1;
+	r->variant = pm_json_i64(args, "variant", -1);
 	snprintf(r->tool, sizeof r->tool, "%s", tool);
 	pm_str_init(&r->so);
 	pm_str_init(&r->target);
@@ -265,7 +266,13 @@ void pm__run_start(PmTools *t, PmToolRun *r, const char *const *argv, PmRunNext 
 	words[n] = NULL;
 	r->next = next;
 	pm_child_free(r->child);
-	if (pm_child_start(words, &o, &r->child, &err))
+	r->child = NULL;
+	if (!t->program)
+		pm__run_fail(
+			t, r,
+			"The program passmith, which does the work of tools, was not found beside this one; "
+			"run make.");
+	else if (pm_child_start(words, &o, &r->child, &err))
 		pm__run_fail(t, r, "%s", err.text);
 }
 

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ELEMENTS = 1 << 16 }; /* of all values of a graph that a first answer may take its time for */
+/* Elements of all values of a graph that a first answer may take its time for; of the graph as extracted,
+ * which an author has before him. */
+enum { FIRST_ELEMENTS = 1 << 16, FIRST_OF_ORIGINAL = 1 << 18 };
 
 /* ---- models ---- */
 
@@ -59,7 +61,7 @@ typedef struct Pick {
 	int64_t wanted; /* ordinal; -1: one for a first answer */
 	int64_t ordinal;
 	double work;
-	int fits;
+	int fits, original;
 	PmStr text, label;
 } Pick;
 
@@ -91,8 +93,8 @@ static void take(Pick *p, const PmVariantRow *v, double work)
 	pm_str_add(&p->label, v->label);
 }
 
-/* For a first answer the largest that is quickly done, which shows more than the least: the first of equals,
- * which is of float. Where none is, the least. */
+/* For a first answer the graph as extracted; where that is large, the largest that is quickly done, which
+ * shows more than the least; where none is, the least. The first of equals, which is of float. */
 static PmStatus pick_one(void *arg, const PmVariantRow *v, PmErr *err)
 {
 	Pick *p = arg;
@@ -106,8 +108,11 @@ static PmStatus pick_one(void *arg, const PmVariantRow *v, PmErr *err)
 	}
 	if (p->ordinal >= 0 && v->dtype != PM_F32)
 		return PM_OK;
+	if (p->original)
+		return PM_OK;
 	work = work_of(v->text);
-	if (p->ordinal < 0 || (work <= FIRST_ELEMENTS && (!p->fits || work > p->work)) ||
+	p->original = v->shape == 0 && work <= FIRST_OF_ORIGINAL;
+	if (p->original || p->ordinal < 0 || (work <= FIRST_ELEMENTS && (!p->fits || work > p->work)) ||
 	    (!p->fits && work < p->work))
 		take(p, v, work);
 	return PM_OK;
@@ -131,6 +136,7 @@ static PmStatus one_variant(PmTools *t, PmToolRun *r, int64_t wanted, PmErr *err
 	pm_str_clear(&path);
 	pm_path_join(t->workspace, r->target.s, &path);
 	st = st ? st : pm_write_file(path.s, p.text.s, p.text.len, err);
+	r->variant = p.ordinal;
 	pm_str_addf(&r->label, "%lld (%s)", (long long)p.ordinal, p.label.s);
 	pm_str_addf(&r->key, "task %lld, variant %lld", (long long)r->task, (long long)p.ordinal);
 	pm_str_release(&p.text);

@@ -27,7 +27,7 @@ static PmStatus read_variant(void *arg, const PmVariantRow *v, PmErr *err)
 	return pm_graph_parse(v->text, strlen(v->text), &w->g, err);
 }
 
-static PmStatus load(PmTools *t, const cJSON *args, PmGraph **out, PmErr *err)
+PmStatus pm__graph_of(const PmTools *t, const cJSON *args, PmGraph **out, PmErr *err)
 {
 	const char *task = pm__arg(args, "task"), *model = pm__arg(args, "model");
 	Wanted w = { .ordinal = pm_json_i64(args, "variant", 0) };
@@ -237,7 +237,7 @@ cJSON *pm__tool_show_graph(PmTools *t, const cJSON *args, PmToolRun **run, int *
 
 	(void)run;
 	pm_err_init(&err);
-	if (load(t, args, &g, &err))
+	if (pm__graph_of(t, args, &g, &err))
 		return pm__error_of(is_error, &err);
 	j = cJSON_CreateObject();
 	n = pm_graph_n_nodes(g);

@@ -2,6 +2,8 @@
 /* tool_tasks.c - list_tasks and show_task: what there is to work on, and what it is worth. */
 #include "app/tools/tools_priv.h"
 
+#include "app/exemplar/category.h"
+#include "app/model/model_file.h"
 #include "dataset/store/tasks.h"
 #include "ir/text/text.h"
 #include "runtime/exec/exec.h"
@@ -14,6 +16,8 @@
 
 typedef struct List {
 	const char *split, *filter;
+	PmCategory category; /* PM_N_CATEGORIES: any */
+	const PmTools *t;
 	int64_t offset, limit, n;
 	cJSON *tasks;
 } List;
@@ -23,19 +27,48 @@ static int has_word(const char *text, const char *word)
 	return !word || strcasestr(text, word) != NULL;
 }
 
+static PmStatus read_first(void *arg, const PmVariantRow *v, PmErr *err)
+{
+	PmGraph **g = arg;
+
+	(void)err;
+	if (!*g && pm_graph_parse(v->text, strlen(v->text), g, NULL))
+		*g = NULL;
+	return *g ? PM_DECLINED : PM_OK; /* one is enough */
+}
+
+/* Of the first variant. */
+static PmCategory category_of(const PmTools *t, int64_t task)
+{
+	PmGraph *g = NULL;
+	PmCategory c = PM_N_CATEGORIES;
+
+	pm_task_variants_each(t->db, task, read_first, &g, NULL);
+	if (g)
+		c = pm_category_of(g, NULL);
+	pm_graph_free(g);
+	return c;
+}
+
 static PmStatus add_task(void *arg, const PmTaskRow *row, PmErr *err)
 {
 	List *l = arg;
+	PmCategory c = PM_N_CATEGORIES;
 	cJSON *j;
 
 	(void)err;
 	if ((l->split && strcmp(l->split, row->split)) || !has_word(row->name, l->filter))
 		return PM_OK;
+	if (l->category != PM_N_CATEGORIES && (c = category_of(l->t, row->id)) != l->category)
+		return PM_OK;
 	if (l->n++ < l->offset || l->n > l->offset + l->limit)
 		return PM_OK;
+	if (c == PM_N_CATEGORIES)
+		c = category_of(l->t, row->id);
 	j = cJSON_CreateObject();
 	pm_json_add_i64(j, "task", row->id);
 	cJSON_AddStringToObject(j, "name", row->name);
+	cJSON_AddStringToObject(j, "category", pm_category_name(c));
 	if (*row->split)
 		cJSON_AddStringToObject(j, "split", row->split);
 	if (*row->stratum)
@@ -56,6 +89,8 @@ cJSON *pm__tool_list_tasks(PmTools *t, const cJSON *args, PmToolRun **run, int *
 	enum { LIMIT = 50 };
 	List l = { .split = pm__arg(args, "split"),
 		   .filter = pm__arg(args, "filter"),
+		   .category = PM_N_CATEGORIES,
+		   .t = t,
 		   .offset = pm_json_i64(args, "offset", 0),
 		   .limit = pm_json_i64(args, "limit", LIMIT) };
 	cJSON *j;
@@ -65,6 +100,8 @@ cJSON *pm__tool_list_tasks(PmTools *t, const cJSON *args, PmToolRun **run, int *
 	pm_err_init(&err);
 	if (!t->db)
 		return no_db(is_error);
+	if (pm__arg(args, "category"))
+		l.category = pm_category_from_name(pm__arg(args, "category"));
 	j = cJSON_CreateObject();
 	l.tasks = cJSON_AddArrayToObject(j, "tasks");
 	if (pm_tasks_each(t->db, add_task, &l, &err)) {
@@ -79,15 +116,26 @@ cJSON *pm__tool_list_tasks(PmTools *t, const cJSON *args, PmToolRun **run, int *
 
 /* ---- what it is worth ---- */
 
-/* Bytes of the inputs, the constants and the outputs: what any pass must move at least once. */
+typedef struct Wanted {
+	int64_t number;
+	int dtype;
+	PmGraph *g;
+} Wanted;
+
+/* Bytes of the inputs, the constants and the outputs: what any pass must move at least once. Constants of a
+ * few elements (an epsilon, an exponent) stand in the kernel itself. */
 static double least_bytes(const PmGraph *g)
 {
+	enum { FEW = 16 };
 	double all = 0;
 
 	for (uint32_t i = 1; i < pm_graph_value_limit(g); i++) {
 		PmValue v = { i };
-		int64_t n = 0;
+		int64_t n = 0, elements = 0;
 
+		if (pm_value_is_const(g, v) &&
+		    (pm_type_numel(pm_value_type(g, v), &elements, NULL) || elements <= FEW))
+			continue;
 		if ((pm_value_is_input(g, v) || pm_value_is_output(g, v) ||
 		     (pm_value_is_const(g, v) && pm_value_n_uses(g, v))) &&
 		    !pm_type_bytes(pm_value_type(g, v), &n, NULL))
@@ -121,6 +169,33 @@ cJSON *pm__worth(const PmGraph *g, int dtype)
 	cJSON_AddNumberToObject(j, "saves_us", fmax(s.modelled_seconds - best, 0) * 1e6);
 	cJSON_AddNumberToObject(j, "speedup_at_most", best > 0 ? s.modelled_seconds / best : 1);
 	return j;
+}
+
+static PmStatus read_one(void *arg, const PmVariantRow *v, PmErr *err)
+{
+	Wanted *w = arg;
+
+	if (v->ordinal != w->number)
+		return PM_OK;
+	w->dtype = v->dtype;
+	return pm_graph_parse(v->text, strlen(v->text), &w->g, err);
+}
+
+double pm__roofline(const PmTools *t, const PmToolRun *r, int number)
+{
+	Wanted w = { .number = number, .dtype = PM_F32 };
+	cJSON *worth;
+	double us;
+
+	if (r->task)
+		pm_task_variants_each(t->db, r->task, read_one, &w, NULL);
+	else if (r->variant < 0) /* a variant of a model is made where it is evaluated */
+		pm_model_load(r->target.s, &w.g, NULL, NULL);
+	worth = w.g ? pm__worth(w.g, w.dtype) : NULL;
+	us = pm_json_num(worth, "roofline_us", 0);
+	cJSON_Delete(worth);
+	pm_graph_free(w.g);
+	return us * 1e-6;
 }
 
 /* In words that a prompt can hold. */
@@ -204,6 +279,12 @@ cJSON *pm__tool_show_task(PmTools *t, const cJSON *args, PmToolRun **run, int *i
 		cJSON_Delete(s.variants);
 		pm_graph_free(s.g);
 		return pm__error_of(is_error, &err);
+	}
+	if (s.g) {
+		PmCategory c = pm_category_of(s.g, NULL);
+
+		cJSON_AddStringToObject(s.j, "category", pm_category_name(c));
+		cJSON_AddStringToObject(s.j, "category_means", pm_category_what(c));
 	}
 	worth = s.g ? pm__worth(s.g, s.dtype) : NULL;
 	if (worth)

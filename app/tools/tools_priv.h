@@ -46,11 +46,12 @@ struct PmToolRun {
 	char words[240];
 	unsigned told; /* counts what was told, for pm_tool_progress */
 	/* What an evaluation is of. */
-	PmStr so;     /* path of the built pass in the workspace */
-	PmStr target; /* what `passmith eval` or `explain` takes */
-	PmStr label;  /* of the one variant, where one is named */
-	PmStr key;    /* by which the best so far is kept */
-	int64_t task; /* id; 0 = of no task */
+	PmStr so;        /* path of the built pass in the workspace */
+	PmStr target;    /* what `passmith eval` or `explain` takes */
+	PmStr label;     /* of the one variant, where one is named */
+	PmStr key;       /* by which the best so far is kept */
+	int64_t task;    /* id; 0 = of no task */
+	int64_t variant; /* number; -1 = all, or the model as written */
 };
 
 struct PmTools {
@@ -147,6 +148,7 @@ cJSON *pm__tool_show_task(PmTools *t, const cJSON *args, PmToolRun **run, int *i
 cJSON *pm__tool_show_graph(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
 cJSON *pm__tool_search_docs(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
 cJSON *pm__tool_show_api(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_exemplars(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
 cJSON *pm__tool_list_files(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
 cJSON *pm__tool_read_file(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
 cJSON *pm__tool_write_file(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
@@ -170,6 +172,10 @@ cJSON *pm__build_answer(const PmTools *t, const cJSON *j, int *ok);
  * planned.
  */
 cJSON *pm__worth(const PmGraph *g, int dtype);
+/* The graph of the arguments: a task's variant (0 unless one is named), or a model. Returns owned in *out. */
+PmStatus pm__graph_of(const PmTools *t, const cJSON *args, PmGraph **out, PmErr *err);
+/* Seconds that the best pass takes on a variant of what the run is of, by the same model; 0 = not known. */
+double pm__roofline(const PmTools *t, const PmToolRun *r, int number);
 /* Ends a run whose pass does not compile; takes that answer. */
 void pm__not_built(PmTools *t, PmToolRun *r, cJSON *build);
 /* The rules of one result of `passmith explain`: what matched, declined, and came near. Returns owned. */

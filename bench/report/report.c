@@ -4,6 +4,7 @@
 
 #include "base/core/renamed.h"
 #include "base/sys/io.h"
+#include "bench/report/score_terms.h"
 #include "bench/report/stages_report.h"
 
 #include <math.h>
@@ -121,6 +122,7 @@ static void add_scores(cJSON *j, const PmEvalReport *r)
 		return;
 	cJSON_AddNumberToObject(j, "fast_1", r->fast1);
 	cJSON_AddNumberToObject(j, "AS", r->score.as);
+	cJSON_AddItemToObject(j, "score_terms", pm_score_terms_json(r));
 	es = cJSON_AddObjectToObject(j, "ES");
 	s = cJSON_AddObjectToObject(j, "S");
 	for (int t = 0; t < r->score.n_t; t++) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # agent.sh - passmith agent without a model: what it refuses before it asks, and what it says when nobody answers.
-# (tests/plugin/agent has a server that answers.)
+# (tests/agent has a server that answers.)
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_tools.c - an agent's tools that need no child: the table, arguments, the workspace, tasks, graphs,
+ * documentation, resources. (tests/agent/test_tools_runs.c has those that work with passes.) */
+#include "app/tools/schema.h"
+#include "base/sys/io.h"
+#include "dataset/store/tasks.h"
+#include "tests/lib/graphs/graph_text.h"
+#include "tests/lib/tools/tool_call.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void has(const char *text, const char *part)
+{
+	if (!text || !strstr(text, part))
+		fail_msg("\"%s\" is not in: %s", part, text ? text : "(nothing)");
+}
+
+/* ---- the table ---- */
+
+/* What a language model and a client are told of each tool. */
+static void every_tool_is_described(void **state)
+{
+	const cJSON *row, *a;
+
+	(void)state;
+	assert_true(cJSON_GetArraySize(pm_tools_table()) >= 20);
+	cJSON_ArrayForEach(row, pm_tools_table())
+	{
+		const cJSON *in = cJSON_GetObjectItem(row, "inputSchema"),
+			    *out = cJSON_GetObjectItem(row, "outputSchema");
+
+		if (strlen(pm_json_str(row, "description", "")) < 20)
+			fail_msg("%s has no description", pm_json_str(row, "name", ""));
+		assert_true(*pm_json_str(row, "title", "") != 0);
+		assert_string_equal(pm_json_str(in, "type", ""), "object");
+		assert_string_equal(pm_json_str(out, "type", ""), "object");
+		assert_true(cJSON_IsFalse(cJSON_GetObjectItem(in, "additionalProperties")));
+		assert_true(cJSON_IsObject(cJSON_GetObjectItem(row, "annotations")));
+		cJSON_ArrayForEach(a, cJSON_GetObjectItem(in, "properties"))
+		{
+			if (!*pm_json_str(a, "description", ""))
+				fail_msg("%s.%s has no description", pm_json_str(row, "name", ""), a->string);
+		}
+	}
+}
+
+/* A tool of the table that no function does would be a lie: each is known to the dispatcher. */
+static void every_tool_is_there(void **state)
+{
+	PmTestTools s;
+	const cJSON *row;
+	PmToolCall *c;
+	PmErr err;
+
+	(void)state;
+	pm_test_tools_begin(&s, NULL, -1);
+	cJSON_ArrayForEach(row, pm_tools_table())
+	{
+		cJSON *args = cJSON_CreateObject();
+
+		cJSON_AddNullToObject(args, "no_such_argument"); /* nothing is done */
+		pm_err_init(&err);
+		if (pm_tool_begin(s.t, pm_json_str(row, "name", ""), args, &c, &err))
+			fail_msg("%s", err.text);
+		assert_true(pm_tool_done(c));
+		pm_tool_cancel(c);
+		cJSON_Delete(args);
+	}
+	pm_err_init(&err);
+	assert_int_equal(pm_tool_begin(s.t, "no_such_tool", NULL, &c, &err), PM_E_NOT_FOUND);
+	has(err.text, "no_such_tool");
+	pm_test_tools_end(&s);
+}
+
+static void wrong_arguments_are_named(void **state)
+{
+	PmTestTools s;
+	const char *e;
+
+	(void)state;
+	pm_test_tools_begin(&s, NULL, -1);
+	e = pm_test_refused(&s, "evaluate", "{'pass':'p.c','level':'slow','wait_s':'x','foo':1}");
+	has(e, "level is \"slow\", of type string, and must be one of \"quick\", \"full\"");
+	has(e, "wait_s is \"x\", of type string, and must be number");
+	has(e, "no argument foo");
+	has(e, "It takes: pass, task, model");
+	has(pm_test_refused(&s, "build", "{}"), "argument pass is missing");
+	has(pm_test_refused(&s, "read_file", "{'path':'a','lines':0}"), "at least 1");
+	has(pm_test_refused(&s, "read_file", "{'path':'a','lines':1.5}"), "must be integer");
+	has(pm_test_refused(&s, "get_run", "{'run':'r1','wait_s':61}"), "at most 60");
+	has(pm_test_refused(&s, "read_file", "['path']"), "must be an object");
+	has(pm_test_refused(&s, "search_docs", "{'query':''}"), "at least 1");
+	pm_test_tools_end(&s);
+}
+
+/* ---- the workspace ---- */
+
+static void files_are_written_read_and_edited(void **state)
+{
+	PmTestTools s;
+	cJSON *j;
+
+	(void)state;
+	pm_test_tools_begin(&s, NULL, -1);
+	pm_test_write(&s, "sub/a.c", "one\ntwo\nthree\n");
+	j = pm_test_call(&s, "read_file", "{'path':'sub/a.c','from_line':2,'lines':1}");
+	assert_string_equal(pm_json_str(j, "text", ""), "two\n");
+	assert_int_equal(pm_json_i64(j, "next_line", 0), 3);
+	assert_int_equal(pm_json_i64(j, "lines_in_file", 0), 3);
+	cJSON_Delete(j);
+	j = pm_test_call(&s, "edit_file", "{'path':'sub/a.c','old_text':'two','new_text':'2'}");
+	assert_int_equal(pm_json_i64(j, "at_line", 0), 2);
+	cJSON_Delete(j);
+	j = pm_test_call(&s, "read_file", "{'path':'sub/a.c'}");
+	assert_string_equal(pm_json_str(j, "text", ""), "one\n2\nthree\n");
+	assert_null(cJSON_GetObjectItem(j, "next_line"));
+	cJSON_Delete(j);
+	has(pm_test_refused(&s, "edit_file", "{'path':'sub/a.c','old_text':'e','new_text':''}"),
+	    "found 3 times");
+	has(pm_test_refused(&s, "edit_file", "{'path':'sub/a.c','old_text':'four','new_text':''}"),
+	    "not found");
+	has(pm_test_refused(&s, "read_file", "{'path':'sub'}"), "is a folder");
+	has(pm_test_refused(&s, "write_file", "{'path':'sub','text':''}"), "is a folder");
+	has(pm_test_refused(&s, "read_file", "{'path':'b.c'}"), "There is no file b.c");
+	j = pm_test_call(&s, "list_files", "{}");
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(j, "files")), 1);
+	assert_string_equal(pm_json_str(cJSON_GetObjectItem(j, "files")->child, "path", ""), "sub/a.c");
+	cJSON_Delete(j);
+	pm_test_tools_end(&s);
+}
+
+/* A file of more than one answer comes in parts that make it up. */
+static void a_long_file_comes_in_parts(void **state)
+{
+	PmStr text = PM_STR_INIT, got = PM_STR_INIT;
+	PmTestTools s;
+	int64_t line = 1;
+
+	(void)state;
+	pm_test_tools_begin(&s, NULL, -1);
+	for (int i = 0; i < 3000; i++)
+		pm_str_addf(&text, "\tx[%d] = \"\\\\\"; // \xc3\xa4\n", i);
+	pm_test_write(&s, "long.c", text.s);
+	while (line) {
+		cJSON *args = cJSON_CreateObject(), *j;
+
+		cJSON_AddStringToObject(args, "path", "long.c");
+		pm_json_add_i64(args, "from_line", line);
+		j = pm_test_call_json(&s, "read_file", args);
+		pm_str_add(&got, pm_json_str(j, "text", ""));
+		line = pm_json_i64(j, "next_line", 0);
+		cJSON_Delete(j);
+	}
+	assert_string_equal(got.s, text.s);
+	pm_str_release(&text);
+	pm_str_release(&got);
+	pm_test_tools_end(&s);
+}
+
+/* Nothing outside is read, written or told of, whatever the path. */
+static void no_path_leaves_the_workspace(void **state)
+{
+	static const struct {
+		const char *path, *why;
+	} bad[] = { { "../x.c", "\"..\"" },      { "/etc/passwd", "absolute" },
+		    { "a/../../x.c", "\"..\"" }, { "./x.c", "\".\"" },
+		    { "-o", "begins with '-'" }, { "link/x.c", "symbolic link" },
+		    { "link", "symbolic link" }, { "a\\nb", "control" },
+		    { "sub/..", "\"..\"" },      { "file-link.c", "symbolic link" } };
+	PmStr outside = PM_STR_INIT, link = PM_STR_INIT, file = PM_STR_INIT, text = PM_STR_INIT;
+	PmTestTools s;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	pm_test_tools_begin(&s, NULL, -1);
+	assert_int_equal(pm_temp_dir("outside", &outside, &err), PM_OK);
+	pm_path_join(outside.s, "x.c", &file);
+	assert_int_equal(pm_write_file(file.s, "secret", 6, &err), PM_OK);
+	pm_path_join(s.folder.s, "link", &link);
+	assert_int_equal(symlink(outside.s, link.s), 0);
+	pm_str_clear(&link);
+	pm_path_join(s.folder.s, "file-link.c", &link);
+	assert_int_equal(symlink(file.s, link.s), 0);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		char args[200];
+
+		snprintf(args, sizeof args, "{'path':'%s'}", bad[i].path);
+		has(pm_test_refused(&s, "read_file", args), bad[i].why);
+		if (!strcmp(bad[i].path, "file-link.c") || !strcmp(bad[i].path, "link"))
+			continue; /* a name in the workspace, which may be replaced */
+		snprintf(args, sizeof args, "{'path':'%s','text':'mine'}", bad[i].path);
+		pm_test_refused(&s, "write_file", args);
+		snprintf(args, sizeof args, "{'pass':'%s'}", bad[i].path);
+		pm_test_refused(&s, "build", args);
+		snprintf(args, sizeof args, "{'model':'%s'}", bad[i].path);
+		pm_test_refused(&s, "show_graph", args);
+	}
+	pm_test_write(&s, "file-link.c", "mine");
+	assert_int_equal(pm_read_file(file.s, 0, &text, &err), PM_OK);
+	assert_string_equal(text.s, "secret");
+	has(pm_test_refused(&s, "write_file", "{'path':'.runs/r1.json','text':''}"), "begins with '.'");
+	has(pm_test_refused(&s, "write_file", "{'path':'p.so','text':''}"), "was built");
+	pm_remove_tree(outside.s, NULL);
+	pm_str_release(&outside);
+	pm_str_release(&link);
+	pm_str_release(&file);
+	pm_str_release(&text);
+	pm_test_tools_end(&s);
+}
+
+/* ---- reading ---- */
+
+static void a_name_is_looked_up(void **state)
+{
+	static const struct {
+		const char *name, *kind, *part;
+	} rows[] = { { "Softmax", "operator", "axis (must be given)" },
+		     { "Mul", "operator", "may be swapped" },
+		     { "UNWRITTEN", "verdict", "never written" },
+		     { "OP", "sdk", "#define OP(" },
+		     { "pm_decline", "sdk", "Remembers why" },
+		     { "PmKernelSpec", "sdk", "grid[3]" },
+		     { "ld", "sdk", "__device__" } };
+	PmTestTools s;
+
+	(void)state;
+	pm_test_tools_begin(&s, NULL, -1);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		char args[80];
+		cJSON *j, *one;
+
+		snprintf(args, sizeof args, "{'name':'%s'}", rows[i].name);
+		j = pm_test_call(&s, "show_api", args);
+		one = cJSON_GetObjectItem(j, "found")->child;
+		if (!one)
+			fail_msg("nothing is found for %s", rows[i].name);
+		assert_string_equal(pm_json_str(one, "kind", ""), rows[i].kind);
+		has(pm_json_str(one, "text", ""), rows[i].part);
+		cJSON_Delete(j);
+	}
+	{
+		cJSON *j = pm_test_call(&s, "show_api", "{'name':'Sofmax'}");
+
+		assert_string_equal(cJSON_GetObjectItem(j, "near")->child->valuestring, "Softmax");
+		cJSON_Delete(j);
+	}
+	pm_test_tools_end(&s);
+}
+
+static void sections_are_found(void **state)
+{
+	PmTestTools s;
+	cJSON *j, *one;
+	PmStr text = PM_STR_INIT;
+	const char *mime;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	pm_test_tools_begin(&s, NULL, -1);
+	j = pm_test_call(&s, "search_docs", "{'query':'tolerance level presets AS','limit':3}");
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(j, "sections")), 3);
+	one = cJSON_GetObjectItem(j, "sections")->child;
+	has(pm_json_str(one, "file", ""), "docs/");
+	/* The page that it names can be read whole. */
+	assert_int_equal(pm_tools_resource(s.t, pm_json_str(one, "uri", ""), &text, &mime, &err), PM_OK);
+	assert_string_equal(mime, "text/markdown");
+	cJSON_Delete(j);
+	j = pm_test_call(&s, "search_docs", "{'query':'zzzqqqxxx'}");
+	assert_null(cJSON_GetObjectItem(j, "sections")->child);
+	has(pm_json_str(j, "next", ""), "try others");
+	cJSON_Delete(j);
+	has(pm_test_refused(&s, "search_docs", "{'query':'?!'}"), "no word");
+	pm_str_release(&text);
+	pm_test_tools_end(&s);
+}
+
+static void a_graph_is_shown(void **state)
+{
+	static const char graph[] =
+		"g (float[2,3] x) => (float[2,3] y)\n<float c = {0.5}>\n{\n a = Mul (x, c)\n y = "
+		"Softmax <axis = 1> (a)\n}\n";
+	PmTestTools s;
+	cJSON *j, *node;
+
+	(void)state;
+	pm_test_tools_begin(&s, NULL, -1);
+	pm_test_write(&s, "g.gpt", graph);
+	j = pm_test_call(&s, "show_graph", "{'model':'g.gpt'}");
+	node = cJSON_GetArrayItem(cJSON_GetObjectItem(j, "nodes"), 1);
+	assert_string_equal(pm_json_str(node, "op", ""), "Softmax");
+	assert_string_equal(cJSON_GetObjectItem(node, "out")->child->valuestring, "y: float[2,3]");
+	assert_string_equal(pm_json_str(cJSON_GetObjectItem(node, "attributes"), "axis", ""), "1");
+	assert_string_equal(cJSON_GetObjectItem(j, "constants")->child->valuestring, "c: float = {0.5}");
+	cJSON_Delete(j);
+	j = pm_test_call(&s, "show_graph", "{'model':'g.gpt','form':'text'}");
+	has(pm_json_str(j, "text", ""), "y = Softmax <axis = 1> (a)");
+	cJSON_Delete(j);
+	j = pm_test_call(&s, "show_graph", "{'model':'models/llama_block.gpt','from':3,'count':2}");
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(j, "nodes")), 2);
+	assert_int_equal(pm_json_i64(j, "next_from", 0), 5);
+	cJSON_Delete(j);
+	has(pm_test_refused(&s, "show_graph", "{'model':'none.gpt'}"), "models/llama_block.gpt");
+	has(pm_test_refused(&s, "show_graph", "{}"), "either task");
+	has(pm_test_refused(&s, "show_graph", "{'task':'1'}"), "no database");
+	pm_test_write(&s, "bad.gpt", "g (float[2] x) => (float[2] y)\n{\n y = Sofmax (x)\n}\n");
+	has(pm_test_refused(&s, "show_graph", "{'model':'bad.gpt'}"), "Softmax");
+	pm_test_tools_end(&s);
+}
+
+/* ---- tasks ---- */
+
+static void make_task(const char *path, const char *name, const char *split, const char *text)
+{
+	PmTaskBuilder *b = pm_task_begin(name, "fusible");
+	PmGraph *g = pm_test_graph(text);
+	PmDb *db;
+	PmErr err;
+	int64_t id;
+
+	pm_err_init(&err);
+	if (pm_db_open(path, 0, &db, &err) || pm_task_add(b, g, "shape 0, float", 0, PM_F32, &err))
+		fail_msg("%s", err.text);
+	pm_task_set_about(b, split, NULL, "easy", NULL, NULL);
+	if (pm_task_end(b, db, &id, NULL, &err))
+		fail_msg("%s", err.text);
+	pm_db_close(db);
+	pm_graph_free(g);
+}
+
+static void tasks_are_listed_and_shown(void **state)
+{
+	PmStr folder = PM_STR_INIT, db = PM_STR_INIT, text = PM_STR_INIT;
+	const char *mime;
+	PmTestTools s;
+	cJSON *j, *worth;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	assert_int_equal(pm_temp_dir("db", &folder, &err), PM_OK);
+	pm_path_join(folder.s, "w.db", &db);
+	make_task(db.s, "scaled_softmax", "train",
+		  "g (float[2,3] x) => (float[2,3] y)\n<float c = {0.5}>\n{\n a = Mul (x, c)\n y = Softmax "
+		  "<axis = 1> "
+		  "(a)\n}\n");
+	make_task(db.s, "gate", "eval",
+		  "g (float[64] x) => (float[64] y)\n{\n s = Sigmoid (x)\n y = Mul (x, s)\n}\n");
+	pm_test_tools_begin(&s, db.s, -1);
+	j = pm_test_call(&s, "list_tasks", "{}");
+	assert_int_equal(pm_json_i64(j, "found", 0), 2);
+	cJSON_Delete(j);
+	j = pm_test_call(&s, "list_tasks", "{'split':'eval','category':'activation','filter':'GATE'}");
+	assert_int_equal(pm_json_i64(j, "found", 0), 1);
+	assert_int_equal(pm_json_i64(cJSON_GetObjectItem(j, "tasks")->child, "task", 0), 2);
+	cJSON_Delete(j);
+	j = pm_test_call(&s, "list_tasks", "{'limit':1}");
+	assert_int_equal(pm_json_i64(j, "next_offset", 0), 1);
+	cJSON_Delete(j);
+	j = pm_test_call(&s, "show_task", "{'task':'gate'}");
+	has(pm_json_str(j, "graph", ""), "Sigmoid");
+	worth = cJSON_GetObjectItem(j, "worth");
+	/* Two launches become one, which moves 512 bytes. */
+	assert_int_equal(pm_json_i64(worth, "plain_launches", 0), 2);
+	assert_int_equal(pm_json_i64(worth, "least_bytes", 0), 512);
+	assert_true(pm_json_num(worth, "saves_us", 0) > 2.6 && pm_json_num(worth, "saves_us", 0) < 2.8);
+	assert_int_equal(pm_tools_resource(s.t, pm_json_str(j, "all_graphs", ""), &text, &mime, &err), PM_OK);
+	has(text.s, "Sigmoid");
+	cJSON_Delete(j);
+	has(pm_test_refused(&s, "show_task", "{'task':'77'}"), "list_tasks");
+	j = pm_test_call(&s, "leaderboard", "{}");
+	assert_null(cJSON_GetObjectItem(j, "rows")->child);
+	cJSON_Delete(j);
+	pm_test_tools_end(&s);
+	pm_remove_tree(folder.s, NULL);
+	pm_str_release(&folder);
+	pm_str_release(&db);
+	pm_str_release(&text);
+}
+
+/* ---- resources ---- */
+
+static void resources_are_read(void **state)
+{
+	static const char *const none[] = { "passmith://docs/guide/../README.md",
+					    "passmith://sdk/",
+					    "passmith://run/r1",
+					    "file:///etc/passwd",
+					    "passmith://run/../x",
+					    "passmith://docs/guide/.x.md" };
+	PmTestTools s;
+	cJSON *list;
+	const cJSON *r;
+	PmErr err;
+
+	(void)state;
+	pm_test_tools_begin(&s, NULL, -1);
+	list = pm_tools_resources(s.t);
+	assert_true(cJSON_GetArraySize(list) > 20);
+	cJSON_ArrayForEach(r, list)
+	{
+		PmStr text = PM_STR_INIT;
+		const char *mime = NULL;
+
+		pm_err_init(&err);
+		if (pm_tools_resource(s.t, pm_json_str(r, "uri", ""), &text, &mime, &err))
+			fail_msg("%s", err.text);
+		assert_true(text.len > 0);
+		assert_string_equal(mime, pm_json_str(r, "mimeType", ""));
+		pm_str_release(&text);
+	}
+	cJSON_Delete(list);
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+		PmStr text = PM_STR_INIT;
+		const char *mime;
+
+		pm_err_init(&err);
+		assert_int_equal(pm_tools_resource(s.t, none[i], &text, &mime, &err), PM_E_NOT_FOUND);
+		pm_str_release(&text);
+	}
+	pm_test_tools_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_tool_is_described),
+		cmocka_unit_test(every_tool_is_there),
+		cmocka_unit_test(wrong_arguments_are_named),
+		cmocka_unit_test(files_are_written_read_and_edited),
+		cmocka_unit_test(a_long_file_comes_in_parts),
+		cmocka_unit_test(no_path_leaves_the_workspace),
+		cmocka_unit_test(a_name_is_looked_up),
+		cmocka_unit_test(sections_are_found),
+		cmocka_unit_test(a_graph_is_shown),
+		cmocka_unit_test(tasks_are_listed_and_shown),
+		cmocka_unit_test(resources_are_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

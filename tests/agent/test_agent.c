@@ -216,6 +216,29 @@ static void an_endpoint_without_tools_gets_text(void **state)
 
 /* ---- hostile models ---- */
 
+/* How often a text stands in the journals. */
+static int answers(const Run *r, const char *text)
+{
+	char path[512];
+	PmNames names = { 0 };
+	int n = 0;
+
+	snprintf(path, sizeof path, "%.200s/samples", r->out);
+	assert_int_equal(pm_list_dir(path, &names, NULL), PM_OK);
+	for (size_t i = 0; i < names.n; i++) {
+		PmStr file = PM_STR_INIT, all = PM_STR_INIT;
+
+		pm_path_join(path, names.v[i], &file);
+		assert_int_equal(pm_read_file(file.s, 0, &all, NULL), PM_OK);
+		for (const char *p = all.s; (p = strstr(p, text)) != NULL; p++)
+			n++;
+		pm_str_release(&file);
+		pm_str_release(&all);
+	}
+	pm_names_release(&names);
+	return n;
+}
+
 static void nothing_leaves_the_workspace(void **state)
 {
 	char more[] = "--tasks t --iterations 3 --tools native";
@@ -234,7 +257,9 @@ static void nothing_leaves_the_workspace(void **state)
 	      "submit {\"pass\": \"pass.c\", \"task\": \"t\"}\n"
 	      "leaderboard {}\n"
 	      "evaluate {\"pass\": \"../x.c\", \"task\": \"no such task\", \"level\": \"full\"}\n"
-	      "get_run {\"run\": \"r99999\"}\n",
+	      "get_run {\"run\": \"r99999\"}\n"
+	      "exemplars {\"task\": \"u\"}\n"
+	      "exemplars {}\n",
 	      more);
 	go(&r);
 	is_done(&r);
@@ -247,6 +272,10 @@ static void nothing_leaves_the_workspace(void **state)
 	snprintf(path, sizeof path, "%.200s/escaped.c", r.out);
 	assert_int_equal(access(path, F_OK), -1);
 	assert_int_equal(access("/tmp/passmith-escaped.c", F_OK), -1);
+	assert_int_equal(answers(&r, "\"error\":\"This is about task"), 6);
+	assert_int_equal(answers(&r, "\"error\":\"Give the task"), 3);
+	assert_int_equal(answers(&r, "\"error\":\"There is no tool"), 9);
+	assert_int_equal(answers(&r, "\"is_error\":true"), 36);
 	finish(&r);
 }
 

@@ -339,8 +339,8 @@ golden-update: all ## rewrites the expected parts of tests/golden; review the di
 	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden agent/trajectory
 
 gen: $(GEN_H) $(CLI) $(HOST) ## makes the generated files, also those of docs/reference which are committed
-	tools/gen/gen-reference.sh $(BUILD)
 	tools/gen/exemplars.sh $(BUILD)
+	tools/gen/gen-reference.sh $(BUILD)
 	tools/gen/picture.sh
 	tools/gen/structure.sh
 	if command -v python3 >/dev/null; then tools/gen/results_pages.py && tools/gen/eval_page.py; fi

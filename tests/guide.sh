@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# guide.sh [FILE.md...] - compiles and runs every block of README.md and of docs/guide: one case per block.
+# guide.sh [FILE.md...] - compiles and runs every block of README.md, of docs/guide and of prompts/system.md: one case per block.
 #
 #   c NAME.c       written; must build with the published line and pass `passmith check`
 #   cu NAME.cu     written, for the NAME.c that follows
@@ -46,7 +46,7 @@ no_gpu="there is no GPU that the driver can use"
 if grep -q '^yes GPU' <<<"$doctor"; then no_gpu=; fi
 
 guides=("$@")
-[ $# -gt 0 ] || guides=("$root/README.md" "$root"/docs/guide/*.md)
+[ $# -gt 0 ] || guides=("$root/README.md" "$root"/docs/guide/*.md "$root/prompts/system.md")
 
 # The runner itself: of these seven blocks four are wrong, and one needs a GPU.
 if [ $# -eq 0 ]; then

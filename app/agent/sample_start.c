@@ -10,8 +10,8 @@
 
 enum { NUMBER = 32 };
 
-/* The answer of a tool as text of JSON; nothing where the tool is not there. */
-static void ask_tool(PmSample *s, const char *tool, const char *task, PmStr *out)
+/* The answer of a tool about the task; NULL where there is none. The caller's. */
+static cJSON *ask_tool(PmSample *s, const char *tool, const char *task)
 {
 	cJSON *args = cJSON_CreateObject(), *answer;
 	int is_error = 0;
@@ -20,10 +20,57 @@ static void ask_tool(PmSample *s, const char *tool, const char *task, PmStr *out
 	pm_err_init(&err);
 	cJSON_AddStringToObject(args, "task", task);
 	answer = pm_tools_call(s->tools, tool, args, &is_error, &err);
-	if (answer && !is_error)
-		pm_json_print(answer, 0, out);
-	cJSON_Delete(answer);
 	cJSON_Delete(args);
+	if (!is_error)
+		return answer;
+	cJSON_Delete(answer);
+	return NULL;
+}
+
+/* The task: its graph as it is written, and what else is known as JSON. */
+static PmStatus describe_task(PmSample *s, const char *number, const char *exemplars, PmStr *out, PmErr *err)
+{
+	cJSON *answer = ask_tool(s, "show_task", number),
+	      *graph = cJSON_DetachItemFromObjectCaseSensitive(answer, "graph");
+	PmStr facts = PM_STR_INIT;
+	PmStatus st;
+
+	if (answer)
+		pm_json_print(answer, 0, &facts);
+	const PmField fields[] = { { "graph", cJSON_IsString(graph) ? graph->valuestring : "" },
+				   { "facts", facts.s },
+				   { "exemplars", exemplars } };
+	st = answer ? pm_prompt(NULL, "agent-task.md", fields, sizeof fields / sizeof *fields, out, err)
+		    : pm_err(err, PM_E_INVALID,
+			     "The task %s of the database cannot be shown to a model; "
+			     "passmith task show says what it holds.",
+			     number);
+	cJSON_Delete(graph);
+	cJSON_Delete(answer);
+	pm_str_release(&facts);
+	return st;
+}
+
+/* Passes to learn from; there may be none. */
+static PmStatus describe_exemplars(PmSample *s, const char *number, PmStr *out, PmErr *err)
+{
+	cJSON *answer = ask_tool(s, "exemplars", number);
+	const cJSON *x;
+	PmStatus st = PM_OK;
+
+	cJSON_ArrayForEach(x, cJSON_GetObjectItemCaseSensitive(answer, "exemplars"))
+	{
+		const PmField fields[] = { { "name", pm_json_str(x, "name", "") },
+					   { "thoughts", pm_json_str(x, "thoughts", "") },
+					   { "graph", pm_json_str(x, "graph", "") },
+					   { "pass", pm_json_str(x, "pass", "") } };
+
+		st = st ? st
+			: pm_prompt(NULL, "agent-exemplar.md", fields, sizeof fields / sizeof *fields, out,
+				    err);
+	}
+	cJSON_Delete(answer);
+	return st;
 }
 
 static PmStatus read_template(PmStr *out, PmErr *err)
@@ -49,29 +96,29 @@ static cJSON *add_message(cJSON *list, const char *role, const char *text)
 
 PmStatus pm__sample_start(PmSample *s, int text, PmErr *err)
 {
-	PmStr template = PM_STR_INIT, task = PM_STR_INIT, exemplars = PM_STR_INIT, tools = PM_STR_INIT,
-	      system = PM_STR_INIT, user = PM_STR_INIT;
+	PmStr template = PM_STR_INIT, exemplars = PM_STR_INIT, tools = PM_STR_INIT, system = PM_STR_INIT,
+	      user = PM_STR_INIT;
 	char number[NUMBER], iterations[NUMBER];
 	cJSON *e = pm__event("start"), *list = cJSON_AddArrayToObject(e, "messages");
 	PmStatus st = read_template(&template, err);
 
 	snprintf(number, sizeof number, "%lld", (long long)s->setup->task_id);
 	snprintf(iterations, sizeof iterations, "%lld", (long long)s->o->iterations);
-	ask_tool(s, "show_task", number, &task);
-	ask_tool(s, "exemplars", number, &exemplars);
+	st = st ? st : describe_exemplars(s, number, &exemplars, err);
+	st = st ? st : describe_task(s, number, exemplars.s, &user, err);
 	if (s->o->iterations > 1)
 		pm_offered_text(s->o->feedback, &tools);
 	{
-		const PmField places[] = { { "template", template.s }, { "task", task.s },
-					   { "number", number },       { "exemplars", exemplars.s },
-					   { "tools", tools.s },       { "iterations", iterations } };
+		const PmField places[] = { { "template", template.s },
+					   { "number", number },
+					   { "tools", tools.s },
+					   { "iterations", iterations } };
 		const size_t n = sizeof places / sizeof *places;
 		const char *file = !text                  ? "agent-native.md"
 				   : s->o->iterations > 1 ? "agent-text.md"
 							  : "agent-single.md";
 
 		st = st ? st : pm_prompt(NULL, file, places, n, &system, err);
-		st = st ? st : pm_prompt(NULL, "agent-task.md", places, n, &user, err);
 	}
 	add_message(list, "system", system.s);
 	add_message(list, "user", user.s);
@@ -81,7 +128,6 @@ PmStatus pm__sample_start(PmSample *s, int text, PmErr *err)
 	else
 		st = pm__sample_add(s, e, err);
 	pm_str_release(&template);
-	pm_str_release(&task);
 	pm_str_release(&exemplars);
 	pm_str_release(&tools);
 	pm_str_release(&system);

@@ -133,24 +133,45 @@ static cJSON *error_answer(const char *sentence)
 	return j;
 }
 
-/* Is it the evaluation that scores? Of another task it is not. */
-static int is_whole(const PmSample *s, const char *tool, const cJSON *args)
+static int is_own_task(const PmSample *s, const char *task)
 {
-	const char *task = pm_json_str(args, "task", "");
 	char number[32];
 
 	snprintf(number, sizeof number, "%lld", (long long)s->setup->task_id);
+	return !strcmp(task, number) || !strcmp(task, s->setup->name) || !strcmp(task, s->setup->task);
+}
+
+/* Is it the evaluation that scores? */
+static int is_whole(const PmSample *s, const char *tool, const cJSON *args)
+{
 	return !strcmp(tool, "evaluate") && !strcmp(pm_json_str(args, "level", ""), "full") &&
-	       !cJSON_HasObjectItem(args, "variant") &&
-	       (!strcmp(task, number) || !strcmp(task, s->setup->name) || !strcmp(task, s->setup->task));
+	       !cJSON_HasObjectItem(args, "variant") && is_own_task(s, pm_json_str(args, "task", ""));
+}
+
+/* PM_OK when the model may make this call. What another task, or a graph of its own making, would be shown
+ * may be what solves this one: exemplars are chosen so that they do not give away the task that they are
+ * asked for. */
+static PmStatus may_call(const PmSample *s, const char *tool, const cJSON *args, PmErr *err)
+{
+	const char *task = pm_json_str(args, "task", NULL);
+
+	if (!pm_is_offered(tool, s->o->feedback))
+		return pm_err(err, PM_E_NOT_FOUND,
+			      "There is no tool %.64s here; use those that you were given.", tool);
+	if (task && !is_own_task(s, task))
+		return pm_err(err, PM_E_INVALID, "This is about task %lld alone; give its number.",
+			      (long long)s->setup->task_id);
+	if (!task && !strcmp(tool, "exemplars"))
+		return pm_err(err, PM_E_INVALID, "Give the task: exemplars are those for task %lld.",
+			      (long long)s->setup->task_id);
+	return PM_OK;
 }
 
 /* Does it and writes the event. `action` is what the model asked for, or NULL for the last evaluation. */
 static PmStatus call_tool(PmSample *s, const char *tool, const cJSON *args, const cJSON *action, PmErr *err)
 {
 	const char *id = pm_json_str(action, "id", NULL), *wrong = pm_json_str(action, "error", NULL);
-	int is_error = 0, own = !action || cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(action, "auto")),
-	    allowed = own || pm_is_offered(tool, s->o->feedback);
+	int is_error = 0, own = !action || cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(action, "auto"));
 	double t0 = pm_now();
 	cJSON *answer = NULL, *e;
 	PmStr shown = PM_STR_INIT;
@@ -160,11 +181,14 @@ static PmStatus call_tool(PmSample *s, const char *tool, const cJSON *args, cons
 	pm_err_init(&why);
 	if (wrong)
 		pm_err(&why, PM_E_INVALID, "%s", wrong);
-	else if (!allowed)
-		pm_err(&why, PM_E_NOT_FOUND, "There is no tool %.64s here; use those that you were given.",
-		       tool);
-	else
+	else if (own || !may_call(s, tool, args, &why))
 		answer = call(s, tool, args, &is_error, &why);
+	/* An evaluation of ours that fails although its arguments are right is nobody's mistake. */
+	if (own && answer && is_error) {
+		cJSON_Delete(answer);
+		is_error = 0;
+		answer = call(s, tool, args, &is_error, &why);
+	}
 	if (!answer) {
 		answer = error_answer(why.text);
 		is_error = 1;

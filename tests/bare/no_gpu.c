@@ -15,7 +15,7 @@ void *dlopen(const char *name, int flags)
 
 	base = base ? base + 1 : name;
 	for (size_t i = 0; base && i < sizeof hidden / sizeof *hidden; i++)
-		if (strncmp(base, hidden[i], strlen(hidden[i])) == 0)
+		if (strncmp(base, hidden[i], strlen(hidden[i])) == 0 && strncmp(base, "libcurl", 7) != 0)
 			name = "/nonexistent/library.so";
 	memcpy(&open, &next, sizeof open); /* from an object pointer to one to a function */
 	return open(name, flags);

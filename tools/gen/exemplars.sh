@@ -26,7 +26,7 @@ for c in exemplars/*.c; do
 	name=${name%.c}
 	so=${3:-$work}/$name.so
 	if ! "$build/passmith" build "$c" -o "$so" >"$work/said" 2>&1 || ! "$build/passmith" check "$so" >"$work/check" 2>&1 ||
-		! "$build/passmith" eval "exemplars/$name.gpt" --pass "$so" -o "$work/report" --quiet >"$work/said" 2>&1; then
+		! "$build/passmith" eval "exemplars/$name.gpt" --pass "$so" --hidden 1 -o "$work/report" --quiet >"$work/said" 2>&1; then
 		echo "exemplars.sh: $c is not right:" >&2
 		cat "$work/said" "$work/check" >&2
 		bad=1

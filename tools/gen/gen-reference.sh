@@ -32,4 +32,5 @@ page schema.md tools/gen/gen-schema.sh
 page renamed.md tools/gen/gen-renamed.sh
 page environment.md tools/gen/gen-environment.sh
 page plugin-interface.md tools/gen/gen-interface.sh
+page exemplars.md tools/gen/gen-exemplars.sh
 exit $bad

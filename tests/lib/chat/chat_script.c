@@ -123,6 +123,27 @@ int chat_rule_fits(const ChatRule *r, const char *request)
 	return r->turn < 0 || r->turn == turns;
 }
 
+/* Arguments as they are, but for a member "text" of "@@FILE", which becomes what that file holds. */
+static void add_arguments(cJSON *f, const char *args)
+{
+	cJSON *j = NULL, *t;
+	PmStr text = PM_STR_INIT;
+
+	if (!strstr(args, "@@") || pm_json_parse(args, strlen(args), &j, NULL)) {
+		cJSON_AddStringToObject(f, "arguments", args);
+		return;
+	}
+	t = cJSON_GetObjectItemCaseSensitive(j, "text");
+	assert_true(cJSON_IsString(t));
+	assert_int_equal(pm_read_file(t->valuestring + 2, 0, &text, NULL), PM_OK);
+	cJSON_SetValuestring(t, text.s);
+	pm_str_clear(&text);
+	pm_json_print(j, 0, &text);
+	cJSON_AddStringToObject(f, "arguments", text.s);
+	pm_str_release(&text);
+	cJSON_Delete(j);
+}
+
 static void add_calls(const char *text, cJSON *message)
 {
 	cJSON *list = cJSON_AddArrayToObject(message, "tool_calls");
@@ -140,7 +161,7 @@ static void add_calls(const char *text, cJSON *message)
 		cJSON_AddStringToObject(one, "type", "function");
 		f = cJSON_AddObjectToObject(one, "function");
 		cJSON_AddStringToObject(f, "name", line);
-		cJSON_AddStringToObject(f, "arguments", args ? args + 1 : "{}");
+		add_arguments(f, args ? args + 1 : "{}");
 		cJSON_AddItemToArray(list, one);
 	}
 	free(copy);

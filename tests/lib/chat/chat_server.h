@@ -10,10 +10,11 @@
  *   turn      how many answers of the assistant the request holds; without it any number
  *   contains  a text that the request holds (a blank is written "_"); lacks: that it does not
  *   times     how often the rule may answer, in all; then the next that fits does
- *   kind      content: the text is what the assistant says. tools: each line is "NAME {arguments}", a call.
- *             raw: the text is the body, \xNN are bytes. nest, big: "status" and "repeat" say how deep, how
- * many. repeat    of nest: levels; of big: bytes close     1: hang up without an answer. hang: 1: never
- * answer. cut: end after so many bytes of the body header    the rest of the line is a header of the answer
+ *   kind      content: the text is what the assistant says. tools: each line is "NAME {arguments}", a call;
+ * "text": "@@FILE" is a file's. raw: the text is the body, \xNN are bytes. nest, big: "status" and "repeat"
+ * say how deep, how many. repeat    of nest: levels; of big: bytes close     1: hang up without an answer.
+ * hang: 1: never answer. cut: end after so many bytes of the body header    the rest of the line is a header
+ * of the answer
  *
  * A line "<<FILE" of a content stands for a file of the source tree. What no rule fits gets status 418.
  */

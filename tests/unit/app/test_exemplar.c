@@ -219,6 +219,32 @@ static void the_best_come_first(void **state)
 	pm_exemplars_release(&e);
 }
 
+/* Each category has one, and its thoughts name the category that its graph has. */
+static void every_category_has_an_exemplar(void **state)
+{
+	int found[PM_N_CATEGORIES] = { 0 };
+	PmExemplars all;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	if (pm_exemplars_list(NULL, &all, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < all.n; i++) {
+		PmStr line = PM_STR_INIT;
+
+		pm_str_addf(&line, "\n\nCategory: %s.\n\n", pm_category_name(all.v[i].category));
+		if (!strstr(all.v[i].thoughts, line.s))
+			fail_msg("exemplars/%s.md lacks the line %s", all.v[i].name, line.s);
+		pm_str_release(&line);
+		found[all.v[i].category]++;
+	}
+	for (int c = 0; c < PM_N_CATEGORIES; c++)
+		if (!found[c])
+			fail_msg("category %s has no exemplar", pm_category_name((PmCategory)c));
+	pm_exemplars_release(&all);
+}
+
 /* None is given for its own graph, at other sizes, in another type, with a view in front. */
 static void no_exemplar_is_given_for_what_it_solves(void **state)
 {
@@ -437,6 +463,7 @@ int main(void)
 		cmocka_unit_test(an_exemplar_leaks_where_one_graph_is_in_the_other),
 		cmocka_unit_test(an_exemplar_does_not_leak_into_other_graphs),
 		cmocka_unit_test(the_best_come_first),
+		cmocka_unit_test(every_category_has_an_exemplar),
 		cmocka_unit_test(no_exemplar_is_given_for_what_it_solves),
 		cmocka_unit_test(similarity_is_the_cosine_of_operators_and_pairs),
 		cmocka_unit_test(a_folder_that_is_wrong_is_said),

@@ -234,6 +234,22 @@ static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, const
 	put_limits(r, k, j);
 }
 
+static void put_times(const PmProfileReport *r, cJSON *j)
+{
+	double bytes = (double)r->stats.bytes / r->seconds[1], flops = (double)r->stats.flops / r->seconds[1];
+
+	add_rounded(j, "seconds", r->seconds[1]);
+	add_rounded(j, "seconds_before", r->seconds[0]);
+	add_rounded(j, "bytes_per_second", bytes);
+	add_rounded(j, "flops_per_second", flops);
+	if (!r->same_gpu)
+		return;
+	add_rounded(j, "bandwidth_share", bytes / r->target->bytes_per_second);
+	if (r->kernel.n)
+		add_rounded(j, "flops_share",
+			    flops / r->target->flops_per_second[r->kernel.v[0].launch.flop_class]);
+}
+
 /* Bytes that it takes in a list of the report: two levels in. */
 static size_t printed(const cJSON *j)
 {
@@ -266,6 +282,8 @@ void pm_profile_json(const PmProfileReport *r, const PmProfileOpts *o, cJSON *j)
 	cJSON_AddNumberToObject(of, "launches", r->stats.n_launches);
 	add_rounded(of, "seconds_before", r->base.modelled_seconds);
 	cJSON_AddNumberToObject(of, "launches_before", r->base.n_launches);
+	if (r->has_time)
+		put_times(r, cJSON_AddObjectToObject(j, "measured"));
 	list = cJSON_AddArrayToObject(j, "absent");
 	for (int i = 0; i < PM_PROFILE_ABSENT; i++)
 		if (pm_profile_absent(r, o, i))

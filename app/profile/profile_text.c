@@ -147,6 +147,17 @@ static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, PmStr
 	put_limits(r, k, out);
 }
 
+static void put_times(const PmProfileReport *r, PmStr *out)
+{
+	double bytes = (double)r->stats.bytes / r->seconds[1];
+
+	pm_str_addf(out, "Measured from cold caches: %.2f us, before the pass %.2f us; %.3g TB/s",
+		    r->seconds[1] * 1e6, r->seconds[0] * 1e6, bytes / 1e12);
+	if (r->same_gpu)
+		pm_str_addf(out, " (%.0f %% of a copy)", 100 * bytes / r->target->bytes_per_second);
+	pm_str_addf(out, ", %.3g TFLOP/s.\n", (double)r->stats.flops / r->seconds[1] / 1e12);
+}
+
 void pm_profile_text(const PmProfileReport *r, const PmProfileOpts *o, PmStr *out)
 {
 	pm_str_addf(out,
@@ -154,6 +165,8 @@ void pm_profile_text(const PmProfileReport *r, const PmProfileOpts *o, PmStr *ou
 		    "us in %d.\n",
 		    r->target->full_name, r->cc, r->n_sm, r->stats.modelled_seconds * 1e6,
 		    r->stats.n_launches, r->base.modelled_seconds * 1e6, r->base.n_launches);
+	if (r->has_time)
+		put_times(r, out);
 	for (size_t i = 0; i < r->kernel.n; i++)
 		put_kernel(r, &r->kernel.v[i], out);
 	pm_str_add(out, "\nNot in this report:\n");

@@ -4,6 +4,7 @@
 
 #include "runtime/device/device.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { LINE = 90 };
@@ -87,6 +88,8 @@ const char *pm_profile_absent(const PmProfileReport *r, const PmProfileOpts *o, 
 	case 0:
 		return *r->why_not_counted ? r->why_not_counted : NULL;
 	case 1:
+		return *r->why_not_timed ? r->why_not_timed : NULL;
+	case 2:
 		for (size_t k = 0; k < r->code.n; k++)
 			if (*r->code.v[k].why)
 				return r->code.v[k].why;
@@ -111,6 +114,7 @@ void pm_profile_release(PmProfileReport *r)
 	}
 	PM_VEC_RELEASE(&r->code);
 	PM_VEC_RELEASE(&r->kernel);
+	free(r->alts);
 	pm_plan_free(r->plan);
 	pm_graph_free(r->g);
 	memset(r, 0, sizeof *r);

@@ -17,7 +17,7 @@
 enum {
 	PM_PROFILE_CC = 90,   /* of the target when nobody says */
 	PM_PROFILE_SITES = 5, /* accesses that a report names */
-	PM_PROFILE_ABSENT = 3
+	PM_PROFILE_ABSENT = 4
 };
 
 typedef struct PmProfileOpts {
@@ -60,7 +60,13 @@ typedef struct PmProfileReport {
 	PmVerdict verdict; /* OK, or why there is nothing to profile */
 	char why[PM_ERR_MAX];
 	const PmProfile *target;
-	int cc, n_sm;                     /* that machine code and occupancy are of */
+	int cc, n_sm;      /* that machine code and occupancy are of */
+	int same_gpu;      /* on "cuda": the target describes the GPU that is there */
+	int has_time;      /* on "cuda": what follows is known, */
+	double seconds[2]; /* of the original and of the rewritten graph, from cold caches */
+	char why_not_timed[PM_ERR_MAX];
+	int *alts; /* owned: which alternative each Kernel node uses */
+	size_t n_alts;
 	PmGraph *g;                       /* owned: the rewritten graph */
 	PmPlan *plan;                     /* owned */
 	char why_not_counted[PM_ERR_MAX]; /* "" = it went well, or nobody asked */

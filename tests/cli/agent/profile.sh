@@ -65,6 +65,11 @@ has 'Global loads touch 8 times the sectors that their bytes need' && has '"boun
 tap "what limits it"
 [ "$("$passmith" profile "$tmp/silu.gpt" --pass "$tmp/sixteen.so" --json)" = "$(cat "$tmp/out")" ]
 tap "twice the same"
+if ! "$passmith" doctor 2>/dev/null | grep -q '^yes GPU'; then
+	pm profile $model --pass "$silu" --device cuda --json
+	[ $code -eq 3 ] && has '"error": "'
+	tap "without a GPU there is no time, and that is said"
+fi
 pm doctor --json
 [ $code -eq 0 ] && has '"hardware"' && has 'multiprocessors and'
 tap "doctor describes the GPU in words"

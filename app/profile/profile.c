@@ -4,6 +4,7 @@
 
 #include "app/profile/profile_code.h"
 #include "app/profile/profile_count.h"
+#include "app/profile/profile_time.h"
 #include "runtime/device/device.h"
 
 #include <stdio.h>
@@ -69,10 +70,10 @@ static int by_time(const void *a, const void *b)
 
 static PmStatus plan(const PmGraph *g, const PmProfileOpts *o, PmProfileReport *r, PmErr *err)
 {
-	size_t n;
 	int most;
-	int *alts = alternatives(r->g, o->alternative, &n, &most);
 	PmStatus st = PM_OK;
+
+	r->alts = alternatives(r->g, o->alternative, &r->n_alts, &most);
 
 	if (o->alternative >= most)
 		st = pm_err(err, PM_E_NOT_FOUND,
@@ -81,8 +82,7 @@ static PmStatus plan(const PmGraph *g, const PmProfileOpts *o, PmProfileReport *
 	if (!st)
 		st = pm_graph_plan_stats(g, NULL, 0, r->target, &r->base, err);
 	if (!st)
-		st = pm_plan_new(r->g, alts, n, &r->plan, err);
-	free(alts);
+		st = pm_plan_new(r->g, r->alts, r->n_alts, &r->plan, err);
 	if (st)
 		return st;
 	pm_plan_stats(r->plan, r->target, &r->stats);
@@ -101,6 +101,11 @@ PmStatus pm_profile_make(const PmGraph *g, const PmProfileOpts *o, PmProfileRepo
 	out->target = o->target;
 	out->cc = o->target->cc;
 	out->n_sm = o->target->n_sm;
+	if (pm_device_kind(o->device) == PM_DEVICE_CUDA) {
+		st = pm__profile_gpu(out, err);
+		if (st)
+			return st;
+	}
 	st = pm_referee_rewrite(o->so, o->only_rule, g, o->deadline, &c, err);
 	if (!st) {
 		out->verdict = c.verdict;
@@ -116,5 +121,7 @@ PmStatus pm_profile_make(const PmGraph *g, const PmProfileOpts *o, PmProfileRepo
 		pm__profile_code(out, o);
 	if (!st && pm_device_kind(o->device) == PM_DEVICE_EMU)
 		pm__profile_count(out, o);
+	if (!st && pm_device_kind(o->device) == PM_DEVICE_CUDA)
+		pm__profile_time(out, g, o);
 	return st;
 }

@@ -194,18 +194,81 @@ static void explain(PmTools *t, PmToolRun *r, const cJSON *j)
 	start_explain(t, r, explained);
 }
 
-cJSON *pm__tool_explain(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
+/* ---- profile ---- */
+
+/* What is not an answer of the profiler itself: 1, and the run has ended. */
+static int profile_failed(PmTools *t, PmToolRun *r, const cJSON *j)
+{
+	cJSON *a;
+
+	if (!cJSON_HasObjectItem(j, "verdict")) {
+		pm__run_fail(t, r, "%s", error_of(j) ? error_of(j) : "The profile has no answer.");
+		return 1;
+	}
+	pm__run_keep(r, j);
+	if (cJSON_HasObjectItem(j, "kernels"))
+		return 0;
+	a = cJSON_CreateObject();
+	copy(a, j, "verdict");
+	cJSON_AddStringToObject(a, "why", pm_json_str(j, "message", ""));
+	cJSON_AddStringToObject(a, "next", "There is no kernel to look at: evaluate says what is wrong.");
+	pm__run_answer(t, r, a, 0);
+	return 1;
+}
+
+static void profiled(PmTools *t, PmToolRun *r, const cJSON *j)
+{
+	static const char *const same[] = { "verdict", "device", "target", "modelled", "absent", "kernels" };
+	cJSON *a;
+
+	if (profile_failed(t, r, j))
+		return;
+	a = cJSON_CreateObject();
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+		copy(a, j, same[i]);
+	cJSON_AddStringToObject(a, "variant", r->label.len ? r->label.s : pm_json_str(j, "variant", ""));
+	pm__run_answer(t, r, a, 0);
+}
+
+static void profile(PmTools *t, PmToolRun *r, const cJSON *j)
+{
+	int64_t variant = pm_json_i64(r->args, "variant", -1);
+	const char *argv[12] = { "profile", r->target.s, "--pass", r->so.s, "--device", t->device };
+	char number[24];
+	int n = 6;
+
+	(void)j;
+	if (variant >= 0 && !r->task) {
+		snprintf(number, sizeof number, "%lld", (long long)variant);
+		argv[n++] = "--variant";
+		argv[n++] = number;
+	}
+	pm__run_start(t, r, argv, profiled);
+}
+
+static cJSON *begin_on_target(PmTools *t, const char *tool, const cJSON *args, PmRunNext then,
+			      PmToolRun **run, int *is_error)
 {
 	cJSON *fail = NULL;
 	PmErr err;
 
 	pm_err_init(&err);
-	*run = pm__run_new(t, "explain", args, &fail, is_error);
+	*run = pm__run_new(t, tool, args, &fail, is_error);
 	if (!*run)
 		return fail;
-	if (pm__target(t, *run, 0, &err) || pm__with_pass(t, *run, 0, explain, &err))
+	if (pm__target(t, *run, 0, &err) || pm__with_pass(t, *run, 0, then, &err))
 		pm__run_fail(t, *run, "%s", err.text);
 	return NULL;
+}
+
+cJSON *pm__tool_profile(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
+{
+	return begin_on_target(t, "profile", args, profile, run, is_error);
+}
+
+cJSON *pm__tool_explain(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
+{
+	return begin_on_target(t, "explain", args, explain, run, is_error);
 }
 
 /* ---- evaluate and submit ---- */

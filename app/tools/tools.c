@@ -27,7 +27,8 @@ static const struct {
 	{ "build", pm__tool_build },           { "check", pm__tool_check },
 	{ "explain", pm__tool_explain },       { "evaluate", pm__tool_evaluate },
 	{ "get_run", pm__tool_get_run },       { "cancel_run", pm__tool_cancel_run },
-	{ "compare", pm__tool_compare },       { "submit", pm__tool_submit },
+	{ "compare", pm__tool_compare },       { "profile", pm__tool_profile },
+	{ "submit", pm__tool_submit },
 };
 
 /* ---- the table ---- */

@@ -19,6 +19,7 @@
 #include "runtime/device/print.h"
 #include "runtime/device/sampled.h"
 #include "runtime/device/sketch.h"
+#include "runtime/profile/counts.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -190,8 +191,9 @@ typedef struct PmDeviceOps {
 
 struct PmDevice {
 	const PmDeviceOps *ops;
-	PmPrint *print; /* what kernels have printed; NULL = they cannot */
-			/* device's own state follows in the derived struct */
+	PmPrint *print;   /* what kernels have printed; NULL = they cannot */
+	PmCounts *counts; /* what is counted, filled in before sources are loaded; NULL = nothing is */
+			  /* device's own state follows in the derived struct */
 };
 
 /* What a name stands for. The reference runs no kernels: pm_device_open does not open it. */
@@ -201,14 +203,15 @@ typedef enum PmDeviceKind {
 	PM_DEVICE_EMU,
 	PM_DEVICE_EMU_RACES,
 	PM_DEVICE_EMU_PRINT,
+	PM_DEVICE_EMU_COUNTS,
 	PM_DEVICE_CUDA
 } PmDeviceKind;
 /* The kind of the device called `name` (NULL = none): the one place where names are compared. */
 PmDeviceKind pm_device_kind(const char *name);
 /* Whether an option may select the device of this name. */
 int pm_device_is_known(const char *name);
-/* Opens "emu", "emu+races", PM_DEVICE_PRINT or "cuda"; PM_E_ENV with what is missing and how to get it.
- * Returns owned (ops->close). */
+/* Opens "emu", "emu+races", PM_DEVICE_PRINT, PM_DEVICE_COUNTS or "cuda"; PM_E_ENV with what is missing and
+ * how to get it. Returns owned (ops->close). */
 PmStatus pm_device_open(const char *name, PmDevice **out, PmErr *err);
 /* For devices, of a range that the program itself copies: whether n bytes at `offset` are in buffer b, which
  * has `bytes` bytes, or -1 when the device has no such buffer. PM_E_INVALID says what cannot be done: `what`
@@ -223,6 +226,10 @@ PmStatus pm_emu_open_races(PmDevice **out, PmErr *err);
  * pm_device_is_known does not know its name, so that no option selects it and no result says it. */
 #define PM_DEVICE_PRINT "emu+print"
 PmStatus pm_emu_open_print(PmDevice **out, PmErr *err);
+/* The same as "emu", slower, and what kernels do is counted into `counts`. It is for reports to authors
+ * (`passmith profile`): no option selects it, and nothing is judged on it. */
+#define PM_DEVICE_COUNTS "emu+counts"
+PmStatus pm_emu_open_counts(PmDevice **out, PmErr *err);
 /* Whether that device watches a source at all: it names shared memory, or what in the prelude uses it. */
 int pm_emu_races_wanted(const char *source);
 /* The driver is initialised in the calling process, which must not fork users of the device afterwards. */

@@ -13,6 +13,7 @@ static const struct {
 	{ "emu", PM_DEVICE_EMU, 1, pm_emu_open },
 	{ "emu+races", PM_DEVICE_EMU_RACES, 0, pm_emu_open_races },
 	{ PM_DEVICE_PRINT, PM_DEVICE_EMU_PRINT, 0, pm_emu_open_print },
+	{ PM_DEVICE_COUNTS, PM_DEVICE_EMU_COUNTS, 0, pm_emu_open_counts },
 	{ "cuda", PM_DEVICE_CUDA, 1, pm_cuda_open },
 };
 

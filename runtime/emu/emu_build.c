@@ -32,7 +32,7 @@ static PmStatus scan_preprocessed(const PmEmuBuilder *b, const PmSource *s, PmEm
 	PmEmuWork work;
 	PmStatus rc = pm__emu_work_open(&work, err);
 	size_t i;
-	int n = pm__emu_flags(b, 0, argv, keep);
+	int n = pm__emu_flags(b, PM_EMU_PLAIN, argv, keep);
 
 	argv[n++] = "-DPM_EMU_SCAN";
 	argv[n++] = "-E";
@@ -71,9 +71,12 @@ static void drop_kernels(PmEmuScan *scan)
 	PM_VEC_RELEASE(&scan->kernels);
 }
 
-static int is_watched(const PmEmuBuilder *b, const PmSource *s)
+static PmEmuMode mode_of(const PmEmuBuilder *b, const PmSource *s)
 {
-	return b->mode == PM_EMU_RACES && pm_emu_races_wanted(s->source);
+	if (b->mode == PM_EMU_RACES && pm_emu_races_wanted(s->source))
+		return PM_EMU_RACES;
+	return b->mode == PM_EMU_COUNTS && pm_counts_of_source(b->counts, s->source) ? PM_EMU_COUNTS
+										     : PM_EMU_PLAIN;
 }
 
 /* Appends to `unit` all of the translation unit but the table of kernels. */
@@ -84,7 +87,11 @@ static PmStatus write_body(const PmEmuBuilder *b, const PmSource *s, PmEmuScan *
 	if (!rc)
 		rc = pm__emu_scan(s->label, s->source, strlen(s->source), scan, err);
 	if (!rc) {
-		pm_str_add(unit, is_watched(b, s) ? "#include \"races.h\"\n" : "#include \"cuda_host.h\"\n");
+		PmEmuMode as = mode_of(b, s);
+
+		pm_str_add(unit, as == PM_EMU_RACES    ? "#include \"races.h\"\n"
+				 : as == PM_EMU_COUNTS ? "#include \"counts.h\"\n"
+						       : "#include \"cuda_host.h\"\n");
 		if (b->mode == PM_EMU_PRINT)
 			pm_str_add(unit, "#include \"cuda_print.h\"\n");
 		pm_kernel_unit_begin(s, unit);
@@ -210,16 +217,17 @@ static PmStatus compile(const PmEmuBuilder *b, const PmSource *s, const PmStr *u
 	PmProcResult r = { 0 };
 	PmEmuWork work;
 	PmStatus rc = pm__emu_work_open(&work, err);
-	int watched = is_watched(b, s), n;
+	PmEmuMode as = mode_of(b, s);
+	int n;
 
-	pm__emu_head_dir(b, watched, &head);
+	pm__emu_head_dir(b, as, &head);
 	argv[0] = "-I";
 	argv[1] = head.s;
-	n = 2 + pm__emu_flags(b, watched, argv + 2, keep);
-	pm__emu_head_make(b, watched);
+	n = 2 + pm__emu_flags(b, as, argv + 2, keep);
+	pm__emu_head_make(b, as);
 	pm_path_join(work.dir.s, "kernel.so", &made);
 	pm_str_addf(&script, "-Wl,-T,%s/runtime/emu/%s", b->root.s,
-		    watched ? "races/races.ld" : "include/shared.ld");
+		    as == PM_EMU_PLAIN ? "include/shared.ld" : "races/races.ld");
 	n += pm__emu_link_flags(argv + n);
 	argv[n++] = script.s;
 	argv[n++] = "-xc++";
@@ -258,7 +266,7 @@ static void object_path(const PmEmuBuilder *b, const PmSource *s, const PmEmuSca
 	char hex[PM_SHA256_HEX], name[PM_SHA256_HEX + 8];
 	PmStr hashed = PM_STR_INIT;
 
-	pm_str_addf(&hashed, "%s\n%s\n%s\n", b->key, is_watched(b, s) ? b->race_key : "",
+	pm_str_addf(&hashed, "%s\n%s\n%s\n", b->key, mode_of(b, s) == PM_EMU_PLAIN ? "" : b->watch_key,
 		    scan->conditional ? "kernels behind the preprocessor" : "");
 	if (b->mode == PM_EMU_PRINT)
 		pm_str_add(&hashed, "kernels may print\n");
@@ -318,7 +326,7 @@ PmStatus pm__emu_say(const PmEmuBuilder *b, const PmSource *s, PmStatus *said, P
 	PmEmuWork work;
 	PmErr why;
 	PmStatus rc = pm__emu_work_open(&work, err);
-	int n = pm__emu_flags(b, 0, argv, keep);
+	int n = pm__emu_flags(b, PM_EMU_PLAIN, argv, keep);
 
 	*said = PM_OK;
 	pm_err_init(&why);
@@ -373,4 +381,24 @@ void pm__emu_build_ahead(const PmEmuBuilder *b, const PmSource *src, size_t n, i
 	Ahead a = { b, src };
 
 	pm_kcache_ahead(jobs, n, build_nth, &a);
+}
+
+PmStatus pm_emu_compile(const PmSource *src, size_t n, int jobs, PmErr *err)
+{
+	PmEmuBuilder b;
+	PmStatus rc = pm__emu_builder_open(&b, PM_EMU_PLAIN, err);
+	size_t i;
+
+	if (rc)
+		return rc;
+	if (jobs > 1 && n > 1)
+		pm__emu_build_ahead(&b, src, n, jobs);
+	for (i = 0; i < n && !rc; i++) {
+		PmStr path = PM_STR_INIT;
+
+		rc = pm__emu_build(&b, &src[i], &path, err);
+		pm_str_release(&path);
+	}
+	pm__emu_builder_close(&b);
+	return rc;
 }

@@ -35,15 +35,30 @@ static const char *const flags[] = {
 };
 /* What is watched runs once or twice: compiling it well takes longer than that saves. */
 static const char *const race_flags[] = { "-O1", "-fsanitize=thread", "--param=tsan-distinguish-volatile=1" };
+/* What is counted, too; and the code keeps the accesses of the source, in its order: a struct is loaded at
+ * once, what comes later lies later. */
+static const char *const count_flags[] = {
+	"-O1",
+	"-gdwarf-4",
+	"-g1",
+	"-fsanitize=thread",
+	"--param=tsan-distinguish-volatile=1",
+	"-fsanitize-coverage=trace-pc",
+	"-fno-tree-sra",
+	"-fno-reorder-blocks",
+	"-fno-thread-jumps",
+	"-fno-crossjumping",
+};
 static const char *const link_flags[] = { "-shared", "-nostdlib", "-Wl,-z,defs", "-Wl,--as-needed" };
 static const char *const link_libraries[] = { "-lm", "-lgcc" };
 enum {
 	N_FLAGS = sizeof flags / sizeof flags[0],
 	N_RACE_FLAGS = sizeof race_flags / sizeof race_flags[0],
+	N_COUNT_FLAGS = sizeof count_flags / sizeof count_flags[0],
 	N_LINK = sizeof link_flags / sizeof link_flags[0],
 	N_LIBRARIES = sizeof link_libraries / sizeof link_libraries[0],
 };
-_Static_assert(N_FLAGS + N_RACE_FLAGS + N_LINK + N_LIBRARIES + 20 <= PM_EMU_MAX_ARGV,
+_Static_assert(N_FLAGS + N_COUNT_FLAGS + N_LINK + N_LIBRARIES + 20 <= PM_EMU_MAX_ARGV,
 	       "there is room for flags and files");
 
 static const PmLimits version_limits = { .seconds = 60, .cpu_seconds = 60, .file_size = -1, .tries = 3 };
@@ -54,7 +69,7 @@ static void add_lines(const char *const *v, int n, PmStr *text)
 		pm_str_addf(text, "%s\n", v[i]);
 }
 
-int pm__emu_flags(const PmEmuBuilder *b, int watched, const char **argv, PmStr *keep)
+int pm__emu_flags(const PmEmuBuilder *b, PmEmuMode as, const char **argv, PmStr *keep)
 {
 	int n = 0, i;
 
@@ -62,11 +77,13 @@ int pm__emu_flags(const PmEmuBuilder *b, int watched, const char **argv, PmStr *
 		pm_str_init(&keep[i]);
 	for (i = 0; i < N_FLAGS; i++)
 		argv[n++] = flags[i];
-	for (i = 0; i < N_RACE_FLAGS && watched; i++)
+	for (i = 0; i < N_RACE_FLAGS && as == PM_EMU_RACES; i++)
 		argv[n++] = race_flags[i];
+	for (i = 0; i < N_COUNT_FLAGS && as == PM_EMU_COUNTS; i++)
+		argv[n++] = count_flags[i];
 	pm_str_addf(&keep[0], "-I%s/runtime/emu/include", b->root.s);
 	pm_str_addf(&keep[1], "-I%s/include", b->root.s);
-	pm_str_addf(&keep[2], "-I%s/runtime/emu/races", b->root.s);
+	pm_str_addf(&keep[2], "-I%s/runtime/emu/%s", b->root.s, as == PM_EMU_COUNTS ? "counts" : "races");
 	for (i = 0; i < PM_EMU_KEEP; i++)
 		argv[n++] = keep[i].s;
 	return n;
@@ -138,6 +155,7 @@ PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmEmuMode mode, PmErr *err)
 	PmStatus rc;
 
 	b->mode = mode;
+	b->counts = NULL;
 	pm_str_init(&b->root);
 	pm_str_init(&b->cache);
 	pm_str_init(&b->heads);
@@ -160,10 +178,15 @@ PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmEmuMode mode, PmErr *err)
 	pm_sha256_hex(text.s, text.len, b->key);
 	pm_str_clear(&text);
 	pm_str_addf(&text, "%s\n", b->key);
-	add_lines(race_flags, N_RACE_FLAGS, &text);
-	if (!rc && mode == PM_EMU_RACES)
+	if (mode == PM_EMU_COUNTS)
+		add_lines(count_flags, N_COUNT_FLAGS, &text);
+	else
+		add_lines(race_flags, N_RACE_FLAGS, &text);
+	if (!rc && (mode == PM_EMU_RACES || mode == PM_EMU_COUNTS))
 		rc = pm_kcache_add_headers(b->root.s, "runtime/emu/races", &text, err);
-	pm_sha256_hex(text.s, text.len, b->race_key);
+	if (!rc && mode == PM_EMU_COUNTS)
+		rc = pm_kcache_add_headers(b->root.s, "runtime/emu/counts", &text, err);
+	pm_sha256_hex(text.s, text.len, b->watch_key);
 	pm_str_release(&text);
 	if (rc)
 		pm__emu_builder_close(b);

@@ -167,12 +167,12 @@ PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *cons
 		     PmProcResult *r, PmErr *err)
 {
 	PmStr prefix = PM_STR_INIT, path = PM_STR_INIT, tmp = PM_STR_INIT, home = PM_STR_INIT;
-	PmStr shim = PM_STR_INIT, sdk = PM_STR_INIT, races = PM_STR_INIT;
+	PmStr shim = PM_STR_INIT, sdk = PM_STR_INIT, races = PM_STR_INIT, counts = PM_STR_INIT;
 	const char *env_path = getenv("PATH"), *argv[MAX_ARGV];
 	const char *run[] = { "/usr/bin",       "/usr/lib",         "/usr/lib64", "/usr/libexec",
 			      "/usr/local/bin", "/usr/local/lib",   "/bin",       "/lib",
 			      "/lib64",         "/etc/ld.so.cache", NULL,         NULL };
-	const char *read[5] = { NULL };
+	const char *read[6] = { NULL };
 	PmSandboxPaths paths = { .run = run, .read = read, .write = w->dir.s };
 	PmLimits lim = compile_limits;
 	PmStatus st;
@@ -191,6 +191,8 @@ PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *cons
 	pm_str_addf(&races, "%s/runtime/emu/races", b->root.s);
 	read[2] = races.s;
 	read[3] = b->heads.s;
+	pm_str_addf(&counts, "%s/runtime/emu/counts", b->root.s);
+	read[4] = b->mode == PM_EMU_COUNTS ? counts.s : NULL;
 	argv[n++] = "env";
 	argv[n++] = "LC_ALL=C";
 	argv[n++] = "CCACHE_DISABLE=1"; /* its folder is not in the box, and we keep what is compiled */
@@ -220,5 +222,6 @@ PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *cons
 	pm_str_release(&shim);
 	pm_str_release(&sdk);
 	pm_str_release(&races);
+	pm_str_release(&counts);
 	return st;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emu_device.c - the device interface of the emulated device, and what it says about faults. */
+#include "runtime/emu/emu_count.h"
 #include "runtime/emu/emu_priv.h"
 
 #include "base/sandbox/sandbox.h"
@@ -23,7 +24,9 @@ typedef struct Module {
 	void *so;           /* NULL = not opened yet */
 	const PmEmuModule *m;
 	int n_entries;
-	PmEmuRaces *races; /* NULL = its accesses are not watched */
+	PmEmuRaces *races;     /* NULL = its accesses are not watched */
+	PmEmuCounter *counter; /* NULL = it is not counted */
+	PmStr object;          /* its bytes, where it is to be counted */
 	char code[PM_CHAIN_HEX];
 } Module;
 
@@ -230,6 +233,7 @@ static PmStatus ask_module(Module *m, PmErr *err)
 	/* Static memory is known for the whole source: only when its kernels together are over, one is. */
 	shared = (size_t)(m->m->shared_end - m->m->shared);
 	m->races = pm__emu_races_new(m->so, m->m);
+	m->counter = pm__emu_counter_new(m->so, m->object.s, m->object.len);
 	if (!m->races && shared > (size_t)PM_EMU_MAX_STATIC * (size_t)(m->n_entries > 1 ? m->n_entries : 1))
 		return pm_err(err, PM_E_DEVICE,
 			      "Kernel '%s' declares %zu bytes of static shared memory; a kernel may have %d "
@@ -260,6 +264,8 @@ static PmStatus open_module(Module *m, PmErr *err)
 static void close_module(const EmuDevice *d, Module *m)
 {
 	pm__emu_races_free(m->races);
+	pm__emu_counter_free(m->counter);
+	pm_str_release(&m->object);
 	if (m->so && !d->shut)
 		dlclose(m->so);
 	free(m->label);
@@ -341,7 +347,7 @@ static PmStatus digest_code(Module *m, PmErr *err)
 static PmStatus load_one(EmuDevice *d, const PmSource *s, PmModule *out, PmErr *err)
 {
 	PmStr path = PM_STR_INIT;
-	Module m = { 0 };
+	Module m = { .object = PM_STR_INIT };
 	PmStatus rc = pm__emu_build(&d->builder, s, &path, err);
 	size_t i;
 
@@ -349,6 +355,8 @@ static PmStatus load_one(EmuDevice *d, const PmSource *s, PmModule *out, PmErr *
 		m.label = pm_xstrdup(s->label);
 		m.path = pm_xstrdup(path.s);
 		rc = digest_code(&m, err);
+		if (!rc && pm_counts_of_source(d->base.counts, s->source))
+			rc = pm_read_file(m.path, 0, &m.object, err);
 	}
 	pm_str_release(&path);
 	if (rc) {
@@ -640,6 +648,19 @@ static PmStatus check_damage(EmuDevice *d, const Module *m, const PmDevLaunch *l
 	return PM_OK;
 }
 
+static void begin_count(EmuDevice *d, const Module *m, const PmDevLaunch *l)
+{
+	d->run->counter = m->counter;
+	if (!m->counter)
+		return;
+	pm__emu_count_begin(d->run, pm_counts_of_launch(d->base.counts, d->run->order),
+			    pm_grid_blocks(l->grid), (int)(l->block[0] * l->block[1] * l->block[2]));
+	for (int i = 0; i < l->n_args; i++)
+		if (l->args[i].kind == PM_DARG_BUF)
+			pm__emu_count_buffer(m->counter, buf(d, l->args[i].buf)->p,
+					     buf(d, l->args[i].buf)->bytes);
+}
+
 static PmStatus execute(EmuDevice *d, const Module *m, const PmEmuEntry *e, const PmDevLaunch *l, void **args,
 			PmErr *err)
 {
@@ -658,9 +679,12 @@ static PmStatus execute(EmuDevice *d, const Module *m, const PmEmuEntry *e, cons
 	r->races = m->races;
 	if (m->races)
 		pm__emu_races_begin(m->races, r->dyn, l->smem);
+	begin_count(d, m, l);
 	pm__emu_signals_enter(&d->signals, r);
 	rc = pm__emu_run(r, l->grid, l->block, err);
 	pm__emu_signals_leave(&d->signals);
+	if (m->counter)
+		pm__emu_count_end(r, m->label);
 	if (rc && r->fault.signal)
 		rc = describe_fault(d, l, err);
 	return rc ? rc : check_damage(d, m, l, err);
@@ -784,6 +808,7 @@ static void emu_close(PmDevice *dev)
 	pm__emu_signals_close(&d->signals);
 	pm__emu_builder_close(&d->builder);
 	free(d->base.print);
+	free(d->base.counts);
 	free(d);
 }
 
@@ -824,6 +849,8 @@ static PmStatus open_device(PmEmuMode mode, PmDevice **out, PmErr *err)
 		return rc;
 	}
 	d->run = pm__emu_run_new();
+	if (mode == PM_EMU_COUNTS)
+		d->builder.counts = d->base.counts = pm_xcalloc(1, sizeof *d->base.counts);
 	if (mode == PM_EMU_PRINT)
 		d->run->print = d->base.print = pm_xcalloc(1, sizeof *d->base.print);
 	rc = pm__emu_buf_new(PM_EMU_MAX_SMEM, PM_BUF_SCRATCH, 1, 0, &d->dyn, err);
@@ -852,22 +879,7 @@ PmStatus pm_emu_open_print(PmDevice **out, PmErr *err)
 	return open_device(PM_EMU_PRINT, out, err);
 }
 
-PmStatus pm_emu_compile(const PmSource *src, size_t n, int jobs, PmErr *err)
+PmStatus pm_emu_open_counts(PmDevice **out, PmErr *err)
 {
-	PmEmuBuilder b;
-	PmStatus rc = pm__emu_builder_open(&b, PM_EMU_PLAIN, err);
-	size_t i;
-
-	if (rc)
-		return rc;
-	if (jobs > 1 && n > 1)
-		pm__emu_build_ahead(&b, src, n, jobs);
-	for (i = 0; i < n && !rc; i++) {
-		PmStr path = PM_STR_INIT;
-
-		rc = pm__emu_build(&b, &src[i], &path, err);
-		pm_str_release(&path);
-	}
-	pm__emu_builder_close(&b);
-	return rc;
+	return open_device(PM_EMU_COUNTS, out, err);
 }

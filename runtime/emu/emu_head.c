@@ -15,30 +15,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void pm__emu_head_dir(const PmEmuBuilder *b, int watched, PmStr *out)
+/* By mode; a kernel that may print has the plain one. */
+static const char *const names[] = { "cuda_host.h", "races.h", "cuda_host.h", "counts.h" };
+static const char *const folders[] = { "include", "races", "include", "counts" };
+
+void pm__emu_head_dir(const PmEmuBuilder *b, PmEmuMode as, PmStr *out)
 {
-	pm_path_join(b->heads.s, watched ? b->race_key : b->key, out);
+	pm_path_join(b->heads.s, as == PM_EMU_PLAIN ? b->key : b->watch_key, out);
 }
 
-static void head_path(const PmEmuBuilder *b, int watched, PmStr *out)
+static void head_path(const PmEmuBuilder *b, PmEmuMode as, PmStr *out)
 {
-	pm__emu_head_dir(b, watched, out);
-	pm_str_addf(out, "/%s.gch", watched ? "races.h" : "cuda_host.h");
+	pm__emu_head_dir(b, as, out);
+	pm_str_addf(out, "/%s.gch", names[as]);
 }
 
-void pm__emu_head_make(const PmEmuBuilder *b, int watched)
+void pm__emu_head_make(const PmEmuBuilder *b, PmEmuMode as)
 {
 	const char *argv[PM_EMU_MAX_ARGV];
-	const char *name = watched ? "races.h" : "cuda_host.h";
 	PmStr keep[PM_EMU_KEEP], dir = PM_STR_INIT, path = PM_STR_INIT, header = PM_STR_INIT;
 	PmStr made = PM_STR_INIT, nothing = PM_STR_INIT;
 	PmProcResult r = { 0 };
 	PmEmuWork work;
-	int n = pm__emu_flags(b, watched, argv, keep), lock = -1;
+	int n = pm__emu_flags(b, as, argv, keep), lock = -1;
 
-	pm__emu_head_dir(b, watched, &dir);
-	head_path(b, watched, &path);
-	pm_str_addf(&header, "%s/runtime/emu/%s/%s", b->root.s, watched ? "races" : "include", name);
+	pm__emu_head_dir(b, as, &dir);
+	head_path(b, as, &path);
+	pm_str_addf(&header, "%s/runtime/emu/%s/%s", b->root.s, folders[as], names[as]);
 	if (!pm_path_exists(path.s))
 		lock = pm_kcache_lock(path.s);
 	if (!pm_path_exists(path.s) && !pm_mkdirs(dir.s, NULL)) {
@@ -77,7 +80,7 @@ static int serve(void *arg, const char *request, size_t n, PmStr *reply)
 	(void)n;
 	(void)reply;
 	if (!request)
-		pm__emu_head_make(arg, 0);
+		pm__emu_head_make(arg, PM_EMU_PLAIN);
 	return request != NULL;
 }
 
@@ -90,7 +93,7 @@ PmEmuAhead *pm_emu_ahead_begin(void)
 
 	if (pm__emu_builder_open(&b, PM_EMU_PLAIN, NULL))
 		return NULL; /* who opens the device hears why */
-	head_path(&b, 0, &path);
+	head_path(&b, PM_EMU_PLAIN, &path);
 	if (!pm_path_exists(path.s)) {
 		a = pm_xcalloc(1, sizeof *a);
 		if (pm_server_start(serve, &b, &lim, &a->server, NULL)) {

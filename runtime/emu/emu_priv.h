@@ -24,7 +24,7 @@ enum {
 	PM_EMU_MAX_ARGS = 128,            /* of a launch */
 	PM_EMU_GUARD = 64 * 1024,         /* inaccessible bytes on both sides of a buffer */
 	PM_EMU_ALIGN = 16,                /* of a buffer's start */
-	PM_EMU_MAX_ARGV = 52,             /* arguments of the compiler, */
+	PM_EMU_MAX_ARGV = 60,             /* arguments of the compiler, */
 	PM_EMU_KEEP = 3,                  /* of which so many are made for it */
 	PM_EMU_PATTERN = (int)0xffc5ffc5, /* fills slack: NaN as f32, f16 and bf16 */
 };
@@ -101,16 +101,18 @@ PmStatus pm__emu_object_check(const char *path, const char *label, PmErr *err);
 
 typedef enum {
 	PM_EMU_PLAIN,
-	PM_EMU_RACES, /* kernels with shared memory are compiled to be watched */
-	PM_EMU_PRINT, /* kernels may print */
+	PM_EMU_RACES,  /* kernels with shared memory are compiled to be watched */
+	PM_EMU_PRINT,  /* kernels may print */
+	PM_EMU_COUNTS, /* kernels of `counts` are compiled to be counted */
 } PmEmuMode;
 
 struct PmEmuBuilder {
 	PmStr root, cache, heads; /* folders; heads: of emu_head.c */
 	PmStr cxx;                /* the compiler */
 	PmEmuMode mode;
-	char key[65];      /* hash of compiler, flags, shim and prelude */
-	char race_key[65]; /* of that and of what watching adds */
+	char key[65];           /* hash of compiler, flags, shim and prelude */
+	char watch_key[65];     /* of that and of what watching or counting adds */
+	const PmCounts *counts; /* borrowed; NULL = none */
 };
 
 PmStatus pm__emu_builder_open(PmEmuBuilder *b, PmEmuMode mode, PmErr *err);
@@ -122,9 +124,10 @@ PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, Pm
 PmStatus pm__emu_say(const PmEmuBuilder *b, const PmSource *s, PmStatus *said, PmStr *log, PmErr *err);
 /* Compiles what the cache lacks with up to `jobs` processes. Errors are left for pm__emu_build to report. */
 void pm__emu_build_ahead(const PmEmuBuilder *b, const PmSource *src, size_t n, int jobs);
-/* Writes the flags of every compilation to `argv` and returns how many. `keep` (PM_EMU_KEEP strings, not
+/* Writes the flags of a compilation to `argv` and returns how many. `as`: PM_EMU_RACES or PM_EMU_COUNTS for a
+ * kernel that is watched or counted, else PM_EMU_PLAIN. `keep` (PM_EMU_KEEP strings, not
  * initialised) holds the text of some until pm__emu_flags_release. */
-int pm__emu_flags(const PmEmuBuilder *b, int watched, const char **argv, PmStr *keep);
+int pm__emu_flags(const PmEmuBuilder *b, PmEmuMode as, const char **argv, PmStr *keep);
 void pm__emu_flags_release(PmStr *keep);
 /* Write the linker's flags, and the libraries that follow the objects, to `argv`; return how many. */
 int pm__emu_link_flags(const char **argv);
@@ -134,9 +137,9 @@ int pm__emu_link_libraries(const char **argv);
 
 /* Appends the folder to put first in the compiler's list. It may be missing: compiling only takes longer
  * then. */
-void pm__emu_head_dir(const PmEmuBuilder *b, int watched, PmStr *out);
+void pm__emu_head_dir(const PmEmuBuilder *b, PmEmuMode as, PmStr *out);
 /* Makes what that folder holds when it is missing. */
-void pm__emu_head_make(const PmEmuBuilder *b, int watched);
+void pm__emu_head_make(const PmEmuBuilder *b, PmEmuMode as);
 
 /* --- emu_run.c: one launch --------------------------------------------------------------------------- */
 
@@ -149,7 +152,8 @@ typedef struct PmEmuThread {
 	uint8_t state, op;
 } PmEmuThread;
 
-typedef struct PmEmuRaces PmEmuRaces; /* emu_race.c */
+typedef struct PmEmuRaces PmEmuRaces;     /* emu_race.c */
+typedef struct PmEmuCounter PmEmuCounter; /* emu_count.c */
 enum { PM_EMU_WHERE = 128 };
 
 typedef struct PmEmuFault {
@@ -188,6 +192,8 @@ typedef struct PmEmuRun {
 	int failed;
 	PmEmuFault fault;
 	PmEmuRaces *races;                /* of the module; NULL = accesses are not watched */
+	PmEmuCounter *counter;            /* of the module; NULL = it is not counted */
+	void (*full)(struct PmEmuRun *r); /* the running thread waits until it has room to tell more */
 	PmPrint *print;                   /* of the device; NULL = kernels do not print */
 	char printer[PM_EMU_WHERE + 256]; /* who printed last */
 	PmErr err;

@@ -9,6 +9,7 @@
  * Blocks take turns in the direction in which their threads start, so that a kernel which lacks a barrier
  * is found out whichever neighbour it depends on.
  */
+#include "runtime/emu/emu_count.h"
 #include "runtime/emu/emu_priv.h"
 
 #include <stdarg.h>
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEW, RUNNING, READY, AT_BARRIER, AT_WARP, AT_ACTIVE, ENDED };
+enum { NEW, RUNNING, READY, AT_BARRIER, AT_WARP, AT_ACTIVE, AT_FULL, ENDED };
 
 static const char *const warp_names[] = {
 	"__syncwarp",        "__shfl_sync",       "a vote",
@@ -121,6 +122,7 @@ static int barrier(int kind, int pred, int line, const char *file)
 	PmEmuThread *me = &r->t[r->cur];
 	int i, result;
 
+	pm__emu_count_wait(r, 0, ~0u, __builtin_return_address(0));
 	me->line = line;
 	me->file = file;
 	if (r->arrived && (kind != r->bar_kind || line != r->bar_line ||
@@ -256,6 +258,8 @@ static unsigned long long warp(int op, unsigned mask, unsigned long long value, 
 	PmEmuThread *me = &r->t[r->cur];
 	int w = r->cur / 32, lane = r->cur % 32;
 
+	if (op != PM_EMU_WARP_ACTIVE)
+		pm__emu_count_wait(r, 1, mask, __builtin_return_address(0));
 	me->op = (uint8_t)op;
 	me->mask = mask;
 	me->value = value;
@@ -315,6 +319,25 @@ static int release_active(PmEmuRun *r)
 		}
 	}
 	return 1;
+}
+
+static void full(PmEmuRun *r)
+{
+	park(r, AT_FULL);
+}
+
+/* Lets the threads go that had no room to tell more and have it now; 0 when there are none. */
+static int release_full(PmEmuRun *r)
+{
+	int n = 0;
+
+	pm__emu_count_drain(r);
+	for (int i = 0; r->counter && i < r->n; i++)
+		if (r->t[i].state == AT_FULL && !pm__emu_count_full(r, i)) {
+			make_ready(r, i);
+			n++;
+		}
+	return n;
 }
 
 /* --- blocks -------------------------------------------------------------------------------------------- */
@@ -398,7 +421,7 @@ static PmStatus run_block(PmEmuRun *r, PmErr *err)
 	go(r, first);
 	r->fiber = r->main;
 	while (!r->failed && r->done < r->n) {
-		if (release_active(r))
+		if (release_full(r) || release_active(r))
 			next_thread(r);
 		else
 			describe_stuck(r);
@@ -471,6 +494,7 @@ PmStatus pm__emu_run(PmEmuRun *r, const uint32_t grid[3], const uint32_t block[3
 		r->index[i].y = i / n.x % n.y;
 		r->index[i].z = i / n.x / n.y;
 	}
+	r->full = full;
 	r->failed = 0;
 	memset(&r->fault, 0, sizeof r->fault);
 	pm__emu_current = r;
@@ -488,7 +512,10 @@ PmStatus pm__emu_run(PmEmuRun *r, const uint32_t grid[3], const uint32_t block[3
 		c->block = b;
 		r->step = (r->order + at) & 1 ? -1 : 1;
 		fresh_shared(r);
+		pm__emu_count_block(r, k, n_blocks);
 		rc = run_block(r, err);
+		if (!rc)
+			pm__emu_count_block_end(r);
 		if (!rc && r->smem % PM_EMU_ALIGN)
 			rc = check_dyn(r, err);
 	}

@@ -32,8 +32,12 @@ typedef struct PmProfile {
 	double launch_seconds; /* per kernel */
 	double bytes_per_second;
 	double flops_per_second[4]; /* f64, f32, f16/bf16 (dot), integer */
+	const char *full_name;      /* "NVIDIA H200" */
+	int cc, n_sm;               /* runtime/profile/occupancy.h has the rest of the architecture */
+	int64_t l2, memory;         /* bytes */
 } PmProfile;
 const PmProfile *pm_profile(const char *name); /* NULL name = "h200"; NULL when unknown */
+const PmProfile *pm_profile_of_cc(int cc);     /* the first of that compute capability; NULL = none */
 const char *pm_profile_names(void);            /* of all, a space in front of each */
 
 /* 1 when an operator can be planned at all: as a view, or as a launch of an eager kernel. */
@@ -52,6 +56,22 @@ void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out);
 /* The same of a graph that is planned for this question only. Statistics are zeros after an error. */
 PmStatus pm_graph_plan_stats(const PmGraph *g, const int *alts, size_t n_alts, const PmProfile *prof,
 			     PmPlanStats *out, PmErr *err);
+/* One launch of the plan, as pm_exec_run makes them; strings are the plan's. */
+typedef struct PmPlanLaunch {
+	const char *label; /* "kernel silu:silu" */
+	const char *entry;
+	int source; /* number of its source */
+	int fused;  /* of a Kernel node */
+	uint32_t grid[3], block[3], smem;
+	int64_t bytes, flops; /* as in PmPlanStats */
+	int flop_class;       /* index into PmProfile.flops_per_second */
+} PmPlanLaunch;
+/* How many there are. */
+size_t pm_plan_n_launches(const PmPlan *p);
+/* Number i of them, in order. */
+void pm_plan_launch(const PmPlan *p, size_t i, PmPlanLaunch *out);
+/* Seconds that the model gives a launch. */
+double pm_plan_launch_seconds(const PmPlanLaunch *l, const PmProfile *prof);
 /* The sources the plan needs (borrowed): for compiling ahead. */
 size_t pm_plan_sources(const PmPlan *p, const PmSource **out);
 /* One line per step: "launch ew_Add float grid=4 block=256 <- a, b -> c", "view Transpose ...". */

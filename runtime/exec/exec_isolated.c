@@ -21,11 +21,11 @@ typedef struct Job {
 	uint32_t poison;
 } Job;
 
-/* What is sent back first; then what kernels printed, then each output's bytes. */
+/* What is sent back first; then what kernels printed, what was counted, and each output's bytes. */
 typedef struct Head {
 	PmStatus status;
 	char text[PM_ERR_MAX];
-	size_t n_printed;
+	size_t n_printed, n_counted;
 	int64_t cut;
 } Head;
 
@@ -47,12 +47,16 @@ static int work(void *arg, PmStr *reply)
 		h.n_printed = d->print->n;
 		h.cut = d->print->cut;
 	}
+	if (d->counts)
+		h.n_counted = pm_counts_bytes(d->counts);
 	for (size_t i = 0; i < j->n_out && !h.status; i++)
 		bytes += out[i].bytes;
-	pm_str_reserve(reply, sizeof h + h.n_printed + bytes);
+	pm_str_reserve(reply, sizeof h + h.n_printed + h.n_counted + bytes);
 	pm_str_addn(reply, &h, sizeof h);
 	if (d->print)
 		pm_str_addn(reply, d->print->text, d->print->n);
+	if (d->counts)
+		pm_str_addn(reply, (const char *)d->counts->of, h.n_counted);
 	for (size_t i = 0; i < j->n_out && !h.status; i++) {
 		pm_str_addn(reply, out[i].data, out[i].bytes);
 		pm_tensor_release(&out[i]);
@@ -64,6 +68,7 @@ static PmStatus take(const Job *j, const PmStr *reply, PmTensor *out, PmErr *err
 {
 	const PmGraph *g = pm_exec_plan(j->x)->g;
 	PmPrint *print = pm_exec_device(j->x)->print;
+	PmCounts *counts = pm_exec_device(j->x)->counts;
 	const char *p = reply->s;
 	size_t left = reply->len;
 	PmStatus st = PM_OK;
@@ -81,6 +86,15 @@ static PmStatus take(const Job *j, const PmStr *reply, PmTensor *out, PmErr *err
 		pm_print_take(print, p, h.n_printed, h.cut);
 		p += h.n_printed;
 		left -= h.n_printed;
+	}
+	if (counts) {
+		if (h.n_counted > left)
+			return pm_err(err, PM_E_CRASH, "The process of the kernels sent half an answer.");
+		st = pm_counts_take(counts, p, h.n_counted, err);
+		if (st)
+			return st;
+		p += h.n_counted;
+		left -= h.n_counted;
 	}
 	if (h.status)
 		return pm_err(err, h.status < 0 ? h.status : PM_E_INTERNAL, "%s", h.text);
@@ -133,6 +147,8 @@ PmStatus pm_exec_run_isolated(PmExec *x, const PmTensor *in, size_t n_in, uint32
 	}
 	if (pm_exec_device(x)->print)
 		lim.max_output += PM_PRINT_MAX;
+	if (pm_exec_device(x)->counts)
+		lim.max_output += (int64_t)pm_counts_bytes(pm_exec_device(x)->counts);
 	memset(out, 0, n_out * sizeof *out);
 	for (size_t i = 0; i < n_out && i < pm_graph_n_outputs(g); i++) {
 		int64_t bytes = 0;

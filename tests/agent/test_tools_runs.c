@@ -136,6 +136,11 @@ static void a_right_pass_is_judged_and_compared(void **state)
 	j = finished(&s, "explain", pm_test_call(&s, "explain", "{'pass':'p.so','model':'g.gpt'}"));
 	assert_int_equal(pm_json_i64(j, "applied", 0), 1);
 	cJSON_Delete(j);
+	j = finished(&s, "profile", pm_test_call(&s, "profile", "{'pass':'p.so','model':'g.gpt'}"));
+	rec = cJSON_GetObjectItem(j, "kernels")->child;
+	assert_string_equal(pm_json_str(rec, "entry", ""), "rms");
+	assert_true(cJSON_IsObject(cJSON_GetObjectItem(rec, "counted")));
+	cJSON_Delete(j);
 	j = evaluate(&s, "{'pass':'p.c','model':'g.gpt'}");
 	assert_string_equal(pm_json_str(j, "verdict", ""), "OK");
 	assert_string_equal(pm_json_str(j, "blame", ""), "none");
@@ -149,9 +154,9 @@ static void a_right_pass_is_judged_and_compared(void **state)
 	write_pass(&s, "1e-5f)", "1e-2f)");
 	j = evaluate(&s, "{'pass':'p.c','model':'g.gpt'}");
 	assert_string_equal(pm_json_str(j, "verdict", ""), "INCORRECT");
-	assert_string_equal(pm_json_str(cJSON_GetObjectItem(j, "best_so_far"), "run", ""), "r4");
+	assert_string_equal(pm_json_str(cJSON_GetObjectItem(j, "best_so_far"), "run", ""), "r5");
 	cJSON_Delete(j);
-	j = pm_test_call(&s, "compare", "{'run':'r5'}");
+	j = pm_test_call(&s, "compare", "{'run':'r6'}");
 	has(pm_json_str(j, "summary", ""), "Only the first");
 	assert_string_equal(pm_json_str(cJSON_GetObjectItem(j, "variants")->child, "verdict", ""),
 			    "INCORRECT");

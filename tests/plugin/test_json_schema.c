@@ -117,6 +117,8 @@ static const char *const lines[] = {
 	"eval models/llama_block.gpt --pass %/tests/plugin/wrong_silu.so --only 0 --hidden 0 --timings",
 	"eval models/llama_block.gpt --pass %/passes/silu.so --debug-print",
 	"eval models/llama_block.gpt --pass %/passes/silu.so --quick",
+	"profile models/llama_block.gpt --pass %/passes/silu.so",
+	"profile models/llama_block.gpt --pass %/passes/grn.so",
 	"verify @/r.record",
 	"verify --new-key @/key",
 	"results show silu --db @/w.db",

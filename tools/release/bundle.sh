@@ -46,7 +46,7 @@ put "$build/tests/adversarial/passes/siege_timed.so" "$out/tests/adversarial/pas
 put "$build/tests/adversarial/passes/siege_interior.so" "$out/tests/adversarial/passes"
 cp -r passes/TEMPLATE.c passes/common passes/library "$out/passes"
 cp include/passmith/* "$build/gen/passmith/ops.h" "$out/include/passmith"
-cp -r runtime/emu/include runtime/emu/races "$out/runtime/emu"
+cp -r runtime/emu/include runtime/emu/races runtime/emu/counts "$out/runtime/emu"
 cp -r prompts exemplars "$out"
 cp -r "$build"/models/*.onnx models/* "$out/models"
 mkdir -p "$out/tools/bench"

@@ -73,7 +73,7 @@ do_install()
 	put 644 lib/passmith/include/passmith include/passmith/* "$build/gen/passmith/ops.h"
 	link ../lib/passmith/include/passmith include/passmith
 	# What the emulated device compiles kernels with.
-	for d in runtime/emu/include runtime/emu/races; do
+	for d in runtime/emu/include runtime/emu/races runtime/emu/counts; do
 		for f in $(cd $d && find . -type f | sort); do
 			put 644 "lib/passmith/$(dirname "$d/${f#./}")" "$d/${f#./}"
 		done

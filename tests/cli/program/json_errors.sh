@@ -49,6 +49,7 @@ bad_input()
 	check) echo "4 reading check $none.so" ;;
 	explain) echo "4 reading explain $none.gpt --pass $silu" ;;
 	eval) echo "4 reading eval $none.gpt --pass $silu" ;;
+	profile) echo "4 reading profile $none.gpt --pass $silu" ;;
 	verify) echo "4 reading verify $none.record" ;;
 	results) echo "4 reading results import $tmp/junk.json --db $none.db" ;;
 	mcp) echo "4 reading mcp --db $none.db" ;;

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* profile.c - rewrites a graph, finds the kernels in its plan and has each part of the report made. */
+#include "app/profile/profile.h"
+
+#include "app/profile/profile_code.h"
+#include "app/profile/profile_count.h"
+#include "runtime/device/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which alternative each Kernel node uses: number `k` where it has so many, its last one else. */
+static int *alternatives(const PmGraph *g, int k, size_t *n, int *most)
+{
+	int *alts = pm_xcalloc(pm_graph_n_nodes(g) + 1, sizeof *alts);
+
+	*n = 0;
+	*most = 0;
+	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
+		PmNode node = pm_graph_node_at(g, i);
+		int have = (int)pm_node_i(g, node, "alts", 1);
+
+		if (pm_node_op(g, node) != PM_OP_Kernel)
+			continue;
+		*most = have > *most ? have : *most;
+		alts[(*n)++] = k < have ? k : have - 1;
+	}
+	return alts;
+}
+
+static int alike(const PmPlan *p, const PmPlanLaunch *a, const PmPlanLaunch *b)
+{
+	const PmSource *s;
+
+	pm_plan_sources(p, &s);
+	return !strcmp(a->label, b->label) && !memcmp(a->grid, b->grid, sizeof a->grid) &&
+	       !memcmp(a->block, b->block, sizeof a->block) && a->smem == b->smem && a->bytes == b->bytes &&
+	       a->flops == b->flops && s[a->source].type == s[b->source].type &&
+	       !strcmp(s[a->source].source, s[b->source].source);
+}
+
+static void find_kernels(PmProfileReport *r)
+{
+	for (size_t i = 0, n = pm_plan_n_launches(r->plan); i < n; i++) {
+		PmProfileKernel k = { .number = i, .times = 1 };
+		size_t at = 0;
+
+		pm_plan_launch(r->plan, i, &k.launch);
+		if (!k.launch.fused)
+			continue;
+		k.modelled = pm_plan_launch_seconds(&k.launch, r->target);
+		while (at < r->kernel.n && !alike(r->plan, &r->kernel.v[at].launch, &k.launch))
+			at++;
+		if (at < r->kernel.n)
+			r->kernel.v[at].times++;
+		else
+			PM_VEC_PUSH(&r->kernel, k);
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const PmProfileKernel *x = a, *y = b;
+	double s = x->modelled * x->times, t = y->modelled * y->times;
+
+	return s != t ? (s < t ? 1 : -1) : x->number < y->number ? -1 : 1;
+}
+
+static PmStatus plan(const PmGraph *g, const PmProfileOpts *o, PmProfileReport *r, PmErr *err)
+{
+	size_t n;
+	int most;
+	int *alts = alternatives(r->g, o->alternative, &n, &most);
+	PmStatus st = PM_OK;
+
+	if (o->alternative >= most)
+		st = pm_err(err, PM_E_NOT_FOUND,
+			    "No kernel has an alternative %d; the pass gives %d, counted from 0.",
+			    o->alternative, most);
+	if (!st)
+		st = pm_graph_plan_stats(g, NULL, 0, r->target, &r->base, err);
+	if (!st)
+		st = pm_plan_new(r->g, alts, n, &r->plan, err);
+	free(alts);
+	if (st)
+		return st;
+	pm_plan_stats(r->plan, r->target, &r->stats);
+	find_kernels(r);
+	if (r->kernel.n)
+		qsort(r->kernel.v, r->kernel.n, sizeof *r->kernel.v, by_time);
+	return PM_OK;
+}
+
+PmStatus pm_profile_make(const PmGraph *g, const PmProfileOpts *o, PmProfileReport *out, PmErr *err)
+{
+	PmCandidate c = { 0 };
+	PmStatus st;
+
+	memset(out, 0, sizeof *out);
+	out->target = o->target;
+	out->cc = o->target->cc;
+	out->n_sm = o->target->n_sm;
+	st = pm_referee_rewrite(o->so, o->only_rule, g, o->deadline, &c, err);
+	if (!st) {
+		out->verdict = c.verdict;
+		snprintf(out->why, sizeof out->why, "%s", c.why);
+		out->g = c.g;
+		c.g = NULL;
+	}
+	pm_candidate_release(&c);
+	if (st || out->verdict != PM_VERDICT_OK)
+		return st;
+	st = plan(g, o, out, err);
+	if (!st)
+		pm__profile_code(out, o);
+	if (!st && pm_device_kind(o->device) == PM_DEVICE_EMU)
+		pm__profile_count(out, o);
+	return st;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* profile_json.c - the report as JSON, within what an agent can read at once. */
+#include "app/profile/show.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Bytes of the report that kernels may take, as it is printed: an agent reads 16 KB at once. */
+enum { ROOM = 13500, ROOM_OF_LISTINGS = 1 << 20 };
+
+static cJSON *triple(const uint32_t v[3])
+{
+	cJSON *j = cJSON_CreateArray();
+
+	for (int i = 0; i < 3; i++)
+		cJSON_AddItemToArray(j, cJSON_CreateNumber(v[i]));
+	return j;
+}
+
+/* Three digits say all that a model or a count can. */
+static void add_rounded(cJSON *j, const char *key, double v)
+{
+	double unit = v != 0 && isfinite(v) ? pow(10, floor(log10(fabs(v))) - 3) : 1;
+	char text[32];
+
+	snprintf(text, sizeof text, "%.4g", round(v / unit) * unit);
+	cJSON_AddNumberToObject(j, key, strtod(text, NULL));
+}
+
+static void put_mix(const PmCubinMix *m, cJSON *j)
+{
+	static const char *const width[PM_MIX_WIDTHS] = { "1", "2", "4", "8", "16" };
+	cJSON *kinds = cJSON_AddObjectToObject(j, "instructions");
+
+	cJSON_AddNumberToObject(kinds, "total", m->total);
+	for (int i = 0; i < PM_N_MIX_KINDS; i++) {
+		cJSON *of;
+
+		if (!m->of[i])
+			continue;
+		if (i > PM_MIX_LOCAL_STORE) {
+			cJSON_AddNumberToObject(kinds, pm_mix_name((PmMixKind)i), m->of[i]);
+			continue;
+		}
+		of = cJSON_AddObjectToObject(kinds, pm_mix_name((PmMixKind)i));
+		for (int w = 0; w < PM_MIX_WIDTHS; w++)
+			if (m->width[i][w])
+				cJSON_AddNumberToObject(of, width[w], m->width[i][w]);
+	}
+}
+
+static void put_occupancy(const PmOccupancy *o, cJSON *j)
+{
+	cJSON *k = cJSON_AddObjectToObject(j, "occupancy"), *of;
+
+	add_rounded(k, "share", o->share);
+	cJSON_AddStringToObject(k, "limiter", pm_occ_limit_name(o->limit));
+	cJSON_AddNumberToObject(k, "warps", o->warps);
+	cJSON_AddNumberToObject(k, "blocks", o->blocks);
+	of = cJSON_AddObjectToObject(k, "blocks_by");
+	for (int i = 0; i < PM_N_OCC_LIMITS; i++)
+		cJSON_AddNumberToObject(of, pm_occ_limit_name((PmOccLimit)i), o->of[i]);
+	add_rounded(k, "waves", o->waves);
+	add_rounded(k, "idle", o->idle);
+}
+
+static void put_code(const PmProfileReport *r, const PmProfileKernel *k, cJSON *j)
+{
+	cJSON *m = cJSON_AddObjectToObject(j, "machine_code");
+
+	if (!k->has_code) {
+		cJSON_AddStringToObject(m, "missing", r->code.v[k->launch.source].why);
+		return;
+	}
+	cJSON_AddNumberToObject(m, "registers", k->registers);
+	cJSON_AddNumberToObject(m, "local_bytes", k->local);
+	cJSON_AddNumberToObject(m, "static_shared_bytes", k->shared);
+	if (k->has_mix) {
+		pm_json_add_i64(m, "constant_bytes", (int64_t)k->mix.constant);
+		pm_json_add_i64(m, "parameter_bytes", (int64_t)k->mix.parameters);
+		put_mix(&k->mix, m);
+	}
+	if (k->has_occupancy)
+		put_occupancy(&k->occupancy, j);
+}
+
+static void put_global(const char *name, const PmCountGlobal *g, cJSON *j)
+{
+	cJSON *k = cJSON_AddObjectToObject(j, name);
+	double n = g->requests ? (double)g->requests : 1;
+
+	pm_json_add_i64(k, "requests", (int64_t)g->requests);
+	pm_json_add_i64(k, "sectors", (int64_t)g->sectors);
+	add_rounded(k, "sectors_per_request", (double)g->sectors / n);
+	add_rounded(k, "ideal", (double)g->ideal / n);
+	pm_json_add_i64(k, "bytes", (int64_t)g->bytes);
+	pm_json_add_i64(k, "sector_bytes", (int64_t)g->sectors * PM_COUNT_SECTOR);
+}
+
+static void put_shared(const char *name, const PmCountShared *b, cJSON *j)
+{
+	cJSON *k;
+
+	if (!b->requests)
+		return;
+	k = cJSON_AddObjectToObject(j, name);
+	pm_json_add_i64(k, "requests", (int64_t)b->requests);
+	pm_json_add_i64(k, "wavefronts", (int64_t)b->passes);
+	pm_json_add_i64(k, "extra_wavefronts", (int64_t)(b->passes - b->ideal));
+}
+
+static cJSON *site(const PmProfileReport *r, const PmProfileKernel *k, const PmCountSite *s)
+{
+	static const char *const kind[PM_N_COUNT_KINDS] = { "load", "store", "atomic" };
+	double n = (double)(s->shared ? s->bank.requests : s->global.requests);
+	cJSON *j = cJSON_CreateObject();
+	PmStr line = PM_STR_INIT;
+
+	pm_profile_line(r, k, s, &line);
+	cJSON_AddNumberToObject(j, "line", s->line);
+	cJSON_AddStringToObject(j, "file", s->file);
+	cJSON_AddStringToObject(j, "text", line.s ? line.s : "");
+	cJSON_AddStringToObject(j, "space", s->shared ? "shared" : "global");
+	cJSON_AddStringToObject(j, "kind", kind[s->kind]);
+	cJSON_AddNumberToObject(j, "bytes", s->size);
+	cJSON_AddNumberToObject(j, "requests", n);
+	n = n > 0 ? n : 1;
+	if (s->shared) {
+		add_rounded(j, "wavefronts_per_request", (double)s->bank.passes / n);
+		add_rounded(j, "ideal", (double)s->bank.ideal / n);
+	} else {
+		add_rounded(j, "sectors_per_request", (double)s->global.sectors / n);
+		add_rounded(j, "ideal", (double)s->global.ideal / n);
+	}
+	pm_str_release(&line);
+	return j;
+}
+
+static void put_warps(const PmLaunchCounts *c, cJSON *j)
+{
+	cJSON *k;
+
+	if (c->atomic.requests) {
+		k = cJSON_AddObjectToObject(j, "atomics");
+		pm_json_add_i64(k, "requests", (int64_t)c->atomic.requests);
+		pm_json_add_i64(k, "threads", (int64_t)c->atomic.threads);
+		pm_json_add_i64(k, "same_address", (int64_t)c->atomic.same);
+	}
+	pm_json_add_i64(j, "barriers", (int64_t)c->barriers);
+	pm_json_add_i64(j, "collectives", (int64_t)c->collectives);
+	if (c->steps) {
+		k = cJSON_AddObjectToObject(j, "branches");
+		add_rounded(k, "efficiency", (double)c->active / (32.0 * (double)c->steps));
+		pm_json_add_i64(k, "divergent", (int64_t)c->parted);
+	}
+	if (c->unique_sectors)
+		add_rounded(j, "rereads", (double)c->read_sectors / (double)c->unique_sectors);
+	pm_json_add_i64(j, "read_bytes", (int64_t)c->unique_sectors * PM_COUNT_SECTOR);
+}
+
+static void put_counts(const PmProfileReport *r, const PmProfileKernel *k, cJSON *j)
+{
+	const PmLaunchCounts *c = &k->counts;
+	cJSON *of = cJSON_AddObjectToObject(j, "counted"), *worst;
+
+	pm_json_add_i64(of, "blocks", (int64_t)c->blocks);
+	pm_json_add_i64(of, "of_blocks", (int64_t)c->of_blocks);
+	put_global("loads", &c->global[PM_COUNT_LOAD], of);
+	put_global("stores", &c->global[PM_COUNT_STORE], of);
+	put_shared("shared_loads", &c->shared[PM_COUNT_LOAD], of);
+	put_shared("shared_stores", &c->shared[PM_COUNT_STORE], of);
+	put_warps(c, of);
+	worst = cJSON_AddArrayToObject(of, "worst");
+	for (int i = 0; i < c->n_sites && i < PM_PROFILE_SITES; i++)
+		cJSON_AddItemToArray(worst, site(r, k, &c->site[i]));
+}
+
+static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, cJSON *j)
+{
+	const PmSource *src;
+	cJSON *model;
+
+	pm_plan_sources(r->plan, &src);
+	cJSON_AddStringToObject(j, "rule", src[k->launch.source].label);
+	cJSON_AddStringToObject(j, "entry", k->launch.entry);
+	cJSON_AddNumberToObject(j, "launches", k->times);
+	cJSON_AddItemToObject(j, "grid", triple(k->launch.grid));
+	cJSON_AddItemToObject(j, "block", triple(k->launch.block));
+	cJSON_AddNumberToObject(j, "dynamic_shared_bytes", k->launch.smem);
+	model = cJSON_AddObjectToObject(j, "modelled");
+	add_rounded(model, "seconds", k->modelled);
+	pm_json_add_i64(model, "bytes", k->launch.bytes);
+	pm_json_add_i64(model, "flops", k->launch.flops);
+	put_code(r, k, j);
+	if (k->has_counts)
+		put_counts(r, k, j);
+}
+
+/* Bytes that it takes in a list of the report: two levels in. */
+static size_t printed(const cJSON *j)
+{
+	PmStr text = PM_STR_INIT;
+	size_t n = 0;
+
+	pm_json_print(j, 1, &text);
+	for (size_t i = 0; i < text.len; i++)
+		n += text.s[i] == '\n' ? 5 : 1;
+	pm_str_release(&text);
+	return n;
+}
+
+void pm_profile_json(const PmProfileReport *r, const PmProfileOpts *o, cJSON *j)
+{
+	cJSON *list, *of;
+	size_t shown = 0, left = o->listing ? ROOM_OF_LISTINGS : ROOM;
+
+	cJSON_AddStringToObject(j, "verdict", pm_verdict_name(r->verdict));
+	cJSON_AddStringToObject(j, "message", r->why);
+	if (r->verdict != PM_VERDICT_OK)
+		return;
+	of = cJSON_AddObjectToObject(j, "target");
+	cJSON_AddStringToObject(of, "name", r->target->full_name);
+	cJSON_AddNumberToObject(of, "compute_capability", r->cc);
+	cJSON_AddNumberToObject(of, "multiprocessors", r->n_sm);
+	of = cJSON_AddObjectToObject(j, "modelled");
+	add_rounded(of, "seconds", r->stats.modelled_seconds);
+	cJSON_AddNumberToObject(of, "launches", r->stats.n_launches);
+	add_rounded(of, "seconds_before", r->base.modelled_seconds);
+	cJSON_AddNumberToObject(of, "launches_before", r->base.n_launches);
+	list = cJSON_AddArrayToObject(j, "absent");
+	if (*r->why_not_counted)
+		cJSON_AddItemToArray(list, cJSON_CreateString(r->why_not_counted));
+	list = cJSON_AddArrayToObject(j, "kernels");
+	for (; shown < r->kernel.n; shown++) {
+		cJSON *k = cJSON_CreateObject();
+		size_t takes;
+
+		put_kernel(r, &r->kernel.v[shown], k);
+		takes = printed(k);
+		if (shown && takes > left) {
+			cJSON_Delete(k);
+			break;
+		}
+		left -= takes < left ? takes : left;
+		cJSON_AddItemToArray(list, k);
+	}
+	cJSON_AddNumberToObject(j, "kernels_left_out", (double)(r->kernel.n - shown));
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* profile_text.c - the report for a person. */
+#include "app/profile/show.h"
+
+static void put_code(const PmProfileReport *r, const PmProfileKernel *k, PmStr *out)
+{
+	const PmOccupancy *o = &k->occupancy;
+
+	if (!k->has_code) {
+		pm_str_addf(out, "  machine code: %s\n", r->code.v[k->launch.source].why);
+		return;
+	}
+	pm_str_addf(out,
+		    "  machine code  sm_%d: %u registers, %u B local memory (spills, arrays), %u B static "
+		    "and %u B dynamic shared memory\n",
+		    r->cc, k->registers, k->local, k->shared, k->launch.smem);
+	if (k->has_mix) {
+		const char *sep = "";
+
+		pm_str_addf(out, "  instructions  %d:", k->mix.total);
+		for (int i = 0; i < PM_N_MIX_KINDS; i++) {
+			if (!k->mix.of[i])
+				continue;
+			pm_str_addf(out, "%s %s %d", sep, pm_mix_name((PmMixKind)i), k->mix.of[i]);
+			for (int w = 0; i <= PM_MIX_LOCAL_STORE && w < PM_MIX_WIDTHS; w++)
+				if (k->mix.width[i][w])
+					pm_str_addf(out, " (%d x %d B)", k->mix.width[i][w], 1 << w);
+			sep = ",";
+		}
+		pm_str_add(out, "\n");
+	}
+	if (k->has_occupancy)
+		pm_str_addf(out,
+			    "  occupancy     %.0f %% (%d of %d warps, %d blocks), limited by %s; %.2f waves, "
+			    "%.0f "
+			    "%% of the places idle\n",
+			    100 * o->share, o->warps, pm_arch(r->cc)->warps, o->blocks,
+			    pm_occ_limit_name(o->limit), o->waves, 100 * o->idle);
+}
+
+static void put_global(const char *name, const PmCountGlobal *g, PmStr *out)
+{
+	if (g->requests)
+		pm_str_addf(
+			out,
+			"  %-13s %llu requests, %.2f sectors each (ideal %.2f), %.0f %% of the bytes used\n",
+			name, (unsigned long long)g->requests, (double)g->sectors / (double)g->requests,
+			(double)g->ideal / (double)g->requests,
+			100.0 * (double)g->bytes / (double)(g->sectors * PM_COUNT_SECTOR));
+}
+
+static void put_shared(const char *name, const PmCountShared *b, PmStr *out)
+{
+	if (b->requests)
+		pm_str_addf(out, "  %-13s %llu requests, %llu passes, %llu of them for bank conflicts\n",
+			    name, (unsigned long long)b->requests, (unsigned long long)b->passes,
+			    (unsigned long long)(b->passes - b->ideal));
+}
+
+static void put_site(const PmProfileReport *r, const PmProfileKernel *k, const PmCountSite *s, PmStr *out)
+{
+	static const char *const kind[PM_N_COUNT_KINDS] = { "load", "store", "atomic" };
+	PmStr line = PM_STR_INIT;
+
+	pm_profile_line(r, k, s, &line);
+	pm_str_addf(out, "    %.40s:%d  %s %s of %d B: ", s->file, s->line, s->shared ? "shared" : "global",
+		    kind[s->kind], s->size);
+	if (s->shared)
+		pm_str_addf(out, "%.2f passes of %.2f", (double)s->bank.passes / (double)s->bank.requests,
+			    (double)s->bank.ideal / (double)s->bank.requests);
+	else
+		pm_str_addf(out, "%.2f sectors of %.2f",
+			    (double)s->global.sectors / (double)s->global.requests,
+			    (double)s->global.ideal / (double)s->global.requests);
+	pm_str_addf(out, "  %s\n", line.s);
+	pm_str_release(&line);
+}
+
+static void put_counts(const PmProfileReport *r, const PmProfileKernel *k, PmStr *out)
+{
+	const PmLaunchCounts *c = &k->counts;
+
+	pm_str_addf(out, "  counted       %llu of %llu blocks on the emulated device%s\n",
+		    (unsigned long long)c->blocks, (unsigned long long)c->of_blocks,
+		    c->stopped ? "; they do too much to count more" : "");
+	put_global("global loads", &c->global[PM_COUNT_LOAD], out);
+	put_global("global stores", &c->global[PM_COUNT_STORE], out);
+	put_shared("shared loads", &c->shared[PM_COUNT_LOAD], out);
+	put_shared("shared stores", &c->shared[PM_COUNT_STORE], out);
+	if (c->atomic.requests)
+		pm_str_addf(out,
+			    "  atomics       %llu requests of %llu threads, %.1f of a warp on one address\n",
+			    (unsigned long long)c->atomic.requests, (unsigned long long)c->atomic.threads,
+			    (double)c->atomic.same / (double)c->atomic.requests);
+	if (c->unique_sectors)
+		pm_str_addf(out, "  reads         each sector %.2f times\n",
+			    (double)c->read_sectors / (double)c->unique_sectors);
+	if (c->steps)
+		pm_str_addf(out,
+			    "  warps         %.0f %% of the lanes active, %llu partings, %llu barriers, %llu "
+			    "collectives\n",
+			    100.0 * (double)c->active / (32.0 * (double)c->steps),
+			    (unsigned long long)c->parted, (unsigned long long)c->barriers,
+			    (unsigned long long)c->collectives);
+	if (c->n_sites)
+		pm_str_add(out, "  the accesses that cost most:\n");
+	for (int i = 0; i < c->n_sites && i < PM_PROFILE_SITES; i++)
+		put_site(r, k, &c->site[i], out);
+}
+
+static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, PmStr *out)
+{
+	const uint32_t *g = k->launch.grid, *b = k->launch.block;
+
+	pm_str_addf(out, "\n%s  grid %u,%u,%u  block %u,%u,%u", k->launch.label, g[0], g[1], g[2], b[0], b[1],
+		    b[2]);
+	if (k->times > 1)
+		pm_str_addf(out, "  (%d launches alike)", k->times);
+	pm_str_addf(out, "\n  modelled      %.2f us: %lld bytes, %lld operations\n", k->modelled * 1e6,
+		    (long long)k->launch.bytes, (long long)k->launch.flops);
+	put_code(r, k, out);
+	if (k->has_counts)
+		put_counts(r, k, out);
+}
+
+void pm_profile_text(const PmProfileReport *r, const PmProfileOpts *o, PmStr *out)
+{
+	(void)o;
+	pm_str_addf(out,
+		    "%s, sm_%d, %d multiprocessors. Modelled: %.1f us in %d launches, before the pass %.1f "
+		    "us in %d.\n",
+		    r->target->full_name, r->cc, r->n_sm, r->stats.modelled_seconds * 1e6,
+		    r->stats.n_launches, r->base.modelled_seconds * 1e6, r->base.n_launches);
+	if (*r->why_not_counted)
+		pm_str_addf(out, "Accesses were not counted: %s\n", r->why_not_counted);
+	for (size_t i = 0; i < r->kernel.n; i++)
+		put_kernel(r, &r->kernel.v[i], out);
+}

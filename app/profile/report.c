@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report.c - the life of a report. */
+#include "app/profile/report.h"
+
+#include <string.h>
+
+enum { LINE = 90 };
+
+/* Where the lines of a file begin to be counted: the source, or the part of it that a line says is that file
+ * (runtime/device/kernel_unit.h). NULL: the file is not of the source. */
+static const char *part_of(const PmSource *src, const char *file)
+{
+	size_t n = strlen(src->label);
+	PmStr line = PM_STR_INIT;
+	const char *p = src->source;
+
+	if (strncmp(file, src->label, n) != 0 || (file[n] && file[n] != '|'))
+		return NULL;
+	if (file[n]) {
+		pm_str_addf(&line, "/%s\"\n", file + n + 1);
+		p = strstr(p, line.s);
+		while (p && p > src->source && p[-1] != '\n')
+			p--;
+		p = p && !strncmp(p, "#line 1 ", 8) ? strchr(p, '\n') + 1 : NULL;
+	}
+	pm_str_release(&line);
+	return p;
+}
+
+void pm_profile_line(const PmProfileReport *r, const PmProfileKernel *k, const PmCountSite *s, PmStr *out)
+{
+	const PmSource *src;
+	const char *p;
+	size_t n;
+
+	pm_plan_sources(r->plan, &src);
+	p = part_of(&src[k->launch.source], s->file);
+	for (int line = 1; p && line < s->line; line++) {
+		p = strchr(p, '\n');
+		p = p ? p + 1 : NULL;
+	}
+	if (!p || s->line < 1)
+		return;
+	p += strspn(p, " \t");
+	n = strcspn(p, "\n");
+	while (n && (p[n - 1] == ' ' || p[n - 1] == '\t' || p[n - 1] == '\r'))
+		n--;
+	for (size_t i = 0; i < n && i < LINE; i++)
+		pm_str_addc(out, p[i] >= ' ' && p[i] <= '~' ? p[i] : ' ');
+	pm_str_add(out, n > LINE ? "..." : "");
+}
+
+void pm_profile_release(PmProfileReport *r)
+{
+	for (size_t i = 0; i < r->code.n; i++) {
+		pm_str_release(&r->code.v[i].ptx);
+		pm_str_release(&r->code.v[i].cubin);
+		pm_str_release(&r->code.v[i].sass);
+	}
+	PM_VEC_RELEASE(&r->code);
+	PM_VEC_RELEASE(&r->kernel);
+	pm_plan_free(r->plan);
+	pm_graph_free(r->g);
+	memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_profile.c - passmith profile: what is known of the kernels that a pass launches. */
+#include "cli/cmds.h"
+
+#include "app/profile/profile.h"
+#include "app/profile/show.h"
+#include "dataset/pack/pack.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Profile {
+	PmProfileOpts o;
+	const char *device, *arch, *db_path;
+	int64_t seed, variant, alternative; /* variant -1: the first */
+	PmStrList passes;
+	PmVariantList variants;
+	PmDb *db;
+} Profile;
+
+static PmStatus find_target(Profile *p, PmErr *err)
+{
+	const char *digits = p->arch && !strncmp(p->arch, "sm_", 3) ? p->arch + 3 : "";
+	int cc = p->arch ? 0 : PM_PROFILE_CC;
+
+	if (strlen(digits) < 4)
+		sscanf(digits, "%d", &cc);
+	p->o.target = pm_profile_of_cc(cc);
+	if (p->o.target)
+		return PM_OK;
+	return pm_err(err, PM_E_NOT_FOUND,
+		      "There is no description of a GPU of '%.40s'; give --arch sm_90 or --arch sm_80.",
+		      p->arch);
+}
+
+static PmStatus find_variants(Profile *p, const char *target, PmErr *err)
+{
+	PmStatus st;
+
+	if (p->db_path) {
+		st = pm_db_open(p->db_path, PM_DB_MUST_EXIST, &p->db, err);
+		return st ? st : pm_variant_list_of_task(p->db, target, &p->variants, err);
+	}
+	if (pm_pack_is(target))
+		return pm_variant_list_of_pack(target, &p->variants, err);
+	return pm_cli_variants(target, p->variant >= 0, (uint64_t)p->seed, &p->variants, err);
+}
+
+static PmStatus find_variant(Profile *p, const char *target, const PmTaskVariant **out, PmErr *err)
+{
+	PmStatus st = find_variants(p, target, err);
+
+	for (size_t i = 0; i < p->variants.list.n && !st; i++)
+		if (p->variant < 0 || p->variants.list.v[i].ordinal == p->variant) {
+			*out = &p->variants.list.v[i];
+			return PM_OK;
+		}
+	return st ? st
+		  : pm_err(err, PM_E_NOT_FOUND,
+			   "%s has no variant %lld; passmith explain --variants lists them.", target,
+			   (long long)p->variant);
+}
+
+static void put(const PmProfileReport *r, const Profile *p, const PmTaskVariant *m)
+{
+	PmStr text = PM_STR_INIT;
+
+	if (pm_cli_json) {
+		cJSON *j = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(j, "pass", p->o.so);
+		cJSON_AddStringToObject(j, "variant", m->label);
+		pm_json_add_i64(j, "number", m->ordinal);
+		pm_profile_json(r, &p->o, j);
+		pm_cli_put_json(j);
+		return;
+	}
+	if (r->verdict != PM_VERDICT_OK)
+		pm_str_addf(&text, "%s: %s\n", pm_verdict_name(r->verdict), r->why);
+	else
+		pm_profile_text(r, &p->o, &text);
+	fputs(text.s, stdout);
+	pm_str_release(&text);
+}
+
+static int profile(Profile *p, const char *target)
+{
+	const PmTaskVariant *m = NULL;
+	PmProfileReport r = { 0 };
+	int code = 0;
+	PmStatus st;
+	PmErr err;
+
+	pm_err_init(&err);
+	st = find_target(p, &err);
+	if (!st)
+		st = find_variant(p, target, &m, &err);
+	if (!st)
+		st = pm_cli_pass_is_there(p->o.so, &err);
+	if (!st)
+		st = pm_profile_make(m->g, &p->o, &r, &err);
+	if (st)
+		code = pm_cli_fail(&err);
+	else
+		put(&r, p, m);
+	if (!st && r.verdict != PM_VERDICT_OK)
+		code = 1;
+	pm_profile_release(&r);
+	return code;
+}
+
+int pm_cmd_profile(const PmCmd *cmd, int argc, char **argv)
+{
+	Profile p = { .o = { .deadline = 60 }, .device = "emu", .variant = -1 };
+	const PmOpt opts[] = {
+		{ "--pass", PM_OPT_LIST, &p.passes, "the pass" },
+		{ "--rule", PM_OPT_STR, &p.o.only_rule, "only this rule" },
+		{ "--variant", PM_OPT_COUNT, &p.variant,
+		  "the variant with this number (default: the first)" },
+		{ "--alternative", PM_OPT_COUNT, &p.alternative, "of each kernel (default 0)" },
+		{ "--device", PM_OPT_DEVICE, &p.device,
+		  "emu: accesses are counted; cuda: times are measured" },
+		{ "--arch", PM_OPT_STR, &p.arch, "sm_90 (default) or sm_80: the GPU that is modelled" },
+		{ "--seed", PM_OPT_INT, &p.seed, "of shapes and inputs (default 0)" },
+		{ "--db", PM_OPT_STR, &p.db_path, "database that holds the task" },
+		{ "--deadline", PM_OPT_NUM, &p.o.deadline,
+		  "seconds that the pass, and each run, may take (default 60)" },
+		{ 0 },
+	};
+	PmStrList files = { 0 };
+	int code = 0;
+
+	if (pm_args_parse(cmd, opts, argc, argv, &files, &code)) {
+		p.o.device = p.device;
+		p.o.seed = (uint64_t)p.seed;
+		p.o.alternative = p.alternative < INT32_MAX ? (int)p.alternative : INT32_MAX;
+		p.o.so = p.passes.list.n ? p.passes.list.v[0] : NULL;
+		if (files.list.n != 1 || p.passes.list.n != 1)
+			code = pm_cli_usage(cmd, "profile takes one model, pack or task and one --pass.");
+		else
+			code = profile(&p, files.list.v[0]);
+	}
+	pm_variant_list_release(&p.variants);
+	pm_db_close(p.db);
+	PM_VEC_RELEASE(&files.list);
+	PM_VEC_RELEASE(&p.passes.list);
+	return code;
+}

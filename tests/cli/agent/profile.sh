@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# profile.sh - passmith profile: what it says of the kernels of a pass, and of what is missing here.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+
+silu=$build/passes/silu.so
+model=models/llama_block.gpt
+
+# has TEXT: it is in what the last run wrote.
+has()
+{
+	grep -qF -- "$1" "$tmp/out"
+}
+
+pm profile $model --pass "$silu"
+[ $code -eq 0 ] && has 'kernel silu:silu  grid 8,1,1  block 256,1,1' && has 'NVIDIA H200, sm_90, 132 multiprocessors'
+tap "a pass on a model"
+has 'counted       8 of 8 blocks' && has 'global loads  64 requests, 4.00 sectors each (ideal 4.00), 100 % of the bytes used'
+tap "its accesses, counted by warp"
+pm profile $model --pass "$build/passes/fuse.so" --json
+[ $code -eq 0 ] && [ "$(wc -c <"$tmp/out")" -lt 16384 ] && has '"sectors_per_request"' && has '"kernels_left_out"'
+tap "a report fits where an agent reads it"
+pm profile $model --pass "$silu" --arch sm_80
+[ $code -eq 0 ] && has 'NVIDIA A100 80GB, sm_80, 108 multiprocessors'
+tap "for another GPU"
+pm profile $model --pass "$silu" --arch sm_12
+[ $code -eq 4 ] && grep -qF 'give --arch sm_90 or --arch sm_80' "$tmp/err"
+tap "for a GPU that nobody has described"
+pm profile $model --pass "$silu" --alternative 7
+[ $code -eq 4 ] && grep -qF 'No kernel has an alternative 7' "$tmp/err"
+tap "an alternative that is not there"
+pm profile $model --pass "$build/passes/grn.so" --json
+[ $code -eq 1 ] && has '"verdict": "NO_MATCH"'
+tap "a pass that does not match is an answer"
+pm profile $model --pass "$silu" --variant 99
+[ $code -eq 4 ] && grep -qF 'has no variant 99' "$tmp/err"
+tap "a variant that is not there"
+
+# The machine code, where NVRTC is.
+if "$passmith" doctor 2>/dev/null | grep -q '^yes NVRTC'; then
+	pm profile $model --pass "$silu"
+	has 'machine code  sm_90:' && has 'occupancy     100 % (64 of 64 warps, 8 blocks), limited by warps' && has 'global_load 1 (1 x 4 B)'
+	tap "registers, occupancy and instructions"
+fi
+# A library without what NVRTC's has: it is not taken for one.
+mkdir "$tmp/hidden"
+echo 'int nothing_of_nvrtc;' | "${CC:-cc}" -shared -fPIC -o "$tmp/hidden/libnvrtc.so" -xc -
+tap "a library that is no NVRTC is built"
+export LD_LIBRARY_PATH="$tmp/hidden${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+pm profile $model --pass "$silu"
+[ $code -eq 0 ] && has 'machine code: ' && has 'NVRTC' && has 'modelled '
+tap "without NVRTC it says so, and the rest is there"
+
+tap_done

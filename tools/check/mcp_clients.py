@@ -28,7 +28,8 @@ CALLS = [
     ("write_file", {"path": "notes.txt", "text": "one\ntwo\n"}), ("edit_file", {"path": "notes.txt", "old_text": "two", "new_text": "zwei"}),
     ("read_file", {"path": "notes.txt"}), ("list_files", {}), ("build", {"pass": "NAME.c", "wait_s": 60}), ("check", {"pass": "silu.so", "wait_s": 60}),
     ("explain", {"pass": "silu.so", "task": "silu", "wait_s": 60}), ("evaluate", {"pass": "silu.so", "task": "silu", "level": "quick", "wait_s": 60}),
-    ("get_run", {"run": "r1"}), ("submit", {"pass": "silu.so", "task": "silu", "wait_s": 60}), ("leaderboard", {}),
+    ("get_run", {"run": "r1"}), ("profile", {"pass": "silu.so", "task": "silu", "wait_s": 60}), ("submit", {"pass": "silu.so", "task": "silu", "wait_s": 60}), ("leaderboard", {}),
+    ("exemplars", {"task": "silu"}),
 ]
 # Wrong values are answers, as is a tool that cannot do what it is asked.
 WRONG = [("read_file", {"path": "../x"}), ("read_file", {}), ("get_run", {"run": "r9999"}), ("build", {"pass": 7}), ("evaluate", {"pass": "none.so", "task": "silu"})]

@@ -128,7 +128,7 @@ PmStatus pm__with_pass(PmTools *t, PmToolRun *r, int always, PmRunNext then, PmE
 			    r->so.s);
 	r->after = then;
 	if (!st && stale && source.len) {
-		const char *argv[] = { "build", source.s, NULL };
+		const char *argv[] = { "build", source.s, "--sandbox", NULL };
 
 		pm__run_start(t, r, argv, always ? then : built);
 	} else if (!st) {

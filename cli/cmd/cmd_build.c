@@ -14,7 +14,7 @@
 
 typedef struct Build {
 	const char *source;
-	int no_kernels;
+	int no_kernels, sandbox;
 	PmStr so;
 	PmMessages messages;
 	PmBuiltKernels kernels;
@@ -24,7 +24,8 @@ typedef struct Build {
 static PmStatus compile(Build *b, PmErr *err)
 {
 	PmStr log = PM_STR_INIT;
-	PmStatus st = pm_pass_build(b->source, b->so.s, &log, err);
+	PmStatus st = b->sandbox ? pm_pass_build_boxed(b->source, b->so.s, &log, err)
+				 : pm_pass_build(b->source, b->so.s, &log, err);
 	size_t n;
 
 	pm_messages_of_c(log.s, &b->messages);
@@ -114,6 +115,8 @@ int pm_cmd_build(const PmCmd *cmd, int argc, char **argv)
 		{ "-o", PM_OPT_STR, &out,
 		  "shared object to write (default: PASS.so beside PASS.c, or beside the folder PASS)" },
 		{ "--no-kernels", PM_OPT_FLAG, &b.no_kernels, "leave the kernels for eval to compile" },
+		{ "--sandbox", PM_OPT_FLAG, &b.sandbox,
+		  "compile where only the SDK, system headers and the pass's own folder can be read" },
 		{ 0 },
 	};
 	PmStrList files = { 0 };

@@ -2,6 +2,8 @@
 /* build.c - compiles passes, and starts one from the template. */
 #include "matcher/host/build.h"
 
+#include "base/sandbox/sandbox.h"
+
 #include "base/sys/io.h"
 #include "base/sys/proc.h"
 
@@ -155,8 +157,45 @@ static PmStatus sources_of(const char *source, Sources *out, PmErr *err)
 	return st;
 }
 
+/* In the child. The compiler's own files go where it may write. */
+static void enter(const void *arg)
+{
+	const PmSandboxPaths *p = arg;
+
+	setenv("TMPDIR", p->write, 1);
+	setenv("CCACHE_DISABLE", "1", 1); /* its folder is not in the box */
+	pm_sandbox_enter_tool(p);
+}
+
+/* What a build in a box may read: the compiler, the SDK, and the folder of the source. */
+typedef struct Box {
+	const char *run[12], *read[8];
+	PmStr folder;
+	PmSandboxPaths paths;
+} Box;
+
+static void make_box(Box *b, const char *source, const char *include, const char *gen, const char *extra)
+{
+	static const char *const system[] = {
+		"/usr/bin",       "/usr/lib", "/usr/lib64", "/usr/libexec", "/usr/local/bin",
+		"/usr/local/lib", "/bin",     "/lib",       "/lib64",       "/etc/ld.so.cache"
+	};
+	const char *const read[] = { include, gen, "/usr/include", "/usr/local/include", NULL };
+
+	memset(b, 0, sizeof *b);
+	pm_str_init(&b->folder);
+	if (pm_path_is_dir(source))
+		pm_str_add(&b->folder, source);
+	else
+		pm_path_dir(source, &b->folder);
+	memcpy(b->run, system, sizeof system);
+	memcpy(b->read, read, sizeof read);
+	b->read[4] = b->folder.s;
+	b->paths = (PmSandboxPaths){ .run = b->run, .read = b->read, .write = extra };
+}
+
 static PmStatus compile(const char *source, const Sources *files, const char *out, const char *include,
-			const char *gen, const char *extra, PmStr *messages, PmErr *err)
+			const char *gen, const char *extra, int boxed, PmStr *messages, PmErr *err)
 {
 	enum { FIXED = 64 };
 	const char *cc = getenv("CC");
@@ -189,12 +228,20 @@ static PmStatus compile(const char *source, const Sources *files, const char *ou
 	PmProcResult r;
 	PmStatus st;
 	size_t n = 0;
+	Box box;
 
+	if (boxed) {
+		make_box(&box, source, include, gen, extra);
+		lim.enter = enter;
+		lim.enter_arg = &box.paths;
+	}
 	while (argv[n])
 		n++;
 	for (size_t i = 0; i < files->n; i++)
 		argv[n++] = files->path[i].s;
 	st = pm_run(argv, NULL, 0, &lim, &r, err);
+	if (boxed)
+		pm_str_release(&box.folder);
 	if (st)
 		return st;
 	pm_str_addn(messages, r.errtext.s, r.errtext.len);
@@ -222,8 +269,20 @@ static PmStatus want_writable(const char *out, PmErr *err)
 	return st;
 }
 
-PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmErr *err)
+/* What was written in the box takes its place. */
+static PmStatus put_object(const char *from, const char *to, PmErr *err)
 {
+	PmStr bytes = PM_STR_INIT;
+	PmStatus st = pm_read_file(from, 0, &bytes, err);
+
+	st = st ? st : pm_write_file(to, bytes.s, bytes.len, err);
+	pm_str_release(&bytes);
+	return st;
+}
+
+static PmStatus build(const char *source, const char *out, int boxed, PmStr *messages, PmErr *err)
+{
+	PmStr made = PM_STR_INIT; /* by the compiler */
 	PmStr root = PM_STR_INIT, include = PM_STR_INIT, gen = PM_STR_INIT, tmp = PM_STR_INIT;
 	Sources files = { .n = 0 };
 	PmStatus st = PM_OK;
@@ -249,8 +308,14 @@ PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmE
 		st = embed_included(files.path[i].s, tmp.s, 0, err);
 	if (!st) {
 		pm_path_join(root.s, "include", &include);
-		st = compile(source, &files, out, include.s, gen.s, tmp.s, messages, err);
+		if (boxed)
+			pm_path_join(tmp.s, "pass.so", &made);
+		st = compile(source, &files, boxed ? made.s : out, include.s, gen.s, tmp.s, boxed, messages,
+			     err);
+		if (!st && boxed)
+			st = put_object(made.s, out, err);
 	}
+	pm_str_release(&made);
 	if (tmp.len)
 		pm_remove_tree(tmp.s, NULL);
 	for (size_t i = 0; i < files.n; i++)
@@ -260,6 +325,16 @@ PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmE
 	pm_str_release(&gen);
 	pm_str_release(&tmp);
 	return st;
+}
+
+PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmErr *err)
+{
+	return build(source, out, 0, messages, err);
+}
+
+PmStatus pm_pass_build_boxed(const char *source, const char *out, PmStr *messages, PmErr *err)
+{
+	return build(source, out, 1, messages, err);
 }
 
 static int is_identifier(const char *s)

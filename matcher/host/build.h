@@ -12,6 +12,10 @@
  * compiler (default cc). */
 PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmErr *err);
 
+/* The same for a source that a stranger wrote: the compiler runs in a sandbox (pm_sandbox_enter_tool), where
+ * it can read the SDK, the system's headers and the folder of the source, and no other file. */
+PmStatus pm_pass_build_boxed(const char *source, const char *out, PmStr *messages, PmErr *err);
+
 /* Writes `dir`/`name`.c from the template; refuses a name that is no C identifier and a file that exists.
  * The path is appended to *path. */
 PmStatus pm_pass_new(const char *name, const char *dir, PmStr *path, PmErr *err);

@@ -2,6 +2,8 @@
 /* profile_code.c - from the sources of a plan to registers, shared memory and instructions. */
 #include "app/profile/profile_code.h"
 
+#include "app/profile/disassemble.h"
+
 #include "base/sandbox/sandbox.h"
 #include "integrity/cubin/cubin_gate.h"
 #include "runtime/cuda/nvrtc/nvrtc_box.h"
@@ -101,12 +103,20 @@ static void read_kernel(const PmProfileReport *r, PmProfileKernel *k)
 			     &k->occupancy);
 }
 
+static void disassemble(PmProfileCode *c)
+{
+	PmErr why;
+
+	pm_err_init(&why);
+	if (c->cubin.len && pm__disassemble(&c->cubin, &c->sass, &why))
+		snprintf(c->why_sass, sizeof c->why_sass, "%s", why.text);
+}
+
 void pm__profile_code(PmProfileReport *r, const PmProfileOpts *o)
 {
 	const PmSource *src;
 	size_t n = pm_plan_sources(r->plan, &src);
 
-	(void)o;
 	for (size_t i = 0; i < n; i++)
 		PM_VEC_PUSH(
 			&r->code,
@@ -114,4 +124,6 @@ void pm__profile_code(PmProfileReport *r, const PmProfileOpts *o)
 	compile(r, src, n);
 	for (size_t i = 0; i < r->kernel.n; i++)
 		read_kernel(r, &r->kernel.v[i]);
+	for (size_t i = 0; o->listing && i < r->code.n; i++)
+		disassemble(&r->code.v[i]);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profile_json.c - the report as JSON, within what an agent can read at once. */
+#include "app/profile/limits.h"
 #include "app/profile/show.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Bytes of the report that kernels may take, as it is printed: an agent reads 16 KB at once. */
 enum { ROOM = 13500, ROOM_OF_LISTINGS = 1 << 20 };
@@ -119,6 +121,7 @@ static cJSON *site(const PmProfileReport *r, const PmProfileKernel *k, const PmC
 
 	pm_profile_line(r, k, s, &line);
 	cJSON_AddNumberToObject(j, "line", s->line);
+	cJSON_AddNumberToObject(j, "column", s->column);
 	cJSON_AddStringToObject(j, "file", s->file);
 	cJSON_AddStringToObject(j, "text", line.s ? line.s : "");
 	cJSON_AddStringToObject(j, "space", s->shared ? "shared" : "global");
@@ -176,7 +179,32 @@ static void put_counts(const PmProfileReport *r, const PmProfileKernel *k, cJSON
 		cJSON_AddItemToArray(worst, site(r, k, &c->site[i]));
 }
 
-static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, cJSON *j)
+static void put_limits(const PmProfileReport *r, const PmProfileKernel *k, cJSON *j)
+{
+	cJSON *list = cJSON_AddArrayToObject(j, "limits");
+	PmStr text = PM_STR_INIT;
+	PmFacts f;
+
+	pm_profile_facts(r, k, &f);
+	pm_profile_say(&f, PM_PROFILE_SAYS, &text);
+	for (char *p = text.s, *end; p && (end = strchr(p, '\n')) != NULL; p = end + 1) {
+		*end = 0;
+		cJSON_AddItemToArray(list, cJSON_CreateString(p));
+	}
+	pm_str_release(&text);
+}
+
+static void put_listing(const PmProfileCode *c, cJSON *j)
+{
+	if (c->ptx.len)
+		cJSON_AddStringToObject(j, "ptx", c->ptx.s);
+	if (c->sass.len)
+		cJSON_AddStringToObject(j, "sass", c->sass.s);
+	else if (*c->why_sass)
+		cJSON_AddStringToObject(j, "sass_missing", c->why_sass);
+}
+
+static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, const PmProfileOpts *o, cJSON *j)
 {
 	const PmSource *src;
 	cJSON *model;
@@ -192,9 +220,18 @@ static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, cJSON
 	add_rounded(model, "seconds", k->modelled);
 	pm_json_add_i64(model, "bytes", k->launch.bytes);
 	pm_json_add_i64(model, "flops", k->launch.flops);
+	add_rounded(model, "bandwidth_share",
+		    (double)k->launch.bytes / k->modelled / r->target->bytes_per_second);
+	add_rounded(model, "flops_share",
+		    (double)k->launch.flops / k->modelled /
+			    r->target->flops_per_second[k->launch.flop_class]);
+	cJSON_AddStringToObject(model, "bound", pm_profile_bound(r, k));
 	put_code(r, k, j);
+	if (o->listing)
+		put_listing(&r->code.v[k->launch.source], cJSON_GetObjectItem(j, "machine_code"));
 	if (k->has_counts)
 		put_counts(r, k, j);
+	put_limits(r, k, j);
 }
 
 /* Bytes that it takes in a list of the report: two levels in. */
@@ -219,6 +256,7 @@ void pm_profile_json(const PmProfileReport *r, const PmProfileOpts *o, cJSON *j)
 	cJSON_AddStringToObject(j, "message", r->why);
 	if (r->verdict != PM_VERDICT_OK)
 		return;
+	cJSON_AddStringToObject(j, "device", o->device);
 	of = cJSON_AddObjectToObject(j, "target");
 	cJSON_AddStringToObject(of, "name", r->target->full_name);
 	cJSON_AddNumberToObject(of, "compute_capability", r->cc);
@@ -229,14 +267,15 @@ void pm_profile_json(const PmProfileReport *r, const PmProfileOpts *o, cJSON *j)
 	add_rounded(of, "seconds_before", r->base.modelled_seconds);
 	cJSON_AddNumberToObject(of, "launches_before", r->base.n_launches);
 	list = cJSON_AddArrayToObject(j, "absent");
-	if (*r->why_not_counted)
-		cJSON_AddItemToArray(list, cJSON_CreateString(r->why_not_counted));
+	for (int i = 0; i < PM_PROFILE_ABSENT; i++)
+		if (pm_profile_absent(r, o, i))
+			cJSON_AddItemToArray(list, cJSON_CreateString(pm_profile_absent(r, o, i)));
 	list = cJSON_AddArrayToObject(j, "kernels");
 	for (; shown < r->kernel.n; shown++) {
 		cJSON *k = cJSON_CreateObject();
 		size_t takes;
 
-		put_kernel(r, &r->kernel.v[shown], k);
+		put_kernel(r, &r->kernel.v[shown], o, k);
 		takes = printed(k);
 		if (shown && takes > left) {
 			cJSON_Delete(k);

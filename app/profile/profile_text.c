@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profile_text.c - the report for a person. */
+#include "app/profile/limits.h"
 #include "app/profile/show.h"
+
+#include <string.h>
 
 static void put_code(const PmProfileReport *r, const PmProfileKernel *k, PmStr *out)
 {
@@ -63,8 +66,8 @@ static void put_site(const PmProfileReport *r, const PmProfileKernel *k, const P
 	PmStr line = PM_STR_INIT;
 
 	pm_profile_line(r, k, s, &line);
-	pm_str_addf(out, "    %.40s:%d  %s %s of %d B: ", s->file, s->line, s->shared ? "shared" : "global",
-		    kind[s->kind], s->size);
+	pm_str_addf(out, "    %.40s:%d:%d  %s %s of %d B: ", s->file, s->line, s->column,
+		    s->shared ? "shared" : "global", kind[s->kind], s->size);
 	if (s->shared)
 		pm_str_addf(out, "%.2f passes of %.2f", (double)s->bank.passes / (double)s->bank.requests,
 			    (double)s->bank.ideal / (double)s->bank.requests);
@@ -108,6 +111,19 @@ static void put_counts(const PmProfileReport *r, const PmProfileKernel *k, PmStr
 		put_site(r, k, &c->site[i], out);
 }
 
+static void put_limits(const PmProfileReport *r, const PmProfileKernel *k, PmStr *out)
+{
+	PmStr text = PM_STR_INIT;
+	PmFacts f;
+
+	pm_profile_facts(r, k, &f);
+	if (pm_profile_say(&f, PM_PROFILE_SAYS, &text))
+		pm_str_add(out, "  what limits it:\n");
+	for (const char *p = text.s; p && *p; p = strchr(p, '\n') + 1)
+		pm_str_addf(out, "    %.*s\n", (int)strcspn(p, "\n"), p);
+	pm_str_release(&text);
+}
+
 static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, PmStr *out)
 {
 	const uint32_t *g = k->launch.grid, *b = k->launch.block;
@@ -116,23 +132,32 @@ static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, PmStr
 		    b[2]);
 	if (k->times > 1)
 		pm_str_addf(out, "  (%d launches alike)", k->times);
-	pm_str_addf(out, "\n  modelled      %.2f us: %lld bytes, %lld operations\n", k->modelled * 1e6,
-		    (long long)k->launch.bytes, (long long)k->launch.flops);
+	pm_str_addf(out,
+		    "\n  modelled      %.2f us, most of it %s: %lld bytes (%.2g %% of a copy), %lld "
+		    "operations (%.2g %% of "
+		    "the peak)\n",
+		    k->modelled * 1e6, pm_profile_bound(r, k), (long long)k->launch.bytes,
+		    100 * (double)k->launch.bytes / k->modelled / r->target->bytes_per_second,
+		    (long long)k->launch.flops,
+		    100 * (double)k->launch.flops / k->modelled /
+			    r->target->flops_per_second[k->launch.flop_class]);
 	put_code(r, k, out);
 	if (k->has_counts)
 		put_counts(r, k, out);
+	put_limits(r, k, out);
 }
 
 void pm_profile_text(const PmProfileReport *r, const PmProfileOpts *o, PmStr *out)
 {
-	(void)o;
 	pm_str_addf(out,
 		    "%s, sm_%d, %d multiprocessors. Modelled: %.1f us in %d launches, before the pass %.1f "
 		    "us in %d.\n",
 		    r->target->full_name, r->cc, r->n_sm, r->stats.modelled_seconds * 1e6,
 		    r->stats.n_launches, r->base.modelled_seconds * 1e6, r->base.n_launches);
-	if (*r->why_not_counted)
-		pm_str_addf(out, "Accesses were not counted: %s\n", r->why_not_counted);
 	for (size_t i = 0; i < r->kernel.n; i++)
 		put_kernel(r, &r->kernel.v[i], out);
+	pm_str_add(out, "\nNot in this report:\n");
+	for (int i = 0; i < PM_PROFILE_ABSENT; i++)
+		if (pm_profile_absent(r, o, i))
+			pm_str_addf(out, "  %s\n", pm_profile_absent(r, o, i));
 }

@@ -2,6 +2,8 @@
 /* report.c - the life of a report. */
 #include "app/profile/report.h"
 
+#include "runtime/device/device.h"
+
 #include <string.h>
 
 enum { LINE = 90 };
@@ -27,6 +29,20 @@ static const char *part_of(const PmSource *src, const char *file)
 	return p;
 }
 
+/* Of a long line, as PM_CUDA makes them, what stands between two semicolons or braces around the column. */
+static void statement(const char **p, size_t *n, int column)
+{
+	size_t from = column > 0 && (size_t)column <= *n ? (size_t)column - 1 : 0, to = from;
+
+	while (from && !strchr(";{}", (*p)[from - 1]))
+		from--;
+	while (to < *n && !strchr(";{}", (*p)[to]))
+		to++;
+	to += to < *n && (*p)[to] == ';';
+	*p += from;
+	*n = to - from;
+}
+
 void pm_profile_line(const PmProfileReport *r, const PmProfileKernel *k, const PmCountSite *s, PmStr *out)
 {
 	const PmSource *src;
@@ -41,13 +57,49 @@ void pm_profile_line(const PmProfileReport *r, const PmProfileKernel *k, const P
 	}
 	if (!p || s->line < 1)
 		return;
-	p += strspn(p, " \t");
 	n = strcspn(p, "\n");
+	if (n > LINE)
+		statement(&p, &n, s->column);
+	while (n && (*p == ' ' || *p == '\t')) {
+		p++;
+		n--;
+	}
 	while (n && (p[n - 1] == ' ' || p[n - 1] == '\t' || p[n - 1] == '\r'))
 		n--;
 	for (size_t i = 0; i < n && i < LINE; i++)
 		pm_str_addc(out, p[i] >= ' ' && p[i] <= '~' ? p[i] : ' ');
 	pm_str_add(out, n > LINE ? "..." : "");
+}
+
+const char *pm_profile_bound(const PmProfileReport *r, const PmProfileKernel *k)
+{
+	double memory = (double)k->launch.bytes / r->target->bytes_per_second;
+	double math = (double)k->launch.flops / r->target->flops_per_second[k->launch.flop_class];
+
+	if (r->target->launch_seconds > memory && r->target->launch_seconds > math)
+		return "launch";
+	return memory >= math ? "memory" : "arithmetic";
+}
+
+const char *pm_profile_absent(const PmProfileReport *r, const PmProfileOpts *o, int i)
+{
+	switch (i) {
+	case 0:
+		return *r->why_not_counted ? r->why_not_counted : NULL;
+	case 1:
+		for (size_t k = 0; k < r->code.n; k++)
+			if (*r->code.v[k].why)
+				return r->code.v[k].why;
+		return NULL;
+	default:
+		return pm_device_kind(o->device) == PM_DEVICE_CUDA
+			       ? "Hit rates of the L2 cache and stall reasons are not there: no hardware "
+				 "counters "
+				 "are read; Nsight Compute reads them."
+			       : "Times, hit rates of caches and stall reasons are not there: they need a "
+				 "GPU "
+				 "(--device cuda measures times).";
+	}
 }
 
 void pm_profile_release(PmProfileReport *r)

@@ -15,8 +15,9 @@
 #include "runtime/profile/occupancy.h"
 
 enum {
-	PM_PROFILE_CC = 90,  /* of the target when nobody says */
-	PM_PROFILE_SITES = 5 /* accesses that a report names */
+	PM_PROFILE_CC = 90,   /* of the target when nobody says */
+	PM_PROFILE_SITES = 5, /* accesses that a report names */
+	PM_PROFILE_ABSENT = 3
 };
 
 typedef struct PmProfileOpts {
@@ -68,9 +69,14 @@ typedef struct PmProfileReport {
 	PM_VEC(PmProfileKernel) kernel;
 } PmProfileReport;
 
-/* Appends the line of the kernel's source that an access stands in, without the blanks around it and cut to
- * what a report has room for; nothing where the access is in no line of it. */
+/* Appends the line of the kernel's source that an access stands in, or of a long line the statement, without
+ * the blanks around it and cut to what a report has room for; nothing where the access is in no line of it.
+ */
 void pm_profile_line(const PmProfileReport *r, const PmProfileKernel *k, const PmCountSite *s, PmStr *out);
+/* "launch", "memory" or "arithmetic": what most of the modelled time of a kernel is. */
+const char *pm_profile_bound(const PmProfileReport *r, const PmProfileKernel *k);
+/* What the report does not have and what it would need: sentence number i of PM_PROFILE_ABSENT, or NULL. */
+const char *pm_profile_absent(const PmProfileReport *r, const PmProfileOpts *o, int i);
 /* Frees what a report holds. */
 void pm_profile_release(PmProfileReport *r);
 

@@ -2,11 +2,13 @@
 /* cmd_doctor.c - passmith doctor: what this machine has, and the table of operators as a page. */
 #include "cli/cmds.h"
 
+#include "app/profile/hardware.h"
 #include "base/sandbox/sandbox.h"
 #include "base/sys/io.h"
 #include "matcher/host/verdict.h"
 #include "runtime/device/probe.h"
 #include "runtime/exec/exec.h"
+#include "runtime/worker/worker.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -136,6 +138,30 @@ static int cache_usable(PmStr *cache)
 	return !pm_cache_dir(cache, NULL) && access(cache->s, W_OK | X_OK) == 0;
 }
 
+/* The GPU that is there, or the one that times are modelled for. */
+static void put_hardware(cJSON *j)
+{
+	const PmProfile *p = pm_profile(NULL);
+	PmDeviceInfo info;
+	int there = !pm_worker_look("cuda", &info, NULL);
+	PmStr words = PM_STR_INIT;
+	cJSON *of = j ? cJSON_AddObjectToObject(j, "hardware") : NULL;
+
+	if (there) {
+		p = pm_profile_of_cc(info.cc);
+		if (p && strncmp(info.name, p->full_name, strlen(p->full_name)) != 0)
+			p = NULL;
+	}
+	pm_profile_hardware(there ? &info : NULL, p, &words, of);
+	if (j) {
+		cJSON_AddBoolToObject(of, "present", there);
+		cJSON_AddStringToObject(of, "words", words.s);
+	} else {
+		printf("\n%s %s\n", there ? "Times are measured on:" : "Times are modelled for:", words.s);
+	}
+	pm_str_release(&words);
+}
+
 static int doctor(void)
 {
 	PmFound p[PM_MAX_PROBES];
@@ -163,6 +189,7 @@ static int doctor(void)
 	}
 	if (j) {
 		put_sandboxes(j);
+		put_hardware(j);
 		cJSON_AddStringToObject(j, "root", root.s);
 		cJSON_AddStringToObject(j, "cache", cache.s);
 		cJSON_AddBoolToObject(j, "usable", usable && has_root && has_cache);
@@ -173,6 +200,7 @@ static int doctor(void)
 		printf("%-3s %-13s %s\n", has_cache ? "yes" : "no", "cache",
 		       has_cache ? cache.s : "set PASSMITH_CACHE to a folder that you may write to");
 		put_sandboxes(NULL);
+		put_hardware(NULL);
 		printf("\n%s\n",
 		       !usable ? "Install the compilers named above, then run passmith doctor again."
 		       : has_root && has_cache

@@ -4,6 +4,7 @@
 
 #include "app/profile/profile.h"
 #include "app/profile/show.h"
+#include "base/sys/io.h"
 #include "dataset/pack/pack.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 typedef struct Profile {
 	PmProfileOpts o;
-	const char *device, *arch, *db_path;
+	const char *device, *arch, *db_path, *ptx, *sass;
 	int64_t seed, variant, alternative; /* variant -1: the first */
 	PmStrList passes;
 	PmVariantList variants;
@@ -83,6 +84,42 @@ static void put(const PmProfileReport *r, const Profile *p, const PmTaskVariant 
 	pm_str_release(&text);
 }
 
+/* The PTX or the SASS of all kernels, one after another. */
+static PmStatus listing(const PmProfileReport *r, int sass, PmStr *out, PmErr *err)
+{
+	for (size_t i = 0; i < r->code.n; i++) {
+		const PmProfileCode *c = &r->code.v[i];
+
+		if (*c->why || (sass && *c->why_sass))
+			return pm_err(err, PM_E_ENV, "%s", *c->why ? c->why : c->why_sass);
+		pm_str_addn(out, sass ? c->sass.s : c->ptx.s, sass ? c->sass.len : c->ptx.len);
+	}
+	return PM_OK;
+}
+
+static PmStatus put_listing(const Profile *p, const PmProfileReport *r, int sass, PmErr *err)
+{
+	const char *file = sass ? p->sass : p->ptx;
+	PmStr text = PM_STR_INIT;
+	PmStatus st = PM_OK;
+
+	if (file && r->verdict == PM_VERDICT_OK) {
+		st = listing(r, sass, &text, err);
+		if (!st && !strcmp(file, "-"))
+			fwrite(text.s, 1, text.len, stdout);
+		else if (!st)
+			st = pm_write_file(file, text.s, text.len, err);
+	}
+	pm_str_release(&text);
+	return st;
+}
+
+/* 1 when stdout has a listing and no report. */
+static int is_listing(const Profile *p)
+{
+	return (p->ptx && !strcmp(p->ptx, "-")) || (p->sass && !strcmp(p->sass, "-"));
+}
+
 static int profile(Profile *p, const char *target)
 {
 	const PmTaskVariant *m = NULL;
@@ -99,9 +136,13 @@ static int profile(Profile *p, const char *target)
 		st = pm_cli_pass_is_there(p->o.so, &err);
 	if (!st)
 		st = pm_profile_make(m->g, &p->o, &r, &err);
+	if (!st)
+		st = put_listing(p, &r, 0, &err);
+	if (!st)
+		st = put_listing(p, &r, 1, &err);
 	if (st)
 		code = pm_cli_fail(&err);
-	else
+	else if (!is_listing(p) || r.verdict != PM_VERDICT_OK)
 		put(&r, p, m);
 	if (!st && r.verdict != PM_VERDICT_OK)
 		code = 1;
@@ -122,6 +163,12 @@ int pm_cmd_profile(const PmCmd *cmd, int argc, char **argv)
 		  "emu: accesses are counted; cuda: times are measured" },
 		{ "--arch", PM_OPT_STR, &p.arch, "sm_90 (default) or sm_80: the GPU that is modelled" },
 		{ "--seed", PM_OPT_INT, &p.seed, "of shapes and inputs (default 0)" },
+		{ "--listing", PM_OPT_FLAG, &p.o.listing,
+		  "with --json: PTX and SASS, too; the report has more than 16 KB then" },
+		{ "--ptx", PM_OPT_STR, &p.ptx,
+		  "file for the PTX of all kernels; - writes it instead of the report" },
+		{ "--sass", PM_OPT_STR, &p.sass,
+		  "file for the SASS of all kernels, which needs nvdisasm; - as above" },
 		{ "--db", PM_OPT_STR, &p.db_path, "database that holds the task" },
 		{ "--deadline", PM_OPT_NUM, &p.o.deadline,
 		  "seconds that the pass, and each run, may take (default 60)" },
@@ -131,12 +178,15 @@ int pm_cmd_profile(const PmCmd *cmd, int argc, char **argv)
 	int code = 0;
 
 	if (pm_args_parse(cmd, opts, argc, argv, &files, &code)) {
+		p.o.listing |= p.ptx || p.sass;
 		p.o.device = p.device;
 		p.o.seed = (uint64_t)p.seed;
 		p.o.alternative = p.alternative < INT32_MAX ? (int)p.alternative : INT32_MAX;
 		p.o.so = p.passes.list.n ? p.passes.list.v[0] : NULL;
 		if (files.list.n != 1 || p.passes.list.n != 1)
 			code = pm_cli_usage(cmd, "profile takes one model, pack or task and one --pass.");
+		else if (pm_cli_json && is_listing(&p))
+			code = pm_cli_usage(cmd, "With --json a listing goes into a file, or use --listing.");
 		else
 			code = profile(&p, files.list.v[0]);
 	}

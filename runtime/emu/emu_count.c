@@ -573,13 +573,15 @@ static int by_cost(const void *a, const void *b)
 		return p < q ? 1 : -1;
 	if (x->global.sectors + x->bank.passes != y->global.sectors + y->bank.passes)
 		return x->global.sectors + x->bank.passes < y->global.sectors + y->bank.passes ? 1 : -1;
-	return x->line != y->line ? (x->line < y->line ? -1 : 1) : strcmp(x->file, y->file);
+	if (x->line != y->line || x->column != y->column)
+		return x->line != y->line ? x->line - y->line : x->column - y->column;
+	return strcmp(x->file, y->file);
 }
 
 static int alike(const PmCountSite *a, const PmCountSite *b)
 {
-	return a->line == b->line && a->shared == b->shared && a->kind == b->kind && a->size == b->size &&
-	       !strcmp(a->file, b->file);
+	return a->line == b->line && a->column == b->column && a->shared == b->shared && a->kind == b->kind &&
+	       a->size == b->size && !strcmp(a->file, b->file);
 }
 
 static void add(PmCountSite *to, const PmCountSite *s)
@@ -610,7 +612,7 @@ void pm__emu_count_end(PmEmuRun *r, const char *own)
 
 		if (!s->used)
 			continue;
-		t.line = pm__emu_lines_find(c->lines, s->pc - 1, own, &file);
+		t.line = pm__emu_lines_find(c->lines, s->pc - 1, own, &file, &t.column);
 		snprintf(t.file, sizeof t.file, "%s", file);
 		while (k < all.n && !alike(&all.v[k], &t))
 			k++;

@@ -11,16 +11,23 @@
 enum { MAX_ABBREVS = 4096, MAX_ATTRS = 64, MAX_DEPTH = 256, MAX_ROWS = 1 << 22 };
 /* Names of the format (DWARF 4, section 7). */
 enum { TAG_INLINED = 0x1d, TAG_UNIT = 0x11 };
-enum { AT_LOW = 0x11, AT_HIGH = 0x12, AT_RANGES = 0x55, AT_CALL_FILE = 0x58, AT_CALL_LINE = 0x59 };
+enum {
+	AT_LOW = 0x11,
+	AT_HIGH = 0x12,
+	AT_RANGES = 0x55,
+	AT_CALL_COLUMN = 0x57,
+	AT_CALL_FILE = 0x58,
+	AT_CALL_LINE = 0x59
+};
 
 typedef struct Row {
 	uint64_t at;
-	uint32_t file, line; /* line 0: nobody's from here on */
+	uint32_t file, line, column; /* line 0: nobody's from here on */
 } Row;
 
 typedef struct Inlined {
 	uint64_t from, to;
-	uint32_t file, line; /* of the call */
+	uint32_t file, line, column; /* of the call */
 	int depth;
 } Inlined;
 
@@ -145,7 +152,7 @@ static void extended(PmEmuLines *l, Bytes *b, Row *r)
 	case 1: /* the end of a sequence */
 		r->line = 0;
 		PM_VEC_PUSH(&l->rows, *r);
-		*r = (Row){ 0, 1, 1 };
+		*r = (Row){ 0, 1, 1, 0 };
 		break;
 	case 2:
 		r->at = fixed(&in, 8);
@@ -173,6 +180,9 @@ static void standard(PmEmuLines *l, const Program *g, unsigned op, Bytes *b, Row
 	case 4:
 		r->file = (uint32_t)leb(b, 0);
 		break;
+	case 5:
+		r->column = (uint32_t)leb(b, 0);
+		break;
 	case 8:
 		special(g, 255, &none, &add);
 		r->at += add;
@@ -188,7 +198,7 @@ static void standard(PmEmuLines *l, const Program *g, unsigned op, Bytes *b, Row
 
 static void run_program(PmEmuLines *l, const Program *g, Bytes *b)
 {
-	Row r = { 0, 1, 1 };
+	Row r = { 0, 1, 1, 0 };
 	unsigned add;
 
 	while (b->p < b->end && l->rows.n < MAX_ROWS) {
@@ -391,6 +401,9 @@ static Entry read_entry(Bytes *b, const Abbrev *a)
 		case AT_CALL_FILE:
 			e.call.file = (uint32_t)v;
 			break;
+		case AT_CALL_COLUMN:
+			e.call.column = (uint32_t)v;
+			break;
 		case AT_CALL_LINE:
 			e.call.line = (uint32_t)v;
 			break;
@@ -502,12 +515,13 @@ static const Row *row_of(const PmEmuLines *l, uint64_t pc)
 	return low && l->rows.v[low - 1].line ? &l->rows.v[low - 1] : NULL;
 }
 
-int pm__emu_lines_find(const PmEmuLines *l, uint64_t pc, const char *own, const char **file)
+int pm__emu_lines_find(const PmEmuLines *l, uint64_t pc, const char *own, const char **file, int *column)
 {
 	const Row *r = row_of(l, pc);
 	const Inlined *best = NULL;
 
 	*file = r ? file_of(l, r->file) : "";
+	*column = r ? (int)r->column : 0;
 	if (!r || is_own(l, r->file, own))
 		return r ? (int)r->line : 0;
 	for (size_t i = 0; i < l->inlined.n; i++) {
@@ -520,5 +534,6 @@ int pm__emu_lines_find(const PmEmuLines *l, uint64_t pc, const char *own, const 
 	if (!best)
 		return (int)r->line;
 	*file = file_of(l, best->file);
+	*column = (int)best->column;
 	return (int)best->line;
 }

@@ -45,9 +45,9 @@ typedef struct PmCountAtomic {
 
 /* One access of the source. */
 typedef struct PmCountSite {
-	int line;      /* 0 = not known */
-	char file[64]; /* the label of the kernel, or the header */
-	int shared;    /* of shared memory, else global */
+	int line, column; /* 0 = not known */
+	char file[64];    /* the label of the kernel, or the header */
+	int shared;       /* of shared memory, else global */
 	PmCountKind kind;
 	int size; /* bytes of each thread */
 	PmCountGlobal global;

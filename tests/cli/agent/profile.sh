@@ -37,11 +37,52 @@ pm profile $model --pass "$silu" --variant 99
 [ $code -eq 4 ] && grep -qF 'has no variant 99' "$tmp/err"
 tap "a variant that is not there"
 
+# A kernel that reads every 16th element, and what the report makes of it; JSON for an agent.
+silu_graph 'float[1024,2048]'
+cat >"$tmp/sixteen.c" <<'PASS'
+#include "passmith/dsl.h"
+enum { X };
+static const char SRC[] = "extern \"C\" __global__ void sixteen(const T *x, T *y, int n)\n{\n"
+	"	int first = 16 * (blockIdx.x * blockDim.x + threadIdx.x);\n"
+	"	for (int j = 0; j < 16; j++)\n		y[first + j] = st(ld(x[first + j]) / (1.f + expf(-ld(x[first + j]))));\n}\n";
+static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
+{
+	int64_t n = pm_numel(m->v[X]);
+	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = "sixteen", .source = SRC, .grid = { pm_blocks(n, 2048) }, .block = { 128 },
+		.in = PM_VALS(m->v[X]), .arg = PM_ARGS(IN(0), OUT(0), I32((int)n)));
+}
+PM_RULE(sixteen, .pattern = OP(Mul, V(X), OP(Sigmoid, V(X))), .rewrite = rewrite);
+PM_PLUGIN("sixteen", "1", &sixteen)
+PASS
+pm build "$tmp/sixteen.c" -o "$tmp/sixteen.so" --no-kernels
+[ $code -eq 0 ]
+tap "the pass is built"
+pm profile "$tmp/silu.gpt" --pass "$tmp/sixteen.so" --json
+[ $code -eq 0 ] && has '"sectors_per_request": 32' && has '"blocks": 32' && has '"of_blocks": 1024' && has '"line": 5' &&
+	has 'y[first + j] = st(ld(x[first + j])'
+tap "sectors, the blocks that were counted, and the line"
+has 'Global loads touch 8 times the sectors that their bytes need' && has '"bound": "memory"'
+tap "what limits it"
+[ "$("$passmith" profile "$tmp/silu.gpt" --pass "$tmp/sixteen.so" --json)" = "$(cat "$tmp/out")" ]
+tap "twice the same"
+pm doctor --json
+[ $code -eq 0 ] && has '"hardware"' && has 'multiprocessors and'
+tap "doctor describes the GPU in words"
+pm profile $model --pass "$silu" --json --ptx -
+[ $code -eq 2 ]
+tap "a listing and JSON do not go into one stream"
+
 # The machine code, where NVRTC is.
 if "$passmith" doctor 2>/dev/null | grep -q '^yes NVRTC'; then
 	pm profile $model --pass "$silu"
 	has 'machine code  sm_90:' && has 'occupancy     100 % (64 of 64 warps, 8 blocks), limited by warps' && has 'global_load 1 (1 x 4 B)'
 	tap "registers, occupancy and instructions"
+	pm profile $model --pass "$silu" --ptx "$tmp/silu.ptx"
+	[ $code -eq 0 ] && grep -q '^.visible .entry silu' "$tmp/silu.ptx" && has 'machine code'
+	tap "the PTX in a file"
+	pm profile $model --pass "$silu" --json --listing
+	[ $code -eq 0 ] && has '.visible .entry silu' && { has '"sass": ' || has 'There is no nvdisasm'; }
+	tap "listings in the report, or what is missing for them"
 fi
 # A library without what NVRTC's has: it is not taken for one.
 mkdir "$tmp/hidden"

@@ -194,7 +194,7 @@ static void explain(PmTools *t, PmToolRun *r, const cJSON *j)
 	start_explain(t, r, explained);
 }
 
-/* ---- profile ---- */
+/* ---- profile and disassemble ---- */
 
 /* What is not an answer of the profiler itself: 1, and the run has ended. */
 static int profile_failed(PmTools *t, PmToolRun *r, const cJSON *j)
@@ -230,8 +230,36 @@ static void profiled(PmTools *t, PmToolRun *r, const cJSON *j)
 	pm__run_answer(t, r, a, 0);
 }
 
+static void disassembled(PmTools *t, PmToolRun *r, const cJSON *j)
+{
+	static const char *const same[] = { "registers",    "local_bytes", "sass",
+					    "sass_missing", "ptx",         "missing" };
+	cJSON *a, *list;
+	const cJSON *k;
+
+	if (profile_failed(t, r, j))
+		return;
+	a = cJSON_CreateObject();
+	copy(a, j, "verdict");
+	copy(a, j, "target");
+	list = cJSON_AddArrayToObject(a, "kernels");
+	cJSON_ArrayForEach(k, cJSON_GetObjectItemCaseSensitive(j, "kernels"))
+	{
+		const cJSON *code = cJSON_GetObjectItemCaseSensitive(k, "machine_code");
+		cJSON *one = cJSON_CreateObject();
+
+		copy(one, k, "rule");
+		copy(one, k, "entry");
+		for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+			copy(one, code, same[i]);
+		cJSON_AddItemToArray(list, one);
+	}
+	pm__run_answer(t, r, a, 0);
+}
+
 static void profile(PmTools *t, PmToolRun *r, const cJSON *j)
 {
+	int listing = !strcmp(r->tool, "disassemble");
 	int64_t variant = pm_json_i64(r->args, "variant", -1);
 	const char *argv[12] = { "profile", r->target.s, "--pass", r->so.s, "--device", t->device };
 	char number[24];
@@ -243,7 +271,9 @@ static void profile(PmTools *t, PmToolRun *r, const cJSON *j)
 		argv[n++] = "--variant";
 		argv[n++] = number;
 	}
-	pm__run_start(t, r, argv, profiled);
+	if (listing)
+		argv[n++] = "--listing";
+	pm__run_start(t, r, argv, listing ? disassembled : profiled);
 }
 
 static cJSON *begin_on_target(PmTools *t, const char *tool, const cJSON *args, PmRunNext then,
@@ -264,6 +294,11 @@ static cJSON *begin_on_target(PmTools *t, const char *tool, const cJSON *args, P
 cJSON *pm__tool_profile(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
 {
 	return begin_on_target(t, "profile", args, profile, run, is_error);
+}
+
+cJSON *pm__tool_disassemble(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
+{
+	return begin_on_target(t, "disassemble", args, profile, run, is_error);
 }
 
 cJSON *pm__tool_explain(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)

@@ -159,6 +159,7 @@ cJSON *pm__tool_check(PmTools *t, const cJSON *args, PmToolRun **run, int *is_er
 cJSON *pm__tool_explain(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
 cJSON *pm__tool_evaluate(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
 cJSON *pm__tool_profile(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
+cJSON *pm__tool_disassemble(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
 cJSON *pm__tool_submit(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
 cJSON *pm__tool_get_run(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
 cJSON *pm__tool_cancel_run(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);

@@ -2,6 +2,7 @@
 /* test_tools_runs.c - an agent's tools that work in children of `passmith`: a pass is written, broken in the
  * ways in which authors break them, and every answer says what to do next. */
 #include "app/tools/schema.h"
+#include "base/sandbox/sandbox.h"
 #include "base/sys/io.h"
 #include "base/sys/proc.h"
 #include "tests/lib/need.h"
@@ -141,6 +142,11 @@ static void a_right_pass_is_judged_and_compared(void **state)
 	assert_string_equal(pm_json_str(rec, "entry", ""), "rms");
 	assert_true(cJSON_IsObject(cJSON_GetObjectItem(rec, "counted")));
 	cJSON_Delete(j);
+	j = finished(&s, "disassemble", pm_test_call(&s, "disassemble", "{'pass':'p.so','model':'g.gpt'}"));
+	rec = cJSON_GetObjectItem(j, "kernels")->child;
+	if (!cJSON_GetObjectItem(rec, "missing")) /* without NVRTC there is no PTX, and it says so */
+		has(pm_json_str(rec, "ptx", ""), ".entry rms");
+	cJSON_Delete(j);
 	j = evaluate(&s, "{'pass':'p.c','model':'g.gpt'}");
 	assert_string_equal(pm_json_str(j, "verdict", ""), "OK");
 	assert_string_equal(pm_json_str(j, "blame", ""), "none");
@@ -154,9 +160,9 @@ static void a_right_pass_is_judged_and_compared(void **state)
 	write_pass(&s, "1e-5f)", "1e-2f)");
 	j = evaluate(&s, "{'pass':'p.c','model':'g.gpt'}");
 	assert_string_equal(pm_json_str(j, "verdict", ""), "INCORRECT");
-	assert_string_equal(pm_json_str(cJSON_GetObjectItem(j, "best_so_far"), "run", ""), "r5");
+	assert_string_equal(pm_json_str(cJSON_GetObjectItem(j, "best_so_far"), "run", ""), "r6");
 	cJSON_Delete(j);
-	j = pm_test_call(&s, "compare", "{'run':'r6'}");
+	j = pm_test_call(&s, "compare", "{'run':'r7'}");
 	has(pm_json_str(j, "summary", ""), "Only the first");
 	assert_string_equal(pm_json_str(cJSON_GetObjectItem(j, "variants")->child, "verdict", ""),
 			    "INCORRECT");
@@ -327,6 +333,45 @@ static void kernels_print(void **state)
 	pm_test_tools_end(&s);
 }
 
+/* A source may name any file; the compiler can read the SDK and the pass's own folder. */
+static void the_compiler_reads_no_other_file(void **state)
+{
+	static const char *const ways[] = {
+		"#include \"%s\"\n#include \"passmith/dsl.h\"\n",
+		"#include \"passmith/dsl.h\"\n__asm__(\".incbin \\\"%s\\\"\");\n"
+	};
+	PmStr outside = PM_STR_INIT, file = PM_STR_INIT;
+	PmTestTools s;
+	unsigned layers = 0;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	if (pm_sandbox_probe(&layers, NULL) || !(layers & PM_BOX_LANDLOCK))
+		pm_test_skip("this kernel has no landlock, which keeps the compiler from other files");
+	setup(&s, -1);
+	assert_int_equal(pm_temp_dir("outside", &outside, &err), PM_OK);
+	pm_path_join(outside.s, "x.h", &file);
+	assert_int_equal(pm_write_file(file.s, "int stranger;\n", 14, &err), PM_OK);
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		PmStr text = PM_STR_INIT;
+		cJSON *j;
+
+		pm_str_addn(&text, ways[i], (size_t)(strstr(ways[i], "%s") - ways[i]));
+		pm_str_add(&text, file.s);
+		pm_str_add(&text, strstr(ways[i], "%s") + 2);
+		pm_test_write(&s, "q.c", text.s);
+		j = finished(&s, "build", pm_test_call(&s, "build", "{'pass':'q.c'}"));
+		assert_true(cJSON_IsFalse(cJSON_GetObjectItem(j, "ok")));
+		cJSON_Delete(j);
+		pm_str_release(&text);
+	}
+	pm_remove_tree(outside.s, NULL);
+	pm_str_release(&outside);
+	pm_str_release(&file);
+	pm_test_tools_end(&s);
+}
+
 /* ---- runs ---- */
 
 static const char hang[] = "k /= 1";
@@ -446,6 +491,7 @@ int main(void)
 		cmocka_unit_test(what_does_not_match_says_where),
 		cmocka_unit_test(what_is_wrong_says_how),
 		cmocka_unit_test(kernels_print),
+		cmocka_unit_test(the_compiler_reads_no_other_file),
 		cmocka_unit_test(long_work_has_a_handle),
 		cmocka_unit_test(children_end_with_what_began_them),
 	};

@@ -122,7 +122,8 @@ static int barrier(int kind, int pred, int line, const char *file)
 	PmEmuThread *me = &r->t[r->cur];
 	int i, result;
 
-	pm__emu_count_wait(r, 0, ~0u, __builtin_return_address(0));
+	if (r->counter)
+		pm__emu_count_wait(r, 0, ~0u, __builtin_return_address(0));
 	me->line = line;
 	me->file = file;
 	if (r->arrived && (kind != r->bar_kind || line != r->bar_line ||
@@ -258,7 +259,7 @@ static unsigned long long warp(int op, unsigned mask, unsigned long long value, 
 	PmEmuThread *me = &r->t[r->cur];
 	int w = r->cur / 32, lane = r->cur % 32;
 
-	if (op != PM_EMU_WARP_ACTIVE)
+	if (r->counter && op != PM_EMU_WARP_ACTIVE)
 		pm__emu_count_wait(r, 1, mask, __builtin_return_address(0));
 	me->op = (uint8_t)op;
 	me->mask = mask;
@@ -331,8 +332,10 @@ static int release_full(PmEmuRun *r)
 {
 	int n = 0;
 
+	if (!r->counter)
+		return 0;
 	pm__emu_count_drain(r);
-	for (int i = 0; r->counter && i < r->n; i++)
+	for (int i = 0; i < r->n; i++)
 		if (r->t[i].state == AT_FULL && !pm__emu_count_full(r, i)) {
 			make_ready(r, i);
 			n++;
@@ -512,9 +515,10 @@ PmStatus pm__emu_run(PmEmuRun *r, const uint32_t grid[3], const uint32_t block[3
 		c->block = b;
 		r->step = (r->order + at) & 1 ? -1 : 1;
 		fresh_shared(r);
-		pm__emu_count_block(r, k, n_blocks);
+		if (r->counter)
+			pm__emu_count_block(r, k, n_blocks);
 		rc = run_block(r, err);
-		if (!rc)
+		if (!rc && r->counter)
 			pm__emu_count_block_end(r);
 		if (!rc && r->smem % PM_EMU_ALIGN)
 			rc = check_dyn(r, err);

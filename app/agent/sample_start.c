@@ -3,7 +3,6 @@
 #include "app/agent/observe.h"
 #include "app/agent/sample_priv.h"
 #include "app/exemplar/prompt.h"
-#include "base/sys/io.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -73,17 +72,6 @@ static PmStatus describe_exemplars(PmSample *s, const char *number, PmStr *out, 
 	return st;
 }
 
-static PmStatus read_template(PmStr *out, PmErr *err)
-{
-	PmStr path = PM_STR_INIT;
-	PmStatus st = pm_root_dir(&path, err);
-
-	pm_str_add(&path, "/passes/TEMPLATE.c");
-	st = st ? st : pm_read_file(path.s, 0, out, err);
-	pm_str_release(&path);
-	return st;
-}
-
 static cJSON *add_message(cJSON *list, const char *role, const char *text)
 {
 	cJSON *m = cJSON_CreateObject();
@@ -96,11 +84,11 @@ static cJSON *add_message(cJSON *list, const char *role, const char *text)
 
 PmStatus pm__sample_start(PmSample *s, int text, PmErr *err)
 {
-	PmStr template = PM_STR_INIT, exemplars = PM_STR_INIT, tools = PM_STR_INIT, system = PM_STR_INIT,
+	PmStr author = PM_STR_INIT, exemplars = PM_STR_INIT, tools = PM_STR_INIT, system = PM_STR_INIT,
 	      user = PM_STR_INIT;
 	char number[NUMBER], iterations[NUMBER];
 	cJSON *e = pm__event("start"), *list = cJSON_AddArrayToObject(e, "messages");
-	PmStatus st = read_template(&template, err);
+	PmStatus st = pm_prompt(NULL, "system.md", NULL, 0, &author, err);
 
 	snprintf(number, sizeof number, "%lld", (long long)s->setup->task_id);
 	snprintf(iterations, sizeof iterations, "%lld", (long long)s->o->iterations);
@@ -109,7 +97,7 @@ PmStatus pm__sample_start(PmSample *s, int text, PmErr *err)
 	if (s->o->iterations > 1)
 		pm_offered_text(s->o->feedback, &tools);
 	{
-		const PmField places[] = { { "template", template.s },
+		const PmField places[] = { { "author", author.s },
 					   { "number", number },
 					   { "tools", tools.s },
 					   { "iterations", iterations } };
@@ -127,7 +115,7 @@ PmStatus pm__sample_start(PmSample *s, int text, PmErr *err)
 		cJSON_Delete(e);
 	else
 		st = pm__sample_add(s, e, err);
-	pm_str_release(&template);
+	pm_str_release(&author);
 	pm_str_release(&exemplars);
 	pm_str_release(&tools);
 	pm_str_release(&system);

@@ -49,7 +49,7 @@ static void forget(PmProtocolRecorder *r, size_t i)
 static void complain(PmProtocolRecorder *r, const PmErr *err)
 {
 	if (!r->failed)
-		pm_log(PM_LOG_WARN, "trajectory", "The session is not recorded: %s", err->text);
+		pm_log(PM_LOG_WARN, "trajectory", "The session is not recorded any further: %s", err->text);
 	r->failed = 1;
 }
 
@@ -72,7 +72,7 @@ static PmRecorder *recorder_of(PmProtocolRecorder *r, double began)
 			complain(r, &err);
 	}
 	cJSON_Delete(options);
-	return r->recorder;
+	return r->failed ? NULL : r->recorder;
 }
 
 /* ---- what the client asks ---- */
@@ -248,7 +248,7 @@ void pm_protocol_recorder_end(PmProtocolRecorder *r)
 		fail(r, 0, "the session ended first");
 		forget(r, 0);
 	}
-	if (r->recorder)
+	if (r->recorder && !r->failed)
 		pm_recorder_end(r->recorder, "done", NULL);
 	pm_recorder_close(r->recorder);
 	PM_VEC_RELEASE(&r->waiting);

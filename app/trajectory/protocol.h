@@ -4,8 +4,9 @@
  * It is told every message of the wire, in order, and makes steps of those by which an agent does something:
  * a call of a tool with its result, a resource that was read, a prompt that was asked for (whose messages the
  * model sees), a call that was cancelled. The trajectory begins with the first of these, so that a client
- * that only looks leaves none, and has the client's name where a model would stand. What cannot be stored is
- * said once on stderr; serving goes on.
+ * that only looks leaves none, and has the client's name where a model would stand. When something cannot be
+ * stored, that is said on stderr, and nothing more is stored, so that no call waits for the database again;
+ * serving goes on, and the trajectory is one that was cut off.
  */
 #ifndef TRAJECTORY_PROTOCOL_H
 #define TRAJECTORY_PROTOCOL_H

@@ -97,6 +97,20 @@ PmStatus pm_exemplars_list(const char *root, PmExemplars *out, PmErr *err)
 	return st;
 }
 
+const PmExemplar *pm_exemplars_find(const PmExemplars *all, const char *what)
+{
+	const PmExemplar *first = NULL;
+	PmCategory c = pm_category_from_name(what);
+
+	for (size_t i = 0; i < all->n; i++) {
+		if (!strcmp(all->v[i].name, what))
+			return &all->v[i];
+		if (!first && all->v[i].category == c)
+			first = &all->v[i];
+	}
+	return first;
+}
+
 /* ---- leaks ---- */
 
 /* 1 when a pattern of the pass matches in one of the two graphs. */

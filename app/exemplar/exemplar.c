@@ -208,11 +208,11 @@ static PmStatus judge_all(PmExemplars *all, const PmGraph *g, PmErr *err)
 			moved.similarity = pm_skeleton_similarity(own, bare);
 			*e = (PmExemplar){ 0 };
 			all->v[kept++] = moved;
+		} else if (!st) {
+			release_one(e);
 		}
 		pm_graph_free(own);
 	}
-	for (size_t i = kept; i < all->n && !st; i++)
-		release_one(&all->v[i]);
 	if (!st)
 		all->n = kept;
 	pm_graph_free(bare);

@@ -97,6 +97,20 @@ PmStatus pm_exemplars_list(const char *root, PmExemplars *out, PmErr *err)
 	return st;
 }
 
+const PmExemplar *pm_exemplars_find(const PmExemplars *all, const char *what)
+{
+	const PmExemplar *first = NULL;
+	PmCategory c = pm_category_from_name(what);
+
+	for (size_t i = 0; i < all->n; i++) {
+		if (!strcmp(all->v[i].name, what))
+			return &all->v[i];
+		if (!first && all->v[i].category == c)
+			first = &all->v[i];
+	}
+	return first;
+}
+
 /* ---- leaks ---- */
 
 /* 1 when a pattern of the pass matches in one of the two graphs. */
@@ -194,11 +208,11 @@ static PmStatus judge_all(PmExemplars *all, const PmGraph *g, PmErr *err)
 			moved.similarity = pm_skeleton_similarity(own, bare);
 			*e = (PmExemplar){ 0 };
 			all->v[kept++] = moved;
+		} else if (!st) {
+			release_one(e);
 		}
 		pm_graph_free(own);
 	}
-	for (size_t i = kept; i < all->n && !st; i++)
-		release_one(&all->v[i]);
 	if (!st)
 		all->n = kept;
 	pm_graph_free(bare);

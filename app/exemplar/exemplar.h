@@ -38,6 +38,10 @@ void pm_exemplars_release(PmExemplars *e);
  * Release *out in every case. */
 PmStatus pm_exemplars_list(const char *root, PmExemplars *out, PmErr *err);
 
+/* The exemplar called `what`, or the first by name of the category called so; borrowed from `all`. NULL when
+ * there is none. */
+const PmExemplar *pm_exemplars_find(const PmExemplars *all, const char *what);
+
 /* At most `n` exemplars for the author of a pass for `g`: those of g's category first, then the most similar
  * (pm_skeleton_similarity), then by name. None that solves g is among them (pm_exemplar_leaks). There may be
  * fewer than n. Errors as of pm_exemplars_list. Release *out in every case. */

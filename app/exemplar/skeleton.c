@@ -49,7 +49,7 @@ int pm_pattern_applies(const PmPattern *p, const PmGraph *g)
 		PmNode n = pm_graph_node_at(g, i);
 
 		for (size_t k = 0; k < pm_node_n_out(g, n); k++) {
-			miss = (PmMiss){ PM_MISS_NONE };
+			miss = (PmMiss){ .kind = PM_MISS_NONE };
 			if (pm_match(g, p, pm_node_out(g, n, k), &m, &miss) || miss.kind == PM_MISS_BUDGET)
 				return 1;
 		}

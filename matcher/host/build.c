@@ -347,10 +347,11 @@ static int is_identifier(const char *s)
 	return 1;
 }
 
-PmStatus pm_pass_new(const char *name, const char *dir, PmStr *path, PmErr *err)
+PmStatus pm_pass_new_from(const char *text, const char *old, const char *name, const char *dir, PmStr *path,
+			  PmErr *err)
 {
-	PmStr root = PM_STR_INIT, from = PM_STR_INIT, text = PM_STR_INIT, made = PM_STR_INIT,
-	      file = PM_STR_INIT;
+	PmStr made = PM_STR_INIT, file = PM_STR_INIT;
+	const char *p = text, *hit;
 	PmStatus st = PM_OK;
 
 	if (!is_identifier(name) || strlen(name) > 64)
@@ -363,28 +364,32 @@ PmStatus pm_pass_new(const char *name, const char *dir, PmStr *path, PmErr *err)
 	if (!st && pm_path_exists(path->s))
 		st = pm_err(err, PM_E_CONFLICT, "%s exists already; choose another name or remove it.",
 			    path->s);
+	for (; (hit = strstr(p, old)); p = hit + strlen(old)) {
+		pm_str_addn(&made, p, (size_t)(hit - p));
+		pm_str_add(&made, name);
+	}
+	pm_str_add(&made, p);
 	if (!st)
-		st = pm_root_dir(&root, err);
+		st = pm_mkdirs(dir, err);
+	if (!st)
+		st = pm_write_file(path->s, made.s, made.len, err);
+	pm_str_release(&made);
+	pm_str_release(&file);
+	return st;
+}
+
+PmStatus pm_pass_new(const char *name, const char *dir, PmStr *path, PmErr *err)
+{
+	PmStr root = PM_STR_INIT, from = PM_STR_INIT, text = PM_STR_INIT;
+	PmStatus st = pm_root_dir(&root, err);
+
 	if (!st) {
 		pm_path_join(root.s, "passes/TEMPLATE.c", &from);
 		st = pm_read_file(from.s, MAX_SOURCE, &text, err);
 	}
-	if (!st) {
-		const char *p = text.s, *hit;
-
-		for (; (hit = strstr(p, "TEMPLATE")); p = hit + strlen("TEMPLATE")) {
-			pm_str_addn(&made, p, (size_t)(hit - p));
-			pm_str_add(&made, name);
-		}
-		pm_str_add(&made, p);
-		st = pm_mkdirs(dir, err);
-	}
-	if (!st)
-		st = pm_write_file(path->s, made.s, made.len, err);
+	st = st ? st : pm_pass_new_from(text.s, "TEMPLATE", name, dir, path, err);
 	pm_str_release(&root);
 	pm_str_release(&from);
 	pm_str_release(&text);
-	pm_str_release(&made);
-	pm_str_release(&file);
 	return st;
 }

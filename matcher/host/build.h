@@ -15,5 +15,8 @@ PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmE
 /* Writes `dir`/`name`.c from the template; refuses a name that is no C identifier and a file that exists.
  * The path is appended to *path. */
 PmStatus pm_pass_new(const char *name, const char *dir, PmStr *path, PmErr *err);
+/* The same from another text, in which the word `old` becomes the name, wherever it stands. */
+PmStatus pm_pass_new_from(const char *text, const char *old, const char *name, const char *dir, PmStr *path,
+			  PmErr *err);
 
 #endif

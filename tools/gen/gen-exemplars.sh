@@ -10,7 +10,7 @@ cat <<'END'
 
 An exemplar is a complete small pass to learn from. It has four parts: `NAME.c` is the pass. `NAME.gpt` is a graph that it serves.
 `NAME.near.gpt` is a graph that it leaves alone. `NAME.md` has the thoughts of its author. They stand in the folder `exemplars`, of an
-installation in `share/passmith/exemplars`.
+installation in `share/passmith/exemplars`. `passmith new MY_PASS --like NAME` starts a pass from one; a category will do for the name.
 
 `tests/cli/agent/exemplars.sh` sends each of them through `build`, `check`, `eval` and `explain`. The figures come from there. They are
 modelled on `emu` for the profile h200, on a small graph: most of what is gained there are launches.

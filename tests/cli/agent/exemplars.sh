@@ -36,4 +36,22 @@ for c in exemplars/*.c; do
 	tap "$name leaves its near miss alone, and says so"
 done
 
+# A pass of one's own begins with one.
+pm new my_range --like reduction --dir "$tmp"
+exits 0 "new --like with a category"
+pm build "$tmp/my_range.c" -o "$tmp/my_range.so"
+exits 0 "what it writes builds"
+pm explain exemplars/row_range.gpt --pass "$tmp/my_range.so"
+says "rule my_range: " "and matches, under its own name"
+! grep -qE 'SPDX|row_range' "$tmp/my_range.c"
+tap "it is its author's"
+pm new other --like row_range --dir "$tmp"
+[ "$code" -eq 0 ] && grep -q 'PM_PLUGIN("other"' "$tmp/other.c"
+tap "new --like with a name"
+pm new third --like layout --dir "$tmp"
+exits 4 "new --like with what is neither"
+one_sentence "has one sentence"
+[ ! -e "$tmp/third.c" ]
+tap "and writes nothing"
+
 tap_done

@@ -31,6 +31,8 @@ tap "the program and the SDK are where others look for them"
 tap "passes are there, and the template is none"
 [ -e "$home/first/share/doc/passmith/LICENSE" ] && [ -e "$home/first/share/doc/passmith/reference/commands.md" ]
 tap "the licence and the documents are there"
+[ -e "$home/first/share/passmith/prompts/system.md" ] && [ -e "$home/first/share/passmith/exemplars/row_range.pattern" ]
+tap "prompts and exemplars are there"
 # Links in the pages lead to what is installed.
 find "$home/first/share/doc/passmith" -name '*.md' | sort >"$tmp/pages"
 while read -r f; do
@@ -141,7 +143,7 @@ says "Set the variables named above" "and does not say that everything works"
 there "unset HOME PASSMITH_CACHE XDG_CACHE_HOME; $evaluate"
 exits 3 "eval without a home"
 warns "set PASSMITH_CACHE to a folder that may be written" "it says what to set"
-there "unset HOME PASSMITH_CACHE XDG_CACHE_HOME; passmith new other && passmith --version && passmith print $models/llama_block.gpt"
+there "unset HOME PASSMITH_CACHE XDG_CACHE_HOME; passmith new other && passmith new another --like loss && passmith --version && passmith print $models/llama_block.gpt"
 exits 0 "what keeps nothing needs no home"
 if [ -n "$as" ]; then
 	there "unset PASSMITH_CACHE XDG_CACHE_HOME; export HOME=$home/readonly; $evaluate"

@@ -500,7 +500,7 @@ static void another_compiler_has_other_keys(void **state)
 	assert_int_equal(pm__emu_builder_open(&other, PM_EMU_RACES, NULL), PM_OK);
 	unsetenv("PASSMITH_CXX");
 	assert_string_not_equal(usual.key, other.key);
-	assert_string_not_equal(usual.race_key, other.race_key);
+	assert_string_not_equal(usual.watch_key, other.watch_key);
 	pm__emu_builder_close(&usual);
 	pm__emu_builder_close(&other);
 	assert_int_equal(pm_remove_tree(dir.s, NULL), PM_OK);

@@ -29,7 +29,7 @@ PmStatus pm__profile_gpu(PmProfileReport *r, PmErr *err)
 static PmStatus gate(const PmProfileReport *r, PmErr *err)
 {
 	PmCompileJudgement j;
-	PmStatus st = pm_compile_gate(r->g, r->cc, 0, &j, err);
+	PmStatus st = pm_compile_gate(r->g, &(PmCompileAsk){ .cc = r->cc }, &j, err);
 
 	if (!st && j.verdict != PM_VERDICT_OK)
 		st = pm_err(err, PM_E_INVALID, "%s: %s", pm_verdict_name(j.verdict), j.why);

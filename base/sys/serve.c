@@ -475,3 +475,12 @@ void pm_server_kill(PmServer *s)
 {
 	stop(s, 0);
 }
+
+void pm_server_dismiss(PmServer *s)
+{
+	if (!s || !s->pid)
+		return;
+	kill(-s->pid, SIGKILL);
+	kill(s->pid, SIGKILL);
+	pm__close_fd(&s->to);
+}

@@ -63,5 +63,9 @@ int pm_server_killed(const PmServer *s);
 void pm_server_stop(PmServer *s);
 /* The same, at once: for a child whose work is not needed. */
 void pm_server_kill(PmServer *s);
+/* Sends the child its end and does not wait for it: pm_server_kill does, later. Nothing of its program
+ * happens any more; what the system still does for it (a driver that takes a device back) may take its time.
+ * NULL is allowed. */
+void pm_server_dismiss(PmServer *s);
 
 #endif

@@ -3,48 +3,59 @@
 #include "bench/eval/baseline_ahead.h"
 
 #include "base/core/arena.h"
+#include "base/sys/pool.h"
 #include "base/sys/serve.h"
-#include "runtime/device/device.h"
+#include "runtime/cuda/nvrtc/nvrtc.h"
 #include "runtime/exec/exec.h"
 
 #include <stdlib.h>
 
 struct PmBaselineAhead {
-	const char *device;
+	int cc;
 	const PmGraph *g;
 	PmServer *server;
 };
 
-/* In the process: the first call has no request, and what it makes stays in the cache. The device itself is
- * let go by the end of the process. */
+static void compile(const PmPlan *plan, int cc)
+{
+	const PmSource *all;
+	PmSource *own = pm_xcalloc(pm_plan_sources(plan, &all) + 1, sizeof *own);
+	size_t n = pm_plan_own_sources(plan, own);
+
+	pm_nvrtc_ahead(own, n, cc, pm_cpu_count());
+	for (size_t i = 0; i < n; i++) { /* a single one is still to be compiled */
+		PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
+
+		pm_nvrtc_compile(&own[i], cc, &ptx, &cubin, NULL);
+		pm_str_release(&ptx);
+		pm_str_release(&cubin);
+	}
+	free(own);
+}
+
+/* In the process: the first call has no request, and what it makes stays in the cache. */
 static int serve(void *arg, const char *request, size_t n, PmStr *reply)
 {
 	const PmBaselineAhead *a = arg;
-	PmDevice *d = NULL;
 	PmPlan *plan = NULL;
-	PmExec *x = NULL;
 
 	(void)n;
 	if (request) {
 		pm_str_addc(reply, '.');
 		return 0;
 	}
-	if (!pm_device_open(a->device, &d, NULL) && !pm_plan_new(a->g, NULL, 0, &plan, NULL) &&
-	    !pm_exec_new(plan, d, &x, NULL))
-		pm_exec_free(x);
+	if (!pm_plan_new(a->g, NULL, 0, &plan, NULL))
+		compile(plan, a->cc);
 	pm_plan_free(plan);
 	return 0;
 }
 
-PmBaselineAhead *pm_baseline_ahead_begin(const char *device, const PmGraph *g)
+PmBaselineAhead *pm_baseline_ahead_begin(int cc, const PmGraph *g)
 {
 	PmLimits lim = { .file_size = -1 };
-	PmBaselineAhead *a;
+	PmBaselineAhead *a = pm_xcalloc(1, sizeof *a);
 
-	if (pm_device_kind(device) != PM_DEVICE_CUDA)
-		return NULL;
-	a = pm_xcalloc(1, sizeof *a);
-	a->device = device;
+	a->cc = cc;
 	a->g = g;
 	if (pm_server_start(serve, a, &lim, &a->server, NULL)) {
 		free(a);

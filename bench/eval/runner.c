@@ -60,35 +60,62 @@ static PmStatus device_is_large_enough(const Eval *e, const PmDeviceInfo *info, 
 
 /* ---- compile ---- */
 
-/* Compiled in a closed process and judged by their PTX, for whichever device: what the pass could not do on a
- * GPU it may not do here. The device finds the judged code in the cache. */
-static PmStatus pm__stage_compile(Eval *e, PmErr *err)
+/* What the device has to have; *cc becomes its compute capability, and has to be the one that was said
+ * before.
+ */
+static PmStatus ask_device(Eval *e, int *cc, PmErr *err)
 {
-	PmCompileJudgement j;
 	PmDeviceInfo info;
 	PmStatus st = pm_worker_info(e->worker, &info, err);
 	PmErr why;
 
+	pm_err_init(&why);
+	if (!st && *cc && info.cc != *cc)
+		st = pm_err(err, PM_E_ENV,
+			    "The GPU has compute capability %d.%d now, and had %d.%d when this command "
+			    "began; evaluate again.",
+			    info.cc / 10, info.cc % 10, *cc / 10, *cc % 10);
 	if (!st && pm_device_kind(e->o->device) == PM_DEVICE_CUDA && info.memory > 0)
 		st = device_is_large_enough(e, &info, err);
+	if (!st)
+		*cc = info.cc;
+	if (!st && pm_limit_scratch(e->cand.g, info.max_scratch, &why))
+		pm__say(e, PM_VERDICT_LAUNCH_FAIL, why.text);
+	return st;
+}
+
+/* Compiled in a closed process and judged by their PTX, for whichever device: what the pass could not do on a
+ * GPU it may not do here. The device finds the judged code in the cache. */
+static PmStatus pm__stage_compile(Eval *e, PmErr *err)
+{
+	PmCompileAsk ask = {
+		.cc = e->o->cc, .prints = e->o->print != NULL, .one = e->o->first_answer, .alt = e->first_alt
+	};
+	PmCompileJudgement j;
+	PmErr why;
+	PmStatus st = ask.cc ? PM_OK : ask_device(e, &ask.cc, err);
 
 	pm_err_init(&why);
 	if (!st && pm_limit_sources(e->cand.g, &why))
 		return pm__say(e, PM_VERDICT_COMPILE_LIMIT, why.text);
-	if (!st && pm_limit_scratch(e->cand.g, info.max_scratch, &why))
-		return pm__say(e, PM_VERDICT_LAUNCH_FAIL, why.text);
-	if (!st)
+	if (!st && e->rec->verdict == PM_VERDICT_OK) {
 		pm__ahead_begin(e);
-	/* Those that make timed calls again. */
-	if (!st && info.measured && !e->o->check_only && !e->o->first_answer)
+		st = pm_compile_gate(e->cand.g, &ask, &j, err);
+		if (!st)
+			e->rec->code = j.code;
+		if (!st)
+			pm__say(e, j.verdict, j.why);
+	}
+	/* A GPU opens while the compiler works. */
+	if (!st && e->o->cc && e->rec->verdict == PM_VERDICT_OK)
+		st = ask_device(e, &ask.cc, err);
+	/* Those that make timed calls again: behind the first, since a GPU opens for one after the other. */
+	if (!st && e->rec->verdict == PM_VERDICT_OK && !e->o->check_only && !e->o->first_answer &&
+	    pm_device_kind(e->o->device) == PM_DEVICE_CUDA)
 		pm_worker_prepare(e->worker, PM_WORKER_SPARE);
-	if (!st)
-		st = pm_compile_gate(e->cand.g, info.cc, e->o->print != NULL, &j, err);
-	if (!st)
-		e->rec->code = j.code;
-	if (!st && info.cc && !pm_cubin_reads_code(info.cc))
-		e->rec->unread_cc = info.cc;
-	return st ? st : pm__say(e, j.verdict, j.why);
+	if (!st && ask.cc && !pm_cubin_reads_code(ask.cc))
+		e->rec->unread_cc = ask.cc;
+	return st;
 }
 
 /* ---- all stages ---- */
@@ -107,6 +134,12 @@ static int is_timed(const Eval *e)
 {
 	return !e->o->check_only &&
 	       (e->rec->verdict == PM_VERDICT_OK || (pm__is_inexact(e->rec->verdict) && !e->o->first_answer));
+}
+
+/* NULL where it is not known yet for which GPU, and where no time is measured. */
+static PmBaselineAhead *begin_baseline_ahead(const Eval *e)
+{
+	return e->o->cc && !e->o->check_only ? pm_baseline_ahead_begin(e->o->cc, e->m->g) : NULL;
 }
 
 /* Before anything is timed; a candidate that is not timed does not wait for it. */
@@ -200,8 +233,8 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 		st = pm__stage_match(&e, so_path, err);
 	if (!st && out->verdict == PM_VERDICT_OK && opts->first_answer)
 		st = in_stage(&e, PM_STAGE_MODEL, pm__first_choose, err);
-	if (!st && out->verdict == PM_VERDICT_OK && !opts->check_only)
-		compiling = pm_baseline_ahead_begin(opts->device, m->g);
+	if (!st && out->verdict == PM_VERDICT_OK)
+		compiling = begin_baseline_ahead(&e);
 	if (!st && out->verdict == PM_VERDICT_OK)
 		st = in_stage(&e, PM_STAGE_COMPILE, pm__stage_compile, err);
 	if (!st && out->verdict == PM_VERDICT_OK)

@@ -65,6 +65,8 @@ typedef struct PmEvalOpts {
 	 * the variant's label. NULL = a new one for each record. Tests alone give one that is known. */
 	const PmSecret *secret;
 	int check_only; /* no times */
+	int cc; /* of the GPU, as pm_look_info said: what has to be compiled for it does not wait until it is
+		 * open; 0 = emulated, or not known before */
 	/* Seconds of the wall that one variant may take; 0 = no limit. A check that would not fit is left out
 	 * and named, and the verdict is NOT_CHECKED unless something is known to be wrong. */
 	double deadline;

@@ -171,6 +171,8 @@ static PmStatus put(const PmSystems *s, const char *dir, PmPreset preset, PmErr 
 static PmStatus compare(Work *w, const Args *a, PmErr *err)
 {
 	PmPreset preset = !strcmp(a->preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
+	PmDeviceInfo device = { 0 };
+	PmLook *look = NULL;
 	size_t n_passes = 0;
 	PmStatus st = add_systems(w, a, err);
 
@@ -195,13 +197,18 @@ static PmStatus compare(Work *w, const Args *a, PmErr *err)
 				  .hidden = (int)a->hidden,
 				  .step = a->stored ? NULL : pm_cli_step,
 				  .step_arg = &w->bar };
-	if (!st && n_passes && !a->stored)
-		st = pm_worker_look(a->device, NULL, err);
+	if (!st && n_passes && !a->stored) {
+		look = pm_look_begin(a->device);
+		st = pm_look_info(look, &device, err);
+	}
+	if (pm_device_kind(a->device) == PM_DEVICE_CUDA)
+		w->b.eval.opts.cc = device.cc;
 	if (!st && !pm_cli_quiet && n_passes && !a->stored)
 		pm_progress_start(&w->bar, "evaluating", w->graphs * (int64_t)n_passes);
 	w->b.shapes = a->shapes;
 	for (size_t i = 0; i < w->tasks.n && !st; i++)
 		st = pm_bench_task(&w->b, w->tasks.v[i], err);
+	pm_look_end(look);
 	pm_progress_end(&w->bar);
 	return st ? st : put(&w->b.table, a->out, preset, err);
 }

@@ -264,6 +264,9 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 	char *have = NULL;
 	PmEvalReport *r = pm_xcalloc(n + 1, sizeof *r);
 	PmDeviceInfo device = { 0 };
+	/* A GPU's driver takes its time. */
+	int gpu = pm_device_kind(e->opts.device) == PM_DEVICE_CUDA;
+	PmLook *look = gpu ? pm_look_begin(e->opts.device) : NULL;
 	PmStatus st = find_variants(e, err);
 	PmEvalTask task = { .db = e->db,
 			    .variants = &e->variant_list,
@@ -292,10 +295,14 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 		st = pm_err(err, PM_E_NOT_FOUND, "%s gives no variant to evaluate.", e->target);
 	if (!st) {
 		pm_cli_stage("working");
-		if (pm_device_kind(e->opts.device) == PM_DEVICE_EMU)
+		if (!gpu) {
 			e->ahead = pm_emu_ahead_begin();
-		st = pm_worker_look(e->opts.device, &device, err);
+			look = pm_look_begin(e->opts.device);
+		}
+		st = pm_look_info(look, &device, err);
 	}
+	if (gpu)
+		task.opts.cc = device.cc;
 	if (!st && device.exclusive)
 		task.jobs = 1;
 	if (!st && !pm_cli_quiet)
@@ -309,6 +316,7 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 			st = pm_eval_task(&task, e->passes.list.v[done], &r[done], have, err);
 	}
 	pm_emu_ahead_end(e->ahead);
+	pm_look_end(look);
 	pm_progress_end(&e->bar);
 	for (size_t i = 0; i < n; i++)
 		say_printed(&r[i]);

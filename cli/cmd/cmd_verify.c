@@ -146,15 +146,18 @@ static PmStatus evaluate(Verify *v, const char *so, PmErr *err)
 	};
 	const cJSON *part = report_of(v, so, err);
 	PmEvalReport r = { .n = 0 };
+	PmDeviceInfo device = { 0 };
 	PmStatus st;
 
 	if (!part)
 		return err->code;
 	st = options_of(v, part, &t, err);
 	if (!st)
-		st = pm_worker_look(t.opts.device, NULL, err);
+		st = pm_worker_look(t.opts.device, &device, err);
 	if (st)
 		return st;
+	if (pm_device_kind(t.opts.device) == PM_DEVICE_CUDA)
+		t.opts.cc = device.cc;
 	pm_cli_libraries(t.opts.device, t.tf32);
 	if (!pm_cli_quiet)
 		pm_progress_start(&v->bar, "evaluating again", (int64_t)v->record.variants.list.n);

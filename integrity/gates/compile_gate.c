@@ -47,7 +47,7 @@ static void add_unit(Units *u, const char *label, const PmKAlt *alt)
 	PM_VEC_PUSH(&u->v, fresh);
 }
 
-static PmStatus collect(const PmGraph *g, Units *u, PmErr *err)
+static PmStatus collect(const PmGraph *g, const PmCompileAsk *ask, Units *u, PmErr *err)
 {
 	for (size_t i = 0; i < pm_graph_n_nodes(g); i++) {
 		PmNode node = pm_graph_node_at(g, i);
@@ -59,6 +59,10 @@ static PmStatus collect(const PmGraph *g, Units *u, PmErr *err)
 		st = pm_kernel_decode(g, node, u->arena, &d, err);
 		if (st)
 			return st;
+		if (ask->one) {
+			add_unit(u, d.name, &d.alts[ask->alt < d.n_alts ? ask->alt : d.n_alts - 1]);
+			continue;
+		}
 		for (int a = 0; a < d.n_alts; a++)
 			add_unit(u, d.name, &d.alts[a]);
 	}
@@ -195,7 +199,7 @@ static PmStatus compile_and_judge(const Units *u, int cc, PmCompileJudgement *ou
 	return st;
 }
 
-PmStatus pm_compile_gate(const PmGraph *g, int cc, int prints, PmCompileJudgement *out, PmErr *err)
+PmStatus pm_compile_gate(const PmGraph *g, const PmCompileAsk *ask, PmCompileJudgement *out, PmErr *err)
 {
 	Units u = { .arena = pm_arena_new(0) };
 	PmStr version = PM_STR_INIT;
@@ -205,13 +209,13 @@ PmStatus pm_compile_gate(const PmGraph *g, int cc, int prints, PmCompileJudgemen
 	out->verdict = PM_VERDICT_OK;
 	out->checked = pm_nvrtc_version(&version, NULL) == PM_OK;
 	pm_str_release(&version);
-	st = collect(g, &u, err);
-	if (!st && prints)
+	st = collect(g, ask, &u, err);
+	if (!st && ask->prints)
 		silence(&u);
 	if (!st)
 		digest_sources(&u, out->code.sources);
 	if (!st && out->checked && u.v.n)
-		st = compile_and_judge(&u, cc, out, err);
+		st = compile_and_judge(&u, ask->cc, out, err);
 	for (size_t i = 0; i < u.v.n; i++)
 		PM_VEC_RELEASE(&u.v.v[i].entry);
 	PM_VEC_RELEASE(&u.v);

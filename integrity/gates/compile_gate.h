@@ -23,10 +23,17 @@ typedef struct PmCompileJudgement {
 	PmCodeDigests code;   /* of what was judged */
 } PmCompileJudgement;
 
-/* Compiles every alternative of every Kernel node of `g` for compute capability `cc` and judges the PTX. What
- * is accepted is put into the cache, so the device assembles and runs the very bytes that were judged.
- * `prints`: for a debugging run; a call of printf is taken for an expression that does nothing.
+/* What of a candidate is compiled, and how. */
+typedef struct PmCompileAsk {
+	int cc;     /* compute capability */
+	int prints; /* for a debugging run; a call of printf is taken for an expression that does nothing */
+	int one;    /* alternative `alt` of each Kernel node alone, its last where it has fewer; 0 = all */
+	int alt;
+} PmCompileAsk;
+
+/* Compiles the alternatives of every Kernel node of `g` and judges the PTX. What is accepted is put into the
+ * cache, so the device assembles and runs the very bytes that were judged.
  * Whatever the sources do, this returns PM_OK and a verdict; an error is of this machine. */
-PmStatus pm_compile_gate(const PmGraph *g, int cc, int prints, PmCompileJudgement *out, PmErr *err);
+PmStatus pm_compile_gate(const PmGraph *g, const PmCompileAsk *ask, PmCompileJudgement *out, PmErr *err);
 
 #endif

@@ -74,6 +74,9 @@ void pm_plan_launch(const PmPlan *p, size_t i, PmPlanLaunch *out);
 double pm_plan_launch_seconds(const PmPlanLaunch *l, const PmProfile *prof);
 /* The sources the plan needs (borrowed): for compiling ahead. */
 size_t pm_plan_sources(const PmPlan *p, const PmSource **out);
+/* Of those the ones that launches need where a library does what it can do: copies (strings are the plan's),
+ * with room for pm_plan_sources. Returns how many there are. */
+size_t pm_plan_own_sources(const PmPlan *p, PmSource *out);
 /* One line per step: "launch ew_Add float grid=4 block=256 <- a, b -> c", "view Transpose ...". */
 PmStatus pm_plan_print(const PmPlan *p, PmStr *out, PmErr *err);
 

@@ -205,6 +205,21 @@ size_t pm_plan_sources(const PmPlan *p, const PmSource **out)
 	return p->sources.n;
 }
 
+size_t pm_plan_own_sources(const PmPlan *p, PmSource *out)
+{
+	char *needed = pm_xcalloc(p->sources.n + 1, 1);
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->steps.n; i++)
+		if (p->steps.v[i].source >= 0 && !p->steps.v[i].lib)
+			needed[p->steps.v[i].source] = 1;
+	for (size_t i = 0; i < p->sources.n; i++)
+		if (needed[i])
+			out[n++] = p->sources.v[i];
+	free(needed);
+	return n;
+}
+
 /* ---- statistics and printing ---- */
 
 void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPEN_SECONDS = 60, TRIES = 3 };
+enum { OPEN_SECONDS = 60, TRIES = 3, LEAVING = 4 };
 
 struct PmWorker {
 	char device[16];
@@ -24,6 +24,7 @@ struct PmWorker {
 	double clock_deadline;
 	int killed;                       /* the last process, from outside */
 	PmServer *spare[PM_WORKER_SPARE]; /* have opened the device, or do; NULL = none */
+	PmServer *leaving[LEAVING];       /* were told to end; NULL = none */
 	PmPrint *print;                   /* borrowed, or NULL */
 };
 
@@ -35,9 +36,36 @@ PmWorker *pm_worker_new(const char *device)
 	return w;
 }
 
+/* Waits until all that were told to end have left the device. */
+static void see_off(PmWorker *w)
+{
+	for (int i = 0; i < LEAVING; i++) {
+		pm_server_kill(w->leaving[i]);
+		w->leaving[i] = NULL;
+	}
+}
+
+/* A GPU is a tenth of a second in taking back what a process had, and others can open it meanwhile. */
+static void leave(PmWorker *w)
+{
+	int at = 0;
+
+	while (at < LEAVING && w->leaving[at])
+		at++;
+	if (at == LEAVING) {
+		see_off(w);
+		at = 0;
+	}
+	pm_server_dismiss(w->server);
+	w->leaving[at] = w->server;
+}
+
 void pm_worker_renew(PmWorker *w)
 {
-	pm_server_stop(w->server);
+	if (pm_device_kind(w->device) == PM_DEVICE_CUDA)
+		leave(w);
+	else
+		pm_server_stop(w->server);
 	w->server = NULL;
 	memset(w->held, 0, sizeof w->held);
 	memset(w->digest, 0, sizeof w->digest);
@@ -50,6 +78,7 @@ void pm_worker_free(PmWorker *w)
 	pm_worker_renew(w);
 	for (int i = 0; i < PM_WORKER_SPARE; i++)
 		pm_server_kill(w->spare[i]);
+	see_off(w);
 	free(w);
 }
 
@@ -110,6 +139,7 @@ void pm_worker_settle(PmWorker *w)
 {
 	WorkerAsk a = { .what = WORKER_INFO };
 
+	see_off(w);
 	for (int i = 0; i < PM_WORKER_SPARE; i++) {
 		PmStr reply = PM_STR_INIT;
 		WorkerReply r = { .status = PM_E_CRASH };
@@ -142,6 +172,8 @@ int pm_worker_processes(const PmWorker *w)
 
 	for (int i = 0; i < PM_WORKER_SPARE; i++)
 		n += w->spare[i] != NULL;
+	for (int i = 0; i < LEAVING; i++)
+		n += w->leaving[i] != NULL;
 	return n;
 }
 
@@ -173,6 +205,8 @@ static PmStatus ask_with(PmWorker *w, const WorkerAsk *a, PmStr *payload, PmServ
 	memset(r, 0, sizeof *r);
 	if (st)
 		return st;
+	if (a->what != WORKER_INFO && a->what != WORKER_LOAD && a->what != WORKER_CLOCK)
+		see_off(w); /* nothing runs beside what ran before */
 	pm_str_addn(&request, a, sizeof *a);
 	pm_str_addn(&request, payload->s, payload->len);
 	st = pm_server_call_with(w->server, "device worker", request.s, request.len, data, deadline,

@@ -333,7 +333,7 @@ static void an_honest_candidate_is_accepted(void **state)
 	pm_err_init(&err);
 	o = pm_attack_run("passes/silu.so", NULL, 60);
 	assert_int_equal(o.verdict, PM_VERDICT_OK);
-	if (pm_compile_gate(o.graph, CC, 0, &j, &err))
+	if (pm_compile_gate(o.graph, &(PmCompileAsk){ .cc = CC }, &j, &err))
 		fail_msg("%s", err.text);
 	if (j.verdict != PM_VERDICT_OK || !j.checked)
 		fail_msg("%s", j.why);

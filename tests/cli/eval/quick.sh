@@ -90,6 +90,41 @@ else
 	skip "what a gate refuses is not run" "there is no NVRTC"
 fi
 
+# The other alternatives are neither compiled nor run: the whole evaluation says what is wrong with them.
+cat >"$tmp/second_silu.c" <<'END'
+#include "passmith/dsl.h"
+enum { X };
+#define SILU(more)                                                                                           \
+	PM_CUDA(extern "C" __global__ void k(const T *x, T *y, long long n) {                                \
+		long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;                              \
+		if (i < n)                                                                                   \
+			y[i] = st(ld(x[i]) / (1.f + expf(-ld(x[i])))) more;                                  \
+	})
+static const char GOOD[] = SILU(), BAD[] = SILU(+no_such_name);
+#define SPEC(source_)                                                                                        \
+	.entry = "k", .source = source_, .grid = { pm_blocks(n, 64) }, .block = { 64 }, .arg = PM_ARGS(I64(n))
+static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
+{
+	int64_t n = pm_numel(m->v[X]);
+
+	return PM_REPLACE_WITH_KERNEL(rw, m, SPEC(GOOD), .in = PM_VALS(m->v[X]), .like = m->root,
+				      .alt = PM_ALTERNATIVE(SPEC(BAD)));
+}
+PM_RULE(silu, .doc = "Mul(x, Sigmoid(x)); its second alternative does not compile",
+	.pattern = OP(Mul, TYPED(V(X), FLOATS, -1), OP(Sigmoid, V(X))), .rewrite = rewrite);
+PM_PLUGIN("second_silu", "1", &silu)
+END
+second=$tmp/second_silu.so
+pm build "$tmp/second_silu.c" --no-kernels -o "$second"
+exits 0 "a pass with an alternative that does not compile"
+pm eval "$tmp/silu.gpt" --pass "$second" --quick -o "$tmp/r" --quiet
+exits 0 "is right so far"
+unchecked "$tmp/r" "the other alternatives"
+tap "and what was not compiled has its name"
+pm eval "$tmp/silu.gpt" --pass "$second" --hidden 0 -o "$tmp/r" --quiet
+[ "$(verdict "$tmp/r")" = COMPILE_FAIL ]
+tap "the whole evaluation finds it"
+
 # Wrong on other shapes alone: right so far, with a list of what that leaves out.
 cat >"$tmp/one_shape_silu.c" <<'END'
 #define SILU_NAME "one_shape_silu"

@@ -130,6 +130,27 @@ static void remembers_between_requests(void **state)
 	pm_server_stop(NULL);
 }
 
+/* Its end is not waited for, and nothing can be asked of it. */
+static void who_is_dismissed_ends(void **state)
+{
+	int count = 40;
+	PmServer *s = start(&count);
+	PmStr r = PM_STR_INIT;
+
+	(void)state;
+	answers(s, "a", "141:a");
+	pm_server_dismiss(s);
+	pm_server_dismiss(s);
+	assert_int_equal(pm_server_call(s, "child", "x", 1, 30, MOST, &r, NULL), PM_E_CRASH);
+	assert_false(pm_server_alive(s));
+	pm_server_kill(s);
+	s = start(&count);
+	pm_server_dismiss(s); /* maybe before it has begun */
+	pm_server_kill(s);
+	pm_server_dismiss(NULL);
+	pm_str_release(&r);
+}
+
 static void large_requests_pass(void **state)
 {
 	enum { N = 300000 };
@@ -242,6 +263,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(data_follows_both_ways),
 		cmocka_unit_test(remembers_between_requests),
+		cmocka_unit_test(who_is_dismissed_ends),
 		cmocka_unit_test(large_requests_pass),
 		cmocka_unit_test(ends_are_told_apart),
 		cmocka_unit_test(an_announced_length_is_not_believed),

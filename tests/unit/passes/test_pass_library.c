@@ -49,7 +49,7 @@ static void compiles(const LibraryCase *c, const PassDims *row, const char *type
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm_compile_gate(fused, cc, 0, &j, &err))
+	if (pm_compile_gate(fused, &(PmCompileAsk){ .cc = cc }, &j, &err))
 		fail_msg("%s: %s", c->pass, err.text);
 	if (j.verdict != PM_VERDICT_OK)
 		fail_msg("%s, %s, sm_%d: %s: %s", c->pass, type, cc, pm_verdict_name(j.verdict), j.why);

@@ -451,6 +451,15 @@ int pm_server_alive(const PmServer *s)
 	return s && s->pid;
 }
 
+static void release(PmServer *s)
+{
+	pm__close_fd(&s->to);
+	pm__close_fd(&s->from);
+	pm__close_fd(&s->err);
+	pm_str_release(&s->words);
+	free(s);
+}
+
 static void stop(PmServer *s, int wait_ms)
 {
 	PmProcResult r = { 0 };
@@ -459,11 +468,7 @@ static void stop(PmServer *s, int wait_ms)
 		return;
 	if (s->pid)
 		reap(s, wait_ms, &r);
-	pm__close_fd(&s->to);
-	pm__close_fd(&s->from);
-	pm__close_fd(&s->err);
-	pm_str_release(&s->words);
-	free(s);
+	release(s);
 }
 
 void pm_server_stop(PmServer *s)
@@ -483,4 +488,12 @@ void pm_server_dismiss(PmServer *s)
 	kill(-s->pid, SIGKILL);
 	kill(s->pid, SIGKILL);
 	pm__close_fd(&s->to);
+}
+
+void pm_server_abandon(PmServer *s)
+{
+	if (!s)
+		return;
+	pm_server_dismiss(s);
+	release(s);
 }

@@ -67,5 +67,8 @@ void pm_server_kill(PmServer *s);
  * happens any more; what the system still does for it (a driver that takes a device back) may take its time.
  * NULL is allowed. */
 void pm_server_dismiss(PmServer *s);
+/* The same, and frees the handle: nobody waits for the end of the child, which is reaped when this process
+ * has ended. For the end of a command. NULL is allowed. */
+void pm_server_abandon(PmServer *s);
 
 #endif

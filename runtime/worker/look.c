@@ -106,7 +106,7 @@ void pm_look_end(PmLook *l)
 {
 	if (!l)
 		return;
-	pm_server_kill(l->server);
+	pm_server_abandon(l->server); /* the last to leave a GPU waits for it a tenth of a second */
 	free(l);
 }
 

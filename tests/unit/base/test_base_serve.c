@@ -148,6 +148,8 @@ static void who_is_dismissed_ends(void **state)
 	pm_server_dismiss(s); /* maybe before it has begun */
 	pm_server_kill(s);
 	pm_server_dismiss(NULL);
+	pm_server_abandon(start(&count));
+	pm_server_abandon(NULL);
 	pm_str_release(&r);
 }
 

@@ -26,6 +26,7 @@ typedef struct Eval {
 	PmFailing save;
 	PmReplayFile replay;
 	PmEmuAhead *ahead; /* of what every kernel needs */
+	PmLook *look;      /* at the device; NULL = not yet */
 	PmStrList passes;
 	PmEvalOpts opts;
 	int64_t seed, hidden, shape, jobs;
@@ -264,9 +265,6 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 	char *have = NULL;
 	PmEvalReport *r = pm_xcalloc(n + 1, sizeof *r);
 	PmDeviceInfo device = { 0 };
-	/* A GPU's driver takes its time. */
-	int gpu = pm_device_kind(e->opts.device) == PM_DEVICE_CUDA;
-	PmLook *look = gpu ? pm_look_begin(e->opts.device) : NULL;
 	PmStatus st = find_variants(e, err);
 	PmEvalTask task = { .db = e->db,
 			    .variants = &e->variant_list,
@@ -295,13 +293,13 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 		st = pm_err(err, PM_E_NOT_FOUND, "%s gives no variant to evaluate.", e->target);
 	if (!st) {
 		pm_cli_stage("working");
-		if (!gpu) {
+		if (!e->look) {
 			e->ahead = pm_emu_ahead_begin();
-			look = pm_look_begin(e->opts.device);
+			e->look = pm_look_begin(e->opts.device);
 		}
-		st = pm_look_info(look, &device, err);
+		st = pm_look_info(e->look, &device, err);
 	}
-	if (gpu)
+	if (pm_device_kind(e->opts.device) == PM_DEVICE_CUDA)
 		task.opts.cc = device.cc;
 	if (!st && device.exclusive)
 		task.jobs = 1;
@@ -316,7 +314,7 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 			st = pm_eval_task(&task, e->passes.list.v[done], &r[done], have, err);
 	}
 	pm_emu_ahead_end(e->ahead);
-	pm_look_end(look);
+	pm_look_end(e->look);
 	pm_progress_end(&e->bar);
 	for (size_t i = 0; i < n; i++)
 		say_printed(&r[i]);
@@ -430,6 +428,8 @@ static int run(Eval *e)
 		.dir = e->save_dir, .preset = e->preset, .tf32 = e->tf32, .confirm = e->confirm
 	};
 	e->target = e->targets.list.v[0];
+	if (pm_device_kind(e->opts.device) == PM_DEVICE_CUDA) /* whose driver takes its time */
+		e->look = pm_look_begin(e->opts.device);
 	pm_cli_libraries(e->opts.device, e->tf32);
 	if (!pm_cli_quiet) {
 		e->opts.found = say_found;

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +98,28 @@ static int number_of(const PmToolRun *r, const cJSON *rec, int i)
 	return (int)pm_json_num(rec, "number", r->variant >= 0 ? (double)r->variant : i);
 }
 
+/* Six digits of each number: more say nothing, and are read all the same. */
+static double six_digits(double x)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "%.6g", x);
+	sscanf(text, "%lf", &x);
+	return x;
+}
+
+static void shorten(cJSON *j)
+{
+	cJSON *m;
+
+	cJSON_ArrayForEach(m, j)
+	{
+		if (cJSON_IsNumber(m) && m->valuedouble != floor(m->valuedouble))
+			cJSON_SetNumberValue(m, six_digits(m->valuedouble));
+		shorten(m);
+	}
+}
+
 /* `said`: a reason that stands in the answer already. */
 static cJSON *variant_of(const PmTools *t, const PmToolRun *r, const cJSON *rec, int i, const char *said)
 {
@@ -112,6 +135,7 @@ static cJSON *variant_of(const PmTools *t, const PmToolRun *r, const cJSON *rec,
 		copy(j, rec, "near_miss");
 	add_speed(j, rec);
 	add_roofline(t, r, rec, number_of(r, rec, i), j);
+	shorten(j);
 	return j;
 }
 
@@ -119,8 +143,8 @@ static cJSON *variant_of(const PmTools *t, const PmToolRun *r, const cJSON *rec,
 
 typedef struct Group {
 	const cJSON *first;
-	int at, weight; /* of the first */
-	cJSON *numbers; /* owned */
+	int at, weight;  /* of the first */
+	PM_VEC(int) all; /* numbers of the variants, rising */
 	double log_speed;
 	int n_speed;
 } Group;
@@ -199,19 +223,35 @@ static int by_weight(const void *a, const void *b)
 	return x->weight != y->weight ? y->weight - x->weight : x->at - y->at;
 }
 
+/* "0-2, 5". */
+static void say_numbers(const Group *g, PmStr *out)
+{
+	for (size_t i = 0, j; i < g->all.n; i = j) {
+		for (j = i + 1; j < g->all.n && g->all.v[j] == g->all.v[j - 1] + 1;)
+			j++;
+		pm_str_addf(out, "%s%d", i ? ", " : "", g->all.v[i]);
+		if (j > i + 1)
+			pm_str_addf(out, "-%d", g->all.v[j - 1]);
+	}
+}
+
 static cJSON *group_json(const PmTools *t, const PmToolRun *r, Group *g, const char *said)
 {
+	PmStr numbers = PM_STR_INIT;
 	cJSON *j;
 
-	if (is_right(g->first) && cJSON_GetArraySize(g->numbers) > 1) {
+	if (is_right(g->first) && g->all.n > 1) {
 		j = cJSON_CreateObject();
 		cJSON_AddStringToObject(j, "verdict", "OK");
 		if (g->n_speed)
-			cJSON_AddNumberToObject(j, "speedup", exp(g->log_speed / g->n_speed));
+			cJSON_AddNumberToObject(j, "speedup", six_digits(exp(g->log_speed / g->n_speed)));
 	} else {
 		j = variant_of(t, r, g->first, g->at, said);
 	}
-	cJSON_AddItemToObject(j, "variants", g->numbers);
+	say_numbers(g, &numbers);
+	cJSON_AddStringToObject(j, "variants", numbers.s);
+	pm_str_release(&numbers);
+	PM_VEC_RELEASE(&g->all);
 	return j;
 }
 
@@ -230,11 +270,9 @@ cJSON *pm__eval_records(const PmTools *t, const PmToolRun *r, const cJSON *recor
 		while (k < groups.n && !is_same(groups.v[k].first, rec))
 			k++;
 		if (k == groups.n)
-			PM_VEC_PUSH(&groups, ((Group){ .first = rec,
-						       .at = i,
-						       .weight = pm__weight(pm_json_str(rec, "verdict", "")),
-						       .numbers = cJSON_CreateArray() }));
-		cJSON_AddItemToArray(groups.v[k].numbers, cJSON_CreateNumber(number_of(r, rec, i++)));
+			PM_VEC_PUSH(&groups, ((Group){ .first = rec, .at = i }));
+		groups.v[k].weight = pm__weight(pm_json_str(rec, "verdict", ""));
+		PM_VEC_PUSH(&groups.v[k].all, number_of(r, rec, i++));
 		if (x > 0) {
 			groups.v[k].log_speed += log(x);
 			groups.v[k].n_speed++;
@@ -320,7 +358,7 @@ cJSON *pm__eval_so_far(const PmTools *t, const PmToolRun *r, const cJSON *record
 	cJSON_AddNumberToObject(j, "of", r->total);
 	cJSON_AddItemToObject(j, "verdicts", pm__eval_verdicts(records));
 	if (s.n_speed)
-		cJSON_AddNumberToObject(j, "speedup", exp(s.log_speed / s.n_speed));
+		cJSON_AddNumberToObject(j, "speedup", six_digits(exp(s.log_speed / s.n_speed)));
 	cJSON_ArrayForEach(rec, records)
 	{
 		if (!is_right(rec))

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -356,7 +357,7 @@ cJSON *pm__run_status(const PmTools *t, const PmToolRun *r)
 		cJSON_AddStringToObject(j, "progress", r->words);
 	pm__so_far_add(t, r, j);
 	if (r->whole && pm__best_seconds(t, r) > 0)
-		cJSON_AddNumberToObject(j, "expected_seconds", pm__best_seconds(t, r));
+		cJSON_AddNumberToObject(j, "expected_seconds", ceil(pm__best_seconds(t, r)));
 	if (r->submits)
 		cJSON_AddStringToObject(j, "note", PM__ANEW);
 	if (t->steps >= 0)

@@ -133,14 +133,14 @@ void pm__so_far_add(const PmTools *t, const PmToolRun *r, cJSON *j)
 	double left = seconds_left(r);
 	cJSON *records;
 
-	if (!(r->total > 0))
+	if (!(r->done > 0)) /* what its first variant says is in `progress` */
 		return;
 	records = records_of(r);
 	words_of(r, &words);
 	cJSON_DeleteItemFromObjectCaseSensitive(j, "progress");
 	cJSON_AddStringToObject(j, "progress", words.s);
 	if (isfinite(left) && r->state == PM__RUNNING)
-		cJSON_AddNumberToObject(j, "seconds_left", left);
+		cJSON_AddNumberToObject(j, "seconds_left", ceil(left));
 	cJSON_AddItemToObject(j, "so_far", pm__eval_so_far(t, r, records));
 	cJSON_Delete(records);
 	pm_str_release(&words);

@@ -314,17 +314,6 @@ static void what_is_finished_is_told_before_the_end(void **state)
 
 /* ---- the answer ---- */
 
-static void numbers_are(const cJSON *list, const char *want)
-{
-	PmStr text = PM_STR_INIT;
-
-	pm_json_print(list, 0, &text);
-	while (text.len && text.s[text.len - 1] == '\n')
-		text.s[--text.len] = '\0';
-	assert_string_equal(text.s, want);
-	pm_str_release(&text);
-}
-
 static void each_thing_is_said_once(void **state)
 {
 	Place p;
@@ -340,11 +329,11 @@ static void each_thing_is_said_once(void **state)
 	assert_int_equal(cJSON_GetArraySize(member(j, "records")), 2);
 	rec = member(j, "records")->child;
 	assert_string_equal(pm_json_str(rec, "verdict", ""), "INCORRECT");
-	numbers_are(member(rec, "variants"), "[1,3]");
+	assert_string_equal(pm_json_str(rec, "variants", ""), "1, 3");
 	assert_int_equal(pm_json_i64(rec, "number", -1), 1);
 	rec = rec->next;
 	assert_string_equal(pm_json_str(rec, "verdict", ""), "OK");
-	numbers_are(member(rec, "variants"), "[0,2]");
+	assert_string_equal(pm_json_str(rec, "variants", ""), "0, 2");
 	assert_null(member(rec, "baseline_launches"));
 	rec = member(j, "slowest_variant");
 	assert_string_equal(pm_json_str(rec, "verdict", ""), "OK");

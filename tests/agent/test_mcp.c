@@ -206,6 +206,8 @@ static void two_clients_share_a_database(void **state)
 				   "--max-elements", "2000", NULL });
 	p->words[2] = "--db";
 	p->words[3] = p->db.s;
+	p->words[4] = "--steps";
+	p->words[5] = "3";
 	for (int i = 0; i < 2; i++) {
 		mcp_start(&c[i], p->words);
 		mcp_initialize(&c[i]);
@@ -217,6 +219,8 @@ static void two_clients_share_a_database(void **state)
 		      *s = cJSON_GetObjectItemCaseSensitive(r, "structuredContent");
 
 		assert_string_equal(pm_json_str(s, "verdict", ""), "OK");
+		assert_int_equal(pm_json_i64(s, "steps_remaining", -1), 2);
+		assert_true(cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(s, "score_terms")));
 		cJSON_Delete(j);
 	}
 	for (int i = 0; i < 2; i++) { /* each sees what was handed in */

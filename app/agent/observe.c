@@ -35,10 +35,19 @@ static const struct {
 };
 
 /* Members by what they tell. */
-static const char *const of_errors[] = {
-	"why",    "failure", "rules",       "messages", "problems", "output",
-	"errors", "printed", "not_checked", "blame",    "next",     "advice"
-};
+static const char *const of_errors[] = { "why",
+					 "failure",
+					 "rules",
+					 "messages",
+					 "problems",
+					 "output",
+					 "errors",
+					 "printed",
+					 "not_checked",
+					 "blame",
+					 "next",
+					 "advice",
+					 "classes_not_looked_at" };
 static const char *const of_speed[] = {
 	"speedup",
 	"speedup_interval",

@@ -191,13 +191,26 @@ static PmStatus take(Run *r, PmErr *err)
 	return st;
 }
 
+static PmStatus came(const PmEvalPool *p, size_t item, const PmEvalRecord *rec, PmErr *err)
+{
+	return p->came ? p->came(p->arg, item, rec, err) : PM_OK;
+}
+
+/* Item `item` has its record. */
+static PmStatus has(Run *r, size_t item, PmErr *err)
+{
+	PmStatus st = came(r->p, item, &r->rec[item], err);
+
+	r->has[item] = 1;
+	return st ? st : take(r, err);
+}
+
 static PmStatus end_at(Run *r, size_t item, PmVerdict v, const char *why, PmErr *err)
 {
 	const PmEvalItem *it = &r->p->item[item];
 
 	pm_eval_ended(&it->v, it->opts, v, why, &r->rec[item]);
-	r->has[item] = 1;
-	return take(r, err);
+	return has(r, item, err);
 }
 
 static PmStatus out_of_time(Run *r, size_t item, PmErr *err)
@@ -226,10 +239,7 @@ static PmStatus done(void *arg, size_t i, PmPoolEnd end, const void *result, PmE
 	if (!st)
 		st = unpack(bytes, res.at.size, &r->rec[r->todo[i]], err);
 	free(bytes);
-	if (st)
-		return st;
-	r->has[r->todo[i]] = 1;
-	return take(r, err);
+	return st ? st : has(r, r->todo[i], err);
 }
 
 /* What is left of the list is what has no record. */
@@ -329,6 +339,8 @@ static PmStatus here(const PmEvalPool *p, PmErr *err)
 		size_t i = turn(p, k);
 
 		st = pm_eval_variant(p->so, &p->item[i].v, p->item[i].opts, &rec, err);
+		if (!st && (st = came(p, i, &rec, err)) != PM_OK)
+			pm_eval_record_release(&rec);
 		if (!st && i != taken) { /* before its turn */
 			first = rec;
 			has_first = 1;

@@ -24,6 +24,9 @@ typedef struct PmEvalPool {
 	/* In the caller, in the order of the items: *rec becomes the callee's. Any other status than PM_OK
 	 * ends what runs; PM_DECLINED is no error. */
 	PmStatus (*take)(void *arg, size_t item, PmEvalRecord *rec, PmErr *err);
+	/* In the caller, before it is taken: as soon as a record is there, and so in any order. May be NULL.
+	 */
+	PmStatus (*came)(void *arg, size_t item, const PmEvalRecord *rec, PmErr *err);
 	void *arg;
 } PmEvalPool;
 

@@ -278,6 +278,27 @@ static PmStatus take(void *arg, size_t item, PmEvalRecord *rec, PmErr *err)
 	return st || w->draw ? st : PM_DECLINED;
 }
 
+static PmStatus came(void *arg, size_t item, const PmEvalRecord *rec, PmErr *err)
+{
+	const Way *w = arg;
+
+	if (item >= w->of.n)
+		return PM_OK;
+	return pm_events_variant(w->e->events, w->e->variants->list.v[w->of.v[item]].ordinal, rec, 0, err);
+}
+
+/* What the database had. */
+static PmStatus tell_stored(const Way *w, PmErr *err)
+{
+	PmStatus st = pm_events_begin(w->e->events, w->so, w->r->n, err);
+
+	for (size_t i = 0; i < w->r->n && !st; i++)
+		if (w->has[i])
+			st = pm_events_variant(w->e->events, w->e->variants->list.v[i].ordinal, &w->r->rec[i],
+					       1, err);
+	return st;
+}
+
 static int is_timed(const PmEvalOpts *o)
 {
 	return !o->check_only && pm_device_kind(o->device) == PM_DEVICE_CUDA;
@@ -339,7 +360,7 @@ static PmStatus make_lock(Way *w, int jobs, PmErr *err)
  * be computed: where all variants are large, on a hidden shape, which comes first. */
 static PmStatus eval_missing(Way *w, int jobs, PmErr *err)
 {
-	PmEvalPool pool = { .so = w->so, .take = take, .arg = w };
+	PmEvalPool pool = { .so = w->so, .take = take, .came = came, .arg = w };
 	int share, large;
 	PmStatus st;
 
@@ -371,6 +392,8 @@ static PmStatus eval_members(Way *w, int jobs, PmErr *err)
 	w->r->n_left_out = e->n_unselected;
 	if (w->past && pm_replay_n(w->past) < w->r->n)
 		cut(w->r, pm_replay_n(w->past));
+	if (!st)
+		st = tell_stored(w, err);
 	if (!st)
 		st = eval_missing(w, jobs, err);
 	if (!st && (st = settle_to(w, w->r->n, err)) == PM_DECLINED)

@@ -3,6 +3,7 @@
 #ifndef APP_EVAL_TASK_H
 #define APP_EVAL_TASK_H
 
+#include "app/eval/events.h"
 #include "app/eval/failing.h"
 #include "app/eval/hidden.h"
 #include "app/eval/replay.h"
@@ -25,6 +26,7 @@ typedef struct PmEvalTask {
 	int fail_fast;       /* the first failing variant is the last: the report has no more, and no score */
 	size_t n_unselected; /* variants of the task that are not in `variants`: with any, no score */
 	PmFailing *save;     /* writes failing variants, hidden ones too; NULL = none are written */
+	PmEvents *events;    /* gets what is finished, as soon as it is; NULL = nobody */
 	/* Called after each variant, as PmEvalOpts.step is; may be NULL. */
 	void (*step)(void *arg, const char *label);
 	void *step_arg;

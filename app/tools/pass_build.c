@@ -122,6 +122,8 @@ PmStatus pm__with_pass(PmTools *t, PmToolRun *r, int always, PmRunNext then, PmE
 		}
 		stale |= at == 0 || pm__ws_sources_time(t, folder.s) >= at;
 	}
+	if (!st && source.len && r->whole)
+		st = pm__keep_sources(t, r, folder.s, pm_str_ends(source.s, ".c") ? source.s : NULL, err);
 	if (!st && always && !source.len)
 		st = pm_err(err, PM_E_NOT_FOUND,
 			    "Of the pass %.80s there is only the built object; build takes a source.",

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +133,36 @@ cJSON *pm__run_read(const PmTools *t, const char *handle)
 	return j;
 }
 
+/* ---- how far ---- */
+
+static void tell(PmToolRun *r, const char *words, size_t n)
+{
+	if (n >= sizeof r->words)
+		n = sizeof r->words - 1;
+	while (n && words[n] && ((unsigned char)words[n] & 0xc0) == 0x80)
+		n--; /* never half a character */
+	if (strlen(r->words) == n && !memcmp(r->words, words, n))
+		return;
+	memcpy(r->words, words, n);
+	r->words[n] = '\0';
+	r->told++;
+}
+
+void pm__run_say(PmToolRun *r, const char *words)
+{
+	tell(r, words, strlen(words));
+}
+
+/* What a whole evaluation has finished. */
+static void hear(const PmTools *t, PmToolRun *r)
+{
+	PmStr words = PM_STR_INIT;
+
+	if (r->judges && pm__so_far_read(t, r, &words))
+		pm__run_say(r, words.s);
+	pm_str_release(&words);
+}
+
 /* ---- their lives ---- */
 
 PmToolRun *pm__run_new(PmTools *t, const char *tool, const cJSON *args, cJSON **fail, int *is_error)
@@ -165,6 +196,7 @@ void pm__run_free(PmToolRun *r)
 	cJSON_Delete(r->answer);
 	cJSON_Delete(r->report);
 	cJSON_Delete(r->partial);
+	cJSON_Delete(r->so_far);
 	pm_str_release(&r->so);
 	pm_str_release(&r->target);
 	pm_str_release(&r->label);
@@ -182,7 +214,7 @@ PmToolRun *pm__run_find(PmTools *t, const char *handle)
 	return NULL;
 }
 
-/* An evaluation that the author cannot be blamed for costs none. */
+/* An evaluation that the author cannot be blamed for costs none, nor one that never began. */
 static void end(PmTools *t, PmToolRun *r, PmRunState state)
 {
 	const char *blame = r->answer ? pm_json_str(r->answer, "blame", "") : "";
@@ -191,7 +223,7 @@ static void end(PmTools *t, PmToolRun *r, PmRunState state)
 	r->child = NULL;
 	r->state = state;
 	r->seconds = pm_now() - r->began;
-	if (r->step && t->steps >= 0 && !strcmp(blame, "harness"))
+	if (r->step && t->steps >= 0 && (!(r->judged > 0) || !strcmp(blame, "harness")))
 		t->steps++;
 	if (r->step && t->steps >= 0 && r->answer && !r->is_error) {
 		cJSON_DeleteItemFromObject(r->answer, "steps_remaining");
@@ -242,9 +274,14 @@ void pm__run_cancel(PmTools *t, PmToolRun *r)
 
 	if (r->state != PM__RUNNING)
 		return;
+	hear(t, r);
+	r->state = PM__CANCELLED;
 	j = cJSON_CreateObject();
 	cJSON_AddStringToObject(j, "run", r->handle);
 	cJSON_AddStringToObject(j, "state", "cancelled");
+	cJSON_AddStringToObject(j, "tool", r->tool);
+	cJSON_AddNumberToObject(j, "seconds", pm_now() - r->began);
+	pm__so_far_add(t, r, j);
 	cJSON_Delete(r->answer);
 	r->answer = j;
 	end(t, r, PM__CANCELLED);
@@ -276,18 +313,7 @@ void pm__run_start(PmTools *t, PmToolRun *r, const char *const *argv, PmRunNext 
 		pm__run_fail(t, r, "%s", err.text);
 }
 
-/* ---- how far ---- */
-
-static void tell(PmToolRun *r, const char *words, size_t n)
-{
-	if (n >= sizeof r->words)
-		n = sizeof r->words - 1;
-	memcpy(r->words, words, n);
-	while (n && ((unsigned char)r->words[n - 1] & 0xc0) == 0x80 && n == sizeof r->words - 1)
-		n--; /* never half a character */
-	r->words[n] = '\0';
-	r->told++;
-}
+/* ---- what it says ---- */
 
 /* The last whole line of stderr: "evaluating 3/30, ..." or a sentence. */
 static void read_progress(PmToolRun *r)
@@ -312,8 +338,7 @@ static void read_progress(PmToolRun *r)
 	}
 	if (!strncmp(line, prefix, sizeof prefix - 1))
 		line += sizeof prefix - 1;
-	if (strncmp(line, r->words, (size_t)(end - line)) || !*r->words)
-		tell(r, line, (size_t)(end - line));
+	tell(r, line, (size_t)(end - line));
 }
 
 cJSON *pm__run_status(const PmTools *t, const PmToolRun *r)
@@ -330,6 +355,11 @@ cJSON *pm__run_status(const PmTools *t, const PmToolRun *r)
 	}
 	if (*r->words)
 		cJSON_AddStringToObject(j, "progress", r->words);
+	pm__so_far_add(t, r, j);
+	if (r->whole && pm__best_seconds(t, r) > 0)
+		cJSON_AddNumberToObject(j, "expected_seconds", ceil(pm__best_seconds(t, r)));
+	if (r->submits)
+		cJSON_AddStringToObject(j, "note", PM__ANEW);
 	if (t->steps >= 0)
 		pm_json_add_i64(j, "steps_remaining", t->steps);
 	cJSON_AddStringToObject(j, "next", "get_run with this run and wait_s waits for it.");
@@ -373,7 +403,9 @@ void pm__run_step(PmTools *t, PmToolRun *r)
 	if (!r->child)
 		return;
 	over = pm_child_step(r->child);
-	read_progress(r);
+	hear(t, r);
+	if (!r->so_far) /* what a variant says is told until the first is judged */
+		read_progress(r);
 	if (over)
 		ended(t, r);
 }

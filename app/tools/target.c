@@ -145,7 +145,7 @@ static PmStatus one_variant(PmTools *t, PmToolRun *r, int64_t wanted, PmErr *err
 	return st;
 }
 
-static PmStatus all_variants(PmTools *t, PmToolRun *r, PmErr *err)
+static PmStatus all_variants(PmTools *t, PmToolRun *r, int64_t variant, PmErr *err)
 {
 	PmStr root = PM_STR_INIT;
 	PmStatus st;
@@ -154,6 +154,8 @@ static PmStatus all_variants(PmTools *t, PmToolRun *r, PmErr *err)
 	st = pm_mkdirs(root.s, err);
 	st = st ? st : pm_pack_write(t->db, r->task, root.s, NULL, &r->target, NULL, err);
 	pm_str_addf(&r->key, "task %lld", (long long)r->task);
+	if (variant >= 0)
+		pm_str_addf(&r->key, ", variant %lld", (long long)variant);
 	pm_str_release(&root);
 	return st;
 }
@@ -188,5 +190,5 @@ PmStatus pm__target(PmTools *t, PmToolRun *r, int whole, PmErr *err)
 		return st;
 	}
 	st = pm__task_id(t, task, &r->task, err);
-	return st ? st : whole ? all_variants(t, r, err) : one_variant(t, r, variant, err);
+	return st ? st : whole ? all_variants(t, r, variant, err) : one_variant(t, r, variant, err);
 }

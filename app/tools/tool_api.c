@@ -306,8 +306,8 @@ cJSON *pm__tool_show_api(PmTools *t, const cJSON *args, PmToolRun **run, int *is
 	}
 	if (v != PM_N_VERDICTS) {
 		pm_str_clear(&text);
-		pm_str_addf(&text, "Verdict %s: %s. A score takes it for: %s.", name, pm_verdict_meaning(v),
-			    pm_verdict_score_status(v));
+		pm_str_addf(&text, "Verdict %s: %s. What to do: %s. A score takes it for: %s.", name,
+			    pm_verdict_meaning(v), pm_verdict_advice(v), pm_verdict_score_status(v));
 		one = cJSON_CreateObject();
 		cJSON_AddStringToObject(one, "kind", "verdict");
 		cJSON_AddStringToObject(one, "text", text.s);

@@ -23,6 +23,7 @@ typedef struct Row {
 typedef struct Board {
 	PM_VEC(Row) list;
 	int64_t task;
+	int unfinished;
 } Board;
 
 static PmStatus add_run(void *arg, const PmRunRow *r, PmErr *err)
@@ -32,6 +33,9 @@ static PmStatus add_run(void *arg, const PmRunRow *r, PmErr *err)
 
 	(void)err;
 	if (!r->task || !*r->pass_sha256)
+		return PM_OK;
+	b->unfinished += !r->finished;
+	if (!r->finished) /* some variants have a result: that is no result of the task */
 		return PM_OK;
 	row.pass = pm_xstrdup(pm_path_base(r->pass_path));
 	row.device = pm_xstrdup(r->device);
@@ -121,6 +125,8 @@ cJSON *pm__tool_leaderboard(PmTools *t, const cJSON *args, PmToolRun **run, int 
 		free(b.list.v[i].pass);
 		free(b.list.v[i].device);
 	}
+	if (b.unfinished)
+		cJSON_AddNumberToObject(j, "unfinished", b.unfinished);
 	PM_VEC_RELEASE(&b.list);
 	if (st) {
 		cJSON_Delete(j);

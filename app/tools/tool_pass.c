@@ -320,6 +320,19 @@ static void why_not(PmTools *t, PmToolRun *r, const cJSON *j)
 	pm__run_answer(t, r, a, 0);
 }
 
+/* What the database had before took no time. */
+static int is_all_new(const PmToolRun *r)
+{
+	const cJSON *line;
+
+	cJSON_ArrayForEach(line, r->so_far)
+	{
+		if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(line, "stored")))
+			return 0;
+	}
+	return 1;
+}
+
 static void evaluated(PmTools *t, PmToolRun *r, const cJSON *j)
 {
 	const cJSON *one = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(j, "results"), 0);
@@ -331,6 +344,10 @@ static void evaluated(PmTools *t, PmToolRun *r, const cJSON *j)
 	}
 	pm__run_keep(r, one);
 	a = pm__eval_answer(t, r, one);
+	if (r->whole && is_all_new(r))
+		pm__best_put_seconds(t, r, pm_now() - r->judged);
+	if (r->submits)
+		cJSON_AddStringToObject(a, "note", PM__ANEW);
 	if (!strcmp(pm_json_str(a, "verdict", ""), "NO_MATCH") && !r->whole) {
 		r->partial = a;
 		start_explain(t, r, why_not);
@@ -339,22 +356,16 @@ static void evaluated(PmTools *t, PmToolRun *r, const cJSON *j)
 	pm__run_answer(t, r, a, 0);
 }
 
-static int add_deadline(const PmTools *t, char text[32])
+static void judge(PmTools *t, PmToolRun *r)
 {
-	snprintf(text, 32, "%g", t->deadline_s);
-	return t->deadline_s > 0;
-}
-
-static void evaluate(PmTools *t, PmToolRun *r, const cJSON *j)
-{
-	const char *argv[24] = { "eval", NULL, "--pass", r->so.s, "--device", t->device };
-	char variant[24], task[24], deadline[32];
+	const char *argv[28] = { "eval", NULL, "--pass", r->so.s, "--device", t->device };
+	char variant[24], task[24], deadline[32], progress[64];
 	int64_t v = pm_json_i64(r->args, "variant", -1);
 	int n = 6, debug = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(r->args, "debug_print"));
 
-	(void)j;
 	snprintf(task, sizeof task, "%lld", (long long)r->task);
 	snprintf(variant, sizeof variant, "%lld", (long long)v);
+	snprintf(deadline, sizeof deadline, "%g", r->deadline);
 	argv[1] = r->submits ? task : r->target.s;
 	if (r->submits) {
 		argv[n++] = "--db";
@@ -373,14 +384,27 @@ static void evaluate(PmTools *t, PmToolRun *r, const cJSON *j)
 		argv[n++] = "--only";
 		argv[n++] = variant;
 	}
-	if (add_deadline(t, deadline)) {
+	if (r->whole) {
+		pm__so_far_path(r, progress);
+		argv[n++] = "--progress";
+		argv[n++] = progress;
+	}
+	if (r->deadline > 0) {
 		argv[n++] = "--deadline";
 		argv[n++] = deadline;
 	}
-	if (t->steps > 0)
-		t->steps--;
-	r->step = 1;
+	r->judged = pm_now();
 	pm__run_start(t, r, argv, evaluated);
+}
+
+/* The pass is built. */
+static void evaluate(PmTools *t, PmToolRun *r, const cJSON *j)
+{
+	(void)j;
+	if (r->whole)
+		pm__queue(t, r, judge);
+	else
+		judge(t, r);
 }
 
 static cJSON *start(PmTools *t, const char *tool, const cJSON *args, int whole, int submits, PmToolRun **run,
@@ -393,12 +417,21 @@ static cJSON *start(PmTools *t, const char *tool, const cJSON *args, int whole, 
 		return pm__error(is_error,
 				 "No evaluation is left in this session: its budget is used up. compare and "
 				 "get_run still show what was found.");
+	if (t->deadline_s > 0 && pm_json_num(args, "deadline", 0) > t->deadline_s)
+		return pm__error(is_error,
+				 "A variant may take %g s at most in this session; give a deadline up to "
+				 "that, or none.",
+				 t->deadline_s);
 	pm_err_init(&err);
 	*run = pm__run_new(t, tool, args, &fail, is_error);
 	if (!*run)
 		return fail;
 	(*run)->whole = whole;
 	(*run)->submits = submits;
+	(*run)->deadline = pm_json_num(args, "deadline", t->deadline_s);
+	(*run)->step = 1;
+	if (t->steps > 0)
+		t->steps--;
 	if (pm__target(t, *run, whole, &err) || pm__with_pass(t, *run, 0, evaluate, &err))
 		pm__run_fail(t, *run, "%s", err.text);
 	return NULL;

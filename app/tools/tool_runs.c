@@ -21,6 +21,28 @@ static cJSON *copy_of(const cJSON *j, const char *name)
 	return m ? cJSON_Duplicate(m, 1) : NULL;
 }
 
+/* What a run had finished when its session went away without a word. */
+static void add_lost(const PmTools *t, const char *handle, const cJSON *file, cJSON *j)
+{
+	PmToolRun *r = pm_xcalloc(1, sizeof *r);
+	PmStr words = PM_STR_INIT;
+
+	snprintf(r->handle, sizeof r->handle, "%s", handle);
+	r->lock = -1;
+	r->state = PM__CANCELLED;
+	r->whole = 1;
+	r->variant = pm_json_i64(cJSON_GetObjectItemCaseSensitive(file, "args"), "variant", -1);
+	pm_str_init(&r->so);
+	pm_str_init(&r->target);
+	pm_str_init(&r->label);
+	pm_str_init(&r->key);
+	pm__so_far_read(t, r, &words);
+	pm__so_far_add(t, r, j);
+	pm__run_free(r);
+	pm_str_release(&words);
+	cJSON_AddStringToObject(j, "next", "Its session ended before it did; begin it again.");
+}
+
 /* A run of another session: as it stands in its file. */
 static cJSON *from_file(PmTools *t, const char *handle, int *is_error)
 {
@@ -36,8 +58,7 @@ static cJSON *from_file(PmTools *t, const char *handle, int *is_error)
 		cJSON_AddItemToObject(j, "state", copy_of(file, "state"));
 		cJSON_AddItemToObject(j, "tool", copy_of(file, "tool"));
 		if (!strcmp(pm_json_str(file, "state", ""), "lost"))
-			cJSON_AddStringToObject(j, "next",
-						"Its session ended before it did; begin it again.");
+			add_lost(t, handle, file, j);
 	}
 	cJSON_Delete(file);
 	return j;
@@ -72,19 +93,6 @@ cJSON *pm__tool_cancel_run(PmTools *t, const cJSON *args, PmToolRun **run, int *
 
 /* ---- compare ---- */
 
-/* The best of what the run is of; "" when it is the only one. */
-static const char *best_of(const PmTools *t, const cJSON *file)
-{
-	const char *level = pm_json_str(cJSON_GetObjectItemCaseSensitive(file, "answer"), "level", "quick");
-	PmStr key = PM_STR_INIT;
-	const cJSON *b;
-
-	pm_str_addf(&key, "%s: %s", level, pm_json_str(file, "of", ""));
-	b = cJSON_GetObjectItemCaseSensitive(t->best, key.s);
-	pm_str_release(&key);
-	return pm_json_str(b, "run", "");
-}
-
 static void add_side(cJSON *to, const char *name, const char *handle, const cJSON *answer)
 {
 	static const char *const same[] = { "verdict", "level",   "of",    "variants", "matched",
@@ -97,11 +105,16 @@ static void add_side(cJSON *to, const char *name, const char *handle, const cJSO
 			cJSON_AddItemToObject(j, same[i], m);
 }
 
-static const cJSON *record_of(const cJSON *answer, const char *variant)
+static const cJSON *records_of(const cJSON *file)
+{
+	return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(file, "report"), "records");
+}
+
+static const cJSON *record_of(const cJSON *records, const char *variant)
 {
 	const cJSON *rec;
 
-	cJSON_ArrayForEach(rec, cJSON_GetObjectItemCaseSensitive(answer, "records"))
+	cJSON_ArrayForEach(rec, records)
 	{
 		if (!strcmp(pm_json_str(rec, "variant", ""), variant))
 			return rec;
@@ -115,7 +128,7 @@ static void add_variants(cJSON *to, const cJSON *a, const cJSON *b)
 	cJSON *list = cJSON_AddArrayToObject(to, "variants");
 	const cJSON *rec, *other;
 
-	cJSON_ArrayForEach(rec, cJSON_GetObjectItemCaseSensitive(b, "records"))
+	cJSON_ArrayForEach(rec, b)
 	{
 		const char *variant = pm_json_str(rec, "variant", "");
 		double was, is = pm_json_num(rec, "speedup", 0);
@@ -124,7 +137,7 @@ static void add_variants(cJSON *to, const cJSON *a, const cJSON *b)
 		other = record_of(a, variant);
 		was = pm_json_num(other, "speedup", 0);
 		if (!other || (!strcmp(pm_json_str(rec, "verdict", ""), pm_json_str(other, "verdict", "")) &&
-			       was == is))
+			       !pm__best_change(was, pm__record_noise(other), is, pm__record_noise(rec))))
 			continue;
 		j = cJSON_CreateObject();
 		cJSON_AddStringToObject(j, "variant", variant);
@@ -143,22 +156,34 @@ static double value_of(const cJSON *answer)
 	return pm_json_num(answer, "score", pm_json_num(answer, "speedup", 0));
 }
 
-static cJSON *compared(const char *ha, const cJSON *a, const char *hb, const cJSON *b)
+static int has_score(const cJSON *answer)
 {
+	return cJSON_HasObjectItem(answer, "score");
+}
+
+/* `fa` and `fb`: the files of the runs. */
+static cJSON *compared(const char *ha, const cJSON *fa, const char *hb, const cJSON *fb)
+{
+	const cJSON *a = cJSON_GetObjectItemCaseSensitive(fa, "answer"),
+		    *b = cJSON_GetObjectItemCaseSensitive(fb, "answer");
 	cJSON *j = cJSON_CreateObject();
 	PmStr say = PM_STR_INIT;
 	double x = value_of(a), y = value_of(b);
 
 	add_side(j, "before", ha, a);
 	add_side(j, "after", hb, b);
-	add_variants(j, a, b);
-	if (strcmp(pm_json_str(a, "of", ""), pm_json_str(b, "of", "")) ||
+	add_variants(j, records_of(fa), records_of(fb));
+	if (strcmp(pm_json_str(a, "of", ""), pm_json_str(b, "of", "")) || has_score(a) != has_score(b) ||
 	    strcmp(pm_json_str(a, "level", ""), pm_json_str(b, "level", ""))) {
 		pm_str_add(&say, "They are not of the same task, variant and level, so that their numbers "
 				 "cannot be compared.");
 	} else if (x > 0 && y > 0) {
 		cJSON_AddNumberToObject(j, "ratio", y / x);
-		pm_str_addf(&say, "%s is %.3g times %s.", hb, y / x, ha);
+		if (pm__best_change(x, pm__best_noise(records_of(fa)), y, pm__best_noise(records_of(fb))))
+			pm_str_addf(&say, "%s is %.3g times %s.", hb, y / x, ha);
+		else
+			pm_str_addf(&say, "%s and %s are the same, within what another run may differ by.",
+				    hb, ha);
 	} else {
 		pm_str_addf(&say, "%s.",
 			    x <= 0 && y <= 0 ? "Neither is right and timed"
@@ -179,7 +204,7 @@ cJSON *pm__tool_compare(PmTools *t, const cJSON *args, PmToolRun **run, int *is_
 	(void)run;
 	if (!b)
 		return no_run(hb, is_error);
-	if (!ha && !*(ha = best_of(t, b)))
+	if (!ha && !*(ha = pm__best_run(t, answer_b)))
 		j = pm__error(is_error,
 			      "Nothing right and timed is stored of %.200s to compare %s with; name "
 			      "another run in with.",
@@ -193,7 +218,7 @@ cJSON *pm__tool_compare(PmTools *t, const cJSON *args, PmToolRun **run, int *is_
 		j = pm__error(is_error, "Only evaluations that are done can be compared, and %s is none.",
 			      cJSON_GetObjectItemCaseSensitive(answer_a, "level") ? hb : ha);
 	if (!j)
-		j = compared(ha, answer_a, hb, answer_b);
+		j = compared(ha, a, hb, b);
 	cJSON_Delete(a);
 	cJSON_Delete(b);
 	return j;

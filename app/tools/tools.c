@@ -328,6 +328,8 @@ int pm_tools_fds(const PmTools *t, struct pollfd *fds, int max, int *wait_ms)
 		n += k;
 		wait = w >= 0 && (wait < 0 || w < wait) ? w : wait;
 	}
+	if (pm__queue_ready(t))
+		wait = 0;
 	for (size_t i = 0; i < t->calls.n; i++) {
 		double w = fmax(t->calls.v[i]->until - now, 0);
 
@@ -344,6 +346,7 @@ void pm_tools_step(PmTools *t)
 
 	for (size_t i = 0; i < t->runs.n; i++)
 		pm__run_step(t, t->runs.v[i]);
+	pm__queue_step(t);
 	now = pm_now();
 	for (size_t i = 0; i < t->calls.n; i++) {
 		PmToolCall *c = t->calls.v[i];

@@ -16,6 +16,7 @@ enum {
 	PM__FILES_MAX = 1000,       /* files that a workspace may have */
 	PM__WAIT_MAX = 60,
 };
+#define PM__ANEW       "submit judges anew, with other inputs and hidden shapes than any evaluate before it."
 #define PM__GET_WAIT   10.0 /* that get_run waits */
 #define PM__FIRST_WAIT 0.8  /* seconds after which a call answers with the handle of its run */
 
@@ -25,6 +26,8 @@ typedef struct PmToolRun PmToolRun;
 /* What comes after a child: starts the next one (pm__run_start) or ends the run (pm__run_answer,
  * pm__run_fail). `j` is what the child printed, borrowed. */
 typedef void (*PmRunNext)(PmTools *t, PmToolRun *r, const cJSON *j);
+/* Begins the work of a run whose turn has come. */
+typedef void (*PmRunTurn)(PmTools *t, PmToolRun *r);
 
 struct PmToolRun {
 	int number;
@@ -39,10 +42,17 @@ struct PmToolRun {
 	PmChild *child;
 	PmRunNext next, after; /* when the child ends; once the pass is built */
 	int whole, submits;    /* all variants are evaluated; and stored */
-	int step;              /* a step was taken for it */
+	double deadline;       /* seconds that a variant may take; 0 = as passmith eval has it */
+	int step;              /* a step was taken for it, and is given back unless it was judged */
+	double judged;         /* when its evaluation began; 0 = not yet */
+	PmRunTurn turn;        /* it waits for its turn (pm__queue); NULL = it does not */
+	int judges;            /* its turn has come: it is the whole evaluation that runs */
 	int lock;              /* descriptor by which others see that its session lives; -1 */
 	double began, seconds;
 	double done, total; /* how far it is; total 0 = not known */
+	cJSON *so_far;      /* owned: lines of `passmith eval --progress`, in their order; NULL = none yet */
+	int64_t read;       /* bytes of them that were read */
+	double heard;       /* when the last came */
 	char words[240];
 	unsigned told; /* counts what was told, for pm_tool_progress */
 	/* What an evaluation is of. */
@@ -101,6 +111,8 @@ void pm__run_keep(PmToolRun *r, const cJSON *report);
 void pm__run_answer(PmTools *t, PmToolRun *r, cJSON *answer, int is_error);
 void pm__run_fail(PmTools *t, PmToolRun *r, const char *fmt, ...) PM_PRINTF(3, 4);
 void pm__run_cancel(PmTools *t, PmToolRun *r);
+/* What it is at, in words. */
+void pm__run_say(PmToolRun *r, const char *words);
 /* Looks at the child. */
 void pm__run_step(PmTools *t, PmToolRun *r);
 PmToolRun *pm__run_find(PmTools *t, const char *handle);
@@ -110,6 +122,27 @@ cJSON *pm__run_status(const PmTools *t, const PmToolRun *r);
  * when there is none. A run whose session is gone is "lost". */
 cJSON *pm__run_read(const PmTools *t, const char *handle);
 void pm__run_free(PmToolRun *r);
+
+/* ---- whole evaluations ---- */
+
+/* The built object of a whole evaluation (r->so) is kept as it is now, below .runs, and `turn` is called when
+ * no other one runs: at once, or once those that were asked for before have ended. A failure ends the run. */
+void pm__queue(PmTools *t, PmToolRun *r, PmRunTurn turn);
+/* Calls the next one's turn where it has come. */
+void pm__queue_step(PmTools *t);
+/* 1 when pm__queue_step has something to begin. */
+int pm__queue_ready(const PmTools *t);
+/* Keeps the sources of a folder ("" = the workspace) as they are, below .runs; of its .c files `only` this
+ * one (NULL = all). */
+PmStatus pm__keep_sources(const PmTools *t, const PmToolRun *r, const char *folder, const char *only,
+			  PmErr *err);
+
+/* The file of a whole evaluation for `passmith eval --progress`, in the workspace. */
+void pm__so_far_path(const PmToolRun *r, char path[64]);
+/* Reads what was added to it: 1 when something was, and how far the run is in words is appended. */
+int pm__so_far_read(const PmTools *t, PmToolRun *r, PmStr *words);
+/* Adds `progress`, `so_far` and `seconds_left`; nothing when nothing is known. */
+void pm__so_far_add(const PmTools *t, const PmToolRun *r, cJSON *j);
 
 /* ---- the workspace ---- */
 
@@ -127,6 +160,8 @@ int pm__ws_kind(const PmTools *t, const char *path);
  * none. */
 double pm__ws_time(const PmTools *t, const char *path);
 double pm__ws_sources_time(const PmTools *t, const char *folder);
+/* Names of the sources in a folder: C and CUDA, and their headers. Release with pm_names_release. */
+PmStatus pm__ws_sources(const PmTools *t, const char *folder, PmNames *out, PmErr *err);
 
 /* ---- targets ---- */
 
@@ -168,6 +203,48 @@ cJSON *pm__tool_leaderboard(PmTools *t, const cJSON *args, PmToolRun **run, int 
 
 /* What the answer to `passmith eval --json` says to an author (eval_answer.c). Returns owned. */
 cJSON *pm__eval_answer(PmTools *t, PmToolRun *r, const cJSON *report);
+
+/* Of a list of records; borrowed from it. */
+typedef struct PmEvalSum {
+	int n;
+	const cJSON *wrong, *slowest; /* what has to be mended first; the least speedup of what is right */
+	int wrong_at, slowest_at;     /* their places in the list */
+	double log_speed;             /* of what is right and timed */
+	int n_speed;
+} PmEvalSum;
+void pm__eval_sum(const cJSON *records, PmEvalSum *s);
+/* How bad a verdict is: 0 = OK. */
+int pm__weight(const char *verdict);
+/* The number of a record's variant. `at`: its place. */
+int pm__eval_number(const PmToolRun *r, const cJSON *rec, int at);
+/* The first wrong element and the worst, and how far beyond what rounding explains the worst is. NULL = the
+ * record has no failure. */
+cJSON *pm__failure(const PmToolRun *r, const cJSON *rec);
+/* Records by what they say, the worst first: what says the same has one, with the numbers of its `variants`.
+ * `said` is a reason that need not be said again. Returns owned. */
+cJSON *pm__eval_records(const PmTools *t, const PmToolRun *r, const cJSON *records, const char *said);
+/* How many end in each way. Returns owned. */
+cJSON *pm__eval_verdicts(const cJSON *records);
+cJSON *pm__eval_slowest(const PmTools *t, const PmToolRun *r, const PmEvalSum *s);
+
+/* ---- the best so far (best.c) ---- */
+
+/* Adds `best_so_far` to an answer, and keeps what is better. */
+void pm__best_compare(PmTools *t, const PmToolRun *r, const cJSON *records, cJSON *answer);
+/* The handle of the best of what an answer is of; "" = none. */
+const char *pm__best_run(const PmTools *t, const cJSON *answer);
+/* 1 better, 0 the same within what a re-run of either may differ by, -1 worse. Noise: half the width of the
+ * interval of a value's logarithm; 0 = it has none, and what is the same to three digits is the same. */
+int pm__best_change(double before, double noise_before, double value, double noise);
+/* Half the width of the interval of the logarithm of a record's speedup, and of the value of an answer that
+ * has these records; 0 = nothing was measured. */
+double pm__record_noise(const cJSON *rec);
+double pm__best_noise(const cJSON *records);
+/* Keeps how long a whole evaluation took; and how long the last one of the same took, 0 = none. */
+void pm__best_put_seconds(PmTools *t, const PmToolRun *r, double seconds);
+double pm__best_seconds(const PmTools *t, const PmToolRun *r);
+/* What the records that are finished say, which have a member `number`. Returns owned. */
+cJSON *pm__eval_so_far(const PmTools *t, const PmToolRun *r, const cJSON *records);
 /* The same of `passmith build`; *ok may be NULL. */
 cJSON *pm__build_answer(const PmTools *t, const cJSON *j, int *ok);
 /* What a graph's time is and could be (tool_tasks.c): launches, bytes, roofline. NULL when it cannot be

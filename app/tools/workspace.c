@@ -230,26 +230,61 @@ double pm__ws_time(const PmTools *t, const char *path)
 	return ok ? time_of(&st) : 0;
 }
 
-double pm__ws_sources_time(const PmTools *t, const char *folder)
+static int is_source(const char *name)
 {
 	static const char *const ends[] = { ".c", ".h", ".cu", ".cuh" };
-	double newest = 0;
-	struct stat st;
-	struct dirent *e;
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (pm_str_ends(name, ends[i]))
+			return 1;
+	return 0;
+}
+
+static DIR *open_folder(const PmTools *t, const char *folder)
+{
 	int fd = *folder ? pm__ws_open(t, folder, O_RDONLY | O_DIRECTORY, NULL)
 			 : openat(t->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 
-	if (!d) {
-		if (fd >= 0)
-			close(fd);
+	if (!d && fd >= 0)
+		close(fd);
+	return d;
+}
+
+double pm__ws_sources_time(const PmTools *t, const char *folder)
+{
+	double newest = 0;
+	struct stat st;
+	struct dirent *e;
+	DIR *d = open_folder(t, folder);
+
+	if (!d)
 		return 0;
-	}
 	while ((e = readdir(d)) != NULL)
-		for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-			if (pm_str_ends(e->d_name, ends[i]) &&
-			    !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) && time_of(&st) > newest)
-				newest = time_of(&st);
+		if (is_source(e->d_name) && !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    time_of(&st) > newest)
+			newest = time_of(&st);
 	closedir(d);
 	return newest;
+}
+
+PmStatus pm__ws_sources(const PmTools *t, const char *folder, PmNames *out, PmErr *err)
+{
+	PmStr path = PM_STR_INIT;
+	size_t n = 0;
+	PmStatus st;
+
+	pm_path_join(t->workspace, folder, &path);
+	st = *folder && pm__ws_kind(t, folder) != 2
+		     ? pm_err(err, PM_E_NOT_FOUND, "There is no folder %.80s in the workspace.", folder)
+		     : pm_list_dir(path.s, out, err);
+	for (size_t i = 0; i < out->n; i++) {
+		if (is_source(out->v[i]))
+			out->v[n++] = out->v[i];
+		else
+			free(out->v[i]);
+	}
+	out->n = n;
+	pm_str_release(&path);
+	return st;
 }

@@ -96,8 +96,9 @@ static int ops_markdown(void)
 static int verdicts_markdown(void)
 {
 	for (int v = 0; v < PM_N_VERDICTS; v++)
-		printf("| `%s` | %s | `%s` |\n", pm_verdict_name((PmVerdict)v),
-		       pm_verdict_meaning((PmVerdict)v), pm_verdict_score_status((PmVerdict)v));
+		printf("| `%s` | %s | %s | `%s` |\n", pm_verdict_name((PmVerdict)v),
+		       pm_verdict_meaning((PmVerdict)v), pm_verdict_advice((PmVerdict)v),
+		       pm_verdict_score_status((PmVerdict)v));
 	return 0;
 }
 

@@ -21,9 +21,10 @@
 
 typedef struct Eval {
 	const char *target, *db_path, *json_out, *preset, *replay_path, *record_path, *key_path;
-	const char *tier, *dtype, *save_dir;
+	const char *tier, *dtype, *save_dir, *progress_path;
 	PmStrList only, targets;
 	PmFailing save;
+	PmEvents *events;
 	PmReplayFile replay;
 	PmEmuAhead *ahead; /* of what every kernel needs */
 	PmLook *look;      /* at the device; NULL = not yet */
@@ -276,6 +277,7 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 			    .jobs = jobs(e),
 			    .fail_fast = e->fail_fast,
 			    .save = e->save_dir ? &e->save : NULL,
+			    .events = e->events,
 			    .step = pm_cli_step,
 			    .step_arg = &e->bar };
 
@@ -428,6 +430,8 @@ static int run(Eval *e)
 		.dir = e->save_dir, .preset = e->preset, .tf32 = e->tf32, .confirm = e->confirm
 	};
 	e->target = e->targets.list.v[0];
+	if (e->progress_path && pm_events_open(e->progress_path, &e->events, &err))
+		return pm_cli_fail(&err);
 	if (pm_device_kind(e->opts.device) == PM_DEVICE_CUDA) /* whose driver takes its time */
 		e->look = pm_look_begin(e->opts.device);
 	pm_cli_libraries(e->opts.device, e->tf32);
@@ -499,6 +503,9 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		  "with --db or --record: also where a layer is missing; the result says so" },
 		{ "--confirm", PM_OPT_FLAG, &e.confirm,
 		  "cuda: what is faster is measured again, with other inputs; two runs must agree" },
+		{ "--progress", PM_OPT_STR, &e.progress_path,
+		  "also write to this file, as soon as each variant is finished, a line of JSON with its "
+		  "record" },
 		{ "-o", PM_OPT_STR, &e.json_out, "also write the JSON report to this file" },
 		{ "--record", PM_OPT_STR, &e.record_path,
 		  "also write a sealed record, which passmith verify checks anywhere" },
@@ -515,6 +522,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 	}
 	if (e.answered)
 		munmap(e.answered, sizeof *e.answered);
+	pm_events_close(e.events);
 	pm_replay_release(&e.replay);
 	pm_variant_list_release(&e.variant_list);
 	pm_db_close(e.db);

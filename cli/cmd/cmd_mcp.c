@@ -116,7 +116,8 @@ int pm_cmd_mcp(const PmCmd *cmd, int argc, char **argv)
 		{ "--steps", PM_OPT_COUNT, &steps,
 		  "how many evaluations the agent may make (default: any number)" },
 		{ "--deadline", PM_OPT_NUM, &m.opts.deadline_s,
-		  "seconds a variant of an evaluation may take (default as eval)" },
+		  "the most seconds a variant of an evaluation may take (default as eval, and a call may "
+		  "give any)" },
 		{ "--no-record", PM_OPT_FLAG, &m.no_record,
 		  "keep nothing of the session in the database (passmith trajectory)" },
 		{ "--tools", PM_OPT_FLAG, &m.tools,

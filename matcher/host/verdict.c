@@ -6,12 +6,12 @@
 #include <string.h>
 
 static const struct {
-	const char *name, *meaning;
+	const char *name, *meaning, *advice;
 	PmVerdictScore score;
 	PmVerdictStage stage;
 } verdicts[] = {
-#define XX(name, score, stage, meaning)                                                                      \
-	{ #name, meaning, PM_VERDICT_SCORE_##score, PM_VERDICT_STAGE_##stage },
+#define XX(name, score, stage, meaning, advice)                                                              \
+	{ #name, meaning, advice, PM_VERDICT_SCORE_##score, PM_VERDICT_STAGE_##stage },
 #include "matcher/host/verdicts.def"
 #undef XX
 };
@@ -35,6 +35,11 @@ const char *pm_verdict_name(PmVerdict v)
 const char *pm_verdict_meaning(PmVerdict v)
 {
 	return (unsigned)v < PM_N_VERDICTS ? verdicts[v].meaning : "not a verdict";
+}
+
+const char *pm_verdict_advice(PmVerdict v)
+{
+	return (unsigned)v < PM_N_VERDICTS ? verdicts[v].advice : "there is no such verdict";
 }
 
 PmVerdict pm_verdict_from_name(const char *name)

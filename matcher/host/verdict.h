@@ -4,7 +4,7 @@
 #define MATCHER_VERDICT_H
 
 typedef enum PmVerdict {
-#define XX(name, score, stage, meaning) PM_VERDICT_##name,
+#define XX(name, score, stage, meaning, advice) PM_VERDICT_##name,
 #include "matcher/host/verdicts.def"
 #undef XX
 	PM_N_VERDICTS
@@ -32,6 +32,8 @@ typedef enum PmVerdictStage {
 const char *pm_verdict_name(PmVerdict v);
 /* One line for the author of a pass. */
 const char *pm_verdict_meaning(PmVerdict v);
+/* What an author does about it, in one sentence or more without the last full stop. */
+const char *pm_verdict_advice(PmVerdict v);
 /* PM_N_VERDICTS when there is none of that name. */
 PmVerdict pm_verdict_from_name(const char *name);
 /* The status by which a verdict is scored (bench/score/score.h): "correct" for OK, INCORRECT and PRECISION

@@ -189,24 +189,6 @@ static void run(const char *const *argv)
 	pm_proc_result_release(&r);
 }
 
-/* Results are kept only where every layer of the sandbox is there. */
-static void need_sandbox(void)
-{
-	const char *const doctor[] = { built("passmith"), "doctor", NULL };
-	PmLimits lim = { .seconds = 300, .file_size = -1 };
-	PmProcResult r = { 0 };
-	const char *line;
-	int lacks = 0;
-
-	assert_int_equal(pm_run(doctor, NULL, 0, &lim, &r, NULL), PM_OK);
-	for (line = r.out.s; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-		lacks |= !strncmp(line, "no ", 3) && strstr(line, "sandbox") != NULL &&
-			 strstr(line, "sandbox") < strchr(line, '\n');
-	pm_proc_result_release(&r);
-	if (lacks)
-		pm_test_skip("a layer of the sandbox is missing here");
-}
-
 static void two_clients_share_a_database(void **state)
 {
 	static const char submit[] = "{\"pass\":\"silu.so\",\"task\":\"silu\",\"wait_s\":60}";
@@ -216,7 +198,7 @@ static void two_clients_share_a_database(void **state)
 	int ids[2];
 
 	pm_test_need_device("emu");
-	need_sandbox();
+	pm_test_need_sandbox(built("passmith"));
 	run((const char *const[]){ built("passmith"), "extract", "models/llama_block.gpt", "--db", p->db.s,
 				   "-j", "1", NULL });
 	run((const char *const[]){ built("passmith"), "task", "make", "--db", p->db.s, "--for",
@@ -224,6 +206,8 @@ static void two_clients_share_a_database(void **state)
 				   "--max-elements", "2000", NULL });
 	p->words[2] = "--db";
 	p->words[3] = p->db.s;
+	p->words[4] = "--steps";
+	p->words[5] = "3";
 	for (int i = 0; i < 2; i++) {
 		mcp_start(&c[i], p->words);
 		mcp_initialize(&c[i]);
@@ -235,6 +219,8 @@ static void two_clients_share_a_database(void **state)
 		      *s = cJSON_GetObjectItemCaseSensitive(r, "structuredContent");
 
 		assert_string_equal(pm_json_str(s, "verdict", ""), "OK");
+		assert_int_equal(pm_json_i64(s, "steps_remaining", -1), 2);
+		assert_true(cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(s, "score_terms")));
 		cJSON_Delete(j);
 	}
 	for (int i = 0; i < 2; i++) { /* each sees what was handed in */

@@ -6,7 +6,7 @@
 #include "base/sys/io.h"
 #include "base/sys/proc.h"
 #include "tests/lib/need.h"
-#include "tests/lib/tools/tool_call.h"
+#include "tests/lib/tools/tool_pass.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,96 +24,21 @@ static void has(const char *text, const char *part)
 		fail_msg("\"%s\" is not in: %s", part, text ? text : "(nothing)");
 }
 
-/* ---- the graph and the pass ---- */
-
-static const char graph[] =
-	"rms (float[4,64] x, float[64] w) => (float[4,64] y)\n<float two = {2},\n float eps = "
-	"{1e-05}>\n{\n p = Pow (x, two)\n m = ReduceMean <axes = [1]> (p)\n a = Add (m, eps)\n "
-	"q = Sqrt (a)\n r = Reciprocal (q)\n n = Mul (x, r)\n y = Mul (w, n)\n}\n";
-
-static const char pass[] =
-	"#include \"passmith/dsl.h\"\n"
-	"enum { X, W };\n"
-	"static const char SRC[] = PM_CUDA(\n"
-	"extern \"C\" __global__ void rms(const T *x, const T *w, T *y, long long rows, int n)\n"
-	"{\n"
-	"	__shared__ float part[64];\n"
-	"	long long row = blockIdx.x;\n"
-	"	float s = 0.f;\n"
-	"	for (int i = threadIdx.x; i < n; i += blockDim.x)\n"
-	"		s += ld(x[row * n + i]) * ld(x[row * n + i]);\n"
-	"	part[threadIdx.x] = s;\n"
-	"	__syncthreads();\n"
-	"	for (int k = blockDim.x / 2; k > 0; k /= 2) {\n"
-	"		if (threadIdx.x < k)\n"
-	"			part[threadIdx.x] += part[threadIdx.x + k];\n"
-	"		__syncthreads();\n"
-	"	}\n"
-	"	float r = rsqrtf(part[0] / n + 1e-5f);\n"
-	"	for (int i = threadIdx.x; i < n; i += blockDim.x)\n"
-	"		y[row * n + i] = st(ld(x[row * n + i]) * r * ld(w[i]));\n"
-	"}\n"
-	");\n"
-	"static PmStatus check(PmMatch *m)\n"
-	"{\n"
-	"	if (pm_dim(m->v[X], -1) != pm_numel(m->v[W]))\n"
-	"		return pm_decline(m, \"w has another size than a row\");\n"
-	"	return PM_OK;\n"
-	"}\n"
-	"static PmStatus rewrite(PmRewriter *rw, PmMatch *m)\n"
-	"{\n"
-	"	int64_t n = pm_dim(m->v[X], -1), rows = pm_numel(m->v[X]) / n;\n"
-	"	return PM_REPLACE_WITH_KERNEL(rw, m, .entry = \"rms\", .source = SRC, .grid = { rows }, "
-	".block = { 64 },\n"
-	"		.in = PM_VALS(m->v[X], m->v[W]), .arg = PM_ARGS(I64(rows), I32((int32_t)n)), .like = "
-	"m->root);\n"
-	"}\n"
-	"PM_RULE(rms, .doc = \"RMS normalisation\", .pattern = OP(Mul, TYPED(V(W), FLOATS, 1), OP(Mul, "
-	"TYPED(V(X), FLOATS, -1),\n"
-	"	OP(Reciprocal, OP(Sqrt, OP(Add, WITH(OP(ReduceMean, OP(Pow, V(X), NUM(2))), INTS(axes, -1), "
-	"INT(keepdims, 1)),\n"
-	"	NUM(1e-5)))))), .check = check, .rewrite = rewrite);\n"
-	"PM_PLUGIN(\"rms\", \"1\", &rms)\n";
-
-/* The pass with one thing of it replaced; the thing is there. */
 static void write_pass(PmTestTools *s, const char *old, const char *new)
 {
-	const char *at = old ? strstr(pass, old) : pass;
-	PmStr text = PM_STR_INIT;
-
-	if (!at)
-		fail_msg("the pass has no %s", old);
-	pm_str_addn(&text, pass, (size_t)(at - pass));
-	pm_str_add(&text, old ? new : "");
-	pm_str_add(&text, at + (old ? strlen(old) : 0));
-	pm_test_write(s, "p.c", text.s);
-	pm_str_release(&text);
-}
-
-/* Waits as long as it takes. */
-static cJSON *finished(PmTestTools *s, const char *tool, cJSON *j)
-{
-	(void)tool;
-	while (!strcmp(pm_json_str(j, "state", ""), "running")) {
-		char args[80];
-
-		snprintf(args, sizeof args, "{'run':'%s','wait_s':60}", pm_json_str(j, "run", ""));
-		cJSON_Delete(j);
-		j = pm_test_call(s, "get_run", args);
-	}
-	return j;
+	pm_test_write_rms(s, "p.c", old, new);
 }
 
 static cJSON *evaluate(PmTestTools *s, const char *args)
 {
-	return finished(s, "evaluate", pm_test_call(s, "evaluate", args));
+	return pm_test_finished(s, pm_test_call(s, "evaluate", args));
 }
 
 static void setup(PmTestTools *s, int64_t steps)
 {
 	pm_test_need_device("emu");
 	pm_test_tools_begin(s, NULL, steps);
-	pm_test_write(s, "g.gpt", graph);
+	pm_test_write(s, "g.gpt", pm_test_rms_graph);
 }
 
 /* ---- right ---- */
@@ -127,22 +52,22 @@ static void a_right_pass_is_judged_and_compared(void **state)
 	(void)state;
 	setup(&s, 3);
 	write_pass(&s, NULL, NULL);
-	j = finished(&s, "build", pm_test_call(&s, "build", "{'pass':'p.c'}"));
+	j = pm_test_finished(&s, pm_test_call(&s, "build", "{'pass':'p.c'}"));
 	assert_true(cJSON_IsTrue(cJSON_GetObjectItem(j, "ok")));
 	assert_string_equal(pm_json_str(j, "file", ""), "p.so");
 	cJSON_Delete(j);
-	j = finished(&s, "check", pm_test_call(&s, "check", "{'pass':'p'}"));
+	j = pm_test_finished(&s, pm_test_call(&s, "check", "{'pass':'p'}"));
 	assert_string_equal(pm_json_str(j, "verdict", ""), "OK");
 	cJSON_Delete(j);
-	j = finished(&s, "explain", pm_test_call(&s, "explain", "{'pass':'p.so','model':'g.gpt'}"));
+	j = pm_test_finished(&s, pm_test_call(&s, "explain", "{'pass':'p.so','model':'g.gpt'}"));
 	assert_int_equal(pm_json_i64(j, "applied", 0), 1);
 	cJSON_Delete(j);
-	j = finished(&s, "profile", pm_test_call(&s, "profile", "{'pass':'p.so','model':'g.gpt'}"));
+	j = pm_test_finished(&s, pm_test_call(&s, "profile", "{'pass':'p.so','model':'g.gpt'}"));
 	rec = cJSON_GetObjectItem(j, "kernels")->child;
 	assert_string_equal(pm_json_str(rec, "entry", ""), "rms");
 	assert_true(cJSON_IsObject(cJSON_GetObjectItem(rec, "counted")));
 	cJSON_Delete(j);
-	j = finished(&s, "disassemble", pm_test_call(&s, "disassemble", "{'pass':'p.so','model':'g.gpt'}"));
+	j = pm_test_finished(&s, pm_test_call(&s, "disassemble", "{'pass':'p.so','model':'g.gpt'}"));
 	rec = cJSON_GetObjectItem(j, "kernels")->child;
 	if (!cJSON_GetObjectItem(rec, "missing")) /* without NVRTC there is no PTX, and it says so */
 		has(pm_json_str(rec, "ptx", ""), ".entry rms");
@@ -208,7 +133,7 @@ static void errors_have_their_place(void **state)
 		int found = 0;
 
 		write_pass(&s, rows[i].old, rows[i].new);
-		j = finished(&s, "build", pm_test_call(&s, "build", "{'pass':'p.c'}"));
+		j = pm_test_finished(&s, pm_test_call(&s, "build", "{'pass':'p.c'}"));
 		cJSON_ArrayForEach(m, cJSON_GetObjectItem(j, "messages"))
 		{
 			found |= pm_json_i64(m, "line", 0) == rows[i].line &&
@@ -361,7 +286,7 @@ static void the_compiler_reads_no_other_file(void **state)
 		pm_str_add(&text, file.s);
 		pm_str_add(&text, strstr(ways[i], "%s") + 2);
 		pm_test_write(&s, "q.c", text.s);
-		j = finished(&s, "build", pm_test_call(&s, "build", "{'pass':'q.c'}"));
+		j = pm_test_finished(&s, pm_test_call(&s, "build", "{'pass':'q.c'}"));
 		assert_true(cJSON_IsFalse(cJSON_GetObjectItem(j, "ok")));
 		cJSON_Delete(j);
 		pm_str_release(&text);
@@ -453,12 +378,12 @@ static void children_end_with_what_began_them(void **state)
 	pm_err_init(&err);
 	setup(&s, -1);
 	write_pass(&s, NULL, NULL);
-	cJSON_Delete(finished(&s, "build", pm_test_call(&s, "build", "{'pass':'p.c'}")));
+	cJSON_Delete(pm_test_finished(&s, pm_test_call(&s, "build", "{'pass':'p.c'}")));
 	for (int round = 0; round < 2; round++) {
 		PmStr where = PM_STR_INIT;
 
 		cJSON_DeleteItemFromObject(args, "model");
-		pm_test_write(&s, "unlike_any_other.gpt", graph);
+		pm_test_write(&s, "unlike_any_other.gpt", pm_test_rms_graph);
 		cJSON_AddStringToObject(args, "model", "unlike_any_other.gpt");
 		assert_int_equal(pm_tool_begin(s.t, "evaluate", args, &c, &err), PM_OK);
 		n = pm_tools_fds(s.t, fds, 16, &wait);

@@ -87,3 +87,20 @@ void pm_test_need_device(const char *name)
 		fail_msg("the process that opens the device \"%s\" died: %s", name, r.errtext.s);
 	pm_proc_result_release(&r);
 }
+
+void pm_test_need_sandbox(const char *program)
+{
+	const char *const doctor[] = { program, "doctor", NULL };
+	PmLimits lim = { .seconds = 300, .file_size = -1 };
+	PmProcResult r = { 0 };
+	const char *line;
+	int lacks = 0;
+
+	assert_int_equal(pm_run(doctor, NULL, 0, &lim, &r, NULL), PM_OK);
+	for (line = r.out.s; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+		lacks |= !strncmp(line, "no ", 3) && strstr(line, "sandbox") != NULL &&
+			 strstr(line, "sandbox") < strchr(line, '\n');
+	pm_proc_result_release(&r);
+	if (lacks)
+		pm_test_skip("a layer of the sandbox is missing here");
+}

@@ -21,4 +21,8 @@ void pm_test_need_program(const char *name);
  * process that has used a GPU cannot fork others that do. */
 void pm_test_need_device(const char *name);
 
+/* Skips where a layer of the sandbox is missing, so that results are not kept. `program`: passmith, which is
+ * asked (doctor). */
+void pm_test_need_sandbox(const char *program);
+
 #endif

@@ -26,7 +26,7 @@ HEAD
 		if (pending != "" || !started) {
 			if (pending == "")
 				pending = "how an evaluation can end without a fault"
-			printf "\n## %s%s\n\n| verdict | meaning | status |\n| --- | --- | --- |\n",
+			printf "\n## %s%s\n\n| verdict | meaning | what to do | status |\n| --- | --- | --- | --- |\n",
 			       toupper(substr(pending, 1, 1)), substr(pending, 2)
 			pending = ""
 			started = 1

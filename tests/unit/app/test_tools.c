@@ -227,6 +227,7 @@ static void a_name_is_looked_up(void **state)
 	} rows[] = { { "Softmax", "operator", "axis (must be given)" },
 		     { "Mul", "operator", "may be swapped" },
 		     { "UNWRITTEN", "verdict", "never written" },
+		     { "PRECISION", "verdict", "add partial sums of blocks" },
 		     { "OP", "sdk", "#define OP(" },
 		     { "pm_decline", "sdk", "Remembers why" },
 		     { "PmKernelSpec", "sdk", "grid[3]" },

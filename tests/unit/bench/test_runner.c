@@ -411,6 +411,11 @@ static void a_verdict_has_its_status_and_stage(void **state)
 	};
 
 	(void)state;
+	for (int v = 0; v < PM_N_VERDICTS; v++) { /* a sentence that others put their full stop behind */
+		const char *advice = pm_verdict_advice((PmVerdict)v);
+
+		assert_true(strlen(advice) > 10 && advice[strlen(advice) - 1] != '.');
+	}
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		PmEvalRecord r = { .verdict = rows[i].verdict,
 				   .n_kernels = rows[i].n_kernels,

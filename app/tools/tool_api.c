@@ -51,8 +51,10 @@ static void add_default(const PmAttrDesc *a, PmStr *out)
 		pm_str_add(out, " = []\n");
 }
 
-static void describe_op(const PmOpDesc *d, PmStr *out)
+static void describe_op(PmOp op, PmStr *out)
 {
+	enum { FEW_OPTIONAL = 8 };
+	const PmOpDesc *d = pm_op_desc(op);
 	static const struct {
 		uint32_t flag;
 		const char *text;
@@ -90,6 +92,11 @@ static void describe_op(const PmOpDesc *d, PmStr *out)
 		pm_str_addf(out, "a result's element, of operands a, b, c and attributes p0, p1: %s\n",
 			    d->expr);
 	pm_str_addf(out, "in a pattern: OP(%s, ...)\n", d->name);
+	if (d->in_max > d->in_min && d->in_max - d->in_min < FEW_OPTIONAL)
+		pm_str_add(out, "An operand that is left out at the end does not count: a pattern with fewer "
+				"operands matches it, and one with REST matches both.\n");
+	if (pm_op_note(op))
+		pm_str_addf(out, "%s\n", pm_op_note(op));
 }
 
 /* ---- verdicts ---- */
@@ -334,7 +341,7 @@ cJSON *pm__tool_show_api(PmTools *t, const cJSON *args, PmToolRun **run, int *is
 	(void)run;
 	(void)is_error;
 	if (op != PM_OP_NONE) {
-		describe_op(pm_op_desc(op), &text);
+		describe_op(op, &text);
 		one = cJSON_CreateObject();
 		cJSON_AddStringToObject(one, "kind", "operator");
 		cJSON_AddStringToObject(one, "text", text.s);

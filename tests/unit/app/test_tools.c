@@ -228,6 +228,9 @@ static void a_name_is_looked_up(void **state)
 		const char *name, *kind, *part;
 	} rows[] = { { "Softmax", "operator", "axis (must be given)" },
 		     { "Mul", "operator", "may be swapped" },
+		     { "Conv", "operator", "place in the padding counts as 0" },
+		     { "Conv", "operator", "left out at the end does not count" },
+		     { "BatchNormalization", "operator", "sqrt(var + epsilon)" },
 		     { "UNWRITTEN", "verdict", "never written" },
 		     { "UNWRITTEN", "verdict", "broken rule" },
 		     { "PRECISION", "verdict", "does not say that the pass is right" },

@@ -118,7 +118,8 @@ static const char *scored_as(PmVerdict v)
 		       "the speedup counts "
 		       "as 1 at most";
 	if (!strcmp(status, "no_match"))
-		return "the status is `no_match`, as of a pass that declines";
+		return "the status is `no_match`: as little as for a wrong answer below t = 1, and 1 (no "
+		       "gain, no loss) from there on";
 	if (!strcmp(status, pm_verdict_name(v)))
 		return "it is a broken rule, which is worth least and is never forgiven";
 	return "it is an honest failure, which is forgiven at loose tolerance levels alone";

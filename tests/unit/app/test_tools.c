@@ -237,6 +237,7 @@ static void a_name_is_looked_up(void **state)
 		     { "PRECISION", "verdict", "docs/design/error-bounds.md" },
 		     { "HARNESS_FAIL", "verdict", "left out" },
 		     { "COMPILE_FAIL", "verdict", "honest failure" },
+		     { "NO_MATCH", "verdict", "as little as for a wrong answer" },
 		     { "OK", "verdict", "the speedup counts" },
 		     { "OP", "sdk", "#define OP(" },
 		     { "pm_decline", "sdk", "Remembers why" },
@@ -482,6 +483,51 @@ static void tasks_are_listed_and_shown(void **state)
 	pm_str_release(&text);
 }
 
+/* The most similar comes whole, the others by name; one that gives the graph away comes in no way. */
+static void exemplars_are_asked_for(void **state)
+{
+	static const char elu[] =
+		"g (float[1,4,6,6] x, float[4,4,3,3] w, float[4] a, float[4] b, float[4] c, float[4] d) "
+		"=> (float[1,4,6,6] y)\n{\n"
+		" u = Conv <strides = [1, 1], pads = [1, 1, 1, 1], dilations = [1, 1]> (x, w)\n"
+		" v = BatchNormalization (u, a, b, c, d)\n y = %s (v)\n}\n";
+	char text[400];
+	PmTestTools s;
+	const cJSON *x;
+	cJSON *j;
+
+	(void)state;
+	pm_test_tools_begin(&s, NULL, -1);
+	snprintf(text, sizeof text, elu, "LeakyRelu");
+	pm_test_write(&s, "leaky.gpt", text);
+	snprintf(text, sizeof text, elu, "Elu");
+	pm_test_write(&s, "elu.gpt", text);
+	j = pm_test_call(&s, "exemplars", "{'model':'leaky.gpt'}");
+	x = cJSON_GetObjectItem(j, "exemplars")->child;
+	assert_string_equal(pm_json_str(x, "name", ""), "conv_bn_elu");
+	assert_null(x->next);
+	assert_true(pm_json_num(x, "similarity", 0) == 0.6);
+	has(pm_json_str(x, "what", ""), "any 2-D convolution");
+	has(pm_json_str(x, "pass", ""), "PM_PLUGIN(\"conv_bn_elu\"");
+	assert_null(strstr(pm_json_str(x, "thoughts", ""), "<!--"));
+	assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(j, "others")) >= 13);
+	cJSON_Delete(j);
+	j = pm_test_call(&s, "exemplars", "{'model':'leaky.gpt','name':'depthwise_hardswish'}");
+	x = cJSON_GetObjectItem(j, "exemplars")->child;
+	assert_string_equal(pm_json_str(x, "name", ""), "depthwise_hardswish");
+	cJSON_Delete(j);
+	j = pm_test_call(&s, "exemplars", "{'model':'leaky.gpt','limit':4}");
+	assert_null(cJSON_GetObjectItem(j, "left_out"));
+	assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(j, "exemplars")) +
+			    cJSON_GetArraySize(cJSON_GetObjectItem(j, "others")) >=
+		    14);
+	cJSON_Delete(j);
+	has(pm_test_refused(&s, "exemplars", "{'model':'elu.gpt','name':'conv_bn_elu'}"),
+	    "give the graph away");
+	has(pm_test_refused(&s, "exemplars", "{'name':'conv_bn_elu'}"), "Name the task");
+	pm_test_tools_end(&s);
+}
+
 /* ---- resources ---- */
 
 static int listed(const cJSON *list, const char *uri)
@@ -597,6 +643,7 @@ int main(void)
 		cmocka_unit_test(a_text_is_found_once),
 		cmocka_unit_test(a_graph_is_shown),
 		cmocka_unit_test(tasks_are_listed_and_shown),
+		cmocka_unit_test(exemplars_are_asked_for),
 		cmocka_unit_test(passes_are_resources),
 		cmocka_unit_test(resources_are_read),
 	};

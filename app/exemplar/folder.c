@@ -4,6 +4,8 @@
 
 #include "base/sys/io.h"
 
+#include <string.h>
+
 PmStatus pm_text_folder(const char *root, const char *name, PmStr *out, PmErr *err)
 {
 	PmStr found = PM_STR_INIT, share = PM_STR_INIT, first = PM_STR_INIT;
@@ -15,8 +17,11 @@ PmStatus pm_text_folder(const char *root, const char *name, PmStr *out, PmErr *e
 		st = pm_root_dir(&found, err);
 	if (!st) {
 		pm_path_join(found.s, name, &first);
-		pm_path_join(found.s, "../../share/passmith", &share);
-		pm_str_addf(&share, "/%s", name);
+		pm_path_join(found.s, "../../share", &share);
+		if (!strncmp(name, "docs/", 5))
+			pm_str_addf(&share, "/doc/passmith/%s", name + 5);
+		else
+			pm_str_addf(&share, "/passmith/%s", name);
 		if (pm_path_is_dir(first.s))
 			pm_str_add(out, first.s);
 		else if (pm_path_is_dir(share.s))

@@ -2,6 +2,7 @@
 /* resources.c - long texts by URI: what an author reads (guides, SDK headers, graphs) and what runs left. */
 #include "app/tools/tools_priv.h"
 
+#include "app/exemplar/folder.h"
 #include "dataset/store/tasks.h"
 
 #include <stdio.h>
@@ -10,15 +11,28 @@
 
 #define SCHEME "passmith://"
 
-/* Folders below the program's root whose files can be read. */
+/* Folders whose files can be read. The page of what is not defended is for those who mend it. */
 static const struct {
-	const char *prefix, *folder, *ending, *mime, *what;
+	const char *folder, *as, *ending, *mime, *what, *without;
 } shelves[] = {
-	{ "docs/guide/", "docs/guide", ".md", "text/markdown", "Guide" },
-	{ "docs/reference/", "docs/reference", ".md", "text/markdown", "Reference" },
-	{ "sdk/", "include/passmith", ".h", "text/x-c", "SDK header" },
-	{ "sdk/", "include/passmith", ".cuh", "text/x-c", "SDK header" },
-	{ "models/", "models", ".gpt", "text/plain", "Bundled graph" },
+	{ "docs/guide", "docs/guide/", ".md", "text/markdown", "Guide", NULL },
+	{ "docs/reference", "docs/reference/", ".md", "text/markdown", "Reference", NULL },
+	{ "docs/design", "docs/design/", ".md", "text/markdown", "Design", "integrity.md" },
+	{ "include/passmith", "sdk/", ".h", "text/x-c", "SDK header", NULL },
+	{ "include/passmith", "sdk/", ".cuh", "text/x-c", "SDK header", NULL },
+	{ "models", "models/", ".gpt", "text/plain", "Bundled graph", NULL },
+#define PASSES(folder, what)                                                                                 \
+	{ folder, folder "/", ".c", "text/x-c", what, NULL },                                                \
+		{ folder, folder "/", ".h", "text/x-c", what, NULL },                                        \
+	{                                                                                                    \
+		folder, folder "/", ".cu", "text/x-c", what, NULL                                            \
+	}
+	PASSES("passes/library/activation", "A complete pass"),
+	PASSES("passes/library/attention", "A complete pass"),
+	PASSES("passes/library/layout", "A complete pass"),
+	PASSES("passes/library/norm", "A complete pass"),
+	PASSES("passes/common", "What passes share"),
+#undef PASSES
 };
 enum { N_SHELVES = sizeof shelves / sizeof *shelves };
 
@@ -39,55 +53,77 @@ static void add(cJSON *list, const char *prefix, const char *name, const char *t
 }
 
 /* What a page says of itself: its heading, or the line after "name - ". */
-static void title_of(const char *path, const char *name, PmStr *out)
+static void title_of(const char *text, const char *name, PmStr *out)
 {
-	PmStr text = PM_STR_INIT;
-	const char *p, *dash;
+	const char *p = text, *dash = strstr(text, name);
 
-	if (!pm_read_file(path, PM__FILE_MAX, &text, NULL)) {
-		p = text.s;
-		if (!strncmp(p, "<!--", 4)) /* of a generated page */
-			p = strchr(p, '\n') ? strchr(p, '\n') + 1 : p;
-		if (!strncmp(p, "# ", 2))
-			pm_str_addn(out, p + 2, strcspn(p + 2, "\n"));
-		dash = strstr(text.s, name);
-		dash = dash && !strncmp(dash + strlen(name), " - ", 3) ? dash + strlen(name) + 3 : NULL;
-		if (!out->len && dash)
-			pm_str_addn(out, dash, strcspn(dash, "\n*"));
-	}
+	if (!strncmp(p, "<!--", 4)) /* of a generated page */
+		p = strchr(p, '\n') ? strchr(p, '\n') + 1 : p;
+	if (!strncmp(p, "# ", 2))
+		pm_str_addn(out, p + 2, strcspn(p + 2, "\n"));
+	dash = dash && !strncmp(dash + strlen(name), " - ", 3) ? dash + strlen(name) + 3 : NULL;
+	if (!out->len && dash)
+		pm_str_addn(out, dash, strcspn(dash, "\n*"));
+	while (out->len && (out->s[out->len - 1] == ' ' || out->s[out->len - 1] == '.'))
+		out->s[--out->len] = '\0';
 	if (!out->len)
 		pm_str_add(out, name);
-	pm_str_release(&text);
 }
 
-static void add_shelf(const PmTools *t, int k, cJSON *list)
+/* A plain name, which leads to no other folder, of a file that is shown. */
+static int is_on(int k, const char *name)
+{
+	return *name && *name != '.' && !strchr(name, '/') && pm_str_ends(name, shelves[k].ending) &&
+	       !(shelves[k].without && !strcmp(name, shelves[k].without));
+}
+
+static void each_of(const PmTools *t, int k, PmShelfFn fn, void *arg)
 {
 	PmStr folder = PM_STR_INIT;
 	PmNames names = { 0 };
 
-	pm_path_join(t->root, shelves[k].folder, &folder);
-	if (!pm_list_dir(folder.s, &names, NULL))
+	if (!pm_text_folder(t->root, shelves[k].folder, &folder, NULL) &&
+	    !pm_list_dir(folder.s, &names, NULL))
 		for (size_t i = 0; i < names.n; i++) {
-			PmStr path = PM_STR_INIT, title = PM_STR_INIT;
+			PmStr path = PM_STR_INIT, text = PM_STR_INIT;
+			PmShelved x = { .as = shelves[k].as,
+					.name = names.v[i],
+					.mime = shelves[k].mime,
+					.what = shelves[k].what };
 
-			if (!pm_str_ends(names.v[i], shelves[k].ending))
-				continue;
 			pm_path_join(folder.s, names.v[i], &path);
-			title_of(path.s, names.v[i], &title);
-			add(list, shelves[k].prefix, names.v[i], title.s, shelves[k].what, shelves[k].mime);
+			if (is_on(k, names.v[i])) {
+				pm_read_file(path.s, PM__FILE_MAX, &text, NULL);
+				x.text = text.s;
+				fn(arg, &x);
+			}
 			pm_str_release(&path);
-			pm_str_release(&title);
+			pm_str_release(&text);
 		}
 	pm_names_release(&names);
 	pm_str_release(&folder);
+}
+
+void pm__shelf_each(const PmTools *t, PmShelfFn fn, void *arg)
+{
+	for (int k = 0; k < N_SHELVES; k++)
+		each_of(t, k, fn, arg);
+}
+
+static void add_shelved(void *arg, const PmShelved *x)
+{
+	PmStr title = PM_STR_INIT;
+
+	title_of(x->text, x->name, &title);
+	add(arg, x->as, x->name, title.s, x->what, x->mime);
+	pm_str_release(&title);
 }
 
 cJSON *pm_tools_resources(const PmTools *t)
 {
 	cJSON *list = cJSON_CreateArray();
 
-	for (int k = 0; k < N_SHELVES; k++)
-		add_shelf(t, k, list);
+	pm__shelf_each(t, add_shelved, list);
 	add(list, "sdk/", "template.c", "The template of a pass", "A complete pass to start from",
 	    "text/x-c");
 	for (size_t i = 0; i < t->runs.n; i++) {
@@ -110,25 +146,18 @@ static PmStatus none(const char *uri, PmErr *err)
 		      uri);
 }
 
-/* A plain name, which leads to no other folder. */
-static int is_name(const char *s)
-{
-	return *s && *s != '.' && !strchr(s, '/');
-}
-
 static PmStatus read_shelf(const PmTools *t, const char *at, PmStr *text, const char **mime)
 {
 	for (int k = 0; k < N_SHELVES; k++) {
-		size_t n = strlen(shelves[k].prefix);
+		size_t n = strlen(shelves[k].as);
 		PmStr path = PM_STR_INIT, folder = PM_STR_INIT;
-		PmStatus st = PM_E_NOT_FOUND;
+		PmStatus st;
 
-		if (strncmp(at, shelves[k].prefix, n) || !is_name(at + n) ||
-		    !pm_str_ends(at, shelves[k].ending))
+		if (strncmp(at, shelves[k].as, n) || !is_on(k, at + n))
 			continue;
-		pm_path_join(t->root, shelves[k].folder, &folder);
+		st = pm_text_folder(t->root, shelves[k].folder, &folder, NULL);
 		pm_path_join(folder.s, at + n, &path);
-		st = pm_read_file(path.s, 0, text, NULL);
+		st = st ? st : pm_read_file(path.s, 0, text, NULL);
 		*mime = shelves[k].mime;
 		pm_str_release(&path);
 		pm_str_release(&folder);

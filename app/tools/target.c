@@ -2,6 +2,7 @@
 /* target.c - what a call names: a task and its variant, a model, a pass. */
 #include "app/tools/tools_priv.h"
 
+#include "app/exemplar/folder.h"
 #include "dataset/pack/pack.h"
 #include "dataset/store/tasks.h"
 #include "ir/text/text.h"
@@ -21,8 +22,7 @@ static void add_bundled(const PmTools *t, const char *folder, PmStr *out)
 	PmStr path = PM_STR_INIT;
 	PmNames names = { 0 };
 
-	pm_path_join(t->root, folder, &path);
-	if (!pm_list_dir(path.s, &names, NULL))
+	if (!pm_text_folder(t->root, folder, &path, NULL) && !pm_list_dir(path.s, &names, NULL))
 		for (size_t i = 0; i < names.n; i++)
 			if (pm_str_ends(names.v[i], ".gpt"))
 				pm_str_addf(out, "%s%s/%s", out->len ? ", " : "", folder, names.v[i]);
@@ -42,8 +42,12 @@ PmStatus pm__model_path(const PmTools *t, const char *name, PmStr *out, PmErr *e
 		return PM_OK;
 	}
 	if (!strncmp(name, "models/", strlen("models/"))) {
-		pm_path_join(t->root, name, out);
-		if (pm_file_size(out->s) >= 0)
+		PmStr folder = PM_STR_INIT;
+
+		if (!pm_text_folder(t->root, "models", &folder, NULL))
+			pm_path_join(folder.s, name + strlen("models/"), out);
+		pm_str_release(&folder);
+		if (out->len && pm_file_size(out->s) >= 0)
 			return PM_OK;
 		pm_str_clear(out);
 	}

@@ -51,8 +51,10 @@ static void add_default(const PmAttrDesc *a, PmStr *out)
 		pm_str_add(out, " = []\n");
 }
 
-static void describe_op(const PmOpDesc *d, PmStr *out)
+static void describe_op(PmOp op, PmStr *out)
 {
+	enum { FEW_OPTIONAL = 8 };
+	const PmOpDesc *d = pm_op_desc(op);
 	static const struct {
 		uint32_t flag;
 		const char *text;
@@ -90,6 +92,48 @@ static void describe_op(const PmOpDesc *d, PmStr *out)
 		pm_str_addf(out, "a result's element, of operands a, b, c and attributes p0, p1: %s\n",
 			    d->expr);
 	pm_str_addf(out, "in a pattern: OP(%s, ...)\n", d->name);
+	if (d->in_max > d->in_min && d->in_max - d->in_min < FEW_OPTIONAL)
+		pm_str_add(out, "An operand that is left out at the end does not count: a pattern with fewer "
+				"operands matches it, and one with REST matches both.\n");
+	if (pm_op_note(op))
+		pm_str_addf(out, "%s\n", pm_op_note(op));
+}
+
+/* ---- verdicts ---- */
+
+/* What a score makes of it, in words; numbers are in docs/reference/scoring.md. */
+static const char *scored_as(PmVerdict v)
+{
+	const char *status = pm_verdict_score_status(v);
+
+	if (v == PM_VERDICT_OK)
+		return "each output counts at the tolerance levels at which it is close, and the speedup "
+		       "counts";
+	if (v == PM_VERDICT_HARNESS_FAIL)
+		return "it is left out";
+	if (!strcmp(status, "correct"))
+		return "the status is `correct`, which does not say that the pass is right: each output "
+		       "counts at the "
+		       "tolerance levels at which it is close (half of the score is at t = -5 to -3), and "
+		       "the speedup counts "
+		       "as 1 at most";
+	if (!strcmp(status, "no_match"))
+		return "the status is `no_match`: as little as for a wrong answer below t = 1, and 1 (no "
+		       "gain, no loss) from there on";
+	if (!strcmp(status, pm_verdict_name(v)))
+		return "it is a broken rule, which is worth least and is never forgiven";
+	return "it is an honest failure, which is forgiven at loose tolerance levels alone";
+}
+
+static void describe_verdict(PmVerdict v, PmStr *out)
+{
+	pm_str_addf(out,
+		    "Verdict %s: %s.\nWhat to do: %s.\nIn a score of the preset sound: %s "
+		    "(passmith://docs/reference/scoring.md).\n",
+		    pm_verdict_name(v), pm_verdict_meaning(v), pm_verdict_advice(v), scored_as(v));
+	if (v == PM_VERDICT_PRECISION)
+		pm_str_add(out, "What is accepted, and what to do about long sums: "
+				"passmith://docs/design/error-bounds.md.\n");
 }
 
 /* ---- names of the SDK ---- */
@@ -298,7 +342,7 @@ cJSON *pm__tool_show_api(PmTools *t, const cJSON *args, PmToolRun **run, int *is
 	(void)run;
 	(void)is_error;
 	if (op != PM_OP_NONE) {
-		describe_op(pm_op_desc(op), &text);
+		describe_op(op, &text);
 		one = cJSON_CreateObject();
 		cJSON_AddStringToObject(one, "kind", "operator");
 		cJSON_AddStringToObject(one, "text", text.s);
@@ -306,8 +350,7 @@ cJSON *pm__tool_show_api(PmTools *t, const cJSON *args, PmToolRun **run, int *is
 	}
 	if (v != PM_N_VERDICTS) {
 		pm_str_clear(&text);
-		pm_str_addf(&text, "Verdict %s: %s. What to do: %s. A score takes it for: %s.", name,
-			    pm_verdict_meaning(v), pm_verdict_advice(v), pm_verdict_score_status(v));
+		describe_verdict(v, &text);
 		one = cJSON_CreateObject();
 		cJSON_AddStringToObject(one, "kind", "verdict");
 		cJSON_AddStringToObject(one, "text", text.s);

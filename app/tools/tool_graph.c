@@ -97,7 +97,7 @@ static void add_list(const PmAttr *a, PmStr *out)
 	pm_str_addc(out, ']');
 }
 
-static void add_attr(const PmAttr *a, PmStr *out)
+void pm__attr_text(const PmAttr *a, PmStr *out)
 {
 	switch (a->kind) {
 	case PM_ATTR_INT:
@@ -143,7 +143,7 @@ static cJSON *node_of(const PmGraph *g, PmNode n)
 			const PmAttr *a = pm_node_attr_at(g, n, i);
 			PmStr s = PM_STR_INIT;
 
-			add_attr(a, &s);
+			pm__attr_text(a, &s);
 			cJSON_AddStringToObject(attrs, a->name, s.s);
 			pm_str_release(&s);
 		}

@@ -9,7 +9,7 @@
 #include "runtime/exec/exec.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- the list ---- */
@@ -144,6 +144,12 @@ static double least_bytes(const PmGraph *g)
 	return all;
 }
 
+/* Microseconds to a thousandth: no model says more. */
+static void add_us(cJSON *j, const char *key, double seconds)
+{
+	cJSON_AddNumberToObject(j, key, round(seconds * 1e9) / 1e3);
+}
+
 cJSON *pm__worth(const PmGraph *g, int dtype)
 {
 	const PmProfile *p = pm_profile(NULL);
@@ -158,16 +164,17 @@ cJSON *pm__worth(const PmGraph *g, int dtype)
 	j = cJSON_CreateObject();
 	cJSON_AddStringToObject(j, "time", "modelled");
 	cJSON_AddStringToObject(j, "profile", p->name);
-	cJSON_AddNumberToObject(j, "plain_us", s.modelled_seconds * 1e6);
+	add_us(j, "plain_us", s.modelled_seconds);
 	cJSON_AddNumberToObject(j, "plain_launches", s.n_launches);
 	cJSON_AddNumberToObject(j, "plain_bytes", (double)s.bytes);
 	cJSON_AddNumberToObject(j, "flops", (double)s.flops);
 	cJSON_AddNumberToObject(j, "least_bytes", bytes);
-	cJSON_AddNumberToObject(j, "roofline_us", best * 1e6);
+	add_us(j, "roofline_us", best);
 	cJSON_AddStringToObject(j, "limited_by",
 				bytes / p->bytes_per_second >= by_flops ? "memory" : "arithmetic");
-	cJSON_AddNumberToObject(j, "saves_us", fmax(s.modelled_seconds - best, 0) * 1e6);
-	cJSON_AddNumberToObject(j, "speedup_at_most", best > 0 ? s.modelled_seconds / best : 1);
+	add_us(j, "saves_us", fmax(s.modelled_seconds - best, 0));
+	cJSON_AddNumberToObject(j, "speedup_at_most",
+				best > 0 ? round(s.modelled_seconds / best * 1e3) / 1e3 : 1);
 	return j;
 }
 
@@ -209,41 +216,22 @@ static void describe_hardware(const PmTools *t, PmStr *out)
 	}
 	pm_str_addf(
 		out,
-		"Kernels run on an emulated device, and times are modelled for a GPU (%s) by: each launch "
-		"%.2g us, plus the larger of bytes moved / %.3g TB/s and operations / peak (float %.3g, "
-		"float16 and bfloat16 matrix products %.3g TFLOP/s). Blocks have 1024 threads at most, "
-		"warps 32, static shared memory 48 KiB. What counts is launches and bytes: keep values "
+		"Kernels run on an emulated device, and times are modelled for a GPU (%s): each launch %.2g "
+		"us, "
+		"plus the larger of bytes / %.3g TB/s and operations / peak. Bytes are those of a launch's "
+		"inputs, outputs and scratch, each once. Operations are the graph's own. The peak is that of "
+		"the "
+		"kernel's element type (float %.3g, float16 and bfloat16 %.3g TFLOP/s), with or without "
+		"tensor "
+		"cores. passmith://docs/reference/modelled-times.md says all of it. Blocks have 1024 threads "
+		"at "
+		"most, warps 32, static shared memory 48 KiB. What counts is launches and bytes: keep values "
 		"between operators in registers or shared memory.",
 		p->name, p->launch_seconds * 1e6, p->bytes_per_second * 1e-12,
 		p->flops_per_second[PM_PEAK_SINGLE] * 1e-12, p->flops_per_second[PM_PEAK_HALF] * 1e-12);
 }
 
 /* ---- one task ---- */
-
-typedef struct Show {
-	cJSON *j, *variants;
-	PmGraph *g;
-	int dtype;
-} Show;
-
-static PmStatus add_variant(void *arg, const PmVariantRow *v, PmErr *err)
-{
-	Show *s = arg;
-	cJSON *one = cJSON_CreateObject();
-
-	(void)err;
-	cJSON_AddNumberToObject(one, "variant", (double)v->ordinal);
-	cJSON_AddStringToObject(one, "label", v->label);
-	cJSON_AddStringToObject(one, "dtype", pm_dtype_name(v->dtype));
-	cJSON_AddItemToArray(s->variants, one);
-	if (!s->g) {
-		cJSON_AddStringToObject(s->j, "graph", v->text);
-		s->dtype = v->dtype;
-		if (pm_graph_parse(v->text, strlen(v->text), &s->g, NULL))
-			s->g = NULL;
-	}
-	return PM_OK;
-}
 
 static PmStatus add_about(void *arg, const PmTaskRow *row, PmErr *err)
 {
@@ -254,16 +242,38 @@ static PmStatus add_about(void *arg, const PmTaskRow *row, PmErr *err)
 	cJSON_AddStringToObject(j, "name", row->name);
 	cJSON_AddStringToObject(j, "split", row->split);
 	cJSON_AddStringToObject(j, "difficulty", row->stratum);
+	pm_json_add_i64(j, "variants", row->n_variants);
 	return PM_OK;
+}
+
+static PmStatus add_text(void *arg, const PmVariantRow *v, PmErr *err)
+{
+	(void)err;
+	cJSON_AddStringToObject(arg, "graph", v->text);
+	return PM_DECLINED; /* one is enough */
+}
+
+/* The members of what is known of the first variant. */
+static void add_first(const PmGraph *g, int dtype, cJSON *j)
+{
+	PmCategory c = pm_category_of(g, NULL);
+	cJSON *worth = pm__worth(g, dtype);
+
+	cJSON_AddStringToObject(j, "category", pm_category_name(c));
+	cJSON_AddStringToObject(j, "category_means", pm_category_what(c));
+	if (worth)
+		cJSON_AddItemToObject(j, "worth", worth);
 }
 
 cJSON *pm__tool_show_task(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
 {
-	Show s = { 0 };
-	PmStr hardware = PM_STR_INIT;
+	PmStr text = PM_STR_INIT;
+	PmGraph *first = NULL;
+	cJSON *j, *graphs = NULL;
+	int dtype = PM_F32;
+	char uri[64];
 	int64_t id;
 	PmErr err;
-	cJSON *worth;
 
 	(void)run;
 	pm_err_init(&err);
@@ -271,32 +281,23 @@ cJSON *pm__tool_show_task(PmTools *t, const cJSON *args, PmToolRun **run, int *i
 		return no_db(is_error);
 	if (pm__task_id(t, pm__arg(args, "task"), &id, &err))
 		return pm__error_of(is_error, &err);
-	s.j = cJSON_CreateObject();
-	s.variants = cJSON_CreateArray();
-	if (pm_task_get(t->db, id, add_about, s.j, &err) ||
-	    pm_task_variants_each(t->db, id, add_variant, &s, &err)) {
-		cJSON_Delete(s.j);
-		cJSON_Delete(s.variants);
-		pm_graph_free(s.g);
+	snprintf(uri, sizeof uri, "passmith://task/%lld", (long long)id);
+	j = cJSON_CreateObject();
+	if (pm_task_get(t->db, id, add_about, j, &err) ||
+	    pm__task_graphs(t, id, uri, &graphs, &first, &dtype, &err)) {
+		cJSON_Delete(j);
+		cJSON_Delete(graphs);
 		return pm__error_of(is_error, &err);
 	}
-	if (s.g) {
-		PmCategory c = pm_category_of(s.g, NULL);
-
-		cJSON_AddStringToObject(s.j, "category", pm_category_name(c));
-		cJSON_AddStringToObject(s.j, "category_means", pm_category_what(c));
-	}
-	worth = s.g ? pm__worth(s.g, s.dtype) : NULL;
-	if (worth)
-		cJSON_AddItemToObject(s.j, "worth", worth);
-	cJSON_AddItemToObject(s.j, "variants", s.variants);
-	describe_hardware(t, &hardware);
-	cJSON_AddStringToObject(s.j, "hardware", hardware.s);
-	pm_str_clear(&hardware);
-	pm_str_addf(&hardware, "passmith://task/%lld", (long long)id);
-	cJSON_AddStringToObject(s.j, "all_graphs", hardware.s);
-	pm__fit(s.j, hardware.s);
-	pm_str_release(&hardware);
-	pm_graph_free(s.g);
-	return s.j;
+	pm_task_variants_each(t->db, id, add_text, j, NULL);
+	if (first)
+		add_first(first, dtype, j);
+	cJSON_AddItemToObject(j, "graphs", graphs);
+	describe_hardware(t, &text);
+	cJSON_AddStringToObject(j, "hardware", text.s);
+	cJSON_AddStringToObject(j, "all_graphs", uri);
+	pm__fit(j, uri);
+	pm_str_release(&text);
+	pm_graph_free(first);
+	return j;
 }

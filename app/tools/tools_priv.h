@@ -176,6 +176,19 @@ PmStatus pm__task_id(const PmTools *t, const char *task, int64_t *id, PmErr *err
  * in any case, and `then` gets what the build said. */
 PmStatus pm__with_pass(PmTools *t, PmToolRun *r, int always, PmRunNext then, PmErr *err);
 
+/* ---- what can be read ---- */
+
+/* A text that is a resource of the installation; borrowed. */
+typedef struct PmShelved {
+	const char *as, *name; /* its URI is passmith://, these two: "docs/guide/", "agents.md" */
+	const char *mime, *what;
+	const char *text; /* "" where it is longer than PM__FILE_MAX */
+} PmShelved;
+/* Calls fn for each, always in the same order: guides, reference, design, headers, models, passes, and by
+ * name among these. */
+typedef void (*PmShelfFn)(void *arg, const PmShelved *x);
+void pm__shelf_each(const PmTools *t, PmShelfFn fn, void *arg);
+
 /* ---- the tools ---- */
 
 cJSON *pm__tool_list_tasks(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error);
@@ -251,6 +264,14 @@ cJSON *pm__build_answer(const PmTools *t, const cJSON *j, int *ok);
  * planned.
  */
 cJSON *pm__worth(const PmGraph *g, int dtype);
+/* The value of an attribute as text, appended. */
+void pm__attr_text(const PmAttr *a, PmStr *out);
+/* The distinct graphs of a task as an array, each with its variants and what differs from the first
+ * (task_graphs.c; members in tools.json). `uri` says where all texts are. The graph and the element type of
+ * the first variant go to *first (owned; NULL when there is none) and *dtype; the array is owned, also after
+ * an error. */
+PmStatus pm__task_graphs(const PmTools *t, int64_t task, const char *uri, cJSON **out, PmGraph **first,
+			 int *dtype, PmErr *err);
 /* The graph of the arguments: a task's variant (0 unless one is named), or a model. Returns owned in *out. */
 PmStatus pm__graph_of(const PmTools *t, const cJSON *args, PmGraph **out, PmErr *err);
 /* Seconds that the best pass takes on a variant of what the run is of, by the same model; 0 = not known. */

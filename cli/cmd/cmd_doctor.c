@@ -89,6 +89,13 @@ static int ops_markdown(void)
 			printf(*e == '|' ? "\\|" : "%c", *e);
 		printf(" |\n");
 	}
+	printf("\n## What else to know\n\n"
+	       "Operands beyond the least number may be left out. [Writing passes]"
+	       "(../guide/writing-passes.md#operands-that-are-left-out) says how a pattern asks for that.\n\n"
+	       "| operator | notes |\n| --- | --- |\n");
+	for (int op = PM_OP_NONE + 1; op < PM_N_OPS; op++)
+		if (pm_op_note((PmOp)op))
+			printf("| %s | %s |\n", pm_op_desc((PmOp)op)->name, pm_op_note((PmOp)op));
 	return 0;
 }
 

@@ -29,7 +29,7 @@
 	PM_PAT_(.kind = PM_PAT_OP, .op = #name_, .opcheck = PM_OP_##name_, PM_LIST_(__VA_ARGS__))
 /* Any value, captured; the same slot again asks for the same value. */
 #define V(slot_) PM_PAT_(.kind = PM_PAT_VAR, .slot = (slot_))
-/* Any value, not captured. */
+/* Any value, not captured. An operand that is left out is none. */
 #define ANY PM_PAT_(.kind = PM_PAT_ANY)
 /* A constant of one element, equal to x to the precision of its element type. */
 #define NUM(x_) PM_PAT_(.kind = PM_PAT_NUM, .num = (x_))
@@ -37,7 +37,7 @@
 #define OPT(name_, p) PM_PAT_(.kind = PM_PAT_OPT, .op = #name_, .opcheck = PM_OP_##name_, PM_ONE_(p))
 /* The first of these patterns that leads to a match. */
 #define ALT(...) PM_PAT_(.kind = PM_PAT_ALT, PM_LIST_(__VA_ARGS__))
-/* All remaining operands, as last operand of OP. */
+/* All remaining operands, also left-out ones or none, as last operand of OP. */
 #define REST PM_PAT_(.kind = PM_PAT_REST)
 /* Names the value that p stands for; V(slot) elsewhere asks for it again. It may be replaced too. */
 #define AS(slot_, p) PM_PAT_(.kind = PM_PAT_AS, .slot = (slot_), PM_ONE_(p))

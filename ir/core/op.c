@@ -60,6 +60,17 @@ static const PmOpDesc table[PM_N_OPS] = {
 };
 #undef OP
 
+const char *pm_op_note(PmOp op)
+{
+	static const char *const notes[PM_N_OPS] = {
+#define XX(name, text) [PM_OP_##name] = text,
+#include "ir/core/op_notes.def"
+#undef XX
+	};
+
+	return (unsigned)op < PM_N_OPS ? notes[op] : NULL;
+}
+
 const PmOpDesc *pm_op_desc(PmOp op)
 {
 	if ((unsigned)op >= PM_N_OPS)

@@ -73,6 +73,8 @@ typedef struct PmOpDesc {
 
 /* Descriptor of an operator; op must be below PM_N_OPS. */
 const PmOpDesc *pm_op_desc(PmOp op);
+/* What the author of a pass has to know beside that, of op_notes.def; NULL = nothing. Static storage. */
+const char *pm_op_note(PmOp op);
 /* PM_OP_NONE when the table has no such name. */
 PmOp pm_op_from_name(const char *name);
 /* The name in the table closest to `name` (edit distance at most 3), or NULL: for "did you mean". */

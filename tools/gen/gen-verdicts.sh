@@ -12,10 +12,11 @@ cat <<'HEAD'
 
 Each variant of a task ends with one verdict. The rows are in the order of the stages. The last column is the status
 that a score counts: [scoring](scoring.md) says what each status is worth. A status in capitals is a broken rule. It is
-never forgiven and worth least of all.
+never forgiven and worth least of all. `correct` does not say that the pass is right. It says that outputs are compared at every tolerance level, and
+count where they are close. Except of `OK`, the speedup is then 1 at most (preset `sound`).
 
-`NO_CREDIT` and `NO_MATCH` change nothing, so that the program runs as the baseline does. `NOT_CHECKED`
-scores as those do: there was no time for every check. `HARNESS_FAIL` is no fault of
+`NO_CREDIT` and `NO_MATCH` change nothing, so that the program runs as the baseline does. In AS they are the error `no_match`: below
+t = 1 such a variant is worth as little as a wrong one. `NOT_CHECKED` scores as those do: there was no time for every check. `HARNESS_FAIL` is no fault of
 the pass: such a variant is left out of the score.
 HEAD
 "$passmith" doctor --verdicts-markdown | awk '

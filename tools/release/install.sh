@@ -82,6 +82,10 @@ do_install()
 		[ "${f##*/}" = TEMPLATE.so ] || put 755 lib/passmith/passes "$f"
 	done
 	put 644 lib/passmith/passes passes/TEMPLATE.c
+	# Sources of complete passes, to read.
+	for f in passes/common/*.* passes/library/*/*.*; do
+		put 644 "share/passmith/${f%/*}" "$f"
+	done
 	put 644 share/passmith/models "$build"/models/*.onnx models/*.gpt
 	put 644 share/passmith/prompts prompts/*
 	put 644 share/passmith/exemplars exemplars/*

@@ -107,6 +107,16 @@ else
 fi
 there "passmith doctor"
 says "$prefix/lib/passmith" "doctor names the installed SDK"
+# What an agent reads is there too: documents, models, sources of passes.
+cat >"$home/work/ask" <<'END'
+{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","id":2,"method":"resources/list"}
+END
+there "passmith mcp --quiet --workspace agent <ask"
+exits 0 "mcp"
+says 'passmith://docs/guide/agents.md' "an agent can read the documents"
+says 'passmith://models/llama_block.gpt' "and the models"
+says 'passmith://passes/library/activation/silu.c' "and the sources of passes"
 there "passmith new my_fusion && passmith build my_fusion.c && passmith check my_fusion.so"
 exits 0 "new, build and check"
 models="'$prefix/share/passmith/models'" passes="'$prefix/lib/passmith/passes'"

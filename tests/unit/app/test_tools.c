@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 
+#define MODEL "passmith://docs/reference/modelled-times.md"
+
 static void has(const char *text, const char *part)
 {
 	if (!text || !strstr(text, part))
@@ -226,8 +228,18 @@ static void a_name_is_looked_up(void **state)
 		const char *name, *kind, *part;
 	} rows[] = { { "Softmax", "operator", "axis (must be given)" },
 		     { "Mul", "operator", "may be swapped" },
+		     { "Conv", "operator", "place in the padding counts as 0" },
+		     { "Conv", "operator", "left out at the end does not count" },
+		     { "BatchNormalization", "operator", "sqrt(var + epsilon)" },
 		     { "UNWRITTEN", "verdict", "never written" },
-		     { "PRECISION", "verdict", "add partial sums of blocks" },
+		     { "PRECISION", "verdict", "add up partial sums of 16 to 32 terms" },
+		     { "UNWRITTEN", "verdict", "broken rule" },
+		     { "PRECISION", "verdict", "does not say that the pass is right" },
+		     { "PRECISION", "verdict", "docs/design/error-bounds.md" },
+		     { "HARNESS_FAIL", "verdict", "left out" },
+		     { "COMPILE_FAIL", "verdict", "honest failure" },
+		     { "NO_MATCH", "verdict", "as little as for a wrong answer" },
+		     { "OK", "verdict", "the speedup counts" },
 		     { "OP", "sdk", "#define OP(" },
 		     { "pm_decline", "sdk", "Remembers why" },
 		     { "PmKernelSpec", "sdk", "grid[3]" },
@@ -283,6 +295,84 @@ static void sections_are_found(void **state)
 	cJSON_Delete(j);
 	has(pm_test_refused(&s, "search_docs", "{'query':'?!'}"), "no word");
 	pm_str_release(&text);
+	pm_test_tools_end(&s);
+}
+
+/* What a pass of the library says of itself, and pages of the design: what is found can be read. */
+static void passes_and_the_design_are_found(void **state)
+{
+	static const struct {
+		const char *query, *file;
+		int whole;
+	} rows[] = { { "Sigmoid reads x and writes a temporary, Mul reads both",
+		       "passes/library/activation/silu.c", 0 },
+		     { "error bound standard deviation correlation reference", "docs/design/error-bounds.md",
+		       0 },
+		     { "peak element type tensor cores modelled operations",
+		       "docs/reference/modelled-times.md", 1 } };
+	PmTestTools s;
+	PmErr err;
+
+	(void)state;
+	pm_test_tools_begin(&s, NULL, -1);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		PmStr text = PM_STR_INIT;
+		const char *mime;
+		char args[160];
+		const cJSON *x;
+		cJSON *j;
+
+		snprintf(args, sizeof args, "{'query':'%s','limit':3}", rows[i].query);
+		j = pm_test_call(&s, "search_docs", args);
+		cJSON_ArrayForEach(
+			x, cJSON_GetObjectItem(j, "sections")) if (!strcmp(rows[i].file,
+									   pm_json_str(x, "file", ""))) break;
+		if (!x)
+			fail_msg("%s is not found by: %s", rows[i].file, rows[i].query);
+		assert_int_equal(cJSON_IsTrue(cJSON_GetObjectItem(x, "whole")), rows[i].whole);
+		pm_err_init(&err);
+		if (pm_tools_resource(s.t, pm_json_str(x, "uri", ""), &text, &mime, &err))
+			fail_msg("%s", err.text);
+		has(text.s, rows[i].whole ? pm_json_str(x, "text", "") : "\n");
+		assert_true(text.len > strlen(pm_json_str(x, "text", "")));
+		cJSON_Delete(j);
+		pm_str_release(&text);
+	}
+	pm_test_tools_end(&s);
+}
+
+/* "Pattern words" stands in a guide and in the reference, and the members of evaluate are those of submit. */
+static void a_text_is_found_once(void **state)
+{
+	static const char *const queries[] = { "pattern words",
+					       "evaluate submit verdict score steps_remaining",
+					       "passmith eval --device --profile --only" };
+	PmTestTools s;
+
+	(void)state;
+	pm_test_tools_begin(&s, NULL, -1);
+	for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+		char args[160];
+		const cJSON *x, *y;
+		int pattern_words = 0, members = 0;
+		cJSON *j;
+
+		snprintf(args, sizeof args, "{'query':'%s','limit':20}", queries[i]);
+		j = pm_test_call(&s, "search_docs", args);
+		cJSON_ArrayForEach(x, cJSON_GetObjectItem(j, "sections"))
+		{
+			const char *heading = pm_json_str(x, "heading", "");
+
+			pattern_words += strstr(heading, "> Pattern words") != NULL;
+			members += strstr(heading, "> submit") || strstr(heading, "> evaluate");
+			for (y = x->next; y; y = y->next)
+				assert_string_not_equal(pm_json_str(x, "text", ""),
+							pm_json_str(y, "text", ""));
+		}
+		assert_int_equal(pattern_words, i == 0);
+		assert_int_equal(members, i == 1);
+		cJSON_Delete(j);
+	}
 	pm_test_tools_end(&s);
 }
 
@@ -377,6 +467,11 @@ static void tasks_are_listed_and_shown(void **state)
 	assert_true(pm_json_num(worth, "saves_us", 0) > 2.6 && pm_json_num(worth, "saves_us", 0) < 2.8);
 	assert_int_equal(pm_tools_resource(s.t, pm_json_str(j, "all_graphs", ""), &text, &mime, &err), PM_OK);
 	has(text.s, "Sigmoid");
+	/* Where the model of time is explained is told, and can be read. */
+	has(pm_json_str(j, "hardware", ""), MODEL);
+	pm_str_clear(&text);
+	assert_int_equal(pm_tools_resource(s.t, MODEL, &text, &mime, &err), PM_OK);
+	has(text.s, "max(bytes / bandwidth, operations / peak)");
 	cJSON_Delete(j);
 	has(pm_test_refused(&s, "show_task", "{'task':'77'}"), "list_tasks");
 	j = pm_test_call(&s, "leaderboard", "{}");
@@ -389,12 +484,114 @@ static void tasks_are_listed_and_shown(void **state)
 	pm_str_release(&text);
 }
 
+/* The most similar comes whole, the others by name; one that gives the graph away comes in no way. */
+static void exemplars_are_asked_for(void **state)
+{
+	static const char elu[] =
+		"g (float[1,4,6,6] x, float[4,4,3,3] w, float[4] a, float[4] b, float[4] c, float[4] d) "
+		"=> (float[1,4,6,6] y)\n{\n"
+		" u = Conv <strides = [1, 1], pads = [1, 1, 1, 1], dilations = [1, 1]> (x, w)\n"
+		" v = BatchNormalization (u, a, b, c, d)\n y = %s (v)\n}\n";
+	char text[400];
+	PmTestTools s;
+	const cJSON *x;
+	cJSON *j;
+
+	(void)state;
+	pm_test_tools_begin(&s, NULL, -1);
+	snprintf(text, sizeof text, elu, "LeakyRelu");
+	pm_test_write(&s, "leaky.gpt", text);
+	snprintf(text, sizeof text, elu, "Elu");
+	pm_test_write(&s, "elu.gpt", text);
+	j = pm_test_call(&s, "exemplars", "{'model':'leaky.gpt'}");
+	x = cJSON_GetObjectItem(j, "exemplars")->child;
+	assert_string_equal(pm_json_str(x, "name", ""), "conv_bn_elu");
+	assert_null(x->next);
+	assert_true(pm_json_num(x, "similarity", 0) == 0.6);
+	has(pm_json_str(x, "what", ""), "any 2-D convolution");
+	has(pm_json_str(x, "pass", ""), "PM_PLUGIN(\"conv_bn_elu\"");
+	assert_null(strstr(pm_json_str(x, "thoughts", ""), "<!--"));
+	assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(j, "others")) >= 13);
+	cJSON_Delete(j);
+	j = pm_test_call(&s, "exemplars", "{'model':'leaky.gpt','name':'depthwise_hardswish'}");
+	x = cJSON_GetObjectItem(j, "exemplars")->child;
+	assert_string_equal(pm_json_str(x, "name", ""), "depthwise_hardswish");
+	cJSON_Delete(j);
+	j = pm_test_call(&s, "exemplars", "{'model':'leaky.gpt','limit':4}");
+	assert_null(cJSON_GetObjectItem(j, "left_out"));
+	assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(j, "exemplars")) +
+			    cJSON_GetArraySize(cJSON_GetObjectItem(j, "others")) >=
+		    14);
+	cJSON_Delete(j);
+	has(pm_test_refused(&s, "exemplars", "{'model':'elu.gpt','name':'conv_bn_elu'}"),
+	    "give the graph away");
+	has(pm_test_refused(&s, "exemplars", "{'name':'conv_bn_elu'}"), "Name the task");
+	pm_test_tools_end(&s);
+}
+
 /* ---- resources ---- */
+
+static int listed(const cJSON *list, const char *uri)
+{
+	const cJSON *r;
+	int n = 0;
+
+	cJSON_ArrayForEach(r, list) n += !strcmp(pm_json_str(r, "uri", ""), uri);
+	return n;
+}
+
+/* Each complete pass of the library, what they share, and the pages of the design; always in the same order.
+ */
+static void passes_are_resources(void **state)
+{
+	PmStr a = PM_STR_INIT, b = PM_STR_INIT;
+	PmNames topics = { 0 };
+	PmTestTools s;
+	cJSON *list, *again;
+	size_t n = 0;
+
+	(void)state;
+	pm_test_tools_begin(&s, NULL, -1);
+	list = pm_tools_resources(s.t);
+	again = pm_tools_resources(s.t);
+	assert_int_equal(pm_list_dir("passes/library", &topics, NULL), PM_OK);
+	for (size_t i = 0; i < topics.n; i++) {
+		PmStr folder = PM_STR_INIT;
+		PmNames names = { 0 };
+
+		pm_str_addf(&folder, "passes/library/%s", topics.v[i]);
+		assert_int_equal(pm_list_dir(folder.s, &names, NULL), PM_OK);
+		for (size_t k = 0; k < names.n; k++, n++) {
+			char uri[200];
+
+			snprintf(uri, sizeof uri, "passmith://%s/%s", folder.s, names.v[k]);
+			if (listed(list, uri) != 1)
+				fail_msg("%s is not a resource", uri);
+		}
+		pm_names_release(&names);
+		pm_str_release(&folder);
+	}
+	assert_true(n >= 28);
+	assert_int_equal(listed(list, "passmith://passes/common/norm_rows.cu"), 1);
+	assert_int_equal(listed(list, "passmith://docs/design/error-bounds.md"), 1);
+	assert_int_equal(listed(list, "passmith://docs/design/integrity.md"), 0);
+	pm_json_print(list, 0, &a);
+	pm_json_print(again, 0, &b);
+	assert_string_equal(a.s, b.s);
+	cJSON_Delete(list);
+	cJSON_Delete(again);
+	pm_names_release(&topics);
+	pm_str_release(&a);
+	pm_str_release(&b);
+	pm_test_tools_end(&s);
+}
 
 static void resources_are_read(void **state)
 {
 	static const char *const none[] = { "passmith://docs/guide/../README.md",
 					    "passmith://sdk/",
+					    "passmith://docs/design/integrity.md",
+					    "passmith://passes/library/norm/../layout/grn.c",
 					    "passmith://run/r1",
 					    "file:///etc/passwd",
 					    "passmith://run/../x",
@@ -443,8 +640,12 @@ int main(void)
 		cmocka_unit_test(no_path_leaves_the_workspace),
 		cmocka_unit_test(a_name_is_looked_up),
 		cmocka_unit_test(sections_are_found),
+		cmocka_unit_test(passes_and_the_design_are_found),
+		cmocka_unit_test(a_text_is_found_once),
 		cmocka_unit_test(a_graph_is_shown),
 		cmocka_unit_test(tasks_are_listed_and_shown),
+		cmocka_unit_test(exemplars_are_asked_for),
+		cmocka_unit_test(passes_are_resources),
 		cmocka_unit_test(resources_are_read),
 	};
 

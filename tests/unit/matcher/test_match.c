@@ -84,6 +84,11 @@ static void operands_and_slots(void **state)
 		{ "(Clip ?0)", G(X, R, "r = Clip(x)\n"), NULL },
 		{ "(Clip ?0 _ _)", G("float[2,3] x, float m", R, "r = Clip(x, , m)\n"),
 		  "operand is omitted" },
+		{ "(Clip ?0 ...)", G("float[2,3] x, float m", R, "r = Clip(x, , m)\n"), NULL },
+		{ "(Clip ?0 ...)", G(X, R, "r = Clip(x)\n"), NULL },
+		{ "(Clip ?0 ?1)", G(X, R, "r = Clip(x)\n"), "Clip has 1 operand" },
+		{ "(Clip ?0 _)", G(X, R, "r = Clip(x)\n"), "Clip has 1 operand" },
+		{ "(Clip ?0)", G("float[2,3] x, float m", R, "r = Clip(x, m)\n"), "Clip has 2 operands" },
 		{ "(Add _ _)", G(XY, R, "r = Add(x, y)\n"), NULL },
 	};
 

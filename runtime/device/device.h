@@ -20,6 +20,7 @@
 #include "runtime/device/sampled.h"
 #include "runtime/device/sketch.h"
 #include "runtime/profile/counts.h"
+#include "runtime/profile/hwcounters.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -121,6 +122,21 @@ typedef struct PmClockOps {
 			   PmSketch *out, PmErr *err);
 } PmClockOps;
 
+/* Hardware counters (hwcounters.h), for reports to authors; nothing is judged on them. What is counted is
+ * enqueued again in each of several passes, as the same ranges; the device is idle where one begins or ends.
+ * A failure is PM_E_ENV, with what is missing and how to get it. */
+typedef struct PmHwOps {
+	/* Gets ready for up to n ranges in a pass. */
+	PmStatus (*open)(PmDevice *d, size_t n, PmErr *err);
+	PmStatus (*pass_begin)(PmDevice *d, PmErr *err);
+	/* *done: there need be no other pass. */
+	PmStatus (*pass_end)(PmDevice *d, int *done, PmErr *err);
+	PmStatus (*range_begin)(PmDevice *d, size_t number, PmErr *err);
+	PmStatus (*range_end)(PmDevice *d, PmErr *err);
+	/* After the last pass: out->of[number] of each range. */
+	PmStatus (*read)(PmDevice *d, PmHwCounters *out, PmErr *err);
+} PmHwOps;
+
 typedef struct PmDeviceOps {
 	void (*info)(PmDevice *d, PmDeviceInfo *out);
 	/* A buffer of `bytes` (>= 0), 256-byte aligned start unless `guard` placement says otherwise. */
@@ -187,6 +203,7 @@ typedef struct PmDeviceOps {
 	PmStatus (*lib_run)(PmDevice *d, PmLib l, const PmDevArg *args, int n, PmErr *err);
 	void (*lib_drop)(PmDevice *d, PmLib l);
 	const PmClockOps *clock; /* NULL: this device's times mean nothing */
+	const PmHwOps *hw;       /* NULL: it has no hardware counters */
 } PmDeviceOps;
 
 struct PmDevice {

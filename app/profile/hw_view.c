@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hw_view.c - from CUPTI's units to those of the report. */
+#include "app/profile/hw_view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* NaN for nothing divided by nothing. */
+static double ratio(double a, double b)
+{
+	return b > 0 ? a / b : NAN;
+}
+
+static int by_share(const void *a, const void *b)
+{
+	const PmHwStall *x = a, *y = b;
+
+	return x->share != y->share ? (x->share < y->share ? 1 : -1) : (int)x->reason - (int)y->reason;
+}
+
+/* All reasons together are the time of all warps; a warp that issues, or could, is not stalled. */
+static void sort_stalls(const double *v, PmHwView *out)
+{
+	double all = 0;
+
+	for (int m = PM_HW_STALLS; m < PM_N_HW_METRICS; m++)
+		all += isfinite(v[m]) && v[m] > 0 ? v[m] : 0;
+	for (int m = PM_HW_STALLS; m < PM_N_HW_METRICS; m++) {
+		if (m == PM_HW_STALL_SELECTED || m == PM_HW_STALL_NOT_SELECTED || !isfinite(v[m]) ||
+		    v[m] <= 0)
+			continue;
+		out->stall[out->n_stalls].reason = (PmHwMetric)m;
+		out->stall[out->n_stalls++].share = v[m] / all;
+	}
+	qsort(out->stall, (size_t)out->n_stalls, sizeof *out->stall, by_share);
+}
+
+void pm__hw_view(const PmProfileKernel *k, PmHwView *out)
+{
+	const double *v = k->hw;
+
+	memset(out, 0, sizeof *out);
+	out->seconds = v[PM_HW_NANOSECONDS] / 1e9;
+	out->dram_read = v[PM_HW_DRAM_READ];
+	out->dram_written = v[PM_HW_DRAM_WRITTEN];
+	out->dram_rate = ratio(out->dram_read + out->dram_written, out->seconds);
+	out->dram_share = v[PM_HW_DRAM_BUSY] / 100;
+	out->l2_hit = v[PM_HW_L2_HIT] / 100;
+	out->l1_hit = v[PM_HW_L1_HIT] / 100;
+	out->requests[PM_COUNT_LOAD] = v[PM_HW_LOAD_REQUESTS];
+	out->requests[PM_COUNT_STORE] = v[PM_HW_STORE_REQUESTS];
+	out->sectors[PM_COUNT_LOAD] = ratio(v[PM_HW_LOAD_SECTORS], v[PM_HW_LOAD_REQUESTS]);
+	out->sectors[PM_COUNT_STORE] = ratio(v[PM_HW_STORE_SECTORS], v[PM_HW_STORE_REQUESTS]);
+	out->passes[PM_COUNT_LOAD] = v[PM_HW_SHARED_LOAD_PASSES];
+	out->passes[PM_COUNT_STORE] = v[PM_HW_SHARED_STORE_PASSES];
+	out->conflicts[PM_COUNT_LOAD] = v[PM_HW_SHARED_LOAD_CONFLICTS];
+	out->conflicts[PM_COUNT_STORE] = v[PM_HW_SHARED_STORE_CONFLICTS];
+	out->occupancy = v[PM_HW_OCCUPANCY] / 100;
+	out->issue = v[PM_HW_ISSUE_BUSY] / 100;
+	out->sm_share = v[PM_HW_SM_BUSY] / 100;
+	out->flop_rate = ratio((double)k->launch.flops, out->seconds);
+	sort_stalls(v, out);
+}

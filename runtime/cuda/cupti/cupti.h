@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cupti.h - hardware counters of a GPU, read with NVIDIA's CUPTI library, which is opened at run time.
+ *
+ * A session is of one context of the driver. What is to be counted runs several times, in passes, since the
+ * hardware has fewer counters than metrics need; each pass enqueues the same work with the same ranges.
+ * Errors are PM_E_ENV and name CUPTI's function and the number of its error.
+ */
+#ifndef RUNTIME_CUDA_CUPTI_H
+#define RUNTIME_CUDA_CUPTI_H
+
+#include "base/core/str.h"
+#include "runtime/profile/hwcounters.h"
+
+typedef struct PmCupti PmCupti;
+
+/* Gets ready to count up to n_ranges ranges in a pass, of all metrics that the chip of GPU number `device`
+ * has, in the driver's context `ctx`, which must outlive the session. `library`: NULL = looks for it in the
+ * system's places and below $CUDA_HOME; it stays open as long as the process. Owned. */
+PmStatus pm_cupti_open(const char *library, void *ctx, int device, size_t n_ranges, PmCupti **out,
+		       PmErr *err);
+/* Ends it; NULL is allowed. */
+void pm_cupti_free(PmCupti *c);
+
+/* A pass: between the two all ranges. The device has nothing to do at either place. */
+PmStatus pm_cupti_pass_begin(PmCupti *c, PmErr *err);
+/* *done: all metrics have been counted. */
+PmStatus pm_cupti_pass_end(PmCupti *c, int *done, PmErr *err);
+/* Around the work that is counted as range `number`. The device has nothing to do at either place. */
+PmStatus pm_cupti_range_begin(PmCupti *c, size_t number, PmErr *err);
+PmStatus pm_cupti_range_end(PmCupti *c, PmErr *err);
+/* After the last pass: out->of[number] of each range that was counted, and what is known of the chip. */
+PmStatus pm_cupti_read(PmCupti *c, PmHwCounters *out, PmErr *err);
+
+/* Whether the library is there and has what is needed, for doctor: 1, with its version, place, and whom the
+ * driver allows to read counters, or 0 with what is missing. Nothing of the GPU is touched. */
+int pm_cupti_probe(const char *library, PmStr *detail);
+/* Appends one sentence about who may read counters, and how to allow it, from the driver's parameters in file
+ * `params` ("/proc/driver/nvidia/params"). */
+void pm_cupti_permission(const char *params, PmStr *out);
+
+#endif

@@ -10,7 +10,7 @@ static PmStatus hw_open(PmDevice *dev, size_t n, PmErr *err)
 	PmStatus st = pm__cuda_failed(d, err);
 
 	pm__cuda_hw_close(d);
-	return st ? st : pm_cupti_open(NULL, d->ctx, d->dev, n, &d->cupti, err);
+	return st ? st : pm_cupti_open(d->ctx, d->dev, n, &d->cupti, err);
 }
 
 void pm__cuda_hw_close(PmCudaDevice *d)
@@ -83,3 +83,8 @@ const PmHwOps pm__cuda_hw_ops = {
 	.range_end = hw_range_end,
 	.read = hw_read,
 };
+
+int pm_cuda_counters_probe(PmStr *detail)
+{
+	return pm_cupti_probe(detail);
+}

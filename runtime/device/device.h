@@ -13,6 +13,7 @@
 
 #include "base/core/err.h"
 #include "base/core/hash.h"
+#include "base/core/str.h"
 #include "ir/core/type.h"
 #include "runtime/device/digest.h"
 #include "runtime/device/library.h"
@@ -254,6 +255,10 @@ PmStatus pm_cuda_open(PmDevice **out, PmErr *err);
 /* The same, and asks for the device's facts alone: nothing is opened on it. max_scratch, which follows from
  * what memory is free, stays 0. */
 PmStatus pm_cuda_look(PmDeviceInfo *out, PmErr *err);
+
+/* Whether a GPU's hardware counters could be read: 1 with the library's version and place and whom the driver
+ * lets read them, or 0 with what is missing. No GPU is touched; the library stays in the process. */
+int pm_cuda_counters_probe(PmStr *detail);
 
 /* What every process that opens the emulated device needs, found out once: who the compiler is is known to
  * those that are forked after this. Where the cache lacks what stands before every kernel, a process begins

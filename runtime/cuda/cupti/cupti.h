@@ -14,10 +14,9 @@
 typedef struct PmCupti PmCupti;
 
 /* Gets ready to count up to n_ranges ranges in a pass, of all metrics that the chip of GPU number `device`
- * has, in the driver's context `ctx`, which must outlive the session. `library`: NULL = looks for it in the
- * system's places and below $CUDA_HOME; it stays open as long as the process. Owned. */
-PmStatus pm_cupti_open(const char *library, void *ctx, int device, size_t n_ranges, PmCupti **out,
-		       PmErr *err);
+ * has, in the driver's context `ctx`, which must outlive the session. The library is looked for where the
+ * system does and below $CUDA_HOME, and stays open as long as the process. Owned. */
+PmStatus pm_cupti_open(void *ctx, int device, size_t n_ranges, PmCupti **out, PmErr *err);
 /* Ends it; NULL is allowed. */
 void pm_cupti_free(PmCupti *c);
 
@@ -33,7 +32,7 @@ PmStatus pm_cupti_read(PmCupti *c, PmHwCounters *out, PmErr *err);
 
 /* Whether the library is there and has what is needed, for doctor: 1, with its version, place, and whom the
  * driver allows to read counters, or 0 with what is missing. Nothing of the GPU is touched. */
-int pm_cupti_probe(const char *library, PmStr *detail);
+int pm_cupti_probe(PmStr *detail);
 /* Appends one sentence about who may read counters, and how to allow it, from the driver's parameters in file
  * `params` ("/proc/driver/nvidia/params"). */
 void pm_cupti_permission(const char *params, PmStr *out);

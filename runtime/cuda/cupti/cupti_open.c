@@ -80,12 +80,12 @@ static const char *find_functions(PmCuptiApi *a)
 	return NULL;
 }
 
-PmStatus pm__cupti_api(const char *library, PmCuptiApi *out, PmErr *err)
+PmStatus pm__cupti_api(PmCuptiApi *out, PmErr *err)
 {
 	const char *missing;
 
 	memset(out, 0, sizeof *out);
-	out->so = library ? dlopen(library, RTLD_NOW | RTLD_LOCAL) : open_library();
+	out->so = open_library();
 	if (!out->so)
 		return pm_err(
 			err, PM_E_ENV,
@@ -118,7 +118,8 @@ static int parameter(const char *text, const char *name)
 	return -1;
 }
 
-void pm_cupti_permission(const char *params, PmStr *out)
+/* 1 = only administrators may, 0 = all users, -1 = the file does not say. */
+static int admin_only(const char *params)
 {
 	char text[8192];
 	FILE *f = fopen(params, "r");
@@ -129,6 +130,13 @@ void pm_cupti_permission(const char *params, PmStr *out)
 		fclose(f);
 	text[n] = 0;
 	admin = parameter(text, "RmProfilingAdminOnly");
+	return admin > 0 ? 1 : admin;
+}
+
+void pm_cupti_permission(const char *params, PmStr *out)
+{
+	int admin = admin_only(params);
+
 	if (admin > 0)
 		pm_str_add(
 			out,
@@ -137,11 +145,18 @@ void pm_cupti_permission(const char *params, PmStr *out)
 			"NVreg_RestrictProfilingToAdminUsers=0\" into a file of /etc/modprobe.d and load "
 			"the driver anew.");
 	else if (admin == 0)
-		pm_str_add(out, "The driver lets all users read counters (RmProfilingAdminOnly is 0).");
+		pm_str_add(
+			out,
+			"The driver lets all users read counters (RmProfilingAdminOnly is 0), so something "
+			"else forbids "
+			"it: give a container --cap-add=SYS_ADMIN, and on a virtual GPU have the host allow "
+			"profiling.");
 	else
-		pm_str_addf(out,
-			    "%s does not say who may read counters (RmProfilingAdminOnly); root always may.",
-			    params);
+		pm_str_addf(
+			out,
+			"%s does not say who may read counters (RmProfilingAdminOnly): run as root, or in a "
+			"container with --cap-add=SYS_ADMIN.",
+			params);
 }
 
 PmStatus pm__cupti_fail(const PmCuptiApi *a, const char *function, int error, PmErr *err)
@@ -162,15 +177,18 @@ PmStatus pm__cupti_fail(const PmCuptiApi *a, const char *function, int error, Pm
 	return st;
 }
 
-int pm_cupti_probe(const char *library, PmStr *detail)
+int pm_cupti_probe(PmStr *detail)
 {
+	static const char *const who[] = { "", ", counters for all users",
+					   ", counters for administrators: "
+					   "NVreg_RestrictProfilingToAdminUsers=0 lets all users" };
 	PmCuptiApi a;
 	Dl_info info;
 	void *p;
 	PmErr err;
 
 	pm_err_init(&err);
-	if (pm__cupti_api(library, &a, &err)) {
+	if (pm__cupti_api(&a, &err)) {
 		pm_str_add(detail, err.text);
 		return 0;
 	}
@@ -178,7 +196,6 @@ int pm_cupti_probe(const char *library, PmStr *detail)
 	pm_str_addf(detail, "CUPTI %u", a.version);
 	if (dladdr(p, &info) && info.dli_fname)
 		pm_str_addf(detail, ", %s", info.dli_fname);
-	pm_str_add(detail, ". ");
-	pm_cupti_permission(PARAMETERS, detail);
+	pm_str_add(detail, who[1 + admin_only(PARAMETERS)]);
 	return 1;
 }

@@ -201,8 +201,11 @@ typedef struct PmCuptiApi {
 #undef XX
 } PmCuptiApi;
 
-/* Opens `library` (NULL: looks for it), which then stays in the process. PM_E_ENV says what is missing. */
-PmStatus pm__cupti_api(const char *library, PmCuptiApi *out, PmErr *err);
+/* Finds the library, which then stays in the process. PM_E_ENV says what is missing. */
+PmStatus pm__cupti_api(PmCuptiApi *out, PmErr *err);
+/* pm_cupti_open with these functions, which are copied. */
+PmStatus pm__cupti_session(const PmCuptiApi *a, void *ctx, int device, size_t n_ranges, PmCupti **out,
+			   PmErr *err);
 /* "CUPTI's cuptiX fails with error 35 (CUPTI_ERROR_...)." and, where permission is what it lacks, how to
  * allow it. PM_E_ENV. */
 PmStatus pm__cupti_fail(const PmCuptiApi *a, const char *function, int error, PmErr *err);

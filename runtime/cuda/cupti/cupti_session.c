@@ -48,7 +48,9 @@ static PmStatus ask_available(PmCupti *c, PmErr *err)
 
 	if (st)
 		return st;
-	c->available = pm_xcalloc(s.image_size + 1, 1);
+	if (!s.image_size) /* it does not say */
+		return PM_OK;
+	c->available = pm_xcalloc(s.image_size, 1);
 	s.image = c->available;
 	return call_available(c, &s, err);
 }
@@ -142,15 +144,16 @@ static PmStatus open_range(PmCupti *c, PmErr *err)
 	return st ? st : call_set_config(c, &set, err);
 }
 
-PmStatus pm_cupti_open(const char *library, void *ctx, int device, size_t n_ranges, PmCupti **out, PmErr *err)
+PmStatus pm__cupti_session(const PmCuptiApi *a, void *ctx, int device, size_t n_ranges, PmCupti **out,
+			   PmErr *err)
 {
 	PmCupti *c = pm_xcalloc(1, sizeof *c);
-	PmStatus st = pm__cupti_api(library, &c->a, err);
+	PmStatus st;
 
+	c->a = *a;
 	c->ctx = ctx;
 	c->n_ranges = n_ranges;
-	if (!st)
-		st = call_init(c, &(CuptiInit){ 0 }, err);
+	st = call_init(c, &(CuptiInit){ 0 }, err);
 	if (!st)
 		st = open_host(c, device, err);
 	if (!st)
@@ -160,6 +163,14 @@ PmStatus pm_cupti_open(const char *library, void *ctx, int device, size_t n_rang
 	else
 		*out = c;
 	return st;
+}
+
+PmStatus pm_cupti_open(void *ctx, int device, size_t n_ranges, PmCupti **out, PmErr *err)
+{
+	PmCuptiApi a;
+	PmStatus st = pm__cupti_api(&a, err);
+
+	return st ? st : pm__cupti_session(&a, ctx, device, n_ranges, out, err);
 }
 
 void pm_cupti_free(PmCupti *c)

@@ -36,7 +36,7 @@ static void sort_stalls(const double *v, PmHwView *out)
 	qsort(out->stall, (size_t)out->n_stalls, sizeof *out->stall, by_share);
 }
 
-void pm__hw_view(const PmProfileKernel *k, PmHwView *out)
+void pm__hw_view(const PmProfileReport *r, const PmProfileKernel *k, PmHwView *out)
 {
 	const double *v = k->hw;
 
@@ -60,5 +60,10 @@ void pm__hw_view(const PmProfileKernel *k, PmHwView *out)
 	out->issue = v[PM_HW_ISSUE_BUSY] / 100;
 	out->sm_share = v[PM_HW_SM_BUSY] / 100;
 	out->flop_rate = ratio((double)k->launch.flops, out->seconds);
+	out->copy_share = out->flop_share = NAN;
+	if (r->same_gpu) {
+		out->copy_share = out->dram_rate / r->target->bytes_per_second;
+		out->flop_share = out->flop_rate / r->target->flops_per_second[k->launch.flop_class];
+	}
 	sort_stalls(v, out);
 }

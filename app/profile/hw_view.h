@@ -15,18 +15,19 @@ typedef struct PmHwView {
 	double seconds;
 	double dram_read, dram_written; /* bytes */
 	double dram_rate, dram_share;   /* bytes a second, of both; of the peak */
+	double copy_share;              /* of a copy's bytes a second, where the report's target is the GPU */
 	double l2_hit, l1_hit;          /* of the sectors looked up */
 	double requests[2], sectors[2]; /* PM_COUNT_LOAD, PM_COUNT_STORE: of warps; sectors of each */
 	double passes[2], conflicts[2]; /* over the banks of shared memory; of these, for conflicts */
 	double occupancy;               /* warps that were there, on average, of those that fit */
 	double issue;                   /* cycles in which a scheduler issued an instruction */
 	double sm_share;                /* of the peak of the multiprocessors' busiest unit */
-	double flop_rate;               /* operations a second */
+	double flop_rate, flop_share;   /* operations a second; of the peak, where the target is the GPU */
 	int n_stalls;
 	PmHwStall stall[PM_N_HW_STALLS]; /* largest first; those at which a warp loses no time are left out */
 } PmHwView;
 
 /* Of a kernel with k->has_hw. */
-void pm__hw_view(const PmProfileKernel *k, PmHwView *out);
+void pm__hw_view(const PmProfileReport *r, const PmProfileKernel *k, PmHwView *out);
 
 #endif

@@ -35,6 +35,7 @@ void pm_profile_no_facts(PmFacts *out)
 	out->conflicts = out->rereads = out->efficiency = out->same_address = out->widest = NAN;
 	out->occupancy = out->waves = out->idle = NAN;
 	out->microseconds = out->launch_us = out->dram = out->sm = out->l2_hit = out->traffic = NAN;
+	out->stall = PM_HW_STALLS;
 	out->achieved = out->stall_share = out->at_memory = out->at_shared = NAN;
 }
 
@@ -129,7 +130,7 @@ static void of_hw(const PmProfileReport *r, const PmProfileKernel *k, PmFacts *f
 	double bytes = (double)k->launch.bytes;
 	PmHwView v;
 
-	pm__hw_view(k, &v);
+	pm__hw_view(r, k, &v);
 	f->launch_share = f->memory_share = f->arithmetic_share = NAN;
 	f->microseconds = v.seconds * 1e6;
 	f->launch_us = r->target->launch_seconds * 1e6;

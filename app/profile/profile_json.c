@@ -195,12 +195,12 @@ static void put_stalls(const PmHwView *v, cJSON *j)
 }
 
 /* What is not known is left out. */
-static void put_hw(const PmProfileKernel *k, cJSON *j)
+static void put_hw(const PmProfileReport *r, const PmProfileKernel *k, cJSON *j)
 {
 	cJSON *of = cJSON_AddObjectToObject(j, "counters");
 	PmHwView v;
 
-	pm__hw_view(k, &v);
+	pm__hw_view(r, k, &v);
 	const struct {
 		const char *key;
 		double value;
@@ -209,6 +209,7 @@ static void put_hw(const PmProfileKernel *k, cJSON *j)
 		{ "dram_read_bytes", v.dram_read },
 		{ "dram_written_bytes", v.dram_written },
 		{ "dram_bytes_per_second", v.dram_rate },
+		{ "dram_copy_share", v.copy_share },
 		{ "dram_peak_share", v.dram_share },
 		{ "l2_hit_rate", v.l2_hit },
 		{ "l1_hit_rate", v.l1_hit },
@@ -224,6 +225,7 @@ static void put_hw(const PmProfileKernel *k, cJSON *j)
 		{ "issue_slot_share", v.issue },
 		{ "multiprocessor_peak_share", v.sm_share },
 		{ "flops_per_second", v.flop_rate },
+		{ "flops_peak_share", v.flop_share },
 	};
 	for (size_t i = 0; i < sizeof member / sizeof *member; i++)
 		if (isfinite(member[i].value))
@@ -284,7 +286,7 @@ static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, const
 	if (k->has_counts)
 		put_counts(r, k, j);
 	if (k->has_hw)
-		put_hw(k, j);
+		put_hw(r, k, j);
 	put_limits(r, k, j);
 }
 

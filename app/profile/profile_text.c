@@ -118,10 +118,13 @@ static void put_hw_memory(const PmHwView *v, PmStr *out)
 	static const char *const name[2] = { "loads", "stores" };
 
 	if (isfinite(v->dram_rate))
-		pm_str_addf(out,
-			    "  DRAM          %.3g MB read, %.3g MB written: %.3g TB/s, %.0f %% of the peak\n",
-			    v->dram_read / 1e6, v->dram_written / 1e6, v->dram_rate / 1e12,
-			    100 * v->dram_share);
+		pm_str_addf(out, "  DRAM          %.3g MB read, %.3g MB written: %.3g TB/s",
+			    v->dram_read / 1e6, v->dram_written / 1e6, v->dram_rate / 1e12);
+	if (isfinite(v->dram_rate) && isfinite(v->copy_share))
+		pm_str_addf(out, " (%.0f %% of a copy)", 100 * v->copy_share);
+	if (isfinite(v->dram_rate) && isfinite(v->dram_share))
+		pm_str_addf(out, ", DRAM at %.0f %% of its peak", 100 * v->dram_share);
+	pm_str_add(out, isfinite(v->dram_rate) ? "\n" : "");
 	if (isfinite(v->l2_hit))
 		pm_str_addf(out, "  caches        L2 hit rate %.0f %%", 100 * v->l2_hit);
 	if (isfinite(v->l2_hit) && isfinite(v->l1_hit))
@@ -137,13 +140,17 @@ static void put_hw_memory(const PmHwView *v, PmStr *out)
 				    name[i], v->passes[i], v->conflicts[i]);
 }
 
-static void put_hw(const PmProfileKernel *k, PmStr *out)
+static void put_hw(const PmProfileReport *r, const PmProfileKernel *k, PmStr *out)
 {
 	const char *sep = " ";
 	PmHwView v;
 
-	pm__hw_view(k, &v);
-	pm_str_addf(out, "  counters      %.2f us, %.3g TFLOP/s", v.seconds * 1e6, v.flop_rate / 1e12);
+	pm__hw_view(r, k, &v);
+	pm_str_addf(out, "  counters     ");
+	if (isfinite(v.seconds))
+		pm_str_addf(out, " %.2f us, %.3g TFLOP/s", v.seconds * 1e6, v.flop_rate / 1e12);
+	if (isfinite(v.flop_share))
+		pm_str_addf(out, " (%.2g %% of the peak)", 100 * v.flop_share);
 	if (isfinite(v.occupancy))
 		pm_str_addf(out, "; %.0f %% of the warps there", 100 * v.occupancy);
 	if (isfinite(v.issue))
@@ -194,7 +201,7 @@ static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, PmStr
 	if (k->has_counts)
 		put_counts(r, k, out);
 	if (k->has_hw)
-		put_hw(k, out);
+		put_hw(r, k, out);
 	put_limits(r, k, out);
 }
 

@@ -179,9 +179,6 @@ PmStatus pm__cupti_fail(const PmCuptiApi *a, const char *function, int error, Pm
 
 int pm_cupti_probe(PmStr *detail)
 {
-	static const char *const who[] = { "", ", counters for all users",
-					   ", counters for administrators: "
-					   "NVreg_RestrictProfilingToAdminUsers=0 lets all users" };
 	PmCuptiApi a;
 	Dl_info info;
 	void *p;
@@ -196,6 +193,11 @@ int pm_cupti_probe(PmStr *detail)
 	pm_str_addf(detail, "CUPTI %u", a.version);
 	if (dladdr(p, &info) && info.dli_fname)
 		pm_str_addf(detail, ", %s", info.dli_fname);
-	pm_str_add(detail, who[1 + admin_only(PARAMETERS)]);
+	if (admin_only(PARAMETERS) == 0)
+		pm_str_add(detail, ", counters for all users");
+	else if (admin_only(PARAMETERS) == 1)
+		pm_str_add(detail,
+			   ", counters for administrators: NVreg_RestrictProfilingToAdminUsers=0 lets all "
+			   "users read them");
 	return 1;
 }

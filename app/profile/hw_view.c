@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SLACK = 1 }; /* percent above the peak that are rounding */
+
 /* NaN for nothing divided by nothing. */
 static double ratio(double a, double b)
 {
@@ -36,6 +38,13 @@ static void sort_stalls(const double *v, PmHwView *out)
 	qsort(out->stall, (size_t)out->n_stalls, sizeof *out->stall, by_share);
 }
 
+/* From percent. */
+static double part(const double *v, PmHwMetric m, PmHwView *out)
+{
+	out->unreliable[m] = v[m] > 100 + SLACK || v[m] < 0;
+	return out->unreliable[m] ? NAN : v[m] > 100 ? 1 : v[m] / 100;
+}
+
 void pm__hw_view(const PmProfileReport *r, const PmProfileKernel *k, PmHwView *out)
 {
 	const double *v = k->hw;
@@ -45,9 +54,9 @@ void pm__hw_view(const PmProfileReport *r, const PmProfileKernel *k, PmHwView *o
 	out->dram_read = v[PM_HW_DRAM_READ];
 	out->dram_written = v[PM_HW_DRAM_WRITTEN];
 	out->dram_rate = ratio(out->dram_read + out->dram_written, out->seconds);
-	out->dram_share = v[PM_HW_DRAM_BUSY] / 100;
-	out->l2_hit = v[PM_HW_L2_HIT] / 100;
-	out->l1_hit = v[PM_HW_L1_HIT] / 100;
+	out->dram_share = part(v, PM_HW_DRAM_BUSY, out);
+	out->l2_hit = part(v, PM_HW_L2_HIT, out);
+	out->l1_hit = part(v, PM_HW_L1_HIT, out);
 	out->requests[PM_COUNT_LOAD] = v[PM_HW_LOAD_REQUESTS];
 	out->requests[PM_COUNT_STORE] = v[PM_HW_STORE_REQUESTS];
 	out->sectors[PM_COUNT_LOAD] = ratio(v[PM_HW_LOAD_SECTORS], v[PM_HW_LOAD_REQUESTS]);
@@ -56,9 +65,9 @@ void pm__hw_view(const PmProfileReport *r, const PmProfileKernel *k, PmHwView *o
 	out->passes[PM_COUNT_STORE] = v[PM_HW_SHARED_STORE_PASSES];
 	out->conflicts[PM_COUNT_LOAD] = v[PM_HW_SHARED_LOAD_CONFLICTS];
 	out->conflicts[PM_COUNT_STORE] = v[PM_HW_SHARED_STORE_CONFLICTS];
-	out->occupancy = v[PM_HW_OCCUPANCY] / 100;
-	out->issue = v[PM_HW_ISSUE_BUSY] / 100;
-	out->sm_share = v[PM_HW_SM_BUSY] / 100;
+	out->occupancy = part(v, PM_HW_OCCUPANCY, out);
+	out->issue = part(v, PM_HW_ISSUE_BUSY, out);
+	out->sm_share = part(v, PM_HW_SM_BUSY, out);
 	out->flop_rate = ratio((double)k->launch.flops, out->seconds);
 	out->copy_share = out->flop_share = NAN;
 	if (r->same_gpu) {

@@ -23,11 +23,13 @@ typedef struct PmHwView {
 	double issue;                   /* cycles in which a scheduler issued an instruction */
 	double sm_share;                /* of the peak of the multiprocessors' busiest unit */
 	double flop_rate, flop_share;   /* operations a second; of the peak, where the target is the GPU */
+	unsigned char unreliable[PM_N_HW_METRICS]; /* 1: a share above 100 %, which is left out (NaN) */
 	int n_stalls;
 	PmHwStall stall[PM_N_HW_STALLS]; /* largest first; those at which a warp loses no time are left out */
 } PmHwView;
 
-/* Of a kernel with k->has_hw. */
+/* Of a kernel with k->has_hw. A share is of counters of several passes: of a kernel that runs for a few
+ * microseconds they do not fit together, which shows when one is above 100 %. */
 void pm__hw_view(const PmProfileReport *r, const PmProfileKernel *k, PmHwView *out);
 
 #endif

@@ -18,6 +18,7 @@ void pm__profile_hw(PmProfileReport *r, const PmProfileOpts *o)
 	       n = r->kernel.n < PM_COUNT_LAUNCHES ? r->kernel.n : PM_COUNT_LAUNCHES;
 	PmTensor *in = pm_xcalloc(n_in + 1, sizeof *in);
 	PmHwCounters *c = pm_xcalloc(1, sizeof *c);
+	size_t measured = 0;
 	PmErr why;
 	PmStatus st;
 
@@ -31,6 +32,7 @@ void pm__profile_hw(PmProfileReport *r, const PmProfileOpts *o)
 	if (st)
 		snprintf(r->why_no_hw, sizeof r->why_no_hw, "%s", why.text);
 	for (size_t i = 0; i < n && !st; i++) {
+		measured += c->of[i].measured;
 		r->kernel.v[i].has_hw = c->of[i].measured;
 		memcpy(r->kernel.v[i].hw, c->of[i].v, sizeof c->of[i].v);
 	}
@@ -39,6 +41,12 @@ void pm__profile_hw(PmProfileReport *r, const PmProfileOpts *o)
 		r->hw_passes = c->passes;
 		memcpy(r->hw_lacks, c->lacks, sizeof r->hw_lacks);
 	}
+	if (!st && measured < r->kernel.n)
+		snprintf(r->why_no_hw, sizeof r->why_no_hw,
+			 "Hardware counters are of %zu of the %zu kernels, those that take most of the "
+			 "modelled "
+			 "time.",
+			 measured, r->kernel.n);
 	pm_tensors_release(in, n_in);
 	free(in);
 	free(c);

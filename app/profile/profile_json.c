@@ -197,7 +197,7 @@ static void put_stalls(const PmHwView *v, cJSON *j)
 /* What is not known is left out. */
 static void put_hw(const PmProfileReport *r, const PmProfileKernel *k, cJSON *j)
 {
-	cJSON *of = cJSON_AddObjectToObject(j, "counters");
+	cJSON *of = cJSON_AddObjectToObject(j, "counters"), *list = NULL;
 	PmHwView v;
 
 	pm__hw_view(r, k, &v);
@@ -231,6 +231,13 @@ static void put_hw(const PmProfileReport *r, const PmProfileKernel *k, cJSON *j)
 		if (isfinite(member[i].value))
 			add_rounded(of, member[i].key, member[i].value);
 	put_stalls(&v, of);
+	for (int m = 0; m < PM_N_HW_METRICS; m++) {
+		if (!v.unreliable[m])
+			continue;
+		if (!list)
+			list = cJSON_AddArrayToObject(of, "unreliable");
+		cJSON_AddItemToArray(list, cJSON_CreateString(pm_hw_metric_name((PmHwMetric)m)));
+	}
 }
 
 static void put_limits(const PmProfileReport *r, const PmProfileKernel *k, cJSON *j)

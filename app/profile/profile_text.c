@@ -159,6 +159,10 @@ static void put_hw(const PmProfileReport *r, const PmProfileKernel *k, PmStr *ou
 		pm_str_addf(out, ", busiest unit at %.0f %% of its peak", 100 * v.sm_share);
 	pm_str_add(out, "\n");
 	put_hw_memory(&v, out);
+	for (int m = 0; m < PM_N_HW_METRICS; m++)
+		if (v.unreliable[m])
+			pm_str_addf(out, "  not reliable  %s: the kernel is too short for it\n",
+				    pm_hw_metric_name((PmHwMetric)m));
 	if (v.n_stalls)
 		pm_str_add(out, "  stalls       ");
 	for (int i = 0; i < v.n_stalls && i < PM_PROFILE_STALLS; i++, sep = ", ")
@@ -226,10 +230,9 @@ void pm_profile_text(const PmProfileReport *r, const PmProfileOpts *o, PmStr *ou
 	if (r->has_time)
 		put_times(r, out);
 	if (r->hw_version)
-		pm_str_addf(
-			out,
-			"Counters of the hardware: CUPTI %u, %d runs of the graph, each from cold caches.\n",
-			r->hw_version, r->hw_passes);
+		pm_str_addf(out,
+			    "Counters of the hardware: CUPTI %u, %d runs of each kernel, from cold caches.\n",
+			    r->hw_version, r->hw_passes);
 	for (size_t i = 0; i < r->kernel.n; i++)
 		put_kernel(r, &r->kernel.v[i], out);
 	pm_str_add(out, "\nNot in this report:\n");

@@ -69,9 +69,10 @@ typedef struct PmProfileReport {
 	int has_time;      /* on "cuda": what follows is known, */
 	double seconds[2]; /* of the original and of the rewritten graph, from cold caches */
 	char why_not_timed[PM_ERR_MAX];
-	char why_no_hw[PM_ERR_MAX]; /* why there are no hardware counters; "" = there are, or nobody asked */
+	char why_no_hw[PM_ERR_MAX]; /* why there are no hardware counters, or not of all kernels; "" = there
+				       are, or nobody asked */
 	uint32_t hw_version;        /* of CUPTI; 0 = there are none */
-	int hw_passes;              /* runs of the graph that they took */
+	int hw_passes;              /* runs of each kernel that they took */
 	unsigned char hw_lacks[PM_N_HW_METRICS]; /* what this GPU does not count */
 	int *alts;                               /* owned: which alternative each Kernel node uses */
 	size_t n_alts;

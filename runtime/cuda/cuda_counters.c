@@ -4,13 +4,13 @@
 
 #include "runtime/cuda/cupti/cupti.h"
 
-static PmStatus hw_open(PmDevice *dev, size_t n, PmErr *err)
+static PmStatus hw_open(PmDevice *dev, PmErr *err)
 {
 	PmCudaDevice *d = (PmCudaDevice *)dev;
 	PmStatus st = pm__cuda_failed(d, err);
 
 	pm__cuda_hw_close(d);
-	return st ? st : pm_cupti_open(d->ctx, d->dev, n, &d->cupti, err);
+	return st ? st : pm_cupti_open(d->ctx, d->dev, &d->cupti, err);
 }
 
 void pm__cuda_hw_close(PmCudaDevice *d)
@@ -51,37 +51,34 @@ static PmStatus hw_pass_end(PmDevice *dev, int *done, PmErr *err)
 	return st ? st : pm_cupti_pass_end(d->cupti, done, err);
 }
 
-static PmStatus hw_range_begin(PmDevice *dev, size_t number, PmErr *err)
+static PmStatus hw_launch_begin(PmDevice *dev, PmErr *err)
 {
 	PmCudaDevice *d = (PmCudaDevice *)dev;
 	PmStatus st = idle(d, err);
 
-	return st ? st : pm_cupti_range_begin(d->cupti, number, err);
+	return st ? st : pm_cupti_launch_begin(d->cupti, err);
 }
 
-static PmStatus hw_range_end(PmDevice *dev, PmErr *err)
-{
-	PmCudaDevice *d = (PmCudaDevice *)dev;
-	PmStatus st = idle(d, err);
-
-	return st ? st : pm_cupti_range_end(d->cupti, err);
-}
-
-static PmStatus hw_read(PmDevice *dev, PmHwCounters *out, PmErr *err)
+static PmStatus hw_launch_end(PmDevice *dev, PmHwLaunch *out, PmErr *err)
 {
 	PmCudaDevice *d = (PmCudaDevice *)dev;
 	PmStatus st = ready(d, err);
 
-	return st ? st : pm_cupti_read(d->cupti, out, err);
+	return st ? st : pm_cupti_launch_end(d->cupti, out, err);
+}
+
+static void hw_about(PmDevice *dev, PmHwCounters *out)
+{
+	pm_cupti_about(((PmCudaDevice *)dev)->cupti, out);
 }
 
 const PmHwOps pm__cuda_hw_ops = {
 	.open = hw_open,
+	.launch_begin = hw_launch_begin,
 	.pass_begin = hw_pass_begin,
 	.pass_end = hw_pass_end,
-	.range_begin = hw_range_begin,
-	.range_end = hw_range_end,
-	.read = hw_read,
+	.launch_end = hw_launch_end,
+	.about = hw_about,
 };
 
 int pm_cuda_counters_probe(PmStr *detail)

@@ -123,19 +123,20 @@ typedef struct PmClockOps {
 			   PmSketch *out, PmErr *err);
 } PmClockOps;
 
-/* Hardware counters (hwcounters.h), for reports to authors; nothing is judged on them. What is counted is
- * enqueued again in each of several passes, as the same ranges; the device is idle where one begins or ends.
- * A failure is PM_E_ENV, with what is missing and how to get it. */
+/* Hardware counters (hwcounters.h), for reports to authors; nothing is judged on them. One launch is counted
+ * at a time: it is enqueued again in each of several passes, alone between pass_begin and pass_end. A failure
+ * is PM_E_ENV, with what is missing and how to get it. */
 typedef struct PmHwOps {
-	/* Gets ready for up to n ranges in a pass. */
-	PmStatus (*open)(PmDevice *d, size_t n, PmErr *err);
+	PmStatus (*open)(PmDevice *d, PmErr *err);
+	/* What comes next are passes of another launch. */
+	PmStatus (*launch_begin)(PmDevice *d, PmErr *err);
 	PmStatus (*pass_begin)(PmDevice *d, PmErr *err);
 	/* *done: there need be no other pass. */
 	PmStatus (*pass_end)(PmDevice *d, int *done, PmErr *err);
-	PmStatus (*range_begin)(PmDevice *d, size_t number, PmErr *err);
-	PmStatus (*range_end)(PmDevice *d, PmErr *err);
-	/* After the last pass: out->of[number] of each range. */
-	PmStatus (*read)(PmDevice *d, PmHwCounters *out, PmErr *err);
+	/* After the last pass: out->v. */
+	PmStatus (*launch_end)(PmDevice *d, PmHwLaunch *out, PmErr *err);
+	/* All of *out but the launches. */
+	void (*about)(PmDevice *d, PmHwCounters *out);
 } PmHwOps;
 
 typedef struct PmDeviceOps {

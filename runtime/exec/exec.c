@@ -519,12 +519,12 @@ static PmStatus launch_alone(PmBind *b, const Step *s, PmErr *err)
 	return st;
 }
 
-PmStatus pm_bind_launch_watched(PmBind *b, const PmLaunchWatch *w, PmErr *err)
+PmStatus pm_bind_launch_watched(PmBind *b, size_t n, const PmLaunchWatch *w, PmErr *err)
 {
 	const PmPlan *p = b->x->p;
 	PmStatus st = PM_OK;
 
-	for (size_t i = 0, k = 0; i < p->steps.n && !st; i++) {
+	for (size_t i = 0, k = 0; i < p->steps.n && k < n && !st; i++) {
 		if (p->steps.v[i].source < 0)
 			continue;
 		st = w->before(w->arg, k, err);

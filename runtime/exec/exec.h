@@ -140,8 +140,8 @@ typedef struct PmLaunchWatch {
 	PmStatus (*after)(void *arg, size_t i, PmErr *err);
 	void *arg;
 } PmLaunchWatch;
-/* As pm_bind_launch, but launch by launch. */
-PmStatus pm_bind_launch_watched(PmBind *b, const PmLaunchWatch *w, PmErr *err);
+/* As pm_bind_launch, but launch by launch, and only the first n of them. */
+PmStatus pm_bind_launch_watched(PmBind *b, size_t n, const PmLaunchWatch *w, PmErr *err);
 /* The outputs, once what was enqueued is done (waits); tensors are initialised here. */
 PmStatus pm_bind_outputs(PmBind *b, PmTensor *out, size_t n_out, PmErr *err);
 

@@ -42,7 +42,7 @@ typedef struct PmHwCounters {
 	size_t n; /* launches that are asked about */
 	PmHwLaunch of[PM_COUNT_LAUNCHES];
 	uint32_t version;                     /* of CUPTI's interface */
-	int passes;                           /* how often the plan ran for it */
+	int passes;                           /* how often each launch ran for it */
 	unsigned char lacks[PM_N_HW_METRICS]; /* 1: this chip has no such metric */
 } PmHwCounters;
 

@@ -17,6 +17,7 @@ typedef struct Job {
 	const char *device;
 	const PmTensor *in;
 	size_t n_in;
+	double seconds; /* after which no other launch is begun with */
 	PmHwCounters *counters;
 } Job;
 
@@ -28,32 +29,22 @@ typedef struct Reply {
 /* What the watch of launches needs. */
 typedef struct Watch {
 	PmDevice *d;
-	const PmHwCounters *c;
+	size_t launch; /* that is counted */
+	int done;      /* it needs no other pass */
 } Watch;
-
-/* Which of the counted launches number i of the plan is; c->n = none. */
-static size_t range_of(const PmHwCounters *c, size_t i)
-{
-	size_t k = 0;
-
-	while (k < c->n && c->of[k].launch != i)
-		k++;
-	return k;
-}
 
 static PmStatus before(void *arg, size_t i, PmErr *err)
 {
 	const Watch *w = arg;
-	size_t k = range_of(w->c, i);
 
-	return k < w->c->n ? w->d->ops->hw->range_begin(w->d, k, err) : PM_OK;
+	return i == w->launch ? w->d->ops->hw->pass_begin(w->d, err) : PM_OK;
 }
 
 static PmStatus after(void *arg, size_t i, PmErr *err)
 {
-	const Watch *w = arg;
+	Watch *w = arg;
 
-	return range_of(w->c, i) < w->c->n ? w->d->ops->hw->range_end(w->d, err) : PM_OK;
+	return i == w->launch ? w->d->ops->hw->pass_end(w->d, &w->done, err) : PM_OK;
 }
 
 static PmStatus upload(const Job *j, PmDevice *d, PmBind *b, PmErr *err)
@@ -67,23 +58,32 @@ static PmStatus upload(const Job *j, PmDevice *d, PmBind *b, PmErr *err)
 	return st;
 }
 
-static PmStatus run_passes(const Job *j, PmDevice *d, PmBind *b, PmErr *err)
+/* All passes of one launch: those before it run, too, so that it finds memory and caches as in a run. */
+static PmStatus count_launch(PmDevice *d, PmBind *b, PmHwLaunch *l, PmErr *err)
 {
-	Watch w = { d, j->counters };
+	Watch w = { .d = d, .launch = l->launch };
 	const PmLaunchWatch watch = { before, after, &w };
-	PmStatus st = PM_OK;
-	int done = 0;
+	PmStatus st = d->ops->hw->launch_begin(d, err);
 
-	while (!st && !done) {
+	while (!st && !w.done) {
 		st = d->ops->clock->flush(d, err);
 		if (!st)
-			st = d->ops->hw->pass_begin(d, err);
-		if (!st)
-			st = pm_bind_launch_watched(b, &watch, err);
-		if (!st)
-			st = d->ops->hw->pass_end(d, &done, err);
+			st = pm_bind_launch_watched(b, (size_t)l->launch + 1, &watch, err);
 	}
-	return st ? st : d->ops->hw->read(d, j->counters, err);
+	return st ? st : d->ops->hw->launch_end(d, l, err);
+}
+
+/* Those that come last may have no time. */
+static PmStatus count_all(const Job *j, PmDevice *d, PmBind *b, PmErr *err)
+{
+	double until = pm_now() + j->seconds;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < j->counters->n && !st && (!i || pm_now() < until); i++)
+		st = count_launch(d, b, &j->counters->of[i], err);
+	if (!st)
+		d->ops->hw->about(d, j->counters);
+	return st;
 }
 
 /* Launches in quiet mode are alone on the device; leaving it has the guard look at what they did. */
@@ -97,11 +97,11 @@ static PmStatus count(const Job *j, PmDevice *d, PmExec *x, PmErr *err)
 	if (!st)
 		st = upload(j, d, b, err);
 	if (!st)
-		st = d->ops->hw->open(d, j->counters->n, err);
+		st = d->ops->hw->open(d, err);
 	if (!st)
 		st = d->ops->clock->quiet(d, 1, err);
 	if (!st)
-		st = run_passes(j, d, b, err);
+		st = count_all(j, d, b, err);
 	return st ? st : d->ops->clock->quiet(d, 0, err);
 }
 
@@ -165,7 +165,7 @@ static PmStatus take(const PmProcResult *p, PmHwCounters *c, double deadline, Pm
 PmStatus pm_hw_count_run(const PmPlan *p, const char *device, const PmTensor *in, size_t n_in,
 			 double deadline, PmHwCounters *c, PmErr *err)
 {
-	Job j = { p, device, in, n_in, c };
+	Job j = { p, device, in, n_in, deadline / 2, c };
 	PmLimits lim = { .seconds = deadline,
 			 .file_size = -1,
 			 .max_output = (int64_t)(sizeof(Reply) + sizeof *c + 4096),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cupti.h - hardware counters of a GPU, read with NVIDIA's CUPTI library, which is opened at run time.
  *
- * A session is of one context of the driver. What is to be counted runs several times, in passes, since the
- * hardware has fewer counters than metrics need; each pass enqueues the same work with the same ranges.
- * Errors are PM_E_ENV and name CUPTI's function and the number of its error.
+ * A session is of one context of the driver, and counts one launch of a kernel at a time. It is launched
+ * several times, in passes, since the hardware has fewer counters than metrics need. Errors are PM_E_ENV and
+ * name CUPTI's function and the number of its error.
  */
 #ifndef RUNTIME_CUDA_CUPTI_H
 #define RUNTIME_CUDA_CUPTI_H
@@ -13,22 +13,23 @@
 
 typedef struct PmCupti PmCupti;
 
-/* Gets ready to count up to n_ranges ranges in a pass, of all metrics that the chip of GPU number `device`
- * has, in the driver's context `ctx`, which must outlive the session. The library is looked for where the
- * system does and below $CUDA_HOME, and stays open as long as the process. Owned. */
-PmStatus pm_cupti_open(void *ctx, int device, size_t n_ranges, PmCupti **out, PmErr *err);
+/* Gets ready to count all metrics that the chip of GPU number `device` has, in the driver's context `ctx`,
+ * which must outlive the session. The library is looked for where the system does and below $CUDA_HOME, and
+ * stays open as long as the process. Owned. */
+PmStatus pm_cupti_open(void *ctx, int device, PmCupti **out, PmErr *err);
 /* Ends it; NULL is allowed. */
 void pm_cupti_free(PmCupti *c);
 
-/* A pass: between the two all ranges. The device has nothing to do at either place. */
+/* What comes next are passes of another launch. */
+PmStatus pm_cupti_launch_begin(PmCupti *c, PmErr *err);
+/* Around the launch and nothing else. The device has nothing to do at either place. */
 PmStatus pm_cupti_pass_begin(PmCupti *c, PmErr *err);
 /* *done: all metrics have been counted. */
 PmStatus pm_cupti_pass_end(PmCupti *c, int *done, PmErr *err);
-/* Around the work that is counted as range `number`. The device has nothing to do at either place. */
-PmStatus pm_cupti_range_begin(PmCupti *c, size_t number, PmErr *err);
-PmStatus pm_cupti_range_end(PmCupti *c, PmErr *err);
-/* After the last pass: out->of[number] of each range that was counted, and what is known of the chip. */
-PmStatus pm_cupti_read(PmCupti *c, PmHwCounters *out, PmErr *err);
+/* After the last pass: out->v and out->measured. */
+PmStatus pm_cupti_launch_end(PmCupti *c, PmHwLaunch *out, PmErr *err);
+/* What is known of the chip and of the library: all of *out but the launches. */
+void pm_cupti_about(const PmCupti *c, PmHwCounters *out);
 
 /* Whether the library is there and has what is needed, for doctor: 1, with its version, place, and whom the
  * driver allows to read counters, or 0 with what is missing. Nothing of the GPU is touched. */

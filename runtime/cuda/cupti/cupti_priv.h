@@ -91,7 +91,7 @@ typedef struct CuptiEnable {
 	void *ctx;
 	CuptiRange *range; /* out */
 } CuptiEnable;
-/* Of Disable, Start and PopRange. */
+/* Of Disable and Start. */
 typedef struct CuptiOfRange {
 	CUPTI_HEAD;
 	CuptiRange *range;
@@ -102,11 +102,6 @@ typedef struct CuptiStop {
 	size_t pass, level; /* out */
 	uint8_t all;        /* out: all passes are submitted */
 } CuptiStop;
-typedef struct CuptiPush {
-	CUPTI_HEAD;
-	CuptiRange *range;
-	const char *name;
-} CuptiPush;
 typedef struct CuptiDecode {
 	CUPTI_HEAD;
 	CuptiRange *range;
@@ -133,7 +128,7 @@ typedef struct CuptiSetConfig {
 	const uint8_t *config;
 	size_t data_size;
 	uint8_t *data;
-	int mode, replay; /* CUPTI_USER_RANGE, CUPTI_USER_REPLAY */
+	int mode, replay; /* CUPTI_AUTO_RANGE, CUPTI_USER_REPLAY */
 	size_t max_ranges;
 	uint16_t levels, first_level;
 	size_t pass;
@@ -145,20 +140,12 @@ typedef struct CuptiDataInfo {
 	size_t data_size;
 	size_t ranges; /* out */
 } CuptiDataInfo;
-typedef struct CuptiRangeInfo {
-	CUPTI_HEAD;
-	const uint8_t *data;
-	size_t data_size;
-	size_t range;
-	const char *delimiter;
-	const char *name; /* out */
-} CuptiRangeInfo;
 
 /* The size that a structure says of itself, by its last member. */
 #define CUPTI_SIZE(type, last) (offsetof(type, last) + sizeof(((type *)0)->last))
 
 enum {
-	CUPTI_USER_RANGE = 2,
+	CUPTI_AUTO_RANGE = 1,
 	CUPTI_USER_REPLAY = 3,
 	CUPTI_NO_SUCH_METRIC = 17,
 	CUPTI_NO_PRIVILEGES = 35,
@@ -183,13 +170,10 @@ enum {
 	XX(set_config, cuptiRangeProfilerSetConfig, CuptiSetConfig, target_level)                            \
 	XX(start, cuptiRangeProfilerStart, CuptiOfRange, range)                                              \
 	XX(stop, cuptiRangeProfilerStop, CuptiStop, all)                                                     \
-	XX(push, cuptiRangeProfilerPushRange, CuptiPush, name)                                               \
-	XX(pop, cuptiRangeProfilerPopRange, CuptiOfRange, range)                                             \
 	XX(decode, cuptiRangeProfilerDecodeData, CuptiDecode, dropped)                                       \
 	XX(data_size, cuptiRangeProfilerGetCounterDataSize, CuptiDataSize, data_size)                        \
 	XX(data_init, cuptiRangeProfilerCounterDataImageInitialize, CuptiDataInit, data)                     \
-	XX(data_info, cuptiRangeProfilerGetCounterDataInfo, CuptiDataInfo, ranges)                           \
-	XX(range_info, cuptiRangeProfilerCounterDataGetRangeInfo, CuptiRangeInfo, name)
+	XX(data_info, cuptiRangeProfilerGetCounterDataInfo, CuptiDataInfo, ranges)
 
 typedef struct PmCuptiApi {
 	void *so;
@@ -204,8 +188,7 @@ typedef struct PmCuptiApi {
 /* Finds the library, which then stays in the process. PM_E_ENV says what is missing. */
 PmStatus pm__cupti_api(PmCuptiApi *out, PmErr *err);
 /* pm_cupti_open with these functions, which are copied. */
-PmStatus pm__cupti_session(const PmCuptiApi *a, void *ctx, int device, size_t n_ranges, PmCupti **out,
-			   PmErr *err);
+PmStatus pm__cupti_session(const PmCuptiApi *a, void *ctx, int device, PmCupti **out, PmErr *err);
 /* "CUPTI's cuptiX fails with error 35 (CUPTI_ERROR_...)." and, where permission is what it lacks, how to
  * allow it. PM_E_ENV. */
 PmStatus pm__cupti_fail(const PmCuptiApi *a, const char *function, int error, PmErr *err);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cupti_session.c - a session of CUPTI's range profiler: metrics, passes, ranges, values.
+/* cupti_session.c - a session of CUPTI's range profiler: metrics, passes, values.
  *
- * Ranges are pushed and popped by the caller, who runs all of them again for each pass (user ranges, user
- * replay): nothing is saved or restored, so that what runs has to give the same results each time. Kernels of
- * a plan do: they read inputs, and write what they do not read before.
+ * Each kernel between the begin and the end of a pass is a range of its own (auto ranges), so that what is
+ * counted and timed is the kernel without what surrounds it. The caller runs it again for each pass (user
+ * replay): nothing is saved or restored, so that what runs has to do the same each time. Kernels of a plan
+ * do: they read inputs, and write what they do not read before.
  */
 #include "runtime/cuda/cupti/cupti_priv.h"
 
@@ -14,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_RANGES = 8 }; /* more than one is an error, which says how many */
+
 struct PmCupti {
 	PmCuptiApi a;
 	void *ctx;
@@ -21,10 +24,11 @@ struct PmCupti {
 	CuptiRange *range;
 	const char *name[PM_N_HW_METRICS]; /* those that the chip has, */
 	int metric[PM_N_HW_METRICS];       /* and which each of them is */
-	size_t n_metrics, n_ranges;
+	size_t n_metrics;
 	uint8_t *available, *config, *data; /* owned */
 	size_t config_size, data_size;
-	int passes, max_passes;
+	int passes, max_passes; /* of this launch */
+	int launches;           /* so far */
 };
 
 /* A call of CUPTI: fills in the head of the structure `s`; PM_OK or an error that names the function. */
@@ -113,46 +117,33 @@ static PmStatus open_host(PmCupti *c, int device, PmErr *err)
 	return st ? st : make_config(c, err);
 }
 
-/* Room for what is counted, and the plan of the passes. */
+/* Room for what is counted. */
 static PmStatus open_range(PmCupti *c, PmErr *err)
 {
 	CuptiEnable enable = { .ctx = c->ctx };
-	CuptiDataSize size = { .metrics = c->name,
-			       .n = c->n_metrics,
-			       .max_ranges = c->n_ranges,
-			       .max_nodes = (uint32_t)c->n_ranges };
-	CuptiDataInit init = { 0 };
-	CuptiSetConfig set = { .config_size = c->config_size,
-			       .config = c->config,
-			       .mode = CUPTI_USER_RANGE,
-			       .replay = CUPTI_USER_REPLAY,
-			       .max_ranges = c->n_ranges,
-			       .levels = 1,
-			       .first_level = 1,
-			       .target_level = 1 };
+	CuptiDataSize size = {
+		.metrics = c->name, .n = c->n_metrics, .max_ranges = MAX_RANGES, .max_nodes = MAX_RANGES
+	};
 	PmStatus st = call_enable(c, &enable, err);
 
 	if (st)
 		return st;
-	c->range = size.range = init.range = set.range = enable.range;
+	c->range = size.range = enable.range;
 	st = call_data_size(c, &size, err);
 	if (st)
 		return st;
-	c->data_size = init.data_size = set.data_size = size.data_size;
-	c->data = init.data = set.data = pm_xcalloc(size.data_size + 1, 1);
-	st = call_data_init(c, &init, err);
-	return st ? st : call_set_config(c, &set, err);
+	c->data_size = size.data_size;
+	c->data = pm_xcalloc(size.data_size + 1, 1);
+	return PM_OK;
 }
 
-PmStatus pm__cupti_session(const PmCuptiApi *a, void *ctx, int device, size_t n_ranges, PmCupti **out,
-			   PmErr *err)
+PmStatus pm__cupti_session(const PmCuptiApi *a, void *ctx, int device, PmCupti **out, PmErr *err)
 {
 	PmCupti *c = pm_xcalloc(1, sizeof *c);
 	PmStatus st;
 
 	c->a = *a;
 	c->ctx = ctx;
-	c->n_ranges = n_ranges;
 	st = call_init(c, &(CuptiInit){ 0 }, err);
 	if (!st)
 		st = open_host(c, device, err);
@@ -165,12 +156,12 @@ PmStatus pm__cupti_session(const PmCuptiApi *a, void *ctx, int device, size_t n_
 	return st;
 }
 
-PmStatus pm_cupti_open(void *ctx, int device, size_t n_ranges, PmCupti **out, PmErr *err)
+PmStatus pm_cupti_open(void *ctx, int device, PmCupti **out, PmErr *err)
 {
 	PmCuptiApi a;
 	PmStatus st = pm__cupti_api(&a, err);
 
-	return st ? st : pm__cupti_session(&a, ctx, device, n_ranges, out, err);
+	return st ? st : pm__cupti_session(&a, ctx, device, out, err);
 }
 
 void pm_cupti_free(PmCupti *c)
@@ -185,6 +176,45 @@ void pm_cupti_free(PmCupti *c)
 	free(c->config);
 	free(c->data);
 	free(c);
+}
+
+static PmStatus configure(PmCupti *c, PmErr *err)
+{
+	CuptiDataInit init = { .range = c->range, .data_size = c->data_size, .data = c->data };
+	CuptiSetConfig set = { .range = c->range,
+			       .config_size = c->config_size,
+			       .config = c->config,
+			       .data_size = c->data_size,
+			       .data = c->data,
+			       .mode = CUPTI_AUTO_RANGE,
+			       .replay = CUPTI_USER_REPLAY,
+			       .max_ranges = MAX_RANGES,
+			       .levels = 1,
+			       .first_level = 1,
+			       .target_level = 1 };
+	PmStatus st = call_data_init(c, &init, err);
+
+	return st ? st : call_set_config(c, &set, err);
+}
+
+PmStatus pm_cupti_launch_begin(PmCupti *c, PmErr *err)
+{
+	PmStatus st = configure(c, c->launches ? NULL : err);
+
+	/* A library that takes one configuration only gets a new object for each. */
+	if (st && c->launches) {
+		CuptiEnable enable = { .ctx = c->ctx };
+
+		call_disable(c, &(CuptiOfRange){ .range = c->range }, NULL);
+		c->range = NULL;
+		st = call_enable(c, &enable, err);
+		c->range = enable.range;
+		if (!st)
+			st = configure(c, err);
+	}
+	c->passes = 0;
+	c->launches++;
+	return st;
 }
 
 PmStatus pm_cupti_pass_begin(PmCupti *c, PmErr *err)
@@ -208,73 +238,45 @@ PmStatus pm_cupti_pass_end(PmCupti *c, int *done, PmErr *err)
 	return st;
 }
 
-PmStatus pm_cupti_range_begin(PmCupti *c, size_t number, PmErr *err)
+PmStatus pm_cupti_launch_end(PmCupti *c, PmHwLaunch *out, PmErr *err)
 {
-	char name[32];
-
-	snprintf(name, sizeof name, "%zu", number);
-	return call_push(c, &(CuptiPush){ .range = c->range, .name = name }, err);
-}
-
-PmStatus pm_cupti_range_end(PmCupti *c, PmErr *err)
-{
-	return call_pop(c, &(CuptiOfRange){ .range = c->range }, err);
-}
-
-/* One range of the data, by the number that is its name. */
-static PmStatus read_range(PmCupti *c, size_t range, PmHwCounters *out, PmErr *err)
-{
-	CuptiRangeInfo info = {
-		.data = c->data, .data_size = c->data_size, .range = range, .delimiter = "/"
-	};
+	CuptiDecode decode = { .range = c->range };
+	CuptiDataInfo info = { .data = c->data, .data_size = c->data_size };
 	double value[PM_N_HW_METRICS];
 	CuptiHostEvaluate e = { .host = c->host,
 				.data = c->data,
 				.data_size = c->data_size,
-				.range = range,
 				.metrics = c->name,
 				.n = c->n_metrics,
 				.values = value };
-	PmStatus st = call_range_info(c, &info, err);
-	size_t number;
-
-	if (!st)
-		st = call_host_evaluate(c, &e, err);
-	if (st)
-		return st;
-	number = info.name ? strtoul(info.name, NULL, 10) : out->n;
-	if (number >= out->n)
-		return pm_err(err, PM_E_ENV,
-			      "Hardware counters cannot be read: CUPTI gives a range \"%.40s\" that nobody "
-			      "began.",
-			      info.name ? info.name : "");
-	for (int m = 0; m < PM_N_HW_METRICS; m++)
-		out->of[number].v[m] = NAN;
-	for (size_t i = 0; i < c->n_metrics; i++)
-		if (isfinite(value[i]))
-			out->of[number].v[c->metric[i]] = value[i];
-	out->of[number].measured = 1;
-	return PM_OK;
-}
-
-PmStatus pm_cupti_read(PmCupti *c, PmHwCounters *out, PmErr *err)
-{
-	CuptiDecode decode = { .range = c->range };
-	CuptiDataInfo info = { .data = c->data, .data_size = c->data_size };
 	PmStatus st = call_decode(c, &decode, err);
 
 	if (!st)
 		st = call_data_info(c, &info, err);
-	if (!st && (decode.dropped || !info.ranges))
-		st = pm_err(err, PM_E_ENV,
-			    "Hardware counters cannot be read: CUPTI has %zu ranges and dropped %zu.",
-			    info.ranges, decode.dropped);
-	for (size_t i = 0; i < info.ranges && !st; i++)
-		st = read_range(c, i, out, err);
+	if (!st && (decode.dropped || info.ranges != 1))
+		st = pm_err(
+			err, PM_E_ENV,
+			"Hardware counters cannot be read: of one launch CUPTI has %zu kernels and dropped "
+			"%zu.",
+			info.ranges, decode.dropped);
+	if (!st)
+		st = call_host_evaluate(c, &e, err);
+	if (st)
+		return st;
+	for (int m = 0; m < PM_N_HW_METRICS; m++)
+		out->v[m] = NAN;
+	for (size_t i = 0; i < c->n_metrics; i++)
+		if (isfinite(value[i]))
+			out->v[c->metric[i]] = value[i];
+	out->measured = 1;
+	return PM_OK;
+}
+
+void pm_cupti_about(const PmCupti *c, PmHwCounters *out)
+{
 	out->version = c->a.version;
 	out->passes = c->passes;
 	memset(out->lacks, 1, sizeof out->lacks);
 	for (size_t i = 0; i < c->n_metrics; i++)
 		out->lacks[c->metric[i]] = 0;
-	return st;
 }

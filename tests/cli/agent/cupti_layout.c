@@ -52,12 +52,10 @@ SIZE(CuptiEnable, range, CUpti_RangeProfiler_Enable_Params)
 AT(CuptiEnable, ctx, CUpti_RangeProfiler_Enable_Params, ctx)
 SIZE(CuptiOfRange, range, CUpti_RangeProfiler_Disable_Params)
 SIZE(CuptiOfRange, range, CUpti_RangeProfiler_Start_Params)
-SIZE(CuptiOfRange, range, CUpti_RangeProfiler_PopRange_Params)
 SIZE(CuptiStop, all, CUpti_RangeProfiler_Stop_Params)
 AT(CuptiStop, pass, CUpti_RangeProfiler_Stop_Params, passIndex)
 AT(CuptiStop, level, CUpti_RangeProfiler_Stop_Params, targetNestingLevel)
 AT(CuptiStop, all, CUpti_RangeProfiler_Stop_Params, isAllPassSubmitted)
-SIZE(CuptiPush, name, CUpti_RangeProfiler_PushRange_Params)
 SIZE(CuptiDecode, dropped, CUpti_RangeProfiler_DecodeData_Params)
 SIZE(CuptiDataSize, data_size, CUpti_RangeProfiler_GetCounterDataSize_Params)
 AT(CuptiDataSize, metrics, CUpti_RangeProfiler_GetCounterDataSize_Params, pMetricNames)
@@ -79,11 +77,8 @@ AT(CuptiSetConfig, first_level, CUpti_RangeProfiler_SetConfig_Params, minNesting
 AT(CuptiSetConfig, pass, CUpti_RangeProfiler_SetConfig_Params, passIndex)
 SIZE(CuptiDataInfo, ranges, CUpti_RangeProfiler_GetCounterDataInfo_Params)
 AT(CuptiDataInfo, data_size, CUpti_RangeProfiler_GetCounterDataInfo_Params, counterDataImageSize)
-SIZE(CuptiRangeInfo, name, CUpti_RangeProfiler_CounterData_GetRangeInfo_Params)
-AT(CuptiRangeInfo, range, CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, rangeIndex)
-AT(CuptiRangeInfo, delimiter, CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, rangeDelimiter)
 
-_Static_assert((int)CUPTI_USER_RANGE == CUPTI_UserRange && (int)CUPTI_USER_REPLAY == CUPTI_UserReplay,
+_Static_assert((int)CUPTI_AUTO_RANGE == CUPTI_AutoRange && (int)CUPTI_USER_REPLAY == CUPTI_UserReplay,
 	       "modes have other numbers");
 _Static_assert((int)CUPTI_NO_PRIVILEGES == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES &&
 		       (int)CUPTI_NO_PRIVILEGES_VIRTUAL ==

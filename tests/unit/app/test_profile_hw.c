@@ -153,7 +153,7 @@ static void lines_of_the_report(void **state)
 	(void)state;
 	counted(&r);
 	pm_profile_text(&r, &o, &text);
-	has(&text, "Counters of the hardware: CUPTI 130001, 44 runs of the graph, each from cold caches.");
+	has(&text, "Counters of the hardware: CUPTI 130001, 44 runs of each kernel, from cold caches.");
 	has(&text, "  counters      10.00 us, ");
 	has(&text, "62 % of the warps there, an instruction issued in 30 % of the cycles\n");
 	has(&text, "  DRAM          12 MB read, 4 MB written: 1.6 TB/s, DRAM at 40 % of its peak\n");
@@ -205,6 +205,36 @@ static void members_of_the_report(void **state)
 	pm_profile_release(&r);
 }
 
+/* Counters of several passes that do not fit together. */
+static void a_share_above_all(void **state)
+{
+	PmProfileOpts o = opts();
+	PmStr text = PM_STR_INIT;
+	cJSON *j = cJSON_CreateObject();
+	const cJSON *c;
+	PmProfileReport r;
+	PmHwView v;
+
+	(void)state;
+	counted(&r)->hw[PM_HW_L2_HIT] = 268;
+	r.kernel.v[0].hw[PM_HW_OCCUPANCY] = 100.5; /* rounding */
+	pm__hw_view(&r, &r.kernel.v[0], &v);
+	assert_true(isnan(v.l2_hit) && v.occupancy == 1);
+	pm_profile_text(&r, &o, &text);
+	has(&text, "  not reliable  lts__t_sector_hit_rate.pct: the kernel is too short for it\n");
+	assert_null(strstr(text.s, "L2 hit rate"));
+	assert_null(strstr(text.s, "the L2 cache hits"));
+	pm_profile_json(&r, &o, j);
+	c = cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(j, "kernels"), 0), "counters");
+	assert_null(cJSON_GetObjectItem(c, "l2_hit_rate"));
+	c = cJSON_GetObjectItem(c, "unreliable");
+	assert_int_equal(cJSON_GetArraySize(c), 1);
+	assert_string_equal(cJSON_GetArrayItem(c, 0)->valuestring, "lts__t_sector_hit_rate.pct");
+	cJSON_Delete(j);
+	pm_profile_release(&r);
+	pm_str_release(&text);
+}
+
 /* Nothing but the reason, and the model's sentences. */
 static void without_counters(void **state)
 {
@@ -234,7 +264,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(units_of_the_report), cmocka_unit_test(counters_take_the_place_of_the_model),
 		cmocka_unit_test(lines_of_the_report), cmocka_unit_test(members_of_the_report),
-		cmocka_unit_test(without_counters),
+		cmocka_unit_test(a_share_above_all),   cmocka_unit_test(without_counters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,6 +80,19 @@ static void each_rule(void **state)
 	}
 }
 
+/* A grid that all but fills the GPU is no limit. */
+static void a_grid_that_nearly_fills(void **state)
+{
+	PmStr out = PM_STR_INIT;
+	PmFacts f;
+
+	(void)state;
+	pm_profile_no_facts(&f);
+	f.waves = 0.97;
+	assert_int_equal(pm_profile_say(&f, 100, &out), 0);
+	pm_str_release(&out);
+}
+
 static void what_occupancy_lacks(void **state)
 {
 	static const char *const says[] = { "Registers leave room for 25 %",
@@ -176,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_known),
 		cmocka_unit_test(each_rule),
+		cmocka_unit_test(a_grid_that_nearly_fills),
 		cmocka_unit_test(what_occupancy_lacks),
 		cmocka_unit_test(why_warps_wait),
 		cmocka_unit_test(a_peak_comes_before_waiting),

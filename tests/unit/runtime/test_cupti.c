@@ -19,18 +19,19 @@
 /* Needs what stands above. */
 #include <cmocka.h>
 
-enum { PASSES = 3, RANGES = 2, VERSION = 130001, CONFIG = 24, DATA = 40 };
+enum { PASSES = 3, LAUNCHES = 2, VERSION = 130001, CONFIG = 24, DATA = 40 };
 
 /* What the library's functions were asked, and which of them fails with what. */
 static struct {
 	const char *fails;
 	int error;
 	int hosts, ranges;    /* objects that are open */
-	int pass, inside;     /* passes so far; a range is open */
-	int in_pass, started; /* ranges of this pass; a pass is open */
+	int pass, launch;     /* passes of this launch so far; launches */
+	int started, decoded; /* a pass is open; the launch was decoded */
+	int configured;       /* this object was */
+	int once;             /* an object takes one configuration */
 	int never_done;       /* it always wants another pass */
-	size_t dropped;
-	const char *range_name[RANGES];
+	size_t dropped, kernels;
 } f;
 
 static CuptiHost *const host = (CuptiHost *)&f;
@@ -141,16 +142,16 @@ static int do_host_passes(CuptiHostPasses *s)
 	return 0;
 }
 
-/* A value that says which range and which metric it is of; the last metric divides by nothing. */
+/* A value that says which launch and which metric it is of; the last metric divides by nothing. */
 static int do_host_evaluate(CuptiHostEvaluate *s)
 {
-	assert_int_equal(s->data_size, DATA);
+	assert_true(s->data_size == DATA && s->range == 0 && f.decoded);
 	for (size_t i = 0; i < s->n; i++) {
 		int m = 0;
 
 		while (strcmp(s->metrics[i], pm_hw_metric_name((PmHwMetric)m)) != 0)
 			m++;
-		s->values[i] = m == PM_N_HW_METRICS - 1 ? (double)NAN : (double)(1000 * s->range) + m;
+		s->values[i] = m == PM_N_HW_METRICS - 1 ? (double)NAN : (double)(1000 * f.launch + m);
 	}
 	return 0;
 }
@@ -159,6 +160,7 @@ static int do_enable(CuptiEnable *s)
 {
 	assert_ptr_equal(s->ctx, &f);
 	f.ranges++;
+	f.configured = 0;
 	s->range = range;
 	return 0;
 }
@@ -172,7 +174,7 @@ static int do_disable(CuptiOfRange *s)
 
 static int do_data_size(CuptiDataSize *s)
 {
-	assert_true(s->n == PM_N_HW_METRICS - 1 && s->max_ranges == RANGES && s->max_nodes == RANGES);
+	assert_true(s->n == PM_N_HW_METRICS - 1 && s->max_ranges > 1 && s->max_nodes == s->max_ranges);
 	s->data_size = DATA;
 	return 0;
 }
@@ -185,41 +187,28 @@ static int do_data_init(CuptiDataInit *s)
 
 static int do_set_config(CuptiSetConfig *s)
 {
-	assert_true(s->config_size == CONFIG && s->data_size == DATA && s->max_ranges == RANGES);
-	assert_true(s->mode == CUPTI_USER_RANGE && s->replay == CUPTI_USER_REPLAY && s->levels == 1);
+	assert_true(s->config_size == CONFIG && s->data_size == DATA && s->max_ranges > 1);
+	assert_true(s->mode == CUPTI_AUTO_RANGE && s->replay == CUPTI_USER_REPLAY && s->levels == 1);
 	assert_true(s->config[0] == 9 && s->data[0] == 3);
+	if (f.once && f.configured)
+		return 7;
+	f.configured = 1;
+	f.pass = f.decoded = 0;
+	f.launch++;
 	return 0;
 }
 
 static int do_start(CuptiOfRange *s)
 {
 	(void)s;
-	assert_false(f.started);
+	assert_true(f.configured && !f.started && !f.decoded);
 	f.started = 1;
-	f.in_pass = 0;
-	return 0;
-}
-
-static int do_push(CuptiPush *s)
-{
-	assert_true(f.started && !f.inside);
-	assert_int_equal(strtol(s->name, NULL, 10), f.in_pass);
-	f.inside = 1;
-	return 0;
-}
-
-static int do_pop(CuptiOfRange *s)
-{
-	(void)s;
-	assert_true(f.inside);
-	f.inside = 0;
-	f.in_pass++;
 	return 0;
 }
 
 static int do_stop(CuptiStop *s)
 {
-	assert_true(f.started && !f.inside && f.in_pass == RANGES);
+	assert_true(f.started);
 	f.started = 0;
 	s->all = ++f.pass == PASSES && !f.never_done;
 	return 0;
@@ -227,6 +216,8 @@ static int do_stop(CuptiStop *s)
 
 static int do_decode(CuptiDecode *s)
 {
+	assert_int_equal(f.pass, PASSES);
+	f.decoded = 1;
 	s->dropped = f.dropped;
 	return 0;
 }
@@ -234,69 +225,75 @@ static int do_decode(CuptiDecode *s)
 static int do_data_info(CuptiDataInfo *s)
 {
 	assert_int_equal(s->data_size, DATA);
-	s->ranges = RANGES;
-	return 0;
-}
-
-/* Ranges come back in another order than they were made. */
-static int do_range_info(CuptiRangeInfo *s)
-{
-	s->name = f.range_name[s->range];
+	s->ranges = f.kernels;
 	return 0;
 }
 
 static void fresh(void)
 {
 	memset(&f, 0, sizeof f);
-	f.range_name[0] = "1";
-	f.range_name[1] = "0";
+	f.kernels = 1;
+}
+
+/* All passes of a launch. */
+static PmStatus count_one(PmCupti *c, PmHwLaunch *out, PmErr *err)
+{
+	PmStatus st = pm_cupti_launch_begin(c, err);
+	int done = 0;
+
+	while (!st && !done) {
+		st = pm_cupti_pass_begin(c, err);
+		if (!st)
+			st = pm_cupti_pass_end(c, &done, err);
+	}
+	return st ? st : pm_cupti_launch_end(c, out, err);
 }
 
 /* All of a session; the first error ends it. */
 static PmStatus count(PmHwCounters *out, PmErr *err)
 {
 	PmCupti *c = NULL;
-	PmStatus st = pm__cupti_session(&fake, &f, 1, RANGES, &c, err);
-	int done = 0;
+	PmStatus st = pm__cupti_session(&fake, &f, 1, &c, err);
 
 	memset(out, 0, sizeof *out);
-	out->n = RANGES;
-	while (!st && !done) {
-		st = pm_cupti_pass_begin(c, err);
-		for (size_t i = 0; i < RANGES && !st; i++) {
-			st = pm_cupti_range_begin(c, i, err);
-			if (!st)
-				st = pm_cupti_range_end(c, err);
-		}
-		if (!st)
-			st = pm_cupti_pass_end(c, &done, err);
-	}
+	out->n = LAUNCHES;
+	for (size_t i = 0; i < LAUNCHES && !st; i++)
+		st = count_one(c, &out->of[i], err);
 	if (!st)
-		st = pm_cupti_read(c, out, err);
+		pm_cupti_about(c, out);
 	if (c)
 		pm_cupti_free(c);
 	return st;
 }
 
-static void values_by_range_and_metric(void **state)
+static void check_values(const PmHwCounters *c)
+{
+	assert_true(c->version == VERSION && c->passes == PASSES);
+	assert_true(f.hosts == 0 && f.ranges == 0 && f.launch == LAUNCHES);
+	for (int i = 0; i < LAUNCHES; i++) {
+		assert_true(c->of[i].measured);
+		assert_true(c->of[i].v[PM_HW_NANOSECONDS] == 1000 * (i + 1));
+		assert_true(c->of[i].v[PM_HW_STALL_WAIT] == 1000 * (i + 1) + PM_HW_STALL_WAIT);
+		assert_true(isnan(c->of[i].v[PM_HW_L1_HIT]) && isnan(c->of[i].v[PM_N_HW_METRICS - 1]));
+	}
+	for (int m = 0; m < PM_N_HW_METRICS; m++)
+		assert_int_equal(c->lacks[m], m == PM_HW_L1_HIT);
+}
+
+static void values_by_launch_and_metric(void **state)
 {
 	PmHwCounters c;
 	PmErr err;
 
 	(void)state;
-	fresh();
 	pm_err_init(&err);
+	fresh();
 	assert_int_equal(count(&c, &err), PM_OK);
-	assert_true(c.version == VERSION && c.passes == PASSES && f.pass == PASSES);
-	assert_true(f.hosts == 0 && f.ranges == 0);
-	for (int i = 0; i < RANGES; i++) {
-		assert_true(c.of[i].measured);
-		assert_true(c.of[i].v[PM_HW_NANOSECONDS] == 1000 * (RANGES - 1 - i));
-		assert_true(c.of[i].v[PM_HW_STALL_WAIT] == 1000 * (RANGES - 1 - i) + PM_HW_STALL_WAIT);
-		assert_true(isnan(c.of[i].v[PM_HW_L1_HIT]) && isnan(c.of[i].v[PM_N_HW_METRICS - 1]));
-	}
-	for (int m = 0; m < PM_N_HW_METRICS; m++)
-		assert_int_equal(c.lacks[m], m == PM_HW_L1_HIT);
+	check_values(&c);
+	fresh();
+	f.once = 1; /* a new object for each launch */
+	assert_int_equal(count(&c, &err), PM_OK);
+	check_values(&c);
 }
 
 /* Whatever function fails is named with its error, and nothing stays open. */
@@ -366,15 +363,15 @@ static void what_a_library_may_do_wrong(void **state)
 	fresh();
 	f.dropped = 1;
 	assert_int_equal(count(&c, &err), PM_E_ENV);
-	assert_non_null(strstr(err.text, "has 2 ranges and dropped 1"));
+	assert_non_null(strstr(err.text, "of one launch CUPTI has 1 kernels and dropped 1"));
 	fresh();
-	f.range_name[1] = "7";
+	f.kernels = 2;
 	assert_int_equal(count(&c, &err), PM_E_ENV);
-	assert_non_null(strstr(err.text, "a range \"7\" that nobody began"));
+	assert_non_null(strstr(err.text, "of one launch CUPTI has 2 kernels and dropped 0"));
 	fresh();
-	f.range_name[0] = NULL;
+	f.kernels = 0;
 	assert_int_equal(count(&c, &err), PM_E_ENV);
-	assert_non_null(strstr(err.text, "that nobody began"));
+	assert_non_null(strstr(err.text, "of one launch CUPTI has 0 kernels"));
 }
 
 static void permission(const char *params, const char *says)
@@ -493,7 +490,7 @@ static void metrics_of_real_chips(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_by_range_and_metric),
+		cmocka_unit_test(values_by_launch_and_metric),
 		cmocka_unit_test(each_function_fails),
 		cmocka_unit_test(without_permission_it_says_how),
 		cmocka_unit_test(what_a_library_may_do_wrong),

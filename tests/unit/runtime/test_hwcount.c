@@ -86,16 +86,20 @@ static void watched(const char *device)
 	if (pm_device_open(device, &d, &err) || pm_exec_new(c.plan, d, &x, &err) ||
 	    pm_exec_run(x, c.in, 1, 0, &plain, 1, &err) || pm_bind_new(x, 1, &b, &err) ||
 	    d->ops->upload(d, pm_bind_input(b, 0), 0, c.in[0].data, (int64_t)c.in[0].bytes, &err) ||
-	    pm_bind_launch_watched(b, &w, &err) || pm_bind_outputs(b, &seen_out, 1, &err))
+	    pm_bind_launch_watched(b, SIZE_MAX, &w, &err) || pm_bind_outputs(b, &seen_out, 1, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(pm_plan_n_launches(c.plan), 3);
 	assert_string_equal(s.text, "(0)(1)(2)");
 	assert_memory_equal(plain.data, seen_out.data, plain.bytes);
 	memset(&s, 0, sizeof s);
 	s.stop = 1;
-	assert_int_equal(pm_bind_launch_watched(b, &w, &err), PM_E_ENV);
+	assert_int_equal(pm_bind_launch_watched(b, SIZE_MAX, &w, &err), PM_E_ENV);
 	assert_string_equal(s.text, "(0)(1");
 	assert_string_equal(err.text, "enough");
+	memset(&s, 0, sizeof s);
+	s.stop = 99;
+	assert_int_equal(pm_bind_launch_watched(b, 2, &w, &err), PM_OK);
+	assert_string_equal(s.text, "(0)(1)");
 	pm_tensor_release(&plain);
 	pm_tensor_release(&seen_out);
 	pm_exec_free(x);

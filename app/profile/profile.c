@@ -4,6 +4,7 @@
 
 #include "app/profile/profile_code.h"
 #include "app/profile/profile_count.h"
+#include "app/profile/profile_hw.h"
 #include "app/profile/profile_time.h"
 #include "runtime/device/device.h"
 
@@ -123,5 +124,7 @@ PmStatus pm_profile_make(const PmGraph *g, const PmProfileOpts *o, PmProfileRepo
 		pm__profile_count(out, o);
 	if (!st && pm_device_kind(o->device) == PM_DEVICE_CUDA)
 		pm__profile_time(out, g, o);
+	if (!st && out->has_time)
+		pm__profile_hw(out, o);
 	return st;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profile_json.c - the report as JSON, within what an agent can read at once. */
+#include "app/profile/hw_view.h"
 #include "app/profile/limits.h"
 #include "app/profile/show.h"
 
@@ -179,6 +180,66 @@ static void put_counts(const PmProfileReport *r, const PmProfileKernel *k, cJSON
 		cJSON_AddItemToArray(worst, site(r, k, &c->site[i]));
 }
 
+static void put_stalls(const PmHwView *v, cJSON *j)
+{
+	cJSON *list = cJSON_AddArrayToObject(j, "stalls");
+
+	for (int i = 0; i < v->n_stalls && i < PM_PROFILE_STALLS; i++) {
+		cJSON *of = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(of, "reason", pm_hw_stall_name(v->stall[i].reason));
+		add_rounded(of, "share", v->stall[i].share);
+		cJSON_AddStringToObject(of, "waits_for", pm_hw_stall_waits(v->stall[i].reason));
+		cJSON_AddItemToArray(list, of);
+	}
+}
+
+/* What is not known is left out. */
+static void put_hw(const PmProfileReport *r, const PmProfileKernel *k, cJSON *j)
+{
+	cJSON *of = cJSON_AddObjectToObject(j, "counters"), *list = NULL;
+	PmHwView v;
+
+	pm__hw_view(r, k, &v);
+	const struct {
+		const char *key;
+		double value;
+	} member[] = {
+		{ "seconds", v.seconds },
+		{ "dram_read_bytes", v.dram_read },
+		{ "dram_written_bytes", v.dram_written },
+		{ "dram_bytes_per_second", v.dram_rate },
+		{ "dram_copy_share", v.copy_share },
+		{ "dram_peak_share", v.dram_share },
+		{ "l2_hit_rate", v.l2_hit },
+		{ "l1_hit_rate", v.l1_hit },
+		{ "load_requests", v.requests[PM_COUNT_LOAD] },
+		{ "load_sectors_per_request", v.sectors[PM_COUNT_LOAD] },
+		{ "store_requests", v.requests[PM_COUNT_STORE] },
+		{ "store_sectors_per_request", v.sectors[PM_COUNT_STORE] },
+		{ "shared_load_wavefronts", v.passes[PM_COUNT_LOAD] },
+		{ "shared_load_bank_conflicts", v.conflicts[PM_COUNT_LOAD] },
+		{ "shared_store_wavefronts", v.passes[PM_COUNT_STORE] },
+		{ "shared_store_bank_conflicts", v.conflicts[PM_COUNT_STORE] },
+		{ "achieved_occupancy_share", v.occupancy },
+		{ "issue_slot_share", v.issue },
+		{ "multiprocessor_peak_share", v.sm_share },
+		{ "flops_per_second", v.flop_rate },
+		{ "flops_peak_share", v.flop_share },
+	};
+	for (size_t i = 0; i < sizeof member / sizeof *member; i++)
+		if (isfinite(member[i].value))
+			add_rounded(of, member[i].key, member[i].value);
+	put_stalls(&v, of);
+	for (int m = 0; m < PM_N_HW_METRICS; m++) {
+		if (!v.unreliable[m])
+			continue;
+		if (!list)
+			list = cJSON_AddArrayToObject(of, "unreliable");
+		cJSON_AddItemToArray(list, cJSON_CreateString(pm_hw_metric_name((PmHwMetric)m)));
+	}
+}
+
 static void put_limits(const PmProfileReport *r, const PmProfileKernel *k, cJSON *j)
 {
 	cJSON *list = cJSON_AddArrayToObject(j, "limits");
@@ -231,6 +292,8 @@ static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, const
 		put_listing(&r->code.v[k->launch.source], cJSON_GetObjectItem(j, "machine_code"));
 	if (k->has_counts)
 		put_counts(r, k, j);
+	if (k->has_hw)
+		put_hw(r, k, j);
 	put_limits(r, k, j);
 }
 
@@ -248,6 +311,19 @@ static void put_times(const PmProfileReport *r, cJSON *j)
 	if (r->kernel.n)
 		add_rounded(j, "flops_share",
 			    flops / r->target->flops_per_second[r->kernel.v[0].launch.flop_class]);
+}
+
+/* How the counters were read. */
+static void put_counting(const PmProfileReport *r, cJSON *j)
+{
+	cJSON *list;
+
+	cJSON_AddNumberToObject(j, "cupti_version", r->hw_version);
+	cJSON_AddNumberToObject(j, "passes", r->hw_passes);
+	list = cJSON_AddArrayToObject(j, "lacking");
+	for (int m = 0; m < PM_N_HW_METRICS; m++)
+		if (r->hw_lacks[m])
+			cJSON_AddItemToArray(list, cJSON_CreateString(pm_hw_metric_name((PmHwMetric)m)));
 }
 
 /* Bytes that it takes in a list of the report: two levels in. */
@@ -284,6 +360,8 @@ void pm_profile_json(const PmProfileReport *r, const PmProfileOpts *o, cJSON *j)
 	cJSON_AddNumberToObject(of, "launches_before", r->base.n_launches);
 	if (r->has_time)
 		put_times(r, cJSON_AddObjectToObject(j, "measured"));
+	if (r->hw_version)
+		put_counting(r, cJSON_AddObjectToObject(j, "hardware_counters"));
 	list = cJSON_AddArrayToObject(j, "absent");
 	for (int i = 0; i < PM_PROFILE_ABSENT; i++)
 		if (pm_profile_absent(r, o, i))

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profile_text.c - the report for a person. */
+#include "app/profile/hw_view.h"
 #include "app/profile/limits.h"
 #include "app/profile/show.h"
 
+#include <math.h>
 #include <string.h>
 
 static void put_code(const PmProfileReport *r, const PmProfileKernel *k, PmStr *out)
@@ -111,6 +113,64 @@ static void put_counts(const PmProfileReport *r, const PmProfileKernel *k, PmStr
 		put_site(r, k, &c->site[i], out);
 }
 
+static void put_hw_memory(const PmHwView *v, PmStr *out)
+{
+	static const char *const name[2] = { "loads", "stores" };
+
+	if (isfinite(v->dram_rate))
+		pm_str_addf(out, "  DRAM          %.3g MB read, %.3g MB written: %.3g TB/s",
+			    v->dram_read / 1e6, v->dram_written / 1e6, v->dram_rate / 1e12);
+	if (isfinite(v->dram_rate) && isfinite(v->copy_share))
+		pm_str_addf(out, " (%.0f %% of a copy)", 100 * v->copy_share);
+	if (isfinite(v->dram_rate) && isfinite(v->dram_share))
+		pm_str_addf(out, ", DRAM at %.0f %% of its peak", 100 * v->dram_share);
+	pm_str_add(out, isfinite(v->dram_rate) ? "\n" : "");
+	if (isfinite(v->l2_hit))
+		pm_str_addf(out, "  caches        L2 hit rate %.0f %%", 100 * v->l2_hit);
+	if (isfinite(v->l2_hit) && isfinite(v->l1_hit))
+		pm_str_addf(out, ", L1 hit rate %.0f %%", 100 * v->l1_hit);
+	pm_str_add(out, isfinite(v->l2_hit) ? "\n" : "");
+	for (int i = 0; i < 2; i++)
+		if (isfinite(v->sectors[i]))
+			pm_str_addf(out, "  global %-6s %.0f requests, %.2f sectors each\n", name[i],
+				    v->requests[i], v->sectors[i]);
+	for (int i = 0; i < 2; i++)
+		if (v->passes[i] > 0)
+			pm_str_addf(out, "  shared %-6s %.0f passes, %.0f of them for bank conflicts\n",
+				    name[i], v->passes[i], v->conflicts[i]);
+}
+
+static void put_hw(const PmProfileReport *r, const PmProfileKernel *k, PmStr *out)
+{
+	const char *sep = " ";
+	PmHwView v;
+
+	pm__hw_view(r, k, &v);
+	pm_str_addf(out, "  counters     ");
+	if (isfinite(v.seconds))
+		pm_str_addf(out, " %.2f us, %.3g TFLOP/s", v.seconds * 1e6, v.flop_rate / 1e12);
+	if (isfinite(v.flop_share))
+		pm_str_addf(out, " (%.2g %% of the peak)", 100 * v.flop_share);
+	if (isfinite(v.occupancy))
+		pm_str_addf(out, "; %.0f %% of the warps there", 100 * v.occupancy);
+	if (isfinite(v.issue))
+		pm_str_addf(out, ", an instruction issued in %.0f %% of the cycles", 100 * v.issue);
+	if (isfinite(v.sm_share))
+		pm_str_addf(out, ", busiest unit at %.0f %% of its peak", 100 * v.sm_share);
+	pm_str_add(out, "\n");
+	put_hw_memory(&v, out);
+	for (int m = 0; m < PM_N_HW_METRICS; m++)
+		if (v.unreliable[m])
+			pm_str_addf(out, "  not reliable  %s: the kernel is too short for it\n",
+				    pm_hw_metric_name((PmHwMetric)m));
+	if (v.n_stalls)
+		pm_str_add(out, "  stalls       ");
+	for (int i = 0; i < v.n_stalls && i < PM_PROFILE_STALLS; i++, sep = ", ")
+		pm_str_addf(out, "%s%s %.0f %%", sep, pm_hw_stall_name(v.stall[i].reason),
+			    100 * v.stall[i].share);
+	pm_str_add(out, v.n_stalls ? " of the warps' time\n" : "");
+}
+
 static void put_limits(const PmProfileReport *r, const PmProfileKernel *k, PmStr *out)
 {
 	PmStr text = PM_STR_INIT;
@@ -144,6 +204,8 @@ static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, PmStr
 	put_code(r, k, out);
 	if (k->has_counts)
 		put_counts(r, k, out);
+	if (k->has_hw)
+		put_hw(r, k, out);
 	put_limits(r, k, out);
 }
 
@@ -167,6 +229,10 @@ void pm_profile_text(const PmProfileReport *r, const PmProfileOpts *o, PmStr *ou
 		    r->stats.n_launches, r->base.modelled_seconds * 1e6, r->base.n_launches);
 	if (r->has_time)
 		put_times(r, out);
+	if (r->hw_version)
+		pm_str_addf(out,
+			    "Counters of the hardware: CUPTI %u, %d runs of each kernel, from cold caches.\n",
+			    r->hw_version, r->hw_passes);
 	for (size_t i = 0; i < r->kernel.n; i++)
 		put_kernel(r, &r->kernel.v[i], out);
 	pm_str_add(out, "\nNot in this report:\n");

@@ -94,14 +94,16 @@ const char *pm_profile_absent(const PmProfileReport *r, const PmProfileOpts *o, 
 			if (*r->code.v[k].why)
 				return r->code.v[k].why;
 		return NULL;
+	case 3:
+		return *r->why_no_hw ? r->why_no_hw : NULL;
 	default:
-		return pm_device_kind(o->device) == PM_DEVICE_CUDA
-			       ? "Hit rates of the L2 cache and stall reasons are not there: no hardware "
-				 "counters "
-				 "are read; Nsight Compute reads them."
-			       : "Times, hit rates of caches and stall reasons are not there: they need a "
-				 "GPU "
-				 "(--device cuda measures times).";
+		if (pm_device_kind(o->device) == PM_DEVICE_CUDA)
+			return r->hw_version || *r->why_no_hw
+				       ? NULL
+				       : "Hardware counters are not there: they are read once the kernels "
+					 "have been timed.";
+		return "Times, hit rates of caches and stall reasons are not there: they need a GPU "
+		       "(--device cuda measures them).";
 	}
 }
 

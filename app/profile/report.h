@@ -12,12 +12,14 @@
 #include "integrity/referee/referee.h"
 #include "runtime/exec/exec.h"
 #include "runtime/profile/counts.h"
+#include "runtime/profile/hwcounters.h"
 #include "runtime/profile/occupancy.h"
 
 enum {
-	PM_PROFILE_CC = 90,   /* of the target when nobody says */
-	PM_PROFILE_SITES = 5, /* accesses that a report names */
-	PM_PROFILE_ABSENT = 4
+	PM_PROFILE_CC = 90,    /* of the target when nobody says */
+	PM_PROFILE_SITES = 5,  /* accesses that a report names */
+	PM_PROFILE_STALLS = 6, /* stall reasons that a report names */
+	PM_PROFILE_ABSENT = 5
 };
 
 typedef struct PmProfileOpts {
@@ -54,6 +56,8 @@ typedef struct PmProfileKernel {
 	double modelled; /* seconds of one launch */
 	int has_counts;
 	PmLaunchCounts counts; /* of the first launch */
+	int has_hw;
+	double hw[PM_N_HW_METRICS]; /* what the GPU's counters say of it; PmHwLaunch.v */
 } PmProfileKernel;
 
 typedef struct PmProfileReport {
@@ -65,7 +69,12 @@ typedef struct PmProfileReport {
 	int has_time;      /* on "cuda": what follows is known, */
 	double seconds[2]; /* of the original and of the rewritten graph, from cold caches */
 	char why_not_timed[PM_ERR_MAX];
-	int *alts; /* owned: which alternative each Kernel node uses */
+	char why_no_hw[PM_ERR_MAX]; /* why there are no hardware counters, or not of all kernels; "" = there
+				       are, or nobody asked */
+	uint32_t hw_version;        /* of CUPTI; 0 = there are none */
+	int hw_passes;              /* runs of each kernel that they took */
+	unsigned char hw_lacks[PM_N_HW_METRICS]; /* what this GPU does not count */
+	int *alts;                               /* owned: which alternative each Kernel node uses */
 	size_t n_alts;
 	PmGraph *g;                       /* owned: the rewritten graph */
 	PmPlan *plan;                     /* owned */

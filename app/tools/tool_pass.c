@@ -218,7 +218,8 @@ static int profile_failed(PmTools *t, PmToolRun *r, const cJSON *j)
 
 static void profiled(PmTools *t, PmToolRun *r, const cJSON *j)
 {
-	static const char *const same[] = { "verdict", "device", "target", "modelled", "absent", "kernels" };
+	static const char *const same[] = { "verdict",           "device", "target", "modelled", "measured",
+					    "hardware_counters", "absent", "kernels" };
 	cJSON *a;
 
 	if (profile_failed(t, r, j))

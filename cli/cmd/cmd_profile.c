@@ -160,7 +160,7 @@ int pm_cmd_profile(const PmCmd *cmd, int argc, char **argv)
 		  "the variant with this number (default: the first)" },
 		{ "--alternative", PM_OPT_COUNT, &p.alternative, "of each kernel (default 0)" },
 		{ "--device", PM_OPT_DEVICE, &p.device,
-		  "emu: accesses are counted; cuda: times are measured" },
+		  "emu: accesses are counted; cuda: times are measured, and the GPU's counters read" },
 		{ "--arch", PM_OPT_STR, &p.arch, "sm_90 (default) or sm_80: the GPU that is modelled" },
 		{ "--seed", PM_OPT_INT, &p.seed, "of shapes and inputs (default 0)" },
 		{ "--listing", PM_OPT_FLAG, &p.o.listing,

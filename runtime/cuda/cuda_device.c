@@ -25,6 +25,7 @@ static void cuda_close(PmDevice *dev)
 
 	if (d->stream) {
 		d->cu->stream_sync(d->stream);
+		pm__cuda_hw_close(d);
 		pm__guard_close(d->cu, &d->guard);
 		pm__cuda_clock_close(d);
 		pm__cuda_call_close(d);
@@ -43,7 +44,7 @@ static void cuda_close(PmDevice *dev)
 			d->cu->event_destroy(d->event[i]);
 	if (d->stream)
 		d->cu->stream_destroy(d->stream);
-	if (d->has_ctx)
+	if (d->ctx)
 		d->cu->ctx_release(d->dev);
 	PM_VEC_RELEASE(&d->modules);
 	PM_VEC_RELEASE(&d->bufs);
@@ -89,13 +90,13 @@ static int ask_device(PmCudaDevice *d)
 
 static int open_context(PmCudaDevice *d)
 {
-	CuCtx *ctx = NULL;
 	size_t unused = 0, all = 0;
-	int rc = d->cu->ctx_retain(&ctx, d->dev);
+	int rc = d->cu->ctx_retain(&d->ctx, d->dev);
 
-	d->has_ctx = rc == 0;
+	if (rc)
+		d->ctx = NULL;
 	if (!rc)
-		rc = d->cu->ctx_set(ctx);
+		rc = d->cu->ctx_set(d->ctx);
 	if (!rc)
 		rc = d->cu->mem_info(&unused, &all);
 	d->info.max_scratch = (int64_t)unused / PM_LIMIT_SCRATCH_SHARE;
@@ -130,6 +131,7 @@ static const PmDeviceOps ops = {
 	.lib_prepare = pm__cuda_lib_prepare,
 	.lib_drop = pm__cuda_lib_drop,
 	.clock = &pm__cuda_clock_ops,
+	.hw = &pm__cuda_hw_ops,
 };
 
 PmStatus pm_cuda_look(PmDeviceInfo *out, PmErr *err)

@@ -294,11 +294,13 @@ typedef struct PmCudaReady {
 } PmCudaReady;
 
 struct PmCudaCall; /* cuda_call.c */
+struct PmCupti;    /* cupti.h */
 
 typedef struct PmCudaDevice {
 	PmDevice base;
 	const PmCuda *cu;
-	int dev, has_ctx;
+	int dev;
+	CuCtx *ctx; /* NULL = none was opened */
 	PmDeviceInfo info;
 	CuStream *stream;
 	PmCudaGuard guard;
@@ -327,6 +329,7 @@ typedef struct PmCudaDevice {
 	PM_VEC(CuPtr) workspaces;          /* all that were ever needed; the last is the largest */
 	CuPtr workspace;
 	int64_t workspace_bytes;
+	struct PmCupti *cupti;   /* hardware counters; NULL = not asked for */
 	CuMod *algo_modules[32]; /* kernels around library calls, by element type; NULL = not needed so far */
 } PmCudaDevice;
 
@@ -389,6 +392,8 @@ PmStatus pm__cuda_call_run(PmDevice *dev, PmCall c, PmErr *err);
 void pm__cuda_call_drop(PmDevice *dev, PmCall c);
 void pm__cuda_call_close(PmCudaDevice *d);
 extern const PmClockOps pm__cuda_clock_ops;
+extern const PmHwOps pm__cuda_hw_ops; /* cuda_counters.c */
+void pm__cuda_hw_close(PmCudaDevice *d);
 void pm__cuda_clock_close(PmCudaDevice *d);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "base/core/err.h"
 #include "base/core/hash.h"
+#include "base/core/str.h"
 #include "ir/core/type.h"
 #include "runtime/device/digest.h"
 #include "runtime/device/library.h"
@@ -20,6 +21,7 @@
 #include "runtime/device/sampled.h"
 #include "runtime/device/sketch.h"
 #include "runtime/profile/counts.h"
+#include "runtime/profile/hwcounters.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -121,6 +123,22 @@ typedef struct PmClockOps {
 			   PmSketch *out, PmErr *err);
 } PmClockOps;
 
+/* Hardware counters (hwcounters.h), for reports to authors; nothing is judged on them. One launch is counted
+ * at a time: it is enqueued again in each of several passes, alone between pass_begin and pass_end. A failure
+ * is PM_E_ENV, with what is missing and how to get it. */
+typedef struct PmHwOps {
+	PmStatus (*open)(PmDevice *d, PmErr *err);
+	/* What comes next are passes of another launch. */
+	PmStatus (*launch_begin)(PmDevice *d, PmErr *err);
+	PmStatus (*pass_begin)(PmDevice *d, PmErr *err);
+	/* *done: there need be no other pass. */
+	PmStatus (*pass_end)(PmDevice *d, int *done, PmErr *err);
+	/* After the last pass: out->v. */
+	PmStatus (*launch_end)(PmDevice *d, PmHwLaunch *out, PmErr *err);
+	/* All of *out but the launches. */
+	void (*about)(PmDevice *d, PmHwCounters *out);
+} PmHwOps;
+
 typedef struct PmDeviceOps {
 	void (*info)(PmDevice *d, PmDeviceInfo *out);
 	/* A buffer of `bytes` (>= 0), 256-byte aligned start unless `guard` placement says otherwise. */
@@ -187,6 +205,7 @@ typedef struct PmDeviceOps {
 	PmStatus (*lib_run)(PmDevice *d, PmLib l, const PmDevArg *args, int n, PmErr *err);
 	void (*lib_drop)(PmDevice *d, PmLib l);
 	const PmClockOps *clock; /* NULL: this device's times mean nothing */
+	const PmHwOps *hw;       /* NULL: it has no hardware counters */
 } PmDeviceOps;
 
 struct PmDevice {
@@ -237,6 +256,10 @@ PmStatus pm_cuda_open(PmDevice **out, PmErr *err);
 /* The same, and asks for the device's facts alone: nothing is opened on it. max_scratch, which follows from
  * what memory is free, stays 0. */
 PmStatus pm_cuda_look(PmDeviceInfo *out, PmErr *err);
+
+/* Whether a GPU's hardware counters could be read: 1 with the library's version and place and whom the driver
+ * lets read them, or 0 with what is missing. No GPU is touched; the library stays in the process. */
+int pm_cuda_counters_probe(PmStr *detail);
 
 /* What every process that opens the emulated device needs, found out once: who the compiler is is known to
  * those that are forked after this. Where the cache lacks what stands before every kernel, a process begins

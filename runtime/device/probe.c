@@ -199,6 +199,31 @@ static void probe_nvrtc(PmFound *p)
 		dlclose(h);
 }
 
+/* In a child, since the library stays in a process that has opened it. */
+static int ask_cupti(void *arg, PmStr *out)
+{
+	(void)arg;
+	return !pm_cuda_counters_probe(out);
+}
+
+static void probe_cupti(PmFound *p)
+{
+	const PmLimits lim = { .seconds = 60, .file_size = -1, .tries = 3 };
+	PmProcResult r;
+	PmErr err;
+
+	pm_err_init(&err);
+	snprintf(p->detail, sizeof p->detail, "the library cannot be opened");
+	if (pm_fork_call(ask_cupti, NULL, &lim, &r, &err))
+		return;
+	p->found = r.end == PM_PROC_EXITED && r.code == 0;
+	if (r.end == PM_PROC_EXITED && r.out.len)
+		snprintf(p->detail, sizeof p->detail, "%s", r.out.s);
+	if (p->found)
+		snprintf(p->version, sizeof p->version, "%.*s", (int)strcspn(p->detail, ","), p->detail);
+	pm_proc_result_release(&r);
+}
+
 static void probe_library(PmFound *p, const PmLibrary *l)
 {
 	p->found = l->so != NULL;
@@ -245,6 +270,8 @@ int pm_probe_some(const char *const *wanted, PmFound *out)
 	}
 	if (is_wanted(wanted, "NVRTC"))
 		probe_nvrtc(add(out, &n, "NVRTC", "compiling kernels for GPUs"));
+	if (is_wanted(wanted, "CUPTI"))
+		probe_cupti(add(out, &n, "CUPTI", "hardware counters in passmith profile"));
 	if (is_wanted(wanted, "cuBLASLt"))
 		probe_library(add(out, &n, "cuBLASLt",
 				  "matrix products of the cuda baseline; without it they run on our own "

@@ -500,6 +500,43 @@ PmStatus pm_bind_launch(PmBind *b, PmErr *err)
 	return st;
 }
 
+/* One step of the plan alone; where the device has sequences, only those run library calls. */
+static PmStatus launch_alone(PmBind *b, const Step *s, PmErr *err)
+{
+	const PmDeviceOps *ops = b->x->d->ops;
+	PmDevStep step;
+	PmCall call = { 0 };
+	PmStatus st;
+
+	if (!ops->call_run)
+		return launch(b, s, err);
+	describe_step(b, s, b->x->args, &step);
+	st = ops->call_new(b->x->d, &step, 1, &call, err);
+	if (!st)
+		st = ops->call_run(b->x->d, call, err);
+	if (call.id)
+		ops->call_drop(b->x->d, call);
+	return st;
+}
+
+PmStatus pm_bind_launch_watched(PmBind *b, size_t n, const PmLaunchWatch *w, PmErr *err)
+{
+	const PmPlan *p = b->x->p;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0, k = 0; i < p->steps.n && k < n && !st; i++) {
+		if (p->steps.v[i].source < 0)
+			continue;
+		st = w->before(w->arg, k, err);
+		if (!st)
+			st = launch_alone(b, &p->steps.v[i], err);
+		if (!st)
+			st = w->after(w->arg, k, err);
+		k++;
+	}
+	return st;
+}
+
 PmStatus pm_bind_outputs(PmBind *b, PmTensor *out, size_t n_out, PmErr *err)
 {
 	const PmPlan *p = b->x->p;

@@ -137,6 +137,14 @@ PmBuf pm_bind_inner(const PmBind *b, size_t i, int64_t *bytes);
 PmStatus pm_bind_poison(PmBind *b, uint32_t pattern, PmErr *err);
 /* Enqueues the plan's launches, nothing else. */
 PmStatus pm_bind_launch(PmBind *b, PmErr *err);
+/* Called around each launch, number i of pm_plan_launch; an error ends the call. */
+typedef struct PmLaunchWatch {
+	PmStatus (*before)(void *arg, size_t i, PmErr *err);
+	PmStatus (*after)(void *arg, size_t i, PmErr *err);
+	void *arg;
+} PmLaunchWatch;
+/* As pm_bind_launch, but launch by launch, and only the first n of them. */
+PmStatus pm_bind_launch_watched(PmBind *b, size_t n, const PmLaunchWatch *w, PmErr *err);
 /* The outputs, once what was enqueued is done (waits); tensors are initialised here. */
 PmStatus pm_bind_outputs(PmBind *b, PmTensor *out, size_t n_out, PmErr *err);
 

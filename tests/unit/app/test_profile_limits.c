@@ -53,6 +53,16 @@ static void each_rule(void **state)
 		  { 0.8, 0.2 },
 		  "80 % of the modelled time is memory traffic" },
 		{ { OF(arithmetic_share) }, { 0.8 }, "80 % of the modelled time is arithmetic" },
+		{ { OF(widest), OF(dram), OF(load_waste) },
+		  { 4, 0.5, 0 },
+		  "Each thread loads at most 4 bytes" },
+		{ { OF(microseconds), OF(launch_us) }, { 1.5, 2.7 }, "The kernel runs for 1.5 us" },
+		{ { OF(dram) }, { 0.75 }, "DRAM works at 75 % of its peak" },
+		{ { OF(traffic), OF(l2_hit) }, { 2.5, 0.25 }, "the L2 cache hits 25 % of the time" },
+		{ { OF(sm) }, { 0.875 }, "busiest unit works at 87.5 % of its peak" },
+		{ { OF(achieved), OF(occupancy), OF(waves) },
+		  { 0.25, 0.75, 3 },
+		  "Only 25 % of the warps were there on average" },
 	};
 
 	(void)state;
@@ -68,6 +78,19 @@ static void each_rule(void **state)
 			fail_msg("\"%s\" is not: %s", cases[i].says, out.s ? out.s : "");
 		pm_str_release(&out);
 	}
+}
+
+/* A grid that all but fills the GPU is no limit. */
+static void a_grid_that_nearly_fills(void **state)
+{
+	PmStr out = PM_STR_INIT;
+	PmFacts f;
+
+	(void)state;
+	pm_profile_no_facts(&f);
+	f.waves = 0.97;
+	assert_int_equal(pm_profile_say(&f, 100, &out), 0);
+	pm_str_release(&out);
 }
 
 static void what_occupancy_lacks(void **state)
@@ -91,6 +114,51 @@ static void what_occupancy_lacks(void **state)
 			fail_msg("\"%s\" is not: %s", says[i], out.s ? out.s : "");
 		pm_str_release(&out);
 	}
+}
+
+/* Of each stall reason the sentence says what the warps wait for, and where something helps, what. */
+static void why_warps_wait(void **state)
+{
+	(void)state;
+	for (int m = PM_HW_STALLS; m < PM_N_HW_METRICS; m++) {
+		PmStr out = PM_STR_INIT;
+		PmFacts f;
+
+		pm_profile_no_facts(&f);
+		f.stall = (PmHwMetric)m;
+		f.stall_share = 0.625;
+		assert_int_equal(pm_profile_say(&f, 100, &out), 1);
+		assert_ptr_equal(strstr(out.s, "62.5 % of the warps' time"), out.s);
+		assert_non_null(strstr(out.s, pm_hw_stall_waits(f.stall)));
+		assert_non_null(strstr(out.s, pm_hw_stall_name(f.stall)));
+		assert_non_null(strstr(out.s, pm_hw_stall_helps(f.stall)));
+		assert_string_equal(out.s + out.len - 2, ".\n");
+		pm_str_clear(&out);
+		f.stall_share = 0.25; /* one of many */
+		assert_int_equal(pm_profile_say(&f, 100, &out), 0);
+		pm_str_release(&out);
+	}
+}
+
+/* At the peak of DRAM that is what limits, and waiting for it follows from that. */
+static void a_peak_comes_before_waiting(void **state)
+{
+	PmStr out = PM_STR_INIT;
+	PmFacts f;
+
+	(void)state;
+	pm_profile_no_facts(&f);
+	f.stall = PM_HW_STALL_LONG_SCOREBOARD;
+	f.stall_share = 0.9;
+	f.dram = 0.875;
+	assert_int_equal(pm_profile_say(&f, 2, &out), 2);
+	assert_ptr_equal(strstr(out.s, "DRAM works at 87.5 %"), out.s);
+	pm_str_clear(&out);
+	f.dram = 0.125;
+	assert_int_equal(pm_profile_say(&f, 2, &out), 1);
+	assert_non_null(
+		strstr(out.s, "wait for data from L1, L2 or DRAM (long_scoreboard): have more loads"));
+	pm_str_release(&out);
 }
 
 static void the_weightiest_come_first(void **state)
@@ -121,7 +189,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_known),
 		cmocka_unit_test(each_rule),
+		cmocka_unit_test(a_grid_that_nearly_fills),
 		cmocka_unit_test(what_occupancy_lacks),
+		cmocka_unit_test(why_warps_wait),
+		cmocka_unit_test(a_peak_comes_before_waiting),
 		cmocka_unit_test(the_weightiest_come_first),
 	};
 

@@ -60,19 +60,6 @@ void pm__not_built(PmTools *t, PmToolRun *r, cJSON *build)
 
 /* ---- the pass ---- */
 
-static void built(PmTools *t, PmToolRun *r, const cJSON *j)
-{
-	int ok;
-	cJSON *answer = pm__build_answer(t, j, &ok);
-
-	if (ok) {
-		cJSON_Delete(answer);
-		r->after(t, r, NULL);
-	} else {
-		pm__not_built(t, r, answer);
-	}
-}
-
 /* "p.c", "p.so" and "p" are the pass p.so; of the folder p too. */
 static PmStatus find_source(const PmTools *t, const char *pass, PmStr *source, PmStr *so, PmErr *err)
 {
@@ -104,6 +91,67 @@ static PmStatus find_source(const PmTools *t, const char *pass, PmStr *source, P
 	return st;
 }
 
+/* The folder of a source, "" = the workspace. */
+static void folder_of(const char *source, PmStr *folder)
+{
+	if (!pm_str_ends(source, ".c")) {
+		pm_str_add(folder, source);
+		return;
+	}
+	pm_path_dir(source, folder);
+	if (!strcmp(folder->s, "."))
+		pm_str_clear(folder);
+}
+
+static PmStatus publish(PmTools *t, PmToolRun *r, PmErr *err)
+{
+	PmStr source = PM_STR_INIT, so = PM_STR_INIT, folder = PM_STR_INIT;
+	PmStatus st = find_source(t, pm__arg(r->args, "pass"), &source, &so, err);
+
+	r->built = 1;
+	if (!st)
+		folder_of(source.s, &folder);
+	/* A source that is gone by now leaves the object of an earlier one. */
+	st = st || !source.len ? PM_OK : pm__publish_object(t, r, folder.s, r->newest, err);
+	pm_str_release(&source);
+	pm_str_release(&so);
+	pm_str_release(&folder);
+	return st;
+}
+
+static void built(PmTools *t, PmToolRun *r, const cJSON *j)
+{
+	int ok;
+	cJSON *answer = pm__build_answer(t, j, &ok);
+	PmErr err;
+
+	pm_err_init(&err);
+	if (!ok) {
+		pm__not_built(t, r, answer);
+		return;
+	}
+	cJSON_Delete(answer);
+	if (r->whole && publish(t, r, &err))
+		pm__run_fail(t, r, "%s", err.text);
+	else
+		r->after(t, r, NULL);
+}
+
+/* What is evaluated as a whole has an object of its own, which no other build replaces before it is read. */
+static void build(PmTools *t, PmToolRun *r, const char *source, PmRunNext then)
+{
+	PmStr kept = PM_STR_INIT;
+	const char *argv[] = { "build", source, NULL, NULL, NULL };
+
+	if (r->whole) {
+		pm__kept_object(r, &kept);
+		argv[2] = "-o";
+		argv[3] = kept.s;
+	}
+	pm__run_start(t, r, argv, then);
+	pm_str_release(&kept);
+}
+
 PmStatus pm__with_pass(PmTools *t, PmToolRun *r, int always, PmRunNext then, PmErr *err)
 {
 	PmStr source = PM_STR_INIT, folder = PM_STR_INIT;
@@ -113,14 +161,9 @@ PmStatus pm__with_pass(PmTools *t, PmToolRun *r, int always, PmRunNext then, PmE
 	if (!st && source.len) {
 		double at = pm__ws_time(t, r->so.s);
 
-		if (pm_str_ends(source.s, ".c")) {
-			pm_path_dir(source.s, &folder);
-			if (!strcmp(folder.s, "."))
-				pm_str_clear(&folder);
-		} else {
-			pm_str_add(&folder, source.s);
-		}
-		stale |= at == 0 || pm__ws_sources_time(t, folder.s) >= at;
+		folder_of(source.s, &folder);
+		r->newest = pm__ws_sources_time(t, folder.s);
+		stale |= at == 0 || r->newest >= at;
 	}
 	if (!st && source.len && r->whole)
 		st = pm__keep_sources(t, r, folder.s, pm_str_ends(source.s, ".c") ? source.s : NULL, err);
@@ -129,13 +172,10 @@ PmStatus pm__with_pass(PmTools *t, PmToolRun *r, int always, PmRunNext then, PmE
 			    "Of the pass %.80s there is only the built object; build takes a source.",
 			    r->so.s);
 	r->after = then;
-	if (!st && stale && source.len) {
-		const char *argv[] = { "build", source.s, NULL };
-
-		pm__run_start(t, r, argv, always ? then : built);
-	} else if (!st) {
+	if (!st && stale && source.len)
+		build(t, r, source.s, always ? then : built);
+	else if (!st)
 		then(t, r, NULL);
-	}
 	pm_str_release(&source);
 	pm_str_release(&folder);
 	return st;

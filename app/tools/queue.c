@@ -17,23 +17,19 @@ static void place_of(const PmToolRun *r, const char *name, PmStr *rel)
 	pm_str_addf(rel, ".runs/%s.pass/%s", r->handle, name);
 }
 
-/* A file of the workspace, of any size, becomes one of that folder; its path is appended to *rel. */
-static PmStatus keep(const PmTools *t, const PmToolRun *r, const char *path, PmStr *rel, PmErr *err)
+/* Copies a file to a path of the workspace, of any size; `fd` is closed. */
+static PmStatus copy(const PmTools *t, int fd, const char *rel, PmErr *err)
 {
 	PmStr bytes = PM_STR_INIT, to = PM_STR_INIT, dir = PM_STR_INIT;
 	char chunk[64 * 1024];
-	ssize_t n = 0;
-	int fd = pm__ws_open(t, path, O_RDONLY, err);
-	PmStatus st = fd < 0 ? PM_E_NOT_FOUND : PM_OK;
+	ssize_t n;
+	PmStatus st;
 
-	while (!st && (n = read(fd, chunk, sizeof chunk)) > 0)
+	while ((n = read(fd, chunk, sizeof chunk)) > 0)
 		pm_str_addn(&bytes, chunk, (size_t)n);
-	if (!st && n < 0)
-		st = pm_path_error("read", path, 0, err);
-	if (fd >= 0)
-		close(fd);
-	place_of(r, pm_path_base(path), rel);
-	pm_path_join(t->workspace, rel->s, &to);
+	st = n < 0 ? pm_path_error("read what becomes", rel, 0, err) : PM_OK;
+	close(fd);
+	pm_path_join(t->workspace, rel, &to);
 	pm_path_dir(to.s, &dir);
 	st = st ? st : pm_mkdirs(dir.s, err);
 	st = st ? st : pm_write_file(to.s, bytes.s, bytes.len, err);
@@ -41,6 +37,15 @@ static PmStatus keep(const PmTools *t, const PmToolRun *r, const char *path, PmS
 	pm_str_release(&to);
 	pm_str_release(&dir);
 	return st;
+}
+
+/* A file of the workspace becomes one of that folder; its path is appended to *rel. */
+static PmStatus keep(const PmTools *t, const PmToolRun *r, const char *path, PmStr *rel, PmErr *err)
+{
+	int fd = pm__ws_open(t, path, O_RDONLY, err);
+
+	place_of(r, pm_path_base(path), rel);
+	return fd < 0 ? PM_E_NOT_FOUND : copy(t, fd, rel->s, err);
 }
 
 PmStatus pm__keep_sources(const PmTools *t, const PmToolRun *r, const char *folder, const char *only,
@@ -64,11 +69,37 @@ PmStatus pm__keep_sources(const PmTools *t, const PmToolRun *r, const char *fold
 	return st;
 }
 
+void pm__kept_object(const PmToolRun *r, PmStr *rel)
+{
+	place_of(r, pm_path_base(r->so.s), rel);
+}
+
+PmStatus pm__publish_object(const PmTools *t, const PmToolRun *r, const char *folder, double newest,
+			    PmErr *err)
+{
+	PmStr rel = PM_STR_INIT;
+	PmStatus st = PM_OK;
+	int fd;
+
+	pm__kept_object(r, &rel);
+	if (pm__ws_sources_time(t, folder) <= newest) {
+		fd = openat(t->dir, rel.s, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		st = fd < 0 ? pm_path_error("read", rel.s, 0, err) : copy(t, fd, r->so.s, err);
+	}
+	pm_str_release(&rel);
+	return st;
+}
+
+/* Unless it was built there. */
 static PmStatus keep_object(const PmTools *t, PmToolRun *r, PmErr *err)
 {
 	PmStr rel = PM_STR_INIT;
-	PmStatus st = keep(t, r, r->so.s, &rel, err);
+	PmStatus st = PM_OK;
 
+	if (!r->built)
+		st = keep(t, r, r->so.s, &rel, err);
+	else
+		pm__kept_object(r, &rel);
 	pm_str_release(&r->so);
 	r->so = rel;
 	return st;

@@ -43,6 +43,8 @@ struct PmToolRun {
 	PmRunNext next, after; /* when the child ends; once the pass is built */
 	int whole, submits;    /* all variants are evaluated; and stored */
 	double deadline;       /* seconds that a variant may take; 0 = as passmith eval has it */
+	int built;             /* its object was built where it is kept */
+	double newest;         /* time of the newest source when it was asked for; 0 = there is none */
 	int step;              /* a step was taken for it, and is given back unless it was judged */
 	double judged;         /* when its evaluation began; 0 = not yet */
 	PmRunTurn turn;        /* it waits for its turn (pm__queue); NULL = it does not */
@@ -132,6 +134,12 @@ void pm__queue(PmTools *t, PmToolRun *r, PmRunTurn turn);
 void pm__queue_step(PmTools *t);
 /* 1 when pm__queue_step has something to begin. */
 int pm__queue_ready(const PmTools *t);
+/* Where a whole evaluation keeps its object, as a path of the workspace; appended. */
+void pm__kept_object(const PmToolRun *r, PmStr *rel);
+/* Its object was built there: it is the pass's object in the workspace too, unless the sources in `folder`
+ * are newer than `newest`. */
+PmStatus pm__publish_object(const PmTools *t, const PmToolRun *r, const char *folder, double newest,
+			    PmErr *err);
 /* Keeps the sources of a folder ("" = the workspace) as they are, below .runs; of its .c files `only` this
  * one (NULL = all). */
 PmStatus pm__keep_sources(const PmTools *t, const PmToolRun *r, const char *folder, const char *only,

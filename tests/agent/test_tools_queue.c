@@ -244,6 +244,49 @@ static void what_waits_is_judged_as_it_was(void **state)
 	teardown(&p);
 }
 
+static void copy(const Place *p, const char *from, const char *to)
+{
+	PmStr a = PM_STR_INIT, b = PM_STR_INIT, bytes = PM_STR_INIT;
+
+	pm_path_join(p->s.folder.s, from, &a);
+	pm_path_join(p->s.folder.s, to, &b);
+	assert_int_equal(pm_read_file(a.s, 0, &bytes, NULL), PM_OK);
+	assert_int_equal(pm_write_file(b.s, bytes.s, bytes.len, NULL), PM_OK);
+	pm_str_release(&a);
+	pm_str_release(&b);
+	pm_str_release(&bytes);
+}
+
+/* Another build of the pass may end before the object of the first is read. */
+static void an_object_is_of_its_own_build(void **state)
+{
+	cJSON *args = cJSON_Parse("{\"pass\":\"p.c\",\"model\":\"g.gpt\",\"level\":\"full\"}"), *j;
+	PmToolCall *c;
+	Place p;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	setup(&p, -1);
+	pm_test_write_rms(&p.s, "w.c", "1e-5f)", "1e-2f)");
+	cJSON_Delete(pm_test_finished(&p.s, pm_test_call(&p.s, "build", "{'pass':'w.c'}")));
+	pm_test_write_rms(&p.s, "p.c", NULL, NULL);
+	assert_int_equal(pm_tool_begin(p.s.t, "evaluate", args, &c, &err), PM_OK);
+	while (!exists(&p, "p.so") && !exists(&p, ".runs/r2.pass/p.so"))
+		poll(NULL, 0, 20);
+	copy(&p, "w.so", "p.so");
+	j = pm_test_finished(&p.s, run_of(&p, "r2", 60));
+	assert_string_equal(pm_json_str(j, "verdict", ""), "OK");
+	cJSON_Delete(j);
+	pm_tool_cancel(c);
+	/* Its object is the pass's again, of the source that is there. */
+	j = pm_test_finished(&p.s, pm_test_call(&p.s, "evaluate", "{'pass':'p.so','model':'g.gpt'}"));
+	assert_string_equal(pm_json_str(j, "verdict", ""), "OK");
+	cJSON_Delete(j);
+	cJSON_Delete(args);
+	teardown(&p);
+}
+
 /* ---- before the end ---- */
 
 /* Waits until all variants but the one that takes long are judged. */
@@ -493,6 +536,7 @@ int main(void)
 		cmocka_unit_test(whole_evaluations_wait_for_each_other),
 		cmocka_unit_test(the_end_of_a_session_begins_nothing),
 		cmocka_unit_test(what_waits_is_judged_as_it_was),
+		cmocka_unit_test(an_object_is_of_its_own_build),
 		cmocka_unit_test(what_is_finished_is_told_before_the_end),
 		cmocka_unit_test(each_thing_is_said_once),
 		cmocka_unit_test(the_best_is_of_the_same),

@@ -573,6 +573,15 @@ static int listed(const cJSON *list, const char *uri)
 	return n;
 }
 
+static const char *title_of(const cJSON *list, const char *uri)
+{
+	const cJSON *r;
+
+	cJSON_ArrayForEach(r, list) if (!strcmp(pm_json_str(r, "uri", ""), uri)) return pm_json_str(
+		r, "title", "");
+	return "";
+}
+
 /* Each complete pass of the library, what they share, and the pages of the design; always in the same order.
  */
 static void passes_are_resources(void **state)
@@ -608,6 +617,8 @@ static void passes_are_resources(void **state)
 	assert_int_equal(listed(list, "passmith://passes/common/norm_rows.cu"), 1);
 	assert_int_equal(listed(list, "passmith://docs/design/error-bounds.md"), 1);
 	assert_int_equal(listed(list, "passmith://docs/design/integrity.md"), 0);
+	assert_string_equal(title_of(list, "passmith://passes/library/activation/silu.c"),
+			    "x * sigmoid(x) as one kernel");
 	pm_json_print(list, 0, &a);
 	pm_json_print(again, 0, &b);
 	assert_string_equal(a.s, b.s);

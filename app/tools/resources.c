@@ -21,17 +21,17 @@ static const struct {
 	{ "include/passmith", "sdk/", ".h", "text/x-c", "SDK header", NULL },
 	{ "include/passmith", "sdk/", ".cuh", "text/x-c", "SDK header", NULL },
 	{ "models", "models/", ".gpt", "text/plain", "Bundled graph", NULL },
-#define PASSES(folder, what)                                                                                 \
+#define PASSES(folder, what, kernels)                                                                        \
 	{ folder, folder "/", ".c", "text/x-c", what, NULL },                                                \
 		{ folder, folder "/", ".h", "text/x-c", what, NULL },                                        \
 	{                                                                                                    \
-		folder, folder "/", ".cu", "text/x-c", what, NULL                                            \
+		folder, folder "/", ".cu", "text/x-c", kernels, NULL                                         \
 	}
-	PASSES("passes/library/activation", "A complete pass"),
-	PASSES("passes/library/attention", "A complete pass"),
-	PASSES("passes/library/layout", "A complete pass"),
-	PASSES("passes/library/norm", "A complete pass"),
-	PASSES("passes/common", "What passes share"),
+	PASSES("passes/library/activation", "A complete pass", "Kernels of a pass"),
+	PASSES("passes/library/attention", "A complete pass", "Kernels of a pass"),
+	PASSES("passes/library/layout", "A complete pass", "Kernels of a pass"),
+	PASSES("passes/library/norm", "A complete pass", "Kernels of a pass"),
+	PASSES("passes/common", "What passes share", "Kernels that passes share"),
 #undef PASSES
 };
 enum { N_SHELVES = sizeof shelves / sizeof *shelves };
@@ -62,8 +62,12 @@ static void title_of(const char *text, const char *name, PmStr *out)
 	if (!strncmp(p, "# ", 2))
 		pm_str_addn(out, p + 2, strcspn(p + 2, "\n"));
 	dash = dash && !strncmp(dash + strlen(name), " - ", 3) ? dash + strlen(name) + 3 : NULL;
-	if (!out->len && dash)
-		pm_str_addn(out, dash, strcspn(dash, "\n*"));
+	if (!out->len && dash) {
+		size_t n = strcspn(dash, "\n");
+		const char *end = strstr(dash, "*/");
+
+		pm_str_addn(out, dash, end && end < dash + n ? (size_t)(end - dash) : n);
+	}
 	while (out->len && (out->s[out->len - 1] == ' ' || out->s[out->len - 1] == '.'))
 		out->s[--out->len] = '\0';
 	if (!out->len)

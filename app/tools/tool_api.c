@@ -83,9 +83,9 @@ static void describe_op(PmOp op, PmStr *out)
 	add_count("results", d->out_min, d->out_max, out);
 	pm_str_addf(out, "element types of operand 0: %s\n", types_word(d->types));
 	if (d->n_attrs)
-		pm_str_add(
-			out,
-			"attributes, with defaults (a pattern that does not name one wants its default):\n");
+		pm_str_add(out, "attributes, with defaults (a pattern that does not name one wants its "
+				"default; one that "
+				"must be given is named with WITH or waived with ANYATTR):\n");
 	for (int i = 0; i < d->n_attrs; i++)
 		add_default(&d->attrs[i], out);
 	if (d->expr)

@@ -4,6 +4,8 @@
 #include "app/tools/schema.h"
 #include "base/sys/io.h"
 #include "dataset/store/tasks.h"
+#include "ir/core/type.h"
+#include "runtime/exec/exec.h"
 #include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/tools/tool_call.h"
 
@@ -531,6 +533,38 @@ static void exemplars_are_asked_for(void **state)
 
 /* ---- resources ---- */
 
+/* The figures of the page are those of the model. */
+static void the_page_of_times_has_the_profiles(void **state)
+{
+	static const char *const names[] = { "h200", "a100" };
+	PmStr text = PM_STR_INIT;
+	PmTestTools s;
+	const char *mime;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	pm_test_tools_begin(&s, NULL, -1);
+	assert_int_equal(pm_tools_resource(s.t, MODEL, &text, &mime, &err), PM_OK);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const PmProfile *p = pm_profile(names[i]);
+		char row[160];
+
+		assert_non_null(strstr(pm_profile_names(), names[i]));
+		snprintf(row, sizeof row,
+			 "| `%s`%s | %.1f us | %.2f TB/s | %.3g T/s | %.3g T/s | %.3g T/s | %.3g T/s |",
+			 p->name, i ? "" : " (default)", p->launch_seconds * 1e6, p->bytes_per_second * 1e-12,
+			 p->flops_per_second[PM_PEAK_DOUBLE] * 1e-12,
+			 p->flops_per_second[PM_PEAK_SINGLE] * 1e-12,
+			 p->flops_per_second[PM_PEAK_HALF] * 1e-12,
+			 p->flops_per_second[PM_PEAK_INTEGER] * 1e-12);
+		has(text.s, row);
+	}
+	assert_int_equal(strlen(pm_profile_names()), strlen(" h200 a100"));
+	pm_str_release(&text);
+	pm_test_tools_end(&s);
+}
+
 static int listed(const cJSON *list, const char *uri)
 {
 	const cJSON *r;
@@ -538,6 +572,15 @@ static int listed(const cJSON *list, const char *uri)
 
 	cJSON_ArrayForEach(r, list) n += !strcmp(pm_json_str(r, "uri", ""), uri);
 	return n;
+}
+
+static const char *title_of(const cJSON *list, const char *uri)
+{
+	const cJSON *r;
+
+	cJSON_ArrayForEach(r, list) if (!strcmp(pm_json_str(r, "uri", ""), uri)) return pm_json_str(
+		r, "title", "");
+	return "";
 }
 
 /* Each complete pass of the library, what they share, and the pages of the design; always in the same order.
@@ -575,6 +618,8 @@ static void passes_are_resources(void **state)
 	assert_int_equal(listed(list, "passmith://passes/common/norm_rows.cu"), 1);
 	assert_int_equal(listed(list, "passmith://docs/design/error-bounds.md"), 1);
 	assert_int_equal(listed(list, "passmith://docs/design/integrity.md"), 0);
+	assert_string_equal(title_of(list, "passmith://passes/library/activation/silu.c"),
+			    "x * sigmoid(x) as one kernel");
 	pm_json_print(list, 0, &a);
 	pm_json_print(again, 0, &b);
 	assert_string_equal(a.s, b.s);
@@ -645,6 +690,7 @@ int main(void)
 		cmocka_unit_test(a_graph_is_shown),
 		cmocka_unit_test(tasks_are_listed_and_shown),
 		cmocka_unit_test(exemplars_are_asked_for),
+		cmocka_unit_test(the_page_of_times_has_the_profiles),
 		cmocka_unit_test(passes_are_resources),
 		cmocka_unit_test(resources_are_read),
 	};

@@ -230,8 +230,10 @@ static void end(PmTools *t, PmToolRun *r, PmRunState state)
 		pm_json_add_i64(r->answer, "steps_remaining", t->steps);
 	}
 	put_file(t, r);
-	cJSON_Delete(r->report); /* the file has it */
+	cJSON_Delete(r->report); /* the file has it, */
 	r->report = NULL;
+	cJSON_Delete(r->so_far); /* and another has this */
+	r->so_far = NULL;
 	if (r->lock >= 0)
 		close(r->lock);
 	r->lock = -1;

@@ -43,7 +43,7 @@ const char *pm_dtype_torch(int dtype);
  * for an unknown dtype. */
 int pm_dtype_sums(int dtype);
 /* The arithmetic that counts for elements of dtype: a place of PmProfile.flops_per_second. */
-typedef enum { PM_PEAK_DOUBLE, PM_PEAK_SINGLE, PM_PEAK_HALF, PM_PEAK_INTEGER } PmDTypePeak;
+typedef enum { PM_PEAK_DOUBLE, PM_PEAK_SINGLE, PM_PEAK_HALF, PM_PEAK_INTEGER, PM_N_DTYPE_PEAKS } PmDTypePeak;
 PmDTypePeak pm_dtype_peak(int dtype); /* PM_PEAK_INTEGER for an unknown dtype */
 
 /* Numbers of a floating-point type (floats.def). */

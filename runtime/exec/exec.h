@@ -31,7 +31,7 @@ typedef struct PmProfile {
 	const char *name;
 	double launch_seconds; /* per kernel */
 	double bytes_per_second;
-	double flops_per_second[4]; /* f64, f32, f16/bf16 (dot), integer */
+	double flops_per_second[4]; /* by PmDTypePeak: f64, f32, f16/bf16 (dot), integer */
 	const char *full_name;      /* "NVIDIA H200" */
 	int cc, n_sm;               /* runtime/profile/occupancy.h has the rest of the architecture */
 	int64_t l2, memory;         /* bytes */

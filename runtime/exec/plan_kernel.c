@@ -73,12 +73,38 @@ static int64_t launch_bytes(const PmPlan *p, PmNode n, const PmKAlt *alt, const 
 	return bytes;
 }
 
-static int64_t body_flops(const PmGraph *body)
+/* The peak that a node's operations count against: that of its result, or of what is compared or counted. */
+static PmDTypePeak peak_of(const PmGraph *g, PmNode n)
 {
-	int64_t sum = 0;
+	int dtype = pm_value_type(g, pm_node_out(g, n, 0))->dtype;
 
-	for (size_t i = 0; i < pm_graph_n_nodes(body); i++)
-		sum += pm_op_flops(body, pm_graph_node_at(body, i));
+	for (size_t i = 0; i < pm_node_n_in(g, n) && !pm_dtype_is_float(dtype); i++) {
+		PmValue v = pm_node_in(g, n, i);
+
+		if (v.id && pm_dtype_is_float(pm_value_type(g, v)->dtype))
+			dtype = pm_value_type(g, v)->dtype;
+	}
+	return pm_dtype_peak(dtype);
+}
+
+/* Operations of the body, and the peak of those that take the longest: by the types of what was replaced.
+ * What element type the kernel says that it has is the author's word. */
+static int64_t body_flops(const PmGraph *body, int *peak)
+{
+	int64_t of[PM_N_DTYPE_PEAKS] = { 0 }, sum = 0;
+	const PmProfile *p = pm_profile(NULL);
+
+	for (size_t i = 0; i < pm_graph_n_nodes(body); i++) {
+		PmNode n = pm_graph_node_at(body, i);
+		int64_t flops = pm_op_flops(body, n);
+
+		of[peak_of(body, n)] += flops;
+		sum += flops;
+	}
+	*peak = 0;
+	for (int k = 1; k < PM_N_DTYPE_PEAKS; k++)
+		if ((double)of[k] / p->flops_per_second[k] > (double)of[*peak] / p->flops_per_second[*peak])
+			*peak = k;
 	return sum;
 }
 
@@ -90,6 +116,8 @@ static PmStatus plan_launches(PmPlan *p, PmNode n, const PmKernelDesc *d, const 
 	char label[160];
 	size_t n_out = pm_node_n_out(p->g, n);
 	const int64_t *needed = pm__needed(d->body, p->arena);
+	int peak;
+	int64_t flops = body_flops(d->body, &peak);
 	PmStatus st = PM_OK;
 
 	for (size_t i = 0; i < n_out && !st; i++) {
@@ -120,8 +148,8 @@ static PmStatus plan_launches(PmPlan *p, PmNode n, const PmKernelDesc *d, const 
 					pm__type(p, pm_node_in(p->g, n, l->args[i].index))->dtype);
 		}
 		s.bytes = launch_bytes(p, n, alt, l, d->body, needed);
-		s.flops = j == 0 ? body_flops(d->body) : 0;
-		s.flop_class = pm_dtype_peak(alt->type);
+		s.flops = j == 0 ? flops : 0;
+		s.flop_class = peak;
 		PM_VEC_PUSH(&p->steps, s);
 	}
 	return PM_OK;

@@ -158,11 +158,13 @@ static PmStatus run_again(const PmSessionStep *call, const PmFiles *files, const
 
 /* ---- comparing ---- */
 
+/* Of the larger score, or of 1, which a pass has that changes nothing: at which levels a wrong pass is near
+ * enough is a matter of the inputs that were drawn, and moves its score by hundredths. */
 static int same_score(double a, double b, double tolerance)
 {
 	if (isnan(a) || isnan(b))
 		return isnan(a) && isnan(b);
-	return fabs(a - b) <= tolerance * fmax(fabs(a), fabs(b));
+	return fabs(a - b) <= tolerance * fmax(1, fmax(fabs(a), fabs(b)));
 }
 
 static void compare(PmReplayedCall *r, double tolerance)

@@ -324,7 +324,8 @@ int pm_cmd_trajectory(const PmCmd *cmd, int argc, char **argv)
 		{ "--device", PM_OPT_DEVICE, &a.device,
 		  "replay: where to run: emu or cuda (default: where it ran)" },
 		{ "--tolerance", PM_OPT_NUM, &a.tolerance,
-		  "X  replay: scores differ when they are further apart than this share (default 0.05)" },
+		  "X  replay: scores differ when they are further apart than this share of the larger, or of "
+		  "1 (default 0.05)" },
 		{ 0 },
 	};
 	PmStrList args = { 0 };

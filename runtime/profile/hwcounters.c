@@ -5,11 +5,17 @@
 #include <string.h>
 
 static const char *const metric[PM_N_HW_METRICS] = {
-#define XX(id, name) name,
+#define XX(id, name, other) name,
 #include "runtime/profile/hwmetrics.def"
 #undef XX
 #define XX(id, reason, waits, helps) "smsp__average_warps_issue_stalled_" reason "_per_issue_active.ratio",
 #include "runtime/profile/hwstalls.def"
+#undef XX
+};
+
+static const char *const other_name[PM_HW_STALLS] = {
+#define XX(id, name, other) other,
+#include "runtime/profile/hwmetrics.def"
 #undef XX
 };
 
@@ -24,6 +30,11 @@ static const struct {
 const char *pm_hw_metric_name(PmHwMetric m)
 {
 	return metric[m];
+}
+
+const char *pm_hw_metric_other(PmHwMetric m)
+{
+	return m < PM_HW_STALLS ? other_name[m] : NULL;
 }
 
 const char *pm_hw_stall_name(PmHwMetric m)

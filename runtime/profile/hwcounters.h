@@ -11,7 +11,7 @@
 
 /* The metrics (hwmetrics.def), and behind them the stall reasons (hwstalls.def). */
 typedef enum PmHwMetric {
-#define XX(id, name) PM_HW_##id,
+#define XX(id, name, other) PM_HW_##id,
 #include "runtime/profile/hwmetrics.def"
 #undef XX
 	PM_HW_STALLS,                           /* how many of these there are, and the first reason */
@@ -25,6 +25,8 @@ enum { PM_N_HW_STALLS = PM_N_HW_METRICS - PM_HW_STALLS };
 
 /* CUPTI's name of a metric. */
 const char *pm_hw_metric_name(PmHwMetric m);
+/* The name that other chips have it under; NULL = all have the same. */
+const char *pm_hw_metric_other(PmHwMetric m);
 /* Of a stall reason (PM_HW_STALLS and up): its name, what the warp waits for, what usually helps ("" =
  * nothing to say). */
 const char *pm_hw_stall_name(PmHwMetric m);

@@ -59,15 +59,24 @@ static PmStatus ask_available(PmCupti *c, PmErr *err)
 	return call_available(c, &s, err);
 }
 
+static int has_metric(const PmCupti *c, const char *name)
+{
+	CuptiHostProperties s = { .host = c->host, .metric = name };
+
+	return name && !call_host_properties(c, &s, NULL);
+}
+
 /* A chip lacks metrics that others have; asked for one of those, the host object is of no more use. */
 static PmStatus choose_metrics(PmCupti *c, PmErr *err)
 {
 	for (int m = 0; m < PM_N_HW_METRICS; m++) {
-		CuptiHostProperties s = { .host = c->host, .metric = pm_hw_metric_name((PmHwMetric)m) };
+		const char *name = pm_hw_metric_name((PmHwMetric)m);
 
-		if (call_host_properties(c, &s, NULL))
+		if (!has_metric(c, name))
+			name = pm_hw_metric_other((PmHwMetric)m);
+		if (!has_metric(c, name))
 			continue;
-		c->name[c->n_metrics] = s.metric;
+		c->name[c->n_metrics] = name;
 		c->metric[c->n_metrics++] = m;
 	}
 	if (!c->n_metrics)

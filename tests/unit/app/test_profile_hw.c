@@ -235,6 +235,35 @@ static void a_share_above_all(void **state)
 	pm_str_release(&text);
 }
 
+/* An agent reads 16 KB at once: kernels that have no room are counted. */
+static void many_kernels(void **state)
+{
+	PmProfileOpts o = opts();
+	cJSON *j = cJSON_CreateObject();
+	PmStr text = PM_STR_INIT;
+	PmProfileReport r;
+	int shown;
+
+	(void)state;
+	counted(&r);
+	for (int i = 1; i < 40; i++)
+		PM_VEC_PUSH(&r.kernel, r.kernel.v[0]);
+	for (int i = 0; i < 40; i++)
+		for (int m = 0; m < PM_N_HW_METRICS; m++)
+			r.kernel.v[i].hw[m] = 12.3456;
+	for (size_t i = 0; i < 500; i++)
+		r.why_no_hw[i] = 'x';
+	pm_profile_json(&r, &o, j);
+	pm_json_print(j, 1, &text);
+	assert_in_range(text.len, 8000, 16384);
+	shown = cJSON_GetArraySize(cJSON_GetObjectItem(j, "kernels"));
+	assert_in_range(shown, 2, 20);
+	assert_int_equal(cJSON_GetObjectItem(j, "kernels_left_out")->valueint, 40 - shown);
+	cJSON_Delete(j);
+	pm_profile_release(&r);
+	pm_str_release(&text);
+}
+
 /* Nothing but the reason, and the model's sentences. */
 static void without_counters(void **state)
 {
@@ -264,7 +293,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(units_of_the_report), cmocka_unit_test(counters_take_the_place_of_the_model),
 		cmocka_unit_test(lines_of_the_report), cmocka_unit_test(members_of_the_report),
-		cmocka_unit_test(a_share_above_all),   cmocka_unit_test(without_counters),
+		cmocka_unit_test(a_share_above_all),   cmocka_unit_test(many_kernels),
+		cmocka_unit_test(without_counters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

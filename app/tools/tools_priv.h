@@ -14,7 +14,7 @@ enum {
 	PM__ANSWER_MAX = 16 * 1024, /* bytes of an answer as text */
 	PM__FILE_MAX = 1 << 20,     /* of one of the author's files */
 	PM__FILES_MAX = 1000,       /* files that a workspace may have */
-	PM__WAIT_MAX = 60,
+	PM__WAIT_MAX = 600,
 };
 #define PM__ANEW       "submit judges anew, with other inputs and hidden shapes than any evaluate before it."
 #define PM__GET_WAIT   10.0 /* that get_run waits */

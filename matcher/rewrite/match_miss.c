@@ -171,6 +171,19 @@ static void describe_value(const PmGraph *g, const PmPattern *p, const PmMiss *m
 	}
 }
 
+/* A pattern names one result of a node. */
+static void add_way_out(const PmGraph *g, PmValue v, PmStr *out)
+{
+	PmNode n = pm_value_def(g, v, NULL);
+
+	pm_str_add(out,
+		   n.id && pm_node_n_out(g, n) > 1
+			   ? "; its node has several results, of which a pattern names one: write a "
+			     "region rule with all of them in .outs, or keep the node (KEEP) where it is "
+			     "not the root"
+			   : "; replace it too (AS) or keep its node (KEEP)");
+}
+
 void pm_miss_describe(const PmGraph *g, const PmPattern *p, const PmMiss *miss, PmStr *out)
 {
 	switch (miss->kind) {
@@ -188,7 +201,7 @@ void pm_miss_describe(const PmGraph *g, const PmPattern *p, const PmMiss *miss, 
 		} else {
 			pm_str_add(out, "is an output of the graph");
 		}
-		pm_str_add(out, "; replace it too (AS) or keep its node (KEEP)");
+		add_way_out(g, miss->value, out);
 		break;
 	case PM_MISS_OP:
 	case PM_MISS_RESULT:

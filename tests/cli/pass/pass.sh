@@ -24,6 +24,24 @@ pm explain models/bge_pooling_head.gpt --pass "$tmp/my_fusion.so"
 exits 1 "explain where nothing matches"
 says "NO_MATCH" "explain names the verdict"
 
+cat >"$tmp/cut.c" <<'END'
+#include "passmith/dsl.h"
+static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
+{
+	(void)rw;
+	return pm_decline(m, "not reached");
+}
+PM_RULE(cut, .doc = "Split of a Relu", .pattern = ANYATTR(OP(Split, OP(Relu, V(0)))), .rewrite = rewrite);
+PM_PLUGIN("cut", "1", &cut)
+END
+cat >"$tmp/cut.gpt" <<'END'
+cut (float[6] x) => (float[2] a, float[4] b) { r = Relu (x) a, b = Split <axis = 0, split = [2, 4]> (r) }
+END
+pm build "$tmp/cut.c" -o "$tmp/cut.so"
+pm explain "$tmp/cut.gpt" --pass "$tmp/cut.so"
+exits 1 "a pattern whose root has two results"
+says "interior value 'b' is an output of the graph; its node has several results, of which a pattern names one: write a region rule" \
+	"explain says what takes both"
 pm explain models/llama_block.gpt --pass "$build/passes/bias_gelu.so"
 exits 1 "explain a pass that nearly matches"
 says "near miss" "explain tells of near misses"

@@ -213,12 +213,17 @@ cJSON *pm__eval_answer(PmTools *t, PmToolRun *r, const cJSON *report)
 {
 	const cJSON *records = member(report, "records");
 	cJSON *j = cJSON_CreateObject();
+	PmStr looked_at = PM_STR_INIT;
 	PmEvalSum s;
 
 	pm__eval_sum(records, &s);
 	add_verdict(r, report, &s, j);
 	cJSON_AddStringToObject(j, "level", r->whole ? "full" : "quick");
 	cJSON_AddStringToObject(j, "of", r->key.s);
+	pm__say_looked_at(r, &looked_at);
+	if (looked_at.len)
+		cJSON_AddStringToObject(j, "looked_at", looked_at.s);
+	pm_str_release(&looked_at);
 	cJSON_AddStringToObject(j, "device", t->device);
 	if (s.n)
 		add_numbers(t, r, report, &s, j);

@@ -197,6 +197,7 @@ void pm__run_free(PmToolRun *r)
 	cJSON_Delete(r->report);
 	cJSON_Delete(r->partial);
 	cJSON_Delete(r->so_far);
+	cJSON_Delete(r->graphs);
 	pm_str_release(&r->so);
 	pm_str_release(&r->target);
 	pm_str_release(&r->label);

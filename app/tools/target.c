@@ -164,6 +164,39 @@ static PmStatus all_variants(PmTools *t, PmToolRun *r, int64_t variant, PmErr *e
 	return st;
 }
 
+PmStatus pm__target_variant(PmTools *t, PmToolRun *r, int64_t number, PmErr *err)
+{
+	pm_str_clear(&r->target);
+	pm_str_clear(&r->label);
+	pm_str_clear(&r->key);
+	return one_variant(t, r, number, err);
+}
+
+void pm__say_looked_at(const PmToolRun *r, PmStr *out)
+{
+	int n = cJSON_GetArraySize(r->graphs);
+	const cJSON *x;
+	PmStr rest = PM_STR_INIT;
+
+	if (!n)
+		return;
+	cJSON_ArrayForEach(x, r->graphs)
+	{
+		if (pm_json_i64(x, "number", -1) == r->variant)
+			pm_str_addf(out, "Only variant %s was looked at, of graph %lld (variants %s).",
+				    r->label.s, (long long)pm_json_i64(x, "graph", 0),
+				    pm_json_str(x, "variants", ""));
+		else
+			pm_str_addf(&rest, "%s%lld (variants %s)", rest.len ? ", " : "",
+				    (long long)pm_json_i64(x, "graph", 0), pm_json_str(x, "variants", ""));
+	}
+	if (rest.len)
+		pm_str_addf(out, " Graphs that were not looked at: %s.", rest.s);
+	else
+		pm_str_add(out, " The task has no other graph.");
+	pm_str_release(&rest);
+}
+
 PmStatus pm__task_id(const PmTools *t, const char *task, int64_t *id, PmErr *err)
 {
 	if (!t->db)

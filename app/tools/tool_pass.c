@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tool_pass.c - build, check, explain, evaluate, submit: what is done with a pass, in children. */
+/* tool_pass.c - build, check, evaluate, submit: what is done with a pass, in children. */
 #include "app/tools/tools_priv.h"
 
 #include <stdio.h>
@@ -101,99 +101,6 @@ cJSON *pm__tool_check(PmTools *t, const cJSON *args, PmToolRun **run, int *is_er
 	return begin(t, "check", args, 0, check, run, is_error);
 }
 
-/* ---- explain ---- */
-
-/* What an author asks of a rule that came to nothing, in a sentence. */
-static const char *advice(const cJSON *rule, const char *verdict)
-{
-	if (strcmp(verdict, "OK") && strcmp(verdict, "NO_MATCH"))
-		return "The pass was refused before it could match; see why and problems.";
-	if (pm_json_num(rule, "applied", 0) > 0)
-		return "It applied.";
-	if (pm_json_num(rule, "failed", 0) > 0)
-		return "It matched, and its rewrite failed: reasons say how.";
-	if (pm_json_num(rule, "declined", 0) > 0)
-		return "It matched, and its check declined: reasons say why, in your words.";
-	if (pm_json_num(rule, "roots", 0) == 0)
-		return "The graph has no node with the operator of the pattern's root; compare the pattern "
-		       "with show_graph.";
-	return "No place matched as a whole: the misses say where the nearest ended.";
-}
-
-cJSON *pm__rules_answer(const cJSON *one)
-{
-	static const char *const same[] = { "name",    "pattern",  "roots",   "tried",  "rejected",
-					    "matched", "declined", "applied", "failed", "reasons" };
-	const char *verdict = pm_json_str(one, "verdict", "");
-	cJSON *list = cJSON_CreateArray(), *x;
-	const cJSON *rule, *miss;
-
-	cJSON_ArrayForEach(rule, cJSON_GetObjectItemCaseSensitive(one, "rules"))
-	{
-		cJSON *misses;
-
-		x = cJSON_CreateObject();
-		for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-			copy(x, rule, same[i]);
-		misses = cJSON_AddArrayToObject(x, "misses");
-		/* The deepest first, as they are. */
-		cJSON_ArrayForEach(miss, cJSON_GetObjectItemCaseSensitive(rule, "misses"))
-			cJSON_AddItemToArray(misses, cJSON_Duplicate(miss, 1));
-		cJSON_AddStringToObject(x, "advice", advice(rule, verdict));
-		cJSON_AddItemToArray(list, x);
-	}
-	return list;
-}
-
-static void explained(PmTools *t, PmToolRun *r, const cJSON *j)
-{
-	const cJSON *one = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(j, "results"), 0);
-	cJSON *a;
-
-	if (!one) {
-		pm__run_fail(t, r, "%s", error_of(j) ? error_of(j) : "explain gave no answer.");
-		return;
-	}
-	pm__run_keep(r, one);
-	a = cJSON_CreateObject();
-	copy(a, one, "verdict");
-	cJSON_AddStringToObject(a, "variant", r->label.len ? r->label.s : pm_json_str(one, "variant", ""));
-	cJSON_AddNumberToObject(a, "applied", pm_json_num(one, "applied", 0));
-	cJSON_AddStringToObject(a, "why", pm_json_str(one, "message", ""));
-	if (*pm_json_str(one, "problems", ""))
-		copy(a, one, "problems");
-	if (*pm_json_str(one, "output", ""))
-		copy(a, one, "output");
-	cJSON_AddItemToObject(a, "rules", pm__rules_answer(one));
-	pm__run_answer(t, r, a, 0);
-}
-
-static void start_explain(PmTools *t, PmToolRun *r, PmRunNext next)
-{
-	const char *rule = pm__arg(r->args, "rule");
-	int64_t variant = pm_json_i64(r->args, "variant", -1);
-	const char *argv[12] = { "explain", r->target.s, "--pass", r->so.s };
-	char number[24];
-	int n = 4;
-
-	if (rule) {
-		argv[n++] = "--rule";
-		argv[n++] = rule;
-	}
-	if (variant >= 0 && !r->task) { /* of a model; a task's variant is a file of its own */
-		snprintf(number, sizeof number, "%lld", (long long)variant);
-		argv[n++] = "--variant";
-		argv[n++] = number;
-	}
-	pm__run_start(t, r, argv, next);
-}
-
-static void explain(PmTools *t, PmToolRun *r, const cJSON *j)
-{
-	(void)j;
-	start_explain(t, r, explained);
-}
-
 /* ---- profile and disassemble ---- */
 
 /* What is not an answer of the profiler itself: 1, and the run has ended. */
@@ -287,7 +194,8 @@ static cJSON *begin_on_target(PmTools *t, const char *tool, const cJSON *args, P
 	*run = pm__run_new(t, tool, args, &fail, is_error);
 	if (!*run)
 		return fail;
-	if (pm__target(t, *run, 0, &err) || pm__with_pass(t, *run, 0, then, &err))
+	if (pm__target(t, *run, 0, &err) || (then == pm__explain_built && pm__run_graphs(t, *run, &err)) ||
+	    pm__with_pass(t, *run, 0, then, &err))
 		pm__run_fail(t, *run, "%s", err.text);
 	return NULL;
 }
@@ -304,7 +212,7 @@ cJSON *pm__tool_disassemble(PmTools *t, const cJSON *args, PmToolRun **run, int 
 
 cJSON *pm__tool_explain(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
 {
-	return begin_on_target(t, "explain", args, explain, run, is_error);
+	return begin_on_target(t, "explain", args, pm__explain_built, run, is_error);
 }
 
 /* ---- evaluate and submit ---- */
@@ -351,7 +259,7 @@ static void evaluated(PmTools *t, PmToolRun *r, const cJSON *j)
 		cJSON_AddStringToObject(a, "note", PM__ANEW);
 	if (!strcmp(pm_json_str(a, "verdict", ""), "NO_MATCH") && !r->whole) {
 		r->partial = a;
-		start_explain(t, r, why_not);
+		pm__explain_start(t, r, why_not);
 		return;
 	}
 	pm__run_answer(t, r, a, 0);
@@ -433,7 +341,8 @@ static cJSON *start(PmTools *t, const char *tool, const cJSON *args, int whole, 
 	(*run)->step = 1;
 	if (t->steps > 0)
 		t->steps--;
-	if (pm__target(t, *run, whole, &err) || pm__with_pass(t, *run, 0, evaluate, &err))
+	if (pm__target(t, *run, whole, &err) || pm__run_graphs(t, *run, &err) ||
+	    pm__with_pass(t, *run, 0, evaluate, &err))
 		pm__run_fail(t, *run, "%s", err.text);
 	return NULL;
 }

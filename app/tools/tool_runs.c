@@ -74,9 +74,10 @@ cJSON *pm__tool_get_run(PmTools *t, const cJSON *args, PmToolRun **run, int *is_
 
 cJSON *pm__tool_cancel_run(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
 {
+	static const char *const same[] = { "progress", "so_far" };
 	const char *handle = pm__arg(args, "run");
 	PmToolRun *r = pm__run_find(t, handle);
-	cJSON *j;
+	cJSON *j, *m;
 
 	(void)run;
 	if (!r)
@@ -88,6 +89,9 @@ cJSON *pm__tool_cancel_run(PmTools *t, const cJSON *args, PmToolRun **run, int *
 				r->state == PM__CANCELLED ? "cancelled"
 				: r->state == PM__DONE    ? "done"
 							  : "failed");
+	for (size_t i = 0; r->state == PM__CANCELLED && i < sizeof same / sizeof *same; i++)
+		if ((m = copy_of(r->answer, same[i])) != NULL)
+			cJSON_AddItemToObject(j, same[i], m);
 	return j;
 }
 

@@ -64,6 +64,8 @@ struct PmToolRun {
 	PmStr key;       /* by which the best so far is kept */
 	int64_t task;    /* id; 0 = of no task */
 	int64_t variant; /* number; -1 = all, or the model as written */
+	cJSON *graphs;   /* owned: of pm__run_graphs; NULL = no variant stands for a task */
+	int graph;       /* place of the one that explain looks at */
 };
 
 struct PmTools {
@@ -176,6 +178,11 @@ PmStatus pm__ws_sources(const PmTools *t, const char *folder, PmNames *out, PmEr
 /* What `task` and `variant`, or `model`, of the arguments name, into r->target, r->label, r->key and r->task.
  * `whole`: all variants of a task (a pack), else the one variant as a file. */
 PmStatus pm__target(PmTools *t, PmToolRun *r, int whole, PmErr *err);
+/* Makes another variant of the run's task that which r->target, r->label, r->key and r->variant name. */
+PmStatus pm__target_variant(PmTools *t, PmToolRun *r, int64_t number, PmErr *err);
+/* "variant 3 (shape 1, float) of graph 0; ...": what of the task was looked at and what was not; "" when the
+ * caller named a variant or a model. Appended. */
+void pm__say_looked_at(const PmToolRun *r, PmStr *out);
 /* The file of a model: of the workspace, or bundled ("llama_block.gpt"); appended. */
 PmStatus pm__model_path(const PmTools *t, const char *name, PmStr *out, PmErr *err);
 PmStatus pm__task_id(const PmTools *t, const char *task, int64_t *id, PmErr *err);
@@ -280,6 +287,11 @@ void pm__attr_text(const PmAttr *a, PmStr *out);
  * an error. */
 PmStatus pm__task_graphs(const PmTools *t, int64_t task, const char *uri, cJSON **out, PmGraph **first,
 			 int *dtype, PmErr *err);
+/* Where one variant stands for the run's task, r->graphs: the distinct graphs in the order of
+ * pm__task_graphs,
+ * [{"graph": place, "variants": "0-2,7", "number"}]. The number is that of one variant of the graph:
+ * r->variant in the one that has it, else the first. To be called after pm__target. */
+PmStatus pm__run_graphs(const PmTools *t, PmToolRun *r, PmErr *err);
 /* The graph of the arguments: a task's variant (0 unless one is named), or a model. Returns owned in *out. */
 PmStatus pm__graph_of(const PmTools *t, const cJSON *args, PmGraph **out, PmErr *err);
 /* Seconds that the best pass takes on a variant of what the run is of, by the same model; 0 = not known. */
@@ -288,5 +300,9 @@ double pm__roofline(const PmTools *t, const PmToolRun *r, int number);
 void pm__not_built(PmTools *t, PmToolRun *r, cJSON *build);
 /* The rules of one result of `passmith explain`: what matched, declined, and came near. Returns owned. */
 cJSON *pm__rules_answer(const cJSON *one);
+/* Starts `passmith explain` for the built pass on what the run is of; `next` gets what it printed. */
+void pm__explain_start(PmTools *t, PmToolRun *r, PmRunNext next);
+/* The pass of a run of explain is built: it goes on. `j` is not read. */
+void pm__explain_built(PmTools *t, PmToolRun *r, const cJSON *j);
 
 #endif

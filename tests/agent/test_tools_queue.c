@@ -334,7 +334,10 @@ static void what_is_finished_is_told_before_the_end(void **state)
 	assert_true(pm_json_num(j, "seconds_left", -1) >= 0);
 	assert_int_equal(pm_json_i64(j, "done", 0), 3);
 	cJSON_Delete(j);
-	cancel(&p, "r1");
+	j = pm_test_call(&p.s, "cancel_run", "{'run':'r1'}");
+	assert_string_equal(pm_json_str(j, "state", ""), "cancelled");
+	check_so_far(j);
+	cJSON_Delete(j);
 	j = run_of(&p, "r1", 0);
 	assert_string_equal(pm_json_str(j, "state", ""), "cancelled");
 	check_so_far(j);

@@ -272,6 +272,60 @@ static void a_name_is_looked_up(void **state)
 	pm_test_tools_end(&s);
 }
 
+/* The text of the first thing that is found. */
+static void api_text(PmTestTools *s, const char *name, PmStr *out)
+{
+	char args[80];
+	cJSON *j;
+
+	snprintf(args, sizeof args, "{'name':'%s'}", name);
+	j = pm_test_call(s, "show_api", args);
+	pm_str_clear(out);
+	if (!cJSON_GetObjectItem(j, "found")->child)
+		fail_msg("nothing is found for %s", name);
+	pm_str_add(out, pm_json_str(cJSON_GetObjectItem(j, "found")->child, "text", ""));
+	cJSON_Delete(j);
+}
+
+/* A structure has its comment, also above its forward typedef; a member what that comment says of it. */
+static void structures_and_members_have_their_comments(void **state)
+{
+	static const struct {
+		const char *name, *has[3], *lacks;
+	} rows[] = {
+		{ "PmKernelSpec",
+		  { "Outputs are `outs`; when", "typedef struct PmKernelSpec PmKernelSpec;", "*alt;" },
+		  "Member of" },
+		{ "outs",
+		  { "Member of PmKernelSpec:\n\tPmVals outs;", "Outputs are `outs`; when that is empty",
+		    "Of the alternatives after the first" },
+		  "A single launch" },
+		{ "like",
+		  { "Member of PmKernelSpec", "PmVal like;", "element type of `like`" },
+		  "Inputs must" },
+		{ "grid", { "Member of PmLaunch", "uint32_t grid[3];", "0 in the second" }, "smem;" },
+		{ "replace_slot", { "Member of PmHost", "one more output", "(*replace_slot)" }, "alloc" },
+		{ "order", { "Member of PmHost", "Place of the node of v", "(*order)(PmVal v)" }, "param" },
+		{ "PmRewriter", { "collects what a rewrite", "typedef struct PmRewriter", "" }, "PmRegion" },
+		{ "PmRegion", { "a set of nodes", "typedef struct PmRegion", "" }, "PmRewriter" },
+		{ "PmHost", { "(*param)(PmVal v", "} PmHost;", "" }, "Member of" },
+	};
+	PmStr text = PM_STR_INIT;
+	PmTestTools s;
+
+	(void)state;
+	pm_test_tools_begin(&s, NULL, -1);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		api_text(&s, rows[i].name, &text);
+		for (int k = 0; k < 3; k++)
+			has(text.s, rows[i].has[k]);
+		if (strstr(text.s, rows[i].lacks))
+			fail_msg("\"%s\" is in: %s", rows[i].lacks, text.s);
+	}
+	pm_str_release(&text);
+	pm_test_tools_end(&s);
+}
+
 static void sections_are_found(void **state)
 {
 	PmTestTools s;
@@ -684,6 +738,7 @@ int main(void)
 		cmocka_unit_test(a_long_file_comes_in_parts),
 		cmocka_unit_test(no_path_leaves_the_workspace),
 		cmocka_unit_test(a_name_is_looked_up),
+		cmocka_unit_test(structures_and_members_have_their_comments),
 		cmocka_unit_test(sections_are_found),
 		cmocka_unit_test(passes_and_the_design_are_found),
 		cmocka_unit_test(a_text_is_found_once),

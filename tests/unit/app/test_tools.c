@@ -585,6 +585,42 @@ static void exemplars_are_asked_for(void **state)
 	pm_test_tools_end(&s);
 }
 
+/* Where none of those that may be shown is like the graph, no source comes; and what is withheld is counted.
+ */
+static void exemplars_that_are_not_like_it_have_no_source(void **state)
+{
+	PmTestTools s;
+	const cJSON *x, *all;
+	cJSON *j, *every;
+
+	(void)state;
+	pm_test_tools_begin(&s, NULL, -1);
+	pm_test_write(&s, "product.gpt",
+		      "g (float[64,32] x, float[32,16] w) => (float[64,16] y)\n{\n y = MatMul (x, w)\n}\n");
+	every = pm_test_call(&s, "exemplars", "{}");
+	all = cJSON_GetObjectItem(every, "exemplars");
+	assert_null(cJSON_GetObjectItem(every, "withheld"));
+	j = pm_test_call(&s, "exemplars", "{'model':'product.gpt','limit':4}");
+	cJSON_ArrayForEach(x, cJSON_GetObjectItem(j, "exemplars"))
+		assert_true(pm_json_num(x, "similarity", 0) >= 0.1);
+	assert_null(cJSON_GetObjectItem(j, "exemplars")->child);
+	has(pm_json_str(j, "next", ""), "None of those that may be shown is like this graph");
+	assert_true(pm_json_i64(j, "withheld", 0) >= 2);
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(j, "others")) + pm_json_i64(j, "withheld", 0),
+			 cJSON_GetArraySize(all));
+	cJSON_ArrayForEach(x, cJSON_GetObjectItem(j, "others"))
+	{
+		assert_null(cJSON_GetObjectItem(x, "pass"));
+		assert_true(*pm_json_str(x, "what", "") != 0 && pm_json_num(x, "similarity", 1) < 0.1);
+	}
+	cJSON_Delete(j);
+	j = pm_test_call(&s, "exemplars", "{'model':'product.gpt','name':'row_range'}");
+	has(pm_json_str(cJSON_GetObjectItem(j, "exemplars")->child, "pass", ""), "PM_PLUGIN(\"row_range\"");
+	cJSON_Delete(j);
+	cJSON_Delete(every);
+	pm_test_tools_end(&s);
+}
+
 /* ---- resources ---- */
 
 /* The figures of the page are those of the model. */
@@ -745,6 +781,7 @@ int main(void)
 		cmocka_unit_test(a_graph_is_shown),
 		cmocka_unit_test(tasks_are_listed_and_shown),
 		cmocka_unit_test(exemplars_are_asked_for),
+		cmocka_unit_test(exemplars_that_are_not_like_it_have_no_source),
 		cmocka_unit_test(the_page_of_times_has_the_profiles),
 		cmocka_unit_test(passes_are_resources),
 		cmocka_unit_test(resources_are_read),

@@ -204,12 +204,46 @@ static void many_shapes_are_cut_and_said_to_be(void **state)
 	end(&p);
 }
 
+/* A launch's cost weighs most in small variants: what is possible there is told too. */
+static void what_it_is_worth_is_told_of_all_variants(void **state)
+{
+	static const int sizes[] = { 2048, 16, 256 };
+	const cJSON *worth, *all;
+	Place p;
+	cJSON *j;
+	char one[256];
+
+	(void)state;
+	begin(&p);
+	for (int i = 0; i < 3; i++) {
+		snprintf(one, sizeof one,
+			 "g (float[%d,%d] x, float[%d,64] w) => (float[%d,64] y)\n{\n a = MatMul (x, w)\n"
+			 " b = Relu (a)\n y = Tanh (b)\n}\n",
+			 sizes[i], sizes[i], sizes[i], sizes[i]);
+		variant(&p, i, PM_F32, one);
+	}
+	j = shown(&p);
+	worth = cJSON_GetObjectItem(j, "worth");
+	all = cJSON_GetObjectItem(worth, "speedup_at_most_of_all");
+	assert_int_equal(pm_json_i64(worth, "variant", -1), 0);
+	assert_int_equal(pm_json_i64(all, "variants", 0), 3);
+	/* Three launches become one: nearly three times as fast where a launch's cost is most of the time. */
+	assert_true(pm_json_num(all, "least", 0) == pm_json_num(worth, "speedup_at_most", 0));
+	assert_true(pm_json_num(all, "most", 0) > 2.9 && pm_json_num(all, "most", 0) <= 3);
+	assert_true(pm_json_num(all, "least", 0) < pm_json_num(all, "mean", 0));
+	assert_true(pm_json_num(all, "mean", 0) < pm_json_num(all, "most", 0));
+	assert_non_null(strstr(pm_json_str(j, "notation", ""), "starts, ends, axes and steps of Slice"));
+	cJSON_Delete(j);
+	end(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_type_of_each_input_is_said),
 		cmocka_unit_test(graphs_are_told_apart),
 		cmocka_unit_test(what_follows_the_shapes_is_the_same_graph),
+		cmocka_unit_test(what_it_is_worth_is_told_of_all_variants),
 		cmocka_unit_test(many_shapes_are_cut_and_said_to_be),
 	};
 

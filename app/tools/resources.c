@@ -3,7 +3,6 @@
 #include "app/tools/tools_priv.h"
 
 #include "app/exemplar/folder.h"
-#include "dataset/store/tasks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,19 +169,12 @@ static PmStatus read_shelf(const PmTools *t, const char *at, PmStr *text, const 
 	return PM_E_NOT_FOUND;
 }
 
-static PmStatus add_variant(void *arg, const PmVariantRow *v, PmErr *err)
-{
-	(void)err;
-	pm_str_addf(arg, "# variant %lld: %s\n%s\n", (long long)v->ordinal, v->label, v->text);
-	return PM_OK;
-}
-
 static PmStatus add_task(const PmTools *t, const char *name, PmStr *text, PmErr *err)
 {
 	int64_t id;
 	PmStatus st = pm__task_id(t, name, &id, err);
 
-	return st ? st : pm_task_variants_each(t->db, id, add_variant, text, err);
+	return st ? st : pm__task_text(t, id, text, err);
 }
 
 static PmStatus read_template(const PmTools *t, PmStr *text)

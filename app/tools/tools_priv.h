@@ -280,6 +280,8 @@ void pm__attr_text(const PmAttr *a, PmStr *out);
  * an error. */
 PmStatus pm__task_graphs(const PmTools *t, int64_t task, const char *uri, cJSON **out, PmGraph **first,
 			 int *dtype, PmErr *err);
+/* The same as text, with a line for each variant: number, element type, shapes of the inputs. Appended. */
+PmStatus pm__task_text(const PmTools *t, int64_t task, PmStr *out, PmErr *err);
 /* The graph of the arguments: a task's variant (0 unless one is named), or a model. Returns owned in *out. */
 PmStatus pm__graph_of(const PmTools *t, const cJSON *args, PmGraph **out, PmErr *err);
 /* Seconds that the best pass takes on a variant of what the run is of, by the same model; 0 = not known. */

@@ -680,6 +680,7 @@ static void passes_are_resources(void **state)
 	PmStr a = PM_STR_INIT, b = PM_STR_INIT;
 	PmNames topics = { 0 };
 	PmTestTools s;
+	const cJSON *r;
 	cJSON *list, *again;
 	size_t n = 0;
 
@@ -709,7 +710,33 @@ static void passes_are_resources(void **state)
 	assert_int_equal(listed(list, "passmith://docs/design/error-bounds.md"), 1);
 	assert_int_equal(listed(list, "passmith://docs/design/integrity.md"), 0);
 	assert_string_equal(title_of(list, "passmith://passes/library/activation/silu.c"),
-			    "x * sigmoid(x) as one kernel");
+			    "silu.c: x * sigmoid(x) as one kernel");
+	assert_string_equal(
+		title_of(list, "passmith://passes/library/activation/geglu.c"),
+		"geglu.c: gelu(x) * u, the gate of T5's and many diffusion models' feed-forward blocks, "
+		"as one ...");
+	/* Over two lines; up to the end of the sentence; a heading. */
+	assert_string_equal(
+		title_of(list, "passmith://passes/common/gated.h"),
+		"gated.h: act(gate) * up, with the two as separate values or as the halves of one "
+		"tensor");
+	assert_string_equal(
+		title_of(list, "passmith://passes/library/norm/add_layer_norm.c"),
+		"add_layer_norm.c: residual addition and layer normalisation as one kernel, also when "
+		"the sum is ...");
+	assert_string_equal(
+		title_of(list, "passmith://passes/library/attention/split_heads.c"),
+		"split_heads.c: queries and keys of attention: bias, heads in front of the sequence, "
+		"scale, as ...");
+	assert_string_equal(title_of(list, MODEL), "modelled-times.md: How times are modelled");
+	cJSON_ArrayForEach(r, list)
+	{
+		const char *title = pm_json_str(r, "title", ""), *name = pm_json_str(r, "name", "");
+
+		if (strlen(title) > 100 || strlen(title) < 12 ||
+		    (strcmp(name, "template.c") != 0 && strncmp(title, name, strlen(name)) != 0))
+			fail_msg("the title of %s is \"%s\"", name, title);
+	}
 	pm_json_print(list, 0, &a);
 	pm_json_print(again, 0, &b);
 	assert_string_equal(a.s, b.s);

@@ -213,8 +213,10 @@ static PmStatus judge_all(PmExemplars *all, const PmGraph *g, PmErr *err)
 		}
 		pm_graph_free(own);
 	}
-	if (!st)
+	if (!st) {
+		all->withheld = all->n - kept;
 		all->n = kept;
+	}
 	pm_graph_free(bare);
 	return st;
 }

@@ -28,6 +28,7 @@ typedef struct PmExemplar {
 typedef struct PmExemplars {
 	PmExemplar *v; /* owned, as are its texts */
 	size_t n;
+	size_t withheld; /* left out because they would give the graph away; 0 in a list */
 } PmExemplars;
 
 /* Frees the texts; one that is all zero has none. */
@@ -44,7 +45,8 @@ const PmExemplar *pm_exemplars_find(const PmExemplars *all, const char *what);
 
 /* At most `n` exemplars for the author of a pass for `g`: those of g's category first, then the most similar
  * (pm_skeleton_similarity), then by name. None that solves g is among them (pm_exemplar_leaks). There may be
- * fewer than n. Errors as of pm_exemplars_list. Release *out in every case. */
+ * fewer than n; out->withheld says how many of all there are solve it. Errors as of pm_exemplars_list.
+ * Release *out in every case. */
 PmStatus pm_exemplars_select(const char *root, const PmGraph *g, size_t n, PmExemplars *out, PmErr *err);
 
 /* Why an exemplar would give away a pass for `g`, or NULL when it would not; borrowed, constant. It would

@@ -3,7 +3,6 @@
 #include "app/tools/tools_priv.h"
 
 #include "app/exemplar/folder.h"
-#include "dataset/store/tasks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,26 +51,62 @@ static void add(cJSON *list, const char *prefix, const char *name, const char *t
 	pm_str_release(&uri);
 }
 
-/* What a page says of itself: its heading, or the line after "name - ". */
+/* Behind the end of a line of a comment: where the next one's words begin; NULL when it has none. */
+static const char *next_line(const char *p)
+{
+	p += strspn(p, " \t");
+	if (*p == '*' && p[1] != '/')
+		p++;
+	p += strspn(p, " \t");
+	return *p && *p != '\n' && strncmp(p, "*/", 2) != 0 ? p : NULL;
+}
+
+/* The first sentence of what stands at p, over the lines of a comment; a heading has one line. */
+static void add_sentence(const char *p, int heading, PmStr *out)
+{
+	while (p && *p && strncmp(p, "*/", 2) != 0) {
+		if (*p == '.' && (p[1] == ' ' || p[1] == '\n' || !p[1]))
+			break;
+		if (*p != '\n') {
+			pm_str_addc(out, *p++);
+			continue;
+		}
+		p = heading ? NULL : next_line(p + 1);
+		pm_str_add(out, p ? " " : "");
+	}
+	while (out->len && out->s[out->len - 1] == ' ')
+		out->s[--out->len] = '\0';
+}
+
+/* The name, and what the file says of itself: its heading, or the sentence behind "name - ". A title that is
+ * too long ends behind a word. */
 static void title_of(const char *text, const char *name, PmStr *out)
 {
-	const char *p = text, *dash = strstr(text, name);
+	enum { MOST = 100 };
+	PmStr mark = PM_STR_INIT, said = PM_STR_INIT;
+	const char *p = text, *at;
 
+	pm_str_addf(&mark, "%s - ", name);
+	at = strstr(text, mark.s);
 	if (!strncmp(p, "<!--", 4)) /* of a generated page */
 		p = strchr(p, '\n') ? strchr(p, '\n') + 1 : p;
 	if (!strncmp(p, "# ", 2))
-		pm_str_addn(out, p + 2, strcspn(p + 2, "\n"));
-	dash = dash && !strncmp(dash + strlen(name), " - ", 3) ? dash + strlen(name) + 3 : NULL;
-	if (!out->len && dash) {
-		size_t n = strcspn(dash, "\n");
-		const char *end = strstr(dash, "*/");
+		add_sentence(p + 2, 1, &said);
+	else if (at)
+		add_sentence(at + mark.len, 0, &said);
+	pm_str_addf(out, "%s%s%s", name, said.len ? ": " : "", said.s ? said.s : "");
+	if (out->len > MOST) {
+		size_t n = MOST - strlen(" ...");
 
-		pm_str_addn(out, dash, end && end < dash + n ? (size_t)(end - dash) : n);
+		while (n && out->s[n] != ' ')
+			n--;
+		if (n) {
+			out->s[out->len = n] = '\0';
+			pm_str_add(out, " ...");
+		}
 	}
-	while (out->len && (out->s[out->len - 1] == ' ' || out->s[out->len - 1] == '.'))
-		out->s[--out->len] = '\0';
-	if (!out->len)
-		pm_str_add(out, name);
+	pm_str_release(&mark);
+	pm_str_release(&said);
 }
 
 /* A plain name, which leads to no other folder, of a file that is shown. */
@@ -170,19 +205,12 @@ static PmStatus read_shelf(const PmTools *t, const char *at, PmStr *text, const 
 	return PM_E_NOT_FOUND;
 }
 
-static PmStatus add_variant(void *arg, const PmVariantRow *v, PmErr *err)
-{
-	(void)err;
-	pm_str_addf(arg, "# variant %lld: %s\n%s\n", (long long)v->ordinal, v->label, v->text);
-	return PM_OK;
-}
-
 static PmStatus add_task(const PmTools *t, const char *name, PmStr *text, PmErr *err)
 {
 	int64_t id;
 	PmStatus st = pm__task_id(t, name, &id, err);
 
-	return st ? st : pm_task_variants_each(t->db, id, add_variant, text, err);
+	return st ? st : pm__task_text(t, id, text, err);
 }
 
 static PmStatus read_template(const PmTools *t, PmStr *text)

@@ -26,6 +26,13 @@ typedef struct Types {
 	int of[PM_N_DTYPES];
 } Types;
 
+/* One variant of a group. */
+typedef struct Member {
+	int64_t number;
+	int dtype;
+	size_t row;
+} Member;
+
 typedef struct Const {
 	PmStr name, text;
 	int varies;
@@ -41,6 +48,7 @@ typedef struct Group {
 	PM_VEC(Const) consts;
 	PM_VEC(Row) rows;
 	PM_VEC(int64_t) numbers;
+	PM_VEC(Member) members; /* the same variants, in the same order */
 } Group;
 
 typedef struct Groups {
@@ -193,6 +201,7 @@ static void add_consts(Group *x, const PmGraph *g)
 
 static void add_row(Group *x, const PmGraph *g, const PmVariantRow *v)
 {
+	Member m = { .number = v->ordinal, .dtype = v->dtype };
 	PmStr shapes = PM_STR_INIT;
 	Row *row = NULL;
 
@@ -210,6 +219,8 @@ static void add_row(Group *x, const PmGraph *g, const PmVariantRow *v)
 		row = &x->rows.v[x->rows.n - 1];
 	}
 	PM_VEC_PUSH(&row->numbers, v->ordinal);
+	m.row = (size_t)(row - x->rows.v);
+	PM_VEC_PUSH(&x->members, m);
 	pm_str_addf(&row->dtypes, "%s%s", row->dtypes.len ? ", " : "", pm_dtype_name(v->dtype));
 	pm_str_release(&shapes);
 }
@@ -252,6 +263,7 @@ static void release(Groups *all)
 		PM_VEC_RELEASE(&x->rows);
 		PM_VEC_RELEASE(&x->inputs);
 		PM_VEC_RELEASE(&x->numbers);
+		PM_VEC_RELEASE(&x->members);
 		free(x->structure);
 		free(x->attrs);
 		free(x->text);
@@ -300,14 +312,20 @@ static void add_type(const Types *t, PmStr *out)
 		}
 }
 
+/* "v0: T; v1: int64" */
+static void inputs_text(const Group *x, PmStr *out)
+{
+	for (size_t i = 0; i < x->inputs.n; i++) {
+		pm_str_addf(out, "%s%s: ", i ? "; " : "", pm_value_name(x->g, pm_graph_input(x->g, i)));
+		add_type(&x->inputs.v[i], out);
+	}
+}
+
 static void add_inputs(const Group *x, cJSON *j)
 {
 	PmStr s = PM_STR_INIT;
 
-	for (size_t i = 0; i < x->inputs.n; i++) {
-		pm_str_addf(&s, "%s%s: ", i ? "; " : "", pm_value_name(x->g, pm_graph_input(x->g, i)));
-		add_type(&x->inputs.v[i], &s);
-	}
+	inputs_text(x, &s);
 	cJSON_AddStringToObject(j, "inputs", s.s);
 	pm_str_release(&s);
 }
@@ -401,13 +419,23 @@ static void add_difference(const Group *first, const Group *x, cJSON *j)
 	}
 }
 
+/* "v1, v4", or nothing */
+static void varying_text(const Group *x, PmStr *out)
+{
+	const char *sep = "";
+
+	for (size_t i = 0; i < x->consts.n; i++)
+		if (x->consts.v[i].varies) {
+			pm_str_addf(out, "%s%s", sep, x->consts.v[i].name.s);
+			sep = ", ";
+		}
+}
+
 static void add_varying(const Group *x, cJSON *j)
 {
 	PmStr s = PM_STR_INIT;
 
-	for (size_t i = 0; i < x->consts.n; i++)
-		if (x->consts.v[i].varies)
-			pm_str_addf(&s, "%s%s", s.len ? ", " : "", x->consts.v[i].name.s);
+	varying_text(x, &s);
 	if (s.len)
 		cJSON_AddStringToObject(j, "constants_vary", s.s);
 	pm_str_release(&s);
@@ -444,11 +472,48 @@ PmStatus pm__task_graphs(const PmTools *t, int64_t task, const char *uri, cJSON 
 	return st;
 }
 
+<<<<<<< HEAD
 static PmStatus list_graphs(const PmTools *t, int64_t task, int64_t picked, cJSON **out, PmErr *err)
+=======
+/* ---- as text ---- */
+
+/* The graph of the group's first variant, and a line for each variant: number, element type, shapes. */
+static void add_group_text(const Group *x, size_t i, size_t n, PmStr *out)
+{
+	PmStr s = PM_STR_INIT;
+
+	add_numbers(x->numbers.v, x->numbers.n, &s);
+	pm_str_addf(out, "# graph %zu of %zu: variants %s; as in variant %lld\n%s\n", i + 1, n, s.s,
+		    (long long)x->numbers.v[0], x->text);
+	pm_str_clear(&s);
+	inputs_text(x, &s);
+	pm_str_addf(out, "# inputs, where T is the element type of the variant: %s\n", s.s);
+	pm_str_clear(&s);
+	varying_text(x, &s);
+	if (s.len)
+		pm_str_addf(
+			out,
+			"# constants that are not the same in all (show_graph with a variant shows them): "
+			"%s\n",
+			s.s);
+	pm_str_add(out, "# variant, element type, shape of each input\n");
+	for (size_t k = 0; k < x->members.n; k++) {
+		const Member *m = &x->members.v[k];
+
+		pm_str_addf(out, "%lld %s: %s\n", (long long)m->number, pm_dtype_name(m->dtype),
+			    x->rows.v[m->row].shapes);
+	}
+	pm_str_addc(out, '\n');
+	pm_str_release(&s);
+}
+
+PmStatus pm__task_text(const PmTools *t, int64_t task, PmStr *out, PmErr *err)
+>>>>>>> 0a3ff8574c57ecdac8beba184507eb91b83dbf92
 {
 	Groups all = { 0 };
 	PmStatus st = pm_task_variants_each(t->db, task, add_variant, &all, err);
 
+<<<<<<< HEAD
 	*out = cJSON_CreateArray();
 	for (size_t i = 0; i < all.v.n && !st; i++) {
 		const Group *x = &all.v.v[i];
@@ -476,3 +541,10 @@ PmStatus pm__run_graphs(const PmTools *t, PmToolRun *r, PmErr *err)
 	cJSON_Delete(r->graphs);
 	return list_graphs(t, r->task, r->variant, &r->graphs, err);
 }
+=======
+	for (size_t i = 0; i < all.v.n && !st; i++)
+		add_group_text(&all.v.v[i], i, all.v.n, out);
+	release(&all);
+	return st;
+}
+>>>>>>> 0a3ff8574c57ecdac8beba184507eb91b83dbf92

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LINES = 40, MAX_FOUND = 4, MAX_NEAR = 24, MAX_FILE_LINES = 4000 };
+enum { MAX_LINES = 80, MAX_FOUND = 4, MAX_NEAR = 24, MAX_FILE_LINES = 4000 };
 
 static const char *const headers[] = { "include/passmith/dsl.h",      "include/passmith/pass.h",
 				       "include/passmith/kernel.cuh", "include/passmith/types.h",
@@ -193,6 +193,8 @@ static int declares(const Lines *l, size_t i, const char *word)
 
 	if (!hit)
 		return 0;
+	if (!strncmp(p, "typedef struct ", 15) && hit == p + 15 && find_word(hit + n, end, word))
+		hit = find_word(hit + n, end, word); /* typedef struct NAME NAME; */
 	after = hit + n + strspn(hit + n, " ");
 	if (!strncmp(p, "#define ", 8))
 		return hit == p + 8;
@@ -205,28 +207,57 @@ static int declares(const Lines *l, size_t i, const char *word)
 	if (!strncmp(p, "} ", 2))
 		return hit == p + 2;
 	if (*p == '\t') /* a member, or a value of an enumeration */
-		return *after == ',' || *after == '=' || *after == ';' || *after == '\n' || *after == '[';
+		return *after == ',' || *after == '=' || *after == ';' || *after == '\n' || *after == '[' ||
+		       (*after == ')' && hit - p > 2 && !strncmp(hit - 2, "(*", 2)); /* of PmHost */
 	return *after == '(' || *after == '{' || *after == ';' || (*after == '\n' && p != hit);
 }
 
-/* The comment above, and the declaration to its end. */
+/* Whether lines i and i + 1 are a structure's forward typedef and the structure. */
+static int is_forward(const Lines *l, size_t i)
+{
+	static const char begins[] = "typedef struct ";
+	const char *name = l->at.v[i] + strlen(begins), *next;
+	size_t n;
+
+	if (i + 2 >= l->at.n || strncmp(l->at.v[i], begins, strlen(begins)) != 0)
+		return 0;
+	for (n = 0; in_word((unsigned char)name[n]); n++)
+		;
+	next = l->at.v[i + 1];
+	return !strncmp(next, "struct ", 7) && !strncmp(next + 7, name, n) && !strncmp(next + 7 + n, " {", 2);
+}
+
+/* The first line of the comment that ends just above line i, which it has to itself; i when there is none. */
+static size_t comment_above(const Lines *l, size_t i)
+{
+	size_t k = i;
+
+	if (!i || l->at.v[i] - l->at.v[i - 1] <= 2 || strncmp(l->at.v[i] - 3, "*/\n", 3) != 0)
+		return i;
+	while (k--) {
+		const char *p = l->at.v[k] + strspn(l->at.v[k], " \t"), *begin = strstr(p, "/*");
+
+		if (begin && begin < l->at.v[k + 1])
+			return begin == p ? k : i; /* else it is about what that line declares */
+	}
+	return i;
+}
+
+/* The comment above, and the declaration to its end. A structure's comment may stand above its forward
+ * typedef. */
 static void add_declaration(const Lines *l, size_t i, PmStr *out)
 {
 	size_t first = i, last = i, n = l->at.n - 1;
 	int depth = 0, macro = !strncmp(l->at.v[i], "#define", 7);
 
+	if (is_forward(l, i))
+		i = last = i + 1;
 	if (!strncmp(l->at.v[i], "} ", 2)) /* the end of a struct: from its beginning */
 		while (first && strncmp(l->at.v[first], "typedef", 7))
 			first--;
-	if (first && find_word(l->at.v[first - 1], l->at.v[first], "template"))
+	if (first && (find_word(l->at.v[first - 1], l->at.v[first], "template") || is_forward(l, first - 1)))
 		first--;
-	if (first && l->at.v[first] - l->at.v[first - 1] > 2 && !strncmp(l->at.v[first] - 3, "*/\n", 3)) {
-		first--;
-		while (first && !strstr(l->at.v[first], "/*"))
-			first--;
-		while (first && strstr(l->at.v[first], "/*") > l->at.v[first + 1])
-			first--;
-	}
+	first = comment_above(l, first);
 	for (; last < n && last - first < MAX_LINES; last++) {
 		const char *end = l->at.v[last + 1];
 
@@ -244,6 +275,70 @@ static void add_declaration(const Lines *l, size_t i, PmStr *out)
 	if (last >= n)
 		last = n - 1;
 	pm_str_addn(out, l->at.v[first], (size_t)(l->at.v[last + 1] - l->at.v[first]));
+}
+
+/* ---- members of structures ---- */
+
+/* The line where the structure begins whose member line i is; 0 = it is none of a structure. */
+static size_t struct_of(const Lines *l, size_t i)
+{
+	if (*l->at.v[i] != '\t')
+		return 0;
+	while (i && (*l->at.v[i] == '\t' || *l->at.v[i] == '\n' || *l->at.v[i] == ' '))
+		i--;
+	return (!strncmp(l->at.v[i], "typedef struct ", 15) || !strncmp(l->at.v[i], "struct ", 7)) &&
+			       l->at.v[i + 1] - l->at.v[i] > 2 && l->at.v[i + 1][-2] == '{'
+		       ? i
+		       : 0;
+}
+
+/* Whether [p, end) names the member as code: `word`, or X.word; without `code`, as a word at all. */
+static int names_it(const char *p, const char *end, const char *word, int code)
+{
+	for (const char *hit = p; (hit = find_word(hit, end, word)) != NULL; hit++)
+		if (!code || (hit > p && (hit[-1] == '`' || hit[-1] == '.')))
+			return 1;
+	return 0;
+}
+
+/* Where the part of a comment that begins in line i ends: at an item of a list, an empty line, the end. */
+static size_t part_end(const Lines *l, size_t i, size_t end)
+{
+	for (i++; i < end; i++)
+		if (!strncmp(l->at.v[i], " * - ", 5) || !strncmp(l->at.v[i], " *\n", 3))
+			break;
+	return i;
+}
+
+/* The paragraphs and items of lines [from, to) that name the member. 1 when there are any. */
+static int add_parts(const Lines *l, size_t from, size_t to, const char *word, int code, PmStr *out)
+{
+	int any = 0;
+
+	for (size_t i = from, end; i < to; i = end) {
+		end = part_end(l, i, to);
+		if (!names_it(l->at.v[i], l->at.v[end], word, code))
+			continue;
+		pm_str_addn(out, l->at.v[i], (size_t)(l->at.v[end] - l->at.v[i]));
+		any = 1;
+	}
+	return any;
+}
+
+/* Of a member: its declaration, whose it is, and what the structure's comment says of it. */
+static void add_member(const Lines *l, size_t i, const char *word, PmStr *out)
+{
+	size_t at = struct_of(l, i), top = at && is_forward(l, at - 1) ? at - 1 : at;
+	size_t from = comment_above(l, top);
+	const char *name = strstr(l->at.v[at], "struct ") + strlen("struct ");
+	PmStr said = PM_STR_INIT;
+
+	pm_str_addf(out, "Member of %.*s:\n", (int)strcspn(name, " {\n"), name);
+	add_declaration(l, i, out);
+	/* A word such as `in` or `type` stands for the member only where it is written as code. */
+	if (add_parts(l, from, top, word, 1, &said) || add_parts(l, from, top, word, 0, &said))
+		pm_str_addf(out, "Of the structure's comment:\n%s", said.s);
+	pm_str_release(&said);
 }
 
 /* A struct is found by its beginning and by its end. */
@@ -271,7 +366,10 @@ static void add_sdk(const PmTools *t, const char *name, cJSON *list)
 
 			if (!declares(&l, i, name))
 				continue;
-			add_declaration(&l, i, &text);
+			if (struct_of(&l, i))
+				add_member(&l, i, name, &text);
+			else
+				add_declaration(&l, i, &text);
 			if (said(list, text.s)) {
 				pm_str_release(&text);
 				continue;

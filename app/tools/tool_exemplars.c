@@ -33,16 +33,23 @@ static void add_thoughts(const PmExemplar *e, cJSON *j)
 	pm_str_release(&text);
 }
 
-static cJSON *exemplar_json(const PmExemplar *e, int whole)
+enum { NOT_FOR_A_GRAPH, ONE_LINE, WHOLE };
+
+/* Similarities are told to a hundredth. Below ALIKE nearly no operator and no pair of operators is common to
+ * the two graphs: a long source would say nothing about this one. */
+#define ALIKE 0.1
+
+static cJSON *exemplar_json(const PmExemplar *e, int how)
 {
 	cJSON *j = cJSON_CreateObject();
 
 	cJSON_AddStringToObject(j, "name", e->name);
 	cJSON_AddStringToObject(j, "category", pm_category_name(e->category));
 	add_what(e, j);
-	if (!whole)
+	if (how != NOT_FOR_A_GRAPH)
+		cJSON_AddNumberToObject(j, "similarity", round(e->similarity * 100) / 100);
+	if (how != WHOLE)
 		return j;
-	cJSON_AddNumberToObject(j, "similarity", round(e->similarity * 100) / 100);
 	cJSON_AddStringToObject(j, "pattern", e->pattern);
 	add_thoughts(e, j);
 	cJSON_AddStringToObject(j, "graph", e->graph);
@@ -61,8 +68,8 @@ static size_t size_of(const cJSON *j)
 	return n;
 }
 
-/* The first `n` with their texts, as long as these fit into an answer, and of the others what they are. With
- * a name, that one alone. */
+/* The first `n` of those that are like the graph with their texts, as long as these fit into an answer, and
+ * of the others what they are. With a name, that one alone, however like it is. */
 static void add_chosen(const PmExemplars *e, const char *name, int64_t n, cJSON *j)
 {
 	enum { ROOM = 2560 };
@@ -72,20 +79,35 @@ static void add_chosen(const PmExemplars *e, const char *name, int64_t n, cJSON 
 	for (size_t i = 0; i < e->n; i++) {
 		cJSON *one = NULL;
 
-		if (name ? !strcmp(name, e->v[i].name) : cJSON_GetArraySize(list) < n && !others->child) {
-			one = exemplar_json(&e->v[i], 1);
+		if (name ? !strcmp(name, e->v[i].name)
+			 : e->v[i].similarity >= ALIKE && cJSON_GetArraySize(list) < n) {
+			one = exemplar_json(&e->v[i], WHOLE);
 			bytes += size_of(one);
 			if (list->child && bytes > PM__ANSWER_MAX - ROOM) {
 				cJSON_Delete(one);
 				one = NULL;
 			}
 		}
-		cJSON_AddItemToArray(one ? list : others, one ? one : exemplar_json(&e->v[i], 0));
+		cJSON_AddItemToArray(one ? list : others, one ? one : exemplar_json(&e->v[i], ONE_LINE));
 	}
 	if (name || !others->child)
 		cJSON_Delete(others);
 	else
 		cJSON_AddItemToObject(j, "others", others);
+}
+
+/* What is missing, and what to do when none came with its source. */
+static void add_missing(const PmExemplars *e, cJSON *j)
+{
+	cJSON_AddNumberToObject(j, "withheld", (double)e->withheld);
+	if (!e->n)
+		cJSON_AddStringToObject(
+			j, "next", "Every exemplar would give this one away; new_pass has the template.");
+	else if (!cJSON_GetObjectItem(j, "exemplars")->child)
+		cJSON_AddStringToObject(
+			j, "next",
+			"None of those that may be shown is like this graph. others says what "
+			"they are; name gives the source of one, and new_pass the template.");
 }
 
 /* Any graph's author may see the list of names; the texts only where they give nothing away. */
@@ -121,16 +143,14 @@ cJSON *pm__tool_exemplars(PmTools *t, const cJSON *args, PmToolRun **run, int *i
 			cJSON *list = cJSON_AddArrayToObject(j, "exemplars");
 
 			for (size_t i = 0; i < e.n; i++)
-				cJSON_AddItemToArray(list, exemplar_json(&e.v[i], 0));
+				cJSON_AddItemToArray(list, exemplar_json(&e.v[i], NOT_FOR_A_GRAPH));
 			cJSON_AddStringToObject(
 				j, "next",
 				"Name a task or a model: the exemplars that suit it come with their "
 				"sources.");
 		}
-		if (!all && !e.n)
-			cJSON_AddStringToObject(
-				j, "next",
-				"Every exemplar would give this one away; new_pass has the template.");
+		if (!all && !name)
+			add_missing(&e, j);
 		if (name && !cJSON_GetObjectItem(j, "exemplars")->child) {
 			cJSON_Delete(j);
 			j = pm__error(

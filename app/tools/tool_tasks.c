@@ -246,6 +246,48 @@ static PmStatus add_about(void *arg, const PmTaskRow *row, PmErr *err)
 	return PM_OK;
 }
 
+/* `speedup_at_most` of the variants that can be planned. */
+typedef struct Speedups {
+	double least, most, log_sum;
+	int n;
+} Speedups;
+
+static PmStatus add_speedup(void *arg, const PmVariantRow *v, PmErr *err)
+{
+	Speedups *s = arg;
+	PmGraph *g = NULL;
+	PmStatus st = pm_graph_parse(v->text, strlen(v->text), &g, err);
+	cJSON *worth = st ? NULL : pm__worth(g, v->dtype);
+	double x = pm_json_num(worth, "speedup_at_most", 0);
+
+	if (x > 0) {
+		s->least = s->n ? fmin(s->least, x) : x;
+		s->most = s->n ? fmax(s->most, x) : x;
+		s->log_sum += log(x);
+		s->n++;
+	}
+	cJSON_Delete(worth);
+	pm_graph_free(g);
+	return st;
+}
+
+/* The first variant's figures say little where sizes differ: a launch's cost weighs most in the small ones.
+ */
+static void add_speedups(const PmTools *t, int64_t task, cJSON *worth)
+{
+	Speedups s = { 0 };
+	cJSON *j;
+
+	pm_json_add_i64(worth, "variant", 0);
+	if (pm_task_variants_each(t->db, task, add_speedup, &s, NULL) || !s.n)
+		return;
+	j = cJSON_AddObjectToObject(worth, "speedup_at_most_of_all");
+	pm_json_add_i64(j, "variants", s.n);
+	cJSON_AddNumberToObject(j, "least", s.least);
+	cJSON_AddNumberToObject(j, "most", s.most);
+	cJSON_AddNumberToObject(j, "mean", round(exp(s.log_sum / s.n) * 1e3) / 1e3);
+}
+
 static PmStatus add_text(void *arg, const PmVariantRow *v, PmErr *err)
 {
 	(void)err;
@@ -254,15 +296,17 @@ static PmStatus add_text(void *arg, const PmVariantRow *v, PmErr *err)
 }
 
 /* The members of what is known of the first variant. */
-static void add_first(const PmGraph *g, int dtype, cJSON *j)
+static void add_first(const PmTools *t, int64_t task, const PmGraph *g, int dtype, cJSON *j)
 {
 	PmCategory c = pm_category_of(g, NULL);
 	cJSON *worth = pm__worth(g, dtype);
 
 	cJSON_AddStringToObject(j, "category", pm_category_name(c));
 	cJSON_AddStringToObject(j, "category_means", pm_category_what(c));
-	if (worth)
+	if (worth) {
+		add_speedups(t, task, worth);
 		cJSON_AddItemToObject(j, "worth", worth);
+	}
 }
 
 cJSON *pm__tool_show_task(PmTools *t, const cJSON *args, PmToolRun **run, int *is_error)
@@ -291,7 +335,13 @@ cJSON *pm__tool_show_task(PmTools *t, const cJSON *args, PmToolRun **run, int *i
 	}
 	pm_task_variants_each(t->db, id, add_text, j, NULL);
 	if (first)
-		add_first(first, dtype, j);
+		add_first(t, id, first, dtype, j);
+	cJSON_AddStringToObject(j, "notation",
+				"Parameters that newer ONNX opsets pass as constant operands are attributes "
+				"here: starts, ends, "
+				"axes and steps of Slice, axes of Squeeze, Unsqueeze and the reductions, "
+				"split of Split, pads of "
+				"Pad. show_api of an operator lists its attributes.");
 	cJSON_AddItemToObject(j, "graphs", graphs);
 	describe_hardware(t, &text);
 	cJSON_AddStringToObject(j, "hardware", text.s);

@@ -43,6 +43,31 @@ static void setup(PmTestTools *s, int64_t steps)
 
 /* ---- right ---- */
 
+/* Three entries in one text are one; so is a text with a define that a match computes. */
+static void kernel_texts_are_counted_once(void **state)
+{
+	static const char *const names[] = { "charbonnier_loss", "few_rows_product" };
+	PmTestTools s;
+
+	(void)state;
+	setup(&s, -1);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		PmStr text = PM_STR_INIT;
+		char path[80];
+		cJSON *j;
+
+		snprintf(path, sizeof path, "exemplars/%s.c", names[i]);
+		assert_int_equal(pm_read_file(path, 0, &text, NULL), PM_OK);
+		pm_test_write(&s, "k.c", text.s);
+		j = pm_test_finished(&s, pm_test_call(&s, "build", "{'pass':'k.c'}"));
+		assert_int_equal(pm_json_i64(j, "kernels_compiled", -1), 1);
+		assert_int_equal(pm_json_i64(j, "kernels_not_known_yet", -1), 0);
+		cJSON_Delete(j);
+		pm_str_release(&text);
+	}
+	pm_test_tools_end(&s);
+}
+
 static void a_right_pass_is_judged_and_compared(void **state)
 {
 	PmTestTools s;
@@ -410,6 +435,7 @@ static void children_end_with_what_began_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernel_texts_are_counted_once),
 		cmocka_unit_test(a_right_pass_is_judged_and_compared),
 		cmocka_unit_test(a_full_evaluation_has_a_score),
 		cmocka_unit_test(errors_have_their_place),

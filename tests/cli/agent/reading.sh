@@ -46,7 +46,8 @@ says 'passmith://docs/reference/modelled-times.md' "how times are modelled is to
 ask resources/read ',"uri":"passmith://docs/reference/modelled-times.md"'
 says '# How times are modelled' "which can be read"
 ask resources/read ',"uri":"passmith://task/1"'
-says '# variant 2: ' "all graphs can be read"
+says '# graph 1 of 1: variants 0-' "the graph can be read, once"
+says '\n2 bfloat16: 8x64\n' "with the type and the shapes of each variant"
 
 # ---- documents ----
 

@@ -126,10 +126,18 @@ static void graphs_are_told_apart(void **state)
 	};
 	static const char half[] = "g (float16[8,8] x) => (float16[8,8] y)\n"
 				   "{\n a = LeakyRelu <alpha = 0.25> (x)\n y = Relu (a)\n}\n";
+	static const char *const parts[] = { "# graph 1 of 4: variants 0,2,5; as in variant 0\n",
+					     "\n0 float: 2x8\n2 float: 8x8\n5 float16: 8x8\n\n# graph 2",
+					     "alpha = 0.5", "# graph 4 of 4: variants 4;",
+					     "\n4 float: 3x8 8\n" };
+	PmStr text = PM_STR_INIT;
+	const char *mime;
 	Place p;
 	cJSON *j;
+	PmErr err;
 
 	(void)state;
+	pm_err_init(&err);
 	begin(&p);
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		variant(&p, (int)i, PM_F32, texts[i]);
@@ -146,6 +154,11 @@ static void graphs_are_told_apart(void **state)
 	assert_null(cJSON_GetObjectItem(graph_at(j, 2), "graph"));
 	assert_string_equal(pm_json_str(graph_at(j, 3), "variants", ""), "4");
 	assert_non_null(strstr(pm_json_str(graph_at(j, 3), "graph", ""), "Add (v0, v1)"));
+	assert_int_equal(pm_tools_resource(p.tools.t, "passmith://task/1", &text, &mime, &err), PM_OK);
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (!strstr(text.s, parts[i]))
+			fail_msg("\"%s\" is not in: %s", parts[i], text.s);
+	pm_str_release(&text);
 	cJSON_Delete(j);
 	end(&p);
 }
@@ -198,8 +211,48 @@ static void many_shapes_are_cut_and_said_to_be(void **state)
 	assert_int_equal(cJSON_GetArraySize(shapes), 41);
 	assert_string_equal(shape_at(graph_at(j, 0), 40), "20 shapes more, in passmith://task/1");
 	assert_int_equal(pm_tools_resource(p.tools.t, "passmith://task/1", &text, &mime, &err), PM_OK);
-	assert_non_null(strstr(text.s, "float[60]"));
+	assert_non_null(strstr(text.s, "# graph 1 of 1: variants 0-59; as in variant 0\n"));
+	for (int n = 1; n <= 60; n++) {
+		snprintf(one, sizeof one, "\n%d float: %d\n", n - 1, n);
+		assert_non_null(strstr(text.s, one));
+	}
+	/* The graph itself stands there once. */
+	assert_non_null(strstr(text.s, "Relu"));
+	assert_null(strstr(strstr(text.s, "Relu") + 1, "Relu"));
 	pm_str_release(&text);
+	cJSON_Delete(j);
+	end(&p);
+}
+
+/* A launch's cost weighs most in small variants: what is possible there is told too. */
+static void what_it_is_worth_is_told_of_all_variants(void **state)
+{
+	static const int sizes[] = { 2048, 16, 256 };
+	const cJSON *worth, *all;
+	Place p;
+	cJSON *j;
+	char one[256];
+
+	(void)state;
+	begin(&p);
+	for (int i = 0; i < 3; i++) {
+		snprintf(one, sizeof one,
+			 "g (float[%d,%d] x, float[%d,64] w) => (float[%d,64] y)\n{\n a = MatMul (x, w)\n"
+			 " b = Relu (a)\n y = Tanh (b)\n}\n",
+			 sizes[i], sizes[i], sizes[i], sizes[i]);
+		variant(&p, i, PM_F32, one);
+	}
+	j = shown(&p);
+	worth = cJSON_GetObjectItem(j, "worth");
+	all = cJSON_GetObjectItem(worth, "speedup_at_most_of_all");
+	assert_int_equal(pm_json_i64(worth, "variant", -1), 0);
+	assert_int_equal(pm_json_i64(all, "variants", 0), 3);
+	/* Three launches become one: nearly three times as fast where a launch's cost is most of the time. */
+	assert_true(pm_json_num(all, "least", 0) == pm_json_num(worth, "speedup_at_most", 0));
+	assert_true(pm_json_num(all, "most", 0) > 2.9 && pm_json_num(all, "most", 0) <= 3);
+	assert_true(pm_json_num(all, "least", 0) < pm_json_num(all, "mean", 0));
+	assert_true(pm_json_num(all, "mean", 0) < pm_json_num(all, "most", 0));
+	assert_non_null(strstr(pm_json_str(j, "notation", ""), "starts, ends, axes and steps of Slice"));
 	cJSON_Delete(j);
 	end(&p);
 }
@@ -210,6 +263,7 @@ int main(void)
 		cmocka_unit_test(the_type_of_each_input_is_said),
 		cmocka_unit_test(graphs_are_told_apart),
 		cmocka_unit_test(what_follows_the_shapes_is_the_same_graph),
+		cmocka_unit_test(what_it_is_worth_is_told_of_all_variants),
 		cmocka_unit_test(many_shapes_are_cut_and_said_to_be),
 	};
 

@@ -272,6 +272,60 @@ static void a_name_is_looked_up(void **state)
 	pm_test_tools_end(&s);
 }
 
+/* The text of the first thing that is found. */
+static void api_text(PmTestTools *s, const char *name, PmStr *out)
+{
+	char args[80];
+	cJSON *j;
+
+	snprintf(args, sizeof args, "{'name':'%s'}", name);
+	j = pm_test_call(s, "show_api", args);
+	pm_str_clear(out);
+	if (!cJSON_GetObjectItem(j, "found")->child)
+		fail_msg("nothing is found for %s", name);
+	pm_str_add(out, pm_json_str(cJSON_GetObjectItem(j, "found")->child, "text", ""));
+	cJSON_Delete(j);
+}
+
+/* A structure has its comment, also above its forward typedef; a member what that comment says of it. */
+static void structures_and_members_have_their_comments(void **state)
+{
+	static const struct {
+		const char *name, *has[3], *lacks;
+	} rows[] = {
+		{ "PmKernelSpec",
+		  { "Outputs are `outs`; when", "typedef struct PmKernelSpec PmKernelSpec;", "*alt;" },
+		  "Member of" },
+		{ "outs",
+		  { "Member of PmKernelSpec:\n\tPmVals outs;", "Outputs are `outs`; when that is empty",
+		    "Of the alternatives after the first" },
+		  "A single launch" },
+		{ "like",
+		  { "Member of PmKernelSpec", "PmVal like;", "element type of `like`" },
+		  "Inputs must" },
+		{ "grid", { "Member of PmLaunch", "uint32_t grid[3];", "0 in the second" }, "smem;" },
+		{ "replace_slot", { "Member of PmHost", "one more output", "(*replace_slot)" }, "alloc" },
+		{ "order", { "Member of PmHost", "Place of the node of v", "(*order)(PmVal v)" }, "param" },
+		{ "PmRewriter", { "collects what a rewrite", "typedef struct PmRewriter", "" }, "PmRegion" },
+		{ "PmRegion", { "a set of nodes", "typedef struct PmRegion", "" }, "PmRewriter" },
+		{ "PmHost", { "(*param)(PmVal v", "} PmHost;", "" }, "Member of" },
+	};
+	PmStr text = PM_STR_INIT;
+	PmTestTools s;
+
+	(void)state;
+	pm_test_tools_begin(&s, NULL, -1);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		api_text(&s, rows[i].name, &text);
+		for (int k = 0; k < 3; k++)
+			has(text.s, rows[i].has[k]);
+		if (strstr(text.s, rows[i].lacks))
+			fail_msg("\"%s\" is in: %s", rows[i].lacks, text.s);
+	}
+	pm_str_release(&text);
+	pm_test_tools_end(&s);
+}
+
 static void sections_are_found(void **state)
 {
 	PmTestTools s;
@@ -531,6 +585,42 @@ static void exemplars_are_asked_for(void **state)
 	pm_test_tools_end(&s);
 }
 
+/* Where none of those that may be shown is like the graph, no source comes; and what is withheld is counted.
+ */
+static void exemplars_that_are_not_like_it_have_no_source(void **state)
+{
+	PmTestTools s;
+	const cJSON *x, *all;
+	cJSON *j, *every;
+
+	(void)state;
+	pm_test_tools_begin(&s, NULL, -1);
+	pm_test_write(&s, "product.gpt",
+		      "g (float[64,32] x, float[32,16] w) => (float[64,16] y)\n{\n y = MatMul (x, w)\n}\n");
+	every = pm_test_call(&s, "exemplars", "{}");
+	all = cJSON_GetObjectItem(every, "exemplars");
+	assert_null(cJSON_GetObjectItem(every, "withheld"));
+	j = pm_test_call(&s, "exemplars", "{'model':'product.gpt','limit':4}");
+	cJSON_ArrayForEach(x, cJSON_GetObjectItem(j, "exemplars"))
+		assert_true(pm_json_num(x, "similarity", 0) >= 0.1);
+	assert_null(cJSON_GetObjectItem(j, "exemplars")->child);
+	has(pm_json_str(j, "next", ""), "None of those that may be shown is like this graph");
+	assert_true(pm_json_i64(j, "withheld", 0) >= 2);
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(j, "others")) + pm_json_i64(j, "withheld", 0),
+			 cJSON_GetArraySize(all));
+	cJSON_ArrayForEach(x, cJSON_GetObjectItem(j, "others"))
+	{
+		assert_null(cJSON_GetObjectItem(x, "pass"));
+		assert_true(*pm_json_str(x, "what", "") != 0 && pm_json_num(x, "similarity", 1) < 0.1);
+	}
+	cJSON_Delete(j);
+	j = pm_test_call(&s, "exemplars", "{'model':'product.gpt','name':'row_range'}");
+	has(pm_json_str(cJSON_GetObjectItem(j, "exemplars")->child, "pass", ""), "PM_PLUGIN(\"row_range\"");
+	cJSON_Delete(j);
+	cJSON_Delete(every);
+	pm_test_tools_end(&s);
+}
+
 /* ---- resources ---- */
 
 /* The figures of the page are those of the model. */
@@ -590,6 +680,7 @@ static void passes_are_resources(void **state)
 	PmStr a = PM_STR_INIT, b = PM_STR_INIT;
 	PmNames topics = { 0 };
 	PmTestTools s;
+	const cJSON *r;
 	cJSON *list, *again;
 	size_t n = 0;
 
@@ -619,7 +710,33 @@ static void passes_are_resources(void **state)
 	assert_int_equal(listed(list, "passmith://docs/design/error-bounds.md"), 1);
 	assert_int_equal(listed(list, "passmith://docs/design/integrity.md"), 0);
 	assert_string_equal(title_of(list, "passmith://passes/library/activation/silu.c"),
-			    "x * sigmoid(x) as one kernel");
+			    "silu.c: x * sigmoid(x) as one kernel");
+	assert_string_equal(
+		title_of(list, "passmith://passes/library/activation/geglu.c"),
+		"geglu.c: gelu(x) * u, the gate of T5's and many diffusion models' feed-forward blocks, "
+		"as one ...");
+	/* Over two lines; up to the end of the sentence; a heading. */
+	assert_string_equal(
+		title_of(list, "passmith://passes/common/gated.h"),
+		"gated.h: act(gate) * up, with the two as separate values or as the halves of one "
+		"tensor");
+	assert_string_equal(
+		title_of(list, "passmith://passes/library/norm/add_layer_norm.c"),
+		"add_layer_norm.c: residual addition and layer normalisation as one kernel, also when "
+		"the sum is ...");
+	assert_string_equal(
+		title_of(list, "passmith://passes/library/attention/split_heads.c"),
+		"split_heads.c: queries and keys of attention: bias, heads in front of the sequence, "
+		"scale, as ...");
+	assert_string_equal(title_of(list, MODEL), "modelled-times.md: How times are modelled");
+	cJSON_ArrayForEach(r, list)
+	{
+		const char *title = pm_json_str(r, "title", ""), *name = pm_json_str(r, "name", "");
+
+		if (strlen(title) > 100 || strlen(title) < 12 ||
+		    (strcmp(name, "template.c") != 0 && strncmp(title, name, strlen(name)) != 0))
+			fail_msg("the title of %s is \"%s\"", name, title);
+	}
 	pm_json_print(list, 0, &a);
 	pm_json_print(again, 0, &b);
 	assert_string_equal(a.s, b.s);
@@ -684,12 +801,14 @@ int main(void)
 		cmocka_unit_test(a_long_file_comes_in_parts),
 		cmocka_unit_test(no_path_leaves_the_workspace),
 		cmocka_unit_test(a_name_is_looked_up),
+		cmocka_unit_test(structures_and_members_have_their_comments),
 		cmocka_unit_test(sections_are_found),
 		cmocka_unit_test(passes_and_the_design_are_found),
 		cmocka_unit_test(a_text_is_found_once),
 		cmocka_unit_test(a_graph_is_shown),
 		cmocka_unit_test(tasks_are_listed_and_shown),
 		cmocka_unit_test(exemplars_are_asked_for),
+		cmocka_unit_test(exemplars_that_are_not_like_it_have_no_source),
 		cmocka_unit_test(the_page_of_times_has_the_profiles),
 		cmocka_unit_test(passes_are_resources),
 		cmocka_unit_test(resources_are_read),

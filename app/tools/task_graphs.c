@@ -472,9 +472,39 @@ PmStatus pm__task_graphs(const PmTools *t, int64_t task, const char *uri, cJSON 
 	return st;
 }
 
-<<<<<<< HEAD
 static PmStatus list_graphs(const PmTools *t, int64_t task, int64_t picked, cJSON **out, PmErr *err)
-=======
+{
+	Groups all = { 0 };
+	PmStatus st = pm_task_variants_each(t->db, task, add_variant, &all, err);
+
+	*out = cJSON_CreateArray();
+	for (size_t i = 0; i < all.v.n && !st; i++) {
+		const Group *x = &all.v.v[i];
+		cJSON *j = cJSON_CreateObject();
+		PmStr s = PM_STR_INIT;
+		int64_t one = x->numbers.v[0];
+
+		for (size_t k = 0; k < x->numbers.n; k++)
+			one = x->numbers.v[k] == picked ? picked : one;
+		add_numbers(x->numbers.v, x->numbers.n, &s);
+		cJSON_AddNumberToObject(j, "graph", (double)i);
+		cJSON_AddStringToObject(j, "variants", s.s);
+		pm_json_add_i64(j, "number", one);
+		pm_str_release(&s);
+		cJSON_AddItemToArray(*out, j);
+	}
+	release(&all);
+	return st;
+}
+
+PmStatus pm__run_graphs(const PmTools *t, PmToolRun *r, PmErr *err)
+{
+	if (r->whole || !r->task || pm_json_i64(r->args, "variant", -1) >= 0)
+		return PM_OK;
+	cJSON_Delete(r->graphs);
+	return list_graphs(t, r->task, r->variant, &r->graphs, err);
+}
+
 /* ---- as text ---- */
 
 /* The graph of the group's first variant, and a line for each variant: number, element type, shapes. */
@@ -508,43 +538,12 @@ static void add_group_text(const Group *x, size_t i, size_t n, PmStr *out)
 }
 
 PmStatus pm__task_text(const PmTools *t, int64_t task, PmStr *out, PmErr *err)
->>>>>>> 0a3ff8574c57ecdac8beba184507eb91b83dbf92
 {
 	Groups all = { 0 };
 	PmStatus st = pm_task_variants_each(t->db, task, add_variant, &all, err);
 
-<<<<<<< HEAD
-	*out = cJSON_CreateArray();
-	for (size_t i = 0; i < all.v.n && !st; i++) {
-		const Group *x = &all.v.v[i];
-		cJSON *j = cJSON_CreateObject();
-		PmStr s = PM_STR_INIT;
-		int64_t one = x->numbers.v[0];
-
-		for (size_t k = 0; k < x->numbers.n; k++)
-			one = x->numbers.v[k] == picked ? picked : one;
-		add_numbers(x->numbers.v, x->numbers.n, &s);
-		cJSON_AddNumberToObject(j, "graph", (double)i);
-		cJSON_AddStringToObject(j, "variants", s.s);
-		pm_json_add_i64(j, "number", one);
-		pm_str_release(&s);
-		cJSON_AddItemToArray(*out, j);
-	}
-	release(&all);
-	return st;
-}
-
-PmStatus pm__run_graphs(const PmTools *t, PmToolRun *r, PmErr *err)
-{
-	if (r->whole || !r->task || pm_json_i64(r->args, "variant", -1) >= 0)
-		return PM_OK;
-	cJSON_Delete(r->graphs);
-	return list_graphs(t, r->task, r->variant, &r->graphs, err);
-}
-=======
 	for (size_t i = 0; i < all.v.n && !st; i++)
 		add_group_text(&all.v.v[i], i, all.v.n, out);
 	release(&all);
 	return st;
 }
->>>>>>> 0a3ff8574c57ecdac8beba184507eb91b83dbf92

@@ -287,16 +287,13 @@ void pm__attr_text(const PmAttr *a, PmStr *out);
  * an error. */
 PmStatus pm__task_graphs(const PmTools *t, int64_t task, const char *uri, cJSON **out, PmGraph **first,
 			 int *dtype, PmErr *err);
-<<<<<<< HEAD
 /* Where one variant stands for the run's task, r->graphs: the distinct graphs in the order of
  * pm__task_graphs,
  * [{"graph": place, "variants": "0-2,7", "number"}]. The number is that of one variant of the graph:
  * r->variant in the one that has it, else the first. To be called after pm__target. */
 PmStatus pm__run_graphs(const PmTools *t, PmToolRun *r, PmErr *err);
-=======
 /* The same as text, with a line for each variant: number, element type, shapes of the inputs. Appended. */
 PmStatus pm__task_text(const PmTools *t, int64_t task, PmStr *out, PmErr *err);
->>>>>>> 0a3ff8574c57ecdac8beba184507eb91b83dbf92
 /* The graph of the arguments: a task's variant (0 unless one is named), or a model. Returns owned in *out. */
 PmStatus pm__graph_of(const PmTools *t, const cJSON *args, PmGraph **out, PmErr *err);
 /* Seconds that the best pass takes on a variant of what the run is of, by the same model; 0 = not known. */

@@ -243,6 +243,12 @@ typedef struct PmEvalSum {
 void pm__eval_sum(const cJSON *records, PmEvalSum *s);
 /* How bad a verdict is: 0 = OK. */
 int pm__weight(const char *verdict);
+/* What moving inputs and outputs once would take, over what a record's variant takes; 0 = its time is not of
+ * the model that this is of, or not known. */
+double pm__roofline_share(const PmTools *t, const PmToolRun *r, const cJSON *rec, int number);
+/* Takes from `score_terms` of an answer what the variants' own rooflines do not allow, and says in `next`
+ * when all are there (limits.c). `records`: of the report. */
+void pm__eval_limits(const PmTools *t, const PmToolRun *r, const cJSON *records, cJSON *answer);
 /* The number of a record's variant. `at`: its place. */
 int pm__eval_number(const PmToolRun *r, const cJSON *rec, int at);
 /* The first wrong element and the worst, and how far beyond what rounding explains the worst is. NULL = the

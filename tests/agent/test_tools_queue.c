@@ -549,6 +549,12 @@ static void what_is_submitted_has_a_place_when_it_has_ended(void **state)
 	j = pm_test_finished(&p.s, run_of(&p, "r3", 60));
 	assert_string_equal(pm_json_str(j, "verdict", ""), "OK");
 	has(pm_json_str(j, "note", ""), "anew");
+	assert_true(cJSON_IsObject(member(j, "best_so_far")));
+	assert_null(member(member(j, "best_so_far"), "this_is"));
+	assert_null(member(member(j, "best_so_far"), "this_is_better"));
+	cJSON_Delete(j);
+	j = pm_test_call(&p.s, "compare", "{'run':'r3','with':'r3'}");
+	has(pm_json_str(j, "summary", ""), "r3 is compared with itself");
 	cJSON_Delete(j);
 	j = pm_test_call(&p.s, "leaderboard", "{}");
 	assert_int_equal(cJSON_GetArraySize(member(j, "rows")), 1);

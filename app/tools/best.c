@@ -141,8 +141,11 @@ void pm__best_compare(PmTools *t, const PmToolRun *r, const cJSON *records, cJSO
 		cJSON_AddNumberToObject(c, "value", shown(before));
 		if (value > 0)
 			cJSON_AddNumberToObject(c, "ratio", shown(value / before));
-		cJSON_AddStringToObject(c, "this_is", words[change + 1]);
-		cJSON_AddBoolToObject(c, "this_is_better", change > 0);
+		/* What is handed in is as a rule the best: that it is no better is no failure. */
+		if (!r->submits || change) {
+			cJSON_AddStringToObject(c, "this_is", words[change + 1]);
+			cJSON_AddBoolToObject(c, "this_is_better", change > 0);
+		}
 	}
 	if (value > 0 && change > 0)
 		keep(t, key.s, r->handle, value, noise);

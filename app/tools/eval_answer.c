@@ -227,6 +227,7 @@ cJSON *pm__eval_answer(PmTools *t, PmToolRun *r, const cJSON *report)
 	cJSON_AddStringToObject(j, "device", t->device);
 	if (s.n)
 		add_numbers(t, r, report, &s, j);
+	pm__eval_limits(t, r, records, j);
 	cJSON_AddItemToObject(j, "records", pm__eval_records(t, r, records, pm_json_str(j, "why", "")));
 	if (s.n > 1) {
 		char uri[64];

@@ -38,15 +38,20 @@ int pm__weight(const char *verdict)
 	return (int)(sizeof light / sizeof *light);
 }
 
-/* What moving inputs and outputs once would take, over what it takes; where both are of one model of the
- * clock. */
-static void add_roofline(const PmTools *t, const PmToolRun *r, const cJSON *rec, int number, cJSON *j)
+double pm__roofline_share(const PmTools *t, const PmToolRun *r, const cJSON *rec, int number)
 {
 	double best = strcmp(pm_json_str(rec, "time", ""), "modelled") ? 0 : pm__roofline(t, r, number),
 	       is = pm_json_num(rec, "candidate_seconds", 0);
 
-	if (best > 0 && is > 0)
-		cJSON_AddNumberToObject(j, "roofline", best / is);
+	return best > 0 && is > 0 ? best / is : 0;
+}
+
+static void add_roofline(const PmTools *t, const PmToolRun *r, const cJSON *rec, int number, cJSON *j)
+{
+	double share = pm__roofline_share(t, r, rec, number);
+
+	if (share > 0)
+		cJSON_AddNumberToObject(j, "roofline", share);
 }
 
 static void add_interval(const cJSON *rec, cJSON *j)

@@ -198,6 +198,7 @@ void pm__run_free(PmToolRun *r)
 	cJSON_Delete(r->partial);
 	cJSON_Delete(r->so_far);
 	cJSON_Delete(r->graphs);
+	PM_VEC_RELEASE(&r->work);
 	pm_str_release(&r->so);
 	pm_str_release(&r->target);
 	pm_str_release(&r->label);

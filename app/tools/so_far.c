@@ -41,24 +41,40 @@ static void take_line(PmToolRun *r, const char *line, size_t n)
 	r->told++;
 }
 
-/* Variants left times the mean of those that were evaluated; what the database had took no time. */
-static double seconds_left(const PmToolRun *r)
+static double work_of(const PmToolRun *r, int64_t number)
+{
+	return number >= 0 && number < (int64_t)r->work.n ? r->work.v[number] : 1;
+}
+
+/* What the database had took no time. A variant that is in work has no line, so that it is left. */
+double pm__seconds_left(const PmToolRun *r, double now)
 {
 	const cJSON *line;
-	double last = 0, since;
+	double seconds = 0, done = 0, judged = 0, all = r->work.n ? 0 : r->total, left;
 	int n = 0;
 
+	for (size_t i = 0; i < r->work.n; i++)
+		all += r->work.v[i];
 	cJSON_ArrayForEach(line, r->so_far)
 	{
+		double work = work_of(r, pm_json_i64(line, "number", -1));
+
+		judged += work;
 		if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(line, "stored")))
 			continue;
 		n++;
-		last = fmax(last, pm_json_num(line, "seconds", 0));
+		done += work;
+		seconds = fmax(seconds, pm_json_num(line, "seconds", 0));
 	}
-	if (!n || r->total <= r->done)
+	if (n < 2 || r->total <= r->done || !(done > 0))
 		return NAN;
-	since = r->state == PM__RUNNING ? pm_now() - r->heard : 0;
-	return fmax(last / n * (r->total - r->done) - since, 0);
+	left = (all - judged) * seconds / done - (now - r->heard);
+	return left > 0 ? left : NAN;
+}
+
+static double seconds_left(const PmToolRun *r)
+{
+	return pm__seconds_left(r, r->state == PM__RUNNING ? pm_now() : r->heard);
 }
 
 static cJSON *records_of(const PmToolRun *r)
@@ -97,7 +113,7 @@ static void words_of(const PmToolRun *r, PmStr *out)
 	if (r->state == PM__RUNNING && r->done >= r->total)
 		pm_str_add(out, "; hidden shapes are looked at");
 	if (r->state == PM__RUNNING && isfinite(left))
-		pm_str_addf(out, "; about %.0f s are left", left);
+		pm_str_addf(out, "; about %.0f s are left", ceil(left));
 }
 
 int pm__so_far_read(const PmTools *t, PmToolRun *r, PmStr *words)

@@ -6,6 +6,7 @@
 #include "dataset/pack/pack.h"
 #include "dataset/store/tasks.h"
 #include "ir/text/text.h"
+#include "runtime/exec/exec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +150,31 @@ static PmStatus one_variant(PmTools *t, PmToolRun *r, int64_t wanted, PmErr *err
 	return st;
 }
 
+/* Operations, and elements of inputs and outputs: what the time of a variant goes with. */
+static PmStatus weigh(void *arg, const PmVariantRow *v, PmErr *err)
+{
+	PmToolRun *r = arg;
+	PmGraph *g = NULL;
+	PmPlanStats s = { 0 };
+	double work = 1;
+	int64_t n = 0;
+
+	(void)err;
+	if (!pm_graph_parse(v->text, strlen(v->text), &g, NULL)) {
+		if (!pm_graph_plan_stats(g, NULL, 0, pm_profile(NULL), &s, NULL))
+			work += (double)s.flops;
+		for (size_t i = 0; i < pm_graph_n_inputs(g); i++)
+			if (!pm_type_numel(pm_value_type(g, pm_graph_input(g, i)), &n, NULL))
+				work += (double)n;
+		for (size_t i = 0; i < pm_graph_n_outputs(g); i++)
+			if (!pm_type_numel(pm_value_type(g, pm_graph_output(g, i)), &n, NULL))
+				work += (double)n;
+	}
+	pm_graph_free(g);
+	PM_VEC_PUSH(&r->work, work);
+	return PM_OK;
+}
+
 static PmStatus all_variants(PmTools *t, PmToolRun *r, int64_t variant, PmErr *err)
 {
 	PmStr root = PM_STR_INIT;
@@ -157,6 +183,7 @@ static PmStatus all_variants(PmTools *t, PmToolRun *r, int64_t variant, PmErr *e
 	pm_path_join(t->workspace, ".runs/packs", &root);
 	st = pm_mkdirs(root.s, err);
 	st = st ? st : pm_pack_write(t->db, r->task, root.s, NULL, &r->target, NULL, err);
+	st = st ? st : pm_task_variants_each(t->db, r->task, weigh, r, err);
 	pm_str_addf(&r->key, "task %lld", (long long)r->task);
 	if (variant >= 0)
 		pm_str_addf(&r->key, ", variant %lld", (long long)variant);

@@ -181,6 +181,8 @@ static cJSON *compared(const char *ha, const cJSON *fa, const char *hb, const cJ
 	    strcmp(pm_json_str(a, "level", ""), pm_json_str(b, "level", ""))) {
 		pm_str_add(&say, "They are not of the same task, variant and level, so that their numbers "
 				 "cannot be compared.");
+	} else if (!strcmp(ha, hb)) {
+		pm_str_addf(&say, "%s is compared with itself: name another run in with.", hb);
 	} else if (x > 0 && y > 0) {
 		cJSON_AddNumberToObject(j, "ratio", y / x);
 		if (pm__best_change(x, pm__best_noise(records_of(fa)), y, pm__best_noise(records_of(fb))))

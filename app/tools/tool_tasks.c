@@ -196,7 +196,7 @@ double pm__roofline(const PmTools *t, const PmToolRun *r, int number)
 
 	if (r->task)
 		pm_task_variants_each(t->db, r->task, read_one, &w, NULL);
-	else if (r->variant < 0) /* a variant of a model is made where it is evaluated */
+	else if (r->variant < 0 && !number) /* a variant of a model is made where it is evaluated */
 		pm_model_load(r->target.s, &w.g, NULL, NULL);
 	worth = w.g ? pm__worth(w.g, w.dtype) : NULL;
 	us = pm_json_num(worth, "roofline_us", 0);

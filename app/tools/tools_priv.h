@@ -55,6 +55,8 @@ struct PmToolRun {
 	cJSON *so_far;      /* owned: lines of `passmith eval --progress`, in their order; NULL = none yet */
 	int64_t read;       /* bytes of them that were read */
 	double heard;       /* when the last came */
+	PM_VEC(double)
+	work; /* of a whole evaluation of a task: of each variant, by number; empty = not known */
 	char words[240];
 	unsigned told; /* counts what was told, for pm_tool_progress */
 	/* What an evaluation is of. */
@@ -151,6 +153,10 @@ PmStatus pm__keep_sources(const PmTools *t, const PmToolRun *r, const char *fold
 void pm__so_far_path(const PmToolRun *r, char path[64]);
 /* Reads what was added to it: 1 when something was, and how far the run is in words is appended. */
 int pm__so_far_read(const PmTools *t, PmToolRun *r, PmStr *words);
+/* Seconds that a whole evaluation still takes, at the time `now`: the work of what is left, at the pace of
+ * what was evaluated (work over its seconds). NAN = not known: fewer than two were evaluated, none is left,
+ * or it takes longer than that. */
+double pm__seconds_left(const PmToolRun *r, double now);
 /* Adds `progress`, `so_far` and `seconds_left`; nothing when nothing is known. */
 void pm__so_far_add(const PmTools *t, const PmToolRun *r, cJSON *j);
 
@@ -243,6 +249,12 @@ typedef struct PmEvalSum {
 void pm__eval_sum(const cJSON *records, PmEvalSum *s);
 /* How bad a verdict is: 0 = OK. */
 int pm__weight(const char *verdict);
+/* What moving inputs and outputs once would take, over what a record's variant takes; 0 = its time is not of
+ * the model that this is of, or not known. */
+double pm__roofline_share(const PmTools *t, const PmToolRun *r, const cJSON *rec, int number);
+/* Takes from `score_terms` of an answer what the variants' own rooflines do not allow, and says in `next`
+ * when all are there (limits.c). `records`: of the report. */
+void pm__eval_limits(const PmTools *t, const PmToolRun *r, const cJSON *records, cJSON *answer);
 /* The number of a record's variant. `at`: its place. */
 int pm__eval_number(const PmToolRun *r, const cJSON *rec, int at);
 /* The first wrong element and the worst, and how far beyond what rounding explains the worst is. NULL = the

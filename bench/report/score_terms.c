@@ -55,6 +55,25 @@ static void mend(Terms *t, size_t i, double speedup)
 	e->outputs = &t->right;
 }
 
+/* Of the records that are mended: their places, and the speedup that they are given. */
+static void add_mended(const Terms *t, cJSON *j)
+{
+	cJSON *places = cJSON_CreateArray();
+	double speedup = 0;
+
+	for (size_t i = 0; i < t->r->n; i++)
+		if (t->rec[i].outputs == &t->right) {
+			cJSON_AddItemToArray(places, cJSON_CreateNumber((double)i));
+			speedup = t->rec[i].speedup;
+		}
+	if (places->child) {
+		cJSON_AddNumberToObject(j, "speedup", speedup);
+		cJSON_AddItemToObject(j, "records", places);
+	} else {
+		cJSON_Delete(places);
+	}
+}
+
 static void add(Terms *t, const char *what, size_t variants, int hidden_too)
 {
 	PmEvalReport r = *t->r; /* borrows everything; only its score is new */
@@ -70,6 +89,7 @@ static void add(Terms *t, const char *what, size_t variants, int hidden_too)
 	cJSON_AddNumberToObject(j, "variants", (double)variants);
 	cJSON_AddNumberToObject(j, "AS", r.score.as);
 	cJSON_AddNumberToObject(j, "gain", r.score.as / t->r->score.as);
+	add_mended(t, j);
 	cJSON_AddItemToArray(t->list, j);
 }
 

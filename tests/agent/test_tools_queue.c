@@ -434,6 +434,32 @@ static void the_best_is_of_the_same(void **state)
 	teardown(&p);
 }
 
+/* The slowest is as fast as it can be, and so no gain is told of it. */
+static void what_is_at_its_roofline_has_nothing_left(void **state)
+{
+	PmStr path = PM_STR_INIT, file = PM_STR_INIT;
+	Place p;
+	cJSON *j;
+
+	(void)state;
+	setup(&p, -1);
+	pm_test_write_rms(&p.s, "p.c", NULL, NULL);
+	j = pm_test_finished(&p.s,
+			     pm_test_call(&p.s, "evaluate", "{'pass':'p.c','task':'rms','level':'full'}"));
+	assert_string_equal(
+		pm_json_str(j, "next", ""),
+		"every variant is at its roofline in the model: nothing is left there; submit (it is "
+		"judged anew then, with other inputs and hidden shapes).");
+	assert_int_equal(cJSON_GetArraySize(member(j, "score_terms")), 0);
+	pm_path_join(p.s.folder.s, ".runs/r1.json", &path);
+	assert_int_equal(pm_read_file(path.s, 0, &file, NULL), PM_OK);
+	has(file.s, "the slowest variant"); /* the report has it */
+	cJSON_Delete(j);
+	pm_str_release(&path);
+	pm_str_release(&file);
+	teardown(&p);
+}
+
 /* A first answer says which classes of inputs it has not seen, in one place. */
 static void a_quick_answer_says_what_it_has_not_seen(void **state)
 {
@@ -523,6 +549,12 @@ static void what_is_submitted_has_a_place_when_it_has_ended(void **state)
 	j = pm_test_finished(&p.s, run_of(&p, "r3", 60));
 	assert_string_equal(pm_json_str(j, "verdict", ""), "OK");
 	has(pm_json_str(j, "note", ""), "anew");
+	assert_true(cJSON_IsObject(member(j, "best_so_far")));
+	assert_null(member(member(j, "best_so_far"), "this_is"));
+	assert_null(member(member(j, "best_so_far"), "this_is_better"));
+	cJSON_Delete(j);
+	j = pm_test_call(&p.s, "compare", "{'run':'r3','with':'r3'}");
+	has(pm_json_str(j, "summary", ""), "r3 is compared with itself");
 	cJSON_Delete(j);
 	j = pm_test_call(&p.s, "leaderboard", "{}");
 	assert_int_equal(cJSON_GetArraySize(member(j, "rows")), 1);
@@ -543,6 +575,7 @@ int main(void)
 		cmocka_unit_test(what_is_finished_is_told_before_the_end),
 		cmocka_unit_test(each_thing_is_said_once),
 		cmocka_unit_test(the_best_is_of_the_same),
+		cmocka_unit_test(what_is_at_its_roofline_has_nothing_left),
 		cmocka_unit_test(a_quick_answer_says_what_it_has_not_seen),
 		cmocka_unit_test(the_deadline_is_an_argument),
 		cmocka_unit_test(what_is_submitted_has_a_place_when_it_has_ended),

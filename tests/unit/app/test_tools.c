@@ -100,7 +100,7 @@ static void wrong_arguments_are_named(void **state)
 	has(pm_test_refused(&s, "build", "{}"), "argument pass is missing");
 	has(pm_test_refused(&s, "read_file", "{'path':'a','lines':0}"), "at least 1");
 	has(pm_test_refused(&s, "read_file", "{'path':'a','lines':1.5}"), "must be integer");
-	has(pm_test_refused(&s, "get_run", "{'run':'r1','wait_s':61}"), "at most 60");
+	has(pm_test_refused(&s, "get_run", "{'run':'r1','wait_s':601}"), "at most 600");
 	has(pm_test_refused(&s, "read_file", "['path']"), "must be an object");
 	has(pm_test_refused(&s, "search_docs", "{'query':''}"), "at least 1");
 	pm_test_tools_end(&s);

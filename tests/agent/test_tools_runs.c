@@ -5,6 +5,7 @@
 #include "base/sandbox/sandbox.h"
 #include "base/sys/io.h"
 #include "base/sys/proc.h"
+#include "runtime/cuda/nvrtc/nvrtc.h"
 #include "tests/lib/need.h"
 #include "tests/lib/tools/tool_pass.h"
 
@@ -216,6 +217,15 @@ static void what_does_not_match_says_where(void **state)
 	pm_test_tools_end(&s);
 }
 
+static int has_nvrtc(void)
+{
+	PmStr version = PM_STR_INIT;
+	int has = !pm_nvrtc_version(&version, NULL);
+
+	pm_str_release(&version);
+	return has;
+}
+
 static void what_is_wrong_says_how(void **state)
 {
 	static const struct {
@@ -236,14 +246,17 @@ static void what_is_wrong_says_how(void **state)
 	(void)state;
 	setup(&s, -1);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		/* Without NVRTC there is no PTX, and the emulated device has no such function. */
+		int is_ptx = !strcmp(rows[i].verdict, "REJECT_PTX") && !has_nvrtc();
+		const char *verdict = is_ptx ? "COMPILE_FAIL" : rows[i].verdict;
 		cJSON *j;
 
 		write_pass(&s, rows[i].old, rows[i].new);
 		j = evaluate(&s, "{'pass':'p.c','model':'g.gpt'}");
-		if (strcmp(pm_json_str(j, "verdict", ""), rows[i].verdict))
+		if (strcmp(pm_json_str(j, "verdict", ""), verdict))
 			fail_msg("%s is %s: %s", rows[i].new, pm_json_str(j, "verdict", ""),
 				 pm_json_str(j, "why", ""));
-		has(pm_json_str(j, "why", ""), rows[i].why);
+		has(pm_json_str(j, "why", ""), is_ptx ? "compile" : rows[i].why);
 		assert_string_equal(pm_json_str(j, "blame", ""), "pass");
 		assert_true(*pm_json_str(j, "next", "") != 0);
 		if (!strcmp(rows[i].verdict, "INCORRECT")) {

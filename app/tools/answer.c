@@ -30,11 +30,19 @@ const char *pm__arg(const cJSON *args, const char *name)
 	return pm_json_str(args, name, NULL);
 }
 
+void pm__json_copy(cJSON *to, const cJSON *from, const char *name)
+{
+	const cJSON *m = cJSON_GetObjectItemCaseSensitive(from, name);
+
+	if (m)
+		cJSON_AddItemToObject(to, name, cJSON_Duplicate(m, 1));
+}
+
 /* ---- what is too long ---- */
 
 enum { TEXT_KEEP = 400, LIST_KEEP = 1 };
 
-static size_t size_of(const cJSON *j)
+size_t pm__json_bytes(const cJSON *j)
 {
 	PmStr text = PM_STR_INIT;
 	size_t n;
@@ -65,7 +73,7 @@ static void find(cJSON *j, const char *name, Largest *best)
 		snprintf(path, sizeof path, "%s%s%s", name, *name && m->string ? "." : "",
 			 m->string ? m->string : "[]");
 		if (cJSON_IsArray(m) && cJSON_GetArraySize(m) > LIST_KEEP) {
-			bytes = size_of(m);
+			bytes = pm__json_bytes(m);
 			if (bytes > best->bytes && strcmp(path, "left_out")) {
 				best->at = m;
 				best->bytes = bytes;
@@ -73,7 +81,7 @@ static void find(cJSON *j, const char *name, Largest *best)
 			}
 		}
 		if (cJSON_IsString(m) && strlen(m->valuestring) > TEXT_KEEP + 64 &&
-		    (bytes = size_of(m)) > best->bytes) {
+		    (bytes = pm__json_bytes(m)) > best->bytes) {
 			best->at = m;
 			best->bytes = bytes;
 			snprintf(best->name, sizeof best->name, "%s", path);
@@ -87,7 +95,7 @@ static void cut_list(cJSON *list, size_t over)
 	int n = cJSON_GetArraySize(list);
 
 	for (size_t gone = 0; n > LIST_KEEP && gone < over; n--) {
-		gone += size_of(cJSON_GetArrayItem(list, n - 1)) + 1;
+		gone += pm__json_bytes(cJSON_GetArrayItem(list, n - 1)) + 1;
 		cJSON_DeleteItemFromArray(list, n - 1);
 	}
 }
@@ -138,7 +146,7 @@ void pm__fit(cJSON *answer, const char *uri)
 	cJSON *notes = NULL;
 	size_t bytes;
 
-	for (int i = 0; i < ROUNDS && (bytes = size_of(answer)) > PM__ANSWER_MAX; i++) {
+	for (int i = 0; i < ROUNDS && (bytes = pm__json_bytes(answer)) > PM__ANSWER_MAX; i++) {
 		Largest l = { 0 };
 		size_t over = bytes - PM__ANSWER_MAX + ROOM;
 		int had;

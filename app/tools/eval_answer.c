@@ -14,14 +14,6 @@ static const cJSON *member(const cJSON *o, const char *name)
 	return cJSON_GetObjectItemCaseSensitive(o, name);
 }
 
-static void copy(cJSON *to, const cJSON *from, const char *name)
-{
-	const cJSON *m = member(from, name);
-
-	if (m)
-		cJSON_AddItemToObject(to, name, cJSON_Duplicate(m, 1));
-}
-
 /* ---- whose fault ---- */
 
 static const char *blame_of(const char *verdict)
@@ -100,7 +92,7 @@ static void add_verdict(const PmToolRun *r, const cJSON *report, const PmEvalSum
 	if (failure)
 		cJSON_AddItemToObject(j, "failure", failure);
 	if (r->whole && s->wrong && member(s->wrong, "explained")) /* a quick one is explained by its rules */
-		copy(j, s->wrong, "explained");
+		pm__json_copy(j, s->wrong, "explained");
 }
 
 /* ---- what was not looked at ---- */
@@ -149,7 +141,7 @@ static void add_not_checked(const cJSON *rec, cJSON *j)
 	char name[32];
 
 	if (!looked_at) {
-		copy(j, rec, "not_checked");
+		pm__json_copy(j, rec, "not_checked");
 		return;
 	}
 	classes = cJSON_CreateArray();
@@ -165,7 +157,7 @@ static void add_not_checked(const cJSON *rec, cJSON *j)
 	if (u) {
 		cJSON *n = cJSON_AddObjectToObject(j, "not_checked");
 
-		copy(n, u, "n");
+		pm__json_copy(n, u, "n");
 		cJSON_AddItemToObject(n, "what", rest);
 	} else {
 		cJSON_Delete(rest);
@@ -199,14 +191,14 @@ static void add_numbers(const PmTools *t, const PmToolRun *r, const cJSON *repor
 	if (cJSON_IsNumber(member(report, "AS")))
 		cJSON_AddNumberToObject(j, "score", pm_json_num(report, "AS", 0));
 	if (cJSON_IsNumber(member(report, "fast_1")))
-		copy(j, report, "fast_1");
-	copy(j, report, "score_terms");
+		pm__json_copy(j, report, "fast_1");
+	pm__json_copy(j, report, "score_terms");
 	if (s->n > 1)
 		cJSON_AddItemToObject(j, "verdicts", pm__eval_verdicts(member(report, "records")));
 	if (s->slowest && s->n > 1)
 		cJSON_AddItemToObject(j, "slowest_variant", pm__eval_slowest(t, r, s));
 	if (cJSON_IsArray(member(report, "printed")))
-		copy(j, report, "printed");
+		pm__json_copy(j, report, "printed");
 }
 
 cJSON *pm__eval_answer(PmTools *t, PmToolRun *r, const cJSON *report)

@@ -15,14 +15,6 @@ static const cJSON *member(const cJSON *o, const char *name)
 	return cJSON_GetObjectItemCaseSensitive(o, name);
 }
 
-static void copy(cJSON *to, const cJSON *from, const char *name)
-{
-	const cJSON *m = member(from, name);
-
-	if (m)
-		cJSON_AddItemToObject(to, name, cJSON_Duplicate(m, 1));
-}
-
 static int is_right(const cJSON *rec)
 {
 	return !strcmp(pm_json_str(rec, "verdict", ""), "OK");
@@ -73,11 +65,11 @@ static void add_speed(cJSON *j, const cJSON *rec)
 
 	if (pm_json_num(rec, "speedup", 0) <= 0)
 		return;
-	copy(j, rec, "speedup");
+	pm__json_copy(j, rec, "speedup");
 	add_interval(rec, j);
-	copy(j, rec, "time");
+	pm__json_copy(j, rec, "time");
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-		copy(j, rec, same[i]);
+		pm__json_copy(j, rec, same[i]);
 }
 
 cJSON *pm__failure(const PmToolRun *r, const cJSON *rec)
@@ -137,7 +129,7 @@ static cJSON *variant_of(const PmTools *t, const PmToolRun *r, const cJSON *rec,
 	if (*why && strcmp(why, said))
 		cJSON_AddStringToObject(j, "why", why);
 	if (*pm_json_str(rec, "near_miss", "") && r->whole)
-		copy(j, rec, "near_miss");
+		pm__json_copy(j, rec, "near_miss");
 	add_speed(j, rec);
 	add_roofline(t, r, rec, number_of(r, rec, i), j);
 	shorten(j);

@@ -262,14 +262,13 @@ void pm__run_answer(PmTools *t, PmToolRun *r, cJSON *answer, int is_error)
 void pm__run_fail(PmTools *t, PmToolRun *r, const char *fmt, ...)
 {
 	char text[PM_ERR_MAX];
-	cJSON *j = cJSON_CreateObject();
+	int is_error;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	cJSON_AddStringToObject(j, "error", text);
-	pm__run_answer(t, r, j, 1);
+	pm__run_answer(t, r, pm__error(&is_error, "%s", text), is_error);
 }
 
 void pm__run_cancel(PmTools *t, PmToolRun *r)

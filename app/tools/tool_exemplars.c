@@ -57,17 +57,6 @@ static cJSON *exemplar_json(const PmExemplar *e, int how)
 	return j;
 }
 
-static size_t size_of(const cJSON *j)
-{
-	PmStr text = PM_STR_INIT;
-	size_t n;
-
-	pm_json_print(j, 0, &text);
-	n = text.len;
-	pm_str_release(&text);
-	return n;
-}
-
 /* The first `n` of those that are like the graph with their texts, as long as these fit into an answer, and
  * of the others what they are. With a name, that one alone, however like it is. */
 static void add_chosen(const PmExemplars *e, const char *name, int64_t n, cJSON *j)
@@ -82,7 +71,7 @@ static void add_chosen(const PmExemplars *e, const char *name, int64_t n, cJSON 
 		if (name ? !strcmp(name, e->v[i].name)
 			 : e->v[i].similarity >= ALIKE && cJSON_GetArraySize(list) < n) {
 			one = exemplar_json(&e->v[i], WHOLE);
-			bytes += size_of(one);
+			bytes += pm__json_bytes(one);
 			if (list->child && bytes > PM__ANSWER_MAX - ROOM) {
 				cJSON_Delete(one);
 				one = NULL;

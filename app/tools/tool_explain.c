@@ -6,14 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void copy(cJSON *to, const cJSON *from, const char *name)
-{
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(from, name);
-
-	if (m)
-		cJSON_AddItemToObject(to, name, cJSON_Duplicate(m, 1));
-}
-
 /* What an author asks of a rule that came to nothing, in a sentence. */
 static const char *advice(const cJSON *rule, const char *verdict)
 {
@@ -45,7 +37,7 @@ cJSON *pm__rules_answer(const cJSON *one)
 
 		x = cJSON_CreateObject();
 		for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-			copy(x, rule, same[i]);
+			pm__json_copy(x, rule, same[i]);
 		misses = cJSON_AddArrayToObject(x, "misses");
 		/* The deepest first, as they are. */
 		cJSON_ArrayForEach(miss, cJSON_GetObjectItemCaseSensitive(rule, "misses"))
@@ -59,13 +51,13 @@ cJSON *pm__rules_answer(const cJSON *one)
 /* What one result says, without its place. */
 static void add_result(cJSON *a, const cJSON *one)
 {
-	copy(a, one, "verdict");
+	pm__json_copy(a, one, "verdict");
 	cJSON_AddNumberToObject(a, "applied", pm_json_num(one, "applied", 0));
 	cJSON_AddStringToObject(a, "why", pm_json_str(one, "message", ""));
 	if (*pm_json_str(one, "problems", ""))
-		copy(a, one, "problems");
+		pm__json_copy(a, one, "problems");
 	if (*pm_json_str(one, "output", ""))
-		copy(a, one, "output");
+		pm__json_copy(a, one, "output");
 	cJSON_AddItemToObject(a, "rules", pm__rules_answer(one));
 }
 
@@ -150,7 +142,7 @@ static void answer_graphs(PmTools *t, PmToolRun *r)
 	r->graphs = NULL;
 	pm__run_keep(r, list);
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-		copy(a, list->child, same[i]);
+		pm__json_copy(a, list->child, same[i]);
 	pm_str_addf(&say,
 		    "One variant of each of the task's graphs, of which it has %d. Other variants have other "
 		    "shapes and element types, of which a rule's check may think otherwise: explain with "

@@ -7,14 +7,6 @@
 
 /* ---- what commands answer ---- */
 
-static void copy(cJSON *to, const cJSON *from, const char *name)
-{
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(from, name);
-
-	if (m)
-		cJSON_AddItemToObject(to, name, cJSON_Duplicate(m, 1));
-}
-
 /* A command that could not do its work. NULL when it could. */
 static const char *error_of(const cJSON *j)
 {
@@ -66,19 +58,19 @@ static void checked(PmTools *t, PmToolRun *r, const cJSON *j)
 	pm__run_keep(r, one);
 	a = cJSON_CreateObject();
 	cJSON_AddBoolToObject(a, "ok", !strcmp(verdict, "OK"));
-	copy(a, one, "verdict");
+	pm__json_copy(a, one, "verdict");
 	cJSON_AddStringToObject(a, "why", pm_json_str(one, "message", ""));
-	copy(a, one, "problems");
-	copy(a, one, "output");
-	copy(a, one, "plugin");
+	pm__json_copy(a, one, "problems");
+	pm__json_copy(a, one, "output");
+	pm__json_copy(a, one, "plugin");
 	rules = cJSON_AddArrayToObject(a, "rules");
 	cJSON_ArrayForEach(rule, cJSON_GetObjectItemCaseSensitive(one, "rules"))
 	{
 		cJSON *x = cJSON_CreateObject();
 
-		copy(x, rule, "name");
-		copy(x, rule, "doc");
-		copy(x, rule, "pattern");
+		pm__json_copy(x, rule, "name");
+		pm__json_copy(x, rule, "doc");
+		pm__json_copy(x, rule, "pattern");
 		cJSON_AddItemToArray(rules, x);
 	}
 	cJSON_AddStringToObject(a, "next",
@@ -116,7 +108,7 @@ static int profile_failed(PmTools *t, PmToolRun *r, const cJSON *j)
 	if (cJSON_HasObjectItem(j, "kernels"))
 		return 0;
 	a = cJSON_CreateObject();
-	copy(a, j, "verdict");
+	pm__json_copy(a, j, "verdict");
 	cJSON_AddStringToObject(a, "why", pm_json_str(j, "message", ""));
 	cJSON_AddStringToObject(a, "next", "There is no kernel to look at: evaluate says what is wrong.");
 	pm__run_answer(t, r, a, 0);
@@ -133,7 +125,7 @@ static void profiled(PmTools *t, PmToolRun *r, const cJSON *j)
 		return;
 	a = cJSON_CreateObject();
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-		copy(a, j, same[i]);
+		pm__json_copy(a, j, same[i]);
 	cJSON_AddStringToObject(a, "variant", r->label.len ? r->label.s : pm_json_str(j, "variant", ""));
 	pm__run_answer(t, r, a, 0);
 }
@@ -148,18 +140,18 @@ static void disassembled(PmTools *t, PmToolRun *r, const cJSON *j)
 	if (profile_failed(t, r, j))
 		return;
 	a = cJSON_CreateObject();
-	copy(a, j, "verdict");
-	copy(a, j, "target");
+	pm__json_copy(a, j, "verdict");
+	pm__json_copy(a, j, "target");
 	list = cJSON_AddArrayToObject(a, "kernels");
 	cJSON_ArrayForEach(k, cJSON_GetObjectItemCaseSensitive(j, "kernels"))
 	{
 		const cJSON *code = cJSON_GetObjectItemCaseSensitive(k, "machine_code");
 		cJSON *one = cJSON_CreateObject();
 
-		copy(one, k, "rule");
-		copy(one, k, "entry");
+		pm__json_copy(one, k, "rule");
+		pm__json_copy(one, k, "entry");
 		for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-			copy(one, code, same[i]);
+			pm__json_copy(one, code, same[i]);
 		cJSON_AddItemToArray(list, one);
 	}
 	pm__run_answer(t, r, a, 0);

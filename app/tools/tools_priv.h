@@ -104,6 +104,10 @@ cJSON *pm__error_of(int *is_error, const PmErr *err);
  * `left_out`, with the URI where the rest is (NULL = nowhere). */
 void pm__fit(cJSON *answer, const char *uri);
 const char *pm__arg(const cJSON *args, const char *name); /* a text, or NULL */
+/* The member of that name, where `from` has it, is copied into `to`. */
+void pm__json_copy(cJSON *to, const cJSON *from, const char *name);
+/* Bytes that it takes as one line of text. */
+size_t pm__json_bytes(const cJSON *j);
 
 /* ---- runs ---- */
 

@@ -65,5 +65,7 @@ PmStatus pm_self_dir(PmStr *out, PmErr *err);
 /* The folder of the running program's installation root (where include/ and runtime/emu/include/ are found):
  * $PASSMITH_ROOT, else found from /proc/self/exe upwards. */
 PmStatus pm_root_dir(PmStr *out, PmErr *err);
+/* The folder of the CUDA toolkit: $CUDA_HOME, else /usr/local/cuda, there or not. Borrowed. */
+const char *pm_cuda_home(void);
 
 #endif

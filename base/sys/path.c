@@ -315,3 +315,10 @@ PmStatus pm_root_dir(PmStr *out, PmErr *err)
 		      "Cannot find the folder that holds include/passmith and runtime above the program; "
 		      "set PASSMITH_ROOT to the Passmith source folder.");
 }
+
+const char *pm_cuda_home(void)
+{
+	const char *home = getenv("CUDA_HOME");
+
+	return home && *home ? home : "/usr/local/cuda";
+}

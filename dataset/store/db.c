@@ -154,6 +154,13 @@ static PmStatus run(PmDb *db, const char *what, PmDbRowFn fn, void *arg, size_t 
 	return st;
 }
 
+PmStatus pm__take_id(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	(void)err;
+	*(int64_t *)arg = sqlite3_column_int64(row, 0);
+	return PM_OK;
+}
+
 PmStatus pm__db_each(PmDb *db, const char *what, PmDbRowFn fn, void *arg, size_t *n, PmErr *err,
 		     const char *sql, const char *letters, ...)
 {

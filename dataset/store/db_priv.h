@@ -44,6 +44,8 @@ PmStatus pm__db_i64(PmDb *db, const char *what, int64_t *out, PmErr *err, const 
 typedef PmStatus (*PmDbRowFn)(void *arg, sqlite3_stmt *row, PmErr *err);
 PmStatus pm__db_each(PmDb *db, const char *what, PmDbRowFn fn, void *arg, size_t *n, PmErr *err,
 		     const char *sql, const char *letters, ...);
+/* For pm__db_each: *(int64_t *)arg becomes the first column. */
+PmStatus pm__take_id(void *arg, sqlite3_stmt *row, PmErr *err);
 /* Text of a column, "" for NULL; borrowed until the next row. */
 const char *pm__col_text(sqlite3_stmt *row, int col);
 

@@ -261,13 +261,6 @@ PmStatus pm_subgraph_get(PmDb *db, int64_t id, PmGraph **out, PmErr *err)
 	return st;
 }
 
-static PmStatus only_id(void *arg, sqlite3_stmt *row, PmErr *err)
-{
-	(void)err;
-	*(int64_t *)arg = sqlite3_column_int64(row, 0);
-	return PM_OK;
-}
-
 PmStatus pm_subgraph_find(PmDb *db, const char *hash_prefix, int64_t *id, PmErr *err)
 {
 	size_t n = 0, len = strlen(hash_prefix);
@@ -278,7 +271,7 @@ PmStatus pm_subgraph_find(PmDb *db, const char *hash_prefix, int64_t *id, PmErr 
 			      "Database '%s': '%s' is not a hash; give 8 to 64 hexadecimal digits.", db->path,
 			      hash_prefix);
 	/* 'g' sorts after every hexadecimal digit. */
-	st = pm__db_each(db, "look a subgraph up", only_id, id, &n, err,
+	st = pm__db_each(db, "look a subgraph up", pm__take_id, id, &n, err,
 			 "SELECT id FROM subgraphs WHERE hash >= ?1 AND hash < ?1 || 'g' LIMIT 2", "s",
 			 hash_prefix);
 	if (st)

@@ -312,13 +312,6 @@ PmStatus pm_rejected_has(PmDb *db, const char *key, int *yes, PmErr *err)
 	return st == PM_E_NOT_FOUND ? PM_OK : st;
 }
 
-static PmStatus only_id(void *arg, sqlite3_stmt *row, PmErr *err)
-{
-	(void)err;
-	*(int64_t *)arg = sqlite3_column_int64(row, 0);
-	return PM_OK;
-}
-
 PmStatus pm_task_find(PmDb *db, const char *what, int64_t *id, PmErr *err)
 {
 	size_t len = strlen(what), n = 0;
@@ -327,13 +320,13 @@ PmStatus pm_task_find(PmDb *db, const char *what, int64_t *id, PmErr *err)
 	PmStatus st = PM_OK;
 
 	if (pm_parse_i64(what, &number))
-		st = pm__db_each(db, "look a task up", only_id, id, &n, err,
+		st = pm__db_each(db, "look a task up", pm__take_id, id, &n, err,
 				 "SELECT id FROM tasks WHERE id = ?", "i", number);
 	if (st == PM_OK && n == 0)
-		st = pm__db_each(db, "look a task up", only_id, id, &n, err,
+		st = pm__db_each(db, "look a task up", pm__take_id, id, &n, err,
 				 "SELECT id FROM tasks WHERE name = ? ORDER BY id LIMIT 2", "s", what);
 	if (st == PM_OK && n == 0 && hex)
-		st = pm__db_each(db, "look a task up", only_id, id, &n, err,
+		st = pm__db_each(db, "look a task up", pm__take_id, id, &n, err,
 				 "SELECT id FROM tasks WHERE hash >= ?1 AND hash < ?1 || 'g' LIMIT 2", "s",
 				 what);
 	if (st)

@@ -324,13 +324,6 @@ PmStatus pm_trajectory_get(PmDb *db, int64_t id, PmTrajectoryFn fn, void *arg, P
 	return !st && !n ? no_such(db, id, err) : st;
 }
 
-static PmStatus only_id(void *arg, sqlite3_stmt *row, PmErr *err)
-{
-	(void)err;
-	*(int64_t *)arg = sqlite3_column_int64(row, 0);
-	return PM_OK;
-}
-
 PmStatus pm_trajectory_find(PmDb *db, const char *name, int64_t *id, PmErr *err)
 {
 	size_t len = strlen(name), n = 0;
@@ -339,10 +332,10 @@ PmStatus pm_trajectory_find(PmDb *db, const char *name, int64_t *id, PmErr *err)
 	PmStatus st = PM_OK;
 
 	if (pm_parse_i64(name, &number))
-		st = pm__db_each(db, "look a trajectory up", only_id, id, &n, err,
+		st = pm__db_each(db, "look a trajectory up", pm__take_id, id, &n, err,
 				 "SELECT id FROM trajectories WHERE id = ?", "i", number);
 	if (!st && !n && hex)
-		st = pm__db_each(db, "look a trajectory up", only_id, id, &n, err,
+		st = pm__db_each(db, "look a trajectory up", pm__take_id, id, &n, err,
 				 "SELECT id FROM trajectories WHERE key >= ?1 AND key < ?1 || 'g' LIMIT 2",
 				 "s", name);
 	if (!st && !n)

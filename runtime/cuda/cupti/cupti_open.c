@@ -11,13 +11,6 @@
 
 #define PARAMETERS "/proc/driver/nvidia/params"
 
-static const char *cuda_home(void)
-{
-	const char *home = getenv("CUDA_HOME");
-
-	return home && *home ? home : "/usr/local/cuda";
-}
-
 /* CUPTI opens its two helpers by their names alone: those beside it are opened first. */
 static void open_helpers(const char *library)
 {
@@ -46,7 +39,7 @@ static void *open_library(void)
 		for (size_t k = 0; !so && k < sizeof names / sizeof *names; k++) {
 			pm_str_clear(&path);
 			/* The first folder is where the system's own search looks. */
-			pm_str_addf(&path, "%s%s%s", *folders[i] ? cuda_home() : "", folders[i], names[k]);
+			pm_str_addf(&path, "%s%s%s", *folders[i] ? pm_cuda_home() : "", folders[i], names[k]);
 			if (*folders[i] && !pm_path_exists(path.s))
 				continue;
 			if (*folders[i])
@@ -91,7 +84,7 @@ PmStatus pm__cupti_api(PmCuptiApi *out, PmErr *err)
 			err, PM_E_ENV,
 			"Hardware counters need CUPTI (libcupti.so, also looked for below %s), which is "
 			"not here; install the CUDA toolkit's package cuda-cupti or set CUDA_HOME.",
-			cuda_home());
+			pm_cuda_home());
 	missing = find_functions(out);
 	if (missing) {
 		dlclose(out->so);

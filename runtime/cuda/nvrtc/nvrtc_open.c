@@ -9,13 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *cuda_home(void)
-{
-	const char *home = getenv("CUDA_HOME");
-
-	return home && *home ? home : "/usr/local/cuda";
-}
-
 static void *open_library(void)
 {
 	static const char *const names[] = { "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12",
@@ -29,7 +22,7 @@ static void *open_library(void)
 		for (k = 0; !so && k < sizeof names / sizeof names[0]; k++) {
 			pm_str_clear(&path);
 			/* The first folder is where the system's own search looks. */
-			pm_str_addf(&path, "%s%s%s", *folders[i] ? cuda_home() : "", folders[i], names[k]);
+			pm_str_addf(&path, "%s%s%s", *folders[i] ? pm_cuda_home() : "", folders[i], names[k]);
 			so = dlopen(path.s, RTLD_NOW | RTLD_LOCAL);
 		}
 	}
@@ -92,7 +85,7 @@ static int find_headers(PmNvrtc *a)
 			found = try_headers(a, dir.s, near[i]);
 	}
 	for (i = 0; !found && i < sizeof homes / sizeof homes[0]; i++)
-		found = try_headers(a, cuda_home(), homes[i]);
+		found = try_headers(a, pm_cuda_home(), homes[i]);
 	if (!found)
 		found = try_headers(a, "/usr/include", "");
 	pm_str_release(&dir);
@@ -117,7 +110,7 @@ static PmStatus ask(PmNvrtc *a, PmErr *err)
 		return pm_err(err, PM_E_ENV,
 			      "NVRTC needs CUDA's header cuda_fp16.h, which is neither beside the library "
 			      "nor below %s/include; install the CUDA toolkit's headers or set CUDA_HOME.",
-			      cuda_home());
+			      pm_cuda_home());
 	return PM_OK;
 }
 
@@ -136,7 +129,7 @@ PmStatus pm__nvrtc_open(const PmNvrtc **out, PmErr *err)
 		return pm_err(err, PM_E_ENV,
 			      "NVRTC is not there (libnvrtc.so, also looked for below %s); install the CUDA "
 			      "toolkit or set CUDA_HOME to it.",
-			      cuda_home());
+			      pm_cuda_home());
 	if (!find_functions(&api))
 		rc = pm_err(err, PM_E_ENV,
 			    "The NVRTC library that was found lacks functions; install CUDA 11.2 or newer.");

@@ -29,6 +29,8 @@
 /* Exit statuses of a child that did a forbidden thing. */
 enum { REFUSED = 90, WENT_THROUGH = 91 };
 
+enum { PROBE_TRIES = 3 }; /* of a child that is killed from outside */
+
 typedef struct Try {
 	const char *what;
 	void (*act)(void);
@@ -291,11 +293,24 @@ static int stopped(const Try *t, int status)
 	return t->may == MAY_FAIL && WIFEXITED(status) && WEXITSTATUS(status) == REFUSED;
 }
 
+/* A try that somebody killed from outside, which no layer does, tells nothing: it is made again. */
+static int was_stopped(const Probe *p, const Try *t)
+{
+	int status = 0;
+
+	for (int n = 0; n < PROBE_TRIES; n++) {
+		status = status_of_try(p, t);
+		if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+			break;
+	}
+	return stopped(t, status);
+}
+
 /* Names the first that went through. */
 static void run_filter_tries(const Probe *p, PmStr *out)
 {
 	for (size_t i = 0; i < sizeof filter_tries / sizeof *filter_tries && !out->len; i++)
-		if (!stopped(&filter_tries[i], status_of_try(p, &filter_tries[i])))
+		if (!was_stopped(p, &filter_tries[i]))
 			pm_str_add(out, filter_tries[i].what);
 }
 
@@ -320,7 +335,7 @@ static int probe_child(void *arg, PmStr *out)
 
 static PmStatus probe_once(Probe *p, PmProcResult *r, PmErr *err)
 {
-	PmLimits lim = { .seconds = 30, .file_size = -1, .tries = 3 };
+	PmLimits lim = { .seconds = 30, .file_size = -1, .tries = PROBE_TRIES };
 
 	return pm_fork_call(probe_child, p, &lim, r, err);
 }

@@ -32,7 +32,7 @@
 enum { DEFAULT_KILLS = 8, MAX_VICTIMS = 256, LINGER_MS = 3000 };
 
 typedef struct Place {
-	PmStr dir, db, cache, tmp, out; /* of one run of the program */
+	PmStr dir, db, cache, tmp, out, err; /* of one run of the program */
 } Place;
 
 static PmStr root, base_db, warm_cache, want;
@@ -61,6 +61,7 @@ static void place_open(Place *p, const char *name, const char *cache)
 	pm_path_join(p->dir.s, "db", &p->db);
 	pm_path_join(p->dir.s, "tmp", &p->tmp);
 	pm_path_join(p->dir.s, "out", &p->out);
+	pm_path_join(p->dir.s, "err", &p->err);
 	pm_path_join(cache ? cache : p->dir.s, cache ? "" : "cache", &p->cache);
 	must(pm_mkdirs(p->dir.s, &err), &err);
 	must(pm_mkdirs(p->tmp.s, &err), &err);
@@ -75,15 +76,17 @@ static void place_close(Place *p)
 	pm_str_release(&p->tmp);
 	pm_str_release(&p->cache);
 	pm_str_release(&p->out);
+	pm_str_release(&p->err);
 }
 
-/* Starts passmith in a session of its own, its answer in p->out. */
+/* Starts passmith in a session of its own, its answer in p->out, what it says beside it in p->err. */
 static pid_t start(const Place *p, const char *const *argv)
 {
 	pid_t pid = fork();
 
 	if (pid == 0) {
 		int out = open(p->out.s, O_WRONLY | O_CREAT | O_TRUNC, 0666),
+		    err = open(p->err.s, O_WRONLY | O_CREAT | O_TRUNC, 0666),
 		    null = open("/dev/null", O_RDWR);
 
 		setsid();
@@ -91,7 +94,7 @@ static pid_t start(const Place *p, const char *const *argv)
 		setenv("TMPDIR", p->tmp.s, 1);
 		dup2(null, 0);
 		dup2(out, 1);
-		dup2(null, 2);
+		dup2(err, 2);
 		execv(argv[0], (char *const *)(uintptr_t)argv);
 		_exit(126);
 	}
@@ -230,7 +233,7 @@ static void no_files_are_left(const char *dir, const char *const *allowed)
 static void nothing_is_left(const Place *p)
 {
 	static const char *const nothing[] = { NULL },
-				 *const folder[] = { "db", "tmp", "out", "cache", NULL },
+				 *const folder[] = { "db", "tmp", "out", "err", "cache", NULL },
 				 *const compiled[] = { ".so", ".ptx", ".cubin", NULL };
 	static const char *const caches[] = { "emu", "nvrtc" };
 	PmStr path = PM_STR_INIT;
@@ -290,6 +293,14 @@ static int shoot(pid_t session, int child, PmRng *rng)
 	return !n;
 }
 
+static void failed(const Place *p, int trial, const char *what, int status)
+{
+	PmStr said = PM_STR_INIT;
+
+	pm_read_file(p->err.s, 0, &said, NULL);
+	fail_msg("trial %d: %s (status 0x%x): %s", trial, what, status, said.s);
+}
+
 static void trial(int i, PmRng *rng)
 {
 	int cold = i % 4 == 3, child = i % 2, status;
@@ -309,7 +320,7 @@ static void trial(int i, PmRng *rng)
 	nobody_is_left(pid);
 	stored(&p, &before);
 	if (child && (!WIFEXITED(status) || WEXITSTATUS(status)))
-		fail_msg("trial %d: the referee did not survive the end of a child (status 0x%x)", i, status);
+		failed(&p, i, "the referee did not survive the end of a child", status);
 	same_results(i, "after the kill", &before, !child);
 	seen.all += before.len == want.len;
 	seen.none += before.len == nothing_stored;
@@ -317,7 +328,7 @@ static void trial(int i, PmRng *rng)
 	pid = start_eval(&p);
 	status = finish(pid);
 	if (status)
-		fail_msg("trial %d: it does not go on (status 0x%x)", i, status);
+		failed(&p, i, "it does not go on", status);
 	nobody_is_left(pid);
 	stored(&p, &after);
 	same_results(i, "in the end", &after, 0);

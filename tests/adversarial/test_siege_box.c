@@ -327,6 +327,34 @@ static void S24_the_self_test_tries_it(void **state)
 	assert_string_equal(hole, "a system call that is not listed");
 }
 
+/* What a try counts stays: it borrows the memory of the process that makes all of them. */
+static unsigned killed_at_first(void)
+{
+	static int n;
+
+	if (n++ < 2)
+		kill(getpid(), SIGKILL);
+	return pm_sandbox_enter();
+}
+
+static unsigned killed_always(void)
+{
+	kill(getpid(), SIGKILL);
+	return PM_BOX_ALL;
+}
+
+/* Somebody who kills processes, as a machine without memory does, says nothing of the box. */
+static void the_self_test_outlives_a_kill(void **state)
+{
+	const char *hole = NULL;
+
+	(void)state;
+	need(PM_BOX_FILTER);
+	if (!pm__sandbox_stops(killed_at_first, PM_BOX_FILTER, &hole))
+		fail_msg("a try that was killed counts as let through: %s", hole);
+	assert_int_equal(pm__sandbox_stops(killed_always, PM_BOX_FILTER, &hole), 0);
+}
+
 static void S25_the_self_test_tries_clocks(void **state)
 {
 	const char *hole = NULL;
@@ -363,6 +391,7 @@ int main(void)
 #endif
 		cmocka_unit_test(S94_reply_of_many_values),
 		cmocka_unit_test(S24_the_self_test_tries_it),
+		cmocka_unit_test(the_self_test_outlives_a_kill),
 		cmocka_unit_test(S25_the_self_test_tries_clocks),
 #define CASE(f) cmocka_unit_test_setup_teardown(f, open_device, close_device)
 		CASE(S26_kernel_asks_for_the_time),

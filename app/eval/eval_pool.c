@@ -122,7 +122,7 @@ static PmStatus start(void *arg, int worker, PmErr *err)
  * had waited `before`. */
 static struct {
 	double at, before;
-	const PmRwlock *lock;
+	const PmEvalOpts *opts;
 } end_of_time;
 
 static void set_timer(double seconds)
@@ -134,7 +134,7 @@ static void set_timer(double seconds)
 
 static void end_at_alarm(int signal)
 {
-	double left = end_of_time.at + pm_rwlock_waited(end_of_time.lock) - end_of_time.before - pm_now();
+	double left = end_of_time.at + pm_eval_waited(end_of_time.opts) - end_of_time.before - pm_now();
 
 	(void)signal;
 	if (left <= 0)
@@ -144,11 +144,11 @@ static void end_at_alarm(int signal)
 
 /* The evaluation leaves out by itself what does not fit. What it cannot leave out ends the process: a single
  * check, or a stage, that is longer than all of the time. */
-static void set_alarm(double seconds, const PmRwlock *lock)
+static void set_alarm(double seconds, const PmEvalOpts *opts)
 {
 	end_of_time.at = pm_now() + seconds;
-	end_of_time.before = pm_rwlock_waited(lock);
-	end_of_time.lock = lock;
+	end_of_time.before = pm_eval_waited(opts);
+	end_of_time.opts = opts;
 	signal(SIGALRM, end_at_alarm);
 	set_timer(seconds);
 }
@@ -164,7 +164,7 @@ static PmStatus work(void *arg, size_t i, void *result, PmErr *err)
 	PmStatus st;
 
 	res->until = most > 0 ? pm_now() + most : INFINITY;
-	set_alarm(most, it->opts->lock);
+	set_alarm(most, it->opts);
 	st = pm_eval_variant(r->p->so, &it->v, it->opts, &rec, err);
 	set_timer(0);
 	if (st)

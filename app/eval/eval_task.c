@@ -109,7 +109,7 @@ static PmStatus read_kept(const PmEvalTask *e, Kept *k, Stored *stored, PmErr *e
 {
 	PmStatus st = pm_run_find(e->db, &k->row, &k->id, err);
 
-	if (!st && !k->id && e->stored_only)
+	if (!st && !k->id && e->stored_only && e->any_machine)
 		st = pm_runs_each(e->db, k->row.task, take_any_machine, k, err);
 	if (!st && k->id)
 		st = pm_results_each(e->db, k->id, take_stored, stored, err);
@@ -348,26 +348,23 @@ static int all_large(const Way *w)
 	return 1;
 }
 
-/* Nothing else runs beside a clock. One variant waits with its own until hidden shapes are done; several
- * would wait for each other. */
-static PmStatus make_lock(Way *w, int jobs, PmErr *err)
-{
-	return is_timed(&w->r->opts) && jobs > 1 && w->of.n == 1 ? pm_rwlock_new(&w->r->opts.lock, err)
-								 : PM_OK;
-}
-
 /* Variants that have no record, and hidden shapes beside them. A mistake is found soonest where least is to
- * be computed: where all variants are large, on a hidden shape, which comes first. */
+ * be computed: where all variants are large, on a hidden shape, which comes first. Else a clock comes first:
+ * a GPU opens for one process after the other, and each that leaves it takes a while, so that hidden shapes
+ * would hold up what is timed. */
 static PmStatus eval_missing(Way *w, int jobs, PmErr *err)
 {
 	PmEvalPool pool = { .so = w->so, .take = take, .came = came, .arg = w };
 	int share, large;
-	PmStatus st;
+	PmStatus st = PM_OK;
 
 	add_variants(w);
 	large = all_large(w);
-	st = make_lock(w, jobs, err);
-	share = jobs > 1 && (!is_timed(&w->r->opts) || w->r->opts.lock);
+	/* Nothing else runs beside a clock. One variant waits with its own until hidden shapes are done, or
+	 * they wait for it. */
+	share = jobs > 1 && (!is_timed(&w->r->opts) || (w->r->opts.lock && w->of.n == 1));
+	if (share && is_timed(&w->r->opts) && !large)
+		st = pm_rwlock_new(&w->r->opts.turn, err);
 	pool.jobs = share ? jobs : 1;
 	if (!st && (share || large) && w->of.n && may_want_hidden(w->e, w->past) &&
 	    !(w->kept && w->kept->has_hidden))
@@ -423,8 +420,8 @@ static PmStatus evaluate(const PmEvalTask *e, const char *so, const cJSON *past,
 	st = eval_members(&w, r->jobs, err);
 	r->wall_seconds = pm_now() - t0;
 	pm_hidden_release(&w.hidden);
-	pm_rwlock_free(r->opts.lock);
-	r->opts.lock = NULL;
+	pm_rwlock_free(r->opts.turn);
+	r->opts.turn = NULL;
 	PM_VEC_RELEASE(&w.item);
 	PM_VEC_RELEASE(&w.of);
 	return st;

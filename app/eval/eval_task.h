@@ -17,9 +17,9 @@ typedef struct PmEvalTask {
 		*replay;    /* draws what this report says, and neither reads nor stores results; NULL */
 	const char *preset; /* its name, part of a run's key */
 	int tf32;           /* likewise */
-	int stored_only;    /* evaluate nothing: variants without a stored result get no record. Results of
-			     * another machine are taken where there are none of this one */
-	int hidden;         /* hidden shapes to draw (app/eval/hidden.h) */
+	int stored_only;    /* evaluate nothing: variants without a stored result get no record */
+	int any_machine; /* the same: results of another machine are taken where there are none of this one */
+	int hidden;      /* hidden shapes to draw (app/eval/hidden.h) */
 	/* Processes that evaluate at once; 0 or 1 = this one alone. Where times are measured variants are
 	 * alone, one after the other, and hidden shapes share. Records and their order are the same. */
 	int jobs;

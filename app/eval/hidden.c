@@ -157,7 +157,7 @@ PmStatus pm_hidden_take(PmHidden *h, size_t i, const PmEvalRecord *rec, PmFailin
 	PmEvalHidden *out = &r->hidden;
 	PmStatus st = PM_OK;
 
-	h->seconds += rec->wall_seconds;
+	h->seconds += rec->wall_seconds - rec->stages.seconds[PM_STAGE_WAIT];
 	if (rec->verdict == PM_VERDICT_HARNESS_FAIL) /* says nothing of the pass: another shape */
 		return PM_OK;
 	out->n++;

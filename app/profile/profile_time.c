@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCKS = 12 };
+enum { BLOCKS = 6 };
 
 PmStatus pm__profile_gpu(PmProfileReport *r, PmErr *err)
 {

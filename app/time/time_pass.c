@@ -15,7 +15,7 @@
 #include <string.h>
 
 static const double pass_deadline = 30; /* seconds for the pass itself */
-enum { TUNING_BLOCKS = 2 };
+enum { TUNING_BLOCKS = 1 };
 
 /* The graph becomes the timed pass's. */
 static void take(PmCandidate *c, PmTimedPass *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* renamed.c - old names of options and JSON keys that still work. */
+/* renamed.c - old names of options, JSON keys and categories that still work. */
 #include "base/core/renamed.h"
 
 #include "base/core/arena.h"
@@ -25,6 +25,15 @@ const PmRenamed *pm_renamed_option(const char *command, const char *arg, size_t 
 		    !strncmp(rows[k].old, arg, n))
 			return &rows[k];
 	return NULL;
+}
+
+const char *pm_renamed_category(const char *name)
+{
+#define CATEGORY(old, now, version)                                                                          \
+	if (!strcmp(name, old))                                                                              \
+		return now;
+#include "base/core/renamed.def"
+	return name;
 }
 
 static const char *old_key(const char *now)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* renamed.h - old names of options and JSON keys that still work (renamed.def). */
+/* renamed.h - old names of options, JSON keys and categories that still work (renamed.def). */
 #ifndef BASE_RENAMED_H
 #define BASE_RENAMED_H
 
@@ -15,6 +15,8 @@ typedef struct PmRenamed {
 const PmRenamed *pm_renamed(size_t k);
 /* The row of an old option of that command (the first n bytes of arg), or NULL. */
 const PmRenamed *pm_renamed_option(const char *command, const char *arg, size_t n);
+/* What a category of graphs of that name is called now: `name` where it was never renamed. Borrowed. */
+const char *pm_renamed_category(const char *name);
 
 /* Gives object j, which has a member `now`, the same under the old key. The key has a row. */
 void pm_json_add_old(cJSON *j, const char *now);

@@ -39,6 +39,17 @@ void pm_rng_init_named(PmRng *r, uint64_t seed, const char *name)
 	pm_rng_init(r, splitmix(&seed) ^ pm_hash64(name, strlen(name), PM_HASH_SEED));
 }
 
+void pm_rng_part(const PmRng *r, uint64_t number, PmRng *part)
+{
+	uint64_t seed = number;
+
+	for (int i = 0; i < 4; i++) {
+		seed ^= r->s[i];
+		seed = splitmix(&seed);
+	}
+	pm_rng_init(part, seed);
+}
+
 uint64_t pm_rng_u64(PmRng *r)
 {
 	uint64_t *s = r->s, result = rotl(s[1] * 5, 7) * 9, t = s[1] << 17;
@@ -72,20 +83,6 @@ double pm_rng_normal(PmRng *r)
 	return radius * cos(angle);
 }
 
-void pm_rng_skip_normals(PmRng *r, int64_t n)
-{
-	if (n > 0 && r->has_spare) {
-		r->has_spare = 0;
-		n--;
-	}
-	for (; n >= 2; n -= 2) {
-		pm_rng_u64(r);
-		pm_rng_u64(r);
-	}
-	if (n > 0)
-		pm_rng_normal(r);
-}
-
 int64_t pm_rng_range(PmRng *r, int64_t lo, int64_t hi)
 {
 	uint64_t span, x;
@@ -100,33 +97,6 @@ int64_t pm_rng_range(PmRng *r, int64_t lo, int64_t hi)
 		x = pm_rng_u64(r);
 	while (x - x % span > UINT64_MAX - (span - 1));
 	return (int64_t)((uint64_t)lo + x % span);
-}
-
-void pm_rng_skip(PmRng *r, int64_t n)
-{
-	PmRng own = *r; /* in registers */
-
-	for (; n > 0; n--)
-		pm_rng_u64(&own);
-	*r = own;
-}
-
-void pm_rng_skip_ranges(PmRng *r, int64_t lo, int64_t hi, int64_t n)
-{
-	uint64_t span = (uint64_t)hi - (uint64_t)lo + 1, beyond;
-
-	if (lo > hi)
-		PM_BUG("empty range %lld..%lld", (long long)lo, (long long)hi);
-	/* The first number behind all whole multiples of span: from there on it is drawn again. 0 = none is.
-	 */
-	beyond = span ? 0 - (0 - span) % span : 0;
-	if (!beyond) {
-		pm_rng_skip(r, n);
-		return;
-	}
-	for (; n > 0; n--)
-		while (pm_rng_u64(r) >= beyond)
-			;
 }
 
 uint64_t pm_rng_secure_seed(void)

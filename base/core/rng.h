@@ -16,13 +16,12 @@ typedef struct PmRng {
 void pm_rng_init(PmRng *r, uint64_t seed);
 /* A stream of its own for (seed, name): the same whatever is drawn elsewhere. */
 void pm_rng_init_named(PmRng *r, uint64_t seed, const char *name);
+/* A stream of its own for part `number` of what r is for: it follows from where r is now, which it leaves. */
+void pm_rng_part(const PmRng *r, uint64_t number, PmRng *part);
 uint64_t pm_rng_u64(PmRng *r);
 double pm_rng_uniform(PmRng *r);                        /* [0, 1), 53 bits */
 double pm_rng_normal(PmRng *r);                         /* mean 0, variance 1 (Box-Muller) */
-void pm_rng_skip_normals(PmRng *r, int64_t n);          /* as n of those: a tenth of the time */
 int64_t pm_rng_range(PmRng *r, int64_t lo, int64_t hi); /* uniform in [lo, hi], unbiased; lo <= hi */
-void pm_rng_skip_ranges(PmRng *r, int64_t lo, int64_t hi, int64_t n); /* as n of those */
-void pm_rng_skip(PmRng *r, int64_t n); /* as n of pm_rng_u64 or pm_rng_uniform */
 
 /* 64 bits from the operating system (libsodium). */
 uint64_t pm_rng_secure_seed(void);

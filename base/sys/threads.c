@@ -32,6 +32,11 @@ int pm_threads_most(void)
 	return n < MAX_THREADS ? n : MAX_THREADS;
 }
 
+int pm_threads_inside(void)
+{
+	return inside;
+}
+
 static void *turns(void *arg)
 {
 	Loop *l = arg;

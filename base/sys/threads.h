@@ -23,5 +23,7 @@ void pm_threads_run(int64_t n, int64_t least, PmThreadFn *fn, void *arg);
 void pm_threads_limit(int most);
 /* How many that is in the caller: 1 inside a loop. */
 int pm_threads_most(void);
+/* 1 inside a loop that threads share. */
+int pm_threads_inside(void);
 
 #endif

@@ -4,11 +4,13 @@
 #include "bench/compare/allclose.h"
 
 #include "base/core/arena.h"
+#include "base/sys/threads.h"
 #include "bench/compare/exact_priv.h"
 #include "ir/core/element.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #if FLT_EVAL_METHOD != 0
@@ -318,8 +320,9 @@ static void note_worst(PmWorst *worst, double *worst_badness, int is_float, Elem
 	worst->ulp = is_float && (isnan(x.f) || isnan(y.f)) ? (double)INFINITY : steps(x, y);
 }
 
-void pm_compare(const PmTensorView *expected, const PmTensorView *got, const PmCloseRule *rule,
-		PmComparison *out)
+/* pm_compare() in the caller alone. */
+static void compare_here(const PmTensorView *expected, const PmTensorView *got, const PmCloseRule *rule,
+			 PmComparison *out)
 {
 	const int dtype = expected->dtype;
 	PmTol tol[PM_T_COUNT], unit;
@@ -399,4 +402,62 @@ void pm_comparison_join(PmComparison *all, const PmComparison *part, int64_t at,
 	for (int t = 0; t < PM_T_COUNT; t++)
 		all->close[t] = (signed char)(all->close[t] && part->close[t]);
 	all->smallest_t = pm_smallest_t(all->close);
+}
+
+/* ---- large tensors: parts of them at once ---- */
+
+enum { PART = 1 << 17 }; /* elements */
+
+typedef struct Parts {
+	const PmTensorView *expected, *got;
+	const PmCloseRule *rule;
+	int64_t numel;
+	PmComparison *found; /* by part */
+} Parts;
+
+static void compare_parts(void *arg, int64_t from, int64_t to)
+{
+	const Parts *p = arg;
+	int64_t size = (int64_t)pm_dtype_size(p->expected->dtype);
+
+	for (int64_t k = from; k < to; k++) {
+		int64_t at = k * PART, n = p->numel - at < PART ? p->numel - at : PART;
+		PmTensorView e = { p->expected->dtype, 1, &n, (const char *)p->expected->data + at * size };
+		PmTensorView g = { p->got->dtype, 1, &n, (const char *)p->got->data + at * size };
+
+		compare_here(&e, &g, p->rule, &p->found[k]);
+	}
+}
+
+/* Elements of two floating-point tensors that may be compared in parts; 0 where they may not be. */
+static int64_t in_parts(const PmTensorView *expected, const PmTensorView *got)
+{
+	int64_t n = 1;
+
+	if (!well_formed(expected) || !well_formed(got) || expected->dtype != got->dtype ||
+	    !same_shape(expected, got) || !pm_dtype_is_float(expected->dtype) || !expected->data ||
+	    !got->data)
+		return 0;
+	for (int i = 0; i < expected->rank; i++)
+		if (!pm_mul_i64(n, expected->dim[i], &n))
+			return 0;
+	return n > PART ? n : 0;
+}
+
+void pm_compare(const PmTensorView *expected, const PmTensorView *got, const PmCloseRule *rule,
+		PmComparison *out)
+{
+	Parts p = { expected, got, rule, in_parts(expected, got), NULL };
+	int64_t n = (p.numel + PART - 1) / PART;
+
+	if (!n) {
+		compare_here(expected, got, rule, out);
+		return;
+	}
+	p.found = pm_xcalloc((size_t)n, sizeof *p.found);
+	pm_threads_run(n, 1, compare_parts, &p);
+	*out = p.found[0];
+	for (int64_t k = 1; k < n; k++)
+		pm_comparison_join(out, &p.found[k], k * PART, expected->dtype);
+	free(p.found);
 }

@@ -12,8 +12,15 @@
 
 /* Elements of the largest value in a part. Parts beside each other are small; where operands without rows are
  * large each part would need its own copies of them, and parts come one after the other, by threads inside.
+ * What is done to those operands is done for each part again: parts grow with them.
  */
-enum { SMALL_PART = 1 << 17, LARGE_PART = 1 << 20, LEAST_ROWS = 2 };
+enum {
+	SMALL_PART = 1 << 17,
+	LARGE_PART = 1 << 20,
+	LARGEST_PART = 1 << 25,
+	WHOLE_IN_PARTS = 2,
+	LEAST_ROWS = 2
+};
 
 int pm_is_by_rows(const PmGraph *g, PmRows *out)
 {
@@ -28,9 +35,19 @@ int pm_is_by_rows(const PmGraph *g, PmRows *out)
 	return 0;
 }
 
+int pm_by_rows_suffices(const PmByRows *r, int bounded, int ladder, int level)
+{
+	int close = !ladder || r->c.smallest_t <= level;
+
+	return bounded ? r->fit.tells || (close && pm_beats_constant(&r->spread)) : close;
+}
+
 static int64_t elements_of_part(const PmRows *r)
 {
-	return r->whole > SMALL_PART ? LARGE_PART : SMALL_PART;
+	int64_t large = r->whole / WHOLE_IN_PARTS > LARGE_PART ? r->whole / WHOLE_IN_PARTS : LARGE_PART;
+
+	large = large < LARGEST_PART ? large : LARGEST_PART;
+	return r->whole > SMALL_PART ? large : SMALL_PART;
 }
 
 int64_t pm_by_rows_bytes(const PmRows *r)
@@ -38,6 +55,7 @@ int64_t pm_by_rows_bytes(const PmRows *r)
 	int64_t part = elements_of_part(r), at_once = r->whole > SMALL_PART ? 1 : pm_threads_most();
 
 	part = part > LEAST_ROWS * r->row ? part : LEAST_ROWS * r->row;
+	part = part < r->n * r->row ? part : r->n * r->row;
 	return (at_once * part * PM_BY_ROWS_ARRAYS + 2 * r->whole) * (int64_t)sizeof(double);
 }
 
@@ -55,8 +73,8 @@ typedef struct Work {
 	unsigned char *split;  /* by input */
 	PmBoundFitPart *fit;   /* by part and output */
 	PmComparison *compare; /* the same */
+	PmSpread *spread;      /* the same */
 	char *known;           /* by part */
-	const PmBeside *beside;
 	atomic_int failed;
 	PmErr *err; /* of the first part that failed */
 } Work;
@@ -81,6 +99,7 @@ static PmStatus compare(const Work *w, int64_t part, const PmBound *b, const PmT
 		pm_tensor_sets(&want, 0, b->y.numel, b->y.f);
 		v = pm_view_of(&want);
 		pm_compare(&v, &g, w->rule, &w->compare[part * (int64_t)w->n_out + (int64_t)i]);
+		pm_spread_add(&w->spread[part * (int64_t)w->n_out + (int64_t)i], &want, y);
 	}
 	pm_tensor_release(&want);
 	return st;
@@ -114,16 +133,13 @@ static PmStatus judge_part(const Work *w, int64_t part, PmErr *err)
 	return st;
 }
 
-/* Turn 0 is what is done beside, so that it does not come last. */
 static void judge_parts(void *arg, int64_t from, int64_t to)
 {
 	Work *w = arg;
 	int none = 0;
 	PmErr err;
 
-	if (from == 0 && w->beside)
-		w->beside->fn(w->beside->arg);
-	for (int64_t part = (from > 0 ? from : 1) - 1; part < to - 1 && !w->failed; part++) {
+	for (int64_t part = from; part < to && !w->failed; part++) {
 		PmStatus st;
 
 		pm_err_init(&err);
@@ -159,6 +175,7 @@ static PmStatus prepare(Work *w, PmErr *err)
 
 	w->fit = pm_xcalloc(n + 1, sizeof *w->fit);
 	w->compare = pm_xcalloc(n + 1, sizeof *w->compare);
+	w->spread = pm_xcalloc(n + 1, sizeof *w->spread);
 	w->known = pm_xcalloc((size_t)w->n_parts + 1, 1);
 	w->wide = pm_xcalloc(w->n_in + 1, sizeof *w->wide);
 	w->split = pm_xcalloc(w->n_in + 1, 1);
@@ -188,6 +205,7 @@ static void join(const Work *w, PmByRows *out)
 
 			fit[part] = w->fit[k];
 			pm_comparison_join(&out[i].c, &w->compare[k], at, w->got[i]->type.dtype);
+			pm_spread_join(&out[i].spread, &w->spread[k]);
 			at += w->fit[k].elements;
 			out[i].known &= w->known[part];
 		}
@@ -206,12 +224,13 @@ static void release(Work *w)
 	free(w->split);
 	free(w->fit);
 	free(w->compare);
+	free(w->spread);
 	free(w->known);
 }
 
 PmStatus pm_by_rows(const PmGraph *g, const PmRows *r, const PmTensor *in, size_t n_in,
 		    const PmTensor *const *got, size_t n_out, PmPrecisionTier tier, const PmCloseRule *rule,
-		    const PmBeside *beside, PmByRows *out, PmErr *err)
+		    PmByRows *out, PmErr *err)
 {
 	PmErr why;
 	Work w = { .g = g,
@@ -222,7 +241,6 @@ PmStatus pm_by_rows(const PmGraph *g, const PmRows *r, const PmTensor *in, size_
 		   .n_out = n_out,
 		   .tier = tier,
 		   .rule = rule,
-		   .beside = beside,
 		   .err = &why };
 	PmStatus st;
 
@@ -231,9 +249,9 @@ PmStatus pm_by_rows(const PmGraph *g, const PmRows *r, const PmTensor *in, size_
 	cut(&w);
 	st = prepare(&w, err);
 	if (!st && r->whole > SMALL_PART)
-		judge_parts(&w, 0, w.n_parts + 1);
+		judge_parts(&w, 0, w.n_parts);
 	else if (!st)
-		pm_threads_run(w.n_parts + 1, 1, judge_parts, &w);
+		pm_threads_run(w.n_parts, 1, judge_parts, &w);
 	if (!st && w.failed)
 		st = pm_err(err, (PmStatus)w.failed, "%s", why.text);
 	if (!st)

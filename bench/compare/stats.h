@@ -54,4 +54,10 @@ PmInterval pm_bootstrap_ratio(const double *num, size_t n_num, const double *den
  * 0.99) it is unbounded. NaN everywhere when x is empty or holds a value that is not finite. */
 PmInterval pm_median_interval(const double *x, size_t n, double confidence);
 
+/* The mean, and Student's interval for that of the distribution. Unbounded where n is below 8; NaN everywhere
+ * as above. */
+PmInterval pm_mean_interval(const double *x, size_t n, double confidence);
+/* How many deviations from its mean a normal distribution leaves `tail` (0 to 0.5, not 0) above. */
+double pm_normal_quantile(double tail);
+
 #endif

@@ -10,8 +10,8 @@ typedef struct PmMemoryNeed {
 	int64_t inputs, outputs; /* of the graph */
 	int64_t values;          /* between operators, most at one time, as eager runs have them */
 	int64_t reference;       /* operands and results of the largest operator in double precision */
-	int64_t drawing;         /* beside the inputs while the reference runs on them: all inputs, and of one
-				  * operator what are no inputs, in double precision */
+	int64_t drawing; /* beside the inputs while the reference runs on them: by rows, or all inputs,
+			  * and of one operator what are no inputs, in double precision */
 	int64_t judging; /* beside inputs and outputs while results are judged: by rows, or the reference */
 } PmMemoryNeed;
 

@@ -8,6 +8,7 @@
 #include "bench/eval/baseline_ahead.h"
 #include "bench/eval/memory.h"
 #include "bench/eval/runner_priv.h"
+#include "bench/timing/replay_verify.h"
 #include "integrity/cubin/cubin_gate.h"
 #include "runtime/device/limits.h"
 
@@ -66,10 +67,12 @@ static PmStatus device_is_large_enough(const Eval *e, const PmDeviceInfo *info, 
 static PmStatus ask_device(Eval *e, int *cc, PmErr *err)
 {
 	PmDeviceInfo info;
-	PmStatus st = pm_worker_info(e->worker, &info, err);
+	PmStatus st = pm__follow_clock(e, err);
 	PmErr why;
 
 	pm_err_init(&why);
+	if (!st)
+		st = pm_worker_info(e->worker, &info, err);
 	if (!st && *cc && info.cc != *cc)
 		st = pm_err(err, PM_E_ENV,
 			    "The GPU has compute capability %d.%d now, and had %d.%d when this command "
@@ -112,7 +115,7 @@ static PmStatus pm__stage_compile(Eval *e, PmErr *err)
 	/* Those that make timed calls again: behind the first, since a GPU opens for one after the other. */
 	if (!st && e->rec->verdict == PM_VERDICT_OK && !e->o->check_only && !e->o->first_answer &&
 	    pm_device_kind(e->o->device) == PM_DEVICE_CUDA)
-		pm_worker_prepare(e->worker, PM_WORKER_SPARE);
+		pm_worker_prepare(e->worker, PM_REPLAY_PROCESSES);
 	if (!st && ask.cc && !pm_cubin_reads_code(ask.cc))
 		e->rec->unread_cc = ask.cc;
 	return st;
@@ -219,14 +222,15 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 			      m->label);
 	pm_stages_begin(&e.stages, &out->stages);
 	start = e.start = e.stages.since;
-	e.waited = pm_rwlock_waited(opts->lock);
+	e.waited = pm_eval_waited(opts);
 	e.worker = pm_worker_new(pm__eval_device(&e));
 	pm_worker_print_to(e.worker, opts->print);
 	st = pm__share_device(&e, err);
-	if (!st && pm_device_kind(opts->device) == PM_DEVICE_CUDA)
+	if (!st && pm_device_kind(opts->device) == PM_DEVICE_CUDA && !pm__follows(&e))
 		pm_worker_begin(e.worker);
 	if (!st)
 		st = machine_is_large_enough(&e, err);
+	pm__products_begin(&e);
 	if (!st)
 		st = in_stage(&e, PM_STAGE_INPUTS, pm__stage_inputs, err);
 	if (!st && out->verdict == PM_VERDICT_OK)
@@ -255,8 +259,9 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 	if (out->verdict != PM_VERDICT_OK && !pm__is_inexact(out->verdict) && !out->measured)
 		out->smallest_t = PM_T_NEVER;
 	pm__ahead_end(&e);
+	pm__products_end(&e);
 	pm_worker_free(e.worker);
-	pm_rwlock_leave(opts->lock); /* its processes have left the device */
+	pm__leave_device(&e);
 	pm_probe_release(&e.probe);
 	pm_candidate_release(&e.cand);
 	pm__inputs_release(&e);
@@ -301,11 +306,22 @@ const char *pm_eval_score_status(const PmEvalReport *r, size_t i)
 	return pm__is_inexact(r->hidden.verdict) ? "accuracy" : pm_verdict_score_status(r->hidden.verdict);
 }
 
+/* Of a time of which little is known nothing counts that it may not be, also where a preset takes no account
+ * of intervals. */
+static double sure_speedup(const PmEvalRecord *e)
+{
+	const PmEvalTiming *t = &e->timing;
+
+	if (!e->measured || !(t->hi - t->lo > 2 * PM_TIMER_UNCERTAIN * e->speedup))
+		return e->speedup;
+	return t->lo > 1 ? t->lo : fmin(1, e->speedup);
+}
+
 static PmScoreRecord score_record(const PmEvalReport *r, size_t i)
 {
 	const PmEvalRecord *e = &r->rec[i];
 	PmScoreRecord s = { .status = pm_eval_score_status(r, i),
-			    .speedup = e->speedup,
+			    .speedup = sure_speedup(e),
 			    .n_outputs = e->n_outputs,
 			    .outputs = e->outputs };
 

@@ -24,6 +24,7 @@
 #include "integrity/gates/compile_gate.h"
 #include "integrity/referee/referee.h"
 #include "runtime/exec/exec.h"
+#include "runtime/worker/products.h"
 
 typedef struct PmEvalVariant {
 	const char *label;  /* "s0 float16" */
@@ -75,10 +76,16 @@ typedef struct PmEvalOpts {
 						* for checked, rehearsed and timed calls alike */
 	double clock_seconds;                  /* budget of one variant's measurement; 0 = PM_CLOCK_SECONDS */
 	/* Shared by evaluations in several processes on a device whose calls are timed: each shares it, and
-	 * is alone for its clock, after which it stays alone. At most one of them has a clock: what the
-	 * others would leave open on the device while they wait could be seen in its times. Borrowed; NULL =
-	 * there are no others. */
+	 * is alone while its clock runs. What an evaluation keeps open on the device while it waits is idle,
+	 * and its processes are known to the clock that runs. Borrowed; NULL = there are no others. */
 	PmRwlock *lock;
+	/* Of one graph, in memory: the evaluation that has a clock leads (pm_rwlock_lead). Those of its
+	 * hidden shapes (check_only) do what needs no device, and open it when its first clock is over, while
+	 * its timed calls are made again. NULL = they use it beside all that comes before the clock.
+	 * Borrowed. */
+	PmRwlock *turn;
+	int reference_on_gpu; /* a GPU that others may open beside it also computes large products of the
+			       * reference (runtime/worker/products.h) */
 	double confirm_above; /* speedups above are confirmed by a second run; 0 = those that are implausible
 			       */
 	/* The pass's bytes, read once (borrowed); NULL = each call of pm_eval_variant reads the file. */
@@ -113,9 +120,10 @@ typedef struct PmEvalOpts {
 
 /* What the clock said, where times are measured (bench/timing/timer.h). Seconds per call. */
 typedef struct PmEvalTiming {
-	int blocks;                    /* 0: nothing was measured */
-	double lo, hi;                 /* 99 % interval of the speedup */
-	double control;                /* the baseline against itself, */
+	int blocks;     /* 0: nothing was measured */
+	int by_median;  /* the speedup is the median of the blocks' ratios: a record of before 0.4.0 */
+	double lo, hi;  /* 99 % interval of the speedup */
+	double control; /* the baseline against itself, */
 	double control_lo, control_hi; /* and its interval */
 	double replay[2], wall[2];     /* baseline, candidate: as CUDA graphs; on the host's clock */
 	double replay_speedup, wall_speedup;
@@ -205,8 +213,9 @@ typedef struct PmEvalRecord {
 	double speedup; /* NaN when there is none */
 	int baseline_launches, candidate_launches;
 	int64_t baseline_bytes, candidate_bytes;
-	double wall_seconds; /* the evaluation took */
-	PmStageTimes stages; /* where they went; all 0 in a record that was stored */
+	double wall_seconds;     /* the evaluation took */
+	PmProductsDone products; /* of the reference, on the device */
+	PmStageTimes stages;     /* where they went; all 0 in a record that was stored */
 	/* By which everything was drawn for this record and for no other: known when it is over. */
 	char secret[PM_SECRET_HEX];
 	PmCodeDigests code; /* of the kernels */
@@ -263,6 +272,8 @@ void pm_eval_report_release(PmEvalReport *r);
  * variant alone and is not the pass's is HARNESS_FAIL; an error is the machine's (no device, a full disk). */
 PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEvalOpts *opts,
 			 PmEvalRecord *out, PmErr *err);
+/* Seconds that this process has waited for the locks of these options so far, as pm_rwlock_waited. */
+double pm_eval_waited(const PmEvalOpts *opts);
 /* 1 for verdicts that say that the pass did wrong: not that it declined, that nothing was there to win, that
  * there was no time, or that the harness could not judge it. */
 int pm_is_failing(PmVerdict v);

@@ -16,10 +16,9 @@ enum {
 	LARGE_REFERENCE =
 		30000000, /* operations: then the reference is not asked about ordinary rehearsals */
 	CLOCK_TRIES = 3,  /* of calls whose process something outside killed */
-	OUTSIDE_BLOCKS = 8,
-	FIRST_BLOCKS =
-		16, /* of a first answer: enough for an interval that leaves out the lowest and highest */
-	RUNS = 3    /* of the clock at most */
+	OUTSIDE_BLOCKS = 4,
+	FIRST_BLOCKS = 8, /* of a first answer: the fewest that have an interval */
+	RUNS = 3          /* of the clock at most */
 };
 static const double first_seconds = 0.3, /* of its clock */
 	rehearsal_seconds = 0.3,         /* the same, and of the reference */
@@ -170,6 +169,49 @@ static void tell(Eval *e, const Called *called, const PmClockResult *c)
 		pm__first_tell_measured(e, called->first + c->alt, x->point, x->lo, x->hi);
 }
 
+static int wants_confirmation(const Eval *e, const PmTiming *t)
+{
+	double speedup = t->kind[PM_TIME_COLD].ratio[PM_SIDE_CANDIDATE].point;
+
+	return t->doubts == PM_DOUBT_SPEEDUP ||
+	       (t->state == PM_TIMING_OK && e->o->confirm_above > 0 && speedup > e->o->confirm_above);
+}
+
+static int launches(const PmGraph *g)
+{
+	PmPlanStats s;
+
+	pm_graph_plan_stats(g, NULL, 0, NULL, &s, NULL);
+	return s.n_launches;
+}
+
+/* What is left beside the kernels; owned by the caller, NULL where that launches nothing. */
+static PmStatus outside(const Eval *e, PmGraph **g, PmErr *err)
+{
+	PmStatus st = pm_outside(e->cand.g, g, err);
+
+	if (!st && *g && !launches(*g)) {
+		pm_graph_free(*g);
+		*g = NULL;
+	}
+	return st;
+}
+
+/* Before the calls of a clock are made again: a clock that comes after them does not wait for its process. */
+static PmStatus prepare_next(Eval *e, const PmTiming *t, int run, PmErr *err)
+{
+	int confirms = !run && wants_confirmation(e, t);
+	PmGraph *g = NULL;
+	PmStatus st;
+
+	if (e->exclusive)
+		return PM_OK;
+	st = outside(e, &g, err);
+	pm_worker_prepare(e->worker, PM_REPLAY_PROCESSES + (confirms ? 1 + PM_REPLAY_PROCESSES : g != NULL));
+	pm_graph_free(g);
+	return st;
+}
+
 /* A comparison with the fastest of the alternatives that are called, and the check of all their calls. `run`
  * tells it from others, which have other inputs. *c has the times, and no calls; zeros when the clock failed.
  */
@@ -180,12 +222,17 @@ static PmStatus time_and_check(Eval *e, const Called *called, int run, const PmC
 	PmWork base = { .g = e->m->g };
 	PmClockOpts o = *opts;
 	PmErr why;
-	PmStatus st;
+	PmStatus st = pm__have_device_alone(e, err);
 	int tries = 0;
 
 	pm_err_init(&why);
 	o.keep = 1;
 	o.secret = secret;
+	o.beside = pm_rwlock_left_behind(e->o->lock);
+	if (st) {
+		pm_secret_free(secret);
+		return st;
+	}
 	do
 		st = pm_clock_compare(e->worker, &base, called->work, called->n, &o, c, &why);
 	while (st && pm_worker_killed(e->worker) && ++tries < CLOCK_TRIES);
@@ -195,7 +242,11 @@ static PmStatus time_and_check(Eval *e, const Called *called, int run, const PmC
 	} else {
 		st = same_plans(e, called, c, err);
 		if (!st && !run)
-			tell(e, called, c);
+			tell(e, called, c); /* before others begin */
+		if (!st)
+			st = pm__let_others(e, err);
+		if (!st)
+			st = prepare_next(e, &c->t, run, err);
 		if (!st)
 			st = check_calls(e, called, c, &o, 1, reference_seconds, err);
 		pm_clock_release(c);
@@ -233,12 +284,6 @@ static void keep_calls(PmEvalTiming *t, const PmEvalTiming *last)
 	t->compared = last->compared;
 	t->projected = last->projected;
 	t->checked = last->checked;
-}
-
-static int wants_confirmation(const Eval *e, const PmTiming *t)
-{
-	return t->doubts == PM_DOUBT_SPEEDUP ||
-	       (t->state == PM_TIMING_OK && e->o->confirm_above > 0 && e->rec->speedup > e->o->confirm_above);
 }
 
 /* Runs again with other inputs until two runs agree or three have not. The record has the timing of the run
@@ -355,43 +400,45 @@ static PmStatus measure(Eval *e, const PmPlanStats *base, const PmPlanStats *can
 	return time_and_judge(e, &o, err);
 }
 
-static int launches(const PmGraph *g)
-{
-	PmPlanStats s;
-
-	pm_graph_plan_stats(g, NULL, 0, NULL, &s, NULL);
-	return s.n_launches;
-}
-
-/* Coverage by the clock: what is left beside the kernels, timed alone in a process that has run no kernel of
- * the pass. Without launches it takes nothing. Where it cannot be timed the modelled share stays. */
-static PmStatus measure_coverage(Eval *e, PmErr *err)
+/* What g takes, timed alone in a process that has run no kernel of the pass; NaN where it cannot be. */
+static PmStatus time_outside(Eval *e, const PmGraph *g, double *seconds, PmErr *err)
 {
 	PmClockOpts o = { .deadline = e->deadline, .seconds = 2, .blocks = OUTSIDE_BLOCKS, .quick = 1 };
+	PmWork work = { .g = g };
+	PmSecret *secret;
+	PmTiming t;
+	PmStatus st = pm__have_device_alone(e, err);
+	PmErr why;
+
+	*seconds = NAN;
+	if (st)
+		return st;
+	pm_err_init(&why);
+	o.secret = secret = pm_secret_derive(e->secret, "clock", "outside", 0);
+	pm_worker_renew(e->worker);
+	if (!pm_clock_time(e->worker, &work, &o, &t, &why))
+		*seconds = t.kind[PM_TIME_COLD].side[0].median;
+	pm_secret_free(secret);
+	return PM_OK;
+}
+
+/* Coverage by the clock: what is left beside the kernels. Without launches it takes nothing. Where it cannot
+ * be timed the modelled share stays. */
+static PmStatus measure_coverage(Eval *e, PmErr *err)
+{
 	PmEvalRecord *r = e->rec;
 	PmGraph *g = NULL;
-	PmTiming t;
-	PmErr why;
-	PmStatus st = pm_outside(e->cand.g, &g, err);
+	PmStatus st = outside(e, &g, err);
 
-	pm_err_init(&why);
 	if (st)
 		return st;
 	r->timing.outside = 0;
-	if (g && launches(g) > 0) {
-		PmSecret *secret = pm_secret_derive(e->secret, "clock", "outside", 0);
-		PmWork work = { .g = g };
-
-		o.secret = secret;
-		pm_worker_renew(e->worker);
-		st = pm_clock_time(e->worker, &work, &o, &t, &why);
-		pm_secret_free(secret);
-		r->timing.outside = st ? NAN : t.kind[PM_TIME_COLD].side[0].median;
-	}
+	if (g)
+		st = time_outside(e, g, &r->timing.outside, err);
 	pm_graph_free(g);
-	if (isfinite(r->timing.outside) && r->baseline_seconds > 0)
+	if (!st && isfinite(r->timing.outside) && r->baseline_seconds > 0)
 		r->coverage = fmin(1, fmax(0, 1 - r->timing.outside / r->baseline_seconds));
-	return PM_OK;
+	return st;
 }
 
 /* A look with few blocks, of which the interval is told: nothing is kept, checked or measured again. What
@@ -410,10 +457,15 @@ static PmStatus measure_first(Eval *e, int alt, PmErr *err)
 	PmClockResult c = { 0 };
 	Called called;
 	PmErr why;
-	PmStatus st;
+	PmStatus st = pm__have_device_alone(e, err);
 	int tries = 0;
 
+	if (st) {
+		pm_secret_free(secret);
+		return st;
+	}
 	pm_err_init(&why);
+	o.beside = pm_rwlock_left_behind(e->o->lock);
 	call_alternatives(e, alt, 1, &called);
 	do
 		st = pm_clock_compare(e->worker, &base, called.work, 1, &o, &c, &why);
@@ -449,6 +501,7 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 
 	if (st)
 		return st;
+	e->exclusive = info.exclusive;
 	pm__choose(e, alt);
 	/* A call of the clock runs all blocks, for which there is no time where some were judged. */
 	if (!info.measured)
@@ -458,9 +511,8 @@ PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlan
 	pm__say(e, PM_VERDICT_OK, "");
 	r->failure = (PmFailure){ 0 };
 	before = pm_stage_enter(&e->stages, PM_STAGE_TIMING);
-	st = pm__have_device_alone(e, err);
-	if (!st)
-		st = e->o->first_answer ? measure_first(e, alt, err) : measure(e, base, cand, &info, err);
+	pm_products_rest(e->products);
+	st = e->o->first_answer ? measure_first(e, alt, err) : measure(e, base, cand, &info, err);
 	if (!st && r->measured && !e->o->first_answer)
 		st = measure_coverage(e, err);
 	pm_stage_enter(&e->stages, before);

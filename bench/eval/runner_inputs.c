@@ -2,6 +2,7 @@
 /* runner_inputs.c - the inputs of an evaluation: nothing reaches a pass that the reference has not run. */
 #include "base/core/rng.h"
 #include "base/core/str.h"
+#include "base/sys/chain.h"
 #include "base/sys/proc.h"
 #include "bench/eval/runner_priv.h"
 #include "runtime/ref/ref.h"
@@ -89,12 +90,10 @@ PmStatus pm__draw_inputs(Eval *e, PmInputClass cls, int alt, int edited, PmTenso
 	return st;
 }
 
-void pm__write_down_now(void *arg)
+void pm__write_down_now(Eval *e)
 {
-	Eval *e = arg;
-
 	for (size_t i = 0; e->unwritten && i < pm_graph_n_inputs(e->m->g); i++)
-		pm_chain_hex(e->rec->inputs, e->unwritten[i].data, e->unwritten[i].bytes);
+		pm_chain_pieces(e->rec->inputs, e->unwritten[i].data, e->unwritten[i].bytes);
 	e->unwritten = NULL;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* runner_judge.c - what a candidate's results are worth: the error bound, and the ladder of tolerances. */
+#include "base/sys/threads.h"
 #include "bench/compare/agree.h"
 #include "bench/compare/by_rows.h"
+#include "bench/compare/constant.h"
 #include "bench/compare/either.h"
 #include "bench/eval/runner_priv.h"
 #include "runtime/ref/ref.h"
@@ -99,17 +101,28 @@ static void release(Eval *e, size_t k, Expected *x)
 	free(x->bound);
 }
 
+typedef struct Rounding {
+	const PmRefTensor *y;
+	PmTensor *to;
+} Rounding;
+
+static void round_some(void *arg, int64_t from, int64_t to)
+{
+	const Rounding *r = arg;
+
+	if (r->y->f)
+		pm_tensor_sets(r->to, from, to - from, r->y->f + from);
+	for (int64_t k = from; k < to && !r->y->f; k++)
+		pm_tensor_set_i(r->to, k, r->y->i[k]);
+}
+
 /* Initialises `to`, also on failure. */
 static PmStatus round_to_type(const PmRefTensor *y, PmTensor *to, PmErr *err)
 {
 	PmStatus st = pm_tensor_init(to, &y->type, err);
 
-	for (int64_t k = 0; k < y->numel && !st; k++) {
-		if (y->f)
-			pm_tensor_set(to, k, y->f[k]);
-		else
-			pm_tensor_set_i(to, k, y->i[k]);
-	}
+	if (!st)
+		pm_threads_run(y->numel, 1 << 16, round_some, &(Rounding){ y, to });
 	return st;
 }
 
@@ -135,15 +148,6 @@ static int decides_without_bound(PmInputClass cls)
 	return cls < PM_N_INPUT_CLASSES;
 }
 
-/* Is what was found by rows all that there is to know of a result? Its whole has to be looked at where it has
- * no bound and this decides, or one that tells nothing. */
-static int is_told(const PmByRows *r, const PmTensor *y, PmInputClass cls)
-{
-	if (!r->known || !is_bounded(&r->fit, y))
-		return !decides_without_bound(cls);
-	return r->fit.tells;
-}
-
 /* Judges all results by rows; without what that finds where the whole has to be looked at. */
 static PmStatus expect_by_rows(Eval *e, Expected *x, PmInputClass cls, PmErr *err)
 {
@@ -158,9 +162,13 @@ static PmStatus expect_by_rows(Eval *e, Expected *x, PmInputClass cls, PmErr *er
 		return PM_OK;
 	x->by_rows = pm_xcalloc(x->n_out + 1, sizeof *x->by_rows);
 	st = pm_by_rows(x->body, &x->rows, x->ops, x->n_in, x->got, x->n_out, PM_TIER_STRICT, &rule,
-			&(PmBeside){ pm__write_down_now, e }, x->by_rows, err);
-	for (size_t i = 0; i < x->n_out && !st; i++)
-		told = told && is_told(&x->by_rows[i], x->got[i], cls);
+			x->by_rows, err);
+	for (size_t i = 0; i < x->n_out && !st; i++) {
+		const PmByRows *r = &x->by_rows[i];
+
+		told = told && pm_by_rows_suffices(r, r->known && is_bounded(&r->fit, x->got[i]),
+						   decides_without_bound(cls), NEED_T);
+	}
 	if (!st && told)
 		return PM_OK;
 	free(x->by_rows);
@@ -230,8 +238,8 @@ static PmStatus fit_tier(const Expected *x, size_t i, PmPrecisionTier tier, PmBo
 	PmCloseRule rule = pm_close_rule(PM_PRESET_SOUND);
 	PmByRows *by = x->by_rows ? pm_xcalloc(x->n_out + 1, sizeof *by) : NULL;
 	PmBound *b = pm_xcalloc(x->n_out + 1, sizeof *b);
-	PmStatus st = by ? pm_by_rows(x->body, &x->rows, x->ops, x->n_in, x->got, x->n_out, tier, &rule, NULL,
-				      by, err)
+	PmStatus st = by ? pm_by_rows(x->body, &x->rows, x->ops, x->n_in, x->got, x->n_out, tier, &rule, by,
+				      err)
 			 : pm_bound_run(x->body, x->ops, x->n_in, tier, b, x->n_out, err);
 
 	if (!st && by)
@@ -338,24 +346,6 @@ static PmStatus judge_result(Eval *e, const Expected *x, size_t i, const PmTenso
 	return st;
 }
 
-/* Is y nearer to what is wanted than the best constant is? Also where all that is wanted is one number. */
-static int beats_constant(const PmTensor *want, const PmTensor *y)
-{
-	double n = 0, sum = 0, square = 0, off = 0;
-
-	for (int64_t i = 0; i < pm_tensor_numel(want); i++) {
-		double w = pm_tensor_get(want, i), d = pm_tensor_get(y, i) - w;
-
-		if (!isfinite(w) || !isfinite(d))
-			continue;
-		n++;
-		sum += w;
-		square += w * w;
-		off += d * d;
-	}
-	return n < 2 || square - sum * sum / n <= 0x1p-40 * square || off < (square - sum * sum / n) / 2;
-}
-
 /* Compares y with what a reference gives, rounded to y's type. With above_constant, also whether y is closer
  * to it than a constant. */
 static PmStatus compare_with(const PmCloseRule *rule, const PmRefTensor *ref, const PmTensor *y,
@@ -368,8 +358,12 @@ static PmStatus compare_with(const PmCloseRule *rule, const PmRefTensor *ref, co
 		PmTensorView w = pm_view_of(&want), g = pm_view_of(y);
 
 		pm_compare(&w, &g, rule, c);
-		if (above_constant)
-			*above_constant = beats_constant(&want, y);
+		if (above_constant) {
+			PmSpread spread = { 0 };
+
+			pm_spread_add(&spread, &want, y);
+			*above_constant = pm_beats_constant(&spread);
+		}
 	}
 	pm_tensor_release(&want);
 	return st;
@@ -391,14 +385,14 @@ static PmStatus is_near(const PmCloseRule *rule, const PmRefTensor *ref, const P
 static PmStatus keep_silence(Eval *e, size_t slot, const Expected *x, size_t i, const PmTensor *y, int ladder,
 			     const char *name, const char *where, PmErr *err)
 {
-	const PmBound *b = &x->bound[i];
+	const PmBound *b = x->by_rows ? NULL : &x->bound[i];
 	PmCloseRule rule = pm_close_rule(e->o->preset);
 	PmSilence *s = &e->silence[slot];
 	PmComparison c, as_eager;
-	int near = 0;
-	PmStatus st = is_near(&rule, &b->y, y, ladder, &near, &c, err);
+	int near = !b; /* what is judged by rows is told by them */
+	PmStatus st = b ? is_near(&rule, &b->y, y, ladder, &near, &c, err) : PM_OK;
 
-	if (!st && b->eager.numel && !near)
+	if (!st && !near && b->eager.numel)
 		st = is_near(&rule, &b->eager, y, ladder, &near, &as_eager, err);
 	if (!st && !near && !s->doubtful)
 		st = pm_near_either(x->body, x->ops, x->n_in, i, b, y, &rule, NEED_T, &near, err);
@@ -493,7 +487,7 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 			if (st)
 				break;
 			compare_result(&x, i, &rule, &c);
-			if (!bounded && decides_without_bound(cls))
+			if (!bounded && decides_without_bound(cls) && !x.by_rows)
 				st = compare_without(&x, i, y, &rule, &c, err);
 			e->silence[slot].telling += bounded && tells;
 			if (!st && bounded && !tells)
@@ -505,7 +499,7 @@ static PmStatus judge_kernels(Eval *e, const PmTensor *in, const PmRunResult *go
 				note(e, &c, slot, name, where);
 			e->rec->bound.n_without += !bounded && decides_without_bound(cls);
 			if (!bounded && decides_without_bound(cls))
-				refuse(e, &c, slot, &x.want[i].type, name);
+				refuse(e, &c, slot, x.by_rows ? &y->type : &x.want[i].type, name);
 		}
 		release(e, k, &x);
 	}

@@ -9,9 +9,9 @@
 #define BENCH_RUNNER_PRIV_H
 
 #include "base/sys/serve.h"
-#include "bench/compare/rows.h"
 #include "bench/eval/probe.h"
 #include "bench/eval/runner.h"
+#include "bench/rows/rows.h"
 #include "ir/core/kernel.h"
 #include "runtime/worker/run.h"
 
@@ -40,15 +40,17 @@ typedef struct Eval {
 	const PmEvalOpts *o;
 	PmEvalRecord *rec;
 	PmCandidate cand;
-	PmWorker *worker; /* the candidate's own */
-	PmServer *ahead;  /* compiles meanwhile; NULL = nobody does */
-	PmProbe probe;    /* the candidate with every kernel's operands and results as outputs */
-	int quick;        /* the reference is: all classes are drawn, and what they reach is measured */
-	PmTensor *first;  /* owned: inputs of the first class, which the reference has run; NULL once used */
+	PmWorker *worker;     /* the candidate's own */
+	PmProducts *products; /* large ones of the reference; NULL = the processor computes all */
+	PmServer *ahead;      /* compiles meanwhile; NULL = nobody does */
+	PmProbe probe;        /* the candidate with every kernel's operands and results as outputs */
+	int quick;            /* the reference is: all classes are drawn, and what they reach is measured */
+	PmTensor *first; /* owned: inputs of the first class, which the reference has run; NULL once used */
 	PmReached first_reached;
 	int again;        /* which repetition of a class this is; 0 = the first time */
 	PmBranches taken; /* by all inputs so far */
 	double deadline;  /* seconds of a run on the device, from what the reference took */
+	int exclusive;    /* the device takes one process at a time: none is prepared for what comes later */
 	int n_alts;       /* most alternatives of any kernel */
 	char plan[PM_MAX_ALTS][PM_CHAIN_HEX]; /* pm_exec_digest of each when it was judged; "" = not yet */
 	int by_ladder;       /* a result for which there is no bound is wrong at the level that decides */
@@ -77,9 +79,21 @@ typedef struct Eval {
 PmStatus pm__say(Eval *e, PmVerdict v, const char *text);
 /* 1 when one more check, as long as the longest so far, ends before the deadline. */
 int pm__may_go_on(const Eval *e);
-/* The lock of evaluations in other processes, for all that is not timed, and for the clock (PmEvalOpts). */
+/* The locks of evaluations in other processes (PmEvalOpts). What this one has of them ends when it is called,
+ * and others may use the device while it waits. At the beginning, for all that is not timed; */
 PmStatus pm__share_device(Eval *e, PmErr *err);
+/* before what opens the device, which may have to wait for another one's clock; */
+PmStatus pm__follow_clock(Eval *e, PmErr *err);
+/* for a clock; and when it is over. */
 PmStatus pm__have_device_alone(Eval *e, PmErr *err);
+PmStatus pm__let_others(Eval *e, PmErr *err);
+/* At the end, when the worker is gone. */
+void pm__leave_device(Eval *e);
+/* 1 for an evaluation that opens the device after another one's clock. */
+int pm__follows(const Eval *e);
+/* runner_products.c: from here on the device computes large products of the reference, until `end`. */
+void pm__products_begin(Eval *e);
+void pm__products_end(Eval *e);
 /* Writes down what is not checked for want of time, and says the verdict of that. */
 void pm__leave_out(Eval *e, const char *what);
 void pm__say_unchecked(Eval *e);
@@ -126,8 +140,8 @@ PmStatus pm__stage_inputs(Eval *e, PmErr *err);
  * same, but that an edited one differs from its class's by eight elements. *use = 0 when the class has to be
  * left out. What a class reaches is noted the first time; all is, where the reference is quick. */
 PmStatus pm__draw_inputs(Eval *e, PmInputClass cls, int alt, int edited, PmTensor *in, int *use, PmErr *err);
-/* Adds the inputs of this run to the record's digest, once: beside the judging of what is large. */
-void pm__write_down_now(void *eval);
+/* Adds the inputs of this run to the record's digest, once. */
+void pm__write_down_now(Eval *e);
 /* Writes the ways of conditions that no inputs went into the record. */
 void pm__note_branches(Eval *e);
 void pm__inputs_release(Eval *e);

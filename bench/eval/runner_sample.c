@@ -3,7 +3,7 @@
  * is judged.
  *
  * Only where the candidate is one kernel of one launch, since what follows would read what nobody has
- * written, and where its results have rows (bench/compare/rows.h) of which a block may write some, so that
+ * written, and where its results have rows (bench/rows/rows.h) of which a block may write some, so that
  * the reference computes those alone. Blocks are drawn anew for each set of inputs. Which elements were
  * written is told by what the buffers held before. An element that was not may belong to a block that did not
  * run: that a block leaves some of its own out shows by their number, and then nothing is said to be right.

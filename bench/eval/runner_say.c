@@ -29,27 +29,96 @@ uint64_t pm__draw(const Eval *e, const char *purpose, uint64_t number)
 
 int pm__may_go_on(const Eval *e)
 {
-	double waited = pm_rwlock_waited(e->o->lock) - e->waited;
+	double waited = pm_eval_waited(e->o) - e->waited;
 
 	return !(e->o->deadline > 0) || pm_now() - e->start - waited + e->longest <= e->o->deadline;
 }
 
-PmStatus pm__share_device(Eval *e, PmErr *err)
+/* Before it waits: of what it has on the device nothing moves any more, and others know of it. */
+static PmStatus leave_behind(Eval *e, PmErr *err)
+{
+	if (!e->o->lock)
+		return PM_OK;
+	pm_worker_settle(e->worker);
+	return pm_rwlock_leave_behind(e->o->lock, pm_worker_processes(e->worker), err);
+}
+
+static PmStatus waiting(Eval *e, PmStatus (*lock)(Eval *e, PmErr *err), PmErr *err)
 {
 	PmStage was = pm_stage_enter(&e->stages, PM_STAGE_WAIT);
-	PmStatus st = pm_rwlock_share(e->o->lock, err);
+	PmStatus st = leave_behind(e, err);
 
+	if (!st)
+		st = lock(e, err);
 	pm_stage_enter(&e->stages, was);
 	return st;
 }
 
+int pm__follows(const Eval *e)
+{
+	return e->o->lock && e->o->turn && e->o->check_only;
+}
+
+/* Who holds the lock alone lets go of it first. */
+static PmStatus share(Eval *e, PmErr *err)
+{
+	pm_rwlock_leave(e->o->lock);
+	return pm_rwlock_share(e->o->lock, err);
+}
+
+static PmStatus lead_and_share(Eval *e, PmErr *err)
+{
+	PmStatus st = e->o->check_only ? PM_OK : pm_rwlock_lead(e->o->turn, err);
+
+	return st ? st : share(e, err);
+}
+
+/* It holds nothing meanwhile: the clock that it waits for is alone. */
+static PmStatus follow_and_share(Eval *e, PmErr *err)
+{
+	PmStatus st;
+
+	pm_rwlock_leave(e->o->lock);
+	st = pm_rwlock_follow(e->o->turn, err);
+	return st ? st : pm_rwlock_share(e->o->lock, err);
+}
+
+static PmStatus alone(Eval *e, PmErr *err)
+{
+	return pm_rwlock_alone(e->o->lock, err);
+}
+
+PmStatus pm__share_device(Eval *e, PmErr *err)
+{
+	return waiting(e, lead_and_share, err);
+}
+
+PmStatus pm__follow_clock(Eval *e, PmErr *err)
+{
+	return pm__follows(e) ? waiting(e, follow_and_share, err) : PM_OK;
+}
+
 PmStatus pm__have_device_alone(Eval *e, PmErr *err)
 {
-	PmStage was = pm_stage_enter(&e->stages, PM_STAGE_WAIT);
-	PmStatus st = pm_rwlock_alone(e->o->lock, err);
+	return waiting(e, alone, err);
+}
 
-	pm_stage_enter(&e->stages, was);
-	return st;
+PmStatus pm__let_others(Eval *e, PmErr *err)
+{
+	pm_rwlock_leave(e->o->turn);
+	return waiting(e, share, err);
+}
+
+double pm_eval_waited(const PmEvalOpts *opts)
+{
+	return pm_rwlock_waited(opts->lock) + pm_rwlock_waited(opts->turn);
+}
+
+void pm__leave_device(Eval *e)
+{
+	pm_rwlock_leave(e->o->turn);
+	pm_rwlock_leave(e->o->lock); /* its processes have left the device */
+	pm_rwlock_leave_behind(e->o->lock, 0, NULL);
 }
 
 void pm__leave_out(Eval *e, const char *what)

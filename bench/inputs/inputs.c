@@ -3,6 +3,7 @@
 #include "bench/inputs/inputs.h"
 
 #include "base/sys/threads.h"
+#include "bench/inputs/chunks.h"
 #include "bench/inputs/inputs_priv.h"
 #include "ir/core/kernel.h"
 #include "ir/data/index_span.h"
@@ -111,7 +112,7 @@ static int64_t draw_index(PmRng *r, PmInputClass cls, int64_t limit, int64_t com
 	return pm_rng_range(r, 0, limit - 1);
 }
 
-/* A place in the stream of an input: where element `at` is drawn next. */
+/* A place in the stream of a chunk: where element `at` is drawn next. */
 typedef struct Place {
 	PmRng r;
 	int64_t at, certain;
@@ -153,169 +154,25 @@ static void fill_some(const Filling *f, Place *p, int64_t j, int64_t n)
 	}
 }
 
-/* As draw_class() of that class: the second number of a pair is made where it is left over alone. */
-static void skip_sparse(PmRng *r, int64_t n)
+/* The elements of a chunk. */
+static void fill_chunk(void *arg, PmChunk *chunk)
 {
-	PmRng pair = *r;
-	int fresh = 0;
+	const Filling *f = arg;
+	int64_t last = pm__last_axis(&f->t->type);
+	Place p = { .r = chunk->row, .at = chunk->from, .row = { 1, 0 } };
 
-	for (; n > 0; n--) {
-		if (pm_rng_range(r, 0, 9))
-			continue;
-		fresh = !r->has_spare;
-		r->has_spare = fresh;
-		if (fresh) {
-			pair = *r;
-			pm_rng_skip(r, 2);
-		}
-	}
-	if (!r->has_spare || !fresh)
-		return;
-	pair.has_spare = 0;
-	pm_rng_normal(&pair);
-	r->spare = pair.spare;
-}
-
-/* As draw_class() of that class: a normal number, of which two come of two numbers, and one of eight. */
-static void skip_tiny(PmRng *r, int64_t n)
-{
-	if (n % 2) {
-		pm_rng_skip_normals(r, 1);
-		pm_rng_skip(r, 1);
-		n--;
-	}
-	if (n && r->has_spare) { /* and the last element leaves another one */
-		pm_rng_skip(r, 2 * n - 3);
-		r->has_spare = 0;
-		pm_rng_skip_normals(r, 1);
-		pm_rng_skip(r, 1);
-	} else {
-		pm_rng_skip(r, 2 * n);
-	}
-}
-
-/* As draw_class() n times. */
-static void skip_class(PmRng *r, PmInputClass cls, int64_t n)
-{
-	switch (cls) {
-	case PM_INPUTS_UNIFORM:
-	case PM_INPUTS_LARGE:
-		pm_rng_skip(r, n);
-		break;
-	case PM_INPUTS_INTS:
-		pm_rng_skip_ranges(r, -1, 1, n);
-		break;
-	case PM_INPUTS_SPARSE:
-		skip_sparse(r, n);
-		break;
-	case PM_INPUTS_TINY:
-		skip_tiny(r, n);
-		break;
-	case PM_INPUTS_EQUAL:
-		break;
-	case PM_INPUTS_TAIL:
-		pm_rng_skip_normals(r, 4 * n);
-		break;
-	default:
-		pm_rng_skip_normals(r, n);
-	}
-}
-
-/* As draw_index() n times. */
-static void skip_index(PmRng *r, PmInputClass cls, int64_t limit, int64_t n)
-{
-	if (limit <= 0 || cls == PM_INPUTS_EQUAL)
-		return;
-	pm_rng_skip_ranges(r, 0,
-			   cls == PM_INPUTS_TAIL      ? (limit - 1) / 2
-			   : cls == PM_INPUTS_SPECIAL ? 1
-						      : limit - 1,
-			   n);
-}
-
-/* As fill_some(): what it takes from the stream, and no more. */
-static void skip_some(const Filling *f, Place *p, int64_t j, int64_t n)
-{
-	switch (f->role) {
-	case PM_ROLE_INDEX:
-		skip_index(&p->r, f->cls, f->limit, n);
-		break;
-	case PM_ROLE_COUNT:
-		pm_rng_skip_ranges(&p->r, 0, 8, n);
-		break;
-	case PM_ROLE_SCALE:
-		pm_rng_skip_normals(&p->r, n);
-		break;
-	case PM_ROLE_VARIANCE:
-	case PM_ROLE_PROB:
-		pm_rng_skip(&p->r, n);
-		break;
-	case PM_ROLE_MASK:
-	case PM_ROLE_INVERTED:
-	case PM_ROLE_BIAS_MASK: /* the certain element is not drawn */
-		pm_rng_skip_ranges(&p->r, 0, 3, n - (p->certain >= j && p->certain < j + n));
-		break;
-	default:
-		skip_class(&p->r, f->cls, n);
-	}
-}
-
-/* Elements from the place on, up to `end`; with `skip` they are passed over. */
-static void fill_to(const Filling *f, Place *p, int64_t end, int skip)
-{
-	int64_t last = f->t->type.rank ? f->t->type.dim[f->t->type.rank - 1] : 1;
-
-	while (p->at < end) {
-		int64_t j = p->at % last, n = last - j < end - p->at ? last - j : end - p->at;
+	if (p.at % last) /* the numbers of its row */
+		begin_row(f, &p, last);
+	p.r = chunk->r;
+	while (p.at < chunk->to) {
+		int64_t j = p.at % last, n = last - j < chunk->to - p.at ? last - j : chunk->to - p.at;
 
 		if (j == 0)
-			begin_row(f, p, last);
-		if (skip)
-			skip_some(f, p, j, n);
-		else
-			fill_some(f, p, j, n);
-		p->at += n;
+			begin_row(f, &p, last);
+		fill_some(f, &p, j, n);
+		p.at += n;
 	}
-}
-
-enum { CHUNK = 1 << 16 };
-
-typedef struct Chunks {
-	const Filling *f;
-	const Place *from; /* of each chunk */
-	int64_t n;         /* elements of all */
-} Chunks;
-
-static void fill_chunks(void *arg, int64_t from, int64_t to)
-{
-	const Chunks *c = arg;
-
-	for (int64_t k = from; k < to; k++) {
-		Place p = c->from[k];
-
-		fill_to(c->f, &p, (k + 1) * CHUNK < c->n ? (k + 1) * CHUNK : c->n, 0);
-	}
-}
-
-/* With several processors the stream is run through first, for where each chunk begins. */
-static void fill_all(const Filling *f, PmRng *r)
-{
-	int64_t n = pm_tensor_numel(f->t), chunks = (n + CHUNK - 1) / CHUNK;
-	Place p = { .r = *r, .row = { 1, 0 } }, *from;
-
-	if (chunks < 3 || pm_threads_most() < 2) {
-		fill_to(f, &p, n, 0);
-		*r = p.r;
-		return;
-	}
-	from = pm_xcalloc((size_t)chunks, sizeof *from);
-	for (int64_t k = 0; k < chunks; k++) {
-		from[k] = p;
-		fill_to(f, &p, (k + 1) * CHUNK < n ? (k + 1) * CHUNK : n, 1);
-	}
-	pm_threads_run(chunks, 1, fill_chunks, &(Chunks){ f, from, n });
-	*r = p.r;
-	free(from);
+	chunk->r = p.r;
 }
 
 /* `like`: the type of the input that the elements are for. */
@@ -326,7 +183,7 @@ static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, co
 	f.fan_root = sqrt(pm_fan_in(like));
 	if (role == PM_ROLE_INDEX && (cls == PM_INPUTS_EQUAL || cls == PM_INPUTS_TAIL) && limit > 0)
 		f.common = pm_rng_range(r, 0, limit - 1);
-	fill_all(&f, r);
+	pm__in_chunks(pm_tensor_numel(t), pm__last_axis(&t->type), r, fill_chunk, &f);
 }
 
 PmStatus pm_inputs_have_sizes(const PmGraph *g, PmErr *err)
@@ -348,27 +205,44 @@ PmStatus pm_inputs_have_sizes(const PmGraph *g, PmErr *err)
 	return PM_OK;
 }
 
+static void mend_some(void *arg, int64_t from, int64_t to)
+{
+	PmTensor *t = arg;
+
+	for (int64_t i = from; i < to; i++)
+		if (pm_tensor_get_i(t, i) == 0)
+			pm_tensor_set_i(t, i, 1);
+}
+
 /* Two of three quotients of integers by 0 end a kernel on the emulated device, and none means anything. */
 static void mend_divisors(const PmGraph *g, PmValue v, PmTensor *t)
 {
-	if (pm_dtype_is_float(t->type.dtype) || !(pm__int_use(g, v) & PM__INT_DIVISOR))
-		return;
-	for (int64_t i = 0; i < pm_tensor_numel(t); i++)
-		if (pm_tensor_get_i(t, i) == 0)
-			pm_tensor_set_i(t, i, 1);
+	if (!pm_dtype_is_float(t->type.dtype) && pm__int_use(g, v) & PM__INT_DIVISOR)
+		pm_threads_run(pm_tensor_numel(t), PM__CHUNK, mend_some, t);
+}
+
+typedef struct Keep {
+	PmSpan s;
+	PmTensor *t;
+} Keep;
+
+static void keep_some(void *arg, int64_t from, int64_t to)
+{
+	const Keep *k = arg;
+	double width = k->s.hi - k->s.lo + 1;
+
+	for (int64_t i = from; i < to && isfinite(width); i++) {
+		double v = pm_tensor_get(k->t, i);
+
+		if (v < k->s.lo || v > k->s.hi)
+			pm_tensor_set(k->t, i, k->s.lo + fmod(fabs(trunc(v)), width));
+	}
 }
 
 /* Where an index that is computed would leave its axis, less is drawn. */
 static void keep_on_axis(PmSpan s, PmTensor *t)
 {
-	double width = s.hi - s.lo + 1;
-
-	for (int64_t i = 0; i < pm_tensor_numel(t) && isfinite(width); i++) {
-		double v = pm_tensor_get(t, i);
-
-		if (v < s.lo || v > s.hi)
-			pm_tensor_set(t, i, s.lo + fmod(fabs(trunc(v)), width));
-	}
+	pm_threads_run(pm_tensor_numel(t), PM__CHUNK, keep_some, &(Keep){ s, t });
 }
 
 /* The first five classes keep the numbers they always had, the next five those that they have had since. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inputs_extreme.c - the ends of what arithmetic can do: whole ranges of types, special values, and the
  * numbers at which a graph changes its mind. */
+#include "base/sys/threads.h"
+#include "bench/inputs/chunks.h"
 #include "bench/inputs/defined.h"
 #include "bench/inputs/inputs_priv.h"
 
@@ -114,24 +116,56 @@ static int64_t any_word(PmRng *r, int dtype)
 	}
 }
 
+/* What some elements of a tensor are drawn over with. */
+typedef struct Over {
+	PmTensor *t;
+	double most;             /* of sizes */
+	int64_t turn;            /* of sizes */
+	unsigned leaves;         /* kinds of values */
+	const PmTargets *target; /* of targets, as the next three */
+	int64_t limit;
+	int finite, infinite;
+	int use, keep; /* of integers */
+} Over;
+
+static void draw_over(Over *o, PmRng *r, PmChunkFn *fn)
+{
+	pm__in_chunks(pm_tensor_numel(o->t), pm__last_axis(&o->t->type), r, fn, o);
+}
+
+static void draw_some_integers(void *arg, PmChunk *c)
+{
+	const Over *o = arg;
+	int dtype = o->t->type.dtype, bits = (int)(8 * pm_dtype_size(dtype));
+
+	for (int64_t i = c->from; i < c->to; i++) {
+		int64_t w = any_word(&c->r, dtype);
+
+		if (o->use & PM__INT_SHIFT)
+			w = (int64_t)((uint64_t)w % (uint64_t)bits);
+		else if (o->keep < bits)
+			w = dtype == PM_U64 ? (int64_t)((uint64_t)w >> (bits - o->keep))
+					    : w >> (bits - o->keep);
+		if (o->use & PM__INT_DIVISOR && (w == 0 || w == -1))
+			w = 3;
+		pm_tensor_set_i(o->t, i, w);
+	}
+}
+
 static void draw_integers(const PmGraph *g, PmValue v, PmInputClass cls, int level, PmRng *r, PmTensor *t)
 {
-	int dtype = t->type.dtype, use = pm__int_use(g, v), bits = (int)(8 * pm_dtype_size(dtype));
-	int keep = cls == PM_INPUTS_SPECIAL ? 8 : level < 1 ? 64 : level < 2 ? 31 : level < 3 ? 15 : 7;
+	int dtype = t->type.dtype;
+	Over o = { .t = t,
+		   .use = pm__int_use(g, v),
+		   .keep = cls == PM_INPUTS_SPECIAL ? 8
+			   : level < 1              ? 64
+			   : level < 2              ? 31
+			   : level < 3              ? 15
+						    : 7 };
 
-	if (!(use & PM__INT_ANY) || dtype == PM_BOOL || (cls == PM_INPUTS_RANGE && level > 3))
+	if (!(o.use & PM__INT_ANY) || dtype == PM_BOOL || (cls == PM_INPUTS_RANGE && level > 3))
 		return;
-	for (int64_t i = 0; i < pm_tensor_numel(t); i++) {
-		int64_t w = any_word(r, dtype);
-
-		if (use & PM__INT_SHIFT)
-			w = (int64_t)((uint64_t)w % (uint64_t)bits);
-		else if (keep < bits)
-			w = dtype == PM_U64 ? (int64_t)((uint64_t)w >> (bits - keep)) : w >> (bits - keep);
-		if (use & PM__INT_DIVISOR && (w == 0 || w == -1))
-			w = 3;
-		pm_tensor_set_i(t, i, w);
-	}
+	draw_over(&o, r, draw_some_integers);
 }
 
 /* ---- floating point ---- */
@@ -141,63 +175,89 @@ static double either_sign(PmRng *r, double v)
 	return pm_rng_range(r, 0, 1) ? v : -v;
 }
 
+/* A row of magnitudes: what it was begun with. */
+typedef struct SizedRow {
+	double size;
+	int64_t lone[2];
+} SizedRow;
+
+static SizedRow begin_sized_row(PmRng *r, double lo, double hi, int64_t last)
+{
+	SizedRow row;
+
+	row.size = exp(lo + (hi - lo) * pm_rng_uniform(r));
+	row.lone[0] = pm_rng_range(r, 0, last - 1);
+	row.lone[1] = pm_rng_range(r, 0, last - 1);
+	return row;
+}
+
+static void draw_some_sizes(void *arg, PmChunk *c)
+{
+	const Over *o = arg;
+	PmTensor *t = o->t;
+	PmRng *r = &c->r;
+	double lo = log(0.01), hi = log(o->most);
+	int64_t last = pm__last_axis(&t->type);
+	SizedRow row = { 1, { 0, 0 } };
+
+	if (c->from % last)
+		row = begin_sized_row(&c->row, lo, hi, last);
+	for (int64_t i = c->from; i < c->to; i++) {
+		int64_t j = i % last, kind = (o->turn + i / last) % 3;
+
+		if (j == 0)
+			row = begin_sized_row(r, lo, hi, last);
+		if (kind == 0)
+			pm_tensor_set(t, i, row.size * (2 * pm_rng_uniform(r) - 1));
+		else if (kind == 1)
+			pm_tensor_set(t, i, either_sign(r, exp(lo + (hi - lo) * pm_rng_uniform(r))));
+		else if (j == row.lone[0])
+			pm_tensor_set(t, i, exp(hi * (0.25 + 0.75 * pm_rng_uniform(r))));
+		else if (j == row.lone[1])
+			pm_tensor_set(t, i, either_sign(r, exp(hi * (0.25 + 0.75 * pm_rng_uniform(r)))));
+	}
+}
+
 /* Three kinds of rows by turns: of one magnitude, which sums keep apart; of one for each element; usual
  * numbers but for two, the first of them positive, of which no sample of the row tells. */
 static void draw_sizes(PmRng *r, double most, PmTensor *t)
 {
-	int64_t n = pm_tensor_numel(t), last = t->type.rank ? t->type.dim[t->type.rank - 1] : 1;
-	int64_t turn = pm_rng_range(r, 0, 2), lone[2] = { 0, 0 };
-	double size = 1, lo = log(0.01), hi = log(most);
+	int64_t n = pm_tensor_numel(t);
+	Over o = { .t = t, .most = most, .turn = pm_rng_range(r, 0, 2) };
 
-	for (int64_t i = 0, j = 0, kind = turn; i < n; i++, j++) {
-		if (j == last) {
-			j = 0;
-			kind = kind == 2 ? 0 : kind + 1;
-		}
-		if (j == 0) {
-			size = exp(lo + (hi - lo) * pm_rng_uniform(r));
-			lone[0] = pm_rng_range(r, 0, last - 1);
-			lone[1] = pm_rng_range(r, 0, last - 1);
-		}
-		if (kind == 0)
-			pm_tensor_set(t, i, size * (2 * pm_rng_uniform(r) - 1));
-		else if (kind == 1)
-			pm_tensor_set(t, i, either_sign(r, exp(lo + (hi - lo) * pm_rng_uniform(r))));
-		else if (j == lone[0])
-			pm_tensor_set(t, i, exp(hi * (0.25 + 0.75 * pm_rng_uniform(r))));
-		else if (j == lone[1])
-			pm_tensor_set(t, i, either_sign(r, exp(hi * (0.25 + 0.75 * pm_rng_uniform(r)))));
-	}
+	draw_over(&o, r, draw_some_sizes);
 	if (n)
 		pm_tensor_set(t, pm_rng_range(r, 0, n - 1),
 			      either_sign(r, most * (0.5 + pm_rng_uniform(r) / 2)));
 }
 
 /* Quantities that are positive. */
-static void draw_positive(PmRng *r, double most, PmTensor *t)
+static void draw_some_positive(void *arg, PmChunk *c)
 {
-	double hi = log(most), lo = -hi / 2;
+	const Over *o = arg;
+	double hi = log(o->most), lo = -hi / 2;
 
-	for (int64_t i = 0; i < pm_tensor_numel(t); i++)
-		pm_tensor_set(t, i, exp(lo + (hi - lo) * pm_rng_uniform(r)));
+	for (int64_t i = c->from; i < c->to; i++)
+		pm_tensor_set(o->t, i, exp(lo + (hi - lo) * pm_rng_uniform(&c->r)));
 }
 
 /* Where roots, logarithms and quotients end. */
-static void draw_poles(PmRng *r, unsigned leaves, PmTensor *t)
+static void draw_some_poles(void *arg, PmChunk *c)
 {
-	int64_t n = pm_tensor_numel(t);
+	const Over *o = arg;
+	unsigned leaves = o->leaves;
 
-	for (int64_t i = 0; i < n && n >= 4; i++) {
-		int64_t which = pm_rng_range(r, 0, 31);
+	for (int64_t i = c->from; i < c->to; i++) {
+		int64_t which = pm_rng_range(&c->r, 0, 31);
 
 		if (which == 0)
-			pm_tensor_set(t, i, 0);
+			pm_tensor_set(o->t, i, 0);
 		else if (which == 1 && !(leaves & PM_KIND_MINUS_ZERO))
-			pm_tensor_set(t, i, -0.0);
+			pm_tensor_set(o->t, i, -0.0);
 		else if (which == 2 && !(leaves & PM_KIND_PLUS_INF))
-			pm_tensor_set(t, i, INFINITY);
+			pm_tensor_set(o->t, i, INFINITY);
 		else if (which == 3 && !(leaves & PM_KIND_NAN))
-			pm_tensor_set(t, i, -0x1p-10);
+			pm_tensor_set(o->t, i, -0x1p-10);
 	}
 }
 
@@ -211,6 +271,22 @@ static double denormal(PmRng *r, int dtype)
 	return f->subnormal * (double)pm_rng_range(r, 1, most) * (pm_rng_range(r, 0, 1) ? 1 : -1);
 }
 
+static void draw_some_specials(void *arg, PmChunk *c)
+{
+	const Over *o = arg;
+
+	for (int64_t i = c->from; i < c->to; i++) {
+		int64_t which = pm_rng_range(&c->r, 0, 23);
+
+		if (which == 0)
+			pm_tensor_set(o->t, i, 0);
+		else if (which == 1 && !(o->leaves & PM_KIND_MINUS_ZERO))
+			pm_tensor_set(o->t, i, -0.0);
+		else if (which == 2)
+			pm_tensor_set(o->t, i, denormal(&c->r, o->t->type.dtype));
+	}
+}
+
 /* NaN and infinities in a few places only: what they reach in a sum is lost for everything else. */
 static void draw_specials(PmRng *r, unsigned leaves, PmTensor *t)
 {
@@ -222,16 +298,7 @@ static void draw_specials(PmRng *r, unsigned leaves, PmTensor *t)
 			{ PM_KIND_MINUS_INF, -INFINITY } };
 	int64_t n = pm_tensor_numel(t);
 
-	for (int64_t i = 0; i < n; i++) {
-		int64_t which = pm_rng_range(r, 0, 23);
-
-		if (which == 0)
-			pm_tensor_set(t, i, 0);
-		else if (which == 1 && !(leaves & PM_KIND_MINUS_ZERO))
-			pm_tensor_set(t, i, -0.0);
-		else if (which == 2)
-			pm_tensor_set(t, i, denormal(r, t->type.dtype));
-	}
+	draw_over(&(Over){ .t = t, .leaves = leaves }, r, draw_some_specials);
 	for (size_t k = 0; k < 3; k++)
 		if (!(leaves & special[k].kind) && n >= 4)
 			pm_tensor_set(t, pm_rng_range(r, 0, n - 1), special[k].value);
@@ -246,33 +313,86 @@ static double beside(int dtype, double t, int up)
 	return f ? t + sign * digit * fmax(fabs(t), digit) : t + sign;
 }
 
-/* Each number in several places, the first of them exactly, one element in four in all. */
-static void draw_targets(const PmTargets *s, unsigned leaves, int64_t limit, PmRng *r, PmTensor *t)
+/* May the number be drawn? */
+static int is_allowed(const PmTargets *s, size_t k, unsigned leaves, int is_float)
 {
-	int64_t n = pm_tensor_numel(t), times = s->n ? n / (4 * (int64_t)s->n) + 2 : 0;
-	int dtype = t->type.dtype, is_float = pm_dtype_is_float(dtype);
 	unsigned not_finite = PM_KIND_NAN | PM_KIND_PLUS_INF | PM_KIND_MINUS_INF;
+	double v = s->t[k];
+
+	if (!is_float && !(fabs(v) < 0x1p62))
+		return 0;
+	return !((s->pole[k] && (leaves & not_finite) == not_finite) || (isnan(v) && leaves & PM_KIND_NAN) ||
+		 (v == INFINITY && leaves & PM_KIND_PLUS_INF) ||
+		 (v == -INFINITY && leaves & PM_KIND_MINUS_INF));
+}
+
+static void draw_some_targets(void *arg, PmChunk *c)
+{
+	const Over *o = arg;
+	const PmTargets *s = o->target;
+	int64_t n = c->to - c->from, times = s->n ? n / (4 * (int64_t)s->n) + 2 : 0;
+	int dtype = o->t->type.dtype, is_float = pm_dtype_is_float(dtype);
 
 	for (size_t k = 0; k < s->n && n; k++) {
 		double v = s->t[k];
 
-		if (!is_float && !(fabs(v) < 0x1p62))
-			continue;
-		if ((s->pole[k] && (leaves & not_finite) == not_finite) ||
-		    (isnan(v) && leaves & PM_KIND_NAN) || (v == INFINITY && leaves & PM_KIND_PLUS_INF) ||
-		    (v == -INFINITY && leaves & PM_KIND_MINUS_INF))
+		if (!is_allowed(s, k, o->leaves, is_float) || !(isfinite(v) ? o->finite : o->infinite))
 			continue;
 		for (int64_t j = 0; j < times; j++) {
-			int64_t how = j < 2 ? 0 : pm_rng_range(r, 0, 3), at = pm_rng_range(r, 0, n - 1);
+			int64_t how = j < 2 ? 0 : pm_rng_range(&c->r, 0, 3),
+				at = pm_rng_range(&c->r, c->from, c->to - 1);
 			double x = how < 2 || !isfinite(v) ? v : beside(dtype, v, how == 2);
 
 			if (is_float)
-				pm_tensor_set(t, at, x);
-			else if (!limit || (x >= 0 && x < (double)limit))
-				pm_tensor_set_i(t, at, pm_int_wrap(dtype, (int64_t)x));
+				pm_tensor_set(o->t, at, x);
+			else if (!o->limit || (x >= 0 && x < (double)o->limit))
+				pm_tensor_set_i(o->t, at, pm_int_wrap(dtype, (int64_t)x));
 			if (!isfinite(v) && j == 1)
 				break;
 		}
+	}
+}
+
+/* Each number in several places, the first of them exactly, one element in four in all. What is not finite
+ * stands in two places of the whole: it reaches far. */
+static void draw_targets(const PmTargets *s, unsigned leaves, int64_t limit, PmRng *r, PmTensor *t)
+{
+	int64_t n = pm_tensor_numel(t);
+	Over o = { .t = t, .leaves = leaves, .target = s, .limit = limit, .finite = 1 };
+	PmChunk whole = { .to = n };
+
+	o.infinite = n <= PM__CHUNK;
+	draw_over(&o, r, draw_some_targets);
+	if (o.infinite)
+		return;
+	o.finite = 0;
+	o.infinite = 1;
+	whole.r = *r;
+	draw_some_targets(&o, &whole);
+	*r = whole.r;
+}
+
+/* Lines of a tensor along an axis or several, of which some get a number. */
+typedef struct Marked {
+	PmTensor *t;
+	double v;
+	int64_t len, inner;
+	const unsigned char *line; /* 1: gets it */
+} Marked;
+
+static void fill_marked(void *arg, int64_t from, int64_t to)
+{
+	const Marked *m = arg;
+	int is_float = pm_dtype_is_float(m->t->type.dtype);
+
+	for (int64_t which = from; which < to; which++) {
+		int64_t at = which / m->inner * m->inner * m->len + which % m->inner;
+
+		for (int64_t i = 0; i < m->len && m->line[which]; i++)
+			if (is_float)
+				pm_tensor_set(m->t, at + i * m->inner, m->v);
+			else
+				pm_tensor_set_i(m->t, at + i * m->inner, (int64_t)m->v);
 	}
 }
 
@@ -280,6 +400,7 @@ static void draw_targets(const PmTargets *s, unsigned leaves, int64_t limit, PmR
 static void fill_lines(double v, int from, int to, PmRng *r, PmTensor *t)
 {
 	int64_t inner = 1, len = 1, n = pm_tensor_numel(t), lines, times;
+	unsigned char *line;
 
 	for (int d = from; d < t->type.rank; d++)
 		*(d < to ? &len : &inner) *= t->type.dim[d];
@@ -287,16 +408,11 @@ static void fill_lines(double v, int from, int to, PmRng *r, PmTensor *t)
 		return;
 	lines = n / len;
 	times = 1 + lines / 16;
-	for (int64_t j = 0; j < times; j++) {
-		int64_t which = pm_rng_range(r, 0, lines - 1),
-			at = which / inner * inner * len + which % inner;
-
-		for (int64_t i = 0; i < len; i++)
-			if (pm_dtype_is_float(t->type.dtype))
-				pm_tensor_set(t, at + i * inner, v);
-			else
-				pm_tensor_set_i(t, at + i * inner, (int64_t)v);
-	}
+	line = pm_xcalloc((size_t)lines, 1);
+	for (int64_t j = 0; j < times; j++)
+		line[pm_rng_range(r, 0, lines - 1)] = 1;
+	pm_threads_run(lines, 1 + PM__CHUNK / len, fill_marked, &(Marked){ t, v, len, inner, line });
+	free(line);
 }
 
 /* Which axes a sum goes over, once views and moves have had their way, is not followed: lines along each
@@ -329,9 +445,9 @@ static void draw_float(PmInputRole role, PmInputClass cls, int level, const PmTa
 	int half = pm_float_is_short_range(t->type.dtype), last = level + 1 == pm__n_levels(cls);
 
 	if (role == PM_ROLE_VARIANCE && cls == PM_INPUTS_RANGE)
-		draw_positive(r, sizes[half][level], t);
-	else if (role == PM_ROLE_VARIANCE && !last)
-		draw_poles(r, leaves, t);
+		draw_over(&(Over){ .t = t, .most = sizes[half][level] }, r, draw_some_positive);
+	else if (role == PM_ROLE_VARIANCE && !last && pm_tensor_numel(t) >= 4)
+		draw_over(&(Over){ .t = t, .leaves = leaves }, r, draw_some_poles);
 	if (role == PM_ROLE_DATA && cls == PM_INPUTS_RANGE)
 		draw_sizes(r, sizes[half][level], t);
 	else if (role == PM_ROLE_DATA)

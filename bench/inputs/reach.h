@@ -41,4 +41,8 @@ enum {
  */
 PmStatus pm_reach(const PmGraph *g, const PmTensor *in, int how, PmReached *r, PmBranches *b, PmErr *err);
 
+/* Bytes that the run takes beside the inputs where it is by rows, at most about; 0 where it is of the whole.
+ */
+int64_t pm_reach_bytes_by_rows(const PmGraph *g);
+
 #endif

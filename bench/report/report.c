@@ -169,6 +169,8 @@ cJSON *pm_eval_report_json(const PmEvalReport *r, const char *task)
 
 		if (r->opts.timings)
 			cJSON_AddItemToObject(record, "timings", pm_stage_times_json(&r->rec[i].stages));
+		if (r->rec[i].products.n || r->rec[i].products.refused)
+			cJSON_AddItemToObject(record, "products", pm_products_json(&r->rec[i].products));
 		cJSON_AddItemToArray(list, record);
 	}
 	return j;
@@ -379,6 +381,7 @@ void pm_eval_timings_table(const PmEvalReport *r, PmStr *out)
 
 	pm_str_addf(out, "pass %s, ", pass_name(r, name));
 	pm_stage_times_table(&t, n, out);
+	pm_products_line(r, out);
 	if (r->jobs > 1)
 		pm_str_addf(out,
 			    "  These are the seconds of all processes together; %d at once took %.3f s.\n",

@@ -120,6 +120,9 @@ static void gpu_from_json(const cJSON *o, PmGpuSeen *g)
 #undef XX
 }
 
+/* What a speedup is of the blocks' ratios. Records of before 0.4.0 do not say so: it was the median. */
+static const char by_median[] = "median", by_signed_ranks[] = "signed ranks";
+
 /* Calls that were timed or rehearsed, and what became of them. */
 static void add_calls(cJSON *j, const PmEvalTiming *t)
 {
@@ -148,6 +151,7 @@ static void add_timing(cJSON *j, const PmEvalTiming *t)
 	cJSON_AddStringToObject(o, "machine", t->machine);
 	cJSON_AddNumberToObject(o, "blocks", t->blocks);
 	cJSON_AddStringToObject(o, "claim", pm_claim_name(pm_timer_claim(t->lo, t->hi)));
+	cJSON_AddStringToObject(o, "estimator", t->by_median ? by_median : by_signed_ranks);
 #define XX(name, place) cJSON_AddNumberToObject(o, name, t->place);
 	TIMING_FIGURES(XX)
 #undef XX
@@ -164,6 +168,7 @@ static void timing_from_json(const cJSON *o, PmEvalTiming *t)
 		return;
 	snprintf(t->machine, sizeof t->machine, "%s", pm_json_str(o, "machine", ""));
 	t->blocks = (int)pm_json_i64(o, "blocks", 0);
+	t->by_median = strcmp(pm_json_str(o, "estimator", by_median), by_median) == 0;
 #define XX(name, place) t->place = pm_json_num(o, name, NAN);
 	TIMING_FIGURES(XX)
 #undef XX

@@ -32,6 +32,30 @@ cJSON *pm_stage_times_json(const PmStageTimes *t)
 	return j;
 }
 
+cJSON *pm_products_json(const PmProductsDone *p)
+{
+	cJSON *j = cJSON_CreateObject();
+
+	cJSON_AddNumberToObject(j, "on_device", (double)p->n);
+	cJSON_AddNumberToObject(j, "refused", (double)p->refused);
+	cJSON_AddNumberToObject(j, "seconds", p->seconds);
+	return j;
+}
+
+void pm_products_line(const PmEvalReport *r, PmStr *out)
+{
+	PmProductsDone sum = { 0 };
+
+	for (size_t i = 0; i < r->n; i++) {
+		sum.n += r->rec[i].products.n;
+		sum.refused += r->rec[i].products.refused;
+		sum.seconds += r->rec[i].products.seconds;
+	}
+	if (sum.n || sum.refused)
+		pm_str_addf(out, "products of the reference on the device: %lld in %.3f s, %lld refused\n",
+			    (long long)sum.n, sum.seconds, (long long)sum.refused);
+}
+
 cJSON *pm_eval_timings_json(const PmEvalReport *r)
 {
 	PmStageTimes t;

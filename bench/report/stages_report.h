@@ -16,6 +16,12 @@ cJSON *pm_eval_timings_json(const PmEvalReport *r);
 /* {"seconds": total, "stages": {key: seconds, ...}, "classes": {name: seconds, ...}}. Returns owned. */
 cJSON *pm_stage_times_json(const PmStageTimes *t);
 
+/* {"on_device": n, "refused": n, "seconds": s}: large products of the reference (runtime/worker/products.h).
+ * Returns owned. */
+cJSON *pm_products_json(const PmProductsDone *p);
+/* Appends a line that says the same of all records; nothing where the processor computed everything. */
+void pm_products_line(const PmEvalReport *r, PmStr *out);
+
 /* Appends two tables, seconds and share: a line per stage that took time, the longest first, and a line per
  * class of inputs. `n`: evaluations that they are of. */
 void pm_stage_times_table(const PmStageTimes *t, size_t n, PmStr *out);

@@ -21,6 +21,8 @@ enum {
 static const int64_t keep_most = 128 << 20;
 /* A time may be this share of what the memory's peak rate allows before it is disbelieved. */
 static const double floor_share = 0.7;
+/* Seconds that other processes get to leave the GPU before the first call. Who stays voids the times. */
+static const double others_leave = 2;
 
 typedef struct Clock {
 	PmWorker *w;
@@ -30,7 +32,7 @@ typedef struct Clock {
 	const PmSecret *secret;
 	PmGpuWatch *watch; /* NULL = none */
 	int alone;         /* the candidate is the only side */
-	int keep, samples;
+	int keep, samples, beside;
 	double begun;
 	size_t room, seen;   /* calls whose outputs are kept at most; calls of the candidate so far */
 	PM_VEC(size_t) kept; /* which calls have outputs */
@@ -110,7 +112,7 @@ static PmStatus take(Clock *c, const PmSampleAsk *ask, PmSample *out, PmErr *err
 
 	c->out->slowest = fmax(c->out->slowest, (pm_now() - t0) / ask->batch);
 	if (c->watch && c->samples++ % LOOK_EVERY == 0)
-		pm_gpu_watch_look(c->watch, pm_worker_processes(c->w));
+		pm_gpu_watch_look(c->watch, c->beside + pm_worker_processes(c->w));
 	for (int i = 0; i < ask->batch && !st && c->keep; i++) {
 		PmTimedCall t = { .kind = ask->kind, .index = ask->index + (uint64_t)i, .made = made[i] };
 
@@ -227,6 +229,7 @@ static PmStatus begin(Clock *c, PmWorker *w, const PmGraph *original, const PmWo
 	c->alone = rehearsal;
 	c->out = out;
 	c->keep = opts->keep;
+	c->beside = opts->beside;
 	c->room = choose_room(candidate->g, opts);
 	c->secret = opts->secret;
 	c->begun = pm_now();
@@ -246,7 +249,7 @@ static void end_watch(Clock *c)
 {
 	PmClockResult *r = c->out;
 
-	pm_gpu_watch_look(c->watch, pm_worker_processes(c->w));
+	pm_gpu_watch_look(c->watch, c->beside + pm_worker_processes(c->w));
 	r->gpu = *pm_gpu_watch_seen(c->watch);
 	pm_gpu_watch_close(c->watch);
 	pm_clock_judge_gpu(&r->gpu, &r->t);
@@ -310,6 +313,7 @@ PmStatus pm_clock_compare(PmWorker *w, const PmWork *baseline, const PmWork *can
 	if (!st) {
 		pm_worker_settle(w);
 		c.watch = pm_gpu_watch_open(NULL, info.pci);
+		pm_gpu_watch_wait(c.watch, pm_worker_processes(w), others_leave);
 		st = run(&c, side, n_alts + 2, opts, err);
 		end_watch(&c);
 	}
@@ -351,8 +355,10 @@ PmStatus pm_clock_time(PmWorker *w, const PmWork *work, const PmClockOpts *opts,
 	Clock c;
 	PmStatus st = begin(&c, w, work->g, work, 1, opts, 0, &r, err);
 
-	if (!st)
+	if (!st) {
+		pm_worker_settle(w);
 		st = run(&c, side, 2, opts, err);
+	}
 	*out = r.t;
 	PM_VEC_RELEASE(&c.kept);
 	pm_clock_release(&r);

@@ -25,10 +25,11 @@ typedef struct PmClockOpts {
 	double bytes_per_second;
 	double max_speedup; /* 0 = 10 */
 	double seconds;     /* budget; 0 = 20 */
-	int blocks;         /* to begin with; 0 = 50 */
+	int blocks;         /* to begin with; 0 = 16 */
 	int keep;           /* write down what calls made */
 	int64_t keep_bytes; /* of outputs, at most, but for PM_CLOCK_KEPT calls; 0 = 128 MiB */
 	int graphs;         /* both sides run as recorded CUDA graphs (timer.h) */
+	int beside;         /* processes of this program that keep the device open and do nothing there */
 	/* Of pm_clock_time: a quick look with exactly `blocks` blocks of each kind, not judged by its
 	 * interval; and no warm-up, since the worker timed something just before. */
 	int quick, warm;

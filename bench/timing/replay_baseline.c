@@ -229,7 +229,7 @@ PmStatus pm__baseline_end(Baseline *s, PmErr *err)
 		if (s->counts.state != PM_REPLAY_OK)
 			pm__found(out, s->counts.state, "%s", s->counts.why);
 	}
-	pm_worker_free(s->again.w);
+	pm_worker_join(s->k->w, s->again.w); /* the reference does not wait for the device */
 	forget(s);
 	free(s);
 	return st;

@@ -134,7 +134,7 @@ PmStatus pm__replay(Again *a, const Index *list, size_t n,
 	for (size_t i = 0; i < b.n && !st; i++)
 		st = each(a, list, &b.v[i], err);
 	PM_VEC_RELEASE(&b);
-	return st ? st : pm_worker_clock_close(a->w, err);
+	return st ? st : pm_worker_clock_end(a->w, err);
 }
 
 PmStatus pm__make_again(Again *a, const Batch *b, PmMade *made, PmErr *err)

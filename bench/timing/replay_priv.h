@@ -81,7 +81,8 @@ typedef struct Again {
 	PmRng rng;
 } Again;
 
-/* Opens a clock in a new process and hands its batches to `each`, in a random order. */
+/* Opens a clock in a new process and hands its batches to `each`, in a random order. The process has ended
+ * then. */
 PmStatus pm__replay(Again *a, const Index *list, size_t n,
 		    PmStatus (*each)(Again *a, const Index *list, const Batch *b, PmErr *err), PmErr *err);
 /* Makes the calls of a batch; room for b->batch in `made`. */
@@ -105,7 +106,15 @@ PmStatus pm__baseline_end(Baseline *b, PmErr *err);
 
 /* ---- replay_judge.c: the reference ---- */
 
-/* Orders the findings whose outputs are here, and asks about as many as there is time for. */
-PmStatus pm__replay_judge(Check *k, PmErr *err);
+/* Asks about kept calls drawn at random while calls are made again, in processes that hold no device: for
+ * half of its seconds at most. Begin it before the other processes; NULL = there is nobody to ask meanwhile.
+ */
+typedef struct Beside Beside;
+Beside *pm__judge_beside(const Check *k);
+/* For what is over without it; NULL is allowed. */
+void pm__judge_beside_drop(Beside *b);
+/* Ends `b`, which it frees. Orders the other findings whose outputs are here, and asks about as many as there
+ * is time left for. */
+PmStatus pm__replay_judge(Check *k, Beside *b, PmErr *err);
 
 #endif

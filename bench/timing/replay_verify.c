@@ -176,6 +176,7 @@ PmStatus pm_replay_verify(PmWorker *w, const PmGraph *original, const PmWork *ca
 	Again a = { .k = &k, .w = w, .side = candidate, .n_sides = n_alts };
 	size_t n;
 	Index *list = pm__list_calls(c, 1, &n);
+	Beside *beside;
 	Finding *all;
 	PmStatus st;
 
@@ -184,13 +185,16 @@ PmStatus pm_replay_verify(PmWorker *w, const PmGraph *original, const PmWork *ca
 	pm_rng_init(&a.rng, pm_secret_u64(opts->secret, "again", 0));
 	for (size_t i = 0; i < n; i++)
 		PM_VEC_PUSH(&k.f, ((Finding){ .call = list[i].call }));
+	beside = opts->baseline && !opts->special_only ? pm__judge_beside(&k) : NULL;
 	st = make_all_again(&a, list, n, err);
 	pm_worker_renew(w);
 	all = pm_xcalloc(n + 1, sizeof *all);
 	if (n)
 		memcpy(all, k.f.v, n * sizeof *all);
 	if (!st && out->state == PM_REPLAY_OK)
-		st = pm__replay_judge(&k, err);
+		st = pm__replay_judge(&k, beside, err);
+	else
+		pm__judge_beside_drop(beside);
 	if (!st)
 		name_special(&k, all, n);
 	release_findings(all, n, c->n_out);

@@ -13,7 +13,8 @@
  *    furthest off. Of calls whose outputs were not kept sketches are compared (runtime/device/sketch.h): of
  * those that are much further off than others the candidate makes the outputs once more.
  * 3. the reference, in processes that hold no device, judges special calls, the furthest ones, and others
- * drawn at random, as long as there is time; where there is no step 2, kept calls at random.
+ * drawn at random, as long as there is time; where there is no step 2, kept calls at random. It begins with
+ * kept ones at random while 1 and 2 go on, for half of its time at most; as many of the furthest come next.
  *
  * So a call that is special is found whatever it did. A call that is wrong in the same way every time it gets
  * these inputs is found if its outputs were kept, or if it is wrong by more than rounding is over all
@@ -53,10 +54,15 @@ typedef struct PmReplayResult {
 	int compared;      /* with the baseline's outputs */
 	int projected;     /* with the baseline's by sketches */
 	int fetched;       /* of those, far off, and made a third time for the reference */
-	int referenced;    /* with the reference */
+	int referenced;    /* with the reference, */
+	int beside;        /* of those, while calls were made again */
 	int baseline;      /* calls of baseline and control that were made again */
 	int undetermined;  /* of those, calls in which the baseline differs from itself */
 } PmReplayResult;
+
+/* Processes that make calls again. Those that were prepared (pm_worker_prepare) open sooner; more of these
+ * stay for what comes next. */
+enum { PM_REPLAY_PROCESSES = 2 };
 
 /* Replaces the worker's process. `candidate`: the n_alts that the clock was given. PM_E_ENV when they are
  * not, by their digests, what the clock timed. A status other than PM_OK is the worker's, as in clock.h: the

@@ -2,7 +2,7 @@
 /* timer.h - the clock's protocol: what is timed, in which order, and what the times say.
  *
  * Nothing here knows a device: a PmClock takes single samples, this module decides which, and judges them. So
- * the protocol is tested on a simulated clock (tests/unit/bench/test_timer.c) and runs the same on a GPU
+ * the protocol is tested on a simulated clock (tests/unit/timing/test_timer.c) and runs the same on a GPU
  * (runtime/exec/sampler.h behind bench/timing/clock.h).
  *
  * - Sides: side 0 is the baseline, the others are compared with it. One of them, the control, is the baseline
@@ -17,12 +17,16 @@
  * is not a time: it is reported as that bound.
  * - Where there are several alternatives of the candidate, short rounds choose one before the first block:
  * one that is slower than the best by more than three standard errors is not asked again.
- * - speedup = median over blocks of (baseline / side), with an interval that holds the true one in 99 of 100
- *   runs (pm_median_interval): the interval of two equal sides leaves out 1 in at most 1 % of runs. Blocks
- * are added, a quarter at a time, until half the interval is at most 1.3 % of the ratio (1 % of a 95 %
- *   interval) and 0.8 of what the control may be off by. Since that depends on how wide the interval is and
- * not on where it lies, looking many times makes no claim more likely. A ratio far from 1 needs less: a
- * twentieth of its logarithm, up to 2.5 %, which no run of equal sides comes near.
+ * - speedup = the centre of the blocks' ratios (baseline / side), in logarithms and by signed ranks
+ *   (bench/compare/signed_rank.h), with the interval that holds the true one in 99 of 100 runs. A block's
+ *   order is drawn, so that of two equal sides each is as likely to come out the faster by any amount: the
+ *   interval leaves out 1 in at most 1 % of runs, whatever the times' distribution is and however the device
+ *   changes meanwhile. Where the calls of a side are not of one kind (two groups, or a wide middle half) the
+ *   mean of the logarithms counts too: the lower of the two, and what either interval holds.
+ * - Blocks are added, a quarter at a time, until half the interval is at most 1.3 % of the ratio (1 % of a
+ *   95 % interval) and 0.8 of what the control may be off by. Since that depends on how wide the interval is
+ *   and not on where it lies, looking many times makes no claim more likely. A ratio far from 1 needs less: a
+ *   twentieth of its logarithm, up to 2.5 %, which no run of equal sides comes near.
  * - No sample is dropped because of its value. A block in which the clock was disturbed from outside (the
  * host was held up while it enqueued) is taken again, for all sides alike, at most once in ten.
  */
@@ -62,12 +66,13 @@ typedef struct PmTimerOpts {
 			   * control, the last side, is then side 2 of the results; 0 = all sides are compared
 			   */
 	int max_train;    /* buffers there are; 0 = PM_MAX_BATCH */
-	int blocks;       /* to begin with; 0 = 40. At most 20 times as many are taken */
-	int replay, wall; /* blocks of these kinds (wall: and of latency); 0 = 15 and 10, -1 = none */
+	int blocks;       /* to begin with; 0 = 16. At most 25 times as many are taken */
+	int replay, wall; /* blocks of these kinds (wall: and of latency); 0 = 8 and 5, -1 = none */
 	int exact;        /* so many blocks, however wide the interval still is */
 	int graphs;       /* all sides run as recorded CUDA graphs (PmSampleAsk.graphs) */
 	int warm;         /* the clock is steady from a run just before: no warm-up */
-	double seconds;   /* no block begins after that many; 0 = PM_CLOCK_SECONDS */
+	double seconds;   /* no block begins after that many, twice as many while there are fewer than 8; 0 =
+			     PM_CLOCK_SECONDS */
 	uint64_t seed;    /* of orders, inputs and resampling */
 	/* A time below floor[side] is not to be believed (0 = no floor), nor a speedup above max_speedup (0 =
 	 * 10). */
@@ -86,6 +91,10 @@ const char *pm_timing_state_name(PmTimingState s);
 /* Why times cannot be, as bits. The last may be true all the same: a run in a new process confirms it or does
  * not. */
 enum { PM_DOUBT_ZERO = 1, PM_DOUBT_FLOOR = 2, PM_DOUBT_SPEEDUP = 4 };
+
+/* Half of an interval that is more than this share of the speedup: what lies within it is not said to be so
+ * (bench/eval/runner.c). */
+#define PM_TIMER_UNCERTAIN 0.03
 
 /* What the interval of a speedup says. */
 typedef enum {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double launch_noise = 1.5e-6, host_bound = 10e-6;
+static const double host_bound = 10e-6;
 
 const char *pm_timing_state_name(PmTimingState s)
 {
@@ -49,27 +49,6 @@ int pm__timer_ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double *sorted_copy(const double *x, size_t n)
-{
-	double *s = pm_xcalloc(n + 1, sizeof *s);
-
-	memcpy(s, x, n * sizeof *s);
-	qsort(s, n, sizeof *s, pm__timer_ascending);
-	return s;
-}
-
-int pm_timer_bimodal(const double *x, size_t n)
-{
-	double *s = sorted_copy(x, n);
-	size_t edge = (n + 9) / 10;
-	int found = 0;
-
-	for (size_t i = edge; n >= 10 && i + edge <= n && !found; i++)
-		found = s[i - 1] > 0 && s[i] > 1.25 * s[i - 1];
-	free(s);
-	return found;
-}
-
 void pm__timer_say(PmTiming *t, PmTimingState s, const char *fmt, ...)
 {
 	va_list ap;
@@ -82,14 +61,11 @@ void pm__timer_say(PmTiming *t, PmTimingState s, const char *fmt, ...)
 	va_end(ap);
 }
 
-int pm__timer_precise(const Run *r, PmTimeKind kind, double half_width)
+int pm__timer_precise(const Run *r, double half_width)
 {
-	for (int s = 1; s < r->n_sides; s++) {
-		const PmInterval *v = &r->out->kind[kind].ratio[s];
-
-		if (!((v->hi - v->lo) / 2 <= half_width * v->point))
+	for (int s = 1; s < r->n_sides; s++)
+		if (!(r->half[s] <= half_width))
 			return 0;
-	}
 	return 1;
 }
 
@@ -123,12 +99,20 @@ static void judge_side(Run *r, const Blocks *b, int side)
 			"The candidate is %.3g times as fast as the baseline; more than %.3g needs a second "
 			"look.",
 			t->ratio[side].point, most);
-	if (pm_timer_bimodal(b->sample[side], 2 * (size_t)b->n))
-		pm__timer_say(r->out, PM_TIMING_UNSTABLE, "The times of the %s fall into two groups.", name);
-	else if (pm_stats_unstable(s, PM_UNSTABLE_IQR) && s->iqr > launch_noise)
+}
+
+/* What all times are shortened by is known to half of what empty pairs vary by. That moves a ratio the more,
+ * the further apart the sides are. */
+static void judge_marks(Run *r, const Blocks *b)
+{
+	const PmStats *side = r->out->kind[b->kind].side;
+	double off = r->spread / 2 / b->batch, moved = off * fabs(1 / side[1].median - 1 / side[0].median);
+
+	if (r->spread > PM_TIMER_MARKS && moved > PM_TIMER_UNCERTAIN)
 		pm__timer_say(r->out, PM_TIMING_UNSTABLE,
-			      "The middle half of the %s's times spreads over %.0f %% of their median.", name,
-			      100 * s->iqr / s->median);
+			      "The marks themselves vary by %.2g us (half of the empty pairs), which moves "
+			      "the speedup by up to %.2g %%; is the GPU used by others?",
+			      r->spread * 1e6, 100 * moved);
 }
 
 void pm__timer_judge(Run *r, const Blocks *b)
@@ -138,12 +122,13 @@ void pm__timer_judge(Run *r, const Blocks *b)
 
 	for (int s = 0; s < r->n_sides; s++)
 		judge_side(r, b, s);
+	judge_marks(r, b);
 	if (c > 0 && (t->ratio[c].lo > 1 || t->ratio[c].hi < 1) &&
 	    fabs(t->ratio[c].point - 1) > pm_timer_control_bound(t->side[0].median))
 		pm__timer_say(r->out, PM_TIMING_UNSTABLE,
 			      "The control, the baseline against itself, came out as %.4f (%.4f to %.4f).",
 			      t->ratio[c].point, t->ratio[c].lo, t->ratio[c].hi);
-	if (!pm__timer_precise(r, b->kind, PM_TIMER_WIDEST)) {
+	if (!pm__timer_precise(r, PM_TIMER_WIDEST)) {
 		int w = 1;
 
 		for (int s = 2; s < r->n_sides; s++)

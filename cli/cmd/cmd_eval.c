@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_eval.c - passmith eval: scores passes on a task, resuming what a database already holds. */
 #include "cli/cmds.h"
+#include "cli/device_lock.h"
 
 #include "app/eval/eval_task.h"
+#include "app/eval/many.h"
 #include "app/eval/record.h"
 #include "base/core/str.h"
 #include "base/sys/io.h"
@@ -20,7 +22,7 @@
 #include <sys/mman.h>
 
 typedef struct Eval {
-	const char *target, *db_path, *json_out, *preset, *replay_path, *record_path, *key_path;
+	const char *target, *db_path, *json_out, *preset, *reference, *replay_path, *record_path, *key_path;
 	const char *tier, *dtype, *save_dir, *progress_path;
 	PmStrList only, targets;
 	PmFailing save;
@@ -32,6 +34,8 @@ typedef struct Eval {
 	PmEvalOpts opts;
 	int64_t seed, hidden, shape, jobs;
 	size_t n_unselected;
+	PmDeviceInfo device;
+	int share; /* processes of one target's evaluation */
 	int variants, summary, tf32, confirm, fail_fast, strong, weak;
 	PmDb *db;
 	PmVariantList variant_list;
@@ -138,26 +142,30 @@ static PmStatus put_record(const Eval *e, const cJSON *reports, PmErr *err)
 	return st;
 }
 
+static void add_tables(const Eval *e, const PmEvalReport *r, size_t n, PmStr *table)
+{
+	for (size_t i = 0; i < n && !e->summary; i++)
+		pm_eval_report_table(&r[i], table);
+	if (!e->summary)
+		pm_str_addc(table, '\n');
+	pm_eval_summary_table(r, n, table);
+	for (size_t i = 0; i < n && e->opts.timings; i++) {
+		pm_str_addc(table, '\n');
+		pm_eval_timings_table(&r[i], table);
+	}
+}
+
 static PmStatus put_results(Eval *e, const PmEvalReport *r, size_t n, PmErr *err)
 {
 	cJSON *list = cJSON_CreateArray();
 	PmStr text = PM_STR_INIT, table = PM_STR_INIT;
 	PmStatus st = PM_OK;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		cJSON_AddItemToArray(list, pm_eval_report_json(&r[i], e->target));
-		if (!e->summary)
-			pm_eval_report_table(&r[i], &table);
-	}
 	pm_json_print(list, 1, &text);
 	if (!pm_cli_json) {
-		if (!e->summary)
-			pm_str_addc(&table, '\n');
-		pm_eval_summary_table(r, n, &table);
-		for (size_t i = 0; i < n && e->opts.timings; i++) {
-			pm_str_addc(&table, '\n');
-			pm_eval_timings_table(&r[i], &table);
-		}
+		add_tables(e, r, n, &table);
 		say_replay(e, r, n, &table);
 		fputs(table.s, stdout);
 	}
@@ -260,13 +268,48 @@ static int jobs(const Eval *e)
 	return pm_device_kind(e->opts.device) == PM_DEVICE_EMU ? pm_cpu_count() : ON_GPU;
 }
 
-static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
+/* What is to be known of the device before anything runs there, and the lock for it. */
+static PmStatus look_at_device(Eval *e, PmErr *err)
 {
-	size_t n = e->passes.list.n, done = 0;
-	char *have = NULL;
-	PmEvalReport *r = pm_xcalloc(n + 1, sizeof *r);
-	PmDeviceInfo device = { 0 };
+	PmStatus st;
+
+	pm_cli_stage("working");
+	if (!e->look) {
+		e->ahead = pm_emu_ahead_begin();
+		e->look = pm_look_begin(e->opts.device);
+	}
+	st = pm_look_info(e->look, &e->device, err);
+	if (pm_device_kind(e->opts.device) == PM_DEVICE_CUDA)
+		e->opts.cc = e->device.cc;
+	e->opts.reference_on_gpu &= !e->device.exclusive;
+	return st ? st : pm_cli_device_lock(e->opts.device, &e->device, &e->opts.lock, err);
+}
+
+static void leave_device(Eval *e)
+{
+	pm_emu_ahead_end(e->ahead);
+	pm_look_end(e->look);
+	pm_rwlock_free(e->opts.lock);
+	e->opts.lock = NULL;
+}
+
+/* The variants of a target that are evaluated. */
+static PmStatus find_selected(Eval *e, PmErr *err)
+{
 	PmStatus st = find_variants(e, err);
+
+	if (!st && is_part(e))
+		st = select_variants(e, err);
+	if (!st && e->opts.first_answer)
+		e->n_unselected += pm_variant_list_keep_smallest(&e->variant_list);
+	if (!st && !e->variant_list.list.n)
+		st = pm_err(err, PM_E_NOT_FOUND, "%s gives no variant to evaluate.", e->target);
+	return st;
+}
+
+/* All passes on the variants of a target: `done` of them have a report. */
+static PmStatus eval_passes(Eval *e, PmEvalReport *r, char *have, size_t *done, PmErr *err)
+{
 	PmEvalTask task = { .db = e->db,
 			    .variants = &e->variant_list,
 			    .opts = e->opts,
@@ -274,49 +317,57 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 			    .tf32 = e->tf32,
 			    .hidden = (int)e->hidden,
 			    .replay = e->replay_path ? &e->replay : NULL,
-			    .jobs = jobs(e),
+			    .jobs = e->device.exclusive ? 1 : e->share,
 			    .fail_fast = e->fail_fast,
+			    .n_unselected = e->n_unselected,
 			    .save = e->save_dir ? &e->save : NULL,
 			    .events = e->events,
-			    .step = pm_cli_step,
+			    .step = e->bar.mode ? pm_cli_step : NULL,
 			    .step_arg = &e->bar };
+	PmStatus st = PM_OK;
 
-	if (!st && is_part(e))
-		st = select_variants(e, err);
-	if (!st && e->opts.first_answer)
-		e->n_unselected += pm_variant_list_keep_smallest(&e->variant_list);
-	task.n_unselected = e->n_unselected;
+	for (; *done < e->passes.list.n && !st; *done += !st) {
+		st = pm_cli_pass_is_there(e->passes.list.v[*done], err);
+		if (e->answered)
+			atomic_store(e->answered, 0);
+		if (!st)
+			st = pm_eval_task(&task, e->passes.list.v[*done], &r[*done], have, err);
+	}
+	return st;
+}
+
+static int is_all_ok(const PmEvalReport *r, size_t n)
+{
+	int ok = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		ok = ok && r[i].hidden.verdict == PM_VERDICT_OK;
+		for (size_t k = 0; k < r[i].n; k++)
+			ok = ok && r[i].rec[k].verdict == PM_VERDICT_OK;
+	}
+	return ok;
+}
+
+static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
+{
+	size_t n = e->passes.list.n, done = 0;
+	char *have = NULL;
+	PmEvalReport *r = pm_xcalloc(n + 1, sizeof *r);
+	PmStatus st = find_selected(e, err);
 
 	if (!st && e->key_path)
 		st = pm_record_try_key(e->key_path, err);
 	if (!st && e->replay_path)
 		st = pm_replay_open(e->replay_path, &e->replay, err);
-	if (!st && !e->variant_list.list.n)
-		st = pm_err(err, PM_E_NOT_FOUND, "%s gives no variant to evaluate.", e->target);
-	if (!st) {
-		pm_cli_stage("working");
-		if (!e->look) {
-			e->ahead = pm_emu_ahead_begin();
-			e->look = pm_look_begin(e->opts.device);
-		}
-		st = pm_look_info(e->look, &device, err);
-	}
-	if (pm_device_kind(e->opts.device) == PM_DEVICE_CUDA)
-		task.opts.cc = device.cc;
-	if (!st && device.exclusive)
-		task.jobs = 1;
+	if (!st)
+		st = look_at_device(e, err);
 	if (!st && !pm_cli_quiet)
 		pm_progress_start(&e->bar, "evaluating", (int64_t)(n * e->variant_list.list.n));
 	have = pm_xcalloc(e->variant_list.list.n + 1, 1);
-	for (; done < n && !st; done += !st) {
-		st = pm_cli_pass_is_there(e->passes.list.v[done], err);
-		if (e->answered)
-			atomic_store(e->answered, 0);
-		if (!st)
-			st = pm_eval_task(&task, e->passes.list.v[done], &r[done], have, err);
-	}
-	pm_emu_ahead_end(e->ahead);
-	pm_look_end(e->look);
+	e->share = jobs(e);
+	if (!st)
+		st = eval_passes(e, r, have, &done, err);
+	leave_device(e);
 	pm_progress_end(&e->bar);
 	for (size_t i = 0; i < n; i++)
 		say_printed(&r[i]);
@@ -328,14 +379,213 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 	else
 		put_finished(e, r, done, have);
 	free(have);
-	*all_ok = 1;
-	for (size_t i = 0; i < n; i++) {
-		*all_ok = *all_ok && r[i].hidden.verdict == PM_VERDICT_OK;
-		for (size_t k = 0; k < r[i].n; k++)
-			*all_ok = *all_ok && r[i].rec[k].verdict == PM_VERDICT_OK;
+	*all_ok = is_all_ok(r, n);
+	for (size_t i = 0; i < n; i++)
 		pm_eval_report_release(&r[i]);
-	}
 	free(r);
+	return st;
+}
+
+/* ---- several targets, each by a process of its own ---- */
+
+typedef struct Many {
+	Eval *e;
+	cJSON *reports; /* of all targets, in order */
+	size_t n_of[PM_N_VERDICTS], n_failed;
+	int all_ok, code; /* of the first that was not evaluated; 0 = all were */
+} Many;
+
+/* What the command has to know of one target: its tables, its reports, and whether all is right. */
+static void put_one(const Eval *e, const PmEvalReport *r, PmStr *out)
+{
+	size_t n = e->passes.list.n;
+	cJSON *j = cJSON_CreateObject(), *reports;
+	PmStr table = PM_STR_INIT;
+
+	pm_str_addf(&table, "%s\n", e->target);
+	add_tables(e, r, n, &table);
+	cJSON_AddBoolToObject(j, "ok", is_all_ok(r, n));
+	cJSON_AddStringToObject(j, "text", table.s);
+	reports = cJSON_AddArrayToObject(j, "reports");
+	for (size_t i = 0; i < n; i++)
+		cJSON_AddItemToArray(reports, pm_eval_report_json(&r[i], e->target));
+	pm_json_print(j, 0, out);
+	cJSON_Delete(j);
+	pm_str_release(&table);
+}
+
+/* Of a report of several targets what is of this one; *out holds references. */
+static PmStatus replay_of(const Eval *e, PmReplayFile *out, PmErr *err)
+{
+	cJSON *part;
+
+	*out = (PmReplayFile){ .path = e->replay.path, .json = cJSON_CreateArray() };
+	cJSON_ArrayForEach(part, e->replay.json)
+	{
+		if (!strcmp(pm_json_str(part, "task", ""), e->target))
+			cJSON_AddItemReferenceToArray(out->json, part);
+	}
+	if (cJSON_GetArraySize(out->json))
+		return PM_OK;
+	return pm_err(err, PM_E_INVALID, "%s has no report of it; name it as it was named then.", out->path);
+}
+
+static PmStatus eval_one(void *arg, size_t item, PmStr *out, PmErr *err)
+{
+	const Many *m = arg;
+	Eval e = *m->e;
+	size_t n = e.passes.list.n, done = 0;
+	PmEvalReport *r = pm_xcalloc(n + 1, sizeof *r);
+	PmReplayFile part = { 0 };
+	PmStatus st = PM_OK;
+
+	e.target = e.targets.list.v[item];
+	e.bar.mode = 0; /* the caller's */
+	if (e.replay_path)
+		st = replay_of(&e, &part, err);
+	e.replay = part;
+	if (!st)
+		st = find_selected(&e, err);
+	if (!st)
+		st = eval_passes(&e, r, NULL, &done, err);
+	if (!st)
+		put_one(&e, r, out);
+	for (size_t i = 0; i < n; i++)
+		pm_eval_report_release(&r[i]);
+	free(r);
+	pm_replay_release(&part);
+	pm_variant_list_release(&e.variant_list);
+	pm_db_close(e.db);
+	return st;
+}
+
+static void count_verdicts(Many *m, const cJSON *report)
+{
+	const cJSON *record;
+
+	cJSON_ArrayForEach(record, cJSON_GetObjectItem(report, "records"))
+	{
+		const char *name = pm_json_str(record, "verdict", "");
+
+		for (PmVerdict v = 0; v < PM_N_VERDICTS; v++)
+			m->n_of[v] += !strcmp(name, pm_verdict_name(v));
+	}
+}
+
+static PmStatus take_one(void *arg, size_t item, const PmManyEnd *end, PmErr *err)
+{
+	Many *m = arg;
+	cJSON *j = NULL, *reports, *report;
+	PmStatus st = end->status ? PM_OK : pm_json_parse(end->out->s, end->out->len, &j, err);
+
+	if (end->status) {
+		pm_cli_complain("%s was not evaluated: %s", m->e->targets.list.v[item], end->why);
+		m->code = m->code ? m->code : pm_status_exit_code(end->status);
+		m->n_failed++;
+	}
+	if (!j)
+		return st;
+	m->all_ok &= cJSON_IsTrue(cJSON_GetObjectItem(j, "ok"));
+	if (!pm_cli_json)
+		printf("%s\n", pm_json_str(j, "text", ""));
+	reports = cJSON_GetObjectItem(j, "reports");
+	while ((report = cJSON_DetachItemFromArray(reports, 0)) != NULL) {
+		count_verdicts(m, report);
+		cJSON_AddItemToArray(m->reports, report);
+	}
+	cJSON_Delete(j);
+	return PM_OK;
+}
+
+static void step_one(void *arg, size_t item)
+{
+	const Many *m = arg;
+
+	pm_progress_step(&m->e->bar, m->e->targets.list.v[item]);
+}
+
+/* Where nobody said how many at once: the most that one target needs. What cannot be read is said when it is
+ * to be evaluated. */
+static int64_t most_needed(const Eval *e)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < e->targets.list.n && !e->jobs; i++) {
+		Eval one = *e;
+		int64_t need = 0;
+
+		one.target = e->targets.list.v[i];
+		if (!find_selected(&one, NULL))
+			need = pm_many_need(&one.variant_list, e->opts.device);
+		most = need > most ? need : most;
+		pm_variant_list_release(&one.variant_list);
+		pm_db_close(one.db);
+	}
+	return most;
+}
+
+static void say_counts(const Many *m)
+{
+	const char *sep = " ";
+
+	printf("%zu graphs:", m->e->targets.list.n);
+	for (PmVerdict v = 0; v < PM_N_VERDICTS; v++)
+		if (m->n_of[v]) {
+			printf("%s%zu %s", sep, m->n_of[v], pm_verdict_name(v));
+			sep = ", ";
+		}
+	if (m->n_failed)
+		printf("%s%zu not evaluated", sep, m->n_failed);
+	printf("\n");
+}
+
+static PmStatus put_many(Many *m, PmErr *err)
+{
+	PmStr text = PM_STR_INIT;
+	PmStatus st = PM_OK;
+
+	pm_json_print(m->reports, 1, &text);
+	if (!pm_cli_json)
+		say_counts(m);
+	pm_cli_stage("writing");
+	if (m->e->json_out)
+		st = pm_write_file(m->e->json_out, text.s, text.len, err);
+	if (!st && m->e->json_out && !pm_cli_json)
+		printf("JSON: %s\n", m->e->json_out);
+	pm_cli_put_json(m->reports);
+	pm_str_release(&text);
+	return st;
+}
+
+static PmStatus eval_many(Eval *e, int *code, PmErr *err)
+{
+	size_t n = e->targets.list.n;
+	Many many = { .e = e, .reports = cJSON_CreateArray(), .all_ok = 1 };
+	PmMany m = { .n = n, .work = eval_one, .ended = step_one, .take = take_one, .arg = &many };
+	PmStatus st = PM_OK;
+	int at_once;
+
+	for (size_t i = 0; i < e->passes.list.n && !st; i++)
+		st = pm_cli_pass_is_there(e->passes.list.v[i], err);
+	if (!st && e->replay_path)
+		st = pm_replay_open(e->replay_path, &e->replay, err);
+	if (!st)
+		st = look_at_device(e, err);
+	at_once = st ? 1 : pm_many_jobs(e->jobs, e->opts.device, most_needed(e));
+	m.jobs = e->device.exclusive ? 1 : (size_t)at_once < n ? at_once : (int)n;
+	e->share = at_once / m.jobs;
+	if (!st && !pm_cli_quiet)
+		pm_progress_start(&e->bar, "evaluating", (int64_t)n);
+	fflush(stdout); /* else each process has what is in it */
+	if (!st)
+		st = pm_many(&m, err);
+	leave_device(e);
+	pm_progress_end(&e->bar);
+	if (st)
+		pm_cli_put_json(many.reports);
+	else
+		st = put_many(&many, err);
+	*code = many.code ? many.code : !many.all_ok;
 	return st;
 }
 
@@ -380,8 +630,15 @@ static int check_args(const PmCmd *cmd, Eval *e)
 {
 	int code;
 
-	if (e->targets.list.n != 1 || !e->passes.list.n)
-		return pm_cli_usage(cmd, "eval takes one task, pack or model and at least one --pass.");
+	if (!e->targets.list.n || !e->passes.list.n)
+		return pm_cli_usage(cmd, "eval takes a task, pack or model, or several of them, and at least "
+					 "one --pass.");
+	if (e->targets.list.n > 1 &&
+	    (e->record_path || e->save_dir || e->progress_path || e->opts.debug_print || is_part(e)))
+		return pm_cli_usage(cmd,
+				    "These are of one task, pack or model: leave out --record, "
+				    "--save-failing, --progress, --debug-print, --dtype, --shape and --only, "
+				    "or evaluate one alone.");
 	if (strcmp(e->preset, "passnet") && strcmp(e->preset, "sound"))
 		return pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.", e->preset);
 	if (e->opts.check_only && (e->db_path || e->record_path))
@@ -405,6 +662,9 @@ static int check_args(const PmCmd *cmd, Eval *e)
 	if (!pm_tier_from_name(e->tier, &e->opts.tier))
 		return pm_cli_usage(cmd, "There is no precision '%.40s'; strict, tf32 and bf16 exist.",
 				    e->tier);
+	e->opts.reference_on_gpu = !strcmp(e->reference, "auto");
+	if (!e->opts.reference_on_gpu && strcmp(e->reference, "cpu") != 0)
+		return pm_cli_usage(cmd, "There is no reference '%.40s'; auto and cpu exist.", e->reference);
 	code = check_quick(cmd, e);
 	return code ? code : check_selection(cmd, e);
 }
@@ -412,7 +672,7 @@ static int check_args(const PmCmd *cmd, Eval *e)
 static int run(Eval *e)
 {
 	PmErr err;
-	int all_ok = 1;
+	int all_ok = 1, code = 0, several;
 
 	pm_err_init(&err);
 	/* Who may compute less exactly is measured against a baseline that may. */
@@ -430,16 +690,19 @@ static int run(Eval *e)
 		.dir = e->save_dir, .preset = e->preset, .tf32 = e->tf32, .confirm = e->confirm
 	};
 	e->target = e->targets.list.v[0];
+	several = e->targets.list.n > 1;
 	if (e->progress_path && pm_events_open(e->progress_path, &e->events, &err))
 		return pm_cli_fail(&err);
 	if (pm_device_kind(e->opts.device) == PM_DEVICE_CUDA) /* whose driver takes its time */
 		e->look = pm_look_begin(e->opts.device);
 	pm_cli_libraries(e->opts.device, e->tf32);
-	if (!pm_cli_quiet) {
+	if (!pm_cli_quiet && !several) {
 		e->opts.found = say_found;
 		e->opts.found_arg = e;
 		want_first_answer(e);
 	}
+	if (several)
+		return eval_many(e, &code, &err) ? pm_cli_fail(&err) : code;
 	return eval_all(e, &all_ok, &err) ? pm_cli_fail(&err) : !all_ok;
 }
 
@@ -448,6 +711,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 	Eval e = { .opts = { .device = "emu", .deadline = PM_EVAL_DEADLINE },
 		   .hidden = -1, /* nobody said */
 		   .preset = "sound",
+		   .reference = "cpu",
 		   .tier = "strict",
 		   .shape = -1 };
 	const PmOpt opts[] = {
@@ -457,6 +721,9 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--device", PM_OPT_DEVICE, &e.opts.device, "emu (times are modelled) or cuda" },
 		{ "--profile", PM_OPT_PROFILE, &e.opts.profile,
 		  "device whose time is modelled (default h200)" },
+		{ "--reference", PM_OPT_STR, &e.reference,
+		  "cpu (default), or auto: with --device cuda the GPU computes large products of the "
+		  "reference" },
 		{ "--preset", PM_OPT_STR, &e.preset,
 		  "sound (default) or passnet: how closeness and scores count" },
 		{ "--precision", PM_OPT_STR, &e.tier,
@@ -483,7 +750,11 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--only", PM_OPT_LIST, &e.only,
 		  "only this variant (a number from 0; may be given several times)" },
 		{ "--jobs", PM_OPT_COUNT, &e.jobs,
-		  "evaluations at once (default: all processors, cuda: 3); what is timed runs alone" },
+		  "evaluations at once: of several graphs, of the variants and hidden shapes of one "
+		  "(default: "
+		  "all processors, cuda: 3 of one graph, up to 4 graphs, and what memory has room for); what "
+		  "is timed runs alone" },
+		{ "-j", PM_OPT_COUNT, &e.jobs, "the same as --jobs" },
 		{ "--fail-fast", PM_OPT_FLAG, &e.fail_fast,
 		  "stop at the first variant on which the pass fails" },
 		{ "--save-failing", PM_OPT_STR, &e.save_dir,

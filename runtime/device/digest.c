@@ -2,6 +2,9 @@
 /* digest.c - a keyed fingerprint of bytes. */
 #include "runtime/device/digest.h"
 
+#include "base/sys/threads.h"
+
+#include <stdatomic.h>
 #include <string.h>
 
 static const uint64_t golden = 0x9e3779b97f4a7c15u;
@@ -20,19 +23,41 @@ uint64_t pm_digest_base(uint64_t key, uint64_t which, int64_t bytes, int half)
 	return pm_mix64(pm_mix64(key + golden * (2 * which + (uint64_t)half + 1)) + (uint64_t)bytes);
 }
 
-void pm_digest_add(PmDigest *d, uint64_t key, uint64_t which, const void *p, int64_t bytes)
-{
-	const uint64_t base[2] = { pm_digest_base(key, which, bytes, 0),
-				   pm_digest_base(key, which, bytes, 1) };
+enum { TURN = 1 << 16 }; /* words */
 
-	for (int64_t i = 0; i * 8 < bytes; i++) {
-		size_t n = bytes - i * 8 < 8 ? (size_t)(bytes - i * 8) : 8;
+typedef struct Adding {
+	const char *p;
+	int64_t bytes;
+	uint64_t base[2];
+	atomic_uint_least64_t sum[2];
+} Adding;
+
+static void add_turns(void *arg, int64_t from, int64_t to)
+{
+	Adding *a = arg;
+	uint64_t sum[2] = { 0, 0 };
+
+	for (int64_t i = from * TURN; i < to * TURN && i * 8 < a->bytes; i++) {
+		size_t n = a->bytes - i * 8 < 8 ? (size_t)(a->bytes - i * 8) : 8;
 		uint64_t w = 0;
 
-		memcpy(&w, (const char *)p + i * 8, n);
+		memcpy(&w, a->p + i * 8, n);
 		for (int half = 0; half < 2; half++)
-			d->v[half] += pm_mix64(w ^ pm_mix64(base[half] + golden * (uint64_t)i));
+			sum[half] += pm_mix64(w ^ pm_mix64(a->base[half] + golden * (uint64_t)i));
 	}
+	for (int half = 0; half < 2; half++)
+		atomic_fetch_add(&a->sum[half], sum[half]);
+}
+
+void pm_digest_add(PmDigest *d, uint64_t key, uint64_t which, const void *p, int64_t bytes)
+{
+	Adding a = { .p = p,
+		     .bytes = bytes,
+		     .base = { pm_digest_base(key, which, bytes, 0), pm_digest_base(key, which, bytes, 1) } };
+
+	pm_threads_run((bytes / 8 + TURN) / TURN, 1, add_turns, &a);
+	for (int half = 0; half < 2; half++)
+		d->v[half] += a.sum[half];
 }
 
 int pm_digest_equal(const PmDigest *a, const PmDigest *b)

@@ -4,6 +4,7 @@
 
 #include "base/core/arena.h"
 #include "base/core/err.h"
+#include "base/sys/proc.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Numbers of NVML's documentation. Its functions return 0 for success. */
 enum {
@@ -144,6 +146,20 @@ static int count_processes(PmGpuWatch *w, int *n)
 
 	*n = (int)room;
 	return rc == NVML_TOO_SMALL ? 0 : rc;
+}
+
+int pm_gpu_watch_wait(PmGpuWatch *w, int ours, double seconds)
+{
+	const struct timespec pause = { 0, 20000000 };
+	double t0 = pm_now();
+	int n = 0;
+
+	while (w->seen.known && !count_processes(w, &n) && n > ours) {
+		if (pm_now() - t0 > seconds)
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+	return 1;
 }
 
 static void widen(int range[2], unsigned v, int first)

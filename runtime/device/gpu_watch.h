@@ -28,6 +28,9 @@ typedef struct PmGpuWatch PmGpuWatch;
 /* `pci`: "00000000:1B:00.0", as in PmDeviceInfo; "" = no GPU, to learn the driver's version alone. `library`:
  * NULL = libnvidia-ml.so.1. Always returns one (owned). */
 PmGpuWatch *pm_gpu_watch_open(const char *library, const char *pci);
+/* Waits until no process but `ours` holds the GPU, `seconds` at most: what a program that has ended leaves
+ * there is taken back a while later. It counts as no look. 1 when it is so, or nothing is known. */
+int pm_gpu_watch_wait(PmGpuWatch *w, int ours, double seconds);
 /* Looks once; `ours` processes of this program hold the GPU now. */
 void pm_gpu_watch_look(PmGpuWatch *w, int ours);
 const PmGpuSeen *pm_gpu_watch_seen(const PmGpuWatch *w);

@@ -2,6 +2,8 @@
 /* input_pool.c - where the inputs of timed calls come from: drawn anew for every call. */
 #include "runtime/device/input_pool.h"
 
+#include "base/sys/threads.h"
+
 #include <string.h>
 
 static const uint64_t golden = 0x9e3779b97f4a7c15u;
@@ -33,22 +35,40 @@ static int64_t per_step(size_t size)
 	return size <= 2 ? 4 : size == 4 ? 2 : 1;
 }
 
-void pm_input_pool_draw(void *to, int64_t n, int dtype, const void *table, uint64_t base)
-{
-	size_t size = pm_dtype_size(dtype);
-	uint64_t noise = pm_input_pool_noise(dtype), h = 0;
-	int64_t per = per_step(size);
-	unsigned shift = (unsigned)(per == 1 ? 0 : 64 / per);
+/* Elements of a turn: a step of the generator serves no two of them. */
+enum { TURN = 1 << 16 };
 
-	for (int64_t i = 0; i < n; i++) {
+typedef struct Drawing {
+	char *to;
+	int64_t n;
+	size_t size;
+	uint64_t noise, base;
+	const char *table;
+} Drawing;
+
+static void draw_turns(void *arg, int64_t from, int64_t to)
+{
+	const Drawing *d = arg;
+	int64_t per = per_step(d->size), end = to * TURN < d->n ? to * TURN : d->n;
+	unsigned shift = (unsigned)(per == 1 ? 0 : 64 / per);
+	uint64_t h = 0;
+
+	for (int64_t i = from * TURN; i < end; i++) {
 		uint64_t v = 0;
 
-		h = i % per ? h >> shift : pm_mix64(base + golden * (uint64_t)(i / per));
-		memcpy(&v, (const char *)table + (h & (PM_BANK_TABLE - 1)) * size, size);
-		if (v & noise)
-			v ^= h >> PM_BANK_TABLE_BITS & noise;
-		memcpy((char *)to + (size_t)i * size, &v, size);
+		h = i % per ? h >> shift : pm_mix64(d->base + golden * (uint64_t)(i / per));
+		memcpy(&v, d->table + (h & (PM_BANK_TABLE - 1)) * d->size, d->size);
+		if (v & d->noise)
+			v ^= h >> PM_BANK_TABLE_BITS & d->noise;
+		memcpy(d->to + (size_t)i * d->size, &v, d->size);
 	}
+}
+
+void pm_input_pool_draw(void *to, int64_t n, int dtype, const void *table, uint64_t base)
+{
+	Drawing d = { to, n, pm_dtype_size(dtype), pm_input_pool_noise(dtype), base, table };
+
+	pm_threads_run((n + TURN - 1) / TURN, 1, draw_turns, &d);
 }
 
 /* --- turned ----------------------------------------------------------------------------------------------

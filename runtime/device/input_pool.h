@@ -35,7 +35,8 @@ typedef struct PmInputPool {
 	const PmTensor *table; /* per input its table, or a tensor without elements: turned. NULL = all are */
 	uint64_t salt;         /* of places, */
 	uint64_t poison;       /* and of what outputs and scratch hold: nothing that a result may depend on */
-	int mixed;             /* calls that nobody times: half of them have buffers as in checked runs */
+	int mixed; /* calls that nobody times: half of them have buffers as in checked runs, and there are
+		    * fewer of these, since a GPU takes long to map them */
 } PmInputPool;
 
 /* Makes inputs number `index` (out[0 .. n_in), initialised here): for whoever checks what a call gave. */

@@ -109,7 +109,7 @@ static int choose_depth(const PmSampler *s, const PmDeviceInfo *info)
 		few &= s->side[k].n_launches <= FEW_LAUNCHES;
 	}
 	depth = few ? PM_SAMPLER_DEPTH : PLAIN_DEPTH;
-	if (!s->d->ops->clock)
+	if (!s->d->ops->clock || (s->pool.mixed && depth > UNTIMED_DEPTH))
 		depth = UNTIMED_DEPTH;
 	while (!s->d->ops->clock && depth > UNTIMED_LEAST && depth * bytes > UNTIMED_BYTES)
 		depth = depth / 2 > UNTIMED_LEAST ? depth / 2 : UNTIMED_LEAST;
@@ -149,9 +149,11 @@ static PmStatus make_bindings(PmSampler *s, PmErr *err)
 
 	s->d->ops->info(s->d, &info);
 	s->depth = choose_depth(s, &info);
-	/* Sides take turns, so that none has all the low addresses. */
+	/* Sides take turns, and so does who is first: none has all the low addresses. */
 	for (int i = 0; i < s->depth && !st; i++)
-		for (int k = 0; k < s->n_sides && !st; k++) {
+		for (int j = 0; j < s->n_sides && !st; j++) {
+			int k = (i + j) % s->n_sides;
+
 			choose_layout(s, i);
 			st = pm_bind_new(s->side[k].x, 1, &s->side[k].bind[i], err);
 			if (!st)
@@ -192,14 +194,17 @@ PmStatus pm_sampler_new(PmDevice *d, PmExec *const *side, int n_sides, const PmI
 	return PM_OK;
 }
 
+PmStatus pm_sampler_end(PmSampler *s, PmErr *err)
+{
+	return s && s->d->ops->clock ? s->d->ops->clock->quiet(s->d, 0, err) : PM_OK;
+}
+
 PmStatus pm_sampler_free(PmSampler *s, PmErr *err)
 {
-	PmStatus st = PM_OK;
+	PmStatus st = pm_sampler_end(s, err);
 
 	if (!s)
 		return PM_OK;
-	if (s->d->ops->clock)
-		st = s->d->ops->clock->quiet(s->d, 0, err);
 	for (int k = 0; k < s->n_sides; k++)
 		for (int i = 0; i < s->depth; i++)
 			if (s->side[k].replay[i].id)

@@ -57,7 +57,9 @@ enum { PM_SAMPLER_SIDES = PM_MAX_ALTS + 2, PM_SAMPLER_DEPTH = 64 };
  * device that has no clock only PM_TIME_NONE can be taken; everything else is PM_E_UNSUPPORTED there. */
 PmStatus pm_sampler_new(PmDevice *d, PmExec *const *side, int n_sides, const PmInputPool *pool,
 			PmSampler **out, PmErr *err);
-/* The device is watched again: PM_E_OOB when a timed call wrote outside its buffers. */
+/* The device is watched again: PM_E_OOB when a timed call wrote outside its buffers. NULL is allowed. */
+PmStatus pm_sampler_end(PmSampler *s, PmErr *err);
+/* The same, and all of it is given back: a process that ends now needs only the former. */
 PmStatus pm_sampler_free(PmSampler *s, PmErr *err);
 /* Bindings per side: the longest batch. */
 int pm_sampler_depth(const PmSampler *s);

@@ -58,6 +58,17 @@ PmStatus pm_ref_tensor_init(PmRefTensor *t, const PmType *type, PmErr *err); /* 
 /* The elements of a tensor of the same type; integers as 64-bit words. */
 void pm_ref_load(PmRefTensor *to, const PmTensor *from);
 
+/* A large product: c[m x n] = a[m x k] * b[k x n], row-major with row lengths lda, ldb, ldc. c is zeros. */
+typedef struct PmRefProduct {
+	int64_t m, n, k, lda, ldb, ldc;
+	const double *a, *b;
+	double *c;
+} PmRefProduct;
+/* Who may compute large products instead of this process, to the same bits: 1 when it has; 0, and c is zeros,
+ * when it has not. Never called in a loop of threads. NULL = nobody, as at first. Of the whole process. */
+typedef int PmRefProductFn(void *arg, const PmRefProduct *p);
+void pm_ref_products(PmRefProductFn *fn, void *arg);
+
 /* Floating-point operations of one node on static types (multiply and add count one each; transcendental
  * functions count one), for the modelled clock. */
 int64_t pm_op_flops(const PmGraph *g, PmNode n);

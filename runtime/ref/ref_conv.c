@@ -9,10 +9,12 @@
 
 #include "base/sys/threads.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANEL_ROWS = 128, PANEL_COLS = 512, MAX_SPATIAL = PM_MAX_RANK - 2 };
+/* A panel is a block of ref_product.c; narrow ones have whole tiles too. */
+enum { PANEL_ROWS = 128, PANEL_COLS = 480, NARROW_COLS = 96, MAX_SPATIAL = PM_MAX_RANK - 2 };
 
 typedef struct Conv {
 	int nd; /* spatial dimensions */
@@ -21,17 +23,21 @@ typedef struct Conv {
 	int64_t in_size, out_size, taps;        /* products of the above */
 } Conv;
 
-/* Fills n columns of a panel row: the input plane `x` under filter tap `tap` from output position `at`. */
-static void panel_row(const Conv *v, const double *x, int64_t tap, int64_t at, int64_t n, double *row)
+/* Where filter tap `tap` reads, from an output position times the stride. */
+static void shift_of_tap(const Conv *v, int64_t tap, int64_t *shift)
 {
-	int64_t shift[MAX_SPATIAL], pos[MAX_SPATIAL], last = v->nd - 1, d;
-
-	for (d = v->nd; d-- > 0;) {
+	for (int d = v->nd; d-- > 0; tap /= v->kernel[d])
 		shift[d] = tap % v->kernel[d] * v->dilation[d] - v->pad[d];
-		tap /= v->kernel[d];
+}
+
+/* Fills n columns of a panel row: the input plane `x`, shifted, from output position `at`. */
+static void panel_row(const Conv *v, const double *x, const int64_t *shift, int64_t at, int64_t n,
+		      double *row)
+{
+	int64_t pos[MAX_SPATIAL], last = v->nd - 1, d;
+
+	for (d = v->nd; d-- > 0; at /= v->out[d])
 		pos[d] = at % v->out[d];
-		at /= v->out[d];
-	}
 	while (n > 0) {
 		int64_t run = v->out[last] - pos[last], base = 0, step = v->stride[last], i, k;
 		int inside = 1;
@@ -61,14 +67,15 @@ static void panel_row(const Conv *v, const double *x, int64_t tap, int64_t at, i
 static void conv_tile(const Conv *v, const double *x, int64_t ic, const double *w, int64_t oc, int64_t at,
 		      int64_t n, double *y, double *panel)
 {
-	int64_t rows = ic * v->taps, r0, r;
+	int64_t rows = ic * v->taps, shift[MAX_SPATIAL], r0, r;
 
 	for (r0 = 0; r0 < rows; r0 += PANEL_ROWS) {
 		int64_t nr = rows - r0 < PANEL_ROWS ? rows - r0 : PANEL_ROWS;
 
-		for (r = 0; r < nr; r++)
-			panel_row(v, x + (r0 + r) / v->taps * v->in_size, (r0 + r) % v->taps, at, n,
-				  panel + r * n);
+		for (r = 0; r < nr; r++) {
+			shift_of_tap(v, (r0 + r) % v->taps, shift);
+			panel_row(v, x + (r0 + r) / v->taps * v->in_size, shift, at, n, panel + r * n);
+		}
 		pm__ref_gemm_f(oc, n, nr, w + r0, rows, panel, n, y + at, v->out_size);
 	}
 }
@@ -146,7 +153,7 @@ PmStatus pm__ref_conv(const PmRefCall *c, PmErr *err)
 		return PM_OK;
 	t = (Tiles){ .v = &v, .x = x->f, .w = w->f, .y = y, .ic = ic, .oc = oc / groups, .groups = groups };
 	/* Narrower tiles where there would be few. */
-	t.cols = batch * groups * v.out_size < 16 * PANEL_COLS ? PANEL_COLS / 8 : PANEL_COLS;
+	t.cols = batch * groups * v.out_size < 16 * PANEL_COLS ? NARROW_COLS : PANEL_COLS;
 	t.each = (v.out_size + t.cols - 1) / t.cols;
 	pm_threads_run(batch * groups * t.each, 1 + PM__REF_LEAST / (t.cols * t.oc * ic * v.taps), conv_tiles,
 		       &t);
@@ -178,6 +185,145 @@ static void spread_plane(const Conv *v, const double *x, const double *w, double
 	}
 }
 
+/* Output positions of one remainder by the stride are a grid; only some taps reach it, each from a place of x
+ * that moves by one when the grid's does. Over such a phase a transposed convolution is one of stride 1. */
+typedef struct Phase {
+	Conv grid;                  /* out: the grid's extents; stride 1 */
+	int64_t first[MAX_SPATIAL]; /* its first output position */
+	int64_t n_taps, *shift;     /* MAX_SPATIAL numbers for each tap, in falling order of taps */
+	double *w; /* each output channel: all input channels of its group, under these taps */
+	const Conv *v;
+	const double *x;
+	double *y;
+	int64_t ic, oc, groups, cols, each; /* ic, oc: of a group; cols: of a tile; each: tiles of a group */
+} Phase;
+
+static void phase_release(Phase *p)
+{
+	free(p->shift);
+	free(p->w);
+}
+
+/* Taps come last to first, so that terms are added in the order of the elements of x. */
+static void phase_taps(Phase *p, const double *w)
+{
+	const Conv *v = p->v;
+	int64_t tap[MAX_SPATIAL], rest, *kept = pm_xcalloc((size_t)v->taps + 1, sizeof *kept);
+
+	p->shift = pm_xcalloc((size_t)v->taps * MAX_SPATIAL + 1, sizeof *p->shift);
+	for (int64_t k = v->taps; k-- > 0;) {
+		int64_t *shift = p->shift + p->n_taps * MAX_SPATIAL;
+		int reaches = 1;
+
+		rest = k;
+		for (int d = v->nd; d-- > 0; rest /= v->kernel[d]) {
+			tap[d] = p->first[d] + v->pad[d] - rest % v->kernel[d] * v->dilation[d];
+			reaches = reaches && tap[d] % v->stride[d] == 0;
+			shift[d] = tap[d] / v->stride[d];
+		}
+		if (reaches)
+			kept[p->n_taps++] = k;
+	}
+	p->w = pm_xcalloc((size_t)(p->groups * p->oc * p->ic * p->n_taps) + 1, sizeof *p->w);
+	for (int64_t i = 0; i < p->groups * p->ic; i++)
+		for (int64_t o = 0; o < p->oc; o++)
+			for (int64_t t = 0; t < p->n_taps; t++)
+				p->w[((i / p->ic * p->oc + o) * p->ic + i % p->ic) * p->n_taps + t] =
+					w[(i * p->oc + o) * v->taps + kept[t]];
+	free(kept);
+}
+
+/* n results of one plane of y from place `at` of the grid on: into a row, or out of it. */
+static void grid_row(const Phase *p, double *y, int64_t at, int64_t n, double *row, int store)
+{
+	for (int64_t k = 0; k < n; k++) {
+		int64_t rest = at + k, to = 0, step = 1;
+
+		for (int d = p->v->nd; d-- > 0; rest /= p->grid.out[d]) {
+			to += (p->first[d] + rest % p->grid.out[d] * p->v->stride[d]) * step;
+			step *= p->v->out[d];
+		}
+		if (store)
+			y[to] = row[k];
+		else
+			row[k] = y[to];
+	}
+}
+
+static void phase_tiles(void *arg, int64_t from, int64_t to)
+{
+	const Phase *p = arg;
+	int64_t rows = p->ic * p->n_taps;
+	double *panel = pm_xcalloc((size_t)(PANEL_ROWS * p->cols), sizeof *panel);
+	double *sum = pm_xcalloc((size_t)(p->oc * p->cols), sizeof *sum);
+
+	for (int64_t k = from; k < to; k++) {
+		int64_t pair = k / p->each, at = k % p->each * p->cols;
+		int64_t n = p->grid.out_size - at < p->cols ? p->grid.out_size - at : p->cols;
+		const double *x = p->x + pair * p->ic * p->v->in_size,
+			     *w = p->w + pair % p->groups * p->oc * rows;
+		double *y = p->y + pair * p->oc * p->v->out_size;
+
+		for (int64_t o = 0; o < p->oc; o++)
+			grid_row(p, y + o * p->v->out_size, at, n, sum + o * n, 0);
+		for (int64_t r0 = 0; r0 < rows; r0 += PANEL_ROWS) {
+			int64_t nr = rows - r0 < PANEL_ROWS ? rows - r0 : PANEL_ROWS;
+
+			for (int64_t r = r0; r < r0 + nr; r++)
+				panel_row(&p->grid, x + r / p->n_taps * p->v->in_size,
+					  p->shift + r % p->n_taps * MAX_SPATIAL, at, n,
+					  panel + (r - r0) * n);
+			pm__ref_gemm_f(p->oc, n, nr, w + r0, rows, panel, n, sum, n);
+		}
+		for (int64_t o = 0; o < p->oc; o++)
+			grid_row(p, y + o * p->v->out_size, at, n, sum + o * n, 1);
+	}
+	free(panel);
+	free(sum);
+}
+
+/* All phases, one after the other. */
+static void by_phases(const Phase *of_all, const double *w, int64_t batch)
+{
+	static const int64_t ones[MAX_SPATIAL] = { 1, 1, 1, 1, 1, 1 };
+	const Conv *v = of_all->v;
+	int64_t n = 1;
+
+	for (int d = 0; d < v->nd; d++)
+		n *= v->stride[d];
+	for (int64_t k = 0; k < n; k++) {
+		Phase p = *of_all;
+		int64_t rest = k;
+
+		p.grid = *v;
+		p.grid.stride = ones;
+		p.grid.out_size = 1;
+		for (int d = v->nd; d-- > 0; rest /= v->stride[d]) {
+			p.first[d] = rest % v->stride[d];
+			p.grid.out[d] = (v->out[d] - p.first[d] + v->stride[d] - 1) / v->stride[d];
+			p.grid.out_size *= p.grid.out[d] > 0 ? p.grid.out[d] : 0;
+		}
+		phase_taps(&p, w);
+		if (p.n_taps && p.grid.out_size) {
+			p.cols = batch * p.groups * p.grid.out_size < 16 * PANEL_COLS ? NARROW_COLS
+										      : PANEL_COLS;
+			p.each = (p.grid.out_size + p.cols - 1) / p.cols;
+			pm_threads_run(batch * p.groups * p.each,
+				       1 + PM__REF_LEAST / (p.cols * p.oc * p.ic * p.n_taps), phase_tiles,
+				       &p);
+		}
+		phase_release(&p);
+	}
+}
+
+static int all_finite(const double *w, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		if (!isfinite(w[i]))
+			return 0;
+	return 1;
+}
+
 PmStatus pm__ref_conv_transpose(const PmRefCall *c, PmErr *err)
 {
 	const PmRefTensor *x = &c->in[0], *w = &c->in[1], *bias = pm__ref_in(c, 2);
@@ -198,6 +344,14 @@ PmStatus pm__ref_conv_transpose(const PmRefCall *c, PmErr *err)
 		y[k] = bias->f[k / v.out_size % oc];
 	if (!x->numel || !c->out[0].numel)
 		return PM_OK;
+	/* What lies beside x is a zero in a panel, and no term here: an infinite weight would tell. */
+	if (all_finite(w->f, w->numel)) {
+		by_phases(
+			&(Phase){
+				.v = &v, .x = x->f, .y = y, .ic = ic / groups, .oc = each, .groups = groups },
+			w->f, x->type.dim[0]);
+		return PM_OK;
+	}
 	for (n = 0; n < x->type.dim[0]; n++)
 		for (i = 0; i < ic; i++)
 			for (o = 0; o < each; o++)

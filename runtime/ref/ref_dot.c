@@ -1,145 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ref_dot.c - MatMul and Gemm, and the blocked product behind them and behind Conv. */
+/* ref_dot.c - MatMul and Gemm. */
 #include "runtime/ref/ref_priv.h"
 
 #include "base/sys/threads.h"
 
 #include <stdlib.h>
-
-enum {
-	TILE_N = 512, /* columns of one pass: four rows of c stay in the first-level cache */
-	TILE_K = 64,  /* rows of b of one pass: with TILE_N columns they stay in the second-level cache */
-	LANES = 8
-};
-
-/* c[0..n) and d[0..n) += two rows of a times four rows of b. */
-static void rows2x4(int64_t n, const double *restrict a, const double *restrict a2, const double *restrict b0,
-		    const double *restrict b1, const double *restrict b2, const double *restrict b3,
-		    double *restrict c, double *restrict d)
-{
-	double p0 = a[0], p1 = a[1], p2 = a[2], p3 = a[3];
-	double q0 = a2[0], q1 = a2[1], q2 = a2[2], q3 = a2[3];
-	int64_t j = 0;
-	int u;
-
-	for (; j + LANES <= n; j += LANES)
-		for (u = 0; u < LANES; u++) {
-			c[j + u] = c[j + u] + p0 * b0[j + u] + p1 * b1[j + u] + p2 * b2[j + u] +
-				   p3 * b3[j + u];
-			d[j + u] = d[j + u] + q0 * b0[j + u] + q1 * b1[j + u] + q2 * b2[j + u] +
-				   q3 * b3[j + u];
-		}
-	for (; j < n; j++) {
-		c[j] = c[j] + p0 * b0[j] + p1 * b1[j] + p2 * b2[j] + p3 * b3[j];
-		d[j] = d[j] + q0 * b0[j] + q1 * b1[j] + q2 * b2[j] + q3 * b3[j];
-	}
-}
-
-/* c[0..n) += a * b. */
-static void row1x1(int64_t n, double a, const double *restrict b, double *restrict c)
-{
-	int64_t j;
-
-	for (j = 0; j < n; j++)
-		c[j] += a * b[j];
-}
-
-static void row1x4(int64_t n, const double *restrict a, const double *restrict b, int64_t ldb,
-		   double *restrict c)
-{
-	const double *b1 = b + ldb, *b2 = b1 + ldb, *b3 = b2 + ldb;
-	double p0 = a[0], p1 = a[1], p2 = a[2], p3 = a[3];
-	int64_t j = 0;
-	int u;
-
-	for (; j + LANES <= n; j += LANES)
-		for (u = 0; u < LANES; u++)
-			c[j + u] = c[j + u] + p0 * b[j + u] + p1 * b1[j + u] + p2 * b2[j + u] +
-				   p3 * b3[j + u];
-	for (; j < n; j++)
-		c[j] = c[j] + p0 * b[j] + p1 * b1[j] + p2 * b2[j] + p3 * b3[j];
-}
-
-static void gemm_f(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda, const double *b,
-		   int64_t ldb, double *c, int64_t ldc)
-{
-	int64_t j0, k0, i, p;
-
-	for (j0 = 0; j0 < n; j0 += TILE_N) {
-		int64_t nt = n - j0 < TILE_N ? n - j0 : TILE_N;
-
-		for (k0 = 0; k0 < k; k0 += TILE_K) {
-			int64_t k1 = k - k0 < TILE_K ? k : k0 + TILE_K;
-
-			for (i = 0; i < m; i += 2) {
-				double *c0 = c + i * ldc + j0, *c1 = c0 + ldc;
-				const double *a0 = a + i * lda, *a1 = a0 + lda;
-				int pair = i + 1 < m;
-
-				for (p = k0; p + 4 <= k1; p += 4) {
-					const double *bp = b + p * ldb + j0;
-
-					if (pair)
-						rows2x4(nt, a0 + p, a1 + p, bp, bp + ldb, bp + 2 * ldb,
-							bp + 3 * ldb, c0, c1);
-					else
-						row1x4(nt, a0 + p, bp, ldb, c0);
-				}
-				for (; p < k1; p++) {
-					row1x1(nt, a0[p], b + p * ldb + j0, c0);
-					if (pair)
-						row1x1(nt, a1[p], b + p * ldb + j0, c1);
-				}
-			}
-		}
-	}
-}
-
-typedef struct Product {
-	int64_t m, n, k, lda, ldb, ldc;
-	const double *a, *b;
-	double *c;
-} Product;
-
-static void product_rows(void *arg, int64_t from, int64_t to)
-{
-	const Product *p = arg;
-
-	gemm_f(to - from, p->n, p->k, p->a + from * p->lda, p->lda, p->b, p->ldb, p->c + from * p->ldc,
-	       p->ldc);
-}
-
-static void product_columns(void *arg, int64_t from, int64_t to)
-{
-	const Product *p = arg;
-
-	gemm_f(p->m, to - from, p->k, p->a, p->lda, p->b + from, p->ldb, p->c + from, p->ldc);
-}
-
-void pm__ref_gemm_f(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda, const double *b,
-		    int64_t ldb, double *c, int64_t ldc)
-{
-	Product p = { m, n, k, lda, ldb, ldc, a, b, c };
-
-	/* Columns in whole vectors; a row more costs what it takes to read a part of b again. */
-	if (m < n / 64)
-		pm_threads_run(n, 64 + 2 * PM__REF_LEAST / (m * k + 1), product_columns, &p);
-	else
-		pm_threads_run(m, 8 + 2 * PM__REF_LEAST / (n * k + 1), product_rows, &p);
-}
-
-void pm__ref_gemm_i(int64_t m, int64_t n, int64_t k, const int64_t *a, int64_t lda, const int64_t *b,
-		    int64_t ldb, int64_t *c, int64_t ldc)
-{
-	int64_t i, j, p;
-
-	for (i = 0; i < m; i++)
-		for (p = 0; p < k; p++)
-			for (j = 0; j < n; j++)
-				c[i * ldc + j] = (int64_t)((uint64_t)c[i * ldc + j] +
-							   (uint64_t)a[i * lda + p] *
-								   (uint64_t)b[p * ldb + j]);
-}
 
 static void wrap_all(PmRefTensor *t)
 {
@@ -195,7 +60,7 @@ PmStatus pm__ref_matmul(const PmRefCall *c, PmErr *err)
 	PmRefTensor *out = &c->out[0];
 	int ra = a->type.rank, rb = b->type.rank, d;
 	Products v = { .a = a, .b = b, .out = out };
-	int64_t k;
+	int64_t k, n;
 
 	if (ra < 1 || rb < 1)
 		return pm__ref_fail(c, err, PM_E_SHAPE, "operands must not be scalars.");
@@ -211,10 +76,12 @@ PmStatus pm__ref_matmul(const PmRefCall *c, PmErr *err)
 		v.batch.dim[d] = out->type.dim[d];
 	batch_strides(&a->type, &v.batch, v.sa);
 	batch_strides(&b->type, &v.batch, v.sb);
-	/* One large product is shared out itself. */
-	if (k)
-		pm_threads_run(out->numel / (v.m * v.n), 1 + 2 * PM__REF_LEAST / (v.m * v.n * k), products,
-			       &v);
+	n = out->numel / (v.m * v.n);
+	/* Few products are shared out themselves. */
+	if (k && out->f && n < pm_threads_most())
+		products(&v, 0, n);
+	else if (k)
+		pm_threads_run(n, 1 + 2 * PM__REF_LEAST / (v.m * v.n * k), products, &v);
 	wrap_all(out);
 	return PM_OK;
 }

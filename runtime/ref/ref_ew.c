@@ -336,7 +336,7 @@ static void run_part(void *arg, int64_t from, int64_t to)
 	}
 }
 
-/* The result's axes, those in one that every operand walks through as one. */
+/* The result's axes, those in one that every operand walks through as one. One of extent 1 is not walked. */
 static void join_axes(Loop *l)
 {
 	const PmType *t = &l->out->type;
@@ -345,6 +345,8 @@ static void join_axes(Loop *l)
 	for (int d = 0; d < t->rank; d++) {
 		int joins = l->rank > 0;
 
+		if (t->dim[d] == 1)
+			continue;
 		for (int k = 0; k < 3 && joins; k++)
 			joins = l->op[k].stride[l->rank - 1] == l->op[k].stride[d] * t->dim[d];
 		l->rank += !joins;

@@ -9,6 +9,8 @@
 
 #include "runtime/ref/ref.h"
 
+#include <math.h>
+
 enum { PM__REF_MAX_AXES = 2 * PM_MAX_RANK };
 /* Elements (or operations of about a nanosecond) from which on a thread is worth its start. */
 enum { PM__REF_LEAST = 1 << 15 };
@@ -38,6 +40,12 @@ void pm__ref_broadcast_strides(const PmType *t, const PmType *to, int64_t *strid
 int64_t pm__ref_extent(const PmType *t, int from, int to);
 /* Rounds once to the precision of a floating-point dtype. */
 double pm__ref_round(int dtype, double v);
+/* exp(v): what is 0 in double precision is so at once, where the library's function goes a long way round. */
+static inline double pm__ref_exp(double v)
+{
+	return v < -746 ? 0 : exp(v);
+}
+
 /* A walk over an index space: `at` are the coordinates. */
 typedef struct PmRefWalk {
 	int rank;
@@ -59,6 +67,8 @@ void pm__ref_copy(PmRefTensor *to, const PmRefTensor *from, const PmRefCopy *box
  * order of k, whatever the blocking. */
 void pm__ref_gemm_f(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda, const double *b,
 		    int64_t ldb, double *c, int64_t ldc);
+/* For tests: vectors of at most so many elements; 2, 4 or 8, which is the start. No bit depends on it. */
+void pm__ref_vectors(int lanes);
 /* The same in 64-bit integers that wrap. */
 void pm__ref_gemm_i(int64_t m, int64_t n, int64_t k, const int64_t *a, int64_t lda, const int64_t *b,
 		    int64_t ldb, int64_t *c, int64_t ldc);

@@ -166,7 +166,7 @@ static void reduce_log(Reduction r, const PmRefTensor *in, const int64_t *stride
 			else if (r == LOG_SUM)
 				sum[at] += v;
 			else
-				sum[at] += v == top[at] ? 1 : exp(v - top[at]);
+				sum[at] += v == top[at] ? 1 : pm__ref_exp(v - top[at]);
 		} while (pm__ref_walk_next(&w));
 	}
 	for (k = 0; k < out->numel; k++) {
@@ -312,7 +312,7 @@ static void soft_lines(void *arg, int64_t from, int64_t to)
 		for (k = 0; k < l->dim; k++)
 			max = join_f(MAX, max, x[k * inner]);
 		for (k = 0; k < l->dim; k++) {
-			y[k * inner] = exp(x[k * inner] - max);
+			y[k * inner] = pm__ref_exp(x[k * inner] - max);
 			sum += y[k * inner];
 		}
 		log_sum = log(sum);

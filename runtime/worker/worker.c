@@ -46,7 +46,7 @@ static void see_off(PmWorker *w)
 }
 
 /* A GPU is a tenth of a second in taking back what a process had, and others can open it meanwhile. */
-static void leave(PmWorker *w)
+static void leave(PmWorker *w, PmServer *s)
 {
 	int at = 0;
 
@@ -56,14 +56,14 @@ static void leave(PmWorker *w)
 		see_off(w);
 		at = 0;
 	}
-	pm_server_dismiss(w->server);
-	w->leaving[at] = w->server;
+	pm_server_dismiss(s);
+	w->leaving[at] = s;
 }
 
 void pm_worker_renew(PmWorker *w)
 {
 	if (pm_device_kind(w->device) == PM_DEVICE_CUDA)
-		leave(w);
+		leave(w, w->server);
 	else
 		pm_server_stop(w->server);
 	w->server = NULL;
@@ -76,6 +76,8 @@ void pm_worker_free(PmWorker *w)
 	if (!w)
 		return;
 	pm_worker_renew(w);
+	for (int i = 0; i < PM_WORKER_SPARE; i++) /* a GPU takes them back side by side */
+		pm_server_dismiss(w->spare[i]);
 	for (int i = 0; i < PM_WORKER_SPARE; i++)
 		pm_server_kill(w->spare[i]);
 	see_off(w);
@@ -118,6 +120,13 @@ static PmServer *take_spare(PmWorker *w)
 		s = w->spare[i];
 		w->spare[i] = NULL;
 	}
+	for (int i = 0, to = 0; i < PM_WORKER_SPARE; i++) { /* the one that was started first comes next */
+		PmServer *at = w->spare[i];
+
+		w->spare[i] = NULL;
+		if (at)
+			w->spare[to++] = at;
+	}
 	return s;
 }
 
@@ -132,7 +141,7 @@ void pm_worker_prepare(PmWorker *w, int n)
 {
 	for (int i = 0; i < n && i < PM_WORKER_SPARE; i++)
 		if (!w->spare[i] && start_process(w, &w->spare[i], NULL))
-			w->spare[i] = NULL;
+			w->spare[i] = NULL; /* those behind a gap are taken all the same */
 }
 
 void pm_worker_settle(PmWorker *w)
@@ -166,6 +175,17 @@ PmWorker *pm_worker_second(PmWorker *w)
 	return second;
 }
 
+void pm_worker_join(PmWorker *w, PmWorker *second)
+{
+	pm_worker_renew(second);
+	for (int i = 0; i < LEAVING; i++) {
+		if (second->leaving[i])
+			leave(w, second->leaving[i]);
+		second->leaving[i] = NULL;
+	}
+	pm_worker_free(second);
+}
+
 int pm_worker_processes(const PmWorker *w)
 {
 	int n = w->server != NULL;
@@ -194,6 +214,25 @@ static PmStatus take_printed(PmWorker *w, const WorkerReply *r, PmStr *reply, Pm
 	return PM_OK;
 }
 
+/* Nothing is checked or timed beside what ran before. Calls that are made again are neither: their bits alone
+ * count, and the baseline's run beside them anyway. */
+static int waits_for_leaving(const WorkerAsk *a)
+{
+	switch (a->what) {
+	case WORKER_INFO:
+	case WORKER_LOAD:
+	case WORKER_CLOCK:
+	case WORKER_OUTPUTS:
+	case WORKER_SKETCH:
+	case WORKER_CLOSE:
+		return 0;
+	case WORKER_TAKE:
+		return a->ask.kind != PM_TIME_NONE;
+	default:
+		return 1;
+	}
+}
+
 /* Sends head and payload, and data behind them; *payload becomes the reply's, of at most `most` bytes.
  * Whatever fails ends the worker. */
 static PmStatus ask_with(PmWorker *w, const WorkerAsk *a, PmStr *payload, PmServeData *data, double deadline,
@@ -205,8 +244,8 @@ static PmStatus ask_with(PmWorker *w, const WorkerAsk *a, PmStr *payload, PmServ
 	memset(r, 0, sizeof *r);
 	if (st)
 		return st;
-	if (a->what != WORKER_INFO && a->what != WORKER_LOAD && a->what != WORKER_CLOCK)
-		see_off(w); /* nothing runs beside what ran before */
+	if (waits_for_leaving(a))
+		see_off(w);
 	pm_str_addn(&request, a, sizeof *a);
 	pm_str_addn(&request, payload->s, payload->len);
 	st = pm_server_call_with(w->server, "device worker", request.s, request.len, data, deadline,
@@ -495,9 +534,9 @@ static PmStatus clock_ask(PmWorker *w, const WorkerAsk *a, PmStr *payload, uint6
 	return st;
 }
 
-static PmStatus clock_simple(PmWorker *w, WorkerWhat what, double *seconds, PmErr *err)
+static PmStatus clock_simple(PmWorker *w, WorkerWhat what, int n, double *seconds, PmErr *err)
 {
-	WorkerAsk a = { .what = what };
+	WorkerAsk a = { .what = what, .n = n };
 	PmStr payload = PM_STR_INIT;
 	PmSample s = { 0 };
 	PmStatus st = clock_ask(w, &a, &payload, 0, &s, err);
@@ -523,12 +562,12 @@ PmStatus pm_worker_clock_take(PmWorker *w, const PmSampleAsk *sample, PmSample *
 
 PmStatus pm_worker_clock_empty(PmWorker *w, double *seconds, PmErr *err)
 {
-	return clock_simple(w, WORKER_EMPTY, seconds, err);
+	return clock_simple(w, WORKER_EMPTY, 0, seconds, err);
 }
 
 PmStatus pm_worker_clock_warm(PmWorker *w, double *seconds, PmErr *err)
 {
-	return clock_simple(w, WORKER_WARM, seconds, err);
+	return clock_simple(w, WORKER_WARM, 0, seconds, err);
 }
 
 PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, int call, PmTensor *out, PmErr *err)
@@ -552,9 +591,18 @@ PmStatus pm_worker_clock_sketch(PmWorker *w, int call, PmSketch *out, size_t n_o
 	return st;
 }
 
+PmStatus pm_worker_clock_end(PmWorker *w, PmErr *err)
+{
+	PmStatus st = clock_simple(w, WORKER_CLOSE, 1, NULL, err);
+
+	if (!st)
+		pm_worker_renew(w);
+	return st;
+}
+
 PmStatus pm_worker_clock_close(PmWorker *w, PmErr *err)
 {
-	PmStatus st = clock_simple(w, WORKER_CLOSE, NULL, err);
+	PmStatus st = clock_simple(w, WORKER_CLOSE, 0, NULL, err);
 
 	if (pm_device_kind(w->device) != PM_DEVICE_CUDA)
 		pm_worker_renew(w); /* it has shut itself in with this clock's kernels */

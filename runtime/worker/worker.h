@@ -17,7 +17,7 @@ typedef struct PmWorker PmWorker;
 PmWorker *pm_worker_new(const char *device);
 void pm_worker_free(PmWorker *w); /* NULL is allowed */
 /* Ends the process; the next request starts another. What a GPU still does to take back what it had is over
- * before anything runs on the next one. */
+ * before anything is checked or timed on the next one; calls without a clock (PM_TIME_NONE) do not wait. */
 void pm_worker_renew(PmWorker *w);
 const char *pm_worker_device(const PmWorker *w);
 /* With PM_DEVICE_PRINT: what kernels print from now on is added there (borrowed), of failed runs too unless
@@ -30,10 +30,10 @@ int pm_worker_starts(const PmWorker *w);
  * request does so too, and is the one that fails when there is no such device. */
 void pm_worker_begin(PmWorker *w);
 
-/* Starts up to n processes (at most PM_WORKER_SPARE) that open the device and wait: those that the next n
- * renewals would start. They hold what the caller holds now, and no kernel. What cannot be started is not
- * there, and nobody is told. */
-enum { PM_WORKER_SPARE = 2 };
+/* Starts processes that open the device and wait, until there are n of them (at most PM_WORKER_SPARE): those
+ * that the next n renewals would start, in that order. They hold what the caller holds now, and no kernel.
+ * What cannot be started is not there, and nobody is told. */
+enum { PM_WORKER_SPARE = 5 };
 void pm_worker_prepare(PmWorker *w, int n);
 /* Waits until all of them have opened the device, and ends those that could not: nothing of this program
  * happens on it from then on until the next request. */
@@ -42,6 +42,9 @@ void pm_worker_settle(PmWorker *w);
  * Owned.
  */
 PmWorker *pm_worker_second(PmWorker *w);
+/* Ends what a second worker has, and frees it: those of its processes that the device still takes back are
+ * w's from then on, which waits for them as for its own. Not while anything runs on either. */
+void pm_worker_join(PmWorker *w, PmWorker *second);
 /* Processes that this worker has now, prepared ones and those that are ending included. */
 int pm_worker_processes(const PmWorker *w);
 
@@ -98,5 +101,8 @@ PmStatus pm_worker_clock_outputs(PmWorker *w, const PmGraph *g, int call, PmTens
 /* Of the same call a sketch of each of its n_out outputs, under the input pool's key for that. */
 PmStatus pm_worker_clock_sketch(PmWorker *w, int call, PmSketch *out, size_t n_out, PmErr *err);
 PmStatus pm_worker_clock_close(PmWorker *w, PmErr *err);
+/* The same for a process that is not needed any more: it looks at what lies around its buffers, and ends
+ * (pm_worker_renew) instead of giving them back one by one. */
+PmStatus pm_worker_clock_end(PmWorker *w, PmErr *err);
 
 #endif

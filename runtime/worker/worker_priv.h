@@ -25,7 +25,7 @@ typedef enum {
 	WORKER_WARM,  /* - ; times */
 	WORKER_OUTPUTS, /* call number `n`; - ; behind that its outputs */
 	WORKER_SKETCH,  /* call number `n`; a PmSketch of each of its outputs */
-	WORKER_CLOSE    /* - ; - */
+	WORKER_CLOSE    /* n = the process ends now, and gives nothing back; - */
 } WorkerWhat;
 
 typedef struct WorkerAsk {

@@ -256,7 +256,7 @@ static PmStatus with_clock(const WorkerAsk *a, WorkerReply *r, PmStr *payload, P
 	case WORKER_SKETCH:
 		return clock_sketch(a->n, payload, err);
 	default:
-		return clock_close(err);
+		return a->n ? pm_sampler_end(w.sampler, err) : clock_close(err);
 	}
 }
 

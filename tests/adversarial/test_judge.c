@@ -347,6 +347,43 @@ static double worth(PmVerdict v, double speedup, size_t *untimed)
 	return r.score.as;
 }
 
+/* A candidate that makes its own times vary gains nothing by a lucky one, under any preset. */
+static void a_wide_interval_is_no_gain(void **state)
+{
+	static const struct {
+		double speedup, lo, hi, counts;
+	} cases[] = { { 1.3, 0.98, 1.5, 1 },
+		      { 1.3, 1.1, 1.5, 1.1 },
+		      { 1.3, 1.28, 1.32, 1.3 },
+		      { 0.9, 0.8, 1.01, 0.9 } };
+	PmScoreOutput o = right_output();
+	double got[2];
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		for (int plain = 0; plain < 2; plain++) {
+			PmEvalRecord rec = { .verdict = PM_VERDICT_OK,
+					     .speedup = plain ? cases[i].counts : cases[i].speedup,
+					     .measured = !plain,
+					     .n_outputs = 1,
+					     .outputs = &o };
+			PmEvalReport r = { .n = 1, .rec = &rec, .opts = options(NULL, PM_TIER_STRICT) };
+
+			r.opts.preset = PM_PRESET_PASSNET;
+			rec.timing.lo = cases[i].lo;
+			rec.timing.hi = cases[i].hi;
+			if (pm_eval_score(&r, &err))
+				fail_msg("%s", err.text);
+			got[plain] = r.score.as;
+		}
+		if (got[0] != got[1])
+			fail_msg("%g (%g to %g) counts as %g instead of %g", cases[i].speedup, cases[i].lo,
+				 cases[i].hi, got[0], got[1]);
+	}
+}
+
 /* A clock that failed is a kind of failure, whatever it showed: never a speedup of 1. */
 static void C16_a_failed_clock_is_no_speedup(void **state)
 {
@@ -492,6 +529,7 @@ int main(void)
 		cmocka_unit_test(A17b_finite_for_infinite),
 		cmocka_unit_test(A20_lanes),
 		cmocka_unit_test(C16_a_failed_clock_is_no_speedup),
+		cmocka_unit_test(a_wide_interval_is_no_gain),
 		cmocka_unit_test(D25_hash_table),
 		cmocka_unit_test(E01c_overlapping_matches),
 		cmocka_unit_test(E09_match_single_reshape),

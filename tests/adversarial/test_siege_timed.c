@@ -24,7 +24,7 @@
 
 #define ATTACKS "tests/adversarial/passes/siege_timed.so"
 
-enum { CALLS = 24, BLOCKS = 20 };
+enum { CALLS = 24, BLOCKS = 10 };
 
 static const char silu[] = "g (float[5,67] x) => (float[5,67] y) { s = Sigmoid(x)\n y = Mul(x, s) }";
 

@@ -9,7 +9,7 @@
  * rows, which stands for the bound, the fit and the ladder where a graph is large. The results that are
  * judged are the reference's, rounded to their type, so that nothing but the judge is timed.
  */
-#include "base/core/hash.h"
+#include "base/sys/chain.h"
 #include "base/sys/io.h"
 #include "base/sys/proc.h"
 #include "bench/compare/agree.h"
@@ -93,7 +93,7 @@ static void time_rows(const PmGraph *g, const PmTensor *in, size_t n_in, const P
 		got[i] = &y[i];
 	t0 = cpu_now();
 	if (pm_is_by_rows(g, &rows)) {
-		if (pm_by_rows(g, &rows, in, n_in, got, n_out, PM_TIER_STRICT, &rule, NULL, by, &err))
+		if (pm_by_rows(g, &rows, in, n_in, got, n_out, PM_TIER_STRICT, &rule, by, &err))
 			die(&err);
 		pm_rows_release(&rows);
 		tell(n);
@@ -121,7 +121,7 @@ static void time_class(const PmGraph *g, PmInputClass cls)
 		die(&err);
 	tell(n);
 	for (size_t i = 0; i < n_in; i++)
-		pm_chain_hex(hex, in[i].data, in[i].bytes);
+		pm_chain_pieces(hex, in[i].data, in[i].bytes);
 	tell(n);
 	if (pm_bound_run(g, in, n_in, PM_TIER_STRICT, b, n_out, &err))
 		die(&err);

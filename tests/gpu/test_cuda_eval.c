@@ -29,6 +29,15 @@ static PmGraph *silu(int rows, int cols)
 
 static double confirm_above; /* of every evaluation */
 static PmRwlock *lock;       /* the same */
+static PmRwlock *turn;       /* the same */
+static atomic_int *measured; /* the same: its first answer is told */
+
+static void first_answer(void *arg, const PmFirstAnswer *a)
+{
+	(void)arg;
+	if (measured && a->measured)
+		atomic_store(measured, 1);
+}
 
 static PmEvalRecord eval(const char *so, int rows, int cols)
 {
@@ -39,7 +48,9 @@ static PmEvalRecord eval(const char *so, int rows, int cols)
 			 .secret = test_secret(7),
 			 .device_deadline = 10,
 			 .confirm_above = confirm_above,
-			 .lock = lock };
+			 .lock = lock,
+			 .turn = turn,
+			 .answered = first_answer };
 	PmEvalRecord r;
 	PmErr err;
 
@@ -156,6 +167,47 @@ static void the_clock_waits_until_others_have_left(void **state)
 	munmap(left, sizeof *left);
 }
 
+/* Others open the device when the first clock is over: before the evaluation is. */
+static void others_go_on_after_the_clock(void **state)
+{
+	atomic_int *seen = mmap(NULL, 2 * sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+				-1, 0);
+	int ready[2];
+	PmEvalRecord r;
+	pid_t pid;
+	char c;
+
+	(void)state;
+	pm_test_need_device("cuda");
+	assert_true(seen != MAP_FAILED);
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pm_rwlock_new(&lock, NULL), PM_OK);
+	assert_int_equal(pm_rwlock_new(&turn, NULL), PM_OK);
+	assert_int_equal(pm_rwlock_lead(turn, NULL), PM_OK); /* before the other follows */
+	pid = fork();
+	if (!pid) {
+		if (write(ready[1], "r", 1) != 1 || pm_rwlock_follow(turn, NULL))
+			_exit(1);
+		atomic_store(&seen[1], atomic_load(&seen[0]));
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	measured = seen;
+	r = eval("passes/silu.so", 64, 67);
+	measured = NULL;
+	assert_true(r.measured);
+	pm_eval_record_release(&r);
+	waitpid(pid, NULL, 0);
+	if (r.verdict == PM_VERDICT_OK) /* else there is no first answer */
+		assert_int_equal(atomic_load(&seen[1]), 1);
+	pm_rwlock_free(turn);
+	pm_rwlock_free(lock);
+	turn = lock = NULL;
+	close(ready[0]);
+	close(ready[1]);
+	munmap(seen, 2 * sizeof *seen);
+}
+
 static void every_mistake_has_its_own_verdict(void **state)
 {
 	(void)state;
@@ -175,6 +227,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_good_pass_is_measured),
 		cmocka_unit_test(a_good_pass_is_confirmed),
 		cmocka_unit_test(the_clock_waits_until_others_have_left),
+		cmocka_unit_test(others_go_on_after_the_clock),
 		cmocka_unit_test(every_mistake_has_its_own_verdict),
 	};
 

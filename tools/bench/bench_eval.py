@@ -10,7 +10,7 @@ its processes, the largest process, the verdict, the stages. What fails or takes
 goes on. OUT is written after each round of a graph; the same command again goes on where it stopped.
 
     tools/bench/bench_eval.py --json times.json [--device emu|cuda|all] [--rounds 5] [--shard I/N] [--only GRAPH]...
-                              [--build build] [--limit SECONDS] [--note TEXT]
+                              [--gpu-only] [--budget SECONDS] [--build build] [--limit SECONDS] [--note TEXT]
     tools/bench/bench_eval.py --merge OUT PART...     one file of what all shards found
 """
 import argparse
@@ -41,6 +41,8 @@ def arguments():
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--shard", default="0/1")
     p.add_argument("--only", action="append")
+    p.add_argument("--gpu-only", action="store_true", help="only the graphs that are too large for emu")
+    p.add_argument("--budget", type=float, default=0, help="seconds after which it stops and says what is missing; 0: none")
     p.add_argument("--build", default=os.environ.get("BUILD", "build"))
     p.add_argument("--note", default="", help="what else there is to know of the machine, as other work on it")
     p.add_argument("--limit", type=float, default=600, help="seconds after which a run is ended and recorded as such")
@@ -127,12 +129,25 @@ def told(text, status):
     return record["verdict"], record["why"], {k: round(v, 3) for k, v in stages.items() if v >= 0.0005}
 
 
+class OutOfTime(Exception):
+    """The time of --budget is over."""
+
+
+def left(a):
+    """Seconds that a run may take now, and whether --budget says so."""
+    of_budget = a.budget - (time.monotonic() - a.begin) if a.budget > 0 else a.limit
+    return max(0.001, min(a.limit, of_budget)), of_budget < a.limit
+
+
 def evaluate(a, device, path, which, cache, facts):
     passes = {"wrong": os.path.join(a.build, "tests/plugin/wrong_silu.so")}
     chosen = passes.get(which, os.path.join(a.build, "passes/fuse.so"))
     command = [os.path.join(a.build, "passmith"), "eval", path, "--pass", chosen, "--device", device, "--json", "--timings", "--quiet"]
     command += ["--quick"] * (which == "quick")
-    text, status, wall, cpu, peak = run(command, a.limit, cache)
+    limit, by_budget = left(a)
+    text, status, wall, cpu, peak = run(command, limit, cache)
+    if status is None and by_budget:
+        raise OutOfTime
     verdict, why, stages = told(text, status)
     found = dict(facts, case=which, wall=round(wall, 3), cpu=round(cpu, 3), peak_mb=round(peak), verdict=verdict, stages=stages)
     if verdict != "OK":
@@ -181,9 +196,16 @@ def measure(a):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def say_missing(a, device, todo):
+    print(f"the time of --budget {a.budget:g} is over; on {device} these are missing, and the same command goes on with them:")
+    for number in sorted({n for n, _ in todo}):
+        print(f"  round {number}: " + ", ".join(g[0] for n, g in todo if n == number))
+
+
 def measure_in(a, folder):
+    a.begin = time.monotonic()
     data = read(a.json) if os.path.exists(a.json) else {"machines": {}, "runs": []}
-    graphs = [g for g in eval_graphs.GRAPHS if not a.only or g[0] in a.only][a.shard[0]::a.shard[1]]
+    graphs = [g for g in eval_graphs.GRAPHS if (not a.only or g[0] in a.only) and (not a.gpu_only or eval_graphs.gpu_only(g))][a.shard[0]::a.shard[1]]
     paths = eval_graphs.write(folder, [g[0] for g in graphs])
     # A graph that has changed since is measured again.
     now = {g[0]: hashlib.sha256(eval_graphs.text(g).encode()).hexdigest()[:16] for g in eval_graphs.GRAPHS}
@@ -194,12 +216,15 @@ def measure_in(a, folder):
             facts["note"] = a.note
         if facts["hardware"] != machine:
             sys.exit(f"bench_eval: {a.json} holds times of another machine ({facts['hardware']}); give another file.")
+        there = {key(r) for r in data["runs"]}
         todo = [(n, g) for n in range(a.rounds) for g in graphs if device == "cuda" or not eval_graphs.gpu_only(g)]
-        for number, graph in todo:
-            there = {key(r) for r in data["runs"]}
-            if all((device, graph[0], number, which) in there for which in cases(graph[0])):
-                continue
-            new = one_round(a, device, graph, paths[graph[0]], number)
+        todo = [(n, g) for n, g in todo if any((device, g[0], n, which) not in there for which in cases(g[0]))]
+        for at, (number, graph) in enumerate(todo):
+            try:
+                new = one_round(a, device, graph, paths[graph[0]], number)
+            except OutOfTime:
+                say_missing(a, device, todo[at:])
+                break
             data["runs"] = [r for r in data["runs"] if key(r) not in {key(n) for n in new}] + new
             save(a.json, data)
             print(f"{device} {graph[0]} round {number}: " + ", ".join(f"{r['case']} {r['wall']:.2f} s {r['verdict']}" for r in new), flush=True)

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # eval_page.py - writes docs/results/evaluation-time.md from docs/results/evaluation-time.json (made by `make bench-eval`).
 #
-# eval_page.py [--check] [JSON MD]     --check: changes nothing; exit 1 when the page is not what the numbers give.
+# eval_page.py [--check] [JSON MD [MANY]]     --check: changes nothing; exit 1 when the page is not what the numbers give.
+# MANY is docs/results/evaluation-many.json (made by `make bench-eval-many`); where it is not there the page has no such part.
 # A graph's number is the median of its rounds; medians and p95 are over graphs.
+import collections
 import json
 import pathlib
 import statistics
@@ -104,7 +106,28 @@ def odd(runs):
     return table(["device", "graph", "what", "round", "verdict", "why"], rows)
 
 
-def page(data):
+def many(data):
+    """Runs over many graphs: graphs a minute."""
+    if not data["runs"]:
+        return []
+    lines = ["", "## Many graphs at once", "",
+             "`make bench-eval-many GRAPHS=DIR` gives all graphs of a folder to `passmith eval` with one pass, in groups, with a cache that",
+             "is empty at first. Jobs are evaluations at once; their clocks take turns ([timing](../design/timing.md#many-graphs))."]
+    rows = []
+    for run in data["runs"]:
+        verdicts = collections.Counter(g["verdict"] for g in run["graphs"])
+        wall, cpu = (sum(g[k] for g in run["groups"]) for k in ("wall", "cpu"))
+        n = len(run["graphs"])
+        rows.append([run["device"], run["date"], run["hardware"], run["commit"], run["jobs"] or "by itself", f"{n} of {run['n']}", f"{wall:.0f}",
+                     f"{60 * n / wall:.1f}" if wall else "", f"{wall / n:.2f}" if n else "", f"{cpu / n:.2f}" if n else "",
+                     ", ".join(f"{k} {v}" for k, v in verdicts.most_common()),
+                     f"{100 * verdicts['TIMING_UNSTABLE'] / n:.1f} %" if n else ""])
+    lines += table(["device", "date", "hardware", "commit", "jobs", "graphs", "wall, s", "graphs a minute", "s each", "user+sys each, s", "verdicts",
+                    "TIMING_UNSTABLE"], rows)
+    return lines + [f"\n{run['device']}, {run['jobs'] or 'default'} jobs: {run['note']}" for run in data["runs"] if run.get("note")]
+
+
+def page(data, of_many):
     runs, machines = data["runs"], data["machines"]
     rounds = 1 + max(r["round"] for r in runs)
     lines = [
@@ -127,14 +150,17 @@ def page(data):
         lines += ["", f"## {device}: by size"] + by_size(runs, device)
         lines += ["", f"## {device}: where it goes", "", "Shares are of all seconds of all graphs."] + by_stage(runs, device)
         lines += ["", f"## {device}: every graph"] + graphs(runs, device)
+    lines += many(of_many)
     lines += ["", "## What ended otherwise"] + odd(runs)
     return "\n".join(lines) + "\n"
 
 
 def main():
     rest = [a for a in sys.argv[1:] if a != "--check"]
-    source, target = map(pathlib.Path, rest) if len(rest) == 2 else (ROOT / "evaluation-time.json", ROOT / "evaluation-time.md")
-    text = page(json.loads(source.read_text()))
+    source, target = map(pathlib.Path, rest[:2]) if len(rest) >= 2 else (ROOT / "evaluation-time.json", ROOT / "evaluation-time.md")
+    of_many = pathlib.Path(rest[2]) if len(rest) == 3 else ROOT / "evaluation-many.json"
+    use = (len(rest) != 2) and of_many.exists()
+    text = page(json.loads(source.read_text()), json.loads(of_many.read_text()) if use else {"runs": []})
     if "--check" in sys.argv[1:]:
         if not target.exists() or target.read_text() != text:
             print(f"{target} is not what {source.name} gives; run tools/gen/eval_page.py.", file=sys.stderr)

@@ -115,7 +115,7 @@ PmStatus pm_bound_run(const PmGraph *g, const PmTensor *in, size_t n_in, PmPreci
  * is no `eager`. */
 PmStatus pm_bound_kept(const PmGraph *g, const PmTensor *in, size_t n_in, PmBound *out, size_t n_out,
 		       PmErr *err);
-/* A part of the rows of a larger run (bench/compare/rows.h). */
+/* A part of the rows of a larger run (bench/rows/rows.h). */
 typedef struct PmBoundRows {
 	double parts;               /* rows of the whole over those of this part */
 	const unsigned char *split; /* by input: it has the part's rows; the others are as in the whole */

@@ -2,7 +2,10 @@
 /* bound_fit.c - judges results by the bound: each element, and statistics over all of them. */
 #include "bench/compare/bound/bound_priv.h"
 
+#include "base/sys/threads.h"
+
 #include <math.h>
+#include <stdlib.h>
 
 /* The class of a value in a type: an exact value beyond its range has become infinite there. */
 static int class_of(double v, double top)
@@ -103,8 +106,9 @@ static void note_wrong(PmBoundFit *out, int64_t i, double expected)
 	out->first_expected = expected;
 }
 
-/* Looks at each element. */
-static void look(const PmBound *b, const PmTensor *got, PmFitSums *s, PmBoundFit *out)
+/* Looks at the elements [from, to); what is found is numbered as in the whole. */
+static void look_at(const PmBound *b, const PmTensor *got, int64_t from, int64_t to, PmFitSums *s,
+		    PmBoundFit *out)
 {
 	int dtype = b->y.type.dtype;
 	double ud = b->rounds ? pm__bound_ud(dtype) : 0, tiny = b->rounds ? pm__bound_tiny(dtype) : 0;
@@ -113,7 +117,7 @@ static void look(const PmBound *b, const PmTensor *got, PmFitSums *s, PmBoundFit
 	const PmRefTensor *r = b->eager.numel ? &b->eager : &b->y;
 
 	*out = (PmBoundFit){ .index = -1, .first = -1, .tells = 1 };
-	for (int64_t i = 0; i < b->y.numel; i++) {
+	for (int64_t i = from; i < to; i++) {
 		double y = value(&b->y, i), z = value(r, i), e = b->unit ? b->unit[i] : 0;
 		double g = pm_tensor_get(got, i), off, round, digit, ratio, low = fmin(y, z),
 		       high = fmax(y, z);
@@ -161,36 +165,6 @@ static void look(const PmBound *b, const PmTensor *got, PmFitSums *s, PmBoundFit
 	}
 }
 
-static double equal_results(const PmBound *b)
-{
-	return b->y.f ? pm__bound_equal(&b->y, b->y.type.dtype, NULL) : 0;
-}
-
-static void end(const PmFitSums *s, const Whole *w, PmBoundFit *out)
-{
-	conclude(s, w, out);
-	out->within = !out->n_class && out->max <= 1 && out->rms <= 1 && out->bias <= 1 && out->slope <= 1;
-}
-
-void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
-{
-	PmFitSums s = { 0 };
-
-	look(b, got, &s, out);
-	end(&s, &(Whole){ b->inv, b->lean, equal_results(b), b->widened }, out);
-}
-
-void pm_bound_fit_part(const PmBound *b, const PmTensor *got, PmBoundFitPart *out)
-{
-	*out = (PmBoundFitPart){ .elements = b->y.numel,
-				 .weight = b->weight,
-				 .inv = b->inv,
-				 .lean = b->lean,
-				 .equal = equal_results(b),
-				 .widened = b->widened };
-	look(b, got, &out->sums, &out->fit);
-}
-
 static void add_sums(PmFitSums *to, const PmFitSums *s)
 {
 	to->all += s->all;
@@ -223,6 +197,75 @@ static void join_worst(PmBoundFit *to, const PmBoundFit *f, int64_t at)
 	to->n_class += f->n_class;
 	to->open += f->open;
 	to->n_wrong += f->n_wrong;
+}
+
+/* Pieces are cut by the number of elements alone, so that sums do not depend on how many threads there are.
+ */
+enum { PIECE = 1 << 16 };
+
+typedef struct Pieces {
+	const PmBound *b;
+	const PmTensor *got;
+	PmFitSums *sums;
+	PmBoundFit *fit;
+} Pieces;
+
+static void look_at_pieces(void *arg, int64_t from, int64_t to)
+{
+	const Pieces *p = arg;
+
+	for (int64_t k = from; k < to; k++) {
+		int64_t end = (k + 1) * PIECE < p->b->y.numel ? (k + 1) * PIECE : p->b->y.numel;
+
+		look_at(p->b, p->got, k * PIECE, end, &p->sums[k], &p->fit[k]);
+	}
+}
+
+/* Looks at each element. */
+static void look(const PmBound *b, const PmTensor *got, PmFitSums *s, PmBoundFit *out)
+{
+	int64_t n = (b->y.numel + PIECE - 1) / PIECE;
+	Pieces p = { b, got, pm_xcalloc((size_t)n + 1, sizeof *p.sums),
+		     pm_xcalloc((size_t)n + 1, sizeof *p.fit) };
+
+	pm_threads_run(n, 1, look_at_pieces, &p);
+	*out = (PmBoundFit){ .index = -1, .first = -1, .tells = 1 };
+	for (int64_t k = 0; k < n; k++) {
+		add_sums(s, &p.sums[k]);
+		join_worst(out, &p.fit[k], 0);
+	}
+	free(p.sums);
+	free(p.fit);
+}
+
+static double equal_results(const PmBound *b)
+{
+	return b->y.f ? pm__bound_equal(&b->y, b->y.type.dtype, NULL) : 0;
+}
+
+static void end(const PmFitSums *s, const Whole *w, PmBoundFit *out)
+{
+	conclude(s, w, out);
+	out->within = !out->n_class && out->max <= 1 && out->rms <= 1 && out->bias <= 1 && out->slope <= 1;
+}
+
+void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
+{
+	PmFitSums s = { 0 };
+
+	look(b, got, &s, out);
+	end(&s, &(Whole){ b->inv, b->lean, equal_results(b), b->widened }, out);
+}
+
+void pm_bound_fit_part(const PmBound *b, const PmTensor *got, PmBoundFitPart *out)
+{
+	*out = (PmBoundFitPart){ .elements = b->y.numel,
+				 .weight = b->weight,
+				 .inv = b->inv,
+				 .lean = b->lean,
+				 .equal = equal_results(b),
+				 .widened = b->widened };
+	look(b, got, &out->sums, &out->fit);
 }
 
 void pm_bound_fit_parts(const PmBoundFitPart *part, size_t n, PmBoundFit *out)

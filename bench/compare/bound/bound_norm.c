@@ -23,10 +23,16 @@ typedef struct Side {
 	int64_t at; /* where the largest is */
 } Side;
 
+/* exp(v): what is 0 in double precision is so at once, where the library's function goes a long way round. */
+static double exp_of(double v)
+{
+	return v < -746 ? 0 : exp(v);
+}
+
 /* exp(a - b), also of two infinities. */
 static double over(double a, double b)
 {
-	return a == b ? 1 : exp(a - b);
+	return a == b ? 1 : exp_of(a - b);
 }
 
 /* How far an argument moves whose standard deviation is f. What is below a half is of the first order. */
@@ -75,7 +81,7 @@ static double others(const Side *s, int64_t i, double v, double own)
 static double soft_moved(double x, double h, double p, int64_t i, const Side side[2], int open)
 {
 	double low = others(&side[0], i, x - h, x + h), high = others(&side[1], i, x + h, x - h);
-	double most = 1 / (1 + exp(low)), least = 1 / (1 + exp(high));
+	double most = 1 / (1 + exp_of(low)), least = 1 / (1 + exp_of(high));
 
 	if (most - least > 0.25 && (open ? high - low > 2 : h > 1))
 		return (most - least) / 4;
@@ -107,7 +113,7 @@ static void soft_sums(const double *x, const double *f, const double *shared, in
 		return;
 	l->term = term = pm_xmalloc((size_t)n * sizeof *term);
 	for (int64_t i = 0; i < n; i++) {
-		term[i] = exp(x[i * step] - l->top);
+		term[i] = exp_of(x[i * step] - l->top);
 		l->sum += term[i];
 	}
 	/* The sum's steps, and how far they drift on these terms. An online sum begins on another scale, on

@@ -2,6 +2,8 @@
 /* bound_sum.c - units of error of sums, products, their roots, and extremes. */
 #include "bench/compare/bound/bound_priv.h"
 
+#include "base/sys/threads.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +38,28 @@ static double part_value(Part p, double x, double f, double shared)
 	}
 }
 
+typedef struct Taking {
+	const PmBoundCall *c;
+	size_t k;
+	Part part;
+	const double *f, *shared;
+	double *to;
+} Taking;
+
+static void take_some(void *arg, int64_t from, int64_t to)
+{
+	const Taking *t = arg;
+	const double *x = t->c->call.in[t->k].f;
+
+	for (int64_t i = from; i < to; i++) {
+		double s = at(t->shared, i), scale = at(t->c->in[t->k].scale, i);
+
+		if (t->part == SHARED && scale > 0)
+			s = sqrt(fmax(s * s - scale * scale, 0));
+		t->to[i] = part_value(t->part, x[i], at(t->f, i), s);
+	}
+}
+
 /* Operand k as one of its parts; its data is owned when the part is not AS_IS. */
 static PmRefTensor part_of(const PmBoundCall *c, size_t k, Part p)
 {
@@ -53,16 +77,18 @@ static PmRefTensor part_of(const PmBoundCall *c, size_t k, Part p)
 	f = p == FULL || p == ALONE || p == SHARED ? pm__bound_full(c, k) : NULL;
 	shared = p == ALONE || p == SHARED ? pm__bound_common(c, k, f) : NULL;
 	t.f = pm_xcalloc((size_t)t.numel + 1, sizeof *t.f);
-	for (int64_t i = 0; i < t.numel; i++) {
-		double s = at(shared, i), scale = at(c->in[k].scale, i);
-
-		if (p == SHARED && scale > 0)
-			s = sqrt(fmax(s * s - scale * scale, 0));
-		t.f[i] = part_value(p, c->call.in[k].f[i], at(f, i), s);
-	}
+	pm_threads_run(t.numel, PM_BOUND_LEAST, take_some, &(Taking){ c, k, p, f, shared, t.f });
 	free(f);
 	free(shared);
 	return t;
+}
+
+static void make_positive(void *arg, int64_t from, int64_t to)
+{
+	double *f = arg;
+
+	for (int64_t i = from; i < to; i++)
+		f[i] = fabs(f[i]);
 }
 
 /* The operator on parts of its operands (the last for all that follow); results are made positive. */
@@ -77,8 +103,8 @@ static PmStatus on_parts(const PmBoundCall *c, const Part *part, size_t n_part, 
 	for (size_t k = 0; k < c->call.n_in; k++)
 		if (in[k].f && in[k].f != c->call.in[k].f)
 			free(in[k].f);
-	for (int64_t i = 0; !st && out[0].f && i < out[0].numel; i++)
-		out[0].f[i] = fabs(out[0].f[i]);
+	if (!st && out[0].f)
+		pm_threads_run(out[0].numel, PM_BOUND_LEAST, make_positive, out[0].f);
 	free(in);
 	return st;
 }
@@ -211,6 +237,30 @@ static double *drifts(const PmBoundCall *c, double weight)
 	return drift;
 }
 
+typedef struct Steps {
+	const double *y, *count, *drift;
+	double weight, terms, same, u, *e;
+	double *own; /* the sum of squares over weight^2 before, the step's own error after */
+} Steps;
+
+static void step_some(void *arg, int64_t from, int64_t to)
+{
+	const Steps *s = arg;
+
+	for (int64_t i = from; i < to; i++) {
+		double y = s->y[i], k = s->count ? s->count[i] : s->terms, steps;
+		double squares = s->weight * s->weight * s->own[i];
+
+		s->own[i] = 0;
+		if (!isfinite(y))
+			continue;
+		steps = s->u * PM_BOUND_ROUNDING * sqrt(pm__bound_steps(k, squares, y));
+		s->own[i] = fmax(steps + s->u * of_equal(k, s->same, squares, y),
+				 hypot(steps, at(s->drift, i)));
+		s->e[i] += s->own[i];
+	}
+}
+
 /* A sum's own arithmetic. The operator on `part` is the sum of the terms' squares over weight^2; `count` are
  * the terms of each result, NULL = `terms`; `drift` of each result, NULL = what equal terms tell. A drift and
  * the steps beside it are variances: pm__bound_drift(). */
@@ -218,21 +268,24 @@ static PmStatus add_steps(PmBoundCall *c, const Part *part, double weight, doubl
 			  const double *drift, PmErr *err)
 {
 	PmRefTensor *out = pm_xcalloc(c->call.n_out + 1, sizeof *out);
-	double u = pm__bound_u(c->call.out[0].type.dtype), same = equal_terms(c), *e = pm__bound_unit(c, 0);
+	Steps s = { .y = c->call.out[0].f,
+		    .count = count,
+		    .drift = drift,
+		    .weight = weight,
+		    .terms = terms,
+		    .same = equal_terms(c),
+		    .u = pm__bound_u(c->call.out[0].type.dtype),
+		    .e = pm__bound_unit(c, 0) };
 	double drifts = 0, all = 0;
 	PmStatus st = on_parts(c, part, 3, out, err);
 
+	s.own = out[0].f;
+	if (!st)
+		pm_threads_run(c->call.out[0].numel, PM_BOUND_LEAST / 4, step_some, &s);
 	for (int64_t i = 0; !st && i < c->call.out[0].numel; i++) {
-		double y = c->call.out[0].f[i], k = count ? count[i] : terms, steps, own;
-		double squares = weight * weight * out[0].f[i];
-
-		if (!isfinite(y))
-			continue;
-		steps = u * PM_BOUND_ROUNDING * sqrt(pm__bound_steps(k, squares, y));
-		own = fmax(steps + u * of_equal(k, same, squares, y), hypot(steps, at(drift, i)));
-		e[i] += own;
-		drifts += at(drift, i) * at(drift, i);
-		all += own * own;
+		if (isfinite(s.y[i]))
+			drifts += at(drift, i) * at(drift, i);
+		all += s.own[i] * s.own[i];
 	}
 	pm__bound_leans(c, drifts, all);
 	pm__bound_release_all(out, c->call.n_out);

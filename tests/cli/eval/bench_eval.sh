@@ -81,6 +81,49 @@ warns "there is no graph no_such_graph" "a graph that is not there is named"
 bench --json "$tmp/x.json" --shard 2/2
 warns "--shard takes I/N" "so is a wrong shard"
 
+# Time that is over is no failure: what is missing is named, and comes next time.
+bench --device emu --rounds 2 --budget 0.01 --only silu_10 --only padding_mask --json "$tmp/c.json"
+exits 0 "a budget of no time"
+says "round 0: silu_10, padding_mask" "names what is missing" && says "round 1: silu_10, padding_mask" "in each round"
+bench --device emu --gpu-only --json "$tmp/d.json"
+exits 0 "the graphs for a GPU alone" && ! grep -q round "$tmp/out"
+tap "are none for emu"
+
+# many ARG...: the tool behind `make bench-eval-many`.
+many()
+{
+	code=0
+	TMPDIR=$tmp tools/bench/eval_many.py --build "$build" --json "$tmp/many.json" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || code=$?
+}
+mkdir "$tmp/few"
+for g in silu_10 padding_mask polynomial; do
+	cp "$tmp/graphs/$g.gpt" "$tmp/few"
+done
+many --graphs "$tmp/few" --jobs 1 --group 2 --budget 0.01
+exits 2 "many graphs in no time"
+says "3 graphs are missing, from padding_mask.gpt on" "are missing"
+many --graphs "$tmp/few" --jobs 1 --group 2
+exits 0 "three graphs in two groups"
+says "3 of 3: 1 in " "go on" && says "OK 3; TIMING_UNSTABLE 0.0 %" "and are counted"
+cp "$tmp/many.json" "$tmp/before.json"
+many --graphs "$tmp/few" --jobs 1 --group 2
+cmp -s "$tmp/before.json" "$tmp/many.json" && is_json "$tmp/many.json"
+tap "the same again measures nothing"
+many --graphs "$tmp/few" --jobs 3
+exits 0 "three at once"
+many --compare 1 3
+exits 0 "agree with one at a time"
+says "3 graphs: 0 with another verdict" "on all graphs"
+sed 's/"verdict": "OK"/"verdict": "INCORRECT"/' "$tmp/before.json" >"$tmp/many.json"
+many --graphs "$tmp/few" --jobs 3 && many --compare 1 3
+exits 1 "what does not agree is found"
+many --compare 1 9
+warns "has no run with --jobs 9" "a run that is not there is named"
+! there "$tmp"/eval-many-*
+tap "no cache is left behind"
+tools/gen/eval_page.py "$tmp/both.json" "$tmp/page.md" "$tmp/before.json" && grep -q '^| emu |.*| 1 | 3 of 3 |.*| OK 3 | 0.0 % |' "$tmp/page.md"
+tap "the page has a row for it"
+
 tools/gen/eval_page.py "$tmp/both.json" "$tmp/page.md" && tools/gen/eval_page.py --check "$tmp/both.json" "$tmp/page.md"
 tap "a page is made of it"
 grep -q '^| emu | first answer (.--quick.) | 2 |' "$tmp/page.md" && grep -q '| quick: median, s |' "$tmp/page.md"

@@ -44,6 +44,6 @@ END
 pm eval "$tmp/huge.gpt" --pass "$build/passes/silu.so" --json
 exits 1 "a graph that the harness has no room for is not judged, and eval goes on"
 says '"verdict": "HARNESS_FAIL"' "that is not the pass's fault"
-says "No fault of the pass, which is not judged here: An evaluation of this graph needs 108000.0 GB of memory (inputs 12000.0, " "and says what was too much"
+says "No fault of the pass, which is not judged here: An evaluation of this graph needs 84000.0 GB of memory (inputs 12000.0, " "and says what was too much"
 
 tap_done

@@ -124,47 +124,48 @@ static void secure_seeds_differ(void **state)
 	assert_true(pm_rng_secure_seed() != pm_rng_secure_seed());
 }
 
-static void skipped_normals_leave_the_stream_where_drawing_them_does(void **state)
+/* What a part draws follows from where the stream is and from the number, and is no other part's. */
+static void parts_of_a_stream_are_streams_of_their_own(void **state)
 {
-	(void)state;
-	for (int64_t before = 0; before < 3; before++)
-		for (int64_t n = 0; n < 9; n++) {
-			PmRng a, b;
+	enum { PARTS = 1000 };
+	uint64_t first[PARTS + 1];
+	double sum = 0, square = 0;
+	PmRng a, b, was, part;
 
-			pm_rng_init(&a, 5);
-			for (int64_t i = 0; i < before; i++)
-				pm_rng_normal(&a);
-			b = a;
-			for (int64_t i = 0; i < n; i++)
-				pm_rng_normal(&a);
-			pm_rng_skip_normals(&b, n);
-			for (int i = 0; i < 3; i++)
-				assert_true(pm_rng_normal(&a) == pm_rng_normal(&b));
-			assert_true(pm_rng_u64(&a) == pm_rng_u64(&b));
+	(void)state;
+	pm_rng_init(&a, 6);
+	was = a;
+	for (uint64_t k = 0; k < PARTS; k++) {
+		pm_rng_part(&a, k, &part);
+		b = part;
+		first[k] = pm_rng_u64(&b);
+		for (int i = 0; i < 100; i++) {
+			double u = pm_rng_uniform(&part) - 0.5;
+
+			sum += u;
+			square += u * u;
 		}
+		for (uint64_t j = 0; j < k; j++)
+			assert_true(first[j] != first[k]);
+	}
+	assert_memory_equal(&a, &was, sizeof a);
+	/* Six standard deviations of the mean and of the mean square of 100,000. */
+	assert_true(fabs(sum) < 6 * sqrt(1e5 / 12));
+	assert_true(fabs(square - 1e5 / 12) < 6 * sqrt(1e5 / 180));
+	pm_rng_u64(&a);
+	pm_rng_part(&a, 0, &part);
+	assert_true(pm_rng_u64(&part) != first[0]);
 }
 
-/* Of the last two spans a word in four, and nearly one in two, is drawn again. */
-static void skipped_ranges_leave_the_stream_where_drawing_them_does(void **state)
+/* What an evaluation draws hangs on these numbers: they change with PM_VERSION alone. */
+static void parts_of_a_stream_never_change(void **state)
 {
-	static const int64_t least[] = { 0, -1, 0, INT64_MIN, INT64_MIN, INT64_MIN };
-	static const int64_t most[] = { 0, 1, 7, INT64_MAX, INT64_MAX / 2, 1 };
+	PmRng a, part;
 
 	(void)state;
-	for (int k = 0; k < 6; k++) {
-		PmRng a, b;
-
-		pm_rng_init(&a, 6);
-		b = a;
-		for (int i = 0; i < 1000; i++)
-			pm_rng_range(&a, least[k], most[k]);
-		pm_rng_skip_ranges(&b, least[k], most[k], 1000);
-		assert_true(pm_rng_u64(&a) == pm_rng_u64(&b));
-		for (int i = 0; i < 10; i++)
-			pm_rng_uniform(&a);
-		pm_rng_skip(&b, 10);
-		assert_true(pm_rng_u64(&a) == pm_rng_u64(&b));
-	}
+	pm_rng_init(&a, 1);
+	pm_rng_part(&a, 2, &part);
+	assert_true(pm_rng_u64(&part) == 0xa57d83d261e60bb5ull);
 }
 
 /* Spans for which many words are drawn again: the number of words taken and the rest are those of the
@@ -193,7 +194,8 @@ static void ranges_are_what_they_were(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(skipped_normals_leave_the_stream_where_drawing_them_does),
+		cmocka_unit_test(parts_of_a_stream_are_streams_of_their_own),
+		cmocka_unit_test(parts_of_a_stream_never_change),
 		cmocka_unit_test(ranges_are_what_they_were),
 		cmocka_unit_test(xoshiro_gives_the_published_outputs),
 		cmocka_unit_test(seeded_streams_never_change),
@@ -202,7 +204,6 @@ int main(void)
 		cmocka_unit_test(normal_has_mean_zero_and_variance_one),
 		cmocka_unit_test(ranges_are_inclusive_and_even),
 		cmocka_unit_test(secure_seeds_differ),
-		cmocka_unit_test(skipped_ranges_leave_the_stream_where_drawing_them_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

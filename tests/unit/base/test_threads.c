@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_threads.c - loops on several threads: every turn once, loops inside loops, and nobody left afterwards.
  */
+#include "base/sys/chain.h"
 #include "base/sys/threads.h"
 
 #include <dirent.h>
@@ -10,6 +11,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -138,9 +140,46 @@ static void no_thread_stays(void **state)
 	pm_threads_limit(0);
 }
 
+/* The digest of much data is that of its pieces' digests, for any number of threads; of little it is the
+ * chain's. */
+static void digests_are_those_of_pieces(void **state)
+{
+	enum { BYTES = 2 * PM_CHAIN_PIECE + 5 };
+	char *p = malloc(BYTES), want[PM_CHAIN_HEX] = "", pieces[3 * (PM_CHAIN_HEX - 1)], hex[PM_CHAIN_HEX];
+
+	(void)state;
+	assert_non_null(p);
+	for (int i = 0; i < BYTES; i++)
+		p[i] = (char)(i * 2654435761u >> 24);
+	for (int k = 0; k < 3; k++) {
+		char one[PM_CHAIN_HEX] = "";
+
+		pm_chain_hex(one, p + k * PM_CHAIN_PIECE, k < 2 ? PM_CHAIN_PIECE : 5);
+		memcpy(pieces + k * (PM_CHAIN_HEX - 1), one, PM_CHAIN_HEX - 1);
+	}
+	pm_chain_hex(want, "before", 6);
+	memcpy(hex, want, sizeof hex);
+	pm_chain_hex(want, pieces, sizeof pieces);
+	for (int threads = 1; threads < 4; threads++) {
+		char got[PM_CHAIN_HEX];
+
+		memcpy(got, hex, sizeof got);
+		pm_threads_limit(threads);
+		pm_chain_pieces(got, p, BYTES);
+		assert_string_equal(got, want);
+	}
+	pm_threads_limit(0);
+	memcpy(want, hex, sizeof want);
+	pm_chain_hex(want, p, PM_CHAIN_PIECE);
+	pm_chain_pieces(hex, p, PM_CHAIN_PIECE);
+	assert_string_equal(hex, want);
+	free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(digests_are_those_of_pieces),
 		cmocka_unit_test(every_turn_comes_once),
 		cmocka_unit_test(little_work_and_a_limit_of_one_stay_with_the_caller),
 		cmocka_unit_test(a_loop_inside_a_loop_is_one_part),

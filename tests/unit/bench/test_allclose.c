@@ -4,6 +4,7 @@
 
 #include "base/core/half.h"
 #include "base/core/rng.h"
+#include "base/sys/threads.h"
 #include "ir/core/element.h"
 
 #include <setjmp.h>
@@ -271,9 +272,44 @@ static void what_is_surely_close_is_close(void **state)
 			 0);
 }
 
+/* Large tensors are compared in parts, by several threads: counts, the first wrong element, and of two that
+ * are equally far off the first are those of the whole. */
+static void large_tensors_are_compared_in_parts(void **state)
+{
+	enum { N = 500009, LONE = 100, FAR = 262150, TWIN = 400000, WRONG = 131072 };
+	static float e[N], g[N];
+	static double de[N], dg[N];
+
+	(void)state;
+	for (int threads = 1; threads <= 3; threads++) {
+		PmComparison c;
+
+		pm_threads_limit(threads);
+		for (int i = 0; i < N; i++)
+			de[i] = dg[i] = e[i] = g[i] = (float)(i % 7) - 3;
+		g[LONE] += 1e-6f;
+		g[WRONG] += 0.5f;
+		e[FAR] = e[TWIN] = 1;
+		g[FAR] = g[TWIN] = 9;
+		c = compare(PM_PRESET_SOUND, PM_F32, N, e, g);
+		assert_true(c.comparable && c.same_shape && c.numel == N && !c.equal);
+		assert_true(c.n_different == 4 && c.n_wrong == 3);
+		assert_true(c.first.index == WRONG && c.worst.index == FAR && c.worst.got == 9);
+		g[N - 1] = NAN;
+		c = compare(PM_PRESET_PASSNET, PM_F32, N, e, g);
+		assert_true(c.worst.index == N - 1 && c.smallest_t == PM_T_NEVER);
+		assert_true(compare(PM_PRESET_SOUND, PM_F64, N, de, dg).equal);
+		dg[TWIN] = INFINITY;
+		c = compare(PM_PRESET_SOUND, PM_F64, N, de, dg);
+		assert_true(c.n_different == 1 && c.first.index == TWIN && c.worst.index == TWIN);
+	}
+	pm_threads_limit(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(large_tensors_are_compared_in_parts),
 		cmocka_unit_test(the_worst_element_is_named),
 		cmocka_unit_test(the_wrong_elements_are_counted),
 		cmocka_unit_test(neighbours_are_one_ulp_apart_also_across_zero),

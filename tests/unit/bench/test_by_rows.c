@@ -94,6 +94,7 @@ typedef struct Case {
 	PmBound bound[2];
 	PmRows rows;
 	size_t n_in, n_out;
+	int uneven; /* rows have magnitudes of their own */
 } Case;
 
 static void make(Case *c, const char *text, PmInputClass cls, PmPrecisionTier tier)
@@ -103,6 +104,7 @@ static void make(Case *c, const char *text, PmInputClass cls, PmPrecisionTier ti
 	pm_err_init(&err);
 	memset(c, 0, sizeof *c);
 	c->g = pm_test_graph(text);
+	c->uneven = cls == PM_INPUTS_WIDE;
 	c->n_in = pm_graph_n_inputs(c->g);
 	c->n_out = pm_graph_n_outputs(c->g);
 	assert_true(pm_rows_find(c->g, &c->rows));
@@ -142,6 +144,16 @@ static int same(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
+static void same_spread(const PmSpread *by, const PmTensor *want, const PmTensor *y)
+{
+	PmSpread s = { 0 };
+
+	pm_spread_add(&s, want, y);
+	assert_true(by->n == s.n && near(by->square, s.square, 1e-9) && near(by->off, s.off, 1e-9));
+	assert_true(fabs(by->sum - s.sum) <= 1e-9 * sqrt(s.n * s.square));
+	assert_int_equal(pm_beats_constant(by), pm_beats_constant(&s));
+}
+
 static void same_judgement(const Case *c, PmPrecisionTier tier)
 {
 	PmCloseRule rule = pm_close_rule(PM_PRESET_SOUND);
@@ -149,9 +161,8 @@ static void same_judgement(const Case *c, PmPrecisionTier tier)
 	PmErr err;
 
 	pm_err_init(&err);
-	assert_int_equal(
-		pm_by_rows(c->g, &c->rows, c->in, c->n_in, c->got, c->n_out, tier, &rule, NULL, by, &err),
-		PM_OK);
+	assert_int_equal(pm_by_rows(c->g, &c->rows, c->in, c->n_in, c->got, c->n_out, tier, &rule, by, &err),
+			 PM_OK);
 	for (size_t i = 0; i < c->n_out; i++) {
 		PmTensor want;
 		PmTensorView v, g = pm_view_of(&c->y[i]);
@@ -170,9 +181,13 @@ static void same_judgement(const Case *c, PmPrecisionTier tier)
 			assert_true(b->first_expected == f.first_expected);
 		if (f.index >= 0)
 			assert_true(same(b->got, f.got) && same(b->expected, f.expected));
-		/* What is estimated from a sample is estimated from more of them. */
-		assert_true(near(b->rms, f.rms, 0.01) && near(b->noise, f.noise, 0.01));
-		assert_true(near(b->bias, f.bias, 0.03) && near(b->slope, f.slope, 0.03));
+		/* What is estimated from a sample is estimated from more of them. Where rows have magnitudes
+		 * of their own a few rows decide: over twelve seeds the two differ by up to 2.7 % and 5.5 %,
+		 * elsewhere by up to 0.7 %. */
+		assert_true(near(b->rms, f.rms, c->uneven ? 0.04 : 0.01) &&
+			    near(b->noise, f.noise, c->uneven ? 0.04 : 0.01));
+		assert_true(near(b->bias, f.bias, c->uneven ? 0.08 : 0.03) &&
+			    near(b->slope, f.slope, c->uneven ? 0.08 : 0.03));
 
 		assert_int_equal(pm_tensor_init(&want, &c->y[i].type, &err), PM_OK);
 		pm_tensor_sets(&want, 0, c->bound[i].y.numel, c->bound[i].y.f);
@@ -186,6 +201,7 @@ static void same_judgement(const Case *c, PmPrecisionTier tier)
 		assert_memory_equal(&by[i].c.worst, &whole.worst, sizeof whole.worst);
 		assert_int_equal(by[i].c.first.index, whole.first.index);
 		assert_int_equal(by[i].c.equal, whole.equal);
+		same_spread(&by[i].spread, &want, &c->y[i]);
 		pm_tensor_release(&want);
 	}
 }
@@ -244,6 +260,39 @@ static void wrong_results(void **state)
 	}
 }
 
+/* On numbers of every magnitude rounding may change a softmax by more than its values differ, so that the
+ * bound tells nothing. A result that is near the reference needs no other way of rounding, and so no look at
+ * the whole; one that is not near, or no better than a constant, does. */
+static void the_whole_is_not_needed_for_what_is_near(void **state)
+{
+	enum { LEVEL = -5 };
+	PmCloseRule rule = pm_close_rule(PM_PRESET_SOUND);
+	PmByRows r;
+	PmErr err;
+	Case c;
+
+	(void)state;
+	pm_err_init(&err);
+	make(&c, graphs[0], PM_INPUTS_RANGE, PM_TIER_STRICT);
+	for (int64_t k = 0; k < c.bound[0].y.numel; k++)
+		pm_tensor_set(&c.y[0], k, c.bound[0].y.f[k]);
+	for (int wrong = 0; wrong < 2; wrong++) {
+		assert_int_equal(pm_by_rows(c.g, &c.rows, c.in, c.n_in, c.got, c.n_out, PM_TIER_STRICT, &rule,
+					    &r, &err),
+				 PM_OK);
+		assert_true(r.known && !r.fit.tells);
+		assert_int_equal(pm_by_rows_suffices(&r, 1, 1, LEVEL), !wrong);
+		assert_int_equal(pm_by_rows_suffices(&r, 1, 0, LEVEL), !wrong);
+		assert_int_equal(pm_by_rows_suffices(&r, 0, 1, LEVEL), !wrong);
+		assert_int_equal(pm_by_rows_suffices(&r, 0, 0, LEVEL), 1);
+		r.fit.tells = 1;
+		assert_int_equal(pm_by_rows_suffices(&r, 1, 1, LEVEL), 1);
+		for (int64_t k = 0; k < c.bound[0].y.numel; k++)
+			pm_tensor_set(&c.y[0], k, 1.0 / 1024);
+	}
+	drop(&c);
+}
+
 static void another_tier(void **state)
 {
 	Case c;
@@ -254,18 +303,11 @@ static void another_tier(void **state)
 	drop(&c);
 }
 
-static void count(void *arg)
-{
-	++*(int *)arg;
-}
-
 /* Parts are cut by the graph: one thread finds the same, to the bit, as several. */
 static void threads_do_not_count(void **state)
 {
 	PmCloseRule rule = pm_close_rule(PM_PRESET_SOUND);
 	PmByRows one[2], four[2];
-	int done = 0;
-	PmBeside beside = { count, &done };
 	PmErr err;
 	Case c;
 
@@ -275,15 +317,14 @@ static void threads_do_not_count(void **state)
 	memset(one, 0, sizeof one);
 	memset(four, 0, sizeof four);
 	pm_threads_limit(1);
-	assert_int_equal(pm_by_rows(c.g, &c.rows, c.in, c.n_in, c.got, c.n_out, PM_TIER_STRICT, &rule, NULL,
-				    one, &err),
-			 PM_OK);
+	assert_int_equal(
+		pm_by_rows(c.g, &c.rows, c.in, c.n_in, c.got, c.n_out, PM_TIER_STRICT, &rule, one, &err),
+		PM_OK);
 	pm_threads_limit(4);
-	assert_int_equal(pm_by_rows(c.g, &c.rows, c.in, c.n_in, c.got, c.n_out, PM_TIER_STRICT, &rule,
-				    &beside, four, &err),
-			 PM_OK);
+	assert_int_equal(
+		pm_by_rows(c.g, &c.rows, c.in, c.n_in, c.got, c.n_out, PM_TIER_STRICT, &rule, four, &err),
+		PM_OK);
 	pm_threads_limit(0);
-	assert_int_equal(done, 1); /* what was to be done beside */
 	assert_true(one[0].fit.rms == four[0].fit.rms && one[0].fit.bias == four[0].fit.bias);
 	assert_true(one[0].fit.slope == four[0].fit.slope && one[0].fit.noise == four[0].fit.noise);
 	assert_memory_equal(&one[0].c, &four[0].c, sizeof one[0].c);
@@ -314,6 +355,7 @@ int main(void)
 		cmocka_unit_test(a_graph_of_fewer_rows),
 		cmocka_unit_test(right_results),
 		cmocka_unit_test(wrong_results),
+		cmocka_unit_test(the_whole_is_not_needed_for_what_is_near),
 		cmocka_unit_test(another_tier),
 		cmocka_unit_test(threads_do_not_count),
 		cmocka_unit_test(small_graphs_are_judged_whole),

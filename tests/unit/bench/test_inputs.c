@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_inputs.c - inputs get values that are legal for what the graph does with them. */
+#include "base/core/hash.h"
 #include "base/sys/threads.h"
 #include "bench/inputs/inputs.h"
 #include "tests/lib/graphs/graph_text.h"
@@ -180,20 +181,117 @@ static void threads_draw_what_one_draws(void **state)
 		size_t n = pm_graph_n_inputs(g);
 
 		for (int cls = 0; cls < PM_N_ALL_CLASSES; cls++) {
+			static const int threads[] = { 2, 7 };
 			PmTensor one[8], some[8];
 			PmErr err;
 
 			pm_err_init(&err);
 			pm_threads_limit(1);
 			assert_int_equal(pm_inputs_make(g, 3, (PmInputClass)cls, one, &err), PM_OK);
-			pm_threads_limit(3);
-			assert_int_equal(pm_inputs_make(g, 3, (PmInputClass)cls, some, &err), PM_OK);
+			for (int c = 0; c < 2; c++) {
+				pm_threads_limit(threads[c]);
+				assert_int_equal(pm_inputs_make(g, 3, (PmInputClass)cls, some, &err), PM_OK);
+				for (size_t i = 0; i < n; i++)
+					assert_memory_equal(one[i].data, some[i].data, one[i].bytes);
+				pm_tensors_release(some, n);
+			}
 			pm_threads_limit(0);
-			for (size_t i = 0; i < n; i++)
-				assert_memory_equal(one[i].data, some[i].data, one[i].bytes);
 			pm_tensors_release(one, n);
-			pm_tensors_release(some, n);
 		}
+		pm_graph_free(g);
+	}
+}
+
+/* Rows of several chunks have one value, and one magnitude, in all of them. */
+static void a_long_row_is_one_row(void **state)
+{
+	enum { ROWS = 3, LAST = 200001, PIECE = LAST / 3 };
+	PmGraph *g = pm_test_graph("g (float[3,200001] x) => (float[3,200001] y) { y = Relu(x) }");
+	PmTensor equal, wide;
+	double least = INFINITY, most = 0;
+	const float *x;
+
+	(void)state;
+	assert_int_equal(pm_inputs_make(g, 5, PM_INPUTS_EQUAL, &equal, NULL), PM_OK);
+	assert_int_equal(pm_inputs_make(g, 5, PM_INPUTS_WIDE, &wide, NULL), PM_OK);
+	x = equal.data;
+	for (int row = 0; row < ROWS; row++) {
+		for (int k = 1; k < LAST; k++)
+			assert_true(x[row * LAST + k] == x[row * LAST]);
+		assert_true(!row || x[row * LAST] != x[(row - 1) * LAST]);
+	}
+	x = wide.data;
+	for (int row = 0; row < ROWS; row++) {
+		double whole = 0;
+
+		for (int piece = 0; piece < 3; piece++) {
+			double s = 0;
+
+			for (int k = piece * PIECE; k < (piece + 1) * PIECE; k++)
+				s += (double)x[row * LAST + k] * x[row * LAST + k];
+			assert_true(!piece || fabs(s / whole - 1) < 0.05); /* eight standard deviations */
+			whole = piece ? whole : s;
+		}
+		least = fmin(least, whole);
+		most = fmax(most, whole);
+	}
+	assert_true(most > 1.5 * least);
+	pm_tensor_release(&equal);
+	pm_tensor_release(&wide);
+	pm_graph_free(g);
+}
+
+/* No chunk draws what another one has drawn: of floating-point numbers with 24 bits few are equal. */
+static void chunks_are_not_each_others_copies(void **state)
+{
+	enum { LAST = 1 << 16, CHUNKS = 5 };
+	PmGraph *g = pm_test_graph("g (float[5,65536] x) => (float[5,65536] y) { y = Relu(x) }");
+
+	(void)state;
+	for (int cls = 0; cls < PM_N_ALL_CLASSES; cls++) {
+		PmTensor t;
+		const float *x;
+
+		if (cls == PM_INPUTS_EQUAL || cls == PM_INPUTS_INTS || cls == PM_INPUTS_SPARSE)
+			continue;
+		assert_int_equal(pm_inputs_make(g, 6, (PmInputClass)cls, &t, NULL), PM_OK);
+		x = t.data;
+		for (int a = 0; a < CHUNKS; a++)
+			for (int b = 0; b < a; b++) {
+				int same = 0;
+
+				for (int k = 0; k < LAST; k++)
+					same += x[a * LAST + k] != 0 && x[a * LAST + k] == x[b * LAST + k];
+				assert_true(same < LAST / 20);
+			}
+		pm_tensor_release(&t);
+	}
+	pm_graph_free(g);
+}
+
+/* What an evaluation draws hangs on these numbers: they change with PM_VERSION alone. */
+static void drawn_numbers_never_change(void **state)
+{
+	static const struct {
+		const char *graph;
+		uint64_t hash;
+	} cases[] = {
+		{ "g (float[300,200] x) => (float[300,200] y) { y = Relu(x) }",
+		  0x9c7f0f290762bd13ull }, /* one chunk */
+		{ "g (float[300,1001] x) => (float[300,1001] y) { y = Relu(x) }", 0x6bbae893341aae27ull },
+		{ "g (float[2,150001] x) => (float[2,150001] y) { y = Relu(x) }", 0x93c2cf8b25134954ull },
+	};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+		PmGraph *g = pm_test_graph(cases[k].graph);
+		PmTensor t;
+
+		assert_int_equal(pm_inputs_make(g, 7, PM_INPUTS_UNIFORM, &t, NULL), PM_OK);
+		if (pm_hash64(t.data, t.bytes, PM_HASH_SEED) != cases[k].hash)
+			fail_msg("case %zu: hash 0x%016llx", k,
+				 (unsigned long long)pm_hash64(t.data, t.bytes, PM_HASH_SEED));
+		pm_tensor_release(&t);
 		pm_graph_free(g);
 	}
 }
@@ -203,6 +301,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(roles_follow_the_uses),
 		cmocka_unit_test(threads_draw_what_one_draws),
+		cmocka_unit_test(a_long_row_is_one_row),
+		cmocka_unit_test(chunks_are_not_each_others_copies),
+		cmocka_unit_test(drawn_numbers_never_change),
 		cmocka_unit_test(drawn_values_are_legal_in_every_class),
 		cmocka_unit_test(a_scatter_meets_no_place_twice),
 		cmocka_unit_test(the_seed_and_the_class_decide),

@@ -201,6 +201,45 @@ static void intervals_of_medians_hold_the_true_one(void **state)
 	assert_true(isnan(pm_median_interval(x, 15, 0.99).lo));
 }
 
+static void best_item_needs_a_right_answer_and_a_match(void **state)
+{
+	PmItem it[4] = { { 0, 1, 9 }, { 1, 0, 5 }, { 1, 1, 2 }, { 1, 1, NAN } };
+
+	(void)state;
+	near(pm_best_item(it, 4).speedup, 2); /* neither the wrong 9 nor the unmatched 5 */
+	assert_true(!pm_best_item(it, 1).correct && !pm_best_item(it, 0).correct);
+	near(pm_best_item(it, 2).speedup, 1);
+	assert_true(!pm_best_item(it, 2).matched && pm_best_item(it, 4).matched);
+	near(pm_best_item(it + 3, 1).speedup, 1);
+}
+
+/* The ends are the roots of (c - n p)^2 = z^2 n p (1 - p), by another way than the function's. */
+static void wilson_ends_are_z_deviations_off(void **state)
+{
+	const double zz = 3.8414588206941245;
+
+	(void)state;
+	for (size_t n = 1; n < 40; n++)
+		for (size_t c = 0; c <= n; c++) {
+			PmInterval w = pm_wilson(c, n);
+			const double ends[2] = { w.lo, w.hi };
+
+			near(w.point, (double)c / (double)n);
+			assert_true(w.lo >= 0 && w.lo <= w.point && w.point <= w.hi && w.hi <= 1 &&
+				    w.lo < w.hi);
+			for (int k = 0; k < 2; k++) {
+				double d = (double)c - (double)n * ends[k];
+
+				if (ends[k] > 0 && ends[k] < 1)
+					assert_true(fabs(d * d / (zz * (double)n * ends[k] * (1 - ends[k])) -
+							 1) < 1e-9);
+			}
+		}
+	assert_true(pm_wilson(0, 9).lo == 0 && pm_wilson(9, 9).hi == 1);
+	assert_true(fabs(pm_wilson(1, 2).lo - 0.09453120573423) < 1e-13); /* (1 - sqrt(zz / (zz + 2))) / 2 */
+	assert_true(isnan(pm_wilson(0, 0).point) && isnan(pm_wilson(2, 1).lo));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +249,8 @@ int main(void)
 		cmocka_unit_test(mean_at_k_needs_k_samples_everywhere),
 		cmocka_unit_test(means_follow_their_formulas),
 		cmocka_unit_test(best_of_k_has_a_floor_of_one),
+		cmocka_unit_test(best_item_needs_a_right_answer_and_a_match),
+		cmocka_unit_test(wilson_ends_are_z_deviations_off),
 		cmocka_unit_test(odd_samples_have_no_statistics),
 		cmocka_unit_test(the_interval_holds_the_ratio_and_is_repeatable),
 		cmocka_unit_test(the_interval_of_a_geometric_mean),

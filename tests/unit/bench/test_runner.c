@@ -385,6 +385,30 @@ static void records_survive_storage(void **state)
 	pm_graph_free(g);
 }
 
+/* What the speedup of a stored record meant it goes on to mean. */
+static void a_record_says_what_its_speedup_is(void **state)
+{
+	PmEvalRecord now = { .verdict = PM_VERDICT_OK }, back;
+	cJSON *j, *clock;
+
+	(void)state;
+	pretend_measured(&now);
+	j = pm_eval_record_json(&now);
+	clock = cJSON_GetObjectItem(j, "clock");
+	assert_string_equal(pm_json_str(clock, "estimator", ""), "signed ranks");
+	assert_int_equal(pm_eval_record_from_json(j, &back, NULL), PM_OK);
+	assert_false(back.timing.by_median);
+	pm_eval_record_release(&back);
+	cJSON_DeleteItemFromObject(clock, "estimator"); /* as it was stored before */
+	assert_int_equal(pm_eval_record_from_json(j, &back, NULL), PM_OK);
+	assert_true(back.timing.by_median);
+	cJSON_Delete(j);
+	j = pm_eval_record_json(&back);
+	assert_string_equal(pm_json_str(cJSON_GetObjectItem(j, "clock"), "estimator", ""), "median");
+	cJSON_Delete(j);
+	pm_eval_record_release(&back);
+}
+
 /* The columns of verdicts.def, as reports tell them. */
 static void a_verdict_has_its_status_and_stage(void **state)
 {
@@ -450,6 +474,7 @@ int main(void)
 		cmocka_unit_test(what_the_reference_refuses_is_no_fault_of_the_pass),
 		cmocka_unit_test(our_classes_decide_no_passnet_score_where_the_reference_is_not_finite),
 		cmocka_unit_test(records_survive_storage),
+		cmocka_unit_test(a_record_says_what_its_speedup_is),
 		cmocka_unit_test(a_verdict_has_its_status_and_stage),
 	};
 

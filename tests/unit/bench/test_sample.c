@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_sample.c - large kernels on the emulated device are judged on some blocks: nothing wrong in them is
  * missed, nothing is said of what they leave out, and the record says so. */
-#include "bench/compare/rows.h"
 #include "bench/eval/runner.h"
 #include "bench/report/report.h"
+#include "bench/rows/rows.h"
 #include "runtime/device/sampled.h"
 #include "runtime/ref/ref.h"
 #include "tests/lib/graphs/graph_text.h"

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_ref_dot.c - MatMul, Gemm and Conv against plain loops and against each other. */
+#include "runtime/ref/ref_priv.h"
 #include "tests/lib/graphs/eval.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -35,6 +38,60 @@ static void product_equals_plain_loops_bit_for_bit(void **state)
 		pm_tensor_release(&a);
 		pm_tensor_release(&b);
 	}
+}
+
+/* Whatever vectors the processor has, whatever is left over at the edges of tiles and blocks, and with
+ * infinities and NaN: the bits of plain loops. */
+static void product_has_the_same_bits_with_all_vectors(void **state)
+{
+	static const int64_t size[][3] = { { 4, 6, 8 },     { 8, 24, 256 },   { 9, 25, 257 }, { 67, 53, 300 },
+					   { 5, 700, 520 }, { 160, 241, 33 }, { 3, 24, 9 } };
+	PmRng r;
+
+	(void)state;
+	pm_rng_init(&r, 3);
+	for (size_t s = 0; s < sizeof size / sizeof *size; s++) {
+		int64_t m = size[s][0], n = size[s][1], k = size[s][2], lda = k + 3, ldb = n + 1, ldc = n + 5;
+		double *a = pm_xcalloc((size_t)(m * lda), sizeof *a),
+		       *b = pm_xcalloc((size_t)(k * ldb), sizeof *b);
+		double *want = pm_xcalloc((size_t)(m * ldc), sizeof *want),
+		       *c = pm_xcalloc((size_t)(m * ldc), sizeof *c);
+
+		for (int64_t i = 0; i < m * lda; i++)
+			a[i] = pm_rng_normal(&r);
+		for (int64_t i = 0; i < k * ldb; i++)
+			b[i] = pm_rng_normal(&r);
+		a[lda + 1] = INFINITY;
+		b[2 * ldb + 3] = NAN;
+		b[ldb + 2] = 0; /* times infinity */
+		for (int64_t i = 0; i < m; i++)
+			for (int64_t j = 0; j < n; j++) {
+				double sum = (double)j;
+
+				for (int64_t p = 0; p < k; p++) {
+					volatile double product = a[i * lda + p] * b[p * ldb + j];
+
+					sum += product;
+				}
+				want[i * ldc + j] = sum;
+			}
+		for (int lanes = 2; lanes <= 8; lanes *= 2) {
+			for (int64_t i = 0; i < m * ldc; i++)
+				c[i] = i % ldc < n ? (double)(i % ldc) : 0;
+			pm__ref_vectors(lanes);
+			pm__ref_gemm_f(m, n, k, a, lda, b, ldb, c, ldc);
+			for (int64_t i = 0; i < m * ldc; i++)
+				if (isnan(want[i]) ? !isnan(c[i]) : memcmp(&c[i], &want[i], sizeof *c) != 0)
+					fail_msg("%lld x %lld x %lld, %d lanes: element %lld is %a, not %a",
+						 (long long)m, (long long)n, (long long)k, lanes,
+						 (long long)i, c[i], want[i]);
+		}
+		free(a);
+		free(b);
+		free(c);
+		free(want);
+	}
+	pm__ref_vectors(8);
 }
 
 /* A batch of products is the products of the slices, with batch axes broadcast. */
@@ -307,10 +364,88 @@ static void pointwise_conv_is_a_matmul(void **state)
 	pm_tensor_release(&flat);
 }
 
+/* ---- ConvTranspose ---- */
+
+/* Every input element adds the filter where it reaches, in the order of channels, elements and taps. */
+static void spread(const PmTensor *x, const PmTensor *w, int groups, const int64_t *stride,
+		   const int64_t *dilation, const int64_t *pad, PmTensor *y)
+{
+	const int64_t *xd = x->type.dim, *wd = w->type.dim, *yd = y->type.dim;
+	const double *xf = x->data, *wf = w->data;
+	double *yf = y->data;
+
+	for (int64_t b = 0; b < xd[0]; b++)
+		for (int64_t i = 0; i < xd[1]; i++)
+			for (int64_t o = 0; o < wd[1]; o++) {
+				int64_t plane = b * yd[1] + i / (xd[1] / groups) * wd[1] + o;
+
+				for (int64_t p = 0; p < xd[2] * xd[3] * wd[2] * wd[3]; p++) {
+					int64_t at = p / (wd[2] * wd[3]), tap = p % (wd[2] * wd[3]);
+					int64_t r = at / xd[3] * stride[0] + tap / wd[3] * dilation[0] -
+						    pad[0];
+					int64_t s = at % xd[3] * stride[1] + tap % wd[3] * dilation[1] -
+						    pad[1];
+
+					if (r >= 0 && r < yd[2] && s >= 0 && s < yd[3]) {
+						volatile double product =
+							xf[((b * xd[1] + i) * xd[2]) * xd[3] + at] *
+							wf[((i * wd[1] + o) * wd[2]) * wd[3] + tap];
+
+						yf[(plane * yd[2] + r) * yd[3] + s] += product;
+					}
+				}
+			}
+}
+
+static void conv_transpose_has_the_bits_of_a_scatter(void **state)
+{
+	PmRng r;
+
+	(void)state;
+	pm_rng_init(&r, 8);
+	for (int round = 0; round < 40; round++) {
+		int64_t groups = pm_rng_range(&r, 1, 2), oc = pm_rng_range(&r, 1, 9),
+			b = pm_rng_range(&r, 1, 2);
+		int64_t xd[4] = { b, groups * pm_rng_range(&r, 1, 9), pm_rng_range(&r, 1, 7),
+				  pm_rng_range(&r, 1, 40) };
+		int64_t wd[4] = { xd[1], oc, pm_rng_range(&r, 1, 4), pm_rng_range(&r, 1, 5) };
+		int64_t stride[2] = { pm_rng_range(&r, 1, 3), pm_rng_range(&r, 1, 4) };
+		int64_t dilation[2] = { pm_rng_range(&r, 1, 2), pm_rng_range(&r, 1, 3) };
+		int64_t pad[2] = { pm_rng_range(&r, 0, wd[2] - 1), pm_rng_range(&r, 0, wd[3] - 1) },
+			more = stride[1] - 1;
+		int64_t yd[4] = { b, groups * oc,
+				  (xd[2] - 1) * stride[0] + (wd[2] - 1) * dilation[0] + 1 - pad[0],
+				  (xd[3] - 1) * stride[1] + (wd[3] - 1) * dilation[1] + 1 + more -
+					  2 * pad[1] };
+		PmTensor x = eval_normal(&r, 4, xd), w = eval_normal(&r, 4, wd), want;
+		char attrs[256];
+
+		if (yd[2] < 1 || yd[3] < 1) {
+			pm_tensor_release(&x);
+			pm_tensor_release(&w);
+			continue;
+		}
+		want = eval_tensor(PM_F64, 4, yd);
+		if (round % 8 == 7) /* beside x there are no terms: no NaN comes of it */
+			pm_tensor_set(&w, 0, INFINITY);
+		snprintf(attrs, sizeof attrs,
+			 "group=%lld strides=[%lld,%lld] dilations=[%lld,%lld] pads=[%lld,%lld,0,%lld] "
+			 "output_padding=[0,%lld]",
+			 (long long)groups, (long long)stride[0], (long long)stride[1],
+			 (long long)dilation[0], (long long)dilation[1], (long long)pad[0], (long long)pad[1],
+			 (long long)pad[1], (long long)more);
+		spread(&x, &w, (int)groups, stride, dilation, pad, &want);
+		eval_same(eval2("ConvTranspose", attrs, x, w), want, 0, attrs);
+		pm_tensor_release(&x);
+		pm_tensor_release(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(product_equals_plain_loops_bit_for_bit),
+		cmocka_unit_test(product_has_the_same_bits_with_all_vectors),
 		cmocka_unit_test(batches_broadcast),
 		cmocka_unit_test(vectors_are_rows_and_columns),
 		cmocka_unit_test(integer_products_wrap_to_their_dtype),
@@ -318,6 +453,7 @@ int main(void)
 		cmocka_unit_test(conv_equals_a_scatter_from_the_input),
 		cmocka_unit_test(conv_adds_the_bias_of_each_channel),
 		cmocka_unit_test(pointwise_conv_is_a_matmul),
+		cmocka_unit_test(conv_transpose_has_the_bits_of_a_scatter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,53 @@ static void einsum_says_what_other_operators_do(void **state)
 		  "trace");
 }
 
+/* Two operands, bit for bit: the sum over l and k, l first, in every order of the operands' and the result's
+ * axes, and with extents of 1 that broadcast. */
+static void products_have_the_bits_of_loops(void **state)
+{
+	static const char *const equation[] = { "bilk,blkj->bij", "lbki,kjlb->jbi", "likb,jlbk->ijb" };
+	static const char *const axes[][3] = { { "bilk", "blkj", "bij" },
+					       { "lbki", "kjlb", "jbi" },
+					       { "likb", "jlbk", "ijb" } };
+	const char *names = "bijlk";
+	PmRng r;
+
+	(void)state;
+	pm_rng_init(&r, 33);
+	for (int round = 0; round < 12; round++) {
+		int64_t full[5] = { 3, 19, 31, 2, 13 }, dim[3][4], own[3][4];
+		const char *const *a = axes[round % 3];
+		PmTensor t[2], want;
+		char attrs[64];
+
+		for (int k = 0; k < 3; k++)
+			for (int i = 0; i < (k < 2 ? 4 : 3); i++)
+				dim[k][i] = full[strchr(names, a[k][i]) - names];
+		if (round >= 6) /* the batch is broadcast */
+			dim[1][strchr(a[1], 'b') - a[1]] = 1;
+		for (int k = 0; k < 2; k++)
+			t[k] = eval_normal(&r, 4, dim[k]);
+		want = eval_tensor(PM_F64, 3, dim[2]);
+		for (int k = 0; k < 3; k++)
+			for (int64_t i = k < 2 ? 4 : 3, s = 1; i-- > 0; s *= dim[k][i])
+				own[k][i] = dim[k][i] == 1 ? 0 : s;
+		for (int64_t n = 0; n < 3 * 19 * 31 * 2 * 13; n++) {
+			int64_t v[5], at[3] = { 0 }, rest = n;
+			volatile double product;
+
+			for (int i = 5; i-- > 0; rest /= full[i])
+				v[i] = rest % full[i];
+			for (int k = 0; k < 3; k++)
+				for (int i = 0; a[k][i]; i++)
+					at[k] += v[strchr(names, a[k][i]) - names] * own[k][i];
+			product = ((double *)t[0].data)[at[0]] * ((double *)t[1].data)[at[1]];
+			((double *)want.data)[at[2]] += product;
+		}
+		snprintf(attrs, sizeof attrs, "equation='%s'", equation[round % 3]);
+		eval_same(eval_take2("Einsum", attrs, t[0], t[1]), want, 0, attrs);
+	}
+}
+
 /* One group is LayerNormalization over everything but the batch, without weights. */
 static void one_group_is_layer_normalisation(void **state)
 {
@@ -132,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(einsum_says_what_other_operators_do),
+		cmocka_unit_test(products_have_the_bits_of_loops),
 		cmocka_unit_test(one_group_is_layer_normalisation),
 		cmocka_unit_test(running_sums_are_triangles),
 		cmocka_unit_test(remainders_have_the_right_sign),

@@ -35,6 +35,27 @@ static void extremes_are_kept(void **state)
 	pm_gpu_watch_close(w);
 }
 
+/* The third answer has two others, the fourth none; what was seen while waiting is not held against anybody.
+ */
+static void others_may_leave_before_the_first_look(void **state)
+{
+	PmGpuWatch *w = pm_gpu_watch_open(built(FAKE), "00000000:1B:00.0");
+
+	(void)state;
+	assert_true(pm_gpu_watch_wait(w, 1, 0) && pm_gpu_watch_wait(w, 1, 0)); /* there are none */
+	assert_false(pm_gpu_watch_wait(w, 0, 0.01));                           /* who stays is there */
+	pm_gpu_watch_close(w);
+	w = pm_gpu_watch_open(built(FAKE), "00000000:1B:00.0");
+	pm_gpu_watch_wait(w, 1, 0);
+	pm_gpu_watch_wait(w, 1, 0);
+	assert_true(pm_gpu_watch_wait(w, 1, 60));
+	assert_true(pm_gpu_watch_seen(w)->looks == 0 && pm_gpu_watch_seen(w)->others == 0);
+	pm_gpu_watch_close(w);
+	w = pm_gpu_watch_open("/nowhere/libnvidia-ml.so.1", "0");
+	assert_true(pm_gpu_watch_wait(w, 0, 60)); /* nothing is known: nobody waits */
+	pm_gpu_watch_close(w);
+}
+
 static void what_does_not_answer_is_a_label(void **state)
 {
 	PmGpuWatch *w = pm_gpu_watch_open("/nowhere/libnvidia-ml.so.1", "0");
@@ -112,6 +133,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(extremes_are_kept),
+		cmocka_unit_test(others_may_leave_before_the_first_look),
 		cmocka_unit_test(what_does_not_answer_is_a_label),
 		cmocka_unit_test(reasons_have_names),
 		cmocka_unit_test(a_record_keeps_the_driver),

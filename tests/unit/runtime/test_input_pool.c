@@ -2,6 +2,7 @@
 /* test_input_pool.c - are the inputs of timed calls new in every call, legal, and the same wherever they are
  * made?
  */
+#include "base/sys/threads.h"
 #include "bench/inputs/inputs.h"
 #include "kernels/redraw.cu.h"
 #include "runtime/device/device.h"
@@ -17,6 +18,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CALLS = 10000, ROWS = 5, ROW = 4 };
 
@@ -245,9 +247,63 @@ static void the_gpus_kernel_makes_the_same(void **state)
 	d->ops->close(d);
 }
 
+/* Much is drawn and digested by several threads: the bits are those of the formulas, element by element. */
+static void threads_make_the_same(void **state)
+{
+	enum { N = 200003, TABLE = PM_BANK_TABLE };
+	static const int dtype[] = { PM_U8, PM_F16, PM_F32, PM_F64 };
+	const uint64_t golden = 0x9e3779b97f4a7c15u;
+
+	(void)state;
+	for (int k = 0; k < 4; k++) {
+		size_t size = pm_dtype_size(dtype[k]), per = size <= 2 ? 4 : 8 / size;
+		unsigned char *table = malloc(TABLE * size), *want = malloc(N * size),
+			      *got = malloc(N * size);
+		uint64_t noise = pm_input_pool_noise(dtype[k]);
+		PmDigest sum = { { 0, 0 } };
+
+		assert_true(table && want && got);
+		for (size_t i = 0; i < TABLE * size; i++)
+			table[i] = (unsigned char)pm_mix64(i);
+		for (size_t i = 0; i < N; i++) {
+			uint64_t h = pm_mix64(77 + golden * (i / per)), v = 0;
+
+			h >>= i % per * (per == 1 ? 0 : 64 / per);
+			memcpy(&v, table + (h & (TABLE - 1)) * size, size);
+			v ^= v & noise ? h >> PM_BANK_TABLE_BITS & noise : 0;
+			memcpy(want + i * size, &v, size);
+		}
+		for (int half = 0; half < 2; half++) {
+			uint64_t base = pm_digest_base(5, 3, (int64_t)(N * size), half);
+
+			for (size_t i = 0; i * 8 < N * size; i++) {
+				uint64_t w = 0;
+
+				memcpy(&w, want + i * 8, N * size - i * 8 < 8 ? N * size - i * 8 : 8);
+				sum.v[half] += pm_mix64(w ^ pm_mix64(base + golden * i));
+			}
+		}
+		for (int threads = 1; threads < 5; threads += 3) {
+			PmDigest d = { { 0, 0 } };
+
+			pm_threads_limit(threads);
+			memset(got, 0, N * size);
+			pm_input_pool_draw(got, N, dtype[k], table, 77);
+			assert_memory_equal(got, want, N * size);
+			pm_digest_add(&d, 5, 3, got, (int64_t)(N * size));
+			assert_true(pm_digest_equal(&d, &sum));
+		}
+		pm_threads_limit(0);
+		free(table);
+		free(want);
+		free(got);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_make_the_same),
 		cmocka_unit_test(no_row_recurs),
 		cmocka_unit_test(values_are_legal),
 		cmocka_unit_test(the_distribution_stays),

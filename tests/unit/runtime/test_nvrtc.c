@@ -11,6 +11,7 @@
 #include "ir/core/kernel.h"
 #include "kernels/clock.cu.h"
 #include "kernels/guard.cu.h"
+#include "kernels/product.cu.h"
 #include "kernels/redraw.cu.h"
 #include "runtime/cuda/library/lib_algo.h"
 #include "runtime/cuda/nvrtc/nvrtc.h"
@@ -448,6 +449,7 @@ static void kernels_of_the_device_compile(void **state)
 	keep(set, "guard.cu", guard_cu, PM_F32);
 	keep(set, "clock.cu", clock_cu, PM_F32);
 	keep(set, "redraw.cu", redraw_cu, PM_F32);
+	keep(set, "product.cu", product_cu, PM_F64);
 	keep(set, "lib_algo.cu", pm_algo_source(), PM_BF16);
 	keep(set, "lib_algo.cu", pm_algo_source(), PM_F64);
 	compile_all(set, "kernels of the device", 1);

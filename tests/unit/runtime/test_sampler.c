@@ -155,6 +155,7 @@ static void make_with(Bed *b, const PmInputPool *keys)
 	b->pool.inner = keys->inner;
 	b->pool.sketch = keys->sketch;
 	b->pool.poison = keys->poison;
+	b->pool.mixed = keys->mixed;
 	for (int i = 0; i < 2; i++)
 		if (pm_exec_new(b->plan, b->d, &b->x[i], &err))
 			fail_msg("%s", err.text);
@@ -249,6 +250,24 @@ static void a_batch_is_as_many_calls_as_it_is_divided_by(void **state)
 			    pm_digest_equal(&alone.inner, &in_train[i].inner));
 	}
 	assert_int_equal(pm_sampler_made(b.s, 1, &alone, NULL), PM_E_INVALID);
+	drop(&b);
+}
+
+/* Calls that nobody times have fewer places: as many as where there is no clock. */
+static void calls_that_are_made_again_have_fewer_places(void **state)
+{
+	Bed b;
+	int timed, again;
+
+	(void)state;
+	make_with(&b, &(PmInputPool){ .seed = 5 });
+	timed = pm_sampler_depth(b.s);
+	drop(&b);
+	make_with(&b, &(PmInputPool){ .seed = 5, .mixed = 1 });
+	again = pm_sampler_depth(b.s);
+	take(&b, 0, PM_TIME_NONE, 3, again);
+	computed(&b, again - 1, 3 + (uint64_t)again - 1);
+	assert_true(timed == PM_SAMPLER_DEPTH && again > 1 && again < timed / 2);
 	drop(&b);
 }
 
@@ -483,6 +502,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_call_has_the_inputs_of_its_number),
 		cmocka_unit_test(a_batch_is_as_many_calls_as_it_is_divided_by),
+		cmocka_unit_test(calls_that_are_made_again_have_fewer_places),
 		cmocka_unit_test(caches_are_emptied_and_the_host_is_hidden),
 		cmocka_unit_test(calls_are_replayed),
 		cmocka_unit_test(a_slow_host_is_a_disturbance),

@@ -109,8 +109,8 @@ static void prepared_processes_are_used(void **state)
 
 	(void)state;
 	same_as_alone(w, g, 1);
-	pm_worker_prepare(w, PM_WORKER_SPARE);
-	pm_worker_prepare(w, PM_WORKER_SPARE);
+	pm_worker_prepare(w, 2);
+	pm_worker_prepare(w, 2);
 	assert_true(pm_worker_starts(w) == 3 && pm_worker_processes(w) == 3);
 	pm_worker_settle(w);
 	assert_int_equal(pm_worker_processes(w), 3);
@@ -126,9 +126,35 @@ static void prepared_processes_are_used(void **state)
 	same_as_alone(w, g, 4);
 	assert_int_equal(pm_worker_starts(w), 4);
 	pm_worker_prepare(w, 1);
+	pm_worker_prepare(w, 3); /* two more */
+	assert_int_equal(pm_worker_starts(w), 7);
+	pm_worker_prepare(w, 2 * PM_WORKER_SPARE);
+	assert_int_equal(pm_worker_processes(w), 1 + PM_WORKER_SPARE);
 	pm_worker_free(w);
 	pm_worker_free(second);
 	pm_graph_free(g);
+}
+
+/* What a GPU takes back of a second worker is waited for by the first, when it has to be, and is one of its
+ * processes until then. A worker for a GPU is a process without one, too. */
+static void a_second_worker_leaves_with_the_first(void **state)
+{
+	PmWorker *w = pm_worker_new("cuda"), *second = pm_worker_second(w);
+
+	(void)state;
+	pm_worker_begin(w);
+	pm_worker_begin(second);
+	pm_worker_renew(second);
+	assert_true(pm_worker_processes(w) == 1 && pm_worker_processes(second) == 1);
+	pm_worker_begin(second);
+	pm_worker_join(w, second);
+	assert_int_equal(pm_worker_processes(w), 3);
+	pm_worker_settle(w);
+	assert_int_equal(pm_worker_processes(w), 1);
+	second = pm_worker_second(w); /* one that has nothing */
+	pm_worker_join(w, second);
+	assert_int_equal(pm_worker_processes(w), 1);
+	pm_worker_free(w);
 }
 
 /* One that cannot open its device is no help, and no harm. */
@@ -291,6 +317,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_process_serves_many_runs),
 		cmocka_unit_test(prepared_processes_are_used),
+		cmocka_unit_test(a_second_worker_leaves_with_the_first),
 		cmocka_unit_test(a_prepared_process_without_a_device_is_ended),
 		cmocka_unit_test(models_cross_unchanged),
 		cmocka_unit_test(a_failing_kernel_costs_its_worker),

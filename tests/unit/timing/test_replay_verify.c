@@ -100,18 +100,23 @@ static void honest_calls_are_found_so(void **state)
 	add_baseline(&b);
 	check(&b, 1, PM_REPLAY_OK);
 	assert_true(b.d.compared == CALLS && b.d.baseline == CALLS && !b.d.undetermined);
+	/* Some while calls were made again, the others behind that; each once. */
+	assert_true(b.d.beside >= 1 && b.d.referenced == CALLS);
 	drop(&b);
 }
 
 static void one_wrong_call_is_enough(void **state)
 {
 	(void)state;
-	for (size_t call = 0; call < CALLS; call += CALLS - 1) {
+	for (int i = 0; i < 4; i++) { /* the first and the last, alone and beside a baseline */
+		size_t call = i % 2 ? CALLS - 1 : 0;
 		Bed b;
 
 		make(&b, 0);
+		if (i / 2)
+			add_baseline(&b);
 		alter(&b, call, 1e6f);
-		check(&b, 0, PM_REPLAY_WRONG);
+		check(&b, i / 2, PM_REPLAY_WRONG);
 		assert_int_equal(b.d.special, 1);
 		assert_non_null(strstr(b.d.why, "element 100"));
 		assert_true(b.d.failure.timed && b.d.failure.call == (int64_t)call);
@@ -177,6 +182,23 @@ static void a_disturbed_baseline_is_found(void **state)
 	add_baseline(&b);
 	b.c.calls.v[CALLS + 5].made.out.v[0]++;
 	check(&b, 1, PM_REPLAY_DISTURBED);
+	drop(&b);
+}
+
+/* Calls are made again in the processes that were prepared for it; one more is there for the next clock. */
+static void prepared_processes_make_the_calls(void **state)
+{
+	int starts;
+	Bed b;
+
+	(void)state;
+	make(&b, 0);
+	add_baseline(&b);
+	pm_worker_prepare(b.w, PM_REPLAY_PROCESSES + 1);
+	starts = pm_worker_starts(b.w);
+	check(&b, 1, PM_REPLAY_OK);
+	assert_int_equal(pm_worker_starts(b.w), starts);
+	assert_int_equal(pm_worker_processes(b.w), 1);
 	drop(&b);
 }
 
@@ -307,6 +329,7 @@ int main(void)
 		cmocka_unit_test(a_special_call_is_found_without_its_outputs),
 		cmocka_unit_test(writing_after_the_end_is_found),
 		cmocka_unit_test(a_disturbed_baseline_is_found),
+		cmocka_unit_test(prepared_processes_make_the_calls),
 		cmocka_unit_test(calls_of_every_alternative_are_made_again),
 	};
 

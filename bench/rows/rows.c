@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rows.c - graphs whose results can be had row by row, so that a large one is judged in parts, or some of it.
  */
-#include "bench/compare/rows.h"
+#include "bench/rows/rows.h"
 
 #include "base/core/arena.h"
 

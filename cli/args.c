@@ -2,6 +2,7 @@
 /* args.c - command lines. */
 #include "cli/args.h"
 
+#include "app/model/model_file.h"
 #include "base/core/renamed.h"
 #include "base/core/str.h"
 #include "base/sys/io.h"
@@ -17,6 +18,8 @@ int pm_cli_quiet;
 static const PmOpt common[] = {
 	{ "--json", PM_OPT_FLAG, &pm_cli_json, "results as JSON on stdout" },
 	{ "--quiet", PM_OPT_FLAG, &pm_cli_quiet, "no progress, only errors on stderr" },
+	{ "--types", PM_OPT_TYPES, &pm_model_types_infer,
+	  "of values whose stated type an ONNX model contradicts: stated refuses (default), infer drops it" },
 	{ 0 },
 };
 
@@ -142,6 +145,9 @@ static int store(const PmOpt *o, const char *value)
 	case PM_OPT_PROFILE:
 		*(const char **)o->to = value;
 		return pm_profile(value) != NULL;
+	case PM_OPT_TYPES:
+		*(int *)o->to = !strcmp(value, "infer");
+		return *(int *)o->to || !strcmp(value, "stated");
 	}
 	return 0;
 }
@@ -157,6 +163,8 @@ static int wrong_value(const PmCmd *cmd, const PmOpt *o, const char *value)
 	case PM_OPT_PROFILE:
 		return pm_cli_usage(cmd, "There is no device profile '%.60s'; there are%s.", value,
 				    pm_profile_names());
+	case PM_OPT_TYPES:
+		return pm_cli_usage(cmd, "Option '%s' takes stated or infer, not '%.60s'.", o->name, value);
 	case PM_OPT_COUNT:
 		return pm_cli_usage(cmd, "Option '%s' needs a whole number from 0, not '%.60s'.", o->name,
 				    value);

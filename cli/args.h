@@ -18,7 +18,8 @@ typedef enum {
 	PM_OPT_LIST,
 	PM_OPT_DEVICE,     /* text: a device that runs kernels */
 	PM_OPT_ANY_DEVICE, /* or ref */
-	PM_OPT_PROFILE     /* text: a row of runtime/exec/profiles.def */
+	PM_OPT_PROFILE,    /* text: a row of runtime/exec/profiles.def */
+	PM_OPT_TYPES       /* stated (0) or infer (1) */
 } PmOptKind;
 
 typedef struct PmStrList {

@@ -6,6 +6,7 @@
 #include "base/core/clean.h"
 #include "base/core/str.h"
 #include "cli/cmds.h"
+#include "ir/category/category.h"
 #include "runtime/ref/ref.h"
 
 #include <stdio.h>
@@ -207,6 +208,8 @@ static void print_opaque(const PmOnnxReport *r, const char *indent)
 void pm_import_print(const char *path, const PmGraph *g, const PmOnnxReport *r)
 {
 	char name[128];
+	const char *why = "";
+	PmCategory category = pm_category_of(g, &why);
 
 	pm_clean(pm_graph_name(g), name, sizeof name, 0);
 	printf("%s\n", path);
@@ -214,6 +217,7 @@ void pm_import_print(const char *path, const PmGraph *g, const PmOnnxReport *r)
 		printf("  %-10s '%s', opset %lld\n", "graph", name, (long long)r->opset);
 	else
 		printf("  %-10s '%s'\n", "graph", name);
+	printf("  %-10s %s: %s\n", "category", pm_category_name(category), why);
 	print_values("inputs", g, pm_graph_n_inputs(g), pm_graph_input);
 	print_values("outputs", g, pm_graph_n_outputs(g), pm_graph_output);
 	print_ops(g);
@@ -340,6 +344,15 @@ static cJSON *symbols_json(const PmGraph *g)
 	return list;
 }
 
+static cJSON *overruled_json(const PmOnnxReport *r)
+{
+	cJSON *list = cJSON_CreateArray();
+
+	for (size_t i = 0; i < r->n_overruled && i < PM_ONNX_MAX_OVERRULED; i++)
+		cJSON_AddItemToArray(list, cJSON_CreateString(r->overruled[i]));
+	return list;
+}
+
 static cJSON *check_json(const PmImportCheck *c)
 {
 	cJSON *j = cJSON_CreateObject();
@@ -366,6 +379,7 @@ cJSON *pm_import_json(const char *path, const PmGraph *g, const PmOnnxReport *r,
 	pm_json_add_i64(j, "opset", r->opset);
 	pm_json_add_i64(j, "nodes", (int64_t)pm_graph_n_nodes(g));
 	cJSON_AddItemToObject(j, "operators", ops_json(g));
+	cJSON_AddStringToObject(j, "category", pm_category_name(pm_category_of(g, NULL)));
 	cJSON_AddItemToObject(j, "inputs", values_json(g, pm_graph_n_inputs(g), pm_graph_input));
 	cJSON_AddItemToObject(j, "outputs", values_json(g, pm_graph_n_outputs(g), pm_graph_output));
 	cJSON_AddItemToObject(j, "open_sizes", symbols_json(g));
@@ -378,6 +392,8 @@ cJSON *pm_import_json(const char *path, const PmGraph *g, const PmOnnxReport *r,
 	pm_json_add_i64(j, "functions_inlined", (int64_t)r->n_inlined);
 	pm_json_add_i64(j, "opaque_nodes", (int64_t)r->n_opaque_nodes);
 	cJSON_AddItemToObject(j, "opaque", opaque_json(r));
+	if (r->n_overruled)
+		cJSON_AddItemToObject(j, "types_inferred", overruled_json(r));
 	if (check)
 		cJSON_AddItemToObject(j, "check", check_json(check));
 	return j;

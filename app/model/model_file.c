@@ -4,7 +4,11 @@
 
 #include "ir/text/text.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+int pm_model_types_infer;
 
 enum { MAX_TEXT = 1 << 30 };
 
@@ -36,6 +40,33 @@ static PmStatus parse_text(const char *path, const char *text, size_t n, PmGraph
 	return st;
 }
 
+void pm_model_say_overruled(const char *path, const PmOnnxReport *r)
+{
+	size_t n = r->n_overruled < PM_ONNX_MAX_OVERRULED ? r->n_overruled : PM_ONNX_MAX_OVERRULED;
+
+	for (size_t i = 0; i < n; i++)
+		fprintf(stderr, "%s: %s\n", path, r->overruled[i]);
+	if (n < r->n_overruled)
+		fprintf(stderr, "%s: %zu more values are read likewise.\n", path, r->n_overruled - n);
+}
+
+/* Reads ONNX from the file, or from the bytes at hand. */
+static PmStatus read_onnx(const char *path, const PmMap *file, PmGraph **out, PmOnnxReport *report,
+			  PmErr *err)
+{
+	const PmOnnxOpts opts = { .types_infer = pm_model_types_infer };
+	PmOnnxReport *own = report ? NULL : pm_xcalloc(1, sizeof *own);
+	PmStatus st;
+
+	report = report ? report : own;
+	st = file ? pm_onnx_import_read(file->p, file->n, path, &opts, out, report, err)
+		  : pm_onnx_import(path, &opts, out, report, err);
+	if (!st)
+		pm_model_say_overruled(path, report);
+	free(own);
+	return st;
+}
+
 /* Reads a model as it is written. */
 static PmStatus read_model(const char *path, PmGraph **out, PmOnnxReport *report, PmErr *err)
 {
@@ -45,7 +76,7 @@ static PmStatus read_model(const char *path, PmGraph **out, PmOnnxReport *report
 	if (report)
 		memset(report, 0, sizeof *report);
 	if (pm_str_ends(path, ".onnx"))
-		return pm_onnx_import(path, NULL, out, report, err);
+		return read_onnx(path, NULL, out, report, err);
 	st = pm_read_file(path, MAX_TEXT, &text, err);
 	if (!st)
 		st = parse_text(path, text.s, text.len, out, report, err);
@@ -84,7 +115,7 @@ PmStatus pm_model_load_read(const char *path, const PmMap *file, PmGraph **out, 
 
 	memset(report, 0, sizeof *report);
 	if (pm_str_ends(path, ".onnx"))
-		st = pm_onnx_import_read(file->p, file->n, path, NULL, out, report, err);
+		st = read_onnx(path, file, out, report, err);
 	else if (file->n > MAX_TEXT)
 		st = pm_err(err, PM_E_LIMIT, "\"%s\" is larger than the limit of %zu bytes.", path,
 			    (size_t)MAX_TEXT);

@@ -7,6 +7,12 @@
 #include "ir/core/graph.h"
 #include "ir/onnx/onnx.h"
 
+/* How this process reads ONNX models whose stated types their definitions contradict: 0 refuses them, 1 takes
+ * the definition's type (PmOnnxOpts.types_infer) and says so, once for each value, on stderr. */
+extern int pm_model_types_infer;
+/* Says on stderr which stated types of the model at `path` were dropped; nothing when none were. */
+void pm_model_say_overruled(const char *path, const PmOnnxReport *r);
+
 /* Reads a model by its ending: .onnx, or IR text otherwise. Weights that are not at hand are made up when
  * they are needed (ir/data/weights.h). `report` may be NULL; it is filled for text too. Returns owned in
  * *out. PM_E_INVALID for bytes that are no text under another name. */

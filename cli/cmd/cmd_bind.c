@@ -2,6 +2,8 @@
 /* cmd_bind.c - passmith bind: a model with its open sizes fixed. */
 #include "cli/cmds.h"
 
+#include "app/model/model_file.h"
+
 #include "base/core/str.h"
 #include "base/sys/io.h"
 #include "extract/variants/shape_table.h"
@@ -133,7 +135,7 @@ static PmStatus check_names(const char *path, PmGraph *g, const Dims *d, PmErr *
 /* ONNX is read again with the sizes, since many nodes become simpler when they are known. */
 static PmStatus load_bound(const char *path, const Dims *d, PmGraph **out, PmOnnxReport *report, PmErr *err)
 {
-	PmOnnxOpts opts = { .dims = d->v, .n_dims = d->n };
+	PmOnnxOpts opts = { .dims = d->v, .n_dims = d->n, .types_infer = pm_model_types_infer };
 	PmGraph *g = NULL;
 	PmStatus st = pm_cli_load(path, &g, report, err);
 

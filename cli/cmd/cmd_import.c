@@ -36,7 +36,7 @@ static PmStatus import_one(const char *path, const Options *o, Sum *sum, PmErr *
 	if (!st)
 		st = pm_canon_hash(g, PM_CANON_FULL, hash, err);
 	if (!st && o->out)
-		st = pm_onnx_export(g, o->out, err);
+		st = pm_cli_save(g, o->out, err);
 	sum->n_failed += st != PM_OK;
 	if (!st) {
 		sum->n_nodes += pm_graph_n_nodes(g);
@@ -69,7 +69,7 @@ int pm_cmd_import(const PmCmd *cmd, int argc, char **argv)
 {
 	Options o = { 0 };
 	const PmOpt opts[] = {
-		{ "-o", PM_OPT_STR, &o.out, "write the (single) model as ONNX" },
+		{ "-o", PM_OPT_STR, &o.out, "where to write the (single) model: .onnx, or text otherwise" },
 		{ "--check", PM_OPT_FLAG, &o.check, "round trips, and stated types against inferred ones" },
 		{ 0 },
 	};

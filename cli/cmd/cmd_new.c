@@ -38,7 +38,7 @@ int pm_cmd_new(const PmCmd *cmd, int argc, char **argv)
 	const PmOpt opts[] = {
 		{ "--dir", PM_OPT_STR, &dir, "folder to write to (default .)" },
 		{ "--like", PM_OPT_STR, &like,
-		  "start from the exemplar of this name or category (reduction) in place of the template" },
+		  "start from the exemplar of this name or category (reduce) in place of the template" },
 		{ 0 },
 	};
 	PmStrList names = { 0 };

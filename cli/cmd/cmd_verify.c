@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_verify.c - passmith verify: checks a sealed record, and evaluates again what it says. */
 #include "cli/cmds.h"
+#include "cli/device_lock.h"
 
 #include "app/eval/eval_task.h"
 #include "app/eval/record.h"
@@ -154,6 +155,8 @@ static PmStatus evaluate(Verify *v, const char *so, PmErr *err)
 	st = options_of(v, part, &t, err);
 	if (!st)
 		st = pm_worker_look(t.opts.device, &device, err);
+	if (!st)
+		st = pm_cli_device_lock(t.opts.device, &device, &t.opts.lock, err);
 	if (st)
 		return st;
 	if (pm_device_kind(t.opts.device) == PM_DEVICE_CUDA)
@@ -162,6 +165,7 @@ static PmStatus evaluate(Verify *v, const char *so, PmErr *err)
 	if (!pm_cli_quiet)
 		pm_progress_start(&v->bar, "evaluating again", (int64_t)v->record.variants.list.n);
 	st = pm_eval_task(&t, so, &r, NULL, err);
+	pm_rwlock_free(t.opts.lock);
 	pm_progress_end(&v->bar);
 	if (!st && strcmp(r.sha256, pm_json_str(part, "pass_sha256", "")) != 0)
 		st = pm_err(err, PM_E_INVALID,

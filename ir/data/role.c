@@ -212,6 +212,25 @@ PmInputRole pm_weight_role(const PmGraph *g, PmValue v, int64_t *limit)
 	return c.factor ? PM_ROLE_SCALE : role;
 }
 
+int pm_input_is_parameter(const PmGraph *g, PmValue v)
+{
+	static const char *const ends[] = { "weight", "bias", "embedding", "token", "gamma", "beta" };
+	const char *name = pm_value_name(g, v);
+	size_t n = strlen(name);
+	int64_t limit;
+	PmInputRole role;
+
+	if (!pm_dtype_is_float(pm_value_type(g, v)->dtype))
+		return 0;
+	if (strchr(name, '.'))
+		return 1;
+	for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+		if (n >= strlen(ends[k]) && !strcmp(name + n - strlen(ends[k]), ends[k]))
+			return 1;
+	role = pm_input_role(g, v, &limit);
+	return role == PM_ROLE_WEIGHT || role == PM_ROLE_SCALE;
+}
+
 double pm_fan_in(const PmType *t)
 {
 	double n = 1;

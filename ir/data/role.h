@@ -37,6 +37,11 @@ PmInputRole pm_input_role(const PmGraph *g, PmValue v, int64_t *limit);
 /* Role of a constant: an input's, or one of the weights' own where an input would be DATA. */
 PmInputRole pm_weight_role(const PmGraph *g, PmValue v, int64_t *limit);
 
+/* Whether a graph input holds a model's parameter and no data: exporters name parameters by their path
+ * ("block.0.weight") or by what they are ("bias", "pos_embedding"); without such a name the role decides
+ * (weights and scales are parameters). */
+int pm_input_is_parameter(const PmGraph *g, PmValue v);
+
 /* Elements that one result of a contraction sums over, guessed from a weight's static shape: the larger
  * extent of a matrix, else all but the first. At least 1. */
 double pm_fan_in(const PmType *t);

@@ -242,7 +242,7 @@ static int ints_law(PmSynth *s, double lo, double hi, int dtype, PmInputRole rol
 	return 1;
 }
 
-static int float_law(PmSynth *s, const PmType *t, double mean, double std, double lo, double hi,
+static int float_law(PmSynth *s, const PmType *t, double mean, double std, double lo, double hi, int uniform,
 		     PmInputRole role)
 {
 	int positive = role == PM_ROLE_VARIANCE;
@@ -251,7 +251,7 @@ static int float_law(PmSynth *s, const PmType *t, double mean, double std, doubl
 	if (isnan(std) && !pm_type_numel(t, &numel, NULL) &&
 	    numel == 1) /* one element deviates from nothing */
 		std = 0;
-	if (isnan(mean) || isnan(std)) { /* a range is all there is */
+	if (uniform || isnan(mean) || isnan(std)) { /* a range is all there is */
 		if (isnan(lo) || isnan(hi) || lo > hi || (positive && lo <= 0))
 			return 0;
 		set_law(s, PM_SYNTH_UNIFORM, lo, hi);
@@ -290,7 +290,7 @@ static int law_of_entry(PmSynth *s, const cJSON *e, const PmType *t, PmInputRole
 		return 0;
 	if (!pm_dtype_is_float(t->dtype))
 		return ints_law(s, lo, hi, t->dtype, role, limit);
-	return float_law(s, t, mean, std, lo, hi, role);
+	return float_law(s, t, mean, std, lo, hi, !strcmp(pm_json_str(e, "law", ""), "uniform"), role);
 }
 
 PmLawFrom pm_stats_law(const PmStats *s, const char *name, const PmType *t, PmInputRole role, int64_t limit,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stats.h - statistics of tensors that a model carries instead of its weights, and the laws they give.
  *
- * The metadata entry "tensor_stats" is a JSON object: value name -> { mean, std, min, max, data, source },
- * all optional. `source` is the tensor's name where the statistics were taken. Numbers are rounded to three
+ * The metadata entry "tensor_stats" is a JSON object: value name -> { mean, std, min, max, law, data,
+ * source }, all optional. `law` "uniform" means evenly between min and max; else mean and deviation are those
+ * of a bell. `source` is the tensor's name where the statistics were taken. Numbers are rounded to three
  * decimals, so a deviation (or the mean of variances) below 0.0005 is taken for 0.00025.
  */
 #ifndef IR_STATS_H

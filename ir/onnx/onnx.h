@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx.h - ONNX models in and out.
  *
- * Import reads opsets 7 to 21, normalises them (see ops.def) to this program's form, and reports each
+ * Import reads opsets 7 to 28, normalises them (see ops.def) to this program's form, and reports each
  * operator that is not in the table: it becomes an opaque node and survives export unchanged.
  */
 #ifndef IR_ONNX_H
@@ -28,6 +28,9 @@ typedef struct PmOnnxOpts {
 	 * refused where they differ: the two are compared, and PmOnnxReport.stated counts. Opaque nodes'
 	 * results have stated types all the same. */
 	int compare_stated;
+	/* A stated type that the definition contradicts is dropped and noted in PmOnnxReport.overruled,
+	 * instead of ending the import. */
+	int types_infer;
 	const PmOnnxBind *bind;
 	size_t n_bind;
 } PmOnnxOpts;
@@ -37,6 +40,8 @@ typedef struct PmOnnxOpaque {
 	char why[192];  /* "not in the operator table", "axes are not constant", ... */
 	int count;
 } PmOnnxOpaque;
+
+enum { PM_ONNX_MAX_OVERRULED = 64 };
 
 /* Stated types (value_info, outputs) of results and constants against what inference says. */
 typedef struct PmOnnxStated {
@@ -57,6 +62,9 @@ typedef struct PmOnnxReport {
 	size_t n_absent;  /* constants whose data file is missing */
 	size_t n_inlined; /* calls of model-local functions */
 	PmOnnxStated stated;
+	size_t n_overruled; /* values whose stated type was dropped (PmOnnxOpts.types_infer); a sentence each:
+			     */
+	char overruled[PM_ONNX_MAX_OVERRULED][320];
 	PmWeightsReport weights; /* filled by whoever has them made up (pm_weights_attach) */
 } PmOnnxReport;
 
@@ -77,8 +85,8 @@ PmStatus pm_onnx_import_read(const void *p, size_t n, const char *path, const Pm
 PmStatus pm_onnx_inputs_to_bind(const void *p, size_t n, char names[][128], size_t max, size_t *count,
 				PmErr *err);
 
-/* Writes opset 18 (20 when the graph has Gelu; Kernel nodes go to domain "passmith"). Constants over 1 KiB
- * use raw data; absent ones keep their location. Atomic. */
+/* Writes opset 18, or the first later one that has what the graph needs (docs/reference/onnx.md; Kernel nodes
+ * go to domain "passmith"). Constants over 1 KiB use raw data; absent ones keep their location. Atomic. */
 PmStatus pm_onnx_export(const PmGraph *g, const char *path, PmErr *err);
 PmStatus pm_onnx_export_mem(const PmGraph *g, PmStr *out, PmErr *err);
 

@@ -92,6 +92,7 @@ static PmStatus import_bytes(const void *p, size_t n, const char *path, const Pm
 	st = build(&im, err);
 	PM_VEC_RELEASE(&im.eaten);
 	PM_VEC_RELEASE(&im.stated_names);
+	PM_VEC_RELEASE(&im.overruled);
 	pm__fold_free(im.fold); /* when it failed before the end */
 	pm_intern_free(taken.names);
 	pm__onnx_files_free(im.files);

@@ -109,7 +109,24 @@ static void compare_stated(PmImport *im, PmValue v, const Onnx__ValueInfoProto *
 	pm_str_release(&want);
 }
 
-/* ---- refusing ---- */
+/* ---- refusing, or letting the definition decide ---- */
+
+/* Notes, once for each value, that its stated type is dropped. */
+static void overrule(PmImport *im, PmValue v, const char *what, const char *stated, const char *have)
+{
+	PmOnnxReport *r = im->report;
+
+	for (size_t i = 0; i < im->overruled.n; i++)
+		if (im->overruled.v[i] == v.id)
+			return;
+	PM_VEC_PUSH(&im->overruled, v.id);
+	if (r->n_overruled < PM_ONNX_MAX_OVERRULED)
+		snprintf(r->overruled[r->n_overruled], sizeof r->overruled[0],
+			 "The model states %s %.40s for the value '%.100s'; its definition gives %.100s, "
+			 "which is taken.",
+			 what, stated, pm_value_name(im->g, v), have);
+	r->n_overruled++;
+}
 
 static PmStatus disagree(PmImport *im, PmValue v, PmStatus code, const char *what, const char *stated,
 			 PmErr *err)
@@ -118,9 +135,14 @@ static PmStatus disagree(PmImport *im, PmValue v, PmStatus code, const char *wha
 	PmStatus st;
 
 	pm_type_describe(pm_value_type(im->g, v), &s);
+	if (im->opts->types_infer) {
+		overrule(im, v, what, stated, s.s);
+		pm_str_release(&s);
+		return PM_OK;
+	}
 	st = pm_err(err, code,
 		    "The model states %s %s for the value '%.200s', but its definition gives %s; fix the "
-		    "model's types.",
+		    "model's types, or let the definition decide with --types infer.",
 		    what, stated, pm_value_name(im->g, v), s.s);
 	pm_str_release(&s);
 	return st;

@@ -14,7 +14,9 @@ enum {
 	QUANTIZE_OPSET = 21,
 	BF16_OPSET = 22,
 	BF16_FILL_OPSET = 20,
-	RMS_NORM_OPSET = 23
+	RMS_NORM_OPSET = 23,
+	HALF_RANGE_OPSET = 27,
+	TYPES_28_OPSET = 28
 };
 
 /* The opsets in which a node written for an older one changes its meaning or is no longer valid. */
@@ -33,8 +35,8 @@ static const struct {
 	{ "Pad", { 11 } },
 	{ "ReduceL1", { 18 } },
 	{ "ReduceL2", { 18 } },
-	{ "ReduceLogSum", { 18 } },
-	{ "ReduceLogSumExp", { 18 } },
+	{ "ReduceLogSum", { 18, 28 } }, /* 28: no integers */
+	{ "ReduceLogSumExp", { 18, 28 } },
 	{ "ReduceMax", { 18 } },
 	{ "ReduceMean", { 18 } },
 	{ "ReduceMin", { 18 } },
@@ -84,7 +86,7 @@ static int64_t quantize_opset(const PmGraph *g, PmNode n)
 	return early ? 0 : QUANTIZE_OPSET;
 }
 
-/* These take bfloat16 from opset 22 on; most others always did, and a few (Einsum, TopK, ...) never do. */
+/* These take bfloat16 from opset 22 on; most others always did, and a few (TopK, ...) never do. */
 static int64_t bf16_opset(const PmGraph *g, PmNode n)
 {
 	static const PmOp ops[] = { PM_OP_Acos,
@@ -131,6 +133,31 @@ static int64_t bf16_opset(const PmGraph *g, PmNode n)
 	return half && (pm_node_op(g, n) == PM_OP_ConstantOfShape || pm_node_op(g, n) == PM_OP_IsInf)
 		       ? BF16_FILL_OPSET
 		       : 0;
+}
+
+/* What 27 and 28 added to types: half ranges, half Celu, shifts of signed integers, the remainder of floating
+ * point with the sign of the divisor, and bfloat16 in a few operators. */
+static int64_t late_types_opset(const PmGraph *g, PmNode n)
+{
+	PmOp op = pm_node_op(g, n);
+	int at = op == PM_OP_OneHot ? 2 : 0; /* the operand whose type tells */
+	int dtype = pm_node_n_in(g, n) > (size_t)at ? pm_value_type(g, pm_node_in(g, n, (size_t)at))->dtype
+						    : -1;
+	int half = dtype == PM_F16 || dtype == PM_BF16;
+
+	if (op == PM_OP_Range)
+		return half ? HALF_RANGE_OPSET : 0;
+	if (op == PM_OP_Celu)
+		return half || dtype == PM_F64 ? TYPES_28_OPSET : 0;
+	if (op == PM_OP_BitShift)
+		return dtype == PM_I8 || dtype == PM_I16 || dtype == PM_I32 || dtype == PM_I64
+			       ? TYPES_28_OPSET
+			       : 0;
+	if (op == PM_OP_Mod)
+		return pm_dtype_is_float(dtype) && !pm_node_i(g, n, "fmod", 0) ? TYPES_28_OPSET : 0;
+	if (op == PM_OP_OneHot || op == PM_OP_Einsum || op == PM_OP_ReverseSequence || op == PM_OP_Unique)
+		return dtype == PM_BF16 ? TYPES_28_OPSET : 0;
+	return 0;
 }
 
 static void note_domain(PmExport *x, const char *domain, int64_t version)
@@ -187,6 +214,8 @@ PmStatus pm__export_opset(PmExport *x, const PmGraph *g, PmErr *err)
 			want = pm_node_i(g, n, "opset", 0);
 		if (bf16_opset(g, n) > want)
 			want = bf16_opset(g, n);
+		if (late_types_opset(g, n) > want)
+			want = late_types_opset(g, n);
 		if (want > x->opset && want <= PM_ONNX_MAX_OPSET)
 			x->opset = want;
 		x->depth++;

@@ -20,9 +20,9 @@
 
 enum {
 	PM_ONNX_MIN_OPSET = 7,
-	PM_ONNX_MAX_OPSET = 24,
+	PM_ONNX_MAX_OPSET = 28,
 	PM_ONNX_MIN_IR = 3, /* the first with opset_import; a file without a version is let in */
-	PM_ONNX_MAX_IR = 13,
+	PM_ONNX_MAX_IR = 14,
 	PM_ONNX_OUT_OPSET = 18,      /* written unless a node needs a later one */
 	PM_ONNX_MAX_DEPTH = 64,      /* nested messages: graphs in nodes in graphs, types in types */
 	PM_ONNX_MAX_CALLS = 32,      /* nested calls of model-local functions */
@@ -184,6 +184,7 @@ typedef struct PmImport {
 	size_t n_nodes, max_nodes;
 	int nested;                        /* depth of kernel bodies */
 	PM_VEC(PmStatedName) stated_names; /* seen while comparing stated types */
+	PM_VEC(uint32_t) overruled;        /* values whose stated type was dropped */
 } PmImport;
 
 /* After all nodes: removes operands that became attributes, folds shape arithmetic. */
@@ -214,7 +215,7 @@ PmStatus pm__import_check_dims(const Onnx__TensorShapeProto *s, const char *what
 /* ---- onnx_import_stated.c ---- */
 
 /* A known type must agree with a stated one in element type, rank and constant dimensions; with
- * PmOnnxOpts.compare_stated it is only compared and counted. */
+ * PmOnnxOpts.compare_stated it is only compared and counted, with types_infer the stated one is dropped. */
 PmStatus pm__import_check_stated(PmImport *im, PmValue v, const Onnx__ValueInfoProto *info, PmErr *err);
 /* With what the scope has noted for the name. */
 PmStatus pm__import_check_name(PmImport *im, const PmOnnxScope *sc, const PmOnnxName *nm, PmValue v,

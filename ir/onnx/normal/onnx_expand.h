@@ -80,6 +80,7 @@ PmValue pm__x_reduce(PmExpand *x, PmOp op, PmValue a, const int64_t *axes, int n
 /* ---- the tables of expanded operators; rows of pm__norm_row ---- */
 
 extern const PmNormRow pm__expand_nn_rows[], pm__expand_quant_rows[], pm__expand_rnn_rows[],
-	pm__expand_attention_rows[], pm__expand_loss_rows[], pm__expand_ngram_rows[], pm__expand_data_rows[];
+	pm__expand_attention_rows[], pm__expand_loss_rows[], pm__expand_ngram_rows[], pm__expand_data_rows[],
+	pm__expand_state_rows[], pm__expand_window_rows[];
 
 #endif

@@ -98,19 +98,45 @@ static PmValue mask_bias(PmExpand *x, PmValue mask, PmValue key, int dtype)
 	return pm__x_pad(x, mask, pm__x_scalar(x, dtype, -INFINITY), pads, rank);
 }
 
-/* Key j is for query i when j <= i + offset; the offset is that of the cache, or per batch. */
-static PmValue causal_bias(PmExpand *x, PmValue query, PmValue key, int64_t past, PmValue used, int dtype)
+/* Key j is for query i when j <= i + offset; the offset is that of the cache, or per batch. A window (since
+ * 25) also bounds j from below and above by the distance to i + offset; -1 is no bound. */
+static PmValue position_bias(PmExpand *x, PmValue query, PmValue key, int64_t past, PmValue used, int dtype)
 {
-	int64_t q = pm__x_dim(x, query, 2, "the number of queries"),
-		k = pm__x_dim(x, key, 2, "the number of keys");
-	PmValue i = count_up(x, q, 1), j = count_up(x, k, 0);
+	int64_t causal = pm__x_i(x, "is_causal", 0), left = pm__x_i(x, "left_window_size", -1),
+		right = pm__x_i(x, "right_window_size", -1), q, k;
+	PmValue i, j, bias = { 0 };
+
+	if (left < -1 || right < -1)
+		pm__x_fail(x, PM_E_INVALID, "A window of %s is below -1; fix the model.", x->d->where.s);
+	if (x->st || (!causal && left < 0 && right < 0))
+		return bias;
+	q = pm__x_dim(x, query, 2, "the number of queries");
+	k = pm__x_dim(x, key, 2, "the number of keys");
+	i = count_up(x, q, 1);
+	j = count_up(x, k, 0);
 
 	if (used.id)
 		i = pm__x_op2(x, PM_OP_Add, i,
 			      pm__x_op2(x, PM_OP_Sub, used, pm__x_scalar(x, PM_I64, (double)q)));
 	else if (past)
 		i = pm__x_op2(x, PM_OP_Add, i, pm__x_scalar(x, PM_I64, (double)past));
-	return bias_of(x, pm__x_op2(x, PM_OP_LessOrEqual, j, i), dtype);
+	if (causal)
+		bias = bias_of(x, pm__x_op2(x, PM_OP_LessOrEqual, j, i), dtype);
+	if (right >= 0)
+		bias = plus(
+			x, bias,
+			bias_of(x,
+				pm__x_op2(x, PM_OP_LessOrEqual, j,
+					  pm__x_op2(x, PM_OP_Add, i, pm__x_scalar(x, PM_I64, (double)right))),
+				dtype));
+	if (left >= 0)
+		bias = plus(
+			x, bias,
+			bias_of(x,
+				pm__x_op2(x, PM_OP_LessOrEqual, i,
+					  pm__x_op2(x, PM_OP_Add, j, pm__x_scalar(x, PM_I64, (double)left))),
+				dtype));
+	return bias;
 }
 
 typedef struct Scores {
@@ -176,7 +202,7 @@ static PmStatus expand_attention(PmDraft *d, PmErr *err)
 	PmExpand x = { d, err, PM_OK };
 	int64_t q_heads = pm__x_i(&x, "q_num_heads", 0), kv_heads = pm__x_i(&x, "kv_num_heads", 0), past = 0,
 		flat[3] = { 0, 0, 0 };
-	int64_t mode = pm__x_i(&x, "qk_matmul_output_mode", 0), causal = pm__x_i(&x, "is_causal", 0);
+	int64_t mode = pm__x_i(&x, "qk_matmul_output_mode", 0);
 	int dtype = pm__draft_type(d, 0)->dtype, rank = pm__draft_type(d, 0)->rank;
 	PmValue q, k, v, y, bias, used = pm__x_in(&x, 6), in[2];
 	double scale;
@@ -204,8 +230,7 @@ static PmStatus expand_attention(PmDraft *d, PmErr *err)
 	bias = mask_bias(&x, pm__x_in(&x, 3), k, dtype);
 	if (used.id)
 		used = pm__x_reshape(&x, pm__x_cast(&x, used, PM_I64), (int64_t[]){ -1, 1, 1, 1 }, 4);
-	if (causal)
-		bias = plus(&x, bias, causal_bias(&x, q, k, past, used, dtype));
+	bias = plus(&x, bias, position_bias(&x, q, k, past, used, dtype));
 	if (used.id)
 		bias = plus(
 			&x, bias,
@@ -216,7 +241,7 @@ static PmStatus expand_attention(PmDraft *d, PmErr *err)
 	if (x.st)
 		return x.st;
 	s = score(&x, q, repeat_heads(&x, k, kv_heads, q_heads / kv_heads), scale, bias,
-		  pm__x_in(&x, 3).id || used.id);
+		  pm__x_in(&x, 3).id || used.id || pm__x_i(&x, "left_window_size", -1) >= 0);
 	y = pm__x_op2(&x, PM_OP_MatMul, s.weights, repeat_heads(&x, v, kv_heads, q_heads / kv_heads));
 	if (rank == 3) {
 		flat[2] = q_heads * pm__x_dim(&x, y, 3, "the size of a head");
@@ -294,7 +319,9 @@ static PmStatus expand_rotary(PmDraft *d, PmErr *err)
 
 const PmNormRow pm__expand_attention_rows[] = {
 	{ "Attention", PM_OP_Identity, expand_attention,
-	  "is_causal kv_num_heads q_num_heads qk_matmul_output_mode scale softcap softmax_precision", 0 },
+	  "is_causal kv_num_heads left_window_size q_num_heads right_window_size qk_matmul_output_mode scale "
+	  "softcap softmax_precision",
+	  0 },
 	{ "RotaryEmbedding", PM_OP_Identity, expand_rotary, "interleaved num_heads rotary_embedding_dim", 0 },
 	{ NULL, PM_OP_NONE, NULL, NULL, 0 },
 };

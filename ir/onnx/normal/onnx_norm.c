@@ -21,7 +21,7 @@ static const char *text(const char *s)
 static const PmNormRow *const tables[] = {
 	pm__norm_axes_rows,    pm__norm_nn_rows,      pm__norm_misc_rows,        pm__expand_nn_rows,
 	pm__expand_loss_rows,  pm__expand_quant_rows, pm__expand_attention_rows, pm__expand_rnn_rows,
-	pm__expand_ngram_rows, pm__expand_data_rows,
+	pm__expand_ngram_rows, pm__expand_data_rows,  pm__expand_state_rows,     pm__expand_window_rows,
 };
 
 const PmNormRow *pm__norm_row(const char *op_type)

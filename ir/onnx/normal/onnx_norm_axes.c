@@ -381,28 +381,94 @@ static PmStatus norm_layer_norm(PmDraft *d, PmErr *err)
 }
 
 /* DFT: the axis becomes an operand in 20, where it counts from the end by default. */
-static PmStatus norm_dft(PmDraft *d, PmErr *err)
+/* DFT, below 20 with the axis as attribute. */
+static PmStatus dft_axis(PmDraft *d, int64_t *axis, PmErr *err)
 {
-	int64_t *v, axis = -2;
+	int64_t *v;
 	size_t n;
 	int present;
 	PmStatus st;
 
 	if (d->opset < 20)
-		return one_axis(d, 1, err);
+		return pm__draft_get_i(d, "axis", 1, axis, err);
 	st = list(d, "axis", 2, 20, &v, &n, &present, err);
 	if (!st && present && n != 1)
 		st = pm_err(err, PM_E_INVALID, "The axis of %s is not one number; fix the model.",
 			    d->where.s);
+	*axis = !st && present ? v[0] : -2;
+	return st;
+}
+
+/* The inverse of one side: the other side is its mirror image, conjugated; what comes back is real. */
+static PmStatus inverse_of_one_side(PmDraft *d, int64_t axis, PmErr *err)
+{
+	PmExpand x = { d, err, PM_OK };
+	int64_t *length = NULL, have, n, pads[2 * PM_MAX_RANK] = { 0 };
+	int rank = pm__draft_type(d, 0)->rank, present = 0, last = rank - 1;
+	size_t count = 0;
+	PmValue v = pm__x_in(&x, 0), part[2], mirror[2];
+	PmNode node;
+
+	pm__x_counts(&x, 1, 3, 1);
+	have = pm__x_dim(&x, v, (int)axis, "the length of its axis");
+	if (!x.st && pm__x_dim(&x, v, last, "whether it is complex") != 2)
+		pm__x_fail(&x, PM_E_SHAPE, "The input of %s, an inverse of one side, is not complex.",
+			   d->where.s);
+	if (!x.st)
+		x.st = pm__draft_operand_ints(d, 1, "dft_length", &length, &count, &present, err);
+	n = present && count == 1 ? length[0] : 2 * (have - 1);
+	if (!x.st && (n < 1 || have < 1 || axis == last))
+		pm__x_fail(&x, PM_E_INVALID, "The length of the transform of %s is %lld; fix the model.",
+			   d->where.s, (long long)n);
+	if (x.st)
+		return x.st;
+	pads[rank + axis] = n / 2 + 1 - have;
+	if (have > n / 2 + 1)
+		v = pm__x_slice(&x, v, axis, 0, n / 2 + 1, 1);
+	else if (have < n / 2 + 1)
+		v = pm__x_pad(&x, v, (PmValue){ 0 }, pads, rank);
+	part[0] = v;
+	if (n > 2) {
+		v = pm__x_slice(&x, v, axis, n - n / 2 - 1, 0, -1);
+		mirror[0] = pm__x_slice(&x, v, last, 0, 1, 1);
+		mirror[1] = pm__x_op1(&x, PM_OP_Neg, pm__x_slice(&x, v, last, 1, 2, 1));
+		part[1] = pm__x_concat(&x, mirror, 2, last);
+		v = pm__x_concat(&x, part, 2, axis);
+	}
+	node = pm__x_open(&x, PM_OP_DFT, &v, 1, 1);
+	if (!x.st)
+		pm__x_set(&x, pm_node_set_i(d->g, node, "axis", axis, err));
+	if (!x.st)
+		pm__x_set(&x, pm_node_set_i(d->g, node, "inverse", 1, err));
+	v = pm__x_close(&x, node);
+	pm__draft_eat(d, 1);
+	pm__x_result(&x, 0, pm__x_slice(&x, v, last, 0, 1, 1));
+	return x.st;
+}
+
+/* 20 moved the axis to an operand. */
+static PmStatus norm_dft(PmDraft *d, PmErr *err)
+{
+	int64_t axis, inverse, onesided;
+	PmStatus st = dft_axis(d, &axis, err);
+
+	if (!st)
+		st = pm__draft_axis(d, &axis, pm__draft_type(d, 0)->rank, 0, err);
+	if (!st)
+		st = pm__draft_get_i(d, "inverse", 0, &inverse, err);
+	if (!st)
+		st = pm__draft_get_i(d, "onesided", 0, &onesided, err);
 	if (st)
 		return st;
-	axis = present ? v[0] : axis;
-	st = pm__draft_axis(d, &axis, pm__draft_type(d, 0)->rank, 0, err);
+	if (inverse && onesided)
+		return inverse_of_one_side(d, axis, err);
 	pm__draft_set_i(d, "axis", axis);
+	if (d->opset < 20)
+		return PM_OK;
 	pm__draft_eat(d, 2);
 	while (d->n_in > 1 && !d->in[d->n_in - 1].id)
 		d->n_in--;
-	return st;
+	return PM_OK;
 }
 
 static PmStatus norm_concat(PmDraft *d, PmErr *err)

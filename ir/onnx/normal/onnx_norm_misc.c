@@ -66,6 +66,25 @@ static PmStatus norm_cast(PmDraft *d, PmErr *err)
 	return PM_OK;
 }
 
+/* BitCast: between integers of one width a Cast keeps the bits, which wrap; so do bool and its byte. */
+static PmStatus norm_bit_cast(PmDraft *d, PmErr *err)
+{
+	int from = pm__draft_type(d, 0)->dtype, to;
+	PmStatus st = norm_cast(d, err);
+	const PmDraftAttr *a = st ? NULL : pm__draft_attr(d, "to");
+
+	if (st)
+		return st;
+	to = pm_dtype_from_onnx((int)a->i);
+	if (pm_dtype_size(from) != pm_dtype_size(to))
+		return pm_err(err, PM_E_TYPE, "%s cannot read the bits of %s as %s, which has another width.",
+			      d->where.s, pm_dtype_name(from), pm_dtype_name(to));
+	if (from != to && !(pm_dtype_is_int(to) && (pm_dtype_is_int(from) || from == PM_BOOL)))
+		return pm__decline(d, "it reads the bits of %s as %s", pm_dtype_name(from),
+				   pm_dtype_name(to));
+	return PM_OK;
+}
+
 /* CastLike: a Cast whose target is the type of operand 1. */
 static PmStatus norm_cast_like(PmDraft *d, PmErr *err)
 {
@@ -157,6 +176,7 @@ static PmStatus norm_resize(PmDraft *d, PmErr *err)
 const PmNormRow pm__norm_misc_rows[] = {
 	{ "Clip", PM_OP_Clip, norm_clip, "min max", 0 },
 	{ "Cast", PM_OP_Cast, norm_cast, "to saturate", 0 },
+	{ "BitCast", PM_OP_Cast, norm_bit_cast, "to", 0 },
 	{ "CastLike", PM_OP_Cast, norm_cast_like, "saturate", 0 },
 	{ "Shape", PM_OP_Shape, norm_shape, NULL, 0 },
 	{ "ConstantOfShape", PM_OP_ConstantOfShape, norm_constant_of_shape, NULL, 1 << 0 },

@@ -94,10 +94,10 @@ static void bad_opsets(void **state)
 
 	(void)state;
 	refuses_spec(6, "i x float 2", PM_E_UNSUPPORTED,
-		     "m: The model uses opset 6 and opsets 7 to 24 are read; convert it with ONNX's version "
+		     "m: The model uses opset 6 and opsets 7 to 28 are read; convert it with ONNX's version "
 		     "converter.");
-	refuses_spec(25, "i x float 2", PM_E_UNSUPPORTED,
-		     "m: The model uses opset 25 and opsets 7 to 24 are read; convert it with ONNX's version "
+	refuses_spec(29, "i x float 2", PM_E_UNSUPPORTED,
+		     "m: The model uses opset 29 and opsets 7 to 28 are read; convert it with ONNX's version "
 		     "converter.");
 	refuses_spec(0, "i x float 2\no y\nn Relu x -> y", PM_E_INVALID,
 		     "m: The model has node 0 (Relu -> 'y') but does not say which opset it uses; add an "
@@ -156,15 +156,15 @@ static void bad_types(void **state)
 	refuses_spec(18, "i x float 2\no y float 3\nn Neg x -> y", PM_E_SHAPE,
 		     "m: The model states the size 3 at dimension 0 for the value 'y', but its definition "
 		     "gives float[2]; fix the "
-		     "model's types.");
+		     "model's types, or let the definition decide with --types infer.");
 	refuses_spec(18, "i x float 2\no y double 2\nn Neg x -> y", PM_E_TYPE,
 		     "m: The model states the element type double for the value 'y', but its definition "
 		     "gives float[2]; fix the "
-		     "model's types.");
+		     "model's types, or let the definition decide with --types infer.");
 	refuses_spec(18, "i x float 2\no y float 2,1\nn Neg x -> y", PM_E_SHAPE,
 		     "m: The model states the rank 2 for the value 'y', but its definition gives float[2]; "
 		     "fix the model's "
-		     "types.");
+		     "types, or let the definition decide with --types infer.");
 }
 
 static void bad_tensors(void **state)

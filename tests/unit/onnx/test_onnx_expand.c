@@ -114,6 +114,23 @@ static void symbols_stay(void **state)
 	gives(13, "i x float N,3\no y\nn MeanVarianceNormalization x -> y axes=[0]", "float[N,3]");
 	gives(11, "i x float N\no y\nn DynamicQuantizeLinear x -> y,s,z", "uint8[N]");
 	gives(24, "i x float16 N\no y\nn Swish x -> y alpha=2f", "float16[N]");
+	gives(28, "i x float16 N\ni z float16 N\no y\nn SwiGLU x,z -> y", "float16[N]");
+	gives(27,
+	      "i q float B,3,8\ni k float B,3,4\ni v float B,3,6\no y\nn LinearAttention q,k,v -> y "
+	      "q_num_heads=4 kv_num_heads=2 update_rule='linear'",
+	      "float[B,3,12]");
+	gives(27, "i x float16 B,2,5\ni w float16 2,1,3\no y\nn CausalConvWithState x,w -> y",
+	      "float16[B,2,5]");
+	gives(22,
+	      "i x bfloat16 N,3,6\no y\nn LpPool x -> y kernel_shape=[3] strides=[2] auto_pad='SAME_UPPER'",
+	      "bfloat16[N,3,3]");
+	gives(22, "i x float N,3,6\no y\nn LpPool x -> y kernel_shape=[3] strides=[2] ceil_mode=1",
+	      "float[N,3,3]");
+	gives(26, "i x float N,5\nw a int64 - -1\no y\nn CumProd x,a -> y", "float[N,5]");
+	gives(18, "i x float N,5\nw s int64 1 7\no y\nn CenterCropPad x,s -> y axes=[1]", "float[N,7]");
+	gives(28, "i x float N,2,4,6\no y\nn SpaceToDepth x -> y blocksize=2 mode='CRD'", "float[N,8,2,3]");
+	gives(20, "i x float N,4,2\nw a int64 - 1\no y\nn DFT x,,a -> y inverse=1 onesided=1",
+	      "float[N,6,1]");
 }
 
 static void what_is_not_known_is_declined(void **state)
@@ -139,6 +156,24 @@ static void what_is_not_known_is_declined(void **state)
 		 "operand 0 is int32, not int8 or uint8");
 	declines(19, "i x float N\no y\nw p int64 2 1 1\nn Pad x,p -> y mode='wrap'",
 		 "the size of a padded dimension is not known");
+	declines(25, ATTENTION "n Attention q,k,v -> y left_window_size=1",
+		 "the number of queries is not known");
+	declines(27,
+		 "i q float 1,600,2\ni k float 1,600,2\ni v float 1,600,2\no y\nn LinearAttention q,k,v -> y "
+		 "q_num_heads=1 kv_num_heads=1 update_rule='linear'",
+		 "it has 600 steps instead of 1 to 512");
+	declines(27, "i x float 1,2,N\ni w float 2,1,3\no y\nn CausalConvWithState x,w -> y",
+		 "the length is not known");
+	declines(26, "i x float N\no y\nn BitCast x -> y to=6", "it reads the bits of float as int32");
+	declines(26, "i x float N\nw a int64 - 0\no y\nn CumProd x,a -> y",
+		 "the length of its axis is not known");
+	declines(22, "i x float 1,N,6\no y\nn LpPool x -> y kernel_shape=[2]",
+		 "the number of channels is not known");
+	declines(22,
+		 "i x double 1,1,3,3\ni w double 1,1,2,2\ni f double 1,8,2,2\no y\nn DeformConv x,w,f -> y",
+		 "it is of doubles, which are sampled as float");
+	declines(18, "i x float 1,4,6,6\no y\nn SpaceToDepth x -> y blocksize=2 mode='CRD'",
+		 "the attribute 'mode' is not known before opset 28");
 	declines(18, "i x float 2,3\no y\nn ReduceMean x -> y axes=[0]",
 		 "'axes' is an attribute, which opset 18 lacks");
 }
@@ -146,6 +181,27 @@ static void what_is_not_known_is_declined(void **state)
 static void wrong_models_are_refused(void **state)
 {
 	(void)state;
+	refuses(25,
+		"i q float 1,2,3,4\ni k float 1,2,3,4\ni v float 1,2,3,4\no y\nn Attention q,k,v -> y "
+		"left_window_size=-2",
+		PM_E_INVALID, "is below -1");
+	refuses(27,
+		"i q float 1,3,4\ni k float 1,3,4\ni v float 1,3,4\no y\nn LinearAttention q,k,v -> y "
+		"q_num_heads=2 kv_num_heads=2",
+		PM_E_INVALID, "must have a decay exactly when its rule is gated");
+	refuses(27,
+		"i q float 1,3,4\ni k float 1,3,4\ni v float 1,3,4\no y\nn LinearAttention q,k,v -> y "
+		"q_num_heads=3 kv_num_heads=2 update_rule='linear'",
+		PM_E_SHAPE, "3 and 2 heads do not divide");
+	refuses(22, "i x float 1,1,3,3\ni w float 1,1,2,2\ni f float 1,6,2,2\no y\nn DeformConv x,w,f -> y",
+		PM_E_SHAPE, "do not fit");
+	refuses(26, "i x int32 4\no y\nn BitCast x -> y to=3", PM_E_TYPE, "which has another width");
+	refuses(22, "i x float 1,1,2\no y\nn LpPool x -> y kernel_shape=[3]", PM_E_SHAPE,
+		"is larger than its input");
+	refuses(18, "i x float 2,5\nw s int64 1 7\no y\nn CenterCropPad x,s -> y", PM_E_SHAPE,
+		"has 1 numbers for 2 axes");
+	refuses(28, "i x float 1,2,3,4\no y\nn SpaceToDepth x -> y blocksize=2 mode='CRD'", PM_E_SHAPE,
+		"Blocks of 2 do not divide");
 	refuses(13, "i x float 4,5\ni t float 4\no y\nn SoftmaxCrossEntropyLoss x,t -> y", PM_E_TYPE,
 		"they must be int32 or int64");
 	refuses(13, "i x float 4,5\ni t int64 4,1\no y\nn NegativeLogLikelihoodLoss x,t -> y", PM_E_SHAPE,

@@ -330,11 +330,11 @@ static void broken_encodings(void **state)
 			  "m: The model has no graph; it is not an ONNX model, or an empty one.");
 	bytes_are_refused(
 		BYTES("\x08\x02\x3a\x00"), PM_E_UNSUPPORTED,
-		"m: The model has IR version 2 and versions 3 to 13 are read; export it with another "
+		"m: The model has IR version 2 and versions 3 to 14 are read; export it with another "
 		"version of ONNX.");
 	bytes_are_refused(
 		BYTES("\x08\xff\xff\xff\xff\x07\x3a\x00"), PM_E_UNSUPPORTED,
-		"m: The model has IR version 2147483647 and versions 3 to 13 are read; export it with "
+		"m: The model has IR version 2147483647 and versions 3 to 14 are read; export it with "
 		"another version of ONNX.");
 }
 

@@ -417,6 +417,16 @@ static void bfloat16_raises_the_opset_where_it_must(void **state)
 	assert_int_equal(written_opset("m (bfloat16[4] x) => (bfloat16[4] y) { y = Cos (x) }"), 22);
 	assert_int_equal(written_opset("m (bfloat16[4] x) => (bool[4] y) { y = IsInf (x) }"), 20);
 	assert_int_equal(written_opset("m (bfloat16[4] x) => (bfloat16[4] y) { y = Exp (x) }"), 18);
+	assert_int_equal(written_opset("m (float16[4] x) => (float16[4] y) { y = Celu (x) }"), 28);
+	assert_int_equal(
+		written_opset(
+			"m (bfloat16[4] x) => (bfloat16[4] y) { y = Einsum <equation = \"i->i\"> (x) }"),
+		28);
+	assert_int_equal(written_opset("m (int32[4] x) => (int32[4] y) { y = BitShift (x, x) }"), 28);
+	assert_int_equal(written_opset("m (uint32[4] x) => (uint32[4] y) { y = BitShift (x, x) }"), 18);
+	assert_int_equal(written_opset("m (float[4] x) => (float[4] y) { y = Mod (x, x) }"), 28);
+	assert_int_equal(written_opset("m (float[4] x) => (float[4] y) { y = Mod <fmod = 1> (x, x) }"), 18);
+	assert_int_equal(written_opset("m (float16 x) => (float16[N] y) { y = Range (x, x, x) }"), 27);
 }
 
 /* ---- external data ---- */

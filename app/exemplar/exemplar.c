@@ -97,10 +97,17 @@ PmStatus pm_exemplars_list(const char *root, PmExemplars *out, PmErr *err)
 	return st;
 }
 
+/* The category whose exemplars teach a pass for graphs of this one. A pass for a network or a block of it is
+ * one for its products and convolutions with what follows them. */
+static PmCategory taught_by(PmCategory c)
+{
+	return c == PM_CATEGORY_arch ? PM_CATEGORY_fuse : c;
+}
+
 const PmExemplar *pm_exemplars_find(const PmExemplars *all, const char *what)
 {
 	const PmExemplar *first = NULL;
-	PmCategory c = pm_category_from_name(what);
+	PmCategory c = taught_by(pm_category_from_name(what));
 
 	for (size_t i = 0; i < all->n; i++) {
 		if (!strcmp(all->v[i].name, what))
@@ -250,7 +257,7 @@ PmStatus pm_exemplars_select(const char *root, const PmGraph *g, size_t n, PmExe
 	st = st ? st : judge_all(out, g, err);
 	if (st)
 		return st;
-	sort(out, pm_category_of(g, NULL));
+	sort(out, taught_by(pm_category_of(g, NULL)));
 	while (out->n > n)
 		release_one(&out->v[--out->n]);
 	return PM_OK;

@@ -9,8 +9,8 @@
 #ifndef EXEMPLAR_EXEMPLAR_H
 #define EXEMPLAR_EXEMPLAR_H
 
-#include "app/exemplar/category.h"
 #include "base/core/err.h"
+#include "ir/category/category.h"
 #include "ir/core/graph.h"
 
 #include <stddef.h>

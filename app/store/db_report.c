@@ -149,6 +149,11 @@ static const struct {
 	  "SELECT 'tasks', count(*) FROM tasks UNION ALL SELECT 'results', count(*) FROM results",
 	  take_row, 0 },
 	{ "Graphs by kind", "SELECT kind, count(*) FROM kinds GROUP BY kind ORDER BY kind", take_row, 0 },
+	{ "Extracted graphs by category",
+	  "SELECT category, count(*) FROM subgraphs WHERE id IN (SELECT subgraph FROM occurrences) GROUP BY "
+	  "1 "
+	  "ORDER BY 1",
+	  take_row, 1 },
 	{ "Operators of extracted graphs, by places in models",
 	  "SELECT q.text, count(*) FROM occurrences o JOIN subgraphs s ON s.id = o.subgraph "
 	  "JOIN op_seqs q ON q.id = s.op_seq GROUP BY q.id ORDER BY q.text",
@@ -182,6 +187,11 @@ static const struct {
 	  "SELECT CASE split WHEN '' THEN 'by hand' ELSE split END || ': ' || stratum, count(*) FROM tasks "
 	  "GROUP BY split, stratum ORDER BY split, stratum",
 	  take_row, 0 },
+	{ "Tasks by category",
+	  "SELECT s.category, count(*) FROM variants v JOIN subgraphs s ON s.id = v.subgraph WHERE v.ordinal "
+	  "= 0 "
+	  "GROUP BY 1 ORDER BY 1",
+	  take_row, 1 },
 	{ "Tasks by how their graphs were grouped",
 	  "SELECT CASE split WHEN '' THEN 'by hand' ELSE split END || ': ' || "
 	  "substr(policy, 1, max(instr(policy, ' ') - 1, 0)), count(*) FROM tasks GROUP BY 1 ORDER BY 1",

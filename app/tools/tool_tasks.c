@@ -2,9 +2,9 @@
 /* tool_tasks.c - list_tasks and show_task: what there is to work on, and what it is worth. */
 #include "app/tools/tools_priv.h"
 
-#include "app/exemplar/category.h"
 #include "app/model/model_file.h"
 #include "dataset/store/tasks.h"
+#include "ir/category/category.h"
 #include "ir/text/text.h"
 #include "runtime/exec/exec.h"
 
@@ -17,7 +17,6 @@
 typedef struct List {
 	const char *split, *filter;
 	PmCategory category; /* PM_N_CATEGORIES: any */
-	const PmTools *t;
 	int64_t offset, limit, n;
 	cJSON *tasks;
 } List;
@@ -27,48 +26,22 @@ static int has_word(const char *text, const char *word)
 	return !word || strcasestr(text, word) != NULL;
 }
 
-static PmStatus read_first(void *arg, const PmVariantRow *v, PmErr *err)
-{
-	PmGraph **g = arg;
-
-	(void)err;
-	if (!*g && pm_graph_parse(v->text, strlen(v->text), g, NULL))
-		*g = NULL;
-	return *g ? PM_DECLINED : PM_OK; /* one is enough */
-}
-
-/* Of the first variant. */
-static PmCategory category_of(const PmTools *t, int64_t task)
-{
-	PmGraph *g = NULL;
-	PmCategory c = PM_N_CATEGORIES;
-
-	pm_task_variants_each(t->db, task, read_first, &g, NULL);
-	if (g)
-		c = pm_category_of(g, NULL);
-	pm_graph_free(g);
-	return c;
-}
-
 static PmStatus add_task(void *arg, const PmTaskRow *row, PmErr *err)
 {
 	List *l = arg;
-	PmCategory c = PM_N_CATEGORIES;
 	cJSON *j;
 
 	(void)err;
 	if ((l->split && strcmp(l->split, row->split)) || !has_word(row->name, l->filter))
 		return PM_OK;
-	if (l->category != PM_N_CATEGORIES && (c = category_of(l->t, row->id)) != l->category)
+	if (l->category != PM_N_CATEGORIES && strcmp(row->category, pm_category_name(l->category)))
 		return PM_OK;
 	if (l->n++ < l->offset || l->n > l->offset + l->limit)
 		return PM_OK;
-	if (c == PM_N_CATEGORIES)
-		c = category_of(l->t, row->id);
 	j = cJSON_CreateObject();
 	pm_json_add_i64(j, "task", row->id);
 	cJSON_AddStringToObject(j, "name", row->name);
-	cJSON_AddStringToObject(j, "category", pm_category_name(c));
+	cJSON_AddStringToObject(j, "category", row->category);
 	if (*row->split)
 		cJSON_AddStringToObject(j, "split", row->split);
 	if (*row->stratum)
@@ -90,7 +63,6 @@ cJSON *pm__tool_list_tasks(PmTools *t, const cJSON *args, PmToolRun **run, int *
 	List l = { .split = pm__arg(args, "split"),
 		   .filter = pm__arg(args, "filter"),
 		   .category = PM_N_CATEGORIES,
-		   .t = t,
 		   .offset = pm_json_i64(args, "offset", 0),
 		   .limit = pm_json_i64(args, "limit", LIMIT) };
 	cJSON *j;

@@ -10,16 +10,19 @@
 typedef struct PmTaskCmd {
 	PmDb *db;        /* NULL for verbs that work on packs alone */
 	const char *arg; /* the argument after the verb, or NULL */
-	const char *out, *split;
+	const char *out, *split, *category;
 	/* make */
 	const char *for_pass, *name;
 	int64_t top, shapes, max_elements, max_mflop;
 	int even;
 	PmStrList hashes;
+	/* from: model files, and KEY=VALUE */
+	PmStrList models, tags;
 	/* build */
 	int64_t n_eval, ratio, stride, seed, honest, jobs;
 	int rebuild;
 	int whole;             /* show */
+	int filters;           /* gate */
 	const char *torch_dir; /* export */
 	int64_t max_check;
 	int no; /* the answer is no: exit code 1 */
@@ -27,6 +30,7 @@ typedef struct PmTaskCmd {
 
 typedef PmStatus (*PmTaskVerb)(PmTaskCmd *c, PmErr *err);
 PmStatus pm_task_verb_make(PmTaskCmd *c, PmErr *err);   /* task_make.c */
+PmStatus pm_task_verb_from(PmTaskCmd *c, PmErr *err);   /* task_from.c */
 PmStatus pm_task_verb_list(PmTaskCmd *c, PmErr *err);   /* cmd_task.c */
 PmStatus pm_task_verb_show(PmTaskCmd *c, PmErr *err);   /* cmd_task.c */
 PmStatus pm_task_verb_build(PmTaskCmd *c, PmErr *err);  /* task_build.c */

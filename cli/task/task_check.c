@@ -2,6 +2,7 @@
 /* task_check.c - passmith task check (leakage) and task gate (one graph or task, judged again). */
 #include "cli/task/task.h"
 
+#include "app/task/task_filters.h"
 #include "app/task/task_gate.h"
 #include "app/task/task_one.h"
 #include "base/sys/io.h"
@@ -89,12 +90,48 @@ static PmStatus put_gated(const PmTaskGated *t, PmErr *err)
 	return PM_OK;
 }
 
+/* The published filters; *no = 1 when one is broken. */
+static PmStatus filter(const PmGraph *g, int64_t seed, int *no, PmErr *err)
+{
+	PmTaskFiltered t;
+	PmStatus st = pm_task_filters(g, seed, &t, err);
+
+	if (st)
+		return st;
+	for (int f = 0; f < PM_N_FILTERS; f++)
+		*no |= pm_filter_broken(&t.report, (PmFilter)f);
+	if (pm_cli_json) {
+		pm_cli_put_json(pm_task_filters_json(&t));
+		return PM_OK;
+	}
+	printf("measured: %s%s\n", t.label,
+	       t.cut == 2   ? " (cut, with shorter sums)"
+	       : t.cut == 1 ? " (cut, sums as they were)"
+			    : "");
+	printf("inputs: %zu data, %zu weights\n", t.report.n_data, t.report.n_weights);
+	for (int f = 0; f < PM_N_FILTERS; f++)
+		if (isnan(t.report.found[f]))
+			printf("  %-10s %-12s %s\n", pm_filter_name((PmFilter)f), "-",
+			       pm_filter_what((PmFilter)f));
+		else
+			printf("  %-10s %-12.4g %s, at least %g%s\n", pm_filter_name((PmFilter)f),
+			       t.report.found[f], pm_filter_what((PmFilter)f), pm_filter_limit((PmFilter)f),
+			       pm_filter_broken(&t.report, (PmFilter)f) ? "  BROKEN" : "");
+	printf("%s\n", *no ? "removed by a published filter" : "ok");
+	return PM_OK;
+}
+
 PmStatus pm_task_verb_gate(PmTaskCmd *c, PmErr *err)
 {
 	PmGraph *g = NULL;
 	PmTaskGated t;
 	PmStatus st = find_graph(c, &g, err);
 
+	if (!st && c->filters) {
+		st = filter(g, c->seed, &c->no, err);
+		pm_graph_free(g);
+		return st;
+	}
 	if (!st)
 		st = pm_task_gate(g, c->seed, (int)c->honest, &t, err);
 	if (!st)

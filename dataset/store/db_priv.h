@@ -59,6 +59,8 @@ PmStatus pm__db_leave(PmDb *db, PmStatus st, PmErr *err);
 PmStatus pm__db_migrate(PmDb *db, PmErr *err);
 /* subgraphs.c: the part of a migration that needs graphs: gives a bucket to rows that have none. */
 PmStatus pm__subgraphs_fill_buckets(PmDb *db, PmErr *err);
+/* Likewise the categories of graphs stored before version 9. */
+PmStatus pm__subgraphs_fill_categories(PmDb *db, PmErr *err);
 /* tasks.c: the name of a task: a hash over its kind and its members' full hashes, in any order. */
 void pm__task_hash(const char *kind, const char *const *hashes, size_t n, char hex[PM_SHA256_HEX]);
 /* trajectories.c: stores a row of JSON Lines that is not there. *wrong becomes what is wrong with the row,

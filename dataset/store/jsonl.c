@@ -135,6 +135,13 @@ static PmStatus add_variant(void *arg, sqlite3_stmt *row, PmErr *err)
 	return PM_OK;
 }
 
+static PmStatus add_tag(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	(void)err;
+	cJSON_AddStringToObject(arg, pm__col_text(row, 0), pm__col_text(row, 1));
+	return PM_OK;
+}
+
 static PmStatus put_task(void *arg, sqlite3_stmt *row, PmErr *err)
 {
 	static const char *const keys[] = { "hash",   "name",    "kind", "split",
@@ -151,11 +158,15 @@ static PmStatus put_task(void *arg, sqlite3_stmt *row, PmErr *err)
 			 "JOIN subgraphs s ON s.id = m.subgraph LEFT JOIN subgraphs b ON b.id = m.base "
 			 "WHERE m.task = ? ORDER BY m.ordinal",
 			 "i", sqlite3_column_int64(row, 0));
+	pm_json_add_old(j, "variants");
+	if (!st)
+		st = pm__db_each(o->db, "export its tags", add_tag, cJSON_AddObjectToObject(j, "tags"), NULL,
+				 err, "SELECT key, value FROM task_tags WHERE task = ? ORDER BY key", "i",
+				 sqlite3_column_int64(row, 0));
 	if (st) {
 		cJSON_Delete(j);
 		return st;
 	}
-	pm_json_add_old(j, "variants");
 	return put(o, j, err);
 }
 

@@ -171,6 +171,26 @@ static PmStatus take_variants(In *in, const cJSON *variants, int64_t task, PmErr
 	return st;
 }
 
+/* A tag that the task has already stays: what is stored is not changed by an import. */
+static PmStatus take_tags(In *in, const cJSON *tags, int64_t task, PmErr *err)
+{
+	const cJSON *t;
+	PmStatus st = PM_OK;
+
+	cJSON_ArrayForEach(t, tags)
+	{
+		st = !cJSON_IsString(t) || !t->string[0]
+			     ? bad(in, err, "a tag is no string under a key")
+			     : pm__db_run(in->db, "store a tag", NULL, err,
+					  "INSERT INTO task_tags (task, key, value) VALUES (?, ?, ?) "
+					  "ON CONFLICT DO NOTHING",
+					  "iss", task, t->string, t->valuestring);
+		if (st)
+			break;
+	}
+	return st;
+}
+
 static PmStatus take_task(In *in, const cJSON *j, PmErr *err)
 {
 	const cJSON *variants = cJSON_GetObjectItemCaseSensitive(j, pm_json_key(j, "variants")), *m;
@@ -195,7 +215,9 @@ static PmStatus take_task(In *in, const cJSON *j, PmErr *err)
 			pm_json_str(j, "gate", ""), pm_json_str(j, "gate_json", ""));
 	if (!st)
 		st = find(in, FIND_TASK, hash, "the task is missing", &id, err);
-	return st ? st : take_variants(in, variants, id, err);
+	if (!st)
+		st = take_variants(in, variants, id, err);
+	return st ? st : take_tags(in, cJSON_GetObjectItemCaseSensitive(j, "tags"), id, err);
 }
 
 static PmStatus take_rejected(In *in, const cJSON *j, PmErr *err)

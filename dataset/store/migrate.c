@@ -121,5 +121,7 @@ PmStatus pm__db_migrate(PmDb *db, PmErr *err)
 		st = apply(db, (int)version, to, err);
 	if (st == PM_OK && version == 1)
 		st = pm__subgraphs_fill_buckets(db, err);
+	if (st == PM_OK && version < 9)
+		st = pm__subgraphs_fill_categories(db, err);
 	return pm__db_leave(db, st, err);
 }

@@ -262,3 +262,22 @@ CREATE TABLE steps (
 	PRIMARY KEY (trajectory, ordinal)
 ) WITHOUT ROWID;
 CREATE INDEX steps_task ON steps (task);
+
+-- migration 8
+
+-- What is known of a task besides its content: 'suite' and 'level' of a published benchmark, for example. No part of
+-- the task's hash.
+CREATE TABLE task_tags (
+	task INTEGER NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+	key TEXT NOT NULL,
+	value TEXT NOT NULL,
+	PRIMARY KEY (task, key)
+) WITHOUT ROWID;
+CREATE INDEX task_tags_value ON task_tags (key, value);
+
+-- migration 9
+
+-- The category of a graph by the rules of ir/category/categories.def; rows made before are filled in by
+-- pm__subgraphs_fill_categories.
+ALTER TABLE subgraphs ADD COLUMN category TEXT NOT NULL DEFAULT '';
+CREATE INDEX subgraphs_category ON subgraphs (category);

@@ -5,6 +5,7 @@
 #include "dataset/store/bucket.h"
 #include "dataset/store/db_priv.h"
 #include "ir/canon/canon.h"
+#include "ir/category/category.h"
 #include "ir/text/text.h"
 
 #include <stdlib.h>
@@ -39,6 +40,7 @@ void pm_graph_ops(const PmGraph *g, PmStr *out)
 /* A graph as its row holds it. */
 typedef struct Row {
 	const PmGraphKey *key;
+	const char *category;
 	PmStr text, ops, shapes, dtypes;
 } Row;
 
@@ -47,6 +49,7 @@ static PmStatus row_init(Row *r, const PmGraph *g, const PmGraphKey *key, PmErr 
 	static const PmPrintOpts opts = { .renumber = 1 };
 
 	r->key = key;
+	r->category = pm_category_name(pm_category_of(g, NULL));
 	pm_str_init(&r->text);
 	pm_str_init(&r->ops);
 	pm_str_init(&r->shapes);
@@ -92,11 +95,12 @@ static PmStatus insert(PmDb *db, const PmGraph *g, const Row *r, int64_t *change
 
 	if (st)
 		return st;
-	return pm__db_run(db, "store a subgraph", changes, err,
-			  "INSERT INTO subgraphs (hash, structure, shapes, n_nodes, op_seq, bucket, text) "
-			  "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING",
-			  "sssiiis", r->key->full, r->key->structure, r->key->shapes,
-			  (int64_t)pm_graph_n_nodes(g), op_seq, bucket, r->text.s);
+	return pm__db_run(
+		db, "store a subgraph", changes, err,
+		"INSERT INTO subgraphs (hash, structure, shapes, n_nodes, op_seq, bucket, text, category) "
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING",
+		"sssiiiss", r->key->full, r->key->structure, r->key->shapes, (int64_t)pm_graph_n_nodes(g),
+		op_seq, bucket, r->text.s, r->category);
 }
 
 /* Graphs of one hash may list independent nodes and inputs in different orders. The least text stays, so that
@@ -112,8 +116,9 @@ static PmStatus keep_least(PmDb *db, int64_t id, const Row *r, PmErr *err)
 	st = intern(db, r, &op_seq, &bucket, err);
 	return st ? st
 		  : pm__db_run(db, "store a subgraph", NULL, err,
-			       "UPDATE subgraphs SET text = ?, op_seq = ?, bucket = ? WHERE id = ?", "siii",
-			       r->text.s, op_seq, bucket, id);
+			       "UPDATE subgraphs SET text = ?, op_seq = ?, bucket = ?, category = ? WHERE id "
+			       "= ?",
+			       "siisi", r->text.s, op_seq, bucket, r->category, id);
 }
 
 static PmStatus put(PmDb *db, const PmGraph *g, const Row *r, const char *kind, int64_t *id, int64_t *changes,
@@ -163,7 +168,7 @@ PmStatus pm_subgraph_put(PmDb *db, const PmGraph *g, const PmGraphKey *key, cons
 	return st;
 }
 
-/* ---- rows made before there were buckets ---- */
+/* ---- rows made before there were buckets, or categories ---- */
 
 static PmStatus fill_bucket(void *arg, sqlite3_stmt *row, PmErr *err)
 {
@@ -192,6 +197,28 @@ PmStatus pm__subgraphs_fill_buckets(PmDb *db, PmErr *err)
 {
 	return pm__db_each(db, "bring its subgraphs up to date", fill_bucket, db, NULL, err,
 			   "SELECT id, text FROM subgraphs WHERE bucket IS NULL", "");
+}
+
+static PmStatus fill_category(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	PmDb *db = arg;
+	int64_t id = sqlite3_column_int64(row, 0);
+	const char *text = pm__col_text(row, 1);
+	PmGraph *g = NULL;
+	PmStatus st = pm_graph_parse(text, strlen(text), &g, err);
+
+	if (st)
+		return pm_err_ctx(err, "Database '%s', subgraph %lld", db->path, (long long)id);
+	st = pm__db_run(db, "store a category", NULL, err, "UPDATE subgraphs SET category = ? WHERE id = ?",
+			"si", pm_category_name(pm_category_of(g, NULL)), id);
+	pm_graph_free(g);
+	return st;
+}
+
+PmStatus pm__subgraphs_fill_categories(PmDb *db, PmErr *err)
+{
+	return pm__db_each(db, "bring its subgraphs up to date", fill_category, db, NULL, err,
+			   "SELECT id, text FROM subgraphs WHERE category = ''", "");
 }
 
 static int by_id(const void *a, const void *b)

@@ -241,15 +241,18 @@ static PmStatus one_task(void *arg, sqlite3_stmt *row, PmErr *err)
 	PmTaskRow t = { sqlite3_column_int64(row, 0), pm__col_text(row, 1),         pm__col_text(row, 2),
 			pm__col_text(row, 3),         sqlite3_column_int64(row, 4), pm__col_text(row, 5),
 			pm__col_text(row, 6),         pm__col_text(row, 7),         pm__col_text(row, 8),
-			pm__col_text(row, 9) };
+			pm__col_text(row, 9),         pm__col_text(row, 10) };
 
 	return w->task(w->arg, &t, err);
 }
 
+#define TASK_CATEGORY                                                                                        \
+	"coalesce((SELECT s.category FROM variants m JOIN subgraphs s ON s.id = m.subgraph "                 \
+	"WHERE m.task = t.id AND m.ordinal = 0), '')"
 #define TASK_COLUMNS                                                                                         \
 	"SELECT t.id, t.hash, t.name, t.kind, "                                                              \
 	"(SELECT count(*) FROM variants m WHERE m.task = t.id), t.split, t.policy, t.stratum, t.gate, "      \
-	"t.gate_json FROM tasks t "
+	"t.gate_json, " TASK_CATEGORY " FROM tasks t "
 
 PmStatus pm_tasks_each(PmDb *db, PmTaskFn fn, void *arg, PmErr *err)
 {

@@ -45,6 +45,7 @@ typedef struct PmTaskRow {
 	const char *hash, *name, *kind;
 	int64_t n_variants;
 	const char *split, *policy, *stratum, *gate, *gate_json;
+	const char *category; /* of its first variant's graph (ir/category/category.h) */
 } PmTaskRow;
 typedef PmStatus (*PmTaskFn)(void *arg, const PmTaskRow *row, PmErr *err);
 /* Calls fn for every task in the order stored; a status other than PM_OK stops the walk and is returned. */

@@ -295,8 +295,8 @@ static PmStatus all_dtypes(Make *m, const PmGraph *g, int shape, PmErr *err)
 	PmStatus st = PM_OK;
 	int d;
 
-	if (m->main_dtype < 0)
-		return hand_on(m, g, shape, -1, err);
+	if (m->main_dtype < 0 || m->opts.own_dtype)
+		return hand_on(m, g, shape, m->main_dtype, err);
 	for (d = 0; d < PM_N_DTYPES && st == PM_OK; d++) {
 		PmGraph *v = NULL;
 

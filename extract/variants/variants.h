@@ -15,6 +15,7 @@
 typedef struct PmVariantOpts {
 	int n_shapes;         /* shapes in all, the original included; 0 = 10 */
 	uint32_t dtypes;      /* 1 << PmDType each; 0 = f32, f16, bf16 */
+	int own_dtype;        /* the graph's own types only; `dtypes` is not looked at */
 	int64_t max_elements; /* of one value, unless the original has more; 0 = 4 Mi */
 	uint64_t seed;
 } PmVariantOpts;

@@ -37,7 +37,7 @@ for c in exemplars/*.c; do
 done
 
 # A pass of one's own begins with one.
-pm new my_range --like reduction --dir "$tmp"
+pm new my_range --like reduce --dir "$tmp"
 exits 0 "new --like with a category"
 pm build "$tmp/my_range.c" -o "$tmp/my_range.so"
 exits 0 "what it writes builds"
@@ -45,6 +45,11 @@ pm explain exemplars/row_range.gpt --pass "$tmp/my_range.so"
 says "rule my_range: " "and matches, under its own name"
 ! grep -qE 'SPDX|row_range' "$tmp/my_range.c"
 tap "it is its author's"
+pm new former --like reduction --dir "$tmp"
+sed 's/my_range/former/g' "$tmp/my_range.c" | cmp -s - "$tmp/former.c"
+tap "the category's name of before gives the same"
+pm new block --like arch --dir "$tmp"
+exits 0 "a network's block is taught by the exemplars of fuse"
 pm new other --like row_range --dir "$tmp"
 [ "$code" -eq 0 ] && grep -q 'PM_PLUGIN("other"' "$tmp/other.c"
 tap "new --like with a name"

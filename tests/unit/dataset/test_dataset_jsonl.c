@@ -10,6 +10,7 @@
 #include "dataset/store/models.h"
 #include "dataset/store/results.h"
 #include "dataset/store/subgraphs.h"
+#include "dataset/store/tags.h"
 #include "dataset/store/tasks.h"
 #include "dataset/store/trajectories.h"
 #include "ir/text/text.h"
@@ -156,6 +157,8 @@ static void put_trajectories(PmDb *db, int reversed)
 /* Fills a database; `reversed` turns every order around. */
 static void fill(PmDb *db, int reversed)
 {
+	int64_t a;
+
 	for (int i = 0; i < 2 * MODELS; i++) {
 		int k = reversed ? 2 * MODELS - 1 - i : i;
 
@@ -163,7 +166,12 @@ static void fill(PmDb *db, int reversed)
 	}
 	if (reversed)
 		put_task(db, "b", 5);
-	put_run(db, put_task(db, "a", 2));
+	a = put_task(db, "a", 2);
+	put_run(db, a);
+	assert_int_equal(pm_task_tag_set(db, a, reversed ? "level" : "suite", reversed ? "2" : "metr", NULL),
+			 PM_OK);
+	assert_int_equal(pm_task_tag_set(db, a, reversed ? "suite" : "level", reversed ? "metr" : "2", NULL),
+			 PM_OK);
 	if (!reversed)
 		put_task(db, "b", 5);
 	put_trajectories(db, reversed);
@@ -221,6 +229,39 @@ static void a_step_that_cannot_be_ended_voids_the_batch(void **state)
 	}
 }
 
+static PmStatus tag_to_text(void *arg, int64_t task, const char *key, const char *value, PmErr *err)
+{
+	(void)err;
+	pm_str_addf(arg, "%lld %s=%s;", (long long)task, key, value);
+	return PM_OK;
+}
+
+static void a_task_has_one_value_under_a_key(void **state)
+{
+	PmDb *db = open_db(*state, 0);
+	PmStr text = PM_STR_INIT;
+	PmErr err;
+	int64_t a = put_task(db, "a", 2), b = put_task(db, "b", 5);
+
+	pm_err_init(&err);
+	assert_int_equal(pm_task_tag_set(db, a, "suite", "metr", &err), PM_OK);
+	assert_int_equal(pm_task_tag_set(db, a, "level", "1", &err), PM_OK);
+	assert_int_equal(pm_task_tag_set(db, a, "level", "3", &err), PM_OK);
+	assert_int_equal(pm_task_tag_set(db, b, "level", "2", &err), PM_OK);
+	assert_int_equal(pm_task_tags_each(db, a, tag_to_text, &text, &err), PM_OK);
+	assert_string_equal(text.s, "1 level=3;1 suite=metr;");
+	assert_int_equal(pm_task_tag_set(db, a, "suite", "", &err), PM_OK);
+	pm_str_clear(&text);
+	assert_int_equal(pm_task_tags_each(db, 0, tag_to_text, &text, &err), PM_OK);
+	assert_string_equal(text.s, "1 level=3;2 level=2;");
+	assert_int_equal(pm_task_tag_set(db, a, "Level", "1", &err), PM_E_INVALID);
+	assert_int_equal(pm_task_tag_set(db, a, "", "1", &err), PM_E_INVALID);
+	assert_int_equal(pm_task_tag_set(db, 99, "level", "1", &err), PM_E_INVALID);
+	assert_non_null(strstr(err.text, "no task 99"));
+	pm_str_release(&text);
+	pm_db_close(db);
+}
+
 static void two_orders_export_the_same_bytes(void **state)
 {
 	PmDb *a = open_db(*state, 0), *b = open_db(*state, 1);
@@ -251,6 +292,7 @@ static void what_is_exported_imports_and_merges_whole(void **state)
 	assert_int_equal(import_text(b, ea.s, &err), PM_OK); /* again: nothing new */
 	export_to(b, &eb);
 	assert_string_equal(ea.s, eb.s);
+	assert_non_null(strstr(eb.s, "\"tags\":{\"level\":\"2\",\"suite\":\"metr\"}"));
 
 	/* Two databases that share half of what they hold. */
 	put_model(c, 0, 1);
@@ -379,15 +421,16 @@ static void a_database_of_version_1_is_brought_up_to_date(void **state)
 	assert_int_equal(pm_db_open(((Box *)*state)->path[0].s, PM_DB_READ_ONLY, &db, &err),
 			 PM_E_UNSUPPORTED);
 	db = open_db(*state, 0);
-	assert_int_equal(pm_db_query(db,
-				     "SELECT k.kind, b.shapes, b.dtypes, q.text, t.name, t.split, m.base "
-				     "FROM subgraphs s JOIN kinds k ON k.subgraph = s.id "
-				     "JOIN buckets b ON b.id = s.bucket JOIN op_seqs q ON q.id = b.op_seq "
-				     "JOIN members m ON m.subgraph = s.id JOIN tasks t ON t.id = m.task",
-				     join_row, &s, &err),
-			 PM_OK);
+	assert_int_equal(
+		pm_db_query(db,
+			    "SELECT k.kind, b.shapes, b.dtypes, q.text, s.category, t.name, t.split, m.base "
+			    "FROM subgraphs s JOIN kinds k ON k.subgraph = s.id "
+			    "JOIN buckets b ON b.id = s.bucket JOIN op_seqs q ON q.id = b.op_seq "
+			    "JOIN members m ON m.subgraph = s.id JOIN tasks t ON t.id = m.task",
+			    join_row, &s, &err),
+		PM_OK);
 	assert_string_equal(s.s, "kind=fusible;shapes=[2,0][2,0];dtypes=float,float;text=Relu,Tanh,Sub;"
-				 "name=old;split=;base=NULL;");
+				 "category=activation;name=old;split=;base=NULL;");
 	pm_str_release(&s);
 	pm_db_close(db);
 }
@@ -593,6 +636,7 @@ static void no_query_scans_a_table_for_some_of_its_rows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CASE(a_task_has_one_value_under_a_key),
 		CASE(two_orders_export_the_same_bytes),
 		CASE(what_is_exported_imports_and_merges_whole),
 		CASE(a_changed_export_is_refused),

@@ -206,7 +206,7 @@ static void known_indices_stay_inside(void **state)
 		"j = Unsqueeze <axes = [1]> (k)\n e = GatherND <batch_dims = 0> (x, j)",
 		"j = Unsqueeze <axes = [1]> (k)\n i = Expand (j, to)\n e = GatherElements <axis = 0> (x, i)",
 	};
-	PmVariantOpts opts = { 8, 1u << PM_F32, 0, 3 };
+	PmVariantOpts opts = { .n_shapes = 8, .dtypes = 1u << PM_F32, .seed = 3 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof picks / sizeof picks[0]; i++) {
@@ -237,7 +237,7 @@ static void more_heads_rather_than_other_widths(void **state)
 {
 	PmGraph *g = pm_test_graph("m (float[2,768] x) => (float[2,12,64] y)\n<int64[3] to = {2, 12, 64}> {\n"
 				   " a = Relu (x)\n y = Reshape (a, to) }");
-	PmVariantOpts opts = { 6, 1u << PM_F32, 0, 3 };
+	PmVariantOpts opts = { .n_shapes = 6, .dtypes = 1u << PM_F32, .seed = 3 };
 	PmVariantReport rep;
 	Look l = look_at(g, &opts, &rep, 1);
 	const char *p;
@@ -289,7 +289,7 @@ static void element_types_change_with_their_constants(void **state)
 		"<float fill = {-3.4e38}, float eps = {1e-12}, float third = {0.333333343}> {\n"
 		" c = Cast <to = 1> (k)\n a = Add (x, fill)\n b = Max (a, eps)\n d = Mul (b, third)\n"
 		" y = Add (d, c) }");
-	PmVariantOpts opts = { 1, 1u << PM_F16, 0, 0 };
+	PmVariantOpts opts = { .n_shapes = 1, .dtypes = 1u << PM_F16, .seed = 0 };
 	PmGraph *v = NULL;
 	double x[1];
 	size_t n, i;
@@ -332,7 +332,7 @@ static void operands_of_their_own_type_keep_it(void **state)
 	PmGraph *mixed = pm_test_graph(
 		"m (float[2,3] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[2,3] y) {\n"
 		" t = Exp (s)\n n = BatchNormalization (x, t, b, m, v)\n y = Relu (n) }");
-	PmVariantOpts opts = { 1, 1u << PM_F16, 0, 0 };
+	PmVariantOpts opts = { .n_shapes = 1, .dtypes = 1u << PM_F16, .seed = 0 };
 	char once[PM_SHA256_HEX], twice[PM_SHA256_HEX];
 	PmGraph *v = NULL, *again = NULL;
 
@@ -366,7 +366,7 @@ static void symbols_get_numbers(void **state)
 		"m (float[N,S,8] x, float[S,8] p) => (float[N,S,8] y) {\n a = Add (x, p)\n y = Relu (a) }");
 	PmVariantReport rep;
 	PmGraph *v = NULL;
-	PmVariantOpts one = { 1, 1u << PM_F32, 0, 0 };
+	PmVariantOpts one = { .n_shapes = 1, .dtypes = 1u << PM_F32, .seed = 0 };
 	Look l = look_at(g, NULL, &rep, 0);
 
 	(void)state;
@@ -385,7 +385,7 @@ static void what_cannot_have_variants_says_so(void **state)
 	PmGraph *g = pm_test_graph(
 		"m (float[4] x, int64[2] to) => (float[A,B] y) {\n a = Relu (x)\n y = Reshape (a, to) }");
 	PmGraph *ints = pm_test_graph("m (int64[4] x) => (int64[4] y) {\n a = Neg (x)\n y = Abs (a) }");
-	PmVariantOpts many = { 65, 0, 0, 0 };
+	PmVariantOpts many = { .n_shapes = 65, .dtypes = 0, .seed = 0 };
 	PmVariantReport rep;
 	PmErr err;
 	PmGraph *v = NULL;
@@ -407,7 +407,7 @@ static void the_same_options_give_the_same_variants(void **state)
 {
 	PmGraph *g = pm_test_graph(
 		"m (float[8,32] x, float[32] b) => (float[8,32] y) {\n t = Add (x, b)\n y = Relu (t) }");
-	PmVariantOpts opts = { 9, 0, 0, 5 };
+	PmVariantOpts opts = { .n_shapes = 9, .dtypes = 0, .seed = 5 };
 	PmVariantReport rep;
 	Look a = look_at(g, &opts, &rep, 1), b = look_at(g, &opts, &rep, 1), c;
 

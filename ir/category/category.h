@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* category.h - what kind of work a graph is: one of the 14 categories of app/exemplar/categories.def. */
-#ifndef EXEMPLAR_CATEGORY_H
-#define EXEMPLAR_CATEGORY_H
+/* category.h - what kind of work a graph is: one of the 15 categories of ir/category/categories.def. */
+#ifndef IR_CATEGORY_CATEGORY_H
+#define IR_CATEGORY_CATEGORY_H
 
 #include "ir/core/graph.h"
 
 typedef enum PmCategory {
 #define CATEGORY(name, what) PM_CATEGORY_##name,
-#include "app/exemplar/categories.def"
+#include "ir/category/categories.def"
 	PM_N_CATEGORIES
 } PmCategory;
 
@@ -18,7 +18,7 @@ PmCategory pm_category_of(const PmGraph *g, const char **why);
 const char *pm_category_name(PmCategory c);
 /* What belongs to it, in a few words; likewise. */
 const char *pm_category_what(PmCategory c);
-/* PM_N_CATEGORIES when there is none of that name. */
+/* A name of before (base/core/renamed.def) is understood. PM_N_CATEGORIES when there is none of that name. */
 PmCategory pm_category_from_name(const char *name);
 
 #endif

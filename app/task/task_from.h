@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* task_from.h - one task of a whole model: its own shapes and others. */
+#ifndef APP_TASK_FROM_H
+#define APP_TASK_FROM_H
+
+#include "base/core/str.h"
+#include "dataset/store/db.h"
+#include "extract/variants/shrink.h"
+#include "extract/variants/variants.h"
+
+typedef struct PmTaskTag {
+	const char *key, *value; /* borrowed */
+} PmTaskTag;
+
+typedef struct PmTaskFromOpts {
+	const char *name;     /* of the task, borrowed */
+	const char *path;     /* of the model: what its file name says becomes tags; borrowed */
+	int64_t shapes;       /* in all; 0 = 5 */
+	int64_t max_elements; /* of a value: sizes are cut to it; 0 = they stay, and shapes beside them
+			       * have as many as the model, or 4194304 */
+	int64_t max_mflop;    /* megaflops of a variant: sizes are cut to it; 0 = any */
+	int64_t seed;
+	const PmTaskTag *tag; /* set after those that the file name gives */
+	size_t n_tags;
+} PmTaskFromOpts;
+
+typedef struct PmTaskFrom {
+	int64_t id;
+	int is_new; /* 0: a task of the same variants was there */
+	PmShrinkReport cut;
+	PmVariantReport variants;
+	size_t dropped; /* shapes that take more than max_mflop */
+} PmTaskFrom;
+
+/* Stores the task of a model. The first shape is the model's own, cut where that is asked for; the element
+ * types stay. A model without symbols, not cut, keeps its text. Tags `suite` and `level` follow from file
+ * names like level2__9_name and mkb_reduce__name, and `cut` is set where sizes were cut. Tasks that were
+ * there get the tags too. Errors of pm_shrink and pm_variants_make. */
+PmStatus pm_task_from(PmDb *db, const PmGraph *g, const PmTaskFromOpts *o, PmTaskFrom *out, PmErr *err);
+
+/* The name of a task: the file's, without folder and ending. Appended. */
+void pm_task_from_name(const char *path, PmStr *out);
+
+#endif

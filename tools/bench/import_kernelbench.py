@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""import_kernelbench.py PROBLEM... -o DIR [--time-limit S] [--seed N] [--json FILE] - exports PyTorch problems to ONNX.
+
+PROBLEM is a file in KernelBench's layout (class Model, get_inputs, get_init_inputs), a folder in GraphNet's (model.py,
+weight_meta.py and input_meta.py, which `passmith task export --torch` writes too), or a folder that holds any of them.
+level2/9_name.py becomes DIR/level2__9_name.onnx: `passmith task from` reads suite and level from that name.
+
+Weights are not shipped. They become inputs, with statistics in the metadata entry tensor_stats; an input that comes from
+torch.rand is said to be uniform. Models are exported in eval mode, with the seed set. Each problem has a process and a
+time limit of its own: one that hangs or crashes is a row of the table. Needs PyTorch, onnx and onnxscript; no GPU.
+Exit code 1: a problem was not exported.
+
+    tools/bench/import_kernelbench.py KernelBench/level1 -o onnx
+    passmith task from onnx/*.onnx --db work.db
+"""
+import argparse
+import importlib.util
+import inspect
+import json
+import os
+import subprocess
+import sys
+
+SAMPLE = 1 << 20  # elements that statistics are taken from
+MAX_CONST = 64  # elements of a constant that stays in the graph
+OPSET = 18
+
+
+def find_problems(paths):
+    """(name, path) of each problem; a folder with model.py is one."""
+    for path in paths:
+        if os.path.isfile(path):
+            yield name_of(path), path
+            continue
+        for at, dirs, files in os.walk(path):
+            dirs.sort()
+            if "model.py" in files and "weight_meta.py" in files:
+                dirs.clear()
+                yield os.path.basename(os.path.normpath(at)), at
+            else:
+                for f in sorted(files):
+                    if f.endswith(".py") and f != "__init__.py":
+                        yield name_of(os.path.join(at, f)), os.path.join(at, f)
+
+
+def name_of(path):
+    stem = os.path.splitext(os.path.basename(path))[0]
+    folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
+    is_level = folder.startswith("level") and folder[5:].isdigit()
+    return folder + "__" + stem if is_level else stem
+
+
+# ---- in the process of one problem ----
+
+
+def load(path, name):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def watch_rand(torch, uniform):
+    """Notes the memory of what torch.rand and rand_like give; views of it are uniform as well."""
+    for f in ("rand", "rand_like"):
+        plain = getattr(torch, f)
+
+        def noted(*args, plain=plain, **kwargs):
+            t = plain(*args, **kwargs)
+            uniform[t.untyped_storage().data_ptr()] = t
+            return t
+
+        setattr(torch, f, noted)
+
+
+def kernelbench(torch, path, uniform):
+    m = load(path, "problem")
+    for need in ("Model", "get_inputs", "get_init_inputs"):
+        if not hasattr(m, need):
+            raise ValueError(f"The file has no {need}; it is not in KernelBench's layout.")
+    model = m.Model(*m.get_init_inputs())
+    watch_rand(torch, uniform)  # weights are none of its business
+    return model, m.get_inputs()
+
+
+def tensor_of(torch, meta):
+    dtype = getattr(torch, meta.dtype.rsplit(".", 1)[-1])
+    data = getattr(meta, "data", None)
+    if data is not None:
+        return torch.tensor(data, dtype=dtype).reshape(meta.shape)
+    if not dtype.is_floating_point:
+        low, high = getattr(meta, "min_val", None), getattr(meta, "max_val", None)
+        return torch.randint(int(low or 0), int(high if high is not None else 1) + 1, meta.shape).to(dtype)
+    return (torch.randn(meta.shape) * (getattr(meta, "std", None) or 0) + (getattr(meta, "mean", None) or 0)).to(dtype)
+
+
+def graphnet(torch, folder):
+    metas = {}
+    for f in ("weight_meta.py", "input_meta.py"):
+        if os.path.exists(os.path.join(folder, f)):
+            for v in vars(load(os.path.join(folder, f), f[:-3])).values():
+                if inspect.isclass(v) and hasattr(v, "name"):
+                    metas[v.name] = v
+    m = load(os.path.join(folder, "model.py"), "model")
+    if not hasattr(m, "GraphModule"):
+        raise ValueError("model.py has no class GraphModule; it is no sample of GraphNet.")
+    model = m.GraphModule()
+    names = [p for p in inspect.signature(model.forward).parameters]
+    lost = [n for n in names if n not in metas]
+    if lost:
+        raise ValueError(f"weight_meta.py and input_meta.py do not describe the operand {lost[0]}.")
+    return model, [tensor_of(torch, metas[n]) for n in names]
+
+
+def stats(torch, t, name, uniform=False):
+    x = t.detach().flatten()[:SAMPLE].to(torch.float64)
+    e = {"original_name": name}
+    if x.numel():
+        e.update(mean=float(x.mean()), std=float(x.std(unbiased=False)), min=float(x.min()), max=float(x.max()))
+    if uniform:
+        e.update(min=0.0, max=1.0, law="uniform")
+    return {k: v for k, v in e.items() if isinstance(v, str) or v == v}
+
+
+def move_weights(torch, graph):
+    """Makes inputs of the weights; returns their statistics."""
+    found = {}
+    for name, v in list(graph.initializers.items()):
+        t = v.const_value
+        if t.size > MAX_CONST or "." in name:
+            found[name] = stats(torch, torch.from_numpy(t.numpy().astype("float64")), name)
+            graph.initializers.pop(name)
+            v.const_value = None
+            graph.inputs.append(v)
+    return found
+
+
+def export_one(path, out, seed):
+    import torch
+    from onnxscript import ir, optimizer
+
+    uniform = {}
+    torch.manual_seed(seed)
+    model, args = graphnet(torch, path) if os.path.isdir(path) else kernelbench(torch, path, uniform)
+    model = model.eval().cpu()
+    args = [a.cpu() if torch.is_tensor(a) else a for a in args]
+    done = torch.onnx.export(model, tuple(args), dynamo=True, opset_version=OPSET, optimize=False, verbose=False)
+    graph, told = done.model.graph, {}
+    tensors = [a for a in args if torch.is_tensor(a)]
+    for v, a in zip(graph.inputs, tensors):
+        told[v.name] = stats(torch, a, v.name, a.untyped_storage().data_ptr() in uniform)
+    told.update(move_weights(torch, graph))
+    optimizer.optimize_ir(done.model)
+    done.model.metadata_props["source"] = os.path.basename(out).split(".onnx")[0]
+    done.model.metadata_props["seed"] = str(seed)
+    done.model.metadata_props["tensor_stats"] = json.dumps(told)
+    ir.save(done.model, out)
+
+
+# ---- all of them ----
+
+
+def run_one(path, out, opts):
+    """Empty when the model is written, else why it is not."""
+    part = out + ".part"
+    cmd = [sys.executable, os.path.abspath(__file__), "--one", path, part, "--seed", str(opts.seed)]
+    try:
+        r = subprocess.run(cmd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=opts.time_limit, text=True,
+                           errors="replace")
+    except subprocess.TimeoutExpired:
+        why = f"It takes longer than {opts.time_limit:g} s."
+    else:
+        said = [s for s in r.stderr.splitlines() if s.strip()]
+        why = "" if not r.returncode else f"The process died of signal {-r.returncode}." if r.returncode < 0 else \
+            said[-1].strip() if said else f"The process ended with {r.returncode}."
+    if not why:
+        os.replace(part, out)
+    elif os.path.exists(part):
+        os.remove(part)
+    return why
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("problem", nargs="*")
+    p.add_argument("-o", metavar="DIR", dest="out")
+    p.add_argument("--time-limit", type=float, default=600, metavar="S", help="seconds of one problem")
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--json", metavar="FILE", help="write the table as JSON too")
+    p.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
+    opts = p.parse_args()
+    if opts.one:
+        export_one(opts.one[0], opts.one[1], opts.seed)
+        return 0
+    if not opts.problem or not opts.out:
+        p.error("name problems and -o DIR")
+    os.makedirs(opts.out, exist_ok=True)
+    rows, names = [], set()
+    for name, path in find_problems(opts.problem):
+        out = os.path.join(opts.out, name + ".onnx")
+        why = "Another problem has this name." if name in names else run_one(path, out, opts)
+        names.add(name)
+        rows.append({"problem": name, "path": path, "model": "" if why else out, "reason": why})
+        print(f"{'left out' if why else 'exported'}  {name}  {why}".rstrip(), flush=True)
+    bad = sum(1 for r in rows if r["reason"])
+    print(f"{len(rows) - bad} of {len(rows)} problems exported")
+    if opts.json:
+        with open(opts.json, "w", encoding="utf-8") as f:
+            json.dump({"problems": rows}, f, indent=1)
+    return 1 if bad or not rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

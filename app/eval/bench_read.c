@@ -2,6 +2,7 @@
 /* bench_read.c - a table of systems from a database. */
 #include "app/eval/bench_read.h"
 
+#include "app/eval/many.h"
 #include "app/model/algebra.h"
 #include "base/sys/io.h"
 #include "dataset/store/results.h"
@@ -262,6 +263,7 @@ static PmStatus add_rows(PmBench *b, const PmVariantList *m, PmErr *err)
 		snprintf(g->label, sizeof g->label, "%s", m->list.v[i].label);
 		st = pm_sys_roofline(m->list.v[i].g, b->eval.opts.profile, &g->roofline, err);
 		g->algebraic = pm_cli_is_algebraic(m->list.v[i].g);
+		g->category = pm_category_of(m->list.v[i].g, NULL);
 	}
 	return st;
 }
@@ -283,16 +285,54 @@ static void fill_declined(PmBench *b, size_t first)
 		}
 }
 
-PmStatus pm_bench_task(PmBench *b, int64_t task, PmErr *err)
+/* The variants of a task that the table has. */
+static PmStatus variants_of(const PmBench *b, int64_t task, PmVariantList *m, PmErr *err)
 {
-	size_t first = b->table.graphs.n;
 	char id[24];
-	PmVariantList m = { 0 };
 	PmStatus st;
 
 	snprintf(id, sizeof id, "%lld", (long long)task);
-	st = pm_variant_list_of_task(b->db, id, &m, err);
-	pm_variant_list_keep_shapes(&m, b->shapes);
+	st = pm_variant_list_of_task(b->db, id, m, err);
+	pm_variant_list_keep_shapes(m, b->shapes);
+	return st;
+}
+
+PmStatus pm_bench_evaluate(const PmBench *b, int64_t task, PmErr *err)
+{
+	PmVariantList m = { 0 };
+	PmEvalTask e = b->eval;
+	PmStatus st = variants_of(b, task, &m, err);
+
+	e.db = b->db;
+	e.variants = &m;
+	for (size_t k = 0; k < b->table.n && !st && m.list.n; k++) {
+		PmEvalReport r = { 0 };
+
+		if (b->system[k].kind != PM_BENCH_PASS)
+			continue;
+		st = pm_eval_task(&e, b->system[k].path, &r, NULL, err);
+		pm_eval_report_release(&r);
+	}
+	pm_variant_list_release(&m);
+	return st;
+}
+
+PmStatus pm_bench_need(const PmBench *b, int64_t task, int64_t *out, PmErr *err)
+{
+	PmVariantList m = { 0 };
+	PmStatus st = variants_of(b, task, &m, err);
+
+	*out = st ? 0 : pm_many_need(&m, b->eval.opts.device);
+	pm_variant_list_release(&m);
+	return st;
+}
+
+PmStatus pm_bench_task(PmBench *b, int64_t task, PmErr *err)
+{
+	size_t first = b->table.graphs.n;
+	PmVariantList m = { 0 };
+	PmStatus st = variants_of(b, task, &m, err);
+
 	if (!st)
 		st = add_rows(b, &m, err);
 	b->eval.db = b->db;

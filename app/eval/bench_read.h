@@ -32,8 +32,15 @@ typedef struct PmBench {
  * for a name given twice. */
 PmStatus pm_bench_add(PmBench *b, const char *text, const char *folder, PmErr *err);
 
+/* Evaluates what passes lack on one task; the database has it then. b->db may be another connection than that
+ * of the table. */
+PmStatus pm_bench_evaluate(const PmBench *b, int64_t task, PmErr *err);
+
 /* Appends the rows of one task: evaluates what passes lack (unless eval.stored_only) and reads the rest. */
 PmStatus pm_bench_task(PmBench *b, int64_t task, PmErr *err);
+
+/* Bytes that an evaluation of one variant of a task needs at most (app/eval/many.h). */
+PmStatus pm_bench_need(const PmBench *b, int64_t task, int64_t *out, PmErr *err);
 
 /* Frees the table with its names. */
 void pm_bench_release(PmBench *b);

@@ -202,8 +202,30 @@ size_t pm_systems_count(const PmSystems *s, PmSysPart part)
 	return n;
 }
 
-PmStatus pm_systems_figures(const PmSystems *s, size_t system, PmSysClock clock, int64_t task, PmSysPart part,
-			    PmPreset preset, PmSysFigures *out, PmErr *err)
+size_t pm_systems_count_category(const PmSystems *s, PmCategory category)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->graphs.n; i++)
+		n += s->graphs.v[i].category == category;
+	return n;
+}
+
+/* Which rows; PM_N_CATEGORIES is any category, task 0 any task. */
+typedef struct Which {
+	int64_t task;
+	PmSysPart part;
+	PmCategory category;
+} Which;
+
+static int is_asked(const PmSysGraph *g, const Which *w)
+{
+	return (!w->task || g->task == w->task) && is_in(g, w->part) &&
+	       (w->category == PM_N_CATEGORIES || g->category == w->category);
+}
+
+static PmStatus figures(const PmSystems *s, size_t system, PmSysClock clock, const Which *which,
+			PmPreset preset, PmSysFigures *out, PmErr *err)
 {
 	PmScoreRule rule = pm_score_rule(preset);
 	Rows r = { 0 };
@@ -214,7 +236,7 @@ PmStatus pm_systems_figures(const PmSystems *s, size_t system, PmSysClock clock,
 	out->worst = NAN;
 	PM_VEC_RESERVE(&r.out, s->graphs.n + 1); /* records point into it: it must not move */
 	for (size_t i = 0; i < s->graphs.n; i++)
-		if ((!task || s->graphs.v[i].task == task) && is_in(&s->graphs.v[i], part))
+		if (is_asked(&s->graphs.v[i], which))
 			add_row(s, &s->graphs.v[i], system, clock, &r, out);
 	pm_rng_init(&rng, s->graphs.n);
 	out->gmean = pm_bootstrap_gmean(r.speedup.v, r.speedup.n, 1000, 0.95, &rng);
@@ -226,6 +248,18 @@ PmStatus pm_systems_figures(const PmSystems *s, size_t system, PmSysClock clock,
 		st = pm_score(&rule, r.strict.v, r.strict.n, &out->strict, err);
 	rows_release(&r);
 	return st;
+}
+
+PmStatus pm_systems_figures(const PmSystems *s, size_t system, PmSysClock clock, int64_t task, PmSysPart part,
+			    PmPreset preset, PmSysFigures *out, PmErr *err)
+{
+	return figures(s, system, clock, &(Which){ task, part, PM_N_CATEGORIES }, preset, out, err);
+}
+
+PmStatus pm_systems_of_category(const PmSystems *s, size_t system, PmSysClock clock, PmCategory category,
+				PmPreset preset, PmSysFigures *out, PmErr *err)
+{
+	return figures(s, system, clock, &(Which){ 0, PM_SYS_ALL, category }, preset, out, err);
 }
 
 double pm_systems_share_faster(const PmSystems *s, size_t a, size_t b, PmSysClock clock, size_t *n)

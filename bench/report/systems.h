@@ -20,6 +20,7 @@
 #include "base/core/vec.h"
 #include "bench/score/metrics.h"
 #include "bench/score/score.h"
+#include "ir/category/category.h"
 #include "ir/core/graph.h"
 
 enum { PM_MAX_SYSTEMS = 16 };
@@ -46,8 +47,9 @@ typedef struct PmSysCell {
 typedef struct PmSysGraph {
 	int64_t task, ordinal;
 	char label[128];
-	int dtype;       /* PmDType of the graph's variant: its tolerances */
-	int algebraic;   /* clean-up alone makes it faster (app/algebra.h) */
+	int dtype;     /* PmDType of the graph's variant: its tolerances */
+	int algebraic; /* clean-up alone makes it faster (app/algebra.h) */
+	PmCategory category;
 	double roofline; /* seconds: pm_sys_roofline */
 	PmSysCell cell[PM_MAX_SYSTEMS];
 } PmSysGraph;
@@ -92,6 +94,12 @@ size_t pm_systems_count(const PmSystems *s, PmSysPart part);
  * same rows give the same interval. */
 PmStatus pm_systems_figures(const PmSystems *s, size_t system, PmSysClock clock, int64_t task, PmSysPart part,
 			    PmPreset preset, PmSysFigures *out, PmErr *err);
+
+/* Over the rows of one category. */
+PmStatus pm_systems_of_category(const PmSystems *s, size_t system, PmSysClock clock, PmCategory category,
+				PmPreset preset, PmSysFigures *out, PmErr *err);
+/* The number of rows of a category. */
+size_t pm_systems_count_category(const PmSystems *s, PmCategory category);
 
 /* Of the rows on which both have a right answer and a time: the share on which system `a` takes less time
  * than `b`, and their number. NaN without any. */

@@ -87,6 +87,28 @@ static PmStatus put_part(const PmSystems *s, PmSysClock clock, PmSysPart part, P
 	return st;
 }
 
+/* A line for each system in each category, where there are several. */
+static PmStatus put_categories(const PmSystems *s, PmSysClock clock, PmPreset preset, PmStr *out, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (PmCategory c = 0; c < PM_N_CATEGORIES && !st; c++) {
+		size_t n = pm_systems_count_category(s, c);
+
+		if (!n || n == s->graphs.n)
+			continue;
+		pm_str_addf(out, "  category %s: %zu graph%s\n", pm_category_name(c), n, n == 1 ? "" : "s");
+		for (size_t k = 0; k < s->n && !st; k++) {
+			PmSysFigures f;
+
+			st = pm_systems_of_category(s, k, clock, c, preset, &f, err);
+			if (!st)
+				put_line(s->name[k], &f, out);
+		}
+	}
+	return st;
+}
+
 PmStatus pm_systems_text(const PmSystems *s, PmPreset preset, PmStr *out, PmErr *err)
 {
 	int apart = pm_systems_count(s, PM_SYS_ALGEBRAIC) > 0;
@@ -111,6 +133,8 @@ PmStatus pm_systems_text(const PmSystems *s, PmPreset preset, PmStr *out, PmErr 
 				    pm_systems_count(s, p));
 			st = put_part(s, c, p, preset, out, err);
 		}
+		if (!st)
+			st = put_categories(s, c, preset, out, err);
 		pm_str_addc(out, '\n');
 	}
 	if (*s->sandbox_lacks)
@@ -171,6 +195,40 @@ static PmStatus systems_json(const PmSystems *s, PmPreset preset, int64_t task, 
 			st = pm_systems_figures(s, k, c, task, part, preset, &f, err);
 			if (!st)
 				cJSON_AddItemToObject(one, pm_sys_clock_name(c), figures_json(&f));
+		}
+	}
+	return st;
+}
+
+/* [{category, graphs, systems: {system: {clock: figures}}}], a row for each category that occurs. */
+static PmStatus categories_json(const PmSystems *s, PmPreset preset, cJSON *to, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (PmCategory c = 0; c < PM_N_CATEGORIES && !st; c++) {
+		size_t n = pm_systems_count_category(s, c);
+		cJSON *j, *systems;
+
+		if (!n)
+			continue;
+		j = cJSON_CreateObject();
+		cJSON_AddItemToArray(to, j);
+		cJSON_AddStringToObject(j, "category", pm_category_name(c));
+		pm_json_add_i64(j, "graphs", (int64_t)n);
+		systems = cJSON_AddObjectToObject(j, "systems");
+		for (size_t k = 0; k < s->n; k++) {
+			cJSON *one = cJSON_AddObjectToObject(systems, s->name[k]);
+
+			for (PmSysClock clock = 0; clock < PM_N_SYS_CLOCKS && !st; clock++) {
+				PmSysFigures f;
+
+				if (!pm_systems_has_clock(s, clock))
+					continue;
+				st = pm_systems_of_category(s, k, clock, c, preset, &f, err);
+				if (!st)
+					cJSON_AddItemToObject(one, pm_sys_clock_name(clock),
+							      figures_json(&f));
+			}
 		}
 	}
 	return st;
@@ -262,6 +320,8 @@ PmStatus pm_systems_json(const PmSystems *s, PmPreset preset, cJSON **out, PmErr
 					  err);
 	}
 	cJSON_AddItemToObject(j, "faster", faster_json(s));
+	if (!st)
+		st = categories_json(s, preset, cJSON_AddArrayToObject(j, "categories"), err);
 	if (!st)
 		st = tasks_json(s, preset, cJSON_AddArrayToObject(j, "tasks"), err);
 	graphs = cJSON_AddArrayToObject(j, "graphs");

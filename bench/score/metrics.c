@@ -108,6 +108,34 @@ double pm_best_of_k(const PmItem *samples, size_t n_problems, size_t k)
 	return n_problems ? exp(logs / (double)n_problems) : NAN;
 }
 
+PmItem pm_best_item(const PmItem *samples, size_t n)
+{
+	PmItem best = { 0, 0, 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		double s = samples[i].matched ? speed(&samples[i]) : 1;
+
+		if (samples[i].correct && (!best.correct || s > best.speedup))
+			best = (PmItem){ 1, samples[i].matched, s };
+	}
+	return best;
+}
+
+PmInterval pm_wilson(size_t c, size_t n)
+{
+	const double z = 1.959963984540054; /* 97.5 % of a normal deviate are below */
+	double share, zz_n, centre, half;
+
+	if (n == 0 || c > n)
+		return (PmInterval){ NAN, NAN, NAN };
+	share = (double)c / (double)n;
+	zz_n = z * z / (double)n;
+	centre = (share + zz_n / 2) / (1 + zz_n);
+	half = sqrt(share * (1 - share) * zz_n + zz_n * zz_n / 4) / (1 + zz_n);
+	/* The ends at no success and at nothing else are exact: not what rounding makes of them. */
+	return (PmInterval){ share, c ? centre - half : 0, c < n ? centre + half : 1 };
+}
+
 static int ascending(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;

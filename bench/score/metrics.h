@@ -57,6 +57,17 @@ void pm_means(const PmItem *item, size_t n, PmMeans *out);
  * ^(1/n). samples[i * k .. i * k + k - 1] belong to problem i. */
 double pm_best_of_k(const PmItem *samples, size_t n_problems, size_t k);
 
+/* The best of one problem's samples: of the correct ones that with the greatest speedup, where one that did
+ * not match or was not measured counts as 1. It is given back with that speedup. Not correct when none is, or
+ * n is 0. */
+PmItem pm_best_item(const PmItem *samples, size_t n);
+
+/* A share c / n with its 95 % interval by Wilson (1927): the shares p for which c is within 1.96 deviations
+ * of n p. It stays within 0 and 1, and has a width where c is 0 or n, as a bootstrap over problems has not.
+ * NaN for no problems.
+ */
+PmInterval pm_wilson(size_t c, size_t n);
+
 /* Percentile bootstrap interval of exp(mean(log v)) over n positive values, resampling problems. */
 PmInterval pm_bootstrap_gmean(const double *v, size_t n, size_t reps, double confidence, PmRng *rng);
 

@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_bench.c - passmith bench: several systems on the tasks of a database in one table. */
 #include "app/eval/bench_read.h"
+#include "app/eval/field_read.h"
+#include "app/eval/many.h"
 #include "cli/cmds.h"
+#include "cli/device_lock.h"
+#include "ir/category/category.h"
 
 #include "base/sys/io.h"
 #include "bench/report/systems_report.h"
 #include "dataset/store/tasks.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 typedef struct Args {
-	const char *db, *baselines, *against, *device, *profile, *preset, *split, *folder, *out;
+	const char *db, *baselines, *against, *device, *profile, *preset, *split, *folder, *out, *view,
+		*suite;
 	PmStrList passes, tasks;
-	double seconds, deadline;
-	int64_t seed, shapes, hidden;
-	int stored, tf32, weak;
+	double seconds, deadline, p;
+	int64_t seed, shapes, hidden, jobs, k;
+	int stored, tf32, weak, runs;
 } Args;
 
 typedef struct Work {
@@ -23,6 +29,9 @@ typedef struct Work {
 	PM_VEC(int64_t) tasks;
 	int64_t graphs;
 	PmProgress bar;
+	const char *db;    /* its path */
+	const char *suite; /* NULL: any */
+	int code;          /* of the first task that was not evaluated; 0 = all were */
 } Work;
 
 /* ---- what to compare ---- */
@@ -68,8 +77,11 @@ static PmStatus find_reference(Work *w, const char *name, PmErr *err)
 static PmStatus take_task(void *arg, const PmTaskRow *row, PmErr *err)
 {
 	Work *w = arg;
+	int yes = 1;
+	PmStatus st = w->suite ? pm_task_is_of_suite(w->b.db, row->id, w->suite, &yes, err) : PM_OK;
 
-	(void)err;
+	if (st || !yes)
+		return st;
 	PM_VEC_PUSH(&w->tasks, row->id);
 	w->graphs += row->n_variants;
 	return PM_OK;
@@ -90,8 +102,9 @@ static PmStatus find_tasks(Work *w, const Args *a, PmErr *err)
 			      : pm_tasks_each(w->b.db, take_task, w, err);
 	if (!st && !w->tasks.n)
 		st = pm_err(err, PM_E_NOT_FOUND,
-			    "Database %s has no task%s%.40s; `passmith db stats` shows its tasks.", a->db,
-			    a->split ? " of the split " : "", a->split ? a->split : "");
+			    "Database %s has no task%s%.40s%s%.40s; `passmith db stats` shows its tasks.",
+			    a->db, a->split ? " of the split " : "", a->split ? a->split : "",
+			    a->suite ? " of the suite " : "", a->suite ? a->suite : "");
 	return st;
 }
 
@@ -168,14 +181,133 @@ static PmStatus put(const PmSystems *s, const char *dir, PmPreset preset, PmErr 
 	return st;
 }
 
+static const char *category_of(const PmGraph *g)
+{
+	return pm_category_name(pm_category_of(g, NULL));
+}
+
+/* What evaluations are scored by comes first, as speedups in trajectories are of it. Without any time: what
+ * it would be.
+ */
+static PmSysClock view_clock(const PmSystems *s, const char *device)
+{
+	static const PmSysClock order[] = { PM_SYS_COLD, PM_SYS_REPLAY, PM_SYS_WALL, PM_SYS_MODELLED };
+
+	for (size_t k = 0; k < sizeof order / sizeof *order; k++)
+		if (pm_systems_has_clock(s, order[k]))
+			return order[k];
+	return pm_device_kind(device) == PM_DEVICE_CUDA ? PM_SYS_COLD : PM_SYS_MODELLED;
+}
+
+/* The same results as a published benchmark reports its own. */
+static PmStatus put_view(Work *w, const Args *a, PmPreset preset, PmErr *err)
+{
+	PmField f = { .k = a->k };
+	PmView view = pm_view_from_name(a->view);
+	PmStr text = PM_STR_INIT;
+	cJSON *j = NULL;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < w->tasks.n && !st; i++)
+		st = pm_field_add_problem(&f, w->b.db, w->tasks.v[i], category_of, err);
+	if (!st)
+		st = pm_field_read(&f, &w->b, view_clock(&w->b.table, a->device), err);
+	if (!st && a->runs)
+		st = pm_field_read_runs(&f, &w->b, err);
+	if (!st && pm_cli_json)
+		st = pm_field_json(&f, view, a->p, &w->b.table, preset, &j, err);
+	else if (!st)
+		st = pm_field_text(&f, view, a->p, &w->b.table, preset, &text, err);
+	if (!st && pm_cli_json)
+		pm_cli_put_json(j);
+	else if (!st)
+		fputs(text.s, stdout);
+	pm_str_release(&text);
+	pm_field_release(&f);
+	return st;
+}
+
+/* ---- evaluating ---- */
+
+/* In a process of its own, with its own connection; what it finds stands in the database. */
+static PmStatus evaluate_task(void *arg, size_t item, PmStr *out, PmErr *err)
+{
+	const Work *w = arg;
+	PmBench b = w->b;
+	PmStatus st = pm_db_open(w->db, PM_DB_MUST_EXIST, &b.db, err);
+
+	(void)out;
+	if (w->tasks.n > 1) /* the bar is the caller's, and of tasks */
+		b.eval.step = NULL;
+	if (!st)
+		st = pm_bench_evaluate(&b, w->tasks.v[item], err);
+	pm_db_close(b.db);
+	return st;
+}
+
+static void task_ended(void *arg, size_t item)
+{
+	Work *w = arg;
+	char name[32];
+
+	snprintf(name, sizeof name, "task %lld", (long long)w->tasks.v[item]);
+	if (w->tasks.n > 1)
+		pm_progress_step(&w->bar, name);
+}
+
+/* The others go on, and the table has what is there. */
+static PmStatus take_task_end(void *arg, size_t item, const PmManyEnd *end, PmErr *err)
+{
+	Work *w = arg;
+
+	(void)err;
+	if (!end->status)
+		return PM_OK;
+	pm_cli_complain("Task %lld was not evaluated to its end: %s", (long long)w->tasks.v[item], end->why);
+	w->code = w->code ? w->code : pm_status_exit_code(end->status);
+	return PM_OK;
+}
+
+static PmStatus evaluate_all(Work *w, const Args *a, PmErr *err)
+{
+	PmMany m = {
+		.n = w->tasks.n, .work = evaluate_task, .ended = task_ended, .take = take_task_end, .arg = w
+	};
+	PmDeviceInfo device = { 0 };
+	PmLook *look = pm_look_begin(a->device);
+	int64_t most = 0, need;
+	int at_once;
+	PmStatus st = pm_look_info(look, &device, err);
+
+	if (pm_device_kind(a->device) == PM_DEVICE_CUDA)
+		w->b.eval.opts.cc = device.cc;
+	if (!st)
+		st = pm_cli_device_lock(a->device, &device, &w->b.eval.opts.lock, err);
+	for (size_t i = 0; i < m.n && !st && !a->jobs; i++) {
+		st = pm_bench_need(&w->b, w->tasks.v[i], &need, err);
+		most = need > most ? need : most;
+	}
+	at_once = pm_many_jobs(a->jobs, a->device, most);
+	m.jobs = device.exclusive ? 1 : (size_t)at_once < m.n ? at_once : (int)m.n;
+	w->b.eval.jobs = device.exclusive ? 1 : at_once / m.jobs;
+	if (!st && !pm_cli_quiet)
+		pm_progress_start(&w->bar, "evaluating", m.n > 1 ? (int64_t)m.n : w->graphs);
+	if (!st)
+		st = pm_many(&m, err);
+	pm_progress_end(&w->bar);
+	pm_rwlock_free(w->b.eval.opts.lock);
+	w->b.eval.opts.lock = NULL;
+	pm_look_end(look);
+	return st;
+}
+
 static PmStatus compare(Work *w, const Args *a, PmErr *err)
 {
 	PmPreset preset = !strcmp(a->preset, "passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
-	PmDeviceInfo device = { 0 };
-	PmLook *look = NULL;
 	size_t n_passes = 0;
 	PmStatus st = add_systems(w, a, err);
 
+	w->suite = a->suite;
 	if (!st)
 		st = find_reference(w, a->against, err);
 	if (!st)
@@ -184,6 +316,8 @@ static PmStatus compare(Work *w, const Args *a, PmErr *err)
 		st = find_tasks(w, a, err);
 	for (size_t k = 0; k < w->b.table.n; k++)
 		n_passes += w->b.system[k].kind == PM_BENCH_PASS;
+	w->db = a->db;
+	w->b.shapes = a->shapes;
 	w->b.eval = (PmEvalTask){ .opts = { .device = a->device,
 					    .profile = a->profile,
 					    .preset = preset,
@@ -193,24 +327,19 @@ static PmStatus compare(Work *w, const Args *a, PmErr *err)
 					    .require_sandbox = !a->weak && !a->stored },
 				  .preset = a->preset,
 				  .tf32 = a->tf32,
-				  .stored_only = a->stored,
 				  .hidden = (int)a->hidden,
-				  .step = a->stored ? NULL : pm_cli_step,
+				  .step = pm_cli_step,
 				  .step_arg = &w->bar };
-	if (!st && n_passes && !a->stored) {
-		look = pm_look_begin(a->device);
-		st = pm_look_info(look, &device, err);
-	}
-	if (pm_device_kind(a->device) == PM_DEVICE_CUDA)
-		w->b.eval.opts.cc = device.cc;
-	if (!st && !pm_cli_quiet && n_passes && !a->stored)
-		pm_progress_start(&w->bar, "evaluating", w->graphs * (int64_t)n_passes);
-	w->b.shapes = a->shapes;
+	if (!st && n_passes && !a->stored)
+		st = evaluate_all(w, a, err);
+	w->b.eval.stored_only = 1;
+	w->b.eval.any_machine = a->stored;
+	w->b.eval.step = NULL;
 	for (size_t i = 0; i < w->tasks.n && !st; i++)
 		st = pm_bench_task(&w->b, w->tasks.v[i], err);
-	pm_look_end(look);
-	pm_progress_end(&w->bar);
-	return st ? st : put(&w->b.table, a->out, preset, err);
+	if (st)
+		return st;
+	return a->view ? put_view(w, a, preset, err) : put(&w->b.table, a->out, preset, err);
 }
 
 int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
@@ -220,7 +349,9 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		   .device = "emu",
 		   .preset = "sound",
 		   .hidden = PM_HIDDEN_SHAPES,
-		   .deadline = PM_EVAL_DEADLINE };
+		   .deadline = PM_EVAL_DEADLINE,
+		   .p = NAN,
+		   .k = 1 };
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &a.db, "the database with tasks and results" },
 		{ "--baselines", PM_OPT_STR, &a.baselines,
@@ -234,6 +365,14 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		  "folder of passes given by name (default: beside the program)" },
 		{ "--against", PM_OPT_STR, &a.against, "the system that speedups are over (default eager)" },
 		{ "--split", PM_OPT_STR, &a.split, "tasks of this split only: eval, train" },
+		{ "--suite", PM_OPT_STR, &a.suite, "tasks with this tag `suite` only" },
+		{ "--view", PM_OPT_STR, &a.view,
+		  "the table as a published benchmark prints it, with its own figures beside: kernelbench, "
+		  "multikernelbench, metr or passnet" },
+		{ "--runs", PM_OPT_FLAG, &a.runs,
+		  "--view: stored evaluations of any pass are attempts, too" },
+		{ "-k", PM_OPT_COUNT, &a.k, "--view: samples of pass@k and its relatives (default 1)" },
+		{ "-p", PM_OPT_NUM, &a.p, "--view: one more p of fast_p" },
 		{ "--shapes", PM_OPT_COUNT, &a.shapes, "the first N shapes of each graph only" },
 		{ "--device", PM_OPT_DEVICE, &a.device, "emu (times are modelled) or cuda" },
 		{ "--profile", PM_OPT_PROFILE, &a.profile,
@@ -247,6 +386,10 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		  "of the results that are resumed, as of passmith eval (default 0)" },
 		{ "--hidden", PM_OPT_COUNT, &a.hidden,
 		  "shapes that are drawn now, on which a pass has to be right too (default 2)" },
+		{ "--jobs", PM_OPT_COUNT, &a.jobs,
+		  "evaluations at once: of several tasks, of the variants of one (default: all processors, "
+		  "cuda: up to 4, and what memory has room for); what is timed runs alone" },
+		{ "-j", PM_OPT_COUNT, &a.jobs, "the same as --jobs" },
 		{ "--stored", PM_OPT_FLAG, &a.stored,
 		  "evaluate nothing: a table of what was stored with these options, on any machine" },
 		{ "--weak-sandbox", PM_OPT_FLAG, &a.weak,
@@ -266,13 +409,25 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		} else if (strcmp(a.preset, "passnet") && strcmp(a.preset, "sound")) {
 			code = pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.",
 					    a.preset);
+		} else if (a.view && pm_view_from_name(a.view) == PM_N_VIEWS) {
+			code = pm_cli_usage(
+				cmd,
+				"There is no view '%.40s'; kernelbench, multikernelbench, metr and passnet "
+				"exist.",
+				a.view);
+		} else if (a.view && a.out) {
+			code = pm_cli_usage(cmd, "--view prints one table and takes no -o.");
+		} else if (!a.view && (a.runs || a.k != 1 || isfinite(a.p))) {
+			code = pm_cli_usage(cmd, "-k, -p and --runs are for a table that --view names.");
+		} else if (a.k < 1) {
+			code = pm_cli_usage(cmd, "-k takes a number from 1.");
 		} else if (a.hidden > PM_MAX_HIDDEN_SHAPES) {
 			code = pm_cli_usage(cmd, "--hidden takes a number from 0 to %d.",
 					    PM_MAX_HIDDEN_SHAPES);
 		} else {
 			if (!a.stored)
 				pm_cli_libraries(a.device, a.tf32);
-			code = compare(&w, &a, &err) ? pm_cli_fail(&err) : 0;
+			code = compare(&w, &a, &err) ? pm_cli_fail(&err) : w.code;
 		}
 	}
 	pm_bench_release(&w.b);

@@ -119,6 +119,48 @@ pm bench --db "$tmp/w.db" --baselines eager,silu,silu
 exits 4 "a system given twice"
 pm bench --db "$tmp/w.db" --baselines silu
 exits 4 "the reference is not among them"
+# A line a category, where there are several, and a row of each in JSON.
+cat >"$tmp/rows.gpt" <<'GRAPH'
+rows (float[8,32] x) => (float[8] y) { e = Exp(x) y = ReduceMax <axes = [1], keepdims = 0> (e) }
+GRAPH
+pm extract "$tmp/rows.gpt" "$tmp/m.gpt" --db "$tmp/kinds.db" --quiet
+pm task make --db "$tmp/kinds.db" --top 9 --shapes 1
+exits 0 "tasks of two categories"
+pm bench --db "$tmp/kinds.db" --baselines eager,silu
+grep -Eq '^  category activation: [0-9]+ graphs?$' "$tmp/out" && grep -Eq '^  category reduce: [0-9]+ graphs?$' "$tmp/out"
+tap "bench has a part for each category"
+sed -n '/category reduce/,/category/p' "$tmp/out" | grep -Eq '^  silu +[1-9][0-9]* +[1-9][0-9]* +0 +0 +1.000 '
+tap "silu changes nothing of reduce"
+pm bench --db "$tmp/kinds.db" --baselines eager,silu --stored --json
+grep -q '"category": "reduce"' "$tmp/out" && grep -q '"category": "activation"' "$tmp/out"
+tap "and a row in JSON"
+# Several tasks at once: the same rows, and one that cannot be evaluated is one that was not.
+rest='y = Mul(x, s)'
+for k in 1 2 3 4; do
+	rest="t$k = Mul(x, s) $(echo "$rest" | sed "s/Mul(x, s)/Exp(t$k)/")"
+	echo "m$k (float[8,32] x) => (float[8,32] y) { s = Sigmoid(x) $rest }" >"$tmp/m$k.gpt"
+	pm extract "$tmp/m$k.gpt" --db "$tmp/many.db" --quiet
+	pm task make --db "$tmp/many.db" --top 1 --name "t$k" --shapes 1 --quiet
+done
+pm task list --db "$tmp/many.db"
+[ "$(grep -c "variants " "$tmp/out")" -eq 4 ]
+tap "four tasks"
+cp "$tmp/many.db" "$tmp/many1.db"
+# counts FILE: how many are timed, right, applied and faster, and by how much: what does not hang on draws.
+counts()
+{
+	awk '$1 == "silu" || $1 == "eager" { print $1, $2, $3, $4, $5, $6 }' "$1"
+}
+pm bench --db "$tmp/many1.db" --baselines eager,silu --hidden 0 -j 1 --quiet -o "$tmp/o1"
+exits 0 "bench of several tasks, one at a time"
+pm bench --db "$tmp/many.db" --baselines eager,silu --hidden 0 -j 4 --quiet -o "$tmp/o4"
+exits 0 "four at once"
+[ "$(counts "$tmp/o1/bench.txt")" = "$(counts "$tmp/o4/bench.txt")" ] && counts "$tmp/o4/bench.txt" | grep -q '^silu [1-9]'
+tap "give the same table"
+pm bench --db "$tmp/many.db" --baselines eager,silu --hidden 0 --stored -o "$tmp/o5" --quiet
+cmp -s "$tmp/o4/bench.json" "$tmp/o5/bench.json"
+tap "of which all is stored"
+
 pm bench --db "$tmp/w.db" --split eval
 exits 4 "no task of that split"
 pm bench

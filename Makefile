@@ -129,7 +129,7 @@ ifneq ($(wildcard tools/gen/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-mcp bench-integrity bench-judge bench-eval bench-import bench-extract check-gpu check-atif bundle golden-update fuzz gen fmt check-fmt check-spdx \
+.PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-mcp bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-cycles check-headers check-clang check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
@@ -317,8 +317,16 @@ bench-integrity: $(BENCH) $(HOST) $(PASSES) ## times an evaluation on emu and ea
 bench-judge: $(BENCH) ## what the error bound refuses and admits: 20 bodies, 3 types, 10^6 terms (docs/results/judge.md; 2 core-hours)
 	@BUILD=$(BUILD) tools/judge/judge.sh $(BUILD)/judge.json
 
-bench-eval: $(CLI) $(HOST) $(PASSES) $(BUILD)/tests/plugin/wrong_silu.so ## times evaluations of 60 graphs (docs/results/evaluation-time.md; on 2 cores 2 hours; DEVICE=emu ROUNDS=1)
-	@tools/bench/bench_eval.py --build $(BUILD) --json $(BUILD)/bench-eval.json --device $(or $(DEVICE),all) --rounds $(or $(ROUNDS),5)
+bench-eval: $(CLI) $(HOST) $(PASSES) $(BUILD)/tests/plugin/wrong_silu.so ## times evaluations of 60 graphs (docs/results/evaluation-time.md; on 2 cores 2 hours; DEVICE=emu ROUNDS=1 BUDGET_S=600 GPU_ONLY=1)
+	@tools/bench/bench_eval.py --build $(BUILD) --json $(BUILD)/bench-eval.json --device $(or $(DEVICE),all) --rounds $(or $(ROUNDS),5) \
+		--budget $(or $(BUDGET_S),0) $(if $(GPU_ONLY),--gpu-only)
+
+bench-eval-many: $(CLI) $(HOST) $(PASSES) ## graphs a minute: all of a folder with one pass (GRAPHS=DIR DEVICE=emu JOBS=4 BUDGET_S=600)
+	@tools/bench/eval_many.py --build $(BUILD) --json $(BUILD)/bench-eval-many.json --graphs $(or $(GRAPHS),$(BUILD)/graphs) --device $(or $(DEVICE),emu) \
+		--jobs $(or $(JOBS),0) --budget $(or $(BUDGET_S),0)
+
+bench-clock: $(BENCH) ## how the clock decides beside other rules, on simulated devices (docs/design/timing.md; on 1 core 15 minutes)
+	@$(BUILD)/tests/bench/bench_clock --json $(BUILD)/clock_rules.json --runs $(or $(RUNS),2000)
 
 bench-extract: $(BENCH) ## times extraction from graphs of 300,000 nodes
 	@$(BUILD)/tests/bench/bench_extract
@@ -336,7 +344,7 @@ conform: $(CLI) ## runs the ONNX node tests on ref and emu and writes docs/refer
 	$(BUILD)/passmith conform --doc docs/reference/conformance.md
 
 golden-update: all ## rewrites the expected parts of tests/golden; review the diff
-	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden agent/trajectory
+	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden agent/trajectory eval/field
 
 gen: $(GEN_H) $(CLI) $(HOST) ## makes the generated files, also those of docs/reference which are committed
 	tools/gen/exemplars.sh $(BUILD)

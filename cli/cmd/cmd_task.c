@@ -5,23 +5,33 @@
 #include "base/core/renamed.h"
 #include "dataset/store/tasks.h"
 #include "extract/variants/variants.h"
+#include "ir/category/category.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* ---- list and show ---- */
 
+typedef struct List {
+	cJSON *list;          /* NULL: for people */
+	const char *category; /* NULL: any */
+} List;
+
 static PmStatus list_one(void *arg, const PmTaskRow *row, PmErr *err)
 {
-	cJSON *list = arg;
+	const List *l = arg;
+	cJSON *list = l->list;
 
 	(void)err;
+	if (l->category && strcmp(row->category, l->category))
+		return PM_OK;
 	if (list) {
 		cJSON *j = cJSON_CreateObject();
 
 		pm_json_add_i64(j, "id", row->id);
 		cJSON_AddStringToObject(j, "name", row->name);
 		cJSON_AddStringToObject(j, "kind", row->kind);
+		cJSON_AddStringToObject(j, "category", row->category);
 		cJSON_AddStringToObject(j, "hash", row->hash);
 		pm_json_add_i64(j, "variants", row->n_variants);
 		pm_json_add_old(j, "variants");
@@ -31,19 +41,26 @@ static PmStatus list_one(void *arg, const PmTaskRow *row, PmErr *err)
 		cJSON_AddStringToObject(j, "gate", row->gate);
 		cJSON_AddItemToArray(list, j);
 	} else {
-		printf("%4lld  %-54s %4lld variants  %.12s  %-5s %s\n", (long long)row->id, row->name,
-		       (long long)row->n_variants, row->hash, row->split, row->stratum);
+		printf("%4lld  %-54s %4lld variants  %.12s  %-13s %-5s %s\n", (long long)row->id, row->name,
+		       (long long)row->n_variants, row->hash, row->category, row->split, row->stratum);
 	}
 	return PM_OK;
 }
 
 PmStatus pm_task_verb_list(PmTaskCmd *c, PmErr *err)
 {
-	cJSON *list = pm_cli_json ? cJSON_CreateArray() : NULL;
-	PmStatus st = c->split ? pm_tasks_of_split(c->db, c->split, list_one, list, err)
-			       : pm_tasks_each(c->db, list_one, list, err);
+	PmCategory category = c->category ? pm_category_from_name(c->category) : PM_N_CATEGORIES;
+	List l = { NULL, c->category ? pm_category_name(category) : NULL };
+	PmStatus st;
 
-	pm_cli_put_json(list); /* as far as it got */
+	if (c->category && category == PM_N_CATEGORIES)
+		return pm_err(err, PM_E_INVALID,
+			      "There is no category '%.80s'; docs/reference/exemplars.md lists them.",
+			      c->category);
+	l.list = pm_cli_json ? cJSON_CreateArray() : NULL;
+	st = c->split ? pm_tasks_of_split(c->db, c->split, list_one, &l, err)
+		      : pm_tasks_each(c->db, list_one, &l, err);
+	pm_cli_put_json(l.list); /* as far as it got */
 	return st;
 }
 
@@ -91,13 +108,13 @@ PmStatus pm_task_verb_show(PmTaskCmd *c, PmErr *err)
 
 /* ---- the verbs ---- */
 
-enum { NO, MAYBE, YES };
+enum { NO, MAYBE, YES, SOME };
 
 enum { MOST_MFLOP = 1000000000 };
 
 static const struct {
 	const char *name;
-	int arg, db, out; /* NO, MAYBE or YES: what the verb takes */
+	int arg, db, out; /* NO, MAYBE or YES: what the verb takes; SOME: one or more */
 	PmTaskVerb run;
 } verbs[] = {
 	{ "list", NO, YES, NO, pm_task_verb_list },     { "make", NO, YES, NO, pm_task_verb_make },
@@ -105,6 +122,7 @@ static const struct {
 	{ "check", NO, YES, NO, pm_task_verb_check },   { "gate", YES, MAYBE, NO, pm_task_verb_gate },
 	{ "pack", MAYBE, YES, YES, pm_task_verb_pack }, { "unpack", YES, YES, NO, pm_task_verb_unpack },
 	{ "verify", YES, NO, NO, pm_task_verb_verify }, { "export", YES, MAYBE, NO, pm_task_verb_export },
+	{ "from", SOME, YES, NO, pm_task_verb_from },
 };
 
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
@@ -118,10 +136,11 @@ static int find_verb(const char *name)
 	return k;
 }
 
-/* Unpacking may make a database. */
+/* Unpacking, and tasks of models, may make a database. */
 static int run_verb(PmTaskCmd *c, int verb, const char *db)
 {
-	unsigned flags = verbs[verb].run == pm_task_verb_unpack ? 0 : PM_DB_MUST_EXIST;
+	int makes = verbs[verb].run == pm_task_verb_unpack || verbs[verb].run == pm_task_verb_from;
+	unsigned flags = makes ? 0 : PM_DB_MUST_EXIST;
 	PmErr err;
 	PmStatus st;
 
@@ -135,7 +154,7 @@ static int run_verb(PmTaskCmd *c, int verb, const char *db)
 
 static int fits(int wants, int given)
 {
-	return wants == MAYBE || given == (wants == YES);
+	return wants == MAYBE || given == (wants >= YES);
 }
 
 int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
@@ -157,26 +176,31 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		{ "--for", PM_OPT_STR, &c.for_pass, "make: only from subgraphs to which this pass applies" },
 		{ "--subgraph", PM_OPT_LIST, &c.hashes,
 		  "make: from the subgraph of this hash (several times)" },
-		{ "--name", PM_OPT_STR, &c.name, "make: name of a single task" },
+		{ "--name", PM_OPT_STR, &c.name, "make, from: name of a single task" },
+		{ "--tag", PM_OPT_LIST, &c.tags, "KEY=VALUE  from: a tag of the tasks (several times)" },
 		{ "--shapes", PM_OPT_COUNT, &c.shapes,
-		  "make, build: shapes of each task, the original included (default 9; build 10); export: "
-		  "the first N only" },
+		  "make, build, from: shapes of each task, the original included (default 9; build 10; "
+		  "from 5); export: the first N only" },
 		{ "--max-elements", PM_OPT_COUNT, &c.max_elements,
-		  "make, build: elements of one value at most (default 4194304)" },
+		  "make, build: elements of one value at most (default 4194304); from: cut sizes to it" },
 		{ "--max-mflop", PM_OPT_COUNT, &c.max_mflop,
-		  "make: only from subgraphs of at most N megaflops" },
+		  "make: only from subgraphs of at most N megaflops; from: cut sizes to it" },
 		{ "--eval", PM_OPT_COUNT, &c.n_eval, "build: tasks to evaluate on (default 200)" },
 		{ "--ratio", PM_OPT_COUNT, &c.ratio,
 		  "build: tasks to train on for each of them (default 10)" },
 		{ "--stride", PM_OPT_COUNT, &c.stride,
 		  "build: every N-th graph of a bucket is a task of its own (default 16)" },
 		{ "--seed", PM_OPT_INT, &c.seed,
-		  "build, gate, export: seed of variants and inputs (default 1)" },
+		  "build, from, gate, export: seed of variants and inputs (default 1)" },
 		{ "--honest", PM_OPT_COUNT, &c.honest,
 		  "build, gate: runs of plain kernels on emu that must agree (default 2, of eval tasks)" },
+		{ "--filters", PM_OPT_FLAG, &c.filters,
+		  "gate: measure by the published filters, at the graph's own sizes where they are small "
+		  "enough" },
 		{ "-j", PM_OPT_COUNT, &c.jobs, "N  build: processes that judge structures (all processors)" },
 		{ "--rebuild", PM_OPT_FLAG, &c.rebuild, "build: remove the tasks of an earlier build first" },
 		{ "--split", PM_OPT_STR, &c.split, "list, pack: eval or train only" },
+		{ "--category", PM_OPT_STR, &c.category, "list: tasks of one category only, such as reduce" },
 		{ "-o", PM_OPT_STR, &c.out, "pack: the folder below which packs are written" },
 		{ "--torch", PM_OPT_STR, &c.torch_dir,
 		  "export: a folder for PyTorch modules, one folder per graph" },
@@ -193,13 +217,18 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		int verb = args.list.n ? find_verb(args.list.v[0]) : N_VERBS;
 
 		c.arg = args.list.n > 1 ? args.list.v[1] : NULL;
-		if (verb == N_VERBS || args.list.n > 2 || !fits(verbs[verb].arg, c.arg != NULL) ||
-		    !fits(verbs[verb].db, db != NULL) || !fits(verbs[verb].out, c.out != NULL))
-			code = pm_cli_usage(cmd, "Say task list, make, build, check, show TASK, gate TASK, "
-						 "export TASK --torch DIR, pack [TASK] -o "
-						 "DIR or unpack DIR, with --db FILE; or task verify DIR.");
+		if (verb == N_VERBS || (args.list.n > 2 && verbs[verb].arg != SOME) ||
+		    !fits(verbs[verb].arg, c.arg != NULL) || !fits(verbs[verb].db, db != NULL) ||
+		    !fits(verbs[verb].out, c.out != NULL))
+			code = pm_cli_usage(
+				cmd,
+				"Say task list, make, build, from MODEL..., check, show TASK, gate TASK, "
+				"export TASK --torch DIR, pack [TASK] -o "
+				"DIR or unpack DIR, with --db FILE; or task verify DIR.");
 		else if (verbs[verb].run == pm_task_verb_export && !c.torch_dir)
 			code = pm_cli_usage(cmd, "task export needs --torch DIR.");
+		else if (c.name && args.list.n > 2)
+			code = pm_cli_usage(cmd, "--name names one task: give one model.");
 		else if (c.shapes > PM_MAX_SHAPES)
 			code = pm_cli_usage(cmd, "--shapes takes a number up to %d.", PM_MAX_SHAPES);
 		else if (c.top < 1)
@@ -208,10 +237,15 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 			code = pm_cli_usage(cmd, "--max-mflop takes a number up to %d.", MOST_MFLOP);
 		else if (c.stride < 1)
 			code = pm_cli_usage(cmd, "--stride takes a number from 1.");
-		else
+		else {
+			for (size_t i = 1; i < args.list.n; i++)
+				PM_VEC_PUSH(&c.models.list, args.list.v[i]);
 			code = run_verb(&c, verb, db);
+		}
 	}
 	PM_VEC_RELEASE(&c.hashes.list);
+	PM_VEC_RELEASE(&c.tags.list);
+	PM_VEC_RELEASE(&c.models.list);
 	PM_VEC_RELEASE(&args.list);
 	return code;
 }

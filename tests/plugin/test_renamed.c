@@ -37,7 +37,7 @@ static void make_old(const char *path)
 	pm_str_addf(&sql,
 		    "INSERT INTO op_seqs (text) VALUES ('Relu');"
 		    "INSERT INTO subgraphs (hash, structure, shapes, n_nodes, op_seq, text) "
-		    "VALUES ('%s', '%s', '%s', 1, 1, '');"
+		    "VALUES ('%s', '%s', '%s', 1, 1, 'g (float[8] x) => (float[8] y) { y = Relu (x) }');"
 		    "INSERT INTO tasks (hash, name, kind) VALUES ('%s', 'old', 'fusible');"
 		    "INSERT INTO members (task, ordinal, subgraph, label, shape, dtype) "
 		    "VALUES (1, 0, 1, 'x', 0, 'float');"

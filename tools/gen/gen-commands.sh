@@ -60,7 +60,7 @@ for c in $commands; do
 		NR > 1 && !/^$/ { print toupper(substr($0, 1, 1)) substr($0, 2) "\n" }'
 	printf '| option | meaning |\n| --- | --- |\n'
 	printf '%s\n' "$help" | help_option_rows | sed 's/|/\\|/g' | awk -F '\t' '
-		$1 != "--json" && $1 != "--quiet" { printf "| `%s` | %s |\n", $1, $2; options++ }
+		$1 != "--json" && $1 != "--quiet" && $1 !~ /^--types/ { printf "| `%s` | %s |\n", $1, $2; options++ }
 		END { if (!options) print "| | only those of every command |" }'
 	printf '%s\n' "$help" | help_old_names | sed 's/--[a-z-]*/`&`/g; s/.*/\nOld name: &./'
 	printf '\nExample:\n\n```sh\n'

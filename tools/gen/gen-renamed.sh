@@ -40,3 +40,13 @@ both when it is opened.
 | --- | --- | --- |
 TABLES
 sed -n 's/^TABLE("\([^"]*\)", "\([^"]*\)", "\([^"]*\)")$/| `\1` | `\2` | \3 |/p' $def
+cat <<'CATEGORIES'
+
+## Categories
+
+Where a [category of graphs](exemplars.md#categories) is asked for, the old name is understood. What Passmith writes has the new one.
+
+| old name | name | gone in |
+| --- | --- | --- |
+CATEGORIES
+sed -n 's/^CATEGORY("\([^"]*\)", "\([^"]*\)", "\([^"]*\)")$/| `\1` | `\2` | \3 |/p' $def

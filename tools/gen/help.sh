@@ -46,7 +46,7 @@ help_option_rows()
 # OPTION, what it does: of the options that every command takes.
 help_common_options()
 {
-	"$passmith" doctor --help | help_option_rows | grep -E '^--(json|quiet)	'
+	"$passmith" doctor --help | help_option_rows | grep -E '^--(json|quiet|types TEXT)	'
 }
 
 # What the help says of old names of options: "--lane is --precision until version 0.4"; on standard input.

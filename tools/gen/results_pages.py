@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# results_pages.py - fills the tables of docs/results/*.md from the committed JSON beside them.
+# results_pages.py - fills the tables of docs/results/*.md and docs/design/timing.md from the JSON in docs/results.
 #
 # results_pages.py [--check]     --check: changes nothing; exit 1 when a table is not what the numbers give.
 # A table stands between the lines "<!-- table NAME -->" and "<!-- end of table -->"; NAME is a function below. Every other table has
@@ -190,9 +190,47 @@ def clock_equal():
     return table(["kernel, us", "within", "runs", "p2 to p98"], [[f"{r['us']:.1f}", f"{100 * r['bound']:g} %", f"{r['within']} of {r['ok']}", f"{r['p2']:.4f} to {r['p98']:.4f}"] for r in sorted(clock_records("A/A of 100"), key=lambda r: r["us"])])
 
 
+def clock_now():
+    """The clock since 0.4.0: slower kernels found, and the same graph against itself."""
+    found = read("h200_clock.json")["0.4.0"]
+    rows = [[f"{r['us']:.1f}", "3 % more work", f"{r['found']} of {r['of']} found slower", f"{r['mean_ratio']:.4f} (mean)", ""] for r in found if r["what"] == "3 % slowdown"]
+    for r in found:
+        if r["what"] == "A/A of 100":
+            rows.append([f"{r['us']:.1f}", "the same", f"{r['claims']} of {r['ok']} said to differ; {r['within']} within {100 * r['bound']:g} %", f"{r['p2']:.4f} to {r['p98']:.4f} (p2 to p98)", f"{r['blocks']:.0f}"])
+    return table(["kernel, us", "against the baseline", "runs", "ratio", "blocks, mean"], rows)
+
+
 def clock_loop():
     """A plain loop beside the protocol."""
     return table(["kernel, us", "plain loop", "the protocol"], [[f"{r['us']:.1f}", f"{100 * r['spread']:.2f} %", f"{100 * r['spread_of_protocol']:.2f} %"] for r in sorted(clock_records("A/A of a plain loop of 100 a side"), key=lambda r: r["us"])])
+
+
+def clock_rules():
+    """The clock's rule beside others, on simulated devices (tests/bench/bench_clock.c)."""
+    rows, found = read("clock_rules.json"), {}
+    for r in rows:
+        found[r["device"], r["rule"], r["slower"]] = r
+
+    def share(r, key):
+        return f"{100 * r[key] / r['runs']:.1f}"
+
+    def cells(device, rule):
+        equal, one, three, ten = (found[device, rule, s] for s in (0, 0.01, 0.03, 0.1))
+        false = 100 * (equal["said_faster"] + equal["said_slower"]) / equal["runs"]
+        return [f"{false:.1f}", share(equal, "unstable"), " ".join(f"{100 * r['said_slower'] / r['runs']:.0f}" for r in (one, three, ten)),
+                f"{100 * equal['deviation']:.2f}", f"{equal['samples_median']:,.0f}"]
+
+    devices = list(dict.fromkeys(r["device"] for r in rows))
+    head = ["device", "rule", "said to differ, %", "refused, %", "1, 3, 10 % slower: found, %", "deviation, %", "samples"]
+    return table(head, [[d if rule == "median" else "", rule, *cells(d, rule)] for d in devices for rule in ("median", "trimmed mean", "signed ranks", "the clock")])
+
+
+def clock_orders():
+    """How far block ratios of equal sides lie apart, by the order of samples (tools/bench/clock_orders.py)."""
+    j = read("h200_blocks.json")
+    rows = [[f"`{g['graph']}`", g["us"], len(g["mirrored"]), f"{100 * median(g['mirrored']):.1f} ({100 * min(g['mirrored']):.1f} to {100 * max(g['mirrored']):.1f})",
+             f"{100 * median(g['twice']):.1f} ({100 * min(g['twice']):.1f} to {100 * max(g['twice']):.1f})"] for g in j["graphs"]]
+    return table(["graph", "us", "runs", "an order and its reverse, %", "both twice, %"], rows)
 
 
 def clock_memory():
@@ -256,6 +294,20 @@ def apply_launches():
     return table(["model", "before", "after"], [[m["model"], f"{m['before']:,}", f"{m['after']:,}"] for m in read("fuse_models.json")["models"]])
 
 
+def release_totals():
+    """Node tests of the newest ONNX release."""
+    rows = []
+    for device, n in read("onnx_release.json")["devices"].items():
+        counted = n["passed"] + n["failed"] + n["unsupported"]
+        rows.append([device, counted, n["passed"], n["failed"], n["unsupported"], f"{100 * n['passed'] / counted:.1f} %"])
+    return table(["device", "counted", "passed", "failed", "unsupported", "rate"], rows)
+
+
+def release_operators():
+    """The operators of that release that do not pass all cases."""
+    return table(["operator", "cases", "passed on ref", "passed on emu"], read("onnx_release.json")["operators"])
+
+
 def constraints():
     """The constraints of the core models."""
     kinds = ("holds", "broken", "undecided")
@@ -266,6 +318,51 @@ def mined():
     """Structures by the time at stake."""
     rows = [[f"{100 * r['share_at_stake']:.1f} %", f"{100 * r['share']:.1f} %", f"{r['occurrences']:,}", r["models"], r["support"], r["ops"].replace(",", ", "), r["structure"][:8]] for r in read("mine.json")["results"]]
     return table(["at stake", "of the time", "occurrences", "models", "without clones", "operators", "structure"], rows)
+
+
+FILTERS = ("range", "seeds", "axes", "inputs", "weights", "constant")
+
+
+def metr_rows():
+    """Problem and what was found of it, by name; those that were not measured have a `why`."""
+    return read("metr-filters.json")["problems"].items()
+
+
+def metr_counts():
+    """What the filters say against what METR did, of the problems of levels 1 to 3 that were measured."""
+    j = read("metr-filters.json")
+    rows = [r for _, r in metr_rows() if "metr" in r]
+    counts = [[sum(r["metr"] == m and "why" not in r and bool(r["broken"]) == b for r in rows) for b in (True, False)] for m in ("removed", "kept")]
+    unknown = [sum(r["metr"] == m and "why" in r for r in rows) for m in ("removed", "kept")]
+    away = [sum(p not in j["problems"] for p in j["metr_removed"]), "-"]
+    names = ("removed by METR", "kept by METR")
+    return table(["levels 1 to 3", "a filter is broken", "none is", "not measured", "no export"], [[n, *c, u, a] for n, c, u, a in zip(names, counts, unknown, away)])
+
+
+def metr_differences():
+    """Each problem on which the filters and METR differ, with one sentence why."""
+    why = read("metr-differences.json")
+    rows = []
+    for p, r in metr_rows():
+        if "why" not in r and "metr" in r and (r["metr"] == "removed") != bool(r["broken"]):
+            rows.append([p, ", ".join(r["broken"]) or "none", r["metr"], why[p]])
+    return table(["problem", "broken", "METR", "why"], rows)
+
+
+def metr_filters():
+    """All that was measured."""
+    cuts = {"no": "no", "sizes": "sizes", "sums": "sizes, sums"}
+    rows = []
+    for p, r in metr_rows():
+        if "why" not in r:
+            found = ["-" if r["found"][f] is None else f"{r['found'][f]:.2g}" for f in FILTERS]
+            rows.append([p, *found, cuts[r["cut"]], ", ".join(r["broken"]) or "none", r.get("metr", "-")])
+    return table(["problem", *FILTERS, "cut", "broken", "METR"], rows)
+
+
+def metr_not_measured():
+    """What has no numbers, and why."""
+    return table(["problem", "METR", "why"], [[p, r.get("metr", "-"), r["why"]] for p, r in metr_rows() if "why" in r])
 
 
 def fill(match):
@@ -292,16 +389,17 @@ def faults(text):
 
 def main():
     check, bad = "--check" in sys.argv[1:], 0
-    for page in sorted(ROOT.glob("*.md")):
+    design = ROOT.parent / "design" / "timing.md"  # its other tables say what is done, and have no numbers
+    for page in [*sorted(ROOT.glob("*.md")), design]:
         old = page.read_text()
-        for fault in faults(old):
-            print(f"docs/results/{page.name}: {fault}", file=sys.stderr)
+        for fault in faults(old) if page != design else []:
+            print(f"docs/{page.parent.name}/{page.name}: {fault}", file=sys.stderr)
             bad = 1
         new = re.sub(r"<!-- table (\w+) -->\n.*?<!-- end of table -->", fill, old, flags=re.S)
         if new == old:
             continue
         if check:
-            print(f"docs/results/{page.name} is not what the numbers give: run tools/gen/results_pages.py", file=sys.stderr)
+            print(f"docs/{page.parent.name}/{page.name} is not what the numbers give: run tools/gen/results_pages.py", file=sys.stderr)
             bad = 1
         else:
             page.write_text(new)

@@ -205,4 +205,29 @@ exits 0 "vacuum"
 pm db export --db "$tmp/copy.db" -o "$tmp/b.jsonl"
 cmp -s "$tmp/a.jsonl" "$tmp/b.jsonl"
 tap "what was merged was there"
+
+# Every graph has a category, and a task the one of its first variant's graph.
+pm db query "SELECT count(*) FROM subgraphs WHERE category = ''" --db "$db"
+grep -qx '[^0-9]*0' "$tmp/out" || tail -n 1 "$tmp/out" | grep -qx ' *0'
+tap "every stored graph has a category"
+pm task list --db "$db" --json
+[ "$(grep -c '"category": "[a-z]*"' "$tmp/out")" -gt 1 ] && [ "$(grep -c '"category": ' "$tmp/out")" -eq "$(grep -c '"gate": ' "$tmp/out")" ]
+tap "every task has one"
+all=$(grep -c '"category": ' "$tmp/out")
+sum=0
+for c in $(sed -n 's/^ *"category": "\(.*\)",$/\1/p' "$tmp/out" | sort -u); do
+	pm task list --db "$db" --category "$c" --json
+	n=$(grep -c '"category": ' "$tmp/out")
+	[ "$n" -ge 1 ] && [ "$n" -eq "$(grep -c "\"category\": \"$c\"" "$tmp/out")" ]
+	tap "task list --category $c lists those alone"
+	sum=$((sum + n))
+done
+[ "$sum" -eq "$all" ]
+tap "and together all"
+pm task list --db "$db" --category nothing
+exits 4 "a category that there is not"
+warns "There is no category 'nothing'" "is named"
+pm db report --db "$db"
+says "Tasks by category" "the report counts tasks by category"
+says "Extracted graphs by category" "and graphs"
 tap_done

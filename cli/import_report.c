@@ -240,7 +240,8 @@ void pm_import_print_line(const char *path, const PmGraph *g, const PmOnnxReport
 	PmDim sym[MAX_LISTED];
 	size_t n_in = pm_graph_n_inputs(g), n_out = pm_graph_n_outputs(g), n_sym;
 
-	pm_str_addf(&s, "%s: %zu node%s, %zu input%s, %zu output%s, ", path, pm_graph_n_nodes(g),
+	pm_str_addf(&s, "%s: %s, %zu node%s, %zu input%s, %zu output%s, ", path,
+		    pm_category_name(pm_category_of(g, NULL)), pm_graph_n_nodes(g),
 		    plural(pm_graph_n_nodes(g)), n_in, plural(n_in), n_out, plural(n_out));
 	add_bytes(w.bytes, &s);
 	pm_str_add(&s, " of weights");

@@ -8,6 +8,7 @@
 #include "base/sys/proc.h"
 #include "dataset/store/models.h"
 #include "dataset/store/subgraphs.h"
+#include "ir/category/category.h"
 #include "runtime/exec/exec.h"
 
 #include <stdio.h>
@@ -94,7 +95,8 @@ static PmStatus put_model(Work *w, const PmReadModel *m, const PmGraph *g, const
 			   .n_nodes = g ? (int64_t)pm_graph_n_nodes(g) : 0,
 			   .n_opaque = m->n_opaque,
 			   .ok = !error,
-			   .error = error ? error : "" };
+			   .error = error ? error : "",
+			   .category = g ? pm_category_name(pm_category_of(g, NULL)) : "" };
 
 	return pm_model_put(w->db, &row, &w->row, err);
 }

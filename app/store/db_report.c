@@ -149,6 +149,11 @@ static const struct {
 	  "SELECT 'tasks', count(*) FROM tasks UNION ALL SELECT 'results', count(*) FROM results",
 	  take_row, 0 },
 	{ "Graphs by kind", "SELECT kind, count(*) FROM kinds GROUP BY kind ORDER BY kind", take_row, 0 },
+	{ "Models by category",
+	  "SELECT CASE category WHEN '' THEN '(not known)' ELSE category END, count(*) FROM models GROUP BY "
+	  "1 "
+	  "ORDER BY 1",
+	  take_row, 1 },
 	{ "Extracted graphs by category",
 	  "SELECT category, count(*) FROM subgraphs WHERE id IN (SELECT subgraph FROM occurrences) GROUP BY "
 	  "1 "

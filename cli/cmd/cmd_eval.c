@@ -9,9 +9,11 @@
 #include "base/core/str.h"
 #include "base/sys/io.h"
 #include "base/sys/pool.h"
+#include "bench/report/category_report.h"
 #include "bench/report/report.h"
 #include "dataset/pack/pack.h"
 #include "extract/variants/variants.h"
+#include "ir/category/category.h"
 #include "runtime/device/device.h"
 
 #include <math.h>
@@ -130,6 +132,17 @@ static void say_replay(const Eval *e, const PmEvalReport *r, size_t n, PmStr *ou
 			   "draws the same again.\n");
 }
 
+/* With the category of the target, which is that of its first variant. */
+static cJSON *report_json(const Eval *e, const PmEvalReport *r)
+{
+	cJSON *j = pm_eval_report_json(r, e->target);
+
+	if (e->variant_list.list.n)
+		cJSON_AddStringToObject(j, "category",
+					pm_category_name(pm_category_of(e->variant_list.list.v[0].g, NULL)));
+	return j;
+}
+
 static PmStatus put_record(const Eval *e, const cJSON *reports, PmErr *err)
 {
 	PmRecordOpts o = {
@@ -162,7 +175,7 @@ static PmStatus put_results(Eval *e, const PmEvalReport *r, size_t n, PmErr *err
 	PmStatus st = PM_OK;
 
 	for (size_t i = 0; i < n; i++)
-		cJSON_AddItemToArray(list, pm_eval_report_json(&r[i], e->target));
+		cJSON_AddItemToArray(list, report_json(e, &r[i]));
 	pm_json_print(list, 1, &text);
 	if (!pm_cli_json) {
 		add_tables(e, r, n, &table);
@@ -204,7 +217,7 @@ static void put_finished(const Eval *e, const PmEvalReport *r, size_t done, cons
 	cJSON *j = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(j, "results"), *part, *records;
 
 	for (size_t i = 0; i < done; i++)
-		cJSON_AddItemToArray(list, pm_eval_report_json(&r[i], e->target));
+		cJSON_AddItemToArray(list, report_json(e, &r[i]));
 	if (r[done].n) {
 		part = cJSON_AddObjectToObject(j, "unfinished");
 		cJSON_AddStringToObject(part, "pass", e->passes.list.v[done]);
@@ -408,7 +421,7 @@ static void put_one(const Eval *e, const PmEvalReport *r, PmStr *out)
 	cJSON_AddStringToObject(j, "text", table.s);
 	reports = cJSON_AddArrayToObject(j, "reports");
 	for (size_t i = 0; i < n; i++)
-		cJSON_AddItemToArray(reports, pm_eval_report_json(&r[i], e->target));
+		cJSON_AddItemToArray(reports, report_json(e, &r[i]));
 	pm_json_print(j, 0, out);
 	cJSON_Delete(j);
 	pm_str_release(&table);
@@ -541,19 +554,27 @@ static void say_counts(const Many *m)
 
 static PmStatus put_many(Many *m, PmErr *err)
 {
-	PmStr text = PM_STR_INIT;
+	PmStr text = PM_STR_INIT, table = PM_STR_INIT;
+	cJSON *answer = cJSON_CreateObject(), *categories;
 	PmStatus st = PM_OK;
 
 	pm_json_print(m->reports, 1, &text);
-	if (!pm_cli_json)
+	categories = pm_category_report_json(m->reports);
+	if (!pm_cli_json) {
+		pm_category_report_table(categories, &table);
+		fputs(table.s ? table.s : "", stdout);
 		say_counts(m);
+	}
 	pm_cli_stage("writing");
 	if (m->e->json_out)
 		st = pm_write_file(m->e->json_out, text.s, text.len, err);
 	if (!st && m->e->json_out && !pm_cli_json)
 		printf("JSON: %s\n", m->e->json_out);
-	pm_cli_put_json(m->reports);
+	cJSON_AddItemToObject(answer, "results", m->reports);
+	cJSON_AddItemToObject(answer, "categories", categories);
+	pm_cli_put_json(answer);
 	pm_str_release(&text);
+	pm_str_release(&table);
 	return st;
 }
 

@@ -71,6 +71,7 @@ static PmStatus put_model(void *arg, sqlite3_stmt *row, PmErr *err)
 	add_i64(j, "opaque", row, 5);
 	cJSON_AddBoolToObject(j, "ok", sqlite3_column_int(row, 6));
 	add_text(j, "error", row, 7);
+	add_text(j, "category", row, 8);
 	return put(arg, j, err);
 }
 
@@ -248,7 +249,7 @@ static const struct {
 	const char *sql;
 } tables[] = {
 	{ "export its models", put_model,
-	  "SELECT sha256, path, name, opset, n_nodes, n_opaque, status = 'done', error "
+	  "SELECT sha256, path, name, opset, n_nodes, n_opaque, status = 'done', error, category "
 	  "FROM models ORDER BY sha256" },
 	{ "export its constraints", put_constraint,
 	  "SELECT sha256, name, verdict, why, options FROM constraints ORDER BY sha256, name" },

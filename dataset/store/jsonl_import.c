@@ -9,6 +9,7 @@
 #include "dataset/store/db_priv.h"
 #include "dataset/store/models.h"
 #include "dataset/store/subgraphs.h"
+#include "ir/category/category.h"
 #include "ir/text/text.h"
 
 #include <math.h>
@@ -57,12 +58,17 @@ static PmStatus take_model(In *in, const cJSON *j, PmErr *err)
 			 .n_opaque = pm_json_i64(j, "opaque", 0),
 			 .ok = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j, "ok")),
 			 .error = pm_json_str(j, "error", "") };
+	const char *category = pm_json_str(j, "category", "");
+	PmCategory c = pm_category_from_name(category);
 	int64_t id;
 	int done = 0;
 	PmStatus st;
 
 	if (!is_hash(m.sha256))
 		return bad(in, err, "the model has no SHA-256");
+	if (*category && c == PM_N_CATEGORIES)
+		return bad(in, err, "the model has a category that there is not");
+	m.category = *category ? pm_category_name(c) : ""; /* one of before has its name of today */
 	st = pm_model_is_done(in->db, m.sha256, &done, err);
 	if (st ||
 	    (done && !m.ok)) /* failed elsewhere, with another version perhaps: what is done here stays */

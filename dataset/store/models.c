@@ -25,14 +25,17 @@ PmStatus pm_model_put(PmDb *db, const PmModelRow *row, int64_t *id, PmErr *err)
 	if (st)
 		return st;
 	st = pm__db_run(db, "store a model", NULL, err,
-			"INSERT INTO models (sha256, path, name, opset, n_nodes, n_opaque, status, error) "
-			"VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (sha256) DO UPDATE SET "
+			"INSERT INTO models (sha256, path, name, opset, n_nodes, n_opaque, status, error, "
+			"category) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (sha256) DO UPDATE SET "
 			"name = CASE WHEN excluded.path < path THEN excluded.name ELSE name END, "
 			"path = min(path, excluded.path), "
 			"opset = excluded.opset, n_nodes = excluded.n_nodes, n_opaque = excluded.n_opaque, "
-			"status = excluded.status, error = excluded.error",
-			"sssiiiss", row->sha256, row->path, row->name, row->opset, row->n_nodes,
-			row->n_opaque, row->ok ? "done" : "failed", row->ok || !row->error ? "" : row->error);
+			"status = excluded.status, error = excluded.error, "
+			"category = CASE WHEN excluded.category = '' THEN category ELSE excluded.category "
+			"END",
+			"sssiiisss", row->sha256, row->path, row->name, row->opset, row->n_nodes,
+			row->n_opaque, row->ok ? "done" : "failed", row->ok || !row->error ? "" : row->error,
+			row->category ? row->category : "");
 	if (st == PM_OK)
 		st = pm__db_i64(db, "read a model", id, err, "SELECT id FROM models WHERE sha256 = ?", "s",
 				row->sha256);
@@ -61,7 +64,7 @@ static PmStatus one_model(void *arg, sqlite3_stmt *row, PmErr *err)
 			 pm__col_text(row, 2),         pm__col_text(row, 3),
 			 sqlite3_column_int64(row, 4), sqlite3_column_int64(row, 5),
 			 sqlite3_column_int64(row, 6), sqlite3_column_int(row, 7),
-			 pm__col_text(row, 8) };
+			 pm__col_text(row, 8),         pm__col_text(row, 9) };
 
 	return w->fn(w->arg, &m, err);
 }
@@ -71,7 +74,7 @@ PmStatus pm_models_each(PmDb *db, PmModelFn fn, void *arg, PmErr *err)
 	Walk w = { fn, arg };
 
 	return pm__db_each(db, "list its models", one_model, &w, NULL, err,
-			   "SELECT id, sha256, path, name, opset, n_nodes, n_opaque, status = 'done', error "
-			   "FROM models ORDER BY id",
+			   "SELECT id, sha256, path, name, opset, n_nodes, n_opaque, status = 'done', error, "
+			   "category FROM models ORDER BY id",
 			   "");
 }

@@ -12,8 +12,9 @@ typedef struct PmModelRow {
 	int64_t id; /* ignored when storing */
 	const char *sha256, *path, *name;
 	int64_t opset, n_nodes, n_opaque;
-	int ok;            /* 1: extracted; 0: it failed with `error` */
-	const char *error; /* "" when ok */
+	int ok;               /* 1: extracted; 0: it failed with `error` */
+	const char *error;    /* "" when ok */
+	const char *category; /* by ir/category/category.h; "" or NULL: not known, and what is stored stays */
 } PmModelRow;
 
 /* SHA-256 of a file's bytes as hexadecimal text. */

@@ -281,3 +281,9 @@ CREATE INDEX task_tags_value ON task_tags (key, value);
 -- pm__subgraphs_fill_categories.
 ALTER TABLE subgraphs ADD COLUMN category TEXT NOT NULL DEFAULT '';
 CREATE INDEX subgraphs_category ON subgraphs (category);
+
+-- migration 10
+
+-- The category of a model as a whole, by the same rules. A database holds no graph of its models: rows made before
+-- stay empty until the model is extracted again.
+ALTER TABLE models ADD COLUMN category TEXT NOT NULL DEFAULT '';

@@ -30,6 +30,8 @@ exits 1 "12 graphs with a right and a wrong pass"
 [ "$(grep -c '\.gpt$' "$tmp/out")" = 12 ] && grep '\.gpt$' "$tmp/out" | tr '\n' ' ' | grep -qF "${graphs# } "
 tap "are told in the order of the command line"
 says "12 graphs: 11 OK, 2 NO_MATCH, 11 INCORRECT" "and counted"
+! grep -q '^  category ' "$tmp/out"
+tap "all are activations: no table by category"
 for jobs in 1 4; do
 	# shellcheck disable=SC2086
 	pm eval $graphs --pass "$silu" --pass "$wrong" --hidden 1 -j $jobs --replay "$tmp/first" -o "$tmp/report$jobs"
@@ -49,6 +51,16 @@ tap "the two others have their reports"
 warns "broken.gpt was not evaluated: " "the first is named" && warns "missing.gpt was not evaluated: " "the other, too"
 pm eval "$tmp/g1.gpt" "$tmp/broken.gpt" --pass "$silu" --hidden 0 --summary
 says "2 graphs: 1 OK, 1 not evaluated" "what is not evaluated is counted"
+echo 'm (float[8,32] x, float[8,32] z) => (float[8,32] y) { y = Add(x, z) }' >"$tmp/math.gpt"
+pm eval "$tmp/g1.gpt" "$tmp/math.gpt" "$tmp/half.gpt" --pass "$silu" --hidden 0 --summary --quiet
+exits 1 "two categories"
+grep -qE '^  activation +silu +2 +2/2 +2/2 +[0-9.]+x +[0-9.]+$' "$tmp/out" && grep -qE '^  math +silu +1 +0/1 +0/1 +- +0.00$' "$tmp/out"
+tap "each has a line with its figures"
+pm eval "$tmp/g1.gpt" "$tmp/math.gpt" "$tmp/half.gpt" --pass "$silu" --hidden 0 --json --quiet
+is_json "$tmp/out" && [ "$(grep -c '"category": *"activation"' "$tmp/out")" = 3 ] && [ "$(grep -c '"category": *"math"' "$tmp/out")" = 2 ]
+tap "of its report and of the list of categories"
+tr -d ' \n' <"$tmp/out" | grep -qE '"category":"activation","pass":"[^"]*","graphs":2,"variants":2,'
+tap "which counts two graphs of one"
 pm eval "$tmp/g1.gpt" "$tmp/g2.gpt" "$tmp/half.gpt" --pass "$silu" --deadline 0.000001 -j 2 --summary --json
 exits 1 "three graphs without time"
 [ "$(grep -c '"verdict": *"NOT_CHECKED"' "$tmp/out")" = 3 ] && grep -q '"correct": *0' "$tmp/out" && ! grep -q '"correct": *1' "$tmp/out"

@@ -44,6 +44,31 @@ pm extract models/*.gpt --db "$tmp/one.db" --json
 exits 0 "again"
 says '"models_skipped": 6' "nothing is left to do"
 
+# Each model has a category, the same that import says, and it survives an export.
+pm import models/llama_block.gpt --json
+want=$(sed -n 's/^ *"category": *"\(.*\)",*$/\1/p' "$tmp/out")
+pm import models/llama_block.gpt models/resnet_bottleneck.gpt
+grep -q "^models/llama_block.gpt: $want, " "$tmp/out"
+tap "import of several says the category of each"
+pm db query "SELECT category FROM models WHERE name = 'llama_block.gpt'" --db "$tmp/one.db"
+[ -n "$want" ] && [ "$(tail -n 1 "$tmp/out")" = "$want" ]
+tap "a stored model has its category"
+pm db query "SELECT count(*) FROM models WHERE category = ''" --db "$tmp/one.db"
+[ "$(tail -n 1 "$tmp/out")" = 0 ]
+tap "so have all"
+pm db report --db "$tmp/one.db" -o "$tmp/one.html"
+sed -n '/Models by category/,/Extracted graphs/p' "$tmp/one.html" | grep -q ">$want<"
+tap "the report has them"
+pm db export --db "$tmp/one.db" -o "$tmp/one.jsonl"
+pm db import "$tmp/one.jsonl" --db "$tmp/again.db"
+pm db query "SELECT category FROM models WHERE name = 'llama_block.gpt'" --db "$tmp/again.db"
+[ "$(tail -n 1 "$tmp/out")" = "$want" ]
+tap "an export and an import keep it"
+sed "s/\"category\":\"$want\"/\"category\":\"nonsense\"/" "$tmp/one.jsonl" | grep '"nonsense"' >"$tmp/bad.jsonl"
+pm db import "$tmp/bad.jsonl" --db "$tmp/bad.db"
+exits 4 "a category that there is not"
+warns "has a category that there is not" "is said"
+
 cp models/llama_block.gpt "$tmp/copy.gpt"
 pm extract models/llama_block.gpt "$tmp/copy.gpt" --db "$tmp/copy.db" --quiet
 says "1 models extracted, 1 done before" "a copy is the same model"

@@ -63,7 +63,7 @@ static PmGraph *graph(int structure, int n)
 static void put_places(PmDb *db, int model, int structure, int n, int count)
 {
 	char sha[65];
-	PmModelRow m = { 0, sha, "m", "m", 17, 9, 0, 1, "" };
+	PmModelRow m = { 0, sha, "m", "m", 17, 9, 0, 1, "", "" };
 	PmGraph *g = graph(structure, n);
 	int64_t mid, sid;
 

@@ -89,7 +89,7 @@ static int64_t put_relu(PmDb *db, int n, int *is_new)
 static char hash_of[65];
 static PmModelRow model(int k)
 {
-	PmModelRow m = { 0, hash_of, "m/a.onnx", "a", 17, 10, 2, 1, "" };
+	PmModelRow m = { 0, hash_of, "m/a.onnx", "a", 17, 10, 2, 1, "", "" };
 
 	snprintf(hash_of, sizeof hash_of, "%064x", (unsigned)k);
 	return m;
@@ -229,7 +229,8 @@ static void what_may_not_be_written_is_read(void **state)
 static PmStatus see_model(void *arg, const PmModelRow *row, PmErr *err)
 {
 	(void)err;
-	pm_str_addf(arg, "%s %d %lld %s;", row->name, row->ok, (long long)row->n_opaque, row->error);
+	pm_str_addf(arg, "%s %d %lld %s%s;", row->name, row->ok, (long long)row->n_opaque, row->error,
+		    row->category);
 	return PM_OK;
 }
 
@@ -245,18 +246,20 @@ static void models_are_named_by_content_and_resume(void **state)
 	assert_false(done);
 	m.ok = 0;
 	m.error = "it's broken";
+	m.category = "arch";
 	assert_int_equal(pm_model_put(db, &m, &a, NULL), PM_OK);
 	assert_int_equal(pm_model_is_done(db, m.sha256, &done, NULL), PM_OK);
 	assert_false(done);
 	assert_int_equal(stats(db).models_failed, 1);
 	m.ok = 1;
 	m.path = "elsewhere.onnx";
+	m.category = ""; /* from where it is not known: what is stored stays */
 	assert_int_equal(pm_model_put(db, &m, &b, NULL), PM_OK);
 	assert_int_equal(a, b);
 	assert_int_equal(pm_model_is_done(db, m.sha256, &done, NULL), PM_OK);
 	assert_true(done);
 	assert_int_equal(pm_models_each(db, see_model, &seen, NULL), PM_OK);
-	assert_string_equal(seen.s, "a 1 2 ;");
+	assert_string_equal(seen.s, "a 1 2 arch;");
 	pm_str_release(&seen);
 	pm_db_close(db);
 }

@@ -87,9 +87,8 @@ enum { MODELS = 4, GRAPHS = 9 };
 static void put_model(PmDb *db, int k, int other_path)
 {
 	char sha[65], path[32];
-	PmModelRow m = {
-		0, sha, path, other_path ? "copy" : "model", 17, 5, 1, k != 3, k == 3 ? "broken" : ""
-	};
+	PmModelRow m = { 0, sha, path,   other_path ? "copy" : "model", 17,
+			 5, 1,   k != 3, k == 3 ? "broken" : "",        "arch" };
 	int64_t model, sub;
 
 	snprintf(sha, sizeof sha, "%064x", (unsigned)(k * 7919 + 1));

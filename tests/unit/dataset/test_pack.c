@@ -101,7 +101,7 @@ static int64_t put_task(PmDb *db, const char *split, int n, unsigned seed, int o
 static void put_source(PmDb *db, int64_t subgraph)
 {
 	char sha[65];
-	PmModelRow m = { 0, sha, "model.onnx", "model.onnx", 17, 9, 0, 1, "" };
+	PmModelRow m = { 0, sha, "model.onnx", "model.onnx", 17, 9, 0, 1, "", "" };
 	PmNode nodes[] = { { 4 }, { 5 } };
 	int64_t id;
 

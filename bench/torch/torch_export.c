@@ -17,6 +17,9 @@
 
 enum { LITERAL = 64 }; /* elements below which data are written out */
 
+/* Above so many elements of all inputs together, each is described by its first SAMPLE. */
+enum { WHOLE = 1 << 26, SAMPLE = 1 << 20 };
+
 typedef struct Export {
 	const PmGraph *g;
 	const PmTorchOpts *o;
@@ -53,17 +56,17 @@ static void statistics(const PmTensor *t, double *mean, double *std, double *lo,
 	*std = n > 1 ? sqrt(square / (double)(n - 1)) : 0;
 }
 
-/* The class of one argument in weight_meta.py. */
-static void describe(Export *e, const char *name, const PmTensor *t)
+/* The class of one argument of that type in weight_meta.py; `t` holds its elements, or the first of them. */
+static void describe(Export *e, const char *name, const PmType *type, const PmTensor *t)
 {
 	double mean, std, lo, hi;
-	int is_float = pm_dtype_is_float(t->type.dtype);
+	int is_float = pm_dtype_is_float(type->dtype);
 	int64_t n = pm_tensor_numel(t);
 
 	statistics(t, &mean, &std, &lo, &hi);
 	pm_str_addf(&e->meta, "class Program_weight_tensor_meta_%s:\n    name = \"%s\"\n    shape = ", name,
 		    name);
-	shape(&t->type, &e->meta);
+	shape(type, &e->meta);
 	pm_str_addf(&e->meta, "\n    dtype = \"%s\"\n    device = \"cuda:0\"\n",
 		    pm_dtype_torch(t->type.dtype));
 	if (is_float && isfinite(mean) && isfinite(std))
@@ -88,11 +91,12 @@ static void describe(Export *e, const char *name, const PmTensor *t)
 }
 
 /* An entry of case.json; with `stored` the bytes go to data.bin. */
-static void entry(Export *e, PmStr *list, const char *name, const char *kind, const PmTensor *t, int stored)
+static void entry(Export *e, PmStr *list, const char *name, const char *kind, const PmType *type,
+		  const PmTensor *t, int stored)
 {
 	pm_str_addf(list, "%s    {\"name\": \"%s\", \"kind\": \"%s\", \"dtype\": \"%s\", \"shape\": ",
-		    list->len ? ",\n" : "", name, kind, pm_dtype_torch(t->type.dtype));
-	shape(&t->type, list);
+		    list->len ? ",\n" : "", name, kind, pm_dtype_torch(type->dtype));
+	shape(type, list);
 	if (stored) {
 		pm_str_addf(list, ", \"offset\": %zu, \"bytes\": %zu", e->data.len, t->bytes);
 		pm_str_addn(&e->data, t->data ? t->data : "", t->bytes);
@@ -110,8 +114,10 @@ static PmStatus arguments(Export *e, PmErr *err)
 
 	for (size_t i = 0; i < pm_graph_n_inputs(e->g); i++) {
 		snprintf(name, sizeof name, "in_%zu", i);
-		describe(e, name, &e->in[i]);
-		entry(e, &e->args, name, "input", &e->in[i], e->check);
+		const PmType *type = pm_value_type(e->g, pm_graph_input(e->g, i));
+
+		describe(e, name, type, &e->in[i]);
+		entry(e, &e->args, name, "input", type, &e->in[i], e->check);
 	}
 	for (uint32_t id = 1; id < pm_graph_value_limit(e->g) && !st; id++) {
 		PmValue v = { id };
@@ -123,8 +129,8 @@ static PmStatus arguments(Export *e, PmErr *err)
 		if (st)
 			break;
 		snprintf(name, sizeof name, "w_%d", constants++);
-		describe(e, name, &t);
-		entry(e, &e->args, name, "constant", &t, 1);
+		describe(e, name, &t.type, &t);
+		entry(e, &e->args, name, "constant", &t.type, &t, 1);
 		pm_tensor_release(&t);
 	}
 	return st;
@@ -139,7 +145,7 @@ static PmStatus results(Export *e, PmErr *err)
 
 	for (size_t i = 0; i < n && !st && e->check; i++) {
 		snprintf(name, sizeof name, "out_%zu", i);
-		entry(e, &e->results, name, "output", &out[i], 1);
+		entry(e, &e->results, name, "output", &out[i].type, &out[i], 1);
 		pm_tensor_release(&out[i]);
 	}
 	free(out);
@@ -229,6 +235,38 @@ static PmStatus put_all(Export *e, const char *dir, const PmStr *module, PmErr *
 	return st;
 }
 
+/* What a sample can stand for: inputs of many elements, none of which is tied to another. */
+static int is_sampled(const PmGraph *g)
+{
+	int64_t all = 0, n = 0;
+
+	for (size_t i = 0; i < pm_graph_n_inputs(g); i++) {
+		if (!pm_inputs_are_free(g, i) ||
+		    pm_type_numel(pm_value_type(g, pm_graph_input(g, i)), &n, NULL))
+			return 0;
+		all += n;
+	}
+	return all > WHOLE;
+}
+
+/* The inputs, or of large ones so much as describes them. */
+static PmStatus draw_inputs(Export *e, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	if (e->check || !is_sampled(e->g))
+		return pm_inputs_make(e->g, e->o->seed, PM_INPUTS_NORMAL, e->in, err);
+	for (size_t i = 0; i < pm_graph_n_inputs(e->g) && !st; i++) {
+		int64_t n = 0;
+
+		st = pm_type_numel(pm_value_type(e->g, pm_graph_input(e->g, i)), &n, err);
+		if (!st)
+			st = pm_inputs_draw(e->g, i, e->o->seed, PM_INPUTS_NORMAL, n < SAMPLE ? n : SAMPLE,
+					    &e->in[i], err);
+	}
+	return st;
+}
+
 PmStatus pm_torch_export(const PmGraph *g, const char *dir, const PmTorchOpts *opts, PmErr *err)
 {
 	Export e = { .g = g, .o = opts };
@@ -243,7 +281,7 @@ PmStatus pm_torch_export(const PmGraph *g, const char *dir, const PmTorchOpts *o
 	e.in = pm_xcalloc(n + 1, sizeof *e.in);
 	e.check = small_enough(g, opts->max_check);
 	if (!st)
-		st = pm_inputs_make(g, opts->seed, PM_INPUTS_NORMAL, e.in, err);
+		st = draw_inputs(&e, err);
 	if (!st)
 		st = arguments(&e, err);
 	if (!st)

@@ -13,6 +13,7 @@
 #include "ir/canon/canon.h"
 #include "matcher/host/pass_host.h"
 #include "matcher/rewrite/same.h"
+#include "runtime/exec/exec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ typedef struct Apply {
 	int planned; /* the numbers below hold */
 	char why_not[PM_ERR_MAX];
 	PmStratum before, after;
+	PmPlanMemory held_before, held_after;
 	size_t nodes_before, nodes_after;
 } Apply;
 
@@ -65,13 +67,15 @@ static PmStatus list_passes(Apply *a, PmErr *err)
 	return st;
 }
 
-static int stats(Apply *a, PmStratum *s)
+static int stats(Apply *a, PmStratum *s, PmPlanMemory *held)
 {
 	PmErr err;
 	PmStatus st;
 
 	pm_err_init(&err);
 	st = pm_stratum(a->g, s, &err);
+	if (!st)
+		st = pm_graph_plan_memory(a->g, held, &err);
 	if (st)
 		snprintf(a->why_not, sizeof a->why_not, "%s", err.text);
 	return !st;
@@ -128,13 +132,13 @@ static PmStatus apply_all(Apply *a, PmErr *err)
 		st = pm_graph_clone(a->g, &a->original, err);
 	if (st)
 		return st;
-	a->planned = stats(a, &a->before);
+	a->planned = stats(a, &a->before, &a->held_before);
 	a->nodes_before = pm_graph_n_nodes(a->g);
 	for (size_t i = 0; i < a->pass.n && !st; i++)
 		st = apply_one(a, a->pass.v[i], err);
 	a->nodes_after = pm_graph_n_nodes(a->g);
 	if (!st && a->planned)
-		a->planned = stats(a, &a->after);
+		a->planned = stats(a, &a->after, &a->held_after);
 	if (!st)
 		st = pm_cli_save(a->g, a->out, err);
 	return st ? st : check_written(a, err);
@@ -173,6 +177,10 @@ static void put_json(const Apply *a)
 		pm_json_add_i64(o, "launches_after", a->after.launches);
 		pm_json_add_i64(o, "bytes_before", a->before.bytes);
 		pm_json_add_i64(o, "bytes_after", a->after.bytes);
+		pm_json_add_i64(o, "memory_before", a->held_before.taken);
+		pm_json_add_i64(o, "memory_after", a->held_after.taken);
+		pm_json_add_i64(o, "memory_live_before", a->held_before.live);
+		pm_json_add_i64(o, "memory_live_after", a->held_after.live);
 		cJSON_AddNumberToObject(o, "modelled_seconds_before", a->before.seconds);
 		cJSON_AddNumberToObject(o, "modelled_seconds_after", a->after.seconds);
 	} else {
@@ -193,11 +201,12 @@ static void put_text(const Apply *a)
 	       a->nodes_before, a->nodes_after);
 	if (a->planned)
 		printf("launches %lld -> %lld (%lld saved), bytes %lld -> %lld (%.1f MB saved), modelled "
-		       "time %.1f -> %.1f us\n",
+		       "time %.1f -> %.1f us, memory of a call %.1f -> %.1f MB\n",
 		       (long long)a->before.launches, (long long)a->after.launches,
 		       (long long)(a->before.launches - a->after.launches), (long long)a->before.bytes,
 		       (long long)a->after.bytes, (double)(a->before.bytes - a->after.bytes) / 1e6,
-		       a->before.seconds * 1e6, a->after.seconds * 1e6);
+		       a->before.seconds * 1e6, a->after.seconds * 1e6, (double)a->held_before.taken / 1e6,
+		       (double)a->held_after.taken / 1e6);
 	else
 		printf("launches and bytes are not known: %s\n", a->why_not);
 }

@@ -9,6 +9,7 @@
 #include "base/sys/pool.h"
 #include "base/sys/proc.h"
 #include "bench/compare/tolerance.h"
+#include "bench/report/systems.h"
 #include "bench/score/stratum.h"
 #include "bench/timing/clock.h"
 #include "dataset/store/subgraphs.h"
@@ -62,6 +63,25 @@ static void print_times(const PmTaskVariant *m, const PmPlanStats *s, const PmTi
 	fflush(stdout); /* a line each few seconds, to whoever waits for it */
 }
 
+/* What a call takes of the device; a graph that was timed can be planned. */
+static void add_memory(cJSON *j, const PmGraph *g)
+{
+	PmPlanMemory held;
+
+	if (!pm_graph_plan_memory(g, &held, NULL))
+		pm_json_add_i64(j, "memory", held.taken);
+}
+
+/* Seconds below which no kernels can get on this device; the default profile's where it has none. */
+static void add_roofline(const PmTime *t, cJSON *j, const PmGraph *g)
+{
+	const PmProfile *p = pm_profile_of_cc(t->info.cc);
+	double seconds;
+
+	if (!pm_sys_roofline(g, p ? p->name : NULL, &seconds, NULL))
+		cJSON_AddNumberToObject(j, "roofline_seconds", seconds);
+}
+
 /* The pass beside the eager run, when it has rewritten the graph; otherwise the eager run counts for both. */
 static PmStatus time_sides(PmTime *t, const PmTaskVariant *m, const PmTimedPass *p, const PmClockOpts *o,
 			   cJSON *times, PmTiming *r, PmErr *err)
@@ -74,17 +94,20 @@ static PmStatus time_sides(PmTime *t, const PmTaskVariant *m, const PmTimedPass 
 						     &smallest_t, err)
 				: pm_clock_time(t->worker, &work, o, r, err);
 	int changed = p && p->g, control = changed ? PM_SIDE_CONTROL : 1;
-	cJSON *of_pass;
+	cJSON *of_eager, *of_pass;
 
 	pm_time_stage_move(&t->stages, PM_TIME_STAGE_LOAD, r->loaded);
 	pm_time_stage_move(&t->stages, PM_TIME_STAGE_AGREE, agreeing);
 	pm_time_stage_enter(&t->stages, was);
 	if (st)
 		return st;
-	cJSON_AddItemToObject(times, "passmith eager", times_json(r, 0, control));
+	of_eager = times_json(r, 0, control);
+	add_memory(of_eager, m->g);
+	cJSON_AddItemToObject(times, "passmith eager", of_eager);
 	if (!p)
 		return PM_OK;
 	of_pass = times_json(r, changed ? PM_SIDE_CANDIDATE : 0, control);
+	add_memory(of_pass, changed ? p->g : m->g);
 	cJSON_AddBoolToObject(of_pass, "changed", changed);
 	cJSON_AddNumberToObject(of_pass, "smallest_t", smallest_t);
 	cJSON_AddItemToObject(times, t->system, of_pass);
@@ -123,6 +146,7 @@ static PmStatus time_one(PmTime *t, const PmTaskVariant *m, const PmTimedPass *p
 	cJSON_AddStringToObject(j, "graph", key.full);
 	cJSON_AddStringToObject(j, "class", pm_graph_class(m->g));
 	cJSON_AddNumberToObject(j, "launches", s.n_launches);
+	add_roofline(t, j, m->g);
 	if (st) {
 		cJSON_AddStringToObject(j, "error", why.text);
 		if (!pm_cli_json)

@@ -10,13 +10,11 @@
 struct PmExec {
 	const PmPlan *p;
 	PmDevice *d;
-	PmBuf *constant;  /* by plan buffer; id 0 = no constant */
-	PmModule *module; /* by plan source; id 0 = no step needs it */
-	PmLib *lib;       /* by step; id 0 = our kernel */
-	PmDevArg *args;   /* of the launch being made */
-	int *slot;        /* by plan buffer: which memory it takes when memory is reused; -1 = constant */
-	int64_t *slot_bytes;
-	int n_slots;
+	PmBuf *constant;   /* by plan buffer; id 0 = no constant */
+	PmModule *module;  /* by plan source; id 0 = no step needs it */
+	PmLib *lib;        /* by step; id 0 = our kernel */
+	PmDevArg *args;    /* of the launch being made */
+	PmSlots slots;     /* which memory buffers take when memory is reused */
 	PM_VEC(int) inner; /* plan buffers: values between kernels that outlive a call in a slot of theirs */
 	PM_VEC(PmBind *) binds;
 	int plain; /* pm_exec_run takes buffers as timed runs do */
@@ -32,94 +30,18 @@ struct PmBind {
 	PmCall call;    /* the launches, made ready at the first one; id 0 = not yet */
 };
 
-/* --- which buffers may share memory ----------------------------------------------------------------------
- */
-
-/* The last step that a buffer is an argument of; -1 = none. */
-static void last_uses(const PmPlan *p, int *last)
-{
-	for (size_t i = 0; i < p->buffers.n; i++)
-		last[i] = -1;
-	for (size_t s = 0; s < p->steps.n; s++)
-		for (int i = 0; i < p->steps.v[s].n_args && p->steps.v[s].source >= 0; i++)
-			if (p->steps.v[s].args[i].kind == PM_DARG_BUF)
-				last[p->steps.v[s].args[i].buf.id - 1] = (int)s;
-}
-
-static int new_slot(PmExec *x, int64_t bytes)
-{
-	x->slot_bytes = pm_xrealloc(x->slot_bytes, (size_t)x->n_slots + 1, sizeof *x->slot_bytes);
-	x->slot_bytes[x->n_slots] = bytes;
-	return x->n_slots++;
-}
-
-/* The smallest free slot that is large enough and not much too large, or a new one. */
-static int take_slot(PmExec *x, const char *is_free, int n_free, int64_t bytes)
-{
-	int best = -1;
-
-	for (int i = 0; i < n_free && i < x->n_slots; i++)
-		if (is_free[i] && x->slot_bytes[i] >= bytes && x->slot_bytes[i] / 2 <= bytes &&
-		    (best < 0 || x->slot_bytes[i] < x->slot_bytes[best]))
-			best = i;
-	return best >= 0 ? best : new_slot(x, bytes);
-}
-
 /* Of the values between kernels those that are the last in their slot. */
-static void find_inner(PmExec *x, const int *holder)
+static void find_inner(PmExec *x)
 {
 	const PmPlan *p = x->p;
 
 	for (int i = 0; i < (int)p->buffers.n; i++) {
 		const Buffer *b = &p->buffers.v[i];
+		int slot = x->slots.of[i];
 
-		if (b->holds_value && b->use == PM_BUF_SCRATCH && x->slot[i] >= 0 && holder[x->slot[i]] == i)
+		if (b->holds_value && b->use == PM_BUF_SCRATCH && slot >= 0 && x->slots.holder[slot] == i)
 			PM_VEC_PUSH(&x->inner, i);
 	}
-}
-
-/* Gives every buffer but constants a slot; intermediates give theirs back after their last use. */
-static void assign_slots(PmExec *x)
-{
-	const PmPlan *p = x->p;
-	int n = (int)p->buffers.n, *last = pm_xcalloc(p->buffers.n + 1, sizeof *last);
-	char *is_free = pm_xcalloc(p->buffers.n + 1, 1); /* by slot; there are no more slots than buffers */
-	int *holder = pm_xcalloc(p->buffers.n + 1,
-				 sizeof *holder); /* by slot: the last buffer that took it */
-
-	last_uses(p, last);
-	x->slot = pm_xcalloc(p->buffers.n + 1, sizeof *x->slot);
-	for (int i = 0; i < n; i++) {
-		const Buffer *b = &p->buffers.v[i];
-
-		x->slot[i] = -1;
-		if (!b->is_const && (b->use != PM_BUF_SCRATCH || last[i] < 0))
-			x->slot[i] = new_slot(x, b->bytes);
-	}
-	for (size_t s = 0; s < p->steps.n; s++) {
-		const Step *step = &p->steps.v[s];
-
-		for (int pass = 0; pass < 2 && step->source >= 0; pass++)
-			for (int i = 0; i < step->n_args; i++) {
-				int b = step->args[i].kind == PM_DARG_BUF ? (int)step->args[i].buf.id - 1
-									  : -1;
-
-				if (b < 0 || p->buffers.v[b].is_const ||
-				    p->buffers.v[b].use != PM_BUF_SCRATCH)
-					continue;
-				if (pass == 0 && x->slot[b] < 0) {
-					x->slot[b] = take_slot(x, is_free, n, p->buffers.v[b].bytes);
-					is_free[x->slot[b]] = 0;
-					holder[x->slot[b]] = b;
-				} else if (pass == 1 && last[b] == (int)s) {
-					is_free[x->slot[b]] = 1;
-				}
-			}
-	}
-	find_inner(x, holder);
-	free(holder);
-	free(last);
-	free(is_free);
 }
 
 /* --- the executor ----------------------------------------------------------------------------------------
@@ -222,7 +144,8 @@ PmStatus pm_exec_new(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err)
 		if (p->steps.v[i].n_args > most)
 			most = p->steps.v[i].n_args;
 	x->args = pm_xcalloc((size_t)most + 1, sizeof *x->args);
-	assign_slots(x);
+	pm__slots_assign(p, &x->slots);
+	find_inner(x);
 	x->lib = pm_xcalloc(p->steps.n + 1, sizeof *x->lib);
 	st = prepare_libraries(x, err);
 	if (!st)
@@ -311,8 +234,7 @@ void pm_exec_free(PmExec *x)
 	free(x->module);
 	free(x->lib);
 	free(x->args);
-	free(x->slot);
-	free(x->slot_bytes);
+	pm__slots_release(&x->slots);
 	free(x);
 }
 
@@ -321,10 +243,8 @@ void pm_exec_free(PmExec *x)
 
 int64_t pm_bind_bytes(const PmExec *x, int reuse)
 {
-	int64_t sum = 0;
+	int64_t sum = reuse ? pm__slots_bytes(&x->slots) : 0;
 
-	for (int i = 0; reuse && i < x->n_slots; i++)
-		sum += x->slot_bytes[i];
 	for (size_t i = 0; !reuse && i < x->p->buffers.n; i++)
 		sum += x->p->buffers.v[i].is_const ? 0 : x->p->buffers.v[i].bytes;
 	return sum;
@@ -338,21 +258,21 @@ static PmStatus bind_new(PmExec *x, int reuse, int guarded, PmBind **out, PmErr 
 
 	b->x = x;
 	b->reuse = reuse;
-	b->n_own = reuse ? (size_t)x->n_slots : p->buffers.n;
+	b->n_own = reuse ? (size_t)x->slots.n : p->buffers.n;
 	b->buf = pm_xcalloc(p->buffers.n + 1, sizeof *b->buf);
 	b->own = pm_xcalloc(b->n_own + 1, sizeof *b->own);
 	b->poisoned = pm_xcalloc(b->n_own + 1, 1);
 	for (size_t i = 0; i < p->buffers.n && !st; i++) {
 		const Buffer *f = &p->buffers.v[i];
-		size_t at = reuse ? (size_t)x->slot[i] : i;
+		size_t at = reuse ? (size_t)x->slots.of[i] : i;
 
 		if (f->is_const) {
 			b->buf[i] = x->constant[i];
 			continue;
 		}
 		if (!b->own[at].id)
-			st = new_buffer(x, guarded, reuse ? x->slot_bytes[at] : f->bytes, f->use, &b->own[at],
-					err);
+			st = new_buffer(x, guarded, reuse ? x->slots.bytes[at] : f->bytes, f->use,
+					&b->own[at], err);
 		b->buf[i] = b->own[at];
 		b->poisoned[at] = f->use != PM_BUF_INPUT;
 	}
@@ -420,7 +340,7 @@ PmStatus pm_bind_poison(PmBind *b, uint32_t pattern, PmErr *err)
 	PmStatus st = PM_OK;
 
 	for (size_t i = 0; i < b->n_own && !st; i++) {
-		int64_t bytes = b->reuse ? x->slot_bytes[i] : x->p->buffers.v[i].bytes;
+		int64_t bytes = b->reuse ? x->slots.bytes[i] : x->p->buffers.v[i].bytes;
 
 		if (b->poisoned[i] && bytes)
 			st = x->d->ops->fill(x->d, b->own[i], 0, bytes, pattern, err);

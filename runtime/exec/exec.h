@@ -56,6 +56,17 @@ void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out);
 /* The same of a graph that is planned for this question only. Statistics are zeros after an error. */
 PmStatus pm_graph_plan_stats(const PmGraph *g, const int *alts, size_t n_alts, const PmProfile *prof,
 			     PmPlanStats *out, PmErr *err);
+/* Bytes of the device that a timed call takes, with inputs, constants and results. What a library asks for as
+ * its workspace is not known before, and is in neither. */
+typedef struct PmPlanMemory {
+	int64_t taken; /* by the buffers of a binding with `reuse` (pm_bind_new) */
+	int64_t live; /* by the values that are needed at one moment, most: what an allocator without any loss
+		       * takes, and about what a framework's takes that runs the same operators */
+} PmPlanMemory;
+/* Both of a plan. */
+void pm_plan_memory(const PmPlan *p, PmPlanMemory *out);
+/* The same of a graph that is planned for this question only. Zeros after an error. */
+PmStatus pm_graph_plan_memory(const PmGraph *g, PmPlanMemory *out, PmErr *err);
 /* One launch of the plan, as pm_exec_run makes them; strings are the plan's. */
 typedef struct PmPlanLaunch {
 	const char *label; /* "kernel silu:silu" */

@@ -156,6 +156,17 @@ int64_t pm__numel(const PmPlan *p, PmValue v);
 /* A fresh contiguous buffer for a value. */
 PmStatus pm__place(PmPlan *p, PmValue v, PmErr *err);
 int pm__add_buffer(PmPlan *p, int64_t bytes, PmBufUse use);
+
+/* Memory of a plan whose intermediates take that of those no later launch reads (plan_memory.c). */
+typedef struct PmSlots {
+	int *of;        /* owned; by buffer: its slot; -1 = constant */
+	int64_t *bytes; /* owned; by slot */
+	int *holder;    /* owned; by slot: the last intermediate that took it */
+	int n;
+} PmSlots;
+void pm__slots_assign(const PmPlan *p, PmSlots *out);
+void pm__slots_release(PmSlots *s);
+int64_t pm__slots_bytes(const PmSlots *s); /* of all slots: inputs and outputs, too */
 void pm__contiguous_strides(const PmType *t, int64_t *stride);
 int pm__is_contiguous(const PmPlan *p, PmValue v);
 /* The value's elements in contiguous form: its own place, or a copy made by a launch. */

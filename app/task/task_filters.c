@@ -98,10 +98,11 @@ static void write_label(const PmGraph *g, char label[160])
 	}
 }
 
-PmStatus pm_task_filters(const PmGraph *g, int64_t seed, PmTaskFiltered *out, PmErr *err)
+PmStatus pm_task_filters(const PmGraph *g, int64_t seed, int64_t max_mflop, PmTaskFiltered *out, PmErr *err)
 {
 	PmVariantOpts own = { .n_shapes = 1, .dtypes = 1u << PM_F32 };
-	PmHalving how = { cost_of, COST_WANTED, COST_MOST, keeps_sums };
+	int64_t most = max_mflop > 0 ? max_mflop * 1000 * 1000 : COST_MOST;
+	PmHalving how = { cost_of, COST_WANTED, most, keeps_sums };
 	PmGraph *base = NULL, *small = NULL;
 	int kept = 1;
 	PmStatus st;
@@ -114,12 +115,14 @@ PmStatus pm_task_filters(const PmGraph *g, int64_t seed, PmTaskFiltered *out, Pm
 			    pm_graph_name(g));
 	if (!st)
 		st = pm_variant_halve(base, &how, &small, &kept, err);
-	if (!st && cost_of(small) > COST_MOST)
+	if (!st && cost_of(small) > most)
 		st = pm_err(
 			err, PM_E_LIMIT,
 			"Graph '%.60s' takes %.3g operations and elements at the smallest sizes found for "
-			"it; %.3g are the most that the filters run. Give a model of smaller sizes.",
-			pm_graph_name(g), (double)cost_of(small), (double)COST_MOST);
+			"it; %.3g are the most that the filters run. Give a model of smaller sizes, or "
+			"--max-mflop "
+			"for more.",
+			pm_graph_name(g), (double)cost_of(small), (double)most);
 	if (!st) {
 		out->cut = !kept ? 2 : cost_of(small) < cost_of(base);
 		write_label(small, out->label);

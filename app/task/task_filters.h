@@ -15,8 +15,8 @@ typedef struct PmTaskFiltered {
 
 /* Measures a graph by all filters. A large one is cut first, so that the reference runs it in about a second:
  * batches before other dimensions, sums, softmax axes and pooling windows as long as they were as far as
- * possible. PM_E_LIMIT when it stays too large. */
-PmStatus pm_task_filters(const PmGraph *g, int64_t seed, PmTaskFiltered *out, PmErr *err);
+ * possible. PM_E_LIMIT when it stays above `max_mflop` (0 = 2,000) millions of operations and elements. */
+PmStatus pm_task_filters(const PmGraph *g, int64_t seed, int64_t max_mflop, PmTaskFiltered *out, PmErr *err);
 
 /* The report as a JSON object, owned: { "judged", "cut", "data", "weights", "filters": [ { "filter",
  * "measures", "found", "limit", "broken" } ] }. `found` is null where there is nothing to measure. */

@@ -184,7 +184,9 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		{ "--max-elements", PM_OPT_COUNT, &c.max_elements,
 		  "make, build: elements of one value at most (default 4194304); from: cut sizes to it" },
 		{ "--max-mflop", PM_OPT_COUNT, &c.max_mflop,
-		  "make: only from subgraphs of at most N megaflops; from: cut sizes to it" },
+		  "make: only from subgraphs of at most N megaflops; from: cut sizes to it; gate --filters: "
+		  "the "
+		  "most that one run may take (default 2000)" },
 		{ "--eval", PM_OPT_COUNT, &c.n_eval, "build: tasks to evaluate on (default 200)" },
 		{ "--ratio", PM_OPT_COUNT, &c.ratio,
 		  "build: tasks to train on for each of them (default 10)" },

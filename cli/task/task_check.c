@@ -91,10 +91,10 @@ static PmStatus put_gated(const PmTaskGated *t, PmErr *err)
 }
 
 /* The published filters; *no = 1 when one is broken. */
-static PmStatus filter(const PmGraph *g, int64_t seed, int *no, PmErr *err)
+static PmStatus filter(const PmTaskCmd *c, const PmGraph *g, int *no, PmErr *err)
 {
 	PmTaskFiltered t;
-	PmStatus st = pm_task_filters(g, seed, &t, err);
+	PmStatus st = pm_task_filters(g, c->seed, c->max_mflop, &t, err);
 
 	if (st)
 		return st;
@@ -128,7 +128,7 @@ PmStatus pm_task_verb_gate(PmTaskCmd *c, PmErr *err)
 	PmStatus st = find_graph(c, &g, err);
 
 	if (!st && c->filters) {
-		st = filter(g, c->seed, &c->no, err);
+		st = filter(c, g, &c->no, err);
 		pm_graph_free(g);
 		return st;
 	}

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # metr_filters.py - runs `passmith task gate --filters` on exports of KernelBench and keeps what it found, beside METR's removals.
 #
-# metr_filters.py PASSMITH FOLDER TABLE.csv OUT.json [-j N] [--seconds N]
+# metr_filters.py PASSMITH FOLDER TABLE.csv OUT.json [-j N] [--seconds N] [--max-mflop N] [--again]
 # FOLDER holds PROBLEM.onnx; TABLE.csv has the columns problem and missing_in_metr_set. OUT.json is written after each problem; problems
-# that it holds are not run again. A problem that takes more than --seconds (default 120) is kept with that as its reason.
+# that it holds are not run again, but with --again those without numbers. A problem that takes more than --seconds (default 120) is
+# kept with that as its reason.
 import argparse
 import concurrent.futures
 import csv
@@ -13,9 +14,11 @@ import pathlib
 import subprocess
 
 
-def measure(passmith, model, seconds):
+def measure(passmith, model, seconds, max_mflop):
     """What the command says of one problem: its JSON, or why there is none."""
-    command = [passmith, "task", "gate", str(model), "--filters", "--json"]
+    command = [passmith, "task", "gate", str(model), "--filters", "--types", "infer", "--json"]
+    if max_mflop:
+        command += ["--max-mflop", str(max_mflop)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
@@ -41,6 +44,8 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("-j", type=int, default=2)
     parser.add_argument("--seconds", type=int, default=120)
+    parser.add_argument("--max-mflop", type=int, default=0, help="millions of operations and elements of one run (default 2000)")
+    parser.add_argument("--again", action="store_true", help="try again what has no numbers")
     a = parser.parse_args()
 
     with a.table.open(newline="") as f:
@@ -48,11 +53,11 @@ def main():
     data = json.loads(a.out.read_text()) if a.out.exists() else {}
     data["metr_removed"] = sorted(p for p, gone in removed.items() if gone)
     problems = data.setdefault("problems", {})
-    models = {m.stem: m for m in sorted(a.folder.glob("*.onnx")) if m.stem not in problems}
+    models = {m.stem: m for m in sorted(a.folder.glob("*.onnx")) if m.stem not in problems or (a.again and "why" in problems[m.stem])}
     # Those that METR removed first, then its levels, then what it never had.
     order = sorted(models, key=lambda p: (not removed.get(p, False), not p.startswith("level"), p))
     with concurrent.futures.ThreadPoolExecutor(a.j) as pool:
-        runs = {pool.submit(measure, a.passmith, models[p], a.seconds): p for p in order}
+        runs = {pool.submit(measure, a.passmith, models[p], a.seconds, a.max_mflop): p for p in order}
         for run in concurrent.futures.as_completed(runs):
             p = runs[run]
             problems[p] = run.result()

@@ -78,6 +78,13 @@ pm task gate "$tmp/sums.gpt" --filters
 says "(cut, with shorter sums)" "a sum that is too long is cut, and that is said"
 says "axes       - " "a single number has no axis"
 
+echo 'm (float[1009,1009] x) => (float[1009,1009] y) { y = Relu(x) }' >"$tmp/odd.gpt"
+pm task gate "$tmp/odd.gpt" --filters --max-mflop 1
+exits 4 "sizes that cannot be halved, above --max-mflop"
+warns "takes 3.05e+06 operations and elements at the smallest sizes found for it; 1e+06 are the most" "are named with the limit"
+warns "or --max-mflop for more" "and what to do"
+pm task gate "$tmp/odd.gpt" --filters --max-mflop 4
+says "measured: 1009x1009" "with a higher limit they are measured"
 pm task gate "$tmp/mean.gpt" --filters --json
 json "--json is JSON"
 cmp "$tmp/out" tests/golden/gate/filters.json

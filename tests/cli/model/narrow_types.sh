@@ -119,6 +119,10 @@ pm extract "$tmp/mixed.gpt" --db "$tmp/s.db" --quiet
 	grep -qE '1[^0-9]+0' "$tmp/out"
 tap "extraction leaves their nodes out"
 
+pm task from "$tmp/mixed.gpt" --db "$tmp/t.db"
+[ $code -ne 0 ] && grep -q "Value 'q' is float8e4m3fn, which no kernel can read or write; extract the parts" "$tmp/err"
+tap "and a whole model with them is no task"
+
 # ---- weights that are not at hand: as many bytes in the data file as elements need ----
 
 cat >"$tmp/far.gpt" <<'G'

@@ -2,9 +2,10 @@
 /* fusible_node.c - which nodes one kernel may hold, and what they launch. */
 #include "extract/fusible_priv.h"
 
+/* Kernels have no narrow element types. */
 static int known(const PmType *t)
 {
-	return t->dtype >= 0 && t->rank >= 0;
+	return t->dtype >= 0 && t->rank >= 0 && !pm_dtype_is_narrow(t->dtype);
 }
 
 static int has_dim(const PmType *t, PmDim d)

@@ -85,6 +85,21 @@ static PmStatus keep(void *arg, const PmGraph *g, const char *label, int shape, 
 	return pm_task_add(k->b, g, label, shape, dtype, err);
 }
 
+/* No kernel has the narrow element types, so that no pass could be judged. */
+static PmStatus refuse_narrow(const PmGraph *g, PmErr *err)
+{
+	for (uint32_t id = 1; id < pm_graph_value_limit(g); id++) {
+		PmValue v = { id };
+
+		if (pm_dtype_is_narrow(pm_value_type(g, v)->dtype))
+			return pm_err(err, PM_E_UNSUPPORTED,
+				      "Value '%.120s' is %s, which no kernel can read or write; extract the "
+				      "parts of the model without it, or cast it to int8 or float16.",
+				      pm_value_name(g, v), pm_dtype_name(pm_value_type(g, v)->dtype));
+	}
+	return PM_OK;
+}
+
 PmStatus pm_task_from(PmDb *db, const PmGraph *g, const PmTaskFromOpts *o, PmTaskFrom *out, PmErr *err)
 {
 	const PmShrinkOpts so = { o->max_elements, o->max_mflop * MFLOP, pm_graph_flops };
@@ -98,7 +113,9 @@ PmStatus pm_task_from(PmDb *db, const PmGraph *g, const PmTaskFromOpts *o, PmTas
 	PmStatus st;
 
 	memset(out, 0, sizeof *out);
-	st = pm_shrink(g, &so, &own, &out->cut, err);
+	st = refuse_narrow(g, err);
+	if (!st)
+		st = pm_shrink(g, &so, &own, &out->cut, err);
 	if (st)
 		return st;
 	/* Tasks are told apart by kind and content. Two problems of a suite may be the same once they are

@@ -11,7 +11,7 @@ int pm_tol_raw(int dtype, int t, PmTol *out)
 	const PmFloatType *f = pm_float_type(dtype);
 
 	*out = (PmTol){ 0, 0 };
-	if (t < PM_T_MIN || t > PM_T_MAX || !f)
+	if (t < PM_T_MIN || t > PM_T_MAX || !f || pm_dtype_is_narrow(dtype))
 		return 0;
 	out->atol = pow(10, f->atol * t);
 	out->rtol = pow(10, f->rtol * t);

@@ -23,11 +23,12 @@ static const double ATOL = 1e-7;
 
 /* ---- comparison ---- */
 
+/* rtol 0: of a narrow type, whose numbers agree or do not. */
 static int close_enough(double a, double b, double rtol)
 {
 	if (a != a || b != b)
 		return a != a && b != b;
-	if (isinf(a) || isinf(b))
+	if (isinf(a) || isinf(b) || rtol == 0)
 		return a == b;
 	return fabs(a - b) <= ATOL + rtol * fabs(b);
 }

@@ -186,7 +186,7 @@ static void tolerances(PmStr *out)
 	const char *sep = "";
 
 	for (int k = 0; k < PM_N_DTYPES; k++) {
-		if (!pm_dtype_is_float(k))
+		if (!pm_dtype_is_float(k) || pm_dtype_is_narrow(k))
 			continue;
 		pm_str_addf(out, "%s\"%s\": [", sep, pm_dtype_torch(k));
 		sep = ", ";

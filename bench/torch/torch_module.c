@@ -384,11 +384,28 @@ static PmStatus forward(Writer *w, PmErr *err)
 	return st;
 }
 
+/* PyTorch computes in few of the narrow types, and packs those of 4 bits otherwise. */
+static PmStatus refuse_narrow(const PmGraph *g, PmErr *err)
+{
+	for (uint32_t id = 1; id < pm_graph_value_limit(g); id++) {
+		PmValue v = { id };
+
+		if (pm_dtype_is_narrow(pm_value_type(g, v)->dtype))
+			return pm_err(err, PM_E_UNSUPPORTED,
+				      "Value '%.120s' is %s, which is not written as PyTorch; cast it to "
+				      "int8 or float16 in the model.",
+				      pm_value_name(g, v), pm_dtype_name(pm_value_type(g, v)->dtype));
+	}
+	return PM_OK;
+}
+
 PmStatus pm_torch_module(const PmGraph *g, PmStr *out, PmErr *err)
 {
 	Writer w = { .g = g, .out = out };
-	PmStatus st;
+	PmStatus st = refuse_narrow(g, err);
 
+	if (st)
+		return st;
 	w.name = pm_xcalloc(pm_graph_value_limit(g) + 1, sizeof *w.name);
 	w.last = pm_xcalloc(pm_graph_value_limit(g) + 1, sizeof *w.last);
 	for (size_t i = 0; i < pm_graph_n_nodes(g); i++)

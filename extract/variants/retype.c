@@ -59,7 +59,7 @@ int pm__main_dtype(const PmGraph *g)
 				 : tier == 1 ? pm_value_is_const(g, v)
 					     : pm_value_def(g, v, NULL).id != 0;
 
-			if (is && pm_dtype_is_float(dtype) && !only_kept(g, v))
+			if (is && pm_dtype_is_float(dtype) && !pm_dtype_is_narrow(dtype) && !only_kept(g, v))
 				count[dtype]++;
 		}
 		for (d = 0; d < PM_N_DTYPES; d++) {

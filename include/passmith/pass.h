@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pass.h - the plugin interface, version 1.2: everything that crosses between Passmith and a pass.
+/* pass.h - the plugin interface, version 1.3: everything that crosses between Passmith and a pass.
  *
  * A pass is a shared object that exports one function, passmith_plugin_v1(). It returns constant data: rules,
  * each with a pattern (or a `region` callback), an optional `check`, and a `rewrite` that describes kernels.
@@ -26,7 +26,7 @@
 
 enum {
 	PM_ABI_MAJOR = 1, /* also in the name of the exported function */
-	PM_ABI_MINOR = 2,
+	PM_ABI_MINOR = 3,
 	PM_MAX_SLOTS = 32,         /* slots of one pattern */
 	PM_MAX_PATTERN_NODES = 64, /* of one pattern */
 	PM_MAX_RULES = 256,        /* of one plugin */
@@ -271,7 +271,7 @@ typedef struct PmHost {
 	int64_t (*order)(PmVal v);
 	/* 1 and the value that p<k> has in the scalar expression of the node of v; 0 when it has no p<k>. */
 	int32_t (*param)(PmVal v, uint32_t k, double *out);
-	/* ---- end of 1.2: append below, bump PM_ABI_MINOR ---- */
+	/* ---- end of 1.2 and 1.3 (which added element types): append below, bump PM_ABI_MINOR ---- */
 } PmHost;
 
 #if UINTPTR_MAX == 0xffffffffffffffffu

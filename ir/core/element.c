@@ -4,6 +4,7 @@
 
 #include "base/core/arena.h"
 #include "base/core/half.h"
+#include "ir/core/narrow.h"
 
 #include <string.h>
 
@@ -36,6 +37,20 @@ FORMAT(half, uint16_t, pm_f16_to_f64, pm_f16_from_f64)
 FORMAT(bfloat, uint16_t, pm_bf16_to_f64, pm_bf16_from_f64)
 FORMAT(single, float, (double), (float))
 FORMAT(wide, double, (double), (double))
+/* float8e8m0 saturates, so that a zero is its least number and not a NaN. */
+#define XX(name, ...)                                                                                        \
+	static double name##_to_f64(uint8_t bits)                                                            \
+	{                                                                                                    \
+		return pm_narrow_to_f64(PM_##name, bits);                                                    \
+	}                                                                                                    \
+	static uint8_t name##_from_f64(double v)                                                             \
+	{                                                                                                    \
+		return pm_narrow_from_f64(PM_##name, v,                                                      \
+					  (PmNarrowCast){ PM_##name == PM_F8E8M0, PM_ROUND_NEAREST });       \
+	}                                                                                                    \
+	FORMAT(name, uint8_t, name##_to_f64, name##_from_f64)
+#include "ir/core/narrow.def"
+#undef XX
 #undef FORMAT
 
 double pm_float_load(int dtype, const void *p)
@@ -120,7 +135,7 @@ void pm_int_store(int dtype, void *p, int64_t v)
 
 int64_t pm_int_wrap(int dtype, int64_t v)
 {
-	int spare = 64 - 8 * (int)pm_dtype_size(dtype);
+	int spare = 64 - pm_dtype_bits(dtype);
 	uint64_t top = (uint64_t)v << spare;
 
 	if (dtype == PM_BOOL)
@@ -135,7 +150,7 @@ int64_t pm_int_wrap(int dtype, int64_t v)
 
 int64_t pm_int_from_f64(int dtype, double v)
 {
-	int bits = 8 * (int)pm_dtype_size(dtype), is_unsigned = pm_dtype_is_unsigned(dtype);
+	int bits = pm_dtype_bits(dtype), is_unsigned = pm_dtype_is_unsigned(dtype);
 	uint64_t hi = UINT64_MAX >> (64 - bits + !is_unsigned);
 	int64_t lo = is_unsigned ? 0 : -(int64_t)hi - 1;
 

@@ -10,7 +10,9 @@
 #include "ir/core/type.h"
 
 /* The value of a stored element of a floating-point type (little-endian, any alignment): exact. And back:
- * rounded once to the type, to nearest with ties to even; what is too large becomes an infinity. */
+ * rounded once to the type, to nearest with ties to even; what is too large becomes an infinity, or what a
+ * narrow type has instead (narrow.h, without saturation, but for
+ * float8e8m0, in which zero becomes the least number). */
 double pm_float_load(int dtype, const void *p);
 void pm_float_store(int dtype, void *p, double v);
 /* The same of n elements that lie one behind the other. */

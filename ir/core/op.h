@@ -31,6 +31,7 @@ enum {
 	PM_OPF_OPAQUE = 1 << 10, /* meaning unknown to us; kept, never rewritten */
 	PM_OPF_KERNEL = 1 << 11, /* a fused node; meaning is its body */
 	PM_OPF_DATA = 1 << 12,   /* the result's shape depends on the operands' values */
+	PM_OPF_NARROW = 1 << 14, /* takes and gives narrow element types too (pm_dtype_is_narrow) */
 	PM_OPF_RANDOM = 1 << 13  /* an effect: two such nodes are never the same, and none is a constant */
 };
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-typedef enum { CLS_FLOAT, CLS_INT, CLS_UINT, CLS_BOOL } DTypeClass;
+typedef enum { CLS_FLOAT, CLS_INT, CLS_UINT, CLS_BOOL, CLS_NFLOAT, CLS_NINT, CLS_NUINT } DTypeClass;
 
 static const struct {
 	const char *name;
@@ -15,19 +15,27 @@ static const struct {
 	const char *word, *cuda, *torch;
 	PmDType sums;
 	PmDTypePeak peak;
+	int bits;
 } dtypes[PM_N_DTYPES] = {
-#define XX(name, number, text, bytes, cls, word, cuda, sums, peak, onnx, field, torch)                       \
-	[PM_##name] = { text, bytes, CLS_##cls, word, cuda, torch, PM_##sums, PM_PEAK_##peak },
+#define XX(name, number, text, bytes, cls, word, cuda, sums, peak, onnx, field, torch, bits)                 \
+	[PM_##name] = { text, bytes, CLS_##cls, word, cuda, torch, PM_##sums, PM_PEAK_##peak, bits },
 #include "passmith/dtypes.def"
 #undef XX
 };
 
-/* Each element type of class FLOAT has its row in floats.def: without, ROW_OF_<name> is no constant. */
+/* Each element type of class FLOAT or NFLOAT has its row in floats.def: without, ROW_OF_<name> is no
+ * constant. Those of NFLOAT have one in narrow.def. */
 enum {
 #define XX(name, ...) ROW_OF_##name,
 #include "ir/core/floats.def"
 #undef XX
+#define XX(name, ...) FORMAT_OF_##name,
+#include "ir/core/narrow.def"
+#undef XX
 #define ROW_FLOAT(name)                         ROW_OF_##name
+#define ROW_NFLOAT(name)                        ROW_OF_##name + FORMAT_OF_##name
+#define ROW_NINT(name)                          0
+#define ROW_NUINT(name)                         0
 #define ROW_INT(name)                           0
 #define ROW_UINT(name)                          0
 #define ROW_BOOL(name)                          0
@@ -77,6 +85,11 @@ size_t pm_dtype_size(int dtype)
 	return known(dtype) ? dtypes[dtype].size : 0;
 }
 
+int pm_dtype_bits(int dtype)
+{
+	return known(dtype) ? dtypes[dtype].bits : 0;
+}
+
 const char *pm_dtype_name(int dtype)
 {
 	return known(dtype) ? dtypes[dtype].name : "undefined";
@@ -95,7 +108,12 @@ int pm_dtype_from_name(const char *name)
 
 int pm_dtype_is_float(int dtype)
 {
-	return known(dtype) && dtypes[dtype].cls == CLS_FLOAT;
+	return known(dtype) && (dtypes[dtype].cls == CLS_FLOAT || dtypes[dtype].cls == CLS_NFLOAT);
+}
+
+int pm_dtype_is_narrow(int dtype)
+{
+	return known(dtype) && dtypes[dtype].cls >= CLS_NFLOAT;
 }
 
 int pm_dtype_is_half(int dtype)
@@ -140,12 +158,12 @@ int pm_float_is_short_range(int dtype)
 
 int pm_dtype_is_int(int dtype)
 {
-	return known(dtype) && (dtypes[dtype].cls == CLS_INT || dtypes[dtype].cls == CLS_UINT);
+	return known(dtype) && !pm_dtype_is_float(dtype) && dtypes[dtype].cls != CLS_BOOL;
 }
 
 int pm_dtype_is_unsigned(int dtype)
 {
-	return known(dtype) && dtypes[dtype].cls == CLS_UINT;
+	return known(dtype) && (dtypes[dtype].cls == CLS_UINT || dtypes[dtype].cls == CLS_NUINT);
 }
 
 int pm_type_equal(const PmType *a, const PmType *b)

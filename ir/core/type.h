@@ -26,16 +26,23 @@ typedef struct PmType {
 PmType pm_type(PmDType dtype, int rank, const int64_t *dim);
 PmType pm_type_unknown(void);
 
-size_t pm_dtype_size(int dtype);          /* bytes of one element; 0 for an unknown dtype */
+size_t pm_dtype_size(int dtype); /* bytes of one element; 0 for an unknown dtype */
+/* Bits of one element in an ONNX file: fewer than 8 of its bytes in memory where a file packs them; 0 for an
+ * unknown dtype. */
+int pm_dtype_bits(int dtype);
 const char *pm_dtype_name(int dtype);     /* "float16"; "undefined" for an unknown dtype */
 int pm_dtype_from_name(const char *name); /* -1 when there is none of that name */
-/* 1 for float, float16, bfloat16 and double. */
+/* 1 for float, float16, bfloat16, double and the narrow floating-point types. */
 int pm_dtype_is_float(int dtype);
+/* 1 for the floating-point types of at most 8 bits and the integers of 4 and 2: their elements are converted
+ * and moved, nothing is computed in them, and only the reference has them. */
+int pm_dtype_is_narrow(int dtype);
 /* 1 for the floating-point types of 16 bits. */
 int pm_dtype_is_half(int dtype);
 /* Further columns of dtypes.def: the short word of printed patterns ("f32"), the type of an element in CUDA
  * C++
- * ("__half"), PyTorch's name ("torch.float16"). NULL for an unknown dtype. Static storage. */
+ * ("__half", NULL for a narrow type), PyTorch's name ("torch.float16", NULL where it has none). NULL for an
+ * unknown dtype. Static storage. */
 const char *pm_dtype_word(int dtype);
 const char *pm_dtype_cuda(int dtype);
 const char *pm_dtype_torch(int dtype);

@@ -101,13 +101,11 @@ static void fill_some(void *arg, int64_t from, int64_t to)
 
 	for (int64_t k = from; k < to; k++, p += size) {
 		double x = pm_synth_element(s, f->first + (uint64_t)k);
-		int64_t i;
 
 		if (pm_dtype_is_float(s->dtype)) {
 			pm_float_store(s->dtype, p, x);
 		} else {
-			i = (int64_t)x;
-			memcpy(p, &i, size);
+			pm_int_store(s->dtype, p, (int64_t)x);
 		}
 	}
 }

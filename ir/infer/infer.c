@@ -56,6 +56,30 @@ static PmStatus check_class(const PmInfer *c, PmErr *err)
 	return pm__infer_fail(c, PM_E_TYPE, 0, -1, err, "operand 0 must be %s", want[cls]);
 }
 
+/* Nothing is computed in narrow types: an operator that takes them says so in ops.def. */
+static PmStatus check_narrow(const PmInfer *c, PmErr *err)
+{
+	size_t k;
+
+	if (pm_op_desc(c->op)->flags & PM_OPF_NARROW)
+		return PM_OK;
+	for (k = 0; k < c->n_in; k++) {
+		if (pm__in_given(c, k) && pm_dtype_is_narrow(pm__in(c, k)->dtype))
+			return pm__infer_fail(c, PM_E_TYPE, (int)k, -1, err,
+					      "operand %zu is of a narrow element type, in which nothing is "
+					      "computed; cast it first",
+					      k);
+	}
+	for (k = 0; k < c->n_out; k++) {
+		if (pm_dtype_is_narrow(c->out[k].dtype))
+			return pm__infer_fail(c, PM_E_TYPE, -1, -1, err,
+					      "result %zu would be %s, in which nothing is computed; cast it "
+					      "afterwards",
+					      k, pm_dtype_name(c->out[k].dtype));
+	}
+	return PM_OK;
+}
+
 PmStatus pm__infer_types(const PmGraph *g, PmNode n, PmFold *known, PmType *out, PmErr *err)
 {
 	PmInfer c = { g, n, pm_node_op(g, n), pm_node_n_in(g, n), pm_node_n_out(g, n), out, known };
@@ -80,7 +104,8 @@ PmStatus pm__infer_types(const PmGraph *g, PmNode n, PmFold *known, PmType *out,
 		if (st)
 			return st;
 	}
-	return rules[c.op](&c, err);
+	st = rules[c.op](&c, err);
+	return st || c.op == PM_OP_Kernel ? st : check_narrow(&c, err);
 }
 
 /* Stores a result type; what the rule could not tell keeps what the value already says, or gets a symbol

@@ -8,6 +8,13 @@ static int is_single(const PmType *t)
 	return t->rank == 0 || (t->rank == 1 && t->dim[0] == 1);
 }
 
+/* What is quantised to: integers, and narrow floating point but for the powers of two. */
+static int is_quantised(int dtype)
+{
+	return pm_dtype_is_int(dtype) ||
+	       (pm_dtype_is_narrow(dtype) && pm_dtype_is_float(dtype) && dtype != PM_F8E8M0);
+}
+
 /* The scale (operand k) has one element, one per index of the axis, or one per block of it. */
 static PmStatus scale_shape(PmInfer *c, size_t k, PmErr *err)
 {
@@ -53,8 +60,9 @@ static PmStatus check(PmInfer *c, int *dtype, PmErr *err)
 	if (st || !pm__in_given(c, 2))
 		return st;
 	*dtype = pm__in(c, 2)->dtype;
-	if (!pm_dtype_is_int(*dtype))
-		return pm__infer_fail(c, PM_E_TYPE, 0, 2, err, "the zero point must be an integer");
+	if (!is_quantised(*dtype))
+		return pm__infer_fail(c, PM_E_TYPE, 0, 2, err,
+				      "the zero point must be an integer or of a narrow element type");
 	if (is_single(pm__in(c, 1)) != is_single(pm__in(c, 2)))
 		return pm__infer_fail(c, PM_E_SHAPE, 1, 2, err,
 				      "the scale and the zero point must have the same shape");
@@ -73,9 +81,9 @@ PmStatus infer_quantize(PmInfer *c, PmErr *err)
 		return st;
 	if (dtype < 0)
 		dtype = to ? pm_dtype_from_onnx((int)to) : PM_U8;
-	if (!pm_dtype_is_int(dtype))
+	if (!is_quantised(dtype))
 		return pm__infer_fail(c, PM_E_UNSUPPORTED, 0, -1, err,
-				      "the attribute 'output_dtype' is %lld, which is no integer type",
+				      "the attribute 'output_dtype' is %lld, to which nothing is quantised",
 				      (long long)to);
 	c->out[0] = *pm__in(c, 0);
 	c->out[0].dtype = dtype;
@@ -84,15 +92,25 @@ PmStatus infer_quantize(PmInfer *c, PmErr *err)
 
 PmStatus infer_dequantize(PmInfer *c, PmErr *err)
 {
-	int dtype;
+	int dtype, result = pm__in(c, 1)->dtype;
+	int64_t to;
 	PmStatus st = check(c, &dtype, err);
 
+	if (!st)
+		st = pm__attr_int(c, "output_dtype", 0, INT32_MAX, &to, err);
 	if (st)
 		return st;
-	if (!pm_dtype_is_int(pm__in(c, 0)->dtype) || (dtype >= 0 && dtype != pm__in(c, 0)->dtype))
+	if (to)
+		result = pm_dtype_from_onnx((int)to);
+	if (!is_quantised(pm__in(c, 0)->dtype) || (dtype >= 0 && dtype != pm__in(c, 0)->dtype))
 		return pm__infer_fail(c, PM_E_TYPE, 0, dtype >= 0 ? 2 : -1, err,
-				      "the input must be an integer of the zero point's type");
+				      "the input must be of the zero point's type, an integer or narrow");
+	if (!pm_dtype_is_float(result) || pm_dtype_is_narrow(result))
+		return pm__infer_fail(c, PM_E_TYPE, 1, -1, err,
+				      "the result would be %s; give 'output_dtype' as float, float16 or "
+				      "bfloat16",
+				      pm_dtype_name(result));
 	c->out[0] = *pm__in(c, 0);
-	c->out[0].dtype = pm__in(c, 1)->dtype;
+	c->out[0].dtype = result;
 	return PM_OK;
 }

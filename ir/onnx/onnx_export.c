@@ -243,6 +243,17 @@ static void opsets(PmExport *x, Onnx__ModelProto *m)
 	}
 }
 
+/* The IR version of the first release with an opset, from the table of versions in ONNX's documentation. */
+static int64_t ir_version(int64_t opset)
+{
+	return opset <= 18   ? 8
+	       : opset <= 20 ? 9
+	       : opset <= 22 ? 10
+	       : opset <= 24 ? opset - 12
+	       : opset <= 27 ? 13
+			     : 14;
+}
+
 static PmStatus fill_model(PmExport *x, Onnx__ModelProto *m, PmErr *err)
 {
 	static char producer[] = PM_ONNX_PRODUCER;
@@ -253,7 +264,7 @@ static PmStatus fill_model(PmExport *x, Onnx__ModelProto *m, PmErr *err)
 	m->producer_name = producer;
 	m->graph = pm__export_alloc(x, 1, sizeof *m->graph);
 	st = pm__export_opset(x, x->g, err);
-	m->ir_version = x->opset <= 18 ? 8 : x->opset <= 20 ? 9 : 10;
+	m->ir_version = ir_version(x->opset);
 	if (!st)
 		st = metadata(x, m, err);
 	if (!st)

@@ -121,6 +121,19 @@ static PmBlob *from_graph(const PmGraph *g, const char *name, const PmType *type
 	return pm_value_blob_ref(g, v);
 }
 
+/* The bytes that a file holds of elements which share them. */
+static PmBlob *packed(const PmType *type, PmBlob *from)
+{
+	int64_t numel = (int64_t)from->size, bytes = pm__onnx_packed_bytes(type->dtype, numel);
+	unsigned char *each = pm_xmalloc(from->size + 1), *p = pm_xmalloc((size_t)bytes + 1);
+
+	pm_blob_read(from, 0, from->size, each);
+	pm__onnx_pack_bits(type->dtype, each, numel, p);
+	free(each);
+	pm_blob_unref(from);
+	return pm_blob_take(p, (size_t)bytes);
+}
+
 static PmStatus find_blob(Fill *f, PmOnnxFiles *files, Onnx__TensorProto *t, PmBlob **out, PmErr *err)
 {
 	const char *name = t->name ? t->name : "";
@@ -135,11 +148,14 @@ static PmStatus find_blob(Fill *f, PmOnnxFiles *files, Onnx__TensorProto *t, PmB
 	if (st)
 		return st;
 	*out = from_graph(f->g, name, &type);
-	if (*out)
-		return PM_OK;
-	st = pm__onnx_external(files, t, &type, out, &absent, err);
-	if (!st && absent)
-		pm_weights_attach_unused(f->g, name, &type, *out, NULL);
+	if (!*out) {
+		st = pm__onnx_external(files, t, &type, out, &absent, err);
+		if (!st && absent)
+			pm_weights_attach_unused(f->g, name, &type, *out, NULL);
+	}
+	f->report->n_made += !st && (*out)->make != NULL;
+	if (!st && pm_dtype_bits(type.dtype) < 8)
+		*out = packed(&type, *out);
 	return st;
 }
 
@@ -167,7 +183,6 @@ static PmStatus find_blobs(Fill *f, const char *path, PmErr *err)
 		x->head.data_type = t->data_type;
 		f->total += (int64_t)x->blob->size;
 		f->report->n_filled++;
-		f->report->n_made += x->blob->make != NULL;
 	}
 	f->report->bytes = f->total;
 	pm__onnx_files_free(files);

@@ -147,16 +147,28 @@ static PmStatus entry_i64(const char *key, const char *value, const char *tensor
 	return PM_OK;
 }
 
+/* Elements that share bytes in the file are read at once: there is nothing to map. */
+static PmBlob *unpacked(int dtype, const unsigned char *from, int64_t numel)
+{
+	unsigned char *p = pm_xmalloc((size_t)numel + 1);
+
+	pm__onnx_unpack_bits(dtype, from, numel, p);
+	return pm_blob_take(p, (size_t)numel);
+}
+
 PmStatus pm__onnx_external(PmOnnxFiles *f, const Onnx__TensorProto *t, const PmType *type, PmBlob **out,
 			   int *absent, PmErr *err)
 {
 	const char *location = "", *name = t->name ? t->name : "";
-	int64_t offset = 0, length = -1, bytes = 0, end;
+	int64_t offset = 0, length = -1, bytes = 0, whole = 0, numel = 0, end;
 	Mapped *m = NULL;
-	PmStatus st = pm_type_bytes(type, &bytes, err);
+	PmStatus st = pm_type_bytes(type, &whole, err);
 	PmBlob *b;
 	size_t i;
 
+	if (!st)
+		st = pm_type_numel(type, &numel, err);
+	bytes = st ? 0 : pm__onnx_packed_bytes(type->dtype, numel);
 	for (i = 0; i < t->n_external_data && !st; i++) {
 		const char *key = t->external_data[i]->key, *value = t->external_data[i]->value;
 
@@ -184,7 +196,7 @@ PmStatus pm__onnx_external(PmOnnxFiles *f, const Onnx__TensorProto *t, const PmT
 		return st;
 	if (m->missing) {
 		*absent = 1;
-		*out = pm_blob_absent(location, offset, (size_t)bytes);
+		*out = pm_blob_absent(location, offset, (size_t)whole);
 		return PM_OK;
 	}
 	if ((uint64_t)end > m->map.n)
@@ -193,6 +205,10 @@ PmStatus pm__onnx_external(PmOnnxFiles *f, const Onnx__TensorProto *t, const PmT
 			"Tensor '%.200s' ends at byte %lld of '%.200s', which has only %zu; the data file is "
 			"truncated, fetch it again.",
 			name, (long long)end, location, m->map.n);
+	if (pm_dtype_bits(type->dtype) < 8) {
+		*out = unpacked(type->dtype, (const unsigned char *)m->map.p + offset, numel);
+		return PM_OK;
+	}
 	b = pm_blob_located(bytes ? (const char *)m->map.p + offset : (const void *)"", location, offset,
 			    (size_t)bytes);
 	b->drop = drop_part;

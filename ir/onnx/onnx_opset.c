@@ -15,6 +15,9 @@ enum {
 	BF16_OPSET = 22,
 	BF16_FILL_OPSET = 20,
 	RMS_NORM_OPSET = 23,
+	FLOAT4_OPSET = 23,
+	POWERS_OPSET = 24,
+	TWO_BITS_OPSET = 25,
 	HALF_RANGE_OPSET = 27,
 	TYPES_28_OPSET = 28
 };
@@ -160,6 +163,28 @@ static int64_t late_types_opset(const PmGraph *g, PmNode n)
 	return 0;
 }
 
+/* Operators take narrow types from the opset on that brought the type, or from the next but one (float8). */
+static int64_t narrow_opset(const PmGraph *g, PmNode n)
+{
+	size_t n_in = pm_node_n_in(g, n), all = n_in + pm_node_n_out(g, n);
+	int64_t want = 0, at;
+
+	for (size_t k = 0; k < all; k++) {
+		PmValue v = k < n_in ? pm_node_in(g, n, k) : pm_node_out(g, n, k - n_in);
+		int dtype = v.id ? pm_value_type(g, v)->dtype : -1;
+
+		if (!pm_dtype_is_narrow(dtype))
+			continue;
+		at = dtype == PM_F6E2M3 || dtype == PM_F6E3M2 ? TYPES_28_OPSET
+		     : pm_dtype_bits(dtype) == 2              ? TWO_BITS_OPSET
+		     : dtype == PM_F8E8M0                     ? POWERS_OPSET
+		     : dtype == PM_F4E2M1                     ? FLOAT4_OPSET
+							      : QUANTIZE_OPSET;
+		want = at > want ? at : want;
+	}
+	return want;
+}
+
 static void note_domain(PmExport *x, const char *domain, int64_t version)
 {
 	size_t i;
@@ -214,6 +239,8 @@ PmStatus pm__export_opset(PmExport *x, const PmGraph *g, PmErr *err)
 			want = pm_node_i(g, n, "opset", 0);
 		if (bf16_opset(g, n) > want)
 			want = bf16_opset(g, n);
+		if (narrow_opset(g, n) > want)
+			want = narrow_opset(g, n);
 		if (late_types_opset(g, n) > want)
 			want = late_types_opset(g, n);
 		if (want > x->opset && want <= PM_ONNX_MAX_OPSET)

@@ -84,6 +84,14 @@ PmStatus pm__onnx_tensor_fill(Onnx__TensorProto *t, const char *name, const PmTy
 /* v as one little-endian element of dtype (a float type, or an integer type when v is whole). */
 void pm__encode_element(int dtype, double v, unsigned char out[8]);
 
+/* ---- onnx_pack.c: element types of fewer than 8 bits ---- */
+
+/* Bytes of so many elements of dtype in a file's raw_data or data file. */
+int64_t pm__onnx_packed_bytes(int dtype, int64_t numel);
+/* From the bytes of a file to one byte for each element, and back. dtype has fewer than 8 bits. */
+void pm__onnx_unpack_bits(int dtype, const unsigned char *from, int64_t numel, unsigned char *to);
+void pm__onnx_pack_bits(int dtype, const unsigned char *from, int64_t numel, unsigned char *to);
+
 /* ---- onnx_import_ext.c ---- */
 
 typedef struct PmOnnxFiles PmOnnxFiles; /* maps of external data files, one per file */

@@ -72,23 +72,54 @@ static PmStatus bad_element(const Onnx__TensorProto *t, const PmType *type, size
 		      (long long)v, pm_dtype_name(type->dtype));
 }
 
-/* int32_data holds every type of at most 32 bits but float and uint32; 16-bit floats as their bit patterns.
+/* 1 for the types of 4 and 2 bits, of which an int32_data holds a byte: two or four elements. */
+static int shares_bytes(int dtype)
+{
+	return 8 % pm_dtype_bits(dtype) == 0 && pm_dtype_bits(dtype) < 8;
+}
+
+/* How many int32_data so many elements take. */
+static int64_t int32_entries(int dtype, int64_t numel)
+{
+	return shares_bytes(dtype) ? pm__onnx_packed_bytes(dtype, numel) : numel;
+}
+
+/* Elements of 4 and 2 bits. A byte may have been written as a signed number. */
+static PmStatus from_int32_bytes(const Onnx__TensorProto *t, const PmType *type, int64_t numel,
+				 unsigned char *p, PmErr *err)
+{
+	unsigned char *packed = pm_xmalloc(t->n_int32_data + 1);
+	PmStatus st = PM_OK;
+	size_t i;
+
+	for (i = 0; i < t->n_int32_data && !st; i++) {
+		packed[i] = (unsigned char)t->int32_data[i];
+		if (t->int32_data[i] < -128 || t->int32_data[i] > 255)
+			st = bad_element(t, type, i, t->int32_data[i], err);
+	}
+	if (!st)
+		pm__onnx_unpack_bits(type->dtype, packed, numel, p);
+	free(packed);
+	return st;
+}
+
+/* int32_data holds every type of at most 32 bits but float and uint32; smaller floats as their bit patterns.
  */
 static PmStatus from_int32(const Onnx__TensorProto *t, const PmType *type, unsigned char *p, PmErr *err)
 {
-	size_t i;
+	size_t i, size = pm_dtype_size(type->dtype);
 
 	for (i = 0; i < t->n_int32_data; i++) {
 		int32_t v = t->int32_data[i];
 		uint16_t h = (uint16_t)v;
 		int ok;
 
-		if (pm_dtype_is_half(type->dtype)) {
-			ok = v >= 0 && v <= 0xffff;
-			memcpy(p + 2 * i, &h, 2);
+		if (pm_dtype_is_float(type->dtype)) {
+			ok = v >= 0 && v >> pm_dtype_bits(type->dtype) == 0;
+			memcpy(p + size * i, &h, size);
 		} else {
 			ok = pm_int_wrap(type->dtype, v) == v;
-			pm_int_store(type->dtype, p + pm_dtype_size(type->dtype) * i, v);
+			pm_int_store(type->dtype, p + size * i, v);
 		}
 		if (!ok)
 			return bad_element(t, type, i, v, err);
@@ -158,16 +189,18 @@ static PmStatus typed_data(const Onnx__TensorProto *t, const PmType *type, int64
 	const char *field;
 	size_t n;
 	const void *from = typed_field(t, type->dtype, &field, &n);
+	int64_t entries = int32_entries(type->dtype, numel);
 	unsigned char *p;
 	PmStatus st;
 
-	if (n != (uint64_t)numel)
-		return bad_count(t, type, field, n, "elements", numel, err);
+	if (n != (uint64_t)entries)
+		return bad_count(t, type, field, n, "elements", entries, err);
 	p = pm_xmalloc(bytes ? bytes : 1);
 	if (from) {
 		memcpy(p, from, bytes);
 	} else if (n) { /* of an empty list there is no pointer either, whatever its field */
 		st = field_of(type->dtype) == UINT64_DATA ? from_uint64(t, type, p, err)
+		     : shares_bytes(type->dtype)          ? from_int32_bytes(t, type, numel, p, err)
 							  : from_int32(t, type, p, err);
 		if (st) {
 			free(p);
@@ -196,8 +229,16 @@ PmStatus pm__onnx_tensor_data(Onnx__TensorProto *t, const PmType *type, int take
 		return pm_err(err, PM_E_INVALID,
 			      "Tensor '%.200s' has both raw_data and typed data; keep one of them.",
 			      label(t));
-	if (t->raw_data.len != (uint64_t)bytes)
-		return bad_count(t, type, "raw_data", t->raw_data.len, "bytes", bytes, err);
+	if (t->raw_data.len != (uint64_t)pm__onnx_packed_bytes(type->dtype, numel))
+		return bad_count(t, type, "raw_data", t->raw_data.len, "bytes",
+				 pm__onnx_packed_bytes(type->dtype, numel), err);
+	if (pm_dtype_bits(type->dtype) < 8) {
+		unsigned char *p = pm_xmalloc((size_t)bytes + 1);
+
+		pm__onnx_unpack_bits(type->dtype, t->raw_data.data, numel, p);
+		*out = pm_blob_take(p, (size_t)bytes);
+		return PM_OK;
+	}
 	for (i = 0; type->dtype == PM_BOOL && i < t->raw_data.len; i++) {
 		if (t->raw_data.data[i] > 1)
 			return bad_element(t, type, i, t->raw_data.data[i], err);
@@ -225,14 +266,15 @@ void pm__encode_element(int dtype, double v, unsigned char out[8])
 
 /* ---- writing ---- */
 
-static PmStatus fill_external(Onnx__TensorProto *t, const PmBlob *blob, PmArena *a, PmErr *err)
+static PmStatus fill_external(Onnx__TensorProto *t, const PmBlob *blob, int64_t length, PmArena *a,
+			      PmErr *err)
 {
 	static const char *const keys[] = { "location", "offset", "length" };
 	char number[2][24];
 	int k;
 
 	snprintf(number[0], sizeof number[0], "%lld", (long long)blob->offset);
-	snprintf(number[1], sizeof number[1], "%zu", blob->size);
+	snprintf(number[1], sizeof number[1], "%lld", (long long)length);
 	t->has_data_location = 1;
 	t->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
 	t->external_data = pm_arena_alloc(a, 3 * sizeof *t->external_data);
@@ -289,11 +331,24 @@ static PmStatus fill_typed(Onnx__TensorProto *t, int dtype, size_t n, const PmBl
 		t->int32_data = to;
 	}
 	for (i = 0; i < n && size != slot; i++) {
-		uint16_t h;
+		uint16_t h = 0;
 
-		memcpy(&h, p + 2 * i, size == 2 ? 2 : 0);
+		memcpy(&h, p + size * i, size <= 2 ? size : 0);
 		t->int32_data[i] = pm_dtype_is_float(dtype) ? h : (int32_t)pm_int_load(dtype, p + size * i);
 	}
+	return PM_OK;
+}
+
+/* Elements that share bytes are written as raw_data, however few. */
+static PmStatus fill_packed(Onnx__TensorProto *t, int dtype, int64_t numel, const PmBlob *blob, PmArena *a,
+			    PmErr *err)
+{
+	t->raw_data.len = (size_t)pm__onnx_packed_bytes(dtype, numel);
+	t->raw_data.data = pm_arena_alloc(a, t->raw_data.len + 1);
+	if (!t->raw_data.data)
+		return pm_err(err, PM_E_LIMIT, "Writing constant '%.200s' takes too much memory.", label(t));
+	t->has_raw_data = 1;
+	pm__onnx_pack_bits(dtype, blob->data, numel, t->raw_data.data);
 	return PM_OK;
 }
 
@@ -320,7 +375,9 @@ PmStatus pm__onnx_tensor_fill(Onnx__TensorProto *t, const char *name, const PmTy
 	t->has_data_type = 1;
 	t->data_type = pm_dtype_to_onnx(type->dtype);
 	if (!blob->data && blob->size)
-		return fill_external(t, blob, a, err);
+		return fill_external(t, blob, pm__onnx_packed_bytes(type->dtype, numel), a, err);
+	if (pm_dtype_bits(type->dtype) < 8)
+		return fill_packed(t, type->dtype, numel, blob, a, err);
 	if (bytes <= RAW_ABOVE)
 		return fill_typed(t, type->dtype, (size_t)numel, blob, a, err);
 	t->has_raw_data = 1;

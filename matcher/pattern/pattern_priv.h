@@ -9,10 +9,13 @@
 #define PM__TYPES_FLOAT (1u << PM_F32 | 1u << PM_F16 | 1u << PM_BF16)
 #define PM__TYPES_NUM   (PM__TYPES_FLOAT | 1u << PM_I64)
 enum {
-#define PM__IS_INT_FLOAT 0
-#define PM__IS_INT_INT   1
-#define PM__IS_INT_UINT  1
-#define PM__IS_INT_BOOL  0
+#define PM__IS_INT_FLOAT  0
+#define PM__IS_INT_INT    1
+#define PM__IS_INT_UINT   1
+#define PM__IS_INT_BOOL   0
+#define PM__IS_INT_NFLOAT 0
+#define PM__IS_INT_NINT   0
+#define PM__IS_INT_NUINT  0
 	PM__TYPES_INT = 0
 #define XX(name, number, text, bytes, cls, ...) | PM__IS_INT_##cls << number
 #include "passmith/dtypes.def"

@@ -169,6 +169,10 @@ static PmStatus take_type(PmRewriter *rw, const PmKernelSpec *k, PmKAlt *alt)
 	if (k->type > PM_N_DTYPES || t < 0)
 		return pm__misuse(rw->s, "The kernel of rule '%s' has an unknown element type in .type.",
 				  rw->rule);
+	if (pm_dtype_is_narrow(t))
+		return pm__misuse(rw->s,
+				  "The kernel of rule '%s' has the element type %s, which no kernel has.",
+				  rw->rule, pm_dtype_name(t));
 	alt->type = (PmDType)t;
 	return PM_OK;
 }

@@ -106,6 +106,28 @@ static PmStatus place_unknown(PmPlan *p, PmNode n, PmErr *err)
 	return st;
 }
 
+/* Kernels have no narrow element types. */
+static PmStatus refuse_narrow(const PmPlan *p, PmNode n, PmErr *err)
+{
+	size_t n_in = pm_node_n_in(p->g, n), all = n_in + pm_node_n_out(p->g, n);
+	PmStr what = PM_STR_INIT;
+
+	for (size_t k = 0; k < all; k++) {
+		PmValue v = k < n_in ? pm_node_in(p->g, n, k) : pm_node_out(p->g, n, k - n_in);
+
+		if (!v.id || !pm_dtype_is_narrow(pm__type(p, v)->dtype))
+			continue;
+		pm_node_describe(p->g, n, &what);
+		pm_err(err, PM_E_UNSUPPORTED,
+		       "Value '%.120s' of %s is %s, which no kernel can read or write; use --device ref, or "
+		       "cast it to int8 or float16 before.",
+		       pm_value_name(p->g, v), what.s, pm_dtype_name(pm__type(p, v)->dtype));
+		pm_str_release(&what);
+		return PM_E_UNSUPPORTED;
+	}
+	return PM_OK;
+}
+
 static PmStatus plan_node(PmPlan *p, PmNode n, size_t *kernels, const int *alts, size_t n_alts, PmErr *err)
 {
 	PmOp op = pm_node_op(p->g, n);
@@ -114,7 +136,10 @@ static PmStatus plan_node(PmPlan *p, PmNode n, size_t *kernels, const int *alts,
 	PmStatus st;
 
 	pm_err_init(&why);
-	if (pm_op_desc(op)->flags & PM_OPF_KERNEL) {
+	st = refuse_narrow(p, n, &why);
+	if (st) {
+		*kernels += op == PM_OP_Kernel;
+	} else if (pm_op_desc(op)->flags & PM_OPF_KERNEL) {
 		st = pm__plan_kernel(p, n, *kernels < n_alts ? alts[*kernels] : 0, &why);
 		++*kernels;
 	} else {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ref_ew.c - element-wise operators: every EW row of ops.def becomes a double and an int64 function. */
+#include "ir/core/narrow.h"
 #include "runtime/ref/ref_priv.h"
 
 #include "base/sys/threads.h"
@@ -386,7 +387,25 @@ static void broadcast_copy(const PmRefTensor *from, PmRefTensor *out)
 typedef struct Casting {
 	const PmRefTensor *from;
 	PmRefTensor *out;
+	PmNarrowCast how; /* to a narrow floating-point type */
 } Casting;
+
+/* To narrow floating point ONNX saturates or not, as attributes say. Where a number does not fit 4 or 2 bits,
+ * its node tests keep the lowest bits, of floating point too. */
+static void cast_narrow(const Casting *c, int64_t first, int64_t end)
+{
+	int from = c->from->type.dtype, dtype = c->out->type.dtype;
+
+	for (int64_t k = first; k < end; k++) {
+		if (c->out->f)
+			c->out->f[k] = pm_narrow_round(
+				dtype, c->from->f ? c->from->f[k] : pm_int_to_f64(from, c->from->i[k]),
+				c->how);
+		else
+			c->out->i[k] = pm_int_wrap(dtype, c->from->f ? pm_int_from_f64(PM_I64, c->from->f[k])
+								     : c->from->i[k]);
+	}
+}
 
 static void cast_part(void *arg, int64_t first, int64_t end)
 {
@@ -395,6 +414,10 @@ static void cast_part(void *arg, int64_t first, int64_t end)
 	int dtype = out->type.dtype;
 	int64_t k;
 
+	if (pm_dtype_is_narrow(dtype)) {
+		cast_narrow(arg, first, end);
+		return;
+	}
 	for (k = first; k < end; k++) {
 		if (out->f && from->f)
 			out->f[k] = pm__ref_round(dtype, from->f[k]);
@@ -410,9 +433,14 @@ static void cast_part(void *arg, int64_t first, int64_t end)
 }
 
 /* Cast: the one place where values are rounded on the way. */
-static void cast(const PmRefTensor *from, PmRefTensor *out)
+static void cast(const PmRefCall *c)
 {
-	pm_threads_run(out->numel, PM__REF_LEAST / 4, cast_part, &(Casting){ from, out });
+	const char *mode = pm_node_s(c->g, c->node, "round_mode", "up");
+	PmNarrowRound round = *mode == 'd' ? PM_ROUND_DOWN : *mode == 'n' ? PM_ROUND_NEAREST : PM_ROUND_UP;
+	PmNarrowCast how = { pm_node_i(c->g, c->node, "saturate", 1) != 0, round };
+
+	pm_threads_run(c->out[0].numel, PM__REF_LEAST / 4, cast_part,
+		       &(Casting){ &c->in[0], &c->out[0], how });
 }
 
 PmStatus pm__ref_ew(const PmRefCall *c, PmErr *err)
@@ -424,7 +452,7 @@ PmStatus pm__ref_ew(const PmRefCall *c, PmErr *err)
 	Loop l;
 
 	if (op == PM_OP_Cast) {
-		cast(&c->in[0], out);
+		cast(c);
 		return PM_OK;
 	}
 	memset(&l, 0, sizeof l);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ref_quant.c - QuantizeLinear and DequantizeLinear. */
+#include "ir/core/narrow.h"
 #include "runtime/ref/ref_priv.h"
 
 #include <math.h>
@@ -35,9 +36,11 @@ static int64_t at(const Places *p, int64_t i)
 	       i % p->inner * p->inner_step;
 }
 
-static int64_t zero_at(const PmRefTensor *zero, int64_t k)
+static double zero_at(const PmRefTensor *zero, int64_t k)
 {
-	return zero ? zero->i[zero->numel == 1 ? 0 : k] : 0;
+	int64_t i = zero && zero->numel == 1 ? 0 : k;
+
+	return !zero ? 0 : zero->f ? zero->f[i] : (double)zero->i[i];
 }
 
 /* Rounding to an integer is this operator's meaning, and a tie must not be decided by digits that the
@@ -47,6 +50,7 @@ PmStatus pm__ref_quantize(const PmRefCall *c, PmErr *err)
 	const PmRefTensor *x = &c->in[0], *zero = pm__ref_in(c, 2);
 	PmRefTensor *y = &c->out[0];
 	int is_double = x->type.dtype == PM_F64;
+	PmNarrowCast how = { pm_node_i(c->g, c->node, "saturate", 1) != 0, PM_ROUND_NEAREST };
 	Places p = places(c);
 
 	(void)err;
@@ -55,8 +59,11 @@ PmStatus pm__ref_quantize(const PmRefCall *c, PmErr *err)
 		double q = pm__ref_round(x->type.dtype, x->f[i]) /
 			   pm__ref_round(c->in[1].type.dtype, c->in[1].f[k]);
 
-		q = rint(is_double ? q : (double)(float)q) + (double)zero_at(zero, k);
-		y->i[i] = pm_int_from_f64(y->type.dtype, q);
+		q = is_double ? q : (double)(float)q;
+		if (y->f)
+			y->f[i] = pm_narrow_round(y->type.dtype, q + zero_at(zero, k), how);
+		else
+			y->i[i] = pm_int_from_f64(y->type.dtype, rint(q) + zero_at(zero, k));
 	}
 	return PM_OK;
 }
@@ -70,7 +77,9 @@ PmStatus pm__ref_dequantize(const PmRefCall *c, PmErr *err)
 	for (int64_t i = 0; i < x->numel; i++) {
 		int64_t k = at(&p, i);
 
-		c->out[0].f[i] = (double)(x->i[i] - zero_at(zero, k)) * c->in[1].f[k];
+		double v = x->f ? x->f[i] : (double)x->i[i];
+
+		c->out[0].f[i] = (v - zero_at(zero, k)) * c->in[1].f[k];
 	}
 	return PM_OK;
 }

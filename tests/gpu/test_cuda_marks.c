@@ -154,7 +154,7 @@ static void sketches(Bench *b, PmStr *out)
 	int64_t n = ODD_BYTES, dim[] = { ODD_BYTES };
 	double worst = 0;
 
-	for (int dtype = 0; dtype < PM_N_DTYPES; dtype++) {
+	for (int dtype = 0; dtype < PM_N_DTYPES && !pm_dtype_is_narrow(dtype); dtype++) {
 		PmType type = pm_type((PmDType)dtype, 1, dim);
 		PmSketch here, there;
 		PmTensor t;

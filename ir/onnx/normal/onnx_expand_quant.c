@@ -27,13 +27,19 @@ static PmStatus norm_axis(PmDraft *d, PmErr *err)
 	return st;
 }
 
-/* An attribute that names a type of ours other than the scale's (0 = the scale's) has no counterpart. */
-static PmStatus scale_type_only(PmDraft *d, const char *name, PmErr *err)
+/* An attribute that names a type of ours other than the scale's (0 = the scale's) has no counterpart. A scale
+ * of powers of two (float8e8m0) has no arithmetic of its own: `other` is the type of ours that may stand
+ * there then, -1 = any that computes. */
+static PmStatus scale_type_only(PmDraft *d, const char *name, int other, PmErr *err)
 {
 	int64_t to;
 	PmStatus st = pm__draft_get_i(d, name, 0, &to, err);
+	int dtype = st || to < 0 || to > INT32_MAX ? -1 : pm_dtype_from_onnx((int)to);
 
-	if (st || !to || d->n_in < 2 || to == pm_dtype_to_onnx(pm__draft_type(d, 1)->dtype))
+	if (st || !to || d->n_in < 2 || dtype == pm__draft_type(d, 1)->dtype)
+		return st;
+	if (pm_dtype_is_narrow(pm__draft_type(d, 1)->dtype) && pm_dtype_is_float(dtype) &&
+	    !pm_dtype_is_narrow(dtype) && (other < 0 || other == dtype))
 		return st;
 	return pm__decline(d, "its %s is not the type of the scale", name);
 }
@@ -45,7 +51,7 @@ static PmStatus norm_quantize(PmDraft *d, PmErr *err)
 	PmStatus st = norm_axis(d, err);
 
 	if (!st)
-		st = scale_type_only(d, "precision", err);
+		st = scale_type_only(d, "precision", t->dtype, err);
 	if (!st)
 		st = pm__draft_get_i(d, "output_dtype", 0, &to, err);
 	if (!st && d->n_in > 2)
@@ -62,7 +68,11 @@ static PmStatus norm_dequantize(PmDraft *d, PmErr *err)
 {
 	PmStatus st = norm_axis(d, err);
 
-	return st ? st : scale_type_only(d, "output_dtype", err);
+	if (!st)
+		st = scale_type_only(d, "output_dtype", -1, err);
+	if (!st && pm__draft_attr(d, "output_dtype") && !pm_dtype_is_narrow(pm__draft_type(d, 1)->dtype))
+		pm__draft_set_i(d, "output_dtype", 0); /* the scale's type holds */
+	return st;
 }
 
 static PmValue quantize(PmExpand *x, PmValue v, PmValue scale, PmValue zero)
@@ -238,8 +248,8 @@ static PmStatus expand_dynamic_quantize(PmDraft *d, PmErr *err)
 }
 
 const PmNormRow pm__expand_quant_rows[] = {
-	{ "QuantizeLinear", PM_OP_QuantizeLinear, norm_quantize, "saturate precision", 0 },
-	{ "DequantizeLinear", PM_OP_DequantizeLinear, norm_dequantize, "output_dtype", 0 },
+	{ "QuantizeLinear", PM_OP_QuantizeLinear, norm_quantize, "precision", 0 },
+	{ "DequantizeLinear", PM_OP_DequantizeLinear, norm_dequantize, NULL, 0 },
 	{ "DynamicQuantizeLinear", PM_OP_Identity, expand_dynamic_quantize, NULL, 0 },
 	{ "MatMulInteger", PM_OP_Identity, expand_matmul_integer, NULL, 0 },
 	{ "QLinearMatMul", PM_OP_Identity, expand_qlinear_matmul, NULL, 0 },

@@ -102,11 +102,26 @@ static PmStatus check_required(const PmDraft *d, PmErr *err)
 	return PM_OK;
 }
 
+/* Nothing is computed in narrow types. An operator that ONNX defines for one all the same stays as it is. */
+static PmStatus refuse_narrow(PmDraft *d)
+{
+	size_t k;
+
+	for (k = 0; k < d->n_in && !(pm_op_desc(d->op)->flags & PM_OPF_NARROW); k++) {
+		if (d->in[k].id && pm_dtype_is_narrow(pm__draft_type(d, k)->dtype))
+			return pm__decline(d, "operand %zu is %s, in which nothing is computed", k,
+					   pm_dtype_name(pm__draft_type(d, k)->dtype));
+	}
+	return PM_OK;
+}
+
 PmStatus pm__norm(PmDraft *d, PmErr *err)
 {
 	const PmNormRow *row = pm__norm_row(d->np->op_type);
 	PmStatus st = take_attrs(d, row, err);
 
+	if (!st)
+		st = refuse_narrow(d);
 	if (!st && row && row->fn)
 		st = row->fn(d, err);
 	return st || d->n_made ? st : check_required(d, err);

@@ -38,7 +38,32 @@ static PmStatus norm_clip(PmDraft *d, PmErr *err)
 	return st;
 }
 
-/* Cast: the target was a name in early files; `saturate` matters for 8-bit floats only. */
+/* `saturate` matters for 8-bit floats alone, `round_mode` for float8e8m0 alone: elsewhere they are dropped.
+ */
+static PmStatus norm_rounding(PmDraft *d, int64_t to, PmErr *err)
+{
+	int dtype = pm_dtype_from_onnx((int)to);
+	int eight = pm_dtype_is_narrow(dtype) && pm_dtype_is_float(dtype) && pm_dtype_bits(dtype) == 8;
+	const PmDraftAttr *a = pm__draft_attr(d, "saturate");
+	const char *mode;
+	PmStatus st;
+
+	if (a)
+		pm__draft_set_i(d, "saturate", !eight || a->i);
+	a = pm__draft_attr(d, "round_mode");
+	if (!a)
+		return PM_OK;
+	if (dtype != PM_F8E8M0) {
+		pm__draft_set_s(d, "round_mode", "up");
+		return PM_OK;
+	}
+	st = pm__draft_get_s(d, "round_mode", "up", &mode, err);
+	if (!st && strcmp(mode, "up") != 0 && strcmp(mode, "down") != 0 && strcmp(mode, "nearest") != 0)
+		return pm__decline(d, "its round_mode is '%.40s', not up, down or nearest", mode);
+	return st;
+}
+
+/* Cast: the target was a name in early files. */
 static PmStatus norm_cast(PmDraft *d, PmErr *err)
 {
 	const Onnx__AttributeProto *a = pm__draft_proto(d, "to");
@@ -63,7 +88,7 @@ static PmStatus norm_cast(PmDraft *d, PmErr *err)
 		return pm__decline(d, "element type %s is not supported",
 				   to < 1 || to > INT32_MAX ? "0" : pm__onnx_dtype_name((int)to));
 	pm__draft_set_i(d, "to", to);
-	return PM_OK;
+	return norm_rounding(d, to, err);
 }
 
 /* BitCast: between integers of one width a Cast keeps the bits, which wrap; so do bool and its byte. */
@@ -76,7 +101,7 @@ static PmStatus norm_bit_cast(PmDraft *d, PmErr *err)
 	if (st)
 		return st;
 	to = pm_dtype_from_onnx((int)a->i);
-	if (pm_dtype_size(from) != pm_dtype_size(to))
+	if (pm_dtype_bits(from) != pm_dtype_bits(to))
 		return pm_err(err, PM_E_TYPE, "%s cannot read the bits of %s as %s, which has another width.",
 			      d->where.s, pm_dtype_name(from), pm_dtype_name(to));
 	if (from != to && !(pm_dtype_is_int(to) && (pm_dtype_is_int(from) || from == PM_BOOL)))
@@ -93,7 +118,7 @@ static PmStatus norm_cast_like(PmDraft *d, PmErr *err)
 			      d->where.s);
 	pm__draft_set_i(d, "to", pm_dtype_to_onnx(pm__draft_type(d, 1)->dtype));
 	pm__draft_eat(d, 1);
-	return PM_OK;
+	return norm_rounding(d, pm__draft_attr(d, "to")->i, err);
 }
 
 static PmStatus norm_shape(PmDraft *d, PmErr *err)
@@ -175,9 +200,9 @@ static PmStatus norm_resize(PmDraft *d, PmErr *err)
 
 const PmNormRow pm__norm_misc_rows[] = {
 	{ "Clip", PM_OP_Clip, norm_clip, "min max", 0 },
-	{ "Cast", PM_OP_Cast, norm_cast, "to saturate", 0 },
+	{ "Cast", PM_OP_Cast, norm_cast, "to", 0 },
 	{ "BitCast", PM_OP_Cast, norm_bit_cast, "to", 0 },
-	{ "CastLike", PM_OP_Cast, norm_cast_like, "saturate", 0 },
+	{ "CastLike", PM_OP_Cast, norm_cast_like, NULL, 0 },
 	{ "Shape", PM_OP_Shape, norm_shape, NULL, 0 },
 	{ "ConstantOfShape", PM_OP_ConstantOfShape, norm_constant_of_shape, NULL, 1 << 0 },
 	{ "Reshape", PM_OP_Reshape, NULL, NULL, 1 << 1 },

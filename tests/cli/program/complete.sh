@@ -65,12 +65,12 @@ types_compile()
 {
 	"${CC:-cc}" -std=c11 -fsyntax-only -I"$tmp/copy/include" -Iinclude -I. ir/core/type.c >"$tmp/out" 2>&1
 }
-types_compile && echo 'XX(F8, 13, "float8", 1, FLOAT, "f8", "char", F32, HALF, 17, INT32_DATA, "torch.float8")' \
+types_compile && echo 'XX(F8, 25, "float8", 1, FLOAT, "f8", "char", F32, HALF, 29, INT32_DATA, "torch.float8", 8)' \
 	>>"$tmp/copy/include/passmith/dtypes.def" && ! types_compile && grep -q 'ROW_OF_F8' "$tmp/out"
 tap "a floating-point type without its row in floats.def does not compile"
 mkdir -p "$tmp/copy/ir/core" && cp ir/core/floats.def "$tmp/copy/ir/core"
 printf 'XX(F8, half, 0x1p-3, 0x1p-9, 0x1p-6, 448, 1, 0.5, 1e-1, 1e-1, 448, 6, 0, 28, 12)\n' >>"$tmp/copy/ir/core/floats.def"
-cp ir/core/type.[ch] ir/core/element.[ch] "$tmp/copy/ir/core"
+cp ir/core/type.[ch] ir/core/element.[ch] ir/core/narrow.def "$tmp/copy/ir/core"
 for f in "$tmp/copy/ir/core/type.c" "$tmp/copy/ir/core/element.c" matcher/pattern/pattern.c bench/compare/tolerance.c; do
 	"${CC:-cc}" -std=c11 -D_DEFAULT_SOURCE -fsyntax-only -I"$tmp/copy/include" -I"$tmp/copy" -Iinclude -I. "$f" || echo "$f"
 done >"$tmp/out" 2>&1

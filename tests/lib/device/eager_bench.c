@@ -413,7 +413,7 @@ void eager_add_casts(EagerBench *b)
 	char attrs[32];
 
 	for (size_t k = 0; k < sizeof from / sizeof from[0]; k++)
-		for (int dtype = 0; dtype < PM_N_DTYPES; dtype++) {
+		for (int dtype = 0; dtype < PM_N_DTYPES && !pm_dtype_is_narrow(dtype); dtype++) {
 			snprintf(attrs, sizeof attrs, "to=%d", pm_dtype_to_onnx(dtype));
 			eager_add(b, PM_F64, "Cast", from[k], attrs, 1);
 			b->rel[b->n - 1] = 0; /* the same rounding */

@@ -38,6 +38,14 @@ static int64_t cast(int dtype, int64_t v)
 		return (uint8_t)v;
 	case PM_BOOL:
 		return v != 0;
+	case PM_U4:
+		return v & 15;
+	case PM_I4:
+		return (v & 15) - (v & 8 ? 16 : 0);
+	case PM_U2:
+		return v & 3;
+	case PM_I2:
+		return (v & 3) - (v & 2 ? 4 : 0);
 	default:
 		return v;
 	}
@@ -78,6 +86,8 @@ static void uint64_is_compared_and_converted_unsigned(void **state)
 	assert_true(pm_int_from_f64(PM_U16, 65536) == 65535);
 	assert_true(pm_int_from_f64(PM_I16, -32769) == -32768);
 	assert_true(pm_int_from_f64(PM_U32, -0.5) == 0);
+	assert_true(pm_int_from_f64(PM_I4, 8) == 7 && pm_int_from_f64(PM_I4, -9) == -8);
+	assert_true(pm_int_from_f64(PM_U2, 4) == 3 && pm_int_from_f64(PM_U2, -1) == 0);
 }
 
 static PmStatus parse(const char *text, PmGraph **g, PmErr *err)
@@ -122,7 +132,9 @@ static void what_does_not_fit_is_refused(void **state)
 						"does not fit in uint64" },
 					      { "uint32[1] c = {4294967296}", "does not fit in uint32" },
 					      { "int16[1] c = {32768}", "32768 does not fit in int16" },
-					      { "uint16[1] c = {-1}", "-1 does not fit in uint16" } };
+					      { "uint16[1] c = {-1}", "-1 does not fit in uint16" },
+					      { "int4[1] c = {8}", "8 does not fit in int4" },
+					      { "uint2[1] c = {4}", "4 does not fit in uint2" } };
 	char text[256];
 	PmGraph *g = NULL;
 	PmErr err;

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -18,13 +19,31 @@ static void names_and_numbers_agree(void **state)
 		const char *name;
 		size_t size;
 		int is_float, is_int;
-	} want[] = { { PM_F32, "float", 4, 1, 0 },     { PM_F16, "float16", 2, 1, 0 },
-		     { PM_BF16, "bfloat16", 2, 1, 0 }, { PM_F64, "double", 8, 1, 0 },
-		     { PM_I64, "int64", 8, 0, 1 },     { PM_I32, "int32", 4, 0, 1 },
-		     { PM_I8, "int8", 1, 0, 1 },       { PM_U8, "uint8", 1, 0, 1 },
-		     { PM_BOOL, "bool", 1, 0, 0 },     { PM_I16, "int16", 2, 0, 1 },
-		     { PM_U16, "uint16", 2, 0, 1 },    { PM_U32, "uint32", 4, 0, 1 },
-		     { PM_U64, "uint64", 8, 0, 1 } };
+	} want[] = { { PM_F32, "float", 4, 1, 0 },
+		     { PM_F16, "float16", 2, 1, 0 },
+		     { PM_BF16, "bfloat16", 2, 1, 0 },
+		     { PM_F64, "double", 8, 1, 0 },
+		     { PM_I64, "int64", 8, 0, 1 },
+		     { PM_I32, "int32", 4, 0, 1 },
+		     { PM_I8, "int8", 1, 0, 1 },
+		     { PM_U8, "uint8", 1, 0, 1 },
+		     { PM_BOOL, "bool", 1, 0, 0 },
+		     { PM_I16, "int16", 2, 0, 1 },
+		     { PM_U16, "uint16", 2, 0, 1 },
+		     { PM_U32, "uint32", 4, 0, 1 },
+		     { PM_U64, "uint64", 8, 0, 1 },
+		     { PM_F8E4M3, "float8e4m3fn", 1, 1, 0 },
+		     { PM_F8E4M3Z, "float8e4m3fnuz", 1, 1, 0 },
+		     { PM_F8E5M2, "float8e5m2", 1, 1, 0 },
+		     { PM_F8E5M2Z, "float8e5m2fnuz", 1, 1, 0 },
+		     { PM_F8E8M0, "float8e8m0", 1, 1, 0 },
+		     { PM_F6E2M3, "float6e2m3", 1, 1, 0 },
+		     { PM_F6E3M2, "float6e3m2", 1, 1, 0 },
+		     { PM_F4E2M1, "float4e2m1", 1, 1, 0 },
+		     { PM_I4, "int4", 1, 0, 1 },
+		     { PM_U4, "uint4", 1, 0, 1 },
+		     { PM_I2, "int2", 1, 0, 1 },
+		     { PM_U2, "uint2", 1, 0, 1 } };
 	size_t i;
 
 	(void)state;
@@ -36,6 +55,7 @@ static void names_and_numbers_agree(void **state)
 		assert_int_equal(pm_dtype_is_float(want[i].dtype), want[i].is_float);
 		assert_int_equal(pm_dtype_is_int(want[i].dtype), want[i].is_int);
 		assert_int_equal(pm_dtype_is_unsigned(want[i].dtype), want[i].name[0] == 'u');
+		assert_int_equal(pm_dtype_is_narrow(want[i].dtype), want[i].dtype >= PM_F8E4M3);
 	}
 }
 
@@ -65,6 +85,23 @@ static void floats_have_the_numbers_of_their_format(void **state)
 	}
 	for (int d = -1; d <= PM_N_DTYPES; d++)
 		assert_int_equal(pm_float_type(d) != NULL, pm_dtype_is_float(d));
+}
+
+/* Bits of an element in a file, against the digits of ONNX's own names: bytes are packed from 6 bits down. */
+static void bits_are_those_of_the_names(void **state)
+{
+	(void)state;
+	for (int d = 0; d < PM_N_DTYPES; d++) {
+		const char *digits = strpbrk(pm_dtype_name(d), "123468");
+		int bits = d == PM_BOOL  ? 8
+			   : d == PM_F32 ? 32
+			   : d == PM_F64 ? 64
+			   : digits      ? atoi(digits)
+					 : -1;
+
+		assert_int_equal(pm_dtype_bits(d), bits);
+		assert_int_equal(pm_dtype_size(d), bits < 8 ? 1 : bits / 8);
+	}
 }
 
 static void unknown_dtypes_are_answered(void **state)
@@ -159,6 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_and_numbers_agree),
 		cmocka_unit_test(floats_have_the_numbers_of_their_format),
+		cmocka_unit_test(bits_are_those_of_the_names),
 		cmocka_unit_test(unknown_dtypes_are_answered),
 		cmocka_unit_test(equality_looks_at_dtype_rank_and_dimensions),
 		cmocka_unit_test(counting_needs_constant_dimensions),

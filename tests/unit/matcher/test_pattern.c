@@ -102,7 +102,7 @@ static void copying_refuses_what_has_no_meaning(void **state)
 	assert_non_null(strstr(text_of(KEEP(V(X))), "not part of the match"));
 	assert_non_null(
 		strstr(text_of(TYPED(TYPED(V(X), TYPE(I64), 2), TYPE(F16), 2)), "exclude each other"));
-	assert_non_null(strstr(text_of(TYPED(V(X), 1u << 20, 2)), "unknown element types"));
+	assert_non_null(strstr(text_of(TYPED(V(X), 1u << PM_N_DTYPES, 2)), "unknown element types"));
 	assert_non_null(strstr(text_of(TYPED(V(X), FLOATS, 9)), "rank"));
 }
 

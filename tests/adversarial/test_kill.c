@@ -232,8 +232,8 @@ static void no_files_are_left(const char *dir, const char *const *allowed)
 
 static void nothing_is_left(const Place *p)
 {
-	static const char *const nothing[] = { NULL },
-				 *const folder[] = { "db", "tmp", "out", "err", "cache", NULL },
+	static const char *const nothing[] = { NULL }, *const folder[] = { "db",  "tmp",   "out",
+									   "err", "cache", NULL },
 				 *const compiled[] = { ".so", ".ptx", ".cubin", NULL };
 	static const char *const caches[] = { "emu", "nvrtc" };
 	PmStr path = PM_STR_INIT;

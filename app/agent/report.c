@@ -96,15 +96,6 @@ static PmStatus read_samples(Report *r, const char *folder, const char *task, Ro
 	return st;
 }
 
-/* A number, or null for one that has no value. */
-static void add_number(cJSON *j, const char *name, double v)
-{
-	if (isfinite(v))
-		cJSON_AddNumberToObject(j, name, v);
-	else
-		cJSON_AddNullToObject(j, name);
-}
-
 static void add_cost(cJSON *j, const Row *row)
 {
 	pm_json_add_i64(j, "turns", row->turns);
@@ -126,9 +117,9 @@ static cJSON *task_json(const cJSON *task, const Report *r, const Row *row)
 	pm_json_add_i64(j, "ended", row->ended);
 	pm_json_add_i64(j, "compiled", row->compiled);
 	pm_json_add_i64(j, "correct", row->correct);
-	add_number(j, "best_sample", row->best < 0 ? NAN : row->best);
-	add_number(j, "best_score", row->best < 0 ? NAN : row->best_score);
-	add_number(j, "best_speedup", row->best_speedup > 0 ? row->best_speedup : NAN);
+	pm_json_add_num(j, "best_sample", row->best < 0 ? NAN : row->best);
+	pm_json_add_num(j, "best_score", row->best < 0 ? NAN : row->best_score);
+	pm_json_add_num(j, "best_speedup", row->best_speedup > 0 ? row->best_speedup : NAN);
 	add_cost(j, row);
 	return j;
 }
@@ -156,14 +147,14 @@ static void add_at_k(cJSON *j, const Report *r)
 		cJSON *one = cJSON_CreateObject(), *f;
 
 		pm_json_add_i64(one, "k", k);
-		add_number(one, "pass", at_k(r, offsetof(Row, correct), k));
-		add_number(one, "compile", at_k(r, offsetof(Row, compiled), k));
+		pm_json_add_num(one, "pass", at_k(r, offsetof(Row, correct), k));
+		pm_json_add_num(one, "compile", at_k(r, offsetof(Row, compiled), k));
 		f = cJSON_AddArrayToObject(one, "fast");
 		for (size_t i = 0; i < N_FAST; i++) {
 			cJSON *p = cJSON_CreateObject();
 
 			cJSON_AddNumberToObject(p, "p", fast[i]);
-			add_number(p, "value", at_k(r, offsetof(Row, is_fast) + i * sizeof(int64_t), k));
+			pm_json_add_num(p, "value", at_k(r, offsetof(Row, is_fast) + i * sizeof(int64_t), k));
 			cJSON_AddItemToArray(f, p);
 		}
 		cJSON_AddItemToArray(list, one);
@@ -178,7 +169,7 @@ static void add_iterations(cJSON *j, const Report *r)
 		cJSON *one = cJSON_CreateObject();
 
 		pm_json_add_i64(one, "n", i);
-		add_number(one, "AS", exp(r->log_as[i] / (double)r->all.ended));
+		pm_json_add_num(one, "AS", exp(r->log_as[i] / (double)r->all.ended));
 		cJSON_AddItemToArray(list, one);
 	}
 }
@@ -215,7 +206,7 @@ static cJSON *to_json(const cJSON *x, Report *r)
 	add_at_k(j, r);
 	add_iterations(j, r);
 	add_cost(j, &r->all);
-	add_number(j, "usd_per_task", r->n_tasks ? r->all.money / (double)r->n_tasks : NAN);
+	pm_json_add_num(j, "usd_per_task", r->n_tasks ? r->all.money / (double)r->n_tasks : NAN);
 	list = cJSON_AddArrayToObject(j, "tasks");
 	cJSON_ArrayForEach(t, cJSON_GetObjectItemCaseSensitive(x, "tasks"))
 		cJSON_AddItemToArray(list, task_json(t, r, &r->row[i++]));

@@ -51,14 +51,6 @@ void pm_trajectory_line(const PmTrajectoryRow *r, PmStr *out)
 	pm_str_addc(out, '\n');
 }
 
-static void add_num(cJSON *j, const char *key, double v)
-{
-	if (isnan(v))
-		cJSON_AddNullToObject(j, key);
-	else
-		cJSON_AddNumberToObject(j, key, v);
-}
-
 cJSON *pm_trajectory_json(const PmTrajectoryRow *r)
 {
 	cJSON *j = cJSON_CreateObject(), *options = NULL;
@@ -80,11 +72,11 @@ cJSON *pm_trajectory_json(const PmTrajectoryRow *r)
 		options = cJSON_CreateObject();
 	cJSON_AddItemToObject(j, "options", options);
 	cJSON_AddNumberToObject(j, "started", r->started);
-	add_num(j, "ended", r->ended ? r->ended : NAN);
+	pm_json_add_num(j, "ended", r->ended ? r->ended : NAN);
 	cJSON_AddStringToObject(j, "outcome", outcome_of(r));
 	pm_json_add_i64(j, "steps", r->n_steps);
-	add_num(j, "best_as", r->best);
-	add_num(j, "first_success", r->first_ok < 0 ? NAN : (double)r->first_ok);
+	pm_json_add_num(j, "best_as", r->best);
+	pm_json_add_num(j, "first_success", r->first_ok < 0 ? NAN : (double)r->first_ok);
 	cJSON_AddNumberToObject(j, "seconds", r->last - r->started);
 	pm_json_add_i64(j, "tokens_in", r->tokens_in);
 	pm_json_add_i64(j, "tokens_out", r->tokens_out);
@@ -309,12 +301,12 @@ static cJSON *step_json(const PmSessionStep *s)
 	cJSON_AddStringToObject(j, "task", r->task);
 	cJSON_AddStringToObject(j, "report", r->report);
 	cJSON_AddStringToObject(j, "verdict", r->verdict);
-	add_num(j, "score", r->score);
+	pm_json_add_num(j, "score", r->score);
 	cJSON_AddNumberToObject(j, "at", r->at);
-	add_num(j, "seconds", r->seconds);
-	add_num(j, "tokens_in", r->tokens_in < 0 ? NAN : (double)r->tokens_in);
-	add_num(j, "tokens_out", r->tokens_out < 0 ? NAN : (double)r->tokens_out);
-	add_num(j, "money", r->money);
+	pm_json_add_num(j, "seconds", r->seconds);
+	pm_json_add_num(j, "tokens_in", r->tokens_in < 0 ? NAN : (double)r->tokens_in);
+	pm_json_add_num(j, "tokens_out", r->tokens_out < 0 ? NAN : (double)r->tokens_out);
+	pm_json_add_num(j, "money", r->money);
 	cJSON_AddItemToObject(j, "content", cJSON_Duplicate(s->json, 1));
 	cJSON_AddItemToObject(j, "files", cJSON_Duplicate(s->files, 1));
 	return j;

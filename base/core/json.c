@@ -218,3 +218,9 @@ void pm_json_add_i64(cJSON *obj, const char *key, int64_t v)
 	if (!cJSON_AddRawToObject(obj, key, text))
 		PM_BUG("cannot add the member \"%s\" to a JSON value", key);
 }
+
+void pm_json_add_num(cJSON *obj, const char *key, double v)
+{
+	if (!(isfinite(v) ? cJSON_AddNumberToObject(obj, key, v) : cJSON_AddNullToObject(obj, key)))
+		PM_BUG("cannot add the member \"%s\" to a JSON value", key);
+}

@@ -21,5 +21,7 @@ double pm_json_num(const cJSON *obj, const char *key, double dflt);
 int64_t pm_json_i64(const cJSON *obj, const char *key, int64_t dflt);
 /* Adds an integer exactly (as a raw number), where doubles would round. */
 void pm_json_add_i64(cJSON *obj, const char *key, int64_t v);
+/* Adds a number, or null for one that has no value: NaN and the infinities. */
+void pm_json_add_num(cJSON *obj, const char *key, double v);
 
 #endif

@@ -10,13 +10,6 @@
 
 enum { EXACT = 64 }; /* values up to which the chances of sums of ranks are summed one by one */
 
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double average(double a, double b)
 {
 	return a / 2 + b / 2;
@@ -166,7 +159,7 @@ PmInterval pm_signed_rank_interval(const double *x, size_t n, double confidence)
 		return out;
 	s = pm_xcalloc(n, sizeof *s);
 	memcpy(s, x, n * sizeof *s);
-	qsort(s, n, sizeof *s, ascending);
+	qsort(s, n, sizeof *s, pm_ascending);
 	out.point = average(nth_average(s, n, (all + 1) / 2), nth_average(s, n, all / 2 + 1));
 	r = rank_of(n, (1 - confidence) / 2, dependence(x, n, out.point));
 	out.lo = r ? nth_average(s, n, r) : -INFINITY;

@@ -11,7 +11,7 @@
 
 enum { STUDENT_LEAST = 8 }; /* values of which a mean has an interval */
 
-static int ascending(const void *a, const void *b)
+int pm_ascending(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -36,7 +36,7 @@ static double *sorted_copy(const double *x, size_t n)
 		return NULL;
 	s = pm_xcalloc(n, sizeof *s);
 	memcpy(s, x, n * sizeof *s);
-	qsort(s, n, sizeof *s, ascending);
+	qsort(s, n, sizeof *s, pm_ascending);
 	return s;
 }
 
@@ -156,7 +156,7 @@ static double resampled_median(const double *x, size_t n, double *work, PmRng *r
 {
 	for (size_t i = 0; i < n; i++)
 		work[i] = x[pm_rng_range(rng, 0, (int64_t)n - 1)];
-	qsort(work, n, sizeof *work, ascending);
+	qsort(work, n, sizeof *work, pm_ascending);
 	return median_sorted(work, n);
 }
 
@@ -176,48 +176,12 @@ PmInterval pm_bootstrap_ratio(const double *num, size_t n_num, const double *den
 
 		ratio[r] = top / resampled_median(den, n_den, work, rng);
 	}
-	qsort(ratio, reps, sizeof *ratio, ascending);
+	qsort(ratio, reps, sizeof *ratio, pm_ascending);
 	out.point = pm_median(num, n_num) / pm_median(den, n_den);
 	out.lo = pm_quantile_sorted(ratio, reps, tail);
 	out.hi = pm_quantile_sorted(ratio, reps, 1 - tail);
 	free(ratio);
 	free(work);
-	return out;
-}
-
-/* The largest k for which at most k - 1 of n fair coins show heads with a chance of `tail` at most; 0 = none.
- * Chances are summed as shares of 2^n, in logarithms: 2^-800 is no double. */
-static size_t binomial_rank(size_t n, double tail)
-{
-	double log_share = -(double)n * log(2), sum = 0;
-	size_t k = 0;
-
-	for (; k < n / 2; k++) {
-		sum += exp(log_share);
-		if (sum > tail)
-			break;
-		log_share += log((double)(n - k)) - log((double)k + 1);
-	}
-	return k;
-}
-
-PmInterval pm_median_interval(const double *x, size_t n, double confidence)
-{
-	PmInterval out = { NAN, NAN, NAN };
-	double *sorted;
-	size_t k;
-
-	for (size_t i = 0; i < n; i++)
-		if (!isfinite(x[i]))
-			return out;
-	if (n == 0 || !(confidence > 0 && confidence < 1))
-		return out;
-	sorted = sorted_copy(x, n);
-	k = binomial_rank(n, (1 - confidence) / 2);
-	out.point = median_sorted(sorted, n);
-	out.lo = k ? sorted[k - 1] : -INFINITY;
-	out.hi = k ? sorted[n - k] : INFINITY;
-	free(sorted);
 	return out;
 }
 

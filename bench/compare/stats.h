@@ -17,6 +17,8 @@ typedef struct PmStats {
 	double median, q1, q3, iqr, mean, std, min, max; /* std divides by n (population) */
 } PmStats;
 
+/* Orders doubles for qsort; a NaN is equal to everything. */
+int pm_ascending(const void *a, const void *b);
 /* Quantile q in [0, 1] of n ascending values, interpolated linearly at position (n - 1) q. */
 double pm_quantile_sorted(const double *sorted, size_t n, double q);
 /* Median of n values in any order. */
@@ -48,14 +50,8 @@ typedef struct PmInterval {
 PmInterval pm_bootstrap_ratio(const double *num, size_t n_num, const double *den, size_t n_den, size_t reps,
 			      double confidence, PmRng *rng);
 
-/* The interval between two order statistics that holds the median of the distribution with at least
- * `confidence`, whatever the distribution is: the number of values below the true median is binomial (n, 1/2)
- * (David and Nagaraja, Order Statistics, 3rd ed., 7.1). Where n values cannot say that much (fewer than 8 for
- * 0.99) it is unbounded. NaN everywhere when x is empty or holds a value that is not finite. */
-PmInterval pm_median_interval(const double *x, size_t n, double confidence);
-
 /* The mean, and Student's interval for that of the distribution. Unbounded where n is below 8; NaN everywhere
- * as above. */
+ * when x is empty or holds a value that is not finite. */
 PmInterval pm_mean_interval(const double *x, size_t n, double confidence);
 /* How many deviations from its mean a normal distribution leaves `tail` (0 to 0.5, not 0) above. */
 double pm_normal_quantile(double tail);

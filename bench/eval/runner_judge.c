@@ -101,37 +101,12 @@ static void release(Eval *e, size_t k, Expected *x)
 	free(x->bound);
 }
 
-typedef struct Rounding {
-	const PmRefTensor *y;
-	PmTensor *to;
-} Rounding;
-
-static void round_some(void *arg, int64_t from, int64_t to)
-{
-	const Rounding *r = arg;
-
-	if (r->y->f)
-		pm_tensor_sets(r->to, from, to - from, r->y->f + from);
-	for (int64_t k = from; k < to && !r->y->f; k++)
-		pm_tensor_set_i(r->to, k, r->y->i[k]);
-}
-
-/* Initialises `to`, also on failure. */
-static PmStatus round_to_type(const PmRefTensor *y, PmTensor *to, PmErr *err)
-{
-	PmStatus st = pm_tensor_init(to, &y->type, err);
-
-	if (!st)
-		pm_threads_run(y->numel, 1 << 16, round_some, &(Rounding){ y, to });
-	return st;
-}
-
 static PmStatus round_all(Expected *x, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
 	for (size_t i = 0; i < x->n_out && !st; i++)
-		st = round_to_type(&x->bound[i].y, &x->want[i], err);
+		st = pm_ref_store(&x->want[i], &x->bound[i].y, err);
 	return st;
 }
 
@@ -352,7 +327,7 @@ static PmStatus compare_with(const PmCloseRule *rule, const PmRefTensor *ref, co
 			     int *above_constant, PmComparison *c, PmErr *err)
 {
 	PmTensor want;
-	PmStatus st = round_to_type(ref, &want, err);
+	PmStatus st = pm_ref_store(&want, ref, err);
 
 	if (!st) {
 		PmTensorView w = pm_view_of(&want), g = pm_view_of(y);

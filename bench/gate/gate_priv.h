@@ -38,6 +38,9 @@ typedef struct PmGate {
 const char *pm__gate_output_name(const PmGate *x, size_t o);
 /* Runs a graph with the gate's inputs and outputs on the reference: y has room for `total`. */
 PmStatus pm__gate_ref(const PmGate *x, const PmGraph *g, const PmTensor *in, double *y, PmErr *err);
+/* The same of any graph; output o goes to y[at[o]] .. y[at[o + 1] - 1]. */
+PmStatus pm__gate_run(const PmGraph *g, const PmTensor *in, size_t n_in, const size_t *at, size_t n_out,
+		      double *y, PmErr *err);
 /* How many elements of output o, or of all (n_out), differ by more than `factor` tolerances. */
 size_t pm__gate_differ(const PmGate *x, size_t o, const double *a, const double *b, double factor);
 /* Tolerance at value y of output o. */

@@ -44,15 +44,20 @@ size_t pm__gate_differ(const PmGate *x, size_t o, const double *a, const double 
 	return n;
 }
 
-PmStatus pm__gate_ref(const PmGate *x, const PmGraph *g, const PmTensor *in, double *y, PmErr *err)
+PmStatus pm__gate_run(const PmGraph *g, const PmTensor *in, size_t n_in, const size_t *at, size_t n_out,
+		      double *y, PmErr *err)
 {
-	PmTensor *out = pm_xcalloc(x->n_out + 1, sizeof *out);
-	PmStatus st = pm_ref_run(g, in, x->n_in, out, x->n_out, err);
+	PmTensor *out = pm_xcalloc(n_out + 1, sizeof *out);
+	PmStatus st = pm_ref_run(g, in, n_in, out, n_out, err);
 
-	for (size_t o = 0; o < x->n_out && !st; o++)
-		for (size_t i = x->at[o]; i < x->at[o + 1]; i++)
-			y[i] = pm_tensor_get(&out[o], (int64_t)(i - x->at[o]));
-	pm_tensors_release(out, x->n_out);
+	for (size_t o = 0; o < n_out && !st; o++)
+		pm_tensor_gets(&out[o], 0, (int64_t)(at[o + 1] - at[o]), y + at[o]);
+	pm_tensors_release(out, n_out);
 	free(out);
 	return st;
+}
+
+PmStatus pm__gate_ref(const PmGate *x, const PmGraph *g, const PmTensor *in, double *y, PmErr *err)
+{
+	return pm__gate_run(g, in, x->n_in, x->at, x->n_out, y, err);
 }

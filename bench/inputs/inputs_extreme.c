@@ -19,7 +19,7 @@ static int computes_with(PmOp op, size_t k)
 	if (op == PM_OP_Pow || op == PM_OP_Shrink || op == PM_OP_ReduceMean || op == PM_OP_ReduceL1 ||
 	    op == PM_OP_ReduceL2 || op == PM_OP_ReduceSumSquare || op == PM_OP_ReduceLogSum ||
 	    op == PM_OP_ReduceLogSumExp || op == PM_OP_Trilu || op == PM_OP_OneHot ||
-	    op == PM_OP_ReverseSequence)
+	    op == PM_OP_ReverseSequence || op == PM_OP_BitCast)
 		return 0;
 	if (op == PM_OP_Concat || flags & PM_OPF_EW || op == PM_OP_MatMul || op == PM_OP_Gemm ||
 	    op == PM_OP_Einsum)

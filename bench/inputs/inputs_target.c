@@ -217,7 +217,7 @@ static void solve(const Solver *s, PmValue v, double t, int depth)
 	} else if (op == PM_OP_Concat || op == PM_OP_Max || op == PM_OP_Min) {
 		for (size_t k = 0; k < pm_node_n_in(g, n); k++)
 			solve(s, pm_node_in(g, n, k), t, depth + 1);
-	} else if (flags & (PM_OPF_VIEW | PM_OPF_MOVE)) {
+	} else if (flags & (PM_OPF_VIEW | PM_OPF_MOVE) && op != PM_OP_BitCast) {
 		solve(s, pm_node_in(g, n, 0), t, depth + 1);
 	} else if (passes_line(op, t)) {
 		solve_line(s, n, t, depth + 1);

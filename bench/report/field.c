@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { T_RIGHT = -5, REPS = 1000 }; /* right: as in bench/report/systems.h */
+enum { T_RIGHT = -5 }; /* right: as in bench/report/systems.h */
 
 const double pm_field_over[PM_N_OVER] = { 1.02, 1.05, 2, 6.5 };
 
@@ -181,20 +181,6 @@ static PmInterval share_over(const PmItem *item, size_t n, double p)
 	return pm_wilson((size_t)llround(n ? pm_fast_p(item, n, p) * (double)n : 0), n);
 }
 
-static PmInterval average_of(const PmItem *best, size_t n)
-{
-	double *v = pm_xcalloc(n + 1, sizeof *v);
-	PmInterval out;
-	PmRng rng;
-
-	for (size_t i = 0; i < n; i++)
-		v[i] = best[i].correct ? fmax(1, best[i].speedup) : 1;
-	pm_rng_init(&rng, n); /* the same problems give the same interval */
-	out = pm_bootstrap_gmean(v, n, REPS, 0.95, &rng);
-	free(v);
-	return out;
-}
-
 static int in_group(const PmProblem *p, PmView view, const char *group)
 {
 	return !group || !strcmp(view == PM_VIEW_MULTIKERNELBENCH ? p->category : p->level, group);
@@ -234,8 +220,8 @@ void pm_field_figures(const PmField *f, size_t system, PmView view, const char *
 	out->compile_at_k = pm_mean_at_k(counts, n, f->k);
 	out->pass_at_k = pm_mean_at_k(counts + room, n, f->k);
 	out->fast_at_k = pm_mean_at_k(counts + 2 * room, n, f->k);
-	out->average = average_of(best, n);
-	out->average_over_best = over_known ? average_of(over, n).point : NAN;
+	out->average = pm_average_speedup(best, n);
+	out->average_over_best = over_known ? pm_average_speedup(over, n).point : NAN;
 	PM_VEC_RELEASE(&t.items);
 	free(best);
 	free(over);

@@ -204,21 +204,13 @@ PmStatus pm_field_text(const PmField *f, PmView view, double p, const PmSystems 
 
 /* ---- JSON ---- */
 
-static void add_number(cJSON *j, const char *name, double v)
-{
-	if (isfinite(v))
-		cJSON_AddNumberToObject(j, name, v);
-	else
-		cJSON_AddNullToObject(j, name);
-}
-
 static cJSON *interval_json(const PmInterval *v)
 {
 	cJSON *j = cJSON_CreateObject();
 
-	add_number(j, "value", v->point);
-	add_number(j, "lo", v->lo);
-	add_number(j, "hi", v->hi);
+	pm_json_add_num(j, "value", v->point);
+	pm_json_add_num(j, "lo", v->lo);
+	pm_json_add_num(j, "hi", v->hi);
 	return j;
 }
 
@@ -247,13 +239,13 @@ static cJSON *row_json(const PmField *f, size_t row, const char *group, const Pm
 	add_shares(list, pm_field_over, x->over, PM_N_OVER);
 	if (isfinite(p))
 		add_shares(list, &p, &x->asked, 1);
-	add_number(j, "gm_correct", x->means.gm_correct);
-	add_number(j, "am_correct", x->means.am_correct);
-	add_number(j, "compile_at_k", x->compile_at_k);
-	add_number(j, "pass_at_k", x->pass_at_k);
-	add_number(j, "fast_1_at_k", x->fast_at_k);
+	pm_json_add_num(j, "gm_correct", x->means.gm_correct);
+	pm_json_add_num(j, "am_correct", x->means.am_correct);
+	pm_json_add_num(j, "compile_at_k", x->compile_at_k);
+	pm_json_add_num(j, "pass_at_k", x->pass_at_k);
+	pm_json_add_num(j, "fast_1_at_k", x->fast_at_k);
 	cJSON_AddItemToObject(j, "average_speedup", interval_json(&x->average));
-	add_number(j, "average_over_best_baseline", x->average_over_best);
+	pm_json_add_num(j, "average_over_best_baseline", x->average_over_best);
 	return j;
 }
 
@@ -272,11 +264,11 @@ static PmStatus add_passnet(const PmField *f, const PmSystems *s, PmPreset prese
 			break;
 		pm_field_figures(f, k, PM_VIEW_PASSNET, NULL, NAN, &x);
 		cJSON_AddStringToObject(j, "system", s->name[k]);
-		add_number(j, "fast_1", y.fast_p[3]);
-		add_number(j, "sample_correct", x.fast[0].point);
-		add_number(j, "subgraph_correct", (double)y.n_right / (double)y.n);
-		add_number(j, "gmean", y.gmean.point);
-		add_number(j, "as", y.score.as);
+		pm_json_add_num(j, "fast_1", y.fast_p[3]);
+		pm_json_add_num(j, "sample_correct", x.fast[0].point);
+		pm_json_add_num(j, "subgraph_correct", (double)y.n_right / (double)y.n);
+		pm_json_add_num(j, "gmean", y.gmean.point);
+		pm_json_add_num(j, "as", y.score.as);
 		es = cJSON_AddArrayToObject(j, "es");
 		for (int t = PM_T_MIN; t < 5; t++)
 			cJSON_AddItemToArray(es, cJSON_CreateNumber(y.score.es[t - PM_T_MIN]));
@@ -295,7 +287,7 @@ PmStatus pm_field_json(const PmField *f, PmView view, double p, const PmSystems 
 	cJSON_AddStringToObject(j, "against", f->reference);
 	cJSON_AddStringToObject(j, "clock", pm_sys_clock_name(f->clock));
 	cJSON_AddNumberToObject(j, "k", (double)f->k);
-	add_number(j, "p", p);
+	pm_json_add_num(j, "p", p);
 	cJSON_AddNumberToObject(j, "left_out", (double)f->n_left_out);
 	list = cJSON_AddArrayToObject(j, "rows");
 	for (size_t r = 0; r < n_rows(f); r++)

@@ -145,14 +145,6 @@ PmStatus pm_systems_text(const PmSystems *s, PmPreset preset, PmStr *out, PmErr 
 
 /* ---- JSON ---- */
 
-static void add_num(cJSON *j, const char *key, double v)
-{
-	if (isfinite(v))
-		cJSON_AddNumberToObject(j, key, v);
-	else
-		cJSON_AddNullToObject(j, key);
-}
-
 static cJSON *figures_json(const PmSysFigures *f)
 {
 	cJSON *j = cJSON_CreateObject(), *list;
@@ -162,13 +154,13 @@ static cJSON *figures_json(const PmSysFigures *f)
 	cJSON_AddNumberToObject(j, "right", (double)f->n_right);
 	cJSON_AddNumberToObject(j, "changed", (double)f->n_matched);
 	cJSON_AddNumberToObject(j, "faster", (double)f->n_faster);
-	add_num(j, "gmean", f->gmean.point);
-	add_num(j, "gmean_lo", f->gmean.lo);
-	add_num(j, "gmean_hi", f->gmean.hi);
-	add_num(j, "worst", f->worst);
-	add_num(j, "roofline_share", f->roofline);
-	add_num(j, "as", f->score.as);
-	add_num(j, "as_strict", f->strict.as);
+	pm_json_add_num(j, "gmean", f->gmean.point);
+	pm_json_add_num(j, "gmean_lo", f->gmean.lo);
+	pm_json_add_num(j, "gmean_hi", f->gmean.hi);
+	pm_json_add_num(j, "worst", f->worst);
+	pm_json_add_num(j, "roofline_share", f->roofline);
+	pm_json_add_num(j, "as", f->score.as);
+	pm_json_add_num(j, "as_strict", f->strict.as);
 	list = cJSON_AddArrayToObject(j, "es");
 	for (int t = 0; t <= PM_SCORE_T_MAX - PM_T_MIN; t++)
 		cJSON_AddItemToArray(list, cJSON_CreateNumber(f->score.es[t]));
@@ -259,7 +251,7 @@ static cJSON *graph_json(const PmSystems *s, const PmSysGraph *g)
 	pm_json_add_i64(j, "task", g->task);
 	pm_json_add_i64(j, "ordinal", g->ordinal);
 	cJSON_AddStringToObject(j, "variant", g->label);
-	add_num(j, "roofline_seconds", g->roofline);
+	pm_json_add_num(j, "roofline_seconds", g->roofline);
 	cJSON_AddBoolToObject(j, "algebraic", g->algebraic);
 	cells = cJSON_AddObjectToObject(j, "systems");
 	for (size_t k = 0; k < s->n; k++) {

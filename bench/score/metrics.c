@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { AVERAGE_DRAWS = 1000 }; /* of the bootstrap */
+
 const double pm_fast_p_levels[PM_N_FAST_P] = { 0, 0.5, 0.8, 1, 1.5, 2 };
 
 static int measured(const PmItem *i)
@@ -90,24 +92,6 @@ void pm_means(const PmItem *item, size_t n, PmMeans *out)
 	out->sgm = out->n_correct ? (double)out->n_correct / (double)n * out->gm_correct : 0;
 }
 
-double pm_best_of_k(const PmItem *samples, size_t n_problems, size_t k)
-{
-	double logs = 0;
-
-	for (size_t i = 0; i < n_problems; i++) {
-		double best = 1;
-
-		for (size_t j = 0; j < k; j++) {
-			const PmItem *s = &samples[i * k + j];
-
-			if (s->correct)
-				best = fmax(best, speed(s));
-		}
-		logs += log(best);
-	}
-	return n_problems ? exp(logs / (double)n_problems) : NAN;
-}
-
 PmItem pm_best_item(const PmItem *samples, size_t n)
 {
 	PmItem best = { 0, 0, 0 };
@@ -123,8 +107,7 @@ PmItem pm_best_item(const PmItem *samples, size_t n)
 
 PmInterval pm_wilson(size_t c, size_t n)
 {
-	const double z = 1.959963984540054; /* 97.5 % of a normal deviate are below */
-	double share, zz_n, centre, half;
+	double z = pm_normal_quantile(0.025), share, zz_n, centre, half;
 
 	if (n == 0 || c > n)
 		return (PmInterval){ NAN, NAN, NAN };
@@ -134,13 +117,6 @@ PmInterval pm_wilson(size_t c, size_t n)
 	half = sqrt(share * (1 - share) * zz_n + zz_n * zz_n / 4) / (1 + zz_n);
 	/* The ends at no success and at nothing else are exact: not what rounding makes of them. */
 	return (PmInterval){ share, c ? centre - half : 0, c < n ? centre + half : 1 };
-}
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 PmInterval pm_bootstrap_gmean(const double *v, size_t n, size_t reps, double confidence, PmRng *rng)
@@ -163,9 +139,23 @@ PmInterval pm_bootstrap_gmean(const double *v, size_t n, size_t reps, double con
 			sum += log(v[pm_rng_range(rng, 0, (int64_t)n - 1)]);
 		mean[r] = exp(sum / (double)n);
 	}
-	qsort(mean, reps, sizeof *mean, ascending);
+	qsort(mean, reps, sizeof *mean, pm_ascending);
 	out.lo = pm_quantile_sorted(mean, reps, tail);
 	out.hi = pm_quantile_sorted(mean, reps, 1 - tail);
 	free(mean);
+	return out;
+}
+
+PmInterval pm_average_speedup(const PmItem *best, size_t n)
+{
+	double *v = pm_xcalloc(n + 1, sizeof *v);
+	PmInterval out;
+	PmRng rng;
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = best[i].correct ? fmax(1, speed(&best[i])) : 1;
+	pm_rng_init(&rng, n); /* the same problems give the same interval */
+	out = pm_bootstrap_gmean(v, n, AVERAGE_DRAWS, 0.95, &rng);
+	free(v);
 	return out;
 }

@@ -53,10 +53,6 @@ typedef struct PmMeans {
 /* All means of n items, each of weight 1 (c = 1 where the item is correct, else 0). */
 void pm_means(const PmItem *item, size_t n, PmMeans *out);
 
-/* Best of several samples per problem, floor 1, geometric mean over problems: (prod_i max(1, max_j c s))
- * ^(1/n). samples[i * k .. i * k + k - 1] belong to problem i. */
-double pm_best_of_k(const PmItem *samples, size_t n_problems, size_t k);
-
 /* The best of one problem's samples: of the correct ones that with the greatest speedup, where one that did
  * not match or was not measured counts as 1. It is given back with that speedup. Not correct when none is, or
  * n is 0. */
@@ -70,5 +66,9 @@ PmInterval pm_wilson(size_t c, size_t n);
 
 /* Percentile bootstrap interval of exp(mean(log v)) over n positive values, resampling problems. */
 PmInterval pm_bootstrap_gmean(const double *v, size_t n, size_t reps, double confidence, PmRng *rng);
+
+/* METR's average speedup over n problems, of the best item of each (pm_best_item): (prod max(1, c s))^(1/n),
+ * with the bootstrap's 95 % interval by 1000 draws from a seed that is n. NaN for no problems. */
+PmInterval pm_average_speedup(const PmItem *best, size_t n);
 
 #endif

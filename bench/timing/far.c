@@ -3,16 +3,10 @@
 #include "bench/timing/far.h"
 
 #include "base/core/arena.h"
+#include "bench/compare/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 void pm_far_times(const double *distance, size_t n, size_t n_out, double *times)
 {
@@ -25,7 +19,7 @@ void pm_far_times(const double *distance, size_t n, size_t n_out, double *times)
 
 		for (size_t i = 0; i < n; i++)
 			column[i] = distance[i * n_out + o];
-		qsort(column, n, sizeof *column, ascending);
+		qsort(column, n, sizeof *column, pm_ascending);
 		ordinary = column[n / 4];
 		for (size_t i = 0; i < n; i++) {
 			double d = distance[i * n_out + o];

@@ -77,7 +77,7 @@ static PmStatus study_marks(Run *r, PmErr *err)
 		return st;
 	r->out->overhead = s.median;
 	r->spread = s.iqr;
-	qsort(t, N_EMPTY, sizeof *t, pm__timer_ascending);
+	qsort(t, N_EMPTY, sizeof *t, pm_ascending);
 	for (int i = 1; i < N_EMPTY; i++) {
 		double step = t[i] - t[i - 1];
 

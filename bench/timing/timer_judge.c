@@ -42,13 +42,6 @@ double pm_timer_control_bound(double seconds)
 	return seconds > 200e-6 ? 0.003 : (seconds > 20e-6 ? 0.01 : 0.02);
 }
 
-int pm__timer_ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 void pm__timer_say(PmTiming *t, PmTimingState s, const char *fmt, ...)
 {
 	va_list ap;

@@ -37,8 +37,6 @@ typedef struct Blocks {
 #define PM_TIMER_WIDEST     0.1                     /* at most, or nothing is said */
 #define PM_TIMER_MARKS      0.5e-6                  /* seconds: from there on marks that vary may matter */
 
-/* Orders doubles for qsort. */
-int pm__timer_ascending(const void *a, const void *b);
 /* States a finding: the worst stays, of equals the first. */
 void pm__timer_say(PmTiming *t, PmTimingState s, const char *fmt, ...) PM_PRINTF(3, 4);
 /* Half of each interval is at most this share of its ratio. */

@@ -17,7 +17,7 @@ int pm_timer_bimodal(const double *x, size_t n)
 	int found = 0;
 
 	memcpy(s, x, n * sizeof *s);
-	qsort(s, n, sizeof *s, pm__timer_ascending);
+	qsort(s, n, sizeof *s, pm_ascending);
 	for (size_t i = edge; n >= 10 && i + edge <= n && !found; i++)
 		found = s[i - 1] > 0 && s[i] > 1.25 * s[i - 1];
 	free(s);

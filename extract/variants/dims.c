@@ -254,3 +254,32 @@ int pm__dim_class_set(const PmGraph *base, const PmDimClass *c, int64_t size, Pm
 	}
 	return (int)c->slots.n;
 }
+
+int pm__dim_classes_set(const PmGraph *base, const PmDimClasses *c, const int64_t *size, int all, PmType *in,
+			PmSubst *subst)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < pm_graph_n_inputs(base); i++)
+		in[i] = *pm_value_type(base, pm_graph_input(base, i));
+	for (size_t k = 0; k < c->n; k++) {
+		int made = pm__dim_class_set(base, &c->v[k], size[k], in, subst + n);
+
+		if (made < 0)
+			return -1;
+		n += all || size[k] != c->v[k].size ? (size_t)made : 0;
+	}
+	return (int)n;
+}
+
+PmGraph *pm__with_sizes(const PmGraph *base, const PmDimClasses *c, const int64_t *size, int all, PmType *in,
+			PmSubst *subst)
+{
+	int n = pm__dim_classes_set(base, c, size, all, in, subst);
+	PmVariantReason why;
+	PmGraph *g = NULL;
+
+	if (n < 0 || pm__resize_any((PmResize){ base, in, subst, (size_t)n, INT64_MAX, 0 }, &g, &why))
+		return NULL;
+	return g;
+}

@@ -20,26 +20,6 @@ typedef struct Halving {
 	PmGraph *now;
 } Halving;
 
-/* The base with the sizes in s->size, or NULL. */
-static PmGraph *make(Halving *s)
-{
-	PmResize r = { s->base, s->types, s->subst, 0, INT64_MAX, 0 };
-	PmVariantReason why;
-	PmGraph *g = NULL;
-
-	for (size_t i = 0; i < pm_graph_n_inputs(s->base); i++)
-		s->types[i] = *pm_value_type(s->base, pm_graph_input(s->base, i));
-	for (size_t c = 0; c < s->classes.n; c++) {
-		int n = pm__dim_class_set(s->base, &s->classes.v[c], s->size[c], s->types,
-					  s->subst + r.n_subst);
-
-		if (n < 0)
-			return NULL;
-		r.n_subst += (size_t)n;
-	}
-	return pm__resize_any(r, &g, &why) ? NULL : g;
-}
-
 /* The class to halve next in this pass; classes.n when there is none. */
 static size_t largest(const Halving *s, int pass)
 {
@@ -70,7 +50,7 @@ static int halve(Halving *s, int pass)
 		PmGraph *g;
 
 		s->size[c] /= 2;
-		g = make(s);
+		g = pm__with_sizes(s->base, &s->classes, s->size, 1, s->types, s->subst);
 		if (g && (pass == ALL || s->how->keeps(s->base, g)) &&
 		    s->how->cost(g) < s->how->cost(s->now)) {
 			pm_graph_free(s->now);

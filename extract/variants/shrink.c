@@ -42,21 +42,13 @@ static double excess(const Shrink *s, const PmGraph *g)
 /* The graph with class c at another size, or NULL when that is no valid graph. */
 static PmGraph *with_size(Shrink *s, size_t c, int64_t size)
 {
-	PmResize r = { s->base, s->types, s->subst, 0, INT64_MAX, 0 };
-	PmVariantReason why;
-	PmGraph *g = NULL;
+	int64_t was = s->size[c];
+	PmGraph *g;
 
-	for (size_t i = 0; i < pm_graph_n_inputs(s->base); i++)
-		s->types[i] = *pm_value_type(s->base, pm_graph_input(s->base, i));
-	for (size_t k = 0; k < s->classes.n; k++) {
-		int n = pm__dim_class_set(s->base, &s->classes.v[k], k == c ? size : s->size[k], s->types,
-					  s->subst + r.n_subst);
-
-		if (n < 0)
-			return NULL;
-		r.n_subst += s->size[k] == s->classes.v[k].size && k != c ? 0 : (size_t)n;
-	}
-	return pm__resize_any(r, &g, &why) ? NULL : g;
+	s->size[c] = size;
+	g = pm__with_sizes(s->base, &s->classes, s->size, 0, s->types, s->subst);
+	s->size[c] = was;
+	return g;
 }
 
 /* Tries smaller sizes of class c, about half first. Returns the graph, owned, with its size in *size, or

@@ -315,18 +315,15 @@ static PmStatus one_shape(Make *m, size_t attempt, PmErr *err)
 {
 	char full[PM_SHA256_HEX];
 	PmGraph *g = NULL;
-	size_t c, seen = 0, n_subst = 0;
+	size_t seen = 0;
 	PmStatus st;
+	int n;
 
-	base_types(m);
 	propose(m, attempt);
-	for (c = 0; c < m->classes.n; c++) {
-		int n = pm__dim_class_set(m->base, &m->classes.v[c], m->size[c], m->types,
-					  m->subst + n_subst);
-
-		n_subst += n > 0 ? (size_t)n : 0;
-	}
-	if (try_types(m, n_subst, 1, &g))
+	n = pm__dim_classes_set(m->base, &m->classes, m->size, 1, m->types, m->subst);
+	if (n < 0) /* each size was tried alone (find_sizes) */
+		PM_BUG("sizes of attempt %zu do not divide", attempt);
+	if (try_types(m, (size_t)n, 1, &g))
 		return PM_OK;
 	st = pm_canon_hash(g, PM_CANON_FULL, full, err);
 	if (st == PM_OK) {

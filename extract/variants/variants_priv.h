@@ -68,6 +68,14 @@ void pm__dim_classes_release(PmDimClasses *c);
  * one entry for each slot). Returns the number of entries, or -1 when a slot's size would be no whole number.
  */
 int pm__dim_class_set(const PmGraph *base, const PmDimClass *c, int64_t size, PmType *in, PmSubst *subst);
+/* The types of all inputs with class k at size[k], and what changed; with `all` also what did not, so that
+ * numbers of that size are known to stay. Returns as above. */
+int pm__dim_classes_set(const PmGraph *base, const PmDimClasses *c, const int64_t *size, int all, PmType *in,
+			PmSubst *subst);
+/* The graph with these sizes, owned, or NULL when that is no valid graph. `in` and `subst` (PM_MAX_SLOTS
+ * entries) are room to work in. */
+PmGraph *pm__with_sizes(const PmGraph *base, const PmDimClasses *c, const int64_t *size, int all, PmType *in,
+			PmSubst *subst);
 
 /* ---- retype.c ---- */
 

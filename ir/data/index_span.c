@@ -204,6 +204,8 @@ static PmSpan of_node(Spans *s, PmNode n, size_t result, int depth)
 		return any_of(s, n, 1, depth);
 	if (flags & (PM_OPF_OPAQUE | PM_OPF_SHAPE | PM_OPF_RANDOM) || op == PM_OP_Kernel || !x.id)
 		return anything;
+	if (op == PM_OP_BitCast)
+		return anything;
 	a = span_of(s, x, depth);
 	if (flags & (PM_OPF_MOVE | PM_OPF_VIEW))
 		return of_move(s, n, op, a, depth);

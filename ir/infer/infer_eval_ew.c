@@ -80,6 +80,23 @@ static PmElem quotient(PmElem a, PmElem b, PmElem c)
 	return num(b.v == -1 ? (int64_t)(0 - (uint64_t)a.v) : a.v / b.v);
 }
 
+/* What is left of a division that truncates: with the sign of a. */
+static PmElem left_over(PmElem a, PmElem b, PmElem c)
+{
+	(void)c;
+	if (is_num(b, 1) || is_num(b, -1))
+		return num(0);
+	return both_ints(a, b) && b.v ? num(a.v % b.v) : unknown;
+}
+
+/* The same with the sign of b. */
+static PmElem modulo(PmElem a, PmElem b, PmElem c)
+{
+	PmElem r = left_over(a, b, c);
+
+	return is_int(r) && r.v && (r.v < 0) != (b.v < 0) ? num(r.v + b.v) : r;
+}
+
 static PmElem neg(PmElem a, PmElem b, PmElem c)
 {
 	(void)b, (void)c;
@@ -345,6 +362,11 @@ static PmStatus eval_div(PmEval *e)
 	return eval_sizes(e, quotient, pm_dim_div);
 }
 
+static PmStatus eval_mod(PmEval *e)
+{
+	return pm__eval_elementwise(e, pm_node_i(e->g, e->node, "fmod", 0) ? left_over : modulo);
+}
+
 /* Max and Min take one operand or two; more are left alone. */
 static PmStatus eval_fold(PmEval *e, PmElemFn fn)
 {
@@ -372,6 +394,7 @@ PmEvalFn pm__eval_ew_fn(PmOp op)
 						  [PM_OP_Sub] = eval_sub,
 						  [PM_OP_Mul] = eval_mul,
 						  [PM_OP_Div] = eval_div,
+						  [PM_OP_Mod] = eval_mod,
 						  [PM_OP_Max] = eval_max,
 						  [PM_OP_Min] = eval_min,
 						  [PM_OP_ReduceProd] = reduce_prod,

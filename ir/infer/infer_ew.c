@@ -76,6 +76,17 @@ PmStatus infer_cast(PmInfer *c, PmErr *err)
 	return PM_OK;
 }
 
+/* The same bits as another type, which has as many of them. */
+PmStatus infer_bit_cast(PmInfer *c, PmErr *err)
+{
+	PmStatus st = infer_cast(c, err);
+
+	if (!st && pm_dtype_size(c->out[0].dtype) != pm_dtype_size(pm__in(c, 0)->dtype))
+		return pm__infer_fail(c, PM_E_TYPE, 0, -1, err, "the bits of %s cannot be read as %s",
+				      pm_dtype_name(pm__in(c, 0)->dtype), pm_dtype_name(c->out[0].dtype));
+	return st;
+}
+
 /* The exponent may have another numeric type; the result has that of the base. */
 PmStatus infer_pow(PmInfer *c, PmErr *err)
 {

@@ -81,7 +81,8 @@ PmStatus pm_onnx_import_read(const void *p, size_t n, const char *path, const Pm
 			     PmOnnxReport *report, PmErr *err);
 
 /* Which graph inputs of a model must be bound so that it imports without opaque nodes: inputs that feed
- * operand positions the table wants as attributes or shapes. Appends names to `names`. */
+ * operand positions the table wants as attributes or shapes, and lists of integers that those are computed
+ * from. Appends names to `names`. */
 PmStatus pm_onnx_inputs_to_bind(const void *p, size_t n, char names[][128], size_t max, size_t *count,
 				PmErr *err);
 

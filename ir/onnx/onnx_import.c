@@ -6,6 +6,7 @@
 #include "ir/infer/infer_priv.h"
 #include "ir/onnx/onnx_source.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_FILE     ((size_t)2 << 30)
@@ -204,27 +205,92 @@ static int is_free_input(const Onnx__GraphProto *g, const char *name)
 	return found;
 }
 
-static PmStatus wanted_operands(const Onnx__GraphProto *g, const Onnx__NodeProto *np, char names[][128],
-				size_t max, size_t *count, PmErr *err)
-{
-	const PmNormRow *row = np->op_type && (!np->domain || !*np->domain) ? pm__norm_row(np->op_type)
-									    : NULL;
-	size_t k;
+/* Which inputs a model's constants are made of. */
+typedef struct Bindings {
+	const Onnx__GraphProto *g;
+	char (*names)[128];
+	size_t max, *count;
+	char *seen; /* by node: what it is made of has been looked at */
+} Bindings;
 
-	for (k = 0; row && k < np->n_input && k < 32; k++) {
+/* A number or a list of integers, as shapes and axes are. */
+static int is_int_list(const Onnx__GraphProto *g, const char *name)
+{
+	for (size_t i = 0; i < g->n_input; i++) {
+		const Onnx__TypeProto *t = g->input[i]->type;
+
+		if (g->input[i]->name && strcmp(g->input[i]->name, name) == 0)
+			return t && t->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
+			       pm_dtype_is_int(pm_dtype_from_onnx(t->tensor_type->elem_type)) &&
+			       t->tensor_type->shape && t->tensor_type->shape->n_dim <= 1;
+	}
+	return 0;
+}
+
+static PmStatus want(Bindings *b, const char *name, PmErr *err)
+{
+	if (listed(b->names, *b->count, name))
+		return PM_OK;
+	if (*b->count == b->max || strlen(name) >= 128)
+		return pm_err(err, PM_E_LIMIT,
+			      "More than %zu inputs, or one with a long name ('%.130s'), would have "
+			      "to be bound.",
+			      b->max, name);
+	strcpy(b->names[(*b->count)++], name);
+	return PM_OK;
+}
+
+/* The node that gives a value; n_node when none does. */
+static size_t giver(const Onnx__GraphProto *g, const char *name)
+{
+	for (size_t i = 0; i < g->n_node; i++)
+		for (size_t k = 0; k < g->node[i]->n_output; k++)
+			if (strcmp(g->node[i]->output[k], name) == 0)
+				return i;
+	return g->n_node;
+}
+
+/* The lists of integers among the inputs that a value is computed from. Of a shape the type is enough. */
+static PmStatus want_makers(Bindings *b, const char *name, PmErr *err)
+{
+	PM_VEC(size_t) left = { NULL, 0, 0 };
+	size_t at = giver(b->g, name);
+	PmStatus st = PM_OK;
+
+	if (at < b->g->n_node)
+		PM_VEC_PUSH(&left, at);
+	while (left.n && !st) {
+		const Onnx__NodeProto *np = b->g->node[at = left.v[--left.n]];
+
+		if (b->seen[at]++ || !np->op_type || !strcmp(np->op_type, "Shape") ||
+		    !strcmp(np->op_type, "Size"))
+			continue;
+		for (size_t k = 0; k < np->n_input && !st; k++) {
+			size_t up = giver(b->g, np->input[k]);
+
+			if (up < b->g->n_node && !b->seen[up])
+				PM_VEC_PUSH(&left, up);
+			else if (is_free_input(b->g, np->input[k]) && is_int_list(b->g, np->input[k]))
+				st = want(b, np->input[k], err);
+		}
+	}
+	PM_VEC_RELEASE(&left);
+	return st;
+}
+
+static PmStatus wanted_operands(Bindings *b, const Onnx__NodeProto *np, PmErr *err)
+{
+	const PmNormRow *row = np->op_type ? pm__norm_row(np) : NULL;
+	PmStatus st = PM_OK;
+
+	for (size_t k = 0; row && k < np->n_input && k < 32 && !st; k++) {
 		const char *name = np->input[k];
 
-		if (!(row->const_ops >> k & 1) || !*name || listed(names, *count, name) ||
-		    !is_free_input(g, name))
+		if (!(row->const_ops >> k & 1) || !*name)
 			continue;
-		if (*count == max || strlen(name) >= 128)
-			return pm_err(err, PM_E_LIMIT,
-				      "More than %zu inputs, or one with a long name ('%.130s'), would have "
-				      "to be bound.",
-				      max, name);
-		strcpy(names[(*count)++], name);
+		st = is_free_input(b->g, name) ? want(b, name, err) : want_makers(b, name, err);
 	}
-	return PM_OK;
+	return st;
 }
 
 PmStatus pm_onnx_inputs_to_bind(const void *p, size_t n, char names[][128], size_t max, size_t *count,
@@ -235,6 +301,7 @@ PmStatus pm_onnx_inputs_to_bind(const void *p, size_t n, char names[][128], size
 	ProtobufCMessage *m;
 	const Onnx__GraphProto *g;
 	PmStatus st = PM_OK;
+	Bindings b;
 	size_t i;
 
 	if (!err) {
@@ -246,8 +313,10 @@ PmStatus pm_onnx_inputs_to_bind(const void *p, size_t n, char names[][128], size
 	if (!m)
 		return err->code;
 	g = ((Onnx__ModelProto *)m)->graph;
+	b = (Bindings){ g, names, max, count, pm_xcalloc(g ? g->n_node + 1 : 1, 1) };
 	for (i = 0; g && i < g->n_node && !st; i++)
-		st = wanted_operands(g, g->node[i], names, max, count, err);
+		st = wanted_operands(&b, g->node[i], err);
+	free(b.seen);
 	pm__onnx_alloc_release(&alloc);
 	return st;
 }

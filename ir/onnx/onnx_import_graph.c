@@ -203,7 +203,9 @@ static PmStatus add_initializer(PmImport *im, PmOnnxScope *sc, size_t i, PmErr *
 		return pm_err(err, PM_E_INVALID, "The initializer '%.200s' is listed twice; list it once.",
 			      name);
 	sc->v.v[id].known = 1;
-	st = pm__import_const(im, name, t, 1, &sc->v.v[id].value, why, err);
+	/* A graph in a function's body is read at each call. */
+	st = pm__import_const(im, pm__import_final_name(im, sc, name), t, !sc->prefix, &sc->v.v[id].value,
+			      why, err);
 	if (st == PM_DECLINED)
 		return opaque_constant(im, sc, t, why, err);
 	return st ? st : pm__import_check_name(im, sc, &sc->v.v[id], sc->v.v[id].value, err);
@@ -285,5 +287,99 @@ PmStatus pm__import_graph(PmImport *im, const PmOnnxSource *src, PmErr *err)
 	sc.n_opsets = im->model->head->n_opset_import;
 	st = fill_graph(im, &sc, err);
 	pm__scope_release(&sc);
+	return st;
+}
+
+/* ---- graphs in attributes ---- */
+
+/* Gives names of the body the values that they have around it. */
+static PmStatus bind_names(PmOnnxScope *body, const PmOnnxScope *around, Onnx__AttributeProto *a,
+			   const PmValue *in, const PmOnnxWhere *w, PmErr *err)
+{
+	Onnx__NodeProto alone = ONNX__NODE_PROTO__INIT;
+	PmOnnxFree taken = { { NULL, 0, 0 } };
+	PmStatus st = PM_OK;
+
+	for (size_t k = 0; k < a->g->n_input; k++) {
+		PmOnnxName *nm = pm__scope_at(body, text(a->g->input[k]->name));
+
+		if (nm->known)
+			return pm_err(err, PM_E_INVALID,
+				      "The graph '%.100s' of %s has two inputs of one name; fix it.",
+				      text(a->name), w->s);
+		nm->known = 1;
+		nm->value = in[k];
+	}
+	alone.n_attribute = 1;
+	alone.attribute = &a;
+	pm__onnx_captures(&alone, &taken);
+	for (size_t k = 0; k < taken.v.n && !st; k++) {
+		PmValue v = { 0 };
+
+		st = pm__scope_value(around, taken.v.v[k], &v, w, err);
+		*pm__scope_at(body, taken.v.v[k]) = (PmOnnxName){ .value = v, .known = 1 };
+	}
+	PM_VEC_RELEASE(&taken.v);
+	return st;
+}
+
+static PmStatus fill_body(PmImport *im, PmOnnxScope *body, const Onnx__AttributeProto *a,
+			  const PmOnnxWhere *w, PmValue *out, PmErr *err)
+{
+	PmArena *scratch = im->scratch; /* holds the draft of the node around */
+	const PmOnnxName *nm;
+	PmStatus st = PM_OK;
+
+	im->scratch = pm_arena_new((size_t)1 << 30);
+	for (size_t i = 0; i < body->source->n[PM_PART_INITIALIZER] && !st; i++)
+		st = add_initializer(im, body, i, err);
+	if (!st)
+		st = pm__import_nodes(im, body, err);
+	pm_arena_free(im->scratch);
+	im->scratch = scratch;
+	if (st)
+		return pm_err_ctx(err, "The graph '%.60s' of %s", text(a->name), w->s);
+	nm = pm__scope_find(body, text(a->g->output[0]->name));
+	if (!nm || !nm->known || !nm->value.id)
+		return pm_err(err, PM_E_INVALID, "Nothing defines the output of the graph '%.100s' of %s.",
+			      text(a->name), w->s);
+	*out = nm->value;
+	return PM_OK;
+}
+
+PmStatus pm__import_inline(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, Onnx__AttributeProto *a,
+			   const PmOnnxWhere *w, const PmValue *in, size_t n_in, PmValue *out, PmErr *err)
+{
+	PmStr prefix = PM_STR_INIT;
+	PmOnnxSource source;
+	PmOnnxScope body;
+	PmStatus st;
+
+	if (!a->g || a->g->n_input != n_in || a->g->n_output != 1 || a->g->n_sparse_initializer)
+		return pm_err(
+			err, PM_E_INVALID,
+			"The attribute '%.100s' of %s has to be a graph of %zu input(s) and one output, "
+			"without sparse initializers; fix the model.",
+			text(a->name), w->s, n_in);
+	if (sc->depth >= PM_ONNX_MAX_CALLS)
+		return pm_err(err, PM_E_LIMIT, "Graphs and functions are nested deeper than %d at %s.",
+			      PM_ONNX_MAX_CALLS, w->s);
+	pm__source_of_graph(&source, a->g);
+	pm__scope_init(&body, &source, NULL);
+	pm_str_addf(&prefix, "%s%s%.200s/%.60s", sc->prefix ? sc->prefix : "", sc->prefix ? "/" : "",
+		    *text(np->name) ? np->name : np->output[0], text(a->name));
+	body.opsets = sc->opsets;
+	body.n_opsets = sc->n_opsets;
+	body.caller = sc->caller;
+	body.call = sc->call;
+	body.defaults = sc->defaults;
+	body.n_defaults = sc->n_defaults;
+	body.prefix = prefix.s;
+	body.depth = sc->depth + 1;
+	st = bind_names(&body, sc, a, in, w, err);
+	if (!st)
+		st = fill_body(im, &body, a, w, out, err);
+	pm__scope_release(&body);
+	pm_str_release(&prefix);
 	return st;
 }

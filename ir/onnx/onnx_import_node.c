@@ -264,7 +264,7 @@ static int copies(const PmDraft *d)
 static PmStatus draft_operands(PmDraft *d, PmErr *err)
 {
 	const Onnx__NodeProto *np = d->np;
-	const PmNormRow *row = pm__norm_row(np->op_type);
+	const PmNormRow *row = pm__norm_row(np);
 	int takes_none = row && row->const_ops & PM_NORM_NO_OPERANDS;
 	PmStatus st = PM_OK;
 	size_t k;
@@ -353,7 +353,7 @@ static PmStatus import_table_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto
 	d.index = index;
 	d.op = op;
 	d.where = pm__onnx_where(np, index);
-	d.opset = pm__scope_opset(sc, "");
+	d.opset = pm__scope_opset(sc, pm__onnx_domain(np));
 	st = draft_operands(&d, err);
 	if (!st)
 		st = pm__norm(&d, err);
@@ -395,13 +395,14 @@ static PmStatus import_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, 
 			      pm__onnx_where(np, index).s);
 	if (strcmp(domain, PM_ONNX_KERNEL_DOMAIN) == 0 && strcmp(np->op_type, "Kernel") == 0)
 		return import_kernel(im, sc, np, index, err);
-	if (*domain)
+	op = pm__norm_op(np);
+	if (*domain && op == PM_OP_NONE)
 		return pm__import_opaque(im, sc, np, index, "not in the operator table", err);
-	if (!pm__scope_opset(sc, ""))
+	if (!pm__scope_opset(sc, domain))
 		return pm_err(err, PM_E_INVALID,
 			      "The model has %s but does not say which opset it uses; add an opset_import.",
 			      pm__onnx_where(np, index).s);
-	if (strcmp(np->op_type, "Constant") == 0) {
+	if (!*domain && strcmp(np->op_type, "Constant") == 0) {
 		PmValue v = { 0 };
 
 		st = import_constant(im, sc, np, &v, why, err);
@@ -416,7 +417,6 @@ static PmStatus import_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, 
 		}
 		return st;
 	}
-	op = pm__norm_op(np->op_type);
 	if (op == PM_OP_NONE)
 		return pm__import_opaque(im, sc, np, index, "not in the operator table", err);
 	return import_table_node(im, sc, np, index, op, err);

@@ -18,6 +18,7 @@ enum {
 	FLOAT4_OPSET = 23,
 	POWERS_OPSET = 24,
 	TWO_BITS_OPSET = 25,
+	BIT_CAST_OPSET = 26,
 	HALF_RANGE_OPSET = 27,
 	TYPES_28_OPSET = 28
 };
@@ -227,6 +228,8 @@ PmStatus pm__export_opset(PmExport *x, const PmGraph *g, PmErr *err)
 			want = GRID_MODES_OPSET;
 		else if (op == PM_OP_RMSNormalization)
 			want = RMS_NORM_OPSET;
+		else if (op == PM_OP_BitCast)
+			want = BIT_CAST_OPSET;
 		else if (op == PM_OP_QuantizeLinear || op == PM_OP_DequantizeLinear)
 			want = quantize_opset(g, n);
 		else if (op == PM_OP_AveragePool && !pm__export_all_ones(g, n, "dilations"))

@@ -202,6 +202,10 @@ PmStatus pm__import_graph(PmImport *im, const PmOnnxSource *src, PmErr *err);
 /* An attribute, or in a function's body the caller's attribute it refers to (under another name); NULL when
  * the caller gives none and there is no default. */
 Onnx__AttributeProto *pm__scope_attr(const PmOnnxScope *sc, Onnx__AttributeProto *a);
+/* Imports the graph in attribute `a` of node np in the place of the node: its inputs are `in`, its one output
+ * is *out. Names that it does not define are those of sc, the node's scope; its own are prefixed. */
+PmStatus pm__import_inline(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, Onnx__AttributeProto *a,
+			   const PmOnnxWhere *w, const PmValue *in, size_t n_in, PmValue *out, PmErr *err);
 /* Imports the ordered nodes of a scope. */
 PmStatus pm__import_nodes(PmImport *im, PmOnnxScope *sc, PmErr *err);
 PmStatus pm__import_type(PmImport *im, const Onnx__TypeProto *tp, const char *what, const char *name,
@@ -298,8 +302,8 @@ typedef struct PmDraft {
 /* Brings a draft whose operands are set to normal form: d->op, operands and attributes. PM_DECLINED with
  * d->why when the node must stay opaque. */
 PmStatus pm__norm(PmDraft *d, PmErr *err);
-/* The table operator that an ONNX operator of the default domain becomes, or PM_OP_NONE. */
-PmOp pm__norm_op(const char *op_type);
+/* The table operator that a node becomes (Identity: it may become several), or PM_OP_NONE. */
+PmOp pm__norm_op(const Onnx__NodeProto *np);
 void pm__draft_release(PmDraft *d);
 PmStatus pm__decline(PmDraft *d, const char *fmt, ...) PM_PRINTF(2, 3);
 
@@ -353,8 +357,8 @@ typedef struct PmNormRow {
 extern const PmNormRow pm__norm_axes_rows[], pm__norm_nn_rows[], pm__norm_misc_rows[]; /* end: op_type NULL */
 /* Conv: operands 0 (input) and 1 (weights) are read, the attributes of the draft set. */
 PmStatus pm__norm_conv(PmDraft *d, PmErr *err);
-/* The row of an operator of the default domain, or NULL. */
-const PmNormRow *pm__norm_row(const char *op_type);
+/* The row of a node's operator, or NULL. */
+const PmNormRow *pm__norm_row(const Onnx__NodeProto *np);
 
 /* ---- onnx_export.c, onnx_export_node.c ---- */
 

@@ -22,6 +22,12 @@ PmStatus eager_identity(PmPlan *p, PmNode n, PmErr *err)
 	return view(p, n, pm__loc(p, in0(p, n)));
 }
 
+/* Elements are as wide as before, so that places and strides stay. */
+PmStatus eager_bit_cast(PmPlan *p, PmNode n, PmErr *err)
+{
+	return eager_identity(p, n, err);
+}
+
 PmStatus eager_transpose(PmPlan *p, PmNode n, PmErr *err)
 {
 	const Loc *x = pm__loc(p, in0(p, n));

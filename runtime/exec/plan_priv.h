@@ -85,6 +85,7 @@ typedef PmStatus (*PmEagerFn)(PmPlan *p, PmNode n, PmErr *err);
 #define PM__EAGER(token) PmStatus eager_##token(PmPlan *p, PmNode n, PmErr *err)
 PM__EAGER(ew);
 PM__EAGER(identity);
+PM__EAGER(bit_cast);
 PM__EAGER(reduce);
 PM__EAGER(softmax);
 PM__EAGER(layer_norm);

@@ -52,6 +52,16 @@ static void store_part(void *arg, int64_t from, int64_t to)
 		pm_tensor_set_i(l->t, k, l->wide->i[k]);
 }
 
+PmStatus pm_ref_store(PmTensor *to, const PmRefTensor *from, PmErr *err)
+{
+	PmRefTensor wide = *from;
+	PmStatus st = pm_tensor_init(to, &from->type, err);
+
+	if (!st)
+		pm_threads_run(from->numel, PM__REF_LEAST, store_part, &(Load){ &wide, to });
+	return st;
+}
+
 static PmStatus run_graph(const PmGraph *g, const PmRefTensor *in, size_t n_in, PmRefTensor *out,
 			  size_t n_out, int depth, PmErr *err);
 
@@ -442,12 +452,8 @@ PmStatus pm_ref_run(const PmGraph *g, const PmTensor *in, size_t n_in, PmTensor 
 	size_t k;
 
 	memset(out, 0, n_out * sizeof *out);
-	for (k = 0; !st && k < n_out; k++) {
-		st = pm_tensor_init(&out[k], &exact[k].type, err);
-		if (!st)
-			pm_threads_run(exact[k].numel, PM__REF_LEAST, store_part,
-				       &(Load){ &exact[k], &out[k] });
-	}
+	for (k = 0; !st && k < n_out; k++)
+		st = pm_ref_store(&out[k], &exact[k], err);
 	for (k = 0; k < n_out; k++) {
 		pm_ref_tensor_release(&exact[k]);
 		if (st)

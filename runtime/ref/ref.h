@@ -57,6 +57,8 @@ void pm_ref_tensor_release(PmRefTensor *t);
 PmStatus pm_ref_tensor_init(PmRefTensor *t, const PmType *type, PmErr *err); /* zeroed */
 /* The elements of a tensor of the same type; integers as 64-bit words. */
 void pm_ref_load(PmRefTensor *to, const PmTensor *from);
+/* Initialises `to`, also on failure, with the elements of `from`, each rounded once to its type. */
+PmStatus pm_ref_store(PmTensor *to, const PmRefTensor *from, PmErr *err);
 
 /* A large product: c[m x n] = a[m x k] * b[k x n], row-major with row lengths lda, ldb, ldc. c is zeros. */
 typedef struct PmRefProduct {

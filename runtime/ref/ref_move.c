@@ -28,6 +28,27 @@ PmStatus pm__ref_identity(const PmRefCall *c, PmErr *err)
 	return PM_OK;
 }
 
+/* The bits of each element, rounded to its type, as those of another type. */
+PmStatus pm__ref_bit_cast(const PmRefCall *c, PmErr *err)
+{
+	const PmRefTensor *x = &c->in[0];
+	PmRefTensor *y = &c->out[0];
+	unsigned char bits[8];
+
+	(void)err;
+	for (int64_t k = 0; k < x->numel; k++) {
+		if (x->f)
+			pm_float_store(x->type.dtype, bits, x->f[k]);
+		else
+			pm_int_store(x->type.dtype, bits, x->i[k]);
+		if (y->f)
+			y->f[k] = pm_float_load(y->type.dtype, bits);
+		else
+			y->i[k] = pm_int_load(y->type.dtype, bits);
+	}
+	return PM_OK;
+}
+
 /* Reshape, Flatten, Squeeze, Unsqueeze: inference found the dimensions, the elements stay in order. */
 PmStatus pm__ref_reshape(const PmRefCall *c, PmErr *err)
 {

@@ -80,43 +80,35 @@ PmProductsDone pm_products_done(const PmProducts *p)
  * sqrt(n + k) 2^-53 (|a| z)_i. */
 typedef struct Check {
 	const PmRefProduct *p;
-	double *r, *y, *z; /* n, k, k */
-	double *ay, *az;   /* m, m */
-	double times;      /* of |a| z */
-	char *wrong;       /* by row */
+	double *r, *size; /* n, n: |r| */
+	double *y, *z;    /* k, k */
+	double *ay, *az;  /* m, m */
+	double times;     /* of |a| z */
+	char *wrong;      /* by row */
 } Check;
 
-static void times_r(void *arg, int64_t from, int64_t to)
+/* Rows of a matrix times a vector, and what they are in absolute values. */
+typedef struct Times {
+	const double *rows;
+	int64_t ld, n;
+	const double *v, *size; /* n: the vector, and the absolute values of its terms */
+	double *y, *z;
+} Times;
+
+static void times(void *arg, int64_t from, int64_t to)
 {
-	const Check *v = arg;
+	const Times *t = arg;
 
 	for (int64_t i = from; i < to; i++) {
-		const double *b = v->p->b + i * v->p->ldb;
+		const double *row = t->rows + i * t->ld;
 		double y = 0, z = 0;
 
-		for (int64_t j = 0; j < v->p->n; j++) {
-			y += b[j] * v->r[j];
-			z += fabs(b[j] * v->r[j]);
+		for (int64_t j = 0; j < t->n; j++) {
+			y += row[j] * t->v[j];
+			z += fabs(row[j]) * t->size[j];
 		}
-		v->y[i] = y;
-		v->z[i] = z;
-	}
-}
-
-static void times_y(void *arg, int64_t from, int64_t to)
-{
-	const Check *v = arg;
-
-	for (int64_t i = from; i < to; i++) {
-		const double *a = v->p->a + i * v->p->lda;
-		double y = 0, z = 0;
-
-		for (int64_t j = 0; j < v->p->k; j++) {
-			y += a[j] * v->y[j];
-			z += fabs(a[j]) * v->z[j];
-		}
-		v->ay[i] = y;
-		v->az[i] = z;
+		t->y[i] = y;
+		t->z[i] = z;
 	}
 }
 
@@ -137,6 +129,7 @@ static void compare_rows(void *arg, int64_t from, int64_t to)
 static void check_release(Check *v)
 {
 	free(v->r);
+	free(v->size);
 	free(v->y);
 	free(v->z);
 	free(v->ay);
@@ -151,16 +144,21 @@ static int check_begin(Check *v, const PmRefProduct *p, PmRng *rng)
 
 	*v = (Check){ .p = p,
 		      .r = pm_xcalloc((size_t)p->n, sizeof(double)),
+		      .size = pm_xcalloc((size_t)p->n, sizeof(double)),
 		      .y = pm_xcalloc((size_t)p->k, sizeof(double)),
 		      .z = pm_xcalloc((size_t)p->k, sizeof(double)),
 		      .ay = pm_xcalloc((size_t)p->m, sizeof(double)),
 		      .az = pm_xcalloc((size_t)p->m, sizeof(double)),
 		      .wrong = pm_xcalloc((size_t)p->m, 1),
 		      .times = (8 * sqrt((double)(p->n + p->k)) + 32) * 0x1p-53 };
-	for (int64_t j = 0; j < p->n; j++)
+	for (int64_t j = 0; j < p->n; j++) {
 		v->r[j] = (pm_rng_u64(rng) & 1 ? 1 : -1) * (0.5 + pm_rng_uniform(rng));
-	pm_threads_run(p->k, 1 + (1 << 15) / p->n, times_r, v);
-	pm_threads_run(p->m, 1 + (1 << 15) / p->k, times_y, v);
+		v->size[j] = fabs(v->r[j]);
+	}
+	pm_threads_run(p->k, 1 + (1 << 15) / p->n, times,
+		       &(Times){ p->b, p->ldb, p->n, v->r, v->size, v->y, v->z });
+	pm_threads_run(p->m, 1 + (1 << 15) / p->k, times,
+		       &(Times){ p->a, p->lda, p->k, v->y, v->z, v->ay, v->az });
 	for (int64_t i = 0; i < p->m; i++)
 		finite &= isfinite(v->az[i]) != 0;
 	return finite;

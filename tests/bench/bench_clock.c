@@ -13,6 +13,7 @@
 #include "base/core/arena.h"
 #include "base/core/json.h"
 #include "bench/compare/signed_rank.h"
+#include "tests/lib/clock/median_interval.h"
 #include "tests/lib/clock/sim_clock.h"
 
 #include <math.h>
@@ -31,19 +32,12 @@ static const double confidence = 0.99, trim = 0.2;
 
 static PmInterval by_median(const double *x, size_t n)
 {
-	return pm_median_interval(x, n, confidence);
+	return test_median_interval(x, n, confidence);
 }
 
 static PmInterval by_signed_rank(const double *x, size_t n)
 {
 	return pm_signed_rank_interval(x, n, confidence);
-}
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 /* Quantile 0.995 of Student's t: Cornish and Fisher's expansion, right to 0.01 from 10 degrees on. */
@@ -63,7 +57,7 @@ static PmInterval trimmed(const double *x, size_t n, size_t g)
 	size_t h = n - 2 * g;
 
 	memcpy(s, x, n * sizeof *s);
-	qsort(s, n, sizeof *s, ascending);
+	qsort(s, n, sizeof *s, pm_ascending);
 	for (size_t i = g; i < n - g; i++)
 		mean += s[i] / (double)h;
 	for (size_t i = 0; i < n; i++)

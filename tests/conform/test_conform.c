@@ -43,7 +43,8 @@ static void comparison_follows_the_stated_rule(void **state)
 		{ PM_F64, -INFINITY, INFINITY, 0 },
 		{ PM_F64, 1e300, INFINITY, 0 },
 		{ PM_BF16, 1.0078125, 1, 1 },
-		{ PM_BF16, 1.015625, 1, 0 },
+		{ PM_BF16, 1.015625, 1, 1 },
+		{ PM_BF16, 1.0234375, 1, 0 },
 		{ PM_I32, 1000, 1001, 0 },
 		{ PM_I32, 1000, 1000, 1 },
 	};

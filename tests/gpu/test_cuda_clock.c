@@ -108,13 +108,6 @@ static void close_pair(Pair *p)
 	pm_worker_free(p->w);
 }
 
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* What a plain loop finds: the sides in turn, on flushed caches, and the ratio of two medians. */
 static double naive_ratio(Pair *p, uint64_t seed)
 {
@@ -138,7 +131,7 @@ static double spread(double *ratio, int n)
 {
 	int out = n / 50;
 
-	qsort(ratio, (size_t)n, sizeof *ratio, ascending);
+	qsort(ratio, (size_t)n, sizeof *ratio, pm_ascending);
 	return fmax(1 - ratio[out], ratio[n - 1 - out] - 1);
 }
 

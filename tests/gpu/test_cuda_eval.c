@@ -128,84 +128,116 @@ static void a_good_pass_is_confirmed(void **state)
 	pm_eval_record_release(&r);
 }
 
+/* ---- another process on the same device ---- */
+
+typedef struct Other {
+	atomic_int *flag; /* two, shared with it */
+	int ready[2];
+	pid_t pid;
+} Other;
+
+static int say_ready(const Other *o)
+{
+	return write(o->ready[1], "r", 1) == 1;
+}
+
+/* A process that runs `act`, whose result is its exit status. Returns when it has said that it is ready. */
+static Other start_other(int (*act)(const Other *))
+{
+	Other o = { .flag = mmap(NULL, 2 * sizeof *o.flag, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+				 -1, 0) };
+	char c;
+
+	assert_true(o.flag != MAP_FAILED);
+	assert_int_equal(pipe(o.ready), 0);
+	o.pid = fork();
+	if (!o.pid)
+		_exit(act(&o));
+	assert_int_equal(read(o.ready[0], &c, 1), 1);
+	return o;
+}
+
+/* Waits for its end, which is to be a good one. The flags stay. */
+static void wait_for_other(const Other *o)
+{
+	int status = -1;
+
+	assert_int_equal(waitpid(o->pid, &status, 0), o->pid);
+	assert_int_equal(status, 0);
+}
+
+static void release_other(Other *o)
+{
+	close(o->ready[0]);
+	close(o->ready[1]);
+	munmap(o->flag, 2 * sizeof *o->flag);
+}
+
+static int hold_the_device(const Other *o)
+{
+	if (pm_rwlock_share(lock, NULL) || !say_ready(o))
+		return 1;
+	sleep(8); /* longer than all that comes before the clock */
+	atomic_store(&o->flag[0], 1);
+	pm_rwlock_leave(lock);
+	return 0;
+}
+
 /* What another process does on the device goes before the clock. */
 static void the_clock_waits_until_others_have_left(void **state)
 {
-	atomic_int *left = mmap(NULL, sizeof *left, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-				0);
-	int ready[2];
 	PmEvalRecord r;
-	pid_t pid;
-	char c;
+	Other o;
 
 	(void)state;
 	pm_test_need_device("cuda");
-	assert_true(left != MAP_FAILED);
-	assert_int_equal(pipe(ready), 0);
 	assert_int_equal(pm_rwlock_new(&lock, NULL), PM_OK);
-	pid = fork();
-	if (!pid) {
-		if (pm_rwlock_share(lock, NULL) || write(ready[1], "r", 1) != 1)
-			_exit(1);
-		sleep(8); /* longer than all that comes before the clock */
-		atomic_store(left, 1);
-		pm_rwlock_leave(lock);
-		_exit(0);
-	}
-	assert_int_equal(read(ready[0], &c, 1), 1);
+	o = start_other(hold_the_device);
 	r = eval("passes/silu.so", 3, 67);
-	assert_true(atomic_load(left)); /* when the evaluation ended the other had left, since the clock is
-					   its last but one */
+	assert_true(atomic_load(&o.flag[0])); /* when the evaluation ended the other had left, since the clock
+						 is its last but one */
 	assert_true(r.measured && r.stages.seconds[PM_STAGE_WAIT] > 0);
 	assert_int_equal(r.timing.gpu.others, 0);
 	pm_eval_record_release(&r);
-	waitpid(pid, NULL, 0);
+	wait_for_other(&o);
+	release_other(&o);
 	pm_rwlock_free(lock);
 	lock = NULL;
-	close(ready[0]);
-	close(ready[1]);
-	munmap(left, sizeof *left);
 }
 
-/* Others open the device when the first clock is over: before the evaluation is. */
+static int follow_the_clock(const Other *o)
+{
+	if (!say_ready(o) || pm_rwlock_follow(turn, NULL))
+		return 1;
+	atomic_store(&o->flag[1], atomic_load(&o->flag[0]));
+	return 0;
+}
+
+/* Others open the device when the first clock is over: after the first answer, and before the evaluation is.
+ * The graph is one whose verdict is OK, without which there is no first answer. */
 static void others_go_on_after_the_clock(void **state)
 {
-	atomic_int *seen = mmap(NULL, 2 * sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-				-1, 0);
-	int ready[2];
 	PmEvalRecord r;
-	pid_t pid;
-	char c;
+	Other o;
 
 	(void)state;
 	pm_test_need_device("cuda");
-	assert_true(seen != MAP_FAILED);
-	assert_int_equal(pipe(ready), 0);
 	assert_int_equal(pm_rwlock_new(&lock, NULL), PM_OK);
 	assert_int_equal(pm_rwlock_new(&turn, NULL), PM_OK);
 	assert_int_equal(pm_rwlock_lead(turn, NULL), PM_OK); /* before the other follows */
-	pid = fork();
-	if (!pid) {
-		if (write(ready[1], "r", 1) != 1 || pm_rwlock_follow(turn, NULL))
-			_exit(1);
-		atomic_store(&seen[1], atomic_load(&seen[0]));
-		_exit(0);
-	}
-	assert_int_equal(read(ready[0], &c, 1), 1);
-	measured = seen;
-	r = eval("passes/silu.so", 64, 67);
+	o = start_other(follow_the_clock);
+	measured = &o.flag[0];
+	r = eval("passes/silu.so", 1024, 4096);
 	measured = NULL;
+	assert_int_equal(r.verdict, PM_VERDICT_OK);
 	assert_true(r.measured);
 	pm_eval_record_release(&r);
-	waitpid(pid, NULL, 0);
-	if (r.verdict == PM_VERDICT_OK) /* else there is no first answer */
-		assert_int_equal(atomic_load(&seen[1]), 1);
+	wait_for_other(&o);
+	assert_int_equal(atomic_load(&o.flag[1]), 1);
+	release_other(&o);
 	pm_rwlock_free(turn);
 	pm_rwlock_free(lock);
 	turn = lock = NULL;
-	close(ready[0]);
-	close(ready[1]);
-	munmap(seen, 2 * sizeof *seen);
 }
 
 static void every_mistake_has_its_own_verdict(void **state)

@@ -14,7 +14,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 DTYPES = {'float': TensorProto.FLOAT, 'double': TensorProto.DOUBLE, 'float16': TensorProto.FLOAT16,
-          'int64': TensorProto.INT64, 'int32': TensorProto.INT32, 'int8': TensorProto.INT8,
+          'int64': TensorProto.INT64, 'int32': TensorProto.INT32, 'int16': TensorProto.INT16, 'int8': TensorProto.INT8,
           'uint8': TensorProto.UINT8, 'bool': TensorProto.BOOL}
 NAMES = {v: k for k, v in DTYPES.items()}
 
@@ -29,6 +29,11 @@ def array(dtype, dims, words):
 
 def attribute(word):
     name, value = word.split('=', 1)
+    if value.startswith('{'):
+        body = Case('case %s 0' % name)
+        for number, line in enumerate(value[1:-1].split(';')):
+            body.line(line.replace('~', ' '), number)
+        return name, body.graph()
     def one(v):
         if v.startswith("'"):
             return v.strip("'")
@@ -51,9 +56,10 @@ class Case:
         words = head.split()
         if kind == 'i':
             name, dtype, dims = words
-            a = array(dtype, dims, data.split())
-            self.feeds[name] = a
-            self.inputs.append(helper.make_tensor_value_info(name, DTYPES[dtype], a.shape))
+            if data:
+                self.feeds[name] = array(dtype, dims, data.split())
+            shape = [] if dims == '-' else [int(d) for d in dims.split(',')]
+            self.inputs.append(helper.make_tensor_value_info(name, DTYPES[dtype], shape))
         elif kind == 'w':
             name, dtype, dims, *values = words
             if dims.isdigit() and int(dims) == 0:
@@ -63,15 +69,19 @@ class Case:
             left, right = head.split(' -> ')
             op, ins = left.split()
             outs, *attrs = right.split()
-            self.nodes.append(helper.make_node(op, ins.split(','), outs.split(','),
+            domain, op = op.rpartition(':')[::2]
+            self.nodes.append(helper.make_node(op, ins.split(','), outs.split(','), domain=domain,
                                                **dict(attribute(a) for a in attrs)))
         elif kind == 'o':
             self.outputs.append((words[0], number, words[1:], data.split()))
 
-    def run(self):
+    def graph(self):
         outs = [onnx.ValueInfoProto(name=o[0]) for o in self.outputs]
-        graph = helper.make_graph(self.nodes, self.name, self.inputs, outs, self.consts)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', self.opset)], ir_version=8)
+        return helper.make_graph(self.nodes, self.name, self.inputs, outs, self.consts)
+
+    def run(self):
+        sets = [helper.make_opsetid('', self.opset), helper.make_opsetid('ai.onnx.preview', 1)]
+        model = helper.make_model(self.graph(), opset_imports=sets, ir_version=8)
         if self.ort:
             import onnxruntime
             session = onnxruntime.InferenceSession(model.SerializeToString())

@@ -121,6 +121,7 @@ static const Row rows[PM_N_OPS] = {
 	RULE(IsNaN, pm__bound_stepped),
 	RULE(Cast, pm__bound_cast),
 	RULE(Identity, pm__bound_view),
+	NONE(BitCast, "an error of its operand may change any of its bits"),
 	RULE(Add, pm__bound_arithmetic),
 	RULE(Sub, pm__bound_arithmetic),
 	RULE(Mul, pm__bound_arithmetic),

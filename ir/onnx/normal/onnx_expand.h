@@ -77,10 +77,14 @@ PmValue pm__x_concat(PmExpand *x, const PmValue *in, size_t n, int64_t axis);
 /* A reduction over all axes when n is 0. */
 PmValue pm__x_reduce(PmExpand *x, PmOp op, PmValue a, const int64_t *axes, int n, int keep);
 
+/* BatchNormalization in training: the mean and the population variance of each channel, and of what they give
+ * the running ones. */
+PmStatus pm__expand_batch_training(PmDraft *d, PmErr *err);
+
 /* ---- the tables of expanded operators; rows of pm__norm_row ---- */
 
 extern const PmNormRow pm__expand_nn_rows[], pm__expand_quant_rows[], pm__expand_rnn_rows[],
 	pm__expand_attention_rows[], pm__expand_loss_rows[], pm__expand_ngram_rows[], pm__expand_data_rows[],
-	pm__expand_state_rows[], pm__expand_window_rows[];
+	pm__expand_state_rows[], pm__expand_window_rows[], pm__expand_preview_rows[];
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_expand_attention.c - Attention and RotaryEmbedding as the products, masks and rotations they stand
- * for.
+/* onnx_expand_attention.c - Attention, FlexAttention and RotaryEmbedding as the products, masks and rotations
+ * they stand for.
  *
  * A causal mask is a comparison of two index vectors, so that nothing as large as the scores is stored in the
  * model.
@@ -8,6 +8,7 @@
 #include "ir/onnx/normal/onnx_expand.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* (batch, length, heads * size) to (batch, heads, length, size); a value of rank 4 is that already. */
@@ -252,6 +253,98 @@ static PmStatus expand_attention(PmDraft *d, PmErr *err)
 	return x.st;
 }
 
+/* ---- FlexAttention ---- */
+
+/* What the graph in an attribute makes of v, which has to stay of its type; v itself without the attribute.
+ */
+static PmValue modified(PmExpand *x, const char *attr, PmValue v)
+{
+	Onnx__AttributeProto *a = x->st ? NULL : pm__draft_proto(x->d, attr);
+	const PmType was = *pm__x_type(x, v);
+	PmValue out = v;
+
+	if (!a)
+		return v;
+	x->st = pm__import_inline(x->d->im, x->d->sc, x->d->np, a, &x->d->where, &v, 1, &out, x->err);
+	if (!x->st && pm__x_type(x, out)->rank < 0)
+		pm__x_decline(x, "the type of what '%s' gives is not known", attr);
+	if (!x->st && !pm_type_equal(&was, pm__x_type(x, out)))
+		pm__x_fail(x, PM_E_TYPE,
+			   "The graph '%s' of %s changes the shape or the element type of its input; fix the "
+			   "model.",
+			   attr, x->d->where.s);
+	return out;
+}
+
+/* The type from the scores on: stated, or float at least. */
+static int flex_precision(PmExpand *x, int dtype)
+{
+	int64_t stated = pm__x_i(x, "softmax_precision", 0);
+	int own = stated > 0 && stated < 256 ? pm_dtype_from_onnx((int)stated) : -1;
+
+	if (!stated)
+		return dtype == PM_F64 ? PM_F64 : PM_F32;
+	if (!pm_dtype_is_float(own))
+		pm__x_decline(x, "its softmax_precision is no floating-point type we hold");
+	return own;
+}
+
+static void check_flex(PmExpand *x)
+{
+	pm__x_counts(x, 3, 3, 1);
+	for (size_t k = 0; k < 3 && !x->st; k++)
+		if (pm__draft_type(x->d, k)->rank != 4 || !pm_dtype_is_float(pm__draft_type(x->d, k)->dtype))
+			pm__x_fail(x, PM_E_SHAPE,
+				   "Query, key and value of %s must have 4 dimensions and be of floating "
+				   "point.",
+				   x->d->where.s);
+}
+
+static PmStatus flex(PmDraft *d, PmErr *err)
+{
+	PmExpand x = { d, err, PM_OK };
+	PmValue q = pm__x_in(&x, 0), k = pm__x_in(&x, 1), v = pm__x_in(&x, 2), root, p;
+	int dtype = pm__draft_type(d, 0)->dtype, of_v = pm__draft_type(d, 2)->dtype, soft;
+	int64_t q_heads, kv_heads;
+	double scale;
+
+	check_flex(&x);
+	soft = flex_precision(&x, dtype);
+	q_heads = pm__x_dim(&x, q, 1, "the number of heads");
+	kv_heads = pm__x_dim(&x, k, 1, "the number of heads");
+	scale = pm__x_f(&x, "scale", 1 / sqrt((double)pm__x_dim(&x, q, 3, "the size of a head")));
+	if (!x.st && (kv_heads < 1 || q_heads % kv_heads || !(scale >= 0)))
+		pm__x_fail(&x, PM_E_INVALID,
+			   "The %lld heads of %s are no multiple of %lld, or its scale is %g.",
+			   (long long)q_heads, d->where.s, (long long)kv_heads, scale);
+	if (x.st)
+		return x.st;
+	k = repeat_heads(&x, k, kv_heads, q_heads / kv_heads);
+	v = repeat_heads(&x, v, kv_heads, q_heads / kv_heads);
+	root = pm__x_scalar(&x, dtype, sqrt(scale));
+	p = pm__x_op2(&x, PM_OP_MatMul, pm__x_op2(&x, PM_OP_Mul, q, root),
+		      pm__x_swapped(&x, pm__x_op2(&x, PM_OP_Mul, k, root)));
+	p = modified(&x, "score_mod", pm__x_cast(&x, p, soft));
+	p = pm__x_opi(&x, PM_OP_Softmax, p, (PmValue){ 0 }, "axis", 3);
+	p = modified(&x, "prob_mod", p);
+	p = pm__x_op2(&x, PM_OP_MatMul, p, pm__x_cast(&x, v, soft));
+	pm__x_result(&x, 0, pm__x_cast(&x, p, of_v));
+	return x.st;
+}
+
+static PmStatus expand_flex(PmDraft *d, PmErr *err)
+{
+	PmOnnxReport *before = pm_xmalloc(sizeof *before);
+	PmStatus st;
+
+	*before = *d->im->report;
+	st = flex(d, err);
+	if (st == PM_DECLINED) /* opaque nodes of its graphs are taken back too */
+		*d->im->report = *before;
+	free(before);
+	return st;
+}
+
 /* ---- RotaryEmbedding ---- */
 
 /* Turns pairs of elements of the last axis: (a, b) becomes (a cos - b sin, a sin + b cos). */
@@ -323,5 +416,10 @@ const PmNormRow pm__expand_attention_rows[] = {
 	  "softcap softmax_precision",
 	  0 },
 	{ "RotaryEmbedding", PM_OP_Identity, expand_rotary, "interleaved num_heads rotary_embedding_dim", 0 },
+	{ NULL, PM_OP_NONE, NULL, NULL, 0 },
+};
+
+const PmNormRow pm__expand_preview_rows[] = {
+	{ "FlexAttention", PM_OP_Identity, expand_flex, "prob_mod scale score_mod softmax_precision", 0 },
 	{ NULL, PM_OP_NONE, NULL, NULL, 0 },
 };

@@ -42,6 +42,63 @@ static PmStatus expand_mvn(PmDraft *d, PmErr *err)
 	return x.st;
 }
 
+/* An operand with one element for each channel, so that it goes with x: (1, C, 1, ...). */
+static PmValue by_channel(PmExpand *x, PmValue v, int dtype, int rank)
+{
+	int64_t shape[PM_MAX_RANK] = { 1, -1, 1, 1, 1, 1, 1, 1 };
+
+	return pm__x_reshape(x, pm__x_cast(x, v, dtype), shape, rank);
+}
+
+/* Result k: the running statistic after one that was found, in its own type. */
+static void running(PmExpand *x, size_t k, PmValue found, double momentum, int dtype)
+{
+	PmValue old = pm__x_in(x, k + 2);
+	int own = pm__x_type(x, old)->dtype, wide = dtype == PM_F64 || own != PM_F64 ? dtype : own;
+	int64_t flat = -1;
+	PmValue sum;
+
+	if (x->st || !pm__x_wants(x, k))
+		return;
+	found = pm__x_cast(x, pm__x_reshape(x, found, &flat, 1), wide);
+	sum = pm__x_op2(x, PM_OP_Add,
+			pm__x_op2(x, PM_OP_Mul, pm__x_cast(x, old, wide), pm__x_scalar(x, wide, momentum)),
+			pm__x_op2(x, PM_OP_Mul, found, pm__x_scalar(x, wide, 1 - momentum)));
+	pm__x_result(x, k, pm__x_cast(x, sum, own));
+}
+
+PmStatus pm__expand_batch_training(PmDraft *d, PmErr *err)
+{
+	PmExpand x = { d, err, PM_OK };
+	int type = pm__draft_type(d, 0)->dtype, rank = pm__draft_type(d, 0)->rank, n = 0;
+	int dtype = pm_dtype_size(type) == 2 ? PM_F32 : type; /* ONNX: so that sums do not overflow */
+	int64_t axes[PM_MAX_RANK];
+	double momentum = pm__x_f(&x, "momentum", 0.9);
+	PmValue v, mean, centred, variance, y;
+
+	pm__x_counts(&x, 5, 5, 3);
+	if (!x.st && (rank < 2 || !pm_dtype_is_float(type)))
+		pm__x_fail(&x, PM_E_SHAPE, "The input of %s has no channels, or is not of floating point.",
+			   d->where.s);
+	for (int k = 0; k < rank; k++)
+		if (k != 1)
+			axes[n++] = k;
+	if (x.st)
+		return x.st;
+	v = pm__x_cast(&x, d->in[0], dtype);
+	mean = pm__x_reduce(&x, PM_OP_ReduceMean, v, axes, n, 1);
+	centred = pm__x_op2(&x, PM_OP_Sub, v, mean);
+	variance = pm__x_reduce(&x, PM_OP_ReduceMean, pm__x_op2(&x, PM_OP_Mul, centred, centred), axes, n, 1);
+	y = pm__x_op2(&x, PM_OP_Add, variance, pm__x_scalar(&x, dtype, pm__x_f(&x, "epsilon", 1e-5)));
+	y = pm__x_op2(&x, PM_OP_Div, centred, pm__x_op1(&x, PM_OP_Sqrt, y));
+	y = pm__x_op2(&x, PM_OP_Mul, y, by_channel(&x, d->in[1], dtype, rank));
+	y = pm__x_op2(&x, PM_OP_Add, y, by_channel(&x, d->in[2], dtype, rank));
+	pm__x_result(&x, 0, pm__x_cast(&x, y, type));
+	running(&x, 1, mean, momentum, dtype);
+	running(&x, 2, variance, momentum, dtype);
+	return x.st;
+}
+
 /* x * sigmoid(alpha x): the words that patterns for SiLU know. */
 static PmStatus expand_swish(PmDraft *d, PmErr *err)
 {

@@ -18,19 +18,35 @@ static const char *text(const char *s)
 	return s ? s : "";
 }
 
-static const PmNormRow *const tables[] = {
-	pm__norm_axes_rows,    pm__norm_nn_rows,      pm__norm_misc_rows,        pm__expand_nn_rows,
-	pm__expand_loss_rows,  pm__expand_quant_rows, pm__expand_attention_rows, pm__expand_rnn_rows,
-	pm__expand_ngram_rows, pm__expand_data_rows,  pm__expand_state_rows,     pm__expand_window_rows,
+static const struct {
+	const PmNormRow *rows;
+	const char *domain;
+} tables[] = {
+	{ pm__norm_axes_rows, "" },
+	{ pm__norm_nn_rows, "" },
+	{ pm__norm_misc_rows, "" },
+	{ pm__expand_nn_rows, "" },
+	{ pm__expand_loss_rows, "" },
+	{ pm__expand_quant_rows, "" },
+	{ pm__expand_attention_rows, "" },
+	{ pm__expand_rnn_rows, "" },
+	{ pm__expand_ngram_rows, "" },
+	{ pm__expand_data_rows, "" },
+	{ pm__expand_state_rows, "" },
+	{ pm__expand_window_rows, "" },
+	{ pm__expand_preview_rows, "ai.onnx.preview" },
 };
 
-const PmNormRow *pm__norm_row(const char *op_type)
+const PmNormRow *pm__norm_row(const Onnx__NodeProto *np)
 {
+	const char *domain = pm__onnx_domain(np), *op_type = np->op_type;
 	const PmNormRow *r;
 	size_t t;
 
 	for (t = 0; t < sizeof tables / sizeof *tables; t++) {
-		for (r = tables[t]; r->op_type; r++) {
+		if (strcmp(tables[t].domain, domain) != 0)
+			continue;
+		for (r = tables[t].rows; r->op_type; r++) {
 			if (r->op_type[0] == op_type[0] && strcmp(r->op_type, op_type) == 0)
 				return r;
 		}
@@ -38,10 +54,10 @@ const PmNormRow *pm__norm_row(const char *op_type)
 	return NULL;
 }
 
-PmOp pm__norm_op(const char *op_type)
+PmOp pm__norm_op(const Onnx__NodeProto *np)
 {
-	const PmNormRow *r = pm__norm_row(op_type);
-	PmOp op = r ? r->op : pm_op_from_name(op_type);
+	const PmNormRow *r = pm__norm_row(np);
+	PmOp op = r ? r->op : *pm__onnx_domain(np) ? PM_OP_NONE : pm_op_from_name(np->op_type);
 
 	return op != PM_OP_NONE && pm_op_desc(op)->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL) ? PM_OP_NONE : op;
 }
@@ -117,7 +133,7 @@ static PmStatus refuse_narrow(PmDraft *d)
 
 PmStatus pm__norm(PmDraft *d, PmErr *err)
 {
-	const PmNormRow *row = pm__norm_row(d->np->op_type);
+	const PmNormRow *row = pm__norm_row(d->np);
 	PmStatus st = take_attrs(d, row, err);
 
 	if (!st)

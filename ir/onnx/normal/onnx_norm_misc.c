@@ -91,7 +91,8 @@ static PmStatus norm_cast(PmDraft *d, PmErr *err)
 	return norm_rounding(d, to, err);
 }
 
-/* BitCast: between integers of one width a Cast keeps the bits, which wrap; so do bool and its byte. */
+/* BitCast: between integers of one width a Cast keeps the bits, which wrap; so do bool and its byte. What has
+ * the type already is a Cast too. */
 static PmStatus norm_bit_cast(PmDraft *d, PmErr *err)
 {
 	int from = pm__draft_type(d, 0)->dtype, to;
@@ -104,7 +105,9 @@ static PmStatus norm_bit_cast(PmDraft *d, PmErr *err)
 	if (pm_dtype_bits(from) != pm_dtype_bits(to))
 		return pm_err(err, PM_E_TYPE, "%s cannot read the bits of %s as %s, which has another width.",
 			      d->where.s, pm_dtype_name(from), pm_dtype_name(to));
-	if (from != to && !(pm_dtype_is_int(to) && (pm_dtype_is_int(from) || from == PM_BOOL)))
+	if (from == to || (pm_dtype_is_int(to) && (pm_dtype_is_int(from) || from == PM_BOOL)))
+		d->op = PM_OP_Cast;
+	else if (pm_dtype_is_narrow(from) || pm_dtype_is_narrow(to))
 		return pm__decline(d, "it reads the bits of %s as %s", pm_dtype_name(from),
 				   pm_dtype_name(to));
 	return PM_OK;
@@ -141,6 +144,19 @@ static PmStatus norm_constant_of_shape(PmDraft *d, PmErr *err)
 	if (!pm__draft_attr(d, "value"))
 		pm__draft_set_tensor(d, "value", &t, pm_blob_copy(&zero, sizeof zero));
 	return PM_OK;
+}
+
+/* Range: `stash_type` (27) is what half types are counted in: float or double, and here never less. */
+static PmStatus norm_range(PmDraft *d, PmErr *err)
+{
+	int64_t stash;
+	PmStatus st = pm__draft_get_i(d, "stash_type", pm_dtype_to_onnx(PM_F32), &stash, err);
+
+	if (!st && stash != pm_dtype_to_onnx(PM_F32) && stash != pm_dtype_to_onnx(PM_F64))
+		st = pm_err(err, PM_E_TYPE,
+			    "The stash_type %lld of %s is neither float (1) nor double (11); fix the model.",
+			    (long long)stash, d->where.s);
+	return st;
 }
 
 /* (x + 0.5) / scale, of opsets 11 and 12, is half_pixel's position plus 0.5; rounding can make up for it. */
@@ -201,7 +217,7 @@ static PmStatus norm_resize(PmDraft *d, PmErr *err)
 const PmNormRow pm__norm_misc_rows[] = {
 	{ "Clip", PM_OP_Clip, norm_clip, "min max", 0 },
 	{ "Cast", PM_OP_Cast, norm_cast, "to", 0 },
-	{ "BitCast", PM_OP_Cast, norm_bit_cast, "to", 0 },
+	{ "BitCast", PM_OP_BitCast, norm_bit_cast, "to", 0 },
 	{ "CastLike", PM_OP_Cast, norm_cast_like, NULL, 0 },
 	{ "Shape", PM_OP_Shape, norm_shape, NULL, 0 },
 	{ "ConstantOfShape", PM_OP_ConstantOfShape, norm_constant_of_shape, NULL, 1 << 0 },
@@ -210,6 +226,7 @@ const PmNormRow pm__norm_misc_rows[] = {
 	{ "CumSum", PM_OP_CumSum, NULL, NULL, 1 << 1 },
 	{ "Resize", PM_OP_Resize, norm_resize, "scales", 0xe },
 	{ "Upsample", PM_OP_Resize, norm_resize, "scales", 1 << 1 },
+	{ "Range", PM_OP_Range, norm_range, "stash_type", 0 },
 	{ "Tile", PM_OP_Tile, NULL, NULL, 1 << 1 },
 	{ NULL, PM_OP_NONE, NULL, NULL, 0 },
 };

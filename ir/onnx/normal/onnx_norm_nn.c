@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_norm_nn.c - windows (convolution, pooling), softmax and normalisation across opsets. */
-#include "ir/onnx/onnx_priv.h"
+#include "ir/onnx/normal/onnx_expand.h"
 
 #include <string.h>
 
@@ -296,19 +296,22 @@ static PmStatus norm_softmax(PmDraft *d, PmErr *err)
 	return PM_OK;
 }
 
-/* BatchNormalization: `spatial` ends with 9; more results than one meant training until 14 named it. */
+/* BatchNormalization: `spatial` ends with 9; more results than one meant training until 14 named it,
+ * and made it what its parts are. */
 static PmStatus norm_batch_norm(PmDraft *d, PmErr *err)
 {
-	int64_t whole;
+	int64_t whole, training = 0;
 	PmStatus st = pm__draft_get_i(d, "spatial", 1, &whole, err);
 
+	if (!st)
+		st = pm__draft_get_i(d, "training_mode", 0, &training, err);
 	if (st)
 		return st;
 	if (!whole)
 		return pm__decline(d, "statistics per element (spatial = 0) are not supported");
 	if (d->opset < 14 && d->n_out > 1)
 		return pm__decline(d, "it is in training mode");
-	return PM_OK;
+	return training ? pm__expand_batch_training(d, err) : PM_OK;
 }
 
 /* GroupNormalization: below 21 scale and bias have one element per group; each is repeated for its channels.

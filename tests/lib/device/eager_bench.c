@@ -418,6 +418,11 @@ void eager_add_casts(EagerBench *b)
 			eager_add(b, PM_F64, "Cast", from[k], attrs, 1);
 			b->rel[b->n - 1] = 0; /* the same rounding */
 		}
+	eager_add(b, PM_F64, "BitCast", "float[3,5]", "to=6", 1);
+	eager_add(b, PM_F64, "BitCast", "double[15]", "to=7", 1);
+	eager_add(b, PM_F64, "BitCast", "float16[15]", "to=5", 1);
+	eager_add(b, PM_F64, "BitCast", "bfloat16[15]", "to=10", 1);
+	eager_add(b, PM_F64, "BitCast", "int16[15]", "to=16", 1);
 }
 
 void eager_add_powers(EagerBench *b)

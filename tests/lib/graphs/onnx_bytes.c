@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PREVIEW "ai.onnx.preview" /* its opset is 1 where a node is of it */
+
 enum { MAX_WORDS = 64 };
 
 static void varint(PmStr *b, uint64_t v)
@@ -163,6 +165,20 @@ static void list(PmStr *a, char *text)
 	pm_ob_int(a, 20, kind);
 }
 
+/* {i~x~float~2;o~y;n~Neg~x~->~y}: a graph, with other marks for the spaces and the ends of lines. */
+static void graph_of(PmStr *a, char *text)
+{
+	PmStr g = PM_STR_INIT;
+
+	text[strlen(text) - 1] = '\0';
+	for (char *p = text; *p; p++)
+		*p = *p == '~' ? ' ' : *p == ';' ? '\n' : *p;
+	pm_ob_str(&g, 2, "nested");
+	pm_ob_graph(&g, text);
+	pm_ob_msg(a, 6, &g);
+	pm_ob_int(a, 20, 5);
+}
+
 static PmStr attribute(char *word)
 {
 	PmStr a = PM_STR_INIT, t = PM_STR_INIT;
@@ -173,6 +189,8 @@ static PmStr attribute(char *word)
 	pm_ob_str(&a, 1, word);
 	if (*v == '[') {
 		list(&a, v + 1);
+	} else if (*v == '{') {
+		graph_of(&a, v + 1);
 	} else if (*v == '\'') {
 		pm_ob_bytes(&a, 4, v + 1, strlen(v) - 2);
 		pm_ob_int(&a, 20, 3);
@@ -290,9 +308,15 @@ PmStr pm_ob_model(int64_t opset, PmStr *graph)
 
 PmStr pm_ob_spec(int64_t opset, const char *spec)
 {
-	PmStr g = PM_STR_INIT;
+	PmStr g = PM_STR_INIT, m, set = PM_STR_INIT;
 
 	pm_ob_str(&g, 2, "g");
 	pm_ob_graph(&g, spec);
-	return pm_ob_model(opset, &g);
+	m = pm_ob_model(opset, &g);
+	if (strstr(spec, PREVIEW ":")) {
+		pm_ob_str(&set, 1, PREVIEW);
+		pm_ob_int(&set, 2, 1);
+		pm_ob_msg(&m, 8, &set);
+	}
+	return m;
 }

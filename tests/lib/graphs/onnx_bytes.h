@@ -6,8 +6,8 @@
  *   v t float 2,3             value_info
  *   w w float 2,2 1 2 3 4     initializer with typed data
  *   n Add x,w -> y k=1 a=0.5f l=[1,2] s='edge' t=float:1.5     node (l=[1f,2f] and
- *                             l=['a','b'] are lists too); "-" for no operands, "dom:Op" for a
- * domain
+ *                             l=['a','b'] are lists too, g={o~y;n~Neg~x~->~y} a graph); "-" for no
+ *                             operands, "dom:Op" for a domain
  *
  * One field follows another as ONNX numbers them; nothing is checked, so models may be as wrong as a test
  * needs.

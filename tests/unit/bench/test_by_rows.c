@@ -181,13 +181,15 @@ static void same_judgement(const Case *c, PmPrecisionTier tier)
 			assert_true(b->first_expected == f.first_expected);
 		if (f.index >= 0)
 			assert_true(same(b->got, f.got) && same(b->expected, f.expected));
-		/* What is estimated from a sample is estimated from more of them. Where rows have magnitudes
-		 * of their own a few rows decide: over twelve seeds the two differ by up to 2.7 % and 5.5 %,
-		 * elsewhere by up to 0.7 %. */
-		assert_true(near(b->rms, f.rms, c->uneven ? 0.04 : 0.01) &&
-			    near(b->noise, f.noise, c->uneven ? 0.04 : 0.01));
-		assert_true(near(b->bias, f.bias, c->uneven ? 0.08 : 0.03) &&
-			    near(b->slope, f.slope, c->uneven ? 0.08 : 0.03));
+		/* The share of results that are equal comes from a sample of 4096 elements, and here from
+		 * more of them. Where rows have magnitudes of their own a few rows have the weight, so that
+		 * the sample is as good as one of some hundred. The inputs are of one seed, so that the two
+		 * always differ by the same: by up to 1.8 % and 3.7 % there, elsewhere by 0.75 % and 0.5 %.
+		 */
+		assert_true(near(b->rms, f.rms, c->uneven ? 0.02 : 0.008) &&
+			    near(b->noise, f.noise, c->uneven ? 0.02 : 0.008));
+		assert_true(near(b->bias, f.bias, c->uneven ? 0.04 : 0.006) &&
+			    near(b->slope, f.slope, c->uneven ? 0.04 : 0.006));
 
 		assert_int_equal(pm_tensor_init(&want, &c->y[i].type, &err), PM_OK);
 		pm_tensor_sets(&want, 0, c->bound[i].y.numel, c->bound[i].y.f);

@@ -13,13 +13,6 @@
 
 enum { MOST = 400 };
 
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* All averages of two, sorted. */
 static size_t averages(const double *x, size_t n, double *out)
 {
@@ -28,7 +21,7 @@ static size_t averages(const double *x, size_t n, double *out)
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = i; j < n; j++)
 			out[k++] = x[i] / 2 + x[j] / 2;
-	qsort(out, k, sizeof *out, ascending);
+	qsort(out, k, sizeof *out, pm_ascending);
 	return k;
 }
 

@@ -87,7 +87,10 @@ static void refuses(int64_t opset, const char *spec, PmStatus want, const char *
 }
 
 #define ATTENTION "i q float B,2,S,4\ni k float B,2,S,4\ni v float B,2,S,6\no y\n"
-#define LSTM      "i x float 3,B,2\ni w float 1,8,2\ni r float 1,8,2\no y\n"
+#define FLEX                                                                                                 \
+	"i q float16 1,4,3,4\ni k float16 1,2,3,4\ni v float16 1,2,3,6\ni h float -\no y\n"                  \
+	"n ai.onnx.preview:FlexAttention q,k,v -> y "
+#define LSTM "i x float 3,B,2\ni w float 1,8,2\ni r float 1,8,2\no y\n"
 
 static void symbols_stay(void **state)
 {
@@ -111,6 +114,14 @@ static void symbols_stay(void **state)
 	      "i x float B,S,8\ni c float B,S,2\ni s float B,S,2\no y\nn RotaryEmbedding x,c,s -> y "
 	      "num_heads=2",
 	      "float[B,S,8]");
+	gives(26, FLEX "scale=0.5f", "float16[1,4,3,6]");
+	gives(26, FLEX "score_mod={i~s~float~1,4,3,3;o~t;n~Mul~s,h~->~t} prob_mod={i~s~float~1,4,3,3;o~s}",
+	      "float16[1,4,3,6]");
+	gives(15,
+	      "i x float16 N,C,4\ni s float C\ni m float C\no y\nn BatchNormalization x,s,s,m,m -> y "
+	      "training_mode=1",
+	      "float16[N,C,4]");
+	gives(26, "i x float N\no y\nn BitCast x -> y to=6", "int32[N]");
 	gives(13, "i x float N,3\no y\nn MeanVarianceNormalization x -> y axes=[0]", "float[N,3]");
 	gives(11, "i x float N\no y\nn DynamicQuantizeLinear x -> y,s,z", "uint8[N]");
 	gives(24, "i x float16 N\no y\nn Swish x -> y alpha=2f", "float16[N]");
@@ -164,7 +175,9 @@ static void what_is_not_known_is_declined(void **state)
 		 "it has 600 steps instead of 1 to 512");
 	declines(27, "i x float 1,2,N\ni w float 2,1,3\no y\nn CausalConvWithState x,w -> y",
 		 "the length is not known");
-	declines(26, "i x float N\no y\nn BitCast x -> y to=6", "it reads the bits of float as int32");
+	declines(26, FLEX "score_mod={i~s~float~1,4,3,3;o~t;n~Zork~s~->~t}",
+		 "the type of what 'score_mod' gives is not known");
+	declines(26, FLEX "softmax_precision=7", "its softmax_precision is no floating-point type we hold");
 	declines(26, "i x float N\nw a int64 - 0\no y\nn CumProd x,a -> y",
 		 "the length of its axis is not known");
 	declines(22, "i x float 1,N,6\no y\nn LpPool x -> y kernel_shape=[2]",
@@ -193,6 +206,14 @@ static void wrong_models_are_refused(void **state)
 		"i q float 1,3,4\ni k float 1,3,4\ni v float 1,3,4\no y\nn LinearAttention q,k,v -> y "
 		"q_num_heads=3 kv_num_heads=2 update_rule='linear'",
 		PM_E_SHAPE, "3 and 2 heads do not divide");
+	refuses(26, FLEX "score_mod={i~s~float~1,4,3,3;w~a~int64~1~3;o~t;n~ReduceSum~s,a~->~t}", PM_E_TYPE,
+		"The graph 'score_mod' of node 0 (FlexAttention -> 'y') changes the shape");
+	refuses(26, FLEX "prob_mod={i~s~float~1,4,3,3;i~u~float~-;o~s}", PM_E_INVALID,
+		"has to be a graph of 1 input(s) and one output");
+	refuses(26, FLEX "prob_mod={i~s~float~1,4,3,3;o~t;n~Neg~nothing~->~t}", PM_E_INVALID,
+		"is 'nothing', which no input");
+	refuses(27, "i x float16 -\no y\nn Range x,x,x -> y stash_type=7", PM_E_TYPE,
+		"is neither float (1) nor double (11)");
 	refuses(22, "i x float 1,1,3,3\ni w float 1,1,2,2\ni f float 1,6,2,2\no y\nn DeformConv x,w,f -> y",
 		PM_E_SHAPE, "do not fit");
 	refuses(26, "i x int32 4\no y\nn BitCast x -> y to=3", PM_E_TYPE, "which has another width");

@@ -349,6 +349,15 @@ static void an_old_meaning_is_not_written(void **state)
 	pm_str_release(&out);
 }
 
+static void half_ranges_say_what_they_are_counted_in(void **state)
+{
+	(void)state;
+	becomes(27, "i a float16 -\ni b float16 -\no y\nn Range a,b,a -> y stash_type=1",
+		"y = Range (a, b, a)");
+	becomes(27, "i a bfloat16 -\ni b bfloat16 -\no y\nn Range a,b,a -> y stash_type=11",
+		"y = Range (a, b, a)");
+}
+
 static void nodes_are_put_in_order(void **state)
 {
 	(void)state;
@@ -384,6 +393,32 @@ static void inputs_to_bind_are_found(void **state)
 	pm_str_release(&m);
 }
 
+/* What pads are computed from is bound too: not x, of which the shape is enough, nor floating point. */
+static void makers_of_constants_are_bound(void **state)
+{
+	PmStr m = pm_ob_spec(18, "i x float 1,4\ni s int64 2\ni f float 2\no y\no z\nw t int64 1 2\n"
+				 "n Shape x -> h\nn Sub s,h -> a\nn Div a,t -> l\nn Sub a,l -> r\n"
+				 "n Concat l,r -> p axis=0\nn Pad x,p -> y\n"
+				 "n Cast f -> q to=7\nn Reshape x,q -> z");
+	int64_t shape[2] = { 3, 5 }, two = 2;
+	PmOnnxBind bind = { "s", pm_type(PM_I64, 1, &two), pm_blob_copy(shape, 16) };
+	PmOnnxOpts opts = { .bind = &bind, .n_bind = 1 };
+	char names[4][128];
+	PmGraph *g = NULL;
+	size_t n = 0;
+
+	(void)state;
+	assert_int_equal(pm_onnx_inputs_to_bind(m.s, m.len, names, 4, &n, NULL), PM_OK);
+	assert_int_equal(n, 1);
+	assert_string_equal(names[0], "s");
+	assert_int_equal(pm_onnx_import_mem(m.s, m.len, "m", &opts, &g, &report, NULL), PM_OK);
+	assert_int_equal(report.n_opaque_nodes, 0);
+	assert_int_equal(pm_value_type(g, pm_graph_output(g, 0))->dim[1], 5);
+	pm_graph_free(g);
+	pm_blob_unref(bind.blob);
+	pm_str_release(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -405,8 +440,10 @@ int main(void)
 		cmocka_unit_test(shape_arithmetic_is_folded),
 		cmocka_unit_test(what_is_unknown_stays_opaque),
 		cmocka_unit_test(an_old_meaning_is_not_written),
+		cmocka_unit_test(half_ranges_say_what_they_are_counted_in),
 		cmocka_unit_test(nodes_are_put_in_order),
 		cmocka_unit_test(inputs_to_bind_are_found),
+		cmocka_unit_test(makers_of_constants_are_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,8 +53,9 @@ static void statistics(const PmTensor *t, double *mean, double *std, double *lo,
 	*std = n > 1 ? sqrt(square / (double)(n - 1)) : 0;
 }
 
-/* The class of one argument in weight_meta.py. */
-static void describe(Export *e, const char *name, const PmTensor *t)
+/* The class of one argument in weight_meta.py. `law` is what the graph says that it is drawn from, NULL when
+ * it says nothing. */
+static void describe(Export *e, const char *name, const PmTensor *t, const char *law)
 {
 	double mean, std, lo, hi;
 	int is_float = pm_dtype_is_float(t->type.dtype);
@@ -74,7 +75,9 @@ static void describe(Export *e, const char *name, const PmTensor *t)
 		pm_str_addf(&e->meta, "    min_val = %.0f\n    max_val = %.0f\n", lo, hi);
 	if (is_float && lo >= 0 && isfinite(lo) && n)
 		pm_str_addf(&e->meta, "    min_val = %.6g\n", lo > 0 ? lo : 0);
-	pm_str_add(&e->meta, "    data = ");
+	pm_str_add(&e->meta, "    law = ");
+	pm_str_add_quoted(&e->meta, law ? law : "", law ? strlen(law) : 0);
+	pm_str_add(&e->meta, "\n    data = ");
 	if (n >= LITERAL) {
 		pm_str_add(&e->meta, "None\n\n\n");
 		return;
@@ -110,7 +113,7 @@ static PmStatus arguments(Export *e, PmErr *err)
 
 	for (size_t i = 0; i < pm_graph_n_inputs(e->g); i++) {
 		snprintf(name, sizeof name, "in_%zu", i);
-		describe(e, name, &e->in[i]);
+		describe(e, name, &e->in[i], pm_graph_input_law(e->g, pm_graph_input(e->g, i)));
 		entry(e, &e->args, name, "input", &e->in[i], e->check);
 	}
 	for (uint32_t id = 1; id < pm_graph_value_limit(e->g) && !st; id++) {
@@ -123,7 +126,7 @@ static PmStatus arguments(Export *e, PmErr *err)
 		if (st)
 			break;
 		snprintf(name, sizeof name, "w_%d", constants++);
-		describe(e, name, &t);
+		describe(e, name, &t, NULL);
 		entry(e, &e->args, name, "constant", &t, 1);
 		pm_tensor_release(&t);
 	}

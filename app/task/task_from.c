@@ -7,6 +7,8 @@
 #include "base/sys/io.h"
 #include "dataset/store/tags.h"
 #include "dataset/store/tasks.h"
+#include "ir/data/law.h"
+#include "ir/data/stats.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -116,8 +118,14 @@ PmStatus pm_task_from(PmDb *db, const PmGraph *g, const PmTaskFromOpts *o, PmTas
 	st = refuse_narrow(g, err);
 	if (!st)
 		st = pm_shrink(g, &so, &own, &out->cut, err);
-	if (st)
+	if (!st)
+		st = pm_laws_from_stats(own, &out->laws, err);
+	if (st) {
+		pm_graph_free(own);
 		return st;
+	}
+	/* They name inputs that have other names in the task. */
+	pm_graph_drop_meta(own, PM_STATS_KEY);
 	/* Tasks are told apart by kind and content. Two problems of a suite may be the same once they are
 	 * cut, and still count as two. */
 	snprintf(kind, sizeof kind, "model-%08x",

@@ -29,13 +29,15 @@ typedef struct PmTaskFrom {
 	int is_new; /* 0: a task of the same variants was there */
 	PmShrinkReport cut;
 	PmVariantReport variants;
+	size_t laws;    /* inputs that are drawn from the model's statistics */
 	size_t dropped; /* shapes that take more than max_mflop */
 } PmTaskFrom;
 
 /* Stores the task of a model. The first shape is the model's own, cut where that is asked for; the element
  * types stay. A model without symbols, not cut, keeps its text. Tags `suite` and `level` follow from file
  * names like level2__9_name and mkb_reduce__name, and `cut` is set where sizes were cut. Tasks that were
- * there get the tags too. Errors of pm_shrink and pm_variants_make. */
+ * there get the tags too. The statistics of the model's inputs become laws of the task's
+ * (pm_laws_from_stats). Errors of pm_shrink and pm_variants_make. */
 PmStatus pm_task_from(PmDb *db, const PmGraph *g, const PmTaskFromOpts *o, PmTaskFrom *out, PmErr *err);
 
 /* The name of a task: the file's, without folder and ending. Appended. */

@@ -7,6 +7,7 @@
 #include "bench/inputs/inputs_priv.h"
 #include "ir/core/kernel.h"
 #include "ir/data/index_span.h"
+#include "ir/data/law.h"
 #include "ir/data/stats.h"
 
 #include <math.h>
@@ -186,6 +187,33 @@ static void fill(PmRng *r, PmInputRole role, PmInputClass cls, int64_t limit, co
 	pm__in_chunks(pm_tensor_numel(t), pm__last_axis(&t->type), r, fill_chunk, &f);
 }
 
+/* The law that a graph states for an input, if the class is to draw from it; NULL where it is not. */
+static const char *law_of(const PmGraph *g, PmValue v, PmInputClass cls)
+{
+	return cls == PM_INPUTS_NORMAL ? pm_graph_input_law(g, v) : NULL;
+}
+
+/* Fills t, of the type of input v or a row of its elements: from its law where the class draws from it, else
+ * by role. */
+static PmStatus fill_input(const PmGraph *g, PmValue v, PmInputRole role, PmInputClass cls, int64_t limit,
+			   PmRng *r, PmTensor *t, PmErr *err)
+{
+	const char *text = law_of(g, v, cls);
+	PmSynth law;
+	PmStatus st;
+
+	if (!text) {
+		fill(r, role, cls, limit, pm_value_type(g, v), t);
+		return PM_OK;
+	}
+	st = pm_law_read(text, t->type.dtype, &law, err);
+	if (st)
+		return pm_err_ctx(err, "input '%.120s'", pm_value_name(g, v));
+	law.seed = pm_rng_u64(r);
+	pm_synth_fill(&law, 0, (size_t)pm_tensor_numel(t), t->data);
+	return PM_OK;
+}
+
 PmStatus pm_inputs_have_sizes(const PmGraph *g, PmErr *err)
 {
 	for (size_t i = 0; i < pm_graph_n_inputs(g); i++) {
@@ -277,14 +305,17 @@ static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, i
 												 type, err);
 		PmRng r;
 
+		if (st)
+			pm_err_ctx(err, "input '%.120s'", pm_value_name(g, v));
+		pm_rng_init_named(&r, stream(seed, cls), pm_value_name(g, v));
+		if (!st)
+			st = fill_input(g, v, role, cls, limit, &r, &out[i], err);
 		if (st) {
 			pm_tensors_release(out, n);
 			free(targets);
 			free(span);
-			return pm_err_ctx(err, "input '%.120s'", pm_value_name(g, v));
+			return st;
 		}
-		pm_rng_init_named(&r, stream(seed, cls), pm_value_name(g, v));
-		fill(&r, role, cls, limit, &out[i].type, &out[i]);
 		if (cls >= PM_INPUTS_SPECIAL)
 			pm__draw_extreme(g, v, role, cls, level, &targets[i], &r, &out[i]);
 		if (role == PM_ROLE_COUNT)
@@ -323,7 +354,11 @@ PmStatus pm_inputs_draw(const PmGraph *g, size_t i, uint64_t seed, PmInputClass 
 	if (st)
 		return st;
 	pm_rng_init_named(&r, stream(seed, cls), pm_value_name(g, v));
-	fill(&r, role, cls, limit, pm_value_type(g, v), out);
+	st = fill_input(g, v, role, cls, limit, &r, out, err);
+	if (st) {
+		pm_tensor_release(out);
+		return st;
+	}
 	if (role == PM_ROLE_COUNT)
 		mend_divisors(g, v, out);
 	span = pm_index_spans(g);

@@ -11,7 +11,8 @@
 #include "ir/data/role.h"
 #include "runtime/device/tensor.h"
 
-/* How DATA and WEIGHT inputs are distributed; the other roles keep theirs. */
+/* How DATA and WEIGHT inputs are distributed; the other roles keep theirs. An input that has a law
+ * (ir/core/graph.h) is drawn from that in the class NORMAL. */
 typedef enum PmInputClass {
 	PM_INPUTS_NORMAL,                    /* N(0, 1) */
 	PM_INPUTS_UNIFORM,                   /* U(-1, 1) */

@@ -56,8 +56,9 @@ static void statistics(const PmTensor *t, double *mean, double *std, double *lo,
 	*std = n > 1 ? sqrt(square / (double)(n - 1)) : 0;
 }
 
-/* The class of one argument of that type in weight_meta.py; `t` holds its elements, or the first of them. */
-static void describe(Export *e, const char *name, const PmType *type, const PmTensor *t)
+/* The class of one argument of that type in weight_meta.py; `t` holds its elements, or the first of them. `law`
+ * is what the graph says that it is drawn from, NULL when it says nothing. */
+static void describe(Export *e, const char *name, const PmType *type, const PmTensor *t, const char *law)
 {
 	double mean, std, lo, hi;
 	int is_float = pm_dtype_is_float(type->dtype);
@@ -77,7 +78,9 @@ static void describe(Export *e, const char *name, const PmType *type, const PmTe
 		pm_str_addf(&e->meta, "    min_val = %.0f\n    max_val = %.0f\n", lo, hi);
 	if (is_float && lo >= 0 && isfinite(lo) && n)
 		pm_str_addf(&e->meta, "    min_val = %.6g\n", lo > 0 ? lo : 0);
-	pm_str_add(&e->meta, "    data = ");
+	pm_str_add(&e->meta, "    law = ");
+	pm_str_add_quoted(&e->meta, law ? law : "", law ? strlen(law) : 0);
+	pm_str_add(&e->meta, "\n    data = ");
 	if (n >= LITERAL) {
 		pm_str_add(&e->meta, "None\n\n\n");
 		return;
@@ -113,10 +116,11 @@ static PmStatus arguments(Export *e, PmErr *err)
 	PmStatus st = PM_OK;
 
 	for (size_t i = 0; i < pm_graph_n_inputs(e->g); i++) {
-		snprintf(name, sizeof name, "in_%zu", i);
-		const PmType *type = pm_value_type(e->g, pm_graph_input(e->g, i));
+		PmValue v = pm_graph_input(e->g, i);
+		const PmType *type = pm_value_type(e->g, v);
 
-		describe(e, name, type, &e->in[i]);
+		snprintf(name, sizeof name, "in_%zu", i);
+		describe(e, name, type, &e->in[i], pm_graph_input_law(e->g, v));
 		entry(e, &e->args, name, "input", type, &e->in[i], e->check);
 	}
 	for (uint32_t id = 1; id < pm_graph_value_limit(e->g) && !st; id++) {
@@ -129,7 +133,7 @@ static PmStatus arguments(Export *e, PmErr *err)
 		if (st)
 			break;
 		snprintf(name, sizeof name, "w_%d", constants++);
-		describe(e, name, &t.type, &t);
+		describe(e, name, &t.type, &t, NULL);
 		entry(e, &e->args, name, "constant", &t.type, &t, 1);
 		pm_tensor_release(&t);
 	}

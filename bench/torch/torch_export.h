@@ -3,9 +3,10 @@
  *
  * A folder per graph, in the format that users of PassNet and GraphNet know: model.py (class GraphModule,
  * whose forward takes every input and every constant that is not written out as a number and returns a
- * tuple), weight_meta.py (a class per argument: name, shape, dtype, mean, std, data of small ones),
- * input_meta.py (empty), graph_net.json; and data.bin with case.json, which says where constants, inputs and
- * expected outputs lie in it.
+ * tuple), weight_meta.py (a class per argument: name, shape, dtype, mean, std, data of small ones, and `law`,
+ * an entry of ours: what the graph says that it is drawn from, "" when it says nothing), input_meta.py
+ * (empty), graph_net.json; and data.bin with case.json, which says where constants, inputs and expected
+ * outputs lie in it.
  */
 #ifndef BENCH_TORCH_EXPORT_H
 #define BENCH_TORCH_EXPORT_H

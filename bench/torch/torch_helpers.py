@@ -81,6 +81,8 @@ def _layer_norm(x, w, b, axis, epsilon):
 
 
 def _gemm(a, b, c, alpha, beta, trans_a, trans_b):
+    if c is not None and c.dim() == 1 and trans_b and not trans_a and alpha == 1 and beta == 1:
+        return F.linear(a, b, c)
     a = a.t() if trans_a else a
     b = b.t() if trans_b else b
     if c is None:

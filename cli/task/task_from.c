@@ -41,6 +41,7 @@ static void put_json(From *f, const char *path, const char *name, const PmTaskFr
 	pm_json_add_i64(j, "id", t->id);
 	cJSON_AddBoolToObject(j, "new", t->is_new);
 	pm_json_add_i64(j, "shapes", (int64_t)(t->variants.n_shapes - t->dropped));
+	pm_json_add_i64(j, "laws", (int64_t)t->laws);
 	cJSON_AddBoolToObject(j, "cut", t->cut.is_cut);
 	cJSON_AddBoolToObject(j, "over", t->cut.is_over);
 	pm_json_add_i64(j, "elements_before", t->cut.elements_before);

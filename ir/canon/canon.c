@@ -4,6 +4,7 @@
  * One line per value source or node, in the order of a depth-first walk from the outputs:
  *
  *   input:float[2,s0]
+ *   input "uniform(0, 1)":float[2,s0]
  *   const:float[1]=0000803f
  *   Add 0 1:float[2,s0]
  *   out 2

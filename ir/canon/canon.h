@@ -15,7 +15,7 @@
 typedef enum {
 	PM_CANON_STRUCTURE, /* operators and wiring only */
 	PM_CANON_SHAPES,    /* + dimensions */
-	PM_CANON_FULL       /* + dtypes, attributes and values of small constants */
+	PM_CANON_FULL       /* + dtypes, attributes, values of small constants and laws of inputs */
 } PmCanonLevel;
 
 /* Appends the canonical bytes (printable text); equality of graphs is equality of these bytes. */

@@ -58,12 +58,18 @@ static void add_small_data(const PmType *t, const PmBlob *b, PmStr *out)
 void pm__canon_source(const PmCanon *c, PmValue v, PmStr *out)
 {
 	int is_const = pm_value_is_const(c->g, v);
+	const char *law;
 	size_t i;
 
 	pm_str_add(out, is_const ? "const" : "input");
 	for (i = 0; c->depth && !is_const && i < pm_graph_n_inputs(c->g); i++) {
 		if (pm_graph_input(c->g, i).id == v.id)
 			pm_str_addf(out, "%zu", i); /* a body's inputs are bound by position */
+	}
+	law = is_const || c->depth || c->level != PM_CANON_FULL ? NULL : pm_graph_input_law(c->g, v);
+	if (law) {
+		pm_str_addc(out, ' ');
+		pm_str_add_quoted(out, law, strlen(law));
 	}
 	if (is_const && c->level == PM_CANON_FULL)
 		add_small_data(pm_value_type(c->g, v), pm_value_blob(c->g, v), out);

@@ -95,6 +95,25 @@ size_t pm_graph_n_meta(const PmGraph *g);
 void pm_graph_meta_at(const PmGraph *g, size_t i, const char **key, const char **value);
 const char *pm_graph_meta(const PmGraph *g, const char *key); /* NULL when missing */
 PmStatus pm_graph_set_meta(PmGraph *g, const char *key, const char *value, PmErr *err);
+void pm_graph_drop_meta(PmGraph *g, const char *key); /* when there is such a pair */
+
+/* ---- laws of inputs ---- */
+
+/* What an input is drawn from, where the graph says so: a metadata entry per input, in the words of
+ * ir/data/law.h. A graph of a task has no statistics of the model that it was made of, since its inputs have
+ * other names; it keeps these. They are a part of what the graph is: they count in its canonical form, and
+ * follow an input that is renamed. The input's name follows the key. */
+#define PM_INPUT_LAW_KEY "input_law."
+
+enum { PM_MAX_INPUT_LAWS = 4000 }; /* of a graph: about as many entries as files hold */
+
+/* The law of an input as text, borrowed; NULL when it has none. */
+const char *pm_graph_input_law(const PmGraph *g, PmValue input);
+/* Sets it. PM_E_LIMIT when the graph has PM_MAX_INPUT_LAWS entries. */
+PmStatus pm_graph_set_input_law(PmGraph *g, PmValue input, const char *law, PmErr *err);
+/* The place of the input that a metadata key gives a law to; pm_graph_n_inputs(g) when it is no such key, or
+ * there is no such input. */
+size_t pm_graph_law_input(const PmGraph *g, const char *key);
 
 /* ---- symbols: named unknown dimensions ---- */
 

@@ -29,7 +29,8 @@ typedef struct PmOnnxOpts {
 	 * results have stated types all the same. */
 	int compare_stated;
 	/* A stated type that the definition contradicts is dropped and noted in PmOnnxReport.overruled,
-	 * instead of ending the import. */
+	 * instead of ending the import. Floating-point operands of several types, where an operator wants
+	 * one, are cast, and that is noted there as well. */
 	int types_infer;
 	const PmOnnxBind *bind;
 	size_t n_bind;
@@ -62,7 +63,7 @@ typedef struct PmOnnxReport {
 	size_t n_absent;  /* constants whose data file is missing */
 	size_t n_inlined; /* calls of model-local functions */
 	PmOnnxStated stated;
-	size_t n_overruled; /* values whose stated type was dropped (PmOnnxOpts.types_infer); a sentence each:
+	size_t n_overruled; /* stated types dropped, operands cast (PmOnnxOpts.types_infer); a sentence each:
 			     */
 	char overruled[PM_ONNX_MAX_OVERRULED][320];
 	PmWeightsReport weights; /* filled by whoever has them made up (pm_weights_attach) */

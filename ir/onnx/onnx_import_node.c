@@ -249,7 +249,10 @@ static PmStatus emit(PmDraft *d, PmNode *n, PmErr *err)
 		PmStr text = PM_STR_INIT;
 
 		in_file_terms(d, *n, &why, &text);
-		pm_err(err, st, "%s", text.s);
+		pm_err(err, st, "%s%s", text.s,
+		       pm__import_mixed_type(d) < 0
+			       ? ""
+			       : " Cast one of them, or have casts stated with --types infer.");
 		pm_str_release(&text);
 	}
 	return st;
@@ -359,7 +362,9 @@ static PmStatus import_table_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto
 		st = pm__norm(&d, err);
 	if (!st && d.n_made)
 		st = name_made(&d, first_value, err);
-	else if (!st)
+	else if (!st && im->opts->types_infer)
+		st = pm__import_join_types(&d, err);
+	if (!st && !d.n_made)
 		st = emit(&d, &n, err);
 	if (!st && !d.n_made)
 		st = pm__import_results(im, sc, np, n, err);

@@ -341,6 +341,12 @@ PmStatus pm__draft_axis(PmDraft *d, int64_t *axis, int rank, int end, PmErr *err
 /* Axes: each non-negative, sorted, distinct. */
 PmStatus pm__draft_axes(PmDraft *d, int64_t *v, size_t n, int rank, PmErr *err);
 const PmType *pm__draft_type(const PmDraft *d, size_t k); /* of operand k */
+/* The type that the floating-point operands would be cast to where they have several and the operator wants
+ * one: of products the 16-bit type, else the one that holds all; numbers of rank 0 follow the others. -1
+ * elsewhere. */
+int pm__import_mixed_type(const PmDraft *d);
+/* Casts them so, with a node of its own and a sentence in the report for each. */
+PmStatus pm__import_join_types(PmDraft *d, PmErr *err);
 
 /* ---- the normalisers: one per operator family ---- */
 

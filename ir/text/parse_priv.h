@@ -9,8 +9,8 @@
 enum {
 	PM_TEXT_MAX_DEPTH = 8, /* graphs inside attributes of graphs inside attributes ... */
 	PM_TEXT_MAX_GRAPHS = 1 << 16,
-	PM_TEXT_MAX_ATTRS = 256, /* of one node */
-	PM_TEXT_MAX_META = 1024,
+	PM_TEXT_MAX_ATTRS = 256,  /* of one node */
+	PM_TEXT_MAX_META = 4096,  /* as many as an ONNX file may have */
 	PM_TEXT_MAX_NUMBER = 400, /* characters of one number */
 	PM_TEXT_MAX_STRING = 64 << 20
 };

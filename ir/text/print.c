@@ -505,7 +505,21 @@ static PmStatus graph_text(Printer *pr, const PmGraph *g, int indent)
 	return st;
 }
 
-static void add_header(const PmGraph *g, int no_stats, PmStr *out)
+/* The law of an input follows its new name: inputs are numbered first. */
+static void add_key(const PmGraph *g, const char *key, int renumber, PmStr *out)
+{
+	size_t input = renumber ? pm_graph_law_input(g, key) : pm_graph_n_inputs(g);
+	PmStr renamed = PM_STR_INIT;
+
+	if (input < pm_graph_n_inputs(g)) {
+		pm_str_addf(&renamed, PM_INPUT_LAW_KEY "v%zu", input);
+		key = renamed.s;
+	}
+	pm_str_add_quoted(out, key, strlen(key));
+	pm_str_release(&renamed);
+}
+
+static void add_header(const PmGraph *g, const PmPrintOpts *opts, PmStr *out)
 {
 	size_t n = 0;
 
@@ -514,10 +528,10 @@ static void add_header(const PmGraph *g, int no_stats, PmStr *out)
 		const char *key, *value;
 
 		pm_graph_meta_at(g, i, &key, &value);
-		if (no_stats && !strcmp(key, PM_STATS_KEY))
+		if (opts->no_stats && !strcmp(key, PM_STATS_KEY))
 			continue;
 		pm_str_add(out, n++ ? ", " : ", metadata_props: [");
-		pm_str_add_quoted(out, key, strlen(key));
+		add_key(g, key, opts->renumber, out);
 		pm_str_add(out, ": ");
 		pm_str_add_quoted(out, value, strlen(value));
 	}
@@ -532,7 +546,7 @@ PmStatus pm_graph_print(const PmGraph *g, const PmPrintOpts *opts, PmStr *out, P
 	PmStatus st;
 
 	if (!pr.opts->no_header)
-		add_header(g, pr.opts->no_stats, out);
+		add_header(g, pr.opts, out);
 	st = graph_text(&pr, g, 0);
 	if (st == PM_OK) {
 		pm_str_addc(out, '\n');

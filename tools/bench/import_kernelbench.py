@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""import_kernelbench.py PROBLEM... -o DIR [--time-limit S] [--seed N] [--json FILE] - exports PyTorch problems to ONNX.
+"""import_kernelbench.py PROBLEM... -o DIR [--train] [--time-limit S] [--seed N] [--json FILE] - exports PyTorch problems to ONNX.
 
 PROBLEM is a file in KernelBench's layout (class Model, get_inputs, get_init_inputs), a folder in GraphNet's (model.py,
 weight_meta.py and input_meta.py, which `passmith task export --torch` writes too), or a folder that holds any of them.
 level2/9_name.py becomes DIR/level2__9_name.onnx: `passmith task from` reads suite and level from that name.
+PROBLEM may be a list as well, FILE.txt: a folder of GraphNet's in each line, named from the list's folder or one above
+it. samples/timm/net becomes DIR/samples__timm__net.onnx. Types and shapes are those of the folder.
 
 Weights are not shipped. They become inputs, with statistics in the metadata entry tensor_stats; an input that comes from
-torch.rand is said to be uniform. Models are exported in eval mode, with the seed set. Each problem has a process and a
-time limit of its own: one that hangs or crashes is a row of the table. Needs PyTorch, onnx and onnxscript; no GPU.
-Exit code 1: a problem was not exported.
+torch.rand is said to be uniform. Models are exported in eval mode, with the seed set; with --train in training mode, where
+BatchNorm is mean and variance of the batch, written out. What draws random numbers in training mode has no single answer
+and is left out. Each problem has a process and a time limit of its own: one that hangs or crashes is a row of the table. Needs
+PyTorch, onnx and onnxscript; no GPU. Exit code 1: a problem was not exported.
 
     tools/bench/import_kernelbench.py KernelBench/level1 -o onnx
     passmith task from onnx/*.onnx --db work.db
@@ -19,6 +22,7 @@ import importlib.util
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -30,6 +34,9 @@ OPSET = 18
 def find_problems(paths):
     """(name, path) of each problem; a folder with model.py is one."""
     for path in paths:
+        if path.endswith(".txt"):
+            yield from read_list(path)
+            continue
         if os.path.isfile(path):
             yield name_of(path), path
             continue
@@ -42,6 +49,21 @@ def find_problems(paths):
                 for f in sorted(files):
                     if f.endswith(".py") and f != "__init__.py":
                         yield name_of(os.path.join(at, f)), os.path.join(at, f)
+
+
+def read_list(path):
+    """The folders that a list names, one a line. Lists name them from the top of a collection, and lie in or below it."""
+    with open(path, encoding="utf-8") as f:
+        lines = [s.strip() for s in f]
+    top = os.path.dirname(os.path.abspath(path))
+    for line in lines:
+        if not line or line.startswith("#"):
+            continue
+        at = top
+        while not os.path.isdir(os.path.join(at, line)) and os.path.dirname(at) != at:
+            at = os.path.dirname(at)
+        yield os.path.normpath(line).strip("/.").replace("/", "__"), os.path.join(
+            at if os.path.isdir(os.path.join(at, line)) else top, line)
 
 
 def name_of(path):
@@ -74,6 +96,41 @@ def watch_rand(torch, uniform):
         setattr(torch, f, noted)
 
 
+def decompose_batch_norm(torch):
+    """In training mode BatchNorm is plain operators: mean and variance of the batch. Running statistics are left alone."""
+    plain = torch.nn.functional.batch_norm
+
+    def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+        if not training:
+            return plain(x, running_mean, running_var, weight, bias, False, momentum, eps)
+        others = [d for d in range(x.dim()) if d != 1]
+        shape = [x.shape[1] if d == 1 else 1 for d in range(x.dim())]
+        centred = x - x.mean(others, keepdim=True)
+        y = centred / torch.sqrt((centred * centred).mean(others, keepdim=True) + eps)
+        y = y if weight is None else y * weight.reshape(shape)
+        return y if bias is None else y + bias.reshape(shape)
+
+    torch.nn.functional.batch_norm = batch_norm
+
+
+def into_training(torch, model):
+    decompose_batch_norm(torch)
+    for m in model.modules():
+        if isinstance(m, torch.nn.modules.batchnorm._BatchNorm):
+            m.num_batches_tracked = None  # counting batches would be a result
+    return model.train()
+
+
+def refuse_random(torch, model, args):
+    """Dropout in training mode draws numbers: the same inputs have to give the same results."""
+    before = torch.get_rng_state()
+    with torch.no_grad():
+        model(*args)
+    if not torch.equal(before, torch.get_rng_state()):
+        raise ValueError("The model draws random numbers, as Dropout does in training mode; its results have to follow from its "
+                         "inputs. Export it in eval mode, or without that layer.")
+
+
 def kernelbench(torch, path, uniform):
     m = load(path, "problem")
     for need in ("Model", "get_inputs", "get_init_inputs"):
@@ -95,22 +152,58 @@ def tensor_of(torch, meta):
     return (torch.randn(meta.shape) * (getattr(meta, "std", None) or 0) + (getattr(meta, "mean", None) or 0)).to(dtype)
 
 
-def graphnet(torch, folder):
+def read_metas(folder):
     metas = {}
     for f in ("weight_meta.py", "input_meta.py"):
         if os.path.exists(os.path.join(folder, f)):
             for v in vars(load(os.path.join(folder, f), f[:-3])).values():
                 if inspect.isclass(v) and hasattr(v, "name"):
                     metas[v.name] = v
+    return metas
+
+
+def operand_of(torch, meta, parameter):
+    t = tensor_of(torch, meta)
+    return int(t) if parameter.annotation in (torch.SymInt, int) else t
+
+
+def under_autocast(torch, model, args):
+    """The model as it was captured: where float beside a 16-bit type does not run, it came from autocast, which the text of a
+    sample does not hold. The export then has a Cast wherever autocast converts."""
+    kinds = {a.dtype for a in args if torch.is_tensor(a)} & {torch.float32, torch.float16, torch.bfloat16}
+    if torch.float32 not in kinds or len(kinds) != 2:
+        return model
+    try:
+        with torch.no_grad():
+            model(*args)
+        return model
+    except RuntimeError:
+        half = (kinds - {torch.float32}).pop()
+
+    class Captured(torch.nn.Module):
+        def forward(self, *operands):
+            with torch.autocast("cpu", dtype=half):
+                return model(*operands)
+
+    return Captured()
+
+
+def graphnet(torch, folder):
+    if not os.path.exists(os.path.join(folder, "model.py")):
+        raise ValueError(f"There is no model.py in {folder}; a line of a list names a folder of GraphNet.")
+    metas = read_metas(folder)
     m = load(os.path.join(folder, "model.py"), "model")
     if not hasattr(m, "GraphModule"):
         raise ValueError("model.py has no class GraphModule; it is no sample of GraphNet.")
+    m.device = lambda *_args, **_kwargs: torch.device("cpu")  # samples name the GPU that they were captured on
     model = m.GraphModule()
-    names = [p for p in inspect.signature(model.forward).parameters]
-    lost = [n for n in names if n not in metas]
+    parameters = inspect.signature(model.forward).parameters
+    lost = [n for n in parameters if n not in metas]
     if lost:
         raise ValueError(f"weight_meta.py and input_meta.py do not describe the operand {lost[0]}.")
-    return model, [tensor_of(torch, metas[n]) for n in names]
+    args = [operand_of(torch, metas[n], q) for n, q in parameters.items()]
+    laws = [getattr(metas[n], "law", None) for n, a in zip(parameters, args) if torch.is_tensor(a)]
+    return under_autocast(torch, model, args), args, laws
 
 
 def stats(torch, t, name, uniform=False):
@@ -136,24 +229,39 @@ def move_weights(torch, graph):
     return found
 
 
-def export_one(path, out, seed):
+def say_inputs(torch, model, tensors, uniform, laws):
+    """Statistics of the inputs; what `passmith task export` says of their laws is kept word for word."""
+    told = {}
+    for i, (v, a) in enumerate(zip(model.graph.inputs, tensors)):
+        law = laws[i] if laws else None
+        if law is None:
+            told[v.name] = stats(torch, a, v.name, a.untyped_storage().data_ptr() in uniform)
+        elif law:
+            model.metadata_props["input_law." + v.name] = law
+    return told
+
+
+def export_one(path, out, seed, train):
     import torch
     from onnxscript import ir, optimizer
 
-    uniform = {}
+    uniform, laws = {}, None
     torch.manual_seed(seed)
-    model, args = graphnet(torch, path) if os.path.isdir(path) else kernelbench(torch, path, uniform)
-    model = model.eval().cpu()
+    if os.path.isdir(path) or not path.endswith(".py"):
+        model, args, laws = graphnet(torch, path)
+    else:
+        model, args = kernelbench(torch, path, uniform)
+    model = (into_training(torch, model) if train else model.eval()).cpu()
     args = [a.cpu() if torch.is_tensor(a) else a for a in args]
+    if train:
+        refuse_random(torch, model, args)
     done = torch.onnx.export(model, tuple(args), dynamo=True, opset_version=OPSET, optimize=False, verbose=False)
-    graph, told = done.model.graph, {}
-    tensors = [a for a in args if torch.is_tensor(a)]
-    for v, a in zip(graph.inputs, tensors):
-        told[v.name] = stats(torch, a, v.name, a.untyped_storage().data_ptr() in uniform)
-    told.update(move_weights(torch, graph))
+    told = say_inputs(torch, done.model, [a for a in args if torch.is_tensor(a)], uniform, laws)
+    told.update(move_weights(torch, done.model.graph))
     optimizer.optimize_ir(done.model)
     done.model.metadata_props["source"] = os.path.basename(out).split(".onnx")[0]
     done.model.metadata_props["seed"] = str(seed)
+    done.model.metadata_props["mode"] = "training" if train else "eval"
     done.model.metadata_props["tensor_stats"] = json.dumps(told)
     ir.save(done.model, out)
 
@@ -165,6 +273,7 @@ def run_one(path, out, opts):
     """Empty when the model is written, else why it is not."""
     part = out + ".part"
     cmd = [sys.executable, os.path.abspath(__file__), "--one", path, part, "--seed", str(opts.seed)]
+    cmd += ["--train"] if opts.train else []
     try:
         r = subprocess.run(cmd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=opts.time_limit, text=True,
                            errors="replace")
@@ -172,8 +281,9 @@ def run_one(path, out, opts):
         why = f"It takes longer than {opts.time_limit:g} s."
     else:
         said = [s for s in r.stderr.splitlines() if s.strip()]
+        named = [s for s in said if re.match(r"[\w.]*(Error|Exception|Exit|Unsupported\w*): ", s)]
         why = "" if not r.returncode else f"The process died of signal {-r.returncode}." if r.returncode < 0 else \
-            said[-1].strip() if said else f"The process ended with {r.returncode}."
+            (named or said)[-1].strip() if said else f"The process ended with {r.returncode}."
     if not why:
         os.replace(part, out)
     elif os.path.exists(part):
@@ -185,13 +295,14 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("problem", nargs="*")
     p.add_argument("-o", metavar="DIR", dest="out")
+    p.add_argument("--train", action="store_true", help="in training mode, BatchNorm as plain operators")
     p.add_argument("--time-limit", type=float, default=600, metavar="S", help="seconds of one problem")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--json", metavar="FILE", help="write the table as JSON too")
     p.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     opts = p.parse_args()
     if opts.one:
-        export_one(opts.one[0], opts.one[1], opts.seed)
+        export_one(opts.one[0], opts.one[1], opts.seed, opts.train)
         return 0
     if not opts.problem or not opts.out:
         p.error("name problems and -o DIR")

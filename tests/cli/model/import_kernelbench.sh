@@ -45,6 +45,15 @@ exits 1 "a problem that hangs"
 says "left out  hang  It takes longer than 1 s." "it is stopped"
 [ -z "$(ls "$tmp/o")" ]
 tap "nothing is left of what failed"
+mkdir -p "$tmp/set/samples/a/net" "$tmp/set/lists"
+printf 'samples/a/net\n\n# a comment\nsamples/b/gone\n' >"$tmp/set/lists/some.txt"
+printf 'class GraphModule:\n    def forward(self, x):\n        return x\n' >"$tmp/set/samples/a/net/model.py"
+convert "$tmp/set/lists/some.txt" -o "$tmp/o"
+exits 1 "a list of samples"
+says "left out  samples__a__net  ValueError: weight_meta.py and input_meta.py do not describe the operand x." \
+	"a sample is found from the list, and its reason is said"
+says "left out  samples__b__gone  ValueError: There is no model.py in" "one that is not there is a row"
+says "0 of 2 problems exported" "comments and empty lines are none"
 unset PYTHONPATH
 
 if ! python3 -c 'import torch, onnx, onnxscript' 2>/dev/null; then
@@ -73,6 +82,16 @@ def get_inputs():
 def get_init_inputs():
     return [32, 24]
 P
+convert "$tmp/p/level1/3_gate.py" -o "$tmp/trained" --train
+exits 0 "a problem is exported in training mode"
+pm print "$tmp/trained/level1__3_gate.onnx"
+says ReduceMean "mean and variance are those of the batch"
+! grep -q "BatchNormalization\|running_mean" "$tmp/out"
+tap "BatchNorm is plain operators"
+sed 's/self.bn(self.fc(x))/torch.nn.functional.dropout(self.fc(x), 0.5, self.training)/' "$tmp/p/level1/3_gate.py" >"$tmp/drop.py"
+convert "$tmp/drop.py" -o "$tmp/trained" --train
+exits 1 "what draws random numbers is left out in training mode"
+says "draws random numbers" "with the reason"
 convert "$tmp/p/level1/3_gate.py" -o "$tmp/o"
 exits 0 "a problem is exported"
 pm print --stats "$tmp/o/level1__3_gate.onnx"
@@ -89,4 +108,12 @@ pm task from "$tmp"/models/*.onnx --db "$tmp/back.db" --shapes 1 --name back
 one=$("$passmith" db query "SELECT hash FROM tasks" --db "$tmp/there.db")
 [ -n "$one" ] && [ "$one" = "$("$passmith" db query "SELECT hash FROM tasks" --db "$tmp/back.db")" ]
 tap "the round trip gives the same task"
+pm task from "$tmp/o/level1__3_gate.onnx" --db "$tmp/gate.db" --shapes 1 --name gate
+pm task export gate --db "$tmp/gate.db" --torch "$tmp/gate"
+convert "$tmp/gate" -o "$tmp/gate_models"
+exits 0 "a task of Linear and BatchNorm, with laws, is exported too"
+pm task from "$tmp"/gate_models/*.onnx --db "$tmp/gate_back.db" --shapes 1 --name gate
+one=$("$passmith" db query "SELECT hash FROM tasks" --db "$tmp/gate.db")
+[ -n "$one" ] && [ "$one" = "$("$passmith" db query "SELECT hash FROM tasks" --db "$tmp/gate_back.db")" ]
+tap "the round trip gives the same task, laws included"
 tap_done

@@ -93,6 +93,37 @@ static void drawn_values_are_legal_in_every_class(void **state)
 	pm_graph_free(g);
 }
 
+static void a_law_decides_the_first_class(void **state)
+{
+	PmGraph *g = pm_test_graph(
+		"<ir_version: 8, opset_import: [\"\" : 18], metadata_props: [\"input_law.x\": "
+		"\"uniform(5, 6)\"]> g (float[300,300] x, float[64] z) => (float[300,300] y, "
+		"float[64] w) { y = Relu(x)\n w = Relu(z) }");
+	PmGraph *plain = pm_test_graph("g (float[300,300] x, float[64] z) => (float[300,300] y, float[64] w) "
+				       "{ y = Relu(x)\n w = Relu(z) }");
+	PmTensor t[2], was[2], some;
+
+	(void)state;
+	for (int cls = 0; cls < PM_N_ALL_CLASSES; cls++) {
+		assert_int_equal(pm_inputs_make(g, 3, (PmInputClass)cls, t, NULL), PM_OK);
+		assert_int_equal(pm_inputs_make(plain, 3, (PmInputClass)cls, was, NULL), PM_OK);
+		if (cls != PM_INPUTS_NORMAL)
+			assert_memory_equal(t[0].data, was[0].data, t[0].bytes);
+		for (int64_t k = 0; k < 90000 && cls == PM_INPUTS_NORMAL; k++)
+			assert_true(pm_tensor_get(&t[0], k) >= 5 && pm_tensor_get(&t[0], k) < 6);
+		assert_memory_equal(t[1].data, was[1].data, t[1].bytes);
+		pm_tensors_release(t, 2);
+		pm_tensors_release(was, 2);
+	}
+	/* What is timed is drawn so as well. */
+	assert_int_equal(pm_inputs_draw(g, 0, 3, PM_INPUTS_NORMAL, 1000, &some, NULL), PM_OK);
+	for (int64_t k = 0; k < 1000; k++)
+		assert_true(pm_tensor_get(&some, k) >= 5 && pm_tensor_get(&some, k) < 6);
+	pm_tensor_release(&some);
+	pm_graph_free(plain);
+	pm_graph_free(g);
+}
+
 static void the_seed_and_the_class_decide(void **state)
 {
 	PmGraph *g = pm_test_graph("g (float[64] x, float[64] z) => (float[64] y) { y = Add(x, z) }");
@@ -306,6 +337,7 @@ int main(void)
 		cmocka_unit_test(drawn_numbers_never_change),
 		cmocka_unit_test(drawn_values_are_legal_in_every_class),
 		cmocka_unit_test(a_scatter_meets_no_place_twice),
+		cmocka_unit_test(a_law_decides_the_first_class),
 		cmocka_unit_test(the_seed_and_the_class_decide),
 	};
 

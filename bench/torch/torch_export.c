@@ -56,8 +56,8 @@ static void statistics(const PmTensor *t, double *mean, double *std, double *lo,
 	*std = n > 1 ? sqrt(square / (double)(n - 1)) : 0;
 }
 
-/* The class of one argument of that type in weight_meta.py; `t` holds its elements, or the first of them. `law`
- * is what the graph says that it is drawn from, NULL when it says nothing. */
+/* The class of one argument of that type in weight_meta.py; `t` holds its elements, or the first of them.
+ * `law` is what the graph says that it is drawn from, NULL when it says nothing. */
 static void describe(Export *e, const char *name, const PmType *type, const PmTensor *t, const char *law)
 {
 	double mean, std, lo, hi;

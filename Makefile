@@ -22,7 +22,7 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- what there is to build ---------------------------------------------------------------------
 
-LIB_DIRS := base ir simplify extract dataset matcher runtime integrity bench app
+LIB_DIRS := base ir simplify extract dataset matcher runtime integrity bench draw app
 # Files of folders and of two levels below them: $(call below,ir bench,*.c).
 below    = $(foreach d,$(1),$(wildcard $(d)/$(2) $(d)/*/$(2) $(d)/*/*/$(2)))
 LIB_SRC  := $(call below,$(LIB_DIRS),*.c)
@@ -124,7 +124,7 @@ GEN_OBJ := $(BUILD)/obj/gen/onnx.pb-c.o
 GEN_H   := $(GEN)/onnx.pb-c.h
 endif
 GEN_H   += $(KERNEL_H)
-GEN_H   += $(patsubst %,$(GEN)/%.h,$(wildcard bench/*/*.py dataset/*/*.sql app/*/*.json))
+GEN_H   += $(patsubst %,$(GEN)/%.h,$(wildcard bench/*/*.py dataset/*/*.sql draw/*/*.css draw/*/*.js app/*/*.json))
 ifneq ($(wildcard tools/gen/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
@@ -178,6 +178,12 @@ $(GEN)/app/%.json.h: app/%.json tools/gen/embed-text.sh
 	@mv $@.tmp $@
 
 $(GEN)/bench/%.py.h: bench/%.py tools/gen/embed-text.sh
+	@mkdir -p $(@D)
+	$(call Q,EMBED)tools/gen/embed-text.sh $< > $@.tmp
+	@mv $@.tmp $@
+
+# A style and a script of pages.
+$(GEN)/draw/%.h: draw/% tools/gen/embed-text.sh
 	@mkdir -p $(@D)
 	$(call Q,EMBED)tools/gen/embed-text.sh $< > $@.tmp
 	@mv $@.tmp $@

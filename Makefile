@@ -129,7 +129,7 @@ ifneq ($(wildcard tools/gen/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-mcp bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif bundle golden-update fuzz gen fmt check-fmt check-spdx \
+.PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-mcp check-report bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-cycles check-headers check-clang check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
@@ -309,6 +309,9 @@ check-mcp: all ## drives passmith mcp with the official Python SDK, versions 2 a
 
 check-atif: $(CLI) ## validates exports of sessions with the models that Harbor publishes, from PyPI
 	@BUILD=$(BUILD) tools/check/check-atif.sh
+
+check-report: all ## the pages of passmith report in a headless Chromium, where one is installed with chromedriver (SHOTS=folder keeps pictures)
+	@PASSMITH_ROOT=$(CURDIR) PASSMITH_CACHE=$(abspath $(BUILD))/test-cache tests/browser/report.py $(BUILD) --many $(if $(SHOTS),--shots $(SHOTS))
 
 check-gpu: all ## the tests that need an NVIDIA GPU, and with one the passes' tables and timed attacks on it
 	@BUILD=$(BUILD) tools/check/check-gpu.sh

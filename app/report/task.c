@@ -53,7 +53,7 @@ static void put_heat(const PmBoard *b, size_t row, size_t k, PmSysClock clock, P
 	pm_html_el(h, PM_EL_td);
 	if (!*c->status) {
 		pm_html_text(h, "-");
-	} else if (strcmp(c->status, "correct") != 0) {
+	} else if (strcmp(c->status, "correct") != 0 || c->smallest_t == PM_T_NEVER) {
 		pm_html_at(h, PM_AT_class, "x");
 		pm_html_text(h, "wrong");
 	} else if (!c->matched) {

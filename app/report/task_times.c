@@ -3,7 +3,6 @@
 #include "app/report/task_times.h"
 
 #include "app/report/put.h"
-#include "base/core/vec.h"
 #include "bench/report/systems_report.h"
 #include "runtime/exec/exec.h"
 
@@ -11,17 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Means over the variants that a system has right. */
 typedef struct Line {
-	size_t system;
-	PmInterval x; /* times the roofline */
-	double seconds;
+	size_t system, n; /* variants */
+	double seconds, lo, hi;
 } Line;
 
 typedef struct Chart {
 	Line line[PM_MAX_SYSTEMS];
-	size_t n;
-	double floor;  /* one launch, times the roofline */
-	double lo, hi; /* logarithms: the axis */
+	size_t n, n_rows;
+	double roofline, launch; /* seconds */
+	double lo, hi;           /* logarithms: the axis */
 } Chart;
 
 /* ---- figures ---- */
@@ -31,39 +30,43 @@ static int is_right(const PmSysCell *c, PmSysClock clock)
 	return !strcmp(c->status, "correct") && c->smallest_t <= -5 && c->seconds[clock] > 0;
 }
 
-static void find_line(const PmBoard *b, size_t first, size_t n, size_t k, PmSysClock clock, Chart *out)
+/* The interval of a speedup is one of the candidate's time, the other way round. */
+static double part(double speedup, double end)
 {
-	PM_VEC(double) ratio = { 0 };
-	double logs = 0;
-	PmRng rng;
-
-	for (size_t i = first; i < first + n; i++) {
-		const PmSysGraph *g = &b->table.graphs.v[i];
-
-		if (!is_right(&g->cell[k], clock) || !(g->roofline > 0))
-			continue;
-		PM_VEC_PUSH(&ratio, g->cell[k].seconds[clock] / g->roofline);
-		logs += log(g->cell[k].seconds[clock]);
-	}
-	if (ratio.n) {
-		Line *l = &out->line[out->n++];
-
-		pm_rng_init(&rng, n);
-		l->system = k;
-		l->x = pm_bootstrap_gmean(ratio.v, ratio.n, 1000, 0.95, &rng);
-		l->seconds = exp(logs / (double)ratio.n);
-	}
-	PM_VEC_RELEASE(&ratio);
+	return speedup > 0 && end > 0 && isfinite(end) ? speedup / end : 1;
 }
 
-static double launch_floor(const PmBoard *b, size_t first, size_t n)
+static void find_line(const PmBoard *b, size_t first, size_t n, size_t k, PmSysClock clock, Chart *out)
+{
+	Line l = { .system = k };
+
+	for (size_t i = first; i < first + n; i++) {
+		const PmSysCell *c = &b->table.graphs.v[i].cell[k];
+		const PmBoardCell *about = pm_board_cell(b, i, k);
+
+		if (!is_right(c, clock))
+			continue;
+		l.seconds += log(c->seconds[clock]);
+		l.lo += log(c->seconds[clock] * part(about->speedup, about->hi));
+		l.hi += log(c->seconds[clock] * part(about->speedup, about->lo));
+		l.n++;
+	}
+	if (!l.n)
+		return;
+	l.seconds = exp(l.seconds / (double)l.n);
+	l.lo = exp(l.lo / (double)l.n);
+	l.hi = exp(l.hi / (double)l.n);
+	out->line[out->n++] = l;
+}
+
+static double roofline(const PmBoard *b, size_t first, size_t n)
 {
 	double logs = 0;
 	size_t rows = 0;
 
 	for (size_t i = first; i < first + n; i++)
 		if (b->table.graphs.v[i].roofline > 0) {
-			logs += log(pm_profile(b->profile)->launch_seconds / b->table.graphs.v[i].roofline);
+			logs += log(b->table.graphs.v[i].roofline);
 			rows++;
 		}
 	return rows ? exp(logs / (double)rows) : NAN;
@@ -79,11 +82,11 @@ static void widen(Chart *c, double v)
 
 static void find_range(Chart *c)
 {
-	c->lo = c->hi = 0; /* the roofline */
-	widen(c, c->floor);
+	c->lo = c->hi = log10(c->launch);
+	widen(c, c->roofline);
 	for (size_t i = 0; i < c->n; i++) {
-		widen(c, c->line[i].x.lo);
-		widen(c, c->line[i].x.hi);
+		widen(c, c->line[i].lo);
+		widen(c, c->line[i].hi);
 	}
 	c->lo -= 0.05;
 	c->hi += 0.05;
@@ -91,43 +94,45 @@ static void find_range(Chart *c)
 
 /* ---- drawing ---- */
 
-enum { NAME = 190, WIDTH = 790, VALUE = 200, LINE = 20, TOP = 26 };
+enum { NAME = 190, WIDTH = 790, VALUE = 150, LINE = 20, TOP = 26, APART = 100 };
 
-static double px(const Chart *c, double v)
+static double px(const Chart *c, double seconds)
 {
-	return NAME + (log10(v) - c->lo) / (c->hi - c->lo) * (WIDTH - NAME - VALUE);
+	return NAME + (log10(seconds) - c->lo) / (c->hi - c->lo) * (WIDTH - NAME - VALUE);
 }
 
-static void put_mark(PmStr *out, const Chart *c, double v, const char *class_, const char *text)
+static void put_mark(PmStr *out, const Chart *c, double seconds, const char *class_, const char *text)
 {
-	if (v > 0 && isfinite(v))
+	if (seconds > 0 && isfinite(seconds))
 		pm_str_addf(out,
 			    "<path class=\"%s\" d=\"M%.1f %dV%zu\"/><text class=\"mark\" x=\"%.1f\" "
 			    "y=\"%d\">%s</text>",
-			    class_, px(c, v), TOP - 6, TOP + LINE * c->n, px(c, v), TOP - 10, text);
+			    class_, px(c, seconds), TOP - 6, TOP + LINE * c->n, px(c, seconds), TOP - 10,
+			    text);
 }
 
-/* The labels are kept apart where the two lines are near each other: only one is written. */
+/* Where the two lines are near each other they have one label. */
 static void put_marks(PmStr *out, const Chart *c)
 {
-	int near = fabs(px(c, c->floor) - px(c, 1)) < 100;
+	int near = fabs(px(c, c->launch) - px(c, c->roofline)) < APART;
 
-	put_mark(out, c, 1, "roofline", near ? "" : "roofline");
-	put_mark(out, c, c->floor, "floor", near ? "roofline and launch floor" : "launch floor");
+	put_mark(out, c, c->roofline, "roofline", near ? "" : "roofline");
+	put_mark(out, c, c->launch, "floor", near ? "roofline and launch floor" : "launch floor");
 }
 
 static void put_line(PmStr *out, const Chart *c, const Line *l, size_t row)
 {
-	double y = TOP + LINE * ((double)row + 0.5);
+	size_t y = TOP + LINE * row + LINE / 2;
 	char seconds[32];
 
 	pm_put_seconds_text(l->seconds, seconds, sizeof seconds);
-	pm_str_addf(
-		out,
-		"<path class=\"whisker\" d=\"M%.1f %.0fH%.1f\"/><circle cx=\"%.1f\" cy=\"%.0f\" r=\"4\"/>",
-		px(c, l->x.lo), y, px(c, l->x.hi), px(c, l->x.point), y);
-	pm_str_addf(out, "<text x=\"%d\" y=\"%.0f\">%.3gx [%.3g, %.3g], %s</text>", WIDTH - VALUE + 10, y + 4,
-		    l->x.point, l->x.lo, l->x.hi, seconds);
+	pm_str_addf(out,
+		    "<path class=\"whisker\" d=\"M%.1f %zuH%.1f\"/><circle cx=\"%.1f\" cy=\"%zu\" r=\"4\"/>",
+		    px(c, l->lo), y, px(c, l->hi), px(c, l->seconds), y);
+	pm_str_addf(out, "<text x=\"%d\" y=\"%zu\">%s", WIDTH - VALUE + 10, y + 4, seconds);
+	if (l->n < c->n_rows)
+		pm_str_addf(out, " (%zu of %zu)", l->n, c->n_rows);
+	pm_str_add(out, "</text>");
 }
 
 static void put_chart(const PmBoard *b, const Chart *c, PmHtml *h)
@@ -139,7 +144,7 @@ static void put_chart(const PmBoard *b, const Chart *c, PmHtml *h)
 	pm_str_addf(&svg,
 		    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"times\" viewBox=\"0 0 %d %zu\" "
 		    "width=\"%d\" "
-		    "height=\"%zu\" role=\"img\" aria-label=\"Times over the roofline\">",
+		    "height=\"%zu\" role=\"img\" aria-label=\"Times, roofline and launch floor\">",
 		    WIDTH, TOP + LINE * c->n + 6, WIDTH, TOP + LINE * c->n + 6);
 	put_marks(&svg, c);
 	for (size_t i = 0; i < c->n; i++) {
@@ -157,24 +162,24 @@ static void put_chart(const PmBoard *b, const Chart *c, PmHtml *h)
 void pm_put_task_times(const PmBoard *b, size_t first, size_t n, PmSysClock clock, PmHtml *h)
 {
 	PmStr about = PM_STR_INIT;
-	Chart c = { 0 };
+	Chart c = { .n_rows = n, .launch = pm_profile(b->profile)->launch_seconds };
 
 	for (size_t k = 0; k < b->table.n; k++)
 		find_line(b, first, n, k, clock, &c);
 	if (!c.n)
 		return;
-	c.floor = launch_floor(b, first, n);
+	c.roofline = roofline(b, first, n);
 	find_range(&c);
 	pm_put_about_board(b, &about);
 	pm_html_put(h, PM_EL_h4, NULL, "Times against the roofline");
 	pm_html_el(h, PM_EL_figure);
 	put_chart(b, &c, h);
-	pm_html_putf(h, PM_EL_figcaption, NULL,
-		     "Time over that of the roofline of %s, mean over the variants that are right, with its "
-		     "95 %% interval; "
-		     "the launch floor is one launch (%.1f us). %s. Clock: %s.",
-		     b->profile, 1e6 * pm_profile(b->profile)->launch_seconds, about.s,
-		     pm_sys_clock_title(clock));
+	pm_html_putf(
+		h, PM_EL_figcaption, NULL,
+		"Geometric mean over the variants that are right%s. Roofline and launch floor (%.1f us) are "
+		"those of %s. %s. Clock: %s.",
+		*b->gpu ? ", with the 99 % interval of the measurement" : "", 1e6 * c.launch, b->profile,
+		about.s, pm_sys_clock_title(clock));
 	pm_html_end(h, PM_EL_figure);
 	pm_str_release(&about);
 }

@@ -38,6 +38,7 @@ holds "Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256
 holds "modelled for h200" "times that nobody measured are called modelled"
 holds 'data-system="wrong_silu"' "the wrong pass is in the ranking"
 holds '>INCORRECT 3</span>' "with its verdicts"
+holds '<td class="x">wrong</td>' "and in the map of variants"
 holds "Worst element: expected " "the worst element of its first wrong variant"
 holds "So on 2 more variants." "and on how many more it is wrong"
 holds "roofline" "times stand against the roofline"

@@ -355,6 +355,9 @@ conform: $(CLI) ## runs the ONNX node tests on ref and emu and writes docs/refer
 golden-update: all ## rewrites the expected parts of tests/golden; review the diff
 	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden agent/trajectory eval/field
 
+docs/results/report.html: docs/results/h200_systems.json $(CLI)
+	$(CLI) report --times $< -o $@
+
 gen: $(GEN_H) $(CLI) $(HOST) ## makes the generated files, also those of docs/reference which are committed
 	tools/gen/exemplars.sh $(BUILD)
 	tools/gen/gen-reference.sh $(BUILD)

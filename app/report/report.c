@@ -2,6 +2,7 @@
 /* report.c - a database as pages. */
 #include "app/report/report.h"
 
+#include "app/report/board_times.h"
 #include "app/report/put.h"
 #include "app/report/report_data.h"
 #include "app/report/section.h"
@@ -29,8 +30,10 @@ static void put_top(const PmReportInput *in, PmHtml *h)
 	pm_html_put(h, PM_EL_h1, NULL, "Passmith report");
 	pm_html_el(h, PM_EL_p);
 	pm_html_text(h, "Of ");
-	pm_html_text_cut(h, pm_path_base(pm_db_path(in->db)), 80);
-	pm_html_textf(h, ": %zu tasks, %zu runs", b->tasks.n, b->runs.n);
+	pm_html_text_cut(h, in->name, 80);
+	pm_html_textf(h, ": %zu tasks", b->tasks.n);
+	if (in->db)
+		pm_html_textf(h, ", %zu runs", b->runs.n);
 	if (from)
 		pm_html_textf(h, ", %s", first);
 	if (strcmp(first, last) != 0)
@@ -204,7 +207,9 @@ static PmStatus write_all(PmReportInput *in, const PmReportOpts *o, PmReportDone
 PmStatus pm_report_write(PmDb *db, const PmReportOpts *opts, PmReportDone *done, PmErr *err)
 {
 	PmBoards boards = { 0 };
-	PmReportInput in = { .db = db, .boards = &boards };
+	PmReportInput in = { .db = db,
+			     .boards = &boards,
+			     .name = pm_path_base(opts->times ? opts->times : pm_db_path(db)) };
 	PmStatus st = PM_OK;
 
 	memset(done, 0, sizeof *done);
@@ -212,7 +217,8 @@ PmStatus pm_report_write(PmDb *db, const PmReportOpts *opts, PmReportDone *done,
 		st = pm_err(err, PM_E_INVALID,
 			    "A report is written to a file NAME.html; '%.200s' does not end so.", opts->out);
 	if (!st)
-		st = pm_boards_read(db, opts->step, opts->arg, &boards, err);
+		st = opts->times ? pm_boards_from_times(opts->times, &boards, err)
+				 : pm_boards_read(db, opts->step, opts->arg, &boards, err);
 	if (!st && !boards.tasks.n)
 		st = pm_err(err, PM_E_NOT_FOUND,
 			    "Database %s has no task; make some with `passmith task make`, and evaluate "

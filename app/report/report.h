@@ -11,8 +11,9 @@
 enum { PM_REPORT_MOST = 5000000 }; /* bytes of one file; a larger report has a page for each task */
 
 typedef struct PmReportOpts {
-	const char *out;                           /* NAME.html */
-	int pages;                                 /* a page for each task, however small it is */
+	const char *out;   /* NAME.html */
+	const char *times; /* a file of times (board_times.h) in place of the database; NULL = none */
+	int pages;         /* a page for each task, however small it is */
 	void (*step)(void *arg, const char *item); /* after each task that was read; may be NULL */
 	void *arg;
 } PmReportOpts;
@@ -23,8 +24,9 @@ typedef struct PmReportDone {
 	int64_t bytes;                       /* of all files */
 } PmReportDone;
 
-/* Writes the report. What is in it follows from the database alone: the same gives the same bytes. Pages of
- * tasks go into the folder NAME.tasks beside NAME.html. PM_E_NOT_FOUND where the database has no task. */
+/* Writes the report; `db` is NULL where opts->times is given. What is in it follows from the database alone:
+ * the same gives the same bytes. Pages of tasks go into the folder NAME.tasks beside NAME.html.
+ * PM_E_NOT_FOUND where the database has no task. */
 PmStatus pm_report_write(PmDb *db, const PmReportOpts *opts, PmReportDone *done, PmErr *err);
 
 #endif

@@ -10,7 +10,8 @@
 
 /* What a section is made of. */
 typedef struct PmReportInput {
-	PmDb *db;
+	PmDb *db;         /* NULL: the report is of a file of times */
+	const char *name; /* of what it is a report: the file */
 	const PmBoards *boards;
 	const cJSON *data; /* of all of it (report_data.h): where figures are looked up (figures.h) */
 	const char *pages; /* folder of the tasks' pages beside this page, "report.tasks"; NULL = tasks are in

@@ -236,9 +236,17 @@ static void put_about(const PmReportInput *in, const PmBoardTask *t, PmHtml *h)
 	pm_html_el(h, PM_EL_h3);
 	pm_html_text_cut(h, *t->name ? t->name : "no name", 120);
 	pm_html_end(h, PM_EL_h3);
-	pm_html_putf(h, PM_EL_p, "soft", "Task %lld, %.12s; %s; category %s%s%s%s%s; %lld variants.",
-		     (long long)t->id, t->hash, t->kind, t->category, *t->split ? "; split " : "", t->split,
-		     *t->stratum ? "; stratum " : "", t->stratum, (long long)t->n_variants);
+	pm_html_el(h, PM_EL_p);
+	pm_html_at(h, PM_AT_class, "soft");
+	pm_html_textf(h, "Task %lld; ", (long long)t->id);
+	if (*t->hash)
+		pm_html_textf(h, "%.12s; %s; category %s; ", t->hash, t->kind, t->category);
+	if (*t->split)
+		pm_html_textf(h, "split %s; ", t->split);
+	if (*t->stratum)
+		pm_html_textf(h, "stratum %s; ", t->stratum);
+	pm_html_textf(h, "%lld variants.", (long long)t->n_variants);
+	pm_html_end(h, PM_EL_p);
 	if (!in->index)
 		return;
 	pm_html_el(h, PM_EL_p);
@@ -271,13 +279,14 @@ static void put_board(const PmReportInput *in, const PmBoard *b, int64_t task, P
 PmStatus pm_report_put_task(const PmReportInput *in, size_t t, PmHtml *h, PmErr *err)
 {
 	const PmBoardTask *task = &in->boards->tasks.v[t];
-	PmStatus st;
+	PmStatus st = PM_OK;
 
 	pm_html_el(h, PM_EL_section);
 	pm_html_at(h, PM_AT_class, "task");
 	pm_html_atf(h, PM_AT_id, "t%lld", (long long)task->id);
 	put_about(in, task, h);
-	st = pm_task_variants_each(in->db, task->id, put_text, h, err);
+	if (in->db)
+		st = pm_task_variants_each(in->db, task->id, put_text, h, err);
 	for (size_t k = 0; k < in->boards->v.n && !st; k++)
 		put_board(in, &in->boards->v.v[k], task->id, h);
 	put_history(in->boards, task->id, h);

@@ -34,6 +34,8 @@ int pm_cmd_report(const PmCmd *cmd, int argc, char **argv)
 	const char *path = NULL;
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &path, "the database" },
+		{ "--times", PM_OPT_STR, &o.times,
+		  "a file of times in place of the database, as docs/results/h200_systems.json" },
 		{ "-o", PM_OPT_STR, &o.out, "the file to write, NAME.html" },
 		{ "--pages", PM_OPT_FLAG, &o.pages,
 		  "a page for each task in NAME.tasks; without it one file, up to 5 MB" },
@@ -43,18 +45,19 @@ int pm_cmd_report(const PmCmd *cmd, int argc, char **argv)
 	PmReportDone done;
 	PmProgress bar;
 	PmDb *db = NULL;
-	PmDbStats s;
+	PmDbStats s = { 0 };
 	PmErr err;
 	int code = 0;
 
 	pm_err_init(&err);
 	if (pm_args_parse(cmd, opts, argc, argv, &args, &code)) {
 		pm_cli_stage("reading");
-		if (!path || !o.out || args.list.n) {
+		if (!path == !o.times || !o.out || args.list.n) {
 			pm_cli_stage("arguments");
-			code = pm_cli_usage(
-				cmd, "report needs --db FILE and -o NAME.html, and takes no other argument.");
-		} else if (pm_db_open(path, PM_DB_MUST_EXIST, &db, &err) || pm_db_stats(db, &s, &err)) {
+			code = pm_cli_usage(cmd, "report needs --db FILE or --times FILE, and -o NAME.html, "
+						 "and takes no other argument.");
+		} else if (path &&
+			   (pm_db_open(path, PM_DB_MUST_EXIST, &db, &err) || pm_db_stats(db, &s, &err))) {
 			code = pm_cli_fail(&err);
 		} else {
 			o.step = pm_cli_quiet ? NULL : pm_cli_step;

@@ -95,6 +95,37 @@ page=$tmp/r.tasks/task-1.html
 holds 'href="../r.html#tasks"' "and it leads back"
 holds "Every time, with launches and bytes" "it has every time"
 
+# A file of times: what is computed of it is what the table that was stored with it says.
+page=$tmp/times.html
+pm report --times docs/results/h200_systems.json -o "$page"
+exits 0 "a report of a file of times"
+holds "Measured on NVIDIA H200, Passmith at commit" "it says where and by what"
+if command -v python3 >/dev/null; then
+	python3 - docs/results/h200_systems.json "$page" <<'PY'
+import json, re, sys
+want = json.load(open(sys.argv[1]))["summary"]
+text = open(sys.argv[2]).read()
+got = json.loads(re.search(r'id="data">(.*?)</script>', text, re.S).group(1))["boards"][0]["bench"]["systems"]
+for system, clocks in want.items():
+    for clock, figures in clocks.items():
+        found = got[system.replace("timed-", "")][clock]
+        for key in ("graphs", "right", "faster", "gmean", "worst", "as"):
+            assert abs(found[key] - figures[key]) <= 2e-3 * abs(figures[key]), (system, clock, key, found[key], figures[key])
+        for a, b in zip(found["es"], figures["es"]):
+            assert abs(a - b) <= 2e-3 * b, (system, clock, "es", a, b)
+PY
+	tap "its figures are those of the stored table"
+else
+	skip "its figures are those of the stored table" "there is no python3"
+fi
+printf '{"device": "X", "graphs": [{"task": 1}]}' >"$tmp/times.json"
+pm report --times "$tmp/times.json" -o "$page"
+exits 4 "a file of other things"
+one_sentence "is refused in one sentence"
+pm report --times "$tmp/times.json" --db "$tmp/w.db" -o "$page"
+exits 2 "a database and a file of times"
+
+page=$tmp/r.html
 pm report --db "$tmp/w.db" -o "$tmp/r.txt"
 exits 4 "a file of another kind"
 one_sentence "is refused in one sentence"

@@ -129,7 +129,7 @@ void pm_html_at(PmHtml *h, PmAt a, const char *value)
 	pm_str_addc(h->out, '"');
 }
 
-static char *formatted(const char *fmt, va_list ap)
+static PM_PRINTF(1, 0) char *formatted(const char *fmt, va_list ap)
 {
 	va_list again;
 	char *text;

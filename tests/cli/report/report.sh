@@ -71,6 +71,26 @@ else
 	skip "its data are those of bench --json" "there is no python3"
 fi
 
+# Of several runs of a pass on a task the last counts, and two passes of one name are two systems.
+mkdir "$tmp/mine" "$tmp/yours"
+cp "$build/passes/silu.so" "$tmp/mine/same.so"
+cp "$build/passes/silu.so" "$tmp/yours/same.so"
+pm bench --db "$tmp/w.db" --baselines eager,a="$tmp/mine/same.so",b="$tmp/yours/same.so" -j 1
+pm report --db "$tmp/w.db" -o "$page"
+lacks 'data-system="same"' "bytes that were evaluated before are no second system"
+for pass in fuse bias_gelu; do # the first is right, the second does not match
+	cp "$build/passes/$pass.so" "$tmp/mine/same.so"
+	cp "$build/passes/add_rms_norm.so" "$tmp/yours/same.so"
+	pm bench --db "$tmp/w.db" --baselines eager,a="$tmp/mine/same.so",b="$tmp/yours/same.so" -j 1
+	exits 0 "$pass in the same file"
+done
+pm report --db "$tmp/w.db" -o "$page"
+holds 'data-system="yours/same"' "two files of one name are told apart by their folders"
+sum=$(sha256sum "$tmp/mine/same.so" | cut -c 1-8)
+sed -n '/data-system="same"/,/<\/tr>/p' "$page" >"$tmp/row"
+grep -q "$sum+" "$tmp/row" && grep -q 'NO_MATCH 3' "$tmp/row" && ! grep -q 'OK 3' "$tmp/row"
+tap "the last build of a file counts"
+
 # Times of two GPUs are two rankings.
 pm task export 1 --db "$tmp/w.db" --torch "$tmp/d"
 hash=$(sed -n 's/.*"graph": "\([0-9a-f]*\)".*/\1/p' "$tmp"/d/000_*/case.json)

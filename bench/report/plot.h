@@ -13,9 +13,9 @@ enum { PM_PLOT_LINES = 24 };
 typedef struct PmPlotLine {
 	const char *name; /* borrowed; for the legend */
 	size_t n;
-	size_t colour; /* lines of one number look alike in all plots of a page */
 	const double *x,
-		*y; /* borrowed; a point that is not finite, or not positive on a log axis, is a gap */
+		*y;    /* borrowed; a point that is not finite, or not positive on a log axis, is a gap */
+	size_t colour; /* lines of one number look alike in all plots of a page */
 } PmPlotLine;
 
 typedef struct PmPlot {

@@ -408,7 +408,7 @@ PmStatus pm_systems_plot_es(const PmSystems *s, PmSysClock clock, PmPreset prese
 		st = pm_systems_figures(s, k, clock, 0, PM_SYS_ALL, preset, &f, err);
 		for (int i = 0; i < N && !st; i++)
 			es[k][i] = f.score.es[i];
-		p.line[k] = (PmPlotLine){ s->name[k], N, k, t, es[k] };
+		p.line[k] = (PmPlotLine){ s->name[k], N, t, es[k], k };
 	}
 	if (!st)
 		pm_plot_svg(&p, out);
@@ -455,7 +455,7 @@ void pm_systems_plot_speedups(const PmSystems *s, PmSysClock clock, int in_page,
 
 		if (k == s->reference)
 			continue;
-		p.line[p.n++] = (PmPlotLine){ s->name[k], distribution(s, k, clock, x, y), k, x, y };
+		p.line[p.n++] = (PmPlotLine){ s->name[k], distribution(s, k, clock, x, y), x, y, k };
 	}
 	pm_plot_svg(&p, out);
 	free(room);

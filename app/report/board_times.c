@@ -42,18 +42,45 @@ static PmStatus add_systems(PmBoard *b, const cJSON *graph, PmErr *err)
 	return PM_OK;
 }
 
-static void take_cell(PmBoard *b, const cJSON *times, PmSysCell *c)
+/* Three positive numbers, and perhaps a level. */
+static int is_times(const cJSON *times)
 {
 	int n = cJSON_GetArraySize(times);
+	const cJSON *t = cJSON_GetArrayItem(times, 3);
 
-	if (!cJSON_IsArray(times) || n < 3)
-		return;
+	for (int k = 0; k < 3; k++) {
+		const cJSON *x = cJSON_GetArrayItem(times, k);
+
+		if (!cJSON_IsNumber(x) || !(x->valuedouble > 0))
+			return 0;
+	}
+	return cJSON_IsArray(times) && n <= 4 && (!t || cJSON_IsNumber(t));
+}
+
+/* An answer that is right at no level of the ladder is right at none. */
+static PmStatus take_cell(PmBoard *b, const cJSON *times, const char *system, PmSysGraph *g, PmSysCell *c,
+			  PmErr *err)
+{
+	const cJSON *t = cJSON_GetArrayItem(times, 3);
+
+	if (!times || cJSON_IsNull(times))
+		return PM_OK;
+	if (!is_times(times))
+		return pm_err(err, PM_E_INVALID,
+			      "Graph '%.100s' of the file of times has for '%.60s' no list of three times, "
+			      "and of a "
+			      "level where there is one; app/report/board_times.h says what it has to have.",
+			      g->label, system);
 	snprintf(c->status, sizeof c->status, "correct");
 	snprintf(c->machine, sizeof c->machine, "%s", b->gpu);
 	c->matched = 1;
-	c->smallest_t = n > 3 ? (int)cJSON_GetNumberValue(cJSON_GetArrayItem(times, 3)) : PM_T_MIN;
+	c->smallest_t = PM_T_MIN;
+	if (t)
+		c->smallest_t = t->valuedouble >= PM_T_MIN && t->valuedouble <= PM_T_MAX ? t->valueint
+											 : PM_T_NEVER;
 	for (int k = 0; k < 3; k++)
 		c->seconds[k] = 1e-6 * cJSON_GetNumberValue(cJSON_GetArrayItem(times, k));
+	return PM_OK;
 }
 
 static void take_declined(PmBoard *b, PmSysGraph *g, size_t k)
@@ -95,6 +122,7 @@ static PmStatus add_graph(PmBoards *all, PmBoard *b, const cJSON *graph, PmErr *
 {
 	int64_t task = pm_json_i64(graph, "task", 0);
 	const char *label = pm_json_str(graph, "variant", "");
+	PmStatus st = PM_OK;
 	PmSysGraph *g;
 
 	if (task < 1 || dtype_of(label) < 0 || !b->table.n)
@@ -111,12 +139,13 @@ static PmStatus add_graph(PmBoards *all, PmBoard *b, const cJSON *graph, PmErr *
 	g->dtype = dtype_of(label);
 	g->category = PM_N_CATEGORIES;
 	snprintf(g->label, sizeof g->label, "%s", label);
-	for (size_t k = 0; k < b->table.n; k++)
-		take_cell(b, cJSON_GetObjectItemCaseSensitive(graph, b->table.name[k]), &g->cell[k]);
+	for (size_t k = 0; k < b->table.n && !st; k++)
+		st = take_cell(b, cJSON_GetObjectItemCaseSensitive(graph, b->table.name[k]), b->table.name[k],
+			       g, &g->cell[k], err);
 	for (size_t k = 0; k < b->table.n; k++)
 		if (cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(graph, b->table.name[k])))
 			take_declined(b, g, k);
-	return PM_OK;
+	return st;
 }
 
 static void take_about(const cJSON *j, PmBoard *b)

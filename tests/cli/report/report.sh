@@ -115,6 +115,19 @@ page=$tmp/r.tasks/task-1.html
 holds 'href="../r.html#tasks"' "and it leads back"
 holds "Every time, with launches and bytes" "it has every time"
 
+if command -v python3 >/dev/null; then
+	cp "$tmp/w.db" "$tmp/broken.db"
+	python3 -c 'import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE results SET json = ? WHERE run = 1", ("{",))
+db.commit()' "$tmp/broken.db"
+	pm report --db "$tmp/broken.db" -o "$tmp/broken.html"
+	exits 4 "a stored result that is no JSON"
+	warns "The results of run 1 (" "the run is named"
+else
+	skip "a stored result that is no JSON" "there is no python3"
+fi
+
 # A file of times: what is computed of it is what the table that was stored with it says.
 page=$tmp/times.html
 pm report --times docs/results/h200_systems.json -o "$page"
@@ -142,6 +155,10 @@ printf '{"device": "X", "graphs": [{"task": 1}]}' >"$tmp/times.json"
 pm report --times "$tmp/times.json" -o "$page"
 exits 4 "a file of other things"
 one_sentence "is refused in one sentence"
+printf '{"device": "X", "graphs": [{"task": 1, "variant": "shape 0, float: 8", "eager": [1, "x", 2]}]}' >"$tmp/words.json"
+pm report --times "$tmp/words.json" -o "$page"
+exits 4 "a time that is no number"
+warns "has for 'eager' no list of three times" "graph and system are named"
 pm report --times "$tmp/times.json" --db "$tmp/w.db" -o "$page"
 exits 2 "a database and a file of times"
 

@@ -288,7 +288,7 @@ static void a_plot_survives_gaps_and_emptiness(void **state)
 		     .log_y = 1,
 		     .guide_x = NAN,
 		     .n = 1,
-		     .line = { { "one", 4, x, y } } };
+		     .line = { { "one", 4, x, y, 0 } } };
 	PmStr out = PM_STR_INIT;
 
 	(void)state;

@@ -2,6 +2,7 @@
 /* bench_read.c - a table of systems from a database. */
 #include "app/eval/bench_read.h"
 
+#include "app/eval/cell.h"
 #include "app/eval/many.h"
 #include "app/model/algebra.h"
 #include "base/sys/io.h"
@@ -95,49 +96,6 @@ static PmSysGraph *row_of(PmBench *b, size_t first, int64_t ordinal)
 	return NULL;
 }
 
-static void set_status(PmSysCell *c, const char *status, int matched, int smallest_t)
-{
-	snprintf(c->status, sizeof c->status, "%s", status);
-	c->matched = matched;
-	c->smallest_t = smallest_t;
-}
-
-/* An eager run is what answers are compared with: right by definition. */
-static void take_eager(PmSysCell *c, const PmEvalRecord *r)
-{
-	if (*c->status || !(r->baseline_seconds > 0))
-		return;
-	set_status(c, "correct", 1, PM_T_MIN);
-	c->seconds[r->measured ? PM_SYS_COLD : PM_SYS_MODELLED] = r->baseline_seconds;
-	if (r->measured) {
-		snprintf(c->machine, sizeof c->machine, "%s", r->timing.machine);
-		c->seconds[PM_SYS_REPLAY] = r->timing.replay[0];
-		c->seconds[PM_SYS_WALL] = r->timing.wall[0];
-	}
-}
-
-/* Of record i; the report's hidden shapes count, too. */
-static void take_pass(PmSysCell *c, const PmEvalReport *report, size_t i)
-{
-	const PmEvalRecord *r = &report->rec[i];
-	int ok = r->verdict == PM_VERDICT_OK;
-
-	if (r->verdict == PM_VERDICT_NO_MATCH || r->verdict == PM_VERDICT_NO_CREDIT ||
-	    r->verdict == PM_VERDICT_NOT_CHECKED) {
-		set_status(c, "correct", 0, PM_T_MIN); /* times follow from the eager run */
-		return;
-	}
-	set_status(c, pm_eval_score_status(report, i), 1, r->smallest_t);
-	if (!ok) /* also times that cannot be ranked or believed */
-		return;
-	c->seconds[r->measured ? PM_SYS_COLD : PM_SYS_MODELLED] = r->candidate_seconds;
-	if (r->measured) {
-		snprintf(c->machine, sizeof c->machine, "%s", r->timing.machine);
-		c->seconds[PM_SYS_REPLAY] = r->timing.replay[1];
-		c->seconds[PM_SYS_WALL] = r->timing.wall[1];
-	}
-}
-
 static PmStatus add_pass(PmBench *b, size_t system, size_t first, PmErr *err)
 {
 	const PmVariantList *m = b->eval.variants;
@@ -150,10 +108,10 @@ static PmStatus add_pass(PmBench *b, size_t system, size_t first, PmErr *err)
 
 		if (!g || !have[i] || r.rec[i].verdict == PM_VERDICT_HARNESS_FAIL)
 			continue;
-		take_pass(&g->cell[system], &r, i);
+		pm_cell_take_pass(&g->cell[system], &r, i);
 		for (size_t k = 0; k < b->table.n; k++)
 			if (b->system[k].kind == PM_BENCH_EAGER)
-				take_eager(&g->cell[k], &r.rec[i]);
+				pm_cell_take_eager(&g->cell[k], &r.rec[i]);
 	}
 	if (*r.sandbox_lacks)
 		memcpy(b->table.sandbox_lacks, r.sandbox_lacks, sizeof r.sandbox_lacks);
@@ -203,8 +161,8 @@ static PmStatus take_external(void *arg, const PmResultRow *row, PmErr *err)
 	PmStatus st = c ? pm_json_parse(row->json, strlen(row->json), &j, err) : PM_OK;
 
 	if (!st && c && !*c->status) {
-		set_status(c, "correct", !cJSON_IsFalse(cJSON_GetObjectItem(j, "changed")),
-			   (int)pm_json_i64(j, "smallest_t", PM_T_MIN));
+		pm_cell_set_status(c, "correct", !cJSON_IsFalse(cJSON_GetObjectItem(j, "changed")),
+				   (int)pm_json_i64(j, "smallest_t", PM_T_MIN));
 		snprintf(c->machine, sizeof c->machine, "%s", s->machine);
 		for (PmSysClock k = 0; k < PM_SYS_MODELLED; k++)
 			c->seconds[k] = seconds_of(j, k);
@@ -243,7 +201,7 @@ static PmStatus model_eager(const PmBench *b, const PmVariantList *m, size_t fir
 		r.baseline_seconds = stats.modelled_seconds;
 		for (size_t k = 0; k < b->table.n; k++)
 			if (b->system[k].kind == PM_BENCH_EAGER)
-				take_eager(&b->table.graphs.v[first + i].cell[k], &r);
+				pm_cell_take_eager(&b->table.graphs.v[first + i].cell[k], &r);
 	}
 	return st;
 }
@@ -276,13 +234,10 @@ static void fill_declined(PmBench *b, size_t first)
 	while (eager < b->table.n && b->system[eager].kind != PM_BENCH_EAGER)
 		eager++;
 	for (size_t i = first; i < b->table.graphs.n && eager < b->table.n; i++)
-		for (size_t k = 0; k < b->table.n; k++) {
-			PmSysCell *c = &b->table.graphs.v[i].cell[k];
-
-			if (b->system[k].kind == PM_BENCH_PASS && *c->status && !c->matched)
-				memcpy(c->seconds, b->table.graphs.v[i].cell[eager].seconds,
-				       sizeof c->seconds);
-		}
+		for (size_t k = 0; k < b->table.n; k++)
+			if (b->system[k].kind == PM_BENCH_PASS)
+				pm_cell_fill_declined(&b->table.graphs.v[i].cell[k],
+						      &b->table.graphs.v[i].cell[eager]);
 }
 
 /* The variants of a task that the table has. */

@@ -22,7 +22,7 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- what there is to build ---------------------------------------------------------------------
 
-LIB_DIRS := base ir simplify extract dataset matcher runtime integrity bench app
+LIB_DIRS := base ir simplify extract dataset matcher runtime integrity bench draw app
 # Files of folders and of two levels below them: $(call below,ir bench,*.c).
 below    = $(foreach d,$(1),$(wildcard $(d)/$(2) $(d)/*/$(2) $(d)/*/*/$(2)))
 LIB_SRC  := $(call below,$(LIB_DIRS),*.c)
@@ -124,12 +124,12 @@ GEN_OBJ := $(BUILD)/obj/gen/onnx.pb-c.o
 GEN_H   := $(GEN)/onnx.pb-c.h
 endif
 GEN_H   += $(KERNEL_H)
-GEN_H   += $(patsubst %,$(GEN)/%.h,$(wildcard bench/*/*.py dataset/*/*.sql app/*/*.json))
+GEN_H   += $(patsubst %,$(GEN)/%.h,$(wildcard bench/*/*.py dataset/*/*.sql draw/*/*.css draw/*/*.js app/*/*.json))
 ifneq ($(wildcard tools/gen/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-mcp bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif bundle golden-update fuzz gen fmt check-fmt check-spdx \
+.PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-mcp check-report bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-cycles check-headers check-clang check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
@@ -178,6 +178,12 @@ $(GEN)/app/%.json.h: app/%.json tools/gen/embed-text.sh
 	@mv $@.tmp $@
 
 $(GEN)/bench/%.py.h: bench/%.py tools/gen/embed-text.sh
+	@mkdir -p $(@D)
+	$(call Q,EMBED)tools/gen/embed-text.sh $< > $@.tmp
+	@mv $@.tmp $@
+
+# A style and a script of pages.
+$(GEN)/draw/%.h: draw/% tools/gen/embed-text.sh
 	@mkdir -p $(@D)
 	$(call Q,EMBED)tools/gen/embed-text.sh $< > $@.tmp
 	@mv $@.tmp $@
@@ -304,6 +310,9 @@ check-mcp: all ## drives passmith mcp with the official Python SDK, versions 2 a
 check-atif: $(CLI) ## validates exports of sessions with the models that Harbor publishes, from PyPI
 	@BUILD=$(BUILD) tools/check/check-atif.sh
 
+check-report: all ## the pages of passmith report in a headless Chromium, where one is installed with chromedriver (SHOTS=folder keeps pictures)
+	@PASSMITH_ROOT=$(CURDIR) PASSMITH_CACHE=$(abspath $(BUILD))/test-cache tests/browser/report.py $(BUILD) --many $(if $(SHOTS),--shots $(SHOTS))
+
 check-gpu: all ## the tests that need an NVIDIA GPU, and with one the passes' tables and timed attacks on it
 	@BUILD=$(BUILD) tools/check/check-gpu.sh
 
@@ -345,6 +354,9 @@ conform: $(CLI) ## runs the ONNX node tests on ref and emu and writes docs/refer
 
 golden-update: all ## rewrites the expected parts of tests/golden; review the diff
 	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden agent/trajectory eval/field
+
+docs/results/report.html: docs/results/h200_systems.json $(CLI)
+	$(CLI) report --times $< -o $@
 
 gen: $(GEN_H) $(CLI) $(HOST) ## makes the generated files, also those of docs/reference which are committed
 	tools/gen/exemplars.sh $(BUILD)

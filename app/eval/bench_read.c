@@ -2,9 +2,8 @@
 /* bench_read.c - a table of systems from a database. */
 #include "app/eval/bench_read.h"
 
-#include "app/eval/cell.h"
+#include "app/eval/bench_cells.h"
 #include "app/eval/many.h"
-#include "app/model/algebra.h"
 #include "base/sys/io.h"
 #include "dataset/store/results.h"
 #include "dataset/store/tasks.h"
@@ -108,10 +107,10 @@ static PmStatus add_pass(PmBench *b, size_t system, size_t first, PmErr *err)
 
 		if (!g || !have[i] || r.rec[i].verdict == PM_VERDICT_HARNESS_FAIL)
 			continue;
-		pm_cell_take_pass(&g->cell[system], &r, i);
+		pm_bench_cell_pass(&g->cell[system], &r, i);
 		for (size_t k = 0; k < b->table.n; k++)
 			if (b->system[k].kind == PM_BENCH_EAGER)
-				pm_cell_take_eager(&g->cell[k], &r.rec[i]);
+				pm_bench_cell_eager(&g->cell[k], &r.rec[i]);
 	}
 	if (*r.sandbox_lacks)
 		memcpy(b->table.sandbox_lacks, r.sandbox_lacks, sizeof r.sandbox_lacks);
@@ -147,28 +146,13 @@ static PmStatus list_run(void *arg, const PmRunRow *row, PmErr *err)
 	return PM_OK;
 }
 
-static double seconds_of(const cJSON *times, PmSysClock clock)
-{
-	return pm_json_num(cJSON_GetObjectItem(times, pm_sys_clock_name(clock)), "seconds", NAN);
-}
-
 static PmStatus take_external(void *arg, const PmResultRow *row, PmErr *err)
 {
 	Stored *s = arg;
 	PmSysGraph *g = row_of(s->b, s->first, row->ordinal);
 	PmSysCell *c = g ? &g->cell[s->system] : NULL;
-	cJSON *j = NULL;
-	PmStatus st = c ? pm_json_parse(row->json, strlen(row->json), &j, err) : PM_OK;
 
-	if (!st && c && !*c->status) {
-		pm_cell_set_status(c, "correct", !cJSON_IsFalse(cJSON_GetObjectItem(j, "changed")),
-				   (int)pm_json_i64(j, "smallest_t", PM_T_MIN));
-		snprintf(c->machine, sizeof c->machine, "%s", s->machine);
-		for (PmSysClock k = 0; k < PM_SYS_MODELLED; k++)
-			c->seconds[k] = seconds_of(j, k);
-	}
-	cJSON_Delete(j);
-	return st;
+	return c ? pm_bench_cell_external(c, row->json, s->machine, err) : PM_OK;
 }
 
 /* The first run stored for a graph counts. */
@@ -185,46 +169,7 @@ static PmStatus add_external(PmBench *b, size_t system, size_t first, PmErr *err
 	return st;
 }
 
-/* Where nothing is measured, the eager run's time is its plan's: no evaluation is needed to know it. */
-static PmStatus model_eager(const PmBench *b, const PmVariantList *m, size_t first, PmErr *err)
-{
-	PmStatus st = PM_OK;
-
-	for (size_t i = 0; i < m->list.n && !st; i++) {
-		PmEvalRecord r = { 0 };
-		PmPlanStats stats;
-
-		st = pm_graph_plan_stats(m->list.v[i].g, NULL, 0, pm_profile(b->eval.opts.profile), &stats,
-					 err);
-		if (st)
-			break;
-		r.baseline_seconds = stats.modelled_seconds;
-		for (size_t k = 0; k < b->table.n; k++)
-			if (b->system[k].kind == PM_BENCH_EAGER)
-				pm_cell_take_eager(&b->table.graphs.v[first + i].cell[k], &r);
-	}
-	return st;
-}
-
 /* ---- a task ---- */
-
-static PmStatus add_rows(PmBench *b, const PmVariantList *m, PmErr *err)
-{
-	PmStatus st = PM_OK;
-
-	for (size_t i = 0; i < m->list.n && !st; i++) {
-		PmSysGraph *g = pm_systems_add(&b->table);
-
-		g->task = m->task;
-		g->ordinal = m->list.v[i].ordinal;
-		g->dtype = m->list.v[i].dtype;
-		snprintf(g->label, sizeof g->label, "%s", m->list.v[i].label);
-		st = pm_sys_roofline(m->list.v[i].g, b->eval.opts.profile, &g->roofline, err);
-		g->algebraic = pm_cli_is_algebraic(m->list.v[i].g);
-		g->category = pm_category_of(m->list.v[i].g, NULL);
-	}
-	return st;
-}
 
 /* What a pass declined runs as it did before. */
 static void fill_declined(PmBench *b, size_t first)
@@ -236,7 +181,7 @@ static void fill_declined(PmBench *b, size_t first)
 	for (size_t i = first; i < b->table.graphs.n && eager < b->table.n; i++)
 		for (size_t k = 0; k < b->table.n; k++)
 			if (b->system[k].kind == PM_BENCH_PASS)
-				pm_cell_fill_declined(&b->table.graphs.v[i].cell[k],
+				pm_bench_cell_decline(&b->table.graphs.v[i].cell[k],
 						      &b->table.graphs.v[i].cell[eager]);
 }
 
@@ -289,7 +234,7 @@ PmStatus pm_bench_task(PmBench *b, int64_t task, PmErr *err)
 	PmStatus st = variants_of(b, task, &m, err);
 
 	if (!st)
-		st = add_rows(b, &m, err);
+		st = pm_bench_add_rows(&b->table, &m, b->eval.opts.profile, err);
 	b->eval.db = b->db;
 	b->eval.variants = &m;
 	for (size_t k = 0; k < b->table.n && !st && b->table.graphs.n > first; k++)
@@ -301,7 +246,9 @@ PmStatus pm_bench_task(PmBench *b, int64_t task, PmErr *err)
 	if (!st)
 		st = pm_systems_one_machine(&b->table, first, err);
 	if (!st && pm_device_kind(b->eval.opts.device) == PM_DEVICE_EMU)
-		st = model_eager(b, &m, first, err);
+		for (size_t k = 0; k < b->table.n && !st; k++)
+			if (b->system[k].kind == PM_BENCH_EAGER)
+				st = pm_bench_model_eager(&b->table, k, first, &m, b->eval.opts.profile, err);
 	if (!st)
 		fill_declined(b, first);
 	b->eval.variants = NULL;

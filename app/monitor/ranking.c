@@ -2,7 +2,7 @@
 /* ranking.c - rankings of passes out of stored runs. */
 #include "app/monitor/ranking.h"
 
-#include "app/eval/cell.h"
+#include "app/eval/bench_cells.h"
 #include "base/sys/io.h"
 #include "bench/report/report.h"
 #include "dataset/store/results.h"
@@ -154,9 +154,9 @@ static PmStatus take_result(void *arg, const PmResultRow *row, PmErr *err)
 		return st;
 	pm_sys_cell_init(&c.eager);
 	pm_sys_cell_init(&c.pass);
-	pm_cell_take_eager(&c.eager, &r->record);
+	pm_bench_cell_eager(&c.eager, &r->record);
 	if (r->record.verdict != PM_VERDICT_HARNESS_FAIL)
-		pm_cell_take_pass(&c.pass, &r->report, 0);
+		pm_bench_cell_pass(&c.pass, &r->report, 0);
 	pm_eval_record_release(&r->record);
 	PM_VEC_PUSH(&r->run->cells, c);
 	return PM_OK;
@@ -326,7 +326,7 @@ static void fill_declined(PmSystems *table, PmSysClock clock)
 
 		if (clock == PM_SYS_MODELLED && !*c[0].status && *c[1].status && !c[1].matched)
 			c[0].seconds[clock] = 1;
-		pm_cell_fill_declined(&c[1], &c[0]);
+		pm_bench_cell_decline(&c[1], &c[0]);
 	}
 }
 

@@ -50,6 +50,17 @@ void pm_sha256_hex(const void *p, size_t n, char hex[PM_SHA256_HEX])
 	sodium_bin2hex(hex, PM_SHA256_HEX, sum, sizeof sum);
 }
 
+void pm_sha256_base64(const void *p, size_t n, char text[PM_SHA256_BASE64])
+{
+	unsigned char sum[crypto_hash_sha256_BYTES];
+
+	_Static_assert(sodium_base64_ENCODED_LEN(sizeof sum, sodium_base64_VARIANT_ORIGINAL) ==
+			       PM_SHA256_BASE64,
+		       "SHA-256 has 32 bytes");
+	crypto_hash_sha256(sum, n ? p : (const unsigned char *)"", n);
+	sodium_bin2base64(text, PM_SHA256_BASE64, sum, sizeof sum, sodium_base64_VARIANT_ORIGINAL);
+}
+
 void pm_chain_hex(char hex[PM_CHAIN_HEX], const void *p, size_t n)
 {
 	crypto_generichash_state h;

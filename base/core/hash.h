@@ -18,6 +18,11 @@ enum { PM_SHA256_HEX = 65 }; /* 64 hexadecimal digits and the terminator */
 /* SHA-256 of n bytes as lower-case hexadecimal text. */
 void pm_sha256_hex(const void *p, size_t n, char hex[PM_SHA256_HEX]);
 
+enum { PM_SHA256_BASE64 = 45 }; /* 44 characters and the terminator */
+
+/* The same as base64 (RFC 4648, with '='), as policies of pages name what they allow. */
+void pm_sha256_base64(const void *p, size_t n, char text[PM_SHA256_BASE64]);
+
 enum { PM_CHAIN_HEX = 65 };
 
 /* Replaces a digest (64 digits, or "" to begin with) by that of itself followed by n bytes: BLAKE2b-256, for

@@ -20,10 +20,23 @@ int pm_tol_raw(int dtype, int t, PmTol *out)
 
 int pm_tol(int dtype, int t, PmTol *out)
 {
-	if (!pm_tol_raw(dtype, t, out))
+	/* Rounding goes through decimal text, and scores ask millions of times: each pair is rounded once. */
+	static _Thread_local struct {
+		int known;
+		PmTol tol;
+	} kept[PM_N_DTYPES][PM_T_COUNT];
+	PmTol raw;
+	int has = pm_tol_raw(dtype, t, &raw);
+
+	*out = raw;
+	if (!has)
 		return 0;
-	out->atol = pm_round_sig(out->atol, 3);
-	out->rtol = pm_round_sig(out->rtol, 3);
+	if (!kept[dtype][t - PM_T_MIN].known) {
+		kept[dtype][t - PM_T_MIN].tol.atol = pm_round_sig(raw.atol, 3);
+		kept[dtype][t - PM_T_MIN].tol.rtol = pm_round_sig(raw.rtol, 3);
+		kept[dtype][t - PM_T_MIN].known = 1;
+	}
+	*out = kept[dtype][t - PM_T_MIN].tol;
 	return 1;
 }
 

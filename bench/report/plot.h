@@ -8,13 +8,14 @@
 
 #include <stddef.h>
 
-enum { PM_PLOT_LINES = 16 };
+enum { PM_PLOT_LINES = 24 };
 
 typedef struct PmPlotLine {
 	const char *name; /* borrowed; for the legend */
 	size_t n;
 	const double *x,
-		*y; /* borrowed; a point that is not finite, or not positive on a log axis, is a gap */
+		*y;    /* borrowed; a point that is not finite, or not positive on a log axis, is a gap */
+	size_t colour; /* lines of one number look alike in all plots of a page */
 } PmPlotLine;
 
 typedef struct PmPlot {
@@ -22,7 +23,8 @@ typedef struct PmPlot {
 	int log_x, log_y; /* decades, with 2 and 5 between */
 	int steps;        /* draw steps instead of slopes */
 	double guide_x;   /* a thin vertical line there; NaN for none */
-	size_t n;         /* at most PM_PLOT_LINES are drawn */
+	int in_page; /* classes of draw/html/page.css instead of colours, and a line that its script moves */
+	size_t n;    /* at most PM_PLOT_LINES are drawn */
 	PmPlotLine line[PM_PLOT_LINES];
 } PmPlot;
 

@@ -207,26 +207,33 @@ size_t pm_systems_count(const PmSystems *s, PmSysPart part)
 	return n;
 }
 
-size_t pm_systems_count_category(const PmSystems *s, PmCategory category)
+static int is_of_group(const PmSysGraph *g, const PmSysGroup *group)
+{
+	return (group->category == PM_N_CATEGORIES || g->category == group->category) &&
+	       (group->dtype < 0 || g->dtype == group->dtype);
+}
+
+size_t pm_systems_count_group(const PmSystems *s, const PmSysGroup *group)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->graphs.n; i++)
-		n += s->graphs.v[i].category == category;
+		n += (size_t)is_of_group(&s->graphs.v[i], group);
 	return n;
 }
 
-/* Which rows; PM_N_CATEGORIES is any category, task 0 any task. */
+/* Which rows; task 0 is any task. */
 typedef struct Which {
 	int64_t task;
 	PmSysPart part;
-	PmCategory category;
+	PmSysGroup group;
 } Which;
+
+static const PmSysGroup any_group = { PM_N_CATEGORIES, -1 };
 
 static int is_asked(const PmSysGraph *g, const Which *w)
 {
-	return (!w->task || g->task == w->task) && is_in(g, w->part) &&
-	       (w->category == PM_N_CATEGORIES || g->category == w->category);
+	return (!w->task || g->task == w->task) && is_in(g, w->part) && is_of_group(g, &w->group);
 }
 
 static PmStatus figures(const PmSystems *s, size_t system, PmSysClock clock, const Which *which,
@@ -258,13 +265,51 @@ static PmStatus figures(const PmSystems *s, size_t system, PmSysClock clock, con
 PmStatus pm_systems_figures(const PmSystems *s, size_t system, PmSysClock clock, int64_t task, PmSysPart part,
 			    PmPreset preset, PmSysFigures *out, PmErr *err)
 {
-	return figures(s, system, clock, &(Which){ task, part, PM_N_CATEGORIES }, preset, out, err);
+	return figures(s, system, clock, &(Which){ task, part, any_group }, preset, out, err);
 }
 
-PmStatus pm_systems_of_category(const PmSystems *s, size_t system, PmSysClock clock, PmCategory category,
-				PmPreset preset, PmSysFigures *out, PmErr *err)
+PmStatus pm_systems_of_group(const PmSystems *s, size_t system, PmSysClock clock, const PmSysGroup *group,
+			     PmPreset preset, PmSysFigures *out, PmErr *err)
 {
-	return figures(s, system, clock, &(Which){ 0, PM_SYS_ALL, category }, preset, out, err);
+	return figures(s, system, clock, &(Which){ 0, PM_SYS_ALL, *group }, preset, out, err);
+}
+
+/* Both are right on the row, and timed. */
+static int is_compared(const PmSysCell *x, const PmSysCell *y, PmSysClock clock)
+{
+	return is_right(x) && is_right(y) && x->seconds[clock] > 0 && y->seconds[clock] > 0;
+}
+
+PmInterval pm_systems_times_as_fast(const PmSystems *s, size_t a, size_t b, PmSysClock clock)
+{
+	PM_VEC(double) rows = { 0 }, tasks = { 0 };
+	PmInterval found;
+	double logs = 0;
+	size_t n = 0;
+	PmRng rng;
+
+	for (size_t i = 0; i < s->graphs.n; i++) { /* rows of a task stand together */
+		const PmSysGraph *g = &s->graphs.v[i];
+
+		if (is_compared(&g->cell[a], &g->cell[b], clock)) {
+			double ratio = g->cell[b].seconds[clock] / g->cell[a].seconds[clock];
+
+			PM_VEC_PUSH(&rows, ratio);
+			logs += log(ratio);
+			n++;
+		}
+		if (n && (i + 1 == s->graphs.n || g[1].task != g->task)) {
+			PM_VEC_PUSH(&tasks, exp(logs / (double)n));
+			logs = 0;
+			n = 0;
+		}
+	}
+	pm_rng_init(&rng, s->graphs.n);
+	found = tasks.n > 1 ? pm_bootstrap_gmean(tasks.v, tasks.n, 1000, 0.95, &rng)
+			    : pm_bootstrap_gmean(rows.v, rows.n, 1000, 0.95, &rng);
+	PM_VEC_RELEASE(&rows);
+	PM_VEC_RELEASE(&tasks);
+	return found;
 }
 
 double pm_systems_share_faster(const PmSystems *s, size_t a, size_t b, PmSysClock clock, size_t *n)
@@ -274,7 +319,7 @@ double pm_systems_share_faster(const PmSystems *s, size_t a, size_t b, PmSysCloc
 	for (size_t i = 0; i < s->graphs.n; i++) {
 		const PmSysCell *x = &s->graphs.v[i].cell[a], *y = &s->graphs.v[i].cell[b];
 
-		if (!is_right(x) || !is_right(y) || !(x->seconds[clock] > 0) || !(y->seconds[clock] > 0))
+		if (!is_compared(x, y, clock))
 			continue;
 		both++;
 		faster += x->seconds[clock] < y->seconds[clock];

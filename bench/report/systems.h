@@ -23,7 +23,7 @@
 #include "ir/category/category.h"
 #include "ir/core/graph.h"
 
-enum { PM_MAX_SYSTEMS = 16 };
+enum { PM_MAX_SYSTEMS = 24 };
 
 typedef enum PmSysClock {
 	PM_SYS_REPLAY,
@@ -97,11 +97,21 @@ size_t pm_systems_count(const PmSystems *s, PmSysPart part);
 PmStatus pm_systems_figures(const PmSystems *s, size_t system, PmSysClock clock, int64_t task, PmSysPart part,
 			    PmPreset preset, PmSysFigures *out, PmErr *err);
 
-/* Over the rows of one category. */
-PmStatus pm_systems_of_category(const PmSystems *s, size_t system, PmSysClock clock, PmCategory category,
-				PmPreset preset, PmSysFigures *out, PmErr *err);
-/* The number of rows of a category. */
-size_t pm_systems_count_category(const PmSystems *s, PmCategory category);
+/* The rows of one category (PM_N_CATEGORIES = any) and of one element type (PmDType; -1 = any). */
+typedef struct PmSysGroup {
+	PmCategory category;
+	int dtype;
+} PmSysGroup;
+/* Over the rows of a group; and how many those are. */
+PmStatus pm_systems_of_group(const PmSystems *s, size_t system, PmSysClock clock, const PmSysGroup *group,
+			     PmPreset preset, PmSysFigures *out, PmErr *err);
+size_t pm_systems_count_group(const PmSystems *s, const PmSysGroup *group);
+
+/* How many times as fast as `b` system `a` is: the geometric mean over the rows on which both have a right
+ * answer and a time, a task counting once, and its 95 % bootstrap interval over tasks (over rows, where there
+ * is one task). The interval holds 1 where the two do not differ beyond what other tasks of the kind would
+ * show. NaN without any row. */
+PmInterval pm_systems_times_as_fast(const PmSystems *s, size_t a, size_t b, PmSysClock clock);
 
 /* Of the rows on which both have a right answer and a time: the share on which system `a` takes less time
  * than `b`, and their number. NaN without any. */

@@ -16,7 +16,16 @@ int pm_systems_has_clock(const PmSystems *s, PmSysClock clock)
 	return 0;
 }
 
-static const char *clock_title(PmSysClock clock)
+PmSysClock pm_systems_main_clock(const PmSystems *s)
+{
+	PmSysClock c = 0;
+
+	while (c < PM_N_SYS_CLOCKS - 1 && !pm_systems_has_clock(s, c))
+		c++;
+	return c;
+}
+
+const char *pm_sys_clock_title(PmSysClock clock)
 {
 	switch (clock) {
 	case PM_SYS_REPLAY:
@@ -93,7 +102,8 @@ static PmStatus put_categories(const PmSystems *s, PmSysClock clock, PmPreset pr
 	PmStatus st = PM_OK;
 
 	for (PmCategory c = 0; c < PM_N_CATEGORIES && !st; c++) {
-		size_t n = pm_systems_count_category(s, c);
+		PmSysGroup group = { c, -1 };
+		size_t n = pm_systems_count_group(s, &group);
 
 		if (!n || n == s->graphs.n)
 			continue;
@@ -101,7 +111,7 @@ static PmStatus put_categories(const PmSystems *s, PmSysClock clock, PmPreset pr
 		for (size_t k = 0; k < s->n && !st; k++) {
 			PmSysFigures f;
 
-			st = pm_systems_of_category(s, k, clock, c, preset, &f, err);
+			st = pm_systems_of_group(s, k, clock, &group, preset, &f, err);
 			if (!st)
 				put_line(s->name[k], &f, out);
 		}
@@ -117,8 +127,8 @@ PmStatus pm_systems_text(const PmSystems *s, PmPreset preset, PmStr *out, PmErr 
 	for (PmSysClock c = 0; c < PM_N_SYS_CLOCKS && !st; c++) {
 		if (!pm_systems_has_clock(s, c))
 			continue;
-		pm_str_addf(out, "%s; speedup over %s, %zu graphs\n", clock_title(c), s->name[s->reference],
-			    s->graphs.n);
+		pm_str_addf(out, "%s; speedup over %s, %zu graphs\n", pm_sys_clock_title(c),
+			    s->name[s->reference], s->graphs.n);
 		pm_str_addf(out, "  %-20s %6s %6s %7s %6s %7s  %6s %6s %7s %6s %7s %6s %6s %8s\n", "system",
 			    "timed", "right", "changed", "faster", "gmean", "95 %", "", "worst", "AS",
 			    "strict", "fast_1", "fast_2", "roofline");
@@ -172,6 +182,9 @@ static cJSON *figures_json(const PmSysFigures *f)
 	list = cJSON_AddArrayToObject(j, "es");
 	for (int t = 0; t <= PM_SCORE_T_MAX - PM_T_MIN; t++)
 		cJSON_AddItemToArray(list, cJSON_CreateNumber(f->score.es[t]));
+	list = cJSON_AddArrayToObject(j, "correct");
+	for (int t = 0; t <= PM_SCORE_T_MAX - PM_T_MIN; t++)
+		cJSON_AddItemToArray(list, cJSON_CreateNumber((double)f->score.n_correct[t]));
 	list = cJSON_AddArrayToObject(j, "fast_p");
 	for (int k = 0; k < PM_N_FAST_P; k++)
 		cJSON_AddItemToArray(list, cJSON_CreateNumber(f->fast_p[k]));
@@ -200,14 +213,37 @@ static PmStatus systems_json(const PmSystems *s, PmPreset preset, int64_t task, 
 	return st;
 }
 
+/* {system: {clock: figures}} over a group. */
+static PmStatus group_json(const PmSystems *s, PmPreset preset, const PmSysGroup *group, cJSON *to,
+			   PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t k = 0; k < s->n && !st; k++) {
+		cJSON *one = cJSON_AddObjectToObject(to, s->name[k]);
+
+		for (PmSysClock clock = 0; clock < PM_N_SYS_CLOCKS && !st; clock++) {
+			PmSysFigures f;
+
+			if (!pm_systems_has_clock(s, clock))
+				continue;
+			st = pm_systems_of_group(s, k, clock, group, preset, &f, err);
+			if (!st)
+				cJSON_AddItemToObject(one, pm_sys_clock_name(clock), figures_json(&f));
+		}
+	}
+	return st;
+}
+
 /* [{category, graphs, systems: {system: {clock: figures}}}], a row for each category that occurs. */
 static PmStatus categories_json(const PmSystems *s, PmPreset preset, cJSON *to, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
 	for (PmCategory c = 0; c < PM_N_CATEGORIES && !st; c++) {
-		size_t n = pm_systems_count_category(s, c);
-		cJSON *j, *systems;
+		PmSysGroup group = { c, -1 };
+		size_t n = pm_systems_count_group(s, &group);
+		cJSON *j;
 
 		if (!n)
 			continue;
@@ -215,22 +251,34 @@ static PmStatus categories_json(const PmSystems *s, PmPreset preset, cJSON *to, 
 		cJSON_AddItemToArray(to, j);
 		cJSON_AddStringToObject(j, "category", pm_category_name(c));
 		pm_json_add_i64(j, "graphs", (int64_t)n);
-		systems = cJSON_AddObjectToObject(j, "systems");
-		for (size_t k = 0; k < s->n; k++) {
-			cJSON *one = cJSON_AddObjectToObject(systems, s->name[k]);
-
-			for (PmSysClock clock = 0; clock < PM_N_SYS_CLOCKS && !st; clock++) {
-				PmSysFigures f;
-
-				if (!pm_systems_has_clock(s, clock))
-					continue;
-				st = pm_systems_of_category(s, k, clock, c, preset, &f, err);
-				if (!st)
-					cJSON_AddItemToObject(one, pm_sys_clock_name(clock),
-							      figures_json(&f));
-			}
-		}
+		st = group_json(s, preset, &group, cJSON_AddObjectToObject(j, "systems"), err);
 	}
+	return st;
+}
+
+/* [{category, dtype, graphs, systems}], a row for each element type, of which category is null, and for each
+ * pair that occurs. */
+static PmStatus groups_json(const PmSystems *s, PmPreset preset, cJSON *to, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (int i = 0; i <= PM_N_CATEGORIES; i++)
+		for (int d = 0; d < PM_N_DTYPES && !st; d++) {
+			PmSysGroup group = { i ? (PmCategory)(i - 1) : PM_N_CATEGORIES, d };
+			size_t n = pm_systems_count_group(s, &group);
+			cJSON *j;
+
+			if (!n)
+				continue;
+			j = cJSON_CreateObject();
+			cJSON_AddItemToArray(to, j);
+			cJSON_AddItemToObject(j, "category",
+					      i ? cJSON_CreateString(pm_category_name(group.category))
+						: cJSON_CreateNull());
+			cJSON_AddStringToObject(j, "dtype", pm_dtype_name(d));
+			pm_json_add_i64(j, "graphs", (int64_t)n);
+			st = group_json(s, preset, &group, cJSON_AddObjectToObject(j, "systems"), err);
+		}
 	return st;
 }
 
@@ -323,6 +371,8 @@ PmStatus pm_systems_json(const PmSystems *s, PmPreset preset, cJSON **out, PmErr
 	if (!st)
 		st = categories_json(s, preset, cJSON_AddArrayToObject(j, "categories"), err);
 	if (!st)
+		st = groups_json(s, preset, cJSON_AddArrayToObject(j, "groups"), err);
+	if (!st)
 		st = tasks_json(s, preset, cJSON_AddArrayToObject(j, "tasks"), err);
 	graphs = cJSON_AddArrayToObject(j, "graphs");
 	for (size_t i = 0; i < s->graphs.n; i++)
@@ -336,7 +386,8 @@ PmStatus pm_systems_json(const PmSystems *s, PmPreset preset, cJSON **out, PmErr
 
 /* ---- plots ---- */
 
-PmStatus pm_systems_plot_es(const PmSystems *s, PmSysClock clock, PmPreset preset, PmStr *out, PmErr *err)
+PmStatus pm_systems_plot_es(const PmSystems *s, PmSysClock clock, PmPreset preset, int in_page, PmStr *out,
+			    PmErr *err)
 {
 	enum { N = PM_SCORE_T_MAX - PM_T_MIN + 1 };
 	double t[N], es[PM_MAX_SYSTEMS][N];
@@ -345,6 +396,7 @@ PmStatus pm_systems_plot_es(const PmSystems *s, PmSysClock clock, PmPreset prese
 		     .y_label = "ES(t)",
 		     .log_y = 1,
 		     .guide_x = NAN,
+		     .in_page = in_page,
 		     .n = s->n };
 	PmStatus st = PM_OK;
 
@@ -356,7 +408,7 @@ PmStatus pm_systems_plot_es(const PmSystems *s, PmSysClock clock, PmPreset prese
 		st = pm_systems_figures(s, k, clock, 0, PM_SYS_ALL, preset, &f, err);
 		for (int i = 0; i < N && !st; i++)
 			es[k][i] = f.score.es[i];
-		p.line[k] = (PmPlotLine){ s->name[k], N, t, es[k] };
+		p.line[k] = (PmPlotLine){ s->name[k], N, t, es[k], k };
 	}
 	if (!st)
 		pm_plot_svg(&p, out);
@@ -387,7 +439,7 @@ static size_t distribution(const PmSystems *s, size_t system, PmSysClock clock, 
 	return n;
 }
 
-void pm_systems_plot_speedups(const PmSystems *s, PmSysClock clock, PmStr *out)
+void pm_systems_plot_speedups(const PmSystems *s, PmSysClock clock, int in_page, PmStr *out)
 {
 	double *room = pm_xcalloc(2 * PM_MAX_SYSTEMS * (s->graphs.n + 1), sizeof *room);
 	PmPlot p = { .title = "Share of graphs at least so many times as fast",
@@ -395,14 +447,15 @@ void pm_systems_plot_speedups(const PmSystems *s, PmSysClock clock, PmStr *out)
 		     .y_label = "share of graphs",
 		     .log_x = 1,
 		     .steps = 1,
-		     .guide_x = 1 };
+		     .guide_x = 1,
+		     .in_page = in_page };
 
 	for (size_t k = 0; k < s->n; k++) {
 		double *x = room + 2 * k * (s->graphs.n + 1), *y = x + s->graphs.n + 1;
 
 		if (k == s->reference)
 			continue;
-		p.line[p.n++] = (PmPlotLine){ s->name[k], distribution(s, k, clock, x, y), x, y };
+		p.line[p.n++] = (PmPlotLine){ s->name[k], distribution(s, k, clock, x, y), x, y, k };
 	}
 	pm_plot_svg(&p, out);
 	free(room);

@@ -146,7 +146,7 @@ static int ascending(const void *a, const void *b)
 PmInterval pm_bootstrap_gmean(const double *v, size_t n, size_t reps, double confidence, PmRng *rng)
 {
 	PmInterval out = { NAN, NAN, NAN };
-	double *mean, sum = 0, tail = (1 - confidence) / 2;
+	double *mean, *logs, sum = 0, tail = (1 - confidence) / 2;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!(v[i] > 0) || !isfinite(v[i]))
@@ -157,15 +157,19 @@ PmInterval pm_bootstrap_gmean(const double *v, size_t n, size_t reps, double con
 		return out;
 	out.point = exp(sum / (double)n);
 	mean = pm_xcalloc(reps, sizeof *mean);
+	logs = pm_xcalloc(n, sizeof *logs);
+	for (size_t i = 0; i < n; i++)
+		logs[i] = log(v[i]);
 	for (size_t r = 0; r < reps; r++) {
 		sum = 0;
 		for (size_t i = 0; i < n; i++)
-			sum += log(v[pm_rng_range(rng, 0, (int64_t)n - 1)]);
+			sum += logs[pm_rng_range(rng, 0, (int64_t)n - 1)];
 		mean[r] = exp(sum / (double)n);
 	}
 	qsort(mean, reps, sizeof *mean, ascending);
 	out.lo = pm_quantile_sorted(mean, reps, tail);
 	out.hi = pm_quantile_sorted(mean, reps, 1 - tail);
+	free(logs);
 	free(mean);
 	return out;
 }

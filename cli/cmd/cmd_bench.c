@@ -124,26 +124,16 @@ static PmStatus put_file(const char *dir, const char *name, const PmStr *text, P
 	return st;
 }
 
-/* The first clock that has times, in the order of bench/report/systems.h. */
-static PmSysClock main_clock(const PmSystems *s)
-{
-	PmSysClock c = 0;
-
-	while (c < PM_N_SYS_CLOCKS - 1 && !pm_systems_has_clock(s, c))
-		c++;
-	return c;
-}
-
 static PmStatus put_folder(const PmSystems *s, const char *dir, PmPreset preset, const PmStr *table,
 			   const PmStr *json, PmErr *err)
 {
 	PmStr es = PM_STR_INIT, speed = PM_STR_INIT;
-	PmSysClock clock = main_clock(s);
+	PmSysClock clock = pm_systems_main_clock(s);
 	PmStatus st = pm_mkdirs(dir, err);
 
 	if (!st)
-		st = pm_systems_plot_es(s, clock, preset, &es, err);
-	pm_systems_plot_speedups(s, clock, &speed);
+		st = pm_systems_plot_es(s, clock, preset, 0, &es, err);
+	pm_systems_plot_speedups(s, clock, 0, &speed);
 	if (!st)
 		st = put_file(dir, "bench.json", json, err);
 	if (!st)

@@ -11,7 +11,7 @@ echo '#pragma GCC diagnostic ignored "-Woverlength-strings"'
 echo '#endif'
 echo "static const char ${name}[] ="
 # \? because "??" could begin a trigraph in strict C11.
-sed -e '/^\(--\|#\) SPDX-License-Identifier: /d' \
+sed -e '/^\(--\|#\|\/\/\|\/\*\) SPDX-License-Identifier: /d' \
 	-e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/\t/\\t/g' -e 's/?/\\?/g' -e 's/^/\t"/' -e 's/$/\\n"/' "$1"
 echo '	;'
 echo '#if defined(__GNUC__)'

@@ -57,6 +57,7 @@ bad_input()
 	watch) echo "4 reading watch --db $none.db" ;;
 	mcp) echo "4 reading mcp --db $none.db" ;;
 	bench) echo "4 reading bench --db $none.db --baselines eager" ;;
+	report) echo "4 reading report --db $none.db -o $tmp/r.html" ;;
 	conform) echo "4 reading conform $none" ;;
 	doctor) echo "2 arguments doctor --ops-markdown" ;;
 	esac

@@ -125,6 +125,56 @@ static void systems_are_compared_where_both_are_right(void **state)
 	pm_systems_release(&s);
 }
 
+/* OTHER over REF: task 1 has 4x and 1/4x, which is 1; task 2 has 80x. A task counts once: the square root
+ * of 80. */
+static void tasks_count_once_where_two_systems_are_compared(void **state)
+{
+	PmInterval x, back;
+	PmSystems s;
+
+	(void)state;
+	table(&s);
+	x = pm_systems_times_as_fast(&s, OTHER, REF, PM_SYS_REPLAY);
+	assert_true(fabs(x.point - sqrt(80)) < 1e-9);
+	near(x.lo, 1); /* of two tasks a bootstrap draws each twice now and then */
+	assert_true(fabs(x.hi - 80) < 1e-9);
+	back = pm_systems_times_as_fast(&s, REF, OTHER, PM_SYS_REPLAY);
+	assert_true(fabs(back.point * x.point - 1) < 1e-12);
+	/* SYS and OTHER are both right in task 1 alone: its graphs, 1/2 and 2, are what is drawn. */
+	x = pm_systems_times_as_fast(&s, SYS, OTHER, PM_SYS_REPLAY);
+	near(x.point, 1);
+	assert_true(x.lo < 1 && x.hi > 1);
+	assert_true(isnan(pm_systems_times_as_fast(&s, SYS, OTHER, PM_SYS_WALL).point));
+	pm_systems_release(&s);
+}
+
+static void groups_are_rows_of_a_category_and_a_type(void **state)
+{
+	PmSysFigures f;
+	PmSystems s;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	table(&s);
+	for (int i = 0; i < 5; i++) {
+		s.graphs.v[i].dtype = i == 3 ? PM_BF16 : PM_F32;
+		s.graphs.v[i].category = i < 2 ? PM_CATEGORY_normalization : PM_CATEGORY_fuse;
+	}
+	assert_int_equal(pm_systems_count_group(&s, &(PmSysGroup){ PM_N_CATEGORIES, -1 }), 5);
+	assert_int_equal(pm_systems_count_group(&s, &(PmSysGroup){ PM_CATEGORY_fuse, -1 }), 3);
+	assert_int_equal(pm_systems_count_group(&s, &(PmSysGroup){ PM_CATEGORY_fuse, PM_BF16 }), 1);
+	assert_int_equal(pm_systems_count_group(&s, &(PmSysGroup){ PM_CATEGORY_normalization, PM_BF16 }), 0);
+	assert_int_equal(pm_systems_of_group(&s, OTHER, PM_SYS_REPLAY,
+					     &(PmSysGroup){ PM_CATEGORY_fuse, PM_BF16 }, PM_PRESET_SOUND, &f,
+					     &err),
+			 PM_OK);
+	assert_int_equal(f.n, 1);
+	assert_int_equal(f.n_right, 1);
+	near(f.gmean.point, 8e-6 / 1e-7);
+	pm_systems_release(&s);
+}
+
 static void a_right_answer_without_a_time_is_missing(void **state)
 {
 	PmSystems s;
@@ -215,13 +265,13 @@ static void plots_draw_a_line_for_each_system(void **state)
 	(void)state;
 	pm_err_init(&err);
 	table(&s);
-	assert_int_equal(pm_systems_plot_es(&s, PM_SYS_REPLAY, PM_PRESET_PASSNET, &es, &err), PM_OK);
-	assert_int_equal(pm_systems_plot_es(&s, PM_SYS_REPLAY, PM_PRESET_PASSNET, &again, &err), PM_OK);
+	assert_int_equal(pm_systems_plot_es(&s, PM_SYS_REPLAY, PM_PRESET_PASSNET, 0, &es, &err), PM_OK);
+	assert_int_equal(pm_systems_plot_es(&s, PM_SYS_REPLAY, PM_PRESET_PASSNET, 0, &again, &err), PM_OK);
 	assert_string_equal(es.s, again.s);
 	assert_int_equal(count(es.s, "<path"), 3);
 	assert_non_null(strstr(es.s, "a&lt;b"));
 	assert_null(strstr(es.s, "nan"));
-	pm_systems_plot_speedups(&s, PM_SYS_REPLAY, &speed);
+	pm_systems_plot_speedups(&s, PM_SYS_REPLAY, 0, &speed);
 	assert_int_equal(count(speed.s, "<path"), 2); /* not the reference */
 	pm_str_release(&es);
 	pm_str_release(&again);
@@ -258,6 +308,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_are_those_worked_out_by_hand),
 		cmocka_unit_test(systems_are_compared_where_both_are_right),
+		cmocka_unit_test(tasks_count_once_where_two_systems_are_compared),
+		cmocka_unit_test(groups_are_rows_of_a_category_and_a_type),
 		cmocka_unit_test(a_right_answer_without_a_time_is_missing),
 		cmocka_unit_test(the_roofline_counts_what_crosses_the_border_once),
 		cmocka_unit_test(text_and_json_show_every_system),

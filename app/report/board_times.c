@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* board_times.c - a board from a file of times. */
+#define _XOPEN_SOURCE 700
+#include "app/report/board_times.h"
+
+#include "app/eval/bench_cells.h"
+#include "base/core/arena.h"
+#include "base/core/json.h"
+#include "base/sys/io.h"
+#include "runtime/exec/exec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int is_about(const char *key)
+{
+	static const char *const about[] = { "task", "variant", "class", "launches" };
+
+	for (size_t i = 0; i < sizeof about / sizeof *about; i++)
+		if (!strcmp(key, about[i]))
+			return 1;
+	return 0;
+}
+
+/* The columns are those of the first graph. */
+static PmStatus add_systems(PmBoard *b, const cJSON *graph, PmErr *err)
+{
+	for (const cJSON *c = graph ? graph->child : NULL; c; c = c->next) {
+		if (is_about(c->string))
+			continue;
+		if (b->table.n == PM_MAX_SYSTEMS)
+			return pm_err(err, PM_E_LIMIT,
+				      "A ranking has at most %d systems; '%.60s' is one too many.",
+				      PM_MAX_SYSTEMS, c->string);
+		b->system[b->table.n].path = pm_xstrdup(c->string);
+		snprintf(b->table.name[b->table.n], sizeof b->table.name[0], "%s", c->string);
+		b->table.n++;
+	}
+	return PM_OK;
+}
+
+static void take_cell(PmBoard *b, const cJSON *times, PmSysCell *c)
+{
+	int n = cJSON_GetArraySize(times);
+
+	if (!cJSON_IsArray(times) || n < 3)
+		return;
+	snprintf(c->status, sizeof c->status, "correct");
+	snprintf(c->machine, sizeof c->machine, "%s", b->gpu);
+	c->matched = 1;
+	c->smallest_t = n > 3 ? (int)cJSON_GetNumberValue(cJSON_GetArrayItem(times, 3)) : PM_T_MIN;
+	for (int k = 0; k < 3; k++)
+		c->seconds[k] = 1e-6 * cJSON_GetNumberValue(cJSON_GetArrayItem(times, k));
+}
+
+static void take_declined(PmBoard *b, PmSysGraph *g, size_t k)
+{
+	for (size_t e = 0; e < b->table.n; e++)
+		if (!strcmp(b->table.name[e], "eager")) {
+			snprintf(g->cell[k].status, sizeof g->cell[k].status, "correct");
+			g->cell[k].smallest_t = PM_T_MIN;
+			pm_bench_cell_decline(&g->cell[k], &g->cell[e]);
+		}
+}
+
+/* Of "shape 0, bfloat16: 1x196x384"; -1 for another label. */
+static int dtype_of(const char *label)
+{
+	const char *at = strchr(label, ',');
+	char name[16];
+
+	if (!at)
+		return -1;
+	at += strspn(at, ", ");
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ":"), at);
+	return pm_dtype_from_name(name);
+}
+
+static void add_task(PmBoards *all, int64_t id, const char *kind)
+{
+	PmBoardTask t = {
+		.id = id, .kind = pm_xstrdup(""), .split = pm_xstrdup(""), .stratum = pm_xstrdup("")
+	};
+	PmStr name = PM_STR_INIT;
+
+	pm_str_addf(&name, "%s (task %lld)", kind, (long long)id);
+	t.name = pm_str_detach(&name, NULL);
+	PM_VEC_PUSH(&all->tasks, t);
+}
+
+static PmStatus add_graph(PmBoards *all, PmBoard *b, const cJSON *graph, PmErr *err)
+{
+	int64_t task = pm_json_i64(graph, "task", 0);
+	const char *label = pm_json_str(graph, "variant", "");
+	PmSysGraph *g;
+
+	if (task < 1 || dtype_of(label) < 0 || !b->table.n)
+		return pm_err(err, PM_E_INVALID,
+			      "Graph %zu of the file of times has no task, no variant with an element type "
+			      "or no system; "
+			      "app/report/board_times.h says what it has to have.",
+			      b->table.graphs.n);
+	if (!all->tasks.n || all->tasks.v[all->tasks.n - 1].id != task)
+		add_task(all, task, pm_json_str(graph, "class", ""));
+	g = pm_systems_add(&b->table);
+	g->task = task;
+	g->ordinal = all->tasks.v[all->tasks.n - 1].n_variants++;
+	g->dtype = dtype_of(label);
+	g->category = PM_N_CATEGORIES;
+	snprintf(g->label, sizeof g->label, "%s", label);
+	for (size_t k = 0; k < b->table.n; k++)
+		take_cell(b, cJSON_GetObjectItemCaseSensitive(graph, b->table.name[k]), &g->cell[k]);
+	for (size_t k = 0; k < b->table.n; k++)
+		if (cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(graph, b->table.name[k])))
+			take_declined(b, g, k);
+	return PM_OK;
+}
+
+static void take_about(const cJSON *j, PmBoard *b)
+{
+	const char *preset = pm_json_str(j, "preset", "sound");
+	PmStr options = PM_STR_INIT;
+	struct tm day = { 0 };
+
+	snprintf(b->device, sizeof b->device, "cuda");
+	snprintf(b->gpu, sizeof b->gpu, "%s", pm_json_str(j, "device", ""));
+	snprintf(b->profile, sizeof b->profile, "%s", pm_profile(NULL)->name);
+	snprintf(b->version, sizeof b->version, "at commit %.16s", pm_json_str(j, "commit", "-"));
+	b->preset = strcmp(preset, "passnet") ? PM_PRESET_SOUND : PM_PRESET_PASSNET;
+	pm_str_addf(&options, "preset=%s", b->preset == PM_PRESET_PASSNET ? "passnet" : "sound");
+	b->options = pm_str_detach(&options, NULL);
+	if (strptime(pm_json_str(j, "date", ""), "%Y-%m-%d", &day))
+		b->first = b->last = (int64_t)timegm(&day);
+}
+
+PmStatus pm_boards_from_times(const char *path, PmBoards *out, PmErr *err)
+{
+	PmStr text = PM_STR_INIT;
+	PmBoard b = { .n_left_out = 0 };
+	const cJSON *graphs;
+	cJSON *j = NULL;
+	PmStatus st = pm_read_file(path, 0, &text, err);
+
+	if (!st)
+		st = pm_json_parse(text.s, text.len, &j, err);
+	graphs = cJSON_GetObjectItem(j, "graphs");
+	if (!st && (!cJSON_IsArray(graphs) || !graphs->child))
+		st = pm_err(err, PM_E_INVALID,
+			    "%.200s has no list 'graphs'; app/report/board_times.h says what a file of times "
+			    "has.",
+			    path);
+	if (!st) {
+		take_about(j, &b);
+		st = add_systems(&b, graphs->child, err);
+	}
+	for (const cJSON *g = st ? NULL : graphs->child; g && !st; g = g->next)
+		st = add_graph(out, &b, g, err);
+	b.cell = pm_xcalloc(b.table.graphs.n * PM_MAX_SYSTEMS + 1, sizeof *b.cell);
+	PM_VEC_PUSH(&out->v, b);
+	cJSON_Delete(j);
+	pm_str_release(&text);
+	return st;
+}

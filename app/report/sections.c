@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sections.c - the sections of a report. */
+#include "app/report/section.h"
+
+const PmReportSection pm_report_sections[] = {
+	{ "ranking", "Rankings", pm_report_has_boards, pm_report_put_boards },
+	{ "tasks", "Tasks", pm_report_has_tasks, pm_report_put_tasks },
+};
+const size_t pm_n_report_sections = sizeof pm_report_sections / sizeof *pm_report_sections;

@@ -288,7 +288,9 @@ static void add_ranked(const PmRanking *g, size_t i, const PmScreenOpts *o, PmLi
 	int name = name_columns(o), moved = s->rose > 0 ? GREEN : s->rose < 0 ? RED : PLAIN;
 
 	snprintf(text[PLACE], sizeof *text, "%zu ", i + 1);
-	snprintf(text[MOVED], sizeof *text, s->is_new ? "new" : s->rose ? "%+d" : "", s->rose);
+	snprintf(text[MOVED], sizeof *text, "%s", s->is_new ? "new" : "");
+	if (s->rose)
+		snprintf(text[MOVED], sizeof *text, "%+d", s->rose);
 	snprintf(text[RESULTS], sizeof *text, "%zu/%zu", s->n_results, g->n_variants);
 	snprintf(text[RIGHT], sizeof *text, "%zu", s->fig.n_right);
 	snprintf(text[APPLIED], sizeof *text, "%zu", s->fig.n_matched);

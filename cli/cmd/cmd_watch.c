@@ -119,9 +119,12 @@ static int paint(Watch *w)
 
 static void on_screen(Watch *w, PmTerm *t)
 {
+	static const char first[] =
+		"\033[H\033[2KReading the database."; /* of a large one it takes seconds */
 	PmTermEvent e = PM_TERM_TIME;
 	double next = pm_now();
 
+	pm_term_write(first, sizeof first - 1);
 	while (e != PM_TERM_QUIT) {
 		if (pm_now() >= next) {
 			refresh(w);

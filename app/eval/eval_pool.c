@@ -242,6 +242,14 @@ static PmStatus done(void *arg, size_t i, PmPoolEnd end, const void *result, PmE
 	return st ? st : has(r, r->todo[i], err);
 }
 
+static void tick(void *arg)
+{
+	const Run *r = arg;
+
+	if (r->p->tick)
+		r->p->tick(r->p->arg);
+}
+
 /* What is left of the list is what has no record. */
 static void keep_lost(Run *r)
 {
@@ -278,7 +286,7 @@ static PmStatus go(Run *r, PmErr *err)
 	PmStatus st;
 
 	lend(r, 1);
-	st = pm_pool_run_apart(&pool, err);
+	st = pm_pool_run_ticking(&pool, tick, err);
 	lend(r, 0);
 	if (!st)
 		keep_lost(r);
@@ -360,9 +368,9 @@ static PmStatus here(const PmEvalPool *p, PmErr *err)
 
 PmStatus pm_eval_pool(const PmEvalPool *p, PmErr *err)
 {
-	int limited = 0;
+	int apart = p->jobs > 1;
 
 	for (size_t i = 0; i < p->n; i++)
-		limited |= p->item[i].opts->deadline > 0 && !p->item[i].opts->print;
-	return p->jobs > 1 || limited ? in_processes(p, err) : here(p, err);
+		apart |= (p->tick || p->item[i].opts->deadline > 0) && !p->item[i].opts->print;
+	return apart ? in_processes(p, err) : here(p, err);
 }

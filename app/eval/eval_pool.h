@@ -27,6 +27,9 @@ typedef struct PmEvalPool {
 	/* In the caller, before it is taken: as soon as a record is there, and so in any order. May be NULL.
 	 */
 	PmStatus (*came)(void *arg, size_t item, const PmEvalRecord *rec, PmErr *err);
+	/* In the caller, many times a second while others evaluate: with it there is a process for one job,
+	 * too. May be NULL. */
+	void (*tick)(void *arg);
 	void *arg;
 } PmEvalPool;
 

@@ -3,6 +3,7 @@
 #include "app/eval/eval_task.h"
 
 #include "app/eval/eval_pool.h"
+#include "app/eval/heartbeat.h"
 #include "app/model/algebra.h"
 #include "base/core/version.h"
 #include "base/sys/proc.h"
@@ -216,6 +217,7 @@ typedef struct Way {
 	PM_VEC(PmEvalItem) item;
 	PM_VEC(size_t) of; /* items of variants: their positions; hidden shapes come behind them */
 	PmHidden hidden;
+	PmHeartbeat heart;
 	int draw; /* hidden shapes are wanted; known when all variants are settled */
 } Way;
 
@@ -280,11 +282,34 @@ static PmStatus take(void *arg, size_t item, PmEvalRecord *rec, PmErr *err)
 
 static PmStatus came(void *arg, size_t item, const PmEvalRecord *rec, PmErr *err)
 {
-	const Way *w = arg;
+	Way *w = arg;
 
 	if (item >= w->of.n)
 		return PM_OK;
+	pm_heartbeat_step(&w->heart);
 	return pm_events_variant(w->e->events, w->e->variants->list.v[w->of.v[item]].ordinal, rec, 0, err);
+}
+
+static void tick(void *arg)
+{
+	Way *w = arg;
+
+	pm_heartbeat_tick(&w->heart);
+}
+
+/* Those who look at the database see it from now on. */
+static void begin_heart(Way *w)
+{
+	PmRunningRow row = { .parent = w->e->command,
+			     .task = w->kept->row.task,
+			     .pass_path = w->so,
+			     .device = w->e->opts.device,
+			     .stage = "variants",
+			     .total = (int64_t)w->r->n };
+
+	for (size_t i = 0; i < w->r->n; i++)
+		row.done += w->has[i];
+	pm_heartbeat_begin(&w->heart, w->e->db, &row);
 }
 
 /* What the database had. */
@@ -358,6 +383,8 @@ static PmStatus eval_missing(Way *w, int jobs, PmErr *err)
 	int share, large;
 	PmStatus st = PM_OK;
 
+	if (w->heart.db)
+		pool.tick = tick;
 	add_variants(w);
 	large = all_large(w);
 	/* Nothing else runs beside a clock. One variant waits with its own until hidden shapes are done, or
@@ -391,6 +418,8 @@ static PmStatus eval_members(Way *w, int jobs, PmErr *err)
 		cut(w->r, pm_replay_n(w->past));
 	if (!st)
 		st = tell_stored(w, err);
+	if (!st && kept && !e->stored_only)
+		begin_heart(w);
 	if (!st)
 		st = eval_missing(w, jobs, err);
 	if (!st && (st = settle_to(w, w->r->n, err)) == PM_DECLINED)
@@ -399,6 +428,11 @@ static PmStatus eval_members(Way *w, int jobs, PmErr *err)
 		w->draw = wants_hidden(e, w->past, w->r) && !(kept && kept->has_hidden);
 	if (!st && w->draw && !w->hidden.secret)
 		st = begin_hidden(w, err);
+	if (!st && w->draw && w->heart.db) {
+		pm_heartbeat_stage(&w->heart, "hidden shapes", w->r->hidden.n, e->hidden);
+		w->hidden.tick = pm_heartbeat_tick;
+		w->hidden.tick_arg = &w->heart;
+	}
 	if (!st && w->draw)
 		st = pm_hidden_check(&w->hidden, w->so, jobs, e->save, w->r, err);
 	/* What a part saw is not what became of the whole. */
@@ -419,6 +453,7 @@ static PmStatus evaluate(const PmEvalTask *e, const char *so, const cJSON *past,
 	r->jobs = e->jobs > 1 && !r->printed ? e->jobs : 1; /* what is printed is kept in this process */
 	st = eval_members(&w, r->jobs, err);
 	r->wall_seconds = pm_now() - t0;
+	pm_heartbeat_end(&w.heart);
 	pm_hidden_release(&w.hidden);
 	pm_rwlock_free(r->opts.turn);
 	r->opts.turn = NULL;

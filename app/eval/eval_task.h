@@ -27,6 +27,7 @@ typedef struct PmEvalTask {
 	size_t n_unselected; /* variants of the task that are not in `variants`: with any, no score */
 	PmFailing *save;     /* writes failing variants, hidden ones too; NULL = none are written */
 	PmEvents *events;    /* gets what is finished, as soon as it is; NULL = nobody */
+	int64_t command;     /* the process that this is a part of the work of; 0 = of none but its own */
 	/* Called after each variant, as PmEvalOpts.step is; may be NULL. */
 	void (*step)(void *arg, const char *label);
 	void *step_arg;

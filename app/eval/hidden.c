@@ -190,6 +190,13 @@ static PmStatus take(void *arg, size_t item, PmEvalRecord *rec, PmErr *err)
 	return st;
 }
 
+static void tick(void *arg)
+{
+	const Check *c = arg;
+
+	c->h->tick(c->h->tick_arg);
+}
+
 static PmStatus evaluate(Check *c, const char *so, int jobs, PmErr *err)
 {
 	size_t n = c->h->shapes.list.n - c->first;
@@ -197,6 +204,8 @@ static PmStatus evaluate(Check *c, const char *so, int jobs, PmErr *err)
 	PmEvalPool pool = { .so = so, .item = item, .n = n, .jobs = jobs, .take = take, .arg = c };
 	PmStatus st;
 
+	if (c->h->tick)
+		pool.tick = tick;
 	for (size_t i = 0; i < n; i++)
 		item[i] = (PmEvalItem){ pm_hidden_variant(c->h, c->first + i), &c->h->opts };
 	st = pm_eval_pool(&pool, err);

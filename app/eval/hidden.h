@@ -19,6 +19,9 @@ typedef struct PmHidden {
 	PmEvalOpts opts;      /* of their evaluations: that secret, and no times */
 	int want;
 	double seconds; /* drawing took, and the evaluations that were taken */
+	void (*tick)(
+		void *arg); /* set by the caller: many times a second while pm_hidden_check waits; or NULL */
+	void *tick_arg;
 } PmHidden;
 
 /* `replay`: the secret of an earlier report's, NULL = none; PM_E_INVALID when it is no secret. Release *h

@@ -101,6 +101,14 @@ static PmStatus done(void *arg, size_t item, PmPoolEnd end, const void *result, 
 	return st;
 }
 
+static void tick(void *arg)
+{
+	const Run *r = arg;
+
+	if (r->m->tick)
+		r->m->tick(r->m->arg);
+}
+
 PmStatus pm_many(const PmMany *m, PmErr *err)
 {
 	Run r = { .m = m };
@@ -117,7 +125,7 @@ PmStatus pm_many(const PmMany *m, PmErr *err)
 		return st;
 	r.result = pm_xcalloc(m->n + 1, sizeof *r.result);
 	r.has = pm_xcalloc(m->n + 1, 1);
-	st = pm_pool_run_apart(&pool, err);
+	st = pm_pool_run_ticking(&pool, tick, err);
 	free(r.result);
 	free(r.has);
 	pm_spool_close(r.spool);

@@ -26,6 +26,8 @@ typedef struct PmMany {
 	void (*ended)(void *arg, size_t item);
 	/* In the caller, in order. Another status than PM_OK ends what runs. */
 	PmStatus (*take)(void *arg, size_t item, const PmManyEnd *end, PmErr *err);
+	/* In the caller, many times a second while others evaluate; may be NULL. */
+	void (*tick)(void *arg);
 	void *arg;
 } PmMany;
 

@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct Waiting {
 	cJSON *id, *params; /* owned */
@@ -94,14 +93,6 @@ static void note_client(PmProtocolRecorder *r, const cJSON *params)
 		s.s[--s.len] = '\0';
 	r->client = pm_xstrdup(s.s);
 	pm_str_release(&s);
-}
-
-static double wall(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static size_t find(const PmProtocolRecorder *r, const cJSON *id)
@@ -213,7 +204,7 @@ static void cancelled(PmProtocolRecorder *r, const cJSON *params)
 static void wait_for(PmProtocolRecorder *r, const cJSON *id, const char *method, const cJSON *params)
 {
 	Waiting w = { cJSON_Duplicate(id, 1), params ? cJSON_Duplicate(params, 1) : cJSON_CreateObject(),
-		      pm_xstrdup(method), wall(), pm_now() };
+		      pm_xstrdup(method), pm_wall_clock(), pm_now() };
 
 	cJSON_DeleteItemFromObjectCaseSensitive(w.params, "_meta");
 	PM_VEC_PUSH(&r->waiting, w);

@@ -40,6 +40,7 @@ typedef struct Shared {
 
 typedef struct Run {
 	const PmPool *p;
+	void (*tick)(void *arg);
 	Shared *shared;
 	atomic_int *state; /* by item */
 	int *owner;        /* by item: worker */
@@ -214,6 +215,8 @@ static PmStatus watch(Run *r, PmErr *err)
 		}
 		if (!st)
 			st = collect(r, err);
+		if (alive && !st && r->tick)
+			r->tick(r->p->arg);
 		if (alive && !st)
 			nanosleep(&nap, NULL);
 	}
@@ -293,6 +296,11 @@ PmStatus pm_pool_run(const PmPool *p, PmErr *err)
 
 PmStatus pm_pool_run_apart(const PmPool *p, PmErr *err)
 {
+	return pm_pool_run_ticking(p, NULL, err);
+}
+
+PmStatus pm_pool_run_ticking(const PmPool *p, void (*tick)(void *arg), PmErr *err)
+{
 	PmPool limited = *p;
 	Run r;
 	PmStatus st;
@@ -308,6 +316,7 @@ PmStatus pm_pool_run_apart(const PmPool *p, PmErr *err)
 	if (limited.jobs < 1)
 		limited.jobs = 1;
 	r.p = &limited;
+	r.tick = tick;
 	st = share(&r, err);
 	if (st)
 		return st;

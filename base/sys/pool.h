@@ -37,6 +37,8 @@ typedef struct PmPool {
 PmStatus pm_pool_run(const PmPool *p, PmErr *err);
 /* The same with a process of its own for one job, too. */
 PmStatus pm_pool_run_apart(const PmPool *p, PmErr *err);
+/* Likewise; `tick` (may be NULL) is called with p->arg in the caller, many times a second while it waits. */
+PmStatus pm_pool_run_ticking(const PmPool *p, void (*tick)(void *arg), PmErr *err);
 
 /* Processors that this process may use, at least 1. */
 int pm_cpu_count(void);

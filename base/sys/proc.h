@@ -61,6 +61,7 @@ PmStatus pm_fork_call(PmForkFn fn, void *arg, const PmLimits *lim, PmProcResult 
 /* One sentence about how a child ended: "was killed by signal 11 (Segmentation fault)". */
 void pm_proc_describe(const PmProcResult *r, PmStr *out);
 
-double pm_now(void); /* monotonic seconds */
+double pm_now(void);        /* monotonic seconds */
+double pm_wall_clock(void); /* seconds since 1970, to a millisecond: finer ones say nothing */
 
 #endif

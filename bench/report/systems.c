@@ -16,6 +16,14 @@ const char *pm_sys_clock_name(PmSysClock clock)
 	return (unsigned)clock < PM_N_SYS_CLOCKS ? clock_names[clock] : "?";
 }
 
+void pm_sys_cell_init(PmSysCell *c)
+{
+	memset(c, 0, sizeof *c);
+	c->smallest_t = PM_T_NEVER;
+	for (int k = 0; k < PM_N_SYS_CLOCKS; k++)
+		c->seconds[k] = NAN;
+}
+
 PmSysGraph *pm_systems_add(PmSystems *s)
 {
 	PmSysGraph *g;
@@ -24,11 +32,8 @@ PmSysGraph *pm_systems_add(PmSystems *s)
 	g = &s->graphs.v[s->graphs.n++];
 	memset(g, 0, sizeof *g);
 	g->roofline = NAN;
-	for (size_t k = 0; k < PM_MAX_SYSTEMS; k++) {
-		g->cell[k].smallest_t = PM_T_NEVER;
-		for (int c = 0; c < PM_N_SYS_CLOCKS; c++)
-			g->cell[k].seconds[c] = NAN;
-	}
+	for (size_t k = 0; k < PM_MAX_SYSTEMS; k++)
+		pm_sys_cell_init(&g->cell[k]);
 	return g;
 }
 

@@ -62,6 +62,8 @@ typedef struct PmSystems {
 	PM_VEC(PmSysGraph) graphs;
 } PmSystems;
 
+/* "No result". */
+void pm_sys_cell_init(PmSysCell *c);
 /* Adds a row whose cells are all "no result", and returns it (valid until the next call). */
 PmSysGraph *pm_systems_add(PmSystems *s);
 void pm_systems_release(PmSystems *s);

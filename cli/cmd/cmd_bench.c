@@ -2,6 +2,7 @@
 /* cmd_bench.c - passmith bench: several systems on the tasks of a database in one table. */
 #include "app/eval/bench_read.h"
 #include "app/eval/field_read.h"
+#include "app/eval/heartbeat.h"
 #include "app/eval/many.h"
 #include "cli/cmds.h"
 #include "cli/device_lock.h"
@@ -14,6 +15,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct Args {
 	const char *db, *baselines, *against, *device, *profile, *preset, *split, *folder, *out, *view,
@@ -29,6 +31,7 @@ typedef struct Work {
 	PM_VEC(int64_t) tasks;
 	int64_t graphs;
 	PmProgress bar;
+	PmHeartbeat heart;
 	const char *db;    /* its path */
 	const char *suite; /* NULL: any */
 	int code;          /* of the first task that was not evaluated; 0 = all were */
@@ -241,8 +244,16 @@ static void task_ended(void *arg, size_t item)
 	char name[32];
 
 	snprintf(name, sizeof name, "task %lld", (long long)w->tasks.v[item]);
+	pm_heartbeat_step(&w->heart);
 	if (w->tasks.n > 1)
 		pm_progress_step(&w->bar, name);
+}
+
+static void tick(void *arg)
+{
+	Work *w = arg;
+
+	pm_heartbeat_tick(&w->heart);
 }
 
 /* The others go on, and the table has what is there. */
@@ -260,8 +271,14 @@ static PmStatus take_task_end(void *arg, size_t item, const PmManyEnd *end, PmEr
 
 static PmStatus evaluate_all(Work *w, const Args *a, PmErr *err)
 {
-	PmMany m = {
-		.n = w->tasks.n, .work = evaluate_task, .ended = task_ended, .take = take_task_end, .arg = w
+	PmMany m = { .n = w->tasks.n,
+		     .work = evaluate_task,
+		     .ended = task_ended,
+		     .take = take_task_end,
+		     .tick = tick,
+		     .arg = w };
+	PmRunningRow row = {
+		.pass_path = "", .device = a->device, .stage = "tasks", .total = (int64_t)w->tasks.n
 	};
 	PmDeviceInfo device = { 0 };
 	PmLook *look = pm_look_begin(a->device);
@@ -282,8 +299,12 @@ static PmStatus evaluate_all(Work *w, const Args *a, PmErr *err)
 	w->b.eval.jobs = device.exclusive ? 1 : at_once / m.jobs;
 	if (!st && !pm_cli_quiet)
 		pm_progress_start(&w->bar, "evaluating", m.n > 1 ? (int64_t)m.n : w->graphs);
+	w->b.eval.command = getpid();
+	if (!st)
+		pm_heartbeat_begin(&w->heart, w->b.db, &row);
 	if (!st)
 		st = pm_many(&m, err);
+	pm_heartbeat_end(&w->heart);
 	pm_progress_end(&w->bar);
 	pm_rwlock_free(w->b.eval.opts.lock);
 	w->b.eval.opts.lock = NULL;

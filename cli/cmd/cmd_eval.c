@@ -4,6 +4,7 @@
 #include "cli/device_lock.h"
 
 #include "app/eval/eval_task.h"
+#include "app/eval/heartbeat.h"
 #include "app/eval/many.h"
 #include "app/eval/record.h"
 #include "base/core/str.h"
@@ -22,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 typedef struct Eval {
 	const char *target, *db_path, *json_out, *preset, *reference, *replay_path, *record_path, *key_path;
@@ -37,7 +39,8 @@ typedef struct Eval {
 	int64_t seed, hidden, shape, jobs;
 	size_t n_unselected;
 	PmDeviceInfo device;
-	int share; /* processes of one target's evaluation */
+	int share;       /* processes of one target's evaluation */
+	int64_t command; /* the process that evaluates several targets; 0 = there is one */
 	int variants, summary, tf32, confirm, fail_fast, strong, weak;
 	PmDb *db;
 	PmVariantList variant_list;
@@ -335,6 +338,7 @@ static PmStatus eval_passes(Eval *e, PmEvalReport *r, char *have, size_t *done, 
 			    .n_unselected = e->n_unselected,
 			    .save = e->save_dir ? &e->save : NULL,
 			    .events = e->events,
+			    .command = e->command,
 			    .step = e->bar.mode ? pm_cli_step : NULL,
 			    .step_arg = &e->bar };
 	PmStatus st = PM_OK;
@@ -404,6 +408,8 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 typedef struct Many {
 	Eval *e;
 	cJSON *reports; /* of all targets, in order */
+	PmHeartbeat heart;
+	PmDb *told; /* what it goes to; NULL = nobody is told */
 	size_t n_of[PM_N_VERDICTS], n_failed;
 	int all_ok, code; /* of the first that was not evaluated; 0 = all were */
 } Many;
@@ -510,10 +516,18 @@ static PmStatus take_one(void *arg, size_t item, const PmManyEnd *end, PmErr *er
 	return PM_OK;
 }
 
+static void tick(void *arg)
+{
+	Many *m = arg;
+
+	pm_heartbeat_tick(&m->heart);
+}
+
 static void step_one(void *arg, size_t item)
 {
-	const Many *m = arg;
+	Many *m = arg;
 
+	pm_heartbeat_step(&m->heart);
 	pm_progress_step(&m->e->bar, m->e->targets.list.v[item]);
 }
 
@@ -582,7 +596,12 @@ static PmStatus eval_many(Eval *e, int *code, PmErr *err)
 {
 	size_t n = e->targets.list.n;
 	Many many = { .e = e, .reports = cJSON_CreateArray(), .all_ok = 1 };
-	PmMany m = { .n = n, .work = eval_one, .ended = step_one, .take = take_one, .arg = &many };
+	PmMany m = {
+		.n = n, .work = eval_one, .ended = step_one, .take = take_one, .tick = tick, .arg = &many
+	};
+	PmRunningRow row = {
+		.pass_path = "", .device = e->opts.device, .stage = "graphs", .total = (int64_t)n
+	};
 	PmStatus st = PM_OK;
 	int at_once;
 
@@ -598,8 +617,15 @@ static PmStatus eval_many(Eval *e, int *code, PmErr *err)
 	if (!st && !pm_cli_quiet)
 		pm_progress_start(&e->bar, "evaluating", (int64_t)n);
 	fflush(stdout); /* else each process has what is in it */
+	e->command = getpid();
+	if (!st && e->db_path) /* of packs it may be made later: then nobody looks yet */
+		(void)pm_db_open(e->db_path, PM_DB_MUST_EXIST, &many.told, NULL);
+	if (!st)
+		pm_heartbeat_begin(&many.heart, many.told, &row);
 	if (!st)
 		st = pm_many(&m, err);
+	pm_heartbeat_end(&many.heart);
+	pm_db_close(many.told);
 	leave_device(e);
 	pm_progress_end(&e->bar);
 	if (st)

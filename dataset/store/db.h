@@ -21,6 +21,8 @@ typedef struct PmDb PmDb;
 enum {
 	PM_DB_READ_ONLY = 1 << 0,  /* the file must exist; nothing is migrated */
 	PM_DB_MUST_EXIST = 1 << 1, /* do not make a new database; one that may not be written is read */
+	PM_DB_IMPATIENT = 1 << 2,  /* PM_E_TIMEOUT after a quarter of a second in which another has it locked:
+				    * for who asks again by itself */
 };
 enum { PM_DB_WAIT_SECONDS = 60 }; /* how long a writer waits for another before it gives up */
 

@@ -13,7 +13,7 @@ static int set_wal(PmDb *db)
 {
 	int tries, rc = SQLITE_BUSY;
 
-	for (tries = 0; tries < PM_DB_WAIT_SECONDS * 100 && (rc & 0xff) == SQLITE_BUSY; tries++) {
+	for (tries = 0; tries * 10 < db->wait_ms && (rc & 0xff) == SQLITE_BUSY; tries++) {
 		if (tries)
 			sqlite3_sleep(10);
 		rc = pm__db_exec(db, "PRAGMA journal_mode = WAL");
@@ -26,7 +26,7 @@ static PmStatus set_up(PmDb *db, PmErr *err)
 	int rc;
 
 	sqlite3_extended_result_codes(db->sq, 1);
-	sqlite3_busy_timeout(db->sq, PM_DB_WAIT_SECONDS * 1000);
+	sqlite3_busy_timeout(db->sq, db->wait_ms);
 	rc = pm__db_exec(db, "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL");
 	if (rc == SQLITE_OK && !db->read_only)
 		rc = set_wal(db);
@@ -89,6 +89,7 @@ PmStatus pm_db_open(const char *path, unsigned flags, PmDb **out, PmErr *err)
 	db = pm_xcalloc(1, sizeof *db);
 	db->path = pm_xstrdup(path);
 	db->read_only = ro;
+	db->wait_ms = flags & PM_DB_IMPATIENT ? 250 : PM_DB_WAIT_SECONDS * 1000;
 	if (ro)
 		rc = open_to_read(path, &db->sq);
 	else

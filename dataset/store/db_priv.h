@@ -16,7 +16,8 @@ struct PmDb {
 	sqlite3 *sq;
 	char *path;
 	int read_only;
-	int depth; /* batches open */
+	int wait_ms; /* for another that has it locked */
+	int depth;   /* batches open */
 	struct {
 		const char *sql; /* a string literal: compared by address */
 		sqlite3_stmt *st;

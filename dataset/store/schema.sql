@@ -287,3 +287,25 @@ CREATE INDEX subgraphs_category ON subgraphs (category);
 -- The category of a model as a whole, by the same rules. A database holds no graph of its models: rows made before
 -- stay empty until the model is extracted again.
 ALTER TABLE models ADD COLUMN category TEXT NOT NULL DEFAULT '';
+
+-- migration 11
+
+-- Work that goes on now: a row for each process that evaluates into this file, on any host that has it open. The process
+-- writes its heartbeat while it works, and takes its row away when it is done. One that was killed leaves its row, and the
+-- age of the heartbeat says so: a process of another host cannot be asked. `parent` is the process of the command that it is
+-- a part of, 0 for the command itself; `task` is NULL and pass_path '' for a command of several tasks.
+CREATE TABLE running (
+	host TEXT NOT NULL,
+	pid INTEGER NOT NULL,
+	began REAL NOT NULL,
+	parent INTEGER NOT NULL,
+	task INTEGER REFERENCES tasks (id) ON DELETE CASCADE,
+	pass_path TEXT NOT NULL,
+	device TEXT NOT NULL,
+	stage TEXT NOT NULL,
+	done INTEGER NOT NULL,
+	total INTEGER NOT NULL,
+	heartbeat REAL NOT NULL,
+	PRIMARY KEY (host, pid, began)
+) WITHOUT ROWID;
+CREATE INDEX running_task ON running (task);

@@ -5,13 +5,13 @@
 #include "base/core/hash.h"
 #include "base/core/rng.h"
 #include "base/core/str.h"
+#include "base/sys/proc.h"
 #include "dataset/store/db_priv.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const char *text(const char *s)
 {
@@ -21,15 +21,6 @@ static const char *text(const char *s)
 static void add(PmStr *s, const char *part)
 {
 	pm_str_add_quoted(s, text(part), strlen(text(part)));
-}
-
-/* To a millisecond: finer times say nothing, and take 17 digits. */
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (double)t.tv_sec + floor((double)t.tv_nsec * 1e-6) * 1e-3;
 }
 
 static void key_of(const PmTrajectoryRow *r, char hex[PM_SHA256_HEX])
@@ -93,7 +84,7 @@ PmStatus pm_trajectory_begin(PmDb *db, const PmTrajectoryRow *row, int64_t *id, 
 	int64_t changes = 0;
 	PmStatus st;
 
-	r.started = r.started > 0 ? floor(r.started * 1e3) * 1e-3 : now();
+	r.started = r.started > 0 ? floor(r.started * 1e3) * 1e-3 : pm_wall_clock();
 	r.ended = 0;
 	r.outcome = "";
 	if (!*text(r.instance)) {
@@ -125,8 +116,8 @@ PmStatus pm_trajectory_end(PmDb *db, int64_t id, const char *outcome, PmErr *err
 	int64_t one = 0;
 	PmStatus st = pm__db_run(
 		db, "end a trajectory", NULL, err,
-		"UPDATE trajectories SET ended = ?, outcome = ? WHERE id = ? AND ended IS NULL", "fsi", now(),
-		text(outcome), id);
+		"UPDATE trajectories SET ended = ?, outcome = ? WHERE id = ? AND ended IS NULL", "fsi",
+		pm_wall_clock(), text(outcome), id);
 
 	if (!st)
 		st = pm__db_i64(db, "look a trajectory up", &one, err,
@@ -191,7 +182,7 @@ PmStatus pm_step_add(PmDb *db, const PmStepRow *row, int64_t *ordinal, PmErr *er
 			    "Trajectory %lld of database '%s' has ended; begin another one.",
 			    (long long)r.trajectory, db->path);
 	r.ordinal = tail.next;
-	r.at = r.at > 0 ? floor(r.at * 1e3 + 0.5) * 1e-3 : now();
+	r.at = r.at > 0 ? floor(r.at * 1e3 + 0.5) * 1e-3 : pm_wall_clock();
 	r.role = text(r.role);
 	r.name = text(r.name);
 	r.task = text(r.task);

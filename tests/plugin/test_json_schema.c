@@ -127,6 +127,7 @@ static const char *const lines[] = {
 	"bench --db @/w.db --baselines eager --weak-sandbox -o @/bench",
 	"bench --db @/w.db --baselines eager,silu --stored --view metr -p 1.5",
 	"bench --db @/w.db --stored --view passnet",
+	"watch --db @/w.db",
 	"report --db @/w.db -o @/report.html",
 	"time models/no_such_model.gpt",
 	"results import @/times.json --db @/w.db",

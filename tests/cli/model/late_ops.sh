@@ -29,7 +29,7 @@ pm run "$tmp/bits.onnx" --device emu --compare ref
 exits 0 "both devices see the same bits"
 pm import "$tmp/bits.gpt" -o "$tmp/again.onnx"
 exits 0 "it is written"
-pm print "$tmp/again.onnx"
+pm import "$tmp/again.onnx"
 says "opset 26" "in the opset that has it"
 
 pm import "$tmp/norm.onnx" -o "$tmp/norm.gpt"

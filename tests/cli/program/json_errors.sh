@@ -54,6 +54,7 @@ bad_input()
 	profile) echo "4 reading profile $none.gpt --pass $silu" ;;
 	verify) echo "4 reading verify $none.record" ;;
 	results) echo "4 reading results import $tmp/junk.json --db $none.db" ;;
+	watch) echo "4 reading watch --db $none.db" ;;
 	mcp) echo "4 reading mcp --db $none.db" ;;
 	bench) echo "4 reading bench --db $none.db --baselines eager" ;;
 	report) echo "4 reading report --db $none.db -o $tmp/r.html" ;;

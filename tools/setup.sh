@@ -43,6 +43,7 @@ if [ "${1:-}" = ci ]; then
 	need clang clang
 	need clang-format clang-format
 	need git git
+	need libgraphviz-dev graphviz/gvc.h
 	# The sanitizers' run-time part of clang is a package of its own on some distributions.
 	if command -v clang >/dev/null && [ ! -e "$(clang -print-resource-dir)/lib/linux" ] &&
 		[ ! -e "$(clang -print-resource-dir)/lib/$(clang -dumpmachine)" ]; then

@@ -128,6 +128,7 @@ static const char *const lines[] = {
 	"bench --db @/w.db --baselines eager,silu --stored --view metr -p 1.5",
 	"bench --db @/w.db --stored --view passnet",
 	"report --db @/w.db -o @/report.html",
+	"view models/swin_block.gpt -o @/view.html",
 	"time models/no_such_model.gpt",
 	"results import @/times.json --db @/w.db",
 	"db stats --db @/w.db",

@@ -69,7 +69,7 @@ static void test_random_bytes(void **state)
 		text[n] = 0;
 		pm_svg_begin(&s, &out);
 		pm_svg_el(&s, PM_SVG_g);
-		pm_svg_at(&s, PM_SVG_AT_data_name, text);
+		pm_svg_at(&s, PM_SVG_AT_aria_label, text);
 		pm_svg_title(&s, text);
 		pm_svg_end(&s, PM_SVG_g);
 		assert_int_equal(count(&out, '<'), 4);

@@ -222,24 +222,44 @@ static PmPoint type_place(const PmSheet *s, const PmLayout *l, size_t i)
 			  (p[0].y + 3 * p[1].y + 3 * p[2].y + p[3].y) / 8 + 4 };
 }
 
-static void draw_type(const PmSheet *s, const PmLayout *l, size_t i, PmSvg *svg)
+/* What stands there, of at most TYPE columns. */
+static void type_text(const PmSheet *s, size_t i, char *text, size_t size)
 {
 	const PmWire *w = &s->wire.v[i];
 	const PmGraph *g = s->f->g;
 	PmStr type = PM_STR_INIT;
-	char text[128];
-	PmPoint at;
 
-	if (!says_type(s, l, i))
-		return;
-	at = type_place(s, l, i);
 	if (w->n > 1)
 		pm_str_addf(&type, "%zu values", w->n);
 	else
 		pm_graph_describe_type(g, pm_value_type(g, w->value), &type);
-	pm_columns_cut(type.s, TYPE, text, sizeof text);
-	pm_svg_label(svg, PM_SVG_CLASS(shape), at.x, at.y, text);
+	pm_columns_cut(type.s, TYPE, text, size);
 	pm_str_release(&type);
+}
+
+static void draw_type(const PmSheet *s, const PmLayout *l, size_t i, PmSvg *svg)
+{
+	PmPoint at;
+	char text[128];
+
+	if (!says_type(s, l, i))
+		return;
+	at = type_place(s, l, i);
+	type_text(s, i, text, sizeof text);
+	pm_svg_label(svg, PM_SVG_CLASS(shape), at.x, at.y, text);
+}
+
+/* Layouts know nothing of the types: a drawing is as wide as these need. */
+static void widen(const PmSheet *s, PmLayout *l)
+{
+	char text[128];
+
+	for (size_t i = 0; i < l->n_edges; i++) {
+		if (!says_type(s, l, i))
+			continue;
+		type_text(s, i, text, sizeof text);
+		l->w = fmax(l->w, type_place(s, l, i).x + SMALL_COLUMN * (double)pm_columns(text) + 8);
+	}
 }
 
 static PmStatus draw(const PmSheet *s, PmLayout *l, const Label *label, const char *opens, int alone,
@@ -250,6 +270,7 @@ static PmStatus draw(const PmSheet *s, PmLayout *l, const Label *label, const ch
 
 	if (st)
 		return st;
+	widen(s, l);
 	pm_svg_begin(&svg, out);
 	pm_svg_open(&svg, l->w, l->h);
 	pm_svg_class(&svg, PM_SVG_CLASS(pg));

@@ -67,6 +67,14 @@ else
 	skip "which is XML" "xmllint is not here"
 fi
 
+# A chain of narrow boxes is as wide as its types, which stand beside it.
+printf 'm (float[1,2,3,4,5000,6000] x) => (float[1,2,3,4,5000,6000] z)\n{\ny = Tanh (x)\nz = Exp (y)\n}\n' >"$tmp/wide.gpt"
+pm view "$tmp/wide.gpt" -o "$page" --layout own
+sed 's/>/>\n/g' "$page" | awk '/^<svg/ { split($0, a, "[ \"]+"); for (i in a) if (a[i] == "width=") width = a[i + 1] }
+	/class="shape"/ { split($0, a, "\""); at = a[4] } /^float.*text/ { text = length($0) - length("</text>") }
+	at && text && !done { done = 1; good = at + text * 6 <= width } END { exit !good }'
+tap "a type beside an edge lies in the drawing"
+
 page=$tmp/v.html
 layers 20 "/" >"$tmp/tower.gpt"
 pm view "$tmp/tower.gpt" -o "$page" --layout own --json

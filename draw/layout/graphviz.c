@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* graphviz.c - layout by dot of Graphviz, through libgvc.
  *
- * Graphviz gets sizes and edges and no text of ours. It measures in points from the bottom left.
+ * Graphviz gets sizes and edges and no text of ours. It measures in points from the bottom left. Edges that
+ * close a circle are turned around before: what it turns itself, it loses the memory of.
  */
 #include "draw/layout/layered_priv.h"
 
@@ -30,7 +31,7 @@ static void set_num(void *object, const char *name, double inches)
 	agsafeset(object, pm_unconst(name), text, pm_unconst(""));
 }
 
-static Agraph_t *describe(const PmLayout *l, Agnode_t **node, Agedge_t **edge)
+static Agraph_t *describe(const PmLayout *l, const char *turned, Agnode_t **node, Agedge_t **edge)
 {
 	Agraph_t *g = agopen(pm_unconst("g"), Agdirected, NULL);
 	char name[32];
@@ -49,10 +50,12 @@ static Agraph_t *describe(const PmLayout *l, Agnode_t **node, Agedge_t **edge)
 		set_num(node[i], "height", l->node[i].h / POINTS);
 	}
 	for (size_t i = 0; i < l->n_edges; i++) {
+		uint32_t from = l->edge[i].from, to = l->edge[i].to;
+
 		snprintf(name, sizeof name, "e%zu", i);
-		edge[i] = l->edge[i].from == l->edge[i].to
-				  ? NULL
-				  : agedge(g, node[l->edge[i].from], node[l->edge[i].to], name, 1);
+		if (from != to)
+			edge[i] = agedge(g, node[turned[i] ? to : from], node[turned[i] ? from : to], name,
+					 1);
 	}
 	return g;
 }
@@ -62,7 +65,7 @@ static PmPoint at(const PmLayout *l, pointf p, boxf bb)
 	return (PmPoint){ p.x - bb.LL.x + PM__MARGIN, l->h - PM__MARGIN - (p.y - bb.LL.y) };
 }
 
-static void read_back(PmLayout *l, Agraph_t *g, Agnode_t **node, Agedge_t **edge)
+static void read_back(PmLayout *l, const char *turned, Agraph_t *g, Agnode_t **node, Agedge_t **edge)
 {
 	boxf bb = GD_bb(g);
 
@@ -80,6 +83,8 @@ static void read_back(PmLayout *l, Agraph_t *g, Agnode_t **node, Agedge_t **edge
 		l->edge[i].first = l->point.n;
 		for (size_t k = 0; s && s->size && k < (size_t)s->list[0].size; k++)
 			PM_VEC_PUSH(&l->point, at(l, s->list[0].list[k], bb));
+		if (turned[i])
+			pm__turn_back(l, l->edge[i].first);
 		l->edge[i].n = l->point.n - l->edge[i].first;
 	}
 	l->by_graphviz = 1;
@@ -90,23 +95,26 @@ PmStatus pm__graphviz(PmLayout *l, PmErr *err)
 	static GVC_t *context; /* reading its list of plugins takes longer than a layout */
 	Agnode_t **node = pm_xcalloc(l->n_nodes + 1, sizeof *node);
 	Agedge_t **edge = pm_xcalloc(l->n_edges + 1, sizeof *edge);
+	char *turned = pm_xcalloc(l->n_edges + 1, 1);
 	Agraph_t *g;
 	PmStatus st = PM_OK;
 
 	agseterr(AGMAX); /* what it would say on stderr */
 	if (!context)
 		context = gvContext();
-	g = describe(l, node, edge);
+	pm__turn_edges(l, turned);
+	g = describe(l, turned, node, edge);
 	if (gvLayout(context, g, "dot"))
 		st = pm_err(err, PM_E_NOT_FOUND,
 			    "Graphviz cannot lay this graph out here: its engine 'dot' is missing or failed; "
 			    "install the distribution's package of Graphviz's plugins, or use --layout own.");
 	else
-		read_back(l, g, node, edge);
+		read_back(l, turned, g, node, edge);
 	gvFreeLayout(context, g);
 	agclose(g);
 	free(node);
 	free(edge);
+	free(turned);
 	return st;
 }
 

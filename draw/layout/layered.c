@@ -135,6 +135,16 @@ static void curve_to(PmLayout *l, PmPoint to)
 	PM_VEC_PUSH(&l->point, to);
 }
 
+void pm__turn_back(PmLayout *l, size_t first)
+{
+	for (size_t i = first, j = l->point.n; i + 1 < j; i++) {
+		PmPoint t = l->point.v[i];
+
+		l->point.v[i] = l->point.v[--j];
+		l->point.v[j] = t;
+	}
+}
+
 static void draw_edge(PmLayered *g, size_t e, const Band *band, const double *shift)
 {
 	PmLayout *l = g->l;
@@ -157,12 +167,8 @@ static void draw_edge(PmLayered *g, size_t e, const Band *band, const double *sh
 	curve_to(l, (PmPoint){ p.x, fmin(p.y, band[g->layer[c[n - 1]]].top) });
 	if (p.y > band[g->layer[c[n - 1]]].top)
 		straight_to(l, p);
-	for (size_t i = first, j = l->point.n; i + 1 < j && g->turned[e]; i++) {
-		PmPoint t = l->point.v[i];
-
-		l->point.v[i] = l->point.v[--j];
-		l->point.v[j] = t;
-	}
+	if (g->turned[e])
+		pm__turn_back(l, first);
 }
 
 static void draw_edges(PmLayered *g, const Band *band)

@@ -41,6 +41,10 @@ typedef struct PmLayered {
 void pm__layered(PmLayout *l);
 /* layered_rank.c: turned edges, layers, bends, segments. */
 void pm__layered_rank(PmLayered *g);
+/* layered_rank.c: sets turned[e] of the edges that close a circle (turned: by edge, zeros). */
+void pm__turn_edges(PmLayout *l, char *turned);
+/* layered.c: turns the order of the points from `first` to the end around. */
+void pm__turn_back(PmLayout *l, size_t first);
 /* layered_order.c: the order in each layer. */
 void pm__layered_order(PmLayered *g);
 /* layered_place.c: x of each vertex. */

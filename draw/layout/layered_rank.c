@@ -208,6 +208,13 @@ static void add_segments(PmLayered *g)
 	}
 }
 
+void pm__turn_edges(PmLayout *l, char *turned)
+{
+	PmLayered g = { .l = l, .n = l->n_nodes, .turned = turned };
+
+	break_circles(&g);
+}
+
 void pm__layered_rank(PmLayered *g)
 {
 	break_circles(g);

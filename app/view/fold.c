@@ -25,6 +25,8 @@ typedef struct Folding {
 	Entry *entry;
 	PM_VEC(Work) work;
 	PM_VEC(PmFoldItem) item; /* of the group that is being made */
+	uint32_t *slot;          /* by place: which of these items the node is in */
+	uint32_t *stamp;         /* by place: 1 + the group for which that holds */
 } Folding;
 
 static uint32_t new_group(PmFold *f, uint32_t parent, const char *name, size_t len, size_t n_nodes)
@@ -67,25 +69,109 @@ static size_t nodes_of(const PmFold *f, const PmFoldItem *item, size_t n)
 	return sum;
 }
 
-/* Puts runs of a list that is too long into groups, until it is not. */
-static void set_items_in_parts(Folding *s, uint32_t group)
+/* The last item of group w that uses a result of a node. */
+static uint32_t last_use(const Folding *s, Work w, PmNode n, uint32_t first)
 {
-	while (s->item.n > PM_FOLD_MOST) {
-		size_t parts = (s->item.n + PM_FOLD_PART - 1) / PM_FOLD_PART, n = s->item.n;
+	const PmGraph *g = s->f->g;
+	uint32_t last = first;
 
-		for (size_t k = 0; k < parts; k++) {
-			size_t from = n * k / parts, to = n * (k + 1) / parts;
-			char name[64];
-			int len = snprintf(name, sizeof name, "part %zu of %zu", k + 1, parts);
-			uint32_t part = new_group(s->f, group, name, (size_t)len,
-						  nodes_of(s->f, s->item.v + from, to - from));
+	for (size_t k = 0; k < pm_node_n_out(g, n); k++) {
+		PmUse u = pm_value_first_use(g, pm_node_out(g, n, k));
 
-			set_items(s->f, part, s->item.v + from, to - from);
-			s->item.v[k] = (PmFoldItem){ part, 1 };
+		for (; u.slot; u = pm_use_next(g, u)) {
+			uint32_t place = s->f->place[u.node.id];
+
+			if (s->stamp[place] == w.group + 1 && s->slot[place] > last)
+				last = s->slot[place];
 		}
-		s->item.n = parts;
 	}
-	set_items(s->f, group, s->item.v, s->item.n);
+	return last;
+}
+
+/* How many nodes before item i have results that it or a later item uses, for each i. Returns owned. */
+static uint32_t *crossings(const Folding *s, Work w)
+{
+	uint32_t *sum = pm_xcalloc(s->item.n + 2, sizeof *sum);
+
+	for (size_t i = w.from; i < w.to; i++) {
+		uint32_t place = s->entry[i].place, first = s->slot[place];
+		uint32_t last = last_use(s, w, pm_graph_node_at(s->f->g, place), first);
+
+		sum[first + 1]++;
+		sum[last + 1]--;
+	}
+	for (size_t i = 1; i < s->item.n; i++)
+		sum[i] += sum[i - 1];
+	return sum;
+}
+
+/* Where part k of n begins: near even parts, where the fewest nodes are used across. */
+static size_t cut(const Folding *s, const uint32_t *cross, size_t k, size_t n)
+{
+	size_t even = s->item.n * k / n, best = even;
+
+	for (size_t d = 1; d <= PM_FOLD_PART / 4 && k && k < n; d++) {
+		if (cross[even - d] < cross[best])
+			best = even - d;
+		if (cross[even + d] < cross[best])
+			best = even + d;
+	}
+	return best;
+}
+
+/* Makes the parts items in place of their own items. */
+static void make_parts(Folding *s, Work w, const uint32_t *cross)
+{
+	size_t n = s->item.n, parts = (n + PM_FOLD_PART - 1) / PM_FOLD_PART, from = 0;
+	uint32_t *part_of = pm_xcalloc(n + 1, sizeof *part_of);
+
+	for (size_t k = 0; k < parts; k++) {
+		size_t to = cut(s, cross, k + 1, parts);
+		char name[64];
+		int len = snprintf(name, sizeof name, "part %zu of %zu", k + 1, parts);
+		uint32_t part = new_group(s->f, w.group, name, (size_t)len,
+					  nodes_of(s->f, s->item.v + from, to - from));
+
+		set_items(s->f, part, s->item.v + from, to - from);
+		for (; from < to; from++)
+			part_of[from] = (uint32_t)k;
+		s->item.v[k] = (PmFoldItem){ part, 1 };
+	}
+	s->item.n = parts;
+	for (size_t i = w.from; i < w.to; i++)
+		s->slot[s->entry[i].place] = part_of[s->slot[s->entry[i].place]];
+	free(part_of);
+}
+
+/* Says which item each node of a group is in; entries of one item stand side by side. */
+static void set_slots(Folding *s, Work w)
+{
+	for (uint32_t i = 0; i < s->item.n; i++) {
+		const PmFoldItem *item = &s->item.v[i];
+		size_t n = item->is_group ? s->f->group.v[item->id].n_nodes : 1;
+		size_t at = item->is_group ? s->f->group.v[item->id].first : 0;
+
+		for (size_t k = 0; k < n; k++) {
+			uint32_t place = item->is_group ? s->entry[at + k].place : item->id;
+
+			s->slot[place] = i;
+			s->stamp[place] = w.group + 1;
+		}
+	}
+}
+
+/* Puts runs of a list that is too long into groups, until it is not. */
+static void set_items_in_parts(Folding *s, Work w)
+{
+	if (s->item.n > PM_FOLD_MOST)
+		set_slots(s, w);
+	while (s->item.n > PM_FOLD_MOST) {
+		uint32_t *cross = crossings(s, w);
+
+		make_parts(s, w, cross);
+		free(cross);
+	}
+	set_items(s->f, w.group, s->item.v, s->item.n);
 }
 
 /* ---- scopes ---- */
@@ -160,6 +246,7 @@ static void scope_items(Folding *s, Work w)
 			uint32_t group = new_group(s->f, w.group, e->rest, e->len, j - i);
 
 			PM_VEC_PUSH(&start, ((Start){ { group, 1 }, e->place }));
+			s->f->group.v[group].first = i; /* of its entries, until it has items */
 			use_up(s->entry + i, j - i);
 			PM_VEC_PUSH(&s->work, ((Work){ group, i, j }));
 		}
@@ -207,7 +294,7 @@ static void make_group(Folding *s, Work w, int flat)
 	if (flat || (!w.group && s->item.n <= PM_FOLD_ALL))
 		set_items(s->f, w.group, s->item.v, s->item.n);
 	else
-		set_items_in_parts(s, w.group);
+		set_items_in_parts(s, w);
 }
 
 PmStatus pm_fold(const PmGraph *g, int flat, PmFold *f, PmErr *err)
@@ -222,6 +309,8 @@ PmStatus pm_fold(const PmGraph *g, int flat, PmFold *f, PmErr *err)
 	f->of = pm_xcalloc(n + 1, sizeof *f->of);
 	f->at = pm_xcalloc(n + 1, sizeof *f->at);
 	s.entry = pm_xcalloc(n + 1, sizeof *s.entry);
+	s.slot = pm_xcalloc(n + 1, sizeof *s.slot);
+	s.stamp = pm_xcalloc(n + 1, sizeof *s.stamp);
 	for (size_t i = 0; i < n; i++) {
 		PmNode node = pm_graph_node_at(g, i);
 
@@ -234,6 +323,8 @@ PmStatus pm_fold(const PmGraph *g, int flat, PmFold *f, PmErr *err)
 	for (size_t i = 0; i < s.work.n; i++)
 		make_group(&s, s.work.v[i], flat);
 	free(s.entry);
+	free(s.slot);
+	free(s.stamp);
 	PM_VEC_RELEASE(&s.work);
 	PM_VEC_RELEASE(&s.item);
 	return pm__fold_same(f, err);

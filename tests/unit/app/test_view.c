@@ -179,6 +179,39 @@ static void test_same(void **state)
 	pm_str_release(&text);
 }
 
+/* Blocks of 11 nodes with two or three values alive inside, and one between them: parts end between blocks.
+ */
+static void test_cuts(void **state)
+{
+	PmStr text = PM_STR_INIT;
+	PmGraph *g;
+	PmFold f;
+
+	(void)state;
+	pm_str_add(&text, "m (float[4] b0) => (float[4] b30)\n{\n");
+	for (int k = 0; k < 30; k++) {
+		pm_str_addf(&text, "p%d_0 = Tanh (b%d)\nq%d_0 = Exp (b%d)\n", k, k, k, k);
+		for (int i = 1; i < 5; i++)
+			pm_str_addf(&text, "p%d_%d = Tanh (p%d_%d)\nq%d_%d = Exp (q%d_%d)\n", k, i, k, i - 1,
+				    k, i, k, i - 1);
+		pm_str_addf(&text, "b%d = Add (p%d_4, q%d_4)\n", k + 1, k, k);
+	}
+	pm_str_add(&text, "}\n");
+	g = pm_test_graph(text.s);
+	assert_int_equal(pm_fold(g, 0, &f, NULL), PM_OK);
+	assert_int_equal(f.group.n, 12);
+	for (uint32_t k = 1; k < f.group.n; k++) {
+		PmPlaces in = { 0 };
+
+		pm_fold_places(&f, k, &in);
+		assert_int_equal(in.n % 11, 0);
+		PM_VEC_RELEASE(&in);
+	}
+	pm_fold_release(&f);
+	pm_graph_free(g);
+	pm_str_release(&text);
+}
+
 /* Every link of a page leads to a level of it. */
 static void test_page(void **state)
 {
@@ -211,6 +244,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_same),
+		cmocka_unit_test(test_cuts),
 		cmocka_unit_test(test_page),
 	};
 

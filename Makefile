@@ -82,6 +82,16 @@ PM_CPPFLAGS += -DPM_HAVE_CUDA
 endif
 endif
 
+# Graphviz lays drawings out when pkg-config finds it; GRAPHVIZ=0 ignores it, and our own layout does all.
+GRAPHVIZ ?=
+ifneq ($(GRAPHVIZ),0)
+ifeq ($(shell pkg-config --exists libgvc libcgraph 2>/dev/null && echo yes),yes)
+PM_CPPFLAGS += -DPM_HAVE_GRAPHVIZ
+# Only the programs that draw load it.
+PM_LIBS += -Wl,--as-needed -lgvc -lcgraph -Wl,--no-as-needed
+endif
+endif
+
 # libonnx-dev installs the schema under one of these names.
 ONNX_PROTO ?= $(firstword $(wildcard /usr/include/onnx/onnx-ml.proto /usr/include/onnx/onnx.proto) \
 	/usr/include/onnx/onnx.proto)

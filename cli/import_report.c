@@ -93,25 +93,6 @@ static size_t input_symbols(const PmGraph *g, PmDim *out, size_t max)
 	return n;
 }
 
-void pm_import_add_type(const PmGraph *g, const PmType *t, PmStr *out)
-{
-	pm_str_add(out, t->dtype < 0 ? "unknown" : pm_dtype_name(t->dtype));
-	if (t->rank < 0) {
-		pm_str_add(out, "[...]");
-		return;
-	}
-	pm_str_addc(out, '[');
-	for (int k = 0; k < t->rank; k++) {
-		if (k)
-			pm_str_addc(out, ',');
-		if (t->dim[k] >= 0)
-			pm_str_addi(out, t->dim[k]);
-		else
-			pm_str_add(out, pm_graph_symbol_name(g, t->dim[k]));
-	}
-	pm_str_addc(out, ']');
-}
-
 static void add_bytes(double bytes, PmStr *out)
 {
 	static const char *const unit[] = { "bytes", "kB", "MB", "GB", "TB" };
@@ -141,7 +122,7 @@ static void print_values(const char *label, const PmGraph *g, size_t n,
 	for (size_t i = 0; i < n && i < MAX_LISTED; i++) {
 		pm_clean(pm_value_name(g, at(g, i)), name, sizeof name, 0);
 		pm_str_clear(&s);
-		pm_import_add_type(g, pm_value_type(g, at(g, i)), &s);
+		pm_graph_describe_type(g, pm_value_type(g, at(g, i)), &s);
 		printf("  %-10s %s %s\n", i ? "" : label, name, s.s);
 	}
 	if (n > MAX_LISTED)
@@ -298,7 +279,7 @@ static cJSON *values_json(const PmGraph *g, size_t n, PmValue (*at)(const PmGrap
 		cJSON *j = cJSON_CreateObject();
 		PmStr s = PM_STR_INIT;
 
-		pm_import_add_type(g, pm_value_type(g, at(g, i)), &s);
+		pm_graph_describe_type(g, pm_value_type(g, at(g, i)), &s);
 		cJSON_AddStringToObject(j, "name", pm_value_name(g, at(g, i)));
 		cJSON_AddStringToObject(j, "type", s.s);
 		cJSON_AddItemToArray(list, j);

@@ -16,7 +16,5 @@ cJSON *pm_import_json(const char *path, const PmGraph *g, const PmOnnxReport *r,
 		      const PmImportCheck *check);
 /* The counts of the checks, to stdout. */
 void pm_import_check_print(const PmImportCheck *c);
-/* Appends a type: float[batch,3,224,224], symbols by name. */
-void pm_import_add_type(const PmGraph *g, const PmType *t, PmStr *out);
 
 #endif

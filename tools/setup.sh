@@ -46,6 +46,7 @@ if [ "${1:-}" = ci ]; then
 	need chromium chromium google-chrome
 	need chromium-driver chromedriver
 	need tidy tidy
+	need libgraphviz-dev graphviz/gvc.h
 	# The sanitizers' run-time part of clang is a package of its own on some distributions.
 	if command -v clang >/dev/null && [ ! -e "$(clang -print-resource-dir)/lib/linux" ] &&
 		[ ! -e "$(clang -print-resource-dir)/lib/$(clang -dumpmachine)" ]; then

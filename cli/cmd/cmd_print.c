@@ -12,7 +12,7 @@ static cJSON *value_json(const PmGraph *g, PmValue v)
 	cJSON *j = cJSON_CreateObject();
 	PmStr type = PM_STR_INIT;
 
-	pm_import_add_type(g, pm_value_type(g, v), &type);
+	pm_graph_describe_type(g, pm_value_type(g, v), &type);
 	cJSON_AddStringToObject(j, "name", pm_value_name(g, v));
 	cJSON_AddStringToObject(j, "type", type.s);
 	pm_str_release(&type);

@@ -120,6 +120,8 @@ size_t pm_graph_law_input(const PmGraph *g, const char *key);
 /* The dimension of the symbol called `name`, made on first use. */
 PmDim pm_graph_symbol(PmGraph *g, const char *name);
 const char *pm_graph_symbol_name(const PmGraph *g, PmDim d); /* NULL for a constant */
+/* Appends a type for people, symbols by name: "float32[batch,3,224,224]". */
+void pm_graph_describe_type(const PmGraph *g, const PmType *t, PmStr *out);
 /* A symbol that equals no other: "_d0", "_d1", ... */
 PmDim pm_graph_fresh_symbol(PmGraph *g);
 

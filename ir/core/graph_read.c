@@ -286,3 +286,22 @@ void pm_node_describe(const PmGraph *g, PmNode n, PmStr *out)
 		pm_str_addf(out, " -> '%.120s'", pm_value_name(g, v));
 	pm_str_addc(out, ')');
 }
+
+void pm_graph_describe_type(const PmGraph *g, const PmType *t, PmStr *out)
+{
+	pm_str_add(out, t->dtype < 0 ? "unknown" : pm_dtype_name(t->dtype));
+	if (t->rank < 0) {
+		pm_str_add(out, "[...]");
+		return;
+	}
+	pm_str_addc(out, '[');
+	for (int k = 0; k < t->rank; k++) {
+		if (k)
+			pm_str_addc(out, ',');
+		if (t->dim[k] >= 0)
+			pm_str_addi(out, t->dim[k]);
+		else
+			pm_str_add(out, pm_graph_symbol_name(g, t->dim[k]));
+	}
+	pm_str_addc(out, ']');
+}

@@ -129,6 +129,7 @@ static const char *const lines[] = {
 	"bench --db @/w.db --stored --view passnet",
 	"watch --db @/w.db",
 	"report --db @/w.db -o @/report.html",
+	"view models/swin_block.gpt -o @/view.html",
 	"time models/no_such_model.gpt",
 	"results import @/times.json --db @/w.db",
 	"db stats --db @/w.db",

@@ -58,6 +58,7 @@ bad_input()
 	mcp) echo "4 reading mcp --db $none.db" ;;
 	bench) echo "4 reading bench --db $none.db --baselines eager" ;;
 	report) echo "4 reading report --db $none.db -o $tmp/r.html" ;;
+	view) echo "4 reading view $none.gpt -o $tmp/v.html" ;;
 	conform) echo "4 reading conform $none" ;;
 	doctor) echo "2 arguments doctor --ops-markdown" ;;
 	esac

@@ -204,11 +204,34 @@ static PmStatus write_all(PmReportInput *in, const PmReportOpts *o, PmReportDone
 	return st;
 }
 
+/* Read once, however often the index is made. */
+static PmStatus read_counts(PmReportInput *in, PmMine *mine, PmErr *err)
+{
+	PmDbStats s;
+	PmStatus st = pm_db_stats(in->db, &s, err);
+
+	if (st)
+		return st;
+	in->n_sessions = s.trajectories;
+	in->n_places = s.occurrences;
+	return s.occurrences ? pm_mine(in->db, NULL, NULL, mine, err) : PM_OK;
+}
+
+static int has_section(const PmReportInput *in)
+{
+	for (size_t i = 0; i < pm_n_report_sections; i++)
+		if (pm_report_sections[i].has(in))
+			return 1;
+	return 0;
+}
+
 PmStatus pm_report_write(PmDb *db, const PmReportOpts *opts, PmReportDone *done, PmErr *err)
 {
 	PmBoards boards = { 0 };
-	PmReportInput in = { .db = db,
+	PmMine mine = { 0 };
+	PmReportInput in = { .db = opts->times ? NULL : db,
 			     .boards = &boards,
+			     .mine = &mine,
 			     .name = pm_path_base(opts->times ? opts->times : pm_db_path(db)) };
 	PmStatus st = PM_OK;
 
@@ -219,11 +242,14 @@ PmStatus pm_report_write(PmDb *db, const PmReportOpts *opts, PmReportDone *done,
 	if (!st)
 		st = opts->times ? pm_boards_from_times(opts->times, &boards, err)
 				 : pm_boards_read(db, opts->step, opts->arg, &boards, err);
-	if (!st && !boards.tasks.n)
-		st = pm_err(err, PM_E_NOT_FOUND,
-			    "Database %s has no task; make some with `passmith task make`, and evaluate "
-			    "passes on them.",
-			    pm_db_path(db));
+	if (!st && in.db)
+		st = read_counts(&in, &mine, err);
+	if (!st && !has_section(&in))
+		st = pm_err(
+			err, PM_E_NOT_FOUND,
+			"Database %s has no task, no extracted graph and no session of an agent; make tasks "
+			"with `passmith task make`, and evaluate passes on them.",
+			opts->times ? opts->times : pm_db_path(db));
 	if (!st)
 		st = write_all(&in, opts, done, err);
 	done->n_boards = boards.v.n;
@@ -231,6 +257,7 @@ PmStatus pm_report_write(PmDb *db, const PmReportOpts *opts, PmReportDone *done,
 	for (size_t k = 0; k < boards.v.n; k++)
 		if (boards.v.v[k].table.n - 1 > done->n_systems)
 			done->n_systems = boards.v.v[k].table.n - 1;
+	pm_mine_release(&mine);
 	pm_boards_release(&boards);
 	return st;
 }

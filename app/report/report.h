@@ -26,7 +26,7 @@ typedef struct PmReportDone {
 
 /* Writes the report; `db` is NULL where opts->times is given. What is in it follows from the database alone:
  * the same gives the same bytes. Pages of tasks go into the folder NAME.tasks beside NAME.html.
- * PM_E_NOT_FOUND where the database has no task. */
+ * PM_E_NOT_FOUND where the database has nothing for any section. */
 PmStatus pm_report_write(PmDb *db, const PmReportOpts *opts, PmReportDone *done, PmErr *err);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "app/report/board.h"
 #include "base/core/json.h"
+#include "bench/report/mine.h"
 #include "draw/html/html.h"
 
 /* What a section is made of. */
@@ -13,7 +14,10 @@ typedef struct PmReportInput {
 	PmDb *db;         /* NULL: the report is of a file of times */
 	const char *name; /* of what it is a report: the file */
 	const PmBoards *boards;
-	const cJSON *data; /* of all of it (report_data.h): where figures are looked up (figures.h) */
+	int64_t n_sessions; /* of agents */
+	int64_t n_places;   /* of extracted graphs in models */
+	const PmMine *mine; /* of the database; empty without fusible subgraphs */
+	const cJSON *data;  /* of all of it (report_data.h): where figures are looked up (figures.h) */
 	const char *pages; /* folder of the tasks' pages beside this page, "report.tasks"; NULL = tasks are in
 			      it */
 	const char *index; /* in a page of a task: the way back, "../report.html"; else NULL */
@@ -40,5 +44,11 @@ int pm_report_has_tasks(const PmReportInput *in);
 PmStatus pm_report_put_tasks(const PmReportInput *in, PmHtml *h, PmErr *err);
 /* One task: all boards that have it. `t` is its place in boards->tasks. */
 PmStatus pm_report_put_task(const PmReportInput *in, size_t t, PmHtml *h, PmErr *err);
+/* What agents did, step by step. */
+int pm_report_has_trajectories(const PmReportInput *in);
+PmStatus pm_report_put_trajectories(const PmReportInput *in, PmHtml *h, PmErr *err);
+/* What extraction found. */
+int pm_report_has_dataset(const PmReportInput *in);
+PmStatus pm_report_put_dataset(const PmReportInput *in, PmHtml *h, PmErr *err);
 
 #endif

@@ -22,7 +22,7 @@ static void add_clean(PmStr *out, const char *text)
 	free(copy);
 }
 
-static const char *outcome_of(const PmTrajectoryRow *r)
+const char *pm_trajectory_outcome(const PmTrajectoryRow *r)
 {
 	return !r->ended ? "cut off" : *r->outcome ? r->outcome : "ended";
 }
@@ -47,7 +47,7 @@ void pm_trajectory_line(const PmTrajectoryRow *r, PmStr *out)
 	if (r->money > 0)
 		pm_str_addf(out, "  $%.4f", r->money);
 	pm_str_add(out, "  ");
-	add_clean(out, outcome_of(r));
+	add_clean(out, pm_trajectory_outcome(r));
 	pm_str_addc(out, '\n');
 }
 
@@ -73,7 +73,7 @@ cJSON *pm_trajectory_json(const PmTrajectoryRow *r)
 	cJSON_AddItemToObject(j, "options", options);
 	cJSON_AddNumberToObject(j, "started", r->started);
 	pm_json_add_num(j, "ended", r->ended ? r->ended : NAN);
-	cJSON_AddStringToObject(j, "outcome", outcome_of(r));
+	cJSON_AddStringToObject(j, "outcome", pm_trajectory_outcome(r));
 	pm_json_add_i64(j, "steps", r->n_steps);
 	pm_json_add_num(j, "best_as", r->best);
 	pm_json_add_num(j, "first_success", r->first_ok < 0 ? NAN : (double)r->first_ok);
@@ -116,9 +116,9 @@ static void add_lines(PmStr *out, const char *text, size_t most, const char *lea
 }
 
 /* `path="p.c" text=(34 lines)`: long arguments stand in the diff, or under --json. */
-static void add_arguments(PmStr *out, const cJSON *args)
+void pm_step_arguments(const PmSessionStep *s, PmStr *out)
 {
-	const cJSON *a;
+	const cJSON *a, *args = cJSON_GetObjectItemCaseSensitive(s->json, "arguments");
 
 	cJSON_ArrayForEach(a, args)
 	{
@@ -243,6 +243,14 @@ static void add_message(PmStr *out, const PmSessionStep *s, size_t most)
 	}
 }
 
+void pm_step_said(const PmSessionStep *s, PmStr *out)
+{
+	if (strcmp(s->row.role, "tool") == 0)
+		add_answer(out, s, PM_SHOW_LINES);
+	else
+		add_message(out, s, PM_SHOW_LINES);
+}
+
 static void add_step(PmStr *out, const PmSession *s, const PmSessionStep *p, size_t most)
 {
 	const PmStepRow *r = &p->row;
@@ -251,7 +259,7 @@ static void add_step(PmStr *out, const PmSession *s, const PmSessionStep *p, siz
 	pm_str_addf(out, "#%lld  +%.1f s  ", (long long)r->ordinal, r->at - s->row.started);
 	add_clean(out, is_call ? r->name : r->role);
 	if (is_call)
-		add_arguments(out, cJSON_GetObjectItemCaseSensitive(p->json, "arguments"));
+		pm_step_arguments(p, out);
 	add_cost(out, r);
 	if (!is_call)
 		add_message(out, p, most);

@@ -71,6 +71,13 @@ def make_seed(build, tmp):
     return db
 
 
+def make_sessions(build, tmp):
+    """What agents did, with diffs."""
+    db = os.path.join(tmp, "sessions.db")
+    passmith(build, "db", "import", os.path.join(HERE, "..", "golden", "trajectory", "sessions.jsonl"), "--db", db)
+    return db
+
+
 def make_report(build, tmp, name, db, *args):
     out = os.path.join(tmp, name + ".html")
     passmith(build, "report", "--db", db, "-o", out, *args)
@@ -294,6 +301,12 @@ def look(run, b, build, tmp, opts):
         look_quiet(run, b, name, path)
         look_rules(run, b, name, path)
         look_sizes(run, b, name, path, opts.shots)
+    sessions = make_report(build, tmp, "sessions", make_sessions(build, tmp))
+    b.requests()
+    b.open(sessions)
+    look_quiet(run, b, "sessions", sessions)
+    look_rules(run, b, "sessions", sessions)
+    run.check(b.run("return document.querySelectorAll('.diff .add').length > 0"), "sessions: diffs are open")
     look_sort(run, b, report)
     look_filters(run, b, report)
     look_curve(run, b, report)

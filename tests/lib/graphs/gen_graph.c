@@ -737,7 +737,9 @@ static const Recipe recipes[PM_N_OPS] = {
 static PmOp draw_op(Gen *q)
 {
 	for (;;) {
-		PmOp op = (PmOp)draw(q, PM_OP_NONE + 1, PM_N_OPS - 1);
+		/* Any but BitCast: two results that differ by a rounding have other bits. */
+		int drawn = (int)draw(q, PM_OP_NONE + 1, PM_N_OPS - 2);
+		PmOp op = (PmOp)(drawn + (drawn >= PM_OP_BitCast));
 
 		/* What is as large as its data say cannot be planned. */
 		if (!(pm_op_desc(op)->flags & (PM_OPF_OPAQUE | PM_OPF_KERNEL | PM_OPF_DATA)))

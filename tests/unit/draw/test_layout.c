@@ -6,13 +6,13 @@
  */
 #include "base/core/rng.h"
 #include "draw/layout/layout.h"
+#include "tests/lib/need.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -126,10 +126,8 @@ static void test_own(void **state)
 static void test_graphviz(void **state)
 {
 	(void)state;
-	if (!pm_layout_has_graphviz()) {
-		puts("# reason: this program was built without Graphviz");
-		skip();
-	}
+	if (!pm_layout_has_graphviz())
+		pm_test_skip("this program was built without Graphviz");
 	over_random_graphs(PM_LAYOUT_GRAPHVIZ, 25, 3);
 }
 

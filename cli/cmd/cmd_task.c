@@ -178,6 +178,8 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 		  "make: from the subgraph of this hash (several times)" },
 		{ "--name", PM_OPT_STR, &c.name, "make, from: name of a single task" },
 		{ "--tag", PM_OPT_LIST, &c.tags, "KEY=VALUE  from: a tag of the tasks (several times)" },
+		{ "--groups", PM_OPT_STR, &c.groups,
+		  "FILE  from: one task of several models for each line NAME<TAB>MODEL,MODEL,..." },
 		{ "--shapes", PM_OPT_COUNT, &c.shapes,
 		  "make, build, from: shapes of each task, the original included (default 9; build 10; "
 		  "from 5); export: the first N only" },
@@ -220,15 +222,18 @@ int pm_cmd_task(const PmCmd *cmd, int argc, char **argv)
 
 		c.arg = args.list.n > 1 ? args.list.v[1] : NULL;
 		if (verb == N_VERBS || (args.list.n > 2 && verbs[verb].arg != SOME) ||
-		    !fits(verbs[verb].arg, c.arg != NULL) || !fits(verbs[verb].db, db != NULL) ||
-		    !fits(verbs[verb].out, c.out != NULL))
-			code = pm_cli_usage(
-				cmd,
-				"Say task list, make, build, from MODEL..., check, show TASK, gate TASK, "
-				"export TASK --torch DIR, pack [TASK] -o "
-				"DIR or unpack DIR, with --db FILE; or task verify DIR.");
+		    !fits(verbs[verb].arg, c.arg || (c.groups && verbs[verb].arg == SOME)) ||
+		    !fits(verbs[verb].db, db != NULL) || !fits(verbs[verb].out, c.out != NULL))
+			code = pm_cli_usage(cmd, "Say task list, make, build, from MODEL... or --groups "
+						 "FILE, check, show TASK, gate TASK, "
+						 "export TASK --torch DIR, pack [TASK] -o "
+						 "DIR or unpack DIR, with --db FILE; or task verify DIR.");
 		else if (verbs[verb].run == pm_task_verb_export && !c.torch_dir)
 			code = pm_cli_usage(cmd, "task export needs --torch DIR.");
+		else if (c.groups && (verbs[verb].arg != SOME || c.arg || c.name || c.shapes))
+			code = pm_cli_usage(
+				cmd, "--groups is of task from, and names models, tasks and shapes: give no "
+				     "MODEL, --name or --shapes beside it.");
 		else if (c.name && args.list.n > 2)
 			code = pm_cli_usage(cmd, "--name names one task: give one model.");
 		else if (c.shapes > PM_MAX_SHAPES)

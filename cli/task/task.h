@@ -18,6 +18,7 @@ typedef struct PmTaskCmd {
 	PmStrList hashes;
 	/* from: model files, and KEY=VALUE */
 	PmStrList models, tags;
+	const char *groups; /* a file that says which models are one task, in place of `models` */
 	/* build */
 	int64_t n_eval, ratio, stride, seed, honest, jobs;
 	int rebuild;

@@ -2,6 +2,7 @@
 /* task_from.c - passmith task from: says which models became tasks. */
 #include "cli/task/task.h"
 
+#include "app/task/group_list.h"
 #include "app/task/task_from.h"
 
 #include <stdio.h>
@@ -101,16 +102,118 @@ static void from_one(From *f, const char *path)
 	pm_str_release(&name);
 }
 
+/* ---- groups ---- */
+
+static void put_group_json(From *f, const PmGroupLine *g, const PmTaskGroupMade *t, const char *why)
+{
+	cJSON *j = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(j, "group", g->name);
+	pm_json_add_i64(j, "id", t->id);
+	cJSON_AddBoolToObject(j, "new", t->is_new);
+	pm_json_add_i64(j, "listed", g->listed);
+	pm_json_add_i64(j, "graphs", (int64_t)t->graphs);
+	pm_json_add_i64(j, "equal", (int64_t)t->equal);
+	pm_json_add_i64(j, "shapes", (int64_t)t->shapes);
+	pm_json_add_i64(j, "op_lists", (int64_t)t->op_lists);
+	pm_json_add_i64(j, "laws", (int64_t)t->laws);
+	pm_json_add_i64(j, "cut", (int64_t)t->cut);
+	pm_json_add_i64(j, "over", (int64_t)t->over);
+	cJSON_AddStringToObject(j, "refused", why);
+	cJSON_AddItemToArray(f->list, j);
+}
+
+static void put_group_text(const PmGroupLine *g, const PmTaskGroupMade *t)
+{
+	printf("task %lld %s: %zu of %lld graphs, %zu shapes", (long long)t->id, g->name, t->graphs,
+	       (long long)g->listed, t->shapes);
+	if (t->equal)
+		printf("; %zu equal to another of them", t->equal);
+	if (t->op_lists > 1)
+		printf("; %zu lists of operators", t->op_lists);
+	if (t->cut)
+		printf("; %zu cut", t->cut);
+	if (t->over)
+		printf("; %zu over the limits, and cannot be cut more", t->over);
+	printf("%s\n", t->is_new ? "" : " (was there)");
+}
+
+/* A group lacks no model that its line names: with fewer graphs it would be another task. */
+static PmStatus make_group(const PmTaskCmd *c, const PmGroupLine *g, const PmTaskFromOpts *o,
+			   PmTaskGroupMade *out, PmErr *err)
+{
+	PmTaskGroup *t = pm_task_group_begin(o);
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < g->model.n && !st; i++) {
+		PmGraph *one = NULL;
+
+		st = pm_cli_load(g->model.v[i], &one, NULL, err);
+		if (!st)
+			st = pm_task_group_add(t, one, err);
+		pm_graph_free(one);
+	}
+	if (!st)
+		st = pm_task_group_end(t, c->db, g->listed, out, err);
+	pm_task_group_drop(t);
+	return st;
+}
+
+static void from_group(From *f, const PmGroupLine *g)
+{
+	const PmTaskFromOpts o = { .name = g->name,
+				   .path = g->name,
+				   .max_elements = f->c->max_elements,
+				   .max_mflop = f->c->max_mflop,
+				   .seed = f->c->seed,
+				   .tag = f->tags.v,
+				   .n_tags = f->tags.n };
+	PmTaskGroupMade t = { 0 };
+	PmErr err;
+	PmStatus st;
+
+	pm_err_init(&err);
+	st = make_group(f->c, g, &o, &t, &err);
+	if (f->list)
+		put_group_json(f, g, &t, st ? err.text : "");
+	else if (st)
+		fprintf(stderr, "left out %s: %s\n", g->name, err.text);
+	else
+		put_group_text(g, &t);
+	f->failed += st != PM_OK;
+}
+
+static PmStatus from_groups(From *f, PmErr *err)
+{
+	PmGroupList l = { 0 };
+	PmStatus st = pm_group_list_read(f->c->groups, &l, err);
+
+	for (size_t i = 0; i < l.group.n && !st; i++)
+		from_group(f, &l.group.v[i]);
+	if (!st && !pm_cli_json)
+		printf("%zu of %zu groups are tasks\n", l.group.n - f->failed, l.group.n);
+	pm_group_list_release(&l);
+	return st;
+}
+
+static void from_models(From *f)
+{
+	for (size_t i = 0; i < f->c->models.list.n; i++)
+		from_one(f, f->c->models.list.v[i]);
+	if (!pm_cli_json)
+		printf("%zu of %zu models are tasks\n", f->c->models.list.n - f->failed, f->c->models.list.n);
+}
+
 PmStatus pm_task_verb_from(PmTaskCmd *c, PmErr *err)
 {
 	From f = { .c = c, .list = pm_cli_json ? cJSON_CreateArray() : NULL };
 	PmStatus st = read_tags(&f, err);
 
-	for (size_t i = 0; i < c->models.list.n && !st; i++)
-		from_one(&f, c->models.list.v[i]);
+	if (!st && c->groups)
+		st = from_groups(&f, err);
+	else if (!st)
+		from_models(&f);
 	pm_cli_put_json(f.list);
-	if (!st && !pm_cli_json)
-		printf("%zu of %zu models are tasks\n", c->models.list.n - f.failed, c->models.list.n);
 	c->no = f.failed > 0;
 	for (size_t i = 0; i < f.keys.n; i++)
 		free(f.keys.v[i]);

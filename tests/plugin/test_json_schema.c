@@ -91,6 +91,8 @@ static const char *const lines[] = {
 	"extract models/llama_block.gpt models/mobilenetv3_se_block.gpt --db @/w.db -j 1",
 	"validate models/bge_pooling_head.gpt --seeds 1 -j 1",
 	"task make --db @/w.db --for %/passes/silu.so --top 1 --name silu --shapes 2 --max-elements 2000",
+	"task from models/llama_block.gpt --db @/from.db --shapes 1",
+	"task from --groups tests/golden/groups.txt --db @/from.db",
 	"task list --db @/w.db",
 	"task show silu --db @/w.db",
 	"task pack silu -o @/packs --db @/w.db",

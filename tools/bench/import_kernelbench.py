@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""import_kernelbench.py PROBLEM... -o DIR [--train] [--time-limit S] [--seed N] [--json FILE] - exports PyTorch problems to ONNX.
+"""import_kernelbench.py PROBLEM... -o DIR [--root DIR] [--uids FILE] [--train] [--time-limit S] [--seed N] [--json FILE] - exports PyTorch problems to ONNX.
 
 PROBLEM is a file in KernelBench's layout (class Model, get_inputs, get_init_inputs), a folder in GraphNet's (model.py,
 weight_meta.py and input_meta.py, which `passmith task export --torch` writes too), or a folder that holds any of them.
 level2/9_name.py becomes DIR/level2__9_name.onnx: `passmith task from` reads suite and level from that name.
-PROBLEM may be a list as well, FILE.txt: a folder of GraphNet's in each line, named from the list's folder or one above
-it. samples/timm/net becomes DIR/samples__timm__net.onnx. Types and shapes are those of the folder.
+PROBLEM may be a list of PassBench as well, FILE.txt or FILE.csv, or a folder of its tasks: passbench_lists.py says which
+forms there are. Its paths begin in the list's folder, in one above it, or where --root says. samples/timm/net becomes
+DIR/samples__timm__net.onnx. Types and shapes are those of the folder. Graphs that are one task are a line of
+DIR/groups.txt: NAME<TAB>MODEL,MODEL,...<TAB>how many the list names. `passmith task from --groups` reads it.
 
 Weights are not shipped. They become inputs, with statistics in the metadata entry tensor_stats; an input that comes from
 torch.rand is said to be uniform. Models are exported in eval mode, with the seed set; with --train in training mode, where
@@ -26,44 +28,34 @@ import re
 import subprocess
 import sys
 
+from passbench_lists import Group, Lists, Problem
+
 SAMPLE = 1 << 20  # elements that statistics are taken from
 MAX_CONST = 64  # elements of a constant that stays in the graph
 OPSET = 18
 
 
-def find_problems(paths):
-    """(name, path) of each problem; a folder with model.py is one."""
+def find_problems(paths, lists):
+    """A Problem or a Group for each that is found; a folder with model.py is a problem, one with graph_list.txt a group."""
     for path in paths:
-        if path.endswith(".txt"):
-            yield from read_list(path)
+        if path.endswith((".txt", ".csv")):
+            yield from lists.read(path)
             continue
         if os.path.isfile(path):
-            yield name_of(path), path
+            yield Problem(name_of(path), path, "")
             continue
         for at, dirs, files in os.walk(path):
             dirs.sort()
-            if "model.py" in files and "weight_meta.py" in files:
+            if "graph_list.txt" in files:
                 dirs.clear()
-                yield os.path.basename(os.path.normpath(at)), at
+                yield lists.task(at)
+            elif "model.py" in files and "weight_meta.py" in files:
+                dirs.clear()
+                yield Problem(os.path.basename(os.path.normpath(at)), at, "")
             else:
                 for f in sorted(files):
                     if f.endswith(".py") and f != "__init__.py":
-                        yield name_of(os.path.join(at, f)), os.path.join(at, f)
-
-
-def read_list(path):
-    """The folders that a list names, one a line. Lists name them from the top of a collection, and lie in or below it."""
-    with open(path, encoding="utf-8") as f:
-        lines = [s.strip() for s in f]
-    top = os.path.dirname(os.path.abspath(path))
-    for line in lines:
-        if not line or line.startswith("#"):
-            continue
-        at = top
-        while not os.path.isdir(os.path.join(at, line)) and os.path.dirname(at) != at:
-            at = os.path.dirname(at)
-        yield os.path.normpath(line).strip("/.").replace("/", "__"), os.path.join(
-            at if os.path.isdir(os.path.join(at, line)) else top, line)
+                        yield Problem(name_of(os.path.join(at, f)), os.path.join(at, f), "")
 
 
 def name_of(path):
@@ -291,10 +283,44 @@ def run_one(path, out, opts):
     return why
 
 
+class Table:
+    """What became of each problem."""
+
+    def __init__(self, opts):
+        self.opts, self.rows, self.done = opts, [], {}
+
+    def export(self, p):
+        out = os.path.join(self.opts.out, p.name + ".onnx")
+        why = p.why or ("Another problem has this name." if p.name in self.done else run_one(p.path, out, self.opts))
+        self.done.setdefault(p.name, (p.path, "" if why else os.path.basename(out)))
+        self.rows.append({"problem": p.name, "path": p.path, "model": "" if why else out, "reason": why})
+        print(f"{'left out' if why else 'exported'}  {p.name}  {why}".rstrip(), flush=True)
+
+    def export_grouped(self, p):
+        """The model's file, or empty. A graph that is in several groups is exported once."""
+        if p.name not in self.done or self.done[p.name][0] != p.path:
+            self.export(p)
+        path, model = self.done[p.name]
+        return model if path == p.path else ""
+
+
+def write_groups(path, groups):
+    """A group without a model is no line; the table as JSON has it."""
+    if not groups:
+        return
+    with open(path, "w", encoding="utf-8") as f:
+        for g in groups:
+            if g["models"]:
+                f.write(f"{g['name']}\t{','.join(g['models'])}\t{g['listed']}\n")
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("problem", nargs="*")
     p.add_argument("-o", metavar="DIR", dest="out")
+    p.add_argument("--root", action="append", default=[], metavar="DIR", help="where paths of lists begin (several times)")
+    p.add_argument("--uids", action="append", default=[], metavar="FILE",
+                   help="a list of UID<TAB>PATH that is not beside the list that needs it (several times)")
     p.add_argument("--train", action="store_true", help="in training mode, BatchNorm as plain operators")
     p.add_argument("--time-limit", type=float, default=600, metavar="S", help="seconds of one problem")
     p.add_argument("--seed", type=int, default=1)
@@ -307,18 +333,21 @@ def main():
     if not opts.problem or not opts.out:
         p.error("name problems and -o DIR")
     os.makedirs(opts.out, exist_ok=True)
-    rows, names = [], set()
-    for name, path in find_problems(opts.problem):
-        out = os.path.join(opts.out, name + ".onnx")
-        why = "Another problem has this name." if name in names else run_one(path, out, opts)
-        names.add(name)
-        rows.append({"problem": name, "path": path, "model": "" if why else out, "reason": why})
-        print(f"{'left out' if why else 'exported'}  {name}  {why}".rstrip(), flush=True)
+    table, groups = Table(opts), []
+    for found in find_problems(opts.problem, Lists(opts.root, opts.uids)):
+        if isinstance(found, Group):
+            models = [m for m in map(table.export_grouped, found.problems) if m]
+            groups.append({"name": found.name, "models": list(dict.fromkeys(models)), "listed": len(found.problems)})
+            print(f"group     {found.name}  {len(models)} of {len(found.problems)} graphs", flush=True)
+        else:
+            table.export(found)
+    write_groups(os.path.join(opts.out, "groups.txt"), groups)
+    rows = table.rows
     bad = sum(1 for r in rows if r["reason"])
     print(f"{len(rows) - bad} of {len(rows)} problems exported")
     if opts.json:
         with open(opts.json, "w", encoding="utf-8") as f:
-            json.dump({"problems": rows}, f, indent=1)
+            json.dump({"problems": rows, "groups": groups}, f, indent=1)
     return 1 if bad or not rows else 0
 
 

@@ -8,7 +8,7 @@
  */
 #include "cli/cmds.h"
 
-#include "app/apply/apply.h"
+#include "app/apply/apply_store.h"
 #include "base/sys/io.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@
 enum { TOP = 10 /* regions that the text shows */ };
 
 typedef struct Args {
-	const char *model, *folder, *out;
+	const char *model, *folder, *out, *db;
 	PmStrList given;
 	double deadline;
 	PM_VEC(char *) pass; /* owned */
@@ -130,7 +130,7 @@ static void put_text(const Args *args, const PmApply *a)
 
 /* ---- the command ---- */
 
-static PmStatus run(Args *args, PmApply *a, PmErr *err)
+static PmStatus run(Args *args, PmDb *db, PmApply *a, PmErr *err)
 {
 	PmGraph *g = NULL;
 	PmStatus st = list_passes(args, err);
@@ -141,7 +141,9 @@ static PmStatus run(Args *args, PmApply *a, PmErr *err)
 		st = pm_apply(g, (const char *const *)args->pass.v, args->pass.n, args->deadline, a, err);
 	if (!st)
 		st = pm_cli_save(a->after, args->out, err);
-	return st ? st : pm_apply_check_written(a, args->out, err);
+	if (!st)
+		st = pm_apply_check_written(a, args->out, err);
+	return !st && db ? pm_apply_store(db, a, args->model, NULL, err) : st;
 }
 
 int pm_cmd_apply(const PmCmd *cmd, int argc, char **argv)
@@ -153,10 +155,12 @@ int pm_cmd_apply(const PmCmd *cmd, int argc, char **argv)
 		  "a pass (may be given several times); these come first" },
 		{ "-o", PM_OPT_STR, &args.out, "where to write the model: .onnx, or text otherwise" },
 		{ "--deadline", PM_OPT_NUM, &args.deadline, "seconds each pass may take (default 60)" },
+		{ "--db", PM_OPT_STR, &args.db, "database to store it in, for passmith report" },
 		{ 0 },
 	};
 	PmStrList files = { 0 };
 	PmApply a = { 0 };
+	PmDb *db = NULL;
 	PmErr err;
 	int code = 0;
 
@@ -167,7 +171,7 @@ int pm_cmd_apply(const PmCmd *cmd, int argc, char **argv)
 				cmd, "apply takes one model, -o OUT and --passes DIR or --pass PASS.so.");
 		} else {
 			args.model = files.list.v[0];
-			if (run(&args, &a, &err))
+			if ((args.db && pm_db_open(args.db, 0, &db, &err)) || run(&args, db, &a, &err))
 				code = pm_cli_fail(&err);
 			else
 				pm_cli_json ? put_json(&args, &a) : put_text(&args, &a);
@@ -180,5 +184,6 @@ int pm_cmd_apply(const PmCmd *cmd, int argc, char **argv)
 	PM_VEC_RELEASE(&args.given.list);
 	PM_VEC_RELEASE(&files.list);
 	pm_apply_release(&a);
+	pm_db_close(db);
 	return code;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model.c - whole models before and after passes: drawings side by side, what each region saves, what stayed
  * outside and why. A record comes from a file, and nothing of it is believed: what it lacks is not shown. */
-#include "app/report/model_draw.h"
 #include "app/report/put.h"
 #include "app/report/section.h"
+#include "app/view/passes.h"
 #include "dataset/store/applications.h"
 
 #include <math.h>
@@ -172,7 +172,7 @@ static void put_search(const Models *m)
 	pm_html_at(h, PM_AT_class, "filters");
 	pm_html_at(h, PM_AT_hidden, "");
 	pm_html_el(h, PM_EL_label);
-	pm_html_text(h, "Find ");
+	pm_html_text(h, "Search ");
 	pm_html_el(h, PM_EL_input);
 	pm_html_at(h, PM_AT_type, "search");
 	pm_html_atf(h, PM_AT_id, "m%zu-q", m->n);
@@ -181,7 +181,7 @@ static void put_search(const Models *m)
 	pm_html_end(h, PM_EL_label);
 	pm_html_el(h, PM_EL_p);
 	pm_html_at(h, PM_AT_class, "count");
-	pm_html_at(h, PM_AT_aria_live, "polite");
+	pm_html_at(h, PM_AT_role, "status");
 	pm_html_end(h, PM_EL_p);
 	pm_html_end(h, PM_EL_div);
 }
@@ -283,10 +283,46 @@ static void put_why_row(PmHtml *h, const cJSON *r, const cJSON *j)
 	pm_html_end(h, PM_EL_tr);
 }
 
+typedef struct Why {
+	const cJSON *j;
+	double near; /* above 1: how often a rule declined, and 1; else the share of the operators that
+			matched */
+	int number;
+} Why;
+
+static int nearest_first(const void *x, const void *y)
+{
+	const Why *a = x, *b = y;
+
+	if (a->near != b->near)
+		return a->near > b->near ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Reasons to decline by count, then near misses by how near; owned by the caller. */
+static Why *sort_why(const cJSON *list, int n)
+{
+	Why *by = pm_xcalloc((size_t)n + 1, sizeof *by);
+	const cJSON *j;
+	int k = 0;
+
+	cJSON_ArrayForEach(j, list)
+	{
+		double declined = (double)pm_json_i64(j, "declined", 0);
+		double depth = (double)pm_json_i64(j, "depth", 0), of = (double)pm_json_i64(j, "of", 0);
+
+		by[k] = (Why){ j, declined > 0 ? 1 + declined : of > 0 ? depth / of : 0, k };
+		k++;
+	}
+	qsort(by, (size_t)n, sizeof *by, nearest_first);
+	return by;
+}
+
 static void put_why(const Models *m, const cJSON *r)
 {
-	const cJSON *list = member(member(r, "outside"), "why"), *j;
-	int k = 0, n = cJSON_GetArraySize(list);
+	const cJSON *list = member(member(r, "outside"), "why");
+	int n = cJSON_GetArraySize(list);
+	Why *by;
 	int64_t more = pm_json_i64(member(r, "outside"), "left_out", 0) + (n > MOST_WHY ? n - MOST_WHY : 0);
 
 	if (!n)
@@ -300,12 +336,10 @@ static void put_why(const Models *m, const cJSON *r)
 	pm_put_head(m->h, "", "How near", "");
 	pm_put_head(m->h, "", "Why", "");
 	close_heads(m->h);
-	cJSON_ArrayForEach(j, list)
-	{
-		if (k++ == MOST_WHY)
-			break;
-		put_why_row(m->h, r, j);
-	}
+	by = sort_why(list, n);
+	for (int k = 0; k < n && k < MOST_WHY; k++)
+		put_why_row(m->h, r, by[k].j);
+	free(by);
 	close_table(m->h);
 	if (more > 0)
 		pm_html_putf(m->h, PM_EL_p, "soft", "%lld more are left out: passmith explain.",
@@ -349,8 +383,8 @@ static void put_drawings(const Models *m, const PmApplicationRow *row, const cJS
 	}
 	pm_html_el(m->h, PM_EL_div);
 	pm_html_at(m->h, PM_AT_class, "figures drawings");
-	pm_model_draw(m->h, m->n, "Before", row->before_text, r, 0);
-	pm_model_draw(m->h, m->n, "After", row->after_text, r, 1);
+	pm_view_passes(m->h, m->n, "Before", row->before_text, r, 0);
+	pm_view_passes(m->h, m->n, "After", row->after_text, r, 1);
 	pm_html_end(m->h, PM_EL_div);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_draw.c - a model as a drawing, with the passes marked. */
-#include "app/report/model_draw.h"
+/* passes.c - a model as a drawing, with the passes marked. */
+#include "app/view/passes.h"
 
 #include "app/view/sheet.h"
 #include "ir/text/text.h"
@@ -81,8 +81,8 @@ static PmStatus draw(const PmGraph *g, const cJSON *record, int after, PmStr *sv
 	return st;
 }
 
-void pm_model_draw(PmHtml *h, size_t model, const char *what, const char *text, const cJSON *record,
-		   int after)
+void pm_view_passes(PmHtml *h, size_t model, const char *what, const char *text, const cJSON *record,
+		    int after)
 {
 	PmStr svg = PM_STR_INIT;
 	PmGraph *g = NULL;

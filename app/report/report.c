@@ -8,6 +8,7 @@
 #include "app/report/section.h"
 #include "base/sys/io.h"
 #include "draw/html/page.h"
+#include "draw/svg/svg.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -91,7 +92,7 @@ static PmStatus put_section(const PmReportInput *in, const PmReportSection *s, P
 /* All but the pages of tasks. */
 static PmStatus put_index(const PmReportInput *in, const cJSON *data, PmStr *out, PmErr *err)
 {
-	static const PmPage page = { .title = "Passmith report" };
+	PmPage page = { .title = "Passmith report", .style = in->n_applications ? pm_svg_css() : NULL };
 	cJSON *part = in->details ? NULL : pm_report_data_part(data, 0);
 	PmHtml h;
 	PmStatus st = PM_OK;
@@ -213,6 +214,7 @@ static PmStatus read_counts(PmReportInput *in, PmMine *mine, PmErr *err)
 	if (st)
 		return st;
 	in->n_sessions = s.trajectories;
+	in->n_applications = s.applications;
 	in->n_places = s.occurrences;
 	return s.occurrences ? pm_mine(in->db, NULL, NULL, mine, err) : PM_OK;
 }
@@ -245,11 +247,11 @@ PmStatus pm_report_write(PmDb *db, const PmReportOpts *opts, PmReportDone *done,
 	if (!st && in.db)
 		st = read_counts(&in, &mine, err);
 	if (!st && !has_section(&in))
-		st = pm_err(
-			err, PM_E_NOT_FOUND,
-			"Database %s has no task, no extracted graph and no session of an agent; make tasks "
-			"with `passmith task make`, and evaluate passes on them.",
-			opts->times ? opts->times : pm_db_path(db));
+		st = pm_err(err, PM_E_NOT_FOUND,
+			    "Database %s has no task, no extracted graph, no rewritten model and no session "
+			    "of an agent; make tasks "
+			    "with `passmith task make`, and evaluate passes on them.",
+			    opts->times ? opts->times : pm_db_path(db));
 	if (!st)
 		st = write_all(&in, opts, done, err);
 	done->n_boards = boards.v.n;

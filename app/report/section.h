@@ -14,10 +14,11 @@ typedef struct PmReportInput {
 	PmDb *db;         /* NULL: the report is of a file of times */
 	const char *name; /* of what it is a report: the file */
 	const PmBoards *boards;
-	int64_t n_sessions; /* of agents */
-	int64_t n_places;   /* of extracted graphs in models */
-	const PmMine *mine; /* of the database; empty without fusible subgraphs */
-	const cJSON *data;  /* of all of it (report_data.h): where figures are looked up (figures.h) */
+	int64_t n_sessions;     /* of agents */
+	int64_t n_applications; /* of passes to whole models */
+	int64_t n_places;       /* of extracted graphs in models */
+	const PmMine *mine;     /* of the database; empty without fusible subgraphs */
+	const cJSON *data;      /* of all of it (report_data.h): where figures are looked up (figures.h) */
 	const char *pages; /* folder of the tasks' pages beside this page, "report.tasks"; NULL = tasks are in
 			      it */
 	const char *index; /* in a page of a task: the way back, "../report.html"; else NULL */
@@ -47,6 +48,9 @@ PmStatus pm_report_put_task(const PmReportInput *in, size_t t, PmHtml *h, PmErr 
 /* What agents did, step by step. */
 int pm_report_has_trajectories(const PmReportInput *in);
 PmStatus pm_report_put_trajectories(const PmReportInput *in, PmHtml *h, PmErr *err);
+/* Whole models before and after passes. */
+int pm_report_has_models(const PmReportInput *in);
+PmStatus pm_report_put_models(const PmReportInput *in, PmHtml *h, PmErr *err);
 /* What extraction found. */
 int pm_report_has_dataset(const PmReportInput *in);
 PmStatus pm_report_put_dataset(const PmReportInput *in, PmHtml *h, PmErr *err);

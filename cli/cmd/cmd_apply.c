@@ -8,40 +8,23 @@
  */
 #include "cli/cmds.h"
 
+#include "app/apply/apply_store.h"
 #include "base/sys/io.h"
-#include "bench/score/stratum.h"
-#include "ir/canon/canon.h"
-#include "matcher/host/pass_host.h"
-#include "matcher/rewrite/same.h"
-#include "runtime/exec/exec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-typedef struct Applied {
-	char *pass, *why; /* owned; why "" when it applied */
-	PmVerdict verdict;
-	int64_t n;
-	double seconds;
-} Applied;
+enum { TOP = 10 /* regions that the text shows */ };
 
-typedef struct Apply {
-	const char *model, *folder, *out;
+typedef struct Args {
+	const char *model, *folder, *out, *db;
 	PmStrList given;
 	double deadline;
 	PM_VEC(char *) pass; /* owned */
-	PM_VEC(Applied) done;
-	PmGraph *g, *original;
-	int planned; /* the numbers below hold */
-	char why_not[PM_ERR_MAX];
-	PmStratum before, after;
-	PmPlanMemory held_before, held_after;
-	size_t nodes_before, nodes_after;
-} Apply;
+} Args;
 
 /* Passes given one by one, then those of the folder by name. */
-static PmStatus list_passes(Apply *a, PmErr *err)
+static PmStatus list_passes(Args *a, PmErr *err)
 {
 	PmNames names = { 0 };
 	PmStatus st = PM_OK;
@@ -67,187 +50,140 @@ static PmStatus list_passes(Apply *a, PmErr *err)
 	return st;
 }
 
-static int stats(Apply *a, PmStratum *s, PmPlanMemory *held)
+/* ---- what is printed ---- */
+
+static void put_json(const Args *args, const PmApply *a)
 {
-	PmErr err;
-	PmStatus st;
+	cJSON *o = pm_apply_json(a, args->model);
 
-	pm_err_init(&err);
-	st = pm_stratum(a->g, s, &err);
-	if (!st)
-		st = pm_graph_plan_memory(a->g, held, &err);
-	if (st)
-		snprintf(a->why_not, sizeof a->why_not, "%s", err.text);
-	return !st;
-}
-
-/* A pass that fails leaves the graph as it was; the others still apply. */
-static PmStatus apply_one(Apply *a, const char *so, PmErr *err)
-{
-	PmPassOpts po = { .seconds = a->deadline };
-	PmPassOutcome o = { 0 };
-	Applied d = { 0 };
-	PmStatus st = pm_pass_apply(so, a->g, &po, &o, err);
-
-	if (!st) {
-		d = (Applied){ pm_xstrdup(so), pm_xstrdup(o.message), o.verdict, o.applied, o.seconds };
-		PM_VEC_PUSH(&a->done, d);
-		if (o.verdict == PM_VERDICT_OK && o.graph) {
-			pm_graph_free(a->g);
-			a->g = o.graph;
-			o.graph = NULL;
-		}
-	}
-	pm_pass_outcome_release(&o);
-	return st;
-}
-
-/* The file says the same as the graph, and means the same as the model that was read. */
-static PmStatus check_written(const Apply *a, PmErr *err)
-{
-	char want[PM_SHA256_HEX], got[PM_SHA256_HEX];
-	PmGraph *back = NULL;
-	PmStatus st = pm_canon_hash(a->g, PM_CANON_FULL, want, err);
-
-	if (!st)
-		st = pm_cli_load(a->out, &back, NULL, err);
-	if (!st)
-		st = pm_canon_hash(back, PM_CANON_FULL, got, err);
-	if (!st && strcmp(want, got))
-		st = pm_err(err, PM_E_INTERNAL, "%s does not read back as the graph that was written.",
-			    a->out);
-	if (!st && (st = pm_rewrite_check(a->original, back, err)))
-		pm_err_ctx(err, "%s, with its kernels taken back, is not the model that was read", a->out);
-	pm_graph_free(back);
-	return st;
-}
-
-static PmStatus apply_all(Apply *a, PmErr *err)
-{
-	PmStatus st = list_passes(a, err);
-
-	if (!st)
-		st = pm_cli_load(a->model, &a->g, NULL, err);
-	if (!st)
-		st = pm_graph_clone(a->g, &a->original, err);
-	if (st)
-		return st;
-	a->planned = stats(a, &a->before, &a->held_before);
-	a->nodes_before = pm_graph_n_nodes(a->g);
-	for (size_t i = 0; i < a->pass.n && !st; i++)
-		st = apply_one(a, a->pass.v[i], err);
-	a->nodes_after = pm_graph_n_nodes(a->g);
-	if (!st && a->planned)
-		a->planned = stats(a, &a->after, &a->held_after);
-	if (!st)
-		st = pm_cli_save(a->g, a->out, err);
-	return st ? st : check_written(a, err);
-}
-
-static int64_t total(const Apply *a)
-{
-	int64_t n = 0;
-
-	for (size_t i = 0; i < a->done.n; i++)
-		n += a->done.v[i].verdict == PM_VERDICT_OK ? a->done.v[i].n : 0;
-	return n;
-}
-
-static void put_json(const Apply *a)
-{
-	cJSON *o = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(o, "passes");
-
-	cJSON_AddStringToObject(o, "model", a->model);
-	cJSON_AddStringToObject(o, "out", a->out);
-	for (size_t i = 0; i < a->done.n; i++) {
-		const Applied *d = &a->done.v[i];
-		cJSON *j = cJSON_CreateObject();
-
-		cJSON_AddStringToObject(j, "pass", d->pass);
-		cJSON_AddStringToObject(j, "verdict", pm_verdict_name(d->verdict));
-		pm_json_add_i64(j, "applied", d->n);
-		cJSON_AddStringToObject(j, "why", d->why);
-		cJSON_AddItemToArray(list, j);
-	}
-	pm_json_add_i64(o, "applied", total(a));
-	pm_json_add_i64(o, "nodes_before", (int64_t)a->nodes_before);
-	pm_json_add_i64(o, "nodes_after", (int64_t)a->nodes_after);
-	if (a->planned) {
-		pm_json_add_i64(o, "launches_before", a->before.launches);
-		pm_json_add_i64(o, "launches_after", a->after.launches);
-		pm_json_add_i64(o, "bytes_before", a->before.bytes);
-		pm_json_add_i64(o, "bytes_after", a->after.bytes);
-		pm_json_add_i64(o, "memory_before", a->held_before.taken);
-		pm_json_add_i64(o, "memory_after", a->held_after.taken);
-		pm_json_add_i64(o, "memory_live_before", a->held_before.live);
-		pm_json_add_i64(o, "memory_live_after", a->held_after.live);
-		cJSON_AddNumberToObject(o, "modelled_seconds_before", a->before.seconds);
-		cJSON_AddNumberToObject(o, "modelled_seconds_after", a->after.seconds);
-	} else {
-		cJSON_AddStringToObject(o, "not_planned", a->why_not);
-	}
+	cJSON_AddStringToObject(o, "out", args->out);
 	pm_cli_put_json(o);
 }
 
-static void put_text(const Apply *a)
+static void put_region(const PmApply *a, const PmApplyRegion *r)
 {
-	for (size_t i = 0; i < a->done.n; i++) {
-		const Applied *d = &a->done.v[i];
+	PmStr entry = PM_STR_INIT;
 
-		printf("  %-32s %6lld  %s%s%s\n", pm_path_base(d->pass), (long long)d->n,
+	pm_apply_entry(a->after, r->kernel, &entry);
+	printf("  %9.1f %9.2f %9lld %6zu %6u  %s, %s, %s\n", (r->before.seconds - r->after.seconds) * 1e6,
+	       (double)(r->before.bytes - r->after.bytes) / 1e6,
+	       (long long)(r->before.launches - r->after.launches), r->n,
+	       r->n ? a->regions.node.v[r->first] : r->place, pm_path_base(a->pass.v[r->pass].path),
+	       pm_node_s(a->after, r->kernel, "name", ""), entry.len ? entry.s : "-");
+	pm_str_release(&entry);
+}
+
+static void put_regions(const PmApply *a)
+{
+	size_t n = a->regions.list.n, *by = pm_apply_by_saved(a);
+
+	if (n > TOP)
+		printf("what saves most, %d of %zu regions (--json has all):\n", TOP, n);
+	printf("   saved us  saved MB  launches  nodes  first  pass, rule, kernel\n");
+	for (size_t i = 0; i < n && i < TOP; i++)
+		put_region(a, &a->regions.list.v[by[i]]);
+	free(by);
+}
+
+/* The operators that take most of the time that is left. */
+static void put_outside(const PmApply *a)
+{
+	size_t stay = a->regions.n_after - a->regions.list.n;
+	double all = a->cost_after.plan.modelled_seconds;
+
+	printf("outside: %zu node%s", stay, stay == 1 ? "" : "s");
+	if (all > 0)
+		printf(", %.1f %% of the modelled time after", 100 * a->regions.outside_after.seconds / all);
+	for (size_t i = 0; i < a->outside.op.n && i < 3 && all > 0; i++)
+		printf("%s %s %.1f %%", i ? "," : ":", a->outside.op.v[i].op,
+		       100 * a->outside.op.v[i].cost.seconds / all);
+	printf("%s\n", stay ? "; --json and passmith explain say why" : "");
+}
+
+static void put_text(const Args *args, const PmApply *a)
+{
+	const PmPlanStats *before = &a->cost_before.plan, *after = &a->cost_after.plan;
+
+	for (size_t i = 0; i < a->pass.n; i++) {
+		const PmApplied *d = &a->pass.v[i];
+
+		printf("  %-32s %6lld  %s%s%s\n", pm_path_base(d->path), (long long)d->n,
 		       pm_verdict_name(d->verdict), *d->why ? ": " : "", d->why);
 	}
-	printf("%s: %lld places rewritten, %zu nodes became %zu\n", a->out, (long long)total(a),
-	       a->nodes_before, a->nodes_after);
-	if (a->planned)
-		printf("launches %lld -> %lld (%lld saved), bytes %lld -> %lld (%.1f MB saved), modelled "
-		       "time %.1f -> %.1f us, memory of a call %.1f -> %.1f MB\n",
-		       (long long)a->before.launches, (long long)a->after.launches,
-		       (long long)(a->before.launches - a->after.launches), (long long)a->before.bytes,
-		       (long long)a->after.bytes, (double)(a->before.bytes - a->after.bytes) / 1e6,
-		       a->before.seconds * 1e6, a->after.seconds * 1e6, (double)a->held_before.taken / 1e6,
-		       (double)a->held_after.taken / 1e6);
-	else
+	printf("%s: %lld places rewritten, %zu nodes became %zu\n", args->out, (long long)a->applied,
+	       a->regions.n_before, a->regions.n_after);
+	if (!a->planned) {
 		printf("launches and bytes are not known: %s\n", a->why_not);
+		return;
+	}
+	printf("launches %d -> %d (%d saved), bytes %lld -> %lld (%.1f MB saved), modelled time %.1f -> %.1f "
+	       "us, memory of a call %.1f -> %.1f MB\n",
+	       before->n_launches, after->n_launches, before->n_launches - after->n_launches,
+	       (long long)before->bytes, (long long)after->bytes,
+	       (double)(before->bytes - after->bytes) / 1e6, before->modelled_seconds * 1e6,
+	       after->modelled_seconds * 1e6, (double)a->cost_before.memory.taken / 1e6,
+	       (double)a->cost_after.memory.taken / 1e6);
+	if (a->regions.list.n)
+		put_regions(a);
+	put_outside(a);
+}
+
+/* ---- the command ---- */
+
+static PmStatus run(Args *args, PmDb *db, PmApply *a, PmErr *err)
+{
+	PmGraph *g = NULL;
+	PmStatus st = list_passes(args, err);
+
+	if (!st)
+		st = pm_cli_load(args->model, &g, NULL, err);
+	if (!st)
+		st = pm_apply(g, (const char *const *)args->pass.v, args->pass.n, args->deadline, a, err);
+	if (!st)
+		st = pm_cli_save(a->after, args->out, err);
+	if (!st)
+		st = pm_apply_check_written(a, args->out, err);
+	return !st && db ? pm_apply_store(db, a, args->model, NULL, err) : st;
 }
 
 int pm_cmd_apply(const PmCmd *cmd, int argc, char **argv)
 {
-	Apply a = { .deadline = 60 };
+	Args args = { .deadline = 60 };
 	const PmOpt opts[] = {
-		{ "--passes", PM_OPT_STR, &a.folder, "a folder of passes: every *.so in it, by name" },
-		{ "--pass", PM_OPT_LIST, &a.given, "a pass (may be given several times); these come first" },
-		{ "-o", PM_OPT_STR, &a.out, "where to write the model: .onnx, or text otherwise" },
-		{ "--deadline", PM_OPT_NUM, &a.deadline, "seconds each pass may take (default 60)" },
+		{ "--passes", PM_OPT_STR, &args.folder, "a folder of passes: every *.so in it, by name" },
+		{ "--pass", PM_OPT_LIST, &args.given,
+		  "a pass (may be given several times); these come first" },
+		{ "-o", PM_OPT_STR, &args.out, "where to write the model: .onnx, or text otherwise" },
+		{ "--deadline", PM_OPT_NUM, &args.deadline, "seconds each pass may take (default 60)" },
+		{ "--db", PM_OPT_STR, &args.db, "database to store it in, for passmith report" },
 		{ 0 },
 	};
 	PmStrList files = { 0 };
+	PmApply a = { 0 };
+	PmDb *db = NULL;
 	PmErr err;
 	int code = 0;
 
 	pm_err_init(&err);
 	if (pm_args_parse(cmd, opts, argc, argv, &files, &code)) {
-		if (files.list.n != 1 || !a.out || (!a.folder && !a.given.list.n)) {
+		if (files.list.n != 1 || !args.out || (!args.folder && !args.given.list.n)) {
 			code = pm_cli_usage(
 				cmd, "apply takes one model, -o OUT and --passes DIR or --pass PASS.so.");
 		} else {
-			a.model = files.list.v[0];
-			code = apply_all(&a, &err) ? pm_cli_fail(&err) : total(&a) == 0;
-			if (code <= 1 && a.done.n == a.pass.n)
-				pm_cli_json ? put_json(&a) : put_text(&a);
+			args.model = files.list.v[0];
+			if ((args.db && pm_db_open(args.db, 0, &db, &err)) || run(&args, db, &a, &err))
+				code = pm_cli_fail(&err);
+			else
+				pm_cli_json ? put_json(&args, &a) : put_text(&args, &a);
+			code = code ? code : a.applied == 0;
 		}
 	}
-	for (size_t i = 0; i < a.pass.n; i++)
-		free(a.pass.v[i]);
-	for (size_t i = 0; i < a.done.n; i++) {
-		free(a.done.v[i].pass);
-		free(a.done.v[i].why);
-	}
-	PM_VEC_RELEASE(&a.pass);
-	PM_VEC_RELEASE(&a.done);
-	PM_VEC_RELEASE(&a.given.list);
+	for (size_t i = 0; i < args.pass.n; i++)
+		free(args.pass.v[i]);
+	PM_VEC_RELEASE(&args.pass);
+	PM_VEC_RELEASE(&args.given.list);
 	PM_VEC_RELEASE(&files.list);
-	pm_graph_free(a.g);
-	pm_graph_free(a.original);
+	pm_apply_release(&a);
+	pm_db_close(db);
 	return code;
 }

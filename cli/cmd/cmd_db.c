@@ -40,6 +40,7 @@ static PmStatus db_stats(PmDb *db, PmErr *err)
 		     { "runs", s.runs },
 		     { "results", s.results },
 		     { "trajectories", s.trajectories },
+		     { "applications", s.applications },
 		     { "steps", s.steps },
 		     { "bytes", s.bytes },
 		     { "version", s.version } };

@@ -56,7 +56,8 @@ PmStatus pm_db_query(PmDb *db, const char *sql, PmQueryFn fn, void *arg, PmErr *
 typedef struct PmDbStats {
 	int64_t models, models_failed;
 	int64_t subgraphs, structures, op_seqs, buckets, occurrences;
-	int64_t tasks, tasks_eval, tasks_train, members, rejected, runs, results, trajectories, steps;
+	int64_t tasks, tasks_eval, tasks_train, members, rejected, runs, results, trajectories, steps,
+		applications;
 	int64_t bytes; /* of the database, free pages included */
 	int version;   /* of its tables */
 } PmDbStats;

@@ -242,6 +242,17 @@ static PmStatus put_step(void *arg, sqlite3_stmt *row, PmErr *err)
 	return put(arg, j, err);
 }
 
+static PmStatus put_application(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	static const char *const keys[] = { "key",     "model",  "name",        "path",
+					    "version", "record", "before_text", "after_text" };
+	cJSON *j = row_of("application");
+
+	for (int k = 0; k < 8; k++)
+		add_text(j, keys[k], row, k);
+	return put(arg, j, err);
+}
+
 /* Whole tables, so there is nothing for an index to find; the orders are those of unique keys. */
 static const struct {
 	const char *what;
@@ -280,6 +291,9 @@ static const struct {
 	  "SELECT t.key, s.hash, s.role, s.name, s.task, s.report, s.verdict, s.json, s.files, s.ordinal, "
 	  "s.score, s.at, s.seconds, s.tokens_in, s.tokens_out, s.money FROM trajectories t "
 	  "JOIN steps s ON s.trajectory = t.id ORDER BY t.key, s.ordinal" },
+	{ "export its rewritten models", put_application,
+	  "SELECT key, model_sha256, name, path, version, record, before_text, after_text "
+	  "FROM applications ORDER BY key" },
 };
 
 static PmStatus put_all(Out *o, PmErr *err)

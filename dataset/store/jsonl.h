@@ -15,6 +15,7 @@
  *   {"row":"result","run":KEY,"task":HASH,"ordinal":...,...}
  *   {"row":"trajectory","key":...,"kind":...,"task":HASH or "",...}
  *   {"row":"step","trajectory":KEY,"ordinal":...,"hash":...,"json":TEXT,...}
+ *   {"row":"application","key":...,"model":SHA256,"name":...,"record":TEXT,...}
  */
 #ifndef DATASET_JSONL_H
 #define DATASET_JSONL_H

@@ -298,17 +298,30 @@ static PmStatus take_step(In *in, const cJSON *j, PmErr *err)
 	return wrong ? bad(in, err, wrong) : st;
 }
 
+static PmStatus take_application(In *in, const cJSON *j, PmErr *err)
+{
+	const char *wrong = NULL;
+	PmStatus st = pm__application_import(in->db, j, &wrong, err);
+
+	return wrong ? bad(in, err, wrong) : st;
+}
+
 static PmStatus take_line(In *in, const char *text, size_t n, PmErr *err)
 {
 	static const struct {
 		const char *row;
 		PmStatus (*take)(In *in, const cJSON *j, PmErr *err);
-	} rows[] = {
-		{ "model", take_model }, { "constraint", take_constraint }, { "subgraph", take_subgraph },
-		{ "task", take_task },   { "occurrence", take_occurrence }, { "rejected", take_rejected },
-		{ "run", take_run },     { "result", take_result },         { "trajectory", take_trajectory },
-		{ "step", take_step }
-	};
+	} rows[] = { { "model", take_model },
+		     { "constraint", take_constraint },
+		     { "subgraph", take_subgraph },
+		     { "task", take_task },
+		     { "occurrence", take_occurrence },
+		     { "rejected", take_rejected },
+		     { "run", take_run },
+		     { "result", take_result },
+		     { "trajectory", take_trajectory },
+		     { "step", take_step },
+		     { "application", take_application } };
 	cJSON *j = NULL;
 	const char *row;
 	PmStatus st = pm_json_parse(text, n, &j, err);

@@ -84,6 +84,7 @@ PmStatus pm_db_stats(PmDb *db, PmDbStats *out, PmErr *err)
 		{ "SELECT count(*) FROM runs", &out->runs },
 		{ "SELECT count(*) FROM results", &out->results },
 		{ "SELECT count(*) FROM trajectories", &out->trajectories },
+		{ "SELECT count(*) FROM applications", &out->applications },
 		{ "SELECT count(*) FROM steps", &out->steps },
 		{ "PRAGMA page_size", &page },
 		{ "PRAGMA page_count", &pages },

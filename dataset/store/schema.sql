@@ -309,3 +309,21 @@ CREATE TABLE running (
 	PRIMARY KEY (host, pid, began)
 ) WITHOUT ROWID;
 CREATE INDEX running_task ON running (task);
+
+-- migration 13
+
+-- Whole models that passes rewrote. `key` is a hash of everything but the path and the time of storing, so that the same
+-- result is one row. `record` is what `apply --json` prints. The texts draw both graphs; they are empty when they are long.
+CREATE TABLE applications (
+	id INTEGER PRIMARY KEY,
+	key TEXT NOT NULL UNIQUE CHECK (length(key) = 64),
+	model_sha256 TEXT NOT NULL CHECK (length(model_sha256) = 64),
+	name TEXT NOT NULL,
+	path TEXT NOT NULL,
+	version TEXT NOT NULL,
+	created INTEGER NOT NULL DEFAULT (CAST(strftime('%s', 'now') AS INTEGER)),
+	record TEXT NOT NULL,
+	before_text TEXT NOT NULL,
+	after_text TEXT NOT NULL
+);
+CREATE INDEX applications_model ON applications (model_sha256);

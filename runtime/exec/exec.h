@@ -53,7 +53,18 @@ void pm_plan_free(PmPlan *p);
 PmStatus pm_plan_count(const PmGraph *g, uint32_t *launches, PmErr *err);
 /* Statistics with the given profile (NULL = default). */
 void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out);
-/* The same of a graph that is planned for this question only. Statistics are zeros after an error. */
+/* What the launches of some nodes cost: a part of PmPlanStats. */
+typedef struct PmNodeCost {
+	int64_t launches, bytes;
+	double seconds; /* modelled */
+} PmNodeCost;
+/* Of each node, by its id (room for pm_graph_node_limit): the launches that a node was planned as, with the
+ * copies that make its operands contiguous. Number 0 has what belongs to no node: copies of values that are
+ * results of the graph and lie elsewhere. All of them together are pm_plan_stats. `prof` NULL = default. */
+void pm_plan_node_costs(const PmPlan *p, const PmProfile *prof, PmNodeCost *by_node);
+/* Adds c to *sum. */
+void pm_node_cost_add(PmNodeCost *sum, const PmNodeCost *c);
+/* pm_plan_stats of a graph that is planned for this question only. Statistics are zeros after an error. */
 PmStatus pm_graph_plan_stats(const PmGraph *g, const int *alts, size_t n_alts, const PmProfile *prof,
 			     PmPlanStats *out, PmErr *err);
 /* Bytes of the device that a timed call takes, with inputs, constants and results. What a library asks for as

@@ -147,6 +147,8 @@ static PmStatus plan_node(PmPlan *p, PmNode n, size_t *kernels, const int *alts,
 		if (!st)
 			pm__offer_library(p, n, first);
 	}
+	for (size_t i = first; i < p->steps.n; i++)
+		p->steps.v[i].node = n.id;
 	if (st && !p->counts)
 		return pm_err(err, st, "%s", why.text);
 	if (!p->counts)
@@ -247,6 +249,14 @@ size_t pm_plan_own_sources(const PmPlan *p, PmSource *out)
 
 /* ---- statistics and printing ---- */
 
+static double step_seconds(const Step *s, const PmProfile *prof)
+{
+	double mem = (double)s->bytes / prof->bytes_per_second;
+	double math = (double)s->flops / prof->flops_per_second[s->flop_class];
+
+	return prof->launch_seconds + (mem > math ? mem : math);
+}
+
 void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out)
 {
 	if (!prof)
@@ -254,8 +264,6 @@ void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out)
 	memset(out, 0, sizeof *out);
 	for (size_t i = 0; i < p->steps.n; i++) {
 		const Step *s = &p->steps.v[i];
-		double mem = (double)s->bytes / prof->bytes_per_second;
-		double math = (double)s->flops / prof->flops_per_second[s->flop_class];
 
 		if (s->source < 0) {
 			out->n_views++;
@@ -264,12 +272,33 @@ void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out)
 		out->n_launches++;
 		out->bytes += s->bytes;
 		out->flops += s->flops;
-		out->modelled_seconds += prof->launch_seconds + (mem > math ? mem : math);
-		out->fused_seconds += s->fused ? prof->launch_seconds + (mem > math ? mem : math) : 0;
+		out->modelled_seconds += step_seconds(s, prof);
+		out->fused_seconds += s->fused ? step_seconds(s, prof) : 0;
 	}
 	for (size_t i = 0; i < p->buffers.n; i++)
 		if (p->buffers.v[i].use != PM_BUF_INPUT)
 			out->peak_memory += p->buffers.v[i].bytes;
+}
+
+void pm_plan_node_costs(const PmPlan *p, const PmProfile *prof, PmNodeCost *by_node)
+{
+	if (!prof)
+		prof = pm_profile(NULL);
+	memset(by_node, 0, pm_graph_node_limit(p->g) * sizeof *by_node);
+	for (size_t i = 0; i < p->steps.n; i++) {
+		const Step *s = &p->steps.v[i];
+
+		if (s->source >= 0)
+			pm_node_cost_add(&by_node[s->node],
+					 &(PmNodeCost){ 1, s->bytes, step_seconds(s, prof) });
+	}
+}
+
+void pm_node_cost_add(PmNodeCost *sum, const PmNodeCost *c)
+{
+	sum->launches += c->launches;
+	sum->bytes += c->bytes;
+	sum->seconds += c->seconds;
 }
 
 PmStatus pm_graph_plan_stats(const PmGraph *g, const int *alts, size_t n_alts, const PmProfile *prof,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_memory.c - which buffers of a plan share memory, and how much of it a call takes. */
+#include "runtime/exec/plan_gaps.h"
 #include "runtime/exec/plan_priv.h"
 
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static int new_slot(PmSlots *s, int64_t bytes)
 
 /* The steps between which an intermediate is used, and how large it is. */
 typedef struct Life {
-	int buffer, first, last, next; /* next: in the list of its slot; -1 = the end */
+	int buffer, first, last;
 	int64_t bytes;
 } Life;
 
@@ -63,20 +64,11 @@ static size_t list_lives(const PmPlan *p, Life *out)
 		const Buffer *b = &p->buffers.v[i];
 
 		if (!b->is_const && b->use == PM_BUF_SCRATCH && last[i] >= 0)
-			out[n++] = (Life){ (int)i, first[i], last[i], -1, b->bytes };
+			out[n++] = (Life){ (int)i, first[i], last[i], b->bytes };
 	}
 	free(first);
 	free(last);
 	return n;
-}
-
-/* Whether nothing in the list that begins at `at` is alive while `l` is. */
-static int has_room(const Life *all, int at, const Life *l)
-{
-	for (; at >= 0; at = all[at].next)
-		if (all[at].first <= l->last && l->first <= all[at].last)
-			return 0;
-	return 1;
 }
 
 /* The largest first, each in the smallest slot that is not used while it lives ("greedy by size" of Pisarchyk
@@ -84,31 +76,31 @@ static int has_room(const Life *all, int at, const Life *l)
 static void share_slots(const PmPlan *p, PmSlots *out)
 {
 	Life *l = pm_xcalloc(p->buffers.n + 1, sizeof *l);
-	int *list = pm_xcalloc(p->buffers.n + 1, sizeof *list);   /* by slot: the last in it, an index of l */
 	int *begun = pm_xcalloc(p->buffers.n + 1, sizeof *begun); /* by slot: when its holder began to live */
 	size_t n = list_lives(p, l);
-	int lasting = out->n;
+	int n_steps = (int)p->steps.n;
+	PmGaps *gaps = pm__gaps_new(n_steps);
 
 	qsort(l, n, sizeof *l, larger_first);
 	for (size_t i = 0; i < n; i++) {
-		int slot = out->n - 1;
+		PmGap gap;
 
-		while (slot >= lasting && !has_room(l, list[slot], &l[i]))
-			slot--;
-		if (slot < lasting) {
-			slot = new_slot(out, l[i].bytes);
-			list[slot] = -1;
+		if (pm__gaps_find(gaps, l[i].first, l[i].last, &gap)) {
+			pm__gaps_take(gaps, gap);
+		} else {
+			gap = (PmGap){ 0, n_steps - 1, new_slot(out, l[i].bytes) };
+			begun[gap.slot] = -1;
 		}
-		if (list[slot] < 0 || l[i].first > begun[slot]) {
-			out->holder[slot] = l[i].buffer;
-			begun[slot] = l[i].first;
+		pm__gaps_add(gaps, (PmGap){ gap.first, l[i].first - 1, gap.slot });
+		pm__gaps_add(gaps, (PmGap){ l[i].last + 1, gap.last, gap.slot });
+		if (l[i].first > begun[gap.slot]) {
+			out->holder[gap.slot] = l[i].buffer;
+			begun[gap.slot] = l[i].first;
 		}
-		l[i].next = list[slot];
-		list[slot] = (int)i;
-		out->of[l[i].buffer] = slot;
+		out->of[l[i].buffer] = gap.slot;
 	}
+	pm__gaps_free(gaps);
 	free(begun);
-	free(list);
 	free(l);
 }
 

@@ -12,6 +12,7 @@ import base64
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -76,6 +77,32 @@ def make_sessions(build, tmp):
     db = os.path.join(tmp, "sessions.db")
     passmith(build, "db", "import", os.path.join(HERE, "..", "golden", "trajectory", "sessions.jsonl"), "--db", db)
     return db
+
+
+def make_models(build, tmp):
+    """Two whole models that passes rewrote; of the second, names are hostile."""
+    db = os.path.join(tmp, "models.db")
+    root = os.path.join(HERE, "..", "..")
+    for passes in (["silu", "add_rms_norm"], ["fuse"]):
+        args = [x for name in passes for x in ("--pass", os.path.join(build, "passes", name + ".so"))]
+        passmith(build, "apply", os.path.join(root, "models", "llama_block.gpt"), *args, "-o", os.path.join(tmp, "o.onnx"), "--db", db)
+    con = sqlite3.connect(db)
+    con.execute("UPDATE applications SET name = ? WHERE id = 2", ("<img src=x onerror=alert(1)>\u202e" + "n" * 300,))
+    con.commit()
+    con.close()
+    return db
+
+
+def look_models(run, b, path):
+    """Both drawings are there and can be reached by keyboard, and the table of regions sorts."""
+    b.open(path)
+    run.equal(b.run("return document.querySelectorAll('#models .canvas[tabindex=\"0\"] svg').length"), 4,
+              "models: two drawings of each, in the order of the keyboard")
+    column = "return Array.from(document.querySelectorAll('#m2 td[data-key=\"mb\"]')).map((c) => Number(c.dataset.v))"
+    b.click('#m2 th[data-key="mb"] button')
+    values = b.run(column)
+    run.check(len(values) > 1 and values == sorted(values, reverse=True), "models: a click on a heading sorts regions", values)
+    run.equal(b.run("return document.querySelectorAll('#models img').length"), 0, "models: a hostile name is text")
 
 
 def make_report(build, tmp, name, db, *args):
@@ -307,6 +334,13 @@ def look(run, b, build, tmp, opts):
     look_quiet(run, b, "sessions", sessions)
     look_rules(run, b, "sessions", sessions)
     run.check(b.run("return document.querySelectorAll('.diff .add').length > 0"), "sessions: diffs are open")
+    models = make_report(build, tmp, "models", make_models(build, tmp))
+    b.requests()
+    b.open(models)
+    look_quiet(run, b, "models", models)
+    look_rules(run, b, "models", models)
+    look_sizes(run, b, "models", models, opts.shots)
+    look_models(run, b, models)
     look_sort(run, b, report)
     look_filters(run, b, report)
     look_curve(run, b, report)

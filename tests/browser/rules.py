@@ -43,7 +43,12 @@ const ids = new Set();
 all('[id]').forEach((e) => { if (ids.has(e.id)) say(e, 'id twice'); ids.add(e.id); });
 all('input, select').forEach((e) => { if (!e.labels.length) say(e, 'no label'); });
 all('button, a, summary').forEach((e) => { if (!e.textContent.trim()) say(e, 'no name'); });
-all('svg').forEach((e) => { if (e.getAttribute('role') !== 'img' || !e.getAttribute('aria-label')) say(e, 'no name'); });
+// A figure is one image. A drawing has parts with titles of their own, and its first child is its title.
+all('svg').forEach((e) => {
+    const title = e.classList.contains('pg') && e.firstElementChild;
+    const named = title ? title.tagName === 'title' && title.textContent : e.getAttribute('role') === 'img' && e.getAttribute('aria-label');
+    if (!named) say(e, 'no name');
+});
 all('thead th').forEach((e) => { if (e.scope !== 'col') say(e, 'no scope'); });
 all('[tabindex]').forEach((e) => { if (e.tabIndex > 0) say(e, 'order of its own'); });
 all('[role=region]').forEach((e) => { if (!e.getAttribute('aria-label')) say(e, 'no name'); });

@@ -28,8 +28,9 @@ typedef struct PmMonitor {
 	int is_read;
 } PmMonitor;
 
-/* Reads again what is new. now: pm_now(), wall: pm_wall_clock(). Begin with { 0 }. After an error the board
- * is as it was. Rankings take a tenth of a processor at most: of a large database they are read less often.
+/* Reads again what is new. now: pm_now(), wall: pm_wall_clock(). Begin with { 0 }. After an error, and when
+ * b->rankings.stop said so (PM_DECLINED), the board is as it was. Rankings take a tenth of a processor at
+ * most: of a large database they are read less often.
  */
 PmStatus pm_monitor_read(PmMonitor *b, PmDb *db, double now, double wall, PmErr *err);
 /* Time goes on without reading: `silent` of all work. */

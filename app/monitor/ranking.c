@@ -194,7 +194,7 @@ static void reuse(Runs *runs, Runs *before)
 	}
 }
 
-static PmStatus read_all(Cache *c, Cache *before, PmDb *db, PmErr *err)
+static PmStatus read_all(Cache *c, const PmRankings *r, PmDb *db, PmErr *err)
 {
 	PmStatus st = pm_runs_each(db, 0, list_run, &c->runs, err);
 
@@ -210,10 +210,14 @@ static PmStatus read_all(Cache *c, Cache *before, PmDb *db, PmErr *err)
 				 take_variant, c, err);
 	if (st)
 		return st;
-	reuse(&c->runs, &before->runs);
-	for (size_t i = 0; i < c->runs.n && !st; i++)
-		if (!c->runs.v[i].cells.n && c->runs.v[i].n_stored)
-			st = read_cells(db, &c->runs.v[i], err);
+	reuse(&c->runs, &r->cache->runs);
+	for (size_t i = 0; i < c->runs.n && !st; i++) {
+		if (c->runs.v[i].cells.n || !c->runs.v[i].n_stored)
+			continue;
+		if (r->stop && r->stop(r->stop_arg))
+			return PM_DECLINED;
+		st = read_cells(db, &c->runs.v[i], err);
+	}
 	return st;
 }
 
@@ -464,7 +468,7 @@ PmStatus pm_rankings_read(PmRankings *r, PmDb *db, PmErr *err)
 
 	if (!r->cache)
 		r->cache = pm_xcalloc(1, sizeof *r->cache);
-	st = read_all(&now, r->cache, db, err);
+	st = read_all(&now, r, db, err);
 	for (size_t i = 0; i < now.runs.n && !st; i++)
 		ranking_of(&fresh, &now.runs.v[i]);
 	for (size_t i = 0; i < fresh.list.n && !st; i++)

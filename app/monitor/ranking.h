@@ -39,10 +39,14 @@ typedef struct PmRanking {
 typedef struct PmRankings {
 	PM_VEC(PmRanking) list; /* the one that was begun last comes first */
 	struct PmRankingCache *cache;
+	/* Asked before each run that is read: non-zero ends the reading with PM_DECLINED. NULL = nobody asks.
+	 */
+	int (*stop)(void *arg);
+	void *stop_arg;
 } PmRankings;
 
 /* Reads the database again; begin with { 0 }. Runs of which nothing is new are not read twice. After an error
- * the rankings are as they were before. */
+ * the rankings are as they were before. Of 60,000 results the first reading takes seconds: `stop`. */
 PmStatus pm_rankings_read(PmRankings *r, PmDb *db, PmErr *err);
 /* Frees all; *r is then empty. */
 void pm_rankings_release(PmRankings *r);

@@ -22,6 +22,8 @@ typedef struct Watch {
 	PmErr notice; /* why the last reading failed; "" = it did not */
 	PmStr last;   /* what was printed last, without times */
 	int top;      /* first line that is shown */
+	PmTerm *term; /* asked for keys and signals while it reads; NULL = none */
+	int quits;    /* one of them asked to end */
 } Watch;
 
 /* ---- reading ---- */
@@ -117,6 +119,15 @@ static int paint(Watch *w)
 	return ok;
 }
 
+/* A reading may take seconds: it ends when somebody wants to. */
+static int wants_to_quit(void *arg)
+{
+	Watch *w = arg;
+
+	w->quits |= pm_term_wait(w->term, 0) == PM_TERM_QUIT;
+	return w->quits;
+}
+
 static void on_screen(Watch *w, PmTerm *t)
 {
 	static const char first[] =
@@ -130,7 +141,7 @@ static void on_screen(Watch *w, PmTerm *t)
 			refresh(w);
 			next = pm_now() + w->interval;
 		}
-		if (!paint(w))
+		if (w->quits || !paint(w))
 			return;
 		e = pm_term_wait(t, fmax(0, next - pm_now()));
 		w->top += e == PM_TERM_DOWN ? 1 : e == PM_TERM_UP ? -1 : 0;
@@ -179,7 +190,7 @@ static void as_lines(Watch *w, PmTerm *t)
 {
 	do
 		refresh(w);
-	while (print_change(w) && pm_term_wait(t, w->interval) != PM_TERM_QUIT);
+	while (!w->quits && print_change(w) && pm_term_wait(t, w->interval) != PM_TERM_QUIT);
 }
 
 /* ---- the command ---- */
@@ -217,6 +228,9 @@ static PmStatus go_on(Watch *w, PmErr *err)
 	if (st && st != PM_E_TIMEOUT)
 		return st;
 	pm_term_enter(&t, pm_term_has_screen());
+	w->term = &t;
+	w->board.rankings.stop = wants_to_quit;
+	w->board.rankings.stop_arg = w;
 	if (t.is_screen)
 		on_screen(w, &t);
 	else

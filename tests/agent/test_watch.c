@@ -2,7 +2,10 @@
 /* test_watch.c - passmith watch on a pseudo-terminal: whatever ends it, the terminal is as it was before. */
 #include "base/core/str.h"
 #include "base/sys/io.h"
+#include "dataset/store/results.h"
 #include "dataset/store/running.h"
+#include "dataset/store/tasks.h"
+#include "tests/lib/graphs/graph_text.h"
 #include "tests/plugin/paths.h"
 
 #include <errno.h>
@@ -33,6 +36,7 @@ typedef struct Box {
 	int fd, slave; /* the terminal: our side, and the program's, kept open to ask for its modes */
 	PmStr out;     /* what came so far */
 	struct termios before;
+	char first_key; /* typed before the program begins; 0 = none */
 } Box;
 
 static int set_up(void **state)
@@ -69,6 +73,8 @@ static void start(Box *b, const char *term, const char *no_color)
 
 	assert_int_equal(openpty(&b->fd, &b->slave, NULL, NULL, &size), 0);
 	assert_int_equal(tcgetattr(b->slave, &b->before), 0);
+	if (b->first_key)
+		assert_int_equal(write(b->fd, &b->first_key, 1), 1);
 	b->pid = fork();
 	assert_true(b->pid >= 0);
 	if (!b->pid) {
@@ -240,6 +246,47 @@ static void it_shows_what_changes(void **state)
 	ends(b, 0);
 }
 
+/* A database in which there is something to rank. */
+static void store_a_result(const char *path)
+{
+	PmGraph *g = pm_test_graph("m (float[4] x) => (float[4] y) { y = Exp (x) }");
+	PmTaskBuilder *t = pm_task_begin("one", "fusible");
+	PmRunRow run = { .pass_path = "x/silu.so",
+			 .pass_sha256 = "0",
+			 .device = "emu",
+			 .version = "0",
+			 .options = "",
+			 .started = 1 };
+	PmResultRow row = { .verdict = "OK", .stage = "speed", .json = "{\"verdict\":\"OK\"}" };
+	PmDb *db;
+
+	assert_int_equal(pm_db_open(path, 0, &db, NULL), PM_OK);
+	assert_int_equal(pm_task_add(t, g, "shape 0, float", 0, PM_F32, NULL), PM_OK);
+	assert_int_equal(pm_task_end(t, db, &run.task, NULL, NULL), PM_OK);
+	assert_int_equal(pm_run_put(db, &run, &row.run, NULL, NULL), PM_OK);
+	row.task = run.task;
+	assert_int_equal(pm_result_put(db, &row, NULL, NULL), PM_OK);
+	pm_db_close(db);
+	pm_graph_free(g);
+}
+
+/* A key that is there before the first run is read ends it without a board. */
+static void it_can_be_ended_while_it_reads(void **state)
+{
+	Box *b = *state;
+
+	store_a_result(b->path.s);
+	start(b, "xterm", "");
+	await(b, 0, "q quits");
+	type(b, "q");
+	ends(b, 0);
+	pm_str_clear(&b->out);
+	b->first_key = 'q';
+	start(b, "xterm", "");
+	ends(b, 0);
+	assert_null(strstr(b->out.s, "q quits"));
+}
+
 static void it_is_coloured(void **state)
 {
 	Box *b = *state;
@@ -299,9 +346,16 @@ static void a_dumb_terminal_gets_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(a_key_ends_it),     CASE(ctrl_c_ends_it),          CASE(signals_end_it),
-		CASE(it_can_be_stopped), CASE(it_follows_the_size),     CASE(it_shows_what_changes),
-		CASE(it_is_coloured),    CASE(the_file_may_come_again), CASE(a_dumb_terminal_gets_lines),
+		CASE(a_key_ends_it),
+		CASE(ctrl_c_ends_it),
+		CASE(signals_end_it),
+		CASE(it_can_be_stopped),
+		CASE(it_follows_the_size),
+		CASE(it_shows_what_changes),
+		CASE(it_is_coloured),
+		CASE(the_file_may_come_again),
+		CASE(a_dumb_terminal_gets_lines),
+		CASE(it_can_be_ended_while_it_reads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -320,8 +320,9 @@ check-mcp: all ## drives passmith mcp with the official Python SDK, versions 2 a
 check-atif: $(CLI) ## validates exports of sessions with the models that Harbor publishes, from PyPI
 	@BUILD=$(BUILD) tools/check/check-atif.sh
 
-check-report: all ## the pages of passmith report in a headless Chromium, where one is installed with chromedriver (SHOTS=folder keeps pictures)
+check-report: all ## the pages of passmith report and view in a headless Chromium, where one is installed with chromedriver (SHOTS=folder keeps pictures)
 	@PASSMITH_ROOT=$(CURDIR) PASSMITH_CACHE=$(abspath $(BUILD))/test-cache tests/browser/report.py $(BUILD) --many $(if $(SHOTS),--shots $(SHOTS))
+	@PASSMITH_ROOT=$(CURDIR) PASSMITH_CACHE=$(abspath $(BUILD))/test-cache tests/browser/view.py $(BUILD) $(if $(SHOTS),--shots $(SHOTS))
 
 check-gpu: all ## the tests that need an NVIDIA GPU, and with one the passes' tables and timed attacks on it
 	@BUILD=$(BUILD) tools/check/check-gpu.sh

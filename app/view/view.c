@@ -112,6 +112,8 @@ static PmStatus put_sheet(PmHtml *h, const PmFold *f, const PmViewOpts *o, uint3
 	pm_html_el(h, PM_EL_div);
 	pm_html_at(h, PM_AT_class, "canvas");
 	pm_html_at(h, PM_AT_tabindex, "0");
+	pm_html_at(h, PM_AT_role, "region");
+	pm_html_atf(h, PM_AT_aria_label, "Drawing %u", (unsigned)group);
 	pm_html_svg(h, &svg);
 	pm_html_end(h, PM_EL_div);
 	pm_html_end(h, PM_EL_section);

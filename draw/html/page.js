@@ -318,6 +318,167 @@
 		}
 	}
 
+	// ---- drawings ----
+
+	const SMALLEST = 0.05;
+	const LARGEST = 8;
+	const STEP = 1.25;
+	const DRAG = 4; // pixels that a press may move and still be a click
+
+	// A drawing in its frame: the frame scrolls, which is how it is moved, and the drawing's size is the zoom.
+	class Drawing {
+		constructor(frame, svg) {
+			this.frame = frame;
+			this.svg = svg;
+			this.width = svg.width.baseVal.value;
+			this.height = svg.height.baseVal.value;
+			this.zoom = 1;
+			this.addButtons();
+			frame.classList.add("zooms");
+			frame.addEventListener("keydown", (event) => this.key(event));
+			frame.addEventListener("wheel", (event) => {
+				if (event.ctrlKey) {
+					event.preventDefault();
+					this.set(this.zoom * Math.exp(-event.deltaY / 300), event);
+				}
+			}, { passive: false });
+			this.takeDrags();
+			this.takePinches();
+		}
+
+		addButtons() {
+			const bar = document.createElement("div");
+
+			bar.className = "zoom";
+			bar.setAttribute("role", "group");
+			bar.setAttribute("aria-label", "Size of the drawing");
+			for (const [text, what, act] of [
+				["+", "larger (key +)", () => this.set(this.zoom * STEP)],
+				["\u2212", "smaller (key -)", () => this.set(this.zoom / STEP)],
+				["1:1", "as it is (key 0)", () => this.set(1)],
+				["fit", "all of it in the frame", () => this.fit()],
+			]) {
+				const button = document.createElement("button");
+
+				button.type = "button";
+				button.textContent = text;
+				button.title = what;
+				button.setAttribute("aria-label", text + " " + what);
+				button.addEventListener("click", act);
+				bar.append(button);
+			}
+			this.output = document.createElement("output");
+			this.output.textContent = "100 %";
+			bar.append(this.output);
+			this.frame.before(bar);
+		}
+
+		resize(zoom) {
+			this.zoom = Math.min(LARGEST, Math.max(SMALLEST, zoom));
+			this.svg.setAttribute("width", String(this.width * this.zoom));
+			this.svg.setAttribute("height", String(this.height * this.zoom));
+			this.output.textContent = Math.round(100 * this.zoom) + " %";
+		}
+
+		// The point of the drawing below `at` stays where it is: of a pointer, or the middle of the frame.
+		set(zoom, at) {
+			const frame = this.frame.getBoundingClientRect();
+			const x = at ? at.clientX : frame.left + this.frame.clientWidth / 2;
+			const y = at ? at.clientY : frame.top + this.frame.clientHeight / 2;
+			const old = this.svg.getBoundingClientRect();
+
+			this.resize(zoom);
+			const now = this.svg.getBoundingClientRect();
+
+			this.frame.scrollLeft += now.left + (x - old.left) / old.width * now.width - x;
+			this.frame.scrollTop += now.top + (y - old.top) / old.height * now.height - y;
+		}
+
+		// The frame is as large as it can be while the drawing is, too.
+		fit() {
+			this.resize(LARGEST);
+			const zoom = Math.min(this.frame.clientWidth / this.width, this.frame.clientHeight / this.height);
+
+			this.resize(Math.min(1, zoom));
+		}
+
+		// Arrows scroll the frame without help.
+		key(event) {
+			const zoom = { "+": this.zoom * STEP, "=": this.zoom * STEP, "-": this.zoom / STEP, "0": 1 }[event.key];
+
+			if (zoom && !event.ctrlKey && !event.metaKey && !event.altKey) {
+				event.preventDefault();
+				this.set(zoom);
+			}
+		}
+
+		// With a mouse. A finger scrolls the frame without help.
+		takeDrags() {
+			const frame = this.frame;
+			let from = null, moved = false;
+
+			frame.addEventListener("pointerdown", (event) => {
+				moved = false;
+				if (event.pointerType === "mouse" && event.button === 0 && this.svg.contains(event.target)) {
+					from = { x: event.clientX + frame.scrollLeft, y: event.clientY + frame.scrollTop };
+				}
+			});
+			frame.addEventListener("pointermove", (event) => {
+				if (!from) {
+					return;
+				}
+				const x = from.x - event.clientX, y = from.y - event.clientY;
+
+				if (!moved && Math.hypot(x - frame.scrollLeft, y - frame.scrollTop) > DRAG) {
+					moved = true;
+					frame.setPointerCapture(event.pointerId);
+					frame.classList.add("drags");
+					getSelection().removeAllRanges();
+				}
+				if (moved) {
+					frame.scrollTo({ left: x, top: y, behavior: "instant" });
+				}
+			});
+			for (const end of ["pointerup", "pointercancel"]) {
+				frame.addEventListener(end, () => {
+					from = null;
+					frame.classList.remove("drags");
+				});
+			}
+			frame.addEventListener("dragstart", (event) => event.preventDefault());
+			frame.addEventListener("click", (event) => {
+				if (moved) {
+					event.preventDefault();
+				}
+				moved = false;
+			}, { capture: true });
+		}
+
+		takePinches() {
+			let apart = 0;
+			const measure = (touches) => Math.hypot(touches[0].clientX - touches[1].clientX,
+				touches[0].clientY - touches[1].clientY);
+			const take = (event) => {
+				const touches = event.touches;
+
+				if (touches.length !== 2) {
+					return;
+				}
+				event.preventDefault();
+				if (event.type === "touchmove" && apart > 0) {
+					this.set(this.zoom * measure(touches) / apart, {
+						clientX: (touches[0].clientX + touches[1].clientX) / 2,
+						clientY: (touches[0].clientY + touches[1].clientY) / 2,
+					});
+				}
+				apart = measure(touches);
+			};
+
+			this.frame.addEventListener("touchstart", take, { passive: false });
+			this.frame.addEventListener("touchmove", take, { passive: false });
+		}
+	}
+
 	// ---- the page ----
 
 	const parts = [];
@@ -329,6 +490,9 @@
 	}
 	for (const root of document.querySelectorAll(".list")) {
 		parts.push(new Part(root.id.replace("-list", ""), root));
+	}
+	for (const svg of document.querySelectorAll("div.canvas > svg")) {
+		new Drawing(svg.parentElement, svg);
 	}
 
 	// A link opens what it leads to, and lets it be seen.

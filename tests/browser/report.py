@@ -7,52 +7,19 @@ said on the console and nothing is loaded, that tables sort, filter and link, th
 read in both colour schemes and at three sizes, and that hostile names stay text. What is expected is read from the data
 block of the same page. --many adds 200 tasks of 20 systems; --shots keeps pictures.
 """
-import argparse
-import base64
 import json
 import os
 import re
 import sqlite3
 import subprocess
 import sys
-import tempfile
 
-import webdriver
-from rules import CONTRAST, RULES
+from looks import ENTER, look_order, look_quiet, look_rules, look_sizes, main, passmith
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TAB = "\ue004"
-ENTER = "\ue007"
-SIZES = {"phone": (360, 740), "tablet": (820, 1180), "desk": (1440, 900)}
-
-
-class Run:
-    """Counts checks as TAP."""
-
-    def __init__(self):
-        self.n = self.failed = 0
-
-    def check(self, ok, name, why=""):
-        self.n += 1
-        self.failed += not ok
-        print("%sok %d - %s" % ("" if ok else "not ", self.n, name))
-        if not ok and why != "":
-            print("# " + str(why)[:2000])
-        sys.stdout.flush()
-
-    def equal(self, got, want, name):
-        self.check(got == want, name, "got %r, expected %r" % (got, want))
 
 
 # ---- databases and reports ----
-
-def passmith(build, *args):
-    done = subprocess.run([os.path.join(build, "passmith"), *args, "--quiet"], stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, check=False)
-    if done.returncode:
-        sys.exit("passmith %s: %s%s" % (" ".join(args), done.stdout, done.stderr))
-    return done.stdout
-
 
 def make_seed(build, tmp):
     """Two tasks of different categories, and a pass that is right on both."""
@@ -98,6 +65,10 @@ def look_models(run, b, path):
     b.open(path)
     run.equal(b.run("return document.querySelectorAll('#models .canvas[tabindex=\"0\"] svg').length"), 4,
               "models: two drawings of each, in the order of the keyboard")
+    b.run("document.querySelector('#models .canvas').focus()")
+    b.press("+")
+    run.equal(b.run("return Array.from(document.querySelectorAll('#models .zoom output')).map((e) => e.textContent)"),
+              ["125 %", "100 %", "100 %", "100 %"], "models: a key makes the drawing larger that has the focus")
     column = "return Array.from(document.querySelectorAll('#m2 td[data-key=\"mb\"]')).map((c) => Number(c.dataset.v))"
     b.click('#m2 th[data-key="mb"] button')
     values = b.run(column)
@@ -123,13 +94,6 @@ def data_of(path):
 
 
 # ---- what is looked at ----
-
-def look_quiet(run, b, name, path):
-    """Nothing on the console, nothing loaded but the page."""
-    run.equal(b.console(), [], name + ": the console stays empty")
-    asked = [u for u in b.requests() if u not in ("about:blank", "data:,") and not u.startswith("file://" + path)]
-    run.equal(asked, [], name + ": no request leaves the page")
-
 
 COLUMN = """return Array.from(document.querySelectorAll('#b1-table tbody tr')).map((row) => {
     const cell = row.querySelector('[data-key="' + arguments[0] + '"]');
@@ -229,50 +193,11 @@ def look_links(run, b, path, pages):
 
 def look_keyboard(run, b, path):
     b.open(path)
-    want = b.run("""return Array.from(document.querySelectorAll('a[href], button, input, select, summary, [tabindex]'))
-        .filter((e) => e.checkVisibility({contentVisibilityAuto: true})).slice(0, 30).map((e, i) => { e.dataset.at = i; return i; })""")
-    got, bare = [], []
-    for _ in want:
-        b.press(TAB)
-        at, outline = b.run("const e = document.activeElement;"
-                            "return [Number(e.dataset.at), getComputedStyle(e).outlineStyle]")
-        got.append(at)
-        if outline == "none":
-            bare.append(at)
-    run.equal(got, want, "the tabulator goes through all in reading order")
-    run.equal(bare, [], "what has the focus is marked")
+    look_order(run, b, "report")
     b.run("document.querySelector('#b1-table th[data-key=\"worst\"] button').focus()")
     b.press(ENTER)
     values = b.run(COLUMN, "worst")
     run.equal(values, sorted(values, reverse=True), "the enter key sorts")
-
-
-def look_rules(run, b, name, path):
-    """Both schemes: contrast; and what makes a page usable without eyes or mouse."""
-    b.open(path)
-    run.equal(b.run(RULES), [], name + ": labels, names, headings, unique ids")
-    for scheme in ("light", "dark"):
-        b.media(scheme=scheme)
-        run.equal(b.run(CONTRAST), [], "%s, %s: all text has a contrast of 4.5" % (name, scheme))
-    b.media()
-
-
-def look_sizes(run, b, name, path, shots):
-    for size, (width, height) in SIZES.items():
-        b.size(width, height)
-        b.open(path)
-        over = b.run("return document.documentElement.scrollWidth - innerWidth")
-        run.check(over <= 0, "%s, %s: nothing is wider than the window" % (name, size), over)
-        for scheme in ("light", "dark") if shots else ():
-            b.media(scheme=scheme)
-            with open(os.path.join(shots, "%s-%s-%s.png" % (name, size, scheme)), "wb") as f:
-                f.write(base64.b64decode(b.screenshot()))
-        b.media()
-    b.cdp("Emulation.clearDeviceMetricsOverride", {})
-    b.media(kind="print")
-    run.check(b.run("return getComputedStyle(document.querySelector('.filters')).display === 'none'"),
-              name + ": on paper without what cannot be used there")
-    b.media()
 
 
 def look_hostile(run, b, path, tmp):
@@ -352,29 +277,5 @@ def look(run, b, build, tmp, opts):
         look_many(run, b, build, seed, tmp)
 
 
-def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("build")
-    p.add_argument("--shots")
-    p.add_argument("--many", action="store_true")
-    opts = p.parse_args()
-    browser, driver = webdriver.programs()
-    if not browser or not driver:
-        print("1..0 # SKIP no chromium with chromedriver is here (apt-get install chromium chromium-driver)")
-        return 0
-    if opts.shots:
-        os.makedirs(opts.shots, exist_ok=True)
-    run = Run()
-    with tempfile.TemporaryDirectory() as tmp:
-        b = webdriver.Browser(browser, driver)
-        try:
-            look(run, b, os.path.abspath(opts.build), tmp, opts)
-        finally:
-            b.close()
-    print("1..%d" % run.n)
-    print("%d passed, %d failed" % (run.n - run.failed, run.failed))
-    return 1 if run.failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(look, __doc__))

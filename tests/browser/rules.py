@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """rules.py - rules for pages that anybody can use, as JavaScript that returns what breaks them (after WCAG 2.2, AA)."""
 
-# 1.4.3: contrast of text with what is behind it, by relative luminance; through all ancestors that have a background.
+# 1.4.3: contrast of text with what is behind it, by relative luminance; through all ancestors that have a background. In a
+# drawing that is the last box before the text that holds its middle.
 CONTRAST = r"""
 const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
 function rgba(text) {
@@ -13,7 +14,21 @@ function luminance(c) {
     const f = (v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
     return 0.2126 * f(c[0]) + 0.7152 * f(c[1]) + 0.0722 * f(c[2]);
 }
+const boxes = new Map();
+function boxesOf(svg) {
+    if (!boxes.has(svg)) {
+        boxes.set(svg, Array.from(svg.querySelectorAll('rect'), (e) => ({e, r: e.getBoundingClientRect(), c: rgba(getComputedStyle(e).fill)})));
+    }
+    return boxes.get(svg);
+}
+function box(e, svg) {
+    const r = e.getBoundingClientRect(), x = (r.left + r.right) / 2, y = (r.top + r.bottom) / 2;
+    return boxesOf(svg).filter((b) => b.c[3] > 0.99 && b.r.left <= x && x <= b.r.right && b.r.top <= y && y <= b.r.bottom &&
+        b.e.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING).pop();
+}
 function behind(e) {
+    const svg = e.closest('svg.pg'), under = svg && e.closest('text') && box(e, svg);
+    if (under) return under.c;
     for (; e; e = e.parentElement) {
         const c = rgba(getComputedStyle(e).backgroundColor);
         if (c[3] > 0.99) return c;
@@ -27,7 +42,7 @@ for (let n = walker.nextNode(); n; n = walker.nextNode()) {
     const style = getComputedStyle(e), svg = e.closest('svg');
     const ink = luminance(rgba(svg ? style.fill : style.color)), paper = luminance(behind(e));
     const ratio = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
-    if (ratio < 4.5) found.set(e.tagName + '.' + (e.getAttribute('class') || ''), ratio.toFixed(2));
+    if (ratio < 4.5) found.set(e.tagName + '.' + (e.getAttribute('class') || '') + ' in ' + (e.parentElement.getAttribute('class') || ''), ratio.toFixed(2));
 }
 return Array.from(found, (x) => x.join(' '));
 """
@@ -52,7 +67,7 @@ all('svg').forEach((e) => {
 all('thead th').forEach((e) => { if (e.scope !== 'col') say(e, 'no scope'); });
 all('[tabindex]').forEach((e) => { if (e.tabIndex > 0) say(e, 'order of its own'); });
 all('[role=region]').forEach((e) => { if (!e.getAttribute('aria-label')) say(e, 'no name'); });
-all('a[href^="#"]').forEach((e) => { if (!document.getElementById(e.hash.slice(1).split(';')[0])) say(e, 'leads nowhere'); });
+all('a[href^="#"]').forEach((e) => { if (!document.getElementById(e.getAttribute('href').slice(1).split(';')[0])) say(e, 'leads nowhere'); });
 let last = 1;
 all('h1, h2, h3, h4').forEach((e) => {
     const level = Number(e.tagName[1]);

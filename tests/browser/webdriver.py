@@ -106,6 +106,31 @@ class Browser:
             moves += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
         self.do("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": moves}]})
 
+    def drag(self, x, y, dx, dy):
+        """The left button goes down at a place, and up elsewhere."""
+        places = [(x, y), (x + dx / 2, y + dy / 2), (x + dx, y + dy)]
+        moves = [{"type": "pointerMove", "duration": 0, "x": int(px), "y": int(py)} for px, py in places]
+        moves.insert(1, {"type": "pointerDown", "button": 0})
+        moves.append({"type": "pointerUp", "button": 0})
+        self.do("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": moves}]})
+
+    def wheel(self, x, y, delta, ctrl=False):
+        self.cdp("Input.dispatchMouseEvent", {"type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": delta,
+                                              "modifiers": 2 if ctrl else 0})
+
+    def pinch(self, x, y, before, after):
+        """Two fingers, so far apart first and last."""
+        def touch(kind, apart):
+            points = [] if apart is None else [{"x": x - apart / 2, "y": y, "id": 0}, {"x": x + apart / 2, "y": y, "id": 1}]
+            self.cdp("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        self.cdp("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+        touch("touchStart", before)
+        touch("touchMove", (before + after) / 2)
+        touch("touchMove", after)
+        touch("touchEnd", None)
+        self.cdp("Emulation.setTouchEmulationEnabled", {"enabled": False})
+
     def choose(self, selector, value):
         """A value of a field, as a person sets it: with its event."""
         self.run("const f = document.querySelector(arguments[0]); f.value = arguments[1];"

@@ -21,8 +21,10 @@ static const char SRC[] = PM_CUDA(
 			a[ty][tx] = row < m && first + tx < k ? ld(x[row * (long long)k + first + tx]) : 0.f;
 			b[ty][tx] = first + ty < k && column < n ? ld(w[(first + ty) * (long long)n + column]) : 0.f;
 			__syncthreads();
+			float part = 0.f;
 			for (int i = 0; i < TILE; i++)
-				v += a[ty][i] * b[i][tx];
+				part += a[ty][i] * b[i][tx];
+			v += part;
 			__syncthreads();
 		}
 		if (row < m && column < n) {

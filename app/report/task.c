@@ -110,6 +110,15 @@ static int is_failing(const PmBoardCell *c)
 	return c->has && (c->hidden || !strcmp(pm_put_verdict_class(c->verdict), "bad"));
 }
 
+/* An infinity or a NaN where a number should be is not any number of ulp away. */
+static void put_worst(const PmBoardCell *c, PmHtml *h)
+{
+	pm_html_textf(h, " Worst element: expected %.9g, got %.9g (%s", c->expected, c->got, c->where);
+	if (isfinite(c->expected) && isfinite(c->got))
+		pm_html_textf(h, "; %.3g ulp", c->ulp);
+	pm_html_text(h, ").");
+}
+
 static void put_failure(const PmBoard *b, size_t row, size_t k, size_t more, PmHtml *h)
 {
 	const PmBoardCell *c = pm_board_cell(b, row, k);
@@ -123,9 +132,8 @@ static void put_failure(const PmBoard *b, size_t row, size_t k, size_t more, PmH
 	pm_html_textf(h, "Variant %s: ", b->table.graphs.v[row].label);
 	if (c->why)
 		pm_html_text_cut(h, c->why, 400);
-	if (c->where && isfinite(c->expected))
-		pm_html_textf(h, " Worst element: expected %.9g, got %.9g (%s; %.3g ulp).", c->expected,
-			      c->got, c->where, c->ulp);
+	if (c->where)
+		put_worst(c, h);
 	if (more)
 		pm_html_textf(h, " So on %zu more variant%s.", more, more == 1 ? "" : "s");
 	pm_html_end(h, PM_EL_li);

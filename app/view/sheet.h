@@ -36,9 +36,27 @@ typedef struct PmSheet {
 void pm_sheet_make(const PmFold *f, uint32_t group, PmSheet *out);
 void pm_sheet_release(PmSheet *s);
 
-/* Lays a sheet out and appends it as an <svg> element. `opens`: by group, 1 for those that a link "#gN"
- * opens; NULL = none. `alone`: the drawing is a file of its own, with its style. */
-PmStatus pm_sheet_draw(const PmSheet *s, PmLayoutEngine engine, const char *opens, int alone, PmStr *out,
-		       PmErr *err);
+/* What is said of a node beside its operator. Colour is never the only sign: a mark has a tag. */
+typedef struct PmSheetMark {
+	uint64_t classes; /* of added, removed, changed, mark1 to mark8 (draw/svg/names.def); 0 = no mark */
+	const char *tag;  /* short, drawn before the node's name: "kernel 2"; borrowed */
+	const char *note; /* a line of its title; NULL = none; borrowed */
+} PmSheetMark;
+
+typedef struct PmSheetMarks {
+	const PmSheetMark *of; /* by place */
+	const char *word;      /* what a group says of how many of its nodes have a mark: "3 changed" */
+} PmSheetMarks;
+
+typedef struct PmSheetStyle {
+	PmLayoutEngine engine;
+	const char *opens;         /* by group, 1 for those that a link "#gN" opens; NULL = none */
+	const PmSheetMarks *marks; /* NULL = none. Groups that are the same may be marked differently. */
+	int alone;                 /* the drawing is a file of its own, with its style */
+} PmSheetStyle;
+
+/* Lays a sheet out and appends it as an <svg> element. A group whose marked nodes have the same classes is
+ * drawn with these. */
+PmStatus pm_sheet_draw(const PmSheet *s, const PmSheetStyle *style, PmStr *out, PmErr *err);
 
 #endif

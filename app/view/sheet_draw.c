@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
 	NAME = 28, /* columns of a name */
@@ -66,25 +67,69 @@ static PmStatus node_title(const PmGraph *g, PmNode n, PmStr *out, PmErr *err)
 }
 
 /* A kernel is called what the rule that made it is called. */
-static PmStatus label_node(const PmGraph *g, PmNode n, Label *l, PmErr *err)
+static PmStatus label_node(const PmGraph *g, PmNode n, const PmSheetMark *mark, Label *l, PmErr *err)
 {
 	int kernel = pm_node_op(g, n) == PM_OP_Kernel;
+	PmStr small = PM_STR_INIT;
 
 	l->classes = PM_SVG_CLASS(item) | PM_SVG_CLASS(node) | op_class(g, n);
 	pm_columns_cut(pm_node_op_name(g, n), NAME, l->head, sizeof l->head);
-	pm_columns_cut(kernel ? pm_node_s(g, n, "name", "") : pm_node_name(g, n), NAME, l->small,
-		       sizeof l->small);
+	if (mark && mark->classes) {
+		l->classes |= mark->classes;
+		pm_str_addf(&small, "%s ", mark->tag);
+		if (mark->note)
+			pm_str_addf(&l->title, "%s\n", mark->note);
+	}
+	pm_str_add(&small, kernel ? pm_node_s(g, n, "name", "") : pm_node_name(g, n));
+	pm_columns_cut(small.s, NAME, l->small, sizeof l->small);
+	pm_str_release(&small);
 	return node_title(g, n, &l->title, err);
 }
 
-static void label_group(const PmSheet *s, const PmFoldGroup *g, int opens, Label *l)
+/* How many nodes of a group have a mark; *classes: what all of these have. */
+static size_t marked(const PmSheet *s, const PmFoldGroup *g, const PmSheetMarks *marks, uint64_t *classes)
 {
+	PmPlaces in = { 0 };
+	size_t n = 0;
+
+	*classes = UINT64_MAX;
+	pm_fold_places(s->f, (uint32_t)(g - s->f->group.v), &in);
+	for (size_t i = 0; i < in.n; i++) {
+		uint64_t c = marks->of[in.v[i]].classes;
+
+		n += c != 0;
+		*classes &= c ? c : UINT64_MAX;
+	}
+	PM_VEC_RELEASE(&in);
+	return n;
+}
+
+static void label_marked(const PmSheet *s, const PmFoldGroup *g, const PmSheetMarks *marks, Label *l)
+{
+	uint64_t classes;
+	size_t n = marked(s, g, marks, &classes), used = strlen(l->small);
+
+	if (!n)
+		return;
+	l->classes |= classes;
+	snprintf(l->small + used, sizeof l->small - used, ", %zu %s", n, marks->word);
+	pm_str_addf(&l->title, "; %zu %s", n, marks->word);
+}
+
+static void label_group(const PmSheet *s, const PmFoldGroup *g, const PmSheetStyle *style, Label *l)
+{
+	int opens = style->opens && style->opens[g->same];
 	const PmFoldGroup *first = &s->f->group.v[g->same];
 
 	l->classes = PM_SVG_CLASS(item) | PM_SVG_CLASS(group);
 	pm_columns_cut(g->name, NAME, l->head, sizeof l->head);
-	snprintf(l->small, sizeof l->small, "%zu nodes%s", g->n_nodes, opens ? " \xe2\x80\xba" : "");
+	snprintf(l->small, sizeof l->small, "%zu nodes", g->n_nodes);
 	pm_str_addf(&l->title, "%s: %zu nodes", g->name, g->n_nodes);
+	if (style->marks)
+		label_marked(s, g, style->marks, l);
+	if (opens)
+		pm_columns_cut(" \xe2\x80\xba", NAME, l->small + strlen(l->small),
+			       sizeof l->small - strlen(l->small));
 	if (first->n_same > 1)
 		pm_str_addf(&l->title, "; one of %zu groups that differ in names and weights alone",
 			    first->n_same);
@@ -112,15 +157,16 @@ static void label_port(const PmSheet *s, const PmBox *b, Label *l)
 	pm_str_release(&type);
 }
 
-static PmStatus label_box(const PmSheet *s, const PmBox *b, const char *opens, Label *l, PmErr *err)
+static PmStatus label_box(const PmSheet *s, const PmBox *b, const PmSheetStyle *style, Label *l, PmErr *err)
 {
 	const PmFold *f = s->f;
 
 	*l = (Label){ .title = PM_STR_INIT };
 	if (b->kind == PM_BOX_NODE)
-		return label_node(f->g, pm_graph_node_at(f->g, b->id), l, err);
+		return label_node(f->g, pm_graph_node_at(f->g, b->id),
+				  style->marks ? &style->marks->of[b->id] : NULL, l, err);
 	if (b->kind == PM_BOX_GROUP)
-		label_group(s, &f->group.v[b->id], opens && opens[f->group.v[b->id].same], l);
+		label_group(s, &f->group.v[b->id], style, l);
 	else
 		label_port(s, b, l);
 	return PM_OK;
@@ -262,8 +308,8 @@ static void widen(const PmSheet *s, PmLayout *l)
 	}
 }
 
-static PmStatus draw(const PmSheet *s, PmLayout *l, const Label *label, const char *opens, int alone,
-		     PmStr *out, PmErr *err)
+static PmStatus draw(const PmSheet *s, PmLayout *l, const Label *label, const PmSheetStyle *style, PmStr *out,
+		     PmErr *err)
 {
 	PmStatus st = pm_layout(l, err);
 	PmSvg svg;
@@ -276,31 +322,30 @@ static PmStatus draw(const PmSheet *s, PmLayout *l, const Label *label, const ch
 	pm_svg_class(&svg, PM_SVG_CLASS(pg));
 	pm_svg_num(&svg, PM_SVG_AT_width, ceil(l->w));
 	pm_svg_num(&svg, PM_SVG_AT_height, ceil(l->h));
-	if (alone)
+	if (style->alone)
 		pm_svg_style(&svg);
 	pm_svg_title(&svg, s->f->group.v[s->group].name);
 	for (size_t i = 0; i < l->n_edges; i++)
 		draw_wire(l, i, &svg);
 	for (size_t i = 0; i < l->n_nodes; i++)
-		draw_box(s, i, &l->node[i], &label[i], opens, &svg);
+		draw_box(s, i, &l->node[i], &label[i], style->opens, &svg);
 	for (size_t i = 0; i < l->n_edges; i++)
 		draw_type(s, l, i, &svg);
 	pm_svg_end(&svg, PM_SVG_svg);
 	return PM_OK;
 }
 
-PmStatus pm_sheet_draw(const PmSheet *s, PmLayoutEngine engine, const char *opens, int alone, PmStr *out,
-		       PmErr *err)
+PmStatus pm_sheet_draw(const PmSheet *s, const PmSheetStyle *style, PmStr *out, PmErr *err)
 {
 	Label *label = pm_xcalloc(s->box.n + 1, sizeof *label);
-	PmLayout l = { .engine = engine, .n_nodes = s->box.n, .n_edges = s->wire.n };
+	PmLayout l = { .engine = style->engine, .n_nodes = s->box.n, .n_edges = s->wire.n };
 	PmStatus st = PM_OK;
 	size_t n;
 
 	l.node = pm_xcalloc(s->box.n + 1, sizeof *l.node);
 	l.edge = pm_xcalloc(s->wire.n + 1, sizeof *l.edge);
 	for (n = 0; n < s->box.n && !st; n++) {
-		st = label_box(s, &s->box.v[n], opens, &label[n], err);
+		st = label_box(s, &s->box.v[n], style, &label[n], err);
 		size_box(&label[n], &l.node[n]);
 	}
 	for (size_t i = 0; i < s->wire.n; i++) {
@@ -308,7 +353,7 @@ PmStatus pm_sheet_draw(const PmSheet *s, PmLayoutEngine engine, const char *open
 		l.edge[i].to = s->wire.v[i].to;
 	}
 	if (!st)
-		st = draw(s, &l, label, opens, alone, out, err);
+		st = draw(s, &l, label, style, out, err);
 	for (size_t i = 0; i < n; i++)
 		pm_str_release(&label[i].title);
 	pm_layout_release(&l);

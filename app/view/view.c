@@ -91,12 +91,13 @@ static PmStatus put_sheet(PmHtml *h, const PmFold *f, const PmViewOpts *o, uint3
 			  PmErr *err)
 {
 	const PmFoldGroup *g = &f->group.v[group];
+	PmSheetStyle style = { .engine = o->engine, .opens = p->opens };
 	PmStr svg = PM_STR_INIT;
 	PmSheet s;
 	PmStatus st;
 
 	pm_sheet_make(f, group, &s);
-	st = pm_sheet_draw(&s, o->engine, p->opens, 0, &svg, err);
+	st = pm_sheet_draw(&s, &style, &svg, err);
 	pm_html_el(h, PM_EL_section);
 	pm_html_atf(h, PM_AT_id, "g%u", (unsigned)group);
 	pm_html_at(h, PM_AT_class, group == o->group ? "sheet first" : "sheet");
@@ -175,6 +176,7 @@ static PmStatus check(const PmGraph *g, const PmViewOpts *o, const PmFold *f, Pm
 
 PmStatus pm_view(const PmGraph *g, const PmViewOpts *o, PmStr *out, PmViewDone *done, PmErr *err)
 {
+	PmSheetStyle style = { .engine = o->engine, .alone = 1 };
 	PmFold f;
 	Plan p;
 	PmSheet s;
@@ -189,7 +191,7 @@ PmStatus pm_view(const PmGraph *g, const PmViewOpts *o, PmStr *out, PmViewDone *
 		plan(&f, o, &p, done);
 		if (o->svg) {
 			pm_sheet_make(&f, (uint32_t)o->group, &s);
-			st = pm_sheet_draw(&s, o->engine, NULL, 1, out, err);
+			st = pm_sheet_draw(&s, &style, out, err);
 			pm_sheet_release(&s);
 		} else {
 			st = put_page(&f, o, &p, done, out, err);

@@ -224,3 +224,20 @@ void pm_json_add_num(cJSON *obj, const char *key, double v)
 	if (!(isfinite(v) ? cJSON_AddNumberToObject(obj, key, v) : cJSON_AddNullToObject(obj, key)))
 		PM_BUG("cannot add the member \"%s\" to a JSON value", key);
 }
+
+void pm_json_add_element(cJSON *obj, const char *key, double v)
+{
+	if (isfinite(v))
+		cJSON_AddNumberToObject(obj, key, v);
+	else
+		cJSON_AddStringToObject(obj, key, isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
+}
+
+double pm_json_element(const cJSON *obj, const char *key)
+{
+	const char *text = pm_json_str(obj, key, "");
+
+	if (!strcmp(text, "inf") || !strcmp(text, "-inf"))
+		return *text == '-' ? -INFINITY : INFINITY;
+	return pm_json_num(obj, key, NAN);
+}

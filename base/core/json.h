@@ -23,5 +23,9 @@ int64_t pm_json_i64(const cJSON *obj, const char *key, int64_t dflt);
 void pm_json_add_i64(cJSON *obj, const char *key, int64_t v);
 /* Adds a number, or null for one that has no value: NaN and the infinities. */
 void pm_json_add_num(cJSON *obj, const char *key, double v);
+/* Adds an element of a tensor: a number, or the text "inf", "-inf" or "nan". pm_json_element reads it back;
+ * NaN for what is missing or no such thing. */
+void pm_json_add_element(cJSON *obj, const char *key, double v);
+double pm_json_element(const cJSON *obj, const char *key);
 
 #endif

@@ -90,7 +90,7 @@ void pm_progress_step(PmProgress *p, const char *item)
 	if (p->mode == OFF)
 		return;
 	now = pm_now();
-	if (now - p->last_drawn >= redraw[p->mode])
+	if (now - p->last_drawn >= redraw[p->mode] || (p->mode == TERMINAL && p->done == p->total))
 		draw(p, item, now);
 }
 

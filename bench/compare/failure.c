@@ -69,23 +69,6 @@ void pm_failure_of_comparison(PmFailure *f, const PmComparison *c, const PmType 
 
 /* ---- JSON ---- */
 
-static void add_value(cJSON *j, const char *key, double v)
-{
-	if (isfinite(v))
-		cJSON_AddNumberToObject(j, key, v);
-	else
-		cJSON_AddStringToObject(j, key, isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
-}
-
-static double value_of(const cJSON *j, const char *key)
-{
-	const char *text = pm_json_str(j, key, "");
-
-	if (!strcmp(text, "inf") || !strcmp(text, "-inf"))
-		return *text == '-' ? -INFINITY : INFINITY;
-	return pm_json_num(j, key, NAN);
-}
-
 static void add_element(cJSON *j, const char *key, const PmFailure *f, const PmElement *e)
 {
 	int64_t at[PM_MAX_RANK], rest = e->index;
@@ -102,14 +85,14 @@ static void add_element(cJSON *j, const char *key, const PmFailure *f, const PmE
 	for (int d = 0; d < f->rank; d++)
 		cJSON_AddItemToArray(list, cJSON_CreateNumber((double)at[d]));
 	pm_json_add_i64(o, "index", e->index);
-	add_value(o, "expected", e->expected);
-	add_value(o, "got", e->got);
+	pm_json_add_element(o, "expected", e->expected);
+	pm_json_add_element(o, "got", e->got);
 }
 
 static void element_from_json(const cJSON *o, PmElement *out)
 {
-	*out = (PmElement){ o ? pm_json_i64(o, "index", -1) : -1, value_of(o, "expected"),
-			    value_of(o, "got") };
+	*out = (PmElement){ o ? pm_json_i64(o, "index", -1) : -1, pm_json_element(o, "expected"),
+			    pm_json_element(o, "got") };
 }
 
 cJSON *pm_failure_json(const PmFailure *f, const char *variant)

@@ -27,8 +27,8 @@ static void add_worst(cJSON *j, const PmEvalRecord *r)
 	w = cJSON_AddObjectToObject(j, "worst");
 	cJSON_AddStringToObject(w, "where", r->worst_where);
 	pm_json_add_i64(w, "index", r->worst.index);
-	cJSON_AddNumberToObject(w, "expected", r->worst.expected);
-	cJSON_AddNumberToObject(w, "got", r->worst.got);
+	pm_json_add_element(w, "expected", r->worst.expected);
+	pm_json_add_element(w, "got", r->worst.got);
 	cJSON_AddNumberToObject(w, "abs", r->worst.abs);
 	cJSON_AddNumberToObject(w, "rel", r->worst.rel);
 	cJSON_AddNumberToObject(w, "ulp", r->worst.ulp);
@@ -456,8 +456,8 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 	out->worst.index = w ? pm_json_i64(w, "index", -1) : -1;
 	if (w) {
 		snprintf(out->worst_where, sizeof out->worst_where, "%s", pm_json_str(w, "where", ""));
-		out->worst.expected = pm_json_num(w, "expected", NAN);
-		out->worst.got = pm_json_num(w, "got", NAN);
+		out->worst.expected = pm_json_element(w, "expected");
+		out->worst.got = pm_json_element(w, "got");
 		out->worst.abs = pm_json_num(w, "abs", NAN);
 		out->worst.rel = pm_json_num(w, "rel", NAN);
 		out->worst.ulp = pm_json_num(w, "ulp", NAN);

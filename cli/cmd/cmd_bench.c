@@ -269,7 +269,8 @@ static PmStatus take_task_end(void *arg, size_t item, const PmManyEnd *end, PmEr
 	return PM_OK;
 }
 
-static PmStatus evaluate_all(Work *w, const Args *a, PmErr *err)
+/* Each of n_passes on all tasks. */
+static PmStatus evaluate_all(Work *w, const Args *a, size_t n_passes, PmErr *err)
 {
 	PmMany m = { .n = w->tasks.n,
 		     .work = evaluate_task,
@@ -298,7 +299,8 @@ static PmStatus evaluate_all(Work *w, const Args *a, PmErr *err)
 	m.jobs = device.exclusive ? 1 : (size_t)at_once < m.n ? at_once : (int)m.n;
 	w->b.eval.jobs = device.exclusive ? 1 : at_once / m.jobs;
 	if (!st && !pm_cli_quiet)
-		pm_progress_start(&w->bar, "evaluating", m.n > 1 ? (int64_t)m.n : w->graphs);
+		pm_progress_start(&w->bar, "evaluating",
+				  m.n > 1 ? (int64_t)m.n : w->graphs * (int64_t)n_passes);
 	w->b.eval.command = getpid();
 	if (!st)
 		pm_heartbeat_begin(&w->heart, w->b.db, &row);
@@ -342,7 +344,7 @@ static PmStatus compare(Work *w, const Args *a, PmErr *err)
 				  .step = pm_cli_step,
 				  .step_arg = &w->bar };
 	if (!st && n_passes && !a->stored)
-		st = evaluate_all(w, a, err);
+		st = evaluate_all(w, a, n_passes, err);
 	w->b.eval.stored_only = 1;
 	w->b.eval.any_machine = a->stored;
 	w->b.eval.step = NULL;

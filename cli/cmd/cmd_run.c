@@ -40,8 +40,8 @@ static cJSON *agreement_json(const PmAgreement *a)
 	cJSON_AddNumberToObject(j, "one_ulp_nrms", a->one_ulp);
 	if (a->c.worst.index >= 0) {
 		pm_json_add_i64(j, "worst_index", a->c.worst.index);
-		cJSON_AddNumberToObject(j, "expected", a->c.worst.expected);
-		cJSON_AddNumberToObject(j, "got", a->c.worst.got);
+		pm_json_add_element(j, "expected", a->c.worst.expected);
+		pm_json_add_element(j, "got", a->c.worst.got);
 		cJSON_AddNumberToObject(j, "ulp", a->c.worst.ulp);
 	}
 	return j;

@@ -9,6 +9,7 @@
 #include "kernels/pool.cu.h"
 #include "runtime/ref/ref.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -262,6 +263,19 @@ PmStatus eager_conv_transpose(PmPlan *p, PmNode n, PmErr *err)
 	return eager_conv(p, n, err);
 }
 
+/* The lowest value of a type, for kernels. */
+static void define_lowest(KGen *k, PmDType dtype)
+{
+	int64_t least = pm_dtype_is_float(dtype) ? 0 : pm_int_from_f64(dtype, -HUGE_VAL);
+
+	if (pm_dtype_is_float(dtype))
+		pm__kg_define(k, "LOWEST", "-(A)INFINITY");
+	else if (least == INT64_MIN)
+		pm__kg_define(k, "LOWEST", "(-0x7fffffffffffffffll - 1)");
+	else
+		pm__kg_define(k, "LOWEST", "%lld", (long long)least);
+}
+
 static PmStatus pool(PmPlan *p, PmNode n, int is_max, PmErr *err)
 {
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0), idx = pm_node_out(p->g, n, 1);
@@ -277,8 +291,10 @@ static PmStatus pool(PmPlan *p, PmNode n, int is_max, PmErr *err)
 	if (st)
 		return st;
 	begin(&k, p, n, xt->dtype, label);
-	if (is_max)
+	if (is_max) {
 		pm__kg_define(&k, "MAX", "1");
+		define_lowest(&k, xt->dtype);
+	}
 	if (pm_node_i(p->g, n, "count_include_pad", 0))
 		pm__kg_define(&k, "INCLUDE_PAD", "1");
 	result(&k, "y", y);

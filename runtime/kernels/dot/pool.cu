@@ -2,7 +2,8 @@
  *
  * Lists as in conv.cu; the window has KD_0 x KD_1 x KD_2 elements, and its loops are unrolled when UNROLL says so. The
  * average divides by the elements inside the input, or with INCLUDE_PAD by those inside the padded input (a ceil_mode
- * window may reach past it). y_idx receives the flat index of the maximum.
+ * window may reach past it). y_idx receives the flat index of the maximum: of the first of equals, and a NaN is larger
+ * than any number. The maximum of a window that lies wholly in the padding is LOWEST, and its index -1.
  */
 
 /* How many of n places from `first` on, `step` apart, lie below `end`. */
@@ -19,7 +20,11 @@ KERNEL
 #ifdef HAS_INDEX
 	I best = 0;
 #endif
+#ifdef MAX
+	A acc = LOWEST;
+#else
 	A acc = 0;
+#endif
 
 	if (t >= total)
 		return;
@@ -49,7 +54,7 @@ KERNEL
 					continue;
 				v = (A)pm_ld(x[id * xs_2 + ih * xs_3 + iw * xs_4]);
 #ifdef MAX
-				if (v > acc || !inside || v != v) {
+				if (v > acc || !inside || (v != v && acc == acc)) {
 					acc = v;
 #ifdef HAS_INDEX
 					best = COLUMN_MAJOR ? (iw * xd_1 + ih) * xd_0 + id :
@@ -66,7 +71,7 @@ KERNEL
 #ifdef MAX
 	pm_st(&y[t], acc);
 #ifdef HAS_INDEX
-	y_idx[t] = (long long)q * xd_0 * xd_1 * xd_2 + best;
+	y_idx[t] = inside ? (long long)q * xd_0 * xd_1 * xd_2 + best : -1;
 #endif
 #else
 #ifdef INCLUDE_PAD

@@ -54,7 +54,9 @@ KERNEL
 			if (!in_y || !in_x)
 				wy[0] = wy[1] = 0;
 			for (int n = 0; n < 4; n++) {
-				A one = wy[n / 2] * wx[n % 2] * (A)pm_ld(x[ay[n / 2] * width + ax[n % 2]]);
+				/* Nothing is read of an input without elements. */
+				A one = height && width ? wy[n / 2] * wx[n % 2] *
+				                              (A)pm_ld(x[ay[n / 2] * width + ax[n % 2]]) : (A)0;
 
 				best = one > best ? one : best;
 				result += IS_MAX ? (A)0 : one;

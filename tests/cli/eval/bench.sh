@@ -30,6 +30,15 @@ exits 0 "again from what is stored"
 cmp -s "$tmp/first.json" "$tmp/o/bench.json"
 tap "the same table to the byte"
 
+# On a terminal the bar of one task counts the graphs of every pass, and ends full.
+if command -v script >/dev/null; then
+	script -qec "$build/passmith bench --db $tmp/w.db --baselines eager,silu,other=$build/passes/bias_gelu.so" /dev/null >"$tmp/out" </dev/null
+	grep -qF '] 12/12' "$tmp/out" && ! grep -qE '1[3-9]/' "$tmp/out"
+	tap "a bar of two passes and six graphs counts twelve"
+else
+	skip "a bar of two passes and six graphs counts twelve" "script is not here"
+fi
+
 cat >"$tmp/one.gpt" <<'GRAPH'
 one (float[8,32] x) => (float[8,32] y) <float k = {1}> { s = Sigmoid(x)
  t = Mul(x, s)

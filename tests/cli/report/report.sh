@@ -48,6 +48,19 @@ pm report --db "$tmp/w.db" -o "$page"
 cmp -s "$tmp/first.html" "$page"
 tap "the same database, the same bytes"
 
+# A kernel that writes infinities: its worst element is one, and no number of ulp away.
+cp tests/plugin/silu_with.h "$tmp/"
+sed -e 's/"wrong_silu"/"inf_silu"/' -e 's/st(ld(x\[i\]).*;/st(x == y ? 0.f : 1.f \/ 0.f); \\/' tests/plugin/wrong_silu.c >"$tmp/inf_silu.c"
+pm build "$tmp/inf_silu.c" -o "$tmp/inf_silu.so"
+exits 0 "a pass whose kernel writes infinities"
+pm eval 1 --db "$tmp/w.db" --pass "$tmp/inf_silu.so" --quiet -o "$tmp/inf.json"
+exits 1 "it is wrong"
+grep -q '"got":[[:space:]]*"inf"' "$tmp/inf.json"
+tap "JSON says inf"
+pm report --db "$tmp/w.db" -o "$page"
+grep -qE 'Worst element: expected [-0-9.e+]+, got inf \(output [^<]*alternative [0-9]+\)\.' "$page"
+tap "and the report says it without ulp"
+
 # The data of the page are those of bench --json.
 if command -v python3 >/dev/null; then
 	pm bench --db "$tmp/w.db" --baselines eager,silu --stored --json

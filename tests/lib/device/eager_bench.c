@@ -222,6 +222,7 @@ static const Case for_numbers[] = {
 	{ "MaxPool", "#[1,2,5,6]",
 	  "kernel_shape=[2,2] strides=[1,2] pads=[0,0,0,0] dilations=[1,1] storage_order=1", 2 },
 	{ "MaxPool", "#[2,1,7]", "kernel_shape=[3] strides=[2] pads=[1,1] dilations=[1]", 1 },
+	{ "MaxPool", "#[1,1,2,2]", "kernel_shape=[2,2] strides=[1,1] pads=[3,3,3,3] dilations=[3,3]", 2 },
 	{ "MaxPool", "#[1,1,3,4,5]",
 	  "kernel_shape=[2,2,2] strides=[1,1,2] pads=[0,0,0,1,1,1] dilations=[1,1,1]", 2 },
 	{ "TopK", "#[3,7,2] int64{3}", "axis=1", 2 },
@@ -273,6 +274,8 @@ static const Case for_floats[] = {
 	  "mode='max' sampling_ratio=2 output_width=2 spatial_scale=0.5 "
 	  "coordinate_transformation_mode='output_half_pixel'",
 	  1 },
+	{ "RoiAlign", "#[1,2,0,3] #[2,4] int64{0,0}", "output_height=2 output_width=2", 1 },
+	{ "RoiAlign", "#[1,2,3,0] #[1,4] int64{0}", "mode='max' output_height=1 output_width=2", 1 },
 	{ "Det", "#[3,3]", "", 1 },
 	{ "Det", "#[2,3,1,1]", "", 1 },
 	{ "Det", "#[0,2,2]", "", 1 },
@@ -401,6 +404,8 @@ void eager_add_infinity(EagerBench *b, int dtype)
 		{ "ReduceSum", "#[15,3]", "axes=[1]", 1 },
 		{ "GlobalMaxPool", "#[3,5,3]", "", 1 },
 		{ "MaxPool", "#[1,15,15]", "kernel_shape=[2] strides=[1] pads=[1,1] dilations=[1]", 2 },
+		/* Several NaN in a window: the first is the largest. */
+		{ "MaxPool", "#[2,3,45]", "kernel_shape=[40] strides=[1] pads=[1,1] dilations=[1]", 2 },
 	};
 
 	ADD(b, cases, dtype);

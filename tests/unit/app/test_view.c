@@ -239,13 +239,56 @@ static void test_page(void **state)
 	}
 }
 
+/* A mark is drawn as classes, a tag and a note; a group counts its marked nodes, and has the classes that all
+ * of them have. */
+static void test_marks(void **state)
+{
+	PmGraph *g = scoped(3, 200, 100);
+	PmSheetMark *mark = pm_xcalloc(pm_graph_n_nodes(g), sizeof *mark);
+	PmSheetMarks marks = { mark, "rewritten" };
+	PmSheetStyle style = { .engine = PM_LAYOUT_OWN, .marks = &marks };
+	size_t n_groups = 0;
+	PmFold f;
+
+	(void)state;
+	assert_int_equal(pm_fold(g, 0, &f, NULL), PM_OK);
+	for (size_t i = 0; i < f.n_nodes; i += 2)
+		mark[i] = (PmSheetMark){ PM_SVG_CLASS(mark2) | (i % 4 ? 0 : PM_SVG_CLASS(changed)),
+					 "kernel <2>", "taken by silu" };
+	for (uint32_t k = 0; k < f.group.n; k++) {
+		PmStr out = PM_STR_INIT;
+		int any = 0;
+		PmSheet s;
+
+		pm_sheet_make(&f, k, &s);
+		assert_int_equal(pm_sheet_draw(&s, &style, &out, NULL), PM_OK);
+		for (size_t i = 0; i < f.group.v[k].n; i++) {
+			PmFoldItem item = f.item.v[f.group.v[k].first + i];
+
+			any |= !item.is_group && item.id % 2 == 0;
+			n_groups += item.is_group;
+		}
+		assert_int_equal(any, !!strstr(out.s, "kernel &lt;2&gt;"));
+		assert_int_equal(any, !!strstr(out.s, "taken by silu\n"));
+		assert_null(strstr(out.s, "kernel <2>"));
+		if (!k) {
+			assert_non_null(strstr(out.s, " rewritten"));
+			assert_non_null(strstr(out.s, " mark2"));
+		}
+		pm_sheet_release(&s);
+		pm_str_release(&out);
+	}
+	assert_true(n_groups > 0);
+	pm_fold_release(&f);
+	free(mark);
+	pm_graph_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_same),
-		cmocka_unit_test(test_cuts),
-		cmocka_unit_test(test_page),
+		cmocka_unit_test(test_random), cmocka_unit_test(test_same),  cmocka_unit_test(test_cuts),
+		cmocka_unit_test(test_page),   cmocka_unit_test(test_marks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

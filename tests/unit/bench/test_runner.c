@@ -409,6 +409,32 @@ static void a_record_says_what_its_speedup_is(void **state)
 	pm_eval_record_release(&back);
 }
 
+/* An element that is no number is stored as what it is. */
+static void a_record_keeps_elements_that_are_no_numbers(void **state)
+{
+	static const double v[] = { INFINITY, -INFINITY, NAN, 1.5 };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		PmEvalRecord now = { .verdict = PM_VERDICT_INCORRECT }, back;
+		PmStr text = PM_STR_INIT;
+		cJSON *j;
+
+		now.worst = (PmWorst){ .index = 3, .expected = v[i], .got = v[3 - i], .ulp = NAN };
+		j = pm_eval_record_json(&now);
+		pm_json_print(j, 0, &text);
+		cJSON_Delete(j);
+		assert_int_equal(pm_json_parse(text.s, text.len, &j, NULL), PM_OK);
+		assert_int_equal(pm_eval_record_from_json(j, &back, NULL), PM_OK);
+		assert_true(isnan(v[i]) ? isnan(back.worst.expected) : back.worst.expected == v[i]);
+		assert_true(isnan(v[3 - i]) ? isnan(back.worst.got) : back.worst.got == v[3 - i]);
+		assert_true(isnan(back.worst.ulp));
+		pm_eval_record_release(&back);
+		cJSON_Delete(j);
+		pm_str_release(&text);
+	}
+}
+
 /* The columns of verdicts.def, as reports tell them. */
 static void a_verdict_has_its_status_and_stage(void **state)
 {
@@ -475,6 +501,7 @@ int main(void)
 		cmocka_unit_test(our_classes_decide_no_passnet_score_where_the_reference_is_not_finite),
 		cmocka_unit_test(records_survive_storage),
 		cmocka_unit_test(a_record_says_what_its_speedup_is),
+		cmocka_unit_test(a_record_keeps_elements_that_are_no_numbers),
 		cmocka_unit_test(a_verdict_has_its_status_and_stage),
 	};
 

@@ -2,7 +2,7 @@
 /* report.c - a database as pages. */
 #include "app/report/report.h"
 
-#include "app/report/board_times.h"
+#include "app/report/board/board_times.h"
 #include "app/report/put.h"
 #include "app/report/report_data.h"
 #include "app/report/section.h"

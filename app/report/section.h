@@ -4,7 +4,7 @@
 #ifndef APP_REPORT_SECTION_H
 #define APP_REPORT_SECTION_H
 
-#include "app/report/board.h"
+#include "app/report/board/board.h"
 #include "base/core/json.h"
 #include "bench/report/mine.h"
 #include "draw/html/html.h"

@@ -22,6 +22,7 @@ typedef struct PmReportInput {
 			      it */
 	const char *index; /* in a page of a task: the way back, "../report.html"; else NULL */
 	int details;       /* there is room: tables of every time */
+	size_t *room;      /* bytes that this page has left for drawings and sources (made.h) */
 } PmReportInput;
 
 typedef struct PmReportSection {

@@ -43,7 +43,11 @@ const ids = new Set();
 all('[id]').forEach((e) => { if (ids.has(e.id)) say(e, 'id twice'); ids.add(e.id); });
 all('input, select').forEach((e) => { if (!e.labels.length) say(e, 'no label'); });
 all('button, a, summary').forEach((e) => { if (!e.textContent.trim()) say(e, 'no name'); });
-all('svg').forEach((e) => { if (e.getAttribute('role') !== 'img' || !e.getAttribute('aria-label')) say(e, 'no name'); });
+all('svg').forEach((e) => {
+    const title = e.firstElementChild; // the name of a drawing whose parts have names of their own
+    if (title && title.tagName === 'title' && title.textContent.trim()) return;
+    if (e.getAttribute('role') !== 'img' || !e.getAttribute('aria-label')) say(e, 'no name');
+});
 all('thead th').forEach((e) => { if (e.scope !== 'col') say(e, 'no scope'); });
 all('[tabindex]').forEach((e) => { if (e.tabIndex > 0) say(e, 'order of its own'); });
 all('[role=region]').forEach((e) => { if (!e.getAttribute('aria-label')) say(e, 'no name'); });

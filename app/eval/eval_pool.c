@@ -40,7 +40,7 @@ typedef struct Result {
 
 /* Lengths of what a record owns stand behind its own bytes; 0 = NULL, else one more than the text has. */
 typedef struct Tail {
-	uint64_t near_miss, explained;
+	uint64_t near_miss, explained, rewritten;
 } Tail;
 
 static void add_text(const char *s, uint64_t *n, PmStr *out)
@@ -56,6 +56,7 @@ static void pack(const PmEvalRecord *r, PmStr *out)
 
 	add_text(r->near_miss, &t.near_miss, &text);
 	add_text(r->explained, &t.explained, &text);
+	add_text(r->rewritten, &t.rewritten, &text);
 	pm_str_addn(out, (const char *)r, sizeof *r);
 	pm_str_addn(out, (const char *)&t, sizeof t);
 	pm_str_addn(out, (const char *)r->outputs, r->outputs ? r->n_outputs * sizeof *r->outputs : 0);
@@ -84,7 +85,7 @@ static PmStatus unpack(const char *p, size_t n, PmEvalRecord *r, PmErr *err)
 	memcpy(r, p, sizeof *r);
 	memcpy(&t, p + sizeof *r, sizeof t);
 	outputs = r->outputs ? r->n_outputs * sizeof *r->outputs : 0;
-	if (n != sizeof *r + sizeof t + outputs + t.near_miss + t.explained)
+	if (n != sizeof *r + sizeof t + outputs + t.near_miss + t.explained + t.rewritten)
 		return pm_err(err, PM_E_INTERNAL,
 			      "A record of %zu bytes came from a process of this command.", n);
 	p += sizeof *r + sizeof t;
@@ -95,6 +96,7 @@ static PmStatus unpack(const char *p, size_t n, PmEvalRecord *r, PmErr *err)
 	p += outputs;
 	r->near_miss = take_text(&p, t.near_miss);
 	r->explained = take_text(&p, t.explained);
+	r->rewritten = take_text(&p, t.rewritten);
 	return PM_OK;
 }
 

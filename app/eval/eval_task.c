@@ -10,6 +10,7 @@
 #include "bench/eval/run_key.h"
 #include "bench/report/report.h"
 #include "dataset/store/results.h"
+#include "dataset/store/rewrites.h"
 #include "runtime/device/device.h"
 #include "runtime/worker/worker.h"
 
@@ -58,6 +59,7 @@ static void begin_kept(const PmEvalTask *e, PmEvalReport *r, Kept *k)
 	pm_str_init(&k->options);
 	pm_run_key_here(e->opts.device, r->sandbox_lacks, &k->machine);
 	pm_run_key_options(&e->opts, e->preset, e->tf32, e->hidden, &k->options);
+	r->opts.keep_rewritten = 1;
 	k->r = r;
 	k->row = (PmRunRow){ .task = e->variants->task,
 			     .pass_path = r->pass,
@@ -119,6 +121,45 @@ static PmStatus read_kept(const PmEvalTask *e, Kept *k, Stored *stored, PmErr *e
 	return st;
 }
 
+/* What the pass made of a variant: *id, 0 where it made nothing. */
+static PmStatus store_rewritten(PmDb *db, int64_t run, const char *text, int64_t *id, PmErr *err)
+{
+	PM_VEC(const char *) sources = { 0 };
+	const cJSON *s;
+	cJSON *j = NULL;
+	PmRewriteRow row = { 0 };
+	PmStatus st;
+
+	*id = 0;
+	if (!text)
+		return PM_OK;
+	st = pm_json_parse(text, strlen(text), &j, err);
+	row.code = pm_json_str(j, "code", "");
+	row.text = pm_json_str(j, "text", "");
+	cJSON_ArrayForEach(s, cJSON_GetObjectItem(j, "sources")) PM_VEC_PUSH(&sources, s->valuestring);
+	if (!st)
+		st = pm_rewrite_put(db, run, &row, sources.v, sources.n, id, err);
+	PM_VEC_RELEASE(&sources);
+	cJSON_Delete(j);
+	return st;
+}
+
+/* Both, or neither. */
+static PmStatus put_result(PmDb *db, const char *rewritten, PmResultRow *row, PmErr *err)
+{
+	PmStatus st = pm_db_begin(db, err);
+
+	if (st)
+		return st;
+	st = store_rewritten(db, row->run, rewritten, &row->rewrite, err);
+	if (!st)
+		st = pm_result_put(db, row, NULL, err);
+	if (!st)
+		return pm_db_commit(db, err);
+	pm_db_rollback(db);
+	return st;
+}
+
 static PmStatus store(const PmEvalTask *e, Kept *k, size_t i, const PmEvalRecord *rec, PmErr *err)
 {
 	cJSON *j = pm_eval_record_json(rec);
@@ -134,7 +175,7 @@ static PmStatus store(const PmEvalTask *e, Kept *k, size_t i, const PmEvalRecord
 	row.json = text.s;
 	row.run = k->id;
 	if (!st)
-		st = pm_result_put(e->db, &row, NULL, err);
+		st = put_result(e->db, rec->rewritten, &row, err);
 	cJSON_Delete(j);
 	pm_str_release(&text);
 	return st;

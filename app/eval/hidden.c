@@ -127,6 +127,7 @@ PmStatus pm_hidden_begin(PmHidden *h, const PmVariantList *variants, const PmEva
 			      "The hidden shapes to be replayed have no secret of 64 hexadecimal digits.");
 	h->opts.check_only = 1;
 	h->opts.kind = "hidden";
+	h->opts.keep_rewritten = 0;
 	h->opts.secret = h->secret;
 	return PM_OK;
 }

@@ -3,7 +3,7 @@
 #ifndef APP_REPORT_PUT_H
 #define APP_REPORT_PUT_H
 
-#include "app/report/board.h"
+#include "app/report/board/board.h"
 #include "draw/html/html.h"
 
 /* "2026-11-22" of seconds since 1970, in UTC; "-" for 0. */

@@ -2,7 +2,8 @@
 /* report.c - a database as pages. */
 #include "app/report/report.h"
 
-#include "app/report/board_times.h"
+#include "app/report/board/board_times.h"
+#include "app/report/made.h"
 #include "app/report/put.h"
 #include "app/report/report_data.h"
 #include "app/report/section.h"
@@ -92,18 +93,21 @@ static PmStatus put_section(const PmReportInput *in, const PmReportSection *s, P
 /* All but the pages of tasks. */
 static PmStatus put_index(const PmReportInput *in, const cJSON *data, PmStr *out, PmErr *err)
 {
-	PmPage page = { .title = "Passmith report", .style = in->n_applications ? pm_svg_css() : NULL };
+	PmPage page = { .title = "Passmith report", .style = pm_svg_css() };
 	cJSON *part = in->details ? NULL : pm_report_data_part(data, 0);
+	size_t room = PM_MADE_ROOM;
+	PmReportInput one = *in;
 	PmHtml h;
 	PmStatus st = PM_OK;
 
+	one.room = &room;
 	pm_html_begin(&h, out);
 	pm_page_open(&h, &page);
 	put_top(in, &h);
 	put_nav(in, &h);
 	pm_html_el(&h, PM_EL_main);
 	for (size_t i = 0; i < pm_n_report_sections && !st; i++)
-		st = put_section(in, &pm_report_sections[i], &h, err);
+		st = put_section(&one, &pm_report_sections[i], &h, err);
 	if (!st) {
 		pm_html_end(&h, PM_EL_main);
 		pm_html_json(&h, "data", part ? part : data);
@@ -116,15 +120,18 @@ static PmStatus put_index(const PmReportInput *in, const cJSON *data, PmStr *out
 static PmStatus put_page(const PmReportInput *in, const cJSON *data, size_t t, PmStr *out, PmErr *err)
 {
 	const PmBoardTask *task = &in->boards->tasks.v[t];
-	PmPage page = { .title = task->name };
+	PmPage page = { .title = task->name, .style = pm_svg_css() };
+	size_t room = PM_MADE_ROOM;
+	PmReportInput one = *in;
 	cJSON *part = pm_report_data_part(data, task->id);
 	PmHtml h;
 	PmStatus st;
 
+	one.room = &room;
 	pm_html_begin(&h, out);
 	pm_page_open(&h, &page);
 	pm_html_el(&h, PM_EL_main);
-	st = pm_report_put_task(in, t, &h, err);
+	st = pm_report_put_task(&one, t, &h, err);
 	if (!st) {
 		pm_html_end(&h, PM_EL_main);
 		pm_html_json(&h, "data", part);

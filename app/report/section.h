@@ -4,7 +4,7 @@
 #ifndef APP_REPORT_SECTION_H
 #define APP_REPORT_SECTION_H
 
-#include "app/report/board.h"
+#include "app/report/board/board.h"
 #include "base/core/json.h"
 #include "bench/report/mine.h"
 #include "draw/html/html.h"
@@ -23,6 +23,7 @@ typedef struct PmReportInput {
 			      it */
 	const char *index; /* in a page of a task: the way back, "../report.html"; else NULL */
 	int details;       /* there is room: tables of every time */
+	size_t *room;      /* bytes that this page has left for drawings and sources (made.h) */
 } PmReportInput;
 
 typedef struct PmReportSection {

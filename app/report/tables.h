@@ -3,7 +3,7 @@
 #ifndef APP_REPORT_TABLES_H
 #define APP_REPORT_TABLES_H
 
-#include "app/report/board.h"
+#include "app/report/board/board.h"
 #include "base/core/json.h"
 #include "draw/html/html.h"
 

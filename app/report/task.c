@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* task.c - one task: variants and systems, times against what the hardware allows, what is wrong, its
  * history. */
+#include "app/report/made.h"
 #include "app/report/put.h"
 #include "app/report/section.h"
 #include "app/report/task_times.h"
@@ -295,6 +296,8 @@ PmStatus pm_report_put_task(const PmReportInput *in, size_t t, PmHtml *h, PmErr 
 	put_about(in, task, h);
 	if (in->db)
 		st = pm_task_variants_each(in->db, task->id, put_text, h, err);
+	if (in->db && !st)
+		st = pm_report_put_made(in, task, h, err);
 	for (size_t k = 0; k < in->boards->v.n && !st; k++)
 		put_board(in, &in->boards->v.v[k], task->id, h);
 	put_history(in->boards, task->id, h);

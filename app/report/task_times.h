@@ -3,7 +3,7 @@
 #ifndef APP_REPORT_TASK_TIMES_H
 #define APP_REPORT_TASK_TIMES_H
 
-#include "app/report/board.h"
+#include "app/report/board/board.h"
 #include "draw/html/html.h"
 
 /* A figure: for each system the geometric mean of its times over the variants that it has right, measured

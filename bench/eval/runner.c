@@ -7,6 +7,7 @@
 #include "base/sys/proc.h"
 #include "bench/eval/baseline_ahead.h"
 #include "bench/eval/memory.h"
+#include "bench/eval/rewritten.h"
 #include "bench/eval/runner_priv.h"
 #include "bench/timing/replay_verify.h"
 #include "integrity/cubin/cubin_gate.h"
@@ -258,6 +259,8 @@ PmStatus pm_eval_variant(const char *so_path, const PmEvalVariant *m, const PmEv
 		pm__tell(&e, out->why);
 	if (out->verdict != PM_VERDICT_OK && !pm__is_inexact(out->verdict) && !out->measured)
 		out->smallest_t = PM_T_NEVER;
+	if (!st && opts->keep_rewritten && e.cand.g)
+		st = pm_rewritten_json(e.cand.g, out->alternative, &out->rewritten, err);
 	pm__ahead_end(&e);
 	pm__products_end(&e);
 	pm_worker_free(e.worker);
@@ -281,8 +284,9 @@ void pm_eval_record_release(PmEvalRecord *r)
 	free(r->outputs);
 	free(r->near_miss);
 	free(r->explained);
+	free(r->rewritten);
 	r->outputs = NULL;
-	r->near_miss = r->explained = NULL;
+	r->near_miss = r->explained = r->rewritten = NULL;
 	r->n_outputs = 0;
 }
 

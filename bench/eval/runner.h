@@ -96,7 +96,8 @@ typedef struct PmEvalOpts {
 	/* "emu": kernels may print, and it is kept there (borrowed; given by pm_eval_report_begin where
 	 * debug_print is set). Nothing is timed, and the report has no score. */
 	int debug_print;
-	int timings; /* reports say where the time went (PmEvalRecord.stages) */
+	int timings;        /* reports say where the time went (PmEvalRecord.stages) */
+	int keep_rewritten; /* records have the rewritten graph (PmEvalRecord.rewritten) */
 	PmPrint *print;
 	void (*step)(void *arg, const char *label); /* after each variant; may be NULL */
 	void *step_arg;
@@ -184,6 +185,9 @@ typedef struct PmEvalRecord {
 	char why[PM_ERR_MAX]; /* one sentence; empty when OK */
 	char *near_miss;      /* owned; when nothing matched */
 	char *explained;      /* owned; rules that declined or came near, as a JSON object; may be NULL */
+	/* Owned; with opts.keep_rewritten, the rewritten graph as JSON (rewritten.h). NULL = nothing was
+	 * rewritten, or the record was stored. No part of a record's JSON. */
+	char *rewritten;
 	/* match */
 	int n_applied, n_kernels;
 	double coverage; /* share of the baseline's time spent in what was replaced; measured when

@@ -4,11 +4,14 @@
 
 #include "app/profile/profile.h"
 #include "app/profile/show.h"
+#include "base/core/version.h"
 #include "base/sys/io.h"
 #include "dataset/pack/pack.h"
+#include "dataset/store/rewrites.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct Profile {
 	PmProfileOpts o;
@@ -62,18 +65,58 @@ static PmStatus find_variant(Profile *p, const char *target, const PmTaskVariant
 			   (long long)p->variant);
 }
 
+static cJSON *report_json(const PmProfileReport *r, const Profile *p, const PmProfileOpts *o,
+			  const PmTaskVariant *m)
+{
+	cJSON *j = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(j, "pass", p->o.so);
+	cJSON_AddStringToObject(j, "variant", m->label);
+	pm_json_add_i64(j, "number", m->ordinal);
+	pm_profile_json(r, o, j);
+	return j;
+}
+
+/* In the database of the task, for its report; without listings. A database that may not be written is read.
+ */
+static PmStatus store(const PmProfileReport *r, const Profile *p, const PmTaskVariant *m, PmErr *err)
+{
+	PmProfileOpts plain = p->o;
+	PmStr options = PM_STR_INIT, text = PM_STR_INIT;
+	PmObject object = { .bytes = PM_STR_INIT };
+	PmProfileRow row = {
+		.task = p->variants.task, .ordinal = m->ordinal, .pass_path = p->o.so, .version = PM_VERSION
+	};
+	PmStatus st;
+	cJSON *j;
+
+	if (!p->db || !p->variants.task || r->verdict != PM_VERDICT_OK ||
+	    access(pm_db_path(p->db), W_OK) != 0)
+		return PM_OK;
+	st = pm_object_read(p->o.so, &object, err);
+	plain.listing = 0;
+	j = report_json(r, p, &plain, m);
+	pm_json_print(j, 0, &text);
+	pm_str_addf(&options, "device=%s sm_%d alternative=%d%s%.60s", p->o.device, r->cc, p->o.alternative,
+		    p->o.only_rule ? " rule=" : "", p->o.only_rule ? p->o.only_rule : "");
+	row.pass_sha256 = object.sha256;
+	row.options = options.s;
+	row.json = text.s;
+	if (!st)
+		st = pm_profile_put(p->db, &row, err);
+	cJSON_Delete(j);
+	pm_object_release(&object);
+	pm_str_release(&options);
+	pm_str_release(&text);
+	return st;
+}
+
 static void put(const PmProfileReport *r, const Profile *p, const PmTaskVariant *m)
 {
 	PmStr text = PM_STR_INIT;
 
 	if (pm_cli_json) {
-		cJSON *j = cJSON_CreateObject();
-
-		cJSON_AddStringToObject(j, "pass", p->o.so);
-		cJSON_AddStringToObject(j, "variant", m->label);
-		pm_json_add_i64(j, "number", m->ordinal);
-		pm_profile_json(r, &p->o, j);
-		pm_cli_put_json(j);
+		pm_cli_put_json(report_json(r, p, &p->o, m));
 		return;
 	}
 	if (r->verdict != PM_VERDICT_OK)
@@ -140,6 +183,8 @@ static int profile(Profile *p, const char *target)
 		st = put_listing(p, &r, 0, &err);
 	if (!st)
 		st = put_listing(p, &r, 1, &err);
+	if (!st)
+		st = store(&r, p, m, &err);
 	if (st)
 		code = pm_cli_fail(&err);
 	else if (!is_listing(p) || r.verdict != PM_VERDICT_OK)
@@ -169,7 +214,8 @@ int pm_cmd_profile(const PmCmd *cmd, int argc, char **argv)
 		  "file for the PTX of all kernels; - writes it instead of the report" },
 		{ "--sass", PM_OPT_STR, &p.sass,
 		  "file for the SASS of all kernels, which needs nvdisasm; - as above" },
-		{ "--db", PM_OPT_STR, &p.db_path, "database that holds the task" },
+		{ "--db", PM_OPT_STR, &p.db_path,
+		  "database that holds the task; the profile is stored there, for passmith report" },
 		{ "--deadline", PM_OPT_NUM, &p.o.deadline,
 		  "seconds that the pass, and each run, may take (default 60)" },
 		{ 0 },

@@ -68,6 +68,10 @@ void pm__task_hash(const char *kind, const char *const *hashes, size_t n, char h
  * and then nothing is stored. */
 PmStatus pm__trajectory_import(PmDb *db, const cJSON *j, const char **wrong, PmErr *err);
 PmStatus pm__step_import(PmDb *db, const cJSON *j, const char **wrong, PmErr *err);
+/* rewrites.c: the same. */
+PmStatus pm__source_import(PmDb *db, const cJSON *j, const char **wrong, PmErr *err);
+PmStatus pm__rewrite_import(PmDb *db, const cJSON *j, const char **wrong, PmErr *err);
+PmStatus pm__profile_import(PmDb *db, const cJSON *j, const char **wrong, PmErr *err);
 /* applications.c: likewise. */
 PmStatus pm__application_import(PmDb *db, const cJSON *j, const char **wrong, PmErr *err);
 

@@ -85,7 +85,7 @@ static PmStatus put_constraint(void *arg, sqlite3_stmt *row, PmErr *err)
 	return put(arg, j, err);
 }
 
-static PmStatus add_kind(void *arg, sqlite3_stmt *row, PmErr *err)
+static PmStatus add_name(void *arg, sqlite3_stmt *row, PmErr *err)
 {
 	(void)err;
 	cJSON_AddItemToArray(arg, cJSON_CreateString(pm__col_text(row, 0)));
@@ -99,7 +99,7 @@ static PmStatus put_subgraph(void *arg, sqlite3_stmt *row, PmErr *err)
 	PmStatus st;
 
 	add_text(j, "hash", row, 1);
-	st = pm__db_each(o->db, "export its subgraphs", add_kind, cJSON_AddArrayToObject(j, "kinds"), NULL,
+	st = pm__db_each(o->db, "export its subgraphs", add_name, cJSON_AddArrayToObject(j, "kinds"), NULL,
 			 err, "SELECT kind FROM kinds WHERE subgraph = ? ORDER BY kind", "i",
 			 sqlite3_column_int64(row, 0));
 	add_text(j, "text", row, 2);
@@ -207,6 +207,50 @@ static PmStatus put_result(void *arg, sqlite3_stmt *row, PmErr *err)
 	add_text(j, "stage", row, 4);
 	add_num(j, "speedup", row, 5);
 	add_text(j, "json", row, 6);
+	add_text(j, "rewrite", row, 7);
+	return put(arg, j, err);
+}
+
+static PmStatus put_source(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	cJSON *j = row_of("source");
+
+	add_text(j, "sha256", row, 0);
+	add_text(j, "text", row, 1);
+	return put(arg, j, err);
+}
+
+static PmStatus put_rewrite(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	Out *o = arg;
+	cJSON *j = row_of("rewrite");
+	PmStatus st;
+
+	add_text(j, "hash", row, 1);
+	add_text(j, "code", row, 2);
+	add_text(j, "text", row, 3);
+	st = pm__db_each(o->db, "export sources of kernels", add_name, cJSON_AddArrayToObject(j, "sources"),
+			 NULL, err,
+			 "SELECT s.sha256 FROM rewrite_sources x JOIN kernel_sources s ON s.id = x.source "
+			 "WHERE x.rewrite = ? ORDER BY x.ordinal",
+			 "i", sqlite3_column_int64(row, 0));
+	if (st) {
+		cJSON_Delete(j);
+		return st;
+	}
+	return put(o, j, err);
+}
+
+static PmStatus put_profile(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	static const char *const keys[] = {
+		"task", "pass_sha256", "options", "pass_path", "version", "json"
+	};
+	cJSON *j = row_of("profile");
+
+	for (int k = 0; k < 6; k++)
+		add_text(j, keys[k], row, k);
+	add_i64(j, "ordinal", row, 6);
 	return put(arg, j, err);
 }
 
@@ -280,10 +324,18 @@ static const struct {
 	  "SELECT r.key, t.hash, r.pass_path, r.pass_sha256, r.device, r.seed, r.version, "
 	  "r.options, r.machine, r.hidden, r.hidden_json, r.started, r.finished FROM runs r "
 	  "LEFT JOIN tasks t ON t.id = r.task ORDER BY r.key" },
+	{ "export sources of kernels", put_source,
+	  "SELECT sha256, text FROM kernel_sources ORDER BY sha256" },
+	{ "export rewritten graphs", put_rewrite, "SELECT id, hash, code, text FROM rewrites ORDER BY hash" },
 	{ "export its results", put_result,
-	  "SELECT r.key, t.hash, x.ordinal, x.verdict, x.stage, x.speedup, x.json "
+	  "SELECT r.key, t.hash, x.ordinal, x.verdict, x.stage, x.speedup, x.json, w.hash "
 	  "FROM results x JOIN runs r ON r.id = x.run JOIN tasks t ON t.id = x.task "
+	  "LEFT JOIN rewrites w ON w.id = x.rewrite "
 	  "ORDER BY r.key, t.hash, x.ordinal" },
+	{ "export its profiles", put_profile,
+	  "SELECT t.hash, p.pass_sha256, p.options, p.pass_path, p.version, p.json, p.ordinal "
+	  "FROM profiles p JOIN tasks t ON t.id = p.task ORDER BY t.hash, p.ordinal, p.pass_sha256, "
+	  "p.options" },
 	{ "export its trajectories", put_trajectory,
 	  "SELECT key, kind, task, model, seed, version, machine, experiment, instance, options, outcome, "
 	  "started, ended FROM trajectories ORDER BY key" },

@@ -12,7 +12,10 @@
  *   {"row":"task","hash":...,"name":...,"kind":...,"split":...,...,"variants":[{"subgraph":HASH,...}]}
  *   {"row":"rejected","key":...,"subgraph":HASH,"rule":...,"why":...}
  *   {"row":"run","key":...,"task":HASH,...}
- *   {"row":"result","run":KEY,"task":HASH,"ordinal":...,...}
+ *   {"row":"source","sha256":...,"text":...}
+ *   {"row":"rewrite","hash":...,"code":...,"text":...,"sources":[SHA256,...]}
+ *   {"row":"result","run":KEY,"task":HASH,"ordinal":...,...,"rewrite":HASH}
+ *   {"row":"profile","task":HASH,"ordinal":...,"pass_sha256":...,"options":...,...,"json":TEXT}
  *   {"row":"trajectory","key":...,"kind":...,"task":HASH or "",...}
  *   {"row":"step","trajectory":KEY,"ordinal":...,"hash":...,"json":TEXT,...}
  *   {"row":"application","key":...,"model":SHA256,"name":...,"record":TEXT,...}

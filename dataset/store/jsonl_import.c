@@ -42,6 +42,7 @@ static PmStatus find(In *in, const char *sql, const char *key, const char *what,
 #define FIND_MODEL    "SELECT id FROM models WHERE sha256 = ?"
 #define FIND_TASK     "SELECT id FROM tasks WHERE hash = ?"
 #define FIND_RUN      "SELECT id FROM runs WHERE key = ?"
+#define FIND_REWRITE  "SELECT id FROM rewrites WHERE hash = ?"
 
 static int is_hash(const char *s)
 {
@@ -266,20 +267,50 @@ static PmStatus take_run(In *in, const cJSON *j, PmErr *err)
 			       pm_json_str(j, "hidden_json", ""));
 }
 
+/* A result that is stored stays, and gets what the pass made where it has none. */
 static PmStatus take_result(In *in, const cJSON *j, PmErr *err)
 {
-	int64_t run = 0, task = 0;
+	const char *rewrite = pm_json_str(j, "rewrite", "");
+	int64_t run = 0, task = 0, made = 0;
 	PmStatus st = find(in, FIND_RUN, pm_json_str(j, "run", ""), "its run is missing", &run, err);
 
 	if (!st)
 		st = find(in, FIND_TASK, pm_json_str(j, "task", ""), "its task is missing", &task, err);
+	if (!st && *rewrite)
+		st = find(in, FIND_REWRITE, rewrite, "its rewritten graph is missing", &made, err);
 	return st ? st
 		  : pm__db_run(in->db, "store a result", NULL, err,
-			       "INSERT INTO results (run, task, ordinal, verdict, stage, speedup, json) "
-			       "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, task, ordinal) DO NOTHING",
-			       "iiissfs", run, task, pm_json_i64(j, "ordinal", -1),
+			       "INSERT INTO results (run, task, ordinal, verdict, stage, speedup, json, "
+			       "rewrite) "
+			       "VALUES (?, ?, ?, ?, ?, ?, ?, nullif(?, 0)) ON CONFLICT (run, task, ordinal) "
+			       "DO UPDATE SET rewrite = excluded.rewrite WHERE results.rewrite IS NULL",
+			       "iiissfsi", run, task, pm_json_i64(j, "ordinal", -1),
 			       pm_json_str(j, "verdict", ""), pm_json_str(j, "stage", ""),
-			       pm_json_num(j, "speedup", NAN), pm_json_str(j, "json", ""));
+			       pm_json_num(j, "speedup", NAN), pm_json_str(j, "json", ""), made);
+}
+
+static PmStatus take_source(In *in, const cJSON *j, PmErr *err)
+{
+	const char *wrong = NULL;
+	PmStatus st = pm__source_import(in->db, j, &wrong, err);
+
+	return wrong ? bad(in, err, wrong) : st;
+}
+
+static PmStatus take_rewrite(In *in, const cJSON *j, PmErr *err)
+{
+	const char *wrong = NULL;
+	PmStatus st = pm__rewrite_import(in->db, j, &wrong, err);
+
+	return wrong ? bad(in, err, wrong) : st;
+}
+
+static PmStatus take_profile(In *in, const cJSON *j, PmErr *err)
+{
+	const char *wrong = NULL;
+	PmStatus st = pm__profile_import(in->db, j, &wrong, err);
+
+	return wrong ? bad(in, err, wrong) : st;
 }
 
 static PmStatus take_trajectory(In *in, const cJSON *j, PmErr *err)
@@ -321,6 +352,9 @@ static PmStatus take_line(In *in, const char *text, size_t n, PmErr *err)
 		     { "result", take_result },
 		     { "trajectory", take_trajectory },
 		     { "step", take_step },
+		     { "source", take_source },
+		     { "rewrite", take_rewrite },
+		     { "profile", take_profile },
 		     { "application", take_application } };
 	cJSON *j = NULL;
 	const char *row;

@@ -150,11 +150,12 @@ PmStatus pm_runs_each(PmDb *db, int64_t task, PmRunFn fn, void *arg, PmErr *err)
 PmStatus pm_result_put(PmDb *db, const PmResultRow *row, int *is_new, PmErr *err)
 {
 	int64_t changes = 0;
-	PmStatus st = pm__db_run(db, "store a result", &changes, err,
-				 "INSERT INTO results (run, task, ordinal, verdict, stage, speedup, json) "
-				 "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, task, ordinal) DO NOTHING",
-				 "iiissfs", row->run, row->task, row->ordinal, row->verdict, row->stage,
-				 row->speedup, row->json);
+	PmStatus st = pm__db_run(
+		db, "store a result", &changes, err,
+		"INSERT INTO results (run, task, ordinal, verdict, stage, speedup, json, rewrite) "
+		"VALUES (?, ?, ?, ?, ?, ?, ?, nullif(?, 0)) ON CONFLICT (run, task, ordinal) DO NOTHING",
+		"iiissfsi", row->run, row->task, row->ordinal, row->verdict, row->stage, row->speedup,
+		row->json, row->rewrite);
 
 	if (is_new)
 		*is_new = changes > 0;
@@ -181,7 +182,8 @@ static PmStatus one_result(void *arg, sqlite3_stmt *row, PmErr *err)
 			  pm__col_text(row, 3),
 			  pm__col_text(row, 4),
 			  sqlite3_column_type(row, 5) == SQLITE_NULL ? NAN : sqlite3_column_double(row, 5),
-			  pm__col_text(row, 6) };
+			  pm__col_text(row, 6),
+			  sqlite3_column_int64(row, 7) };
 
 	return w->result(w->arg, &r, err);
 }
@@ -190,11 +192,11 @@ PmStatus pm_results_each(PmDb *db, int64_t run, PmResultFn fn, void *arg, PmErr 
 {
 	Walk w = { .result = fn, .arg = arg };
 
-	return pm__db_each(
-		db, "list results", one_result, &w, NULL, err,
-		"SELECT run, task, ordinal, verdict, stage, speedup, json FROM results WHERE run = ? "
-		"ORDER BY task, ordinal",
-		"i", run);
+	return pm__db_each(db, "list results", one_result, &w, NULL, err,
+			   "SELECT run, task, ordinal, verdict, stage, speedup, json, rewrite FROM results "
+			   "WHERE run = ? "
+			   "ORDER BY task, ordinal",
+			   "i", run);
 }
 
 static PmStatus one_score(void *arg, sqlite3_stmt *row, PmErr *err)

@@ -45,6 +45,7 @@ typedef struct PmResultRow {
 	const char *stage;   /* the last stage reached: "match", "correctness", "speed" */
 	double speedup;      /* NaN when it was not measured */
 	const char *json;    /* everything else */
+	int64_t rewrite;     /* what the pass made of it (dataset/store/rewrites.h); 0 = not known */
 } PmResultRow;
 
 /* Stores a result; when one is stored for this run and member, that one stays. *is_new may be NULL. */

@@ -310,6 +310,46 @@ CREATE TABLE running (
 ) WITHOUT ROWID;
 CREATE INDEX running_task ON running (task);
 
+-- migration 12
+
+-- What passes made of graphs. A rewritten graph is stored once, however many results it is of, and names the sources of
+-- its kernels by their digests; a source is stored once, too. Graphs of the results of a run that have the same `code`
+-- differ in shapes, element types, grids and what sources say alone: only the first is stored, and all results name it.
+CREATE TABLE kernel_sources (
+	id INTEGER PRIMARY KEY,
+	sha256 TEXT NOT NULL UNIQUE CHECK (length(sha256) = 64),
+	text TEXT NOT NULL
+);
+CREATE TABLE rewrites (
+	id INTEGER PRIMARY KEY,
+	hash TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
+	code TEXT NOT NULL CHECK (length(code) = 64),
+	text TEXT NOT NULL
+);
+CREATE TABLE rewrite_sources (
+	rewrite INTEGER NOT NULL REFERENCES rewrites (id) ON DELETE CASCADE,
+	ordinal INTEGER NOT NULL CHECK (ordinal >= 0),
+	source INTEGER NOT NULL REFERENCES kernel_sources (id),
+	PRIMARY KEY (rewrite, ordinal)
+) WITHOUT ROWID;
+CREATE INDEX rewrite_sources_source ON rewrite_sources (source);
+ALTER TABLE results ADD COLUMN rewrite INTEGER REFERENCES rewrites (id);
+CREATE INDEX results_rewrite ON results (rewrite);
+
+-- What `passmith profile` found of the kernels of a pass on a variant: one row for each pass, variant and set of options. A
+-- later profile takes its place.
+CREATE TABLE profiles (
+	task INTEGER NOT NULL,
+	ordinal INTEGER NOT NULL,
+	pass_sha256 TEXT NOT NULL CHECK (length(pass_sha256) = 64),
+	options TEXT NOT NULL,
+	pass_path TEXT NOT NULL,
+	version TEXT NOT NULL,
+	json TEXT NOT NULL,
+	PRIMARY KEY (task, ordinal, pass_sha256, options),
+	FOREIGN KEY (task, ordinal) REFERENCES variants (task, ordinal) ON DELETE CASCADE
+) WITHOUT ROWID;
+
 -- migration 13
 
 -- Whole models that passes rewrote. `key` is a hash of everything but the path and the time of storing, so that the same

@@ -83,10 +83,12 @@ def copy_run(db, number, task, system, old_run, opts):
                (digest("run", number, system), task, path, digest("pass", system), "cuda" if opts.gpu else "emu", start,
                 start + 60, machine, old_run))
     run = db.execute("SELECT last_insert_rowid()").fetchone()[0]
-    for ordinal, stage, text in db.execute("SELECT ordinal, stage, json FROM results WHERE run = ?", (old_run,)).fetchall():
+    found = db.execute("SELECT ordinal, stage, json, rewrite FROM results WHERE run = ?", (old_run,)).fetchall()
+    for ordinal, stage, text, rewrite in found:
         r = record(text, number, system, ordinal, opts)
-        db.execute("INSERT INTO results (run, task, ordinal, verdict, stage, speedup, json) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                   (run, task, ordinal, r["verdict"], stage, r["speedup"], json.dumps(r)))
+        db.execute("INSERT INTO results (run, task, ordinal, verdict, stage, speedup, json, rewrite) "
+                   "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                   (run, task, ordinal, r["verdict"], stage, r["speedup"], json.dumps(r), rewrite))
 
 
 def main():

@@ -14,7 +14,8 @@ import sqlite3
 import subprocess
 import sys
 
-from looks import ENTER, look_order, look_quiet, look_rules, look_sizes, main, passmith
+from looks import ENTER, TAB, look_order, look_quiet, look_rules, look_sizes, main, passmith
+from rules import CONTRAST
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -200,6 +201,34 @@ def look_keyboard(run, b, path):
     run.equal(values, sorted(values, reverse=True), "the enter key sorts")
 
 
+def look_made(run, b, path):
+    """What a pass made: drawn, named in words, with its sources closed; all by keyboard."""
+    b.open(path)
+    made = "document.querySelector('.task details.made')"
+    run.check(b.run("return %s.open && %s.querySelector('svg').checkVisibility()" % (made, made)), "the first drawing is seen")
+    marks = b.run("return %s.querySelectorAll('svg .mark1').length" % made)
+    nodes = b.run("return Number(%s.querySelector('.legend tbody td.num').textContent)" % made)
+    run.check(marks > 0 and marks == nodes, "as many nodes have the mark as the table says", [marks, nodes])
+    run.equal(b.run("return Array.from(%s.querySelectorAll('svg .mark1')).every((e) => e.textContent.includes('kernel 1'))"
+                    % made), True, "and each says it in words")
+    same = b.run("const box = getComputedStyle(%s.querySelector('svg .mark1 > rect')).fill;"
+                 "return box === getComputedStyle(%s.querySelector('.swatch.mark1')).backgroundColor" % (made, made))
+    run.check(same, "the table's colour is the drawing's")
+    source = made + ".querySelector('details')"
+    run.equal(b.run("return %s.open || %s.querySelector('pre.code').checkVisibility()" % (source, source)), False,
+              "the source is closed")
+    b.run("%s.querySelector('summary').focus()" % source)
+    b.press(ENTER)
+    run.equal(b.run("return %s.open && %s.querySelector('pre.code').checkVisibility()" % (source, source)), True,
+              "the enter key opens it")
+    b.press(TAB)
+    run.equal(b.run("return document.activeElement.className"), "code", "and the tabulator goes into it, to scroll")
+    for scheme in ("light", "dark"):
+        b.media(scheme=scheme)
+        run.equal(b.run(CONTRAST), [], "%s: an open source has a contrast of 4.5" % scheme)
+    b.media()
+
+
 def look_hostile(run, b, path, tmp):
     b.open(path)
     run.equal(b.run("return document.title"), "Passmith report", "hostile names do nothing")
@@ -271,6 +300,7 @@ def look(run, b, build, tmp, opts):
     look_curve(run, b, report)
     look_links(run, b, report, pages)
     look_keyboard(run, b, report)
+    look_made(run, b, report)
     run.equal(b.console(), [], "the console is still empty")
     look_hostile(run, b, hostile, tmp)
     if opts.many:

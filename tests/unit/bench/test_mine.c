@@ -150,7 +150,8 @@ static void results_name_the_best_pass_and_measured_times(void **state)
 				  "speed",
 				  results[k].speedup,
 				  k == 1 ? "{\"time\":\"measured\",\"baseline_seconds\":0.5}"
-					 : "{\"time\":\"modelled\"}" };
+					 : "{\"time\":\"modelled\"}",
+				  0 };
 
 		snprintf(sha, sizeof sha, "%d", k);
 		assert_int_equal(pm_run_put(db, &r, &x.run, NULL, NULL), PM_OK);

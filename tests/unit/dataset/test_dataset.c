@@ -422,7 +422,7 @@ static void runs_and_results_resume(void **state)
 	PmDb *db = open_db(*state);
 	int64_t task = make_task(db, "relu", 3, 2, NULL), run, again;
 	PmRunRow r = { 0, task, "p.so", "00ff", "emu", UINT64_MAX, "1.0", "", 0, 0, "", "", "" };
-	PmResultRow res = { 0, task, 1, "correct", "speed", 1.25, "{}" };
+	PmResultRow res = { 0, task, 1, "correct", "speed", 1.25, "{}", 0 };
 	PmStr seen = PM_STR_INIT;
 	PmErr err;
 	int is_new, done;

@@ -9,6 +9,7 @@
 #include "dataset/store/jsonl.h"
 #include "dataset/store/models.h"
 #include "dataset/store/results.h"
+#include "dataset/store/rewrites.h"
 #include "dataset/store/subgraphs.h"
 #include "dataset/store/tags.h"
 #include "dataset/store/tasks.h"
@@ -124,11 +125,20 @@ static int64_t put_task(PmDb *db, const char *name, int first)
 static void put_run(PmDb *db, int64_t task)
 {
 	PmRunRow r = { 0, task, "p.so", "00ff", "emu", 7, "1", "", 1000, 0, "", "", "" };
-	PmResultRow res = { 0, task, 1, "correct", "speed", 1.25, "{}" };
+	PmResultRow res = { 0, task, 1, "correct", "speed", 1.25, "{}", 0 };
+	char code[PM_SHA256_HEX];
+	const char *sources[] = { "void f(void)", "void g(void)" };
+	PmRewriteRow w = { 0, 0, code, "g (float[2] x) => (float[2] y) { y = Relu (x) }" };
+	char digest[] = "1111111111111111111111111111111111111111111111111111111111111111";
+	PmProfileRow p = { task, 1, digest, "emu", "p.so", "1", "{}" };
 
+	pm_sha256_hex("code", 4, code);
 	assert_int_equal(pm_run_put(db, &r, &res.run, NULL, NULL), PM_OK);
+	assert_int_equal(pm_rewrite_put(db, res.run, &w, sources, 2, &res.rewrite, NULL), PM_OK);
+	assert_int_equal(pm_profile_put(db, &p, NULL), PM_OK);
 	assert_int_equal(pm_result_put(db, &res, NULL, NULL), PM_OK);
 	res.ordinal = 0;
+	res.rewrite = 0;
 	res.speedup = NAN;
 	assert_int_equal(pm_result_put(db, &res, NULL, NULL), PM_OK);
 }
@@ -326,6 +336,10 @@ static void a_changed_export_is_refused(void **state)
 		{ "\"kind\":\"fusible\"", "\"kind\":\"fusable\"" }, /* the task's hash covers its kind */
 		{ "\"nodes\":\"1,2\"", "\"nodes\":\"1;2\"" },
 		{ "\"row\":\"subgraph\"", "\"row\":\"sub_raph\"" },
+		{ "void f", "void h" },     /* a source is what its digest says, */
+		{ "y = Relu", "y = Tanh" }, /* and so is a rewritten graph */
+		{ "\"row\":\"source\"", "\"row\":\"sourse\"" },
+		{ "\"json\":\"{}\",\"ordinal\":1", "\"json\":\"{}\",\"ordinal\":9" },
 	};
 	PmDb *a = open_db(*state, 0), *b = open_db(*state, 1);
 	PmErr err;
@@ -504,6 +518,15 @@ NOTHING(PmResultRow, no_result)
 NOTHING(PmScoreRow, no_score)
 NOTHING(PmTrajectoryRow, no_trajectory)
 NOTHING(PmStepRow, no_step)
+NOTHING(PmRewriteRow, no_rewrite)
+NOTHING(PmProfileRow, no_profile)
+
+static PmStatus no_source(void *arg, const char *sha256, const char *text, PmErr *err)
+{
+	(void)arg;
+	(void)err;
+	return sha256 && text ? PM_OK : PM_E_INVALID;
+}
 
 static PmStatus no_count(void *arg, int64_t model, int64_t subgraph, int64_t count, PmErr *err)
 {
@@ -548,6 +571,9 @@ static void ask_everything(PmDb *db, PmDb *other)
 	assert_int_equal(pm_results_each(db, 1, no_result, NULL, NULL), PM_OK);
 	assert_int_equal(pm_result_is_done(db, 1, 1, 1, &done, NULL), PM_OK);
 	assert_int_equal(pm_run_finish(db, 1, NULL), PM_OK);
+	assert_int_equal(pm_rewrites_each(db, 1, no_rewrite, NULL, NULL), PM_OK);
+	assert_int_equal(pm_rewrite_sources_each(db, 1, no_source, NULL, NULL), PM_OK);
+	assert_int_equal(pm_profiles_each(db, 1, no_profile, NULL, NULL), PM_OK);
 	assert_int_equal(pm_trajectories_each(db, NULL, no_trajectory, NULL, NULL), PM_OK);
 	assert_int_equal(pm_trajectory_get(db, 1, no_trajectory, NULL, NULL), PM_OK);
 	assert_int_equal(pm_steps_each(db, 1, no_step, NULL, NULL), PM_OK);

@@ -3,7 +3,7 @@
 #ifndef APP_REPORT_BOARD_PRIV_H
 #define APP_REPORT_BOARD_PRIV_H
 
-#include "app/report/board.h"
+#include "app/report/board/board.h"
 
 /* 1 for times that `results import` stored. */
 int pm_board_run_is_external(const PmBoardRun *r);

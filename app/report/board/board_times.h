@@ -3,7 +3,7 @@
 #ifndef APP_REPORT_BOARD_TIMES_H
 #define APP_REPORT_BOARD_TIMES_H
 
-#include "app/report/board.h"
+#include "app/report/board/board.h"
 
 /* Reads {"device", "date", "commit", "preset", "graphs": [{"task", "variant", "class", SYSTEM: [replay, cold,
  * host, t],

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* board.c - rankings out of a database: which there are, and their systems. */
-#include "app/report/board_priv.h"
+#include "app/report/board/board_priv.h"
 
 #include "base/core/arena.h"
 #include "base/core/clean.h"

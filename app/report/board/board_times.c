@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* board_times.c - a board from a file of times. */
 #define _XOPEN_SOURCE 700
-#include "app/report/board_times.h"
+#include "app/report/board/board_times.h"
 
 #include "app/eval/bench_cells.h"
 #include "base/core/arena.h"
@@ -129,7 +129,7 @@ static PmStatus add_graph(PmBoards *all, PmBoard *b, const cJSON *graph, PmErr *
 		return pm_err(err, PM_E_INVALID,
 			      "Graph %zu of the file of times has no task, no variant with an element type "
 			      "or no system; "
-			      "app/report/board_times.h says what it has to have.",
+			      "app/report/board/board_times.h says what it has to have.",
 			      b->table.graphs.n);
 	if (!all->tasks.n || all->tasks.v[all->tasks.n - 1].id != task)
 		add_task(all, task, pm_json_str(graph, "class", ""));

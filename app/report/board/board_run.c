@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* board_run.c - which runs belong to a board. */
-#include "app/report/board_priv.h"
+#include "app/report/board/board_priv.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* board_fill.c - the rows and cells of a board, from graphs and stored records. */
 #include "app/eval/bench_cells.h"
-#include "app/report/board_priv.h"
+#include "app/report/board/board_priv.h"
 #include "base/core/arena.h"
 #include "bench/report/report.h"
 #include "dataset/store/results.h"

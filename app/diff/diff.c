@@ -181,6 +181,18 @@ static uint32_t *copy_matches(const Side *s)
 	return out;
 }
 
+static uint32_t *input_matches(const Diffing *d)
+{
+	uint32_t *out = pm_xcalloc((size_t)d->a.n_inputs + 1, sizeof *out);
+
+	for (uint32_t i = 0; i < d->a.n_inputs; i++) {
+		uint32_t y = d->a.match[d->a.n_nodes + i];
+
+		out[i] = y == PM_DIFF_NONE ? y : y - d->b.n_nodes;
+	}
+	return out;
+}
+
 PmStatus pm_diff(const PmGraph *a, const PmGraph *b, PmDiff *out, PmErr *err)
 {
 	Diffing d = { 0 };
@@ -196,12 +208,16 @@ PmStatus pm_diff(const PmGraph *a, const PmGraph *b, PmDiff *out, PmErr *err)
 		swapped = order(&d.a, &d.b) > 0;
 		if (swapped)
 			swap(&d);
-		pm__diff_match(&d);
-		pm__diff_repair(&d);
+		st = pm__diff_seed(&d, err);
+		if (!st) {
+			pm__diff_match(&d);
+			pm__diff_repair(&d);
+		}
 		if (swapped)
 			swap(&d);
 		out->to_b = copy_matches(&d.a);
 		out->to_a = copy_matches(&d.b);
+		out->input_to_b = input_matches(&d);
 		pm__diff_order(&d, out);
 		changes(&d, out);
 	}
@@ -215,6 +231,7 @@ void pm_diff_release(PmDiff *d)
 {
 	free(d->to_a);
 	free(d->to_b);
+	free(d->input_to_b);
 	for (size_t i = 0; i < d->change.n; i++)
 		free(d->change.v[i].what);
 	PM_VEC_RELEASE(&d->change);

@@ -37,6 +37,7 @@ typedef struct PmDiffChange {
 typedef struct PmDiff {
 	const PmGraph *a, *b;
 	uint32_t *to_b, *to_a;       /* by place: the place of the other node of the pair, or PM_DIFF_NONE */
+	uint32_t *input_to_b;        /* the same for inputs of a, by which input */
 	size_t n_same;               /* pairs that are not among the changes */
 	size_t n[3];                 /* changes of nodes, by PmDiffKind */
 	size_t n_signature;          /* changes of inputs and outputs */

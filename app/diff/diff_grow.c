@@ -222,8 +222,7 @@ static void grow_readers(Diffing *d, uint32_t x, uint32_t y, int loose)
 		match_readers(d, x, y, d->a.op, d->b.op, 1, loose > 1);
 }
 
-/* Strict growth from all that waits. Items that were grown from are kept, for looser growth. */
-static void grow_strictly(Diffing *d, size_t from)
+void pm__diff_grow_from(Diffing *d, size_t from)
 {
 	for (size_t i = from; i < d->queue.n; i++) {
 		uint32_t x = d->queue.v[i];
@@ -235,14 +234,14 @@ static void grow_strictly(Diffing *d, size_t from)
 
 void pm__diff_grow(Diffing *d, int loose)
 {
-	grow_strictly(d, 0);
+	pm__diff_grow_from(d, 0);
 	for (size_t i = 0; loose && i < d->queue.n; i++) {
 		uint32_t x = d->queue.v[i];
 		size_t n = d->queue.n;
 
 		grow_operands(d, x, d->a.match[x], loose);
 		grow_readers(d, x, d->a.match[x], loose);
-		grow_strictly(d, n); /* what follows for certain comes before the next guess */
+		pm__diff_grow_from(d, n); /* what follows for certain comes before the next guess */
 	}
 	d->queue.n = 0;
 }

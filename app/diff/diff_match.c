@@ -270,6 +270,19 @@ static void match_around(Diffing *d)
 	}
 }
 
+/* Pairs of two operators have carried growth, and are none. */
+static void break_replaced(Diffing *d)
+{
+	for (uint32_t x = 0; x < d->a.n_nodes; x++) {
+		uint32_t y = d->a.match[x];
+
+		if (y == PM_DIFF_NONE || d->a.op[x] == d->b.op[y])
+			continue;
+		d->a.match[x] = PM_DIFF_NONE;
+		d->b.match[y] = PM_DIFF_NONE;
+	}
+}
+
 void pm__diff_match(Diffing *d)
 {
 	const Side *a = &d->a, *b = &d->b;
@@ -290,8 +303,11 @@ void pm__diff_match(Diffing *d)
 	match_nodes(d, a->down, b->down, AS_MANY);
 	match_nodes(d, a->up, b->up, AS_MANY);
 	match_around(d);
+	for (int steps = 8; steps; steps /= 4)
+		pm__diff_bridge(d, steps);
 	for (int loose = 1; loose <= 2; loose++) {
 		requeue(d);
 		pm__diff_grow(d, loose);
 	}
+	break_replaced(d);
 }

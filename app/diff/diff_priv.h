@@ -66,6 +66,8 @@ void pm__diff_type(const Side *s, const PmType *t, PmStr *out);
 /* A hash of contents and type of a constant. */
 uint64_t pm__diff_const(const Side *s, PmValue v);
 
+/* diff_seed.c: where a graph has kernels, the pairs that it has without them. */
+PmStatus pm__diff_seed(Diffing *d, PmErr *err);
 /* diff_match.c: fills `match` of both sides. */
 void pm__diff_match(Diffing *d);
 /* diff_grow.c: makes two items a pair, which waits in the queue; and matches neighbours of the items in the
@@ -73,6 +75,11 @@ void pm__diff_match(Diffing *d);
  * same operator alone; 2 = also where there is a choice, in the order of places. */
 void pm__diff_pair(Diffing *d, uint32_t x, uint32_t y);
 void pm__diff_grow(Diffing *d, int loose);
+/* Strict growth from the items in the queue from `from` on, which stay in it. */
+void pm__diff_grow_from(Diffing *d, size_t from);
+/* diff_bridge.c: pairs across edits where graphs are alike for `steps` on the other side. May leave pairs of
+ * two operators, which carry growth and are to be broken. */
+void pm__diff_bridge(Diffing *d, int steps);
 /* Whether two operands are the same by what is matched. */
 int pm__diff_corresponds(const Diffing *d, const Operand *x, const Operand *y);
 /* How many operands of a pair correspond, commuting ones in the better order; *swapped is set when that is

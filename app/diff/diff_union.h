@@ -12,16 +12,19 @@ static inline uint32_t pm__union_n(const Diffing *d)
 	return d->a.n + d->b.n;
 }
 
+/* The item of the union that an item of b is. */
 static inline uint32_t pm__union_of_b(const Diffing *d, uint32_t y)
 {
 	return d->b.match[y] != PM_DIFF_NONE ? d->b.match[y] : d->a.n + y;
 }
 
+/* Which item of a an item of the union is; PM_DIFF_NONE when it is none. */
 static inline uint32_t pm__union_in_a(const Diffing *d, uint32_t u)
 {
 	return u < d->a.n ? u : PM_DIFF_NONE;
 }
 
+/* The same for b. */
 static inline uint32_t pm__union_in_b(const Diffing *d, uint32_t u)
 {
 	return u < d->a.n ? d->a.match[u] : u - d->a.n;

@@ -586,12 +586,94 @@ static void test_sentences(void **state)
 	       "|operand 1: Exp of b became Exp of a|");
 }
 
+/* A regular chain, in which no node is unlike the others: 600 operators, five of them in turn. `edited`: one
+ * in three places is another operator, and one is put in. */
+static PmGraph *chain(int edited)
+{
+	static const char *const op[] = { "Exp", "Tanh", "Add", "Relu", "Mul" };
+	PmStr text = PM_STR_INIT;
+	char last[16] = "x", before[16] = "x";
+	PmGraph *g;
+
+	pm_str_add(&text, "m (float[4] x) => (float[4] v599)\n{\n");
+	for (int i = 0; i < 600; i++) {
+		int other = edited && (i == 40 || i == 300 || i == 560);
+
+		pm_str_addf(&text, "v%d = %s (%s", i, other ? "Neg" : op[i % 5], last);
+		pm_str_addf(&text, i % 5 == 2 || i % 5 == 4 ? ", %s)\n" : ")\n", before);
+		memcpy(before, last, sizeof last);
+		snprintf(last, sizeof last, "v%d", i);
+		if (edited && i == 400) {
+			pm_str_addf(&text, "w = Sqrt (%s)\n", last);
+			memcpy(last, "w", 2);
+		}
+	}
+	pm_str_add(&text, "}\n");
+	g = pm_test_graph(text.s);
+	pm_str_release(&text);
+	return g;
+}
+
+/* Growth goes across edits, so that what lies between them is the same. Each edit changes the two readers. */
+static void test_regular(void **state)
+{
+	PmGraph *a = chain(0), *b = chain(1), *c = shuffled(b, 3);
+	PmDiff d;
+
+	(void)state;
+	d = compared(a, c);
+	assert_int_equal(d.n[PM_DIFF_REMOVED], 3);
+	assert_int_equal(d.n[PM_DIFF_ADDED], 4);
+	assert_int_equal(d.n[PM_DIFF_CHANGED], 8);
+	pm_diff_release(&d);
+	pm_graph_free(a);
+	pm_graph_free(b);
+	pm_graph_free(c);
+}
+
+/* A kernel in place of two nodes, between two products that are alike. */
+static void test_kernel(void **state)
+{
+	PmGraph *a, *b = pm_test_graph("m (float[4,4] x, float[4,4] w) => (float[4,4] z) {\n"
+				       "s = MatMul(x, w)\ny = Relu(s)\nz = MatMul(y, w)\n}\n");
+	PmGraph *body = pm_test_graph(
+		"b (float[4,4] s) => (float[4,4] y) { t = Sigmoid(s)\n y = Mul(t, s) }");
+	PmNode n = pm_graph_node_at(b, 1), kernel;
+	PmValue in = pm_node_in(b, n, 0);
+	PmDiff d;
+	PmType t = *pm_value_type(b, in);
+
+	(void)state;
+	a = pm_test_graph("m (float[4,4] x, float[4,4] w) => (float[4,4] z) {\n"
+			  "s = MatMul(x, w)\nt = Sigmoid(s)\ny = Mul(s, t)\nz = MatMul(y, w)\n}\n");
+	assert_int_equal(pm_graph_add_node(b, PM_OP_Kernel, &in, 1, 1, &kernel, NULL), PM_OK);
+	assert_int_equal(pm_node_set_graph(b, kernel, "body", body, NULL), PM_OK);
+	pm_value_set_type(b, pm_node_out(b, kernel, 0), &t);
+	pm_graph_replace_uses(b, pm_node_out(b, n, 0), pm_node_out(b, kernel, 0));
+	assert_int_equal(pm_graph_kill_node(b, n, NULL), PM_OK);
+	assert_int_equal(pm_graph_sort(b, NULL), PM_OK);
+	d = compared(a, b);
+	assert_int_equal(d.n_same, 1);
+	assert_int_equal(d.n[PM_DIFF_REMOVED], 2);
+	assert_int_equal(d.n[PM_DIFF_ADDED], 1);
+	assert_int_equal(d.n[PM_DIFF_CHANGED], 1);
+	for (size_t i = 0; i < d.change.n; i++) {
+		if (d.change.v[i].kind == PM_DIFF_ADDED)
+			assert_string_equal(d.change.v[i].what,
+					    "stands for 2 removed nodes: Sigmoid of t, Mul of y");
+	}
+	pm_diff_release(&d);
+	pm_graph_free(a);
+	pm_graph_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_none),      cmocka_unit_test(test_changed),
 		cmocka_unit_test(test_inserted),  cmocka_unit_test(test_strangers),
 		cmocka_unit_test(test_largest),   cmocka_unit_test(test_crossed),
+		cmocka_unit_test(test_regular),   cmocka_unit_test(test_kernel),
 		cmocka_unit_test(test_sentences),
 	};
 

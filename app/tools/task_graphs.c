@@ -64,7 +64,7 @@ static void attr_text(const PmAttr *a, int dtype, PmStr *out)
 	    pm_dtype_from_onnx((int)a->i) == dtype)
 		pm_str_add(out, "T");
 	else
-		pm__attr_text(a, out);
+		pm_attr_describe(a, out);
 }
 
 static void add_names(const PmGraph *g, size_t n, PmValue (*at)(const PmGraph *, size_t), PmStr *out)

@@ -82,46 +82,6 @@ static cJSON *value_of(const PmGraph *g, PmValue v)
 	return j;
 }
 
-static void add_list(const PmAttr *a, PmStr *out)
-{
-	pm_str_addc(out, '[');
-	for (size_t i = 0; i < a->n; i++) {
-		pm_str_add(out, i ? ", " : "");
-		if (a->kind == PM_ATTR_INTS)
-			pm_str_addi(out, a->ints[i]);
-		else if (a->kind == PM_ATTR_FLOATS)
-			pm_str_addf(out, "%.9g", a->floats[i]);
-		else
-			pm_str_addf(out, "\"%s\"", a->strings[i]);
-	}
-	pm_str_addc(out, ']');
-}
-
-void pm__attr_text(const PmAttr *a, PmStr *out)
-{
-	switch (a->kind) {
-	case PM_ATTR_INT:
-		pm_str_addi(out, a->i);
-		break;
-	case PM_ATTR_FLOAT:
-		pm_str_addf(out, "%.9g", a->f);
-		break;
-	case PM_ATTR_STRING:
-		pm_str_add(out, a->s);
-		break;
-	case PM_ATTR_INTS:
-	case PM_ATTR_FLOATS:
-	case PM_ATTR_STRINGS:
-		add_list(a, out);
-		break;
-	case PM_ATTR_TENSOR:
-		pm_type_describe(&a->type, out);
-		break;
-	default:
-		pm_str_add(out, "(a graph)");
-	}
-}
-
 static cJSON *node_of(const PmGraph *g, PmNode n)
 {
 	cJSON *j = cJSON_CreateObject(), *in, *out, *attrs;
@@ -143,7 +103,7 @@ static cJSON *node_of(const PmGraph *g, PmNode n)
 			const PmAttr *a = pm_node_attr_at(g, n, i);
 			PmStr s = PM_STR_INIT;
 
-			pm__attr_text(a, &s);
+			pm_attr_describe(a, &s);
 			cJSON_AddStringToObject(attrs, a->name, s.s);
 			pm_str_release(&s);
 		}

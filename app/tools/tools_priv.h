@@ -295,8 +295,6 @@ cJSON *pm__build_answer(const PmTools *t, const cJSON *j, int *ok);
  * planned.
  */
 cJSON *pm__worth(const PmGraph *g, int dtype);
-/* The value of an attribute as text, appended. */
-void pm__attr_text(const PmAttr *a, PmStr *out);
 /* The distinct graphs of a task as an array, each with its variants and what differs from the first
  * (task_graphs.c; members in tools.json). `uri` says where all texts are. The graph and the element type of
  * the first variant go to *first (owned; NULL when there is none) and *dtype; the array is owned, also after

@@ -279,6 +279,28 @@ static int by_place(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
+/* The first level around nodes that stand alone: each run of others is a group. */
+static void items_around(Folding *s, Work w, const unsigned char *alone)
+{
+	size_t j;
+
+	s->item.n = 0;
+	for (size_t i = w.from; i < w.to; i = j) {
+		uint32_t group;
+
+		for (j = i + 1; j < w.to && !alone[i] && !alone[j]; j++)
+			;
+		if (j - i == 1) {
+			PM_VEC_PUSH(&s->item, ((PmFoldItem){ (uint32_t)i, 0 }));
+			continue;
+		}
+		group = new_group(s->f, w.group, "unchanged", strlen("unchanged"), j - i);
+		s->f->group.v[group].first = i;
+		PM_VEC_PUSH(&s->item, ((PmFoldItem){ group, 1 }));
+		PM_VEC_PUSH(&s->work, ((Work){ group, i, j }));
+	}
+}
+
 static void make_group(Folding *s, Work w, int flat)
 {
 	if (flat || w.to - w.from <= PM_FOLD_PART || (!w.group && w.to - w.from <= PM_FOLD_ALL)) {
@@ -297,14 +319,16 @@ static void make_group(Folding *s, Work w, int flat)
 		set_items_in_parts(s, w);
 }
 
-PmStatus pm_fold(const PmGraph *g, int flat, PmFold *f, PmErr *err)
+static PmStatus fold(const PmGraph *g, int flat, const PmFoldMarks *marks, PmFold *f, PmErr *err)
 {
 	Folding s = { .f = f };
-	size_t n = pm_graph_n_nodes(g);
+	size_t n = pm_graph_n_nodes(g), first = 0;
+	PmStatus st;
 
 	memset(f, 0, sizeof *f);
 	f->g = g;
 	f->n_nodes = n;
+	f->kind = marks ? marks->kind : NULL;
 	f->place = pm_xcalloc(pm_graph_node_limit(g) + 1, sizeof *f->place);
 	f->of = pm_xcalloc(n + 1, sizeof *f->of);
 	f->at = pm_xcalloc(n + 1, sizeof *f->at);
@@ -320,14 +344,30 @@ PmStatus pm_fold(const PmGraph *g, int flat, PmFold *f, PmErr *err)
 	}
 	new_group(f, PM_FOLD_NONE, pm_graph_name(g), strlen(pm_graph_name(g)), n);
 	PM_VEC_PUSH(&s.work, ((Work){ 0, 0, n }));
-	for (size_t i = 0; i < s.work.n; i++)
+	if (marks && marks->alone && n > PM_FOLD_ALL) {
+		items_around(&s, s.work.v[first++], marks->alone);
+		set_items(f, 0, s.item.v, s.item.n);
+	}
+	for (size_t i = first; i < s.work.n; i++)
 		make_group(&s, s.work.v[i], flat);
 	free(s.entry);
 	free(s.slot);
 	free(s.stamp);
 	PM_VEC_RELEASE(&s.work);
 	PM_VEC_RELEASE(&s.item);
-	return pm__fold_same(f, err);
+	st = pm__fold_same(f, err);
+	f->kind = NULL;
+	return st;
+}
+
+PmStatus pm_fold(const PmGraph *g, int flat, PmFold *f, PmErr *err)
+{
+	return fold(g, flat, NULL, f, err);
+}
+
+PmStatus pm_fold_marked(const PmGraph *g, const PmFoldMarks *marks, PmFold *f, PmErr *err)
+{
+	return fold(g, 0, marks, f, err);
 }
 
 void pm_fold_release(PmFold *f)

@@ -44,11 +44,22 @@ typedef struct PmFold {
 	uint32_t *at;              /* by place: which item of that group it is */
 	PM_VEC(PmFoldGroup) group; /* 0 is the whole */
 	PM_VEC(PmFoldItem) item;
+	const unsigned char *kind; /* borrowed while groups are made, or NULL */
 } PmFold;
 
 /* Groups the nodes of g, which is sorted and outlives *out. `flat`: all in one group. Time is n log n in
  * nodes, for each level of scopes. */
 PmStatus pm_fold(const PmGraph *g, int flat, PmFold *out, PmErr *err);
+
+/* What is said of nodes, by place, when a graph is folded around some of them. */
+typedef struct PmFoldMarks {
+	const unsigned char *kind; /* groups whose nodes differ in it are not the same */
+	/* 1: the node stands on the first level by itself; each run of others there is one group,
+	 * "unchanged". NULL = groups as pm_fold makes them. A graph of at most PM_FOLD_ALL nodes is one
+	 * level all the same. */
+	const unsigned char *alone;
+} PmFoldMarks;
+PmStatus pm_fold_marked(const PmGraph *g, const PmFoldMarks *marks, PmFold *out, PmErr *err);
 void pm_fold_release(PmFold *f);
 
 /* The item of group `within` that holds the node at a place; PM_FOLD_NONE when it is outside. */

@@ -30,6 +30,8 @@ static PmStatus label(Same *s, PmErr *err)
 		st = pm_canon_node_text(g, n, PM_CANON_FULL, &s->text, err);
 		for (size_t k = 0; k < pm_node_n_out(g, n); k++)
 			pm_type_describe(pm_value_type(g, pm_node_out(g, n, k)), &s->text);
+		if (s->f->kind)
+			pm_str_addc(&s->text, (char)s->f->kind[i]);
 		s->label[i] = pm_hash_bytes(s->text.s, s->text.len);
 	}
 	return st;

@@ -2,7 +2,7 @@
 /* view.c - the page of a model: a section for each level that is drawn. */
 #include "app/view/view.h"
 
-#include "app/view/sheet.h"
+#include "app/view/view_priv.h"
 #include "draw/html/page.h"
 
 #include <string.h>
@@ -87,11 +87,11 @@ static void put_way(PmHtml *h, const PmFold *f, uint32_t group, const Plan *p)
 	PM_VEC_RELEASE(&way);
 }
 
-static PmStatus put_sheet(PmHtml *h, const PmFold *f, const PmViewOpts *o, uint32_t group, const Plan *p,
-			  PmErr *err)
+static PmStatus put_sheet(PmHtml *h, const PmFold *f, const PmViewOpts *o, const PmViewPart *part,
+			  uint32_t group, const Plan *p, PmErr *err)
 {
 	const PmFoldGroup *g = &f->group.v[group];
-	PmSheetStyle style = { .engine = o->engine, .opens = p->opens };
+	PmSheetStyle style = { .engine = o->engine, .opens = p->opens, .marks = part->marks };
 	PmStr svg = PM_STR_INIT;
 	PmSheet s;
 	PmStatus st;
@@ -122,8 +122,8 @@ static PmStatus put_sheet(PmHtml *h, const PmFold *f, const PmViewOpts *o, uint3
 	return st;
 }
 
-static PmStatus put_page(const PmFold *f, const PmViewOpts *o, const Plan *p, const PmViewDone *done,
-			 PmStr *out, PmErr *err)
+static PmStatus put_page(const PmFold *f, const PmViewOpts *o, const PmViewPart *part, const Plan *p,
+			 const PmViewDone *done, PmStr *out, PmErr *err)
 {
 	PmPage page = { .title = o->name, .style = pm_svg_css() };
 	PmStatus st = PM_OK;
@@ -148,11 +148,13 @@ static PmStatus put_page(const PmFold *f, const PmViewOpts *o, const Plan *p, co
 			"draws one.",
 			done->closed);
 	pm_html_end(&h, PM_EL_p);
+	if (part->put)
+		part->put(&h, f, p->opens, part->of);
 	pm_html_end(&h, PM_EL_header);
 	pm_html_el(&h, PM_EL_main);
 	pm_html_at(&h, PM_AT_class, "pg");
 	for (size_t i = 0; i < p->sheet.n && !st; i++)
-		st = put_sheet(&h, f, o, p->sheet.v[i], p, err);
+		st = put_sheet(&h, f, o, part, p->sheet.v[i], p, err);
 	if (!st) {
 		pm_html_end(&h, PM_EL_main);
 		pm_page_close(&h, &page);
@@ -176,30 +178,40 @@ static PmStatus check(const PmGraph *g, const PmViewOpts *o, const PmFold *f, Pm
 	return PM_OK;
 }
 
+PmStatus pm__view_fold(const PmFold *f, const PmViewOpts *o, const PmViewPart *part, PmStr *out,
+		       PmViewDone *done, PmErr *err)
+{
+	PmSheetStyle style = { .engine = o->engine, .alone = 1, .marks = part->marks };
+	PmStatus st = check(f->g, o, f, err);
+	PmSheet s;
+	Plan p;
+
+	memset(done, 0, sizeof *done);
+	if (st)
+		return st;
+	done->nodes = f->n_nodes;
+	done->groups = f->group.n - 1;
+	plan(f, o, &p, done);
+	if (o->svg) {
+		pm_sheet_make(f, (uint32_t)o->group, &s);
+		st = pm_sheet_draw(&s, &style, out, err);
+		pm_sheet_release(&s);
+	} else {
+		st = put_page(f, o, part, &p, done, out, err);
+	}
+	plan_release(&p);
+	return st;
+}
+
 PmStatus pm_view(const PmGraph *g, const PmViewOpts *o, PmStr *out, PmViewDone *done, PmErr *err)
 {
-	PmSheetStyle style = { .engine = o->engine, .alone = 1 };
+	const PmViewPart none = { 0 };
 	PmFold f;
-	Plan p;
-	PmSheet s;
 	PmStatus st = pm_fold(g, o->flat, &f, err);
 
 	memset(done, 0, sizeof *done);
 	if (!st)
-		st = check(g, o, &f, err);
-	if (!st) {
-		done->nodes = f.n_nodes;
-		done->groups = f.group.n - 1;
-		plan(&f, o, &p, done);
-		if (o->svg) {
-			pm_sheet_make(&f, (uint32_t)o->group, &s);
-			st = pm_sheet_draw(&s, &style, out, err);
-			pm_sheet_release(&s);
-		} else {
-			st = put_page(&f, o, &p, done, out, err);
-		}
-		plan_release(&p);
-	}
+		st = pm__view_fold(&f, o, &none, out, done, err);
 	pm_fold_release(&f);
 	return st;
 }

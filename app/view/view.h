@@ -3,6 +3,7 @@
 #ifndef APP_VIEW_VIEW_H
 #define APP_VIEW_VIEW_H
 
+#include "app/diff/diff.h"
 #include "base/core/str.h"
 #include "draw/layout/layout.h"
 #include "ir/core/graph.h"
@@ -29,5 +30,10 @@ typedef struct PmViewDone {
 /* Appends the drawing of a sorted graph. PM_E_INVALID for a group that there is not, PM_E_LIMIT for too many
  * nodes with `flat`. */
 PmStatus pm_view(const PmGraph *g, const PmViewOpts *o, PmStr *out, PmViewDone *done, PmErr *err);
+
+/* Appends the drawing of a difference: one drawing of both graphs, in which removed, added and changed nodes
+ * are marked, behind a table of the changes. What is far from all changes is folded (app/view/union.h).
+ * `done` counts the nodes of both graphs, pairs once. Errors as of pm_view. */
+PmStatus pm_view_diff(const PmDiff *d, const PmViewOpts *o, PmStr *out, PmViewDone *done, PmErr *err);
 
 #endif

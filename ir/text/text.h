@@ -52,4 +52,8 @@ PmStatus pm_graph_parse_within(const char *text, size_t n, size_t budget, PmGrap
  * has one of their name and type, and stay as they are where not. */
 PmStatus pm_graph_bind_consts(PmGraph *g, const PmGraph *from, PmErr *err);
 
+/* Appends the value of an attribute for messages: "3", "[1, 2]", a text as it is, of a tensor its type, "(a
+ * graph)". */
+void pm_attr_describe(const PmAttr *a, PmStr *out);
+
 #endif

@@ -132,6 +132,8 @@ static const char *const lines[] = {
 	"watch --db @/w.db",
 	"report --db @/w.db -o @/report.html",
 	"view models/swin_block.gpt -o @/view.html",
+	"view models/swin_block.gpt models/llama_block.gpt",
+	"view models/swin_block.gpt models/llama_block.gpt -o @/diff.html",
 	"time models/no_such_model.gpt",
 	"results import @/times.json --db @/w.db",
 	"db stats --db @/w.db",

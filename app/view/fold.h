@@ -59,7 +59,10 @@ typedef struct PmFoldMarks {
 	 * level all the same. */
 	const unsigned char *alone;
 } PmFoldMarks;
+
+/* The same with what the marks say; they are borrowed until it returns. */
 PmStatus pm_fold_marked(const PmGraph *g, const PmFoldMarks *marks, PmFold *out, PmErr *err);
+/* Frees what it owns; *f is not to be used after that. */
 void pm_fold_release(PmFold *f);
 
 /* The item of group `within` that holds the node at a place; PM_FOLD_NONE when it is outside. */

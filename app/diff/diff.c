@@ -181,16 +181,22 @@ static uint32_t *copy_matches(const Side *s)
 	return out;
 }
 
-static uint32_t *input_matches(const Diffing *d)
+/* The matches of n ports from item fa on, as numbers of the ports from item fb on. */
+static uint32_t *port_matches(const Side *s, uint32_t fa, uint32_t n, uint32_t fb)
 {
-	uint32_t *out = pm_xcalloc((size_t)d->a.n_inputs + 1, sizeof *out);
+	uint32_t *out = pm_xcalloc((size_t)n + 1, sizeof *out);
 
-	for (uint32_t i = 0; i < d->a.n_inputs; i++) {
-		uint32_t y = d->a.match[d->a.n_nodes + i];
-
-		out[i] = y == PM_DIFF_NONE ? y : y - d->b.n_nodes;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		out[i] = s->match[fa + i] == PM_DIFF_NONE ? PM_DIFF_NONE : s->match[fa + i] - fb;
 	return out;
+}
+
+static void copy_ports(const Diffing *d, PmDiff *out)
+{
+	uint32_t fa = d->a.n_nodes + d->a.n_inputs, fb = d->b.n_nodes + d->b.n_inputs;
+
+	out->input_to_b = port_matches(&d->a, d->a.n_nodes, d->a.n_inputs, d->b.n_nodes);
+	out->output_to_b = port_matches(&d->a, fa, d->a.n - fa, fb);
 }
 
 PmStatus pm_diff(const PmGraph *a, const PmGraph *b, PmDiff *out, PmErr *err)
@@ -217,7 +223,7 @@ PmStatus pm_diff(const PmGraph *a, const PmGraph *b, PmDiff *out, PmErr *err)
 			swap(&d);
 		out->to_b = copy_matches(&d.a);
 		out->to_a = copy_matches(&d.b);
-		out->input_to_b = input_matches(&d);
+		copy_ports(&d, out);
 		pm__diff_order(&d, out);
 		changes(&d, out);
 	}
@@ -232,6 +238,7 @@ void pm_diff_release(PmDiff *d)
 	free(d->to_a);
 	free(d->to_b);
 	free(d->input_to_b);
+	free(d->output_to_b);
 	for (size_t i = 0; i < d->change.n; i++)
 		free(d->change.v[i].what);
 	PM_VEC_RELEASE(&d->change);

@@ -36,11 +36,11 @@ typedef struct PmDiffChange {
 
 typedef struct PmDiff {
 	const PmGraph *a, *b;
-	uint32_t *to_b, *to_a;       /* by place: the place of the other node of the pair, or PM_DIFF_NONE */
-	uint32_t *input_to_b;        /* the same for inputs of a, by which input */
-	size_t n_same;               /* pairs that are not among the changes */
-	size_t n[3];                 /* changes of nodes, by PmDiffKind */
-	size_t n_signature;          /* changes of inputs and outputs */
+	uint32_t *to_b, *to_a; /* by place: the place of the other node of the pair, or PM_DIFF_NONE */
+	uint32_t *input_to_b, *output_to_b; /* the same for inputs and outputs of a, by number */
+	size_t n_same;                      /* pairs that are not among the changes */
+	size_t n[3];                        /* changes of nodes, by PmDiffKind */
+	size_t n_signature;                 /* changes of inputs and outputs */
 	PM_VEC(PmDiffChange) change; /* inputs, nodes in the order of a union of both graphs, outputs */
 	PM_VEC(uint32_t) order;      /* that order: place in b, or in a with PM_DIFF_IN_A added */
 } PmDiff;

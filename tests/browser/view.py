@@ -3,7 +3,7 @@
 """view.py - the pages of passmith view in a browser. view.py BUILD [--shots DIR]
 
 What holds for the pages of a report holds here (looks.py). Besides, groups open by a click and by keyboard, drawings are made
-larger and moved, and text can be read on boxes of every colour.
+larger and moved, text can be read on boxes of every colour, and a difference of two models leads to what changed.
 """
 import os
 import re
@@ -50,6 +50,18 @@ def write(tmp, name, text):
 def make_view(build, tmp, model):
     out = os.path.join(tmp, os.path.basename(model) + ".html")
     passmith(build, "view", model, "-o", out, "--layout", "own")
+    return out
+
+
+def make_diff(build, tmp, tower):
+    """The tower against a copy with other names of values, a hostile node put in and one taken out."""
+    with open(tower, encoding="utf-8") as f:
+        text = re.sub(r"\bh(\d+_\d+)", r"k\1", f.read())
+    text = text.replace("k9_2 = Softmax<axis=1>(k9_1)", "k9_2 = Softmax<axis=1>(k9_1)\n[\"%s\"] put = Neg(k9_2)" % HOSTILE[3])
+    text = text.replace("k9_3 = Transpose<perm=[1, 0]>(k9_2)", "k9_3 = Transpose<perm=[1, 0]>(put)")
+    text = text.replace("k14_2 = Softmax<axis=1>(k14_1)", "k14_2 = Softmax<axis=0>(k14_1)")
+    out = os.path.join(tmp, "diff.html")
+    passmith(build, "view", tower, write(tmp, "edited.gpt", text), "-o", out, "--layout", "own")
     return out
 
 
@@ -217,6 +229,21 @@ def look_hostile(run, b, path):
     run.equal(bad, 0, "no mark of direction and no control character is left")
 
 
+def look_diff(run, b, path):
+    b.open(path)
+    rows = b.run("return Array.from(document.querySelectorAll('#changes tbody tr')).map((e) => e.cells[0].textContent)")
+    run.equal(rows, ["added", "changed", "changed"], "a difference has a row for each change")
+    marks = b.run("""return ['added', 'removed', 'changed'].map((kind) => Array.from(document.querySelectorAll('.sheet.first .node.' + kind))
+        .filter((e) => e.querySelector('.sub').textContent.startsWith(kind)).length)""")
+    run.equal(marks, [1, 0, 2], "the first level shows the nodes, marked with a word, too")
+    run.check(b.run("return document.querySelectorAll('.sheet.first .group').length > 1"), "what is far from them is folded")
+    run.equal(b.run("return document.querySelectorAll('img').length"), 0, "a hostile name of an added node is text")
+    b.click(".sheet.first a.group")
+    run.check(b.run(SHOWN) != ["g0"], "a folded part opens")
+    b.click("#changes tbody a")
+    run.equal(b.run(SHOWN), ["g0"], "a row leads to the level that shows its node")
+
+
 def look_bare(run, b, path, tmp):
     """Without its script the page has no buttons, and the frame scrolls."""
     with open(path, encoding="utf-8") as f:
@@ -234,7 +261,8 @@ def look_bare(run, b, path, tmp):
 def look(run, b, build, tmp, opts):
     tower = make_view(build, tmp, make_tower(tmp))
     hostile = make_view(build, tmp, make_hostile(tmp))
-    for name, path in (("tower", tower), ("hostile names", hostile)):
+    diff = make_diff(build, tmp, os.path.join(tmp, "tower.gpt"))
+    for name, path in (("tower", tower), ("hostile names", hostile), ("difference", diff)):
         look_html(run, name, path)
         b.requests()
         b.open(path)
@@ -249,6 +277,7 @@ def look(run, b, build, tmp, opts):
     look_touch(run, b, tower)
     look_colours(run, b, tower)
     look_hostile(run, b, hostile)
+    look_diff(run, b, diff)
     look_bare(run, b, tower, tmp)
     run.equal(b.console(), [], "the console is still empty")
 

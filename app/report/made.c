@@ -143,12 +143,12 @@ static PmStatus take_source(void *arg, const char *sha256, const char *text, PmE
 /* ---- writing ---- */
 
 /* The kernel that names a source first; kernel.n where none does. */
-static size_t kernel_of(const PmGraph *made, const PmFused *f, const Made *m, const char *sha256)
+static size_t kernel_of(const PmGraph *made, const PmRegions *f, const Made *m, const char *sha256)
 {
 	size_t k;
 
-	for (k = 0; k < f->kernel.n; k++) {
-		const PmAttr *a = pm__made_attr(made, f->kernel.v[k].node, "source", m->alternative);
+	for (k = 0; k < f->list.n; k++) {
+		const PmAttr *a = pm__made_attr(made, f->list.v[k].kernel, "source", m->alternative);
 
 		if (a && a->kind == PM_ATTR_STRING && a->n > 7 && !strcmp(a->s + 7, sha256))
 			break;
@@ -156,16 +156,16 @@ static size_t kernel_of(const PmGraph *made, const PmFused *f, const Made *m, co
 	return k;
 }
 
-static void put_source(const PmGraph *made, const PmFused *f, const Made *m, const Source *s, PmHtml *h)
+static void put_source(const PmGraph *made, const PmRegions *f, const Made *m, const Source *s, PmHtml *h)
 {
 	size_t k = kernel_of(made, f, m, s->sha256), left;
 
 	pm_html_el(h, PM_EL_details);
 	pm_html_el(h, PM_EL_summary);
 	pm_html_text(h, "Source of ");
-	if (k < f->kernel.n) {
+	if (k < f->list.n) {
 		pm_html_textf(h, "kernel %zu (", k + 1);
-		pm_html_text_cut(h, pm_node_s(made, f->kernel.v[k].node, "name", ""), 60);
+		pm_html_text_cut(h, pm_node_s(made, f->list.v[k].kernel, "name", ""), 60);
 		pm_html_text(h, ")");
 	} else {
 		pm_html_text(h, "a kernel");
@@ -179,7 +179,7 @@ static void put_source(const PmGraph *made, const PmFused *f, const Made *m, con
 	pm_html_end(h, PM_EL_details);
 }
 
-static PmStatus put_sources(const PmReportInput *in, const PmGraph *made, const PmFused *f, const Made *m,
+static PmStatus put_sources(const PmReportInput *in, const PmGraph *made, const PmRegions *f, const Made *m,
 			    PmHtml *h, PmErr *err)
 {
 	Sources list = { 0 };
@@ -224,16 +224,16 @@ static void put_name(const Made *m, PmHtml *h)
 	pm_str_release(&name);
 }
 
-static void put_summary(const Made *m, const PmFused *f, PmHtml *h)
+static void put_summary(const Made *m, const PmRegions *f, PmHtml *h)
 {
 	size_t n = 0;
 
-	for (size_t k = 0; k < f->kernel.n; k++)
-		n += f->kernel.v[k].n_nodes;
+	for (size_t k = 0; k < f->list.n; k++)
+		n += f->list.v[k].n;
 	pm_html_el(h, PM_EL_summary);
 	put_name(m, h);
-	pm_html_textf(h, ": %zu of %zu nodes became %zu kernel%s", n, f->n_nodes, f->kernel.n,
-		      f->kernel.n == 1 ? "" : "s");
+	pm_html_textf(h, ": %zu of %zu nodes became %zu kernel%s", n, f->n_before, f->list.n,
+		      f->list.n == 1 ? "" : "s");
 	if (m->launches[0] > 0 && m->launches[1] > 0)
 		pm_html_textf(h, "; launches %d \xe2\x86\x92 %d", m->launches[0], m->launches[1]);
 	pm_html_end(h, PM_EL_summary);
@@ -255,27 +255,24 @@ static void put_variants(const Made *m, PmHtml *h)
 }
 
 static PmStatus put_graphs(const PmReportInput *in, int64_t task, const Made *m, int open, const PmGraph *g,
-			   const PmGraph *made, PmHtml *h, PmErr *err)
+			   const PmGraph *made, const PmRegions *f, PmHtml *h, PmErr *err)
 {
 	Profiles p = { m, h };
-	PmFused f;
 	PmStatus st;
 
-	pm_fused_find(g, made, &f);
 	pm_html_el(h, PM_EL_details);
 	pm_html_at(h, PM_AT_class, "made");
 	if (open)
 		pm_html_at(h, PM_AT_open, "");
-	put_summary(m, &f, h);
-	st = pm__put_made_drawing(g, made, &f, h, err);
-	pm__put_made_kernels(g, made, &f, m->alternative, h);
+	put_summary(m, f, h);
+	st = pm__put_made_drawing(g, made, f, h, err);
+	pm__put_made_kernels(g, made, f, m->alternative, h);
 	put_variants(m, h);
 	if (!st)
-		st = put_sources(in, made, &f, m, h, err);
+		st = put_sources(in, made, f, m, h, err);
 	if (!st)
 		st = pm_profiles_each(in->db, task, put_profile, &p, err);
 	pm_html_end(h, PM_EL_details);
-	pm_fused_release(&f);
 	return st;
 }
 
@@ -283,18 +280,20 @@ static PmStatus put_system(const PmReportInput *in, int64_t task, const Made *m,
 			   PmErr *err)
 {
 	PmGraph *g = NULL, *made = NULL;
+	PmRegions f = { 0 };
 	PmStatus st = read_variant(in, task, m->ordinal, &g, err);
+	int ok = !st && g && !pm_graph_parse_within(m->text, strlen(m->text), most_memory, &made, NULL) &&
+		 !pm_regions_find(g, made, &f, NULL);
 
-	if (g && pm_graph_parse_within(m->text, strlen(m->text), most_memory, &made, NULL))
-		made = NULL;
-	if (!st && g && made) {
-		st = put_graphs(in, task, m, open, g, made, h, err);
+	if (ok) {
+		st = put_graphs(in, task, m, open, g, made, &f, h, err);
 	} else if (!st) {
 		pm_html_el(h, PM_EL_p);
 		put_name(m, h);
 		pm_html_text(h, ": what it made cannot be drawn.");
 		pm_html_end(h, PM_EL_p);
 	}
+	pm_regions_release(&f);
 	pm_graph_free(g);
 	pm_graph_free(made);
 	return st;

@@ -4,7 +4,7 @@
 #ifndef APP_REPORT_MADE_H
 #define APP_REPORT_MADE_H
 
-#include "app/report/fused.h"
+#include "app/apply/regions.h"
 #include "app/report/section.h"
 #include "dataset/store/rewrites.h"
 
@@ -22,8 +22,9 @@ PmStatus pm_report_put_made(const PmReportInput *in, const PmBoardTask *task, Pm
 
 /* made_graph.c: the graph as a drawing with marks for the nodes of each kernel (NULL = none), and the table
  * of kernels with what each replaces. `alt`: the alternative that is looked at. */
-PmStatus pm__put_made_drawing(const PmGraph *g, const PmGraph *made, const PmFused *f, PmHtml *h, PmErr *err);
-void pm__put_made_kernels(const PmGraph *g, const PmGraph *made, const PmFused *f, int alt, PmHtml *h);
+PmStatus pm__put_made_drawing(const PmGraph *g, const PmGraph *made, const PmRegions *f, PmHtml *h,
+			      PmErr *err);
+void pm__put_made_kernels(const PmGraph *g, const PmGraph *made, const PmRegions *f, int alt, PmHtml *h);
 /* The attribute NAME_K of a kernel for an alternative, or its last. */
 const PmAttr *pm__made_attr(const PmGraph *made, PmNode n, const char *name, int alt);
 

@@ -24,16 +24,16 @@ const PmAttr *pm__made_attr(const PmGraph *made, PmNode n, const char *name, int
 
 typedef char Text[TEXT];
 
-static PmSheetMark *mark_nodes(const PmGraph *made, const PmFused *f, Text *tag, Text *note)
+static PmSheetMark *mark_nodes(const PmGraph *made, const PmRegions *f, Text *tag, Text *note)
 {
-	PmSheetMark *mark = pm_xcalloc(f->n_nodes + 1, sizeof *mark);
+	PmSheetMark *mark = pm_xcalloc(f->n_before + 1, sizeof *mark);
 
-	for (size_t k = 0; k < f->kernel.n; k++) {
+	for (size_t k = 0; k < f->list.n; k++) {
 		snprintf(tag[k], TEXT, "kernel %zu", k + 1);
 		snprintf(note[k], TEXT, "kernel %zu (%.40s)", k + 1,
-			 pm_node_s(made, f->kernel.v[k].node, "name", ""));
+			 pm_node_s(made, f->list.v[k].kernel, "name", ""));
 	}
-	for (size_t i = 0; i < f->n_nodes; i++) {
+	for (size_t i = 0; i < f->n_before; i++) {
 		size_t k = f->of[i];
 
 		if (k)
@@ -59,9 +59,10 @@ static PmStatus draw(const PmGraph *g, const PmSheetMarks *marks, PmStr *svg, Pm
 	return st;
 }
 
-PmStatus pm__put_made_drawing(const PmGraph *g, const PmGraph *made, const PmFused *f, PmHtml *h, PmErr *err)
+PmStatus pm__put_made_drawing(const PmGraph *g, const PmGraph *made, const PmRegions *f, PmHtml *h,
+			      PmErr *err)
 {
-	size_t n = f ? f->kernel.n : 0;
+	size_t n = f ? f->list.n : 0;
 	Text *tag = pm_xcalloc(n + 1, sizeof *tag), *note = pm_xcalloc(n + 1, sizeof *note);
 	PmSheetMark *mark = f ? mark_nodes(made, f, tag, note) : NULL;
 	PmSheetMarks marks = { mark, "fused" };
@@ -90,15 +91,15 @@ PmStatus pm__put_made_drawing(const PmGraph *g, const PmGraph *made, const PmFus
 /* ---- the kernels ---- */
 
 /* "Sigmoid, Mul x 2": operators in the order in which they first stand. */
-static void add_ops(const PmGraph *g, const PmFused *f, size_t kernel, PmStr *out)
+static void add_ops(const PmGraph *g, const PmRegions *f, size_t kernel, PmStr *out)
 {
 	size_t n_kinds = 0;
 
-	for (size_t i = 0; i < f->n_nodes; i++) {
+	for (size_t i = 0; i < f->n_before; i++) {
 		const char *op = pm_node_op_name(g, pm_graph_node_at(g, i));
 		size_t n = 0, before = 0;
 
-		for (size_t k = 0; k < f->n_nodes && f->of[i] == kernel; k++)
+		for (size_t k = 0; k < f->n_before && f->of[i] == kernel; k++)
 			if (f->of[k] == kernel && !strcmp(op, pm_node_op_name(g, pm_graph_node_at(g, k)))) {
 				before += k < i;
 				n++;
@@ -130,9 +131,10 @@ static void put_launches(const PmAttr *a, PmHtml *h)
 	pm_html_end(h, PM_EL_td);
 }
 
-static void put_kernel(const PmGraph *g, const PmGraph *made, const PmFused *f, size_t k, int alt, PmHtml *h)
+static void put_kernel(const PmGraph *g, const PmGraph *made, const PmRegions *f, size_t k, int alt,
+		       PmHtml *h)
 {
-	PmNode n = f->kernel.v[k].node;
+	PmNode n = f->list.v[k].kernel;
 	PmStr ops = PM_STR_INIT;
 
 	add_ops(g, f, k + 1, &ops);
@@ -148,13 +150,13 @@ static void put_kernel(const PmGraph *g, const PmGraph *made, const PmFused *f, 
 	pm_html_text(h, ")");
 	pm_html_end(h, PM_EL_th);
 	pm_html_put(h, PM_EL_td, NULL, ops.s);
-	pm_html_putf(h, PM_EL_td, "num", "%zu", f->kernel.v[k].n_nodes);
+	pm_html_putf(h, PM_EL_td, "num", "%zu", f->list.v[k].n);
 	put_launches(pm__made_attr(made, n, "launch", alt), h);
 	pm_html_end(h, PM_EL_tr);
 	pm_str_release(&ops);
 }
 
-void pm__put_made_kernels(const PmGraph *g, const PmGraph *made, const PmFused *f, int alt, PmHtml *h)
+void pm__put_made_kernels(const PmGraph *g, const PmGraph *made, const PmRegions *f, int alt, PmHtml *h)
 {
 	static const char *const heads[] = { "Kernel", "What it replaces", "Nodes", "Launches" };
 	PmStr left = PM_STR_INIT;
@@ -172,14 +174,14 @@ void pm__put_made_kernels(const PmGraph *g, const PmGraph *made, const PmFused *
 	pm_html_end(h, PM_EL_tr);
 	pm_html_end(h, PM_EL_thead);
 	pm_html_el(h, PM_EL_tbody);
-	for (size_t k = 0; k < f->kernel.n && k < PM_MADE_KERNELS; k++)
+	for (size_t k = 0; k < f->list.n && k < PM_MADE_KERNELS; k++)
 		put_kernel(g, made, f, k, alt, h);
 	pm_html_end(h, PM_EL_tbody);
 	pm_html_end(h, PM_EL_table);
 	pm_html_end(h, PM_EL_div);
-	if (f->kernel.n > PM_MADE_KERNELS)
+	if (f->list.n > PM_MADE_KERNELS)
 		pm_html_putf(h, PM_EL_p, "soft", "%zu more kernels are left out.",
-			     f->kernel.n - PM_MADE_KERNELS);
+			     f->list.n - PM_MADE_KERNELS);
 	add_ops(g, f, 0, &left);
 	if (left.len)
 		pm_html_putf(h, PM_EL_p, NULL, "Left as it was: %s.", left.s);

@@ -126,6 +126,15 @@ PY
 	python3 - "$tmp/w.db" <<'PY'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE rewrites SET text = 'g (float[8,32] x) => (float[8,32] y) { y = Abs (x) }'")
+db.commit()
+PY
+	pm report --db "$tmp/w.db" -o "$page"
+	exits 0 "a stored graph that is of another one"
+	holds 'b&gt;: what it made cannot be drawn.' "which the report says as well"
+	python3 - "$tmp/w.db" <<'PY'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
 db.execute("DELETE FROM runs")
 db.execute("DELETE FROM results")
 db.commit()

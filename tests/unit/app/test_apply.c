@@ -166,6 +166,55 @@ static void places_of_regions(void **state)
 	pm_apply_release(&a);
 }
 
+/* By hand: which nodes, by place, belong to which kernel, and how many each has; "" = refused. */
+static void has(const char *was, const char *is, const char *want)
+{
+	PmGraph *a = pm_test_graph(was), *b = pm_test_graph(is);
+	PmStr got = PM_STR_INIT;
+	PmRegions r = { 0 };
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_regions_find(a, b, &r, &err))
+		assert_true(*err.text != 0);
+	else
+		for (size_t i = 0; i < r.n_before; i++)
+			pm_str_addf(&got, "%u", r.of[i]);
+	for (size_t k = 0; k < r.list.n; k++)
+		pm_str_addf(&got, " %zu", r.list.v[k].n);
+	assert_string_equal(got.s, want);
+	pm_regions_release(&r);
+	pm_graph_free(a);
+	pm_graph_free(b);
+	pm_str_release(&got);
+}
+
+#define KERNEL(body)                                                                                         \
+	"Kernel <alts = 1, body = b " body                                                                   \
+	", launch_0 = [\"f grid=1,1,1 block=1,1,1 smem=0 args=i0,o0\"], name = \"f\", "                      \
+	"source_0 = \"s\", type_0 = \"float\">"
+#define SILU      "(float[4] a) => (float[4] c) { b = Sigmoid (a)\n c = Mul (a, b) }"
+#define TANH_TANH "(float[4] a) => (float[4] c) { b = Tanh (a)\n c = Tanh (b) }"
+
+static void regions_are_found_through_bodies(void **state)
+{
+	static const char original[] =
+		"g (float[4] x) => (float[4] y, float[4] z) { s = Sigmoid (x)\n m = Mul (x, s)\n "
+		"e = Exp (m)\n t = Tanh (e)\n y = Tanh (t)\n z = Relu (e) }";
+
+	(void)state;
+	has(original,
+	    "g (float[4] x) => (float[4] y, float[4] z) { m = " KERNEL(
+		    SILU) " (x)\n e = Exp (m)\n y = " KERNEL(TANH_TANH) " (e)\n z = Relu (e) }",
+	    "110220 2 2");
+	has(original, original, "000000");
+	has(original,
+	    "g (float[4] x) => (float[4] y, float[4] z) { m = " KERNEL(
+		    SILU) " (x)\n e = Abs (m)\n y = " KERNEL(TANH_TANH) " (e)\n z = Relu (e) }",
+	    "");
+	has(original, "g (float[4] x) => (float[4] y) { y = " KERNEL(SILU) " (x) }", "");
+}
+
 /* The second pass does not take over what the first one made. */
 static void each_region_has_its_pass(void **state)
 {
@@ -286,6 +335,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(costs_of_nodes),
 		cmocka_unit_test(places_of_regions),
+		cmocka_unit_test(regions_are_found_through_bodies),
 		cmocka_unit_test(each_region_has_its_pass),
 		cmocka_unit_test(kernels_that_were_there_are_none),
 		cmocka_unit_test(strangers_are_refused),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_fused.c - which nodes became which kernel, on graphs whose kernels are written by hand; and the text
- * that is kept of such a graph. */
-#include "app/report/fused.h"
+/* test_rewritten.c - the text that is kept of a rewritten graph, on graphs whose kernels are written by hand.
+ */
 #include "base/core/json.h"
 #include "bench/eval/rewritten.h"
 #include "tests/lib/graphs/graph_text.h"
@@ -22,48 +21,6 @@
 	"source_0 = \"" source "\", type_0 = \"float\">"
 #define SILU      "(float[4] a) => (float[4] c) { b = Sigmoid (a)\n c = Mul (a, b) }"
 #define TANH_TANH "(float[4] a) => (float[4] c) { b = Tanh (a)\n c = Tanh (b) }"
-
-static const char original[] =
-	"g (float[4] x) => (float[4] y, float[4] z) { s = Sigmoid (x)\n m = Mul (x, s)\n "
-	"e = Exp (m)\n t = Tanh (e)\n y = Tanh (t)\n z = Relu (e) }";
-
-static void has(const char *was, const char *is, const char *want)
-{
-	PmGraph *a = pm_test_graph(was), *b = pm_test_graph(is);
-	PmStr got = PM_STR_INIT;
-	PmFused f;
-
-	pm_fused_find(a, b, &f);
-	for (size_t i = 0; i < f.n_nodes; i++)
-		pm_str_addf(&got, "%u", f.of[i]);
-	for (size_t k = 0; k < f.kernel.n; k++)
-		pm_str_addf(&got, " %zu", f.kernel.v[k].n_nodes);
-	assert_string_equal(got.s, want);
-	pm_fused_release(&f);
-	pm_graph_free(a);
-	pm_graph_free(b);
-	pm_str_release(&got);
-}
-
-static void nodes_are_found_through_kernels(void **state)
-{
-	(void)state;
-	has(original,
-	    "g (float[4] x) => (float[4] y, float[4] z) { m = " KERNEL(
-		    SILU, "s") " (x)\n e = Exp (m)\n y = " KERNEL(TANH_TANH, "t") " (e)\n z = Relu (e) }",
-	    "110220 2 2");
-	has(original, original, "000000");
-}
-
-static void where_graphs_differ_the_walk_ends(void **state)
-{
-	(void)state;
-	has(original,
-	    "g (float[4] x) => (float[4] y, float[4] z) { m = " KERNEL(
-		    SILU, "s") " (x)\n e = Abs (m)\n y = " KERNEL(TANH_TANH, "t") " (e)\n z = Relu (e) }",
-	    "000220 0 2");
-	has(original, "g (float[4] x) => (float[4] y) { y = " KERNEL(SILU, "s") " (x) }", "000000 0");
-}
 
 static char *kept(const char *text)
 {
@@ -125,8 +82,6 @@ static void code_is_the_same_for_other_shapes_and_sources(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nodes_are_found_through_kernels),
-		cmocka_unit_test(where_graphs_differ_the_walk_ends),
 		cmocka_unit_test(a_source_is_kept_by_its_digest),
 		cmocka_unit_test(code_is_the_same_for_other_shapes_and_sources),
 	};

@@ -6,6 +6,7 @@
 #include "app/store/db_counts.h"
 #include "base/sys/io.h"
 #include "bench/report/plot.h"
+#include "draw/html/frame.h"
 #include "runtime/exec/exec.h"
 
 #include <math.h>
@@ -158,20 +159,13 @@ static void put_mine(const PmMine *m, PmHtml *h)
 		"Structures of fusible subgraphs, by the time that one kernel in their place would save. "
 		"%lld models, %lld without copies. Times that nobody measured are modelled for %s.",
 		(long long)m->models, (long long)m->distinct_models, pm_profile(NULL)->full_name);
-	pm_html_el(h, PM_EL_div);
-	pm_html_at(h, PM_AT_class, "wide");
-	pm_html_at(h, PM_AT_tabindex, "0");
-	pm_html_at(h, PM_AT_role, "region");
-	pm_html_at(h, PM_AT_aria_label, "What is worth a pass");
-	pm_html_el(h, PM_EL_table);
+	pm_frame_table(h, "wide", "What is worth a pass");
 	pm_html_at(h, PM_AT_id, "mined");
 	put_mined_heads(h);
 	pm_html_el(h, PM_EL_tbody);
 	for (size_t i = 0; i < n; i++)
 		put_mined(&m->v[i], m->seconds, h);
-	pm_html_end(h, PM_EL_tbody);
-	pm_html_end(h, PM_EL_table);
-	pm_html_end(h, PM_EL_div);
+	pm_frame_table_end(h);
 	if (m->n > n)
 		pm_html_putf(h, PM_EL_p, "soft", "%zu more structures: passmith mine --top %zu.", m->n - n,
 			     m->n);

@@ -4,12 +4,13 @@
 #include "app/report/made.h"
 #include "app/report/put.h"
 #include "app/view/sheet.h"
+#include "draw/html/frame.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLOURS = 8, TEXT = 96, NODES = 12 };
+enum { TEXT = 96, NODES = 12 };
 
 const PmAttr *pm__made_attr(const PmGraph *made, PmNode n, const char *name, int alt)
 {
@@ -37,26 +38,9 @@ static PmSheetMark *mark_nodes(const PmGraph *made, const PmRegions *f, Text *ta
 		size_t k = f->of[i];
 
 		if (k)
-			mark[i] = (PmSheetMark){ PM_SVG_CLASS(mark1) << (k - 1) % COLOURS, tag[k - 1],
-						 note[k - 1] };
+			mark[i] = (PmSheetMark){ pm_sheet_colour(k - 1), tag[k - 1], note[k - 1] };
 	}
 	return mark;
-}
-
-static PmStatus draw(const PmGraph *g, const PmSheetMarks *marks, PmStr *svg, PmErr *err)
-{
-	PmSheetStyle style = { .engine = PM_LAYOUT_OWN, .marks = marks };
-	PmFold fold;
-	PmSheet s;
-	PmStatus st = pm_fold(g, 0, &fold, err);
-
-	if (!st) {
-		pm_sheet_make(&fold, 0, &s);
-		st = pm_sheet_draw(&s, &style, svg, err);
-		pm_sheet_release(&s);
-	}
-	pm_fold_release(&fold);
-	return st;
 }
 
 PmStatus pm__put_made_drawing(const PmGraph *g, const PmGraph *made, const PmRegions *f, PmHtml *h,
@@ -67,16 +51,12 @@ PmStatus pm__put_made_drawing(const PmGraph *g, const PmGraph *made, const PmReg
 	PmSheetMark *mark = f ? mark_nodes(made, f, tag, note) : NULL;
 	PmSheetMarks marks = { mark, "fused" };
 	PmStr svg = PM_STR_INIT;
-	PmStatus st = draw(g, f ? &marks : NULL, &svg, err);
+	PmStatus st = pm_sheet_draw_first(g, f ? &marks : NULL, &svg, err);
 
 	if (!st) {
 		pm_html_el(h, PM_EL_div);
 		pm_html_at(h, PM_AT_class, "pg");
-		pm_html_el(h, PM_EL_div);
-		pm_html_at(h, PM_AT_class, "canvas");
-		pm_html_at(h, PM_AT_tabindex, "0");
-		pm_html_at(h, PM_AT_role, "region");
-		pm_html_at(h, PM_AT_aria_label, "Drawing of the graph");
+		pm_frame_open(h, "canvas", "Drawing of the graph");
 		pm_html_svg(h, &svg);
 		pm_html_end(h, PM_EL_div);
 		pm_html_end(h, PM_EL_div);
@@ -142,7 +122,7 @@ static void put_kernel(const PmGraph *g, const PmGraph *made, const PmRegions *f
 	pm_html_el(h, PM_EL_th);
 	pm_html_at(h, PM_AT_scope, "row");
 	pm_html_el(h, PM_EL_span);
-	pm_html_atf(h, PM_AT_class, "swatch mark%zu", k % COLOURS + 1);
+	pm_html_atf(h, PM_AT_class, "swatch mark%zu", k % PM_SHEET_COLOURS + 1);
 	pm_html_at(h, PM_AT_aria_hidden, "true");
 	pm_html_end(h, PM_EL_span);
 	pm_html_textf(h, "kernel %zu (", k + 1);
@@ -161,24 +141,11 @@ void pm__put_made_kernels(const PmGraph *g, const PmGraph *made, const PmRegions
 	static const char *const heads[] = { "Kernel", "What it replaces", "Nodes", "Launches" };
 	PmStr left = PM_STR_INIT;
 
-	pm_html_el(h, PM_EL_div);
-	pm_html_at(h, PM_AT_class, "wide pg legend");
-	pm_html_at(h, PM_AT_tabindex, "0");
-	pm_html_at(h, PM_AT_role, "region");
-	pm_html_at(h, PM_AT_aria_label, "Kernels and what they replace");
-	pm_html_el(h, PM_EL_table);
-	pm_html_el(h, PM_EL_thead);
-	pm_html_el(h, PM_EL_tr);
-	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-		pm_put_head(h, "", heads[i], "");
-	pm_html_end(h, PM_EL_tr);
-	pm_html_end(h, PM_EL_thead);
-	pm_html_el(h, PM_EL_tbody);
+	pm_frame_table(h, "wide pg legend", "Kernels and what they replace");
+	pm_frame_heads(h, heads, sizeof heads / sizeof *heads);
 	for (size_t k = 0; k < f->list.n && k < PM_MADE_KERNELS; k++)
 		put_kernel(g, made, f, k, alt, h);
-	pm_html_end(h, PM_EL_tbody);
-	pm_html_end(h, PM_EL_table);
-	pm_html_end(h, PM_EL_div);
+	pm_frame_table_end(h);
 	if (f->list.n > PM_MADE_KERNELS)
 		pm_html_putf(h, PM_EL_p, "soft", "%zu more kernels are left out.",
 			     f->list.n - PM_MADE_KERNELS);

@@ -2,6 +2,7 @@
 /* made_profile.c - what `passmith profile` stored of the kernels of a pass, as a table. */
 #include "app/report/made.h"
 #include "app/report/put.h"
+#include "draw/html/frame.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,27 +71,14 @@ static void put_table(const PmProfileRow *row, const cJSON *j, const cJSON *kern
 	pm_html_text_cut(h, row->options, 120);
 	pm_html_text(h, ":");
 	pm_html_end(h, PM_EL_p);
-	pm_html_el(h, PM_EL_div);
-	pm_html_at(h, PM_AT_class, "wide");
-	pm_html_at(h, PM_AT_tabindex, "0");
-	pm_html_at(h, PM_AT_role, "region");
-	pm_html_at(h, PM_AT_aria_label, "Profile of the kernels");
-	pm_html_el(h, PM_EL_table);
-	pm_html_el(h, PM_EL_thead);
-	pm_html_el(h, PM_EL_tr);
-	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-		pm_put_head(h, "", heads[i], "");
-	pm_html_end(h, PM_EL_tr);
-	pm_html_end(h, PM_EL_thead);
-	pm_html_el(h, PM_EL_tbody);
+	pm_frame_table(h, "wide", "Profile of the kernels");
+	pm_frame_heads(h, heads, sizeof heads / sizeof *heads);
 	cJSON_ArrayForEach(k, kernels)
 	{
 		if (n++ < ROWS)
 			put_kernel(k, h);
 	}
-	pm_html_end(h, PM_EL_tbody);
-	pm_html_end(h, PM_EL_table);
-	pm_html_end(h, PM_EL_div);
+	pm_frame_table_end(h);
 	if (n > ROWS)
 		pm_html_putf(h, PM_EL_p, "soft", "%d more kernels are left out.", n - ROWS);
 }

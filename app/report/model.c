@@ -5,6 +5,7 @@
 #include "app/report/section.h"
 #include "app/view/passes.h"
 #include "dataset/store/applications.h"
+#include "draw/html/frame.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,20 +37,8 @@ static const char *pass_of(const cJSON *record, const cJSON *j)
 
 static void open_table(PmHtml *h, size_t model, const char *kind, const char *label)
 {
-	pm_html_el(h, PM_EL_div);
-	pm_html_at(h, PM_AT_class, "wide");
-	pm_html_at(h, PM_AT_tabindex, "0");
-	pm_html_at(h, PM_AT_role, "region");
-	pm_html_atf(h, PM_AT_aria_label, "%s, model %zu", label, model);
-	pm_html_el(h, PM_EL_table);
+	pm_frame_table(h, "wide", "%s, model %zu", label, model);
 	pm_html_at(h, PM_AT_class, kind);
-}
-
-static void close_table(PmHtml *h)
-{
-	pm_html_end(h, PM_EL_tbody);
-	pm_html_end(h, PM_EL_table);
-	pm_html_end(h, PM_EL_div);
 }
 
 static void open_heads(PmHtml *h)
@@ -117,7 +106,7 @@ static void put_totals(const Models *m, const cJSON *r)
 		pm_put_num(m->h, "", 1, 100 * (was - is) / was);
 		pm_html_end(m->h, PM_EL_tr);
 	}
-	close_table(m->h);
+	pm_frame_table_end(m->h);
 	if (*pm_json_str(r, "not_planned", "")) {
 		pm_html_el(m->h, PM_EL_p);
 		pm_html_text(m->h, "Launches and times are not known: ");
@@ -163,29 +152,6 @@ static void put_region(PmHtml *h, const cJSON *r, const cJSON *j)
 	pm_html_end(h, PM_EL_tr);
 }
 
-/* The field that finds rows; the script shows it. */
-static void put_search(const Models *m)
-{
-	PmHtml *h = m->h;
-
-	pm_html_el(h, PM_EL_div);
-	pm_html_at(h, PM_AT_class, "filters");
-	pm_html_at(h, PM_AT_hidden, "");
-	pm_html_el(h, PM_EL_label);
-	pm_html_text(h, "Search ");
-	pm_html_el(h, PM_EL_input);
-	pm_html_at(h, PM_AT_type, "search");
-	pm_html_atf(h, PM_AT_id, "m%zu-q", m->n);
-	pm_html_at(h, PM_AT_data_filter, "q");
-	pm_html_at(h, PM_AT_autocomplete, "off");
-	pm_html_end(h, PM_EL_label);
-	pm_html_el(h, PM_EL_p);
-	pm_html_at(h, PM_AT_class, "count");
-	pm_html_at(h, PM_AT_role, "status");
-	pm_html_end(h, PM_EL_p);
-	pm_html_end(h, PM_EL_div);
-}
-
 static void put_region_heads(PmHtml *h)
 {
 	open_heads(h);
@@ -218,12 +184,12 @@ static void put_regions(const Models *m, const cJSON *r)
 	pm_html_el(m->h, PM_EL_div);
 	pm_html_at(m->h, PM_AT_class, "list");
 	pm_html_atf(m->h, PM_AT_id, "m%zu-list", m->n);
-	put_search(m);
+	pm_put_search(m->h, "m%zu-q", m->n);
 	open_table(m->h, m->n, "sorts", "Regions");
 	put_region_heads(m->h);
 	for (k = 0; k < n && k < MOST_REGIONS; k++)
 		put_region(m->h, r, by[k].j);
-	close_table(m->h);
+	pm_frame_table_end(m->h);
 	pm_html_end(m->h, PM_EL_div);
 	if (n > MOST_REGIONS)
 		pm_html_putf(m->h, PM_EL_p, "soft",
@@ -260,7 +226,7 @@ static void put_ops(const Models *m, const cJSON *r)
 		pm_put_num(m->h, "", 1, 100 * pm_json_num(j, "modelled_seconds", NAN) / all);
 		pm_html_end(m->h, PM_EL_tr);
 	}
-	close_table(m->h);
+	pm_frame_table_end(m->h);
 	if (n > MOST_OPS)
 		pm_html_putf(m->h, PM_EL_p, "soft", "%d more operators are left out.", n - MOST_OPS);
 }
@@ -340,7 +306,7 @@ static void put_why(const Models *m, const cJSON *r)
 	for (int k = 0; k < n && k < MOST_WHY; k++)
 		put_why_row(m->h, r, by[k].j);
 	free(by);
-	close_table(m->h);
+	pm_frame_table_end(m->h);
 	if (more > 0)
 		pm_html_putf(m->h, PM_EL_p, "soft", "%lld more are left out: passmith explain.",
 			     (long long)more);

@@ -5,6 +5,7 @@
 #include "bench/report/systems_report.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -57,6 +58,32 @@ static void open_cell(PmHtml *h, const char *key, double v)
 		pm_html_at(h, PM_AT_data_key, key);
 	if (isfinite(v))
 		pm_html_atf(h, PM_AT_data_v, "%.6g", v);
+}
+
+void pm_put_search(PmHtml *h, const char *id_fmt, ...)
+{
+	char id[40];
+	va_list ap;
+
+	va_start(ap, id_fmt);
+	vsnprintf(id, sizeof id, id_fmt, ap);
+	va_end(ap);
+	pm_html_el(h, PM_EL_div);
+	pm_html_at(h, PM_AT_class, "filters");
+	pm_html_at(h, PM_AT_hidden, "");
+	pm_html_el(h, PM_EL_label);
+	pm_html_text(h, "Search ");
+	pm_html_el(h, PM_EL_input);
+	pm_html_at(h, PM_AT_id, id);
+	pm_html_at(h, PM_AT_data_filter, "q");
+	pm_html_at(h, PM_AT_type, "search");
+	pm_html_at(h, PM_AT_autocomplete, "off");
+	pm_html_end(h, PM_EL_label);
+	pm_html_el(h, PM_EL_p);
+	pm_html_at(h, PM_AT_class, "count");
+	pm_html_at(h, PM_AT_role, "status");
+	pm_html_end(h, PM_EL_p);
+	pm_html_end(h, PM_EL_div);
 }
 
 void pm_put_num(PmHtml *h, const char *key, int digits, double v)

@@ -13,6 +13,8 @@ void pm_put_about_board(const PmBoard *b, PmStr *out);
 
 /* A column of a table that sorts by it: `key` is a constant, what is in its cells (page.js), or "". */
 void pm_put_head(PmHtml *h, const char *key, const char *text, const char *about);
+/* The field that finds rows of the list around it, with an id; the script shows it. */
+void pm_put_search(PmHtml *h, const char *id_fmt, ...) PM_PRINTF(2, 3);
 /* A cell with a number, "-" for one that is not finite, which sorts last. */
 void pm_put_num(PmHtml *h, const char *key, int digits, double v);
 /* A cell "1.50 [1.40, 1.61]", which sorts by the first. */

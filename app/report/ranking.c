@@ -5,6 +5,7 @@
 #include "app/report/section.h"
 #include "app/report/tables.h"
 #include "bench/report/systems_report.h"
+#include "draw/html/frame.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -220,21 +221,14 @@ static void put_row(const PmBoard *b, const cJSON *bench, size_t k, PmHtml *h)
 
 static void put_table(const PmBoard *b, const cJSON *bench, size_t board, const size_t *order, PmHtml *h)
 {
-	pm_html_el(h, PM_EL_div);
-	pm_html_at(h, PM_AT_class, "wide");
-	pm_html_at(h, PM_AT_tabindex, "0");
-	pm_html_at(h, PM_AT_role, "region");
-	pm_html_atf(h, PM_AT_aria_label, "Ranking %zu", board);
-	pm_html_el(h, PM_EL_table);
+	pm_frame_table(h, "wide", "Ranking %zu", board);
 	pm_html_at(h, PM_AT_class, "ranking sorts");
 	pm_html_atf(h, PM_AT_id, "b%zu-table", board);
 	put_heads(b, h);
 	pm_html_el(h, PM_EL_tbody);
 	for (size_t i = 0; i < b->table.n; i++)
 		put_row(b, bench, order[i], h);
-	pm_html_end(h, PM_EL_tbody);
-	pm_html_end(h, PM_EL_table);
-	pm_html_end(h, PM_EL_div);
+	pm_frame_table_end(h);
 }
 
 /* ---- figures ---- */

@@ -5,6 +5,7 @@
 #include "app/report/figures.h"
 #include "app/report/put.h"
 #include "bench/report/systems_report.h"
+#include "draw/html/frame.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,20 +13,8 @@
 
 static void open_table(PmHtml *h, const char *class_, const char *title)
 {
-	pm_html_el(h, PM_EL_div);
-	pm_html_at(h, PM_AT_class, "wide");
-	pm_html_at(h, PM_AT_tabindex, "0");
-	pm_html_at(h, PM_AT_role, "region");
-	pm_html_at(h, PM_AT_aria_label, title);
-	pm_html_el(h, PM_EL_table);
+	pm_frame_table(h, "wide", "%s", title);
 	pm_html_at(h, PM_AT_class, class_);
-}
-
-static void close_table(PmHtml *h)
-{
-	pm_html_end(h, PM_EL_tbody);
-	pm_html_end(h, PM_EL_table);
-	pm_html_end(h, PM_EL_div);
 }
 
 static void put_row_head(PmHtml *h, const char *text)
@@ -113,7 +102,7 @@ void pm_put_groups(const PmBoard *b, const cJSON *bench, PmHtml *h)
 	for (PmCategory i = 0; i <= PM_N_CATEGORIES; i++)
 		if (pm_systems_count_group(&b->table, &(PmSysGroup){ i, -1 }))
 			put_category(b, bench, i, h);
-	close_table(h);
+	pm_frame_table_end(h);
 	put_about(b, pm_systems_main_clock(&b->table), h);
 }
 
@@ -172,7 +161,7 @@ static void put_clock_pairs(const PmBoard *b, const size_t *order, PmSysClock cl
 			put_pair(&p.x[i][k], i == k, h);
 		pm_html_end(h, PM_EL_tr);
 	}
-	close_table(h);
+	pm_frame_table_end(h);
 	put_about(b, clock, h);
 	pm_html_end(h, PM_EL_div);
 }
@@ -241,6 +230,6 @@ void pm_put_ladder(const PmBoard *b, const cJSON *bench, const size_t *order, Pm
 		put_steps(pm_figures_all(bench, b->table.name[order[i]], clock), h);
 		pm_html_end(h, PM_EL_tr);
 	}
-	close_table(h);
+	pm_frame_table_end(h);
 	put_about(b, clock, h);
 }

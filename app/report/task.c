@@ -7,6 +7,7 @@
 #include "app/report/task_times.h"
 #include "bench/report/systems_report.h"
 #include "dataset/store/tasks.h"
+#include "draw/html/frame.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -73,12 +74,7 @@ static void put_heat(const PmBoard *b, size_t row, size_t k, PmSysClock clock, P
 
 static void put_map(const PmBoard *b, size_t first, size_t n, PmSysClock clock, PmHtml *h)
 {
-	pm_html_el(h, PM_EL_div);
-	pm_html_at(h, PM_AT_class, "wide");
-	pm_html_at(h, PM_AT_tabindex, "0");
-	pm_html_at(h, PM_AT_role, "region");
-	pm_html_at(h, PM_AT_aria_label, "Speedup by variant and system");
-	pm_html_el(h, PM_EL_table);
+	pm_frame_table(h, "wide", "Speedup by variant and system");
 	pm_html_at(h, PM_AT_class, "heat");
 	pm_html_el(h, PM_EL_thead);
 	pm_html_el(h, PM_EL_tr);
@@ -99,9 +95,7 @@ static void put_map(const PmBoard *b, size_t first, size_t n, PmSysClock clock, 
 				put_heat(b, i, k, clock, h);
 		pm_html_end(h, PM_EL_tr);
 	}
-	pm_html_end(h, PM_EL_tbody);
-	pm_html_end(h, PM_EL_table);
-	pm_html_end(h, PM_EL_div);
+	pm_frame_table_end(h);
 }
 
 /* ---- what is wrong ---- */
@@ -207,13 +201,7 @@ static void put_history(const PmBoards *b, int64_t task, PmHtml *h)
 	pm_html_el(h, PM_EL_details);
 	pm_html_putf(h, PM_EL_summary, NULL, "History: %zu run%s", n, n == 1 ? "" : "s");
 	pm_html_el(h, PM_EL_table);
-	pm_html_el(h, PM_EL_thead);
-	pm_html_el(h, PM_EL_tr);
-	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-		pm_put_head(h, "", heads[i], "");
-	pm_html_end(h, PM_EL_tr);
-	pm_html_end(h, PM_EL_thead);
-	pm_html_el(h, PM_EL_tbody);
+	pm_frame_heads(h, heads, sizeof heads / sizeof *heads);
 	for (size_t i = 0; i < b->runs.n; i++)
 		if (b->runs.v[i].task == task)
 			put_run(&b->runs.v[i], h);

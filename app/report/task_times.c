@@ -4,6 +4,7 @@
 
 #include "app/report/put.h"
 #include "bench/report/systems_report.h"
+#include "draw/html/frame.h"
 #include "runtime/exec/exec.h"
 
 #include <math.h>
@@ -223,22 +224,12 @@ void pm_put_task_details(const PmBoard *b, size_t first, size_t n, PmSysClock cl
 
 	pm_html_el(h, PM_EL_details);
 	pm_html_put(h, PM_EL_summary, NULL, "Every time, with launches and bytes before and after");
-	pm_html_el(h, PM_EL_div);
-	pm_html_at(h, PM_AT_class, "wide");
-	pm_html_el(h, PM_EL_table);
-	pm_html_el(h, PM_EL_thead);
-	pm_html_el(h, PM_EL_tr);
-	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-		pm_put_head(h, "", heads[i], "");
-	pm_html_end(h, PM_EL_tr);
-	pm_html_end(h, PM_EL_thead);
-	pm_html_el(h, PM_EL_tbody);
+	pm_frame_table(h, "wide", "Every time");
+	pm_frame_heads(h, heads, sizeof heads / sizeof *heads);
 	for (size_t i = first; i < first + n; i++)
 		for (size_t k = 0; k < b->table.n; k++)
 			if (*b->table.graphs.v[i].cell[k].status)
 				put_time(b, i, k, clock, h);
-	pm_html_end(h, PM_EL_tbody);
-	pm_html_end(h, PM_EL_table);
-	pm_html_end(h, PM_EL_div);
+	pm_frame_table_end(h);
 	pm_html_end(h, PM_EL_details);
 }

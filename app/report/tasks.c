@@ -4,6 +4,7 @@
 #include "app/report/put.h"
 #include "app/report/section.h"
 #include "bench/report/systems_report.h"
+#include "draw/html/frame.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -139,26 +140,6 @@ static void put_rows(const PmReportInput *in, const PmBoardTask *t, PmHtml *h)
 	pm_html_end(h, PM_EL_tr);
 }
 
-static void put_search(PmHtml *h)
-{
-	pm_html_el(h, PM_EL_div);
-	pm_html_at(h, PM_AT_class, "filters");
-	pm_html_at(h, PM_AT_hidden, "");
-	pm_html_el(h, PM_EL_label);
-	pm_html_text(h, "Search ");
-	pm_html_el(h, PM_EL_input);
-	pm_html_at(h, PM_AT_id, "tasks-q");
-	pm_html_at(h, PM_AT_data_filter, "q");
-	pm_html_at(h, PM_AT_type, "search");
-	pm_html_at(h, PM_AT_autocomplete, "off");
-	pm_html_end(h, PM_EL_label);
-	pm_html_el(h, PM_EL_p);
-	pm_html_at(h, PM_AT_class, "count");
-	pm_html_at(h, PM_AT_role, "status");
-	pm_html_end(h, PM_EL_p);
-	pm_html_end(h, PM_EL_div);
-}
-
 int pm_report_has_tasks(const PmReportInput *in)
 {
 	return in->boards->tasks.n > 0;
@@ -172,22 +153,15 @@ PmStatus pm_report_put_tasks(const PmReportInput *in, PmHtml *h, PmErr *err)
 	pm_html_el(h, PM_EL_div);
 	pm_html_at(h, PM_AT_class, "list");
 	pm_html_at(h, PM_AT_id, "tasks-list");
-	put_search(h);
-	pm_html_el(h, PM_EL_div);
-	pm_html_at(h, PM_AT_class, "wide");
-	pm_html_at(h, PM_AT_tabindex, "0");
-	pm_html_at(h, PM_AT_role, "region");
-	pm_html_at(h, PM_AT_aria_label, "List of tasks");
-	pm_html_el(h, PM_EL_table);
+	pm_put_search(h, "tasks-q");
+	pm_frame_table(h, "wide", "List of tasks");
 	pm_html_at(h, PM_AT_class, "sorts");
 	pm_html_at(h, PM_AT_id, "tasks-table");
 	put_heads(h);
 	pm_html_el(h, PM_EL_tbody);
 	for (size_t t = 0; t < b->tasks.n; t++)
 		put_rows(in, &b->tasks.v[t], h);
-	pm_html_end(h, PM_EL_tbody);
-	pm_html_end(h, PM_EL_table);
-	pm_html_end(h, PM_EL_div);
+	pm_frame_table_end(h);
 	pm_html_end(h, PM_EL_div);
 	for (size_t t = 0; t < b->tasks.n && !st && !in->pages; t++)
 		st = pm_report_put_task(in, t, h, err);

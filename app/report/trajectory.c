@@ -4,6 +4,7 @@
 #include "app/report/section.h"
 #include "app/report/steps.h"
 #include "app/trajectory/show.h"
+#include "draw/html/frame.h"
 
 #include <math.h>
 #include <string.h>
@@ -104,12 +105,7 @@ static PmStatus put_list(const PmReportInput *in, Sessions *s, PmErr *err)
 	size_t n = s->id.n < MOST_LISTED ? s->id.n : MOST_LISTED;
 	PmStatus st = PM_OK;
 
-	pm_html_el(s->h, PM_EL_div);
-	pm_html_at(s->h, PM_AT_class, "wide");
-	pm_html_at(s->h, PM_AT_tabindex, "0");
-	pm_html_at(s->h, PM_AT_role, "region");
-	pm_html_at(s->h, PM_AT_aria_label, "List of sessions");
-	pm_html_el(s->h, PM_EL_table);
+	pm_frame_table(s->h, "wide", "List of sessions");
 	pm_html_at(s->h, PM_AT_id, "sessions");
 	put_heads(s->h);
 	pm_html_el(s->h, PM_EL_tbody);
@@ -117,9 +113,7 @@ static PmStatus put_list(const PmReportInput *in, Sessions *s, PmErr *err)
 		st = pm_trajectory_get(in->db, nth(s, k), put_row, s, err);
 	if (st)
 		return st;
-	pm_html_end(s->h, PM_EL_tbody);
-	pm_html_end(s->h, PM_EL_table);
-	pm_html_end(s->h, PM_EL_div);
+	pm_frame_table_end(s->h);
 	if (s->id.n > n)
 		pm_html_putf(s->h, PM_EL_p, "soft",
 			     "%zu earlier sessions are left out: passmith trajectory list.", s->id.n - n);

@@ -3,13 +3,12 @@
 #include "app/view/passes.h"
 
 #include "app/view/sheet.h"
+#include "draw/html/frame.h"
 #include "ir/text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { COLOURS = 8 };
 
 /* Marks by place; the tags are the numbers of passes. */
 typedef struct Marks {
@@ -18,15 +17,6 @@ typedef struct Marks {
 	int n_passes;
 } Marks;
 
-static uint64_t colour(int pass)
-{
-	static const uint64_t of[COLOURS] = { PM_SVG_CLASS(mark1), PM_SVG_CLASS(mark2), PM_SVG_CLASS(mark3),
-					      PM_SVG_CLASS(mark4), PM_SVG_CLASS(mark5), PM_SVG_CLASS(mark6),
-					      PM_SVG_CLASS(mark7), PM_SVG_CLASS(mark8) };
-
-	return of[pass % COLOURS];
-}
-
 static void mark(const Marks *m, size_t n_nodes, const cJSON *place, const cJSON *region)
 {
 	int64_t pass = pm_json_i64(region, "pass", -1);
@@ -34,7 +24,7 @@ static void mark(const Marks *m, size_t n_nodes, const cJSON *place, const cJSON
 	if (!cJSON_IsNumber(place) || place->valuedouble < 0 || place->valuedouble >= (double)n_nodes ||
 	    pass < 0 || pass >= m->n_passes)
 		return;
-	m->of[(size_t)place->valuedouble] = (PmSheetMark){ .classes = colour((int)pass),
+	m->of[(size_t)place->valuedouble] = (PmSheetMark){ .classes = pm_sheet_colour((size_t)pass),
 							   .tag = m->tag[pass],
 							   .note = pm_json_str(region, "rule", "") };
 }
@@ -61,21 +51,13 @@ static void make_marks(const cJSON *record, size_t n_nodes, int after, Marks *m)
 
 static PmStatus draw(const PmGraph *g, const cJSON *record, int after, PmStr *svg, PmErr *err)
 {
-	PmSheetMarks marks = { .word = after ? "kernels" : "rewritten" };
-	PmSheetStyle style = { .engine = PM_LAYOUT_OWN, .marks = &marks };
 	Marks m = { 0 };
-	PmFold f;
-	PmSheet s;
-	PmStatus st = pm_fold(g, 0, &f, err);
+	PmSheetMarks marks = { .word = after ? "kernels" : "rewritten" };
+	PmStatus st;
 
-	if (!st) {
-		make_marks(record, f.n_nodes, after, &m);
-		marks.of = m.of;
-		pm_sheet_make(&f, 0, &s);
-		st = pm_sheet_draw(&s, &style, svg, err);
-		pm_sheet_release(&s);
-	}
-	pm_fold_release(&f);
+	make_marks(record, pm_graph_n_nodes(g), after, &m);
+	marks.of = m.of;
+	st = pm_sheet_draw_first(g, &marks, svg, err);
 	free(m.of);
 	free(m.tag);
 	return st;
@@ -102,11 +84,7 @@ void pm_view_passes(PmHtml *h, size_t model, const char *what, const char *text,
 		pm_html_textf(h, "%zu nodes", pm_graph_n_nodes(g));
 	pm_html_end(h, PM_EL_figcaption);
 	if (!st) {
-		pm_html_el(h, PM_EL_div);
-		pm_html_at(h, PM_AT_class, "canvas");
-		pm_html_at(h, PM_AT_tabindex, "0");
-		pm_html_at(h, PM_AT_role, "region");
-		pm_html_atf(h, PM_AT_aria_label, "%s, model %zu", what, model);
+		pm_frame_open(h, "canvas", "%s, model %zu", what, model);
 		pm_html_svg(h, &svg);
 		pm_html_end(h, PM_EL_div);
 	}

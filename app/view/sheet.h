@@ -59,4 +59,12 @@ typedef struct PmSheetStyle {
  * drawn with these. */
 PmStatus pm_sheet_draw(const PmSheet *s, const PmSheetStyle *style, PmStr *out, PmErr *err);
 
+/* The first level of a sorted graph, for pages that have the same bytes on all machines: appends it as an
+ * <svg> element. `marks` may be NULL. */
+PmStatus pm_sheet_draw_first(const PmGraph *g, const PmSheetMarks *marks, PmStr *out, PmErr *err);
+/* mark1 to mark8: the class of the colour of what has this number, from 0; after the last they begin again.
+ */
+enum { PM_SHEET_COLOURS = 8 };
+uint64_t pm_sheet_colour(size_t number);
+
 #endif

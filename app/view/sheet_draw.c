@@ -362,3 +362,26 @@ PmStatus pm_sheet_draw(const PmSheet *s, const PmSheetStyle *style, PmStr *out, 
 	free(l.edge);
 	return st;
 }
+
+PmStatus pm_sheet_draw_first(const PmGraph *g, const PmSheetMarks *marks, PmStr *out, PmErr *err)
+{
+	PmSheetStyle style = { .engine = PM_LAYOUT_OWN, .marks = marks };
+	PmFold f;
+	PmSheet s;
+	PmStatus st = pm_fold(g, 0, &f, err);
+
+	if (!st) {
+		pm_sheet_make(&f, 0, &s);
+		st = pm_sheet_draw(&s, &style, out, err);
+		pm_sheet_release(&s);
+	}
+	pm_fold_release(&f);
+	return st;
+}
+
+_Static_assert(PM_SVG_CL_mark8 - PM_SVG_CL_mark1 + 1 == PM_SHEET_COLOURS, "all of them, in order");
+
+uint64_t pm_sheet_colour(size_t number)
+{
+	return PM_SVG_CLASS(mark1) << number % PM_SHEET_COLOURS;
+}

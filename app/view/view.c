@@ -3,6 +3,7 @@
 #include "app/view/view.h"
 
 #include "app/view/view_priv.h"
+#include "draw/html/frame.h"
 #include "draw/html/page.h"
 
 #include <string.h>
@@ -109,11 +110,7 @@ static PmStatus put_sheet(PmHtml *h, const PmFold *f, const PmViewOpts *o, const
 			      f->group.v[g->same].n_same - 1);
 	pm_html_text(h, ".");
 	pm_html_end(h, PM_EL_p);
-	pm_html_el(h, PM_EL_div);
-	pm_html_at(h, PM_AT_class, "canvas");
-	pm_html_at(h, PM_AT_tabindex, "0");
-	pm_html_at(h, PM_AT_role, "region");
-	pm_html_atf(h, PM_AT_aria_label, "Drawing %u", (unsigned)group);
+	pm_frame_open(h, "canvas", "Drawing %u", (unsigned)group);
 	pm_html_svg(h, &svg);
 	pm_html_end(h, PM_EL_div);
 	pm_html_end(h, PM_EL_section);

@@ -3,6 +3,7 @@
 #include "app/view/union.h"
 #include "app/view/view_priv.h"
 #include "base/core/str.h"
+#include "draw/html/frame.h"
 
 #include <string.h>
 
@@ -88,29 +89,12 @@ static void put_table(PmHtml *h, const PmFold *f, const char *opens, const Page 
 	static const char *const head[] = { "change", "where", "what differs" };
 	size_t n = p->d->change.n < ROWS ? p->d->change.n : ROWS;
 
-	pm_html_el(h, PM_EL_div);
-	pm_html_at(h, PM_AT_class, "wide changes");
-	pm_html_at(h, PM_AT_tabindex, "0");
-	pm_html_at(h, PM_AT_role, "region");
-	pm_html_at(h, PM_AT_aria_label, "Changes");
-	pm_html_el(h, PM_EL_table);
+	pm_frame_table(h, "wide changes", "Changes");
 	pm_html_at(h, PM_AT_id, "changes");
-	pm_html_el(h, PM_EL_thead);
-	pm_html_el(h, PM_EL_tr);
-	for (size_t k = 0; k < sizeof head / sizeof *head; k++) {
-		pm_html_el(h, PM_EL_th);
-		pm_html_at(h, PM_AT_scope, "col");
-		pm_html_text(h, head[k]);
-		pm_html_end(h, PM_EL_th);
-	}
-	pm_html_end(h, PM_EL_tr);
-	pm_html_end(h, PM_EL_thead);
-	pm_html_el(h, PM_EL_tbody);
+	pm_frame_heads(h, head, sizeof head / sizeof *head);
 	for (size_t i = 0; i < n; i++)
 		put_row(h, f, opens, p, i);
-	pm_html_end(h, PM_EL_tbody);
-	pm_html_end(h, PM_EL_table);
-	pm_html_end(h, PM_EL_div);
+	pm_frame_table_end(h);
 	if (p->d->change.n > n)
 		pm_html_putf(h, PM_EL_p, "soft", "%zu more changes: passmith view --json has all of them.",
 			     p->d->change.n - n);

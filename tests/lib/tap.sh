@@ -60,6 +60,19 @@ tap()
 	fi
 }
 
+# holds TEXT NAME and lacks TEXT NAME: the text is somewhere in the file $page, which the test names, or nowhere.
+holds()
+{
+	grep -qF -e "$1" "$page"
+	tap "$2"
+}
+
+lacks()
+{
+	! grep -qF -e "$1" "$page"
+	tap "$2"
+}
+
 # skip NAME REASON: a check that cannot be made here. tests/run.sh counts it and lists the reason.
 skip()
 {

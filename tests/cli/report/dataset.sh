@@ -5,17 +5,6 @@
 . "$(dirname "$0")/../../lib/tap.sh"
 
 page=$tmp/r.html
-holds()
-{
-	grep -qF -e "$1" "$page"
-	tap "$2"
-}
-
-lacks()
-{
-	! grep -qF -e "$1" "$page"
-	tap "$2"
-}
 
 # Three models: two hold the same graph once and twice, one holds another.
 cat >"$tmp/one.gpt" <<'GPT'

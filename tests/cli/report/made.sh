@@ -5,17 +5,6 @@
 . "$(dirname "$0")/../../lib/tap.sh"
 
 page=$tmp/r.html
-holds()
-{
-	grep -qF -e "$1" "$page"
-	tap "$2"
-}
-
-lacks()
-{
-	! grep -qF -e "$1" "$page"
-	tap "$2"
-}
 
 # asks SQL ANSWER NAME: the answer of a question to $tmp/w.db, as JSON without blanks, holds a text.
 asks()

@@ -5,17 +5,6 @@
 . "$(dirname "$0")/../../lib/tap.sh"
 
 page=$tmp/r.html
-holds()
-{
-	grep -qF -e "$1" "$page"
-	tap "$2"
-}
-
-lacks()
-{
-	! grep -qF -e "$1" "$page"
-	tap "$2"
-}
 
 silu=$build/passes/silu.so
 cat >"$tmp/two.gpt" <<'GPT'

@@ -5,18 +5,6 @@
 . "$(dirname "$0")/../../lib/tap.sh"
 
 page=$tmp/r.html
-# holds TEXT NAME and lacks TEXT NAME: the text is somewhere in the page, or nowhere.
-holds()
-{
-	grep -qF -e "$1" "$page"
-	tap "$2"
-}
-
-lacks()
-{
-	! grep -qF -e "$1" "$page"
-	tap "$2"
-}
 
 silu_graph 'float[8,32]'
 pm extract "$tmp/silu.gpt" --db "$tmp/w.db"

@@ -8,17 +8,6 @@ db=$tmp/t.db
 page=$tmp/r.html
 HOME=/home/alice
 export HOME
-holds()
-{
-	grep -qF -e "$1" "$page"
-	tap "$2"
-}
-
-lacks()
-{
-	! grep -qF -e "$1" "$page"
-	tap "$2"
-}
 
 pm db import tests/golden/trajectory/sessions.jsonl --db "$db"
 pm report --db "$db" -o "$page"

@@ -5,17 +5,6 @@
 . "$(dirname "$0")/../../lib/tap.sh"
 
 page=$tmp/d.html
-holds()
-{
-	grep -qF -e "$1" "$page"
-	tap "$2"
-}
-
-lacks()
-{
-	! grep -qF -e "$1" "$page"
-	tap "$2"
-}
 
 # chain N NAME OP: N operators, of which number N/2 is OP, with values called NAME0, NAME1, ...
 chain()

@@ -5,18 +5,6 @@
 . "$(dirname "$0")/../../lib/tap.sh"
 
 page=$tmp/v.html
-# holds TEXT NAME and lacks TEXT NAME: the text is somewhere in the file $page, or nowhere.
-holds()
-{
-	grep -qF -e "$1" "$page"
-	tap "$2"
-}
-
-lacks()
-{
-	! grep -qF -e "$1" "$page"
-	tap "$2"
-}
 
 # layers N SCOPE: a model of N layers of 8 operators, whose names begin with SCOPE.
 layers()

@@ -5,6 +5,7 @@
  */
 #include "base/core/hash.h"
 #include "base/core/rng.h"
+#include "draw/html/frame.h"
 #include "draw/html/page.h"
 
 #include <setjmp.h>
@@ -38,6 +39,31 @@ static void test_elements(void **state)
 	pm_html_end(&h, PM_EL_p);
 	assert_string_equal(out.s, "<p aria-label=\"a &quot;b&quot; &lt;c&gt; &amp; &#39;d&#39;\">1 &lt; 2"
 				   "<span class=\"x\">&lt;/p&gt;</span></p>\n");
+	pm_str_release(&out);
+}
+
+/* A frame can be scrolled by keyboard and has a name; names are text. */
+static void test_frame(void **state)
+{
+	static const char *const head[] = { "a", "<b>" };
+	PmStr out = PM_STR_INIT;
+	PmHtml h;
+
+	(void)state;
+	pm_html_begin(&h, &out);
+	pm_frame_table(&h, "wide changes", "Table %d <i>", 3);
+	pm_html_at(&h, PM_AT_id, "t");
+	pm_frame_heads(&h, head, 2);
+	pm_frame_table_end(&h);
+	pm_frame_open(&h, "canvas", "Drawing");
+	pm_html_end(&h, PM_EL_div);
+	assert_string_equal(
+		out.s,
+		"<div class=\"wide changes\" tabindex=\"0\" role=\"region\" aria-label=\"Table 3 &lt;i&gt;\">"
+		"<table id=\"t\"><thead><tr><th scope=\"col\">a</th><th "
+		"scope=\"col\">&lt;b&gt;</th></tr>\n</thead>\n"
+		"<tbody></tbody></table>\n</div>\n"
+		"<div class=\"canvas\" tabindex=\"0\" role=\"region\" aria-label=\"Drawing\"></div>\n");
 	pm_str_release(&out);
 }
 
@@ -205,9 +231,9 @@ static void test_base64(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_elements), cmocka_unit_test(test_marks),  cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_links),    cmocka_unit_test(test_data),   cmocka_unit_test(test_random),
-		cmocka_unit_test(test_policy),   cmocka_unit_test(test_base64),
+		cmocka_unit_test(test_elements), cmocka_unit_test(test_frame),  cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_cut),      cmocka_unit_test(test_links),  cmocka_unit_test(test_data),
+		cmocka_unit_test(test_random),   cmocka_unit_test(test_policy), cmocka_unit_test(test_base64),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

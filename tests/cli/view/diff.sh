@@ -127,4 +127,10 @@ pm task pack t --db "$tmp/w.db" -o "$tmp/packs" --quiet
 pm view "$(find "$tmp/packs" -name task.json -printf "%h")" -o "$page" --layout own
 exits 0 "a pack"
 holds '>Sigmoid</text>' "is drawn, too"
+# The chains that times are taken of.
+tools/bench/chain.sh 700 >"$tmp/a.gpt"
+tools/bench/chain.sh 700 300 >"$tmp/b.gpt"
+pm view "$tmp/a.gpt" "$tmp/b.gpt"
+exits 0 "two long chains"
+says "696 nodes are in both, 2 removed, 2 added, 2 changed" "differ in the two operators that were put in, and in those behind them"
 tap_done

@@ -55,6 +55,19 @@ sed 's/"name":"two.gpt"/"name":"three.gpt"/' "$tmp/d.jsonl" >"$tmp/bad.jsonl"
 pm db import "$tmp/bad.jsonl" --db "$tmp/f.db"
 exits 4 "a row whose key is not that of what it says"
 
+# What saves most comes first, wherever it stands in the model.
+cat >"$tmp/sizes.gpt" <<'GPT'
+sizes (float[8,32] x, float[4096,512] v) => (float[8,32] y, float[4096,512] z) { little = Sigmoid(x)
+ y = Mul(x, little)
+ much = Sigmoid(v)
+ z = Mul(v, much) }
+GPT
+pm apply "$tmp/sizes.gpt" --pass "$silu" -o "$tmp/o.onnx" --db "$tmp/s.db"
+exits 0 "two regions of different sizes"
+pm report --db "$tmp/s.db" -o "$page"
+tr -d '\n' <"$page" | grep -qE 'Regions, by time saved.*<th scope="row">much</th>.*<th scope="row">little</th>'
+tap "the table of regions begins with the one that saves most"
+
 # A kernel's pass and its neighbours, when nothing applies.
 cat >"$tmp/none.gpt" <<'GPT'
 none (float[8,32] x) => (float[8,32] y) { y = Exp(x) }

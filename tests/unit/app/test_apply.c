@@ -213,6 +213,13 @@ static void regions_are_found_through_bodies(void **state)
 		    SILU) " (x)\n e = Abs (m)\n y = " KERNEL(TANH_TANH) " (e)\n z = Relu (e) }",
 	    "");
 	has(original, "g (float[4] x) => (float[4] y) { y = " KERNEL(SILU) " (x) }", "");
+	/* Exp is computed in the kernel, and stays for another reader: it is not what the kernel took. */
+	has("g (float[4] x) => (float[4] y, float[4] z) { s = Exp (x)\n y = Tanh (s)\n z = Relu (s) }",
+	    "g (float[4] x) => (float[4] y, float[4] z) { y = " KERNEL(
+		    "(float[4] a) => (float[4] c) { b = Exp (a)\n c = Tanh (b) }") " (x)\n s = Exp (x)\n z = "
+										   "Relu "
+										   "(s) }",
+	    "010 1");
 }
 
 /* The second pass does not take over what the first one made. */

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+PM_PRINTF(3, 0)
 static void open_frame(PmHtml *h, const char *class_, const char *fmt, va_list ap)
 {
 	char label[160];

@@ -84,14 +84,14 @@ static const char *fixtures(void)
 	return path;
 }
 
+/* A case that is skipped does not come back: nothing is held by then. */
 static void read_fixture(const char *name, PmStr *out)
 {
-	PmStr path = PM_STR_INIT;
+	char path[600];
 
-	pm_path_join(fixtures(), name, &path);
-	pm_test_need_path(path.s);
-	assert_int_equal(pm_read_file(path.s, 0, out, NULL), PM_OK);
-	pm_str_release(&path);
+	snprintf(path, sizeof path, "%s/%s", fixtures(), name);
+	pm_test_need_path(path);
+	assert_int_equal(pm_read_file(path, 0, out, NULL), PM_OK);
 }
 
 static void the_published_selection_is_reproduced(void **state)

@@ -284,7 +284,7 @@ static void the_corpus_of_2495_models_gives_the_published_numbers(void **state)
 	static const int64_t want[17] = { 270452, 109497, 77994, 66510, 56952, 48069, 44664, 40752, 39345,
 					  37533,  35935,  35154, 33894, 32823, 30318, 28025, 22176 };
 	const char *shared = getenv("PASSMITH_SHARED");
-	PmStr path = PM_STR_INIT;
+	char path[600]; /* a case that is skipped does not come back: nothing is held by then */
 	const char *argv[] = { "xz", "-dc", NULL, NULL };
 	PmProcResult r;
 	Corpus c = { 0 };
@@ -294,11 +294,12 @@ static void the_corpus_of_2495_models_gives_the_published_numbers(void **state)
 	size_t i;
 
 	(void)state;
-	pm_str_addf(&path, "%s/spec/dataset_fixtures/op_sequences.txt.xz", shared ? shared : "../shared");
-	pm_test_need_path(path.s);
+	snprintf(path, sizeof path, "%s/spec/dataset_fixtures/op_sequences.txt.xz",
+		 shared ? shared : "../shared");
+	pm_test_need_path(path);
 	pm_test_need_program("xz");
 	pm_err_init(&err);
-	argv[2] = path.s;
+	argv[2] = path;
 	assert_int_equal(pm_run(argv, NULL, 0, NULL, &r, &err), PM_OK);
 	assert_true(r.end == PM_PROC_EXITED && r.code == 0);
 	read_corpus(r.out.s, &c, &n_ops);
@@ -315,7 +316,6 @@ static void the_corpus_of_2495_models_gives_the_published_numbers(void **state)
 	assert_int_equal(f.ranges.n, 56419);
 	drop(&c, &f);
 	pm_proc_result_release(&r);
-	pm_str_release(&path);
 }
 
 int main(void)

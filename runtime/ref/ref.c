@@ -134,6 +134,8 @@ typedef struct Run {
 	PmRefTensor *val; /* by value id */
 	uint32_t *left;   /* uses still to come, outputs included */
 	uint8_t *has, *borrowed;
+	const PmTensor *narrow; /* the outermost graph's inputs, widened at their first use; NULL: they were
+				   lent wide */
 	int depth;
 	PmRefWatch *watch; /* of the outermost graph; may be NULL */
 	void *watch_arg;
@@ -154,14 +156,39 @@ static void use_done(Run *r, PmValue v)
 		drop(r, v);
 }
 
-/* Makes sure that a value is there: constants are read at their first use. */
+static PmStatus widen(Run *r, PmValue v, const PmTensor *t, PmErr *err)
+{
+	PmStatus st = pm_ref_tensor_init(&r->val[v.id], &t->type, err);
+
+	if (!st) {
+		pm_ref_load(&r->val[v.id], t);
+		r->has[v.id] = 1;
+	}
+	return st;
+}
+
+/* The tensor that was given for an input of the outermost graph; NULL when v is none. */
+static const PmTensor *narrow_input(const Run *r, PmValue v)
+{
+	for (size_t k = 0; r->narrow && k < pm_graph_n_inputs(r->g); k++)
+		if (pm_graph_input(r->g, k).id == v.id)
+			return &r->narrow[k];
+	return NULL;
+}
+
+/* Makes sure that a value is there: constants and inputs in their own types are read at their first use, so
+ * that no more of them are held in double than the rest of the graph still needs. */
 static PmStatus need(Run *r, PmValue v, PmErr *err)
 {
+	const PmTensor *given;
 	PmTensor t;
 	PmStatus st;
 
 	if (r->has[v.id])
 		return PM_OK;
+	given = narrow_input(r, v);
+	if (given)
+		return widen(r, v, given, err);
 	if (!pm_value_is_const(r->g, v))
 		return pm_err(err, PM_E_INVALID,
 			      "Value '%s' is used before it is computed; sort the graph before running it.",
@@ -169,11 +196,7 @@ static PmStatus need(Run *r, PmValue v, PmErr *err)
 	st = pm_tensor_from_const(&t, r->g, v, err);
 	if (st)
 		return st;
-	st = pm_ref_tensor_init(&r->val[v.id], &t.type, err);
-	if (!st) {
-		pm_ref_load(&r->val[v.id], &t);
-		r->has[v.id] = 1;
-	}
+	st = widen(r, v, &t, err);
 	pm_tensor_release(&t);
 	return st;
 }
@@ -301,7 +324,23 @@ static PmStatus take_outputs(Run *r, PmRefTensor *out, size_t n_out, PmErr *err)
 	return PM_OK;
 }
 
-/* Checks the inputs against the graph and lends them to the run. */
+static PmStatus check_input(const Run *r, PmValue v, const PmType *type, PmErr *err)
+{
+	PmStr want = PM_STR_INIT, got = PM_STR_INIT;
+
+	if (pm_type_equal(type, pm_value_type(r->g, v)))
+		return PM_OK;
+	pm_type_describe(pm_value_type(r->g, v), &want);
+	pm_type_describe(type, &got);
+	pm_err(err, PM_E_TYPE, "Input '%s' is %s, but a tensor of type %s was given.", pm_value_name(r->g, v),
+	       want.s, got.s);
+	pm_str_release(&want);
+	pm_str_release(&got);
+	return PM_E_TYPE;
+}
+
+/* Checks the inputs against the graph and lends them to the run. In their own types only those are widened
+ * now that shapes may depend on. */
 static PmStatus lend_inputs(Run *r, const PmRefTensor *in, size_t n_in, PmErr *err)
 {
 	size_t k;
@@ -311,22 +350,20 @@ static PmStatus lend_inputs(Run *r, const PmRefTensor *in, size_t n_in, PmErr *e
 			      pm_graph_name(r->g), pm_graph_n_inputs(r->g), n_in);
 	for (k = 0; k < n_in; k++) {
 		PmValue v = pm_graph_input(r->g, k);
+		const PmType *type = r->narrow ? &r->narrow[k].type : &in[k].type;
+		PmStatus st = check_input(r, v, type, err);
 
-		if (!pm_type_equal(&in[k].type, pm_value_type(r->g, v))) {
-			PmStr want = PM_STR_INIT, got = PM_STR_INIT;
-
-			pm_type_describe(pm_value_type(r->g, v), &want);
-			pm_type_describe(&in[k].type, &got);
-			pm_err(err, PM_E_TYPE, "Input '%s' is %s, but a tensor of type %s was given.",
-			       pm_value_name(r->g, v), want.s, got.s);
-			pm_str_release(&want);
-			pm_str_release(&got);
-			return PM_E_TYPE;
+		if (!st && r->narrow && r->known && !pm_dtype_is_float(type->dtype))
+			st = need(r, v, err);
+		if (st)
+			return st;
+		if (!r->narrow) {
+			r->val[v.id] = in[k];
+			r->has[v.id] = 1;
+			r->borrowed[v.id] = 1;
 		}
-		r->val[v.id] = in[k];
-		r->has[v.id] = 1;
-		r->borrowed[v.id] = 1;
-		note(r, v);
+		if (r->has[v.id])
+			note(r, v);
 	}
 	return PM_OK;
 }
@@ -370,10 +407,11 @@ static PmStatus run_on(Run *r, const PmRefTensor *in, size_t n_in, PmRefTensor *
 	return st;
 }
 
-static PmStatus run_graph_watched(const PmGraph *g, const PmRefTensor *in, size_t n_in, PmRefTensor *out,
-				  size_t n_out, int depth, PmRefWatch *watch, void *arg, PmErr *err)
+/* Runs the graph of r on `in`, or on r->narrow. */
+static PmStatus run_whole(Run *r, const PmRefTensor *in, size_t n_in, PmRefTensor *out, size_t n_out,
+			  PmErr *err)
 {
-	Run r = { .g = g, .depth = depth, .watch = watch, .watch_arg = arg };
+	const PmGraph *g = r->g;
 	PmStatus st = PM_OK;
 	size_t i;
 
@@ -384,45 +422,33 @@ static PmStatus run_graph_watched(const PmGraph *g, const PmRefTensor *in, size_
 		return pm_err(err, PM_E_INVALID, "Graph '%s' has %zu outputs, but %zu were asked for.",
 			      pm_graph_name(g), pm_graph_n_outputs(g), n_out);
 	if (has_open_types(g)) {
-		st = pm_graph_clone(g, &r.copy, err);
+		st = pm_graph_clone(g, &r->copy, err);
 		if (st)
 			return st;
-		r.g = r.copy;
-		r.known = pm_known_new();
+		r->g = r->copy;
+		r->known = pm_known_new();
 	}
-	st = run_on(&r, in, n_in, out, n_out, err);
+	st = run_on(r, in, n_in, out, n_out, err);
 	for (i = 0; st && i < n_out; i++)
 		pm_ref_tensor_release(&out[i]);
-	pm_graph_free(r.copy);
-	pm_known_free(r.known);
+	pm_graph_free(r->copy);
+	pm_known_free(r->known);
 	return st;
 }
 
 static PmStatus run_graph(const PmGraph *g, const PmRefTensor *in, size_t n_in, PmRefTensor *out,
 			  size_t n_out, int depth, PmErr *err)
 {
-	return run_graph_watched(g, in, n_in, out, n_out, depth, NULL, NULL, err);
+	return run_whole(&(Run){ .g = g, .depth = depth }, in, n_in, out, n_out, err);
 }
 
 static PmStatus run_inputs(const PmGraph *g, const PmTensor *in, size_t n_in, PmRefTensor *out, size_t n_out,
 			   PmRefWatch *watch, void *arg, PmErr *err)
 {
-	PmRefTensor *wide = pm_xcalloc(n_in ? n_in : 1, sizeof *wide);
-	PmStatus st = PM_OK;
-	size_t k;
+	static const PmTensor none;
+	Run r = { .g = g, .narrow = in ? in : &none, .watch = watch, .watch_arg = arg };
 
-	memset(out, 0, n_out * sizeof *out);
-	for (k = 0; !st && k < n_in; k++) {
-		st = pm_ref_tensor_init(&wide[k], &in[k].type, err);
-		if (!st)
-			pm_ref_load(&wide[k], &in[k]);
-	}
-	if (!st)
-		st = run_graph_watched(g, wide, n_in, out, n_out, 0, watch, arg, err);
-	for (k = 0; k < n_in; k++)
-		pm_ref_tensor_release(&wide[k]);
-	free(wide);
-	return st;
+	return run_whole(&r, NULL, n_in, out, n_out, err);
 }
 
 PmStatus pm_ref_run_exact(const PmGraph *g, const PmTensor *in, size_t n_in, PmRefTensor *out, size_t n_out,

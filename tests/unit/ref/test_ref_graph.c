@@ -4,7 +4,9 @@
 #include "ir/infer/infer.h"
 #include "runtime/ref/ref.h"
 #include "tests/lib/graphs/graph_text.h"
+#include "tests/lib/need.h"
 
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +15,14 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(PM_HOSTILE)
+#define COUNTED 0 /* its blocks are another allocator's, or larger on purpose */
+#elif defined(__has_feature)
+#define COUNTED !__has_feature(address_sanitizer)
+#else
+#define COUNTED 1
+#endif
 
 static PmTensor vector(int dtype, const double *v, int64_t n)
 {
@@ -325,6 +335,59 @@ static void flops_count_multiplies_and_adds(void **state)
 	}
 }
 
+/* Bytes that the process has from the allocator. */
+static size_t in_use(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+static PmStatus see_memory(void *arg, const PmRefCall *c, PmErr *err)
+{
+	size_t *most = arg, now = in_use();
+
+	(void)c;
+	(void)err;
+	*most = now > *most ? now : *most;
+	return PM_OK;
+}
+
+/* Eight inputs that are added one after the other: beside them stand two sums and the one input of the node.
+ */
+static void inputs_are_wide_only_while_they_are_used(void **state)
+{
+	enum { N = 8, ELEMENTS = 1 << 18 };
+	const size_t wide = ELEMENTS * sizeof(double);
+	PmStr text = PM_STR_INIT;
+	PmTensor x[N];
+	PmGraph *g;
+	size_t most = 0, before;
+
+	(void)state;
+	if (!COUNTED)
+		pm_test_skip("memory is counted without sanitizers only");
+	pm_str_addf(&text, "g (");
+	for (int k = 0; k < N; k++)
+		pm_str_addf(&text, "%sfloat[%d] x%d", k ? ", " : "", ELEMENTS, k);
+	pm_str_addf(&text, ") => (float[%d] s%d)\n{\n  s1 = Add (x0, x1)\n", ELEMENTS, N - 1);
+	for (int k = 2; k < N; k++)
+		pm_str_addf(&text, "  s%d = Add (s%d, x%d)\n", k, k - 1, k);
+	pm_str_addf(&text, "}\n");
+	g = pm_test_graph(text.s);
+	for (int k = 0; k < N; k++)
+		assert_int_equal(pm_tensor_init(&x[k], pm_value_type(g, pm_graph_input(g, (size_t)k)), NULL),
+				 PM_OK);
+	before = in_use();
+	assert_int_equal(pm_ref_run_watched(g, x, N, see_memory, &most, NULL), PM_OK);
+	assert_true(most >= before + 3 * wide);
+	assert_true(most < before + 4 * wide);
+	for (int k = 0; k < N; k++)
+		pm_tensor_release(&x[k]);
+	pm_graph_free(g);
+	pm_str_release(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +402,7 @@ int main(void)
 		cmocka_unit_test(opaque_nodes_are_refused_by_name),
 		cmocka_unit_test(a_kernel_means_its_body_at_any_depth),
 		cmocka_unit_test(flops_count_multiplies_and_adds),
+		cmocka_unit_test(inputs_are_wide_only_while_they_are_used),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

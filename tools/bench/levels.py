@@ -109,6 +109,9 @@ def prepare_one(o, name, level, table):
                 row["memory"] = {k: said["memory_" + k] for k in ("before", "after", "live_before")}
             if what == FUSE and said.get("error"):
                 row["fuse_error"] = said["error"]
+    if row["nodes"] > o.max_nodes:
+        row["torch_error"] = f"The export has {row['nodes']} nodes: it unrolls a recurrent layer, which PyTorch runs as one call of cuDNN. A comparison would not be fair."
+        return row
     folder = os.path.join(o.out, "torch", name)
     said = answer([o.passmith, "task", "export", model, "--types", "infer", "--torch", folder, "--max-check", "0"], o.limit)
     found = [r for r in said.get("results", []) if not r["refused"]]
@@ -213,7 +216,7 @@ def torch_lines(o, names, modes, extra, seconds):
     rows, about, todo = {}, None, list(folders)
     until = time.time() + seconds
     while todo and time.time() < until:
-        code, text = call([sys.executable, o.torch_side, *todo, "--modes", ",".join(modes), "--blocks", str(o.blocks), *extra],
+        code, text = call([sys.executable, o.torch_side, *todo, "--modes", ",".join(modes), "--blocks", str(o.blocks), "--limit", str(o.limit), *extra],
                           until - time.time())
         begun = None
         for line in text.splitlines():
@@ -247,14 +250,19 @@ def torch_batch(o, book, names, until):
     if any(m != "eager" for m in o.modes):  # the compiler's cache on disk is what the timing process finds
         parts = [dict(list(wanted.items())[k::o.jobs]) for k in range(min(o.jobs, len(wanted)))]
         with concurrent.futures.ThreadPoolExecutor(len(parts)) as pool:
-            list(pool.map(lambda part: torch_lines(o, part, o.modes, ["--compile-only"], max(until - time.time(), 1)), parts))
-    rows, about, why = torch_lines(o, wanted, o.modes, [], max(until - time.time(), 0) + o.limit)
-    if why:
-        sys.exit(f"levels: {why}; run it by hand on one folder below {o.dir}/torch to see why.")
-    for n, row in rows.items():
-        book.problems[n].setdefault("torch", {}).update(row)
-    if about:
-        book.data["torch"] = about
+            made = pool.map(lambda part: torch_lines(o, part, o.modes, ["--compile-only"], max(until - time.time(), 1))[0], parts)
+        for n, row in ((n, row) for rows in made for n, row in rows.items()):
+            failed = {m: r for m, r in row.items() if isinstance(r, dict) and "error" in r}
+            book.problems[n].setdefault("torch", {}).update(failed)  # it is not compiled once more to fail again
+    for modes in {tuple(torch_missing(row, o.modes)) for row in wanted.values()} - {()}:
+        some = {n: row for n, row in wanted.items() if tuple(torch_missing(row, o.modes)) == modes}
+        rows, about, why = torch_lines(o, some, modes, [], max(until - time.time(), 0) + o.limit)
+        if why:
+            sys.exit(f"levels: {why}; run it by hand on one folder below {o.dir}/torch to see why.")
+        for n, row in rows.items():
+            book.problems[n].setdefault("torch", {}).update(row)
+        if about:
+            book.data["torch"] = about
 
 
 # ---- run ----
@@ -299,6 +307,7 @@ def run(o):
     book.data.update({"dry": o.dry, "blocks": o.blocks, "right_t": RIGHT_T, "strict_t": STRICT_T,
                       "date": time.strftime("%Y-%m-%d"), "version": call([o.passmith, "--version"], 30)[1].strip(), "hardware": "emu, modelled times" if o.dry else driver()})
     todo = [n for n in in_order(book.problems) if not is_done(o, book.problems[n])]
+    todo.sort(key=lambda n: "torch_error" in book.problems[n])  # what is compared with nothing comes last
     for at in range(0, len(todo), o.batch):
         if time.time() > until:
             break
@@ -321,6 +330,7 @@ def main():
     a.add_argument("-o", dest="out", required=True)
     a.add_argument("--table", help="CSV with the columns problem, h100_eager_ms, h100_inductor_default_ms: KernelBench's own times")
     a.add_argument("--levels", default="1,2,3")
+    a.add_argument("--max-nodes", type=int, default=10000, help="a larger graph is not given to PyTorch")
     b.add_argument("dir")
     b.add_argument("--modes", default="eager,inductor", type=lambda s: s.split(","), help="eager, inductor, max-autotune")
     b.add_argument("--blocks", type=int, default=4)

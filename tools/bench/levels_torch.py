@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""levels_torch.py FOLDER... [--modes eager,inductor,max-autotune] [--blocks N] [--compile-only] - the PyTorch side of levels.py.
+"""levels_torch.py FOLDER... [--modes eager,inductor,max-autotune] [--blocks N] [--limit SECONDS] [--compile-only] - the PyTorch side of levels.py.
 
 FOLDER is one graph of `passmith task export --torch`. For each folder one line of JSON: GPU time of one call with cold
 caches, time on the host's clock, peak memory, and how far a compiled module is from the eager one. cuDNN searches its
@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import random
+import signal
 import statistics
 import sys
 import time
@@ -71,6 +72,10 @@ def measure(clock, ways, args, blocks, seed):
     return {n: {"cold": statistics.median(cold[n]), "wall": statistics.median(wall[n]), "blocks": blocks} for n in ways}
 
 
+def too_long(*_):
+    raise TimeoutError("It takes more than the seconds of --limit.")
+
+
 def one_folder(clock, folder, o):
     module, args = load_module(folder), arguments(folder, o.seed)
     torch._dynamo.reset()
@@ -79,6 +84,7 @@ def one_folder(clock, folder, o):
         for name in o.modes:
             run = module if MODES[name] is None else torch.compile(module, dynamic=False, **MODES[name])
             try:
+                signal.alarm(o.limit)
                 begin = time.perf_counter()
                 got = run(*args)
                 torch.cuda.synchronize()
@@ -88,6 +94,8 @@ def one_folder(clock, folder, o):
                 ways[name] = run
             except Exception as e:  # one way's failure is its row
                 out[name] = {"error": f"{type(e).__name__}: {e}"[:300]}
+            finally:
+                signal.alarm(0)
             got = None
         if o.compile_only:
             return out
@@ -107,7 +115,9 @@ def main():
     p.add_argument("--blocks", type=int, default=10)
     p.add_argument("--compile-only", action="store_true")
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--limit", type=lambda s: max(1, int(float(s))), default=120, help="seconds that the first call of one mode may take")
     o = p.parse_args()
+    signal.signal(signal.SIGALRM, too_long)
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True

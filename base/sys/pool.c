@@ -27,6 +27,8 @@ enum {
 enum { STARTING, SERVING, ENDED }; /* of a worker */
 /* STARTS: how often a worker may die in its start; once may be chance. */
 enum { TEXT = 1024, MAX_JOBS = 256, POLL_NS = 20 * 1000 * 1000, STARTS = 3 };
+/* Bytes of results that go back to the system at once. */
+enum { GIVE_BACK = 256 * 1024 };
 
 #define NO_SENTENCE "Work on %s failed with status %d and without a sentence about it."
 
@@ -46,6 +48,8 @@ typedef struct Run {
 	int *owner;        /* by item: worker */
 	char *results;
 	size_t bytes;
+	size_t low;              /* the items before it are all reported */
+	size_t kept;             /* bytes of the memory: from here on they are kept */
 	pid_t pid[MAX_JOBS];     /* 0 = not running */
 	int stillborn[MAX_JOBS]; /* deaths in its start */
 	int last;                /* what waitpid said of the last of them */
@@ -88,6 +92,7 @@ static PmStatus share(Run *r, PmErr *err)
 	r->state = (atomic_int *)(void *)(m + head);
 	r->owner = (int *)(void *)(m + head + states);
 	r->results = m + head + states + owners;
+	r->kept = head + states + owners;
 	return PM_OK;
 }
 
@@ -160,6 +165,22 @@ static PmStatus report(Run *r, size_t item, PmPoolEnd end, PmErr *err)
 	return r->p->done ? r->p->done(r->p->arg, item, end, result_of(r, item), err) : PM_OK;
 }
 
+/* Results that were reported are not looked at again. Their memory goes back, so that what is held does not
+ * grow with the number of items; a system that cannot take it back keeps it until the end. */
+static void give_back(Run *r)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), from, to;
+
+	while (r->low < r->p->n_items && atomic_load(&r->state[r->low]) == REPORTED)
+		r->low++;
+	from = (r->kept + page - 1) / page * page;
+	to = (size_t)((char *)result_of(r, r->low) - (char *)r->shared) / page * page;
+	if (to < from + GIVE_BACK)
+		return;
+	madvise((char *)r->shared + from, to - from, MADV_REMOVE);
+	r->kept = to;
+}
+
 /* A worker ended: what it was working on died with it when it did not end by itself. Its place is taken by
  * another one, unless that is known to die in its start. */
 static PmStatus bury(Run *r, int worker, int status, PmErr *err)
@@ -171,7 +192,7 @@ static PmStatus bury(Run *r, int worker, int status, PmErr *err)
 	r->pid[worker] = 0;
 	if (stage == ENDED)
 		return PM_OK;
-	for (i = 0; i < r->p->n_items && !st; i++) {
+	for (i = r->low; i < r->p->n_items && !st; i++) {
 		if (atomic_load(&r->state[i]) == RUNNING && r->owner[i] == worker)
 			st = report(r, i, PM_POOL_DIED, err);
 	}
@@ -187,13 +208,15 @@ static PmStatus bury(Run *r, int worker, int status, PmErr *err)
 
 static PmStatus collect(Run *r, PmErr *err)
 {
+	size_t taken = atomic_load(&r->shared->next), i;
+	size_t end = taken < r->p->n_items ? taken : r->p->n_items;
 	PmStatus st = PM_OK;
-	size_t i;
 
-	for (i = 0; i < r->p->n_items && !st; i++) {
+	for (i = r->low; i < end && !st; i++) {
 		if (atomic_load(&r->state[i]) == FINISHED)
 			st = report(r, i, PM_POOL_DONE, err);
 	}
+	give_back(r);
 	return st;
 }
 
@@ -247,7 +270,7 @@ static PmStatus report_lost(Run *r, PmErr *err)
 		return st;
 	if (atomic_load(&r->shared->next) < r->p->n_items)
 		return all_died(r, err);
-	for (i = 0; i < r->p->n_items && !st; i++) {
+	for (i = r->low; i < r->p->n_items && !st; i++) {
 		if (atomic_load(&r->state[i]) != REPORTED)
 			st = report(r, i, PM_POOL_DIED, err);
 	}

@@ -5,7 +5,7 @@
  * each item in memory that is shared. A process that dies takes its item with it and nothing else: another
  * one is started. One that died three times in its start is not started again; when none is left and items
  * are, that is PM_E_CRASH. When the caller dies, so do they. What they start in their turn does not have the
- * shared memory.
+ * shared memory. The memory of a result goes back to the system when it and all before it were reported.
  */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H

@@ -194,6 +194,73 @@ static void what_a_process_starts_does_not_have_the_results(void **state)
 	assert_int_equal(seen, 0);
 }
 
+/* A result of 64 KiB each. No item is begun before all but WINDOW of those in front of it were reported. */
+enum { LARGE = 64 * 1024, WINDOW = 8, MANY = 1024 };
+
+typedef struct Held {
+	atomic_size_t *reported; /* shared */
+	size_t least, most;      /* bytes of shared memory that this process has, while items are reported */
+	int wrong;
+} Held;
+
+/* Bytes of shared memory in this process, 0 where the system does not tell. */
+static size_t shared_bytes(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[256];
+	size_t kb = 0;
+
+	while (f && fgets(line, sizeof line, f))
+		if (sscanf(line, "RssShmem: %zu", &kb) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kb * 1024;
+}
+
+static PmStatus fill(void *arg, size_t item, void *result, PmErr *err)
+{
+	const Held *h = arg;
+	const struct timespec nap = { 0, 100 * 1000 };
+
+	(void)err;
+	while (item > atomic_load(h->reported) + WINDOW)
+		nanosleep(&nap, NULL);
+	memset(result, (int)(item % 251) + 1, LARGE);
+	return PM_OK;
+}
+
+static PmStatus look_at_memory(void *arg, size_t item, PmPoolEnd end, const void *result, PmErr *err)
+{
+	Held *h = arg;
+	const unsigned char *r = result;
+	size_t here = shared_bytes();
+
+	(void)err;
+	h->wrong += end != PM_POOL_DONE || r[0] != item % 251 + 1 || memcmp(r, r + 1, LARGE - 1) != 0;
+	h->least = here < h->least ? here : h->least;
+	h->most = here > h->most ? here : h->most;
+	atomic_fetch_add(h->reported, 1);
+	return PM_OK;
+}
+
+static void what_was_reported_is_held_no_longer(void **state)
+{
+	Held h = { .least = SIZE_MAX };
+	PmPool p = { MANY, LARGE, 2, NULL, NULL, fill, look_at_memory, &h };
+
+	(void)state;
+	h.reported = mmap(NULL, sizeof *h.reported, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+			  0);
+	assert_ptr_not_equal(h.reported, MAP_FAILED);
+	assert_int_equal(pm_pool_run(&p, NULL), PM_OK);
+	assert_int_equal(h.wrong, 0);
+	assert_int_equal(atomic_load(h.reported), MANY);
+	/* 64 MiB when all are kept; else those in the window, and what waits to go back together */
+	assert_true(h.most - h.least < 8 * 1024 * 1024);
+	munmap(h.reported, sizeof *h.reported);
+}
+
 static void nothing_to_do_is_fine(void **state)
 {
 	Sum s = { .kill_at = SIZE_MAX, .fail_at = SIZE_MAX };
@@ -212,6 +279,7 @@ int main(void)
 		cmocka_unit_test(the_last_item_may_die_too),
 		cmocka_unit_test(a_failure_stops_all_and_keeps_its_sentence),
 		cmocka_unit_test(what_a_process_starts_does_not_have_the_results),
+		cmocka_unit_test(what_was_reported_is_held_no_longer),
 		cmocka_unit_test(nothing_to_do_is_fine),
 	};
 

@@ -26,7 +26,6 @@ typedef struct Work {
 	PmExtractJob *job;
 	PmReadModels m;
 	PmFoldDag fold;
-	size_t *graph_of; /* by model: its graph in the fold */
 	/* of one process */
 	PmDb *db;
 	PmExtractSeen seen;
@@ -35,15 +34,11 @@ typedef struct Work {
 
 static void fold_models(Work *w)
 {
-	const PmSkeleton **s = pm_xcalloc(w->m.n + 1, sizeof *s);
-	size_t i, n = 0;
+	size_t n = w->m.structure.n, i;
+	const PmSkeleton **s = pm_xcalloc(n + 1, sizeof *s);
 
-	w->graph_of = pm_xcalloc(w->m.n + 1, sizeof *w->graph_of);
-	for (i = 0; i < w->m.n; i++) {
-		w->graph_of[i] = n;
-		if (!w->m.model[i].broken)
-			s[n++] = &w->m.model[i].skeleton;
-	}
+	for (i = 0; i < n; i++)
+		s[i] = &w->m.structure.v[i];
 	pm_fold_dag(s, n, NULL, &w->fold);
 	w->job->structures = w->fold.n_structures;
 	w->job->rounds = w->fold.rounds;
@@ -102,7 +97,8 @@ static PmStatus put_model(Work *w, const PmReadModel *m, const PmGraph *g, const
 }
 
 /* One model in one transaction: after Ctrl-C it is either there whole or not at all. */
-static PmStatus cut_graph(Work *w, size_t k, const PmGraph *g, PmExtractReport *report, PmErr *err)
+static PmStatus cut_graph(Work *w, size_t k, const PmGraph *g, const PmSkeleton *s, PmExtractReport *report,
+			  PmErr *err)
 {
 	uint32_t *launches = pm_xcalloc((size_t)pm_graph_node_limit(g) + 1, sizeof *launches);
 	PmExtractOpts opts = { { .launches = launches }, .motifs = NULL };
@@ -110,7 +106,7 @@ static PmStatus cut_graph(Work *w, size_t k, const PmGraph *g, PmExtractReport *
 	PmErr ignored;
 	PmStatus st;
 
-	pm_fold_dag_sets(&w->fold, w->graph_of[k], &w->m.model[k].skeleton, &motifs);
+	pm_fold_dag_sets(&w->fold, w->m.model[k].structure, s, &motifs);
 	opts.motifs = &motifs;
 	pm_err_init(&ignored);
 	if (pm_plan_count(g, launches, &ignored)) /* sizes that are not known: counted by operator */
@@ -137,17 +133,22 @@ static PmStatus cut_model(void *arg, size_t item, void *result, PmErr *err)
 	size_t k = w->m.todo[item];
 	const PmReadModel *m = &w->m.model[k];
 	PmGraph *g = NULL;
+	PmSkeleton skeleton;
 	PmStatus st;
 
 	if (m->broken) { /* what went wrong when it was read is what is told */
 		snprintf(s->why, sizeof s->why, "%s", m->why ? m->why : "");
 		return put_model(w, m, NULL, s->why, err);
 	}
+	st = pm_models_skeleton(&w->m, k, &skeleton, err);
+	if (st)
+		return st;
 	st = pm_models_graph(&w->m, k, &g, err);
 	if (!st)
-		st = cut_graph(w, k, g, &s->report, err);
+		st = cut_graph(w, k, g, &skeleton, &s->report, err);
 	s->ok = st == PM_OK;
 	pm_graph_free(g);
+	pm_skeleton_release(&skeleton);
 	return st;
 }
 
@@ -227,6 +228,5 @@ PmStatus pm_extract_job(PmExtractJob *j, PmErr *err)
 		pm_fold_dag_release(&w.fold);
 	}
 	pm_models_release(&w.m);
-	free(w.graph_of);
 	return st;
 }

@@ -195,16 +195,23 @@ static void take_broken(Read *r, PmReadModel *m, PmPoolEnd end, const Said *said
 	m->why = pm_str_detach(&why, NULL);
 }
 
-static PmStatus take_skeleton(const Read *r, PmReadModel *m, const PmSpoolPlace *at, PmErr *err)
+/* The number of a skeleton's structure. Takes the skeleton over: the first of a structure is kept. */
+static size_t structure_of(PmReadModels *m, PmSkeleton *s)
 {
-	char *bytes = pm_xcalloc(at->size, 1);
-	size_t from = 0;
-	PmStatus st = pm_spool_get(r->m->spool, at, bytes, err);
+	uint64_t key[2] = { pm_skeleton_hash(s), 0 };
+	size_t k;
 
-	if (!st)
-		st = pm_skeleton_unpack(bytes, at->size, &from, &m->skeleton, err);
-	free(bytes);
-	return st;
+	for (;; key[1]++) {
+		k = pm_intern(m->structure_ids, (const char *)key, sizeof key) - 1;
+		if (k == m->structure.n) {
+			PM_VEC_PUSH(&m->structure, *s);
+			return k;
+		}
+		if (pm_skeleton_same(&m->structure.v[k], s)) {
+			pm_skeleton_release(s);
+			return k;
+		}
+	}
 }
 
 static PmStatus took_model(void *arg, size_t item, PmPoolEnd end, const void *result, PmErr *err)
@@ -212,6 +219,7 @@ static PmStatus took_model(void *arg, size_t item, PmPoolEnd end, const void *re
 	Read *r = arg;
 	PmReadModel *m = &r->m->model[r->item[item]];
 	const Said *said = result;
+	PmSkeleton s;
 	PmStatus st;
 
 	pm_watch_step(r->job->watch, pm_path_base(m->path));
@@ -230,9 +238,13 @@ static PmStatus took_model(void *arg, size_t item, PmPoolEnd end, const void *re
 	if (!said->skeleton.size)
 		return PM_OK; /* hashed only */
 	m->graph = said->graph;
-	st = take_skeleton(r, m, &said->skeleton, err);
-	m->broken = st != PM_OK;
-	return st;
+	m->skeleton = said->skeleton;
+	st = pm_models_skeleton(r->m, r->item[item], &s, err);
+	if (st)
+		return st;
+	m->structure = structure_of(r->m, &s);
+	m->broken = 0;
+	return PM_OK;
 }
 
 /* ---- which models ---- */
@@ -346,6 +358,7 @@ PmStatus pm_models_read(PmExtractJob *j, PmReadModels *out, PmErr *err)
 	*out = (PmReadModels){ .n = n };
 	out->model = pm_xcalloc(n + 1, sizeof *out->model);
 	out->todo = pm_xcalloc(n + 1, sizeof *out->todo);
+	out->structure_ids = pm_intern_new();
 	r.item = pm_xcalloc(n + 1, sizeof *r.item);
 	for (i = 0; i < n; i++)
 		out->model[i].path = j->files[i];
@@ -371,10 +384,12 @@ void pm_models_release(PmReadModels *r)
 {
 	size_t i;
 
-	for (i = 0; i < r->n; i++) {
-		pm_skeleton_release(&r->model[i].skeleton);
+	for (i = 0; i < r->n; i++)
 		free(r->model[i].why);
-	}
+	for (i = 0; i < r->structure.n; i++)
+		pm_skeleton_release(&r->structure.v[i]);
+	PM_VEC_RELEASE(&r->structure);
+	pm_intern_free(r->structure_ids);
 	pm_spool_close(r->spool);
 	free(r->model);
 	free(r->todo);
@@ -388,6 +403,21 @@ PmStatus pm_models_graph(const PmReadModels *r, size_t k, PmGraph **out, PmErr *
 
 	if (!st)
 		st = pm_graph_from_bytes(bytes, at->size, out, err);
+	if (st)
+		pm_err_ctx(err, "%s", r->model[k].path);
+	free(bytes);
+	return st;
+}
+
+PmStatus pm_models_skeleton(const PmReadModels *r, size_t k, PmSkeleton *out, PmErr *err)
+{
+	const PmSpoolPlace *at = &r->model[k].skeleton;
+	char *bytes = pm_xmalloc(at->size + 1);
+	size_t from = 0;
+	PmStatus st = pm_spool_get(r->spool, at, bytes, err);
+
+	if (!st)
+		st = pm_skeleton_unpack(bytes, at->size, &from, out, err);
 	if (st)
 		pm_err_ctx(err, "%s", r->model[k].path);
 	free(bytes);

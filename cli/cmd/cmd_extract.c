@@ -110,6 +110,28 @@ static void put_text(const PmExtractJob *j, const Held *held)
 	}
 }
 
+/* Adds the paths that a file lists, one a line; they lie in *text, which outlives the list. */
+static PmStatus read_list(const char *path, PmStr *text, PmStrList *files, PmErr *err)
+{
+	PmStatus st = path ? pm_read_file(path, 0, text, err) : PM_OK;
+	char *line, *end;
+
+	if (st || !path)
+		return st;
+	if (strlen(text->s) < text->len)
+		return pm_err(err, PM_E_INVALID,
+			      "The list of models '%s' has a byte 0; give a text with one path a line.",
+			      path);
+	for (line = text->s; *line; line = end) {
+		end = line + strcspn(line, "\n");
+		if (*end)
+			*end++ = '\0';
+		if (*line)
+			PM_VEC_PUSH(&files->list, line);
+	}
+	return PM_OK;
+}
+
 /* "2/8" of --shard: the third of eight. */
 static int read_shard(const char *text, PmExtractJob *j)
 {
@@ -127,7 +149,7 @@ static int read_shard(const char *text, PmExtractJob *j)
 
 int pm_cmd_extract(const PmCmd *cmd, int argc, char **argv)
 {
-	const char *shard = NULL;
+	const char *shard = NULL, *list = NULL;
 	int64_t jobs = 0;
 	PmProgress bar = { 0 };
 	const PmWatch watch = pm_cli_watch(&bar);
@@ -136,23 +158,32 @@ int pm_cmd_extract(const PmCmd *cmd, int argc, char **argv)
 		{ "--db", PM_OPT_STR, &job.db, "database to store them in (made when missing)" },
 		{ "-j", PM_OPT_COUNT, &jobs,
 		  "N  processes (all processors, at least 2; 1: no process of its own)" },
+		{ "--from", PM_OPT_STR, &list,
+		  "FILE  a text with one model's path a line, for more than a command line holds" },
 		{ "--shard", PM_OPT_STR, &shard,
 		  "I/N  cut only every Nth model, from number I (0 to N - 1); all are "
 		  "read, so that the shards fit together" },
 		{ 0 },
 	};
 	PmStrList files = { 0 };
+	PmStr text = PM_STR_INIT;
 	Held held[PM_N_KINDS];
 	PmErr err;
 	int code = 0;
 
 	pm_err_init(&err);
 	if (pm_args_parse(cmd, opts, argc, argv, &files, &code)) {
+		PmStatus st = read_list(list, &text, &files, &err);
+
 		job.files = files.list.v;
 		job.n_files = files.list.n;
 		job.jobs = pm_pool_jobs(jobs);
-		if (!files.list.n || !job.db)
-			code = pm_cli_usage(cmd, job.db ? "No model was given." : "extract needs --db FILE.");
+		if (!job.db)
+			code = pm_cli_usage(cmd, "extract needs --db FILE.");
+		else if (st)
+			code = pm_cli_fail(&err);
+		else if (!files.list.n)
+			code = pm_cli_usage(cmd, "No model was given.");
 		else if (!read_shard(shard, &job))
 			code = pm_cli_usage(cmd, "--shard needs I/N with I below N, as in 0/4.");
 		else if (pm_extract_job(&job, &err) || count_held(job.db, held, &err))
@@ -166,5 +197,6 @@ int pm_cmd_extract(const PmCmd *cmd, int argc, char **argv)
 		}
 	}
 	PM_VEC_RELEASE(&files.list);
+	pm_str_release(&text);
 	return code;
 }

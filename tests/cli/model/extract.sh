@@ -69,6 +69,29 @@ pm db import "$tmp/bad.jsonl" --db "$tmp/bad.db"
 exits 4 "a category that there is not"
 warns "has a category that there is not" "is said"
 
+# A list of models in place of a command line that would be too long.
+printf '%s\n' models/*.gpt "" >"$tmp/list"
+pm extract --from "$tmp/list" --db "$tmp/list.db" --quiet
+exits 0 "a list of models"
+says "6 models extracted, 0 done before" "has them all"
+head -n 2 "$tmp/list" >"$tmp/two"
+pm extract models/llama_block.gpt --from "$tmp/two" --db "$tmp/two.db" --quiet
+exits 0 "a list and a model"
+says "3 models extracted, 0 done before" "are taken together"
+pm extract --from "$tmp/none" --db "$tmp/none.db"
+exits 4 "a list that is not there"
+one_sentence "is said in one sentence"
+[ ! -e "$tmp/none.db" ]
+tap "and no database is made"
+printf 'models/llama_block.gpt\0models\n' >"$tmp/zero"
+pm extract --from "$tmp/zero" --db "$tmp/none.db"
+exits 4 "a list that is no text"
+warns "has a byte 0" "is refused"
+: >"$tmp/empty"
+pm extract --from "$tmp/empty" --db "$tmp/none.db"
+exits 2 "a list without a path"
+warns "No model was given" "is no model"
+
 cp models/llama_block.gpt "$tmp/copy.gpt"
 pm extract models/llama_block.gpt "$tmp/copy.gpt" --db "$tmp/copy.db" --quiet
 says "1 models extracted, 1 done before" "a copy is the same model"

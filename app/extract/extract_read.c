@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What all models of a call may take in the temporary file. */
-#define MAX_SPOOL ((uint64_t)16 << 30)
+/* What all models of a call may take in the temporary file: 100,000 of 235 KB are 24 GB. A full disk is told
+ * besides. */
+#define MAX_SPOOL ((uint64_t)64 << 30)
 /* Bytes of a constant that are kept for cutting. Cutting looks at constants of at most 64 elements
  * (extract/cut.h), counting launches at single ones. */
 enum { MAX_CONST = 4096 };

@@ -19,6 +19,7 @@ import argparse
 import datetime
 import hashlib
 import json
+import multiprocessing
 import os
 import shutil
 import signal
@@ -142,6 +143,18 @@ def make_copy(a, names, k, folder):
     return paths
 
 
+def apart(f, *args):
+    """f in a process of its own: what this one ever held would count as memory of the programs that it starts."""
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.apply(f, args)
+
+
+def make_copies(a, names, copies, folder):
+    with open(os.path.join(a.work, "list.txt"), "w") as f:
+        for k in copies:
+            f.write("".join(p + "\n" for p in make_copy(a, names, k, folder)))
+
+
 def extract(a, names, copies, db):
     """One call over some copies: its answer and what it took."""
     folder = os.path.join(a.work, "copies")
@@ -149,10 +162,8 @@ def extract(a, names, copies, db):
     os.makedirs(folder)
     child = None
     try:
-        with open(os.path.join(a.work, "list.txt"), "w") as f:
-            for k in copies:
-                f.write("".join(p + "\n" for p in make_copy(a, names, k, folder)))
-        command = [os.path.join(a.build, "passmith"), "extract", "--from", f.name, "--db", db, "-j", f"{a.jobs}", "--json", "--quiet"]
+        apart(make_copies, a, names, copies, folder)
+        command = [os.path.join(a.build, "passmith"), "extract", "--from", os.path.join(a.work, "list.txt"), "--db", db, "-j", f"{a.jobs}", "--json", "--quiet"]
         begin = time.monotonic()
         child = subprocess.Popen(command, stdout=subprocess.PIPE, env=dict(os.environ, TMPDIR=os.path.abspath(a.work)))
         text = child.stdout.read()
@@ -232,7 +243,7 @@ def measure(a, data, names, begin):
         n = a.calls[min(len(data["calls"]), len(a.calls) - 1)]
         copies = range(done, min(done + n, a.copies))
         answer, call = extract(a, names, copies, db)
-        call.update(held(db), places=sum(k["stored_occurrences"] for k in answer["kinds"].values()))
+        call.update(apart(held, db), places=sum(k["stored_occurrences"] for k in answer["kinds"].values()))
         data["calls"].append(call)
         done += len(copies)
         save(a.json, data)
@@ -246,8 +257,8 @@ def compare(a, data):
     db = os.path.join(a.work, "many.db")
     calls = data["calls"]
     n = sum(c["copies"] for c in calls)
-    first = places(db, 0)
-    other = [k for k in range(1, n) if places(db, k) != first]
+    first = apart(places, db, 0)
+    other = [k for k in range(1, n) if apart(places, db, k) != first]
     data["same"] = {"copies": n, "places_of_a_copy": first[0], "copies_with_other_places": len(other),
                     "calls_with_other_graphs": sum(c["graphs_digest"] != calls[0]["graphs_digest"] for c in calls),
                     "renamed": sum(is_renamed(a, k) for k in range(n))}
@@ -263,7 +274,7 @@ def measure_memory(a, data, names):
             if os.path.exists(db + end):
                 os.unlink(db + end)
         _, call = extract(a, names, range(n), db)
-        call.update(held(db), corpus=len(names), largest=a.largest)
+        call.update(apart(held, db), corpus=len(names), largest=a.largest)
         data["memory"].append(call)
         save(a.json, data)
         print(f"{n} copies, {call['models']} models: {call['peak_kb'] / 1024:.1f} MB, user+sys {call['cpu']:.1f} s", flush=True)

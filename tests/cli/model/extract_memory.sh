@@ -30,7 +30,7 @@ models()
 peak()
 {
 	models "$1"
-	ASAN_OPTIONS=${ASAN_OPTIONS-}:quarantine_size_mb=1 python3 - "$passmith" extract --from "$tmp/$1.txt" --db "$tmp/$1.db" --shard "0/$1" -j 2 \
+	ASAN_OPTIONS=${ASAN_OPTIONS-}:quarantine_size_mb=1 python3 - "$passmith" extract --from "$tmp/$1.txt" --db "$tmp/$1.db" --shard "0/$1" -j 2 --quiet \
 		--json >"$tmp/$1.json" <<-'PYTHON'
 		import os, subprocess, sys
 		child = subprocess.Popen(sys.argv[1:])

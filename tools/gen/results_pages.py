@@ -365,6 +365,48 @@ def metr_not_measured():
     return table(["problem", "METR", "why"], [[p, r.get("metr", "-"), r["why"]] for p, r in metr_rows() if "why" in r])
 
 
+def many_calls():
+    """Calls of the extraction of many copies: about eight of them, the first and the last among them."""
+    calls, rows, models, cpu = read("extract-many.json")["calls"], [], 0, 0
+    shown = {round(k * (len(calls) - 1) / 7) for k in range(8)}
+    for k, c in enumerate(calls):
+        models += c["models"]
+        cpu += c["cpu"]
+        if k in shown:
+            rows.append([f"{models:,}", c["copies"], f"{c['models']:,}", f"{1e3 * c['cpu'] / c['models']:.1f}", f"{c['wall']:.0f}", f"{c['peak_kb'] / 1024:.0f}",
+                         f"{c['db_bytes'] / 1e6:,.0f}", f"{c['places']:,}", f"{sum(c['graphs'].values()):,}", f"{cpu:,.0f}"])
+    return table(["models", "copies of the call", "its models", "processor, ms a model", "wall, s", "largest process, MiB", "database, MB", "places", "graphs",
+                  "processor in all, s"], rows)
+
+
+def many_memory():
+    """Memory of one call over more and more copies."""
+    return table(["copies", "models", "structures", "largest process, MiB", "processor, ms a model"],
+                 [[c["copies"], f"{c['models']:,}", c["structures"], f"{c['peak_kb'] / 1024:.1f}", f"{1e3 * c['cpu'] / c['models']:.1f}"]
+                  for c in read("extract-many.json")["memory"]])
+
+
+def many_same():
+    """Whether copies have the same graphs in the same places."""
+    s = read("extract-many.json")["same"]
+    return table(["copies", "of them with other names", "places of each", "copies with other places", "calls that left other graphs"],
+                 [[s["copies"], s["renamed"], f"{s['places_of_a_copy']:,}", s["copies_with_other_places"], s["calls_with_other_graphs"]]])
+
+
+def many_whole():
+    """What 100,000 models take, from the calls."""
+    calls = read("extract-many.json")["calls"]
+    models, cpu = sum(c["models"] for c in calls), sum(c["cpu"] for c in calls)
+    first, last = calls[0], calls[-1]
+    size = first["db_bytes"] + (1e5 - first["models_held"]) * (last["db_bytes"] - first["db_bytes"]) / (last["models_held"] - first["models_held"])
+    return table(["", f"{models:,} models, measured", "100,000 models, from these"],
+                 [["processor, min", f"{cpu / 60:.1f}", f"{1e5 * cpu / models / 60:.1f}"],
+                  ["wall on 2 processors that nothing else uses, min", "-", f"{1e5 * cpu / models / 120:.1f}"],
+                  ["wall as it was, min", f"{sum(c['wall'] for c in calls) / 60:.1f}", "-"],
+                  ["largest process, MiB", f"{max(c['peak_kb'] for c in calls) / 1024:.0f}", "the same in such calls"],
+                  ["database, GB", f"{last['db_bytes'] / 1e9:.2f}", f"{size / 1e9:.2f}"]])
+
+
 def fill(match):
     name = match.group(1)
     f = globals().get(name)

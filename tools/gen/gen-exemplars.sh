@@ -21,7 +21,7 @@ END
 for c in $(sed -n 's/^CATEGORY(\([a-z]*\),.*/\1/p' ir/category/categories.def); do
 	for f in $(grep -lx "Category: $c\\." exemplars/*.md); do
 		awk -v c="$c" '
-			NR == 1 { sub(/^# /, ""); name = $0; sub(/:.*/, "", name); title = $0; sub(/^[^:]*: /, "", title); gsub(/\|/, "\\\\|", title) }
+			NR == 1 { sub(/^# /, ""); name = $0; sub(/:.*/, "", name); title = $0; sub(/^[^:]*: /, "", title); gsub(/\|/, "\\\\&", title) }
 			/^Modelled/ { printf "| %s | `%s`: %s | %d to %d | %d to %d | %s |\n", c, name, title, $7, $13, $10, $15, $17 "x" }' "$f"
 	done
 done

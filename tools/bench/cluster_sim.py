@@ -7,7 +7,7 @@ measured evaluations. Items are dealt to shards by their modelled cost, the long
 claims the next shard by a rename, works on its items in order, publishes a file of what is new after every so many variants, and the item when
 it is done. Operations on the folder wait in one line at the file server; each has a time that the server is busy, and a delay on the way that
 only its worker sees. A worker may be killed; what it did since the last file is lost, the rest of its shard can be claimed again after the lease, and
-the worker comes back after a while. At last the results are collected. All is drawn from a seed: the same seed gives the same numbers.
+the worker comes back after a while. One process collects the results of items that are done. All is drawn from a seed: the same seed gives the same numbers.
 
     tools/bench/cluster_sim.py --write             fills the tables of docs/design/scale.md, from docs/results/*.json
     tools/bench/cluster_sim.py --check             exit 1 when they are not what the numbers give
@@ -49,12 +49,14 @@ class Options:
     kills_per_hour: float = 0.0  # of one worker
     lease_s: float = 0.0        # until another may take a dead worker's shard
     back_s: float = 0.0         # until a killed worker is there again
+    collect_s: float = 0.0      # to collect the result of one variant, by one process while the workers work
     seed: int = 1
 
 
 @dataclass
 class Outcome:
     seconds: float = 0.0       # until the last item is published
+    collected_s: float = 0.0   # until the last result is collected
     work_s: float = 0.0        # evaluations that were published
     lost_s: float = 0.0        # evaluations that were not
     most_lost_s: float = 0.0   # by one kill
@@ -173,6 +175,7 @@ class Simulation:
         if done < len(self.items[items[at]]):
             return self.at(end, self.work, (kill, items, at, done, done, 0.0))
         self.out.items[items[at]] += 1
+        self.out.collected_s = max(self.out.collected_s, end) + len(self.items[items[at]]) * self.o.collect_s
         self.left -= 1
         self.out.seconds = max(self.out.seconds, end)
         if at + 1 < len(items):
@@ -286,6 +289,7 @@ def whole_job():
         ["GPUs", "time at least", "GPU hours", f"at {DOLLARS:.2f} $ an hour", "processors", "results a second", "network"], rows)
 
 
+COLLECT_S = 0.001  # a result: what collect is asked for
 ROUNDS = 4  # of the 50 iterations, in simulations: 6,400 items of 65,920 variants
 
 
@@ -360,6 +364,16 @@ def server_load():
     return table(["GPUs", "what", "a second", *(f"busy: {r[0]}" for r in SERVERS)], rows)
 
 
+def collecting():
+    """One process that collects 1,000 results a second, while the workers work or after them."""
+    items, costs = workload(1, ROUNDS)
+    n, rows = sum(map(len, items)), []
+    for gpus in GPUS[1:]:
+        out = simulate(items, deal(costs, len(items)), Options(workers=gpus, server=server_of(SERVERS[1]), start_s=3.0, collect_s=COLLECT_S))
+        rows.append([gpus, span(out.seconds), f"{out.collected_s - out.seconds:.2f} s", span(n * COLLECT_S)])
+    return table(["GPUs", "wall time", "then, when collected meanwhile", "then, when collected afterwards"], rows)
+
+
 def extraction():
     """100,000 models, by processors."""
     many = read("extract-many.json")
@@ -372,7 +386,7 @@ def extraction():
             f"{volume(1e5 * a_model)} for 100,000.", ""] + table(["processors", "100,000 models at least"], rows)
 
 
-TABLES = {f.__name__: f for f in (inputs, whole_job, server_load, shards, partials, growth, barriers, extraction)}
+TABLES = {f.__name__: f for f in (inputs, whole_job, server_load, shards, partials, growth, barriers, collecting, extraction)}
 
 
 def fill(match):

@@ -108,6 +108,13 @@ law "the workload is what the page says" <<'PYTHON'
 items, costs = sim.workload(1, 1)
 assert len(items) == len(costs) == 200 * 8 and sum(map(len, items)) == 2060 * 8
 PYTHON
+law "results are collected one by one, and not before they are there" <<'PYTHON'
+for seed, draw, items, shards in cases():
+    n = sum(map(len, items))
+    a, b = (simulate(items, shards, Options(workers=3, collect_s=s)) for s in (0.0, 0.5))
+    assert a.collected_s == a.seconds and b.seconds == a.seconds
+    assert b.collected_s >= max(n * 0.5, b.seconds + 0.5) and b.collected_s <= b.seconds + n * 0.5 + 1e-9
+PYTHON
 law "by hand: two workers, three shards, a server that is busy for one second" <<'PYTHON'
 # claims answered at 1 and 2; works 1-11 and 2-12; published 12 and 13; the third claimed at 13 or 14, asked for at 12: answered 14, works until 24, published 25
 out = simulate([[10.0], [10.0], [10.0]], [[0], [1], [2]], Options(workers=2, server=Server(1.0, 0.0)))

@@ -299,6 +299,7 @@ void pm_db_close(PmDb *db)
 	for (i = 0; i < db->n_cache; i++)
 		sqlite3_finalize(db->cache[i].st);
 	sqlite3_close(db->sq);
+	pm__db_drop_origin(db);
 	free(db->path);
 	free(db);
 }

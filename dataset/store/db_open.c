@@ -28,6 +28,8 @@ static PmStatus set_up(PmDb *db, PmErr *err)
 	sqlite3_extended_result_codes(db->sq, 1);
 	sqlite3_busy_timeout(db->sq, db->wait_ms);
 	rc = pm__db_exec(db, "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL");
+	if (rc == SQLITE_OK)
+		rc = pm__db_add_functions(db);
 	if (rc == SQLITE_OK && !db->read_only)
 		rc = set_wal(db);
 	if (rc != SQLITE_OK)

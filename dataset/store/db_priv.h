@@ -16,8 +16,9 @@ struct PmDb {
 	sqlite3 *sq;
 	char *path;
 	int read_only;
-	int wait_ms; /* for another that has it locked */
-	int depth;   /* batches open */
+	int wait_ms;               /* for another that has it locked */
+	int depth;                 /* batches open */
+	struct PmDbOrigin *origin; /* owned: where what is stored was measured; NULL = not known */
 	struct {
 		const char *sql; /* a string literal: compared by address */
 		sqlite3_stmt *st;
@@ -62,6 +63,12 @@ PmStatus pm__db_migrate(PmDb *db, PmErr *err);
 PmStatus pm__subgraphs_fill_buckets(PmDb *db, PmErr *err);
 /* Likewise the categories of graphs stored before version 9. */
 PmStatus pm__subgraphs_fill_categories(PmDb *db, PmErr *err);
+/* measurements.c: functions of our own for statements; SQLite's result. */
+int pm__db_add_functions(PmDb *db);
+/* Frees the origin of pm_db_set_origin. */
+void pm__db_drop_origin(PmDb *db);
+/* Likewise the keys of results stored before version 14. */
+PmStatus pm__measurements_fill_keys(PmDb *db, PmErr *err);
 /* tasks.c: the name of a task: a hash over its kind and its members' full hashes, in any order. */
 void pm__task_hash(const char *kind, const char *const *hashes, size_t n, char hex[PM_SHA256_HEX]);
 /* trajectories.c: stores a row of JSON Lines that is not there. *wrong becomes what is wrong with the row,

@@ -184,16 +184,32 @@ static PmStatus put_rejected(void *arg, sqlite3_stmt *row, PmErr *err)
 
 static PmStatus put_run(void *arg, sqlite3_stmt *row, PmErr *err)
 {
-	static const char *const keys[] = { "key",     "task",   "pass_path",  "pass_sha256",
-					    "device",  "seed",   "version",    "options",
-					    "machine", "hidden", "hidden_json" };
+	static const char *const keys[] = { "key",  "task",    "pass_path", "pass_sha256", "device",
+					    "seed", "version", "options",   "machine" };
 	cJSON *j = row_of("run");
 
-	for (int k = 0; k < 11; k++)
+	for (int k = 0; k < 9; k++)
 		add_text(j, keys[k], row, k);
-	add_i64(j, "started", row, 11);
-	add_i64(j, "finished", row, 12);
+	add_i64(j, "started", row, 9);
+	add_i64(j, "finished", row, 10);
 	return put(arg, j, err);
+}
+
+/* The origin stands in the columns from `col` on; absent where nothing is known. */
+static void add_origin(cJSON *j, sqlite3_stmt *row, int col)
+{
+	static const char *const texts[] = { "node", "job", "gpu", "gpu_id", "driver", "clocks" };
+	cJSON *o;
+
+	if (sqlite3_column_type(row, col) == SQLITE_NULL)
+		return;
+	o = cJSON_AddObjectToObject(j, "origin");
+	for (int k = 0; k < 6; k++)
+		if (*pm__col_text(row, col + k))
+			add_text(o, texts[k], row, col + k);
+	add_i64(o, "element", row, col + 6);
+	if (sqlite3_column_int64(row, col + 7))
+		add_i64(o, "restarts", row, col + 7);
 }
 
 static PmStatus put_result(void *arg, sqlite3_stmt *row, PmErr *err)
@@ -203,11 +219,26 @@ static PmStatus put_result(void *arg, sqlite3_stmt *row, PmErr *err)
 	add_text(j, "run", row, 0);
 	add_text(j, "task", row, 1);
 	add_i64(j, "ordinal", row, 2);
+	add_text(j, "graph", row, 8);
 	add_text(j, "verdict", row, 3);
 	add_text(j, "stage", row, 4);
 	add_num(j, "speedup", row, 5);
 	add_text(j, "json", row, 6);
 	add_text(j, "rewrite", row, 7);
+	add_i64(j, "at", row, 9);
+	add_origin(j, row, 10);
+	return put(arg, j, err);
+}
+
+static PmStatus put_hidden(void *arg, sqlite3_stmt *row, PmErr *err)
+{
+	cJSON *j = row_of("hidden");
+
+	add_text(j, "run", row, 0);
+	add_text(j, "verdict", row, 1);
+	add_text(j, "json", row, 2);
+	add_i64(j, "at", row, 3);
+	add_origin(j, row, 4);
 	return put(arg, j, err);
 }
 
@@ -297,6 +328,8 @@ static PmStatus put_application(void *arg, sqlite3_stmt *row, PmErr *err)
 	return put(arg, j, err);
 }
 
+#define ORIGIN_COLUMNS "o.node, o.job, o.gpu, o.gpu_id, o.driver, o.clocks, o.element, o.restarts "
+
 /* Whole tables, so there is nothing for an index to find; the orders are those of unique keys. */
 static const struct {
 	const char *what;
@@ -322,16 +355,22 @@ static const struct {
 	  "JOIN subgraphs s ON s.id = r.subgraph ORDER BY r.key" },
 	{ "export its runs", put_run,
 	  "SELECT r.key, t.hash, r.pass_path, r.pass_sha256, r.device, r.seed, r.version, "
-	  "r.options, r.machine, r.hidden, r.hidden_json, r.started, r.finished FROM runs r "
+	  "r.options, r.machine, r.started, r.finished FROM runs r "
 	  "LEFT JOIN tasks t ON t.id = r.task ORDER BY r.key" },
 	{ "export sources of kernels", put_source,
 	  "SELECT sha256, text FROM kernel_sources ORDER BY sha256" },
 	{ "export rewritten graphs", put_rewrite, "SELECT id, hash, code, text FROM rewrites ORDER BY hash" },
 	{ "export its results", put_result,
-	  "SELECT r.key, t.hash, x.ordinal, x.verdict, x.stage, x.speedup, x.json, w.hash "
-	  "FROM results x JOIN runs r ON r.id = x.run JOIN tasks t ON t.id = x.task "
-	  "LEFT JOIN rewrites w ON w.id = x.rewrite "
-	  "ORDER BY r.key, t.hash, x.ordinal" },
+	  "SELECT r.key, t.hash, x.ordinal, x.verdict, x.stage, x.speedup, x.json, w.hash, s.hash, "
+	  "x.at, " ORIGIN_COLUMNS
+	  "FROM measurements x JOIN runs r ON r.id = x.run JOIN tasks t ON t.id = x.task "
+	  "JOIN variants v ON v.task = x.task AND v.ordinal = x.ordinal JOIN subgraphs s ON s.id = "
+	  "v.subgraph "
+	  "LEFT JOIN rewrites w ON w.id = x.rewrite LEFT JOIN origins o ON o.id = x.origin "
+	  "ORDER BY r.key, t.hash, x.ordinal, x.key" },
+	{ "export its verdicts on hidden shapes", put_hidden,
+	  "SELECT r.key, x.verdict, x.json, x.at, " ORIGIN_COLUMNS "FROM hidden_measurements x "
+	  "JOIN runs r ON r.id = x.run LEFT JOIN origins o ON o.id = x.origin ORDER BY r.key, x.key" },
 	{ "export its profiles", put_profile,
 	  "SELECT t.hash, p.pass_sha256, p.options, p.pass_path, p.version, p.json, p.ordinal "
 	  "FROM profiles p JOIN tasks t ON t.id = p.task ORDER BY t.hash, p.ordinal, p.pass_sha256, "

@@ -14,7 +14,8 @@
  *   {"row":"run","key":...,"task":HASH,...}
  *   {"row":"source","sha256":...,"text":...}
  *   {"row":"rewrite","hash":...,"code":...,"text":...,"sources":[SHA256,...]}
- *   {"row":"result","run":KEY,"task":HASH,"ordinal":...,...,"rewrite":HASH}
+ *   {"row":"result","run":KEY,"task":HASH,"ordinal":...,"graph":HASH,...,"rewrite":HASH,"at":...,"origin":{...}}
+ *   {"row":"hidden","run":KEY,"verdict":...,"json":TEXT,"at":...,"origin":{...}}
  *   {"row":"profile","task":HASH,"ordinal":...,"pass_sha256":...,"options":...,...,"json":TEXT}
  *   {"row":"trajectory","key":...,"kind":...,"task":HASH or "",...}
  *   {"row":"step","trajectory":KEY,"ordinal":...,"hash":...,"json":TEXT,...}

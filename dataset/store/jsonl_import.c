@@ -7,6 +7,7 @@
 #include "base/core/vec.h"
 #include "dataset/store/checks.h"
 #include "dataset/store/db_priv.h"
+#include "dataset/store/measurements.h"
 #include "dataset/store/models.h"
 #include "dataset/store/subgraphs.h"
 #include "ir/category/category.h"
@@ -243,6 +244,31 @@ static PmStatus take_rejected(In *in, const cJSON *j, PmErr *err)
 			       pm_json_str(j, "why", ""));
 }
 
+static PmOrigin origin_of(const cJSON *j)
+{
+	const cJSON *o = cJSON_GetObjectItemCaseSensitive(j, "origin");
+
+	return (PmOrigin){ pm_json_str(o, "node", ""),    pm_json_str(o, "job", ""),
+			   pm_json_i64(o, "element", -1), pm_json_i64(o, "restarts", 0),
+			   pm_json_str(o, "gpu", ""),     pm_json_str(o, "gpu_id", ""),
+			   pm_json_str(o, "driver", ""),  pm_json_str(o, "clocks", "") };
+}
+
+/* Exports of before version 14 have what was found on hidden shapes in the row of the run. */
+static PmStatus take_run_hidden(In *in, const cJSON *j, PmErr *err)
+{
+	PmHiddenMeasurement h = { .verdict = pm_json_str(j, "hidden", ""),
+				  .json = pm_json_str(j, "hidden_json", ""),
+				  .origin = PM_ORIGIN_UNKNOWN };
+	PmStatus st = *h.verdict ? find(in, FIND_RUN, pm_json_str(j, "key", ""), "its run is missing", &h.run,
+					err)
+				 : PM_OK;
+
+	return st || !h.run ? st : pm_hidden_put(in->db, &h, err);
+}
+
+/* Of one run in two databases the least path stays, the earliest beginning and the last end, so that the
+ * order of imports does not matter. */
 static PmStatus take_run(In *in, const cJSON *j, PmErr *err)
 {
 	const char *task = pm_json_str(j, "task", "");
@@ -251,42 +277,71 @@ static PmStatus take_run(In *in, const cJSON *j, PmErr *err)
 
 	if (!st && !is_hash(pm_json_str(j, "key", "")))
 		st = bad(in, err, "the run has no key");
-	return st ? st
-		  : pm__db_run(in->db, "store a run", NULL, err,
-			       "INSERT INTO runs (key, task, pass_path, pass_sha256, device, seed, version, "
-			       "options, started, finished, machine, hidden, hidden_json) "
-			       "VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?) "
-			       "ON CONFLICT (key) DO UPDATE SET hidden = excluded.hidden, "
-			       "hidden_json = excluded.hidden_json WHERE runs.hidden = ''",
-			       "sissssssiisss", pm_json_str(j, "key", ""), id,
-			       pm_json_str(j, "pass_path", ""), pm_json_str(j, "pass_sha256", ""),
-			       pm_json_str(j, "device", ""), pm_json_str(j, "seed", ""),
-			       pm_json_str(j, "version", ""), pm_json_str(j, "options", ""),
-			       pm_json_i64(j, "started", 0), pm_json_i64(j, "finished", 0),
-			       pm_json_str(j, "machine", ""), pm_json_str(j, "hidden", ""),
-			       pm_json_str(j, "hidden_json", ""));
+	if (!st)
+		st = pm__db_run(in->db, "store a run", NULL, err,
+				"INSERT INTO runs (key, task, pass_path, pass_sha256, device, seed, version, "
+				"options, started, finished, machine) "
+				"VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?) "
+				"ON CONFLICT (key) DO UPDATE SET pass_path = min(pass_path, "
+				"excluded.pass_path), started = min(started, excluded.started), finished = "
+				"coalesce(max(finished, excluded.finished), finished, excluded.finished)",
+				"sissssssiis", pm_json_str(j, "key", ""), id, pm_json_str(j, "pass_path", ""),
+				pm_json_str(j, "pass_sha256", ""), pm_json_str(j, "device", ""),
+				pm_json_str(j, "seed", ""), pm_json_str(j, "version", ""),
+				pm_json_str(j, "options", ""), pm_json_i64(j, "started", 0),
+				pm_json_i64(j, "finished", 0), pm_json_str(j, "machine", ""));
+	return st ? st : take_run_hidden(in, j, err);
 }
 
-/* A result that is stored stays, and gets what the pass made where it has none. */
+/* The variant by its graph: databases may number the variants of a task differently. Exports of before
+ * version 14 say the number alone. */
+static PmStatus find_variant(In *in, const cJSON *j, int64_t task, int64_t *ordinal, PmErr *err)
+{
+	const char *graph = pm_json_str(j, "graph", "");
+	PmStatus st;
+
+	*ordinal = pm_json_i64(j, "ordinal", -1);
+	if (!*graph)
+		return PM_OK;
+	st = pm__db_i64(
+		in->db, "look a row up", ordinal, err,
+		"SELECT v.ordinal FROM variants v JOIN subgraphs s ON s.id = v.subgraph WHERE v.task = ? "
+		"AND s.hash = ?",
+		"is", task, graph);
+	return st == PM_E_NOT_FOUND ? bad(in, err, "its variant is missing") : st;
+}
+
 static PmStatus take_result(In *in, const cJSON *j, PmErr *err)
 {
 	const char *rewrite = pm_json_str(j, "rewrite", "");
-	int64_t run = 0, task = 0, made = 0;
-	PmStatus st = find(in, FIND_RUN, pm_json_str(j, "run", ""), "its run is missing", &run, err);
+	PmMeasurement m = { .origin = origin_of(j), .at = pm_json_i64(j, "at", 0) };
+	PmResultRow *r = &m.result;
+	PmStatus st = find(in, FIND_RUN, pm_json_str(j, "run", ""), "its run is missing", &r->run, err);
 
 	if (!st)
-		st = find(in, FIND_TASK, pm_json_str(j, "task", ""), "its task is missing", &task, err);
+		st = find(in, FIND_TASK, pm_json_str(j, "task", ""), "its task is missing", &r->task, err);
+	if (!st)
+		st = find_variant(in, j, r->task, &r->ordinal, err);
 	if (!st && *rewrite)
-		st = find(in, FIND_REWRITE, rewrite, "its rewritten graph is missing", &made, err);
-	return st ? st
-		  : pm__db_run(in->db, "store a result", NULL, err,
-			       "INSERT INTO results (run, task, ordinal, verdict, stage, speedup, json, "
-			       "rewrite) "
-			       "VALUES (?, ?, ?, ?, ?, ?, ?, nullif(?, 0)) ON CONFLICT (run, task, ordinal) "
-			       "DO UPDATE SET rewrite = excluded.rewrite WHERE results.rewrite IS NULL",
-			       "iiissfsi", run, task, pm_json_i64(j, "ordinal", -1),
-			       pm_json_str(j, "verdict", ""), pm_json_str(j, "stage", ""),
-			       pm_json_num(j, "speedup", NAN), pm_json_str(j, "json", ""), made);
+		st = find(in, FIND_REWRITE, rewrite, "its rewritten graph is missing", &r->rewrite, err);
+	r->verdict = pm_json_str(j, "verdict", "");
+	r->stage = pm_json_str(j, "stage", "");
+	r->speedup = pm_json_num(j, "speedup", NAN);
+	r->json = pm_json_str(j, "json", "");
+	return st ? st : pm_measurement_put(in->db, &m, NULL, err);
+}
+
+static PmStatus take_hidden(In *in, const cJSON *j, PmErr *err)
+{
+	PmHiddenMeasurement h = { .verdict = pm_json_str(j, "verdict", ""),
+				  .json = pm_json_str(j, "json", ""),
+				  .origin = origin_of(j),
+				  .at = pm_json_i64(j, "at", 0) };
+	PmStatus st = find(in, FIND_RUN, pm_json_str(j, "run", ""), "its run is missing", &h.run, err);
+
+	if (!st && !*h.verdict)
+		st = bad(in, err, "the row has no verdict");
+	return st ? st : pm_hidden_put(in->db, &h, err);
 }
 
 static PmStatus take_source(In *in, const cJSON *j, PmErr *err)
@@ -350,6 +405,7 @@ static PmStatus take_line(In *in, const char *text, size_t n, PmErr *err)
 		     { "rejected", take_rejected },
 		     { "run", take_run },
 		     { "result", take_result },
+		     { "hidden", take_hidden },
 		     { "trajectory", take_trajectory },
 		     { "step", take_step },
 		     { "source", take_source },

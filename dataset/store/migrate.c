@@ -123,5 +123,7 @@ PmStatus pm__db_migrate(PmDb *db, PmErr *err)
 		st = pm__subgraphs_fill_buckets(db, err);
 	if (st == PM_OK && version < 9)
 		st = pm__subgraphs_fill_categories(db, err);
+	if (st == PM_OK && version < 14)
+		st = pm__measurements_fill_keys(db, err);
 	return pm__db_leave(db, st, err);
 }

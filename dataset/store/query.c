@@ -12,8 +12,11 @@ PmStatus pm_db_vacuum(PmDb *db, PmErr *err)
 		"DELETE FROM buckets WHERE id NOT IN (SELECT bucket FROM subgraphs WHERE bucket IS NOT NULL);"
 		"DELETE FROM op_seqs WHERE id NOT IN (SELECT op_seq FROM subgraphs) "
 		"AND id NOT IN (SELECT op_seq FROM buckets);"
-		"DELETE FROM rewrites WHERE id NOT IN (SELECT rewrite FROM results WHERE rewrite IS NOT "
+		"DELETE FROM rewrites WHERE id NOT IN (SELECT rewrite FROM measurements WHERE rewrite IS NOT "
 		"NULL);"
+		"DELETE FROM origins WHERE id NOT IN (SELECT origin FROM measurements WHERE origin IS NOT "
+		"NULL) "
+		"AND id NOT IN (SELECT origin FROM hidden_measurements WHERE origin IS NOT NULL);"
 		"DELETE FROM kernel_sources WHERE id NOT IN (SELECT source FROM rewrite_sources);"
 		"VACUUM; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA optimize";
 	int rc = sqlite3_exec(db->sq, sql, NULL, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* results.c - rows of runs and results. */
+/* results.c - rows of runs, and results as they count; measurements.c stores them. */
 #include "dataset/store/results.h"
 
 #include "base/core/hash.h"
@@ -90,13 +90,6 @@ PmStatus pm_run_put(PmDb *db, const PmRunRow *row, int64_t *id, int *is_new, PmE
 	return pm__db_leave(db, st, err);
 }
 
-PmStatus pm_run_set_hidden(PmDb *db, int64_t run, const char *verdict, const char *json, PmErr *err)
-{
-	return pm__db_run(db, "store a verdict on hidden shapes", NULL, err,
-			  "UPDATE runs SET hidden = ?, hidden_json = ? WHERE id = ? AND hidden = ''", "ssi",
-			  verdict, json, run);
-}
-
 PmStatus pm_run_finish(PmDb *db, int64_t run, PmErr *err)
 {
 	int64_t changes = 0;
@@ -146,21 +139,6 @@ PmStatus pm_runs_each(PmDb *db, int64_t task, PmRunFn fn, void *arg, PmErr *err)
 }
 
 /* ---- results ---- */
-
-PmStatus pm_result_put(PmDb *db, const PmResultRow *row, int *is_new, PmErr *err)
-{
-	int64_t changes = 0;
-	PmStatus st = pm__db_run(
-		db, "store a result", &changes, err,
-		"INSERT INTO results (run, task, ordinal, verdict, stage, speedup, json, rewrite) "
-		"VALUES (?, ?, ?, ?, ?, ?, ?, nullif(?, 0)) ON CONFLICT (run, task, ordinal) DO NOTHING",
-		"iiissfsi", row->run, row->task, row->ordinal, row->verdict, row->stage, row->speedup,
-		row->json, row->rewrite);
-
-	if (is_new)
-		*is_new = changes > 0;
-	return st;
-}
 
 PmStatus pm_result_is_done(PmDb *db, int64_t run, int64_t task, int64_t ordinal, int *done, PmErr *err)
 {

@@ -30,7 +30,8 @@ PmStatus pm_run_find(PmDb *db, const PmRunRow *row, int64_t *id, PmErr *err);
 /* Stores a run, or finds it as pm_run_find does, so that its missing results can be filled in. *is_new may be
  * NULL. */
 PmStatus pm_run_put(PmDb *db, const PmRunRow *row, int64_t *id, int *is_new, PmErr *err);
-/* Stores what became of a pass on hidden shapes; when that is stored already, what is stored stays. */
+/* Stores what became of a pass on hidden shapes, measured now at the database's origin
+ * (dataset/store/measurements.h); of several the worst counts. */
 PmStatus pm_run_set_hidden(PmDb *db, int64_t run, const char *verdict, const char *json, PmErr *err);
 /* Marks a run as complete, now. */
 PmStatus pm_run_finish(PmDb *db, int64_t run, PmErr *err);
@@ -48,11 +49,13 @@ typedef struct PmResultRow {
 	int64_t rewrite;     /* what the pass made of it (dataset/store/rewrites.h); 0 = not known */
 } PmResultRow;
 
-/* Stores a result; when one is stored for this run and member, that one stays. *is_new may be NULL. */
+/* Stores a result as a measurement that was made now at the database's origin (pm_db_set_origin). One that
+ * is stored for this run and member stays beside it; dataset/store/measurements.h says which counts. *is_new
+ * may be NULL. */
 PmStatus pm_result_put(PmDb *db, const PmResultRow *row, int *is_new, PmErr *err);
 /* *done is 1 when this result is stored. */
 PmStatus pm_result_is_done(PmDb *db, int64_t run, int64_t task, int64_t ordinal, int *done, PmErr *err);
-/* Results of a run, by task and member. */
+/* Results of a run, by task and member: the measurement that counts. */
 typedef PmStatus (*PmResultFn)(void *arg, const PmResultRow *row, PmErr *err);
 PmStatus pm_results_each(PmDb *db, int64_t run, PmResultFn fn, void *arg, PmErr *err);
 

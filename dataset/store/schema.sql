@@ -367,3 +367,61 @@ CREATE TABLE applications (
 	after_text TEXT NOT NULL
 );
 CREATE INDEX applications_model ON applications (model_sha256);
+
+-- migration 14
+
+-- Where something was measured: one row for each node, batch job, restart, GPU and setting of it. `key` is the hash of the other
+-- columns.
+CREATE TABLE origins (
+	id INTEGER PRIMARY KEY,
+	key TEXT NOT NULL UNIQUE CHECK (length(key) = 64),
+	node TEXT NOT NULL,
+	job TEXT NOT NULL,
+	element INTEGER,
+	restarts INTEGER NOT NULL,
+	gpu TEXT NOT NULL,
+	gpu_id TEXT NOT NULL,
+	driver TEXT NOT NULL,
+	clocks TEXT NOT NULL
+);
+
+-- Every measurement of a variant by a run. `key` is the hash of what was measured and where, so that the same measurement is one
+-- row; pm__measurements_fill_keys gives keys to rows made before. `counts` marks the one that `results` shows, by the rule of
+-- dataset/store/measurements.h. The long column comes last.
+CREATE TABLE measurements (
+	run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+	task INTEGER NOT NULL,
+	ordinal INTEGER NOT NULL,
+	key TEXT NOT NULL,
+	counts INTEGER NOT NULL CHECK (counts IN (0, 1)),
+	verdict TEXT NOT NULL,
+	stage TEXT NOT NULL,
+	speedup REAL,
+	rewrite INTEGER REFERENCES rewrites (id),
+	origin INTEGER REFERENCES origins (id),
+	at INTEGER,
+	json TEXT NOT NULL,
+	PRIMARY KEY (run, task, ordinal, key),
+	FOREIGN KEY (task, ordinal) REFERENCES variants (task, ordinal) ON DELETE CASCADE
+) WITHOUT ROWID;
+INSERT INTO measurements SELECT run, task, ordinal, '', 1, verdict, stage, speedup, rewrite, NULL, NULL, json FROM results;
+DROP TABLE results;
+CREATE INDEX measurements_variant ON measurements (task, ordinal);
+CREATE INDEX measurements_rewrite ON measurements (rewrite);
+CREATE INDEX measurements_origin ON measurements (origin);
+CREATE UNIQUE INDEX measurements_counts ON measurements (run, task, ordinal) WHERE counts = 1;
+CREATE VIEW results AS
+	SELECT run, task, ordinal, verdict, stage, speedup, json, rewrite FROM measurements WHERE counts = 1;
+
+-- Every verdict on hidden shapes, likewise; runs.hidden and runs.hidden_json hold the one that counts.
+CREATE TABLE hidden_measurements (
+	run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+	key TEXT NOT NULL,
+	verdict TEXT NOT NULL,
+	json TEXT NOT NULL,
+	origin INTEGER REFERENCES origins (id),
+	at INTEGER,
+	PRIMARY KEY (run, key)
+) WITHOUT ROWID;
+INSERT INTO hidden_measurements SELECT id, '', hidden, hidden_json, NULL, NULL FROM runs WHERE hidden <> '';
+CREATE INDEX hidden_measurements_origin ON hidden_measurements (origin);

@@ -86,9 +86,9 @@ def copy_run(db, number, task, system, old_run, opts):
     found = db.execute("SELECT ordinal, stage, json, rewrite FROM results WHERE run = ?", (old_run,)).fetchall()
     for ordinal, stage, text, rewrite in found:
         r = record(text, number, system, ordinal, opts)
-        db.execute("INSERT INTO results (run, task, ordinal, verdict, stage, speedup, json, rewrite) "
-                   "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                   (run, task, ordinal, r["verdict"], stage, r["speedup"], json.dumps(r), rewrite))
+        db.execute("INSERT INTO measurements (run, task, ordinal, key, counts, verdict, stage, speedup, json, rewrite) "
+                   "VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?)",
+                   (run, task, ordinal, digest("measurement", run, task, ordinal), r["verdict"], stage, r["speedup"], json.dumps(r), rewrite))
 
 
 def main():
@@ -111,7 +111,7 @@ def main():
         for system in range(1, opts.systems + 1):
             copy_run(db, number, new, system, run, opts)
     for task in [row[0] for row in old]:
-        db.execute("DELETE FROM results WHERE task = ?", (task,))
+        db.execute("DELETE FROM measurements WHERE task = ?", (task,))
         db.execute("DELETE FROM runs WHERE task = ?", (task,))
     db.execute("DELETE FROM tasks WHERE id NOT IN (SELECT task FROM runs WHERE task IS NOT NULL)")
     db.commit()

@@ -68,11 +68,15 @@ BEGIN {
 }
 inside && /^\)/ { inside = 0; next }
 inside { item(table, $0); next }
-/^CREATE INDEX / {
-	name = $5
+/^CREATE (UNIQUE )?INDEX / {
+	name = $2 == "UNIQUE" ? $6 : $5
 	columns = $0
 	sub(/.*\(/, "", columns)
-	sub(/\).*/, "", columns)
+	sub(/;$/, "", columns)
+	if (columns ~ / WHERE /)
+		sub(/\) WHERE /, " where ", columns)
+	else
+		sub(/\).*/, "", columns)
 	idx[name] = idx[name] (idx[name] == "" ? "" : "; ") columns
 	next
 }

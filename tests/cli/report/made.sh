@@ -125,7 +125,7 @@ PY
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 db.execute("DELETE FROM runs")
-db.execute("DELETE FROM results")
+db.execute("DELETE FROM measurements")
 db.commit()
 PY
 	pm db vacuum --db "$tmp/w.db"

@@ -120,7 +120,7 @@ if command -v python3 >/dev/null; then
 	cp "$tmp/w.db" "$tmp/broken.db"
 	python3 -c 'import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
-db.execute("UPDATE results SET json = ? WHERE run = 1", ("{",))
+db.execute("UPDATE measurements SET json = ? WHERE run = 1", ("{",))
 db.commit()' "$tmp/broken.db"
 	pm report --db "$tmp/broken.db" -o "$tmp/broken.html"
 	exits 4 "a stored result that is no JSON"

@@ -252,6 +252,21 @@ void pm_db_rollback(PmDb *db)
 	db->depth = 0;
 }
 
+PmStatus pm_db_begin_reading(PmDb *db, PmErr *err)
+{
+	int rc = db->depth ? SQLITE_OK : pm__db_exec(db, "BEGIN");
+
+	db->reading = !db->depth && rc == SQLITE_OK;
+	return rc == SQLITE_OK ? PM_OK : pm__db_fail(db, rc, "read it", err);
+}
+
+void pm_db_end_reading(PmDb *db)
+{
+	if (db->reading)
+		pm__db_exec(db, "COMMIT");
+	db->reading = 0;
+}
+
 PmStatus pm__db_enter(PmDb *db, PmErr *err)
 {
 	int rc;
@@ -299,7 +314,8 @@ void pm_db_close(PmDb *db)
 	for (i = 0; i < db->n_cache; i++)
 		sqlite3_finalize(db->cache[i].st);
 	sqlite3_close(db->sq);
-	pm__db_drop_origin(db);
+	if (db->origin)
+		db->drop_origin(db->origin);
 	free(db->path);
 	free(db);
 }

@@ -43,6 +43,11 @@ PmStatus pm_db_begin(PmDb *db, PmErr *err);
 PmStatus pm_db_commit(PmDb *db, PmErr *err);
 void pm_db_rollback(PmDb *db);
 
+/* What is read until pm_db_end_reading is of one moment. Inside a batch it is anyway, and nothing happens.
+ * These calls do not nest. */
+PmStatus pm_db_begin_reading(PmDb *db, PmErr *err);
+void pm_db_end_reading(PmDb *db);
+
 /* Drops texts that nothing uses and gives free space back to the file system. Not inside a batch. */
 PmStatus pm_db_vacuum(PmDb *db, PmErr *err);
 

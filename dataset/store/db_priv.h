@@ -16,9 +16,11 @@ struct PmDb {
 	sqlite3 *sq;
 	char *path;
 	int read_only;
-	int wait_ms;               /* for another that has it locked */
-	int depth;                 /* batches open */
-	struct PmDbOrigin *origin; /* owned: where what is stored was measured; NULL = not known */
+	int wait_ms;  /* for another that has it locked */
+	int depth;    /* batches open */
+	int reading;  /* pm_db_begin_reading has begun a transaction */
+	void *origin; /* owned: where what is stored was measured (measurements.c); NULL = not known */
+	void (*drop_origin)(void *origin);
 	struct {
 		const char *sql; /* a string literal: compared by address */
 		sqlite3_stmt *st;
@@ -65,8 +67,6 @@ PmStatus pm__subgraphs_fill_buckets(PmDb *db, PmErr *err);
 PmStatus pm__subgraphs_fill_categories(PmDb *db, PmErr *err);
 /* measurements.c: functions of our own for statements; SQLite's result. */
 int pm__db_add_functions(PmDb *db);
-/* Frees the origin of pm_db_set_origin. */
-void pm__db_drop_origin(PmDb *db);
 /* Likewise the keys of results stored before version 14. */
 PmStatus pm__measurements_fill_keys(PmDb *db, PmErr *err);
 /* tasks.c: the name of a task: a hash over its kind and its members' full hashes, in any order. */

@@ -399,11 +399,12 @@ static PmStatus put_all(Out *o, PmErr *err)
 PmStatus pm_db_export(PmDb *db, FILE *f, PmErr *err)
 {
 	Out o = { db, f, PM_STR_INIT };
-	int own = db->depth == 0, rc = own ? sqlite3_exec(db->sq, "BEGIN", NULL, NULL, NULL) : SQLITE_OK;
-	PmStatus st = rc == SQLITE_OK ? put_all(&o, err) : pm__db_fail(db, rc, "read it", err);
+	PmStatus st = pm_db_begin_reading(db, err);
 
-	if (own && rc == SQLITE_OK)
-		sqlite3_exec(db->sq, "COMMIT", NULL, NULL, NULL);
+	if (!st) {
+		st = put_all(&o, err);
+		pm_db_end_reading(db);
+	}
 	pm_str_release(&o.line);
 	return st;
 }

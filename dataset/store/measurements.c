@@ -69,40 +69,46 @@ static PmStatus put_origin(PmDb *db, const PmOrigin *o, char key[PM_SHA256_HEX],
 			  "sssssssii", key, t[0], t[1], t[2], t[3], t[4], t[5], o->element, o->restarts);
 }
 
-struct PmDbOrigin {
+typedef struct Here {
 	PmOrigin origin; /* its texts are those below */
 	char *text[N_TEXTS];
-};
+} Here;
 
-void pm__db_drop_origin(PmDb *db)
+static void drop_origin(void *origin)
 {
-	for (int i = 0; db->origin && i < N_TEXTS; i++)
-		free(db->origin->text[i]);
-	free(db->origin);
-	db->origin = NULL;
+	Here *h = origin;
+
+	for (int i = 0; i < N_TEXTS; i++)
+		free(h->text[i]);
+	free(h);
 }
 
 void pm_db_set_origin(PmDb *db, const PmOrigin *o)
 {
 	const char *t[N_TEXTS];
-	struct PmDbOrigin *mine;
 	char **m;
+	Here *h;
 
-	pm__db_drop_origin(db);
+	if (db->origin)
+		drop_origin(db->origin);
+	db->origin = NULL;
 	if (!o)
 		return;
 	texts_of(o, t);
-	mine = pm_xcalloc(1, sizeof *mine);
-	m = mine->text;
+	h = pm_xcalloc(1, sizeof *h);
+	m = h->text;
 	for (int i = 0; i < N_TEXTS; i++)
 		m[i] = pm_xstrdup(t[i]);
-	mine->origin = (PmOrigin){ m[0], m[1], o->element, o->restarts, m[2], m[3], m[4], m[5] };
-	db->origin = mine;
+	h->origin = (PmOrigin){ m[0], m[1], o->element, o->restarts, m[2], m[3], m[4], m[5] };
+	db->origin = h;
+	db->drop_origin = drop_origin;
 }
 
 static PmOrigin origin_of(const PmDb *db)
 {
-	return db->origin ? db->origin->origin : PM_ORIGIN_UNKNOWN;
+	const Here *h = db->origin;
+
+	return h ? h->origin : PM_ORIGIN_UNKNOWN;
 }
 
 /* ---- which one counts ---- */
@@ -142,7 +148,7 @@ static int by_verdict(const char *a, const char *b)
 
 static int in_order(const void *x, const void *y)
 {
-	const PmCandidate *a = *(const PmCandidate *const *)x, *b = *(const PmCandidate *const *)y;
+	const PmRival *a = *(const PmRival *const *)x, *b = *(const PmRival *const *)y;
 	int c = by_verdict(a->verdict, b->verdict);
 
 	if (c)
@@ -154,9 +160,9 @@ static int in_order(const void *x, const void *y)
 	return strcmp(a->key, b->key);
 }
 
-size_t pm_measurement_pick(const PmCandidate *c, size_t n)
+size_t pm_measurement_pick(const PmRival *c, size_t n)
 {
-	const PmCandidate **p = pm_xcalloc(n, sizeof *p);
+	const PmRival **p = pm_xcalloc(n, sizeof *p);
 	size_t worst = 0, timed = 0, at;
 
 	for (size_t i = 0; i < n; i++)
@@ -170,7 +176,7 @@ size_t pm_measurement_pick(const PmCandidate *c, size_t n)
 }
 
 typedef struct Set {
-	PM_VEC(PmCandidate) v;
+	PM_VEC(PmRival) v;
 	PM_VEC(char *) texts; /* of the candidates; owned */
 	size_t counts;        /* position of the one that counts so far */
 } Set;
@@ -179,8 +185,8 @@ static PmStatus take_candidate(void *arg, sqlite3_stmt *row, PmErr *err)
 {
 	Set *s = arg;
 	char *key = pm_xstrdup(pm__col_text(row, 0)), *verdict = pm_xstrdup(pm__col_text(row, 1));
-	PmCandidate c = { key, verdict,
-			  sqlite3_column_type(row, 2) == SQLITE_NULL ? NAN : sqlite3_column_double(row, 2) };
+	PmRival c = { key, verdict,
+		      sqlite3_column_type(row, 2) == SQLITE_NULL ? NAN : sqlite3_column_double(row, 2) };
 
 	(void)err;
 	if (sqlite3_column_int(row, 3))
@@ -485,7 +491,8 @@ static PmStatus one_hidden(void *arg, sqlite3_stmt *row, PmErr *err)
 				  .json = pm__col_text(row, 2),
 				  .key = pm__col_text(row, 3),
 				  .at = sqlite3_column_int64(row, 4),
-				  .origin = read_origin(row, 5) };
+				  .task = sqlite3_column_int64(row, 5),
+				  .origin = read_origin(row, 6) };
 
 	return w->hidden(w->arg, &h, err);
 }
@@ -495,8 +502,9 @@ PmStatus pm_hidden_each(PmDb *db, PmHiddenFn fn, void *arg, PmErr *err)
 	Walk w = { .hidden = fn, .arg = arg };
 
 	return pm__db_each(db, "list verdicts on hidden shapes", one_hidden, &w, NULL, err,
-			   "SELECT h.run, h.verdict, h.json, h.key, h.at, " ORIGIN_COLUMNS
-			   " FROM hidden_measurements h LEFT JOIN origins o ON o.id = h.origin "
+			   "SELECT h.run, h.verdict, h.json, h.key, h.at, r.task, " ORIGIN_COLUMNS
+			   " FROM hidden_measurements h JOIN runs r ON r.id = h.run LEFT JOIN origins o ON "
+			   "o.id = h.origin "
 			   "ORDER BY h.run, h.key",
 			   "");
 }

@@ -59,8 +59,10 @@ typedef struct PmHiddenMeasurement {
 	const char *verdict, *json;
 	PmOrigin origin;
 	int64_t at;
-	const char *key; /* ignored when storing */
+	const char *key; /* ignored when storing, as is */
+	int64_t task;    /* of the run */
 } PmHiddenMeasurement;
+/* Stores one, and decides again which counts. */
 PmStatus pm_hidden_put(PmDb *db, const PmHiddenMeasurement *h, PmErr *err);
 /* All of them, by run and key. */
 typedef PmStatus (*PmHiddenFn)(void *arg, const PmHiddenMeasurement *h, PmErr *err);
@@ -73,12 +75,12 @@ int pm_severity(const char *verdict);
 int pm_verdict_is_decided(const char *verdict);
 
 /* What of a measurement decides whether it counts. */
-typedef struct PmCandidate {
+typedef struct PmRival {
 	const char *key, *verdict;
 	double speedup; /* NaN = none */
-} PmCandidate;
+} PmRival;
 /* The position of the one that counts; n is at least 1. The order of the candidates does not matter. Uses
  * memory of the size of the set. */
-size_t pm_measurement_pick(const PmCandidate *c, size_t n);
+size_t pm_measurement_pick(const PmRival *c, size_t n);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "app/eval/eval_pool.h"
 #include "app/eval/heartbeat.h"
+#include "app/eval/origin.h"
 #include "app/model/algebra.h"
 #include "base/core/version.h"
 #include "base/sys/proc.h"
@@ -54,10 +55,14 @@ static PmStatus take_stored(void *arg, const PmResultRow *row, PmErr *err)
 
 static void begin_kept(const PmEvalTask *e, PmEvalReport *r, Kept *k)
 {
+	PmOrigin origin;
+
 	memset(k, 0, sizeof *k);
 	pm_str_init(&k->machine);
 	pm_str_init(&k->options);
 	pm_run_key_here(e->opts.device, r->sandbox_lacks, &k->machine);
+	pm_origin_here(e->opts.device, &origin);
+	pm_db_set_origin(e->db, &origin);
 	pm_run_key_options(&e->opts, e->preset, e->tf32, e->hidden, &k->options);
 	r->opts.keep_rewritten = 1;
 	k->r = r;

@@ -11,12 +11,19 @@
 static const char *const of_emu[] = { "C++ compiler", "NVRTC", NULL };
 static const char *const of_cuda[] = { "GPU", "CUDA driver", "NVRTC", "cuBLASLt", "cuDNN", NULL };
 
-static const char *version_of(const PmFound *found, int n, const char *what)
+static const PmFound *find(const PmFound *found, int n, const char *what)
 {
 	for (int i = 0; i < n; i++)
 		if (!strcmp(found[i].what, what))
-			return *found[i].version ? found[i].version : "none";
-	return "none";
+			return &found[i];
+	return NULL;
+}
+
+static const char *version_of(const PmFound *found, int n, const char *what)
+{
+	const PmFound *f = find(found, n, what);
+
+	return f && *f->version ? f->version : "none";
 }
 
 static const char *const *decides(const char *device)
@@ -28,23 +35,35 @@ void pm_run_key_machine(const char *device, const PmFound *found, int n, const c
 			PmStr *out)
 {
 	const char *const *what = decides(device);
+	const PmFound *nvml = what == of_cuda ? find(found, n, "NVML") : NULL;
 
 	for (size_t i = 0; what[i]; i++)
 		pm_str_addf(out, "%s%s=%s", i ? "; " : "", what[i], version_of(found, n, what[i]));
+	if (nvml && *nvml->clocks) /* not known of all drivers, nor of runs stored before */
+		pm_str_addf(out, "; GPU clocks=%s", nvml->clocks);
 	if (*sandbox_lacks)
 		pm_str_addf(out, "; sandbox lacks %s", sandbox_lacks);
 }
 
-void pm_run_key_here(const char *device, const char *sandbox_lacks, PmStr *out)
+const PmFound *pm_run_key_found(const char *device, int *n)
 {
 	static PmFound found[PM_MAX_PROBES];
 	static const char *const *looked_for;
-	static int n;
+	static int n_found;
 
 	if (looked_for != decides(device)) {
 		looked_for = decides(device);
-		n = pm_probe_some(looked_for, found);
+		n_found = pm_probe_some(looked_for, found);
 	}
+	*n = n_found;
+	return found;
+}
+
+void pm_run_key_here(const char *device, const char *sandbox_lacks, PmStr *out)
+{
+	int n;
+	const PmFound *found = pm_run_key_found(device, &n);
+
 	pm_run_key_machine(device, found, n, sandbox_lacks, out);
 }
 

@@ -109,6 +109,24 @@ static void ask_driver_version(PmGpuWatch *w)
 		w->seen.driver[i] = (char)(text[i] > ' ' && text[i] <= '~' ? text[i] : '?');
 }
 
+/* Likewise what names this one GPU, and what its clocks are set to. */
+static void ask_settings(PmGpuWatch *w)
+{
+	void *p = dlsym(w->so, "nvmlDeviceGetUUID"), *q = dlsym(w->so, "nvmlDeviceGetApplicationsClock");
+	int (*uuid)(void *device, char *text, unsigned room),
+		(*clock)(void *device, int which, unsigned *mhz);
+	char text[sizeof w->seen.id] = "";
+	unsigned sm = 0, memory = 0;
+
+	memcpy(&uuid, &p, sizeof uuid);
+	memcpy(&clock, &q, sizeof clock);
+	if (p && !uuid(w->device, text, sizeof text - 1))
+		for (size_t i = 0; text[i]; i++)
+			w->seen.id[i] = (char)(text[i] > ' ' && text[i] <= '~' ? text[i] : '?');
+	if (q && !clock(w->device, NVML_CLOCK_SM, &sm) && !clock(w->device, NVML_CLOCK_MEMORY, &memory))
+		snprintf(w->seen.clocks, sizeof w->seen.clocks, "SM %u MHz, memory %u MHz", sm, memory);
+}
+
 PmGpuWatch *pm_gpu_watch_open(const char *library, const char *pci)
 {
 	PmGpuWatch *w = pm_xcalloc(1, sizeof *w);
@@ -133,6 +151,8 @@ PmGpuWatch *pm_gpu_watch_open(const char *library, const char *pci)
 	if (!rc)
 		rc = w->find(pci, &w->device);
 	w->seen.known = !rc;
+	if (!rc)
+		ask_settings(w);
 	if (rc)
 		unknown(w, "NVML does not answer for the GPU at '%.40s' (error %d).", pci, rc);
 	return w;

@@ -10,6 +10,8 @@ typedef struct PmFound {
 	const char *needed_for;
 	int found;
 	char detail[256];  /* version and path when found, else what to do */
+	char id[96];       /* NVML: UUID of the GPU; "" = not known */
+	char clocks[64];   /* NVML: what the GPU's clocks are set to; "" = not known */
 	char version[128]; /* the same without the path and what changes from look to look; "" when not found
 			    */
 } PmFound;

@@ -44,6 +44,22 @@ static void find_gpu(const PmRunRow *row, char *out, size_t size)
 		snprintf(out, size, "%.*s", (int)strcspn(gpu + 4, ";"), gpu + 4);
 }
 
+/* "CUDA driver=...; GPU clocks=...": those parts of the machine that are there. */
+static void find_setting(const char *machine, char *out, size_t size)
+{
+	static const char *const parts[] = { "CUDA driver=", "GPU clocks=" };
+	size_t at = 0;
+
+	*out = 0;
+	for (size_t k = 0; k < sizeof parts / sizeof *parts && at < size; k++) {
+		const char *p = strstr(machine, parts[k]);
+
+		if (p)
+			at += (size_t)snprintf(out + at, size - at, "%s%.*s", at ? "; " : "",
+					       (int)strcspn(p, ";"), p);
+	}
+}
+
 static PmStatus take_run(void *arg, const PmRunRow *row, PmErr *err)
 {
 	PmBoards *b = arg;
@@ -63,6 +79,7 @@ static PmStatus take_run(void *arg, const PmRunRow *row, PmErr *err)
 	(void)err;
 	snprintf(r.sha256, sizeof r.sha256, "%s", row->pass_sha256);
 	find_gpu(row, r.gpu, sizeof r.gpu);
+	find_setting(row->machine, r.setting, sizeof r.setting);
 	PM_VEC_PUSH(&b->runs, r);
 	return PM_OK;
 }
@@ -86,6 +103,7 @@ static void add_board(PmBoards *all, const PmBoardRun *r)
 
 	snprintf(b.device, sizeof b.device, "%s", pm_board_run_kind(r));
 	snprintf(b.gpu, sizeof b.gpu, "%s", r->gpu);
+	snprintf(b.setting, sizeof b.setting, "%s", r->setting);
 	if (!pm_board_run_is_external(r))
 		snprintf(b.version, sizeof b.version, "%s", r->version);
 	option(r->options, "profile=", pm_profile(NULL)->name, b.profile, sizeof b.profile);

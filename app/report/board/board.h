@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* board.h - what a database knows of evaluations, as rankings: a board is one GPU (or the emulated device),
- * one version of the program and one set of options, and the systems that were evaluated so. Results of
- * different boards are never compared.
+/* board.h - what a database knows of evaluations, as rankings: a board is one GPU with one driver and
+ * setting of its clocks (or the emulated device), one version of the program and one set of options, and the
+ * systems that were evaluated so. Results of different boards are never compared.
  *
  * A system is a pass by its path, times that `results import` stored under a name, or the eager run. Of
  * several runs of a system on a task the last that was finished counts; the history has all.
@@ -37,6 +37,7 @@ typedef struct PmBoardSystem {
 typedef struct PmBoard {
 	char device[16];     /* "emu", "cuda" */
 	char gpu[64];        /* "NVIDIA H200"; "" where times are modelled */
+	char setting[192];   /* driver and clocks of the GPU, as far as they are known */
 	char profile[32];    /* device of the roofline and of modelled times */
 	char version[32];    /* of the program; "" = only times from elsewhere */
 	char *options;       /* owned: what else was asked for */
@@ -53,7 +54,7 @@ typedef struct PmBoard {
 typedef struct PmBoardRun {
 	int64_t id, task, started, finished;
 	char *path, *device, *version, *options, *machine, *hidden, *hidden_json; /* owned */
-	char sha256[65], gpu[64];
+	char sha256[65], gpu[64], setting[192];                                   /* as of PmBoard */
 	uint64_t seed;
 	size_t n_results, n_right;
 	double gmean; /* of the speedups of what is right; NaN = none */

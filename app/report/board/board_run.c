@@ -19,5 +19,6 @@ int pm_board_has_run(const PmBoard *b, const PmBoardRun *r)
 	if (strcmp(pm_board_run_kind(r), b->device) != 0 || strcmp(r->gpu, b->gpu) != 0)
 		return 0;
 	return pm_board_run_is_external(r) ||
-	       (!strncmp(r->version, b->version, sizeof b->version - 1) && !strcmp(r->options, b->options));
+	       (!strcmp(r->setting, b->setting) && !strncmp(r->version, b->version, sizeof b->version - 1) &&
+		!strcmp(r->options, b->options));
 }

@@ -19,6 +19,9 @@ value()
 # A clock's figures are put into stored results, as a measured run would have stored them: `measured LO HI DB`.
 pm eval t --db "$tmp/w.db" --pass "$silu" --hidden 0 -o "$tmp/modelled" --quiet
 exits 0 "modelled results are stored"
+pm db query "SELECT count(*) AS n FROM results JOIN measurements USING (run, task, ordinal) JOIN origins o ON o.id = origin
+	WHERE o.node <> '' AND at > 1000000000" --db "$tmp/w.db"
+says 3 "each result says on which host it was measured, and when"
 pm db export --db "$tmp/w.db" -o "$tmp/w.jsonl"
 measured()
 {

@@ -3,6 +3,7 @@
  * were stored before their machine was written down. */
 #include "bench/eval/run_key.h"
 
+#include "app/eval/origin.h"
 #include "base/sys/io.h"
 #include "dataset/store/db_priv.h"
 #include "dataset/store/results.h"
@@ -11,6 +12,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -62,8 +64,42 @@ static void each_thing_that_decides_is_there(void **state)
 	assert_string_equal(b.s, "GPU=NVIDIA H100, compute capability 9.0; CUDA driver=580.1, CUDA 13.0; "
 				 "NVRTC=NVRTC 13.0; cuBLASLt=cuBLASLt 13.1.0; cuDNN=cuDNN 9.19.0; sandbox "
 				 "lacks no clock");
+	/* What the GPU's clocks are set to, where it is known; other clocks are another machine. */
+	for (int k = 0; k < 2; k++) {
+		PmFound other[N];
+
+		memcpy(other, h100, sizeof other);
+		snprintf(other[3].clocks, sizeof other[3].clocks, "SM %d MHz, memory 2619 MHz", 1755 + k);
+		text_of("cuda", other, "", k ? &b : &a);
+	}
+	assert_non_null(strstr(a.s, "; GPU clocks=SM 1755 MHz, memory 2619 MHz"));
+	assert_string_not_equal(a.s, b.s);
 	pm_str_release(&a);
 	pm_str_release(&b);
+}
+
+static void a_slurm_job_is_an_origin(void **state)
+{
+	PmOrigin o;
+
+	(void)state;
+	unsetenv("SLURM_ARRAY_JOB_ID");
+	unsetenv("SLURM_ARRAY_TASK_ID");
+	unsetenv("SLURM_RESTART_COUNT");
+	setenv("SLURM_JOB_ID", "12", 1);
+	pm_origin_here("emu", &o);
+	assert_true(*o.node);
+	assert_string_equal(o.job, "12");
+	assert_true(o.element == -1 && o.restarts == 0 && !o.gpu && !o.clocks);
+	setenv("SLURM_ARRAY_JOB_ID", "10", 1);
+	setenv("SLURM_ARRAY_TASK_ID", "3", 1);
+	setenv("SLURM_RESTART_COUNT", "2", 1);
+	pm_origin_here("emu", &o);
+	assert_string_equal(o.job, "10");
+	assert_true(o.element == 3 && o.restarts == 2);
+	setenv("SLURM_ARRAY_TASK_ID", "x", 1); /* no number is none */
+	pm_origin_here("emu", &o);
+	assert_int_equal(o.element, -1);
 }
 
 static void each_option_that_decides_is_there(void **state)
@@ -252,6 +288,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_thing_that_decides_is_there),
 		cmocka_unit_test(each_option_that_decides_is_there),
+		cmocka_unit_test(a_slurm_job_is_an_origin),
 		cmocka_unit_test_setup_teardown(another_gpu_is_another_run, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(old_results_are_read_and_not_resumed, set_up, tear_down),
 	};

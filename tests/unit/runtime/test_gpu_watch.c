@@ -22,6 +22,8 @@ static void extremes_are_kept(void **state)
 	(void)state;
 	assert_true(s->known && s->looks == 0);
 	assert_string_equal(s->driver, "999.12.03");
+	assert_string_equal(s->id, "GPU-5e1f");
+	assert_string_equal(s->clocks, "SM 1755 MHz, memory 2619 MHz");
 	pm_gpu_watch_look(w, 1);
 	assert_true(s->sm_mhz[0] == 1980 && s->sm_mhz[1] == 1980 && s->slowed == 0 && s->others == 0);
 	for (int i = 0; i < 3; i++)

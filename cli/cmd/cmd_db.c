@@ -5,6 +5,7 @@
 
 #include "app/merge/conflicts.h"
 #include "app/merge/evidence.h"
+#include "app/merge/node_spread.h"
 #include "app/merge/verify.h"
 #include "app/store/db_report.h"
 #include "base/core/renamed.h"
@@ -319,6 +320,36 @@ static PmStatus db_conflicts(PmDb *db, int *code, PmErr *err)
 	return st;
 }
 
+static PmStatus add_spread(void *arg, const PmNodeSpread *s, PmErr *err)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	(void)err;
+	cJSON_AddStringToObject(o, "task", s->task);
+	cJSON_AddStringToObject(o, "pass", s->pass);
+	pm_json_add_i64(o, "measurements", (int64_t)s->spread.n);
+	pm_json_add_i64(o, "nodes", (int64_t)s->spread.n_nodes);
+	cJSON_AddNumberToObject(o, "within", s->spread.within);
+	cJSON_AddNumberToObject(o, "between", s->spread.between);
+	cJSON_AddItemToArray(arg, o);
+	return PM_OK;
+}
+
+/* Where the page is, or the page, and the figures of several nodes. */
+static PmStatus put_report(PmDb *db, const char *key, const char *value, PmErr *err)
+{
+	cJSON *j = cJSON_CreateObject();
+	PmStatus st;
+
+	cJSON_AddStringToObject(j, key, value);
+	st = pm_node_spread_each(db, add_spread, cJSON_AddArrayToObject(j, "spread"), err);
+	if (!st)
+		pm_cli_put_json(j);
+	else
+		cJSON_Delete(j);
+	return st;
+}
+
 static PmStatus db_report(PmDb *db, const char *out, PmErr *err)
 {
 	PmStr page = PM_STR_INIT;
@@ -327,7 +358,7 @@ static PmStatus db_report(PmDb *db, const char *out, PmErr *err)
 	if (!st && out)
 		st = pm_write_file(out, page.s, page.len, err);
 	if (!st && pm_cli_json)
-		pm_cli_put_text(out ? "file" : "html", out ? out : page.s);
+		st = put_report(db, out ? "file" : "html", out ? out : page.s, err);
 	else if (!st && !out)
 		fwrite(page.s, 1, page.len, stdout);
 	pm_str_release(&page);

@@ -83,6 +83,25 @@ pm db conflicts --db "$tmp/ab.db"
 exits 0 "what is measured twice and is equal is no contradiction"
 says "0 contradictions" "which it says"
 
+# Speedups of two nodes, each twice: 1 and 3, 5 and 7 as logarithms, on one variant.
+awk '/"row":"result"/ { if (n++) next
+		sub(/,?"at":.*/, ""); sub(/}*$/, "")
+		split("n1 n1 n2 n2", node, " "); split("2.718281828459045 20.085536923187668 148.4131591025766 1096.6331584284585", y, " ")
+		for (k = 1; k <= 4; k++) {
+			line = $0
+			sub(/"speedup":[-0-9.e+]*,"json"/, "\"speedup\":" y[k] ",\"json\"", line)
+			print line ",\"origin\":{\"node\":\"" node[k] "\",\"restarts\":" k "}}"
+		}
+		next }
+	{ print }' "$tmp/whole.jsonl" >"$tmp/s.jsonl"
+pm db import "$tmp/s.jsonl" --db "$tmp/s.db"
+pm db report --db "$tmp/s.db" -o "$tmp/s.html" --json
+exits 0 "a report of what two nodes measured"
+tr -d ' \n' <"$tmp/out" | grep -qE '"measurements":4,"nodes":2,"within":1\.41421356[0-9]*,"between":2\.64575131[0-9]*'
+tap "the spread within and between nodes is that of the hand: sqrt(2), sqrt(7)"
+grep -qF "Speedups on several nodes" "$tmp/s.html" && grep -qF "141 %" "$tmp/s.html" && grep -qF "265 %" "$tmp/s.html"
+tap "the page has it"
+
 # A third node contradicts the first: another verdict, and other levels for the same inputs.
 awk '/"row":"result"/ { n++; if (n > 2) next
 		sub(/,?"at":.*/, ""); sub(/}*$/, "")

@@ -67,7 +67,7 @@ static void begin_kept(const PmEvalTask *e, PmEvalReport *r, Kept *k)
 	r->opts.keep_rewritten = 1;
 	k->r = r;
 	k->row = (PmRunRow){ .task = e->variants->task,
-			     .pass_path = r->pass,
+			     .pass_path = e->pass_path ? e->pass_path : r->pass,
 			     .pass_sha256 = r->sha256,
 			     .device = e->opts.device,
 			     .seed = e->opts.seed,

@@ -14,10 +14,11 @@ typedef struct PmEvalTask {
 	const PmVariantList *variants; /* borrowed */
 	PmEvalOpts opts;               /* without a secret one is drawn for each pass */
 	const PmReplayFile
-		*replay;    /* draws what this report says, and neither reads nor stores results; NULL */
-	const char *preset; /* its name, part of a run's key */
-	int tf32;           /* likewise */
-	int stored_only;    /* evaluate nothing: variants without a stored result get no record */
+		*replay;       /* draws what this report says, and neither reads nor stores results; NULL */
+	const char *preset;    /* its name, part of a run's key */
+	const char *pass_path; /* that is stored for people, where it is another than was loaded; NULL */
+	int tf32;              /* likewise */
+	int stored_only;       /* evaluate nothing: variants without a stored result get no record */
 	int any_machine; /* the same: results of another machine are taken where there are none of this one */
 	int hidden;      /* hidden shapes to draw (app/eval/hidden.h) */
 	/* Processes that evaluate at once; 0 or 1 = this one alone. Where times are measured variants are

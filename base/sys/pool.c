@@ -43,6 +43,7 @@ typedef struct Shared {
 typedef struct Run {
 	const PmPool *p;
 	void (*tick)(void *arg);
+	int (*is_over)(void *arg);
 	Shared *shared;
 	atomic_int *state; /* by item */
 	int *owner;        /* by item: worker */
@@ -240,6 +241,8 @@ static PmStatus watch(Run *r, PmErr *err)
 			st = collect(r, err);
 		if (alive && !st && r->tick)
 			r->tick(r->p->arg);
+		if (alive && !st && r->is_over && r->is_over(r->p->arg))
+			st = pm_err(err, PM_DECLINED, "The work was given up before its end.");
 		if (alive && !st)
 			nanosleep(&nap, NULL);
 	}
@@ -324,6 +327,11 @@ PmStatus pm_pool_run_apart(const PmPool *p, PmErr *err)
 
 PmStatus pm_pool_run_ticking(const PmPool *p, void (*tick)(void *arg), PmErr *err)
 {
+	return pm_pool_run_until(p, tick, NULL, err);
+}
+
+PmStatus pm_pool_run_until(const PmPool *p, void (*tick)(void *arg), int (*is_over)(void *arg), PmErr *err)
+{
 	PmPool limited = *p;
 	Run r;
 	PmStatus st;
@@ -340,6 +348,7 @@ PmStatus pm_pool_run_ticking(const PmPool *p, void (*tick)(void *arg), PmErr *er
 		limited.jobs = 1;
 	r.p = &limited;
 	r.tick = tick;
+	r.is_over = is_over;
 	st = share(&r, err);
 	if (st)
 		return st;

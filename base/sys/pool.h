@@ -39,6 +39,8 @@ PmStatus pm_pool_run(const PmPool *p, PmErr *err);
 PmStatus pm_pool_run_apart(const PmPool *p, PmErr *err);
 /* Likewise; `tick` (may be NULL) is called with p->arg in the caller, many times a second while it waits. */
 PmStatus pm_pool_run_ticking(const PmPool *p, void (*tick)(void *arg), PmErr *err);
+/* Likewise; `is_over` is asked as often: 1 kills what runs, and then PM_DECLINED is returned. */
+PmStatus pm_pool_run_until(const PmPool *p, void (*tick)(void *arg), int (*is_over)(void *arg), PmErr *err);
 
 /* Processors that this process may use, at least 1. */
 int pm_cpu_count(void);

@@ -387,24 +387,43 @@ static const struct {
 	  "FROM applications ORDER BY key" },
 };
 
-static PmStatus put_all(Out *o, PmErr *err)
+/* Rows of a run, and of what came out of it. */
+static int is_of_runs(PmDbRowFn fn)
+{
+	return fn == put_run || fn == put_source || fn == put_rewrite || fn == put_result ||
+	       fn == put_hidden;
+}
+
+static PmStatus put_all(Out *o, int runs_only, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables && !st; i++)
-		st = pm__db_each(o->db, tables[i].what, tables[i].put, o, NULL, err, tables[i].sql, "");
+		if (!runs_only || is_of_runs(tables[i].put))
+			st = pm__db_each(o->db, tables[i].what, tables[i].put, o, NULL, err, tables[i].sql,
+					 "");
 	return st;
 }
 
-PmStatus pm_db_export(PmDb *db, FILE *f, PmErr *err)
+static PmStatus export_tables(PmDb *db, FILE *f, int runs_only, PmErr *err)
 {
 	Out o = { db, f, PM_STR_INIT };
 	PmStatus st = pm_db_begin_reading(db, err);
 
 	if (!st) {
-		st = put_all(&o, err);
+		st = put_all(&o, runs_only, err);
 		pm_db_end_reading(db);
 	}
 	pm_str_release(&o.line);
 	return st;
+}
+
+PmStatus pm_db_export(PmDb *db, FILE *f, PmErr *err)
+{
+	return export_tables(db, f, 0, err);
+}
+
+PmStatus pm_db_export_runs(PmDb *db, FILE *f, PmErr *err)
+{
+	return export_tables(db, f, 1, err);
 }

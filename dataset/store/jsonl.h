@@ -35,6 +35,10 @@ enum { PM_JSONL_MAX_LINE = 64 << 20 };
  * the caller checks it for write errors when closing. */
 PmStatus pm_db_export(PmDb *db, FILE *f, PmErr *err);
 
+/* Writes the rows of runs and of what came out of them, and no others: lines that pm_db_import takes where
+ * the tasks are. */
+PmStatus pm_db_export_runs(PmDb *db, FILE *f, PmErr *err);
+
 /* Reads what pm_db_export wrote and stores what is not there, in batches. Nothing is believed: graphs are
  * parsed, their hashes and those of tasks are computed again and must agree with the file. `label` names the
  * file in errors. *n (may be NULL) counts the lines. What was stored before an error stays. */

@@ -73,6 +73,11 @@ typedef PmStatus (*PmVariantRowFn)(void *arg, const PmVariantRow *row, PmErr *er
 /* Calls fn for every variant of a task; a status other than PM_OK stops the walk and is returned. */
 PmStatus pm_task_variants_each(PmDb *db, int64_t task, PmVariantRowFn fn, void *arg, PmErr *err);
 
+/* Makes a database of these tasks and of what belongs to them (graphs, tags, how the reference ran them), and
+ * of nothing else: no models, no results. Row numbers are those of `from`. `path` must not exist; the file is
+ * whole when this returns, and has no log beside it. */
+PmStatus pm_tasks_copy(PmDb *from, const int64_t *tasks, size_t n, const char *path, PmErr *err);
+
 /* Remembers that a graph makes no task under the options that `key` (64 hexadecimal digits) stands for. */
 PmStatus pm_rejected_put(PmDb *db, const char *key, int64_t subgraph, const char *rule, const char *why,
 			 PmErr *err);

@@ -17,11 +17,15 @@ typedef struct PmClusterCmd {
 	/* work */
 	int64_t shard, jobs;
 	int once;
-	int no; /* the answer is no: exit code 1 */
+	int retry; /* resume */
+	int no;    /* the answer is no: exit code 1 */
 } PmClusterCmd;
 
 typedef PmStatus (*PmClusterVerb)(PmClusterCmd *c, PmErr *err);
-PmStatus pm_cluster_verb_plan(PmClusterCmd *c, PmErr *err); /* cluster_plan.c */
-PmStatus pm_cluster_verb_work(PmClusterCmd *c, PmErr *err); /* cluster_work.c */
+PmStatus pm_cluster_verb_plan(PmClusterCmd *c, PmErr *err);    /* cluster_plan.c */
+PmStatus pm_cluster_verb_work(PmClusterCmd *c, PmErr *err);    /* cluster_work.c */
+PmStatus pm_cluster_verb_status(PmClusterCmd *c, PmErr *err);  /* cluster_status.c */
+PmStatus pm_cluster_verb_collect(PmClusterCmd *c, PmErr *err); /* cluster_status.c */
+PmStatus pm_cluster_verb_resume(PmClusterCmd *c, PmErr *err);  /* cluster_status.c */
 
 #endif

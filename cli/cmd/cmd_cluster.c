@@ -11,8 +11,9 @@ static const struct {
 	const char *name;
 	PmClusterVerb run;
 } verbs[] = {
-	{ "plan", pm_cluster_verb_plan },
-	{ "work", pm_cluster_verb_work },
+	{ "plan", pm_cluster_verb_plan },     { "work", pm_cluster_verb_work },
+	{ "status", pm_cluster_verb_status }, { "collect", pm_cluster_verb_collect },
+	{ "resume", pm_cluster_verb_resume },
 };
 
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
@@ -104,6 +105,7 @@ int pm_cmd_cluster(const PmCmd *cmd, int argc, char **argv)
 		{ "--jobs", PM_OPT_COUNT, &c.jobs,
 		  "work: variants of an item that are evaluated at once (default: all processors; cuda: 3)" },
 		{ "-j", PM_OPT_COUNT, &c.jobs, "the same as --jobs" },
+		{ "--retry", PM_OPT_FLAG, &c.retry, "resume: also items that came to nothing three times" },
 		{ 0 },
 	};
 	PmStrList args = { 0 };
@@ -115,7 +117,9 @@ int pm_cmd_cluster(const PmCmd *cmd, int argc, char **argv)
 
 		c.dir = plans ? out : args.list.n > 1 ? args.list.v[1] : NULL;
 		if (verb == N_VERBS || args.list.n != (plans ? 1u : 2u) || (!plans && out))
-			code = pm_cli_usage(cmd, "Say cluster plan -o DIR, or cluster work DIR.");
+			code = pm_cli_usage(
+				cmd,
+				"Say cluster plan -o DIR, or cluster work, status, collect or resume DIR.");
 		else
 			code = plans ? check_plan(cmd, &c) : 0;
 		if (!code)

@@ -51,6 +51,10 @@ void pm_db_end_reading(PmDb *db);
 /* Drops texts that nothing uses and gives free space back to the file system. Not inside a batch. */
 PmStatus pm_db_vacuum(PmDb *db, PmErr *err);
 
+/* Makes one file of a database that no other process has open: a log beside it could not be copied with it at
+ * one moment, and does not work on a file server. The last call before pm_db_close. */
+PmStatus pm_db_settle(PmDb *db, PmErr *err);
+
 /* Runs one SQL statement that only reads, and calls fn for each row with the columns' names and values as
  * text (NULL for SQL's NULL), borrowed until it returns. PM_E_INVALID when it is not SQL or would write. */
 typedef PmStatus (*PmQueryFn)(void *arg, size_t n, const char *const *names, const char *const *values,

@@ -105,3 +105,10 @@ PmStatus pm_db_open(const char *path, unsigned flags, PmDb **out, PmErr *err)
 	*out = db;
 	return PM_OK;
 }
+
+PmStatus pm_db_settle(PmDb *db, PmErr *err)
+{
+	int rc = pm__db_exec(db, "PRAGMA journal_mode = DELETE");
+
+	return rc == SQLITE_OK ? PM_OK : pm__db_fail(db, rc, "make one file of it", err);
+}

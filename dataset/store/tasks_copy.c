@@ -51,7 +51,6 @@ static PmStatus copy(PmDb *db, PmDb *from, const int64_t *tasks, size_t n, PmErr
 {
 	PmStatus st = pm__db_run(db, "read the tasks", NULL, err, "ATTACH DATABASE ? AS origin", "s",
 				 pm_db_path(from));
-	int rc;
 
 	if (!st)
 		st = pm_db_begin(db, err);
@@ -64,11 +63,7 @@ static PmStatus copy(PmDb *db, PmDb *from, const int64_t *tasks, size_t n, PmErr
 		pm_db_rollback(db);
 	if (!st)
 		st = pm__db_run(db, "close the tasks", NULL, err, "DETACH DATABASE origin", "");
-	if (st)
-		return st;
-	/* So that one file is all of it: a log beside it could not be copied with it at one moment. */
-	rc = pm__db_exec(db, "PRAGMA journal_mode = DELETE");
-	return rc ? pm__db_fail(db, rc, "finish it", err) : PM_OK;
+	return st ? st : pm_db_settle(db, err);
 }
 
 PmStatus pm_tasks_copy(PmDb *from, const int64_t *tasks, size_t n, const char *path, PmErr *err)

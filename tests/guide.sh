@@ -36,7 +36,7 @@ mkdir "$work/bin"
 {
 	echo '#!/bin/sh'
 	if grep -q '^no *[a-z_]*sandbox' <<<"$doctor"; then
-		echo 'case ${1-} in eval | bench) set -- "$@" --weak-sandbox ;; esac'
+		echo 'case ${1-}${2-} in eval* | bench* | clusterplan) set -- "$@" --weak-sandbox ;; esac'
 	fi
 	echo "exec '$build/passmith' \"\$@\""
 } >"$work/bin/passmith"

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { SHARDS = 1000, PASS_MAX = 1 << 28 };
 
@@ -114,6 +115,9 @@ static PmStatus copy_tasks(const PmClusterWanted *w, PmClusterPlan *p, PmErr *er
 	if (!st) {
 		pm_sha256_hex(map.p, map.n, p->tasks_sha256);
 		pm_unmap(&map);
+		/* Who opens it to look is not to change it. */
+		if (chmod(path.s, 0444))
+			st = pm_path_error("write", path.s, 1, err);
 	}
 	pm_str_release(&path);
 	return st;

@@ -41,15 +41,15 @@ static void say(void *arg, const char *text)
 }
 
 /* As `passmith eval` does. */
-static int jobs(const PmClusterCmd *c, const PmDeviceInfo *device)
+static int jobs(const PmClusterCmd *c, const char *device, int exclusive)
 {
 	enum { ON_GPU = 3, MOST = 256 };
 
-	if (device->exclusive)
+	if (exclusive)
 		return 1;
 	if (c->jobs)
 		return c->jobs < MOST ? (int)c->jobs : MOST;
-	return pm_device_kind(device->measured ? "cuda" : "emu") == PM_DEVICE_EMU ? pm_cpu_count() : ON_GPU;
+	return pm_device_kind(device) == PM_DEVICE_EMU ? pm_cpu_count() : ON_GPU;
 }
 
 static void say_worked(const PmClusterWorked *d)
@@ -92,7 +92,7 @@ static PmStatus work(PmClusterCmd *c, const PmClusterPlan *plan, PmLook *look, P
 	if (pm_device_kind(plan->opts.device) == PM_DEVICE_CUDA)
 		w.opts.cc = device.cc;
 	w.opts.reference_on_gpu &= !device.exclusive;
-	w.jobs = jobs(c, &device);
+	w.jobs = jobs(c, plan->opts.device, device.exclusive);
 	st = pm_cli_device_lock(plan->opts.device, &device, &w.opts.lock, err);
 	if (!st)
 		st = pm_cluster_work(&w, &did, err);

@@ -24,8 +24,8 @@ trap 'rm -rf "$tmp"' EXIT
 pm()
 {
 	code=0
-	case ${1-} in
-	eval | bench)
+	case ${1-}${2-} in
+	eval* | bench* | clusterplan)
 		: "${tap_weak=$("$passmith" doctor 2>/dev/null | grep -q '^no *[a-z_]*sandbox' && echo --weak-sandbox)}"
 		[ -z "$tap_weak" ] || set -- "$@" "$tap_weak"
 		;;

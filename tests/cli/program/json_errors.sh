@@ -51,6 +51,7 @@ bad_input()
 	explain) echo "4 reading explain $none.gpt --pass $silu" ;;
 	eval) echo "4 reading eval $none.gpt --pass $silu" ;;
 	agent) echo "4 reading agent report --out $none" ;;
+	cluster) echo "4 reading cluster status $none" ;;
 	profile) echo "4 reading profile $none.gpt --pass $silu" ;;
 	verify) echo "4 reading verify $none.record" ;;
 	results) echo "4 reading results import $tmp/junk.json --db $none.db" ;;

@@ -30,7 +30,7 @@ plan_of()
 evidence()
 {
 	"$passmith" db query --db "$1" "SELECT t.hash, r.pass_sha256, r.options, r.hidden,
-		json_remove(r.hidden_json, '\$.wall_seconds') FROM runs r JOIN tasks t ON t.id = r.task
+		CASE r.hidden_json WHEN '' THEN '' ELSE json_remove(r.hidden_json, '\$.wall_seconds') END FROM runs r JOIN tasks t ON t.id = r.task
 		WHERE r.finished IS NOT NULL ORDER BY 1, 2, 3" &&
 		"$passmith" db query --db "$1" "SELECT DISTINCT t.hash, r.pass_sha256, r.options, x.ordinal, x.verdict,
 		x.stage, x.speedup, json_remove(x.json, '\$.wall_seconds', '\$.stages'), w.hash

@@ -314,6 +314,9 @@ adversarial: all ## the attacks, counted by family (tests/adversarial/fixtures.t
 check-kill: all ## kills the processes of an evaluation at 200 random moments (tests/adversarial/test_kill.c)
 	@BUILD=$(BUILD) PASSMITH_KILLS=200 TEST_TIMEOUT=3600 tests/run.sh -v adversarial/test_kill
 
+check-cluster: all ## kills workers of a plan, and what they start, at 200 random moments (tests/cli/cluster/kills.sh)
+	@BUILD=$(BUILD) PASSMITH_KILLS=200 TEST_TIMEOUT=3600 tests/run.sh -v cluster/
+
 check-mcp: all ## drives passmith mcp with the official Python SDK, versions 2 and 1, from PyPI (SCHEMA=folder of published schemas)
 	@BUILD=$(BUILD) tools/check/mcp.sh $(if $(SCHEMA),--schema $(SCHEMA))
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* faults.c - preloaded, counts what a process does to files of one folder, and lets something happen at one of these steps.
+/* faults.c - preloaded, counts what a process does to files of one folder, and lets something happen at one
+ * of these steps.
  *
- * FAULT_DIR is a part of the files' paths. Steps are: making a file, a write, an fsync, a rename. Before step FAULT_AT
- * the process kills itself (FAULT=kill; a write is half done then), stops itself (FAULT=stop), or, from that step on, finds
- * that the disk is full (FAULT=full). With FAULT_FIRST=1 steps of the process that was started count alone, else those
- * of its children too, each on its own, beginning with the count of its parent.
+ * FAULT_DIR is a part of the files' paths. Steps are: making a file, a write, an fsync, a rename. Before step
+ * FAULT_AT the process kills itself (FAULT=kill; a write is half done then), stops itself (FAULT=stop), or,
+ * from that step on, finds that the disk is full (FAULT=full). With FAULT_FIRST=1 steps of the process that
+ * was started count alone, else those of its children too, each on its own, beginning with the count of its
+ * parent.
  */
 #include <dlfcn.h>
 #include <errno.h>

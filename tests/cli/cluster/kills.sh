@@ -18,14 +18,14 @@ export TMPDIR=$tmp/local
 mkdir "$TMPDIR"
 
 tasks_db "$tmp/w.db"
-plan_of "$tmp/plan" --shards 3
+plan_of "$tmp/plan" --pass "$build/passes/swiglu.so" --pass "$build/passes/bias_act.so"
 exits 0 "a plan"
 cp -r "$tmp/plan" "$tmp/one"
 pm cluster work "$tmp/one" --quiet
 exits 0 "one worker"
 pm cluster collect "$tmp/one"
 evidence "$tmp/one/collected.db" >"$tmp/one.evidence"
-[ "$(wc -l <"$tmp/one.evidence")" = 30 ]
+[ "$(wc -l <"$tmp/one.evidence")" = 58 ]
 tap "its evidence"
 
 declare -A pid lost
@@ -45,11 +45,12 @@ tree()
 # Starts a worker in each place that has none; 1 when all have ended and nothing is left to do.
 keep_working()
 {
-	[ "$(n_files "$dir/results")" -lt 4 ] || return 1
+	[ "$(n_files "$dir/results")" -lt 8 ] || return 1
 	for ((k = 0; k < workers; k++)); do
 		if [ -z "${pid[$k]-}" ] || ! kill -0 "${pid[$k]}" 2>/dev/null; then
 			"$passmith" cluster work "$dir" -j 1 --quiet >>"$tmp/said" 2>&1 &
 			pid[$k]=$!
+			disown # no word of the shell about each that is killed
 		fi
 	done
 }
@@ -90,11 +91,17 @@ while [ "$done_kills" -lt "$kills" ]; do
 		# Items that lost all their tries to kills are tried again.
 		[ "$(n_files "$dir/tries")" -lt 3 ] || "$passmith" cluster resume "$dir" --retry >>"$tmp/said" 2>&1
 	done
-	wait
+	for p in "${pid[@]}"; do
+		while kill -0 "$p" 2>/dev/null; do sleep 0.05; done
+	done
 	"$passmith" cluster work "$dir" -j 2 --quiet >>"$tmp/said" 2>&1
 	pm cluster collect "$dir"
 	exits 0 "round $rounds is collected"
-	evidence "$dir/collected.db" | cmp - "$tmp/one.evidence" || wrong=$((wrong + 1))
+	evidence "$dir/collected.db" >"$tmp/evidence"
+	cmp "$tmp/evidence" "$tmp/one.evidence" || {
+		wrong=$((wrong + 1))
+		diff "$tmp/evidence" "$tmp/one.evidence" | cut -c 1-400 | sed "s/^/# /"
+	}
 	rm -rf "$dir"
 done
 echo "# $kills kills in $rounds rounds: $killed_workers of workers, $killed_children of what they had started"

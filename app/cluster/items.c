@@ -47,12 +47,12 @@ static PmStatus list(const char *path, PmNames *out, PmErr *err)
 
 /* ---- tries ---- */
 
-int pm_item_tries(const PmClusterPlan *p, size_t item, PmStr *why)
+int pm_item_tries(const PmClusterPlan *p, size_t item, int *unjudged, PmStr *why)
 {
 	PmStr path = PM_STR_INIT, text = PM_STR_INIT;
 	PmNames names = { 0 };
 	cJSON *j;
-	int n = 0;
+	int n = 0, not_judged = 0;
 
 	folder_path(p, "tries", item, &path);
 	(void)list(path.s, &names, NULL);
@@ -64,13 +64,17 @@ int pm_item_tries(const PmClusterPlan *p, size_t item, PmStr *why)
 		pm_str_addf(&path, "%s/tries/%zu/%s", p->dir, item, names.v[i]);
 		pm_str_clear(&text);
 		j = NULL;
-		if (why && !pm_read_file(path.s, TRY_MAX, &text, NULL) &&
-		    !pm_json_parse(text.s, text.len, &j, NULL) && *pm_json_str(j, "why", "")) {
+		if ((why || unjudged) && !pm_read_file(path.s, TRY_MAX, &text, NULL))
+			(void)pm_json_parse(text.s, text.len, &j, NULL);
+		not_judged += cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j, "unjudged"));
+		if (why && *pm_json_str(j, "why", "")) {
 			pm_str_clear(why);
 			pm_str_add(why, pm_json_str(j, "why", ""));
 		}
 		cJSON_Delete(j);
 	}
+	if (unjudged)
+		*unjudged = not_judged;
 	pm_names_release(&names);
 	pm_str_release(&path);
 	pm_str_release(&text);
@@ -78,7 +82,7 @@ int pm_item_tries(const PmClusterPlan *p, size_t item, PmStr *why)
 }
 
 PmStatus pm_item_try(const PmClusterPlan *p, size_t item, const char *worker, unsigned n, const char *why,
-		     PmErr *err)
+		     int unjudged, PmErr *err)
 {
 	cJSON *j = cJSON_CreateObject();
 	PmStr path = PM_STR_INIT, text = PM_STR_INIT;
@@ -86,6 +90,7 @@ PmStatus pm_item_try(const PmClusterPlan *p, size_t item, const char *worker, un
 
 	cJSON_AddStringToObject(j, "worker", worker);
 	cJSON_AddStringToObject(j, "why", why ? why : "");
+	cJSON_AddBoolToObject(j, "unjudged", unjudged);
 	pm_json_print(j, 0, &text);
 	cJSON_Delete(j);
 	try_path(p, item, worker, n, &path);
@@ -198,7 +203,7 @@ static PmStatus each_open(const PmClusterPlan *p, const char *folder, PmItemStat
 static PmStatus read_tries(const PmClusterPlan *p, size_t item, PmItemState *s, PmErr *err)
 {
 	(void)err;
-	s->tries = pm_item_tries(p, item, NULL);
+	s->tries = pm_item_tries(p, item, NULL, NULL);
 	return PM_OK;
 }
 

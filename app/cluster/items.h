@@ -21,12 +21,12 @@ PmStatus pm_items_read(const PmClusterPlan *p, PmItemState *out, PmErr *err);
 void pm_item_result_path(const PmClusterPlan *p, size_t item, PmStr *out);
 int pm_item_is_done(const PmClusterPlan *p, size_t item);
 
-/* Tries of an item that came to nothing. Appends to *why (may be NULL) what the last one that said something
- * said. */
-int pm_item_tries(const PmClusterPlan *p, size_t item, PmStr *why);
+/* Tries of an item that came to nothing; *unjudged (may be NULL): those of them that evaluated everything,
+ * and of which the harness could not judge a variant. *why (may be NULL) becomes what one of them said. */
+int pm_item_tries(const PmClusterPlan *p, size_t item, int *unjudged, PmStr *why);
 /* A try begins, or (why not NULL) came to nothing for this reason. `n` tells tries of one worker apart. */
 PmStatus pm_item_try(const PmClusterPlan *p, size_t item, const char *worker, unsigned n, const char *why,
-		     PmErr *err);
+		     int unjudged, PmErr *err);
 /* The try came to an end of its own and counts for nothing. */
 void pm_item_untry(const PmClusterPlan *p, size_t item, const char *worker, unsigned n);
 /* No try counts any more: something was published, or the item is to be tried again. */

@@ -68,6 +68,7 @@ typedef struct PmClusterPlan {
 	PM_VEC(PmClusterShard) shard;
 } PmClusterPlan;
 
+/* Frees what *p owns, its secret too, and leaves it empty. */
 void pm_cluster_plan_release(PmClusterPlan *p);
 
 /* What `passmith cluster plan` was asked for. */

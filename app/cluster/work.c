@@ -195,10 +195,10 @@ static PmStatus settle(Worker *k, Try *t, unsigned n, PmErr *err)
 		return PM_OK;
 	}
 	say_item(k, item, "came to nothing", t->why);
-	return pm_item_try(p, item, k->name, n, t->why, err);
+	return pm_item_try(p, item, k->name, n, t->why, t->end == PM_POOL_DONE && t->result.not_judged, err);
 }
 
-static PmStatus try_item(Worker *k, size_t item, int tries, PmErr *err)
+static PmStatus try_item(Worker *k, size_t item, int unjudged, PmErr *err)
 {
 	const PmClusterPlan *p = k->w->plan;
 	Try t = { .k = k,
@@ -208,7 +208,7 @@ static PmStatus try_item(Worker *k, size_t item, int tries, PmErr *err)
 			    .local = k->local.s,
 			    .opts = &k->w->opts,
 			    .jobs = k->w->jobs,
-			    .last = tries + 1 >= PM_CLUSTER_TRIES,
+			    .last = unjudged + 1 >= PM_CLUSTER_TRIES,
 			    .progress = k->progress } };
 	unsigned n = k->tries++;
 	PmStatus st;
@@ -219,7 +219,7 @@ static PmStatus try_item(Worker *k, size_t item, int tries, PmErr *err)
 	beat(k);
 	if (is_over(&t))
 		return PM_DECLINED;
-	st = pm_item_try(p, item, k->name, n, NULL, err);
+	st = pm_item_try(p, item, k->name, n, NULL, 0, err);
 	if (!st)
 		st = run_item(&t, err);
 	k->out->variants += atomic_load(&k->progress->done);
@@ -238,14 +238,14 @@ static PmStatus do_item(Worker *k, size_t item, PmErr *err)
 	PmStatus st = PM_OK;
 
 	while (!st && !pm_item_is_done(p, item)) {
-		int tries = pm_item_tries(p, item, &why);
+		int unjudged, tries = pm_item_tries(p, item, &unjudged, &why);
 
 		if (tries >= PM_CLUSTER_TRIES) {
 			k->out->failed++;
 			say_item(k, item, "is left, since it came to nothing three times", why.s);
 			break;
 		}
-		st = try_item(k, item, tries, err);
+		st = try_item(k, item, unjudged, err);
 	}
 	pm_str_release(&why);
 	return st;
@@ -352,7 +352,7 @@ static int is_at_end(const PmClusterPlan *p, size_t shard)
 
 	for (size_t i = 0; i < s->item.n; i++)
 		if (!pm_item_is_done(p, s->item.v[i]) &&
-		    pm_item_tries(p, s->item.v[i], NULL) < PM_CLUSTER_TRIES)
+		    pm_item_tries(p, s->item.v[i], NULL, NULL) < PM_CLUSTER_TRIES)
 			return 0;
 	return 1;
 }

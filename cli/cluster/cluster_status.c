@@ -28,7 +28,7 @@ static cJSON *item_json(const PmClusterPlan *p, const PmClusterStatus *s, size_t
 	cJSON_AddStringToObject(j, "state", item_state(&s->item[i]));
 	pm_json_add_i64(j, "tries", s->item[i].tries);
 	if (s->item[i].tries)
-		(void)pm_item_tries(p, i, &why);
+		(void)pm_item_tries(p, i, NULL, &why);
 	cJSON_AddStringToObject(j, "why", why.s);
 	pm_str_release(&why);
 	return j;
@@ -55,7 +55,7 @@ static void say_missing(const PmClusterPlan *p, const PmClusterStatus *s, int le
 		if (s->item[i].done || (left_only && !pm_cluster_is_left(&s->item[i])) || n++ >= SHOWN)
 			continue;
 		if (s->item[i].tries)
-			(void)pm_item_tries(p, i, &why);
+			(void)pm_item_tries(p, i, NULL, &why);
 		printf("  item %zu (%s on %s) %s%s%s\n", i, pm_path_base(p->pass.v[p->item.v[i].pass].path),
 		       p->task.v[p->item.v[i].task].name, item_state(&s->item[i]), *why.s ? ": " : "", why.s);
 		pm_str_release(&why);

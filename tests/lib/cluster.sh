@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # cluster.sh - words for tests of passmith cluster; sourced after tests/lib/tap.sh.
 

@@ -47,6 +47,11 @@ if [ "${1:-}" = ci ]; then
 	need chromium-driver chromedriver
 	need tidy tidy
 	need libgraphviz-dev graphviz/gvc.h
+	# Slurm on this machine alone, for make check-cluster.
+	need slurmctld slurmctld /usr/sbin/slurmctld
+	need slurmd slurmd /usr/sbin/slurmd
+	need slurm-client sbatch
+	need munge munged /usr/sbin/munged
 	# The sanitizers' run-time part of clang is a package of its own on some distributions.
 	if command -v clang >/dev/null && [ ! -e "$(clang -print-resource-dir)/lib/linux" ] &&
 		[ ! -e "$(clang -print-resource-dir)/lib/$(clang -dumpmachine)" ]; then

@@ -151,7 +151,7 @@ bed_configure()
 
 bed_controller()
 {
-	slurmctld -D ${1-} </dev/null >>"$bed/slurmctld.out" 2>&1 &
+	slurmctld -D </dev/null >>"$bed/slurmctld.out" 2>&1 &
 	bed_ctld=$!
 	disown
 }

@@ -18,6 +18,9 @@ typedef struct PmClusterCmd {
 	int64_t shard, jobs;
 	int once;
 	int retry; /* resume */
+	/* plan: for Slurm (app/cluster/slurm_text.h) */
+	const char *gres, *constraint, *sbatch, *setup, *launch, *program;
+	int64_t at_once;
 	int no;    /* the answer is no: exit code 1 */
 } PmClusterCmd;
 
@@ -27,5 +30,7 @@ PmStatus pm_cluster_verb_work(PmClusterCmd *c, PmErr *err);    /* cluster_work.c
 PmStatus pm_cluster_verb_status(PmClusterCmd *c, PmErr *err);  /* cluster_status.c */
 PmStatus pm_cluster_verb_collect(PmClusterCmd *c, PmErr *err); /* cluster_status.c */
 PmStatus pm_cluster_verb_resume(PmClusterCmd *c, PmErr *err);  /* cluster_status.c */
+PmStatus pm_cluster_verb_submit(PmClusterCmd *c, PmErr *err);  /* cluster_slurm.c */
+PmStatus pm_cluster_verb_cancel(PmClusterCmd *c, PmErr *err);  /* cluster_slurm.c */
 
 #endif

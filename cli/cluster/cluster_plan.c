@@ -2,6 +2,7 @@
 /* cluster_plan.c - passmith cluster plan: finds the tasks and makes the plan's folder. */
 #include "cli/cluster/cluster.h"
 
+#include "app/cluster/slurm.h"
 #include "base/core/arena.h"
 #include "bench/compare/bound/bound.h"
 #include "dataset/store/tasks.h"
@@ -76,6 +77,21 @@ static void say_plan(const PmClusterPlan *p)
 	pm_cli_put_json(j);
 }
 
+/* The scripts for Slurm: a plan always has them, since where it is worked on is not known yet. */
+static PmStatus make_slurm(const PmClusterCmd *c, const PmClusterPlan *plan, PmErr *err)
+{
+	PmSlurmOpts o = { .program = c->program,
+			  .gres = c->gres ? c->gres : strcmp(c->device, "emu") ? "gpu:1" : NULL,
+			  .constraint = c->constraint,
+			  .site = c->sbatch,
+			  .setup = c->setup,
+			  .launch = c->launch,
+			  .shards = (int64_t)plan->shard.n,
+			  .at_once = c->at_once };
+
+	return pm_slurm_make(plan->dir, &o, err);
+}
+
 PmStatus pm_cluster_verb_plan(PmClusterCmd *c, PmErr *err)
 {
 	PmPrecisionTier tier = PM_TIER_STRICT;
@@ -111,6 +127,8 @@ PmStatus pm_cluster_verb_plan(PmClusterCmd *c, PmErr *err)
 	w.n_passes = c->passes.list.n;
 	if (!st)
 		st = pm_cluster_plan_make(&w, &plan, err);
+	if (!st)
+		st = make_slurm(c, &plan, err);
 	if (!st)
 		say_plan(&plan);
 	pm_cluster_plan_release(&plan);

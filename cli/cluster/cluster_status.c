@@ -6,6 +6,7 @@
 #include "app/cluster/collect.h"
 #include "app/cluster/status.h"
 #include "base/sys/io.h"
+#include "cli/cluster/cluster_slurm.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,7 +85,8 @@ static cJSON *worker_json(const PmClusterWorker *w)
 	return j;
 }
 
-static void put_status(const PmClusterPlan *p, const PmClusterStatus *s)
+/* Takes `slurm`. */
+static void put_status(const PmClusterPlan *p, const PmClusterStatus *s, cJSON *slurm)
 {
 	cJSON *j = cJSON_CreateObject(), *part, *list;
 
@@ -102,6 +104,7 @@ static void put_status(const PmClusterPlan *p, const PmClusterStatus *s)
 	for (size_t i = 0; i < s->worker.n; i++)
 		cJSON_AddItemToArray(list, worker_json(&s->worker.v[i]));
 	add_missing(j, "left", p, s, 1);
+	cJSON_AddItemToObject(j, "slurm", slurm ? slurm : cJSON_CreateNull());
 	pm_cli_put_json(j);
 }
 
@@ -138,14 +141,22 @@ PmStatus pm_cluster_verb_status(PmClusterCmd *c, PmErr *err)
 {
 	PmClusterPlan plan = { 0 };
 	PmClusterStatus s = { 0 };
+	cJSON *slurm = NULL;
 	PmStatus st = pm_cluster_plan_read(c->dir, &plan, err);
 
 	if (!st)
 		st = pm_cluster_status_read(&plan, &s, err);
-	if (!st && pm_cli_json)
-		put_status(&plan, &s);
-	else if (!st)
+	if (!st)
+		st = pm_cluster_slurm_status(c->dir, &slurm, err);
+	if (!st && pm_cli_json) {
+		put_status(&plan, &s, slurm);
+		slurm = NULL;
+	} else if (!st) {
 		say_status(&plan, &s);
+		if (slurm)
+			pm_cluster_slurm_say(slurm);
+	}
+	cJSON_Delete(slurm);
 	pm_cluster_status_release(&s);
 	pm_cluster_plan_release(&plan);
 	return st;
@@ -198,6 +209,7 @@ PmStatus pm_cluster_verb_resume(PmClusterCmd *c, PmErr *err)
 	PmClusterResumed did = { 0 };
 	PmClusterPlan plan = { 0 };
 	PmClusterStatus s = { 0 };
+	cJSON *slurm = NULL;
 	PmStatus st = pm_cluster_plan_read(c->dir, &plan, err);
 
 	pm_cli_stage("working");
@@ -205,6 +217,8 @@ PmStatus pm_cluster_verb_resume(PmClusterCmd *c, PmErr *err)
 		st = pm_cluster_resume(&plan, c->retry, &did, err);
 	if (!st)
 		st = pm_cluster_status_read(&plan, &s, err);
+	if (!st)
+		st = pm_cluster_slurm_resume(c, &slurm, err);
 	if (!st && pm_cli_json) {
 		cJSON *j = cJSON_CreateObject();
 
@@ -213,6 +227,8 @@ PmStatus pm_cluster_verb_resume(PmClusterCmd *c, PmErr *err)
 		pm_json_add_i64(j, "retried", (int64_t)did.retried);
 		pm_json_add_i64(j, "pending", (int64_t)s.pending);
 		add_missing(j, "left", &plan, &s, 1);
+		cJSON_AddItemToObject(j, "slurm", slurm ? slurm : cJSON_CreateNull());
+		slurm = NULL;
 		pm_cli_put_json(j);
 	} else if (!st) {
 		printf("%zu shards taken back from workers that ended, %zu opened again, %zu are pending; "
@@ -222,6 +238,7 @@ PmStatus pm_cluster_verb_resume(PmClusterCmd *c, PmErr *err)
 		       s.items_failed ? " (--retry tries them again):" : "");
 		say_missing(&plan, &s, 1);
 	}
+	cJSON_Delete(slurm);
 	pm_cluster_status_release(&s);
 	pm_cluster_plan_release(&plan);
 	return st;

@@ -13,7 +13,8 @@ static const struct {
 } verbs[] = {
 	{ "plan", pm_cluster_verb_plan },     { "work", pm_cluster_verb_work },
 	{ "status", pm_cluster_verb_status }, { "collect", pm_cluster_verb_collect },
-	{ "resume", pm_cluster_verb_resume },
+	{ "resume", pm_cluster_verb_resume }, { "submit", pm_cluster_verb_submit },
+	{ "cancel", pm_cluster_verb_cancel },
 };
 
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
@@ -69,6 +70,7 @@ int pm_cmd_cluster(const PmCmd *cmd, int argc, char **argv)
 			   .hidden = PM_HIDDEN_SHAPES,
 			   .deadline = PM_EVAL_DEADLINE,
 			   .lease = PM_CLUSTER_LEASE,
+			   .at_once = 64,
 			   .shard = -1 };
 	const char *out = NULL;
 	const PmOpt opts[] = {
@@ -98,6 +100,20 @@ int pm_cmd_cluster(const PmCmd *cmd, int argc, char **argv)
 		  "plan: what is faster is measured again, as in eval" },
 		{ "--weak-sandbox", PM_OPT_FLAG, &c.weak,
 		  "plan: also where a layer of the sandbox is missing; results say so" },
+		{ "--gres", PM_OPT_STR, &c.gres,
+		  "TEXT  plan: what an element asks Slurm for (default: gpu:1; emu: nothing)" },
+		{ "--constraint", PM_OPT_STR, &c.constraint,
+		  "NAME  plan: feature that Slurm's nodes must have, as the model of their GPU" },
+		{ "--at-once", PM_OPT_COUNT, &c.at_once,
+		  "plan: elements that Slurm runs at once (default 64, 0 = any number)" },
+		{ "--sbatch", PM_OPT_STR, &c.sbatch,
+		  "\"OPTIONS\"  plan: more options of sbatch, as \"--partition=gpu --time=2:00:00\"" },
+		{ "--setup", PM_OPT_STR, &c.setup,
+		  "\"LINE\"  plan: line of shell before the program on a node, as \"module load cuda\"" },
+		{ "--launch", PM_OPT_STR, &c.launch,
+		  "\"WORDS\"  plan: before the program's name, as \"apptainer exec --nv passmith.sif\"" },
+		{ "--program", PM_OPT_STR, &c.program,
+		  "PATH  plan: the program on a node (default: this one)" },
 		{ "-o", PM_OPT_STR, &out, "plan: the folder to make, which all machines see" },
 		{ "--shard", PM_OPT_COUNT, &c.shard,
 		  "work: this shard alone, as an element of an array does" },
@@ -119,7 +135,8 @@ int pm_cmd_cluster(const PmCmd *cmd, int argc, char **argv)
 		if (verb == N_VERBS || args.list.n != (plans ? 1u : 2u) || (!plans && out))
 			code = pm_cli_usage(
 				cmd,
-				"Say cluster plan -o DIR, or cluster work, status, collect or resume DIR.");
+				"Say cluster plan -o DIR, or cluster work, status, collect, resume, "
+				"submit or cancel DIR.");
 		else
 			code = plans ? check_plan(cmd, &c) : 0;
 		if (!code)

@@ -54,7 +54,7 @@ static PmStatus check(const PmSlurmOpts *o, PmErr *err)
 	if (!st && o->site && *o->site && *o->site != '-')
 		st = pm_err(err, PM_E_INVALID,
 			    "--sbatch takes options of sbatch, and \"%s\" begins with none; write them as "
-			    "--sbatch \"--partition=NAME --time=2:00:00\".",
+			    "--sbatch=\"--partition=NAME --time=2:00:00\".",
 			    o->site);
 	return st;
 }

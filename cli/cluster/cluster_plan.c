@@ -78,7 +78,7 @@ static void say_plan(const PmClusterPlan *p)
 }
 
 /* The scripts for Slurm: a plan always has them, since where it is worked on is not known yet. */
-static PmStatus make_slurm(const PmClusterCmd *c, const PmClusterPlan *plan, PmErr *err)
+static PmSlurmOpts slurm_opts(const PmClusterCmd *c)
 {
 	PmSlurmOpts o = { .program = c->program,
 			  .gres = c->gres ? c->gres : strcmp(c->device, "emu") ? "gpu:1" : NULL,
@@ -86,9 +86,32 @@ static PmStatus make_slurm(const PmClusterCmd *c, const PmClusterPlan *plan, PmE
 			  .site = c->sbatch,
 			  .setup = c->setup,
 			  .launch = c->launch,
-			  .shards = (int64_t)plan->shard.n,
 			  .at_once = c->at_once };
 
+	return o;
+}
+
+/* Before the folder is made: could there be scripts? */
+static PmStatus try_slurm(const PmClusterCmd *c, PmErr *err)
+{
+	PmSlurmOpts o = slurm_opts(c);
+	PmStr text = PM_STR_INIT;
+	PmStatus st;
+
+	o.name = "";
+	o.dir = c->dir;
+	o.program = c->program ? c->program : "";
+	o.shards = 1;
+	st = pm_slurm_element_script(&o, &text, err);
+	pm_str_release(&text);
+	return st;
+}
+
+static PmStatus make_slurm(const PmClusterCmd *c, const PmClusterPlan *plan, PmErr *err)
+{
+	PmSlurmOpts o = slurm_opts(c);
+
+	o.shards = (int64_t)plan->shard.n;
 	return pm_slurm_make(plan->dir, &o, err);
 }
 
@@ -114,6 +137,7 @@ PmStatus pm_cluster_verb_plan(PmClusterCmd *c, PmErr *err)
 
 	(void)pm_tier_from_name(c->precision, &tier);
 	o.tf32 = c->tf32 || tier > PM_TIER_STRICT; /* as in eval */
+	st = try_slurm(c, err);
 	for (size_t i = 0; i < c->passes.list.n && !st; i++)
 		st = pm_cli_pass_is_there(c->passes.list.v[i], err);
 	if (!st)

@@ -86,6 +86,8 @@ PmStatus pm_cluster_slurm_resume(PmClusterCmd *c, cJSON **out, PmErr *err)
 	PmStatus st = pm_slurm_open(c->dir, &slurm, err);
 
 	*out = NULL;
+	if (st == PM_E_NOT_FOUND) /* made without scripts for Slurm */
+		st = PM_OK;
 	if (!st && slurm.job.n) {
 		st = submit_missing(c, &slurm, 1, &did, &missing, err);
 		if (!st && !pm_cli_json)
@@ -178,6 +180,8 @@ PmStatus pm_cluster_slurm_status(const char *dir, cJSON **out, PmErr *err)
 	PmStatus st = pm_slurm_open(dir, &slurm, err);
 
 	*out = NULL;
+	if (st == PM_E_NOT_FOUND) /* made without scripts for Slurm */
+		st = PM_OK;
 	if (!st && slurm.job.n) {
 		*out = cJSON_CreateObject();
 		cJSON_AddStringToObject(*out, "name", slurm.name);
